@@ -1,0 +1,62 @@
+/* editor.h - the Editor's pipeline and the interfaces between its parts */
+#ifndef EDITOR_EDITOR_H
+#define EDITOR_EDITOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/blockmap.h"
+#include "lib/profile.h"
+#include "lib/wr.h"
+#include "postmorph/ir.h"
+
+struct edit_options {
+	const char *passes;	/* comma-separated names from the pass table; NULL = the default list */
+	const char *print_after;	/* name of a pass, NULL = none; dump goes to stderr */
+	bool all;		/* move every movable function, profile or not */
+	bool shuffle;		/* run the test-only pass shuffle with `seed` instead of the passes */
+	uint64_t seed;
+	uint32_t generation;	/* number recorded in the block map */
+};
+
+struct edit_stats {		/* of one generation; one line each in --stats, "name value" */
+	uint32_t functions, functions_moved;
+	uint64_t hot_bytes, fluff_bytes;	/* of new text */
+	uint64_t original_bytes;		/* of the moved functions */
+	double exttsp_before, exttsp_after;	/* Ext-TSP score over the moved functions, normalised
+						 * by the sum of all edge counts */
+	double samples;
+	uint64_t file_bytes_before, file_bytes_after;
+	uint32_t jump_tables, jump_tables_new;
+	char layout;		/* 'A', 'B' or 'C': how the segments were added */
+};
+
+/* original bytes + profile -> generation bytes, deterministic.  profile may be NULL with
+ * options->all.  ERR_REFUSED when nothing can be moved or the file must not be touched. */
+int edit_optimize(struct bytes original, const struct profile *profile,
+		  const struct edit_options *options, struct arena *a,
+		  struct wr *generation, struct wr *map, struct edit_stats *stats, struct err *err);
+
+/* attach.c: sets block.samples, fn.samples and fn.moved from the profile (digest must match).
+ * Samples of a profile block that is no block here are an error: wrong analysis version. */
+int profile_attach(struct prog *prog, const struct profile *profile, struct err *err);
+/* infer.c: fills block.count, fall_count, taken_count, jump_table.count, fn.entry_count of every
+ * moved function from block.samples by flow conservation (mincostflow.h). */
+int infer_counts(struct prog *prog, struct err *err);
+
+/* emit.c: writes the generation from prog->order, fn->order and block->cold. */
+int emit_generation(struct prog *prog, uint32_t generation, struct wr *out, struct wr *map,
+		    struct edit_stats *stats, struct err *err);
+
+/* verify.c: 0 only when `generation` is shown, block by block, to be `original` in another
+ * order; else -1 with ERR_REFUSED and the first doubt, naming addresses on both sides.  Shares
+ * only the instruction decoder and the ELF reader (image.h) with what produced the generation. */
+struct verify_stats {
+	uint32_t blocks, instructions, entries, tables, unwind_rows;
+	uint32_t generation;
+	struct digest original;
+};
+int verify_generation(struct bytes original, struct bytes generation, struct arena *a,
+		      struct verify_stats *stats, struct err *err);
+
+#endif

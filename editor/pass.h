@@ -1,0 +1,32 @@
+/* pass.h - passes over the annotated program
+ *
+ * A pass reorders or marks; it never adds, drops or rewrites code.  ir_check() runs after each.
+ */
+#ifndef EDITOR_PASS_H
+#define EDITOR_PASS_H
+
+#include "editor/editor.h"
+
+struct pass {
+	const char *name;	/* for --passes= and --print-after= */
+	const char *help;
+	bool by_default;
+	int (*run)(struct prog *prog, const struct edit_options *options, struct err *err);
+};
+
+extern const struct pass passes[];	/* in running order, ends with name == NULL */
+
+/* Runs the passes that options name (always in table order).  Unknown names are ERR_USAGE and
+ * list the known ones. */
+int passes_run(struct prog *prog, const struct edit_options *options, struct err *err);
+
+/* needs: counts.  Changes: fn->order.  Keeps: cold, prog->order. */
+int pass_align(struct prog *prog, const struct edit_options *options, struct err *err);
+/* needs: counts.  Changes: block->cold.  Keeps: order. */
+int pass_fluff(struct prog *prog, const struct edit_options *options, struct err *err);
+/* needs: counts, cold.  Changes: prog->order.  Keeps: fn->order, cold. */
+int pass_layout(struct prog *prog, const struct edit_options *options, struct err *err);
+/* test only; needs nothing.  Changes fn->order, cold and prog->order to any valid ones. */
+int pass_shuffle(struct prog *prog, const struct edit_options *options, struct err *err);
+
+#endif

@@ -1,0 +1,114 @@
+#include "lib/arena.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 1 << 20, ALIGN = 16 };
+
+struct chunk {
+	struct chunk *next;
+	size_t used, size;
+	_Alignas(16) char data[];
+};
+
+struct arena {
+	struct chunk *head;
+};
+
+static void out_of_memory(void)
+{
+	(void)fprintf(stderr, "out of memory\n");	/* nothing else left to do */
+	exit(1);
+}
+
+struct arena *arena_new(void)
+{
+	struct arena *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		out_of_memory();
+	return a;
+}
+
+void arena_free(struct arena *a)
+{
+	if (!a)
+		return;
+	for (struct chunk *c = a->head, *next; c; c = next) {
+		next = c->next;
+		free(c);
+	}
+	free(a);
+}
+
+void *arena_alloc(struct arena *a, size_t n)
+{
+	struct chunk *c = a->head;
+
+	if (n > SIZE_MAX / 2)
+		out_of_memory();
+	n = (n + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+	if (!c || c->size - c->used < n) {
+		size_t size = n > CHUNK / 4 ? n : CHUNK;
+
+		c = calloc(1, sizeof(*c) + size);
+		if (!c)
+			out_of_memory();
+		c->size = size;
+		if (n > CHUNK / 4 && a->head) {		/* keep filling the current chunk */
+			c->next = a->head->next;
+			a->head->next = c;
+		} else {
+			c->next = a->head;
+			a->head = c;
+		}
+	}
+	void *p = c->data + c->used;
+	c->used += n;
+	return p;
+}
+
+void *arena_array(struct arena *a, size_t n, size_t size)
+{
+	size_t total;
+
+	if (__builtin_mul_overflow(n, size, &total))
+		out_of_memory();
+	return arena_alloc(a, total);
+}
+
+void *arena_dup(struct arena *a, const void *p, size_t n)
+{
+	void *q = arena_alloc(a, n);
+
+	if (n)
+		memcpy(q, p, n);
+	return q;
+}
+
+void *arena_grow(struct arena *a, const void *old, size_t n_old, size_t n_new, size_t size)
+{
+	void *p = arena_array(a, n_new, size);
+
+	if (n_old)
+		memcpy(p, old, n_old * size);
+	return p;
+}
+
+char *arena_printf(struct arena *a, const char *fmt, ...)
+{
+	va_list ap, again;
+	int n;
+
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	va_end(ap);
+	char *s = arena_alloc(a, (size_t)(n < 0 ? 0 : n) + 1);
+	if (n >= 0)
+		(void)vsnprintf(s, (size_t)n + 1, fmt, again);	/* length measured above */
+	va_end(again);
+	return s;
+}

@@ -1,0 +1,83 @@
+/* blockmap.h - the block-mapping function of a generation (section .morph.map)
+ *
+ * Written by the Editor, believed by the Verifier only after proof, used by the Manager to take
+ * samples of a running generation back to the blocks of its original.  doc/formats.md has the
+ * byte layout.  All integers little-endian, no padding.
+ *
+ *   header   "MORPHMAP" | u32 version = 1 | u32 generation | 32 bytes SHA-256 of the original
+ *            | u64 orig_base | u64 gen_base | u32 hot_size | u32 fluff_size
+ *            | u32 nseg | u32 nblock | u32 nentry | u32 ntable
+ *   seg      u64 vaddr | u64 offset | u64 size        executable segments of the generation file
+ *   block    u32 gen | u32 gen_size | u32 orig | u32 orig_size     ascending by gen, disjoint
+ *   entry    u32 orig                                  ascending; where a 5-byte jmp was patched
+ *   table    u64 orig_addr | u64 new_addr | u32 nentry | u32 kind  ascending by new_addr
+ *
+ * `gen` counts from gen_base, the first byte of new text: [0, hot_size) is hot text,
+ * [hot_size, hot_size + fluff_size) is fluff text.  `orig` counts from orig_base.
+ * A block's image has its original's instructions in order, without trailing padding NOPs, its
+ * last branch re-encoded, and behind them at most one synthetic jmp; gen_size covers all of it.
+ * No original block has two images.
+ */
+#ifndef LIB_BLOCKMAP_H
+#define LIB_BLOCKMAP_H
+
+#include "lib/addr.h"
+#include "lib/digest.h"
+#include "lib/rd.h"
+#include "lib/wr.h"
+
+struct err;
+
+enum { BLOCKMAP_VERSION = 1 };
+
+struct blockmap_seg {
+	vaddr vaddr;
+	file_off offset;
+	uint64_t size;		/* bytes in the file */
+};
+
+struct blockmap_block {
+	uint32_t gen, gen_size;
+	uint32_t orig, orig_size;
+};
+
+enum blockmap_table_kind {
+	BLOCKMAP_TABLE_REL32 = 1,	/* entry = target - table address, signed 32 bits */
+	BLOCKMAP_TABLE_ABS64 = 2,	/* entry = target address, 64 bits */
+};
+
+struct blockmap_table {
+	vaddr orig_addr;
+	new_vaddr new_addr;
+	uint32_t nentry;
+	uint32_t kind;		/* enum blockmap_table_kind */
+};
+
+struct blockmap {
+	uint32_t generation;
+	struct digest original;
+	vaddr orig_base;
+	new_vaddr gen_base;
+	uint32_t hot_size, fluff_size;
+	uint32_t nseg, nblock, nentry, ntable;
+	struct blockmap_seg *seg;
+	struct blockmap_block *block;
+	uint32_t *entry;
+	struct blockmap_table *table;
+	uint32_t *by_orig;	/* [nblock], indices of block[] ascending by orig; made on reading */
+};
+
+/* Appends the encoded map.  Arrays must be in the documented order. */
+void blockmap_write(const struct blockmap *map, struct wr *out);
+/* Range-checked decoding of untrusted bytes: order, disjointness and bounds hold afterwards. */
+int blockmap_read(struct bytes b, struct blockmap *out, struct err *err);
+void blockmap_free(struct blockmap *map);	/* what blockmap_read() allocated; zeroed map allowed */
+
+/* The block whose image holds `addr`; NULL when addr is not in new text.  O(log n). */
+const struct blockmap_block *blockmap_find_gen(const struct blockmap *map, new_vaddr addr);
+/* The block whose original range holds `addr`; NULL when it was not moved.  O(log n). */
+const struct blockmap_block *blockmap_find_orig(const struct blockmap *map, vaddr addr);
+/* File offset in the generation -> its address; -1 when in no executable segment. */
+int blockmap_vaddr_of(const struct blockmap *map, file_off off, new_vaddr *out);
+
+#endif

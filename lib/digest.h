@@ -1,0 +1,22 @@
+/* digest.h - SHA-256 (libnettle) */
+#ifndef LIB_DIGEST_H
+#define LIB_DIGEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/rd.h"
+
+struct err;
+
+struct digest {
+	uint8_t b[32];
+};
+
+struct digest digest_of(struct bytes b);
+int digest_fd(int fd, struct digest *out, struct err *err);	/* from offset 0, position kept */
+bool digest_equal(const struct digest *x, const struct digest *y);
+void digest_hex(const struct digest *d, char out[65]);
+int digest_from_hex(const char *hex, struct digest *out);	/* -1: not exactly 64 hex digits */
+
+#endif

@@ -1,0 +1,99 @@
+#include "lib/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+#include "lib/err.h"
+
+int io_write_all(int fd, const void *p, size_t n, struct err *err)
+{
+	const char *at = p;
+
+	while (n) {
+		ssize_t k = write(fd, at, n);
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k <= 0)
+			return err_set(err, ERR_SYS, "write: %s",
+				       strerror(k < 0 ? errno : ENOSPC));
+		at += k;
+		n -= (size_t)k;
+	}
+	return 0;
+}
+
+int io_read_all(int fd, size_t max, struct arena *a, struct bytes *out, struct err *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return err_set(err, ERR_SYS, "fstat: %s", strerror(errno));
+	if (S_ISREG(st.st_mode) && (uint64_t)st.st_size > max)
+		return err_set(err, ERR_INPUT, "larger than %zu bytes", max);
+	size_t cap = S_ISREG(st.st_mode) ? (size_t)st.st_size + 1 : 65536, n = 0;
+	uint8_t *p = arena_alloc(a, cap);
+	for (;;) {
+		if (n == cap) {
+			if (cap > max)
+				return err_set(err, ERR_INPUT, "larger than %zu bytes", max);
+			p = arena_grow(a, p, cap, cap * 2, 1);
+			cap *= 2;
+		}
+		ssize_t k = S_ISREG(st.st_mode) ? pread(fd, p + n, cap - n, (off_t)n)
+						: read(fd, p + n, cap - n);
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0)
+			return err_set(err, ERR_SYS, "read: %s", strerror(errno));
+		if (k == 0)
+			break;
+		n += (size_t)k;
+	}
+	*out = (struct bytes){ p, n };
+	return 0;
+}
+
+/* The N of "fd:N"; -1 if arg is not of that form; -2 if it is, but N is no open descriptor. */
+static int fd_argument(const char *arg)
+{
+	char *end;
+
+	if (strncmp(arg, "fd:", 3) != 0)
+		return -1;
+	errno = 0;
+	long fd = strtol(arg + 3, &end, 10);
+	if (errno || end == arg + 3 || *end || fd < 0 || fd > INT_MAX)
+		return -2;
+	return fcntl((int)fd, F_GETFD) < 0 ? -2 : (int)fd;
+}
+
+static int open_arg(const char *arg, int flags, struct err *err)
+{
+	int fd = fd_argument(arg);
+
+	if (fd >= 0)
+		return fd;
+	if (fd == -2)
+		return err_set(err, ERR_USAGE, "'%s' is not an open descriptor", arg);
+	fd = open(arg, flags | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return err_set(err, ERR_SYS, "'%s': open: %s", arg, strerror(errno));
+	return fd;
+}
+
+int io_open_read(const char *arg, struct err *err)
+{
+	return open_arg(arg, O_RDONLY, err);
+}
+
+int io_open_write(const char *arg, struct err *err)
+{
+	return open_arg(arg, O_WRONLY | O_CREAT | O_TRUNC, err);
+}

@@ -1,0 +1,23 @@
+/* io.h - whole-file reading and writing through descriptors */
+#ifndef LIB_IO_H
+#define LIB_IO_H
+
+#include <stddef.h>
+
+#include "lib/rd.h"
+
+struct arena;
+struct err;
+
+/* All of `n` bytes, through EINTR and short writes. */
+int io_write_all(int fd, const void *p, size_t n, struct err *err);
+/* The whole content of a regular file or pipe as a private copy in the arena: a file truncated
+ * under us cannot hurt.  More than `max` bytes is an error. */
+int io_read_all(int fd, size_t max, struct arena *a, struct bytes *out, struct err *err);
+
+/* Command-line file arguments: "fd:N" names an inherited descriptor (how the Manager hands files
+ * to morph-edit), "-" is not special, anything else is opened as a path. */
+int io_open_read(const char *arg, struct err *err);
+int io_open_write(const char *arg, struct err *err);	/* O_CREAT | O_TRUNC, 0666 & ~umask */
+
+#endif

@@ -1,0 +1,99 @@
+#include "lib/wr.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void wr_free(struct wr *w)
+{
+	free(w->p);
+	*w = (struct wr){ 0 };
+}
+
+uint8_t *wr_reserve(struct wr *w, size_t n)
+{
+	if (w->cap - w->n < n) {
+		size_t cap = w->cap ? w->cap : 256;
+
+		while (cap - w->n < n && cap <= SIZE_MAX / 2)
+			cap *= 2;
+		uint8_t *p = cap - w->n < n ? NULL : realloc(w->p, cap);
+		if (!p) {
+			(void)fprintf(stderr, "out of memory\n");	/* nothing else left to do */
+			exit(1);
+		}
+		w->p = p;
+		w->cap = cap;
+	}
+	uint8_t *at = w->p + w->n;
+	memset(at, 0, n);
+	w->n += n;
+	return at;
+}
+
+void wr_raw(struct wr *w, const void *p, size_t n)
+{
+	if (n)
+		memcpy(wr_reserve(w, n), p, n);
+}
+
+void wr_u8(struct wr *w, uint8_t v)
+{
+	*wr_reserve(w, 1) = v;
+}
+
+void wr_u16(struct wr *w, uint16_t v)
+{
+	wr_raw(w, &v, sizeof(v));
+}
+
+void wr_u32(struct wr *w, uint32_t v)
+{
+	wr_raw(w, &v, sizeof(v));
+}
+
+void wr_u64(struct wr *w, uint64_t v)
+{
+	wr_raw(w, &v, sizeof(v));
+}
+
+void wr_uleb(struct wr *w, uint64_t v)
+{
+	do {
+		uint8_t b = v & 0x7f;
+
+		v >>= 7;
+		wr_u8(w, v ? b | 0x80 : b);
+	} while (v);
+}
+
+void wr_sleb(struct wr *w, int64_t v)
+{
+	for (;;) {
+		uint8_t b = (uint8_t)v & 0x7f;
+
+		v >>= 7;
+		if ((v == 0 && !(b & 0x40)) || (v == -1 && (b & 0x40))) {
+			wr_u8(w, b);
+			return;
+		}
+		wr_u8(w, b | 0x80);
+	}
+}
+
+void wr_str(struct wr *w, const char *s)
+{
+	wr_raw(w, s, strlen(s) + 1);
+}
+
+void wr_align(struct wr *w, size_t align)
+{
+	if (w->n % align)
+		(void)wr_reserve(w, align - w->n % align);
+}
+
+void wr_put_u32(struct wr *w, size_t at, uint32_t v)
+{
+	assert(at + 4 <= w->n);
+	memcpy(w->p + at, &v, sizeof(v));
+}

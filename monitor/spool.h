@@ -1,0 +1,85 @@
+/* spool.h - the spool: what the Monitor writes while programs run and the Manager reads when idle
+ *
+ * A spool is a directory of files NNNNNNNNNNNNNNNN.spool (16 hex digits, ascending), each a
+ * versioned header and blocks; every block carries its length and a CRC-32, begins with absolute
+ * values and can be read alone, so damage costs one block.  Byte layout: doc/formats.md.
+ * At most 8 bytes a sample on average.
+ */
+#ifndef MONITOR_SPOOL_H
+#define MONITOR_SPOOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/rd.h"
+
+struct err;
+
+enum spool_kind {
+	SPOOL_SAMPLE = 1,
+	SPOOL_EXEC,		/* comm change by exec: the address space of pid begins anew */
+	SPOOL_MMAP,		/* executable file mapping */
+	SPOOL_FORK,
+	SPOOL_EXIT,
+	SPOOL_LOST,		/* records that the kernel's ring had no room for */
+	SPOOL_THROTTLE,		/* sampling was throttled; lost = 1 */
+	SPOOL_GAP,		/* a file was dropped for space: lost = samples in it */
+};
+
+struct spool_event {
+	enum spool_kind kind;
+	uint64_t time_ns;	/* CLOCK_MONOTONIC as perf gives it */
+	uint32_t pid, tid;
+	union {
+		struct {
+			uint64_t pc;
+			bool kernel;	/* interrupted in kernel mode; pc is the user pc, 0 if none */
+		} sample;
+		struct {
+			uint64_t addr, len, pgoff;	/* bytes */
+			uint32_t dev_major, dev_minor;
+			uint64_t inode, inode_generation;
+			const char *path;	/* as the kernel gives it; reader-owned, valid until
+						 * the next spool_read() */
+		} mmap;
+		struct {
+			uint32_t parent_pid;	/* pid == parent_pid: a new thread */
+		} fork;
+		struct {
+			char comm[16];
+		} exec;
+		uint64_t lost;
+	};
+};
+
+struct spool_counts {		/* since the writer was created */
+	uint64_t samples, events, bytes;
+	uint64_t files_dropped, samples_dropped;	/* for space */
+};
+
+/* Writer: buffers a block, rotates files, drops the oldest whole file when max_bytes is passed.
+ * `dirfd` is the spool directory; the caller keeps it.  `clock` names the sampling clock. */
+struct spool_writer;
+struct spool_writer *spool_writer_new(int dirfd, const char *clock, uint64_t period_ns,
+				      uint64_t max_bytes, struct err *err);
+/* One event, in time order.  Fails only when the disk does; the event is then counted as dropped
+ * and later ones may succeed. */
+int spool_write(struct spool_writer *w, const struct spool_event *ev, struct err *err);
+/* Ends the current block and writes it; `rotate` also ends the file, so that the reader sees all. */
+int spool_flush(struct spool_writer *w, bool rotate, struct err *err);
+void spool_writer_counts(const struct spool_writer *w, struct spool_counts *out);
+void spool_writer_free(struct spool_writer *w);		/* does not flush; NULL allowed */
+
+/* Reader of one file.  Damaged blocks are skipped and counted in *bad_blocks. */
+struct spool_reader;
+struct spool_reader *spool_reader_open(int fd, struct err *err);
+/* 1: *ev filled; 0: end of file; never fails on damaged content. */
+int spool_read(struct spool_reader *r, struct spool_event *ev);
+uint64_t spool_reader_bad_blocks(const struct spool_reader *r);
+const char *spool_reader_clock(const struct spool_reader *r);
+uint64_t spool_reader_period_ns(const struct spool_reader *r);
+void spool_reader_free(struct spool_reader *r);
+
+/* A log of `morphctl record` is one spool file. */
+
+#endif

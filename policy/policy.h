@@ -1,0 +1,70 @@
+/* policy.h - what the administrator allows and asks for, from a YAML file
+ *
+ * policy.def is the one table behind the struct, the range checks, `morphctl policy show`, the
+ * manual page and the completion.
+ */
+#ifndef POLICY_POLICY_H
+#define POLICY_POLICY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/rd.h"
+
+struct err;
+
+enum policy_clock { CLOCK_AUTO, CLOCK_TICK, CLOCK_CPU_CLOCK, CLOCK_CYCLES };
+extern const char *const policy_clock_name[];		/* "auto", ... , NULL */
+
+struct policy_globs {		/* fnmatch(3) patterns, malloc'd, owned by the policy */
+	char **glob;
+	uint32_t n;
+};
+
+struct policy_window {		/* minutes since midnight, local time; from == to: always */
+	uint16_t from, to;
+};
+
+struct policy_passes {
+	bool align, fluff, layout;
+};
+
+struct policy {
+	unsigned clock, rate_hz, drain_s;
+	unsigned spool_max_mib;
+	unsigned idle_load_max_pct, idle_psi_cpu_max_pct, idle_check_s;
+	struct policy_window idle_window;
+	struct policy_globs include, exclude;
+	unsigned hard_links, automatic;
+	unsigned min_samples;
+	struct policy_passes passes;
+	unsigned job_memory_mib, job_cpu_s;
+};
+
+/* Defaults: every setting's default; include is /usr/bin, /usr/sbin and the library folders,
+ * exclude empty, all passes. */
+struct policy *policy_default(void);
+/* Parses YAML text; `name` stands in messages: "NAME:LINE:COLUMN: idle.check_s: 0 is outside
+ * 1..3600 s".  Unknown and repeated keys, wrong types and values out of range are ERR_USAGE. */
+struct policy *policy_parse(struct bytes text, const char *name, struct err *err);
+void policy_free(struct policy *p);		/* NULL is allowed */
+
+/* True when path matches an include glob and no exclude glob (fnmatch, FNM_PATHNAME not set). */
+bool policy_allows(const struct policy *p, const char *path);
+/* "align,fluff,layout" as far as switched on; at least 32 bytes. */
+void policy_pass_list(const struct policy *p, char *out, size_t n);
+/* Calls f for every setting, in table order, with its value as YAML would show it. */
+void policy_each(const struct policy *p,
+		 void (*f)(void *ctx, const char *section, const char *key, const char *value,
+			   const char *unit, const char *help), void *ctx);
+
+/* Is the machine idle?  Each condition with its present value and verdict. */
+struct idle_condition {
+	const char *name;	/* setting, e.g. "idle.load_max_pct" */
+	char value[64];		/* present value with unit; "not available" passes */
+	bool ok;
+};
+enum { IDLE_NCONDITION = 3 };
+bool policy_idle(const struct policy *p, struct idle_condition out[IDLE_NCONDITION]);
+
+#endif

@@ -1,0 +1,95 @@
+/* cfi.h - call frame information: CIEs, FDEs, and the unwind row at every instruction
+ *
+ * Reads .eh_frame (found by section or through PT_GNU_EH_FRAME).  A row is the complete rule set
+ * (CFA and registers) that holds from one address to the next row; equal rule sets are interned,
+ * so rows compare by index.
+ */
+#ifndef POSTMORPH_CFI_H
+#define POSTMORPH_CFI_H
+
+#include "lib/addr.h"
+#include "lib/arena.h"
+#include "lib/rd.h"
+
+struct err;
+struct image;
+
+enum { CFI_NREG = 17, CFI_RA = 16 };	/* DWARF numbers: 7 = rsp, 6 = rbp, 16 = return address.
+					 * FDEs with rules for other registers are "unknown unwind form" */
+
+enum cfi_kind {
+	CFI_UNSPEC,		/* no rule given: same value, by the ABI */
+	CFI_UNDEFINED,
+	CFI_SAME,
+	CFI_OFFSET,		/* saved at CFA + off */
+	CFI_VAL_OFFSET,		/* value is CFA + off */
+	CFI_REGISTER,		/* saved in register `off` */
+	CFI_EXPR,		/* saved at the address that expr computes */
+	CFI_VAL_EXPR,		/* value is what expr computes */
+};
+
+struct cfi_rule {
+	uint8_t kind;		/* enum cfi_kind */
+	int64_t off;
+	struct bytes expr;	/* points into the file; DWARF expression without its length */
+};
+
+struct cfi_state {		/* one complete rule set; interned in cfi.state[] */
+	bool cfa_is_expr;
+	uint8_t cfa_reg;
+	int64_t cfa_off;
+	struct bytes cfa_expr;
+	struct cfi_rule reg[CFI_NREG];
+	uint64_t args_size;	/* DW_CFA_GNU_args_size */
+};
+
+struct cfi_row {
+	vaddr addr;		/* holds from here to the next row or the FDE's end */
+	uint32_t state;		/* index in cfi.state[] */
+};
+
+struct cie {
+	uint64_t off;		/* of the length field, from the start of .eh_frame */
+	uint64_t size;		/* whole record with its length field */
+	const char *augmentation;
+	uint64_t code_align;
+	int64_t data_align;
+	uint8_t ra_reg;
+	uint8_t fde_enc, lsda_enc, personality_enc;	/* DW_EH_PE_*, 0xff = omitted */
+	uint64_t personality;	/* decoded: address, or address of the pointer when indirect; 0 none */
+	uint32_t personality_off;	/* of the encoded personality in the record, 0 = none */
+	bool signal_frame;	/* 'S' */
+	uint32_t initial;	/* state after the initial instructions */
+	bool understood;	/* false: unknown augmentation, version or encoding */
+};
+
+struct fde {
+	uint64_t off, size;	/* record in .eh_frame, as in struct cie */
+	uint32_t cie;		/* index in cfi.cie[] */
+	vaddr addr;		/* first byte covered */
+	uint64_t len;
+	vaddr lsda;		/* 0 = none */
+	uint32_t pc_off;	/* in the record: of the encoded pc begin */
+	uint32_t lsda_off;	/* in the record: of the encoded LSDA pointer, 0 = none */
+	uint32_t row, nrow;	/* in cfi.rows[] */
+	bool understood;	/* false: its instructions have a form we do not model */
+};
+
+struct cfi {
+	vaddr eh_frame;		/* address of .eh_frame */
+	struct bytes bytes;	/* its content up to and without the terminator */
+	struct cie *cie;
+	struct fde *fde;	/* ascending by addr, disjoint (checked) */
+	struct cfi_row *rows;
+	struct cfi_state *state;
+	uint32_t ncie, nfde, nrow, nstate;
+};
+
+/* Parses everything.  Malformed .eh_frame is an error; no .eh_frame gives nfde == 0. */
+int cfi_parse(const struct image *img, struct arena *a, struct cfi *out, struct err *err);
+/* The FDE that covers addr, UINT32_MAX if none. */
+uint32_t cfi_find(const struct cfi *cfi, vaddr addr);
+/* State index in force at addr, which must lie in fde[i]. */
+uint32_t cfi_state_at(const struct cfi *cfi, uint32_t fde, vaddr addr);
+
+#endif

@@ -1,0 +1,56 @@
+/* decode.h - one x86-64 instruction, reduced to what moving it needs (Zydis behind it) */
+#ifndef POSTMORPH_DECODE_H
+#define POSTMORPH_DECODE_H
+
+#include <stdbool.h>
+
+#include "lib/addr.h"
+#include "lib/rd.h"
+
+enum insn_kind {
+	INSN_PLAIN,		/* falls through, transfers control nowhere */
+	INSN_NOP,		/* no effect at all, any length; endbr64 is PLAIN */
+	INSN_CALL,		/* call rel32 */
+	INSN_ICALL,		/* call r/m */
+	INSN_JMP,		/* jmp rel8/rel32 */
+	INSN_JCC,		/* jcc rel8/rel32 */
+	INSN_LOOP,		/* loop, loope, loopne, jrcxz, jecxz: rel8 only */
+	INSN_IJMP,		/* jmp r/m */
+	INSN_RET,		/* ret, iret, sysret */
+	INSN_TRAP,		/* hlt, ud0, ud1, ud2, int3: does not go on to the next instruction */
+	INSN_XBEGIN,		/* xbegin rel: the abort handler is a branch target */
+};
+
+/* Bit i of the masks below is general register i in encoding order: rax rcx rdx rbx rsp rbp rsi
+ * rdi r8..r15 = 0..15; 16 is rip. */
+struct insn {
+	uint32_t off;		/* from prog->base */
+	uint8_t len;		/* 1..15 */
+	uint8_t kind;		/* enum insn_kind */
+	uint8_t field;		/* offset in the instruction of the one field that depends on where
+				 * it stands: rip-relative disp32, or the branch displacement; 0 = none */
+	uint8_t field_size;	/* 1 or 4 bytes; always 4 for a rip-relative operand */
+};
+
+/* False when `code` does not begin with one complete valid 64-bit instruction (no more than
+ * code.n bytes are looked at).  addr is used only for *target. */
+bool insn_decode(struct bytes code, vaddr addr, struct insn *out, vaddr *target);
+
+/* Target of the position-dependent field: branch target, or address of the rip-relative operand.
+ * `code` are the instruction's bytes at `addr`; field must not be 0. */
+vaddr insn_target(const struct insn *insn, const uint8_t *code, vaddr addr);
+
+static inline bool insn_is_branch(const struct insn *insn)	/* direct, field is a displacement */
+{
+	return insn->kind == INSN_CALL || insn->kind == INSN_JMP || insn->kind == INSN_JCC ||
+	       insn->kind == INSN_LOOP || insn->kind == INSN_XBEGIN;
+}
+
+/* True when control never reaches the next instruction through this one. */
+static inline bool insn_ends_flow(const struct insn *insn)
+{
+	return insn->kind == INSN_JMP || insn->kind == INSN_IJMP || insn->kind == INSN_RET ||
+	       insn->kind == INSN_TRAP;
+}
+
+#endif

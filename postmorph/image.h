@@ -1,0 +1,57 @@
+/* image.h - a bounds-checked view of one x86-64 ELF file in memory
+ *
+ * Reads headers, program headers, sections and dynamic entries; refuses what is not ELF64
+ * little-endian x86-64 ET_EXEC/ET_DYN.  Everything points into the file's bytes or the arena
+ * (job lifetime).
+ */
+#ifndef POSTMORPH_IMAGE_H
+#define POSTMORPH_IMAGE_H
+
+#include <elf.h>
+#include <stdbool.h>
+
+#include "lib/addr.h"
+#include "lib/digest.h"
+#include "lib/rd.h"
+
+struct arena;
+struct err;
+
+struct section {
+	const char *name;	/* "" when the name is unreadable */
+	Elf64_Shdr h;		/* copied, host order */
+};
+
+struct image {
+	struct bytes file;
+	struct digest digest;
+	Elf64_Ehdr eh;
+	Elf64_Phdr *ph;		/* [nph], checked: file ranges inside the file, no wrap-around */
+	struct section *sh;	/* [nsh], 0 when the file has no section headers */
+	uint32_t nph, nsh;
+	bool pie_or_dso;	/* ET_DYN */
+	bool executable;	/* ET_EXEC, or ET_DYN with PT_INTERP or DF_1_PIE */
+	bool is_static;		/* no PT_INTERP and no PT_DYNAMIC with DT_NEEDED */
+};
+
+/* Fills *img; fails with a reason when the file is not an image that Morph understands. */
+int image_parse(struct bytes file, struct arena *a, struct image *img, struct err *err);
+
+/* n bytes of file content that the loader maps at `addr`; .p == NULL if not all of it is there. */
+struct bytes image_at(const struct image *img, vaddr addr, uint64_t n);
+/* As many bytes as one segment has in the file from `addr` on; .p == NULL if none. */
+struct bytes image_rest(const struct image *img, vaddr addr);
+/* The PT_LOAD that holds addr in memory (p_memsz), NULL if none. */
+const Elf64_Phdr *image_segment(const struct image *img, vaddr addr);
+bool image_is_exec(const struct image *img, vaddr addr);
+bool image_is_writable(const struct image *img, vaddr addr);
+const struct section *image_section(const struct image *img, const char *name);	/* or NULL */
+const struct section *image_section_at(const struct image *img, vaddr addr);	/* SHF_ALLOC */
+/* First program header of that type, NULL if none. */
+const Elf64_Phdr *image_phdr(const struct image *img, uint32_t type);
+/* Lowest and highest (end) address of all PT_LOADs. */
+void image_span(const struct image *img, vaddr *lo, vaddr *hi);
+/* Value of a dynamic entry; false when the tag is absent. */
+bool image_dynamic(const struct image *img, int64_t tag, uint64_t *value);
+
+#endif

@@ -1,0 +1,156 @@
+/* ir.h - the annotated program: what a Morph compiler back-end would have told us
+ *
+ * PostMorph FILLS it (prog_analyze), the profile and inference fill the counts, passes PERMUTE
+ * fn->order / prog->order and MARK block->cold, emit WRITES, verify REFUSES.  Nobody changes
+ * bytes in here.  Everything lives in the job's arena.
+ *
+ * INVARIANTS (ir_check)
+ *   I1  fn[] ascends by entry; ranges of all functions are disjoint;
+ *   I2  a function without skip is decoded completely: its blocks, in id order, ascend by address
+ *       within a range, cover every byte of every range exactly once; block[0] begins at the entry;
+ *   I3  fn->order is a permutation of its block ids that begins with 0, and block[0] is not cold;
+ *   I4  edges agree with the last instruction of a block: see struct block;
+ *   I5  prog->order lists exactly the functions with `moved`, each once, all without skip.
+ */
+#ifndef POSTMORPH_IR_H
+#define POSTMORPH_IR_H
+
+#include <stdbool.h>
+
+#include "lib/addr.h"
+#include "lib/arena.h"
+#include "lib/rd.h"
+#include "postmorph/cfi.h"
+#include "postmorph/decode.h"
+#include "postmorph/image.h"
+
+struct err;
+
+#define NO_BLOCK UINT32_MAX
+#define NO_TABLE UINT32_MAX
+#define NO_FN    UINT32_MAX
+
+enum skip {			/* why a function is left exactly as it was */
+#define SKIP(id, text) SKIP_##id,
+#include "postmorph/skip.def"
+#undef SKIP
+	NSKIP
+};
+extern const char *const skip_text[NSKIP];
+
+/* A block ends after a control transfer other than a call, before any branch target, landing pad
+ * or range end.  Calls do not end blocks.  Edges:
+ *   fall   the next block in address order in the same range, if control can run into it;
+ *          NO_BLOCK if it cannot, or if it leaves the range: then fall_out is the address
+ *          behind the range that control would run into (0: it cannot);
+ *   taken  the target of the last instruction if JMP, JCC, LOOP, XBEGIN and inside this
+ *          function; else NO_BLOCK and taken_out is the target address (0: no branch);
+ *   table  the jump table when the last instruction is an IJMP with a proven one. */
+struct block {
+	vaddr addr;
+	uint32_t size;		/* bytes in the original, NOP padding included */
+	uint32_t insn, ninsn;	/* fn->insn[insn .. insn + ninsn) */
+	uint32_t range;		/* index in fn->range[] */
+	uint32_t fall, taken;	/* block ids */
+	vaddr fall_out, taken_out;
+	uint32_t table;		/* index in fn->table[], NO_TABLE if none */
+	bool pinned;		/* address known to be taken (lea, relocation, unproven table) */
+	bool padding;		/* nothing but NOPs and nothing runs into or branches to it:
+				 * emit leaves it out, its place in order[] has no meaning */
+	bool noreturn;		/* ends in a call that is known not to come back; fall is kept */
+
+	/* filled from the profile and by inference */
+	double samples;		/* in this block */
+	double count;		/* executions, estimated; unit: samples per instruction */
+	double fall_count, taken_count;	/* of `count`, by edge; table edges: jump_table.count */
+
+	/* marked by passes, read by emit */
+	bool cold;		/* goes to the fluff text */
+};
+
+/* A jump table that may be replaced by a new one.  The new table gets exactly nentry entries;
+ * nentry is at least the proven bound, and covers every further entry that still looks like one
+ * (target inside the function or exactly one of its range ends), so that no index the original
+ * could use falls outside.  Entry i of the new table leads to the image of target[i] if that is
+ * the start of a block of this function, else to the unchanged absolute address target[i]. */
+struct jump_table {
+	vaddr addr;		/* of entry 0, as the dispatch addresses it */
+	uint32_t kind;		/* enum blockmap_table_kind */
+	uint32_t nentry, bound;	/* bound: proven by the compare (or mask, ...) */
+	vaddr *target;		/* [nentry] */
+	uint32_t *succ;		/* [nentry] block ids, NO_BLOCK for targets that are none */
+	double *count;		/* [nentry] edge counts by inference; NULL before it.  Entries with
+				 * the same succ share one edge: its count stands at the first */
+	uint32_t *base_insn;	/* [nbase] fn->insn indices of every instruction that forms the
+				 * table's address: `lea T(%rip)` (REL32) or the jmp/mov with the
+				 * absolute disp32 (ABS64).  All of them are rewritten together. */
+	uint32_t nbase;
+};
+
+struct fn_range {
+	vaddr addr;
+	uint32_t size;
+	uint32_t fde;		/* index in prog->cfi.fde[] */
+};
+
+struct fn {
+	const char *name;	/* from .symtab/.dynsym if any, else NULL */
+	vaddr entry;
+	struct fn_range *range;	/* [nrange]; range[0] holds the entry at its start; .cold
+				 * fragments follow */
+	struct insn *insn;	/* [ninsn], ascending by range then address */
+	struct block *block;	/* [nblock] */
+	struct jump_table *table;	/* [ntable] */
+	uint32_t *order;	/* [nblock] block ids, emit order; hot first is not required here:
+				 * emit takes !cold ones in this order, then cold ones in this order */
+	uint32_t nrange, ninsn, nblock, ntable;
+	uint32_t patch_off;	/* the 5-byte jmp goes to entry + patch_off: 0, or 4 after endbr64 */
+	uint32_t unproven;	/* indirect jumps that may stay inside but have no proven table */
+	enum skip skip;		/* SKIP_NONE: passes may work on it */
+	bool moved;		/* selected for the generation (profile or --all) */
+	double samples, entry_count;	/* profile: total samples; estimated calls */
+};
+
+struct call_site {		/* direct call or tail jump from one function to another's entry */
+	uint32_t caller, callee;	/* fn indices */
+	uint32_t block;		/* of the caller */
+	uint32_t off;		/* of the call from the start of the caller's entry range or, in a
+				 * fragment, from the start of the fragment */
+};
+
+struct prog {
+	struct arena *arena;
+	struct image img;
+	struct cfi cfi;
+	vaddr base;		/* insn.off counts from here: lowest executable address */
+	struct fn *fn;		/* [nfn], ascending by entry; .cold fragments are no functions */
+	uint32_t nfn;
+	struct call_site *call;	/* [ncall], ascending by caller, block */
+	uint32_t ncall;
+	uint64_t text_size;	/* bytes of executable sections (segments when no sections) */
+	uint64_t fde_bytes;	/* bytes covered by FDEs */
+
+	/* layout, filled by passes */
+	uint32_t *order;	/* [norder] fn indices in hot-text order */
+	uint32_t norder;
+};
+
+/* Analyses a whole file.  Returns -1 with ERR_REFUSED when Morph must not touch the file at all
+ * (Go, OCaml, GHC, set-id is the caller's to check, no code covered by FDEs, ...), ERR_INPUT when
+ * it is malformed; *out is then unusable.  `file` must live as long as the arena. */
+int prog_analyze(struct bytes file, struct arena *a, struct prog *out, struct err *err);
+/* Invariants I1-I5; a violation is our bug, told as an error naming function and invariant. */
+int ir_check(const struct prog *prog, struct err *err);
+
+/* The function one of whose ranges holds addr; NO_FN if none.  O(log n). */
+uint32_t prog_find_fn(const struct prog *prog, vaddr addr);
+/* The block of fn that holds addr; NO_BLOCK if none.  O(log n). */
+uint32_t fn_find_block(const struct fn *fn, vaddr addr);
+/* Bytes of an instruction in the original. */
+const uint8_t *prog_insn_bytes(const struct prog *prog, const struct insn *insn);
+static inline vaddr prog_insn_addr(const struct prog *prog, const struct insn *insn)
+{
+	return prog->base + insn->off;
+}
+
+#endif
