@@ -1,0 +1,53 @@
+/* table.h - rows for people and for programs from one source
+ *
+ * A table has typed columns; text output aligns them and prints human units, JSON output gives
+ * plain values.  Malloc-backed; cells are copied.
+ */
+#ifndef LIB_TABLE_H
+#define LIB_TABLE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum table_type {
+	TABLE_TEXT,		/* const char * */
+	TABLE_UINT,		/* uint64_t */
+	TABLE_INT,		/* int64_t */
+	TABLE_REAL,		/* double; text has 3 decimals */
+	TABLE_HEX,		/* uint64_t; 0x... in both forms (a string in JSON) */
+	TABLE_BYTES,		/* uint64_t; KiB, MiB, GiB for people */
+	TABLE_TIME,		/* uint64_t ns since 1970; local date and time for people */
+	TABLE_BOOL,		/* int; yes/no for people */
+};
+
+struct table_column {
+	const char *name;
+	enum table_type type;
+};
+
+struct table;
+
+/* `col` is copied.  `title` names the table: heading in text, key in JSON. */
+struct table *table_new(const char *title, int ncol, const struct table_column *col);
+void table_free(struct table *t);		/* NULL is allowed */
+/* One argument per column, of the column type's C type. */
+void table_row(struct table *t, ...);
+/* One raw text per column: numbers in plain decimal, BOOL "0" or "1".  Cells that do not parse
+ * as their type are printed as text (a string in JSON). */
+void table_row_text(struct table *t, const char *const *cell);
+
+int table_ncol(const struct table *t);
+const struct table_column *table_columns(const struct table *t);
+const char *table_title(const struct table *t);
+int table_nrow(const struct table *t);
+/* Raw text of a cell, as table_row_text() takes it: how tables travel between processes. */
+const char *table_cell(const struct table *t, int row, int col);
+
+/* JSON: {"TITLE": [{"column": value, ...}, ...]} */
+void table_print(const struct table *t, FILE *f, bool json);
+/* Several tables; in JSON one object with a key for each. */
+void table_print_all(struct table *const *t, int n, FILE *f, bool json);
+/* "1.5 MiB" and the like. */
+void table_human_bytes(unsigned long long bytes, char *out, size_t n);
+
+#endif
