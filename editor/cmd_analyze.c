@@ -1,0 +1,171 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "editor/cmd.h"
+#include "editor/job.h"
+#include "lib/blocktable.h"
+#include "lib/err.h"
+#include "lib/table.h"
+#include "postmorph/ir.h"
+
+struct ctx {
+	bool json, table;
+};
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct blocktable_block *x = a, *y = b;
+
+	return (x->off > y->off) - (x->off < y->off);
+}
+
+static uint32_t instructions(const struct fn *fn, const struct block *b)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = b->insn; i < b->insn + b->ninsn; i++)
+		n += fn->insn[i].kind != INSN_NOP;
+	return n ? n : 1;
+}
+
+static uint32_t fn_size(const struct fn *fn)
+{
+	uint32_t size = 0;
+
+	for (uint32_t i = 0; i < fn->nrange; i++)
+		size += fn->range[i].size;
+	return size;
+}
+
+static void fill_segments(const struct image *img, struct arena *a, struct blocktable *t)
+{
+	t->seg = arena_array(a, img->nph, sizeof(*t->seg));
+	for (uint32_t i = 0; i < img->nph; i++) {
+		const Elf64_Phdr *ph = &img->ph[i];
+
+		if (ph->p_type == PT_LOAD && (ph->p_flags & PF_X) && ph->p_filesz)
+			t->seg[t->nseg++] = (struct blockmap_seg){ ph->p_vaddr, ph->p_offset,
+								   ph->p_filesz };
+	}
+}
+
+static void write_block_table(const struct prog *prog, struct wr *out)
+{
+	struct blocktable t = { .original = prog->img.digest, .base = prog->base,
+				.text_size = prog->text_size, .nfn = prog->nfn };
+	uint32_t n = 0;
+
+	fill_segments(&prog->img, prog->arena, &t);
+	t.fn = arena_array(prog->arena, prog->nfn, sizeof(*t.fn));
+	for (uint32_t i = 0; i < prog->nfn; i++)
+		n += prog->fn[i].nblock;
+	t.block = arena_array(prog->arena, n, sizeof(*t.block));
+	for (uint32_t i = 0; i < prog->nfn; i++) {
+		const struct fn *fn = &prog->fn[i];
+
+		t.fn[i] = (struct blocktable_fn){ fn->entry, fn_size(fn), (uint32_t)fn->skip };
+		for (uint32_t j = 0; j < fn->nblock; j++) {
+			const struct block *b = &fn->block[j];
+
+			t.block[t.nblock++] = (struct blocktable_block){
+				(uint32_t)(b->addr - prog->base), b->size, instructions(fn, b), i };
+		}
+	}
+	qsort(t.block, t.nblock, sizeof(*t.block), by_offset);
+	blocktable_write(&t, out);
+}
+
+static struct table *summary(const struct prog *prog, const char *name)
+{
+	static const struct table_column col[] = {
+		{ "file", TABLE_TEXT }, { "sha256", TABLE_TEXT }, { "text_bytes", TABLE_UINT },
+		{ "fde_bytes", TABLE_UINT }, { "functions", TABLE_UINT }, { "movable", TABLE_UINT },
+		{ "movable_bytes", TABLE_UINT }, { "blocks", TABLE_UINT },
+		{ "jump_tables", TABLE_UINT }, { "unproven_jumps", TABLE_UINT },
+	};
+	struct table *t = table_new("module", (int)(sizeof(col) / sizeof(col[0])), col);
+	uint64_t movable = 0, bytes = 0, blocks = 0, tables = 0, unproven = 0;
+	char hex[65];
+
+	for (uint32_t i = 0; i < prog->nfn; i++) {
+		const struct fn *fn = &prog->fn[i];
+
+		if (fn->skip == SKIP_NONE) {
+			movable++;
+			bytes += fn_size(fn);
+		}
+		blocks += fn->nblock;
+		tables += fn->ntable;
+		unproven += fn->unproven;
+	}
+	digest_hex(&prog->img.digest, hex);
+	table_row(t, name, hex, prog->text_size, prog->fde_bytes, (uint64_t)prog->nfn, movable,
+		  bytes, blocks, tables, unproven);
+	return t;
+}
+
+static struct table *reasons(const struct prog *prog)
+{
+	static const struct table_column col[] = {
+		{ "reason", TABLE_TEXT }, { "functions", TABLE_UINT }, { "bytes", TABLE_UINT },
+	};
+	struct table *t = table_new("reasons", 3, col);
+	uint64_t count[NSKIP] = { 0 }, bytes[NSKIP] = { 0 };
+
+	for (uint32_t i = 0; i < prog->nfn; i++) {
+		count[prog->fn[i].skip]++;
+		bytes[prog->fn[i].skip] += fn_size(&prog->fn[i]);
+	}
+	for (int i = 0; i < NSKIP; i++)
+		if (count[i])
+			table_row(t, skip_text[i], count[i], bytes[i]);
+	return t;
+}
+
+static int work(struct job *job, void *arg, struct err *err)
+{
+	const struct ctx *ctx = arg;
+	struct prog prog = { 0 };
+
+	if (job->in[0].mode & (S_ISUID | S_ISGID))
+		return err_set(err, ERR_REFUSED, "'%s': set-user-id or set-group-id file",
+			       job->in[0].arg);
+	if (prog_analyze(job->in[0].bytes, job->arena, &prog, err) < 0)
+		return err_wrap(err, "'%s'", job->in[0].arg);
+	if (ctx->table)
+		write_block_table(&prog, &job->out[0].bytes);
+	struct table *both[] = { summary(&prog, job->in[0].arg), reasons(&prog) };
+	table_print_all(both, 2, stdout, ctx->json);
+	table_free(both[0]);
+	table_free(both[1]);
+	return 0;
+}
+
+int cmd_analyze(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ "table", required_argument, NULL, 't' },
+		{ 0 }
+	};
+	struct ctx ctx = { 0 };
+	struct job job = { .nin = 1, .nout = 1, .out = { { .mode_from = -1 } },
+			   .work = work, .ctx = &ctx };
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (c == 'j') {
+			ctx.json = true;
+		} else if (c == 't') {
+			job.out[0].arg = optarg;
+			ctx.table = true;
+		} else {
+			return cmd_usage("analyze");
+		}
+	}
+	if (argc - optind != 1)
+		return cmd_usage("analyze");
+	job.in[0].arg = argv[optind];
+	return job_run(&job);
+}

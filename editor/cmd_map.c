@@ -1,0 +1,140 @@
+/* cmd_map.c - the block map of a generation, by hand and for the Manager */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "editor/cmd.h"
+#include "editor/job.h"
+#include "lib/arena.h"
+#include "lib/blockmap.h"
+#include "lib/err.h"
+#include "lib/table.h"
+#include "postmorph/image.h"
+
+struct ctx {
+	char **address;
+	int naddress;
+	bool reverse, json;
+};
+
+/* Content of the section .morph.map. */
+static int map_bytes(struct job *job, struct bytes *out, struct err *err)
+{
+	struct image img = { 0 };
+
+	if (image_parse(job->in[0].bytes, job->arena, &img, err) < 0)
+		return err_wrap(err, "'%s'", job->in[0].arg);
+	const struct section *s = image_section(&img, ".morph.map");
+	if (!s)
+		return err_set(err, ERR_INPUT, "'%s' is not a generation: it has no block map",
+			       job->in[0].arg);
+	*out = bytes_at(img.file, s->h.sh_offset, s->h.sh_size);
+	if (!out->p)
+		return err_set(err, ERR_INPUT, "'%s': block map outside the file",
+			       job->in[0].arg);
+	return 0;
+}
+
+static int64_t offset_in(uint64_t at, uint64_t size)
+{
+	return (int64_t)(at < size ? at : size);
+}
+
+static void lookup(const struct blockmap *map, uint64_t addr, bool reverse, struct table *t)
+{
+	const struct blockmap_block *b = reverse ? blockmap_find_orig(map, addr)
+						 : blockmap_find_gen(map, addr);
+
+	if (!b) {
+		table_row(t, addr, addr, "not moved", (int64_t)0);
+		return;
+	}
+	uint64_t gen = map->gen_base + b->gen, orig = map->orig_base + b->orig;
+	int64_t off = reverse ? offset_in(addr - orig, b->gen_size)
+			      : offset_in(addr - gen, b->orig_size);
+	table_row(t, addr, (reverse ? gen : orig) + (uint64_t)off,
+		  b->gen < map->hot_size ? "hot" : "fluff", off);
+}
+
+static int work(struct job *job, void *arg, struct err *err)
+{
+	static const struct table_column col[] = {
+		{ "address", TABLE_HEX }, { "maps_to", TABLE_HEX }, { "text", TABLE_TEXT },
+		{ "offset_in_block", TABLE_INT },
+	};
+	const struct ctx *ctx = arg;
+	struct blockmap map = { 0 };
+	struct bytes b;
+
+	if (map_bytes(job, &b, err) < 0)
+		return -1;
+	if (blockmap_read(b, &map, err) < 0)
+		return err_wrap(err, "'%s': block map", job->in[0].arg);
+	struct table *t = table_new("addresses", 4, col);
+	for (int i = 0; i < ctx->naddress; i++) {
+		uint64_t addr;
+
+		if (cmd_number("ADDRESS", ctx->address[i], UINT64_MAX, &addr) < 0) {
+			err_set(err, ERR_USAGE, "bad address");
+			break;
+		}
+		lookup(&map, addr, ctx->reverse, t);
+	}
+	if (err->kind == ERR_NONE)
+		table_print(t, stdout, ctx->json);
+	table_free(t);
+	blockmap_free(&map);
+	return err->kind == ERR_NONE ? 0 : -1;
+}
+
+int cmd_map(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "reverse", no_argument, NULL, 'r' }, { "json", no_argument, NULL, 'j' }, { 0 }
+	};
+	struct ctx ctx = { 0 };
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (c == 'r')
+			ctx.reverse = true;
+		else if (c == 'j')
+			ctx.json = true;
+		else
+			return cmd_usage("map");
+	}
+	if (argc - optind < 2)
+		return cmd_usage("map");
+	ctx.address = argv + optind + 1;
+	ctx.naddress = argc - optind - 1;
+	struct job job = { .in = { { .arg = argv[optind] } }, .nin = 1, .work = work, .ctx = &ctx };
+	return job_run(&job);
+}
+
+static int extract(struct job *job, void *arg, struct err *err)
+{
+	struct blockmap map = { 0 };
+	struct bytes b;
+
+	(void)arg;
+	if (map_bytes(job, &b, err) < 0)
+		return -1;
+	if (blockmap_read(b, &map, err) < 0)
+		return err_wrap(err, "'%s': block map", job->in[0].arg);
+	blockmap_free(&map);
+	wr_raw(&job->out[0].bytes, b.p, b.n);
+	return 0;
+}
+
+int cmd_extract_map(int argc, char **argv)
+{
+	static const struct option none[] = { { 0 } };
+
+	if (getopt_long(argc, argv, "", none, NULL) != -1 || argc - optind != 2)
+		return cmd_usage("extract-map");
+	struct job job = {
+		.in = { { .arg = argv[optind] } },
+		.out = { { .arg = argv[optind + 1], .mode_from = -1 } },
+		.nin = 1, .nout = 1, .work = extract,
+	};
+	return job_run(&job);
+}

@@ -1,0 +1,126 @@
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "editor/cmd.h"
+#include "editor/editor.h"
+#include "editor/job.h"
+#include "lib/err.h"
+
+enum { OUT_GENERATION, OUT_MAP, OUT_STATS };
+
+struct ctx {
+	struct edit_options options;
+	bool has_profile;
+};
+
+static void write_stats(const struct edit_stats *s, struct arena *a, struct wr *out)
+{
+	const char *text = arena_printf(a,
+		"functions %u\nfunctions_moved %u\nhot_bytes %llu\nfluff_bytes %llu\n"
+		"original_bytes %llu\nexttsp_before %.6f\nexttsp_after %.6f\nsamples %.3f\n"
+		"file_bytes_before %llu\nfile_bytes_after %llu\njump_tables %u\n"
+		"jump_tables_new %u\nlayout %c\n",
+		s->functions, s->functions_moved, (unsigned long long)s->hot_bytes,
+		(unsigned long long)s->fluff_bytes, (unsigned long long)s->original_bytes,
+		s->exttsp_before, s->exttsp_after, s->samples,
+		(unsigned long long)s->file_bytes_before,
+		(unsigned long long)s->file_bytes_after, s->jump_tables, s->jump_tables_new,
+		s->layout);
+
+	wr_raw(out, text, strlen(text));
+}
+
+static int work(struct job *job, void *arg, struct err *err)
+{
+	const struct ctx *ctx = arg;
+	struct profile profile;
+	struct edit_stats stats = { 0 };
+
+	if (job->in[0].mode & (S_ISUID | S_ISGID))
+		return err_set(err, ERR_REFUSED, "'%s': set-user-id or set-group-id file",
+			       job->in[0].arg);
+	if (ctx->has_profile &&
+	    profile_read(job->in[1].bytes, job->arena, &profile, err) < 0)
+		return err_wrap(err, "'%s'", job->in[1].arg);
+	if (edit_optimize(job->in[0].bytes, ctx->has_profile ? &profile : NULL, &ctx->options,
+			  job->arena, &job->out[OUT_GENERATION].bytes, &job->out[OUT_MAP].bytes,
+			  &stats, err) < 0)
+		return err_wrap(err, "'%s'", job->in[0].arg);
+	write_stats(&stats, job->arena, &job->out[OUT_STATS].bytes);
+	return 0;
+}
+
+static int parse_options(int argc, char **argv, struct ctx *ctx, struct job *job)
+{
+	static const struct option options[] = {
+		{ "profile", required_argument, NULL, 'p' },
+		{ "map", required_argument, NULL, 'm' },
+		{ "stats", required_argument, NULL, 's' },
+		{ "generation", required_argument, NULL, 'g' },
+		{ "passes", required_argument, NULL, 'P' },
+		{ "print-after", required_argument, NULL, 'A' },
+		{ "all", no_argument, NULL, 'a' },
+		{ "shuffle", required_argument, NULL, 'S' },
+		{ 0 }
+	};
+	uint64_t n;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "o:", options, NULL)) != -1)
+		switch (c) {
+		case 'o':
+			job->out[OUT_GENERATION].arg = optarg;
+			break;
+		case 'p':
+			job->in[1].arg = optarg;
+			ctx->has_profile = true;
+			break;
+		case 'm':
+			job->out[OUT_MAP].arg = optarg;
+			break;
+		case 's':
+			job->out[OUT_STATS].arg = optarg;
+			break;
+		case 'g':
+			if (cmd_number("--generation", optarg, UINT32_MAX, &n) < 0)
+				return -1;
+			ctx->options.generation = (uint32_t)n;
+			break;
+		case 'P':
+			ctx->options.passes = optarg;
+			break;
+		case 'A':
+			ctx->options.print_after = optarg;
+			break;
+		case 'a':
+			ctx->options.all = true;
+			break;
+		case 'S':
+			if (cmd_number("--shuffle", optarg, UINT64_MAX, &ctx->options.seed) < 0)
+				return -1;
+			ctx->options.shuffle = true;
+			break;
+		default:
+			return -1;
+		}
+	return 0;
+}
+
+int cmd_optimize(int argc, char **argv)
+{
+	struct ctx ctx = { .options.generation = 1 };
+	struct job job = { .nout = 3, .work = work, .ctx = &ctx };
+
+	for (int i = 0; i < job.nout; i++)
+		job.out[i].mode_from = i == OUT_GENERATION ? 0 : -1;
+	if (parse_options(argc, argv, &ctx, &job) < 0 || argc - optind != 1 ||
+	    !job.out[OUT_GENERATION].arg)
+		return cmd_usage("optimize");
+	if (!ctx.has_profile && !ctx.options.all) {
+		(void)fputs("morph-edit: optimize needs --profile, or --all\n", stderr);
+		return cmd_usage("optimize");
+	}
+	job.in[0].arg = argv[optind];
+	job.nin = ctx.has_profile ? 2 : 1;
+	return job_run(&job);
+}

@@ -1,0 +1,160 @@
+#include "editor/job.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+#include "lib/confine.h"
+#include "lib/err.h"
+#include "lib/io.h"
+
+enum { MAX_INPUT = 1 << 30 };	/* bytes; the largest program of a distribution is 200 MiB */
+
+struct opened {			/* the parent's view of one output */
+	int fd;
+	char *temporary;	/* NULL: written in place ("fd:N") or not wanted */
+};
+
+static int open_output(struct job_out *out, struct opened *o, struct err *err)
+{
+	*o = (struct opened){ .fd = -1 };
+	if (!out->arg)
+		return 0;
+	if (strncmp(out->arg, "fd:", 3) == 0) {
+		o->fd = io_open_write(out->arg, err);
+		return o->fd < 0 ? -1 : 0;
+	}
+	if (asprintf(&o->temporary, "%s.XXXXXX", out->arg) < 0) {
+		o->temporary = NULL;
+		return err_set(err, ERR_SYS, "out of memory");
+	}
+	o->fd = mkostemp(o->temporary, O_CLOEXEC);
+	if (o->fd < 0) {
+		err_set(err, ERR_SYS, "'%s': create: %s", out->arg, strerror(errno));
+		free(o->temporary);
+		o->temporary = NULL;
+		return -1;
+	}
+	return 0;
+}
+
+/* Runs in the child; the exit code. */
+static int work_confined(struct job *job, const int *in_fd, const struct opened *out)
+{
+	static char stdout_buffer[1 << 16];	/* given, so that stdio asks nothing of the kernel */
+	struct err err = { 0 };
+
+	(void)setvbuf(stdout, stdout_buffer, _IOFBF, sizeof(stdout_buffer));
+	job->arena = arena_new();
+	for (int i = 0; i < job->nin; i++) {
+		struct job_in *in = &job->in[i];
+
+		if (io_read_all(in_fd[i], MAX_INPUT, job->arena, &in->bytes, &err) < 0) {
+			err_wrap(&err, "'%s'", in->arg);
+			goto fail;
+		}
+	}
+	if (confine_job(0, 0, &err) < 0 || job->work(job, job->ctx, &err) < 0)
+		goto fail;
+	for (int i = 0; i < job->nout; i++)
+		if (out[i].fd >= 0 && io_write_all(out[i].fd, wr_bytes(&job->out[i].bytes).p,
+						   job->out[i].bytes.n, &err) < 0) {
+			err_wrap(&err, "'%s'", job->out[i].arg);
+			goto fail;
+		}
+	if (fflush(stdout) == 0)
+		return 0;
+	err_set(&err, ERR_SYS, "standard output: %s", strerror(errno));
+fail:
+	(void)fflush(stdout);		/* already failing; the message below says why */
+	(void)fprintf(stderr, "morph-edit: %s\n", err.text);
+	return err_exit_code(&err);
+}
+
+static int wait_for(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return 1;
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	int sig = WTERMSIG(status);
+	(void)fprintf(stderr, "morph-edit: the job died of signal %d (%s)%s\n", sig, strsignal(sig),
+		      sig == SIGSYS ? ": it tried a forbidden system call" :
+		      sig == SIGXCPU ? ": CPU time limit" : "");
+	return 1;
+}
+
+/* Gives a finished output its name, or removes it. */
+static int settle_output(const struct job *job, const struct job_out *out, struct opened *o,
+			 bool keep, struct err *err)
+{
+	int rc = 0;
+
+	if (keep && out->mode_from >= 0 && fchmod(o->fd, job->in[out->mode_from].mode & 0777) < 0)
+		rc = err_set(err, ERR_SYS, "'%s': chmod: %s", out->arg, strerror(errno));
+	if (keep && out->mode_from < 0) {
+		mode_t mask = umask(0);
+
+		(void)umask(mask);
+		if (fchmod(o->fd, 0666 & ~mask) < 0)
+			rc = err_set(err, ERR_SYS, "'%s': chmod: %s", out->arg, strerror(errno));
+	}
+	if (keep && rc == 0 && rename(o->temporary, out->arg) < 0)
+		rc = err_set(err, ERR_SYS, "'%s': rename: %s", out->arg, strerror(errno));
+	if (!keep || rc < 0)
+		(void)unlink(o->temporary);	/* best effort: we are failing anyway */
+	free(o->temporary);
+	o->temporary = NULL;
+	return rc;
+}
+
+int job_run(struct job *job)
+{
+	int in_fd[JOB_MAX_FILES], code = 1;
+	struct opened out[JOB_MAX_FILES] = { 0 };
+	struct err err = { 0 };
+	struct stat st;
+	int nopen = 0;
+
+	for (int i = 0; i < job->nin; i++) {
+		in_fd[i] = io_open_read(job->in[i].arg, &err);
+		if (in_fd[i] < 0)
+			goto fail;
+		if (fstat(in_fd[i], &st) == 0)
+			job->in[i].mode = st.st_mode;
+	}
+	for (; nopen < job->nout; nopen++)
+		if (open_output(&job->out[nopen], &out[nopen], &err) < 0)
+			goto fail;
+	pid_t pid = fork();
+	if (pid < 0) {
+		err_set(&err, ERR_SYS, "fork: %s", strerror(errno));
+		goto fail;
+	}
+	if (pid == 0)
+		_exit(work_confined(job, in_fd, out));
+	code = wait_for(pid);
+	err.kind = ERR_NONE;
+	goto settle;
+fail:
+	(void)fprintf(stderr, "morph-edit: %s\n", err.text);
+	code = err_exit_code(&err);
+settle:
+	for (int i = 0; i < nopen; i++)
+		if (out[i].temporary &&
+		    settle_output(job, &job->out[i], &out[i], code == 0, &err) < 0) {
+			(void)fprintf(stderr, "morph-edit: %s\n", err.text);
+			code = 1;
+		}
+	return code;
+}

@@ -1,0 +1,78 @@
+/* main.c - morph-edit: the Editor as a program
+ *
+ * Every command is one confined job (job.h): it gets files, or descriptors as "fd:N", and can do
+ * nothing else.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "editor/cmd.h"
+
+const struct cmd commands[] = {
+	{ "analyze", "FILE [--json] [--table OUT]",
+	  "functions, blocks, coverage, reasons; writes the block table", cmd_analyze },
+	{ "optimize", "FILE -o OUT [--profile P] [--all] [--passes=LIST] [--shuffle=SEED]\n"
+	  "                    [--generation=N] [--map OUT] [--stats OUT] [--print-after=PASS]",
+	  "writes a generation of FILE", cmd_optimize },
+	{ "verify", "ORIGINAL GENERATION", "exit code 0 only if shown to be the same program",
+	  cmd_verify },
+	{ "map", "GENERATION ADDRESS... [--reverse] [--json]",
+	  "generation address -> original address, or back", cmd_map },
+	{ "extract-map", "GENERATION OUT", "writes the block map of a generation to a file",
+	  cmd_extract_map },
+	{ "symbols", "FILE [--debug FILE]", "addresses, sizes and names of functions", cmd_symbols },
+	{ "disassemble", "FILE --start=ADDRESS --size=N", "prints instructions", cmd_disassemble },
+	{ NULL, NULL, NULL, NULL }
+};
+
+static void help(FILE *f)
+{
+	(void)fputs("usage: morph-edit COMMAND ...\n\nFiles may be given as fd:N, an inherited "
+		    "descriptor.\n\n", f);
+	for (const struct cmd *c = commands; c->name; c++)
+		(void)fprintf(f, "  %s %s\n        %s\n", c->name, c->args, c->help);
+	(void)fputs("\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 refused (the reason is on "
+		    "standard error)\n", f);
+}
+
+int cmd_usage(const char *name)
+{
+	for (const struct cmd *c = commands; c->name; c++)
+		if (strcmp(c->name, name) == 0)
+			(void)fprintf(stderr, "usage: morph-edit %s %s\n", c->name, c->args);
+	return 2;
+}
+
+int cmd_number(const char *option, const char *text, uint64_t max, uint64_t *out)
+{
+	char *end;
+
+	errno = 0;
+	uint64_t v = strtoull(text, &end, 0);
+	if (errno || end == text || *end || *text == '-' || v > max) {
+		(void)fprintf(stderr, "morph-edit: %s: '%s' is not a number from 0 to %" PRIu64 "\n",
+			      option, text, max);
+		return -1;
+	}
+	*out = v;
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+		help(stdout);
+		return 0;
+	}
+	if (argc >= 2)
+		for (const struct cmd *c = commands; c->name; c++)
+			if (strcmp(c->name, argv[1]) == 0)
+				return c->run(argc - 1, argv + 1);
+	if (argc >= 2)
+		(void)fprintf(stderr, "morph-edit: unknown command '%s'\n", argv[1]);
+	help(stderr);
+	return 2;
+}

@@ -1,0 +1,56 @@
+/* optimize.c - the pipeline: original and profile in, generation and block map out */
+#include "editor/editor.h"
+
+#include "editor/pass.h"
+#include "lib/arena.h"
+#include "lib/err.h"
+
+/* prog->order starts as address order; passes permute it. */
+static void select_functions(struct prog *prog, bool all, struct edit_stats *stats)
+{
+	prog->order = arena_array(prog->arena, prog->nfn, sizeof(*prog->order));
+	prog->norder = 0;
+	for (uint32_t i = 0; i < prog->nfn; i++) {
+		struct fn *fn = &prog->fn[i];
+
+		if (all && fn->skip == SKIP_NONE)
+			fn->moved = true;
+		if (fn->moved)
+			prog->order[prog->norder++] = i;
+		stats->samples += fn->samples;
+	}
+	stats->functions = prog->nfn;
+}
+
+/* Over the moved functions; 0 when nothing is known about their edges. */
+static double normalised_score(const struct prog *prog, bool original_order)
+{
+	double weight = 0, score = pass_score(prog, original_order, &weight);
+
+	return weight > 0 ? score / weight : 0;
+}
+
+int edit_optimize(struct bytes original, const struct profile *profile,
+		  const struct edit_options *options, struct arena *a,
+		  struct wr *generation, struct wr *map, struct edit_stats *stats, struct err *err)
+{
+	struct prog *prog = arena_alloc(a, sizeof(*prog));
+	struct edit_stats s = { 0 };
+
+	if (prog_analyze(original, a, prog, err) < 0)
+		return -1;
+	if (profile && profile_attach(prog, profile, err) < 0)
+		return -1;
+	select_functions(prog, options->all, &s);
+	if (prog->norder == 0)
+		return err_set(err, ERR_REFUSED, "no function %s can be moved",
+			       options->all ? "of it" : "with samples");
+	if (infer_counts(prog, err) < 0 || passes_run(prog, options, err) < 0)
+		return -1;
+	s.exttsp_before = normalised_score(prog, true);
+	s.exttsp_after = normalised_score(prog, false);
+	if (emit_generation(prog, options->generation, generation, map, &s, err) < 0)
+		return -1;
+	*stats = s;
+	return 0;
+}
