@@ -1,0 +1,69 @@
+/* attribute.h - samples of a spool to blocks of original modules
+ *
+ * Two steps.  attribute_spool() walks a spool file and gathers a sample set: (mapped file, offset)
+ * -> samples, without looking into any module.  attribute_resolve() then takes one mapped file
+ * after the other, asks the resolver for its block table (and block map, if the file is a
+ * generation) and turns offsets into blocks.  So one table is in memory at a time.
+ */
+#ifndef MANAGER_ATTRIBUTE_H
+#define MANAGER_ATTRIBUTE_H
+
+#include <stdint.h>
+
+#include "lib/blockmap.h"
+#include "lib/blocktable.h"
+#include "manager/counter.h"
+#include "manager/space.h"
+
+struct err;
+struct spool_reader;
+
+struct attribute_target {
+	uint64_t module;		/* the resolver's name for the original module, e.g. its
+					 * number in the store */
+	const struct blocktable *table;	/* NULL: all samples count as outside */
+	const struct blockmap *map;	/* NULL: the mapped file is the original itself */
+};
+
+struct attribute_resolver {
+	/* 1: known, *out filled; 0: unknown or not allowed; -1: failed, nothing is attributed.
+	 * What *out points to stays valid until release(). */
+	int (*resolve)(void *ctx, const struct space_file *file, struct attribute_target *out,
+		       struct err *err);
+	void (*release)(void *ctx, const struct attribute_target *target);	/* may be NULL */
+	void *ctx;
+};
+
+struct attribute_count {	/* ascending by block, every block once */
+	uint32_t block;
+	uint32_t samples;
+};
+
+struct attribute_module {
+	uint64_t module;
+	uint64_t samples;	/* in blocks */
+	uint64_t outside;	/* in the module, in no block */
+	uint32_t ncount;
+	struct attribute_count *count;
+};
+
+struct attribution {		/* the result, ascending by module */
+	uint64_t counter[NCOUNTER];
+	uint64_t bad_blocks;	/* damaged parts of spool files */
+	uint64_t newest_ns;	/* time of the latest event */
+	uint32_t nmodule;
+	struct attribute_module *module;
+};
+
+/* Collector of sample sets; keeps `spaces` and uses it, owned by the caller. */
+struct attribute *attribute_new(struct spaces *spaces);
+void attribute_free(struct attribute *a);	/* NULL is allowed */
+/* Reads the spool file to its end.  May be called for several files before resolving. */
+void attribute_spool(struct attribute *a, struct spool_reader *r);
+/* Resolves what was gathered and empties the collector.  *out must be zeroed before the first
+ * use; results are added to it. */
+int attribute_resolve(struct attribute *a, const struct attribute_resolver *resolver,
+		      struct attribution *out, struct err *err);
+void attribution_free(struct attribution *r);	/* leaves a zeroed, usable result */
+
+#endif

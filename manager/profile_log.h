@@ -1,0 +1,15 @@
+/* profile_log.h - a log of `morphctl record` to block profiles, without a daemon */
+#ifndef MANAGER_PROFILE_LOG_H
+#define MANAGER_PROFILE_LOG_H
+
+#include <stdio.h>
+
+struct err;
+
+/* For every module of the log: runs `morph-edit analyze` and writes
+ * OUT_DIR/BASENAME.<first 12 hex digits of SHA-256>.profile (lib/profile.h).  One line about each
+ * module to `say` (may be NULL).  Modules that are refused or gone are skipped and said. */
+int profile_log_write(const char *log_path, const char *out_dir, const char *morph_edit_path,
+		      FILE *say, struct err *err);
+
+#endif
