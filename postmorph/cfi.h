@@ -58,6 +58,7 @@ struct cie {
 	uint8_t fde_enc, lsda_enc, personality_enc;	/* DW_EH_PE_*, 0xff = omitted */
 	uint64_t personality;	/* decoded: address, or address of the pointer when indirect; 0 none */
 	uint32_t personality_off;	/* of the encoded personality in the record, 0 = none */
+	uint32_t insn_off;	/* in the record: of the initial instructions */
 	bool signal_frame;	/* 'S' */
 	uint32_t initial;	/* state after the initial instructions */
 	bool understood;	/* false: unknown augmentation, version or encoding */
@@ -71,25 +72,29 @@ struct fde {
 	vaddr lsda;		/* 0 = none */
 	uint32_t pc_off;	/* in the record: of the encoded pc begin */
 	uint32_t lsda_off;	/* in the record: of the encoded LSDA pointer, 0 = none */
+	uint32_t insn_off;	/* in the record: of the instructions */
 	uint32_t row, nrow;	/* in cfi.rows[] */
-	bool understood;	/* false: its instructions have a form we do not model */
+	bool understood;	/* false: its instructions have a form we do not model, or it
+				 * overlaps another FDE; it has no rows then */
 };
 
 struct cfi {
 	vaddr eh_frame;		/* address of .eh_frame */
 	struct bytes bytes;	/* its content up to and without the terminator */
 	struct cie *cie;
-	struct fde *fde;	/* ascending by addr, disjoint (checked) */
+	struct fde *fde;	/* ascending by addr; those that are understood are disjoint from
+				 * all others.  FDEs that cover nothing are left out */
 	struct cfi_row *rows;
 	struct cfi_state *state;
 	uint32_t ncie, nfde, nrow, nstate;
 };
 
-/* Parses everything.  Malformed .eh_frame is an error; no .eh_frame gives nfde == 0. */
+/* Parses everything.  Malformed .eh_frame is an error, records whose pointers we could not move
+ * are ERR_REFUSED; no .eh_frame gives nfde == 0. */
 int cfi_parse(const struct image *img, struct arena *a, struct cfi *out, struct err *err);
 /* The FDE that covers addr, UINT32_MAX if none. */
 uint32_t cfi_find(const struct cfi *cfi, vaddr addr);
-/* State index in force at addr, which must lie in fde[i]. */
+/* State index in force at addr, which must lie in fde[i]; 0 when that is not understood. */
 uint32_t cfi_state_at(const struct cfi *cfi, uint32_t fde, vaddr addr);
 
 #endif
