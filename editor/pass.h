@@ -20,6 +20,11 @@ extern const struct pass passes[];	/* in running order, ends with name == NULL *
  * list the known ones. */
 int passes_run(struct prog *prog, const struct edit_options *options, struct err *err);
 
+/* Ext-TSP score summed over the moved functions, by the sizes of the original blocks: laid out as
+ * they were, or as fn->order and block->cold say (cold blocks count as far away).  *edge_weight
+ * gets the sum of all edge counts, which the score of an ideal layout would about reach. */
+double pass_score(const struct prog *prog, bool original_order, double *edge_weight);
+
 /* needs: counts.  Changes: fn->order.  Keeps: cold, prog->order. */
 int pass_align(struct prog *prog, const struct edit_options *options, struct err *err);
 /* needs: counts.  Changes: block->cold.  Keeps: order. */

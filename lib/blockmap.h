@@ -80,4 +80,9 @@ const struct blockmap_block *blockmap_find_orig(const struct blockmap *map, vadd
 /* File offset in the generation -> its address; -1 when in no executable segment. */
 int blockmap_vaddr_of(const struct blockmap *map, file_off off, new_vaddr *out);
 
+/* The segment list, which the block table has too.  *out is malloc'ed, the caller's to free. */
+void blockmap_segs_write(const struct blockmap_seg *seg, uint32_t nseg, struct wr *out);
+int blockmap_segs_read(struct rd *r, uint32_t nseg, struct blockmap_seg **out, struct err *err);
+int blockmap_segs_vaddr(const struct blockmap_seg *seg, uint32_t nseg, file_off off, vaddr *out);
+
 #endif

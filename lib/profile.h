@@ -7,6 +7,7 @@
  *   outside 12.000                samples of this module in no known block
  *   block 0x4f2a0 153.000         samples in the block that begins there, ascending
  *
+ * Control bytes and '%' in the module's path are written as %XX.  Numbers are plain decimals.
  * A count is in samples, not yet divided by the block's length: who reads it knows the length.
  * Lines of unknown kind are an error: a newer profile must not be half understood.
  */

@@ -1,0 +1,298 @@
+/* blockmap.c - encoding, checking and searching of block maps
+ *
+ * A map comes out of a file that anybody may have written, so reading believes no number: every
+ * count is held against the bytes that are there before anything is allocated, and order,
+ * disjointness and bounds are checked once, so that the searches need no care.
+ *
+ * A block may have an empty image (its instructions were all padding); it then shares its place
+ * with the block behind it, which comes later in block[] and is the one that a search finds.
+ */
+#include "lib/blockmap.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "lib/err.h"
+
+static const char magic[8] = { 'M', 'O', 'R', 'P', 'H', 'M', 'A', 'P' };
+
+enum {
+	HEADER_SIZE = 88,
+	SEG_SIZE = 24,
+	BLOCK_SIZE = 16,
+	ENTRY_SIZE = 4,
+	TABLE_SIZE = 24,
+	MAX_SEGS = 64,		/* they are searched one by one */
+};
+
+void blockmap_segs_write(const struct blockmap_seg *seg, uint32_t nseg, struct wr *out)
+{
+	for (uint32_t i = 0; i < nseg; i++) {
+		wr_u64(out, seg[i].vaddr);
+		wr_u64(out, seg[i].offset);
+		wr_u64(out, seg[i].size);
+	}
+}
+
+void blockmap_write(const struct blockmap *map, struct wr *out)
+{
+	wr_raw(out, magic, sizeof(magic));
+	wr_u32(out, BLOCKMAP_VERSION);
+	wr_u32(out, map->generation);
+	wr_raw(out, map->original.b, sizeof(map->original.b));
+	wr_u64(out, map->orig_base);
+	wr_u64(out, map->gen_base);
+	wr_u32(out, map->hot_size);
+	wr_u32(out, map->fluff_size);
+	wr_u32(out, map->nseg);
+	wr_u32(out, map->nblock);
+	wr_u32(out, map->nentry);
+	wr_u32(out, map->ntable);
+	blockmap_segs_write(map->seg, map->nseg, out);
+	for (uint32_t i = 0; i < map->nblock; i++) {
+		wr_u32(out, map->block[i].gen);
+		wr_u32(out, map->block[i].gen_size);
+		wr_u32(out, map->block[i].orig);
+		wr_u32(out, map->block[i].orig_size);
+	}
+	for (uint32_t i = 0; i < map->nentry; i++)
+		wr_u32(out, map->entry[i]);
+	for (uint32_t i = 0; i < map->ntable; i++) {
+		wr_u64(out, map->table[i].orig_addr);
+		wr_u64(out, map->table[i].new_addr);
+		wr_u32(out, map->table[i].nentry);
+		wr_u32(out, map->table[i].kind);
+	}
+}
+
+int blockmap_segs_read(struct rd *r, uint32_t nseg, struct blockmap_seg **out, struct err *err)
+{
+	if (nseg > MAX_SEGS || rd_left(r) < (uint64_t)nseg * SEG_SIZE)
+		return err_set(err, ERR_INPUT, "%u segments are too many", nseg);
+	struct blockmap_seg *seg = calloc(nseg ? nseg : 1, sizeof(*seg));
+	if (!seg)
+		return err_set(err, ERR_SYS, "out of memory");
+	for (uint32_t i = 0; i < nseg; i++) {
+		seg[i].vaddr = rd_u64(r);
+		seg[i].offset = rd_u64(r);
+		seg[i].size = rd_u64(r);
+		if (seg[i].size > UINT64_MAX - seg[i].vaddr ||
+		    seg[i].size > UINT64_MAX - seg[i].offset) {
+			free(seg);
+			return err_set(err, ERR_INPUT, "segment %u wraps around", i);
+		}
+	}
+	*out = seg;
+	return 0;
+}
+
+static int read_header(struct rd *r, struct blockmap *m, struct err *err)
+{
+	const uint8_t *m8 = rd_skip(r, sizeof(magic));
+
+	if (!m8 || memcmp(m8, magic, sizeof(magic)) != 0)
+		return err_set(err, ERR_INPUT, "not a block map");
+	uint32_t version = rd_u32(r);
+	if (!r->bad && version != BLOCKMAP_VERSION)
+		return err_set(err, ERR_INPUT, "block map of version %u, this program reads %d",
+			       version, BLOCKMAP_VERSION);
+	m->generation = rd_u32(r);
+	const uint8_t *digest = rd_skip(r, sizeof(m->original.b));
+	if (digest)
+		memcpy(m->original.b, digest, sizeof(m->original.b));
+	m->orig_base = rd_u64(r);
+	m->gen_base = rd_u64(r);
+	m->hot_size = rd_u32(r);
+	m->fluff_size = rd_u32(r);
+	m->nseg = rd_u32(r);
+	m->nblock = rd_u32(r);
+	m->nentry = rd_u32(r);
+	m->ntable = rd_u32(r);
+	if (r->bad)
+		return err_set(err, ERR_INPUT, "header is cut off");
+	if (m->hot_size > UINT32_MAX - m->fluff_size ||
+	    m->gen_base > UINT64_MAX - m->hot_size - m->fluff_size ||
+	    m->orig_base > UINT64_MAX - UINT32_MAX)
+		return err_set(err, ERR_INPUT, "text wraps around the address space");
+	/* No sum can overflow: four products of 32-bit numbers with at most 24. */
+	if (rd_left(r) != (uint64_t)m->nseg * SEG_SIZE + (uint64_t)m->nblock * BLOCK_SIZE +
+			  (uint64_t)m->nentry * ENTRY_SIZE + (uint64_t)m->ntable * TABLE_SIZE)
+		return err_set(err, ERR_INPUT, "%llu bytes are not what its counts say",
+			       (unsigned long long)rd_left(r) + HEADER_SIZE);
+	return 0;
+}
+
+/* In order, disjoint, and each wholly in the hot text or wholly in the fluff text. */
+static int read_blocks(struct rd *r, struct blockmap *m, struct err *err)
+{
+	uint64_t end = 0, text = (uint64_t)m->hot_size + m->fluff_size;
+
+	m->block = calloc((size_t)m->nblock + 1, sizeof(*m->block));
+	if (!m->block)
+		return err_set(err, ERR_SYS, "out of memory");
+	for (uint32_t i = 0; i < m->nblock; i++) {
+		struct blockmap_block *b = &m->block[i];
+
+		b->gen = rd_u32(r);
+		b->gen_size = rd_u32(r);
+		b->orig = rd_u32(r);
+		b->orig_size = rd_u32(r);
+		if (b->gen < end)
+			return err_set(err, ERR_INPUT, "block %u overlaps the one before it", i);
+		end = (uint64_t)b->gen + b->gen_size;
+		if (end > text || (b->gen < m->hot_size && end > m->hot_size))
+			return err_set(err, ERR_INPUT, "block %u is not inside the new text", i);
+		if (b->orig_size == 0 || b->orig_size > UINT32_MAX - b->orig)
+			return err_set(err, ERR_INPUT, "block %u has no original", i);
+	}
+	return 0;
+}
+
+static int read_entries(struct rd *r, struct blockmap *m, struct err *err)
+{
+	m->entry = calloc((size_t)m->nentry + 1, sizeof(*m->entry));
+	if (!m->entry)
+		return err_set(err, ERR_SYS, "out of memory");
+	for (uint32_t i = 0; i < m->nentry; i++) {
+		m->entry[i] = rd_u32(r);
+		if (i && m->entry[i] <= m->entry[i - 1])
+			return err_set(err, ERR_INPUT, "entry %u is out of order", i);
+	}
+	return 0;
+}
+
+static int read_tables(struct rd *r, struct blockmap *m, struct err *err)
+{
+	uint64_t end = 0;
+
+	m->table = calloc((size_t)m->ntable + 1, sizeof(*m->table));
+	if (!m->table)
+		return err_set(err, ERR_SYS, "out of memory");
+	for (uint32_t i = 0; i < m->ntable; i++) {
+		struct blockmap_table *t = &m->table[i];
+
+		t->orig_addr = rd_u64(r);
+		t->new_addr = rd_u64(r);
+		t->nentry = rd_u32(r);
+		t->kind = rd_u32(r);
+		if (t->kind != BLOCKMAP_TABLE_REL32 && t->kind != BLOCKMAP_TABLE_ABS64)
+			return err_set(err, ERR_INPUT, "table %u is of unknown kind %u", i, t->kind);
+		uint64_t size = (uint64_t)t->nentry * (t->kind == BLOCKMAP_TABLE_REL32 ? 4 : 8);
+		if (t->nentry == 0 || size > UINT64_MAX - t->new_addr ||
+		    size > UINT64_MAX - t->orig_addr)
+			return err_set(err, ERR_INPUT, "table %u is empty or wraps around", i);
+		if (t->new_addr < end)
+			return err_set(err, ERR_INPUT, "table %u overlaps the one before it", i);
+		end = t->new_addr + size;
+	}
+	return 0;
+}
+
+static int by_orig_cmp(const void *x, const void *y, void *block)
+{
+	const struct blockmap_block *b = block;
+	const uint32_t *i = x, *j = y;
+
+	return (b[*i].orig > b[*j].orig) - (b[*i].orig < b[*j].orig);
+}
+
+static int sort_by_orig(struct blockmap *m, struct err *err)
+{
+	m->by_orig = calloc((size_t)m->nblock + 1, sizeof(*m->by_orig));
+	if (!m->by_orig)
+		return err_set(err, ERR_SYS, "out of memory");
+	for (uint32_t i = 0; i < m->nblock; i++)
+		m->by_orig[i] = i;
+	qsort_r(m->by_orig, m->nblock, sizeof(*m->by_orig), by_orig_cmp, m->block);
+	for (uint32_t i = 1; i < m->nblock; i++) {
+		const struct blockmap_block *p = &m->block[m->by_orig[i - 1]];
+
+		if (m->block[m->by_orig[i]].orig < p->orig + p->orig_size)
+			return err_set(err, ERR_INPUT, "original blocks at offsets %#x and %#x overlap",
+				       p->orig, m->block[m->by_orig[i]].orig);
+	}
+	return 0;
+}
+
+int blockmap_read(struct bytes b, struct blockmap *out, struct err *err)
+{
+	struct blockmap m = { 0 };
+	struct rd r = rd_of(b);
+
+	if (read_header(&r, &m, err) < 0 ||
+	    blockmap_segs_read(&r, m.nseg, &m.seg, err) < 0 ||
+	    read_blocks(&r, &m, err) < 0 || read_entries(&r, &m, err) < 0 ||
+	    read_tables(&r, &m, err) < 0 || sort_by_orig(&m, err) < 0) {
+		blockmap_free(&m);
+		return err_wrap(err, "block map");
+	}
+	*out = m;
+	return 0;
+}
+
+void blockmap_free(struct blockmap *map)
+{
+	free(map->seg);
+	free(map->block);
+	free(map->entry);
+	free(map->table);
+	free(map->by_orig);
+	*map = (struct blockmap){ 0 };
+}
+
+const struct blockmap_block *blockmap_find_gen(const struct blockmap *map, new_vaddr addr)
+{
+	uint32_t lo = 0, hi = map->nblock;	/* block[lo - 1].gen <= off < block[hi].gen */
+
+	if (addr < map->gen_base || addr - map->gen_base > UINT32_MAX)
+		return NULL;
+	uint32_t off = (uint32_t)(addr - map->gen_base);
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (map->block[mid].gen <= off)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == 0 || off - map->block[lo - 1].gen >= map->block[lo - 1].gen_size)
+		return NULL;
+	return &map->block[lo - 1];
+}
+
+const struct blockmap_block *blockmap_find_orig(const struct blockmap *map, vaddr addr)
+{
+	uint32_t lo = 0, hi = map->nblock;
+
+	if (addr < map->orig_base || addr - map->orig_base > UINT32_MAX)
+		return NULL;
+	uint32_t off = (uint32_t)(addr - map->orig_base);
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (map->block[map->by_orig[mid]].orig <= off)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == 0)
+		return NULL;
+	const struct blockmap_block *b = &map->block[map->by_orig[lo - 1]];
+	return off - b->orig < b->orig_size ? b : NULL;
+}
+
+int blockmap_segs_vaddr(const struct blockmap_seg *seg, uint32_t nseg, file_off off, vaddr *out)
+{
+	for (uint32_t i = 0; i < nseg; i++) {
+		if (off >= seg[i].offset && off - seg[i].offset < seg[i].size) {
+			*out = seg[i].vaddr + (off - seg[i].offset);
+			return 0;
+		}
+	}
+	return -1;
+}
+
+int blockmap_vaddr_of(const struct blockmap *map, file_off off, new_vaddr *out)
+{
+	return blockmap_segs_vaddr(map->seg, map->nseg, off, out);
+}
