@@ -1,0 +1,90 @@
+/* policy.c - the policy as a value: defaults, questions, listing */
+#include "policy/policy.h"
+
+#include <assert.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/err.h"
+#include "policy/setting.h"
+
+static const char *const default_include[] = {
+	"/usr/bin/*", "/usr/sbin/*", "/usr/lib/*", "/usr/lib64/*",
+};
+
+struct policy *policy_default(void)
+{
+	struct policy *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	for (unsigned i = 0; i < policy_nsetting; i++) {
+		const struct setting *s = &policy_setting[i];
+
+		if (s->kind == SETTING_UINT || s->kind == SETTING_BOOL || s->kind == SETTING_CLOCK)
+			*(unsigned *)((char *)p + s->off) = s->def;
+		if (s->kind == SETTING_PASSES)
+			p->passes = (struct policy_passes){ true, true, true };
+		if (s->kind != SETTING_GLOBS || strcmp(s->key, "include") != 0)
+			continue;
+		for (size_t k = 0; k < sizeof(default_include) / sizeof(default_include[0]); k++) {
+			if (setting_add(s, p, default_include[k], NULL) < 0) {
+				policy_free(p);
+				return NULL;
+			}
+		}
+	}
+	return p;
+}
+
+void policy_free(struct policy *p)
+{
+	if (!p)
+		return;
+	for (unsigned i = 0; i < policy_nsetting; i++)
+		setting_clear(&policy_setting[i], p);
+	free(p);
+}
+
+static bool any_matches(const struct policy_globs *g, const char *path)
+{
+	for (uint32_t i = 0; i < g->n; i++) {
+		if (fnmatch(g->glob[i], path, 0) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool policy_allows(const struct policy *p, const char *path)
+{
+	return any_matches(&p->include, path) && !any_matches(&p->exclude, path);
+}
+
+void policy_pass_list(const struct policy *p, char *out, size_t n)
+{
+	assert(n >= 32);
+	(void)snprintf(out, n, "%s%s%s", p->passes.align ? "align," : "",
+		       p->passes.fluff ? "fluff," : "", p->passes.layout ? "layout," : "");
+	size_t len = strlen(out);
+	if (len)
+		out[len - 1] = '\0';
+}
+
+void policy_each(const struct policy *p,
+		 void (*f)(void *ctx, const char *section, const char *key, const char *value,
+			   const char *unit, const char *help), void *ctx)
+{
+	struct wr text = { 0 };
+
+	for (unsigned i = 0; i < policy_nsetting; i++) {
+		const struct setting *s = &policy_setting[i];
+
+		text.n = 0;
+		setting_show(s, p, &text);
+		wr_u8(&text, 0);
+		f(ctx, s->section, s->key, (const char *)text.p, s->unit, s->help);
+	}
+	wr_free(&text);
+}

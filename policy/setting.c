@@ -1,0 +1,271 @@
+/* setting.c - values of the policy's settings: text to value and value to text
+ *
+ * Every message about a value says which values are permitted, so that nobody needs the manual to
+ * mend a policy.
+ */
+#include "policy/setting.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/err.h"
+#include "policy/policy.h"
+
+const char *const policy_clock_name[] = { "auto", "tick", "cpu-clock", "cycles", NULL };
+
+const struct setting policy_setting[] = {
+#define SETTING(section, key, kind, field, def, min, max, unit, help) \
+	{ #section, #key, SETTING_##kind, offsetof(struct policy, field), def, min, max, unit, help },
+#include "policy/policy.def"
+#undef SETTING
+};
+const unsigned policy_nsetting = sizeof(policy_setting) / sizeof(policy_setting[0]);
+
+static void *field_of(const struct setting *s, struct policy *p)
+{
+	return (char *)p + s->off;
+}
+
+static const void *field_in(const struct setting *s, const struct policy *p)
+{
+	return (const char *)p + s->off;
+}
+
+bool setting_is_list(const struct setting *s)
+{
+	return s->kind == SETTING_GLOBS || s->kind == SETTING_PASSES;
+}
+
+/* Plain decimal digits without a leading zero (which YAML 1.1 would take for octal).  Saturates
+ * far above every permitted value. */
+static bool parse_uint(const char *text, unsigned long long *out)
+{
+	unsigned long long v = 0;
+
+	if (!*text || (text[0] == '0' && text[1]))
+		return false;
+	for (const char *c = text; *c; c++) {
+		if (*c < '0' || *c > '9')
+			return false;
+		if (v < 1000000000000ULL)
+			v = 10 * v + (unsigned)(*c - '0');
+	}
+	*out = v;
+	return true;
+}
+
+static int set_uint(const struct setting *s, unsigned *field, const char *text, bool quoted,
+		    struct err *err)
+{
+	const char *gap = s->unit[0] ? " " : "";
+	unsigned long long v;
+
+	if (quoted || !parse_uint(text, &v))
+		return err_set(err, ERR_USAGE, "'%.80s' is not a whole number; permitted are %u..%u%s%s",
+			       text, s->min, s->max, gap, s->unit);
+	if (v < s->min || v > s->max)
+		return err_set(err, ERR_USAGE, "%.80s is outside %u..%u%s%s", text, s->min, s->max,
+			       gap, s->unit);
+	*field = (unsigned)v;
+	return 0;
+}
+
+static int set_bool(unsigned *field, const char *text, bool quoted, struct err *err)
+{
+	bool yes = strcmp(text, "true") == 0;
+
+	if (quoted || (!yes && strcmp(text, "false") != 0))
+		return err_set(err, ERR_USAGE, "'%.80s' is not true or false", text);
+	*field = yes;
+	return 0;
+}
+
+static int set_clock(unsigned *field, const char *text, struct err *err)
+{
+	for (unsigned i = 0; policy_clock_name[i]; i++) {
+		if (strcmp(policy_clock_name[i], text) == 0) {
+			*field = i;
+			return 0;
+		}
+	}
+	return err_set(err, ERR_USAGE, "'%.80s' is not one of auto, tick, cpu-clock, cycles", text);
+}
+
+/* "HH:MM" at t; false when it is not that. */
+static bool parse_time(const char *t, uint16_t *out)
+{
+	static const char form[] = "dd:dd";
+
+	for (int i = 0; i < 5; i++) {
+		if (form[i] == 'd' ? (t[i] < '0' || t[i] > '9') : t[i] != form[i])
+			return false;
+	}
+	unsigned hour = 10u * (unsigned)(t[0] - '0') + (unsigned)(t[1] - '0');
+	unsigned minute = 10u * (unsigned)(t[3] - '0') + (unsigned)(t[4] - '0');
+	if (hour > 23 || minute > 59)
+		return false;
+	*out = (uint16_t)(60 * hour + minute);
+	return true;
+}
+
+static int set_window(struct policy_window *field, const char *text, struct err *err)
+{
+	struct policy_window w = { 0, 0 };
+
+	if (strcmp(text, "always") != 0) {
+		if (strlen(text) != 11 || text[5] != '-' || !parse_time(text, &w.from) ||
+		    !parse_time(text + 6, &w.to))
+			return err_set(err, ERR_USAGE, "'%.80s' is not a time of day HH:MM-HH:MM "
+				       "(00:00..23:59) or always", text);
+		if (w.from == w.to)
+			return err_set(err, ERR_USAGE, "'%.80s' begins when it ends; write always or "
+				       "two different times", text);
+	}
+	*field = w;
+	return 0;
+}
+
+int setting_set(const struct setting *s, struct policy *p, const char *text, bool quoted,
+		struct err *err)
+{
+	void *field = field_of(s, p);
+
+	switch (s->kind) {
+	case SETTING_UINT:
+		return set_uint(s, field, text, quoted, err);
+	case SETTING_BOOL:
+		return set_bool(field, text, quoted, err);
+	case SETTING_CLOCK:
+		return set_clock(field, text, err);
+	case SETTING_WINDOW:
+		return set_window(field, text, err);
+	case SETTING_GLOBS:
+		return err_set(err, ERR_USAGE, "expects a list of patterns, as in [\"/usr/bin/*\"]");
+	case SETTING_PASSES:
+		return err_set(err, ERR_USAGE, "expects a list of any of align, fluff, layout, "
+			       "as in [align, fluff]");
+	}
+	return err_set(err, ERR_USAGE, "has no value");
+}
+
+static void globs_clear(struct policy_globs *g)
+{
+	for (uint32_t i = 0; i < g->n; i++)
+		free(g->glob[i]);
+	free(g->glob);
+	*g = (struct policy_globs){ NULL, 0 };
+}
+
+void setting_clear(const struct setting *s, struct policy *p)
+{
+	if (s->kind == SETTING_GLOBS)
+		globs_clear(field_of(s, p));
+	if (s->kind == SETTING_PASSES)
+		*(struct policy_passes *)field_of(s, p) = (struct policy_passes){ 0 };
+}
+
+static int add_glob(struct policy_globs *g, const char *text, struct err *err)
+{
+	if (text[0] != '/')
+		return err_set(err, ERR_USAGE, "'%.80s' is not a pattern of absolute paths; "
+			       "it must begin with /", text);
+	if (strlen(text) >= SETTING_GLOB_MAX)
+		return err_set(err, ERR_USAGE, "a pattern has at most %d bytes", SETTING_GLOB_MAX - 1);
+	if (g->n == SETTING_LIST_MAX)
+		return err_set(err, ERR_USAGE, "a list has at most %d patterns", SETTING_LIST_MAX);
+	char **grown = realloc(g->glob, (g->n + 1) * sizeof(*grown));
+	if (!grown)
+		return err_set(err, ERR_SYS, "out of memory");
+	g->glob = grown;
+	g->glob[g->n] = strdup(text);
+	if (!g->glob[g->n])
+		return err_set(err, ERR_SYS, "out of memory");
+	g->n++;
+	return 0;
+}
+
+static int add_pass(struct policy_passes *passes, const char *text, struct err *err)
+{
+	bool *flag = strcmp(text, "align") == 0	   ? &passes->align
+		     : strcmp(text, "fluff") == 0  ? &passes->fluff
+		     : strcmp(text, "layout") == 0 ? &passes->layout
+						   : NULL;
+	if (!flag)
+		return err_set(err, ERR_USAGE, "'%.80s' is not one of align, fluff, layout", text);
+	if (*flag)
+		return err_set(err, ERR_USAGE, "'%s' stands twice in the list", text);
+	*flag = true;
+	return 0;
+}
+
+int setting_add(const struct setting *s, struct policy *p, const char *text, struct err *err)
+{
+	if (s->kind == SETTING_GLOBS)
+		return add_glob(field_of(s, p), text, err);
+	return add_pass(field_of(s, p), text, err);
+}
+
+static void put(struct wr *out, const char *text)
+{
+	wr_raw(out, text, strlen(text));
+}
+
+/* A double-quoted YAML scalar. */
+static void put_quoted(struct wr *out, const char *text)
+{
+	put(out, "\"");
+	for (const char *c = text; *c; c++) {
+		if (*c == '"' || *c == '\\')
+			put(out, "\\");
+		wr_raw(out, c, 1);
+	}
+	put(out, "\"");
+}
+
+static void show_globs(const struct policy_globs *g, struct wr *out)
+{
+	put(out, "[");
+	for (uint32_t i = 0; i < g->n; i++) {
+		put(out, i ? ", " : "");
+		put_quoted(out, g->glob[i]);
+	}
+	put(out, "]");
+}
+
+void setting_show(const struct setting *s, const struct policy *p, struct wr *out)
+{
+	const void *field = field_in(s, p);
+	const struct policy_window *w = field;
+	char text[32] = "";
+
+	switch (s->kind) {
+	case SETTING_UINT:
+		(void)snprintf(text, sizeof(text), "%u", *(const unsigned *)field);	/* fits */
+		break;
+	case SETTING_BOOL:
+		(void)snprintf(text, sizeof(text), "%s", *(const unsigned *)field ? "true" : "false");
+		break;
+	case SETTING_CLOCK:
+		put(out, policy_clock_name[*(const unsigned *)field]);
+		break;
+	case SETTING_WINDOW:
+		if (w->from == w->to)
+			put(out, "always");
+		else
+			(void)snprintf(text, sizeof(text), "\"%02u:%02u-%02u:%02u\"", w->from / 60u,
+				       w->from % 60u, w->to / 60u, w->to % 60u);
+		break;
+	case SETTING_GLOBS:
+		show_globs(field, out);
+		break;
+	case SETTING_PASSES:
+		policy_pass_list(p, text, sizeof(text));
+		put(out, "[");
+		for (const char *c = text; *c; c++)
+			put(out, *c == ',' ? ", " : (char[]){ *c, 0 });
+		put(out, "]");
+		return;
+	}
+	put(out, text);
+}
