@@ -61,7 +61,8 @@ void attribute_free(struct attribute *a);	/* NULL is allowed */
 /* Reads the spool file to its end.  May be called for several files before resolving. */
 void attribute_spool(struct attribute *a, struct spool_reader *r);
 /* Resolves what was gathered and empties the collector.  *out must be zeroed before the first
- * use; results are added to it. */
+ * use; results are added to it, nothing on failure.  The spaces have moved on by then: who wants
+ * to read a file again loads the spaces as they were before it (manager/ingest.h does). */
 int attribute_resolve(struct attribute *a, const struct attribute_resolver *resolver,
 		      struct attribution *out, struct err *err);
 void attribution_free(struct attribution *r);	/* leaves a zeroed, usable result */

@@ -1,0 +1,283 @@
+/* attribute.c - from samples to blocks
+ *
+ *   sample --spaces--> (file, offset) --sample set--> sorted places of one file
+ *          --block map--> address in the original --block table--> block
+ *
+ * The walk over the spool touches neither tables nor the store; each module's table is looked at
+ * once, for all its distinct places.
+ *
+ * A place of a generation that is in its new text goes through the block map to the beginning of
+ * the original block; one in the old text is an address of the original as it stands, because
+ * originals keep their addresses.
+ */
+#include "manager/attribute.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/err.h"
+#include "manager/sampleset.h"
+#include "monitor/spool.h"
+
+struct attribute {
+	struct spaces *spaces;
+	struct sampleset set;
+	uint64_t counter[NCOUNTER];
+	uint64_t bad_blocks, newest_ns;
+};
+
+static void *must(void *p)
+{
+	if (!p) {
+		(void)fputs("out of memory\n", stderr);	/* exits anyway */
+		exit(1);
+	}
+	return p;
+}
+
+struct attribute *attribute_new(struct spaces *spaces)
+{
+	struct attribute *a = must(calloc(1, sizeof(*a)));
+
+	a->spaces = spaces;
+	return a;
+}
+
+static void collector_clear(struct attribute *a)
+{
+	sampleset_clear(&a->set);
+	memset(a->counter, 0, sizeof(a->counter));
+	a->bad_blocks = 0;
+	a->newest_ns = 0;
+}
+
+void attribute_free(struct attribute *a)
+{
+	if (!a)
+		return;
+	collector_clear(a);
+	free(a);
+}
+
+static void take_sample(struct attribute *a, const struct spool_event *ev)
+{
+	static const enum counter counter_of[] = {
+		[SPACE_VDSO] = COUNTER_VDSO,
+		[SPACE_ANON] = COUNTER_ANON,
+		[SPACE_NOPROCESS] = COUNTER_NOPROCESS,
+	};
+	uint32_t file;
+	file_off off;
+
+	if (ev->sample.kernel) {
+		a->counter[COUNTER_KERNEL]++;
+		return;
+	}
+	enum space_hit hit = spaces_find(a->spaces, ev->pid, ev->sample.pc, &file, &off);
+	if (hit != SPACE_FILE)
+		a->counter[counter_of[hit]]++;
+	else if (sampleset_add(&a->set, file, off) < 0)
+		a->counter[COUNTER_UNKNOWN]++;
+}
+
+void attribute_spool(struct attribute *a, struct spool_reader *r)
+{
+	struct spool_event ev;
+
+	while (spool_read(r, &ev) == 1) {
+		if (ev.time_ns > a->newest_ns)
+			a->newest_ns = ev.time_ns;
+		switch (ev.kind) {
+		case SPOOL_SAMPLE:
+			take_sample(a, &ev);
+			break;
+		case SPOOL_LOST:
+			a->counter[COUNTER_LOST] += ev.lost;
+			break;
+		case SPOOL_THROTTLE:
+			a->counter[COUNTER_THROTTLED] += ev.lost;
+			break;
+		case SPOOL_GAP:
+			a->counter[COUNTER_DROPPED] += ev.lost;
+			break;
+		default:
+			spaces_event(a->spaces, &ev);
+			break;
+		}
+	}
+	a->bad_blocks += spool_reader_bad_blocks(r);
+	a->counter[COUNTER_DAMAGED] += spool_reader_bad_blocks(r);
+}
+
+/* --- places to blocks --- */
+
+/* UINT32_MAX: in no block. */
+static uint32_t block_of(const struct attribute_target *t, file_off off)
+{
+	vaddr addr;
+
+	if (!t->table)
+		return UINT32_MAX;
+	if (t->map) {
+		new_vaddr gen;
+		const struct blockmap_block *b;
+
+		if (blockmap_vaddr_of(t->map, off, &gen) < 0)
+			return UINT32_MAX;
+		b = blockmap_find_gen(t->map, gen);
+		addr = b ? t->map->orig_base + b->orig : gen;
+	} else if (blocktable_vaddr_of(t->table, off, &addr) < 0) {
+		return UINT32_MAX;
+	}
+	return blocktable_find(t->table, addr);
+}
+
+static int by_block(const void *a, const void *b)
+{
+	const struct attribute_count *x = a, *y = b;
+
+	return (x->block > y->block) - (x->block < y->block);
+}
+
+/* Adds y to x, saturating. */
+static uint32_t sum(uint32_t x, uint32_t y)
+{
+	return y > UINT32_MAX - x ? UINT32_MAX : x + y;
+}
+
+/* count[0 .. n) sorted, every block once; returns how many are left. */
+static uint32_t normalize(struct attribute_count *count, uint32_t n)
+{
+	uint32_t out = 0;
+
+	if (n)
+		qsort(count, n, sizeof(*count), by_block);
+	for (uint32_t i = 0; i < n; i++) {
+		if (out && count[out - 1].block == count[i].block)
+			count[out - 1].samples = sum(count[out - 1].samples, count[i].samples);
+		else
+			count[out++] = count[i];
+	}
+	return out;
+}
+
+/* Index of the module's entry, made where it belongs if missing. */
+static struct attribute_module *module_enter(struct attribution *r, uint64_t module)
+{
+	uint32_t lo = 0, hi = r->nmodule;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (r->module[mid].module < module)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo < r->nmodule && r->module[lo].module == module)
+		return &r->module[lo];
+	r->module = must(realloc(r->module, (r->nmodule + 1) * sizeof(*r->module)));
+	memmove(&r->module[lo + 1], &r->module[lo], (r->nmodule - lo) * sizeof(*r->module));
+	r->nmodule++;
+	r->module[lo] = (struct attribute_module){ .module = module };
+	return &r->module[lo];
+}
+
+/* Adds n counts in any order. */
+static void module_add(struct attribute_module *m, const struct attribute_count *count,
+		       uint32_t n)
+{
+	if (!n)
+		return;
+	m->count = must(realloc(m->count, (m->ncount + (size_t)n) * sizeof(*m->count)));
+	memcpy(m->count + m->ncount, count, n * sizeof(*count));
+	m->ncount = normalize(m->count, m->ncount + n);
+	m->count = must(realloc(m->count, m->ncount * sizeof(*m->count)));
+}
+
+/* The places of one file, item[0 .. n), of a known module. */
+static void add_file(struct attribution *r, const struct attribute_target *target,
+		     const struct sampleset_item *item, uint32_t n)
+{
+	struct attribute_module *m = module_enter(r, target->module);
+	struct attribute_count *count = must(malloc(n * sizeof(*count)));
+	uint32_t ncount = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t block = block_of(target, item[i].off);
+
+		if (block == UINT32_MAX) {
+			m->outside += item[i].samples;
+			r->counter[COUNTER_OUTSIDE] += item[i].samples;
+		} else {
+			m->samples += item[i].samples;
+			r->counter[COUNTER_KNOWN] += item[i].samples;
+			count[ncount++] = (struct attribute_count){ block, item[i].samples };
+		}
+	}
+	module_add(m, count, ncount);
+	free(count);
+}
+
+static void add_result(struct attribution *to, const struct attribution *from)
+{
+	for (int i = 0; i < NCOUNTER; i++)
+		to->counter[i] += from->counter[i];
+	to->bad_blocks += from->bad_blocks;
+	if (from->newest_ns > to->newest_ns)
+		to->newest_ns = from->newest_ns;
+	for (uint32_t i = 0; i < from->nmodule; i++) {
+		const struct attribute_module *f = &from->module[i];
+		struct attribute_module *m = module_enter(to, f->module);
+
+		m->samples += f->samples;
+		m->outside += f->outside;
+		module_add(m, f->count, f->ncount);
+	}
+}
+
+int attribute_resolve(struct attribute *a, const struct attribute_resolver *resolver,
+		      struct attribution *out, struct err *err)
+{
+	struct attribution r = { .bad_blocks = a->bad_blocks, .newest_ns = a->newest_ns };
+	struct sampleset *set = &a->set;
+
+	memcpy(r.counter, a->counter, sizeof(r.counter));
+	sampleset_sort(set);
+	for (uint32_t i = 0, end; i < set->n; i = end) {
+		const struct space_file *file = spaces_file(a->spaces, set->item[i].file);
+		struct attribute_target target = { 0 };
+
+		for (end = i + 1; end < set->n; end++)
+			if (set->item[end].file != set->item[i].file)
+				break;
+		int known = resolver->resolve(resolver->ctx, file, &target, err);
+		if (known < 0) {
+			err_wrap(err, "'%s'", file->path);
+			attribution_free(&r);
+			collector_clear(a);
+			return -1;
+		}
+		if (known) {
+			add_file(&r, &target, set->item + i, end - i);
+			if (resolver->release)
+				resolver->release(resolver->ctx, &target);
+		} else {
+			for (uint32_t k = i; k < end; k++)
+				r.counter[COUNTER_UNKNOWN] += set->item[k].samples;
+		}
+	}
+	add_result(out, &r);
+	attribution_free(&r);
+	collector_clear(a);
+	return 0;
+}
+
+void attribution_free(struct attribution *r)
+{
+	for (uint32_t i = 0; i < r->nmodule; i++)
+		free(r->module[i].count);
+	free(r->module);
+	*r = (struct attribution){ 0 };
+}
