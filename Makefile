@@ -5,16 +5,28 @@ CC       ?= gcc
 CSTD      = -std=gnu17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
 WARN      = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wcast-qual -Wvla
 OPT      ?= -O2 -g
-CFLAGS   += $(CSTD) $(WARN) $(OPT) -I. $(EXTRA_CFLAGS)
+CFLAGS   += $(CSTD) $(WARN) $(OPT) -ffile-prefix-map=$(CURDIR)=. -I. $(EXTRA_CFLAGS)
 ifdef CI
 CFLAGS   += -Werror
 endif
 PREFIX   ?= /usr
+SYSCONFDIR ?= /etc
 DESTDIR  ?=
 VERSION   = 1
+FUZZ_SECONDS ?= 60
+
+# One job per CPU unless the command line says otherwise.
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
 
 LIBS_EDIT   = -lZydis -lelf -lbfd -lopcodes -lseccomp -lnettle -lm
 LIBS_DAEMON = -lsqlite3 -lyaml -lseccomp -lcap -lnettle -lm
+
+# Debian packages: what building needs, and what the tests use besides.
+PACKAGES_BUILD = gcc libc6-dev libzydis-dev libelf-dev binutils-dev libseccomp-dev libcap-dev \
+		 nettle-dev libsqlite3-dev libyaml-dev
+PACKAGES_CHECK = libcmocka-dev elfutils binutils gdb mandoc perl bash gzip git sqlite3 libsqlite3-0
 
 # Every folder is one archive; main.c of a folder is a program's and stays out of it.
 FOLDERS   = lib policy postmorph editor monitor manager manager/ctl
@@ -24,6 +36,19 @@ archive   = $(B)/$(subst /,-,$(1)).a
 PROGRAMS  = $(B)/morphd $(B)/morphctl $(B)/morph-edit
 
 all: $(PROGRAMS)
+
+help:
+	@echo "make                 build morphd, morphctl and morph-edit into build/"
+	@echo "make check           all tests; ends in: N passed, N failed, N skipped"
+	@echo "make demo            the whole loop on private copies of real programs (root)"
+	@echo "make bench           every figure in bench/results (root)"
+	@echo "make lint            only the checks of the sources and documents"
+	@echo "make asan            unit, fuzz and program tests under ASan and UBSan, in build-asan/"
+	@echo "make fuzz            libFuzzer with clang, FUZZ_SECONDS=$(FUZZ_SECONDS) each target, in build-fuzz/"
+	@echo "make packages        install the Debian packages that are missing"
+	@echo "make install         PREFIX=$(PREFIX) SYSCONFDIR=$(SYSCONFDIR) DESTDIR=$(DESTDIR)"
+	@echo "make uninstall       the same paths; leaves the policy and the store"
+	@echo "make clean           remove $(B)/; B=FOLDER builds elsewhere, CC=clang with clang"
 
 define folder_rule
 $(call archive,$(1)): $(call objs,$(1))
@@ -43,14 +68,123 @@ $(B)/morphd: $(B)/manager/main.o $(call archive,manager) $(call archive,monitor)
 $(B)/morphctl: $(B)/manager/ctl/main.o $(call archive,manager/ctl) $(call archive,manager) $(call archive,monitor) $(call archive,policy) $(call archive,lib)
 	$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS_DAEMON) -o $@
 
-# Unit tests: tests/unit/test_*.c, cmocka, one program each, TAP on stdout.
-UNIT = $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
-$(B)/tests/unit/%: tests/unit/%.c $(foreach f,manager/ctl manager monitor editor postmorph policy lib,$(call archive,$(f)))
+# Test programs: one C file and all archives each.  Unit tests (cmocka) print TAP themselves;
+# fuzz targets get a main() that replays a corpus, or libFuzzer's with FUZZ_ENGINE.
+ARCHIVES  = $(foreach f,manager/ctl manager monitor editor postmorph policy lib,$(call archive,$(f)))
+programs  = $(patsubst %.c,$(B)/%,$(wildcard $(1)))
+UNIT      = $(call programs,tests/unit/test_*.c)
+FUZZ      = $(call programs,tests/fuzz/fuzz_*.c)
+HELPERS   = $(call programs,tests/e2e/*.c) $(call programs,tests/verify/*.c) \
+	    $(call programs,tests/programs/*.c) $(call programs,bench/*.c)
+FUZZ_ENGINE ?= tests/fuzz/replay.c
+link_test = $(CC) $(CFLAGS) $(LDFLAGS) -MMD -MP -MT $@ -MF $@.d $(filter %.c %.a,$^) $(1) \
+	    $(LIBS_EDIT) $(LIBS_DAEMON) -o $@
+
+$(B)/tests/unit/%: tests/unit/%.c $(ARCHIVES)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -MMD -MP $(filter %.c %.a,$^) -lcmocka $(LIBS_EDIT) $(LIBS_DAEMON) -o $@
+	$(call link_test,-lcmocka)
+$(B)/tests/fuzz/%: tests/fuzz/%.c $(filter %.c,$(FUZZ_ENGINE)) $(ARCHIVES)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) $(filter -%,$(FUZZ_ENGINE)) $(filter %.c %.a,$^) $(LIBS_EDIT) \
+		$(LIBS_DAEMON) -o $@
+$(HELPERS): $(B)/%: %.c $(ARCHIVES)
+	@mkdir -p $(@D)
+	$(call link_test)
+
+programs-for-check: all $(UNIT) $(FUZZ) $(HELPERS)
+
+# `make packages` works offline when nothing is missing; without root it only says what is.
+packages packages-build: want = $(PACKAGES_BUILD) $(if $(filter packages,$@),$(PACKAGES_CHECK))
+packages packages-build:
+	@missing=; for p in $(want); do \
+		case "$$(dpkg-query -W -f '$${Status}' $$p 2>/dev/null)" in \
+		*" installed") ;; *) missing="$$missing $$p" ;; esac; \
+	done; \
+	if [ -z "$$missing" ]; then exit 0; fi; \
+	if [ "$$(id -u)" != 0 ]; then \
+		echo "missing packages (install them, or run this as root):$$missing"; exit 0; \
+	fi; \
+	echo "installing packages:$$missing"; \
+	export DEBIAN_FRONTEND=noninteractive; \
+	apt-get install -y -qq $$missing >/dev/null || { apt-get update -qq && \
+		apt-get install -y -qq $$missing >/dev/null; }
+
+TESTS = $(UNIT) $(wildcard tests/lint/*.sh) $(FUZZ) $(wildcard tests/programs/*.sh) \
+	$(wildcard tests/e2e/*.sh)
+
+check: packages
+	@$(MAKE) --no-print-directory programs-for-check
+	@B=$(B) tests/run.sh $(TESTS)
+
+lint: all
+	@B=$(B) tests/run.sh $(wildcard tests/lint/*.sh)
+
+demo: packages-build
+	@$(MAKE) --no-print-directory all $(B)/bench/pairs
+	@B=$(B) tests/demo/demo.sh
+
+bench: packages
+	@$(MAKE) --no-print-directory programs-for-check
+	@for s in $(wildcard bench/*.sh); do echo "== $$s"; B=$(B) $$s || exit 1; done
+
+SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+asan: packages
+	@$(MAKE) --no-print-directory B=build-asan OPT="-O1 -g" EXTRA_CFLAGS="$(SANITIZE)" asan-run
+asan-run: programs-for-check
+	@B=$(B) tests/run.sh $(UNIT) $(FUZZ) $(wildcard tests/programs/*.sh)
+
+fuzz:
+	@$(MAKE) --no-print-directory B=build-fuzz CC=clang OPT="-O1 -g" \
+		EXTRA_CFLAGS="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all" \
+		FUZZ_ENGINE=-fsanitize=fuzzer fuzz-run
+fuzz-run: $(FUZZ)
+	@for f in $(notdir $(FUZZ)); do \
+		name=$${f#fuzz_}; echo "== $$f, $(FUZZ_SECONDS) s"; \
+		mkdir -p $(B)/corpus/$$name tests/fuzz/corpus/$$name; \
+		$(B)/tests/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 \
+			-print_final_stats=1 -verbosity=0 -artifact_prefix=$(B)/$$name- \
+			$(B)/corpus/$$name tests/fuzz/corpus/$$name || exit 1; \
+	done
+
+BINDIR    = $(DESTDIR)$(PREFIX)/bin
+SBINDIR   = $(DESTDIR)$(PREFIX)/sbin
+LIBEXEC   = $(DESTDIR)$(PREFIX)/libexec/morph
+MANDIR    = $(DESTDIR)$(PREFIX)/share/man
+COMPLETION = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+LIBDIR    = $(DESTDIR)$(PREFIX)/lib
+INSTALLED = $(SBINDIR)/morphd $(BINDIR)/morphctl $(LIBEXEC)/morph-edit $(BINDIR)/morph-edit \
+	    $(MANDIR)/man8/morphd.8 $(MANDIR)/man1/morphctl.1 $(MANDIR)/man1/morph-edit.1 \
+	    $(MANDIR)/man5/morph.yaml.5 $(COMPLETION)/morphctl $(COMPLETION)/morph-edit \
+	    $(LIBDIR)/systemd/system/morphd.service $(LIBDIR)/sysusers.d/morph.conf \
+	    $(LIBDIR)/tmpfiles.d/morph.conf
+
+install: all
+	install -D -m 755 $(B)/morphd $(SBINDIR)/morphd
+	install -D -m 755 $(B)/morphctl $(BINDIR)/morphctl
+	install -D -m 755 $(B)/morph-edit $(LIBEXEC)/morph-edit
+	install -d $(BINDIR) && ln -sf ../libexec/morph/morph-edit $(BINDIR)/morph-edit
+	install -D -m 644 doc/morphd.8 $(MANDIR)/man8/morphd.8
+	install -D -m 644 doc/morphctl.1 $(MANDIR)/man1/morphctl.1
+	install -D -m 644 doc/morph-edit.1 $(MANDIR)/man1/morph-edit.1
+	install -D -m 644 doc/morph.yaml.5 $(MANDIR)/man5/morph.yaml.5
+	install -D -m 644 etc/morph.bash-completion $(COMPLETION)/morphctl
+	ln -sf morphctl $(COMPLETION)/morph-edit
+	install -d $(LIBDIR)/systemd/system
+	sed 's|@PREFIX@|$(PREFIX)|g; s|@SYSCONFDIR@|$(SYSCONFDIR)|g' etc/morphd.service \
+		> $(LIBDIR)/systemd/system/morphd.service
+	install -D -m 644 etc/morph.sysusers $(LIBDIR)/sysusers.d/morph.conf
+	install -D -m 644 etc/morph.tmpfiles $(LIBDIR)/tmpfiles.d/morph.conf
+	@if [ -e $(DESTDIR)$(SYSCONFDIR)/morph.yaml ]; then \
+		echo "$(DESTDIR)$(SYSCONFDIR)/morph.yaml is there: kept"; \
+	else install -D -m 644 etc/morph.yaml $(DESTDIR)$(SYSCONFDIR)/morph.yaml; fi
+
+uninstall:
+	rm -f $(INSTALLED)
+	-rmdir $(LIBEXEC) 2>/dev/null
 
 clean:
 	rm -rf $(B)
 
-.PHONY: all clean
+.PHONY: all help programs-for-check packages packages-build check lint demo bench asan asan-run \
+	fuzz fuzz-run install uninstall clean
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

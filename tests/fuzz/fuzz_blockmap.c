@@ -1,0 +1,64 @@
+/* fuzz_blockmap.c - block maps and block tables from any bytes
+ *
+ * What is accepted must look up consistently and encode to the same bytes again.
+ */
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "lib/blocktable.h"
+#include "lib/err.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void same_bytes(const struct wr *w, const uint8_t *data, size_t size)
+{
+	assert(w->n == size);
+	assert(size == 0 || memcmp(w->p, data, size) == 0);
+}
+
+static void try_map(const uint8_t *data, size_t size)
+{
+	struct blockmap map = { 0 };
+	struct wr w = { 0 };
+	struct err err = { 0 };
+	new_vaddr at;
+
+	if (blockmap_read((struct bytes){ data, size }, &map, &err) < 0)
+		return;
+	blockmap_write(&map, &w);
+	same_bytes(&w, data, size);
+	wr_free(&w);
+	for (uint32_t i = 0; i < map.nblock; i++) {
+		const struct blockmap_block *b = &map.block[i];
+
+		assert(blockmap_find_gen(&map, map.gen_base + b->gen) == b);
+		assert(blockmap_find_orig(&map, map.orig_base + b->orig) == b);
+	}
+	for (uint32_t i = 0; i < map.nseg; i++)
+		(void)blockmap_vaddr_of(&map, map.seg[i].offset, &at);	/* empty ones have none */
+	blockmap_free(&map);
+}
+
+static void try_table(const uint8_t *data, size_t size)
+{
+	struct blocktable t = { 0 };
+	struct wr w = { 0 };
+	struct err err = { 0 };
+
+	if (blocktable_read((struct bytes){ data, size }, &t, &err) < 0)
+		return;
+	blocktable_write(&t, &w);
+	same_bytes(&w, data, size);
+	wr_free(&w);
+	for (uint32_t i = 0; i < t.nblock; i++)
+		assert(blocktable_find(&t, t.base + t.block[i].off) == i);
+	blocktable_free(&t);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	try_map(data, size);
+	try_table(data, size);
+	return 0;
+}

@@ -1,0 +1,36 @@
+#!/bin/bash
+# sources.sh - files that a person can hold in mind; nothing of the machine they were written on
+. tests/tap.sh
+
+sources=$(find lib policy postmorph editor monitor manager tests bench etc doc .ci -type f \
+	! -path '*/corpus/*' ! -path '*/results/*'; echo Makefile; ls ./*.md)
+
+long=$(echo "$sources" | grep -E '\.([ch]|def|sh)$' | xargs wc -l |
+	awk '$2 != "total" && $1 > 700 { print $2 ": " $1 " lines" }')
+[ -z "$long" ] && ok "no file is over 700 lines" || { not_ok "no file is over 700 lines"; note "$long"; }
+
+wide=$(echo "$sources" | grep -E '\.[ch]$' | xargs awk '
+	{ line = $0; while ((i = index(line, "\t")) > 0)
+		line = substr(line, 1, i - 1) sprintf("%*s", 8 - (i - 1) % 8, "") substr(line, i + 1)
+	  if (length(line) > 110) print FILENAME ":" FNR ": " length(line) " columns" }')
+[ -z "$wide" ] && ok "no line is over 110 columns" || { not_ok "no line is over 110 columns"; note "$wide"; }
+
+# The folder this runs in, if it is a telling one, must not stand in sources or programs.
+here=$(pwd -P)
+case $here in
+/tmp* | / | /usr* | /root) skip "no path of this machine" "the folder $here is not telling" ;;
+*)
+	found=$(echo "$sources" | xargs grep -lF "$here" /dev/null; for p in morphd morphctl morph-edit; do
+		[ -e "$B/$p" ] && grep -lF "$here" "$B/$p"; done)
+	[ -z "$found" ] && ok "no path of this machine" || { not_ok "no path of this machine"; note "$found"; }
+	;;
+esac
+
+found=$(echo "$sources" | grep -E '\.[ch]$' | xargs grep -nE '\b(TODO|FIXME|XXX)\b')
+[ -z "$found" ] && ok "nothing left to do" || { not_ok "nothing left to do"; note "$found"; }
+
+bad=$(find tests bench -name '*.sh' -print0 | xargs -0 -n 1 bash -n 2>&1)
+[ -z "$bad" ] && ok "shell scripts parse" || { not_ok "shell scripts parse"; note "$bad"; }
+mode=$(find tests/*/ bench -name '*.sh' ! -perm -u+x)
+[ -z "$mode" ] && ok "shell scripts are executable" || { not_ok "shell scripts are executable"; note "$mode"; }
+done_testing

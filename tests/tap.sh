@@ -1,0 +1,49 @@
+# tap.sh - TAP from shell tests.  Source it; call ok, not_ok, skip or check; end with done_testing.
+# A test that dies before done_testing has no plan and counts as failed.
+
+tap_n=0
+tap_bad=0
+
+ok() {			# NAME
+	tap_n=$((tap_n + 1))
+	echo "ok $tap_n - $*"
+}
+
+not_ok() {		# NAME
+	tap_n=$((tap_n + 1))
+	tap_bad=$((tap_bad + 1))
+	echo "not ok $tap_n - $*"
+}
+
+skip() {		# NAME REASON
+	tap_n=$((tap_n + 1))
+	echo "ok $tap_n - $1 # SKIP $2"
+}
+
+note() {
+	echo "$*" | sed 's/^/# /'
+}
+
+check() {		# NAME COMMAND...: passes when the command does; its output only on failure
+	local name=$1 out
+	shift
+	if out=$("$@" 2>&1); then
+		ok "$name"
+	else
+		not_ok "$name"
+		note "$*"
+		note "$out" | head -n 40
+	fi
+}
+
+skip_all() {		# REASON
+	echo "1..1"
+	echo "ok 1 - ${0##*/} # SKIP $*"
+	exit 0
+}
+
+done_testing() {
+	echo "1..$tap_n"
+	[ "$tap_bad" = 0 ]
+	exit
+}
