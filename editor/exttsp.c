@@ -1,0 +1,562 @@
+/* exttsp.c - greedy chain merging for the Extended TSP score
+ *
+ * Every node with a weighted edge starts as a chain of its own.  The pair of chains whose merging
+ * gains most is merged, until no merging gains anything.  A merging of X and Y is one of
+ *     X.Y   Y.X   X1.Y.X2   Y.X2.X1   X2.X1.Y        (X = X1.X2, or the same with Y split)
+ * Only edges between X and Y, and edges of the split chain that cross the split, change their
+ * length, so only those are scored.
+ *
+ * For each pair of chains joined by an edge there is a `link` with their edges.  Its best merging
+ * is computed once and kept in a heap; it is computed again only when one of the two chains has
+ * changed (the stamp in the heap tells which entries are outdated).
+ *
+ * INVARIANTS
+ *   I1  a chain's nodes are numbered at[] = byte offset in the chain, in order;
+ *   I2  a live link joins two different live chains, and each of them lists it once;
+ *   I3  node 0 never has anything in front of it;
+ *   I4  the work is bounded: when MAX_WORK edges have been scored chains are only appended, not
+ *       split any more.
+ */
+#include "editor/exttsp.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE UINT32_MAX
+
+enum {
+	FORWARD_REACH = 1024,	/* bytes */
+	BACKWARD_REACH = 640,
+	MAX_SPLIT = 128,	/* nodes of a chain that may be split */
+	MAX_CHAIN = 512,	/* nodes of a chain that may still grow */
+	MAX_WORK = 100000000,
+};
+#define JUMP_WEIGHT 0.1
+#define UNCONDITIONAL_BONUS 1.05
+#define LEAST_GAIN 1e-9		/* of all edge weight: less is rounding */
+
+enum kind { X_Y, X1_Y_X2, Y_X2_X1, X2_X1_Y };
+
+struct chain {
+	uint32_t *node;
+	uint32_t nnode;
+	uint64_t size;
+	double count;
+	uint32_t edge, edge_tail;	/* list of inner edges through next_edge[] */
+	uint32_t *link;
+	uint32_t nlink, cap_link;
+};
+
+struct merging {
+	double gain;
+	uint32_t x, y;		/* chain x is the one that may be split */
+	uint32_t split;		/* nodes in X1 */
+	enum kind kind;
+};
+
+struct link {
+	uint32_t a, b;		/* chains; NONE, NONE when dead */
+	uint32_t edge, edge_tail;
+	uint32_t stamp;
+	struct merging best;
+};
+
+struct heap_entry {
+	double gain;
+	uint32_t link, stamp;
+};
+
+struct state {
+	const struct exttsp_graph *g;
+	struct chain *chain;		/* [nnode]; chain i begins as node i */
+	uint32_t *chain_of;		/* [nnode] */
+	uint64_t *at;			/* [nnode] offset in the chain */
+	uint32_t *index;		/* [nnode] place in the chain */
+	uint32_t *next_edge;		/* [nedge] */
+	struct link *link;
+	uint32_t nlink;
+	struct heap_entry *heap;
+	uint32_t nheap, cap_heap;
+	uint32_t *link_to;		/* [nnode] scratch: link of the chain at hand to chain i */
+	uint64_t work;
+	double least;
+};
+
+static void *must_alloc(void *old, size_t n, size_t size)
+{
+	void *p = reallocarray(old, n ? n : 1, size);
+
+	if (!p) {
+		(void)fprintf(stderr, "out of memory\n");	/* as in lib/arena.h */
+		exit(1);
+	}
+	return p;
+}
+
+/* src_end: offset behind the source; dst: offset of the target's first byte. */
+static double edge_score(const struct exttsp_edge *e, uint64_t src_end, uint64_t dst)
+{
+	if (src_end == dst)
+		return e->unconditional ? UNCONDITIONAL_BONUS * e->weight : e->weight;
+	uint64_t d = dst > src_end ? dst - src_end : src_end - dst;
+	uint64_t reach = dst > src_end ? FORWARD_REACH : BACKWARD_REACH;
+	if (d >= reach)
+		return 0;
+	return JUMP_WEIGHT * e->weight * (1 - (double)d / (double)reach);
+}
+
+double exttsp_score(const struct exttsp_graph *g, const uint32_t *order)
+{
+	uint64_t *at = must_alloc(NULL, g->nnode, sizeof(*at)), off = 0;
+	double score = 0;
+
+	for (uint32_t i = 0; i < g->nnode; i++) {
+		at[order[i]] = off;
+		off += g->size[order[i]];
+	}
+	for (uint32_t e = 0; e < g->nedge; e++)
+		score += edge_score(&g->edge[e], at[g->edge[e].from] + g->size[g->edge[e].from],
+				    at[g->edge[e].to]);
+	free(at);
+	return score;
+}
+
+/* Where X1, X2 and Y begin in the merged chain, each relative to its old offsets. */
+struct shifts {
+	uint64_t x1, x2, y;
+};
+
+static struct shifts shifts_of(const struct state *s, const struct merging *m)
+{
+	const struct chain *x = &s->chain[m->x];
+	uint64_t ysize = s->chain[m->y].size;
+	uint64_t x1 = m->split < x->nnode ? s->at[x->node[m->split]] : x->size;
+
+	switch (m->kind) {
+	case X1_Y_X2:
+		return (struct shifts){ 0, ysize, x1 };
+	case Y_X2_X1:
+		return (struct shifts){ ysize + x->size - x1, ysize - x1, 0 };
+	case X2_X1_Y:
+		return (struct shifts){ x->size - x1, 0 - x1, x->size };
+	default:
+		return (struct shifts){ 0, 0, x->size };
+	}
+}
+
+/* Score of a list of edges when the chains are merged as `m` says; *now: as they are, for edges
+ * inside one chain. */
+static double list_score(struct state *s, uint32_t edge, const struct merging *m, bool crossing,
+			 double *now)
+{
+	struct shifts sh = shifts_of(s, m);
+	double score = 0;
+
+	for (; edge != NONE; edge = s->next_edge[edge]) {
+		const struct exttsp_edge *e = &s->g->edge[edge];
+		bool from2 = s->index[e->from] >= m->split, to2 = s->index[e->to] >= m->split;
+		uint64_t end = s->at[e->from] + s->g->size[e->from], to = s->at[e->to];
+
+		s->work++;
+		if (!crossing && from2 == to2)
+			continue;
+		if (!crossing)
+			*now += edge_score(e, end, to);
+		end += s->chain_of[e->from] == m->y ? sh.y : from2 ? sh.x2 : sh.x1;
+		to += s->chain_of[e->to] == m->y ? sh.y : to2 ? sh.x2 : sh.x1;
+		score += edge_score(e, end, to);
+	}
+	return score;
+}
+
+static bool keeps_entry(const struct state *s, const struct merging *m)
+{
+	uint32_t first = s->chain_of[0];
+
+	if (m->y == first)
+		return m->kind == Y_X2_X1;
+	return m->x != first || m->kind == X_Y || m->kind == X1_Y_X2;
+}
+
+static void consider(struct state *s, const struct link *l, struct merging m, struct merging *best)
+{
+	double now = 0;
+
+	if (!keeps_entry(s, &m))
+		return;
+	m.gain = list_score(s, l->edge, &m, true, &now);
+	if (m.kind != X_Y)
+		m.gain += list_score(s, s->chain[m.x].edge, &m, false, &now) - now;
+	if (m.gain > best->gain + s->least)
+		*best = m;
+}
+
+/* Weight of the edge that falls through from the node before `split` to the one at it. */
+static void fall_weights(struct state *s, const struct chain *x, double *fall)
+{
+	memset(fall, 0, ((size_t)x->nnode + 1) * sizeof(*fall));
+	for (uint32_t e = x->edge; e != NONE; e = s->next_edge[e]) {
+		const struct exttsp_edge *ed = &s->g->edge[e];
+
+		s->work++;
+		if (s->index[ed->to] == s->index[ed->from] + 1)
+			fall[s->index[ed->to]] += ed->weight;
+	}
+}
+
+static void consider_splits(struct state *s, const struct link *l, uint32_t xi, uint32_t yi,
+			    double between, struct merging *best)
+{
+	const struct chain *x = &s->chain[xi];
+	double fall[MAX_SPLIT + 1];
+
+	if (x->nnode < 2 || x->nnode > MAX_SPLIT || s->work > MAX_WORK)
+		return;
+	fall_weights(s, x, fall);
+	for (uint32_t k = 1; k < x->nnode; k++) {
+		/* What the two chains can gain from each other does not pay for the break. */
+		if (UNCONDITIONAL_BONUS * between - (1 - JUMP_WEIGHT) * fall[k] <= best->gain &&
+		    fall[k] > between)
+			continue;
+		for (enum kind kind = X1_Y_X2; kind <= X2_X1_Y; kind++)
+			consider(s, l, (struct merging){ 0, xi, yi, k, kind }, best);
+	}
+}
+
+static void heap_push(struct state *s, struct heap_entry e);
+
+static void find_best(struct state *s, uint32_t li)
+{
+	struct link *l = &s->link[li];
+	uint32_t na = s->chain[l->a].nnode, nb = s->chain[l->b].nnode;
+	struct merging best = { 0 };
+	double between = 0;
+
+	l->stamp++;
+	if (na + nb > MAX_CHAIN)
+		return;
+	for (uint32_t e = l->edge; e != NONE; e = s->next_edge[e])
+		between += s->g->edge[e].weight;
+	uint32_t lo = l->a < l->b ? l->a : l->b, hi = l->a < l->b ? l->b : l->a;
+	consider(s, l, (struct merging){ 0, lo, hi, s->chain[lo].nnode, X_Y }, &best);
+	consider(s, l, (struct merging){ 0, hi, lo, s->chain[hi].nnode, X_Y }, &best);
+	consider_splits(s, l, lo, hi, between, &best);
+	consider_splits(s, l, hi, lo, between, &best);
+	l->best = best;
+	if (best.gain > s->least)
+		heap_push(s, (struct heap_entry){ best.gain, li, l->stamp });
+}
+
+/* Most gain first; among equals the older link, which has the lower nodes. */
+static bool before(const struct heap_entry *x, const struct heap_entry *y)
+{
+	if (x->gain != y->gain)
+		return x->gain > y->gain;
+	return x->link != y->link ? x->link < y->link : x->stamp > y->stamp;
+}
+
+static void heap_push(struct state *s, struct heap_entry e)
+{
+	uint32_t at = s->nheap++;
+
+	if (s->nheap > s->cap_heap) {
+		s->cap_heap = s->cap_heap ? 2 * s->cap_heap : 64;
+		s->heap = must_alloc(s->heap, s->cap_heap, sizeof(*s->heap));
+	}
+	for (; at > 0 && before(&e, &s->heap[(at - 1) / 2]); at = (at - 1) / 2)
+		s->heap[at] = s->heap[(at - 1) / 2];
+	s->heap[at] = e;
+}
+
+static struct heap_entry heap_pop(struct state *s)
+{
+	struct heap_entry top = s->heap[0], last = s->heap[--s->nheap];
+	uint32_t at = 0;
+
+	while (2 * at + 1 < s->nheap) {
+		uint32_t kid = 2 * at + 1;
+
+		if (kid + 1 < s->nheap && before(&s->heap[kid + 1], &s->heap[kid]))
+			kid++;
+		if (!before(&s->heap[kid], &last))
+			break;
+		s->heap[at] = s->heap[kid];
+		at = kid;
+	}
+	s->heap[at] = last;
+	return top;
+}
+
+static void list_append(struct state *s, uint32_t *head, uint32_t *tail, uint32_t h, uint32_t t)
+{
+	if (h == NONE)
+		return;
+	if (*head == NONE)
+		*head = h;
+	else
+		s->next_edge[*tail] = h;
+	*tail = t;
+}
+
+static void add_link(struct chain *c, uint32_t link)
+{
+	if (c->nlink == c->cap_link) {
+		c->cap_link = c->cap_link ? 2 * c->cap_link : 4;
+		c->link = must_alloc(c->link, c->cap_link, sizeof(*c->link));
+	}
+	c->link[c->nlink++] = link;
+}
+
+/* The merged nodes, in order, as the new content of chain x. */
+static void join_nodes(struct state *s, const struct merging *m)
+{
+	struct chain *x = &s->chain[m->x], *y = &s->chain[m->y];
+	const uint32_t *x1 = x->node, *x2 = x->node + m->split;
+	uint32_t n1 = m->split, n2 = x->nnode - m->split, n = 0;
+	uint32_t *node = must_alloc(NULL, x->nnode + y->nnode, sizeof(*node));
+	const uint32_t *part[3] = { x1, y->node, x2 };
+	uint32_t len[3] = { n1, y->nnode, n2 };
+
+	if (m->kind == Y_X2_X1) {
+		part[0] = y->node, part[1] = x2, part[2] = x1;
+		len[0] = y->nnode, len[1] = n2, len[2] = n1;
+	} else if (m->kind == X2_X1_Y) {
+		part[0] = x2, part[1] = x1, part[2] = y->node;
+		len[0] = n2, len[1] = n1, len[2] = y->nnode;
+	}
+	for (int p = 0; p < 3; p++) {
+		for (uint32_t i = 0; i < len[p]; i++)
+			node[n++] = part[p][i];
+	}
+	free(x->node);
+	free(y->node);
+	x->node = node;
+	x->nnode = n;
+	x->size += y->size;
+	x->count += y->count;
+	y->node = NULL;
+	y->nnode = 0;
+	uint64_t off = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		s->chain_of[node[i]] = m->x;
+		s->index[node[i]] = i;
+		s->at[node[i]] = off;
+		off += s->g->size[node[i]];
+	}
+}
+
+/* The links of y become links of x; two links to the same third chain become one. */
+static void join_links(struct state *s, uint32_t xi, uint32_t yi)
+{
+	struct chain *x = &s->chain[xi], *y = &s->chain[yi];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < x->nlink; i++) {
+		struct link *l = &s->link[x->link[i]];
+		uint32_t other = l->a == xi ? l->b : l->a;
+
+		if (l->a == NONE)
+			continue;
+		if (other == yi) {
+			list_append(s, &x->edge, &x->edge_tail, l->edge, l->edge_tail);
+			l->a = l->b = NONE;
+			continue;
+		}
+		x->link[n++] = x->link[i];
+		s->link_to[other] = x->link[i];
+	}
+	x->nlink = n;
+	for (uint32_t i = 0; i < y->nlink; i++) {
+		struct link *l = &s->link[y->link[i]];
+
+		if (l->a == NONE)
+			continue;
+		uint32_t other = l->a == yi ? l->b : l->a;
+		if (s->link_to[other] == NONE) {
+			*(l->a == yi ? &l->a : &l->b) = xi;
+			add_link(x, y->link[i]);
+			s->link_to[other] = y->link[i];
+		} else {
+			struct link *to = &s->link[s->link_to[other]];
+
+			list_append(s, &to->edge, &to->edge_tail, l->edge, l->edge_tail);
+			l->a = l->b = NONE;
+		}
+	}
+	for (uint32_t i = 0; i < x->nlink; i++) {
+		const struct link *l = &s->link[x->link[i]];
+
+		s->link_to[l->a == xi ? l->b : l->a] = NONE;
+	}
+	list_append(s, &x->edge, &x->edge_tail, y->edge, y->edge_tail);
+	free(y->link);
+	y->link = NULL;
+	y->nlink = y->cap_link = 0;
+}
+
+static void merge_chains(struct state *s)
+{
+	while (s->nheap) {
+		struct heap_entry top = heap_pop(s);
+		const struct link *l = &s->link[top.link];
+
+		if (l->a == NONE || l->stamp != top.stamp)
+			continue;
+		struct merging m = l->best;
+		join_nodes(s, &m);
+		join_links(s, m.x, m.y);
+		for (uint32_t i = 0; i < s->chain[m.x].nlink; i++)
+			find_best(s, s->chain[m.x].link[i]);
+	}
+}
+
+/* Edges of no weight and from a node to itself tell nothing. */
+static bool counts(const struct exttsp_edge *e)
+{
+	return e->weight > 0 && e->from != e->to;
+}
+
+static void make_links(struct state *s)
+{
+	const struct exttsp_graph *g = s->g;
+	uint32_t *out = must_alloc(NULL, (size_t)g->nnode + 1, sizeof(*out));
+	uint32_t *by_node = must_alloc(NULL, 2 * (size_t)g->nedge, sizeof(*by_node));
+
+	/* Edges grouped by their lower node, so that parallel and opposite ones meet. */
+	memset(out, 0, ((size_t)g->nnode + 1) * sizeof(*out));
+	for (uint32_t e = 0; e < g->nedge; e++) {
+		const struct exttsp_edge *ed = &g->edge[e];
+
+		out[(ed->from < ed->to ? ed->from : ed->to) + 1] += counts(ed);
+	}
+	for (uint32_t v = 0; v < g->nnode; v++)
+		out[v + 1] += out[v];
+	uint32_t *fill = must_alloc(NULL, g->nnode, sizeof(*fill));
+	memcpy(fill, out, g->nnode * sizeof(*fill));
+	for (uint32_t e = 0; e < g->nedge; e++) {
+		const struct exttsp_edge *ed = &g->edge[e];
+
+		if (counts(ed))
+			by_node[fill[ed->from < ed->to ? ed->from : ed->to]++] = e;
+	}
+	for (uint32_t v = 0; v < g->nnode; v++) {
+		for (uint32_t i = out[v]; i < out[v + 1]; i++) {
+			uint32_t e = by_node[i], to = g->edge[e].from ^ g->edge[e].to ^ v;
+
+			if (s->link_to[to] == NONE) {
+				s->link_to[to] = s->nlink;
+				s->link[s->nlink] = (struct link){ .a = v, .b = to,
+					.edge = NONE, .edge_tail = NONE };
+				add_link(&s->chain[v], s->nlink);
+				add_link(&s->chain[to], s->nlink++);
+			}
+			struct link *l = &s->link[s->link_to[to]];
+			list_append(s, &l->edge, &l->edge_tail, e, e);
+		}
+		for (uint32_t i = out[v]; i < out[v + 1]; i++)
+			s->link_to[g->edge[by_node[i]].from ^ g->edge[by_node[i]].to ^ v] = NONE;
+	}
+	free(out);
+	free(by_node);
+	free(fill);
+}
+
+static void state_init(struct state *s, const struct exttsp_graph *g)
+{
+	double weight = 0;
+
+	*s = (struct state){ .g = g };
+	s->chain = must_alloc(NULL, g->nnode, sizeof(*s->chain));
+	s->chain_of = must_alloc(NULL, g->nnode, sizeof(*s->chain_of));
+	s->at = must_alloc(NULL, g->nnode, sizeof(*s->at));
+	s->index = must_alloc(NULL, g->nnode, sizeof(*s->index));
+	s->link_to = must_alloc(NULL, g->nnode, sizeof(*s->link_to));
+	s->next_edge = must_alloc(NULL, g->nedge, sizeof(*s->next_edge));
+	s->link = must_alloc(NULL, g->nedge, sizeof(*s->link));
+	for (uint32_t v = 0; v < g->nnode; v++) {
+		s->chain[v] = (struct chain){ .node = must_alloc(NULL, 1, sizeof(uint32_t)),
+			.nnode = 1, .size = g->size[v], .count = g->count[v],
+			.edge = NONE, .edge_tail = NONE };
+		s->chain[v].node[0] = v;
+		s->chain_of[v] = v;
+		s->at[v] = 0;
+		s->index[v] = 0;
+		s->link_to[v] = NONE;
+	}
+	for (uint32_t e = 0; e < g->nedge; e++) {
+		s->next_edge[e] = NONE;
+		weight += g->edge[e].weight;
+	}
+	s->least = LEAST_GAIN * weight;
+}
+
+static void state_free(struct state *s)
+{
+	for (uint32_t v = 0; v < s->g->nnode; v++) {
+		free(s->chain[v].node);
+		free(s->chain[v].link);
+	}
+	free(s->chain);
+	free(s->chain_of);
+	free(s->at);
+	free(s->index);
+	free(s->link_to);
+	free(s->next_edge);
+	free(s->link);
+	free(s->heap);
+}
+
+/* The entry's chain first, then by density; chains that never ran last, in their old order. */
+static int chain_cmp(const void *x, const void *y, void *ctx)
+{
+	const struct state *s = ctx;
+	uint32_t i = *(const uint32_t *)x, j = *(const uint32_t *)y, first = s->chain_of[0];
+
+	if ((i == first) != (j == first))
+		return i == first ? -1 : 1;
+	const struct chain *a = &s->chain[i], *b = &s->chain[j];
+	double da = a->count / (a->size ? (double)a->size : 1);
+	double db = b->count / (b->size ? (double)b->size : 1);
+	if (da != db)
+		return da > db ? -1 : 1;
+	return a->node[0] < b->node[0] ? -1 : a->node[0] > b->node[0];
+}
+
+static void write_order(struct state *s, uint32_t *order)
+{
+	uint32_t *live = must_alloc(NULL, s->g->nnode, sizeof(*live)), nlive = 0, n = 0;
+
+	for (uint32_t v = 0; v < s->g->nnode; v++) {
+		if (s->chain[v].nnode)
+			live[nlive++] = v;
+	}
+	qsort_r(live, nlive, sizeof(*live), chain_cmp, s);
+	for (uint32_t i = 0; i < nlive; i++) {
+		for (uint32_t k = 0; k < s->chain[live[i]].nnode; k++)
+			order[n++] = s->chain[live[i]].node[k];
+	}
+	free(live);
+}
+
+void exttsp_order(const struct exttsp_graph *g, uint32_t *order)
+{
+	struct state s;
+
+	if (g->nnode == 0)
+		return;
+	state_init(&s, g);
+	make_links(&s);
+	for (uint32_t l = 0; l < s.nlink; l++)
+		find_best(&s, l);
+	merge_chains(&s);
+	write_order(&s, order);
+	state_free(&s);
+
+	uint32_t *identity = must_alloc(NULL, g->nnode, sizeof(*identity));
+	for (uint32_t v = 0; v < g->nnode; v++)
+		identity[v] = v;
+	if (exttsp_score(g, order) < exttsp_score(g, identity))
+		memcpy(order, identity, g->nnode * sizeof(*order));
+	free(identity);
+}

@@ -1,0 +1,302 @@
+/* mincostflow.c - successive shortest paths, all paths of one length at a time
+ *
+ * Arc 2k is the k-th edge, arc 2k + 1 its reverse; residual capacity of an arc is what it can
+ * still carry (for a reverse arc: the flow to be taken back).  Potentials keep the reduced cost
+ *     cost(u, v) + potential[u] - potential[v]
+ * of every arc with residual capacity at zero or more, so that Dijkstra applies.  After each
+ * Dijkstra the arcs of reduced cost zero hold all shortest paths; a blocking-flow search
+ * (levels by breadth first, then depth first with current arcs) saturates them all before the
+ * next Dijkstra.  The number of rounds is thus the number of different path lengths, which
+ * callers keep small by coarse costs.
+ *
+ * Everything is integral and no order depends on addresses: the result is deterministic.
+ */
+#include "editor/mincostflow.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_ARC UINT32_MAX
+#define FAR INT64_MAX
+
+struct arc {
+	uint32_t to;
+	int64_t residual, cost;
+};
+
+struct mcf {
+	uint32_t nnode, nedge, cap;
+	struct arc *arc;		/* [2 * nedge] */
+	/* made by mcf_solve() */
+	uint32_t *first;		/* [nnode + 1] into by_node[] */
+	uint32_t *by_node;		/* [2 * nedge] arc indices, grouped by tail */
+	int64_t *potential, *dist;	/* [nnode] */
+	uint32_t *level, *next;		/* [nnode] of the blocking-flow search */
+	uint32_t *heap, *heap_at;	/* [nnode] binary heap of nodes by dist, and its inverse */
+	uint32_t nheap;
+	uint32_t *path;			/* [nnode] arcs of the current path; queue of nodes */
+	uint64_t work, max_work;
+};
+
+static void *must_alloc(void *old, size_t n, size_t size)
+{
+	void *p = reallocarray(old, n ? n : 1, size);
+
+	if (!p) {
+		(void)fprintf(stderr, "out of memory\n");	/* as in lib/arena.h */
+		exit(1);
+	}
+	return p;
+}
+
+struct mcf *mcf_new(uint32_t nnode, uint32_t nedge_hint)
+{
+	struct mcf *m = must_alloc(NULL, 1, sizeof(*m));
+
+	*m = (struct mcf){ .nnode = nnode, .cap = nedge_hint ? nedge_hint : 16 };
+	m->arc = must_alloc(NULL, 2 * (size_t)m->cap, sizeof(*m->arc));
+	return m;
+}
+
+void mcf_free(struct mcf *m)
+{
+	if (!m)
+		return;
+	free(m->arc);
+	free(m->first);
+	free(m->by_node);
+	free(m->potential);
+	free(m->dist);
+	free(m->level);
+	free(m->next);
+	free(m->heap);
+	free(m->heap_at);
+	free(m->path);
+	free(m);
+}
+
+uint32_t mcf_add(struct mcf *m, uint32_t from, uint32_t to, int64_t capacity, int64_t cost)
+{
+	assert(from < m->nnode && to < m->nnode && capacity >= 0 && cost >= 0);
+	if (m->nedge == m->cap) {
+		m->cap *= 2;
+		m->arc = must_alloc(m->arc, 2 * (size_t)m->cap, sizeof(*m->arc));
+	}
+	m->arc[2 * m->nedge] = (struct arc){ to, capacity, cost };
+	m->arc[2 * m->nedge + 1] = (struct arc){ from, 0, -cost };
+	return m->nedge++;
+}
+
+int64_t mcf_flow(const struct mcf *m, uint32_t edge)
+{
+	return m->arc[2 * edge + 1].residual;
+}
+
+static void prepare(struct mcf *m)
+{
+	uint32_t narc = 2 * m->nedge;
+
+	m->first = must_alloc(m->first, (size_t)m->nnode + 1, sizeof(*m->first));
+	m->by_node = must_alloc(m->by_node, narc, sizeof(*m->by_node));
+	m->potential = must_alloc(m->potential, m->nnode, sizeof(*m->potential));
+	m->dist = must_alloc(m->dist, m->nnode, sizeof(*m->dist));
+	m->level = must_alloc(m->level, m->nnode, sizeof(*m->level));
+	m->next = must_alloc(m->next, m->nnode, sizeof(*m->next));
+	m->heap = must_alloc(m->heap, m->nnode, sizeof(*m->heap));
+	m->heap_at = must_alloc(m->heap_at, m->nnode, sizeof(*m->heap_at));
+	m->path = must_alloc(m->path, m->nnode, sizeof(*m->path));
+	memset(m->first, 0, ((size_t)m->nnode + 1) * sizeof(*m->first));
+	memset(m->potential, 0, m->nnode * sizeof(*m->potential));
+	for (uint32_t a = 0; a < narc; a++)
+		m->first[m->arc[a ^ 1].to]++;
+	uint32_t sum = 0;
+	for (uint32_t v = 0; v <= m->nnode; v++) {
+		sum += m->first[v];
+		m->first[v] = sum;
+	}
+	for (uint32_t a = narc; a-- > 0; )
+		m->by_node[--m->first[m->arc[a ^ 1].to]] = a;
+}
+
+static void heap_place(struct mcf *m, uint32_t at, uint32_t node)
+{
+	m->heap[at] = node;
+	m->heap_at[node] = at;
+}
+
+/* `node` has a new, smaller dist (or is new: heap_at is NO_ARC). */
+static void heap_raise(struct mcf *m, uint32_t node)
+{
+	uint32_t at = m->heap_at[node] == NO_ARC ? m->nheap++ : m->heap_at[node];
+
+	while (at > 0 && m->dist[m->heap[(at - 1) / 2]] > m->dist[node]) {
+		heap_place(m, at, m->heap[(at - 1) / 2]);
+		at = (at - 1) / 2;
+	}
+	heap_place(m, at, node);
+}
+
+static uint32_t heap_pop(struct mcf *m)
+{
+	uint32_t top = m->heap[0], last = m->heap[--m->nheap], at = 0;
+
+	while (2 * at + 1 < m->nheap) {
+		uint32_t kid = 2 * at + 1;
+
+		if (kid + 1 < m->nheap && m->dist[m->heap[kid + 1]] < m->dist[m->heap[kid]])
+			kid++;
+		if (m->dist[m->heap[kid]] >= m->dist[last])
+			break;
+		heap_place(m, at, m->heap[kid]);
+		at = kid;
+	}
+	if (m->nheap)
+		heap_place(m, at, last);
+	return top;
+}
+
+/* Distances by reduced cost up to the sink's, and potentials raised by them.  False: no path. */
+static bool shortest(struct mcf *m, uint32_t source, uint32_t sink)
+{
+	for (uint32_t v = 0; v < m->nnode; v++) {
+		m->dist[v] = FAR;
+		m->heap_at[v] = NO_ARC;
+	}
+	m->work += m->nnode;
+	m->nheap = 0;
+	m->dist[source] = 0;
+	heap_raise(m, source);
+	while (m->nheap) {
+		uint32_t u = heap_pop(m);
+
+		if (u == sink)
+			break;
+		m->work += m->first[u + 1] - m->first[u];
+		for (uint32_t i = m->first[u]; i < m->first[u + 1]; i++) {
+			const struct arc *a = &m->arc[m->by_node[i]];
+
+			if (a->residual == 0)
+				continue;
+			int64_t d = m->dist[u] + a->cost + m->potential[u] - m->potential[a->to];
+			if (d < m->dist[a->to]) {
+				m->dist[a->to] = d;
+				heap_raise(m, a->to);
+			}
+		}
+	}
+	if (m->dist[sink] == FAR)
+		return false;
+	/* Nodes beyond the sink count as being as far as the sink. */
+	for (uint32_t v = 0; v < m->nnode; v++)
+		m->potential[v] += m->dist[v] < m->dist[sink] ? m->dist[v] : m->dist[sink];
+	return true;
+}
+
+static bool usable(const struct mcf *m, uint32_t u, const struct arc *a)
+{
+	return a->residual > 0 && a->cost + m->potential[u] - m->potential[a->to] == 0;
+}
+
+/* Breadth-first levels over arcs of reduced cost zero.  False: the sink has none. */
+static bool set_levels(struct mcf *m, uint32_t source, uint32_t sink)
+{
+	uint32_t *queue = m->path, head = 0, tail = 0;
+
+	for (uint32_t v = 0; v < m->nnode; v++) {
+		m->level[v] = UINT32_MAX;
+		m->next[v] = m->first[v];
+	}
+	m->work += m->nnode;
+	m->level[source] = 0;
+	queue[tail++] = source;
+	while (head < tail && m->level[sink] == UINT32_MAX) {
+		uint32_t u = queue[head++];
+
+		m->work += m->first[u + 1] - m->first[u];
+		for (uint32_t i = m->first[u]; i < m->first[u + 1]; i++) {
+			const struct arc *a = &m->arc[m->by_node[i]];
+
+			if (m->level[a->to] == UINT32_MAX && usable(m, u, a)) {
+				m->level[a->to] = m->level[u] + 1;
+				queue[tail++] = a->to;
+			}
+		}
+	}
+	return m->level[sink] != UINT32_MAX;
+}
+
+/* The next arc from u towards the sink's level, NO_ARC when u is a dead end. */
+static uint32_t advance(struct mcf *m, uint32_t u)
+{
+	for (; m->next[u] < m->first[u + 1]; m->next[u]++) {
+		const struct arc *a = &m->arc[m->by_node[m->next[u]]];
+
+		m->work++;
+		if (m->level[a->to] == m->level[u] + 1 && usable(m, u, a))
+			return m->by_node[m->next[u]];
+	}
+	return NO_ARC;
+}
+
+/* Saturates all paths along the levels; returns the flow sent. */
+static int64_t blocking_flow(struct mcf *m, uint32_t source, uint32_t sink)
+{
+	uint32_t depth = 0, u = source;
+	int64_t sent = 0;
+
+	while (m->work < m->max_work) {
+		if (u == sink) {
+			int64_t room = INT64_MAX;
+			uint32_t back = 0;
+
+			for (uint32_t i = depth; i-- > 0; ) {
+				if (m->arc[m->path[i]].residual <= room) {
+					room = m->arc[m->path[i]].residual;
+					back = i;
+				}
+			}
+			for (uint32_t i = 0; i < depth; i++) {
+				m->arc[m->path[i]].residual -= room;
+				m->arc[m->path[i] ^ 1].residual += room;
+			}
+			m->work += depth;
+			sent += room;
+			depth = back;		/* the first arc that is full now */
+			u = m->arc[m->path[back] ^ 1].to;
+			continue;
+		}
+		uint32_t a = advance(m, u);
+		if (a != NO_ARC) {
+			m->path[depth++] = a;
+			u = m->arc[a].to;
+		} else if (depth > 0) {
+			m->level[u] = UINT32_MAX;
+			u = m->arc[m->path[--depth] ^ 1].to;
+		} else {
+			break;
+		}
+	}
+	return sent;
+}
+
+int64_t mcf_solve(struct mcf *m, uint32_t source, uint32_t sink, uint64_t max_work, int64_t *cost)
+{
+	int64_t sent = 0, total = 0;
+
+	assert(source != sink && source < m->nnode && sink < m->nnode);
+	m->work = 0;
+	m->max_work = max_work ? max_work : UINT64_MAX;
+	prepare(m);
+	while (m->work < m->max_work && shortest(m, source, sink)) {
+		while (m->work < m->max_work && set_levels(m, source, sink))
+			sent += blocking_flow(m, source, sink);
+	}
+	for (uint32_t e = 0; e < m->nedge; e++)
+		total += mcf_flow(m, e) * m->arc[2 * e].cost;
+	if (cost)
+		*cost = total;
+	return sent;
+}
