@@ -1,0 +1,63 @@
+/* job.h - one run of morph-edit, started by the privileged parent
+ *
+ * The job gets nothing but the descriptors of its inputs and outputs: its own user, session, PID
+ * and network namespace (as far as the kernel lets us), no new privileges, limits on memory, CPU
+ * time, file sizes and wall-clock time, the lowest CPU and I/O priority.  Outputs are memory
+ * files, sealed once the job has ended well: nobody changes them between proof and use.
+ */
+#ifndef MANAGER_JOB_H
+#define MANAGER_JOB_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct err;
+struct job;
+
+enum job_kind {
+	JOB_ANALYZE,		/* in: module.  out: block table */
+	JOB_OPTIMIZE,		/* in: original, profile.  out: generation, map, stats.  a: number */
+	JOB_VERIFY,		/* in: original, generation.  out: what was proven, as text */
+	JOB_SYMBOLS,		/* in: module, perhaps its debug file.  out: text */
+	JOB_DISASSEMBLE,	/* in: module.  out: text.  a: address, b: bytes */
+	NJOB
+};
+
+enum { JOB_MAX_IN = 3, JOB_MAX_OUT = 3 };
+
+struct job_user {
+	bool change;		/* false: the job runs as who we are */
+	uid_t uid;
+	gid_t gid;
+};
+
+struct job_spec {
+	enum job_kind kind;
+	const char *morph_edit;		/* path of the program */
+	struct job_user user;
+	uint64_t memory_bytes, file_bytes;
+	unsigned cpu_s, wall_s;
+	int nin, in[JOB_MAX_IN];	/* readable; stay the caller's */
+	uint64_t a, b;
+	const char *passes;		/* JOB_OPTIMIZE */
+};
+
+struct job_result {
+	int exit_code;			/* 0 done, 1 failed, 2 wrong usage, 3 refused */
+	char reason[1024];		/* one line when it is not 0 */
+	int nout, out[JOB_MAX_OUT];	/* the caller's; none unless exit_code is 0 */
+};
+
+/* NULL with *err filled when the job cannot be started, or has a wrong number of inputs. */
+struct job *job_start(const struct job_spec *spec, struct err *err);
+/* What to poll for: fills p[0..1].  Milliseconds until job_step() must be called anyway. */
+int job_poll(const struct job *j, struct pollfd p[2]);
+/* 1: ended, *out filled; 0: still running. */
+int job_step(struct job *j, struct job_result *out);
+/* Kills what still runs.  NULL is allowed. */
+void job_free(struct job *j);
+void job_result_close(struct job_result *r);
+
+#endif

@@ -1,0 +1,43 @@
+/* priv.h - services of the privileged parent for the manager
+ *
+ * The manager asks with a message of fixed form (lib/msg.def) and gets one REPLY with the same
+ * serial.  It is trusted with which files Morph works on, not with what is done to them: only
+ * regular ELF files are opened for it, and nothing is installed but what this process has had
+ * proven by a verifier of its own start, from a sealed file.
+ */
+#ifndef MANAGER_PRIV_H
+#define MANAGER_PRIV_H
+
+#include <poll.h>
+
+#include "lib/msg.h"
+#include "manager/job.h"
+#include "manager/role.h"
+
+struct err;
+
+struct priv {
+	const struct role_options *options;
+	struct job_user user;
+	int originals_fd;
+	int reply_sock;		/* to the manager */
+
+	bool busy;		/* one request at a time; a second one is a lie */
+	struct msg request;	/* owns its descriptors */
+	struct job *job;	/* of RUN_JOB, or the proof of INSTALL */
+	bool syncing;		/* SYNC: the monitor has been asked */
+	uint64_t sync_end_ms;
+};
+
+/* Takes over m's descriptors.  -1: the manager lied or is gone. */
+int priv_request(struct priv *p, struct msg *m, struct err *err);
+/* When the job has something to tell, or time has passed.  -1: the manager is gone. */
+int priv_step(struct priv *p, struct err *err);
+/* The answer to a pending SYNC, as the monitor gave it; ignored without one. */
+int priv_synced(struct priv *p, bool ok, const char *reason, struct err *err);
+/* The manager has ended or everything ends: kills the job, forgets the request. */
+void priv_abort(struct priv *p);
+/* Fills p[0..1] while a job runs, else entries without descriptor; timeout in ms, -1 for none. */
+int priv_poll(const struct priv *p, struct pollfd f[2]);
+
+#endif
