@@ -33,12 +33,18 @@ struct insn {
 };
 
 /* False when `code` does not begin with one complete valid 64-bit instruction (no more than
- * code.n bytes are looked at).  addr is used only for *target. */
+ * code.n bytes are looked at).  addr is used only for *target (0 when there is no field); out->off
+ * is left 0 for the caller to set. */
 bool insn_decode(struct bytes code, vaddr addr, struct insn *out, vaddr *target);
 
 /* Target of the position-dependent field: branch target, or address of the rip-relative operand.
  * `code` are the instruction's bytes at `addr`; field must not be 0. */
 vaddr insn_target(const struct insn *insn, const uint8_t *code, vaddr addr);
+
+/* 32- and 64-bit constants in the operands that may be absolute addresses, sign-extended:
+ * displacements that are not relative to rip, and immediates.  Returns how many. */
+enum { INSN_MAX_CONSTANTS = 3 };
+uint32_t insn_constants(struct bytes code, uint64_t out[INSN_MAX_CONSTANTS]);
 
 static inline bool insn_is_branch(const struct insn *insn)	/* direct, field is a displacement */
 {

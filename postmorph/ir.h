@@ -125,6 +125,7 @@ struct prog {
 	vaddr base;		/* insn.off counts from here: lowest executable address */
 	struct fn *fn;		/* [nfn], ascending by entry; .cold fragments are no functions */
 	uint32_t nfn;
+	uint32_t *fn_of_fde;	/* [cfi.nfde] function that the FDE is a range of */
 	struct call_site *call;	/* [ncall], ascending by caller, block */
 	uint32_t ncall;
 	uint64_t text_size;	/* bytes of executable sections (segments when no sections) */

@@ -1,0 +1,77 @@
+/* analyze.c - prog_analyze(): from the bytes of a file to the annotated program */
+#include "lib/err.h"
+#include "postmorph/analyze.h"
+
+static const uint64_t MAX_SPAN = (uint64_t)1 << 31;	/* struct insn counts in 32 bits */
+
+/* [base, base + span) holds all executable segments. */
+static int find_text(struct text *t, struct err *err)
+{
+	const struct image *img = &t->prog->img;
+	vaddr lo = UINT64_MAX, hi = 0;
+
+	for (uint32_t i = 0; i < img->nph; i++) {
+		const Elf64_Phdr *ph = &img->ph[i];
+
+		if (ph->p_type != PT_LOAD || !(ph->p_flags & PF_X))
+			continue;
+		if (ph->p_vaddr < lo)
+			lo = ph->p_vaddr;
+		if (ph->p_vaddr + ph->p_memsz > hi)
+			hi = ph->p_vaddr + ph->p_memsz;
+	}
+	if (hi <= lo)
+		return err_set(err, ERR_REFUSED, "no executable code");
+	if (hi - lo > MAX_SPAN)
+		return err_set(err, ERR_REFUSED, "its code spans more than 2 GiB");
+	t->prog->base = lo;
+	t->span = hi - lo;
+	t->mark = arena_alloc(t->scratch, t->span + 1);	/* a call may end right at the end */
+	return 0;
+}
+
+static void measure(struct prog *prog)
+{
+	for (uint32_t i = 0; i < prog->img.nsh; i++) {
+		const Elf64_Shdr *h = &prog->img.sh[i].h;
+
+		if ((h->sh_flags & SHF_ALLOC) && (h->sh_flags & SHF_EXECINSTR))
+			prog->text_size += h->sh_size;
+	}
+	for (uint32_t i = 0; i < prog->cfi.nfde; i++)
+		prog->fde_bytes += prog->cfi.fde[i].len;
+}
+
+static int analyze(struct text *t, struct err *err)
+{
+	struct prog *prog = t->prog;
+
+	if (hazards_check_file(&prog->img, err) < 0 || find_text(t, err) < 0 ||
+	    cfi_parse(&prog->img, prog->arena, &prog->cfi, err) < 0)
+		return -1;
+	measure(prog);
+	pieces_decode(t);
+	pieces_join(t);
+	functions_make(t);
+	if (pointers_mark(t, err) < 0 || hazards_check_code(t, err) < 0)
+		return -1;
+	hazards_mark(t);
+	for (uint32_t i = 0; i < prog->nfn; i++)
+		blocks_make(t, &prog->fn[i], NULL, 0);
+	functions_settle(t);
+	return calls_find(t, err);
+}
+
+int prog_analyze(struct bytes file, struct arena *a, struct prog *out, struct err *err)
+{
+	struct prog prog = { .arena = a };
+	struct text t = { .prog = &prog, .scratch = arena_new() };
+
+	int rc = image_parse(file, a, &prog.img, err);
+	if (rc == 0)
+		rc = analyze(&t, err);
+	arena_free(t.scratch);
+	if (rc == 0)
+		*out = prog;
+	return rc;
+}

@@ -1,0 +1,101 @@
+/* analyze.h - what the steps of prog_analyze() share; internal to PostMorph
+ *
+ * The code covered by one FDE is a *piece*.  Every piece is decoded; then pieces that are
+ * fragments (.cold) find their parent, and each remaining one becomes a function.
+ *
+ * text.mark has one byte of flags for every byte from prog->base to the end of executable
+ * segments.  All of it is scratch: it goes when prog_analyze() returns.
+ */
+#ifndef POSTMORPH_ANALYZE_H
+#define POSTMORPH_ANALYZE_H
+
+#include "postmorph/ir.h"
+
+enum {				/* flags in text.mark */
+	MARK_INSN = 1,		/* an instruction of a piece begins here */
+	MARK_BRANCH = 2,	/* direct branch target */
+	MARK_POINTER = 4,	/* its address is, or may be, taken */
+	MARK_TABLE = 8,		/* target of a proven jump table */
+	MARK_RETURN = 16,	/* a call ends right before it */
+};
+
+struct piece {
+	vaddr addr;
+	uint32_t size;
+	struct insn *insn;	/* [ninsn] */
+	uint32_t ninsn;
+	uint32_t parent;	/* index of the piece it belongs to; its own index when it stands
+				 * for itself */
+	uint32_t fn;		/* index in prog->fn[] */
+	enum skip skip;		/* first reason found */
+	bool fragment;		/* not entered by a call: its CFA is not rsp + 8 */
+	bool indirect;		/* has an indirect jump */
+};
+
+struct text {
+	struct prog *prog;
+	struct arena *scratch;
+	struct piece *piece;	/* [npiece], ascending and disjoint; index = index of the FDE */
+	uint32_t npiece;
+	uint8_t *mark;		/* [span] */
+	uint64_t span;
+	bool has_rseq;		/* some section holds restartable sequences */
+	uint64_t nreturn_pointer;	/* pointers in data to return addresses */
+};
+
+static inline bool text_holds(const struct text *t, vaddr addr)
+{
+	return addr >= t->prog->base && addr - t->prog->base < t->span;
+}
+
+static inline uint8_t *text_mark(const struct text *t, vaddr addr)
+{
+	return &t->mark[addr - t->prog->base];
+}
+
+/* The piece that holds addr, UINT32_MAX if none. */
+static inline uint32_t text_piece(const struct text *t, vaddr addr)
+{
+	return cfi_find(&t->prog->cfi, addr);
+}
+
+/* The first reason found stays. */
+static inline void piece_skip(struct piece *p, enum skip reason)
+{
+	if (p->skip == SKIP_NONE)
+		p->skip = reason;
+}
+
+/* pieces.c: decodes all pieces, marks instructions and direct branch targets. */
+void pieces_decode(struct text *t);
+/* pieces.c: finds the parent of every fragment. */
+void pieces_join(struct text *t);
+
+/* pointers.c: marks everything whose address is known to be taken, or branched to from code that
+ * no FDE covers. */
+int pointers_mark(struct text *t, struct err *err);
+
+/* functions.c: pieces become prog->fn[], with ranges and instructions. */
+void functions_make(struct text *t);
+/* functions.c: reasons that hold for a function as a whole, once all targets are marked. */
+void functions_settle(struct text *t);
+/* blocks.c: blocks and edges of one function from the marks.  `jump` are the proven tables. */
+struct table_use {		/* fn->insn[insn] is an indirect jump through fn->table[table] */
+	uint32_t insn, table;
+};
+void blocks_make(const struct text *t, struct fn *fn, const struct table_use *use, uint32_t nuse);
+
+/* jumptable.c: proven tables of one function; marks their targets.  Returns the uses in the
+ * scratch arena, ascending by insn. */
+const struct table_use *jumptables_find(struct text *t, struct fn *fn, uint32_t *nuse);
+
+/* calls.c: prog->call[], block.noreturn. */
+int calls_find(struct text *t, struct err *err);
+
+/* hazards.c: reasons to refuse the whole file; before and after its code is known. */
+int hazards_check_file(const struct image *img, struct err *err);
+int hazards_check_code(const struct text *t, struct err *err);
+/* hazards.c: reasons to leave single functions alone. */
+void hazards_mark(struct text *t);
+
+#endif

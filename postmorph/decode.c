@@ -1,0 +1,125 @@
+/* decode.c - one instruction through Zydis, reduced to what moving it needs
+ *
+ * What cannot be moved blindly does not decode here:
+ *   - operands relative to eip (prefix 67): their address wraps at 4 GiB;
+ *   - branches with an operand size prefix that counts: 66 without REX.W truncates the target
+ *     on one vendor's processors and not on the other's.
+ */
+#include "postmorph/decode.h"
+
+#include <string.h>
+
+#include <Zydis/Zydis.h>
+
+enum { MAX_LENGTH = 15, PREFIX_OPERAND_SIZE = 0x66 };
+
+static const ZydisDecoder *decoder(void)
+{
+	static ZydisDecoder d;
+	static bool ready;
+
+	if (!ready) {
+		(void)ZydisDecoderInit(&d, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+		ready = true;		/* constant arguments: cannot fail */
+	}
+	return &d;
+}
+
+static uint8_t kind_of(const ZydisDecodedInstruction *in)
+{
+	bool relative = in->raw.imm[0].is_relative;
+
+	switch (in->mnemonic) {
+	case ZYDIS_MNEMONIC_NOP:
+		return INSN_NOP;
+	case ZYDIS_MNEMONIC_CALL:
+		return relative ? INSN_CALL : INSN_ICALL;
+	case ZYDIS_MNEMONIC_JMP:
+		return relative ? INSN_JMP : INSN_IJMP;
+	case ZYDIS_MNEMONIC_LOOP: case ZYDIS_MNEMONIC_LOOPE: case ZYDIS_MNEMONIC_LOOPNE:
+	case ZYDIS_MNEMONIC_JCXZ: case ZYDIS_MNEMONIC_JECXZ: case ZYDIS_MNEMONIC_JRCXZ:
+		return INSN_LOOP;
+	case ZYDIS_MNEMONIC_XBEGIN:
+		return INSN_XBEGIN;
+	case ZYDIS_MNEMONIC_RET:
+	case ZYDIS_MNEMONIC_IRET: case ZYDIS_MNEMONIC_IRETD: case ZYDIS_MNEMONIC_IRETQ:
+	case ZYDIS_MNEMONIC_SYSRET: case ZYDIS_MNEMONIC_SYSEXIT: case ZYDIS_MNEMONIC_UIRET:
+		return INSN_RET;
+	case ZYDIS_MNEMONIC_HLT: case ZYDIS_MNEMONIC_INT3:
+	case ZYDIS_MNEMONIC_UD0: case ZYDIS_MNEMONIC_UD1: case ZYDIS_MNEMONIC_UD2:
+		return INSN_TRAP;
+	default:
+		return in->meta.category == ZYDIS_CATEGORY_COND_BR && relative ? INSN_JCC : INSN_PLAIN;
+	}
+}
+
+static bool has_effective_operand_size_prefix(const ZydisDecodedInstruction *in)
+{
+	if (in->raw.rex.W)
+		return false;
+	for (int i = 0; i < in->raw.prefix_count; i++)
+		if (in->raw.prefixes[i].value == PREFIX_OPERAND_SIZE)
+			return true;
+	return false;
+}
+
+/* Finds the position-dependent field; false when it is one that cannot be moved. */
+static bool find_field(const ZydisDecodedInstruction *in, struct insn *out)
+{
+	if (in->raw.imm[0].is_relative) {
+		if (has_effective_operand_size_prefix(in) ||
+		    (in->raw.imm[0].size != 8 && in->raw.imm[0].size != 32))
+			return false;
+		out->field = in->raw.imm[0].offset;
+		out->field_size = (uint8_t)(in->raw.imm[0].size / 8);
+	} else if ((in->attributes & ZYDIS_ATTRIB_HAS_MODRM) && in->raw.modrm.mod == 0 &&
+		   in->raw.modrm.rm == 5 && in->raw.disp.size == 32 && out->kind != INSN_NOP) {
+		if (in->address_width != 64)
+			return false;
+		out->field = in->raw.disp.offset;
+		out->field_size = 4;
+	}
+	return true;
+}
+
+bool insn_decode(struct bytes code, vaddr addr, struct insn *out, vaddr *target)
+{
+	ZydisDecodedInstruction in;
+	ZydisDecoderContext context;
+	uint64_t n = code.n < MAX_LENGTH ? code.n : MAX_LENGTH;
+
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder(), &context, code.p, n, &in)))
+		return false;
+	struct insn insn = { .len = in.length, .kind = kind_of(&in) };
+	if (!find_field(&in, &insn))
+		return false;
+	*target = insn.field ? insn_target(&insn, code.p, addr) : 0;
+	*out = insn;
+	return true;
+}
+
+vaddr insn_target(const struct insn *insn, const uint8_t *code, vaddr addr)
+{
+	if (insn->field_size == 1)
+		return addr + insn->len + (vaddr)(int64_t)(int8_t)code[insn->field];
+	int32_t disp;
+
+	memcpy(&disp, code + insn->field, sizeof(disp));
+	return addr + insn->len + (vaddr)(int64_t)disp;
+}
+
+uint32_t insn_constants(struct bytes code, uint64_t out[INSN_MAX_CONSTANTS])
+{
+	ZydisDecodedInstruction in;
+	ZydisDecoderContext context;
+	uint32_t n = 0;
+
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder(), &context, code.p, code.n, &in)))
+		return 0;
+	if (in.raw.disp.size == 32 && !(in.raw.modrm.mod == 0 && in.raw.modrm.rm == 5))
+		out[n++] = (uint64_t)in.raw.disp.value;
+	for (int i = 0; i < 2; i++)
+		if (in.raw.imm[i].size >= 32 && !in.raw.imm[i].is_relative)
+			out[n++] = in.raw.imm[i].value.u;
+	return n;
+}

@@ -1,0 +1,125 @@
+/* hazards.c - programs and functions whose code must stay where it is
+ *
+ * Some language runtimes look code addresses up in tables of their own: moved code would not be in
+ * them.  They are recognised by what the runtime cannot do without, not by names alone, so that a
+ * C program that happens to contain a string is not refused.
+ */
+#include <string.h>
+
+#include "lib/err.h"
+#include "postmorph/analyze.h"
+
+/* Relocated pointers to return addresses in data: OCaml programs have 17,297 and more, C programs
+ * at most 77 among all of a distribution.  Without relocations the entries of jump tables look
+ * the same, so there the name counts as well. */
+enum { OCAML_POINTERS = 1000, OCAML_POINTERS_WITH_NAME = 100 };
+
+static const char GO_MAGIC[] = "\xff Go buildinf:";
+enum { GO_SEARCH = 64 << 10, GO_ALIGN = 16 };	/* as Go's own tools look for it */
+
+static bool contains(struct bytes b, const char *s)
+{
+	return b.p && memmem(b.p, b.n, s, strlen(s));
+}
+
+static bool is_go(const struct image *img)
+{
+	if (image_section(img, ".gopclntab") || image_section(img, ".note.go.buildid") ||
+	    image_section(img, ".data.rel.ro.gopclntab") || image_section(img, ".go.buildinfo"))
+		return true;
+	for (uint32_t i = 0; i < img->nph; i++) {
+		const Elf64_Phdr *ph = &img->ph[i];
+
+		if (ph->p_type != PT_LOAD || !(ph->p_flags & PF_W))
+			continue;
+		uint64_t n = ph->p_filesz < GO_SEARCH ? ph->p_filesz : GO_SEARCH;
+		for (uint64_t off = 0; off < n; off += GO_ALIGN) {
+			struct bytes b = bytes_at(img->file, ph->p_offset + off,
+						  sizeof(GO_MAGIC) - 1);
+
+			if (b.p && memcmp(b.p, GO_MAGIC, b.n) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+int hazards_check_file(const struct image *img, struct err *err)
+{
+	uint64_t v;
+
+	if (img->nsh == 0)
+		return err_set(err, ERR_REFUSED, "it has no section headers");
+	if (image_section(img, ".morph.map"))
+		return err_set(err, ERR_REFUSED, "it is a generation made by Morph");
+	if (is_go(img))
+		return err_set(err, ERR_REFUSED, "a Go program: its runtime finds code by address");
+	if (image_dynamic(img, DT_TEXTREL, &v) ||
+	    (image_dynamic(img, DT_FLAGS, &v) && (v & DF_TEXTREL)))
+		return err_set(err, ERR_REFUSED, "its code is relocated when loaded");
+	for (uint32_t i = 0; i < img->nph; i++)
+		if (img->ph[i].p_type == PT_LOAD && (img->ph[i].p_flags & PF_X) &&
+		    (img->ph[i].p_flags & PF_W))
+			return err_set(err, ERR_REFUSED, "its code is writable");
+	return 0;
+}
+
+static bool has_runtime_string(const struct image *img, const char *s)
+{
+	for (uint32_t i = 0; i < img->nph; i++)
+		if (img->ph[i].p_type == PT_LOAD && !(img->ph[i].p_flags & PF_W) &&
+		    contains(bytes_at(img->file, img->ph[i].p_offset, img->ph[i].p_filesz), s))
+			return true;
+	return false;
+}
+
+int hazards_check_code(const struct text *t, struct err *err)
+{
+	const struct prog *prog = t->prog;
+
+	if (prog->nfn == 0)
+		return err_set(err, ERR_REFUSED, "no code is covered by unwind information");
+	if ((prog->img.pie_or_dso && t->nreturn_pointer > OCAML_POINTERS) ||
+	    (t->nreturn_pointer > OCAML_POINTERS_WITH_NAME &&
+	     has_runtime_string(&prog->img, "OCAMLRUNPARAM")))
+		return err_set(err, ERR_REFUSED,
+			       "%llu pointers to return addresses: an OCaml program, or one like it",
+			       (unsigned long long)t->nreturn_pointer);
+	if (prog->fde_bytes < prog->text_size / 2 && has_runtime_string(&prog->img, "GHCRTS"))
+		return err_set(err, ERR_REFUSED,
+			       "a Haskell program: most of its code has no unwind information");
+	return 0;
+}
+
+static void skip_probe(struct prog *prog, vaddr addr)
+{
+	uint32_t fn = prog_find_fn(prog, addr);
+
+	if (fn != NO_FN && prog->fn[fn].skip == SKIP_NONE)
+		prog->fn[fn].skip = SKIP_SDT_PROBE;
+}
+
+/* SystemTap notes hold addresses as they were at link time, and where .stapsdt.base was then:
+ * prelinking moves one of them only. */
+void hazards_mark(struct text *t)
+{
+	static const uint32_t TYPE = 3;
+	const struct image *img = &t->prog->img;
+	const struct section *s = image_section(img, ".note.stapsdt");
+	const struct section *base = image_section(img, ".stapsdt.base");
+
+	if (!s || s->h.sh_type == SHT_NOBITS)
+		return;
+	struct rd rd = rd_of(bytes_at(img->file, s->h.sh_offset, s->h.sh_size));
+	while (rd_left(&rd) >= sizeof(Elf64_Nhdr)) {
+		uint32_t namesz = rd_u32(&rd), descsz = rd_u32(&rd), type = rd_u32(&rd);
+		const uint8_t *name = rd_skip(&rd, ((uint64_t)namesz + 3) & ~(uint64_t)3);
+		const uint8_t *desc = rd_skip(&rd, ((uint64_t)descsz + 3) & ~(uint64_t)3);
+
+		if (!name || !desc || type != TYPE || descsz < 16)
+			continue;
+		struct rd d = rd_of((struct bytes){ desc, descsz });
+		vaddr pc = rd_u64(&d), link_base = rd_u64(&d);
+		skip_probe(t->prog, pc + (base && link_base ? base->h.sh_addr - link_base : 0));
+	}
+}

@@ -1,0 +1,36 @@
+/* ir.c - looking things up in the annotated program */
+#include "postmorph/ir.h"
+
+uint32_t prog_find_fn(const struct prog *prog, vaddr addr)
+{
+	uint32_t fde = cfi_find(&prog->cfi, addr);
+
+	return fde == UINT32_MAX ? NO_FN : prog->fn_of_fde[fde];
+}
+
+/* Blocks ascend by range, then by address. */
+uint32_t fn_find_block(const struct fn *fn, vaddr addr)
+{
+	uint32_t range = 0, lo = 0, hi = fn->nblock;
+
+	while (range < fn->nrange && (addr < fn->range[range].addr ||
+				      addr - fn->range[range].addr >= fn->range[range].size))
+		range++;
+	if (range == fn->nrange)
+		return NO_BLOCK;
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		const struct block *b = &fn->block[mid];
+
+		if (b->range < range || (b->range == range && b->addr <= addr))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo ? lo - 1 : NO_BLOCK;
+}
+
+const uint8_t *prog_insn_bytes(const struct prog *prog, const struct insn *insn)
+{
+	return image_at(&prog->img, prog_insn_addr(prog, insn), insn->len).p;
+}

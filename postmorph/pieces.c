@@ -1,0 +1,192 @@
+/* pieces.c - decodes what the FDEs cover and brings split functions together again
+ *
+ * GCC moves the unlikely part of a function to a `.cold` fragment with an FDE of its own.  Stripped
+ * files do not name them, but their unwind rows do: a function begins with CFA = rsp + 8 because
+ * it was called, a fragment begins in the middle of a frame.  A fragment belongs to the one
+ * function whose jumps reach it.  A fragment that nobody or several functions reach stays where
+ * it is; jumps to it keep their original target, which is intact.
+ */
+#include <string.h>
+
+#include "postmorph/analyze.h"
+
+enum { DWARF_RSP = 7, NOP1 = 0x90 };
+
+static bool entered_by_call(const struct cfi *cfi, uint32_t fde, vaddr addr)
+{
+	const struct cfi_state *s = &cfi->state[cfi_state_at(cfi, fde, addr)];
+
+	return !s->cfa_is_expr && s->cfa_reg == DWARF_RSP && s->cfa_off == 8;
+}
+
+/* GCC puts a one-byte nop in front of a fragment that begins with a landing pad. */
+static bool is_fragment(const struct prog *prog, uint32_t i, struct bytes code)
+{
+	const struct fde *fde = &prog->cfi.fde[i];
+
+	return !entered_by_call(&prog->cfi, i, fde->addr) ||
+	       (code.n > 1 && code.p[0] == NOP1 &&
+		!entered_by_call(&prog->cfi, i, fde->addr + 1));
+}
+
+static void decode_piece(struct text *t, struct piece *p, struct bytes code, struct insn *buf)
+{
+	uint32_t n = 0;
+
+	for (uint64_t off = 0; off < code.n; off += buf[n++].len) {
+		vaddr target;
+
+		if (!insn_decode(bytes_at(code, off, code.n - off), p->addr + off, &buf[n],
+				 &target)) {
+			piece_skip(p, SKIP_DECODE);
+			return;
+		}
+		buf[n].off = (uint32_t)(p->addr + off - t->prog->base);
+	}
+	p->insn = arena_dup(t->prog->arena, buf, n * sizeof(*buf));
+	p->ninsn = n;
+	for (uint32_t i = 0; i < n; i++) {
+		t->mark[buf[i].off] |= MARK_INSN;
+		if (buf[i].kind == INSN_IJMP)
+			p->indirect = true;
+		if (buf[i].kind == INSN_CALL || buf[i].kind == INSN_ICALL)
+			t->mark[buf[i].off + buf[i].len] |= MARK_RETURN;
+	}
+}
+
+static void classify(const struct prog *prog, uint32_t i, struct piece *p, struct bytes code)
+{
+	const struct fde *fde = &prog->cfi.fde[i];
+	const struct section *section = image_section_at(&prog->img, fde->addr);
+
+	if (section && strncmp(section->name, ".plt", 4) == 0)
+		piece_skip(p, SKIP_PLT);
+	if (prog->cfi.cie[fde->cie].signal_frame)
+		piece_skip(p, SKIP_SIGNAL_FRAME);
+	if (!fde->understood || !prog->cfi.cie[fde->cie].understood)
+		piece_skip(p, SKIP_UNWIND_FORM);
+	else
+		p->fragment = p->skip == SKIP_NONE && is_fragment(prog, i, code);
+	if (fde->lsda)
+		piece_skip(p, SKIP_LSDA);
+}
+
+/* Direct branches: what they reach is a block boundary, in whatever piece it lies. */
+static void mark_branches(struct text *t, struct piece *p)
+{
+	for (const struct insn *insn = p->insn; insn < p->insn + p->ninsn; insn++) {
+		if (!insn_is_branch(insn))
+			continue;
+		vaddr addr = prog_insn_addr(t->prog, insn);
+		vaddr target = insn_target(insn, prog_insn_bytes(t->prog, insn), addr);
+
+		if (insn->kind == INSN_CALL && target == addr + insn->len)
+			piece_skip(p, SKIP_CALL_NEXT);
+		if (!text_holds(t, target))
+			continue;
+		*text_mark(t, target) |= MARK_BRANCH;
+		if (*text_mark(t, target) & MARK_INSN)
+			continue;
+		uint32_t to = text_piece(t, target);
+		if (to != UINT32_MAX)
+			piece_skip(&t->piece[to], SKIP_MID_INSN);
+	}
+}
+
+/* .p == NULL when the FDE does not lie in executable file bytes. */
+static struct bytes piece_code(const struct prog *prog, uint32_t i)
+{
+	const struct fde *fde = &prog->cfi.fde[i];
+
+	if (!image_is_exec(&prog->img, fde->addr))
+		return (struct bytes){ NULL, 0 };
+	return image_at(&prog->img, fde->addr, fde->len);
+}
+
+void pieces_decode(struct text *t)
+{
+	const struct prog *prog = t->prog;
+	uint64_t longest = 0;
+
+	for (uint32_t i = 0; i < prog->cfi.nfde; i++)
+		if (prog->cfi.fde[i].len > longest && piece_code(prog, i).p)
+			longest = prog->cfi.fde[i].len;
+	struct insn *buf = arena_array(t->scratch, longest, sizeof(*buf));
+	t->npiece = prog->cfi.nfde;
+	t->piece = arena_array(t->scratch, t->npiece, sizeof(*t->piece));
+	for (uint32_t i = 0; i < t->npiece; i++) {
+		const struct fde *fde = &prog->cfi.fde[i];
+		struct piece *p = &t->piece[i];
+		struct bytes code = piece_code(prog, i);
+
+		*p = (struct piece){ .addr = fde->addr, .size = (uint32_t)fde->len, .parent = i };
+		if (!code.p) {
+			piece_skip(p, SKIP_DECODE);
+			continue;
+		}
+		classify(prog, i, p, code);
+		decode_piece(t, p, code, buf);
+	}
+	for (uint32_t i = 0; i < t->npiece; i++)
+		mark_branches(t, &t->piece[i]);
+}
+
+/* One jump from piece `from` into fragment `to`, seen from the owner of `from`. */
+struct arrival {
+	uint32_t from, to;
+};
+
+/* parent[] of a fragment: UINT32_MAX unknown, SHARED when several functions reach it. */
+static const uint32_t SHARED = UINT32_MAX - 1;
+
+/* Owners spread along jumps until nothing changes: a fragment may be reached through another. */
+static void spread_owners(const struct text *t, const struct arrival *arrival, uint32_t narrival,
+			  uint32_t *owner)
+{
+	bool changed = true;
+
+	while (changed) {
+		changed = false;
+		for (uint32_t i = 0; i < narrival; i++) {
+			uint32_t from = arrival[i].from, *to = &owner[arrival[i].to];
+			uint32_t o = t->piece[from].fragment ? owner[from] : from;
+
+			if (o == UINT32_MAX || *to == o || *to == SHARED)
+				continue;
+			*to = *to == UINT32_MAX ? o : SHARED;
+			changed = true;
+		}
+	}
+}
+
+void pieces_join(struct text *t)
+{
+	VEC(struct arrival) arrivals = { 0 };
+	uint32_t *owner = arena_array(t->scratch, t->npiece, sizeof(*owner));
+
+	for (uint32_t i = 0; i < t->npiece; i++) {
+		const struct piece *p = &t->piece[i];
+
+		owner[i] = UINT32_MAX;
+		for (const struct insn *insn = p->insn; insn < p->insn + p->ninsn; insn++) {
+			if (!insn_is_branch(insn) || insn->kind == INSN_CALL)
+				continue;
+			vaddr target = insn_target(insn, prog_insn_bytes(t->prog, insn),
+						   prog_insn_addr(t->prog, insn));
+			if (target >= p->addr && target - p->addr < p->size)
+				continue;
+			uint32_t to = text_piece(t, target);
+			if (to != UINT32_MAX && t->piece[to].fragment)
+				vec_push(t->scratch, &arrivals, ((struct arrival){ i, to }));
+		}
+	}
+	spread_owners(t, arrivals.v, arrivals.n, owner);
+	for (uint32_t i = 0; i < t->npiece; i++) {
+		if (!t->piece[i].fragment)
+			continue;
+		if (owner[i] < t->npiece)
+			t->piece[i].parent = owner[i];
+		else
+			piece_skip(&t->piece[i], SKIP_FRAGMENT);
+	}
+}

@@ -1,0 +1,113 @@
+#include "postmorph/plt.h"
+
+#include <stdlib.h>
+
+#include "lib/arena.h"
+#include "lib/err.h"
+#include "postmorph/decode.h"
+#include "postmorph/dynamic.h"
+
+static const char *const noreturn[] = {
+	"abort", "exit", "_exit", "_Exit", "quick_exit", "pthread_exit", "thrd_exit",
+	"longjmp", "_longjmp", "siglongjmp", "__longjmp_chk",
+	"err", "errx", "verr", "verrx", "__assert", "__assert_fail", "__assert_perror_fail",
+	"__stack_chk_fail", "__fortify_fail", "__chk_fail", "__libc_fatal",
+	"_Unwind_Resume", "__cxa_throw", "__cxa_rethrow", "__cxa_bad_cast", "__cxa_bad_typeid",
+	"__cxa_throw_bad_array_new_length", "__cxa_call_unexpected", "__cxa_pure_virtual",
+	"_ZSt9terminatev", "_ZSt17__throw_bad_allocv", "_ZSt16__throw_bad_castv",
+	"_ZSt19__throw_logic_errorPKc", "_ZSt20__throw_length_errorPKc",
+	"_ZSt20__throw_out_of_rangePKc", "_ZSt24__throw_out_of_range_fmtPKcz",
+	"_ZSt24__throw_invalid_argumentPKc", "_ZSt21__throw_runtime_errorPKc",
+	"_ZSt20__throw_system_errori", "_ZSt25__throw_bad_function_callv",
+	"_ZSt28__throw_bad_array_new_lengthv", "_ZSt21__throw_bad_exceptionv",
+	"g_assertion_message", "g_assertion_message_expr", "g_abort",
+};
+
+bool plt_noreturn(const char *name)
+{
+	for (size_t i = 0; i < sizeof(noreturn) / sizeof(noreturn[0]); i++)
+		if (strcmp(name, noreturn[i]) == 0)
+			return true;
+	return false;
+}
+
+struct reading {
+	struct arena *arena;
+	const char **name;		/* [nname] of .dynsym */
+	uint32_t nname, cap;
+	VEC(struct plt_slot) slots;
+};
+
+static void take_name(void *ctx, uint32_t index, const struct symbol *s)
+{
+	struct reading *r = ctx;
+	VEC(const char *) names = { r->name, r->nname, r->cap };
+
+	(void)index;			/* consecutive */
+	vec_push(r->arena, &names, s->name);
+	r->name = names.v;
+	r->nname = names.n;
+	r->cap = names.cap;
+}
+
+static void take_slot(void *ctx, const struct reloc *rel)
+{
+	struct reading *r = ctx;
+
+	if ((rel->type == R_X86_64_JUMP_SLOT || rel->type == R_X86_64_GLOB_DAT) &&
+	    rel->sym < r->nname)
+		vec_push(r->arena, &r->slots,
+			 ((struct plt_slot){ rel->place, r->name[rel->sym] }));
+}
+
+static int by_slot(const void *x, const void *y)
+{
+	const struct plt_slot *a = x, *b = y;
+
+	return a->slot < b->slot ? -1 : a->slot > b->slot;
+}
+
+int plt_read(const struct image *img, struct arena *a, struct plt *out, struct err *err)
+{
+	struct reading r = { .arena = a };
+
+	symbols_each(img, SHT_DYNSYM, take_name, &r);
+	if (relocs_each(img, take_slot, &r, err) < 0)
+		return -1;
+	if (r.slots.n)
+		qsort(r.slots.v, r.slots.n, sizeof(*r.slots.v), by_slot);
+	*out = (struct plt){ r.slots.v, r.slots.n };
+	return 0;
+}
+
+const char *plt_name(const struct plt *plt, vaddr slot)
+{
+	uint32_t lo = 0, hi = plt->n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (plt->v[mid].slot < slot)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < plt->n && plt->v[lo].slot == slot ? plt->v[lo].name : NULL;
+}
+
+const char *plt_stub_name(const struct plt *plt, const struct image *img, vaddr addr)
+{
+	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	struct bytes code = image_rest(img, addr);
+	struct insn insn;
+	vaddr slot;
+
+	if (code.n > sizeof(endbr64) && memcmp(code.p, endbr64, sizeof(endbr64)) == 0) {
+		code = bytes_at(code, sizeof(endbr64), code.n - sizeof(endbr64));
+		addr += sizeof(endbr64);
+	}
+	if (!code.p || !insn_decode(code, addr, &insn, &slot) || insn.kind != INSN_IJMP ||
+	    !insn.field)
+		return NULL;
+	return plt_name(plt, slot);
+}

@@ -1,0 +1,201 @@
+/* pointers.c - every address in the code that something may hold or jump to
+ *
+ * A mark too many costs a block boundary or, inside the five bytes of an entry jump, one function
+ * that stays where it is.  A mark too few could break a program only if the address lies inside
+ * such an entry jump, because everything else of the original stays intact.  So: mark generously.
+ */
+#include <string.h>
+
+#include "lib/err.h"
+#include "postmorph/analyze.h"
+#include "postmorph/dynamic.h"
+
+static void mark(struct text *t, vaddr addr)
+{
+	if (text_holds(t, addr))
+		*text_mark(t, addr) |= MARK_POINTER;
+}
+
+/* Pointers in data: how many of them are return addresses tells OCaml programs apart. */
+static void mark_data(struct text *t, vaddr addr)
+{
+	if (!text_holds(t, addr))
+		return;
+	if (*text_mark(t, addr) & MARK_RETURN)
+		t->nreturn_pointer++;
+	*text_mark(t, addr) |= MARK_POINTER;
+}
+
+static void skip_rseq(struct text *t, vaddr addr)
+{
+	uint32_t fn = prog_find_fn(t->prog, addr);
+
+	if (fn != NO_FN && t->prog->fn[fn].skip == SKIP_NONE)
+		t->prog->fn[fn].skip = SKIP_RSEQ;
+}
+
+static bool in_rseq(const struct text *t, vaddr place)
+{
+	const struct section *s = t->has_rseq ? image_section_at(&t->prog->img, place) : NULL;
+
+	return s && strstr(s->name, "rseq");
+}
+
+static void mark_reloc(void *ctx, const struct reloc *r)
+{
+	struct text *t = ctx;
+
+	switch (r->type) {
+	case R_X86_64_RELATIVE: case R_X86_64_IRELATIVE: case R_X86_64_RELATIVE64:
+		break;
+	case R_X86_64_64: case R_X86_64_32: case R_X86_64_32S:
+		if (r->sym == 0)
+			break;
+		return;			/* through a symbol: marked as such */
+	default:
+		return;
+	}
+	mark_data(t, r->value);
+	if (in_rseq(t, r->place))
+		skip_rseq(t, r->value);
+}
+
+static void mark_symbol(void *ctx, uint32_t index, const struct symbol *s)
+{
+	(void)index;
+	if (s->defined && (s->type == STT_FUNC || s->type == STT_GNU_IFUNC ||
+			   s->type == STT_NOTYPE || s->type == STT_OBJECT))
+		mark(ctx, s->value);
+}
+
+/* Aligned words of data: where addresses stand in files that are not relocated, and in
+ * initialisation arrays of any file. */
+static void mark_words(struct text *t, const struct section *s)
+{
+	uint64_t skip = -s->h.sh_addr & 7;
+	struct rd rd = rd_of(bytes_at(t->prog->img.file, s->h.sh_offset, s->h.sh_size));
+	bool rseq = strstr(s->name, "rseq");
+
+	for ((void)rd_skip(&rd, skip); rd_left(&rd) >= 8; ) {
+		vaddr v = rd_u64(&rd);
+
+		mark_data(t, v);
+		if (rseq)
+			skip_rseq(t, v);
+	}
+}
+
+static void mark_sections(struct text *t)
+{
+	const struct image *img = &t->prog->img;
+
+	for (uint32_t i = 0; i < img->nsh; i++) {
+		const Elf64_Shdr *h = &img->sh[i].h;
+		bool array = h->sh_type == SHT_INIT_ARRAY || h->sh_type == SHT_FINI_ARRAY ||
+			     h->sh_type == SHT_PREINIT_ARRAY;
+
+		if (!(h->sh_flags & SHF_ALLOC) || h->sh_type == SHT_NOBITS ||
+		    (h->sh_flags & SHF_EXECINSTR))
+			continue;
+		if (array || (!img->pie_or_dso && h->sh_type == SHT_PROGBITS))
+			mark_words(t, &img->sh[i]);
+	}
+}
+
+/* What one instruction of a function points to. */
+static void mark_operands(struct text *t, const struct fn *fn, const struct insn *insn)
+{
+	const uint8_t *code = prog_insn_bytes(t->prog, insn);
+
+	if (insn->field) {
+		vaddr target = insn_target(insn, code, prog_insn_addr(t->prog, insn));
+
+		if (!insn_is_branch(insn)) {
+			mark(t, target);
+		} else if (text_holds(t, target)) {
+			uint32_t to = prog_find_fn(t->prog, target);
+
+			if (to != NO_FN && &t->prog->fn[to] != fn &&
+			    t->prog->fn[to].entry != target)
+				mark(t, target);
+		}
+	}
+	if (!t->prog->img.pie_or_dso) {
+		uint64_t c[INSN_MAX_CONSTANTS];
+		uint32_t n = insn_constants((struct bytes){ code, insn->len }, c);
+
+		for (uint32_t i = 0; i < n; i++)
+			mark(t, c[i]);
+	}
+}
+
+/* Code that no FDE covers, [addr, end): decoded one after the other; after something that is no
+ * instruction, again at the next byte. */
+static void mark_gap(struct text *t, vaddr addr, vaddr end)
+{
+	struct bytes code = image_at(&t->prog->img, addr, end - addr);
+
+	for (uint64_t off = 0; code.p && off < code.n; ) {
+		struct insn insn;
+		vaddr target;
+
+		if (!insn_decode(bytes_at(code, off, code.n - off), addr + off, &insn, &target)) {
+			off++;
+			continue;
+		}
+		if (insn.field)
+			mark(t, target);
+		off += insn.len;
+	}
+}
+
+static void mark_gaps(struct text *t)
+{
+	const struct image *img = &t->prog->img;
+	uint32_t p = 0;
+
+	for (uint32_t i = 0; i < img->nph; i++) {
+		const Elf64_Phdr *ph = &img->ph[i];
+		vaddr at = ph->p_vaddr, end = at + ph->p_filesz;
+
+		if (ph->p_type != PT_LOAD || !(ph->p_flags & PF_X))
+			continue;
+		while (p < t->npiece && t->piece[p].addr < at)
+			p++;
+		for (; p < t->npiece && t->piece[p].addr < end; p++) {
+			mark_gap(t, at, t->piece[p].addr);
+			at = t->piece[p].addr + t->piece[p].size;
+		}
+		if (at < end)
+			mark_gap(t, at, end);
+	}
+}
+
+int pointers_mark(struct text *t, struct err *err)
+{
+	static const int64_t tags[] = { DT_INIT, DT_FINI };
+	struct prog *prog = t->prog;
+	uint64_t v;
+
+	for (uint32_t i = 0; i < prog->img.nsh; i++)
+		if (strstr(prog->img.sh[i].name, "rseq"))
+			t->has_rseq = true;
+	if (relocs_each(&prog->img, mark_reloc, t, err) < 0)
+		return -1;
+	symbols_each(&prog->img, SHT_DYNSYM, mark_symbol, t);
+	symbols_each(&prog->img, SHT_SYMTAB, mark_symbol, t);
+	mark_sections(t);
+	mark_gaps(t);
+	mark(t, prog->img.eh.e_entry);
+	for (uint32_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++)
+		if (image_dynamic(&prog->img, tags[i], &v))
+			mark(t, v);
+	for (uint32_t i = 0; i < prog->nfn; i++) {
+		const struct fn *fn = &prog->fn[i];
+
+		for (uint32_t k = 0; k < fn->ninsn; k++)
+			if (fn->insn[k].field || !prog->img.pie_or_dso)
+				mark_operands(t, fn, &fn->insn[k]);
+	}
+	return 0;
+}
