@@ -63,6 +63,7 @@ struct block {
 	double samples;		/* in this block */
 	double count;		/* executions, estimated; unit: samples per instruction */
 	double fall_count, taken_count;	/* of `count`, by edge; table edges: jump_table.count */
+	bool doomed;		/* by inference: leads only to calls that do not come back, traps */
 
 	/* marked by passes, read by emit */
 	bool cold;		/* goes to the fluff text */

@@ -1,0 +1,41 @@
+/* irtext.h - the annotated program as text: printed by --print-after, parsed for pass tests
+ *
+ *   # the error branch b1 is rare
+ *   fn f
+ *     b0 size 6 samples 100 -> b1 b2      falls to b1, branches to b2
+ *     b1 size 8 insns 2 call g -> b2      goes to b2: falls if that is the next block, or jumps
+ *     b2 size 3 -> ret
+ *     .cold                               what follows stands in a .cold fragment
+ *     b3 size 5 noreturn
+ *     order b0 b2 b1 b3
+ *   fn g ...
+ *   run infer,align
+ *   want order b0 b2 b1 b3
+ *
+ * Blocks are numbered in address order.  Behind `->` stand: one block, or two (fall, then taken);
+ * `jmp b2` (a jump even to the next block); `table b1 b2 b1`, `ijmp`, `ret`, `trap`; `out` is a
+ * target outside the function.  A target may carry its edge count: `b1:2`.  Without `->` control
+ * runs on.  Properties: size, insns, samples, count (numbers), call FN, pinned, padding,
+ * noreturn, cold.  For a function, behind its name: `still` (not to be moved), `unproven N`.
+ * From the first `run` line on, the rest are the test's own lines.
+ */
+#ifndef EDITOR_IRTEXT_H
+#define EDITOR_IRTEXT_H
+
+#include <stdio.h>
+
+#include "postmorph/ir.h"
+
+struct irtext {
+	struct prog prog;	/* satisfies ir_check(); its code bytes are made up to fit */
+	const char *rest;	/* the lines from `run` on */
+};
+
+/* Arena lifetime; the text itself is not kept. */
+int irtext_parse(struct bytes text, struct arena *a, struct irtext *out, struct err *err);
+
+/* The moved functions in layout order, in a form that irtext_parse() takes, except that targets
+ * of exits are not named and code bytes are lost. */
+void irtext_print(const struct prog *prog, FILE *f);
+
+#endif

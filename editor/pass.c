@@ -1,0 +1,127 @@
+/* pass.c - the table of passes and their runner, and the score by which a layout is told */
+#include "editor/pass.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "editor/irtext.h"
+#include "editor/passgraph.h"
+#include "lib/err.h"
+
+const struct pass passes[] = {			/* in running order */
+	{ "align",   "lay the likely successor of a block behind it", true, pass_align },
+	{ "fluff",   "move blocks that do not run to the fluff text", true, pass_fluff },
+	{ "layout",  "lay functions that call each other close together", true, pass_layout },
+	{ "shuffle", "any valid layout, by chance (for tests)", false, pass_shuffle },
+	{ NULL, NULL, false, NULL }
+};
+
+static const struct pass *find_pass(const char *name, size_t n)
+{
+	for (const struct pass *p = passes; p->name; p++) {
+		if (strlen(p->name) == n && memcmp(p->name, name, n) == 0)
+			return p;
+	}
+	return NULL;
+}
+
+static int unknown_pass(const char *name, size_t n, struct err *err)
+{
+	char known[256] = "";
+
+	for (const struct pass *p = passes; p->name; p++) {
+		size_t len = strlen(known);
+
+		(void)snprintf(known + len, sizeof(known) - len, "%s%s", len ? ", " : "", p->name);
+	}
+	return err_set(err, ERR_USAGE, "no pass is called '%.*s'; there are %s",
+		       n > 40 ? 40 : (int)n, name, known);
+}
+
+/* selected[i] tells whether passes[i] is to run. */
+static int select_passes(const struct edit_options *options, bool *selected, struct err *err)
+{
+	for (const struct pass *p = passes; p->name; p++) {
+		bool wanted = options->passes ? false : p->by_default;
+
+		selected[p - passes] = options->shuffle ? p->run == pass_shuffle : wanted;
+	}
+	if (options->print_after && !find_pass(options->print_after, strlen(options->print_after)))
+		return unknown_pass(options->print_after, strlen(options->print_after), err);
+	for (const char *s = options->passes; s && *s; ) {
+		size_t n = strcspn(s, ",");
+		const struct pass *p = find_pass(s, n);
+
+		if (!p)
+			return unknown_pass(s, n, err);
+		if (!options->shuffle)
+			selected[p - passes] = true;
+		s += n;
+		s += *s == ',';
+	}
+	return 0;
+}
+
+int passes_run(struct prog *prog, const struct edit_options *options, struct err *err)
+{
+	bool selected[sizeof(passes) / sizeof(passes[0])] = { false };
+
+	if (select_passes(options, selected, err) < 0)
+		return -1;
+	for (const struct pass *p = passes; p->name; p++) {
+		if (!selected[p - passes])
+			continue;
+		if (p->run(prog, options, err) < 0)
+			return err_wrap(err, "pass %s", p->name);
+		if (ir_check(prog, err) < 0)
+			return err_wrap(err, "after pass %s", p->name);
+		if (options->print_after && strcmp(options->print_after, p->name) == 0)
+			irtext_print(prog, stderr);
+	}
+	return 0;
+}
+
+/* Far enough that no jump across it scores. */
+static const uint64_t far_bytes = 1 << 20;
+
+/* Hot text (or the function's first range), a long gap, then the rest. */
+static double fn_score(const struct fn *fn, bool original_order, double *weight)
+{
+	struct exttsp_graph g;
+	uint32_t n = 0;
+
+	passgraph_make(fn, original_order, far_bytes, &g);
+	uint32_t *order = calloc(g.nnode, sizeof(*order));
+	if (!order) {
+		(void)fprintf(stderr, "out of memory\n");	/* as in lib/arena.h */
+		exit(1);
+	}
+	for (int far = 0; far < 2; far++) {
+		for (uint32_t i = 0; i < fn->nblock; i++) {
+			uint32_t id = original_order ? i : fn->order[i];
+			const struct block *b = &fn->block[id];
+
+			if ((original_order ? b->range > 0 : b->cold) == far)
+				order[n++] = id;
+		}
+		if (!far)
+			order[n++] = fn->nblock;
+	}
+	double score = exttsp_score(&g, order);
+	for (uint32_t e = 0; e < g.nedge; e++)
+		*weight += g.edge[e].weight;
+	free(order);
+	passgraph_free(&g);
+	return score;
+}
+
+double pass_score(const struct prog *prog, bool original_order, double *edge_weight)
+{
+	double score = 0;
+
+	*edge_weight = 0;
+	for (uint32_t i = 0; i < prog->norder; i++)
+		score += fn_score(&prog->fn[prog->order[i]], original_order, edge_weight);
+	return score;
+}

@@ -1,0 +1,131 @@
+/* pass_fluff.c - fluff removal: blocks that do not run go to the fluff text
+ *
+ * needs: counts.  Changes: block->cold.  Keeps: order.
+ *
+ * A profile of samples is sparse, and a block that does run but stands in the fluff text costs
+ * more than removing all the rest gains.  So no samples are not enough: a block is cold when
+ *   - its count is zero, and
+ *   - had it run for CHANCE of the executions of the blocks before it, it would have been seen:
+ *     CLEAR_SAMPLES samples at least; or all blocks before it are cold; or it can only end in an
+ *     abort.
+ * Any other block without a count is warm: it stays in the hot text.  Blocks that the compiler
+ * itself put into a .cold fragment are cold unless they have a count.  The entry never is.
+ */
+#include "editor/pass.h"
+
+#include <stdlib.h>
+
+/* Under this many samples of the whole program nothing is known well enough. */
+static const double min_samples = 3000;
+static const double chance = 0.1;
+static const double clear_samples = 2;
+
+struct work {
+	struct fn *fn;
+	bool *reached;		/* [nblock] without count, but reached from blocks that are not cold */
+	uint32_t *queue;	/* [nblock] */
+	uint32_t n;
+};
+
+static double insns_of(const struct fn *fn, const struct block *b)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < b->ninsn; i++)
+		n += fn->insn[b->insn + i].kind != INSN_NOP;
+	return n ? n : 1;
+}
+
+/* Block `id` may have run up to `by` times.  Only the first call for a block decides, and calls
+ * come with falling `by`. */
+static void reach(struct work *w, uint32_t id, double by)
+{
+	if (id == NO_BLOCK || w->fn->block[id].count > 0 || w->reached[id])
+		return;
+	struct block *b = &w->fn->block[id];
+	w->reached[id] = true;
+	b->cold = b->doomed || by * insns_of(w->fn, b) >= clear_samples;
+	if (!b->cold)
+		w->queue[w->n++] = id;
+}
+
+static void reach_successors(struct work *w, uint32_t id, double by)
+{
+	const struct block *b = &w->fn->block[id];
+
+	if (!b->noreturn)
+		reach(w, b->fall, by);
+	reach(w, b->taken, by);
+	if (b->table != NO_TABLE) {
+		const struct jump_table *t = &w->fn->table[b->table];
+
+		for (uint32_t i = 0; i < t->nentry; i++)
+			reach(w, t->succ[i], by);
+	}
+}
+
+static int by_count(const void *x, const void *y, void *block)
+{
+	const struct block *b = block;
+	uint32_t i = *(const uint32_t *)x, j = *(const uint32_t *)y;
+
+	if (b[i].count != b[j].count)
+		return b[i].count > b[j].count ? -1 : 1;
+	return i < j ? -1 : i > j;
+}
+
+static void mark_fn(struct arena *a, struct fn *fn)
+{
+	uint32_t *hot = arena_array(a, fn->nblock, sizeof(*hot)), nhot = 0;
+	struct work w = { .fn = fn };
+
+	w.reached = arena_array(a, fn->nblock, sizeof(*w.reached));
+	w.queue = arena_array(a, fn->nblock, sizeof(*w.queue));
+	for (uint32_t i = 0; i < fn->nblock; i++) {
+		if (fn->block[i].count > 0)
+			hot[nhot++] = i;
+	}
+	if (nhot == 0)
+		return;
+	qsort_r(hot, nhot, sizeof(*hot), by_count, fn->block);
+	/* Computed jumps and unwinding may come from any block of the function. */
+	for (uint32_t i = 0; i < fn->nblock; i++) {
+		if (fn->block[i].pinned)
+			reach(&w, i, chance * fn->block[hot[0]].count);
+	}
+	for (uint32_t h = 0, head = 0; h < nhot; h++) {
+		double by = chance * fn->block[hot[h]].count;
+
+		reach_successors(&w, hot[h], by);
+		for (; head < w.n; head++)
+			reach_successors(&w, w.queue[head], by);
+	}
+	for (uint32_t i = 1; i < fn->nblock; i++) {
+		if (fn->block[i].count <= 0 && !w.reached[i])
+			fn->block[i].cold = true;
+	}
+	fn->block[0].cold = false;
+}
+
+int pass_fluff(struct prog *prog, const struct edit_options *options, struct err *err)
+{
+	double samples = 0;
+
+	(void)options;
+	(void)err;
+	for (uint32_t i = 0; i < prog->nfn; i++)
+		samples += prog->fn[i].samples;
+	for (uint32_t i = 0; i < prog->norder; i++) {
+		struct fn *fn = &prog->fn[prog->order[i]];
+
+		if (samples >= min_samples)
+			mark_fn(prog->arena, fn);
+		for (uint32_t k = 0; k < fn->nblock; k++) {
+			struct block *b = &fn->block[k];
+
+			if (b->range > 0 && b->count <= 0)
+				b->cold = true;
+		}
+	}
+	return 0;
+}

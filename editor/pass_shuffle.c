@@ -1,0 +1,45 @@
+/* pass_shuffle.c - any valid layout, drawn by chance: for tests of everything behind the passes
+ *
+ * needs: nothing.  Changes: fn->order, cold, prog->order.
+ *
+ * The entry block stays first and is not cold; all else is drawn from options->seed.
+ */
+#include "editor/pass.h"
+
+/* Vigna's splitmix64. */
+static uint64_t draw(uint64_t *state)
+{
+	uint64_t z = (*state += 0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+	return z ^ (z >> 31);
+}
+
+static void shuffle(uint32_t *v, uint32_t n, uint64_t *state)
+{
+	for (uint32_t i = n; i > 1; i--) {
+		uint32_t j = (uint32_t)(draw(state) % i), t = v[i - 1];
+
+		v[i - 1] = v[j];
+		v[j] = t;
+	}
+}
+
+int pass_shuffle(struct prog *prog, const struct edit_options *options, struct err *err)
+{
+	uint64_t state = options->seed;
+
+	(void)err;
+	for (uint32_t i = 0; i < prog->norder; i++) {
+		struct fn *fn = &prog->fn[prog->order[i]];
+		uint64_t cold_of_8 = draw(&state) % 8;	/* functions from all hot to mostly cold */
+
+		if (fn->nblock > 1)
+			shuffle(fn->order + 1, fn->nblock - 1, &state);
+		for (uint32_t b = 1; b < fn->nblock; b++)
+			fn->block[b].cold = draw(&state) % 8 < cold_of_8;
+	}
+	shuffle(prog->order, prog->norder, &state);
+	return 0;
+}
