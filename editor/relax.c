@@ -1,0 +1,59 @@
+/* relax.c - branches start short and grow until all reach
+ *
+ * Each round places all items with the sizes known so far and makes long every short branch
+ * that does not reach its target.  Growing one branch can push others out of reach (and, through
+ * alignment, pull some back, which stay long all the same), so rounds repeat until nothing grows.
+ * Real programs need under ten rounds; a row made to grow one branch a round would cost the square
+ * of its length, so after MAX_ROUNDS every branch that is left is made long, which is always valid.
+ */
+#include "editor/relax.h"
+
+enum { MAX_ROUNDS = 64 };
+
+static uint64_t place(struct relax_item *item, uint32_t nitem)
+{
+	uint64_t at = 0;
+
+	for (uint32_t i = 0; i < nitem; i++) {
+		if (item[i].align > 1)
+			at = (at + item[i].align - 1) & ~(uint64_t)(item[i].align - 1);
+		item[i].addr = at;
+		at += relax_size(&item[i]);
+	}
+	return at;
+}
+
+static bool reaches(const struct relax_item *item, uint32_t i)
+{
+	uint64_t from = item[i].addr + relax_size(&item[i]);
+	uint64_t to = item[item[i].target].addr;
+
+	return to >= from ? to - from <= 127 : from - to <= 128;
+}
+
+/* True when some branch grew. */
+static bool grow(struct relax_item *item, uint32_t nitem, bool all)
+{
+	bool grew = false;
+
+	for (uint32_t i = 0; i < nitem; i++) {
+		if (item[i].target == RELAX_NONE || item[i].is_long)
+			continue;
+		if (all || !reaches(item, i))
+			item[i].is_long = grew = true;
+	}
+	return grew;
+}
+
+uint64_t relax_run(struct relax_item *item, uint32_t nitem)
+{
+	uint64_t size;
+
+	for (uint32_t i = 0; i < nitem; i++)
+		item[i].is_long = item[i].target == RELAX_FAR;
+	for (unsigned round = 0; ; round++) {
+		size = place(item, nitem);
+		if (!grow(item, nitem, round >= MAX_ROUNDS))
+			return size;
+	}
+}

@@ -1,0 +1,32 @@
+/* relax.h - the shortest encoding of branches in a row of code pieces; knows items and sizes only */
+#ifndef EDITOR_RELAX_H
+#define EDITOR_RELAX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define RELAX_NONE UINT32_MAX		/* no branch */
+#define RELAX_FAR (UINT32_MAX - 1)	/* a branch to outside of the row: always long */
+
+struct relax_item {			/* `size` bytes, then at most one branch */
+	uint32_t size;
+	uint32_t align;			/* of the item's start, a power of two; 0 = none */
+	uint32_t target;		/* index of the item the branch goes to, or as above */
+	uint8_t short_size, long_size;	/* of the branch; short reach is -128..127 from its end */
+	bool is_long;			/* out */
+	uint64_t addr;			/* out: offset from the start of the row */
+};
+
+/* Fills addr and is_long.  Starts with every branch short and only ever grows, so it ends.
+ * Returns the size of the row.  The row must be placed at a multiple of the largest align. */
+uint64_t relax_run(struct relax_item *item, uint32_t nitem);
+
+/* Bytes of an item: fixed part and branch, without padding in front. */
+static inline uint64_t relax_size(const struct relax_item *item)
+{
+	if (item->target == RELAX_NONE)
+		return item->size;
+	return (uint64_t)item->size + (item->is_long ? item->long_size : item->short_size);
+}
+
+#endif
