@@ -26,7 +26,7 @@ static int find_text(struct text *t, struct err *err)
 		return err_set(err, ERR_REFUSED, "its code spans more than 2 GiB");
 	t->prog->base = lo;
 	t->span = hi - lo;
-	t->mark = arena_alloc(t->scratch, t->span + 1);	/* a call may end right at the end */
+	t->mark = arena_alloc(t->scratch, t->span);
 	return 0;
 }
 
@@ -53,13 +53,19 @@ static int analyze(struct text *t, struct err *err)
 	pieces_decode(t);
 	pieces_join(t);
 	functions_make(t);
-	if (pointers_mark(t, err) < 0 || hazards_check_code(t, err) < 0)
+	if (plt_read(&prog->img, t->scratch, &t->plt, err) < 0 || pointers_mark(t, err) < 0 ||
+	    hazards_check_code(t, err) < 0)
 		return -1;
 	hazards_mark(t);
-	for (uint32_t i = 0; i < prog->nfn; i++)
-		blocks_make(t, &prog->fn[i], NULL, 0);
+	for (uint32_t i = 0; i < prog->nfn; i++) {
+		uint32_t nuse;
+		const struct table_use *use = jumptables_find(t, &prog->fn[i], &nuse);
+
+		blocks_make(t, &prog->fn[i], use, nuse);
+	}
 	functions_settle(t);
-	return calls_find(t, err);
+	calls_find(t);
+	return 0;
 }
 
 int prog_analyze(struct bytes file, struct arena *a, struct prog *out, struct err *err)

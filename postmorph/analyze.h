@@ -10,13 +10,14 @@
 #define POSTMORPH_ANALYZE_H
 
 #include "postmorph/ir.h"
+#include "postmorph/plt.h"
 
 enum {				/* flags in text.mark */
 	MARK_INSN = 1,		/* an instruction of a piece begins here */
 	MARK_BRANCH = 2,	/* direct branch target */
 	MARK_POINTER = 4,	/* its address is, or may be, taken */
 	MARK_TABLE = 8,		/* target of a proven jump table */
-	MARK_RETURN = 16,	/* a call ends right before it */
+	MARK_RETURN = 16,	/* an instruction of a piece, with a call right before it */
 };
 
 struct piece {
@@ -29,7 +30,6 @@ struct piece {
 	uint32_t fn;		/* index in prog->fn[] */
 	enum skip skip;		/* first reason found */
 	bool fragment;		/* not entered by a call: its CFA is not rsp + 8 */
-	bool indirect;		/* has an indirect jump */
 };
 
 struct text {
@@ -39,6 +39,7 @@ struct text {
 	uint32_t npiece;
 	uint8_t *mark;		/* [span] */
 	uint64_t span;
+	struct plt plt;
 	bool has_rseq;		/* some section holds restartable sequences */
 	uint64_t nreturn_pointer;	/* pointers in data to return addresses */
 };
@@ -90,7 +91,7 @@ void blocks_make(const struct text *t, struct fn *fn, const struct table_use *us
 const struct table_use *jumptables_find(struct text *t, struct fn *fn, uint32_t *nuse);
 
 /* calls.c: prog->call[], block.noreturn. */
-int calls_find(struct text *t, struct err *err);
+void calls_find(struct text *t);
 
 /* hazards.c: reasons to refuse the whole file; before and after its code is known. */
 int hazards_check_file(const struct image *img, struct err *err);

@@ -7,13 +7,10 @@
  */
 #include <string.h>
 
-#include "lib/err.h"
 #include "postmorph/analyze.h"
-#include "postmorph/plt.h"
 
 struct calls {
 	const struct text *text;
-	struct plt plt;
 	bool *noreturn;			/* [nfn] */
 	uint32_t *caller_first;		/* [nfn + 1] in caller[] */
 	uint32_t *caller;		/* callers of function i, grouped by i */
@@ -36,7 +33,7 @@ static bool target_noreturn(const struct calls *c, vaddr target)
 
 	if (fn != NO_FN && prog->fn[fn].skip != SKIP_PLT)
 		return prog->fn[fn].entry == target && c->noreturn[fn];
-	const char *name = c->plt.n ? plt_stub_name(&c->plt, &prog->img, target) : NULL;
+	const char *name = plt_stub_name(&c->text->plt, &prog->img, target);
 	return name && plt_noreturn(name);
 }
 
@@ -47,7 +44,7 @@ static bool insn_noreturn(const struct calls *c, const struct insn *insn)
 	if (insn->kind == INSN_CALL)
 		return target_noreturn(c, target_of(prog, insn));
 	if (insn->kind == INSN_ICALL && insn->field) {
-		const char *name = plt_name(&c->plt, target_of(prog, insn));
+		const char *name = plt_name(&c->text->plt, target_of(prog, insn));
 
 		return name && plt_noreturn(name);
 	}
@@ -192,14 +189,12 @@ static void group_callers(struct calls *c)
 		c->caller[next[prog->call[i].callee]++] = prog->call[i].caller;
 }
 
-int calls_find(struct text *t, struct err *err)
+void calls_find(struct text *t)
 {
 	struct prog *prog = t->prog;
 	struct calls c = { .text = t };
 	uint32_t ncall = 0, nblock = 0;
 
-	if (plt_read(&prog->img, t->scratch, &c.plt, err) < 0)
-		return -1;
 	for (uint32_t i = 0; i < prog->nfn; i++) {
 		collect(t, i, NULL, &ncall);
 		if (prog->fn[i].nblock > nblock)
@@ -219,5 +214,4 @@ int calls_find(struct text *t, struct err *err)
 	find_noreturn(&c);
 	for (uint32_t i = 0; i < prog->nfn; i++)
 		mark_noreturn(&c, &prog->fn[i]);
-	return 0;
 }

@@ -47,10 +47,8 @@ static void decode_piece(struct text *t, struct piece *p, struct bytes code, str
 	p->ninsn = n;
 	for (uint32_t i = 0; i < n; i++) {
 		t->mark[buf[i].off] |= MARK_INSN;
-		if (buf[i].kind == INSN_IJMP)
-			p->indirect = true;
-		if (buf[i].kind == INSN_CALL || buf[i].kind == INSN_ICALL)
-			t->mark[buf[i].off + buf[i].len] |= MARK_RETURN;
+		if (i && (buf[i - 1].kind == INSN_CALL || buf[i - 1].kind == INSN_ICALL))
+			t->mark[buf[i].off] |= MARK_RETURN;
 	}
 }
 

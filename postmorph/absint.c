@@ -1,0 +1,571 @@
+#include "postmorph/absint.h"
+
+#include <string.h>
+
+/* How a value is made from the root that its name stands for. */
+enum form { WHOLE, ZX8, ZX16, ZX32, SX8, SX16, SX32 };
+
+enum { W8, W16, W32, W64 };		/* index in bound[] */
+
+static const uint32_t PHI = (uint32_t)1 << 31;	/* names given at joins; others at instructions */
+static const uint16_t CALLER_SAVED = 0x0fc7;	/* rax rcx rdx rsi rdi r8-r11 */
+enum { RSP = 4 };
+
+static unsigned width_index(unsigned bits)
+{
+	return bits == 8 ? W8 : bits == 16 ? W16 : bits == 32 ? W32 : W64;
+}
+
+static uint32_t largest(unsigned w)	/* that fits; for 32 and 64 bits: no bound */
+{
+	return w == W8 ? 0xff : w == W16 ? 0xffff : ABS_UNBOUND;
+}
+
+static bool is_nonnegative(uint32_t bound, unsigned w)	/* as a signed number of that width */
+{
+	return bound <= (w == W8 ? 0x7fu : w == W16 ? 0x7fffu : w == W32 ? 0x7fffffffu :
+			 ABS_UNBOUND - 1);
+}
+
+/* What is known of the low bits: also from wider bounds. */
+static uint32_t bound_at(const struct abs_value *v, unsigned w)
+{
+	uint32_t b = largest(w);
+
+	for (; w <= W64; w++)
+		if (v->bound[w] < b)
+			b = v->bound[w];
+	return b;
+}
+
+static struct abs_value plain(void)
+{
+	return (struct abs_value){
+		.bound = { ABS_UNBOUND, ABS_UNBOUND, ABS_UNBOUND, ABS_UNBOUND },
+	};
+}
+
+static struct abs_value bounded(uint64_t bound)
+{
+	struct abs_value v = plain();
+
+	if (bound < ABS_UNBOUND)
+		v.bound[W64] = (uint32_t)bound;
+	return v;
+}
+
+static struct abs_value of_table(enum abs_kind kind, uint16_t group, uint32_t index)
+{
+	struct abs_value v = plain();
+
+	v.kind = kind;
+	v.group = group;
+	v.index = index;
+	v.may = (uint64_t)1 << (group % 64);
+	return v;
+}
+
+static void escape(struct absint *ai, const struct abs_value *v)
+{
+	if (v->kind != ABS_MIXED) {
+		ai->escaped[v->group] = true;
+		return;
+	}
+	for (uint32_t g = 0; g < ai->ngroup; g++)
+		if (v->may >> (g % 64) & 1)
+			ai->escaped[g] = true;
+}
+
+/* An instruction looks at the low `bits` of a value in a way that has no meaning for tables. */
+static void use(struct absint *ai, const struct abs_state *s, uint8_t reg, unsigned bits)
+{
+	if (reg < ABS_NREG && s->v[reg].may && bits > s->v[reg].clean)
+		escape(ai, &s->v[reg]);
+}
+
+static void use_mask(struct absint *ai, const struct abs_state *s, uint16_t mask, unsigned bits)
+{
+	for (; mask; mask &= (uint16_t)(mask - 1))
+		use(ai, s, (uint8_t)__builtin_ctz(mask), bits);
+}
+
+/* The name of value i; gives it one at instruction `insn` when it has none.  The same name may
+ * be left over from the last time round a loop: those are other values now. */
+static uint32_t name_of(struct abs_state *s, unsigned i, uint32_t insn, unsigned k)
+{
+	uint32_t name = 2 * insn + k + 1;
+
+	if (s->v[i].name)
+		return s->v[i].name;
+	for (unsigned j = 0; j < ABS_NVALUE; j++)
+		if (s->v[j].name == name)
+			s->v[j].name = 0;
+	if (s->compare.name == name)
+		s->compare = (struct abs_compare){ 0 };
+	s->v[i].name = name;
+	s->v[i].form = WHOLE;
+	return name;
+}
+
+static unsigned form_width(enum form f)
+{
+	return f == WHOLE ? W64 : f <= ZX32 ? f - ZX8 + W8 : f - SX8 + W8;
+}
+
+static enum form make_form(bool sx, unsigned w)
+{
+	return w == W64 ? WHOLE : sx ? SX8 + w : ZX8 + w;
+}
+
+/* Form of ext(f(root)), where ext extends the low w bits.  False: there is no word for it. */
+static bool compose(enum form f, bool sx, unsigned w, enum form *out)
+{
+	unsigned inner = form_width(f);
+
+	if (f == WHOLE || w < inner || (w == inner && w != W64)) {
+		*out = make_form(sx, w);
+		return true;
+	}
+	*out = f;		/* w > inner, or all 64 bits */
+	return w == W64 || f <= ZX32 || sx;
+}
+
+/* The low src_bits of *src, extended to `bits`; writing 32 bits clears the upper half. */
+static struct abs_value extend(const struct abs_value *src, unsigned src_bits, bool sx,
+			       unsigned bits)
+{
+	unsigned w = width_index(src_bits);
+	struct abs_value v = plain();
+	enum form form;
+
+	if (w == W64)
+		return *src;
+	for (unsigned i = W8; i <= w; i++)
+		v.bound[i] = bound_at(src, i);
+	uint32_t b = v.bound[w];
+	if (!sx || is_nonnegative(b, w))
+		v.bound[W64] = b;
+	if (src->name && !(sx && bits == 32) && compose(src->form, sx, w, &form)) {
+		v.name = src->name;
+		v.form = (uint8_t)form;
+	}
+	return v;
+}
+
+static bool same_place(const struct abs_cell *c, const struct op_mem *m)
+{
+	return c->bytes && c->base == m->base && c->index == m->index && c->disp == m->disp &&
+	       (c->index == ABS_NONE || c->scale == m->scale);
+}
+
+/* Number of the value that stands in memory m, making one; ABS_NONE if it is not followed. */
+static unsigned cell_of(struct abs_state *s, const struct op *op, uint32_t insn)
+{
+	const struct op_mem *m = &op->mem;
+	unsigned i = insn % ABS_NCELL;
+
+	if (m->other || m->bytes == 0)
+		return ABS_NONE;
+	for (unsigned k = 0; k < ABS_NCELL; k++) {
+		if (same_place(&s->cell[k], m) && m->bytes <= s->cell[k].bytes)
+			return ABS_NREG + k;
+		if (s->cell[k].bytes == 0)
+			i = k;
+	}
+	s->cell[i] = (struct abs_cell){ .disp = m->disp, .base = m->base, .index = m->index,
+					.scale = m->scale, .bytes = m->bytes };
+	s->v[ABS_NREG + i] = plain();
+	return ABS_NREG + i;
+}
+
+static void drop_cell(struct abs_state *s, unsigned k)
+{
+	s->cell[k] = (struct abs_cell){ 0 };
+	s->v[ABS_NREG + k] = plain();
+}
+
+/* A store to m leaves cell c alone: same registers, other bytes; or stack against static data. */
+static bool is_apart(const struct abs_cell *c, const struct op_mem *m)
+{
+	if (m->other || m->bytes == 0)
+		return false;
+	if (c->base == m->base && c->index == m->index &&
+	    (c->index == ABS_NONE || c->scale == m->scale))
+		return c->disp + c->bytes <= m->disp || m->disp + m->bytes <= c->disp;
+	return c->index == ABS_NONE && m->index == ABS_NONE &&
+	       ((c->base == RSP && m->base == ABS_RIP) || (c->base == ABS_RIP && m->base == RSP));
+}
+
+static void kill_memory(struct abs_state *s, const struct op *op)
+{
+	for (unsigned k = 0; k < ABS_NCELL; k++)
+		if (s->cell[k].bytes && (!op->has_mem || !is_apart(&s->cell[k], &op->mem)))
+			drop_cell(s, k);
+}
+
+static void kill_cells_of(struct abs_state *s, uint16_t regs)
+{
+	for (unsigned k = 0; k < ABS_NCELL; k++) {
+		const struct abs_cell *c = &s->cell[k];
+
+		if ((c->base < ABS_NREG && (regs >> c->base & 1)) ||
+		    (c->index < ABS_NREG && (regs >> c->index & 1)))
+			if (c->bytes)
+				drop_cell(s, k);
+	}
+}
+
+/* Values that die without being overwritten for sure: whoever reads them spoils the table. */
+static void blur(struct abs_value *v)
+{
+	struct abs_value out = plain();
+
+	if (v->may) {
+		out.kind = ABS_MIXED;
+		out.may = v->may;
+		out.clean = v->kind == ABS_MIXED ? v->clean : 0;
+	}
+	*v = out;
+}
+
+static void write_registers(struct abs_state *s, const struct op *op)
+{
+	for (uint16_t m = op->writes; m; m &= (uint16_t)(m - 1))
+		s->v[__builtin_ctz(m)] = plain();
+	for (uint16_t m = op->partial; m; m &= (uint16_t)(m - 1)) {
+		struct abs_value *v = &s->v[__builtin_ctz(m)];
+		uint8_t bits = op->partial16 & m & -m ? 16 : 8;
+
+		blur(v);
+		if (v->may && v->clean < bits)
+			v->clean = bits;
+	}
+	kill_cells_of(s, op->writes | op->partial);
+}
+
+/* The table's own load: movslq (BASE, index, 4) or, absolute, mov T(, index, 8). */
+static bool load_entry(struct absint *ai, const struct abs_state *s, const struct op *op,
+		       struct abs_value *out)
+{
+	const struct op_mem *m = &op->mem;
+
+	if (m->other || m->index >= ABS_NREG || op->bits != 64)
+		return false;
+	if (op->group != ABS_NO_GROUP && op->src_bits == 64) {
+		use(ai, s, m->index, 64);
+		*out = of_table(ABS_TARGET, op->group, bound_at(&s->v[m->index], W64));
+		return true;
+	}
+	if (m->base >= ABS_NREG || m->scale != 4 || m->disp != 0 || op->src_bits != 32 ||
+	    !op->sx || s->v[m->base].kind != ABS_BASE)
+		return false;
+	use(ai, s, m->index, 64);
+	*out = of_table(ABS_ENTRY, s->v[m->base].group, bound_at(&s->v[m->index], W64));
+	return true;
+}
+
+/* ENTRY + BASE of the same table, in either order. */
+static bool sum(const struct abs_state *s, uint8_t x, uint8_t y, struct abs_value *out)
+{
+	const struct abs_value *a = &s->v[x], *b = &s->v[y];
+
+	if (a->kind == ABS_BASE) {
+		a = &s->v[y];
+		b = &s->v[x];
+	}
+	if (a->kind != ABS_ENTRY || b->kind != ABS_BASE || a->group != b->group)
+		return false;
+	*out = of_table(ABS_TARGET, a->group, a->index);
+	return true;
+}
+
+/* Result of the instructions that we understand; false: treat it by its masks. */
+static bool result(struct absint *ai, struct abs_state *s, const struct op *op, uint32_t insn,
+		   struct abs_value *out)
+{
+	const struct op_mem *m = &op->mem;
+	struct abs_value *src = op->src < ABS_NREG ? &s->v[op->src] : NULL;
+
+	switch (op->kind) {
+	case OP_MOVE:
+		if (op->src_bits < 64)
+			use(ai, s, op->src, op->src_bits);
+		if (!src->may)
+			(void)name_of(s, op->src, insn, 0);
+		*out = extend(src, op->src_bits, op->sx, op->bits);
+		return true;
+	case OP_LOAD: {
+		if (load_entry(ai, s, op, out))
+			return true;
+		use_mask(ai, s, op->reads, 64);
+		unsigned c = cell_of(s, op, insn);
+		if (c == ABS_NONE) {
+			struct abs_value unknown = plain();
+
+			*out = extend(&unknown, op->src_bits, op->sx, op->bits);
+			return true;
+		}
+		(void)name_of(s, c, insn, 0);
+		*out = extend(&s->v[c], op->src_bits, op->sx, op->bits);
+		return true;
+	}
+	case OP_CONST:
+		*out = bounded((uint64_t)op->imm);
+		return true;
+	case OP_LEA:
+		if (op->group != ABS_NO_GROUP) {
+			*out = of_table(ABS_BASE, op->group, 0);
+			return true;
+		}
+		return !m->other && m->base < ABS_NREG && m->index < ABS_NREG && m->scale == 1 &&
+		       m->disp == 0 && sum(s, m->base, m->index, out);
+	case OP_ADD:
+		return sum(s, op->dst, op->src, out);
+	default:
+		return false;
+	}
+}
+
+static void masked(struct abs_state *s, const struct op *op, const struct abs_value *old)
+{
+	unsigned w = width_index(op->bits);
+	uint64_t limit = (uint64_t)op->imm;
+	struct abs_value *v = &s->v[op->dst];
+
+	uint32_t b = bound_at(old, w);
+	if (op->kind == OP_AND && b < limit) {
+		limit = b;
+	} else if (op->kind == OP_SHR) {
+		uint64_t all = w == W64 ? UINT64_MAX : ((uint64_t)1 << op->bits) - 1;
+		unsigned shift = op->imm & (w == W64 ? 63 : 31);
+
+		limit = (b == ABS_UNBOUND ? all : b) >> shift;
+	}
+	if (limit < ABS_UNBOUND)
+		v->bound[w >= W32 ? W64 : w] = (uint32_t)limit;
+}
+
+static void compare(struct abs_state *s, const struct op *op, uint32_t insn)
+{
+	unsigned w = width_index(op->bits), i = op->dst;
+	uint64_t n = (uint64_t)op->imm;
+
+	s->compare = (struct abs_compare){ 0 };
+	if (op->kind == OP_CMP_REG)
+		n = bound_at(&s->v[op->src], w);
+	else if (op->dst == ABS_NONE)
+		i = cell_of(s, op, insn);
+	if (i == ABS_NONE || n >= ABS_UNBOUND || s->v[i].may)
+		return;
+	uint32_t name = name_of(s, i, insn, 0);
+	s->compare = (struct abs_compare){ .name = name, .n = (uint32_t)n, .form = s->v[i].form,
+					   .width = (uint8_t)w, .valid = 1 };
+}
+
+static void store(struct abs_state *s, const struct op *op, uint32_t insn)
+{
+	struct abs_value *src = &s->v[op->src];
+
+	if (src->may || op->src_bits < 8)
+		return;
+	unsigned c = cell_of(s, op, insn);
+	if (c == ABS_NONE)
+		return;
+	(void)name_of(s, op->src, insn, 0);
+	s->v[c] = extend(src, op->src_bits, false, 64);
+}
+
+static void step_call(struct abs_state *s)
+{
+	for (uint16_t m = CALLER_SAVED; m; m &= (uint16_t)(m - 1))
+		blur(&s->v[__builtin_ctz(m)]);
+	for (unsigned k = 0; k < ABS_NCELL; k++)
+		if (s->cell[k].bytes)
+			drop_cell(s, k);
+	s->compare = (struct abs_compare){ 0 };
+}
+
+void absint_step(struct absint *ai, struct abs_state *s, const struct op *op, uint32_t insn)
+{
+	struct abs_value out, old = plain();
+
+	if (op->kind == OP_CMP_IMM || op->kind == OP_CMP_REG) {
+		use_mask(ai, s, op->reads, 64);
+		use_mask(ai, s, op->reads16, 16);
+		use_mask(ai, s, op->reads8, 8);
+		compare(s, op, insn);
+		return;
+	}
+	bool known = result(ai, s, op, insn, &out);
+	if (!known && op->kind != OP_CONST) {
+		use_mask(ai, s, op->reads, 64);
+		use_mask(ai, s, op->reads16, 16);
+		use_mask(ai, s, op->reads8, 8);
+	}
+	if (op->kind == OP_CALL) {
+		step_call(s);
+		return;
+	}
+	if (op->dst < ABS_NREG)
+		old = s->v[op->dst];
+	if (op->writes_mem)
+		kill_memory(s, op);
+	write_registers(s, op);
+	if (known)
+		s->v[op->dst] = out;
+	if (op->kind == OP_AND || op->kind == OP_SHR)
+		masked(s, op, &old);
+	if (op->kind == OP_STORE)
+		store(s, op, insn);
+	if (op->flags)
+		s->compare = (struct abs_compare){ 0 };
+}
+
+bool absint_jump(struct absint *ai, struct abs_state *s, const struct op *op, uint16_t *group,
+		 uint32_t *index)
+{
+	if (op->kind == OP_JMP_REG && s->v[op->src].kind == ABS_TARGET) {
+		*group = s->v[op->src].group;
+		*index = s->v[op->src].index;
+		return true;
+	}
+	if (op->kind == OP_JMP_MEM && op->group != ABS_NO_GROUP) {
+		use(ai, s, op->mem.index, 64);
+		*group = op->group;
+		*index = bound_at(&s->v[op->mem.index], W64);
+		return true;
+	}
+	use_mask(ai, s, op->reads, 64);
+	return false;
+}
+
+/* The low bits (width w) of a value of this name and form are <= n: what that says about every
+ * value made from the same root. */
+static void refine(struct abs_state *s, const struct abs_compare *c, uint32_t n)
+{
+	unsigned k = form_width(c->form), w = c->width;
+
+	if (c->form >= SX8 && w > k && !is_nonnegative(n, k))
+		return;
+	if (w > k)
+		w = k;		/* now: the low w bits of the root are <= n */
+	for (unsigned i = 0; i < ABS_NVALUE; i++) {
+		struct abs_value *v = &s->v[i];
+
+		if (v->name != c->name || v->may)
+			continue;
+		unsigned f = form_width(v->form), to = w;
+		if (v->form != WHOLE && w >= f)
+			to = v->form <= ZX32 || is_nonnegative(n, f) ? W64 : f;
+		if (n < v->bound[to])
+			v->bound[to] = n;
+	}
+}
+
+void absint_branch(struct abs_state *s, unsigned condition, bool taken)
+{
+	enum { BELOW = 2, EQUAL = 4, BELOW_EQUAL = 6 };
+	struct abs_compare c = s->compare;
+
+	if (!c.valid)
+		return;
+	if (condition & 1)		/* the inverse condition */
+		taken = !taken;
+	condition &= ~1u;
+	if (!taken)
+		return;
+	if (condition == BELOW_EQUAL || condition == EQUAL)
+		refine(s, &c, c.n);
+	else if (condition == BELOW && c.n > 0)
+		refine(s, &c, c.n - 1);
+}
+
+void absint_top(struct abs_state *s)
+{
+	memset(s, 0, sizeof(*s));
+	for (unsigned i = 0; i < ABS_NVALUE; i++)
+		s->v[i] = plain();
+}
+
+/* What holds for both values; names are joined by the caller. */
+static struct abs_value join_values(const struct abs_value *x, const struct abs_value *y)
+{
+	struct abs_value v = plain();
+
+	for (unsigned w = W8; w <= W64; w++) {
+		uint32_t a = bound_at(x, w), b = bound_at(y, w);
+
+		v.bound[w] = a > b ? a : b;
+		if (v.bound[w] == largest(w))
+			v.bound[w] = ABS_UNBOUND;
+	}
+	v.may = x->may | y->may;
+	v.kind = x->kind;
+	if (x->kind != y->kind || x->group != y->group || x->kind == ABS_MIXED)
+		v.kind = v.may ? ABS_MIXED : ABS_PLAIN;
+	if (v.kind == ABS_MIXED) {
+		unsigned a = x->may ? x->clean : 64, b = y->may ? y->clean : 64;
+
+		v.clean = (uint8_t)(a < b ? a : b);
+	} else if (v.kind != ABS_PLAIN) {
+		v.group = x->group;
+		v.index = x->index > y->index ? x->index : y->index;
+	}
+	return v;
+}
+
+/* Cells of both; those of `from` are brought into the order of s. */
+static void join_cells(struct abs_state *s, struct abs_state *from)
+{
+	struct abs_state in = *from;
+
+	for (unsigned k = 0; k < ABS_NCELL; k++) {
+		unsigned j = 0;
+
+		while (j < ABS_NCELL && (in.cell[j].bytes == 0 ||
+					 memcmp(&in.cell[j], &s->cell[k], sizeof(s->cell[k]))))
+			j++;
+		if (s->cell[k].bytes == 0 || j == ABS_NCELL)
+			drop_cell(s, k);
+		from->v[ABS_NREG + k] = j < ABS_NCELL ? in.v[ABS_NREG + j] : plain();
+	}
+}
+
+/* Values with the same pair of names before the join are one class after it.  A class keeps its
+ * name if it had the same one on both sides; else it gets a name of this join point. */
+static uint32_t join_name(const struct abs_value *old, const struct abs_value *from, unsigned i,
+			  uint32_t insn)
+{
+	uint32_t here = PHI | (insn * 32), name = old[i].name;
+	unsigned first = i, members = 0;
+
+	if (name == 0 || from[i].name == 0 || old[i].form != from[i].form)
+		return 0;
+	if (name == from[i].name && (name & ~(uint32_t)31) != here)
+		return name;
+	for (unsigned j = 0; j < ABS_NVALUE; j++)
+		if (old[j].name == name && from[j].name == from[i].name &&
+		    old[j].form == from[j].form) {
+			if (j < first)
+				first = j;
+			members++;
+		}
+	return members > 1 ? here + first : 0;
+}
+
+bool absint_join(struct abs_state *s, const struct abs_state *from, uint32_t insn)
+{
+	struct abs_state old = *s, in = *from;
+
+	join_cells(s, &in);
+	struct abs_state aligned = *s;
+	for (unsigned i = 0; i < ABS_NVALUE; i++) {
+		s->v[i] = join_values(&aligned.v[i], &in.v[i]);
+		s->v[i].name = join_name(aligned.v, in.v, i, insn);
+		s->v[i].form = s->v[i].name ? aligned.v[i].form : 0;
+	}
+	if (memcmp(&s->compare, &in.compare, sizeof(s->compare)) != 0 ||
+	    (s->compare.name & ~(uint32_t)31) == (PHI | (insn * 32)))
+		s->compare = (struct abs_compare){ 0 };
+	return memcmp(&old, s, sizeof(old)) != 0;
+}

@@ -1,0 +1,73 @@
+/* absint.h - what is known about registers at one point of a function; internal to PostMorph
+ *
+ * Just enough to prove a jump table: which registers hold the table's address, an entry of it or
+ * the sum of both, and upper bounds of everything else.  Bounds come from comparisons, and reach
+ * copies of the compared value through names: two values with the same name are made of the same
+ * root, each in its own form (whole, zero- or sign-extended from its low bits).
+ *
+ * The states form a lattice; joining only loses knowledge, so iteration ends.
+ */
+#ifndef POSTMORPH_ABSINT_H
+#define POSTMORPH_ABSINT_H
+
+#include "postmorph/absop.h"
+
+enum { ABS_NCELL = 4, ABS_NVALUE = ABS_NREG + ABS_NCELL };
+static const uint32_t ABS_UNBOUND = UINT32_MAX;
+
+enum abs_kind {
+	ABS_PLAIN,
+	ABS_BASE,		/* address of the table of `group` */
+	ABS_ENTRY,		/* sign-extended entry of it, at an index <= `index` */
+	ABS_TARGET,		/* where such an entry leads */
+	ABS_MIXED,		/* may be any of these, for the groups in `may` */
+};
+
+struct abs_value {
+	uint64_t may;		/* bit group % 64 of every group that it may depend on */
+	uint32_t name;		/* 0 = none */
+	uint32_t bound[4];	/* low 8, 16, 32, 64 bits are <= this */
+	uint32_t index;
+	uint16_t group;
+	uint8_t kind;		/* enum abs_kind */
+	uint8_t form;
+	uint8_t clean;		/* of MIXED: that many low bits were overwritten */
+	uint8_t zero[3];	/* no hidden padding: states are compared as bytes */
+};
+
+struct abs_cell {		/* memory that a value in v[ABS_NREG + i] was seen in */
+	int64_t disp;
+	uint8_t base, index, scale, bytes;	/* bytes 0: cell not in use */
+	uint32_t zero;
+};
+
+struct abs_compare {		/* what the flags say: value of that name and form against n */
+	uint32_t name, n;
+	uint8_t form, width, valid, zero;
+};
+
+struct abs_state {
+	struct abs_value v[ABS_NVALUE];
+	struct abs_cell cell[ABS_NCELL];
+	struct abs_compare compare;
+	uint32_t zero;
+};
+
+struct absint {
+	uint32_t ngroup;
+	bool *escaped;		/* [ngroup] the address is used for something else as well */
+};
+
+/* Nothing is known: a function's entry. */
+void absint_top(struct abs_state *s);
+/* Effect of instruction number `insn`; not for jumps. */
+void absint_step(struct absint *ai, struct abs_state *s, const struct op *op, uint32_t insn);
+/* An indirect jump.  True: through the table of *group at an index <= *index. */
+bool absint_jump(struct absint *ai, struct abs_state *s, const struct op *op, uint16_t *group,
+		 uint32_t *index);
+/* Refines s by the outcome of a conditional jump. */
+void absint_branch(struct abs_state *s, unsigned condition, bool taken);
+/* s <- what holds in both, at the join point before instruction `insn`.  True if s changed. */
+bool absint_join(struct abs_state *s, const struct abs_state *from, uint32_t insn);
+
+#endif

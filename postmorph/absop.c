@@ -1,0 +1,232 @@
+#include "postmorph/absop.h"
+
+#include <Zydis/Zydis.h>
+
+static const ZydisDecoder *decoder(void)
+{
+	static ZydisDecoder d;
+	static bool ready;
+
+	if (!ready) {
+		(void)ZydisDecoderInit(&d, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+		ready = true;		/* constant arguments: cannot fail */
+	}
+	return &d;
+}
+
+/* Number of the general register that `reg` is or is part of; ABS_NONE for any other. */
+static uint8_t number_of(ZydisRegister reg)
+{
+	ZydisRegister full = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
+
+	if (full < ZYDIS_REGISTER_RAX || full > ZYDIS_REGISTER_R15)
+		return ABS_NONE;
+	return (uint8_t)(full - ZYDIS_REGISTER_RAX);
+}
+
+static bool is_high_byte(ZydisRegister reg)
+{
+	return reg >= ZYDIS_REGISTER_AH && reg <= ZYDIS_REGISTER_BH;
+}
+
+static void add_register(struct op *op, const ZydisDecodedOperand *o)
+{
+	uint8_t n = number_of(o->reg.value);
+	uint16_t bit, width = ZydisRegisterGetWidth(ZYDIS_MACHINE_MODE_LONG_64, o->reg.value);
+
+	if (n == ABS_NONE)
+		return;
+	bit = (uint16_t)(1u << n);
+	if (o->actions & ZYDIS_OPERAND_ACTION_MASK_READ) {
+		if (width >= 32)
+			op->reads |= bit;
+		else if (width == 16 || is_high_byte(o->reg.value))
+			op->reads16 |= bit;
+		else
+			op->reads8 |= bit;
+	}
+	if (!(o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
+		return;
+	if (width >= 32 && !(o->actions & ZYDIS_OPERAND_ACTION_CONDWRITE)) {
+		op->writes |= bit;
+	} else if (width >= 32) {
+		op->writes |= bit;	/* may keep its old value: that counts as a read */
+		op->reads |= bit;
+	} else {
+		op->partial |= bit;
+		if (width == 16)
+			op->partial16 |= bit;
+		else if (is_high_byte(o->reg.value))
+			op->reads16 |= bit;	/* the low byte stays what it was */
+	}
+}
+
+static void add_memory(struct op *op, const ZydisDecodedInstruction *in,
+		       const ZydisDecodedOperand *o, vaddr addr)
+{
+	bool access = o->mem.type != ZYDIS_MEMOP_TYPE_AGEN;
+	struct op_mem m = {
+		.base = number_of(o->mem.base), .index = number_of(o->mem.index),
+		.scale = o->mem.scale, .disp = o->mem.disp.has_displacement ? o->mem.disp.value : 0,
+		.bytes = o->size <= 64 ? (uint8_t)(o->size / 8) : 0,
+	};
+
+	if (o->mem.base == ZYDIS_REGISTER_RIP) {
+		m.base = ABS_RIP;
+		m.disp += (int64_t)(addr + in->length);
+	}
+	m.other = in->address_width != 64 || o->mem.segment == ZYDIS_REGISTER_FS ||
+		  o->mem.segment == ZYDIS_REGISTER_GS || o->mem.type == ZYDIS_MEMOP_TYPE_VSIB;
+	if (m.base < ABS_NREG)
+		op->reads |= (uint16_t)(1u << m.base);
+	if (m.index < ABS_NREG)
+		op->reads |= (uint16_t)(1u << m.index);
+	if (op->has_mem)		/* two of them (string instructions): follow none */
+		m.other = true;
+	op->has_mem = true;
+	op->reads_mem |= access && (o->actions & ZYDIS_OPERAND_ACTION_MASK_READ);
+	op->writes_mem |= access && (o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE);
+	op->mem = m;
+}
+
+static bool is_reg(const ZydisDecodedOperand *o)
+{
+	return o->type == ZYDIS_OPERAND_TYPE_REGISTER && number_of(o->reg.value) != ABS_NONE &&
+	       !is_high_byte(o->reg.value);
+}
+
+static bool is_mem(const ZydisDecodedOperand *o)
+{
+	return o->type == ZYDIS_OPERAND_TYPE_MEMORY;
+}
+
+static bool is_imm(const ZydisDecodedOperand *o)
+{
+	return o->type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+}
+
+/* dst <- o1: register to register, memory to register or immediate to register, full width. */
+static void set_move(struct op *op, const ZydisDecodedOperand *o, bool sx)
+{
+	if (is_reg(&o[0]) && o[0].size < 32)
+		return;
+	if (is_reg(&o[0]) && is_imm(&o[1])) {
+		op->kind = OP_CONST;
+		op->imm = o[0].size == 32 ? (int64_t)(uint32_t)o[1].imm.value.u :
+					    o[1].imm.value.s;
+	} else if (is_reg(&o[0]) && (is_reg(&o[1]) || is_mem(&o[1]))) {
+		op->kind = is_mem(&o[1]) ? OP_LOAD : OP_MOVE;
+		op->sx = sx;
+	} else if (is_mem(&o[0]) && is_reg(&o[1])) {
+		op->kind = OP_STORE;
+	} else {
+		return;
+	}
+	op->bits = (uint8_t)(o[0].size <= 64 ? o[0].size : 0);
+	op->src_bits = (uint8_t)(o[1].size <= 64 ? o[1].size : 0);
+	op->dst = is_reg(&o[0]) ? number_of(o[0].reg.value) : ABS_NONE;
+	op->src = is_reg(&o[1]) ? number_of(o[1].reg.value) : ABS_NONE;
+}
+
+static uint64_t low_bits(uint64_t v, unsigned bits)
+{
+	return bits >= 64 ? v : v & (((uint64_t)1 << bits) - 1);
+}
+
+static void set_arithmetic(struct op *op, const ZydisDecodedOperand *o, enum op_kind with_imm,
+			   enum op_kind with_reg)
+{
+	op->bits = (uint8_t)o[0].size;
+	op->dst = is_reg(&o[0]) ? number_of(o[0].reg.value) : ABS_NONE;
+	if (with_imm != OP_OTHER && is_imm(&o[1]) &&
+	    (is_reg(&o[0]) || (is_mem(&o[0]) && with_imm == OP_CMP_IMM))) {
+		op->kind = with_imm;
+		op->imm = (int64_t)low_bits(o[1].imm.value.u, op->bits);
+	} else if (with_reg != OP_OTHER && is_reg(&o[0]) && is_reg(&o[1])) {
+		op->kind = with_reg;
+		op->src = number_of(o[1].reg.value);
+	}
+}
+
+static void set_kind(struct op *op, const ZydisDecodedInstruction *in,
+		     const ZydisDecodedOperand *o)
+{
+	switch (in->mnemonic) {
+	case ZYDIS_MNEMONIC_MOV: case ZYDIS_MNEMONIC_MOVZX:
+		set_move(op, o, false);
+		break;
+	case ZYDIS_MNEMONIC_MOVSX: case ZYDIS_MNEMONIC_MOVSXD: case ZYDIS_MNEMONIC_CDQE:
+		set_move(op, o, true);
+		break;
+	case ZYDIS_MNEMONIC_LEA:
+		if (o[0].size == 64) {
+			op->kind = OP_LEA;
+			op->dst = number_of(o[0].reg.value);
+		}
+		break;
+	case ZYDIS_MNEMONIC_ADD:
+		if (o[0].size == 64)
+			set_arithmetic(op, o, OP_OTHER, OP_ADD);
+		break;
+	case ZYDIS_MNEMONIC_AND:
+		set_arithmetic(op, o, OP_AND, OP_OTHER);
+		break;
+	case ZYDIS_MNEMONIC_SHR:
+		set_arithmetic(op, o, OP_SHR, OP_OTHER);
+		break;
+	case ZYDIS_MNEMONIC_CMP:
+		set_arithmetic(op, o, OP_CMP_IMM, OP_CMP_REG);
+		break;
+	case ZYDIS_MNEMONIC_XOR: case ZYDIS_MNEMONIC_SUB:
+		if (is_reg(&o[0]) && is_reg(&o[1]) && o[0].reg.value == o[1].reg.value &&
+		    o[0].size >= 32) {
+			op->kind = OP_CONST;
+			op->dst = number_of(o[0].reg.value);
+		}
+		break;
+	case ZYDIS_MNEMONIC_CALL: case ZYDIS_MNEMONIC_SYSCALL: case ZYDIS_MNEMONIC_INT:
+	case ZYDIS_MNEMONIC_SYSENTER: case ZYDIS_MNEMONIC_XBEGIN:
+		op->kind = OP_CALL;
+		break;
+	case ZYDIS_MNEMONIC_JMP:
+		if (is_reg(&o[0])) {
+			op->kind = OP_JMP_REG;
+			op->src = number_of(o[0].reg.value);
+		} else if (is_mem(&o[0])) {
+			op->kind = OP_JMP_MEM;
+		}
+		break;
+	default:
+		if (in->meta.category == ZYDIS_CATEGORY_COND_BR && in->raw.imm[0].is_relative &&
+		    (in->opcode_map == ZYDIS_OPCODE_MAP_0F ? (in->opcode & 0xf0) == 0x80 :
+							     (in->opcode & 0xf0) == 0x70)) {
+			op->kind = OP_JCC;
+			op->imm = in->opcode & 0xf;
+		}
+	}
+}
+
+void op_decode(struct bytes code, vaddr addr, struct op *out)
+{
+	ZydisDecodedInstruction in;
+	ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
+	struct op op = { .dst = ABS_NONE, .src = ABS_NONE, .group = ABS_NO_GROUP };
+
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder(), code.p, code.n, &in, o))) {
+		*out = (struct op){ .reads = 0xffff, .writes = 0xffff, .writes_mem = true,
+				    .flags = true, .dst = ABS_NONE, .src = ABS_NONE,
+				    .group = ABS_NO_GROUP };
+		return;
+	}
+	for (int i = 0; i < in.operand_count; i++) {
+		if (o[i].type == ZYDIS_OPERAND_TYPE_REGISTER)
+			add_register(&op, &o[i]);
+		else if (is_mem(&o[i]))
+			add_memory(&op, &in, &o[i], addr);
+	}
+	const ZydisAccessedFlags *f = in.cpu_flags;
+	op.flags = f && (f->modified | f->set_0 | f->set_1 | f->undefined) &
+			(ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_ZF);
+	set_kind(&op, &in, o);
+	*out = op;
+}

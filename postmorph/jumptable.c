@@ -1,0 +1,473 @@
+/* jumptable.c - finds the jump tables of one function and proves their bounds
+ *
+ * A forward walk over the function's instructions with absint.h's states, one state per join
+ * point, repeated until nothing changes.  A jump through a table whose index is bounded adds its
+ * targets to the walk, so that code behind one table can lead to the next.
+ *
+ * WHY PROOF HOLDS  Moved code is entered at the function's entry, at addresses that something
+ * points to, and by its own branches; all of these are walked, entries and pointer targets with
+ * nothing known.  An indirect jump without a proven table lands in original code, which uses the
+ * original tables.  So the walk sees every state that moved code can be in.
+ *
+ * GROUPS  All instructions of the function that form the same table address are one group.  They
+ * are rewritten together, or none is: when the address, an entry or their sum is used for anything
+ * but the jump, when a jump's index has no bound, or when the table is shorter than the bound.
+ *
+ * BOUNDED WORK  The walk stops after LIMIT visits per instruction; then nothing is proven.
+ */
+#include <string.h>
+
+#include "lib/blockmap.h"
+#include "postmorph/absint.h"
+#include "postmorph/analyze.h"
+
+enum {
+	VISITS = 64,		/* per instruction, plus MIN_WORK */
+	MIN_WORK = 1 << 16,
+	MAX_GROUPS = 4096,
+	MAX_STATES = 1 << 16,
+	DWARF_RSP = 7,
+};
+
+static const uint8_t MARK_JOIN = MARK_BRANCH | MARK_POINTER | MARK_TABLE;
+
+struct group {
+	vaddr addr;
+	uint32_t kind;		/* enum blockmap_table_kind */
+	vaddr *target;		/* [nentry] as far as entries look valid */
+	uint32_t nentry;
+	uint32_t bound;		/* of all jumps through it; 0: none seen */
+	uint32_t table;		/* index in fn->table[] once proven */
+	bool bad;
+};
+
+struct dispatch {
+	uint32_t insn;
+	uint16_t group;
+};
+
+struct walk {
+	struct text *t;
+	struct fn *fn;
+	struct arena *arena;
+	uint32_t *range_end;	/* [nrange] instruction index behind each range */
+	struct op *op;		/* [ninsn] */
+	struct abs_state **state;	/* [ninsn] at join points that were reached */
+	uint64_t *dirty;	/* bit per instruction: state changed since it was walked */
+	uint32_t lowest;	/* no dirty bit below */
+	bool *visited;		/* [ninsn] */
+	uint32_t *stamp, round;	/* [ninsn] last dispatch that went there */
+	VEC(struct group) groups;
+	VEC(struct dispatch) dispatches;
+	struct absint ai;
+	uint32_t nstate;
+	uint64_t work, limit;
+};
+
+/* Instruction of fn that begins at addr, UINT32_MAX if none. */
+static uint32_t insn_at(const struct walk *w, vaddr addr)
+{
+	const struct fn *fn = w->fn;
+	uint32_t r = 0, lo = 0;
+
+	if (!text_holds(w->t, addr) || !(*text_mark(w->t, addr) & MARK_INSN))
+		return UINT32_MAX;
+	while (r < fn->nrange && (addr < fn->range[r].addr ||
+				  addr - fn->range[r].addr >= fn->range[r].size))
+		r++;
+	if (r == fn->nrange)
+		return UINT32_MAX;
+	lo = r ? w->range_end[r - 1] : 0;
+	for (uint32_t hi = w->range_end[r]; hi - lo > 1; ) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (prog_insn_addr(w->t->prog, &fn->insn[mid]) <= addr)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static bool is_entry_target(const struct walk *w, vaddr addr)
+{
+	if (insn_at(w, addr) != UINT32_MAX)
+		return true;
+	for (uint32_t r = 0; r < w->fn->nrange; r++)
+		if (addr == w->fn->range[r].addr + w->fn->range[r].size)
+			return true;
+	return false;
+}
+
+/* Reads the table at g->addr up to the first entry that cannot be one, or the section's end. */
+static void scan(struct walk *w, struct group *g)
+{
+	const struct image *img = &w->t->prog->img;
+	const struct section *s = image_section_at(img, g->addr);
+	struct bytes b = image_rest(img, g->addr);
+	uint32_t size = g->kind == BLOCKMAP_TABLE_REL32 ? 4 : 8;
+	VEC(vaddr) targets = { 0 };
+
+	if (!s || image_is_writable(img, g->addr) || g->addr % size != 0)
+		return;
+	if (b.n > s->h.sh_addr + s->h.sh_size - g->addr)
+		b.n = s->h.sh_addr + s->h.sh_size - g->addr;
+	struct rd rd = rd_of(b);
+	while (rd_left(&rd) >= size && w->work++ < w->limit) {
+		vaddr target = size == 4 ? g->addr + (vaddr)(int64_t)rd_s32(&rd) : rd_u64(&rd);
+
+		if (!is_entry_target(w, target))
+			break;
+		vec_push(w->arena, &targets, target);
+	}
+	g->target = targets.v;
+	g->nentry = targets.n;
+}
+
+/* Group of the table at addr; ABS_NO_GROUP when nothing there looks like one. */
+static uint16_t group_of(struct walk *w, vaddr addr, uint32_t kind)
+{
+	struct group g = { .addr = addr, .kind = kind };
+
+	for (uint32_t i = 0; i < w->groups.n; i++)
+		if (w->groups.v[i].addr == addr && w->groups.v[i].kind == kind)
+			return (uint16_t)i;
+	if (w->groups.n == MAX_GROUPS)
+		return ABS_NO_GROUP;
+	scan(w, &g);
+	if (g.nentry == 0)
+		return ABS_NO_GROUP;
+	vec_push(w->arena, &w->groups, g);
+	return (uint16_t)(w->groups.n - 1);
+}
+
+static void decode_ops(struct walk *w)
+{
+	const struct prog *prog = w->t->prog;
+
+	for (uint32_t i = 0; i < w->fn->ninsn; i++) {
+		const struct insn *insn = &w->fn->insn[i];
+		vaddr addr = prog_insn_addr(prog, insn);
+		struct op *op = &w->op[i];
+
+		op_decode((struct bytes){ prog_insn_bytes(prog, insn), insn->len }, addr, op);
+		if (op->kind == OP_LEA && op->mem.base == ABS_RIP && !op->mem.other)
+			op->group = group_of(w, (vaddr)op->mem.disp, BLOCKMAP_TABLE_REL32);
+		else if (!prog->img.pie_or_dso && op->mem.base == ABS_NONE && op->mem.scale == 8 &&
+			 op->mem.index < ABS_NREG && !op->mem.other &&
+			 (op->kind == OP_JMP_MEM || (op->kind == OP_LOAD && op->bits == 64)))
+			op->group = group_of(w, (vaddr)op->mem.disp, BLOCKMAP_TABLE_ABS64);
+	}
+}
+
+static void set_dirty(struct walk *w, uint32_t i)
+{
+	w->dirty[i / 64] |= (uint64_t)1 << (i % 64);
+	if (i < w->lowest)
+		w->lowest = i;
+}
+
+static bool take_dirty(struct walk *w, uint32_t *out)
+{
+	uint32_t n = (w->fn->ninsn + 63) / 64;
+
+	for (uint32_t k = w->lowest / 64; k < n; k++) {
+		if (!w->dirty[k])
+			continue;
+		*out = w->lowest = 64 * k + (uint32_t)__builtin_ctzll(w->dirty[k]);
+		w->dirty[k] &= w->dirty[k] - 1;
+		return true;
+	}
+	return false;
+}
+
+static bool is_join(const struct walk *w, uint32_t i)
+{
+	return i == 0 || (w->t->mark[w->fn->insn[i].off] & MARK_JOIN);
+}
+
+/* Control reaches join point i in state s. */
+static void arrive(struct walk *w, uint32_t i, const struct abs_state *s)
+{
+	if (w->state[i]) {
+		if (absint_join(w->state[i], s, i))
+			set_dirty(w, i);
+		return;
+	}
+	if (w->nstate == MAX_STATES) {
+		w->work = w->limit;	/* give up */
+		return;
+	}
+	w->nstate++;
+	w->state[i] = arena_dup(w->arena, s, sizeof(*s));
+	set_dirty(w, i);
+}
+
+/* A table entry makes a join point in the middle of code that was walked as one piece: the piece
+ * is walked again, up to here. */
+static void make_join(struct walk *w, uint32_t i)
+{
+	uint8_t *mark = &w->t->mark[w->fn->insn[i].off];
+
+	if (is_join(w, i))
+		return;
+	*mark |= MARK_TABLE;
+	for (uint32_t k = i; k-- > 0; )
+		if (w->state[k]) {
+			set_dirty(w, k);
+			return;
+		}
+}
+
+static void follow_branch(struct walk *w, const struct insn *insn, const struct abs_state *s)
+{
+	const struct prog *prog = w->t->prog;
+	uint32_t i = insn_at(w, insn_target(insn, prog_insn_bytes(prog, insn),
+					    prog_insn_addr(prog, insn)));
+
+	if (i != UINT32_MAX)
+		arrive(w, i, s);
+}
+
+static void follow_table(struct walk *w, uint32_t insn, struct abs_state *s)
+{
+	struct op *op = &w->op[insn];
+	uint16_t group;
+	uint32_t index;
+
+	if (!absint_jump(&w->ai, s, op, &group, &index))
+		return;
+	if (op->imm == 0) {		/* of a jump: 1 + its number in dispatches */
+		vec_push(w->arena, &w->dispatches, ((struct dispatch){ insn, group }));
+		op->imm = w->dispatches.n;
+	}
+	struct group *g = &w->groups.v[group];
+	if (w->dispatches.v[op->imm - 1].group != group) {
+		g->bad = w->groups.v[w->dispatches.v[op->imm - 1].group].bad = true;
+		return;
+	}
+	if (index == ABS_UNBOUND || index >= g->nentry) {
+		g->bad = true;
+		return;
+	}
+	if (index + 1 > g->bound)
+		g->bound = index + 1;
+	w->round++;
+	for (uint32_t k = 0; k <= index; k++) {
+		uint32_t i = insn_at(w, g->target[k]);
+
+		w->work++;
+		if (i == UINT32_MAX || w->stamp[i] == w->round)
+			continue;
+		w->stamp[i] = w->round;
+		make_join(w, i);
+		arrive(w, i, s);
+	}
+}
+
+static bool never_returns(const struct walk *w, const struct insn *insn)
+{
+	const struct prog *prog = w->t->prog;
+
+	if (insn->kind != INSN_CALL)
+		return false;
+	vaddr target = insn_target(insn, prog_insn_bytes(prog, insn), prog_insn_addr(prog, insn));
+	uint32_t fn = prog_find_fn(prog, target);
+	if (fn != NO_FN && prog->fn[fn].skip != SKIP_PLT)
+		return false;
+	const char *name = plt_stub_name(&w->t->plt, &prog->img, target);
+	return name && plt_noreturn(name);
+}
+
+/* One instruction; false when control does not go on behind it. */
+static bool walk_insn(struct walk *w, uint32_t i, struct abs_state *s)
+{
+	const struct insn *insn = &w->fn->insn[i];
+	const struct op *op = &w->op[i];
+
+	switch (insn->kind) {
+	case INSN_JCC: {
+		struct abs_state taken = *s;
+
+		if (op->kind == OP_JCC) {
+			absint_branch(&taken, (unsigned)op->imm, true);
+			absint_branch(s, (unsigned)op->imm, false);
+		}
+		follow_branch(w, insn, &taken);
+		return true;
+	}
+	case INSN_LOOP: case INSN_XBEGIN:
+		absint_step(&w->ai, s, op, i);
+		follow_branch(w, insn, s);
+		return true;
+	case INSN_JMP:
+		follow_branch(w, insn, s);
+		return false;
+	case INSN_IJMP:
+		follow_table(w, i, s);
+		return false;
+	case INSN_RET: case INSN_TRAP:
+		return false;
+	default:
+		absint_step(&w->ai, s, op, i);
+		return !never_returns(w, insn);
+	}
+}
+
+/* From join point i to where control leaves or the next join point begins. */
+static void walk_from(struct walk *w, uint32_t i)
+{
+	struct abs_state s = *w->state[i];
+	uint32_t r = 0;
+
+	while (i >= w->range_end[r])
+		r++;
+	for (;;) {
+		w->visited[i] = true;
+		if (++w->work >= w->limit || !walk_insn(w, i, &s) || ++i == w->range_end[r])
+			return;
+		if (is_join(w, i)) {
+			arrive(w, i, &s);
+			return;
+		}
+	}
+}
+
+static void walk_all(struct walk *w)
+{
+	struct abs_state top;
+	uint32_t i;
+
+	absint_top(&top);
+	arrive(w, 0, &top);
+	for (i = 1; i < w->fn->ninsn; i++)
+		if (w->t->mark[w->fn->insn[i].off] & MARK_POINTER)
+			arrive(w, i, &top);
+	while (w->work < w->limit && take_dirty(w, &i))
+		walk_from(w, i);
+}
+
+static bool is_proven(const struct walk *w, uint32_t g)
+{
+	const struct group *group = &w->groups.v[g];
+
+	return !group->bad && !w->ai.escaped[g] && group->bound > 0 && w->work < w->limit;
+}
+
+static void make_table(struct walk *w, uint32_t group)
+{
+	struct arena *a = w->t->prog->arena;
+	struct group *g = &w->groups.v[group];
+	VEC(uint32_t) base = { 0 };
+
+	for (uint32_t i = 0; i < w->fn->ninsn; i++)
+		if (w->op[i].group == group && w->visited[i])
+			vec_push(w->arena, &base, i);
+	g->table = w->fn->ntable++;
+	w->fn->table[g->table] = (struct jump_table){
+		.addr = g->addr, .kind = g->kind, .nentry = g->nentry, .bound = g->bound,
+		.target = arena_dup(a, g->target, g->nentry * sizeof(*g->target)),
+		.succ = arena_array(a, g->nentry, sizeof(uint32_t)),
+		.base_insn = arena_dup(a, base.v, base.n * sizeof(*base.v)), .nbase = base.n,
+	};
+}
+
+/* CFA = rsp + 8: the frame is gone, or there never was one.  Other functions begin like that. */
+static bool may_be_tail_call(const struct walk *w, uint32_t insn)
+{
+	const struct prog *prog = w->t->prog;
+	vaddr addr = prog_insn_addr(prog, &w->fn->insn[insn]);
+	uint32_t fde = cfi_find(&prog->cfi, addr);
+
+	if (fde == UINT32_MAX)
+		return false;
+	const struct cfi_state *s = &prog->cfi.state[cfi_state_at(&prog->cfi, fde, addr)];
+	return !s->cfa_is_expr && s->cfa_reg == DWARF_RSP && s->cfa_off == 8;
+}
+
+/* Jumps that are neither proven nor plainly leave the function. */
+static void count_unproven(struct walk *w)
+{
+	for (uint32_t i = 0; i < w->fn->ninsn; i++) {
+		const struct insn *insn = &w->fn->insn[i];
+		int64_t d = w->op[i].imm;
+
+		if (insn->kind != INSN_IJMP || (d && is_proven(w, w->dispatches.v[d - 1].group)))
+			continue;
+		if (d || (insn->field == 0 && !may_be_tail_call(w, i)))
+			w->fn->unproven++;
+	}
+}
+
+/* With a jump left that may use any of them, every entry of every candidate counts as taken. */
+static void mark_candidates(struct walk *w)
+{
+	for (uint32_t g = 0; g < w->groups.n; g++) {
+		const struct group *group = &w->groups.v[g];
+
+		if (is_proven(w, g))
+			continue;
+		for (uint32_t k = 0; k < group->nentry; k++)
+			if (text_holds(w->t, group->target[k]))
+				*text_mark(w->t, group->target[k]) |= MARK_POINTER;
+	}
+}
+
+static const struct table_use *settle(struct walk *w, uint32_t *nuse)
+{
+	VEC(struct table_use) uses = { 0 };
+
+	w->fn->table = arena_array(w->t->prog->arena, w->groups.n, sizeof(*w->fn->table));
+	for (uint32_t g = 0; g < w->groups.n; g++)
+		if (is_proven(w, g))
+			make_table(w, g);
+	for (uint32_t i = 0; i < w->fn->ninsn; i++) {
+		int64_t d = w->fn->insn[i].kind == INSN_IJMP ? w->op[i].imm : 0;
+
+		if (d && is_proven(w, w->dispatches.v[d - 1].group)) {
+			uint32_t table = w->groups.v[w->dispatches.v[d - 1].group].table;
+
+			vec_push(w->t->scratch, &uses, ((struct table_use){ i, table }));
+		}
+	}
+	count_unproven(w);
+	if (w->fn->unproven)
+		mark_candidates(w);
+	*nuse = uses.n;
+	return uses.v;
+}
+
+static bool has_indirect_jump(const struct fn *fn)
+{
+	for (uint32_t i = 0; i < fn->ninsn; i++)
+		if (fn->insn[i].kind == INSN_IJMP && fn->insn[i].field == 0)
+			return true;
+	return false;
+}
+
+const struct table_use *jumptables_find(struct text *t, struct fn *fn, uint32_t *nuse)
+{
+	struct walk w = { .t = t, .fn = fn };
+	uint32_t n = fn->ninsn;
+
+	*nuse = 0;
+	if (fn->skip == SKIP_PLT || !has_indirect_jump(fn))
+		return NULL;
+	w.arena = arena_new();
+	w.limit = (uint64_t)VISITS * n + MIN_WORK;
+	w.range_end = arena_array(w.arena, fn->nrange, sizeof(*w.range_end));
+	for (uint32_t r = 0, end = 0; r < fn->nrange; r++)
+		w.range_end[r] = end += t->piece[fn->range[r].fde].ninsn;
+	w.op = arena_array(w.arena, n, sizeof(*w.op));
+	w.state = arena_array(w.arena, n, sizeof(struct abs_state *));
+	w.dirty = arena_array(w.arena, (n + 63) / 64, sizeof(*w.dirty));
+	w.visited = arena_array(w.arena, n, sizeof(*w.visited));
+	w.stamp = arena_array(w.arena, n, sizeof(*w.stamp));
+	w.lowest = n;
+	decode_ops(&w);
+	w.ai = (struct absint){ w.groups.n, arena_array(w.arena, w.groups.n, sizeof(bool)) };
+	walk_all(&w);
+	const struct table_use *use = settle(&w, nuse);
+	arena_free(w.arena);
+	return use;
+}
