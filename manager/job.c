@@ -40,6 +40,7 @@ static const struct shape shape[NJOB] = {
 	[JOB_VERIFY]	  = { "verify",      2, 2, 1, true },
 	[JOB_SYMBOLS]	  = { "symbols",     1, 2, 1, true },
 	[JOB_DISASSEMBLE] = { "disassemble", 1, 1, 1, true },
+	[JOB_EXPLAIN]	  = { "analyze",     1, 1, 1, true },
 };
 
 struct job {

@@ -22,6 +22,7 @@ enum job_kind {
 	JOB_VERIFY,		/* in: original, generation.  out: what was proven, as text */
 	JOB_SYMBOLS,		/* in: module, perhaps its debug file.  out: text */
 	JOB_DISASSEMBLE,	/* in: module.  out: text.  a: address, b: bytes */
+	JOB_EXPLAIN,		/* in: module.  out: what analysis says, as text */
 	NJOB
 };
 

@@ -20,7 +20,7 @@
 #include "lib/err.h"
 
 static const char *const role_name[] = { "parent", "manager", "monitor" };
-static bool to_syslog;
+static bool to_syslog, detached;
 static const char *log_name = "morphd";
 
 void role_log_open(const struct role_options *o)
@@ -29,6 +29,18 @@ void role_log_open(const struct role_options *o)
 	to_syslog = !o->foreground;
 	if (to_syslog)
 		openlog("morphd", LOG_PID | LOG_NDELAY, LOG_DAEMON);
+}
+
+void role_detach(const struct role_options *o)
+{
+	int null = o->foreground ? -1 : open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (null < 0)
+		return;
+	for (int i = 0; i < 3; i++)
+		(void)dup2(null, i);	/* at worst they stay what they are */
+	close(null);
+	detached = true;
 }
 
 void role_log(const char *fmt, ...)
@@ -44,7 +56,7 @@ void role_log(const char *fmt, ...)
 			*c = '?';
 	if (to_syslog)
 		syslog(LOG_NOTICE, "%s: %s", log_name, text);
-	else
+	if (!detached)
 		(void)dprintf(2, "morphd[%s]: %s\n", log_name, text);	/* nowhere else to say it */
 }
 

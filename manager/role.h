@@ -48,8 +48,10 @@ int role_user(const char *name, struct job_user *out, struct err *err);
 /* No new privileges, no core files, that user, and death together with the parent. */
 int role_drop(const struct job_user *user, struct err *err);
 
-/* One line to standard error, or to syslog when not in the foreground. */
+/* One line to standard error; when not in the foreground to syslog, and to standard error only
+ * until role_detach(), which closes what belongs to whoever started us. */
 void role_log_open(const struct role_options *o);
+void role_detach(const struct role_options *o);
 void role_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* The loops; each returns the exit code of its process. */

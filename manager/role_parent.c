@@ -293,6 +293,7 @@ static void configure(struct parent *p, const struct msg *m)
 		(void)write(p->ready_fd, "", 1);	/* who waited may have gone */
 		close(p->ready_fd);
 		p->ready_fd = -1;
+		role_detach(o);
 	}
 	p->configured = true;
 	p->monitor.wanted = !o->no_monitor;

@@ -1,0 +1,37 @@
+/* ctl.h - morphctl: the commands, one file a group */
+#ifndef MANAGER_CTL_CTL_H
+#define MANAGER_CTL_CTL_H
+
+#include <stdbool.h>
+
+struct ctl {
+	const char *socket;
+	bool json;
+};
+
+struct ctl_command {
+	const char *name;
+	const char *args;
+	const char *help;
+	int (*run)(const struct ctl *ctl, int argc, char **argv);	/* argv[0] is the name;
+									 * the exit code */
+};
+
+extern const struct ctl_command ctl_commands[];		/* ends with name == NULL */
+
+int ctl_ask(const struct ctl *ctl, int argc, char **argv);	/* request as it is given */
+int ctl_ask_paths(const struct ctl *ctl, int argc, char **argv);	/* paths made absolute */
+int ctl_ask_module(const struct ctl *ctl, int argc, char **argv);	/* the first one, if it
+									 * is a path */
+int ctl_status(const struct ctl *ctl, int argc, char **argv);
+int ctl_policy(const struct ctl *ctl, int argc, char **argv);
+int ctl_record(const struct ctl *ctl, int argc, char **argv);
+int ctl_profile(const struct ctl *ctl, int argc, char **argv);
+
+/* Prints "usage: morphctl NAME ARGS" on stderr; returns 2. */
+int ctl_usage(const char *name);
+
+/* Sends the request, prints the answer; the exit code. */
+int ctl_talk(const struct ctl *ctl, int argc, const char *const *argv);
+
+#endif

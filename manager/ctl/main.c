@@ -1,0 +1,67 @@
+/* main.c - morphctl */
+#include <stdio.h>
+#include <string.h>
+
+#include "manager/ctl/ctl.h"
+
+static void help(FILE *f)
+{
+	(void)fputs("usage: morphctl [--socket PATH] [--json] COMMAND ...\n\n", f);
+	for (const struct ctl_command *c = ctl_commands; c->name; c++)
+		(void)fprintf(f, "  %s %s\n        %s\n", c->name, c->args, c->help);
+	(void)fputs("\n--json prints tables for programs.  A MODULE is a path or, if it is the only "
+		    "one of this\nname, a file name; a FUNCTION is a name, fn_ADDRESS or 0xADDRESS."
+		    "\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 refused (with the reason)\n", f);
+}
+
+/* Takes --json and --socket out, wherever they stand in front of "--"; -1 on wrong usage. */
+static int take_options(struct ctl *ctl, int argc, char **argv)
+{
+	int n = 1;
+
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--") == 0) {
+			while (i < argc)
+				argv[n++] = argv[i++];
+		} else if (strcmp(argv[i], "--json") == 0) {
+			ctl->json = true;
+		} else if (strcmp(argv[i], "--socket") == 0) {
+			if (++i == argc)
+				return -1;
+			ctl->socket = argv[i];
+		} else if (strncmp(argv[i], "--socket=", 9) == 0) {
+			ctl->socket = argv[i] + 9;
+		} else {
+			argv[n++] = argv[i];
+		}
+	}
+	argv[n] = NULL;
+	return n;
+}
+
+int main(int argc, char **argv)
+{
+	struct ctl ctl = { .socket = "/run/morph/control.sock" };
+
+	argc = take_options(&ctl, argc, argv);
+	if (argc < 2) {
+		help(stderr);
+		return 2;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+		help(stdout);
+		return 0;
+	}
+	for (const struct ctl_command *c = ctl_commands; c->name; c++) {
+		if (strcmp(c->name, argv[1]) != 0)
+			continue;
+		if (argc == 3 && strcmp(argv[2], "--help") == 0) {
+			(void)printf("usage: morphctl %s %s\n%s\n", c->name, c->args, c->help);
+			return 0;
+		}
+		return c->run(&ctl, argc - 1, argv + 1);
+	}
+	(void)fprintf(stderr, "morphctl: unknown command '%s'\n", argv[1]);
+	help(stderr);
+	return 2;
+}

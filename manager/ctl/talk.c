@@ -1,0 +1,180 @@
+/* talk.c - one request to the daemon and its answer
+ *
+ * Lines of progress and errors go to standard error as they come.  Tables are gathered and printed
+ * at the end; tables of one title become one, so that JSON has every key once.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "lib/err.h"
+#include "lib/io.h"
+#include "lib/table.h"
+#include "manager/answer.h"
+#include "manager/ctl/ctl.h"
+
+enum { MAX_TABLES = 32 };
+
+struct talk {
+	int fd;
+	struct wr in;
+	size_t used;			/* of in */
+	struct table *table[MAX_TABLES];
+	int ntable;
+	struct table *current;		/* rows go here */
+};
+
+static int dial(const struct ctl *ctl, struct err *err)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+
+	if (strlen(ctl->socket) >= sizeof(a.sun_path))
+		return err_set(err, ERR_USAGE, "'%s': too long for a socket", ctl->socket);
+	strcpy(a.sun_path, ctl->socket);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return err_set(err, ERR_SYS, "socket: %s", strerror(errno));
+	if (connect(fd, (struct sockaddr *)&a, sizeof(a)) == 0)
+		return fd;
+	err_set(err, ERR_SYS, "morphd does not answer at %s: %s", ctl->socket, strerror(errno));
+	close(fd);
+	return -1;
+}
+
+/* The next frame, which stays valid until the next call. */
+static int next_frame(struct talk *t, struct answer_frame *f, struct err *err)
+{
+	uint8_t buf[65536];
+	uint64_t used;
+
+	for (;;) {
+		struct bytes rest = { t->in.p + t->used, t->in.n - t->used };
+		int rc = answer_read(rest, f, &used, err);
+
+		if (rc < 0)
+			return -1;
+		if (rc > 0) {
+			t->used += used;
+			return 0;
+		}
+		if (t->used) {
+			memmove(t->in.p, t->in.p + t->used, t->in.n - t->used);
+			t->in.n -= t->used;
+			t->used = 0;
+		}
+		ssize_t k = read(t->fd, buf, sizeof(buf));
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k <= 0)
+			return err_set(err, ERR_SYS, "morphd ended in the middle of its answer%s%s",
+				       k < 0 ? ": " : "", k < 0 ? strerror(errno) : "");
+		wr_raw(&t->in, buf, (size_t)k);
+	}
+}
+
+static bool same_columns(const struct table *a, const struct table *b)
+{
+	if (table_ncol(a) != table_ncol(b) || strcmp(table_title(a), table_title(b)) != 0)
+		return false;
+	for (int i = 0; i < table_ncol(a); i++)
+		if (table_columns(a)[i].type != table_columns(b)[i].type ||
+		    strcmp(table_columns(a)[i].name, table_columns(b)[i].name) != 0)
+			return false;
+	return true;
+}
+
+static int begin_table(struct talk *t, const struct answer_frame *f, struct err *err)
+{
+	struct table *new = answer_read_table(f, err);
+
+	if (!new)
+		return -1;
+	for (int i = 0; i < t->ntable; i++)
+		if (same_columns(t->table[i], new)) {
+			table_free(new);
+			t->current = t->table[i];
+			return 0;
+		}
+	if (t->ntable == MAX_TABLES) {
+		table_free(new);
+		return err_set(err, ERR_INPUT, "an answer of too many tables");
+	}
+	t->current = t->table[t->ntable++] = new;
+	return 0;
+}
+
+static void print_line(const char *text)
+{
+	for (; *text; text++)
+		(void)fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, stderr);
+	(void)fputc('\n', stderr);
+}
+
+/* Until END, whose code is *code. */
+static int converse(struct talk *t, int *code, struct err *err)
+{
+	struct answer_frame f;
+
+	for (;;) {
+		if (next_frame(t, &f, err) < 0)
+			return -1;
+		switch (f.kind) {
+		case ANSWER_TABLE:
+			if (begin_table(t, &f, err) < 0)
+				return -1;
+			break;
+		case ANSWER_ROW:
+			if (!t->current)
+				return err_set(err, ERR_INPUT, "a row without a table");
+			if (answer_read_row(&f, t->current, err) < 0)
+				return -1;
+			break;
+		case ANSWER_LINE:
+			print_line(answer_read_text(&f));
+			break;
+		case ANSWER_ERROR:
+			(void)fputs("morphctl: ", stderr);
+			print_line(answer_read_text(&f));
+			break;
+		default:
+			*code = answer_read_end(&f);
+			return 0;
+		}
+	}
+}
+
+int ctl_talk(const struct ctl *ctl, int argc, const char *const *argv)
+{
+	struct talk t = { .fd = -1 };
+	struct wr request = { 0 };
+	struct err err = { 0 };
+	int code = 1, rc = -1;
+
+	if (request_write(&request, argc, argv, &err) == 0) {
+		t.fd = dial(ctl, &err);
+		if (t.fd >= 0 && io_write_all(t.fd, request.p, request.n, &err) == 0)
+			rc = converse(&t, &code, &err);
+	}
+	if (rc < 0) {
+		(void)fputs("morphctl: ", stderr);
+		print_line(err.text);
+		code = err_exit_code(&err);
+	}
+	if (t.ntable || (ctl->json && rc == 0))
+		table_print_all(t.table, t.ntable, stdout, ctl->json);
+	for (int i = 0; i < t.ntable; i++)
+		table_free(t.table[i]);
+	wr_free(&t.in);
+	wr_free(&request);
+	if (t.fd >= 0)
+		close(t.fd);
+	if (fflush(stdout) != 0 && code == 0) {
+		(void)fprintf(stderr, "morphctl: standard output: %s\n", strerror(errno));
+		code = 1;
+	}
+	return code;
+}

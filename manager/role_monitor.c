@@ -1,0 +1,63 @@
+/* role_monitor.c - the monitor's process around monitor_run() */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/err.h"
+#include "manager/role.h"
+#include "monitor/monitor.h"
+
+static int drop(void *ctx, struct err *err)
+{
+	const struct role_options *o = ctx;
+	struct job_user user;
+
+	if (role_user(o->user, &user, err) < 0 || role_drop(&user, err) < 0)
+		return -1;
+	role_log("pid %d, as user %d: may read the kernel's rings and write '%s/spool'",
+		 (int)getpid(), (int)geteuid(), o->store);
+	return 0;
+}
+
+static int open_spool(const struct role_options *o, struct err *err)
+{
+	char dir[4096];
+
+	if (snprintf(dir, sizeof(dir), "%s/spool", o->store) >= (int)sizeof(dir))
+		return err_set(err, ERR_USAGE, "'%s': too long", o->store);
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return err_set(err, ERR_SYS, "'%s': open: %s", dir, strerror(errno));
+	return fd;
+}
+
+int role_monitor(const struct role_options *o)
+{
+	struct perf_options wanted = { .clock = (enum monitor_clock)o->clock,
+				       .rate_hz = o->rate_hz, .pid = PERF_PID_ALL };
+	uint32_t own = (uint32_t)getppid();	/* and with it all roles and jobs */
+	struct role_options copy = *o;
+	struct err err = { 0 };
+
+	role_detach(o);
+	int spool = open_spool(o, &err);
+	if (spool < 0 || fcntl(ROLE_FD_PARENT, F_SETFD, FD_CLOEXEC) < 0) {
+		role_log("%s", spool < 0 ? err.text : "started without its parent");
+		return 1;
+	}
+	struct perf_set *set = perf_open(&wanted, &err);
+	struct monitor_options options = {
+		.command_fd = ROLE_FD_PARENT, .spool_dirfd = spool,
+		.spool_max_bytes = (uint64_t)o->spool_max_mib << 20, .drain_s = o->drain_s,
+		.paused = o->paused, .own_pid = &own, .nown_pid = 1, .confine = drop,
+		.confine_ctx = &copy,
+	};
+	int rc = set ? monitor_run(set, &options, NULL, &err) : -1;
+	if (rc < 0)
+		role_log("%s", err.text);
+	perf_close(set);
+	close(spool);
+	return rc < 0 ? 1 : 0;
+}

@@ -1,0 +1,239 @@
+#include "manager/show.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/err.h"
+#include "lib/table.h"
+#include "manager/control.h"
+#include "policy/policy.h"
+
+enum { HISTORY_LIMIT = 1000 };
+
+#define NEW_TABLE(title, col) table_new(title, (int)(sizeof(col) / sizeof((col)[0])), col)
+
+static void give(struct client *cl, struct table *t)
+{
+	control_table(cl, t);
+	table_free(t);
+}
+
+/* --- status --- */
+
+/* 0 when the process has gone. */
+static uint64_t resident_bytes(uint64_t pid)
+{
+	char path[64], text[128];
+	unsigned long long pages = 0;
+
+	(void)snprintf(path, sizeof(path), "/proc/%" PRIu64 "/statm", pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	ssize_t n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	if (sscanf(text, "%*u %llu", &pages) != 1)
+		return 0;
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void show_roles(struct work *w, struct client *cl)
+{
+	static const struct table_column col[] = {
+		{ "role", TABLE_TEXT }, { "pid", TABLE_UINT }, { "resident_bytes", TABLE_BYTES },
+		{ "starts", TABLE_UINT },
+	};
+	const uint64_t *n = w->ask->roles.num;
+	struct table *t = NEW_TABLE("roles", col);
+
+	table_row(t, "parent", n[MSG_ROLES_parent_pid],
+		  resident_bytes(n[MSG_ROLES_parent_pid]), (uint64_t)1);
+	table_row(t, "manager", (uint64_t)getpid(), resident_bytes((uint64_t)getpid()),
+		  n[MSG_ROLES_manager_starts]);
+	if (n[MSG_ROLES_monitor_pid])
+		table_row(t, "monitor", n[MSG_ROLES_monitor_pid],
+			  resident_bytes(n[MSG_ROLES_monitor_pid]), n[MSG_ROLES_monitor_starts]);
+	give(cl, t);
+}
+
+static void show_idle(struct work *w, struct client *cl)
+{
+	static const struct table_column col[] = {
+		{ "condition", TABLE_TEXT }, { "now", TABLE_TEXT }, { "idle", TABLE_BOOL },
+	};
+	struct idle_condition c[IDLE_NCONDITION];
+	struct table *t = NEW_TABLE("idle", col);
+
+	(void)policy_idle(w->policy, c);	/* the rows say it all */
+	for (int i = 0; i < IDLE_NCONDITION; i++)
+		table_row(t, c[i].name, c[i].value, (int)c[i].ok);
+	give(cl, t);
+}
+
+static int show_samples(struct work *w, struct client *cl, struct err *err)
+{
+	static const struct table_column col[] = {
+		{ "kind", TABLE_TEXT }, { "count", TABLE_UINT }, { "meaning", TABLE_TEXT },
+	};
+	uint64_t n[NCOUNTER];
+
+	if (store_counters(w->store, n, err) < 0)
+		return -1;
+	struct table *t = NEW_TABLE("samples", col);
+	for (int i = 0; i < NCOUNTER; i++)
+		table_row(t, counter_name[i], n[i], counter_help[i]);
+	give(cl, t);
+	return 0;
+}
+
+static void show_monitor(struct work *w, struct client *cl)
+{
+	static const struct table_column col[] = {
+		{ "samples", TABLE_UINT }, { "events", TABLE_UINT }, { "lost", TABLE_UINT },
+		{ "throttled", TABLE_UINT }, { "spool_bytes", TABLE_BYTES },
+		{ "files_dropped", TABLE_UINT }, { "samples_dropped", TABLE_UINT },
+	};
+	const uint64_t *n = w->ask->counts.num;
+	struct table *t = NEW_TABLE("monitor", col);
+
+	table_row(t, n[MSG_COUNTS_samples], n[MSG_COUNTS_events], n[MSG_COUNTS_lost],
+		  n[MSG_COUNTS_throttled], n[MSG_COUNTS_spool_bytes], n[MSG_COUNTS_files_dropped],
+		  n[MSG_COUNTS_samples_dropped]);
+	give(cl, t);
+}
+
+static void spool_size(struct work *w, uint64_t *files, uint64_t *bytes)
+{
+	int fd = openat(w->spool_dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct stat st;
+
+	*files = *bytes = 0;
+	if (!dir && fd >= 0)
+		close(fd);
+	for (struct dirent *d; dir && (d = readdir(dir)); ) {
+		if (d->d_name[0] == '.' ||
+		    fstatat(w->spool_dir, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		(*files)++;
+		*bytes += (uint64_t)st.st_size;
+	}
+	if (dir)
+		(void)closedir(dir);	/* only read */
+}
+
+int show_status(struct work *w, struct client *cl, struct err *err)
+{
+	static const struct table_column col[] = { { "name", TABLE_TEXT }, { "value", TABLE_TEXT } };
+	bool runs = w->ask->roles.num[MSG_ROLES_monitor_pid] != 0;
+	uint64_t files, bytes, up_s = (role_now_ms() - w->started_ms) / 1000;
+	char text[128], size[32];
+
+	struct table *t = NEW_TABLE("status", col);
+	table_row(t, "sampling", w->options->no_monitor ? "off (--no-monitor)" : !runs ?
+		  "the monitor is not running" : w->paused ? "paused" : "on");
+	table_row(t, "clock", runs && w->ask->counts.text[0] ? w->ask->counts.text : "-");
+	spool_size(w, &files, &bytes);
+	table_human_bytes(bytes, size, sizeof(size));
+	(void)snprintf(text, sizeof(text), "%" PRIu64 " files, %s", files, size);
+	table_row(t, "spool", text);
+	(void)snprintf(text, sizeof(text), "%" PRIu64 " s", up_s);
+	table_row(t, "manager up", text);
+	table_row(t, "policy", w->options->policy);
+	table_row(t, "store", w->options->store);
+	table_row(t, "automatic", w->policy->automatic ? "yes" : "no");
+	if (w->note[0])
+		table_row(t, "last trouble", w->note);
+	give(cl, t);
+	if (runs && w->ask->counts.type)
+		show_monitor(w, cl);
+	if (show_samples(w, cl, err) < 0)
+		return -1;
+	show_idle(w, cl);
+	show_roles(w, cl);
+	return 0;
+}
+
+/* --- list, history, policy --- */
+
+static bool list_module(void *ctx, const struct store_module *m)
+{
+	char state[STORE_REFUSAL_MAX + 16] = "original";
+
+	if (m->refusal[0])
+		(void)snprintf(state, sizeof(state), "refused: %s", m->refusal);
+	else if (m->generation)
+		(void)snprintf(state, sizeof(state), "optimized");
+	table_row(ctx, m->path, m->samples, m->outside, (uint64_t)m->generation,
+		  (uint64_t)m->functions, (uint64_t)m->movable, m->text_bytes, m->updated_ns, state);
+	return true;
+}
+
+int show_list(struct work *w, struct client *cl, struct err *err)
+{
+	static const struct table_column col[] = {
+		{ "path", TABLE_TEXT }, { "samples", TABLE_REAL }, { "outside", TABLE_REAL },
+		{ "generation", TABLE_UINT }, { "functions", TABLE_UINT },
+		{ "movable", TABLE_UINT }, { "text_bytes", TABLE_BYTES },
+		{ "last_sample", TABLE_TIME }, { "state", TABLE_TEXT },
+	};
+	struct table *t = NEW_TABLE("modules", col);
+	int rc = store_module_each(w->store, list_module, t, err);
+
+	if (rc >= 0)
+		control_table(cl, t);
+	table_free(t);
+	return rc < 0 ? -1 : 0;
+}
+
+static bool list_event(void *ctx, const struct store_event *e)
+{
+	table_row(ctx, e->time_ns, e->path, e->event, e->detail);
+	return true;
+}
+
+int show_history(struct work *w, const char *path, struct client *cl, struct err *err)
+{
+	static const struct table_column col[] = {
+		{ "time", TABLE_TIME }, { "path", TABLE_TEXT }, { "event", TABLE_TEXT },
+		{ "detail", TABLE_TEXT },
+	};
+	struct table *t = NEW_TABLE("history", col);
+	int rc = store_history_each(w->store, path, HISTORY_LIMIT, list_event, t, err);
+
+	if (rc >= 0)
+		control_table(cl, t);
+	table_free(t);
+	return rc < 0 ? -1 : 0;
+}
+
+static void list_setting(void *ctx, const char *section, const char *key, const char *value,
+			 const char *unit, const char *help)
+{
+	char name[128];
+
+	(void)snprintf(name, sizeof(name), "%s.%s", section, key);
+	table_row(ctx, name, value, unit, help);
+}
+
+int show_policy(struct work *w, struct client *cl, struct err *err)
+{
+	static const struct table_column col[] = {
+		{ "setting", TABLE_TEXT }, { "value", TABLE_TEXT }, { "unit", TABLE_TEXT },
+		{ "meaning", TABLE_TEXT },
+	};
+	struct table *t = NEW_TABLE("policy", col);
+
+	(void)err;			/* cannot fail */
+	policy_each(w->policy, list_setting, t);
+	give(cl, t);
+	return 0;
+}

@@ -1,0 +1,88 @@
+/* work.h - what the manager does: spool to profiles, profiles to generations, tables for people
+ *
+ * Malloc-backed, lives as long as the manager.  Functions that take a client answer it, but leave
+ * the end of the answer (control_end) to the caller, who knows what else belongs to the request.
+ */
+#ifndef MANAGER_WORK_H
+#define MANAGER_WORK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/blocktable.h"
+#include "manager/ask.h"
+#include "manager/role.h"
+#include "manager/store.h"
+
+struct client;
+struct err;
+struct ingest;
+struct modules;
+struct policy;
+
+struct work {
+	const struct role_options *options;
+	struct ask *ask;
+	struct policy *policy;
+	struct store *store;
+	struct modules *modules;
+	struct ingest *ingest;
+	int spool_dir;
+	bool paused;
+	uint64_t started_ms;
+	char note[512];			/* what went wrong last in the background; "" if nothing */
+};
+
+/* Policy, store, spool; w->options and w->ask are filled.  Says to the parent how to sample. */
+int work_open(struct work *w, struct err *err);
+void work_close(struct work *w);
+/* Reads the policy anew; on error the old one stays. */
+int work_reload(struct work *w, struct err *err);
+
+struct work_spool {
+	uint32_t files;
+	uint64_t samples;		/* of known modules */
+	char warning[512];		/* why the newest samples are missing, "" if they are not */
+};
+
+/* Has the monitor write everything out and takes in all spool files. */
+int work_sync(struct work *w, struct work_spool *out, struct err *err);
+/* The machine is idle: takes in the spool and, if the policy says so, reoptimizes one module. */
+void work_idle(struct work *w);
+
+/* --- one module (work_module.c); `cl` gets progress and tables, NULL: nobody listens --- */
+
+/* Path, or the name of one module without its folder.  -1 also when there is no such module. */
+int work_find(struct work *w, const char *name, struct store_module *out, struct err *err);
+/* Is it worth a (new) generation without anybody asking? */
+bool work_is_worth(struct work *w, const struct store_module *m);
+int work_reoptimize(struct work *w, const char *path, bool dry_run, struct client *cl,
+		    struct err *err);
+int work_restore(struct work *w, const char *path, struct client *cl, struct err *err);
+
+struct work_proof {
+	uint32_t generation;
+	char detail[1024];
+};
+
+/* Proves anew what is at the path. */
+int work_verify(struct work *w, const char *path, struct work_proof *out, struct err *err);
+/* Somebody may have changed the file: brings the store up to date. */
+void work_look(struct work *w, const char *path);
+/* What a killed manager left half done. */
+int work_recover(struct work *w, struct err *err);
+
+/* --- help for all of it --- */
+
+struct ask_limits work_limits(const struct work *w);
+/* Appends the whole content; the descriptor stays the caller's. */
+int work_read(int fd, struct wr *out, struct err *err);
+/* Both are the caller's to free; -1 also when the module is not analysed. */
+int work_table(struct work *w, const struct store_module *m, struct wr *bytes,
+	       struct blocktable *out, struct err *err);
+/* The pristine original, wherever it is; a descriptor or -1. */
+int work_open_pristine(struct work *w, const struct store_module *m, struct err *err);
+void work_history(struct work *w, const char *path, const char *event, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+#endif
