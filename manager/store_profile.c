@@ -1,0 +1,339 @@
+/* store_profile.c - block profiles and what a spool file adds to them */
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/err.h"
+#include "manager/attribute.h"
+#include "manager/profile_code.h"
+#include "manager/store_db.h"
+
+enum { UNIT = 256 };		/* of fixed point samples */
+
+int store_profile_get(struct store *s, int64_t module, struct store_profile *out,
+		      struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_PROFILE_GET, err);
+
+	if (!q)
+		return -1;
+	(void)sqlite3_bind_int64(q, 1, module);
+	int rc = store_step(s, q, err);
+	if (rc != 1)
+		return rc;
+	rc = profile_decode(store_get_blob(q, 0), out);
+	store_done(q);
+	return rc < 0 ? store_damaged(s, "profile", err) : 1;
+}
+
+void store_profile_free(struct store_profile *p)
+{
+	free(p->count);
+	*p = (struct store_profile){ 0 };
+}
+
+static double sum_of(const struct store_profile *p)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < p->ncount; i++)
+		sum += (double)p->count[i].samples / UNIT;
+	return sum;
+}
+
+int store_profile_put(struct store *s, int64_t module, const struct store_profile *p,
+		      uint64_t max_bytes, struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_PROFILE_PUT, err);
+	struct wr w = { 0 };
+
+	if (!q)
+		return -1;
+	profile_encode(p, max_bytes, &w);
+	(void)sqlite3_bind_int64(q, 1, module);
+	(void)sqlite3_bind_double(q, 2, sum_of(p));
+	(void)sqlite3_bind_double(q, 3, (double)p->outside / UNIT);
+	(void)sqlite3_bind_int64(q, 4, (int64_t)store_now_ns());
+	store_bind_blob(q, 5, wr_bytes(&w));
+	int rc = store_run(s, q, err);
+	wr_free(&w);
+	return rc;
+}
+
+int store_profile_discard(struct store *s, int64_t module, struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_PROFILE_DELETE, err);
+
+	if (!q)
+		return -1;
+	(void)sqlite3_bind_int64(q, 1, module);
+	return store_run(s, q, err);
+}
+
+int store_profile_bytes(struct store *s, int64_t module, uint64_t *out, struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_PROFILE_GET, err);
+
+	if (!q)
+		return -1;
+	(void)sqlite3_bind_int64(q, 1, module);
+	int rc = store_step(s, q, err);
+	if (rc == 1) {
+		*out = store_get_blob(q, 0).n;
+		store_done(q);
+	}
+	return rc;
+}
+
+/* At most 5 % of the text, once that is known. */
+static int budget_of(struct store *s, int64_t module, uint64_t *out, struct err *err)
+{
+	struct store_module m;
+	int rc = store_module_by_id(s, module, &m, err);
+
+	if (rc == 1)
+		*out = m.text_bytes / 20;
+	return rc;
+}
+
+static int age_one(struct store *s, int64_t module, double factor, struct err *err)
+{
+	struct store_profile p;
+	uint64_t budget = 0;
+	int rc = store_profile_get(s, module, &p, err);
+
+	if (rc != 1)
+		return rc;
+	if (budget_of(s, module, &budget, err) < 0) {
+		store_profile_free(&p);
+		return -1;
+	}
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < p.ncount; i++) {
+		p.count[i].samples = (uint64_t)llround((double)p.count[i].samples * factor);
+		if (p.count[i].samples)
+			p.count[n++] = p.count[i];
+	}
+	p.ncount = n;
+	p.outside = (uint64_t)llround((double)p.outside * factor);
+	rc = store_profile_put(s, module, &p, budget, err);
+	store_profile_free(&p);
+	return rc;
+}
+
+int store_profile_age(struct store *s, double factor, struct err *err)
+{
+	int64_t *id = NULL;
+	uint32_t n = 0;
+
+	if (!(factor >= 0 && factor <= 1))
+		return err_set(err, ERR_USAGE, "aging by a factor of %g, not within 0..1", factor);
+	if (store_begin(s, err) < 0)
+		return -1;
+	sqlite3_stmt *q = store_sql(s, SQL_PROFILE_IDS, err);
+	int rc = q ? store_ids(s, q, &id, &n, err) : -1;
+	for (uint32_t i = 0; i < n && rc >= 0; i++)
+		rc = age_one(s, id[i], factor, err);
+	free(id);
+	if (rc < 0) {
+		store_rollback(s);
+		return -1;
+	}
+	return store_commit(s, err);
+}
+
+/* --- counters and the state between two spool files --- */
+
+int store_counter_add(struct store *s, enum counter c, uint64_t n, struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_COUNTER_ADD, err);
+
+	if (!q)
+		return -1;
+	(void)sqlite3_bind_int64(q, 1, c);
+	(void)sqlite3_bind_int64(q, 2, (int64_t)n);
+	return store_run(s, q, err);
+}
+
+int store_counters(struct store *s, uint64_t out[NCOUNTER], struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_COUNTER_GET, err);
+	uint64_t counter[NCOUNTER] = { 0 };
+	int rc;
+
+	if (!q)
+		return -1;
+	while ((rc = store_step(s, q, err)) == 1) {
+		int64_t id = sqlite3_column_int64(q, 0), n = sqlite3_column_int64(q, 1);
+
+		if (id < 0 || id >= NCOUNTER || n < 0) {
+			store_done(q);
+			return store_damaged(s, "counter", err);
+		}
+		counter[id] = (uint64_t)n;
+	}
+	if (rc < 0)
+		return -1;
+	memcpy(out, counter, sizeof(counter));
+	return 0;
+}
+
+static int state_put(struct store *s, const char *name, struct bytes value, struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_STATE_PUT, err);
+
+	if (!q)
+		return -1;
+	store_bind_text(q, 1, name);
+	store_bind_blob(q, 2, value);
+	return store_run(s, q, err);
+}
+
+static int state_get(struct store *s, const char *name, struct wr *out, struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_STATE_GET, err);
+
+	if (!q)
+		return -1;
+	store_bind_text(q, 1, name);
+	int rc = store_step(s, q, err);
+	if (rc == 1) {
+		struct bytes b = store_get_blob(q, 0);
+
+		wr_raw(out, b.p, b.n);
+		store_done(q);
+	}
+	return rc;
+}
+
+int store_spool_last(struct store *s, char *out, size_t n, struct err *err)
+{
+	struct wr w = { 0 };
+	int rc = state_get(s, "spool_last", &w, err);
+
+	if (rc == 1 && (w.n >= n || memchr(wr_bytes(&w).p, 0, w.n))) {
+		wr_free(&w);
+		return store_damaged(s, "state", err);
+	}
+	if (rc >= 0) {
+		memcpy(out, wr_bytes(&w).p, w.n);
+		out[w.n] = '\0';
+	}
+	wr_free(&w);
+	return rc < 0 ? -1 : 0;
+}
+
+/* Names this boot of the machine; "" when the kernel does not tell. */
+static struct bytes boot_id(char buf[64])
+{
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, buf, 64);
+
+	if (fd >= 0)
+		close(fd);
+	return (struct bytes){ (const uint8_t *)buf, n < 0 ? 0 : (uint64_t)n };
+}
+
+int store_spaces_get(struct store *s, struct wr *out, struct err *err)
+{
+	struct wr boot = { 0 };
+	char buf[64];
+	int rc = state_get(s, "boot", &boot, err);
+	struct bytes now = boot_id(buf);
+
+	if (rc == 1 && (boot.n != now.n || memcmp(boot.p, now.p, now.n) != 0))
+		rc = 0;
+	wr_free(&boot);
+	return rc == 1 ? state_get(s, "spaces", out, err) : rc;
+}
+
+/* --- one spool file --- */
+
+static uint64_t add_samples(uint64_t a, uint64_t samples)
+{
+	uint64_t b = samples > UINT64_MAX / UNIT ? UINT64_MAX : samples * UNIT;
+
+	return b > UINT64_MAX - a ? UINT64_MAX : a + b;
+}
+
+/* The sum of both, in a new array. */
+static struct store_profile merged(const struct store_profile *p,
+				   const struct attribute_module *m)
+{
+	size_t most = (size_t)p->ncount + m->ncount;
+	struct store_profile sum = { add_samples(p->outside, m->outside), 0,
+				     calloc(most + 1, sizeof(*sum.count)) };
+
+	if (!sum.count) {
+		(void)fputs("out of memory\n", stderr);	/* exits anyway */
+		exit(1);
+	}
+	for (uint32_t i = 0, k = 0; i < p->ncount || k < m->ncount; ) {
+		struct store_count *c = &sum.count[sum.ncount++];
+		bool old = i < p->ncount &&
+			   (k == m->ncount || p->count[i].block <= m->count[k].block);
+
+		if (old)
+			*c = p->count[i++];
+		else
+			c->block = m->count[k].block;
+		if (k < m->ncount && m->count[k].block == c->block)
+			c->samples = add_samples(c->samples, m->count[k++].samples);
+	}
+	return sum;
+}
+
+static int add_module(struct store *s, const struct attribute_module *m, struct err *err)
+{
+	struct store_profile p = { 0 }, sum;
+	uint64_t budget = 0;
+	int rc = budget_of(s, (int64_t)m->module, &budget, err);
+
+	if (rc == 0)		/* forgotten while its samples were on the way */
+		return store_counter_add(s, COUNTER_CHANGED, m->samples + m->outside, err);
+	if (rc < 0 || store_profile_get(s, (int64_t)m->module, &p, err) < 0)
+		return -1;
+	sum = merged(&p, m);
+	rc = store_profile_put(s, (int64_t)m->module, &sum, budget, err);
+	store_profile_free(&p);
+	store_profile_free(&sum);
+	return rc;
+}
+
+static int add_all(struct store *s, const char *spool_file, const struct attribution *a,
+		   struct bytes spaces, struct err *err)
+{
+	char last[256], boot[64];
+	struct bytes name = { (const uint8_t *)spool_file, strlen(spool_file) };
+
+	if (store_spool_last(s, last, sizeof(last), err) < 0)
+		return -1;
+	if (strcmp(spool_file, last) <= 0)
+		return err_set(err, ERR_USAGE, "spool file '%s' was done before (the last is '%s')",
+			       spool_file, last);
+	for (uint32_t i = 0; i < a->nmodule; i++)
+		if (add_module(s, &a->module[i], err) < 0)
+			return -1;
+	for (int i = 0; i < NCOUNTER; i++)
+		if (a->counter[i] && store_counter_add(s, (enum counter)i, a->counter[i], err) < 0)
+			return -1;
+	if (state_put(s, "spaces", spaces, err) < 0 ||
+	    state_put(s, "boot", boot_id(boot), err) < 0)
+		return -1;
+	return state_put(s, "spool_last", name, err);
+}
+
+int store_add_attribution(struct store *s, const char *spool_file, const struct attribution *a,
+			  struct bytes spaces, struct err *err)
+{
+	if (store_begin(s, err) < 0)
+		return -1;
+	if (add_all(s, spool_file, a, spaces, err) < 0) {
+		store_rollback(s);
+		return -1;
+	}
+	return store_commit(s, err);
+}
