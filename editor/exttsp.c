@@ -556,7 +556,7 @@ void exttsp_order(const struct exttsp_graph *g, uint32_t *order)
 	uint32_t *identity = must_alloc(NULL, g->nnode, sizeof(*identity));
 	for (uint32_t v = 0; v < g->nnode; v++)
 		identity[v] = v;
-	if (exttsp_score(g, order) < exttsp_score(g, identity))
+	if (exttsp_score(g, order) <= exttsp_score(g, identity) + s.least)
 		memcpy(order, identity, g->nnode * sizeof(*order));
 	free(identity);
 }

@@ -246,6 +246,11 @@ static int build_insns(struct parser *ps, struct text_fn *t, uint32_t id, struct
 	uint32_t len = last_bytes((enum insn_kind)last.kind, b->size, bytes, &last);
 	if (b->size < len)
 		return wrong(ps, "too small for its last instruction is a block of fn", t->fn.name);
+	if (t->text.v[id].insns == 1 && b->size <= 15 &&
+	    (last.kind == INSN_PLAIN || last.kind == INSN_NOP)) {
+		memset(bytes, 0x90, b->size);
+		len = b->size;
+	}
 	uint32_t rest = b->size - len, n = t->text.v[id].insns;
 	n = n ? n - 1 : (rest + 3) / 4;
 	if (n > rest || rest > 15 * n)
