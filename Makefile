@@ -91,6 +91,9 @@ $(HELPERS): $(B)/%: %.c $(ARCHIVES)
 	@mkdir -p $(@D)
 	$(call link_test)
 
+# Unwinding runs its cleanup handlers by the unwind tables only in code compiled for exceptions.
+$(B)/tests/programs/unwind: private CFLAGS += -fexceptions
+
 programs-for-check: all $(UNIT) $(FUZZ) $(HELPERS)
 
 # `make packages` works offline when nothing is missing; without root it only says what is.

@@ -1,0 +1,79 @@
+#!/bin/bash
+# tools.sh - what looks at ELF files is as content with a generation as with its original:
+# readelf, eu-elflint, ldd, gdb, strip (where the layout stands it); output is deterministic
+. tests/moving.sh
+
+have() {		# TOOL NAME
+	command -v "$1" >/dev/null && return 0
+	skip "$2" "no $1"
+	return 1
+}
+
+# Complaints of eu-elflint without the numbers and addresses that differ between two files.
+complaints() {
+	eu-elflint --gnu-ld "$1" 2>&1 | grep -v '^No errors$' | sed -E 's/0x[0-9a-f]+|[0-9]+/N/g' | sort -u
+}
+
+# The number of frames that gdb sees at the program's N-th write, and whether the last is _start.
+frames() {		# PROGRAM ARGS...
+	gdb -nx -batch -ex 'set confirm off' -ex 'set startup-with-shell off' -ex 'set debuginfod enabled off' \
+		-ex 'catch syscall write' -ex run -ex 'bt' -ex kill --args "$@" 2>&1 |
+		awk '/^#[0-9]/ { n++ } /[Bb]acktrace stopped|corrupt/ { bad = 1 } END { print n + 0, bad + 0 }'
+}
+
+look_at() {		# FILE NAME ARGS...
+	local file=$1 name=$2 gen=$T/bin/$2 out new
+	shift 2
+	move_all "$file" "$gen" 4 || return
+
+	move_all "$file" "$gen.again" 4 >/dev/null
+	check "$name: same seed, same bytes" cmp "$gen" "$gen.again"
+
+	if have readelf "$name: readelf"; then
+		out=$(readelf -lSW "$gen" 2>&1 >/dev/null)
+		[ -z "$out" ] && ok "$name: readelf has no complaint" || {
+			not_ok "$name: readelf complains"; note "$out"; }
+		out=$(readelf -SW "$gen" 2>/dev/null | grep -c '\.morph\.')
+		[ "$out" -ge 2 ] && ok "$name: readelf shows the new sections" || not_ok "$name: no new sections"
+		out=$(readelf --debug-dump=frames-interp "$gen" 2>&1 >/dev/null | head -n 5)
+		[ -z "$out" ] && ok "$name: readelf reads the unwind tables" || {
+			not_ok "$name: readelf on the unwind tables"; note "$out"; }
+	fi
+	if have eu-elflint "$name: eu-elflint"; then
+		new=$(comm -13 <(complaints "$file") <(complaints "$gen"))
+		[ -z "$new" ] && ok "$name: eu-elflint has no new complaint" || {
+			not_ok "$name: eu-elflint complains"; note "$new"; }
+	fi
+	if have ldd "$name: ldd"; then
+		out=$(diff <(ldd "$file" | sed 's/(.*//' | sort) <(ldd "$gen" | sed 's/(.*//' | sort))
+		[ -z "$out" ] && ok "$name: ldd agrees" || { not_ok "$name: ldd differs"; note "$out"; }
+	fi
+	[ $# = 0 ] && return
+	if have gdb "$name: gdb"; then
+		out=$(frames "$file" "$@") new=$(frames "$gen" "$@")
+		[ "${out%% *}" -gt 2 ] && [ "$out" = "$new" ] &&
+			ok "$name: gdb unwinds the same ${out%% *} frames" ||
+			not_ok "$name: gdb sees frames '$new', in the original '$out'"
+	fi
+	if have strip "$name: strip"; then
+		if [ "$(stat_of layout)" = C ]; then
+			cp "$gen" "$gen.stripped"
+			check "$name: strip works on it" strip "$gen.stripped"
+			record_run "$T/before" "$gen" "$@"
+			record_run "$T/after" "$gen.stripped" "$@"
+			same_run "$name: stripped again" "$T/before" "$T/after"
+		else
+			skip "$name: strip" "layout $(stat_of layout) does not stand it"
+		fi
+	fi
+}
+
+look_at /usr/bin/perl perl -e 'my @a = sort { print STDOUT "x"; $a <=> $b } 3, 1, 2; $| = 1; print sub { "@a\n" }->()'
+look_at /usr/bin/bash bash -c 'f() { echo "$1"; }; f hello'
+look_at /usr/bin/sort sort /etc/passwd
+look_at /usr/bin/gzip gzip -l /dev/null
+look_at /usr/bin/git git --version
+look_at /usr/bin/sqlite3 sqlite3 :memory: 'select 1'
+f=$(library libsqlite3.so.0) && [ -n "$f" ] && look_at "$f" libsqlite3.so.0
+f=$(library libc.so.6) && [ -n "$f" ] && look_at "$f" libc.so.6
+done_testing
