@@ -8,7 +8,6 @@ enum form { WHOLE, ZX8, ZX16, ZX32, SX8, SX16, SX32 };
 enum { W8, W16, W32, W64 };		/* index in bound[] */
 
 static const uint32_t PHI = (uint32_t)1 << 31;	/* names given at joins; others at instructions */
-static const uint16_t CALLER_SAVED = 0x0fc7;	/* rax rcx rdx rsi rdi r8-r11 */
 enum { RSP = 4 };
 
 static unsigned width_index(unsigned bits)
@@ -32,6 +31,8 @@ static uint32_t bound_at(const struct abs_value *v, unsigned w)
 {
 	uint32_t b = largest(w);
 
+	if (v->short32 && w == W64)
+		w = W32;
 	for (; w <= W64; w++)
 		if (v->bound[w] < b)
 			b = v->bound[w];
@@ -49,6 +50,7 @@ static struct abs_value bounded(uint64_t bound)
 {
 	struct abs_value v = plain();
 
+	v.short32 = bound <= UINT32_MAX;
 	if (bound < ABS_UNBOUND)
 		v.bound[W64] = (uint32_t)bound;
 	return v;
@@ -130,6 +132,20 @@ static bool compose(enum form f, bool sx, unsigned w, enum form *out)
 	return w == W64 || f <= ZX32 || sx;
 }
 
+/* What is left of a value when only parts of it remain, or it may have been overwritten: nothing
+ * known, but whoever uses it still spoils the table that it came from. */
+static void blur(struct abs_value *v)
+{
+	struct abs_value out = plain();
+
+	if (v->may) {
+		out.kind = ABS_MIXED;
+		out.may = v->may;
+		out.clean = v->kind == ABS_MIXED ? v->clean : 0;
+	}
+	*v = out;
+}
+
 /* The low src_bits of *src, extended to `bits`; writing 32 bits clears the upper half. */
 static struct abs_value extend(const struct abs_value *src, unsigned src_bits, bool sx,
 			       unsigned bits)
@@ -143,8 +159,14 @@ static struct abs_value extend(const struct abs_value *src, unsigned src_bits, b
 	for (unsigned i = W8; i <= w; i++)
 		v.bound[i] = bound_at(src, i);
 	uint32_t b = v.bound[w];
+	v.short32 = !sx || bits == 32 || is_nonnegative(b, w);
 	if (!sx || is_nonnegative(b, w))
 		v.bound[W64] = b;
+	if (src->may && src_bits > src->clean) {
+		v = *src;
+		blur(&v);
+		return v;
+	}
 	if (src->name && !(sx && bits == 32) && compose(src->form, sx, w, &form)) {
 		v.name = src->name;
 		v.form = (uint8_t)form;
@@ -215,23 +237,14 @@ static void kill_cells_of(struct abs_state *s, uint16_t regs)
 	}
 }
 
-/* Values that die without being overwritten for sure: whoever reads them spoils the table. */
-static void blur(struct abs_value *v)
-{
-	struct abs_value out = plain();
-
-	if (v->may) {
-		out.kind = ABS_MIXED;
-		out.may = v->may;
-		out.clean = v->kind == ABS_MIXED ? v->clean : 0;
-	}
-	*v = out;
-}
-
 static void write_registers(struct abs_state *s, const struct op *op)
 {
-	for (uint16_t m = op->writes; m; m &= (uint16_t)(m - 1))
-		s->v[__builtin_ctz(m)] = plain();
+	for (uint16_t m = op->writes; m; m &= (uint16_t)(m - 1)) {
+		unsigned i = (unsigned)__builtin_ctz(m);
+
+		s->v[i] = plain();
+		s->v[i].short32 = op->writes32 >> i & 1;
+	}
 	for (uint16_t m = op->partial; m; m &= (uint16_t)(m - 1)) {
 		struct abs_value *v = &s->v[__builtin_ctz(m)];
 		uint8_t bits = op->partial16 & m & -m ? 16 : 8;
@@ -288,8 +301,6 @@ static bool result(struct absint *ai, struct abs_state *s, const struct op *op, 
 
 	switch (op->kind) {
 	case OP_MOVE:
-		if (op->src_bits < 64)
-			use(ai, s, op->src, op->src_bits);
 		if (!src->may)
 			(void)name_of(s, op->src, insn, 0);
 		*out = extend(src, op->src_bits, op->sx, op->bits);
@@ -375,16 +386,6 @@ static void store(struct abs_state *s, const struct op *op, uint32_t insn)
 	s->v[c] = extend(src, op->src_bits, false, 64);
 }
 
-static void step_call(struct abs_state *s)
-{
-	for (uint16_t m = CALLER_SAVED; m; m &= (uint16_t)(m - 1))
-		blur(&s->v[__builtin_ctz(m)]);
-	for (unsigned k = 0; k < ABS_NCELL; k++)
-		if (s->cell[k].bytes)
-			drop_cell(s, k);
-	s->compare = (struct abs_compare){ 0 };
-}
-
 void absint_step(struct absint *ai, struct abs_state *s, const struct op *op, uint32_t insn)
 {
 	struct abs_value out, old = plain();
@@ -402,10 +403,6 @@ void absint_step(struct absint *ai, struct abs_state *s, const struct op *op, ui
 		use_mask(ai, s, op->reads16, 16);
 		use_mask(ai, s, op->reads8, 8);
 	}
-	if (op->kind == OP_CALL) {
-		step_call(s);
-		return;
-	}
 	if (op->dst < ABS_NREG)
 		old = s->v[op->dst];
 	if (op->writes_mem)
@@ -419,6 +416,23 @@ void absint_step(struct absint *ai, struct abs_state *s, const struct op *op, ui
 		store(s, op, insn);
 	if (op->flags)
 		s->compare = (struct abs_compare){ 0 };
+}
+
+void absint_call(struct absint *ai, struct abs_state *s, const struct op *op, uint16_t clobbered)
+{
+	use_mask(ai, s, op->reads, 64);
+	for (uint16_t m = ABS_CALLER_SAVED; m; m &= (uint16_t)(m - 1)) {
+		unsigned i = (unsigned)__builtin_ctz(m);
+
+		if (clobbered >> i & 1)
+			s->v[i] = plain();
+		else
+			blur(&s->v[i]);
+	}
+	for (unsigned k = 0; k < ABS_NCELL; k++)
+		if (s->cell[k].bytes)
+			drop_cell(s, k);
+	s->compare = (struct abs_compare){ 0 };
 }
 
 bool absint_jump(struct absint *ai, struct abs_state *s, const struct op *op, uint16_t *group,
@@ -499,6 +513,7 @@ static struct abs_value join_values(const struct abs_value *x, const struct abs_
 		if (v.bound[w] == largest(w))
 			v.bound[w] = ABS_UNBOUND;
 	}
+	v.short32 = x->short32 & y->short32;
 	v.may = x->may | y->may;
 	v.kind = x->kind;
 	if (x->kind != y->kind || x->group != y->group || x->kind == ABS_MIXED)

@@ -13,6 +13,7 @@
 #include "postmorph/absop.h"
 
 enum { ABS_NCELL = 4, ABS_NVALUE = ABS_NREG + ABS_NCELL };
+static const uint16_t ABS_CALLER_SAVED = 0x0fc7;	/* rax rcx rdx rsi rdi r8-r11 */
 static const uint32_t ABS_UNBOUND = UINT32_MAX;
 
 enum abs_kind {
@@ -32,7 +33,8 @@ struct abs_value {
 	uint8_t kind;		/* enum abs_kind */
 	uint8_t form;
 	uint8_t clean;		/* of MIXED: that many low bits were overwritten */
-	uint8_t zero[3];	/* no hidden padding: states are compared as bytes */
+	uint8_t short32;	/* the upper 32 bits are 0 */
+	uint8_t zero[2];	/* no hidden padding: states are compared as bytes */
 };
 
 struct abs_cell {		/* memory that a value in v[ABS_NREG + i] was seen in */
@@ -60,8 +62,11 @@ struct absint {
 
 /* Nothing is known: a function's entry. */
 void absint_top(struct abs_state *s);
-/* Effect of instruction number `insn`; not for jumps. */
+/* Effect of instruction number `insn`; not for jumps and calls. */
 void absint_step(struct absint *ai, struct abs_state *s, const struct op *op, uint32_t insn);
+/* A call, of the kernel too.  `clobbered`: registers that the callee is known to overwrite.  Other
+ * caller-saved ones may keep their value, and the caller may know that. */
+void absint_call(struct absint *ai, struct abs_state *s, const struct op *op, uint16_t clobbered);
 /* An indirect jump.  True: through the table of *group at an index <= *index. */
 bool absint_jump(struct absint *ai, struct abs_state *s, const struct op *op, uint16_t *group,
 		 uint32_t *index);

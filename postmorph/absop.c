@@ -47,11 +47,12 @@ static void add_register(struct op *op, const ZydisDecodedOperand *o)
 	}
 	if (!(o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
 		return;
-	if (width >= 32 && !(o->actions & ZYDIS_OPERAND_ACTION_CONDWRITE)) {
+	if (width >= 32) {
 		op->writes |= bit;
-	} else if (width >= 32) {
-		op->writes |= bit;	/* may keep its old value: that counts as a read */
-		op->reads |= bit;
+		if (o->actions & ZYDIS_OPERAND_ACTION_CONDWRITE)
+			op->reads |= bit;	/* it may keep its old value */
+		else if (width == 32)
+			op->writes32 |= bit;
 	} else {
 		op->partial |= bit;
 		if (width == 16)

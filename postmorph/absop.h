@@ -49,6 +49,7 @@ struct op {
 	/* OP_OTHER (and address registers of any mem, for all kinds): by width of access */
 	uint16_t reads, reads16, reads8;	/* 32 or 64 bits; 16 bits or ah..; low 8 bits */
 	uint16_t writes, partial;	/* all of the register; 8 or 16 bits of it */
+	uint16_t writes32;	/* of `writes`: as 32 bits, which clears the upper half */
 	uint16_t partial16;		/* of `partial`: the low 16 bits */
 	uint16_t group;		/* set by jumptable.c: candidate table whose address the
 				 * instruction forms, ABS_NO_GROUP if none */

@@ -40,6 +40,7 @@ struct text {
 	uint8_t *mark;		/* [span] */
 	uint64_t span;
 	struct plt plt;
+	uint16_t *clobbers;	/* [nfn], filled on demand by clobbers_of(); 0: not yet */
 	bool has_rseq;		/* some section holds restartable sequences */
 	uint64_t nreturn_pointer;	/* pointers in data to return addresses */
 };
@@ -89,6 +90,9 @@ void blocks_make(const struct text *t, struct fn *fn, const struct table_use *us
 /* jumptable.c: proven tables of one function; marks their targets.  Returns the uses in the
  * scratch arena, ascending by insn. */
 const struct table_use *jumptables_find(struct text *t, struct fn *fn, uint32_t *nuse);
+
+/* clobbers.c: caller-saved registers that a call of `entry` is known to overwrite on some path. */
+uint16_t clobbers_of(struct text *t, vaddr entry);
 
 /* calls.c: prog->call[], block.noreturn. */
 void calls_find(struct text *t);

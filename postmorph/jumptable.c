@@ -265,18 +265,25 @@ static void follow_table(struct walk *w, uint32_t insn, struct abs_state *s)
 	}
 }
 
-static bool never_returns(const struct walk *w, const struct insn *insn)
+/* A call; false when it is known not to come back. */
+static bool walk_call(struct walk *w, const struct insn *insn, const struct op *op,
+		      struct abs_state *s)
 {
 	const struct prog *prog = w->t->prog;
+	uint16_t clobbered = ABS_CALLER_SAVED;
+	bool returns = true;
 
-	if (insn->kind != INSN_CALL)
-		return false;
-	vaddr target = insn_target(insn, prog_insn_bytes(prog, insn), prog_insn_addr(prog, insn));
-	uint32_t fn = prog_find_fn(prog, target);
-	if (fn != NO_FN && prog->fn[fn].skip != SKIP_PLT)
-		return false;
-	const char *name = plt_stub_name(&w->t->plt, &prog->img, target);
-	return name && plt_noreturn(name);
+	if (insn->kind == INSN_CALL) {
+		vaddr target = insn_target(insn, prog_insn_bytes(prog, insn),
+					   prog_insn_addr(prog, insn));
+		const char *name = plt_stub_name(&w->t->plt, &prog->img, target);
+
+		returns = !name || !plt_noreturn(name);
+		if (!name)
+			clobbered = clobbers_of(w->t, target);
+	}
+	absint_call(&w->ai, s, op, clobbered);
+	return returns;
 }
 
 /* One instruction; false when control does not go on behind it. */
@@ -296,8 +303,12 @@ static bool walk_insn(struct walk *w, uint32_t i, struct abs_state *s)
 		follow_branch(w, insn, &taken);
 		return true;
 	}
-	case INSN_LOOP: case INSN_XBEGIN:
+	case INSN_LOOP:
 		absint_step(&w->ai, s, op, i);
+		follow_branch(w, insn, s);
+		return true;
+	case INSN_XBEGIN:
+		absint_call(&w->ai, s, op, 0);
 		follow_branch(w, insn, s);
 		return true;
 	case INSN_JMP:
@@ -308,9 +319,16 @@ static bool walk_insn(struct walk *w, uint32_t i, struct abs_state *s)
 		return false;
 	case INSN_RET: case INSN_TRAP:
 		return false;
+	case INSN_CALL: case INSN_ICALL:
+		return walk_call(w, insn, op, s);
+	case INSN_NOP:
+		return true;
 	default:
-		absint_step(&w->ai, s, op, i);
-		return !never_returns(w, insn);
+		if (op->kind == OP_CALL)	/* of the kernel */
+			absint_call(&w->ai, s, op, 0);
+		else
+			absint_step(&w->ai, s, op, i);
+		return true;
 	}
 }
 
