@@ -1,0 +1,230 @@
+/* Jobs: what they get, what they cannot do, how they end.  The test is its own morph-edit: started
+ * as one, it does what its input says. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "lib/err.h"
+#include "manager/job.h"
+
+/* --- the morph-edit of this test --- */
+
+static int play(int argc, char **argv)
+{
+	char what[64] = "", out[256];
+	struct rlimit r;
+	int n = 0;
+
+	if (read(3, what, sizeof(what) - 1) < 0)
+		return 1;
+	if (strcmp(what, "args") == 0) {
+		for (int i = 1; i < argc; i++)
+			n += snprintf(out + n, sizeof(out) - (size_t)n, "%s ", argv[i]);
+		return write(1, out, (size_t)n) == n ? 0 : 1;
+	}
+	if (strcmp(what, "descriptors") == 0) {
+		for (int fd = 0; fd < 1024; fd++)
+			if (fcntl(fd, F_GETFD) >= 0)
+				n += snprintf(out + n, sizeof(out) - (size_t)n, "%d ", fd);
+		return write(1, out, (size_t)n) == n ? 0 : 1;
+	}
+	if (strcmp(what, "limits") == 0) {
+		(void)getrlimit(RLIMIT_AS, &r);
+		n = snprintf(out, sizeof(out), "%llu", (unsigned long long)r.rlim_max);
+		(void)getrlimit(RLIMIT_CORE, &r);
+		n += snprintf(out + n, sizeof(out) - (size_t)n, " %llu %d",
+			      (unsigned long long)r.rlim_max, getpriority(PRIO_PROCESS, 0));
+		return write(1, out, (size_t)n) == n ? 0 : 1;
+	}
+	if (strcmp(what, "refuse") == 0) {
+		(void)fprintf(stderr, "a warning\nmorph-edit: 'x': bad\033[31m luck\n");
+		return 3;
+	}
+	if (strcmp(what, "flood") == 0) {
+		for (int i = 0; i < 100000; i++)
+			(void)fprintf(stderr, "line %d of very many\n", i);
+		(void)fprintf(stderr, "the last one\n");
+		return 1;
+	}
+	if (strcmp(what, "spin") == 0)
+		for (;;)
+			;
+	if (strcmp(what, "crash") == 0)
+		(void)raise(SIGSEGV);
+	if (strcmp(what, "fork") == 0) {	/* leaves a child behind that keeps everything open */
+		if (fork() == 0)
+			(void)sleep(1000);
+		return 0;
+	}
+	return 1;
+}
+
+/* --- the tests --- */
+
+static int input(const char *what)
+{
+	int fd = memfd_create("test", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, what, strlen(what)), strlen(what));
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	return fd;
+}
+
+static struct job_result run(enum job_kind kind, const char *what, unsigned wall_s)
+{
+	struct job_spec spec = { .kind = kind, .morph_edit = "/proc/self/exe",
+				 .memory_bytes = (uint64_t)4096 << 20, .file_bytes = 1 << 20,
+				 .cpu_s = 20, .wall_s = wall_s, .nin = 1, .a = 4096, .b = 64 };
+	struct job_result result;
+	struct err err = { 0 };
+	struct pollfd p[2];
+
+	spec.in[0] = input(what);
+	if (kind == JOB_OPTIMIZE)
+		spec.in[spec.nin++] = input("profile");
+	struct job *j = job_start(&spec, &err);
+	if (!j)
+		fail_msg("%s", err.text);
+	while (!job_step(j, &result)) {
+		int timeout = job_poll(j, p);
+
+		(void)poll(p, 2, timeout);
+	}
+	job_free(j);
+	for (int i = 0; i < spec.nin; i++)
+		close(spec.in[i]);
+	return result;
+}
+
+static const char *text_of(struct job_result *r)
+{
+	static char text[256];
+
+	assert_int_equal(r->exit_code, 0);
+	assert_int_equal(r->nout, 1);
+	ssize_t n = pread(r->out[0], text, sizeof(text) - 1, 0);
+	assert_true(n >= 0);
+	text[n] = '\0';
+	job_result_close(r);
+	return text;
+}
+
+static void a_job_gets_its_command_line(void **state)
+{
+	struct job_result r = run(JOB_DISASSEMBLE, "args", 60);
+
+	(void)state;
+	assert_string_equal(text_of(&r), "disassemble fd:3 --start=0x1000 --size=64 ");
+}
+
+static void a_job_holds_only_its_own_descriptors(void **state)
+{
+	int other = open("/dev/null", O_RDONLY);	/* not even close-on-exec */
+	struct job_result r = run(JOB_SYMBOLS, "descriptors", 60);
+
+	(void)state;
+	assert_string_equal(text_of(&r), "0 1 2 3 ");
+	close(other);
+}
+
+static void a_job_has_its_limits_and_low_priority(void **state)
+{
+	struct job_result r = run(JOB_SYMBOLS, "limits", 60);
+
+	(void)state;
+	assert_string_equal(text_of(&r), "4294967296 0 19");
+}
+
+static void the_last_line_is_the_reason(void **state)
+{
+	struct job_result r = run(JOB_ANALYZE, "refuse", 60);
+
+	(void)state;
+	assert_int_equal(r.exit_code, 3);
+	assert_string_equal(r.reason, "'x': bad?[31m luck");
+	assert_int_equal(r.nout, 0);
+}
+
+static void a_flood_of_messages_is_taken_in_and_cut(void **state)
+{
+	struct job_result r = run(JOB_ANALYZE, "flood", 60);
+
+	(void)state;
+	assert_int_equal(r.exit_code, 1);
+	assert_string_equal(r.reason, "the last one");
+}
+
+static void a_job_that_does_not_end_is_ended(void **state)
+{
+	struct job_result r = run(JOB_ANALYZE, "spin", 1);
+
+	(void)state;
+	assert_int_equal(r.exit_code, 1);
+	assert_non_null(strstr(r.reason, "took too long"));
+}
+
+static void a_crash_is_named(void **state)
+{
+	struct job_result r = run(JOB_ANALYZE, "crash", 60);
+
+	(void)state;
+	assert_int_equal(r.exit_code, 1);
+	assert_int_equal(r.nout, 0);
+	assert_true(r.reason[0] != '\0');
+}
+
+static void outputs_cannot_change_any_more(void **state)
+{
+	struct job_result r = run(JOB_SYMBOLS, "fork", 60);
+
+	(void)state;
+	assert_int_equal(r.exit_code, 0);
+	assert_int_equal(write(r.out[0], "x", 1), -1);
+	assert_int_equal(errno, EPERM);
+	job_result_close(&r);
+}
+
+static void a_wrong_number_of_inputs_is_refused(void **state)
+{
+	struct job_spec spec = { .kind = JOB_VERIFY, .nin = 1, .morph_edit = "/proc/self/exe" };
+	struct err err;
+
+	(void)state;
+	assert_null(job_start(&spec, &err));
+	spec.kind = NJOB;
+	assert_null(job_start(&spec, &err));
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_job_gets_its_command_line),
+		cmocka_unit_test(a_job_holds_only_its_own_descriptors),
+		cmocka_unit_test(a_job_has_its_limits_and_low_priority),
+		cmocka_unit_test(the_last_line_is_the_reason),
+		cmocka_unit_test(a_flood_of_messages_is_taken_in_and_cut),
+		cmocka_unit_test(a_job_that_does_not_end_is_ended),
+		cmocka_unit_test(a_crash_is_named),
+		cmocka_unit_test(outputs_cannot_change_any_more),
+		cmocka_unit_test(a_wrong_number_of_inputs_is_refused),
+	};
+
+	if (strcmp(argv[0], "morph-edit") == 0)
+		return play(argc, argv);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
