@@ -220,7 +220,7 @@ static void add_file(struct attribution *r, const struct attribute_target *targe
 	free(count);
 }
 
-static void add_result(struct attribution *to, const struct attribution *from)
+void attribution_add(struct attribution *to, const struct attribution *from)
 {
 	for (int i = 0; i < NCOUNTER; i++)
 		to->counter[i] += from->counter[i];
@@ -268,7 +268,7 @@ int attribute_resolve(struct attribute *a, const struct attribute_resolver *reso
 				r.counter[COUNTER_UNKNOWN] += set->item[k].samples;
 		}
 	}
-	add_result(out, &r);
+	attribution_add(out, &r);
 	attribution_free(&r);
 	collector_clear(a);
 	return 0;

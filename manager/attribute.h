@@ -65,6 +65,7 @@ void attribute_spool(struct attribute *a, struct spool_reader *r);
  * to read a file again loads the spaces as they were before it (manager/ingest.h does). */
 int attribute_resolve(struct attribute *a, const struct attribute_resolver *resolver,
 		      struct attribution *out, struct err *err);
+void attribution_add(struct attribution *to, const struct attribution *from);
 void attribution_free(struct attribution *r);	/* leaves a zeroed, usable result */
 
 #endif
