@@ -15,6 +15,11 @@
 
 struct err;
 
+enum {
+	SPOOL_PATH_MAX = 4096,		/* longest path of a mapping, without its NUL */
+	SPOOL_COMM_MAX = 15,
+};
+
 enum spool_kind {
 	SPOOL_SAMPLE = 1,
 	SPOOL_EXEC,		/* comm change by exec: the address space of pid begins anew */
@@ -62,7 +67,12 @@ struct spool_counts {		/* since the writer was created */
 struct spool_writer;
 struct spool_writer *spool_writer_new(int dirfd, const char *clock, uint64_t period_ns,
 				      uint64_t max_bytes, struct err *err);
-/* One event, in time order.  Fails only when the disk does; the event is then counted as dropped
+/* The same into one file that the caller opened for reading and writing, empty, and keeps; no
+ * rotation, no limit. */
+struct spool_writer *spool_writer_new_file(int fd, const char *clock, uint64_t period_ns,
+					   struct err *err);
+/* One event, in time order (an earlier time is taken as the last one).  Paths are cut at
+ * SPOOL_PATH_MAX.  Times are kept in units of 65,536 ns, rounded down.  Fails only when the disk does; the event is then counted as dropped
  * and later ones may succeed. */
 int spool_write(struct spool_writer *w, const struct spool_event *ev, struct err *err);
 /* Ends the current block and writes it; `rotate` also ends the file, so that the reader sees all. */
@@ -70,7 +80,9 @@ int spool_flush(struct spool_writer *w, bool rotate, struct err *err);
 void spool_writer_counts(const struct spool_writer *w, struct spool_counts *out);
 void spool_writer_free(struct spool_writer *w);		/* does not flush; NULL allowed */
 
-/* Reader of one file.  Damaged blocks are skipped and counted in *bad_blocks. */
+/* Reader of one file, from its beginning; the position of `fd` is not used, and the caller keeps
+ * it open as long as the reader.  Fails on what is no spool file or of a newer version.  Damaged
+ * blocks are skipped and counted. */
 struct spool_reader;
 struct spool_reader *spool_reader_open(int fd, struct err *err);
 /* 1: *ev filled; 0: end of file; never fails on damaged content. */
@@ -78,7 +90,14 @@ int spool_read(struct spool_reader *r, struct spool_event *ev);
 uint64_t spool_reader_bad_blocks(const struct spool_reader *r);
 const char *spool_reader_clock(const struct spool_reader *r);
 uint64_t spool_reader_period_ns(const struct spool_reader *r);
-void spool_reader_free(struct spool_reader *r);
+/* When the file was begun, and in which boot of the machine: CLOCK_MONOTONIC begins anew in each. */
+uint64_t spool_reader_start_ns(const struct spool_reader *r);		/* CLOCK_MONOTONIC */
+uint64_t spool_reader_start_wall_ns(const struct spool_reader *r);	/* CLOCK_REALTIME */
+const uint8_t *spool_reader_boot_id(const struct spool_reader *r);	/* 16 bytes; zero: unknown */
+void spool_reader_free(struct spool_reader *r);		/* NULL is allowed */
+
+/* The number of a spool file's name, or -1: not a spool file's name. */
+int spool_file_number(const char *name, uint64_t *number);
 
 /* A log of `morphctl record` is one spool file. */
 

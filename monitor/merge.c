@@ -1,0 +1,200 @@
+/* merge.c - the records of all CPUs' rings in time order
+ *
+ * Each ring has three positions, tail <= scanned <= head: before `tail` everything has gone out,
+ * before `scanned` the times are known to the newest-time account, at `head` the kernel writes.
+ * A heap holds the rings that have a record to offer, the oldest on top.
+ *
+ * INVARIANTS
+ *   I1  times that go out never decrease: a record that comes late is given the last time;
+ *   I2  of equal times, the ring with the lower number goes first;
+ *   I3  a malformed record ends its ring's look: nothing behind it can be found, so the ring is
+ *       skipped to its head and that is counted once.
+ */
+#include "monitor/merge.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct source {
+	struct perf_ring ring;		/* ring.tail: next record to go out */
+	uint64_t scanned;
+	uint64_t time_ns;		/* of the record at ring.tail, while in the heap */
+	struct bytes record;
+	uint8_t *bounce;		/* made when a record first wraps */
+};
+
+struct merge {
+	struct perf_format format;
+	struct source *src;
+	unsigned nsrc;
+	unsigned *heap, nheap;		/* indices of src[] */
+	uint64_t newest_ns;		/* over everything scanned so far */
+	uint64_t last_ns;		/* newest that went out */
+	struct merge_counts counts;
+	uint8_t scratch[PERF_RECORD_BYTES_MAX];
+};
+
+static void *must(void *p)
+{
+	if (!p) {
+		(void)fprintf(stderr, "out of memory\n");	/* nothing else left to do */
+		exit(1);
+	}
+	return p;
+}
+
+struct merge *merge_new(unsigned nring, const struct perf_format *format)
+{
+	struct merge *m = must(calloc(1, sizeof(*m)));
+
+	m->format = *format;
+	m->nsrc = nring;
+	m->src = must(calloc(nring ? nring : 1, sizeof(*m->src)));
+	m->heap = must(calloc(nring ? nring : 1, sizeof(*m->heap)));
+	return m;
+}
+
+void merge_free(struct merge *m)
+{
+	if (!m)
+		return;
+	for (unsigned i = 0; i < m->nsrc; i++)
+		free(m->src[i].bounce);
+	free(m->src);
+	free(m->heap);
+	free(m);
+}
+
+void merge_look(struct merge *m, unsigned i, const struct perf_ring *ring)
+{
+	assert(i < m->nsrc);
+	struct source *s = &m->src[i];
+	uint64_t tail = s->ring.data ? s->ring.tail : ring->tail;
+
+	if (!s->ring.data)
+		s->scanned = tail;
+	s->ring = *ring;
+	s->ring.tail = tail;
+}
+
+uint64_t merge_tail(const struct merge *m, unsigned i)
+{
+	assert(i < m->nsrc);
+	return m->src[i].ring.tail;
+}
+
+const struct merge_counts *merge_counts(const struct merge *m)
+{
+	return &m->counts;
+}
+
+/* Raises newest_ns over the records that came since the last look. */
+static void scan(struct merge *m, struct source *s)
+{
+	while (s->scanned != s->ring.head) {
+		struct bytes rec = perf_ring_record(&s->ring, s->scanned, m->scratch);
+
+		if (!rec.p)
+			return;		/* offer() meets it again and counts it */
+		uint64_t t = perf_record_time(&m->format, rec);
+		if (t > m->newest_ns)
+			m->newest_ns = t;
+		s->scanned += rec.n;
+	}
+}
+
+static bool before(const struct merge *m, unsigned a, unsigned b)
+{
+	uint64_t ta = m->src[a].time_ns, tb = m->src[b].time_ns;
+
+	return ta != tb ? ta < tb : a < b;
+}
+
+static void sift_down(struct merge *m, unsigned at)
+{
+	for (;;) {
+		unsigned least = at;
+
+		for (unsigned c = 2 * at + 1; c <= 2 * at + 2 && c < m->nheap; c++)
+			if (before(m, m->heap[c], m->heap[least]))
+				least = c;
+		if (least == at)
+			return;
+		unsigned tmp = m->heap[at];
+		m->heap[at] = m->heap[least];
+		m->heap[least] = tmp;
+		at = least;
+	}
+}
+
+/* Reads the record at the tail of s; false when there is none. */
+static bool offer(struct merge *m, struct source *s)
+{
+	if (s->ring.tail == s->ring.head)
+		return false;
+	if (!s->bounce)
+		s->bounce = must(malloc(PERF_RECORD_BYTES_MAX));
+	s->record = perf_ring_record(&s->ring, s->ring.tail, s->bounce);
+	if (!s->record.p) {
+		m->counts.malformed++;
+		s->ring.tail = s->scanned = s->ring.head;
+		return false;
+	}
+	s->time_ns = perf_record_time(&m->format, s->record);
+	return true;
+}
+
+static void put_out(struct merge *m, const struct source *s,
+		    void (*emit)(void *ctx, const struct spool_event *ev), void *ctx)
+{
+	struct spool_event ev;
+
+	switch (perf_decode(&m->format, s->record, &ev)) {
+	case PERF_EVENT:
+		if (ev.time_ns < m->last_ns) {
+			ev.time_ns = m->last_ns;
+			m->counts.late++;
+		}
+		m->last_ns = ev.time_ns;
+		emit(ctx, &ev);
+		break;
+	case PERF_IGNORED:
+		break;
+	case PERF_UNKNOWN:
+		m->counts.unknown++;
+		break;
+	case PERF_MALFORMED:
+		m->counts.malformed++;
+		break;
+	}
+}
+
+bool merge_round(struct merge *m, bool all,
+		 void (*emit)(void *ctx, const struct spool_event *ev), void *ctx)
+{
+	uint64_t limit = m->newest_ns;
+
+	for (unsigned i = 0; i < m->nsrc; i++)
+		scan(m, &m->src[i]);
+	if (all)
+		limit = UINT64_MAX;
+	m->nheap = 0;
+	for (unsigned i = 0; i < m->nsrc; i++)
+		if (offer(m, &m->src[i]))
+			m->heap[m->nheap++] = i;
+	for (unsigned i = m->nheap; i-- > 0; )
+		sift_down(m, i);
+	while (m->nheap) {
+		struct source *s = &m->src[m->heap[0]];
+
+		if (s->time_ns > limit)
+			return true;
+		put_out(m, s, emit, ctx);
+		s->ring.tail += s->record.n;
+		if (!offer(m, s))
+			m->heap[0] = m->heap[--m->nheap];
+		sift_down(m, 0);
+	}
+	return false;
+}

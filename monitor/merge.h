@@ -1,0 +1,35 @@
+/* merge.h - the records of all CPUs' rings in time order; no system calls
+ *
+ * A CPU may take a record's time and commit the record a moment later, so what the rings hold at
+ * one look is not all that happened before its newest time.  The finished-round rule: after look
+ * n + 1 everything up to the newest time of look n may go out.  Records that may not go out yet
+ * stay in their ring; nothing is copied.
+ */
+#ifndef MONITOR_MERGE_H
+#define MONITOR_MERGE_H
+
+#include "monitor/perf_decode.h"
+
+struct merge;
+
+struct merge_counts {		/* since merge_new() */
+	uint64_t unknown;	/* records of unknown type, skipped */
+	uint64_t malformed;	/* records skipped, or rings skipped up to their head */
+	uint64_t late;		/* records older than what had gone out; given its time */
+};
+
+/* Allocation failure exits, as in lib/wr.h. */
+struct merge *merge_new(unsigned nring, const struct perf_format *format);
+void merge_free(struct merge *m);			/* NULL is allowed */
+
+/* The rings as they are now, before each round; heads only grow. */
+void merge_look(struct merge *m, unsigned i, const struct perf_ring *ring);
+/* One round over the rings looked at: `emit` gets events in ascending time.  With `all`, nothing
+ * is held back (for the end).  True when records were held back: another round should follow. */
+bool merge_round(struct merge *m, bool all,
+		 void (*emit)(void *ctx, const struct spool_event *ev), void *ctx);
+/* Everything before this position of ring i has gone out. */
+uint64_t merge_tail(const struct merge *m, unsigned i);
+const struct merge_counts *merge_counts(const struct merge *m);
+
+#endif

@@ -1,0 +1,294 @@
+/* monitor.c - the Monitor role: kernel rings to spool
+ *
+ * It sleeps in poll(2) until a ring is half full, `drain_s` has passed, or the parent says
+ * something.  A drain is two looks at the rings, SETTLE_MS apart: by the finished-round rule of
+ * merge.h the second lets out what the first has seen.  A block that is not full is written when
+ * it is FLUSH_S old, so that a killed Monitor loses little.
+ *
+ * Sampling is on before the maps of the running processes are opened, and their events are given
+ * the time before: what a process maps or executes in between is told by a later record.
+ */
+#include "monitor/monitor.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/err.h"
+#include "lib/msg.h"
+#include "monitor/merge.h"
+#include "monitor/own.h"
+#include "monitor/procmaps.h"
+
+enum { SETTLE_MS = 20, FLUSH_S = 60 };
+
+struct monitor {
+	struct perf_set *set;
+	const struct monitor_options *options;
+	struct merge *merge;
+	struct own *own;
+	struct spool_writer *writer;
+	struct pollfd *fd;		/* [0] the parent, then the rings */
+	struct monitor_counts counts;
+	struct err trouble;		/* of the spool since the last FLUSH; kind ERR_NONE: none */
+	uint64_t start_ns, drain_ns, flush_ns;	/* sampling, last drain, last spool_flush() */
+	bool end;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &ts);	/* cannot fail for this clock */
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static void spool_failed(struct monitor *m, const struct err *err)
+{
+	m->counts.write_errors++;
+	m->trouble = *err;
+}
+
+static void on_event(void *ctx, const struct spool_event *ev)
+{
+	struct monitor *m = ctx;
+	struct err err;
+
+	if (own_event(m->own, ev)) {
+		m->counts.own += ev->kind == SPOOL_SAMPLE;
+		return;
+	}
+	if (ev->kind == SPOOL_SAMPLE)
+		m->counts.kernel += ev->sample.kernel;
+	else if (ev->kind == SPOOL_LOST)
+		m->counts.lost += ev->lost;
+	else if (ev->kind == SPOOL_THROTTLE)
+		m->counts.throttled += ev->lost;
+	if (spool_write(m->writer, ev, &err) < 0)
+		spool_failed(m, &err);
+}
+
+static bool look(struct monitor *m, bool all)
+{
+	unsigned n = perf_nring(m->set);
+
+	for (unsigned i = 0; i < n; i++) {
+		struct perf_ring ring = perf_ring(m->set, i);
+
+		merge_look(m->merge, i, &ring);
+	}
+	bool held = merge_round(m->merge, all, on_event, m);
+	for (unsigned i = 0; i < n; i++)
+		perf_ring_consumed(m->set, i, merge_tail(m->merge, i));
+	return held;
+}
+
+static void drain(struct monitor *m, bool all)
+{
+	const struct timespec settle = { 0, SETTLE_MS * 1000000L };
+
+	if (look(m, false)) {
+		(void)nanosleep(&settle, NULL);	/* woken early, less goes out now */
+		(void)look(m, all);
+	}
+	m->drain_ns = now_ns();
+}
+
+static void flush(struct monitor *m, bool rotate)
+{
+	struct err err;
+
+	if (spool_flush(m->writer, rotate, &err) < 0)
+		spool_failed(m, &err);
+	m->flush_ns = now_ns();
+}
+
+static void fill_counts(struct monitor *m)
+{
+	const struct merge_counts *merged = merge_counts(m->merge);
+
+	spool_writer_counts(m->writer, &m->counts.spool);
+	m->counts.samples = m->counts.spool.samples;
+	m->counts.unknown = merged->unknown;
+	m->counts.malformed = merged->malformed;
+	m->counts.late = merged->late;
+}
+
+static int send_counts(struct monitor *m, struct err *err)
+{
+	const struct monitor_counts *c = &m->counts;
+	struct msg msg = { .type = MSG_MONITOR_COUNTS };
+
+	fill_counts(m);
+	msg.num[MSG_MONITOR_COUNTS_samples] = c->samples;
+	msg.num[MSG_MONITOR_COUNTS_events] = c->spool.events;
+	msg.num[MSG_MONITOR_COUNTS_lost] = c->lost;
+	msg.num[MSG_MONITOR_COUNTS_throttled] = c->throttled;
+	msg.num[MSG_MONITOR_COUNTS_spool_bytes] = c->spool.bytes;
+	msg.num[MSG_MONITOR_COUNTS_files_dropped] = c->spool.files_dropped;
+	msg.num[MSG_MONITOR_COUNTS_samples_dropped] = c->spool.samples_dropped;
+	msg.num[MSG_MONITOR_COUNTS_paused] = c->paused;
+	strcpy(msg.text, monitor_clock_name(perf_clock(m->set)));
+	return msg_send(m->options->command_fd, &msg, err);
+}
+
+static int send_flushed(struct monitor *m, struct err *err)
+{
+	struct msg msg = { .type = MSG_FLUSHED };
+
+	if (m->trouble.kind != ERR_NONE) {
+		msg.num[MSG_FLUSHED_status] = 1;
+		strcpy(msg.text, m->trouble.text);
+		m->trouble.kind = ERR_NONE;
+	}
+	return msg_send(m->options->command_fd, &msg, err);
+}
+
+static int on_message(struct monitor *m, const struct msg *msg, struct err *err)
+{
+	switch (msg->type) {
+	case MSG_SET_PAUSE:
+		if (perf_pause(m->set, msg->num[MSG_SET_PAUSE_on], err) < 0)
+			return -1;
+		m->counts.paused = msg->num[MSG_SET_PAUSE_on];
+		return send_counts(m, err);
+	case MSG_END:
+		m->end = true;
+		if (perf_pause(m->set, true, err) < 0)
+			return -1;
+		/* fall through */
+	default:		/* FLUSH: the table lets nothing else through */
+		drain(m, m->end);
+		flush(m, true);
+		return send_counts(m, err) < 0 ? -1 : send_flushed(m, err);
+	}
+}
+
+/* The parent said something, or ended. */
+static int on_parent(struct monitor *m, struct err *err)
+{
+	struct msg msg = { 0 };
+	int rc = msg_receive(m->options->command_fd, MSG_ROLE_PARENT, MSG_ROLE_MONITOR, &msg, err);
+
+	if (rc > 0) {
+		msg_close_fds(&msg);
+		return on_message(m, &msg, err);
+	}
+	if (rc < 0 && err->kind == ERR_INPUT)
+		return err_wrap(err, "from the parent");
+	if (rc < 0) {
+		m->end = true;
+		drain(m, true);
+		flush(m, true);
+	}
+	return 0;
+}
+
+/* Unasked, so never waits: a parent that has no time now hears more the next time. */
+static int tell_parent(struct monitor *m, struct err *err)
+{
+	struct pollfd p = { m->options->command_fd, POLLOUT, 0 };
+
+	if (poll(&p, 1, 0) == 1 && p.revents == POLLOUT)
+		return send_counts(m, err);
+	return 0;
+}
+
+static int loop(struct monitor *m, struct err *err)
+{
+	unsigned n = perf_nring(m->set);
+	uint64_t drain_every = (uint64_t)m->options->drain_s * 1000000000;
+
+	while (!m->end) {
+		uint64_t now = now_ns(), due = m->drain_ns + drain_every;
+		int wait_ms = due > now ? (int)((due - now) / 1000000) + 1 : 0;
+		bool full = false;
+
+		if (poll(m->fd, n + 1, wait_ms) < 0 && errno != EINTR)
+			return err_set(err, ERR_SYS, "poll: %s", strerror(errno));
+		for (unsigned i = 1; i <= n; i++) {
+			full |= m->fd[i].revents & POLLIN;
+			if (m->fd[i].revents & (POLLERR | POLLHUP | POLLNVAL))
+				m->fd[i].fd = -1;	/* its CPU has gone; the rest is drained */
+		}
+		if (full || now_ns() >= due) {
+			drain(m, false);
+			if (m->drain_ns - m->flush_ns >= FLUSH_S * UINT64_C(1000000000))
+				flush(m, false);
+			if (tell_parent(m, err) < 0)
+				return -1;
+		}
+		if (m->fd[0].revents && on_parent(m, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int start_sampling(struct monitor *m, struct err *err)
+{
+	if (perf_map(m->set, err) < 0)
+		return -1;
+	m->start_ns = now_ns();
+	if (perf_enable(m->set, err) < 0)
+		return -1;
+	m->counts.paused = m->options->paused;
+	return m->options->paused ? perf_pause(m->set, true, err) : 0;
+}
+
+/* What needs no privileges any more. */
+static int start_spool(struct monitor *m, struct procmaps *maps, struct err *err)
+{
+	const struct monitor_options *o = m->options;
+	uint32_t self = (uint32_t)getpid();
+	unsigned n = perf_nring(m->set);
+
+	m->merge = merge_new(n, perf_format(m->set));
+	m->own = own_new(o->own_pid, o->nown_pid);
+	m->fd = calloc(n + 1, sizeof(*m->fd));
+	if (!m->own || !m->fd)
+		return err_set(err, ERR_SYS, "out of memory");
+	own_add(m->own, self);
+	m->fd[0] = (struct pollfd){ o->command_fd, POLLIN, 0 };
+	for (unsigned i = 0; i < n; i++)
+		m->fd[i + 1] = (struct pollfd){ perf_ring_fd(m->set, i), POLLIN, 0 };
+	m->writer = spool_writer_new(o->spool_dirfd, monitor_clock_name(perf_clock(m->set)),
+				     perf_period_ns(m->set), o->spool_max_bytes, err);
+	if (!m->writer)
+		return -1;
+	m->counts.processes_missed = procmaps_missed(maps);
+	struct err strange;
+	if (procmaps_emit(maps, m->start_ns, on_event, m, &strange) < 0)
+		m->counts.malformed++;
+	m->drain_ns = m->flush_ns = now_ns();
+	return 0;
+}
+
+int monitor_run(struct perf_set *set, const struct monitor_options *options,
+		struct monitor_counts *counts, struct err *err)
+{
+	struct monitor m = { .set = set, .options = options };
+	struct procmaps *maps = NULL;
+	int rc = start_sampling(&m, err);
+
+	if (rc == 0 && !(maps = procmaps_open(err)))
+		rc = -1;
+	if (rc == 0 && options->confine)
+		rc = options->confine(options->confine_ctx, err);
+	if (rc == 0)
+		rc = start_spool(&m, maps, err);
+	procmaps_free(maps);
+	if (rc == 0)
+		rc = loop(&m, err);
+	if (m.writer)
+		fill_counts(&m);
+	if (counts)
+		*counts = m.counts;
+	spool_writer_free(m.writer);
+	merge_free(m.merge);
+	own_free(m.own);
+	free(m.fd);
+	return rc;
+}

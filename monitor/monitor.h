@@ -1,0 +1,54 @@
+/* monitor.h - the Monitor role: kernel rings to spool
+ *
+ * The role speaks with the privileged parent in the messages of lib/msg.def: FLUSH is answered by
+ * MONITOR_COUNTS and FLUSHED, SET_PAUSE by MONITOR_COUNTS, END by both and the end of the loop.
+ * After each drain it sends MONITOR_COUNTS by itself.
+ */
+#ifndef MONITOR_MONITOR_H
+#define MONITOR_MONITOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "monitor/perf.h"
+#include "monitor/spool.h"
+
+struct err;
+
+struct monitor_options {
+	int command_fd;		/* SOCK_SEQPACKET to the parent; stays the caller's */
+	int spool_dirfd;	/* stays the caller's */
+	uint64_t spool_max_bytes;
+	unsigned drain_s;	/* longest time between two drains */
+	bool paused;		/* begin without sampling */
+	/* Processes whose samples and events are dropped, with their children: Morph's own. */
+	const uint32_t *own_pid;
+	unsigned nown_pid;
+	/* Called once, after all that needs privileges and before anything is parsed or written:
+	 * drops them.  NULL: nothing to drop. */
+	int (*confine)(void *ctx, struct err *err);
+	void *confine_ctx;
+};
+
+struct monitor_counts {
+	uint64_t samples;	/* taken into the spool, of them: */
+	uint64_t kernel;	/* interrupted in kernel mode */
+	uint64_t own;		/* samples of Morph's own, dropped */
+	uint64_t lost;		/* records that a ring had no room for */
+	uint64_t throttled;	/* times that the kernel held sampling down */
+	uint64_t unknown;	/* records of unknown type */
+	uint64_t malformed, late;	/* see merge.h */
+	uint64_t write_errors;
+	uint64_t processes_missed;	/* at the start, see procmaps.h */
+	struct spool_counts spool;
+	bool paused;
+};
+
+/* Maps and enables the set, reads the running processes, calls confine, then works until END or
+ * until the parent has gone (both return 0).  A message that the parent may not send is an error.
+ * A spool that cannot be written is not: it is counted, told in FLUSHED, and tried again.
+ * *counts (may be NULL) is filled in any case. */
+int monitor_run(struct perf_set *set, const struct monitor_options *options,
+		struct monitor_counts *counts, struct err *err);
+
+#endif

@@ -1,0 +1,444 @@
+/* perf.c - the kernel's sampling events and their rings: all system calls of perf are here
+ *
+ * Per CPU there are two events.  The first samples; its ring of 64 data pages holds 21 s of
+ * samples at 250 Hz.  The second, a dummy, never samples: it is there for the exec, mmap, fork
+ * and exit records, which it writes into the first one's ring, so that one CPU's records keep
+ * their order.  (Output cannot be led to another CPU's ring, and only into a ring that is mapped:
+ * that is why perf_map() does it.)
+ *
+ * CLOCKS
+ *   tick       tracepoint irq_vectors:local_timer_entry, every hit: no interrupt is added.  The
+ *              filter drops the idle task in the kernel.
+ *   cycles     the PMU, in frequency mode, as precise as it can.
+ *   cpu-clock  a high-resolution timer per CPU with a prime period, so that it cannot march in
+ *              step with what the program does periodically.
+ * Times are CLOCK_MONOTONIC.  CPUs that come online later are not sampled.
+ */
+#include "monitor/perf.h"
+
+#include <asm/perf_regs.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/err.h"
+
+enum { MAX_CPU = 8192, PAGE_BYTES = 4096 };
+
+struct perf_cpu {
+	int sample_fd, dummy_fd;
+	struct perf_event_mmap_page *page;	/* followed by the data pages; NULL: not mapped */
+};
+
+struct perf_set {
+	enum monitor_clock clock;
+	uint64_t period_ns;
+	struct perf_format format;
+	struct perf_cpu *cpu;
+	unsigned ncpu;
+	char note[512];
+};
+
+static const char *const clock_names[] = { "auto", "tick", "cpu-clock", "cycles" };
+
+const char *monitor_clock_name(enum monitor_clock clock)
+{
+	return clock_names[clock];
+}
+
+/* A decimal number at *p, at most `max`; *p moves behind it. */
+static int number(const char **p, uint64_t max, uint64_t *out)
+{
+	const char *s = *p;
+	uint64_t v = 0;
+
+	if (*s < '0' || *s > '9')
+		return -1;
+	for (; *s >= '0' && *s <= '9'; s++) {
+		if (v > (max - (uint64_t)(*s - '0')) / 10)
+			return -1;
+		v = v * 10 + (uint64_t)(*s - '0');
+	}
+	*p = s;
+	*out = v;
+	return 0;
+}
+
+/* A short file of /sys or /proc without its newline. */
+static int read_line(const char *path, char *out, size_t n)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t k = fd < 0 ? -1 : read(fd, out, n - 1);
+	int saved = errno;
+
+	if (fd >= 0)
+		close(fd);
+	errno = saved;
+	if (k < 0)
+		return -1;
+	out[k] = '\0';
+	out[strcspn(out, "\n")] = '\0';
+	return 0;
+}
+
+/* The CPUs of a list like "0-3,5"; their number, or -1. */
+static int online_cpus(unsigned *out, unsigned max, struct err *err)
+{
+	static const char path[] = "/sys/devices/system/cpu/online";
+	char text[4096];
+	unsigned n = 0;
+
+	if (read_line(path, text, sizeof(text)) < 0)
+		return err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));
+	for (const char *p = text; *p; p += *p == ',') {
+		uint64_t from, to;
+
+		if (number(&p, MAX_CPU, &from) < 0)
+			return err_set(err, ERR_INPUT, "'%s': '%s' is no list of CPUs", path, text);
+		to = from;
+		if (*p == '-' && (p++, number(&p, MAX_CPU, &to) < 0))
+			return err_set(err, ERR_INPUT, "'%s': '%s' is no list of CPUs", path, text);
+		for (; from <= to && n < max; from++)
+			out[n++] = (unsigned)from;
+		if (*p && *p != ',')
+			return err_set(err, ERR_INPUT, "'%s': '%s' is no list of CPUs", path, text);
+	}
+	return (int)n;
+}
+
+static int tick_tracepoint(uint64_t *id, struct err *err)
+{
+	static const char *const roots[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+	char path[128], text[32];
+
+	for (unsigned i = 0; i < 2; i++) {
+		(void)snprintf(path, sizeof(path), "%s/events/irq_vectors/local_timer_entry/id",
+			       roots[i]);
+		const char *p = text;
+		if (read_line(path, text, sizeof(text)) == 0 && number(&p, UINT32_MAX, id) == 0)
+			return 0;
+		if (errno == EACCES || errno == EPERM)
+			return err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));
+	}
+	(void)snprintf(path, sizeof(path), "%s/events", roots[0]);
+	if (access(path, F_OK) < 0)
+		return err_set(err, ERR_SYS, "tracefs is not mounted at %s", roots[0]);
+	return err_set(err, ERR_SYS, "the kernel has no tracepoint irq_vectors:local_timer_entry");
+}
+
+/* The least prime number that is not below n. */
+static uint64_t prime_from(uint64_t n)
+{
+	for (;; n++) {
+		bool prime = n > 1;
+
+		for (uint64_t d = 2; prime && d * d <= n; d++)
+			prime = n % d != 0;
+		if (prime)
+			return n;
+	}
+}
+
+static struct perf_event_attr common_attr(const struct perf_options *options)
+{
+	bool one = options->pid != PERF_PID_ALL;
+
+	return (struct perf_event_attr){
+		.size = sizeof(struct perf_event_attr),
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+		.disabled = 1,
+		.inherit = one,
+		.enable_on_exec = one,
+		.exclude_kernel = options->user_only,
+		.exclude_hv = 1,
+		.exclude_idle = 1,
+		.sample_id_all = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.watermark = 1,
+		.wakeup_watermark = PERF_WATERMARK_BYTES,
+	};
+}
+
+/* Fills attr, set->format and set->period_ns for one clock. */
+static int clock_attr(struct perf_set *set, const struct perf_options *options,
+		      struct perf_event_attr *attr, struct err *err)
+{
+	struct timespec res;
+	uint64_t id = 0;
+
+	*attr = common_attr(options);
+	attr->sample_type |= PERF_SAMPLE_REGS_USER;
+	attr->sample_regs_user = UINT64_C(1) << PERF_REG_X86_IP;
+	set->format = (struct perf_format){ .ip = set->clock != MONITOR_CLOCK_TICK };
+	set->period_ns = UINT64_C(1000000000) / options->rate_hz;
+	switch (set->clock) {
+	case MONITOR_CLOCK_TICK:
+		if (tick_tracepoint(&id, err) < 0)
+			return -1;
+		attr->type = PERF_TYPE_TRACEPOINT;
+		attr->config = id;
+		attr->sample_period = 1;
+		attr->exclude_hv = attr->exclude_idle = 0;	/* not for tracepoints */
+		attr->sample_regs_user |= UINT64_C(1) << PERF_REG_X86_CX;
+		set->format.user_cx = true;
+		/* The coarse clock advances by one tick. */
+		(void)clock_getres(CLOCK_MONOTONIC_COARSE, &res);
+		set->period_ns = (uint64_t)res.tv_nsec;
+		return 0;
+	case MONITOR_CLOCK_CYCLES:
+		attr->type = PERF_TYPE_HARDWARE;
+		attr->config = PERF_COUNT_HW_CPU_CYCLES;
+		attr->freq = 1;
+		attr->sample_freq = options->rate_hz;
+		attr->precise_ip = 2;
+		break;
+	case MONITOR_CLOCK_CPU_CLOCK:
+	case MONITOR_CLOCK_AUTO:
+		attr->type = PERF_TYPE_SOFTWARE;
+		attr->config = PERF_COUNT_SW_CPU_CLOCK;
+		set->period_ns = prime_from(set->period_ns);
+		attr->sample_period = set->period_ns;
+		break;
+	}
+	attr->sample_type |= PERF_SAMPLE_IP;
+	return 0;
+}
+
+static int event_open(const struct perf_event_attr *attr, int pid, unsigned cpu)
+{
+	return (int)syscall(SYS_perf_event_open, attr, pid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static int refused(unsigned cpu, const char *what, struct err *err)
+{
+	int why = errno;
+	char level[32] = "?";
+
+	if (why == ENOENT || why == EOPNOTSUPP)
+		return err_set(err, ERR_SYS, "this machine has no such event (%s)", what);
+	if (why != EACCES && why != EPERM)
+		return err_set(err, ERR_SYS, "CPU %u: perf_event_open for %s: %s", cpu, what,
+			       strerror(why));
+	(void)read_line("/proc/sys/kernel/perf_event_paranoid", level, sizeof(level));
+	return err_set(err, ERR_SYS, "CPU %u: perf_event_open for %s: %s "
+		       "(kernel.perf_event_paranoid is %s)", cpu, what, strerror(why), level);
+}
+
+/* Both events of one CPU.  1: done; 0: the CPU went offline; -1.  Below 1 nothing is left open. */
+static int open_cpu(struct perf_cpu *c, unsigned cpu, struct perf_event_attr *attr,
+		    const struct perf_options *options, struct err *err)
+{
+	struct perf_event_attr dummy = common_attr(options);
+
+	c->dummy_fd = -1;
+	for (;;) {
+		c->sample_fd = event_open(attr, options->pid, cpu);
+		if (c->sample_fd >= 0 || !attr->precise_ip)
+			break;
+		attr->precise_ip--;
+	}
+	if (c->sample_fd < 0)
+		return errno == ENODEV ? 0 : refused(cpu, "the sampling event", err);
+	if (attr->type == PERF_TYPE_TRACEPOINT && options->pid == PERF_PID_ALL &&
+	    ioctl(c->sample_fd, PERF_EVENT_IOC_SET_FILTER, "common_pid != 0") < 0) {
+		err_set(err, ERR_SYS, "CPU %u: filter of the tick: %s", cpu, strerror(errno));
+		goto fail;
+	}
+	dummy.type = PERF_TYPE_SOFTWARE;
+	dummy.config = PERF_COUNT_SW_DUMMY;
+	dummy.mmap = dummy.mmap2 = dummy.comm = dummy.comm_exec = dummy.task = 1;
+	c->dummy_fd = event_open(&dummy, options->pid, cpu);
+	if (c->dummy_fd >= 0)
+		return 1;
+	(void)refused(cpu, "exec and mmap records", err);
+fail:
+	close(c->sample_fd);
+	return -1;
+}
+
+static int open_clock(struct perf_set *set, const struct perf_options *options,
+		      const unsigned *cpu, unsigned ncpu, struct err *err)
+{
+	struct perf_event_attr attr;
+
+	if (clock_attr(set, options, &attr, err) < 0)
+		return -1;
+	set->ncpu = 0;
+	for (unsigned i = 0; i < ncpu; i++) {
+		struct perf_cpu *c = &set->cpu[set->ncpu];
+
+		int got = open_cpu(c, cpu[i], &attr, options, err);
+		if (got >= 0) {
+			set->ncpu += (unsigned)got;
+			continue;
+		}
+		while (set->ncpu) {
+			c = &set->cpu[--set->ncpu];
+			close(c->sample_fd);
+			close(c->dummy_fd);
+		}
+		return -1;
+	}
+	return set->ncpu ? 0 : err_set(err, ERR_SYS, "no CPU is online");
+}
+
+static void add_note(struct perf_set *set, const char *clock, const char *why)
+{
+	size_t n = strlen(set->note);
+
+	(void)snprintf(set->note + n, sizeof(set->note) - n, "%s%s: %s", n ? "; " : "", clock, why);
+}
+
+struct perf_set *perf_open(const struct perf_options *options, struct err *err)
+{
+	static const enum monitor_clock best[] = {
+		MONITOR_CLOCK_TICK, MONITOR_CLOCK_CYCLES, MONITOR_CLOCK_CPU_CLOCK
+	};
+	static unsigned cpu[MAX_CPU];
+	bool automatic = options->clock == MONITOR_CLOCK_AUTO;
+	struct err why;
+
+	if (options->rate_hz < 1 || options->rate_hz > 10000) {
+		err_set(err, ERR_USAGE, "sampling rate %u is outside 1..10000 1/s",
+			options->rate_hz);
+		return NULL;
+	}
+	int ncpu = online_cpus(cpu, MAX_CPU, err);
+	if (ncpu < 0)
+		return NULL;
+	struct perf_set *set = calloc(1, sizeof(*set));
+	if (set)
+		set->cpu = calloc((size_t)ncpu + 1, sizeof(*set->cpu));
+	if (!set || !set->cpu) {
+		free(set);
+		err_set(err, ERR_SYS, "out of memory");
+		return NULL;
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		set->clock = best[i];
+		if (!automatic && options->clock != best[i])
+			continue;
+		if (set->clock == MONITOR_CLOCK_TICK && options->user_only)
+			err_set(&why, ERR_SYS, "needs privileges");
+		else if (open_clock(set, options, cpu, (unsigned)ncpu, &why) == 0)
+			return set;
+		add_note(set, clock_names[best[i]], why.text);
+	}
+	err_set(err, ERR_SYS, "no sampling clock: %s", set->note);
+	perf_close(set);
+	return NULL;
+}
+
+void perf_close(struct perf_set *set)
+{
+	if (!set)
+		return;
+	for (unsigned i = 0; i < set->ncpu; i++) {
+		struct perf_cpu *c = &set->cpu[i];
+
+		if (c->page)
+			munmap(c->page, (PERF_DATA_PAGES + 1) * PAGE_BYTES);
+		close(c->sample_fd);
+		close(c->dummy_fd);
+	}
+	free(set->cpu);
+	free(set);
+}
+
+int perf_map(struct perf_set *set, struct err *err)
+{
+	for (unsigned i = 0; i < set->ncpu; i++) {
+		struct perf_cpu *c = &set->cpu[i];
+		void *p = mmap(NULL, (PERF_DATA_PAGES + 1) * PAGE_BYTES, PROT_READ | PROT_WRITE,
+			       MAP_SHARED, c->sample_fd, 0);
+
+		if (p == MAP_FAILED)
+			return err_set(err, ERR_SYS, "ring %u of %u, %d KiB: mmap: %s%s", i + 1,
+				       set->ncpu, (PERF_DATA_PAGES + 1) * PAGE_BYTES / 1024,
+				       strerror(errno),
+				       errno == EPERM ? " (kernel.perf_event_mlock_kb)" : "");
+		c->page = p;
+		if (ioctl(c->dummy_fd, PERF_EVENT_IOC_SET_OUTPUT, c->sample_fd) < 0)
+			return err_set(err, ERR_SYS, "ring %u: leading exec and mmap records into "
+				       "it: %s", i + 1, strerror(errno));
+	}
+	return 0;
+}
+
+int perf_pause(struct perf_set *set, bool pause, struct err *err)
+{
+	unsigned long what = pause ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE;
+
+	for (unsigned i = 0; i < set->ncpu; i++)
+		if (ioctl(set->cpu[i].sample_fd, what, 0) < 0)
+			return err_set(err, ERR_SYS, "switching sampling %s: %s",
+				       pause ? "off" : "on", strerror(errno));
+	return 0;
+}
+
+int perf_enable(struct perf_set *set, struct err *err)
+{
+	for (unsigned i = 0; i < set->ncpu; i++)
+		if (ioctl(set->cpu[i].dummy_fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
+			return err_set(err, ERR_SYS, "switching exec and mmap records on: %s",
+				       strerror(errno));
+	return perf_pause(set, false, err);
+}
+
+unsigned perf_nring(const struct perf_set *set)
+{
+	return set->ncpu;
+}
+
+int perf_ring_fd(const struct perf_set *set, unsigned i)
+{
+	return set->cpu[i].sample_fd;
+}
+
+struct perf_ring perf_ring(const struct perf_set *set, unsigned i)
+{
+	struct perf_event_mmap_page *page = set->cpu[i].page;
+
+	return (struct perf_ring){
+		.data = (const uint8_t *)page + PAGE_BYTES,
+		.size = PERF_DATA_PAGES * PAGE_BYTES,
+		.tail = page->data_tail,
+		/* pairs with the kernel's release of data_head behind the records */
+		.head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE),
+	};
+}
+
+void perf_ring_consumed(struct perf_set *set, unsigned i, uint64_t tail)
+{
+	/* pairs with the kernel's look at data_tail before it writes over what we have read */
+	__atomic_store_n(&set->cpu[i].page->data_tail, tail, __ATOMIC_RELEASE);
+}
+
+const struct perf_format *perf_format(const struct perf_set *set)
+{
+	return &set->format;
+}
+
+enum monitor_clock perf_clock(const struct perf_set *set)
+{
+	return set->clock;
+}
+
+uint64_t perf_period_ns(const struct perf_set *set)
+{
+	return set->period_ns;
+}
+
+const char *perf_note(const struct perf_set *set)
+{
+	return set->note;
+}

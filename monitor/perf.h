@@ -1,0 +1,66 @@
+/* perf.h - the kernel's sampling events and their rings: all system calls of perf are here
+ *
+ * Order of life: perf_open() with privileges; perf_map() and perf_enable() with or, within
+ * kernel.perf_event_mlock_kb, without; then rings are read through perf_ring().
+ * Decoding is apart from this, in perf_decode.h.
+ */
+#ifndef MONITOR_PERF_H
+#define MONITOR_PERF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "monitor/perf_decode.h"
+
+struct err;
+struct perf_set;		/* opaque; one sampling and one dummy event per CPU */
+
+/* Same numbering as the policy's setting monitor.clock. */
+enum monitor_clock {
+	MONITOR_CLOCK_AUTO,	/* the first of tick, cycles, cpu-clock that can be opened */
+	MONITOR_CLOCK_TICK,	/* the clock interrupt that happens anyway */
+	MONITOR_CLOCK_CPU_CLOCK,
+	MONITOR_CLOCK_CYCLES,
+};
+const char *monitor_clock_name(enum monitor_clock clock);
+
+enum {
+	PERF_DATA_PAGES = 64,			/* per CPU: 256 KiB */
+	PERF_WATERMARK_BYTES = 128 * 1024,	/* of unread records before poll(2) wakes up */
+	PERF_PID_ALL = -1,
+};
+
+struct perf_options {
+	enum monitor_clock clock;
+	unsigned rate_hz;	/* of cpu-clock and cycles; the tick has its own */
+	int pid;		/* PERF_PID_ALL, or one process and its children from its next
+				 * exec on */
+	bool user_only;		/* what an unprivileged process may ask for */
+};
+
+/* Opens the events, disabled.  NULL when not even one clock that the options allow is to be had;
+ * the sentence then says why for each. */
+struct perf_set *perf_open(const struct perf_options *options, struct err *err);
+void perf_close(struct perf_set *set);		/* NULL is allowed */
+
+/* Maps the rings and leads the dummy events into them.  Once. */
+int perf_map(struct perf_set *set, struct err *err);
+/* Switches everything on (after perf_map), or only the sampling off and on again: exec, mmap,
+ * fork and exit are still recorded in a pause, so that address spaces stay known. */
+int perf_enable(struct perf_set *set, struct err *err);
+int perf_pause(struct perf_set *set, bool pause, struct err *err);
+
+unsigned perf_nring(const struct perf_set *set);
+int perf_ring_fd(const struct perf_set *set, unsigned i);	/* for poll(2) */
+/* The ring with everything committed so far in `head`; `tail` is as last set. */
+struct perf_ring perf_ring(const struct perf_set *set, unsigned i);
+/* Gives the bytes before `tail` back to the kernel. */
+void perf_ring_consumed(struct perf_set *set, unsigned i, uint64_t tail);
+
+const struct perf_format *perf_format(const struct perf_set *set);
+enum monitor_clock perf_clock(const struct perf_set *set);	/* the one in use, never auto */
+uint64_t perf_period_ns(const struct perf_set *set);		/* nominal */
+/* Why a better clock was not taken; "" when there was nothing to say. */
+const char *perf_note(const struct perf_set *set);
+
+#endif

@@ -1,0 +1,199 @@
+/* perf_decode.c - records of a perf ring to spool events
+ *
+ * SAMPLES   carry [IP] TID TIME REGS_USER.  With the tick clock there is no usable IP: the
+ *           tracepoint's own registers are those of the kernel's interrupt entry, and its record
+ *           says "kernel mode" always.  The user registers are what counts: they are those at the
+ *           last way into the kernel.  When that was the clock interrupt itself, IP is the
+ *           interrupted PC.  When it was a system call, the SYSCALL instruction has left the
+ *           return address in CX too, so CX == IP tells that the tick met the kernel.  A tick in
+ *           a page fault cannot be told from one in the faulting instruction; it counts as that.
+ *           A kernel thread has no user registers: PC 0.
+ * OTHERS    end with the sample id that sample_id_all asks for: pid, tid, time.
+ */
+#include "monitor/perf_decode.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+
+enum {
+	HEADER = 8,
+	SAMPLE_ID = 16,		/* u32 pid, u32 tid, u64 time */
+};
+
+struct bytes perf_ring_record(const struct perf_ring *ring, uint64_t pos, uint8_t *bounce)
+{
+	const struct bytes none = { NULL, 0 };
+	uint64_t mask = ring->size - 1, left = ring->head - pos;
+	uint16_t size;
+
+	/* Records are multiples of 8 bytes, so a header never wraps. */
+	if (pos % HEADER || left < HEADER || left > ring->size)
+		return none;
+	uint64_t at = pos & mask;
+	memcpy(&size, ring->data + at + 6, sizeof(size));
+	if (size < HEADER || size % 8 || size > left)
+		return none;
+	uint64_t to_end = ring->size - at;
+	if (size <= to_end)
+		return (struct bytes){ ring->data + at, size };
+	memcpy(bounce, ring->data + at, to_end);
+	memcpy(bounce + to_end, ring->data, size - to_end);
+	return (struct bytes){ bounce, size };
+}
+
+static uint32_t record_type(struct bytes record)
+{
+	struct rd r = rd_of(record);
+
+	return rd_u32(&r);
+}
+
+uint64_t perf_record_time(const struct perf_format *format, struct bytes record)
+{
+	struct rd r = rd_of(record);
+
+	if (record_type(record) == PERF_RECORD_SAMPLE)
+		(void)rd_skip(&r, HEADER + (format->ip ? 8 : 0) + 8);
+	else if (record.n >= HEADER + SAMPLE_ID)
+		(void)rd_skip(&r, record.n - 8);
+	else
+		return 0;
+	return rd_u64(&r);
+}
+
+static enum perf_outcome decode_sample(const struct perf_format *format, struct bytes record,
+				       uint16_t misc, struct rd *r, struct spool_event *out)
+{
+	uint64_t ip = format->ip ? rd_u64(r) : 0, cx = 0, user_ip = 0;
+	bool user_mode = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
+
+	out->kind = SPOOL_SAMPLE;
+	out->pid = rd_u32(r);
+	out->tid = rd_u32(r);
+	out->time_ns = rd_u64(r);
+	uint64_t abi = rd_u64(r);
+	if (abi != PERF_SAMPLE_REGS_ABI_NONE) {
+		cx = format->user_cx ? rd_u64(r) : 0;
+		user_ip = rd_u64(r);
+	}
+	if (r->bad || r->p != record.p + record.n)
+		return PERF_MALFORMED;
+	if (format->ip) {
+		out->sample.pc = user_mode ? ip : user_ip;
+		out->sample.kernel = !user_mode;
+	} else {
+		out->sample.pc = user_ip;
+		out->sample.kernel = abi == PERF_SAMPLE_REGS_ABI_NONE ||
+				     (format->user_cx && cx == user_ip);
+	}
+	return PERF_EVENT;
+}
+
+/* The string at the reader, which the kernel pads with NULs. */
+static const char *record_string(struct rd *r, size_t max)
+{
+	const char *s = rd_str(r);
+
+	if (s && strlen(s) > max)
+		r->bad = true;
+	return r->bad ? NULL : s;
+}
+
+static enum perf_outcome decode_mmap2(uint16_t misc, struct rd *r, struct spool_event *out)
+{
+	if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID)
+		return PERF_MALFORMED;		/* never asked for */
+	out->kind = SPOOL_MMAP;
+	out->pid = rd_u32(r);
+	out->tid = rd_u32(r);
+	out->mmap.addr = rd_u64(r);
+	out->mmap.len = rd_u64(r);
+	out->mmap.pgoff = rd_u64(r);
+	out->mmap.dev_major = rd_u32(r);
+	out->mmap.dev_minor = rd_u32(r);
+	out->mmap.inode = rd_u64(r);
+	out->mmap.inode_generation = rd_u64(r);
+	(void)rd_u64(r);			/* prot, flags */
+	out->mmap.path = record_string(r, SPOOL_PATH_MAX);
+	return r->bad ? PERF_MALFORMED : PERF_EVENT;
+}
+
+static enum perf_outcome decode_comm(uint16_t misc, struct rd *r, struct spool_event *out)
+{
+	out->kind = SPOOL_EXEC;
+	out->pid = rd_u32(r);
+	out->tid = rd_u32(r);
+	const char *comm = record_string(r, sizeof(out->exec.comm) - 1);
+	if (r->bad)
+		return PERF_MALFORMED;
+	memset(out->exec.comm, 0, sizeof(out->exec.comm));
+	memcpy(out->exec.comm, comm, strlen(comm));
+	return misc & PERF_RECORD_MISC_COMM_EXEC ? PERF_EVENT : PERF_IGNORED;
+}
+
+static enum perf_outcome decode_task(enum spool_kind kind, struct rd *r, struct spool_event *out)
+{
+	out->kind = kind;
+	out->pid = rd_u32(r);
+	uint32_t parent = rd_u32(r);
+	out->tid = rd_u32(r);
+	(void)rd_u32(r);			/* parent tid */
+	(void)rd_u64(r);			/* time, again in the sample id */
+	if (kind == SPOOL_FORK)
+		out->fork.parent_pid = parent;
+	return r->bad ? PERF_MALFORMED : PERF_EVENT;
+}
+
+/* LOST counts records behind the event's id; LOST_SAMPLES has the count alone. */
+static enum perf_outcome decode_count(enum spool_kind kind, unsigned skip, struct rd *r,
+				      struct bytes id, struct spool_event *out)
+{
+	struct rd t = rd_of(id);
+
+	out->kind = kind;
+	out->pid = rd_u32(&t);
+	out->tid = rd_u32(&t);
+	(void)rd_skip(r, skip);
+	out->lost = rd_u64(r);
+	if (kind == SPOOL_THROTTLE)
+		out->lost = 1;
+	return r->bad ? PERF_MALFORMED : PERF_EVENT;
+}
+
+enum perf_outcome perf_decode(const struct perf_format *format, struct bytes record,
+			      struct spool_event *out)
+{
+	struct rd r = rd_of(record);
+	uint32_t type = rd_u32(&r);
+	uint16_t misc = rd_u16(&r);
+
+	if (rd_u16(&r) != record.n || r.bad)
+		return PERF_MALFORMED;
+	if (type == PERF_RECORD_SAMPLE)
+		return decode_sample(format, record, misc, &r, out);
+	if (record.n < HEADER + SAMPLE_ID)
+		return PERF_MALFORMED;
+	struct bytes id = bytes_at(record, record.n - SAMPLE_ID, SAMPLE_ID);
+	r.end -= SAMPLE_ID;
+	out->time_ns = perf_record_time(format, record);
+	switch (type) {
+	case PERF_RECORD_MMAP2:
+		return decode_mmap2(misc, &r, out);
+	case PERF_RECORD_COMM:
+		return decode_comm(misc, &r, out);
+	case PERF_RECORD_FORK:
+		return decode_task(SPOOL_FORK, &r, out);
+	case PERF_RECORD_EXIT:
+		return decode_task(SPOOL_EXIT, &r, out);
+	case PERF_RECORD_LOST:
+		return decode_count(SPOOL_LOST, 8, &r, id, out);
+	case PERF_RECORD_LOST_SAMPLES:
+		return decode_count(SPOOL_LOST, 0, &r, id, out);
+	case PERF_RECORD_THROTTLE:
+		return decode_count(SPOOL_THROTTLE, 0, &r, id, out);
+	case PERF_RECORD_UNTHROTTLE:
+		return PERF_IGNORED;
+	default:
+		return PERF_UNKNOWN;
+	}
+}

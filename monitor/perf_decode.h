@@ -1,0 +1,44 @@
+/* perf_decode.h - records of a perf ring to spool events; no system calls
+ *
+ * The bytes are the kernel's, but nothing here trusts them: lengths are checked, rings may wrap
+ * anywhere, unknown types are told apart from malformed ones.
+ */
+#ifndef MONITOR_PERF_DECODE_H
+#define MONITOR_PERF_DECODE_H
+
+#include "lib/rd.h"
+#include "monitor/spool.h"
+
+/* How the samples of a set look; the fields follow each other in this order. */
+struct perf_format {
+	bool ip;	/* PERF_SAMPLE_IP: the interrupted PC, trusted when in user mode */
+	bool user_cx;	/* sample_regs_user holds CX before IP: tells system calls (tick clock) */
+};
+
+/* A ring of `size` bytes, a power of two; positions count bytes since the ring was made. */
+struct perf_ring {
+	const uint8_t *data;
+	uint64_t size;
+	uint64_t tail, head;
+};
+
+enum { PERF_RECORD_BYTES_MAX = 65536 };	/* the header's size field has 16 bits */
+
+/* The record at `pos`, in one piece: in the ring itself or, where it wraps around the end, copied
+ * to `bounce` (PERF_RECORD_BYTES_MAX bytes).  .p == NULL when no whole, well-formed record is there. */
+struct bytes perf_ring_record(const struct perf_ring *ring, uint64_t pos, uint8_t *bounce);
+
+/* When the record was made; 0 when it is too short to say. */
+uint64_t perf_record_time(const struct perf_format *format, struct bytes record);
+
+enum perf_outcome {
+	PERF_EVENT,	/* *out is filled */
+	PERF_IGNORED,	/* of a known type, nothing to spool */
+	PERF_UNKNOWN,	/* of a type that this version does not know */
+	PERF_MALFORMED,
+};
+/* Pointers in *out go into `record`. */
+enum perf_outcome perf_decode(const struct perf_format *format, struct bytes record,
+			      struct spool_event *out);
+
+#endif

@@ -1,0 +1,46 @@
+/* spool_format.h - what the spool's writer and reader agree on; doc/formats-spool.md in words */
+#ifndef MONITOR_SPOOL_FORMAT_H
+#define MONITOR_SPOOL_FORMAT_H
+
+#include <stdint.h>
+
+#include "monitor/spool.h"
+
+enum {
+	SPOOL_VERSION = 1,
+	SPOOL_GRID = 256,		/* file header and blocks begin at multiples of it */
+	SPOOL_HEADER_BYTES = 76,	/* with its CRC; stands at 0 and again at SPOOL_HEADER_COPY */
+	SPOOL_HEADER_COPY = 128,
+	SPOOL_CLOCK_BYTES = 16,
+	SPOOL_BOOT_ID_BYTES = 16,
+
+	SPOOL_BLOCK_HEADER = 12,	/* u32 magic | u32 payload bytes | u32 CRC */
+	SPOOL_BLOCK_FULL = 12 * 1024,	/* a payload this long is ended */
+	SPOOL_EVENT_MAX = SPOOL_PATH_MAX + 128,
+	SPOOL_PAYLOAD_MAX = SPOOL_BLOCK_FULL + SPOOL_EVENT_MAX,
+
+	SPOOL_TIME_SHIFT = 16,		/* time unit: 65,536 ns */
+	SPOOL_NSLOT = 63,		/* tasks that a block remembers; 63 in a tag: a new one */
+	SPOOL_NFILE = 256,		/* mapped files that a block remembers */
+	SPOOL_TAG_KERNEL = 0x40,	/* tag of a sample: 0 k iiiiii */
+	SPOOL_TAG_EVENT = 0x80,		/* tag of another event: 1 000 kkkk */
+};
+
+#define SPOOL_MAGIC "MORPHSPL"
+#define SPOOL_BLOCK_MAGIC 0x4b4c424du	/* "MBLK" */
+
+/* CRC-32 as in IEEE 802.3 and zlib, over two ranges one after the other. */
+uint32_t spool_crc(struct bytes a, struct bytes b);
+
+/* Page-aligned numbers become short ones, and nothing is lost for others. */
+static inline uint64_t spool_rot(uint64_t v)
+{
+	return v >> 12 | v << 52;
+}
+
+static inline uint64_t spool_unrot(uint64_t v)
+{
+	return v << 12 | v >> 52;
+}
+
+#endif
