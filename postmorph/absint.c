@@ -292,6 +292,22 @@ static bool sum(const struct abs_state *s, uint8_t x, uint8_t y, struct abs_valu
 	return true;
 }
 
+/* Bitwise operations on bytes are often done on whole registers: the low bits of the result come
+ * from the low bits alone. */
+static bool logic(const struct abs_value *x, const struct abs_value *y, struct abs_value *out)
+{
+	unsigned a = x->may ? x->clean : 64, b = y->may ? y->clean : 64;
+	struct abs_value v = plain();
+
+	if ((!x->may && !y->may) || a == 0 || b == 0)
+		return false;
+	v.kind = ABS_MIXED;
+	v.may = x->may | y->may;
+	v.clean = (uint8_t)(a < b ? a : b);
+	*out = v;
+	return true;
+}
+
 /* Result of the instructions that we understand; false: treat it by its masks. */
 static bool result(struct absint *ai, struct abs_state *s, const struct op *op, uint32_t insn,
 		   struct abs_value *out)
@@ -330,6 +346,8 @@ static bool result(struct absint *ai, struct abs_state *s, const struct op *op, 
 		}
 		return !m->other && m->base < ABS_NREG && m->index < ABS_NREG && m->scale == 1 &&
 		       m->disp == 0 && sum(s, m->base, m->index, out);
+	case OP_LOGIC:
+		return op->bits >= 32 && logic(&s->v[op->dst], src, out);
 	case OP_ADD:
 		return sum(s, op->dst, op->src, out);
 	default:
@@ -398,7 +416,10 @@ void absint_step(struct absint *ai, struct abs_state *s, const struct op *op, ui
 		return;
 	}
 	bool known = result(ai, s, op, insn, &out);
-	if (!known && op->kind != OP_CONST) {
+	if (op->kind == OP_PUSH) {	/* compilers align the stack with any dead register */
+		if (s->v[op->src].kind != ABS_MIXED)
+			use(ai, s, op->src, 64);
+	} else if (!known) {
 		use_mask(ai, s, op->reads, 64);
 		use_mask(ai, s, op->reads16, 16);
 		use_mask(ai, s, op->reads8, 8);

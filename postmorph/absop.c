@@ -170,7 +170,20 @@ static void set_kind(struct op *op, const ZydisDecodedInstruction *in,
 			set_arithmetic(op, o, OP_OTHER, OP_ADD);
 		break;
 	case ZYDIS_MNEMONIC_AND:
-		set_arithmetic(op, o, OP_AND, OP_OTHER);
+		set_arithmetic(op, o, OP_AND, OP_LOGIC);
+		break;
+	case ZYDIS_MNEMONIC_OR:
+		set_arithmetic(op, o, OP_OTHER, OP_LOGIC);
+		break;
+	case ZYDIS_MNEMONIC_PUSH:
+		if (is_reg(&o[0]) && o[0].size == 64) {
+			op->kind = OP_PUSH;
+			op->src = number_of(o[0].reg.value);
+		}
+		break;
+	case ZYDIS_MNEMONIC_SBB:	/* of a register with itself: the carry flag alone counts */
+		if (is_reg(&o[0]) && is_reg(&o[1]) && o[0].reg.value == o[1].reg.value)
+			op->reads = op->reads16 = op->reads8 = 0;
 		break;
 	case ZYDIS_MNEMONIC_SHR:
 		set_arithmetic(op, o, OP_SHR, OP_OTHER);
@@ -183,6 +196,8 @@ static void set_kind(struct op *op, const ZydisDecodedInstruction *in,
 		    o[0].size >= 32) {
 			op->kind = OP_CONST;
 			op->dst = number_of(o[0].reg.value);
+		} else if (in->mnemonic == ZYDIS_MNEMONIC_XOR) {
+			set_arithmetic(op, o, OP_OTHER, OP_LOGIC);
 		}
 		break;
 	case ZYDIS_MNEMONIC_CALL: case ZYDIS_MNEMONIC_SYSCALL: case ZYDIS_MNEMONIC_INT:

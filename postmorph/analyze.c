@@ -42,6 +42,36 @@ static void measure(struct prog *prog)
 		prog->fde_bytes += prog->cfi.fde[i].len;
 }
 
+/* Blocks without tables, kept just long enough to see which functions never return. */
+static void find_noreturn(struct text *t)
+{
+	struct arena *a = arena_new();
+	struct prog *prog = t->prog;
+
+	for (uint32_t i = 0; i < prog->nfn; i++)
+		blocks_make(t, a, &prog->fn[i], NULL, 0);
+	calls_find(t, a);
+	noreturn_find(t);
+	for (uint32_t i = 0; i < prog->nfn; i++) {
+		prog->fn[i].nblock = 0;
+		prog->fn[i].block = NULL;
+		prog->fn[i].order = NULL;
+	}
+	arena_free(a);
+}
+
+static void find_blocks(struct text *t)
+{
+	struct prog *prog = t->prog;
+
+	for (uint32_t i = 0; i < prog->nfn; i++) {
+		uint32_t nuse;
+		const struct table_use *use = jumptables_find(t, &prog->fn[i], &nuse);
+
+		blocks_make(t, prog->arena, &prog->fn[i], use, nuse);
+	}
+}
+
 static int analyze(struct text *t, struct err *err)
 {
 	struct prog *prog = t->prog;
@@ -57,14 +87,10 @@ static int analyze(struct text *t, struct err *err)
 	    hazards_check_code(t, err) < 0)
 		return -1;
 	hazards_mark(t);
-	for (uint32_t i = 0; i < prog->nfn; i++) {
-		uint32_t nuse;
-		const struct table_use *use = jumptables_find(t, &prog->fn[i], &nuse);
-
-		blocks_make(t, &prog->fn[i], use, nuse);
-	}
+	find_noreturn(t);
+	find_blocks(t);
 	functions_settle(t);
-	calls_find(t);
+	calls_find(t, prog->arena);
 	return 0;
 }
 

@@ -40,6 +40,7 @@ struct text {
 	uint8_t *mark;		/* [span] */
 	uint64_t span;
 	struct plt plt;
+	bool *noreturn;		/* [nfn] calls of it do not come back */
 	uint16_t *clobbers;	/* [nfn], filled on demand by clobbers_of(); 0: not yet */
 	bool has_rseq;		/* some section holds restartable sequences */
 	uint64_t nreturn_pointer;	/* pointers in data to return addresses */
@@ -81,11 +82,12 @@ int pointers_mark(struct text *t, struct err *err);
 void functions_make(struct text *t);
 /* functions.c: reasons that hold for a function as a whole, once all targets are marked. */
 void functions_settle(struct text *t);
-/* blocks.c: blocks and edges of one function from the marks.  `jump` are the proven tables. */
+/* blocks.c: blocks and edges of one function from the marks and the uses of its tables, in `a`. */
 struct table_use {		/* fn->insn[insn] is an indirect jump through fn->table[table] */
 	uint32_t insn, table;
 };
-void blocks_make(const struct text *t, struct fn *fn, const struct table_use *use, uint32_t nuse);
+void blocks_make(const struct text *t, struct arena *a, struct fn *fn,
+		 const struct table_use *use, uint32_t nuse);
 
 /* jumptable.c: proven tables of one function; marks their targets.  Returns the uses in the
  * scratch arena, ascending by insn. */
@@ -94,8 +96,12 @@ const struct table_use *jumptables_find(struct text *t, struct fn *fn, uint32_t 
 /* clobbers.c: caller-saved registers that a call of `entry` is known to overwrite on some path. */
 uint16_t clobbers_of(struct text *t, vaddr entry);
 
-/* calls.c: prog->call[], block.noreturn. */
-void calls_find(struct text *t);
+/* noreturn.c: text.noreturn[] from what is known now; never forgets one. */
+void noreturn_find(struct text *t);
+/* noreturn.c: true when the call never comes back. */
+bool noreturn_call(const struct text *t, const struct insn *insn);
+/* calls.c: prog->call[] */
+void calls_find(struct text *t, struct arena *a);
 
 /* hazards.c: reasons to refuse the whole file; before and after its code is known. */
 int hazards_check_file(const struct image *img, struct err *err);

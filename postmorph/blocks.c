@@ -74,6 +74,10 @@ static void mark_block(const struct text *t, struct fn *fn, uint32_t id)
 	for (uint32_t i = 0; i < b->size; i++)
 		any |= *text_mark(t, b->addr + i);
 	b->pinned = any & MARK_POINTER;
+	uint32_t n = b->ninsn;
+	while (n > 1 && fn->insn[b->insn + n - 1].kind == INSN_NOP)
+		n--;
+	b->noreturn = noreturn_call(t, &fn->insn[b->insn + n - 1]);
 	b->padding = id != 0 && !(any & MARK_LEADER) && fn->block[id - 1].fall != id &&
 		     only_nops(fn, b);
 }
@@ -97,7 +101,8 @@ static void fill_blocks(const struct text *t, struct fn *fn, const uint32_t *sta
 		}
 }
 
-void blocks_make(const struct text *t, struct fn *fn, const struct table_use *use, uint32_t nuse)
+void blocks_make(const struct text *t, struct arena *a, struct fn *fn,
+		 const struct table_use *use, uint32_t nuse)
 {
 	const uint32_t *start = range_starts(t, fn);
 
@@ -106,8 +111,8 @@ void blocks_make(const struct text *t, struct fn *fn, const struct table_use *us
 	for (uint32_t r = 0; r < fn->nrange; r++)
 		for (uint32_t i = start[r]; i < start[r + 1]; i++)
 			fn->nblock += begins_block(t, fn, i, start[r]);
-	fn->block = arena_array(t->prog->arena, fn->nblock, sizeof(*fn->block));
-	fn->order = arena_array(t->prog->arena, fn->nblock, sizeof(*fn->order));
+	fn->block = arena_array(a, fn->nblock, sizeof(*fn->block));
+	fn->order = arena_array(a, fn->nblock, sizeof(*fn->order));
 	fill_blocks(t, fn, start);
 	for (uint32_t i = 0; i < fn->nblock; i++) {
 		struct block *b = &fn->block[i];

@@ -271,19 +271,12 @@ static bool walk_call(struct walk *w, const struct insn *insn, const struct op *
 {
 	const struct prog *prog = w->t->prog;
 	uint16_t clobbered = ABS_CALLER_SAVED;
-	bool returns = true;
 
-	if (insn->kind == INSN_CALL) {
-		vaddr target = insn_target(insn, prog_insn_bytes(prog, insn),
-					   prog_insn_addr(prog, insn));
-		const char *name = plt_stub_name(&w->t->plt, &prog->img, target);
-
-		returns = !name || !plt_noreturn(name);
-		if (!name)
-			clobbered = clobbers_of(w->t, target);
-	}
+	if (insn->kind == INSN_CALL)
+		clobbered = clobbers_of(w->t, insn_target(insn, prog_insn_bytes(prog, insn),
+							  prog_insn_addr(prog, insn)));
 	absint_call(&w->ai, s, op, clobbered);
-	return returns;
+	return !noreturn_call(w->t, insn);
 }
 
 /* One instruction; false when control does not go on behind it. */
