@@ -37,8 +37,9 @@ enum {
 	COST_ENTRY_RAISE = 40,
 	COST_ENTRY_LOWER = 10,
 	COST_ENTER = 1,			/* coming in where no jump shows */
+	COST_UNIT = 4,			/* coarse, so that few path lengths differ */
 	MAX_REGION = 256,		/* unsampled blocks balanced together */
-	MAX_WORK = 20000000,		/* steps of the flow search for one function */
+	MAX_WORK = 40000000,		/* steps of the flow search for one function */
 };
 #define LAST_PART 0.15
 #define MIN_LENGTH 0.5
@@ -152,7 +153,7 @@ static int64_t cost_of(const struct blockflow_node *n, int base)
 {
 	double len = fmin(fmax(n->insns, MIN_LENGTH), MAX_LENGTH);
 
-	return (int64_t)llround(base * sqrt(len));
+	return (int64_t)fmax(1, llround(base * sqrt(len) / COST_UNIT));
 }
 
 /* in = 2v, out = 2v + 1 */
