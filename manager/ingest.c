@@ -3,9 +3,14 @@
  * Either the store has everything of a file (counts, counters, address spaces, its name) or
  * nothing.  When something fails, the address spaces in memory have moved on and are taken back
  * from the store, so that the file can be given again.
+ *
+ * A file is known as done by its name and the time it was begun: the Monitor numbers anew when it
+ * finds no files.  Processes live as long as the machine is up: with the first file of another
+ * boot the address spaces begin empty.  What the store keeps is the boot, 16 bytes, and the spaces.
  */
 #include "manager/ingest.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +18,16 @@
 #include "lib/err.h"
 #include "monitor/spool.h"
 
+enum { BOOT_SIZE = 16 };
+
 struct ingest {
 	struct store *store;
 	struct modules *modules;
 	struct spaces *spaces;
+	uint8_t boot[BOOT_SIZE];
 };
 
-/* The address spaces of the store; none when they are of another boot or damaged. */
+/* The address spaces of the store; none when they are damaged. */
 static int reload(struct ingest *g, struct err *err)
 {
 	struct wr w = { 0 };
@@ -28,8 +36,12 @@ static int reload(struct ingest *g, struct err *err)
 	spaces_free(g->spaces);
 	g->spaces = spaces_new(NULL);
 	/* Damaged ones are left empty: their samples count as of unknown processes. */
-	if (rc == 1)
-		(void)spaces_load(g->spaces, wr_bytes(&w), NULL);
+	memset(g->boot, 0, sizeof(g->boot));
+	if (rc == 1 && w.n >= BOOT_SIZE) {
+		memcpy(g->boot, w.p, BOOT_SIZE);
+		(void)spaces_load(g->spaces, bytes_at(wr_bytes(&w), BOOT_SIZE, w.n - BOOT_SIZE),
+				  NULL);
+	}
 	wr_free(&w);
 	return rc < 0 ? -1 : 0;
 }
@@ -64,21 +76,32 @@ void ingest_spaces_counts(const struct ingest *g, struct spaces_counts *out)
 	spaces_counts(g->spaces, out);
 }
 
-static int enter(struct ingest *g, struct spool_reader *r, const char *name,
+static void begin_boot(struct ingest *g, const uint8_t *boot)
+{
+	if (memcmp(g->boot, boot, BOOT_SIZE) == 0)
+		return;
+	spaces_free(g->spaces);
+	g->spaces = spaces_new(NULL);
+	memcpy(g->boot, boot, BOOT_SIZE);
+}
+
+static int enter(struct ingest *g, struct spool_reader *r, const char *key,
 		 struct attribution *out, struct err *err)
 {
 	struct attribute_resolver resolver = modules_resolver(g->modules);
-	struct attribute *a = attribute_new(g->spaces);
 	struct wr spaces = { 0 };
 
+	begin_boot(g, spool_reader_boot_id(r));
+	struct attribute *a = attribute_new(g->spaces);
 	attribute_spool(a, r);
 	int rc = attribute_resolve(a, &resolver, out, err);
 	attribute_free(a);
 	if (rc < 0)
 		return -1;
 	spaces_compact(g->spaces);
+	wr_raw(&spaces, g->boot, BOOT_SIZE);
 	spaces_save(g->spaces, &spaces);
-	rc = store_add_attribution(g->store, name, out, wr_bytes(&spaces), err);
+	rc = store_add_attribution(g->store, key, out, wr_bytes(&spaces), err);
 	wr_free(&spaces);
 	return rc;
 }
@@ -87,17 +110,20 @@ int ingest_spool_file(struct ingest *g, int fd, const char *name, struct attribu
 		      struct err *err)
 {
 	struct attribution a = { 0 };
-	char last[256];
+	char last[256], key[256];
 
 	if (store_spool_last(g->store, last, sizeof(last), err) < 0)
 		return -1;
-	if (strcmp(name, last) <= 0)
-		return 0;
 	struct spool_reader *r = spool_reader_open(fd, err);
 	if (!r)
 		return err_wrap(err, "'%s'", name);
-	int rc = enter(g, r, name, &a, err);
+	(void)snprintf(key, sizeof(key), "%.200s begun %" PRIu64, name,
+		       spool_reader_start_wall_ns(r));		/* fits */
+	bool done = strcmp(key, last) == 0;
+	int rc = done ? 0 : enter(g, r, key, &a, err);
 	spool_reader_free(r);
+	if (done)
+		return 0;
 	if (rc < 0) {
 		err_wrap(err, "'%s'", name);
 		(void)reload(g, NULL);		/* the next call finds the same error */

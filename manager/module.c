@@ -200,7 +200,7 @@ int modules_look(struct modules *ms, const char *path, enum module_look *look,
 		 struct store_module *out, struct err *err)
 {
 	struct store_module m = { 0 };
-	enum module_look how;
+	enum module_look how = MODULE_GONE;
 	struct stat st;
 
 	if (strlen(path) >= sizeof(m.path))
@@ -212,7 +212,7 @@ int modules_look(struct modules *ms, const char *path, enum module_look *look,
 	if (fd < 0) {
 		if (lstat(path, &st) == 0 || (errno != ENOENT && errno != ENOTDIR))
 			return -1;
-		*look = MODULE_GONE;
+		*look = how;
 		*out = m;
 		return 0;
 	}
@@ -321,7 +321,8 @@ int modules_analyze(struct modules *ms, struct store_module *m, struct err *err)
 		wr_free(&w);
 		if (why.kind != ERR_REFUSED)
 			return err_set(err, why.kind, "'%s': %s", m->path, why.text);
-		(void)snprintf(m->refusal, sizeof(m->refusal), "%s", why.text);	/* cut */
+		(void)snprintf(m->refusal, sizeof(m->refusal), "%.*s", STORE_REFUSAL_MAX - 1,
+			       why.text);		/* cut */
 		return store_module_put(ms->store, m, err) < 0 ? -1 : 0;
 	}
 	if (rc >= 0 && (read_table(m, wr_bytes(&w), &t, err) < 0 ||

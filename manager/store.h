@@ -124,12 +124,12 @@ void store_profile_free(struct store_profile *p);
 /* --- what a spool file brought, in one transaction --- */
 
 /* Adds the attribution (module = id in the store) to profiles and counters, remembers `spaces` and
- * that `spool_file` is done.  A file at or before the last one done is refused with ERR_USAGE. */
+ * that `spool_file`, any text that names the file, is done.  The last one done is refused with
+ * ERR_USAGE: files are taken in order and deleted, so no other can come twice. */
 int store_add_attribution(struct store *s, const char *spool_file, const struct attribution *a,
 			  struct bytes spaces, struct err *err);
-/* Name of the last spool file done; out is "" when none; n > 32. */
+/* Text of the last spool file done; out is "" when none; n > 256. */
 int store_spool_last(struct store *s, char *out, size_t n, struct err *err);
-/* The saved address spaces, if they are of this boot of the machine. */
 int store_spaces_get(struct store *s, struct wr *out, struct err *err);
 int store_counters(struct store *s, uint64_t out[NCOUNTER], struct err *err);
 int store_counter_add(struct store *s, enum counter c, uint64_t n, struct err *err);

@@ -1,10 +1,8 @@
 /* store_profile.c - block profiles and what a spool file adds to them */
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lib/err.h"
 #include "manager/attribute.h"
@@ -226,28 +224,9 @@ int store_spool_last(struct store *s, char *out, size_t n, struct err *err)
 	return rc < 0 ? -1 : 0;
 }
 
-/* Names this boot of the machine; "" when the kernel does not tell. */
-static struct bytes boot_id(char buf[64])
-{
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, buf, 64);
-
-	if (fd >= 0)
-		close(fd);
-	return (struct bytes){ (const uint8_t *)buf, n < 0 ? 0 : (uint64_t)n };
-}
-
 int store_spaces_get(struct store *s, struct wr *out, struct err *err)
 {
-	struct wr boot = { 0 };
-	char buf[64];
-	int rc = state_get(s, "boot", &boot, err);
-	struct bytes now = boot_id(buf);
-
-	if (rc == 1 && (boot.n != now.n || memcmp(boot.p, now.p, now.n) != 0))
-		rc = 0;
-	wr_free(&boot);
-	return rc == 1 ? state_get(s, "spaces", out, err) : rc;
+	return state_get(s, "spaces", out, err);
 }
 
 /* --- one spool file --- */
@@ -306,22 +285,20 @@ static int add_module(struct store *s, const struct attribute_module *m, struct 
 static int add_all(struct store *s, const char *spool_file, const struct attribution *a,
 		   struct bytes spaces, struct err *err)
 {
-	char last[256], boot[64];
+	char last[256];
 	struct bytes name = { (const uint8_t *)spool_file, strlen(spool_file) };
 
 	if (store_spool_last(s, last, sizeof(last), err) < 0)
 		return -1;
-	if (strcmp(spool_file, last) <= 0)
-		return err_set(err, ERR_USAGE, "spool file '%s' was done before (the last is '%s')",
-			       spool_file, last);
+	if (strcmp(spool_file, last) == 0)
+		return err_set(err, ERR_USAGE, "spool file '%s' was done before", spool_file);
 	for (uint32_t i = 0; i < a->nmodule; i++)
 		if (add_module(s, &a->module[i], err) < 0)
 			return -1;
 	for (int i = 0; i < NCOUNTER; i++)
 		if (a->counter[i] && store_counter_add(s, (enum counter)i, a->counter[i], err) < 0)
 			return -1;
-	if (state_put(s, "spaces", spaces, err) < 0 ||
-	    state_put(s, "boot", boot_id(boot), err) < 0)
+	if (state_put(s, "spaces", spaces, err) < 0)
 		return -1;
 	return state_put(s, "spool_last", name, err);
 }
