@@ -292,18 +292,50 @@ static bool sum(const struct abs_state *s, uint8_t x, uint8_t y, struct abs_valu
 	return true;
 }
 
+/* What holds for both values; names are joined by the caller. */
+static struct abs_value join_values(const struct abs_value *x, const struct abs_value *y)
+{
+	struct abs_value v = plain();
+
+	for (unsigned w = W8; w <= W64; w++) {
+		uint32_t a = bound_at(x, w), b = bound_at(y, w);
+
+		v.bound[w] = a > b ? a : b;
+		if (v.bound[w] == largest(w))
+			v.bound[w] = ABS_UNBOUND;
+	}
+	v.short32 = x->short32 & y->short32;
+	v.may = x->may | y->may;
+	v.kind = x->kind;
+	if (x->kind != y->kind || x->group != y->group || x->kind == ABS_MIXED)
+		v.kind = v.may ? ABS_MIXED : ABS_PLAIN;
+	if (v.kind == ABS_MIXED) {
+		unsigned a = x->may ? x->clean : 64, b = y->may ? y->clean : 64;
+
+		v.clean = (uint8_t)(a < b ? a : b);
+	} else if (v.kind != ABS_PLAIN) {
+		v.group = x->group;
+		v.index = x->index > y->index ? x->index : y->index;
+	}
+	return v;
+}
+
 /* Bitwise operations on bytes are often done on whole registers: the low bits of the result come
  * from the low bits alone. */
 static bool logic(const struct abs_value *x, const struct abs_value *y, struct abs_value *out)
 {
-	unsigned a = x->may ? x->clean : 64, b = y->may ? y->clean : 64;
 	struct abs_value v = plain();
+	unsigned clean = 64;
 
-	if ((!x->may && !y->may) || a == 0 || b == 0)
+	if (x->may)
+		clean = x->clean;
+	if (y && y->may && y->clean < clean)
+		clean = y->clean;
+	if (clean == 0 || clean == 64)
 		return false;
 	v.kind = ABS_MIXED;
-	v.may = x->may | y->may;
-	v.clean = (uint8_t)(a < b ? a : b);
+	v.may = x->may | (y ? y->may : 0);
+	v.clean = (uint8_t)clean;
 	*out = v;
 	return true;
 }
@@ -348,6 +380,16 @@ static bool result(struct absint *ai, struct abs_state *s, const struct op *op, 
 		       m->disp == 0 && sum(s, m->base, m->index, out);
 	case OP_LOGIC:
 		return op->bits >= 32 && logic(&s->v[op->dst], src, out);
+	case OP_CMOV:
+		*out = join_values(&s->v[op->dst], src);
+		out->short32 |= op->bits == 32;
+		return true;
+	case OP_AND:
+		if (s->v[op->dst].clean < 8 || op->bits < 32 ||
+		    (uint64_t)op->imm >> s->v[op->dst].clean)
+			return false;
+		*out = plain();
+		return true;
 	case OP_ADD:
 		return sum(s, op->dst, op->src, out);
 	default:
@@ -520,34 +562,6 @@ void absint_top(struct abs_state *s)
 	memset(s, 0, sizeof(*s));
 	for (unsigned i = 0; i < ABS_NVALUE; i++)
 		s->v[i] = plain();
-}
-
-/* What holds for both values; names are joined by the caller. */
-static struct abs_value join_values(const struct abs_value *x, const struct abs_value *y)
-{
-	struct abs_value v = plain();
-
-	for (unsigned w = W8; w <= W64; w++) {
-		uint32_t a = bound_at(x, w), b = bound_at(y, w);
-
-		v.bound[w] = a > b ? a : b;
-		if (v.bound[w] == largest(w))
-			v.bound[w] = ABS_UNBOUND;
-	}
-	v.short32 = x->short32 & y->short32;
-	v.may = x->may | y->may;
-	v.kind = x->kind;
-	if (x->kind != y->kind || x->group != y->group || x->kind == ABS_MIXED)
-		v.kind = v.may ? ABS_MIXED : ABS_PLAIN;
-	if (v.kind == ABS_MIXED) {
-		unsigned a = x->may ? x->clean : 64, b = y->may ? y->clean : 64;
-
-		v.clean = (uint8_t)(a < b ? a : b);
-	} else if (v.kind != ABS_PLAIN) {
-		v.group = x->group;
-		v.index = x->index > y->index ? x->index : y->index;
-	}
-	return v;
 }
 
 /* Cells of both; those of `from` are brought into the order of s. */

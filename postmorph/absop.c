@@ -173,7 +173,7 @@ static void set_kind(struct op *op, const ZydisDecodedInstruction *in,
 		set_arithmetic(op, o, OP_AND, OP_LOGIC);
 		break;
 	case ZYDIS_MNEMONIC_OR:
-		set_arithmetic(op, o, OP_OTHER, OP_LOGIC);
+		set_arithmetic(op, o, OP_LOGIC, OP_LOGIC);
 		break;
 	case ZYDIS_MNEMONIC_PUSH:
 		if (is_reg(&o[0]) && o[0].size == 64) {
@@ -197,7 +197,7 @@ static void set_kind(struct op *op, const ZydisDecodedInstruction *in,
 			op->kind = OP_CONST;
 			op->dst = number_of(o[0].reg.value);
 		} else if (in->mnemonic == ZYDIS_MNEMONIC_XOR) {
-			set_arithmetic(op, o, OP_OTHER, OP_LOGIC);
+			set_arithmetic(op, o, OP_LOGIC, OP_LOGIC);
 		}
 		break;
 	case ZYDIS_MNEMONIC_CALL: case ZYDIS_MNEMONIC_SYSCALL: case ZYDIS_MNEMONIC_INT:
@@ -213,6 +213,8 @@ static void set_kind(struct op *op, const ZydisDecodedInstruction *in,
 		}
 		break;
 	default:
+		if (in->meta.category == ZYDIS_CATEGORY_CMOV && o[0].size >= 32)
+			set_arithmetic(op, o, OP_OTHER, OP_CMOV);
 		if (in->meta.category == ZYDIS_CATEGORY_COND_BR && in->raw.imm[0].is_relative &&
 		    (in->opcode_map == ZYDIS_OPCODE_MAP_0F ? (in->opcode & 0xf0) == 0x80 :
 							     (in->opcode & 0xf0) == 0x70)) {

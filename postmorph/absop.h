@@ -21,7 +21,8 @@ enum op_kind {
 	OP_LEA,			/* dst <- address of mem, 64 bits */
 	OP_ADD,			/* dst <- dst + src, 64 bits */
 	OP_AND,			/* dst <- dst & imm */
-	OP_LOGIC,		/* dst <- dst and/or/xor src */
+	OP_LOGIC,		/* dst <- dst or/xor/and src; src ABS_NONE: some constant */
+	OP_CMOV,		/* dst <- dst or src */
 	OP_PUSH,		/* stack <- src, 64 bits */
 	OP_SHR,			/* dst <- dst >> imm, unsigned */
 	OP_CMP_IMM,		/* compare dst (or mem if dst is ABS_NONE) with imm */
