@@ -16,7 +16,7 @@ in_help() {
 	"$B/$1" --help | sed -nE 's/^  ([a-z][a-z-]*).*/\1/p' | sort -u
 }
 in_page() {
-	sed -nE 's/^\.It Cm ([a-z][a-z-]*).*/\1/p' "doc/$1.1" | sort -u
+	sed -nE "s/^\.It Cm ([a-z][a-z-]*).*/\1/p; /^\.It Xo/{n;s/^\.Cm ([a-z][a-z-]*).*/\1/p}" "doc/$1.1" | sort -u
 }
 for program in morphctl morph-edit; do
 	help=$(in_help $program) page=$(in_page $program)
