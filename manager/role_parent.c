@@ -35,6 +35,7 @@ enum {
 struct role_state {
 	struct role_child child;
 	bool wanted;
+	bool told_to_end;		/* to come back with other settings */
 	uint64_t started_ms, restart_ms, backoff_ms;
 };
 
@@ -203,6 +204,7 @@ static void start_role(struct parent *p, struct role_state *r)
 	struct err err;
 
 	r->started_ms = role_now_ms();
+	r->told_to_end = false;
 	if (role_start(&r->child, &p->options, manager ? p->listen_fd : -1, &err) < 0) {
 		role_log("%s", err.text);
 		r->restart_ms = r->started_ms + BACKOFF_MOST_MS;
@@ -240,6 +242,11 @@ static void end_role(struct parent *p, struct role_state *r, const char *why)
 		p->stopping = true;	/* it has said why it cannot start */
 		p->stop_end_ms = now;
 		p->exit_code = code > 0 ? code : 1;
+		return;
+	}
+	if (r->told_to_end) {
+		r->told_to_end = false;
+		r->restart_ms = now;
 		return;
 	}
 	role_log("%s (pid %d) ended%s%s; starting it again", manager ? "manager" : "monitor",
@@ -297,8 +304,10 @@ static void configure(struct parent *p, const struct msg *m)
 	}
 	p->configured = true;
 	p->monitor.wanted = !o->no_monitor;
-	if (!same && p->monitor.child.pid)
-		say(&p->monitor, MSG_END, 0);	/* it comes back with the new settings */
+	if (!same && p->monitor.child.pid) {
+		p->monitor.told_to_end = true;
+		say(&p->monitor, MSG_END, 0);
+	}
 }
 
 static int manager_message(struct parent *p, struct msg *m, struct err *err)

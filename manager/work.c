@@ -16,6 +16,7 @@
 #include "lib/io.h"
 #include "manager/ingest.h"
 #include "manager/module.h"
+#include "monitor/spool.h"
 #include "policy/policy.h"
 
 enum { MAX_POLICY_BYTES = 1 << 20, SPOOL_NAME_LEN = 22 };
@@ -110,8 +111,11 @@ static int analyze_module(void *ctx, const char *path, int fd, struct wr *table,
 	int out;
 
 	(void)path;		/* the store's module has it; errors get it from who asks */
-	if (ask_run_job(w->ask, &job, &limits, &out, 1, err) < 0)
+	if (ask_run_job(w->ask, &job, &limits, &out, 1, err) < 0) {
+		if (err && err->kind == ERR_INPUT)
+			err->kind = ERR_REFUSED;	/* the same file fails again every time */
 		return -1;
+	}
 	int rc = work_read(out, table, err);
 	close(out);
 	return rc;
@@ -248,8 +252,11 @@ static int take_in(struct work *w, const char *name, struct attribution *sum, st
 		return 2;
 	}
 	int rc = ingest_spool_file(w->ingest, fd, name, sum, err);
+	struct spool_reader *r = rc < 0 ? spool_reader_open(fd, NULL) : NULL;
+	bool unreadable = rc < 0 && !r;
+	spool_reader_free(r);
 	close(fd);
-	if (rc < 0 && err->kind == ERR_INPUT) {
+	if (unreadable) {
 		role_log("'%s/spool/%s': %s; dropped", w->options->store, name, err->text);
 		if (store_counter_add(w->store, COUNTER_DAMAGED, 1, err) < 0)
 			return -1;
