@@ -1,0 +1,200 @@
+/* emit.c - from an annotated and laid out program to the bytes of a generation
+ *
+ * Needs: prog->order, fn->order, block->cold.  The steps:
+ *
+ *   emit_plan_fill      what goes where and how each block ends; sizes of everything
+ *   elfout_plan/place   addresses of new text, tables, unwind sections
+ *   emit_*_write        bytes
+ *   fill_map            the block map
+ *   elfout_write        the file
+ *
+ * Results depend on nothing but the input: no addresses of our own, no hash order, no time.
+ */
+#include <stdlib.h>
+
+#include "editor/editor.h"
+#include "editor/elfout.h"
+#include "editor/emit.h"
+#include "lib/err.h"
+
+struct job {
+	struct prog *prog;
+	struct emit_plan plan;
+	struct elfout eo;
+	struct elfout_parts parts;
+	struct ehframe_input unwind;
+	struct wr text, tables, hdr, frame, map;
+	struct err *err;
+};
+
+static int compare_patch(const void *x, const void *y)
+{
+	const struct elfout_patch *a = x, *b = y;
+
+	return a->addr < b->addr ? -1 : a->addr > b->addr;
+}
+
+/* The 5-byte jumps from the original entries to their images. */
+static int fill_patches(struct job *j)
+{
+	const struct prog *prog = j->prog;
+	struct elfout_patch *patch = arena_array(prog->arena, prog->norder, sizeof(*patch));
+
+	for (uint32_t i = 0; i < prog->norder; i++) {
+		const struct fn *fn = &prog->fn[prog->order[i]];
+		vaddr at = fn->entry + fn->patch_off;
+		new_vaddr to = emit_place_addr(&j->plan, j->plan.place_of[prog->order[i]][0]);
+		int64_t d = (int64_t)(to - (at + 5));
+		int32_t v = (int32_t)d;
+
+		if (fn->range[0].size < fn->patch_off + 5)
+			return err_set(j->err, ERR_REFUSED, "%s: too short for an entry jump",
+				       emit_fn_text(prog, fn));
+		if (d != v)
+			return err_set(j->err, ERR_REFUSED, "%s: its image is out of reach",
+				       emit_fn_text(prog, fn));
+		patch[i] = (struct elfout_patch){ .addr = at, .byte = { 0xe9 } };
+		memcpy(patch[i].byte + 1, &v, 4);
+	}
+	qsort(patch, prog->norder, sizeof(*patch), compare_patch);
+	j->parts.patch = patch;
+	j->parts.npatch = prog->norder;
+	return 0;
+}
+
+static int write_code(struct job *j)
+{
+	const struct emit_plan *plan = &j->plan;
+
+	if (emit_unwind_fill(plan, &j->unwind, j->err) < 0)
+		return -1;
+	elfout_place(&j->eo, plan->text_size, plan->tables_size, ehframe_hdr_size(&j->unwind),
+		     &j->parts);
+	j->plan.tables_addr = j->parts.tables_addr;
+	if (emit_code_write(plan, &j->text, j->err) < 0 ||
+	    emit_tables_write(plan, &j->tables, j->err) < 0 || fill_patches(j) < 0)
+		return -1;
+	return ehframe_write(&j->unwind, j->parts.hdr_addr, j->parts.frame_addr, &j->hdr,
+			     &j->frame, j->err);
+}
+
+static void fill_map_segments(struct job *j, struct blockmap *map)
+{
+	const struct image *img = &j->prog->img;
+
+	map->seg = arena_array(j->prog->arena, img->nph + 1, sizeof(*map->seg));
+	for (uint32_t i = 0; i < img->nph; i++)
+		if (img->ph[i].p_type == PT_LOAD && (img->ph[i].p_flags & PF_X))
+			map->seg[map->nseg++] = (struct blockmap_seg){
+				img->ph[i].p_vaddr, img->ph[i].p_offset, img->ph[i].p_filesz };
+	map->seg[map->nseg++] = (struct blockmap_seg){
+		j->eo.text_addr, j->eo.text_off, j->plan.text_size };
+}
+
+static void fill_map_blocks(struct job *j, struct blockmap *map)
+{
+	const struct emit_plan *plan = &j->plan;
+
+	map->block = arena_array(j->prog->arena, plan->nplace, sizeof(*map->block));
+	for (uint32_t i = 0; i < plan->nplace; i++) {
+		const struct emit_place *p = &plan->place[i];
+		const struct block *b = &j->prog->fn[p->fn].block[p->block];
+
+		if (emit_place_size(plan, i) == 0)
+			continue;
+		map->block[map->nblock++] = (struct blockmap_block){
+			.gen = (uint32_t)(emit_place_addr(plan, i) - plan->text_addr),
+			.gen_size = (uint32_t)emit_place_size(plan, i),
+			.orig = (uint32_t)(b->addr - j->prog->base), .orig_size = b->size,
+		};
+	}
+}
+
+static void write_map(struct job *j, uint32_t generation)
+{
+	const struct emit_plan *plan = &j->plan;
+	struct blockmap map = {
+		.generation = generation, .original = j->prog->img.digest,
+		.orig_base = j->prog->base, .gen_base = plan->text_addr,
+		.hot_size = (uint32_t)plan->hot_size,
+		.fluff_size = (uint32_t)(plan->text_size - plan->hot_size),
+		.nentry = j->parts.npatch, .ntable = plan->ntable,
+	};
+
+	fill_map_segments(j, &map);
+	fill_map_blocks(j, &map);
+	map.entry = arena_array(j->prog->arena, map.nentry, sizeof(*map.entry));
+	for (uint32_t i = 0; i < map.nentry; i++)
+		map.entry[i] = (uint32_t)(j->parts.patch[i].addr - j->prog->base);
+	map.table = arena_array(j->prog->arena, map.ntable, sizeof(*map.table));
+	for (uint32_t i = 0; i < map.ntable; i++) {
+		const struct emit_table *et = &plan->table[i];
+		const struct jump_table *t = &j->prog->fn[et->fn].table[et->table];
+
+		map.table[i] = (struct blockmap_table){
+			.orig_addr = t->addr, .new_addr = plan->tables_addr + et->off,
+			.nentry = t->nentry, .kind = t->kind,
+		};
+	}
+	blockmap_write(&map, &j->map);
+}
+
+static int write_file(struct job *j, struct wr *out)
+{
+	j->parts.text = wr_bytes(&j->text);
+	j->parts.hot_size = j->plan.hot_size;
+	j->parts.tables = wr_bytes(&j->tables);
+	j->parts.hdr = wr_bytes(&j->hdr);
+	j->parts.frame = wr_bytes(&j->frame);
+	j->parts.map = wr_bytes(&j->map);
+	return elfout_write(&j->eo, &j->parts, out, j->err);
+}
+
+static void fill_stats(const struct job *j, const struct wr *out, struct edit_stats *stats)
+{
+	stats->functions_moved = j->prog->norder;
+	stats->hot_bytes = j->plan.hot_size;
+	stats->fluff_bytes = j->plan.text_size - j->plan.hot_size;
+	stats->original_bytes = 0;
+	stats->jump_tables = 0;
+	for (uint32_t i = 0; i < j->prog->norder; i++) {
+		const struct fn *fn = &j->prog->fn[j->prog->order[i]];
+
+		stats->jump_tables += fn->ntable;
+		for (uint32_t k = 0; k < fn->nrange; k++)
+			stats->original_bytes += fn->range[k].size;
+	}
+	stats->jump_tables_new = j->plan.ntable;
+	stats->file_bytes_before = j->prog->img.file.n;
+	stats->file_bytes_after = out->n;
+	stats->layout = j->eo.layout;
+}
+
+int emit_generation(struct prog *prog, uint32_t generation, struct wr *out, struct wr *map,
+		    struct edit_stats *stats, struct err *err)
+{
+	struct job j = { .prog = prog, .err = err };
+	struct wr file = { 0 };
+	int rc = -1;
+
+	if (emit_plan_fill(&j.plan, prog, err) < 0 || elfout_plan(&prog->img, &j.eo, err) < 0)
+		goto out;
+	j.plan.text_addr = j.eo.text_addr;
+	if (write_code(&j) < 0)
+		goto out;
+	write_map(&j, generation);
+	if (write_file(&j, &file) < 0)
+		goto out;
+	fill_stats(&j, &file, stats);
+	wr_raw(out, file.p, file.n);
+	wr_raw(map, j.map.p, j.map.n);
+	rc = 0;
+out:
+	wr_free(&file);
+	wr_free(&j.text);
+	wr_free(&j.tables);
+	wr_free(&j.hdr);
+	wr_free(&j.frame);
+	wr_free(&j.map);
+	return rc;
+}

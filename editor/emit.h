@@ -1,0 +1,84 @@
+/* emit.h - between the parts of emit: the plan of the new text
+ *
+ * emit_plan.c decides what is placed where, emit_code.c writes bytes, emit_unwind.c gives the
+ * unwind rows, emit.c runs them and puts the file together.  Everything lives in the job's arena.
+ */
+#ifndef EDITOR_EMIT_H
+#define EDITOR_EMIT_H
+
+#include "editor/ehframe.h"
+#include "editor/relax.h"
+#include "lib/wr.h"
+#include "postmorph/ir.h"
+
+struct err;
+
+#define NO_PLACE UINT32_MAX
+
+struct emit_dest {			/* where a branch goes */
+	uint32_t place;			/* index in emit_plan.place[], NO_PLACE: see addr */
+	vaddr addr;			/* unchanged address in the original */
+};
+
+/* The image of one block: `nkept` instructions copied, then the re-encoded branch if `branched`,
+ * then a synthetic jmp if `jumps`.  item[item] ends with the former, item[item + 1] is the latter
+ * if both are there. */
+struct emit_place {
+	uint32_t fn, block;
+	uint32_t item, nitem;
+	uint32_t nkept;			/* leading instructions that are copied */
+	bool branched, inverted, jumps;
+	bool starts_piece;		/* first block of a function's hot or fluff part */
+	bool cold;
+	struct emit_dest branch, jump;
+};
+
+struct emit_table {			/* a new jump table */
+	uint32_t fn, table;		/* of prog->fn[fn].table[table] */
+	uint64_t off;			/* from the start of the new tables */
+};
+
+struct emit_plan {
+	const struct prog *prog;
+	struct emit_place *place;	/* [nplace] in emit order: all hot ones, then all cold ones */
+	struct relax_item *item;	/* [nitem] */
+	uint32_t **place_of;		/* [nfn] -> [nblock] index in place[], NULL if not moved.  An
+					 * empty block has that of the block it runs into */
+	struct emit_table *table;	/* [ntable] ascending by off */
+	uint32_t **table_of;		/* [nfn] -> [ninsn] index in table[] of the instruction that
+					 * forms its address, else NO_TABLE; NULL if without tables */
+	uint32_t nplace, nhot, nitem, ntable;
+	uint64_t text_size, hot_size, tables_size;
+	new_vaddr text_addr, tables_addr;
+};
+
+/* Everything but the two addresses.  Fails, naming function and address, when the program is one
+ * that cannot be laid out. */
+int emit_plan_fill(struct emit_plan *plan, const struct prog *prog, struct err *err);
+/* The function whose entry `addr` is, if it is moved; NO_FN else. */
+uint32_t emit_moved_entry(const struct prog *prog, vaddr addr);
+
+static inline new_vaddr emit_place_addr(const struct emit_plan *plan, uint32_t place)
+{
+	return plan->text_addr + plan->item[plan->place[place].item].addr;
+}
+
+static inline uint64_t emit_place_size(const struct emit_plan *plan, uint32_t place)
+{
+	const struct emit_place *p = &plan->place[place];
+	const struct relax_item *last = &plan->item[p->item + p->nitem - 1];
+
+	return last->addr + relax_size(last) - plan->item[p->item].addr;
+}
+
+/* Both need text_addr and tables_addr.  Text and tables have the planned sizes afterwards. */
+int emit_code_write(const struct emit_plan *plan, struct wr *text, struct err *err);
+int emit_tables_write(const struct emit_plan *plan, struct wr *tables, struct err *err);
+
+/* Unwind pieces and rows of all new text; arrays in the prog's arena. */
+int emit_unwind_fill(const struct emit_plan *plan, struct ehframe_input *out, struct err *err);
+
+/* "NAME at 0xADDRESS" or "function at 0xADDRESS", in the arena: for messages. */
+const char *emit_fn_text(const struct prog *prog, const struct fn *fn);
+
+#endif

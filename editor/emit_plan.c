@@ -1,0 +1,338 @@
+/* emit_plan.c - which block goes where in new text, and how each of them ends
+ *
+ * ORDER    For every function in prog->order its hot blocks in fn->order; behind all of them, for
+ *          every function again, its cold blocks.  Padding is left out.  NOPs at a block's end are
+ *          left out, except one that stands right behind a call.  A block of nothing but NOPs
+ *          is empty then: what leads to it leads to what it runs into.
+ *
+ * ENDS     With the next placed block of the same part known, a block ends as it did, or with its
+ *          branch inverted, or with a synthetic jmp behind; a JMP to what comes next goes away.
+ *          A LOOP or JRCXZ whose target is out of reach of 8 bits becomes
+ *              loop +2; jmp +5; jmp rel32 TARGET
+ *          which is one branch of 9 bytes to relaxation: displacement at the end, as in all.
+ *
+ * INVARIANTS
+ *   I1  every block of a moved function but padding has a place, its own or its successor's;
+ *   I2  places of one function's part are adjacent and its first one starts a piece.
+ */
+#include "editor/emit.h"
+
+#include "lib/blockmap.h"
+#include "lib/err.h"
+
+enum { LOOP_LONG = 9, JMP_SHORT = 2, JMP_LONG = 5, JCC_LONG = 6, XBEGIN_LEN = 6, HOT_ALIGN = 16 };
+
+const char *emit_fn_text(const struct prog *prog, const struct fn *fn)
+{
+	return arena_printf(prog->arena, "%s at 0x%llx", fn->name ? fn->name : "function",
+			    (unsigned long long)fn->entry);
+}
+
+uint32_t emit_moved_entry(const struct prog *prog, vaddr addr)
+{
+	uint32_t lo = 0, hi = prog->nfn;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (prog->fn[mid].entry < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < prog->nfn && prog->fn[lo].entry == addr && prog->fn[lo].moved ? lo : NO_FN;
+}
+
+static const struct insn *last_insn(const struct fn *fn, const struct block *b)
+{
+	return &fn->insn[b->insn + b->ninsn - 1];
+}
+
+static bool ends_in_branch(const struct fn *fn, const struct block *b)
+{
+	uint8_t kind = last_insn(fn, b)->kind;
+
+	return kind == INSN_JMP || kind == INSN_JCC || kind == INSN_LOOP || kind == INSN_XBEGIN;
+}
+
+/* Leading instructions that the image keeps: without the branch at the end, or without NOPs at the
+ * end.  A NOP right behind a call stays: it may mean something to who reads return addresses. */
+static uint32_t count_kept(const struct fn *fn, const struct block *b)
+{
+	const struct insn *insn = &fn->insn[b->insn];
+	uint32_t n = b->ninsn;
+
+	if (ends_in_branch(fn, b))
+		return n - 1;
+	while (n > 0 && insn[n - 1].kind == INSN_NOP)
+		n--;
+	if (n > 0 && n < b->ninsn && (insn[n - 1].kind == INSN_CALL || insn[n - 1].kind == INSN_ICALL))
+		n++;
+	return n;
+}
+
+/* Nothing of it is left and control runs on inside the function. */
+static bool is_empty(const struct fn *fn, const struct block *b)
+{
+	return !b->padding && b->fall != NO_BLOCK && count_kept(fn, b) == 0 &&
+	       !ends_in_branch(fn, b);
+}
+
+static void add_places(struct emit_plan *plan, uint32_t f, bool cold)
+{
+	const struct fn *fn = &plan->prog->fn[f];
+	bool first = true;
+
+	for (uint32_t i = 0; i < fn->nblock; i++) {
+		const struct block *b = &fn->block[fn->order[i]];
+
+		if (b->cold != cold || b->padding || is_empty(fn, b))
+			continue;
+		plan->place_of[f][fn->order[i]] = plan->nplace;
+		plan->place[plan->nplace++] = (struct emit_place){
+			.fn = f, .block = fn->order[i], .starts_piece = first, .cold = cold,
+		};
+		first = false;
+	}
+}
+
+/* Empty blocks get the place of what they run into.  `fall` leads to higher ids, so one walk
+ * backwards settles chains of them. */
+static int resolve_empty(struct emit_plan *plan, uint32_t f, struct err *err)
+{
+	const struct fn *fn = &plan->prog->fn[f];
+
+	for (uint32_t i = fn->nblock; i-- > 0; ) {
+		if (!is_empty(fn, &fn->block[i]))
+			continue;
+		uint32_t to = fn->block[i].fall;
+
+		if (to <= i || to >= fn->nblock || plan->place_of[f][to] == NO_PLACE)
+			return err_set(err, ERR_REFUSED, "%s: block at 0x%llx runs into nothing",
+				       emit_fn_text(plan->prog, fn),
+				       (unsigned long long)fn->block[i].addr);
+		plan->place_of[f][i] = plan->place_of[f][to];
+	}
+	return 0;
+}
+
+/* Destination of an edge: block `id`, or address `out` when that is none. */
+static int find_dest(const struct emit_plan *plan, uint32_t f, uint32_t id, vaddr out,
+		     struct emit_dest *dest)
+{
+	*dest = (struct emit_dest){ NO_PLACE, out };
+	if (id != NO_BLOCK) {
+		if (id >= plan->prog->fn[f].nblock)
+			return -1;
+		dest->place = plan->place_of[f][id];
+		return dest->place == NO_PLACE ? -1 : 0;
+	}
+	uint32_t callee = emit_moved_entry(plan->prog, out);
+
+	if (callee != NO_FN)
+		dest->place = plan->place_of[callee][0];
+	return 0;
+}
+
+static bool has_fall(const struct block *b)
+{
+	return b->fall != NO_BLOCK || b->fall_out != 0;
+}
+
+/* Decides how place `i` ends; `next` is the place behind it in the same part, or NO_PLACE. */
+static int decide_end(struct emit_plan *plan, uint32_t i, uint32_t next)
+{
+	struct emit_place *p = &plan->place[i];
+	const struct fn *fn = &plan->prog->fn[p->fn];
+	const struct block *b = &fn->block[p->block];
+	struct emit_dest taken, fall;
+
+	p->nkept = count_kept(fn, b);
+	p->branched = ends_in_branch(fn, b);
+	if (p->branched) {
+		if (b->taken == NO_BLOCK && b->taken_out == 0)
+			return -1;
+		if (find_dest(plan, p->fn, b->taken, b->taken_out, &taken) < 0)
+			return -1;
+		p->branch = taken;
+		if (last_insn(fn, b)->kind == INSN_JMP) {
+			p->branched = taken.place == NO_PLACE || taken.place != next;
+			return 0;
+		}
+		if (!has_fall(b))
+			return -1;
+	}
+	if (!has_fall(b))
+		return 0;
+	if (find_dest(plan, p->fn, b->fall, b->fall_out, &fall) < 0)
+		return -1;
+	p->jump = fall;
+	if (fall.place != NO_PLACE && fall.place == next)
+		return 0;
+	if (p->branched && last_insn(fn, b)->kind == INSN_JCC && taken.place != NO_PLACE &&
+	    taken.place == next) {
+		p->inverted = true;
+		p->branch = fall;
+		return 0;
+	}
+	p->jumps = true;
+	return 0;
+}
+
+/* Bytes in front of the opcode of a direct branch. */
+static uint32_t branch_prefixes(const struct insn *insn)
+{
+	uint32_t opcode = insn->kind == INSN_XBEGIN ||
+			  (insn->kind == INSN_JCC && insn->field_size == 4) ? 2 : 1;
+
+	return insn->field > opcode ? insn->field - opcode : 0;
+}
+
+static void set_branch(struct relax_item *item, const struct emit_dest *dest, uint8_t short_size,
+		       uint8_t long_size)
+{
+	item->target = dest->place == NO_PLACE ? RELAX_FAR : dest->place;
+	item->short_size = short_size;
+	item->long_size = long_size;
+}
+
+static void set_block_branch(struct relax_item *item, const struct insn *insn,
+			     const struct emit_dest *dest)
+{
+	item->size += branch_prefixes(insn);
+	switch (insn->kind) {
+	case INSN_JMP:
+		set_branch(item, dest, JMP_SHORT, JMP_LONG);
+		break;
+	case INSN_JCC:
+		set_branch(item, dest, 2, JCC_LONG);
+		break;
+	case INSN_LOOP:
+		set_branch(item, dest, 2, LOOP_LONG);
+		break;
+	default:
+		set_branch(item, dest, XBEGIN_LEN, XBEGIN_LEN);
+	}
+}
+
+static void add_items(struct emit_plan *plan, struct emit_place *p)
+{
+	const struct fn *fn = &plan->prog->fn[p->fn];
+	const struct block *b = &fn->block[p->block];
+	struct relax_item item = { .target = RELAX_NONE };
+
+	for (uint32_t i = 0; i < p->nkept; i++)
+		item.size += fn->insn[b->insn + i].len;
+	item.align = p->starts_piece && !p->cold ? HOT_ALIGN : 1;
+	p->item = plan->nitem;
+	if (p->branched)
+		set_block_branch(&item, last_insn(fn, b), &p->branch);
+	if (p->jumps && !p->branched)
+		set_branch(&item, &p->jump, JMP_SHORT, JMP_LONG);
+	plan->item[plan->nitem++] = item;
+	if (p->jumps && p->branched) {
+		item = (struct relax_item){ .target = RELAX_NONE };
+		set_branch(&item, &p->jump, JMP_SHORT, JMP_LONG);
+		plan->item[plan->nitem++] = item;
+	}
+	p->nitem = plan->nitem - p->item;
+}
+
+static int decide_all(struct emit_plan *plan, struct err *err)
+{
+	plan->item = arena_array(plan->prog->arena, 2 * (size_t)plan->nplace,
+				 sizeof(*plan->item));
+	for (uint32_t i = 0; i < plan->nplace; i++) {
+		bool last = i + 1 == plan->nplace || plan->place[i + 1].starts_piece;
+
+		if (decide_end(plan, i, last ? NO_PLACE : i + 1) < 0) {
+			const struct fn *fn = &plan->prog->fn[plan->place[i].fn];
+
+			return err_set(err, ERR_REFUSED,
+				       "%s: block at 0x%llx has an edge that leads nowhere",
+				       emit_fn_text(plan->prog, fn), (unsigned long long)
+				       fn->block[plan->place[i].block].addr);
+		}
+		add_items(plan, &plan->place[i]);
+	}
+	for (uint32_t i = 0; i < plan->nitem; i++)	/* from places to items */
+		if (plan->item[i].target < RELAX_FAR)
+			plan->item[i].target = plan->place[plan->item[i].target].item;
+	return 0;
+}
+
+static int add_tables(struct emit_plan *plan, uint32_t f, struct err *err)
+{
+	const struct prog *prog = plan->prog;
+	const struct fn *fn = &prog->fn[f];
+
+	if (fn->ntable == 0)
+		return 0;
+	plan->table_of[f] = arena_array(prog->arena, fn->ninsn, sizeof(**plan->table_of));
+	for (uint32_t i = 0; i < fn->ninsn; i++)
+		plan->table_of[f][i] = NO_TABLE;
+	for (uint32_t i = 0; i < fn->ntable; i++) {
+		const struct jump_table *t = &fn->table[i];
+		uint32_t size = t->kind == BLOCKMAP_TABLE_ABS64 ? 8 : 4;
+
+		if (size == 8 && prog->img.pie_or_dso)
+			return err_set(err, ERR_REFUSED, "%s: jump table at 0x%llx has absolute "
+				       "addresses in a file that is loaded anywhere",
+				       emit_fn_text(prog, fn), (unsigned long long)t->addr);
+		plan->tables_size = (plan->tables_size + size - 1) & ~(uint64_t)(size - 1);
+		for (uint32_t k = 0; k < t->nbase; k++)
+			plan->table_of[f][t->base_insn[k]] = plan->ntable;
+		plan->table[plan->ntable++] = (struct emit_table){ f, i, plan->tables_size };
+		plan->tables_size += (uint64_t)size * t->nentry;
+	}
+	return 0;
+}
+
+static int check_order(const struct prog *prog, uint32_t f, struct err *err)
+{
+	if (f < prog->nfn && prog->fn[f].moved && prog->fn[f].nblock > 0)
+		return 0;
+	return err_set(err, ERR_REFUSED, "order names function %u, which is not moved", f);
+}
+
+int emit_plan_fill(struct emit_plan *plan, const struct prog *prog, struct err *err)
+{
+	uint64_t nblock = 0, ntable = 0;
+
+	*plan = (struct emit_plan){ .prog = prog };
+	plan->place_of = arena_array(prog->arena, prog->nfn, sizeof(*plan->place_of));
+	plan->table_of = arena_array(prog->arena, prog->nfn, sizeof(*plan->table_of));
+	for (uint32_t i = 0; i < prog->norder; i++) {
+		if (check_order(prog, prog->order[i], err) < 0)
+			return -1;
+		const struct fn *fn = &prog->fn[prog->order[i]];
+		uint32_t *of = arena_array(prog->arena, fn->nblock, sizeof(*of));
+
+		for (uint32_t k = 0; k < fn->nblock; k++)
+			of[k] = NO_PLACE;
+		plan->place_of[prog->order[i]] = of;
+		nblock += fn->nblock;
+		ntable += fn->ntable;
+	}
+	if (nblock > INT32_MAX / 2)
+		return err_set(err, ERR_REFUSED, "too many blocks");
+	plan->place = arena_array(prog->arena, nblock, sizeof(*plan->place));
+	plan->table = arena_array(prog->arena, ntable, sizeof(*plan->table));
+	for (uint32_t i = 0; i < prog->norder; i++)
+		add_places(plan, prog->order[i], false);
+	plan->nhot = plan->nplace;
+	for (uint32_t i = 0; i < prog->norder; i++)
+		add_places(plan, prog->order[i], true);
+	for (uint32_t i = 0; i < prog->norder; i++)
+		if (resolve_empty(plan, prog->order[i], err) < 0 ||
+		    add_tables(plan, prog->order[i], err) < 0)
+			return -1;
+	if (decide_all(plan, err) < 0)
+		return -1;
+	plan->text_size = relax_run(plan->item, plan->nitem);
+	plan->hot_size = plan->nhot < plan->nplace ?
+			 plan->item[plan->place[plan->nhot].item].addr : plan->text_size;
+	if (plan->text_size > INT32_MAX || plan->tables_size > INT32_MAX)
+		return err_set(err, ERR_REFUSED, "new text would be over 2 GiB");
+	return 0;
+}

@@ -1,0 +1,115 @@
+/* emit_unwind.c - the unwind rows of new text
+ *
+ * Every copied instruction has the rule set that the original has at it.  A synthetic jmp runs when
+ * the block is through, so it has the one that the original has behind the block's last byte;
+ * where that is another FDE or none, the one at the last instruction.
+ *
+ * A piece is one FDE: adjacent places of a function's part whose blocks share a CIE (an entry range
+ * and its fragment may have different ones).
+ */
+#include "editor/emit.h"
+
+#include "lib/err.h"
+
+struct fill {
+	const struct emit_plan *plan;
+	struct arena *a;
+	VEC(struct ehframe_piece) piece;
+	VEC(struct ehframe_row) row;
+	uint32_t cursor;		/* row of the original found last: addresses mostly ascend */
+};
+
+/* The state at `addr` in an FDE, found from where the last search ended. */
+static uint32_t state_at(struct fill *f, const struct fde *fde, vaddr addr)
+{
+	const struct cfi_row *rows = f->plan->prog->cfi.rows;
+	uint32_t end = fde->row + fde->nrow, i = f->cursor;
+
+	if (i < fde->row || i >= end || rows[i].addr > addr)
+		i = fde->row;
+	while (i + 1 < end && rows[i + 1].addr <= addr)
+		i++;
+	f->cursor = i;
+	return rows[i].state;
+}
+
+static void add_row(struct fill *f, new_vaddr addr, uint32_t state)
+{
+	struct ehframe_piece *piece = &f->piece.v[f->piece.n - 1];
+	struct ehframe_row row = { .addr = addr, .state = state };
+
+	if (piece->nrow > 0 && f->row.v[f->row.n - 1].state == state)
+		return;
+	vec_push(f->a, &f->row, row);
+	piece->nrow++;
+}
+
+static void start_piece(struct fill *f, const struct fde *fde, new_vaddr addr)
+{
+	struct ehframe_piece piece = { .cie = fde->cie, .addr = addr, .row = f->row.n };
+
+	vec_push(f->a, &f->piece, piece);
+}
+
+static void add_place(struct fill *f, uint32_t index, const struct fde *fde)
+{
+	const struct emit_plan *plan = f->plan;
+	const struct emit_place *p = &plan->place[index];
+	const struct fn *fn = &plan->prog->fn[p->fn];
+	const struct block *b = &fn->block[p->block];
+	const struct relax_item *item = &plan->item[p->item];
+	new_vaddr at = emit_place_addr(plan, index);
+	uint32_t ncode = p->nkept + p->branched;
+
+	if (!p->branched && b->ninsn > ncode && fn->insn[b->insn + ncode].kind == INSN_JMP)
+		ncode = p->nkept;		/* the jmp to what comes next is gone */
+	for (uint32_t i = 0; i < ncode; i++) {
+		const struct insn *insn = &fn->insn[b->insn + i];
+
+		add_row(f, at, state_at(f, fde, prog_insn_addr(plan->prog, insn)));
+		at += insn->len;
+	}
+	if (p->jumps) {
+		vaddr end = b->addr + b->size;
+		vaddr last = prog_insn_addr(plan->prog, &fn->insn[b->insn + b->ninsn - 1]);
+		vaddr from = end - fde->addr < fde->len ? end : last;
+		const struct relax_item *jump = item + p->nitem - 1;
+		uint64_t jump_size = relax_size(jump) - jump->size;
+
+		add_row(f, emit_place_addr(plan, index) + emit_place_size(plan, index) - jump_size,
+			state_at(f, fde, from));
+	}
+	f->piece.v[f->piece.n - 1].len = emit_place_addr(plan, index) +
+					 emit_place_size(plan, index) -
+					 f->piece.v[f->piece.n - 1].addr;
+}
+
+int emit_unwind_fill(const struct emit_plan *plan, struct ehframe_input *out, struct err *err)
+{
+	const struct prog *prog = plan->prog;
+	struct fill f = { .plan = plan, .a = prog->arena };
+
+	for (uint32_t i = 0; i < plan->nplace; i++) {
+		const struct emit_place *p = &plan->place[i];
+		const struct fn *fn = &prog->fn[p->fn];
+		const struct block *b = &fn->block[p->block];
+		const struct fde *fde = &prog->cfi.fde[fn->range[b->range].fde];
+
+		if (!fde->understood || fde->lsda != 0 || prog->cfi.cie[fde->cie].signal_frame)
+			return err_set(err, ERR_REFUSED, "%s: its unwind data cannot be moved",
+				       emit_fn_text(prog, fn));
+		if (p->starts_piece || f.piece.v[f.piece.n - 1].cie != fde->cie)
+			start_piece(&f, fde, emit_place_addr(plan, i));
+		if (emit_place_size(plan, i) > 0)
+			add_place(&f, i, fde);
+	}
+
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < f.piece.n; i++)	/* a part of dropped jmps alone is empty */
+		if (f.piece.v[i].len > 0)
+			f.piece.v[n++] = f.piece.v[i];
+	*out = (struct ehframe_input){ .cfi = &prog->cfi, .piece = f.piece.v, .row = f.row.v,
+				       .npiece = n };
+	return 0;
+}
