@@ -1,0 +1,325 @@
+/* test_perf_decode.c - records of a perf ring, byte for byte as the kernel wrote them */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <linux/perf_event.h>
+
+#include "lib/wr.h"
+#include "monitor/perf_decode.h"
+
+static const struct perf_format tick = { .ip = false, .user_cx = true };
+static const struct perf_format timer = { .ip = true, .user_cx = false };
+
+static uint8_t bounce[PERF_RECORD_BYTES_MAX];
+
+/* Recorded on Linux 6.18: a tick in user mode, one in a read(2), one in a kernel thread. */
+static const uint8_t tick_user[] = {
+	9, 0, 0, 0, 1, 0, 48, 0, 0xd7, 0x1c, 0, 0, 0xd8, 0x1c, 0, 0,
+	0x00, 0x10, 0x5e, 0x6c, 0x83, 0x03, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0,
+	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0x50, 0x1a, 0x77, 0x0a, 0x45, 0x56, 0, 0,
+};
+static const uint8_t tick_syscall[] = {
+	9, 0, 0, 0, 1, 0, 48, 0, 0xd6, 0x1c, 0, 0, 0xd6, 0x1c, 0, 0,
+	0x00, 0x20, 0x5e, 0x6c, 0x83, 0x03, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0,
+	0xad, 0x52, 0x89, 0xb7, 0xf4, 0x7f, 0, 0, 0xad, 0x52, 0x89, 0xb7, 0xf4, 0x7f, 0, 0,
+};
+static const uint8_t tick_kthread[] = {
+	9, 0, 0, 0, 1, 0, 32, 0, 17, 0, 0, 0, 17, 0, 0, 0,
+	0x00, 0x30, 0x5e, 0x6c, 0x83, 0x03, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+};
+
+static enum perf_outcome decode(const struct perf_format *f, const void *p, size_t n,
+				struct spool_event *ev)
+{
+	return perf_decode(f, (struct bytes){ p, n }, ev);
+}
+
+static void a_tick_tells_user_system_call_and_kernel_thread_apart(void **state)
+{
+	struct spool_event ev;
+
+	(void)state;
+	assert_int_equal(decode(&tick, tick_user, sizeof(tick_user), &ev), PERF_EVENT);
+	assert_int_equal(ev.kind, SPOOL_SAMPLE);
+	assert_int_equal(ev.pid, 7383);
+	assert_int_equal(ev.tid, 7384);
+	assert_int_equal(ev.time_ns, 0x03836c5e1000);
+	assert_int_equal(ev.sample.pc, 0x56450a771a50);
+	assert_false(ev.sample.kernel);
+	assert_int_equal(decode(&tick, tick_syscall, sizeof(tick_syscall), &ev), PERF_EVENT);
+	assert_int_equal(ev.sample.pc, 0x7ff4b78952ad);
+	assert_true(ev.sample.kernel);
+	assert_int_equal(decode(&tick, tick_kthread, sizeof(tick_kthread), &ev), PERF_EVENT);
+	assert_int_equal(ev.sample.pc, 0);
+	assert_true(ev.sample.kernel);
+}
+
+static void head(struct wr *w, uint32_t type, uint16_t misc)
+{
+	w->n = 0;
+	wr_u32(w, type);
+	wr_u16(w, misc);
+	wr_u16(w, 0);
+}
+
+static struct bytes ended(struct wr *w)
+{
+	uint16_t n;
+
+	wr_align(w, 8);
+	n = (uint16_t)w->n;
+	memcpy(w->p + 6, &n, sizeof(n));
+	return wr_bytes(w);
+}
+
+static void sample_id(struct wr *w, uint32_t pid, uint32_t tid, uint64_t time)
+{
+	wr_align(w, 8);
+	wr_u32(w, pid);
+	wr_u32(w, tid);
+	wr_u64(w, time);
+}
+
+static void timer_sample(struct wr *w, uint16_t misc, bool regs)
+{
+	head(w, PERF_RECORD_SAMPLE, misc);
+	wr_u64(w, 0x1111);
+	wr_u32(w, 5);
+	wr_u32(w, 6);
+	wr_u64(w, 777);
+	wr_u64(w, regs ? PERF_SAMPLE_REGS_ABI_64 : PERF_SAMPLE_REGS_ABI_NONE);
+	if (regs)
+		wr_u64(w, 0x2222);
+}
+
+static void a_timer_sample_has_the_interrupted_pc_in_user_mode_only(void **state)
+{
+	struct wr w = { 0 };
+	struct spool_event ev;
+
+	(void)state;
+	timer_sample(&w, PERF_RECORD_MISC_USER, true);
+	assert_int_equal(perf_decode(&timer, ended(&w), &ev), PERF_EVENT);
+	assert_int_equal(ev.sample.pc, 0x1111);
+	assert_false(ev.sample.kernel);
+	assert_int_equal(ev.time_ns, 777);
+	assert_int_equal(perf_record_time(&timer, wr_bytes(&w)), 777);
+	timer_sample(&w, PERF_RECORD_MISC_KERNEL, true);
+	assert_int_equal(perf_decode(&timer, ended(&w), &ev), PERF_EVENT);
+	assert_int_equal(ev.sample.pc, 0x2222);
+	assert_true(ev.sample.kernel);
+	timer_sample(&w, PERF_RECORD_MISC_KERNEL, false);
+	assert_int_equal(perf_decode(&timer, ended(&w), &ev), PERF_EVENT);
+	assert_int_equal(ev.sample.pc, 0);
+	wr_free(&w);
+}
+
+static void mmap2(struct wr *w, const char *path)
+{
+	head(w, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER);
+	wr_u32(w, 10);
+	wr_u32(w, 11);
+	wr_u64(w, 0x7f0000001000);
+	wr_u64(w, 0x2000);
+	wr_u64(w, 0x3000);
+	wr_u32(w, 254);
+	wr_u32(w, 1);
+	wr_u64(w, 12345);
+	wr_u64(w, 678);
+	wr_u32(w, 5);
+	wr_u32(w, 2);
+	wr_str(w, path);
+	sample_id(w, 10, 11, 99);
+}
+
+static void a_mapping_has_file_identity_and_place(void **state)
+{
+	struct wr w = { 0 };
+	struct spool_event ev;
+
+	(void)state;
+	mmap2(&w, "/usr/bin/perl");
+	assert_int_equal(perf_decode(&tick, ended(&w), &ev), PERF_EVENT);
+	assert_int_equal(ev.kind, SPOOL_MMAP);
+	assert_int_equal(ev.pid, 10);
+	assert_int_equal(ev.tid, 11);
+	assert_int_equal(ev.time_ns, 99);
+	assert_int_equal(ev.mmap.addr, 0x7f0000001000);
+	assert_int_equal(ev.mmap.len, 0x2000);
+	assert_int_equal(ev.mmap.pgoff, 0x3000);
+	assert_int_equal(ev.mmap.dev_major, 254);
+	assert_int_equal(ev.mmap.dev_minor, 1);
+	assert_int_equal(ev.mmap.inode, 12345);
+	assert_int_equal(ev.mmap.inode_generation, 678);
+	assert_string_equal(ev.mmap.path, "/usr/bin/perl");
+	wr_free(&w);
+}
+
+static void only_a_comm_by_exec_is_an_exec(void **state)
+{
+	struct wr w = { 0 };
+	struct spool_event ev;
+
+	(void)state;
+	for (int exec = 0; exec < 2; exec++) {
+		head(&w, PERF_RECORD_COMM, exec ? PERF_RECORD_MISC_COMM_EXEC : 0);
+		wr_u32(&w, 3);
+		wr_u32(&w, 4);
+		wr_str(&w, "fifteen-letters");
+		sample_id(&w, 3, 4, 50);
+		assert_int_equal(perf_decode(&tick, ended(&w), &ev), exec ? PERF_EVENT : PERF_IGNORED);
+	}
+	assert_int_equal(ev.kind, SPOOL_EXEC);
+	assert_int_equal(ev.pid, 3);
+	assert_string_equal(ev.exec.comm, "fifteen-letters");
+	wr_free(&w);
+}
+
+static void forks_exits_and_losses_are_told(void **state)
+{
+	struct wr w = { 0 };
+	struct spool_event ev;
+
+	(void)state;
+	for (uint32_t type = PERF_RECORD_EXIT; type <= PERF_RECORD_FORK; type++) {
+		if (type != PERF_RECORD_EXIT && type != PERF_RECORD_FORK)
+			continue;
+		head(&w, type, 0);
+		wr_u32(&w, 20);
+		wr_u32(&w, 19);
+		wr_u32(&w, 21);
+		wr_u32(&w, 19);
+		wr_u64(&w, 1000);
+		sample_id(&w, 19, 19, 1000);
+		assert_int_equal(perf_decode(&tick, ended(&w), &ev), PERF_EVENT);
+		assert_int_equal(ev.pid, 20);
+		assert_int_equal(ev.tid, 21);
+		assert_int_equal(ev.time_ns, 1000);
+		assert_int_equal(ev.kind, type == PERF_RECORD_FORK ? SPOOL_FORK : SPOOL_EXIT);
+		if (type == PERF_RECORD_FORK)
+			assert_int_equal(ev.fork.parent_pid, 19);
+	}
+	head(&w, PERF_RECORD_LOST, 0);
+	wr_u64(&w, 42);
+	wr_u64(&w, 4321);
+	sample_id(&w, 1, 2, 2000);
+	assert_int_equal(perf_decode(&tick, ended(&w), &ev), PERF_EVENT);
+	assert_int_equal(ev.kind, SPOOL_LOST);
+	assert_int_equal(ev.lost, 4321);
+	assert_int_equal(ev.time_ns, 2000);
+	head(&w, PERF_RECORD_THROTTLE, 0);
+	for (int i = 0; i < 3; i++)
+		wr_u64(&w, 9);
+	sample_id(&w, 1, 2, 3000);
+	assert_int_equal(perf_decode(&tick, ended(&w), &ev), PERF_EVENT);
+	assert_int_equal(ev.kind, SPOOL_THROTTLE);
+	assert_int_equal(ev.lost, 1);
+	head(&w, 4242, 0);
+	sample_id(&w, 1, 2, 3000);
+	assert_int_equal(perf_decode(&tick, ended(&w), &ev), PERF_UNKNOWN);
+	wr_free(&w);
+}
+
+/* Whatever the length says, nothing beyond it is read (the sanitizer build watches). */
+static void every_shorter_record_is_malformed(void **state)
+{
+	struct wr w = { 0 };
+	struct spool_event ev;
+
+	(void)state;
+	for (uint16_t n = 0; n < sizeof(tick_user); n++) {
+		uint8_t *p = test_malloc(n ? n : 1);
+
+		memcpy(p, tick_user, n);
+		if (n >= 8)
+			memcpy(p + 6, &n, sizeof(n));
+		assert_int_equal(decode(&tick, p, n, &ev), PERF_MALFORMED);
+		(void)perf_record_time(&tick, (struct bytes){ p, n });
+		test_free(p);
+	}
+	mmap2(&w, "/usr/bin/perl");
+	uint16_t whole = (uint16_t)ended(&w).n;
+	for (uint16_t n = 8; n < whole - 24; n += 8) {
+		memcpy(w.p + 6, &n, sizeof(n));
+		enum perf_outcome got = decode(&tick, w.p, n, &ev);
+
+		assert_true(got == PERF_MALFORMED || n >= 72 + 8 + 16);
+	}
+	wr_free(&w);
+}
+
+static void a_path_without_an_end_is_malformed(void **state)
+{
+	struct wr w = { 0 };
+	struct spool_event ev;
+
+	(void)state;
+	mmap2(&w, "/1234567");
+	w.n -= 16 + 8;		/* the last piece of the path with its NUL, the sample id */
+	sample_id(&w, 0x41414141, 0x41414141, UINT64_MAX);
+	assert_int_equal(perf_decode(&tick, ended(&w), &ev), PERF_MALFORMED);
+	wr_free(&w);
+}
+
+static void a_record_may_wrap_anywhere(void **state)
+{
+	enum { SIZE = 128 };
+
+	(void)state;
+	for (uint64_t at = 0; at < 3 * SIZE; at += 8) {
+		uint8_t data[SIZE];
+		struct perf_ring ring = { data, SIZE, at, at + sizeof(tick_user) };
+		struct spool_event ev;
+
+		for (size_t i = 0; i < sizeof(tick_user); i++)
+			data[(at + i) % SIZE] = tick_user[i];
+		struct bytes rec = perf_ring_record(&ring, at, bounce);
+		assert_int_equal(rec.n, sizeof(tick_user));
+		assert_int_equal(perf_decode(&tick, rec, &ev), PERF_EVENT);
+		assert_int_equal(ev.sample.pc, 0x56450a771a50);
+	}
+}
+
+static void a_ring_that_lies_about_lengths_gives_no_record(void **state)
+{
+	uint8_t data[128] = { 0 };
+	struct perf_ring ring = { data, sizeof(data), 0, 64 };
+	uint16_t size;
+
+	(void)state;
+	static const uint16_t wrong[] = { 0, 1, 7, 9, 12, 72, 65535 };
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		size = wrong[i];
+		memcpy(data + 6, &size, sizeof(size));
+		assert_null(perf_ring_record(&ring, 0, bounce).p);
+	}
+	size = 64;
+	memcpy(data + 6, &size, sizeof(size));
+	assert_non_null(perf_ring_record(&ring, 0, bounce).p);
+	assert_null(perf_ring_record(&ring, 4, bounce).p);	/* not at a multiple of 8 */
+	ring.head = 0;
+	assert_null(perf_ring_record(&ring, 0, bounce).p);
+	ring.head = 1024;					/* more than the ring holds */
+	assert_null(perf_ring_record(&ring, 0, bounce).p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_tick_tells_user_system_call_and_kernel_thread_apart),
+		cmocka_unit_test(a_timer_sample_has_the_interrupted_pc_in_user_mode_only),
+		cmocka_unit_test(a_mapping_has_file_identity_and_place),
+		cmocka_unit_test(only_a_comm_by_exec_is_an_exec),
+		cmocka_unit_test(forks_exits_and_losses_are_told),
+		cmocka_unit_test(every_shorter_record_is_malformed),
+		cmocka_unit_test(a_path_without_an_end_is_malformed),
+		cmocka_unit_test(a_record_may_wrap_anywhere),
+		cmocka_unit_test(a_ring_that_lies_about_lengths_gives_no_record),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
