@@ -81,8 +81,10 @@ static int analyze(struct text *t, struct err *err)
 		return -1;
 	measure(prog);
 	pieces_decode(t);
+	names_mark_fragments(t);
 	pieces_join(t);
 	functions_make(t);
+	names_give(t);
 	if (plt_read(&prog->img, t->scratch, &t->plt, err) < 0 || pointers_mark(t, err) < 0 ||
 	    hazards_check_code(t, err) < 0)
 		return -1;

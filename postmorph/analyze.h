@@ -74,6 +74,10 @@ void pieces_decode(struct text *t);
 /* pieces.c: finds the parent of every fragment. */
 void pieces_join(struct text *t);
 
+/* names.c: fragments by symbol name; fn->name. */
+void names_mark_fragments(struct text *t);
+void names_give(struct text *t);
+
 /* pointers.c: marks everything whose address is known to be taken, or branched to from code that
  * no FDE covers. */
 int pointers_mark(struct text *t, struct err *err);

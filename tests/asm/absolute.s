@@ -1,0 +1,55 @@
+# Jump tables of absolute addresses, as in programs that are not position-independent.
+
+	.macro cases
+10:	mov	$10, %eax
+	ret
+11:	mov	$11, %eax
+	ret
+19:	xor	%eax, %eax
+	ret
+	.endm
+	.macro begin name
+	.globl	\name
+	.type	\name, @function
+	.p2align 4
+\name:
+	.cfi_startproc
+	.endm
+	.macro end name
+	.cfi_endproc
+	.size	\name, .-\name
+	.endm
+	.macro table t
+	.section .rodata
+	.p2align 3
+\t:	.quad	10b, 11b, 11b, 0
+	.text
+	.endm
+
+	.text
+begin _start
+	cmp	$2, %edi
+	ja	19f
+	mov	%edi, %edi
+	jmp	*T_direct(,%rdi,8)
+	cases
+	table	T_direct
+end _start
+
+begin loaded
+	cmp	$2, %edi
+	ja	19f
+	mov	%edi, %edi
+	mov	T_loaded(,%rdi,8), %rax
+	jmp	*%rax
+	cases
+	table	T_loaded
+end loaded
+
+begin unbounded
+	jmp	*T_unbounded(,%rdi,8)
+	cases
+	table	T_unbounded
+end unbounded
+
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,458 @@
+# Dispatches through jump tables, each in a function of its own.  Built as a shared library;
+# test_jumptable.c has what must be found in each.
+
+	.macro begin name
+	.globl	\name
+	.type	\name, @function
+	.p2align 4
+\name:
+	.cfi_startproc
+	.endm
+
+	# The cases and the end of a function; every case is three bytes at least.
+	.macro cases
+10:	mov	$10, %eax
+	ret
+11:	mov	$11, %eax
+	ret
+12:	mov	$12, %eax
+	ret
+13:	mov	$13, %eax
+	ret
+19:	xor	%eax, %eax
+	ret
+	.endm
+
+	.macro end name
+	.cfi_endproc
+	.size	\name, .-\name
+	.endm
+
+	# Four entries, and a word that cannot be one.
+	.macro table t
+	.section .rodata
+	.p2align 2
+\t:	.long	10b-\t, 11b-\t, 12b-\t, 13b-\t, 0x7ffffff0
+	.text
+	.endm
+
+	.macro dispatch t, index=%rdi
+	lea	\t(%rip), %rdx
+	movslq	(%rdx,\index,4), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+	.endm
+
+	.text
+begin pic
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_pic
+	cases
+	table	T_pic
+end pic
+
+begin pic_notrack
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	T_pic_notrack(%rip), %rdx
+	movslq	(%rdx,%rdi,4), %rax
+	add	%rdx, %rax
+	notrack jmp *%rax
+	cases
+	table	T_pic_notrack
+end pic_notrack
+
+begin sum_in_the_base
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	T_sum(%rip), %rdx
+	movslq	(%rdx,%rdi,4), %rax
+	add	%rax, %rdx
+	jmp	*%rdx
+	cases
+	table	T_sum
+end sum_in_the_base
+
+begin hoisted_across_calls
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	lea	T_hoisted(%rip), %rbx
+1:	call	pic
+	cmp	$3, %eax
+	ja	19f
+	mov	%eax, %eax
+	movslq	(%rbx,%rax,4), %rax
+	add	%rbx, %rax
+	jmp	*%rax
+10:	jmp	1b
+11:	call	sum_in_the_base
+	jmp	1b
+12:	mov	$1, %eax
+	jmp	1b
+13:	mov	$2, %ecx
+	jmp	1b
+19:	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+	table	T_hoisted
+end hoisted_across_calls
+
+begin two_share_a_base
+	lea	T_two(%rip), %rdx
+	cmp	$1, %edi
+	ja	1f
+	mov	%edi, %edi
+	movslq	(%rdx,%rdi,4), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+1:	cmp	$3, %esi
+	ja	19f
+	mov	%esi, %esi
+	movslq	(%rdx,%rsi,4), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+	cases
+	table	T_two
+end two_share_a_base
+
+begin one_behind_the_other
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_outer
+10:	cmp	$3, %esi
+	ja	19f
+	mov	%esi, %esi
+	dispatch T_inner, %rsi
+11:	mov	$11, %eax
+	ret
+12:	mov	$12, %eax
+	ret
+13:	mov	$13, %eax
+	ret
+19:	ret
+	table	T_outer
+	table	T_inner
+end one_behind_the_other
+
+begin compare_on_a_copy
+	mov	%edi, %eax
+	cmp	$3, %edi
+	ja	19f
+	dispatch T_copy, %rax
+	cases
+	table	T_copy
+end compare_on_a_copy
+
+begin compare_on_a_byte
+	lea	-97(%rdi), %eax
+	cmp	$3, %al
+	ja	19f
+	movzbl	%al, %eax
+	dispatch T_byte, %rax
+	cases
+	table	T_byte
+end compare_on_a_byte
+
+begin compare_then_extend
+	cmp	$3, %edi
+	ja	19f
+	movslq	%edi, %rdi
+	dispatch T_extend
+	cases
+	table	T_extend
+end compare_then_extend
+
+begin not_above
+	sub	$65, %edi
+	cmp	$4, %edi
+	jb	1f
+	ret
+1:	dispatch T_below
+	cases
+	table	T_below
+end not_above
+
+begin mask
+	and	$3, %edi
+	dispatch T_mask
+	cases
+	table	T_mask
+end mask
+
+begin shift
+	shr	$30, %edi
+	dispatch T_shift
+	cases
+	table	T_shift
+end shift
+
+begin compare_in_memory
+	cmpl	$3, 8(%rsi)
+	ja	19f
+	mov	8(%rsi), %edi
+	dispatch T_memory
+	cases
+	table	T_memory
+end compare_in_memory
+
+begin compare_with_a_bounded_register
+	mov	$3, %ecx
+	cmp	%rcx, %rdi
+	ja	19f
+	dispatch T_register
+	cases
+	table	T_register
+end compare_with_a_bounded_register
+
+begin longer_than_its_bound
+	cmp	$1, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_longer
+	cases
+	table	T_longer
+end longer_than_its_bound
+
+begin entry_at_the_end
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_end
+	cases
+20:
+	.section .rodata
+	.p2align 2
+T_end:	.long	10b-T_end, 20b-T_end, 12b-T_end, 20b-T_end, 0x7ffffff0
+	.text
+end entry_at_the_end
+
+	# From here on nothing may be proven.
+
+begin no_bound
+	dispatch T_none
+	cases
+	table	T_none
+end no_bound
+
+begin signed_compare
+	cmp	$3, %edi
+	jg	19f
+	mov	%edi, %edi
+	dispatch T_signed
+	cases
+	table	T_signed
+end signed_compare
+
+begin upper_half_unchecked
+	cmp	$3, %edi
+	ja	19f
+	dispatch T_upper
+	cases
+	table	T_upper
+end upper_half_unchecked
+
+begin sign_extended_byte
+	cmp	$200, %dil
+	ja	19f
+	movsbq	%dil, %rdi
+	dispatch T_signbyte
+	cases
+	table	T_signbyte
+end sign_extended_byte
+
+begin changed_after_the_compare
+	cmp	$3, %edi
+	ja	19f
+	add	$1, %edi
+	dispatch T_changed
+	cases
+	table	T_changed
+end changed_after_the_compare
+
+begin changed_in_part
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	mov	%sil, %dil
+	dispatch T_part
+	cases
+	table	T_part
+end changed_in_part
+
+begin compare_behind_the_copy_of_another
+	mov	%esi, %eax
+	cmp	$3, %edi
+	ja	19f
+	dispatch T_another, %rax
+	cases
+	table	T_another
+end compare_behind_the_copy_of_another
+
+	# The copy is of the value that %eax had the last time round, before the compare.
+begin copy_from_last_time_round
+	mov	(%rsi), %eax
+1:	mov	%eax, %ebx
+	mov	4(%rsi), %eax
+	add	$4, %rsi
+	cmp	$3, %eax
+	ja	1b
+	dispatch T_last, %rbx
+	cases
+	table	T_last
+end copy_from_last_time_round
+
+begin one_way_unbounded
+	test	%esi, %esi
+	je	1f
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+1:	dispatch T_oneway
+	cases
+	table	T_oneway
+end one_way_unbounded
+
+begin index_lost_in_a_call
+	sub	$8, %rsp
+	.cfi_adjust_cfa_offset 8
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	call	pic
+	add	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	dispatch T_call
+	cases
+	table	T_call
+end index_lost_in_a_call
+
+begin store_between
+	cmpl	$3, 8(%rsi)
+	ja	19f
+	movl	$0, (%rcx)
+	mov	8(%rsi), %edi
+	dispatch T_store
+	cases
+	table	T_store
+end store_between
+
+begin bound_beyond_the_table
+	cmp	$9, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_beyond
+	cases
+	table	T_beyond
+end bound_beyond_the_table
+
+begin address_stored
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	T_stored(%rip), %rdx
+	mov	%rdx, (%rsi)
+	movslq	(%rdx,%rdi,4), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+	cases
+	table	T_stored
+end address_stored
+
+begin entry_stored
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	T_entry(%rip), %rdx
+	movslq	(%rdx,%rdi,4), %rax
+	mov	%eax, (%rsi)
+	add	%rdx, %rax
+	jmp	*%rax
+	cases
+	table	T_entry
+end entry_stored
+
+begin target_used_as_a_number
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_number
+10:	dec	%eax
+	ret
+11:	mov	$11, %eax
+	ret
+12:	mov	$12, %eax
+	ret
+13:	mov	$13, %eax
+	ret
+19:	ret
+	table	T_number
+end target_used_as_a_number
+
+begin address_compared_elsewhere
+	lea	T_compared(%rip), %rdx
+	cmp	%rdx, %rsi
+	je	19f
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_compared
+	cases
+	table	T_compared
+end address_compared_elsewhere
+
+	# %r10 survives the call, and the compiler knew it.
+	.hidden	keeps_r10
+begin keeps_r10
+	mov	$1, %eax
+	ret
+end keeps_r10
+
+begin address_used_after_a_call
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	T_after(%rip), %r10
+	cmp	$0, %esi
+	jne	1f
+	movslq	(%r10,%rdi,4), %rax
+	add	%r10, %rax
+	jmp	*%rax
+1:	call	keeps_r10
+	mov	%r10, (%rsi)
+	ret
+	cases
+	table	T_after
+end address_used_after_a_call
+
+begin writable_table
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_writable
+	cases
+	.data
+	.p2align 2
+T_writable:
+	.long	10b-T_writable, 11b-T_writable, 12b-T_writable, 13b-T_writable, 0x7ffffff0
+	.text
+end writable_table
+
+begin into_the_middle
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_middle
+	cases
+	.section .rodata
+	.p2align 2
+T_middle:
+	.long	10b-T_middle, 11b+2-T_middle, 12b-T_middle, 13b-T_middle, 0x7ffffff0
+	.text
+end into_the_middle
+
+	.section .note.GNU-stack, "", @progbits

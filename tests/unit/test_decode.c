@@ -1,0 +1,140 @@
+/* test_decode.c - one instruction a row: kind, length, and the field that depends on the place */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "postmorph/decode.h"
+
+enum { AT = 0x401000, MAX = 15 };
+
+static const struct row {
+	const char *text;
+	uint8_t code[MAX];
+	uint8_t len;		/* 0: must not decode */
+	uint8_t kind, field, field_size;
+	vaddr target;		/* 0: none */
+} rows[] = {
+	{ "push %rbp", { 0x55 }, 1, INSN_PLAIN, 0, 0, 0 },
+	{ "endbr64", { 0xf3, 0x0f, 0x1e, 0xfa }, 4, INSN_PLAIN, 0, 0, 0 },
+	{ "nop", { 0x90 }, 1, INSN_NOP, 0, 0, 0 },
+	{ "xchg %ax,%ax", { 0x66, 0x90 }, 2, INSN_NOP, 0, 0, 0 },
+	{ "xchg %eax,%eax", { 0x87, 0xc0 }, 2, INSN_PLAIN, 0, 0, 0 },
+	{ "pause", { 0xf3, 0x90 }, 2, INSN_PLAIN, 0, 0, 0 },
+	{ "nopl (%rax)", { 0x0f, 0x1f, 0x00 }, 3, INSN_NOP, 0, 0, 0 },
+	{ "cs nopw 0(%rax,%rax,1)", { 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0 },
+	  10, INSN_NOP, 0, 0, 0 },
+	{ "nopl 0(%rip): its address means nothing", { 0x0f, 0x1f, 0x05, 1, 0, 0, 0 },
+	  7, INSN_NOP, 0, 0, 0 },
+	{ "ret", { 0xc3 }, 1, INSN_RET, 0, 0, 0 },
+	{ "rep ret", { 0xf3, 0xc3 }, 2, INSN_RET, 0, 0, 0 },
+	{ "bnd ret", { 0xf2, 0xc3 }, 2, INSN_RET, 0, 0, 0 },
+	{ "ret $8", { 0xc2, 8, 0 }, 3, INSN_RET, 0, 0, 0 },
+	{ "iretq", { 0x48, 0xcf }, 2, INSN_RET, 0, 0, 0 },
+	{ "hlt", { 0xf4 }, 1, INSN_TRAP, 0, 0, 0 },
+	{ "ud2", { 0x0f, 0x0b }, 2, INSN_TRAP, 0, 0, 0 },
+	{ "int3", { 0xcc }, 1, INSN_TRAP, 0, 0, 0 },
+	{ "int $0x80", { 0xcd, 0x80 }, 2, INSN_PLAIN, 0, 0, 0 },
+	{ "syscall", { 0x0f, 0x05 }, 2, INSN_PLAIN, 0, 0, 0 },
+	{ "call", { 0xe8, 0x10, 0, 0, 0 }, 5, INSN_CALL, 1, 4, AT + 5 + 0x10 },
+	{ "call to the next instruction", { 0xe8, 0, 0, 0, 0 }, 5, INSN_CALL, 1, 4, AT + 5 },
+	{ "call backwards", { 0xe8, 0xfb, 0xff, 0xff, 0xff }, 5, INSN_CALL, 1, 4, AT },
+	{ "data16 rex.W call (TLS)", { 0x66, 0x66, 0x48, 0xe8, 1, 0, 0, 0 },
+	  8, INSN_CALL, 4, 4, AT + 8 + 1 },
+	{ "data16 call: two vendors, two meanings", { 0x66, 0xe8, 0, 0, 0, 0 }, 0, 0, 0, 0, 0 },
+	{ "data16 jmp", { 0x66, 0xe9, 0, 0, 0, 0 }, 0, 0, 0, 0, 0 },
+	{ "data16 je", { 0x66, 0x0f, 0x84, 0, 0, 0, 0 }, 0, 0, 0, 0, 0 },
+	{ "call *%rax", { 0xff, 0xd0 }, 2, INSN_ICALL, 0, 0, 0 },
+	{ "call *0x20(%rip)", { 0xff, 0x15, 0x20, 0, 0, 0 }, 6, INSN_ICALL, 2, 4, AT + 6 + 0x20 },
+	{ "jmp short", { 0xeb, 0xfe }, 2, INSN_JMP, 1, 1, AT },
+	{ "jmp near", { 0xe9, 0, 1, 0, 0 }, 5, INSN_JMP, 1, 4, AT + 5 + 0x100 },
+	{ "bnd jmp near", { 0xf2, 0xe9, 0, 1, 0, 0 }, 6, INSN_JMP, 2, 4, AT + 6 + 0x100 },
+	{ "je short", { 0x74, 0x7f }, 2, INSN_JCC, 1, 1, AT + 2 + 0x7f },
+	{ "jg near", { 0x0f, 0x8f, 0x80, 0xff, 0xff, 0xff }, 6, INSN_JCC, 2, 4, AT + 6 - 0x80 },
+	{ "je with a hint", { 0x3e, 0x74, 0x10 }, 3, INSN_JCC, 2, 1, AT + 3 + 0x10 },
+	{ "loop", { 0xe2, 0x80 }, 2, INSN_LOOP, 1, 1, AT + 2 - 0x80 },
+	{ "loopne", { 0xe0, 0x02 }, 2, INSN_LOOP, 1, 1, AT + 4 },
+	{ "jrcxz", { 0xe3, 0x02 }, 2, INSN_LOOP, 1, 1, AT + 4 },
+	{ "jecxz", { 0x67, 0xe3, 0x02 }, 3, INSN_LOOP, 2, 1, AT + 5 },
+	{ "jmp *%rdx", { 0xff, 0xe2 }, 2, INSN_IJMP, 0, 0, 0 },
+	{ "notrack jmp *%rdx", { 0x3e, 0xff, 0xe2 }, 3, INSN_IJMP, 0, 0, 0 },
+	{ "jmp *0x10(%rip)", { 0xff, 0x25, 0x10, 0, 0, 0 }, 6, INSN_IJMP, 2, 4, AT + 6 + 0x10 },
+	{ "jmp *T(,%rax,8)", { 0xff, 0x24, 0xc5, 0, 0x20, 0x40, 0 }, 7, INSN_IJMP, 0, 0, 0 },
+	{ "xbegin", { 0xc7, 0xf8, 4, 0, 0, 0 }, 6, INSN_XBEGIN, 2, 4, AT + 6 + 4 },
+	{ "lea 8(%rip),%rdi", { 0x48, 0x8d, 0x3d, 8, 0, 0, 0 }, 7, INSN_PLAIN, 3, 4, AT + 7 + 8 },
+	{ "movl $imm32,8(%rip)", { 0xc7, 0x05, 8, 0, 0, 0, 1, 2, 3, 4 },
+	  10, INSN_PLAIN, 2, 4, AT + 10 + 8 },
+	{ "cmpb $1,-4(%rip)", { 0x80, 0x3d, 0xfc, 0xff, 0xff, 0xff, 1 },
+	  7, INSN_PLAIN, 2, 4, AT + 7 - 4 },
+	{ "vpshufb 16(%rip),%xmm0,%xmm1", { 0xc4, 0xe2, 0x79, 0x00, 0x0d, 16, 0, 0, 0 },
+	  9, INSN_PLAIN, 5, 4, AT + 9 + 16 },
+	{ "lea 8(%eip),%rdi", { 0x67, 0x48, 0x8d, 0x3d, 8, 0, 0, 0 }, 0, 0, 0, 0, 0 },
+	{ "mov 8(%rbp),%eax: disp8, not rip", { 0x8b, 0x45, 0x08 }, 3, INSN_PLAIN, 0, 0, 0 },
+	{ "mov 0x401000,%eax: absolute", { 0x8b, 0x04, 0x25, 0, 0x10, 0x40, 0 },
+	  7, INSN_PLAIN, 0, 0, 0 },
+	{ "push %es: not in 64-bit mode", { 0x06 }, 0, 0, 0, 0, 0 },
+};
+
+static void decodes_every_form_of_the_table(void **state)
+{
+	(void)state;
+	for (const struct row *r = rows; r < rows + sizeof(rows) / sizeof(rows[0]); r++) {
+		struct insn insn = { 0 };
+		vaddr target = 0;
+		bool ok = insn_decode((struct bytes){ r->code, MAX }, AT, &insn, &target);
+
+		if (ok != (r->len != 0))
+			fail_msg("%s: %s", r->text, ok ? "decoded" : "not decoded");
+		if (ok && (insn.len != r->len || insn.kind != r->kind || insn.field != r->field ||
+			   insn.field_size != r->field_size || target != r->target))
+			fail_msg("%s: len %u kind %u field %u size %u target %#llx", r->text,
+				 insn.len, insn.kind, insn.field, insn.field_size,
+				 (unsigned long long)target);
+		if (ok && r->field)
+			assert_int_equal(insn_target(&insn, r->code, AT), r->target);
+	}
+}
+
+static void never_looks_behind_the_end(void **state)
+{
+	(void)state;
+	for (const struct row *r = rows; r < rows + sizeof(rows) / sizeof(rows[0]); r++)
+		for (uint8_t n = 0; n < r->len; n++) {
+			struct insn insn;
+			vaddr target;
+
+			assert_false(insn_decode((struct bytes){ r->code, n }, AT, &insn, &target) &&
+				     insn.len > n);
+		}
+}
+
+static void finds_constants_that_may_be_addresses(void **state)
+{
+	static const uint8_t mov_imm[] = { 0xbf, 0x00, 0x10, 0x40, 0x00 };
+	static const uint8_t store[] = { 0x48, 0xc7, 0x04, 0x25, 0x00, 0x20, 0x40, 0x00,
+					 0x00, 0x10, 0x40, 0x00 };
+	static const uint8_t rip[] = { 0x48, 0x8d, 0x3d, 8, 0, 0, 0 };
+	uint64_t c[INSN_MAX_CONSTANTS];
+
+	(void)state;
+	assert_int_equal(insn_constants((struct bytes){ mov_imm, sizeof(mov_imm) }, c), 1);
+	assert_int_equal(c[0], 0x401000);
+	assert_int_equal(insn_constants((struct bytes){ store, sizeof(store) }, c), 2);
+	assert_int_equal(c[0], 0x402000);
+	assert_int_equal(c[1], 0x401000);
+	assert_int_equal(insn_constants((struct bytes){ rip, sizeof(rip) }, c), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(decodes_every_form_of_the_table),
+		cmocka_unit_test(never_looks_behind_the_end),
+		cmocka_unit_test(finds_constants_that_may_be_addresses),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

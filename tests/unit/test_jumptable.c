@@ -1,0 +1,181 @@
+/* test_jumptable.c - what the jump table analysis proves, and above all what it does not */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "lib/blockmap.h"
+#include "tests/unit/asm.h"
+
+static const struct expected {
+	const char *fn;
+	uint32_t ntable, bound, nentry;	/* of the first table */
+	uint32_t jumps;			/* blocks that end in a proven table */
+	uint32_t unproven;
+} pic[] = {
+	{ "pic", 1, 4, 4, 1, 0 },
+	{ "pic_notrack", 1, 4, 4, 1, 0 },
+	{ "sum_in_the_base", 1, 4, 4, 1, 0 },
+	{ "hoisted_across_calls", 1, 4, 4, 1, 0 },
+	{ "two_share_a_base", 1, 4, 4, 2, 0 },
+	{ "one_behind_the_other", 2, 4, 4, 2, 0 },
+	{ "compare_on_a_copy", 1, 4, 4, 1, 0 },
+	{ "compare_on_a_byte", 1, 4, 4, 1, 0 },
+	{ "compare_then_extend", 1, 4, 4, 1, 0 },
+	{ "not_above", 1, 4, 4, 1, 0 },
+	{ "mask", 1, 4, 4, 1, 0 },
+	{ "shift", 1, 4, 4, 1, 0 },
+	{ "compare_in_memory", 1, 4, 4, 1, 0 },
+	{ "compare_with_a_bounded_register", 1, 4, 4, 1, 0 },
+	{ "longer_than_its_bound", 1, 2, 4, 1, 0 },
+	{ "entry_at_the_end", 1, 4, 4, 1, 0 },
+	{ "no_bound", 0, 0, 0, 0, 1 },
+	{ "signed_compare", 0, 0, 0, 0, 1 },
+	{ "upper_half_unchecked", 0, 0, 0, 0, 1 },
+	{ "sign_extended_byte", 0, 0, 0, 0, 1 },
+	{ "changed_after_the_compare", 0, 0, 0, 0, 1 },
+	{ "changed_in_part", 0, 0, 0, 0, 1 },
+	{ "compare_behind_the_copy_of_another", 0, 0, 0, 0, 1 },
+	{ "copy_from_last_time_round", 0, 0, 0, 0, 1 },
+	{ "one_way_unbounded", 0, 0, 0, 0, 1 },
+	{ "index_lost_in_a_call", 0, 0, 0, 0, 1 },
+	{ "store_between", 0, 0, 0, 0, 1 },
+	{ "bound_beyond_the_table", 0, 0, 0, 0, 1 },
+	{ "address_stored", 0, 0, 0, 0, 1 },
+	{ "entry_stored", 0, 0, 0, 0, 1 },
+	{ "target_used_as_a_number", 0, 0, 0, 0, 1 },
+	{ "address_compared_elsewhere", 0, 0, 0, 0, 1 },
+	{ "address_used_after_a_call", 0, 0, 0, 0, 1 },
+	{ "writable_table", 0, 0, 0, 0, 0 },	/* no candidate: may be a tail call */
+	{ "into_the_middle", 0, 0, 0, 0, 1 },
+};
+
+static const struct expected absolute[] = {
+	{ "_start", 1, 3, 3, 1, 0 },
+	{ "loaded", 1, 3, 3, 1, 0 },
+	{ "unbounded", 0, 0, 0, 0, 1 },
+};
+
+static void check(const struct prog *prog, const struct expected *e)
+{
+	const struct fn *fn = asm_fn(prog, e->fn);
+	const struct jump_table *t = fn->table;
+	uint32_t jumps = 0;
+
+	for (uint32_t i = 0; i < fn->nblock; i++)
+		jumps += fn->block[i].table != NO_TABLE;
+	if (fn->ntable != e->ntable || jumps != e->jumps || fn->unproven != e->unproven)
+		fail_msg("%s: %u tables, %u jumps, %u unproven", e->fn, fn->ntable, jumps,
+			 fn->unproven);
+	if (e->ntable && (t->bound != e->bound || t->nentry != e->nentry))
+		fail_msg("%s: bound %u, %u entries", e->fn, t->bound, t->nentry);
+}
+
+struct inputs {
+	struct arena *arena;
+	struct prog pic, absolute;
+};
+
+static int setup(void **state)
+{
+	struct arena *a = arena_new();
+	struct inputs *in = arena_alloc(a, sizeof(*in));
+
+	in->arena = a;
+	asm_analyze("jumptable", "-shared -s", a, &in->pic);
+	asm_analyze("absolute", "-static -no-pie", a, &in->absolute);
+	*state = in;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	arena_free(((struct inputs *)*state)->arena);
+	return 0;
+}
+
+static void relative_tables(void **state)
+{
+	const struct inputs *in = *state;
+
+	for (uint32_t i = 0; i < sizeof(pic) / sizeof(pic[0]); i++)
+		check(&in->pic, &pic[i]);
+}
+
+static void absolute_tables(void **state)
+{
+	const struct inputs *in = *state;
+
+	for (uint32_t i = 0; i < sizeof(absolute) / sizeof(absolute[0]); i++)
+		check(&in->absolute, &absolute[i]);
+	assert_int_equal(asm_fn(&in->absolute, "_start")->table[0].kind, BLOCKMAP_TABLE_ABS64);
+	assert_int_equal(asm_fn(&in->pic, "pic")->table[0].kind, BLOCKMAP_TABLE_REL32);
+}
+
+static void entries_lead_to_blocks(void **state)
+{
+	const struct inputs *in = *state;
+	const struct fn *fn = asm_fn(&in->pic, "pic");
+	const struct jump_table *t = &fn->table[0];
+
+	for (uint32_t i = 0; i < t->nentry; i++) {
+		assert_true(t->succ[i] < fn->nblock);
+		assert_int_equal(fn->block[t->succ[i]].addr, t->target[i]);
+		assert_true(i == 0 || t->target[i] > t->target[i - 1]);
+	}
+}
+
+static void an_entry_at_the_functions_end_is_no_block(void **state)
+{
+	const struct inputs *in = *state;
+	const struct fn *fn = asm_fn(&in->pic, "entry_at_the_end");
+	const struct jump_table *t = &fn->table[0];
+
+	assert_int_equal(t->succ[1], NO_BLOCK);
+	assert_int_equal(t->target[1], fn->entry + fn->range[0].size);
+	assert_int_not_equal(t->succ[2], NO_BLOCK);
+}
+
+static void all_instructions_that_form_the_address_are_named(void **state)
+{
+	const struct inputs *in = *state;
+	const struct fn *fn = asm_fn(&in->pic, "two_share_a_base");
+	vaddr target;
+	struct insn insn;
+
+	assert_int_equal(fn->table[0].nbase, 1);
+	const struct insn *lea = &fn->insn[fn->table[0].base_insn[0]];
+	const uint8_t *code = prog_insn_bytes(&in->pic, lea);
+	assert_true(insn_decode((struct bytes){ code, lea->len }, prog_insn_addr(&in->pic, lea),
+				&insn, &target));
+	assert_int_equal(target, fn->table[0].addr);
+}
+
+static void entries_of_unproven_tables_are_pinned(void **state)
+{
+	const struct inputs *in = *state;
+	const struct fn *fn = asm_fn(&in->pic, "no_bound"), *proven = asm_fn(&in->pic, "pic");
+	uint32_t pinned = 0;
+
+	for (uint32_t i = 0; i < fn->nblock; i++)
+		pinned += fn->block[i].pinned;
+	assert_int_equal(pinned, 4 + 1);	/* and the entry, which has a symbol */
+	for (uint32_t i = 1; i < proven->nblock; i++)
+		assert_false(proven->block[i].pinned);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(relative_tables),
+		cmocka_unit_test(absolute_tables),
+		cmocka_unit_test(entries_lead_to_blocks),
+		cmocka_unit_test(an_entry_at_the_functions_end_is_no_block),
+		cmocka_unit_test(all_instructions_that_form_the_address_are_named),
+		cmocka_unit_test(entries_of_unproven_tables_are_pinned),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
