@@ -236,6 +236,13 @@ int emit_code_write(const struct emit_plan *plan, struct wr *text, struct err *e
 	return 0;
 }
 
+/* Entries behind the proven bound can be part of another table and point at padding, which has no
+ * image: they keep the original address, like targets that are no block. */
+static bool is_image(const struct fn *fn, uint32_t succ)
+{
+	return succ != NO_BLOCK && !(succ < fn->nblock && fn->block[succ].padding);
+}
+
 static int put_table_entry(const struct emit_plan *plan, const struct emit_table *et, uint32_t i,
 			   uint8_t *out, struct err *err)
 {
@@ -243,7 +250,7 @@ static int put_table_entry(const struct emit_plan *plan, const struct emit_table
 	const struct jump_table *t = &fn->table[et->table];
 	new_vaddr base = plan->tables_addr + et->off, target = t->target[i];
 
-	if (t->succ[i] != NO_BLOCK) {
+	if (is_image(fn, t->succ[i])) {
 		uint32_t place = t->succ[i] < fn->nblock ? plan->place_of[et->fn][t->succ[i]] :
 							   NO_PLACE;
 
