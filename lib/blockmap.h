@@ -16,6 +16,7 @@
  * [hot_size, hot_size + fluff_size) is fluff text.  `orig` counts from orig_base.
  * A block's image has its original's instructions in order, without trailing padding NOPs, its
  * last branch re-encoded, and behind them at most one synthetic jmp; gen_size covers all of it.
+ * (A LOOP or JRCXZ out of reach of 8 bits is re-encoded as `loop +2; jmp +5; jmp rel32 TARGET`.)
  * No original block has two images.
  */
 #ifndef LIB_BLOCKMAP_H
