@@ -9,15 +9,20 @@ have() {		# TOOL NAME
 	return 1
 }
 
-# Complaints of eu-elflint without the numbers and addresses that differ between two files.
+# Complaints of eu-elflint without the numbers and addresses that differ between two files.  It
+# takes a relocation to change as many bytes as its symbol is long, so a slot of a very large
+# function seems to reach into the text behind the data: that one complaint does not count, since
+# all relocations are shown to be the original's.
 complaints() {
-	eu-elflint --gnu-ld "$1" 2>&1 | grep -v '^No errors$' | sed -E 's/0x[0-9a-f]+|[0-9]+/N/g' | sort -u
+	eu-elflint --gnu-ld "$1" 2>&1 | grep -v -e '^No errors$' \
+		-e 'read-only section modified but text relocation flag not set$' |
+		sed -E 's/0x[0-9a-f]+|[0-9]+/N/g' | sort -u
 }
 
 # The number of frames that gdb sees at the program's N-th write, and whether the last is _start.
 frames() {		# PROGRAM ARGS...
 	gdb -nx -batch -ex 'set confirm off' -ex 'set startup-with-shell off' -ex 'set debuginfod enabled off' \
-		-ex 'catch syscall write' -ex run -ex 'bt' -ex kill --args "$@" 2>&1 |
+		-ex 'set backtrace past-main on' -ex 'catch syscall write' -ex run -ex 'bt' -ex kill --args "$@" 2>&1 |
 		awk '/^#[0-9]/ { n++ } /[Bb]acktrace stopped|corrupt/ { bad = 1 } END { print n + 0, bad + 0 }'
 }
 
@@ -26,7 +31,7 @@ look_at() {		# FILE NAME ARGS...
 	shift 2
 	move_all "$file" "$gen" 4 || return
 
-	move_all "$file" "$gen.again" 4 >/dev/null
+	"$edit" optimize "$file" --all --shuffle=4 -o "$gen.again"
 	check "$name: same seed, same bytes" cmp "$gen" "$gen.again"
 
 	if have readelf "$name: readelf"; then
@@ -35,6 +40,8 @@ look_at() {		# FILE NAME ARGS...
 			not_ok "$name: readelf complains"; note "$out"; }
 		out=$(readelf -SW "$gen" 2>/dev/null | grep -c '\.morph\.')
 		[ "$out" -ge 2 ] && ok "$name: readelf shows the new sections" || not_ok "$name: no new sections"
+		check "$name: the relocations are the original's" cmp <(readelf -rW "$file" | sed 1,3d) \
+			<(readelf -rW "$gen" | sed 1,3d)
 		out=$(readelf --debug-dump=frames-interp "$gen" 2>&1 >/dev/null | head -n 5)
 		[ -z "$out" ] && ok "$name: readelf reads the unwind tables" || {
 			not_ok "$name: readelf on the unwind tables"; note "$out"; }
@@ -57,10 +64,9 @@ look_at() {		# FILE NAME ARGS...
 	fi
 	if have strip "$name: strip"; then
 		if [ "$(stat_of layout)" = C ]; then
-			cp "$gen" "$gen.stripped"
-			check "$name: strip works on it" strip "$gen.stripped"
 			record_run "$T/before" "$gen" "$@"
-			record_run "$T/after" "$gen.stripped" "$@"
+			check "$name: strip works on it" strip "$gen"
+			record_run "$T/after" "$gen" "$@"
 			same_run "$name: stripped again" "$T/before" "$T/after"
 		else
 			skip "$name: strip" "layout $(stat_of layout) does not stand it"
