@@ -1,0 +1,557 @@
+/* test_store.c - what the store is told it tells again, exactly once, or says what is wrong */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/err.h"
+#include "manager/attribute.h"
+#include "manager/profile_code.h"
+#include "manager/store.h"
+
+static char dir[64];
+
+static int setup(void **state)
+{
+	(void)state;
+	(void)snprintf(dir, sizeof(dir), "/var/tmp/morph-store-XXXXXX");
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	char command[128];
+
+	(void)state;
+	(void)snprintf(command, sizeof(command), "rm -rf '%s'", dir);
+	return system(command);
+}
+
+static struct store *open_store(void)
+{
+	struct err err = { 0 };
+	struct store *s = store_open(dir, &err);
+
+	assert_string_equal(err.text, "");
+	assert_non_null(s);
+	return s;
+}
+
+static void sql(const char *text)
+{
+	char path[96];
+	sqlite3 *db;
+
+	(void)snprintf(path, sizeof(path), "%s/morph.db", dir);
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+}
+
+static struct digest digest_number(uint8_t n)
+{
+	struct digest d;
+
+	memset(d.b, n, sizeof(d.b));
+	return d;
+}
+
+static struct store_module module_at(const char *path, uint8_t n)
+{
+	struct store_module m = {
+		.original = digest_number(n), .present = digest_number(n),
+		.seen = { 1, UINT64_MAX, 3, 4, 5 }, .text_bytes = 100000, .functions = 7,
+		.movable = 6,
+	};
+
+	(void)snprintf(m.path, sizeof(m.path), "%s", path);
+	return m;
+}
+
+static void modules_survive_closing(void **state)
+{
+	struct store *s = open_store();
+	struct store_module m = module_at("/usr/bin/perl", 1), got;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(store_module_by_path(s, m.path, &got, &err), 0);
+	assert_int_equal(store_module_put(s, &m, &err), 0);
+	assert_true(m.id > 0);
+	m.generation = 2;
+	m.present = digest_number(9);
+	(void)snprintf(m.refusal, sizeof(m.refusal), "no");
+	assert_int_equal(store_module_put(s, &m, &err), 0);
+	store_close(s);
+	s = open_store();
+	assert_int_equal(store_module_by_path(s, m.path, &got, &err), 1);
+	assert_memory_equal(&got, &m, sizeof(m));
+	assert_int_equal(store_module_by_id(s, m.id, &got, &err), 1);
+	assert_string_equal(got.path, m.path);
+	assert_int_equal(store_module_delete(s, m.id, &err), 0);
+	assert_int_equal(store_module_by_path(s, m.path, &got, &err), 0);
+	store_close(s);
+}
+
+/* --- profiles --- */
+
+static bool same_counts(const struct store_profile *p, const struct store_count *want, uint32_t n)
+{
+	for (uint32_t i = 0; i < n && n == p->ncount; i++)
+		if (p->count[i].block != want[i].block || p->count[i].samples != want[i].samples)
+			return false;
+	return n == p->ncount;
+}
+
+static uint64_t next_random(uint64_t *x)
+{
+	*x ^= *x << 13;
+	*x ^= *x >> 7;
+	*x ^= *x << 17;
+	return *x;
+}
+
+/* Every block of a program with 1.9 MB of text in 120,000 blocks sampled, few of them often. */
+static struct store_profile dense(uint32_t n)
+{
+	struct store_profile p = { 1000 << 8, n, calloc(n, sizeof(*p.count)) };
+	uint64_t x = 7;
+
+	assert_non_null(p.count);
+	for (uint32_t i = 0; i < n; i++) {
+		unsigned bits = (unsigned)__builtin_ctzll(next_random(&x) | 1 << 14);
+
+		p.count[i] = (struct store_count){ i, (1 + next_random(&x) % (1u << bits)) << 8 };
+	}
+	return p;
+}
+
+static void a_dense_profile_takes_at_most_a_twentieth_of_the_text(void **state)
+{
+	enum { TEXT = 1900000, BLOCKS = 120000 };
+	struct store *s = open_store();
+	struct store_module m = module_at("/usr/bin/perl", 1);
+	struct store_profile p = dense(BLOCKS), got;
+	uint64_t bytes, sum = 0, want = 0;
+	struct err err;
+
+	(void)state;
+	m.text_bytes = TEXT;
+	assert_int_equal(store_module_put(s, &m, &err), 0);
+	assert_int_equal(store_profile_put(s, m.id, &p, TEXT / 20, &err), 0);
+	assert_int_equal(store_profile_bytes(s, m.id, &bytes, &err), 1);
+	assert_true(bytes <= TEXT / 20);
+	assert_int_equal(store_profile_get(s, m.id, &got, &err), 1);
+	assert_true(same_counts(&got, p.count, p.ncount));	/* nothing had to be rounded */
+	assert_int_equal(got.outside, p.outside);
+	store_profile_free(&got);
+
+	/* With fractions, after aging, precision gives way, not the limit. */
+	for (uint32_t i = 0; i < p.ncount; i++)
+		want += p.count[i].samples += i % 256;
+	assert_int_equal(store_profile_put(s, m.id, &p, TEXT / 20, &err), 0);
+	assert_int_equal(store_profile_bytes(s, m.id, &bytes, &err), 1);
+	assert_true(bytes <= TEXT / 20);
+	assert_int_equal(store_profile_get(s, m.id, &got, &err), 1);
+	for (uint32_t i = 0; i < got.ncount; i++)
+		sum += got.count[i].samples;
+	assert_true(sum > want / 100 * 97 && sum < want / 100 * 103);
+	store_profile_free(&got);
+	store_profile_free(&p);
+	store_close(s);
+}
+
+static void profiles_code_and_decode_and_damage_is_refused(void **state)
+{
+	struct store_count count[] = {
+		{ 0, 1 }, { 1, UINT64_MAX }, { 2, 256 }, { 70000, 3 }, { UINT32_MAX - 1, 77 },
+	};
+	struct store_profile p = { 12345, 5, count }, got;
+	struct wr w = { 0 };
+
+	(void)state;
+	profile_encode(&p, 0, &w);
+	assert_int_equal(profile_decode(wr_bytes(&w), &got), 0);
+	assert_true(same_counts(&got, count, 5));
+	assert_int_equal(got.outside, 12345);
+	store_profile_free(&got);
+	for (size_t n = 0; n < w.n; n++)
+		assert_int_equal(profile_decode((struct bytes){ w.p, n }, &got), -1);
+	for (size_t i = 0; i < 8 * w.n; i++) {		/* flipped bits: refused or in order */
+		w.p[i / 8] ^= (uint8_t)(1 << i % 8);
+		if (profile_decode(wr_bytes(&w), &got) == 0) {
+			for (uint32_t k = 1; k < got.ncount; k++)
+				assert_true(got.count[k].block > got.count[k - 1].block);
+			store_profile_free(&got);
+		}
+		w.p[i / 8] ^= (uint8_t)(1 << i % 8);
+	}
+	wr_free(&w);
+	struct store_profile empty = { 0 };
+	profile_encode(&empty, 0, &w);
+	assert_int_equal(profile_decode(wr_bytes(&w), &got), 0);
+	assert_int_equal(got.ncount, 0);
+	store_profile_free(&got);
+	wr_free(&w);
+}
+
+static struct attribution two_blocks(int64_t module, struct attribute_count count[2],
+				     struct attribute_module *m)
+{
+	count[0] = (struct attribute_count){ 3, 10 };
+	count[1] = (struct attribute_count){ 9, 4 };
+	*m = (struct attribute_module){ (uint64_t)module, 14, 6, 2, count };
+	struct attribution a = { .nmodule = 1, .module = m };
+	a.counter[COUNTER_KNOWN] = 14;
+	a.counter[COUNTER_OUTSIDE] = 6;
+	return a;
+}
+
+static void a_spool_file_counts_once(void **state)
+{
+	struct store *s = open_store();
+	struct store_module m = module_at("/usr/bin/perl", 1);
+	struct attribute_count count[2];
+	struct attribute_module am;
+	struct store_profile p;
+	struct wr spaces = { 0 };
+	uint64_t counter[NCOUNTER];
+	char last[256];
+	struct err err;
+
+	(void)state;
+	assert_int_equal(store_module_put(s, &m, &err), 0);
+	struct attribution a = two_blocks(m.id, count, &am);
+	struct bytes sp = { (const uint8_t *)"abc", 3 };
+	assert_int_equal(store_add_attribution(s, "1.spool", &a, sp, &err), 0);
+	assert_int_equal(store_add_attribution(s, "1.spool", &a, sp, &err), -1);
+	assert_int_equal(err.kind, ERR_USAGE);
+	count[0].block = 5;
+	assert_int_equal(store_add_attribution(s, "2.spool", &a, sp, &err), 0);
+	store_close(s);
+
+	s = open_store();
+	assert_int_equal(store_spool_last(s, last, sizeof(last), &err), 0);
+	assert_string_equal(last, "2.spool");
+	assert_int_equal(store_spaces_get(s, &spaces, &err), 1);
+	assert_int_equal(spaces.n, 3);
+	wr_free(&spaces);
+	assert_int_equal(store_profile_get(s, m.id, &p, &err), 1);
+	const struct store_count want[] = { { 3, 10 << 8 }, { 5, 10 << 8 }, { 9, 8 << 8 } };
+	assert_true(same_counts(&p, want, 3));
+	assert_int_equal(p.outside, 12 << 8);
+	store_profile_free(&p);
+	assert_int_equal(store_module_by_id(s, m.id, &m, &err), 1);
+	assert_true(m.samples > 27.9 && m.samples < 28.1 && m.outside > 11.9);
+	assert_true(m.updated_ns > 0);
+
+	/* Aged by half. */
+	assert_int_equal(store_profile_age(s, 0.5, &err), 0);
+	assert_int_equal(store_profile_get(s, m.id, &p, &err), 1);
+	assert_int_equal(p.count[0].samples, 5 << 8);
+	assert_int_equal(p.outside, 6 << 8);
+	store_profile_free(&p);
+	assert_int_equal(store_profile_age(s, 1.5, &err), -1);
+
+	/* A module forgotten meanwhile. */
+	am.module = 4711;
+	assert_int_equal(store_add_attribution(s, "3.spool", &a, sp, &err), 0);
+	assert_int_equal(store_counters(s, counter, &err), 0);
+	assert_int_equal(counter[COUNTER_KNOWN], 3 * 14);
+	assert_int_equal(counter[COUNTER_CHANGED], 20);
+	store_close(s);
+}
+
+/* Killed while it writes: the file counts fully or not at all. */
+static void a_killed_writer_leaves_all_or_nothing(void **state)
+{
+	struct store *s = open_store();
+	struct store_module m = module_at("/usr/bin/perl", 1);
+	uint64_t counter[NCOUNTER];
+	struct err err;
+
+	(void)state;
+	assert_int_equal(store_module_put(s, &m, &err), 0);
+	store_close(s);
+	pid_t pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		struct attribute_count count[2];
+		struct attribute_module am;
+		struct attribution a = two_blocks(m.id, count, &am);
+		char name[32];
+
+		s = store_open(dir, NULL);
+		for (unsigned i = 1; ; i++) {
+			(void)snprintf(name, sizeof(name), "%u", i);
+			if (store_add_attribution(s, name, &a, (struct bytes){ 0 }, NULL) < 0)
+				_exit(1);
+		}
+	}
+	usleep(100000);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	s = open_store();
+	char last[256];
+	assert_int_equal(store_spool_last(s, last, sizeof(last), &err), 0);
+	assert_int_equal(store_counters(s, counter, &err), 0);
+	unsigned long n = strtoul(last, NULL, 10);
+	assert_int_equal(counter[COUNTER_KNOWN], 14 * n);
+	if (n) {
+		assert_int_equal(store_module_by_id(s, m.id, &m, &err), 1);
+		assert_int_equal((unsigned long)(m.samples + 0.5), 14 * n);
+	}
+	store_close(s);
+}
+
+/* --- the rest --- */
+
+static bool count_generations(void *ctx, const struct store_generation *g)
+{
+	unsigned *n = ctx;
+
+	assert_int_equal(g->number, ++*n);
+	return true;
+}
+
+static void generations_are_found_by_digest_and_number(void **state)
+{
+	struct store *s = open_store();
+	struct store_generation *g = calloc(2, sizeof(*g));
+	struct wr map = { 0 };
+	struct err err;
+	uint32_t next;
+
+	(void)state;
+	for (uint8_t i = 1; i <= 2; i++) {
+		assert_int_equal(store_generation_next(s, 5, &next, &err), 0);
+		assert_int_equal(next, i);
+		*g = (struct store_generation){
+			.module = 5, .number = next, .digest = digest_number(i),
+			.original = digest_number(0), .state = STATE_MADE, .passes = "align",
+			.stats = "moved 7\n", .samples = 12.5, .size_bytes = 99, .made_ns = 1,
+		};
+		assert_int_equal(store_generation_add(s, g, (struct bytes){ &i, 1 }, &err), 0);
+	}
+	assert_int_equal(store_generation_state(s, g->id, STATE_REFUSED, "why not", &err), 0);
+	struct digest d = digest_number(2), none = digest_number(8);
+	assert_int_equal(store_generation_by_digest(s, &d, &g[1], &err), 1);
+	assert_int_equal(g[1].number, 2);
+	assert_int_equal(g[1].state, STATE_REFUSED);
+	assert_string_equal(g[1].reason, "why not");
+	assert_string_equal(g[1].stats, "moved 7\n");
+	assert_int_equal(store_generation_by_digest(s, &none, &g[1], &err), 0);
+	assert_int_equal(store_generation_by_number(s, 5, 1, &g[1], &err), 1);
+	assert_int_equal(store_generation_map(s, &d, &map, &err), 1);
+	assert_int_equal(map.n, 1);
+	assert_int_equal(map.p[0], 2);
+	unsigned n = 0;
+	assert_int_equal(store_generation_each(s, 5, count_generations, &n, &err), 0);
+	assert_int_equal(n, 2);
+	wr_free(&map);
+	free(g);
+	store_close(s);
+}
+
+static bool first_intent(void *ctx, const struct store_intent *i)
+{
+	*(struct store_intent *)ctx = *i;
+	return false;
+}
+
+static bool add_event(void *ctx, const struct store_event *e)
+{
+	(void)strcat(ctx, e->event);
+	return true;
+}
+
+static void intents_and_history_are_kept(void **state)
+{
+	struct store *s = open_store();
+	struct store_intent i = { .what = "install", .path = "/p", .from = digest_number(1) }, got;
+	char events[64] = "";
+	struct err err;
+
+	(void)state;
+	assert_int_equal(store_intent_begin(s, &i, &err), 0);
+	memset(&got, 0, sizeof(got));
+	assert_int_equal(store_intent_each(s, first_intent, &got, &err), 0);
+	assert_int_equal(got.id, i.id);
+	assert_string_equal(got.path, "/p");
+	assert_int_equal(store_intent_end(s, i.id, &err), 0);
+	memset(&got, 0, sizeof(got));
+	assert_int_equal(store_intent_each(s, first_intent, &got, &err), 0);
+	assert_int_equal(got.id, 0);
+
+	assert_int_equal(store_history_add(s, "/a", "A", "detail", &err), 0);
+	assert_int_equal(store_history_add(s, "/b", "B", "detail", &err), 0);
+	assert_int_equal(store_history_add(s, "/a", "C", "detail", &err), 0);
+	assert_int_equal(store_history_each(s, NULL, 10, add_event, events, &err), 0);
+	assert_string_equal(events, "CBA");
+	events[0] = '\0';
+	assert_int_equal(store_history_each(s, "/a", 1, add_event, events, &err), 0);
+	assert_string_equal(events, "C");
+	store_close(s);
+}
+
+static void a_new_block_table_discards_the_profiles_of_the_old(void **state)
+{
+	struct store *s = open_store();
+	struct store_module m = module_at("/usr/bin/perl", 1);
+	struct attribute_count count[2];
+	struct attribute_module am;
+	struct store_profile p;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(store_module_put(s, &m, &err), 0);
+	struct attribution a = two_blocks(m.id, count, &am);
+	struct bytes one = { (const uint8_t *)"one", 3 }, two = { (const uint8_t *)"two", 3 };
+	assert_int_equal(store_table_put(s, &m.original, one, &err), 0);
+	assert_int_equal(store_add_attribution(s, "1", &a, one, &err), 0);
+	assert_int_equal(store_table_put(s, &m.original, one, &err), 0);
+	assert_int_equal(store_profile_get(s, m.id, &p, &err), 1);
+	store_profile_free(&p);
+	assert_int_equal(store_table_put(s, &m.original, two, &err), 0);
+	assert_int_equal(store_profile_get(s, m.id, &p, &err), 0);
+	store_close(s);
+}
+
+static void a_rollback_inside_takes_the_whole_back(void **state)
+{
+	struct store *s = open_store();
+	char events[64] = "";
+	struct err err;
+
+	(void)state;
+	assert_int_equal(store_begin(s, &err), 0);
+	assert_int_equal(store_history_add(s, "/a", "A", "", &err), 0);
+	assert_int_equal(store_begin(s, &err), 0);
+	store_rollback(s);
+	assert_int_equal(store_commit(s, &err), -1);
+	assert_int_equal(store_history_each(s, NULL, 10, add_event, events, &err), 0);
+	assert_string_equal(events, "");
+	assert_int_equal(store_history_add(s, "/a", "B", "", &err), 0);
+	assert_int_equal(store_history_each(s, NULL, 10, add_event, events, &err), 0);
+	assert_string_equal(events, "B");
+	store_close(s);
+}
+
+/* --- what is wrong with the database is said, and its name --- */
+
+static void refused(const char *what)
+{
+	struct err err = { 0 };
+
+	assert_null(store_open(dir, &err));
+	assert_non_null(strstr(err.text, "morph.db"));
+	if (!strstr(err.text, what))
+		fail_msg("'%s' does not say '%s'", err.text, what);
+}
+
+static void a_newer_database_is_refused(void **state)
+{
+	char text[64];
+
+	(void)state;
+	store_close(open_store());
+	(void)snprintf(text, sizeof(text), "PRAGMA user_version = %d", store_schema_version() + 1);
+	sql(text);
+	refused("newer Morph");
+}
+
+static void a_damaged_database_is_refused(void **state)
+{
+	char path[96];
+
+	(void)state;
+	struct store *s = open_store();
+	assert_int_equal(store_begin(s, NULL), 0);
+	for (int i = 0; i < 2000; i++)
+		assert_int_equal(store_history_add(s, "/some/path", "e", "detail", NULL), 0);
+	assert_int_equal(store_commit(s, NULL), 0);
+	store_close(s);
+	(void)snprintf(path, sizeof(path), "%s/morph.db", dir);
+	int fd = open(path, O_RDWR);
+	char junk[8192];
+	memset(junk, 0x5a, sizeof(junk));
+	for (off_t at = 40960; at < 90000; at += 16384)
+		assert_int_equal(pwrite(fd, junk, sizeof(junk), at), sizeof(junk));
+	close(fd);
+	refused("damaged");
+	fd = open(path, O_RDWR | O_TRUNC);
+	assert_int_equal(write(fd, junk, sizeof(junk)), sizeof(junk));
+	close(fd);
+	refused("damaged");
+}
+
+static void impossible_rows_are_refused(void **state)
+{
+	static const char *const change[] = {
+		"UPDATE module SET original = x'00'", "UPDATE module SET generation = -1",
+		"UPDATE module SET path = CAST(zeroblob(5000) AS TEXT)",
+		"UPDATE module SET functions = 4294967296",
+		"UPDATE module SET text_bytes = -5",
+		"UPDATE profile SET samples = -1",
+		"UPDATE profile SET samples = 9e999",
+	};
+	struct err err = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(change) / sizeof(change[0]); i++) {
+		struct store *s = open_store();
+		struct store_module m = module_at("/m", 1);
+		struct store_profile p = { 0 };
+
+		assert_int_equal(store_module_put(s, &m, &err), 0);
+		assert_int_equal(store_profile_put(s, m.id, &p, 0, &err), 0);
+		store_close(s);
+		sql(change[i]);
+		s = open_store();
+		assert_int_equal(store_module_by_id(s, m.id, &m, &err), -1);
+		assert_int_equal(err.kind, ERR_INPUT);
+		assert_non_null(strstr(err.text, "morph.db"));
+		store_close(s);
+		sql("DELETE FROM module; DELETE FROM profile");
+	}
+	struct store *s = open_store();
+	struct store_profile p;
+	sql("INSERT INTO profile VALUES(77, 1, 0, 0, x'0100ffffffffffffffff')");
+	assert_int_equal(store_profile_get(s, 77, &p, &err), -1);
+	assert_int_equal(err.kind, ERR_INPUT);
+	store_close(s);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(modules_survive_closing),
+		TEST(a_dense_profile_takes_at_most_a_twentieth_of_the_text),
+		TEST(profiles_code_and_decode_and_damage_is_refused),
+		TEST(a_spool_file_counts_once),
+		TEST(a_killed_writer_leaves_all_or_nothing),
+		TEST(generations_are_found_by_digest_and_number),
+		TEST(intents_and_history_are_kept),
+		TEST(a_new_block_table_discards_the_profiles_of_the_old),
+		TEST(a_rollback_inside_takes_the_whole_back),
+		TEST(a_newer_database_is_refused),
+		TEST(a_damaged_database_is_refused),
+		TEST(impossible_rows_are_refused),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
