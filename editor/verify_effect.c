@@ -1,0 +1,238 @@
+/* verify_effect.c - operands as Zydis lists them, hidden ones included, as masks */
+#include "editor/verify_effect.h"
+
+#include <Zydis/Zydis.h>
+
+
+struct full {
+	ZydisDecodedInstruction in;
+	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
+};
+
+static const ZydisDecoder *decoder(void)
+{
+	static ZydisDecoder d;
+	static bool ready;
+
+	if (!ready) {
+		(void)ZydisDecoderInit(&d, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+		ready = true;		/* constant arguments: cannot fail */
+	}
+	return &d;
+}
+
+/* Number of the general register that `reg` is or is part of; -1 when it is none. */
+static int gpr(ZydisRegister reg)
+{
+	ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
+
+	if (ZydisRegisterGetClass(whole) != ZYDIS_REGCLASS_GPR64)
+		return -1;
+	return ZydisRegisterGetId(whole);
+}
+
+static bool is_gpr64(const ZydisDecodedOperand *op)
+{
+	return op->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+	       ZydisRegisterGetClass(op->reg.value) == ZYDIS_REGCLASS_GPR64;
+}
+
+static uint16_t bit(int reg)
+{
+	return reg < 0 ? 0 : (uint16_t)(1u << reg);
+}
+
+static bool is_low_byte(ZydisRegister reg)
+{
+	return ZydisRegisterGetClass(reg) == ZYDIS_REGCLASS_GPR8 && reg != ZYDIS_REGISTER_AH &&
+	       reg != ZYDIS_REGISTER_CH && reg != ZYDIS_REGISTER_DH && reg != ZYDIS_REGISTER_BH;
+}
+
+static void add_operand(struct effect *e, const ZydisDecodedOperand *op)
+{
+	if (op->type == ZYDIS_OPERAND_TYPE_MEMORY) {
+		e->reads |= bit(gpr(op->mem.base)) | bit(gpr(op->mem.index));
+		return;
+	}
+	if (op->type != ZYDIS_OPERAND_TYPE_REGISTER)
+		return;
+	uint16_t mask = bit(gpr(op->reg.value));
+	bool low = is_low_byte(op->reg.value);
+	if (op->actions & ZYDIS_OPERAND_ACTION_MASK_READ)
+		*(low ? &e->low_reads : &e->reads) |= mask;
+	if (low && (op->actions & ZYDIS_OPERAND_ACTION_WRITE))
+		e->low_kills |= mask;
+	if ((op->actions & ZYDIS_OPERAND_ACTION_WRITE) &&
+	    ZydisRegisterGetWidth(ZYDIS_MACHINE_MODE_LONG_64, op->reg.value) >= 32)
+		e->kills |= mask;
+	else if (op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
+		e->clobbers |= mask;
+}
+
+static uint8_t flag_mask(ZydisAccessedFlagsMask flags)
+{
+	static const ZydisAccessedFlagsMask flag[] = {
+		ZYDIS_CPUFLAG_CF, ZYDIS_CPUFLAG_PF, ZYDIS_CPUFLAG_AF,
+		ZYDIS_CPUFLAG_ZF, ZYDIS_CPUFLAG_SF, ZYDIS_CPUFLAG_OF,
+	};
+	uint8_t mask = 0;
+
+	for (unsigned i = 0; i < sizeof(flag) / sizeof(flag[0]); i++)
+		if (flags & flag[i])
+			mask |= (uint8_t)(1u << i);
+	return mask;
+}
+
+/* Shifts by a count of zero and repeats of no round leave the flags alone. */
+static bool may_leave_flags(const struct full *f)
+{
+	if (f->in.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
+				ZYDIS_ATTRIB_HAS_REPNE))
+		return true;
+	return f->in.meta.category == ZYDIS_CATEGORY_SHIFT ||
+	       f->in.meta.category == ZYDIS_CATEGORY_ROTATE;
+}
+
+/* The result does not depend on the register that is formally read. */
+static bool ignores_operand(const struct full *f)
+{
+	const ZydisDecodedOperand *x = &f->op[0], *y = &f->op[1];
+
+	if (f->in.operand_count_visible != 2 || x->type != ZYDIS_OPERAND_TYPE_REGISTER)
+		return false;
+	switch (f->in.mnemonic) {
+	case ZYDIS_MNEMONIC_XOR: case ZYDIS_MNEMONIC_SUB: case ZYDIS_MNEMONIC_SBB:
+		return y->type == ZYDIS_OPERAND_TYPE_REGISTER && x->reg.value == y->reg.value;
+	case ZYDIS_MNEMONIC_OR:
+		return y->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && y->imm.is_signed &&
+		       y->imm.value.s == -1;
+	default:
+		return false;
+	}
+}
+
+static bool plain_segment(const ZydisDecodedOperand *mem)
+{
+	return mem->mem.segment != ZYDIS_REGISTER_FS && mem->mem.segment != ZYDIS_REGISTER_GS;
+}
+
+/* (b,index,scale) with two general registers and no displacement. */
+static bool is_indexed(const ZydisDecodedOperand *mem, uint8_t scale)
+{
+	return mem->type == ZYDIS_OPERAND_TYPE_MEMORY && plain_segment(mem) &&
+	       gpr(mem->mem.base) >= 0 && gpr(mem->mem.index) >= 0 &&
+	       ZydisRegisterGetClass(mem->mem.base) == ZYDIS_REGCLASS_GPR64 &&
+	       mem->mem.scale == scale && mem->mem.disp.value == 0;
+}
+
+/* value(,index,8) */
+static bool is_absolute(const ZydisDecodedOperand *mem)
+{
+	return mem->type == ZYDIS_OPERAND_TYPE_MEMORY && plain_segment(mem) &&
+	       mem->mem.base == ZYDIS_REGISTER_NONE && gpr(mem->mem.index) >= 0 &&
+	       mem->mem.scale == 8 && mem->mem.disp.has_displacement;
+}
+
+static void set_op(struct effect *e, enum effect_op op, int a, int b, int c)
+{
+	e->op = (uint8_t)op;
+	e->a = (uint8_t)a;
+	e->b = (uint8_t)b;
+	e->c = (uint8_t)c;
+}
+
+static void classify_lea(struct effect *e, const struct full *f, vaddr addr)
+{
+	const ZydisDecodedOperand *mem = &f->op[1];
+
+	if (mem->mem.base == ZYDIS_REGISTER_RIP && mem->mem.index == ZYDIS_REGISTER_NONE) {
+		set_op(e, FX_BASE, e->a, 0, 0);
+		e->value = addr + f->in.length + (vaddr)mem->mem.disp.value;
+	} else if (is_indexed(mem, 1) && mem->mem.base != mem->mem.index) {
+		set_op(e, FX_SUM, e->a, gpr(mem->mem.base), gpr(mem->mem.index));
+		e->reads = 0;
+	}
+}
+
+/* Instructions that write a 64-bit register and may stand on the way to a table. */
+static void classify_write(struct effect *e, const struct full *f, vaddr addr)
+{
+	const ZydisDecodedOperand *src = &f->op[1];
+
+	e->a = (uint8_t)gpr(f->op[0].reg.value);
+	switch (f->in.mnemonic) {
+	case ZYDIS_MNEMONIC_MOV:
+		if (is_gpr64(src)) {
+			set_op(e, FX_COPY, e->a, gpr(src->reg.value), 0);
+			e->reads = 0;
+		} else if (is_absolute(src)) {
+			set_op(e, FX_TABLE, e->a, 0, 0);
+			e->value = (vaddr)src->mem.disp.value;
+		}
+		break;
+	case ZYDIS_MNEMONIC_LEA:
+		classify_lea(e, f, addr);
+		break;
+	case ZYDIS_MNEMONIC_MOVSXD:
+		if (is_indexed(src, 4) && src->mem.base != src->mem.index) {
+			set_op(e, FX_LOAD, e->a, gpr(src->mem.base), 0);
+			e->reads = bit(gpr(src->mem.index));
+		}
+		break;
+	case ZYDIS_MNEMONIC_ADD:
+		if (is_gpr64(src) && src->reg.value != f->op[0].reg.value) {
+			set_op(e, FX_ADD, e->a, gpr(src->reg.value), 0);
+			e->reads = 0;
+		}
+		break;
+	default:
+		break;
+	}
+}
+
+static void classify_jump(struct effect *e, const struct full *f)
+{
+	if (is_gpr64(&f->op[0])) {
+		set_op(e, FX_JUMP, gpr(f->op[0].reg.value), 0, 0);
+		e->reads = 0;
+	} else if (is_absolute(&f->op[0])) {
+		set_op(e, FX_JUMP_TABLE, 0, 0, 0);
+		e->value = (vaddr)f->op[0].mem.disp.value;
+	}
+}
+
+bool effect_decode(struct bytes code, vaddr addr, struct effect *out)
+{
+	struct full f;
+	struct insn insn;
+	vaddr target;
+
+	if (!insn_decode(code, addr, &insn, &target) ||
+	    !ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder(), code.p, insn.len, &f.in, f.op)))
+		return false;
+	struct effect e = { .kind = insn.kind, .len = insn.len,
+			    .target = insn_is_branch(&insn) ? target : 0 };
+
+	*out = e;
+	if (insn.kind == INSN_NOP)
+		return true;
+	for (int i = 0; i < f.in.operand_count; i++)
+		add_operand(&e, &f.op[i]);
+	e.is_int3 = insn.kind == INSN_TRAP && insn.len == 1 && (*code.p == 0xcc || *code.p == 0xf1);
+	if (f.in.cpu_flags) {
+		const ZydisAccessedFlags *af = f.in.cpu_flags;
+
+		e.flags_read = flag_mask(af->tested);
+		e.flags_written = flag_mask(af->modified | af->set_0 | af->set_1 | af->undefined);
+		if (may_leave_flags(&f))
+			e.flags_written = 0;
+	}
+	if (ignores_operand(&f))
+		e.reads = e.low_reads = 0;
+	if (insn.kind == INSN_IJMP)
+		classify_jump(&e, &f);
+	else if (insn.kind == INSN_PLAIN && f.in.operand_count_visible == 2 && is_gpr64(&f.op[0]))
+		classify_write(&e, &f, addr);
+	*out = e;
+	return true;
+}

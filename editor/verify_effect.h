@@ -1,0 +1,38 @@
+/* verify_effect.h - what one instruction reads, writes and does to the way to a jump table */
+#ifndef EDITOR_VERIFY_EFFECT_H
+#define EDITOR_VERIFY_EFFECT_H
+
+#include "postmorph/decode.h"
+
+enum effect_op {
+	FX_NONE,
+	FX_COPY,		/* a = b, 64 bits */
+	FX_BASE,		/* a = the address `value` (lea value(%rip), a) */
+	FX_LOAD,		/* a = sign-extended 32 bits at b + index * 4 */
+	FX_ADD,			/* a += b, 64 bits */
+	FX_SUM,			/* a = b + c (lea (b,c), a) */
+	FX_TABLE,		/* a = 64 bits at `value` + index * 8 */
+	FX_JUMP,		/* jmp a */
+	FX_JUMP_TABLE,		/* jmp to 64 bits at `value` + index * 8 */
+};
+
+/* Masks: bit i is general register i in encoding order; flags are bits of enum effect_flag. */
+struct effect {
+	uint16_t reads;		/* but for what op itself names as b, c, or a of ADD and JUMP */
+	uint16_t kills;		/* overwritten as a whole */
+	uint16_t clobbers;	/* overwritten in part, or perhaps */
+	uint16_t low_reads;	/* only the lowest 8 bits are read */
+	uint16_t low_kills;	/* exactly the lowest 8 bits are overwritten; also in clobbers */
+	uint8_t flags_read, flags_written;
+	uint8_t op;		/* enum effect_op */
+	uint8_t a, b, c;
+	uint8_t kind, len;	/* as in struct insn */
+	bool is_int3;		/* a trap that goes on behind itself */
+	vaddr target;		/* of a direct branch */
+	vaddr value;
+};
+
+/* False when `code` does not begin with a whole instruction that the decoder knows. */
+bool effect_decode(struct bytes code, vaddr addr, struct effect *out);
+
+#endif

@@ -1,0 +1,296 @@
+/* verify_elf.c - the original's bytes are where they were, and nothing but new text was added
+ *
+ * HEADERS    Only where the header tables are may differ.  Program headers: the original's, in
+ *            their order, plus new PT_LOADs.  PT_PHDR must describe the table as it is now,
+ *            PT_GNU_EH_FRAME leads to the new unwind table (verify_unwind.c reads it there), and
+ *            PT_GNU_PROPERTY with the PT_NOTE over the same bytes may have given way together:
+ *            they promise only that shadow stacks and branch tracking would work.
+ * SEGMENTS   A new one shares no page with any other, is not writable and is all file bytes.
+ * BYTES      Compared per original PT_LOAD, skipping what is shown elsewhere: header fields, the
+ *            program header table in place, the entry jumps.
+ * SECTIONS   Loaded ones of the original keep index, address, size and place; new ones lie in
+ *            new segments.
+ */
+#include <stdlib.h>
+
+#include "editor/verify_parts.h"
+
+enum { PAGE = 4096, JUMP = 5 };
+
+static int check_header(struct verify *v)
+{
+	Elf64_Ehdr o = v->orig.eh;
+	const Elf64_Ehdr *g = &v->gen.eh;
+
+	o.e_phoff = g->e_phoff;
+	o.e_phnum = g->e_phnum;
+	o.e_shoff = g->e_shoff;
+	o.e_shnum = g->e_shnum;
+	o.e_shstrndx = g->e_shstrndx;
+	o.e_shentsize = v->orig.nsh ? o.e_shentsize : g->e_shentsize;
+	if (memcmp(&o, g, sizeof(o)) != 0)
+		return refuse(v, "the ELF header differs in more than the places of its tables");
+	if (v->gen.nph >= PN_XNUM)
+		return refuse(v, "%u program headers are too many", v->gen.nph);
+	return 0;
+}
+
+static bool same_phdr(const Elf64_Phdr *x, const Elf64_Phdr *y)
+{
+	return memcmp(x, y, sizeof(*x)) == 0;
+}
+
+/* The original's header `o` may be missing from the generation. */
+static bool may_give_way(const struct verify *v, const Elf64_Phdr *o)
+{
+	const Elf64_Phdr *property = image_phdr(&v->orig, PT_GNU_PROPERTY);
+
+	if (!property || image_phdr(&v->gen, PT_GNU_PROPERTY))
+		return false;
+	return o == property || (o->p_type == PT_NOTE && o->p_offset == property->p_offset &&
+				 o->p_filesz == property->p_filesz);
+}
+
+/* The header that must stand where the original has `o`. */
+static Elf64_Phdr wanted_phdr(const struct verify *v, const Elf64_Phdr *o, const Elf64_Phdr *g)
+{
+	Elf64_Phdr want = *o;
+
+	if (o->p_type == PT_PHDR) {
+		want.p_offset = v->gen.eh.e_phoff;
+		want.p_vaddr = want.p_paddr = g->p_vaddr;
+		want.p_filesz = want.p_memsz = v->gen.nph * sizeof(Elf64_Phdr);
+	} else if (o->p_type == PT_GNU_EH_FRAME) {
+		want.p_offset = g->p_offset;
+		want.p_vaddr = want.p_paddr = g->p_vaddr;
+		want.p_filesz = want.p_memsz = g->p_filesz;
+	}
+	return want;
+}
+
+static int check_fresh(struct verify *v, const Elf64_Phdr *g)
+{
+	if (g->p_flags != PF_R && g->p_flags != (PF_R | PF_X))
+		return refuse(v, "new segment at 0x%llx has flags %#x", ULL(g->p_vaddr),
+			      g->p_flags);
+	if (g->p_filesz == 0 || g->p_filesz != g->p_memsz || g->p_paddr != g->p_vaddr)
+		return refuse(v, "new segment at 0x%llx is not all file bytes", ULL(g->p_vaddr));
+	if (g->p_align < PAGE || (g->p_align & (g->p_align - 1)) ||
+	    (g->p_vaddr - g->p_offset) % g->p_align)
+		return refuse(v, "new segment at 0x%llx cannot be mapped: offset 0x%llx, "
+			      "alignment 0x%llx", ULL(g->p_vaddr), ULL(g->p_offset),
+			      ULL(g->p_align));
+	for (const Elf64_Phdr *p = v->gen.ph; p < v->gen.ph + v->gen.nph; p++) {
+		uint64_t lo = p->p_vaddr & ~(uint64_t)(PAGE - 1);
+
+		if (p != g && p->p_type == PT_LOAD && p->p_memsz &&
+		    lo < ((g->p_vaddr + g->p_memsz + PAGE - 1) & ~(uint64_t)(PAGE - 1)) &&
+		    (g->p_vaddr & ~(uint64_t)(PAGE - 1)) < p->p_vaddr + p->p_memsz)
+			return refuse(v, "new segment at 0x%llx shares a page with the one at 0x%llx",
+				      ULL(g->p_vaddr), ULL(p->p_vaddr));
+	}
+	v->fresh[v->nfresh++] = g;
+	return 0;
+}
+
+static int check_program_headers(struct verify *v)
+{
+	uint32_t o = 0;
+
+	v->fresh = arena_array(v->a, v->gen.nph, sizeof(*v->fresh));
+	for (const Elf64_Phdr *g = v->gen.ph; g < v->gen.ph + v->gen.nph; g++) {
+		while (o < v->orig.nph && may_give_way(v, &v->orig.ph[o]))
+			o++;
+		if (o < v->orig.nph) {
+			Elf64_Phdr want = wanted_phdr(v, &v->orig.ph[o], g);
+
+			if (same_phdr(&want, g)) {
+				o++;
+				continue;
+			}
+		}
+		if (g->p_type != PT_LOAD)
+			return refuse(v, "program header %td (type %#x) is neither the original's "
+				      "nor a new segment", g - v->gen.ph, g->p_type);
+		if (check_fresh(v, g) < 0)
+			return -1;
+	}
+	while (o < v->orig.nph && may_give_way(v, &v->orig.ph[o]))
+		o++;
+	if (o < v->orig.nph)
+		return refuse(v, "the original's program header %u (type %#x, address 0x%llx) is "
+			      "missing or changed", o, v->orig.ph[o].p_type,
+			      ULL(v->orig.ph[o].p_vaddr));
+	return v->nfresh ? 0 : refuse(v, "no new segment");
+}
+
+/* A table that moved is read through its address by programs, not only by the kernel. */
+static int check_table_place(struct verify *v)
+{
+	uint64_t off = v->gen.eh.e_phoff, n = v->gen.nph * sizeof(Elf64_Phdr);
+	const Elf64_Phdr *phdr = image_phdr(&v->gen, PT_PHDR);
+
+	if (off == v->orig.eh.e_phoff && v->gen.nph != v->orig.nph)
+		return refuse(v, "the program header table has grown in place");
+	if (off == v->orig.eh.e_phoff && !phdr)
+		return 0;
+	for (const Elf64_Phdr *p = v->gen.ph; p < v->gen.ph + v->gen.nph; p++)
+		if (p->p_type == PT_LOAD && off >= p->p_offset && n <= p->p_filesz &&
+		    off - p->p_offset <= p->p_filesz - n &&
+		    (!phdr || phdr->p_vaddr - p->p_vaddr == off - p->p_offset))
+			return 0;
+	return refuse(v, "the program header table at file offset 0x%llx is not loaded where "
+		      "PT_PHDR says", ULL(off));
+}
+
+struct hole {			/* file bytes that may differ */
+	uint64_t off, n;
+};
+
+static int hole_cmp(const void *x, const void *y)
+{
+	const struct hole *a = x, *b = y;
+
+	return (a->off > b->off) - (a->off < b->off);
+}
+
+static uint32_t add_header_holes(const struct verify *v, struct hole *hole)
+{
+	static const struct hole field[] = {
+		{ offsetof(Elf64_Ehdr, e_phoff), 16 },		/* and e_shoff */
+		{ offsetof(Elf64_Ehdr, e_phnum), 2 },
+		{ offsetof(Elf64_Ehdr, e_shentsize), 6 },	/* and e_shnum, e_shstrndx */
+	};
+	uint32_t n = sizeof(field) / sizeof(field[0]);
+
+	memcpy(hole, field, sizeof(field));
+	if (v->gen.eh.e_phoff == v->orig.eh.e_phoff)
+		hole[n++] = (struct hole){ v->orig.eh.e_phoff, v->orig.nph * sizeof(Elf64_Phdr) };
+	return n;
+}
+
+static int add_entry_holes(struct verify *v, struct hole *hole, uint32_t *n)
+{
+	for (uint32_t i = 0; i < v->map.nentry; i++) {
+		vaddr addr = v->map.orig_base + v->map.entry[i];
+		struct bytes b = verify_orig_code(v, addr);
+		uint32_t nload = 0;
+
+		if (!bytes_at(b, 0, JUMP).p)
+			return refuse(v, "entry 0x%llx is not in the original's code", ULL(addr));
+		uint64_t off = (uint64_t)(b.p - v->orig.file.p);
+		for (const Elf64_Phdr *p = v->orig.ph; p < v->orig.ph + v->orig.nph; p++)
+			if (p->p_type == PT_LOAD && off + JUMP > p->p_offset &&
+			    off < p->p_offset + p->p_filesz)
+				nload++;
+		if (nload != 1)
+			return refuse(v, "entry 0x%llx is in bytes that are loaded %u times",
+				      ULL(addr), nload);
+		hole[(*n)++] = (struct hole){ off, JUMP };
+	}
+	return 0;
+}
+
+static int compare_range(struct verify *v, const Elf64_Phdr *p, uint64_t from, uint64_t to)
+{
+	const uint8_t *o = v->orig.file.p, *g = v->gen.file.p;
+
+	if (to <= from || memcmp(o + from, g + from, to - from) == 0)
+		return 0;
+	while (o[from] == g[from])
+		from++;
+	return refuse(v, "the original's byte at 0x%llx was changed from %02x to %02x",
+		      ULL(p->p_vaddr + (from - p->p_offset)), o[from], g[from]);
+}
+
+static int compare_bytes(struct verify *v)
+{
+	struct hole *hole = arena_array(v->a, (size_t)v->map.nentry + 4, sizeof(*hole));
+	uint32_t n = add_header_holes(v, hole);
+
+	if (add_entry_holes(v, hole, &n) < 0)
+		return -1;
+	qsort(hole, n, sizeof(*hole), hole_cmp);
+	for (const Elf64_Phdr *p = v->orig.ph; p < v->orig.ph + v->orig.nph; p++) {
+		if (p->p_type != PT_LOAD)
+			continue;
+		uint64_t at = p->p_offset, end = p->p_offset + p->p_filesz;
+
+		if (!bytes_at(v->gen.file, at, p->p_filesz).p)
+			return refuse(v, "the segment at 0x%llx is cut off", ULL(p->p_vaddr));
+		for (uint32_t i = 0; i < n; i++) {
+			if (hole[i].off + hole[i].n <= at || hole[i].off >= end)
+				continue;
+			if (compare_range(v, p, at, hole[i].off) < 0)
+				return -1;
+			at = hole[i].off + hole[i].n;
+		}
+		if (compare_range(v, p, at, end) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static bool is_unwind_section(const struct section *s)
+{
+	return strcmp(s->name, ".eh_frame") == 0 || strcmp(s->name, ".eh_frame_hdr") == 0;
+}
+
+static int check_old_section(struct verify *v, uint32_t i)
+{
+	const struct section *o = &v->orig.sh[i], *g = &v->gen.sh[i];
+	Elf64_Shdr want = o->h;
+
+	if (!(o->h.sh_flags & SHF_ALLOC))
+		return 0;
+	if (i >= v->gen.nsh)
+		return refuse(v, "section %u (%s) is missing", i, o->name);
+	want.sh_name = g->h.sh_name;
+	if (memcmp(&want, &g->h, sizeof(want)) != 0 ||
+	    (strcmp(o->name, g->name) != 0 && !is_unwind_section(o)))
+		return refuse(v, "section %u (%s at 0x%llx) was changed", i, o->name,
+			      ULL(o->h.sh_addr));
+	return 0;
+}
+
+static int check_new_section(struct verify *v, uint32_t i)
+{
+	const Elf64_Shdr *h = &v->gen.sh[i].h;
+
+	if (!(h->sh_flags & SHF_ALLOC) || h->sh_size == 0)
+		return 0;
+	for (uint32_t k = 0; k < v->nfresh; k++) {
+		const Elf64_Phdr *p = v->fresh[k];
+		uint64_t flags = SHF_ALLOC | (p->p_flags & PF_X ? SHF_EXECINSTR : 0);
+
+		if (h->sh_addr >= p->p_vaddr && h->sh_size <= p->p_memsz &&
+		    h->sh_addr - p->p_vaddr <= p->p_memsz - h->sh_size &&
+		    h->sh_offset - p->p_offset == h->sh_addr - p->p_vaddr &&
+		    h->sh_type != SHT_NOBITS && h->sh_flags == flags)
+			return 0;
+	}
+	return refuse(v, "new section %u (%s at 0x%llx) is not in a new segment of its kind", i,
+		      v->gen.sh[i].name, ULL(h->sh_addr));
+}
+
+static int check_sections(struct verify *v)
+{
+	for (uint32_t i = 0; i < v->orig.nsh; i++)
+		if (check_old_section(v, i) < 0)
+			return -1;
+	for (uint32_t i = 0; i < v->gen.nsh; i++) {
+		if (i < v->orig.nsh && (v->orig.sh[i].h.sh_flags & SHF_ALLOC))
+			continue;
+		if (check_new_section(v, i) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int verify_elf(struct verify *v)
+{
+	if (check_header(v) < 0 || check_program_headers(v) < 0 || check_table_place(v) < 0 ||
+	    compare_bytes(v) < 0)
+		return -1;
+	return check_sections(v);
+}

@@ -1,0 +1,470 @@
+/* verify_flow.c - nothing but the dispatch sees the address of a new jump table
+ *
+ * Where an instruction of the original forms the address of a table, its image may form the
+ * address of the new one.  From there on a register differs between the two runs.  This data flow
+ * over the original's instructions follows such registers through the function and refuses when
+ * anything but the way to the table and the jump uses them.
+ *
+ * VALUES    of a register, original and generation side by side:
+ *   SAME      equal in both runs
+ *   BASE t    the original has the address of table t, the generation that or the new one's
+ *   LOADED t  an entry of that same table, read through register `r`, which still has the base
+ *   TARGET t  base plus entry, or the entry of an absolute table: may be jumped to, for the new
+ *             entry leads where the old one leads (verify_table.c)
+ *   UPPER     may differ but for its lowest 8 bits (sete %dl); those may be used
+ *   DIRTY     may differ; must not be used any more
+ * Images and original text of one function may take turns, so one base may be the old and another
+ * the new one; within one register they cannot be mixed up, and LOADED and TARGET do not survive
+ * a transfer of control, which keeps load, add and jump in one straight line of code.
+ * Tables that are not claimed have values of the same kinds; they are equal in both runs and
+ * tell only where the jump goes.  Flags computed from differing values are followed, too.
+ *
+ * EDGES     Direct branches, tables, fall-through.  A jump or fall to another function's entry
+ *           ends the flow, as does an indirect jump with the frame of a function's entry (a tail
+ *           call).  Any other indirect jump goes anywhere: no register may differ there, and
+ *           then instructions that form bases may be reached with all registers SAME.
+ * CALLS     end in rax and rdx being SAME and the flags unused.  That a call may look at argument
+ *           registers is left aside: no compiler passes the address of a jump table.
+ */
+#include "editor/verify_effect.h"
+#include "editor/verify_parts.h"
+
+enum value_kind { SAME, BASE, LOADED, TARGET, UPPER, DIRTY };
+enum { NGPR = 16, ALL_FLAGS = 0x3f, RAX = 0, RDX = 2 };
+
+struct value {
+	uint8_t kind;		/* enum value_kind */
+	uint8_t through;	/* LOADED: the register with the base */
+	uint32_t table;		/* index in flow.table[] */
+};
+
+struct regs {
+	struct value r[NGPR];
+	uint8_t flags;		/* those that may differ */
+	bool seen;
+};
+
+struct node {			/* one instruction */
+	struct effect e;
+	struct regs in;
+	bool queued;
+};
+
+struct range {
+	vaddr addr;
+	uint64_t len;
+	uint32_t *at;		/* [len] number of the instruction that begins there + 1 */
+	struct node *node;
+	vaddr *node_addr;
+};
+
+struct table {
+	vaddr addr;
+	uint32_t kind;
+	uint32_t nentry;
+	bool claimed;
+};
+
+struct place {
+	uint32_t range, node;
+};
+
+struct flow {
+	struct verify *v;
+	struct arena *a;	/* lifetime of one run */
+	uint32_t group;
+	VEC(struct range) ranges;
+	VEC(uint32_t) fdes;	/* of ranges[] */
+	VEC(struct table) tables;
+	VEC(struct place) queue;
+	bool unknown;		/* an indirect jump that may go anywhere was met */
+};
+
+static bool differs(const struct flow *f, struct value x)
+{
+	if (x.kind == SAME || x.kind == UPPER || x.kind == DIRTY)
+		return x.kind != SAME;
+	return f->tables.v[x.table].claimed;
+}
+
+static struct value lose(const struct flow *f, struct value x)
+{
+	return (struct value){ .kind = differs(f, x) ? DIRTY : SAME };
+}
+
+static bool equal(struct value x, struct value y)
+{
+	return x.kind == y.kind && x.through == y.through && x.table == y.table;
+}
+
+/* What is known of a register that holds one or the other of two unequal values. */
+static struct value meet(const struct flow *f, struct value x, struct value y)
+{
+	bool dx = differs(f, x), dy = differs(f, y);
+
+	if ((!dx || x.kind == UPPER) && (!dy || y.kind == UPPER))
+		return (struct value){ .kind = dx || dy ? UPPER : SAME };
+	return (struct value){ .kind = DIRTY };
+}
+
+/* Joins `from` into `to`; true when `to` has changed. */
+static bool join(const struct flow *f, struct regs *to, const struct regs *from)
+{
+	bool changed = !to->seen;
+
+	if (!to->seen) {
+		*to = *from;
+		to->seen = true;
+		return true;
+	}
+	for (int i = 0; i < NGPR; i++) {
+		struct value x = to->r[i], y = from->r[i];
+
+		if (equal(x, y))
+			continue;
+		y = meet(f, x, y);
+		changed |= !equal(x, y);
+		to->r[i] = y;
+	}
+	changed |= (to->flags | from->flags) != to->flags;
+	to->flags |= from->flags;
+	return changed;
+}
+
+static uint32_t add_range(struct flow *f, uint32_t fde)
+{
+	const struct vfde *o = &f->v->ocfi.fde[fde];
+	struct bytes code = bytes_at(verify_orig_code(f->v, o->addr), 0, o->len);
+	struct range r = { .addr = o->addr, .len = code.n };
+	uint32_t n = 0;
+
+	r.at = arena_array(f->a, code.n, sizeof(*r.at));
+	for (uint64_t off = 0; off < code.n; off++)
+		n += verify_is_start(f->v, o->addr + off);
+	r.node = arena_array(f->a, n, sizeof(*r.node));
+	r.node_addr = arena_array(f->a, n, sizeof(*r.node_addr));
+	n = 0;
+	for (uint64_t off = 0; off < code.n; off++) {
+		if (!verify_is_start(f->v, o->addr + off) ||
+		    !effect_decode(bytes_at(code, off, code.n - off), o->addr + off, &r.node[n].e))
+			continue;
+		r.node_addr[n] = o->addr + off;
+		r.at[off] = ++n;
+	}
+	vec_push(f->a, &f->ranges, r);
+	vec_push(f->a, &f->fdes, fde);
+	f->v->range_of[fde] = f->ranges.n;
+	return f->ranges.n - 1;
+}
+
+/* Table number; claimed ones are there from the beginning, others are found by what they hold. */
+static bool find_table(struct flow *f, vaddr addr, uint32_t kind, uint32_t *number)
+{
+	enum { MAX_SCAN = 65536 };
+	vaddr to;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < f->tables.n; i++)
+		if (f->tables.v[i].addr == addr && f->tables.v[i].kind == kind) {
+			*number = i;
+			return true;
+		}
+	while (n < MAX_SCAN && verify_table_entry(&f->v->orig, addr, kind, n, &to) &&
+	       verify_is_start(f->v, to)) {
+		uint32_t fde = vcfi_find(&f->v->ocfi, to);
+
+		if (fde == NO_FDE || verify_group(f->v, fde) != f->group)
+			break;
+		n++;
+	}
+	if (n == 0)
+		return false;
+	struct table t = { .addr = addr, .kind = kind, .nentry = n };
+	*number = f->tables.n;
+	vec_push(f->a, &f->tables, t);
+	return true;
+}
+
+static int misuse(struct flow *f, vaddr addr)
+{
+	return refuse(f->v, "the instruction at 0x%llx uses what comes from the address of a "
+		      "replaced jump table for something else", ULL(addr));
+}
+
+/* The instruction at `addr` as a flow's next one; false when the flow has left the function. */
+static bool locate(struct flow *f, vaddr addr, struct place *out)
+{
+	uint32_t fde = vcfi_find(&f->v->ocfi, addr);
+
+	if (fde == NO_FDE)
+		return false;
+	const struct vfde *o = &f->v->ocfi.fde[fde];
+	if (addr == o->addr && !f->v->fragment[fde] && verify_group(f->v, fde) != f->group)
+		return false;
+	out->range = f->v->range_of[fde] ? f->v->range_of[fde] - 1 : add_range(f, fde);
+	const struct range *r = &f->ranges.v[out->range];
+	if (addr - r->addr >= r->len || r->at[addr - r->addr] == 0)
+		return false;
+	out->node = r->at[addr - r->addr] - 1;
+	return true;
+}
+
+static void arrive(struct flow *f, vaddr addr, const struct regs *regs)
+{
+	struct place p;
+
+	if (!locate(f, addr, &p))
+		return;
+	struct node *n = &f->ranges.v[p.range].node[p.node];
+	if (join(f, &n->in, regs) && !n->queued) {
+		n->queued = true;
+		vec_push(f->a, &f->queue, p);
+	}
+}
+
+/* LOADED and TARGET do not survive a transfer of control. */
+static void transfer(const struct flow *f, struct regs *regs)
+{
+	for (int i = 0; i < NGPR; i++)
+		if (regs->r[i].kind == LOADED || regs->r[i].kind == TARGET)
+			regs->r[i] = lose(f, regs->r[i]);
+}
+
+static int jump_anywhere(struct flow *f, vaddr addr, const struct regs *regs)
+{
+	struct vcursor at = { .cfi = &f->v->ocfi, .fde = NO_FDE };
+
+	if (vstates_is_entry(f->v->states, vcfi_state(&at, addr)))
+		return 0;
+	f->unknown = true;
+	for (int i = 0; i < NGPR; i++)
+		if (differs(f, regs->r[i]))
+			return refuse(f->v, "the jump at 0x%llx may go anywhere while a register "
+				      "comes from the address of a replaced jump table", ULL(addr));
+	return 0;
+}
+
+static int jump_by_table(struct flow *f, uint32_t number, const struct regs *regs)
+{
+	struct table t = f->tables.v[number];
+	struct regs out = *regs;
+	vaddr to;
+
+	transfer(f, &out);
+	for (uint32_t i = 0; i < t.nentry; i++)
+		if (verify_table_entry(&f->v->orig, t.addr, t.kind, i, &to))
+			arrive(f, to, &out);
+	return 0;
+}
+
+static int jump(struct flow *f, const struct effect *e, vaddr addr, const struct regs *regs)
+{
+	uint32_t number;
+
+	if (e->op == FX_JUMP_TABLE && find_table(f, e->value, BLOCKMAP_TABLE_ABS64, &number))
+		return jump_by_table(f, number, regs);
+	if (e->op == FX_JUMP) {
+		struct value x = regs->r[e->a];
+
+		if (x.kind == TARGET)
+			return jump_by_table(f, x.table, regs);
+		if (differs(f, x))
+			return misuse(f, addr);
+	}
+	return jump_anywhere(f, addr, regs);
+}
+
+/* a + b, where x and y are what registers a and b hold; DIRTY when it may not be formed. */
+static struct value sum(const struct flow *f, struct value x, uint8_t a, struct value y, uint8_t b)
+{
+	if (x.kind == LOADED && y.kind == BASE && x.table == y.table && x.through == b)
+		return (struct value){ .kind = TARGET, .table = x.table };
+	if (y.kind == LOADED && x.kind == BASE && x.table == y.table && y.through == a)
+		return (struct value){ .kind = TARGET, .table = x.table };
+	return (struct value){ .kind = differs(f, x) || differs(f, y) ? DIRTY : SAME };
+}
+
+/* The value that the instruction's op puts into register a; -1 when it misuses one. */
+static int compute(struct flow *f, const struct effect *e, vaddr addr, const struct regs *regs,
+		   struct value *out)
+{
+	const struct value *r = regs->r;
+	uint32_t number;
+
+	*out = (struct value){ .kind = SAME };
+	switch (e->op) {
+	case FX_COPY:
+		*out = r[e->b].kind == LOADED ? lose(f, r[e->b]) : r[e->b];
+		return 0;
+	case FX_BASE:
+		if (find_table(f, e->value, BLOCKMAP_TABLE_REL32, &number))
+			*out = (struct value){ .kind = BASE, .table = number };
+		return 0;
+	case FX_TABLE:
+		if (find_table(f, e->value, BLOCKMAP_TABLE_ABS64, &number))
+			*out = (struct value){ .kind = TARGET, .table = number };
+		return 0;
+	case FX_LOAD:
+		if (r[e->b].kind == BASE && e->a != e->b)
+			*out = (struct value){ .kind = LOADED, .through = e->b,
+					       .table = r[e->b].table };
+		else if (differs(f, r[e->b]))
+			return misuse(f, addr);
+		return 0;
+	case FX_ADD:
+		*out = sum(f, r[e->a], e->a, r[e->b], e->b);
+		return out->kind == DIRTY ? misuse(f, addr) : 0;
+	case FX_SUM:
+		*out = sum(f, r[e->b], e->b, r[e->c], e->c);
+		return out->kind == DIRTY ? misuse(f, addr) : 0;
+	}
+	return 0;
+}
+
+/* A register of which a part was overwritten with what is the same in both runs. */
+static struct value overwrite(const struct flow *f, struct value x, bool low)
+{
+	if (!differs(f, x))
+		return (struct value){ .kind = SAME };
+	return (struct value){ .kind = low || x.kind == UPPER ? UPPER : DIRTY };
+}
+
+static int apply(struct flow *f, const struct effect *e, vaddr addr, struct regs *regs)
+{
+	struct value result;
+	uint16_t written = e->kills | e->clobbers;
+
+	for (int i = 0; i < NGPR; i++)
+		if (differs(f, regs->r[i]) &&
+		    ((e->reads >> i & 1) || ((e->low_reads >> i & 1) && regs->r[i].kind != UPPER)))
+			return misuse(f, addr);
+	if (e->flags_read & regs->flags)
+		return misuse(f, addr);
+	if (compute(f, e, addr, regs, &result) < 0)
+		return -1;
+	for (int i = 0; i < NGPR; i++) {
+		if (e->kills >> i & 1)
+			regs->r[i] = (struct value){ .kind = SAME };
+		else if (e->clobbers >> i & 1)
+			regs->r[i] = overwrite(f, regs->r[i], e->low_kills >> i & 1);
+		else if (regs->r[i].kind == LOADED && (written >> regs->r[i].through & 1))
+			regs->r[i] = lose(f, regs->r[i]);
+	}
+	regs->flags &= (uint8_t)~e->flags_written;
+	if (e->op != FX_NONE && e->op != FX_JUMP && e->op != FX_JUMP_TABLE) {
+		regs->r[e->a] = result;
+		if (e->op == FX_ADD && differs(f, result))
+			regs->flags = ALL_FLAGS;
+	}
+	return 0;
+}
+
+static int step(struct flow *f, struct place p)
+{
+	const struct range *r = &f->ranges.v[p.range];
+	const struct effect *e = &r->node[p.node].e;
+	vaddr addr = r->node_addr[p.node], next = addr + e->len;
+	struct regs regs = r->node[p.node].in;
+
+	if (apply(f, e, addr, &regs) < 0)
+		return -1;
+	switch (e->kind) {
+	case INSN_IJMP:
+		return jump(f, e, addr, &regs);
+	case INSN_RET:
+		return 0;
+	case INSN_TRAP:
+		if (e->is_int3)
+			arrive(f, next, &regs);
+		return 0;
+	case INSN_CALL: case INSN_ICALL:
+		transfer(f, &regs);
+		regs.r[RAX] = regs.r[RDX] = (struct value){ .kind = SAME };
+		regs.flags = 0;
+		break;
+	case INSN_JMP: case INSN_JCC: case INSN_LOOP: case INSN_XBEGIN:
+		transfer(f, &regs);
+		arrive(f, e->target, &regs);
+		if (e->kind == INSN_JMP)
+			return 0;
+		break;
+	}
+	arrive(f, next, &regs);
+	return 0;
+}
+
+static int run(struct flow *f)
+{
+	while (f->queue.n) {
+		struct place p = f->queue.v[--f->queue.n];
+
+		f->ranges.v[p.range].node[p.node].queued = false;
+		if (step(f, p) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Nobody has seen this instruction: only a jump from anywhere can lead there. */
+static bool was_reached(struct flow *f, vaddr addr)
+{
+	struct place p;
+
+	return !locate(f, addr, &p) || f->ranges.v[p.range].node[p.node].in.seen;
+}
+
+static int run_all(struct flow *f, const uint32_t *former, uint32_t n, const uint32_t *member,
+		   uint32_t nmember)
+{
+	const struct regs clean = { .seen = true };
+	const struct vformer *all = f->v->formers.v;
+
+	for (uint32_t i = 0; i < nmember; i++)
+		if (!f->v->fragment[member[i]])
+			arrive(f, f->v->ocfi.fde[member[i]].addr, &clean);
+	if (run(f) < 0)
+		return -1;
+	for (uint32_t i = 0; i < n; i++) {
+		if (!was_reached(f, all[former[i]].addr))
+			arrive(f, all[former[i]].addr, &clean);
+		if (run(f) < 0)
+			return -1;
+	}
+	if (!f->unknown)
+		return 0;
+	for (uint32_t i = 0; i < n; i++)
+		arrive(f, all[former[i]].addr, &clean);
+	return run(f);
+}
+
+/* Two new tables may stand for one of the original. */
+static void claim(struct flow *f, const struct blockmap_table *m)
+{
+	for (uint32_t i = 0; i < f->tables.n; i++) {
+		struct table *t = &f->tables.v[i];
+
+		if (t->addr == m->orig_addr && t->kind == m->kind) {
+			if (t->nentry < m->nentry)
+				t->nentry = m->nentry;
+			return;
+		}
+	}
+	struct table t = { m->orig_addr, m->kind, m->nentry, true };
+	vec_push(f->a, &f->tables, t);
+}
+
+int verify_flow(struct verify *v, const uint32_t *former, uint32_t n, const uint32_t *member,
+		uint32_t nmember)
+{
+	struct flow f = { .v = v, .a = arena_new() };
+
+	f.group = verify_group(v, member[0]);
+	for (uint32_t i = 0; i < n; i++)
+		if (i == 0 || v->formers.v[former[i]].table != v->formers.v[former[i - 1]].table)
+			claim(&f, &v->map.table[v->formers.v[former[i]].table]);
+	int rc = run_all(&f, former, n, member, nmember);
+	for (uint32_t i = 0; i < f.fdes.n; i++)
+		v->range_of[f.fdes.v[i]] = 0;
+	arena_free(f.a);
+	return rc;
+}

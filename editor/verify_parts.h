@@ -1,0 +1,169 @@
+/* verify_parts.h - what the parts of the Verifier share
+ *
+ * THE CLAIM   A generation says: "I am the original, and its block map lists which pieces of new
+ *             text are which pieces of the original's."  Every part shows one aspect of that or
+ *             refuses; none of them repairs, guesses or skips.
+ *
+ * THE PROOF   is a simulation.  A run of the generation and a run of the original go side by side
+ *             and agree in memory and registers, except that return addresses may lie in images,
+ *             and registers on the way to a jump table may hold the new table's address or what
+ *             was computed from it (verify_flow.c shows that nothing else ever sees those).
+ *
+ *   verify_elf.c     original bytes are where they were; headers, segments, sections
+ *   verify_entry.c   one walk over the original's code; entry jumps cut no way in half
+ *   verify_pointers.c  nor does any address kept as data arrive inside one
+ *   verify_code.c    an image does what its original block does and leads where it leads
+ *   verify_table.c   a new jump table leads where the old one leads
+ *   verify_flow.c    the address of a new jump table is seen by nothing but the dispatch
+ *   verify_cfi.c     an interpreter for call frame information
+ *   verify_unwind.c  the same unwind row at every instruction; .eh_frame_hdr
+ *
+ * Nothing here shares code with what makes generations but the decoder (postmorph/decode.h), the
+ * ELF reader (postmorph/image.h) and the reader of the block map (lib/blockmap.h).
+ */
+#ifndef EDITOR_VERIFY_PARTS_H
+#define EDITOR_VERIFY_PARTS_H
+
+#include <stdbool.h>
+
+#include "editor/editor.h"
+#include "lib/arena.h"
+#include "lib/blockmap.h"
+#include "lib/err.h"
+#include "postmorph/decode.h"
+#include "postmorph/image.h"
+
+#define NO_FDE UINT32_MAX
+#define ROW_NONE UINT32_MAX
+
+struct vrow {
+	vaddr addr;		/* holds from here to the next row or the FDE's end */
+	uint32_t state;		/* interned: equal rule sets have equal numbers, in both files */
+};
+
+struct vcie {
+	uint64_t off;		/* from the start of .eh_frame */
+	uint64_t code_align;
+	int64_t data_align;
+	uint64_t ra_reg;
+	vaddr personality;	/* 0: none */
+	bool indirect;		/* personality is the address of a pointer */
+	bool signal_frame, has_augmentation, understood;
+	uint8_t fde_enc, lsda_enc;
+	struct bytes program;
+};
+
+struct vfde {
+	vaddr addr;
+	uint64_t len;
+	vaddr record;		/* address of the record itself */
+	vaddr lsda;		/* 0: none */
+	uint32_t cie, row, nrow;
+	bool understood;	/* false: it has a form that the interpreter does not know; no rows */
+	struct bytes program;
+};
+
+struct vcfi {
+	vaddr frame, hdr;	/* addresses of .eh_frame and .eh_frame_hdr */
+	struct vcie *cie;	/* ascending by off */
+	struct vfde *fde;	/* ascending by addr, disjoint */
+	struct vrow *row;
+	uint32_t ncie, nfde, nrow;
+};
+
+struct vstates;			/* the interned rule sets; verify_cfi.c */
+
+struct vformer {		/* an original instruction whose image refers to a new table */
+	vaddr addr;
+	uint32_t fde;		/* of the original */
+	uint32_t table;		/* index in map.table[] */
+};
+
+struct vformers {		/* VEC */
+	struct vformer *v;
+	uint32_t n, cap;
+};
+
+struct verify {
+	struct arena *a;
+	struct err *err;
+	struct verify_stats *stats;
+	struct image orig, gen;
+	struct blockmap map;
+	const Elf64_Phdr **fresh;	/* [nfresh] segments that only the generation has */
+	uint32_t nfresh;
+	struct vstates *states;
+	struct vcfi ocfi, gcfi;
+
+	/* One bit per byte of the original file. */
+	uint8_t *start;			/* an instruction inside an FDE begins here */
+	uint8_t *cut;			/* byte 1..4 of an entry jump */
+	uint32_t *group;		/* [ocfi.nfde] union-find: fragments and their functions */
+	bool *fragment;			/* [ocfi.nfde] entered by jumps in the middle of a frame */
+	uint32_t *range_of;		/* [ocfi.nfde] verify_flow.c's; zero between its runs */
+	struct vformers formers;	/* ascending by table, then address, after verify_code() */
+};
+
+#define refuse(v, ...) err_set((v)->err, ERR_REFUSED, __VA_ARGS__)
+#define ULL(x) ((unsigned long long)(x))
+
+/* verify_pointers.c: part of verify_entries(). */
+int verify_pointers(struct verify *v);
+
+/* In running order; each returns 0, or -1 with the refusal in v->err. */
+int verify_elf(struct verify *v);
+int verify_cfi(struct verify *v);		/* fills ocfi, gcfi, fragment */
+int verify_entries(struct verify *v);		/* fills start, cut, group */
+int verify_code(struct verify *v);		/* fills formers */
+int verify_tables(struct verify *v);
+int verify_unwind(struct verify *v);
+
+/* verify.c */
+bool verify_is_fresh(const struct verify *v, vaddr addr);
+/* File bytes from addr to the end of its executable segment; .p == NULL if there are none. */
+struct bytes verify_orig_code(const struct verify *v, vaddr addr);
+bool verify_is_cut(const struct verify *v, vaddr addr);
+/* The function that begins at addr has an entry jump (perhaps behind its endbr64). */
+bool verify_has_entry(const struct verify *v, vaddr addr);
+bool verify_is_start(const struct verify *v, vaddr addr);
+/* The block whose original begins exactly at addr, NULL if none. */
+const struct blockmap_block *verify_image_of(const struct verify *v, vaddr addr);
+/* True when being at `to` in the generation is being at `addr` in the original: `to` is addr
+ * itself (and not a cut byte), or the image of addr, or of what addr leads to through NOPs and
+ * direct jumps. */
+bool verify_leads(const struct verify *v, vaddr addr, new_vaddr to);
+/* Root of a group of FDEs. */
+uint32_t verify_group(const struct verify *v, uint32_t fde);
+
+/* verify_cfi.c */
+int vcfi_parse(struct verify *v, const struct image *img, struct vcfi *out);
+uint32_t vcfi_find(const struct vcfi *cfi, vaddr addr);	/* NO_FDE if none covers addr */
+struct vcursor {		/* remembers where it was: walking upwards costs nothing */
+	const struct vcfi *cfi;
+	uint32_t fde, row;
+};
+/* State at addr; ROW_NONE when no understood FDE covers it. */
+uint32_t vcfi_state(struct vcursor *c, vaddr addr);
+/* True for the row "CFA is rsp + 8": what a call has just entered. */
+bool vstates_is_entry(const struct vstates *s, uint32_t state);
+
+/* verify_unwind.c: the rows at an instruction and its image agree, at every byte of both. */
+struct vpair {
+	struct vcursor orig, gen;
+};
+int verify_row(struct verify *v, struct vpair *c, vaddr o, uint32_t olen, new_vaddr g,
+	       uint32_t glen);
+/* The row at a jump that the original does not have: it stands for being at `dest`, reached from
+ * the instruction at `last`, which may be a transfer that leaves the frame alone. */
+int verify_row_jump(struct verify *v, struct vpair *c, vaddr last, bool last_transfers,
+		    vaddr dest, new_vaddr g, uint32_t glen);
+
+/* verify_flow.c: formers[former[0 .. n)], ascending, are in the group of FDEs member[]. */
+int verify_flow(struct verify *v, const uint32_t *former, uint32_t n, const uint32_t *member,
+		uint32_t nmember);
+
+/* verify_table.c: where entry i of the table leads; false when it is not in constant file bytes. */
+bool verify_table_entry(const struct image *img, vaddr table, uint32_t kind, uint64_t i,
+			vaddr *target);
+
+#endif

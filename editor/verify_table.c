@@ -1,0 +1,145 @@
+/* verify_table.c - a new jump table leads where the old one leads
+ *
+ * ENTRIES   Each entry of the new table leads to the image of what the original's entry leads to,
+ *           or to that address itself.
+ * LENGTH    No bound of the index is proved.  An index that the original can use picks an entry
+ *           that leads to code of this function; compilers lay a table out without gaps.  So the
+ *           new table must not end while the original's bytes still look like further entries:
+ *           the start of an instruction of the same function or its fragments, or exactly the end
+ *           of one of their ranges (Clang's filler).  Every entry up to there is shown to be
+ *           right, whatever the index.
+ * PLACE     The original's entries are constant (not in a writable segment), and so are the new.
+ * USE       verify_flow.c, for every function in which an instruction forms a new table's address.
+ */
+#include <stdlib.h>
+
+#include "editor/verify_parts.h"
+
+bool verify_table_entry(const struct image *img, vaddr table, uint32_t kind, uint64_t i,
+			vaddr *target)
+{
+	uint64_t size = kind == BLOCKMAP_TABLE_REL32 ? 4 : 8;
+	vaddr at = table + i * size;
+	const Elf64_Phdr *p = image_segment(img, at);
+
+	if (!p || (p->p_flags & PF_W))
+		return false;
+	struct rd r = rd_of(image_at(img, at, size));
+	*target = size == 4 ? table + (vaddr)(int64_t)rd_s32(&r) : rd_u64(&r);
+	return !r.bad;
+}
+
+static int check_entries(struct verify *v, const struct blockmap_table *t)
+{
+	for (uint32_t i = 0; i < t->nentry; i++) {
+		vaddr want;
+		new_vaddr have;
+
+		if (!verify_table_entry(&v->orig, t->orig_addr, t->kind, i, &want))
+			return refuse(v, "entry %u of the jump table at 0x%llx is not constant", i,
+				      ULL(t->orig_addr));
+		if (!verify_is_fresh(v, t->new_addr) ||
+		    !verify_table_entry(&v->gen, t->new_addr, t->kind, i, &have))
+			return refuse(v, "the new jump table at 0x%llx is not in a new segment",
+				      ULL(t->new_addr));
+		if (!verify_leads(v, want, have))
+			return refuse(v, "entry %u of the jump table at 0x%llx leads to 0x%llx, in the "
+				      "new table at 0x%llx to 0x%llx", i, ULL(t->orig_addr),
+				      ULL(want), ULL(t->new_addr), ULL(have));
+	}
+	return 0;
+}
+
+/* True when `addr` is what an entry of a table of this group of FDEs may lead to. */
+static bool looks_right(const struct verify *v, uint32_t group, vaddr addr)
+{
+	uint32_t fde = vcfi_find(&v->ocfi, addr);
+
+	if (fde != NO_FDE && verify_group(v, fde) == group && verify_is_start(v, addr))
+		return true;
+	fde = vcfi_find(&v->ocfi, addr - 1);
+	return fde != NO_FDE && verify_group(v, fde) == group &&
+	       addr == v->ocfi.fde[fde].addr + v->ocfi.fde[fde].len;
+}
+
+/* The table is at least as long as what looks like entries of `f`'s function. */
+static int check_length(struct verify *v, const struct blockmap_table *t, const struct vformer *f)
+{
+	uint32_t group = verify_group(v, f->fde);
+	vaddr to;
+
+	for (uint64_t i = 0; i <= t->nentry; i++)
+		if (!verify_table_entry(&v->orig, t->orig_addr, t->kind, i, &to) ||
+		    !looks_right(v, group, to))
+			return 0;
+	return refuse(v, "the jump table at 0x%llx used at 0x%llx goes on behind its %u entries",
+		      ULL(t->orig_addr), ULL(f->addr), t->nentry);
+}
+
+struct by_group {
+	uint32_t group, item;
+};
+
+static int by_group_cmp(const void *x, const void *y)
+{
+	const struct by_group *a = x, *b = y;
+
+	if (a->group != b->group)
+		return a->group < b->group ? -1 : 1;
+	return (a->item > b->item) - (a->item < b->item);
+}
+
+/* All FDEs, those of a group together. */
+static struct by_group *sort_members(struct verify *v)
+{
+	struct by_group *m = arena_array(v->a, v->ocfi.nfde, sizeof(*m));
+
+	for (uint32_t i = 0; i < v->ocfi.nfde; i++)
+		m[i] = (struct by_group){ verify_group(v, i), i };
+	qsort(m, v->ocfi.nfde, sizeof(*m), by_group_cmp);
+	return m;
+}
+
+/* One run of the data flow per function that refers to new tables. */
+static int check_uses(struct verify *v)
+{
+	uint32_t n = v->formers.n, at = 0;
+	struct by_group *order = arena_array(v->a, n, sizeof(*order));
+	const struct by_group *members = sort_members(v);
+	uint32_t *former = arena_array(v->a, n, sizeof(*former));
+	uint32_t *member = arena_array(v->a, v->ocfi.nfde, sizeof(*member));
+
+	v->range_of = arena_array(v->a, v->ocfi.nfde, sizeof(*v->range_of));
+	for (uint32_t i = 0; i < n; i++)
+		order[i] = (struct by_group){ verify_group(v, v->formers.v[i].fde), i };
+	qsort(order, n, sizeof(*order), by_group_cmp);
+	for (uint32_t i = 0, k; i < n; i = k) {
+		uint32_t nmember = 0;
+
+		for (k = i; k < n && order[k].group == order[i].group; k++)
+			former[k - i] = order[k].item;
+		while (members[at].group < order[i].group)
+			at++;
+		while (at < v->ocfi.nfde && members[at].group == order[i].group)
+			member[nmember++] = members[at++].item;
+		if (verify_flow(v, former, k - i, member, nmember) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int verify_tables(struct verify *v)
+{
+	for (uint32_t i = 0; i < v->map.ntable; i++)
+		if (check_entries(v, &v->map.table[i]) < 0)
+			return -1;
+	for (uint32_t i = 0; i < v->formers.n; i++) {
+		const struct vformer *f = &v->formers.v[i];
+
+		if (i && f[-1].table == f->table && f[-1].fde == f->fde)
+			continue;
+		if (check_length(v, &v->map.table[f->table], f) < 0)
+			return -1;
+	}
+	return check_uses(v);
+}
