@@ -74,7 +74,7 @@ look_at() {		# FILE NAME ARGS...
 	fi
 }
 
-look_at /usr/bin/perl perl -e 'my @a = sort { print STDOUT "x"; $a <=> $b } 3, 1, 2; $| = 1; print sub { "@a\n" }->()'
+look_at /usr/bin/perl perl -e '$| = 1; sub show { print "@_\n" } show(sort { $a <=> $b } 3, 1, 2)'
 look_at /usr/bin/bash bash -c 'f() { echo "$1"; }; f hello'
 look_at /usr/bin/sort sort /etc/passwd
 look_at /usr/bin/gzip gzip -l /dev/null
