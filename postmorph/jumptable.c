@@ -396,18 +396,24 @@ static bool may_be_tail_call(const struct walk *w, uint32_t insn)
 	return !s->cfa_is_expr && s->cfa_reg == DWARF_RSP && s->cfa_off == 8;
 }
 
-/* Jumps that are neither proven nor plainly leave the function. */
-static void count_unproven(struct walk *w)
+/* Counts the jumps that are neither proven nor plainly leave the function.  False when every jump
+ * through a register or an index is proven. */
+static bool count_unproven(struct walk *w)
 {
+	bool any = false;
+
 	for (uint32_t i = 0; i < w->fn->ninsn; i++) {
 		const struct insn *insn = &w->fn->insn[i];
 		int64_t d = w->op[i].imm;
 
-		if (insn->kind != INSN_IJMP || (d && is_proven(w, w->dispatches.v[d - 1].group)))
+		if (insn->kind != INSN_IJMP || insn->field ||
+		    (d && is_proven(w, w->dispatches.v[d - 1].group)))
 			continue;
-		if (d || (insn->field == 0 && !may_be_tail_call(w, i)))
+		any = true;
+		if (d || !may_be_tail_call(w, i))
 			w->fn->unproven++;
 	}
+	return any;
 }
 
 /* With a jump left that may use any of them, every entry of every candidate counts as taken. */
@@ -441,8 +447,7 @@ static const struct table_use *settle(struct walk *w, uint32_t *nuse)
 			vec_push(w->t->scratch, &uses, ((struct table_use){ i, table }));
 		}
 	}
-	count_unproven(w);
-	if (w->fn->unproven)
+	if (count_unproven(w))
 		mark_candidates(w);
 	*nuse = uses.n;
 	return uses.v;

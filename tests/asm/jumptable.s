@@ -262,8 +262,61 @@ begin sign_extended_byte
 	movsbq	%dil, %rdi
 	dispatch T_signbyte
 	cases
-	table	T_signbyte
+	.section .rodata
+	.p2align 2
+T_signbyte:
+	.rept	64
+	.long	10b-T_signbyte, 11b-T_signbyte, 12b-T_signbyte, 13b-T_signbyte
+	.endr
+	.long	0x7ffffff0
+	.text
 end sign_extended_byte
+
+begin other_flags
+	cmp	$3, %edi
+	add	$1, %esi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_flags
+	cases
+	table	T_flags
+end other_flags
+
+begin pointer_changed_between
+	cmpl	$3, 8(%rsi)
+	ja	19f
+	add	$8, %rsi
+	mov	8(%rsi), %edi
+	dispatch T_pointer
+	cases
+	table	T_pointer
+end pointer_changed_between
+
+begin call_between
+	sub	$24, %rsp
+	.cfi_adjust_cfa_offset 24
+	cmpl	$3, 8(%rsp)
+	ja	19f
+	call	pic
+	mov	8(%rsp), %edi
+	dispatch T_between
+	cases
+	table	T_between
+end call_between
+
+begin base_of_another
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	T_first(%rip), %rdx
+	lea	T_second(%rip), %rcx
+	movslq	(%rdx,%rdi,4), %rax
+	add	%rcx, %rax
+	jmp	*%rax
+	cases
+	table	T_first
+	table	T_second
+end base_of_another
 
 begin changed_after_the_compare
 	cmp	$3, %edi

@@ -34,6 +34,10 @@ static const struct expected {
 	{ "signed_compare", 0, 0, 0, 0, 1 },
 	{ "upper_half_unchecked", 0, 0, 0, 0, 1 },
 	{ "sign_extended_byte", 0, 0, 0, 0, 1 },
+	{ "other_flags", 0, 0, 0, 0, 1 },
+	{ "pointer_changed_between", 0, 0, 0, 0, 1 },
+	{ "call_between", 0, 0, 0, 0, 1 },
+	{ "base_of_another", 0, 0, 0, 0, 0 },	/* no table at all: may be a tail call */
 	{ "changed_after_the_compare", 0, 0, 0, 0, 1 },
 	{ "changed_in_part", 0, 0, 0, 0, 1 },
 	{ "compare_behind_the_copy_of_another", 0, 0, 0, 0, 1 },

@@ -1,0 +1,36 @@
+# Symbols GO, MAP, OCAML and TEXTREL (given as -Wa,--defsym) add what the file is refused for.
+
+	.text
+	.globl	f
+	.type	f, @function
+f:	.cfi_startproc
+	mov	$1, %eax
+	ret
+	.cfi_endproc
+
+.ifdef GO
+	.section .gopclntab, "a"
+	.quad	0
+.endif
+.ifdef MAP
+	.section .morph.map, "a"
+	.quad	0
+.endif
+.ifdef TEXTREL
+	.text
+	.quad	f + 1
+.endif
+.ifdef OCAML
+	.text
+g:	.cfi_startproc
+	.rept	OCAML
+	call	f@plt
+1:	nop
+	.section .data.rel.ro, "aw"
+	.quad	1b
+	.text
+	.endr
+	ret
+	.cfi_endproc
+.endif
+	.section .note.GNU-stack, "", @progbits
