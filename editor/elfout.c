@@ -24,7 +24,9 @@
 
 #include "lib/err.h"
 
-enum { PAGE = 4096, MAX_HOLE = 16 << 20, MAX_SECTIONS = 0xff00 - 16 };
+/* GAP keeps new text away from the data in front of it: eu-elflint takes the size of a symbol for
+ * that of the relocated word, and would see relocations of large functions reach into it. */
+enum { PAGE = 4096, GAP = 64 << 10, MAX_HOLE = 16 << 20, MAX_SECTIONS = 0xff00 - 16 };
 
 static uint64_t page_up(uint64_t v)
 {
@@ -73,7 +75,7 @@ int elfout_plan(const struct image *img, struct elfout *eo, struct err *err)
 	image_span(img, &lo, &hi);
 	if (hi > (uint64_t)1 << 46 || img->file.n > (uint64_t)1 << 40)
 		return err_set(err, ERR_REFUSED, "addresses are too high to add segments above");
-	eo->text_addr = page_up(hi);
+	eo->text_addr = page_up(hi) + GAP;
 	eo->text_off = page_up(img->file.n);
 	eo->nph = img->nph + 2;
 	if (find_property_note(img, eo)) {
