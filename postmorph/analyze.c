@@ -80,7 +80,8 @@ static int analyze(struct text *t, struct err *err)
 	    cfi_parse(&prog->img, prog->arena, &prog->cfi, err) < 0)
 		return -1;
 	measure(prog);
-	pieces_decode(t);
+	if (pieces_decode(t, err) < 0)
+		return -1;
 	names_mark_fragments(t);
 	pieces_join(t);
 	functions_make(t);

@@ -70,7 +70,7 @@ static inline void piece_skip(struct piece *p, enum skip reason)
 }
 
 /* pieces.c: decodes all pieces, marks instructions and direct branch targets. */
-void pieces_decode(struct text *t);
+int pieces_decode(struct text *t, struct err *err);
 /* pieces.c: finds the parent of every fragment. */
 void pieces_join(struct text *t);
 

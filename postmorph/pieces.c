@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "lib/err.h"
 #include "postmorph/analyze.h"
 
 enum { DWARF_RSP = 7, NOP1 = 0x90 };
@@ -101,14 +102,17 @@ static struct bytes piece_code(const struct prog *prog, uint32_t i)
 	return image_at(&prog->img, fde->addr, fde->len);
 }
 
-void pieces_decode(struct text *t)
+int pieces_decode(struct text *t, struct err *err)
 {
 	const struct prog *prog = t->prog;
 	uint64_t longest = 0;
 
-	for (uint32_t i = 0; i < prog->cfi.nfde; i++)
+	for (uint32_t i = 0; i < prog->cfi.nfde; i++) {
+		if (prog->cfi.fde[i].len > UINT32_MAX)
+			return err_set(err, ERR_INPUT, "a function of more than 4 GiB");
 		if (prog->cfi.fde[i].len > longest && piece_code(prog, i).p)
 			longest = prog->cfi.fde[i].len;
+	}
 	struct insn *buf = arena_array(t->scratch, longest, sizeof(*buf));
 	t->npiece = prog->cfi.nfde;
 	t->piece = arena_array(t->scratch, t->npiece, sizeof(*t->piece));
@@ -127,6 +131,7 @@ void pieces_decode(struct text *t)
 	}
 	for (uint32_t i = 0; i < t->npiece; i++)
 		mark_branches(t, &t->piece[i]);
+	return 0;
 }
 
 /* One jump from piece `from` into fragment `to`, seen from the owner of `from`. */
