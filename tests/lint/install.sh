@@ -1,0 +1,48 @@
+#!/bin/bash
+# install.sh - `make install` puts everything in its place, keeps a changed policy, and
+# `make uninstall` takes all of it away but the policy
+. tests/tap.sh
+unset MAKEFLAGS MAKELEVEL MFLAGS
+T=$(mktemp -d "${TMPDIR:-/tmp}/morph-install.XXXXXX") || exit 1
+trap 'rm -rf "$T"' EXIT
+quiet_make() { make -s B="$B" DESTDIR="$T" PREFIX=/usr SYSCONFDIR=/etc "$@"; }
+
+check "make install" quiet_make install
+want="etc/morph.yaml
+usr/bin/morph-edit
+usr/bin/morphctl
+usr/lib/systemd/system/morphd.service
+usr/lib/sysusers.d/morph.conf
+usr/lib/tmpfiles.d/morph.conf
+usr/libexec/morph/morph-edit
+usr/sbin/morphd
+usr/share/bash-completion/completions/morph-edit
+usr/share/bash-completion/completions/morphctl
+usr/share/man/man1/morph-edit.1
+usr/share/man/man1/morphctl.1
+usr/share/man/man5/morph.yaml.5
+usr/share/man/man8/morphd.8"
+have=$(cd "$T" && find . ! -type d | sed 's|^\./||' | LC_ALL=C sort)
+[ "$have" = "$want" ] && ok "every file is in its place" || {
+	not_ok "every file is in its place"; note "$(diff <(echo "$want") <(echo "$have"))"; }
+check "installed morph-edit runs" "$T/usr/bin/morph-edit" --help
+check "installed morphctl runs" "$T/usr/bin/morphctl" --help
+check "installed morphd runs" "$T/usr/sbin/morphd" --help
+check "the installed policy is right" "$T/usr/bin/morphctl" policy check "$T/etc/morph.yaml"
+check "the unit names installed paths" grep -q '^ExecStart=/usr/sbin/morphd .*/etc/morph.yaml$' \
+	"$T/usr/lib/systemd/system/morphd.service"
+
+echo "# mine" >>"$T/etc/morph.yaml"
+quiet_make install >/dev/null 2>&1
+check "a changed policy is kept" grep -q '^# mine$' "$T/etc/morph.yaml"
+check "make uninstall" quiet_make uninstall
+have=$(cd "$T" && find . ! -type d)
+[ "$have" = ./etc/morph.yaml ] && ok "only the policy stays" || { not_ok "only the policy stays"; note "$have"; }
+
+completion=$(bash -c 'PATH='"$(realpath "$B")"':$PATH; . etc/morph.bash-completion
+	COMP_WORDS=(morphctl re) COMP_CWORD=1; _morph; echo "${COMPREPLY[@]}"')
+case " $completion " in
+*" reoptimize "*) ok "completion knows the commands" ;;
+*) not_ok "completion knows the commands"; note "$completion" ;;
+esac
+done_testing
