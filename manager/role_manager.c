@@ -31,6 +31,7 @@ struct manager {
 	struct work work;
 	struct control *control;
 	struct watch *watch;		/* NULL: changes are noticed when a module is looked at */
+	bool serving;			/* all is open: clients are let in */
 	uid_t owner;			/* who started us; may change things, as root may */
 	struct pending queue[CONTROL_MAX_CLIENTS];	/* a client has at most one request */
 	int nqueue;
@@ -88,7 +89,7 @@ static void turn(struct manager *m, int timeout_ms)
 	struct pollfd f[2 + CONTROL_MAX_POLL];
 	struct err err = { 0 };
 
-	int n = control_poll(m->control, f + 2, &timeout_ms);
+	int n = m->serving ? control_poll(m->control, f + 2, &timeout_ms) : 0;
 	f[0] = (struct pollfd){ m->ask.sock, POLLIN, 0 };
 	f[1] = (struct pollfd){ m->watch ? watch_fd(m->watch) : -1, POLLIN, 0 };
 	if (poll(f, (nfds_t)(2 + n), timeout_ms) < 0) {
@@ -100,7 +101,8 @@ static void turn(struct manager *m, int timeout_ms)
 		m->ask.stop = true;	/* the parent has ended; so do we */
 	if (f[1].revents)
 		watch_read(m->watch);
-	control_step(m->control, f + 2, n);
+	if (n)
+		control_step(m->control, f + 2, n);
 }
 
 static void turn_for_ask(void *ctx)
@@ -211,6 +213,7 @@ int role_manager(const struct role_options *o)
 	role_log("pid %d, as user %d: may read and write '%s', answer on '%s' and ask the parent",
 		 (int)getpid(), (int)geteuid(), o->store, o->socket);
 	role_detach(o);
+	m.serving = true;
 	manager_loop(&m);
 out:
 	watch_free(m.watch);

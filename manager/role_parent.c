@@ -239,6 +239,8 @@ static void end_role(struct parent *p, struct role_state *r, const char *why)
 	if (p->stopping)
 		return;
 	if (manager && !p->configured && !why) {
+		if (code < 0)
+			role_log("the manager ended by a signal while it started");
 		p->stopping = true;	/* it has said why it cannot start */
 		p->stop_end_ms = now;
 		p->exit_code = code > 0 ? code : 1;

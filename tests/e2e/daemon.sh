@@ -1,0 +1,174 @@
+#!/bin/bash
+# daemon.sh - the whole loop: watch, reoptimize, swap in, go on counting, restore
+cd "$(dirname "$0")/../.." || exit 1
+. tests/e2e/private.bash
+need_root
+make_root perl gzip sort
+
+work_perl() {
+	"$root/bin/perl" -e '
+		my (%h, @l);
+		for my $i (1 .. 700000) {
+			my $k = ($i * 7919) % 1009;
+			$h{$k} .= chr(97 + $i % 26) if $i % 3;
+			$h{$k} = "" if length($h{$k} // "") > 40;
+			push @l, $1 if ($h{$k} // "") =~ /([aeiou]{2,})/;
+		}
+		print join(",", map { "$_=$h{$_}" } sort { $a <=> $b } keys %h), scalar(@l), "\n"'
+}
+work_gzip() { "$root/bin/gzip" -9 -n -c <"$root/data"; }
+work_sort() { LC_ALL=C "$root/bin/sort" "$root/data"; }
+run_all() {		# SUFFIX: outputs of all programs
+	local p
+	for p in perl gzip sort; do
+		"work_$p" >"$root/out.$p.$1" || return 1
+	done
+}
+same_outputs() {	# SUFFIX SUFFIX
+	local p
+	for p in perl gzip sort; do
+		cmp "$root/out.$p.$1" "$root/out.$p.$2" || return 1
+	done
+}
+"$root/orig/perl" -e 'srand 1; printf "%x %s\n", rand(1 << 30), "abc" x rand 9 for 1 .. 400000' \
+	>"$root/data"
+
+check_here "the daemon starts and answers" start_daemon
+ctl --json status >"$root/status"
+for r in parent manager monitor; do
+	check "status shows the $r" grep -q "\"role\": \"$r\"" "$root/status"
+done
+check "sampling is on" grep -q '"name": "sampling", "value": "on"' "$root/status"
+owner_is() { [ "$(stat -c %U "/proc/$1")" = "$2" ]; }
+check "the manager is unprivileged" owner_is "$(role_pid manager)" nobody
+check "the monitor is unprivileged" owner_is "$(role_pid monitor)" nobody
+
+check "the workload runs" run_all before
+ctl report >"$root/report" 2>"$root/err"
+check "report has a row for perl" grep -q "$root/bin/perl" "$root/report"
+check "report has a row for the kernel" grep -q '^\[kernel\]' "$root/report"
+ctl report perl >"$root/report"
+check "procedures have names from .dynsym" grep -q ' Perl_' "$root/report"
+ctl report gzip >"$root/report"
+check "functions of a stripped program have numbers" grep -q ' fn_[0-9a-f]' "$root/report"
+function=$(awk 'NR == 2 { print $2 }' "$root/report")
+ctl annotate gzip "$function" >"$root/annotated"
+check "annotate shows blocks" grep -q '^blocks' "$root/annotated"
+check "annotate shows instructions" grep -q 'mov ' "$root/annotated"
+ctl explain "$root/bin/perl" >"$root/explained"
+check "explain gives reasons with counts" grep -qE '^movable +[0-9]+' "$root/explained"
+
+ctl reoptimize --dry-run "$root/bin/perl" >"$root/dry" 2>&1
+check "a dry run swaps nothing in" same_file "$root/bin/perl" "$root/orig/perl"
+for p in perl gzip sort; do
+	check "reoptimize $p" ctl reoptimize "$root/bin/$p"
+	[ "$(listed $p generation)" = 1 ]
+	check "$p is generation 1" [ "$(listed $p generation)" = 1 ]
+	check "$p is proven by hand" "$B/morph-edit" verify "$root/orig/$p" "$root/bin/$p"
+	check "$p has its owner and mode" [ "$(stat -c %a:%u:%g "$root/bin/$p")" = \
+		"$(stat -c %a:%u:%g "$root/orig/$p")" ]
+done
+check "verify --all" ctl verify --all
+
+before=$(listed perl samples)
+check "the generations run" run_all after
+check "every output byte is the same" same_outputs before after
+ctl status --sync >/dev/null 2>&1
+after=$(listed perl samples)
+check "samples of the generation are counted for the original ($before, $after)" \
+	"$root/orig/perl" -e 'exit !($ARGV[1] > $ARGV[0] + 5)' "${before:-0}" "${after:-0}"
+check "a second generation" ctl reoptimize "$root/bin/perl"
+check "it has number 2 or is the first one again" \
+	grep -qE '^[12]$' <<<"$(listed perl generation)"
+check "it is proven against the original" whole perl
+
+# Refusals, with their exit code.
+refused() {		# PATTERN COMMAND...: exit code 3, and the message fits
+	local pattern=$1 out
+	shift
+	out=$("$@" 2>&1)
+	[ $? = 3 ] && grep -q "$pattern" <<<"$out" || { echo "$out"; return 1; }
+}
+cp "$root/orig/gzip" "$root/elsewhere"
+check "outside of the policy is refused" refused "policy" ctl reoptimize "$root/elsewhere"
+cp "$root/orig/sort" "$root/bin/idle"
+check "a program without samples is refused" refused "no samples" ctl reoptimize "$root/bin/idle"
+as_nobody() { setpriv --reuid nobody --regid nogroup --clear-groups "$B/morphctl" \
+	--socket "$root/sock" "$@"; }
+if setpriv --reuid nobody --regid nogroup --clear-groups test -x "$B/morphctl"; then
+	check "anyone may ask for the status" as_nobody status
+	check "not anyone may change something" refused "only root" as_nobody pause
+else
+	skip "anyone may ask for the status" "$B cannot be reached by other users"
+	skip "not anyone may change something" "$B cannot be reached by other users"
+fi
+check "an unknown module is said" grep -q "no samples of such a module" \
+	<<<"$(ctl report nosuch 2>&1)"
+
+check "pause" ctl pause
+sleep 0.2
+check "status says so" grep -q '^sampling *paused' <<<"$(ctl status)"
+check "resume" ctl resume
+
+# A good policy is taken, a bad one is not.
+sed -i 's/min_samples: 20/min_samples: 33/' "$root/morph.yaml"
+kill -HUP "$daemon"
+sleep 0.5
+check "SIGHUP reads the policy anew" grep -q 'min_samples *33' <<<"$(ctl policy show)"
+echo 'nonsense: 1' >>"$root/morph.yaml"
+kill -HUP "$daemon"
+sleep 0.5
+check "a bad policy leaves the old one" grep -q 'min_samples *33' <<<"$(ctl policy show)"
+check "and is in the log" grep -q 'the old policy stays.*nonsense' "$root/log"
+sed -i '$d' "$root/morph.yaml"
+
+# Memory, after all that work.
+sum=0
+for r in parent manager monitor; do
+	k=$(awk '/^Rss:/ { print $2 }' "/proc/$(role_pid $r)/smaps_rollup")
+	sum=$((sum + ${k:-100000}))
+done
+check "all roles together are under 32 MiB resident ($sum KiB)" [ "$sum" -lt 32768 ]
+
+# Somebody replaces a module: the old original must not come back over it.
+cp "$root/orig/perl" "$root/bin/gzip.new"
+mv "$root/bin/gzip.new" "$root/bin/gzip"
+ctl restore "$root/bin/gzip" >"$root/err" 2>&1
+check "a replaced program is not restored over" same_file "$root/bin/gzip" "$root/orig/perl"
+check "history tells that it changed" grep -q changed <<<"$(ctl history "$root/bin/gzip")"
+
+check_here "SIGTERM ends with code 0" stop_daemon
+check "nothing answers then" grep -q "does not answer at $root/sock" <<<"$(ctl list 2>&1)"
+check_here "it starts again" start_daemon
+check "and knows its generations" grep -qE '^[12]$' <<<"$(listed perl generation)"
+check "restore --all" ctl restore --all
+check "perl is back byte for byte" same_file "$root/bin/perl" "$root/orig/perl"
+check "sort is back byte for byte" same_file "$root/bin/sort" "$root/orig/sort"
+check_here "and ends again" stop_daemon
+
+# The store on a full disk.
+rm -rf "$root/store"
+mkdir "$root/store"
+if mount -t tmpfs -o size=8m tmpfs "$root/store" 2>/dev/null; then
+	check_here "a daemon with a small store" start_daemon
+	work_perl >/dev/null
+	ctl status --sync >/dev/null 2>&1
+	chmod 1777 "$root/store"
+	dd if=/dev/zero of="$root/store/fill" bs=64k 2>/dev/null
+	out=$(ctl reoptimize "$root/bin/perl" 2>&1)
+	rc=$?
+	check "reoptimize fails on a full disk ($rc)" [ "$rc" = 1 ]
+	note "$out"
+	check "the program stays" same_file "$root/bin/perl" "$root/orig/perl"
+	check "the daemon answers" ctl list
+	rm "$root/store/fill"
+	check "with space it works again" ctl reoptimize "$root/bin/perl"
+	check "and is proven" whole perl
+	check "restore" ctl restore "$root/bin/perl"
+	check "perl is back" same_file "$root/bin/perl" "$root/orig/perl"
+	check_here "ends" stop_daemon
+	umount "$root/store"
+else
+	skip "a full disk" "tmpfs cannot be mounted here"
+fi
+done_testing

@@ -1,0 +1,101 @@
+# private.bash - a private root for a daemon: sourced by the end-to-end tests
+#
+# Everything is in $root: copies of programs in $root/bin, store, socket, policy, log.  Nothing of
+# the system is touched, but the daemon samples the whole machine.
+
+. tests/tap.sh
+B=$(cd "${B:-build}" && pwd) || exit 1
+ctl() { timeout 120 "$B/morphctl" --socket "$root/sock" "$@"; }
+
+# Like check, but in this shell: for what starts and ends the daemon.
+check_here() {		# NAME COMMAND...
+	local name=$1
+	shift
+	if "$@" >"$root/here" 2>&1; then
+		ok "$name"
+	else
+		not_ok "$name"
+		note "$*"
+		note "$(cat "$root/here")"
+	fi
+}
+
+need_root() {
+	[ "$(id -u)" = 0 ] || skip_all "needs root to sample and to replace programs"
+	local p
+	for p in morphd morphctl morph-edit; do
+		[ -x "$B/$p" ] || { echo "$B/$p is missing"; exit 1; }
+	done
+}
+
+make_root() {		# PROGRAM...: $root with copies of them
+	root=$(mktemp -d "${TMPDIR:-/tmp}/morph-e2e.XXXXXX") || exit 1
+	trap cleanup EXIT
+	chmod 755 "$root"
+	mkdir "$root/bin" "$root/orig"
+	local p
+	for p in "$@"; do
+		cp "$(readlink -f "/usr/bin/$p")" "$root/bin/$p" || exit 1
+		cp "$root/bin/$p" "$root/orig/$p"
+	done
+	cat >"$root/morph.yaml" <<-END
+		modules:
+		  include: ["$root/bin/*"]
+		idle:
+		  check_s: 3600
+		optimize:
+		  min_samples: 20
+	END
+}
+
+cleanup() {
+	[ -n "${daemon:-}" ] && kill -9 "$daemon" 2>/dev/null
+	[ -n "${looper:-}" ] && kill "$looper" 2>/dev/null
+	wait 2>/dev/null
+	mountpoint -q "$root/store" && umount "$root/store"
+	rm -rf "$root"
+}
+
+# Starts the daemon and waits until it answers.
+start_daemon() {	# [OPTION...]
+	"$B/morphd" --policy "$root/morph.yaml" --store "$root/store" --socket "$root/sock" \
+		--user nobody --morph-edit "$B/morph-edit" --foreground "$@" \
+		>>"$root/log" 2>&1 &
+	daemon=$!
+	local i
+	for i in $(seq 200); do
+		ctl status >/dev/null 2>&1 && return 0
+		kill -0 "$daemon" 2>/dev/null || break
+		sleep 0.05
+	done
+	note "the daemon does not answer:"
+	note "$(tail -n 20 "$root/log")"
+	return 1
+}
+
+stop_daemon() {		# its exit code
+	kill "$daemon"
+	wait "$daemon"
+	local rc=$?
+	daemon=
+	return $rc
+}
+
+role_pid() {		# parent | manager | monitor
+	ctl --json status 2>/dev/null | sed -n "s/.*\"role\": \"$1\", \"pid\": \([0-9]*\),.*/\1/p"
+}
+
+sha() { sha256sum "$1" | cut -d' ' -f1; }
+same_file() { [ "$(sha "$1")" = "$(sha "$2")" ]; }
+
+# Is what lies at bin/PROGRAM the original, or a generation proven of it?
+whole() {		# PROGRAM
+	same_file "$root/bin/$1" "$root/orig/$1" ||
+		"$B/morph-edit" verify "$root/orig/$1" "$root/bin/$1"
+}
+
+# A number of module bin/$1 in `list`: samples, generation, ...
+listed() {		# PROGRAM COLUMN
+	ctl --json list 2>/dev/null | grep -F "\"$root/bin/$1\"" |
+		sed -n "s/.*\"$2\": \([0-9.]*\).*/\1/p"
+}
