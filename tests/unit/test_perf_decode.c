@@ -224,7 +224,7 @@ static void forks_exits_and_losses_are_told(void **state)
 }
 
 /* Whatever the length says, nothing beyond it is read (the sanitizer build watches). */
-static void every_shorter_record_is_malformed(void **state)
+static void a_record_of_a_wrong_length_is_malformed(void **state)
 {
 	struct wr w = { 0 };
 	struct spool_event ev;
@@ -240,6 +240,10 @@ static void every_shorter_record_is_malformed(void **state)
 		(void)perf_record_time(&tick, (struct bytes){ p, n });
 		test_free(p);
 	}
+	uint8_t longer[sizeof(tick_user) + 8] = { 0 };
+	memcpy(longer, tick_user, sizeof(tick_user));
+	longer[6] = sizeof(longer);
+	assert_int_equal(decode(&tick, longer, sizeof(longer), &ev), PERF_MALFORMED);
 	mmap2(&w, "/usr/bin/perl");
 	uint16_t whole = (uint16_t)ended(&w).n;
 	for (uint16_t n = 8; n < whole - 24; n += 8) {
@@ -259,7 +263,7 @@ static void a_path_without_an_end_is_malformed(void **state)
 	(void)state;
 	mmap2(&w, "/1234567");
 	w.n -= 16 + 8;		/* the last piece of the path with its NUL, the sample id */
-	sample_id(&w, 0x41414141, 0x41414141, UINT64_MAX);
+	sample_id(&w, 0x41414141, 5, 99);	/* whose zero bytes are no end of the path */
 	assert_int_equal(perf_decode(&tick, ended(&w), &ev), PERF_MALFORMED);
 	wr_free(&w);
 }
@@ -314,7 +318,7 @@ int main(void)
 		cmocka_unit_test(a_mapping_has_file_identity_and_place),
 		cmocka_unit_test(only_a_comm_by_exec_is_an_exec),
 		cmocka_unit_test(forks_exits_and_losses_are_told),
-		cmocka_unit_test(every_shorter_record_is_malformed),
+		cmocka_unit_test(a_record_of_a_wrong_length_is_malformed),
 		cmocka_unit_test(a_path_without_an_end_is_malformed),
 		cmocka_unit_test(a_record_may_wrap_anywhere),
 		cmocka_unit_test(a_ring_that_lies_about_lengths_gives_no_record),
