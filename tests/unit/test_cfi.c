@@ -141,6 +141,21 @@ static void rows_follow_the_instructions(void **state)
 	assert_int_equal(cfi_find(&m->cfi, CODE + 0x40), UINT32_MAX);
 }
 
+static void remembered_states_nest_and_leave_the_argument_size(void **state)
+{
+	struct made *m = *state;
+
+	put_cie(m);
+	FDE(m, CODE, 0x10, DW_CFA_remember_state, DW_CFA_def_cfa_offset, 16, DW_CFA_remember_state,
+	    DW_CFA_def_cfa_offset, 24, DW_CFA_GNU_args_size, 32, DW_CFA_advance_loc | 1,
+	    DW_CFA_restore_state, DW_CFA_advance_loc | 1, DW_CFA_restore_state);
+	assert_int_equal(parse(m), 0);
+	assert_int_equal(at(m, CODE)->cfa_off, 24);
+	assert_int_equal(at(m, CODE + 1)->cfa_off, 16);
+	assert_int_equal(at(m, CODE + 2)->cfa_off, 8);
+	assert_int_equal(at(m, CODE + 2)->args_size, 32);
+}
+
 static void equal_states_are_one_state(void **state)
 {
 	struct made *m = *state;
@@ -390,6 +405,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(rows_follow_the_instructions),
+		T(remembered_states_nest_and_leave_the_argument_size),
 		T(equal_states_are_one_state),
 		T(rows_that_change_nothing_are_merged),
 		T(every_rule_is_read),
