@@ -285,8 +285,12 @@ static const char *intrude_step;
 static void (*intrude)(void);
 static struct place *intrude_place;
 
+static bool exchanged;
+
 static void intrude_hook(const char *name)
 {
+	if (strcmp(name, "exchanged") == 0)
+		exchanged = true;
 	if (intrude_step && strcmp(name, intrude_step) == 0) {
 		intrude_step = NULL;
 		intrude();
@@ -328,10 +332,12 @@ static void check_newer_survives(const char *at, void (*how)(void), bool restore
 	intrude = how;
 	intrude_step = at;
 	install_step_hook = intrude_hook;
+	exchanged = false;
 	assert_int_equal(restore ? install_restore(&back, &err) : install_generation(&r, &err),
 			 -1);
 	install_step_hook = NULL;
 	assert_null(intrude_step);
+	assert_int_equal(exchanged, strcmp(at, "looked again") == 0);
 	assert_int_equal(err.kind, ERR_REFUSED);
 	assert_non_null(strstr(err.text, "changed meanwhile"));
 	assert_true(holds(p.path, &newer));
