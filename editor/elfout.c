@@ -25,8 +25,9 @@
 #include "lib/err.h"
 
 /* GAP keeps new text away from the data in front of it: eu-elflint takes the size of a symbol for
- * that of the relocated word, and would see relocations of large functions reach into it. */
-enum { PAGE = 4096, GAP = 64 << 10, MAX_HOLE = 16 << 20, MAX_SECTIONS = 0xff00 - 16 };
+ * that of the relocated word, and would see relocations to large objects reach into it.  In
+ * layout B the gap takes room in the file. */
+enum { PAGE = 4096, GAP = 1 << 20, GAP_IN_FILE = 64 << 10, MAX_HOLE = 16 << 20, MAX_SECTIONS = 0xff00 - 16 };
 
 static uint64_t page_up(uint64_t v)
 {
@@ -89,11 +90,14 @@ int elfout_plan(const struct image *img, struct elfout *eo, struct err *err)
 
 	uint64_t bias = load->p_vaddr - load->p_offset;
 
-	if (eo->text_addr < eo->text_off + bias)
-		eo->text_addr = page_up(eo->text_off + bias);
-	if (bias % PAGE == 0 && eo->text_addr - bias - eo->text_off <= MAX_HOLE) {
+	new_vaddr in_step = page_up(hi) + GAP_IN_FILE;
+
+	if (in_step < eo->text_off + bias)	/* much behind the last segment: debug data */
+		in_step = page_up(eo->text_off + bias);
+	if (bias % PAGE == 0 && in_step - bias - eo->text_off <= MAX_HOLE) {
 		eo->layout = 'B';
-		eo->text_off = eo->text_addr - bias;
+		eo->text_addr = in_step;
+		eo->text_off = in_step - bias;
 	}
 	return 0;
 }
