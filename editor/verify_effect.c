@@ -37,6 +37,12 @@ static bool is_gpr64(const ZydisDecodedOperand *op)
 	       ZydisRegisterGetClass(op->reg.value) == ZYDIS_REGCLASS_GPR64;
 }
 
+static bool is_gpr32(const ZydisDecodedOperand *op)
+{
+	return op->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+	       ZydisRegisterGetClass(op->reg.value) == ZYDIS_REGCLASS_GPR32;
+}
+
 static uint16_t bit(int reg)
 {
 	return reg < 0 ? 0 : (uint16_t)(1u << reg);
@@ -190,6 +196,46 @@ static void classify_write(struct effect *e, const struct full *f, vaddr addr)
 	}
 }
 
+/* Arithmetic in which bits only ever move upwards. */
+static void classify_bits(struct effect *e, const struct full *f)
+{
+	const ZydisDecodedOperand *x = &f->op[0], *y = &f->op[1];
+	bool constant = y->type == ZYDIS_OPERAND_TYPE_IMMEDIATE;
+
+	switch (f->in.mnemonic) {
+	case ZYDIS_MNEMONIC_AND: case ZYDIS_MNEMONIC_OR: case ZYDIS_MNEMONIC_XOR:
+	case ZYDIS_MNEMONIC_ADD: case ZYDIS_MNEMONIC_SUB:
+		break;
+	default:
+		return;
+	}
+	if (e->reads == 0 || (!constant && !is_gpr32(y) && !is_gpr64(y)))
+		return;
+	int a = gpr(x->reg.value);
+	set_op(e, FX_BITS, a, constant ? a : gpr(y->reg.value), 0);
+	if (f->in.mnemonic == ZYDIS_MNEMONIC_AND && constant && y->imm.value.u <= 0xff)
+		e->op = FX_LOW_BITS;
+	e->reads = 0;
+}
+
+static void classify_plain(struct effect *e, const struct full *f, vaddr addr)
+{
+	const ZydisDecodedOperand *x = &f->op[0], *y = &f->op[1];
+
+	if (f->in.operand_count_visible != 2)
+		return;
+	if (is_gpr64(x))
+		classify_write(e, f, addr);
+	if (e->op != FX_NONE || (!is_gpr64(x) && !is_gpr32(x)))
+		return;
+	if (f->in.mnemonic == ZYDIS_MNEMONIC_MOV && is_gpr32(x) && is_gpr32(y)) {
+		set_op(e, FX_COPY_LOW, gpr(x->reg.value), gpr(y->reg.value), 0);
+		e->reads = 0;
+		return;
+	}
+	classify_bits(e, f);
+}
+
 static void classify_jump(struct effect *e, const struct full *f)
 {
 	if (is_gpr64(&f->op[0])) {
@@ -229,10 +275,12 @@ bool effect_decode(struct bytes code, vaddr addr, struct effect *out)
 	}
 	if (ignores_operand(&f))
 		e.reads = e.low_reads = 0;
+	if ((insn.kind == INSN_IJMP || insn.kind == INSN_ICALL) && insn.field)
+		e.slot = target;
 	if (insn.kind == INSN_IJMP)
 		classify_jump(&e, &f);
-	else if (insn.kind == INSN_PLAIN && f.in.operand_count_visible == 2 && is_gpr64(&f.op[0]))
-		classify_write(&e, &f, addr);
+	else if (insn.kind == INSN_PLAIN)
+		classify_plain(&e, &f, addr);
 	*out = e;
 	return true;
 }

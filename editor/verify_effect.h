@@ -7,6 +7,10 @@
 enum effect_op {
 	FX_NONE,
 	FX_COPY,		/* a = b, 64 bits */
+	FX_COPY_LOW,		/* a = b, 32 bits, the upper ones become zero */
+	FX_BITS,		/* a op= b or a constant; the lowest 8 bits of the result depend
+				 * on those of the operands only */
+	FX_LOW_BITS,		/* a &= constant of 8 bits */
 	FX_BASE,		/* a = the address `value` (lea value(%rip), a) */
 	FX_LOAD,		/* a = sign-extended 32 bits at b + index * 4 */
 	FX_ADD,			/* a += b, 64 bits */
@@ -30,6 +34,7 @@ struct effect {
 	bool is_int3;		/* a trap that goes on behind itself */
 	vaddr target;		/* of a direct branch */
 	vaddr value;
+	vaddr slot;		/* of an indirect call or jump through (slot)(%rip), else 0 */
 };
 
 /* False when `code` does not begin with a whole instruction that the decoder knows. */

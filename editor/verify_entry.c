@@ -69,7 +69,8 @@ static void join(struct verify *v, uint32_t from, vaddr target)
 {
 	uint32_t to = vcfi_find(&v->ocfi, target);
 
-	if (to == NO_FDE || (!v->fragment[to] && v->ocfi.fde[to].addr == target))
+	if (to == NO_FDE || (!v->fragment[to] && v->ocfi.fde[to].addr == target) ||
+	    verify_is_stub(v, target))
 		return;
 	v->group[verify_group(v, to)] = verify_group(v, from);
 }
@@ -156,6 +157,16 @@ static int walk_segment(struct walk *w, const Elf64_Phdr *p)
 	return at < end ? walk_gap(w, at, end) : 0;
 }
 
+/* Entry i of what would be a table at b->addr leads into the function that forms the address. */
+static bool is_entry(const struct verify *v, const struct base *b, uint64_t i, vaddr *to)
+{
+	if (!verify_table_entry(&v->orig, b->addr, BLOCKMAP_TABLE_REL32, i, to) ||
+	    !verify_is_start(v, *to))
+		return false;
+	uint32_t fde = vcfi_find(&v->ocfi, *to);
+	return fde != NO_FDE && verify_group(v, fde) == verify_group(v, b->fde);
+}
+
 static int base_cmp(const void *x, const void *y)
 {
 	const struct base *a = x, *b = y;
@@ -163,28 +174,51 @@ static int base_cmp(const void *x, const void *y)
 	return (a->addr > b->addr) - (a->addr < b->addr);
 }
 
-/* Everything from `base` on that is a distance to an instruction of the same function, up to
- * `end`, where another table begins. */
-static int scan_base(struct walk *w, const struct base *b, vaddr end, uint64_t *budget)
+/* Of all addresses that the code forms, those that look like tables; ascending, each once. */
+static void collect_tables(struct walk *w)
 {
 	struct verify *v = w->v;
-	uint32_t group = verify_group(v, b->fde);
 	vaddr to;
 
-	if (image_is_exec(&v->orig, b->addr) && verify_is_start(v, b->addr))
-		return 0;
-	for (uint64_t i = 0; b->addr + 4 * i < end &&
-	     verify_table_entry(&v->orig, b->addr, BLOCKMAP_TABLE_REL32, i, &to); i++) {
-		uint32_t fde = vcfi_find(&v->ocfi, to);
+	qsort(w->bases.v, w->bases.n, sizeof(*w->bases.v), base_cmp);
+	for (uint32_t i = 0; i < w->bases.n; i++) {
+		const struct base *b = &w->bases.v[i];
 
-		if (fde == NO_FDE || verify_group(v, fde) != group || !verify_is_start(v, to))
-			break;
+		if (v->tables.n && v->tables.v[v->tables.n - 1] == b->addr)
+			continue;
+		if (is_entry(v, b, 0, &to))
+			vec_push(v->a, &v->tables, b->addr);
+	}
+}
+
+/* Everything from `base` on that is an entry, up to where another table begins. */
+static int scan_base(struct walk *w, const struct base *b, uint64_t *budget)
+{
+	struct verify *v = w->v;
+	vaddr to, end = verify_next_table(v, b->addr);
+
+	for (uint64_t i = 0; b->addr + 4 * i < end && is_entry(v, b, i, &to); i++) {
 		if (arrive(v, b->addr + 4 * i, to, "the table entry") < 0)
 			return -1;
 		if ((*budget)-- == 0)
 			return refuse(v, "too many tables that overlap each other");
 	}
 	return 0;
+}
+
+vaddr verify_next_table(const struct verify *v, vaddr addr)
+{
+	uint32_t lo = 0, hi = v->tables.n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (v->tables.v[mid] <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < v->tables.n ? v->tables.v[lo] : UINT64_MAX;
 }
 
 static int walk_original(struct verify *v)
@@ -199,14 +233,10 @@ static int walk_original(struct verify *v)
 		if (v->orig.ph[i].p_type == PT_LOAD && (v->orig.ph[i].p_flags & PF_X) &&
 		    walk_segment(&w, &v->orig.ph[i]) < 0)
 			return -1;
-	qsort(w.bases.v, w.bases.n, sizeof(*w.bases.v), base_cmp);
-	vaddr end = UINT64_MAX;
-	for (uint32_t i = w.bases.n; i-- > 0; ) {
-		if (i + 1 < w.bases.n && w.bases.v[i + 1].addr != w.bases.v[i].addr)
-			end = w.bases.v[i + 1].addr;
-		if (scan_base(&w, &w.bases.v[i], end, &budget) < 0)
+	collect_tables(&w);
+	for (uint32_t i = 0; i < w.bases.n; i++)
+		if (scan_base(&w, &w.bases.v[i], &budget) < 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -215,6 +245,7 @@ int verify_entries(struct verify *v)
 	for (uint32_t i = 0; i < v->map.nentry; i++)
 		if (check_entry(v, v->map.orig_base + v->map.entry[i]) < 0)
 			return -1;
+	verify_collect_slots(v);
 	if (walk_original(v) < 0)
 		return -1;
 	return verify_pointers(v);

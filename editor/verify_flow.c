@@ -23,14 +23,14 @@
  *           ends the flow, as does an indirect jump with the frame of a function's entry (a tail
  *           call).  Any other indirect jump goes anywhere: no register may differ there, and
  *           then instructions that form bases may be reached with all registers SAME.
- * CALLS     end in rax and rdx being SAME and the flags unused.  That a call may look at argument
+ * CALLS     that never come back (verify_return.c) end the flow.  Others end in rax and rdx being SAME and the flags unused.  That a call may look at argument
  *           registers is left aside: no compiler passes the address of a jump table.
  */
 #include "editor/verify_effect.h"
 #include "editor/verify_parts.h"
 
 enum value_kind { SAME, BASE, LOADED, TARGET, UPPER, DIRTY };
-enum { NGPR = 16, ALL_FLAGS = 0x3f, RAX = 0, RDX = 2 };
+enum { NGPR = 16, RAX = 0, RDX = 2 };
 
 struct value {
 	uint8_t kind;		/* enum value_kind */
@@ -157,19 +157,28 @@ static uint32_t add_range(struct flow *f, uint32_t fde)
 	return f->ranges.n - 1;
 }
 
+/* A table ends where the next one begins, at the latest. */
+static uint32_t max_entries(const struct flow *f, vaddr addr, uint32_t kind)
+{
+	enum { MAX_SCAN = 65536 };
+	uint64_t n = (verify_next_table(f->v, addr) - addr) /
+		     (kind == BLOCKMAP_TABLE_REL32 ? 4 : 8);
+
+	return n < MAX_SCAN ? (uint32_t)n : MAX_SCAN;
+}
+
 /* Table number; claimed ones are there from the beginning, others are found by what they hold. */
 static bool find_table(struct flow *f, vaddr addr, uint32_t kind, uint32_t *number)
 {
-	enum { MAX_SCAN = 65536 };
 	vaddr to;
-	uint32_t n = 0;
+	uint32_t n = 0, max = max_entries(f, addr, kind);
 
 	for (uint32_t i = 0; i < f->tables.n; i++)
 		if (f->tables.v[i].addr == addr && f->tables.v[i].kind == kind) {
 			*number = i;
 			return true;
 		}
-	while (n < MAX_SCAN && verify_table_entry(&f->v->orig, addr, kind, n, &to) &&
+	while (n < max && verify_table_entry(&f->v->orig, addr, kind, n, &to) &&
 	       verify_is_start(f->v, to)) {
 		uint32_t fde = vcfi_find(&f->v->ocfi, to);
 
@@ -196,7 +205,7 @@ static bool locate(struct flow *f, vaddr addr, struct place *out)
 {
 	uint32_t fde = vcfi_find(&f->v->ocfi, addr);
 
-	if (fde == NO_FDE)
+	if (fde == NO_FDE || (!f->v->range_of[fde] && verify_is_stub(f->v, addr)))
 		return false;
 	const struct vfde *o = &f->v->ocfi.fde[fde];
 	if (addr == o->addr && !f->v->fragment[fde] && verify_group(f->v, fde) != f->group)
@@ -271,7 +280,7 @@ static int jump(struct flow *f, const struct effect *e, vaddr addr, const struct
 		if (differs(f, x))
 			return misuse(f, addr);
 	}
-	return jump_anywhere(f, addr, regs);
+	return verify_is_slot(f->v, e->slot) ? 0 : jump_anywhere(f, addr, regs);
 }
 
 /* a + b, where x and y are what registers a and b hold; DIRTY when it may not be formed. */
@@ -281,7 +290,7 @@ static struct value sum(const struct flow *f, struct value x, uint8_t a, struct 
 		return (struct value){ .kind = TARGET, .table = x.table };
 	if (y.kind == LOADED && x.kind == BASE && x.table == y.table && y.through == a)
 		return (struct value){ .kind = TARGET, .table = x.table };
-	return (struct value){ .kind = differs(f, x) || differs(f, y) ? DIRTY : SAME };
+	return meet(f, x, y);
 }
 
 /* The value that the instruction's op puts into register a; -1 when it misuses one. */
@@ -296,6 +305,14 @@ static int compute(struct flow *f, const struct effect *e, vaddr addr, const str
 	case FX_COPY:
 		*out = r[e->b].kind == LOADED ? lose(f, r[e->b]) : r[e->b];
 		return 0;
+	case FX_COPY_LOW:
+		*out = r[e->b].kind == UPPER ? r[e->b] : lose(f, r[e->b]);
+		return 0;
+	case FX_BITS: case FX_LOW_BITS:
+		*out = meet(f, r[e->a], r[e->b]);
+		if (out->kind == UPPER && e->op == FX_LOW_BITS)
+			out->kind = SAME;
+		return out->kind == DIRTY ? misuse(f, addr) : 0;
 	case FX_BASE:
 		if (find_table(f, e->value, BLOCKMAP_TABLE_REL32, &number))
 			*out = (struct value){ .kind = BASE, .table = number };
@@ -353,8 +370,8 @@ static int apply(struct flow *f, const struct effect *e, vaddr addr, struct regs
 	regs->flags &= (uint8_t)~e->flags_written;
 	if (e->op != FX_NONE && e->op != FX_JUMP && e->op != FX_JUMP_TABLE) {
 		regs->r[e->a] = result;
-		if (e->op == FX_ADD && differs(f, result))
-			regs->flags = ALL_FLAGS;
+		if ((e->op == FX_ADD || e->op == FX_BITS) && differs(f, result))
+			regs->flags |= e->flags_written;
 	}
 	return 0;
 }
@@ -378,6 +395,8 @@ static int step(struct flow *f, struct place p)
 			arrive(f, next, &regs);
 		return 0;
 	case INSN_CALL: case INSN_ICALL:
+		if (!verify_call_returns(f->v, e, 0))
+			return 0;
 		transfer(f, &regs);
 		regs.r[RAX] = regs.r[RDX] = (struct value){ .kind = SAME };
 		regs.flags = 0;
@@ -440,17 +459,16 @@ static int run_all(struct flow *f, const uint32_t *former, uint32_t n, const uin
 /* Two new tables may stand for one of the original. */
 static void claim(struct flow *f, const struct blockmap_table *m)
 {
-	for (uint32_t i = 0; i < f->tables.n; i++) {
-		struct table *t = &f->tables.v[i];
+	uint32_t max = max_entries(f, m->orig_addr, m->kind), number;
+	struct table t = { m->orig_addr, m->kind, m->nentry < max ? m->nentry : max, true };
 
-		if (t->addr == m->orig_addr && t->kind == m->kind) {
-			if (t->nentry < m->nentry)
-				t->nentry = m->nentry;
-			return;
-		}
+	if (!find_table(f, m->orig_addr, m->kind, &number)) {
+		vec_push(f->a, &f->tables, t);
+		return;
 	}
-	struct table t = { m->orig_addr, m->kind, m->nentry, true };
-	vec_push(f->a, &f->tables, t);
+	if (f->tables.v[number].nentry < t.nentry)
+		f->tables.v[number].nentry = t.nentry;
+	f->tables.v[number].claimed = true;
 }
 
 int verify_flow(struct verify *v, const uint32_t *former, uint32_t n, const uint32_t *member,

@@ -15,6 +15,7 @@
  *   verify_code.c    an image does what its original block does and leads where it leads
  *   verify_table.c   a new jump table leads where the old one leads
  *   verify_flow.c    the address of a new jump table is seen by nothing but the dispatch
+ *   verify_return.c  calls that never come back
  *   verify_cfi.c     an interpreter for call frame information
  *   verify_unwind.c  the same unwind row at every instruction; .eh_frame_hdr
  *
@@ -84,6 +85,11 @@ struct vformers {		/* VEC */
 	uint32_t n, cap;
 };
 
+struct vslot {			/* filled by the dynamic linker with a function's address */
+	vaddr addr;
+	bool dead;		/* the function never returns */
+};
+
 struct verify {
 	struct arena *a;
 	struct err *err;
@@ -100,6 +106,15 @@ struct verify {
 	uint8_t *cut;			/* byte 1..4 of an entry jump */
 	uint32_t *group;		/* [ocfi.nfde] union-find: fragments and their functions */
 	bool *fragment;			/* [ocfi.nfde] entered by jumps in the middle of a frame */
+	struct {			/* VEC: addresses of what looks like jump tables, ascending */
+		vaddr *v;
+		uint32_t n, cap;
+	} tables;
+	uint8_t *returns;		/* [ocfi.nfde] verify_return.c's */
+	struct {			/* VEC: slots of the original's GOT, ascending */
+		struct vslot *v;
+		uint32_t n, cap;
+	} slots;
 	uint32_t *range_of;		/* [ocfi.nfde] verify_flow.c's; zero between its runs */
 	struct vformers formers;	/* ascending by table, then address, after verify_code() */
 };
@@ -135,6 +150,10 @@ bool verify_leads(const struct verify *v, vaddr addr, new_vaddr to);
 /* Root of a group of FDEs. */
 uint32_t verify_group(const struct verify *v, uint32_t fde);
 
+/* verify_entry.c: where the next jump table behind addr begins, as far as the code that uses it
+ * shows; UINT64_MAX if there is none. */
+vaddr verify_next_table(const struct verify *v, vaddr addr);
+
 /* verify_cfi.c */
 int vcfi_parse(struct verify *v, const struct image *img, struct vcfi *out);
 uint32_t vcfi_find(const struct vcfi *cfi, vaddr addr);	/* NO_FDE if none covers addr */
@@ -161,6 +180,14 @@ int verify_row_jump(struct verify *v, struct vpair *c, vaddr last, bool last_tra
 /* verify_flow.c: formers[former[0 .. n)], ascending, are in the group of FDEs member[]. */
 int verify_flow(struct verify *v, const uint32_t *former, uint32_t n, const uint32_t *member,
 		uint32_t nmember);
+
+/* verify_return.c: false when the call certainly does not come back.  depth is 0. */
+void verify_collect_slots(struct verify *v);
+bool verify_is_slot(const struct verify *v, vaddr addr);
+/* At addr stands a stub of the procedure linkage table: going there leaves the module. */
+bool verify_is_stub(const struct verify *v, vaddr addr);
+struct effect;
+bool verify_call_returns(struct verify *v, const struct effect *call, unsigned depth);
 
 /* verify_table.c: where entry i of the table leads; false when it is not in constant file bytes. */
 bool verify_table_entry(const struct image *img, vaddr table, uint32_t kind, uint64_t i,

@@ -6,8 +6,8 @@
  *           that leads to code of this function; compilers lay a table out without gaps.  So the
  *           new table must not end while the original's bytes still look like further entries:
  *           the start of an instruction of the same function or its fragments, or exactly the end
- *           of one of their ranges (Clang's filler).  Every entry up to there is shown to be
- *           right, whatever the index.
+ *           of one of their ranges (Clang's filler), and no other table begins.  Every entry up
+ *           to there is shown to be right, whatever the index.
  * PLACE     The original's entries are constant (not in a writable segment), and so are the new.
  * USE       verify_flow.c, for every function in which an instruction forms a new table's address.
  */
@@ -68,8 +68,12 @@ static int check_length(struct verify *v, const struct blockmap_table *t, const 
 	uint32_t group = verify_group(v, f->fde);
 	vaddr to;
 
+	uint64_t size = t->kind == BLOCKMAP_TABLE_REL32 ? 4 : 8;
+	vaddr end = verify_next_table(v, t->orig_addr);
+
 	for (uint64_t i = 0; i <= t->nentry; i++)
-		if (!verify_table_entry(&v->orig, t->orig_addr, t->kind, i, &to) ||
+		if (t->orig_addr + i * size >= end ||
+		    !verify_table_entry(&v->orig, t->orig_addr, t->kind, i, &to) ||
 		    !looks_right(v, group, to))
 			return 0;
 	return refuse(v, "the jump table at 0x%llx used at 0x%llx goes on behind its %u entries",
