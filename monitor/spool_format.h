@@ -20,9 +20,10 @@ enum {
 	SPOOL_PAYLOAD_MAX = SPOOL_BLOCK_FULL + SPOOL_EVENT_MAX,
 
 	SPOOL_TIME_SHIFT = 16,		/* time unit: 65,536 ns */
-	SPOOL_NSLOT = 63,		/* tasks that a block remembers; 63 in a tag: a new one */
+	SPOOL_NSLOT = 31,		/* tasks that a block remembers; 31 in a tag: a new one */
 	SPOOL_NFILE = 256,		/* mapped files that a block remembers */
-	SPOOL_TAG_KERNEL = 0x40,	/* tag of a sample: 0 k iiiiii */
+	SPOOL_TAG_KERNEL = 0x40,	/* tag of a sample: 0 k p iiiii */
+	SPOOL_TAG_PC = 0x20,		/* from which of the task's two last PCs */
 	SPOOL_TAG_EVENT = 0x80,		/* tag of another event: 1 000 kkkk */
 };
 

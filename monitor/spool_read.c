@@ -20,7 +20,7 @@ enum { SEARCH_MAX = 4 << 20 };
 
 struct slot {
 	uint32_t pid, tid;
-	uint64_t pc;
+	uint64_t pc[2];
 };
 
 struct file {
@@ -231,10 +231,11 @@ static void get_sample(struct spool_reader *r, uint8_t tag, struct spool_event *
 	}
 	struct slot *s = &r->slot[i];
 	get_time(r, ev);
-	s->pc += (uint64_t)rd_sleb(&r->payload);
+	uint64_t *pc = &s->pc[(tag & SPOOL_TAG_PC) != 0];
+	*pc += (uint64_t)rd_sleb(&r->payload);
 	ev->pid = s->pid;
 	ev->tid = s->tid;
-	ev->sample.pc = s->pc;
+	ev->sample.pc = *pc;
 }
 
 static void get_file(struct spool_reader *r, struct file *out)

@@ -4,8 +4,8 @@
  *          at the next multiple of SPOOL_GRID.  Each block can be read alone: it begins with an
  *          absolute time and its tables of tasks and mapped files are empty.  The layout is in
  *          doc/formats-spool.md.
- * SAMPLE   tag byte with the task's slot, time since the last event, PC since the task's last
- *          one: 4 to 5 bytes in a loop, 10 when control moved between program and library.
+ * SAMPLE   tag byte with the task's slot, time since the last event, PC since one of the
+ *          task's last two: 4 to 5 bytes, whether it stays or moves between program and library.
  * SPACE    Before a file is begun, whole files are dropped, oldest first, until the spool and the
  *          new file together stay under the limit; whoever wrote them.  What was dropped, for
  *          space or because the disk refused a block, is counted and told by a SPOOL_GAP event in
@@ -35,7 +35,8 @@ enum { FILE_MOST = 1 << 20, FILE_LEAST = 32 << 10, NAME_BYTES = 32 };
 
 struct slot {
 	uint32_t pid, tid;
-	uint64_t pc;
+	uint64_t pc[2];		/* the program's and a library's, as it turns out */
+	unsigned last;		/* which was used last */
 };
 
 struct file {			/* a mapped file named in this block */
@@ -381,27 +382,47 @@ static void put_task(struct wr *p, uint32_t pid, uint32_t tid)
 	wr_sleb(p, (int64_t)tid - (int64_t)pid);
 }
 
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* The nearer of the two, so that the number is short; of two far ones the older, so that the other
+ * stays near to where the task has just been. */
+static unsigned choose_pc(const struct slot *s, uint64_t pc)
+{
+	uint64_t d[2] = { distance(s->pc[0], pc), distance(s->pc[1], pc) };
+	const uint64_t far = UINT64_C(1) << 32;
+
+	if (d[0] > far && d[1] > far)
+		return !s->last;
+	return d[1] < d[0];
+}
+
 static void put_sample(struct spool_writer *w, const struct spool_event *ev)
 {
 	uint8_t kernel = ev->sample.kernel ? SPOOL_TAG_KERNEL : 0;
+	struct wr *p = &w->payload;
 	unsigned i = 0;
 
 	while (i < w->nslot && (w->slot[i].tid != ev->tid || w->slot[i].pid != ev->pid))
 		i++;
-	if (i < w->nslot) {
-		wr_u8(&w->payload, (uint8_t)(kernel | i));
-	} else {
-		wr_u8(&w->payload, kernel | SPOOL_NSLOT);
-		put_task(&w->payload, ev->pid, ev->tid);
+	bool known = i < w->nslot;
+	if (!known) {
 		i = w->next_slot;
 		w->next_slot = (i + 1) % SPOOL_NSLOT;
 		if (w->nslot < SPOOL_NSLOT)
 			w->nslot++;
-		w->slot[i] = (struct slot){ ev->pid, ev->tid, 0 };
+		w->slot[i] = (struct slot){ .pid = ev->pid, .tid = ev->tid };
 	}
+	struct slot *s = &w->slot[i];
+	s->last = choose_pc(s, ev->sample.pc);
+	wr_u8(p, (uint8_t)(kernel | (s->last ? SPOOL_TAG_PC : 0) | (known ? i : SPOOL_NSLOT)));
+	if (!known)
+		put_task(p, ev->pid, ev->tid);
 	put_time(w);
-	wr_sleb(&w->payload, (int64_t)(ev->sample.pc - w->slot[i].pc));
-	w->slot[i].pc = ev->sample.pc;
+	wr_sleb(p, (int64_t)(ev->sample.pc - s->pc[s->last]));
+	s->pc[s->last] = ev->sample.pc;
 	w->samples++;
 	w->counts.samples++;
 }
