@@ -67,15 +67,28 @@ static struct abs_value of_table(enum abs_kind kind, uint16_t group, uint32_t in
 	return v;
 }
 
+uint64_t absint_may(const struct abs_state *s)
+{
+	uint64_t may = 0;
+
+	for (unsigned i = 0; i < ABS_NREG; i++)
+		may |= s->v[i].may;
+	return may;
+}
+
+void absint_escape(struct absint *ai, uint64_t may)
+{
+	for (uint32_t g = 0; may && g < ai->ngroup; g++)
+		if (may >> (g % 64) & 1)
+			ai->escaped[g] = true;
+}
+
 static void escape(struct absint *ai, const struct abs_value *v)
 {
-	if (v->kind != ABS_MIXED) {
+	if (v->kind == ABS_MIXED)
+		absint_escape(ai, v->may);
+	else
 		ai->escaped[v->group] = true;
-		return;
-	}
-	for (uint32_t g = 0; g < ai->ngroup; g++)
-		if (v->may >> (g % 64) & 1)
-			ai->escaped[g] = true;
 }
 
 /* An instruction looks at the low `bits` of a value in a way that has no meaning for tables. */

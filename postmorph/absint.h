@@ -70,6 +70,9 @@ void absint_call(struct absint *ai, struct abs_state *s, const struct op *op, ui
 /* An indirect jump.  True: through the table of *group at an index <= *index. */
 bool absint_jump(struct absint *ai, struct abs_state *s, const struct op *op, uint16_t *group,
 		 uint32_t *index);
+/* Groups whose table some register may depend on: bit group % 64. */
+uint64_t absint_may(const struct abs_state *s);
+void absint_escape(struct absint *ai, uint64_t may);
 /* Refines s by the outcome of a conditional jump. */
 void absint_branch(struct abs_state *s, unsigned condition, bool taken);
 /* s <- what holds in both, at the join point before instruction `insn`.  True if s changed. */

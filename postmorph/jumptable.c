@@ -52,6 +52,7 @@ struct walk {
 	struct arena *arena;
 	uint32_t *range_end;	/* [nrange] instruction index behind each range */
 	struct op *op;		/* [ninsn] */
+	uint64_t *jump_may;	/* [ninsn] of indirect jumps: absint_may() before it */
 	struct abs_state **state;	/* [ninsn] at join points that were reached */
 	uint64_t *dirty;	/* bit per instruction: state changed since it was walked */
 	uint32_t lowest;	/* no dirty bit below */
@@ -219,14 +220,28 @@ static void make_join(struct walk *w, uint32_t i)
 		}
 }
 
+/* Control goes to original code at addr.  A function that begins there looks at no register that
+ * could have a table's address; other code might go on with what it finds. */
+static void leave(struct walk *w, vaddr addr, const struct abs_state *s)
+{
+	const struct prog *prog = w->t->prog;
+	uint32_t f = prog_find_fn(prog, addr);
+
+	if (f == NO_FN || (prog->fn[f].entry != addr && prog->fn[f].skip != SKIP_PLT) ||
+	    prog->fn[f].skip == SKIP_FRAGMENT)
+		absint_escape(&w->ai, absint_may(s));
+}
+
 static void follow_branch(struct walk *w, const struct insn *insn, const struct abs_state *s)
 {
 	const struct prog *prog = w->t->prog;
-	uint32_t i = insn_at(w, insn_target(insn, prog_insn_bytes(prog, insn),
-					    prog_insn_addr(prog, insn)));
+	vaddr target = insn_target(insn, prog_insn_bytes(prog, insn), prog_insn_addr(prog, insn));
+	uint32_t i = insn_at(w, target);
 
 	if (i != UINT32_MAX)
 		arrive(w, i, s);
+	else
+		leave(w, target, s);
 }
 
 static void follow_table(struct walk *w, uint32_t insn, struct abs_state *s)
@@ -235,6 +250,7 @@ static void follow_table(struct walk *w, uint32_t insn, struct abs_state *s)
 	uint16_t group;
 	uint32_t index;
 
+	w->jump_may[insn] |= absint_may(s);
 	if (!absint_jump(&w->ai, s, op, &group, &index))
 		return;
 	if (op->imm == 0) {		/* of a jump: 1 + its number in dispatches */
@@ -335,8 +351,12 @@ static void walk_from(struct walk *w, uint32_t i)
 		r++;
 	for (;;) {
 		w->visited[i] = true;
-		if (++w->work >= w->limit || !walk_insn(w, i, &s) || ++i == w->range_end[r])
+		if (++w->work >= w->limit || !walk_insn(w, i, &s))
 			return;
+		if (++i == w->range_end[r]) {
+			leave(w, w->fn->range[r].addr + w->fn->range[r].size, &s);
+			return;
+		}
 		if (is_join(w, i)) {
 			arrive(w, i, &s);
 			return;
@@ -396,6 +416,27 @@ static bool may_be_tail_call(const struct walk *w, uint32_t insn)
 	return !s->cfa_is_expr && s->cfa_reg == DWARF_RSP && s->cfa_off == 8;
 }
 
+static bool is_proven_jump(const struct walk *w, uint32_t insn)
+{
+	int64_t d = w->op[insn].imm;
+
+	return d && is_proven(w, w->dispatches.v[d - 1].group);
+}
+
+/* A jump without a proven table goes on in original code, with whatever the registers hold. */
+static void escape_at_jumps(struct walk *w)
+{
+	uint64_t may = 0, before;
+
+	do {
+		before = may;
+		for (uint32_t i = 0; i < w->fn->ninsn; i++)
+			if (w->jump_may[i] && !is_proven_jump(w, i) && !may_be_tail_call(w, i))
+				may |= w->jump_may[i];
+		absint_escape(&w->ai, may);
+	} while (may != before);
+}
+
 /* Counts the jumps that are neither proven nor plainly leave the function.  False when every jump
  * through a register or an index is proven. */
 static bool count_unproven(struct walk *w)
@@ -404,13 +445,11 @@ static bool count_unproven(struct walk *w)
 
 	for (uint32_t i = 0; i < w->fn->ninsn; i++) {
 		const struct insn *insn = &w->fn->insn[i];
-		int64_t d = w->op[i].imm;
 
-		if (insn->kind != INSN_IJMP || insn->field ||
-		    (d && is_proven(w, w->dispatches.v[d - 1].group)))
+		if (insn->kind != INSN_IJMP || insn->field || is_proven_jump(w, i))
 			continue;
 		any = true;
-		if (d || !may_be_tail_call(w, i))
+		if (w->op[i].imm || !may_be_tail_call(w, i))
 			w->fn->unproven++;
 	}
 	return any;
@@ -434,18 +473,17 @@ static const struct table_use *settle(struct walk *w, uint32_t *nuse)
 {
 	VEC(struct table_use) uses = { 0 };
 
+	escape_at_jumps(w);
 	w->fn->table = arena_array(w->t->prog->arena, w->groups.n, sizeof(*w->fn->table));
 	for (uint32_t g = 0; g < w->groups.n; g++)
 		if (is_proven(w, g))
 			make_table(w, g);
 	for (uint32_t i = 0; i < w->fn->ninsn; i++) {
-		int64_t d = w->fn->insn[i].kind == INSN_IJMP ? w->op[i].imm : 0;
-
-		if (d && is_proven(w, w->dispatches.v[d - 1].group)) {
-			uint32_t table = w->groups.v[w->dispatches.v[d - 1].group].table;
-
-			vec_push(w->t->scratch, &uses, ((struct table_use){ i, table }));
-		}
+		if (w->fn->insn[i].kind != INSN_IJMP || !is_proven_jump(w, i))
+			continue;
+		uint16_t group = w->dispatches.v[w->op[i].imm - 1].group;
+		vec_push(w->t->scratch, &uses,
+			 ((struct table_use){ i, w->groups.v[group].table }));
 	}
 	if (count_unproven(w))
 		mark_candidates(w);
@@ -475,6 +513,7 @@ const struct table_use *jumptables_find(struct text *t, struct fn *fn, uint32_t 
 	for (uint32_t r = 0, end = 0; r < fn->nrange; r++)
 		w.range_end[r] = end += t->piece[fn->range[r].fde].ninsn;
 	w.op = arena_array(w.arena, n, sizeof(*w.op));
+	w.jump_may = arena_array(w.arena, n, sizeof(*w.jump_may));
 	w.state = arena_array(w.arena, n, sizeof(struct abs_state *));
 	w.dirty = arena_array(w.arena, (n + 63) / 64, sizeof(*w.dirty));
 	w.visited = arena_array(w.arena, n, sizeof(*w.visited));

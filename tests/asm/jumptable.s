@@ -482,6 +482,48 @@ begin address_used_after_a_call
 	table	T_after
 end address_used_after_a_call
 
+	# The address is still in a register when control goes where it cannot be followed.
+begin live_at_an_unknown_jump
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	lea	T_live(%rip), %rbx
+	test	%esi, %esi
+	je	1f
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	movslq	(%rbx,%rdi,4), %rax
+	add	%rbx, %rax
+	jmp	*%rax
+1:	jmp	*%rcx
+	cases
+	table	T_live
+end live_at_an_unknown_jump
+
+begin live_when_leaving
+	lea	T_leaving(%rip), %rdx
+	test	%esi, %esi
+	je	L_foreign
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	movslq	(%rdx,%rdi,4), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+	cases
+	table	T_leaving
+end live_when_leaving
+
+begin has_a_foreign_label
+	xor	%eax, %eax
+	nop
+	nop
+	nop
+L_foreign:
+	mov	%rdx, %rax
+	ret
+end has_a_foreign_label
+
 begin writable_table
 	cmp	$3, %edi
 	ja	19f

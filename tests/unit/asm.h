@@ -18,7 +18,7 @@ static inline struct bytes asm_build(const char *name, const char *flags, struct
 	char out[] = "/tmp/morph-asm.XXXXXX";
 	int fd = mkstemp(out);
 	char *command = arena_printf(a, "gcc -nostdlib %s -o %s tests/asm/%s.s", flags, out, name);
-	struct bytes file;
+	struct bytes file = { 0 };
 	struct err err;
 
 	assert_true(fd >= 0);

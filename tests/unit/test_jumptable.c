@@ -51,6 +51,8 @@ static const struct expected {
 	{ "target_used_as_a_number", 0, 0, 0, 0, 1 },
 	{ "address_compared_elsewhere", 0, 0, 0, 0, 1 },
 	{ "address_used_after_a_call", 0, 0, 0, 0, 1 },
+	{ "live_at_an_unknown_jump", 0, 0, 0, 0, 2 },
+	{ "live_when_leaving", 0, 0, 0, 0, 1 },
 	{ "writable_table", 0, 0, 0, 0, 0 },	/* no candidate: may be a tail call */
 	{ "into_the_middle", 0, 0, 0, 0, 1 },
 };
