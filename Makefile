@@ -130,7 +130,7 @@ bench: packages
 	@$(MAKE) --no-print-directory programs-for-check
 	@for s in $(wildcard bench/*.sh); do echo "== $$s"; B=$(B) $$s || exit 1; done
 
-SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+SANITIZE = -DMORPH_SANITIZED -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 asan: packages
 	@$(MAKE) --no-print-directory B=build-asan OPT="-O1 -g" EXTRA_CFLAGS="$(SANITIZE)" asan-run
 asan-run: programs-for-check
@@ -138,7 +138,7 @@ asan-run: programs-for-check
 
 fuzz:
 	@$(MAKE) --no-print-directory B=build-fuzz CC=clang OPT="-O1 -g" \
-		EXTRA_CFLAGS="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all" \
+		EXTRA_CFLAGS="-DMORPH_SANITIZED -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all" \
 		FUZZ_ENGINE=-fsanitize=fuzzer fuzz-run
 fuzz-run: $(FUZZ)
 	@for f in $(notdir $(FUZZ)); do \
