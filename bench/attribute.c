@@ -18,7 +18,8 @@
 #include "manager/store.h"
 #include "monitor/spool.h"
 
-enum { SAMPLES = 200000, PROCESSES = 200, MAPS = 20, FILES = 60, BLOCKS = 60000, ROUNDS = 21, WARM = 20 };
+enum { SAMPLES = 200000, PROCESSES = 200, MAPS = 20, FILES = 60, BLOCKS = 60000, ROUNDS = 21,
+       WARM = 20 };
 
 static const uint64_t base = 0x550000000000, step = 0x10000000;
 
