@@ -41,6 +41,7 @@ make_root() {		# PROGRAM...: $root with copies of them
 	cat >"$root/morph.yaml" <<-END
 		modules:
 		  include: ["$root/bin/*"]
+		  hard_links: true	# a perf record running beside us links what it sees
 		idle:
 		  check_s: 3600
 		optimize:

@@ -1,0 +1,101 @@
+#!/bin/bash
+# daemon_kill.sh - kill -9 of every role at random moments of reoptimize and restore
+#
+# After each kill the program at the path must run and be the original or a proven generation, at
+# every moment in between too, and the daemon must work again.  SEED (printed) repeats a run as far
+# as timing does; ROUNDS (6) is per role.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/e2e/private.bash
+need_root
+make_root gzip
+rounds=${ROUNDS:-6}
+RANDOM=${SEED:=$$}
+note "seed $SEED"
+
+head -c 3000000 /dev/zero | tr '\0' 'x' >"$root/data"
+seq 1 400000 >>"$root/data"
+want=$("$root/orig/gzip" -9 -n -c <"$root/data" | sha256sum)
+
+# Runs the program without pause; what goes wrong is kept.
+run_always() {
+	while :; do
+		"$root/bin/gzip" -n -c </etc/passwd >"$root/loop.out" 2>"$root/loop.err" &&
+			cmp -s "$root/loop.out" "$root/loop.want" ||
+			{ echo "exit code $?"; cat "$root/loop.err"; } >>"$root/broken"
+	done
+}
+"$root/orig/gzip" -n -c </etc/passwd >"$root/loop.want"
+
+check_here "the daemon starts" start_daemon
+for i in 1 2 3 4; do "$root/bin/gzip" -9 -n -c <"$root/data" >/dev/null; done
+check "the module has samples" ctl report gzip
+check "it can be reoptimized" ctl reoptimize "$root/bin/gzip"
+check "and restored" ctl restore "$root/bin/gzip"
+run_always 2>/dev/null &
+looper=$!
+
+still_right() {
+	whole gzip || return 1
+	[ "$("$root/bin/gzip" -9 -n -c <"$root/data" | sha256sum)" = "$want" ] ||
+		{ echo "other output"; return 1; }
+}
+answers() {		# within 20 s, however late the roles come back
+	local i
+	for i in $(seq 200); do
+		[ -n "$(role_pid manager)" ] && [ -n "$(role_pid monitor)" ] && return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+bad=0 swapped=0 undone=0
+one_round() {		# ROLE
+	local pid what=reoptimize
+	[ "$(listed gzip generation)" = 0 ] || what=restore
+	pid=$(role_pid "$1")
+	[ "$1" = parent ] && pid=$daemon
+	ctl "$what" "$root/bin/gzip" >/dev/null 2>&1 &
+	local request=$!
+	sleep "0.$(printf %03d $((RANDOM % 220)))"
+	kill -9 "$pid"
+	wait "$request"
+	if [ "$1" = parent ]; then
+		wait "$daemon" 2>/dev/null
+		daemon=
+		still_right || return 1
+		start_daemon || return 1
+	fi
+	still_right || return 1
+	answers || { echo "the $1 does not come back"; return 1; }
+	if same_file "$root/bin/gzip" "$root/orig/gzip"; then
+		undone=$((undone + 1))
+		[ "$(listed gzip generation)" = 0 ] || { echo "the store is wrong"; return 1; }
+	else
+		swapped=$((swapped + 1))
+		[ "$(listed gzip generation)" != 0 ] || { echo "the store is wrong"; return 1; }
+	fi
+}
+for role in manager monitor parent; do
+	bad=0
+	for i in $(seq "$rounds"); do
+		one_round $role >"$root/round" 2>&1 ||
+			{ bad=$((bad + 1)); note "round $i: $(tail -n 5 "$root/round")"; }
+	done
+	check "$rounds kills of the $role leave a right program and a working daemon" [ $bad = 0 ]
+done
+note "ended with the original $undone times, with a generation $swapped times"
+
+# A clean end is possible after all of it.
+check "it can still be reoptimized" ctl reoptimize "$root/bin/gzip"
+check "proven" ctl verify "$root/bin/gzip"
+check "restored" ctl restore "$root/bin/gzip"
+check "byte for byte" same_file "$root/bin/gzip" "$root/orig/gzip"
+kill "$looper"
+wait "$looper" 2>/dev/null
+looper=
+check "the program ran at every moment" [ ! -s "$root/broken" ]
+[ -s "$root/broken" ] && note "$(head -n 5 "$root/broken")"
+check "no temporary file is left beside it" [ "$(ls "$root/bin")" = gzip ]
+check_here "the daemon ends with code 0" stop_daemon
+note "$(grep -cE 'finished|undone|overtaken' "$root/log") recoveries logged"
+done_testing
