@@ -55,14 +55,9 @@ static bool find_property_note(const struct image *img, struct elfout *eo)
 	return note != UINT32_MAX;
 }
 
-static const Elf64_Phdr *first_load(const struct image *img)
-{
-	return image_phdr(img, PT_LOAD);
-}
-
 int elfout_plan(const struct image *img, struct elfout *eo, struct err *err)
 {
-	const Elf64_Phdr *load = first_load(img);
+	const Elf64_Phdr *load = image_phdr(img, PT_LOAD);
 	vaddr lo, hi;
 
 	*eo = (struct elfout){ .img = img, .drop_note = UINT32_MAX, .drop_property = UINT32_MAX };
@@ -71,6 +66,8 @@ int elfout_plan(const struct image *img, struct elfout *eo, struct err *err)
 	if (!image_phdr(img, PT_GNU_EH_FRAME))
 		return err_set(err, ERR_REFUSED, "no PT_GNU_EH_FRAME: unwinders would not find "
 			       "the moved code");
+	if (img->eh.e_phentsize != sizeof(Elf64_Phdr))
+		return err_set(err, ERR_REFUSED, "program headers of unknown size");
 	if (img->nph > 1000 || img->nsh > MAX_SECTIONS)
 		return err_set(err, ERR_REFUSED, "too many program or section headers");
 	image_span(img, &lo, &hi);
@@ -89,7 +86,6 @@ int elfout_plan(const struct image *img, struct elfout *eo, struct err *err)
 		return 0;
 
 	uint64_t bias = load->p_vaddr - load->p_offset;
-
 	new_vaddr in_step = page_up(hi) + GAP_IN_FILE;
 
 	if (in_step < eo->text_off + bias)	/* much behind the last segment: debug data */
