@@ -163,7 +163,8 @@ static int make_name(char out[TEMPORARY_LEN + 1], struct err *err)
 	return 0;
 }
 
-/* The path still is the inode that was looked at, with the content that was looked at. */
+/* The path still is the inode that was looked at, with the content that was looked at; the time of
+ * change tells of an owner, mode or attribute set since they were copied. */
 static int look_again(const struct install_file *f, const struct digest *expected,
 		      struct err *err)
 {
@@ -171,7 +172,9 @@ static int look_again(const struct install_file *f, const struct digest *expecte
 	struct stat st;
 
 	if (fstatat(f->dir, f->name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    st.st_dev != f->st.st_dev || st.st_ino != f->st.st_ino)
+	    st.st_dev != f->st.st_dev || st.st_ino != f->st.st_ino ||
+	    st.st_ctim.tv_sec != f->st.st_ctim.tv_sec ||
+	    st.st_ctim.tv_nsec != f->st.st_ctim.tv_nsec)
 		return err_set(err, ERR_REFUSED, "the file changed meanwhile");
 	if (digest_fd(f->fd, &d, err) < 0)
 		return -1;

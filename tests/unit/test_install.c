@@ -369,6 +369,34 @@ static void race_then_die(const char *name)
 		raise(SIGKILL);
 }
 
+static void make_set_id(void)
+{
+	usleep(20000);			/* the clock of file times ticks */
+	assert_int_equal(chmod(intrude_place->path, 04755), 0);
+}
+
+static void attributes_set_meanwhile_are_not_lost(void **state)
+{
+	struct place p = place_new();
+	struct install_request r = request_of(&p);
+	struct stat st;
+	struct err err;
+
+	(void)state;
+	intrude_place = &p;
+	intrude = make_set_id;
+	intrude_step = "attributes copied";
+	install_step_hook = intrude_hook;
+	assert_int_equal(install_generation(&r, &err), -1);
+	install_step_hook = NULL;
+	assert_int_equal(err.kind, ERR_REFUSED);
+	assert_int_equal(stat(p.path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 04755);
+	assert_true(holds(p.path, &p.original));
+	assert_int_equal(entries(p.dir), 1);
+	place_free(&p);
+}
+
 static void a_newer_file_caught_in_the_exchange_goes_back_after_a_kill(void **state)
 {
 	const struct digest newer = digest_of((struct bytes){ (const uint8_t *)newer_text,
@@ -636,6 +664,7 @@ int main(void)
 		cmocka_unit_test(a_restore_killed_at_any_step_is_finished_or_undone),
 		cmocka_unit_test(a_recovery_killed_at_any_step_is_repeated),
 		cmocka_unit_test(a_newer_file_survives_whenever_it_comes),
+		cmocka_unit_test(attributes_set_meanwhile_are_not_lost),
 		cmocka_unit_test(a_newer_file_caught_in_the_exchange_goes_back_after_a_kill),
 		cmocka_unit_test(restore_never_overwrites_anything_but_its_generation),
 		cmocka_unit_test(a_damaged_original_is_not_put_back),
