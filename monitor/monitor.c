@@ -251,6 +251,7 @@ static int start_spool(struct monitor *m, struct procmaps *maps, struct err *err
 	if (!m->own || !m->fd)
 		return err_set(err, ERR_SYS, "out of memory");
 	own_add(m->own, self);
+	own_add_children(m->own);
 	m->fd[0] = (struct pollfd){ o->command_fd, POLLIN, 0 };
 	for (unsigned i = 0; i < n; i++)
 		m->fd[i + 1] = (struct pollfd){ perf_ring_fd(m->set, i), POLLIN, 0 };

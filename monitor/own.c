@@ -6,7 +6,10 @@
  */
 #include "monitor/own.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { MAX_OWN = 256 };
 
@@ -40,6 +43,29 @@ struct own *own_new(const uint32_t *pid, unsigned n)
 	for (unsigned i = 0; o && i < n; i++)
 		own_add(o, pid[i]);
 	return o;
+}
+
+void own_add_children(struct own *o)
+{
+	for (unsigned i = 0; i < o->n; i++) {	/* o->n grows: children of children too */
+		char path[64], text[4096];
+
+		(void)snprintf(path, sizeof(path), "/proc/%u/task/%u/children", o->pid[i],
+			       o->pid[i]);
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+		ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+		if (fd >= 0)
+			close(fd);
+		text[n > 0 ? n : 0] = '\0';
+		for (char *p = text, *end; ; p = end) {
+			unsigned long pid = strtoul(p, &end, 10);
+
+			if (end == p)
+				break;
+			own_add(o, (uint32_t)pid);
+		}
+	}
 }
 
 void own_free(struct own *o)
