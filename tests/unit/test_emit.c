@@ -170,6 +170,26 @@ static void the_map_lists_all_images_in_order(void **state)
 	blockmap_free(&map);
 }
 
+static void table_entries_lead_to_images(void **state)
+{
+	struct made *m = *state;
+	struct image img;
+	struct blockmap map;
+	struct err err;
+
+	emit(m, 2);
+	assert_int_equal(image_parse(wr_bytes(&m->generation), m->a, &img, &err), 0);
+	assert_int_equal(blockmap_read(wr_bytes(&m->map), &map, &err), 0);
+	new_vaddr base = map.table[0].new_addr;
+	struct rd r = rd_of(image_at(&img, base, 4 * (uint64_t)map.table[0].nentry));
+
+	assert_true(map.table[0].nentry >= 8);
+	for (uint32_t i = 0; i < 8; i++)
+		assert_non_null(blockmap_find_gen(&map, base + (int64_t)rd_s32(&r)));
+	assert_false(r.bad);
+	blockmap_free(&map);
+}
+
 /* The row at every emitted instruction that starts a block is that of the original's block. */
 static void images_keep_their_unwind_rows(void **state)
 {
@@ -210,6 +230,7 @@ int main(void)
 		T(the_same_input_gives_the_same_bytes),
 		T(loops_get_the_stub_only_out_of_reach),
 		T(the_map_lists_all_images_in_order),
+		T(table_entries_lead_to_images),
 		T(images_keep_their_unwind_rows),
 	};
 
