@@ -277,7 +277,14 @@ static int open_database(struct store *s, struct err *err)
 {
 	char text[512];
 
-	/* Without O_NOFOLLOW SQLite would follow a link that somebody planted. */
+	/* SQLite would let everybody read what this machine runs; its other files follow this one's
+	 * mode. */
+	int fd = open(s->file, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0640);
+	if (fd < 0)
+		return err_set(err, ERR_SYS, "'%s': open: %s", s->file, strerror(errno));
+	close(fd);
+
+	/* Without NOFOLLOW SQLite would follow a link that somebody planted. */
 	if (sqlite3_open_v2(s->file, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
 			    SQLITE_OPEN_NOFOLLOW, NULL) != SQLITE_OK)
 		return s->db ? store_fail(s, err)

@@ -460,6 +460,21 @@ static void refused(const char *what)
 		fail_msg("'%s' does not say '%s'", err.text, what);
 }
 
+static void others_cannot_read_the_database(void **state)
+{
+	char path[96];
+	struct stat st;
+
+	(void)state;
+	store_close(open_store());
+	(void)snprintf(path, sizeof(path), "%s/morph.db", dir);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07, 0);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink("/dev/null", path), 0);
+	assert_null(store_open(dir, NULL));
+}
+
 static void a_newer_database_is_refused(void **state)
 {
 	char text[64];
@@ -547,6 +562,7 @@ int main(void)
 		TEST(intents_and_history_are_kept),
 		TEST(a_new_block_table_discards_the_profiles_of_the_old),
 		TEST(a_rollback_inside_takes_the_whole_back),
+		TEST(others_cannot_read_the_database),
 		TEST(a_newer_database_is_refused),
 		TEST(a_damaged_database_is_refused),
 		TEST(impossible_rows_are_refused),
