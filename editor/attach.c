@@ -18,8 +18,8 @@ int profile_attach(struct prog *prog, const struct profile *profile, struct err 
 	if (!digest_equal(&profile->original, &prog->img.digest)) {
 		digest_hex(&profile->original, want);
 		digest_hex(&prog->img.digest, got);
-		return err_set(err, ERR_INPUT, "profile is of another file: SHA-256 %.12s..., this is %.12s...",
-			       want, got);
+		return err_set(err, ERR_INPUT, "profile is of another file: SHA-256 %.12s..., "
+			       "this is %.12s...", want, got);
 	}
 	for (uint32_t i = 0; i < profile->nblock; i++) {
 		vaddr addr = profile->block[i].addr;
@@ -28,8 +28,8 @@ int profile_attach(struct prog *prog, const struct profile *profile, struct err 
 
 		/* A function that stays as it is may not be cut into blocks. */
 		if (f == NO_FN || (b == NO_BLOCK && prog->fn[f].skip == SKIP_NONE))
-			return err_set(err, ERR_INPUT, "profile: no block begins at %#llx; it was made with another analysis",
-				       (unsigned long long)addr);
+			return err_set(err, ERR_INPUT, "profile: no block begins at %#llx; it "
+				       "was made with another analysis", (unsigned long long)addr);
 	}
 	for (uint32_t i = 0; i < profile->nblock; i++) {
 		struct fn *fn = &prog->fn[prog_find_fn(prog, profile->block[i].addr)];

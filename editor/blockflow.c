@@ -21,10 +21,10 @@
 #include "editor/blockflow.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "editor/memory.h"
 #include "editor/mincostflow.h"
 
 enum {
@@ -46,7 +46,7 @@ enum {
 #define MAX_LENGTH 30.0
 #define MAX_UNITS 1e9			/* of flow in one function: stays far below MCF_INF */
 #define UNITS_PER_COUNT 1000.0
-#define CLEAR_SAMPLES 3.0		/* this many missing samples are evidence */
+#define CLEAR_SAMPLES 0.5		/* so many missing samples are evidence; 3 was worse */
 
 #define NONE UINT32_MAX
 
@@ -60,25 +60,14 @@ struct work {
 	uint32_t *queue, *via;		/* [nnode] scratch */
 };
 
-static void *must_alloc(size_t n, size_t size)
-{
-	void *p = calloc(n ? n : 1, size);
-
-	if (!p) {
-		(void)fprintf(stderr, "out of memory\n");	/* as in lib/arena.h */
-		exit(1);
-	}
-	return p;
-}
-
 static void index_jumps(struct work *w)
 {
 	const struct blockflow *f = w->f;
 
-	w->out_first = must_alloc((size_t)f->nnode + 1, sizeof(uint32_t));
-	w->in_first = must_alloc((size_t)f->nnode + 1, sizeof(uint32_t));
-	w->out_jump = must_alloc(f->njump, sizeof(uint32_t));
-	w->in_jump = must_alloc(f->njump, sizeof(uint32_t));
+	w->out_first = memory_new((size_t)f->nnode + 1, sizeof(uint32_t));
+	w->in_first = memory_new((size_t)f->nnode + 1, sizeof(uint32_t));
+	w->out_jump = memory_new(f->njump, sizeof(uint32_t));
+	w->in_jump = memory_new(f->njump, sizeof(uint32_t));
 	for (uint32_t j = 0; j < f->njump; j++) {
 		w->out_first[f->jump[j].from]++;
 		if (f->jump[j].to != BLOCKFLOW_EXIT)
@@ -482,10 +471,10 @@ out:
 static void balance_unsampled(struct work *w)
 {
 	const struct blockflow *f = w->f;
-	uint32_t *tag = must_alloc(f->nnode, sizeof(*tag));
-	uint32_t *degree = must_alloc(f->nnode, sizeof(*degree));
-	double *count = must_alloc(f->njump, sizeof(*count));
-	struct region *r = must_alloc(1, sizeof(*r));
+	uint32_t *tag = memory_new(f->nnode, sizeof(*tag));
+	uint32_t *degree = memory_new(f->nnode, sizeof(*degree));
+	double *count = memory_new(f->njump, sizeof(*count));
+	struct region *r = memory_new(1, sizeof(*r));
 
 	for (uint32_t v = 0; v < f->nnode; v++)
 		tag[v] = NONE;
@@ -508,10 +497,10 @@ void blockflow_infer(struct blockflow *f)
 {
 	struct work w = { .f = f };
 
-	w.units = must_alloc(f->nnode, sizeof(*w.units));
-	w.enter = must_alloc(f->nnode, sizeof(*w.enter));
-	w.queue = must_alloc(f->nnode, sizeof(*w.queue));
-	w.via = must_alloc(f->nnode, sizeof(*w.via));
+	w.units = memory_new(f->nnode, sizeof(*w.units));
+	w.enter = memory_new(f->nnode, sizeof(*w.enter));
+	w.queue = memory_new(f->nnode, sizeof(*w.queue));
+	w.via = memory_new(f->nnode, sizeof(*w.via));
 	index_jumps(&w);
 	measure(&w);
 	find_doomed(&w);

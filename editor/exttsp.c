@@ -19,9 +19,10 @@
  */
 #include "editor/exttsp.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "editor/memory.h"
 
 #define NONE UINT32_MAX
 
@@ -83,17 +84,6 @@ struct state {
 	double least;
 };
 
-static void *must_alloc(void *old, size_t n, size_t size)
-{
-	void *p = reallocarray(old, n ? n : 1, size);
-
-	if (!p) {
-		(void)fprintf(stderr, "out of memory\n");	/* as in lib/arena.h */
-		exit(1);
-	}
-	return p;
-}
-
 /* src_end: offset behind the source; dst: offset of the target's first byte. */
 static double edge_score(const struct exttsp_edge *e, uint64_t src_end, uint64_t dst)
 {
@@ -108,7 +98,7 @@ static double edge_score(const struct exttsp_edge *e, uint64_t src_end, uint64_t
 
 double exttsp_score(const struct exttsp_graph *g, const uint32_t *order)
 {
-	uint64_t *at = must_alloc(NULL, g->nnode, sizeof(*at)), off = 0;
+	uint64_t *at = memory_grow(NULL, g->nnode, sizeof(*at)), off = 0;
 	double score = 0;
 
 	for (uint32_t i = 0; i < g->nnode; i++) {
@@ -262,7 +252,7 @@ static void heap_push(struct state *s, struct heap_entry e)
 
 	if (s->nheap > s->cap_heap) {
 		s->cap_heap = s->cap_heap ? 2 * s->cap_heap : 64;
-		s->heap = must_alloc(s->heap, s->cap_heap, sizeof(*s->heap));
+		s->heap = memory_grow(s->heap, s->cap_heap, sizeof(*s->heap));
 	}
 	for (; at > 0 && before(&e, &s->heap[(at - 1) / 2]); at = (at - 1) / 2)
 		s->heap[at] = s->heap[(at - 1) / 2];
@@ -303,7 +293,7 @@ static void add_link(struct chain *c, uint32_t link)
 {
 	if (c->nlink == c->cap_link) {
 		c->cap_link = c->cap_link ? 2 * c->cap_link : 4;
-		c->link = must_alloc(c->link, c->cap_link, sizeof(*c->link));
+		c->link = memory_grow(c->link, c->cap_link, sizeof(*c->link));
 	}
 	c->link[c->nlink++] = link;
 }
@@ -314,7 +304,7 @@ static void join_nodes(struct state *s, const struct merging *m)
 	struct chain *x = &s->chain[m->x], *y = &s->chain[m->y];
 	const uint32_t *x1 = x->node, *x2 = x->node + m->split;
 	uint32_t n1 = m->split, n2 = x->nnode - m->split, n = 0;
-	uint32_t *node = must_alloc(NULL, x->nnode + y->nnode, sizeof(*node));
+	uint32_t *node = memory_grow(NULL, x->nnode + y->nnode, sizeof(*node));
 	const uint32_t *part[3] = { x1, y->node, x2 };
 	uint32_t len[3] = { n1, y->nnode, n2 };
 
@@ -420,8 +410,8 @@ static bool counts(const struct exttsp_edge *e)
 static void make_links(struct state *s)
 {
 	const struct exttsp_graph *g = s->g;
-	uint32_t *out = must_alloc(NULL, (size_t)g->nnode + 1, sizeof(*out));
-	uint32_t *by_node = must_alloc(NULL, 2 * (size_t)g->nedge, sizeof(*by_node));
+	uint32_t *out = memory_grow(NULL, (size_t)g->nnode + 1, sizeof(*out));
+	uint32_t *by_node = memory_grow(NULL, 2 * (size_t)g->nedge, sizeof(*by_node));
 
 	/* Edges grouped by their lower node, so that parallel and opposite ones meet. */
 	memset(out, 0, ((size_t)g->nnode + 1) * sizeof(*out));
@@ -432,7 +422,7 @@ static void make_links(struct state *s)
 	}
 	for (uint32_t v = 0; v < g->nnode; v++)
 		out[v + 1] += out[v];
-	uint32_t *fill = must_alloc(NULL, g->nnode, sizeof(*fill));
+	uint32_t *fill = memory_grow(NULL, g->nnode, sizeof(*fill));
 	memcpy(fill, out, g->nnode * sizeof(*fill));
 	for (uint32_t e = 0; e < g->nedge; e++) {
 		const struct exttsp_edge *ed = &g->edge[e];
@@ -467,15 +457,15 @@ static void state_init(struct state *s, const struct exttsp_graph *g)
 	double weight = 0;
 
 	*s = (struct state){ .g = g };
-	s->chain = must_alloc(NULL, g->nnode, sizeof(*s->chain));
-	s->chain_of = must_alloc(NULL, g->nnode, sizeof(*s->chain_of));
-	s->at = must_alloc(NULL, g->nnode, sizeof(*s->at));
-	s->index = must_alloc(NULL, g->nnode, sizeof(*s->index));
-	s->link_to = must_alloc(NULL, g->nnode, sizeof(*s->link_to));
-	s->next_edge = must_alloc(NULL, g->nedge, sizeof(*s->next_edge));
-	s->link = must_alloc(NULL, g->nedge, sizeof(*s->link));
+	s->chain = memory_grow(NULL, g->nnode, sizeof(*s->chain));
+	s->chain_of = memory_grow(NULL, g->nnode, sizeof(*s->chain_of));
+	s->at = memory_grow(NULL, g->nnode, sizeof(*s->at));
+	s->index = memory_grow(NULL, g->nnode, sizeof(*s->index));
+	s->link_to = memory_grow(NULL, g->nnode, sizeof(*s->link_to));
+	s->next_edge = memory_grow(NULL, g->nedge, sizeof(*s->next_edge));
+	s->link = memory_grow(NULL, g->nedge, sizeof(*s->link));
 	for (uint32_t v = 0; v < g->nnode; v++) {
-		s->chain[v] = (struct chain){ .node = must_alloc(NULL, 1, sizeof(uint32_t)),
+		s->chain[v] = (struct chain){ .node = memory_grow(NULL, 1, sizeof(uint32_t)),
 			.nnode = 1, .size = g->size[v], .count = g->count[v],
 			.edge = NONE, .edge_tail = NONE };
 		s->chain[v].node[0] = v;
@@ -525,7 +515,7 @@ static int chain_cmp(const void *x, const void *y, void *ctx)
 
 static void write_order(struct state *s, uint32_t *order)
 {
-	uint32_t *live = must_alloc(NULL, s->g->nnode, sizeof(*live)), nlive = 0, n = 0;
+	uint32_t *live = memory_grow(NULL, s->g->nnode, sizeof(*live)), nlive = 0, n = 0;
 
 	for (uint32_t v = 0; v < s->g->nnode; v++) {
 		if (s->chain[v].nnode)
@@ -553,7 +543,7 @@ void exttsp_order(const struct exttsp_graph *g, uint32_t *order)
 	write_order(&s, order);
 	state_free(&s);
 
-	uint32_t *identity = must_alloc(NULL, g->nnode, sizeof(*identity));
+	uint32_t *identity = memory_grow(NULL, g->nnode, sizeof(*identity));
 	for (uint32_t v = 0; v < g->nnode; v++)
 		identity[v] = v;
 	if (exttsp_score(g, order) <= exttsp_score(g, identity) + s.least)

@@ -188,7 +188,8 @@ static enum insn_kind last_kind(const struct text_block *t, const struct block *
 /* The last instruction's bytes; a branch's displacement is filled in later. */
 static uint32_t last_bytes(enum insn_kind kind, uint32_t size, uint8_t *out, struct insn *in)
 {
-	static const uint8_t jcc[] = { 0x0f, 0x84 }, ijmp[] = { 0xff, 0xe0 }, trap[] = { 0x0f, 0x0b };
+	static const uint8_t jcc[] = { 0x0f, 0x84 }, ijmp[] = { 0xff, 0xe0 };
+	static const uint8_t trap[] = { 0x0f, 0x0b };
 	uint32_t n = 0;
 
 	in->field = in->field_size = 0;

@@ -15,9 +15,10 @@
 
 #include <assert.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "editor/memory.h"
 
 #define NO_ARC UINT32_MAX
 #define FAR INT64_MAX
@@ -41,23 +42,12 @@ struct mcf {
 	uint64_t work, max_work;
 };
 
-static void *must_alloc(void *old, size_t n, size_t size)
-{
-	void *p = reallocarray(old, n ? n : 1, size);
-
-	if (!p) {
-		(void)fprintf(stderr, "out of memory\n");	/* as in lib/arena.h */
-		exit(1);
-	}
-	return p;
-}
-
 struct mcf *mcf_new(uint32_t nnode, uint32_t nedge_hint)
 {
-	struct mcf *m = must_alloc(NULL, 1, sizeof(*m));
+	struct mcf *m = memory_grow(NULL, 1, sizeof(*m));
 
 	*m = (struct mcf){ .nnode = nnode, .cap = nedge_hint ? nedge_hint : 16 };
-	m->arc = must_alloc(NULL, 2 * (size_t)m->cap, sizeof(*m->arc));
+	m->arc = memory_grow(NULL, 2 * (size_t)m->cap, sizeof(*m->arc));
 	return m;
 }
 
@@ -83,7 +73,7 @@ uint32_t mcf_add(struct mcf *m, uint32_t from, uint32_t to, int64_t capacity, in
 	assert(from < m->nnode && to < m->nnode && capacity >= 0 && cost >= 0);
 	if (m->nedge == m->cap) {
 		m->cap *= 2;
-		m->arc = must_alloc(m->arc, 2 * (size_t)m->cap, sizeof(*m->arc));
+		m->arc = memory_grow(m->arc, 2 * (size_t)m->cap, sizeof(*m->arc));
 	}
 	m->arc[2 * m->nedge] = (struct arc){ to, capacity, cost };
 	m->arc[2 * m->nedge + 1] = (struct arc){ from, 0, -cost };
@@ -99,15 +89,15 @@ static void prepare(struct mcf *m)
 {
 	uint32_t narc = 2 * m->nedge;
 
-	m->first = must_alloc(m->first, (size_t)m->nnode + 1, sizeof(*m->first));
-	m->by_node = must_alloc(m->by_node, narc, sizeof(*m->by_node));
-	m->potential = must_alloc(m->potential, m->nnode, sizeof(*m->potential));
-	m->dist = must_alloc(m->dist, m->nnode, sizeof(*m->dist));
-	m->level = must_alloc(m->level, m->nnode, sizeof(*m->level));
-	m->next = must_alloc(m->next, m->nnode, sizeof(*m->next));
-	m->heap = must_alloc(m->heap, m->nnode, sizeof(*m->heap));
-	m->heap_at = must_alloc(m->heap_at, m->nnode, sizeof(*m->heap_at));
-	m->path = must_alloc(m->path, m->nnode, sizeof(*m->path));
+	m->first = memory_grow(m->first, (size_t)m->nnode + 1, sizeof(*m->first));
+	m->by_node = memory_grow(m->by_node, narc, sizeof(*m->by_node));
+	m->potential = memory_grow(m->potential, m->nnode, sizeof(*m->potential));
+	m->dist = memory_grow(m->dist, m->nnode, sizeof(*m->dist));
+	m->level = memory_grow(m->level, m->nnode, sizeof(*m->level));
+	m->next = memory_grow(m->next, m->nnode, sizeof(*m->next));
+	m->heap = memory_grow(m->heap, m->nnode, sizeof(*m->heap));
+	m->heap_at = memory_grow(m->heap_at, m->nnode, sizeof(*m->heap_at));
+	m->path = memory_grow(m->path, m->nnode, sizeof(*m->path));
 	memset(m->first, 0, ((size_t)m->nnode + 1) * sizeof(*m->first));
 	memset(m->potential, 0, m->nnode * sizeof(*m->potential));
 	for (uint32_t a = 0; a < narc; a++)

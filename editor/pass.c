@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "editor/irtext.h"
+#include "editor/memory.h"
 #include "editor/passgraph.h"
 #include "lib/err.h"
 
@@ -92,11 +93,7 @@ static double fn_score(const struct fn *fn, bool original_order, double *weight)
 	uint32_t n = 0;
 
 	passgraph_make(fn, original_order, far_bytes, &g);
-	uint32_t *order = calloc(g.nnode, sizeof(*order));
-	if (!order) {
-		(void)fprintf(stderr, "out of memory\n");	/* as in lib/arena.h */
-		exit(1);
-	}
+	uint32_t *order = memory_new(g.nnode, sizeof(*order));
 	for (int far = 0; far < 2; far++) {
 		for (uint32_t i = 0; i < fn->nblock; i++) {
 			uint32_t id = original_order ? i : fn->order[i];

@@ -22,7 +22,7 @@ static const double clear_samples = 2;
 
 struct work {
 	struct fn *fn;
-	bool *reached;		/* [nblock] without count, but reached from blocks that are not cold */
+	bool *reached;		/* [nblock] no count, but reached from blocks not cold */
 	uint32_t *queue;	/* [nblock] */
 	uint32_t n;
 };

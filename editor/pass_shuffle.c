@@ -33,7 +33,7 @@ int pass_shuffle(struct prog *prog, const struct edit_options *options, struct e
 	(void)err;
 	for (uint32_t i = 0; i < prog->norder; i++) {
 		struct fn *fn = &prog->fn[prog->order[i]];
-		uint64_t cold_of_8 = draw(&state) % 8;	/* functions from all hot to mostly cold */
+		uint64_t cold_of_8 = draw(&state) % 8;	/* all hot to mostly cold */
 
 		if (fn->nblock > 1)
 			shuffle(fn->order + 1, fn->nblock - 1, &state);

@@ -1,8 +1,9 @@
 /* passgraph.c - one function's blocks and edges as the graph that exttsp.h orders */
 #include "editor/passgraph.h"
 
-#include <stdio.h>
 #include <stdlib.h>
+
+#include "editor/memory.h"
 
 uint32_t passgraph_block_size(const struct fn *fn, const struct block *b)
 {
@@ -16,17 +17,6 @@ uint32_t passgraph_block_size(const struct fn *fn, const struct block *b)
 		size -= in->len;
 	}
 	return b->padding ? 0 : size;
-}
-
-static void *must_alloc(size_t n, size_t size)
-{
-	void *p = calloc(n ? n : 1, size);
-
-	if (!p) {
-		(void)fprintf(stderr, "out of memory\n");	/* as in lib/arena.h */
-		exit(1);
-	}
-	return p;
 }
 
 static uint32_t add_edges(const struct fn *fn, uint32_t id, struct exttsp_edge *edge)
@@ -53,8 +43,8 @@ static uint32_t add_edges(const struct fn *fn, uint32_t id, struct exttsp_edge *
 void passgraph_make(const struct fn *fn, bool original_sizes, uint64_t extra,
 		    struct exttsp_graph *out)
 {
-	uint64_t *size = must_alloc((size_t)fn->nblock + 1, sizeof(*size));
-	double *count = must_alloc((size_t)fn->nblock + 1, sizeof(*count));
+	uint64_t *size = memory_new((size_t)fn->nblock + 1, sizeof(*size));
+	double *count = memory_new((size_t)fn->nblock + 1, sizeof(*count));
 	size_t nedge = 0;
 
 	for (uint32_t i = 0; i < fn->nblock; i++) {
@@ -65,7 +55,7 @@ void passgraph_make(const struct fn *fn, bool original_sizes, uint64_t extra,
 		count[i] = b->count;
 	}
 	size[fn->nblock] = extra;
-	struct exttsp_edge *edge = must_alloc(nedge, sizeof(*edge));
+	struct exttsp_edge *edge = memory_new(nedge, sizeof(*edge));
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < fn->nblock; i++)
 		n += add_edges(fn, i, edge + n);

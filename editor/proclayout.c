@@ -15,9 +15,10 @@
 
 #include <assert.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "editor/memory.h"
 
 #define NONE UINT32_MAX
 
@@ -53,17 +54,6 @@ struct state {
 	uint32_t nheap, cap_heap;
 };
 
-static void *must_alloc(void *old, size_t n, size_t size)
-{
-	void *p = reallocarray(old, n ? n : 1, size);
-
-	if (!p) {
-		(void)fprintf(stderr, "out of memory\n");	/* as in lib/arena.h */
-		exit(1);
-	}
-	return p;
-}
-
 static bool before(const struct heap_entry *x, const struct heap_entry *y)
 {
 	return x->weight != y->weight ? x->weight > y->weight : x->arc < y->arc;
@@ -76,7 +66,7 @@ static void heap_push(struct state *s, uint32_t arc)
 
 	if (s->nheap > s->cap_heap) {
 		s->cap_heap = s->cap_heap ? 2 * s->cap_heap : 64;
-		s->heap = must_alloc(s->heap, s->cap_heap, sizeof(*s->heap));
+		s->heap = memory_grow(s->heap, s->cap_heap, sizeof(*s->heap));
 	}
 	for (; at > 0 && before(&e, &s->heap[(at - 1) / 2]); at = (at - 1) / 2)
 		s->heap[at] = s->heap[(at - 1) / 2];
@@ -106,7 +96,7 @@ static void add_arc(struct chain *c, uint32_t arc)
 {
 	if (c->narc == c->cap_arc) {
 		c->cap_arc = c->cap_arc ? 2 * c->cap_arc : 4;
-		c->arc = must_alloc(c->arc, c->cap_arc, sizeof(*c->arc));
+		c->arc = memory_grow(c->arc, c->cap_arc, sizeof(*c->arc));
 	}
 	c->arc[c->narc++] = arc;
 }
@@ -128,14 +118,14 @@ static int edge_cmp(const void *x, const void *y, void *ctx)
 /* One arc for all edges between two procedures. */
 static void make_arcs(struct state *s, uint32_t nedge)
 {
-	uint32_t *by_pair = must_alloc(NULL, nedge, sizeof(*by_pair)), n = 0;
+	uint32_t *by_pair = memory_grow(NULL, nedge, sizeof(*by_pair)), n = 0;
 
 	for (uint32_t e = 0; e < nedge; e++) {
 		if (s->edge[e].a != s->edge[e].b && s->edge[e].weight > 0)
 			by_pair[n++] = e;
 	}
 	qsort_r(by_pair, n, sizeof(*by_pair), edge_cmp, (void *)(uintptr_t)s->edge);
-	s->arc = must_alloc(NULL, n, sizeof(*s->arc));
+	s->arc = memory_grow(NULL, n, sizeof(*s->arc));
 	for (uint32_t i = 0; i < n; i++) {
 		const struct proc_edge *e = &s->edge[by_pair[i]];
 		uint32_t lo = e->a < e->b ? e->a : e->b, hi = e->a ^ e->b ^ lo;
@@ -188,7 +178,7 @@ static void join_procs(struct state *s, uint32_t xi, uint32_t yi, const struct p
 		reverse(x);
 	if (ybehind < yfront)
 		reverse(y);
-	x->proc = must_alloc(x->proc, x->nproc + y->nproc, sizeof(*x->proc));
+	x->proc = memory_grow(x->proc, x->nproc + y->nproc, sizeof(*x->proc));
 	memcpy(x->proc + x->nproc, y->proc, y->nproc * sizeof(*x->proc));
 	x->nproc += y->nproc;
 	x->size += y->size;
@@ -262,7 +252,8 @@ static void merge_chains(struct state *s)
 static int chain_cmp(const void *x, const void *y, void *ctx)
 {
 	const struct state *s = ctx;
-	const struct chain *a = &s->chain[*(const uint32_t *)x], *b = &s->chain[*(const uint32_t *)y];
+	const struct chain *a = &s->chain[*(const uint32_t *)x];
+	const struct chain *b = &s->chain[*(const uint32_t *)y];
 
 	if ((a->nproc > 1) != (b->nproc > 1))
 		return a->nproc > 1 ? -1 : 1;
@@ -275,7 +266,7 @@ static int chain_cmp(const void *x, const void *y, void *ctx)
 
 static void write_order(struct state *s, uint32_t nproc, uint32_t *order)
 {
-	uint32_t *live = must_alloc(NULL, nproc, sizeof(*live)), nlive = 0, n = 0;
+	uint32_t *live = memory_grow(NULL, nproc, sizeof(*live)), nlive = 0, n = 0;
 
 	for (uint32_t i = 0; i < nproc; i++) {
 		if (s->chain[i].nproc)
@@ -296,11 +287,11 @@ void proclayout_order(uint32_t nproc, const uint64_t *size, const double *sample
 {
 	struct state s = { .size = size, .edge = edge };
 
-	s.chain = must_alloc(NULL, nproc, sizeof(*s.chain));
-	s.chain_of = must_alloc(NULL, nproc, sizeof(*s.chain_of));
-	s.arc_to = must_alloc(NULL, nproc, sizeof(*s.arc_to));
+	s.chain = memory_grow(NULL, nproc, sizeof(*s.chain));
+	s.chain_of = memory_grow(NULL, nproc, sizeof(*s.chain_of));
+	s.arc_to = memory_grow(NULL, nproc, sizeof(*s.arc_to));
 	for (uint32_t i = 0; i < nproc; i++) {
-		s.chain[i] = (struct chain){ .proc = must_alloc(NULL, 1, sizeof(uint32_t)),
+		s.chain[i] = (struct chain){ .proc = memory_grow(NULL, 1, sizeof(uint32_t)),
 			.nproc = 1, .size = size[i], .samples = samples[i] };
 		s.chain[i].proc[0] = i;
 		s.chain_of[i] = i;
