@@ -1,8 +1,9 @@
 /* emit_unwind.c - the unwind rows of new text
  *
  * Every copied instruction has the rule set that the original has at it.  A synthetic jmp runs when
- * the block is through, so it has the one that the original has behind the block's last byte;
- * where that is another FDE or none, the one at the last instruction.
+ * the block is through, so it has the one that the original has behind the block's last byte, be
+ * it in another FDE; where that is none, or behind a call at a range's end (which as a rule does
+ * not come back), the one at the last instruction.
  *
  * A piece is one FDE: adjacent places of a function's part whose blocks share a CIE (an entry range
  * and its fragment may have different ones).
@@ -51,6 +52,23 @@ static void start_piece(struct fill *f, const struct fde *fde, new_vaddr addr)
 	vec_push(f->a, &f->piece, piece);
 }
 
+/* The state at a synthetic jmp behind block `b`. */
+static uint32_t state_behind(struct fill *f, const struct fde *fde, const struct fn *fn,
+			     const struct block *b)
+{
+	const struct prog *prog = f->plan->prog;
+	const struct insn *last = &fn->insn[b->insn + b->ninsn - 1];
+	vaddr end = b->addr + b->size;
+
+	if (end - fde->addr < fde->len)
+		return state_at(f, fde, end);
+	uint32_t next = cfi_find(&prog->cfi, end);
+	if (next == UINT32_MAX || !prog->cfi.fde[next].understood || last->kind == INSN_CALL ||
+	    last->kind == INSN_ICALL)
+		return state_at(f, fde, prog_insn_addr(prog, last));
+	return state_at(f, &prog->cfi.fde[next], end);
+}
+
 static void add_place(struct fill *f, uint32_t index, const struct fde *fde)
 {
 	const struct emit_plan *plan = f->plan;
@@ -70,14 +88,11 @@ static void add_place(struct fill *f, uint32_t index, const struct fde *fde)
 		at += insn->len;
 	}
 	if (p->jumps) {
-		vaddr end = b->addr + b->size;
-		vaddr last = prog_insn_addr(plan->prog, &fn->insn[b->insn + b->ninsn - 1]);
-		vaddr from = end - fde->addr < fde->len ? end : last;
 		const struct relax_item *jump = item + p->nitem - 1;
 		uint64_t jump_size = relax_size(jump) - jump->size;
 
 		add_row(f, emit_place_addr(plan, index) + emit_place_size(plan, index) - jump_size,
-			state_at(f, fde, from));
+			state_behind(f, fde, fn, b));
 	}
 	f->piece.v[f->piece.n - 1].len = emit_place_addr(plan, index) +
 					 emit_place_size(plan, index) -

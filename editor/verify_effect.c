@@ -95,8 +95,13 @@ static bool may_leave_flags(const struct full *f)
 	if (f->in.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
 				ZYDIS_ATTRIB_HAS_REPNE))
 		return true;
-	return f->in.meta.category == ZYDIS_CATEGORY_SHIFT ||
-	       f->in.meta.category == ZYDIS_CATEGORY_ROTATE;
+	if (f->in.meta.category != ZYDIS_CATEGORY_SHIFT &&
+	    f->in.meta.category != ZYDIS_CATEGORY_ROTATE)
+		return false;
+	for (int i = 0; i < f->in.operand_count; i++)
+		if (f->op[i].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && f->op[i].imm.value.u)
+			return false;
+	return true;
 }
 
 /* The result does not depend on the register that is formally read. */
@@ -222,6 +227,13 @@ static void classify_plain(struct effect *e, const struct full *f, vaddr addr)
 {
 	const ZydisDecodedOperand *x = &f->op[0], *y = &f->op[1];
 
+	if (f->in.operand_count_visible == 1 && is_gpr64(x)) {
+		if (f->in.mnemonic == ZYDIS_MNEMONIC_PUSH)
+			set_op(e, FX_PUSH, gpr(x->reg.value), 0, 0);
+		else if (f->in.mnemonic == ZYDIS_MNEMONIC_POP)
+			set_op(e, FX_POP, gpr(x->reg.value), 0, 0);
+		e->reads = e->op == FX_PUSH ? 0 : e->reads;
+	}
 	if (f->in.operand_count_visible != 2)
 		return;
 	if (is_gpr64(x))

@@ -15,6 +15,8 @@ enum effect_op {
 	FX_LOAD,		/* a = sign-extended 32 bits at b + index * 4 */
 	FX_ADD,			/* a += b, 64 bits */
 	FX_SUM,			/* a = b + c (lea (b,c), a) */
+	FX_PUSH,		/* push a */
+	FX_POP,			/* pop a */
 	FX_TABLE,		/* a = 64 bits at `value` + index * 8 */
 	FX_JUMP,		/* jmp a */
 	FX_JUMP_TABLE,		/* jmp to 64 bits at `value` + index * 8 */

@@ -19,6 +19,9 @@
  * Tables that are not claimed have values of the same kinds; they are equal in both runs and
  * tell only where the jump goes.  Flags computed from differing values are followed, too.
  *
+ * PUSHES    of a register that differs are what compilers align the stack with.  Whatever is popped
+ *           from then on counts as DIRTY; that nobody reads the slot otherwise is left aside.
+ *
  * EDGES     Direct branches, tables, fall-through.  A jump or fall to another function's entry
  *           ends the flow, as does an indirect jump with the frame of a function's entry (a tail
  *           call).  Any other indirect jump goes anywhere: no register may differ there, and
@@ -41,6 +44,7 @@ struct value {
 struct regs {
 	struct value r[NGPR];
 	uint8_t flags;		/* those that may differ */
+	bool pushed;		/* a register that differs was pushed */
 	bool seen;
 };
 
@@ -128,6 +132,8 @@ static bool join(const struct flow *f, struct regs *to, const struct regs *from)
 	}
 	changed |= (to->flags | from->flags) != to->flags;
 	to->flags |= from->flags;
+	changed |= from->pushed && !to->pushed;
+	to->pushed |= from->pushed;
 	return changed;
 }
 
@@ -308,6 +314,11 @@ static int compute(struct flow *f, const struct effect *e, vaddr addr, const str
 	case FX_COPY_LOW:
 		*out = r[e->b].kind == UPPER ? r[e->b] : lose(f, r[e->b]);
 		return 0;
+	case FX_PUSH:
+		return 0;
+	case FX_POP:
+		out->kind = regs->pushed ? DIRTY : SAME;
+		return 0;
 	case FX_BITS: case FX_LOW_BITS:
 		*out = meet(f, r[e->a], r[e->b]);
 		if (out->kind == UPPER && e->op == FX_LOW_BITS)
@@ -368,7 +379,9 @@ static int apply(struct flow *f, const struct effect *e, vaddr addr, struct regs
 			regs->r[i] = lose(f, regs->r[i]);
 	}
 	regs->flags &= (uint8_t)~e->flags_written;
-	if (e->op != FX_NONE && e->op != FX_JUMP && e->op != FX_JUMP_TABLE) {
+	if (e->op == FX_PUSH) {
+		regs->pushed |= differs(f, regs->r[e->a]);
+	} else if (e->op != FX_NONE && e->op != FX_JUMP && e->op != FX_JUMP_TABLE) {
 		regs->r[e->a] = result;
 		if ((e->op == FX_ADD || e->op == FX_BITS) && differs(f, result))
 			regs->flags |= e->flags_written;
@@ -395,7 +408,7 @@ static int step(struct flow *f, struct place p)
 			arrive(f, next, &regs);
 		return 0;
 	case INSN_CALL: case INSN_ICALL:
-		if (!verify_call_returns(f->v, e, 0))
+		if (!verify_call_returns(f->v, e))
 			return 0;
 		transfer(f, &regs);
 		regs.r[RAX] = regs.r[RDX] = (struct value){ .kind = SAME };

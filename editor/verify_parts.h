@@ -34,6 +34,8 @@
 #include "postmorph/decode.h"
 #include "postmorph/image.h"
 
+struct returns;
+
 #define NO_FDE UINT32_MAX
 #define ROW_NONE UINT32_MAX
 
@@ -110,7 +112,7 @@ struct verify {
 		vaddr *v;
 		uint32_t n, cap;
 	} tables;
-	uint8_t *returns;		/* [ocfi.nfde] verify_return.c's */
+	struct returns *returns;	/* verify_return.c's */
 	struct {			/* VEC: slots of the original's GOT, ascending */
 		struct vslot *v;
 		uint32_t n, cap;
@@ -181,13 +183,13 @@ int verify_row_jump(struct verify *v, struct vpair *c, vaddr last, bool last_tra
 int verify_flow(struct verify *v, const uint32_t *former, uint32_t n, const uint32_t *member,
 		uint32_t nmember);
 
-/* verify_return.c: false when the call certainly does not come back.  depth is 0. */
+/* verify_return.c: false when the call certainly does not come back. */
 void verify_collect_slots(struct verify *v);
 bool verify_is_slot(const struct verify *v, vaddr addr);
 /* At addr stands a stub of the procedure linkage table: going there leaves the module. */
 bool verify_is_stub(const struct verify *v, vaddr addr);
 struct effect;
-bool verify_call_returns(struct verify *v, const struct effect *call, unsigned depth);
+bool verify_call_returns(struct verify *v, const struct effect *call);
 
 /* verify_table.c: where entry i of the table leads; false when it is not in constant file bytes. */
 bool verify_table_entry(const struct image *img, vaddr table, uint32_t kind, uint64_t i,

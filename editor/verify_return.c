@@ -1,34 +1,34 @@
 /* verify_return.c - calls that certainly do not come back
  *
  * Behind such a call stands code that belongs to other ways, and a data flow that ran on into it
- * would find doubts where there are none.  A function may return when, from its entry, along
- * direct branches and calls that may return, a return can be reached, or anything whose further
- * way is not known (an indirect jump, a function that is being looked at already, too deep
- * nesting).  Imported functions return unless their name says that they cannot.
+ * would find doubts where there are none.
+ *
+ * A function may return when a return can be reached from where it is entered: along direct
+ * branches, behind calls of what may return, and by jumps to what may return.  That is the least
+ * fixed point: whoever comes to a call of a function that is not known to return waits for it; once
+ * a return is found there, everybody who waits goes on.  An indirect jump returns, and so does
+ * what is not covered by an FDE; imported functions do unless their name says that they cannot.
+ * Functions are looked at when somebody asks, their callees with them, each instruction once.
  */
 #include <stdlib.h>
 
 #include "editor/verify_effect.h"
 #include "editor/verify_parts.h"
 
-enum { UNKNOWN, RETURNS, NEVER };	/* v->returns[]; RETURNS also while it is being found out */
-enum { MAX_DEPTH = 60 };
-
-struct span {				/* what was visited of one FDE */
-	uint32_t fde;
-	uint8_t *seen;			/* one bit per byte */
+struct waiter {
+	uint32_t next;			/* index + 1 of the next one that waits for the same */
+	uint32_t fde;			/* who waits */
+	vaddr addr;			/* where it goes on; 0: it returns itself (it had jumped) */
 };
 
-struct look {
+struct returns {
 	struct verify *v;
-	struct arena *a;
-	VEC(struct span) spans;
+	uint8_t *seen;			/* one bit per byte of the original file: was on the list */
+	bool *known;			/* [nfde] a return was reached */
+	uint32_t *waiting;		/* [nfde] first waiter, index + 1 */
+	VEC(struct waiter) waiters;
 	VEC(vaddr) todo;
-	unsigned depth;
-	bool returns;
 };
-
-static bool function_returns(struct verify *v, vaddr addr, unsigned depth);
 
 static bool never_returns_by_name(const char *name)
 {
@@ -83,7 +83,6 @@ static int slot_cmp(const void *x, const void *y)
 
 void verify_collect_slots(struct verify *v)
 {
-	v->returns = arena_alloc(v->a, v->ocfi.nfde);
 	collect_slots(v, DT_JMPREL, DT_PLTRELSZ);
 	collect_slots(v, DT_RELA, DT_RELASZ);
 	if (v->slots.n)
@@ -133,100 +132,135 @@ bool verify_is_stub(const struct verify *v, vaddr addr)
 	return slot_of_stub(v, addr) != 0;
 }
 
-static void visit(struct look *l, vaddr addr)
+static void visit(struct returns *r, vaddr addr)
 {
-	uint32_t fde = vcfi_find(&l->v->ocfi, addr), i = 0;
-	vaddr slot = slot_of_stub(l->v, addr);
+	struct bytes code = verify_orig_code(r->v, addr);
+	uint64_t off = (uint64_t)(code.p - r->v->orig.file.p);
 
-	if (slot) {
-		l->returns |= !is_dead_slot(l->v, slot);
+	if (!code.p || (r->seen[off / 8] & 1 << off % 8))
 		return;
-	}
-	if (fde == NO_FDE || !verify_is_start(l->v, addr)) {
-		l->returns = true;
-		return;
-	}
-	const struct vfde *o = &l->v->ocfi.fde[fde];
-	if (l->spans.n && l->spans.v[0].fde != fde && o->addr == addr && !l->v->fragment[fde]) {
-		l->returns |= function_returns(l->v, addr, l->depth + 1);	/* tail call */
-		return;
-	}
-	while (i < l->spans.n && l->spans.v[i].fde != fde)
-		i++;
-	if (i == l->spans.n) {
-		struct span s = { fde, arena_alloc(l->a, o->len / 8 + 1) };
-
-		vec_push(l->a, &l->spans, s);
-	}
-	uint64_t off = addr - o->addr;
-	if (l->spans.v[i].seen[off / 8] & 1 << off % 8)
-		return;
-	l->spans.v[i].seen[off / 8] |= (uint8_t)(1 << off % 8);
-	vec_push(l->a, &l->todo, addr);
+	r->seen[off / 8] |= (uint8_t)(1 << off % 8);
+	vec_push(r->v->a, &r->todo, addr);
 }
 
-static void look_at(struct look *l, vaddr addr)
+/* `fde` has been found to return: all who wait for it go on. */
+static void found(struct returns *r, uint32_t fde)
 {
-	struct bytes code = verify_orig_code(l->v, addr);
-	struct effect e;
+	VEC(uint32_t) all = { 0 };
 
-	if (!code.p || !effect_decode(code, addr, &e)) {
-		l->returns = true;
+	vec_push(r->v->a, &all, fde);
+	while (all.n) {
+		uint32_t f = all.v[--all.n];
+
+		if (r->known[f])
+			continue;
+		r->known[f] = true;
+		for (uint32_t w = r->waiting[f]; w; w = r->waiters.v[w - 1].next) {
+			const struct waiter *who = &r->waiters.v[w - 1];
+
+			if (who->addr)
+				visit(r, who->addr);
+			else
+				vec_push(r->v->a, &all, who->fde);
+		}
+	}
+}
+
+/* Control of `fde` goes to `to`; once it comes back from there, on to `next` (0: it returns). */
+static void enter(struct returns *r, uint32_t fde, vaddr to, vaddr next)
+{
+	uint32_t callee = vcfi_find(&r->v->ocfi, to);
+	vaddr slot = slot_of_stub(r->v, to);
+	bool returns = slot ? !is_dead_slot(r->v, slot) : callee == NO_FDE || r->known[callee];
+
+	if (returns && next)
+		visit(r, next);
+	else if (returns)
+		found(r, fde);
+	if (slot || callee == NO_FDE)
+		return;
+	visit(r, to);
+	if (!returns) {
+		struct waiter w = { r->waiting[callee], fde, next };
+
+		vec_push(r->v->a, &r->waiters, w);
+		r->waiting[callee] = r->waiters.n;
+	}
+}
+
+static void step(struct returns *r, vaddr addr)
+{
+	uint32_t fde = vcfi_find(&r->v->ocfi, addr);
+	struct insn insn;
+	vaddr target;
+
+	if (fde == NO_FDE)
+		return;
+	const struct vfde *o = &r->v->ocfi.fde[fde];
+	struct bytes code = verify_orig_code(r->v, addr);
+	if (!insn_decode(code, addr, &insn, &target)) {
+		found(r, fde);
 		return;
 	}
-	switch (e.kind) {
+	vaddr next = addr + insn.len;
+	switch (insn.kind) {
 	case INSN_RET:
-		l->returns = true;
+		found(r, fde);
 		return;
 	case INSN_IJMP:
-		l->returns |= !e.slot || !is_dead_slot(l->v, e.slot);
+		if (!insn.field || !is_dead_slot(r->v, target))
+			found(r, fde);
 		return;
 	case INSN_TRAP:
-		if (!e.is_int3)
+		if (*code.p != 0xcc && *code.p != 0xf1)
 			return;
 		break;
-	case INSN_CALL: case INSN_ICALL:
-		if (!verify_call_returns(l->v, &e, l->depth + 1))
+	case INSN_CALL:
+		enter(r, fde, target, next);	/* step() of next finds out whose that is */
+		return;
+	case INSN_ICALL:
+		if (insn.field && is_dead_slot(r->v, target))
 			return;
 		break;
 	case INSN_JMP: case INSN_JCC: case INSN_LOOP: case INSN_XBEGIN:
-		visit(l, e.target);
-		if (e.kind == INSN_JMP)
+		if (target - o->addr < o->len)
+			visit(r, target);
+		else
+			enter(r, fde, target, 0);
+		if (insn.kind == INSN_JMP)
 			return;
 		break;
 	}
-	visit(l, addr + e.len);
+	if (next - o->addr < o->len)
+		visit(r, next);
+	else
+		enter(r, fde, next, 0);
 }
 
-static bool function_returns(struct verify *v, vaddr addr, unsigned depth)
+static struct returns *start(struct verify *v)
 {
-	uint32_t fde = vcfi_find(&v->ocfi, addr);
+	struct returns *r = arena_alloc(v->a, sizeof(*r));
 
-	vaddr slot = slot_of_stub(v, addr);
+	r->v = v;
+	r->seen = arena_alloc(v->a, v->orig.file.n / 8 + 1);
+	r->known = arena_array(v->a, v->ocfi.nfde, sizeof(*r->known));
+	r->waiting = arena_array(v->a, v->ocfi.nfde, sizeof(*r->waiting));
+	return r;
+}
 
-	if (slot)
+bool verify_call_returns(struct verify *v, const struct effect *call)
+{
+	vaddr slot = call->kind == INSN_ICALL ? call->slot : slot_of_stub(v, call->target);
+
+	if (slot || call->kind == INSN_ICALL)
 		return !is_dead_slot(v, slot);
-	if (fde == NO_FDE || v->ocfi.fde[fde].addr != addr)
+	uint32_t fde = vcfi_find(&v->ocfi, call->target);
+	if (fde == NO_FDE)
 		return true;
-	if (v->returns[fde] != UNKNOWN)
-		return v->returns[fde] == RETURNS;
-	if (depth > MAX_DEPTH)
-		return true;
-	struct look l = { .v = v, .a = arena_new(), .depth = depth };
-
-	v->returns[fde] = RETURNS;
-	visit(&l, addr);
-	while (l.todo.n && !l.returns)
-		look_at(&l, l.todo.v[--l.todo.n]);
-	if (!l.returns)
-		v->returns[fde] = NEVER;
-	arena_free(l.a);
-	return l.returns;
-}
-
-bool verify_call_returns(struct verify *v, const struct effect *call, unsigned depth)
-{
-	if (call->kind == INSN_ICALL)
-		return !call->slot || !is_dead_slot(v, call->slot);
-	return function_returns(v, call->target, depth);
+	if (!v->returns)
+		v->returns = start(v);
+	visit(v->returns, call->target);
+	while (v->returns->todo.n)
+		step(v->returns, v->returns->todo.v[--v->returns->todo.n]);
+	return v->returns->known[fde];
 }
