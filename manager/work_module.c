@@ -368,10 +368,6 @@ static int reoptimize(struct making *k, const char *path, struct err *err)
 	say(k->cl, path, "optimizing");
 	if (make(k, err) < 0)
 		return -1;
-	if (digest_equal(&k->g.digest, &k->m.present)) {
-		say(k->cl, path, "is this generation already");
-		return 0;
-	}
 	say(k->cl, path, k->dry_run ? "verifying" : "verifying and installing");
 	if ((k->dry_run ? prove_only(k, err) : put_in_place(k, err)) < 0)
 		return -1;

@@ -1,0 +1,171 @@
+/* The privileged parent's services: what a manager that has been taken over cannot get. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "lib/err.h"
+#include "manager/priv.h"
+
+struct fixture {
+	struct role_options options;
+	struct priv priv;
+	int sock;		/* the manager's end */
+};
+
+static int make(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	int pair[2];
+
+	if (!f || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair) < 0)
+		return -1;
+	f->options.morph_edit = "/bin/false";
+	f->options.policy = "/dev/null";
+	f->priv.options = &f->options;
+	f->priv.originals_fd = -1;
+	f->priv.reply_sock = pair[0];
+	f->sock = pair[1];
+	*state = f;
+	return 0;
+}
+
+static int unmake(void **state)
+{
+	struct fixture *f = *state;
+
+	priv_abort(&f->priv);
+	close(f->priv.reply_sock);
+	close(f->sock);
+	free(f);
+	return 0;
+}
+
+static int request(struct fixture *f, enum msg_type type, const char *text, struct err *err)
+{
+	struct msg m = { .type = type, .serial = 9 };
+
+	strcpy(m.text, text);
+	return priv_request(&f->priv, &m, err);
+}
+
+/* The reply's status; its descriptors are closed and counted in *nfd. */
+static int reply(struct fixture *f, int *nfd)
+{
+	struct msg m = { 0 };
+	struct err err = { 0 };
+
+	assert_int_equal(msg_receive(f->sock, MSG_ROLE_PARENT, MSG_ROLE_MANAGER, &m, &err), 1);
+	assert_int_equal(m.type, MSG_REPLY);
+	assert_int_equal(m.serial, 9);
+	*nfd = m.nfd;
+	msg_close_fds(&m);
+	return (int)m.num[MSG_REPLY_status];
+}
+
+static void a_program_is_opened(void **state)
+{
+	struct err err;
+	int nfd;
+
+	assert_int_equal(request(*state, MSG_OPEN_FILE, "/proc/self/exe", &err), 0);
+	assert_int_equal(reply(*state, &nfd), ERR_REFUSED);	/* a symbolic link */
+	assert_int_equal(nfd, 0);
+	char *self = realpath("/proc/self/exe", NULL);
+	assert_int_equal(request(*state, MSG_OPEN_FILE, self, &err), 0);
+	assert_int_equal(reply(*state, &nfd), ERR_NONE);
+	assert_int_equal(nfd, 1);
+	free(self);
+}
+
+static void nothing_but_programs_is_opened(void **state)
+{
+	static const char *const path[] = { "/etc/passwd", "/etc", "/dev/zero", "/dev/mem",
+					    "/proc/kcore", "etc/passwd", "", "/nonexistent" };
+	struct err err;
+	int nfd;
+
+	for (size_t i = 0; i < sizeof(path) / sizeof(path[0]); i++) {
+		assert_int_equal(request(*state, MSG_OPEN_FILE, path[i], &err), 0);
+		assert_int_not_equal(reply(*state, &nfd), ERR_NONE);
+		assert_int_equal(nfd, 0);
+	}
+}
+
+static void install_wants_a_sealed_file(void **state)
+{
+	struct fixture *f = *state;
+	struct msg m = { .type = MSG_INSTALL, .text = "/bin/true", .nfd = 1 };
+	struct err err;
+
+	m.num[MSG_INSTALL_memory_mib] = 64;
+	m.num[MSG_INSTALL_cpu_s] = 1;
+	m.fd[0] = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	assert_true(m.fd[0] >= 0);
+	assert_int_equal(priv_request(&f->priv, &m, &err), -1);
+	assert_non_null(strstr(err.text, "could still change"));
+	priv_abort(&f->priv);
+	m.nfd = 0;
+	assert_int_equal(priv_request(&f->priv, &m, &err), -1);
+}
+
+static void install_wants_a_proof(void **state)
+{
+	struct fixture *f = *state;
+	struct msg m = { .type = MSG_INSTALL, .serial = 9, .nfd = 1 };
+	char *self = realpath("/proc/self/exe", NULL);
+	struct pollfd p[2];
+	struct err err;
+	int nfd;
+
+	strcpy(m.text, self);		/* the verifier here is /bin/false */
+	free(self);
+	m.num[MSG_INSTALL_memory_mib] = 4096;
+	m.num[MSG_INSTALL_cpu_s] = 10;
+	m.fd[0] = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	assert_int_equal(fcntl(m.fd[0], F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE), 0);
+	assert_int_equal(priv_request(&f->priv, &m, &err), 0);
+	while (f->priv.busy) {
+		int timeout = priv_poll(&f->priv, p);
+
+		(void)poll(p, 2, timeout);
+		assert_int_equal(priv_step(&f->priv, &err), 0);
+	}
+	assert_int_equal(reply(f, &nfd), ERR_REFUSED);
+}
+
+static void a_second_request_at_a_time_is_a_lie(void **state)
+{
+	struct err err;
+	int nfd;
+
+	assert_int_equal(request(*state, MSG_SYNC, "", &err), 0);
+	assert_int_equal(request(*state, MSG_OPEN_POLICY, "", &err), -1);
+	assert_int_equal(priv_synced(&((struct fixture *)*state)->priv, true, "", &err), 0);
+	assert_int_equal(reply(*state, &nfd), ERR_NONE);
+	assert_int_equal(request(*state, MSG_OPEN_POLICY, "", &err), 0);
+	assert_int_equal(reply(*state, &nfd), ERR_NONE);
+	assert_int_equal(nfd, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_program_is_opened, make, unmake),
+		cmocka_unit_test_setup_teardown(nothing_but_programs_is_opened, make, unmake),
+		cmocka_unit_test_setup_teardown(install_wants_a_sealed_file, make, unmake),
+		cmocka_unit_test_setup_teardown(install_wants_a_proof, make, unmake),
+		cmocka_unit_test_setup_teardown(a_second_request_at_a_time_is_a_lie, make, unmake),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
