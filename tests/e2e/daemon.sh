@@ -146,6 +146,31 @@ check "perl is back byte for byte" same_file "$root/bin/perl" "$root/orig/perl"
 check "sort is back byte for byte" same_file "$root/bin/sort" "$root/orig/sort"
 check_here "and ends again" stop_daemon
 
+# By itself, when the policy says that the machine is idle and there are enough samples.
+cat >"$root/morph.yaml" <<-END
+	modules:
+	  include: ["$root/bin/*"]
+	  hard_links: true
+	idle:
+	  check_s: 1
+	  load_max_pct: 10000
+	  psi_cpu_max_pct: 100
+	optimize:
+	  automatic: true
+	  min_samples: 20
+END
+check_here "a daemon that works by itself" start_daemon
+for i in $(seq 60); do
+	work_sort >/dev/null
+	[ "$(listed sort generation)" = 0 ] || break
+done
+check "reoptimizes what runs without being asked" \
+	grep -q "installed .*generation 1 from" <<<"$(ctl history "$root/bin/sort")"
+check "proven" whole sort
+check_here "and ends" stop_daemon
+cp "$root/orig/sort" "$root/orig/gzip" "$root/bin/"
+sed -i 's/automatic: true/automatic: false/; s/check_s: 1$/check_s: 3600/' "$root/morph.yaml"
+
 # The store on a full disk.
 rm -rf "$root/store"
 mkdir "$root/store"
