@@ -16,9 +16,10 @@
 
 enum { JUMP = 5, ENDBR64 = 4 };
 
-struct base {			/* address that a `lea` forms, perhaps a jump table */
+struct base {			/* address that an instruction forms, perhaps of a jump table */
 	vaddr addr;
 	uint32_t fde;
+	uint32_t kind;		/* enum blockmap_table_kind: by `lea`, or as value(,index,8) */
 };
 
 struct walk {
@@ -75,6 +76,20 @@ static void join(struct verify *v, uint32_t from, vaddr target)
 	v->group[verify_group(v, to)] = verify_group(v, from);
 }
 
+/* An operand value(,index,8): ModRM with SIB, SIB without base, the value in the last 4 bytes. */
+static void note_absolute(struct walk *w, const struct insn *insn, const uint8_t *code)
+{
+	struct rd r = rd_of((struct bytes){ code, insn->len });
+
+	if (w->fde == NO_FDE || insn->len < 7)
+		return;
+	(void)rd_skip(&r, insn->len - 6u);
+	uint8_t modrm = rd_u8(&r), sib = rd_u8(&r);
+	if ((modrm & 0xc7) == 0x04 && (sib & 0xc7) == 0xc5)
+		vec_push(w->v->a, &w->bases, ((struct base){ (vaddr)(int64_t)rd_s32(&r), w->fde,
+							     BLOCKMAP_TABLE_ABS64 }));
+}
+
 static int walk_insn(struct walk *w, const struct insn *insn, const uint8_t *code, vaddr addr,
 		     vaddr target)
 {
@@ -85,8 +100,10 @@ static int walk_insn(struct walk *w, const struct insn *insn, const uint8_t *cod
 
 		v->start[off / 8] |= (uint8_t)(1 << off % 8);
 	}
-	if (!insn->field)
+	if (!insn->field) {
+		note_absolute(w, insn, code);
 		return 0;
+	}
 	if (arrive(v, addr, target, "the instruction") < 0)
 		return -1;
 	if (w->fde == NO_FDE)
@@ -96,7 +113,7 @@ static int walk_insn(struct walk *w, const struct insn *insn, const uint8_t *cod
 		if (insn->kind != INSN_CALL && target - fde->addr >= fde->len)
 			join(v, w->fde, target);
 	} else if (insn->field >= 2 && code[insn->field - 2] == 0x8d) {
-		vec_push(v->a, &w->bases, ((struct base){ target, w->fde }));
+		vec_push(v->a, &w->bases, ((struct base){ target, w->fde, BLOCKMAP_TABLE_REL32 }));
 	}
 	return 0;
 }
@@ -160,7 +177,7 @@ static int walk_segment(struct walk *w, const Elf64_Phdr *p)
 /* Entry i of what would be a table at b->addr leads into the function that forms the address. */
 static bool is_entry(const struct verify *v, const struct base *b, uint64_t i, vaddr *to)
 {
-	if (!verify_table_entry(&v->orig, b->addr, BLOCKMAP_TABLE_REL32, i, to) ||
+	if (!verify_table_entry(&v->orig, b->addr, b->kind, i, to) ||
 	    !verify_is_start(v, *to))
 		return false;
 	uint32_t fde = vcfi_find(&v->ocfi, *to);
@@ -197,8 +214,10 @@ static int scan_base(struct walk *w, const struct base *b, uint64_t *budget)
 	struct verify *v = w->v;
 	vaddr to, end = verify_next_table(v, b->addr);
 
-	for (uint64_t i = 0; b->addr + 4 * i < end && is_entry(v, b, i, &to); i++) {
-		if (arrive(v, b->addr + 4 * i, to, "the table entry") < 0)
+	uint64_t size = b->kind == BLOCKMAP_TABLE_REL32 ? 4 : 8;
+
+	for (uint64_t i = 0; b->addr + size * i < end && is_entry(v, b, i, &to); i++) {
+		if (arrive(v, b->addr + size * i, to, "the table entry") < 0)
 			return -1;
 		if ((*budget)-- == 0)
 			return refuse(v, "too many tables that overlap each other");
