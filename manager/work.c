@@ -261,7 +261,7 @@ static int take_in(struct work *w, const char *name, struct attribution *sum, st
 		if (store_counter_add(w->store, COUNTER_DAMAGED, 1, err) < 0)
 			return -1;
 	} else if (rc < 0) {
-		return err_wrap(err, "'%s'", name);
+		return -1;		/* the sentence names the file */
 	}
 	if (unlinkat(w->spool_dir, name, 0) < 0 && errno != ENOENT)
 		return err_set(err, ERR_SYS, "'%s': unlink: %s", name, strerror(errno));

@@ -196,4 +196,23 @@ if mount -t tmpfs -o size=8m tmpfs "$root/store" 2>/dev/null; then
 else
 	skip "a full disk" "tmpfs cannot be mounted here"
 fi
+
+# The program on a full disk: there is no room for the generation beside it.
+rm -rf "$root/store"
+mkdir "$root/store"
+if mount -t tmpfs -o size=5m,mode=755 tmpfs "$root/bin" 2>/dev/null; then
+	cp "$root/orig/perl" "$root/bin/perl"
+	check_here "a daemon for programs on a full disk" start_daemon
+	work_perl >/dev/null
+	out=$(ctl reoptimize "$root/bin/perl" 2>&1)
+	rc=$?
+	check "reoptimize fails there ($rc)" [ "$rc" = 1 ]
+	check "and says why" grep -q "No space left" <<<"$out"
+	check "the program stays" same_file "$root/bin/perl" "$root/orig/perl"
+	check "nothing is left beside it" [ "$(ls -A "$root/bin")" = perl ]
+	check_here "and ends" stop_daemon
+	umount "$root/bin"
+else
+	skip "a full disk of the program" "tmpfs cannot be mounted here"
+fi
 done_testing

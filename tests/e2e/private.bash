@@ -53,7 +53,10 @@ cleanup() {
 	[ -n "${daemon:-}" ] && kill -9 "$daemon" 2>/dev/null
 	[ -n "${looper:-}" ] && kill "$looper" 2>/dev/null
 	wait 2>/dev/null
-	mountpoint -q "$root/store" && umount "$root/store"
+	local d
+	for d in store bin; do
+		mountpoint -q "$root/$d" && umount "$root/$d"
+	done
 	rm -rf "$root"
 }
 
