@@ -1,0 +1,62 @@
+#!/bin/bash
+# mutate.sh - damaged generations are refused: of gzip, of a library, and of a program made here
+#
+# tests/verify/mutate.c does the damage and prints what was tried, refused and accepted by kind.
+set -u
+. "$(dirname "$0")/../tap.sh"
+edit=${B:-build}/morph-edit
+mutate=${B:-build}/tests/verify/mutate
+per_kind=${MUTANTS:-20}
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+cat >"$work/made.c" <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+
+static int turn(int op, int x)
+{
+	switch (op) {
+	case 0: return x + 1;
+	case 1: return x * 3;
+	case 2: return x ^ 0x55;
+	case 3: return x << 2;
+	case 4: return x - 7;
+	case 5: return ~x;
+	case 6: abort();
+	default: return x;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	int x = argc;
+
+	for (char *p = argv[0]; *p; p++)
+		x = turn(*p % 6, x);
+	return printf("%d\n", x) < 0;
+}
+C
+
+damage() {		# NAME FILE SEED
+	"$edit" optimize "$2" -o "$work/gen" --all --shuffle="$3" --generation=1 &&
+		"$mutate" "$2" "$work/gen" "$per_kind" "$3" >"$work/out" || return 1
+}
+
+try() {			# NAME FILE SEED
+	if damage "$@"; then
+		ok "every damage to $1 is refused or harmless"
+	else
+		not_ok "every damage to $1 is refused or harmless"
+	fi
+	cat "$work/out" 2>/dev/null
+}
+
+try gzip /usr/bin/gzip 1
+try sort /usr/bin/sort 2
+if ${CC:-cc} -O2 -fno-inline -o "$work/made" "$work/made.c"; then
+	try "a small program" "$work/made" 3
+	${CC:-cc} -O2 -fno-inline -no-pie -fno-pie -o "$work/fixed" "$work/made.c"
+	try "a small program at a fixed address" "$work/fixed" 4
+fi
+done_testing

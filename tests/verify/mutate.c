@@ -1,0 +1,586 @@
+/* mutate.c - damages a generation in every way that it knows, at many places, and asks the Verifier
+ *
+ *   mutate ORIGINAL GENERATION PER-KIND SEED
+ *
+ * The generation must be accepted as it is, and refused with each damage.  A damaged one that is
+ * accepted must be shown to be harmless here, by other means than the Verifier's: the byte is
+ * loaded nowhere, or is padding of new text, or a label that nothing is done with, or the unwind
+ * tables give the same row at every instruction (by postmorph/cfi.h), or the block map takes every
+ * instruction back to the same original.  Anything else fails the test.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "editor/editor.h"
+#include "lib/arena.h"
+#include "lib/err.h"
+#include "lib/io.h"
+#include "postmorph/cfi.h"
+
+struct target {
+	struct bytes original, pristine;
+	uint8_t *gen;			/* the generation, damaged and mended again */
+	struct image img;		/* of the pristine generation */
+	struct blockmap map;
+	struct cfi cfi;
+	const Elf64_Shdr *map_section, *frame, *hdr;
+	uint64_t map_section_header;	/* file offset of the section header of .morph.map */
+	uint64_t seed;
+};
+
+struct kind {
+	const char *name;
+	bool (*damage)(struct target *t);	/* false: nothing of that kind there */
+};
+
+static uint64_t below(struct target *t, uint64_t n)
+{
+	t->seed ^= t->seed << 13;
+	t->seed ^= t->seed >> 7;
+	t->seed ^= t->seed << 17;
+	return n ? (t->seed >> 11) % n : 0;
+}
+
+static void flip(struct target *t, uint64_t off)
+{
+	t->gen[off] ^= (uint8_t)(1u << below(t, 8));
+}
+
+static uint64_t offset_of(const struct target *t, new_vaddr addr)
+{
+	return (uint64_t)(image_rest(&t->img, addr).p - t->pristine.p);
+}
+
+/* A random instruction of a random image: its file offset. */
+static uint64_t pick_insn(struct target *t, struct insn *insn, bool (*want)(const struct insn *))
+{
+	for (int tries = 0; tries < 10000; tries++) {
+		const struct blockmap_block *b = &t->map.block[below(t, t->map.nblock)];
+		new_vaddr addr = t->map.gen_base + b->gen;
+		struct bytes code = image_at(&t->img, addr, b->gen_size);
+		uint64_t stop = below(t, b->gen_size), off = 0;
+		vaddr target;
+
+		while (off < code.n && insn_decode(bytes_at(code, off, code.n - off), addr + off,
+						   insn, &target)) {
+			if (off >= stop && want(insn))
+				return offset_of(t, addr + off);
+			off += insn->len;
+		}
+	}
+	return 0;
+}
+
+static bool any_insn(const struct insn *insn) { return insn->kind != INSN_NOP; }
+static bool has_field(const struct insn *insn) { return insn->field != 0; }
+static bool is_jcc(const struct insn *insn) { return insn->kind == INSN_JCC; }
+
+static bool damage_opcode(struct target *t)
+{
+	struct insn insn;
+	uint64_t off = pick_insn(t, &insn, any_insn);
+
+	flip(t, off + below(t, insn.field ? insn.field : 1));
+	return true;
+}
+
+static bool damage_operand(struct target *t)
+{
+	struct insn insn;
+	uint64_t off = pick_insn(t, &insn, any_insn);
+
+	flip(t, off + insn.len - 1 - below(t, insn.len > 2 ? 2 : 1));
+	return true;
+}
+
+static bool damage_target(struct target *t)
+{
+	struct insn insn;
+	uint64_t off = pick_insn(t, &insn, has_field);
+
+	if (off)
+		flip(t, off + insn.field + below(t, insn.field_size));
+	return off != 0;
+}
+
+static bool damage_condition(struct target *t)
+{
+	struct insn insn;
+	uint64_t off = pick_insn(t, &insn, is_jcc);
+
+	if (off)
+		t->gen[off + insn.field - 1] ^= (uint8_t)(1 + below(t, 15));
+	return off != 0;
+}
+
+static bool damage_table(struct target *t)
+{
+	if (t->map.ntable == 0)
+		return false;
+	const struct blockmap_table *m = &t->map.table[below(t, t->map.ntable)];
+	uint64_t size = m->kind == BLOCKMAP_TABLE_REL32 ? 4 : 8;
+
+	flip(t, offset_of(t, m->new_addr) + below(t, size * m->nentry));
+	return true;
+}
+
+static bool damage_unwind(struct target *t)
+{
+	flip(t, t->frame->sh_offset + below(t, t->frame->sh_size));
+	return true;
+}
+
+static bool damage_search_table(struct target *t)
+{
+	flip(t, t->hdr->sh_offset + below(t, t->hdr->sh_size));
+	return true;
+}
+
+static bool damage_map(struct target *t)
+{
+	flip(t, t->map_section->sh_offset + below(t, t->map_section->sh_size));
+	return true;
+}
+
+static bool damage_original(struct target *t)
+{
+	const Elf64_Phdr *p;
+
+	do
+		p = &t->img.ph[below(t, t->img.nph)];
+	while (p->p_type != PT_LOAD || p->p_vaddr >= t->map.gen_base || p->p_filesz == 0);
+	flip(t, p->p_offset + below(t, p->p_filesz));
+	return true;
+}
+
+static bool damage_entry(struct target *t)
+{
+	if (t->map.nentry == 0)
+		return false;
+	flip(t, offset_of(t, t->map.orig_base + t->map.entry[below(t, t->map.nentry)]) +
+		below(t, 5));
+	return true;
+}
+
+static bool damage_program_header(struct target *t)
+{
+	flip(t, t->img.eh.e_phoff + below(t, t->img.nph * sizeof(Elf64_Phdr)));
+	return true;
+}
+
+static bool damage_header(struct target *t)
+{
+	flip(t, below(t, sizeof(Elf64_Ehdr)));
+	return true;
+}
+
+static bool damage_anything(struct target *t)
+{
+	flip(t, below(t, t->pristine.n));
+	return true;
+}
+
+static bool damage_padding(struct target *t)
+{
+	uint32_t i = (uint32_t)below(t, t->map.nblock), n = 0;
+
+	for (; n < t->map.nblock; n++, i = (i + 1) % t->map.nblock) {
+		const struct blockmap_block *b = &t->map.block[i];
+		uint32_t end = b->gen + b->gen_size;
+
+		if (i + 1 < t->map.nblock && b[1].gen > end) {
+			t->gen[offset_of(t, t->map.gen_base + end)] = (uint8_t)below(t, 256);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Puts a changed map in the old one's place; it may be shorter. */
+static bool replace_map(struct target *t, const struct blockmap *map)
+{
+	struct wr w = { 0 };
+
+	blockmap_write(map, &w);
+	memcpy(t->gen + t->map_section->sh_offset, w.p, w.n);
+	uint64_t size = w.n;
+	memcpy(t->gen + t->map_section_header + offsetof(Elf64_Shdr, sh_size), &size, 8);
+	wr_free(&w);
+	return true;
+}
+
+static bool damage_missing_block(struct target *t)
+{
+	struct blockmap map = t->map;
+	uint32_t i = (uint32_t)below(t, map.nblock);
+
+	map.nblock--;
+	map.block = malloc(t->map.nblock * sizeof(*map.block));
+	memcpy(map.block, t->map.block, i * sizeof(*map.block));
+	memcpy(map.block + i, t->map.block + i + 1, (map.nblock - i) * sizeof(*map.block));
+	replace_map(t, &map);
+	free(map.block);
+	return true;
+}
+
+static bool damage_missing_entry(struct target *t)
+{
+	struct blockmap map = t->map;
+
+	if (map.nentry == 0)
+		return false;
+	uint32_t i = (uint32_t)below(t, map.nentry--);
+	map.entry = malloc(t->map.nentry * sizeof(*map.entry));
+	memcpy(map.entry, t->map.entry, i * sizeof(*map.entry));
+	memcpy(map.entry + i, t->map.entry + i + 1, (map.nentry - i) * sizeof(*map.entry));
+	replace_map(t, &map);
+	free(map.entry);
+	return true;
+}
+
+/* Changes one or two blocks of a copy of the map. */
+static bool change_blocks(struct target *t, void (*change)(struct target *, struct blockmap_block *,
+							    struct blockmap_block *))
+{
+	struct blockmap map = t->map;
+
+	map.block = malloc(map.nblock * sizeof(*map.block));
+	memcpy(map.block, t->map.block, map.nblock * sizeof(*map.block));
+	uint64_t i = below(t, map.nblock), k = below(t, map.nblock);
+	change(t, &map.block[i], &map.block[k == i ? (i + 1) % map.nblock : k]);
+	replace_map(t, &map);
+	free(map.block);
+	return true;
+}
+
+static void overlap(struct target *t, struct blockmap_block *b, struct blockmap_block *other)
+{
+	(void)other;
+	if (below(t, 2))
+		b->gen_size += 1 + (uint32_t)below(t, 8);
+	else
+		b->orig_size += 1 + (uint32_t)below(t, 8);
+}
+
+static void shrink(struct target *t, struct blockmap_block *b, struct blockmap_block *other)
+{
+	(void)other;
+	if (below(t, 2))
+		b->gen_size -= 1 + (uint32_t)below(t, b->gen_size);
+	else
+		b->orig_size -= 1 + (uint32_t)below(t, b->orig_size);
+}
+
+static void swap_blocks(struct target *t, struct blockmap_block *b, struct blockmap_block *other)
+{
+	struct blockmap_block x = *b;
+
+	(void)t;
+	b->orig = other->orig;
+	b->orig_size = other->orig_size;
+	other->orig = x.orig;
+	other->orig_size = x.orig_size;
+}
+
+static bool damage_overlap(struct target *t) { return change_blocks(t, overlap); }
+static bool damage_short_block(struct target *t) { return change_blocks(t, shrink); }
+static bool damage_swapped(struct target *t) { return change_blocks(t, swap_blocks); }
+
+static const struct kind kinds[] = {
+	{ "opcode byte", damage_opcode },
+	{ "operand byte", damage_operand },
+	{ "branch target or address", damage_target },
+	{ "condition code", damage_condition },
+	{ "jump table entry", damage_table },
+	{ "unwind table", damage_unwind },
+	{ "unwind search table", damage_search_table },
+	{ "block map", damage_map },
+	{ "missing block", damage_missing_block },
+	{ "missing entry", damage_missing_entry },
+	{ "overlapping block", damage_overlap },
+	{ "shortened block", damage_short_block },
+	{ "swapped blocks", damage_swapped },
+	{ "original byte", damage_original },
+	{ "entry jump", damage_entry },
+	{ "program header", damage_program_header },
+	{ "ELF header", damage_header },
+	{ "padding of new text", damage_padding },
+	{ "any byte", damage_anything },
+};
+
+static bool is_loaded(const struct target *t, uint64_t off)
+{
+	for (uint32_t i = 0; i < t->img.nph; i++) {
+		const Elf64_Phdr *p = &t->img.ph[i];
+
+		if (p->p_type == PT_LOAD && off >= p->p_offset && off - p->p_offset < p->p_filesz)
+			return true;
+	}
+	return false;
+}
+
+/* Calls `same` for every instruction of every image with its address; false when one said so. */
+static bool every_insn(const struct target *t, const void *ctx,
+		       bool (*same)(const struct target *, const void *, new_vaddr, uint32_t))
+{
+	for (uint32_t i = 0; i < t->map.nblock; i++) {
+		const struct blockmap_block *b = &t->map.block[i];
+		new_vaddr addr = t->map.gen_base + b->gen;
+		struct bytes code = image_at(&t->img, addr, b->gen_size);
+		struct insn insn;
+		vaddr target;
+
+		for (uint64_t off = 0; off < code.n; off += insn.len)
+			if (!insn_decode(bytes_at(code, off, code.n - off), addr + off, &insn,
+					 &target) || !same(t, ctx, addr + off, insn.len))
+				return false;
+	}
+	return true;
+}
+
+static bool same_bytes(struct bytes x, struct bytes y)
+{
+	return x.n == y.n && (x.n == 0 || memcmp(x.p, y.p, x.n) == 0);
+}
+
+static bool same_state(const struct cfi_state *x, const struct cfi_state *y)
+{
+	if (x->cfa_is_expr != y->cfa_is_expr || x->args_size != y->args_size)
+		return false;
+	if (x->cfa_is_expr ? !same_bytes(x->cfa_expr, y->cfa_expr) :
+	    x->cfa_reg != y->cfa_reg || x->cfa_off != y->cfa_off)
+		return false;
+	for (int i = 0; i < CFI_NREG; i++)
+		if (x->reg[i].kind != y->reg[i].kind || x->reg[i].off != y->reg[i].off ||
+		    !same_bytes(x->reg[i].expr, y->reg[i].expr))
+			return false;
+	return true;
+}
+
+static bool same_rows(const struct target *t, const void *ctx, new_vaddr addr, uint32_t len)
+{
+	const struct cfi *now = ctx;
+
+	for (uint32_t k = 0; k < len; k++) {
+		uint32_t x = cfi_find(&t->cfi, addr + k), y = cfi_find(now, addr + k);
+
+		if (x == UINT32_MAX || y == UINT32_MAX ||
+		    t->cfi.cie[t->cfi.fde[x].cie].personality !=
+		    now->cie[now->fde[y].cie].personality || t->cfi.fde[x].lsda != now->fde[y].lsda ||
+		    !same_state(&t->cfi.state[cfi_state_at(&t->cfi, x, addr + k)],
+				&now->state[cfi_state_at(now, y, addr + k)]))
+			return false;
+	}
+	return true;
+}
+
+/* The unwind tables say the same: at every image, and the same FDEs of the same ranges. */
+static bool unwinds_alike(const struct target *t, struct bytes gen, struct arena *a)
+{
+	struct image img;
+	struct cfi now;
+	struct err err;
+
+	if (image_parse(gen, a, &img, &err) < 0 || cfi_parse(&img, a, &now, &err) < 0 ||
+	    now.nfde != t->cfi.nfde)
+		return false;
+	for (uint32_t i = 0; i < now.nfde; i++) {
+		const struct fde *x = &t->cfi.fde[i], *y = &now.fde[i];
+
+		if (x->addr != y->addr || x->len != y->len || x->lsda != y->lsda)
+			return false;
+		if (x->addr >= t->map.gen_base)
+			continue;
+		for (uint64_t k = 0; k < x->len; k++)
+			if (!same_state(&t->cfi.state[cfi_state_at(&t->cfi, i, x->addr + k)],
+					&now.state[cfi_state_at(&now, i, x->addr + k)]))
+				return false;
+	}
+	return every_insn(t, &now, same_rows);
+}
+
+static bool same_place(const struct target *t, const void *ctx, new_vaddr addr, uint32_t len)
+{
+	const struct blockmap *now = ctx;
+	const struct blockmap_block *x = blockmap_find_gen(&t->map, addr);
+	const struct blockmap_block *y = blockmap_find_gen(now, addr);
+
+	(void)len;
+	return x && y && t->map.orig_base + x->orig == now->orig_base + y->orig &&
+	       t->map.gen_base + x->gen == now->gen_base + y->gen;
+}
+
+/* The map takes every instruction back to the same block, whatever it says about the rest. */
+static bool maps_alike(const struct target *t, struct bytes gen)
+{
+	struct blockmap now;
+	struct err err;
+	uint64_t size;
+
+	memcpy(&size, gen.p + t->map_section_header + offsetof(Elf64_Shdr, sh_size), 8);
+	if (blockmap_read(bytes_at(gen, t->map_section->sh_offset, size), &now, &err) < 0)
+		return false;
+	bool same = now.nentry == t->map.nentry && every_insn(t, &now, same_place);
+	blockmap_free(&now);
+	return same;
+}
+
+static bool in_section(const Elf64_Shdr *h, uint64_t off)
+{
+	return off >= h->sh_offset && off - h->sh_offset < h->sh_size;
+}
+
+/* Why the one damaged byte at `off` can do no harm; NULL when that cannot be shown. */
+static const char *harmless_byte(const struct target *t, uint64_t off, struct bytes gen,
+				 struct arena *a)
+{
+	const Elf64_Phdr *p;
+	uint64_t sections = t->img.eh.e_shoff;
+
+	if (in_section(t->map_section, off))
+		return maps_alike(t, gen) ? "the map says the same" : NULL;
+	if (in_section(t->frame, off))
+		return unwinds_alike(t, gen, a) ? "the unwind rows are the same" : NULL;
+	if (off >= sections && off - sections < t->img.nsh * sizeof(Elf64_Shdr))
+		return is_loaded(t, off) ? NULL : "a section header, which nothing loads";
+	if (!is_loaded(t, off))
+		return "loaded nowhere";
+	for (p = t->img.ph; p < t->img.ph + t->img.nph; p++) {
+		uint64_t at = off - p->p_offset;
+
+		if (p->p_type == PT_LOAD && (p->p_flags & PF_X) && at < p->p_filesz &&
+		    p->p_vaddr >= t->map.gen_base - p->p_filesz && p->p_vaddr <= t->map.gen_base &&
+		    !blockmap_find_gen(&t->map, p->p_vaddr + at))
+			return "padding of new text, which nothing reaches";
+		if (p->p_type == PT_LOAD && !(p->p_flags & PF_X) && at < p->p_filesz &&
+		    p->p_vaddr > t->map.orig_base && !image_section_at(&t->img, p->p_vaddr + at))
+			return "a gap between new sections";
+	}
+	if (off < sizeof(Elf64_Ehdr))
+		return off >= offsetof(Elf64_Ehdr, e_shoff) && off < offsetof(Elf64_Ehdr, e_shoff) + 8 ?
+		       "where section headers are, which nothing loads" : NULL;
+	for (uint32_t i = 0; i < t->img.nph; i++)
+		if (off - (t->img.eh.e_phoff + i * sizeof(Elf64_Phdr) +
+			   offsetof(Elf64_Phdr, p_align)) < 8 && t->img.ph[i].p_type == PT_LOAD)
+			return "a larger alignment that the addresses have, too";
+	return NULL;
+}
+
+static const char *harmless(const struct target *t, struct bytes gen, struct arena *a)
+{
+	const char *why = NULL;
+	bool map_only = true;
+
+	for (uint64_t i = 0; i < gen.n; i++) {
+		if (gen.p[i] == t->pristine.p[i])
+			continue;
+		map_only &= in_section(t->map_section, i) ||
+			    i - t->map_section_header < sizeof(Elf64_Shdr);
+		why = harmless_byte(t, i, gen, a);
+		if (!why && !map_only)
+			return NULL;
+	}
+	return map_only && maps_alike(t, gen) ? "the map says the same" : why;
+}
+
+static uint64_t first_difference(const struct target *t)
+{
+	uint64_t i = 0;
+
+	while (i < t->pristine.n && t->gen[i] == t->pristine.p[i])
+		i++;
+	return i;
+}
+
+/* Tries one kind `n` times.  Returns how many got through without being shown harmless. */
+static unsigned try_kind(struct target *t, const struct kind *k, unsigned n)
+{
+	unsigned tried = 0, refused = 0, unharmful = 0, bad = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct arena *a = arena_new();
+		struct verify_stats stats;
+		struct err err;
+		struct bytes gen = { t->gen, t->pristine.n };
+
+		memcpy(t->gen, t->pristine.p, t->pristine.n);
+		if (k->damage(t) && memcmp(t->gen, t->pristine.p, t->pristine.n) != 0) {
+			tried++;
+			const char *why = "";
+
+			if (verify_generation(t->original, gen, a, &stats, &err) < 0)
+				refused++;
+			else if ((why = harmless(t, gen, a)))
+				unharmful++;
+			else
+				bad++;
+			if (!why || *why)
+				printf("# %s: accepted with file offset %#llx changed: %s\n", k->name,
+				       (unsigned long long)first_difference(t),
+				       why ? why : "NOT SHOWN TO BE HARMLESS");
+		}
+		arena_free(a);
+	}
+	printf("# %-26s %4u tried, %4u refused, %2u harmless, %2u wrongly accepted\n", k->name,
+	       tried, refused, unharmful, bad);
+	return bad;
+}
+
+static const Elf64_Shdr *section(const struct target *t, const char *name)
+{
+	const struct section *s = image_section(&t->img, name);
+
+	if (!s) {
+		fprintf(stderr, "mutate: no section %s\n", name);
+		exit(1);
+	}
+	return &s->h;
+}
+
+static int open_target(struct target *t, char **argv, struct arena *a, struct err *err)
+{
+	struct verify_stats stats;
+	int o = io_open_read(argv[1], err), g = o < 0 ? -1 : io_open_read(argv[2], err);
+
+	if (o < 0 || g < 0 || io_read_all(o, SIZE_MAX / 4, a, &t->original, err) < 0 ||
+	    io_read_all(g, SIZE_MAX / 4, a, &t->pristine, err) < 0 ||
+	    verify_generation(t->original, t->pristine, a, &stats, err) < 0 ||
+	    image_parse(t->pristine, a, &t->img, err) < 0 ||
+	    cfi_parse(&t->img, a, &t->cfi, err) < 0)
+		return -1;
+	t->map_section = section(t, ".morph.map");
+	t->frame = section(t, ".eh_frame");
+	t->hdr = section(t, ".eh_frame_hdr");
+	for (uint32_t i = 0; i < t->img.nsh; i++)
+		if (&t->img.sh[i].h == t->map_section)
+			t->map_section_header = t->img.eh.e_shoff + i * sizeof(Elf64_Shdr);
+	t->gen = arena_alloc(a, t->pristine.n);
+	return blockmap_read(bytes_at(t->pristine, t->map_section->sh_offset,
+				      t->map_section->sh_size), &t->map, err);
+}
+
+int main(int argc, char **argv)
+{
+	struct target t = { 0 };
+	struct arena *a = arena_new();
+	struct err err;
+	unsigned bad = 0, n;
+
+	if (argc != 5) {
+		fprintf(stderr, "usage: mutate ORIGINAL GENERATION PER-KIND SEED\n");
+		return 2;
+	}
+	if (open_target(&t, argv, a, &err) < 0) {
+		fprintf(stderr, "mutate: %s\n", err.text);
+		return 1;
+	}
+	n = (unsigned)strtoul(argv[3], NULL, 10);
+	t.seed = strtoull(argv[4], NULL, 10) * 0x9e3779b97f4a7c15 + 1;
+	printf("# %s, seed %s\n", argv[1], argv[4]);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		bad += try_kind(&t, &kinds[i], n);
+	blockmap_free(&t.map);
+	arena_free(a);
+	return bad != 0;
+}
