@@ -14,9 +14,10 @@
  * Constants were tuned on perl, python, gawk, postgres and sqlite against exact counts.
  *
  * The repairs (after Levin, Nowak, Bonfante, Pupyrev: Profile Inference Revisited, POPL 2022):
- * a loop that got its flow as a closed circle is joined to the entry and to an exit by a path of
- * least flow, so that what must run counts as run; and where nothing tells parallel unsampled
- * paths apart, because even their even share would hardly have been sampled, they share evenly.
+ * a loop that got its flow as a closed circle is joined to the entry and to an exit by a path
+ * of least flow, so that what must run counts as run; and where nothing tells parallel
+ * unsampled paths apart, because even their even share would hardly have been sampled, they
+ * share evenly.
  */
 #include "editor/blockflow.h"
 
