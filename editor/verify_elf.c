@@ -61,7 +61,9 @@ static Elf64_Phdr wanted_phdr(const struct verify *v, const Elf64_Phdr *o, const
 		want.p_vaddr = want.p_paddr = g->p_vaddr;
 		want.p_filesz = want.p_memsz = v->gen.nph * sizeof(Elf64_Phdr);
 	} else if (o->p_type == PT_GNU_EH_FRAME) {
-		want.p_offset = g->p_offset;
+		const uint8_t *p = image_at(&v->gen, g->p_vaddr, g->p_filesz).p;
+
+		want.p_offset = p ? (uint64_t)(p - v->gen.file.p) : UINT64_MAX;
 		want.p_vaddr = want.p_paddr = g->p_vaddr;
 		want.p_filesz = want.p_memsz = g->p_filesz;
 	}

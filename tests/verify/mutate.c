@@ -388,10 +388,12 @@ static bool unwinds_alike(const struct target *t, struct bytes gen, struct arena
 	for (uint32_t i = 0; i < now.nfde; i++) {
 		const struct fde *x = &t->cfi.fde[i], *y = &now.fde[i];
 
-		if (x->addr != y->addr || x->len != y->len || x->lsda != y->lsda)
+		if (x->addr != y->addr || x->lsda != y->lsda)
 			return false;
-		if (x->addr >= t->map.gen_base)
+		if (x->addr >= t->map.gen_base)		/* what else than images it covers is padding */
 			continue;
+		if (x->len != y->len)
+			return false;
 		for (uint64_t k = 0; k < x->len; k++)
 			if (!same_state(&t->cfi.state[cfi_state_at(&t->cfi, i, x->addr + k)],
 					&now.state[cfi_state_at(&now, i, x->addr + k)]))
@@ -431,6 +433,55 @@ static bool in_section(const Elf64_Shdr *h, uint64_t off)
 	return off >= h->sh_offset && off - h->sh_offset < h->sh_size;
 }
 
+/* From one of two addresses of the original NOPs and direct jumps lead to the other. */
+static bool leads_to(struct bytes original, vaddr from, vaddr to)
+{
+	struct arena *a = arena_new();
+	struct image img;
+	struct insn insn;
+	vaddr target;
+	bool ok = image_parse(original, a, &img, NULL) == 0;
+
+	for (int i = 0; ok && from != to && i < 100; i++) {
+		struct bytes code = image_rest(&img, from);
+
+		ok = code.p && insn_decode(code, from, &insn, &target) &&
+		     (insn.kind == INSN_NOP || insn.kind == INSN_JMP);
+		from = insn.kind == INSN_JMP ? target : from + insn.len;
+	}
+	arena_free(a);
+	return ok && from == to;
+}
+
+/* The damaged byte is in the field of a jump that leads to the same place of the original, a few
+ * NOPs earlier or later. */
+static bool jumps_alike(const struct target *t, uint64_t off, struct bytes gen)
+{
+	for (uint32_t i = 0; i < t->map.nblock; i++) {
+		const struct blockmap_block *b = &t->map.block[i];
+		new_vaddr addr = t->map.gen_base + b->gen;
+		struct bytes code = image_at(&t->img, addr, b->gen_size);
+		uint64_t start = offset_of(t, addr);
+		struct insn insn;
+		vaddr before;
+
+		if (off < start || off - start >= b->gen_size)
+			continue;
+		for (uint64_t k = 0; k < code.n; k += insn.len) {
+			if (!insn_decode(bytes_at(code, k, code.n - k), addr + k, &insn, &before))
+				return false;
+			if (off - start >= k + insn.len)
+				continue;
+			if (!insn.field || insn.kind == INSN_CALL || insn.kind == INSN_PLAIN)
+				return false;
+			vaddr now = insn_target(&insn, gen.p + start + k, addr + k);
+			return leads_to(t->original, before, now) ||
+			       leads_to(t->original, now, before);
+		}
+	}
+	return false;
+}
+
 /* Why the one damaged byte at `off` can do no harm; NULL when that cannot be shown. */
 static const char *harmless_byte(const struct target *t, uint64_t off, struct bytes gen,
 				 struct arena *a)
@@ -446,6 +497,8 @@ static const char *harmless_byte(const struct target *t, uint64_t off, struct by
 		return is_loaded(t, off) ? NULL : "a section header, which nothing loads";
 	if (!is_loaded(t, off))
 		return "loaded nowhere";
+	if (jumps_alike(t, off, gen))
+		return "NOPs lead from one target to the other";
 	for (p = t->img.ph; p < t->img.ph + t->img.nph; p++) {
 		uint64_t at = off - p->p_offset;
 
