@@ -227,6 +227,8 @@ static int encode_place(const struct emit_plan *plan, uint32_t index, uint8_t *t
 
 int emit_code_write(const struct emit_plan *plan, struct wr *text, struct err *err)
 {
+	if (plan->text_size == 0)
+		return err_set(err, ERR_REFUSED, "no code to emit");
 	uint8_t *bytes = wr_reserve(text, plan->text_size);
 
 	memset(bytes, INT3, plan->text_size);
@@ -277,6 +279,8 @@ static int put_table_entry(const struct emit_plan *plan, const struct emit_table
 
 int emit_tables_write(const struct emit_plan *plan, struct wr *tables, struct err *err)
 {
+	if (plan->tables_size == 0)
+		return 0;
 	uint8_t *bytes = wr_reserve(tables, plan->tables_size);
 
 	for (uint32_t i = 0; i < plan->ntable; i++) {
