@@ -126,6 +126,8 @@ void msg_encode(const struct msg *m, struct wr *out)
 	wr_raw(out, m->text, n);
 }
 
+enum { SEND_TRIES = 5, SEND_WAIT_MS = 1000 };
+
 union control {
 	struct cmsghdr header;
 	char room[CMSG_SPACE(sizeof(int) * MSG_MAX_FD)];
@@ -149,12 +151,12 @@ int msg_send(int sock, const struct msg *m, struct err *err)
 		c->cmsg_len = CMSG_LEN(sizeof(int) * (size_t)m->nfd);
 		memcpy(CMSG_DATA(c), m->fd, sizeof(int) * (size_t)m->nfd);
 	}
-	for (;;) {
+	for (int tries = 0; ; tries++) {
 		k = sendmsg(sock, &h, MSG_NOSIGNAL);
-		if (k >= 0 || (errno != EINTR && errno != EAGAIN))
+		if (k >= 0 || (errno != EINTR && errno != EAGAIN) || tries == SEND_TRIES)
 			break;
 		struct pollfd p = { sock, POLLOUT, 0 };
-		(void)poll(&p, 1, 1000);	/* the next sendmsg() tells what happened */
+		(void)poll(&p, 1, SEND_WAIT_MS);	/* the next sendmsg() tells what happened */
 	}
 	int e = errno;
 	wr_free(&body);

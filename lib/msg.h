@@ -58,7 +58,8 @@ int msg_decode(struct bytes b, enum msg_role from, enum msg_role to, struct msg 
 /* Asserts that *m is what the table permits: what we send is our own. */
 void msg_encode(const struct msg *m, struct wr *out);
 
-/* Blocks until sent; EPIPE and the like are errors.  Descriptors stay the caller's. */
+/* Waits some seconds for a peer that does not read, then fails; EPIPE and the like are errors.
+ * Descriptors stay the caller's. */
 int msg_send(int sock, const struct msg *m, struct err *err);
 /* 1: *out filled; 0: nothing there (non-blocking socket); -1: end of file, error or a lie.  On -1
  * and 0 no descriptor is left open. */

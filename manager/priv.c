@@ -233,8 +233,10 @@ int priv_step(struct priv *p, struct err *err)
 	struct job_result result;
 	int rc;
 
-	if (p->syncing && role_now_ms() >= p->sync_end_ms)
+	if (p->syncing && role_now_ms() >= p->sync_end_ms) {
+		p->monitor_silent = true;
 		return priv_synced(p, false, "the monitor does not answer", err);
+	}
 	if (!p->job || !job_step(p->job, &result))
 		return 0;
 	if (p->request.type == MSG_INSTALL)

@@ -27,6 +27,7 @@ struct priv {
 	struct job *job;	/* of RUN_JOB, or the proof of INSTALL */
 	bool syncing;		/* SYNC: the monitor has been asked */
 	uint64_t sync_end_ms;
+	bool monitor_silent;	/* it let a SYNC's time pass; whoever ends it takes this back */
 };
 
 /* Takes over m's descriptors.  -1: the manager lied or is gone. */

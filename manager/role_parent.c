@@ -157,13 +157,21 @@ static int parent_open(struct parent *p, struct err *err)
 
 /* --- roles --- */
 
+/* A role that takes no messages any more is of no use; its end is then seen at its socket. */
+static void give_up(struct role_state *r, const struct err *err)
+{
+	role_log("%s", err->text);
+	if (r->child.pid)
+		(void)kill(r->child.pid, SIGKILL);	/* it may have ended by itself */
+}
+
 static void say(struct role_state *r, enum msg_type type, uint64_t num)
 {
 	struct msg m = { .type = type, .num = { num } };
 	struct err err;
 
 	if (r->child.pid && msg_send(r->child.sock, &m, &err) < 0)
-		role_log("%s", err.text);	/* its end is seen at its descriptor */
+		give_up(r, &err);
 }
 
 static void tell_roles(struct parent *p)
@@ -179,7 +187,7 @@ static void tell_roles(struct parent *p)
 	m.num[MSG_ROLES_monitor_starts] = p->monitor.child.starts;
 	if (msg_send(p->manager.child.sock, &m, &err) < 0 ||
 	    (p->counts.type && msg_send(p->manager.child.sock, &p->counts, &err) < 0))
-		role_log("%s", err.text);	/* its end is seen at its descriptor */
+		give_up(&p->manager, &err);
 }
 
 static void tell_recovered(struct parent *p)
@@ -194,7 +202,7 @@ static void tell_recovered(struct parent *p)
 	m.digest[1] = p->recovered.to;
 	memcpy(m.text, p->recovered.path, strnlen(p->recovered.path, MSG_MAX_TEXT));
 	if (msg_send(p->manager.child.sock, &m, &err) < 0)
-		role_log("%s", err.text);	/* its end is seen at its descriptor */
+		give_up(&p->manager, &err);
 	p->recovered.outcome = INSTALL_NOTHING;
 }
 
@@ -235,7 +243,7 @@ static void end_role(struct parent *p, struct role_state *r, const char *why)
 	if (manager)
 		priv_abort(&p->priv);
 	else if (priv_synced(&p->priv, false, "the monitor has ended", &err) < 0)
-		role_log("%s", err.text);	/* the manager's end is seen at its descriptor */
+		give_up(&p->manager, &err);
 	if (p->stopping)
 		return;
 	if (manager && !p->configured && !why) {
@@ -411,7 +419,12 @@ static void turn(struct parent *p)
 	if (f[2].revents)
 		on_role(p, &p->monitor);
 	if (priv_step(&p->priv, &err) < 0)
-		role_log("%s", err.text);	/* the manager's end is seen at its descriptor */
+		give_up(&p->manager, &err);
+	if (p->priv.monitor_silent) {
+		err_set(&err, ERR_SYS, "the monitor does not answer");
+		give_up(&p->monitor, &err);
+		p->priv.monitor_silent = false;
+	}
 	if (f[1].revents && p->manager.child.pid)
 		on_role(p, &p->manager);
 }

@@ -112,6 +112,10 @@ static int analyze_module(void *ctx, const char *path, int fd, struct wr *table,
 
 	(void)path;		/* the store's module has it; errors get it from who asks */
 	if (ask_run_job(w->ask, &job, &limits, &out, 1, err) < 0) {
+		/* Going on would count samples of this module as outside of all blocks.  Nothing
+		 * is half done: the spool file is taken in whole at the next start. */
+		if (w->ask->stop)
+			_exit(0);
 		if (err && err->kind == ERR_INPUT)
 			err->kind = ERR_REFUSED;	/* the same file fails again every time */
 		return -1;
