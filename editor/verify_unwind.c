@@ -54,17 +54,19 @@ int verify_row(struct verify *v, struct vpair *c, vaddr o, uint32_t olen, new_va
 int verify_row_jump(struct verify *v, struct vpair *c, vaddr last, bool last_transfers,
 		    vaddr dest, new_vaddr g, uint32_t glen)
 {
+	uint32_t ofde = c->orig.fde, gfde = c->gen.fde;
+	uint32_t want = vcfi_state(&c->orig, last), have = vcfi_state(&c->gen, g);
 	struct vcursor at = c->orig;
-	uint32_t gfde = c->gen.fde;
-	uint32_t want = vcfi_state(&at, last), have = vcfi_state(&c->gen, g);
 	uint32_t there = vcfi_state(&at, dest);
 
+	if (want == ROW_NONE)
+		return differ(v, last, want, g, have);
 	if (have == ROW_NONE || vcfi_state(&c->gen, g + glen - 1) != have)
 		return differ(v, dest, want, g, ROW_NONE);
 	if (have != there && !(have == want && (last_transfers || there == ROW_NONE)))
 		return differ(v, dest, there, g, have);
 	v->stats->unwind_rows++;
-	return c->gen.fde == gfde ? 0 : check_frame_kind(v, c);
+	return c->gen.fde == gfde && c->orig.fde == ofde ? 0 : check_frame_kind(v, c);
 }
 
 static bool same_bytes(struct bytes x, struct bytes y)
