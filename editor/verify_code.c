@@ -499,6 +499,7 @@ int verify_code(struct verify *v)
 	for (uint32_t i = 0; i < v->nfresh; i++)
 		if ((v->fresh[i]->p_flags & PF_X) && check_coverage(v, v->fresh[i]) < 0)
 			return -1;
-	qsort(v->formers.v, v->formers.n, sizeof(*v->formers.v), former_cmp);
+	if (v->formers.n)
+		qsort(v->formers.v, v->formers.n, sizeof(*v->formers.v), former_cmp);
 	return 0;
 }

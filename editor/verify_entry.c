@@ -197,7 +197,8 @@ static void collect_tables(struct walk *w)
 	struct verify *v = w->v;
 	vaddr to;
 
-	qsort(w->bases.v, w->bases.n, sizeof(*w->bases.v), base_cmp);
+	if (w->bases.n)
+		qsort(w->bases.v, w->bases.n, sizeof(*w->bases.v), base_cmp);
 	for (uint32_t i = 0; i < w->bases.n; i++) {
 		const struct base *b = &w->bases.v[i];
 

@@ -221,7 +221,8 @@ int vcfi_parse(struct verify *v, const struct image *img, struct vcfi *out)
 			      ULL(out->frame));
 	if (read_records(&rd) < 0)
 		return -1;
-	qsort(rd.fde.v, rd.fde.n, sizeof(*rd.fde.v), fde_cmp);
+	if (rd.fde.n)
+		qsort(rd.fde.v, rd.fde.n, sizeof(*rd.fde.v), fde_cmp);
 	for (uint32_t i = 1; i < rd.fde.n; i++)
 		if (rd.fde.v[i - 1].len > rd.fde.v[i].addr - rd.fde.v[i - 1].addr)
 			return refuse(v, "FDEs at 0x%llx and 0x%llx overlap",

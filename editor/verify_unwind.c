@@ -71,7 +71,7 @@ int verify_row_jump(struct verify *v, struct vpair *c, vaddr last, bool last_tra
 
 static bool same_bytes(struct bytes x, struct bytes y)
 {
-	return x.n == y.n && memcmp(x.p, y.p, x.n) == 0;
+	return x.n == y.n && (x.n == 0 || memcmp(x.p, y.p, x.n) == 0);
 }
 
 static bool same_cie(const struct vcie *o, const struct vcie *g)
@@ -96,7 +96,7 @@ static bool same_program(const struct verify *v, const struct vfde *o, const str
 	if (o->understood || g->understood)
 		return same_rows(v, o, g);
 	return same_bytes(o->program, g->program) &&
-	       !memchr(o->program.p, 0x01, o->program.n);
+	       (o->program.n == 0 || !memchr(o->program.p, 0x01, o->program.n));
 }
 
 static int check_original_fde(struct verify *v, const struct vfde *o)
