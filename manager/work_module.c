@@ -80,6 +80,16 @@ static int look(struct work *w, const char *path, struct store_module *m, struct
 	return 0;
 }
 
+/* As look(), but nothing new comes into the store because somebody names a file. */
+static int look_known(struct work *w, const char *path, struct store_module *m, struct err *err)
+{
+	int rc = store_module_by_path(w->store, path, m, err);
+
+	if (rc == 0)
+		return err_set(err, ERR_USAGE, "'%s': no samples of such a module", path);
+	return rc < 0 ? -1 : look(w, path, m, err);
+}
+
 void work_look(struct work *w, const char *path)
 {
 	struct store_module *m = calloc(1, sizeof(*m));
@@ -412,7 +422,7 @@ int work_restore(struct work *w, const char *path, struct client *cl, struct err
 	struct store_module m = { 0 };
 	struct store_intent intent = { .what = "restore" };
 
-	if (look(w, path, &m, err) < 0)
+	if (look_known(w, path, &m, err) < 0)
 		return -1;
 	if (!m.generation) {
 		say(cl, path, "is the original already");
@@ -485,7 +495,7 @@ int work_verify(struct work *w, const char *path, struct work_proof *out, struct
 	struct store_module m = { 0 };
 
 	memset(out, 0, sizeof(*out));
-	if (look(w, path, &m, err) < 0)
+	if (look_known(w, path, &m, err) < 0)
 		return -1;
 	out->generation = m.generation;
 	if (m.generation)

@@ -102,6 +102,9 @@ else
 	skip "anyone may ask for the status" "$B cannot be reached by other users"
 	skip "not anyone may change something" "$B cannot be reached by other users"
 fi
+known=$(ctl --json list | grep -c '"path"')
+ctl verify /usr/bin/env "$root/elsewhere" >/dev/null 2>&1
+check "naming a file does not make it a module" [ "$(ctl --json list | grep -c '"path"')" = "$known" ]
 check "an unknown module is said" grep -q "no samples of such a module" \
 	<<<"$(ctl report nosuch 2>&1)"
 
