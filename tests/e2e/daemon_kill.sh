@@ -85,6 +85,38 @@ for role in manager monitor parent; do
 done
 note "ended with the original $undone times, with a generation $swapped times"
 
+# The one moment that chance seldom finds: the swap is done, but the manager dies before it hears.
+killed_unaware() {	# 1: the moment was missed
+	local i manager request done=1
+	manager=$(role_pid manager)
+	ctl reoptimize "$root/bin/gzip" >/dev/null 2>&1 &
+	request=$!
+	for i in $(seq 500); do
+		if pgrep -P "$daemon" -f '^morph-edit verify' >/dev/null; then
+			kill -STOP "$manager"
+			break
+		fi
+	done
+	for i in $(seq 100); do
+		same_file "$root/bin/gzip" "$root/orig/gzip" || { done=0; break; }
+		sleep 0.05
+	done
+	kill -9 "$manager"
+	wait "$request"
+	answers || return 2
+	return $done
+}
+for i in $(seq 10); do
+	ctl restore "$root/bin/gzip" >/dev/null 2>&1
+	killed_unaware
+	ctl history "$root/bin/gzip" >"$root/history" 2>&1
+	grep -q 'it was finished' "$root/history" && break
+done
+check "a manager killed before it heard of its swap finds it afterwards" \
+	grep -q 'installed .*install was interrupted; it was finished' "$root/history"
+check "and its store is right" grep -qE '^[1-9]' <<<"$(listed gzip generation)"
+check "proven" whole gzip
+
 # A clean end is possible after all of it.
 check "it can still be reoptimized" ctl reoptimize "$root/bin/gzip"
 check "proven" ctl verify "$root/bin/gzip"
