@@ -1,7 +1,9 @@
 # Morph.  `make` builds into build/; `make help` lists the targets.
 
 B        ?= build
-CC       ?= gcc
+ifeq ($(origin CC),default)
+CC        = gcc
+endif
 CSTD      = -std=gnu17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
 WARN      = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wcast-qual -Wvla
 OPT      ?= -O2 -g

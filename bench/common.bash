@@ -1,0 +1,45 @@
+# common.bash - sourced by the benches: where things are, and the head of a result file
+B=$(realpath "${B:-build}")
+work=$(realpath tests/programs/work)
+T=$(mktemp -d "${TMPDIR:-/var/tmp}/morph-bench.XXXXXX") || exit 1
+trap 'rm -rf "$T"' EXIT
+
+# result NAME TITLE: everything printed from here on goes to bench/results/NAME.md as well
+result() {
+	mkdir -p bench/results
+	exec > >(tee "bench/results/$1.md")
+	tee_pid=$!
+	echo "# $2"
+	echo
+	echo "* date: $(date -u +%Y-%m-%d)"
+	echo "* machine: $(sed -n 's/^model name[ \t]*: //p' /proc/cpuinfo | head -n 1)," \
+		"$(nproc) CPUs$(grep -q '^flags.* hypervisor' /proc/cpuinfo && echo ', virtual machine')," \
+		"Linux $(uname -r), $(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release)"
+	echo "* command: \`${0#./}\`, version $(git describe --always 2>/dev/null)"
+	echo
+}
+
+# Waits until the whole result is written; call it last.
+result_end() {
+	exec >&-
+	wait "$tee_pid"
+}
+
+# Profiles of PROGRAM's training inputs by the tick clock, in $T/profiles.  Needs root.
+train_profile() {	# PROGRAM SIZE SECONDS: its workload in $T/work, from $T/bin and $T/lib
+	local i
+	for i in 1 2 3; do
+		mkdir -p "$T/train/$1/$i"
+		(cd "$T/train/$1/$i" && "$work/$1.sh" prepare "$2" "$i")
+	done
+	cat >"$T/train.sh" <<-END
+	end=\$((\$(date +%s) + $3))
+	while [ "\$(date +%s)" -lt "\$end" ]; do
+		for i in 1 2 3; do
+			(cd $T/train/$1/\$i && LD_LIBRARY_PATH=$T/lib $work/$1.sh run $T/bin/$1 >/dev/null 2>&1)
+		done
+	done
+	END
+	"$B/morphctl" record -o "$T/$1.log" -- sh "$T/train.sh" 2>/dev/null
+	"$B/morphctl" profile "$T/$1.log" -o "$T/profiles" >/dev/null
+}
