@@ -2,7 +2,8 @@
  *
  * BFD reads from memory (bfd_openr_iovec), because the job may open nothing.  Names come from
  * .symtab, .dynsym and the PLT's synthetic symbols of the file, and from .symtab of a separate
- * debug file, one "ADDRESS NAME" line each (hexadecimal).  `build-id` and `debuglink` lines tell the caller where such a file would be.
+ * debug file, one "ADDRESS NAME" line each (hexadecimal).  `build-id` and `debuglink` lines tell
+ * the caller where such a file would be.
  */
 #define PACKAGE "morph"		/* bfd.h wants to know who we are */
 #define PACKAGE_VERSION "1"

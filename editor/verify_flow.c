@@ -26,8 +26,9 @@
  *           ends the flow, as does an indirect jump with the frame of a function's entry (a tail
  *           call).  Any other indirect jump goes anywhere: no register may differ there, and
  *           then instructions that form bases may be reached with all registers SAME.
- * CALLS     that never come back (verify_return.c) end the flow.  Others end in rax and rdx being SAME and the flags unused.  That a call may look at argument
- *           registers is left aside: no compiler passes the address of a jump table.
+ * CALLS     that never come back (verify_return.c) end the flow.  Others end in rax and rdx being
+ *           SAME and the flags unused.  That a call may look at argument registers is left aside:
+ *           no compiler passes the address of a jump table.
  */
 #include "editor/verify_effect.h"
 #include "editor/verify_parts.h"

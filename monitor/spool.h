@@ -72,8 +72,8 @@ struct spool_writer *spool_writer_new(int dirfd, const char *clock, uint64_t per
 struct spool_writer *spool_writer_new_file(int fd, const char *clock, uint64_t period_ns,
 					   struct err *err);
 /* One event, in time order (an earlier time is taken as the last one).  Paths are cut at
- * SPOOL_PATH_MAX.  Times are kept in units of 65,536 ns, rounded down.  Fails only when the disk does; the event is then counted as dropped
- * and later ones may succeed. */
+ * SPOOL_PATH_MAX.  Times are kept in units of 65,536 ns, rounded down.  Fails only when the disk
+ * does; the event is then counted as dropped and later ones may succeed. */
 int spool_write(struct spool_writer *w, const struct spool_event *ev, struct err *err);
 /* Ends the current block and writes it; `rotate` also ends the file, so that the reader sees all. */
 int spool_flush(struct spool_writer *w, bool rotate, struct err *err);

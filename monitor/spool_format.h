@@ -1,4 +1,4 @@
-/* spool_format.h - what the spool's writer and reader agree on; doc/formats-spool.md in words */
+/* spool_format.h - what the spool's writer and reader agree on; doc/formats.md in words */
 #ifndef MONITOR_SPOOL_FORMAT_H
 #define MONITOR_SPOOL_FORMAT_H
 

@@ -3,7 +3,7 @@
  * IDEA     Events are encoded into a block in memory; a full block is written with one pwrite(2)
  *          at the next multiple of SPOOL_GRID.  Each block can be read alone: it begins with an
  *          absolute time and its tables of tasks and mapped files are empty.  The layout is in
- *          doc/formats-spool.md.
+ *          doc/formats.md.
  * SAMPLE   tag byte with the task's slot, time since the last event, PC since one of the
  *          task's last two: 4 to 5 bytes, whether it stays or moves between program and library.
  * SPACE    Before a file is begun, whole files are dropped, oldest first, until the spool and the
