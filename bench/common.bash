@@ -15,6 +15,7 @@ result() {
 	echo "* machine: $(sed -n 's/^model name[ \t]*: //p' /proc/cpuinfo | head -n 1)," \
 		"$(nproc) CPUs$(grep -q '^flags.* hypervisor' /proc/cpuinfo && echo ', virtual machine')," \
 		"Linux $(uname -r), $(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release)"
+	echo "* load average before: $(cut -d ' ' -f 1-3 /proc/loadavg)"
 	echo "* command: \`${0#./}\`, version $(git describe --always 2>/dev/null)"
 	echo
 }

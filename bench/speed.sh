@@ -29,7 +29,7 @@ make_new() {		# FILE (below bin/ or lib/): "samples moved before after" or nothi
 	"$B/morph-edit" optimize "$T/$1" --profile "$profile" -o "$T/out" --stats "$T/stats" || return
 	"$B/morph-edit" verify "$T/$1" "$T/out" >/dev/null || return
 	cat "$T/out" >"$T/new/$1"
-	awk '{ v[$1] = $2 } END { print v["samples"], v["functions_moved"], v["exttsp_before"], v["exttsp_after"] }' "$T/stats"
+	awk '{ v[$1] = $2 } END { printf "%d %d %s %s\n", v["samples"], v["functions_moved"], v["exttsp_before"], v["exttsp_after"] }' "$T/stats"
 }
 
 misses() {		# ROOT PROGRAM: "instructions misses" of a smaller run
