@@ -21,13 +21,14 @@ struct emit_dest {			/* where a branch goes */
 };
 
 /* The image of one block: `nkept` instructions copied, then the re-encoded branch if `branched`,
- * then a synthetic jmp if `jumps`.  item[item] ends with the former, item[item + 1] is the latter
- * if both are there. */
+ * then a synthetic jmp if `jumps`, or NOPs if `fills`.  item[item] ends with the branch,
+ * item[item + 1] is the jmp if both are there. */
 struct emit_place {
 	uint32_t fn, block;
 	uint32_t item, nitem;
 	uint32_t nkept;			/* leading instructions that are copied */
 	bool branched, inverted, jumps;
+	bool fills;			/* runs over NOPs into the next place, which is aligned */
 	bool starts_piece;		/* first block of a function's hot or fluff part */
 	bool cold;
 	struct emit_dest branch, jump;
@@ -63,12 +64,27 @@ static inline new_vaddr emit_place_addr(const struct emit_plan *plan, uint32_t p
 	return plan->text_addr + plan->item[plan->place[place].item].addr;
 }
 
-static inline uint64_t emit_place_size(const struct emit_plan *plan, uint32_t place)
+/* Bytes of its instructions. */
+static inline uint64_t emit_place_code(const struct emit_plan *plan, uint32_t place)
 {
 	const struct emit_place *p = &plan->place[place];
 	const struct relax_item *last = &plan->item[p->item + p->nitem - 1];
 
 	return last->addr + relax_size(last) - plan->item[p->item].addr;
+}
+
+/* NOPs behind it, up to the next place. */
+static inline uint64_t emit_place_fill(const struct emit_plan *plan, uint32_t place)
+{
+	if (!plan->place[place].fills)
+		return 0;
+	return emit_place_addr(plan, place + 1) - emit_place_addr(plan, place) -
+	       emit_place_code(plan, place);
+}
+
+static inline uint64_t emit_place_size(const struct emit_plan *plan, uint32_t place)
+{
+	return emit_place_code(plan, place) + emit_place_fill(plan, place);
 }
 
 /* Both need text_addr and tables_addr.  Text and tables have the planned sizes afterwards. */

@@ -8,7 +8,8 @@
  * INVARIANTS
  *   I1  what is written for a place has exactly the size that relaxation reckoned with (asserted:
  *       a difference is our bug);
- *   I2  gaps between places are int3.
+ *   I2  gaps between places are int3; where control runs over one, it belongs to the place
+ *       before it and is filled with NOPs.
  */
 #include <assert.h>
 
@@ -203,6 +204,29 @@ static int put_branch(struct encoder *e, const struct relax_item *item)
 	}
 }
 
+/* As few NOPs as possible: the forms that the processor manuals recommend. */
+static void put_nops(struct encoder *e, uint64_t n)
+{
+	static const uint8_t nop[][9] = {
+		{ 0x90 },
+		{ 0x66, 0x90 },
+		{ 0x0f, 0x1f, 0x00 },
+		{ 0x0f, 0x1f, 0x40, 0x00 },
+		{ 0x0f, 0x1f, 0x44, 0x00, 0x00 },
+		{ 0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00 },
+		{ 0x0f, 0x1f, 0x80, 0x00, 0x00, 0x00, 0x00 },
+		{ 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00 },
+		{ 0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00 },
+	};
+
+	while (n) {
+		uint64_t k = n < sizeof(nop[0]) ? n : sizeof(nop[0]);
+
+		put(e, nop[k - 1], k);
+		n -= k;
+	}
+}
+
 static int encode_place(const struct emit_plan *plan, uint32_t index, uint8_t *text,
 			struct err *err)
 {
@@ -221,6 +245,7 @@ static int encode_place(const struct emit_plan *plan, uint32_t index, uint8_t *t
 		return -1;
 	if (p->jumps && put_jmp(&e, item, dest_addr(plan, &p->jump), e.block->addr) < 0)
 		return -1;
+	put_nops(&e, emit_place_fill(plan, index));
 	assert(e.at == emit_place_addr(plan, index) + emit_place_size(plan, index));
 	return 0;
 }

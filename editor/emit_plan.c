@@ -20,7 +20,8 @@
 #include "lib/blockmap.h"
 #include "lib/err.h"
 
-enum { LOOP_LONG = 9, JMP_SHORT = 2, JMP_LONG = 5, JCC_LONG = 6, XBEGIN_LEN = 6, HOT_ALIGN = 16 };
+enum { LOOP_LONG = 9, JMP_SHORT = 2, JMP_LONG = 5, JCC_LONG = 6, XBEGIN_LEN = 6 };
+enum { HOT_ALIGN = 16, BLOCK_ALIGN = 16, BLOCK_MAX_SKIP = 10 };	/* bytes */
 
 const char *emit_fn_text(const struct prog *prog, const struct fn *fn)
 {
@@ -139,7 +140,8 @@ static bool has_fall(const struct block *b)
 	return b->fall != NO_BLOCK || b->fall_out != 0;
 }
 
-/* Decides how place `i` ends; `next` is the place behind it in the same part, or NO_PLACE. */
+/* Decides how place `i` ends; `next` is the place behind it in the same part, or NO_PLACE.  `fills`
+ * says for now only that control runs off its end into `next`. */
 static int decide_end(struct emit_plan *plan, uint32_t i, uint32_t next)
 {
 	struct emit_place *p = &plan->place[i];
@@ -156,7 +158,8 @@ static int decide_end(struct emit_plan *plan, uint32_t i, uint32_t next)
 			return -1;
 		p->branch = taken;
 		if (last_insn(fn, b)->kind == INSN_JMP) {
-			p->branched = taken.place == NO_PLACE || taken.place != next;
+			p->fills = taken.place != NO_PLACE && taken.place == next;
+			p->branched = !p->fills;
 			return 0;
 		}
 		if (!has_fall(b))
@@ -167,11 +170,12 @@ static int decide_end(struct emit_plan *plan, uint32_t i, uint32_t next)
 	if (find_dest(plan, p->fn, b->fall, b->fall_out, &fall) < 0)
 		return -1;
 	p->jump = fall;
-	if (fall.place != NO_PLACE && fall.place == next)
+	p->fills = fall.place != NO_PLACE && fall.place == next;
+	if (p->fills)
 		return 0;
 	if (p->branched && last_insn(fn, b)->kind == INSN_JCC && taken.place != NO_PLACE &&
 	    taken.place == next) {
-		p->inverted = true;
+		p->inverted = p->fills = true;
 		p->branch = fall;
 		return 0;
 	}
@@ -215,15 +219,54 @@ static void set_block_branch(struct relax_item *item, const struct insn *insn,
 	}
 }
 
-static void add_items(struct emit_plan *plan, struct emit_place *p)
+/* How often control runs into the place behind `p` over the gap between them. */
+static double runs_over(const struct emit_plan *plan, const struct emit_place *p)
 {
+	const struct fn *fn = &plan->prog->fn[p->fn];
+	const struct block *b = &fn->block[p->block];
+
+	if (!p->fills)
+		return 0;
+	return p->inverted || last_insn(fn, b)->kind == INSN_JMP ? b->taken_count : b->fall_count;
+}
+
+/* Alignment of a place, whose predecessor's end is decided.  A branch target is fetched best from
+ * the start of a 16-byte line, but NOPs that run cost as well: so a block is aligned when it is
+ * known to run and branches reach it at least as often as control runs into it from above. */
+static void align_place(const struct emit_plan *plan, uint32_t i, struct relax_item *item)
+{
+	const struct emit_place *p = &plan->place[i];
+	const struct fn *fn = &plan->prog->fn[p->fn];
+	const struct block *b = &fn->block[p->block];
+
+	item->align = 1;
+	if (p->cold)
+		return;
+	if (p->starts_piece) {
+		item->align = HOT_ALIGN;
+		return;
+	}
+
+	double over = runs_over(plan, &plan->place[i - 1]);
+
+	if (b->count <= 0 || b->count - over < over)
+		return;
+	item->align = BLOCK_ALIGN;
+	item->max_skip = BLOCK_MAX_SKIP;
+}
+
+static void add_items(struct emit_plan *plan, uint32_t i)
+{
+	struct emit_place *p = &plan->place[i];
 	const struct fn *fn = &plan->prog->fn[p->fn];
 	const struct block *b = &fn->block[p->block];
 	struct relax_item item = { .target = RELAX_NONE };
 
-	for (uint32_t i = 0; i < p->nkept; i++)
-		item.size += fn->insn[b->insn + i].len;
-	item.align = p->starts_piece && !p->cold ? HOT_ALIGN : 1;
+	align_place(plan, i, &item);
+	if (i > 0)
+		plan->place[i - 1].fills &= item.align > 1;
+	for (uint32_t k = 0; k < p->nkept; k++)
+		item.size += fn->insn[b->insn + k].len;
 	p->item = plan->nitem;
 	if (p->branched)
 		set_block_branch(&item, last_insn(fn, b), &p->branch);
@@ -253,7 +296,7 @@ static int decide_all(struct emit_plan *plan, struct err *err)
 				       emit_fn_text(plan->prog, fn), (unsigned long long)
 				       fn->block[plan->place[i].block].addr);
 		}
-		add_items(plan, &plan->place[i]);
+		add_items(plan, i);
 	}
 	for (uint32_t i = 0; i < plan->nitem; i++)	/* from places to items */
 		if (plan->item[i].target < RELAX_FAR)

@@ -3,7 +3,8 @@
  * Every copied instruction has the rule set that the original has at it.  A synthetic jmp runs when
  * the block is through, so it has the one that the original has behind the block's last byte, be
  * it in another FDE; where that is none, or behind a call at a range's end (which as a rule does
- * not come back), the one at the last instruction.
+ * not come back), the one at the last instruction.  NOPs in front of an aligned place
+ * likewise; behind a branch, which leaves the frame as it is, they have the branch's.
  *
  * A piece is one FDE: adjacent places of a function's part whose blocks share a CIE (an entry range
  * and its fragment may have different ones).
@@ -76,6 +77,7 @@ static void add_place(struct fill *f, uint32_t index, const struct fde *fde)
 	const struct fn *fn = &plan->prog->fn[p->fn];
 	const struct block *b = &fn->block[p->block];
 	const struct relax_item *item = &plan->item[p->item];
+	const struct insn *last = &fn->insn[b->insn + b->ninsn - 1];
 	new_vaddr at = emit_place_addr(plan, index);
 	uint32_t ncode = p->nkept + p->branched;
 
@@ -93,6 +95,14 @@ static void add_place(struct fill *f, uint32_t index, const struct fde *fde)
 
 		add_row(f, emit_place_addr(plan, index) + emit_place_size(plan, index) - jump_size,
 			state_behind(f, fde, fn, b));
+	}
+	if (emit_place_fill(plan, index)) {
+		bool branch = last->kind == INSN_JMP || last->kind == INSN_JCC ||
+			      last->kind == INSN_LOOP || last->kind == INSN_XBEGIN;
+
+		add_row(f, emit_place_addr(plan, index) + emit_place_code(plan, index),
+			branch ? state_at(f, fde, prog_insn_addr(plan->prog, last)) :
+				 state_behind(f, fde, fn, b));
 	}
 	f->piece.v[f->piece.n - 1].len = emit_place_addr(plan, index) +
 					 emit_place_size(plan, index) -

@@ -47,6 +47,8 @@ int edit_optimize(struct bytes original, const struct profile *profile,
 			       options->all ? "of it" : "with samples");
 	if (infer_counts(prog, err) < 0 || passes_run(prog, options, err) < 0)
 		return -1;
+	if (prog->norder == 0)
+		return err_set(err, ERR_REFUSED, "no function with samples is worth moving");
 	s.exttsp_before = normalised_score(prog, true);
 	s.exttsp_after = normalised_score(prog, false);
 	if (emit_generation(prog, options->generation, generation, map, &s, err) < 0)

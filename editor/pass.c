@@ -113,6 +113,13 @@ static double fn_score(const struct fn *fn, bool original_order, double *weight)
 	return score;
 }
 
+double pass_fn_gain(const struct fn *fn)
+{
+	double weight = 0;
+
+	return fn_score(fn, false, &weight) - fn_score(fn, true, &weight);
+}
+
 double pass_score(const struct prog *prog, bool original_order, double *edge_weight)
 {
 	double score = 0;

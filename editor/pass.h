@@ -23,15 +23,17 @@ int passes_run(struct prog *prog, const struct edit_options *options, struct err
 /* Ext-TSP score summed over the moved functions, by the sizes of the original blocks: laid out as
  * they were, or as fn->order and block->cold say (cold blocks count as far away).  *edge_weight
  * gets the sum of all edge counts, which the score of an ideal layout would about reach. */
+/* By how much the new layout of a function scores above its original one. */
+double pass_fn_gain(const struct fn *fn);
 double pass_score(const struct prog *prog, bool original_order, double *edge_weight);
 
 /* needs: counts.  Changes: fn->order.  Keeps: cold, prog->order. */
 int pass_align(struct prog *prog, const struct edit_options *options, struct err *err);
 /* needs: counts.  Changes: block->cold.  Keeps: order. */
 int pass_fluff(struct prog *prog, const struct edit_options *options, struct err *err);
-/* needs: counts, cold.  Changes: prog->order.  Keeps: fn->order, cold. */
+/* needs: counts, cold.  Changes: prog->order, fn->moved.  Keeps: fn->order, cold. */
 int pass_layout(struct prog *prog, const struct edit_options *options, struct err *err);
-/* test only; needs nothing.  Changes fn->order, cold and prog->order to any valid ones. */
+/* test only; needs nothing.  Changes fn->order, cold, counts and prog->order to any valid ones. */
 int pass_shuffle(struct prog *prog, const struct edit_options *options, struct err *err);
 
 #endif

@@ -1,7 +1,8 @@
 /* pass_layout.c - procedure layout: functions that call each other often stand close together
  *
- * needs: counts, cold.  Changes: prog->order.  Keeps: fn->order, cold.
+ * needs: counts, cold.  Changes: prog->order, fn->moved.  Keeps: fn->order, cold.
  *
+ * Functions whose move would not pay are left where they are (worth.h), unless all are to move.
  * The call graph is weighted by the counts of the calling blocks; sizes are those of what stays
  * in the hot text.  proclayout.h orders.
  */
@@ -9,6 +10,7 @@
 
 #include "editor/passgraph.h"
 #include "editor/proclayout.h"
+#include "editor/worth.h"
 
 static uint64_t hot_size(const struct fn *fn)
 {
@@ -21,6 +23,9 @@ static uint64_t hot_size(const struct fn *fn)
 
 int pass_layout(struct prog *prog, const struct edit_options *options, struct err *err)
 {
+	if (!options->all)
+		worth_select(prog);
+
 	struct arena *a = prog->arena;
 	uint32_t n = prog->norder, nedge = 0;
 	uint32_t *proc_of = arena_array(a, prog->nfn, sizeof(*proc_of));
@@ -30,7 +35,6 @@ int pass_layout(struct prog *prog, const struct edit_options *options, struct er
 	double *samples = arena_array(a, n, sizeof(*samples));
 	struct proc_edge *edge = arena_array(a, prog->ncall, sizeof(*edge));
 
-	(void)options;
 	(void)err;
 	for (uint32_t f = 0; f < prog->nfn; f++)
 		proc_of[f] = NO_FN;

@@ -1,8 +1,9 @@
 /* pass_shuffle.c - any valid layout, drawn by chance: for tests of everything behind the passes
  *
- * needs: nothing.  Changes: fn->order, cold, prog->order.
+ * needs: nothing.  Changes: fn->order, cold, counts, prog->order.
  *
- * The entry block stays first and is not cold; all else is drawn from options->seed.
+ * The entry block stays first and is not cold; all else is drawn from options->seed.  Emit aligns
+ * blocks by their counts, so those are drawn as well.
  */
 #include "editor/pass.h"
 
@@ -37,8 +38,10 @@ int pass_shuffle(struct prog *prog, const struct edit_options *options, struct e
 
 		if (fn->nblock > 1)
 			shuffle(fn->order + 1, fn->nblock - 1, &state);
-		for (uint32_t b = 1; b < fn->nblock; b++)
+		for (uint32_t b = 1; b < fn->nblock; b++) {
 			fn->block[b].cold = draw(&state) % 8 < cold_of_8;
+			fn->block[b].count = draw(&state) % 4 == 0;
+		}
 	}
 	shuffle(prog->order, prog->norder, &state);
 	return 0;

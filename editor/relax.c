@@ -10,13 +10,19 @@
 
 enum { MAX_ROUNDS = 64 };
 
+static uint64_t padding(const struct relax_item *item, uint64_t at)
+{
+	uint64_t pad = item->align > 1 ? -at & (item->align - 1) : 0;
+
+	return item->max_skip && pad > item->max_skip ? 0 : pad;
+}
+
 static uint64_t place(struct relax_item *item, uint32_t nitem)
 {
 	uint64_t at = 0;
 
 	for (uint32_t i = 0; i < nitem; i++) {
-		if (item[i].align > 1)
-			at = (at + item[i].align - 1) & ~(uint64_t)(item[i].align - 1);
+		at += padding(&item[i], at);
 		item[i].addr = at;
 		at += relax_size(&item[i]);
 	}

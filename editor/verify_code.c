@@ -11,7 +11,8 @@
  *
  * WAYS OUT   Each way of the original (taken, fall-through) has exactly one way in the image, and
  *            verify_leads() says whether it arrives at the same place.  A way that runs off the
- *            end of the image arrives at the byte behind it, so that must be an image.  Behind
+ *            end of the image, perhaps over NOPs, arrives at the byte behind it, so that must be
+ *            an image.  Behind
  *            the last instruction at most one jump is allowed, and behind `loop` and its kin,
  *            which reach 127 bytes only, a second one for the taken way:
  *                loop L1;  jmp fall;  L1: jmp taken
@@ -196,13 +197,31 @@ static uint32_t read_jmp(const struct side *g, uint32_t skip, new_vaddr *to)
 	return 0;
 }
 
-/* Everything left of the image is one way out, to `dest`: nothing, or one jump, which may have
- * the prefixes of the original's. */
+/* NOPs that the image ends with, in front of an aligned image behind it. */
+static int match_fill(struct match *m, vaddr dest, vaddr last, bool last_transfers)
+{
+	struct insn insn;
+	vaddr target;
+
+	while (m->g.code.n && insn_decode(m->g.code, m->g.addr, &insn, &target) &&
+	       insn.kind == INSN_NOP) {
+		if (verify_row_jump(m->v, &m->rows, last, last_transfers, dest, m->g.addr,
+				    insn.len) < 0)
+			return -1;
+		advance(&m->g, insn.len);
+	}
+	return 0;
+}
+
+/* Everything left of the image is one way out, to `dest`: nothing, or NOPs, or one jump, which may
+ * have the prefixes of the original's. */
 static int match_way(struct match *m, vaddr dest, vaddr last, bool last_transfers)
 {
-	new_vaddr to = m->g.addr;
 	uint32_t len = 0;
 
+	if (match_fill(m, dest, last, last_transfers) < 0)
+		return -1;
+	new_vaddr to = m->g.addr;
 	if (m->g.code.n) {
 		len = read_jmp(&m->g, m->insn.kind == INSN_JMP ? same_prefixes(m) : 0, &to);
 		if (len == 0 || len != m->g.code.n)

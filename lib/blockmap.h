@@ -15,7 +15,8 @@
  * `gen` counts from gen_base, the first byte of new text: [0, hot_size) is hot text,
  * [hot_size, hot_size + fluff_size) is fluff text.  `orig` counts from orig_base.
  * A block's image has its original's instructions in order, without trailing padding NOPs, its
- * last branch re-encoded, and behind them at most one synthetic jmp; gen_size covers all of it.
+ * last branch re-encoded, and behind them at most one synthetic jmp, or NOPs that lead into an
+ * aligned image behind it; gen_size covers all of it.
  * (A LOOP or JRCXZ out of reach of 8 bits is re-encoded as `loop +2; jmp +5; jmp rel32 TARGET`.)
  * No original block has two images.  One whose image is empty (nothing but NOPs, or a lone JMP to
  * what comes next) is not listed: what led to it leads on to the image of its successor.

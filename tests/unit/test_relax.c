@@ -70,6 +70,19 @@ static void starts_are_aligned(void **state)
 	assert_int_equal(item[2].addr, 20);
 }
 
+static void no_more_is_skipped_than_allowed(void **state)
+{
+	struct relax_item item[] = { CODE(5), CODE(1), CODE(1) };
+
+	(void)state;
+	item[1].align = item[2].align = 16;
+	item[1].max_skip = 10;			/* 11 bytes would be needed */
+	item[2].max_skip = 10;			/* 10 are */
+	assert_int_equal(relax_run(item, 3), 17);
+	assert_int_equal(item[1].addr, 5);
+	assert_int_equal(item[2].addr, 16);
+}
+
 /* Every item's branch goes 25 items on, so one that grows pushes those before it: more rounds than
  * the limit, which must still end in a valid row. */
 static void a_row_of_dominoes_ends_valid(void **state)
@@ -101,6 +114,7 @@ int main(void)
 		cmocka_unit_test(growing_one_can_grow_another),
 		cmocka_unit_test(far_branches_are_long_at_once),
 		cmocka_unit_test(starts_are_aligned),
+		cmocka_unit_test(no_more_is_skipped_than_allowed),
 		cmocka_unit_test(a_row_of_dominoes_ends_valid),
 	};
 

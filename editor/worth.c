@@ -1,0 +1,71 @@
+/* worth.c - which functions gain more by moving than their entry jumps cost
+ *
+ * Calls from moved code go straight to the image of a moved function.  Everything else that
+ * enters it (function pointers, calls through the PLT, calls from code that stays) comes to the
+ * original entry and from there over one more jump.  That jump is a taken branch, which is what
+ * one edge of weight 1 that becomes a fall-through saves in the Ext-TSP score.  So both are in
+ * the same unit, executions:
+ *
+ *	gain = score of the new order - score of the original order
+ *	cost = entries - direct calls from moved functions
+ *
+ * A function with gain < cost stays where it is; then its own direct calls no longer count for
+ * its callees, so the rest is looked at again until nothing changes.  The set only shrinks.
+ */
+#include "editor/worth.h"
+
+#include "editor/pass.h"
+
+struct arrivals {		/* direct calls of one function, executions */
+	double moved, stayed;	/* from moved and from other functions */
+};
+
+static void count_arrivals(const struct prog *prog, struct arrivals *arrivals)
+{
+	for (uint32_t i = 0; i < prog->nfn; i++)
+		arrivals[i] = (struct arrivals){ 0 };
+	for (uint32_t i = 0; i < prog->ncall; i++) {
+		const struct call_site *c = &prog->call[i];
+		const struct fn *caller = &prog->fn[c->caller];
+		double n = caller->block[c->block].count;
+
+		if (caller->moved)
+			arrivals[c->callee].moved += n;
+		else
+			arrivals[c->callee].stayed += n;
+	}
+}
+
+/* Executions of the entry jump.  Entries and calls are estimates of their own, so a difference
+ * alone proves nothing: a function whose address nobody holds is entered by its callers only. */
+static double entry_jumps(const struct fn *fn, const struct arrivals *a)
+{
+	double rest = fn->entry_count - a->moved;
+
+	if (!fn->block[0].pinned && rest > a->stayed)
+		rest = a->stayed;
+	return rest > 0 ? rest : 0;
+}
+
+void worth_select(struct prog *prog)
+{
+	struct arrivals *arrivals = arena_array(prog->arena, prog->nfn, sizeof(*arrivals));
+	double *gain = arena_array(prog->arena, prog->nfn, sizeof(*gain));
+	uint32_t before;
+
+	for (uint32_t i = 0; i < prog->norder; i++)
+		gain[prog->order[i]] = pass_fn_gain(&prog->fn[prog->order[i]]);
+	do {
+		before = prog->norder;
+		prog->norder = 0;
+		count_arrivals(prog, arrivals);
+		for (uint32_t i = 0; i < before; i++) {
+			uint32_t f = prog->order[i];
+			struct fn *fn = &prog->fn[f];
+
+			fn->moved = gain[f] >= entry_jumps(fn, &arrivals[f]);
+			if (fn->moved)
+				prog->order[prog->norder++] = f;
+		}
+	} while (prog->norder < before);
+}
