@@ -128,11 +128,12 @@ static int work(struct job *job, void *arg, struct err *err)
 	const struct ctx *ctx = arg;
 	struct prog prog = { 0 };
 
-	if (job->in[0].mode & (S_ISUID | S_ISGID))
-		return err_set(err, ERR_REFUSED, "'%s': set-user-id or set-group-id file",
-			       job->in[0].arg);
+	if (job->in[0].mode & (S_ISUID | S_ISGID)) {
+		err_set(err, ERR_REFUSED, "set-user-id or set-group-id file");
+		return job_wrap(job, 0, err);
+	}
 	if (prog_analyze(job->in[0].bytes, job->arena, &prog, err) < 0)
-		return err_wrap(err, "'%s'", job->in[0].arg);
+		return job_wrap(job, 0, err);
 	if (ctx->table)
 		write_block_table(&prog, &job->out[0].bytes);
 	struct table *both[] = { summary(&prog, job->in[0].arg), reasons(&prog) };

@@ -45,7 +45,7 @@ static int disassemble(struct job *job, void *arg, struct err *err)
 	struct disassemble_info info;
 
 	if (image_parse(job->in[0].bytes, job->arena, &img, err) < 0)
-		return err_wrap(err, "'%s'", job->in[0].arg);
+		return job_wrap(job, 0, err);
 	struct bytes code = image_at(&img, ctx->start, ctx->size);
 	if (!code.p)
 		return err_set(err, ERR_INPUT, "'%s': 0x%" PRIx64 " + %" PRIu64

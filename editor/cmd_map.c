@@ -22,7 +22,7 @@ static int map_bytes(struct job *job, struct bytes *out, struct err *err)
 	struct image img = { 0 };
 
 	if (image_parse(job->in[0].bytes, job->arena, &img, err) < 0)
-		return err_wrap(err, "'%s'", job->in[0].arg);
+		return job_wrap(job, 0, err);
 	const struct section *s = image_section(&img, ".morph.map");
 	if (!s)
 		return err_set(err, ERR_INPUT, "'%s' is not a generation: it has no block map",
@@ -68,7 +68,7 @@ static int work(struct job *job, void *arg, struct err *err)
 	if (map_bytes(job, &b, err) < 0)
 		return -1;
 	if (blockmap_read(b, &map, err) < 0)
-		return err_wrap(err, "'%s': block map", job->in[0].arg);
+		return job_wrap(job, 0, err);
 	struct table *t = table_new("addresses", 4, col);
 	for (int i = 0; i < ctx->naddress; i++) {
 		uint64_t addr;
@@ -119,7 +119,7 @@ static int extract(struct job *job, void *arg, struct err *err)
 	if (map_bytes(job, &b, err) < 0)
 		return -1;
 	if (blockmap_read(b, &map, err) < 0)
-		return err_wrap(err, "'%s': block map", job->in[0].arg);
+		return job_wrap(job, 0, err);
 	blockmap_free(&map);
 	wr_raw(&job->out[0].bytes, b.p, b.n);
 	return 0;

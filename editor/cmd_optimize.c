@@ -36,16 +36,17 @@ static int work(struct job *job, void *arg, struct err *err)
 	struct profile profile;
 	struct edit_stats stats = { 0 };
 
-	if (job->in[0].mode & (S_ISUID | S_ISGID))
-		return err_set(err, ERR_REFUSED, "'%s': set-user-id or set-group-id file",
-			       job->in[0].arg);
+	if (job->in[0].mode & (S_ISUID | S_ISGID)) {
+		err_set(err, ERR_REFUSED, "set-user-id or set-group-id file");
+		return job_wrap(job, 0, err);
+	}
 	if (ctx->has_profile &&
 	    profile_read(job->in[1].bytes, job->arena, &profile, err) < 0)
-		return err_wrap(err, "'%s'", job->in[1].arg);
+		return job_wrap(job, 1, err);
 	if (edit_optimize(job->in[0].bytes, ctx->has_profile ? &profile : NULL, &ctx->options,
 			  job->arena, &job->out[OUT_GENERATION].bytes, &job->out[OUT_MAP].bytes,
 			  &stats, err) < 0)
-		return err_wrap(err, "'%s'", job->in[0].arg);
+		return job_wrap(job, 0, err);
 	write_stats(&stats, job->arena, &job->out[OUT_STATS].bytes);
 	return 0;
 }

@@ -12,7 +12,7 @@ static int work(struct job *job, void *ctx, struct err *err)
 
 	(void)ctx;
 	if (verify_generation(job->in[0].bytes, job->in[1].bytes, job->arena, &stats, err) < 0)
-		return err_wrap(err, "'%s'", job->in[1].arg);
+		return job_wrap(job, 1, err);
 	digest_hex(&stats.original, hex);
 	printf("generation %u of %s: the same program (%u blocks, %u instructions, %u entries, "
 	       "%u tables, %u unwind rows)\n", stats.generation, hex, stats.blocks,

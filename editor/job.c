@@ -22,6 +22,13 @@ struct opened {			/* the parent's view of one output */
 	char *temporary;	/* NULL: written in place ("fd:N") or not wanted */
 };
 
+int job_wrap(const struct job *job, int i, struct err *err)
+{
+	const char *arg = job->in[i].arg;
+
+	return strncmp(arg, "fd:", 3) == 0 ? -1 : err_wrap(err, "'%s'", arg);
+}
+
 static int open_output(struct job_out *out, struct opened *o, struct err *err)
 {
 	*o = (struct opened){ .fd = -1 };
@@ -57,7 +64,7 @@ static int work_confined(struct job *job, const int *in_fd, const struct opened 
 		struct job_in *in = &job->in[i];
 
 		if (io_read_all(in_fd[i], MAX_INPUT, job->arena, &in->bytes, &err) < 0) {
-			err_wrap(&err, "'%s'", in->arg);
+			(void)job_wrap(job, i, &err);	/* already failing */
 			goto fail;
 		}
 	}

@@ -40,6 +40,10 @@ struct job {
 	void *ctx;
 };
 
+/* Puts "'PATH'" of input `i` in front of the message; not when the input is an inherited descriptor,
+ * whose path only the caller knows.  Returns -1. */
+int job_wrap(const struct job *job, int i, struct err *err);
+
 /* The exit code of the command: 0, or as err_exit_code() says; one line on stderr if not 0. */
 int job_run(struct job *job);
 

@@ -35,6 +35,15 @@ DELETE FROM sale WHERE day IN (SELECT day FROM sale GROUP BY day ORDER BY sum(am
 SELECT what, count(*), sum(n) FROM log GROUP BY what;
 SELECT name, score FROM person WHERE name GLOB 'p1*' EXCEPT SELECT name, score FROM person WHERE age < 40 ORDER BY 2 DESC, 1 LIMIT 15;
 EXPLAIN QUERY PLAN SELECT * FROM person JOIN sale ON sale.person = person.id WHERE city = 'city3';
+.mode json
+SELECT * FROM sale WHERE id <= @N@ * 2;
+.mode csv
+SELECT * FROM person JOIN sale ON sale.person = person.id WHERE day < 60;
+.mode box
+SELECT * FROM person WHERE id <= @N@ / 5;
+.mode insert copy
+SELECT name, score, note FROM person JOIN sale ON sale.person = person.id WHERE day > 330;
+.mode list
 VACUUM;
 PRAGMA integrity_check;
 SELECT * FROM no_such_table;
