@@ -1,6 +1,6 @@
 /* emit.c - from an annotated and laid out program to the bytes of a generation
  *
- * Needs: prog->order, fn->order, block->cold.  The steps:
+ * Needs: prog->order, fn->order, block->cold and warm.  The steps:
  *
  *   emit_plan_fill      what goes where and how each block ends; sizes of everything
  *   elfout_plan/place   addresses of new text, tables, unwind sections

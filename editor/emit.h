@@ -30,7 +30,7 @@ struct emit_place {
 	bool branched, inverted, jumps;
 	bool fills;			/* runs over NOPs into the next place, which is aligned */
 	bool starts_piece;		/* first block of a function's hot or fluff part */
-	bool cold;
+	bool hot;			/* in the hot text */
 	struct emit_dest branch, jump;
 };
 
@@ -41,7 +41,7 @@ struct emit_table {			/* a new jump table */
 
 struct emit_plan {
 	const struct prog *prog;
-	struct emit_place *place;	/* [nplace] in emit order: all hot ones, then all cold ones */
+	struct emit_place *place;	/* [nplace] in emit order: all hot, all warm, all cold ones */
 	struct relax_item *item;	/* [nitem] */
 	uint32_t **place_of;		/* [nfn] -> [nblock] index in place[], NULL if not moved.  An
 					 * empty block has that of the block it runs into */

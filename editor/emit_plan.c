@@ -1,9 +1,10 @@
 /* emit_plan.c - which block goes where in new text, and how each of them ends
  *
  * ORDER    For every function in prog->order its hot blocks in fn->order; behind all of them, for
- *          every function again, its cold blocks.  Padding is left out.  NOPs at a block's end are
- *          left out, except one that stands right behind a call.  A block of nothing but NOPs
- *          is empty then: what leads to it leads to what it runs into.
+ *          every function again, its warm blocks, and then the cold ones: these two are the fluff
+ *          text.  Padding is left out.  NOPs at a block's end are left out, except one that stands
+ *          right behind a call.  A block of nothing but NOPs is empty then: what leads to it leads
+ *          to what it runs into.
  *
  * ENDS     With the next placed block of the same part known, a block ends as it did, or with its
  *          branch inverted, or with a synthetic jmp behind; a JMP to what comes next goes away.
@@ -79,7 +80,14 @@ static bool is_empty(const struct fn *fn, const struct block *b)
 	       !ends_in_branch(fn, b);
 }
 
-static void add_places(struct emit_plan *plan, uint32_t f, bool cold)
+enum heat { HOT, WARM, COLD, NHEAT };
+
+static enum heat heat_of(const struct block *b)
+{
+	return b->cold ? COLD : b->warm ? WARM : HOT;
+}
+
+static void add_places(struct emit_plan *plan, uint32_t f, enum heat heat)
 {
 	const struct fn *fn = &plan->prog->fn[f];
 	bool first = true;
@@ -87,11 +95,11 @@ static void add_places(struct emit_plan *plan, uint32_t f, bool cold)
 	for (uint32_t i = 0; i < fn->nblock; i++) {
 		const struct block *b = &fn->block[fn->order[i]];
 
-		if (b->cold != cold || b->padding || is_empty(fn, b))
+		if (heat_of(b) != heat || b->padding || is_empty(fn, b))
 			continue;
 		plan->place_of[f][fn->order[i]] = plan->nplace;
 		plan->place[plan->nplace++] = (struct emit_place){
-			.fn = f, .block = fn->order[i], .starts_piece = first, .cold = cold,
+			.fn = f, .block = fn->order[i], .starts_piece = first, .hot = heat == HOT,
 		};
 		first = false;
 	}
@@ -240,7 +248,7 @@ static void align_place(const struct emit_plan *plan, uint32_t i, struct relax_i
 	const struct block *b = &fn->block[p->block];
 
 	item->align = 1;
-	if (p->cold)
+	if (!p->hot)
 		return;
 	if (p->starts_piece) {
 		item->align = HOT_ALIGN;
@@ -361,11 +369,12 @@ int emit_plan_fill(struct emit_plan *plan, const struct prog *prog, struct err *
 		return err_set(err, ERR_REFUSED, "too many blocks");
 	plan->place = arena_array(prog->arena, nblock, sizeof(*plan->place));
 	plan->table = arena_array(prog->arena, ntable, sizeof(*plan->table));
-	for (uint32_t i = 0; i < prog->norder; i++)
-		add_places(plan, prog->order[i], false);
-	plan->nhot = plan->nplace;
-	for (uint32_t i = 0; i < prog->norder; i++)
-		add_places(plan, prog->order[i], true);
+	for (enum heat heat = HOT; heat < NHEAT; heat++) {
+		for (uint32_t i = 0; i < prog->norder; i++)
+			add_places(plan, prog->order[i], heat);
+		if (heat == HOT)
+			plan->nhot = plan->nplace;
+	}
 	for (uint32_t i = 0; i < prog->norder; i++)
 		if (resolve_empty(plan, prog->order[i], err) < 0 ||
 		    add_tables(plan, prog->order[i], err) < 0)

@@ -91,6 +91,8 @@ static int parse_block(struct parser *ps, struct text_fn *t, char **word, uint32
 			b.noreturn = true;
 		else if (strcmp(word[i], "cold") == 0)
 			b.cold = true;
+		else if (strcmp(word[i], "warm") == 0)
+			b.warm = true;
 		else if (strcmp(word[i], "size") == 0)
 			b.size = (uint32_t)strtoul(value, NULL, 10), i++;
 		else if (strcmp(word[i], "insns") == 0)

@@ -99,7 +99,7 @@ static double fn_score(const struct fn *fn, bool original_order, double *weight)
 			uint32_t id = original_order ? i : fn->order[i];
 			const struct block *b = &fn->block[id];
 
-			if ((original_order ? b->range > 0 : b->cold) == far)
+			if ((original_order ? b->range > 0 : b->cold || b->warm) == far)
 				order[n++] = id;
 		}
 		if (!far)

@@ -27,13 +27,13 @@ int passes_run(struct prog *prog, const struct edit_options *options, struct err
 double pass_fn_gain(const struct fn *fn);
 double pass_score(const struct prog *prog, bool original_order, double *edge_weight);
 
-/* needs: counts.  Changes: fn->order.  Keeps: cold, prog->order. */
+/* needs: counts.  Changes: fn->order.  Keeps: cold, warm, prog->order. */
 int pass_align(struct prog *prog, const struct edit_options *options, struct err *err);
-/* needs: counts.  Changes: block->cold.  Keeps: order. */
+/* needs: counts.  Changes: block->cold, block->warm.  Keeps: order. */
 int pass_fluff(struct prog *prog, const struct edit_options *options, struct err *err);
-/* needs: counts, cold.  Changes: prog->order, fn->moved.  Keeps: fn->order, cold. */
+/* needs: counts, cold, warm.  Changes: prog->order, fn->moved.  Keeps the rest. */
 int pass_layout(struct prog *prog, const struct edit_options *options, struct err *err);
-/* test only; needs nothing.  Changes fn->order, cold, counts and prog->order to any valid ones. */
+/* test only; needs nothing.  Changes fn->order, cold, warm, counts and prog->order to any valid ones. */
 int pass_shuffle(struct prog *prog, const struct edit_options *options, struct err *err);
 
 #endif

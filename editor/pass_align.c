@@ -1,6 +1,6 @@
 /* pass_align.c - branch alignment: the likely successor of a block is laid behind it
  *
- * needs: counts.  Changes: fn->order.  Keeps: cold, prog->order.
+ * needs: counts.  Changes: fn->order.  Keeps: cold, warm, prog->order.
  *
  * Blocks that run are ordered by exttsp.h.  Blocks without a count stand behind them in their
  * old order, padding last of all.  A function of which nothing is known keeps its order.

@@ -1,6 +1,6 @@
 /* pass_fluff.c - fluff removal: blocks that do not run go to the fluff text
  *
- * needs: counts.  Changes: block->cold.  Keeps: order.
+ * needs: counts.  Changes: block->cold, block->warm.  Keeps: order.
  *
  * A profile of samples is sparse, and a block that does run but stands in the fluff text costs
  * more than removing all the rest gains.  So no samples are not enough: a block is cold when
@@ -8,8 +8,9 @@
  *   - had it run for CHANCE of the executions of the blocks before it, it would have been seen:
  *     CLEAR_SAMPLES samples at least; or all blocks before it are cold; or it can only end in an
  *     abort.
- * Any other block without a count is warm: it stays in the hot text.  Blocks that the compiler
- * itself put into a .cold fragment are cold unless they have a count.  The entry never is.
+ * Any other block without a count is warm: it stands between the hot blocks of all functions, which
+ * are so packed as closely as can be, and the cold ones.  Blocks that the compiler itself put into
+ * a .cold fragment are cold unless they have a count.  The entry is always hot.
  */
 #include "editor/pass.h"
 
@@ -101,8 +102,12 @@ static void mark_fn(struct arena *a, struct fn *fn)
 			reach_successors(&w, w.queue[head], by);
 	}
 	for (uint32_t i = 1; i < fn->nblock; i++) {
-		if (fn->block[i].count <= 0 && !w.reached[i])
-			fn->block[i].cold = true;
+		struct block *b = &fn->block[i];
+
+		if (b->count > 0)
+			continue;
+		b->cold = b->cold || !w.reached[i] || b->range > 0;
+		b->warm = !b->cold;
 	}
 	fn->block[0].cold = false;
 }

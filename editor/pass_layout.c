@@ -1,6 +1,6 @@
 /* pass_layout.c - procedure layout: functions that call each other often stand close together
  *
- * needs: counts, cold.  Changes: prog->order, fn->moved.  Keeps: fn->order, cold.
+ * needs: counts, cold, warm.  Changes: prog->order, fn->moved.  Keeps: fn->order, cold, warm.
  *
  * Functions whose move would not pay are left where they are (worth.h), unless all are to move.
  * The call graph is weighted by the counts of the calling blocks; sizes are those of what stays
@@ -17,7 +17,8 @@ static uint64_t hot_size(const struct fn *fn)
 	uint64_t size = 0;
 
 	for (uint32_t i = 0; i < fn->nblock; i++)
-		size += fn->block[i].cold ? 0 : passgraph_block_size(fn, &fn->block[i]);
+		if (!fn->block[i].cold && !fn->block[i].warm)
+			size += passgraph_block_size(fn, &fn->block[i]);
 	return size;
 }
 

@@ -1,8 +1,8 @@
 /* pass_shuffle.c - any valid layout, drawn by chance: for tests of everything behind the passes
  *
- * needs: nothing.  Changes: fn->order, cold, counts, prog->order.
+ * needs: nothing.  Changes: fn->order, cold, warm, counts, prog->order.
  *
- * The entry block stays first and is not cold; all else is drawn from options->seed.  Emit aligns
+ * The entry block stays first and is hot; all else is drawn from options->seed.  Emit aligns
  * blocks by their counts, so those are drawn as well.
  */
 #include "editor/pass.h"
@@ -40,6 +40,7 @@ int pass_shuffle(struct prog *prog, const struct edit_options *options, struct e
 			shuffle(fn->order + 1, fn->nblock - 1, &state);
 		for (uint32_t b = 1; b < fn->nblock; b++) {
 			fn->block[b].cold = draw(&state) % 8 < cold_of_8;
+			fn->block[b].warm = !fn->block[b].cold && draw(&state) % 4 == 0;
 			fn->block[b].count = draw(&state) % 4 == 0;
 		}
 	}

@@ -220,8 +220,8 @@ static int prepare(struct making *k, const char *path, struct err *err)
 	if (write_profile(k, err) < 0)
 		return -1;
 	if (k->samples < w->policy->min_samples && k->cl)
-		control_line(k->cl, "%s: only %.0f samples, the policy wants %u: blocks without "
-			     "one count as never executed", path, k->samples,
+		control_line(k->cl, "%s: only %.0f samples, the policy wants %u; more of them "
+			     "would give a better layout", path, k->samples,
 			     w->policy->min_samples);
 	k->original_fd = work_open_pristine(w, &k->m, err);
 	return k->original_fd < 0 ? -1 : 0;

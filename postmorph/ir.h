@@ -1,14 +1,14 @@
 /* ir.h - the annotated program: what a Morph compiler back-end would have told us
  *
  * PostMorph FILLS it (prog_analyze), the profile and inference fill the counts, passes PERMUTE
- * fn->order / prog->order and MARK block->cold, emit WRITES, verify REFUSES.  Nobody changes
+ * fn->order / prog->order and MARK block->cold and warm, emit WRITES, verify REFUSES.  Nobody changes
  * bytes in here.  Everything lives in the job's arena.
  *
  * INVARIANTS (ir_check)
  *   I1  fn[] ascends by entry; ranges of all functions are disjoint;
  *   I2  a function without skip is decoded completely: its blocks, in id order, ascend by address
  *       within a range, cover every byte of every range exactly once; block[0] begins at the entry;
- *   I3  fn->order is a permutation of its block ids that begins with 0, and block[0] is not cold;
+ *   I3  fn->order is a permutation of its block ids that begins with 0, and block[0] is hot;
  *   I4  edges agree with the last instruction of a block: see struct block;
  *   I5  prog->order lists exactly the functions with `moved`, each once, all without skip.
  */
@@ -66,7 +66,8 @@ struct block {
 	bool doomed;		/* by inference: leads only to calls that do not come back, traps */
 
 	/* marked by passes, read by emit */
-	bool cold;		/* goes to the fluff text */
+	bool cold;		/* does not run: last in the fluff text */
+	bool warm;		/* not cold, but not known to run either: first in the fluff text */
 };
 
 /* A jump table that may be replaced by a new one.  The new table gets exactly nentry entries;
@@ -103,7 +104,7 @@ struct fn {
 	struct block *block;	/* [nblock] */
 	struct jump_table *table;	/* [ntable] */
 	uint32_t *order;	/* [nblock] block ids, emit order; hot first is not required here:
-				 * emit takes !cold ones in this order, then cold ones in this order */
+				 * emit takes hot, warm and cold ones apart, each in this order */
 	uint32_t nrange, ninsn, nblock, ntable;
 	uint32_t patch_off;	/* the 5-byte jmp goes to entry + patch_off: 0, or 4 after endbr64 */
 	uint32_t unproven;	/* indirect jumps that may stay inside but have no proven table */

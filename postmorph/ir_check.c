@@ -79,8 +79,8 @@ static int check_permutation(const struct fn *fn, uint8_t *seen, struct err *err
 	}
 	if (fn->order[0] != 0)
 		return violated(fn, "I3: order does not begin with the entry", err);
-	if (fn->block[0].cold)
-		return violated(fn, "I3: the entry is cold", err);
+	if (fn->block[0].cold || fn->block[0].warm)
+		return violated(fn, "I3: the entry is not hot", err);
 	return 0;
 }
 

@@ -4,11 +4,11 @@
 #
 # Makes a private root with copies of the programs, a store, a socket and a policy of their own,
 # and starts morphd there; nothing of the system is changed.  Training runs and the runs that are
-# timed use different inputs.  PAIRS (9) and TRAIN (40 s) may be set.
+# timed use different inputs.  PAIRS (9) and TRAIN (80 s) may be set.
 set -u
 B=$(realpath "${B:-build}")
 work=$(realpath tests/programs/work)
-PAIRS=${PAIRS:-9} TRAIN=${TRAIN:-40}
+PAIRS=${PAIRS:-9} TRAIN=${TRAIN:-80}
 programs="perl sqlite3 bash sort gzip"
 # Program, size of its inputs: about half a second of CPU time each.
 sizes="perl:1000 sqlite3:5000 bash:6000 sort:25000 gzip:1500"
@@ -171,7 +171,7 @@ done
 
 step "samples of the running generation reach the original's profile through the block map"
 ctl --json list >"$root/result/list1.json"
-train $((TRAIN / 4))
+train $((TRAIN / 8))
 ctl status --sync >/dev/null
 ctl --json list >"$root/result/list2.json"
 for m in $(modules); do

@@ -4,6 +4,7 @@
  *   in g                       what follows is about function g; the first function before that
  *   want order b0 b2 b1        emit order
  *   want cold b1 b3            exactly these blocks are cold; `want cold` alone: none
+ *   want warm b2               likewise
  *   want count b1 >= 5         also = (within 1 %) and <=
  *   want edge b0 b2 = 10       sum over parallel edges
  *   want entry = 1
@@ -113,18 +114,19 @@ static void want_order(struct run *r, const char *line, char **word, uint32_t n)
 	}
 }
 
-static void want_cold(struct run *r, const char *line, char **word, uint32_t n)
+static void want_heat(struct run *r, const char *line, char **word, uint32_t n)
 {
+	bool cold = strcmp(word[0], "cold") == 0;
 	const struct fn *fn = &r->t.prog.fn[r->fn];
 
 	for (uint32_t b = 0; b < fn->nblock; b++) {
 		bool want = false;
 		char why[64];
 
-		for (uint32_t i = 0; i < n; i++)
+		for (uint32_t i = 1; i < n; i++)
 			want |= block_id(r, word[i]) == b;
-		(void)snprintf(why, sizeof(why), "b%u is %s", b, want ? "hot" : "cold");
-		if (fn->block[b].cold != want)
+		(void)snprintf(why, sizeof(why), "b%u is %s%s", b, want ? "not " : "", word[0]);
+		if ((cold ? fn->block[b].cold : fn->block[b].warm) != want)
 			fail_line(r, line, why);
 	}
 }
@@ -158,8 +160,8 @@ static void want(struct run *r, const char *line, char **word, uint32_t n)
 
 	if (n >= 1 && strcmp(word[0], "order") == 0)
 		want_order(r, line, word + 1, n - 1);
-	else if (n >= 1 && strcmp(word[0], "cold") == 0)
-		want_cold(r, line, word + 1, n - 1);
+	else if (n >= 1 && (strcmp(word[0], "cold") == 0 || strcmp(word[0], "warm") == 0))
+		want_heat(r, line, word, n);
 	else if (n == 4 && strcmp(word[0], "count") == 0)
 		want_number(r, line, fn->block[block_id(r, word[1])].count, word + 2);
 	else if (n == 5 && strcmp(word[0], "edge") == 0)
