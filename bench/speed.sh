@@ -1,13 +1,13 @@
 #!/bin/bash
 # speed.sh - how much faster the demo's programs become, on inputs that were not trained on
 #
-# Trains each program with the tick clock (TRAIN seconds, 20), optimizes and verifies it, then runs
+# Trains each program with the tick clock (TRAIN seconds, 40), optimizes and verifies it, then runs
 # original and generation alternately (PAIRS, 15).  Beside it figures that do not depend on the
 # machine's mood: instructions and level-1 instruction cache misses by cachegrind (32 KiB, 8 ways,
 # 64-byte lines), and the Ext-TSP score of the layout.
 . bench/common.bash
 [ "$(id -u)" = 0 ] || { echo "needs root: it samples"; exit 1; }
-PAIRS=${PAIRS:-15} TRAIN=${TRAIN:-20}
+PAIRS=${PAIRS:-15} TRAIN=${TRAIN:-40}
 result speed "How much faster programs become"
 
 mkdir -p "$T/bin" "$T/lib" "$T/new/bin" "$T/new/lib"
