@@ -115,6 +115,24 @@ static int run_job(struct priv *p, struct err *err)
 	return p->job ? 0 : reply_err(p, &why, err);
 }
 
+/* The original that the proof is about: with the very content that the manager named. */
+static int open_proof_original(const struct priv *p, const struct msg *m, struct err *err)
+{
+	struct digest d;
+
+	if (!digest_equal(&m->digest[0], &m->digest[1]))
+		return install_open_original(p->originals_fd, &m->digest[1], err);
+	int fd = open_elf(m->text, err);
+	if (fd < 0)
+		return -1;
+	int rc = digest_fd(fd, &d, err);
+	if (rc == 0 && !digest_equal(&d, &m->digest[1]))
+		rc = err_set(err, ERR_REFUSED, "'%s': changed meanwhile", m->text);
+	if (rc < 0)
+		close(fd);
+	return rc < 0 ? -1 : fd;
+}
+
 /* digest[]: expected at the path, original, generation.  First the proof, see finish_install(). */
 static int prove_install(struct priv *p, struct err *err)
 {
@@ -127,10 +145,7 @@ static int prove_install(struct priv *p, struct err *err)
 	int seals = fcntl(m->fd[0], F_GET_SEALS);
 	if (seals < 0 || (seals & MUST_SEALS) != MUST_SEALS)
 		return err_set(err, ERR_INPUT, "INSTALL of a file that could still change");
-	if (digest_equal(&m->digest[0], &m->digest[1]))
-		original = open_elf(m->text, &why);
-	else
-		original = install_open_original(p->originals_fd, &m->digest[1], &why);
+	original = open_proof_original(p, m, &why);
 	if (original < 0)
 		return reply_err(p, &why, err);
 	in[0] = original;

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "lib/digest.h"
 #include "lib/err.h"
 #include "manager/priv.h"
 
@@ -117,22 +118,50 @@ static void install_wants_a_sealed_file(void **state)
 	assert_int_equal(priv_request(&f->priv, &m, &err), -1);
 }
 
-static void install_wants_a_proof(void **state)
+/* A request to install something over this very program. */
+static struct msg install_over_self(void)
 {
-	struct fixture *f = *state;
 	struct msg m = { .type = MSG_INSTALL, .serial = 9, .nfd = 1 };
 	char *self = realpath("/proc/self/exe", NULL);
-	struct pollfd p[2];
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	struct err err;
-	int nfd;
 
-	strcpy(m.text, self);		/* the verifier here is /bin/false */
+	strcpy(m.text, self);
 	free(self);
+	assert_int_equal(digest_fd(fd, &m.digest[0], &err), 0);
+	close(fd);
+	m.digest[1] = m.digest[0];
 	m.num[MSG_INSTALL_memory_mib] = 4096;
 	m.num[MSG_INSTALL_cpu_s] = 10;
 	m.fd[0] = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	assert_int_equal(fcntl(m.fd[0], F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE), 0);
+	return m;
+}
+
+static void the_proof_is_about_the_named_content(void **state)
+{
+	struct fixture *f = *state;
+	struct msg m = install_over_self();
+	struct err err;
+	int nfd;
+
+	m.digest[0].b[0] ^= 1;
+	m.digest[1] = m.digest[0];
 	assert_int_equal(priv_request(&f->priv, &m, &err), 0);
+	assert_null(f->priv.job);
+	assert_int_equal(reply(f, &nfd), ERR_REFUSED);
+}
+
+static void install_wants_a_proof(void **state)
+{
+	struct fixture *f = *state;
+	struct msg m = install_over_self();
+	struct pollfd p[2];
+	struct err err;
+	int nfd;
+
+	assert_int_equal(priv_request(&f->priv, &m, &err), 0);
+	assert_non_null(f->priv.job);		/* the verifier here is /bin/false */
 	while (f->priv.busy) {
 		int timeout = priv_poll(&f->priv, p);
 
@@ -162,6 +191,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_program_is_opened, make, unmake),
 		cmocka_unit_test_setup_teardown(nothing_but_programs_is_opened, make, unmake),
 		cmocka_unit_test_setup_teardown(install_wants_a_sealed_file, make, unmake),
+		cmocka_unit_test_setup_teardown(the_proof_is_about_the_named_content, make, unmake),
 		cmocka_unit_test_setup_teardown(install_wants_a_proof, make, unmake),
 		cmocka_unit_test_setup_teardown(a_second_request_at_a_time_is_a_lie, make, unmake),
 	};
