@@ -92,10 +92,15 @@ role_pid() {		# parent | manager | monitor
 sha() { sha256sum "$1" | cut -d' ' -f1; }
 same_file() { [ "$(sha "$1")" = "$(sha "$2")" ]; }
 
-# Is what lies at bin/PROGRAM the original, or a generation proven of it?
+# Is what lies at bin/PROGRAM the original, or a generation proven of it?  Looked at through one
+# descriptor, since a swap may come at any moment.
 whole() {		# PROGRAM
-	same_file "$root/bin/$1" "$root/orig/$1" ||
-		"$B/morph-edit" verify "$root/orig/$1" "$root/bin/$1"
+	local rc=0 fd
+	exec {fd}<"$root/bin/$1" || return 1
+	same_file "/proc/self/fd/$fd" "$root/orig/$1" ||
+		"$B/morph-edit" verify "$root/orig/$1" "/proc/self/fd/$fd" || rc=1
+	exec {fd}<&-
+	return $rc
 }
 
 # A number of module bin/$1 in `list`: samples, generation, ...
