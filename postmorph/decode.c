@@ -5,13 +5,11 @@
  *   - branches with an operand size prefix that counts: 66 without REX.W truncates the target
  *     on one vendor's processors and not on the other's.
  */
-#include "postmorph/decode.h"
-
-#include <string.h>
+#include "postmorph/decode_form.h"
 
 #include <Zydis/Zydis.h>
 
-enum { MAX_LENGTH = 15, PREFIX_OPERAND_SIZE = 0x66 };
+enum { PREFIX_OPERAND_SIZE = 0x66 };
 
 static const ZydisDecoder *decoder(void)
 {
@@ -64,7 +62,7 @@ static bool has_effective_operand_size_prefix(const ZydisDecodedInstruction *in)
 }
 
 /* Finds the position-dependent field; false when it is one that cannot be moved. */
-static bool find_field(const ZydisDecodedInstruction *in, struct insn *out)
+static bool find_field(const ZydisDecodedInstruction *in, struct insn_form *out)
 {
 	if (in->raw.imm[0].is_relative) {
 		if (has_effective_operand_size_prefix(in) ||
@@ -82,44 +80,34 @@ static bool find_field(const ZydisDecodedInstruction *in, struct insn *out)
 	return true;
 }
 
-bool insn_decode(struct bytes code, vaddr addr, struct insn *out, vaddr *target)
+static void add_constant(struct insn_form *out, uint8_t off, bool is_wide, bool is_signed)
+{
+	out->constant[out->nconstant++] = (struct insn_constant){ off, is_wide, is_signed };
+}
+
+static void find_constants(const ZydisDecodedInstruction *in, struct insn_form *out)
+{
+	if (in->raw.disp.size == 32 && !(in->raw.modrm.mod == 0 && in->raw.modrm.rm == 5))
+		add_constant(out, in->raw.disp.offset, false, true);
+	for (int i = 0; i < 2; i++)
+		if (in->raw.imm[i].size >= 32 && !in->raw.imm[i].is_relative)
+			add_constant(out, in->raw.imm[i].offset, in->raw.imm[i].size == 64,
+				     in->raw.imm[i].is_signed);
+}
+
+bool insn_form_read(struct bytes code, struct insn_form *out)
 {
 	ZydisDecodedInstruction in;
 	ZydisDecoderContext context;
-	uint64_t n = code.n < MAX_LENGTH ? code.n : MAX_LENGTH;
+	uint64_t n = code.n < INSN_MAX_LENGTH ? code.n : INSN_MAX_LENGTH;
 
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder(), &context, code.p, n, &in)))
 		return false;
-	struct insn insn = { .len = in.length, .kind = kind_of(&in) };
-	if (!find_field(&in, &insn))
+	struct insn_form form = { .len = in.length, .kind = kind_of(&in),
+				  .has_modrm = in.attributes & ZYDIS_ATTRIB_HAS_MODRM };
+	if (!find_field(&in, &form))
 		return false;
-	*target = insn.field ? insn_target(&insn, code.p, addr) : 0;
-	*out = insn;
+	find_constants(&in, &form);
+	*out = form;
 	return true;
-}
-
-vaddr insn_target(const struct insn *insn, const uint8_t *code, vaddr addr)
-{
-	if (insn->field_size == 1)
-		return addr + insn->len + (vaddr)(int64_t)(int8_t)code[insn->field];
-	int32_t disp;
-
-	memcpy(&disp, code + insn->field, sizeof(disp));
-	return addr + insn->len + (vaddr)(int64_t)disp;
-}
-
-uint32_t insn_constants(struct bytes code, uint64_t out[INSN_MAX_CONSTANTS])
-{
-	ZydisDecodedInstruction in;
-	ZydisDecoderContext context;
-	uint32_t n = 0;
-
-	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder(), &context, code.p, code.n, &in)))
-		return 0;
-	if (in.raw.disp.size == 32 && !(in.raw.modrm.mod == 0 && in.raw.modrm.rm == 5))
-		out[n++] = (uint64_t)in.raw.disp.value;
-	for (int i = 0; i < 2; i++)
-		if (in.raw.imm[i].size >= 32 && !in.raw.imm[i].is_relative)
-			out[n++] = in.raw.imm[i].value.u;
-	return n;
 }

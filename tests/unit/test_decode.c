@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "postmorph/decode.h"
+#include "postmorph/decode_form.h"
 
 enum { AT = 0x401000, MAX = 15 };
 
@@ -127,12 +127,82 @@ static void finds_constants_that_may_be_addresses(void **state)
 	assert_int_equal(insn_constants((struct bytes){ rip, sizeof(rip) }, c), 0);
 }
 
+/* Bytes that differ from call to call. */
+static void fill_tail(uint8_t *p, uint32_t n, uint32_t *seed)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		*seed = *seed * 1664525 + 1013904223;
+		p[i] = (uint8_t)(*seed >> 24);
+	}
+}
+
+static void compare_forms(struct bytes code)
+{
+	struct insn_form want, got;
+	bool ok = insn_form_read(code, &want);
+
+	if (insn_form_recall(code, &got) != ok)
+		fail_msg("%02x %02x %02x %02x %02x: %s from memory", code.p[0], code.p[1],
+			 code.p[2], code.p[3], code.p[4], ok ? "not decoded" : "decoded");
+	if (!ok)
+		return;
+	bool same = got.len == want.len && got.kind == want.kind && got.field == want.field &&
+		    got.field_size == want.field_size && got.nconstant == want.nconstant;
+	for (uint32_t i = 0; same && i < want.nconstant; i++)
+		same = got.constant[i].off == want.constant[i].off &&
+		       got.constant[i].is_wide == want.constant[i].is_wide &&
+		       got.constant[i].is_signed == want.constant[i].is_signed;
+	if (!same)
+		fail_msg("%02x %02x %02x %02x %02x: another form from memory", code.p[0],
+			 code.p[1], code.p[2], code.p[3], code.p[4]);
+}
+
+/* Prefixes, then 0F or nothing, all opcodes, all ModRM bytes; what follows differs each time, and
+ * is cut off at any length. */
+static void compare_all(const uint8_t *prefix, uint32_t nprefix, uint32_t *seed)
+{
+	enum { ROUNDS = 2 };
+	uint8_t code[32];
+
+	memcpy(code, prefix, nprefix);
+	for (uint32_t i = 0; i < 2 * 256 * 256; i++) {
+		uint32_t at = nprefix;
+
+		if (i & 1)
+			code[at++] = 0x0f;
+		code[at++] = (uint8_t)(i >> 1);
+		code[at++] = (uint8_t)(i >> 9);
+		for (uint32_t round = 0; round < ROUNDS; round++) {
+			fill_tail(code + at, MAX, seed);
+			compare_forms((struct bytes){ code, MAX });
+		}
+		compare_forms((struct bytes){ code, 5 + (*seed >> 20) % (MAX - 5) });
+	}
+}
+
+static void remembers_what_zydis_says_of_every_form(void **state)
+{
+	static const struct { uint8_t n, byte[4]; } prefix[] = {
+		{ 0, { 0 } }, { 1, { 0x66 } }, { 1, { 0xf2 } }, { 1, { 0xf3 } }, { 1, { 0x48 } },
+		{ 1, { 0x41 } }, { 1, { 0x4f } }, { 1, { 0x40 } }, { 1, { 0x64 } }, { 1, { 0xf0 } },
+		{ 2, { 0x66, 0x48 } }, { 2, { 0xf3, 0x49 } }, { 2, { 0xf2, 0x4c } },
+		{ 2, { 0x3e, 0x42 } }, { 2, { 0x66, 0xf2 } }, { 2, { 0x48, 0x66 } },
+		{ 3, { 0x66, 0x66, 0x48 } }, { 4, { 0x66, 0x2e, 0x66, 0x44 } },
+	};
+	uint32_t seed = 1;
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(prefix) / sizeof(prefix[0]); i++)
+		compare_all(prefix[i].byte, prefix[i].n, &seed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(decodes_every_form_of_the_table),
 		cmocka_unit_test(never_looks_behind_the_end),
 		cmocka_unit_test(finds_constants_that_may_be_addresses),
+		cmocka_unit_test(remembers_what_zydis_says_of_every_form),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
