@@ -38,8 +38,9 @@ static int run(struct verify *v, struct bytes original, struct bytes generation)
 		return -1;
 	v->start = arena_alloc(v->a, original.n / 8 + 1);
 	v->cut = arena_alloc(v->a, original.n / 8 + 1);
-	if (verify_elf(v) < 0 || verify_cfi(v) < 0 || verify_entries(v) < 0 ||
-	    verify_code(v) < 0 || verify_tables(v) < 0 || verify_unwind(v) < 0)
+	if (verify_elf(v) < 0 || verify_cfi(v) < 0 || verify_lsdas(v) < 0 ||
+	    verify_entries(v) < 0 || verify_code(v) < 0 || verify_tables(v) < 0 ||
+	    verify_unwind(v) < 0)
 		return -1;
 	v->stats->blocks = v->map.nblock;
 	v->stats->entries = v->map.nentry;

@@ -2,8 +2,9 @@
  *
  * A block of the map is claimed to be straight-line code: calls may stand in it, other transfers
  * only as its last instruction.  Whether it could have been longer does not matter: images are
- * entered at their first byte only (every branch, table entry and entry jump is shown to lead to
- * a first byte, and new text has no other addresses in the program), or by returning from a call.
+ * entered at their first byte only (every branch, table entry, landing pad and entry jump is shown
+ * to lead to a first byte, and new text has no other addresses in the program), or by returning
+ * from a call.
  *
  * Side by side, every instruction must have the same bytes but for the field that depends on the
  * place, whose meaning must be the same absolute address (or a claimed table's base, which is
@@ -429,9 +430,10 @@ static int open_block(struct match *m, const struct blockmap_block *b)
 					       (o - v->ocfi.fde[m->fde].addr))
 		return refuse(v, "block 0x%llx is not inside one function", ULL(o));
 	const struct vfde *fde = &v->ocfi.fde[m->fde];
-	if (fde->lsda || v->ocfi.cie[fde->cie].signal_frame)
-		return refuse(v, "block 0x%llx: its function 0x%llx has an exception table or is a "
-			      "signal trampoline", ULL(o), ULL(fde->addr));
+	const struct vlsda *lsda = vlsda_of(&v->ocfi, m->fde);
+	if ((lsda && !lsda->understood) || v->ocfi.cie[fde->cie].signal_frame)
+		return refuse(v, "block 0x%llx: its function 0x%llx has an exception table of unknown "
+			      "form or is a signal trampoline", ULL(o), ULL(fde->addr));
 	if (!verify_is_start(v, o))
 		return refuse(v, "block 0x%llx begins inside an instruction", ULL(o));
 	return 0;

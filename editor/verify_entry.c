@@ -3,12 +3,13 @@
  * An entry jump overwrites five bytes of the original.  Whoever arrives at its first byte goes on
  * in the image of the function's first block; nobody may arrive at the other four.  Arrivals are
  * sought where programs keep addresses: branches and rip-relative operands of all code (between
- * FDEs too, decoded as far as it goes), entries of everything that looks like a jump table,
- * relocations, symbols, the dynamic section, and in programs linked to a fixed address every
+ * FDEs too, decoded as far as it goes), landing pads, entries of everything that looks like a jump
+ * table, relocations, symbols, the dynamic section, and in programs linked to a fixed address every
  * aligned word of data.
  *
  * The walk also notes where instructions begin, and which FDEs belong to one function: a jump
- * into a fragment (the FDE of one begins in the middle of a frame) joins it to where it came from.
+ * or an exception into a fragment (the FDE of one begins in the middle of a frame) joins it to where
+ * it came from.
  */
 #include <stdlib.h>
 
@@ -241,6 +242,27 @@ vaddr verify_next_table(const struct verify *v, vaddr addr)
 	return lo < v->tables.n ? v->tables.v[lo] : UINT64_MAX;
 }
 
+/* Landing pads; one in another FDE joins that to its function. */
+static int walk_pads(struct verify *v)
+{
+	for (uint32_t i = 0; i < v->ocfi.nfde; i++) {
+		const struct vfde *fde = &v->ocfi.fde[i];
+		const struct vlsda *l = vlsda_of(&v->ocfi, i);
+
+		for (uint32_t k = 0; l && k < l->nsite; k++) {
+			const struct vsite *s = &v->ocfi.site[l->site + k];
+
+			if (!s->pad)
+				continue;
+			if (arrive(v, s->addr, s->pad, "the exception") < 0)
+				return -1;
+			if (s->pad - fde->addr >= fde->len)
+				join(v, i, s->pad);
+		}
+	}
+	return 0;
+}
+
 static int walk_original(struct verify *v)
 {
 	struct walk w = { .v = v };
@@ -253,6 +275,8 @@ static int walk_original(struct verify *v)
 		if (v->orig.ph[i].p_type == PT_LOAD && (v->orig.ph[i].p_flags & PF_X) &&
 		    walk_segment(&w, &v->orig.ph[i]) < 0)
 			return -1;
+	if (walk_pads(v) < 0)
+		return -1;
 	collect_tables(&w);
 	for (uint32_t i = 0; i < w.bases.n; i++)
 		if (scan_base(&w, &w.bases.v[i], &budget) < 0)

@@ -29,6 +29,7 @@
  * CALLS     that never come back (verify_return.c) end the flow.  Others end in rax and rdx being
  *           SAME and the flags unused.  That a call may look at argument registers is left aside:
  *           no compiler passes the address of a jump table.
+ * PADS      Every instruction with a landing pad leads there, as a call leads to what is behind it.
  */
 #include "editor/verify_effect.h"
 #include "editor/verify_parts.h"
@@ -390,14 +391,38 @@ static int apply(struct flow *f, const struct effect *e, vaddr addr, struct regs
 	return 0;
 }
 
+/* Behind a call, or at a landing pad. */
+static void return_from_call(const struct flow *f, struct regs *regs)
+{
+	transfer(f, regs);
+	regs->r[RAX] = regs->r[RDX] = (struct value){ .kind = SAME };
+	regs->flags = 0;
+}
+
+static int land(struct flow *f, uint32_t fde, vaddr addr, struct regs regs)
+{
+	const struct vlsda *l = vlsda_of(&f->v->ocfi, fde);
+	const struct vsite *s = vlsda_site(&f->v->ocfi, fde, addr);
+
+	if (l && !l->understood)
+		return refuse(f->v, "the instruction at 0x%llx has an exception table of unknown form "
+			      "and is on the way to a replaced jump table", ULL(addr));
+	if (s && s->pad) {
+		return_from_call(f, &regs);
+		arrive(f, s->pad, &regs);
+	}
+	return 0;
+}
+
 static int step(struct flow *f, struct place p)
 {
 	const struct range *r = &f->ranges.v[p.range];
-	const struct effect *e = &r->node[p.node].e;
+	const struct node *n = &r->node[p.node];
+	const struct effect *e = &n->e;
 	vaddr addr = r->node_addr[p.node], next = addr + e->len;
-	struct regs regs = r->node[p.node].in;
+	struct regs regs = n->in;
 
-	if (apply(f, e, addr, &regs) < 0)
+	if (apply(f, e, addr, &regs) < 0 || land(f, f->fdes.v[p.range], addr, n->in) < 0)
 		return -1;
 	switch (e->kind) {
 	case INSN_IJMP:
@@ -411,9 +436,7 @@ static int step(struct flow *f, struct place p)
 	case INSN_CALL: case INSN_ICALL:
 		if (!verify_call_returns(f->v, e))
 			return 0;
-		transfer(f, &regs);
-		regs.r[RAX] = regs.r[RDX] = (struct value){ .kind = SAME };
-		regs.flags = 0;
+		return_from_call(f, &regs);
 		break;
 	case INSN_JMP: case INSN_JCC: case INSN_LOOP: case INSN_XBEGIN:
 		transfer(f, &regs);

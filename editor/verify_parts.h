@@ -18,6 +18,7 @@
  *   verify_return.c  calls that never come back
  *   verify_cfi.c     an interpreter for call frame information
  *   verify_unwind.c  the same unwind row at every instruction; .eh_frame_hdr
+ *   verify_lsda.c    exceptions take the same ways
  *
  * Nothing here shares code with what makes generations but the decoder (postmorph/decode.h), the
  * ELF reader (postmorph/image.h) and the reader of the block map (lib/blockmap.h).
@@ -62,8 +63,26 @@ struct vfde {
 	vaddr record;		/* address of the record itself */
 	vaddr lsda;		/* 0: none */
 	uint32_t cie, row, nrow;
+	uint32_t exceptions;	/* index in lsda[] + 1; 0: none, or of no interest */
 	bool understood;	/* false: it has a form that the interpreter does not know; no rows */
 	struct bytes program;
+};
+
+struct vsite {			/* a call site: a range of code and what exceptions do there */
+	vaddr addr;
+	uint64_t len;
+	vaddr pad;		/* landing pad, 0: none */
+	uint32_t action;	/* offset of the first action + 1, 0: none */
+};
+
+struct vlsda {			/* the exception table of one FDE; verify_lsda.c */
+	vaddr addr;
+	struct bytes bytes;	/* from addr to the end of the segment */
+	uint64_t types;		/* offset of the end of the types; only if type_enc is not 0xff */
+	uint64_t actions;	/* offset of the first action */
+	uint32_t site, nsite;	/* in vcfi.site[], ascending by addr, disjoint */
+	uint8_t type_enc;
+	bool understood;	/* false: no sites */
 };
 
 struct vcfi {
@@ -71,7 +90,9 @@ struct vcfi {
 	struct vcie *cie;	/* ascending by off */
 	struct vfde *fde;	/* ascending by addr, disjoint */
 	struct vrow *row;
-	uint32_t ncie, nfde, nrow;
+	struct vlsda *lsda;	/* in the order of fde[] */
+	struct vsite *site;
+	uint32_t ncie, nfde, nrow, nlsda;
 };
 
 struct vstates;			/* the interned rule sets; verify_cfi.c */
@@ -102,6 +123,8 @@ struct verify {
 	uint32_t nfresh;
 	struct vstates *states;
 	struct vcfi ocfi, gcfi;
+	uint64_t lsda_budget;		/* steps left for reading and comparing exception tables */
+	const struct vsite *last_site[2];	/* of both files, found to be the same */
 
 	/* One bit per byte of the original file. */
 	uint8_t *start;			/* an instruction inside an FDE begins here */
@@ -130,6 +153,7 @@ int verify_pointers(struct verify *v);
 /* In running order; each returns 0, or -1 with the refusal in v->err. */
 int verify_elf(struct verify *v);
 int verify_cfi(struct verify *v);		/* fills ocfi, gcfi, fragment */
+int verify_lsdas(struct verify *v);		/* fills lsda and site of both */
 int verify_entries(struct verify *v);		/* fills start, cut, group */
 int verify_code(struct verify *v);		/* fills formers */
 int verify_tables(struct verify *v);
@@ -178,6 +202,17 @@ int verify_row(struct verify *v, struct vpair *c, vaddr o, uint32_t olen, new_va
  * the instruction at `last`, which may be a transfer that leaves the frame alone. */
 int verify_row_jump(struct verify *v, struct vpair *c, vaddr last, bool last_transfers,
 		    vaddr dest, new_vaddr g, uint32_t glen);
+
+/* verify_lsda.c: NULL when the FDE has none. */
+const struct vlsda *vlsda_of(const struct vcfi *cfi, uint32_t fde);
+/* The call site of the FDE that holds addr; NULL: none, or no LSDA that is understood. */
+const struct vsite *vlsda_site(const struct vcfi *cfi, uint32_t fde, vaddr addr);
+/* Exceptions at an instruction and at its image go the same way; the cursors are there. */
+int verify_exceptions(struct verify *v, const struct vpair *c, vaddr o, uint32_t olen,
+		      new_vaddr g, uint32_t glen);
+/* At an added jump or NOP they do what they do at `last` or at `dest`. */
+int verify_exceptions_jump(struct verify *v, const struct vpair *c, vaddr last, vaddr dest,
+			   new_vaddr g, uint32_t glen);
 
 /* verify_flow.c: formers[former[0 .. n)], ascending, are in the group of FDEs member[]. */
 int verify_flow(struct verify *v, const uint32_t *former, uint32_t n, const uint32_t *member,

@@ -8,6 +8,7 @@
  * fixed point: whoever comes to a call of a function that is not known to return waits for it; once
  * a return is found there, everybody who waits goes on.  An indirect jump returns, and so does
  * what is not covered by an FDE; imported functions do unless their name says that they cannot.
+ * An instruction with a landing pad also leads there; an exception table of unknown form returns.
  * Functions are looked at when somebody asks, their callees with them, each instruction once.
  */
 #include <stdlib.h>
@@ -188,6 +189,28 @@ static void enter(struct returns *r, uint32_t fde, vaddr to, vaddr next)
 	}
 }
 
+/* Control goes to `to` without leaving a way back, perhaps out of the FDE. */
+static void go(struct returns *r, uint32_t fde, vaddr to)
+{
+	const struct vfde *o = &r->v->ocfi.fde[fde];
+
+	if (to - o->addr < o->len)
+		visit(r, to);
+	else
+		enter(r, fde, to, 0);
+}
+
+static void land(struct returns *r, uint32_t fde, vaddr addr)
+{
+	const struct vlsda *l = vlsda_of(&r->v->ocfi, fde);
+	const struct vsite *s = vlsda_site(&r->v->ocfi, fde, addr);
+
+	if (l && !l->understood)
+		found(r, fde);
+	else if (s && s->pad)
+		go(r, fde, s->pad);
+}
+
 static void step(struct returns *r, vaddr addr)
 {
 	uint32_t fde = vcfi_find(&r->v->ocfi, addr);
@@ -196,8 +219,8 @@ static void step(struct returns *r, vaddr addr)
 
 	if (fde == NO_FDE)
 		return;
-	const struct vfde *o = &r->v->ocfi.fde[fde];
 	struct bytes code = verify_orig_code(r->v, addr);
+	land(r, fde, addr);
 	if (!insn_decode(code, addr, &insn, &target)) {
 		found(r, fde);
 		return;
@@ -223,18 +246,12 @@ static void step(struct returns *r, vaddr addr)
 			return;
 		break;
 	case INSN_JMP: case INSN_JCC: case INSN_LOOP: case INSN_XBEGIN:
-		if (target - o->addr < o->len)
-			visit(r, target);
-		else
-			enter(r, fde, target, 0);
+		go(r, fde, target);
 		if (insn.kind == INSN_JMP)
 			return;
 		break;
 	}
-	if (next - o->addr < o->len)
-		visit(r, next);
-	else
-		enter(r, fde, next, 0);
+	go(r, fde, next);
 }
 
 static struct returns *start(struct verify *v)

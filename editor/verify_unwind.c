@@ -29,7 +29,7 @@ static int check_frame_kind(struct verify *v, const struct vpair *c)
 	const struct vcie *oc = &v->ocfi.cie[o->cie], *gc = &v->gcfi.cie[g->cie];
 
 	if (oc->personality != gc->personality || oc->indirect != gc->indirect ||
-	    oc->ra_reg != gc->ra_reg || oc->signal_frame != gc->signal_frame || g->lsda)
+	    oc->ra_reg != gc->ra_reg || oc->signal_frame != gc->signal_frame)
 		return refuse(v, "the FDE at 0x%llx is of another kind than its original at 0x%llx",
 			      ULL(g->addr), ULL(o->addr));
 	return 0;
@@ -48,7 +48,9 @@ int verify_row(struct verify *v, struct vpair *c, vaddr o, uint32_t olen, new_va
 	if (vcfi_state(&c->gen, g + glen - 1) != have)
 		return refuse(v, "the unwind row changes inside the instruction at 0x%llx", ULL(g));
 	v->stats->unwind_rows++;
-	return c->gen.fde == gfde && c->orig.fde == ofde ? 0 : check_frame_kind(v, c);
+	if ((c->gen.fde != gfde || c->orig.fde != ofde) && check_frame_kind(v, c) < 0)
+		return -1;
+	return verify_exceptions(v, c, o, olen, g, glen);
 }
 
 int verify_row_jump(struct verify *v, struct vpair *c, vaddr last, bool last_transfers,
@@ -66,7 +68,9 @@ int verify_row_jump(struct verify *v, struct vpair *c, vaddr last, bool last_tra
 	if (have != there && !(have == want && (last_transfers || there == ROW_NONE)))
 		return differ(v, dest, there, g, have);
 	v->stats->unwind_rows++;
-	return c->gen.fde == gfde && c->orig.fde == ofde ? 0 : check_frame_kind(v, c);
+	if ((c->gen.fde != gfde || c->orig.fde != ofde) && check_frame_kind(v, c) < 0)
+		return -1;
+	return verify_exceptions_jump(v, c, last, dest, g, glen);
 }
 
 static bool same_bytes(struct bytes x, struct bytes y)
