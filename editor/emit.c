@@ -186,8 +186,8 @@ int emit_generation(struct prog *prog, uint32_t generation, struct wr *out, stru
 	if (write_file(&j, &file) < 0)
 		goto out;
 	fill_stats(&j, &file, stats);
-	wr_raw(out, file.p, file.n);
-	wr_raw(map, j.map.p, j.map.n);
+	wr_move(out, &file);
+	wr_move(map, &j.map);
 	rc = 0;
 out:
 	wr_free(&file);

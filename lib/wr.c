@@ -10,7 +10,15 @@ void wr_free(struct wr *w)
 	*w = (struct wr){ 0 };
 }
 
-uint8_t *wr_reserve(struct wr *w, size_t n)
+void wr_move(struct wr *to, struct wr *from)
+{
+	wr_free(to);
+	*to = *from;
+	*from = (struct wr){ 0 };
+}
+
+/* n bytes appended, not yet written to. */
+static uint8_t *extend(struct wr *w, size_t n)
 {
 	if (w->cap - w->n < n) {
 		size_t cap = w->cap ? w->cap : 256;
@@ -26,15 +34,19 @@ uint8_t *wr_reserve(struct wr *w, size_t n)
 		w->cap = cap;
 	}
 	uint8_t *at = w->p + w->n;
-	memset(at, 0, n);
 	w->n += n;
 	return at;
+}
+
+uint8_t *wr_reserve(struct wr *w, size_t n)
+{
+	return memset(extend(w, n), 0, n);
 }
 
 void wr_raw(struct wr *w, const void *p, size_t n)
 {
 	if (n)
-		memcpy(wr_reserve(w, n), p, n);
+		memcpy(extend(w, n), p, n);
 }
 
 void wr_u8(struct wr *w, uint8_t v)
