@@ -43,6 +43,25 @@ void arena_free(struct arena *a)
 	free(a);
 }
 
+void arena_reset(struct arena *a)
+{
+	struct chunk *keep = NULL;
+
+	for (struct chunk *c = a->head, *next; c; c = next) {
+		next = c->next;
+		if (!keep && c->size == CHUNK)
+			keep = c;
+		else
+			free(c);
+	}
+	a->head = keep;
+	if (!keep)
+		return;
+	memset(keep->data, 0, keep->used);
+	keep->used = 0;
+	keep->next = NULL;
+}
+
 void *arena_alloc(struct arena *a, size_t n)
 {
 	struct chunk *c = a->head;

@@ -14,6 +14,8 @@ struct arena;
 
 struct arena *arena_new(void);
 void arena_free(struct arena *a);		/* NULL is allowed */
+/* Everything allocated is gone; a first chunk of memory is kept for what comes next. */
+void arena_reset(struct arena *a);
 
 /* Zeroed, aligned to 16.  n == 0 gives a valid pointer. */
 void *arena_alloc(struct arena *a, size_t n);

@@ -42,22 +42,17 @@ static void measure(struct prog *prog)
 		prog->fde_bytes += prog->cfi.fde[i].len;
 }
 
-/* Blocks without tables, kept just long enough to see which functions never return. */
-static void find_noreturn(struct text *t)
+/* The functions that hold an address of wanted[n]; all when that is NULL. */
+static void keep_functions(struct prog *prog, const vaddr *wanted, uint32_t n)
 {
-	struct arena *a = arena_new();
-	struct prog *prog = t->prog;
-
 	for (uint32_t i = 0; i < prog->nfn; i++)
-		blocks_make(t, a, &prog->fn[i], NULL, 0);
-	calls_find(t, a);
-	noreturn_find(t);
-	for (uint32_t i = 0; i < prog->nfn; i++) {
-		prog->fn[i].nblock = 0;
-		prog->fn[i].block = NULL;
-		prog->fn[i].order = NULL;
+		prog->fn[i].kept = !wanted;
+	for (uint32_t i = 0; wanted && i < n; i++) {
+		uint32_t f = prog_find_fn(prog, wanted[i]);
+
+		if (f != NO_FN)
+			prog->fn[f].kept = true;
 	}
-	arena_free(a);
 }
 
 static void find_blocks(struct text *t)
@@ -65,14 +60,19 @@ static void find_blocks(struct text *t)
 	struct prog *prog = t->prog;
 
 	for (uint32_t i = 0; i < prog->nfn; i++) {
+		struct fn *fn = &prog->fn[i];
 		uint32_t nuse;
-		const struct table_use *use = jumptables_find(t, &prog->fn[i], &nuse);
 
-		blocks_make(t, prog->arena, &prog->fn[i], use, nuse);
+		if (!fn->kept)
+			continue;
+		fn_load(t, prog->arena, fn);
+		const struct table_use *use = jumptables_find(t, fn, &nuse);
+		blocks_make(t, prog->arena, fn, use, nuse);
 	}
 }
 
-static int analyze(struct text *t, struct err *err)
+/* What has to be known of the whole file before one function can be judged. */
+static int look_at_all(struct text *t, struct err *err)
 {
 	struct prog *prog = t->prog;
 
@@ -90,23 +90,32 @@ static int analyze(struct text *t, struct err *err)
 	    hazards_check_code(t, err) < 0)
 		return -1;
 	hazards_mark(t);
-	find_noreturn(t);
-	find_blocks(t);
-	functions_settle(t);
-	calls_find(t, prog->arena);
+	noreturn_find(t);
 	return 0;
+}
+
+int prog_analyze_at(struct bytes file, const vaddr *wanted, uint32_t n, struct arena *a,
+		    struct prog *out, struct err *err)
+{
+	struct prog prog = { .arena = a };
+	struct text t = { .prog = &prog, .scratch = arena_new(), .pass = arena_new() };
+
+	int rc = image_parse(file, a, &prog.img, err);
+	if (rc == 0)
+		rc = look_at_all(&t, err);
+	if (rc == 0) {
+		keep_functions(&prog, wanted, n);
+		find_blocks(&t);
+		functions_settle(&t);
+		calls_find(&t);
+		*out = prog;
+	}
+	arena_free(t.pass);
+	arena_free(t.scratch);
+	return rc;
 }
 
 int prog_analyze(struct bytes file, struct arena *a, struct prog *out, struct err *err)
 {
-	struct prog prog = { .arena = a };
-	struct text t = { .prog = &prog, .scratch = arena_new() };
-
-	int rc = image_parse(file, a, &prog.img, err);
-	if (rc == 0)
-		rc = analyze(&t, err);
-	arena_free(t.scratch);
-	if (rc == 0)
-		*out = prog;
-	return rc;
+	return prog_analyze_at(file, NULL, 0, a, out, err);
 }

@@ -5,6 +5,10 @@
  *
  * text.mark has one byte of flags for every byte from prog->base to the end of executable
  * segments.  All of it is scratch: it goes when prog_analyze() returns.
+ *
+ * A large program has ten million instructions, and all of them have to be looked at; but only those
+ * of functions that are kept (fn->kept) are kept.  So a step that looks at all functions reads each
+ * with a scan, or has it loaded while it is looked at.
  */
 #ifndef POSTMORPH_ANALYZE_H
 #define POSTMORPH_ANALYZE_H
@@ -23,8 +27,7 @@ enum {				/* flags in text.mark */
 struct piece {
 	vaddr addr;
 	uint32_t size;
-	struct insn *insn;	/* [ninsn] */
-	uint32_t ninsn;
+	uint32_t ninsn;		/* 0: not all of it decodes */
 	uint32_t parent;	/* index of the piece it belongs to; its own index when it stands
 				 * for itself */
 	uint32_t fn;		/* index in prog->fn[] */
@@ -32,11 +35,18 @@ struct piece {
 	bool fragment;		/* not entered by a call: its CFA is not rsp + 8 */
 };
 
+struct text_jump {		/* a direct jump out of a piece */
+	uint32_t piece;
+	vaddr target;
+};
+
 struct text {
 	struct prog *prog;
 	struct arena *scratch;
+	struct arena *pass;	/* what belongs to one function in one step; empty between them */
 	struct piece *piece;	/* [npiece], ascending and disjoint; index = index of the FDE */
 	uint32_t npiece;
+	VEC(struct text_jump) jumps;	/* by piece */
 	uint8_t *mark;		/* [span] */
 	uint64_t span;
 	struct plt plt;
@@ -82,8 +92,21 @@ void names_give(struct text *t);
  * no FDE covers. */
 int pointers_mark(struct text *t, struct err *err);
 
-/* functions.c: pieces become prog->fn[], with ranges and instructions. */
+/* functions.c: pieces become prog->fn[], with ranges. */
 void functions_make(struct text *t);
+/* functions.c: decodes a function again, one instruction after the other.  None when a range of it
+ * does not decode. */
+struct fn_scan {
+	const struct text *text;
+	const struct fn *fn;
+	uint32_t range;		/* next one */
+	vaddr addr;		/* of the next instruction */
+	struct bytes code;	/* from there to the range's end */
+};
+struct fn_scan fn_scan(const struct text *t, const struct fn *fn);
+bool fn_scan_next(struct fn_scan *s, struct insn *out);
+/* functions.c: fills insn[] and ninsn, in arena `a`. */
+void fn_load(const struct text *t, struct arena *a, struct fn *fn);
 /* functions.c: reasons that hold for a function as a whole, once all targets are marked. */
 void functions_settle(struct text *t);
 /* blocks.c: blocks and edges of one function from the marks and the uses of its tables, in `a`. */
@@ -100,12 +123,16 @@ const struct table_use *jumptables_find(struct text *t, struct fn *fn, uint32_t 
 /* clobbers.c: caller-saved registers that a call of `entry` is known to overwrite on some path. */
 uint16_t clobbers_of(struct text *t, vaddr entry);
 
-/* noreturn.c: text.noreturn[] from what is known now; never forgets one. */
+/* noreturn.c: text.noreturn[], from blocks without tables. */
 void noreturn_find(struct text *t);
 /* noreturn.c: true when the call never comes back. */
 bool noreturn_call(const struct text *t, const struct insn *insn);
-/* calls.c: prog->call[] */
-void calls_find(struct text *t, struct arena *a);
+/* calls.c: prog->call[], from functions with blocks. */
+void calls_find(struct text *t);
+/* calls.c: visits the calls of prog->fn[f], and its jumps to others' entries, in the order of its
+ * blocks. */
+typedef void call_visit(void *ctx, const struct call_site *call);
+void calls_each(const struct prog *prog, uint32_t f, call_visit *visit, void *ctx);
 
 /* hazards.c: reasons to refuse the whole file; before and after its code is known. */
 int hazards_check_file(const struct image *img, struct err *err);

@@ -21,9 +21,9 @@ static bool begins_block(const struct text *t, const struct fn *fn, uint32_t i, 
 }
 
 /* First instruction of each range, and the end: [nrange + 1]. */
-static uint32_t *range_starts(const struct text *t, const struct fn *fn)
+static uint32_t *range_starts(const struct text *t, struct arena *a, const struct fn *fn)
 {
-	uint32_t *start = arena_array(t->scratch, fn->nrange + 1, sizeof(*start));
+	uint32_t *start = arena_array(a, fn->nrange + 1, sizeof(*start));
 
 	for (uint32_t r = 0; r < fn->nrange; r++)
 		start[r + 1] = start[r] + t->piece[fn->range[r].fde].ninsn;
@@ -104,10 +104,10 @@ static void fill_blocks(const struct text *t, struct fn *fn, const uint32_t *sta
 void blocks_make(const struct text *t, struct arena *a, struct fn *fn,
 		 const struct table_use *use, uint32_t nuse)
 {
-	const uint32_t *start = range_starts(t, fn);
-
 	if (fn->ninsn == 0)
 		return;
+	const uint32_t *start = range_starts(t, a, fn);
+
 	for (uint32_t r = 0; r < fn->nrange; r++)
 		for (uint32_t i = start[r]; i < start[r + 1]; i++)
 			fn->nblock += begins_block(t, fn, i, start[r]);

@@ -1,10 +1,8 @@
 /* calls.c - direct calls, and jumps to other functions' entries */
 #include "postmorph/analyze.h"
 
-/* Calls and tail jumps of one function, in the order of its blocks. */
-static void collect(const struct text *t, uint32_t f, struct call_site *out, uint32_t *n)
+void calls_each(const struct prog *prog, uint32_t f, call_visit *visit, void *ctx)
 {
-	const struct prog *prog = t->prog;
 	const struct fn *fn = &prog->fn[f];
 
 	for (uint32_t k = 0; k < fn->nblock; k++) {
@@ -21,26 +19,38 @@ static void collect(const struct text *t, uint32_t f, struct call_site *out, uin
 			if (to == NO_FN || prog->fn[to].entry != target ||
 			    (to == f && insn->kind != INSN_CALL))
 				continue;
-			if (out)
-				out[*n] = (struct call_site){
-					.caller = f, .callee = to, .block = k,
-					.off = (uint32_t)(prog_insn_addr(prog, insn) -
-							  fn->range[b->range].addr),
-				};
-			(*n)++;
+			visit(ctx, &(struct call_site){
+				.caller = f, .callee = to, .block = k,
+				.off = (uint32_t)(prog_insn_addr(prog, insn) -
+						  fn->range[b->range].addr),
+			});
 		}
 	}
 }
 
-void calls_find(struct text *t, struct arena *a)
+static void count(void *ctx, const struct call_site *call)
+{
+	struct prog *prog = ctx;
+
+	(void)call;
+	prog->ncall++;
+}
+
+static void add(void *ctx, const struct call_site *call)
+{
+	struct prog *prog = ctx;
+
+	prog->call[prog->ncall++] = *call;
+}
+
+void calls_find(struct text *t)
 {
 	struct prog *prog = t->prog;
-	uint32_t ncall = 0;
 
 	for (uint32_t i = 0; i < prog->nfn; i++)
-		collect(t, i, NULL, &ncall);
-	prog->call = arena_array(a, ncall, sizeof(*prog->call));
+		calls_each(prog, i, count, prog);
+	prog->call = arena_array(prog->arena, prog->ncall, sizeof(*prog->call));
 	prog->ncall = 0;
 	for (uint32_t i = 0; i < prog->nfn; i++)
-		collect(t, i, prog->call, &prog->ncall);
+		calls_each(prog, i, add, prog);
 }

@@ -47,8 +47,9 @@ static uint16_t clobbers_at(struct text *t, vaddr entry, unsigned depth)
 		return t->clobbers[f];
 	t->clobbers[f] = KNOWN;
 	const struct fn *fn = &t->prog->fn[f];
-	for (uint32_t i = 0; i < fn->ninsn; i++) {
-		mask |= of_insn(t, fn, &fn->insn[i], depth);
+	struct fn_scan scan = fn_scan(t, fn);
+	for (struct insn insn; fn_scan_next(&scan, &insn); ) {
+		mask |= of_insn(t, fn, &insn, depth);
 		if ((mask & ABS_CALLER_SAVED) == ABS_CALLER_SAVED)
 			break;
 	}

@@ -1,4 +1,5 @@
 /* functions.c - pieces become functions */
+#include <assert.h>
 #include <string.h>
 
 #include "postmorph/analyze.h"
@@ -12,30 +13,56 @@ static void add_range(struct fn *fn, const struct piece *p, uint32_t fde)
 		fn->skip = p->skip;
 }
 
-/* Instructions of all ranges in one array; none at all when one range does not decode. */
-static void gather_insns(struct text *t, struct fn *fn)
+/* 0 when a range of it does not decode. */
+static uint32_t count_insns(const struct text *t, const struct fn *fn)
 {
 	uint32_t n = 0;
 
 	for (uint32_t r = 0; r < fn->nrange; r++) {
 		const struct piece *p = &t->piece[fn->range[r].fde];
 
-		if (!p->insn)
-			return;
+		if (p->ninsn == 0)
+			return 0;
 		n += p->ninsn;
 	}
-	if (fn->nrange == 1) {
-		fn->insn = t->piece[fn->range[0].fde].insn;
-		fn->ninsn = n;
-		return;
-	}
-	fn->insn = arena_array(t->prog->arena, n, sizeof(*fn->insn));
-	for (uint32_t r = 0; r < fn->nrange; r++) {
-		const struct piece *p = &t->piece[fn->range[r].fde];
+	return n;
+}
 
-		memcpy(fn->insn + fn->ninsn, p->insn, p->ninsn * sizeof(*p->insn));
-		fn->ninsn += p->ninsn;
+struct fn_scan fn_scan(const struct text *t, const struct fn *fn)
+{
+	return (struct fn_scan){ .text = t, .fn = fn,
+				 .range = count_insns(t, fn) ? 0 : fn->nrange };
+}
+
+bool fn_scan_next(struct fn_scan *s, struct insn *out)
+{
+	const struct prog *prog = s->text->prog;
+	vaddr target;
+
+	if (s->code.n == 0) {
+		if (s->range == s->fn->nrange)
+			return false;
+		const struct fn_range *r = &s->fn->range[s->range++];
+
+		s->addr = r->addr;
+		s->code = image_at(&prog->img, r->addr, r->size);
 	}
+	bool decodes = insn_decode(s->code, s->addr, out, &target);
+	assert(decodes);		/* as it did when the piece was decoded */
+	out->off = (uint32_t)(s->addr - prog->base);
+	s->addr += out->len;
+	s->code = (struct bytes){ s->code.p + out->len, s->code.n - out->len };
+	return true;
+}
+
+void fn_load(const struct text *t, struct arena *a, struct fn *fn)
+{
+	struct fn_scan scan = fn_scan(t, fn);
+
+	fn->ninsn = count_insns(t, fn);
+	fn->insn = arena_array(a, fn->ninsn, sizeof(*fn->insn));
+	for (uint32_t i = 0; i < fn->ninsn; i++)
+		(void)fn_scan_next(&scan, &fn->insn[i]);	/* there are that many */
 }
 
 void functions_make(struct text *t)
@@ -72,8 +99,6 @@ void functions_make(struct text *t)
 		}
 		prog->fn_of_fde[i] = p->fn;
 	}
-	for (uint32_t i = 0; i < prog->nfn; i++)
-		gather_insns(t, &prog->fn[i]);
 }
 
 static void settle(const struct text *t, struct fn *fn)

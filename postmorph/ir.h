@@ -6,8 +6,9 @@
  *
  * INVARIANTS (ir_check)
  *   I1  fn[] ascends by entry; ranges of all functions are disjoint;
- *   I2  a function without skip is decoded completely: its blocks, in id order, ascend by address
- *       within a range, cover every byte of every range exactly once; block[0] begins at the entry;
+ *   I2  a function without skip that is kept is decoded completely: its blocks, in id order,
+ *       ascend by address within a range, cover every byte of every range exactly once; block[0]
+ *       begins at the entry;
  *   I3  fn->order is a permutation of its block ids that begins with 0, and block[0] is hot;
  *   I4  edges agree with the last instruction of a block: see struct block;
  *   I5  prog->order lists exactly the functions with `moved`, each once, all without skip.
@@ -109,6 +110,8 @@ struct fn {
 	uint32_t patch_off;	/* the 5-byte jmp goes to entry + patch_off: 0, or 4 after endbr64 */
 	uint32_t unproven;	/* indirect jumps that may stay inside but have no proven table */
 	enum skip skip;		/* SKIP_NONE: passes may work on it */
+	bool kept;		/* its instructions, blocks and tables are here; else insn[] and
+				 * block[] are empty */
 	bool moved;		/* selected for the generation (profile or --all) */
 	double samples, entry_count;	/* profile: total samples; estimated calls */
 };
@@ -142,6 +145,10 @@ struct prog {
  * (Go, OCaml, GHC, set-id is the caller's to check, no code covered by FDEs, ...), ERR_INPUT when
  * it is malformed; *out is then unusable.  `file` must live as long as the arena. */
 int prog_analyze(struct bytes file, struct arena *a, struct prog *out, struct err *err);
+/* The same, but only the functions that hold one of the `n` addresses are kept, and prog->call[] has
+ * only their calls.  Of others the reason to skip them may be missing.  NULL keeps all. */
+int prog_analyze_at(struct bytes file, const vaddr *wanted, uint32_t n, struct arena *a,
+		    struct prog *out, struct err *err);
 /* Invariants I1-I5; a violation is our bug, told as an error naming function and invariant. */
 int ir_check(const struct prog *prog, struct err *err);
 

@@ -138,7 +138,7 @@ static int check_tables(const struct fn *fn, struct err *err)
 static int check_fn(const struct prog *prog, const struct fn *fn, uint8_t *seen, struct err *err)
 {
 	if (fn->nblock == 0)
-		return fn->skip == SKIP_NONE ? violated(fn, "I2: no blocks", err) : 0;
+		return fn->skip == SKIP_NONE && fn->kept ? violated(fn, "I2: no blocks", err) : 0;
 	if (check_cover(prog, fn, err) < 0 || check_permutation(fn, seen, err) < 0 ||
 	    check_tables(fn, err) < 0)
 		return -1;

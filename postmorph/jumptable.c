@@ -507,7 +507,7 @@ const struct table_use *jumptables_find(struct text *t, struct fn *fn, uint32_t 
 	*nuse = 0;
 	if (fn->skip == SKIP_PLT || !has_indirect_jump(fn))
 		return NULL;
-	w.arena = arena_new();
+	w.arena = t->pass;
 	w.limit = (uint64_t)VISITS * n + MIN_WORK;
 	w.range_end = arena_array(w.arena, fn->nrange, sizeof(*w.range_end));
 	for (uint32_t r = 0, end = 0; r < fn->nrange; r++)
@@ -523,6 +523,6 @@ const struct table_use *jumptables_find(struct text *t, struct fn *fn, uint32_t 
 	w.ai = (struct absint){ w.groups.n, arena_array(w.arena, w.groups.n, sizeof(bool)) };
 	walk_all(&w);
 	const struct table_use *use = settle(&w, nuse);
-	arena_free(w.arena);
+	arena_reset(t->pass);
 	return use;
 }

@@ -6,17 +6,21 @@
  *
  * The jump table analysis relies on it, so only names of which there can be no doubt are known.
  */
-#include <string.h>
-
 #include "postmorph/analyze.h"
+
+struct call {
+	uint32_t caller, callee;
+};
 
 struct search {
 	struct text *text;
+	struct arena *arena;
+	VEC(struct call) calls;		/* of other functions, as found */
 	uint32_t *caller_first;		/* [nfn + 1] in caller[] */
 	uint32_t *caller;		/* callers of function i, grouped by i */
 	uint32_t *work, nwork;		/* functions to look at again */
 	bool *queued;			/* [nfn] */
-	uint32_t *stack;		/* of blocks, as many as the largest function has */
+	uint32_t *stack;		/* of blocks of the function being looked at */
 	bool *seen;
 };
 
@@ -80,13 +84,14 @@ static void push_block(struct search *c, uint32_t id, uint32_t *n)
 	c->stack[(*n)++] = id;
 }
 
-static bool fn_returns(struct search *c, const struct fn *fn)
+static bool blocks_return(struct search *c, const struct fn *fn)
 {
 	uint32_t n = 0;
 
 	if (fn->nblock == 0)
 		return true;
-	memset(c->seen, 0, fn->nblock * sizeof(*c->seen));
+	c->stack = arena_array(c->text->pass, fn->nblock, sizeof(*c->stack));
+	c->seen = arena_array(c->text->pass, fn->nblock, sizeof(*c->seen));
 	for (push_block(c, 0, &n); n; ) {
 		const struct block *b = &fn->block[c->stack[--n]];
 
@@ -104,65 +109,90 @@ static bool fn_returns(struct search *c, const struct fn *fn)
 	return false;
 }
 
+static void add_call(void *ctx, const struct call_site *call)
+{
+	struct search *c = ctx;
+
+	if (call->caller != call->callee)
+		vec_push(c->arena, &c->calls, ((struct call){ call->caller, call->callee }));
+}
+
+/* Looks at one function, whose blocks without tables are there just for that; the first time its
+ * calls are remembered. */
+static bool fn_returns(struct search *c, uint32_t f, bool first)
+{
+	struct text *t = c->text;
+	struct fn fn = t->prog->fn[f], *in_prog = &t->prog->fn[f];
+
+	fn_load(t, t->pass, in_prog);
+	blocks_make(t, t->pass, in_prog, NULL, 0);
+	bool returns = in_prog->skip == SKIP_PLT || blocks_return(c, in_prog);
+	if (first)
+		calls_each(t->prog, f, add_call, c);
+	*in_prog = fn;
+	arena_reset(t->pass);
+	return returns;
+}
+
+static void group_callers(struct search *c)
+{
+	uint32_t nfn = c->text->prog->nfn;
+	uint32_t *next = arena_array(c->arena, nfn + 1, sizeof(*next));
+
+	c->caller = arena_array(c->arena, c->calls.n, sizeof(*c->caller));
+	for (uint32_t i = 0; i < c->calls.n; i++)
+		c->caller_first[c->calls.v[i].callee + 1]++;
+	for (uint32_t i = 0; i < nfn; i++) {
+		c->caller_first[i + 1] += c->caller_first[i];
+		next[i + 1] = c->caller_first[i + 1];
+	}
+	for (uint32_t i = 0; i < c->calls.n; i++)
+		c->caller[next[c->calls.v[i].callee]++] = c->calls.v[i].caller;
+}
+
+/* Callers below `end` of a function that does not return are to be looked at again. */
+static void queue_callers(struct search *c, uint32_t f, uint32_t end)
+{
+	for (uint32_t i = c->caller_first[f]; i < c->caller_first[f + 1]; i++) {
+		uint32_t caller = c->caller[i];
+
+		if (caller >= end || c->text->noreturn[caller] || c->queued[caller])
+			continue;
+		c->queued[caller] = true;
+		c->work[c->nwork++] = caller;
+	}
+}
+
 static void search(struct search *c)
 {
 	const struct prog *prog = c->text->prog;
+	bool *noreturn = c->text->noreturn;
 
-	for (uint32_t i = prog->nfn; i-- > 0; ) {
-		c->queued[i] = true;
-		c->work[c->nwork++] = i;
-	}
+	for (uint32_t f = 0; f < prog->nfn; f++)
+		noreturn[f] = !fn_returns(c, f, true);
+	group_callers(c);
+	for (uint32_t f = 0; f < prog->nfn; f++)
+		if (noreturn[f])
+			queue_callers(c, f, f);		/* those behind it knew */
 	while (c->nwork) {
 		uint32_t f = c->work[--c->nwork];
 
 		c->queued[f] = false;
-		if (c->text->noreturn[f] || prog->fn[f].skip == SKIP_PLT ||
-		    fn_returns(c, &prog->fn[f]))
-			continue;
-		c->text->noreturn[f] = true;
-		for (uint32_t i = c->caller_first[f]; i < c->caller_first[f + 1]; i++) {
-			uint32_t caller = c->caller[i];
-
-			if (c->text->noreturn[caller] || c->queued[caller])
-				continue;
-			c->queued[caller] = true;
-			c->work[c->nwork++] = caller;
-		}
+		noreturn[f] = !fn_returns(c, f, false);
+		if (noreturn[f])
+			queue_callers(c, f, prog->nfn);
 	}
-}
-
-static void group_callers(struct search *c, struct arena *a)
-{
-	const struct prog *prog = c->text->prog;
-	uint32_t *next = arena_array(a, prog->nfn + 1, sizeof(*next));
-
-	for (uint32_t i = 0; i < prog->ncall; i++)
-		c->caller_first[prog->call[i].callee + 1]++;
-	for (uint32_t i = 0; i < prog->nfn; i++) {
-		c->caller_first[i + 1] += c->caller_first[i];
-		next[i + 1] = c->caller_first[i + 1];
-	}
-	for (uint32_t i = 0; i < prog->ncall; i++)
-		c->caller[next[prog->call[i].callee]++] = prog->call[i].caller;
 }
 
 void noreturn_find(struct text *t)
 {
-	const struct prog *prog = t->prog;
+	uint32_t nfn = t->prog->nfn;
 	struct arena *a = arena_new();
-	struct search c = { .text = t };
-	uint32_t nblock = 0;
+	struct search c = { .text = t, .arena = a };
 
-	for (uint32_t i = 0; i < prog->nfn; i++)
-		if (prog->fn[i].nblock > nblock)
-			nblock = prog->fn[i].nblock;
-	c.queued = arena_array(a, prog->nfn, sizeof(*c.queued));
-	c.work = arena_array(a, prog->nfn, sizeof(*c.work));
-	c.caller_first = arena_array(a, prog->nfn + 1, sizeof(*c.caller_first));
-	c.caller = arena_array(a, prog->ncall, sizeof(*c.caller));
-	c.stack = arena_array(a, nblock, sizeof(*c.stack));
-	c.seen = arena_array(a, nblock, sizeof(*c.seen));
-	group_callers(&c, a);
+	c.queued = arena_array(a, nfn, sizeof(*c.queued));
+	c.work = arena_array(a, nfn, sizeof(*c.work));
+	c.caller_first = arena_array(a, nfn + 1, sizeof(*c.caller_first));
 	search(&c);
 	arena_free(a);
 }

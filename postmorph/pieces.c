@@ -30,6 +30,21 @@ static bool is_fragment(const struct prog *prog, uint32_t i, struct bytes code)
 		!entered_by_call(&prog->cfi, i, fde->addr + 1));
 }
 
+/* A direct branch: what it reaches is a block boundary, in whatever piece it lies. */
+static void mark_branch(struct text *t, struct piece *p, const struct insn *insn)
+{
+	vaddr addr = prog_insn_addr(t->prog, insn);
+	vaddr target = insn_target(insn, prog_insn_bytes(t->prog, insn), addr);
+
+	if (insn->kind == INSN_CALL && target == addr + insn->len)
+		piece_skip(p, SKIP_CALL_NEXT);
+	if (text_holds(t, target))
+		*text_mark(t, target) |= MARK_BRANCH;
+	if (insn->kind == INSN_CALL || (target >= p->addr && target - p->addr < p->size))
+		return;
+	vec_push(t->scratch, &t->jumps, ((struct text_jump){ (uint32_t)(p - t->piece), target }));
+}
+
 static void decode_piece(struct text *t, struct piece *p, struct bytes code, struct insn *buf)
 {
 	uint32_t n = 0;
@@ -44,12 +59,13 @@ static void decode_piece(struct text *t, struct piece *p, struct bytes code, str
 		}
 		buf[n].off = (uint32_t)(p->addr + off - t->prog->base);
 	}
-	p->insn = arena_dup(t->prog->arena, buf, n * sizeof(*buf));
 	p->ninsn = n;
 	for (uint32_t i = 0; i < n; i++) {
 		t->mark[buf[i].off] |= MARK_INSN;
 		if (i && (buf[i - 1].kind == INSN_CALL || buf[i - 1].kind == INSN_ICALL))
 			t->mark[buf[i].off] |= MARK_RETURN;
+		if (insn_is_branch(&buf[i]))
+			mark_branch(t, p, &buf[i]);
 	}
 }
 
@@ -70,26 +86,14 @@ static void classify(const struct prog *prog, uint32_t i, struct piece *p, struc
 		piece_skip(p, SKIP_LSDA);
 }
 
-/* Direct branches: what they reach is a block boundary, in whatever piece it lies. */
-static void mark_branches(struct text *t, struct piece *p)
+/* A branch is known to arrive in the middle of an instruction. */
+static void skip_mid_insn(struct text *t, struct piece *p)
 {
-	for (const struct insn *insn = p->insn; insn < p->insn + p->ninsn; insn++) {
-		if (!insn_is_branch(insn))
-			continue;
-		vaddr addr = prog_insn_addr(t->prog, insn);
-		vaddr target = insn_target(insn, prog_insn_bytes(t->prog, insn), addr);
+	const uint8_t *mark = text_mark(t, p->addr);
 
-		if (insn->kind == INSN_CALL && target == addr + insn->len)
-			piece_skip(p, SKIP_CALL_NEXT);
-		if (!text_holds(t, target))
-			continue;
-		*text_mark(t, target) |= MARK_BRANCH;
-		if (*text_mark(t, target) & MARK_INSN)
-			continue;
-		uint32_t to = text_piece(t, target);
-		if (to != UINT32_MAX)
-			piece_skip(&t->piece[to], SKIP_MID_INSN);
-	}
+	for (uint32_t i = 0; i < p->size; i++)
+		if ((mark[i] & (MARK_BRANCH | MARK_INSN)) == MARK_BRANCH)
+			piece_skip(p, SKIP_MID_INSN);
 }
 
 /* .p == NULL when the FDE does not lie in executable file bytes. */
@@ -130,7 +134,8 @@ int pieces_decode(struct text *t, struct err *err)
 		decode_piece(t, p, code, buf);
 	}
 	for (uint32_t i = 0; i < t->npiece; i++)
-		mark_branches(t, &t->piece[i]);
+		if (piece_code(prog, i).p)
+			skip_mid_insn(t, &t->piece[i]);
 	return 0;
 }
 
@@ -167,21 +172,14 @@ void pieces_join(struct text *t)
 	VEC(struct arrival) arrivals = { 0 };
 	uint32_t *owner = arena_array(t->scratch, t->npiece, sizeof(*owner));
 
-	for (uint32_t i = 0; i < t->npiece; i++) {
-		const struct piece *p = &t->piece[i];
-
+	for (uint32_t i = 0; i < t->npiece; i++)
 		owner[i] = UINT32_MAX;
-		for (const struct insn *insn = p->insn; insn < p->insn + p->ninsn; insn++) {
-			if (!insn_is_branch(insn) || insn->kind == INSN_CALL)
-				continue;
-			vaddr target = insn_target(insn, prog_insn_bytes(t->prog, insn),
-						   prog_insn_addr(t->prog, insn));
-			if (target >= p->addr && target - p->addr < p->size)
-				continue;
-			uint32_t to = text_piece(t, target);
-			if (to != UINT32_MAX && t->piece[to].fragment)
-				vec_push(t->scratch, &arrivals, ((struct arrival){ i, to }));
-		}
+	for (uint32_t i = 0; i < t->jumps.n; i++) {
+		const struct text_jump *jump = &t->jumps.v[i];
+		uint32_t to = text_piece(t, jump->target);
+
+		if (to != UINT32_MAX && t->piece[to].fragment)
+			vec_push(t->scratch, &arrivals, ((struct arrival){ jump->piece, to }));
 	}
 	spread_owners(t, arrivals.v, arrivals.n, owner);
 	for (uint32_t i = 0; i < t->npiece; i++) {

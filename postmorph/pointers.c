@@ -192,10 +192,11 @@ int pointers_mark(struct text *t, struct err *err)
 			mark(t, v);
 	for (uint32_t i = 0; i < prog->nfn; i++) {
 		const struct fn *fn = &prog->fn[i];
+		struct fn_scan scan = fn_scan(t, fn);
 
-		for (uint32_t k = 0; k < fn->ninsn; k++)
-			if (fn->insn[k].field || !prog->img.pie_or_dso)
-				mark_operands(t, fn, &fn->insn[k]);
+		for (struct insn insn; fn_scan_next(&scan, &insn); )
+			if (insn.field || !prog->img.pie_or_dso)
+				mark_operands(t, fn, &insn);
 	}
 	return 0;
 }
