@@ -43,6 +43,7 @@ help:
 	@echo "make                 build morphd, morphctl and morph-edit into build/"
 	@echo "make check           all tests; ends in: N passed, N failed, N skipped"
 	@echo "make demo            the whole loop on private copies of real programs (root)"
+	@echo "make torture         every ELF file of the machine, and test suites of others (root; hours)"
 	@echo "make bench           every figure in bench/results (root)"
 	@echo "make lint            only the checks of the sources and documents"
 	@echo "make asan            unit, fuzz and program tests under ASan and UBSan, in build-asan/"
@@ -77,7 +78,8 @@ programs  = $(patsubst %.c,$(B)/%,$(wildcard $(1)))
 UNIT      = $(call programs,tests/unit/test_*.c)
 FUZZ      = $(call programs,tests/fuzz/fuzz_*.c)
 HELPERS   = $(call programs,tests/e2e/*.c) $(call programs,tests/verify/*.c) \
-	    $(call programs,tests/programs/*.c) $(call programs,bench/*.c)
+	    $(call programs,tests/programs/*.c) $(call programs,tests/torture/*.c) \
+	    $(call programs,bench/*.c)
 FUZZ_ENGINE ?= tests/fuzz/replay.c
 link_test = $(CC) $(CFLAGS) $(LDFLAGS) -MMD -MP -MT $@ -MF $@.d $(filter %.c %.a,$^) $(1) \
 	    $(LIBS_EDIT) $(LIBS_DAEMON) -o $@
@@ -127,6 +129,11 @@ lint: all
 demo: packages-build
 	@$(MAKE) --no-print-directory all $(B)/bench/pairs
 	@B=$(B) tests/demo/demo.sh
+
+# Every ELF file of the machine; tests/torture/torture.sh says what can be chosen.  Not in `check`.
+torture: packages
+	@$(MAKE) --no-print-directory programs-for-check
+	@B=$(B) tests/torture/torture.sh
 
 bench: packages
 	@$(MAKE) --no-print-directory programs-for-check
@@ -193,6 +200,6 @@ uninstall:
 clean:
 	rm -rf $(B)
 
-.PHONY: all help programs-for-check packages packages-build check lint demo bench asan asan-run \
+.PHONY: all help programs-for-check packages packages-build check lint demo torture bench asan asan-run \
 	fuzz fuzz-run install uninstall clean
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

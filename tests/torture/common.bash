@@ -1,0 +1,49 @@
+# common.bash - sourced by the torture run's scripts: where things are, and the progress bar
+export B STATE=$B/torture LIMITED=$B/tests/torture/limited
+export TORTURE_TMP=${TORTURE_TMP:-$STATE/tmp}
+
+# The run works with a copy of the Editor: hours later its results are still those of one build.
+if [ -z "${EDIT:-}" ]; then
+	[ -x "$B/morph-edit" ] || { echo "$B/morph-edit is not built"; exit 1; }
+	mkdir -p "$STATE" || exit 1
+	export EDITOR EDIT
+	EDITOR=$(sha256sum "$B/morph-edit" | cut -c 1-12)
+	EDIT=$STATE/morph-edit-$EDITOR
+	[ -x "$EDIT" ] || cp "$B/morph-edit" "$EDIT" || exit 1
+fi
+
+# A bar on a terminal, else a line a minute: how many of TOTAL new files FOLDER has got.
+progress_start() {	# TOTAL FOLDER
+	local before
+	before=$(ls "$2" | wc -l)
+	progress_loop "$1" "$2" "$before" &
+	progress=$!
+}
+
+progress_loop() {	# TOTAL FOLDER BEFORE
+	local n start=$SECONDS left tty= every=60 i
+	[ -t 1 ] && tty=1 every=1
+	while :; do
+		for ((i = 0; i < every; i++)); do
+			sleep 1
+		done
+		n=$(($(ls "$2" | wc -l) - $3))
+		left=?
+		[ "$n" -gt 0 ] && left=$(((SECONDS - start) * ($1 - n) / n / 60))
+		if [ -n "$tty" ]; then
+			local bar=$((n * 40 / $1))
+			printf '\r[%-40s] %d of %d, %s min left ' \
+				"$(printf '%*s' "$bar" '' | tr ' ' '#')" "$n" "$1" "$left"
+		else
+			echo "$n of $1 files, about $left min left at this rate"
+		fi
+	done
+}
+
+progress_stop() {
+	[ -n "${progress:-}" ] && kill "$progress" 2>/dev/null
+	wait "$progress" 2>/dev/null
+	progress=
+	[ -t 1 ] && echo
+	return 0
+}

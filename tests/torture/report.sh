@@ -1,0 +1,15 @@
+#!/bin/bash
+# report.sh CHOSEN LINES WORK-LINES - prints the report; exit code 1 if something in it is a defect
+. tests/torture/common.bash
+n=$(wc -l <"$1")
+echo "# The torture run"
+echo
+echo "* date: $(date -u +%Y-%m-%d)"
+echo "* machine: $(sed -n 's/^model name[ \t]*: //p' /proc/cpuinfo | head -n 1), $(nproc) CPUs," \
+	"Linux $(uname -r), $(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release)"
+echo "* command: \`make torture\`, version $(git describe --always --dirty 2>/dev/null), Editor $EDITOR"
+echo "* files: ${TORTURE_FILES:-all} of ${TORTURE_DIRS:-/usr/bin /usr/sbin /usr/lib /usr/libexec};" \
+	"orders: layout and the seeds ${SEEDS:-none}"
+echo "* limits of one command: ${TORTURE_CPU} s of CPU time, ${TORTURE_MEM} MiB of address space"
+echo
+awk -v chosen="$n" -f tests/torture/report.awk "$2" "$3"

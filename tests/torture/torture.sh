@@ -1,0 +1,75 @@
+#!/bin/bash
+# torture.sh - every ELF file of the machine: moved and verified in several orders, or refused
+#
+#	TORTURE_FILES	pattern of paths (shell glob, e.g. '/usr/bin/*'); default all
+#	TORTURE_SEEDS	seeds of the shuffled orders besides layout order, default "1 2 3"
+#	TORTURE_WORK	pattern of workload names; default all, "none" for none
+#	TORTURE_DIRS	where files are looked for, default /usr/bin /usr/sbin /usr/lib /usr/libexec
+#	TORTURE_CPU	seconds of CPU time for one command of the Editor, default 300
+#	TORTURE_MEM	MiB of address space for it, default 4096
+#	TORTURE_REPORT	where the report goes, default bench/results/torture.md when nothing was
+#			left out, else torture.md in the state folder
+#	JOBS		at a time, default one per CPU
+#
+# State lies in $B/torture: a line for every content of a file and build of the Editor that was
+# tried.  Stopped at any moment, the next run goes on where this one was.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+B=$(realpath "${B:-build}")
+. tests/torture/common.bash
+
+export SEEDS=${TORTURE_SEEDS-1 2 3} TORTURE_CPU=${TORTURE_CPU:-300} TORTURE_MEM=${TORTURE_MEM:-4096}
+files=${TORTURE_FILES:-*} workloads=${TORTURE_WORK:-*} jobs=${JOBS:-$(nproc)}
+dirs=${TORTURE_DIRS:-/usr/bin /usr/sbin /usr/lib /usr/libexec}
+
+export RESULTS="$STATE/files-$EDITOR-$(echo "$SEEDS" | tr -c '0-9\n' _)"
+mkdir -p "$RESULTS" "$TORTURE_TMP" || exit 1
+rm -rf "$TORTURE_TMP"/job.*		# of a run that was killed
+
+echo "looking for ELF files in $dirs"
+existing=$(for d in $dirs; do [ -d "$d" ] && echo "$d"; done)
+"$B/tests/torture/elves" "$STATE/files" $existing || exit 1
+
+# What this run is about, in the order of the list: smallest first.
+while IFS=$'\t' read -r digest size mtime kind runtimes exec copies path; do
+	case $path in
+	$files) printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$digest" "$size" "$kind" "$runtimes" "$exec" \
+		"$copies" "$path" ;;
+	esac
+done <"$STATE/files" >"$STATE/chosen"
+total=$(wc -l <"$STATE/chosen")
+[ "$total" -gt 0 ] || { echo "no ELF file matches '$files'"; exit 1; }
+
+while IFS=$'\t' read -r digest rest; do
+	[ -e "$RESULTS/$digest" ] || printf '%s\t%s\n' "$digest" "$rest"
+done <"$STATE/chosen" >"$STATE/todo"
+echo "$total files, $(wc -l <"$STATE/todo") to do; Editor $EDITOR, seeds $SEEDS, $jobs at a time"
+
+if [ -s "$STATE/todo" ]; then
+	progress_start "$(wc -l <"$STATE/todo")" "$RESULTS"
+	tr '\t\n' '\0\0' <"$STATE/todo" | xargs -0 -n 7 -P "$jobs" tests/torture/file.sh &
+	runner=$!
+	trap 'kill $runner 2>/dev/null; progress_stop; echo "stopped; run it again to go on"; exit 1' INT TERM
+	wait $runner
+	trap - INT TERM
+	progress_stop
+fi
+
+cut -f 1 "$STATE/chosen" | while read -r digest; do
+	[ -e "$RESULTS/$digest" ] && cat "$RESULTS/$digest"
+done >"$STATE/lines"
+
+: >"$STATE/work-lines"
+if [ "$workloads" != none ]; then
+	tests/torture/work.sh "$workloads"
+fi
+
+default=$STATE/torture.md
+[ "$files$workloads$SEEDS" = '**1 2 3' ] && default=bench/results/torture.md
+report=${TORTURE_REPORT:-$default}
+tests/torture/report.sh "$STATE/chosen" "$STATE/lines" "$STATE/work-lines" >"$STATE/report.new"
+rc=$?
+mv "$STATE/report.new" "$report"
+sed -n '/^## Summary/,/^## /p' "$report" | sed '/^## /d'
+echo "report: $report"
+exit $rc

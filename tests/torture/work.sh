@@ -1,0 +1,175 @@
+#!/bin/bash
+# work.sh PATTERN - programs with a known workload: originals and generations side by side
+#
+# A workload is a file work/NAME.sh that is sourced and defines
+#
+#	packages	Debian packages it needs; sources: source packages
+#	files		prints the files to be moved, real paths, one a line
+#	prepare		fills the empty folder it is called in (optional)
+#	run		works in a copy of that folder
+#
+# Every run is in a mount namespace of its own where each of the files is covered by what is under
+# test: a copy of the original, or its generation.  So paths, argv[0], /proc/self/exe and everything
+# that starts these programs by name are the same.  Addresses are not randomised, the environment is
+# empty but for PATH, HOME and the locale.
+#
+# The original runs twice.  Where its output varies by itself, only lines "unit NAME ..." that came
+# out the same both times count, and at least nine of ten must.  What is missing is a skip with its
+# reason.  A line for each order goes to $STATE/work-lines, kept in $STATE/work-EDITOR by content of
+# files and workload.
+set -u
+. tests/torture/common.bash
+here=$(realpath tests/torture/work)
+export SOURCES=$STATE/sources TORTURE_HERE=$here
+kept=$STATE/work-$EDITOR
+gens=$STATE/generations-$EDITOR
+mkdir -p "$kept" "$gens" "$SOURCES" "$TORTURE_TMP"
+trap 'rm -rf "$gens"' EXIT
+W=$TORTURE_TMP/work
+. tests/torture/fetch.bash
+. "$here/common.bash"
+
+line() {		# NAME FILES ORDER RESULT NOTE
+	printf 'work=%s\tfiles=%s\torder=%s\tresult=%s\tnote=%s\n' "$@"
+}
+
+# A generation in $gens; the same for every workload.  Prints the reason when there is none.
+generation() {		# FILE ORDER: prints nothing and leaves $made
+	local opt=
+	made=$gens/$(sha256sum "$1" | cut -c 1-16).$2
+	[ "$2" = layout ] || opt=--shuffle=$2
+	[ -e "$made" ] || "$LIMITED" "$TORTURE_CPU" "$TORTURE_MEM" "$EDIT" optimize "$1" --all $opt -o "$made" \
+		>/dev/null 2>"$W/err"
+	[ -e "$made" ] && chmod --reference="$1" "$made" && chown --reference="$1" "$made"
+}
+
+# Runs the workload with the pairs COVER<TAB>FILE of $W/map mounted; leaves $W/$1.{out,err,rc}.
+record() {		# NAME AS
+	rm -rf "$W/here" && cp -a "$W/prepared" "$W/here" || return 1
+	timeout --kill-after=10 3600 unshare -m --propagation private setarch -R \
+		env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME="$W/here" \
+		LC_ALL=C.UTF-8 TZ=UTC SOURCES="$SOURCES" HERE="$here" \
+		bash tests/torture/inside.sh "$here/$1.sh" "$W/map" "$W/here" \
+		>"$W/$2.out" 2>"$W/$2.err" </dev/null
+	echo $? >"$W/$2.rc"
+}
+
+same() {		# AS AS: a sentence about the first difference, or nothing
+	local part
+	for part in rc err out; do
+		cmp -s "$W/$1.$part" "$W/$2.$part" && continue
+		printf '%s: ' "$part"
+		diff -a "$W/$1.$part" "$W/$2.$part" | sed -n 2,3p | tr -d '\000-\010\016-\037' | tr '\t|\n' '  ;' |
+			cut -c 1-300
+		return 1
+	done
+}
+
+# The units of the first original run that came out the same in the second.
+stable_units() {
+	grep '^unit ' "$W/original.out" | sort >"$W/units.1"
+	grep '^unit ' "$W/again.out" | sort >"$W/units.2"
+	comm -12 "$W/units.1" "$W/units.2" >"$W/units"
+	[ "$(wc -l <"$W/units")" -gt 0 ] &&
+		[ $(($(wc -l <"$W/units") * 10)) -ge $(($(wc -l <"$W/units.1") * 9)) ]
+}
+
+units_lost() {		# AS
+	grep '^unit ' "$W/$1.out" | sort | comm -23 "$W/units" - | head -n 3 | tr '\t|\n' '  ;' | cut -c 1-300
+}
+
+compare() {		# AS: leaves $result and $note
+	if [ "$varies" = 0 ]; then
+		note=$(same original "$1")
+	else
+		note=$(units_lost "$1")
+	fi
+	result=same
+	[ -z "$note" ] || result=different
+	if [ -z "$note" ] && grep -q '^unit ' "$W/original.out"; then
+		note="$(grep -c '^unit ' "$W/original.out") units"
+		[ "$varies" = 0 ] || note="$note, $(wc -l <"$W/units") of them the same twice in the original"
+	fi
+	[ -z "$left" ] || note="$note; not moved: $left"
+}
+
+map_of() {		# ORDER: writes $W/map, leaves $left and $count
+	local f
+	left= count=0
+	: >"$W/map"
+	while read -r f; do
+		if [ "$1" = original ]; then
+			cp -p "$f" "$W/covers/$(sha256sum "$f" | cut -c 1-16)"
+			made=$W/covers/$(sha256sum "$f" | cut -c 1-16)
+		elif ! generation "$f" "$1"; then
+			left="$left${f##*/} ($(sed "s/^morph-edit: //; s|^'[^']*': ||" "$W/err" | head -n 1)) "
+			continue
+		fi
+		count=$((count + 1))
+		printf '%s\t%s\n' "$made" "$f" >>"$W/map"
+	done <"$W/files"
+}
+
+one() {			# NAME
+	local name=$1 key why order
+	rm -rf "$W" && mkdir -p "$W/prepared" "$W/covers"
+	packages= sources=
+	prepare() { :; }
+	. "$here/$name.sh"
+	if ! why=$(missing_packages $packages) || ! why=$(missing_sources $sources); then
+		line "$name" - - skipped "$why"
+		return
+	fi
+	files | sort -u >"$W/files"
+	if [ ! -s "$W/files" ]; then
+		line "$name" - - skipped "this machine has none of its files"
+		return
+	fi
+	key=$(cat "$here/$name.sh" "$W/files" $(cat "$W/files") | sha256sum | cut -c 1-16)
+	if ! (cd "$W/prepared" && prepare >"$W/prepare.log" 2>&1); then
+		line "$name" - - failed "prepare: $(tail -n 1 "$W/prepare.log" | tr '\t|' '  ' | cut -c 1-200)"
+		return
+	fi
+	varies=
+	for order in layout $SEEDS; do
+		if [ -e "$kept/$name-$key-$order" ]; then
+			cat "$kept/$name-$key-$order"
+			continue
+		fi
+		if [ -z "$varies" ]; then
+			map_of original
+			record "$name" original && record "$name" again
+			varies=0
+			if [ -n "$(same original again)" ]; then
+				varies=1
+				if ! stable_units; then
+					line "$name" - - failed "the original differs from itself: $(same original again)"
+					return
+				fi
+			fi
+		fi
+		map_of "$order"
+		if [ "$count" = 0 ]; then
+			line "$name" 0 "$order" skipped "nothing of it can be moved: $left"
+			continue
+		fi
+		record "$name" "$order"
+		compare "$order"
+		[ "$result" = same ] || { rm -rf "$kept/$name-$order.failed"; mkdir -p "$kept/$name-$order.failed"
+			cp "$W/original".* "$W/$order".* "$W/map" "$kept/$name-$order.failed"; }
+		line "$name" "$count" "$order" "$result" "$note" | tee "$kept/$name-$key-$order"
+	done
+}
+
+for script in "$here"/*.sh; do
+	name=$(basename "$script" .sh)
+	case $name in
+	$1) ;;
+	*) continue ;;
+	esac
+	if ! unshare -m --propagation private true 2>/dev/null; then
+		line "$name" - - skipped "mount namespaces need root" | tee -a "$STATE/work-lines"
+		continue
+	fi
+	(one "$name") | tee -a "$STATE/work-lines" | sed 's/	/  /g; s/[a-z]*=//g'
+done

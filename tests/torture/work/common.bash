@@ -1,0 +1,34 @@
+# common.bash - sourced by the workloads
+
+# The real path of a program.
+program() {		# NAME...
+	local p
+	for p in "$@"; do
+		p=$(command -v "$p") && realpath "$p"
+	done
+}
+
+# The libraries that programs load at their start, but not the loader itself.
+libraries_of() {	# FILE...
+	local f
+	for f in "$@"; do
+		ldd "$f" 2>/dev/null
+	done | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u | xargs -r realpath | sort -u
+}
+
+# Programs and all their libraries.
+with_libraries() {	# FILE...
+	printf '%s\n' "$@"
+	libraries_of "$@"
+}
+
+# Runs a part of a workload and tells how it ended in one line: its exit code and the digest of its
+# output, from which times taken are left out.
+unit() {		# NAME COMMAND...
+	local name=$1 rc sum
+	shift
+	timeout --kill-after=5 300 "$@" >"$HOME/.unit" 2>&1 </dev/null
+	rc=$?
+	sum=$(sed -E 's/[0-9]+\.[0-9]+ ?(s|sec|seconds|ms)\b/TIME/g' "$HOME/.unit" | sha256sum | cut -c 1-16)
+	echo "unit $name $rc $sum"
+}

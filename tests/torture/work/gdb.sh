@@ -1,0 +1,20 @@
+# gdb.sh - sessions of gdb with programs and files of the machine
+packages="gdb perl gcc-12"
+files() { with_libraries "$(program gdb)"; }
+prepare() {
+	local top
+	top=$(realpath "$TORTURE_HERE/../../..")
+	gcc-12 -g -O1 -o target "$top/tests/torture/work/target.c"
+}
+run() {
+	gdb -nx -batch -ex 'set debuginfod enabled off' -ex 'set startup-with-shell off' -ex 'break visit' \
+		-ex run -ex bt -ex 'info locals' -ex 'info registers rip rsp' -ex 'ptype struct tree' \
+		-ex finish -ex 'print *$->left' -ex 'watch visited' -ex c -ex c -ex bt -ex 'disassemble /s visit' \
+		-ex 'info sharedlibrary' -ex 'delete' -ex 'stepi 400' -ex 'x/20i $pc' -ex bt -ex c ./target
+	gdb -nx -batch -ex 'set debuginfod enabled off' -ex 'info functions .' -ex 'info types .' \
+		-ex 'info line main' -ex 'list main' -ex 'info scope visit' ./target
+	gdb -nx -batch -ex 'python print(sum(i * i for i in range(1000)))' \
+		-ex 'python print(gdb.parse_and_eval("(1 + 2) * sizeof(long)"))' -ex 'help all'
+	gdb -nx -batch -ex 'set debuginfod enabled off' -ex 'disassemble main' /usr/bin/perl
+	gdb -nx -batch -ex 'maint info sections' /usr/bin/git
+}
