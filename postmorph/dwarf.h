@@ -35,6 +35,7 @@ enum {				/* call frame instructions; the first three hold an operand */
 
 enum {				/* pointer encodings: format | application | indirect */
 	DW_EH_PE_absptr = 0x00,
+	DW_EH_PE_uleb128 = 0x01,
 	DW_EH_PE_udata4 = 0x03,
 	DW_EH_PE_udata8 = 0x04,
 	DW_EH_PE_sdata4 = 0x0b,
