@@ -38,6 +38,7 @@ enum {
 	COST_ENTRY_RAISE = 40,
 	COST_ENTRY_LOWER = 10,
 	COST_ENTER = 1,			/* coming in where no jump shows */
+	COST_THROWN = 1000,		/* likewise, by an exception */
 	COST_UNIT = 4,			/* coarse, so that few path lengths differ */
 	MAX_REGION = 256,		/* unsampled blocks balanced together */
 	MAX_WORK = 40000000,		/* steps of the flow search for one function */
@@ -215,7 +216,8 @@ static void solve(struct work *w)
 		add_node(w, m, v, from, to);
 		total += w->units[v];
 		if (v == 0 || f->node[v].entered)
-			w->enter[v] = mcf_add(m, source, 2 * v, MCF_INF, v == 0 ? 0 : COST_ENTER);
+			w->enter[v] = mcf_add(m, source, 2 * v, MCF_INF, v == 0 ? 0 :
+					      f->node[v].thrown ? COST_THROWN : COST_ENTER);
 	}
 	(void)mcf_add(m, sink, source, MCF_INF, 0);
 	int64_t sent = mcf_solve(m, from, to, MAX_WORK, NULL);

@@ -13,7 +13,8 @@ struct blockflow_node {
 	double samples;		/* in */
 	double insns;		/* in: length, without NOPs; 0 or more */
 	bool absent;		/* in: takes no part, has no jumps */
-	bool entered;		/* in: control may come in from where no jump shows */
+	bool entered;		/* in: control may come in from where no jump shows ... */
+	bool thrown;		/* in: ... but as good as never does: a landing pad */
 	bool doomed;		/* out: leads to abnormal exits only */
 	double count;		/* out: executions, in samples per instruction */
 };

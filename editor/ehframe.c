@@ -323,7 +323,11 @@ static int put_piece(struct writer *w, const struct ehframe_piece *piece,
 		wr_u32(w->out, (uint32_t)piece->len);
 	if (*cie->augmentation == 'z') {
 		wr_uleb(w->out, lsda_size);
+		uint64_t lsda = w->out->n;
+
 		(void)wr_reserve(w->out, lsda_size);	/* zero: no LSDA */
+		if (piece->lsda && put_pointer(w, lsda, cie->lsda_enc, piece->lsda) < 0)
+			return -1;
 	}
 	if (put_rows(w, piece, row + piece->row) < 0)
 		return -1;

@@ -17,6 +17,7 @@ struct ehframe_piece {			/* one new FDE */
 	new_vaddr addr;
 	uint64_t len;
 	uint32_t row, nrow;		/* row[row .. row + nrow), ascending; the first at addr */
+	new_vaddr lsda;			/* 0: none; else its CIE has an LSDA encoding */
 };
 
 struct ehframe_input {

@@ -26,7 +26,7 @@ struct elfout_patch {			/* bytes of the original that change */
 struct elfout_parts {
 	struct bytes text;		/* hot, then fluff */
 	uint64_t hot_size;
-	struct bytes tables;		/* new jump tables */
+	struct bytes tables;		/* new jump tables, then exception tables */
 	struct bytes hdr, frame;	/* .eh_frame_hdr, .eh_frame */
 	struct bytes map;		/* block map */
 	new_vaddr tables_addr, hdr_addr, frame_addr;	/* as elfout_place() said */

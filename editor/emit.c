@@ -22,8 +22,9 @@ struct job {
 	struct emit_plan plan;
 	struct elfout eo;
 	struct elfout_parts parts;
-	struct ehframe_input unwind;
-	struct wr text, tables, hdr, frame, map;
+	struct emit_unwind unwind;
+	struct emit_lsda lsda;
+	struct wr text, rodata, hdr, frame, map;	/* rodata: jump tables, exception tables */
 	struct err *err;
 };
 
@@ -66,16 +67,25 @@ static int write_code(struct job *j)
 {
 	const struct emit_plan *plan = &j->plan;
 
-	if (emit_unwind_fill(plan, &j->unwind, j->err) < 0)
+	if (emit_unwind_fill(plan, &j->unwind, j->err) < 0 ||
+	    emit_lsda_fill(plan, &j->unwind, &j->lsda, j->err) < 0)
 		return -1;
-	elfout_place(&j->eo, plan->text_size, plan->tables_size, ehframe_hdr_size(&j->unwind),
-		     &j->parts);
+	struct ehframe_input frame = {
+		.cfi = &j->prog->cfi, .piece = j->unwind.row_piece, .row = j->unwind.row,
+		.npiece = j->unwind.npiece,
+	};
+
+	elfout_place(&j->eo, plan->text_size, plan->tables_size + j->lsda.bytes.n,
+		     ehframe_hdr_size(&frame), &j->parts);
 	j->plan.tables_addr = j->parts.tables_addr;
 	if (emit_code_write(plan, &j->text, j->err) < 0 ||
-	    emit_tables_write(plan, &j->tables, j->err) < 0 || fill_patches(j) < 0)
+	    emit_tables_write(plan, &j->rodata, j->err) < 0 || fill_patches(j) < 0 ||
+	    emit_lsda_place(&j->lsda, j->parts.tables_addr + plan->tables_size, &j->unwind,
+			    j->err) < 0)
 		return -1;
-	return ehframe_write(&j->unwind, j->parts.hdr_addr, j->parts.frame_addr, &j->hdr,
-			     &j->frame, j->err);
+	wr_raw(&j->rodata, j->lsda.bytes.p, j->lsda.bytes.n);
+	return ehframe_write(&frame, j->parts.hdr_addr, j->parts.frame_addr, &j->hdr, &j->frame,
+			     j->err);
 }
 
 static void fill_map_segments(struct job *j, struct blockmap *map)
@@ -143,7 +153,7 @@ static int write_file(struct job *j, struct wr *out)
 {
 	j->parts.text = wr_bytes(&j->text);
 	j->parts.hot_size = j->plan.hot_size;
-	j->parts.tables = wr_bytes(&j->tables);
+	j->parts.tables = wr_bytes(&j->rodata);
 	j->parts.hdr = wr_bytes(&j->hdr);
 	j->parts.frame = wr_bytes(&j->frame);
 	j->parts.map = wr_bytes(&j->map);
@@ -192,7 +202,8 @@ int emit_generation(struct prog *prog, uint32_t generation, struct wr *out, stru
 out:
 	wr_free(&file);
 	wr_free(&j.text);
-	wr_free(&j.tables);
+	wr_free(&j.rodata);
+	wr_free(&j.lsda.bytes);
 	wr_free(&j.hdr);
 	wr_free(&j.frame);
 	wr_free(&j.map);

@@ -1,7 +1,8 @@
 /* emit.h - between the parts of emit: the plan of the new text
  *
  * emit_plan.c decides what is placed where, emit_code.c writes bytes, emit_unwind.c gives the
- * unwind rows, emit.c runs them and puts the file together.  Everything lives in the job's arena.
+ * unwind rows, emit_lsda.c the exception tables, emit.c runs them and puts the file together.
+ * Everything lives in the job's arena.
  */
 #ifndef EDITOR_EMIT_H
 #define EDITOR_EMIT_H
@@ -91,8 +92,43 @@ static inline uint64_t emit_place_size(const struct emit_plan *plan, uint32_t pl
 int emit_code_write(const struct emit_plan *plan, struct wr *text, struct err *err);
 int emit_tables_write(const struct emit_plan *plan, struct wr *tables, struct err *err);
 
+struct emit_piece {			/* one FDE of new text */
+	uint32_t place, nplace;		/* plan->place[place .. place + nplace) */
+	uint32_t fde;			/* in cfi.fde[]: whose exception table it goes by; when that
+					 * has none, the code may be of several such FDEs */
+};
+
+struct emit_unwind {
+	struct emit_piece *piece;		/* [npiece] */
+	struct ehframe_piece *row_piece;	/* [npiece] the same ones for ehframe_write() */
+	struct ehframe_row *row;
+	uint32_t npiece;
+};
+
 /* Unwind pieces and rows of all new text; arrays in the prog's arena. */
-int emit_unwind_fill(const struct emit_plan *plan, struct ehframe_input *out, struct err *err);
+int emit_unwind_fill(const struct emit_plan *plan, struct emit_unwind *out, struct err *err);
+
+#define EMIT_NO_LSDA UINT64_MAX
+
+struct emit_lsda_fix {			/* a field relative to its own address */
+	uint64_t at;
+	uint64_t value;			/* what it leads to */
+	uint8_t enc;			/* DW_EH_PE_* */
+};
+
+struct emit_lsda {			/* new exception tables */
+	struct wr bytes;		/* the caller frees it */
+	uint64_t *off;			/* [npiece] where its record begins, EMIT_NO_LSDA if none */
+	uint64_t empty;			/* likewise, of the record without call sites */
+	VEC(struct emit_lsda_fix) fixes;
+};
+
+/* Needs text_addr.  The bytes have their final size, but not all of their content. */
+int emit_lsda_fill(const struct emit_plan *plan, const struct emit_unwind *unwind,
+		   struct emit_lsda *out, struct err *err);
+/* They stand at `addr`: completes the bytes and tells the pieces. */
+int emit_lsda_place(struct emit_lsda *lsda, new_vaddr addr, struct emit_unwind *unwind,
+		    struct err *err);
 
 /* "NAME at 0xADDRESS" or "function at 0xADDRESS", in the arena: for messages. */
 const char *emit_fn_text(const struct prog *prog, const struct fn *fn);

@@ -160,8 +160,6 @@ static int decide_end(struct emit_plan *plan, uint32_t i, uint32_t next)
 	p->nkept = count_kept(fn, b);
 	p->branched = ends_in_branch(fn, b);
 	if (p->branched) {
-		if (b->taken == NO_BLOCK && b->taken_out == 0)
-			return -1;
 		if (find_dest(plan, p->fn, b->taken, b->taken_out, &taken) < 0)
 			return -1;
 		p->branch = taken;

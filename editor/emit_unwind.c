@@ -6,8 +6,8 @@
  * not come back), the one at the last instruction.  NOPs in front of an aligned place
  * likewise; behind a branch, which leaves the frame as it is, they have the branch's.
  *
- * A piece is one FDE: adjacent places of a function's part whose blocks share a CIE (an entry range
- * and its fragment may have different ones).
+ * A piece is one FDE: adjacent places of a function's part whose blocks share a CIE and an exception
+ * table or have none (an entry range and its fragment may have different ones).
  */
 #include "editor/emit.h"
 
@@ -17,6 +17,7 @@ struct fill {
 	const struct emit_plan *plan;
 	struct arena *a;
 	VEC(struct ehframe_piece) piece;
+	VEC(struct emit_piece) source;	/* of the same number */
 	VEC(struct ehframe_row) row;
 	uint32_t cursor;		/* row of the original found last: addresses mostly ascend */
 };
@@ -46,11 +47,26 @@ static void add_row(struct fill *f, new_vaddr addr, uint32_t state)
 	piece->nrow++;
 }
 
-static void start_piece(struct fill *f, const struct fde *fde, new_vaddr addr)
+static void start_piece(struct fill *f, uint32_t place, uint32_t fde)
 {
-	struct ehframe_piece piece = { .cie = fde->cie, .addr = addr, .row = f->row.n };
+	struct ehframe_piece piece = {
+		.cie = f->plan->prog->cfi.fde[fde].cie, .addr = emit_place_addr(f->plan, place),
+		.row = f->row.n,
+	};
+	struct emit_piece source = { .place = place, .fde = fde };
 
 	vec_push(f->a, &f->piece, piece);
+	vec_push(f->a, &f->source, source);
+}
+
+/* The last piece can go on with code of FDE `fde`. */
+static bool goes_on(const struct fill *f, uint32_t fde)
+{
+	const struct fde *all = f->plan->prog->cfi.fde;
+	uint32_t last = f->source.v[f->source.n - 1].fde;
+
+	return all[last].cie == all[fde].cie &&
+	       (last == fde || (all[last].lsda == 0 && all[fde].lsda == 0));
 }
 
 /* The state at a synthetic jmp behind block `b`. */
@@ -109,7 +125,7 @@ static void add_place(struct fill *f, uint32_t index, const struct fde *fde)
 					 f->piece.v[f->piece.n - 1].addr;
 }
 
-int emit_unwind_fill(const struct emit_plan *plan, struct ehframe_input *out, struct err *err)
+int emit_unwind_fill(const struct emit_plan *plan, struct emit_unwind *out, struct err *err)
 {
 	const struct prog *prog = plan->prog;
 	struct fill f = { .plan = plan, .a = prog->arena };
@@ -118,23 +134,28 @@ int emit_unwind_fill(const struct emit_plan *plan, struct ehframe_input *out, st
 		const struct emit_place *p = &plan->place[i];
 		const struct fn *fn = &prog->fn[p->fn];
 		const struct block *b = &fn->block[p->block];
-		const struct fde *fde = &prog->cfi.fde[fn->range[b->range].fde];
+		uint32_t index = fn->range[b->range].fde;
+		const struct fde *fde = &prog->cfi.fde[index];
 
-		if (!fde->understood || fde->lsda != 0 || prog->cfi.cie[fde->cie].signal_frame)
+		if (!fde->understood || prog->cfi.cie[fde->cie].signal_frame)
 			return err_set(err, ERR_REFUSED, "%s: its unwind data cannot be moved",
 				       emit_fn_text(prog, fn));
-		if (p->starts_piece || f.piece.v[f.piece.n - 1].cie != fde->cie)
-			start_piece(&f, fde, emit_place_addr(plan, i));
+		if (p->starts_piece || !goes_on(&f, index))
+			start_piece(&f, i, index);
+		f.source.v[f.source.n - 1].nplace++;
 		if (emit_place_size(plan, i) > 0)
 			add_place(&f, i, fde);
 	}
 
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < f.piece.n; i++)	/* a part of dropped jmps alone is empty */
-		if (f.piece.v[i].len > 0)
-			f.piece.v[n++] = f.piece.v[i];
-	*out = (struct ehframe_input){ .cfi = &prog->cfi, .piece = f.piece.v, .row = f.row.v,
-				       .npiece = n };
+	for (uint32_t i = 0; i < f.piece.n; i++) {
+		if (f.piece.v[i].len == 0)	/* a part of dropped jmps alone */
+			continue;
+		f.piece.v[n] = f.piece.v[i];
+		f.source.v[n++] = f.source.v[i];
+	}
+	*out = (struct emit_unwind){ .piece = f.source.v, .row_piece = f.piece.v, .row = f.row.v,
+				     .npiece = n };
 	return 0;
 }

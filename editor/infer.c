@@ -9,7 +9,7 @@
  *    an indirect jump without proven table                   a normal exit; it may come back in
  *                                                            at any block whose address is taken
  *
- * Calls do not end blocks.  Padding takes no part.
+ * Calls do not end blocks.  Padding takes no part.  Landing pads are entered by exceptions.
  */
 #include "editor/editor.h"
 
@@ -137,7 +137,8 @@ static void infer_fn(struct arena *a, struct fn *fn)
 
 			g.flow.node[i] = (struct blockflow_node){ .samples = b->samples,
 				.insns = length_of(fn, b), .absent = b->padding,
-				.entered = b->pinned && fn->unproven > 0 };
+				.entered = b->landing || (b->pinned && fn->unproven > 0),
+				.thrown = b->landing && !(b->pinned && fn->unproven > 0) };
 			add_block(a, &g, fn, i, seen);
 		}
 		g.flow.jump = g.jump.v;

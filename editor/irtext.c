@@ -85,6 +85,8 @@ static int parse_block(struct parser *ps, struct text_fn *t, char **word, uint32
 		}
 		if (strcmp(word[i], "pinned") == 0)
 			b.pinned = true;
+		else if (strcmp(word[i], "landing") == 0)
+			b.landing = true;
 		else if (strcmp(word[i], "padding") == 0)
 			b.padding = true;
 		else if (strcmp(word[i], "noreturn") == 0)

@@ -15,8 +15,8 @@
  * Blocks are numbered in address order.  Behind `->` stand: one block, or two (fall, then taken);
  * `jmp b2` (a jump even to the next block); `table b1 b2 b1`, `ijmp`, `ret`, `trap`; `out` is a
  * target outside the function.  A target may carry its edge count: `b1:2`.  Without `->` control
- * runs on.  Properties: size, insns, samples, count (numbers), call FN, pinned, padding,
- * noreturn, cold, warm.  For a function, behind its name: `still` (not to be moved), `unproven N`.
+ * runs on.  Properties: size, insns, samples, count (numbers), call FN, pinned, landing,
+ * padding, noreturn, cold, warm.  For a function, behind its name: `still` (not to be moved), `unproven N`.
  * From the first `run` line on, the rest are the test's own lines.
  */
 #ifndef EDITOR_IRTEXT_H

@@ -89,7 +89,7 @@ static void mark_fn(struct arena *a, struct fn *fn)
 	if (nhot == 0)
 		return;
 	qsort_r(hot, nhot, sizeof(*hot), by_count, fn->block);
-	/* Computed jumps and unwinding may come from any block of the function. */
+	/* Computed jumps may come from any block of the function; landing pads are cold. */
 	for (uint32_t i = 0; i < fn->nblock; i++) {
 		if (fn->block[i].pinned)
 			reach(&w, i, chance * fn->block[hot[0]].count);

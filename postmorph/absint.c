@@ -577,6 +577,21 @@ void absint_top(struct abs_state *s)
 		s->v[i] = plain();
 }
 
+bool absint_throw(const struct abs_state *s, struct abs_state *out)
+{
+	bool any = false;
+
+	absint_top(out);
+	for (unsigned i = 0; i < ABS_NREG; i++) {
+		if (!s->v[i].may || (ABS_CALLER_SAVED >> i & 1))
+			continue;
+		out->v[i] = s->v[i];
+		blur(&out->v[i]);
+		any = true;
+	}
+	return any;
+}
+
 /* Cells of both; those of `from` are brought into the order of s. */
 static void join_cells(struct abs_state *s, struct abs_state *from)
 {

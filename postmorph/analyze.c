@@ -86,6 +86,7 @@ static int look_at_all(struct text *t, struct err *err)
 	pieces_join(t);
 	functions_make(t);
 	names_give(t);
+	landing_mark(t);
 	if (plt_read(&prog->img, t->scratch, &t->plt, err) < 0 || pointers_mark(t, err) < 0 ||
 	    hazards_check_code(t, err) < 0)
 		return -1;

@@ -14,6 +14,7 @@
 #define POSTMORPH_ANALYZE_H
 
 #include "postmorph/ir.h"
+#include "postmorph/lsda.h"
 #include "postmorph/plt.h"
 
 enum {				/* flags in text.mark */
@@ -22,6 +23,7 @@ enum {				/* flags in text.mark */
 	MARK_POINTER = 4,	/* its address is, or may be, taken */
 	MARK_TABLE = 8,		/* target of a proven jump table */
 	MARK_RETURN = 16,	/* an instruction of a piece, with a call right before it */
+	MARK_PAD = 32,		/* landing pad of some function */
 };
 
 struct piece {
@@ -35,7 +37,7 @@ struct piece {
 	bool fragment;		/* not entered by a call: its CFA is not rsp + 8 */
 };
 
-struct text_jump {		/* a direct jump out of a piece */
+struct text_jump {		/* a direct jump or an exception out of a piece */
 	uint32_t piece;
 	vaddr target;
 };
@@ -83,6 +85,16 @@ static inline void piece_skip(struct piece *p, enum skip reason)
 int pieces_decode(struct text *t, struct err *err);
 /* pieces.c: finds the parent of every fragment. */
 void pieces_join(struct text *t);
+
+/* landing.c: whether the exception table of a decoded piece, if it has one, can be made anew; ways
+ * out of it. */
+void landing_decode(struct text *t, uint32_t piece);
+/* landing.c: visits the call sites of a piece that have a landing pad; none when its exception
+ * table is of unknown form. */
+typedef void landing_visit(void *ctx, const struct lsda_site *site);
+void landing_each(const struct text *t, uint32_t piece, landing_visit *visit, void *ctx);
+/* landing.c: marks all landing pads, once functions are made. */
+void landing_mark(struct text *t);
 
 /* names.c: fragments by symbol name; fn->name. */
 void names_mark_fragments(struct text *t);

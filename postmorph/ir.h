@@ -56,6 +56,7 @@ struct block {
 	vaddr fall_out, taken_out;
 	uint32_t table;		/* index in fn->table[], NO_TABLE if none */
 	bool pinned;		/* address known to be taken (lea, relocation, unproven table) */
+	bool landing;		/* landing pad: the unwinder comes in here */
 	bool padding;		/* nothing but NOPs and nothing runs into or branches to it:
 				 * emit leaves it out, its place in order[] has no meaning */
 	bool noreturn;		/* ends in a call that is known not to come back; fall is kept */

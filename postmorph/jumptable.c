@@ -5,9 +5,10 @@
  * targets to the walk, so that code behind one table can lead to the next.
  *
  * WHY PROOF HOLDS  Moved code is entered at the function's entry, at addresses that something
- * points to, and by its own branches; all of these are walked, entries and pointer targets with
- * nothing known.  An indirect jump without a proven table lands in original code, which uses the
- * original tables.  So the walk sees every state that moved code can be in.
+ * points to, by its own branches, and at landing pads; all of these are walked, entries, pointer
+ * targets and landing pads with nothing known (but an exception may bring along a table's address).
+ * An indirect jump without a proven table lands in original code, which uses the original tables.
+ * So the walk sees every state that moved code can be in.
  *
  * GROUPS  All instructions of the function that form the same table address are one group.  They
  * are rewritten together, or none is: when the address, an entry or their sum is used for anything
@@ -29,7 +30,7 @@ enum {
 	DWARF_RSP = 7,
 };
 
-static const uint8_t MARK_JOIN = MARK_BRANCH | MARK_POINTER | MARK_TABLE;
+static const uint8_t MARK_JOIN = MARK_BRANCH | MARK_POINTER | MARK_TABLE | MARK_PAD;
 
 struct group {
 	vaddr addr;
@@ -52,6 +53,7 @@ struct walk {
 	struct arena *arena;
 	uint32_t *range_end;	/* [nrange] instruction index behind each range */
 	struct op *op;		/* [ninsn] */
+	uint32_t *pad;		/* [ninsn] landing pad's instruction + 1 if it may throw; NULL: none */
 	uint64_t *jump_may;	/* [ninsn] of indirect jumps: absint_may() before it */
 	struct abs_state **state;	/* [ninsn] at join points that were reached */
 	uint64_t *dirty;	/* bit per instruction: state changed since it was walked */
@@ -295,6 +297,15 @@ static bool walk_call(struct walk *w, const struct insn *insn, const struct op *
 	return !noreturn_call(w->t, insn);
 }
 
+/* An exception here goes on at the landing pad. */
+static void follow_throw(struct walk *w, uint32_t i, const struct abs_state *s)
+{
+	struct abs_state thrown;
+
+	if (w->pad && w->pad[i] && absint_throw(s, &thrown))
+		arrive(w, w->pad[i] - 1, &thrown);
+}
+
 /* One instruction; false when control does not go on behind it. */
 static bool walk_insn(struct walk *w, uint32_t i, struct abs_state *s)
 {
@@ -351,6 +362,7 @@ static void walk_from(struct walk *w, uint32_t i)
 		r++;
 	for (;;) {
 		w->visited[i] = true;
+		follow_throw(w, i, &s);
 		if (++w->work >= w->limit || !walk_insn(w, i, &s))
 			return;
 		if (++i == w->range_end[r]) {
@@ -372,7 +384,7 @@ static void walk_all(struct walk *w)
 	absint_top(&top);
 	arrive(w, 0, &top);
 	for (i = 1; i < w->fn->ninsn; i++)
-		if (w->t->mark[w->fn->insn[i].off] & MARK_POINTER)
+		if (w->t->mark[w->fn->insn[i].off] & (MARK_POINTER | MARK_PAD))
 			arrive(w, i, &top);
 	while (w->work < w->limit && take_dirty(w, &i))
 		walk_from(w, i);
@@ -491,6 +503,23 @@ static const struct table_use *settle(struct walk *w, uint32_t *nuse)
 	return uses.v;
 }
 
+static void take_site(void *ctx, const struct lsda_site *site)
+{
+	struct walk *w = ctx;
+	uint32_t pad = insn_at(w, site->pad), i = insn_at(w, site->addr);
+	uint32_t n = w->fn->ninsn;
+
+	if (!w->pad)
+		w->pad = arena_array(w->arena, n, sizeof(*w->pad));
+	for (; pad != UINT32_MAX && i < n; i++) {
+		vaddr at = prog_insn_addr(w->t->prog, &w->fn->insn[i]);
+
+		if (at < site->addr || at - site->addr >= site->len)
+			return;
+		w->pad[i] = pad + 1;
+	}
+}
+
 static bool has_indirect_jump(const struct fn *fn)
 {
 	for (uint32_t i = 0; i < fn->ninsn; i++)
@@ -519,6 +548,8 @@ const struct table_use *jumptables_find(struct text *t, struct fn *fn, uint32_t 
 	w.visited = arena_array(w.arena, n, sizeof(*w.visited));
 	w.stamp = arena_array(w.arena, n, sizeof(*w.stamp));
 	w.lowest = n;
+	for (uint32_t r = 0; r < fn->nrange; r++)
+		landing_each(t, fn->range[r].fde, take_site, &w);
 	decode_ops(&w);
 	w.ai = (struct absint){ w.groups.n, arena_array(w.arena, w.groups.n, sizeof(bool)) };
 	walk_all(&w);

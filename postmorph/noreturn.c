@@ -92,6 +92,9 @@ static bool blocks_return(struct search *c, const struct fn *fn)
 		return true;
 	c->stack = arena_array(c->text->pass, fn->nblock, sizeof(*c->stack));
 	c->seen = arena_array(c->text->pass, fn->nblock, sizeof(*c->seen));
+	for (uint32_t i = 1; i < fn->nblock; i++)
+		if (fn->block[i].landing)	/* whatever throws, it may go on there */
+			push_block(c, i, &n);
 	for (push_block(c, 0, &n); n; ) {
 		const struct block *b = &fn->block[c->stack[--n]];
 

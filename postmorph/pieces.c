@@ -4,7 +4,7 @@
  * files do not name them, but their unwind rows do: a function begins with CFA = rsp + 8 because
  * it was called, a fragment begins in the middle of a frame.  A fragment belongs to the one
  * function whose jumps reach it.  A fragment that nobody or several functions reach stays where
- * it is; jumps to it keep their original target, which is intact.
+ * it is; jumps to it keep their original target, which is intact.  Landing pads count as jumps.
  */
 #include <string.h>
 
@@ -82,8 +82,6 @@ static void classify(const struct prog *prog, uint32_t i, struct piece *p, struc
 		piece_skip(p, SKIP_UNWIND_FORM);
 	else
 		p->fragment = p->skip == SKIP_NONE && is_fragment(prog, i, code);
-	if (fde->lsda)
-		piece_skip(p, SKIP_LSDA);
 }
 
 /* A branch is known to arrive in the middle of an instruction. */
@@ -132,6 +130,7 @@ int pieces_decode(struct text *t, struct err *err)
 		}
 		classify(prog, i, p, code);
 		decode_piece(t, p, code, buf);
+		landing_decode(t, i);
 	}
 	for (uint32_t i = 0; i < t->npiece; i++)
 		if (piece_code(prog, i).p)

@@ -41,7 +41,7 @@ static void every_function_has_its_reason(void **state)
 		{ "tiny", SKIP_SHORT }, { "calls_next", SKIP_CALL_NEXT },
 		{ "middle_of_insn", SKIP_MID_INSN }, { "falls_out", SKIP_NONE },
 		{ "jumped_into", SKIP_NONE }, { "address_taken_inside", SKIP_NONE },
-		{ "handler", SKIP_SIGNAL_FRAME }, { "catches", SKIP_LSDA },
+		{ "handler", SKIP_SIGNAL_FRAME }, { "catches", SKIP_NONE },
 		{ "split", SKIP_NONE }, { "shares_1", SKIP_NONE }, { "shares_2", SKIP_NONE },
 	};
 
