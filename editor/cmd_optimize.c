@@ -16,11 +16,11 @@ struct ctx {
 static void write_stats(const struct edit_stats *s, struct arena *a, struct wr *out)
 {
 	const char *text = arena_printf(a,
-		"functions %u\nfunctions_moved %u\nhot_bytes %llu\nfluff_bytes %llu\n"
+		"functions %u\nfunctions_moved %u\nfunctions_redirected %u\nhot_bytes %llu\nfluff_bytes %llu\n"
 		"original_bytes %llu\nexttsp_before %.6f\nexttsp_after %.6f\nsamples %.3f\n"
 		"file_bytes_before %llu\nfile_bytes_after %llu\njump_tables %u\n"
 		"jump_tables_new %u\nlayout %c\n",
-		s->functions, s->functions_moved, (unsigned long long)s->hot_bytes,
+		s->functions, s->functions_moved, s->functions_redirected, (unsigned long long)s->hot_bytes,
 		(unsigned long long)s->fluff_bytes, (unsigned long long)s->original_bytes,
 		s->exttsp_before, s->exttsp_after, s->samples,
 		(unsigned long long)s->file_bytes_before,
@@ -60,6 +60,7 @@ static int parse_options(int argc, char **argv, struct ctx *ctx, struct job *job
 		{ "generation", required_argument, NULL, 'g' },
 		{ "passes", required_argument, NULL, 'P' },
 		{ "print-after", required_argument, NULL, 'A' },
+		{ "redirect", no_argument, NULL, 'r' },
 		{ "all", no_argument, NULL, 'a' },
 		{ "shuffle", required_argument, NULL, 'S' },
 		{ 0 }
@@ -92,6 +93,9 @@ static int parse_options(int argc, char **argv, struct ctx *ctx, struct job *job
 			break;
 		case 'A':
 			ctx->options.print_after = optarg;
+			break;
+		case 'r':
+			ctx->options.redirect = true;
 			break;
 		case 'a':
 			ctx->options.all = true;

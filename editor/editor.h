@@ -14,6 +14,7 @@ struct edit_options {
 	const char *passes;	/* comma-separated names from the pass table; NULL = the default list */
 	const char *print_after;	/* name of a pass, NULL = none; dump goes to stderr */
 	bool all;		/* move every movable function, profile or not */
+	bool redirect;		/* change pointers to moved functions where all of them are known */
 	bool shuffle;		/* run the test-only pass shuffle with `seed` instead of the passes */
 	uint64_t seed;
 	uint32_t generation;	/* number recorded in the block map */
@@ -21,6 +22,7 @@ struct edit_options {
 
 struct edit_stats {		/* of one generation; one line each in --stats, "name value" */
 	uint32_t functions, functions_moved;
+	uint32_t functions_redirected;		/* pointers to them lead to the new text */
 	uint64_t hot_bytes, fluff_bytes;	/* of new text */
 	uint64_t original_bytes;		/* of the moved functions */
 	double exttsp_before, exttsp_after;	/* Ext-TSP score over the moved functions, normalised

@@ -152,16 +152,13 @@ static void describe_segments(struct write *w)
 
 static int apply_patches(struct write *w)
 {
-	const struct image *img = w->eo->img;
-
 	for (uint32_t i = 0; i < w->parts->npatch; i++) {
 		const struct elfout_patch *p = &w->parts->patch[i];
-		struct bytes at = image_at(img, p->addr, sizeof(p->byte));
 
-		if (!at.p)
-			return err_set(w->err, ERR_REFUSED, "entry jump at 0x%llx is in no segment",
-				       (unsigned long long)p->addr);
-		memcpy(w->out->p + (at.p - img->file.p), p->byte, sizeof(p->byte));
+		if (!bytes_at(w->eo->img->file, p->off, p->size).p)
+			return err_set(w->err, ERR_REFUSED, "a change at file offset 0x%llx is "
+				       "outside the file", (unsigned long long)p->off);
+		memcpy(w->out->p + p->off, p->byte, p->size);
 	}
 	return 0;
 }
@@ -270,6 +267,12 @@ static const char *old_name(const char *name)
 	if (strcmp(name, ".eh_frame_hdr") == 0)
 		return ".morph.old_eh_frame_hdr";
 	return name;
+}
+
+/* add_new_sections() leaves empty ones out. */
+uint16_t elfout_text_section(const struct elfout *eo, uint64_t hot_size, bool hot)
+{
+	return (uint16_t)(eo->img->nsh + (!hot && hot_size > 0));
 }
 
 static void add_new_sections(const struct write *w, struct headers *h)

@@ -19,8 +19,9 @@ struct elfout {
 };
 
 struct elfout_patch {			/* bytes of the original that change */
-	vaddr addr;
-	uint8_t byte[5];
+	file_off off;
+	uint8_t size;
+	uint8_t byte[18];
 };
 
 struct elfout_parts {
@@ -36,6 +37,8 @@ struct elfout_parts {
 
 /* Chooses the layout and where new text goes.  ERR_REFUSED when the file gives no way. */
 int elfout_plan(const struct image *img, struct elfout *eo, struct err *err);
+/* Index of the section that new text of that kind is in. */
+uint16_t elfout_text_section(const struct elfout *eo, uint64_t hot_size, bool hot);
 /* Fills the addresses of the read-only parts from the sizes of text and the parts before them. */
 void elfout_place(const struct elfout *eo, uint64_t text_size, uint64_t tables_size,
 		  uint64_t hdr_size, struct elfout_parts *parts);

@@ -25,21 +25,25 @@ struct job {
 	struct emit_unwind unwind;
 	struct emit_lsda lsda;
 	struct wr text, rodata, hdr, frame, map;	/* rodata: jump tables, exception tables */
+	uint32_t *entry;		/* [norder] of entry jumps, ascending, from prog->base */
 	struct err *err;
 };
 
-static int compare_patch(const void *x, const void *y)
+static int compare_entry(const void *x, const void *y)
 {
-	const struct elfout_patch *a = x, *b = y;
+	const uint32_t *a = x, *b = y;
 
-	return a->addr < b->addr ? -1 : a->addr > b->addr;
+	return *a < *b ? -1 : *a > *b;
 }
 
-/* The 5-byte jumps from the original entries to their images. */
+/* The 5-byte jumps from the original entries to their images, and pointers that lead there. */
 static int fill_patches(struct job *j)
 {
 	const struct prog *prog = j->prog;
-	struct elfout_patch *patch = arena_array(prog->arena, prog->norder, sizeof(*patch));
+	struct elfout_patch *patch = arena_array(prog->arena, (size_t)prog->norder + prog->nref,
+						 sizeof(*patch));
+
+	j->entry = arena_array(prog->arena, prog->norder, sizeof(*j->entry));
 
 	for (uint32_t i = 0; i < prog->norder; i++) {
 		const struct fn *fn = &prog->fn[prog->order[i]];
@@ -48,18 +52,22 @@ static int fill_patches(struct job *j)
 		int64_t d = (int64_t)(to - (at + 5));
 		int32_t v = (int32_t)d;
 
-		if (fn->range[0].size < fn->patch_off + 5)
+		struct bytes code = image_at(&prog->img, at, 5);
+
+		if (fn->range[0].size < fn->patch_off + 5 || !code.p)
 			return err_set(j->err, ERR_REFUSED, "%s: too short for an entry jump",
 				       emit_fn_text(prog, fn));
 		if (d != v)
 			return err_set(j->err, ERR_REFUSED, "%s: its image is out of reach",
 				       emit_fn_text(prog, fn));
-		patch[i] = (struct elfout_patch){ .addr = at, .byte = { 0xe9 } };
+		patch[i] = (struct elfout_patch){
+			.off = (file_off)(code.p - prog->img.file.p), .size = 5, .byte = { 0xe9 } };
 		memcpy(patch[i].byte + 1, &v, 4);
+		j->entry[i] = (uint32_t)(at - prog->base);
 	}
-	qsort(patch, prog->norder, sizeof(*patch), compare_patch);
+	qsort(j->entry, prog->norder, sizeof(*j->entry), compare_entry);
 	j->parts.patch = patch;
-	j->parts.npatch = prog->norder;
+	j->parts.npatch = prog->norder + emit_redirect_write(&j->plan, &j->eo, patch + prog->norder);
 	return 0;
 }
 
@@ -128,14 +136,11 @@ static void write_map(struct job *j, uint32_t generation)
 		.orig_base = j->prog->base, .gen_base = plan->text_addr,
 		.hot_size = (uint32_t)plan->hot_size,
 		.fluff_size = (uint32_t)(plan->text_size - plan->hot_size),
-		.nentry = j->parts.npatch, .ntable = plan->ntable,
+		.nentry = j->prog->norder, .entry = j->entry, .ntable = plan->ntable,
 	};
 
 	fill_map_segments(j, &map);
 	fill_map_blocks(j, &map);
-	map.entry = arena_array(j->prog->arena, map.nentry, sizeof(*map.entry));
-	for (uint32_t i = 0; i < map.nentry; i++)
-		map.entry[i] = (uint32_t)(j->parts.patch[i].addr - j->prog->base);
 	map.table = arena_array(j->prog->arena, map.ntable, sizeof(*map.table));
 	for (uint32_t i = 0; i < map.ntable; i++) {
 		const struct emit_table *et = &plan->table[i];
@@ -167,10 +172,12 @@ static void fill_stats(const struct job *j, const struct wr *out, struct edit_st
 	stats->fluff_bytes = j->plan.text_size - j->plan.hot_size;
 	stats->original_bytes = 0;
 	stats->jump_tables = 0;
+	stats->functions_redirected = 0;
 	for (uint32_t i = 0; i < j->prog->norder; i++) {
 		const struct fn *fn = &j->prog->fn[j->prog->order[i]];
 
 		stats->jump_tables += fn->ntable;
+		stats->functions_redirected += fn->redirected;
 		for (uint32_t k = 0; k < fn->nrange; k++)
 			stats->original_bytes += fn->range[k].size;
 	}

@@ -12,6 +12,8 @@
 #include "lib/wr.h"
 #include "postmorph/ir.h"
 
+struct elfout;
+struct elfout_patch;
 struct err;
 
 #define NO_PLACE UINT32_MAX
@@ -91,6 +93,12 @@ static inline uint64_t emit_place_size(const struct emit_plan *plan, uint32_t pl
 /* Both need text_addr and tables_addr.  Text and tables have the planned sizes afterwards. */
 int emit_code_write(const struct emit_plan *plan, struct wr *text, struct err *err);
 int emit_tables_write(const struct emit_plan *plan, struct wr *tables, struct err *err);
+
+/* The image of the function that begins at addr if pointers to it are redirected; 0 else. */
+new_vaddr emit_redirected(const struct emit_plan *plan, vaddr addr);
+/* Changes of all redirected relocations, words and symbols: at most prog->nref. */
+uint32_t emit_redirect_write(const struct emit_plan *plan, const struct elfout *eo,
+			     struct elfout_patch *out);
 
 struct emit_piece {			/* one FDE of new text */
 	uint32_t place, nplace;		/* plan->place[place .. place + nplace) */

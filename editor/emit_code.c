@@ -126,6 +126,8 @@ static int copy_insn(struct encoder *e, uint32_t index)
 
 	if (insn->kind == INSN_CALL)
 		target = call_target(plan, target);
+	else if (insn_is_lea(insn, code) && emit_redirected(plan, target))
+		target = emit_redirected(plan, target);
 	else if (table)
 		target = target - old->addr + plan->tables_addr + table->off;
 	d = (int64_t)(target - (e->at + insn->len));

@@ -238,7 +238,8 @@ static double runs_over(const struct emit_plan *plan, const struct emit_place *p
 
 /* Alignment of a place, whose predecessor's end is decided.  A branch target is fetched best from
  * the start of a 16-byte line, but NOPs that run cost as well: so a block is aligned when it is
- * known to run and branches reach it at least as often as control runs into it from above. */
+ * known to run and branches reach it at least as often as control runs into it from above.
+ * Programs use the low bits of function pointers, so entries are aligned wherever they are. */
 static void align_place(const struct emit_plan *plan, uint32_t i, struct relax_item *item)
 {
 	const struct emit_place *p = &plan->place[i];
@@ -246,12 +247,12 @@ static void align_place(const struct emit_plan *plan, uint32_t i, struct relax_i
 	const struct block *b = &fn->block[p->block];
 
 	item->align = 1;
-	if (!p->hot)
-		return;
-	if (p->starts_piece) {
+	if ((p->hot && p->starts_piece) || plan->place_of[p->fn][0] == i) {
 		item->align = HOT_ALIGN;
 		return;
 	}
+	if (!p->hot)
+		return;
 
 	double over = runs_over(plan, &plan->place[i - 1]);
 

@@ -2,6 +2,7 @@
 #include "editor/editor.h"
 
 #include "editor/pass.h"
+#include "editor/redirect.h"
 #include "lib/arena.h"
 #include "lib/err.h"
 
@@ -62,6 +63,8 @@ int edit_optimize(struct bytes original, const struct profile *profile,
 		return -1;
 	if (prog->norder == 0)
 		return err_set(err, ERR_REFUSED, "no function with samples is worth moving");
+	if (options->redirect)
+		redirect_select(prog);
 	s.exttsp_before = normalised_score(prog, true);
 	s.exttsp_after = normalised_score(prog, false);
 	if (emit_generation(prog, options->generation, generation, map, &s, err) < 0)

@@ -15,6 +15,7 @@
 #include "editor/worth.h"
 
 #include "editor/pass.h"
+#include "editor/redirect.h"
 
 struct arrivals {		/* direct calls of one function, executions */
 	double moved, stayed;	/* from moved and from other functions */
@@ -37,17 +38,18 @@ static void count_arrivals(const struct prog *prog, struct arrivals *arrivals)
 }
 
 /* Executions of the entry jump.  Entries and calls are estimates of their own, so a difference
- * alone proves nothing: a function whose address nobody holds is entered by its callers only. */
+ * alone proves nothing: a function whose address nobody holds is entered by its callers only, and so
+ * is, at its original entry, one whose pointers all lead to its image. */
 static double entry_jumps(const struct fn *fn, const struct arrivals *a)
 {
 	double rest = fn->entry_count - a->moved;
 
-	if (!fn->block[0].pinned && rest > a->stayed)
+	if ((fn->redirected || !fn->block[0].pinned) && rest > a->stayed)
 		rest = a->stayed;
 	return rest > 0 ? rest : 0;
 }
 
-void worth_select(struct prog *prog)
+void worth_select(struct prog *prog, bool redirect)
 {
 	struct arrivals *arrivals = arena_array(prog->arena, prog->nfn, sizeof(*arrivals));
 	double *gain = arena_array(prog->arena, prog->nfn, sizeof(*gain));
@@ -59,6 +61,8 @@ void worth_select(struct prog *prog)
 		before = prog->norder;
 		prog->norder = 0;
 		count_arrivals(prog, arrivals);
+		if (redirect)
+			redirect_select(prog);
 		for (uint32_t i = 0; i < before; i++) {
 			uint32_t f = prog->order[i];
 			struct fn *fn = &prog->fn[f];

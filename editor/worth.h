@@ -5,7 +5,8 @@
 #include "postmorph/ir.h"
 
 /* Takes functions out of prog->order, and clears their `moved`, whose move would cost more than it
- * gains.  Needs counts and the final fn->order and cold flags. */
-void worth_select(struct prog *prog);
+ * gains.  Needs counts and the final fn->order and cold flags.  `redirect`: pointers to functions will
+ * be changed where they can be. */
+void worth_select(struct prog *prog, bool redirect);
 
 #endif

@@ -109,6 +109,7 @@ int prog_analyze_at(struct bytes file, const vaddr *wanted, uint32_t n, struct a
 		find_blocks(&t);
 		functions_settle(&t);
 		calls_find(&t);
+		rc = references_find(&t, err);
 		*out = prog;
 	}
 	arena_free(t.pass);

@@ -24,6 +24,10 @@ enum {				/* flags in text.mark */
 	MARK_TABLE = 8,		/* target of a proven jump table */
 	MARK_RETURN = 16,	/* an instruction of a piece, with a call right before it */
 	MARK_PAD = 32,		/* landing pad of some function */
+	MARK_SYMBOL = 64,	/* a symbol of .symtab names it: nothing that runs knows it by that */
+	MARK_STRAY = 128,	/* something that could not be made to hold another address holds or
+				 * forms it, or may */
+	MARK_HELD = MARK_POINTER | MARK_SYMBOL,
 };
 
 struct piece {
@@ -54,6 +58,9 @@ struct text {
 	struct plt plt;
 	bool *noreturn;		/* [nfn] calls of it do not come back */
 	uint16_t *clobbers;	/* [nfn], filled on demand by clobbers_of(); 0: not yet */
+	VEC(vaddr) symbols;	/* values of .dynsym, 0 for undefined ones */
+	VEC(struct reference) refs;	/* in the order found */
+	VEC(vaddr) bases;	/* addresses outside of functions that some lea forms */
 	bool has_rseq;		/* some section holds restartable sequences */
 	uint64_t nreturn_pointer;	/* pointers in data to return addresses */
 };
@@ -103,6 +110,13 @@ void names_give(struct text *t);
 /* pointers.c: marks everything whose address is known to be taken, or branched to from code that
  * no FDE covers. */
 int pointers_mark(struct text *t, struct err *err);
+
+/* references.c: code of `user` forms the address `to` by lea. */
+void references_note(struct text *t, const struct fn *user, vaddr to);
+/* references.c: prog->ref[], fn->pointers and fn->sealed, once all marks are there. */
+int references_find(struct text *t, struct err *err);
+/* references.c: marks what 32-bit words of data may encode as stray. */
+void references_mark_words(struct text *t);
 
 /* functions.c: pieces become prog->fn[], with ranges. */
 void functions_make(struct text *t);

@@ -6,7 +6,7 @@
  */
 #include "postmorph/analyze.h"
 
-static const uint8_t MARK_LEADER = MARK_BRANCH | MARK_POINTER | MARK_TABLE | MARK_PAD;
+static const uint8_t MARK_LEADER = MARK_BRANCH | MARK_HELD | MARK_TABLE | MARK_PAD;
 
 static bool ends_block(const struct insn *insn)
 {
@@ -73,7 +73,7 @@ static void mark_block(const struct text *t, struct fn *fn, uint32_t id)
 
 	for (uint32_t i = 0; i < b->size; i++)
 		any |= *text_mark(t, b->addr + i);
-	b->pinned = any & MARK_POINTER;
+	b->pinned = any & MARK_HELD;
 	b->landing = any & MARK_PAD;
 	uint32_t n = b->ninsn;
 	while (n > 1 && fn->insn[b->insn + n - 1].kind == INSN_NOP)

@@ -41,6 +41,15 @@ bool insn_decode(struct bytes code, vaddr addr, struct insn *out, vaddr *target)
  * `code` are the instruction's bytes at `addr`; field must not be 0. */
 vaddr insn_target(const struct insn *insn, const uint8_t *code, vaddr addr);
 
+/* `lea ADDRESS(%rip)` into a 64-bit register: forms an address and does nothing else. */
+static inline bool insn_is_lea(const struct insn *insn, const uint8_t *code)
+{
+	enum { REX_W = 0x48, LEA = 0x8d };
+
+	return insn->kind == INSN_PLAIN && insn->field >= 3 && code[insn->field - 2] == LEA &&
+	       (code[insn->field - 3] & 0xf8) == REX_W;
+}
+
 /* 32- and 64-bit constants in the operands that may be absolute addresses, sign-extended:
  * displacements that are not relative to rip, and immediates.  Returns how many. */
 enum { INSN_MAX_CONSTANTS = 3 };

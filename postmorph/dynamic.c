@@ -10,16 +10,17 @@
 #define DT_RELR 36
 #endif
 
-static void each_rela(struct bytes b, reloc_fn *f, void *ctx)
+static void each_rela(const struct image *img, struct bytes b, bool plt, reloc_fn *f, void *ctx)
 {
 	struct rd rd = rd_of(b);
 
 	while (rd_left(&rd) >= sizeof(Elf64_Rela)) {
-		struct reloc r = { .place = rd_u64(&rd) };
+		struct reloc r = { .place = rd_u64(&rd), .plt = plt };
 		uint64_t info = rd_u64(&rd);
 
 		r.type = (uint32_t)ELF64_R_TYPE(info);
 		r.sym = (uint32_t)ELF64_R_SYM(info);
+		r.at = (file_off)(rd.p - img->file.p);
 		r.value = rd_u64(&rd);
 		f(ctx, &r);
 	}
@@ -27,11 +28,14 @@ static void each_rela(struct bytes b, reloc_fn *f, void *ctx)
 
 static void relr_word(const struct image *img, vaddr place, reloc_fn *f, void *ctx)
 {
-	struct rd rd = rd_of(image_at(img, place, 8));
+	struct bytes word = image_at(img, place, 8);
+	struct rd rd = rd_of(word);
 	struct reloc r = { .place = place, .type = R_X86_64_RELATIVE, .value = rd_u64(&rd) };
 
-	if (!rd.bad)
-		f(ctx, &r);
+	if (rd.bad)
+		return;
+	r.at = (file_off)(word.p - img->file.p);
+	f(ctx, &r);
 }
 
 /* An even entry is a place; an odd one says which of the next 63 words are places too. */
@@ -80,7 +84,8 @@ int relocs_each(const struct image *img, reloc_fn *f, void *ctx, struct err *err
 			const Elf64_Shdr *h = &img->sh[i].h;
 
 			if (h->sh_type == SHT_RELA && (h->sh_flags & SHF_ALLOC))
-				each_rela(bytes_at(img->file, h->sh_offset, h->sh_size), f, ctx);
+				each_rela(img, bytes_at(img->file, h->sh_offset, h->sh_size),
+					  false, f, ctx);
 		}
 		return 0;
 	}
@@ -88,8 +93,8 @@ int relocs_each(const struct image *img, reloc_fn *f, void *ctx, struct err *err
 	    dynamic_table(img, DT_JMPREL, DT_PLTRELSZ, &plt, err) < 0 ||
 	    dynamic_table(img, DT_RELR, DT_RELRSZ, &relr, err) < 0)
 		return -1;
-	each_rela(rela, f, ctx);
-	each_rela(plt, f, ctx);
+	each_rela(img, rela, false, f, ctx);
+	each_rela(img, plt, true, f, ctx);
 	each_relr(img, relr, f, ctx);
 	return 0;
 }
@@ -104,7 +109,8 @@ static void read_symbol(struct rd *rd, struct bytes names, struct symbol *s)
 		s->name = "";
 	s->type = ELF64_ST_TYPE(rd_u8(rd));
 	(void)rd_u8(rd);			/* visibility */
-	s->defined = rd_u16(rd) != SHN_UNDEF;
+	s->section = rd_u16(rd);
+	s->defined = s->section != SHN_UNDEF;
 	s->value = rd_u64(rd);
 	s->size = rd_u64(rd);
 }
@@ -122,7 +128,7 @@ void symbols_each(const struct image *img, uint32_t section_type, symbol_fn *f, 
 	struct bytes names = bytes_at(img->file, str->sh_offset, str->sh_size);
 	struct rd rd = rd_of(bytes_at(img->file, h->sh_offset, h->sh_size));
 	for (uint32_t i = 0; rd_left(&rd) >= sizeof(Elf64_Sym); i++) {
-		struct symbol s;
+		struct symbol s = { .at = (file_off)(rd.p - img->file.p) };
 
 		read_symbol(&rd, names, &s);
 		f(ctx, i, &s);

@@ -13,6 +13,8 @@ struct reloc {
 	uint32_t type;		/* R_X86_64_* */
 	uint32_t sym;		/* index in .dynsym, 0 = none */
 	vaddr value;		/* addend; for RELR the word in the file */
+	file_off at;		/* of the 8 bytes that hold the value */
+	bool plt;		/* of DT_JMPREL: perhaps not applied before it is used */
 };
 
 struct symbol {
@@ -20,7 +22,9 @@ struct symbol {
 	vaddr value;
 	uint64_t size;
 	uint8_t type;		/* STT_* */
+	uint16_t section;	/* SHN_* */
 	bool defined;
+	file_off at;		/* of its entry */
 };
 
 typedef void reloc_fn(void *ctx, const struct reloc *r);

@@ -117,7 +117,7 @@ static void settle(const struct text *t, struct fn *fn)
 	}
 	for (uint32_t i = 1; i < PATCH; i++)
 		if (*text_mark(t, fn->entry + fn->patch_off + i) &
-		    (MARK_BRANCH | MARK_POINTER | MARK_TABLE | MARK_PAD))
+		    (MARK_BRANCH | MARK_HELD | MARK_TABLE | MARK_PAD))
 			fn->skip = SKIP_ENTRY_TARGET;
 }
 

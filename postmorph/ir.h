@@ -91,6 +91,25 @@ struct jump_table {
 	uint32_t nbase;
 };
 
+enum pointers {			/* what is known of the pointers to a function's entry */
+	POINTERS_NONE,		/* there are none */
+	POINTERS_KNOWN,		/* prog->ref[] lists every place where one comes from */
+	POINTERS_UNKNOWN,	/* something else holds or forms its address, or may */
+};
+
+enum reference_kind {
+	REFERENCE_ADDEND,	/* of a relative relocation, or a word that RELR relocates */
+	REFERENCE_SYMBOL,	/* an entry of .dynsym */
+	REFERENCE_LEA,		/* an instruction */
+};
+
+struct reference {		/* a place that holds or forms the address of a function's entry */
+	uint32_t fn;		/* whose entry */
+	uint8_t kind;		/* enum reference_kind */
+	uint32_t user;		/* LEA: the function that the instruction is in */
+	file_off at;		/* of the 8 bytes that hold the address, or of the symbol; LEA: 0 */
+};
+
 struct fn_range {
 	vaddr addr;
 	uint32_t size;
@@ -113,6 +132,10 @@ struct fn {
 	enum skip skip;		/* SKIP_NONE: passes may work on it */
 	bool kept;		/* its instructions, blocks and tables are here; else insn[] and
 				 * block[] are empty */
+	enum pointers pointers;
+	bool sealed;		/* once it is moved its original code cannot run any more: nothing
+				 * is known to lead into it but its entry */
+	bool redirected;	/* moved, and all pointers to it lead to its image */
 	bool moved;		/* selected for the generation (profile or --all) */
 	double samples, entry_count;	/* profile: total samples; estimated calls */
 };
@@ -134,6 +157,8 @@ struct prog {
 	uint32_t *fn_of_fde;	/* [cfi.nfde] function that the FDE is a range of */
 	struct call_site *call;	/* [ncall], ascending by caller, block */
 	uint32_t ncall;
+	struct reference *ref;	/* [nref], ascending by fn */
+	uint32_t nref;
 	uint64_t text_size;	/* bytes of executable sections (segments when no sections) */
 	uint64_t fde_bytes;	/* bytes covered by FDEs */
 

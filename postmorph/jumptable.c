@@ -30,7 +30,7 @@ enum {
 	DWARF_RSP = 7,
 };
 
-static const uint8_t MARK_JOIN = MARK_BRANCH | MARK_POINTER | MARK_TABLE | MARK_PAD;
+static const uint8_t MARK_JOIN = MARK_BRANCH | MARK_HELD | MARK_TABLE | MARK_PAD;
 
 struct group {
 	vaddr addr;
@@ -384,7 +384,7 @@ static void walk_all(struct walk *w)
 	absint_top(&top);
 	arrive(w, 0, &top);
 	for (i = 1; i < w->fn->ninsn; i++)
-		if (w->t->mark[w->fn->insn[i].off] & (MARK_POINTER | MARK_PAD))
+		if (w->t->mark[w->fn->insn[i].off] & (MARK_HELD | MARK_PAD))
 			arrive(w, i, &top);
 	while (w->work < w->limit && take_dirty(w, &i))
 		walk_from(w, i);

@@ -10,10 +10,19 @@
 #include "postmorph/analyze.h"
 #include "postmorph/dynamic.h"
 
+enum { MOVABS = 10 };			/* bytes of mov $IMM64, REGISTER */
+
 static void mark(struct text *t, vaddr addr)
 {
 	if (text_holds(t, addr))
 		*text_mark(t, addr) |= MARK_POINTER;
+}
+
+/* The same for what could not be made to hold another address. */
+static void mark_stray(struct text *t, vaddr addr)
+{
+	if (text_holds(t, addr))
+		*text_mark(t, addr) |= MARK_POINTER | MARK_STRAY;
 }
 
 /* Pointers in data: how many of them are return addresses tells OCaml programs apart. */
@@ -46,12 +55,21 @@ static void mark_reloc(void *ctx, const struct reloc *r)
 	struct text *t = ctx;
 
 	switch (r->type) {
-	case R_X86_64_RELATIVE: case R_X86_64_IRELATIVE: case R_X86_64_RELATIVE64:
+	case R_X86_64_RELATIVE:
+		if (r->plt)
+			mark_stray(t, r->value);
 		break;
 	case R_X86_64_64: case R_X86_64_32: case R_X86_64_32S:
-		if (r->sym == 0)
-			break;
-		return;			/* through a symbol: marked as such */
+		if (r->sym != 0) {	/* what the symbol itself names is marked as such */
+			if (r->value != 0 && r->sym < t->symbols.n)
+				mark_stray(t, t->symbols.v[r->sym] + r->value);
+			return;
+		}
+		mark_stray(t, r->value);
+		break;
+	case R_X86_64_IRELATIVE: case R_X86_64_RELATIVE64:
+		mark_stray(t, r->value);
+		break;
 	default:
 		return;
 	}
@@ -60,12 +78,29 @@ static void mark_reloc(void *ctx, const struct reloc *r)
 		skip_rseq(t, r->value);
 }
 
+static bool names_address(const struct symbol *s)
+{
+	return s->defined && (s->type == STT_FUNC || s->type == STT_GNU_IFUNC ||
+			      s->type == STT_NOTYPE || s->type == STT_OBJECT);
+}
+
+static void mark_dynamic_symbol(void *ctx, uint32_t index, const struct symbol *s)
+{
+	struct text *t = ctx;
+
+	(void)index;			/* consecutive */
+	vec_push(t->scratch, &t->symbols, s->defined ? s->value : 0);
+	if (names_address(s))
+		(s->type == STT_FUNC && s->section < SHN_LORESERVE ? mark : mark_stray)(t, s->value);
+}
+
 static void mark_symbol(void *ctx, uint32_t index, const struct symbol *s)
 {
+	struct text *t = ctx;
+
 	(void)index;
-	if (s->defined && (s->type == STT_FUNC || s->type == STT_GNU_IFUNC ||
-			   s->type == STT_NOTYPE || s->type == STT_OBJECT))
-		mark(ctx, s->value);
+	if (names_address(s) && text_holds(t, s->value))
+		*text_mark(t, s->value) |= MARK_SYMBOL;
 }
 
 /* Aligned words of data: where addresses stand in files that are not relocated, and in
@@ -102,6 +137,25 @@ static void mark_sections(struct text *t)
 	}
 }
 
+/* mov $IMM64, REGISTER: in code of the large model perhaps a distance from the GOT. */
+static void mark_got_distance(struct text *t, const uint8_t code[MOVABS])
+{
+	static const char *const got[] = { ".got.plt", ".got" };
+	uint64_t distance, table;
+
+	if ((code[0] & 0xf8) != 0x48 || (code[1] & 0xf8) != 0xb8)
+		return;
+	memcpy(&distance, code + 2, sizeof(distance));
+	if (image_dynamic(&t->prog->img, DT_PLTGOT, &table))
+		mark_stray(t, table + distance);
+	for (int i = 0; i < 2; i++) {
+		const struct section *s = image_section(&t->prog->img, got[i]);
+
+		if (s)
+			mark_stray(t, s->h.sh_addr + distance);
+	}
+}
+
 /* What one instruction of a function points to. */
 static void mark_operands(struct text *t, const struct fn *fn, const struct insn *insn)
 {
@@ -110,8 +164,11 @@ static void mark_operands(struct text *t, const struct fn *fn, const struct insn
 	if (insn->field) {
 		vaddr target = insn_target(insn, code, prog_insn_addr(t->prog, insn));
 
-		if (!insn_is_branch(insn)) {
+		if (insn_is_lea(insn, code)) {
 			mark(t, target);
+			references_note(t, fn, target);
+		} else if (!insn_is_branch(insn)) {
+			mark_stray(t, target);
 		} else if (text_holds(t, target)) {
 			uint32_t to = prog_find_fn(t->prog, target);
 
@@ -144,7 +201,7 @@ static void mark_gap(struct text *t, vaddr addr, vaddr end)
 			continue;
 		}
 		if (insn.field)
-			mark(t, target);
+			(insn_is_branch(&insn) ? mark : mark_stray)(t, target);
 		off += insn.len;
 	}
 }
@@ -171,6 +228,13 @@ static void mark_gaps(struct text *t)
 	}
 }
 
+/* Functions of which some range is not all instructions. */
+static void mark_undecoded(struct text *t, const struct fn *fn)
+{
+	for (uint32_t i = 0; i < fn->nrange; i++)
+		mark_gap(t, fn->range[i].addr, fn->range[i].addr + fn->range[i].size);
+}
+
 int pointers_mark(struct text *t, struct err *err)
 {
 	static const int64_t tags[] = { DT_INIT, DT_FINI };
@@ -180,23 +244,29 @@ int pointers_mark(struct text *t, struct err *err)
 	for (uint32_t i = 0; i < prog->img.nsh; i++)
 		if (strstr(prog->img.sh[i].name, "rseq"))
 			t->has_rseq = true;
+	symbols_each(&prog->img, SHT_DYNSYM, mark_dynamic_symbol, t);
 	if (relocs_each(&prog->img, mark_reloc, t, err) < 0)
 		return -1;
-	symbols_each(&prog->img, SHT_DYNSYM, mark_symbol, t);
 	symbols_each(&prog->img, SHT_SYMTAB, mark_symbol, t);
 	mark_sections(t);
 	mark_gaps(t);
-	mark(t, prog->img.eh.e_entry);
+	mark_stray(t, prog->img.eh.e_entry);
 	for (uint32_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++)
 		if (image_dynamic(&prog->img, tags[i], &v))
-			mark(t, v);
+			mark_stray(t, v);
 	for (uint32_t i = 0; i < prog->nfn; i++) {
 		const struct fn *fn = &prog->fn[i];
 		struct fn_scan scan = fn_scan(t, fn);
+		struct insn insn;
 
-		for (struct insn insn; fn_scan_next(&scan, &insn); )
+		if (scan.range == fn->nrange)
+			mark_undecoded(t, fn);
+		while (fn_scan_next(&scan, &insn))
 			if (insn.field || !prog->img.pie_or_dso)
 				mark_operands(t, fn, &insn);
+			else if (insn.len == MOVABS)
+				mark_got_distance(t, prog_insn_bytes(prog, &insn));
 	}
+	references_mark_words(t);
 	return 0;
 }

@@ -130,7 +130,7 @@ static void make_generation(struct made *m, unsigned how)
 		.hdr = BYTES("header of unwind"), .frame = BYTES("unwind data"), .map = BYTES("map"),
 		.patch = &patch, .npatch = 1,
 	};
-	patch = (struct elfout_patch){ .addr = (how & FIXED ? 0x400000 : 0) + TEXT + 0x10,
+	patch = (struct elfout_patch){ .off = TEXT + 0x10, .size = 5,
 				       .byte = { 0xe9, 1, 2, 3, 4 } };
 	elfout_place(&m->eo, m->parts.text.n, m->parts.tables.n, m->parts.hdr.n, &m->parts);
 	if (elfout_write(&m->eo, &m->parts, &m->out, &m->err) < 0 ||

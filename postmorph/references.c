@@ -1,0 +1,190 @@
+/* references.c - every place that holds or forms the address of a function's entry
+ *
+ * Pointers to a function can be given another value only all together: two of them must stay
+ * equal.  So what counts is not to miss one.  A place is listed when it could be rewritten:
+ *
+ *   addend   of a relative relocation, or the word that RELR relocates
+ *   symbol   of .dynsym, through which this and other modules find the function
+ *   lea      of the entry by code that an FDE covers
+ *
+ * Everything else that holds the address, or might, has marked it MARK_STRAY (pointers.c): other
+ * relocations and kinds of symbols, other instructions, code without FDEs, the entry point of the
+ * program, and data that could encode it as a distance.
+ *
+ * Programs linked to a fixed address keep addresses in plain words and constants, which nothing
+ * tells from numbers: nothing is known of their pointers.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "postmorph/analyze.h"
+#include "postmorph/dynamic.h"
+
+static void add(struct text *t, vaddr addr, struct reference r)
+{
+	const struct prog *prog = t->prog;
+	uint32_t fn = text_holds(t, addr) ? prog_find_fn(prog, addr) : NO_FN;
+
+	if (fn == NO_FN || prog->fn[fn].entry != addr)
+		return;
+	r.fn = fn;
+	vec_push(t->scratch, &t->refs, r);
+}
+
+static void add_reloc(void *ctx, const struct reloc *r)
+{
+	if (r->type == R_X86_64_RELATIVE && r->sym == 0)
+		add(ctx, r->value, (struct reference){ .kind = REFERENCE_ADDEND, .at = r->at });
+}
+
+static void add_symbol(void *ctx, uint32_t index, const struct symbol *s)
+{
+	(void)index;
+	if (s->defined && s->type == STT_FUNC)
+		add(ctx, s->value, (struct reference){ .kind = REFERENCE_SYMBOL, .at = s->at });
+}
+
+void references_note(struct text *t, const struct fn *user, vaddr to)
+{
+	if (!t->prog->img.pie_or_dso)
+		return;
+	if (!text_holds(t, to) || text_piece(t, to) == UINT32_MAX)
+		vec_push(t->scratch, &t->bases, to);
+	else
+		add(t, to, (struct reference){ .kind = REFERENCE_LEA,
+					       .user = (uint32_t)(user - t->prog->fn) });
+}
+
+/* By function, each function's in the order found. */
+static void sort_by_function(const struct text *t)
+{
+	struct prog *prog = t->prog;
+	uint32_t *start = arena_array(t->scratch, prog->nfn + 1, sizeof(*start));
+
+	for (uint32_t i = 0; i < t->refs.n; i++)
+		start[t->refs.v[i].fn + 1]++;
+	for (uint32_t i = 0; i < prog->nfn; i++)
+		start[i + 1] += start[i];
+	prog->ref = arena_array(prog->arena, t->refs.n, sizeof(*prog->ref));
+	prog->nref = t->refs.n;
+	for (uint32_t i = 0; i < t->refs.n; i++)
+		prog->ref[start[t->refs.v[i].fn]++] = t->refs.v[i];
+}
+
+/* The symbols that the loader sees are those of the section.  A file without either has none. */
+static bool symbols_are_known(const struct image *img)
+{
+	const Elf64_Shdr *h = NULL;
+	uint64_t at;
+
+	for (uint32_t i = 0; i < img->nsh && !h; i++)
+		if (img->sh[i].h.sh_type == SHT_DYNSYM)
+			h = &img->sh[i].h;
+	if (!image_dynamic(img, DT_SYMTAB, &at))
+		return !h;
+	if (!h || h->sh_addr != at)
+		return false;
+	struct bytes mapped = image_at(img, at, h->sh_size);
+	return mapped.p && mapped.p == img->file.p + h->sh_offset;
+}
+
+/* Control comes to the original code of a sealed function only through its entry. */
+static bool is_sealed(const struct text *t, const struct fn *fn)
+{
+	if (!fn->kept || fn->skip != SKIP_NONE || fn->unproven > 0)
+		return false;
+	for (uint32_t r = 0; r < fn->nrange; r++) {
+		const uint8_t *mark = text_mark(t, fn->range[r].addr);
+
+		for (uint32_t i = r == 0; i < fn->range[r].size; i++)
+			if (mark[i] & MARK_POINTER)
+				return false;
+	}
+	return true;
+}
+
+int references_find(struct text *t, struct err *err)
+{
+	struct prog *prog = t->prog;
+	bool known = prog->img.pie_or_dso && symbols_are_known(&prog->img);
+
+	if (known) {
+		if (relocs_each(&prog->img, add_reloc, t, err) < 0)
+			return -1;
+		symbols_each(&prog->img, SHT_DYNSYM, add_symbol, t);
+		sort_by_function(t);
+	}
+	for (uint32_t i = 0; i < prog->nfn; i++) {
+		struct fn *fn = &prog->fn[i];
+		uint8_t mark = text_holds(t, fn->entry) ? *text_mark(t, fn->entry) : MARK_STRAY;
+
+		fn->sealed = is_sealed(t, fn);
+		if ((mark & MARK_STRAY) || (!known && (mark & MARK_POINTER)))
+			fn->pointers = POINTERS_UNKNOWN;
+	}
+	for (uint32_t i = 0; i < prog->nref; i++) {
+		struct fn *fn = &prog->fn[prog->ref[i].fn];
+
+		if (fn->pointers == POINTERS_NONE)
+			fn->pointers = POINTERS_KNOWN;
+	}
+	return 0;
+}
+
+static int compare_addr(const void *x, const void *y)
+{
+	const vaddr *a = x, *b = y;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+static void mark_stray(const struct text *t, vaddr addr)
+{
+	if (text_holds(t, addr))
+		*text_mark(t, addr) |= MARK_STRAY;
+}
+
+/* Distances from the word itself, and from the nearest base at or below it: a table's start. */
+static void mark_section_words(const struct text *t, const struct section *s)
+{
+	vaddr at = (s->h.sh_addr + 3) & ~(vaddr)3;
+	struct rd rd = rd_of(bytes_at(t->prog->img.file, s->h.sh_offset, s->h.sh_size));
+	uint32_t next = 0;
+
+	for ((void)rd_skip(&rd, at - s->h.sh_addr); rd_left(&rd) >= 4; at += 4) {
+		vaddr distance = (vaddr)(int64_t)rd_s32(&rd);
+
+		while (next < t->bases.n && t->bases.v[next] <= at)
+			next++;
+		mark_stray(t, at + distance);
+		if (next > 0)
+			mark_stray(t, t->bases.v[next - 1] + distance);
+	}
+}
+
+/* Unwind data is full of distances to functions, which no program compares with pointers. */
+static bool is_unwind(const char *name)
+{
+	return strcmp(name, ".eh_frame") == 0 || strcmp(name, ".eh_frame_hdr") == 0 ||
+	       strncmp(name, ".gcc_except_table", 17) == 0;
+}
+
+void references_mark_words(struct text *t)
+{
+	const struct prog *prog = t->prog;
+
+	if (!prog->img.pie_or_dso)
+		return;
+	if (t->bases.n)
+		qsort(t->bases.v, t->bases.n, sizeof(*t->bases.v), compare_addr);
+	for (uint32_t i = 0; i < prog->img.nsh; i++) {
+		const struct section *s = &prog->img.sh[i];
+
+		if (s->h.sh_type == SHT_PROGBITS && (s->h.sh_flags & SHF_ALLOC) &&
+		    !(s->h.sh_flags & SHF_EXECINSTR) && !is_unwind(s->name))
+			mark_section_words(t, s);
+	}
+	for (uint32_t i = 0; i < prog->cfi.ncie; i++)
+		if (prog->cfi.cie[i].personality)
+			mark_stray(t, prog->cfi.cie[i].personality);
+}
