@@ -40,7 +40,7 @@ static int run(struct verify *v, struct bytes original, struct bytes generation)
 	v->cut = arena_alloc(v->a, original.n / 8 + 1);
 	if (verify_elf(v) < 0 || verify_cfi(v) < 0 || verify_lsdas(v) < 0 ||
 	    verify_entries(v) < 0 || verify_code(v) < 0 || verify_tables(v) < 0 ||
-	    verify_unwind(v) < 0)
+	    verify_unwind(v) < 0 || verify_redirects(v) < 0)
 		return -1;
 	v->stats->blocks = v->map.nblock;
 	v->stats->entries = v->map.nentry;
@@ -127,6 +127,14 @@ const struct blockmap_block *verify_image_of(const struct verify *v, vaddr addr)
 }
 
 bool verify_leads(const struct verify *v, vaddr addr, new_vaddr to)
+{
+	if (!verify_may_lead(v, addr, to))
+		return false;
+	verify_note_inner(v, to);
+	return true;
+}
+
+bool verify_may_lead(const struct verify *v, vaddr addr, new_vaddr to)
 {
 	enum { MAX_STEPS = 80 };	/* more than any padding between two blocks has NOPs */
 	struct insn insn;

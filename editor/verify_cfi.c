@@ -398,6 +398,9 @@ int verify_cfi(struct verify *v)
 		return err_wrap(v->err, "generation");
 	run_all(v, &v->gcfi);
 	v->fragment = arena_array(v->a, v->ocfi.nfde, sizeof(*v->fragment));
+	v->open = arena_array(v->a, v->ocfi.nfde, sizeof(*v->open));
+	v->followed = arena_array(v->a, v->ocfi.nfde, sizeof(*v->followed));
+	v->has_table = arena_array(v->a, v->ocfi.nfde, sizeof(*v->has_table));
 	struct vcursor at = { .cfi = &v->ocfi, .fde = NO_FDE };
 	for (uint32_t i = 0; i < v->ocfi.nfde; i++) {
 		const struct vfde *fde = &v->ocfi.fde[i];

@@ -130,8 +130,10 @@ static bool is_absolute_table(struct match *m)
 /* The image of a call goes to the same address, or where the entry jump there would have led. */
 static bool call_leads(const struct match *m, new_vaddr to)
 {
-	if (to == m->target)
+	if (to == m->target) {
+		verify_note_inner(m->v, to);
 		return !verify_is_fresh(m->v, to);
+	}
 	return verify_has_entry(m->v, m->target) && verify_leads(m->v, m->target, to);
 }
 
@@ -150,9 +152,10 @@ static int match_field(struct match *m)
 		return verify_is_fresh(m->v, to) ? doubt(m, "its operand is in new text") : 0;
 	const struct blockmap_table *t = is_lea(m) ?
 		find_table(m->v, m->target, to, BLOCKMAP_TABLE_REL32) : NULL;
-	if (!t)
+	if (t)
+		note_former(m, t);
+	else if (!is_lea(m) || !verify_redirect_lea(m->v, m->o.addr, m->target, to))
 		return doubt(m, "its operand is at another address");
-	note_former(m, t);
 	return 0;
 }
 

@@ -7,7 +7,7 @@
  *            they promise only that shadow stacks and branch tracking would work.
  * SEGMENTS   A new one shares no page with any other, is not writable and is all file bytes.
  * BYTES      Compared per original PT_LOAD, skipping what is shown elsewhere: header fields, the
- *            program header table in place, the entry jumps.
+ *            program header table in place, the entry jumps, pointers that lead to images.
  * SECTIONS   Loaded ones of the original keep index, address, size and place; new ones lie in
  *            new segments.
  */
@@ -207,11 +207,16 @@ static int compare_range(struct verify *v, const Elf64_Phdr *p, uint64_t from, u
 
 static int compare_bytes(struct verify *v)
 {
-	struct hole *hole = arena_array(v->a, (size_t)v->map.nentry + 4, sizeof(*hole));
+	if (verify_find_redirects(v) < 0)
+		return -1;
+	struct hole *hole = arena_array(v->a, (size_t)v->map.nentry + v->changes.n + 4,
+					sizeof(*hole));
 	uint32_t n = add_header_holes(v, hole);
 
 	if (add_entry_holes(v, hole, &n) < 0)
 		return -1;
+	for (uint32_t i = 0; i < v->changes.n; i++)
+		hole[n++] = (struct hole){ v->changes.v[i].off, v->changes.v[i].n };
 	qsort(hole, n, sizeof(*hole), hole_cmp);
 	for (const Elf64_Phdr *p = v->orig.ph; p < v->orig.ph + v->orig.nph; p++) {
 		if (p->p_type != PT_LOAD)

@@ -27,6 +27,7 @@ struct walk {
 	struct verify *v;
 	VEC(struct base) bases;
 	uint32_t fde;		/* being walked, NO_FDE between FDEs */
+	uint8_t last;		/* kind of the last instruction, but for NOPs */
 };
 
 static int check_entry(struct verify *v, vaddr entry)
@@ -101,6 +102,9 @@ static int walk_insn(struct walk *w, const struct insn *insn, const uint8_t *cod
 
 		v->start[off / 8] |= (uint8_t)(1 << off % 8);
 	}
+	if (insn->kind != INSN_NOP)
+		w->last = insn->kind;
+	verify_note_reference(v, w->fde, insn, code, addr, target);
 	if (!insn->field) {
 		note_absolute(w, insn, code);
 		return 0;
@@ -171,6 +175,8 @@ static int walk_segment(struct walk *w, const Elf64_Phdr *p)
 		if (walk_range(w, image_at(&w->v->orig, fde->addr, fde->len), fde->addr) < 0)
 			return -1;
 		at = fde->addr + fde->len;
+		if (w->last == INSN_PLAIN || w->last == INSN_JCC)
+			verify_note_way(w->v, i, at - 1, at);
 	}
 	return at < end ? walk_gap(w, at, end) : 0;
 }
@@ -203,9 +209,13 @@ static void collect_tables(struct walk *w)
 	for (uint32_t i = 0; i < w->bases.n; i++) {
 		const struct base *b = &w->bases.v[i];
 
-		if (v->tables.n && v->tables.v[v->tables.n - 1] == b->addr)
+		if (b->kind == BLOCKMAP_TABLE_REL32 &&
+		    !(v->bases.n && v->bases.v[v->bases.n - 1] == b->addr))
+			vec_push(v->a, &v->bases, b->addr);
+		if (!is_entry(v, b, 0, &to))
 			continue;
-		if (is_entry(v, b, 0, &to))
+		v->has_table[b->fde] = true;
+		if (!(v->tables.n && v->tables.v[v->tables.n - 1] == b->addr))
 			vec_push(v->a, &v->tables, b->addr);
 	}
 }
@@ -256,8 +266,10 @@ static int walk_pads(struct verify *v)
 				continue;
 			if (arrive(v, s->addr, s->pad, "the exception") < 0)
 				return -1;
-			if (s->pad - fde->addr >= fde->len)
+			if (s->pad - fde->addr >= fde->len) {
 				join(v, i, s->pad);
+				verify_note_way(v, i, s->addr, s->pad);
+			}
 		}
 	}
 	return 0;

@@ -54,6 +54,7 @@ struct node {			/* one instruction */
 	struct effect e;
 	struct regs in;
 	bool queued;
+	bool former;		/* its image forms the address of a new table */
 };
 
 struct range {
@@ -84,6 +85,7 @@ struct flow {
 	VEC(struct table) tables;
 	VEC(struct place) queue;
 	bool unknown;		/* an indirect jump that may go anywhere was met */
+	bool stays;		/* an image may lead to original code by a table */
 };
 
 static bool differs(const struct flow *f, struct value x)
@@ -414,6 +416,16 @@ static int land(struct flow *f, uint32_t fde, vaddr addr, struct regs regs)
 	return 0;
 }
 
+/* An image that forms the address of an original table leads to original code. */
+static void note_stay(struct flow *f, const struct node *n)
+{
+	uint32_t kind = n->e.op == FX_BASE ? BLOCKMAP_TABLE_REL32 : BLOCKMAP_TABLE_ABS64, number;
+
+	if ((n->e.op == FX_BASE || n->e.op == FX_TABLE || n->e.op == FX_JUMP_TABLE) && !n->former &&
+	    find_table(f, n->e.value, kind, &number))
+		f->stays = true;
+}
+
 static int step(struct flow *f, struct place p)
 {
 	const struct range *r = &f->ranges.v[p.range];
@@ -422,6 +434,7 @@ static int step(struct flow *f, struct place p)
 	vaddr addr = r->node_addr[p.node], next = addr + e->len;
 	struct regs regs = n->in;
 
+	note_stay(f, n);
 	if (apply(f, e, addr, &regs) < 0 || land(f, f->fdes.v[p.range], addr, n->in) < 0)
 		return -1;
 	switch (e->kind) {
@@ -474,6 +487,11 @@ static int run_all(struct flow *f, const uint32_t *former, uint32_t n, const uin
 {
 	const struct regs clean = { .seen = true };
 	const struct vformer *all = f->v->formers.v;
+	struct place p;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (locate(f, all[former[i]].addr, &p))
+			f->ranges.v[p.range].node[p.node].former = true;
 
 	for (uint32_t i = 0; i < nmember; i++)
 		if (!f->v->fragment[member[i]])
@@ -518,6 +536,9 @@ int verify_flow(struct verify *v, const uint32_t *former, uint32_t n, const uint
 		if (i == 0 || v->formers.v[former[i]].table != v->formers.v[former[i - 1]].table)
 			claim(&f, &v->map.table[v->formers.v[former[i]].table]);
 	int rc = run_all(&f, former, n, member, nmember);
+	v->followed[f.group] = true;
+	if (f.unknown || f.stays)
+		vec_push(v->a, &v->stays, member[0]);
 	for (uint32_t i = 0; i < f.fdes.n; i++)
 		v->range_of[f.fdes.v[i]] = 0;
 	arena_free(f.a);

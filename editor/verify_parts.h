@@ -6,12 +6,14 @@
  *
  * THE PROOF   is a simulation.  A run of the generation and a run of the original go side by side
  *             and agree in memory and registers, except that return addresses may lie in images,
- *             and registers on the way to a jump table may hold the new table's address or what
- *             was computed from it (verify_flow.c shows that nothing else ever sees those).
+ *             registers on the way to a jump table may hold the new table's address or what was
+ *             computed from it (verify_flow.c shows that nothing else ever sees those), and
+ *             pointers to a function are all those of its image, if verify_redirect.c says so.
  *
  *   verify_elf.c     original bytes are where they were; headers, segments, sections
  *   verify_entry.c   one walk over the original's code; entry jumps cut no way in half
  *   verify_pointers.c  nor does any address kept as data arrive inside one
+ *   verify_redirect.c  pointers that lead to images: all to a function, or none
  *   verify_code.c    an image does what its original block does and leads where it leads
  *   verify_table.c   a new jump table leads where the old one leads
  *   verify_flow.c    the address of a new jump table is seen by nothing but the dispatch
@@ -36,6 +38,7 @@
 #include "postmorph/image.h"
 
 struct returns;
+struct verify;
 
 #define NO_FDE UINT32_MAX
 #define ROW_NONE UINT32_MAX
@@ -108,6 +111,60 @@ struct vformers {		/* VEC */
 	uint32_t n, cap;
 };
 
+enum vholder_kind {
+	HOLDS_FIXED,		/* the entry point, DT_INIT, DT_FINI */
+	HOLDS_RELATIVE,		/* the addend of a RELATIVE relocation of DT_RELA */
+	HOLDS_RELR,		/* a word that RELR relocates */
+	HOLDS_RELOCATED,	/* any other relocation */
+	HOLDS_SYMBOL,		/* a symbol of a .dynsym */
+	HOLDS_LISTED,		/* in a section that nothing loads, or met again as one of these */
+	HOLDS_WORD,		/* an aligned word of a program at a fixed address */
+};
+
+struct vholder {		/* a place outside of instructions that may hold a code address */
+	vaddr value;
+	vaddr at;		/* of the 8 bytes that hold it; of the symbol */
+	vaddr addend;		/* RELOCATED: part of the value */
+	uint32_t symbol;	/* RELOCATED: number, 0 none */
+	uint32_t type;		/* RELOCATED */
+	uint16_t section;	/* st_shndx and type of the symbol, or of the relocation's */
+	uint8_t symbol_type;
+	uint8_t kind;		/* enum vholder_kind */
+	const char *what;	/* with n: for messages */
+	uint64_t n;
+};
+
+typedef int vholder_fn(struct verify *v, const struct vholder *h, void *ctx);
+
+enum vref_kind {
+	REF_LEA,		/* lea to(%rip), of 64 bits */
+	REF_OPERAND,		/* any other operand, or constant, that may be the address of code */
+	REF_BRANCH,		/* of another function, not to a function's start */
+	REF_JUMP,		/* an indirect jump, but through a slot of the GOT; no `to` */
+};
+
+struct vref {			/* an instruction of the original that leads or refers to code */
+	vaddr addr, to;
+	uint32_t fde;		/* that it is in; NO_FDE */
+	uint8_t kind;		/* enum vref_kind */
+};
+
+struct vredirect {		/* pointers to `from` are pointers to `to` in the generation */
+	vaddr from;
+	new_vaddr to;
+};
+
+struct vchange {		/* bytes that verify_redirect.c answers for */
+	file_off off;
+	vaddr addr;
+	uint64_t n;
+};
+
+struct vbases {			/* VEC: ascending */
+	vaddr *v;
+	uint32_t n, cap;
+};
+
 struct vslot {			/* filled by the dynamic linker with a function's address */
 	vaddr addr;
 	bool dead;		/* the function never returns */
@@ -141,6 +198,19 @@ struct verify {
 		uint32_t n, cap;
 	} slots;
 	uint32_t *range_of;		/* [ocfi.nfde] verify_flow.c's; zero between its runs */
+
+	/* What redirected pointers need; [ocfi.nfde] each. */
+	bool *open;			/* original code may run: something leads inside */
+	bool *followed;			/* of a group: verify_flow.c has been there */
+	VEC(uint32_t) stays;		/* one FDE of each group in which images may jump to original
+					 * code by a table */
+	bool *has_table;		/* forms the address of what looks like a jump table */
+	struct vbases bases;		/* addresses that `lea` forms */
+	vaddr dynamic_symbols;		/* DT_SYMTAB, or where nothing is */
+	VEC(struct vref) refs;		/* of programs that are loaded at any address */
+	VEC(struct vredirect) redirects;
+	VEC(struct vchange) changes;
+	VEC(vaddr) leas;		/* originals of instructions that form an image's address */
 	struct vformers formers;	/* ascending by table, then address, after verify_code() */
 };
 
@@ -149,6 +219,20 @@ struct verify {
 
 /* verify_pointers.c: part of verify_entries(). */
 int verify_pointers(struct verify *v);
+/* All places of the original; stops when f() returns -1, and returns that. */
+int verify_each_holder(struct verify *v, vholder_fn *f, void *ctx);
+
+/* verify_redirect.c: part of verify_elf(); fills changes and redirects. */
+int verify_find_redirects(struct verify *v);
+/* The image of the lea at addr may form `to` where that forms `from`. */
+bool verify_redirect_lea(struct verify *v, vaddr addr, vaddr from, new_vaddr to);
+/* Something leads to this address of the original. */
+void verify_note_inner(const struct verify *v, vaddr addr);
+/* Part of the walk over the original: a way from that FDE (NO_FDE: from between) to another one. */
+void verify_note_way(struct verify *v, uint32_t fde, vaddr addr, vaddr to);
+/* Likewise: an instruction. */
+void verify_note_reference(struct verify *v, uint32_t fde, const struct insn *insn,
+			   const uint8_t *code, vaddr addr, vaddr target);
 
 /* In running order; each returns 0, or -1 with the refusal in v->err. */
 int verify_elf(struct verify *v);
@@ -158,6 +242,7 @@ int verify_entries(struct verify *v);		/* fills start, cut, group */
 int verify_code(struct verify *v);		/* fills formers */
 int verify_tables(struct verify *v);
 int verify_unwind(struct verify *v);
+int verify_redirects(struct verify *v);
 
 /* verify.c */
 bool verify_is_fresh(const struct verify *v, vaddr addr);
@@ -173,6 +258,8 @@ const struct blockmap_block *verify_image_of(const struct verify *v, vaddr addr)
  * itself (and not a cut byte), or the image of addr, or of what addr leads to through NOPs and
  * direct jumps. */
 bool verify_leads(const struct verify *v, vaddr addr, new_vaddr to);
+/* The same of a way that is not used: the original's code is not run by it. */
+bool verify_may_lead(const struct verify *v, vaddr addr, new_vaddr to);
 /* Root of a group of FDEs. */
 uint32_t verify_group(const struct verify *v, uint32_t fde);
 

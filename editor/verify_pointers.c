@@ -1,71 +1,95 @@
-/* verify_pointers.c - no address that the original keeps as data lands inside an entry jump */
+/* verify_pointers.c - addresses that the original keeps as data
+ *
+ * One walk over all places outside of instructions where a program keeps code addresses:
+ * relocations, symbols, the dynamic section, the entry point, and in programs linked to a fixed
+ * address every aligned word of data.  None of them may lead inside an entry jump.
+ */
 #include "editor/verify_parts.h"
 
-static int arrive(struct verify *v, vaddr to, const char *what, uint64_t n)
+struct walk {
+	struct verify *v;
+	vholder_fn *f;
+	void *ctx;
+};
+
+static int hold(const struct walk *w, struct vholder h)
 {
-	if (!verify_is_cut(v, to))
-		return 0;
-	return refuse(v, "%s %llu leads to 0x%llx, inside an entry jump", what, ULL(n), ULL(to));
+	return w->f(w->v, &h, w->ctx);
 }
 
-static vaddr symbol_value(const struct verify *v, vaddr table, uint32_t index)
+static bool read_symbol(const struct verify *v, vaddr addr, struct vholder *h)
 {
-	struct rd r = rd_of(image_at(&v->orig, table + (uint64_t)index * sizeof(Elf64_Sym),
-				     sizeof(Elf64_Sym)));
+	struct rd r = rd_of(image_at(&v->orig, addr, sizeof(Elf64_Sym)));
 
-	(void)rd_u64(&r);		/* name, info, other, section */
-	return rd_u64(&r);
+	(void)rd_u32(&r);		/* name */
+	h->symbol_type = ELF64_ST_TYPE(rd_u8(&r));
+	(void)rd_u8(&r);		/* other */
+	h->section = rd_u16(&r);
+	h->value = rd_u64(&r);
+	return !r.bad;
 }
 
-static int check_rela(struct verify *v, vaddr addr, uint64_t size, const char *what)
+static int walk_rela(const struct walk *w, vaddr addr, uint64_t size, const char *what,
+		     uint8_t relative)
 {
 	uint64_t symtab = 0;
-	struct rd r = rd_of(image_at(&v->orig, addr, size));
-	bool symbols = image_dynamic(&v->orig, DT_SYMTAB, &symtab);
+	struct rd r = rd_of(image_at(&w->v->orig, addr, size));
+	bool symbols = image_dynamic(&w->v->orig, DT_SYMTAB, &symtab);
+	uint8_t other = relative == HOLDS_LISTED ? HOLDS_LISTED : HOLDS_RELOCATED;
 
 	for (uint64_t i = 0; rd_left(&r) >= sizeof(Elf64_Rela); i++) {
+		struct vholder h = { .kind = other, .what = what, .n = i };
+
 		(void)rd_u64(&r);
 		uint64_t info = rd_u64(&r);
-		vaddr value = rd_u64(&r);
+		vaddr addend = rd_u64(&r);
 
-		if (ELF64_R_SYM(info) && symbols)
-			value += symbol_value(v, symtab, (uint32_t)ELF64_R_SYM(info));
-		if (arrive(v, value, what, i) < 0)
+		h.at = addr + i * sizeof(Elf64_Rela) + offsetof(Elf64_Rela, r_addend);
+		h.addend = addend;
+		h.symbol = (uint32_t)ELF64_R_SYM(info);
+		h.type = (uint32_t)ELF64_R_TYPE(info);
+		if (h.symbol && symbols)
+			(void)read_symbol(w->v, symtab + (uint64_t)h.symbol * sizeof(Elf64_Sym), &h);
+		else if (ELF64_R_TYPE(info) == R_X86_64_RELATIVE)
+			h.kind = relative;
+		h.value += addend;
+		if (hold(w, h) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int check_word(struct verify *v, vaddr where)
+static int walk_word(const struct walk *w, vaddr where, uint8_t kind)
 {
-	struct rd r = rd_of(image_at(&v->orig, where, 8));
+	struct rd r = rd_of(image_at(&w->v->orig, where, 8));
 
-	return arrive(v, rd_u64(&r), "the word in data at", where);
+	return hold(w, (struct vholder){ .kind = kind, .value = rd_u64(&r), .at = where,
+					 .what = "the word in data at", .n = where });
 }
 
-static int check_relr(struct verify *v, vaddr addr, uint64_t size)
+static int walk_relr(const struct walk *w, vaddr addr, uint64_t size)
 {
-	struct rd r = rd_of(image_at(&v->orig, addr, size));
+	struct rd r = rd_of(image_at(&w->v->orig, addr, size));
 	vaddr where = 0;
 
 	while (rd_left(&r) >= 8) {
 		uint64_t word = rd_u64(&r);
 
 		if (!(word & 1)) {
-			if (check_word(v, word) < 0)
+			if (walk_word(w, word, HOLDS_RELR) < 0)
 				return -1;
 			where = word + 8;
 			continue;
 		}
 		for (unsigned bit = 1; bit < 64; bit++)
-			if ((word >> bit & 1) && check_word(v, where + 8 * (bit - 1)) < 0)
+			if ((word >> bit & 1) && walk_word(w, where + 8 * (bit - 1), HOLDS_RELR) < 0)
 				return -1;
 		where += 63 * 8;
 	}
 	return 0;
 }
 
-static int check_dynamic(struct verify *v)
+static int walk_dynamic(const struct walk *w)
 {
 	static const struct {
 		int64_t addr, size;
@@ -75,66 +99,101 @@ static int check_dynamic(struct verify *v)
 		{ DT_JMPREL, DT_PLTRELSZ, "PLT relocation" },
 	};
 	static const int64_t code[] = { DT_INIT, DT_FINI };
+	const struct image *img = &w->v->orig;
 	uint64_t addr, size;
 
 	for (int i = 0; i < 2; i++) {
-		if (image_dynamic(&v->orig, code[i], &addr) &&
-		    arrive(v, addr, "the dynamic entry", (uint64_t)code[i]) < 0)
+		if (image_dynamic(img, code[i], &addr) &&
+		    hold(w, (struct vholder){ .kind = HOLDS_FIXED, .value = addr, .what =
+					      "the dynamic entry", .n = (uint64_t)code[i] }) < 0)
 			return -1;
-		if (image_dynamic(&v->orig, table[i].addr, &addr) &&
-		    image_dynamic(&v->orig, table[i].size, &size) &&
-		    check_rela(v, addr, size, table[i].what) < 0)
+		if (image_dynamic(img, table[i].addr, &addr) &&
+		    image_dynamic(img, table[i].size, &size) &&
+		    walk_rela(w, addr, size, table[i].what,
+			      table[i].addr == DT_RELA ? HOLDS_RELATIVE : HOLDS_RELOCATED) < 0)
 			return -1;
 	}
-	if (image_dynamic(&v->orig, DT_RELR, &addr) && image_dynamic(&v->orig, DT_RELRSZ, &size))
-		return check_relr(v, addr, size);
+	if (image_dynamic(img, DT_RELR, &addr) && image_dynamic(img, DT_RELRSZ, &size))
+		return walk_relr(w, addr, size);
 	return 0;
 }
 
-static int check_sections(struct verify *v)
+static int walk_symbols(const struct walk *w, const Elf64_Shdr *h)
 {
-	for (uint32_t i = 0; i < v->orig.nsh; i++) {
-		const Elf64_Shdr *h = &v->orig.sh[i].h;
-		struct rd r = rd_of(bytes_at(v->orig.file, h->sh_offset, h->sh_size));
+	struct rd r = rd_of(bytes_at(w->v->orig.file, h->sh_offset, h->sh_size));
+	uint8_t kind = h->sh_type == SHT_DYNSYM ? HOLDS_SYMBOL : HOLDS_LISTED;
+
+	for (uint64_t n = 0; rd_left(&r) >= sizeof(Elf64_Sym); n++) {
+		struct vholder s = { .kind = kind, .what = "symbol", .n = n };
+
+		(void)rd_u32(&r);	/* name */
+		s.symbol_type = ELF64_ST_TYPE(rd_u8(&r));
+		(void)rd_u8(&r);	/* other */
+		s.section = rd_u16(&r);
+		s.value = rd_u64(&r);
+		(void)rd_u64(&r);	/* size */
+		s.at = h->sh_addr + n * sizeof(Elf64_Sym);
+		if (hold(w, s) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int walk_sections(const struct walk *w)
+{
+	const struct image *img = &w->v->orig;
+
+	for (uint32_t i = 0; i < img->nsh; i++) {
+		const Elf64_Shdr *h = &img->sh[i].h;
 
 		if (h->sh_type == SHT_RELA && (h->sh_flags & SHF_ALLOC) &&
-		    check_rela(v, h->sh_addr, h->sh_size, "relocation") < 0)
+		    walk_rela(w, h->sh_addr, h->sh_size, "relocation", HOLDS_LISTED) < 0)
 			return -1;
-		if (h->sh_type != SHT_SYMTAB && h->sh_type != SHT_DYNSYM)
-			continue;
-		for (uint64_t n = 0; rd_left(&r) >= sizeof(Elf64_Sym); n++) {
-			(void)rd_u64(&r);	/* name, info, other, section */
-			vaddr value = rd_u64(&r);
-
-			(void)rd_u64(&r);	/* size */
-			if (arrive(v, value, "symbol", n) < 0)
-				return -1;
-		}
+		if ((h->sh_type == SHT_SYMTAB || h->sh_type == SHT_DYNSYM) && walk_symbols(w, h) < 0)
+			return -1;
 	}
 	return 0;
 }
 
 /* Only programs linked to a fixed address have code addresses without relocations. */
-static int check_words(struct verify *v)
+static int walk_words(const struct walk *w)
 {
-	if (v->orig.eh.e_type != ET_EXEC)
+	const struct image *img = &w->v->orig;
+
+	if (img->eh.e_type != ET_EXEC)
 		return 0;
-	for (const Elf64_Phdr *p = v->orig.ph; p < v->orig.ph + v->orig.nph; p++) {
+	for (const Elf64_Phdr *p = img->ph; p < img->ph + img->nph; p++) {
 		if (p->p_type != PT_LOAD || (p->p_flags & PF_X))
 			continue;
 		vaddr at = (p->p_vaddr + 7) & ~(vaddr)7;
 
 		for (; at + 8 <= p->p_vaddr + p->p_filesz; at += 8)
-			if (check_word(v, at) < 0)
+			if (walk_word(w, at, HOLDS_WORD) < 0)
 				return -1;
 	}
 	return 0;
 }
 
+int verify_each_holder(struct verify *v, vholder_fn *f, void *ctx)
+{
+	const struct walk w = { v, f, ctx };
+
+	if (hold(&w, (struct vholder){ .kind = HOLDS_FIXED, .value = v->orig.eh.e_entry,
+				       .what = "the program's entry point" }) < 0)
+		return -1;
+	return walk_dynamic(&w) < 0 || walk_sections(&w) < 0 ? -1 : walk_words(&w);
+}
+
+static int check(struct verify *v, const struct vholder *h, void *ctx)
+{
+	(void)ctx;
+	if (!verify_is_cut(v, h->value))
+		return 0;
+	return refuse(v, "%s %llu leads to 0x%llx, inside an entry jump", h->what, ULL(h->n),
+		      ULL(h->value));
+}
+
 int verify_pointers(struct verify *v)
 {
-	if (arrive(v, v->orig.eh.e_entry, "the program's entry point", 0) < 0 ||
-	    check_dynamic(v) < 0 || check_sections(v) < 0)
-		return -1;
-	return check_words(v);
+	return verify_each_holder(v, check, NULL);
 }

@@ -7,7 +7,8 @@
  *           new table must not end while the original's bytes still look like further entries:
  *           the start of an instruction of the same function or its fragments, or exactly the end
  *           of one of their ranges (Clang's filler), and no other table begins.  Every entry up
- *           to there is shown to be right, whatever the index.
+ *           to there is shown to be right, whatever the index.  Behind where another table begins
+ *           entries are not used.
  * PLACE     The original's entries are constant (not in a writable segment), and so are the new.
  * USE       verify_flow.c, for every function in which an instruction forms a new table's address.
  */
@@ -31,7 +32,11 @@ bool verify_table_entry(const struct image *img, vaddr table, uint32_t kind, uin
 
 static int check_entries(struct verify *v, const struct blockmap_table *t)
 {
+	vaddr end = verify_next_table(v, t->orig_addr);
+	uint64_t size = t->kind == BLOCKMAP_TABLE_REL32 ? 4 : 8;
+
 	for (uint32_t i = 0; i < t->nentry; i++) {
+		bool used = t->orig_addr + i * size < end;
 		vaddr want;
 		new_vaddr have;
 
@@ -42,7 +47,7 @@ static int check_entries(struct verify *v, const struct blockmap_table *t)
 		    !verify_table_entry(&v->gen, t->new_addr, t->kind, i, &have))
 			return refuse(v, "the new jump table at 0x%llx is not in a new segment",
 				      ULL(t->new_addr));
-		if (!verify_leads(v, want, have))
+		if (!(used ? verify_leads : verify_may_lead)(v, want, have))
 			return refuse(v, "entry %u of the jump table at 0x%llx leads to 0x%llx, in the "
 				      "new table at 0x%llx to 0x%llx", i, ULL(t->orig_addr),
 				      ULL(want), ULL(t->new_addr), ULL(have));

@@ -25,6 +25,7 @@ struct world {
 	struct vfde ofde, gfde;
 	struct blockmap_block block[2];
 	uint32_t by_orig[2];
+	bool open, fragment;
 	Elf64_Phdr ph[2], *fresh;
 	uint8_t file[GEND - OTEXT], cut[(GEND - OTEXT) / 8];
 };
@@ -64,6 +65,7 @@ static struct world *world_new(void)
 	memset(w->file + OPAD - OTEXT, 0xcc, 0x40);
 	*v = (struct verify){
 		.a = arena, .err = &w->err, .nfresh = 1, .cut = w->cut,
+		.open = &w->open, .fragment = &w->fragment,
 		.orig = { .file = { w->file, OEND - OTEXT }, .ph = w->ph, .nph = 1,
 			  .eh = { .e_type = ET_DYN } },
 		.gen = { .file = { w->file, GEND - OTEXT }, .ph = w->ph, .nph = 2,

@@ -1,0 +1,108 @@
+# Functions whose addresses are kept as data or formed by code, each in a way of its own.
+# NAME is the function, use_NAME the code that forms its address.
+
+	.macro begin name
+	.type	\name, @function
+	.p2align 4
+\name:
+	.cfi_startproc
+	.endm
+	.macro end name
+	.cfi_endproc
+	.size	\name, .-\name
+	.endm
+	.macro leaf name
+begin \name
+	lea	1(%rdi), %rax
+	ret
+end \name
+	.endm
+	.macro use name
+begin use_\name
+	lea	\name(%rip), %rax
+	ret
+end use_\name
+	.endm
+
+	.text
+leaf held
+leaf formed
+use formed
+leaf inside				# by code of which another address is kept
+begin use_inside
+	lea	inside(%rip), %rax
+	.globl	in_the_middle
+	.hidden	in_the_middle
+in_the_middle:
+	ret
+end use_inside
+leaf branched				# by code that another function jumps into
+begin use_branched
+	mov	$1, %eax
+9:	lea	branched(%rip), %rax
+	ret
+end use_branched
+begin intruder
+	test	%edi, %edi
+	jz	9b
+	mov	$2, %eax
+	ret
+end intruder
+leaf unproven				# by code that jumps who knows where
+begin use_unproven
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	lea	unproven(%rip), %rax
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_adjust_cfa_offset 8
+	jmp	*%rdi
+end use_unproven
+leaf tail				# by code that jumps to another function
+begin use_tail
+	lea	tail(%rip), %rax
+	jmp	*%rdi
+end use_tail
+leaf compared				# by an instruction that has no other operand to give
+begin use_compared
+	cmp	compared(%rip), %rdi
+	setz	%al
+	movzbl	%al, %eax
+	ret
+end use_compared
+leaf outside				# by code without unwind information
+	lea	outside(%rip), %rax
+	ret
+	.p2align 4
+leaf distant				# as a distance in data
+leaf listed				# as a distance in a table
+begin use_listed
+	lea	list(%rip), %rdx
+	movslq	(%rdx,%rdi,4), %rax
+	add	%rdx, %rax
+	ret
+end use_listed
+begin thunk
+	jmp	held
+end thunk
+	.globl	exported
+leaf exported
+
+	.section .rodata
+	.p2align 3
+	.long	distant - .
+	.long	0x12345
+list:	.long	0
+	.long	listed - list
+
+	.data
+	.p2align 3
+	.irp name, held, held, formed, inside, branched, unproven, tail, compared, outside, distant, listed, thunk
+	.quad	\name
+	.endr
+	.quad	in_the_middle
+	.quad	exported_alias
+	.hidden	exported_alias
+	.set	exported_alias, exported
+	.section .note.GNU-stack, "", @progbits
