@@ -52,6 +52,19 @@ static int open_output(struct job_out *out, struct opened *o, struct err *err)
 	return 0;
 }
 
+/* What cannot be read as a whole is refused by name before anything else is done. */
+static int check_input(const struct job *job, int i, const struct stat *st, struct err *err)
+{
+	if (S_ISDIR(st->st_mode))
+		err_set(err, ERR_REFUSED, "a directory");
+	else if (S_ISREG(st->st_mode) && st->st_size > MAX_INPUT)
+		err_set(err, ERR_REFUSED, "larger than %d MiB", MAX_INPUT >> 20);
+	else
+		return 0;
+	(void)job_wrap(job, i, err);		/* already failing */
+	return -1;
+}
+
 /* Runs in the child; the exit code. */
 static int work_confined(struct job *job, const int *in_fd, const struct opened *out)
 {
@@ -137,8 +150,13 @@ int job_run(struct job *job)
 		in_fd[i] = io_open_read(job->in[i].arg, &err);
 		if (in_fd[i] < 0)
 			goto fail;
-		if (fstat(in_fd[i], &st) == 0)
-			job->in[i].mode = st.st_mode;
+		if (fstat(in_fd[i], &st) < 0) {
+			err_set(&err, ERR_SYS, "'%s': fstat: %s", job->in[i].arg, strerror(errno));
+			goto fail;
+		}
+		job->in[i].mode = st.st_mode;
+		if (check_input(job, i, &st, &err) < 0)
+			goto fail;
 	}
 	for (; nopen < job->nout; nopen++)
 		if (open_output(&job->out[nopen], &out[nopen], &err) < 0)

@@ -25,16 +25,9 @@ static const vaddr ADDRESS_END = (vaddr)1 << 47;	/* of user space */
 
 static int check_header(struct bytes file, Elf64_Ehdr *eh, struct err *err)
 {
-	struct bytes b = bytes_at(file, 0, sizeof(*eh));
-
-	if (!b.p || memcmp(b.p, ELFMAG, SELFMAG) != 0)
-		return err_set(err, ERR_INPUT, "not an ELF file");
-	memcpy(eh, b.p, sizeof(*eh));
-	if (eh->e_ident[EI_CLASS] != ELFCLASS64 || eh->e_ident[EI_DATA] != ELFDATA2LSB ||
-	    eh->e_machine != EM_X86_64)
-		return err_set(err, ERR_REFUSED, "not an x86-64 program");
-	if (eh->e_type != ET_EXEC && eh->e_type != ET_DYN)
-		return err_set(err, ERR_REFUSED, "neither a program nor a shared library");
+	if (filekind_check(file, err) < 0)
+		return -1;
+	memcpy(eh, file.p, sizeof(*eh));	/* it is there: filekind_check() looked at it */
 	if (eh->e_ehsize != sizeof(Elf64_Ehdr) || eh->e_phentsize != sizeof(Elf64_Phdr) ||
 	    (eh->e_shoff && eh->e_shentsize != sizeof(Elf64_Shdr)))
 		return err_set(err, ERR_INPUT, "header tables of an unknown form");

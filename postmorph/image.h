@@ -34,6 +34,9 @@ struct image {
 	bool is_static;		/* no PT_INTERP and no PT_DYNAMIC with DT_NEEDED */
 };
 
+/* -1 with the name of the kind in a sentence when the file is no program or shared library for
+ * x86-64: a script, an archive, an object file, a core file, a separate debug file ... */
+int filekind_check(struct bytes file, struct err *err);
 /* Fills *img; fails with a reason when the file is not an image that Morph understands. */
 int image_parse(struct bytes file, struct arena *a, struct image *img, struct err *err);
 

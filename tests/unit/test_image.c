@@ -88,10 +88,12 @@ static void other_files_are_refused_by_what_they_are(void **state)
 		uint8_t value;
 		const char *why;
 	} change[] = {
-		{ 0, 'X', "not an ELF file" }, { EI_CLASS, ELFCLASS32, "not an x86-64 program" },
-		{ EI_DATA, ELFDATA2MSB, "not an x86-64 program" },
-		{ offsetof(Elf64_Ehdr, e_machine), EM_386, "not an x86-64 program" },
-		{ offsetof(Elf64_Ehdr, e_type), ET_REL, "neither a program" },
+		{ 0, 'X', "not an ELF file" }, { EI_CLASS, ELFCLASS32, "a 32-bit file" },
+		{ EI_DATA, ELFDATA2MSB, "not for x86-64" },
+		{ offsetof(Elf64_Ehdr, e_machine), EM_386, "not for x86-64" },
+		{ offsetof(Elf64_Ehdr, e_type), ET_REL, "an object file" },
+		{ offsetof(Elf64_Ehdr, e_type), ET_CORE, "a core file" },
+		{ offsetof(Elf64_Ehdr, e_type), ET_NONE, "neither a program" },
 		{ offsetof(Elf64_Ehdr, e_phentsize), 1, "unknown form" },
 	};
 

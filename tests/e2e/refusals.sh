@@ -1,0 +1,194 @@
+#!/bin/bash
+# refusals.sh - what Morph does not touch is refused by name, and what it leaves in place stays there
+#
+# Files of every kind: made here where that is possible, of the machine where there are some.  A
+# refusal is exit code 3 and one line; analyse and optimize agree about it, and nothing is written.
+set -u
+. "$(dirname "$0")/../tap.sh"
+edit=${B:-build}/morph-edit
+T=$(mktemp -d "${TMPDIR:-/tmp}/morph-test.XXXXXX") || exit 1
+trap 'rm -rf "$T"' EXIT
+cc=${CC:-cc}
+
+refused() {		# NAME FILE PATTERN
+	local name=$1 file=$2 out rc command
+	for command in "analyze $file" "optimize $file --all -o $T/out"; do
+		out=$("$edit" $command 2>&1 >/dev/null)
+		rc=$?
+		if [ $rc != 3 ] || [ "$(echo "$out" | wc -l)" != 1 ] || ! echo "$out" | grep -q -e "$3"; then
+			not_ok "$name is refused by ${command%% *}"
+			note "exit code $rc: $out"
+			return
+		fi
+	done
+	[ ! -e "$T/out" ] && ok "$name is refused: $3" || not_ok "$name: an output is there"
+	rm -f "$T/out"
+}
+
+real() {		# NAME PATTERN PROGRAM...: the first of them that is here
+	local name=$1 pattern=$2 p
+	shift 2
+	for p in "$@"; do
+		p=$(command -v "$p") || continue
+		refused "$name (${p##*/})" "$(realpath "$p")" "$pattern"
+		return
+	done
+	skip "$name" "none of $* is here"
+}
+
+# A program made here runs the same when all of it that can be moved is moved.
+stays_right() {		# NAME FILE
+	if ! "$edit" optimize "$2" --all --shuffle=5 -o "$2.gen" >"$T/log" 2>&1 ||
+	   ! "$edit" verify "$2" "$2.gen" >>"$T/log" 2>&1; then
+		not_ok "$1 is moved and verified"
+		note "$(cat "$T/log")"
+		return
+	fi
+	"$2" >"$T/before" 2>&1
+	echo $? >>"$T/before"
+	"$2.gen" >"$T/after" 2>&1
+	echo $? >>"$T/after"
+	check "$1 runs the same" cmp "$T/before" "$T/after"
+}
+
+reason() {		# FILE TEXT: how many functions stay for that reason
+	"$edit" analyze --json "$1" | sed -nE "s/.*\"reason\": \"$2\", \"functions\": ([0-9]+).*/\1/p"
+}
+
+poke() {		# FILE OFFSET BYTE
+	printf "\\x$3" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+
+echo 'int main(void) { return 0; }' >"$T/main.c"
+"$cc" -O2 -o "$T/main" "$T/main.c" || { skip "refusals" "no compiler"; done_testing; }
+
+# What is no program.
+: >"$T/empty"
+refused "an empty file" "$T/empty" "an empty file"
+mkdir "$T/folder"
+refused "a directory" "$T/folder" "a directory"
+printf '#!/bin/sh\nexit 0\n' >"$T/script"
+refused "a script" "$T/script" "a script"
+echo text >"$T/text"
+refused "a text" "$T/text" "not an ELF file"
+truncate -s 2T "$T/sparse"
+refused "a sparse file" "$T/sparse" "larger than"
+"$cc" -c -o "$T/main.o" "$T/main.c"
+refused "an object file" "$T/main.o" "an object file"
+ar rc "$T/main.a" "$T/main.o"
+refused "a static archive" "$T/main.a" "a static archive"
+printf '.section .modinfo,"a"\n.asciz "license=GPL"\n.text\nf: ret\n' | "$cc" -Wa,--noexecstack -x assembler -c -o "$T/m.ko" -
+refused "a kernel module" "$T/m.ko" "a kernel module"
+cp "$T/main" "$T/core" && poke "$T/core" 16 04
+refused "a core file" "$T/core" "a core file"
+cp "$T/main" "$T/narrow" && poke "$T/narrow" 4 01
+refused "a 32-bit file" "$T/narrow" "a 32-bit file"
+cp "$T/main" "$T/arm" && poke "$T/arm" 18 b7
+refused "a file of another machine" "$T/arm" "not for x86-64"
+if objcopy --only-keep-debug "$T/main" "$T/main.debug" 2>/dev/null; then
+	refused "a separate debug file" "$T/main.debug" "a separate debug file"
+fi
+head -c 40 "$T/main" >"$T/cut"
+out=$("$edit" analyze "$T/cut" 2>&1)
+[ $? = 1 ] && ok "an ELF file that is cut off is a failure: ${out##*: }" || not_ok "a cut ELF file: $out"
+
+# Where it is, or how it was made.
+cp "$T/main" "$T/setid" && chmod u+s "$T/setid"
+refused "a set-user-id file" "$T/setid" "set-user-id"
+cp "$T/main" "$T/setid" && chmod 2755 "$T/setid"
+refused "a set-group-id file" "$T/setid" "set-group-id"
+cp "$T/main" "$T/bare" && for i in 40 41 42 43 44 45 46 47 60 61; do poke "$T/bare" $i 00; done
+refused "a file without section headers" "$T/bare" "no section headers"
+"$edit" optimize "$T/main" --all -o "$T/generation" >/dev/null &&
+	refused "a generation" "$T/generation" "a generation made by Morph"
+printf '.globl _start\n_start: .cfi_startproc\nret\n.cfi_endproc\n.data\n.quad 1\n' |
+	"$cc" -Wa,--noexecstack -x assembler -nostdlib -static -Wl,-N,--no-warn-rwx-segments -o "$T/writable" - &&
+	refused "writable code" "$T/writable" "writable"
+printf '.text\n.globl f\nf: movabs $f, %%rax\nret\n' | "$cc" -Wa,--noexecstack -x assembler -shared -nostdlib -Wl,-z,notext -o "$T/textrel" - 2>/dev/null &&
+	refused "relocated code" "$T/textrel" "relocated when loaded"
+printf '.globl _start\n_start: mov $60, %%eax\nxor %%edi, %%edi\nsyscall\n' |
+	"$cc" -Wa,--noexecstack -x assembler -nostdlib -static -o "$T/bare_asm" - &&
+	refused "assembly without unwind information" "$T/bare_asm" "no code is covered by unwind information"
+
+# Runtimes that know code by its address.
+real "a Go program" "a Go program" gh restic
+real "an OCaml program" "OCaml" unison spatch
+real "a Haskell program" "Haskell" shellcheck pandoc
+printf '.text\n.globl main\nmain: .cfi_startproc\nret\n.cfi_endproc\n.section .gopclntab,"a"\n.quad 1\n' |
+	"$cc" -Wa,--noexecstack -x assembler -o "$T/go" - && refused "a file with Go's table" "$T/go" "a Go program"
+
+# Relocated return addresses in data, as OCaml's frame tables have them, and the same number of
+# pointers to code that are none.
+frames() {		# OFFSET
+	echo '.text; .globl main; main: .cfi_startproc; sub $8, %rsp; .cfi_adjust_cfa_offset 8'
+	for i in $(seq 1200); do echo "call f; r$i: nop"; done
+	echo 'add $8, %rsp; .cfi_adjust_cfa_offset -8; xor %eax, %eax; ret; .cfi_endproc'
+	echo 'f: .cfi_startproc; ret; .cfi_endproc; .data'
+	for i in $(seq 1200); do echo ".quad r$i + $1"; done
+}
+frames 0 | "$cc" -Wa,--noexecstack -x assembler -pie -o "$T/frames" - && refused "a table of return addresses" "$T/frames" "return addresses"
+frames 1 | "$cc" -Wa,--noexecstack -x assembler -pie -o "$T/labels" - &&
+	check "as many pointers that are no return addresses are none" "$edit" analyze "$T/labels"
+
+# What stays in place by itself: code without unwind information beside code that has some.
+cat >"$T/mixed.c" <<'C'
+#include <stdio.h>
+long plain(long n);		/* assembly without unwind information; calls back */
+long twice(long n) { return n * 2 + 1; }
+int main(void)
+{
+	long sum = 0;
+	for (long i = 0; i < 100; i++)
+		sum += plain(i) ^ twice(i);
+	return printf("%ld\n", sum) < 0;
+}
+C
+if command -v nasm >/dev/null; then
+	printf 'section .text\nglobal plain\nextern twice\nplain: push rbx\nmov rbx, rdi\ncall twice wrt ..plt\nadd rax, rbx\npop rbx\nret\n' >"$T/plain.asm"
+	nasm -f elf64 -o "$T/plain.o" "$T/plain.asm" && "$cc" -O2 -o "$T/mixed" "$T/mixed.c" "$T/plain.o" -Wl,-z,noexecstack &&
+		stays_right "a program with code of nasm" "$T/mixed"
+else
+	skip "a program with code of nasm" "no nasm"
+fi
+if command -v fpc >/dev/null; then
+	printf 'program p; var i: integer;\nbegin for i := 1 to 9 do writeln(i * i); end.\n' >"$T/p.pas"
+	(cd "$T" && fpc -O2 p.pas >fpc.log 2>&1)
+	refused "a Pascal program" "$T/p" "no code is covered by unwind information"
+else
+	skip "a Pascal program" "no fpc"
+fi
+
+# Functions that stay, in files that are moved.
+libc=$(ldconfig -p 2>/dev/null | awk '$1 == "libc.so.6" && /x86-64/ { print $NF; exit }')
+if [ -n "$libc" ]; then
+	n=$(reason "$libc" "signal trampoline")
+	[ "${n:-0}" -ge 1 ] && ok "the signal trampoline of libc stays" || not_ok "the signal trampoline of libc stays"
+fi
+cat >"$T/rseq.s" <<'S'
+.text
+.globl main
+main:	.cfi_startproc
+	xor %eax, %eax
+	lea 2f(%rip), %rcx
+1:	add $1, %eax
+	add $2, %eax
+	add $3, %eax
+3:	ret
+	.cfi_endproc
+	.globl other
+other:	.cfi_startproc
+	mov %edi, %eax
+	add $77, %eax
+	imul %eax, %eax
+	ret
+	.cfi_endproc
+	.section __rseq_cs, "aw"
+2:	.long 0, 0
+	.quad 1b, 3b - 1b, 3b
+S
+"$cc" -Wa,--noexecstack -x assembler -o "$T/rseq" "$T/rseq.s" && {
+	n=$(reason "$T/rseq" "restartable sequence")
+	[ "${n:-0}" = 1 ] && ok "the function with a restartable sequence stays" ||
+		not_ok "functions that stay because of a restartable sequence: ${n:-0}"
+	stays_right "a program with a restartable sequence" "$T/rseq"; }
+done_testing
