@@ -30,7 +30,7 @@ struct edit_stats {		/* of one generation; one line each in --stats, "name value
 	double samples;
 	uint64_t file_bytes_before, file_bytes_after;
 	uint32_t jump_tables, jump_tables_new;
-	char layout;		/* 'A', 'B' or 'C': how the segments were added */
+	char layout;		/* 'F' or 'L': how the segments were added (elfout_room.c) */
 };
 
 /* original bytes + profile -> generation bytes, deterministic.  profile may be NULL with

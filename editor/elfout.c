@@ -1,19 +1,12 @@
 /* elfout.c - the original file, plus two segments behind it, plus headers that name them
  *
- * WHY      Every byte of the original stays at its offset and address (but for entry jumps and
- *          headers), so nothing in the program can miss anything.  New text goes into one
- *          PT_LOAD (R X) above everything, tables and unwind data into a second one (R).
+ * WHY      Every byte of the original stays at its address (but for entry jumps, headers and what
+ *          gives way to them), so nothing in the program can miss anything.  New text goes into
+ *          one PT_LOAD (R X) above everything, tables and unwind data into a second one (R).
+ *          Where the program headers for them find room is elfout_room.c's matter.
  *
- * LAYOUTS  The two PT_LOADs need two program headers, and the table has no room behind it:
- *          C  PT_NOTE of .note.gnu.property and PT_GNU_PROPERTY, which say the same thing twice,
- *             give their places.  The table stays where it is, so strip and objcopy work.
- *          A  the table moves to the start of the new read-only segment.
- *          B  as A, for executables: file offset = address - load bias, because kernels before
- *             5.18 compute AT_PHDR from the file offset.  Leaves a hole in the file; when that
- *             would be over MAX_HOLE, A.
- *
- * FILE     original | pad | new text | pad | (program headers) tables .eh_frame_hdr .eh_frame
- *          | .morph.map | .shstrtab | section headers
+ * FILE     original | pad | new text | pad | sections that gave way, tables, .eh_frame_hdr,
+ *          .eh_frame | .morph.map | .shstrtab | section headers
  *
  * INVARIANTS
  *   I1  PT_LOADs ascend by address, PT_PHDR and PT_INTERP come before them, as they did before;
@@ -25,82 +18,34 @@
 #include "lib/err.h"
 
 /* GAP keeps new text away from the data in front of it: eu-elflint takes the size of a symbol for
- * that of the relocated word, and would see relocations to large objects reach into it.  In
- * layout B the gap takes room in the file. */
-enum { PAGE = 4096, GAP = 1 << 20, GAP_IN_FILE = 64 << 10, MAX_HOLE = 16 << 20, MAX_SECTIONS = 0xff00 - 16 };
+ * that of the relocated word, and would see relocations to large objects reach into it. */
+enum { PAGE = ELFOUT_PAGE, GAP = 1 << 20, MAX_SECTIONS = 0xff00 - 16 };
 
 static uint64_t page_up(uint64_t v)
 {
 	return (v + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 }
 
-/* The PT_NOTE that covers exactly what PT_GNU_PROPERTY covers, behind the last PT_LOAD or at
- * least not to be missed by I1; false when there is none. */
-static bool find_property_note(const struct image *img, struct elfout *eo)
+int elfout_plan(const struct prog *prog, struct elfout *eo, struct err *err)
 {
-	uint32_t note = UINT32_MAX, property = UINT32_MAX;
-
-	for (uint32_t i = 0; i < img->nph; i++)
-		if (img->ph[i].p_type == PT_GNU_PROPERTY)
-			property = i;
-	if (property == UINT32_MAX)
-		return false;
-	for (uint32_t i = 0; i < img->nph; i++)
-		if (img->ph[i].p_type == PT_NOTE &&
-		    img->ph[i].p_offset == img->ph[property].p_offset &&
-		    img->ph[i].p_filesz == img->ph[property].p_filesz)
-			note = i;
-	eo->drop_note = note;
-	eo->drop_property = property;
-	return note != UINT32_MAX;
-}
-
-int elfout_plan(const struct image *img, struct elfout *eo, struct err *err)
-{
-	const Elf64_Phdr *load = image_phdr(img, PT_LOAD);
+	const struct image *img = &prog->img;
 	vaddr lo, hi;
 
-	*eo = (struct elfout){ .img = img, .drop_note = UINT32_MAX, .drop_property = UINT32_MAX };
-	if (!load)
+	*eo = (struct elfout){ .img = img };
+	if (!image_phdr(img, PT_LOAD))
 		return err_set(err, ERR_REFUSED, "no PT_LOAD program header");
-	if (!image_phdr(img, PT_GNU_EH_FRAME))
-		return err_set(err, ERR_REFUSED, "no PT_GNU_EH_FRAME: unwinders would not find "
-			       "the moved code");
-	if (img->eh.e_phentsize != sizeof(Elf64_Phdr))
-		return err_set(err, ERR_REFUSED, "program headers of unknown size");
 	if (img->nph > 1000 || img->nsh > MAX_SECTIONS)
 		return err_set(err, ERR_REFUSED, "too many program or section headers");
 	image_span(img, &lo, &hi);
 	if (hi > (uint64_t)1 << 46 || img->file.n > (uint64_t)1 << 40)
 		return err_set(err, ERR_REFUSED, "addresses are too high to add segments above");
+	eo->add_eh_frame = !image_phdr(img, PT_GNU_EH_FRAME);
+	eo->nph = img->nph + 2 + eo->add_eh_frame;
+	if (elfout_room(eo, prog->seen_in_front, err) < 0)
+		return -1;
 	eo->text_addr = page_up(hi) + GAP;
-	eo->text_off = page_up(img->file.n);
-	eo->nph = img->nph + 2;
-	if (find_property_note(img, eo)) {
-		eo->layout = 'C';
-		eo->nph = img->nph;
-		return 0;
-	}
-	eo->layout = 'A';
-	if (!img->executable || load->p_vaddr < load->p_offset)
-		return 0;
-
-	uint64_t bias = load->p_vaddr - load->p_offset;
-	new_vaddr in_step = page_up(hi) + GAP_IN_FILE;
-
-	if (in_step < eo->text_off + bias)	/* much behind the last segment: debug data */
-		in_step = page_up(eo->text_off + bias);
-	if (bias % PAGE == 0 && in_step - bias - eo->text_off <= MAX_HOLE) {
-		eo->layout = 'B';
-		eo->text_addr = in_step;
-		eo->text_off = in_step - bias;
-	}
+	eo->text_off = page_up(img->file.n + eo->lift);
 	return 0;
-}
-
-static uint64_t phdr_space(const struct elfout *eo)
-{
-	return eo->layout == 'C' ? 0 : (uint64_t)eo->nph * sizeof(Elf64_Phdr);
 }
 
 static uint64_t align_up(uint64_t v, uint64_t align)
@@ -116,7 +61,7 @@ static new_vaddr ro_addr(const struct elfout *eo, uint64_t text_size)
 void elfout_place(const struct elfout *eo, uint64_t text_size, uint64_t tables_size,
 		  uint64_t hdr_size, struct elfout_parts *parts)
 {
-	parts->tables_addr = align_up(ro_addr(eo, text_size) + phdr_space(eo), 16);
+	parts->tables_addr = align_up(ro_addr(eo, text_size) + eo->far_size, 16);
 	parts->hdr_addr = align_up(parts->tables_addr + tables_size, 8);
 	parts->frame_addr = align_up(parts->hdr_addr + hdr_size, 8);
 }
@@ -126,7 +71,6 @@ struct write {				/* elfout_write() under way */
 	const struct elfout_parts *parts;
 	struct wr *out;
 	Elf64_Phdr text, ro;		/* the new PT_LOADs */
-	file_off phdr_off;
 	file_off map_off;
 	struct err *err;
 };
@@ -158,7 +102,7 @@ static int apply_patches(struct write *w)
 		if (!bytes_at(w->eo->img->file, p->off, p->size).p)
 			return err_set(w->err, ERR_REFUSED, "a change at file offset 0x%llx is "
 				       "outside the file", (unsigned long long)p->off);
-		memcpy(w->out->p + p->off, p->byte, p->size);
+		memcpy(w->out->p + w->eo->lift + p->off, p->byte, p->size);
 	}
 	return 0;
 }
@@ -181,7 +125,6 @@ static void write_segments(struct write *w)
 	pad_to(w->out, w->text.p_offset);
 	wr_raw(w->out, parts->text.p, parts->text.n);
 	pad_to(w->out, w->ro.p_offset);
-	w->phdr_off = w->eo->layout == 'C' ? w->eo->img->eh.e_phoff : w->out->n;
 	pad_to(w->out, ro_off(w, parts->tables_addr));
 	wr_raw(w->out, parts->tables.p, parts->tables.n);
 	pad_to(w->out, ro_off(w, parts->hdr_addr));
@@ -193,45 +136,67 @@ static void write_segments(struct write *w)
 	wr_raw(w->out, parts->map.p, parts->map.n);
 }
 
-static Elf64_Phdr moved_phdr(const struct write *w, Elf64_Phdr ph)
+static Elf64_Phdr eh_frame_phdr(const struct write *w)
 {
-	if (ph.p_type == PT_GNU_EH_FRAME) {
-		ph.p_vaddr = ph.p_paddr = w->parts->hdr_addr;
-		ph.p_offset = ro_off(w, w->parts->hdr_addr);
-		ph.p_filesz = ph.p_memsz = w->parts->hdr.n;
-		ph.p_align = 4;
-	} else if (ph.p_type == PT_PHDR && w->eo->layout != 'C') {
-		ph.p_vaddr = ph.p_paddr = w->ro.p_vaddr;
-		ph.p_offset = w->phdr_off;
-		ph.p_filesz = ph.p_memsz = phdr_space(w->eo);
-	}
-	return ph;
+	new_vaddr addr = w->parts->hdr_addr;
+
+	return (Elf64_Phdr){
+		.p_type = PT_GNU_EH_FRAME, .p_flags = PF_R, .p_offset = ro_off(w, addr),
+		.p_vaddr = addr, .p_paddr = addr, .p_filesz = w->parts->hdr.n,
+		.p_memsz = w->parts->hdr.n, .p_align = 4,
+	};
 }
 
-/* The old ones in their order, without what layout C drops; the new ones right behind the last
- * PT_LOAD. */
+/* The table stands behind the header, and PT_PHDR says so; layout L has no PT_PHDR. */
+static Elf64_Phdr old_phdr(const struct write *w, Elf64_Phdr ph)
+{
+	if (ph.p_type == PT_GNU_EH_FRAME)
+		return eh_frame_phdr(w);
+	if (ph.p_type == PT_PHDR) {
+		ph.p_filesz = ph.p_memsz = w->eo->nph * sizeof(Elf64_Phdr);
+		return ph;
+	}
+	return elfout_old_phdr(w->eo, ph);
+}
+
+static uint8_t *put_phdr(uint8_t *at, Elf64_Phdr ph)
+{
+	memcpy(at, &ph, sizeof(ph));
+	return at + sizeof(ph);
+}
+
+/* Layout L: the segment below all others, with the headers. */
+static Elf64_Phdr lowest_phdr(const struct write *w)
+{
+	uint64_t size = sizeof(Elf64_Ehdr) + w->eo->nph * sizeof(Elf64_Phdr);
+	new_vaddr addr = image_phdr(w->eo->img, PT_LOAD)->p_vaddr - w->eo->lift;
+
+	return (Elf64_Phdr){ .p_type = PT_LOAD, .p_flags = PF_R, .p_vaddr = addr, .p_paddr = addr,
+			     .p_filesz = size, .p_memsz = size, .p_align = w->eo->lift };
+}
+
+/* The old ones in their order, the new ones where their addresses belong. */
 static void write_phdrs(struct write *w)
 {
 	const struct image *img = w->eo->img;
-	uint8_t *at = w->out->p + w->phdr_off;
+	const Elf64_Phdr *first = image_phdr(img, PT_LOAD);
+	uint8_t *at = w->out->p + sizeof(Elf64_Ehdr);
 	uint32_t last = 0;
 
 	for (uint32_t i = 0; i < img->nph; i++)
 		if (img->ph[i].p_type == PT_LOAD)
 			last = i;
 	for (uint32_t i = 0; i < img->nph; i++) {
-		if (i != w->eo->drop_note && i != w->eo->drop_property) {
-			Elf64_Phdr ph = moved_phdr(w, img->ph[i]);
-
-			memcpy(at, &ph, sizeof(ph));
-			at += sizeof(ph);
-		}
+		if (&img->ph[i] == first && w->eo->lift)
+			at = put_phdr(at, lowest_phdr(w));
+		at = put_phdr(at, old_phdr(w, img->ph[i]));
 		if (i == last) {
-			memcpy(at, &w->text, sizeof(w->text));
-			memcpy(at + sizeof(w->text), &w->ro, sizeof(w->ro));
-			at += sizeof(w->text) + sizeof(w->ro);
+			at = put_phdr(at, w->text);
+			at = put_phdr(at, w->ro);
 		}
 	}
+	if (w->eo->add_eh_frame)
+		(void)put_phdr(at, eh_frame_phdr(w));
 }
 
 struct headers {			/* section headers being collected */
@@ -295,7 +260,7 @@ static void add_new_sections(const struct write *w, struct headers *h)
 }
 
 /* Old sections keep their index; a string table for names replaces the old one in its place, or
- * is added when the file had none. */
+ * is added when there is none or it is loaded. */
 static void write_sections(struct write *w, Elf64_Ehdr *eh)
 {
 	const struct image *img = w->eo->img;
@@ -305,10 +270,8 @@ static void write_sections(struct write *w, Elf64_Ehdr *eh)
 			!(img->sh[strndx].h.sh_flags & SHF_ALLOC);
 	Elf64_Shdr none = { 0 };
 
-	if (img->nsh == 0)
-		add_header(&h, "", none);
 	for (uint32_t i = 0; i < img->nsh; i++)
-		add_header(&h, old_name(img->sh[i].name), img->sh[i].h);
+		add_header(&h, old_name(img->sh[i].name), elfout_old_section(w->eo, &w->ro, i));
 	add_new_sections(w, &h);
 	if (!in_place) {
 		strndx = (uint32_t)(h.table.n / sizeof(Elf64_Shdr));
@@ -339,14 +302,16 @@ int elfout_write(const struct elfout *eo, const struct elfout_parts *parts, stru
 	struct write w = { .eo = eo, .parts = parts, .out = out, .err = err };
 	Elf64_Ehdr eh = eo->img->eh;
 
+	(void)wr_reserve(out, eo->lift);
 	wr_raw(out, eo->img->file.p, eo->img->file.n);
 	if (apply_patches(&w) < 0)
 		return -1;
 	describe_segments(&w);
 	write_segments(&w);
+	elfout_move_front(eo, &w.ro, out);
 	write_phdrs(&w);
 	write_sections(&w, &eh);
-	eh.e_phoff = w.phdr_off;
+	eh.e_phoff = sizeof(eh);
 	eh.e_phnum = (uint16_t)eo->nph;
 	memcpy(out->p, &eh, sizeof(eh));
 	return 0;

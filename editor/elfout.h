@@ -1,21 +1,39 @@
-/* elfout.h - the file of a generation: the original, two new segments, new headers */
+/* elfout.h - the file of a generation: the original, two new segments, new headers
+ *
+ * elfout.c plans and writes it; elfout_room.c finds room for the longer program header table.
+ */
 #ifndef EDITOR_ELFOUT_H
 #define EDITOR_ELFOUT_H
 
 #include "lib/wr.h"
-#include "postmorph/image.h"
+#include "postmorph/ir.h"
 
 struct err;
 
-/* How the two new program headers get their place (see elfout.c). */
+enum { ELFOUT_PAGE = 4096, ELFOUT_MAX_FAR = 16 };
+
+struct elfout_far {			/* a section that goes to the new read-only segment */
+	uint32_t section;
+	uint64_t off;			/* from the start of that segment */
+};
+
+/* How the new program headers get their places (see elfout_room.c). */
 struct elfout {
 	const struct image *img;
-	char layout;			/* 'A', 'B' or 'C' */
+	char layout;			/* 'F' or 'L' */
 	new_vaddr text_addr;		/* of new text, a multiple of the page size */
 	file_off text_off;
 	uint32_t nph;			/* program headers of the generation */
-	uint32_t drop_note;		/* layout C: index of the PT_NOTE that makes room */
-	uint32_t drop_property;		/* layout C: index of the PT_GNU_PROPERTY likewise */
+	bool add_eh_frame;		/* the original has no PT_GNU_EH_FRAME */
+
+	/* layout F: what stands in [front, front_end) of the original moves up by `shift` */
+	file_off front, front_end;
+	uint64_t shift;
+	struct elfout_far far[ELFOUT_MAX_FAR];
+	uint32_t nfar;
+	uint64_t far_size;
+	/* layout L: file offsets grow by `lift`; 0 else */
+	uint64_t lift;
 };
 
 struct elfout_patch {			/* bytes of the original that change */
@@ -36,7 +54,7 @@ struct elfout_parts {
 };
 
 /* Chooses the layout and where new text goes.  ERR_REFUSED when the file gives no way. */
-int elfout_plan(const struct image *img, struct elfout *eo, struct err *err);
+int elfout_plan(const struct prog *prog, struct elfout *eo, struct err *err);
 /* Index of the section that new text of that kind is in. */
 uint16_t elfout_text_section(const struct elfout *eo, uint64_t hot_size, bool hot);
 /* Fills the addresses of the read-only parts from the sizes of text and the parts before them. */
@@ -45,5 +63,15 @@ void elfout_place(const struct elfout *eo, uint64_t text_size, uint64_t tables_s
 /* Appends the whole file.  `out` must be empty. */
 int elfout_write(const struct elfout *eo, const struct elfout_parts *parts, struct wr *out,
 		 struct err *err);
+
+/* elfout_room.c, between the two files: room for eo->nph headers; `seen` is the first address
+ * behind the original's table that its code or data is seen to refer to. */
+int elfout_room(struct elfout *eo, vaddr seen, struct err *err);
+/* Section `index` of the original as the generation has it; `ro` is the new read-only segment. */
+Elf64_Shdr elfout_old_section(const struct elfout *eo, const Elf64_Phdr *ro, uint32_t index);
+/* Puts what moved to its new places and the new places into .dynamic. */
+void elfout_move_front(const struct elfout *eo, const Elf64_Phdr *ro, struct wr *out);
+/* The original's header as the generation has it, if it names something that moved. */
+Elf64_Phdr elfout_old_phdr(const struct elfout *eo, Elf64_Phdr ph);
 
 #endif

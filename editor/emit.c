@@ -104,7 +104,8 @@ static void fill_map_segments(struct job *j, struct blockmap *map)
 	for (uint32_t i = 0; i < img->nph; i++)
 		if (img->ph[i].p_type == PT_LOAD && (img->ph[i].p_flags & PF_X))
 			map->seg[map->nseg++] = (struct blockmap_seg){
-				img->ph[i].p_vaddr, img->ph[i].p_offset, img->ph[i].p_filesz };
+				img->ph[i].p_vaddr, img->ph[i].p_offset + j->eo.lift,
+				img->ph[i].p_filesz };
 	map->seg[map->nseg++] = (struct blockmap_seg){
 		j->eo.text_addr, j->eo.text_off, j->plan.text_size };
 }
@@ -194,7 +195,7 @@ int emit_generation(struct prog *prog, uint32_t generation, struct wr *out, stru
 	struct wr file = { 0 };
 	int rc = -1;
 
-	if (emit_plan_fill(&j.plan, prog, err) < 0 || elfout_plan(&prog->img, &j.eo, err) < 0)
+	if (emit_plan_fill(&j.plan, prog, err) < 0 || elfout_plan(prog, &j.eo, err) < 0)
 		goto out;
 	j.plan.text_addr = j.eo.text_addr;
 	if (write_code(&j) < 0)

@@ -1,15 +1,16 @@
 /* verify_elf.c - the original's bytes are where they were, and nothing but new text was added
  *
- * HEADERS    Only where the header tables are may differ.  Program headers: the original's, in
- *            their order, plus new PT_LOADs.  PT_PHDR must describe the table as it is now,
- *            PT_GNU_EH_FRAME leads to the new unwind table (verify_unwind.c reads it there), and
- *            PT_GNU_PROPERTY with the PT_NOTE over the same bytes may have given way together:
- *            they promise only that shadow stacks and branch tracking would work.
+ * HEADERS    Only where the section header table is and how many headers there are may differ.
+ *            Program headers: the original's, in their order, plus new PT_LOADs, and a
+ *            PT_GNU_EH_FRAME if there was none.  PT_PHDR must describe the table as it is now,
+ *            PT_GNU_EH_FRAME leads to the new unwind table (verify_unwind.c reads it there); those
+ *            of what gave way to the table follow it (verify_front.c).
  * SEGMENTS   A new one shares no page with any other, is not writable and is all file bytes.
  * BYTES      Compared per original PT_LOAD, skipping what is shown elsewhere: header fields, the
- *            program header table in place, the entry jumps, pointers that lead to images.
- * SECTIONS   Loaded ones of the original keep index, address, size and place; new ones lie in
- *            new segments.
+ *            table and what it has grown over, dynamic entries, the entry jumps, pointers that
+ *            lead to images.
+ * SECTIONS   Loaded ones of the original keep index, address, size and place, but for what gave
+ *            way; new ones lie in new segments.
  */
 #include <stdlib.h>
 
@@ -22,7 +23,6 @@ static int check_header(struct verify *v)
 	Elf64_Ehdr o = v->orig.eh;
 	const Elf64_Ehdr *g = &v->gen.eh;
 
-	o.e_phoff = g->e_phoff;
 	o.e_phnum = g->e_phnum;
 	o.e_shoff = g->e_shoff;
 	o.e_shnum = g->e_shnum;
@@ -40,22 +40,13 @@ static bool same_phdr(const Elf64_Phdr *x, const Elf64_Phdr *y)
 	return memcmp(x, y, sizeof(*x)) == 0;
 }
 
-/* The original's header `o` may be missing from the generation. */
-static bool may_give_way(const struct verify *v, const Elf64_Phdr *o)
-{
-	const Elf64_Phdr *property = image_phdr(&v->orig, PT_GNU_PROPERTY);
-
-	if (!property || image_phdr(&v->gen, PT_GNU_PROPERTY))
-		return false;
-	return o == property || (o->p_type == PT_NOTE && o->p_offset == property->p_offset &&
-				 o->p_filesz == property->p_filesz);
-}
-
 /* The header that must stand where the original has `o`. */
 static Elf64_Phdr wanted_phdr(const struct verify *v, const Elf64_Phdr *o, const Elf64_Phdr *g)
 {
 	Elf64_Phdr want = *o;
 
+	if (o->p_filesz > 0)
+		want.p_offset += v->lift;
 	if (o->p_type == PT_PHDR) {
 		want.p_offset = v->gen.eh.e_phoff;
 		want.p_vaddr = want.p_paddr = g->p_vaddr;
@@ -67,7 +58,7 @@ static Elf64_Phdr wanted_phdr(const struct verify *v, const Elf64_Phdr *o, const
 		want.p_vaddr = want.p_paddr = g->p_vaddr;
 		want.p_filesz = want.p_memsz = g->p_filesz;
 	}
-	return want;
+	return verify_moved_phdr(v, want, g);
 }
 
 static int check_fresh(struct verify *v, const Elf64_Phdr *g)
@@ -95,14 +86,32 @@ static int check_fresh(struct verify *v, const Elf64_Phdr *g)
 	return 0;
 }
 
+/* Programs that register their unwind table themselves get a PT_GNU_EH_FRAME for the new one. */
+static bool is_added_eh_frame(const struct verify *v, const Elf64_Phdr *g)
+{
+	Elf64_Phdr plain = { .p_type = PT_GNU_EH_FRAME, .p_flags = PF_R, .p_align = 4 };
+	Elf64_Phdr want = wanted_phdr(v, &plain, g);
+
+	return g->p_type == PT_GNU_EH_FRAME && !image_phdr(&v->orig, PT_GNU_EH_FRAME) &&
+	       g == image_phdr(&v->gen, PT_GNU_EH_FRAME) && same_phdr(&want, g);
+}
+
+/* How far file offsets have grown: where the original's first segment is now. */
+static void find_lift(struct verify *v)
+{
+	const Elf64_Phdr *o = image_phdr(&v->orig, PT_LOAD);
+
+	for (const Elf64_Phdr *g = v->gen.ph; g < v->gen.ph + v->gen.nph; g++)
+		if (g->p_type == PT_LOAD && g->p_vaddr == o->p_vaddr && g->p_offset > o->p_offset)
+			v->lift = g->p_offset - o->p_offset;
+}
+
 static int check_program_headers(struct verify *v)
 {
 	uint32_t o = 0;
 
 	v->fresh = arena_array(v->a, v->gen.nph, sizeof(*v->fresh));
 	for (const Elf64_Phdr *g = v->gen.ph; g < v->gen.ph + v->gen.nph; g++) {
-		while (o < v->orig.nph && may_give_way(v, &v->orig.ph[o]))
-			o++;
 		if (o < v->orig.nph) {
 			Elf64_Phdr want = wanted_phdr(v, &v->orig.ph[o], g);
 
@@ -111,14 +120,14 @@ static int check_program_headers(struct verify *v)
 				continue;
 			}
 		}
+		if (is_added_eh_frame(v, g))
+			continue;
 		if (g->p_type != PT_LOAD)
 			return refuse(v, "program header %td (type %#x) is neither the original's "
 				      "nor a new segment", g - v->gen.ph, g->p_type);
 		if (check_fresh(v, g) < 0)
 			return -1;
 	}
-	while (o < v->orig.nph && may_give_way(v, &v->orig.ph[o]))
-		o++;
 	if (o < v->orig.nph)
 		return refuse(v, "the original's program header %u (type %#x, address 0x%llx) is "
 			      "missing or changed", o, v->orig.ph[o].p_type,
@@ -126,16 +135,12 @@ static int check_program_headers(struct verify *v)
 	return v->nfresh ? 0 : refuse(v, "no new segment");
 }
 
-/* A table that moved is read through its address by programs, not only by the kernel. */
+/* The table is read through its address by programs, not only by the kernel. */
 static int check_table_place(struct verify *v)
 {
 	uint64_t off = v->gen.eh.e_phoff, n = v->gen.nph * sizeof(Elf64_Phdr);
 	const Elf64_Phdr *phdr = image_phdr(&v->gen, PT_PHDR);
 
-	if (off == v->orig.eh.e_phoff && v->gen.nph != v->orig.nph)
-		return refuse(v, "the program header table has grown in place");
-	if (off == v->orig.eh.e_phoff && !phdr)
-		return 0;
 	for (const Elf64_Phdr *p = v->gen.ph; p < v->gen.ph + v->gen.nph; p++)
 		if (p->p_type == PT_LOAD && off >= p->p_offset && n <= p->p_filesz &&
 		    off - p->p_offset <= p->p_filesz - n &&
@@ -159,15 +164,19 @@ static int hole_cmp(const void *x, const void *y)
 static uint32_t add_header_holes(const struct verify *v, struct hole *hole)
 {
 	static const struct hole field[] = {
-		{ offsetof(Elf64_Ehdr, e_phoff), 16 },		/* and e_shoff */
+		{ offsetof(Elf64_Ehdr, e_shoff), 8 },
 		{ offsetof(Elf64_Ehdr, e_phnum), 2 },
 		{ offsetof(Elf64_Ehdr, e_shentsize), 6 },	/* and e_shnum, e_shstrndx */
 	};
-	uint32_t n = sizeof(field) / sizeof(field[0]);
+	uint32_t n = 0;
 
-	memcpy(hole, field, sizeof(field));
-	if (v->gen.eh.e_phoff == v->orig.eh.e_phoff)
-		hole[n++] = (struct hole){ v->orig.eh.e_phoff, v->orig.nph * sizeof(Elf64_Phdr) };
+	if (v->lift == 0) {
+		n = sizeof(field) / sizeof(field[0]);
+		memcpy(hole, field, sizeof(field));
+		hole[n++] = (struct hole){ v->orig.eh.e_phoff, v->front_hi - v->orig.eh.e_phoff };
+	}
+	for (uint32_t i = 0; i < v->ndynamic; i++)
+		hole[n++] = (struct hole){ v->dynamic[i], 8 };
 	return n;
 }
 
@@ -195,7 +204,7 @@ static int add_entry_holes(struct verify *v, struct hole *hole, uint32_t *n)
 
 static int compare_range(struct verify *v, const Elf64_Phdr *p, uint64_t from, uint64_t to)
 {
-	const uint8_t *o = v->orig.file.p, *g = v->gen.file.p;
+	const uint8_t *o = v->orig.file.p, *g = v->gen.file.p + v->lift;
 
 	if (to <= from || memcmp(o + from, g + from, to - from) == 0)
 		return 0;
@@ -207,10 +216,12 @@ static int compare_range(struct verify *v, const Elf64_Phdr *p, uint64_t from, u
 
 static int compare_bytes(struct verify *v)
 {
+	enum { NHEADERS = 4 };
+
 	if (verify_find_redirects(v) < 0)
 		return -1;
-	struct hole *hole = arena_array(v->a, (size_t)v->map.nentry + v->changes.n + 4,
-					sizeof(*hole));
+	struct hole *hole = arena_array(v->a, (size_t)v->map.nentry + v->changes.n + NHEADERS +
+					      VERIFY_MAX_DYNAMIC, sizeof(*hole));
 	uint32_t n = add_header_holes(v, hole);
 
 	if (add_entry_holes(v, hole, &n) < 0)
@@ -223,7 +234,7 @@ static int compare_bytes(struct verify *v)
 			continue;
 		uint64_t at = p->p_offset, end = p->p_offset + p->p_filesz;
 
-		if (!bytes_at(v->gen.file, at, p->p_filesz).p)
+		if (!bytes_at(v->gen.file, at + v->lift, p->p_filesz).p)
 			return refuse(v, "the segment at 0x%llx is cut off", ULL(p->p_vaddr));
 		for (uint32_t i = 0; i < n; i++) {
 			if (hole[i].off + hole[i].n <= at || hole[i].off >= end)
@@ -235,28 +246,6 @@ static int compare_bytes(struct verify *v)
 		if (compare_range(v, p, at, end) < 0)
 			return -1;
 	}
-	return 0;
-}
-
-static bool is_unwind_section(const struct section *s)
-{
-	return strcmp(s->name, ".eh_frame") == 0 || strcmp(s->name, ".eh_frame_hdr") == 0;
-}
-
-static int check_old_section(struct verify *v, uint32_t i)
-{
-	const struct section *o = &v->orig.sh[i], *g = &v->gen.sh[i];
-	Elf64_Shdr want = o->h;
-
-	if (!(o->h.sh_flags & SHF_ALLOC))
-		return 0;
-	if (i >= v->gen.nsh)
-		return refuse(v, "section %u (%s) is missing", i, o->name);
-	want.sh_name = g->h.sh_name;
-	if (memcmp(&want, &g->h, sizeof(want)) != 0 ||
-	    (strcmp(o->name, g->name) != 0 && !is_unwind_section(o)))
-		return refuse(v, "section %u (%s at 0x%llx) was changed", i, o->name,
-			      ULL(o->h.sh_addr));
 	return 0;
 }
 
@@ -282,9 +271,14 @@ static int check_new_section(struct verify *v, uint32_t i)
 
 static int check_sections(struct verify *v)
 {
-	for (uint32_t i = 0; i < v->orig.nsh; i++)
-		if (check_old_section(v, i) < 0)
+	for (uint32_t i = 0; i < v->orig.nsh; i++) {
+		if (!(v->orig.sh[i].h.sh_flags & SHF_ALLOC))
+			continue;
+		if (i >= v->gen.nsh)
+			return refuse(v, "section %u (%s) is missing", i, v->orig.sh[i].name);
+		if (verify_old_section(v, i) < 0)
 			return -1;
+	}
 	for (uint32_t i = 0; i < v->gen.nsh; i++) {
 		if (i < v->orig.nsh && (v->orig.sh[i].h.sh_flags & SHF_ALLOC))
 			continue;
@@ -296,7 +290,10 @@ static int check_sections(struct verify *v)
 
 int verify_elf(struct verify *v)
 {
-	if (check_header(v) < 0 || check_program_headers(v) < 0 || check_table_place(v) < 0 ||
+	if (check_header(v) < 0)
+		return -1;
+	find_lift(v);
+	if (check_program_headers(v) < 0 || check_table_place(v) < 0 || verify_front(v) < 0 ||
 	    compare_bytes(v) < 0)
 		return -1;
 	return check_sections(v);

@@ -68,6 +68,29 @@ static int arrive(struct verify *v, vaddr from, vaddr to, const char *what)
 		      ULL(to));
 }
 
+/* A constant that is the address of what gave way to program headers, in code that is linked to a
+ * fixed address.  What has no such four bytes has no such constant. */
+static int check_constants(struct verify *v, const struct insn *insn, const uint8_t *code,
+			   vaddr addr)
+{
+	uint64_t c[INSN_MAX_CONSTANTS];
+	bool maybe = false;
+
+	for (uint32_t i = 0; i + 4 <= insn->len; i++) {
+		struct rd r = rd_of((struct bytes){ code + i, 4 });
+
+		maybe |= verify_in_front(v, rd_u32(&r));
+	}
+	if (!maybe)
+		return 0;
+	uint32_t n = insn_constants((struct bytes){ code, insn->len }, c);
+	for (uint32_t i = 0; i < n; i++)
+		if (verify_may_be_in_front(v, c[i]))
+			return refuse(v, "the instruction at 0x%llx refers to 0x%llx, which gave way "
+				      "to program headers", ULL(addr), ULL(c[i]));
+	return 0;
+}
+
 static void join(struct verify *v, uint32_t from, vaddr target)
 {
 	uint32_t to = vcfi_find(&v->ocfi, target);
@@ -102,6 +125,8 @@ static int walk_insn(struct walk *w, const struct insn *insn, const uint8_t *cod
 
 		v->start[off / 8] |= (uint8_t)(1 << off % 8);
 	}
+	if (v->orig.eh.e_type == ET_EXEC && check_constants(v, insn, code, addr) < 0)
+		return -1;
 	if (insn->kind != INSN_NOP)
 		w->last = insn->kind;
 	verify_note_reference(v, w->fde, insn, code, addr, target);
@@ -111,6 +136,9 @@ static int walk_insn(struct walk *w, const struct insn *insn, const uint8_t *cod
 	}
 	if (arrive(v, addr, target, "the instruction") < 0)
 		return -1;
+	if (verify_in_front(v, target))
+		return refuse(v, "the instruction at 0x%llx refers to 0x%llx, which gave way to "
+			      "program headers", ULL(addr), ULL(target));
 	if (w->fde == NO_FDE)
 		return 0;
 	const struct vfde *fde = &v->ocfi.fde[w->fde];

@@ -11,6 +11,7 @@
  *             pointers to a function are all those of its image, if verify_redirect.c says so.
  *
  *   verify_elf.c     original bytes are where they were; headers, segments, sections
+ *   verify_front.c   what gave way to the program headers is elsewhere, unchanged, and found
  *   verify_entry.c   one walk over the original's code; entry jumps cut no way in half
  *   verify_pointers.c  nor does any address kept as data arrive inside one
  *   verify_redirect.c  pointers that lead to images: all to a function, or none
@@ -41,6 +42,7 @@ struct returns;
 struct verify;
 
 #define NO_FDE UINT32_MAX
+enum { VERIFY_MAX_DYNAMIC = 32 };
 #define ROW_NONE UINT32_MAX
 
 struct vrow {
@@ -178,6 +180,11 @@ struct verify {
 	struct blockmap map;
 	const Elf64_Phdr **fresh;	/* [nfresh] segments that only the generation has */
 	uint32_t nfresh;
+	uint64_t lift;			/* file offsets of the original are smaller by this */
+	uint64_t front_lo, front_hi;	/* file offsets of what gave way to program headers */
+	vaddr front_off;		/* address less file offset there */
+	uint64_t dynamic[VERIFY_MAX_DYNAMIC];	/* [ndynamic] file offsets of changed values */
+	uint32_t ndynamic;
 	struct vstates *states;
 	struct vcfi ocfi, gcfi;
 	uint64_t lsda_budget;		/* steps left for reading and comparing exception tables */
@@ -233,6 +240,19 @@ void verify_note_way(struct verify *v, uint32_t fde, vaddr addr, vaddr to);
 /* Likewise: an instruction. */
 void verify_note_reference(struct verify *v, uint32_t fde, const struct insn *insn,
 			   const uint8_t *code, vaddr addr, vaddr target);
+
+/* verify_front.c: part of verify_elf().  A loaded section of the original; all else in front. */
+int verify_old_section(struct verify *v, uint32_t i);
+int verify_front(struct verify *v);
+/* `want`, or how it has to be when `g` is the same thing at another place. */
+Elf64_Phdr verify_moved_phdr(const struct verify *v, Elf64_Phdr want, const Elf64_Phdr *g);
+/* Where the generation has the byte that stands at `off` in the original's file. */
+uint64_t verify_new_off(const struct verify *v, uint64_t off);
+/* The original has something at addr that the generation has elsewhere. */
+bool verify_in_front(const struct verify *v, vaddr addr);
+/* Likewise, for a number that may be no address at all: what linkers make is referred to by where
+ * it begins; a note of somebody else's by any of its bytes. */
+bool verify_may_be_in_front(const struct verify *v, uint64_t number);
 
 /* In running order; each returns 0, or -1 with the refusal in v->err. */
 int verify_elf(struct verify *v);

@@ -2,7 +2,8 @@
  *
  * One walk over all places outside of instructions where a program keeps code addresses:
  * relocations, symbols, the dynamic section, the entry point, and in programs linked to a fixed
- * address every aligned word of data.  None of them may lead inside an entry jump.
+ * address every aligned word of data.  None of them may lead inside an entry jump, or to what gave
+ * way to program headers.
  */
 #include "editor/verify_parts.h"
 
@@ -184,9 +185,34 @@ int verify_each_holder(struct verify *v, vholder_fn *f, void *ctx)
 	return walk_dynamic(&w) < 0 || walk_sections(&w) < 0 ? -1 : walk_words(&w);
 }
 
+/* It leads to what gave way to program headers.  Headers and dynamic entries are no words of data:
+ * verify_elf.c and verify_front.c look at these. */
+static bool leads_in_front(const struct verify *v, const struct vholder *h)
+{
+	const Elf64_Phdr *p = image_phdr(&v->orig, PT_DYNAMIC);
+
+	switch (h->kind) {
+	case HOLDS_LISTED:
+		return false;
+	case HOLDS_WORD:
+		return h->at - v->front_off >= v->front_lo &&
+		       !(p && h->at - p->p_vaddr < p->p_memsz) &&
+		       verify_may_be_in_front(v, h->value);
+	case HOLDS_RELOCATED:
+		return (h->type == R_X86_64_64 || h->type == R_X86_64_GLOB_DAT ||
+			h->type == R_X86_64_JUMP_SLOT || h->type == R_X86_64_RELATIVE ||
+			h->type == R_X86_64_IRELATIVE) && verify_in_front(v, h->value);
+	default:
+		return verify_in_front(v, h->value);
+	}
+}
+
 static int check(struct verify *v, const struct vholder *h, void *ctx)
 {
 	(void)ctx;
+	if (leads_in_front(v, h))
+		return refuse(v, "%s %llu leads to 0x%llx, which gave way to program headers",
+			      h->what, ULL(h->n), ULL(h->value));
 	if (!verify_is_cut(v, h->value))
 		return 0;
 	return refuse(v, "%s %llu leads to 0x%llx, inside an entry jump", h->what, ULL(h->n),

@@ -198,12 +198,19 @@ static struct bytes find_frame(const struct image *img, vaddr addr)
 	return b;
 }
 
-int vcfi_parse(struct verify *v, const struct image *img, struct vcfi *out)
+/* Fills out->frame and out->hdr.  A program that registers its unwind table itself has no header
+ * for it, only the section; a generation must have both. */
+static int find_header(struct verify *v, const struct image *img, struct vcfi *out)
 {
 	const Elf64_Phdr *ph = image_phdr(img, PT_GNU_EH_FRAME);
+	const struct section *s = image_section(img, ".eh_frame");
 
+	if (!ph && img == &v->orig && s && (s->h.sh_flags & SHF_ALLOC)) {
+		out->frame = s->h.sh_addr;
+		return 0;
+	}
 	if (!ph)
-		return refuse(v, "no PT_GNU_EH_FRAME: its unwind tables cannot be replaced");
+		return refuse(v, "no PT_GNU_EH_FRAME: nobody would find its unwind tables");
 	out->hdr = ph->p_vaddr;
 	struct bytes hdr = image_at(img, ph->p_vaddr, ph->p_filesz);
 	struct rd r = rd_of(hdr);
@@ -213,11 +220,18 @@ int vcfi_parse(struct verify *v, const struct image *img, struct vcfi *out)
 	out->frame = read_pointer(&r, hdr.p, out->hdr, enc, false);
 	if (r.bad || version != 1)
 		return refuse(v, ".eh_frame_hdr at 0x%llx has an unknown form", ULL(out->hdr));
+	return 0;
+}
+
+int vcfi_parse(struct verify *v, const struct image *img, struct vcfi *out)
+{
+	if (find_header(v, img, out) < 0)
+		return -1;
 	struct reader rd = { .v = v, .img = img, .out = out };
 
 	rd.frame = find_frame(img, out->frame);
 	if (!rd.frame.p)
-		return refuse(v, ".eh_frame_hdr leads to 0x%llx, where nothing is",
+		return refuse(v, "unwind tables at 0x%llx, where nothing is",
 			      ULL(out->frame));
 	if (read_records(&rd) < 0)
 		return -1;

@@ -56,12 +56,13 @@ static void add_change(struct verify *v, vaddr addr, uint64_t n)
 	vec_push(v->a, &v->changes, ((struct vchange){ (uint64_t)(p - v->orig.file.p), addr, n }));
 }
 
-/* The same bytes in the generation; `off` in the original's file, where segments have not moved. */
+/* The same bytes in the generation. */
 static struct rd changed(const struct verify *v, vaddr addr, uint64_t n)
 {
 	struct bytes o = image_at(&v->orig, addr, n);
 
-	return rd_of(o.p ? bytes_at(v->gen.file, (uint64_t)(o.p - v->orig.file.p), n) : o);
+	return rd_of(o.p ? bytes_at(v->gen.file,
+				    verify_new_off(v, (uint64_t)(o.p - v->orig.file.p)), n) : o);
 }
 
 static int find(struct verify *v, const struct vholder *h, void *ctx)

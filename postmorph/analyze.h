@@ -62,6 +62,8 @@ struct text {
 	VEC(struct reference) refs;	/* in the order found */
 	VEC(vaddr) bases;	/* addresses outside of functions that some lea forms */
 	bool has_rseq;		/* some section holds restartable sequences */
+	vaddr behind_headers;		/* end of the program header table */
+	vaddr code_lo, code_hi;		/* executable sections lie in here */
 	uint64_t nreturn_pointer;	/* pointers in data to return addresses */
 };
 

@@ -161,6 +161,8 @@ struct prog {
 	uint32_t nref;
 	uint64_t text_size;	/* bytes of executable sections (segments when no sections) */
 	uint64_t fde_bytes;	/* bytes covered by FDEs */
+	vaddr seen_in_front;	/* first address behind the program header table that code or data
+				 * is seen to refer to */
 
 	/* layout, filled by passes */
 	uint32_t *order;	/* [norder] fn indices in hot-text order */

@@ -38,6 +38,8 @@ static void mark_branch(struct text *t, struct piece *p, const struct insn *insn
 
 	if (insn->kind == INSN_CALL && target == addr + insn->len)
 		piece_skip(p, SKIP_CALL_NEXT);
+	if (insn->kind != INSN_CALL && target == 0)	/* a weak symbol that nobody defines */
+		piece_skip(p, SKIP_NOWHERE);
 	if (text_holds(t, target))
 		*text_mark(t, target) |= MARK_BRANCH;
 	if (insn->kind == INSN_CALL || (target >= p->addr && target - p->addr < p->size))

@@ -12,17 +12,46 @@
 
 enum { MOVABS = 10 };			/* bytes of mov $IMM64, REGISTER */
 
-static void mark(struct text *t, vaddr addr)
+/* Behind the program header table stands what only headers should lead to. */
+static void look_in_front(struct text *t, vaddr addr)
+{
+	if (addr < t->prog->seen_in_front && addr >= t->behind_headers)
+		t->prog->seen_in_front = addr;
+}
+
+/* A number that may be an address and may be any number: for tables that linkers make, and notes
+ * with their name in it, it is one only when it is where they begin. */
+static void guess_in_front(struct text *t, uint64_t v)
+{
+	const struct image *img = &t->prog->img;
+
+	if (v >= t->prog->seen_in_front || v < t->behind_headers)
+		return;
+	const struct section *s = image_section_at(img, v);
+	if (!s || (v != s->h.sh_addr && s->h.sh_type != SHT_NOTE))
+		return;
+	struct bytes owner = image_at(img, s->h.sh_addr + sizeof(Elf64_Nhdr), 4);
+	if (v == s->h.sh_addr || !owner.p || memcmp(owner.p, "GNU", 4) != 0)
+		look_in_front(t, v);
+}
+
+static void put_mark(struct text *t, vaddr addr, uint8_t mark)
 {
 	if (text_holds(t, addr))
-		*text_mark(t, addr) |= MARK_POINTER;
+		*text_mark(t, addr) |= mark;
+}
+
+static void mark(struct text *t, vaddr addr)
+{
+	look_in_front(t, addr);
+	put_mark(t, addr, MARK_POINTER);
 }
 
 /* The same for what could not be made to hold another address. */
 static void mark_stray(struct text *t, vaddr addr)
 {
-	if (text_holds(t, addr))
-		*text_mark(t, addr) |= MARK_POINTER | MARK_STRAY;
+	look_in_front(t, addr);
+	put_mark(t, addr, MARK_POINTER | MARK_STRAY);
 }
 
 /* Pointers in data: how many of them are return addresses tells OCaml programs apart. */
@@ -58,6 +87,7 @@ static void mark_reloc(void *ctx, const struct reloc *r)
 	case R_X86_64_RELATIVE:
 		if (r->plt)
 			mark_stray(t, r->value);
+		look_in_front(t, r->value);
 		break;
 	case R_X86_64_64: case R_X86_64_32: case R_X86_64_32S:
 		if (r->sym != 0) {	/* what the symbol itself names is marked as such */
@@ -114,6 +144,7 @@ static void mark_words(struct text *t, const struct section *s)
 	for ((void)rd_skip(&rd, skip); rd_left(&rd) >= 8; ) {
 		vaddr v = rd_u64(&rd);
 
+		guess_in_front(t, v);
 		mark_data(t, v);
 		if (rseq)
 			skip_rseq(t, v);
@@ -181,20 +212,23 @@ static void mark_operands(struct text *t, const struct fn *fn, const struct insn
 		uint64_t c[INSN_MAX_CONSTANTS];
 		uint32_t n = insn_constants((struct bytes){ code, insn->len }, c);
 
-		for (uint32_t i = 0; i < n; i++)
-			mark(t, c[i]);
+		for (uint32_t i = 0; i < n; i++) {
+			guess_in_front(t, c[i]);
+			put_mark(t, c[i], MARK_POINTER);
+		}
 	}
 }
 
 /* Code that no FDE covers, [addr, end): decoded one after the other; after something that is no
- * instruction, again at the next byte. */
+ * instruction, again at the next byte.  Outside of executable sections it is data in an
+ * executable segment, which says nothing about other data. */
 static void mark_gap(struct text *t, vaddr addr, vaddr end)
 {
 	struct bytes code = image_at(&t->prog->img, addr, end - addr);
 
 	for (uint64_t off = 0; code.p && off < code.n; ) {
+		vaddr seen = t->prog->seen_in_front, target;
 		struct insn insn;
-		vaddr target;
 
 		if (!insn_decode(bytes_at(code, off, code.n - off), addr + off, &insn, &target)) {
 			off++;
@@ -202,6 +236,8 @@ static void mark_gap(struct text *t, vaddr addr, vaddr end)
 		}
 		if (insn.field)
 			(insn_is_branch(&insn) ? mark : mark_stray)(t, target);
+		if (addr + off < t->code_lo || addr + off >= t->code_hi)
+			t->prog->seen_in_front = seen;
 		off += insn.len;
 	}
 }
@@ -235,15 +271,35 @@ static void mark_undecoded(struct text *t, const struct fn *fn)
 		mark_gap(t, fn->range[i].addr, fn->range[i].addr + fn->range[i].size);
 }
 
+/* What the rest needs to know about the file as a whole. */
+static void look_at_file(struct text *t)
+{
+	struct prog *prog = t->prog;
+	const Elf64_Phdr *first = image_phdr(&prog->img, PT_LOAD);
+
+	prog->seen_in_front = UINT64_MAX;
+	t->behind_headers = first->p_vaddr - first->p_offset + prog->img.eh.e_phoff +
+			    prog->img.nph * sizeof(Elf64_Phdr);
+	t->code_lo = UINT64_MAX;
+	for (uint32_t i = 0; i < prog->img.nsh; i++) {
+		const Elf64_Shdr *h = &prog->img.sh[i].h;
+
+		if (strstr(prog->img.sh[i].name, "rseq"))
+			t->has_rseq = true;
+		if ((h->sh_flags & SHF_EXECINSTR) && h->sh_addr < t->code_lo)
+			t->code_lo = h->sh_addr;
+		if ((h->sh_flags & SHF_EXECINSTR) && h->sh_addr + h->sh_size > t->code_hi)
+			t->code_hi = h->sh_addr + h->sh_size;
+	}
+}
+
 int pointers_mark(struct text *t, struct err *err)
 {
 	static const int64_t tags[] = { DT_INIT, DT_FINI };
 	struct prog *prog = t->prog;
 	uint64_t v;
 
-	for (uint32_t i = 0; i < prog->img.nsh; i++)
-		if (strstr(prog->img.sh[i].name, "rseq"))
-			t->has_rseq = true;
+	look_at_file(t);
 	symbols_each(&prog->img, SHT_DYNSYM, mark_dynamic_symbol, t);
 	if (relocs_each(&prog->img, mark_reloc, t, err) < 0)
 		return -1;

@@ -1,0 +1,278 @@
+/* elfout_room.c - room for a longer program header table where BFD, patchelf and kernels expect it
+ *
+ * WHY      A table that moves elsewhere works until somebody runs strip or objcopy: BFD writes the
+ *          table right behind the ELF header, over whatever is there.  So it stays there.
+ *
+ * LAYOUTS  F  Behind the table of a file that is linked dynamically stand .interp and notes, and
+ *             then tables that only .dynamic leads to.  The former move up, together and just
+ *             as far as needed (the build-id has to stay in the first page of the file: most
+ *             kernels look there only), over the first of the latter, which go to the new
+ *             read-only segment.
+ *          L  A static program has nothing behind its notes that could give way, but there is
+ *             free address space below it: one more segment there, at the start of the file,
+ *             holds a new ELF header and the table.  All file offsets grow by its alignment.
+ *
+ * INVARIANTS
+ *   I1  what is overwritten is the table, something that moved, or zero bytes between sections;
+ *   I2  only program headers, section headers and .dynamic lead to what moved: no code and no data
+ *       was seen to refer to it.
+ */
+#include "editor/elfout.h"
+
+#include "lib/err.h"
+
+#ifndef DT_RELR
+#define DT_RELR 36
+#endif
+#ifndef SHT_RELR
+#define SHT_RELR 19
+#endif
+
+enum { MAX_LIFT = 16 << 20, LOWEST = 64 << 10 };	/* mmap_min_addr as distributions set it */
+
+/* A section of this type is found through this dynamic entry. */
+static const struct {
+	uint32_t type;
+	int64_t tag;
+} led_to[] = {
+	{ SHT_GNU_HASH, DT_GNU_HASH }, { SHT_HASH, DT_HASH }, { SHT_DYNSYM, DT_SYMTAB },
+	{ SHT_STRTAB, DT_STRTAB }, { SHT_GNU_versym, DT_VERSYM }, { SHT_GNU_verneed, DT_VERNEED },
+	{ SHT_GNU_verdef, DT_VERDEF }, { SHT_RELA, DT_RELA }, { SHT_RELR, DT_RELR },
+};
+
+static uint64_t align_up(uint64_t v, uint64_t align)
+{
+	return align > 1 ? (v + align - 1) & ~(align - 1) : v;
+}
+
+static bool in_file(const Elf64_Shdr *h)
+{
+	return (h->sh_flags & SHF_ALLOC) && h->sh_type != SHT_NOBITS && h->sh_size > 0;
+}
+
+static bool is_front(const struct section *s)
+{
+	return s->h.sh_type == SHT_NOTE || strcmp(s->name, ".interp") == 0;
+}
+
+/* The loaded section that begins first at or behind `off`; NULL if none does. */
+static const struct section *next_section(const struct image *img, file_off off)
+{
+	const struct section *next = NULL;
+
+	for (uint32_t i = 0; i < img->nsh; i++)
+		if (in_file(&img->sh[i].h) && img->sh[i].h.sh_offset >= off &&
+		    (!next || img->sh[i].h.sh_offset < next->h.sh_offset))
+			next = &img->sh[i];
+	return next;
+}
+
+/* Index in led_to[] of the entry that leads to the section, -1 if none does. */
+static int entry_to(const struct image *img, const Elf64_Shdr *h)
+{
+	uint64_t at;
+
+	for (uint32_t i = 0; i < sizeof(led_to) / sizeof(led_to[0]); i++)
+		if (h->sh_type == led_to[i].type)
+			return image_dynamic(img, led_to[i].tag, &at) && at == h->sh_addr ? (int)i : -1;
+	return -1;
+}
+
+static bool is_zero(struct bytes b)
+{
+	for (uint64_t i = 0; i < b.n; i++)
+		if (b.p[i])
+			return false;
+	return true;
+}
+
+/* Everything in [eo->front_end, limit) goes to the new segment. */
+static bool clear(struct elfout *eo, file_off limit)
+{
+	const struct image *img = eo->img;
+	file_off at = eo->front_end;
+
+	while (at < limit) {
+		const struct section *s = next_section(img, at);
+		file_off next = s && s->h.sh_offset < limit ? s->h.sh_offset : limit;
+
+		if (!is_zero(bytes_at(img->file, at, next - at)))
+			return false;
+		if (next == limit)
+			break;
+		if (eo->nfar == ELFOUT_MAX_FAR || entry_to(img, &s->h) < 0 ||
+		    (s->h.sh_flags & SHF_WRITE) || s->h.sh_addralign > ELFOUT_PAGE)
+			return false;
+		eo->far_size = align_up(eo->far_size, s->h.sh_addralign);
+		eo->far[eo->nfar++] = (struct elfout_far){ (uint32_t)(s - img->sh), eo->far_size };
+		eo->far_size += s->h.sh_size;
+		at = s->h.sh_offset + s->h.sh_size;
+	}
+	return true;
+}
+
+/* No program header but those of notes and .interp names anything in [from, to), and those name
+ * nothing that is half in the front. */
+static bool headers_agree(const struct elfout *eo, file_off to)
+{
+	for (const Elf64_Phdr *p = eo->img->ph; p < eo->img->ph + eo->img->nph; p++) {
+		bool front = p->p_type == PT_INTERP || p->p_type == PT_NOTE ||
+			     p->p_type == PT_GNU_PROPERTY;
+
+		if (p->p_type == PT_LOAD || p->p_type == PT_PHDR || p->p_filesz == 0 ||
+		    p->p_offset >= to || p->p_offset + p->p_filesz <= eo->front)
+			continue;
+		if (!front || p->p_offset < eo->front || p->p_offset + p->p_filesz > eo->front_end)
+			return false;
+	}
+	return true;
+}
+
+/* Sets eo->front and front_end; returns their alignment, 0 when other bytes stand there. */
+static uint64_t find_front(struct elfout *eo)
+{
+	const struct image *img = eo->img;
+	const struct section *s;
+	uint64_t align = 8;
+
+	eo->front = eo->front_end = img->eh.e_phoff + img->nph * sizeof(Elf64_Phdr);
+	while ((s = next_section(img, eo->front_end)) && is_front(s)) {
+		if (!is_zero(bytes_at(img->file, eo->front_end, s->h.sh_offset - eo->front_end)))
+			return 0;
+		eo->front_end = s->h.sh_offset + s->h.sh_size;
+		align = s->h.sh_addralign > align ? s->h.sh_addralign : align;
+	}
+	return align;
+}
+
+/* The first segment reaches to `limit`, or can: on its last page and in front of what comes next in
+ * the file. */
+static bool can_hold(const struct image *img, const Elf64_Phdr *load, file_off limit)
+{
+	file_off next = 0;
+
+	if (limit <= load->p_filesz)
+		return true;
+	for (const Elf64_Phdr *p = img->ph; p < img->ph + img->nph; p++)
+		if (p->p_type == PT_LOAD && p->p_offset > 0 && (next == 0 || p->p_offset < next))
+			next = p->p_offset;
+	for (uint32_t i = 0; i < img->nsh; i++)
+		if (img->sh[i].h.sh_type != SHT_NULL && img->sh[i].h.sh_type != SHT_NOBITS &&
+		    img->sh[i].h.sh_offset >= load->p_filesz && img->sh[i].h.sh_offset < limit)
+			return false;
+	return limit <= next && (img->eh.e_shoff < load->p_filesz || img->eh.e_shoff >= limit) &&
+	       limit <= align_up(load->p_filesz, ELFOUT_PAGE) && load->p_filesz == load->p_memsz;
+}
+
+static bool make_room_in_front(struct elfout *eo, vaddr seen)
+{
+	const struct image *img = eo->img;
+	const Elf64_Phdr *load = image_phdr(img, PT_LOAD);
+	uint64_t need = (eo->nph - img->nph) * sizeof(Elf64_Phdr), align = find_front(eo);
+	file_off limit = eo->front_end + align_up(need, align);
+
+	if (align == 0 || align > ELFOUT_PAGE || img->eh.e_phoff != sizeof(Elf64_Ehdr) ||
+	    load->p_offset != 0 || !can_hold(img, load, limit) || !clear(eo, limit) ||
+	    !headers_agree(eo, limit) || seen - load->p_vaddr < limit) {
+		eo->front = eo->front_end = eo->far_size = 0;
+		eo->nfar = 0;
+		return false;
+	}
+	eo->shift = limit - eo->front_end;
+	eo->layout = 'F';
+	return true;
+}
+
+static bool make_room_below(struct elfout *eo)
+{
+	const struct image *img = eo->img;
+	const Elf64_Phdr *load = image_phdr(img, PT_LOAD);
+	uint64_t lift = ELFOUT_PAGE;
+
+	for (uint32_t i = 0; i < img->nph; i++)
+		if (img->ph[i].p_type == PT_LOAD && img->ph[i].p_align > lift)
+			lift = img->ph[i].p_align;
+	if (img->pie_or_dso || image_phdr(img, PT_PHDR) || load->p_offset != 0 || lift > MAX_LIFT ||
+	    (lift & (lift - 1)) || load->p_vaddr % lift || load->p_vaddr < lift + LOWEST)
+		return false;
+	eo->nph++;
+	eo->lift = lift;
+	eo->layout = 'L';
+	return true;
+}
+
+int elfout_room(struct elfout *eo, vaddr seen, struct err *err)
+{
+	if (make_room_in_front(eo, seen) || make_room_below(eo))
+		return 0;
+	return err_set(err, ERR_REFUSED, "no room for program headers: what stands behind them "
+		       "cannot move");
+}
+
+Elf64_Shdr elfout_old_section(const struct elfout *eo, const Elf64_Phdr *ro, uint32_t index)
+{
+	Elf64_Shdr h = eo->img->sh[index].h;
+
+	if (h.sh_type != SHT_NULL)
+		h.sh_offset += eo->lift;
+	if (in_file(&h) && h.sh_offset >= eo->front && h.sh_offset < eo->front_end) {
+		h.sh_offset += eo->shift;
+		h.sh_addr += eo->shift;
+	}
+	for (uint32_t i = 0; i < eo->nfar; i++)
+		if (eo->far[i].section == index) {
+			h.sh_offset = ro->p_offset + eo->far[i].off;
+			h.sh_addr = ro->p_vaddr + eo->far[i].off;
+		}
+	return h;
+}
+
+Elf64_Phdr elfout_old_phdr(const struct elfout *eo, Elf64_Phdr ph)
+{
+	if (ph.p_filesz > 0)
+		ph.p_offset += eo->lift;
+	if (ph.p_type == PT_LOAD && ph.p_offset == 0 && eo->shift &&
+	    ph.p_filesz < eo->front_end + eo->shift)
+		ph.p_filesz = ph.p_memsz = eo->front_end + eo->shift;
+	if (ph.p_type != PT_LOAD && ph.p_offset >= eo->front && ph.p_offset < eo->front_end) {
+		ph.p_offset += eo->shift;
+		ph.p_vaddr += eo->shift;
+		ph.p_paddr += eo->shift;
+	}
+	return ph;
+}
+
+/* .dynamic in the file says where a section went. */
+static void tell_dynamic(const struct elfout *eo, uint32_t section, new_vaddr addr, struct wr *out)
+{
+	const Elf64_Phdr *ph = image_phdr(eo->img, PT_DYNAMIC);
+	int64_t tag = led_to[entry_to(eo->img, &eo->img->sh[section].h)].tag;
+
+	for (uint64_t off = 0; off + sizeof(Elf64_Dyn) <= ph->p_filesz; off += sizeof(Elf64_Dyn)) {
+		uint8_t *at = out->p + ph->p_offset + off;
+		Elf64_Dyn d;
+
+		memcpy(&d, at, sizeof(d));
+		if (d.d_tag == DT_NULL)
+			break;
+		if (d.d_tag == tag) {
+			d.d_un.d_ptr = addr;
+			memcpy(at, &d, sizeof(d));
+		}
+	}
+}
+
+void elfout_move_front(const struct elfout *eo, const Elf64_Phdr *ro, struct wr *out)
+{
+	if (eo->layout != 'F')
+		return;
+	for (uint32_t i = 0; i < eo->nfar; i++) {
+		const Elf64_Shdr *from = &eo->img->sh[eo->far[i].section].h;
+
+		memcpy(out->p + ro->p_offset + eo->far[i].off, out->p + from->sh_offset,
+		       from->sh_size);
+		tell_dynamic(eo, eo->far[i].section, ro->p_vaddr + eo->far[i].off, out);
+	}
+	memmove(out->p + eo->front + eo->shift, out->p + eo->front, eo->front_end - eo->front);
+	memset(out->p + eo->front, 0, eo->shift);
+}
