@@ -11,7 +11,8 @@ void calls_each(const struct prog *prog, uint32_t f, call_visit *visit, void *ct
 		for (uint32_t i = b->insn; i < b->insn + b->ninsn; i++) {
 			const struct insn *insn = &fn->insn[i];
 
-			if (!insn_is_branch(insn))
+			if (!insn_is_branch(insn) ||
+			    (insn->kind != INSN_CALL && b->taken != NO_BLOCK))
 				continue;
 			vaddr target = insn_target(insn, prog_insn_bytes(prog, insn),
 						   prog_insn_addr(prog, insn));

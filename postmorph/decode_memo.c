@@ -24,80 +24,73 @@ struct memo {
 	struct insn_form form;
 };
 
-/* What the first byte behind the prefixes can be. */
-enum lead { OPCODE, PREFIX, REX, OTHER };
+/* What a byte is in front of an instruction, or as its opcode in the 0F map.  Whether an opcode has
+ * a ModRM byte is what Zydis said of it the first time. */
+enum { OPCODE, OPCODE_ALONE, OPCODE_MODRM, PREFIX, REX, MAP_0F, OTHER };
 
-static enum lead lead_of(uint8_t b)
-{
-	switch (b) {
-	case 0x26: case 0x2e: case 0x36: case 0x3e: case 0x64: case 0x65:
-	case 0x66: case 0xf2: case 0xf3:
-		return PREFIX;
-	case 0x67: case 0xf0:			/* prefixes that are rare */
-	case 0xc4: case 0xc5: case 0x62:	/* VEX, EVEX */
-	case 0x8f:				/* XOP, or pop */
-		return OTHER;
-	default:
-		return (b & 0xf0) == 0x40 ? REX : OPCODE;
-	}
-}
-
-enum { MODRM_UNKNOWN, MODRM_NONE, MODRM_YES };
-static uint8_t modrm_of[2][256];	/* by map and opcode, as far as Zydis has said */
+static uint8_t one_byte[256] = {
+	[0x26] = PREFIX, [0x2e] = PREFIX, [0x36] = PREFIX, [0x3e] = PREFIX, [0x64] = PREFIX,
+	[0x65] = PREFIX, [0x66] = PREFIX, [0xf2] = PREFIX, [0xf3] = PREFIX,
+	[0x40] = REX, REX, REX, REX, REX, REX, REX, REX, REX, REX, REX, REX, REX, REX, REX, REX,
+	[0x0f] = MAP_0F,
+	[0x67] = OTHER, [0xf0] = OTHER,		/* prefixes that are rare */
+	[0xc4] = OTHER, OTHER, [0x62] = OTHER,	/* VEX, EVEX */
+	[0x8f] = OTHER,				/* XOP, or pop */
+};
+static uint8_t two_byte[256] = { [0x0f] = OTHER, [0x38] = OTHER, [0x3a] = OTHER };
 
 struct head {
 	uint64_t key;			/* 0: not one that is kept, or ModRM unknown */
-	uint8_t map, opcode;
-	bool has_opcode;
+	uint8_t *opcode;		/* in a table above, if that has to learn it; else NULL */
 };
 
-/* Key of what the first `n` bytes of code are, with flags in the highest byte. */
-static uint64_t make_key(struct bytes code, uint32_t n, bool no_base)
+/* The first eight bytes; 0 behind the end: what is cut off there is too short for the form that it
+ * then has. */
+static uint64_t first_bytes(struct bytes code)
 {
-	uint64_t key = (uint64_t)(n | (no_base ? 0x80 : 0)) << 56;
+	uint64_t v = 0;
 
-	for (uint32_t i = 0; i < n; i++)
-		key |= (uint64_t)code.p[i] << (8 * i);
-	return key;
-}
-
-/* 0 behind the end: what is cut off there is too short for the form that it then has. */
-static uint8_t byte_at(struct bytes code, uint32_t i)
-{
-	return i < code.n ? code.p[i] : 0;
+	if (code.n >= sizeof(v))
+		memcpy(&v, code.p, sizeof(v));
+	else if (code.n)
+		memcpy(&v, code.p, code.n);
+	return v;
 }
 
 static struct head read_head(struct bytes code)
 {
-	struct head h = { 0 };
-	bool no_base = false;
+	uint64_t v = first_bytes(code), no_base = 0;
+	uint64_t rest = v;		/* byte i and what follows it */
 	uint32_t i = 0;
+	uint8_t *opcode;
 
-	while (i < MAX_PREFIXES && lead_of(byte_at(code, i)) == PREFIX)
+	for (; i < MAX_PREFIXES && one_byte[rest & 0xff] == PREFIX; i++)
+		rest >>= 8;
+	if (one_byte[rest & 0xff] == REX) {
+		rest >>= 8;
 		i++;
-	if (lead_of(byte_at(code, i)) == REX)
-		i++;
-	if (lead_of(byte_at(code, i)) != OPCODE)
-		return h;
-	h.opcode = byte_at(code, i++);
-	if (h.opcode == 0x0f) {
-		h.map = 1;
-		h.opcode = byte_at(code, i++);
-		if (h.opcode == 0x0f || h.opcode == 0x38 || h.opcode == 0x3a)
-			return h;
 	}
-	h.has_opcode = true;
-	if (modrm_of[h.map][h.opcode] == MODRM_UNKNOWN)
-		return h;
-	if (modrm_of[h.map][h.opcode] == MODRM_YES) {
-		uint8_t modrm = byte_at(code, i++);
+	opcode = &one_byte[rest & 0xff];
+	if (*opcode == MAP_0F) {
+		rest >>= 8;
+		i++;
+		opcode = &two_byte[rest & 0xff];
+	}
+	if (*opcode > OPCODE_MODRM)
+		return (struct head){ 0, NULL };
+	if (*opcode == OPCODE)
+		return (struct head){ 0, opcode };
+	i++;
+	if (*opcode == OPCODE_MODRM) {
+		uint8_t modrm = rest >> 8 & 0xff, sib = rest >> 16 & 0xff;
 
-		no_base = modrm >> 6 == 0 && (modrm & 7) == SIB_FOLLOWS &&
-			  (byte_at(code, i) & 7) == SIB_NO_BASE;
+		i++;
+		no_base = modrm >> 6 == 0 && (modrm & 7) == SIB_FOLLOWS && (sib & 7) == SIB_NO_BASE;
 	}
-	if (i <= code.n && i <= MAX_KEY)
-		h.key = make_key(code, i, no_base);
-	return h;
+	if (i > code.n || i > MAX_KEY)
+		return (struct head){ 0, NULL };
+	uint64_t mask = ((uint64_t)1 << (8 * i)) - 1;
+	return (struct head){ (v & mask) | (no_base << 63) | (uint64_t)i << 56, NULL };
 }
 
 static struct memo *slot_of(uint64_t key)
@@ -108,33 +101,42 @@ static struct memo *slot_of(uint64_t key)
 	return &memo[key * GOLDEN >> (64 - MEMO_BITS)];
 }
 
-bool insn_form_recall(struct bytes code, struct insn_form *out)
+/* The form of what code begins with, NULL if none; it may stand in *asked. */
+static const struct insn_form *form_of(struct bytes code, struct insn_form *asked)
 {
 	struct head h = read_head(code);
 	struct memo *m = slot_of(h.key);
 
-	if (h.key && m->key == h.key) {
-		*out = m->form;
-		return m->form.len <= code.n;
-	}
-	if (!insn_form_read(code, out))
-		return false;
+	if (h.key && m->key == h.key)
+		return m->form.len <= code.n ? &m->form : NULL;
+	if (!insn_form_read(code, asked))
+		return NULL;
 	if (h.key)
-		*m = (struct memo){ h.key, *out };
-	else if (h.has_opcode)
-		modrm_of[h.map][h.opcode] = out->has_modrm ? MODRM_YES : MODRM_NONE;
-	return true;
+		*m = (struct memo){ h.key, *asked };
+	if (h.opcode)
+		*h.opcode = asked->has_modrm ? OPCODE_MODRM : OPCODE_ALONE;
+	return asked;
+}
+
+bool insn_form_recall(struct bytes code, struct insn_form *out)
+{
+	const struct insn_form *form = form_of(code, out);
+
+	if (form && form != out)
+		*out = *form;
+	return form;
 }
 
 bool insn_decode(struct bytes code, vaddr addr, struct insn *out, vaddr *target)
 {
-	struct insn_form form;
+	struct insn_form asked;
+	const struct insn_form *form = form_of(code, &asked);
 
-	if (!insn_form_recall(code, &form))
+	if (!form)
 		return false;
-	*out = (struct insn){ .len = form.len, .kind = form.kind, .field = form.field,
-			      .field_size = form.field_size };
-	*target = form.field ? insn_target(out, code.p, addr) : 0;
+	*out = (struct insn){ .len = form->len, .kind = form->kind, .field = form->field,
+			      .field_size = form->field_size };
+	*target = form->field ? insn_target(out, code.p, addr) : 0;
 	return true;
 }
 
@@ -163,11 +165,10 @@ static uint64_t constant_at(const uint8_t *code, const struct insn_constant *c)
 
 uint32_t insn_constants(struct bytes code, uint64_t out[INSN_MAX_CONSTANTS])
 {
-	struct insn_form form;
+	struct insn_form asked;
+	const struct insn_form *form = form_of(code, &asked);
 
-	if (!insn_form_recall(code, &form))
-		return 0;
-	for (uint32_t i = 0; i < form.nconstant; i++)
-		out[i] = constant_at(code.p, &form.constant[i]);
-	return form.nconstant;
+	for (uint32_t i = 0; form && i < form->nconstant; i++)
+		out[i] = constant_at(code.p, &form->constant[i]);
+	return form ? form->nconstant : 0;
 }

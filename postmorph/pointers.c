@@ -187,6 +187,14 @@ static void mark_got_distance(struct text *t, const uint8_t code[MOVABS])
 	}
 }
 
+static bool fn_holds(const struct fn *fn, vaddr addr)
+{
+	for (uint32_t r = 0; r < fn->nrange; r++)
+		if (addr >= fn->range[r].addr && addr - fn->range[r].addr < fn->range[r].size)
+			return true;
+	return false;
+}
+
 /* What one instruction of a function points to. */
 static void mark_operands(struct text *t, const struct fn *fn, const struct insn *insn)
 {
@@ -200,11 +208,10 @@ static void mark_operands(struct text *t, const struct fn *fn, const struct insn
 			references_note(t, fn, target);
 		} else if (!insn_is_branch(insn)) {
 			mark_stray(t, target);
-		} else if (text_holds(t, target)) {
+		} else if (text_holds(t, target) && !fn_holds(fn, target)) {
 			uint32_t to = prog_find_fn(t->prog, target);
 
-			if (to != NO_FN && &t->prog->fn[to] != fn &&
-			    t->prog->fn[to].entry != target)
+			if (to != NO_FN && t->prog->fn[to].entry != target)
 				mark(t, target);
 		}
 	}
