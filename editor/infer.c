@@ -123,7 +123,7 @@ static void read_counts(struct arena *a, struct fn *fn, const struct graph *g)
 	}
 }
 
-static void infer_fn(struct arena *a, struct fn *fn)
+static void infer_fn(struct arena *job, struct arena *a, struct fn *fn)
 {
 	struct graph g = { 0 };
 
@@ -145,22 +145,31 @@ static void infer_fn(struct arena *a, struct fn *fn)
 		g.flow.njump = g.jump.n;
 		blockflow_infer(&g.flow);
 	}
-	read_counts(a, fn, &g);
+	read_counts(job, fn, &g);
 }
 
 int infer_counts(struct prog *prog, struct err *err)
 {
+	struct arena *scratch = arena_new();
+	int rc = -1;
+
 	for (uint32_t i = 0; i < prog->nfn; i++) {
 		const struct fn *fn = &prog->fn[i];
 
 		/* 30 bits of an entry's index are kept with its jump. */
 		for (uint32_t t = 0; fn->moved && t < fn->ntable; t++) {
-			if (fn->table[t].nentry >= 1u << 30)
-				return err_set(err, ERR_INPUT, "jump table at %#llx is too large",
-					       (unsigned long long)fn->table[t].addr);
+			if (fn->table[t].nentry >= 1u << 30) {
+				err_set(err, ERR_INPUT, "jump table at %#llx is too large",
+					(unsigned long long)fn->table[t].addr);
+				goto out;
+			}
 		}
 		if (fn->moved)
-			infer_fn(prog->arena, &prog->fn[i]);
+			infer_fn(prog->arena, scratch, &prog->fn[i]);
+		arena_reset(scratch);
 	}
-	return 0;
+	rc = 0;
+out:
+	arena_free(scratch);
+	return rc;
 }

@@ -20,10 +20,10 @@ static bool knows_something(const struct fn *fn)
 	return false;
 }
 
-static void align_fn(struct prog *prog, struct fn *fn)
+static void align_fn(struct arena *scratch, struct fn *fn)
 {
 	struct exttsp_graph g;
-	uint32_t *order = arena_array(prog->arena, (size_t)fn->nblock + 1, sizeof(*order));
+	uint32_t *order = arena_array(scratch, (size_t)fn->nblock + 1, sizeof(*order));
 	uint32_t n = 0;
 
 	passgraph_make(fn, false, 0, &g);
@@ -39,13 +39,17 @@ static void align_fn(struct prog *prog, struct fn *fn)
 
 int pass_align(struct prog *prog, const struct edit_options *options, struct err *err)
 {
+	struct arena *scratch = arena_new();
+
 	(void)options;
 	(void)err;
 	for (uint32_t i = 0; i < prog->norder; i++) {
 		struct fn *fn = &prog->fn[prog->order[i]];
 
 		if (knows_something(fn))
-			align_fn(prog, fn);
+			align_fn(scratch, fn);
+		arena_reset(scratch);
 	}
+	arena_free(scratch);
 	return 0;
 }

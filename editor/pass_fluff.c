@@ -75,13 +75,13 @@ static int by_count(const void *x, const void *y, void *block)
 	return i < j ? -1 : i > j;
 }
 
-static void mark_fn(struct arena *a, struct fn *fn)
+static void mark_fn(struct arena *scratch, struct fn *fn)
 {
-	uint32_t *hot = arena_array(a, fn->nblock, sizeof(*hot)), nhot = 0;
+	uint32_t *hot = arena_array(scratch, fn->nblock, sizeof(*hot)), nhot = 0;
 	struct work w = { .fn = fn };
 
-	w.reached = arena_array(a, fn->nblock, sizeof(*w.reached));
-	w.queue = arena_array(a, fn->nblock, sizeof(*w.queue));
+	w.reached = arena_array(scratch, fn->nblock, sizeof(*w.reached));
+	w.queue = arena_array(scratch, fn->nblock, sizeof(*w.queue));
 	for (uint32_t i = 0; i < fn->nblock; i++) {
 		if (fn->block[i].count > 0)
 			hot[nhot++] = i;
@@ -114,6 +114,7 @@ static void mark_fn(struct arena *a, struct fn *fn)
 
 int pass_fluff(struct prog *prog, const struct edit_options *options, struct err *err)
 {
+	struct arena *scratch = arena_new();
 	double samples = 0;
 
 	(void)options;
@@ -124,7 +125,8 @@ int pass_fluff(struct prog *prog, const struct edit_options *options, struct err
 		struct fn *fn = &prog->fn[prog->order[i]];
 
 		if (samples >= min_samples)
-			mark_fn(prog->arena, fn);
+			mark_fn(scratch, fn);
+		arena_reset(scratch);
 		for (uint32_t k = 0; k < fn->nblock; k++) {
 			struct block *b = &fn->block[k];
 
@@ -132,5 +134,6 @@ int pass_fluff(struct prog *prog, const struct edit_options *options, struct err
 				b->cold = true;
 		}
 	}
+	arena_free(scratch);
 	return 0;
 }

@@ -27,7 +27,7 @@ int pass_layout(struct prog *prog, const struct edit_options *options, struct er
 	if (!options->all)
 		worth_select(prog, options->redirect);
 
-	struct arena *a = prog->arena;
+	struct arena *a = arena_new();
 	uint32_t n = prog->norder, nedge = 0;
 	uint32_t *proc_of = arena_array(a, prog->nfn, sizeof(*proc_of));
 	uint32_t *fn_of = arena_dup(a, prog->order, n * sizeof(*fn_of));
@@ -57,5 +57,6 @@ int pass_layout(struct prog *prog, const struct edit_options *options, struct er
 	proclayout_order(n, size, samples, edge, nedge, order);
 	for (uint32_t i = 0; i < n; i++)
 		prog->order[i] = fn_of[order[i]];
+	arena_free(a);
 	return 0;
 }

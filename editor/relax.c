@@ -12,7 +12,7 @@ enum { MAX_ROUNDS = 64 };
 
 static uint64_t padding(const struct relax_item *item, uint64_t at)
 {
-	uint64_t pad = item->align > 1 ? -at & (item->align - 1) : 0;
+	uint64_t pad = item->align > 1 ? -at & (item->align - 1u) : 0;
 
 	return item->max_skip && pad > item->max_skip ? 0 : pad;
 }

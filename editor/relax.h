@@ -10,9 +10,9 @@
 
 struct relax_item {			/* `size` bytes, then at most one branch */
 	uint32_t size;
-	uint32_t align;			/* of the item's start, a power of two; 0 = none */
-	uint32_t max_skip;		/* not aligned when that takes more bytes; 0 = no limit */
 	uint32_t target;		/* index of the item the branch goes to, or as above */
+	uint8_t align;			/* of the item's start, a power of two; 0 = none */
+	uint8_t max_skip;		/* not aligned when that takes more bytes; 0 = no limit */
 	uint8_t short_size, long_size;	/* of the branch; short reach is -128..127 from its end */
 	bool is_long;			/* out */
 	uint64_t addr;			/* out: offset from the start of the row */

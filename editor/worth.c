@@ -51,8 +51,9 @@ static double entry_jumps(const struct fn *fn, const struct arrivals *a)
 
 void worth_select(struct prog *prog, bool redirect)
 {
-	struct arrivals *arrivals = arena_array(prog->arena, prog->nfn, sizeof(*arrivals));
-	double *gain = arena_array(prog->arena, prog->nfn, sizeof(*gain));
+	struct arena *scratch = arena_new();
+	struct arrivals *arrivals = arena_array(scratch, prog->nfn, sizeof(*arrivals));
+	double *gain = arena_array(scratch, prog->nfn, sizeof(*gain));
 	uint32_t before;
 
 	for (uint32_t i = 0; i < prog->norder; i++)
@@ -72,4 +73,5 @@ void worth_select(struct prog *prog, bool redirect)
 				prog->order[prog->norder++] = f;
 		}
 	} while (prog->norder < before);
+	arena_free(scratch);
 }
