@@ -100,7 +100,7 @@ static void fill_map_segments(struct job *j, struct blockmap *map)
 {
 	const struct image *img = &j->prog->img;
 
-	map->seg = arena_array(j->prog->arena, img->nph + 1, sizeof(*map->seg));
+	map->seg = arena_array(j->plan.arena, img->nph + 1, sizeof(*map->seg));
 	for (uint32_t i = 0; i < img->nph; i++)
 		if (img->ph[i].p_type == PT_LOAD && (img->ph[i].p_flags & PF_X))
 			map->seg[map->nseg++] = (struct blockmap_seg){
@@ -114,7 +114,7 @@ static void fill_map_blocks(struct job *j, struct blockmap *map)
 {
 	const struct emit_plan *plan = &j->plan;
 
-	map->block = arena_array(j->prog->arena, plan->nplace, sizeof(*map->block));
+	map->block = arena_array(j->plan.arena, plan->nplace, sizeof(*map->block));
 	for (uint32_t i = 0; i < plan->nplace; i++) {
 		const struct emit_place *p = &plan->place[i];
 		const struct block *b = &j->prog->fn[p->fn].block[p->block];
@@ -142,7 +142,7 @@ static void write_map(struct job *j, uint32_t generation)
 
 	fill_map_segments(j, &map);
 	fill_map_blocks(j, &map);
-	map.table = arena_array(j->prog->arena, map.ntable, sizeof(*map.table));
+	map.table = arena_array(j->plan.arena, map.ntable, sizeof(*map.table));
 	for (uint32_t i = 0; i < map.ntable; i++) {
 		const struct emit_table *et = &plan->table[i];
 		const struct jump_table *t = &j->prog->fn[et->fn].table[et->table];
@@ -201,6 +201,7 @@ int emit_generation(struct prog *prog, uint32_t generation, struct wr *out, stru
 	if (write_code(&j) < 0)
 		goto out;
 	write_map(&j, generation);
+	emit_plan_free(&j.plan);
 	if (write_file(&j, &file) < 0)
 		goto out;
 	fill_stats(&j, &file, stats);
@@ -208,6 +209,7 @@ int emit_generation(struct prog *prog, uint32_t generation, struct wr *out, stru
 	wr_move(map, &j.map);
 	rc = 0;
 out:
+	emit_plan_free(&j.plan);
 	wr_free(&file);
 	wr_free(&j.text);
 	wr_free(&j.rodata);

@@ -2,7 +2,7 @@
  *
  * emit_plan.c decides what is placed where, emit_code.c writes bytes, emit_unwind.c gives the
  * unwind rows, emit_lsda.c the exception tables, emit.c runs them and puts the file together.
- * Everything lives in the job's arena.
+ * The plan has an arena of its own, so that it can go before the file is put together.
  */
 #ifndef EDITOR_EMIT_H
 #define EDITOR_EMIT_H
@@ -44,6 +44,7 @@ struct emit_table {			/* a new jump table */
 
 struct emit_plan {
 	const struct prog *prog;
+	struct arena *arena;		/* of what is below; sizes and addresses survive it */
 	struct emit_place *place;	/* [nplace] in emit order: all hot, all warm, all cold ones */
 	struct relax_item *item;	/* [nitem] */
 	uint32_t **place_of;		/* [nfn] -> [nblock] index in place[], NULL if not moved.  An
@@ -56,9 +57,10 @@ struct emit_plan {
 	new_vaddr text_addr, tables_addr;
 };
 
-/* Everything but the two addresses.  Fails, naming function and address, when the program is one
+/* Everything but the two addresses; *plan is to be freed in any case.  Fails, naming function and address, when the program is one
  * that cannot be laid out. */
 int emit_plan_fill(struct emit_plan *plan, const struct prog *prog, struct err *err);
+void emit_plan_free(struct emit_plan *plan);	/* twice is allowed */
 /* The function whose entry `addr` is, if it is moved; NO_FN else. */
 uint32_t emit_moved_entry(const struct prog *prog, vaddr addr);
 
@@ -113,7 +115,7 @@ struct emit_unwind {
 	uint32_t npiece;
 };
 
-/* Unwind pieces and rows of all new text; arrays in the prog's arena. */
+/* Unwind pieces and rows of all new text; arrays in the plan's arena. */
 int emit_unwind_fill(const struct emit_plan *plan, struct emit_unwind *out, struct err *err);
 
 #define EMIT_NO_LSDA UINT64_MAX

@@ -290,7 +290,7 @@ static void add_items(struct emit_plan *plan, uint32_t i)
 
 static int decide_all(struct emit_plan *plan, struct err *err)
 {
-	plan->item = arena_array(plan->prog->arena, 2 * (size_t)plan->nplace,
+	plan->item = arena_array(plan->arena, 2 * (size_t)plan->nplace,
 				 sizeof(*plan->item));
 	for (uint32_t i = 0; i < plan->nplace; i++) {
 		bool last = i + 1 == plan->nplace || plan->place[i + 1].starts_piece;
@@ -318,7 +318,7 @@ static int add_tables(struct emit_plan *plan, uint32_t f, struct err *err)
 
 	if (fn->ntable == 0)
 		return 0;
-	plan->table_of[f] = arena_array(prog->arena, fn->ninsn, sizeof(**plan->table_of));
+	plan->table_of[f] = arena_array(plan->arena, fn->ninsn, sizeof(**plan->table_of));
 	for (uint32_t i = 0; i < fn->ninsn; i++)
 		plan->table_of[f][i] = NO_TABLE;
 	for (uint32_t i = 0; i < fn->ntable; i++) {
@@ -349,14 +349,14 @@ int emit_plan_fill(struct emit_plan *plan, const struct prog *prog, struct err *
 {
 	uint64_t nblock = 0, ntable = 0;
 
-	*plan = (struct emit_plan){ .prog = prog };
-	plan->place_of = arena_array(prog->arena, prog->nfn, sizeof(*plan->place_of));
-	plan->table_of = arena_array(prog->arena, prog->nfn, sizeof(*plan->table_of));
+	*plan = (struct emit_plan){ .prog = prog, .arena = arena_new() };
+	plan->place_of = arena_array(plan->arena, prog->nfn, sizeof(*plan->place_of));
+	plan->table_of = arena_array(plan->arena, prog->nfn, sizeof(*plan->table_of));
 	for (uint32_t i = 0; i < prog->norder; i++) {
 		if (check_order(prog, prog->order[i], err) < 0)
 			return -1;
 		const struct fn *fn = &prog->fn[prog->order[i]];
-		uint32_t *of = arena_array(prog->arena, fn->nblock, sizeof(*of));
+		uint32_t *of = arena_array(plan->arena, fn->nblock, sizeof(*of));
 
 		for (uint32_t k = 0; k < fn->nblock; k++)
 			of[k] = NO_PLACE;
@@ -366,8 +366,8 @@ int emit_plan_fill(struct emit_plan *plan, const struct prog *prog, struct err *
 	}
 	if (nblock > INT32_MAX / 2)
 		return err_set(err, ERR_REFUSED, "too many blocks");
-	plan->place = arena_array(prog->arena, nblock, sizeof(*plan->place));
-	plan->table = arena_array(prog->arena, ntable, sizeof(*plan->table));
+	plan->place = arena_array(plan->arena, nblock, sizeof(*plan->place));
+	plan->table = arena_array(plan->arena, ntable, sizeof(*plan->table));
 	for (enum heat heat = HOT; heat < NHEAT; heat++) {
 		for (uint32_t i = 0; i < prog->norder; i++)
 			add_places(plan, prog->order[i], heat);
@@ -386,4 +386,14 @@ int emit_plan_fill(struct emit_plan *plan, const struct prog *prog, struct err *
 	if (plan->text_size > INT32_MAX || plan->tables_size > INT32_MAX)
 		return err_set(err, ERR_REFUSED, "new text would be over 2 GiB");
 	return 0;
+}
+
+void emit_plan_free(struct emit_plan *plan)
+{
+	arena_free(plan->arena);
+	plan->arena = NULL;
+	plan->place = NULL;
+	plan->item = NULL;
+	plan->place_of = plan->table_of = NULL;
+	plan->table = NULL;
 }

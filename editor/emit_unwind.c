@@ -128,7 +128,7 @@ static void add_place(struct fill *f, uint32_t index, const struct fde *fde)
 int emit_unwind_fill(const struct emit_plan *plan, struct emit_unwind *out, struct err *err)
 {
 	const struct prog *prog = plan->prog;
-	struct fill f = { .plan = plan, .a = prog->arena };
+	struct fill f = { .plan = plan, .a = plan->arena };
 
 	for (uint32_t i = 0; i < plan->nplace; i++) {
 		const struct emit_place *p = &plan->place[i];
