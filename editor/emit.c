@@ -22,6 +22,7 @@ struct job {
 	struct emit_plan plan;
 	struct elfout eo;
 	struct elfout_parts parts;
+	struct arena *rows;			/* of unwind */
 	struct emit_unwind unwind;
 	struct emit_lsda lsda;
 	struct wr text, rodata, hdr, frame, map;	/* rodata: jump tables, exception tables */
@@ -75,7 +76,7 @@ static int write_code(struct job *j)
 {
 	const struct emit_plan *plan = &j->plan;
 
-	if (emit_unwind_fill(plan, &j->unwind, j->err) < 0 ||
+	if (emit_unwind_fill(plan, j->rows, &j->unwind, j->err) < 0 ||
 	    emit_lsda_fill(plan, &j->unwind, &j->lsda, j->err) < 0)
 		return -1;
 	struct ehframe_input frame = {
@@ -92,15 +93,18 @@ static int write_code(struct job *j)
 			    j->err) < 0)
 		return -1;
 	wr_raw(&j->rodata, j->lsda.bytes.p, j->lsda.bytes.n);
-	return ehframe_write(&frame, j->parts.hdr_addr, j->parts.frame_addr, &j->hdr, &j->frame,
-			     j->err);
+	if (ehframe_write(&frame, j->parts.hdr_addr, j->parts.frame_addr, &j->hdr, &j->frame,
+			  j->err) < 0)
+		return -1;
+	arena_reset(j->rows);
+	return 0;
 }
 
-static void fill_map_segments(struct job *j, struct blockmap *map)
+static void fill_map_segments(struct job *j, struct arena *a, struct blockmap *map)
 {
 	const struct image *img = &j->prog->img;
 
-	map->seg = arena_array(j->plan.arena, img->nph + 1, sizeof(*map->seg));
+	map->seg = arena_array(a, img->nph + 1, sizeof(*map->seg));
 	for (uint32_t i = 0; i < img->nph; i++)
 		if (img->ph[i].p_type == PT_LOAD && (img->ph[i].p_flags & PF_X))
 			map->seg[map->nseg++] = (struct blockmap_seg){
@@ -110,11 +114,11 @@ static void fill_map_segments(struct job *j, struct blockmap *map)
 		j->eo.text_addr, j->eo.text_off, j->plan.text_size };
 }
 
-static void fill_map_blocks(struct job *j, struct blockmap *map)
+static void fill_map_blocks(struct job *j, struct arena *a, struct blockmap *map)
 {
 	const struct emit_plan *plan = &j->plan;
 
-	map->block = arena_array(j->plan.arena, plan->nplace, sizeof(*map->block));
+	map->block = arena_array(a, plan->nplace, sizeof(*map->block));
 	for (uint32_t i = 0; i < plan->nplace; i++) {
 		const struct emit_place *p = &plan->place[i];
 		const struct block *b = &j->prog->fn[p->fn].block[p->block];
@@ -129,8 +133,10 @@ static void fill_map_blocks(struct job *j, struct blockmap *map)
 	}
 }
 
+/* The last that needs the plan. */
 static void write_map(struct job *j, uint32_t generation)
 {
+	struct arena *a = arena_new();
 	const struct emit_plan *plan = &j->plan;
 	struct blockmap map = {
 		.generation = generation, .original = j->prog->img.digest,
@@ -140,9 +146,9 @@ static void write_map(struct job *j, uint32_t generation)
 		.nentry = j->prog->norder, .entry = j->entry, .ntable = plan->ntable,
 	};
 
-	fill_map_segments(j, &map);
-	fill_map_blocks(j, &map);
-	map.table = arena_array(j->plan.arena, map.ntable, sizeof(*map.table));
+	fill_map_segments(j, a, &map);
+	fill_map_blocks(j, a, &map);
+	map.table = arena_array(a, map.ntable, sizeof(*map.table));
 	for (uint32_t i = 0; i < map.ntable; i++) {
 		const struct emit_table *et = &plan->table[i];
 		const struct jump_table *t = &j->prog->fn[et->fn].table[et->table];
@@ -152,7 +158,9 @@ static void write_map(struct job *j, uint32_t generation)
 			.nentry = t->nentry, .kind = t->kind,
 		};
 	}
+	emit_plan_free(&j->plan);
 	blockmap_write(&map, &j->map);
+	arena_free(a);
 }
 
 static int write_file(struct job *j, struct wr *out)
@@ -191,7 +199,7 @@ static void fill_stats(const struct job *j, const struct wr *out, struct edit_st
 int emit_generation(struct prog *prog, uint32_t generation, struct wr *out, struct wr *map,
 		    struct edit_stats *stats, struct err *err)
 {
-	struct job j = { .prog = prog, .err = err };
+	struct job j = { .prog = prog, .rows = arena_new(), .err = err };
 	struct wr file = { 0 };
 	int rc = -1;
 
@@ -201,7 +209,6 @@ int emit_generation(struct prog *prog, uint32_t generation, struct wr *out, stru
 	if (write_code(&j) < 0)
 		goto out;
 	write_map(&j, generation);
-	emit_plan_free(&j.plan);
 	if (write_file(&j, &file) < 0)
 		goto out;
 	fill_stats(&j, &file, stats);
@@ -210,6 +217,7 @@ int emit_generation(struct prog *prog, uint32_t generation, struct wr *out, stru
 	rc = 0;
 out:
 	emit_plan_free(&j.plan);
+	arena_free(j.rows);
 	wr_free(&file);
 	wr_free(&j.text);
 	wr_free(&j.rodata);

@@ -57,8 +57,8 @@ struct emit_plan {
 	new_vaddr text_addr, tables_addr;
 };
 
-/* Everything but the two addresses; *plan is to be freed in any case.  Fails, naming function and address, when the program is one
- * that cannot be laid out. */
+/* Everything but the two addresses; *plan is to be freed in any case.  Fails, naming function and
+ * address, when the program is one that cannot be laid out. */
 int emit_plan_fill(struct emit_plan *plan, const struct prog *prog, struct err *err);
 void emit_plan_free(struct emit_plan *plan);	/* twice is allowed */
 /* The function whose entry `addr` is, if it is moved; NO_FN else. */
@@ -115,8 +115,9 @@ struct emit_unwind {
 	uint32_t npiece;
 };
 
-/* Unwind pieces and rows of all new text; arrays in the plan's arena. */
-int emit_unwind_fill(const struct emit_plan *plan, struct emit_unwind *out, struct err *err);
+/* Unwind pieces and rows of all new text; in arena `a`. */
+int emit_unwind_fill(const struct emit_plan *plan, struct arena *a, struct emit_unwind *out,
+		     struct err *err);
 
 #define EMIT_NO_LSDA UINT64_MAX
 

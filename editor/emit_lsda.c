@@ -249,7 +249,7 @@ static int fill_piece(struct fill *f, const struct emit_piece *piece, uint64_t *
 int emit_lsda_fill(const struct emit_plan *plan, const struct emit_unwind *unwind,
 		   struct emit_lsda *out, struct err *err)
 {
-	struct fill f = { .plan = plan, .a = plan->prog->arena, .out = out, .err = err };
+	struct fill f = { .plan = plan, .a = plan->arena, .out = out, .err = err };
 
 	out->empty = EMIT_NO_LSDA;
 	out->off = arena_array(f.a, unwind->npiece, sizeof(*out->off));

@@ -125,10 +125,11 @@ static void add_place(struct fill *f, uint32_t index, const struct fde *fde)
 					 f->piece.v[f->piece.n - 1].addr;
 }
 
-int emit_unwind_fill(const struct emit_plan *plan, struct emit_unwind *out, struct err *err)
+int emit_unwind_fill(const struct emit_plan *plan, struct arena *a, struct emit_unwind *out,
+		     struct err *err)
 {
 	const struct prog *prog = plan->prog;
-	struct fill f = { .plan = plan, .a = plan->arena };
+	struct fill f = { .plan = plan, .a = a };
 
 	for (uint32_t i = 0; i < plan->nplace; i++) {
 		const struct emit_place *p = &plan->place[i];
