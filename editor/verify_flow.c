@@ -26,9 +26,10 @@
  *           ends the flow, as does an indirect jump with the frame of a function's entry (a tail
  *           call).  Any other indirect jump goes anywhere: no register may differ there, and
  *           then instructions that form bases may be reached with all registers SAME.
- * CALLS     that never come back (verify_return.c) end the flow.  Others end in rax and rdx being
- *           SAME and the flags unused.  That a call may look at argument registers is left aside:
- *           no compiler passes the address of a jump table.
+ * CALLS     that never come back (verify_return.c) end the flow.  Others end in rax, rdx and what
+ *           the callee overwrites (verify_clobber.c) being SAME and the flags unused.  That a call
+ *           may look at argument registers is left aside: no compiler passes the address of a jump
+ *           table.
  * PADS      Every instruction with a landing pad leads there, as a call leads to what is behind it.
  */
 #include "editor/verify_effect.h"
@@ -393,11 +394,14 @@ static int apply(struct flow *f, const struct effect *e, vaddr addr, struct regs
 	return 0;
 }
 
-/* Behind a call, or at a landing pad. */
-static void return_from_call(const struct flow *f, struct regs *regs)
+/* Behind a call that overwrites registers `written`, or at a landing pad. */
+static void return_from_call(const struct flow *f, uint16_t written, struct regs *regs)
 {
 	transfer(f, regs);
-	regs->r[RAX] = regs->r[RDX] = (struct value){ .kind = SAME };
+	written |= 1 << RAX | 1 << RDX;
+	for (int i = 0; i < NGPR; i++)
+		if (written >> i & 1)
+			regs->r[i] = (struct value){ .kind = SAME };
 	regs->flags = 0;
 }
 
@@ -410,7 +414,7 @@ static int land(struct flow *f, uint32_t fde, vaddr addr, struct regs regs)
 		return refuse(f->v, "the instruction at 0x%llx has an exception table of unknown form "
 			      "and is on the way to a replaced jump table", ULL(addr));
 	if (s && s->pad) {
-		return_from_call(f, &regs);
+		return_from_call(f, VERIFY_CALLER_SAVED, &regs);
 		arrive(f, s->pad, &regs);
 	}
 	return 0;
@@ -449,7 +453,7 @@ static int step(struct flow *f, struct place p)
 	case INSN_CALL: case INSN_ICALL:
 		if (!verify_call_returns(f->v, e))
 			return 0;
-		return_from_call(f, &regs);
+		return_from_call(f, verify_call_writes(f->v, e), &regs);
 		break;
 	case INSN_JMP: case INSN_JCC: case INSN_LOOP: case INSN_XBEGIN:
 		transfer(f, &regs);

@@ -19,6 +19,7 @@
  *   verify_table.c   a new jump table leads where the old one leads
  *   verify_flow.c    the address of a new jump table is seen by nothing but the dispatch
  *   verify_return.c  calls that never come back
+ *   verify_clobber.c  registers that calls overwrite
  *   verify_cfi.c     an interpreter for call frame information
  *   verify_unwind.c  the same unwind row at every instruction; .eh_frame_hdr
  *   verify_lsda.c    exceptions take the same ways
@@ -205,6 +206,7 @@ struct verify {
 		uint32_t n, cap;
 	} slots;
 	uint32_t *range_of;		/* [ocfi.nfde] verify_flow.c's; zero between its runs */
+	uint16_t *written;		/* [ocfi.nfde] verify_clobber.c's; NULL: nobody asked */
 
 	/* What redirected pointers need; [ocfi.nfde] each. */
 	bool *open;			/* original code may run: something leads inside */
@@ -332,6 +334,11 @@ bool verify_is_slot(const struct verify *v, vaddr addr);
 bool verify_is_stub(const struct verify *v, vaddr addr);
 struct effect;
 bool verify_call_returns(struct verify *v, const struct effect *call);
+
+static const uint16_t VERIFY_CALLER_SAVED = 0x0fc7;	/* rax rcx rdx rsi rdi r8-r11 */
+/* verify_clobber.c: registers of these that the call may overwrite, so that nobody looks at what they
+ * had been. */
+uint16_t verify_call_writes(struct verify *v, const struct effect *call);
 
 /* verify_table.c: where entry i of the table leads; false when it is not in constant file bytes. */
 bool verify_table_entry(const struct image *img, vaddr table, uint32_t kind, uint64_t i,

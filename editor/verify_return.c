@@ -38,7 +38,14 @@ static bool never_returns_by_name(const char *name)
 		"__stack_chk_fail", "__fortify_fail", "__chk_fail", "longjmp", "_longjmp",
 		"siglongjmp", "__longjmp_chk", "err", "errx", "verr", "verrx", "pthread_exit",
 		"__libc_fatal", "__libc_start_main", "__cxa_throw", "__cxa_rethrow",
-		"_Unwind_Resume",
+		"_Unwind_Resume", "__cxa_bad_cast", "__cxa_bad_typeid", "__cxa_pure_virtual",
+		"__cxa_throw_bad_array_new_length", "__cxa_call_unexpected", "__cxa_call_terminate",
+		"_ZSt9terminatev", "_ZSt17__throw_bad_allocv", "_ZSt16__throw_bad_castv",
+		"_ZSt19__throw_logic_errorPKc", "_ZSt20__throw_length_errorPKc",
+		"_ZSt20__throw_out_of_rangePKc", "_ZSt24__throw_out_of_range_fmtPKcz",
+		"_ZSt24__throw_invalid_argumentPKc", "_ZSt21__throw_runtime_errorPKc",
+		"_ZSt20__throw_system_errori", "_ZSt25__throw_bad_function_callv",
+		"_ZSt28__throw_bad_array_new_lengthv", "_ZSt21__throw_bad_exceptionv",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

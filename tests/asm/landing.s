@@ -143,6 +143,48 @@ L_s3:	jmp	L_split_back
 	.cfi_endproc
 	.text
 
+begin writes_rcx
+L_writes_rcx:
+	lea	3(%rdi), %ecx
+	mov	%ecx, %eax
+	ret
+end writes_rcx
+
+begin dispatches			# the table's register is dead at the call, and used behind it
+	.cfi_lsda 0x1b, L_dispatches
+	frame
+	mov	%edi, %ebx
+	cmp	$3, %edi
+	ja	4f
+	lea	table(%rip), %rcx
+	movslq	(%rcx,%rbx,4), %rdx
+	add	%rcx, %rdx
+	jmp	*%rdx
+1:	mov	$1, %ebx
+	jmp	4f
+2:	mov	$2, %ebx
+	jmp	4f
+3:	mov	$3, %ebx
+4:
+L_d0:	call	L_writes_rcx
+L_d1:	test	%eax, %eax
+	setne	%cl
+	imul	%ebx, %ecx
+5:	mov	%ecx, %eax
+	return
+L_pad3:	mov	%edx, %ecx
+	jmp	5b
+end dispatches
+	.section .gcc_except_table, "a"
+L_dispatches:
+	.byte	0xff, 0xff, 1
+	.uleb128 4
+	.byte	L_d0 - dispatches, L_d1 - L_d0, L_pad3 - dispatches, 0
+	.section .rodata
+	.p2align 2
+table:	.long	1b - table, 2b - table, 3b - table, 4b - table
+	.text
+
 begin gives_up
 L_gives_up:
 1:	ud2

@@ -110,6 +110,14 @@ static void who_returns_from_a_handler_returns(void **state)
 	assert_false(fn_of(m, "calls_one_that_returns")->block[0].noreturn);
 }
 
+static void a_table_in_the_reach_of_a_handler_is_proven(void **state)
+{
+	const struct made *m = *state;
+
+	assert_int_equal(fn_of(m, "dispatches")->ntable, 1);
+	assert_int_equal(fn_of(m, "dispatches")->table[0].bound, 4);
+}
+
 static void emit(struct made *m, uint64_t seed)
 {
 	struct edit_options options = { .all = true, .shuffle = true, .seed = seed };
@@ -281,6 +289,7 @@ int main(void)
 		T(landing_pads_begin_blocks),
 		T(a_fragment_reached_by_exceptions_joins_its_function),
 		T(who_returns_from_a_handler_returns),
+		T(a_table_in_the_reach_of_a_handler_is_proven),
 		T(exceptions_do_the_same_in_every_order),
 		T(tables_without_sites_are_one),
 	};
