@@ -113,8 +113,8 @@ void names_give(struct text *t);
  * no FDE covers. */
 int pointers_mark(struct text *t, struct err *err);
 
-/* references.c: code of `user` forms the address `to` by lea. */
-void references_note(struct text *t, const struct fn *user, vaddr to);
+/* references.c: a lea of `user` forms an address. */
+void references_note(struct text *t, const struct fn *user, const struct insn *lea);
 /* references.c: prog->ref[], fn->pointers and fn->sealed, once all marks are there. */
 int references_find(struct text *t, struct err *err);
 /* references.c: marks what 32-bit words of data may encode as stray. */

@@ -205,7 +205,7 @@ static void mark_operands(struct text *t, const struct fn *fn, const struct insn
 
 		if (insn_is_lea(insn, code)) {
 			mark(t, target);
-			references_note(t, fn, target);
+			references_note(t, fn, insn);
 		} else if (!insn_is_branch(insn)) {
 			mark_stray(t, target);
 		} else if (text_holds(t, target) && !fn_holds(fn, target)) {

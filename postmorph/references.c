@@ -8,8 +8,8 @@
  *   lea      of the entry by code that an FDE covers
  *
  * Everything else that holds the address, or might, has marked it MARK_STRAY (pointers.c): other
- * relocations and kinds of symbols, other instructions, code without FDEs, the entry point of the
- * program, and data that could encode it as a distance.
+ * relocations and kinds of symbols, other instructions, code that calculates with it, code without
+ * FDEs, the entry point of the program, and data that could encode it as a distance.
  *
  * Programs linked to a fixed address keep addresses in plain words and constants, which nothing
  * tells from numbers: nothing is known of their pointers.
@@ -17,42 +17,71 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "postmorph/addressuse.h"
 #include "postmorph/analyze.h"
 #include "postmorph/dynamic.h"
 
-static void add(struct text *t, vaddr addr, struct reference r)
+/* False when that is no entry. */
+static bool add(struct text *t, vaddr addr, struct reference r)
 {
 	const struct prog *prog = t->prog;
 	uint32_t fn = text_holds(t, addr) ? prog_find_fn(prog, addr) : NO_FN;
 
 	if (fn == NO_FN || prog->fn[fn].entry != addr)
-		return;
+		return false;
 	r.fn = fn;
 	vec_push(t->scratch, &t->refs, r);
+	return true;
 }
 
 static void add_reloc(void *ctx, const struct reloc *r)
 {
 	if (r->type == R_X86_64_RELATIVE && r->sym == 0)
-		add(ctx, r->value, (struct reference){ .kind = REFERENCE_ADDEND, .at = r->at });
+		(void)add(ctx, r->value,
+			  (struct reference){ .kind = REFERENCE_ADDEND, .at = r->at });
 }
 
 static void add_symbol(void *ctx, uint32_t index, const struct symbol *s)
 {
 	(void)index;
 	if (s->defined && s->type == STT_FUNC)
-		add(ctx, s->value, (struct reference){ .kind = REFERENCE_SYMBOL, .at = s->at });
+		(void)add(ctx, s->value,
+			  (struct reference){ .kind = REFERENCE_SYMBOL, .at = s->at });
 }
 
-void references_note(struct text *t, const struct fn *user, vaddr to)
+static void mark_stray(const struct text *t, vaddr addr)
 {
-	if (!t->prog->img.pie_or_dso)
+	if (text_holds(t, addr))
+		*text_mark(t, addr) |= MARK_STRAY;
+}
+
+/* The general register that a lea fills. */
+static uint8_t filled_register(const struct insn *lea, const uint8_t *code)
+{
+	enum { REX_R = 4 };
+
+	return (uint8_t)((code[lea->field - 1] >> 3 & 7) |
+			 (code[lea->field - 3] & REX_R ? 8 : 0));
+}
+
+void references_note(struct text *t, const struct fn *user, const struct insn *lea)
+{
+	const struct prog *prog = t->prog;
+	const uint8_t *code = prog_insn_bytes(prog, lea);
+	vaddr at = prog_insn_addr(prog, lea), to = insn_target(lea, code, at);
+
+	if (!prog->img.pie_or_dso)
 		return;
-	if (!text_holds(t, to) || text_piece(t, to) == UINT32_MAX)
+	if (!text_holds(t, to) || text_piece(t, to) == UINT32_MAX) {
 		vec_push(t->scratch, &t->bases, to);
-	else
-		add(t, to, (struct reference){ .kind = REFERENCE_LEA,
-					       .user = (uint32_t)(user - t->prog->fn) });
+		return;
+	}
+	if (!add(t, to, (struct reference){ .kind = REFERENCE_LEA,
+					    .user = (uint32_t)(user - prog->fn) }))
+		return;
+	if (address_is_calculated_with(image_rest(&prog->img, at + lea->len),
+				       filled_register(lea, code)))
+		mark_stray(t, to);
 }
 
 /* By function, each function's in the order found. */
@@ -136,12 +165,6 @@ static int compare_addr(const void *x, const void *y)
 	const vaddr *a = x, *b = y;
 
 	return *a < *b ? -1 : *a > *b;
-}
-
-static void mark_stray(const struct text *t, vaddr addr)
-{
-	if (text_holds(t, addr))
-		*text_mark(t, addr) |= MARK_STRAY;
 }
 
 /* Distances from the word itself, and from the nearest base at or below it: a table's start. */

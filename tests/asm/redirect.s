@@ -42,6 +42,13 @@ stray_notype:
 	mov	$13, %eax
 	ret
 	.cfi_endproc
+	plain	stray_added, 15		# calculated with, compared by order, read through
+	plain	stray_subtracted, 16
+	plain	stray_ordered, 17
+	plain	stray_copied, 18
+	plain	known_mangled, 19	# neither of these
+	plain	known_equal, 20
+	plain	known_given, 21
 	plain	none_called, 14		# calls and jumps are no pointers
 	.globl	stray_ifunc
 	.type	stray_ifunc, @gnu_indirect_function
@@ -69,6 +76,43 @@ begin user_unsealed			# an address inside of it is known elsewhere
 	lea	known_unsealed(%rip), %rax
 	ret
 end user_unsealed
+
+begin user_calculates
+	lea	stray_added(%rip), %rax
+	movabs	$0x123456789ab, %rdx
+	add	%rax, %rdx
+	lea	stray_subtracted(%rip), %r9
+	mov	%r9, %rcx
+	xor	%r9d, %r9d
+	cmovz	%rcx, %r10
+	sub	%r10, %rsi
+	lea	stray_ordered(%rip), %rax
+	cmp	%rax, %rsi
+	mov	$1, %eax
+	jb	1f
+	lea	stray_copied(%rip), %rsi
+	lea	8(%rsp), %rdi
+	movsl
+1:	ret
+end user_calculates
+
+begin user_hands_on
+	lea	known_mangled(%rip), %rax
+	xor	%fs:0x30, %rax
+	rol	$17, %rax
+	mov	%rax, (%rsp)
+	lea	known_equal(%rip), %rbx
+	cmp	%rbx, %rsi
+	sete	%al
+	movq	%rbx, %xmm0
+	xor	%ebx, %ebx
+	add	$1, %rbx
+	lea	known_given(%rip), %rdi
+	mov	%rdi, 8(%rsp)
+	call	*%rdi
+	add	$8, %rdi		# a call ends what it held
+	ret
+end user_hands_on
 
 begin user_strays
 	pushq	stray_operand(%rip)

@@ -1,0 +1,129 @@
+/* addressuse.c - what code does with an address that it has formed
+ *
+ * The address of a function may only be replaced by that of its image where it is nothing but a
+ * name for the function.  Code of the large model forms the address of the GOT from an address
+ * that happens to be an entry; programs measure functions, or ask whether an address is between
+ * two.  All of that is close behind the instruction that forms the address, so what is followed
+ * is a straight line: the registers that hold it, past conditional branches and calls, until they
+ * are overwritten or the line ends.
+ */
+#include "postmorph/addressuse.h"
+
+#include <Zydis/Zydis.h>
+
+enum { MAX_STEPS = 40 };
+enum { CALLER_SAVED = 0x0fc7 };		/* rax rcx rdx rsi rdi r8..r11 */
+
+struct follow {
+	uint16_t held;			/* registers that hold the address */
+	bool compared;			/* the flags are those of a comparison with it */
+};
+
+static uint16_t bit_of(ZydisRegister reg)
+{
+	ZydisRegister full = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
+
+	if (full < ZYDIS_REGISTER_RAX || full > ZYDIS_REGISTER_R15)
+		return 0;
+	return (uint16_t)(1u << (full - ZYDIS_REGISTER_RAX));
+}
+
+static bool is_arithmetic(ZydisMnemonic m)
+{
+	switch (m) {
+	case ZYDIS_MNEMONIC_ADD: case ZYDIS_MNEMONIC_ADC: case ZYDIS_MNEMONIC_XADD:
+	case ZYDIS_MNEMONIC_SUB: case ZYDIS_MNEMONIC_SBB: case ZYDIS_MNEMONIC_NEG:
+	case ZYDIS_MNEMONIC_INC: case ZYDIS_MNEMONIC_DEC: case ZYDIS_MNEMONIC_MUL:
+	case ZYDIS_MNEMONIC_IMUL: case ZYDIS_MNEMONIC_DIV: case ZYDIS_MNEMONIC_IDIV:
+	case ZYDIS_MNEMONIC_SHL: case ZYDIS_MNEMONIC_SHR: case ZYDIS_MNEMONIC_SAR:
+	case ZYDIS_MNEMONIC_SHLD: case ZYDIS_MNEMONIC_SHRD:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool is_move(ZydisMnemonic m, ZydisInstructionCategory category)
+{
+	return m == ZYDIS_MNEMONIC_MOV || category == ZYDIS_CATEGORY_CMOV;
+}
+
+/* jcc, setcc and cmovcc: other conditions than equal and not equal. */
+static bool asks_for_order(const ZydisDecodedInstruction *in)
+{
+	switch (in->meta.category) {
+	case ZYDIS_CATEGORY_COND_BR: case ZYDIS_CATEGORY_SETCC: case ZYDIS_CATEGORY_CMOV:
+		break;
+	default:
+		return false;
+	}
+	return (in->opcode & 0x0e) != 0x04;
+}
+
+/* Registers that the operands use as `action` says, and those that they address memory by. */
+static uint16_t registers(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *o,
+			  ZydisOperandActions action, uint16_t *address)
+{
+	uint16_t bits = 0;
+
+	*address = 0;
+	for (int i = 0; i < in->operand_count; i++) {
+		if (o[i].type == ZYDIS_OPERAND_TYPE_REGISTER && (o[i].actions & action))
+			bits |= bit_of(o[i].reg.value);
+		if (o[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
+			*address |= (uint16_t)(bit_of(o[i].mem.base) | bit_of(o[i].mem.index));
+	}
+	return bits;
+}
+
+/* True when this instruction calculates; else what holds the address after it. */
+static bool step(struct follow *f, const ZydisDecodedInstruction *in, const ZydisDecodedOperand *o)
+{
+	uint16_t address, reads = registers(in, o, ZYDIS_OPERAND_ACTION_MASK_READ, &address);
+	uint16_t writes = registers(in, o, ZYDIS_OPERAND_ACTION_MASK_WRITE, &address);
+
+	if ((address & f->held) && in->mnemonic != ZYDIS_MNEMONIC_NOP)
+		return true;
+	if ((reads & f->held) && is_arithmetic(in->mnemonic))
+		return true;
+	if (f->compared && asks_for_order(in))
+		return true;
+	if (in->mnemonic == ZYDIS_MNEMONIC_CMP)
+		f->compared = (reads & f->held) != 0;
+	else if (in->cpu_flags && in->cpu_flags->modified)
+		f->compared = false;
+	if (in->meta.category == ZYDIS_CATEGORY_CALL)
+		writes |= CALLER_SAVED;
+	if (is_move(in->mnemonic, in->meta.category) && (reads & f->held))
+		f->held |= writes;
+	else
+		f->held &= (uint16_t)~writes;
+	return false;
+}
+
+static bool ends_line(ZydisInstructionCategory category)
+{
+	return category == ZYDIS_CATEGORY_UNCOND_BR || category == ZYDIS_CATEGORY_RET ||
+	       category == ZYDIS_CATEGORY_INTERRUPT;
+}
+
+bool address_is_calculated_with(struct bytes code, uint8_t reg)
+{
+	struct follow f = { .held = (uint16_t)(1u << reg) };
+	ZydisDecoder decoder;
+
+	(void)ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	for (int i = 0; i < MAX_STEPS && (f.held || f.compared); i++) {
+		ZydisDecodedInstruction in;
+		ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
+
+		if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code.p, code.n, &in, o)))
+			return false;
+		if (step(&f, &in, o))
+			return true;
+		if (ends_line(in.meta.category))
+			return false;
+		code = (struct bytes){ code.p + in.length, code.n - in.length };
+	}
+	return false;
+}

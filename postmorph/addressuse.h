@@ -1,0 +1,15 @@
+/* addressuse.h - what code does with an address that it has formed; internal to PostMorph */
+#ifndef POSTMORPH_ADDRESSUSE_H
+#define POSTMORPH_ADDRESSUSE_H
+
+#include <stdbool.h>
+
+#include "lib/rd.h"
+
+/* `code` begins behind an instruction that left the address of a function in general register `reg`
+ * (0..15 in encoding order).  True when something is calculated from it, or memory is read or
+ * written by it, or it is compared with another address by order; false when it is only handed
+ * on, called, or compared for equality, as far as straight line code shows. */
+bool address_is_calculated_with(struct bytes code, uint8_t reg);
+
+#endif
