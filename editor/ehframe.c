@@ -9,8 +9,9 @@
  *          where they stand) and the distance to their CIE.
  *
  * PIECES   come as rows of complete states.  The program of an FDE is the differences from row
- *          to row, beginning with the state after the CIE's initial instructions.  Rules that equal
- *          the CIE's are written as DW_CFA_restore; no state is remembered.
+ *          to row, beginning with the state after the CIE's initial instructions.  No state is
+ *          remembered.  DW_CFA_restore takes a rule away and does nothing else: libgcc does not
+ *          go back to the CIE's rule, as the standard has it, but to none.
  *
  * INVARIANTS
  *   I1  new records are a multiple of 8 bytes long, and no padding lies between records: four
@@ -234,12 +235,12 @@ static bool equal_cfa(const struct cfi_state *x, const struct cfi_state *y)
 static int put_rule(struct writer *w, const struct cie *cie, uint32_t reg,
 		    const struct cfi_rule *rule)
 {
-	if (equal_rule(rule, &w->cfi->state[cie->initial].reg[reg])) {
-		wr_u8(w->out, (uint8_t)(DW_CFA_restore | reg));
-		return 0;
-	}
 	switch ((enum cfi_kind)rule->kind) {
-	case CFI_UNSPEC:		/* no instruction takes a rule away: only restore does */
+	case CFI_UNSPEC:
+		if (w->cfi->state[cie->initial].reg[reg].kind == CFI_UNSPEC) {
+			wr_u8(w->out, (uint8_t)(DW_CFA_restore | reg));
+			return 0;
+		}
 		return err_set(w->err, ERR_REFUSED, ".eh_frame: rule of register %u cannot be "
 			       "expressed with CIE 0x%llx", reg, (unsigned long long)cie->off);
 	case CFI_OFFSET:

@@ -43,6 +43,7 @@ struct machine {
 	struct state now, initial, saved[DEPTH];
 	uint32_t nsaved;
 	vaddr loc;
+	bool strict;		/* nothing that unwinders read differently */
 };
 
 bool vstates_is_entry(const struct vstates *s, uint32_t state)
@@ -146,9 +147,10 @@ static void set_rule(struct machine *m, struct rd *r, uint64_t reg, struct rule 
 		m->now.reg[reg] = rule;
 }
 
+/* libgcc takes the rule away, others go back to the CIE's: new code may not depend on it. */
 static void restore(struct machine *m, struct rd *r, uint64_t reg)
 {
-	if (reg >= NREG)
+	if (reg >= NREG || (m->strict && m->initial.reg[reg].kind != UNSPEC))
 		r->bad = true;
 	else
 		m->now.reg[reg] = m->initial.reg[reg];
@@ -329,6 +331,7 @@ static void run_all(struct verify *v, struct vcfi *cfi)
 			ok = cfi->cie[cie].understood && run_cie(m, &cfi->cie[cie]);
 		}
 		fde->row = rows.v.n;
+		m->strict = cfi == &v->gcfi && verify_is_fresh(v, fde->addr);
 		fde->understood = ok && run_fde(&rows, m, &cfi->cie[cie], fde);
 		if (!fde->understood)
 			rows.v.n = fde->row;

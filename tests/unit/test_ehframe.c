@@ -181,6 +181,27 @@ static void any_sequence_of_states_is_read_again(void **state)
 		assert_int_equal(cfi_state_at(&m->again, 2, row[i].addr), row[i].state);
 }
 
+/* libgcc's DW_CFA_restore takes a rule away instead of going back to the CIE's. */
+static void rules_of_the_cie_come_back_by_name(void **state)
+{
+	struct made *m = *state;
+	static const uint8_t want[] = { DW_CFA_register, 16, 2, DW_CFA_advance_loc | 4,
+					DW_CFA_offset | 16, 1 };
+	struct cfi_state two[2];
+
+	make_original(m);
+	two[0] = two[1] = m->cfi.state[m->cfi.cie[1].initial];
+	two[0].reg[16] = (struct cfi_rule){ .kind = CFI_REGISTER, .off = 2 };
+	m->cfi.cie[1].initial = 1;
+	m->cfi.state = two;
+	struct ehframe_row row[] = { { MOVED, 0 }, { MOVED + 4, 1 } };
+	struct ehframe_piece piece = { .cie = 1, .addr = MOVED, .len = 8, .nrow = 2 };
+
+	assert_int_equal(write_pieces(m, &piece, 1, row), 0);
+	assert_non_null(memmem(m->frame.p + m->again.fde[2].off, m->again.fde[2].size, want,
+			       sizeof(want)));
+}
+
 static void pieces_of_a_cie_with_lsda_have_none(void **state)
 {
 	struct made *m = *state;
@@ -242,6 +263,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(copies_mean_the_same),
 		T(any_sequence_of_states_is_read_again),
+		T(rules_of_the_cie_come_back_by_name),
 		T(pieces_of_a_cie_with_lsda_have_none),
 		T(the_search_table_has_every_fde_in_order),
 		T(what_a_cie_cannot_say_is_refused),
