@@ -45,7 +45,8 @@ extern const char *const skip_text[NSKIP];
  *          NO_BLOCK if it cannot, or if it leaves the range: then fall_out is the address
  *          behind the range that control would run into (0: it cannot);
  *   taken  the target of the last instruction if JMP, JCC, LOOP, XBEGIN and inside this
- *          function; else NO_BLOCK and taken_out is the target address (0: no branch);
+ *          function; else NO_BLOCK and taken_out is the target address (0: no branch, or one
+ *          to address 0, where absent weak functions of static programs are);
  *   table  the jump table when the last instruction is an IJMP with a proven one. */
 struct block {
 	vaddr addr;

@@ -1,0 +1,275 @@
+#!/bin/bash
+# unwinding.sh - programs that unwind in every way, with their functions moved
+#
+# Each source of unwinding/ is built by several compilers in several ways.  It checks itself and
+# prints what happened; original and generations (all functions in their order, all in orders made
+# from seeds, every other function) must print the same bytes.  Program counters that it prints as
+# `@ADDRESS` are taken back to the original's by the block map before that.
+#
+# UNWINDING=full builds everything in every way (make torture); without it a selection.
+. tests/moving.sh
+
+src=$(realpath tests/programs/unwinding)
+morph_edit=$edit
+SEEDS=${UNWINDING_SEEDS:-$([ "${UNWINDING:-}" = full ] && echo 1 2 3 || echo 1)}
+
+# START and END of every FDE, and 1 if it has an LSDA.
+fdes() {		# FILE
+	readelf --debug-dump=frames "$1" 2>/dev/null | awk '
+	function flush() { if (start != "") print start, end, lsda; start = "" }
+	/ CIE$/ { flush(); cie = $1 }
+	/^  Augmentation: / { has_lsda[cie] = $0 ~ /L/ }
+	/ FDE cie=/ {
+		flush()
+		of = substr($5, 5); lsda = 0
+		start = substr($6, 4); end = substr(start, 19); start = substr(start, 1, 16)
+	}
+	/^  Augmentation data:/ && start != "" {
+		sub(/^[^:]*:/, ""); gsub(/[ 0]/, "")
+		lsda = has_lsda[of] && length($0) > 0
+	}
+	END { flush() }'
+}
+
+# A profile of every other function, beginning with the first or second: the rest stays.
+half_profile() {	# FILE FIRST
+	echo "morph-profile 1"
+	echo "module $1"
+	echo "sha256 $(sha256sum "$1" | cut -d ' ' -f 1)"
+	printf 'clock exact\noutside 0.000\n'
+	awk -v first="$2" 'NR == FNR { fde[$1]; next }
+		$1 in fde && $3 !~ /\.cold/ && !seen[$1]++ && n++ % 2 == first {
+			sub(/^0+/, "", $1); print "block 0x" $1 " 100.000" }' \
+		<(fdes "$1") <(nm -n "$1" | grep -i ' t ')
+}
+
+# Addresses of new text in the output become the original's.
+translate() {		# GENERATION PREFIX
+	local list
+	list=$(grep -o '@0x[0-9a-f]*' "$2.out" | tr -d @ | sort -u)
+	[ -n "$list" ] || return 0
+	# shellcheck disable=SC2086	# a list of addresses
+	"$morph_edit" map "$1" $list | awk 'NR > 1 && $1 != $2 { print "s/@" $1 "\\>/@" $2 "/g" }' >"$2.sed"
+	sed -i -f "$2.sed" "$2.out"
+}
+
+generation() {		# NAME FILE OUT OPTIONS...
+	local name=$1 file=$2 out=$3 text
+	shift 3
+	rm -f "$out"
+	if ! text=$("$morph_edit" optimize "$file" -o "$out" --stats "$T/stats" "$@" 2>&1); then
+		not_ok "$name: optimize"
+		note "$text"
+		return 1
+	fi
+	if ! text=$("$morph_edit" verify "$file" "$out" 2>&1); then
+		not_ok "$name: verify"
+		note "$text"
+	fi
+	[ "$(stat_of functions_moved)" -gt 0 ] || not_ok "$name: nothing moved"
+}
+
+# Runs the generation under the original's name.
+compare() {		# NAME GENERATION PLACE COMMAND...
+	local name=$1 gen=$2 place=$3
+	shift 3
+	cp "$gen" "$place.new" && mv -f "$place.new" "$place"
+	record_run "$T/after" timeout 60 "$@"
+	translate "$gen" "$T/after"
+	same_run "$name" "$T/before" "$T/after"
+}
+
+# Functions with exception tables, their cold parts included, are in new text: 9 of 10 at least.
+tables_moved() {	# NAME FILE GENERATION
+	local list all moved
+	list=$(fdes "$2" | awk '$3 { print "0x" $1 }')
+	[ -n "$list" ] || return 0
+	all=$(echo "$list" | wc -l)
+	# shellcheck disable=SC2086	# a list of addresses
+	moved=$("$morph_edit" map "$3" --reverse $list | awk 'NR > 1 && $0 !~ /not moved/' | wc -l)
+	[ $((moved * 10)) -ge $((all * 9)) ] && ok "$1: $moved of $all exception tables moved" ||
+		not_ok "$1: $moved of $all exception tables moved"
+}
+
+# All generations of FILE, which stands at PLACE where COMMAND finds it.
+generations() {		# NAME FILE PLACE COMMAND...
+	local name=$1 file=$2 place=$3 seed
+	shift 3
+	record_run "$T/before" timeout 60 "$@"
+	if [ "$(cat "$T/before.rc")" != 0 ]; then
+		not_ok "$name: the original"
+		note "$(grep -a -A 1 -e BAD "$T/before.out"; cat "$T/before.err")"
+		return
+	fi
+	generation "$name, in order" "$file" "$T/gen" --all &&
+		compare "$name, in order" "$T/gen" "$place" "$@" &&
+		tables_moved "$name" "$file" "$T/gen"
+	for seed in $SEEDS; do
+		generation "$name, seed $seed" "$file" "$T/gen" --all --shuffle="$seed" &&
+			compare "$name, seed $seed" "$T/gen" "$place" "$@"
+		half_profile "$file" $((seed % 2)) >"$T/profile"
+		generation "$name, half" "$file" "$T/gen" --profile "$T/profile" --shuffle="$seed" &&
+			compare "$name, half" "$T/gen" "$place" "$@"
+	done
+}
+
+build() {		# OUT COMPILER SOURCE FLAGS...
+	local out=$1 compiler=$2 source=$3 text
+	shift 3
+	case "$source" in
+	specification.cc) set -- -std=gnu++14 -Wno-deprecated "$@" ;;
+	coroutines.cc) set -- -std=gnu++20 "$@" ;;
+	*.cc) set -- -std=gnu++17 "$@" ;;
+	esac
+	case "$source $compiler" in
+	signals.cc*g++*) set -- -fnon-call-exceptions "$@" ;;
+	esac
+	# shellcheck disable=SC2086	# a list of flags
+	text=$("$compiler" -w -pthread "$src/$source" "$@" -o "$out" $libs 2>&1) && return
+	note "$text"
+	return 1
+}
+
+# One way to build one source.
+try() {			# COMPILER SOURCE FLAGS...
+	local name="$*" libs=
+	if ! command -v "$1" >/dev/null; then
+		skip "$name" "no $1"
+		return
+	fi
+	if [[ "$*" = *lld* ]] && ! command -v ld.lld >/dev/null; then
+		skip "$name" "no ld.lld"
+		return
+	fi
+	case "$*" in
+	*-static*trace.cc* | *trace.cc*-static*) ;;
+	*trace.cc*) [ -n "$libunwind" ] && libs="-DHAVE_LIBUNWIND -lunwind" ;;
+	esac
+	if ! build "$T/bin/program" "$@"; then
+		not_ok "$name: compile"
+		return
+	fi
+	cp "$T/bin/program" "$T/original"
+	generations "$name" "$T/original" "$T/bin/program" "$T/bin/program"
+}
+
+# throw.cc as a library: it moves, then the program that uses it, then both.
+try_library() {		# COMPILER FLAGS...
+	local name="library $*" libs=
+	if ! command -v "$1" >/dev/null; then
+		skip "$name" "no $1"
+		return
+	fi
+	if ! build "$T/lib/libthrow.so" "$1" throw.cc "${@:2}" -fPIC -shared -Dmain=library_main ||
+		! build "$T/bin/uses" "$1" uses.cc "${@:2}" -L"$T/lib" -lthrow -Wl,-rpath,"$T/lib"; then
+		not_ok "$name: compile"
+		return
+	fi
+	cp "$T/lib/libthrow.so" "$T/original"
+	generations "$name" "$T/original" "$T/lib/libthrow.so" "$T/bin/uses"
+	cp "$T/bin/uses" "$T/original"
+	generations "$name, and its program" "$T/original" "$T/bin/uses" "$T/bin/uses"
+}
+
+# The unwinder itself and the C++ library, moved, under programs that stay.
+try_runtime() {		# SOURCE...
+	local libs= soname file source seed way
+	for source in "$@"; do
+		build "$T/bin/${source%.*}" g++ "$source" -O2 || { not_ok "$source: compile"; return; }
+		record_run "$T/before.${source%.*}" timeout 60 "$T/bin/${source%.*}"
+	done
+	for soname in libgcc_s.so.1 libstdc++.so.6; do
+		file=$(library $soname)
+		[ -n "$file" ] || { skip "$soname" "this machine has none"; continue; }
+		for seed in order $SEEDS; do
+			way=--shuffle=$seed
+			[ "$seed" = order ] && way=
+			# shellcheck disable=SC2086	# no option at all
+			generation "$soname, seed $seed" "$file" "$T/lib/$soname" --all $way || continue
+			for source in "$@"; do
+				record_run "$T/after" env LD_LIBRARY_PATH="$T/lib" timeout 60 "$T/bin/${source%.*}"
+				same_run "$soname, seed $seed, under $source" "$T/before.${source%.*}" "$T/after"
+			done
+		done
+	done
+	rm -f "$T"/lib/lib*
+}
+
+has_libunwind() {
+	echo 'int main(void) { unw_context_t c; return unw_getcontext(&c); }' |
+		cc -DUNW_LOCAL_ONLY -include libunwind.h -x c - -o "$T/probe" -lunwind 2>/dev/null && echo yes
+}
+libunwind=$(has_libunwind)
+[ -n "$libunwind" ] || skip "libunwind" "libunwind-dev is not installed"
+
+fixed="-no-pie -fno-pie -fno-pic"
+all="throw.cc objects.cc specification.cc terminate.cc threads.cc frames.cc trace.cc signals.cc coroutines.cc"
+if [ "${UNWINDING:-}" = full ]; then
+	for compiler in g++ g++-11 clang++ clang++-16 clang++-19; do
+		for source in $all; do
+			[ "$source $compiler" = "coroutines.cc clang++" ] && continue
+			for how in "-fPIE -pie" "$fixed" "-static -Wl,--eh-frame-hdr $fixed" "-static-pie -fPIE" \
+				"-ffunction-sections -Wl,--gc-sections" "-flto" "-fuse-ld=lld -Wl,--icf=all -ffunction-sections" \
+				"-fstack-protector-all -fcf-protection=full" "-fno-omit-frame-pointer" "-mcmodel=large $fixed"; do
+				case "$how $compiler $source" in
+				*-flto*clang*) continue ;;
+				*-static-pie*) [ -e /usr/lib/x86_64-linux-gnu/rcrt1.o ] || continue ;;
+				esac
+				for level in -O0 -O1 -O2 -O3 -Os; do
+					# shellcheck disable=SC2086	# lists of flags
+					try "$compiler" "$source" $level $how
+				done
+			done
+		done
+		for level in -O0 -O2 -Os; do
+			try_library "$compiler" $level
+		done
+	done
+	for source in $all; do
+		for level in -O1 -O2 -Os; do
+			try g++ "$source" $level -mno-accumulate-outgoing-args -mpreferred-stack-boundary=4
+			try g++ "$source" $level -fno-reorder-blocks-and-partition -fno-asynchronous-unwind-tables
+		done
+	done
+	for compiler in gcc gcc-11 clang clang-16 clang-19; do
+		for level in -O0 -O1 -O2 -O3 -Os; do
+			for how in "-fPIE -pie" "$fixed" "-static -Wl,--eh-frame-hdr $fixed" "-fstack-protector-all -fcf-protection=full"; do
+				# shellcheck disable=SC2086	# lists of flags
+				{
+					try "$compiler" cancel.c -fexceptions $level $how
+					try "$compiler" cancel.c $level $how
+					try "$compiler" features.c $level $how
+				}
+			done
+		done
+	done
+	try_runtime throw.cc objects.cc threads.cc terminate.cc frames.cc signals.cc coroutines.cc
+	done_testing
+fi
+
+# Every source by both compilers, every way to build at least once.
+try g++ throw.cc -O2
+try clang++ throw.cc -O0 $fixed
+try g++ objects.cc -O0 $fixed
+try clang++ objects.cc -O2 -ffunction-sections -fuse-ld=lld -Wl,--gc-sections -Wl,--icf=all
+try g++ specification.cc -O2 $fixed
+try clang++ specification.cc -O2
+try g++ terminate.cc -O2 -fcf-protection=full
+try clang++ terminate.cc -O1 $fixed
+try g++ threads.cc -O2 -flto
+try clang++ threads.cc -O2
+try g++ frames.cc -Os -mno-accumulate-outgoing-args -fstack-protector-all
+try clang++ frames.cc -O2 -fstack-protector-all
+try g++ trace.cc -O2
+try clang++ trace.cc -O0 $fixed
+try g++ signals.cc -O2 $fixed
+try clang++ signals.cc -O2
+try g++ coroutines.cc -O2
+try clang++-16 coroutines.cc -O1
+try gcc cancel.c -O2 -fexceptions
+try clang cancel.c -O0
+try gcc features.c -O2 -fstack-protector-all
+try clang features.c -O2 $fixed
+try_library g++ -O2
+try_runtime throw.cc objects.cc threads.cc terminate.cc frames.cc
+done_testing
