@@ -147,12 +147,18 @@ static Elf64_Phdr eh_frame_phdr(const struct write *w)
 	};
 }
 
-/* The table stands behind the header, and PT_PHDR says so; layout L has no PT_PHDR. */
+static new_vaddr lowest(const struct elfout *eo)
+{
+	return image_phdr(eo->img, PT_LOAD)->p_vaddr - eo->lift;
+}
+
+/* The table stands behind the header, and PT_PHDR says so. */
 static Elf64_Phdr old_phdr(const struct write *w, Elf64_Phdr ph)
 {
 	if (ph.p_type == PT_GNU_EH_FRAME)
 		return eh_frame_phdr(w);
 	if (ph.p_type == PT_PHDR) {
+		ph.p_vaddr = ph.p_paddr = ph.p_vaddr - w->eo->lift;
 		ph.p_filesz = ph.p_memsz = w->eo->nph * sizeof(Elf64_Phdr);
 		return ph;
 	}
@@ -165,11 +171,11 @@ static uint8_t *put_phdr(uint8_t *at, Elf64_Phdr ph)
 	return at + sizeof(ph);
 }
 
-/* Layout L: the segment below all others, with the headers. */
+/* Layout L: the segment below all others, with headers and notes. */
 static Elf64_Phdr lowest_phdr(const struct write *w)
 {
-	uint64_t size = sizeof(Elf64_Ehdr) + w->eo->nph * sizeof(Elf64_Phdr);
-	new_vaddr addr = image_phdr(w->eo->img, PT_LOAD)->p_vaddr - w->eo->lift;
+	uint64_t size = w->eo->low_size;
+	new_vaddr addr = lowest(w->eo);
 
 	return (Elf64_Phdr){ .p_type = PT_LOAD, .p_flags = PF_R, .p_vaddr = addr, .p_paddr = addr,
 			     .p_filesz = size, .p_memsz = size, .p_align = w->eo->lift };

@@ -26,14 +26,15 @@ struct elfout {
 	uint32_t nph;			/* program headers of the generation */
 	bool add_eh_frame;		/* the original has no PT_GNU_EH_FRAME */
 
-	/* layout F: what stands in [front, front_end) of the original moves up by `shift` */
+	/* What stands in [front, front_end) of the original moves by `shift`: up in layout F, in
+	 * layout L down (modulo 2^64) to the new first segment. */
 	file_off front, front_end;
 	uint64_t shift;
-	struct elfout_far far[ELFOUT_MAX_FAR];
+	struct elfout_far far[ELFOUT_MAX_FAR];	/* layout F */
 	uint32_t nfar;
 	uint64_t far_size;
-	/* layout L: file offsets grow by `lift`; 0 else */
-	uint64_t lift;
+	/* layout L: file offsets grow by `lift`; 0 else.  The new first segment has low_size bytes. */
+	uint64_t lift, low_size;
 };
 
 struct elfout_patch {			/* bytes of the original that change */

@@ -7,10 +7,13 @@
  *             then tables that only .dynamic leads to.  The former move up, together and just
  *             as far as needed (the build-id has to stay in the first page of the file: most
  *             kernels look there only), over the first of the latter, which go to the new
- *             read-only segment.
+ *             read-only segment.  In a program at a fixed address everything up to .dynstr and
+ *             the section behind that moves up, if there is a table behind them: patchelf takes
+ *             what is free in front of it, and would put .dynamic where nothing can be written.
  *          L  A static program has nothing behind its notes that could give way, but there is
  *             free address space below it: one more segment there, at the start of the file,
- *             holds a new ELF header and the table.  All file offsets grow by its alignment.
+ *             holds a new ELF header, the table and the notes.  All file offsets grow by its
+ *             alignment.
  *
  * INVARIANTS
  *   I1  what is overwritten is the table, something that moved, or zero bytes between sections;
@@ -37,7 +40,8 @@ static const struct {
 } led_to[] = {
 	{ SHT_GNU_HASH, DT_GNU_HASH }, { SHT_HASH, DT_HASH }, { SHT_DYNSYM, DT_SYMTAB },
 	{ SHT_STRTAB, DT_STRTAB }, { SHT_GNU_versym, DT_VERSYM }, { SHT_GNU_verneed, DT_VERNEED },
-	{ SHT_GNU_verdef, DT_VERDEF }, { SHT_RELA, DT_RELA }, { SHT_RELR, DT_RELR },
+	{ SHT_GNU_verdef, DT_VERDEF }, { SHT_RELA, DT_RELA }, { SHT_RELA, DT_JMPREL },
+	{ SHT_RELR, DT_RELR },
 };
 
 static uint64_t align_up(uint64_t v, uint64_t align)
@@ -73,8 +77,9 @@ static int entry_to(const struct image *img, const Elf64_Shdr *h)
 	uint64_t at;
 
 	for (uint32_t i = 0; i < sizeof(led_to) / sizeof(led_to[0]); i++)
-		if (h->sh_type == led_to[i].type)
-			return image_dynamic(img, led_to[i].tag, &at) && at == h->sh_addr ? (int)i : -1;
+		if (h->sh_type == led_to[i].type && image_dynamic(img, led_to[i].tag, &at) &&
+		    at == h->sh_addr && !(h->sh_flags & SHF_WRITE))
+			return (int)i;
 	return -1;
 }
 
@@ -101,7 +106,7 @@ static bool clear(struct elfout *eo, file_off limit)
 		if (next == limit)
 			break;
 		if (eo->nfar == ELFOUT_MAX_FAR || entry_to(img, &s->h) < 0 ||
-		    (s->h.sh_flags & SHF_WRITE) || s->h.sh_addralign > ELFOUT_PAGE)
+		    s->h.sh_addralign > ELFOUT_PAGE)
 			return false;
 		eo->far_size = align_up(eo->far_size, s->h.sh_addralign);
 		eo->far[eo->nfar++] = (struct elfout_far){ (uint32_t)(s - img->sh), eo->far_size };
@@ -128,19 +133,25 @@ static bool headers_agree(const struct elfout *eo, file_off to)
 	return true;
 }
 
-/* Sets eo->front and front_end; returns their alignment, 0 when other bytes stand there. */
-static uint64_t find_front(struct elfout *eo)
+/* Sets eo->front and front_end; returns their alignment, 0 when other bytes stand there.  `packed`:
+ * up to the section behind .dynstr. */
+static uint64_t find_front(struct elfout *eo, bool packed)
 {
 	const struct image *img = eo->img;
-	const struct section *s;
+	const struct section *s, *last = NULL;
 	uint64_t align = 8;
 
 	eo->front = eo->front_end = img->eh.e_phoff + img->nph * sizeof(Elf64_Phdr);
-	while ((s = next_section(img, eo->front_end)) && is_front(s)) {
+	while ((s = next_section(img, eo->front_end)) &&
+	       (is_front(s) || (packed && entry_to(img, &s->h) >= 0))) {
+		bool behind = last && strcmp(last->name, ".dynstr") == 0;
+
 		if (!is_zero(bytes_at(img->file, eo->front_end, s->h.sh_offset - eo->front_end)))
 			return 0;
 		eo->front_end = s->h.sh_offset + s->h.sh_size;
 		align = s->h.sh_addralign > align ? s->h.sh_addralign : align;
+		packed &= !behind;
+		last = s;
 	}
 	return align;
 }
@@ -164,17 +175,17 @@ static bool can_hold(const struct image *img, const Elf64_Phdr *load, file_off l
 	       limit <= align_up(load->p_filesz, ELFOUT_PAGE) && load->p_filesz == load->p_memsz;
 }
 
-static bool make_room_in_front(struct elfout *eo, vaddr seen)
+static bool make_room_in_front(struct elfout *eo, vaddr seen, bool packed)
 {
 	const struct image *img = eo->img;
 	const Elf64_Phdr *load = image_phdr(img, PT_LOAD);
-	uint64_t need = (eo->nph - img->nph) * sizeof(Elf64_Phdr), align = find_front(eo);
+	uint64_t need = (eo->nph - img->nph) * sizeof(Elf64_Phdr), align = find_front(eo, packed);
 	file_off limit = eo->front_end + align_up(need, align);
 
 	if (align == 0 || align > ELFOUT_PAGE || img->eh.e_phoff != sizeof(Elf64_Ehdr) ||
 	    load->p_offset != 0 || !can_hold(img, load, limit) || !clear(eo, limit) ||
 	    !headers_agree(eo, limit) || seen - load->p_vaddr < limit) {
-		eo->front = eo->front_end = eo->far_size = 0;
+		eo->far_size = 0;
 		eo->nfar = 0;
 		return false;
 	}
@@ -183,6 +194,7 @@ static bool make_room_in_front(struct elfout *eo, vaddr seen)
 	return true;
 }
 
+/* Notes go to the new first page, if they fit. */
 static bool make_room_below(struct elfout *eo)
 {
 	const struct image *img = eo->img;
@@ -192,18 +204,32 @@ static bool make_room_below(struct elfout *eo)
 	for (uint32_t i = 0; i < img->nph; i++)
 		if (img->ph[i].p_type == PT_LOAD && img->ph[i].p_align > lift)
 			lift = img->ph[i].p_align;
-	if (img->pie_or_dso || image_phdr(img, PT_PHDR) || load->p_offset != 0 || lift > MAX_LIFT ||
-	    (lift & (lift - 1)) || load->p_vaddr % lift || load->p_vaddr < lift + LOWEST)
+	if (img->pie_or_dso || load->p_offset != 0 || lift > MAX_LIFT || (lift & (lift - 1)) ||
+	    load->p_vaddr % lift || load->p_vaddr < lift + LOWEST)
 		return false;
 	eo->nph++;
 	eo->lift = lift;
+	eo->low_size = sizeof(Elf64_Ehdr) + eo->nph * sizeof(Elf64_Phdr);
 	eo->layout = 'L';
+
+	uint64_t align = find_front(eo, false);
+	file_off to = align ? eo->front + align_up(eo->low_size - eo->front, align) : 0;
+	uint64_t size = eo->front_end - eo->front;
+
+	if (align == 0 || to + size > ELFOUT_PAGE || eo->front_end <= eo->front ||
+	    !headers_agree(eo, eo->front_end)) {
+		eo->front = eo->front_end = 0;
+		return true;
+	}
+	eo->low_size = to + size;
+	eo->shift = to - eo->front - lift;	/* downwards: modulo 2^64 */
 	return true;
 }
 
 int elfout_room(struct elfout *eo, vaddr seen, struct err *err)
 {
-	if (make_room_in_front(eo, seen) || make_room_below(eo))
+	if ((!eo->img->pie_or_dso && make_room_in_front(eo, seen, true)) ||
+	    make_room_in_front(eo, seen, false) || make_room_below(eo))
 		return 0;
 	return err_set(err, ERR_REFUSED, "no room for program headers: what stands behind them "
 		       "cannot move");
@@ -212,10 +238,11 @@ int elfout_room(struct elfout *eo, vaddr seen, struct err *err)
 Elf64_Shdr elfout_old_section(const struct elfout *eo, const Elf64_Phdr *ro, uint32_t index)
 {
 	Elf64_Shdr h = eo->img->sh[index].h;
+	bool near = in_file(&h) && h.sh_offset >= eo->front && h.sh_offset < eo->front_end;
 
 	if (h.sh_type != SHT_NULL)
 		h.sh_offset += eo->lift;
-	if (in_file(&h) && h.sh_offset >= eo->front && h.sh_offset < eo->front_end) {
+	if (near) {
 		h.sh_offset += eo->shift;
 		h.sh_addr += eo->shift;
 	}
@@ -229,12 +256,14 @@ Elf64_Shdr elfout_old_section(const struct elfout *eo, const Elf64_Phdr *ro, uin
 
 Elf64_Phdr elfout_old_phdr(const struct elfout *eo, Elf64_Phdr ph)
 {
+	bool near = ph.p_type != PT_LOAD && ph.p_offset >= eo->front && ph.p_offset < eo->front_end;
+
 	if (ph.p_filesz > 0)
 		ph.p_offset += eo->lift;
-	if (ph.p_type == PT_LOAD && ph.p_offset == 0 && eo->shift &&
+	if (ph.p_type == PT_LOAD && ph.p_offset == 0 && eo->layout == 'F' &&
 	    ph.p_filesz < eo->front_end + eo->shift)
 		ph.p_filesz = ph.p_memsz = eo->front_end + eo->shift;
-	if (ph.p_type != PT_LOAD && ph.p_offset >= eo->front && ph.p_offset < eo->front_end) {
+	if (near) {
 		ph.p_offset += eo->shift;
 		ph.p_vaddr += eo->shift;
 		ph.p_paddr += eo->shift;
@@ -246,8 +275,10 @@ Elf64_Phdr elfout_old_phdr(const struct elfout *eo, Elf64_Phdr ph)
 static void tell_dynamic(const struct elfout *eo, uint32_t section, new_vaddr addr, struct wr *out)
 {
 	const Elf64_Phdr *ph = image_phdr(eo->img, PT_DYNAMIC);
-	int64_t tag = led_to[entry_to(eo->img, &eo->img->sh[section].h)].tag;
+	int entry = entry_to(eo->img, &eo->img->sh[section].h);
 
+	if (entry < 0 || addr == eo->img->sh[section].h.sh_addr)
+		return;
 	for (uint64_t off = 0; off + sizeof(Elf64_Dyn) <= ph->p_filesz; off += sizeof(Elf64_Dyn)) {
 		uint8_t *at = out->p + ph->p_offset + off;
 		Elf64_Dyn d;
@@ -255,7 +286,7 @@ static void tell_dynamic(const struct elfout *eo, uint32_t section, new_vaddr ad
 		memcpy(&d, at, sizeof(d));
 		if (d.d_tag == DT_NULL)
 			break;
-		if (d.d_tag == tag) {
+		if (d.d_tag == led_to[entry].tag) {
 			d.d_un.d_ptr = addr;
 			memcpy(at, &d, sizeof(d));
 		}
@@ -264,15 +295,18 @@ static void tell_dynamic(const struct elfout *eo, uint32_t section, new_vaddr ad
 
 void elfout_move_front(const struct elfout *eo, const Elf64_Phdr *ro, struct wr *out)
 {
-	if (eo->layout != 'F')
-		return;
+	uint8_t *front = out->p + eo->lift + eo->front;
+
 	for (uint32_t i = 0; i < eo->nfar; i++) {
 		const Elf64_Shdr *from = &eo->img->sh[eo->far[i].section].h;
 
 		memcpy(out->p + ro->p_offset + eo->far[i].off, out->p + from->sh_offset,
 		       from->sh_size);
-		tell_dynamic(eo, eo->far[i].section, ro->p_vaddr + eo->far[i].off, out);
 	}
-	memmove(out->p + eo->front + eo->shift, out->p + eo->front, eo->front_end - eo->front);
-	memset(out->p + eo->front, 0, eo->shift);
+	memmove(front + eo->shift, front, eo->front_end - eo->front);
+	if (eo->layout != 'F')
+		return;
+	memset(front, 0, eo->shift);
+	for (uint32_t i = 0; i < eo->img->nsh; i++)
+		tell_dynamic(eo, i, elfout_old_section(eo, ro, i).sh_addr, out);
 }

@@ -31,7 +31,7 @@ static const struct {
 	{ DT_GNU_HASH, SHT_GNU_HASH }, { DT_HASH, SHT_HASH }, { DT_SYMTAB, SHT_DYNSYM },
 	{ DT_STRTAB, SHT_STRTAB }, { DT_VERSYM, SHT_GNU_versym }, { DT_VERNEED, SHT_GNU_verneed },
 	{ DT_VERDEF, SHT_GNU_verdef }, { DT_RELA, SHT_RELA }, { DT_RELR, SHT_RELR },
-	{ DT_JMPREL, 0 }, { DT_REL, 0 }, { DT_PLTGOT, 0 }, { DT_INIT, 0 }, { DT_FINI, 0 },
+	{ DT_JMPREL, SHT_RELA }, { DT_REL, 0 }, { DT_PLTGOT, 0 }, { DT_INIT, 0 }, { DT_FINI, 0 },
 	{ DT_INIT_ARRAY, 0 }, { DT_FINI_ARRAY, 0 }, { DT_PREINIT_ARRAY, 0 }, { DT_SYMINFO, 0 },
 	{ DT_GNU_CONFLICT, 0 }, { DT_GNU_LIBLIST, 0 }, { DT_TLSDESC_PLT, 0 },
 	{ DT_TLSDESC_GOT, 0 }, { DT_MOVETAB, 0 }, { DT_CONFIG, 0 },

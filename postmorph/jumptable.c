@@ -397,12 +397,24 @@ static bool is_proven(const struct walk *w, uint32_t g)
 	return !group->bad && !w->ai.escaped[g] && group->bound > 0 && w->work < w->limit;
 }
 
+/* What follows a table may look like more entries, and such a one must not lead inside the entry
+ * jump: the copy has it, too. */
+static void mark_near_entry(struct walk *w, const struct group *g)
+{
+	enum { ENTRY = 9 };		/* endbr64 and the jump */
+
+	for (uint32_t i = g->bound; i < g->nentry; i++)
+		if (g->target[i] - w->fn->entry < ENTRY)
+			*text_mark(w->t, g->target[i]) |= MARK_TABLE;
+}
+
 static void make_table(struct walk *w, uint32_t group)
 {
 	struct arena *a = w->t->prog->arena;
 	struct group *g = &w->groups.v[group];
 	VEC(uint32_t) base = { 0 };
 
+	mark_near_entry(w, g);
 	for (uint32_t i = 0; i < w->fn->ninsn; i++)
 		if (w->op[i].group == group && w->visited[i])
 			vec_push(w->arena, &base, i);

@@ -1,0 +1,132 @@
+#!/bin/bash
+# images.sh - images of every kind stand what tools do to ELF files, and run as before
+#
+# Made here with several compilers and linkers, and taken from this machine: each is moved, and each
+# tool rewrites the generation, which has to run as the original does.  Build-ids must be found where
+# they were.  What cannot be moved is refused with its reason.
+MIN_MOVED=70			# of few functions some are shorter than an entry jump
+. tests/moving.sh
+
+tools=(strip 'strip --strip-debug' objcopy eu-strip
+	'patchelf --set-rpath /nowhere/that/is/long/enough/to/need/room' 'patchelf --add-needed libm.so.6')
+
+build_id() {		# FILE
+	readelf -n "$1" 2>/dev/null | awk '/Build ID/ { print $3 }'
+}
+
+# The build-id's bytes are in the first page of the file: kernels look no further.
+id_in_first_page() {	# FILE
+	readelf -lW "$1" | awk '$1 == "NOTE" && strtonum($2) + strtonum($5) > 4096 { bad = 1 } END { exit bad }'
+}
+
+works_with() {		# FILE TOOL: the original stands it, too
+	command -v "${2%% *}" >/dev/null || return 1
+	[ "${2%% *}" != patchelf ] || readelf -lW "$1" | grep -q INTERP || [[ $1 == *.so* ]]
+}
+
+# Every tool over the generation $T/generation of FILE; RUN is called with the file that it left.
+stands_tools() {	# NAME FILE RUN
+	local name=$1 file=$2 run=$3 tool at=$T/tool/${2##*/}
+	mkdir -p "$T/tool"
+	check "$name: the build-id is the original's" [ "$(build_id "$file")" = "$(build_id "$T/generation")" ]
+	check "$name: its notes are in the first page" id_in_first_page "$T/generation"
+	cp "$file" "$at" && "$run" "$T/before" "$at"
+	for tool in true "${tools[@]}"; do
+		works_with "$file" "$tool" || continue
+		cp "$T/generation" "$at"
+		$tool "$at" 2>"$T/tool.err" || { not_ok "$name: $tool fails"; note "$(cat "$T/tool.err")"; continue; }
+		"$run" "$T/after" "$at"
+		same_run "$name after $tool" "$T/before" "$T/after"
+	done
+	if readelf -lW "$file" | grep -q INTERP; then
+		cp "$T/generation" "$at"
+		by_loader "$T/after" "$at"
+		same_run "$name by its loader" "$T/before" "$T/after"
+	fi
+}
+
+run_plain() { record_run "$1" env LC_ALL=C "$2" --version; }
+by_loader() { record_run "$1" env LC_ALL=C /lib64/ld-linux-x86-64.so.2 --argv0 "$2" "$2" --version; }
+
+# A program made here, moved in two orders.
+made() {		# NAME COMPILER FLAGS...
+	local name=$1 file=$T/bin/$1 seed
+	shift
+	if ! "$@" -o "$file" tests/programs/images.cc -pthread 2>"$T/cc.err"; then
+		skip "$name" "$1 does not make it: $(head -n 1 "$T/cc.err")"
+		return
+	fi
+	for seed in 1 2; do
+		move_all "$file" "$T/generation" "$seed" || continue
+		stands_tools "$name seed $seed" "$file" run_plain
+	done
+}
+
+real() {		# FILE
+	[ -x "$1" ] || { skip "${1##*/}" "this machine has none"; return; }
+	move_all "$1" "$T/generation" 1 && stands_tools "${1##*/}" "$1" run_plain
+}
+
+run_library() {		# PREFIX FILE: python loads it, and says what it finds
+	record_run "$1" python3 -c 'import ctypes, sys
+l = ctypes.CDLL(sys.argv[1])
+for f in sys.argv[2:]:
+	getattr(l, f).restype = ctypes.c_char_p
+	print(getattr(l, f)())' "$2" $functions
+}
+
+a_library() {		# SONAME FUNCTIONS-WITHOUT-ARGUMENTS
+	local file
+	file=$(library "$1")
+	if [ -z "$file" ] || ! command -v python3 >/dev/null; then
+		skip "$1" "this machine lacks it, or python3"
+		return
+	fi
+	functions=$2
+	move_all "$file" "$T/generation" 1 && stands_tools "$1" "$file" run_library
+}
+
+refused() {		# NAME FILE REASON
+	local out rc
+	out=$("$edit" optimize "$2" --all -o "$T/generation" 2>&1)
+	rc=$?
+	if [ $rc = 3 ] && [[ $out == *"$3"* ]]; then ok "$1: refused"; else not_ok "$1: exit code $rc: $out"; fi
+}
+
+made pie g++ -O2
+made fixed g++ -O2 -no-pie -fno-pie
+made static g++ -O2 -static
+made static-pie g++ -O2 -static-pie
+made bind-now g++ -O2 -Wl,-z,now,-z,relro
+made relr g++ -O2 -Wl,-z,pack-relative-relocs
+made one-segment g++ -O2 -Wl,-z,noseparate-code
+made one-segment-static g++ -O2 -static -Wl,-z,noseparate-code
+made large-pages g++ -O2 -Wl,-z,max-page-size=0x200000,-z,separate-code
+made large-pages-static g++ -O2 -static -Wl,-z,max-page-size=0x200000
+made cet g++ -O2 -fcf-protection=full
+made gold g++ -O2 -fuse-ld=gold
+made sysv-hash g++ -O2 -Wl,--hash-style=sysv
+made no-build-id g++ -O2 -Wl,--build-id=none
+made clang clang++ -O2
+made lld clang++ -O2 -fuse-ld=lld
+made lld-fixed clang++ -O2 -no-pie -fuse-ld=lld
+made lld-static clang++ -O2 -static -fuse-ld=lld
+made lld-relr clang++ -O2 -fuse-ld=lld -Wl,--pack-dyn-relocs=relr
+
+real /usr/bin/sort
+real /usr/bin/python3.11
+a_library libz.so.1 zlibVersion
+a_library libsqlite3.so.0 'sqlite3_libversion sqlite3_sourceid'
+a_library libcrypto.so.3 OpenSSL_version
+
+printf 'int f(int x) { return x * 3; } int (*p)(int) = f; int main(int c, char **v) { return p(c) == 4; }\n' >"$T/small.c"
+cc -O2 -o "$T/bin/small" "$T/small.c"
+if command -v llvm-strip-14 llvm-strip >/dev/null; then
+	s=$(command -v llvm-strip-14 llvm-strip | head -n 1)
+	"$s" --strip-sections "$T/bin/small" -o "$T/bin/bare" && refused "no section headers" "$T/bin/bare" 'no section headers'
+else
+	skip "no section headers" "no llvm-strip"
+fi
+cc -O2 -fno-pic -mcmodel=large -shared -Wl,-z,notext -o "$T/bin/textrel.so" "$T/small.c" &&
+	refused "text relocations" "$T/bin/textrel.so" 'relocated when loaded'
+done_testing
