@@ -64,10 +64,11 @@ static void add_operand(struct effect *e, const ZydisDecodedOperand *op)
 		return;
 	uint16_t mask = bit(gpr(op->reg.value));
 	bool low = is_low_byte(op->reg.value);
+	bool word = ZydisRegisterGetClass(op->reg.value) == ZYDIS_REGCLASS_GPR16;
 	if (op->actions & ZYDIS_OPERAND_ACTION_MASK_READ)
-		*(low ? &e->low_reads : &e->reads) |= mask;
-	if (low && (op->actions & ZYDIS_OPERAND_ACTION_WRITE))
-		e->low_kills |= mask;
+		*(low ? &e->low_reads : word ? &e->word_reads : &e->reads) |= mask;
+	if ((low || word) && (op->actions & ZYDIS_OPERAND_ACTION_WRITE))
+		*(low ? &e->low_kills : &e->word_kills) |= mask;
 	if ((op->actions & ZYDIS_OPERAND_ACTION_WRITE) &&
 	    ZydisRegisterGetWidth(ZYDIS_MACHINE_MODE_LONG_64, op->reg.value) >= 32)
 		e->kills |= mask;
@@ -211,6 +212,10 @@ static void classify_bits(struct effect *e, const struct full *f)
 	case ZYDIS_MNEMONIC_AND: case ZYDIS_MNEMONIC_OR: case ZYDIS_MNEMONIC_XOR:
 	case ZYDIS_MNEMONIC_ADD: case ZYDIS_MNEMONIC_SUB:
 		break;
+	case ZYDIS_MNEMONIC_SHL:
+		if (constant)
+			break;
+		return;
 	default:
 		return;
 	}
@@ -286,7 +291,7 @@ bool effect_decode(struct bytes code, vaddr addr, struct effect *out)
 			e.flags_written = 0;
 	}
 	if (ignores_operand(&f))
-		e.reads = e.low_reads = 0;
+		e.reads = e.low_reads = e.word_reads = 0;
 	if ((insn.kind == INSN_IJMP || insn.kind == INSN_ICALL) && insn.field)
 		e.slot = target;
 	if (insn.kind == INSN_IJMP)

@@ -8,8 +8,8 @@ enum effect_op {
 	FX_NONE,
 	FX_COPY,		/* a = b, 64 bits */
 	FX_COPY_LOW,		/* a = b, 32 bits, the upper ones become zero */
-	FX_BITS,		/* a op= b or a constant; the lowest 8 bits of the result depend
-				 * on those of the operands only */
+	FX_BITS,		/* a op= b or a constant; the lowest bits of the result depend on
+				 * those of the operands only */
 	FX_LOW_BITS,		/* a &= constant of 8 bits */
 	FX_BASE,		/* a = the address `value` (lea value(%rip), a) */
 	FX_LOAD,		/* a = sign-extended 32 bits at b + index * 4 */
@@ -27,8 +27,8 @@ struct effect {
 	uint16_t reads;		/* but for what op itself names as b, c, or a of ADD and JUMP */
 	uint16_t kills;		/* overwritten as a whole */
 	uint16_t clobbers;	/* overwritten in part, or perhaps */
-	uint16_t low_reads;	/* only the lowest 8 bits are read */
-	uint16_t low_kills;	/* exactly the lowest 8 bits are overwritten; also in clobbers */
+	uint16_t low_reads, word_reads;		/* only the lowest 8, 16 bits are read */
+	uint16_t low_kills, word_kills;		/* exactly these are overwritten; also in clobbers */
 	uint8_t flags_read, flags_written;
 	uint8_t op;		/* enum effect_op */
 	uint8_t a, b, c;

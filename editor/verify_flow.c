@@ -11,7 +11,7 @@
  *   LOADED t  an entry of that same table, read through register `r`, which still has the base
  *   TARGET t  base plus entry, or the entry of an absolute table: may be jumped to, for the new
  *             entry leads where the old one leads (verify_table.c)
- *   UPPER     may differ but for its lowest 8 bits (sete %dl); those may be used
+ *   UPPER     may differ but for its lowest `bits`, 8 or 16 (sete %dl); those may be used
  *   DIRTY     may differ; must not be used any more
  * Images and original text of one function may take turns, so one base may be the old and another
  * the new one; within one register they cannot be mixed up, and LOADED and TARGET do not survive
@@ -41,6 +41,7 @@ enum { NGPR = 16, RAX = 0, RDX = 2 };
 struct value {
 	uint8_t kind;		/* enum value_kind */
 	uint8_t through;	/* LOADED: the register with the base */
+	uint8_t bits;		/* UPPER: how many are the same */
 	uint32_t table;		/* index in flow.table[] */
 };
 
@@ -103,17 +104,25 @@ static struct value lose(const struct flow *f, struct value x)
 
 static bool equal(struct value x, struct value y)
 {
-	return x.kind == y.kind && x.through == y.through && x.table == y.table;
+	return x.kind == y.kind && x.through == y.through && x.bits == y.bits &&
+	       x.table == y.table;
+}
+
+/* How many of the lowest bits are the same. */
+static uint8_t same_bits(const struct flow *f, struct value x)
+{
+	return !differs(f, x) ? 64 : x.kind == UPPER ? x.bits : 0;
 }
 
 /* What is known of a register that holds one or the other of two unequal values. */
 static struct value meet(const struct flow *f, struct value x, struct value y)
 {
-	bool dx = differs(f, x), dy = differs(f, y);
+	uint8_t a = same_bits(f, x), b = same_bits(f, y), least = a < b ? a : b;
 
-	if ((!dx || x.kind == UPPER) && (!dy || y.kind == UPPER))
-		return (struct value){ .kind = dx || dy ? UPPER : SAME };
-	return (struct value){ .kind = DIRTY };
+	if (least == 64)
+		return (struct value){ .kind = SAME };
+	return least ? (struct value){ .kind = UPPER, .bits = least } :
+		       (struct value){ .kind = DIRTY };
 }
 
 /* Joins `from` into `to`; true when `to` has changed. */
@@ -354,12 +363,31 @@ static int compute(struct flow *f, const struct effect *e, vaddr addr, const str
 	return 0;
 }
 
-/* A register of which a part was overwritten with what is the same in both runs. */
-static struct value overwrite(const struct flow *f, struct value x, bool low)
+/* A register of which a part, its lowest `bits` or (0) another one, was overwritten with what is the
+ * same in both runs. */
+static struct value overwrite(const struct flow *f, struct value x, uint8_t bits)
 {
-	if (!differs(f, x))
+	uint8_t known = same_bits(f, x);
+
+	if (known == 64)
 		return (struct value){ .kind = SAME };
-	return (struct value){ .kind = low || x.kind == UPPER ? UPPER : DIRTY };
+	if (known < bits)
+		known = bits;
+	return known ? (struct value){ .kind = UPPER, .bits = known } :
+		       (struct value){ .kind = DIRTY };
+}
+
+/* The instruction reads no bits of a register but those that are the same. */
+static bool reads_same(const struct flow *f, const struct effect *e, const struct regs *regs)
+{
+	for (int i = 0; i < NGPR; i++) {
+		uint8_t read = e->reads >> i & 1 ? 64 : e->word_reads >> i & 1 ? 16 :
+			       e->low_reads >> i & 1 ? 8 : 0;
+
+		if (read > same_bits(f, regs->r[i]))
+			return false;
+	}
+	return true;
 }
 
 static int apply(struct flow *f, const struct effect *e, vaddr addr, struct regs *regs)
@@ -367,11 +395,7 @@ static int apply(struct flow *f, const struct effect *e, vaddr addr, struct regs
 	struct value result;
 	uint16_t written = e->kills | e->clobbers;
 
-	for (int i = 0; i < NGPR; i++)
-		if (differs(f, regs->r[i]) &&
-		    ((e->reads >> i & 1) || ((e->low_reads >> i & 1) && regs->r[i].kind != UPPER)))
-			return misuse(f, addr);
-	if (e->flags_read & regs->flags)
+	if (!reads_same(f, e, regs) || (e->flags_read & regs->flags))
 		return misuse(f, addr);
 	if (compute(f, e, addr, regs, &result) < 0)
 		return -1;
@@ -379,7 +403,8 @@ static int apply(struct flow *f, const struct effect *e, vaddr addr, struct regs
 		if (e->kills >> i & 1)
 			regs->r[i] = (struct value){ .kind = SAME };
 		else if (e->clobbers >> i & 1)
-			regs->r[i] = overwrite(f, regs->r[i], e->low_kills >> i & 1);
+			regs->r[i] = overwrite(f, regs->r[i], e->word_kills >> i & 1 ? 16 :
+							e->low_kills >> i & 1 ? 8 : 0);
 		else if (regs->r[i].kind == LOADED && (written >> regs->r[i].through & 1))
 			regs->r[i] = lose(f, regs->r[i]);
 	}

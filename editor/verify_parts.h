@@ -170,6 +170,7 @@ struct vbases {			/* VEC: ascending */
 
 struct vslot {			/* filled by the dynamic linker with a function's address */
 	vaddr addr;
+	vaddr local;		/* the function, when it is one of the module; else 0 */
 	bool dead;		/* the function never returns */
 };
 
@@ -204,7 +205,7 @@ struct verify {
 	struct {			/* VEC: slots of the original's GOT, ascending */
 		struct vslot *v;
 		uint32_t n, cap;
-	} slots;
+	} slots, locals;		/* by symbol; by relative relocation, and constant then */
 	uint32_t *range_of;		/* [ocfi.nfde] verify_flow.c's; zero between its runs */
 	uint16_t *written;		/* [ocfi.nfde] verify_clobber.c's; NULL: nobody asked */
 

@@ -8,6 +8,8 @@
  * fixed point: whoever comes to a call of a function that is not known to return waits for it; once
  * a return is found there, everybody who waits goes on.  An indirect jump returns, and so does
  * what is not covered by an FDE; imported functions do unless their name says that they cannot.
+ * Calls through a slot that the loader fills with an address of the module, and then makes constant,
+ * are calls of that.
  * An instruction with a landing pad also leads there; an exception table of unknown form returns.
  * Functions are looked at when somebody asks, their callees with them, each instruction once.
  */
@@ -37,21 +39,35 @@ static bool never_returns_by_name(const char *name)
 		"exit", "_exit", "_Exit", "quick_exit", "abort", "__assert_fail", "__assert",
 		"__stack_chk_fail", "__fortify_fail", "__chk_fail", "longjmp", "_longjmp",
 		"siglongjmp", "__longjmp_chk", "err", "errx", "verr", "verrx", "pthread_exit",
-		"__libc_fatal", "__libc_start_main", "__cxa_throw", "__cxa_rethrow",
-		"_Unwind_Resume", "__cxa_bad_cast", "__cxa_bad_typeid", "__cxa_pure_virtual",
-		"__cxa_throw_bad_array_new_length", "__cxa_call_unexpected", "__cxa_call_terminate",
-		"_ZSt9terminatev", "_ZSt17__throw_bad_allocv", "_ZSt16__throw_bad_castv",
-		"_ZSt19__throw_logic_errorPKc", "_ZSt20__throw_length_errorPKc",
-		"_ZSt20__throw_out_of_rangePKc", "_ZSt24__throw_out_of_range_fmtPKcz",
-		"_ZSt24__throw_invalid_argumentPKc", "_ZSt21__throw_runtime_errorPKc",
-		"_ZSt20__throw_system_errori", "_ZSt25__throw_bad_function_callv",
-		"_ZSt28__throw_bad_array_new_lengthv", "_ZSt21__throw_bad_exceptionv",
+		"__libc_fatal", "__libc_start_main", "thrd_exit", "__assert_perror_fail",
+		"_Unwind_Resume", "__cxa_throw", "__cxa_rethrow", "__cxa_bad_cast",
+		"__cxa_bad_typeid", "__cxa_throw_bad_array_new_length", "__cxa_call_unexpected",
+		"__cxa_pure_virtual", "__cxa_deleted_virtual", "__cxa_call_terminate",
+		"_ZSt9terminatev",
+		"g_assertion_message", "g_assertion_message_expr", "g_abort",
 	};
 
+	/* std::__throw_bad_cast() and its kin: _ZSt, length, name */
+	if (strncmp(name, "_ZSt", 4) == 0 && strstr(name, "__throw_"))
+		return true;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(names[i], name) == 0)
 			return true;
 	return false;
+}
+
+/* The loader makes it constant before the program runs. */
+static bool is_relro(const struct verify *v, vaddr addr)
+{
+	const Elf64_Phdr *p = image_phdr(&v->orig, PT_GNU_RELRO);
+
+	return p && addr >= p->p_vaddr && addr - p->p_vaddr < p->p_memsz;
+}
+
+static void add_local(struct verify *v, vaddr addr, vaddr function)
+{
+	if (is_relro(v, addr) && image_is_exec(&v->orig, function))
+		vec_push(v->a, &v->locals, ((struct vslot){ .addr = addr, .local = function }));
 }
 
 static void collect_slots(struct verify *v, int64_t table, int64_t table_size)
@@ -68,7 +84,10 @@ static void collect_slots(struct verify *v, int64_t table, int64_t table_size)
 		struct vslot slot = { .addr = rd_u64(&r) };
 		uint64_t info = rd_u64(&r), type = ELF64_R_TYPE(info);
 
-		(void)rd_u64(&r);		/* addend: none of these has one that counts */
+		vaddr addend = rd_u64(&r);	/* counts for relative ones only */
+
+		if (type == R_X86_64_RELATIVE)
+			add_local(v, slot.addr, addend);
 		if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT &&
 		    type != R_X86_64_IRELATIVE)
 			continue;
@@ -95,6 +114,18 @@ void verify_collect_slots(struct verify *v)
 	collect_slots(v, DT_RELA, DT_RELASZ);
 	if (v->slots.n)
 		qsort(v->slots.v, v->slots.n, sizeof(*v->slots.v), slot_cmp);
+	if (v->locals.n)
+		qsort(v->locals.v, v->locals.n, sizeof(*v->locals.v), slot_cmp);
+}
+
+/* The function of the module that the slot has the address of; 0: none, or not known. */
+static vaddr local_of(const struct verify *v, vaddr addr)
+{
+	struct vslot key = { .addr = addr };
+	const struct vslot *s = addr && v->locals.n ?
+		bsearch(&key, v->locals.v, v->locals.n, sizeof(key), slot_cmp) : NULL;
+
+	return s ? s->local : 0;
 }
 
 /* The slot of the GOT at `addr`; NULL if it is none. */
@@ -238,7 +269,9 @@ static void step(struct returns *r, vaddr addr)
 		found(r, fde);
 		return;
 	case INSN_IJMP:
-		if (!insn.field || !is_dead_slot(r->v, target))
+		if (insn.field && local_of(r->v, target))
+			enter(r, fde, local_of(r->v, target), 0);
+		else if (!insn.field || !is_dead_slot(r->v, target))
 			found(r, fde);
 		return;
 	case INSN_TRAP:
@@ -251,6 +284,10 @@ static void step(struct returns *r, vaddr addr)
 	case INSN_ICALL:
 		if (insn.field && is_dead_slot(r->v, target))
 			return;
+		if (insn.field && local_of(r->v, target)) {
+			enter(r, fde, local_of(r->v, target), next);
+			return;
+		}
 		break;
 	case INSN_JMP: case INSN_JCC: case INSN_LOOP: case INSN_XBEGIN:
 		go(r, fde, target);
@@ -274,16 +311,18 @@ static struct returns *start(struct verify *v)
 
 bool verify_call_returns(struct verify *v, const struct effect *call)
 {
-	vaddr slot = call->kind == INSN_ICALL ? call->slot : slot_of_stub(v, call->target);
+	bool indirect = call->kind == INSN_ICALL;
+	vaddr target = indirect ? local_of(v, call->slot) : call->target;
+	vaddr slot = target ? slot_of_stub(v, target) : call->slot;
 
-	if (slot || call->kind == INSN_ICALL)
+	if (slot || !target)
 		return !is_dead_slot(v, slot);
-	uint32_t fde = vcfi_find(&v->ocfi, call->target);
+	uint32_t fde = vcfi_find(&v->ocfi, target);
 	if (fde == NO_FDE)
 		return true;
 	if (!v->returns)
 		v->returns = start(v);
-	visit(v->returns, call->target);
+	visit(v->returns, target);
 	while (v->returns->todo.n)
 		step(v->returns, v->returns->todo.v[--v->returns->todo.n]);
 	return v->returns->known[fde];
