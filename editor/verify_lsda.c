@@ -24,7 +24,7 @@
 #include "editor/verify_parts.h"
 
 enum {
-	OMIT = 0xff, ULEB = 0x01, SLEB = 0x09, ABSOLUTE = 0x00, FORMAT = 0x0f, BASE = 0x70,
+	OMIT = 0xff, ULEB = 0x01, UDATA4 = 0x03, ABSOLUTE = 0x00, FORMAT = 0x0f, BASE = 0x70,
 	PCREL = 0x10, INDIRECT = 0x80,
 };
 
@@ -43,12 +43,10 @@ static uint32_t value_size(uint8_t enc)
 	}
 }
 
-/* A number in the format of `enc`, LEB128 included. */
+/* A number in the format of `enc`. */
 static uint64_t read_value(struct rd *r, uint8_t enc)
 {
 	switch (enc & FORMAT) {
-	case ULEB: return rd_uleb(r);
-	case SLEB: return (uint64_t)rd_sleb(r);
 	case 0x02: return rd_u16(r);
 	case 0x0a: return (uint64_t)(int64_t)(int16_t)rd_u16(r);
 	case 0x03: return rd_u32(r);
@@ -100,6 +98,11 @@ struct sites {
 	VEC(struct vsite) all;
 };
 
+static uint64_t read_number(struct rd *r, uint8_t enc)
+{
+	return enc == ULEB ? rd_uleb(r) : rd_u32(r);
+}
+
 /* False when it is malformed or not sorted. */
 static bool read_sites(struct sites *s, struct bytes table, uint8_t enc, vaddr pads,
 		       const struct vfde *fde)
@@ -108,8 +111,8 @@ static bool read_sites(struct sites *s, struct bytes table, uint8_t enc, vaddr p
 	uint64_t at = 0;
 
 	while (rd_left(&r)) {
-		uint64_t start = read_value(&r, enc), len = read_value(&r, enc);
-		uint64_t pad = read_value(&r, enc), action = rd_uleb(&r);
+		uint64_t start = read_number(&r, enc), len = read_number(&r, enc);
+		uint64_t pad = read_number(&r, enc), action = rd_uleb(&r);
 
 		if (r.bad || start < at || len > fde->len || start > fde->len - len ||
 		    action > UINT32_MAX || s->v->lsda_budget == 0)
@@ -135,7 +138,7 @@ static bool read_lsda(struct sites *s, const struct image *img, const struct vfd
 	uint8_t enc = rd_u8(&r);
 
 	if (enc != OMIT) {
-		if ((enc & INDIRECT) || (enc & FORMAT) == ULEB || (enc & FORMAT) == SLEB)
+		if (enc & INDIRECT)
 			return false;
 		pads = read_address(img, &r, enc, l->addr + 1);
 	}
@@ -149,7 +152,7 @@ static bool read_lsda(struct sites *s, const struct image *img, const struct vfd
 	}
 	enc = rd_u8(&r);
 	uint64_t n = rd_uleb(&r);
-	if (r.bad || (enc & ~FORMAT))
+	if (r.bad || (enc != ULEB && enc != UDATA4))	/* what GCC and Clang use */
 		return false;
 	struct bytes table = { r.p, n };
 	if (!rd_skip(&r, n))

@@ -1,5 +1,5 @@
 #!/bin/bash
-# mutate.sh - damaged generations are refused: of gzip, of a library, and of a program made here
+# mutate.sh - damaged generations are refused: of gzip, of sort, and of programs made here
 #
 # tests/verify/mutate.c does the damage and prints what was tried, refused and accepted by kind.
 set -u
@@ -38,6 +38,67 @@ int main(int argc, char **argv)
 }
 C
 
+cat >"$work/throws.cc" <<'CC'
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+
+struct noisy {
+	const char *name;
+	~noisy() { std::printf("~%s\n", name); }
+};
+
+static void thrower(int kind)
+{
+	noisy n{"thrower"};
+
+	switch (kind) {
+	case 0: throw 7;
+	case 1: throw std::runtime_error("one");
+	case 2: throw std::string("two");
+	case 3: throw "three";
+	case 4: throw 4.0;
+	case 5: std::printf("five\n"); return;
+	}
+}
+
+static int limited(int kind) throw(int, std::runtime_error)
+{
+	noisy n{"limited"};
+
+	thrower(kind);
+	return kind;
+}
+
+static int catcher(int kind)
+{
+	try {
+		noisy n{"catcher"};
+		try {
+			return limited(kind);
+		} catch (int i) {
+			return i + (int)std::string("a string on the heap to destroy").size();
+		} catch (const std::runtime_error &e) {
+			std::puts(e.what());
+			throw;
+		}
+	} catch (const std::exception &e) {
+		return 100;
+	} catch (...) {
+		return 200;
+	}
+}
+
+int main(int argc, char **)
+{
+	int sum = 0;
+
+	for (int i = 0; i < 2; i++)
+		sum += catcher(i + 1 - argc);
+	return std::printf("%d\n", sum) < 0;
+}
+CC
+
 damage() {		# NAME FILE SEED
 	"$edit" optimize "$2" -o "$work/gen" --all --shuffle="$3" --generation=1 &&
 		"$mutate" "$2" "$work/gen" "$per_kind" "$3" >"$work/out" || return 1
@@ -58,5 +119,12 @@ if ${CC:-cc} -O2 -fno-inline -o "$work/made" "$work/made.c"; then
 	try "a small program" "$work/made" 3
 	${CC:-cc} -O2 -fno-inline -no-pie -fno-pie -o "$work/fixed" "$work/made.c"
 	try "a small program at a fixed address" "$work/fixed" 4
+fi
+if ${CXX:-c++} -std=c++14 -w -O2 -fno-inline -o "$work/throws" "$work/throws.cc" 2>/dev/null; then
+	try "a program that throws" "$work/throws" 5
+	${CXX:-c++} -std=c++14 -w -O2 -fno-inline -no-pie -fno-pie -o "$work/fixed" "$work/throws.cc"
+	try "one at a fixed address" "$work/fixed" 6
+else
+	skip "a program that throws" "no C++ compiler"
 fi
 done_testing

@@ -5,29 +5,16 @@
  * The generation must be accepted as it is, and refused with each damage.  A damaged one that is
  * accepted must be shown to be harmless here, by other means than the Verifier's: the byte is
  * loaded nowhere, or is padding of new text, or a label that nothing is done with, or the unwind
- * tables give the same row at every instruction (by postmorph/cfi.h), or the block map takes every
- * instruction back to the same original.  Anything else fails the test.
+ * tables give the same row at every instruction (by postmorph/cfi.h), exceptions go the same ways
+ * (postmorph/lsda.h), or the block map takes every instruction back to the same original.
+ * Anything else fails the test.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "editor/editor.h"
-#include "lib/arena.h"
-#include "lib/err.h"
 #include "lib/io.h"
-#include "postmorph/cfi.h"
-
-struct target {
-	struct bytes original, pristine;
-	uint8_t *gen;			/* the generation, damaged and mended again */
-	struct image img;		/* of the pristine generation */
-	struct blockmap map;
-	struct cfi cfi;
-	const Elf64_Shdr *map_section, *frame, *hdr;
-	uint64_t map_section_header;	/* file offset of the section header of .morph.map */
-	uint64_t seed;
-};
+#include "tests/verify/harmless.h"
 
 struct kind {
 	const char *name;
@@ -45,11 +32,6 @@ static uint64_t below(struct target *t, uint64_t n)
 static void flip(struct target *t, uint64_t off)
 {
 	t->gen[off] ^= (uint8_t)(1u << below(t, 8));
-}
-
-static uint64_t offset_of(const struct target *t, new_vaddr addr)
-{
-	return (uint64_t)(image_rest(&t->img, addr).p - t->pristine.p);
 }
 
 /* A random instruction of a random image: its file offset. */
@@ -130,6 +112,57 @@ static bool damage_unwind(struct target *t)
 	flip(t, t->frame->sh_offset + below(t, t->frame->sh_size));
 	return true;
 }
+
+static bool damage_exceptions(struct target *t)
+{
+	uint64_t from, to;
+
+	for (int tries = 0; tries < 10000; tries++) {
+		if (!exception_bytes(t, (uint32_t)below(t, t->cfi.nfde), &from, &to))
+			continue;
+		flip(t, from + below(t, to - from));
+		return true;
+	}
+	return false;
+}
+
+static bool damage_section(struct target *t, const char *name)
+{
+	const struct section *s = image_section(&t->img, name);
+
+	if (!s || s->h.sh_size == 0)
+		return false;
+	flip(t, s->h.sh_offset + below(t, s->h.sh_size));
+	return true;
+}
+
+static bool is_entry(const struct target *t, uint32_t orig)
+{
+	for (uint32_t i = 0; i < t->map.nentry; i++)
+		if (t->map.entry[i] == orig)
+			return true;
+	return false;
+}
+
+/* An address that is kept as data leads to an image, but not to that of a function. */
+static bool damage_pointer(struct target *t)
+{
+	const struct section *s = image_section(&t->img, ".rela.dyn");
+	const struct blockmap_block *b;
+
+	do
+		b = &t->map.block[below(t, t->map.nblock)];
+	while (is_entry(t, b->orig) || is_entry(t, b->orig + 4));
+	new_vaddr to = t->map.gen_base + b->gen;
+	if (!s || s->h.sh_size < sizeof(Elf64_Rela))
+		return false;
+	memcpy(t->gen + s->h.sh_offset + below(t, s->h.sh_size / sizeof(Elf64_Rela)) *
+	       sizeof(Elf64_Rela) + offsetof(Elf64_Rela, r_addend), &to, sizeof(to));
+	return true;
+}
+
+static bool damage_relocation(struct target *t) { return damage_section(t, ".rela.dyn"); }
+static bool damage_symbol(struct target *t) { return damage_section(t, ".dynsym"); }
 
 static bool damage_search_table(struct target *t)
 {
@@ -295,6 +328,10 @@ static const struct kind kinds[] = {
 	{ "jump table entry", damage_table },
 	{ "unwind table", damage_unwind },
 	{ "unwind search table", damage_search_table },
+	{ "exception table", damage_exceptions },
+	{ "relocation", damage_relocation },
+	{ "relocated pointer", damage_pointer },
+	{ "dynamic symbol", damage_symbol },
 	{ "block map", damage_map },
 	{ "missing block", damage_missing_block },
 	{ "missing entry", damage_missing_entry },
@@ -308,234 +345,6 @@ static const struct kind kinds[] = {
 	{ "padding of new text", damage_padding },
 	{ "any byte", damage_anything },
 };
-
-static bool is_loaded(const struct target *t, uint64_t off)
-{
-	for (uint32_t i = 0; i < t->img.nph; i++) {
-		const Elf64_Phdr *p = &t->img.ph[i];
-
-		if (p->p_type == PT_LOAD && off >= p->p_offset && off - p->p_offset < p->p_filesz)
-			return true;
-	}
-	return false;
-}
-
-/* Calls `same` for every instruction of every image with its address; false when one said so. */
-static bool every_insn(const struct target *t, const void *ctx,
-		       bool (*same)(const struct target *, const void *, new_vaddr, uint32_t))
-{
-	for (uint32_t i = 0; i < t->map.nblock; i++) {
-		const struct blockmap_block *b = &t->map.block[i];
-		new_vaddr addr = t->map.gen_base + b->gen;
-		struct bytes code = image_at(&t->img, addr, b->gen_size);
-		struct insn insn;
-		vaddr target;
-
-		for (uint64_t off = 0; off < code.n; off += insn.len)
-			if (!insn_decode(bytes_at(code, off, code.n - off), addr + off, &insn,
-					 &target) || !same(t, ctx, addr + off, insn.len))
-				return false;
-	}
-	return true;
-}
-
-static bool same_bytes(struct bytes x, struct bytes y)
-{
-	return x.n == y.n && (x.n == 0 || memcmp(x.p, y.p, x.n) == 0);
-}
-
-static bool same_state(const struct cfi_state *x, const struct cfi_state *y)
-{
-	if (x->cfa_is_expr != y->cfa_is_expr || x->args_size != y->args_size)
-		return false;
-	if (x->cfa_is_expr ? !same_bytes(x->cfa_expr, y->cfa_expr) :
-	    x->cfa_reg != y->cfa_reg || x->cfa_off != y->cfa_off)
-		return false;
-	for (int i = 0; i < CFI_NREG; i++)
-		if (x->reg[i].kind != y->reg[i].kind || x->reg[i].off != y->reg[i].off ||
-		    !same_bytes(x->reg[i].expr, y->reg[i].expr))
-			return false;
-	return true;
-}
-
-static bool same_rows(const struct target *t, const void *ctx, new_vaddr addr, uint32_t len)
-{
-	const struct cfi *now = ctx;
-
-	for (uint32_t k = 0; k < len; k++) {
-		uint32_t x = cfi_find(&t->cfi, addr + k), y = cfi_find(now, addr + k);
-
-		if (x == UINT32_MAX || y == UINT32_MAX ||
-		    t->cfi.cie[t->cfi.fde[x].cie].personality !=
-		    now->cie[now->fde[y].cie].personality || t->cfi.fde[x].lsda != now->fde[y].lsda ||
-		    !same_state(&t->cfi.state[cfi_state_at(&t->cfi, x, addr + k)],
-				&now->state[cfi_state_at(now, y, addr + k)]))
-			return false;
-	}
-	return true;
-}
-
-/* The unwind tables say the same: at every image, and the same FDEs of the same ranges. */
-static bool unwinds_alike(const struct target *t, struct bytes gen, struct arena *a)
-{
-	struct image img;
-	struct cfi now;
-	struct err err;
-
-	if (image_parse(gen, a, &img, &err) < 0 || cfi_parse(&img, a, &now, &err) < 0 ||
-	    now.nfde != t->cfi.nfde)
-		return false;
-	for (uint32_t i = 0; i < now.nfde; i++) {
-		const struct fde *x = &t->cfi.fde[i], *y = &now.fde[i];
-
-		if (x->addr != y->addr || x->lsda != y->lsda)
-			return false;
-		if (x->addr >= t->map.gen_base)		/* what else than images it covers is padding */
-			continue;
-		if (x->len != y->len)
-			return false;
-		for (uint64_t k = 0; k < x->len; k++)
-			if (!same_state(&t->cfi.state[cfi_state_at(&t->cfi, i, x->addr + k)],
-					&now.state[cfi_state_at(&now, i, x->addr + k)]))
-				return false;
-	}
-	return every_insn(t, &now, same_rows);
-}
-
-static bool same_place(const struct target *t, const void *ctx, new_vaddr addr, uint32_t len)
-{
-	const struct blockmap *now = ctx;
-	const struct blockmap_block *x = blockmap_find_gen(&t->map, addr);
-	const struct blockmap_block *y = blockmap_find_gen(now, addr);
-
-	(void)len;
-	return x && y && t->map.orig_base + x->orig == now->orig_base + y->orig &&
-	       t->map.gen_base + x->gen == now->gen_base + y->gen;
-}
-
-/* The map takes every instruction back to the same block, whatever it says about the rest. */
-static bool maps_alike(const struct target *t, struct bytes gen)
-{
-	struct blockmap now;
-	struct err err;
-	uint64_t size;
-
-	memcpy(&size, gen.p + t->map_section_header + offsetof(Elf64_Shdr, sh_size), 8);
-	if (blockmap_read(bytes_at(gen, t->map_section->sh_offset, size), &now, &err) < 0)
-		return false;
-	bool same = now.nentry == t->map.nentry && every_insn(t, &now, same_place);
-	blockmap_free(&now);
-	return same;
-}
-
-static bool in_section(const Elf64_Shdr *h, uint64_t off)
-{
-	return off >= h->sh_offset && off - h->sh_offset < h->sh_size;
-}
-
-/* From one of two addresses of the original NOPs and direct jumps lead to the other. */
-static bool leads_to(struct bytes original, vaddr from, vaddr to)
-{
-	struct arena *a = arena_new();
-	struct image img;
-	struct insn insn;
-	vaddr target;
-	bool ok = image_parse(original, a, &img, NULL) == 0;
-
-	for (int i = 0; ok && from != to && i < 100; i++) {
-		struct bytes code = image_rest(&img, from);
-
-		ok = code.p && insn_decode(code, from, &insn, &target) &&
-		     (insn.kind == INSN_NOP || insn.kind == INSN_JMP);
-		from = insn.kind == INSN_JMP ? target : from + insn.len;
-	}
-	arena_free(a);
-	return ok && from == to;
-}
-
-/* The damaged byte is in the field of a jump that leads to the same place of the original, a few
- * NOPs earlier or later. */
-static bool jumps_alike(const struct target *t, uint64_t off, struct bytes gen)
-{
-	for (uint32_t i = 0; i < t->map.nblock; i++) {
-		const struct blockmap_block *b = &t->map.block[i];
-		new_vaddr addr = t->map.gen_base + b->gen;
-		struct bytes code = image_at(&t->img, addr, b->gen_size);
-		uint64_t start = offset_of(t, addr);
-		struct insn insn;
-		vaddr before;
-
-		if (off < start || off - start >= b->gen_size)
-			continue;
-		for (uint64_t k = 0; k < code.n; k += insn.len) {
-			if (!insn_decode(bytes_at(code, k, code.n - k), addr + k, &insn, &before))
-				return false;
-			if (off - start >= k + insn.len)
-				continue;
-			if (!insn.field || insn.kind == INSN_CALL || insn.kind == INSN_PLAIN)
-				return false;
-			vaddr now = insn_target(&insn, gen.p + start + k, addr + k);
-			return leads_to(t->original, before, now) ||
-			       leads_to(t->original, now, before);
-		}
-	}
-	return false;
-}
-
-/* Why the one damaged byte at `off` can do no harm; NULL when that cannot be shown. */
-static const char *harmless_byte(const struct target *t, uint64_t off, struct bytes gen,
-				 struct arena *a)
-{
-	const Elf64_Phdr *p;
-	uint64_t sections = t->img.eh.e_shoff;
-
-	if (in_section(t->map_section, off))
-		return maps_alike(t, gen) ? "the map says the same" : NULL;
-	if (in_section(t->frame, off))
-		return unwinds_alike(t, gen, a) ? "the unwind rows are the same" : NULL;
-	if (off >= sections && off - sections < t->img.nsh * sizeof(Elf64_Shdr))
-		return is_loaded(t, off) ? NULL : "a section header, which nothing loads";
-	if (!is_loaded(t, off))
-		return "loaded nowhere";
-	if (jumps_alike(t, off, gen))
-		return "NOPs lead from one target to the other";
-	for (p = t->img.ph; p < t->img.ph + t->img.nph; p++) {
-		uint64_t at = off - p->p_offset;
-
-		if (p->p_type == PT_LOAD && (p->p_flags & PF_X) && at < p->p_filesz &&
-		    p->p_vaddr >= t->map.gen_base - p->p_filesz && p->p_vaddr <= t->map.gen_base &&
-		    !blockmap_find_gen(&t->map, p->p_vaddr + at))
-			return "padding of new text, which nothing reaches";
-		if (p->p_type == PT_LOAD && !(p->p_flags & PF_X) && at < p->p_filesz &&
-		    p->p_vaddr > t->map.orig_base && !image_section_at(&t->img, p->p_vaddr + at))
-			return "a gap between new sections";
-	}
-	if (off < sizeof(Elf64_Ehdr))
-		return off >= offsetof(Elf64_Ehdr, e_shoff) && off < offsetof(Elf64_Ehdr, e_shoff) + 8 ?
-		       "where section headers are, which nothing loads" : NULL;
-	for (uint32_t i = 0; i < t->img.nph; i++)
-		if (off - (t->img.eh.e_phoff + i * sizeof(Elf64_Phdr) +
-			   offsetof(Elf64_Phdr, p_align)) < 8 && t->img.ph[i].p_type == PT_LOAD)
-			return "a larger alignment that the addresses have, too";
-	return NULL;
-}
-
-static const char *harmless(const struct target *t, struct bytes gen, struct arena *a)
-{
-	const char *why = NULL;
-	bool map_only = true;
-
-	for (uint64_t i = 0; i < gen.n; i++) {
-		if (gen.p[i] == t->pristine.p[i])
-			continue;
-		map_only &= in_section(t->map_section, i) ||
-			    i - t->map_section_header < sizeof(Elf64_Shdr);
-		why = harmless_byte(t, i, gen, a);
-		if (!why && !map_only)
-			return NULL;
-	}
-	return map_only && maps_alike(t, gen) ? "the map says the same" : why;
-}
 
 static uint64_t first_difference(const struct target *t)
 {
