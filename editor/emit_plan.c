@@ -58,9 +58,12 @@ static bool ends_in_branch(const struct fn *fn, const struct block *b)
 }
 
 /* Leading instructions that the image keeps: without the branch at the end, or without NOPs at the
- * end.  A NOP right behind a call stays: it may mean something to who reads return addresses. */
-static uint32_t count_kept(const struct fn *fn, const struct block *b)
+ * end.  A NOP right behind a call stays: it may mean something to who reads return addresses; so
+ * does one behind int3, where handlers of traps look for what the trap means. */
+static uint32_t count_kept(const struct prog *prog, const struct fn *fn, const struct block *b)
 {
+	static const uint8_t INT3 = 0xcc;
+
 	const struct insn *insn = &fn->insn[b->insn];
 	uint32_t n = b->ninsn;
 
@@ -68,15 +71,16 @@ static uint32_t count_kept(const struct fn *fn, const struct block *b)
 		return n - 1;
 	while (n > 0 && insn[n - 1].kind == INSN_NOP)
 		n--;
-	if (n > 0 && n < b->ninsn && (insn[n - 1].kind == INSN_CALL || insn[n - 1].kind == INSN_ICALL))
+	if (n > 0 && n < b->ninsn && (insn[n - 1].kind == INSN_CALL || insn[n - 1].kind == INSN_ICALL ||
+				      *prog_insn_bytes(prog, &insn[n - 1]) == INT3))
 		n++;
 	return n;
 }
 
 /* Nothing of it is left and control runs on inside the function. */
-static bool is_empty(const struct fn *fn, const struct block *b)
+static bool is_empty(const struct prog *prog, const struct fn *fn, const struct block *b)
 {
-	return !b->padding && b->fall != NO_BLOCK && count_kept(fn, b) == 0 &&
+	return !b->padding && b->fall != NO_BLOCK && count_kept(prog, fn, b) == 0 &&
 	       !ends_in_branch(fn, b);
 }
 
@@ -95,7 +99,7 @@ static void add_places(struct emit_plan *plan, uint32_t f, enum heat heat)
 	for (uint32_t i = 0; i < fn->nblock; i++) {
 		const struct block *b = &fn->block[fn->order[i]];
 
-		if (heat_of(b) != heat || b->padding || is_empty(fn, b))
+		if (heat_of(b) != heat || b->padding || is_empty(plan->prog, fn, b))
 			continue;
 		plan->place_of[f][fn->order[i]] = plan->nplace;
 		plan->place[plan->nplace++] = (struct emit_place){
@@ -112,7 +116,7 @@ static int resolve_empty(struct emit_plan *plan, uint32_t f, struct err *err)
 	const struct fn *fn = &plan->prog->fn[f];
 
 	for (uint32_t i = fn->nblock; i-- > 0; ) {
-		if (!is_empty(fn, &fn->block[i]))
+		if (!is_empty(plan->prog, fn, &fn->block[i]))
 			continue;
 		uint32_t to = fn->block[i].fall;
 
@@ -157,7 +161,7 @@ static int decide_end(struct emit_plan *plan, uint32_t i, uint32_t next)
 	const struct block *b = &fn->block[p->block];
 	struct emit_dest taken, fall;
 
-	p->nkept = count_kept(fn, b);
+	p->nkept = count_kept(plan->prog, fn, b);
 	p->branched = ends_in_branch(fn, b);
 	if (p->branched) {
 		if (find_dest(plan, p->fn, b->taken, b->taken_out, &taken) < 0)

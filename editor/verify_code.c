@@ -323,17 +323,10 @@ static int match_short_reach(struct match *m)
 	return match_stub(m, to, fall, last);
 }
 
-/* int3 is a trap, not a fault: whoever handles it goes on behind it. */
-static bool goes_on(const struct match *m, const uint8_t *bytes)
-{
-	return m->insn.kind == INSN_TRAP && (*bytes == 0xcc || *bytes == 0xf1);
-}
-
 /* The last transfer of a block.  Behind it the original may have NOPs that nothing reaches. */
 static int match_end(struct match *m)
 {
 	vaddr last = m->o.addr;
-	const uint8_t *bytes = m->bytes;
 
 	switch (m->insn.kind) {
 	case INSN_JMP:
@@ -345,8 +338,6 @@ static int match_end(struct match *m)
 	}
 	if (match_plain(m) < 0)
 		return -1;
-	if (goes_on(m, bytes))
-		return match_way(m, m->o.addr, last, true);
 	if (m->g.code.n)
 		return doubt(m, "the image goes on where its original has ended");
 	return 0;
@@ -382,7 +373,7 @@ static int rest_is_padding(struct match *m)
 static int match_block(struct match *m)
 {
 	vaddr last = m->o.addr;
-	bool last_is_call = false;
+	bool last_is_call = false, last_is_int3 = false;
 
 	while (m->o.code.n) {
 		if (decode_next(m) < 0)
@@ -397,8 +388,12 @@ static int match_block(struct match *m)
 			m->o = behind;
 			return rest_is_padding(m);
 		}
-		if (m->insn.kind == INSN_NOP && (m->g.code.n < m->insn.len || !same_but(m, 0, 0)))
+		if (m->insn.kind == INSN_NOP && (m->g.code.n < m->insn.len || !same_but(m, 0, 0))) {
+			if (last_is_int3)	/* handlers of traps read it */
+				return doubt(m, "the NOP behind an int3 is missing");
 			break;
+		}
+		last_is_int3 = *m->bytes == 0xcc;
 		last = m->o.addr;
 		last_is_call = m->insn.kind == INSN_CALL || m->insn.kind == INSN_ICALL;
 		if (match_plain(m) < 0)

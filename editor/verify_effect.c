@@ -281,7 +281,6 @@ bool effect_decode(struct bytes code, vaddr addr, struct effect *out)
 		return true;
 	for (int i = 0; i < f.in.operand_count; i++)
 		add_operand(&e, &f.op[i]);
-	e.is_int3 = insn.kind == INSN_TRAP && insn.len == 1 && (*code.p == 0xcc || *code.p == 0xf1);
 	if (f.in.cpu_flags) {
 		const ZydisAccessedFlags *af = f.in.cpu_flags;
 

@@ -33,7 +33,6 @@ struct effect {
 	uint8_t op;		/* enum effect_op */
 	uint8_t a, b, c;
 	uint8_t kind, len;	/* as in struct insn */
-	bool is_int3;		/* a trap that goes on behind itself */
 	vaddr target;		/* of a direct branch */
 	vaddr value;
 	vaddr slot;		/* of an indirect call or jump through (slot)(%rip), else 0 */

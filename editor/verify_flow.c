@@ -470,10 +470,7 @@ static int step(struct flow *f, struct place p)
 	case INSN_IJMP:
 		return jump(f, e, addr, &regs);
 	case INSN_RET:
-		return 0;
 	case INSN_TRAP:
-		if (e->is_int3)
-			arrive(f, next, &regs);
 		return 0;
 	case INSN_CALL: case INSN_ICALL:
 		if (!verify_call_returns(f->v, e))

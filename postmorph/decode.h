@@ -17,7 +17,8 @@ enum insn_kind {
 	INSN_LOOP,		/* loop, loope, loopne, jrcxz, jecxz: rel8 only */
 	INSN_IJMP,		/* jmp r/m */
 	INSN_RET,		/* ret, iret, sysret */
-	INSN_TRAP,		/* hlt, ud0, ud1, ud2, int3: does not go on to the next instruction */
+	INSN_TRAP,		/* hlt, ud0, ud1, ud2: does not go on to the next instruction.  int3 is
+				 * PLAIN: a handler returns behind it, and may read what stands there */
 	INSN_XBEGIN,		/* xbegin rel: the abort handler is a branch target */
 };
 

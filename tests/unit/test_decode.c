@@ -35,7 +35,7 @@ static const struct row {
 	{ "iretq", { 0x48, 0xcf }, 2, INSN_RET, 0, 0, 0 },
 	{ "hlt", { 0xf4 }, 1, INSN_TRAP, 0, 0, 0 },
 	{ "ud2", { 0x0f, 0x0b }, 2, INSN_TRAP, 0, 0, 0 },
-	{ "int3", { 0xcc }, 1, INSN_TRAP, 0, 0, 0 },
+	{ "int3: a handler goes on behind it", { 0xcc }, 1, INSN_PLAIN, 0, 0, 0 },
 	{ "int $0x80", { 0xcd, 0x80 }, 2, INSN_PLAIN, 0, 0, 0 },
 	{ "syscall", { 0x0f, 0x05 }, 2, INSN_PLAIN, 0, 0, 0 },
 	{ "call", { 0xe8, 0x10, 0, 0, 0 }, 5, INSN_CALL, 1, 4, AT + 5 + 0x10 },
