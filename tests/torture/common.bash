@@ -1,15 +1,15 @@
 # common.bash - sourced by the torture run's scripts: where things are, and the progress bar
-export B STATE=$B/torture LIMITED=$B/tests/torture/limited
+export B STATE=$B/torture
 export TORTURE_TMP=${TORTURE_TMP:-$STATE/tmp}
 
 # The run works with a copy of the Editor: hours later its results are still those of one build.
 if [ -z "${EDIT:-}" ]; then
 	[ -x "$B/morph-edit" ] || { echo "$B/morph-edit is not built"; exit 1; }
 	mkdir -p "$STATE" || exit 1
-	export EDITOR EDIT
+	export EDITOR EDIT LIMITED
 	EDITOR=$(sha256sum "$B/morph-edit" | cut -c 1-12)
-	EDIT=$STATE/morph-edit-$EDITOR
-	[ -x "$EDIT" ] || cp "$B/morph-edit" "$EDIT" || exit 1
+	EDIT=$STATE/morph-edit-$EDITOR LIMITED=$STATE/limited-$EDITOR
+	[ -x "$EDIT" ] || { cp "$B/tests/torture/limited" "$LIMITED" && cp "$B/morph-edit" "$EDIT"; } || exit 1
 fi
 
 # A bar on a terminal, else a line a minute: how many of TOTAL new files FOLDER has got.
