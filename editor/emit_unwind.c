@@ -1,10 +1,11 @@
 /* emit_unwind.c - the unwind rows of new text
  *
  * Every copied instruction has the rule set that the original has at it.  A synthetic jmp runs when
- * the block is through, so it has the one that the original has behind the block's last byte, be
- * it in another FDE; where that is none, or behind a call at a range's end (which as a rule does
- * not come back), the one at the last instruction.  NOPs in front of an aligned place
- * likewise; behind a branch, which leaves the frame as it is, they have the branch's.
+ * the block is through, so it has the one that the original has at the first NOP that was left out,
+ * or else behind the block's last byte, be it in another FDE; where that is none, or behind a call at
+ * a range's end (which as a rule does not come back), the one at the last instruction.  NOPs in front
+ * of an aligned place likewise; behind a branch, which leaves the frame as it is, they have the
+ * branch's.
  *
  * A piece is one FDE: adjacent places of a function's part whose blocks share a CIE and an exception
  * table or have none (an entry range and its fragment may have different ones).
@@ -69,14 +70,16 @@ static bool goes_on(const struct fill *f, uint32_t fde)
 	       (last == fde || (all[last].lsda == 0 && all[fde].lsda == 0));
 }
 
-/* The state at a synthetic jmp behind block `b`. */
+/* The state at a synthetic jmp behind block `b`, of which `nkept` instructions were copied. */
 static uint32_t state_behind(struct fill *f, const struct fde *fde, const struct fn *fn,
-			     const struct block *b)
+			     const struct block *b, uint32_t nkept)
 {
 	const struct prog *prog = f->plan->prog;
 	const struct insn *last = &fn->insn[b->insn + b->ninsn - 1];
 	vaddr end = b->addr + b->size;
 
+	if (last->kind == INSN_NOP && nkept < b->ninsn)
+		end = prog_insn_addr(prog, &fn->insn[b->insn + nkept]);
 	if (end - fde->addr < fde->len)
 		return state_at(f, fde, end);
 	uint32_t next = cfi_find(&prog->cfi, end);
@@ -110,7 +113,7 @@ static void add_place(struct fill *f, uint32_t index, const struct fde *fde)
 		uint64_t jump_size = relax_size(jump) - jump->size;
 
 		add_row(f, emit_place_addr(plan, index) + emit_place_size(plan, index) - jump_size,
-			state_behind(f, fde, fn, b));
+			state_behind(f, fde, fn, b, p->nkept));
 	}
 	if (emit_place_fill(plan, index)) {
 		bool branch = last->kind == INSN_JMP || last->kind == INSN_JCC ||
@@ -118,7 +121,7 @@ static void add_place(struct fill *f, uint32_t index, const struct fde *fde)
 
 		add_row(f, emit_place_addr(plan, index) + emit_place_code(plan, index),
 			branch ? state_at(f, fde, prog_insn_addr(plan->prog, last)) :
-				 state_behind(f, fde, fn, b));
+				 state_behind(f, fde, fn, b, p->nkept));
 	}
 	f->piece.v[f->piece.n - 1].len = emit_place_addr(plan, index) +
 					 emit_place_size(plan, index) -

@@ -185,6 +185,27 @@ L_dispatches:
 table:	.long	1b - table, 2b - table, 3b - table, 4b - table
 	.text
 
+begin row_changes_behind_nops		# which are left out
+	frame
+	mov	$3, %ebx
+	nopw	0(%rax,%rax,1)
+	.cfi_escape 0x2e, 16		# GNU_args_size
+1:	call	leaf
+	dec	%ebx
+	jne	1b
+	.cfi_escape 0x2e, 0
+	return
+end row_changes_behind_nops
+
+begin goes_on_behind_a_breakpoint
+	frame
+	test	%edi, %edi
+	jne	1f
+	int3
+	mov	$2, %eax
+1:	return
+end goes_on_behind_a_breakpoint
+
 begin gives_up
 L_gives_up:
 1:	ud2
