@@ -6,7 +6,7 @@
  *          Where the program headers for them find room is elfout_room.c's matter.
  *
  * FILE     original | pad | new text | pad | sections that gave way, tables, .eh_frame_hdr,
- *          .eh_frame | .morph.map | .shstrtab | section headers
+ *          .eh_frame | .morph.map | .symtab, .strtab | .shstrtab | section headers
  *
  * INVARIANTS
  *   I1  PT_LOADs ascend by address, PT_PHDR and PT_INTERP come before them, as they did before;
@@ -278,6 +278,7 @@ static void write_sections(struct write *w, Elf64_Ehdr *eh)
 
 	for (uint32_t i = 0; i < img->nsh; i++)
 		add_header(&h, old_name(img->sh[i].name), elfout_old_section(w->eo, &w->ro, i));
+	elfout_add_symbols(w->eo, w->parts, &w->ro, (Elf64_Shdr *)(void *)h.table.p, w->out);
 	add_new_sections(w, &h);
 	if (!in_place) {
 		strndx = (uint32_t)(h.table.n / sizeof(Elf64_Shdr));

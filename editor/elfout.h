@@ -1,6 +1,7 @@
 /* elfout.h - the file of a generation: the original, two new segments, new headers
  *
- * elfout.c plans and writes it; elfout_room.c finds room for the longer program header table.
+ * elfout.c plans and writes it; elfout_room.c finds room for the longer program header table,
+ * elfout_symbols.c names new text.
  */
 #ifndef EDITOR_ELFOUT_H
 #define EDITOR_ELFOUT_H
@@ -43,6 +44,13 @@ struct elfout_patch {			/* bytes of the original that change */
 	uint8_t byte[18];
 };
 
+struct elfout_symbol {			/* a name for a part of a moved function */
+	const char *name;
+	new_vaddr addr;
+	uint64_t size;
+	bool hot;
+};
+
 struct elfout_parts {
 	struct bytes text;		/* hot, then fluff */
 	uint64_t hot_size;
@@ -52,10 +60,14 @@ struct elfout_parts {
 	new_vaddr tables_addr, hdr_addr, frame_addr;	/* as elfout_place() said */
 	const struct elfout_patch *patch;
 	uint32_t npatch;
+	const struct elfout_symbol *symbol;	/* for .symtab, where there is one */
+	uint32_t nsymbol;
 };
 
 /* Chooses the layout and where new text goes.  ERR_REFUSED when the file gives no way. */
 int elfout_plan(const struct prog *prog, struct elfout *eo, struct err *err);
+/* The generation can have symbols for its text (elfout_symbols.c). */
+bool elfout_has_symbols(const struct elfout *eo);
 /* Index of the section that new text of that kind is in. */
 uint16_t elfout_text_section(const struct elfout *eo, uint64_t hot_size, bool hot);
 /* Fills the addresses of the read-only parts from the sizes of text and the parts before them. */
@@ -74,5 +86,9 @@ Elf64_Shdr elfout_old_section(const struct elfout *eo, const Elf64_Phdr *ro, uin
 void elfout_move_front(const struct elfout *eo, const Elf64_Phdr *ro, struct wr *out);
 /* The original's header as the generation has it, if it names something that moved. */
 Elf64_Phdr elfout_old_phdr(const struct elfout *eo, Elf64_Phdr ph);
+
+/* elfout_symbols.c: appends the longer tables and sets their two headers in header[nsh]. */
+void elfout_add_symbols(const struct elfout *eo, const struct elfout_parts *parts,
+			const Elf64_Phdr *ro, Elf64_Shdr *header, struct wr *out);
 
 #endif

@@ -5,6 +5,7 @@
  *   emit_plan_fill      what goes where and how each block ends; sizes of everything
  *   elfout_plan/place   addresses of new text, tables, unwind sections
  *   emit_*_write        bytes
+ *   fill_symbols        names for new text, where the original has names
  *   fill_map            the block map
  *   elfout_write        the file
  *
@@ -163,6 +164,29 @@ static void write_map(struct job *j, uint32_t generation)
 	arena_free(a);
 }
 
+/* Parts of functions that have a name: runs of places that begin with starts_piece. */
+static void fill_symbols(struct job *j)
+{
+	const struct emit_plan *plan = &j->plan;
+	VEC(struct elfout_symbol) symbol = { 0 };
+
+	if (!elfout_has_symbols(&j->eo))
+		return;
+	for (uint32_t i = 0, n; i < plan->nplace; i = n) {
+		const struct fn *fn = &j->prog->fn[plan->place[i].fn];
+		struct elfout_symbol s = { .name = fn->name, .addr = emit_place_addr(plan, i),
+					   .hot = plan->place[i].hot };
+
+		for (n = i + 1; n < plan->nplace && !plan->place[n].starts_piece; )
+			n++;
+		s.size = emit_place_addr(plan, n - 1) + emit_place_size(plan, n - 1) - s.addr;
+		if (s.name && s.size > 0)
+			vec_push(j->prog->arena, &symbol, s);
+	}
+	j->parts.symbol = symbol.v;
+	j->parts.nsymbol = symbol.n;
+}
+
 static int write_file(struct job *j, struct wr *out)
 {
 	j->parts.text = wr_bytes(&j->text);
@@ -208,6 +232,7 @@ int emit_generation(struct prog *prog, uint32_t generation, struct wr *out, stru
 	j.plan.text_addr = j.eo.text_addr;
 	if (write_code(&j) < 0)
 		goto out;
+	fill_symbols(&j);
 	write_map(&j, generation);
 	if (write_file(&j, &file) < 0)
 		goto out;

@@ -10,8 +10,8 @@ MIN_MOVED=70			# of few functions some are shorter than an entry jump
 tools=(strip 'strip --strip-debug' objcopy eu-strip
 	'patchelf --set-rpath /nowhere/that/is/long/enough/to/need/room' 'patchelf --add-needed libm.so.6')
 
-build_id() {		# FILE
-	readelf -n "$1" 2>/dev/null | awk '/Build ID/ { print $3 }'
+notes() {		# FILE: build-id, ABI, properties such as IBT
+	readelf -nW "$1" 2>/dev/null
 }
 
 # The build-id's bytes are in the first page of the file: kernels look no further.
@@ -28,7 +28,7 @@ works_with() {		# FILE TOOL: the original stands it, too
 stands_tools() {	# NAME FILE RUN
 	local name=$1 file=$2 run=$3 tool at=$T/tool/${2##*/}
 	mkdir -p "$T/tool"
-	check "$name: the build-id is the original's" [ "$(build_id "$file")" = "$(build_id "$T/generation")" ]
+	check "$name: the notes are the original's" [ "$(notes "$file")" = "$(notes "$T/generation")" ]
 	check "$name: its notes are in the first page" id_in_first_page "$T/generation"
 	cp "$file" "$at" && "$run" "$T/before" "$at"
 	for tool in true "${tools[@]}"; do
@@ -48,6 +48,30 @@ stands_tools() {	# NAME FILE RUN
 run_plain() { record_run "$1" env LC_ALL=C "$2" --version; }
 by_loader() { record_run "$1" env LC_ALL=C /lib64/ld-linux-x86-64.so.2 --argv0 "$2" "$2" --version; }
 
+# Moved functions have their names: each of turn and deeper twice, in the original and in new text.
+names_it() {		# NAME
+	local twice
+	twice=$(readelf -sW "$T/generation" | awk '$4 == "FUNC" && $8 ~ /^_ZL(4turn|6deeper)ii$/ { n++ } END { print n + 0 }')
+	[ "$twice" = 4 ] && ok "$1: new text has names" || not_ok "$1: $twice symbols of two functions"
+	command -v gdb >/dev/null || { skip "$1: gdb" "no gdb"; return; }
+	gdb -nx -batch -ex 'set confirm off' -ex 'set startup-with-shell off' -ex 'set debuginfod enabled off' \
+		-ex 'catch throw' -ex run -ex bt -ex kill "$T/generation" >"$T/gdb" 2>&1
+	[ "$(grep -c -E '^#.* (turn|deeper)\(int, int\)' "$T/gdb")" -ge 2 ] && grep -q 'in work(int)\|_M_run()' "$T/gdb" &&
+		ok "$1: gdb names the frames of an exception" || { not_ok "$1: gdb"; note "$(cat "$T/gdb")"; }
+}
+
+# Functions in a section, those that begin with endbr64 marked with a +.
+functions_in() {	# FILE SECTION
+	objdump -d --no-show-raw-insn -j "$2" "$1" | awk '/>:$/ { name = $2; next }
+		name != "" { print name, ($2 == "endbr64" ? "+" : "-"); name = "" }' | sort
+}
+
+# An indirect branch may arrive where endbr64 is: every copy has it where its original has.
+keeps_marks() {		# ORIGINAL GENERATION
+	join <(functions_in "$1" .text) <(functions_in "$2" .morph.text) |
+		awk '$2 != $3 { bad = 1 } $3 == "+" { n++ } END { exit bad || n < 4 }'
+}
+
 # A program made here, moved in two orders.
 made() {		# NAME COMPILER FLAGS...
 	local name=$1 file=$T/bin/$1 seed
@@ -56,9 +80,15 @@ made() {		# NAME COMPILER FLAGS...
 		skip "$name" "$1 does not make it: $(head -n 1 "$T/cc.err")"
 		return
 	fi
+	run_plain "$T/before" "$file"
+	if [ "$(cat "$T/before.rc")" = 127 ]; then
+		skip "$name" "it does not run here: $(head -n 1 "$T/before.err")"
+		return
+	fi
 	for seed in 1 2; do
 		move_all "$file" "$T/generation" "$seed" || continue
 		stands_tools "$name seed $seed" "$file" run_plain
+		[ "$seed" = 2 ] || names_it "$name"
 	done
 }
 
@@ -104,6 +134,7 @@ made one-segment-static g++ -O2 -static -Wl,-z,noseparate-code
 made large-pages g++ -O2 -Wl,-z,max-page-size=0x200000,-z,separate-code
 made large-pages-static g++ -O2 -static -Wl,-z,max-page-size=0x200000
 made cet g++ -O2 -fcf-protection=full
+check "cet: what begins with endbr64 does so in new text" keeps_marks "$T/bin/cet" "$T/generation"
 made gold g++ -O2 -fuse-ld=gold
 made sysv-hash g++ -O2 -Wl,--hash-style=sysv
 made no-build-id g++ -O2 -Wl,--build-id=none
