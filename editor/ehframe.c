@@ -6,7 +6,8 @@
  *          contiguous piece of moved code.
  *
  * COPIES   keep their bytes but for the pointers (code, LSDA, personality, which are relative to
- *          where they stand) and the distance to their CIE.
+ *          where they stand) and the distance to their CIE.  Programs that hold addresses, or may
+ *          because nobody understands them, are refused: no compiler makes them.
  *
  * PIECES   come as rows of complete states.  The program of an FDE is the differences from row
  *          to row, beginning with the state after the CIE's initial instructions.  No state is
@@ -84,8 +85,13 @@ static int copy_cie(struct writer *w, uint32_t index)
 static int copy_fde(struct writer *w, const struct fde *fde)
 {
 	const struct cie *cie = &w->cfi->cie[fde->cie];
+	const uint8_t *program = w->cfi->bytes.p + fde->off + fde->insn_off;
 	uint64_t at = w->out->n;
 
+	if (fde->has_address || (!fde->understood && fde->size > fde->insn_off &&
+				 memchr(program, DW_CFA_set_loc, fde->size - fde->insn_off)))
+		return err_set(w->err, ERR_REFUSED, ".eh_frame: the unwind program of 0x%llx may hold "
+			       "addresses", (unsigned long long)fde->addr);
 	wr_raw(w->out, w->cfi->bytes.p + fde->off, fde->size);
 	wr_put_u32(w->out, at + 4, (uint32_t)(at + 4 - w->cie_off[fde->cie]));
 	add_entry(w, fde->addr, at);

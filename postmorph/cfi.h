@@ -74,6 +74,7 @@ struct fde {
 	uint32_t lsda_off;	/* in the record: of the encoded LSDA pointer, 0 = none */
 	uint32_t insn_off;	/* in the record: of the instructions */
 	uint32_t row, nrow;	/* in cfi.rows[] */
+	bool has_address;	/* its instructions hold an address (DW_CFA_set_loc) */
 	bool understood;	/* false: its instructions have a form we do not model, or it
 				 * overlaps another FDE; it has no rows then */
 };

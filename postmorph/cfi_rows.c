@@ -213,6 +213,8 @@ static bool set_loc(struct run *u, struct fde *fde)
 	vaddr at = u->insns_addr + (uint64_t)(u->r.p - u->insns);
 	uint64_t raw, value;
 
+	if (fde)
+		fde->has_address = true;
 	if (!fde || !cfi_read_pointer(&u->r, u->cie->fde_enc, at, &raw, &value) ||
 	    value < u->loc || value > u->end || !put_row(u, fde))
 		return false;

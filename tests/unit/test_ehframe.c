@@ -202,7 +202,42 @@ static void rules_of_the_cie_come_back_by_name(void **state)
 			       sizeof(want)));
 }
 
-static void pieces_of_a_cie_with_lsda_have_none(void **state)
+/* Copied as it is, it would mean an address as far away as the copy is. */
+static void programs_with_addresses_are_refused(void **state)
+{
+	struct made *m = *state;
+	uint64_t cie = begin(m, 0);
+
+	PUT(m, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, DW_CFA_def_cfa, 7, 8, DW_CFA_offset | 16, 1);
+	end(m, cie);
+	uint64_t fde = begin_fde(m, cie, CODE, 0x40);
+
+	PUT(m, 0, DW_CFA_set_loc);
+	wr_u32(&m->old, (uint32_t)(CODE + 0x10 - (OLD + m->old.n)));
+	PUT(m, DW_CFA_def_cfa_offset, 16);
+	end(m, fde);
+	wr_u32(&m->old, 0);
+	assert_int_equal(read_section(m, &m->old, OLD, &m->cfi), 0);
+	assert_int_equal(m->cfi.fde[0].nrow, 2);
+	assert_int_equal(write_pieces(m, NULL, 0, NULL), -1);
+	assert_int_equal(m->err.kind, ERR_REFUSED);
+	assert_non_null(strstr(m->err.text, "addresses"));
+}
+
+static void a_piece_leads_to_its_exception_table(void **state)
+{
+	struct made *m = *state;
+
+	make_original(m);
+	struct ehframe_row row = { MOVED, m->cfi.cie[0].initial };
+	struct ehframe_piece piece = { .cie = 0, .addr = MOVED, .len = 0x20, .nrow = 1,
+				       .lsda = MOVED + 0x1234 };
+
+	assert_int_equal(write_pieces(m, &piece, 1, &row), 0);
+	assert_int_equal(m->again.fde[2].lsda, MOVED + 0x1234);
+}
+
+static void pieces_without_an_exception_table_have_none(void **state)
 {
 	struct made *m = *state;
 
@@ -264,7 +299,9 @@ int main(void)
 		T(copies_mean_the_same),
 		T(any_sequence_of_states_is_read_again),
 		T(rules_of_the_cie_come_back_by_name),
-		T(pieces_of_a_cie_with_lsda_have_none),
+		T(programs_with_addresses_are_refused),
+		T(a_piece_leads_to_its_exception_table),
+		T(pieces_without_an_exception_table_have_none),
 		T(the_search_table_has_every_fde_in_order),
 		T(what_a_cie_cannot_say_is_refused),
 	};
