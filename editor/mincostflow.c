@@ -1,7 +1,8 @@
 /* mincostflow.c - successive shortest paths, all paths of one length at a time
  *
- * Arc 2k is the k-th edge, arc 2k + 1 its reverse; residual capacity of an arc is what it can
- * still carry (for a reverse arc: the flow to be taken back).  Potentials keep the reduced cost
+ * Arc 2k is the k-th edge, arc 2k + 1 its reverse; for the search they are laid out by the node they
+ * leave.  Residual capacity of an arc is what it can still carry (for a reverse arc: the flow to be
+ * taken back).  Potentials keep the reduced cost
  *     cost(u, v) + potential[u] - potential[v]
  * of every arc with residual capacity at zero or more, so that Dijkstra applies.  After each
  * Dijkstra the arcs of reduced cost zero hold all shortest paths; a blocking-flow search
@@ -25,6 +26,7 @@
 
 struct arc {
 	uint32_t to;
+	uint32_t twin;			/* in out[]: its reverse */
 	int64_t residual, cost;
 };
 
@@ -32,8 +34,9 @@ struct mcf {
 	uint32_t nnode, nedge, cap;
 	struct arc *arc;		/* [2 * nedge] */
 	/* made by mcf_solve() */
-	uint32_t *first;		/* [nnode + 1] into by_node[] */
-	uint32_t *by_node;		/* [2 * nedge] arc indices, grouped by tail */
+	uint32_t *first;		/* [nnode + 1] into out[] */
+	struct arc *out;		/* [2 * nedge] arc[], grouped by tail */
+	uint32_t *at;			/* [2 * nedge] where an arc is in out[] */
 	int64_t *potential, *dist;	/* [nnode] */
 	uint32_t *level, *next;		/* [nnode] of the blocking-flow search */
 	uint32_t *heap, *heap_at;	/* [nnode] binary heap of nodes by dist, and its inverse */
@@ -57,7 +60,8 @@ void mcf_free(struct mcf *m)
 		return;
 	free(m->arc);
 	free(m->first);
-	free(m->by_node);
+	free(m->out);
+	free(m->at);
 	free(m->potential);
 	free(m->dist);
 	free(m->level);
@@ -75,14 +79,14 @@ uint32_t mcf_add(struct mcf *m, uint32_t from, uint32_t to, int64_t capacity, in
 		m->cap *= 2;
 		m->arc = memory_grow(m->arc, 2 * (size_t)m->cap, sizeof(*m->arc));
 	}
-	m->arc[2 * m->nedge] = (struct arc){ to, capacity, cost };
-	m->arc[2 * m->nedge + 1] = (struct arc){ from, 0, -cost };
+	m->arc[2 * m->nedge] = (struct arc){ to, 0, capacity, cost };
+	m->arc[2 * m->nedge + 1] = (struct arc){ from, 0, 0, -cost };
 	return m->nedge++;
 }
 
 int64_t mcf_flow(const struct mcf *m, uint32_t edge)
 {
-	return m->arc[2 * edge + 1].residual;
+	return m->out ? m->out[m->at[2 * edge + 1]].residual : 0;
 }
 
 static void prepare(struct mcf *m)
@@ -90,7 +94,8 @@ static void prepare(struct mcf *m)
 	uint32_t narc = 2 * m->nedge;
 
 	m->first = memory_grow(m->first, (size_t)m->nnode + 1, sizeof(*m->first));
-	m->by_node = memory_grow(m->by_node, narc, sizeof(*m->by_node));
+	m->out = memory_grow(m->out, narc, sizeof(*m->out));
+	m->at = memory_grow(m->at, narc, sizeof(*m->at));
 	m->potential = memory_grow(m->potential, m->nnode, sizeof(*m->potential));
 	m->dist = memory_grow(m->dist, m->nnode, sizeof(*m->dist));
 	m->level = memory_grow(m->level, m->nnode, sizeof(*m->level));
@@ -108,7 +113,11 @@ static void prepare(struct mcf *m)
 		m->first[v] = sum;
 	}
 	for (uint32_t a = narc; a-- > 0; )
-		m->by_node[--m->first[m->arc[a ^ 1].to]] = a;
+		m->at[a] = --m->first[m->arc[a ^ 1].to];
+	for (uint32_t a = 0; a < narc; a++) {
+		m->out[m->at[a]] = m->arc[a];
+		m->out[m->at[a]].twin = m->at[a ^ 1];
+	}
 }
 
 static void heap_place(struct mcf *m, uint32_t at, uint32_t node)
@@ -166,7 +175,7 @@ static bool shortest(struct mcf *m, uint32_t source, uint32_t sink)
 			break;
 		m->work += m->first[u + 1] - m->first[u];
 		for (uint32_t i = m->first[u]; i < m->first[u + 1]; i++) {
-			const struct arc *a = &m->arc[m->by_node[i]];
+			const struct arc *a = &m->out[i];
 
 			if (a->residual == 0)
 				continue;
@@ -207,7 +216,7 @@ static bool set_levels(struct mcf *m, uint32_t source, uint32_t sink)
 
 		m->work += m->first[u + 1] - m->first[u];
 		for (uint32_t i = m->first[u]; i < m->first[u + 1]; i++) {
-			const struct arc *a = &m->arc[m->by_node[i]];
+			const struct arc *a = &m->out[i];
 
 			if (m->level[a->to] == UINT32_MAX && usable(m, u, a)) {
 				m->level[a->to] = m->level[u] + 1;
@@ -222,11 +231,11 @@ static bool set_levels(struct mcf *m, uint32_t source, uint32_t sink)
 static uint32_t advance(struct mcf *m, uint32_t u)
 {
 	for (; m->next[u] < m->first[u + 1]; m->next[u]++) {
-		const struct arc *a = &m->arc[m->by_node[m->next[u]]];
+		const struct arc *a = &m->out[m->next[u]];
 
 		m->work++;
 		if (m->level[a->to] == m->level[u] + 1 && usable(m, u, a))
-			return m->by_node[m->next[u]];
+			return m->next[u];
 	}
 	return NO_ARC;
 }
@@ -243,28 +252,30 @@ static int64_t blocking_flow(struct mcf *m, uint32_t source, uint32_t sink)
 			uint32_t back = 0;
 
 			for (uint32_t i = depth; i-- > 0; ) {
-				if (m->arc[m->path[i]].residual <= room) {
-					room = m->arc[m->path[i]].residual;
+				if (m->out[m->path[i]].residual <= room) {
+					room = m->out[m->path[i]].residual;
 					back = i;
 				}
 			}
 			for (uint32_t i = 0; i < depth; i++) {
-				m->arc[m->path[i]].residual -= room;
-				m->arc[m->path[i] ^ 1].residual += room;
+				struct arc *a = &m->out[m->path[i]];
+
+				a->residual -= room;
+				m->out[a->twin].residual += room;
 			}
 			m->work += depth;
 			sent += room;
 			depth = back;		/* the first arc that is full now */
-			u = m->arc[m->path[back] ^ 1].to;
+			u = m->out[m->out[m->path[back]].twin].to;
 			continue;
 		}
 		uint32_t a = advance(m, u);
 		if (a != NO_ARC) {
 			m->path[depth++] = a;
-			u = m->arc[a].to;
+			u = m->out[a].to;
 		} else if (depth > 0) {
 			m->level[u] = UINT32_MAX;
-			u = m->arc[m->path[--depth] ^ 1].to;
+			u = m->out[m->out[m->path[--depth]].twin].to;
 		} else {
 			break;
 		}
