@@ -201,7 +201,8 @@ static bool leads_in_front(const struct verify *v, const struct vholder *h)
 	case HOLDS_RELOCATED:
 		return (h->type == R_X86_64_64 || h->type == R_X86_64_GLOB_DAT ||
 			h->type == R_X86_64_JUMP_SLOT || h->type == R_X86_64_RELATIVE ||
-			h->type == R_X86_64_IRELATIVE) && verify_in_front(v, h->value);
+			h->type == R_X86_64_IRELATIVE) &&
+		       !(h->symbol && h->section == SHN_UNDEF) && verify_in_front(v, h->value);
 	default:
 		return verify_in_front(v, h->value);
 	}

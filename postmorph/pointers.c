@@ -91,7 +91,7 @@ static void mark_reloc(void *ctx, const struct reloc *r)
 		break;
 	case R_X86_64_64: case R_X86_64_32: case R_X86_64_32S:
 		if (r->sym != 0) {	/* what the symbol itself names is marked as such */
-			if (r->value != 0 && r->sym < t->symbols.n)
+			if (r->value != 0 && r->sym < t->symbols.n && t->symbols.v[r->sym])
 				mark_stray(t, t->symbols.v[r->sym] + r->value);
 			return;
 		}

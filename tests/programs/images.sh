@@ -150,6 +150,16 @@ a_library libz.so.1 zlibVersion
 a_library libsqlite3.so.0 'sqlite3_libversion sqlite3_sourceid'
 a_library libcrypto.so.3 OpenSSL_version
 
+# Addends to symbols of other files are no addresses of this one, be they as small as its headers.
+{
+	echo 'extern char big[4096]; int f(int *x) { return x[0] * x[1] + x[2]; } char *p[] = {'
+	for at in $(seq 256 8 1024); do echo "big + $at,"; done
+	echo '};'
+} >"$T/addends.c"
+cc -O2 -shared -fPIC -o "$T/bin/addends.so" "$T/addends.c"
+MIN_MOVED=1			# what the compiler adds is too short
+move_all "$T/bin/addends.so" "$T/generation" 1
+
 printf 'int f(int x) { return x * 3; } int (*p)(int) = f; int main(int c, char **v) { return p(c) == 4; }\n' >"$T/small.c"
 cc -O2 -o "$T/bin/small" "$T/small.c"
 if command -v llvm-strip-14 llvm-strip >/dev/null; then
