@@ -10,7 +10,7 @@
 #include "postmorph/ir.h"
 
 struct ctx {
-	bool json, table;
+	bool json, table, jumps;
 };
 
 static int by_offset(const void *a, const void *b)
@@ -127,6 +127,25 @@ static struct table *reasons(const struct prog *prog)
 	return t;
 }
 
+static struct table *jumps(const struct prog *prog)
+{
+	static const struct table_column col[] = {
+		{ "address", TABLE_HEX }, { "function", TABLE_TEXT }, { "entry", TABLE_HEX },
+		{ "kind", TABLE_TEXT },
+	};
+	struct table *t = table_new("jumps", 4, col);
+
+	for (uint32_t i = 0; i < prog->nfn; i++) {
+		const struct fn *fn = &prog->fn[i];
+
+		for (uint32_t k = 0; k < fn->njump; k++)
+			table_row(t, prog_insn_addr(prog, &fn->insn[fn->jump[k].insn]),
+				  fn->name ? fn->name : "", fn->entry,
+				  jump_name[fn->jump[k].kind]);
+	}
+	return t;
+}
+
 static int work(struct job *job, void *arg, struct err *err)
 {
 	const struct ctx *ctx = arg;
@@ -140,10 +159,13 @@ static int work(struct job *job, void *arg, struct err *err)
 		return job_wrap(job, 0, err);
 	if (ctx->table)
 		write_block_table(&prog, &job->out[0].bytes);
-	struct table *both[] = { summary(&prog, job->in[0].arg), reasons(&prog) };
-	table_print_all(both, 2, stdout, ctx->json);
-	table_free(both[0]);
-	table_free(both[1]);
+	struct table *all[3] = { summary(&prog, job->in[0].arg), reasons(&prog) };
+	int n = 2;
+	if (ctx->jumps)
+		all[n++] = jumps(&prog);
+	table_print_all(all, n, stdout, ctx->json);
+	while (n)
+		table_free(all[--n]);
 	return 0;
 }
 
@@ -151,6 +173,7 @@ int cmd_analyze(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "json", no_argument, NULL, 'j' },
+		{ "jumps", no_argument, NULL, 'J' },
 		{ "table", required_argument, NULL, 't' },
 		{ 0 }
 	};
@@ -162,6 +185,8 @@ int cmd_analyze(int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (c == 'j') {
 			ctx.json = true;
+		} else if (c == 'J') {
+			ctx.jumps = true;
 		} else if (c == 't') {
 			job.out[0].arg = optarg;
 			ctx.table = true;

@@ -39,6 +39,19 @@ enum skip {			/* why a function is left exactly as it was */
 };
 extern const char *const skip_text[NSKIP];
 
+enum ijump_kind {		/* of an indirect jump */
+#define JUMP(id, name) JUMP_##id,
+#include "postmorph/jump.def"
+#undef JUMP
+	NJUMP
+};
+extern const char *const jump_name[NJUMP];
+
+struct ijump {
+	uint32_t insn;		/* index in fn->insn[] */
+	enum ijump_kind kind;
+};
+
 /* A block ends after a control transfer other than a call, before any branch target, landing pad
  * or range end.  Calls do not end blocks.  Edges:
  *   fall   the next block in address order in the same range, if control can run into it;
@@ -130,6 +143,8 @@ struct fn {
 	uint32_t nrange, ninsn, nblock, ntable;
 	uint32_t patch_off;	/* the 5-byte jmp goes to entry + patch_off: 0, or 4 after endbr64 */
 	uint32_t unproven;	/* indirect jumps that may stay inside but have no proven table */
+	struct ijump *jump;	/* [njump] ascending by insn; those through slots left out */
+	uint32_t njump;
 	enum skip skip;		/* SKIP_NONE: passes may work on it */
 	bool kept;		/* its instructions, blocks and tables are here; else insn[] and
 				 * block[] are empty */

@@ -39,12 +39,13 @@ struct group {
 	uint32_t nentry;
 	uint32_t bound;		/* of all jumps through it; 0: none seen */
 	uint32_t table;		/* index in fn->table[] once proven */
-	bool bad;
+	uint8_t why_not;	/* enum ijump_kind: JUMP_TABLE while nothing speaks against it */
 };
 
 struct dispatch {
 	uint32_t insn;
 	uint16_t group;
+	uint8_t why_not;	/* enum ijump_kind, as far as this jump alone is concerned */
 };
 
 struct walk {
@@ -256,16 +257,19 @@ static void follow_table(struct walk *w, uint32_t insn, struct abs_state *s)
 	if (!absint_jump(&w->ai, s, op, &group, &index))
 		return;
 	if (op->imm == 0) {		/* of a jump: 1 + its number in dispatches */
-		vec_push(w->arena, &w->dispatches, ((struct dispatch){ insn, group }));
+		vec_push(w->arena, &w->dispatches, ((struct dispatch){ insn, group, JUMP_TABLE }));
 		op->imm = w->dispatches.n;
 	}
+	struct dispatch *d = &w->dispatches.v[op->imm - 1];
 	struct group *g = &w->groups.v[group];
-	if (w->dispatches.v[op->imm - 1].group != group) {
-		g->bad = w->groups.v[w->dispatches.v[op->imm - 1].group].bad = true;
-		return;
-	}
-	if (index == ABS_UNBOUND || index >= g->nentry) {
-		g->bad = true;
+	if (d->group != group)
+		d->why_not = w->groups.v[d->group].why_not = JUMP_TWO_TABLES;
+	else if (index == ABS_UNBOUND)
+		d->why_not = JUMP_NO_BOUND;
+	else if (index >= g->nentry)
+		d->why_not = JUMP_TOO_SHORT;
+	if (d->why_not != JUMP_TABLE) {
+		g->why_not = d->why_not;
 		return;
 	}
 	if (index + 1 > g->bound)
@@ -394,7 +398,7 @@ static bool is_proven(const struct walk *w, uint32_t g)
 {
 	const struct group *group = &w->groups.v[g];
 
-	return !group->bad && !w->ai.escaped[g] && group->bound > 0 && w->work < w->limit;
+	return group->why_not == JUMP_TABLE && !w->ai.escaped[g] && group->bound > 0 && w->work < w->limit;
 }
 
 /* What follows a table may look like more entries, and such a one must not lead inside the entry
@@ -461,20 +465,40 @@ static void escape_at_jumps(struct walk *w)
 	} while (may != before);
 }
 
-/* Counts the jumps that are neither proven nor plainly leave the function.  False when every jump
- * through a register or an index is proven. */
-static bool count_unproven(struct walk *w)
+static enum ijump_kind kind_of_jump(const struct walk *w, uint32_t insn)
 {
+	int64_t d = w->op[insn].imm;
+
+	if (w->work >= w->limit)
+		return JUMP_TOO_MUCH_WORK;
+	if (d == 0)
+		return may_be_tail_call(w, insn) ? JUMP_TAIL : JUMP_NO_TABLE;
+	const struct dispatch *at = &w->dispatches.v[d - 1];
+	if (is_proven(w, at->group))
+		return JUMP_TABLE;
+	if (at->why_not != JUMP_TABLE)
+		return at->why_not;
+	return w->ai.escaped[at->group] ? JUMP_ADDRESS_USED : JUMP_OTHER_JUMP;
+}
+
+/* Lists the indirect jumps.  True when there is one without a proven table. */
+static bool list_jumps(struct walk *w)
+{
+	struct fn *fn = w->fn;
 	bool any = false;
+	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < w->fn->ninsn; i++) {
-		const struct insn *insn = &w->fn->insn[i];
-
-		if (insn->kind != INSN_IJMP || insn->field || is_proven_jump(w, i))
+	for (uint32_t i = 0; i < fn->ninsn; i++)
+		n += fn->insn[i].kind == INSN_IJMP && !fn->insn[i].field;
+	fn->jump = arena_array(w->t->prog->arena, n, sizeof(*fn->jump));
+	for (uint32_t i = 0; i < fn->ninsn; i++) {
+		if (fn->insn[i].kind != INSN_IJMP || fn->insn[i].field)
 			continue;
-		any = true;
-		if (w->op[i].imm || !may_be_tail_call(w, i))
-			w->fn->unproven++;
+		enum ijump_kind kind = kind_of_jump(w, i);
+
+		fn->jump[fn->njump++] = (struct ijump){ i, kind };
+		any |= kind != JUMP_TABLE;
+		fn->unproven += kind != JUMP_TABLE && kind != JUMP_TAIL;
 	}
 	return any;
 }
@@ -509,7 +533,7 @@ static const struct table_use *settle(struct walk *w, uint32_t *nuse)
 		vec_push(w->t->scratch, &uses,
 			 ((struct table_use){ i, w->groups.v[group].table }));
 	}
-	if (count_unproven(w))
+	if (list_jumps(w))
 		mark_candidates(w);
 	*nuse = uses.n;
 	return uses.v;

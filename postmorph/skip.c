@@ -5,3 +5,9 @@ const char *const skip_text[NSKIP] = {
 #include "postmorph/skip.def"
 #undef SKIP
 };
+
+const char *const jump_name[NJUMP] = {
+#define JUMP(id, name) [JUMP_##id] = name,
+#include "postmorph/jump.def"
+#undef JUMP
+};

@@ -171,6 +171,28 @@ static void entries_of_unproven_tables_are_pinned(void **state)
 		assert_false(proven->block[i].pinned);
 }
 
+static void every_jump_says_why_it_is_not_proven(void **state)
+{
+	static const struct {
+		const char *fn;
+		enum ijump_kind kind;
+	} want[] = {
+		{ "pic", JUMP_TABLE }, { "no_bound", JUMP_NO_BOUND },
+		{ "bound_beyond_the_table", JUMP_TOO_SHORT }, { "address_stored", JUMP_ADDRESS_USED },
+		{ "base_of_another", JUMP_TAIL },
+	};
+	const struct inputs *in = *state;
+
+	for (uint32_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		const struct fn *fn = asm_fn(&in->pic, want[i].fn);
+
+		assert_int_equal(fn->njump, 1);
+		assert_int_equal(fn->insn[fn->jump[0].insn].kind, INSN_IJMP);
+		if (fn->jump[0].kind != want[i].kind)
+			fail_msg("%s: %s", want[i].fn, jump_name[fn->jump[0].kind]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -180,6 +202,7 @@ int main(void)
 		cmocka_unit_test(an_entry_at_the_functions_end_is_no_block),
 		cmocka_unit_test(all_instructions_that_form_the_address_are_named),
 		cmocka_unit_test(entries_of_unproven_tables_are_pinned),
+		cmocka_unit_test(every_jump_says_why_it_is_not_proven),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
