@@ -65,8 +65,9 @@ static void add_operand(struct effect *e, const ZydisDecodedOperand *op)
 	uint16_t mask = bit(gpr(op->reg.value));
 	bool low = is_low_byte(op->reg.value);
 	bool word = ZydisRegisterGetClass(op->reg.value) == ZYDIS_REGCLASS_GPR16;
+	bool high = !low && ZydisRegisterGetClass(op->reg.value) == ZYDIS_REGCLASS_GPR8;
 	if (op->actions & ZYDIS_OPERAND_ACTION_MASK_READ)
-		*(low ? &e->low_reads : word ? &e->word_reads : &e->reads) |= mask;
+		*(low ? &e->low_reads : word || high ? &e->word_reads : &e->reads) |= mask;
 	if ((low || word) && (op->actions & ZYDIS_OPERAND_ACTION_WRITE))
 		*(low ? &e->low_kills : &e->word_kills) |= mask;
 	if ((op->actions & ZYDIS_OPERAND_ACTION_WRITE) &&
@@ -103,6 +104,24 @@ static bool may_leave_flags(const struct full *f)
 		if (f->op[i].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && f->op[i].imm.value.u)
 			return false;
 	return true;
+}
+
+/* cmps and scas with a repeat prefix look at the flags of their own last round only. */
+static void set_repeats(struct effect *e, const struct full *f, uint8_t flags_written)
+{
+	const ZyanU64 prefix = ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE;
+
+	if (!(f->in.attributes & prefix))
+		return;
+	e->repeats = flags_written;
+	e->flags_read &= (uint8_t)~flags_written;
+}
+
+static bool sets_count(const struct full *f)
+{
+	return f->in.mnemonic == ZYDIS_MNEMONIC_MOV && gpr(f->op[0].reg.value) == 1 &&
+	       f->op[0].type == ZYDIS_OPERAND_TYPE_REGISTER && f->op[0].size >= 32 &&
+	       f->op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && (uint32_t)f->op[1].imm.value.u;
 }
 
 /* The result does not depend on the register that is formally read. */
@@ -286,9 +305,11 @@ bool effect_decode(struct bytes code, vaddr addr, struct effect *out)
 
 		e.flags_read = flag_mask(af->tested);
 		e.flags_written = flag_mask(af->modified | af->set_0 | af->set_1 | af->undefined);
+		set_repeats(&e, &f, e.flags_written);
 		if (may_leave_flags(&f))
 			e.flags_written = 0;
 	}
+	e.sets_count = sets_count(&f);
 	if (ignores_operand(&f))
 		e.reads = e.low_reads = e.word_reads = 0;
 	if ((insn.kind == INSN_IJMP || insn.kind == INSN_ICALL) && insn.field)

@@ -30,6 +30,8 @@ struct effect {
 	uint16_t low_reads, word_reads;		/* only the lowest 8, 16 bits are read */
 	uint16_t low_kills, word_kills;		/* exactly these are overwritten; also in clobbers */
 	uint8_t flags_read, flags_written;
+	uint8_t repeats;	/* flags written if rcx is not 0: a repeated comparison */
+	bool sets_count;	/* rcx becomes a constant other than 0 */
 	uint8_t op;		/* enum effect_op */
 	uint8_t a, b, c;
 	uint8_t kind, len;	/* as in struct insn */

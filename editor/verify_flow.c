@@ -14,8 +14,9 @@
  *   UPPER     may differ but for its lowest `bits`, 8 or 16 (sete %dl); those may be used
  *   DIRTY     may differ; must not be used any more
  * Images and original text of one function may take turns, so one base may be the old and another
- * the new one; within one register they cannot be mixed up, and LOADED and TARGET do not survive
- * a transfer of control, which keeps load, add and jump in one straight line of code.
+ * the new one; within one register they cannot be mixed up.  LOADED ends when register `r` is
+ * written, at calls and at indirect jumps: so the base that is added is the one that was read by.
+ * TARGET is good wherever it gets to: either of its two values leads where the other one leads.
  * Tables that are not claimed have values of the same kinds; they are equal in both runs and
  * tell only where the jump goes.  Flags computed from differing values are followed, too.
  *
@@ -36,11 +37,12 @@
 #include "editor/verify_parts.h"
 
 enum value_kind { SAME, BASE, LOADED, TARGET, UPPER, DIRTY };
-enum { NGPR = 16, RAX = 0, RDX = 2 };
+enum { NGPR = 16, RAX = 0, RCX = 1, RDX = 2 };
 
 struct value {
 	uint8_t kind;		/* enum value_kind */
-	uint8_t through;	/* LOADED: the register with the base */
+	uint8_t through;	/* LOADED: the register with the base; BASE: 1 + a register that
+				 * it is a copy of, 0 if none */
 	uint8_t bits;		/* UPPER: how many are the same */
 	uint32_t table;		/* index in flow.table[] */
 };
@@ -49,6 +51,7 @@ struct regs {
 	struct value r[NGPR];
 	uint8_t flags;		/* those that may differ */
 	bool pushed;		/* a register that differs was pushed */
+	bool count;		/* rcx is a constant other than 0 */
 	bool seen;
 };
 
@@ -140,7 +143,10 @@ static bool join(const struct flow *f, struct regs *to, const struct regs *from)
 
 		if (equal(x, y))
 			continue;
-		y = meet(f, x, y);
+		if (x.kind == BASE && y.kind == BASE && x.table == y.table)
+			y = (struct value){ .kind = BASE, .table = x.table };
+		else
+			y = meet(f, x, y);
 		changed |= !equal(x, y);
 		to->r[i] = y;
 	}
@@ -148,6 +154,8 @@ static bool join(const struct flow *f, struct regs *to, const struct regs *from)
 	to->flags |= from->flags;
 	changed |= from->pushed && !to->pushed;
 	to->pushed |= from->pushed;
+	changed |= to->count && !from->count;
+	to->count &= from->count;
 	return changed;
 }
 
@@ -251,11 +259,11 @@ static void arrive(struct flow *f, vaddr addr, const struct regs *regs)
 	}
 }
 
-/* LOADED and TARGET do not survive a transfer of control. */
+/* A transfer of control that is no direct branch: LOADED does not survive it. */
 static void transfer(const struct flow *f, struct regs *regs)
 {
 	for (int i = 0; i < NGPR; i++)
-		if (regs->r[i].kind == LOADED || regs->r[i].kind == TARGET)
+		if (regs->r[i].kind == LOADED)
 			regs->r[i] = lose(f, regs->r[i]);
 }
 
@@ -313,17 +321,36 @@ static struct value sum(const struct flow *f, struct value x, uint8_t a, struct 
 	return meet(f, x, y);
 }
 
+/* The register in which the base is still found behind the load: the one that was used, or a copy
+ * when the entry overwrites that one. */
+static bool base_behind(const struct effect *e, const struct value *r, uint8_t *out)
+{
+	*out = e->b;
+	if (e->a != e->b)
+		return true;
+	for (uint8_t k = 0; k < NGPR; k++) {
+		*out = k;
+		if (k != e->b && r[k].kind == BASE &&
+		    (r[k].through == e->b + 1 || r[e->b].through == k + 1))
+			return true;
+	}
+	return false;
+}
+
 /* The value that the instruction's op puts into register a; -1 when it misuses one. */
 static int compute(struct flow *f, const struct effect *e, vaddr addr, const struct regs *regs,
 		   struct value *out)
 {
 	const struct value *r = regs->r;
 	uint32_t number;
+	uint8_t through;
 
 	*out = (struct value){ .kind = SAME };
 	switch (e->op) {
 	case FX_COPY:
 		*out = r[e->b].kind == LOADED ? lose(f, r[e->b]) : r[e->b];
+		if (out->kind == BASE)
+			out->through = e->a == e->b ? 0 : e->b + 1;
 		return 0;
 	case FX_COPY_LOW:
 		*out = r[e->b].kind == UPPER ? r[e->b] : lose(f, r[e->b]);
@@ -347,8 +374,8 @@ static int compute(struct flow *f, const struct effect *e, vaddr addr, const str
 			*out = (struct value){ .kind = TARGET, .table = number };
 		return 0;
 	case FX_LOAD:
-		if (r[e->b].kind == BASE && e->a != e->b)
-			*out = (struct value){ .kind = LOADED, .through = e->b,
+		if (r[e->b].kind == BASE && base_behind(e, r, &through))
+			*out = (struct value){ .kind = LOADED, .through = through,
 					       .table = r[e->b].table };
 		else if (differs(f, r[e->b]))
 			return misuse(f, addr);
@@ -390,6 +417,19 @@ static bool reads_same(const struct flow *f, const struct effect *e, const struc
 	return true;
 }
 
+/* Registers `written` are about to change: what refers to them no longer does. */
+static void forget_copies(const struct flow *f, struct regs *regs, uint16_t written)
+{
+	for (int i = 0; i < NGPR; i++) {
+		struct value *x = &regs->r[i];
+
+		if (x->kind == BASE && x->through && (written >> (x->through - 1) & 1))
+			x->through = 0;
+		else if (x->kind == LOADED && (written >> x->through & 1))
+			*x = lose(f, *x);
+	}
+}
+
 static int apply(struct flow *f, const struct effect *e, vaddr addr, struct regs *regs)
 {
 	struct value result;
@@ -399,16 +439,19 @@ static int apply(struct flow *f, const struct effect *e, vaddr addr, struct regs
 		return misuse(f, addr);
 	if (compute(f, e, addr, regs, &result) < 0)
 		return -1;
+	forget_copies(f, regs, written);
 	for (int i = 0; i < NGPR; i++) {
 		if (e->kills >> i & 1)
 			regs->r[i] = (struct value){ .kind = SAME };
 		else if (e->clobbers >> i & 1)
 			regs->r[i] = overwrite(f, regs->r[i], e->word_kills >> i & 1 ? 16 :
 							e->low_kills >> i & 1 ? 8 : 0);
-		else if (regs->r[i].kind == LOADED && (written >> regs->r[i].through & 1))
-			regs->r[i] = lose(f, regs->r[i]);
 	}
 	regs->flags &= (uint8_t)~e->flags_written;
+	if (e->repeats && regs->count)
+		regs->flags &= (uint8_t)~e->repeats;
+	if (written >> RCX & 1)
+		regs->count = e->sets_count;
 	if (e->op == FX_PUSH) {
 		regs->pushed |= differs(f, regs->r[e->a]);
 	} else if (e->op != FX_NONE && e->op != FX_JUMP && e->op != FX_JUMP_TABLE) {
@@ -424,10 +467,12 @@ static void return_from_call(const struct flow *f, uint16_t written, struct regs
 {
 	transfer(f, regs);
 	written |= 1 << RAX | 1 << RDX;
+	forget_copies(f, regs, written);
 	for (int i = 0; i < NGPR; i++)
 		if (written >> i & 1)
 			regs->r[i] = (struct value){ .kind = SAME };
 	regs->flags = 0;
+	regs->count = false;
 }
 
 static int land(struct flow *f, uint32_t fde, vaddr addr, struct regs regs)
@@ -478,7 +523,6 @@ static int step(struct flow *f, struct place p)
 		return_from_call(f, verify_call_writes(f->v, e), &regs);
 		break;
 	case INSN_JMP: case INSN_JCC: case INSN_LOOP: case INSN_XBEGIN:
-		transfer(f, &regs);
 		arrive(f, e->target, &regs);
 		if (e->kind == INSN_JMP)
 			return 0;

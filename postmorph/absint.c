@@ -472,7 +472,7 @@ void absint_step(struct absint *ai, struct abs_state *s, const struct op *op, ui
 	}
 	bool known = result(ai, s, op, insn, &out);
 	if (op->kind == OP_PUSH) {	/* compilers align the stack with any dead register */
-		if (s->v[op->src].kind != ABS_MIXED)
+		if (s->v[op->src].kind == ABS_BASE)
 			use(ai, s, op->src, 64);
 	} else if (!known) {
 		use_mask(ai, s, op->reads, 64);

@@ -8,12 +8,18 @@ static const uint64_t MAX_SPAN = (uint64_t)1 << 31;	/* struct insn counts in 32 
 static int find_text(struct text *t, struct err *err)
 {
 	const struct image *img = &t->prog->img;
-	vaddr lo = UINT64_MAX, hi = 0;
+	vaddr lo = UINT64_MAX, hi = 0, first = UINT64_MAX, last = 0;
 
 	for (uint32_t i = 0; i < img->nph; i++) {
 		const Elf64_Phdr *ph = &img->ph[i];
 
-		if (ph->p_type != PT_LOAD || !(ph->p_flags & PF_X))
+		if (ph->p_type != PT_LOAD)
+			continue;
+		if (first > ph->p_vaddr)
+			first = ph->p_vaddr;
+		if (last < ph->p_vaddr + ph->p_filesz)
+			last = ph->p_vaddr + ph->p_filesz;
+		if (!(ph->p_flags & PF_X))
 			continue;
 		if (ph->p_vaddr < lo)
 			lo = ph->p_vaddr;
@@ -27,6 +33,13 @@ static int find_text(struct text *t, struct err *err)
 	t->prog->base = lo;
 	t->span = hi - lo;
 	t->mark = arena_alloc(t->scratch, t->span);
+	if (last < hi || last - first > MAX_SPAN) {	/* some segment is far away: code only */
+		first = lo;
+		last = hi;
+	}
+	t->image_lo = first;
+	t->image_hi = last;
+	t->object = arena_array(t->scratch, (last - first) / 256 + 1, sizeof(*t->object));
 	return 0;
 }
 

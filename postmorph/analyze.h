@@ -37,6 +37,7 @@ struct piece {
 	uint32_t parent;	/* index of the piece it belongs to; its own index when it stands
 				 * for itself */
 	uint32_t fn;		/* index in prog->fn[] */
+	uint32_t kin;		/* union-find: pieces with jumps into each other's middle */
 	enum skip skip;		/* first reason found */
 	bool fragment;		/* not entered by a call: its CFA is not rsp + 8 */
 };
@@ -55,7 +56,10 @@ struct text {
 	VEC(struct text_jump) jumps;	/* by piece */
 	uint8_t *mark;		/* [span] */
 	uint64_t span;
+	uint64_t *object;	/* bit per 4 bytes from image_lo: the code forms that address */
+	vaddr image_lo, image_hi;
 	struct plt plt;
+	bool *called;		/* [nfn] a direct call leads to its entry */
 	bool *noreturn;		/* [nfn] calls of it do not come back */
 	uint16_t *clobbers;	/* [nfn], filled on demand by clobbers_of(); 0: not yet */
 	VEC(vaddr) symbols;	/* values of .dynsym, 0 for undefined ones */
@@ -75,6 +79,23 @@ static inline bool text_holds(const struct text *t, vaddr addr)
 static inline uint8_t *text_mark(const struct text *t, vaddr addr)
 {
 	return &t->mark[addr - t->prog->base];
+}
+
+/* Something begins at addr: an instruction refers to it. */
+static inline void text_note_object(struct text *t, vaddr addr)
+{
+	uint64_t i = (addr - t->image_lo) / 4;
+
+	if (addr >= t->image_lo && addr < t->image_hi && addr % 4 == 0)
+		t->object[i / 64] |= (uint64_t)1 << (i % 64);
+}
+
+static inline bool text_object_begins(const struct text *t, vaddr addr)
+{
+	uint64_t i = (addr - t->image_lo) / 4;
+
+	return addr >= t->image_lo && addr < t->image_hi && addr % 4 == 0 &&
+	       (t->object[i / 64] >> (i % 64) & 1);
 }
 
 /* The piece that holds addr, UINT32_MAX if none. */

@@ -77,6 +77,7 @@ void functions_make(struct text *t)
 	}
 	prog->fn = arena_array(prog->arena, prog->nfn, sizeof(*prog->fn));
 	prog->fn_of_fde = arena_array(prog->arena, t->npiece, sizeof(*prog->fn_of_fde));
+	t->called = arena_array(t->scratch, prog->nfn, sizeof(*t->called));
 	t->noreturn = arena_array(t->scratch, prog->nfn, sizeof(*t->noreturn));
 	t->clobbers = arena_array(t->scratch, prog->nfn, sizeof(*t->clobbers));
 	struct fn *fn = prog->fn;

@@ -21,6 +21,7 @@
 #include "lib/blockmap.h"
 #include "postmorph/absint.h"
 #include "postmorph/analyze.h"
+#include "postmorph/tablescan.h"
 
 enum {
 	VISITS = 64,		/* per instruction, plus MIN_WORK */
@@ -35,8 +36,7 @@ static const uint8_t MARK_JOIN = MARK_BRANCH | MARK_HELD | MARK_TABLE | MARK_PAD
 struct group {
 	vaddr addr;
 	uint32_t kind;		/* enum blockmap_table_kind */
-	vaddr *target;		/* [nentry] as far as entries look valid */
-	uint32_t nentry;
+	struct tablescan scan;
 	uint32_t bound;		/* of all jumps through it; 0: none seen */
 	uint32_t table;		/* index in fn->table[] once proven */
 	uint8_t why_not;	/* enum ijump_kind: JUMP_TABLE while nothing speaks against it */
@@ -93,41 +93,6 @@ static uint32_t insn_at(const struct walk *w, vaddr addr)
 	return lo;
 }
 
-static bool is_entry_target(const struct walk *w, vaddr addr)
-{
-	if (insn_at(w, addr) != UINT32_MAX)
-		return true;
-	for (uint32_t r = 0; r < w->fn->nrange; r++)
-		if (addr == w->fn->range[r].addr + w->fn->range[r].size)
-			return true;
-	return false;
-}
-
-/* Reads the table at g->addr up to the first entry that cannot be one, or the section's end. */
-static void scan(struct walk *w, struct group *g)
-{
-	const struct image *img = &w->t->prog->img;
-	const struct section *s = image_section_at(img, g->addr);
-	struct bytes b = image_rest(img, g->addr);
-	uint32_t size = g->kind == BLOCKMAP_TABLE_REL32 ? 4 : 8;
-	VEC(vaddr) targets = { 0 };
-
-	if (!s || image_is_writable(img, g->addr) || g->addr % size != 0)
-		return;
-	if (b.n > s->h.sh_addr + s->h.sh_size - g->addr)
-		b.n = s->h.sh_addr + s->h.sh_size - g->addr;
-	struct rd rd = rd_of(b);
-	while (rd_left(&rd) >= size && w->work++ < w->limit) {
-		vaddr target = size == 4 ? g->addr + (vaddr)(int64_t)rd_s32(&rd) : rd_u64(&rd);
-
-		if (!is_entry_target(w, target))
-			break;
-		vec_push(w->arena, &targets, target);
-	}
-	g->target = targets.v;
-	g->nentry = targets.n;
-}
-
 /* Group of the table at addr; ABS_NO_GROUP when nothing there looks like one. */
 static uint16_t group_of(struct walk *w, vaddr addr, uint32_t kind)
 {
@@ -138,9 +103,9 @@ static uint16_t group_of(struct walk *w, vaddr addr, uint32_t kind)
 			return (uint16_t)i;
 	if (w->groups.n == MAX_GROUPS)
 		return ABS_NO_GROUP;
-	scan(w, &g);
-	if (g.nentry == 0)
+	if (!tablescan(w->t, w->arena, w->fn, addr, kind, &g.scan))
 		return ABS_NO_GROUP;
+	w->work += g.scan.nentry;
 	vec_push(w->arena, &w->groups, g);
 	return (uint16_t)(w->groups.n - 1);
 }
@@ -247,6 +212,52 @@ static void follow_branch(struct walk *w, const struct insn *insn, const struct 
 		leave(w, target, s);
 }
 
+/* Where a run of entries begins and ends is certain.  What looks like an entry before it belongs
+ * to another table of the function, or the index may be negative. */
+static bool is_closed(const struct walk *w, const struct group *g)
+{
+	if (!g->scan.closed || !g->scan.preceded)
+		return g->scan.closed;
+	for (uint32_t i = 0; i < w->groups.n; i++) {
+		const struct group *o = &w->groups.v[i];
+		vaddr size = tablescan_entry_size(o->kind);
+
+		if (o->kind == g->kind && o->addr < g->addr &&
+		    g->addr <= o->addr + size * o->scan.nentry)
+			return true;
+	}
+	return false;
+}
+
+/* Nothing but the width of a number bounds the index.  Any other bound is the compiler's, and a
+ * table shorter than that is none. */
+static bool is_type_bound(uint32_t index)
+{
+	return index == ABS_UNBOUND || index == UINT8_MAX || index == UINT16_MAX;
+}
+
+/* Control goes through the entries 0 .. index. */
+static void follow_entries(struct walk *w, const struct group *g, uint32_t index,
+			   const struct abs_state *s)
+{
+	w->round++;
+	for (uint32_t k = 0; k <= index; k++) {
+		uint32_t i = insn_at(w, g->scan.target[k]);
+
+		w->work++;
+		if (i == UINT32_MAX) {
+			if (!tablescan_is_filler(w->t, w->fn, g->scan.target[k]))
+				leave(w, g->scan.target[k], s);
+			continue;
+		}
+		if (w->stamp[i] == w->round)
+			continue;
+		w->stamp[i] = w->round;
+		make_join(w, i);
+		arrive(w, i, s);
+	}
+}
+
 static void follow_table(struct walk *w, uint32_t insn, struct abs_state *s)
 {
 	struct op *op = &w->op[insn];
@@ -264,27 +275,17 @@ static void follow_table(struct walk *w, uint32_t insn, struct abs_state *s)
 	struct group *g = &w->groups.v[group];
 	if (d->group != group)
 		d->why_not = w->groups.v[d->group].why_not = JUMP_TWO_TABLES;
-	else if (index == ABS_UNBOUND)
-		d->why_not = JUMP_NO_BOUND;
-	else if (index >= g->nentry)
-		d->why_not = JUMP_TOO_SHORT;
+	else if (index >= g->scan.nentry && (!is_type_bound(index) || !is_closed(w, g)))
+		d->why_not = index == ABS_UNBOUND ? JUMP_NO_BOUND : JUMP_TOO_SHORT;
 	if (d->why_not != JUMP_TABLE) {
 		g->why_not = d->why_not;
 		return;
 	}
+	if (index >= g->scan.nentry)
+		index = g->scan.nlikely - 1;
 	if (index + 1 > g->bound)
 		g->bound = index + 1;
-	w->round++;
-	for (uint32_t k = 0; k <= index; k++) {
-		uint32_t i = insn_at(w, g->target[k]);
-
-		w->work++;
-		if (i == UINT32_MAX || w->stamp[i] == w->round)
-			continue;
-		w->stamp[i] = w->round;
-		make_join(w, i);
-		arrive(w, i, s);
-	}
+	follow_entries(w, g, index, s);
 }
 
 /* A call; false when it is known not to come back. */
@@ -407,9 +408,9 @@ static void mark_near_entry(struct walk *w, const struct group *g)
 {
 	enum { ENTRY = 9 };		/* endbr64 and the jump */
 
-	for (uint32_t i = g->bound; i < g->nentry; i++)
-		if (g->target[i] - w->fn->entry < ENTRY)
-			*text_mark(w->t, g->target[i]) |= MARK_TABLE;
+	for (uint32_t i = g->bound; i < g->scan.nentry; i++)
+		if (g->scan.target[i] - w->fn->entry < ENTRY)
+			*text_mark(w->t, g->scan.target[i]) |= MARK_TABLE;
 }
 
 static void make_table(struct walk *w, uint32_t group)
@@ -422,11 +423,15 @@ static void make_table(struct walk *w, uint32_t group)
 	for (uint32_t i = 0; i < w->fn->ninsn; i++)
 		if (w->op[i].group == group && w->visited[i])
 			vec_push(w->arena, &base, i);
+	for (uint32_t k = 0; k < g->scan.nentry; k++)
+		if (insn_at(w, g->scan.target[k]) == UINT32_MAX &&
+		    text_holds(w->t, g->scan.target[k]))
+			*text_mark(w->t, g->scan.target[k]) |= MARK_POINTER;
 	g->table = w->fn->ntable++;
 	w->fn->table[g->table] = (struct jump_table){
-		.addr = g->addr, .kind = g->kind, .nentry = g->nentry, .bound = g->bound,
-		.target = arena_dup(a, g->target, g->nentry * sizeof(*g->target)),
-		.succ = arena_array(a, g->nentry, sizeof(uint32_t)),
+		.addr = g->addr, .kind = g->kind, .nentry = g->scan.nentry, .bound = g->bound,
+		.target = arena_dup(a, g->scan.target, g->scan.nentry * sizeof(*g->scan.target)),
+		.succ = arena_array(a, g->scan.nentry, sizeof(uint32_t)),
 		.base_insn = arena_dup(a, base.v, base.n * sizeof(*base.v)), .nbase = base.n,
 	};
 }
@@ -511,9 +516,9 @@ static void mark_candidates(struct walk *w)
 
 		if (is_proven(w, g))
 			continue;
-		for (uint32_t k = 0; k < group->nentry; k++)
-			if (text_holds(w->t, group->target[k]))
-				*text_mark(w->t, group->target[k]) |= MARK_POINTER;
+		for (uint32_t k = 0; k < group->scan.nentry; k++)
+			if (text_holds(w->t, group->scan.target[k]))
+				*text_mark(w->t, group->scan.target[k]) |= MARK_POINTER;
 	}
 }
 

@@ -125,7 +125,8 @@ int pieces_decode(struct text *t, struct err *err)
 		struct piece *p = &t->piece[i];
 		struct bytes code = piece_code(prog, i);
 
-		*p = (struct piece){ .addr = fde->addr, .size = (uint32_t)fde->len, .parent = i };
+		*p = (struct piece){ .addr = fde->addr, .size = (uint32_t)fde->len, .parent = i,
+				     .kin = i };
 		if (!code.p) {
 			piece_skip(p, SKIP_DECODE);
 			continue;
@@ -168,6 +169,20 @@ static void spread_owners(const struct text *t, const struct arrival *arrival, u
 	}
 }
 
+/* Only parts of one function jump into each other's middle, or to a fragment's start. */
+static void make_kin(struct text *t, uint32_t from, uint32_t to, vaddr target)
+{
+	const struct piece *p = &t->piece[to];
+
+	if (p->skip == SKIP_PLT || (target == p->addr && !p->fragment))
+		return;
+	while (t->piece[from].kin != from)
+		from = t->piece[from].kin = t->piece[t->piece[from].kin].kin;
+	while (t->piece[to].kin != to)
+		to = t->piece[to].kin = t->piece[t->piece[to].kin].kin;
+	t->piece[to].kin = from;
+}
+
 void pieces_join(struct text *t)
 {
 	VEC(struct arrival) arrivals = { 0 };
@@ -179,6 +194,8 @@ void pieces_join(struct text *t)
 		const struct text_jump *jump = &t->jumps.v[i];
 		uint32_t to = text_piece(t, jump->target);
 
+		if (to != UINT32_MAX)
+			make_kin(t, jump->piece, to, jump->target);
 		if (to != UINT32_MAX && t->piece[to].fragment)
 			vec_push(t->scratch, &arrivals, ((struct arrival){ jump->piece, to }));
 	}

@@ -206,12 +206,16 @@ static void mark_operands(struct text *t, const struct fn *fn, const struct insn
 		if (insn_is_lea(insn, code)) {
 			mark(t, target);
 			references_note(t, fn, insn);
+			text_note_object(t, target);
 		} else if (!insn_is_branch(insn)) {
 			mark_stray(t, target);
+			text_note_object(t, target);
 		} else if (text_holds(t, target) && !fn_holds(fn, target)) {
 			uint32_t to = prog_find_fn(t->prog, target);
 
-			if (to != NO_FN && t->prog->fn[to].entry != target)
+			if (to != NO_FN && t->prog->fn[to].entry == target)
+				t->called[to] |= insn->kind == INSN_CALL;
+			else if (to != NO_FN)
 				mark(t, target);
 		}
 	}
@@ -222,6 +226,7 @@ static void mark_operands(struct text *t, const struct fn *fn, const struct insn
 		for (uint32_t i = 0; i < n; i++) {
 			guess_in_front(t, c[i]);
 			put_mark(t, c[i], MARK_POINTER);
+			text_note_object(t, c[i]);
 		}
 	}
 }

@@ -52,4 +52,20 @@ begin unbounded
 	table	T_unbounded
 end unbounded
 
+begin in_doubt
+	jmp	*T_doubt(,%rdi,8)
+	cases
+	.section .rodata
+	.p2align 3
+T_doubt:
+	.quad	10b, 11b, 11b, L_foreign, 0
+	.text
+end in_doubt
+
+begin another
+	mov	$1, %eax
+L_foreign:
+	ret
+end another
+
 	.section .note.GNU-stack, "", @progbits

@@ -36,6 +36,14 @@
 	.text
 	.endm
 
+	# What stands behind it leads into another function, and nothing says that it is no entry.
+	.macro open_table t
+	.section .rodata
+	.p2align 2
+\t:	.long	10b-\t, 11b-\t, 12b-\t, 13b-\t, L_foreign-\t, 0x7ffffff0
+	.text
+	.endm
+
 	.macro dispatch t, index=%rdi
 	lea	\t(%rip), %rdx
 	movslq	(%rdx,\index,4), %rax
@@ -231,7 +239,93 @@ T_end:	.long	10b-T_end, 20b-T_end, 12b-T_end, 20b-T_end, 0x7ffffff0
 	.text
 end entry_at_the_end
 
-	# From here on nothing may be proven.
+	# Where to jump is computed in front of a loop.
+begin target_before_the_loop
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	T_loop(%rip), %rdx
+	movslq	(%rdx,%rdi,4), %r8
+	add	%rdx, %r8
+1:	test	%esi, %esi
+	je	19f
+	sub	$1, %esi
+	jmp	*%r8
+10:	sub	$2, %esi
+	jmp	1b
+11:	mov	$11, %eax
+	ret
+12:	mov	$12, %eax
+	ret
+13:	mov	$13, %eax
+	ret
+19:	ret
+	table	T_loop
+end target_before_the_loop
+
+begin base_is_copied
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	T_copied(%rip), %rcx
+	mov	%rcx, %rsi
+	movslq	(%rcx,%rdi,4), %rcx
+	add	%rsi, %rcx
+	jmp	*%rcx
+	cases
+	table	T_copied
+end base_is_copied
+
+	# What remains of the target above the bits that are used is nobody's.
+begin parts_of_the_target
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_parts
+10:	mov	(%rsi), %ax
+	xchg	%ah, %al
+	movzwl	%ax, %eax
+	ret
+11:	test	%esi, %esi
+	sete	%al
+	movzbl	%al, %eax
+	ret
+12:	mov	$12, %eax
+	ret
+13:	push	%rax
+	.cfi_adjust_cfa_offset 8
+	call	pic
+	pop	%rdx
+	.cfi_adjust_cfa_offset -8
+	ret
+19:	xor	%eax, %eax
+	ret
+	table	T_parts
+end parts_of_the_target
+
+	# The addition's flags are not those of the comparison that repeats.
+begin repeated_compare
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_repeated
+10:	mov	$4, %ecx
+	lea	L_behind(%rip), %rdi
+	repz cmpsb
+	seta	%al
+	movzbl	%al, %eax
+	ret
+11:	mov	$11, %eax
+	ret
+12:	mov	$12, %eax
+	ret
+13:	mov	$13, %eax
+	ret
+19:	ret
+	table	T_repeated
+end repeated_compare
+
+	# Nothing but the table itself says how long it is.
 
 begin no_bound
 	dispatch T_none
@@ -239,13 +333,110 @@ begin no_bound
 	table	T_none
 end no_bound
 
+begin bound_of_a_byte
+	movzbl	(%rsi), %edi
+	dispatch T_ofbyte
+	cases
+	table	T_ofbyte
+end bound_of_a_byte
+
+	# Behind the table stands a string that someone else refers to.
+begin something_else_behind
+	lea	L_behind(%rip), %rsi
+	dispatch T_behind
+	cases
+	.section .rodata
+	.p2align 2
+T_behind:
+	.long	10b-T_behind, 11b-T_behind, 12b-T_behind, 13b-T_behind
+L_behind:
+	.long	L_foreign-T_behind
+	.text
+end something_else_behind
+
+	# The words of the second table would be entries of the first.
+begin two_without_a_gap
+	test	%esi, %esi
+	je	1f
+	dispatch T_gap1
+1:	dispatch T_gap2
+	cases
+	.section .rodata
+	.p2align 2
+T_gap1:	.long	10b-T_gap1, 11b-T_gap1
+T_gap2:	.long	12b-T_gap2, 13b-T_gap2, 0x7ffffff0
+	.text
+end two_without_a_gap
+
+	# An entry leads to a fragment that looks like a function, its frame being gone.
+begin entry_in_a_fragment
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_fragment
+	cases
+	.section .rodata
+	.p2align 2
+T_fragment:
+	.long	10b-T_fragment, L_fragment-T_fragment, 12b-T_fragment, 11b-T_fragment
+	.long	0x7ffffff0
+	.text
+end entry_in_a_fragment
+
+	# There, the table's address may still be used.
+begin entry_in_a_fragments_middle
+	dispatch T_fragments
+	cases
+	.section .rodata
+	.p2align 2
+T_fragments:
+	.long	10b-T_fragments, L_fragment2-T_fragments, 12b-T_fragments, 0x7ffffff0
+	.text
+end entry_in_a_fragments_middle
+
+	.type	fragment, @function
+	.p2align 4
+	.cfi_startproc
+L_fragment:
+	ud2
+	nop
+	nop
+	nop
+	nop
+	nop
+	nop
+L_fragment2:
+	test	%eax, %eax
+	je	entry_in_a_fragment + 23
+	jmp	entry_in_a_fragments_middle + 16
+	.cfi_endproc
+
+	# An index below 0 would read entries, too.
+begin index_below_zero
+	dispatch T_zero
+	cases
+	.section .rodata
+	.p2align 2
+	.long	10b-T_zero, 11b-T_zero
+T_zero:	.long	12b-T_zero, 13b-T_zero, 0x7ffffff0
+	.text
+end index_below_zero
+
+	# From here on nothing may be proven.
+
+begin in_doubt
+	dispatch T_doubt
+	cases
+	open_table	T_doubt
+end in_doubt
+
 begin signed_compare
 	cmp	$3, %edi
 	jg	19f
 	mov	%edi, %edi
 	dispatch T_signed
 	cases
-	table	T_signed
+	open_table	T_signed
 end signed_compare
 
 begin upper_half_unchecked
@@ -253,7 +444,7 @@ begin upper_half_unchecked
 	ja	19f
 	dispatch T_upper
 	cases
-	table	T_upper
+	open_table	T_upper
 end upper_half_unchecked
 
 begin sign_extended_byte
@@ -268,7 +459,7 @@ T_signbyte:
 	.rept	64
 	.long	10b-T_signbyte, 11b-T_signbyte, 12b-T_signbyte, 13b-T_signbyte
 	.endr
-	.long	0x7ffffff0
+	.long	L_foreign-T_signbyte, 0x7ffffff0
 	.text
 end sign_extended_byte
 
@@ -279,7 +470,7 @@ begin other_flags
 	mov	%edi, %edi
 	dispatch T_flags
 	cases
-	table	T_flags
+	open_table	T_flags
 end other_flags
 
 begin pointer_changed_between
@@ -289,7 +480,7 @@ begin pointer_changed_between
 	mov	8(%rsi), %edi
 	dispatch T_pointer
 	cases
-	table	T_pointer
+	open_table	T_pointer
 end pointer_changed_between
 
 begin call_between
@@ -301,7 +492,7 @@ begin call_between
 	mov	8(%rsp), %edi
 	dispatch T_between
 	cases
-	table	T_between
+	open_table	T_between
 end call_between
 
 begin base_of_another
@@ -314,8 +505,8 @@ begin base_of_another
 	add	%rcx, %rax
 	jmp	*%rax
 	cases
-	table	T_first
-	table	T_second
+	open_table	T_first
+	open_table	T_second
 end base_of_another
 
 begin changed_after_the_compare
@@ -324,7 +515,7 @@ begin changed_after_the_compare
 	add	$1, %edi
 	dispatch T_changed
 	cases
-	table	T_changed
+	open_table	T_changed
 end changed_after_the_compare
 
 begin changed_in_part
@@ -334,7 +525,7 @@ begin changed_in_part
 	mov	%sil, %dil
 	dispatch T_part
 	cases
-	table	T_part
+	open_table	T_part
 end changed_in_part
 
 begin compare_behind_the_copy_of_another
@@ -343,7 +534,7 @@ begin compare_behind_the_copy_of_another
 	ja	19f
 	dispatch T_another, %rax
 	cases
-	table	T_another
+	open_table	T_another
 end compare_behind_the_copy_of_another
 
 	# The copy is of the value that %eax had the last time round, before the compare.
@@ -356,7 +547,7 @@ begin copy_from_last_time_round
 	ja	1b
 	dispatch T_last, %rbx
 	cases
-	table	T_last
+	open_table	T_last
 end copy_from_last_time_round
 
 begin one_way_unbounded
@@ -367,7 +558,7 @@ begin one_way_unbounded
 	mov	%edi, %edi
 1:	dispatch T_oneway
 	cases
-	table	T_oneway
+	open_table	T_oneway
 end one_way_unbounded
 
 begin index_lost_in_a_call
@@ -381,7 +572,7 @@ begin index_lost_in_a_call
 	.cfi_adjust_cfa_offset -8
 	dispatch T_call
 	cases
-	table	T_call
+	open_table	T_call
 end index_lost_in_a_call
 
 begin store_between
@@ -391,7 +582,7 @@ begin store_between
 	mov	8(%rsi), %edi
 	dispatch T_store
 	cases
-	table	T_store
+	open_table	T_store
 end store_between
 
 begin bound_beyond_the_table
@@ -400,7 +591,7 @@ begin bound_beyond_the_table
 	mov	%edi, %edi
 	dispatch T_beyond
 	cases
-	table	T_beyond
+	open_table	T_beyond
 end bound_beyond_the_table
 
 begin address_stored
@@ -413,7 +604,7 @@ begin address_stored
 	add	%rdx, %rax
 	jmp	*%rax
 	cases
-	table	T_stored
+	open_table	T_stored
 end address_stored
 
 begin entry_stored
@@ -426,7 +617,7 @@ begin entry_stored
 	add	%rdx, %rax
 	jmp	*%rax
 	cases
-	table	T_entry
+	open_table	T_entry
 end entry_stored
 
 begin target_used_as_a_number
@@ -443,7 +634,7 @@ begin target_used_as_a_number
 13:	mov	$13, %eax
 	ret
 19:	ret
-	table	T_number
+	open_table	T_number
 end target_used_as_a_number
 
 begin address_compared_elsewhere
@@ -455,7 +646,7 @@ begin address_compared_elsewhere
 	mov	%edi, %edi
 	dispatch T_compared
 	cases
-	table	T_compared
+	open_table	T_compared
 end address_compared_elsewhere
 
 	# %r10 survives the call, and the compiler knew it.
@@ -479,7 +670,7 @@ begin address_used_after_a_call
 	mov	%r10, (%rsi)
 	ret
 	cases
-	table	T_after
+	open_table	T_after
 end address_used_after_a_call
 
 	# The address is still in a register when control goes where it cannot be followed.
@@ -497,7 +688,7 @@ begin live_at_an_unknown_jump
 	jmp	*%rax
 1:	jmp	*%rcx
 	cases
-	table	T_live
+	open_table	T_live
 end live_at_an_unknown_jump
 
 begin live_when_leaving
@@ -511,7 +702,7 @@ begin live_when_leaving
 	add	%rdx, %rax
 	jmp	*%rax
 	cases
-	table	T_leaving
+	open_table	T_leaving
 end live_when_leaving
 
 begin has_a_foreign_label

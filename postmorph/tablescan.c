@@ -1,0 +1,120 @@
+/* tablescan.c - what stands at an address that may be a jump table's
+ *
+ * Words are read on from the address for as long as they lead where a case of a switch may lie:
+ *   OWN      an instruction of the function or its fragments
+ *   KIN      an instruction of a piece that jumps tie to the function: a fragment that looks like a
+ *            function, because its frame is gone or there never was one
+ *   START    of a piece that nothing calls or points to: such a fragment, entered by the table
+ *   END      exactly behind one of these (Clang's filler for cases that cannot be)
+ * The run may be longer than the table, when another one stands behind it: that does no harm, for
+ * an entry of a new table leads to the image of wherever the original's leads.
+ *
+ * CLOSED   The run is never shorter than the table, if it is certain that its first other word is
+ *          no entry.  A word that leads to no instruction at all is none.  One that leads into some
+ *          other function is none if an instruction of the program forms its address: there
+ *          begins something else.  Otherwise it remains in doubt.
+ *          The same at the other end: a word before the table that would be an entry hints at an
+ *          index that may be negative.
+ *
+ * A closed run bounds the index: a switch takes its cases from one table without gaps, and each
+ * case lies in its own function.  A run of the program with an index outside has jumped to
+ * what is no case, and no compiler makes that.  Where an instruction forms the address of one of
+ * the words, another table begins: an index without any other bound is taken to end there.
+ */
+#include "lib/blockmap.h"
+#include "postmorph/analyze.h"
+#include "postmorph/tablescan.h"
+
+enum { MAX_RUN = 1 << 16 };
+
+enum word { NO_CODE, FOREIGN, OWN, KIN, START, END };
+
+static uint32_t kin_of(const struct text *t, uint32_t piece)
+{
+	while (t->piece[piece].kin != piece)
+		piece = t->piece[piece].kin;
+	return piece;
+}
+
+bool tablescan_is_filler(const struct text *t, const struct fn *fn, vaddr addr)
+{
+	uint32_t home = fn->range[0].fde, p = text_piece(t, addr - 1);
+
+	return p != UINT32_MAX && addr == t->piece[p].addr + t->piece[p].size &&
+	       (t->prog->fn_of_fde[p] == t->piece[home].fn || kin_of(t, p) == kin_of(t, home));
+}
+
+static enum word classify(const struct text *t, const struct fn *fn, vaddr addr)
+{
+	uint32_t home = fn->range[0].fde;
+
+	if (tablescan_is_filler(t, fn, addr))
+		return END;
+	if (!text_holds(t, addr) || !(*text_mark(t, addr) & MARK_INSN))
+		return NO_CODE;
+	uint32_t p = text_piece(t, addr);
+	if (p == UINT32_MAX)
+		return NO_CODE;
+	if (t->prog->fn_of_fde[p] == t->piece[home].fn)
+		return OWN;
+	if (kin_of(t, p) == kin_of(t, home))
+		return KIN;
+	return addr == t->piece[p].addr && t->piece[p].skip != SKIP_PLT &&
+	       !t->called[t->prog->fn_of_fde[p]] && !(*text_mark(t, addr) & MARK_HELD) ?
+	       START : FOREIGN;
+}
+
+static vaddr read_word(struct rd *rd, vaddr table, uint32_t kind)
+{
+	return kind == BLOCKMAP_TABLE_REL32 ? table + (vaddr)(int64_t)rd_s32(rd) : rd_u64(rd);
+}
+
+/* The word before the table would be an entry. */
+static bool is_preceded(const struct text *t, const struct fn *fn, vaddr addr, uint32_t kind)
+{
+	uint32_t size = tablescan_entry_size(kind);
+	struct bytes b = image_at(&t->prog->img, addr - size, size);
+	struct rd rd = rd_of(b);
+
+	return b.p && classify(t, fn, read_word(&rd, addr, kind)) >= OWN;
+}
+
+bool tablescan(const struct text *t, struct arena *a, const struct fn *fn, vaddr addr,
+	       uint32_t kind, struct tablescan *out)
+{
+	const struct image *img = &t->prog->img;
+	const struct section *s = image_section_at(img, addr);
+	struct bytes b = image_rest(img, addr);
+	uint32_t size = tablescan_entry_size(kind);
+	VEC(vaddr) targets = { 0 };
+	enum word word = NO_CODE;
+	bool own = false;
+
+	if (!s || image_is_writable(img, addr) || addr % size != 0)
+		return false;
+	if (b.n > s->h.sh_addr + s->h.sh_size - addr)
+		b.n = s->h.sh_addr + s->h.sh_size - addr;
+	struct rd rd = rd_of(b);
+	while (rd_left(&rd) >= size && targets.n < MAX_RUN) {
+		vaddr target = read_word(&rd, addr, kind);
+
+		word = classify(t, fn, target);
+		if (word < OWN)
+			break;
+		own |= word == OWN;
+		vec_push(a, &targets, target);
+	}
+	if (!own)
+		return false;
+	vaddr end = addr + (vaddr)size * targets.n;
+	uint32_t nlikely = 1;
+	while (nlikely < targets.n && !text_object_begins(t, addr + (vaddr)size * nlikely))
+		nlikely++;
+	*out = (struct tablescan){
+		.target = targets.v, .nentry = targets.n, .nlikely = nlikely,
+		.closed = targets.n < MAX_RUN && (rd_left(&rd) < size || word == NO_CODE ||
+						  text_object_begins(t, end)),
+		.preceded = is_preceded(t, fn, addr, kind),
+	};
+	return true;
+}

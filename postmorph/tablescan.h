@@ -1,0 +1,28 @@
+/* tablescan.h - reads what may be a jump table; internal to PostMorph */
+#ifndef POSTMORPH_TABLESCAN_H
+#define POSTMORPH_TABLESCAN_H
+
+#include "lib/blockmap.h"
+#include "postmorph/analyze.h"
+
+struct tablescan {
+	vaddr *target;		/* [nentry] where the words lead, as far as they look like entries */
+	uint32_t nentry;
+	uint32_t nlikely;	/* of these, before something else begins: the real table */
+	bool closed;		/* the word behind them is certainly none */
+	bool preceded;		/* the word before them looks like one, too */
+};
+
+static inline uint32_t tablescan_entry_size(uint32_t kind)
+{
+	return kind == BLOCKMAP_TABLE_REL32 ? 4 : 8;
+}
+
+/* False when what stands at addr has no entry that leads into fn.  `kind` is an enum
+ * blockmap_table_kind; the targets live in `a`. */
+bool tablescan(const struct text *t, struct arena *a, const struct fn *fn, vaddr addr,
+	       uint32_t kind, struct tablescan *out);
+/* addr is exactly behind a part of fn: no case begins there. */
+bool tablescan_is_filler(const struct text *t, const struct fn *fn, vaddr addr);
+
+#endif
