@@ -155,8 +155,13 @@ static new_vaddr lowest(const struct elfout *eo)
 /* The table stands behind the header, and PT_PHDR says so. */
 static Elf64_Phdr old_phdr(const struct write *w, Elf64_Phdr ph)
 {
-	if (ph.p_type == PT_GNU_EH_FRAME)
-		return eh_frame_phdr(w);
+	if (ph.p_type == PT_GNU_EH_FRAME) {
+		Elf64_Phdr now = eh_frame_phdr(w);
+
+		now.p_flags = ph.p_flags;
+		now.p_align = ph.p_align;
+		return now;
+	}
 	if (ph.p_type == PT_PHDR) {
 		ph.p_vaddr = ph.p_paddr = ph.p_vaddr - w->eo->lift;
 		ph.p_filesz = ph.p_memsz = w->eo->nph * sizeof(Elf64_Phdr);

@@ -8,7 +8,8 @@
  *
  * INVARIANTS
  *   I1  cie[] ascends by off; fde[] by addr, then off, and no FDE in it is empty;
- *   I2  an understood FDE has an understood CIE, overlaps no other FDE, and has at least one row.
+ *   I2  an understood FDE has an understood CIE, and has at least one row;
+ *   I3  FDEs are disjoint: no unwinder could tell which of two to use.
  */
 #include <stdlib.h>
 
@@ -178,7 +179,7 @@ static int parse_fde_lsda(struct parse *p, struct record *rec, const struct cie 
 	uint64_t raw;
 
 	(void)rd_skip(&after, n);		/* a short record shows in after.bad */
-	if (cie->lsda_enc != DW_EH_PE_omit && n > 0) {
+	if (cie->lsda_enc != DW_EH_PE_omit) {
 		fde->lsda_off = reader_off(rec);
 		if (!cfi_read_pointer(&rec->r, cie->lsda_enc, reader_addr(p, rec), &raw, &fde->lsda))
 			return malformed(p, rec, "LSDA pointer is cut short");
@@ -221,11 +222,13 @@ static int parse_records(struct parse *p, struct bytes b, uint64_t *used)
 {
 	struct rd r = rd_of(b);
 
-	while (rd_left(&r) >= 4) {
+	while (rd_left(&r)) {
 		struct record rec = { .off = (uint64_t)(r.p - b.p) };
 		uint32_t len = rd_u32(&r);
 
 		*used = rec.off;
+		if (r.bad)
+			return malformed(p, &rec, "no room for a record");
 		if (len == 0)
 			return 0;
 		if (len == UINT32_MAX)
@@ -255,35 +258,28 @@ static int compare_fde(const void *x, const void *y)
 	return a->off < b->off ? -1 : a->off > b->off;
 }
 
-static void mark_overlaps(struct fde *fde, uint32_t nfde)
+/* No FDE covers what another does, or what is behind the file's memory: there new text will be. */
+static int check_ranges(const struct image *img, const struct fde *fde, uint32_t nfde,
+			struct err *err)
 {
-	uint32_t last = 0;		/* the FDE that reaches furthest so far */
+	vaddr lo, hi;
 
-	for (uint32_t i = 1; i < nfde; i++) {
-		if (fde[i].addr < fde[last].addr + fde[last].len)
-			fde[i].understood = fde[last].understood = false;
-		if (fde[i].addr + fde[i].len > fde[last].addr + fde[last].len)
-			last = i;
-	}
+	image_span(img, &lo, &hi);
+	if (nfde && fde[nfde - 1].addr + fde[nfde - 1].len > hi)
+		return err_set(err, ERR_INPUT, ".eh_frame: FDE at 0x%llx covers what is not loaded",
+			       (unsigned long long)fde[nfde - 1].addr);
+	for (uint32_t i = 1; i < nfde; i++)
+		if (fde[i].addr - fde[i - 1].addr < fde[i - 1].len)
+			return err_set(err, ERR_INPUT, ".eh_frame: FDEs at 0x%llx and 0x%llx overlap",
+				       (unsigned long long)fde[i - 1].addr,
+				       (unsigned long long)fde[i].addr);
+	return 0;
 }
 
-/* Where .eh_frame is: by section, else by the pointer in .eh_frame_hdr.  b->n == 0: none. */
-static int find_eh_frame(const struct image *img, vaddr *addr, struct bytes *b, struct err *err)
+/* Where PT_GNU_EH_FRAME leads unwinders. */
+static int find_by_header(const struct image *img, const Elf64_Phdr *ph, vaddr *addr,
+			  struct bytes *b, struct err *err)
 {
-	const struct section *s = image_section(img, ".eh_frame");
-	const Elf64_Phdr *ph = image_phdr(img, PT_GNU_EH_FRAME);
-
-	*b = (struct bytes){ NULL, 0 };
-	if (s && (s->h.sh_flags & SHF_ALLOC) && s->h.sh_type != SHT_NOBITS && s->h.sh_size > 0) {
-		*addr = s->h.sh_addr;
-		*b = image_at(img, s->h.sh_addr, s->h.sh_size);
-		if (!b->p)
-			return err_set(err, ERR_INPUT, ".eh_frame: section is not in a segment");
-		return 0;
-	}
-	if (!ph)
-		return 0;
-
 	struct bytes hdr = image_at(img, ph->p_vaddr, ph->p_filesz);
 	struct rd r = rd_of(hdr);
 	uint8_t version = rd_u8(&r), enc = rd_u8(&r);
@@ -298,6 +294,29 @@ static int find_eh_frame(const struct image *img, vaddr *addr, struct bytes *b, 
 		return err_set(err, ERR_INPUT,
 			       ".eh_frame_hdr: points to 0x%llx, which is in no segment",
 			       (unsigned long long)*addr);
+	return 0;
+}
+
+/* Where .eh_frame is: by the pointer in .eh_frame_hdr, by section, or by both, which then must
+ * agree.  b->n == 0: there is none. */
+static int find_eh_frame(const struct image *img, vaddr *addr, struct bytes *b, struct err *err)
+{
+	const struct section *s = image_section(img, ".eh_frame");
+	const Elf64_Phdr *ph = image_phdr(img, PT_GNU_EH_FRAME);
+
+	*b = (struct bytes){ NULL, 0 };
+	if (ph && find_by_header(img, ph, addr, b, err) < 0)
+		return -1;
+	if (!s || !(s->h.sh_flags & SHF_ALLOC) || s->h.sh_type == SHT_NOBITS || s->h.sh_size == 0)
+		return 0;
+	if (ph && *addr != s->h.sh_addr)
+		return err_set(err, ERR_INPUT, ".eh_frame: the section is at 0x%llx, .eh_frame_hdr "
+			       "leads to 0x%llx", (unsigned long long)s->h.sh_addr,
+			       (unsigned long long)*addr);
+	*addr = s->h.sh_addr;
+	*b = image_at(img, s->h.sh_addr, s->h.sh_size);
+	if (!b->p)
+		return err_set(err, ERR_INPUT, ".eh_frame: section is not in a segment");
 	return 0;
 }
 
@@ -321,7 +340,8 @@ int cfi_parse(const struct image *img, struct arena *a, struct cfi *out, struct 
 	cfi.nfde = p.fde.n;
 	if (cfi.nfde > 0)
 		qsort(cfi.fde, cfi.nfde, sizeof(*cfi.fde), compare_fde);
-	mark_overlaps(cfi.fde, cfi.nfde);
+	if (check_ranges(img, cfi.fde, cfi.nfde, err) < 0)
+		return -1;
 	for (uint32_t i = 0; i < cfi.nfde; i++) {
 		struct fde *fde = &cfi.fde[i];
 		uint64_t at = fde->off + fde->insn_off;

@@ -75,16 +75,15 @@ struct fde {
 	uint32_t insn_off;	/* in the record: of the instructions */
 	uint32_t row, nrow;	/* in cfi.rows[] */
 	bool has_address;	/* its instructions hold an address (DW_CFA_set_loc) */
-	bool understood;	/* false: its instructions have a form we do not model, or it
-				 * overlaps another FDE; it has no rows then */
+	bool understood;	/* false: its instructions have a form we do not model; it has no
+				 * rows then */
 };
 
 struct cfi {
 	vaddr eh_frame;		/* address of .eh_frame */
 	struct bytes bytes;	/* its content up to and without the terminator */
 	struct cie *cie;
-	struct fde *fde;	/* ascending by addr; those that are understood are disjoint from
-				 * all others.  FDEs that cover nothing are left out */
+	struct fde *fde;	/* ascending by addr, disjoint; those that cover nothing are left out */
 	struct cfi_row *rows;
 	struct cfi_state *state;
 	uint32_t ncie, nfde, nrow, nstate;

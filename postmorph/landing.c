@@ -79,15 +79,16 @@ static void mark_pad(void *ctx, const struct lsda_site *site)
 {
 	struct marking *m = ctx;
 	struct prog *prog = m->t->prog;
-	struct fn *fn = &prog->fn[m->fn];
 
 	if (text_holds(m->t, site->pad))
 		*text_mark(m->t, site->pad) |= MARK_PAD;
-	if (prog_find_fn(prog, site->pad) == m->fn &&
+	if (m->fn == NO_FN)		/* what throws is in no function and stays */
+		return;
+	if (text_holds(m->t, site->pad) && prog_find_fn(prog, site->pad) == m->fn &&
 	    (*text_mark(m->t, site->pad) & MARK_INSN))
 		return;
-	if (fn->skip == SKIP_NONE)
-		fn->skip = SKIP_LANDING_PAD;
+	if (prog->fn[m->fn].skip == SKIP_NONE)
+		prog->fn[m->fn].skip = SKIP_LANDING_PAD;
 }
 
 void landing_mark(struct text *t)

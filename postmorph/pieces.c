@@ -47,6 +47,18 @@ static void mark_branch(struct text *t, struct piece *p, const struct insn *insn
 	vec_push(t->scratch, &t->jumps, ((struct text_jump){ (uint32_t)(p - t->piece), target }));
 }
 
+/* A row that begins inside an instruction describes something else than this code. */
+static bool rows_begin_instructions(const struct text *t, const struct piece *p)
+{
+	const struct cfi *cfi = &t->prog->cfi;
+	const struct fde *fde = &cfi->fde[p - t->piece];
+
+	for (uint32_t i = fde->row; i < fde->row + fde->nrow; i++)
+		if (!(*text_mark(t, cfi->rows[i].addr) & MARK_INSN))
+			return false;
+	return true;
+}
+
 static void decode_piece(struct text *t, struct piece *p, struct bytes code, struct insn *buf)
 {
 	uint32_t n = 0;
@@ -69,6 +81,8 @@ static void decode_piece(struct text *t, struct piece *p, struct bytes code, str
 		if (insn_is_branch(&buf[i]))
 			mark_branch(t, p, &buf[i]);
 	}
+	if (!rows_begin_instructions(t, p))
+		piece_skip(p, SKIP_UNWIND_FORM);
 }
 
 static void classify(const struct prog *prog, uint32_t i, struct piece *p, struct bytes code)

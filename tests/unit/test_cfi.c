@@ -235,7 +235,7 @@ static void an_fde_we_cannot_follow_has_no_rows(void **state)
 	assert_true(m->cfi.fde[6].understood);
 }
 
-static void overlapping_fdes_are_not_understood_and_empty_ones_dropped(void **state)
+static void overlapping_fdes_are_malformed(void **state)
 {
 	struct made *m = *state;
 
@@ -243,13 +243,22 @@ static void overlapping_fdes_are_not_understood_and_empty_ones_dropped(void **st
 	FDE(m, CODE + 0x30, 0x10, DW_CFA_nop);
 	FDE(m, CODE, 0x20, DW_CFA_nop);
 	FDE(m, CODE + 0x1f, 0x10, DW_CFA_nop);
+	assert_int_equal(parse(m), -1);
+	assert_int_equal(m->err.kind, ERR_INPUT);
+}
+
+static void fdes_that_cover_nothing_are_dropped(void **state)
+{
+	struct made *m = *state;
+
+	put_cie(m);
+	FDE(m, CODE + 0x30, 0x10, DW_CFA_nop);
+	FDE(m, CODE, 0x20, DW_CFA_nop);
 	FDE(m, CODE + 0x18, 0, DW_CFA_nop);
 	assert_int_equal(parse(m), 0);
-	assert_int_equal(m->cfi.nfde, 3);
+	assert_int_equal(m->cfi.nfde, 2);
 	assert_int_equal(m->cfi.fde[0].addr, CODE);
-	assert_false(m->cfi.fde[0].understood);
-	assert_false(m->cfi.fde[1].understood);
-	assert_true(m->cfi.fde[2].understood);
+	assert_true(m->cfi.fde[0].understood && m->cfi.fde[1].understood);
 }
 
 static void personality_and_lsda_are_found(void **state)
@@ -410,7 +419,8 @@ int main(void)
 		T(rows_that_change_nothing_are_merged),
 		T(every_rule_is_read),
 		T(an_fde_we_cannot_follow_has_no_rows),
-		T(overlapping_fdes_are_not_understood_and_empty_ones_dropped),
+		T(overlapping_fdes_are_malformed),
+		T(fdes_that_cover_nothing_are_dropped),
 		T(personality_and_lsda_are_found),
 		T(signal_frames_are_marked),
 		T(the_terminator_ends_it),

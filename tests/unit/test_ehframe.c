@@ -72,7 +72,7 @@ static uint64_t begin_fde(struct made *m, uint64_t cie, vaddr addr, uint32_t len
 static int read_section(struct made *m, const struct wr *w, vaddr addr, struct cfi *out)
 {
 	Elf64_Phdr ph = { .p_type = PT_LOAD, .p_flags = PF_R, .p_vaddr = addr, .p_filesz = w->n,
-			  .p_memsz = w->n };
+			  .p_memsz = 1ull << 41 };
 	struct section sh = { .name = ".eh_frame", .h = { .sh_type = SHT_PROGBITS,
 			      .sh_flags = SHF_ALLOC, .sh_addr = addr, .sh_size = w->n } };
 	struct image img = { .file = wr_bytes(w), .ph = &ph, .nph = 1, .sh = &sh, .nsh = 1,
