@@ -77,6 +77,53 @@ static int check_segment_order(const struct image *img, struct err *err)
 	return nload ? 0 : err_set(err, ERR_INPUT, "nothing in it is loaded");
 }
 
+static bool is_loaded_from(const struct image *img, vaddr addr, file_off off, uint64_t size)
+{
+	const Elf64_Phdr *load = image_segment(img, addr);
+
+	return load && addr - load->p_vaddr == off - load->p_offset &&
+	       size <= load->p_filesz && addr - load->p_vaddr <= load->p_filesz - size;
+}
+
+/* What headers and sections name is where the segments load it from.  RELRO may reach further. */
+static int check_places(const struct image *img, struct err *err)
+{
+	for (uint32_t i = 0; i < img->nph; i++) {
+		const Elf64_Phdr *ph = &img->ph[i];
+		bool named = ph->p_type == PT_INTERP || ph->p_type == PT_NOTE ||
+			     ph->p_type == PT_GNU_PROPERTY || ph->p_type == PT_DYNAMIC ||
+			     ph->p_type == PT_GNU_EH_FRAME || ph->p_type == PT_TLS;
+
+		if (named && ph->p_filesz > 0 &&
+		    (ph->p_paddr != ph->p_vaddr ||
+		     !is_loaded_from(img, ph->p_vaddr, ph->p_offset, ph->p_filesz)))
+			return err_set(err, ERR_INPUT, "program header %u names what no segment "
+				       "loads", i);
+	}
+	for (uint32_t i = 0; i < img->nsh; i++) {
+		const Elf64_Shdr *h = &img->sh[i].h;
+
+		if ((h->sh_flags & SHF_ALLOC) && h->sh_type != SHT_NOBITS && h->sh_size > 0 &&
+		    !is_loaded_from(img, h->sh_addr, h->sh_offset, h->sh_size))
+			return err_set(err, ERR_INPUT, "section %u names what no segment loads", i);
+	}
+	return 0;
+}
+
+/* PT_PHDR, if there is one, describes the table of program headers and where it is loaded. */
+static int check_own_header(const struct image *img, struct err *err)
+{
+	const Elf64_Phdr *ph = image_phdr(img, PT_PHDR);
+	uint64_t size = img->nph * sizeof(Elf64_Phdr);
+
+	if (!ph)
+		return 0;
+	if (ph->p_offset != img->eh.e_phoff || ph->p_filesz != size || ph->p_memsz != size ||
+	    ph->p_paddr != ph->p_vaddr || !is_loaded_from(img, ph->p_vaddr, ph->p_offset, size))
+		return err_set(err, ERR_INPUT, "PT_PHDR does not describe the program headers");
+	return 0;
+}
+
 static const char *section_name(const struct image *img, const Elf64_Shdr *names, uint32_t off)
 {
 	struct rd r = rd_of(bytes_at(img->file, names->sh_offset, names->sh_size));
@@ -133,7 +180,8 @@ int image_parse(struct bytes file, struct arena *a, struct image *img, struct er
 	if (!elf)
 		return err_set(err, ERR_INPUT, "libelf: %s", elf_errmsg(-1));
 	if (copy_program_headers(elf, a, &out, err) < 0 || check_segment_order(&out, err) < 0 ||
-	    copy_sections(elf, a, &out, err) < 0)
+	    check_own_header(&out, err) < 0 || copy_sections(elf, a, &out, err) < 0 ||
+	    check_places(&out, err) < 0)
 		goto out;
 	bool interp = image_phdr(&out, PT_INTERP) != NULL;
 	(void)image_dynamic(&out, DT_FLAGS_1, &flags);		/* absent: no flags */
