@@ -84,10 +84,11 @@ static struct table *summary(const struct prog *prog, const char *name)
 		{ "movable_bytes", TABLE_UINT }, { "blocks", TABLE_UINT },
 		{ "jump_tables", TABLE_UINT }, { "unproven_jumps", TABLE_UINT },
 		{ "pointers_known", TABLE_UINT }, { "pointers_unknown", TABLE_UINT },
+		{ "labels_known", TABLE_UINT }, { "labels_unknown", TABLE_UINT },
 	};
 	struct table *t = table_new("module", (int)(sizeof(col) / sizeof(col[0])), col);
 	uint64_t movable = 0, bytes = 0, blocks = 0, tables = 0, unproven = 0,
-		 known = 0, unknown = 0;
+		 known = 0, unknown = 0, plain = 0, other = 0;
 	char hex[65];
 
 	for (uint32_t i = 0; i < prog->nfn; i++) {
@@ -98,6 +99,8 @@ static struct table *summary(const struct prog *prog, const char *name)
 			bytes += fn_size(fn);
 			known += fn->pointers == POINTERS_KNOWN;
 			unknown += fn->pointers == POINTERS_UNKNOWN;
+			plain += fn->labels == POINTERS_KNOWN;
+			other += fn->labels == POINTERS_UNKNOWN;
 		}
 		blocks += fn->nblock;
 		tables += fn->ntable;
@@ -105,7 +108,7 @@ static struct table *summary(const struct prog *prog, const char *name)
 	}
 	digest_hex(&prog->img.digest, hex);
 	table_row(t, name, hex, prog->text_size, prog->fde_bytes, (uint64_t)prog->nfn, movable,
-		  bytes, blocks, tables, unproven, known, unknown);
+		  bytes, blocks, tables, unproven, known, unknown, plain, other);
 	return t;
 }
 

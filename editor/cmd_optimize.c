@@ -16,11 +16,12 @@ struct ctx {
 static void write_stats(const struct edit_stats *s, struct arena *a, struct wr *out)
 {
 	const char *text = arena_printf(a,
-		"functions %u\nfunctions_moved %u\nfunctions_redirected %u\nhot_bytes %llu\nfluff_bytes %llu\n"
+		"functions %u\nfunctions_moved %u\nfunctions_redirected %u\nfunctions_threaded %u\nhot_bytes %llu\nfluff_bytes %llu\n"
 		"original_bytes %llu\nexttsp_before %.6f\nexttsp_after %.6f\nsamples %.3f\n"
 		"file_bytes_before %llu\nfile_bytes_after %llu\njump_tables %u\n"
 		"jump_tables_new %u\nlayout %c\n",
-		s->functions, s->functions_moved, s->functions_redirected, (unsigned long long)s->hot_bytes,
+		s->functions, s->functions_moved, s->functions_redirected, s->functions_threaded,
+		(unsigned long long)s->hot_bytes,
 		(unsigned long long)s->fluff_bytes, (unsigned long long)s->original_bytes,
 		s->exttsp_before, s->exttsp_after, s->samples,
 		(unsigned long long)s->file_bytes_before,

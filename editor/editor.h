@@ -23,6 +23,7 @@ struct edit_options {
 struct edit_stats {		/* of one generation; one line each in --stats, "name value" */
 	uint32_t functions, functions_moved;
 	uint32_t functions_redirected;		/* pointers to them lead to the new text */
+	uint32_t functions_threaded;		/* pointers to labels in them do */
 	uint64_t hot_bytes, fluff_bytes;	/* of new text */
 	uint64_t original_bytes;		/* of the moved functions */
 	double exttsp_before, exttsp_after;	/* Ext-TSP score over the moved functions, normalised

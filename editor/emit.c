@@ -205,12 +205,13 @@ static void fill_stats(const struct job *j, const struct wr *out, struct edit_st
 	stats->fluff_bytes = j->plan.text_size - j->plan.hot_size;
 	stats->original_bytes = 0;
 	stats->jump_tables = 0;
-	stats->functions_redirected = 0;
+	stats->functions_redirected = stats->functions_threaded = 0;
 	for (uint32_t i = 0; i < j->prog->norder; i++) {
 		const struct fn *fn = &j->prog->fn[j->prog->order[i]];
 
 		stats->jump_tables += fn->ntable;
 		stats->functions_redirected += fn->redirected;
+		stats->functions_threaded += fn->threaded;
 		for (uint32_t k = 0; k < fn->nrange; k++)
 			stats->original_bytes += fn->range[k].size;
 	}

@@ -7,7 +7,8 @@
  *          to what it runs into.
  *
  * ENDS     With the next placed block of the same part known, a block ends as it did, or with its
- *          branch inverted, or with a synthetic jmp behind; a JMP to what comes next goes away.
+ *          branch inverted, or with a synthetic jmp behind; a JMP to what comes next goes away, unless
+ *          that leaves nothing of a label: pointers to two labels must differ.
  *          A LOOP or JRCXZ whose target is out of reach of 8 bits becomes
  *              loop +2; jmp +5; jmp rel32 TARGET
  *          which is one branch of 9 bytes to relaxation: displacement at the end, as in all.
@@ -168,7 +169,8 @@ static int decide_end(struct emit_plan *plan, uint32_t i, uint32_t next)
 			return -1;
 		p->branch = taken;
 		if (last_insn(fn, b)->kind == INSN_JMP) {
-			p->fills = taken.place != NO_PLACE && taken.place == next;
+			p->fills = taken.place != NO_PLACE && taken.place == next &&
+				   !(fn->threaded && b->pinned && p->nkept == 0);
 			p->branched = !p->fills;
 			return 0;
 		}

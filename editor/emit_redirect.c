@@ -31,20 +31,27 @@ static uint64_t piece_size(const struct emit_plan *plan, uint32_t fn)
 static struct elfout_patch make_patch(const struct emit_plan *plan, const struct reference *r,
 				      uint16_t section)
 {
-	uint64_t to = emit_place_addr(plan, plan->place_of[r->fn][0]);
-	uint64_t size = piece_size(plan, r->fn);
+	uint32_t block = fn_find_block(&plan->prog->fn[r->fn], r->to);
+	uint64_t to = emit_place_addr(plan, plan->place_of[r->fn][block]);
 	struct elfout_patch patch = { .off = r->at, .size = sizeof(to) };
 
 	if (r->kind == REFERENCE_ADDEND) {
 		memcpy(patch.byte, &to, sizeof(to));
 		return patch;
 	}
+	uint64_t size = piece_size(plan, r->fn);
+
 	patch.off += offsetof(Elf64_Sym, st_shndx);
 	patch.size = sizeof(section) + sizeof(to) + sizeof(size);
 	memcpy(patch.byte, &section, sizeof(section));
 	memcpy(patch.byte + sizeof(section), &to, sizeof(to));
 	memcpy(patch.byte + sizeof(section) + sizeof(to), &size, sizeof(size));
 	return patch;
+}
+
+static bool is_redirected(const struct fn *fn, const struct reference *r)
+{
+	return r->to == fn->entry ? fn->redirected : fn->threaded;
 }
 
 uint32_t emit_redirect_write(const struct emit_plan *plan, const struct elfout *eo,
@@ -56,7 +63,7 @@ uint32_t emit_redirect_write(const struct emit_plan *plan, const struct elfout *
 	for (uint32_t i = 0; i < prog->nref; i++) {
 		const struct reference *r = &prog->ref[i];
 
-		if (!prog->fn[r->fn].redirected || r->kind == REFERENCE_LEA)
+		if (!is_redirected(&prog->fn[r->fn], r) || r->kind == REFERENCE_LEA)
 			continue;
 		bool hot = plan->place[plan->place_of[r->fn][0]].hot;
 		out[n++] = make_patch(plan, r, elfout_text_section(eo, plan->hot_size, hot));

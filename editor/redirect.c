@@ -10,20 +10,23 @@
  *                   forms the old one: so the function that it is in has to be moved and sealed,
  *                   so that its original never runs
  *
- * All references to a function are redirected or none.
+ * All references to a function are redirected or none; all to the labels of a function or none.
  */
 #include "editor/redirect.h"
 
 void redirect_select(struct prog *prog)
 {
-	for (uint32_t i = 0; i < prog->nfn; i++)
-		prog->fn[i].redirected = prog->fn[i].moved &&
-					 prog->fn[i].pointers == POINTERS_KNOWN;
+	for (uint32_t i = 0; i < prog->nfn; i++) {
+		struct fn *fn = &prog->fn[i];
+
+		fn->redirected = fn->moved && fn->pointers == POINTERS_KNOWN;
+		fn->threaded = fn->moved && fn->labels == POINTERS_KNOWN;
+	}
 	for (uint32_t i = 0; i < prog->nref; i++) {
 		const struct reference *r = &prog->ref[i];
 		const struct fn *user = &prog->fn[r->user];
 
-		if (r->kind == REFERENCE_LEA && !(user->moved && user->sealed))
+		if (r->kind == REFERENCE_LEA && r->to == prog->fn[r->fn].entry && !(user->moved && user->sealed))
 			prog->fn[r->fn].redirected = false;
 	}
 }

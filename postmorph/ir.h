@@ -117,8 +117,9 @@ enum reference_kind {
 	REFERENCE_LEA,		/* an instruction */
 };
 
-struct reference {		/* a place that holds or forms the address of a function's entry */
-	uint32_t fn;		/* whose entry */
+struct reference {		/* a place that holds or forms an address in a function */
+	vaddr to;		/* that address: the entry, or that of a label inside */
+	uint32_t fn;		/* that it is in */
 	uint8_t kind;		/* enum reference_kind */
 	uint32_t user;		/* LEA: the function that the instruction is in */
 	file_off at;		/* of the 8 bytes that hold the address, or of the symbol; LEA: 0 */
@@ -151,6 +152,9 @@ struct fn {
 	enum pointers pointers;
 	bool sealed;		/* once it is moved its original code cannot run any more: nothing
 				 * is known to lead into it but its entry */
+	enum pointers labels;	/* the same of addresses inside of it that its computed jumps may
+				 * go to; NONE when it has no such jump */
+	bool threaded;		/* moved, and all pointers to labels lead to their images */
 	bool redirected;	/* moved, and all pointers to it lead to its image */
 	bool moved;		/* selected for the generation (profile or --all) */
 	double samples, entry_count;	/* profile: total samples; estimated calls */

@@ -1,4 +1,4 @@
-/* references.c - every place that holds or forms the address of a function's entry
+/* references.c - every place that holds or forms the address of a function's entry, or of a label
  *
  * Pointers to a function can be given another value only all together: two of them must stay
  * equal.  So what counts is not to miss one.  A place is listed when it could be rewritten:
@@ -11,6 +11,9 @@
  * relocations and kinds of symbols, other instructions, code that calculates with it, code without
  * FDEs, the entry point of the program, and data that could encode it as a distance.
  *
+ * Labels inside of a function are what interpreters jump to through tables.  Only those are known
+ * that nothing but relocated data holds.
+ *
  * Programs linked to a fixed address keep addresses in plain words and constants, which nothing
  * tells from numbers: nothing is known of their pointers.
  */
@@ -21,17 +24,18 @@
 #include "postmorph/analyze.h"
 #include "postmorph/dynamic.h"
 
-/* False when that is no entry. */
+/* True when that is an entry. */
 static bool add(struct text *t, vaddr addr, struct reference r)
 {
 	const struct prog *prog = t->prog;
 	uint32_t fn = text_holds(t, addr) ? prog_find_fn(prog, addr) : NO_FN;
 
-	if (fn == NO_FN || prog->fn[fn].entry != addr)
+	if (fn == NO_FN)
 		return false;
+	r.to = addr;
 	r.fn = fn;
 	vec_push(t->scratch, &t->refs, r);
-	return true;
+	return prog->fn[fn].entry == addr;
 }
 
 static void add_reloc(void *ctx, const struct reloc *r)
@@ -132,6 +136,31 @@ static bool is_sealed(const struct text *t, const struct fn *fn)
 	return true;
 }
 
+/* A label that may lead to its image: held by relocated data only, and an image of its own begins
+ * there, so that no two of them become equal.  Wherever control comes from, being at a label or at
+ * its image is the same, so that the originals of the jumps may run as well. */
+static bool is_plain_label(const struct text *t, const struct fn *fn, const struct reference *r)
+{
+	uint32_t id = fn_find_block(fn, r->to), i;
+
+	if (r->kind != REFERENCE_ADDEND || id == NO_BLOCK || (*text_mark(t, r->to) & MARK_STRAY))
+		return false;
+	const struct block *b = &fn->block[id];
+	for (i = b->insn; i < b->insn + b->ninsn && fn->insn[i].kind == INSN_NOP; i++)
+		;
+	return b->addr == r->to && i < b->insn + b->ninsn;
+}
+
+static void judge_label(const struct text *t, struct fn *fn, const struct reference *r)
+{
+	if (!fn->kept || fn->unproven == 0)
+		return;
+	if (!is_plain_label(t, fn, r))
+		fn->labels = POINTERS_UNKNOWN;
+	else if (fn->labels == POINTERS_NONE)
+		fn->labels = POINTERS_KNOWN;
+}
+
 int references_find(struct text *t, struct err *err)
 {
 	struct prog *prog = t->prog;
@@ -152,9 +181,12 @@ int references_find(struct text *t, struct err *err)
 			fn->pointers = POINTERS_UNKNOWN;
 	}
 	for (uint32_t i = 0; i < prog->nref; i++) {
-		struct fn *fn = &prog->fn[prog->ref[i].fn];
+		const struct reference *r = &prog->ref[i];
+		struct fn *fn = &prog->fn[r->fn];
 
-		if (fn->pointers == POINTERS_NONE)
+		if (r->to != fn->entry)
+			judge_label(t, fn, r);
+		else if (fn->pointers == POINTERS_NONE)
 			fn->pointers = POINTERS_KNOWN;
 	}
 	return 0;
@@ -167,7 +199,18 @@ static int compare_addr(const void *x, const void *y)
 	return *a < *b ? -1 : *a > *b;
 }
 
-/* Distances from the word itself, and from the nearest base at or below it: a table's start. */
+static void mark_entry(const struct text *t, vaddr addr)
+{
+	uint32_t fn = text_holds(t, addr) ? prog_find_fn(t->prog, addr) : NO_FN;
+
+	if (fn != NO_FN && t->prog->fn[fn].entry == addr)
+		mark_stray(t, addr);
+}
+
+/* Those in jump tables lead inside of functions, and code needs the address of a label to have a
+ * distance from it: only entries count here.
+ *
+ * Distances from the word itself, and from the nearest base at or below it: a table's start. */
 static void mark_section_words(const struct text *t, const struct section *s)
 {
 	vaddr at = (s->h.sh_addr + 3) & ~(vaddr)3;
@@ -179,9 +222,9 @@ static void mark_section_words(const struct text *t, const struct section *s)
 
 		while (next < t->bases.n && t->bases.v[next] <= at)
 			next++;
-		mark_stray(t, at + distance);
+		mark_entry(t, at + distance);
 		if (next > 0)
-			mark_stray(t, t->bases.v[next - 1] + distance);
+			mark_entry(t, t->bases.v[next - 1] + distance);
 	}
 }
 

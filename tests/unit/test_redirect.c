@@ -163,6 +163,35 @@ static void only_what_is_known_everywhere_is_redirected(void **state)
 	wr_free(&generation);
 }
 
+static void labels_are_known_that_only_data_holds(void **state)
+{
+	struct prog prog;
+
+	(void)state;
+	asm_analyze("threaded", "-pie", arena, &prog);
+	assert_int_equal(asm_fn(&prog, "interpret")->labels, POINTERS_KNOWN);
+	assert_int_equal(asm_fn(&prog, "interpret_lea")->labels, POINTERS_UNKNOWN);
+	assert_int_equal(asm_fn(&prog, "dispatch_nothing")->labels, POINTERS_NONE);
+}
+
+static void labels_in_new_text_are_jumped_to_and_differ(void **state)
+{
+	struct bytes original = asm_build("threaded", "-pie", arena);
+	struct wr generation = { 0 };
+
+	(void)state;
+	assert_int_equal(run(original), 0);
+	for (uint64_t seed = 0; seed < SEEDS; seed++) {
+		struct edit_stats s = emit(original, seed, &generation);
+		int code = run(wr_bytes(&generation));
+
+		assert_int_equal(s.functions_threaded, 1);
+		if (code != 0)
+			fail_msg("seed %llu: exit code %d", (unsigned long long)seed, code);
+	}
+	wr_free(&generation);
+}
+
 struct seen {
 	const char *name;
 	struct symbol symbol;
@@ -222,6 +251,8 @@ int main(void)
 		cmocka_unit_test(code_with_an_address_inside_is_not_sealed),
 		cmocka_unit_test(pointers_from_all_places_agree),
 		cmocka_unit_test(only_what_is_known_everywhere_is_redirected),
+		cmocka_unit_test(labels_are_known_that_only_data_holds),
+		cmocka_unit_test(labels_in_new_text_are_jumped_to_and_differ),
 		cmocka_unit_test(symbols_say_where_the_image_is),
 	};
 
