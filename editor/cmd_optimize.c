@@ -61,7 +61,8 @@ static int parse_options(int argc, char **argv, struct ctx *ctx, struct job *job
 		{ "generation", required_argument, NULL, 'g' },
 		{ "passes", required_argument, NULL, 'P' },
 		{ "print-after", required_argument, NULL, 'A' },
-		{ "redirect", no_argument, NULL, 'r' },
+		{ "keep-pointers", no_argument, NULL, 'k' },
+		{ "thread", no_argument, NULL, 't' },
 		{ "all", no_argument, NULL, 'a' },
 		{ "shuffle", required_argument, NULL, 'S' },
 		{ 0 }
@@ -95,8 +96,11 @@ static int parse_options(int argc, char **argv, struct ctx *ctx, struct job *job
 		case 'A':
 			ctx->options.print_after = optarg;
 			break;
-		case 'r':
-			ctx->options.redirect = true;
+		case 'k':
+			ctx->options.keep_pointers = true;
+			break;
+		case 't':
+			ctx->options.thread = true;
 			break;
 		case 'a':
 			ctx->options.all = true;

@@ -25,7 +25,7 @@ static uint64_t hot_size(const struct fn *fn)
 int pass_layout(struct prog *prog, const struct edit_options *options, struct err *err)
 {
 	if (!options->all)
-		worth_select(prog, options->redirect);
+		worth_select(prog, !options->keep_pointers);
 
 	struct arena *a = arena_new();
 	uint32_t n = prog->norder, nedge = 0;

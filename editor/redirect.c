@@ -14,19 +14,20 @@
  */
 #include "editor/redirect.h"
 
-void redirect_select(struct prog *prog)
+void redirect_select(struct prog *prog, bool thread)
 {
 	for (uint32_t i = 0; i < prog->nfn; i++) {
 		struct fn *fn = &prog->fn[i];
 
 		fn->redirected = fn->moved && fn->pointers == POINTERS_KNOWN;
-		fn->threaded = fn->moved && fn->labels == POINTERS_KNOWN;
+		fn->threaded = thread && fn->moved && fn->labels == POINTERS_KNOWN;
 	}
 	for (uint32_t i = 0; i < prog->nref; i++) {
 		const struct reference *r = &prog->ref[i];
 		const struct fn *user = &prog->fn[r->user];
 
-		if (r->kind == REFERENCE_LEA && r->to == prog->fn[r->fn].entry && !(user->moved && user->sealed))
+		if (r->kind == REFERENCE_LEA && r->to == prog->fn[r->fn].entry &&
+		    !(user->moved && user->sealed))
 			prog->fn[r->fn].redirected = false;
 	}
 }

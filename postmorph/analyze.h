@@ -64,6 +64,7 @@ struct text {
 	uint16_t *clobbers;	/* [nfn], filled on demand by clobbers_of(); 0: not yet */
 	VEC(vaddr) symbols;	/* values of .dynsym, 0 for undefined ones */
 	VEC(struct reference) refs;	/* in the order found */
+	VEC(uint32_t) entered;	/* functions into whose middle others seem to run on */
 	VEC(vaddr) bases;	/* addresses outside of functions that some lea forms */
 	bool has_rseq;		/* some section holds restartable sequences */
 	vaddr behind_headers;		/* end of the program header table */
@@ -136,6 +137,8 @@ int pointers_mark(struct text *t, struct err *err);
 
 /* references.c: a lea of `user` forms an address. */
 void references_note(struct text *t, const struct fn *user, const struct insn *lea);
+/* references.c: `last` ends a range of `fn`. */
+void references_note_end(struct text *t, const struct fn *fn, const struct insn *last);
 /* references.c: prog->ref[], fn->pointers and fn->sealed, once all marks are there. */
 int references_find(struct text *t, struct err *err);
 /* references.c: marks what 32-bit words of data may encode as stray. */

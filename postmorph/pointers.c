@@ -329,11 +329,14 @@ int pointers_mark(struct text *t, struct err *err)
 
 		if (scan.range == fn->nrange)
 			mark_undecoded(t, fn);
-		while (fn_scan_next(&scan, &insn))
+		while (fn_scan_next(&scan, &insn)) {
 			if (insn.field || !prog->img.pie_or_dso)
 				mark_operands(t, fn, &insn);
 			else if (insn.len == MOVABS)
 				mark_got_distance(t, prog_insn_bytes(prog, &insn));
+			if (scan.code.n == 0)
+				references_note_end(t, fn, &insn);
+		}
 	}
 	references_mark_words(t);
 	return 0;

@@ -88,6 +88,18 @@ void references_note(struct text *t, const struct fn *user, const struct insn *l
 		mark_stray(t, to);
 }
 
+/* A call that does not come back ends a range as often as not, but of which ones that is so, two may
+ * think differently: here it counts as if it came back.  The image runs on into the original, too. */
+void references_note_end(struct text *t, const struct fn *fn, const struct insn *last)
+{
+	const struct prog *prog = t->prog;
+	vaddr next = prog_insn_addr(prog, last) + last->len;
+	uint32_t to = insn_ends_flow(last) ? NO_FN : prog_find_fn(prog, next);
+
+	if (to != NO_FN && &prog->fn[to] != fn && prog->fn[to].entry != next)
+		vec_push(t->scratch, &t->entered, to);
+}
+
 /* By function, each function's in the order found. */
 static void sort_by_function(const struct text *t)
 {
@@ -121,10 +133,24 @@ static bool symbols_are_known(const struct image *img)
 	return mapped.p && mapped.p == img->file.p + h->sh_offset;
 }
 
+/* Among its jumps there are some that go by tables, so others could do so, too, that look as if they
+ * left it. */
+static bool has_doubtful_jump(const struct fn *fn)
+{
+	for (uint32_t i = 0; i < fn->nblock; i++) {
+		const struct block *b = &fn->block[i];
+		const struct insn *last = &fn->insn[b->insn + b->ninsn - 1];
+
+		if (last->kind == INSN_IJMP && b->table == NO_TABLE && last->field == 0)
+			return fn->ntable > 0;
+	}
+	return false;
+}
+
 /* Control comes to the original code of a sealed function only through its entry. */
 static bool is_sealed(const struct text *t, const struct fn *fn)
 {
-	if (!fn->kept || fn->skip != SKIP_NONE || fn->unproven > 0)
+	if (!fn->kept || fn->skip != SKIP_NONE || fn->unproven > 0 || has_doubtful_jump(fn))
 		return false;
 	for (uint32_t r = 0; r < fn->nrange; r++) {
 		const uint8_t *mark = text_mark(t, fn->range[r].addr);
@@ -180,6 +206,8 @@ int references_find(struct text *t, struct err *err)
 		if ((mark & MARK_STRAY) || (!known && (mark & MARK_POINTER)))
 			fn->pointers = POINTERS_UNKNOWN;
 	}
+	for (uint32_t i = 0; i < t->entered.n; i++)
+		prog->fn[t->entered.v[i]].sealed = false;
 	for (uint32_t i = 0; i < prog->nref; i++) {
 		const struct reference *r = &prog->ref[i];
 		struct fn *fn = &prog->fn[r->fn];

@@ -9,11 +9,18 @@ from=$(realpath tests/programs/pointers)
 redirect() {		# FILE OUT SEED
 	local out
 	rm -f "$2"
-	if ! out=$("$edit" optimize "$1" --all --redirect --shuffle="$3" -o "$2" --stats "$T/stats" 2>&1); then
+	if ! out=$("$edit" optimize "$1" --all --shuffle="$3" -o "$2" --stats "$T/stats" 2>&1); then
 		not_ok "${1##*/} seed $3: optimize"
 		note "$out"
 		return 1
 	fi
+	if out=$("$edit" verify "$1" "$2" 2>&1); then
+		ok "${1##*/} seed $3: verified"
+	else
+		not_ok "${1##*/} seed $3: verify"
+		note "$out"
+	fi
+	chmod +x "$2"
 	[ "$(stat_of functions_redirected)" -gt 0 ] || [[ $1 = */library && $flags = *large ]] && ok "${1##*/} seed $3: pointers redirected" ||
 		not_ok "${1##*/} seed $3: pointers redirected"
 }

@@ -102,7 +102,7 @@ static void code_with_an_address_inside_is_not_sealed(void **state)
 static struct edit_stats emit(struct bytes original, uint64_t seed, struct wr *generation)
 {
 	struct edit_options options = { .all = true, .shuffle = true, .seed = seed,
-					.generation = 1, .redirect = true };
+					.generation = 1, .thread = true };
 	struct edit_stats stats = { 0 };
 	struct wr map = { 0 };
 	struct err err;

@@ -25,7 +25,7 @@ struct made {
 static struct made make(const char *flags)
 {
 	const struct edit_options options = { .all = true, .shuffle = true, .seed = 5,
-					      .generation = 1 };
+					      .generation = 1, .keep_pointers = true };
 	struct made m = { .a = arena_new() };
 	struct edit_stats stats = { 0 };
 	struct wr map = { 0 };
