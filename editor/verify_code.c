@@ -21,6 +21,7 @@
  */
 #include <stdlib.h>
 
+#include "editor/verify_effect.h"
 #include "editor/verify_parts.h"
 
 enum { JMP_SHORT = 0xeb, JMP_NEAR = 0xe9, JCC_SHORT = 0x70, JCC_NEAR = 0x80, ESCAPE = 0x0f };
@@ -217,6 +218,15 @@ static int match_fill(struct match *m, vaddr dest, vaddr last, bool last_transfe
 	return 0;
 }
 
+/* The original's instruction at `last` is a call after which nothing is run. */
+static bool never_comes_back(struct verify *v, vaddr last)
+{
+	struct effect e;
+
+	return effect_decode(verify_orig_code(v, last), last, &e) &&
+	       (e.kind == INSN_CALL || e.kind == INSN_ICALL) && !verify_call_returns(v, &e);
+}
+
 /* Everything left of the image is one way out, to `dest`: nothing, or NOPs, or one jump, which may
  * have the prefixes of the original's. */
 static int match_way(struct match *m, vaddr dest, vaddr last, bool last_transfers)
@@ -233,9 +243,11 @@ static int match_way(struct match *m, vaddr dest, vaddr last, bool last_transfer
 		if (verify_row_jump(m->v, &m->rows, last, last_transfers, dest, m->g.addr, len) < 0)
 			return -1;
 	}
-	if (!verify_leads(m->v, dest, to))
+	if (!verify_may_lead(m->v, dest, to))
 		return refuse(m->v, "block 0x%llx goes on to 0x%llx, its image to 0x%llx",
 			      ULL(m->o_start), ULL(dest), ULL(to));
+	if (!verify_is_fresh(m->v, to) && !never_comes_back(m->v, last))
+		verify_note_inner(m->v, to);
 	advance(&m->g, len);
 	return 0;
 }
