@@ -382,6 +382,14 @@ static int rest_is_padding(struct match *m)
 	return 0;
 }
 
+/* The image has this NOP, too.  One with the same bytes may be what is added in front of an aligned
+ * place instead: that has the frame of its destination. */
+static bool is_copied_nop(struct match *m)
+{
+	return m->g.code.n >= m->insn.len && same_but(m, 0, 0) &&
+	       verify_same_frame(m->v, m->rows, m->o.addr, m->g.addr);
+}
+
 static int match_block(struct match *m)
 {
 	vaddr last = m->o.addr;
@@ -400,7 +408,7 @@ static int match_block(struct match *m)
 			m->o = behind;
 			return rest_is_padding(m);
 		}
-		if (m->insn.kind == INSN_NOP && (m->g.code.n < m->insn.len || !same_but(m, 0, 0))) {
+		if (m->insn.kind == INSN_NOP && !is_copied_nop(m)) {
 			if (last_is_int3)	/* handlers of traps read it */
 				return doubt(m, "the NOP behind an int3 is missing");
 			break;
@@ -411,9 +419,13 @@ static int match_block(struct match *m)
 		if (match_plain(m) < 0)
 			return -1;
 	}
-	if (match_way(m, m->o.addr, last, last_is_call) < 0)
+	/* What is added stands for being in front of the original's padding, or behind it. */
+	struct match front = *m;
+	if (rest_is_padding(m) < 0)
 		return -1;
-	return rest_is_padding(m);
+	if (match_way(&front, front.o.addr, last, last_is_call) == 0)
+		return 0;
+	return match_way(m, m->o.addr, last, last_is_call);
 }
 
 /* Where the block is in both files, and that it may have moved at all. */

@@ -236,6 +236,8 @@ static void classify_bits(struct effect *e, const struct full *f)
 			break;
 		return;
 	default:
+		if (f->in.meta.category == ZYDIS_CATEGORY_CMOV)
+			break;
 		return;
 	}
 	if (e->reads == 0 || (!constant && !is_gpr32(y) && !is_gpr64(y)))
@@ -244,6 +246,8 @@ static void classify_bits(struct effect *e, const struct full *f)
 	set_op(e, FX_BITS, a, constant ? a : gpr(y->reg.value), 0);
 	if (f->in.mnemonic == ZYDIS_MNEMONIC_AND && constant && y->imm.value.u <= 0xff)
 		e->op = FX_LOW_BITS;
+	if (f->in.meta.category == ZYDIS_CATEGORY_CMOV)
+		e->op = FX_CHOOSE;
 	e->reads = 0;
 }
 

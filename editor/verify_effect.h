@@ -10,6 +10,7 @@ enum effect_op {
 	FX_COPY_LOW,		/* a = b, 32 bits, the upper ones become zero */
 	FX_BITS,		/* a op= b or a constant; the lowest bits of the result depend on
 				 * those of the operands only */
+	FX_CHOOSE,		/* a = a or b, 32 or 64 bits (cmov) */
 	FX_LOW_BITS,		/* a &= constant of 8 bits */
 	FX_BASE,		/* a = the address `value` (lea value(%rip), a) */
 	FX_LOAD,		/* a = sign-extended 32 bits at b + index * 4 */

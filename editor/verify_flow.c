@@ -355,6 +355,9 @@ static int compute(struct flow *f, const struct effect *e, vaddr addr, const str
 	case FX_COPY_LOW:
 		*out = r[e->b].kind == UPPER ? r[e->b] : lose(f, r[e->b]);
 		return 0;
+	case FX_CHOOSE:
+		*out = meet(f, r[e->a], r[e->b]);
+		return 0;
 	case FX_PUSH:
 		return 0;
 	case FX_POP:

@@ -337,6 +337,15 @@ static bool agree(struct verify *v, const struct vpair *c, vaddr o, new_vaddr g)
 	return true;
 }
 
+bool verify_same_frame(struct verify *v, struct vpair at, vaddr o, new_vaddr g)
+{
+	if (vcfi_state(&at.orig, o) != vcfi_state(&at.gen, g) || at.orig.fde == NO_FDE ||
+	    at.gen.fde == NO_FDE)
+		return false;
+	bool has = vlsda_of(&v->ocfi, at.orig.fde), wants = vlsda_of(&v->gcfi, at.gen.fde);
+	return has == wants && (!has || agree(v, &at, o, g));
+}
+
 int verify_exceptions(struct verify *v, const struct vpair *c, vaddr o, uint32_t olen,
 		      new_vaddr g, uint32_t glen)
 {

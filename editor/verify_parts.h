@@ -320,6 +320,8 @@ const struct vsite *vlsda_site(const struct vcfi *cfi, uint32_t fde, vaddr addr)
 /* Exceptions at an instruction and at its image go the same way; the cursors are there. */
 int verify_exceptions(struct verify *v, const struct vpair *c, vaddr o, uint32_t olen,
 		      new_vaddr g, uint32_t glen);
+/* Asks without refusing: the same unwind row, and exceptions go the same way. */
+bool verify_same_frame(struct verify *v, struct vpair at, vaddr o, new_vaddr g);
 /* At an added jump or NOP they do what they do at `last` or at `dest`. */
 int verify_exceptions_jump(struct verify *v, const struct vpair *c, vaddr last, vaddr dest,
 			   new_vaddr g, uint32_t glen);
