@@ -8,6 +8,7 @@
 
 #include "lib/err.h"
 #include "postmorph/analyze.h"
+#include "postmorph/dynamic.h"
 
 /* Relocated pointers to return addresses in data: OCaml programs have 17,297 and more, C programs
  * at most 77 among all of a distribution.  Without relocations the entries of jump tables look
@@ -44,6 +45,26 @@ static bool is_go(const struct image *img)
 	return false;
 }
 
+static void see_debug_hook(void *ctx, uint32_t index, const struct symbol *s)
+{
+	(void)index;
+	if (s->defined && strcmp(s->name, "_dl_debug_state") == 0)
+		*(bool *)ctx = true;
+}
+
+/* A dynamic loader has a function where debuggers stop when libraries come and go.  glibc's takes
+ * where it ends itself from the symbols _end and _etext: dladdr() does not know what is added behind
+ * them, nor does the unwinder with some versions.  musl's believes that all between its first and
+ * its last segment is its own, but the kernel, which loads it, puts other things into gaps. */
+static bool is_loader(const struct image *img)
+{
+	bool found = false;
+
+	if (img->is_static && img->pie_or_dso)
+		symbols_each(img, SHT_DYNSYM, see_debug_hook, &found);
+	return found;
+}
+
 int hazards_check_file(const struct image *img, struct err *err)
 {
 	uint64_t v;
@@ -54,6 +75,9 @@ int hazards_check_file(const struct image *img, struct err *err)
 		return err_set(err, ERR_REFUSED, "it is a generation made by Morph");
 	if (is_go(img))
 		return err_set(err, ERR_REFUSED, "a Go program: its runtime finds code by address");
+	if (is_loader(img))
+		return err_set(err, ERR_REFUSED,
+			       "a dynamic loader: it has its own notion of where it ends");
 	if (image_dynamic(img, DT_TEXTREL, &v) ||
 	    (image_dynamic(img, DT_FLAGS, &v) && (v & DF_TEXTREL)))
 		return err_set(err, ERR_REFUSED, "its code is relocated when loaded");

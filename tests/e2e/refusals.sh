@@ -110,6 +110,20 @@ printf '.globl _start\n_start: mov $60, %%eax\nxor %%edi, %%edi\nsyscall\n' |
 	"$cc" -Wa,--noexecstack -x assembler -nostdlib -static -o "$T/bare_asm" - &&
 	refused "assembly without unwind information" "$T/bare_asm" "no code is covered by unwind information"
 
+# The dynamic loader; a library that has another symbol of loaders is none.
+loader=$(readelf -lW "$T/main" | sed -n 's/.*interpreter: \(.*\)]/\1/p')
+if nm -D "$loader" 2>/dev/null | grep -q ' _dl_debug_state@'; then
+	refused "the dynamic loader" "$(realpath "$loader")" "a dynamic loader"
+else
+	skip "the dynamic loader" "it exports nothing for debuggers"
+fi
+of_loader() {		# FILE SYMBOL
+	printf '.data\n.globl %s\n%s: .quad 1\n.text\n.globl f\nf: .cfi_startproc\nlea (%%rdi,%%rsi), %%rax\nadd $7, %%rax\nret\n.cfi_endproc\n' "$2" "$2" |
+		"$cc" -Wa,--noexecstack -x assembler -shared -nostdlib -o "$1" -
+}
+of_loader "$T/loader" _dl_debug_state && refused "a library where debuggers stop" "$T/loader" "a dynamic loader"
+of_loader "$T/other" _r_debug && check "a library with the loader's list is moved" "$edit" optimize "$T/other" --all -o "$T/other.gen"
+
 # Runtimes that know code by its address.
 real "a Go program" "a Go program" gh restic
 real "an OCaml program" "OCaml" unison spatch

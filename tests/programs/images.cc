@@ -1,5 +1,6 @@
 /* images.cc - a program for images.sh: exceptions through frames of several kinds, thread-local
- * storage, a function chosen when the program is loaded, a switch, calls by pointer, a constructor
+ * storage, a function chosen when the program is loaded, a switch, calls by pointer, constructors in
+ * their order, and what the loader knows of where the program runs
  *
  * What it prints depends on its arguments only.
  */
@@ -10,6 +11,9 @@
 #include <string>
 #include <thread>
 
+#include <dlfcn.h>
+#include <link.h>
+
 static thread_local int depth = 1;
 static int made;
 
@@ -19,9 +23,35 @@ struct counted {
 	int n;
 };
 
-__attribute__((constructor)) static void make(void)
+__attribute__((constructor(200))) static void make(void)
 {
 	made = 7;
+}
+
+__attribute__((constructor(300))) static void make_more(void)
+{
+	made = made * 10 + 3;
+}
+
+/* Code that runs lies in a segment that may run, of the program itself. */
+static int covers(struct dl_phdr_info *info, size_t, void *pc)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) &ph = info->dlpi_phdr[i];
+
+		if (ph.p_type == PT_LOAD && (ph.p_flags & PF_X) &&
+		    (ElfW(Addr))pc - info->dlpi_addr - ph.p_vaddr < ph.p_memsz)
+			return *info->dlpi_name ? 1 : 2;
+	}
+	return 0;
+}
+
+__attribute__((noinline)) static int known_place(int x)
+{
+	void *pc = __builtin_return_address(0);
+	Dl_info info;
+
+	return x + dl_iterate_phdr(covers, pc) + 4 * (dladdr(pc, &info) != 0 && info.dli_fbase);
 }
 
 extern "C" {
@@ -87,5 +117,6 @@ int main(int argc, char **argv)
 	std::thread t([&] { there = work(3); });
 	t.join();
 	printf("%s %d %d %d %d\n", letters, work(argc), there, by_pointer(argc), choose()(argc));
+	printf("%d\n", known_place(argc));
 	return depth;
 }
