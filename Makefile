@@ -16,6 +16,7 @@ SYSCONFDIR ?= /etc
 DESTDIR  ?=
 VERSION   = 1
 FUZZ_SECONDS ?= 60
+FUZZ_MUTANTS ?= 100000
 
 # One job per CPU unless the command line says otherwise.
 ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
@@ -77,9 +78,10 @@ ARCHIVES  = $(foreach f,manager/ctl manager monitor editor postmorph policy lib,
 programs  = $(patsubst %.c,$(B)/%,$(wildcard $(1)))
 UNIT      = $(call programs,tests/unit/test_*.c)
 FUZZ      = $(call programs,tests/fuzz/fuzz_*.c)
+MUTANTS   = $(B)/tests/fuzz/mutants
 HELPERS   = $(call programs,tests/e2e/*.c) $(call programs,tests/verify/*.c) \
 	    $(call programs,tests/programs/*.c) $(call programs,tests/torture/*.c) \
-	    $(call programs,bench/*.c)
+	    $(call programs,bench/*.c) $(MUTANTS)
 FUZZ_ENGINE ?= tests/fuzz/replay.c
 link_test = $(CC) $(CFLAGS) $(LDFLAGS) -MMD -MP -MT $@ -MF $@.d $(filter %.c %.a,$^) $(1) \
 	    $(LIBS_EDIT) $(LIBS_DAEMON) -o $@
@@ -116,8 +118,8 @@ packages packages-build:
 	apt-get install -y -qq $$missing >/dev/null || { apt-get update -qq && \
 		apt-get install -y -qq $$missing >/dev/null; }
 
-TESTS = $(UNIT) $(wildcard tests/lint/*.sh) $(FUZZ) $(wildcard tests/programs/*.sh) \
-	$(wildcard tests/e2e/*.sh)
+TESTS = $(UNIT) $(wildcard tests/lint/*.sh) $(FUZZ) $(MUTANTS) \
+	$(wildcard tests/programs/*.sh) $(wildcard tests/e2e/*.sh)
 
 check: packages
 	@$(MAKE) --no-print-directory programs-for-check
@@ -152,7 +154,8 @@ fuzz:
 	@$(MAKE) --no-print-directory B=build-fuzz CC=clang OPT="-O1 -g" \
 		EXTRA_CFLAGS="-DMORPH_SANITIZED -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=pointer-overflow -fno-sanitize-recover=all" \
 		FUZZ_ENGINE=-fsanitize=fuzzer fuzz-run
-fuzz-run: $(FUZZ)
+fuzz-run: $(FUZZ) $(MUTANTS)
+	$(MUTANTS) -n $(FUZZ_MUTANTS) -j 2
 	@for f in $(notdir $(FUZZ)); do \
 		name=$${f#fuzz_}; echo "== $$f, $(FUZZ_SECONDS) s"; \
 		mkdir -p $(B)/corpus/$$name tests/fuzz/corpus/$$name; \

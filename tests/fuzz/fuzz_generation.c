@@ -1,0 +1,35 @@
+/* fuzz_generation.c - any bytes through the whole Editor: what comes out can be verified at all
+ *
+ * The Verifier may refuse a generation of damaged bytes; neither it nor the Editor may crash, and no
+ * error may be one of our own.  tests/fuzz/mutants.c counts what is refused.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "editor/editor.h"
+#include "lib/arena.h"
+#include "lib/err.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct edit_options options = { .all = true, .shuffle = true, .seed = size, .generation = 1 };
+	struct bytes file = { data, size };
+	struct arena *a = arena_new();
+	struct wr gen = { 0 }, map = { 0 };
+	struct edit_stats stats;
+	struct verify_stats verified;
+	struct err err = { 0 };
+
+	if (edit_optimize(file, NULL, &options, a, &gen, &map, &stats, &err) == 0)
+		(void)verify_generation(file, wr_bytes(&gen), a, &verified, &err);
+	if (err.kind != ERR_NONE && err.kind != ERR_REFUSED && err.kind != ERR_INPUT) {
+		fprintf(stderr, "%s\n", err.text);
+		abort();
+	}
+	arena_free(a);
+	wr_free(&gen);
+	wr_free(&map);
+	return 0;
+}
