@@ -35,11 +35,22 @@ missing_sources() {	# SOURCE...
 			fetch_apt "$lists" update
 		fi
 		rm -rf "$SOURCES/new" && mkdir -p "$SOURCES/new" &&
-			(cd "$SOURCES/new" && fetch_apt "$lists" source "$s") &&
+			(cd "$SOURCES/new" && fetch_any "$lists" "$s") &&
 			mv "$(find "$SOURCES/new" -mindepth 1 -maxdepth 1 -type d | head -n 1)" "$SOURCES/$s" ||
 			{ echo "the source of $s cannot be fetched"; return 1; }
 		rm -rf "$SOURCES/new"
 	done
+}
+
+# The newest version that the archive still has: updates are withdrawn when there is a newer one.
+fetch_any() {		# LISTS SOURCE
+	local v
+	for v in $(apt-cache -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$1/parts" \
+			-o Dir::State::lists="$1/state/lists" showsrc "$2" 2>/dev/null |
+			sed -n 's/^Version: //p' | sort -rV); do
+		fetch_apt "$1" source "$2=$v" && return
+	done
+	return 1
 }
 
 fetch_apt() {		# LISTS COMMAND...

@@ -4,6 +4,6 @@ while IFS=$'\t' read -r cover file; do
 	mount --bind "$cover" "$file" || exit 125
 done <"$2"
 cd "$3" || exit 125
-. "$HERE/common.bash"
+. "$TORTURE_HERE/common.bash"
 . "$1"
 run

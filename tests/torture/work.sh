@@ -25,6 +25,7 @@ kept=$STATE/work-$EDITOR
 gens=$STATE/generations-$EDITOR
 mkdir -p "$kept" "$gens" "$SOURCES" "$TORTURE_TMP"
 trap 'rm -rf "$gens"' EXIT
+PATH=/usr/sbin:/usr/bin:/sbin:/bin	# not what somebody put in front of the distribution
 W=$TORTURE_TMP/work
 . tests/torture/fetch.bash
 . "$here/common.bash"
@@ -48,7 +49,7 @@ record() {		# NAME AS
 	rm -rf "$W/here" && cp -a "$W/prepared" "$W/here" || return 1
 	timeout --kill-after=10 3600 unshare -m --propagation private setarch -R \
 		env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME="$W/here" \
-		LC_ALL=C.UTF-8 TZ=UTC SOURCES="$SOURCES" HERE="$here" \
+		LC_ALL=C.UTF-8 TZ=UTC SOURCES="$SOURCES" TORTURE_HERE="$here" \
 		bash tests/torture/inside.sh "$here/$1.sh" "$W/map" "$W/here" \
 		>"$W/$2.out" 2>"$W/$2.err" </dev/null
 	echo $? >"$W/$2.rc"
@@ -138,7 +139,13 @@ one() {			# NAME
 		fi
 		if [ -z "$varies" ]; then
 			map_of original
-			record "$name" original && record "$name" again
+			record "$name" original
+			if [ "$(cat "$W/original.rc")" != 0 ] || [ ! -s "$W/original.out" ]; then
+				line "$name" - - failed "the original ends with $(cat "$W/original.rc"): $(tail -n 1 \
+					"$W/original.err" | tr '\t|' '  ' | cut -c 1-200)"
+				return
+			fi
+			record "$name" again
 			varies=0
 			if [ -n "$(same original again)" ]; then
 				varies=1
