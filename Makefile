@@ -205,4 +205,5 @@ clean:
 
 .PHONY: all help programs-for-check packages packages-build check lint demo torture bench asan asan-run \
 	fuzz fuzz-run install uninstall clean
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+# Not what the torture run keeps there.
+-include $(shell find $(B) -path $(B)/torture -prune -o -name '*.d' -print 2>/dev/null)
