@@ -189,6 +189,8 @@ void calls_each(const struct prog *prog, uint32_t f, call_visit *visit, void *ct
 /* hazards.c: reasons to refuse the whole file; before and after its code is known. */
 int hazards_check_file(const struct image *img, struct err *err);
 int hazards_check_code(const struct text *t, struct err *err);
+/* payload.c: refuses programs that read their own file. */
+int payload_check(const struct image *img, struct err *err);
 /* hazards.c: reasons to leave single functions alone. */
 void hazards_mark(struct text *t);
 

@@ -85,7 +85,7 @@ int hazards_check_file(const struct image *img, struct err *err)
 		if (img->ph[i].p_type == PT_LOAD && (img->ph[i].p_flags & PF_X) &&
 		    (img->ph[i].p_flags & PF_W))
 			return err_set(err, ERR_REFUSED, "its code is writable");
-	return 0;
+	return payload_check(img, err);
 }
 
 static bool has_runtime_string(const struct image *img, const char *s)

@@ -110,6 +110,15 @@ printf '.globl _start\n_start: mov $60, %%eax\nxor %%edi, %%edi\nsyscall\n' |
 	"$cc" -Wa,--noexecstack -x assembler -nostdlib -static -o "$T/bare_asm" - &&
 	refused "assembly without unwind information" "$T/bare_asm" "no code is covered by unwind information"
 
+# Programs that read their own file: an archive behind it, or in a section as PyInstaller does it.
+cat "$T/main" <(printf 'PK\003\004 an archive') >"$T/appended"
+refused "a file with an archive behind it" "$T/appended" "15 bytes are appended"
+cat "$T/main" <(printf '\0\0\0') >"$T/padded"
+check "a file with zero bytes behind it is moved" "$edit" optimize "$T/padded" --all -o "$T/padded.gen"
+objcopy --add-section pydata="$T/main.c" "$T/main" "$T/packed" && refused "a file with data of its own" "$T/packed" "data of its own"
+objcopy --add-section .comment.more="$T/main.c" "$T/main" "$T/commented" &&
+	check "a file with one more comment is moved" "$edit" optimize "$T/commented" --all -o "$T/commented.gen"
+
 # The dynamic loader; a library that has another symbol of loaders is none.
 loader=$(readelf -lW "$T/main" | sed -n 's/.*interpreter: \(.*\)]/\1/p')
 if nm -D "$loader" 2>/dev/null | grep -q ' _dl_debug_state@'; then
