@@ -195,6 +195,31 @@ try_runtime() {		# SOURCE...
 	rm -f "$T"/lib/lib*
 }
 
+# The stack at every single instruction, seen from outside by libunwind.
+try_steps() {		# COMPILER SOURCE FLAGS...
+	local name="every instruction of $*" libs= text lib=${B:-build}
+	if [ -z "$libunwind" ] || ! command -v "$1" >/dev/null; then
+		skip "$name" "no libunwind or no $1"
+		return
+	fi
+	if [ ! -x "$T/steps" ] && ! text=$(cc -std=gnu17 -D_GNU_SOURCE -O2 -I. "$src/steps.c" "$lib/postmorph.a" \
+		"$lib/lib.a" -o "$T/steps" -lunwind-ptrace -lunwind-x86_64 -lunwind -lZydis -lelf -lnettle 2>&1); then
+		not_ok "$name: compile steps.c"
+		note "$text"
+		return
+	fi
+	build "$T/bin/a" "$@" -Wl,-z,now || { not_ok "$name: compile"; return; }
+	generation "$name" "$T/bin/a" "$T/bin/b" --all --shuffle=1 || return
+	chmod +x "$T/bin/b"
+	if text=$(timeout 300 "$T/steps" "$T/bin/a" "$T/bin/b" 2>&1); then
+		ok "$name: the same stacks"
+		note "$text"
+	else
+		not_ok "$name: other stacks"
+		note "$text"
+	fi
+}
+
 has_libunwind() {
 	echo 'int main(void) { unw_context_t c; return unw_getcontext(&c); }' |
 		cc -DUNW_LOCAL_ONLY -include libunwind.h -x c - -o "$T/probe" -lunwind 2>/dev/null && echo yes
@@ -208,7 +233,7 @@ if [ "${UNWINDING:-}" = full ]; then
 	for compiler in g++ g++-11 clang++ clang++-16 clang++-19; do
 		for source in $all; do
 			[ "$source $compiler" = "coroutines.cc clang++" ] && continue
-			for how in "-fPIE -pie" "$fixed" "-static -Wl,--eh-frame-hdr $fixed" "-static-pie -fPIE" \
+			for how in "-fPIE -pie" "$fixed" "-static $fixed" "-static-pie -fPIE" \
 				"-ffunction-sections -Wl,--gc-sections" "-flto" "-fuse-ld=lld -Wl,--icf=all -ffunction-sections" \
 				"-fstack-protector-all -fcf-protection=full" "-fno-omit-frame-pointer" "-mcmodel=large $fixed"; do
 				case "$how $compiler $source" in
@@ -233,7 +258,7 @@ if [ "${UNWINDING:-}" = full ]; then
 	done
 	for compiler in gcc gcc-11 clang clang-16 clang-19; do
 		for level in -O0 -O1 -O2 -O3 -Os; do
-			for how in "-fPIE -pie" "$fixed" "-static -Wl,--eh-frame-hdr $fixed" "-fstack-protector-all -fcf-protection=full"; do
+			for how in "-fPIE -pie" "$fixed" "-static $fixed" "-fstack-protector-all -fcf-protection=full"; do
 				# shellcheck disable=SC2086	# lists of flags
 				{
 					try "$compiler" cancel.c -fexceptions $level $how
@@ -244,8 +269,17 @@ if [ "${UNWINDING:-}" = full ]; then
 		done
 	done
 	try_runtime throw.cc objects.cc threads.cc terminate.cc frames.cc signals.cc coroutines.cc
+	for level in -O0 -O1 -O2 -Os; do
+		try_steps gcc features.c $level
+		try_steps clang features.c $level
+		try_steps g++ frames.cc $level -mno-accumulate-outgoing-args
+		try_steps clang++ frames.cc $level
+	done
 	done_testing
 fi
+
+try_steps gcc features.c -O2
+try_steps clang features.c -O1 $fixed
 
 # Every source by both compilers, every way to build at least once.
 try g++ throw.cc -O2
@@ -270,6 +304,7 @@ try gcc cancel.c -O2 -fexceptions
 try clang cancel.c -O0
 try gcc features.c -O2 -fstack-protector-all
 try clang features.c -O2 $fixed
+try g++ throw.cc -O2 -static $fixed
 try_library g++ -O2
 try_runtime throw.cc objects.cc threads.cc terminate.cc frames.cc
 done_testing
