@@ -16,6 +16,7 @@
  * Images and original text of one function may take turns, so one base may be the old and another
  * the new one; within one register they cannot be mixed up.  LOADED ends when register `r` is
  * written, at calls and at indirect jumps: so the base that is added is the one that was read by.
+ * When nothing holds that one any more, another instruction may form it anew (see struct line).
  * TARGET is good wherever it gets to: either of its two values leads where the other one leads.
  * Tables that are not claimed have values of the same kinds; they are equal in both runs and
  * tell only where the jump goes.  Flags computed from differing values are followed, too.
@@ -39,12 +40,21 @@
 enum value_kind { SAME, BASE, LOADED, TARGET, UPPER, DIRTY };
 enum { NGPR = 16, RAX = 0, RCX = 1, RDX = 2 };
 
+/* Two instructions of one image that form the address of one new table form the same one, as long
+ * as control runs straight on: of both, the images are run, or of both the originals. */
+struct line {
+	uint32_t image;		/* index in map.block[] + 1, 0: not known, or control has branched */
+	uint32_t table;		/* index in map.table[] */
+};
+
 struct value {
 	uint8_t kind;		/* enum value_kind */
 	uint8_t through;	/* LOADED: the register with the base; BASE: 1 + a register that
 				 * it is a copy of, 0 if none */
 	uint8_t bits;		/* UPPER: how many are the same */
 	uint32_t table;		/* index in flow.table[] */
+	struct line line;	/* BASE: where it was formed; LOADED: its base was (`through` is
+				 * NGPR then: no register holds it) */
 };
 
 struct regs {
@@ -60,6 +70,7 @@ struct node {			/* one instruction */
 	struct regs in;
 	bool queued;
 	bool former;		/* its image forms the address of a new table */
+	struct line line;	/* of a former */
 };
 
 struct range {
@@ -105,10 +116,15 @@ static struct value lose(const struct flow *f, struct value x)
 	return (struct value){ .kind = differs(f, x) ? DIRTY : SAME };
 }
 
+static bool same_line(struct line x, struct line y)
+{
+	return x.image == y.image && x.table == y.table;
+}
+
 static bool equal(struct value x, struct value y)
 {
 	return x.kind == y.kind && x.through == y.through && x.bits == y.bits &&
-	       x.table == y.table;
+	       x.table == y.table && same_line(x.line, y.line);
 }
 
 /* How many of the lowest bits are the same. */
@@ -259,12 +275,25 @@ static void arrive(struct flow *f, vaddr addr, const struct regs *regs)
 	}
 }
 
+/* Control branches: who is run from here on, images or originals, is open. */
+static void end_lines(const struct flow *f, struct regs *regs)
+{
+	for (int i = 0; i < NGPR; i++) {
+		struct value *x = &regs->r[i];
+
+		if (x->kind == LOADED && x->through == NGPR)
+			*x = lose(f, *x);
+		x->line = (struct line){ 0 };
+	}
+}
+
 /* A transfer of control that is no direct branch: LOADED does not survive it. */
 static void transfer(const struct flow *f, struct regs *regs)
 {
 	for (int i = 0; i < NGPR; i++)
 		if (regs->r[i].kind == LOADED)
 			regs->r[i] = lose(f, regs->r[i]);
+	end_lines(f, regs);
 }
 
 static int jump_anywhere(struct flow *f, vaddr addr, const struct regs *regs)
@@ -311,18 +340,23 @@ static int jump(struct flow *f, const struct effect *e, vaddr addr, const struct
 	return verify_is_slot(f->v, e->slot) ? 0 : jump_anywhere(f, addr, regs);
 }
 
+/* The entry was read through just that base, which register b holds. */
+static bool belong(struct value entry, struct value base, uint8_t b)
+{
+	return entry.kind == LOADED && base.kind == BASE && entry.table == base.table &&
+	       (entry.through == b || (entry.through == NGPR && same_line(entry.line, base.line)));
+}
+
 /* a + b, where x and y are what registers a and b hold; DIRTY when it may not be formed. */
 static struct value sum(const struct flow *f, struct value x, uint8_t a, struct value y, uint8_t b)
 {
-	if (x.kind == LOADED && y.kind == BASE && x.table == y.table && x.through == b)
-		return (struct value){ .kind = TARGET, .table = x.table };
-	if (y.kind == LOADED && x.kind == BASE && x.table == y.table && y.through == a)
+	if (belong(x, y, b) || belong(y, x, a))
 		return (struct value){ .kind = TARGET, .table = x.table };
 	return meet(f, x, y);
 }
 
 /* The register in which the base is still found behind the load: the one that was used, or a copy
- * when the entry overwrites that one. */
+ * when the entry overwrites that one; or NGPR, if it can be formed anew. */
 static bool base_behind(const struct effect *e, const struct value *r, uint8_t *out)
 {
 	*out = e->b;
@@ -334,13 +368,15 @@ static bool base_behind(const struct effect *e, const struct value *r, uint8_t *
 		    (r[k].through == e->b + 1 || r[e->b].through == k + 1))
 			return true;
 	}
-	return false;
+	*out = NGPR;
+	return r[e->b].line.image != 0;
 }
 
 /* The value that the instruction's op puts into register a; -1 when it misuses one. */
-static int compute(struct flow *f, const struct effect *e, vaddr addr, const struct regs *regs,
+static int compute(struct flow *f, const struct node *n, vaddr addr, const struct regs *regs,
 		   struct value *out)
 {
+	const struct effect *e = &n->e;
 	const struct value *r = regs->r;
 	uint32_t number;
 	uint8_t through;
@@ -370,7 +406,7 @@ static int compute(struct flow *f, const struct effect *e, vaddr addr, const str
 		return out->kind == DIRTY ? misuse(f, addr) : 0;
 	case FX_BASE:
 		if (find_table(f, e->value, BLOCKMAP_TABLE_REL32, &number))
-			*out = (struct value){ .kind = BASE, .table = number };
+			*out = (struct value){ .kind = BASE, .table = number, .line = n->line };
 		return 0;
 	case FX_TABLE:
 		if (find_table(f, e->value, BLOCKMAP_TABLE_ABS64, &number))
@@ -382,6 +418,8 @@ static int compute(struct flow *f, const struct effect *e, vaddr addr, const str
 					       .table = r[e->b].table };
 		else if (differs(f, r[e->b]))
 			return misuse(f, addr);
+		if (out->kind == LOADED && through == NGPR)
+			out->line = r[e->b].line;
 		return 0;
 	case FX_ADD:
 		*out = sum(f, r[e->a], e->a, r[e->b], e->b);
@@ -429,18 +467,19 @@ static void forget_copies(const struct flow *f, struct regs *regs, uint16_t writ
 		if (x->kind == BASE && x->through && (written >> (x->through - 1) & 1))
 			x->through = 0;
 		else if (x->kind == LOADED && (written >> x->through & 1))
-			*x = lose(f, *x);
+			*x = lose(f, *x);	/* NGPR is beyond the mask */
 	}
 }
 
-static int apply(struct flow *f, const struct effect *e, vaddr addr, struct regs *regs)
+static int apply(struct flow *f, const struct node *n, vaddr addr, struct regs *regs)
 {
+	const struct effect *e = &n->e;
 	struct value result;
 	uint16_t written = e->kills | e->clobbers;
 
 	if (!reads_same(f, e, regs) || (e->flags_read & regs->flags))
 		return misuse(f, addr);
-	if (compute(f, e, addr, regs, &result) < 0)
+	if (compute(f, n, addr, regs, &result) < 0)
 		return -1;
 	forget_copies(f, regs, written);
 	for (int i = 0; i < NGPR; i++) {
@@ -512,7 +551,7 @@ static int step(struct flow *f, struct place p)
 	struct regs regs = n->in;
 
 	note_stay(f, n);
-	if (apply(f, e, addr, &regs) < 0 || land(f, f->fdes.v[p.range], addr, n->in) < 0)
+	if (apply(f, n, addr, &regs) < 0 || land(f, f->fdes.v[p.range], addr, n->in) < 0)
 		return -1;
 	switch (e->kind) {
 	case INSN_IJMP:
@@ -526,6 +565,7 @@ static int step(struct flow *f, struct place p)
 		return_from_call(f, verify_call_writes(f->v, e), &regs);
 		break;
 	case INSN_JMP: case INSN_JCC: case INSN_LOOP: case INSN_XBEGIN:
+		end_lines(f, &regs);
 		arrive(f, e->target, &regs);
 		if (e->kind == INSN_JMP)
 			return 0;
@@ -555,6 +595,15 @@ static bool was_reached(struct flow *f, vaddr addr)
 	return !locate(f, addr, &p) || f->ranges.v[p.range].node[p.node].in.seen;
 }
 
+static void set_former(const struct flow *f, struct node *n, const struct vformer *former)
+{
+	const struct blockmap *map = &f->v->map;
+	const struct blockmap_block *b = blockmap_find_orig(map, former->addr);
+
+	n->former = true;
+	n->line = (struct line){ b ? (uint32_t)(b - map->block) + 1 : 0, former->table };
+}
+
 static int run_all(struct flow *f, const uint32_t *former, uint32_t n, const uint32_t *member,
 		   uint32_t nmember)
 {
@@ -564,7 +613,7 @@ static int run_all(struct flow *f, const uint32_t *former, uint32_t n, const uin
 
 	for (uint32_t i = 0; i < n; i++)
 		if (locate(f, all[former[i]].addr, &p))
-			f->ranges.v[p.range].node[p.node].former = true;
+			set_former(f, &f->ranges.v[p.range].node[p.node], &all[former[i]]);
 
 	for (uint32_t i = 0; i < nmember; i++)
 		if (!f->v->fragment[member[i]])

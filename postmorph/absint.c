@@ -570,6 +570,21 @@ void absint_branch(struct abs_state *s, unsigned condition, bool taken)
 		refine(s, &c, c.n - 1);
 }
 
+static bool is_base_held(const struct abs_state *s, uint16_t group)
+{
+	for (unsigned i = 0; i < ABS_NREG; i++)
+		if (s->v[i].kind == ABS_BASE && s->v[i].group == group)
+			return true;
+	return false;
+}
+
+void absint_turn(struct abs_state *s)
+{
+	for (unsigned i = 0; i < ABS_NVALUE; i++)
+		if (s->v[i].kind == ABS_ENTRY && !is_base_held(s, s->v[i].group))
+			blur(&s->v[i]);
+}
+
 void absint_top(struct abs_state *s)
 {
 	memset(s, 0, sizeof(*s));

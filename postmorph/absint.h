@@ -67,6 +67,9 @@ void absint_step(struct absint *ai, struct abs_state *s, const struct op *op, ui
 /* A call, of the kernel too.  `clobbered`: registers that the callee is known to overwrite.  Other
  * caller-saved ones may keep their value, and the caller may know that. */
 void absint_call(struct absint *ai, struct abs_state *s, const struct op *op, uint16_t clobbered);
+/* A direct branch, where images and originals may take turns: an entry whose base no register holds
+ * is worth nothing from here on, for one of the two may form another base than it was read from. */
+void absint_turn(struct abs_state *s);
 /* What a landing pad gets to see of s when an instruction throws: nothing is known, but registers
  * that calls preserve still depend on what they depended on.  False when none depends on a table. */
 bool absint_throw(const struct abs_state *s, struct abs_state *out);

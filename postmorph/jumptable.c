@@ -317,6 +317,8 @@ static bool walk_insn(struct walk *w, uint32_t i, struct abs_state *s)
 	const struct insn *insn = &w->fn->insn[i];
 	const struct op *op = &w->op[i];
 
+	if (insn->kind == INSN_JCC || insn->kind == INSN_JMP || insn->kind == INSN_LOOP)
+		absint_turn(s);
 	switch (insn->kind) {
 	case INSN_JCC: {
 		struct abs_state taken = *s;

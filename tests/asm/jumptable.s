@@ -276,6 +276,37 @@ begin base_is_copied
 	table	T_copied
 end base_is_copied
 
+	# No register keeps the base while the entry is read.
+begin base_formed_again
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	T_again(%rip), %rcx
+	movslq	(%rcx,%rdi,4), %rcx
+	lea	T_again(%rip), %rdi
+	add	%rdi, %rcx
+	jmp	*%rcx
+	cases
+	table	T_again
+end base_formed_again
+
+	# The same, but somebody jumps in between: images and originals may take turns there.
+begin base_formed_elsewhere
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	T_elsewhere(%rip), %rcx
+	movslq	(%rcx,%rdi,4), %rcx
+	test	%esi, %esi
+	je	1f
+	nop
+1:	lea	T_elsewhere(%rip), %rdi
+	add	%rdi, %rcx
+	jmp	*%rcx
+	cases
+	table	T_elsewhere
+end base_formed_elsewhere
+
 	# What remains of the target above the bits that are used is nobody's.
 begin parts_of_the_target
 	cmp	$3, %edi

@@ -33,6 +33,8 @@ static const struct expected {
 	{ "entry_at_the_end", 1, 4, 4, 1, 0 },
 	{ "target_before_the_loop", 1, 4, 4, 1, 0 },
 	{ "base_is_copied", 1, 4, 4, 1, 0 },
+	{ "base_formed_again", 1, 4, 4, 1, 0 },
+	{ "base_formed_elsewhere", 0, 0, 0, 0, 0 },	/* no table: may be a tail call */
 	{ "parts_of_the_target", 1, 4, 4, 1, 0 },
 	{ "repeated_compare", 1, 4, 4, 1, 0 },
 	{ "no_bound", 1, 4, 4, 1, 0 },
