@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "editor/cmd.h"
+#include "editor/elfout.h"
 #include "editor/job.h"
 #include "lib/blocktable.h"
 #include "lib/err.h"
@@ -76,39 +77,35 @@ static void write_block_table(const struct prog *prog, struct wr *out)
 	blocktable_write(&t, out);
 }
 
-static struct table *summary(const struct prog *prog, const char *name)
+static struct table *summary(const struct prog *prog, const char *name, const struct elfout *eo)
 {
 	static const struct table_column col[] = {
 		{ "file", TABLE_TEXT }, { "sha256", TABLE_TEXT }, { "text_bytes", TABLE_UINT },
-		{ "fde_bytes", TABLE_UINT }, { "functions", TABLE_UINT }, { "movable", TABLE_UINT },
+		{ "fde_bytes", TABLE_UINT }, { "functions", TABLE_UINT },
+		{ "function_bytes", TABLE_UINT }, { "movable", TABLE_UINT },
 		{ "movable_bytes", TABLE_UINT }, { "blocks", TABLE_UINT },
 		{ "jump_tables", TABLE_UINT }, { "unproven_jumps", TABLE_UINT },
-		{ "pointers_known", TABLE_UINT }, { "pointers_unknown", TABLE_UINT },
-		{ "labels_known", TABLE_UINT }, { "labels_unknown", TABLE_UINT },
+		{ "layout", TABLE_TEXT },
 	};
 	struct table *t = table_new("module", (int)(sizeof(col) / sizeof(col[0])), col);
-	uint64_t movable = 0, bytes = 0, blocks = 0, tables = 0, unproven = 0,
-		 known = 0, unknown = 0, plain = 0, other = 0;
+	uint64_t all = 0, movable = 0, bytes = 0, blocks = 0, tables = 0, unproven = 0;
 	char hex[65];
 
 	for (uint32_t i = 0; i < prog->nfn; i++) {
 		const struct fn *fn = &prog->fn[i];
 
+		all += fn_size(fn);
 		if (fn->skip == SKIP_NONE) {
 			movable++;
 			bytes += fn_size(fn);
-			known += fn->pointers == POINTERS_KNOWN;
-			unknown += fn->pointers == POINTERS_UNKNOWN;
-			plain += fn->labels == POINTERS_KNOWN;
-			other += fn->labels == POINTERS_UNKNOWN;
 		}
 		blocks += fn->nblock;
 		tables += fn->ntable;
 		unproven += fn->unproven;
 	}
 	digest_hex(&prog->img.digest, hex);
-	table_row(t, name, hex, prog->text_size, prog->fde_bytes, (uint64_t)prog->nfn, movable,
-		  bytes, blocks, tables, unproven, known, unknown, plain, other);
+	table_row(t, name, hex, prog->text_size, prog->fde_bytes, (uint64_t)prog->nfn, all, movable,
+		  bytes, blocks, tables, unproven, eo->layout == 'F' ? "front" : "below");
 	return t;
 }
 
@@ -127,6 +124,45 @@ static struct table *reasons(const struct prog *prog)
 	for (int i = 0; i < NSKIP; i++)
 		if (count[i])
 			table_row(t, skip_text[i], count[i], bytes[i]);
+	return t;
+}
+
+static struct table *jump_kinds(const struct prog *prog)
+{
+	static const struct table_column col[] = {
+		{ "kind", TABLE_TEXT }, { "jumps", TABLE_UINT },
+	};
+	struct table *t = table_new("jump_kinds", 2, col);
+	uint64_t count[NJUMP] = { 0 };
+
+	for (uint32_t i = 0; i < prog->nfn; i++)
+		for (uint32_t k = 0; k < prog->fn[i].njump; k++)
+			count[prog->fn[i].jump[k].kind]++;
+	for (int i = 0; i < NJUMP; i++)
+		if (count[i])
+			table_row(t, jump_name[i], count[i]);
+	return t;
+}
+
+static struct table *pointers(const struct prog *prog)
+{
+	static const struct table_column col[] = {
+		{ "to", TABLE_TEXT }, { "none", TABLE_UINT }, { "known", TABLE_UINT },
+		{ "unknown", TABLE_UINT },
+	};
+	struct table *t = table_new("pointers", 4, col);
+	uint64_t entry[3] = { 0 }, label[3] = { 0 };
+
+	for (uint32_t i = 0; i < prog->nfn; i++) {
+		const struct fn *fn = &prog->fn[i];
+
+		if (fn->skip == SKIP_NONE) {
+			entry[fn->pointers]++;
+			label[fn->labels]++;
+		}
+	}
+	table_row(t, "entry", entry[POINTERS_NONE], entry[POINTERS_KNOWN], entry[POINTERS_UNKNOWN]);
+	table_row(t, "labels", label[POINTERS_NONE], label[POINTERS_KNOWN], label[POINTERS_UNKNOWN]);
 	return t;
 }
 
@@ -153,17 +189,20 @@ static int work(struct job *job, void *arg, struct err *err)
 {
 	const struct ctx *ctx = arg;
 	struct prog prog = { 0 };
+	struct elfout eo;
 
 	if (job->in[0].mode & (S_ISUID | S_ISGID)) {
 		err_set(err, ERR_REFUSED, "set-user-id or set-group-id file");
 		return job_wrap(job, 0, err);
 	}
-	if (prog_analyze(job->in[0].bytes, job->arena, &prog, err) < 0)
+	if (prog_analyze(job->in[0].bytes, job->arena, &prog, err) < 0 ||
+	    elfout_plan(&prog, &eo, err) < 0)
 		return job_wrap(job, 0, err);
 	if (ctx->table)
 		write_block_table(&prog, &job->out[0].bytes);
-	struct table *all[3] = { summary(&prog, job->in[0].arg), reasons(&prog) };
-	int n = 2;
+	struct table *all[5] = { summary(&prog, job->in[0].arg, &eo), reasons(&prog),
+				 jump_kinds(&prog), pointers(&prog) };
+	int n = 4;
 	if (ctx->jumps)
 		all[n++] = jumps(&prog);
 	table_print_all(all, n, stdout, ctx->json);

@@ -1,0 +1,85 @@
+#!/bin/bash
+# analysis.sh - what `morph-edit analyze --json` says of a program adds up, and is true of programs
+# made here
+set -u
+. "$(dirname "$0")/../tap.sh"
+edit=${B:-build}/morph-edit
+T=$(mktemp -d "${TMPDIR:-/tmp}/morph-test.XXXXXX") || exit 1
+trap 'rm -rf "$T"' EXIT
+cc=${CC:-cc}
+command -v jq >/dev/null || { skip "what analyze says" "no jq"; done_testing; }
+
+says() {		# NAME FILTER: true of the last analysis
+	if jq -e "$2" "$T/json" >"$T/jq" 2>&1; then ok "$1"; else not_ok "$1"; note "$(cat "$T/jq" "$T/json")"; fi
+}
+
+adds_up() {		# NAME FILE
+	"$edit" analyze --json "$2" >"$T/json" || { not_ok "$1 is analysed"; return; }
+	says "$1: every function can be moved or has one reason" \
+		'(.reasons | map(.functions) | add) == .module[0].functions'
+	says "$1: so has every byte" '(.reasons | map(.bytes) | add) == .module[0].function_bytes'
+	says "$1: movable ones are counted as such" \
+		'(.reasons[] | select(.reason == "movable") | [.functions, .bytes]) == [.module[0].movable, .module[0].movable_bytes]'
+	says "$1: pointers to every movable function are none, known or unknown" \
+		'.module[0].movable as $n | all(.pointers[]; .none + .known + .unknown == $n)'
+	says "$1: unproven jumps have a kind" \
+		'([.jump_kinds[] | select(.kind != "jump table" and .kind != "tail call") | .jumps] | add // 0) == .module[0].unproven_jumps'
+}
+
+# One switch with a table, a function by a pointer in data, one by a pointer that is calculated with.
+cat >"$T/p.c" <<'C'
+#include <stdlib.h>
+__attribute__((noinline)) int turn(int op, int x)
+{
+	switch (op) {
+	case 0: return x + 1;
+	case 1: return x * 3;
+	case 2: return x ^ 0x55;
+	case 3: return abs(x) << 2;
+	case 4: return x - 7;
+	case 5: return x / 9;
+	case 6: return atoi("7") + x;
+	default: return ~x;
+	}
+}
+static int by_data(int x) { return turn(x, 3) + 4; }
+static int by_sum(int x) { return turn(x, 5) - 4; }
+int (*volatile table[2])(int) = { by_data, (int (*)(int))((char *)by_sum + 3) };
+int main(int c, char **v)
+{
+	return v[0] ? table[0](c) + ((int (*)(int))((char *)table[1] - 3))(c) : 0;
+}
+C
+"$cc" -O2 -fno-inline -fno-pic -no-pie -fno-ipa-cp -o "$T/fixed" "$T/p.c"
+"$cc" -O2 -fno-inline -o "$T/pie" "$T/p.c" || { skip "what analyze says" "no compiler"; done_testing; }
+adds_up "a PIE" "$T/pie"
+says "a PIE: one jump table" '.module[0].jump_tables == 1 and ([.jump_kinds[] | select(.kind == "jump table") | .jumps] == [1])'
+says "a PIE: by_data's pointer is known" '.pointers[] | select(.to == "entry") | .known >= 1'
+says "a PIE: no label is pointed to" '.pointers[] | select(.to == "labels") | .known + .unknown == 0'
+says "a PIE: headers find room in front" '.module[0].layout == "front"'
+adds_up "a program at a fixed address" "$T/fixed"
+"$cc" -O2 -static -o "$T/static" "$T/p.c" && adds_up "a static program" "$T/static" &&
+	says "a static program: headers go below" '.module[0].layout == "below"'
+
+# Computed goto through labels in data; with a frame, so that the jumps are no tail calls.
+cat >"$T/threaded.c" <<'C'
+#include <stdlib.h>
+__attribute__((noinline)) int run(const unsigned char *p, volatile int x)
+{
+	static void *const op[] = { &&inc, &&twice, &&neg, &&end };
+	goto *op[*p++];
+inc:	x++; goto *op[*p++];
+twice:	x *= 2; goto *op[*p++];
+neg:	x = -x + atoi("0"); goto *op[*p++];
+end:	return x;
+}
+int main(void) { return run((const unsigned char *)"\0\1\2\3", 1); }
+C
+"$cc" -O2 -o "$T/threaded" "$T/threaded.c"
+adds_up "an interpreter" "$T/threaded"
+says "an interpreter: its jumps have no table, and labels are pointed to" \
+	'.module[0].unproven_jumps >= 1 and (.pointers[] | select(.to == "labels") | .known + .unknown == 1)'
+
+"$cc" -O2 -shared -fPIC -o "$T/lib.so" "$T/p.c"
+adds_up "a library" "$T/lib.so"
+done_testing
