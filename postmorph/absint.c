@@ -56,10 +56,13 @@ static struct abs_value bounded(uint64_t bound)
 	return v;
 }
 
-static struct abs_value of_table(enum abs_kind kind, uint16_t group, uint32_t index)
+/* At an index <= `index`, of which `from` (NULL: nothing) says where that is known from. */
+static struct abs_value of_table(enum abs_kind kind, uint16_t group, uint32_t index,
+				 const struct abs_value *from)
 {
 	struct abs_value v = plain();
 
+	v.masked = from && from->masked;
 	v.kind = kind;
 	v.group = group;
 	v.index = index;
@@ -171,6 +174,7 @@ static struct abs_value extend(const struct abs_value *src, unsigned src_bits, b
 		return *src;
 	for (unsigned i = W8; i <= w; i++)
 		v.bound[i] = bound_at(src, i);
+	v.masked = src->masked;
 	uint32_t b = v.bound[w];
 	v.short32 = !sx || bits == 32 || is_nonnegative(b, w);
 	if (!sx || is_nonnegative(b, w))
@@ -279,14 +283,16 @@ static bool load_entry(struct absint *ai, const struct abs_state *s, const struc
 		return false;
 	if (op->group != ABS_NO_GROUP && op->src_bits == 64) {
 		use(ai, s, m->index, 64);
-		*out = of_table(ABS_TARGET, op->group, bound_at(&s->v[m->index], W64));
+		*out = of_table(ABS_TARGET, op->group, bound_at(&s->v[m->index], W64),
+				&s->v[m->index]);
 		return true;
 	}
 	if (m->base >= ABS_NREG || m->scale != 4 || m->disp != 0 || op->src_bits != 32 ||
 	    !op->sx || s->v[m->base].kind != ABS_BASE)
 		return false;
 	use(ai, s, m->index, 64);
-	*out = of_table(ABS_ENTRY, s->v[m->base].group, bound_at(&s->v[m->index], W64));
+	*out = of_table(ABS_ENTRY, s->v[m->base].group, bound_at(&s->v[m->index], W64),
+			&s->v[m->index]);
 	return true;
 }
 
@@ -301,7 +307,7 @@ static bool sum(const struct abs_state *s, uint8_t x, uint8_t y, struct abs_valu
 	}
 	if (a->kind != ABS_ENTRY || b->kind != ABS_BASE || a->group != b->group)
 		return false;
-	*out = of_table(ABS_TARGET, a->group, a->index);
+	*out = of_table(ABS_TARGET, a->group, a->index, a);
 	return true;
 }
 
@@ -318,6 +324,7 @@ static struct abs_value join_values(const struct abs_value *x, const struct abs_
 			v.bound[w] = ABS_UNBOUND;
 	}
 	v.short32 = x->short32 & y->short32;
+	v.masked = x->masked & y->masked;
 	v.may = x->may | y->may;
 	v.kind = x->kind;
 	if (x->kind != y->kind || x->group != y->group || x->kind == ABS_MIXED)
@@ -386,7 +393,7 @@ static bool result(struct absint *ai, struct abs_state *s, const struct op *op, 
 		return true;
 	case OP_LEA:
 		if (op->group != ABS_NO_GROUP) {
-			*out = of_table(ABS_BASE, op->group, 0);
+			*out = of_table(ABS_BASE, op->group, 0, NULL);
 			return true;
 		}
 		return !m->other && m->base < ABS_NREG && m->index < ABS_NREG && m->scale == 1 &&
@@ -417,6 +424,7 @@ static void masked(struct abs_state *s, const struct op *op, const struct abs_va
 	struct abs_value *v = &s->v[op->dst];
 
 	uint32_t b = bound_at(old, w);
+	v->masked = old->masked || b == largest(w);
 	if (op->kind == OP_AND && b < limit) {
 		limit = b;
 	} else if (op->kind == OP_SHR) {
@@ -511,18 +519,20 @@ void absint_call(struct absint *ai, struct abs_state *s, const struct op *op, ui
 	s->compare = (struct abs_compare){ 0 };
 }
 
-bool absint_jump(struct absint *ai, struct abs_state *s, const struct op *op, uint16_t *group,
-		 uint32_t *index)
+bool absint_jump(struct absint *ai, struct abs_state *s, const struct op *op,
+		 struct abs_jump *out)
 {
 	if (op->kind == OP_JMP_REG && s->v[op->src].kind == ABS_TARGET) {
-		*group = s->v[op->src].group;
-		*index = s->v[op->src].index;
+		const struct abs_value *v = &s->v[op->src];
+
+		*out = (struct abs_jump){ v->group, v->index, v->masked };
 		return true;
 	}
 	if (op->kind == OP_JMP_MEM && op->group != ABS_NO_GROUP) {
+		const struct abs_value *v = &s->v[op->mem.index];
+
 		use(ai, s, op->mem.index, 64);
-		*group = op->group;
-		*index = bound_at(&s->v[op->mem.index], W64);
+		*out = (struct abs_jump){ op->group, bound_at(v, W64), v->masked };
 		return true;
 	}
 	use_mask(ai, s, op->reads, 64);
@@ -547,8 +557,10 @@ static void refine(struct abs_state *s, const struct abs_compare *c, uint32_t n)
 		unsigned f = form_width(v->form), to = w;
 		if (v->form != WHOLE && w >= f)
 			to = v->form <= ZX32 || is_nonnegative(n, f) ? W64 : f;
-		if (n < v->bound[to])
+		if (n < v->bound[to]) {
 			v->bound[to] = n;
+			v->masked = false;
+		}
 	}
 }
 

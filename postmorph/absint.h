@@ -34,7 +34,8 @@ struct abs_value {
 	uint8_t form;
 	uint8_t clean;		/* of MIXED: that many low bits were overwritten */
 	uint8_t short32;	/* the upper 32 bits are 0 */
-	uint8_t zero[2];	/* no hidden padding: states are compared as bytes */
+	uint8_t masked;		/* what bounds it, or the index, are a mask or a shift alone */
+	uint8_t zero;		/* no hidden padding: states are compared as bytes */
 };
 
 struct abs_cell {		/* memory that a value in v[ABS_NREG + i] was seen in */
@@ -73,9 +74,14 @@ void absint_turn(struct abs_state *s);
 /* What a landing pad gets to see of s when an instruction throws: nothing is known, but registers
  * that calls preserve still depend on what they depended on.  False when none depends on a table. */
 bool absint_throw(const struct abs_state *s, struct abs_state *out);
-/* An indirect jump.  True: through the table of *group at an index <= *index. */
-bool absint_jump(struct absint *ai, struct abs_state *s, const struct op *op, uint16_t *group,
-		 uint32_t *index);
+/* An indirect jump.  True: through the table of out->group. */
+struct abs_jump {
+	uint16_t group;
+	uint32_t index;		/* it is used at an index <= that */
+	bool masked;		/* no comparison says so, but the way the index was made */
+};
+bool absint_jump(struct absint *ai, struct abs_state *s, const struct op *op,
+		 struct abs_jump *out);
 /* Groups whose table some register may depend on: bit group % 64. */
 uint64_t absint_may(const struct abs_state *s);
 void absint_escape(struct absint *ai, uint64_t may);

@@ -213,10 +213,10 @@ static void follow_branch(struct walk *w, const struct insn *insn, const struct 
 }
 
 /* Where a run of entries begins and ends is certain.  What looks like an entry before it belongs
- * to another table of the function, or the index may be negative. */
-static bool is_closed(const struct walk *w, const struct group *g)
+ * to another table of the function, or an index of which nothing is known may be negative. */
+static bool is_closed(const struct walk *w, const struct group *g, uint32_t index)
 {
-	if (!g->scan.closed || !g->scan.preceded)
+	if (!g->scan.closed || !g->scan.preceded || index != ABS_UNBOUND)
 		return g->scan.closed;
 	for (uint32_t i = 0; i < w->groups.n; i++) {
 		const struct group *o = &w->groups.v[i];
@@ -229,11 +229,28 @@ static bool is_closed(const struct walk *w, const struct group *g)
 	return false;
 }
 
-/* Nothing but the width of a number bounds the index.  Any other bound is the compiler's, and a
- * table shorter than that is none. */
-static bool is_type_bound(uint32_t index)
+/* Entries before another table of the function begins.  A table of another function behind it may
+ * add a few that are none, by chance: then more is followed than can happen. */
+static uint32_t own_entries(const struct walk *w, const struct group *g)
 {
-	return index == ABS_UNBOUND || index == UINT8_MAX || index == UINT16_MAX;
+	vaddr size = tablescan_entry_size(g->kind);
+	uint32_t n = g->scan.nentry;
+
+	for (uint32_t i = 0; i < w->groups.n; i++) {
+		vaddr behind = w->groups.v[i].addr - g->addr;
+
+		if (w->groups.v[i].addr > g->addr && behind < size * n)
+			n = (uint32_t)((behind + size - 1) / size);
+	}
+	return n;
+}
+
+/* Nothing but the width of a number, or of a part of it that was shifted or masked out, bounds the
+ * index.  Any other bound is the compiler's, and a table shorter than that is none. */
+static bool is_type_bound(const struct abs_jump *j)
+{
+	return j->masked || j->index == ABS_UNBOUND || j->index == UINT8_MAX ||
+	       j->index == UINT16_MAX;
 }
 
 /* Control goes through the entries 0 .. index. */
@@ -261,31 +278,31 @@ static void follow_entries(struct walk *w, const struct group *g, uint32_t index
 static void follow_table(struct walk *w, uint32_t insn, struct abs_state *s)
 {
 	struct op *op = &w->op[insn];
-	uint16_t group;
-	uint32_t index;
+	struct abs_jump j;
 
 	w->jump_may[insn] |= absint_may(s);
-	if (!absint_jump(&w->ai, s, op, &group, &index))
+	if (!absint_jump(&w->ai, s, op, &j))
 		return;
 	if (op->imm == 0) {		/* of a jump: 1 + its number in dispatches */
-		vec_push(w->arena, &w->dispatches, ((struct dispatch){ insn, group, JUMP_TABLE }));
+		vec_push(w->arena, &w->dispatches,
+			 ((struct dispatch){ insn, j.group, JUMP_TABLE }));
 		op->imm = w->dispatches.n;
 	}
 	struct dispatch *d = &w->dispatches.v[op->imm - 1];
-	struct group *g = &w->groups.v[group];
-	if (d->group != group)
+	struct group *g = &w->groups.v[j.group];
+	bool beyond = j.index >= g->scan.nentry;
+	if (d->group != j.group)
 		d->why_not = w->groups.v[d->group].why_not = JUMP_TWO_TABLES;
-	else if (index >= g->scan.nentry && (!is_type_bound(index) || !is_closed(w, g)))
-		d->why_not = index == ABS_UNBOUND ? JUMP_NO_BOUND : JUMP_TOO_SHORT;
+	else if (beyond && (!is_type_bound(&j) || !is_closed(w, g, j.index)))
+		d->why_not = j.index == ABS_UNBOUND ? JUMP_NO_BOUND : JUMP_TOO_SHORT;
 	if (d->why_not != JUMP_TABLE) {
 		g->why_not = d->why_not;
 		return;
 	}
-	if (index >= g->scan.nentry)
-		index = g->scan.nlikely - 1;
-	if (index + 1 > g->bound)
-		g->bound = index + 1;
-	follow_entries(w, g, index, s);
+	uint32_t last = beyond ? own_entries(w, g) - 1 : j.index;
+	if (last + 1 > g->bound)
+		g->bound = last + 1;
+	follow_entries(w, g, last, s);
 }
 
 /* A call; false when it is known not to come back. */

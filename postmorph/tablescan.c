@@ -18,8 +18,8 @@
  *
  * A closed run bounds the index: a switch takes its cases from one table without gaps, and each
  * case lies in its own function.  A run of the program with an index outside has jumped to
- * what is no case, and no compiler makes that.  Where an instruction forms the address of one of
- * the words, another table begins: an index without any other bound is taken to end there.
+ * what is no case, and no compiler makes that.  A word that leads where a case may lie never ends a
+ * run, whatever refers to it: constants look like its address by chance.
  */
 #include "lib/blockmap.h"
 #include "postmorph/analyze.h"
@@ -107,11 +107,8 @@ bool tablescan(const struct text *t, struct arena *a, const struct fn *fn, vaddr
 	if (!own)
 		return false;
 	vaddr end = addr + (vaddr)size * targets.n;
-	uint32_t nlikely = 1;
-	while (nlikely < targets.n && !text_object_begins(t, addr + (vaddr)size * nlikely))
-		nlikely++;
 	*out = (struct tablescan){
-		.target = targets.v, .nentry = targets.n, .nlikely = nlikely,
+		.target = targets.v, .nentry = targets.n,
 		.closed = targets.n < MAX_RUN && (rd_left(&rd) < size || word == NO_CODE ||
 						  text_object_begins(t, end)),
 		.preceded = is_preceded(t, fn, addr, kind),

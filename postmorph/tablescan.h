@@ -8,7 +8,6 @@
 struct tablescan {
 	vaddr *target;		/* [nentry] where the words lead, as far as they look like entries */
 	uint32_t nentry;
-	uint32_t nlikely;	/* of these, before something else begins: the real table */
 	bool closed;		/* the word behind them is certainly none */
 	bool preceded;		/* the word before them looks like one, too */
 };

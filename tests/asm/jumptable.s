@@ -371,6 +371,64 @@ begin bound_of_a_byte
 	table	T_ofbyte
 end bound_of_a_byte
 
+	# The compiler knows that the other values of three bits do not occur.
+begin mask_beyond_the_table
+	mov	%edi, %edi
+	and	$7, %edi
+	dispatch T_mask7
+	cases
+	table	T_mask7
+end mask_beyond_the_table
+
+begin shift_beyond_the_table
+	shr	$3, %edi
+	dispatch T_shift3
+	cases
+	table	T_shift3
+end shift_beyond_the_table
+
+	# What stands before the table looks like an entry of it; a byte is not negative.
+begin byte_behind_an_entry
+	movzbl	(%rsi), %edi
+	dispatch T_behind_entry
+	cases
+	.section .rodata
+	.p2align 2
+	.long	11b-T_behind_entry
+T_behind_entry:
+	.long	10b-T_behind_entry, 11b-T_behind_entry, 12b-T_behind_entry, 13b-T_behind_entry
+	.long	0x7ffffff0
+	.text
+end byte_behind_an_entry
+
+	# Somebody forms what is the address of an entry, by chance.
+begin address_of_an_entry
+	dispatch T_address
+	cases
+	.section .rodata
+	.p2align 2
+T_address:
+	.long	10b-T_address, 11b-T_address
+L_address:
+	.long	12b-T_address, 13b-T_address, 0x7ffffff0
+	.text
+end address_of_an_entry
+
+begin forms_the_address_of_an_entry
+	lea	L_address(%rip), %rax
+	ret
+end forms_the_address_of_an_entry
+
+	# A comparison that the table contradicts: what was taken for it is none.
+begin compare_beyond_the_table
+	cmp	$7, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_compare7
+	cases
+	table	T_compare7
+end compare_beyond_the_table
+
 	# Behind the table stands a string that someone else refers to.
 begin something_else_behind
 	lea	L_behind(%rip), %rsi
