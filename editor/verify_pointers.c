@@ -3,7 +3,7 @@
  * One walk over all places outside of instructions where a program keeps code addresses:
  * relocations, symbols, the dynamic section, the entry point, and in programs linked to a fixed
  * address every aligned word of data.  None of them may lead inside an entry jump, or to what gave
- * way to program headers.
+ * way to program headers.  Places within thread-local storage are no addresses.
  */
 #include "editor/verify_parts.h"
 
@@ -13,8 +13,18 @@ struct walk {
 	void *ctx;
 };
 
+/* A number within the thread-local storage, or of a module: no address at all. */
+static bool is_thread_local(const struct vholder *h)
+{
+	return h->symbol_type == STT_TLS || h->type == R_X86_64_DTPMOD64 ||
+	       h->type == R_X86_64_DTPOFF64 || h->type == R_X86_64_TPOFF64 ||
+	       h->type == R_X86_64_TLSDESC;
+}
+
 static int hold(const struct walk *w, struct vholder h)
 {
+	if (is_thread_local(&h))
+		return 0;
 	return w->f(w->v, &h, w->ctx);
 }
 

@@ -254,12 +254,6 @@ static int check_symbol(struct verify *v, const struct vholder *h, new_vaddr wan
 	return 0;
 }
 
-static bool is_tls(uint32_t type)
-{
-	return type == R_X86_64_DTPMOD64 || type == R_X86_64_DTPOFF64 ||
-	       type == R_X86_64_TPOFF64 || type == R_X86_64_TLSDESC;
-}
-
 /* Something that a program can get at has a value that may be an address. */
 static bool counts(const struct vholder *h)
 {
@@ -270,8 +264,6 @@ static bool counts(const struct vholder *h)
 		return h->section != SHN_UNDEF &&
 		       (h->symbol_type == STT_FUNC || h->symbol_type == STT_GNU_IFUNC ||
 			h->symbol_type == STT_NOTYPE || h->symbol_type == STT_OBJECT);
-	case HOLDS_RELOCATED:
-		return !is_tls(h->type);
 	default:
 		return true;
 	}

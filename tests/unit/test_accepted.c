@@ -1,0 +1,52 @@
+/* test_accepted.c - programs with what looks forbidden and is not: all functions move, in several
+ * orders, and the Verifier finds that they may
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "editor/editor.h"
+#include "tests/unit/asm.h"
+
+enum { SEEDS = 4 };
+
+static void move_and_verify(const char *name, const char *flags, uint32_t nmoved)
+{
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct arena *a = arena_new();
+		struct edit_options options = { .all = true, .shuffle = true, .seed = seed,
+						.generation = 1 };
+		struct bytes original = asm_build(name, flags, a);
+		struct wr made = { 0 }, map = { 0 };
+		struct edit_stats stats;
+		struct verify_stats proof;
+		struct err err;
+
+		if (edit_optimize(original, NULL, &options, a, &made, &map, &stats, &err) < 0 ||
+		    verify_generation(original, wr_bytes(&made), a, &proof, &err) < 0)
+			fail_msg("%s, seed %u: %s", name, (unsigned)seed, err.text);
+		assert_int_equal(stats.functions_moved, nmoved);
+		wr_free(&made);
+		wr_free(&map);
+		arena_free(a);
+	}
+}
+
+static void places_in_thread_local_storage_are_no_addresses(void **state)
+{
+	(void)state;
+	move_and_verify("threadlocal", "-shared -Wl,-Ttext=0x10000", 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(places_in_thread_local_storage_are_no_addresses),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
