@@ -15,7 +15,7 @@
 
 #include "editor/verify_parts.h"
 
-enum { NREG = 17, DEPTH = 32, STATE_MAX = 1024, CIE_MAX = 256, DWARF_RSP = 7 };
+enum { NREG = 33, DEPTH = 32, STATE_MAX = 1024, CIE_MAX = 256, DWARF_RSP = 7 };
 
 enum rule_kind { UNSPEC, UNDEFINED, SAME, OFFSET, VAL_OFFSET, REGISTER, EXPR, VAL_EXPR };
 

@@ -14,8 +14,9 @@
 struct err;
 struct image;
 
-enum { CFI_NREG = 17, CFI_RA = 16 };	/* DWARF numbers: 7 = rsp, 6 = rbp, 16 = return address.
-					 * FDEs with rules for other registers are "unknown unwind form" */
+enum { CFI_NREG = 33, CFI_RA = 16 };	/* DWARF numbers: 7 = rsp, 6 = rbp, 16 = return address, then
+					 * xmm0 to xmm15, which functions of other conventions save.
+					 * FDEs with rules for others are "unknown unwind form" */
 
 enum cfi_kind {
 	CFI_UNSPEC,		/* no rule given: same value, by the ABI */

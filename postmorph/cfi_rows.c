@@ -251,7 +251,7 @@ static bool set_expr(struct run *u, uint64_t reg, uint8_t kind)
 
 static bool set_cfa(struct run *u, uint64_t reg, int64_t off)
 {
-	if (reg >= CFI_NREG)
+	if (reg >= CFI_RA)
 		return false;
 	u->now.cfa_is_expr = false;
 	u->now.cfa_reg = (uint8_t)reg;

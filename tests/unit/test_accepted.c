@@ -41,10 +41,18 @@ static void places_in_thread_local_storage_are_no_addresses(void **state)
 	move_and_verify("threadlocal", "-shared -Wl,-Ttext=0x10000", 1);
 }
 
+/* Functions of another convention; what they save is described behind the return address. */
+static void vector_registers_may_be_saved(void **state)
+{
+	(void)state;
+	move_and_verify("savedvectors", "-shared", 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(places_in_thread_local_storage_are_no_addresses),
+		cmocka_unit_test(vector_registers_may_be_saved),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -218,7 +218,7 @@ static void an_fde_we_cannot_follow_has_no_rows(void **state)
 	struct made *m = *state;
 
 	put_cie(m);
-	FDE(m, CODE, 0x10, DW_CFA_offset | 17, 2);		/* xmm0 */
+	FDE(m, CODE, 0x10, DW_CFA_offset | 33, 2);		/* st0 */
 	FDE(m, CODE + 0x10, 0x10, 0x3f);			/* no such opcode */
 	FDE(m, CODE + 0x20, 0x10, DW_CFA_restore_state);	/* nothing remembered */
 	FDE(m, CODE + 0x30, 0x10, DW_CFA_advance_loc | 0x11);	/* out of its range */
