@@ -6,11 +6,9 @@
  *            PT_GNU_EH_FRAME leads to the new unwind table (verify_unwind.c reads it there); those
  *            of what gave way to the table follow it (verify_front.c).
  * SEGMENTS   A new one shares no page with any other, is not writable and is all file bytes.
- * BYTES      Compared per original PT_LOAD, skipping what is shown elsewhere: header fields, the
- *            table and what it has grown over, dynamic entries, the entry jumps, pointers that
- *            lead to images.
- * SECTIONS   Loaded ones of the original keep index, address, size and place, but for what gave
- *            way; new ones lie in new segments.
+ * BYTES      The original's whole file is compared, loaded or not, skipping what is shown elsewhere:
+ *            header fields, the table and what it has grown over, dynamic entries, the entry
+ *            jumps, pointers that lead to images.
  */
 #include <stdlib.h>
 
@@ -202,7 +200,7 @@ static int add_entry_holes(struct verify *v, struct hole *hole, uint32_t *n)
 	return 0;
 }
 
-static int compare_range(struct verify *v, const Elf64_Phdr *p, uint64_t from, uint64_t to)
+static int compare_range(struct verify *v, uint64_t from, uint64_t to)
 {
 	const uint8_t *o = v->orig.file.p, *g = v->gen.file.p + v->lift;
 
@@ -210,14 +208,35 @@ static int compare_range(struct verify *v, const Elf64_Phdr *p, uint64_t from, u
 		return 0;
 	while (o[from] == g[from])
 		from++;
-	return refuse(v, "the original's byte at 0x%llx was changed from %02x to %02x",
-		      ULL(p->p_vaddr + (from - p->p_offset)), o[from], g[from]);
+	for (const Elf64_Phdr *p = v->orig.ph; p < v->orig.ph + v->orig.nph; p++)
+		if (p->p_type == PT_LOAD && from - p->p_offset < p->p_filesz)
+			return refuse(v, "the original's byte at 0x%llx was changed from %02x to %02x",
+				      ULL(p->p_vaddr + (from - p->p_offset)), o[from], g[from]);
+	return refuse(v, "the original's byte at file offset 0x%llx was changed from %02x to %02x",
+		      ULL(from), o[from], g[from]);
+}
+
+/* Where a section was that has moved, bytes of it may still be.  They are as they were, or as they
+ * are now at the new place. */
+static int compare_stale(struct verify *v, const struct vchange *c)
+{
+	const uint8_t *o = v->orig.file.p + c->off, *g = v->gen.file.p + v->lift + c->off;
+	uint64_t now = verify_new_off(v, c->off);
+
+	if (now == c->off + v->lift || memcmp(o, g, c->n) == 0 ||
+	    memcmp(v->gen.file.p + now, g, c->n) == 0 || verify_in_front(v, c->addr) ||
+	    verify_in_front(v, c->addr + c->n - 1))
+		return 0;
+	return refuse(v, "the original's byte at 0x%llx was changed, and it has moved", ULL(c->addr));
 }
 
 static int compare_bytes(struct verify *v)
 {
 	enum { NHEADERS = 4 };
+	uint64_t at = 0, end = v->orig.file.n;
 
+	if (!bytes_at(v->gen.file, v->lift, end).p)
+		return refuse(v, "the original's file is cut off");
 	if (verify_find_redirects(v) < 0)
 		return -1;
 	struct hole *hole = arena_array(v->a, (size_t)v->map.nentry + v->changes.n + NHEADERS +
@@ -226,66 +245,20 @@ static int compare_bytes(struct verify *v)
 
 	if (add_entry_holes(v, hole, &n) < 0)
 		return -1;
-	for (uint32_t i = 0; i < v->changes.n; i++)
+	for (uint32_t i = 0; i < v->changes.n; i++) {
+		if (compare_stale(v, &v->changes.v[i]) < 0)
+			return -1;
 		hole[n++] = (struct hole){ v->changes.v[i].off, v->changes.v[i].n };
+	}
 	qsort(hole, n, sizeof(*hole), hole_cmp);
-	for (const Elf64_Phdr *p = v->orig.ph; p < v->orig.ph + v->orig.nph; p++) {
-		if (p->p_type != PT_LOAD)
+	for (uint32_t i = 0; i < n; i++) {
+		if (hole[i].off + hole[i].n <= at)
 			continue;
-		uint64_t at = p->p_offset, end = p->p_offset + p->p_filesz;
-
-		if (!bytes_at(v->gen.file, at + v->lift, p->p_filesz).p)
-			return refuse(v, "the segment at 0x%llx is cut off", ULL(p->p_vaddr));
-		for (uint32_t i = 0; i < n; i++) {
-			if (hole[i].off + hole[i].n <= at || hole[i].off >= end)
-				continue;
-			if (compare_range(v, p, at, hole[i].off) < 0)
-				return -1;
-			at = hole[i].off + hole[i].n;
-		}
-		if (compare_range(v, p, at, end) < 0)
+		if (compare_range(v, at, hole[i].off) < 0)
 			return -1;
+		at = hole[i].off + hole[i].n;
 	}
-	return 0;
-}
-
-static int check_new_section(struct verify *v, uint32_t i)
-{
-	const Elf64_Shdr *h = &v->gen.sh[i].h;
-
-	if (!(h->sh_flags & SHF_ALLOC) || h->sh_size == 0)
-		return 0;
-	for (uint32_t k = 0; k < v->nfresh; k++) {
-		const Elf64_Phdr *p = v->fresh[k];
-		uint64_t flags = SHF_ALLOC | (p->p_flags & PF_X ? SHF_EXECINSTR : 0);
-
-		if (h->sh_addr >= p->p_vaddr && h->sh_size <= p->p_memsz &&
-		    h->sh_addr - p->p_vaddr <= p->p_memsz - h->sh_size &&
-		    h->sh_offset - p->p_offset == h->sh_addr - p->p_vaddr &&
-		    h->sh_type != SHT_NOBITS && h->sh_flags == flags)
-			return 0;
-	}
-	return refuse(v, "new section %u (%s at 0x%llx) is not in a new segment of its kind", i,
-		      v->gen.sh[i].name, ULL(h->sh_addr));
-}
-
-static int check_sections(struct verify *v)
-{
-	for (uint32_t i = 0; i < v->orig.nsh; i++) {
-		if (!(v->orig.sh[i].h.sh_flags & SHF_ALLOC))
-			continue;
-		if (i >= v->gen.nsh)
-			return refuse(v, "section %u (%s) is missing", i, v->orig.sh[i].name);
-		if (verify_old_section(v, i) < 0)
-			return -1;
-	}
-	for (uint32_t i = 0; i < v->gen.nsh; i++) {
-		if (i < v->orig.nsh && (v->orig.sh[i].h.sh_flags & SHF_ALLOC))
-			continue;
-		if (check_new_section(v, i) < 0)
-			return -1;
-	}
-	return 0;
+	return compare_range(v, at, end);
 }
 
 int verify_elf(struct verify *v)
@@ -293,8 +266,7 @@ int verify_elf(struct verify *v)
 	if (check_header(v) < 0)
 		return -1;
 	find_lift(v);
-	if (check_program_headers(v) < 0 || check_table_place(v) < 0 || verify_front(v) < 0 ||
-	    compare_bytes(v) < 0)
+	if (check_program_headers(v) < 0 || check_table_place(v) < 0 || verify_front(v) < 0)
 		return -1;
-	return check_sections(v);
+	return compare_bytes(v);
 }

@@ -43,7 +43,7 @@ static bool in_file(const Elf64_Shdr *h)
 	return (h->sh_flags & SHF_ALLOC) && h->sh_type != SHT_NOBITS && h->sh_size > 0;
 }
 
-static bool has_moved(const struct verify *v, uint32_t i)
+bool verify_has_moved(const struct verify *v, uint32_t i)
 {
 	return i < v->gen.nsh && in_file(&v->orig.sh[i].h) &&
 	       v->gen.sh[i].h.sh_addr != v->orig.sh[i].h.sh_addr;
@@ -66,7 +66,7 @@ uint64_t verify_new_off(const struct verify *v, uint64_t off)
 	for (uint32_t i = 0; i < v->orig.nsh; i++) {
 		const Elf64_Shdr *o = &v->orig.sh[i].h;
 
-		if (has_moved(v, i) && off >= o->sh_offset && off - o->sh_offset < o->sh_size)
+		if (verify_has_moved(v, i) && off >= o->sh_offset && off - o->sh_offset < o->sh_size)
 			return v->gen.sh[i].h.sh_offset + (off - o->sh_offset);
 	}
 	return off + v->lift;
@@ -101,7 +101,7 @@ int verify_old_section(struct verify *v, uint32_t i)
 
 	want.sh_name = g->h.sh_name;
 	want.sh_offset += v->lift;
-	if (has_moved(v, i)) {
+	if (verify_has_moved(v, i)) {
 		want.sh_addr = g->h.sh_addr;
 		want.sh_offset = g->h.sh_offset;
 		if (!may_move(o) || (o->h.sh_addralign && g->h.sh_addr % o->h.sh_addralign) ||
@@ -147,7 +147,7 @@ Elf64_Phdr verify_moved_phdr(const struct verify *v, Elf64_Phdr want, const Elf6
 static bool in_moved(const struct verify *v, const struct section *sh, uint64_t off)
 {
 	for (uint32_t i = 0; i < v->orig.nsh; i++)
-		if (has_moved(v, i) && off >= sh[i].h.sh_offset &&
+		if (verify_has_moved(v, i) && off >= sh[i].h.sh_offset &&
 		    off - sh[i].h.sh_offset < sh[i].h.sh_size)
 			return true;
 	return false;
@@ -169,7 +169,7 @@ static int find_front(struct verify *v)
 	for (uint32_t i = 0; i < v->orig.nsh; i++) {
 		const Elf64_Shdr *h = &v->gen.sh[i].h;
 
-		if (has_moved(v, i) && h->sh_offset < g->p_filesz && h->sh_offset + h->sh_size > hi)
+		if (verify_has_moved(v, i) && h->sh_offset < g->p_filesz && h->sh_offset + h->sh_size > hi)
 			hi = h->sh_offset + h->sh_size;
 	}
 	if (hi > g->p_filesz || !bytes_at(v->orig.file, 0, hi).p)
@@ -219,7 +219,7 @@ static int want_dynamic(struct verify *v, const Elf64_Dyn *d, uint64_t *want)
 	if (t == NTAG)
 		return 0;
 	for (uint32_t i = 0; i < v->orig.nsh; i++)
-		if (has_moved(v, i) && v->orig.sh[i].h.sh_addr == d->d_un.d_ptr &&
+		if (verify_has_moved(v, i) && v->orig.sh[i].h.sh_addr == d->d_un.d_ptr &&
 		    v->orig.sh[i].h.sh_type == address_tag[t].type) {
 			*want = v->gen.sh[i].h.sh_addr;
 			return 0;

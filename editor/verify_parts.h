@@ -12,6 +12,9 @@
  *
  *   verify_elf.c     original bytes are where they were; headers, segments, sections
  *   verify_front.c   what gave way to the program headers is elsewhere, unchanged, and found
+ *   verify_sections.c  section headers name the same things and the new ones
+ *   verify_symbols.c  names for new text are those of its functions
+ *   verify_account.c  there is no byte in the file that no part has answered for
  *   verify_entry.c   one walk over the original's code; entry jumps cut no way in half
  *   verify_pointers.c  nor does any address kept as data arrive inside one
  *   verify_redirect.c  pointers that lead to images: all to a function, or none
@@ -93,6 +96,7 @@ struct vlsda {			/* the exception table of one FDE; verify_lsda.c */
 
 struct vcfi {
 	vaddr frame, hdr;	/* addresses of .eh_frame and .eh_frame_hdr */
+	uint64_t frame_size;	/* of its records, with what ends them */
 	struct vcie *cie;	/* ascending by off */
 	struct vfde *fde;	/* ascending by addr, disjoint */
 	struct vrow *row;
@@ -222,6 +226,7 @@ struct verify {
 	VEC(struct vchange) changes;
 	VEC(vaddr) leas;		/* originals of instructions that form an image's address */
 	struct vformers formers;	/* ascending by table, then address, after verify_code() */
+	uint32_t symbols;		/* index of .symtab, when that is a new one; else 0 */
 };
 
 #define refuse(v, ...) err_set((v)->err, ERR_REFUSED, __VA_ARGS__)
@@ -244,9 +249,12 @@ void verify_note_way(struct verify *v, uint32_t fde, vaddr addr, vaddr to);
 void verify_note_reference(struct verify *v, uint32_t fde, const struct insn *insn,
 			   const uint8_t *code, vaddr addr, vaddr target);
 
-/* verify_front.c: part of verify_elf().  A loaded section of the original; all else in front. */
-int verify_old_section(struct verify *v, uint32_t i);
+/* verify_front.c: part of verify_elf(). */
 int verify_front(struct verify *v);
+/* A loaded section of the original. */
+int verify_old_section(struct verify *v, uint32_t i);
+/* It is at another address in the generation. */
+bool verify_has_moved(const struct verify *v, uint32_t i);
 /* `want`, or how it has to be when `g` is the same thing at another place. */
 Elf64_Phdr verify_moved_phdr(const struct verify *v, Elf64_Phdr want, const Elf64_Phdr *g);
 /* Where the generation has the byte that stands at `off` in the original's file. */
@@ -266,6 +274,9 @@ int verify_code(struct verify *v);		/* fills formers */
 int verify_tables(struct verify *v);
 int verify_unwind(struct verify *v);
 int verify_redirects(struct verify *v);
+int verify_sections(struct verify *v);		/* fills symbols */
+int verify_symbols(struct verify *v);
+int verify_account(struct verify *v);
 
 /* verify.c */
 bool verify_is_fresh(const struct verify *v, vaddr addr);

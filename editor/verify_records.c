@@ -173,6 +173,7 @@ static int read_records(struct reader *rd)
 		if ((id ? read_fde(rd, r, off, id_off - id) : read_cie(rd, r, off)) < 0)
 			return -1;
 	}
+	rd->out->frame_size = (uint64_t)(all.p - rd->frame.p);
 	return 0;
 }
 

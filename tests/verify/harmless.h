@@ -29,17 +29,6 @@ static uint64_t offset_of(const struct target *t, new_vaddr addr)
 	return (uint64_t)(image_rest(&t->img, addr).p - t->pristine.p);
 }
 
-static bool is_loaded(const struct target *t, uint64_t off)
-{
-	for (uint32_t i = 0; i < t->img.nph; i++) {
-		const Elf64_Phdr *p = &t->img.ph[i];
-
-		if (p->p_type == PT_LOAD && off >= p->p_offset && off - p->p_offset < p->p_filesz)
-			return true;
-	}
-	return false;
-}
-
 /* Calls `same` for every instruction of every image with its address; false when one said so. */
 static bool every_insn(const struct target *t, const void *ctx,
 		       bool (*same)(const struct target *, const void *, new_vaddr, uint32_t))
@@ -339,16 +328,11 @@ static const char *harmless_byte(const struct target *t, uint64_t off, struct by
 				 struct arena *a)
 {
 	const Elf64_Phdr *p;
-	uint64_t sections = t->img.eh.e_shoff;
 
 	if (in_section(t->map_section, off))
 		return maps_alike(t, gen) ? "the map says the same" : NULL;
 	if (in_section(t->frame, off))
 		return unwinds_alike(t, gen, a) ? "the unwind rows are the same" : NULL;
-	if (off >= sections && off - sections < t->img.nsh * sizeof(Elf64_Shdr))
-		return is_loaded(t, off) ? NULL : "a section header, which nothing loads";
-	if (!is_loaded(t, off))
-		return "loaded nowhere";
 	if (jumps_alike(t, off, gen))
 		return "NOPs lead from one target to the other";
 	if (lands_alike(t, off, gen, a))
@@ -360,13 +344,7 @@ static const char *harmless_byte(const struct target *t, uint64_t off, struct by
 		    p->p_vaddr >= t->map.gen_base - p->p_filesz && p->p_vaddr <= t->map.gen_base &&
 		    !blockmap_find_gen(&t->map, p->p_vaddr + at))
 			return "padding of new text, which nothing reaches";
-		if (p->p_type == PT_LOAD && !(p->p_flags & PF_X) && at < p->p_filesz &&
-		    p->p_vaddr > t->map.orig_base && !image_section_at(&t->img, p->p_vaddr + at))
-			return "a gap between new sections";
 	}
-	if (off < sizeof(Elf64_Ehdr))
-		return off >= offsetof(Elf64_Ehdr, e_shoff) && off < offsetof(Elf64_Ehdr, e_shoff) + 8 ?
-		       "where section headers are, which nothing loads" : NULL;
 	for (uint32_t i = 0; i < t->img.nph; i++)
 		if (off - (t->img.eh.e_phoff + i * sizeof(Elf64_Phdr) +
 			   offsetof(Elf64_Phdr, p_align)) < 8 && t->img.ph[i].p_type == PT_LOAD)

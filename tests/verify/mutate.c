@@ -4,10 +4,9 @@
  *
  * The generation must be accepted as it is, and refused with each damage.  A damaged one that is
  * accepted must be shown to be harmless here, by other means than the Verifier's: the byte is
- * loaded nowhere, or is padding of new text, or a label that nothing is done with, or the unwind
- * tables give the same row at every instruction (by postmorph/cfi.h), exceptions go the same ways
- * (postmorph/lsda.h), or the block map takes every instruction back to the same original.
- * Anything else fails the test.
+ * padding of new text, or the unwind tables give the same row at every instruction (by
+ * postmorph/cfi.h), exceptions go the same ways (postmorph/lsda.h), or the block map takes every
+ * instruction back to the same original.  Anything else fails the test.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -202,6 +201,15 @@ static bool damage_program_header(struct target *t)
 	return true;
 }
 
+static bool damage_section_header(struct target *t)
+{
+	flip(t, t->img.eh.e_shoff + below(t, t->img.nsh * sizeof(Elf64_Shdr)));
+	return true;
+}
+
+static bool damage_name(struct target *t) { return damage_section(t, ".strtab"); }
+static bool damage_symtab(struct target *t) { return damage_section(t, ".symtab"); }
+
 static bool damage_header(struct target *t)
 {
 	flip(t, below(t, sizeof(Elf64_Ehdr)));
@@ -332,6 +340,9 @@ static const struct kind kinds[] = {
 	{ "relocation", damage_relocation },
 	{ "relocated pointer", damage_pointer },
 	{ "dynamic symbol", damage_symbol },
+	{ "debugger's symbol", damage_symtab },
+	{ "debugger's name", damage_name },
+	{ "section header", damage_section_header },
 	{ "block map", damage_map },
 	{ "missing block", damage_missing_block },
 	{ "missing entry", damage_missing_entry },
