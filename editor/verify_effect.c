@@ -262,6 +262,11 @@ static void classify_plain(struct effect *e, const struct full *f, vaddr addr)
 			set_op(e, FX_POP, gpr(x->reg.value), 0, 0);
 		e->reads = e->op == FX_PUSH ? 0 : e->reads;
 	}
+	if ((f->in.mnemonic == ZYDIS_MNEMONIC_INC || f->in.mnemonic == ZYDIS_MNEMONIC_DEC) &&
+	    (is_gpr64(x) || is_gpr32(x))) {
+		set_op(e, FX_BITS, gpr(x->reg.value), gpr(x->reg.value), 0);
+		e->reads = 0;
+	}
 	if (f->in.operand_count_visible != 2)
 		return;
 	if (is_gpr64(x))

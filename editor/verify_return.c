@@ -45,6 +45,7 @@ static bool never_returns_by_name(const char *name)
 		"__cxa_pure_virtual", "__cxa_deleted_virtual", "__cxa_call_terminate",
 		"_ZSt9terminatev",
 		"g_assertion_message", "g_assertion_message_expr", "g_abort",
+		"log_assert_failed", "log_assert_failed_unreachable",
 	};
 
 	/* std::__throw_bad_cast() and its kin: _ZSt, length, name */

@@ -340,8 +340,8 @@ static struct abs_value join_values(const struct abs_value *x, const struct abs_
 	return v;
 }
 
-/* Bitwise operations on bytes are often done on whole registers: the low bits of the result come
- * from the low bits alone. */
+/* Operations on bytes are often done on whole registers: the low bits of the result come from the
+ * low bits alone. */
 static bool logic(const struct abs_value *x, const struct abs_value *y, struct abs_value *out)
 {
 	struct abs_value v = plain();

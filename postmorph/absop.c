@@ -166,14 +166,26 @@ static void set_kind(struct op *op, const ZydisDecodedInstruction *in,
 		}
 		break;
 	case ZYDIS_MNEMONIC_ADD:
-		if (o[0].size == 64)
-			set_arithmetic(op, o, OP_OTHER, OP_ADD);
+		set_arithmetic(op, o, OP_LOGIC, o[0].size == 64 ? OP_ADD : OP_LOGIC);
+		break;
+	case ZYDIS_MNEMONIC_SHL:
+		set_arithmetic(op, o, OP_LOGIC, OP_OTHER);
+		break;
+	case ZYDIS_MNEMONIC_INC: case ZYDIS_MNEMONIC_DEC:
+		if (is_reg(&o[0])) {
+			op->kind = OP_LOGIC;
+			op->bits = (uint8_t)o[0].size;
+			op->dst = number_of(o[0].reg.value);
+		}
 		break;
 	case ZYDIS_MNEMONIC_AND:
 		set_arithmetic(op, o, OP_AND, OP_LOGIC);
 		break;
 	case ZYDIS_MNEMONIC_OR:
 		set_arithmetic(op, o, OP_LOGIC, OP_LOGIC);
+		if (op->kind == OP_LOGIC && op->bits >= 32 && is_imm(&o[1]) &&
+		    o[1].imm.value.s == -1)	/* what was there before does not matter */
+			op->kind = OP_CONST;
 		break;
 	case ZYDIS_MNEMONIC_PUSH:
 		if (is_reg(&o[0]) && o[0].size == 64) {
@@ -196,7 +208,7 @@ static void set_kind(struct op *op, const ZydisDecodedInstruction *in,
 		    o[0].size >= 32) {
 			op->kind = OP_CONST;
 			op->dst = number_of(o[0].reg.value);
-		} else if (in->mnemonic == ZYDIS_MNEMONIC_XOR) {
+		} else {
 			set_arithmetic(op, o, OP_LOGIC, OP_LOGIC);
 		}
 		break;

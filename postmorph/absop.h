@@ -21,7 +21,8 @@ enum op_kind {
 	OP_LEA,			/* dst <- address of mem, 64 bits */
 	OP_ADD,			/* dst <- dst + src, 64 bits */
 	OP_AND,			/* dst <- dst & imm */
-	OP_LOGIC,		/* dst <- dst or/xor/and src; src ABS_NONE: some constant */
+	OP_LOGIC,		/* dst <- dst op src, where the low bits of the result depend on those
+				 * of the operands only; src ABS_NONE: some constant */
 	OP_CMOV,		/* dst <- dst or src */
 	OP_PUSH,		/* stack <- src, 64 bits */
 	OP_SHR,			/* dst <- dst >> imm, unsigned */

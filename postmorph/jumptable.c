@@ -376,6 +376,19 @@ static bool walk_insn(struct walk *w, uint32_t i, struct abs_state *s)
 	}
 }
 
+/* Behind the last instruction of a range.  A call with nothing but padding behind it does not come
+ * back, whoever it calls. */
+static void leave_range(struct walk *w, uint32_t r, const struct insn *last,
+			const struct abs_state *s)
+{
+	vaddr end = w->fn->range[r].addr + w->fn->range[r].size;
+
+	if ((last->kind == INSN_CALL || last->kind == INSN_ICALL) &&
+	    text_piece(w->t, end) == UINT32_MAX)
+		return;
+	leave(w, end, s);
+}
+
 /* From join point i to where control leaves or the next join point begins. */
 static void walk_from(struct walk *w, uint32_t i)
 {
@@ -390,7 +403,7 @@ static void walk_from(struct walk *w, uint32_t i)
 		if (++w->work >= w->limit || !walk_insn(w, i, &s))
 			return;
 		if (++i == w->range_end[r]) {
-			leave(w, w->fn->range[r].addr + w->fn->range[r].size, &s);
+			leave_range(w, r, &w->fn->insn[i - 1], &s);
 			return;
 		}
 		if (is_join(w, i)) {

@@ -22,6 +22,7 @@ static const char *const noreturn[] = {
 	"_ZSt20__throw_system_errori", "_ZSt25__throw_bad_function_callv",
 	"_ZSt28__throw_bad_array_new_lengthv", "_ZSt21__throw_bad_exceptionv",
 	"g_assertion_message", "g_assertion_message_expr", "g_abort",
+	"log_assert_failed", "log_assert_failed_unreachable",
 };
 
 bool plt_noreturn(const char *name)

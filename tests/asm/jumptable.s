@@ -419,6 +419,71 @@ begin forms_the_address_of_an_entry
 	ret
 end forms_the_address_of_an_entry
 
+	# Bytes are counted in whole registers; the upper bits, left over, come to nothing.
+begin byte_arithmetic
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_arithmetic
+10:	movb	(%rsi), %al
+	sub	$3, %eax
+	inc	%eax
+	shl	$1, %eax
+	mov	%al, (%rsi)
+	ret
+11:	or	$-1, %rax
+	ret
+12:	movb	(%rsi), %dl
+	add	%edx, %edx
+	dec	%edx
+	movzbl	%dl, %eax
+	ret
+13:	mov	$13, %eax
+	ret
+19:	xor	%eax, %eax
+	ret
+	table	T_arithmetic
+end byte_arithmetic
+
+begin whole_register_arithmetic
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_whole
+10:	movb	(%rsi), %al
+	sub	$3, %eax
+	mov	%eax, (%rsi)
+	ret
+11:	mov	$11, %eax
+	ret
+12:	mov	$12, %eax
+	ret
+13:	mov	$13, %eax
+	ret
+19:	xor	%eax, %eax
+	ret
+	table	T_whole
+end whole_register_arithmetic
+
+	# The last call is one that does not come back: behind it is padding.
+begin ends_in_a_call
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_endcall
+10:	mov	$10, %eax
+	ret
+11:	mov	$11, %eax
+	ret
+12:	mov	$12, %eax
+	ret
+19:	xor	%eax, %eax
+	ret
+13:	call	*(%rsi)
+end ends_in_a_call
+	nop
+	table	T_endcall
+
 	# A comparison that the table contradicts: what was taken for it is none.
 begin compare_beyond_the_table
 	cmp	$7, %edi
