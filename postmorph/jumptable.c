@@ -275,6 +275,14 @@ static void follow_entries(struct walk *w, const struct group *g, uint32_t index
 	}
 }
 
+/* A comparison admits more entries than look like such, and all of them can be made part of it.  A
+ * run that is certain to end contradicts the comparison. */
+static bool extend(struct walk *w, struct group *g, const struct abs_jump *j)
+{
+	return !is_type_bound(j) && !g->scan.closed &&
+	       tablescan_extend(w->t, w->arena, w->fn, g->addr, g->kind, j->index + 1, &g->scan);
+}
+
 static void follow_table(struct walk *w, uint32_t insn, struct abs_state *s)
 {
 	struct op *op = &w->op[insn];
@@ -290,7 +298,7 @@ static void follow_table(struct walk *w, uint32_t insn, struct abs_state *s)
 	}
 	struct dispatch *d = &w->dispatches.v[op->imm - 1];
 	struct group *g = &w->groups.v[j.group];
-	bool beyond = j.index >= g->scan.nentry;
+	bool beyond = j.index >= g->scan.nentry && !extend(w, g, &j);
 	if (d->group != j.group)
 		d->why_not = w->groups.v[d->group].why_not = JUMP_TWO_TABLES;
 	else if (beyond && (!is_type_bound(&j) || !is_closed(w, g, j.index)))

@@ -20,6 +20,9 @@
  * case lies in its own function.  A run of the program with an index outside has jumped to
  * what is no case, and no compiler makes that.  A word that leads where a case may lie never ends a
  * run, whatever refers to it: constants look like its address by chance.
+ *
+ * A comparison that admits more entries than the run has tells what the words in doubt are: cases in
+ * parts of the function that were not recognised as such.
  */
 #include "lib/blockmap.h"
 #include "postmorph/analyze.h"
@@ -67,6 +70,26 @@ static enum word classify(const struct text *t, const struct fn *fn, vaddr addr)
 static vaddr read_word(struct rd *rd, vaddr table, uint32_t kind)
 {
 	return kind == BLOCKMAP_TABLE_REL32 ? table + (vaddr)(int64_t)rd_s32(rd) : rd_u64(rd);
+}
+
+bool tablescan_extend(const struct text *t, struct arena *a, const struct fn *fn, vaddr addr,
+		      uint32_t kind, uint32_t nentry, struct tablescan *scan)
+{
+	uint64_t size = (uint64_t)tablescan_entry_size(kind) * nentry;
+	struct bytes b = image_at(&t->prog->img, addr, size);
+	struct rd rd = rd_of(b);
+
+	if (nentry > MAX_RUN || !b.p || image_is_writable(&t->prog->img, addr + size - 1))
+		return false;
+	vaddr *target = arena_array(a, nentry, sizeof(*target));
+	for (uint32_t i = 0; i < nentry; i++) {
+		target[i] = read_word(&rd, addr, kind);
+		if (classify(t, fn, target[i]) == NO_CODE)
+			return false;
+	}
+	scan->target = target;
+	scan->nentry = nentry;
+	return true;
 }
 
 /* The word before the table would be an entry. */

@@ -21,6 +21,10 @@ static inline uint32_t tablescan_entry_size(uint32_t kind)
  * blockmap_table_kind; the targets live in `a`. */
 bool tablescan(const struct text *t, struct arena *a, const struct fn *fn, vaddr addr,
 	       uint32_t kind, struct tablescan *out);
+/* The table is known to have so many entries, more than its run: they become part of it, wherever
+ * they lead.  False, and nothing done, when one leads to no instruction. */
+bool tablescan_extend(const struct text *t, struct arena *a, const struct fn *fn, vaddr addr,
+		      uint32_t kind, uint32_t nentry, struct tablescan *scan);
 /* addr is exactly behind a part of fn: no case begins there. */
 bool tablescan_is_filler(const struct text *t, const struct fn *fn, vaddr addr);
 

@@ -62,6 +62,32 @@ T_doubt:
 	.text
 end in_doubt
 
+	# The comparison tells that the word in doubt is an entry.
+begin compare_tells
+	cmp	$3, %rdi
+	ja	19f
+	jmp	*T_tells(,%rdi,8)
+	cases
+	.section .rodata
+	.p2align 3
+T_tells:
+	.quad	10b, 11b, L_foreign, 11b, 0
+	.text
+end compare_tells
+
+	# One of the words that the comparison admits cannot be an entry.
+begin compare_too_far
+	cmp	$4, %rdi
+	ja	19f
+	jmp	*T_far(,%rdi,8)
+	cases
+	.section .rodata
+	.p2align 3
+T_far:
+	.quad	10b, 11b, L_foreign, 11b, 0
+	.text
+end compare_too_far
+
 begin another
 	mov	$1, %eax
 L_foreign:

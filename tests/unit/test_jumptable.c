@@ -84,6 +84,8 @@ static const struct expected absolute[] = {
 	{ "loaded", 1, 3, 3, 1, 0 },
 	{ "unbounded", 1, 3, 3, 1, 0 },
 	{ "in_doubt", 0, 0, 0, 0, 1 },
+	{ "compare_tells", 1, 4, 4, 1, 0 },
+	{ "compare_too_far", 0, 0, 0, 0, 1 },
 };
 
 static void check(const struct prog *prog, const struct expected *e)
