@@ -131,6 +131,9 @@ static int read_fde(struct reader *rd, struct rd r, uint64_t off, uint64_t cie_o
 			      ULL(off));
 	struct vfde fde = { .record = base + off, .cie = (uint32_t)(cie - rd->cie.v) };
 
+	/* Unwinders would take what stands at the address; nobody writes that. */
+	r.bad |= (cie->fde_enc & INDIRECT) ||
+		 (cie->lsda_enc != OMIT && (cie->lsda_enc & INDIRECT));
 	fde.addr = read_pointer(&r, start, base, cie->fde_enc, false);
 	fde.len = read_pointer(&r, start, base, cie->fde_enc & 0x0f, true);
 	if (cie->has_augmentation) {
