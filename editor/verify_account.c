@@ -25,6 +25,7 @@ struct span {
 	file_off off;
 	uint64_t n;
 	const char *what;
+	bool table;		/* of jumps or exceptions: in .morph.rodata */
 	bool open;		/* goes on to the next one, inside .morph.rodata */
 };
 
@@ -42,19 +43,21 @@ static void add(struct account *acc, struct span s)
 		vec_push(v->a, &acc->all, s);
 }
 
-static void add_at(struct account *acc, vaddr addr, uint64_t n, const char *what, bool open)
+static void add_at(struct account *acc, vaddr addr, uint64_t n, struct span s)
 {
 	struct bytes b = image_at(&acc->v->gen, addr, n);
 
+	s.off = (uint64_t)(b.p - acc->v->gen.file.p);
+	s.n = n;
 	if (b.p)
-		add(acc, (struct span){ (uint64_t)(b.p - acc->v->gen.file.p), n, what, open });
+		add(acc, s);
 }
 
 static void add_section(struct account *acc, uint32_t i)
 {
 	const struct section *s = &acc->v->gen.sh[i];
 
-	add(acc, (struct span){ s->h.sh_offset, s->h.sh_size, s->name, false });
+	add(acc, (struct span){ s->h.sh_offset, s->h.sh_size, s->name, false, false });
 }
 
 static void add_sections(struct account *acc)
@@ -83,16 +86,17 @@ static void add_loaded(struct account *acc)
 	for (uint32_t i = 0; i < v->nfresh; i++)
 		if (v->fresh[i]->p_flags & PF_X)
 			add(acc, (struct span){ v->fresh[i]->p_offset, v->fresh[i]->p_filesz,
-						"new text", false });
+						"new text", false, false });
 	for (uint32_t i = 0; i < m->ntable; i++)
 		add_at(acc, m->table[i].new_addr,
 		       m->table[i].nentry * (m->table[i].kind == BLOCKMAP_TABLE_REL32 ? 4ull : 8ull),
-		       "a jump table", false);
+		       (struct span){ .what = "a jump table", .table = true });
 	for (uint32_t i = 0; i < v->gcfi.nlsda; i++)
-		add_at(acc, v->gcfi.lsda[i].addr, 1, "an exception table", true);
-	add_at(acc, v->gcfi.hdr, image_phdr(&v->gen, PT_GNU_EH_FRAME)->p_filesz, ".eh_frame_hdr",
-	       false);
-	add_at(acc, v->gcfi.frame, v->gcfi.frame_size, ".eh_frame", false);
+		add_at(acc, v->gcfi.lsda[i].addr, 1,
+		       (struct span){ .what = "an exception table", .table = true, .open = true });
+	add_at(acc, v->gcfi.hdr, image_phdr(&v->gen, PT_GNU_EH_FRAME)->p_filesz,
+	       (struct span){ .what = ".eh_frame_hdr" });
+	add_at(acc, v->gcfi.frame, v->gcfi.frame_size, (struct span){ .what = ".eh_frame" });
 }
 
 static int span_cmp(const void *x, const void *y)
@@ -104,12 +108,33 @@ static int span_cmp(const void *x, const void *y)
 	return (a->n > b->n) - (a->n < b->n);
 }
 
-/* File offset behind .morph.rodata. */
-static file_off end_of_tables(const struct verify *v)
+/* .morph.rodata; all zero when there is none. */
+static Elf64_Shdr tables_section(const struct verify *v)
 {
+	Elf64_Shdr none = { 0 };
+
 	for (uint32_t i = v->orig.nsh; i < v->gen.nsh; i++)
 		if (strcmp(v->gen.sh[i].name, ".morph.rodata") == 0)
-			return v->gen.sh[i].h.sh_offset + v->gen.sh[i].h.sh_size;
+			return v->gen.sh[i].h;
+	return none;
+}
+
+/* It begins with the first table and ends with the last. */
+static int check_tables_section(const struct account *acc)
+{
+	const Elf64_Shdr h = tables_section(acc->v);
+	const struct span *first = NULL, *last = NULL;
+	file_off end = h.sh_offset + h.sh_size;
+
+	for (const struct span *s = acc->all.v; s < acc->all.v + acc->all.n; s++) {
+		if (!s->table)
+			continue;
+		first = first ? first : s;
+		last = s;
+	}
+	if (first ? h.sh_offset != first->off || end < last->off + last->n ||
+		    (!last->open && end != last->off + last->n) : h.sh_size != 0)
+		return refuse(acc->v, "section .morph.rodata is not where the new tables are");
 	return 0;
 }
 
@@ -124,7 +149,8 @@ static int check_gap(struct verify *v, file_off from, file_off to)
 static int walk(struct account *acc)
 {
 	struct verify *v = acc->v;
-	file_off at = 0, tables = end_of_tables(v);
+	const Elf64_Shdr h = tables_section(v);
+	file_off at = 0, tables = h.sh_offset + h.sh_size;
 	const struct span *s = acc->all.v, *end = s + acc->all.n;
 
 	for (; s < end; s++) {
@@ -147,14 +173,16 @@ int verify_account(struct verify *v)
 	struct account acc = { .v = v };
 	const Elf64_Ehdr *eh = &v->gen.eh;
 
-	vec_push(v->a, &acc.all, ((struct span){ v->lift, v->orig.file.n, "the original", false }));
-	add(&acc, (struct span){ 0, sizeof(*eh), "the ELF header", false });
+	vec_push(v->a, &acc.all, ((struct span){ v->lift, v->orig.file.n, "the original", false, false }));
+	add(&acc, (struct span){ 0, sizeof(*eh), "the ELF header", false, false });
 	add(&acc, (struct span){ eh->e_phoff, v->gen.nph * sizeof(Elf64_Phdr), "program headers",
-				 false });
+				 false, false });
 	add(&acc, (struct span){ eh->e_shoff, v->gen.nsh * sizeof(Elf64_Shdr), "section headers",
-				 false });
+				 false, false });
 	add_loaded(&acc);
 	add_sections(&acc);
 	qsort(acc.all.v, acc.all.n, sizeof(*acc.all.v), span_cmp);
+	if (check_tables_section(&acc) < 0)
+		return -1;
 	return walk(&acc);
 }

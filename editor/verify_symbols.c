@@ -102,6 +102,15 @@ static bool is_called(const struct symbols *s, uint32_t group, const char *name,
 	return false;
 }
 
+/* Pieces have FDEs of their own. */
+static bool is_described(const struct vcfi *cfi, new_vaddr from, new_vaddr end)
+{
+	uint32_t first = vcfi_find(cfi, from), last = vcfi_find(cfi, end - 1);
+
+	return first != NO_FDE && last != NO_FDE && cfi->fde[first].addr == from &&
+	       cfi->fde[last].addr + cfi->fde[last].len == end;
+}
+
 /* [from, from + size) is, from the start of one to the end of one, images of a function called so. */
 static bool is_piece(const struct symbols *s, new_vaddr from, uint64_t size, const char *name,
 		     size_t n)
@@ -112,7 +121,7 @@ static bool is_piece(const struct symbols *s, new_vaddr from, uint64_t size, con
 	uint32_t last = NO_FDE;
 	new_vaddr at = from;
 
-	if (!b || v->map.gen_base + b->gen != from)
+	if (!b || v->map.gen_base + b->gen != from || !is_described(&v->gcfi, from, from + size))
 		return false;
 	for (; b < end && v->map.gen_base + b->gen - from < size; b++) {
 		uint32_t fde = vcfi_find(&v->ocfi, v->map.orig_base + b->orig);
