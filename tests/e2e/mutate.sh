@@ -99,12 +99,12 @@ int main(int argc, char **)
 }
 CC
 
-damage() {		# NAME FILE SEED
+damage() {		# NAME FILE SEED [every]
 	"$edit" optimize "$2" -o "$work/gen" --all --shuffle="$3" --generation=1 &&
-		"$mutate" "$2" "$work/gen" "$per_kind" "$3" >"$work/out" || return 1
+		"$mutate" "$2" "$work/gen" "${4:-$per_kind}" "$3" >"$work/out" || return 1
 }
 
-try() {			# NAME FILE SEED
+try() {			# NAME FILE SEED [every]
 	if damage "$@"; then
 		ok "every damage to $1 is refused or harmless"
 	else
@@ -117,11 +117,13 @@ try gzip /usr/bin/gzip 1
 try sort /usr/bin/sort 2
 if ${CC:-cc} -O2 -fno-inline -o "$work/made" "$work/made.c"; then
 	try "a small program" "$work/made" 3
+	try "a byte of a small program" "$work/made" 9 every
 	${CC:-cc} -O2 -fno-inline -no-pie -fno-pie -o "$work/fixed" "$work/made.c"
 	try "a small program at a fixed address" "$work/fixed" 4
 fi
 if ${CXX:-c++} -std=c++14 -w -O2 -fno-inline -o "$work/throws" "$work/throws.cc" 2>/dev/null; then
 	try "a program that throws" "$work/throws" 5
+	try "a byte of a program that throws" "$work/throws" 9 every
 	${CXX:-c++} -std=c++14 -w -O2 -fno-inline -no-pie -fno-pie -o "$work/fixed" "$work/throws.cc"
 	try "one at a fixed address" "$work/fixed" 6
 else

@@ -2,6 +2,8 @@
  *
  *   mutate ORIGINAL GENERATION PER-KIND SEED
  *
+ * PER-KIND `every`: not at random, but every byte of what is new or has moved, once.
+ *
  * The generation must be accepted as it is, and refused with each damage.  A damaged one that is
  * accepted must be shown to be harmless here, by other means than the Verifier's: the byte is
  * padding of new text, or the unwind tables give the same row at every instruction (by
@@ -366,37 +368,80 @@ static uint64_t first_difference(const struct target *t)
 	return i;
 }
 
+struct tally {
+	unsigned tried, refused, unharmful, bad;
+};
+
+/* Asks the Verifier about t->gen, and here why if it accepts that. */
+static void judge(struct target *t, const char *name, struct tally *n)
+{
+	struct arena *a = arena_new();
+	struct verify_stats stats;
+	struct err err;
+	struct bytes gen = { t->gen, t->pristine.n };
+	const char *why = "";
+
+	n->tried++;
+	if (verify_generation(t->original, gen, a, &stats, &err) < 0)
+		n->refused++;
+	else if ((why = harmless(t, gen, a)))
+		n->unharmful++;
+	else
+		n->bad++;
+	if (!why || *why)
+		printf("# %s: accepted with file offset %#llx changed: %s\n", name,
+		       (unsigned long long)first_difference(t),
+		       why ? why : "NOT SHOWN TO BE HARMLESS");
+	arena_free(a);
+}
+
+static unsigned tell(const char *name, const struct tally *n)
+{
+	printf("# %-26s %4u tried, %4u refused, %2u harmless, %2u wrongly accepted\n", name,
+	       n->tried, n->refused, n->unharmful, n->bad);
+	return n->bad;
+}
+
 /* Tries one kind `n` times.  Returns how many got through without being shown harmless. */
 static unsigned try_kind(struct target *t, const struct kind *k, unsigned n)
 {
-	unsigned tried = 0, refused = 0, unharmful = 0, bad = 0;
+	struct tally all = { 0 };
 
 	for (unsigned i = 0; i < n; i++) {
-		struct arena *a = arena_new();
-		struct verify_stats stats;
-		struct err err;
-		struct bytes gen = { t->gen, t->pristine.n };
-
 		memcpy(t->gen, t->pristine.p, t->pristine.n);
-		if (k->damage(t) && memcmp(t->gen, t->pristine.p, t->pristine.n) != 0) {
-			tried++;
-			const char *why = "";
-
-			if (verify_generation(t->original, gen, a, &stats, &err) < 0)
-				refused++;
-			else if ((why = harmless(t, gen, a)))
-				unharmful++;
-			else
-				bad++;
-			if (!why || *why)
-				printf("# %s: accepted with file offset %#llx changed: %s\n", k->name,
-				       (unsigned long long)first_difference(t),
-				       why ? why : "NOT SHOWN TO BE HARMLESS");
-		}
-		arena_free(a);
+		if (k->damage(t) && memcmp(t->gen, t->pristine.p, t->pristine.n) != 0)
+			judge(t, k->name, &all);
 	}
-	printf("# %-26s %4u tried, %4u refused, %2u harmless, %2u wrongly accepted\n", k->name,
-	       tried, refused, unharmful, bad);
+	return tell(k->name, &all);
+}
+
+/* One bit of every byte of a section. */
+static unsigned try_section(struct target *t, const char *name)
+{
+	const struct section *s = image_section(&t->img, name);
+	struct tally all = { 0 };
+
+	memcpy(t->gen, t->pristine.p, t->pristine.n);
+	for (uint64_t i = 0; s && i < s->h.sh_size; i++) {
+		uint64_t off = s->h.sh_offset + i;
+
+		flip(t, off);
+		judge(t, name, &all);
+		t->gen[off] = t->pristine.p[off];
+	}
+	return tell(name, &all);
+}
+
+static unsigned try_everything(struct target *t)
+{
+	static const char *const name[] = {
+		".morph.text", ".morph.fluff", ".morph.rodata", ".eh_frame_hdr", ".eh_frame",
+		".morph.map", ".dynamic", ".interp", ".gnu.hash",
+	};
+	unsigned bad = 0;
+
+	for (size_t i = 0; i < sizeof(name) / sizeof(name[0]); i++)
+		bad += try_section(t, name[i]);
 	return bad;
 }
 
@@ -451,7 +496,9 @@ int main(int argc, char **argv)
 	n = (unsigned)strtoul(argv[3], NULL, 10);
 	t.seed = strtoull(argv[4], NULL, 10) * 0x9e3779b97f4a7c15 + 1;
 	printf("# %s, seed %s\n", argv[1], argv[4]);
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	if (strcmp(argv[3], "every") == 0)
+		bad = try_everything(&t);
+	for (size_t i = 0; n && i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		bad += try_kind(&t, &kinds[i], n);
 	blockmap_free(&t.map);
 	arena_free(a);
