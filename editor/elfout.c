@@ -6,7 +6,7 @@
  *          Where the program headers for them find room is elfout_room.c's matter.
  *
  * FILE     original | pad | new text | pad | sections that gave way, tables, .eh_frame_hdr,
- *          .eh_frame | .morph.map | .symtab, .strtab | .shstrtab | section headers
+ *          .eh_frame | .morph.map | .symtab, .strtab, .note.stapsdt | .shstrtab | section headers
  *
  * INVARIANTS
  *   I1  PT_LOADs ascend by address, PT_PHDR and PT_INTERP come before them, as they did before;
@@ -270,6 +270,19 @@ static void add_new_sections(const struct write *w, struct headers *h)
 	add_header(h, ".morph.map", map);
 }
 
+/* Longer notes of static probe points: nothing loads them. */
+static void add_probes(const struct write *w, Elf64_Shdr *header)
+{
+	Elf64_Shdr *h = &header[w->parts->probes_section];
+
+	if (w->parts->probes_section == 0)
+		return;
+	wr_align(w->out, 4);
+	h->sh_offset = w->out->n;
+	h->sh_size = w->parts->probes.n;
+	wr_raw(w->out, w->parts->probes.p, w->parts->probes.n);
+}
+
 /* Old sections keep their index; a string table for names replaces the old one in its place, or
  * is added when there is none or it is loaded. */
 static void write_sections(struct write *w, Elf64_Ehdr *eh)
@@ -284,6 +297,7 @@ static void write_sections(struct write *w, Elf64_Ehdr *eh)
 	for (uint32_t i = 0; i < img->nsh; i++)
 		add_header(&h, old_name(img->sh[i].name), elfout_old_section(w->eo, &w->ro, i));
 	elfout_add_symbols(w->eo, w->parts, &w->ro, (Elf64_Shdr *)(void *)h.table.p, w->out);
+	add_probes(w, (Elf64_Shdr *)(void *)h.table.p);
 	add_new_sections(w, &h);
 	if (!in_place) {
 		strndx = (uint32_t)(h.table.n / sizeof(Elf64_Shdr));

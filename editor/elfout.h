@@ -57,6 +57,8 @@ struct elfout_parts {
 	struct bytes tables;		/* new jump tables, then exception tables */
 	struct bytes hdr, frame;	/* .eh_frame_hdr, .eh_frame */
 	struct bytes map;		/* block map */
+	struct bytes probes;		/* instead of the content of that section; 0: none */
+	uint32_t probes_section;
 	new_vaddr tables_addr, hdr_addr, frame_addr;	/* as elfout_place() said */
 	const struct elfout_patch *patch;
 	uint32_t npatch;

@@ -6,6 +6,7 @@
  *   elfout_plan/place   addresses of new text, tables, unwind sections
  *   emit_*_write        bytes
  *   fill_symbols        names for new text, where the original has names
+ *   emit_probes_write   notes of static probe points
  *   fill_map            the block map
  *   elfout_write        the file
  *
@@ -26,7 +27,7 @@ struct job {
 	struct arena *rows;			/* of unwind */
 	struct emit_unwind unwind;
 	struct emit_lsda lsda;
-	struct wr text, rodata, hdr, frame, map;	/* rodata: jump tables, exception tables */
+	struct wr text, rodata, hdr, frame, map, probes;	/* rodata: jump tables, exception tables */
 	uint32_t *entry;		/* [norder] of entry jumps, ascending, from prog->base */
 	struct err *err;
 };
@@ -195,6 +196,7 @@ static int write_file(struct job *j, struct wr *out)
 	j->parts.hdr = wr_bytes(&j->hdr);
 	j->parts.frame = wr_bytes(&j->frame);
 	j->parts.map = wr_bytes(&j->map);
+	j->parts.probes = wr_bytes(&j->probes);
 	return elfout_write(&j->eo, &j->parts, out, j->err);
 }
 
@@ -234,6 +236,7 @@ int emit_generation(struct prog *prog, uint32_t generation, struct wr *out, stru
 	if (write_code(&j) < 0)
 		goto out;
 	fill_symbols(&j);
+	j.parts.probes_section = emit_probes_write(&j.plan, &j.probes);
 	write_map(&j, generation);
 	if (write_file(&j, &file) < 0)
 		goto out;
@@ -251,5 +254,6 @@ out:
 	wr_free(&j.hdr);
 	wr_free(&j.frame);
 	wr_free(&j.map);
+	wr_free(&j.probes);
 	return rc;
 }

@@ -1,7 +1,8 @@
 /* emit.h - between the parts of emit: the plan of the new text
  *
  * emit_plan.c decides what is placed where, emit_code.c writes bytes, emit_unwind.c gives the
- * unwind rows, emit_lsda.c the exception tables, emit.c runs them and puts the file together.
+ * unwind rows, emit_lsda.c the exception tables, emit_probes.c the notes of probes, emit.c runs them
+ * and puts the file together.
  * The plan has an arena of its own, so that it can go before the file is put together.
  */
 #ifndef EDITOR_EMIT_H
@@ -101,6 +102,10 @@ new_vaddr emit_redirected(const struct emit_plan *plan, vaddr addr);
 /* Changes of all redirected relocations, words and symbols: at most prog->nref. */
 uint32_t emit_redirect_write(const struct emit_plan *plan, const struct elfout *eo,
 			     struct elfout_patch *out);
+
+/* Appends the new content of .note.stapsdt and gives the index of that section, or 0 when it stays as
+ * it is. */
+uint32_t emit_probes_write(const struct emit_plan *plan, struct wr *out);
 
 struct emit_piece {			/* one FDE of new text */
 	uint32_t place, nplace;		/* plan->place[place .. place + nplace) */

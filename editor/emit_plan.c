@@ -3,8 +3,8 @@
  * ORDER    For every function in prog->order its hot blocks in fn->order; behind all of them, for
  *          every function again, its warm blocks, and then the cold ones: these two are the fluff
  *          text.  Padding is left out.  NOPs at a block's end are left out, except one that stands
- *          right behind a call.  A block of nothing but NOPs is empty then: what leads to it leads
- *          to what it runs into.
+ *          right behind a call and those of static probe points.  A block of nothing but NOPs is
+ *          empty then: what leads to it leads to what it runs into.
  *
  * ENDS     With the next placed block of the same part known, a block ends as it did, or with its
  *          branch inverted, or with a synthetic jmp behind; a JMP to what comes next goes away, unless
@@ -60,7 +60,8 @@ static bool ends_in_branch(const struct fn *fn, const struct block *b)
 
 /* Leading instructions that the image keeps: without the branch at the end, or without NOPs at the
  * end.  A NOP right behind a call stays: it may mean something to who reads return addresses; so
- * does one behind int3, where handlers of traps look for what the trap means. */
+ * does one behind int3, where handlers of traps look for what the trap means.  A probe's NOP has an
+ * image of its own. */
 static uint32_t count_kept(const struct prog *prog, const struct fn *fn, const struct block *b)
 {
 	static const uint8_t INT3 = 0xcc;
@@ -75,7 +76,7 @@ static uint32_t count_kept(const struct prog *prog, const struct fn *fn, const s
 	if (n > 0 && n < b->ninsn && (insn[n - 1].kind == INSN_CALL || insn[n - 1].kind == INSN_ICALL ||
 				      *prog_insn_bytes(prog, &insn[n - 1]) == INT3))
 		n++;
-	return n;
+	return n == 0 && b->probe ? 1 : n;
 }
 
 /* Nothing of it is left and control runs on inside the function. */

@@ -11,6 +11,7 @@
  *   .eh_frame_hdr, .eh_frame    verify_unwind.c, verify_cfi.c
  *   block map                   lib/blockmap.c
  *   symbols and their names     verify_symbols.c
+ *   notes of probes             verify_probes.c
  *   section headers, names      verify_sections.c
  *
  * These do not overlap, nothing lies behind the last, and every byte between two is zero.  Where an
@@ -72,6 +73,8 @@ static void add_sections(struct account *acc)
 			add_section(acc, i);
 	if (v->gen.eh.e_shstrndx < v->orig.nsh)
 		add_section(acc, v->gen.eh.e_shstrndx);
+	if (v->probes)
+		add_section(acc, v->probes);
 	if (v->symbols) {
 		add_section(acc, v->symbols);
 		add_section(acc, v->orig.sh[v->symbols].h.sh_link);

@@ -26,6 +26,7 @@
  *   verify_cfi.c     an interpreter for call frame information
  *   verify_unwind.c  the same unwind row at every instruction; .eh_frame_hdr
  *   verify_lsda.c    exceptions take the same ways
+ *   verify_probes.c  notes of static probe points lead to their images, too
  *
  * Nothing here shares code with what makes generations but the decoder (postmorph/decode.h), the
  * ELF reader (postmorph/image.h) and the reader of the block map (lib/blockmap.h).
@@ -227,6 +228,7 @@ struct verify {
 	VEC(vaddr) leas;		/* originals of instructions that form an image's address */
 	struct vformers formers;	/* ascending by table, then address, after verify_code() */
 	uint32_t symbols;		/* index of .symtab, when that is a new one; else 0 */
+	uint32_t probes;		/* likewise, of the notes of static probe points */
 };
 
 #define refuse(v, ...) err_set((v)->err, ERR_REFUSED, __VA_ARGS__)
@@ -274,8 +276,9 @@ int verify_code(struct verify *v);		/* fills formers */
 int verify_tables(struct verify *v);
 int verify_unwind(struct verify *v);
 int verify_redirects(struct verify *v);
-int verify_sections(struct verify *v);		/* fills symbols */
+int verify_sections(struct verify *v);		/* fills symbols, probes */
 int verify_symbols(struct verify *v);
+int verify_probes(struct verify *v);
 int verify_account(struct verify *v);
 
 /* verify.c */

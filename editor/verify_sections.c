@@ -5,7 +5,7 @@
  *   S1  A section of the original keeps index, name and header.  Exceptions: file offsets grow
  *       with the file (v->lift); what gave way to program headers (verify_front.c); the old
  *       unwind tables get other names; the string table of names is a new one; .symtab and its
- *       strings may be new ones, too (verify_symbols.c).
+ *       strings may be new ones, too (verify_symbols.c), and the notes of probes (verify_probes.c).
  *   S2  A new section has a name, kind and place of the list below, each at most once.
  *   S3  The string table of names holds the names one behind the other, and nothing else.
  */
@@ -65,6 +65,16 @@ static uint32_t find_symbols(const struct verify *v)
 	return 0;
 }
 
+/* Likewise, notes of static probe points. */
+static uint32_t find_probes(const struct verify *v)
+{
+	const struct section *s = image_section(&v->orig, ".note.stapsdt");
+	uint32_t i = s ? (uint32_t)(s - v->orig.sh) : 0;
+
+	return s && !is_loaded(s) && s->h.sh_type == SHT_NOTE && i < v->gen.nsh &&
+	       v->gen.sh[i].h.sh_offset != s->h.sh_offset + v->lift ? i : 0;
+}
+
 /* S1 for a section that nothing loads. */
 static int check_unloaded(struct verify *v, uint32_t i)
 {
@@ -78,7 +88,7 @@ static int check_unloaded(struct verify *v, uint32_t i)
 	want.sh_name = h->sh_name;
 	if (want.sh_type != SHT_NULL)
 		want.sh_offset += v->lift;
-	if (strings || (v->symbols && i == v->symbols)) {
+	if (strings || (v->symbols && i == v->symbols) || (v->probes && i == v->probes)) {
 		want.sh_offset = h->sh_offset;
 		want.sh_size = h->sh_size;
 	}
@@ -93,6 +103,7 @@ static int check_old(struct verify *v)
 		return refuse(v, "there are %u sections, fewer than the original's %u", v->gen.nsh,
 			      v->orig.nsh);
 	v->symbols = find_symbols(v);
+	v->probes = find_probes(v);
 	for (uint32_t i = 0; i < v->orig.nsh; i++) {
 		const struct section *o = &v->orig.sh[i];
 		bool loaded = is_loaded(o);

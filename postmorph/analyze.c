@@ -103,7 +103,7 @@ static int look_at_all(struct text *t, struct err *err)
 	if (plt_read(&prog->img, t->scratch, &t->plt, err) < 0 || pointers_mark(t, err) < 0 ||
 	    hazards_check_code(t, err) < 0)
 		return -1;
-	hazards_mark(t);
+	probes_mark(t);
 	noreturn_find(t);
 	return 0;
 }
@@ -120,6 +120,7 @@ int prog_analyze_at(struct bytes file, const vaddr *wanted, uint32_t n, struct a
 	if (rc == 0) {
 		keep_functions(&prog, wanted, n);
 		find_blocks(&t);
+		probes_settle(&prog);
 		functions_settle(&t);
 		calls_find(&t);
 		rc = references_find(&t, err);

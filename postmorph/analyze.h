@@ -191,7 +191,8 @@ int hazards_check_file(const struct image *img, struct err *err);
 int hazards_check_code(const struct text *t, struct err *err);
 /* payload.c: refuses programs that read their own file. */
 int payload_check(const struct image *img, struct err *err);
-/* hazards.c: reasons to leave single functions alone. */
-void hazards_mark(struct text *t);
+/* probes.c: prog->probe[], and functions that stay because of one; then block->probe. */
+void probes_mark(struct text *t);
+void probes_settle(struct prog *prog);
 
 #endif

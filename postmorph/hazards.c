@@ -1,4 +1,4 @@
-/* hazards.c - programs and functions whose code must stay where it is
+/* hazards.c - programs whose code must stay where it is
  *
  * Some language runtimes look code addresses up in tables of their own: moved code would not be in
  * them.  They are recognised by what the runtime cannot do without, not by names alone, so that a
@@ -113,37 +113,4 @@ int hazards_check_code(const struct text *t, struct err *err)
 		return err_set(err, ERR_REFUSED,
 			       "a Haskell program: most of its code has no unwind information");
 	return 0;
-}
-
-static void skip_probe(struct prog *prog, vaddr addr)
-{
-	uint32_t fn = prog_find_fn(prog, addr);
-
-	if (fn != NO_FN && prog->fn[fn].skip == SKIP_NONE)
-		prog->fn[fn].skip = SKIP_SDT_PROBE;
-}
-
-/* SystemTap notes hold addresses as they were at link time, and where .stapsdt.base was then:
- * prelinking moves one of them only. */
-void hazards_mark(struct text *t)
-{
-	static const uint32_t TYPE = 3;
-	const struct image *img = &t->prog->img;
-	const struct section *s = image_section(img, ".note.stapsdt");
-	const struct section *base = image_section(img, ".stapsdt.base");
-
-	if (!s || s->h.sh_type == SHT_NOBITS)
-		return;
-	struct rd rd = rd_of(bytes_at(img->file, s->h.sh_offset, s->h.sh_size));
-	while (rd_left(&rd) >= sizeof(Elf64_Nhdr)) {
-		uint32_t namesz = rd_u32(&rd), descsz = rd_u32(&rd), type = rd_u32(&rd);
-		const uint8_t *name = rd_skip(&rd, ((uint64_t)namesz + 3) & ~(uint64_t)3);
-		const uint8_t *desc = rd_skip(&rd, ((uint64_t)descsz + 3) & ~(uint64_t)3);
-
-		if (!name || !desc || type != TYPE || descsz < 16)
-			continue;
-		struct rd d = rd_of((struct bytes){ desc, descsz });
-		vaddr pc = rd_u64(&d), link_base = rd_u64(&d);
-		skip_probe(t->prog, pc + (base && link_base ? base->h.sh_addr - link_base : 0));
-	}
 }

@@ -73,6 +73,7 @@ struct block {
 	bool landing;		/* landing pad: the unwinder comes in here */
 	bool padding;		/* nothing but NOPs and nothing runs into or branches to it:
 				 * emit leaves it out, its place in order[] has no meaning */
+	bool probe;		/* begins with the NOP of a static probe point, which stays in it */
 	bool noreturn;		/* ends in a call that is known not to come back; fall is kept */
 
 	/* filled from the profile and by inference */
@@ -160,6 +161,14 @@ struct fn {
 	double samples, entry_count;	/* profile: total samples; estimated calls */
 };
 
+struct probe {			/* a static probe point that goes where its function goes */
+	vaddr pc;		/* of its NOP; as the note tells it, and bias */
+	uint64_t bias;
+	uint32_t fn;
+	file_off at;		/* of its note of `size` bytes */
+	uint32_t size, desc;	/* offset in the note of the address */
+};
+
 struct call_site {		/* direct call or tail jump from one function to another's entry */
 	uint32_t caller, callee;	/* fn indices */
 	uint32_t block;		/* of the caller */
@@ -179,6 +188,8 @@ struct prog {
 	uint32_t ncall;
 	struct reference *ref;	/* [nref], ascending by fn */
 	uint32_t nref;
+	struct probe *probe;	/* [nprobe], in the order of their notes */
+	uint32_t nprobe;
 	uint64_t text_size;	/* bytes of executable sections (segments when no sections) */
 	uint64_t fde_bytes;	/* bytes covered by FDEs */
 	vaddr seen_in_front;	/* first address behind the program header table that code or data

@@ -121,6 +121,7 @@ if ${CC:-cc} -O2 -fno-inline -o "$work/made" "$work/made.c"; then
 	${CC:-cc} -O2 -fno-inline -no-pie -fno-pie -o "$work/fixed" "$work/made.c"
 	try "a small program at a fixed address" "$work/fixed" 4
 fi
+${CC:-cc} -O2 -o "$work/probes" tests/programs/probes.c && try "a program with probes" "$work/probes" 7
 if ${CXX:-c++} -std=c++14 -w -O2 -fno-inline -o "$work/throws" "$work/throws.cc" 2>/dev/null; then
 	try "a program that throws" "$work/throws" 5
 	try "a byte of a program that throws" "$work/throws" 9 every

@@ -10,8 +10,8 @@ MIN_MOVED=70			# of few functions some are shorter than an entry jump
 tools=(strip 'strip --strip-debug' objcopy eu-strip
 	'patchelf --set-rpath /nowhere/that/is/long/enough/to/need/room' 'patchelf --add-needed libm.so.6')
 
-notes() {		# FILE: build-id, ABI, properties such as IBT
-	readelf -nW "$1" 2>/dev/null
+notes() {		# FILE: build-id, ABI, properties such as IBT; not where probes are
+	readelf -nW "$1" 2>/dev/null | awk '/notes found in/ { show = !/stapsdt/ } show'
 }
 
 # The build-id's bytes are in the first page of the file: kernels look no further.
@@ -123,6 +123,42 @@ refused() {		# NAME FILE REASON
 	if [ $rc = 3 ] && [[ $out == *"$3"* ]]; then ok "$1: refused"; else not_ok "$1: exit code $rc: $out"; fi
 }
 
+# Static probe points fire as often as before, with the same arguments, and are found in new text.
+fired() {		# FILE
+	local name
+	{
+		printf 'set confirm off\nset startup-with-shell off\nset debuginfod enabled off\n'
+		for name in step third third_again turn last; do
+			printf 'break -probe-stap morph:%s\ncommands\nsilent\nprintf "%s %%d\\n", $_probe_arg0\ncontinue\nend\n' $name $name
+		done
+		echo run
+	} >"$T/probes.gdb"
+	gdb -nx -batch -x "$T/probes.gdb" "$1" 2>&1 | grep -E '^[a-z_]+ -?[0-9]+$'
+}
+
+probes() {		# NAME COMPILER FLAGS...
+	local name=$1 file=$T/bin/probes seed before
+	shift
+	"$@" -o "$file" tests/programs/probes.c 2>"$T/cc.err" || { skip "probes, $name" "$(head -n 1 "$T/cc.err")"; return; }
+	record_run "$T/before" "$file"
+	before=$(fired "$file")
+	[ "$(echo "$before" | wc -l)" -ge 20 ] || { skip "probes, $name" "gdb does not stop at them"; return; }
+	for seed in 1 2 3; do
+		move_all "$file" "$T/generation" "$seed" || continue
+		check "probes, $name: a note for each image" [ "$(readelf -nW "$T/generation" | grep -c 'Provider: morph')" = 10 ]
+		record_run "$T/after" "$T/generation"
+		same_run "probes, $name seed $seed" "$T/before" "$T/after"
+		[ "$before" = "$(fired "$T/generation")" ] && ok "probes, $name seed $seed: fire as before" || not_ok "probes, $name seed $seed: fire otherwise"
+		strip "$T/generation" && [ "$before" = "$(fired "$T/generation")" ] && ok "probes, $name: after strip, too" || not_ok "probes, $name: after strip"
+	done
+}
+
+stay() {		# NAME FILE COUNT: functions that stay because of a probe
+	local n
+	n=$("$edit" analyze --json "$2" | sed -n 's/.*"a static probe point that cannot follow", "functions": \([0-9]*\).*/\1/p')
+	[ "${n:-0}" = "$3" ] && ok "$1" || not_ok "$1: ${n:-0}, not $3"
+}
+
 made pie g++ -O2
 made fixed g++ -O2 -no-pie -fno-pie
 made static g++ -O2 -static
@@ -143,6 +179,20 @@ made lld clang++ -O2 -fuse-ld=lld
 made lld-fixed clang++ -O2 -no-pie -fuse-ld=lld
 made lld-static clang++ -O2 -static -fuse-ld=lld
 made lld-relr clang++ -O2 -fuse-ld=lld -Wl,--pack-dyn-relocs=relr
+
+MIN_MOVED=50			# of two functions and start-up code
+if command -v gdb >/dev/null; then
+	probes pie cc -O2
+	probes fixed cc -O2 -no-pie -fno-pie
+	probes static cc -O2 -static
+	probes clang clang -O2
+	probes slow cc -O0
+else
+	skip "probes" "no gdb"
+fi
+MIN_MOVED=70
+cc -O2 -DPROBE_STAY -o "$T/bin/probes" tests/programs/probes.c &&
+	stay "functions with probes that cannot follow stay" "$T/bin/probes" 2
 
 real /usr/bin/sort
 real /usr/bin/python3.11

@@ -19,8 +19,9 @@ struct target {
 	struct image img;		/* of the pristine generation */
 	struct blockmap map;
 	struct cfi cfi;
-	const Elf64_Shdr *map_section, *frame, *hdr;
+	const Elf64_Shdr *map_section, *frame, *hdr, *notes;	/* notes of probes: NULL if none */
 	uint64_t map_section_header;	/* file offset of the section header of .morph.map */
+	uint64_t notes_header;		/* the same of the notes */
 	uint64_t seed;
 };
 

@@ -165,6 +165,18 @@ static bool damage_pointer(struct target *t)
 static bool damage_relocation(struct target *t) { return damage_section(t, ".rela.dyn"); }
 static bool damage_symbol(struct target *t) { return damage_section(t, ".dynsym"); }
 
+static bool damage_probe(struct target *t) { return damage_section(t, ".note.stapsdt"); }
+
+static bool damage_missing_probe(struct target *t)
+{
+	if (!t->notes)
+		return false;
+	uint64_t size = t->notes->sh_size - 4 - below(t, t->notes->sh_size - 4);
+
+	memcpy(t->gen + t->notes_header + offsetof(Elf64_Shdr, sh_size), &size, sizeof(size));
+	return true;
+}
+
 static bool damage_search_table(struct target *t)
 {
 	flip(t, t->hdr->sh_offset + below(t, t->hdr->sh_size));
@@ -345,6 +357,8 @@ static const struct kind kinds[] = {
 	{ "debugger's symbol", damage_symtab },
 	{ "debugger's name", damage_name },
 	{ "section header", damage_section_header },
+	{ "note of a probe", damage_probe },
+	{ "missing note of a probe", damage_missing_probe },
 	{ "block map", damage_map },
 	{ "missing block", damage_missing_block },
 	{ "missing entry", damage_missing_entry },
@@ -456,6 +470,15 @@ static const Elf64_Shdr *section(const struct target *t, const char *name)
 	return &s->h;
 }
 
+/* Its file offset. */
+static uint64_t header_of(const struct target *t, const Elf64_Shdr *h)
+{
+	for (uint32_t i = 0; i < t->img.nsh; i++)
+		if (&t->img.sh[i].h == h)
+			return t->img.eh.e_shoff + i * sizeof(Elf64_Shdr);
+	return 0;
+}
+
 static int open_target(struct target *t, char **argv, struct arena *a, struct err *err)
 {
 	struct verify_stats stats;
@@ -470,9 +493,10 @@ static int open_target(struct target *t, char **argv, struct arena *a, struct er
 	t->map_section = section(t, ".morph.map");
 	t->frame = section(t, ".eh_frame");
 	t->hdr = section(t, ".eh_frame_hdr");
-	for (uint32_t i = 0; i < t->img.nsh; i++)
-		if (&t->img.sh[i].h == t->map_section)
-			t->map_section_header = t->img.eh.e_shoff + i * sizeof(Elf64_Shdr);
+	const struct section *notes = image_section(&t->img, ".note.stapsdt");
+	t->notes = notes ? &notes->h : NULL;
+	t->map_section_header = header_of(t, t->map_section);
+	t->notes_header = header_of(t, t->notes);
 	t->gen = arena_alloc(a, t->pristine.n);
 	return blockmap_read(bytes_at(t->pristine, t->map_section->sh_offset,
 				      t->map_section->sh_size), &t->map, err);
