@@ -18,6 +18,8 @@
 #include "editor/verify_effect.h"
 #include "editor/verify_parts.h"
 
+enum { SLOT = 8 };			/* bytes of an entry of the GOT */
+
 struct waiter {
 	uint32_t next;			/* index + 1 of the next one that waits for the same */
 	uint32_t fde;			/* who waits */
@@ -109,10 +111,50 @@ static int slot_cmp(const void *x, const void *y)
 	return (a->addr > b->addr) - (a->addr < b->addr);
 }
 
+/* Marks what relocations of a table fill in the section: a bit per word of it in `filled`. */
+static void mark_filled(const struct verify *v, int64_t table, int64_t table_size,
+			const Elf64_Shdr *h, uint8_t *filled)
+{
+	uint64_t addr, size;
+
+	if (!image_dynamic(&v->orig, table, &addr) || !image_dynamic(&v->orig, table_size, &size))
+		return;
+	struct rd r = rd_of(image_at(&v->orig, addr, size));
+	while (rd_left(&r) >= sizeof(Elf64_Rela)) {
+		uint64_t word = (rd_u64(&r) - h->sh_addr) / SLOT;
+
+		(void)rd_skip(&r, sizeof(Elf64_Rela) - sizeof(uint64_t));
+		if (word < h->sh_size / SLOT)
+			filled[word / 8] |= (uint8_t)(1 << word % 8);
+	}
+}
+
+/* Static programs have slots of weak functions that are absent: zero, and nothing fills them.  Who
+ * jumps there has left the module for address 0.  (A word that RELR relocates is not zero.) */
+static void collect_absent(struct verify *v)
+{
+	uint64_t got, needed;
+
+	if (!image_dynamic(&v->orig, DT_PLTGOT, &got) || image_dynamic(&v->orig, DT_NEEDED, &needed))
+		return;
+	const struct section *s = image_section_at(&v->orig, got);
+	if (!s || s->h.sh_type != SHT_PROGBITS || s->h.sh_addr % SLOT)
+		return;
+	uint8_t *filled = arena_alloc(v->a, s->h.sh_size / SLOT / 8 + 1);
+	mark_filled(v, DT_JMPREL, DT_PLTRELSZ, &s->h, filled);
+	mark_filled(v, DT_RELA, DT_RELASZ, &s->h, filled);
+	struct rd r = rd_of(bytes_at(v->orig.file, s->h.sh_offset, s->h.sh_size));
+	for (uint64_t i = 0; rd_left(&r) >= SLOT; i++)
+		if (rd_u64(&r) == 0 && !(filled[i / 8] & 1 << i % 8))
+			vec_push(v->a, &v->slots,
+				 ((struct vslot){ .addr = s->h.sh_addr + i * SLOT }));
+}
+
 void verify_collect_slots(struct verify *v)
 {
 	collect_slots(v, DT_JMPREL, DT_PLTRELSZ);
 	collect_slots(v, DT_RELA, DT_RELASZ);
+	collect_absent(v);
 	if (v->slots.n)
 		qsort(v->slots.v, v->slots.n, sizeof(*v->slots.v), slot_cmp);
 	if (v->locals.n)
