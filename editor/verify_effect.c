@@ -281,6 +281,41 @@ static void classify_plain(struct effect *e, const struct full *f, vaddr addr)
 	classify_bits(e, f);
 }
 
+static bool is_rsp(const ZydisDecodedOperand *op)
+{
+	return op->type == ZYDIS_OPERAND_TYPE_REGISTER && op->reg.value == ZYDIS_REGISTER_RSP;
+}
+
+/* Instructions that write rsp, but for calls and returns. */
+static void classify_stack(struct effect *e, const struct full *f)
+{
+	const ZydisDecodedOperand *x = &f->op[0], *y = &f->op[1];
+	int64_t bytes = 1;			/* by which the stack grows; 1: not known */
+
+	switch (f->in.mnemonic) {
+	case ZYDIS_MNEMONIC_PUSH: case ZYDIS_MNEMONIC_PUSHFQ:
+		bytes = f->in.operand_width == 64 ? 8 : 1;
+		break;
+	case ZYDIS_MNEMONIC_POP: case ZYDIS_MNEMONIC_POPFQ:
+		bytes = f->in.operand_width == 64 && !is_rsp(x) ? -8 : 1;
+		break;
+	case ZYDIS_MNEMONIC_SUB: case ZYDIS_MNEMONIC_ADD:
+		if (is_rsp(x) && y->type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+			bytes = f->in.mnemonic == ZYDIS_MNEMONIC_SUB ? y->imm.value.s :
+								       -y->imm.value.s;
+		break;
+	case ZYDIS_MNEMONIC_LEA:
+		if (is_rsp(x) && y->mem.base == ZYDIS_REGISTER_RSP &&
+		    y->mem.index == ZYDIS_REGISTER_NONE)
+			bytes = -y->mem.disp.value;
+		break;
+	default:
+		break;
+	}
+	e->moves_stack = bytes % 8 != 0 || bytes > INT32_MAX || bytes < -INT32_MAX;
+	e->stack = e->moves_stack ? 0 : (int32_t)(bytes / 8);
+}
+
 static void classify_jump(struct effect *e, const struct full *f)
 {
 	if (is_gpr64(&f->op[0])) {
@@ -323,6 +358,10 @@ bool effect_decode(struct bytes code, vaddr addr, struct effect *out)
 		e.reads = e.low_reads = e.word_reads = 0;
 	if ((insn.kind == INSN_IJMP || insn.kind == INSN_ICALL) && insn.field)
 		e.slot = target;
+	enum { RSP = 4 };
+	if (((e.kills | e.clobbers) >> RSP & 1) && insn.kind != INSN_RET &&
+	    insn.kind != INSN_CALL && insn.kind != INSN_ICALL)
+		classify_stack(&e, &f);
 	if (insn.kind == INSN_IJMP)
 		classify_jump(&e, &f);
 	else if (insn.kind == INSN_PLAIN)

@@ -33,6 +33,8 @@ struct effect {
 	uint8_t flags_read, flags_written;
 	uint8_t repeats;	/* flags written if rcx is not 0: a repeated comparison */
 	bool sets_count;	/* rcx becomes a constant other than 0 */
+	int32_t stack;		/* slots of 8 bytes by which the stack grows; not of calls */
+	bool moves_stack;	/* rsp becomes something else */
 	uint8_t op;		/* enum effect_op */
 	uint8_t a, b, c;
 	uint8_t kind, len;	/* as in struct insn */

@@ -21,8 +21,10 @@
  * Tables that are not claimed have values of the same kinds; they are equal in both runs and
  * tell only where the jump goes.  Flags computed from differing values are followed, too.
  *
- * PUSHES    of a register that differs are what compilers align the stack with.  Whatever is popped
- *           from then on counts as DIRTY; that nobody reads the slot otherwise is left aside.
+ * PUSHES    of a register that differs are what compilers align the stack with.  Where it is on the
+ *           stack is followed, and popping it there makes a register DIRTY; once rsp changes in other
+ *           ways than by constants, popping anything does.  That nobody reads the slot otherwise is
+ *           left aside.
  *
  * EDGES     Direct branches, tables, fall-through.  A jump or fall to another function's entry
  *           ends the flow, as does an indirect jump with the frame of a function's entry (a tail
@@ -60,7 +62,8 @@ struct value {
 struct regs {
 	struct value r[NGPR];
 	uint8_t flags;		/* those that may differ */
-	bool pushed;		/* a register that differs was pushed */
+	uint64_t pushed;	/* bit i: a register that differs was pushed to 8 * i(%rsp); the
+				 * highest: to there or above */
 	bool count;		/* rcx is a constant other than 0 */
 	bool seen;
 };
@@ -168,7 +171,7 @@ static bool join(const struct flow *f, struct regs *to, const struct regs *from)
 	}
 	changed |= (to->flags | from->flags) != to->flags;
 	to->flags |= from->flags;
-	changed |= from->pushed && !to->pushed;
+	changed |= (from->pushed & ~to->pushed) != 0;
 	to->pushed |= from->pushed;
 	changed |= to->count && !from->count;
 	to->count &= from->count;
@@ -397,7 +400,7 @@ static int compute(struct flow *f, const struct node *n, vaddr addr, const struc
 	case FX_PUSH:
 		return 0;
 	case FX_POP:
-		out->kind = regs->pushed ? DIRTY : SAME;
+		out->kind = regs->pushed & 1 ? DIRTY : SAME;
 		return 0;
 	case FX_BITS: case FX_LOW_BITS:
 		*out = meet(f, r[e->a], r[e->b]);
@@ -471,6 +474,23 @@ static void forget_copies(const struct flow *f, struct regs *regs, uint16_t writ
 	}
 }
 
+/* Where pushed registers are after the instruction. */
+static uint64_t move_stack(uint64_t pushed, const struct effect *e)
+{
+	const uint64_t above = (uint64_t)1 << 63;
+	int32_t n = e->stack;
+
+	if (!pushed || n == 0)
+		return e->moves_stack && pushed ? UINT64_MAX : pushed;
+	if (n >= 64)
+		return above;
+	if (n > 0)
+		return pushed << n | (pushed >> (64 - n) ? above : 0);
+	uint64_t top = pushed & above ? UINT64_MAX : 0;
+
+	return n <= -64 ? top : pushed >> -n | top << (64 + n);
+}
+
 static int apply(struct flow *f, const struct node *n, vaddr addr, struct regs *regs)
 {
 	const struct effect *e = &n->e;
@@ -482,6 +502,7 @@ static int apply(struct flow *f, const struct node *n, vaddr addr, struct regs *
 	if (compute(f, n, addr, regs, &result) < 0)
 		return -1;
 	forget_copies(f, regs, written);
+	regs->pushed = move_stack(regs->pushed, e);
 	for (int i = 0; i < NGPR; i++) {
 		if (e->kills >> i & 1)
 			regs->r[i] = (struct value){ .kind = SAME };
@@ -495,7 +516,7 @@ static int apply(struct flow *f, const struct node *n, vaddr addr, struct regs *
 	if (written >> RCX & 1)
 		regs->count = e->sets_count;
 	if (e->op == FX_PUSH) {
-		regs->pushed |= differs(f, regs->r[e->a]);
+		regs->pushed |= (uint64_t)differs(f, regs->r[e->a]);
 	} else if (e->op != FX_NONE && e->op != FX_JUMP && e->op != FX_JUMP_TABLE) {
 		regs->r[e->a] = result;
 		if ((e->op == FX_ADD || e->op == FX_BITS) && differs(f, result))
@@ -527,6 +548,7 @@ static int land(struct flow *f, uint32_t fde, vaddr addr, struct regs regs)
 			      "and is on the way to a replaced jump table", ULL(addr));
 	if (s && s->pad) {
 		return_from_call(f, VERIFY_CALLER_SAVED, &regs);
+		regs.pushed = regs.pushed ? UINT64_MAX : 0;	/* arguments are gone */
 		arrive(f, s->pad, &regs);
 	}
 	return 0;

@@ -334,6 +334,39 @@ begin parts_of_the_target
 	table	T_parts
 end parts_of_the_target
 
+	# What aligned the stack is gone when other registers are pushed and popped.
+begin target_pushed_and_freed
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_freed
+10:	push	%rax
+	.cfi_adjust_cfa_offset 8
+	push	%rsi
+	.cfi_adjust_cfa_offset 8
+	call	pic
+	pop	%rcx
+	.cfi_adjust_cfa_offset -8
+	add	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	push	%rsi
+	.cfi_adjust_cfa_offset 8
+	pop	%rdx
+	.cfi_adjust_cfa_offset -8
+	mov	(%rcx), %eax
+	add	(%rdx), %eax
+	ret
+11:	mov	$11, %eax
+	ret
+12:	mov	$12, %eax
+	ret
+13:	mov	$13, %eax
+	ret
+19:	xor	%eax, %eax
+	ret
+	table	T_freed
+end target_pushed_and_freed
+
 	# The addition's flags are not those of the comparison that repeats.
 begin repeated_compare
 	cmp	$3, %edi

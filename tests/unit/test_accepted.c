@@ -1,5 +1,5 @@
 /* test_accepted.c - programs with what looks forbidden and is not: all functions move, in several
- * orders, and the Verifier finds that they may
+ * orders, and the Verifier finds that they may; and one with what looks harmless and is not
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,11 +48,34 @@ static void vector_registers_may_be_saved(void **state)
 	move_and_verify("savedvectors", "-shared", 2);
 }
 
+/* Either nobody makes a new table, or the Verifier does not accept it. */
+static void a_target_on_the_stack_is_followed(void **state)
+{
+	struct edit_options options = { .all = true, .generation = 1 };
+	struct arena *a = arena_new();
+	struct bytes original = asm_build("popped", "-shared", a);
+	struct wr made = { 0 }, map = { 0 };
+	struct edit_stats stats;
+	struct verify_stats proof = { 0 };
+	struct err err;
+
+	(void)state;
+	assert_int_equal(edit_optimize(original, NULL, &options, a, &made, &map, &stats, &err), 0);
+	if (verify_generation(original, wr_bytes(&made), a, &proof, &err) == 0)
+		assert_int_equal(proof.tables, 0);
+	else
+		assert_non_null(strstr(err.text, "replaced jump table"));
+	wr_free(&made);
+	wr_free(&map);
+	arena_free(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(places_in_thread_local_storage_are_no_addresses),
 		cmocka_unit_test(vector_registers_may_be_saved),
+		cmocka_unit_test(a_target_on_the_stack_is_followed),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -35,6 +35,7 @@ static const struct expected {
 	{ "base_is_copied", 1, 4, 4, 1, 0 },
 	{ "base_formed_again", 1, 4, 4, 1, 0 },
 	{ "base_formed_elsewhere", 0, 0, 0, 0, 0 },	/* no table: may be a tail call */
+	{ "target_pushed_and_freed", 1, 4, 4, 1, 0 },
 	{ "parts_of_the_target", 1, 4, 4, 1, 0 },
 	{ "repeated_compare", 1, 4, 4, 1, 0 },
 	{ "no_bound", 1, 4, 4, 1, 0 },
