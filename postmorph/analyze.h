@@ -99,6 +99,14 @@ static inline bool text_object_begins(const struct text *t, vaddr addr)
 	       (t->object[i / 64] >> (i % 64) & 1);
 }
 
+/* The piece that stands for all that have jumps into each other's middle. */
+static inline uint32_t text_kin(const struct text *t, uint32_t piece)
+{
+	while (t->piece[piece].kin != piece)
+		piece = t->piece[piece].kin;
+	return piece;
+}
+
 /* The piece that holds addr, UINT32_MAX if none. */
 static inline uint32_t text_piece(const struct text *t, vaddr addr)
 {

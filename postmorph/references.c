@@ -162,6 +162,25 @@ static bool is_sealed(const struct text *t, const struct fn *fn)
 	return true;
 }
 
+/* Functions that share a fragment, or jump into each other: where one goes, the others may be, too. */
+static void unseal_kin(const struct text *t)
+{
+	struct prog *prog = t->prog;
+	uint32_t *first = arena_array(t->scratch, t->npiece, sizeof(*first));
+	bool *shared = arena_array(t->scratch, t->npiece, sizeof(*shared));
+
+	for (uint32_t i = 0; i < t->npiece; i++) {
+		uint32_t kin = text_kin(t, i), fn = prog->fn_of_fde[i];
+
+		if (first[kin] == 0)
+			first[kin] = fn + 1;
+		shared[kin] |= first[kin] != fn + 1;
+	}
+	for (uint32_t i = 0; i < t->npiece; i++)
+		if (shared[text_kin(t, i)] && prog->fn_of_fde[i] < prog->nfn)
+			prog->fn[prog->fn_of_fde[i]].sealed = false;
+}
+
 /* A label that may lead to its image: held by relocated data only, and an image of its own begins
  * there, so that no two of them become equal.  Wherever control comes from, being at a label or at
  * its image is the same, so that the originals of the jumps may run as well. */
@@ -206,6 +225,7 @@ int references_find(struct text *t, struct err *err)
 		if ((mark & MARK_STRAY) || (!known && (mark & MARK_POINTER)))
 			fn->pointers = POINTERS_UNKNOWN;
 	}
+	unseal_kin(t);
 	for (uint32_t i = 0; i < t->entered.n; i++)
 		prog->fn[t->entered.v[i]].sealed = false;
 	for (uint32_t i = 0; i < prog->nref; i++) {

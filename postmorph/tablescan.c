@@ -32,19 +32,12 @@ enum { MAX_RUN = 1 << 16 };
 
 enum word { NO_CODE, FOREIGN, OWN, KIN, START, END };
 
-static uint32_t kin_of(const struct text *t, uint32_t piece)
-{
-	while (t->piece[piece].kin != piece)
-		piece = t->piece[piece].kin;
-	return piece;
-}
-
 bool tablescan_is_filler(const struct text *t, const struct fn *fn, vaddr addr)
 {
 	uint32_t home = fn->range[0].fde, p = text_piece(t, addr - 1);
 
 	return p != UINT32_MAX && addr == t->piece[p].addr + t->piece[p].size &&
-	       (t->prog->fn_of_fde[p] == t->piece[home].fn || kin_of(t, p) == kin_of(t, home));
+	       (t->prog->fn_of_fde[p] == t->piece[home].fn || text_kin(t, p) == text_kin(t, home));
 }
 
 static enum word classify(const struct text *t, const struct fn *fn, vaddr addr)
@@ -60,7 +53,7 @@ static enum word classify(const struct text *t, const struct fn *fn, vaddr addr)
 		return NO_CODE;
 	if (t->prog->fn_of_fde[p] == t->piece[home].fn)
 		return OWN;
-	if (kin_of(t, p) == kin_of(t, home))
+	if (text_kin(t, p) == text_kin(t, home))
 		return KIN;
 	return addr == t->piece[p].addr && t->piece[p].skip != SKIP_PLT &&
 	       !t->called[t->prog->fn_of_fde[p]] && !(*text_mark(t, addr) & MARK_HELD) ?

@@ -48,6 +48,13 @@ static void vector_registers_may_be_saved(void **state)
 	move_and_verify("savedvectors", "-shared", 2);
 }
 
+/* Original code of the one may then run because of the other: no pointer may change for it. */
+static void functions_may_share_a_fragment(void **state)
+{
+	(void)state;
+	move_and_verify("sharedpart", "-shared", 3);
+}
+
 /* Either nobody makes a new table, or the Verifier does not accept it. */
 static void a_target_on_the_stack_is_followed(void **state)
 {
@@ -75,6 +82,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(places_in_thread_local_storage_are_no_addresses),
 		cmocka_unit_test(vector_registers_may_be_saved),
+		cmocka_unit_test(functions_may_share_a_fragment),
 		cmocka_unit_test(a_target_on_the_stack_is_followed),
 	};
 

@@ -1,0 +1,54 @@
+# Two functions leave for the same fragment.  One jumps who knows where; the other one forms the
+# address of a function that data has, too.
+
+	.text
+	.globl	forms
+	.type	forms, @function
+forms:
+	.cfi_startproc
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	.cfi_offset %rbx, -16
+	lea	held(%rip), %rax
+	cmp	$3, %edi
+	ja	shared
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_endproc
+	.size	forms, .-forms
+
+	.globl	jumps
+	.type	jumps, @function
+jumps:
+	.cfi_startproc
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	.cfi_offset %rbx, -16
+	cmp	$3, %edi
+	ja	shared
+	jmp	*%rsi
+	.cfi_endproc
+	.size	jumps, .-jumps
+
+	.type	held, @function
+	.p2align 4
+held:
+	.cfi_startproc
+	lea	1(%rdi), %rax
+	ret
+	.cfi_endproc
+	.size	held, .-held
+
+	.type	shared, @function
+shared:
+	.cfi_startproc
+	.cfi_def_cfa_offset 16
+	.cfi_offset %rbx, -16
+	mov	0, %eax
+	ud2
+	.cfi_endproc
+	.size	shared, .-shared
+
+	.section .data.rel.ro, "aw"
+	.quad	held
