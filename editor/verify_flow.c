@@ -225,6 +225,8 @@ static bool find_table(struct flow *f, vaddr addr, uint32_t kind, uint32_t *numb
 			*number = i;
 			return true;
 		}
+	if (verify_is_start(f->v, addr))	/* code */
+		return false;
 	while (n < max && verify_table_entry(&f->v->orig, addr, kind, n, &to) &&
 	       verify_is_start(f->v, to)) {
 		uint32_t fde = vcfi_find(&f->v->ocfi, to);

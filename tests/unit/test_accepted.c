@@ -55,6 +55,12 @@ static void functions_may_share_a_fragment(void **state)
 	move_and_verify("sharedpart", "-shared", 3);
 }
 
+static void code_is_no_jump_table(void **state)
+{
+	(void)state;
+	move_and_verify("codeastable", "-shared", 2);
+}
+
 /* Either nobody makes a new table, or the Verifier does not accept it. */
 static void a_target_on_the_stack_is_followed(void **state)
 {
@@ -83,6 +89,7 @@ int main(void)
 		cmocka_unit_test(places_in_thread_local_storage_are_no_addresses),
 		cmocka_unit_test(vector_registers_may_be_saved),
 		cmocka_unit_test(functions_may_share_a_fragment),
+		cmocka_unit_test(code_is_no_jump_table),
 		cmocka_unit_test(a_target_on_the_stack_is_followed),
 	};
 
