@@ -47,7 +47,7 @@ static bool is_wide(uint8_t enc)
 
 static bool fits(int64_t v, uint8_t enc)
 {
-	if ((enc & 0x0f) == DW_EH_PE_udata4 && !(enc & 0x70))
+	if ((enc & 0x0f) == DW_EH_PE_udata4)
 		return v >= 0 && v <= UINT32_MAX;
 	return is_wide(enc) || (v >= INT32_MIN && v <= INT32_MAX);
 }

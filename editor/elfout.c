@@ -236,8 +236,12 @@ static void add_new(const struct write *w, struct headers *h, const char *name, 
 	add_header(h, name, sh);
 }
 
-static const char *old_name(const char *name)
+static const char *old_name(const struct section *s)
 {
+	const char *name = s->name;
+
+	if (!(s->h.sh_flags & SHF_ALLOC))
+		return name;
 	if (strcmp(name, ".eh_frame") == 0)
 		return ".morph.old_eh_frame";
 	if (strcmp(name, ".eh_frame_hdr") == 0)
@@ -295,7 +299,7 @@ static void write_sections(struct write *w, Elf64_Ehdr *eh)
 	Elf64_Shdr none = { 0 };
 
 	for (uint32_t i = 0; i < img->nsh; i++)
-		add_header(&h, old_name(img->sh[i].name), elfout_old_section(w->eo, &w->ro, i));
+		add_header(&h, old_name(&img->sh[i]), elfout_old_section(w->eo, &w->ro, i));
 	elfout_add_symbols(w->eo, w->parts, &w->ro, (Elf64_Shdr *)(void *)h.table.p, w->out);
 	add_probes(w, (Elf64_Shdr *)(void *)h.table.p);
 	add_new_sections(w, &h);

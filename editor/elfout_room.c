@@ -54,9 +54,19 @@ static bool in_file(const Elf64_Shdr *h)
 	return (h->sh_flags & SHF_ALLOC) && h->sh_type != SHT_NOBITS && h->sh_size > 0;
 }
 
+/* Can be elsewhere as well: nobody writes or runs it, and it has an alignment that can be kept. */
+static bool is_movable(const Elf64_Shdr *h)
+{
+	uint64_t align = h->sh_addralign;
+
+	return !(h->sh_flags & (SHF_WRITE | SHF_EXECINSTR)) && !(align & (align - 1)) &&
+	       align <= ELFOUT_PAGE && h->sh_addr % (align ? align : 1) == 0;
+}
+
 static bool is_front(const struct section *s)
 {
-	return s->h.sh_type == SHT_NOTE || strcmp(s->name, ".interp") == 0;
+	return is_movable(&s->h) &&
+	       (s->h.sh_type == SHT_NOTE || strcmp(s->name, ".interp") == 0);
 }
 
 /* The loaded section that begins first at or behind `off`; NULL if none does. */
@@ -78,7 +88,7 @@ static int entry_to(const struct image *img, const Elf64_Shdr *h)
 
 	for (uint32_t i = 0; i < sizeof(led_to) / sizeof(led_to[0]); i++)
 		if (h->sh_type == led_to[i].type && image_dynamic(img, led_to[i].tag, &at) &&
-		    at == h->sh_addr && !(h->sh_flags & SHF_WRITE))
+		    at == h->sh_addr && is_movable(h))
 			return (int)i;
 	return -1;
 }
@@ -105,8 +115,7 @@ static bool clear(struct elfout *eo, file_off limit)
 			return false;
 		if (next == limit)
 			break;
-		if (eo->nfar == ELFOUT_MAX_FAR || entry_to(img, &s->h) < 0 ||
-		    s->h.sh_addralign > ELFOUT_PAGE)
+		if (eo->nfar == ELFOUT_MAX_FAR || entry_to(img, &s->h) < 0)
 			return false;
 		eo->far_size = align_up(eo->far_size, s->h.sh_addralign);
 		eo->far[eo->nfar++] = (struct elfout_far){ (uint32_t)(s - img->sh), eo->far_size };
@@ -117,7 +126,7 @@ static bool clear(struct elfout *eo, file_off limit)
 }
 
 /* No program header but those of notes and .interp names anything in [from, to), and those name
- * nothing that is half in the front. */
+ * nothing that is half in the front or would lose its alignment. */
 static bool headers_agree(const struct elfout *eo, file_off to)
 {
 	for (const Elf64_Phdr *p = eo->img->ph; p < eo->img->ph + eo->img->nph; p++) {
@@ -127,10 +136,75 @@ static bool headers_agree(const struct elfout *eo, file_off to)
 		if (p->p_type == PT_LOAD || p->p_type == PT_PHDR || p->p_filesz == 0 ||
 		    p->p_offset >= to || p->p_offset + p->p_filesz <= eo->front)
 			continue;
-		if (!front || p->p_offset < eo->front || p->p_offset + p->p_filesz > eo->front_end)
+		if (!front || p->p_offset < eo->front || p->p_offset + p->p_filesz > eo->front_end ||
+		    (p->p_align && (p->p_vaddr + eo->shift) % p->p_align))
 			return false;
 	}
 	return true;
+}
+
+static bool is_far(const struct elfout *eo, uint32_t section)
+{
+	for (uint32_t i = 0; i < eo->nfar; i++)
+		if (eo->far[i].section == section)
+			return true;
+	return false;
+}
+
+/* The same for sections: find_front() and clear() went from one to the next, and what overlaps
+ * those they met has not been seen. */
+static bool sections_agree(const struct elfout *eo, file_off to)
+{
+	for (uint32_t i = 0; i < eo->img->nsh; i++) {
+		const struct section *s = &eo->img->sh[i];
+		const Elf64_Shdr *h = &s->h;
+		uint64_t align = h->sh_addralign ? h->sh_addralign : 1;
+
+		if (!in_file(h) || h->sh_offset >= to || h->sh_offset + h->sh_size <= eo->front ||
+		    is_far(eo, i))
+			continue;
+		if (h->sh_offset < eo->front || h->sh_offset + h->sh_size > eo->front_end ||
+		    !(is_front(s) || entry_to(eo->img, h) >= 0) ||
+		    (h->sh_addr + eo->shift) % align)
+			return false;
+	}
+	return true;
+}
+
+/* What a dynamic entry names in [from, to) is a section that moves, and the entry with it. */
+static bool dynamic_agrees(const struct elfout *eo, file_off to)
+{
+	static const int64_t other[] = {
+		DT_REL, DT_PLTGOT, DT_INIT, DT_FINI, DT_INIT_ARRAY, DT_FINI_ARRAY,
+		DT_PREINIT_ARRAY, DT_SYMINFO, DT_GNU_CONFLICT, DT_GNU_LIBLIST, DT_TLSDESC_PLT,
+		DT_TLSDESC_GOT, DT_MOVETAB, DT_CONFIG,
+	};
+	const struct image *img = eo->img;
+	const Elf64_Phdr *load = image_phdr(img, PT_LOAD);
+	uint64_t at;
+
+	for (uint32_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
+		if (image_dynamic(img, other[i], &at) && at - load->p_vaddr >= eo->front &&
+		    at - load->p_vaddr < to)
+			return false;
+	for (uint32_t i = 0; i < sizeof(led_to) / sizeof(led_to[0]); i++) {
+		bool led = false;
+
+		if (!image_dynamic(img, led_to[i].tag, &at) || at - load->p_vaddr < eo->front ||
+		    at - load->p_vaddr >= to)
+			continue;
+		for (uint32_t k = 0; k < img->nsh; k++)
+			led |= in_file(&img->sh[k].h) && img->sh[k].h.sh_addr == at &&
+			       img->sh[k].h.sh_type == led_to[i].type && is_movable(&img->sh[k].h);
+		if (!led)
+			return false;
+	}
+	return true;
+}
+
+static bool all_agree(const struct elfout *eo, file_off to)
+{
+	return headers_agree(eo, to) && sections_agree(eo, to) && dynamic_agrees(eo, to);
 }
 
 /* Sets eo->front and front_end; returns their alignment, 0 when other bytes stand there.  `packed`:
@@ -182,14 +256,15 @@ static bool make_room_in_front(struct elfout *eo, vaddr seen, bool packed)
 	uint64_t need = (eo->nph - img->nph) * sizeof(Elf64_Phdr), align = find_front(eo, packed);
 	file_off limit = eo->front_end + align_up(need, align);
 
-	if (align == 0 || align > ELFOUT_PAGE || img->eh.e_phoff != sizeof(Elf64_Ehdr) ||
-	    load->p_offset != 0 || !can_hold(img, load, limit) || !clear(eo, limit) ||
-	    !headers_agree(eo, limit) || seen - load->p_vaddr < limit) {
+	eo->shift = limit - eo->front_end;
+	if (align == 0 || img->eh.e_phoff != sizeof(Elf64_Ehdr) || load->p_offset != 0 ||
+	    !can_hold(img, load, limit) || !clear(eo, limit) || !all_agree(eo, limit) ||
+	    seen - load->p_vaddr < limit) {
 		eo->far_size = 0;
 		eo->nfar = 0;
+		eo->shift = 0;
 		return false;
 	}
-	eo->shift = limit - eo->front_end;
 	eo->layout = 'F';
 	return true;
 }
@@ -216,13 +291,13 @@ static bool make_room_below(struct elfout *eo)
 	file_off to = align ? eo->front + align_up(eo->low_size - eo->front, align) : 0;
 	uint64_t size = eo->front_end - eo->front;
 
+	eo->shift = to - eo->front - lift;	/* downwards: modulo 2^64 */
 	if (align == 0 || to + size > ELFOUT_PAGE || eo->front_end <= eo->front ||
-	    !headers_agree(eo, eo->front_end)) {
-		eo->front = eo->front_end = 0;
+	    !all_agree(eo, eo->front_end)) {
+		eo->front = eo->front_end = eo->shift = 0;
 		return true;
 	}
 	eo->low_size = to + size;
-	eo->shift = to - eo->front - lift;	/* downwards: modulo 2^64 */
 	return true;
 }
 
@@ -256,7 +331,8 @@ Elf64_Shdr elfout_old_section(const struct elfout *eo, const Elf64_Phdr *ro, uin
 
 Elf64_Phdr elfout_old_phdr(const struct elfout *eo, Elf64_Phdr ph)
 {
-	bool near = ph.p_type != PT_LOAD && ph.p_offset >= eo->front && ph.p_offset < eo->front_end;
+	bool near = ph.p_type != PT_LOAD && ph.p_filesz > 0 && ph.p_offset >= eo->front &&
+		    ph.p_offset < eo->front_end;
 
 	if (ph.p_filesz > 0)
 		ph.p_offset += eo->lift;
@@ -286,7 +362,7 @@ static void tell_dynamic(const struct elfout *eo, uint32_t section, new_vaddr ad
 		memcpy(&d, at, sizeof(d));
 		if (d.d_tag == DT_NULL)
 			break;
-		if (d.d_tag == led_to[entry].tag) {
+		if (d.d_tag == led_to[entry].tag && d.d_un.d_ptr == eo->img->sh[section].h.sh_addr) {
 			d.d_un.d_ptr = addr;
 			memcpy(at, &d, sizeof(d));
 		}

@@ -13,17 +13,19 @@ struct walk {
 	void *ctx;
 };
 
-/* A number within the thread-local storage, or of a module: no address at all. */
-static bool is_thread_local(const struct vholder *h)
+/* A number within the thread-local storage, or of a module, or of a relocation that does nothing: no
+ * address at all. */
+static bool is_no_address(const struct vholder *h)
 {
 	return h->symbol_type == STT_TLS || h->type == R_X86_64_DTPMOD64 ||
 	       h->type == R_X86_64_DTPOFF64 || h->type == R_X86_64_TPOFF64 ||
-	       h->type == R_X86_64_TLSDESC;
+	       h->type == R_X86_64_TLSDESC ||
+	       (h->kind == HOLDS_RELOCATED && h->type == R_X86_64_NONE);
 }
 
 static int hold(const struct walk *w, struct vholder h)
 {
-	if (is_thread_local(&h))
+	if (is_no_address(&h))
 		return 0;
 	return w->f(w->v, &h, w->ctx);
 }

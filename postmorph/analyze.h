@@ -67,8 +67,8 @@ struct text {
 	VEC(uint32_t) entered;	/* functions into whose middle others seem to run on */
 	VEC(vaddr) bases;	/* addresses outside of functions that some lea forms */
 	bool has_rseq;		/* some section holds restartable sequences */
+	bool bad_reloc;			/* one names a symbol that is not there */
 	vaddr behind_headers;		/* end of the program header table */
-	vaddr code_lo, code_hi;		/* executable sections lie in here */
 	uint64_t nreturn_pointer;	/* pointers in data to return addresses */
 };
 

@@ -7,7 +7,7 @@
  * INVARIANTS after image_parse()
  *   I1  program header and section file ranges lie inside the file; address ranges do not wrap;
  *   I2  PT_LOADs ascend by address and are disjoint;
- *   I3  no loaded section is compressed.
+ *   I3  no loaded section is compressed or without a type.
  *
  * libelf never writes into memory that it was given for reading in the machine's byte order, and
  * nothing but native byte order gets that far.
@@ -113,14 +113,18 @@ static int check_places(const struct image *img, struct err *err)
 /* PT_PHDR, if there is one, describes the table of program headers and where it is loaded. */
 static int check_own_header(const struct image *img, struct err *err)
 {
-	const Elf64_Phdr *ph = image_phdr(img, PT_PHDR);
 	uint64_t size = img->nph * sizeof(Elf64_Phdr);
+	uint32_t n = 0;
 
-	if (!ph)
-		return 0;
-	if (ph->p_offset != img->eh.e_phoff || ph->p_filesz != size || ph->p_memsz != size ||
-	    ph->p_paddr != ph->p_vaddr || !is_loaded_from(img, ph->p_vaddr, ph->p_offset, size))
-		return err_set(err, ERR_INPUT, "PT_PHDR does not describe the program headers");
+	for (const Elf64_Phdr *ph = img->ph; ph < img->ph + img->nph; ph++) {
+		if (ph->p_type != PT_PHDR)
+			continue;
+		if (ph->p_offset != img->eh.e_phoff || ph->p_filesz != size ||
+		    ph->p_memsz != size || ph->p_paddr != ph->p_vaddr ||
+		    !is_loaded_from(img, ph->p_vaddr, ph->p_offset, size) || n++)
+			return err_set(err, ERR_INPUT, "PT_PHDR does not describe the program "
+				       "headers");
+	}
 	return 0;
 }
 
@@ -156,6 +160,8 @@ static int copy_sections(Elf *elf, struct arena *a, struct image *img, struct er
 			return err_set(err, ERR_INPUT, "section %zu lies outside the file", i);
 		if (h->sh_addr > ADDRESS_END || h->sh_size > ADDRESS_END)
 			return err_set(err, ERR_INPUT, "section %zu has an impossible size", i);
+		if ((h->sh_flags & SHF_ALLOC) && h->sh_type == SHT_NULL)
+			return err_set(err, ERR_INPUT, "section %zu is loaded and of no type", i);
 		if ((h->sh_flags & SHF_ALLOC) && (h->sh_flags & SHF_COMPRESSED))
 			return err_set(err, ERR_REFUSED, "section %zu is loaded compressed", i);
 	}

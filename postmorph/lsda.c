@@ -17,7 +17,8 @@
  *
  * INVARIANTS
  *   I1  every action that a site or a record refers to begins at a record of a gapless row;
- *   I2  every type number and every list is inside `types` and `specs`;
+ *   I2  every type number and every list is inside `types` and `specs`, and every chain of records
+ *       has an end;
  *   I3  sizes are bounded by the length of the code, so that many FDEs which share one hostile
  *       record cost no more than their code does.
  */
@@ -147,8 +148,34 @@ static bool read_action(struct rd *r, const uint8_t *base, int64_t *filter, uint
 	distance = rd_sleb(r);
 	if (r->bad || distance < -MAX_PART || distance > MAX_PART)
 		return false;
+	if (distance && *next + (uint64_t)distance == at)
+		return false;
 	*next = distance ? *next + (uint64_t)distance : at;
 	return *next <= MAX_PART;
+}
+
+/* From every record on, there is a last one. */
+static bool chains_end(const struct lsda *l)
+{
+	uint8_t ends[MAX_PART / 8 + 1] = { 0 };
+	struct rd all = rd_of(l->actions);
+
+	while (rd_left(&all) > 0) {
+		uint64_t start = (uint64_t)(all.p - l->actions.p), at = start, next = start, n = 0;
+		int64_t filter;
+
+		(void)read_action(&all, l->actions.p, &filter, &next);	/* as before */
+		for (; !bit(ends, at) && next != at; n++) {
+			if (n > l->actions.n)
+				return false;
+			struct rd r = rd_of(l->actions);
+
+			(void)rd_skip(&r, at = next);
+			(void)read_action(&r, l->actions.p, &filter, &next);
+		}
+		ends[start / 8] |= (uint8_t)(1 << (start % 8));
+	}
+	return true;
 }
 
 /* Reads one record behind the other until all that is needed has been seen, then looks whether what
@@ -182,7 +209,7 @@ static bool check_actions(struct reading *g)
 	while (lsda_next(&it, &site))
 		if (site.action && !bit(begins, site.action - 1))
 			return false;
-	return true;
+	return chains_end(g->out);
 }
 
 /* The lists that filters lead to, and all before them.  A list begins behind the end of a number. */

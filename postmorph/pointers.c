@@ -79,29 +79,48 @@ static bool in_rseq(const struct text *t, vaddr place)
 	return s && strstr(s->name, "rseq");
 }
 
+/* The relocated word may lead behind the headers, if not from a symbol of another file. */
+static void look_at_reloc(struct text *t, const struct reloc *r)
+{
+	vaddr symbol = r->sym < t->symbols.n ? t->symbols.v[r->sym] : 0;
+
+	if (r->sym && !symbol)
+		return;
+	switch (r->type) {
+	case R_X86_64_64: case R_X86_64_GLOB_DAT: case R_X86_64_JUMP_SLOT:
+	case R_X86_64_RELATIVE: case R_X86_64_IRELATIVE:
+		look_in_front(t, symbol + r->value);
+		break;
+	default:
+		break;
+	}
+}
+
 static void mark_reloc(void *ctx, const struct reloc *r)
 {
 	struct text *t = ctx;
 
+	look_at_reloc(t, r);
+	t->bad_reloc |= r->sym && t->symbols.n && r->sym >= t->symbols.n;
 	switch (r->type) {
 	case R_X86_64_RELATIVE:
-		if (r->plt)
+		if (r->plt || r->sym)
 			mark_stray(t, r->value);
-		look_in_front(t, r->value);
 		break;
-	case R_X86_64_64: case R_X86_64_32: case R_X86_64_32S:
-		if (r->sym != 0) {	/* what the symbol itself names is marked as such */
-			if (r->value != 0 && r->sym < t->symbols.n && t->symbols.v[r->sym])
+	case R_X86_64_IRELATIVE: case R_X86_64_RELATIVE64:
+		mark_stray(t, r->value);
+		break;
+	case R_X86_64_NONE: case R_X86_64_DTPMOD64: case R_X86_64_DTPOFF64:
+	case R_X86_64_TPOFF64: case R_X86_64_TLSDESC:
+		return;
+	default:
+		if (r->sym != 0 && r->sym < t->symbols.n) {	/* the symbol itself is marked as such */
+			if (r->value != 0 && t->symbols.v[r->sym])
 				mark_stray(t, t->symbols.v[r->sym] + r->value);
 			return;
 		}
 		mark_stray(t, r->value);
 		break;
-	case R_X86_64_IRELATIVE: case R_X86_64_RELATIVE64:
-		mark_stray(t, r->value);
-		break;
-	default:
-		return;
 	}
 	mark_data(t, r->value);
 	if (in_rseq(t, r->place))
@@ -120,6 +139,8 @@ static void mark_dynamic_symbol(void *ctx, uint32_t index, const struct symbol *
 
 	(void)index;			/* consecutive */
 	vec_push(t->scratch, &t->symbols, s->defined ? s->value : 0);
+	if (s->type != STT_TLS)		/* of which the value is no address */
+		look_in_front(t, s->value);
 	if (names_address(s))
 		(s->type == STT_FUNC && s->section < SHN_LORESERVE ? mark : mark_stray)(t, s->value);
 }
@@ -144,10 +165,33 @@ static void mark_words(struct text *t, const struct section *s)
 	for ((void)rd_skip(&rd, skip); rd_left(&rd) >= 8; ) {
 		vaddr v = rd_u64(&rd);
 
-		guess_in_front(t, v);
 		mark_data(t, v);
 		if (rseq)
 			skip_rseq(t, v);
+	}
+}
+
+/* Words of all that is loaded and no code, whatever sections call it, may lead behind the headers
+ * in a file that is not relocated; those of the headers and dynamic entries are known. */
+static void look_at_words(struct text *t)
+{
+	const struct image *img = &t->prog->img;
+	const Elf64_Phdr *dynamic = image_phdr(img, PT_DYNAMIC);
+
+	for (const Elf64_Phdr *p = img->ph; p < img->ph + img->nph; p++) {
+		struct rd rd = rd_of(bytes_at(img->file, p->p_offset, p->p_filesz));
+		vaddr at = p->p_vaddr + (-p->p_vaddr & 7);
+
+		if (p->p_type != PT_LOAD || (p->p_flags & PF_X) || img->pie_or_dso)
+			continue;
+		for ((void)rd_skip(&rd, -p->p_vaddr & 7); rd_left(&rd) >= 8; at += 8) {
+			uint64_t v = rd_u64(&rd);
+
+			put_mark(t, v, MARK_POINTER);
+			if (at >= t->behind_headers &&
+			    !(dynamic && at - dynamic->p_vaddr < dynamic->p_memsz))
+				guess_in_front(t, v);
+		}
 	}
 }
 
@@ -195,6 +239,17 @@ static bool fn_holds(const struct fn *fn, vaddr addr)
 	return false;
 }
 
+static void look_at_constants(struct text *t, const struct insn *insn, const uint8_t *code)
+{
+	uint64_t c[INSN_MAX_CONSTANTS];
+
+	if (t->prog->img.pie_or_dso)
+		return;
+	uint32_t n = insn_constants((struct bytes){ code, insn->len }, c);
+	for (uint32_t i = 0; i < n; i++)
+		guess_in_front(t, c[i]);
+}
+
 /* What one instruction of a function points to. */
 static void mark_operands(struct text *t, const struct fn *fn, const struct insn *insn)
 {
@@ -203,6 +258,7 @@ static void mark_operands(struct text *t, const struct fn *fn, const struct insn
 	if (insn->field) {
 		vaddr target = insn_target(insn, code, prog_insn_addr(t->prog, insn));
 
+		look_in_front(t, target);
 		if (insn_is_lea(insn, code)) {
 			mark(t, target);
 			references_note(t, fn, insn);
@@ -232,15 +288,14 @@ static void mark_operands(struct text *t, const struct fn *fn, const struct insn
 }
 
 /* Code that no FDE covers, [addr, end): decoded one after the other; after something that is no
- * instruction, again at the next byte.  Outside of executable sections it is data in an
- * executable segment, which says nothing about other data. */
+ * instruction, again at the next byte. */
 static void mark_gap(struct text *t, vaddr addr, vaddr end)
 {
 	struct bytes code = image_at(&t->prog->img, addr, end - addr);
 
 	for (uint64_t off = 0; code.p && off < code.n; ) {
-		vaddr seen = t->prog->seen_in_front, target;
 		struct insn insn;
+		vaddr target;
 
 		if (!insn_decode(bytes_at(code, off, code.n - off), addr + off, &insn, &target)) {
 			off++;
@@ -248,9 +303,29 @@ static void mark_gap(struct text *t, vaddr addr, vaddr end)
 		}
 		if (insn.field)
 			(insn_is_branch(&insn) ? mark : mark_stray)(t, target);
-		if (addr + off < t->code_lo || addr + off >= t->code_hi)
-			t->prog->seen_in_front = seen;
+		look_at_constants(t, &insn, code.p + off);
 		off += insn.len;
+	}
+}
+
+/* The same within executable segments: what is in none of the executable sections there is data,
+ * which says nothing about other data. */
+static void mark_segment_gap(struct text *t, vaddr addr, vaddr end)
+{
+	const struct image *img = &t->prog->img;
+	vaddr seen = t->prog->seen_in_front;
+
+	mark_gap(t, addr, end);
+	if (img->nsh == 0)
+		return;
+	t->prog->seen_in_front = seen;
+	for (uint32_t i = 0; i < img->nsh; i++) {
+		const Elf64_Shdr *h = &img->sh[i].h;
+		vaddr lo = h->sh_addr > addr ? h->sh_addr : addr;
+		vaddr hi = h->sh_addr + h->sh_size < end ? h->sh_addr + h->sh_size : end;
+
+		if ((h->sh_flags & SHF_ALLOC) && (h->sh_flags & SHF_EXECINSTR) && lo < hi)
+			mark_gap(t, lo, hi);
 	}
 }
 
@@ -268,11 +343,11 @@ static void mark_gaps(struct text *t)
 		while (p < t->npiece && t->piece[p].addr < at)
 			p++;
 		for (; p < t->npiece && t->piece[p].addr < end; p++) {
-			mark_gap(t, at, t->piece[p].addr);
+			mark_segment_gap(t, at, t->piece[p].addr);
 			at = t->piece[p].addr + t->piece[p].size;
 		}
 		if (at < end)
-			mark_gap(t, at, end);
+			mark_segment_gap(t, at, end);
 	}
 }
 
@@ -292,17 +367,25 @@ static void look_at_file(struct text *t)
 	prog->seen_in_front = UINT64_MAX;
 	t->behind_headers = first->p_vaddr - first->p_offset + prog->img.eh.e_phoff +
 			    prog->img.nph * sizeof(Elf64_Phdr);
-	t->code_lo = UINT64_MAX;
-	for (uint32_t i = 0; i < prog->img.nsh; i++) {
-		const Elf64_Shdr *h = &prog->img.sh[i].h;
+	for (uint32_t i = 0; i < prog->img.nsh; i++)
+		t->has_rseq |= strstr(prog->img.sh[i].name, "rseq") != NULL;
+}
 
-		if (strstr(prog->img.sh[i].name, "rseq"))
-			t->has_rseq = true;
-		if ((h->sh_flags & SHF_EXECINSTR) && h->sh_addr < t->code_lo)
-			t->code_lo = h->sh_addr;
-		if ((h->sh_flags & SHF_EXECINSTR) && h->sh_addr + h->sh_size > t->code_hi)
-			t->code_hi = h->sh_addr + h->sh_size;
+/* Nothing is code that the header table, or what gives way to it, is written over. */
+static int look_at_pieces(struct text *t, struct err *err)
+{
+	const Elf64_Phdr *first = image_phdr(&t->prog->img, PT_LOAD);
+
+	for (uint32_t i = 0; i < t->npiece; i++) {
+		const struct piece *p = &t->piece[i];
+
+		if (p->size > 0 && p->addr < t->behind_headers && p->addr + p->size > first->p_vaddr)
+			return err_set(err, ERR_INPUT, ".eh_frame: the headers of the file are said "
+				       "to be code");
+		if (p->size > 0)
+			look_in_front(t, p->addr);
 	}
+	return 0;
 }
 
 int pointers_mark(struct text *t, struct err *err)
@@ -312,11 +395,16 @@ int pointers_mark(struct text *t, struct err *err)
 	uint64_t v;
 
 	look_at_file(t);
+	if (look_at_pieces(t, err) < 0)
+		return -1;
 	symbols_each(&prog->img, SHT_DYNSYM, mark_dynamic_symbol, t);
 	if (relocs_each(&prog->img, mark_reloc, t, err) < 0)
 		return -1;
+	if (t->bad_reloc)
+		return err_set(err, ERR_INPUT, "a relocation names a symbol that is not there");
 	symbols_each(&prog->img, SHT_SYMTAB, mark_symbol, t);
 	mark_sections(t);
+	look_at_words(t);
 	mark_gaps(t);
 	mark_stray(t, prog->img.eh.e_entry);
 	for (uint32_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++)

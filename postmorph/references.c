@@ -38,8 +38,33 @@ static bool add(struct text *t, vaddr addr, struct reference r)
 	return prog->fn[fn].entry == addr;
 }
 
+static void mark_stray(const struct text *t, vaddr addr)
+{
+	if (text_holds(t, addr))
+		*text_mark(t, addr) |= MARK_STRAY;
+}
+
+/* An FDE says that bytes of the file at `off` are code: those are not rewritten. */
+static bool is_in_code(const struct text *t, file_off off)
+{
+	const struct image *img = &t->prog->img;
+
+	for (const Elf64_Phdr *p = img->ph; p < img->ph + img->nph; p++) {
+		vaddr addr = p->p_vaddr + (off - p->p_offset);
+
+		if (p->p_type == PT_LOAD && off - p->p_offset < p->p_filesz &&
+		    text_holds(t, addr) && text_piece(t, addr) != UINT32_MAX)
+			return true;
+	}
+	return false;
+}
+
 static void add_reloc(void *ctx, const struct reloc *r)
 {
+	struct text *t = ctx;
+
+	if (is_in_code(t, r->at))
+		mark_stray(t, r->value);
 	if (r->type == R_X86_64_RELATIVE && r->sym == 0)
 		(void)add(ctx, r->value,
 			  (struct reference){ .kind = REFERENCE_ADDEND, .at = r->at });
@@ -47,16 +72,14 @@ static void add_reloc(void *ctx, const struct reloc *r)
 
 static void add_symbol(void *ctx, uint32_t index, const struct symbol *s)
 {
+	struct text *t = ctx;
+
 	(void)index;
+	if (is_in_code(t, s->at))
+		mark_stray(t, s->value);
 	if (s->defined && s->type == STT_FUNC)
 		(void)add(ctx, s->value,
 			  (struct reference){ .kind = REFERENCE_SYMBOL, .at = s->at });
-}
-
-static void mark_stray(const struct text *t, vaddr addr)
-{
-	if (text_holds(t, addr))
-		*text_mark(t, addr) |= MARK_STRAY;
 }
 
 /* The general register that a lea fills. */

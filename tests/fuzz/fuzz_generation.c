@@ -1,7 +1,7 @@
-/* fuzz_generation.c - any bytes through the whole Editor: what comes out can be verified at all
+/* fuzz_generation.c - any bytes through the whole Editor: what comes out can be verified
  *
- * The Verifier may refuse a generation of damaged bytes; neither it nor the Editor may crash, and no
- * error may be one of our own.  tests/fuzz/mutants.c counts what is refused.
+ * Damaged bytes are refused or give a generation in which the Verifier finds no fault; neither it
+ * nor the Editor may crash, and no error may be one of our own.  tests/fuzz/mutants.c counts.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +22,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct verify_stats verified;
 	struct err err = { 0 };
 
-	if (edit_optimize(file, NULL, &options, a, &gen, &map, &stats, &err) == 0)
-		(void)verify_generation(file, wr_bytes(&gen), a, &verified, &err);
+	if (edit_optimize(file, NULL, &options, a, &gen, &map, &stats, &err) == 0 &&
+	    verify_generation(file, wr_bytes(&gen), a, &verified, &err) < 0) {
+		fprintf(stderr, "verify: %s\n", err.text);
+		abort();
+	}
 	if (err.kind != ERR_NONE && err.kind != ERR_REFUSED && err.kind != ERR_INPUT) {
 		fprintf(stderr, "%s\n", err.text);
 		abort();
