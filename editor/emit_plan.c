@@ -33,17 +33,9 @@ const char *emit_fn_text(const struct prog *prog, const struct fn *fn)
 
 uint32_t emit_moved_entry(const struct prog *prog, vaddr addr)
 {
-	uint32_t lo = 0, hi = prog->nfn;
+	uint32_t fn = prog_find_fn(prog, addr);
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (prog->fn[mid].entry < addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < prog->nfn && prog->fn[lo].entry == addr && prog->fn[lo].moved ? lo : NO_FN;
+	return fn != NO_FN && prog->fn[fn].entry == addr && prog->fn[fn].moved ? fn : NO_FN;
 }
 
 static const struct insn *last_insn(const struct fn *fn, const struct block *b)

@@ -345,6 +345,7 @@ uint32_t vcfi_find(const struct vcfi *cfi, vaddr addr)
 {
 	uint32_t lo = 0, hi = cfi->nfde;
 
+	bracket_narrow(&cfi->by_addr, addr, &lo, &hi);
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 

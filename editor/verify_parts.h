@@ -39,6 +39,7 @@
 #include "editor/editor.h"
 #include "lib/arena.h"
 #include "lib/blockmap.h"
+#include "lib/bracket.h"
 #include "lib/err.h"
 #include "postmorph/decode.h"
 #include "postmorph/image.h"
@@ -104,6 +105,7 @@ struct vcfi {
 	struct vlsda *lsda;	/* in the order of fde[] */
 	struct vsite *site;
 	uint32_t ncie, nfde, nrow, nlsda;
+	struct bracket by_addr;	/* of fde[] */
 };
 
 struct vstates;			/* the interned rule sets; verify_cfi.c */

@@ -227,6 +227,11 @@ static int find_header(struct verify *v, const struct image *img, struct vcfi *o
 	return 0;
 }
 
+static uint64_t fde_addr(const void *ctx, uint32_t i)
+{
+	return ((const struct vfde *)ctx)[i].addr;
+}
+
 int vcfi_parse(struct verify *v, const struct image *img, struct vcfi *out)
 {
 	if (find_header(v, img, out) < 0)
@@ -249,5 +254,7 @@ int vcfi_parse(struct verify *v, const struct image *img, struct vcfi *out)
 	out->ncie = rd.cie.n;
 	out->fde = rd.fde.v;
 	out->nfde = rd.fde.n;
+	bracket_make(&out->by_addr, arena_array(v->a, (size_t)out->nfde + 2, sizeof(uint32_t)),
+		     out->nfde, fde_addr, out->fde);
 	return 0;
 }

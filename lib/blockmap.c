@@ -196,10 +196,19 @@ static int by_orig_cmp(const void *x, const void *y, void *block)
 	return (b[*i].orig > b[*j].orig) - (b[*i].orig < b[*j].orig);
 }
 
+static uint64_t orig_at(const void *ctx, uint32_t i)
+{
+	const struct blockmap *m = ctx;
+
+	return m->block[m->by_orig[i]].orig;
+}
+
 static int sort_by_orig(struct blockmap *m, struct err *err)
 {
 	m->by_orig = calloc((size_t)m->nblock + 1, sizeof(*m->by_orig));
-	if (!m->by_orig)
+	uint32_t *room = calloc((size_t)m->nblock + 2, sizeof(*room));
+	m->bracket.before = room;
+	if (!m->by_orig || !room)
 		return err_set(err, ERR_SYS, "out of memory");
 	for (uint32_t i = 0; i < m->nblock; i++)
 		m->by_orig[i] = i;
@@ -211,6 +220,7 @@ static int sort_by_orig(struct blockmap *m, struct err *err)
 			return err_set(err, ERR_INPUT, "original blocks at offsets %#x and %#x overlap",
 				       p->orig, m->block[m->by_orig[i]].orig);
 	}
+	bracket_make(&m->bracket, room, m->nblock, orig_at, m);
 	return 0;
 }
 
@@ -237,6 +247,7 @@ void blockmap_free(struct blockmap *map)
 	free(map->entry);
 	free(map->table);
 	free(map->by_orig);
+	free(map->bracket.before);
 	*map = (struct blockmap){ 0 };
 }
 
@@ -267,6 +278,7 @@ const struct blockmap_block *blockmap_find_orig(const struct blockmap *map, vadd
 	if (addr < map->orig_base || addr - map->orig_base > UINT32_MAX)
 		return NULL;
 	uint32_t off = (uint32_t)(addr - map->orig_base);
+	bracket_narrow(&map->bracket, off, &lo, &hi);
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 

@@ -25,6 +25,7 @@
 #define LIB_BLOCKMAP_H
 
 #include "lib/addr.h"
+#include "lib/bracket.h"
 #include "lib/digest.h"
 #include "lib/rd.h"
 #include "lib/wr.h"
@@ -68,6 +69,7 @@ struct blockmap {
 	uint32_t *entry;
 	struct blockmap_table *table;
 	uint32_t *by_orig;	/* [nblock], indices of block[] ascending by orig; made on reading */
+	struct bracket bracket;	/* of by_orig[] */
 };
 
 /* Appends the encoded map.  Arrays must be in the documented order. */

@@ -320,6 +320,11 @@ static int find_eh_frame(const struct image *img, vaddr *addr, struct bytes *b, 
 	return 0;
 }
 
+static uint64_t fde_addr(const void *ctx, uint32_t i)
+{
+	return ((const struct fde *)ctx)[i].addr;
+}
+
 int cfi_parse(const struct image *img, struct arena *a, struct cfi *out, struct err *err)
 {
 	struct cfi cfi = { 0 };
@@ -351,6 +356,8 @@ int cfi_parse(const struct image *img, struct arena *a, struct cfi *out, struct 
 			cfi_run_fde(p.table, &cfi.cie[fde->cie], fde, insns, p.base + at);
 	}
 	cfi_table_get(p.table, &cfi);
+	bracket_make(&cfi.by_addr, arena_array(a, (size_t)cfi.nfde + 2, sizeof(uint32_t)), cfi.nfde,
+		     fde_addr, cfi.fde);
 	*out = cfi;
 	return 0;
 }
@@ -359,6 +366,7 @@ uint32_t cfi_find(const struct cfi *cfi, vaddr addr)
 {
 	uint32_t lo = 0, hi = cfi->nfde;
 
+	bracket_narrow(&cfi->by_addr, addr, &lo, &hi);
 	while (lo < hi) {			/* the first that begins behind addr */
 		uint32_t mid = lo + (hi - lo) / 2;
 

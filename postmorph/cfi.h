@@ -9,6 +9,7 @@
 
 #include "lib/addr.h"
 #include "lib/arena.h"
+#include "lib/bracket.h"
 #include "lib/rd.h"
 
 struct err;
@@ -88,6 +89,7 @@ struct cfi {
 	struct cfi_row *rows;
 	struct cfi_state *state;
 	uint32_t ncie, nfde, nrow, nstate;
+	struct bracket by_addr;	/* of fde[] */
 };
 
 /* Parses everything.  Malformed .eh_frame is an error, records whose pointers we could not move
