@@ -15,9 +15,9 @@ int profile_attach(struct prog *prog, const struct profile *profile, struct err 
 {
 	char want[65], got[65];
 
-	if (!digest_equal(&profile->original, &prog->img.digest)) {
+	if (!digest_equal(&profile->original, &prog->digest)) {
 		digest_hex(&profile->original, want);
-		digest_hex(&prog->img.digest, got);
+		digest_hex(&prog->digest, got);
 		return err_set(err, ERR_INPUT, "profile is of another file: SHA-256 %.12s..., "
 			       "this is %.12s...", want, got);
 	}

@@ -53,7 +53,7 @@ static void fill_segments(const struct image *img, struct arena *a, struct block
 
 static void write_block_table(const struct prog *prog, struct wr *out)
 {
-	struct blocktable t = { .original = prog->img.digest, .base = prog->base,
+	struct blocktable t = { .original = prog->digest, .base = prog->base,
 				.text_size = prog->text_size, .nfn = prog->nfn };
 	uint32_t n = 0;
 
@@ -103,7 +103,7 @@ static struct table *summary(const struct prog *prog, const char *name, const st
 		tables += fn->ntable;
 		unproven += fn->unproven;
 	}
-	digest_hex(&prog->img.digest, hex);
+	digest_hex(&prog->digest, hex);
 	table_row(t, name, hex, prog->text_size, prog->fde_bytes, (uint64_t)prog->nfn, all, movable,
 		  bytes, blocks, tables, unproven, eo->layout == 'F' ? "front" : "below");
 	return t;

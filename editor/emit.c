@@ -141,7 +141,7 @@ static void write_map(struct job *j, uint32_t generation)
 	struct arena *a = arena_new();
 	const struct emit_plan *plan = &j->plan;
 	struct blockmap map = {
-		.generation = generation, .original = j->prog->img.digest,
+		.generation = generation, .original = j->prog->digest,
 		.orig_base = j->prog->base, .gen_base = plan->text_addr,
 		.hot_size = (uint32_t)plan->hot_size,
 		.fluff_size = (uint32_t)(plan->text_size - plan->hot_size),

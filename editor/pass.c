@@ -75,12 +75,12 @@ int passes_run(struct prog *prog, const struct edit_options *options, struct err
 			continue;
 		if (p->run(prog, options, err) < 0)
 			return err_wrap(err, "pass %s", p->name);
-		if (ir_check(prog, err) < 0)
+		if (ir_check_order(prog, err) < 0)
 			return err_wrap(err, "after pass %s", p->name);
 		if (options->print_after && strcmp(options->print_after, p->name) == 0)
 			irtext_print(prog, stderr);
 	}
-	return 0;
+	return ir_check(prog, err) < 0 ? err_wrap(err, "after all passes") : 0;
 }
 
 /* Far enough that no jump across it scores. */
@@ -92,6 +92,8 @@ static double fn_score(const struct fn *fn, bool original_order, double *weight)
 	struct exttsp_graph g;
 	uint32_t n = 0;
 
+	if (!passgraph_knows(fn))
+		return 0;
 	passgraph_make(fn, original_order, far_bytes, &g);
 	uint32_t *order = memory_new(g.nnode, sizeof(*order));
 	for (int far = 0; far < 2; far++) {

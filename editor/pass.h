@@ -1,6 +1,7 @@
 /* pass.h - passes over the annotated program
  *
- * A pass reorders or marks; it never adds, drops or rewrites code.  ir_check() runs after each.
+ * A pass reorders or marks; it never adds, drops or rewrites code.  ir_check_order() runs after
+ * each, and ir_check() after the last.
  */
 #ifndef EDITOR_PASS_H
 #define EDITOR_PASS_H

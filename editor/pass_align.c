@@ -11,15 +11,6 @@
 
 #include "editor/passgraph.h"
 
-static bool knows_something(const struct fn *fn)
-{
-	for (uint32_t i = 0; i < fn->nblock; i++) {
-		if (fn->block[i].count > 0)
-			return true;
-	}
-	return false;
-}
-
 static void align_fn(struct arena *scratch, struct fn *fn)
 {
 	struct exttsp_graph g;
@@ -46,7 +37,7 @@ int pass_align(struct prog *prog, const struct edit_options *options, struct err
 	for (uint32_t i = 0; i < prog->norder; i++) {
 		struct fn *fn = &prog->fn[prog->order[i]];
 
-		if (knows_something(fn))
+		if (passgraph_knows(fn))
 			align_fn(scratch, fn);
 		arena_reset(scratch);
 	}

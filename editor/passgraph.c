@@ -5,6 +5,14 @@
 
 #include "editor/memory.h"
 
+bool passgraph_knows(const struct fn *fn)
+{
+	for (uint32_t i = 0; i < fn->nblock; i++)
+		if (fn->block[i].count > 0)
+			return true;
+	return false;
+}
+
 uint32_t passgraph_block_size(const struct fn *fn, const struct block *b)
 {
 	uint32_t size = b->size;

@@ -21,7 +21,8 @@ static int open_files(struct verify *v, struct bytes original, struct bytes gene
 		v->err->kind = ERR_REFUSED;
 		return -1;
 	}
-	if (!digest_equal(&v->map.original, &v->orig.digest)) {
+	struct digest digest = digest_of(original);
+	if (!digest_equal(&v->map.original, &digest)) {
 		char hex[65];
 
 		digest_hex(&v->map.original, hex);
@@ -73,9 +74,12 @@ bool verify_is_fresh(const struct verify *v, vaddr addr)
 
 struct bytes verify_orig_code(const struct verify *v, vaddr addr)
 {
-	if (!image_is_exec(&v->orig, addr))
+	const Elf64_Phdr *ph = image_segment(&v->orig, addr);
+
+	if (!ph || !(ph->p_flags & PF_X) || addr - ph->p_vaddr >= ph->p_filesz)
 		return (struct bytes){ NULL, 0 };
-	return image_rest(&v->orig, addr);
+	uint64_t skip = addr - ph->p_vaddr;
+	return bytes_at(v->orig.file, ph->p_offset + skip, ph->p_filesz - skip);
 }
 
 static bool test_bit(const struct verify *v, const uint8_t *map, vaddr addr)

@@ -195,16 +195,17 @@ static bool is_dead_slot(const struct verify *v, vaddr addr)
 /* Perhaps endbr64, then `jmp *slot(%rip)`: the slot, or 0. */
 static vaddr slot_of_stub(const struct verify *v, vaddr addr)
 {
-	struct effect e;
+	struct insn insn;
+	vaddr slot;
 
 	for (int i = 0; i < 2; i++) {
 		struct bytes code = verify_orig_code(v, addr);
 
-		if (!code.p || !effect_decode(code, addr, &e))
+		if (!code.p || !insn_decode(code, addr, &insn, &slot))
 			return 0;
-		if (e.kind == INSN_IJMP)
-			return e.slot && verify_is_slot(v, e.slot) ? e.slot : 0;
-		addr += e.len;
+		if (insn.kind == INSN_IJMP)
+			return insn.field && verify_is_slot(v, slot) ? slot : 0;
+		addr += insn.len;
 	}
 	return 0;
 }

@@ -111,7 +111,7 @@ static int look_at_all(struct text *t, struct err *err)
 int prog_analyze_at(struct bytes file, const vaddr *wanted, uint32_t n, struct arena *a,
 		    struct prog *out, struct err *err)
 {
-	struct prog prog = { .arena = a };
+	struct prog prog = { .arena = a, .digest = digest_of(file) };
 	struct text t = { .prog = &prog, .scratch = arena_new(), .pass = arena_new() };
 
 	int rc = image_parse(file, a, &prog.img, err);

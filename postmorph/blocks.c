@@ -4,6 +4,8 @@
  * (struct block in ir.h).  Blocks of a range are contiguous: the fall-through of a block is the
  * next id, or leaves the range.
  */
+#include <string.h>
+
 #include "postmorph/analyze.h"
 
 static const uint8_t MARK_LEADER = MARK_BRANCH | MARK_HELD | MARK_TABLE | MARK_PAD;
@@ -66,13 +68,27 @@ static bool only_nops(const struct fn *fn, const struct block *b)
 	return true;
 }
 
+/* All `n` marks together, eight at a time. */
+static uint8_t marks_of(const uint8_t *mark, uint32_t n)
+{
+	uint64_t any = 0, eight;
+
+	for (; n >= sizeof(eight); n -= sizeof(eight), mark += sizeof(eight)) {
+		memcpy(&eight, mark, sizeof(eight));
+		any |= eight;
+	}
+	while (n--)
+		any |= *mark++;
+	for (unsigned bits = 32; bits >= 8; bits /= 2)
+		any |= any >> bits;
+	return (uint8_t)any;
+}
+
 static void mark_block(const struct text *t, struct fn *fn, uint32_t id)
 {
 	struct block *b = &fn->block[id];
-	uint8_t any = 0;
+	uint8_t any = marks_of(text_mark(t, b->addr), b->size);
 
-	for (uint32_t i = 0; i < b->size; i++)
-		any |= *text_mark(t, b->addr + i);
 	b->pinned = any & MARK_HELD;
 	b->landing = any & MARK_PAD;
 	uint32_t n = b->ninsn;

@@ -29,29 +29,26 @@ void calls_each(const struct prog *prog, uint32_t f, call_visit *visit, void *ct
 	}
 }
 
-static void count(void *ctx, const struct call_site *call)
-{
-	struct prog *prog = ctx;
-
-	(void)call;
-	prog->ncall++;
-}
+struct calls {
+	struct arena *arena;
+	VEC(struct call_site) found;
+};
 
 static void add(void *ctx, const struct call_site *call)
 {
-	struct prog *prog = ctx;
+	struct calls *c = ctx;
 
-	prog->call[prog->ncall++] = *call;
+	vec_push(c->arena, &c->found, *call);
 }
 
 void calls_find(struct text *t)
 {
 	struct prog *prog = t->prog;
+	struct calls c = { .arena = t->pass };
 
 	for (uint32_t i = 0; i < prog->nfn; i++)
-		calls_each(prog, i, count, prog);
-	prog->call = arena_array(prog->arena, prog->ncall, sizeof(*prog->call));
-	prog->ncall = 0;
-	for (uint32_t i = 0; i < prog->nfn; i++)
-		calls_each(prog, i, add, prog);
+		calls_each(prog, i, add, &c);
+	prog->ncall = c.found.n;
+	prog->call = arena_dup(prog->arena, c.found.v, c.found.n * sizeof(*c.found.v));
+	arena_reset(t->pass);
 }

@@ -59,7 +59,7 @@ static int copy_program_headers(Elf *elf, struct arena *a, struct image *img, st
 	return 0;
 }
 
-static int check_segment_order(const struct image *img, struct err *err)
+static int check_segment_order(struct image *img, struct err *err)
 {
 	vaddr end = 0;
 	uint32_t nload = 0;
@@ -73,6 +73,8 @@ static int check_segment_order(const struct image *img, struct err *err)
 			return err_set(err, ERR_INPUT, "segments overlap or are out of order");
 		end = ph->p_vaddr + ph->p_memsz;
 		nload++;
+		if (!img->code && (ph->p_flags & PF_X))
+			img->code = ph;
 	}
 	return nload ? 0 : err_set(err, ERR_INPUT, "nothing in it is loaded");
 }
@@ -194,7 +196,6 @@ int image_parse(struct bytes file, struct arena *a, struct image *img, struct er
 	out.pie_or_dso = out.eh.e_type == ET_DYN;
 	out.executable = !out.pie_or_dso || interp || (flags & DF_1_PIE);
 	out.is_static = !interp && !image_dynamic(&out, DT_NEEDED, &needed);
-	out.digest = digest_of(file);
 	*img = out;
 	rc = 0;
 out:
@@ -204,6 +205,8 @@ out:
 
 const Elf64_Phdr *image_segment(const struct image *img, vaddr addr)
 {
+	if (img->code && addr - img->code->p_vaddr < img->code->p_memsz)
+		return img->code;	/* nearly all questions */
 	for (uint32_t i = 0; i < img->nph; i++) {
 		const Elf64_Phdr *ph = &img->ph[i];
 

@@ -11,7 +11,6 @@
 #include <stdbool.h>
 
 #include "lib/addr.h"
-#include "lib/digest.h"
 #include "lib/rd.h"
 
 struct arena;
@@ -24,11 +23,11 @@ struct section {
 
 struct image {
 	struct bytes file;
-	struct digest digest;
 	Elf64_Ehdr eh;
 	Elf64_Phdr *ph;		/* [nph], checked: file ranges inside the file, no wrap-around */
 	struct section *sh;	/* [nsh], 0 when the file has no section headers */
 	uint32_t nph, nsh;
+	const Elf64_Phdr *code;	/* first executable PT_LOAD, NULL if none */
 	bool pie_or_dso;	/* ET_DYN */
 	bool executable;	/* ET_EXEC, or ET_DYN with PT_INTERP or DF_1_PIE */
 	bool is_static;		/* no PT_INTERP and no PT_DYNAMIC with DT_NEEDED */

@@ -29,8 +29,3 @@ uint32_t fn_find_block(const struct fn *fn, vaddr addr)
 	}
 	return lo ? lo - 1 : NO_BLOCK;
 }
-
-const uint8_t *prog_insn_bytes(const struct prog *prog, const struct insn *insn)
-{
-	return image_at(&prog->img, prog_insn_addr(prog, insn), insn->len).p;
-}

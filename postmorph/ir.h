@@ -20,6 +20,7 @@
 
 #include "lib/addr.h"
 #include "lib/arena.h"
+#include "lib/digest.h"
 #include "lib/rd.h"
 #include "postmorph/cfi.h"
 #include "postmorph/decode.h"
@@ -179,6 +180,7 @@ struct call_site {		/* direct call or tail jump from one function to another's e
 struct prog {
 	struct arena *arena;
 	struct image img;
+	struct digest digest;	/* of the file */
 	struct cfi cfi;
 	vaddr base;		/* insn.off counts from here: lowest executable address */
 	struct fn *fn;		/* [nfn], ascending by entry; .cold fragments are no functions */
@@ -210,16 +212,22 @@ int prog_analyze_at(struct bytes file, const vaddr *wanted, uint32_t n, struct a
 		    struct prog *out, struct err *err);
 /* Invariants I1-I5; a violation is our bug, told as an error naming function and invariant. */
 int ir_check(const struct prog *prog, struct err *err);
+/* I3 and I5 alone: what passes may change. */
+int ir_check_order(const struct prog *prog, struct err *err);
 
 /* The function one of whose ranges holds addr; NO_FN if none.  O(log n). */
 uint32_t prog_find_fn(const struct prog *prog, vaddr addr);
 /* The block of fn that holds addr; NO_BLOCK if none.  O(log n). */
 uint32_t fn_find_block(const struct fn *fn, vaddr addr);
-/* Bytes of an instruction in the original. */
-const uint8_t *prog_insn_bytes(const struct prog *prog, const struct insn *insn);
 static inline vaddr prog_insn_addr(const struct prog *prog, const struct insn *insn)
 {
 	return prog->base + insn->off;
+}
+
+/* Bytes of an instruction in the original. */
+static inline const uint8_t *prog_insn_bytes(const struct prog *prog, const struct insn *insn)
+{
+	return image_rest(&prog->img, prog_insn_addr(prog, insn)).p;
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* ir_check.c - the invariants of ir.h, checked after analysis and after every pass */
+/* ir_check.c - the invariants of ir.h */
 #include <string.h>
 
 #include "lib/err.h"
@@ -135,12 +135,11 @@ static int check_tables(const struct fn *fn, struct err *err)
 	return 0;
 }
 
-static int check_fn(const struct prog *prog, const struct fn *fn, uint8_t *seen, struct err *err)
+static int check_fn(const struct prog *prog, const struct fn *fn, struct err *err)
 {
 	if (fn->nblock == 0)
 		return fn->skip == SKIP_NONE && fn->kept ? violated(fn, "I2: no blocks", err) : 0;
-	if (check_cover(prog, fn, err) < 0 || check_permutation(fn, seen, err) < 0 ||
-	    check_tables(fn, err) < 0)
+	if (check_cover(prog, fn, err) < 0 || check_tables(fn, err) < 0)
 		return -1;
 	for (uint32_t k = 0; k < fn->nblock; k++)
 		if (check_edges(prog, fn, k, err) < 0)
@@ -168,25 +167,32 @@ static int check_layout(const struct prog *prog, uint8_t *seen, struct err *err)
 	return 0;
 }
 
-int ir_check(const struct prog *prog, struct err *err)
+int ir_check_order(const struct prog *prog, struct err *err)
 {
-	uint32_t n = prog->nfn > prog->cfi.nfde ? prog->nfn : prog->cfi.nfde;
 	struct arena *scratch = arena_new();
-	int rc = -1;
+	uint32_t n = prog->nfn;
+	int rc = 0;
 
 	for (uint32_t i = 0; i < prog->nfn; i++)
 		if (prog->fn[i].nblock > n)
 			n = prog->fn[i].nblock;
 	uint8_t *seen = arena_alloc(scratch, n);
-	if (check_order(prog, seen, err) < 0)
-		goto out;
-	for (uint32_t i = 0; i < prog->nfn; i++)
-		if (check_fn(prog, &prog->fn[i], seen, err) < 0)
-			goto out;
-	if (check_layout(prog, seen, err) < 0)
-		goto out;
-	rc = 0;
-out:
+	for (uint32_t i = 0; rc == 0 && i < prog->nfn; i++)
+		if (prog->fn[i].nblock)
+			rc = check_permutation(&prog->fn[i], seen, err);
+	if (rc == 0)
+		rc = check_layout(prog, seen, err);
 	arena_free(scratch);
 	return rc;
+}
+
+int ir_check(const struct prog *prog, struct err *err)
+{
+	struct arena *scratch = arena_new();
+	int rc = check_order(prog, arena_alloc(scratch, prog->cfi.nfde), err);
+
+	arena_free(scratch);
+	for (uint32_t i = 0; rc == 0 && i < prog->nfn; i++)
+		rc = check_fn(prog, &prog->fn[i], err);
+	return rc < 0 ? -1 : ir_check_order(prog, err);
 }

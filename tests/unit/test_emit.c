@@ -150,7 +150,7 @@ static void the_map_lists_all_images_in_order(void **state)
 	assert_int_equal(prog_analyze(m->original, m->a, &prog, &err), 0);
 	assert_int_equal(blockmap_read(wr_bytes(&m->map), &map, &err), 0);
 	assert_int_equal(map.generation, 3);
-	assert_true(digest_equal(&map.original, &prog.img.digest));
+	assert_true(digest_equal(&map.original, &prog.digest));
 	assert_int_equal(map.nentry, m->stats.functions_moved);
 	assert_int_equal(map.ntable, 1);
 	assert_int_equal(map.hot_size, m->stats.hot_bytes);
