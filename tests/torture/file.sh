@@ -7,7 +7,8 @@
 #	path size kind runtimes exec copies setid	what it is
 #	answer		moved | refused | failed
 #	reason		why it was refused, without numbers and the path
-#	text fde functions movable movable_bytes tables unproven	from analyse
+#	text fde functions movable movable_bytes tables unproven pointers_known pointers_unknown
+#			from analyse
 #	skip		REASON:FUNCTIONS:BYTES;... why functions stay
 #	moved moved_bytes layout grown	functions, their bytes, A, B or C, growth of the file
 #	an op ve	CPU ms of analyse, and the most of optimize and of verify
@@ -28,7 +29,7 @@ clean() {		# one line of text as a value
 }
 
 fault() {		# KIND STEP
-	faults="$faults$1:$2:$(head -n 1 "$T/err" | clean | tr ':' ' ');"
+	faults="$faults$1:$2:$(sed "s/^morph-edit: //; s|^'[^']*': ||" "$T/err" | head -n 1 | clean | tr ':' ' ');"
 }
 
 # Runs a command of the Editor; leaves its end in $end, its cost in $cpu and $kib.  What is neither
@@ -60,7 +61,7 @@ number() {		# NAME: the first field of that name in the JSON of analyse
 
 reason=
 refused() {
-	reason=$(sed "s/^morph-edit: //; s|^'[^']*': ||; s/0x[0-9a-f]*/N/g; s/[0-9][0-9]*/N/g" "$T/err" |
+	reason=$(sed -E "s/^morph-edit: //; s|^'[^']*': ||; s/(^| )(0x[0-9a-f]+|[0-9]+)( |:|\$)/\1N\3/g" "$T/err" |
 		head -n 1 | clean)
 }
 
@@ -134,9 +135,10 @@ fi
 {
 	printf 'path=%s\tsize=%s\tkind=%s\truntimes=%s\texec=%s\tcopies=%s\tsetid=%s\tanswer=%s\treason=%s' \
 		"$path" "$size" "$kind" "$runtimes" "$exec" "$copies" "$setid" "$answer" "$reason"
-	printf '\ttext=%s\tfde=%s\tfunctions=%s\tmovable=%s\tmovable_bytes=%s\ttables=%s\tunproven=%s\tskip=%s' \
+	printf '\ttext=%s\tfde=%s\tfunctions=%s\tmovable=%s\tmovable_bytes=%s\ttables=%s\tunproven=%s\tpointers_known=%s\tpointers_unknown=%s\tskip=%s' \
 		"$(number text_bytes)" "$(number fde_bytes)" "$(number functions)" "$(number movable)" \
-		"$(number movable_bytes)" "$(number jump_tables)" "$(number unproven_jumps)" "$skip"
+		"$(number movable_bytes)" "$(number jump_tables)" "$(number unproven_jumps)" "$(number pointers_known)" \
+		"$(number pointers_unknown)" "$skip"
 	printf '\tmoved=%s\tmoved_bytes=%s\tlayout=%s\tgrown=%s' "$moved" "$moved_bytes" "$layout" "$grown"
 	printf '\tan=%s\top=%s\tve=%s\tan_kib=%s\top_kib=%s\tve_kib=%s\torders=%s\tfaults=%s\n' \
 		"$an" "$op" "$ve" "$an_kib" "$op_kib" "$ve_kib" "$orders" "$faults"

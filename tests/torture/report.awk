@@ -11,7 +11,8 @@ BEGIN { FS = "\t" }
 	delete v
 	for (i = 1; i <= NF; i++) {
 		eq = index($i, "=")
-		v[substr($i, 1, eq - 1)] = substr($i, eq + 1)
+		value = substr($i, eq + 1)
+		v[substr($i, 1, eq - 1)] = value ~ /^[0-9]+$/ ? value + 0 : value
 	}
 }
 
@@ -56,6 +57,9 @@ v["fde"] != "" {
 	fns += v["functions"]; movable += v["movable"]
 	text += v["text"]; fde += v["fde"]
 	tables += v["tables"]; unproven += v["unproven"]
+	if (v["pointers_known"] != "") {
+		known += v["pointers_known"]; unknown += v["pointers_unknown"]; pointer_files++
+	}
 	n = split(v["skip"], s, ";")
 	for (i = 1; i < n; i++) {
 		split(s[i], part, ":")
@@ -124,6 +128,9 @@ function mib(bytes) { return sprintf("%.1f MiB", bytes / 1048576) }
 
 function summary() {
 	print "## Summary\n"
+	if (nfile < chosen)
+		printf "Stopped before its end: %d files were not reached, the largest ones, since small files come first.\n\n",
+			chosen - nfile
 	print "| what | measured | to be |"
 	print "|---|---|---|"
 	printf "| files with an answer (verified in every order, or refused with a reason) | %d of %d | all |\n",
@@ -163,7 +170,9 @@ function table_files(	k, n, i, keys) {
 		mib(moved_bytes)
 	printf "| growth of the moved files | %s, %.0f %% |\n", mib(grown),
 		moved_size ? 100 * grown / moved_size : 0
-	printf "| jump tables proven, jumps without | %d, %d |\n\n", tables, unproven
+	printf "| jump tables proven, jumps without | %d, %d |\n", tables, unproven
+	printf "| functions with pointers that are all known, and not (in %d files) | %d, %d |\n\n",
+		pointer_files, known, unknown
 	print "Share of a file's bytes under unwind information that moved, in files:\n"
 	print "| under 50 % | to 90 % | to 95 % | to 99 % | to 99.5 % | more |"
 	print "|---|---|---|---|---|---|"

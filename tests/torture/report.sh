@@ -7,9 +7,10 @@ echo
 echo "* date: $(date -u +%Y-%m-%d)"
 echo "* machine: $(sed -n 's/^model name[ \t]*: //p' /proc/cpuinfo | head -n 1), $(nproc) CPUs," \
 	"Linux $(uname -r), $(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release)"
-echo "* command: \`make torture\`, version $(git describe --always --dirty 2>/dev/null), Editor $EDITOR"
+echo "* command: \`make torture\`, version ${TORTURE_VERSION:-$(git describe --always --dirty 2>/dev/null)}, Editor $EDITOR"
 echo "* files: ${TORTURE_FILES:-all} of ${TORTURE_DIRS:-/usr/bin /usr/sbin /usr/lib /usr/libexec};" \
 	"orders: layout and the seeds ${SEEDS:-none}"
+echo "* workloads: ${TORTURE_WORK:-all}"
 echo "* limits of one command: ${TORTURE_CPU} s of CPU time, ${TORTURE_MEM} MiB of address space"
 echo
 awk -v chosen="$n" -f tests/torture/report.awk "$2" "$3"

@@ -7,6 +7,7 @@ run() {
 	export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=c GIT_COMMITTER_EMAIL=c@d
 	export GIT_AUTHOR_DATE='1000000000 +0000' GIT_COMMITTER_DATE='1000000000 +0000' GIT_CONFIG_NOSYSTEM=1
 	git config --global pack.threads 1
+	git config --global gc.auto 0		# in the background, and so at any time
 	git init -q -b main tree && cd tree || return
 	git add . && git commit -qm one && git log --stat | sha256sum
 	for i in 1 2 3 4 5 6 7 8; do
