@@ -26,6 +26,17 @@ static uint64_t page_up(uint64_t v)
 	return (v + PAGE - 1) & ~(uint64_t)(PAGE - 1);
 }
 
+/* Readers of the generation find the new tables by the names that the old ones had. */
+static bool has_unloaded_table(const struct image *img)
+{
+	for (uint32_t i = 0; i < img->nsh; i++)
+		if (!(img->sh[i].h.sh_flags & SHF_ALLOC) &&
+		    (strcmp(img->sh[i].name, ".eh_frame") == 0 ||
+		     strcmp(img->sh[i].name, ".eh_frame_hdr") == 0))
+			return true;
+	return false;
+}
+
 int elfout_plan(const struct prog *prog, struct elfout *eo, struct err *err)
 {
 	const struct image *img = &prog->img;
@@ -36,6 +47,9 @@ int elfout_plan(const struct prog *prog, struct elfout *eo, struct err *err)
 		return err_set(err, ERR_REFUSED, "no PT_LOAD program header");
 	if (img->nph > 1000 || img->nsh > MAX_SECTIONS)
 		return err_set(err, ERR_REFUSED, "too many program or section headers");
+	if (has_unloaded_table(img))
+		return err_set(err, ERR_REFUSED, "a section has the name of an unwind table and is not "
+			       "loaded");
 	image_span(img, &lo, &hi);
 	if (hi > (uint64_t)1 << 46 || img->file.n > (uint64_t)1 << 40)
 		return err_set(err, ERR_REFUSED, "addresses are too high to add segments above");
@@ -236,12 +250,8 @@ static void add_new(const struct write *w, struct headers *h, const char *name, 
 	add_header(h, name, sh);
 }
 
-static const char *old_name(const struct section *s)
+static const char *old_name(const char *name)
 {
-	const char *name = s->name;
-
-	if (!(s->h.sh_flags & SHF_ALLOC))
-		return name;
 	if (strcmp(name, ".eh_frame") == 0)
 		return ".morph.old_eh_frame";
 	if (strcmp(name, ".eh_frame_hdr") == 0)
@@ -299,7 +309,7 @@ static void write_sections(struct write *w, Elf64_Ehdr *eh)
 	Elf64_Shdr none = { 0 };
 
 	for (uint32_t i = 0; i < img->nsh; i++)
-		add_header(&h, old_name(&img->sh[i]), elfout_old_section(w->eo, &w->ro, i));
+		add_header(&h, old_name(img->sh[i].name), elfout_old_section(w->eo, &w->ro, i));
 	elfout_add_symbols(w->eo, w->parts, &w->ro, (Elf64_Shdr *)(void *)h.table.p, w->out);
 	add_probes(w, (Elf64_Shdr *)(void *)h.table.p);
 	add_new_sections(w, &h);
