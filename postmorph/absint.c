@@ -510,7 +510,7 @@ void absint_call(struct absint *ai, struct abs_state *s, const struct op *op, ui
 
 		if (clobbered >> i & 1)
 			s->v[i] = plain();
-		else
+		else if (s->v[i].kind != ABS_BASE)
 			blur(&s->v[i]);
 	}
 	for (unsigned k = 0; k < ABS_NCELL; k++)

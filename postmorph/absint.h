@@ -66,7 +66,8 @@ void absint_top(struct abs_state *s);
 /* Effect of instruction number `insn`; not for jumps and calls. */
 void absint_step(struct absint *ai, struct abs_state *s, const struct op *op, uint32_t insn);
 /* A call, of the kernel too.  `clobbered`: registers that the callee is known to overwrite.  Other
- * caller-saved ones may keep their value, and the caller may know that. */
+ * caller-saved ones may keep their value, and the caller may know that: a table's address stays one,
+ * for whoever reads by it relies on that. */
 void absint_call(struct absint *ai, struct abs_state *s, const struct op *op, uint16_t clobbered);
 /* A direct branch, where images and originals may take turns: an entry whose base no register holds
  * is worth nothing from here on, for one of the two may form another base than it was read from. */

@@ -517,6 +517,36 @@ end ends_in_a_call
 	nop
 	table	T_endcall
 
+	# The compiler knows that the callee leaves rdx alone.
+begin base_kept_over_a_call
+	lea	T_kept(%rip), %rdx
+	mov	%edi, %ecx
+1:	call	leaves_rdx
+	cmp	$3, %ecx
+	ja	19f
+	mov	%ecx, %ecx
+	movslq	(%rdx,%rcx,4), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+10:	movzbl	(%rsi), %ecx
+	jmp	1b
+11:	mov	$11, %eax
+	ret
+12:	mov	$12, %eax
+	ret
+13:	mov	$13, %eax
+	ret
+19:	xor	%eax, %eax
+	ret
+	table	T_kept
+end base_kept_over_a_call
+
+begin leaves_rdx
+	.hidden	leaves_rdx
+	xor	%eax, %eax
+	ret
+end leaves_rdx
+
 	# A comparison that the table contradicts: what was taken for it is none.
 begin compare_beyond_the_table
 	cmp	$7, %edi

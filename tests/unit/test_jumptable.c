@@ -47,6 +47,7 @@ static const struct expected {
 	{ "byte_arithmetic", 1, 4, 4, 1, 0 },
 	{ "whole_register_arithmetic", 0, 0, 0, 0, 1 },
 	{ "ends_in_a_call", 1, 4, 4, 1, 0 },
+	{ "base_kept_over_a_call", 1, 4, 4, 1, 0 },
 	{ "compare_beyond_the_table", 0, 0, 0, 0, 1 },
 	{ "something_else_behind", 1, 4, 4, 1, 0 },
 	{ "two_without_a_gap", 2, 2, 2, 2, 0 },
