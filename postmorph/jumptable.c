@@ -24,7 +24,7 @@
 #include "postmorph/tablescan.h"
 
 enum {
-	VISITS = 64,		/* per instruction, plus MIN_WORK */
+	VISITS = 256,		/* per instruction, plus MIN_WORK */
 	MIN_WORK = 1 << 16,
 	MAX_GROUPS = 4096,
 	MAX_STATES = 1 << 16,
