@@ -62,7 +62,6 @@ static int parse_options(int argc, char **argv, struct ctx *ctx, struct job *job
 		{ "passes", required_argument, NULL, 'P' },
 		{ "print-after", required_argument, NULL, 'A' },
 		{ "keep-pointers", no_argument, NULL, 'k' },
-		{ "thread", no_argument, NULL, 't' },
 		{ "all", no_argument, NULL, 'a' },
 		{ "shuffle", required_argument, NULL, 'S' },
 		{ 0 }
@@ -98,9 +97,6 @@ static int parse_options(int argc, char **argv, struct ctx *ctx, struct job *job
 			break;
 		case 'k':
 			ctx->options.keep_pointers = true;
-			break;
-		case 't':
-			ctx->options.thread = true;
 			break;
 		case 'a':
 			ctx->options.all = true;

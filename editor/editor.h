@@ -14,8 +14,7 @@ struct edit_options {
 	const char *passes;	/* comma-separated names from the pass table; NULL = the default list */
 	const char *print_after;	/* name of a pass, NULL = none; dump goes to stderr */
 	bool all;		/* move every movable function, profile or not */
-	bool keep_pointers;	/* leave pointers to moved functions as they are */
-	bool thread;		/* change pointers to labels of direct threading as well */
+	bool keep_pointers;	/* leave pointers to moved functions, and labels in them, as they are */
 	bool shuffle;		/* run the test-only pass shuffle with `seed` instead of the passes */
 	uint64_t seed;
 	uint32_t generation;	/* number recorded in the block map */

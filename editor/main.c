@@ -15,7 +15,7 @@ const struct cmd commands[] = {
 	{ "analyze", "FILE [--json] [--jumps] [--table OUT]",
 	  "functions, blocks, coverage, reasons; writes the block table", cmd_analyze },
 	{ "optimize", "FILE -o OUT [--profile P] [--all] [--passes=LIST] [--shuffle=SEED]\n"
-	  "                    [--keep-pointers] [--thread] [--generation=N] [--map OUT] [--stats OUT]\n"
+	  "                    [--keep-pointers] [--generation=N] [--map OUT] [--stats OUT]\n"
 	  "                    [--print-after=PASS]",
 	  "writes a generation of FILE", cmd_optimize },
 	{ "verify", "ORIGINAL GENERATION", "exit code 0 only if shown to be the same program",

@@ -14,13 +14,13 @@
  */
 #include "editor/redirect.h"
 
-void redirect_select(struct prog *prog, bool thread)
+void redirect_select(struct prog *prog)
 {
 	for (uint32_t i = 0; i < prog->nfn; i++) {
 		struct fn *fn = &prog->fn[i];
 
 		fn->redirected = fn->moved && fn->pointers == POINTERS_KNOWN;
-		fn->threaded = thread && fn->moved && fn->labels == POINTERS_KNOWN;
+		fn->threaded = fn->moved && fn->labels == POINTERS_KNOWN;
 	}
 	for (uint32_t i = 0; i < prog->nref; i++) {
 		const struct reference *r = &prog->ref[i];

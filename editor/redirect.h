@@ -4,8 +4,8 @@
 
 #include "postmorph/ir.h"
 
-/* Sets fn->redirected of all functions, and with `thread` fn->threaded, from `moved` of all functions.
+/* Sets fn->redirected and fn->threaded of all functions, from `moved` of all functions.
  * To be done again whenever the set of moved functions has changed. */
-void redirect_select(struct prog *prog, bool thread);
+void redirect_select(struct prog *prog);
 
 #endif

@@ -404,6 +404,7 @@ int verify_cfi(struct verify *v)
 	v->fragment = arena_array(v->a, v->ocfi.nfde, sizeof(*v->fragment));
 	v->open = arena_array(v->a, v->ocfi.nfde, sizeof(*v->open));
 	v->followed = arena_array(v->a, v->ocfi.nfde, sizeof(*v->followed));
+	v->labelled = arena_array(v->a, v->ocfi.nfde, sizeof(*v->labelled));
 	v->has_table = arena_array(v->a, v->ocfi.nfde, sizeof(*v->has_table));
 	struct vcursor at = { .cfi = &v->ocfi, .fde = NO_FDE };
 	for (uint32_t i = 0; i < v->ocfi.nfde; i++) {

@@ -18,6 +18,7 @@
  *   verify_entry.c   one walk over the original's code; entry jumps cut no way in half
  *   verify_pointers.c  nor does any address kept as data arrive inside one
  *   verify_redirect.c  pointers that lead to images: all to a function, or none
+ *   verify_labels.c  the same of labels that an interpreter jumps to
  *   verify_code.c    an image does what its original block does and leads where it leads
  *   verify_table.c   a new jump table leads where the old one leads
  *   verify_flow.c    the address of a new jump table is seen by nothing but the dispatch
@@ -159,6 +160,11 @@ struct vref {			/* an instruction of the original that leads or refers to code *
 	uint8_t kind;		/* enum vref_kind */
 };
 
+struct vjump {			/* an indirect jump that verify_flow.c came by */
+	vaddr addr;
+	bool by_table;
+};
+
 struct vredirect {		/* pointers to `from` are pointers to `to` in the generation */
 	vaddr from;
 	new_vaddr to;
@@ -221,6 +227,8 @@ struct verify {
 	bool *followed;			/* of a group: verify_flow.c has been there */
 	VEC(uint32_t) stays;		/* one FDE of each group in which images may jump to original
 					 * code by a table */
+	bool *labelled;			/* of a group: pointers to labels lead to their images */
+	VEC(struct vjump) jumps;	/* perhaps several of one jump */
 	bool *has_table;		/* forms the address of what looks like a jump table */
 	struct vbases bases;		/* addresses that `lea` forms */
 	vaddr dynamic_symbols;		/* DT_SYMTAB, or where nothing is */
@@ -252,6 +260,13 @@ void verify_note_way(struct verify *v, uint32_t fde, vaddr addr, vaddr to);
 /* Likewise: an instruction. */
 void verify_note_reference(struct verify *v, uint32_t fde, const struct insn *insn,
 			   const uint8_t *code, vaddr addr, vaddr target);
+
+/* verify_labels.c: part of verify_redirects().  In this order: of each redirected label; of all. */
+int verify_label_place(struct verify *v, vaddr from, new_vaddr to);
+int verify_labels(struct verify *v);
+/* Inside of a function with redirected labels, not at its start. */
+bool verify_is_labelled(const struct verify *v, vaddr addr);
+bool verify_is_function(const struct verify *v, vaddr addr);
 
 /* verify_front.c: part of verify_elf(). */
 int verify_front(struct verify *v);

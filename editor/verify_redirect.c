@@ -8,7 +8,7 @@
  * FOUND      Whatever of the above has another value than in the original is a redirection of the
  *            old value X to the new one Y.  verify_elf.c leaves exactly those bytes out.
  * PLACE      X is the start of a function with an entry jump, Y the image of its first block;
- *            different functions have different Y.
+ *            different X have different Y.  (Labels: verify_labels.c.)
  * ALL        Every relocation, symbol and instruction that yields X yields Y in the generation.
  *            Anything else that yields X, or may, is a refusal: other kinds of relocations, the
  *            entry point, instructions of code between FDEs, large constants that are distances
@@ -99,7 +99,8 @@ int verify_find_redirects(struct verify *v)
 
 bool verify_redirect_lea(struct verify *v, vaddr addr, vaddr from, new_vaddr to)
 {
-	if (v->orig.eh.e_type != ET_DYN || !verify_is_fresh(v, to) || !verify_leads(v, from, to))
+	if (v->orig.eh.e_type != ET_DYN || !verify_is_function(v, from) || !verify_is_fresh(v, to) ||
+	    !verify_leads(v, from, to))
 		return false;
 	add_redirect(v, from, to);
 	vec_push(v->a, &v->leas, addr);
@@ -156,6 +157,19 @@ void verify_note_reference(struct verify *v, uint32_t fde, const struct insn *in
 	vec_push(v->a, &v->refs, ref);
 }
 
+static int check_place(struct verify *v, const struct vredirect *r)
+{
+	if (!verify_is_function(v, r->from))
+		return verify_label_place(v, r->from, r->to);
+	if (!verify_has_entry(v, r->from))
+		return refuse(v, "pointers to 0x%llx lead to 0x%llx, but the function there has no entry "
+			      "jump", ULL(r->from), ULL(r->to));
+	if (!verify_is_fresh(v, r->to) || !verify_leads(v, r->from, r->to))
+		return refuse(v, "pointers to 0x%llx lead to 0x%llx, which is no image of it",
+			      ULL(r->from), ULL(r->to));
+	return 0;
+}
+
 static int check_places(struct verify *v)
 {
 	struct vredirect *r = v->redirects.v;
@@ -173,21 +187,14 @@ static int check_places(struct verify *v)
 	v->redirects.n = n;
 	vaddr *to = arena_array(v->a, n, sizeof(*to));
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t fde = vcfi_find(&v->ocfi, r[i].from);
-
-		if (fde == NO_FDE || v->ocfi.fde[fde].addr != r[i].from || v->fragment[fde] ||
-		    !verify_has_entry(v, r[i].from))
-			return refuse(v, "pointers to 0x%llx lead to 0x%llx, but no function with an entry "
-				      "jump begins there", ULL(r[i].from), ULL(r[i].to));
-		if (!verify_is_fresh(v, r[i].to) || !verify_leads(v, r[i].from, r[i].to))
-			return refuse(v, "pointers to 0x%llx lead to 0x%llx, which is no image of it",
-				      ULL(r[i].from), ULL(r[i].to));
+		if (check_place(v, &r[i]) < 0)
+			return -1;
 		to[i] = r[i].to;
 	}
 	qsort(to, n, sizeof(*to), addr_cmp);
 	for (uint32_t i = 1; i < n; i++)
 		if (to[i] == to[i - 1])
-			return refuse(v, "pointers to two functions lead to 0x%llx", ULL(to[i]));
+			return refuse(v, "pointers to different places lead to 0x%llx", ULL(to[i]));
 	for (uint32_t i = 0; i < v->changes.n; i++)
 		if (vcfi_find(&v->ocfi, v->changes.v[i].addr) != NO_FDE)
 			return refuse(v, "the pointer at 0x%llx is in code", ULL(v->changes.v[i].addr));
@@ -276,11 +283,14 @@ static int check_holder(struct verify *v, const struct vholder *h, void *ctx)
 	(void)ctx;
 	if (!counts(h))
 		return 0;
+	if (!want && verify_is_labelled(v, h->value))
+		return refuse(v, "%s %llu leads to 0x%llx, inside a function whose pointers to labels were "
+			      "changed", h->what, ULL(h->n), ULL(h->value));
 	if (!want) {
 		verify_note_inner(v, h->value);
 		return 0;
 	}
-	if (h->kind == HOLDS_SYMBOL)
+	if (h->kind == HOLDS_SYMBOL && verify_is_function(v, h->value))
 		return check_symbol(v, h, want);
 	if (h->kind == HOLDS_RELATIVE || h->kind == HOLDS_RELR) {
 		struct rd r = changed(v, h->at, 8);
@@ -290,6 +300,12 @@ static int check_holder(struct verify *v, const struct vholder *h, void *ctx)
 	if (h->kind == HOLDS_RELOCATED && h->symbol && h->addend == 0 && h->symbol_type == STT_FUNC)
 		return 0;		/* has the value of the symbol, whatever that is */
 	return still_held(v, h->what, h->n, h->value);
+}
+
+/* Jump tables may well lead to labels. */
+static bool is_redirected_function(const struct verify *v, vaddr addr)
+{
+	return redirected(v, addr) && verify_is_function(v, addr);
 }
 
 /* No word of data is X as a distance from itself or from the table that it is in. */
@@ -304,9 +320,9 @@ static int check_section(struct verify *v, const struct section *s, const struct
 
 		while (next < bases->n && bases->v[next] <= at)
 			next++;
-		if (redirected(v, at + distance))
+		if (is_redirected_function(v, at + distance))
 			return still_held(v, "the distance at", at, at + distance);
-		if (next && redirected(v, bases->v[next - 1] + distance))
+		if (next && is_redirected_function(v, bases->v[next - 1] + distance))
 			return still_held(v, "the distance at", at, bases->v[next - 1] + distance);
 	}
 	return 0;
@@ -475,7 +491,8 @@ int verify_redirects(struct verify *v)
 {
 	if (v->redirects.n == 0)
 		return 0;
-	if (check_places(v) < 0 || verify_each_holder(v, check_holder, NULL) < 0 || check_code(v) < 0)
+	if (check_places(v) < 0 || verify_labels(v) < 0 ||
+	    verify_each_holder(v, check_holder, NULL) < 0 || check_code(v) < 0)
 		return -1;
 	return check_data(v);
 }

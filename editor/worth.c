@@ -63,7 +63,7 @@ void worth_select(struct prog *prog, bool redirect)
 		prog->norder = 0;
 		count_arrivals(prog, arrivals);
 		if (redirect)
-			redirect_select(prog, false);
+			redirect_select(prog);
 		for (uint32_t i = 0; i < before; i++) {
 			uint32_t f = prog->order[i];
 			struct fn *fn = &prog->fn[f];

@@ -6,6 +6,9 @@
  * two.  All of that is close behind the instruction that forms the address, so what is followed
  * is a straight line: the registers that hold it, past conditional branches and calls, until they
  * are overwritten or the line ends.
+ *
+ * Labels are mostly fetched from memory, so that nothing shows who calculates with them but the
+ * jumps that go to them.
  */
 #include "postmorph/addressuse.h"
 
@@ -123,6 +126,44 @@ bool address_is_calculated_with(struct bytes code, uint8_t reg)
 			return true;
 		if (ends_line(in.meta.category))
 			return false;
+		code = (struct bytes){ code.p + in.length, code.n - in.length };
+	}
+	return false;
+}
+
+static bool is_fetch(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *o)
+{
+	return in->mnemonic == ZYDIS_MNEMONIC_MOV && o[1].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+	       o[1].size == 64 && o[1].mem.segment != ZYDIS_REGISTER_FS &&
+	       o[1].mem.segment != ZYDIS_REGISTER_GS;
+}
+
+bool address_is_fetched(struct bytes code, bool any)
+{
+	uint16_t fetched = 0, written = 0, address;
+	ZydisDecoder decoder;
+
+	(void)ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	while (code.n) {
+		ZydisDecodedInstruction in;
+		ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
+
+		if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code.p, code.n, &in, o)))
+			return false;
+		uint16_t reads = registers(&in, o, ZYDIS_OPERAND_ACTION_MASK_READ, &address);
+		uint16_t writes = registers(&in, o, ZYDIS_OPERAND_ACTION_MASK_WRITE, &address);
+
+		if (in.mnemonic == ZYDIS_MNEMONIC_JMP)
+			return o[0].type == ZYDIS_OPERAND_TYPE_MEMORY ||
+			       ((any ? written : fetched) & bit_of(o[0].reg.value));
+		if (in.meta.category == ZYDIS_CATEGORY_CALL)
+			writes |= CALLER_SAVED;
+		written |= writes;
+		if (is_fetch(&in, o) ||
+		    (in.mnemonic == ZYDIS_MNEMONIC_MOV && in.operand_width == 64 && (reads & fetched)))
+			fetched |= writes;
+		else
+			fetched &= (uint16_t)~writes;
 		code = (struct bytes){ code.p + in.length, code.n - in.length };
 	}
 	return false;

@@ -12,7 +12,7 @@
  * FDEs, the entry point of the program, and data that could encode it as a distance.
  *
  * Labels inside of a function are what interpreters jump to through tables.  Only those are known
- * that nothing but relocated data holds.
+ * that nothing but relocated data holds, and of functions that jump to them as they are.
  *
  * Programs linked to a fixed address keep addresses in plain words and constants, which nothing
  * tells from numbers: nothing is known of their pointers.
@@ -219,11 +219,34 @@ static bool is_plain_label(const struct text *t, const struct fn *fn, const stru
 	return b->addr == r->to && i < b->insn + b->ninsn;
 }
 
+/* Without a frame a jump to a label is as good as a tail call. */
+static bool computes_jumps(const struct fn *fn)
+{
+	for (uint32_t i = 0; i < fn->njump; i++)
+		if (fn->jump[i].kind != JUMP_TABLE)
+			return true;
+	return false;
+}
+
+/* No jump calculates a label as a distance from another one. */
+static bool jumps_as_told(const struct text *t, const struct fn *fn)
+{
+	for (uint32_t i = 0; i < fn->njump; i++) {
+		vaddr at = prog_insn_addr(t->prog, &fn->insn[fn->jump[i].insn]);
+		const struct block *b = &fn->block[fn_find_block(fn, at)];
+		struct bytes code = bytes_at(image_rest(&t->prog->img, b->addr), 0, b->size);
+
+		if (!address_is_fetched(code, fn->jump[i].kind == JUMP_TABLE))
+			return false;
+	}
+	return true;
+}
+
 static void judge_label(const struct text *t, struct fn *fn, const struct reference *r)
 {
-	if (!fn->kept || fn->unproven == 0)
+	if (!fn->kept || fn->labels == POINTERS_UNKNOWN || !computes_jumps(fn))
 		return;
-	if (!is_plain_label(t, fn, r))
+	if (!is_plain_label(t, fn, r) || (fn->labels == POINTERS_NONE && !jumps_as_told(t, fn)))
 		fn->labels = POINTERS_UNKNOWN;
 	else if (fn->labels == POINTERS_NONE)
 		fn->labels = POINTERS_KNOWN;

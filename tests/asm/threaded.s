@@ -15,26 +15,26 @@
 	.endm
 
 	.text
-begin interpret				# rdi program, rdx table; result in eax, rcx address of .Lhalt
+begin interpret				# rdi program, rdx table; result in eax, rcx address of op_halt
 	push	%rbx			# jumps without a frame would be tail calls
 	.cfi_adjust_cfa_offset 8
 	xor	%eax, %eax
 	lea	labels(%rip), %rdx
 	movzbl	(%rdi), %esi
 	jmp	*(%rdx,%rsi,8)
-.Ladd:	add	$3, %eax
+op_add:	add	$3, %eax
 	inc	%rdi
 	movzbl	(%rdi), %esi
 	jmp	*(%rdx,%rsi,8)
-.Ldouble:
+op_double:
 	add	%eax, %eax
-.Lskip:	jmp	.Lnext			# a label of nothing but a jump
+op_skip:	jmp	op_next			# a label of nothing but a jump
 .Lalso:	nop				# and one that begins with a NOP
-.Lnext:	inc	%rdi
+op_next:	inc	%rdi
 	movzbl	(%rdi), %esi
 	mov	(%rdx,%rsi,8), %rsi
 	jmp	*%rsi
-.Lhalt:	mov	24(%rdx), %rcx
+op_halt:	mov	24(%rdx), %rcx
 	pop	%rbx
 	.cfi_adjust_cfa_offset -8
 	ret
@@ -43,14 +43,61 @@ end interpret
 begin interpret_lea
 	push	%rbx
 	.cfi_adjust_cfa_offset 8
-	lea	.Lleft(%rip), %rax
+	lea	op_left(%rip), %rax
 	mov	%rax, -8(%rsp)
 	jmp	*-8(%rsp)
-.Lleft:	mov	held_left(%rip), %rcx
+op_left:	mov	held_left(%rip), %rcx
 	pop	%rbx
 	.cfi_adjust_cfa_offset -8
 	ret
 end interpret_lea
+
+begin interpret_far			# its labels are distances from one of them
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	mov	held_near(%rip), %rdx
+	add	%rdi, %rdx
+	jmp	*%rdx
+op_near:
+	mov	$1, %eax
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+end interpret_far
+
+begin interpret_apart			# found in a register by the block that jumps
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	mov	held_apart(%rip), %rdx
+	test	%edi, %edi
+	jz	1f
+	add	%rdi, %rdx
+1:	jmp	*%rdx
+op_apart:
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+end interpret_apart
+
+begin interpret_both			# a jump table, too; the first copies what it fetched
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	mov	held_both(%rip), %rdx
+	mov	%rdx, %rbx
+	jmp	*%rbx
+op_both:
+	cmp	$3, %edi
+	ja	op_other
+	mov	%edi, %edi
+	lea	switch(%rip), %rdx
+	movslq	(%rdx,%rdi,4), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+op_other:
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+end interpret_both
 
 begin dispatch_nothing
 	test	%edi, %edi
@@ -86,13 +133,21 @@ end _start
 
 	.section .rodata, "a"
 bytes:	.byte	0, 0, 1, 2, 3
+	.p2align 2
+switch:	.long	op_both - switch, op_other - switch, op_both - switch, op_other - switch
 
 	.section .data.rel.ro, "aw"
 	.p2align 3
-labels:	.quad	.Ladd, .Ldouble, .Lskip, .Lhalt, .Lnext
+labels:	.quad	op_add, op_double, op_skip, op_halt, op_next
 held_halt:
-	.quad	.Lhalt
+	.quad	op_halt
 held_left:
-	.quad	.Lleft
+	.quad	op_left
+held_near:
+	.quad	op_near
+held_apart:
+	.quad	op_apart
+held_both:
+	.quad	op_both, op_other
 	.quad	dispatch_nothing + 4
 	.section .note.GNU-stack, "", @progbits

@@ -38,6 +38,30 @@ int main(int argc, char **argv)
 }
 C
 
+cat >"$work/threaded.c" <<'C'
+#include <stdio.h>
+
+static int run(const char *p)
+{
+	static const void *const op[] = { &&add, &&triple, &&flip, &&halt };
+	int x = 1;
+
+	goto *op[*p++ & 3];
+add:	x += 1;
+	goto *op[*p++ & 3];
+triple:	x *= 3;
+	goto *op[*p++ & 3];
+flip:	x ^= 0x55;
+	goto *op[*p++ & 3];
+halt:	return x;
+}
+
+int main(void)
+{
+	return printf("%d\n", run("abcabbbac")) < 0;
+}
+C
+
 cat >"$work/throws.cc" <<'CC'
 #include <cstdio>
 #include <stdexcept>
@@ -122,6 +146,9 @@ if ${CC:-cc} -O2 -fno-inline -o "$work/made" "$work/made.c"; then
 	try "a small program at a fixed address" "$work/fixed" 4
 fi
 ${CC:-cc} -O2 -o "$work/probes" tests/programs/probes.c && try "a program with probes" "$work/probes" 7
+if ${CC:-cc} -O2 -fpie -pie -o "$work/threaded" "$work/threaded.c"; then
+	try "an interpreter" "$work/threaded" 10
+fi
 if ${CXX:-c++} -std=c++14 -w -O2 -fno-inline -o "$work/throws" "$work/throws.cc" 2>/dev/null; then
 	try "a program that throws" "$work/throws" 5
 	try "a byte of a program that throws" "$work/throws" 9 every

@@ -102,7 +102,7 @@ static void code_with_an_address_inside_is_not_sealed(void **state)
 static struct edit_stats emit(struct bytes original, uint64_t seed, struct wr *generation)
 {
 	struct edit_options options = { .all = true, .shuffle = true, .seed = seed,
-					.generation = 1, .thread = true };
+					.generation = 1 };
 	struct edit_stats stats = { 0 };
 	struct wr map = { 0 };
 	struct err err;
@@ -170,7 +170,10 @@ static void labels_are_known_that_only_data_holds(void **state)
 	(void)state;
 	asm_analyze("threaded", "-pie", arena, &prog);
 	assert_int_equal(asm_fn(&prog, "interpret")->labels, POINTERS_KNOWN);
+	assert_int_equal(asm_fn(&prog, "interpret_both")->labels, POINTERS_KNOWN);
 	assert_int_equal(asm_fn(&prog, "interpret_lea")->labels, POINTERS_UNKNOWN);
+	assert_int_equal(asm_fn(&prog, "interpret_far")->labels, POINTERS_UNKNOWN);
+	assert_int_equal(asm_fn(&prog, "interpret_apart")->labels, POINTERS_UNKNOWN);
 	assert_int_equal(asm_fn(&prog, "dispatch_nothing")->labels, POINTERS_NONE);
 }
 
@@ -185,7 +188,7 @@ static void labels_in_new_text_are_jumped_to_and_differ(void **state)
 		struct edit_stats s = emit(original, seed, &generation);
 		int code = run(wr_bytes(&generation));
 
-		assert_int_equal(s.functions_threaded, 1);
+		assert_int_equal(s.functions_threaded, 2);
 		if (code != 0)
 			fail_msg("seed %llu: exit code %d", (unsigned long long)seed, code);
 	}

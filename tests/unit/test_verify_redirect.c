@@ -1,7 +1,7 @@
 /* test_verify_redirect.c - pointers to functions lead to images all together or not at all
  *
- * A generation without redirected pointers is made of tests/asm/pointed.s; the tests change
- * pointers in it by hand.
+ * A generation without redirected pointers is made of tests/asm/pointed.s, for labels of
+ * threaded.s; the tests change pointers in it by hand.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ struct made {
 	struct blockmap map;
 };
 
-static struct made make(const char *flags)
+static struct made make_of(const char *name, const char *flags)
 {
 	const struct edit_options options = { .all = true, .shuffle = true, .seed = 5,
 					      .generation = 1, .keep_pointers = true };
@@ -31,7 +31,7 @@ static struct made make(const char *flags)
 	struct wr map = { 0 };
 	struct err err;
 
-	m.original = asm_build("pointed", flags, m.a);
+	m.original = asm_build(name, flags, m.a);
 	if (edit_optimize(m.original, NULL, &options, m.a, &m.generation, &map, &stats, &err) < 0 ||
 	    image_parse(m.original, m.a, &m.orig, &err) < 0 ||
 	    image_parse(wr_bytes(&m.generation), m.a, &m.gen, &err) < 0 ||
@@ -39,6 +39,11 @@ static struct made make(const char *flags)
 		fail_msg("%s", err.text);
 	wr_free(&map);
 	return m;
+}
+
+static struct made make(const char *flags)
+{
+	return make_of("pointed", flags);
 }
 
 static void drop(struct made *m)
@@ -207,7 +212,7 @@ static void only_the_image_of_the_function_will_do(void **state)
 	expect(&m, "no image");
 	m = make("-shared");
 	redirect_data(&m, address(&m, "in_the_middle"), image_of(&m, address(&m, "in_the_middle")), 1);
-	expect(&m, "no function with an entry jump");
+	expect(&m, "no jump that could go to labels");
 }
 
 static void different_functions_stay_different(void **state)
@@ -216,7 +221,7 @@ static void different_functions_stay_different(void **state)
 
 	(void)state;
 	redirect_data(&m, address(&m, "thunk"), image_of(&m, address(&m, "held")), 1);
-	expect(&m, "two functions");
+	expect(&m, "different places");
 }
 
 static void code_and_data_go_together(void **state)
@@ -282,6 +287,61 @@ static void symbols_go_together_with_data(void **state)
 	expect(&m, "other pointers");
 }
 
+/* Pointers to these labels lead to their images. */
+static struct made labels(const char *const *name)
+{
+	struct made m = make_of("threaded", "-shared");
+
+	for (; *name; name++)
+		assert_true(redirect_data(&m, address(&m, *name), image_of(&m, address(&m, *name)),
+					  UINT32_MAX) > 0);
+	return m;
+}
+
+#define LABELS(...) labels((const char *const[]){ __VA_ARGS__, NULL })
+#define FOUR_OPS "op_add", "op_double", "op_skip", "op_next"
+
+static void labels_of_a_function_go_together(void **state)
+{
+	struct made m = LABELS(FOUR_OPS, "op_halt");
+	vaddr halt = address(&m, "op_halt");
+
+	(void)state;
+	expect(&m, NULL);
+	m = LABELS("op_both", "op_other");
+	expect(&m, NULL);
+	m = LABELS(FOUR_OPS);
+	expect(&m, "inside a function whose pointers to labels were changed");
+	m = LABELS(FOUR_OPS);
+	assert_int_equal(redirect_data(&m, halt, image_of(&m, halt), 1), 1);
+	expect(&m, "other pointers");
+}
+
+static void only_the_image_of_the_label_will_do(void **state)
+{
+	struct made m = LABELS(FOUR_OPS);
+	vaddr halt = address(&m, "op_halt");
+
+	(void)state;
+	redirect_data(&m, halt, image_of(&m, address(&m, "op_add")), 2);
+	expect(&m, "no image");
+	m = LABELS(FOUR_OPS);
+	redirect_data(&m, halt, image_of(&m, halt) + 4, 2);
+	expect(&m, "no image");
+}
+
+static void labels_that_code_forms_or_calculates_are_doubts(void **state)
+{
+	struct made m = LABELS("op_left");
+
+	(void)state;
+	expect(&m, "the instruction at");
+	m = LABELS("op_near");
+	expect(&m, "may calculate its target");
+	m = LABELS("op_apart");
+	expect(&m, "may calculate its target");
+}
+
 static void programs_at_fixed_addresses_keep_their_pointers(void **state)
 {
 	struct made m = make("-static -no-pie -Wl,--eh-frame-hdr,-e,exported");
@@ -302,6 +362,9 @@ int main(void)
 		cmocka_unit_test(code_that_may_still_run_in_place_is_a_doubt),
 		cmocka_unit_test(other_ways_to_name_a_function_are_doubts),
 		cmocka_unit_test(symbols_go_together_with_data),
+		cmocka_unit_test(labels_of_a_function_go_together),
+		cmocka_unit_test(only_the_image_of_the_label_will_do),
+		cmocka_unit_test(labels_that_code_forms_or_calculates_are_doubts),
 		cmocka_unit_test(programs_at_fixed_addresses_keep_their_pointers),
 	};
 

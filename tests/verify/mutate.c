@@ -162,6 +162,29 @@ static bool damage_pointer(struct target *t)
 	return true;
 }
 
+/* A pointer leads to the image that another should lead to. */
+static bool damage_redirected(struct target *t)
+{
+	const struct section *s = image_section(&t->img, ".rela.dyn");
+	uint64_t n = s ? s->h.sh_size / sizeof(Elf64_Rela) : 0;
+	uint8_t *at[2];
+	int found = 0;
+
+	for (uint64_t tries = 0; n && tries < 8 * n && found < 2; tries++) {
+		uint8_t *p = t->gen + s->h.sh_offset + below(t, n) * sizeof(Elf64_Rela) +
+			     offsetof(Elf64_Rela, r_addend);
+		new_vaddr to;
+
+		memcpy(&to, p, sizeof(to));
+		if (blockmap_find_gen(&t->map, to))
+			at[found++] = p;
+	}
+	if (found < 2)
+		return false;
+	memcpy(at[0], at[1], sizeof(new_vaddr));
+	return true;
+}
+
 static bool damage_relocation(struct target *t) { return damage_section(t, ".rela.dyn"); }
 static bool damage_symbol(struct target *t) { return damage_section(t, ".dynsym"); }
 
@@ -353,6 +376,7 @@ static const struct kind kinds[] = {
 	{ "exception table", damage_exceptions },
 	{ "relocation", damage_relocation },
 	{ "relocated pointer", damage_pointer },
+	{ "redirected pointer", damage_redirected },
 	{ "dynamic symbol", damage_symbol },
 	{ "debugger's symbol", damage_symtab },
 	{ "debugger's name", damage_name },
