@@ -330,21 +330,18 @@ static int jump_by_table(struct flow *f, uint32_t number, const struct regs *reg
 
 static int jump(struct flow *f, const struct effect *e, vaddr addr, const struct regs *regs)
 {
-	struct value x = { .kind = SAME };
-	uint32_t number = 0;
-	bool by_table;
+	uint32_t number;
 
-	if (e->op == FX_JUMP)
-		x = regs->r[e->a];
-	if (x.kind == TARGET)
-		number = x.table;
-	by_table = x.kind == TARGET ||
-		   (e->op == FX_JUMP_TABLE && find_table(f, e->value, BLOCKMAP_TABLE_ABS64, &number));
-	vec_push(f->v->a, &f->v->jumps, ((struct vjump){ addr, by_table }));
-	if (by_table)
+	if (e->op == FX_JUMP_TABLE && find_table(f, e->value, BLOCKMAP_TABLE_ABS64, &number))
 		return jump_by_table(f, number, regs);
-	if (differs(f, x))
-		return misuse(f, addr);
+	if (e->op == FX_JUMP) {
+		struct value x = regs->r[e->a];
+
+		if (x.kind == TARGET)
+			return jump_by_table(f, x.table, regs);
+		if (differs(f, x))
+			return misuse(f, addr);
+	}
 	return verify_is_slot(f->v, e->slot) ? 0 : jump_anywhere(f, addr, regs);
 }
 

@@ -11,10 +11,10 @@
  *            may jump there.
  * ALL        Nothing else yields an address inside of the function (but its start): no other
  *            relocation, no symbol, no instruction's operand, and no pointer that stays.
- * STRAIGHT   The function has jumps that nothing is known of, and each of them goes to what a
- *            `mov` in the same block, or the jump, read from memory: it calculates no target as a
- *            distance from a label.  Jumps by tables that verify_flow.c has followed calculate;
- *            but in their own block, too.
+ * STRAIGHT   No jump of the function calculates its target as a distance from a label.  It goes to
+ *            what a `mov` in the same block, or the jump itself, read from memory, as some must; or
+ *            to an entry of a table plus the address by which the block read that: the table's, for
+ *            by labels nothing is read.
  *
  * It does not matter whether original code of the function still runs: being at a label and being
  * at its image is the same.
@@ -24,7 +24,7 @@
 #include "editor/verify_effect.h"
 #include "editor/verify_parts.h"
 
-enum { LOAD = 0x8b, REGISTER = 0xc0, REX_R = 4 };
+enum { NGPR = 16, LOAD = 0x8b, REGISTER = 0xc0, REX_R = 4 };
 
 bool verify_is_function(const struct verify *v, vaddr addr)
 {
@@ -55,99 +55,93 @@ bool verify_is_labelled(const struct verify *v, vaddr addr)
 	return fde != NO_FDE && v->labelled[verify_group(v, fde)] && !verify_is_function(v, addr);
 }
 
-static int jump_cmp(const void *x, const void *y)
-{
-	const struct vjump *a = x, *b = y;
-
-	return (a->addr > b->addr) - (a->addr < b->addr);
-}
-
-/* Each once, sorted; by a table only if it always went by one. */
-static void sort_jumps(struct verify *v)
-{
-	struct vjump *j = v->jumps.v;
-	uint32_t n = 0;
-
-	if (v->jumps.n)
-		qsort(j, v->jumps.n, sizeof(*j), jump_cmp);
-	for (uint32_t i = 0; i < v->jumps.n; i++)
-		if (n && j[n - 1].addr == j[i].addr)
-			j[n - 1].by_table &= j[i].by_table;
-		else
-			j[n++] = j[i];
-	v->jumps.n = n;
-}
-
-static bool goes_by_table(const struct verify *v, vaddr addr)
-{
-	const struct vjump key = { .addr = addr };
-	const struct vjump *j = v->jumps.n == 0 ? NULL :
-		bsearch(&key, v->jumps.v, v->jumps.n, sizeof(key), jump_cmp);
-
-	return j && j->by_table;
-}
-
-struct origin {			/* registers, as masks */
-	uint16_t loaded;	/* hold what a mov of 64 bits read from memory */
-	uint16_t set;		/* were written in this block */
+struct origin {			/* of the values of registers, in one block */
+	uint16_t loaded;	/* a mov of 64 bits read them from memory */
+	uint16_t summed;	/* an entry of a jump table and the address by which it was read */
+	uint8_t through[NGPR];	/* 1 + the register that holds that address; 0: no entry */
 };
+
+static void set(uint16_t *mask, uint8_t reg, bool to)
+{
+	*mask = (uint16_t)(to ? *mask | 1u << reg : *mask & ~(1u << reg));
+}
+
+static bool has(uint16_t mask, uint8_t reg)
+{
+	return mask >> reg & 1;
+}
+
+static void forget(struct origin *o, uint16_t written)
+{
+	o->loaded &= (uint16_t)~written;
+	o->summed &= (uint16_t)~written;
+	for (uint8_t i = 0; i < NGPR; i++)
+		if (has(written, i) || (o->through[i] && has(written, o->through[i] - 1)))
+			o->through[i] = 0;
+}
 
 static void follow(struct origin *o, const struct effect *e, const uint8_t *code)
 {
-	bool copied = e->op == FX_COPY && (o->loaded >> e->b & 1);
+	const struct origin was = *o;
 	uint16_t written = e->kills | e->clobbers;
 
 	if (e->kind == INSN_CALL || e->kind == INSN_ICALL)
 		written |= VERIFY_CALLER_SAVED;
-	o->loaded &= (uint16_t)~written;
-	o->set |= written;
-	if (copied)
-		o->loaded |= (uint16_t)(1u << e->a);
+	forget(o, written);
+	if (e->op == FX_COPY) {
+		set(&o->loaded, e->a, has(was.loaded, e->b));
+		set(&o->summed, e->a, has(was.summed, e->b));
+	}
+	if (e->op == FX_LOAD && e->a != e->b && !has(was.loaded, e->b))
+		o->through[e->a] = e->b + 1;
+	if (e->op == FX_ADD)
+		set(&o->summed, e->a, was.through[e->a] == e->b + 1 || was.through[e->b] == e->a + 1);
 	if (e->len > 2 && (code[0] & 0xf8) == 0x48 && code[1] == LOAD && code[2] < REGISTER)
-		o->loaded |= (uint16_t)(1u << ((code[2] >> 3 & 7) | (code[0] & REX_R ? 8 : 0)));
+		set(&o->loaded, (code[2] >> 3 & 7) | (code[0] & REX_R ? 8 : 0), true);
 }
 
-static bool is_straight(const struct verify *v, vaddr jump, bool by_table)
+enum way { CALCULATED, FETCHED, BY_TABLE };
+
+static enum way way_of(const struct verify *v, vaddr jump)
 {
 	const struct blockmap_block *b = blockmap_find_orig(&v->map, jump);
 	struct origin o = { 0 };
 	struct effect e;
 
 	if (!b)
-		return false;
+		return CALCULATED;
 	for (vaddr at = v->map.orig_base + b->orig; at <= jump; at += e.len) {
 		struct bytes code = verify_orig_code(v, at);
 
 		if (!effect_decode(code, at, &e))
-			return false;
+			return CALCULATED;
 		if (at < jump)
 			follow(&o, &e, code.p);
 		else if (e.op == FX_JUMP)
-			return (by_table ? o.set : o.loaded) >> e.a & 1;
+			return has(o.loaded, e.a) ? FETCHED : has(o.summed, e.a) ? BY_TABLE : CALCULATED;
 		else
-			return e.kind == INSN_IJMP;
+			return e.kind == INSN_IJMP ? FETCHED : CALCULATED;
 	}
-	return false;
+	return CALCULATED;
 }
 
 int verify_labels(struct verify *v)
 {
 	bool *computes = arena_array(v->a, v->ocfi.nfde, sizeof(*computes));
 
-	sort_jumps(v);
 	for (uint32_t i = 0; i < v->refs.n; i++) {
 		const struct vref *r = &v->refs.v[i];
 
 		if (r->kind == REF_JUMP) {
-			bool by_table = goes_by_table(v, r->addr);
-
 			if (r->fde == NO_FDE || !v->labelled[verify_group(v, r->fde)])
 				continue;
-			if (!is_straight(v, r->addr, by_table))
+			enum way way = way_of(v, r->addr);
+
+			if (way == CALCULATED)
 				return refuse(v, "the jump at 0x%llx may calculate its target, while "
 					      "pointers to labels of its function were changed",
 					      ULL(r->addr));
-			computes[verify_group(v, r->fde)] |= !by_table;
+			computes[verify_group(v, r->fde)] |= way == FETCHED;
 		} else if (r->kind != REF_BRANCH && verify_is_labelled(v, r->to)) {
 			return refuse(v, "the instruction at 0x%llx refers to 0x%llx, inside a function "
 				      "whose pointers to labels were changed", ULL(r->addr), ULL(r->to));

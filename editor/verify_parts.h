@@ -160,11 +160,6 @@ struct vref {			/* an instruction of the original that leads or refers to code *
 	uint8_t kind;		/* enum vref_kind */
 };
 
-struct vjump {			/* an indirect jump that verify_flow.c came by */
-	vaddr addr;
-	bool by_table;
-};
-
 struct vredirect {		/* pointers to `from` are pointers to `to` in the generation */
 	vaddr from;
 	new_vaddr to;
@@ -228,7 +223,6 @@ struct verify {
 	VEC(uint32_t) stays;		/* one FDE of each group in which images may jump to original
 					 * code by a table */
 	bool *labelled;			/* of a group: pointers to labels lead to their images */
-	VEC(struct vjump) jumps;	/* perhaps several of one jump */
 	bool *has_table;		/* forms the address of what looks like a jump table */
 	struct vbases bases;		/* addresses that `lea` forms */
 	vaddr dynamic_symbols;		/* DT_SYMTAB, or where nothing is */

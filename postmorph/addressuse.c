@@ -131,16 +131,62 @@ bool address_is_calculated_with(struct bytes code, uint8_t reg)
 	return false;
 }
 
-static bool is_fetch(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *o)
+/* Where the values of registers come from, as far as one block shows. */
+struct origins {
+	uint16_t fetched, told;		/* from memory as they are; by a jump table */
+	uint8_t through[16];		/* 1 + the register through which an entry of a table was read */
+};
+
+static bool reads_memory(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *o)
 {
-	return in->mnemonic == ZYDIS_MNEMONIC_MOV && o[1].type == ZYDIS_OPERAND_TYPE_MEMORY &&
-	       o[1].size == 64 && o[1].mem.segment != ZYDIS_REGISTER_FS &&
-	       o[1].mem.segment != ZYDIS_REGISTER_GS;
+	return in->operand_count > 1 && o[1].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+	       o[1].mem.segment != ZYDIS_REGISTER_FS && o[1].mem.segment != ZYDIS_REGISTER_GS;
 }
 
-bool address_is_fetched(struct bytes code, bool any)
+static uint8_t number_of(uint16_t bit)
 {
-	uint16_t fetched = 0, written = 0, address;
+	return (uint8_t)__builtin_ctz(bit);
+}
+
+/* The entry and the address that it was read by: what a jump table tells. */
+static bool is_table_sum(const struct origins *from, const ZydisDecodedInstruction *in,
+			 const ZydisDecodedOperand *o)
+{
+	if (in->mnemonic != ZYDIS_MNEMONIC_ADD || o[1].type != ZYDIS_OPERAND_TYPE_REGISTER)
+		return false;
+	uint16_t a = bit_of(o[0].reg.value), b = bit_of(o[1].reg.value);
+	return a && b && (from->through[number_of(a)] == number_of(b) + 1 ||
+			  from->through[number_of(b)] == number_of(a) + 1);
+}
+
+static void origins_step(struct origins *from, const ZydisDecodedInstruction *in,
+			 const ZydisDecodedOperand *o)
+{
+	uint16_t address, reads = registers(in, o, ZYDIS_OPERAND_ACTION_MASK_READ, &address);
+	uint16_t writes = registers(in, o, ZYDIS_OPERAND_ACTION_MASK_WRITE, &address);
+	bool move = in->mnemonic == ZYDIS_MNEMONIC_MOV && in->operand_width == 64;
+	bool fetched = move && (reads_memory(in, o) || (reads & from->fetched));
+	bool told = is_table_sum(from, in, o) || (move && (reads & from->told));
+	uint8_t through = 0;
+
+	if (in->mnemonic == ZYDIS_MNEMONIC_MOVSXD && reads_memory(in, o) && o[1].mem.scale == 4 &&
+	    (bit_of(o[1].mem.base) & ~from->fetched))
+		through = (uint8_t)(number_of(bit_of(o[1].mem.base)) + 1);
+	if (in->meta.category == ZYDIS_CATEGORY_CALL)
+		writes |= CALLER_SAVED;
+	from->fetched = (uint16_t)(fetched ? from->fetched | writes : from->fetched & ~writes);
+	from->told = (uint16_t)(told ? from->told | writes : from->told & ~writes);
+	for (uint8_t i = 0; i < 16; i++)
+		if ((writes >> i & 1) || (from->through[i] && (writes >> (from->through[i] - 1) & 1)))
+			from->through[i] = 0;
+	for (uint8_t i = 0; i < 16; i++)
+		if ((writes >> i & 1) && through && through != i + 1)
+			from->through[i] = through;
+}
+
+enum jump_way address_way(struct bytes code)
+{
+	struct origins from = { 0 };
 	ZydisDecoder decoder;
 
 	(void)ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
@@ -149,22 +195,16 @@ bool address_is_fetched(struct bytes code, bool any)
 		ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
 
 		if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code.p, code.n, &in, o)))
-			return false;
-		uint16_t reads = registers(&in, o, ZYDIS_OPERAND_ACTION_MASK_READ, &address);
-		uint16_t writes = registers(&in, o, ZYDIS_OPERAND_ACTION_MASK_WRITE, &address);
+			break;
+		if (in.mnemonic == ZYDIS_MNEMONIC_JMP) {
+			uint16_t reg = bit_of(o[0].reg.value);
 
-		if (in.mnemonic == ZYDIS_MNEMONIC_JMP)
-			return o[0].type == ZYDIS_OPERAND_TYPE_MEMORY ||
-			       ((any ? written : fetched) & bit_of(o[0].reg.value));
-		if (in.meta.category == ZYDIS_CATEGORY_CALL)
-			writes |= CALLER_SAVED;
-		written |= writes;
-		if (is_fetch(&in, o) ||
-		    (in.mnemonic == ZYDIS_MNEMONIC_MOV && in.operand_width == 64 && (reads & fetched)))
-			fetched |= writes;
-		else
-			fetched &= (uint16_t)~writes;
+			if (o[0].type == ZYDIS_OPERAND_TYPE_MEMORY || (from.fetched & reg))
+				return WAY_FETCHED;
+			return from.told & reg ? WAY_TABLE : WAY_CALCULATED;
+		}
+		origins_step(&from, &in, o);
 		code = (struct bytes){ code.p + in.length, code.n - in.length };
 	}
-	return false;
+	return WAY_CALCULATED;
 }

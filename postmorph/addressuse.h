@@ -12,9 +12,13 @@
  * on, called, or compared for equality, as far as straight line code shows. */
 bool address_is_calculated_with(struct bytes code, uint8_t reg);
 
-/* `code` is that of a block that ends in an indirect jump.  True when the jump goes to an address
- * that the block, or the jump itself, took from memory as it was; with `any` also to one that the
- * block got in another way, but not to one that it found in a register. */
-bool address_is_fetched(struct bytes code, bool any);
+enum jump_way {
+	WAY_CALCULATED,		/* perhaps: to what no line below describes */
+	WAY_FETCHED,		/* to what the block, or the jump itself, took from memory as it was */
+	WAY_TABLE,		/* to an entry of a table plus the address by which the block read that */
+};
+
+/* `code` is that of a block that ends in an indirect jump: where that gets its target from. */
+enum jump_way address_way(struct bytes code);
 
 #endif

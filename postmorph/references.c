@@ -219,8 +219,26 @@ static bool is_plain_label(const struct text *t, const struct fn *fn, const stru
 	return b->addr == r->to && i < b->insn + b->ninsn;
 }
 
-/* Without a frame a jump to a label is as good as a tail call. */
-static bool computes_jumps(const struct fn *fn)
+/* No jump calculates a label as a distance from another one, and some go to labels: a jump without
+ * a frame, too, as good as it looks like a tail call. */
+static bool jumps_as_told(const struct text *t, const struct fn *fn)
+{
+	uint32_t fetched = 0;
+
+	for (uint32_t i = 0; i < fn->njump; i++) {
+		vaddr at = prog_insn_addr(t->prog, &fn->insn[fn->jump[i].insn]);
+		const struct block *b = &fn->block[fn_find_block(fn, at)];
+		struct bytes code = bytes_at(image_rest(&t->prog->img, b->addr), 0, b->size);
+		enum jump_way way = address_way(code);
+
+		if (way == WAY_CALCULATED)
+			return false;
+		fetched += way == WAY_FETCHED;
+	}
+	return fetched > 0;
+}
+
+static bool has_open_jump(const struct fn *fn)
 {
 	for (uint32_t i = 0; i < fn->njump; i++)
 		if (fn->jump[i].kind != JUMP_TABLE)
@@ -228,23 +246,9 @@ static bool computes_jumps(const struct fn *fn)
 	return false;
 }
 
-/* No jump calculates a label as a distance from another one. */
-static bool jumps_as_told(const struct text *t, const struct fn *fn)
-{
-	for (uint32_t i = 0; i < fn->njump; i++) {
-		vaddr at = prog_insn_addr(t->prog, &fn->insn[fn->jump[i].insn]);
-		const struct block *b = &fn->block[fn_find_block(fn, at)];
-		struct bytes code = bytes_at(image_rest(&t->prog->img, b->addr), 0, b->size);
-
-		if (!address_is_fetched(code, fn->jump[i].kind == JUMP_TABLE))
-			return false;
-	}
-	return true;
-}
-
 static void judge_label(const struct text *t, struct fn *fn, const struct reference *r)
 {
-	if (!fn->kept || fn->labels == POINTERS_UNKNOWN || !computes_jumps(fn))
+	if (!fn->kept || fn->labels == POINTERS_UNKNOWN || !has_open_jump(fn))
 		return;
 	if (!is_plain_label(t, fn, r) || (fn->labels == POINTERS_NONE && !jumps_as_told(t, fn)))
 		fn->labels = POINTERS_UNKNOWN;
