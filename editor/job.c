@@ -19,7 +19,7 @@ enum { MAX_INPUT = 1 << 30 };	/* bytes; the largest program of a distribution is
 
 struct opened {			/* the parent's view of one output */
 	int fd;
-	char *temporary;	/* NULL: written in place ("fd:N") or not wanted */
+	char *temporary;	/* NULL: written in place or not wanted */
 };
 
 int job_wrap(const struct job *job, int i, struct err *err)
@@ -29,12 +29,21 @@ int job_wrap(const struct job *job, int i, struct err *err)
 	return strncmp(arg, "fd:", 3) == 0 ? -1 : err_wrap(err, "'%s'", arg);
 }
 
+/* What is there and no regular file (a device, a pipe) is written to: a rename would put a file in
+ * its place. */
+static bool is_written_in_place(const char *arg)
+{
+	struct stat st;
+
+	return strncmp(arg, "fd:", 3) == 0 || (stat(arg, &st) == 0 && !S_ISREG(st.st_mode));
+}
+
 static int open_output(struct job_out *out, struct opened *o, struct err *err)
 {
 	*o = (struct opened){ .fd = -1 };
 	if (!out->arg)
 		return 0;
-	if (strncmp(out->arg, "fd:", 3) == 0) {
+	if (is_written_in_place(out->arg)) {
 		o->fd = io_open_write(out->arg, err);
 		return o->fd < 0 ? -1 : 0;
 	}

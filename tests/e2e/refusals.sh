@@ -65,7 +65,6 @@ echo 'int main(void) { return 0; }' >"$T/main.c"
 # What is no program.
 : >"$T/empty"
 refused "an empty file" "$T/empty" "an empty file"
-mkdir "$T/folder"
 refused "a directory" "$T/folder" "a directory"
 printf '#!/bin/sh\nexit 0\n' >"$T/script"
 refused "a script" "$T/script" "a script"
@@ -214,4 +213,16 @@ S
 	[ "${n:-0}" = 1 ] && ok "the function with a restartable sequence stays" ||
 		not_ok "functions that stay because of a restartable sequence: ${n:-0}"
 	stays_right "a program with a restartable sequence" "$T/rseq"; }
+
+# An output that is no regular file is written to, not replaced.
+mkfifo "$T/pipe"
+timeout 60 cat "$T/pipe" >"$T/through" &
+"$edit" optimize "$T/rseq" --all -o "$T/pipe" 2>"$T/log"
+[ -p "$T/pipe" ] && ok "a pipe as output stays a pipe" || { not_ok "the pipe is gone"; note "$(cat "$T/log")"; }
+wait
+"$edit" optimize "$T/rseq" --all -o "$T/plain" 2>"$T/log"
+cmp -s "$T/through" "$T/plain" && ok "a pipe gets the whole generation" || not_ok "what came through the pipe differs"
+"$edit" optimize "$T/rseq" --all -o "$T/folder" 2>"$T/log"
+[ $? = 1 ] && grep -q "folder.*directory" "$T/log" && ok "a folder as output is an error that names it" || {
+	not_ok "a folder as output"; note "$(cat "$T/log")"; }
 done_testing
