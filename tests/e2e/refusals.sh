@@ -65,6 +65,7 @@ echo 'int main(void) { return 0; }' >"$T/main.c"
 # What is no program.
 : >"$T/empty"
 refused "an empty file" "$T/empty" "an empty file"
+mkdir "$T/folder"
 refused "a directory" "$T/folder" "a directory"
 printf '#!/bin/sh\nexit 0\n' >"$T/script"
 refused "a script" "$T/script" "a script"
