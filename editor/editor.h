@@ -40,12 +40,15 @@ int edit_optimize(struct bytes original, const struct profile *profile,
 		  const struct edit_options *options, struct arena *a,
 		  struct wr *generation, struct wr *map, struct edit_stats *stats, struct err *err);
 
-/* attach.c: sets block.samples, fn.samples and fn.moved from the profile (digest must match).
- * Samples of a profile block that is no block here are an error: wrong analysis version. */
+/* attach.c: sets block.samples, fn.samples, fn.moved and what was seen of edges and calls from the
+ * profile (digest must match).  A profile block that is no block here is an error: wrong analysis
+ * version.  Blocks of an exact profile get executions times length as samples. */
 int profile_attach(struct prog *prog, const struct profile *profile, struct err *err);
 /* infer.c: fills block.count, fall_count, taken_count, jump_table.count, fn.entry_count of every
- * moved function from block.samples by flow conservation (mincostflow.h). */
+ * moved function: by exact.c when all is known, else from block.samples by flow conservation. */
 int infer_counts(struct prog *prog, struct err *err);
+/* exact.c: the same for one function from samples and seen edges that are exact and complete. */
+void exact_counts(struct arena *a, struct fn *fn);
 
 /* emit.c: writes the generation from prog->order, fn->order and block->cold. */
 int emit_generation(struct prog *prog, uint32_t generation, struct wr *out, struct wr *map,

@@ -9,6 +9,8 @@
  *    an indirect jump without proven table                   a normal exit; it may come back in
  *                                                            at any block whose address is taken
  *
+ * A profile that is exact and has edges needs no inference (exact.c).
+ *
  * Calls do not end blocks.  Padding takes no part.  Landing pads are entered by exceptions.
  */
 #include "editor/editor.h"
@@ -80,15 +82,6 @@ static void add_block(struct arena *a, struct graph *g, const struct fn *fn, uin
 		add_jump(a, g, id, BLOCKFLOW_EXIT, EXIT, 0);
 }
 
-static double length_of(const struct fn *fn, const struct block *b)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < b->ninsn; i++)
-		n += fn->insn[b->insn + i].kind != INSN_NOP;
-	return n;
-}
-
 static void read_counts(struct arena *a, struct fn *fn, const struct graph *g)
 {
 	for (uint32_t t = 0; t < fn->ntable; t++)
@@ -136,7 +129,7 @@ static void infer_fn(struct arena *job, struct arena *a, struct fn *fn)
 			const struct block *b = &fn->block[i];
 
 			g.flow.node[i] = (struct blockflow_node){ .samples = b->samples,
-				.insns = length_of(fn, b), .absent = b->padding,
+				.insns = block_length(fn, b), .absent = b->padding,
 				.entered = b->landing || (b->pinned && fn->unproven > 0),
 				.thrown = b->landing && !(b->pinned && fn->unproven > 0) };
 			add_block(a, &g, fn, i, seen);
@@ -164,7 +157,9 @@ int infer_counts(struct prog *prog, struct err *err)
 				goto out;
 			}
 		}
-		if (fn->moved)
+		if (fn->moved && prog->exact_edges)
+			exact_counts(prog->arena, &prog->fn[i]);
+		else if (fn->moved)
 			infer_fn(prog->arena, scratch, &prog->fn[i]);
 		arena_reset(scratch);
 	}

@@ -32,6 +32,7 @@ struct text_fn {
 	VEC(struct block) block;
 	VEC(struct text_block) text;
 	VEC(const char *) order;
+	VEC(struct seen_edge) seen;
 	uint32_t nrange;
 };
 
@@ -135,6 +136,20 @@ static int parse_fn(struct parser *ps, char **word, uint32_t n)
 	return 0;
 }
 
+/* "seen b0 b2 60", behind the blocks, ascending. */
+static int parse_seen(struct parser *ps, struct text_fn *t, char **word, uint32_t n)
+{
+	struct seen_edge e = { 0 };
+	double unused;
+
+	if (n != 4 || !block_number(word[1], t->block.n, &e.from, &unused) ||
+	    !block_number(word[2], t->block.n, &e.to, &unused))
+		return wrong(ps, "two blocks and a number belong behind", word[0]);
+	e.count = strtod(word[3], NULL);
+	vec_push(ps->a, &t->seen, e);
+	return 0;
+}
+
 /* Cuts the line into words, in place. */
 static uint32_t split_words(char *line, char **word)
 {
@@ -154,6 +169,10 @@ static int parse_line(struct parser *ps, char *line)
 
 	if (n == 0)
 		return 0;
+	if (strcmp(word[0], "exact") == 0) {
+		ps->out->prog.exact_blocks = ps->out->prog.exact_edges = true;
+		return 0;
+	}
 	if (strcmp(word[0], "fn") == 0)
 		return parse_fn(ps, word, n);
 	if (!t)
@@ -167,6 +186,8 @@ static int parse_line(struct parser *ps, char *line)
 			vec_push(ps->a, &t->order, word[i]);
 		return 0;
 	}
+	if (strcmp(word[0], "seen") == 0)
+		return parse_seen(ps, t, word, n);
 	return parse_block(ps, t, word, n);
 }
 
@@ -375,6 +396,8 @@ static int build_fn(struct parser *ps, struct text_fn *t)
 	fn->table = arena_array(ps->a, fn->nblock, sizeof(*fn->table));
 	fn->range = arena_array(ps->a, t->nrange, sizeof(*fn->range));
 	fn->nrange = t->nrange;
+	fn->seen_edge = t->seen.v;
+	fn->nseen_edge = t->seen.n;
 	for (uint32_t i = 0; i < fn->nblock; i++) {
 		struct block *b = &fn->block[i];
 		struct fn_range *range = &fn->range[b->range];

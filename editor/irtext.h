@@ -7,6 +7,7 @@
  *     b2 size 3 -> ret
  *     .cold                               what follows stands in a .cold fragment
  *     b3 size 5 noreturn
+ *     seen b0 b2 60                       the profile has this edge, so often
  *     order b0 b2 b1 b3
  *   fn g ...
  *   run infer,align
@@ -17,6 +18,7 @@
  * target outside the function.  A target may carry its edge count: `b1:2`.  Without `->` control
  * runs on.  Properties: size, insns, samples, count (numbers), call FN, pinned, landing,
  * padding, noreturn, cold, warm.  For a function, behind its name: `still` (not to be moved), `unproven N`.
+ * A line `exact` in front of all functions: seen edges are complete, samples executions times insns.
  * From the first `run` line on, the rest are the test's own lines.
  */
 #ifndef EDITOR_IRTEXT_H

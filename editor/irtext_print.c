@@ -107,6 +107,8 @@ static void print_block(const struct prog *prog, uint32_t fn_id, uint32_t id, FI
 
 void irtext_print(const struct prog *prog, FILE *f)
 {
+	if (prog->exact_edges)
+		(void)fprintf(f, "exact\n");
 	for (uint32_t i = 0; i < prog->norder; i++) {
 		const struct fn *fn = &prog->fn[prog->order[i]];
 
@@ -117,6 +119,9 @@ void irtext_print(const struct prog *prog, FILE *f)
 		(void)fputc('\n', f);
 		for (uint32_t b = 0; b < fn->nblock; b++)
 			print_block(prog, prog->order[i], b, f);
+		for (uint32_t e = 0; e < fn->nseen_edge; e++)
+			(void)fprintf(f, "  seen b%u b%u %.3f\n", fn->seen_edge[e].from,
+				      fn->seen_edge[e].to, fn->seen_edge[e].count);
 		(void)fprintf(f, "  order");
 		for (uint32_t b = 0; b < fn->nblock; b++)
 			(void)fprintf(f, " b%u", fn->order[b]);

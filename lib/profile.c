@@ -1,13 +1,13 @@
 /* profile.c - reading and writing of block profiles
  *
  * The reader takes one line after the other and knows four kinds of header line, each at most
- * once, before the first block line.  Numbers are parsed here, not by strtod(): no locale, no
+ * once, before the first line with a count.  Numbers are parsed here, not by strtod(): no locale, no
  * exponents, no "nan".
  */
 #include "lib/profile.h"
 
-#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "lib/arena.h"
 #include "lib/err.h"
@@ -80,20 +80,23 @@ static bool parse_decimal(const char *s, size_t n, double *out)
 	return i == n;
 }
 
-/* "0x4f2a0 153.000" */
-static bool parse_block(const char *s, size_t n, struct profile_block *out)
+/* Cuts "0x4f2a0 " off the line's front. */
+static bool take_address(struct parser *ps, vaddr *out)
 {
+	const char *s = ps->line;
 	uint64_t addr = 0;
 	size_t i = 2;
 
-	if (n < 3 || s[0] != '0' || s[1] != 'x')
+	if (ps->n < 3 || s[0] != '0' || s[1] != 'x')
 		return false;
-	for (; i < n && i < 18 && hex_value(s[i]) >= 0; i++)
+	for (; i < ps->n && i < 18 && hex_value(s[i]) >= 0; i++)
 		addr = addr << 4 | (unsigned)hex_value(s[i]);
-	if (i == 2 || i >= n || s[i] != ' ')
+	if (i == 2 || i >= ps->n || s[i] != ' ')
 		return false;
-	out->addr = addr;
-	return parse_decimal(s + i + 1, n - i - 1, &out->samples);
+	ps->line += i + 1;
+	ps->n -= i + 1;
+	*out = addr;
+	return true;
 }
 
 /* NULL when an escape is malformed or the path is empty or has control bytes. */
@@ -174,38 +177,110 @@ static int parse_header(struct parser *ps, struct arena *a, struct profile *p, u
 	return 1;
 }
 
-int profile_read(struct bytes text, struct arena *a, struct profile *out, struct err *err)
-{
-	struct parser ps = { text.p, text.p ? text.p + text.n : NULL, NULL, 0, 0 };
-	VEC(struct profile_block) blocks = { 0 };
-	struct profile p = { 0 };
-	unsigned have = 0;
+/* A line with a count; kinds stand in this order. */
+enum line_kind { LINE_BLOCK, LINE_EDGE, LINE_CALL, NLINE_KIND };
+static const char *const line_name[NLINE_KIND] = { "block", "edge", "call" };
 
-	if (!next_line(&ps) || !take(&ps, "morph-profile"))
-		return err_set(err, ERR_INPUT, "not a profile");
-	if (ps.n != 1 || ps.line[0] != '1')
-		return err_set(err, ERR_INPUT, "profile of version '%.*s', this program reads 1",
-			       ps.n > 20 ? 20 : (int)ps.n, ps.line);
-	while (next_line(&ps)) {
-		struct profile_block b;
-		int header = blocks.n ? 0 : parse_header(&ps, a, &p, &have);
+struct line {
+	enum line_kind kind;
+	vaddr a, b;		/* LINE_BLOCK: b is 0 */
+	double count;
+};
+
+static bool parse_line(struct parser *ps, struct line *out)
+{
+	*out = (struct line){ LINE_BLOCK, 0, 0, 0 };
+	while (!take(ps, line_name[out->kind])) {
+		if (++out->kind == NLINE_KIND)
+			return false;
+	}
+	return take_address(ps, &out->a) &&
+	       (out->kind == LINE_BLOCK || take_address(ps, &out->b)) &&
+	       parse_decimal(ps->line, ps->n, &out->count);
+}
+
+static bool line_is_behind(const struct line *x, const struct line *y)
+{
+	if (x->kind != y->kind)
+		return x->kind > y->kind;
+	return x->a != y->a ? x->a > y->a : x->b > y->b;
+}
+
+struct lists {
+	VEC(struct profile_block) block;
+	VEC(struct profile_edge) edge;
+	VEC(struct profile_call) call;
+};
+
+static void add_line(struct arena *a, struct lists *l, const struct line *line)
+{
+	switch (line->kind) {
+	case LINE_BLOCK:
+		vec_push(a, &l->block, ((struct profile_block){ line->a, line->count }));
+		break;
+	case LINE_EDGE:
+		vec_push(a, &l->edge, ((struct profile_edge){ line->a, line->b, line->count }));
+		break;
+	case LINE_CALL:
+		vec_push(a, &l->call, ((struct profile_call){ line->a, line->b, line->count }));
+		break;
+	case NLINE_KIND:
+		break;
+	}
+}
+
+static int read_lines(struct parser *ps, struct arena *a, struct profile *p, struct err *err)
+{
+	struct lists l = { 0 };
+	struct line line, last = { 0 };
+	unsigned have = 0;
+	uint32_t n = 0;
+
+	while (next_line(ps)) {
+		int header = n ? 0 : parse_header(ps, a, p, &have);
 
 		if (header > 0)
 			continue;
-		if (header < 0 || !take(&ps, "block") || !parse_block(ps.line, ps.n, &b))
+		if (header < 0 || !parse_line(ps, &line))
 			return err_set(err, ERR_INPUT, "profile line %u is malformed or unknown",
-				       ps.lineno);
-		if (blocks.n && b.addr <= blocks.v[blocks.n - 1].addr)
-			return err_set(err, ERR_INPUT, "profile line %u is out of order", ps.lineno);
-		if (blocks.n == UINT32_MAX / 4)
-			return err_set(err, ERR_INPUT, "profile has too many blocks");
-		vec_push(a, &blocks, b);
-		p.samples += b.samples;
+				       ps->lineno);
+		if (n > 0 && !line_is_behind(&line, &last))
+			return err_set(err, ERR_INPUT, "profile line %u is out of order",
+				       ps->lineno);
+		if (++n == UINT32_MAX / 4)
+			return err_set(err, ERR_INPUT, "profile has too many lines");
+		add_line(a, &l, &line);
+		p->samples += line.kind == LINE_BLOCK ? line.count : 0;
+		last = line;
 	}
 	if ((have | HAVE_OUTSIDE) != (HAVE_MODULE | HAVE_DIGEST | HAVE_CLOCK | HAVE_OUTSIDE))
 		return err_set(err, ERR_INPUT, "profile lacks its module, sha256 or clock line");
-	p.block = blocks.v;
-	p.nblock = blocks.n;
+	p->block = l.block.v;
+	p->nblock = l.block.n;
+	p->edge = l.edge.v;
+	p->nedge = l.edge.n;
+	p->call = l.call.v;
+	p->ncall = l.call.n;
+	return 0;
+}
+
+bool profile_is_exact(const struct profile *p)
+{
+	return strcmp(p->clock, "exact") == 0;
+}
+
+int profile_read(struct bytes text, struct arena *a, struct profile *out, struct err *err)
+{
+	struct parser ps = { text.p, text.p ? text.p + text.n : NULL, NULL, 0, 0 };
+	struct profile p = { 0 };
+
+	if (!next_line(&ps) || !take(&ps, "morph-profile"))
+		return err_set(err, ERR_INPUT, "not a profile");
+	if (ps.n != 1 || ps.line[0] != '2')
+		return err_set(err, ERR_INPUT, "profile of version '%.*s', this program reads 2",
+			       ps.n > 20 ? 20 : (int)ps.n, ps.line);
+	if (read_lines(&ps, a, &p, err) < 0)
+		return -1;
 	*out = p;
 	return 0;
 }
@@ -231,11 +306,22 @@ static void write_path(struct wr *out, const char *path)
 	}
 }
 
+static void write_line(struct wr *out, const struct line *line)
+{
+	char text[96], second[24] = "";
+
+	if (line->kind != LINE_BLOCK)
+		(void)snprintf(second, sizeof(second), " 0x%llx", (unsigned long long)line->b);
+	(void)snprintf(text, sizeof(text), "%s 0x%llx%s %.3f\n", line_name[line->kind],
+		       (unsigned long long)line->a, second, line->count);	/* fits */
+	write_text(out, text);
+}
+
 void profile_write(const struct profile *p, struct wr *out)
 {
 	char line[96], hex[65];
 
-	write_text(out, "morph-profile 1\nmodule ");
+	write_text(out, "morph-profile 2\nmodule ");
 	write_path(out, p->module);
 	digest_hex(&p->original, hex);
 	(void)snprintf(line, sizeof(line), "\nsha256 %s\nclock ", hex);	/* fits */
@@ -243,9 +329,13 @@ void profile_write(const struct profile *p, struct wr *out)
 	write_text(out, p->clock);
 	(void)snprintf(line, sizeof(line), "\noutside %.3f\n", p->outside);
 	write_text(out, line);
-	for (uint32_t i = 0; i < p->nblock; i++) {
-		(void)snprintf(line, sizeof(line), "block 0x%llx %.3f\n",
-			       (unsigned long long)p->block[i].addr, p->block[i].samples);
-		write_text(out, line);
-	}
+	for (uint32_t i = 0; i < p->nblock; i++)
+		write_line(out, &(struct line){ LINE_BLOCK, p->block[i].addr, 0,
+						p->block[i].samples });
+	for (uint32_t i = 0; i < p->nedge; i++)
+		write_line(out, &(struct line){ LINE_EDGE, p->edge[i].from, p->edge[i].to,
+						p->edge[i].count });
+	for (uint32_t i = 0; i < p->ncall; i++)
+		write_line(out, &(struct line){ LINE_CALL, p->call[i].insn, p->call[i].target,
+						p->call[i].count });
 }

@@ -29,3 +29,12 @@ uint32_t fn_find_block(const struct fn *fn, vaddr addr)
 	}
 	return lo ? lo - 1 : NO_BLOCK;
 }
+
+uint32_t block_length(const struct fn *fn, const struct block *b)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < b->ninsn; i++)
+		n += fn->insn[b->insn + i].kind != INSN_NOP;
+	return n;
+}

@@ -79,7 +79,8 @@ struct block {
 
 	/* filled from the profile and by inference */
 	double samples;		/* in this block */
-	double count;		/* executions, estimated; unit: samples per instruction */
+	double count;		/* executions, estimated; unit: samples per instruction, or with
+				 * prog->exact_* true executions */
 	double fall_count, taken_count;	/* of `count`, by edge; table edges: jump_table.count */
 	bool doomed;		/* by inference: leads only to calls that do not come back, traps */
 
@@ -133,6 +134,17 @@ struct fn_range {
 	uint32_t fde;		/* index in prog->cfi.fde[] */
 };
 
+struct seen_edge {		/* by the profile: control went straight from one block to another */
+	uint32_t from, to;	/* block ids of one function */
+	double count;
+};
+
+struct seen_call {		/* by the profile: a call, or a jump out of the function, */
+	uint32_t insn;		/* index in fn->insn[] */
+	vaddr target;		/* went to this function; in this module's original addresses */
+	double count;
+};
+
 struct fn {
 	const char *name;	/* from .symtab/.dynsym if any, else NULL */
 	vaddr entry;
@@ -160,6 +172,9 @@ struct fn {
 	bool redirected;	/* moved, and all pointers to it lead to its image */
 	bool moved;		/* selected for the generation (profile or --all) */
 	double samples, entry_count;	/* profile: total samples; estimated calls */
+	struct seen_edge *seen_edge;	/* [nseen_edge] ascending by from, to */
+	struct seen_call *seen_call;	/* [nseen_call] ascending by insn, target */
+	uint32_t nseen_edge, nseen_call;
 };
 
 struct probe {			/* a static probe point that goes where its function goes */
@@ -197,6 +212,9 @@ struct prog {
 	vaddr seen_in_front;	/* first address behind the program header table that code or data
 				 * is seen to refer to */
 
+	bool exact_blocks;	/* profile: samples are executions times instructions */
+	bool exact_edges;	/* and seen edges, and calls, are complete */
+
 	/* layout, filled by passes */
 	uint32_t *order;	/* [norder] fn indices in hot-text order */
 	uint32_t norder;
@@ -223,6 +241,9 @@ static inline vaddr prog_insn_addr(const struct prog *prog, const struct insn *i
 {
 	return prog->base + insn->off;
 }
+
+/* Instructions of a block without NOPs: what a sample can meet. */
+uint32_t block_length(const struct fn *fn, const struct block *b);
 
 /* Bytes of an instruction in the original. */
 static inline const uint8_t *prog_insn_bytes(const struct prog *prog, const struct insn *insn)

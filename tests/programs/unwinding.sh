@@ -33,7 +33,7 @@ fdes() {		# FILE
 
 # A profile of every other function, beginning with the first or second: the rest stays.
 half_profile() {	# FILE FIRST
-	echo "morph-profile 1"
+	echo "morph-profile 2"
 	echo "module $1"
 	echo "sha256 $(sha256sum "$1" | cut -d ' ' -f 1)"
 	printf 'clock exact\noutside 0.000\n'

@@ -13,7 +13,7 @@
 
 #define HEX8 "0123456789abcdef"
 #define HEX HEX8 HEX8 HEX8 HEX8
-#define HEAD "morph-profile 1\nmodule /usr/bin/perl\nsha256 " HEX "\nclock tick\noutside 12.500\n"
+#define HEAD "morph-profile 2\nmodule /usr/bin/perl\nsha256 " HEX "\nclock tick\noutside 12.500\n"
 
 static int parse(struct arena *a, const char *text, struct profile *out, struct err *err)
 {
@@ -33,6 +33,8 @@ static void documented_example_reads(void **state)
 	assert_true(p.outside == 12.5);
 	assert_true(p.samples == 153.25);
 	assert_int_equal(p.nblock, 2);
+	assert_int_equal(p.nedge + p.ncall, 0);
+	assert_false(profile_is_exact(&p));
 	assert_int_equal(p.block[0].addr, 0x4f2a0);
 	assert_true(p.block[1].samples == 0.25);
 	assert_int_equal(p.original.b[0], 0x01);
@@ -44,8 +46,11 @@ static void what_is_written_reads_back(void **state)
 {
 	struct arena *a = arena_new();
 	struct profile_block block[] = { { 0, 1 }, { 0x1234, 0.125 }, { UINT64_MAX, 1e12 } };
-	struct profile p = { .module = "/tmp/100%\nblock 0x0 1\n\x7f ü", .clock = "cpu-clock",
-		.outside = 3, .block = block, .nblock = 3 }, got;
+	struct profile_edge edge[] = { { 0x10, 0x10, 1 }, { 0x10, UINT64_MAX, 2.5 }, { 0x11, 0, 3 } };
+	struct profile_call call[] = { { 7, 8, 9 }, { UINT64_MAX, 0, 999999999999999 } };
+	struct profile p = { .module = "/tmp/100%\nblock 0x0 1\n\x7f ü", .clock = "exact",
+		.outside = 3, .block = block, .nblock = 3, .edge = edge, .nedge = 3,
+		.call = call, .ncall = 2 }, got;
 	struct wr w = { 0 }, again = { 0 };
 	struct err err;
 
@@ -56,6 +61,13 @@ static void what_is_written_reads_back(void **state)
 	assert_int_equal(got.nblock, 3);
 	assert_int_equal(got.block[2].addr, UINT64_MAX);
 	assert_true(got.block[1].samples == 0.125 && got.block[2].samples == 1e12);
+	assert_true(got.samples == 1e12 + 1.125 && profile_is_exact(&got));
+	assert_int_equal(got.nedge, 3);
+	assert_int_equal(got.edge[1].to, UINT64_MAX);
+	assert_true(got.edge[1].count == 2.5 && got.edge[2].from == 0x11);
+	assert_int_equal(got.ncall, 2);
+	assert_int_equal(got.call[1].insn, UINT64_MAX);
+	assert_true(got.call[0].target == 8 && got.call[1].count == 999999999999999);
 	profile_write(&got, &again);
 	assert_int_equal(w.n, again.n);
 	assert_memory_equal(w.p, again.p, w.n);
@@ -67,7 +79,7 @@ static void what_is_written_reads_back(void **state)
 static void malformed_text_is_refused_with_its_line(void **state)
 {
 	static const char *const bad[] = {
-		"", "morph-profile", "morph-profile 2\n", "morph-profile 1\n", "perl\n",
+		"", "morph-profile", "morph-profile 3\n", "morph-profile 2\n", "perl\n",
 		HEAD "block 0x10 1\nblock 0x10 1\n",		/* twice */
 		HEAD "block 0x10 1\nblock 0x0f 1\n",		/* not ascending */
 		HEAD "block 10 1\n", HEAD "block 0x 1\n", HEAD "block 0x10\n", HEAD "block 0x10 \n",
@@ -75,17 +87,25 @@ static void malformed_text_is_refused_with_its_line(void **state)
 		HEAD "block 0x10 1.\n", HEAD "block 0x10 .5\n", HEAD "block 0x10 1 \n",
 		HEAD "block 0x10 1\r\n", HEAD "block 0x10000000000000000 1\n",
 		HEAD "block 0x10 1234567890123456\n", HEAD "block 0x10 0.1234567890\n",
-		HEAD "edge 0x10 0x20 1\n",			/* of a newer version */
+		HEAD "flow 0x10 0x20 1\n",			/* of a newer version */
+		HEAD "edge 0x10 1\n", HEAD "edge 0x10 0x20\n", HEAD "edge 0x10 20 1\n",
+		HEAD "edge 0x10 0x20 0x30 1\n", HEAD "call 0x10 1\n", HEAD "call 0x10 0x20 -1\n",
+		HEAD "edge 0x10 0x20 1\nedge 0x10 0x20 1\n",	/* twice */
+		HEAD "edge 0x10 0x20 1\nedge 0x10 0x1f 1\n",	/* not ascending */
+		HEAD "call 0x10 0x20 1\ncall 0x0f 0x30 1\n",
+		HEAD "edge 0x10 0x20 1\nblock 0x10 1\n",	/* kinds have an order */
+		HEAD "call 0x10 0x20 1\nedge 0x10 0x20 1\n",
+		HEAD "edge 0x10 0x20 1\nclock tick\n",
 		HEAD "\n", HEAD "clock tick\n",
 		HEAD "block 0x10 1\nclock tick\n",		/* header behind blocks */
-		"morph-profile 1\nmodule /x\nsha256 " HEX "\n",	/* no clock */
-		"morph-profile 1\nmodule /x\nclock tick\n",
-		"morph-profile 1\nmodule \nsha256 " HEX "\nclock tick\n",
-		"morph-profile 1\nmodule /%0\nsha256 " HEX "\nclock tick\n",
-		"morph-profile 1\nmodule /%00\nsha256 " HEX "\nclock tick\n",
-		"morph-profile 1\nmodule /x\nsha256 " HEX "0\nclock tick\n",
-		"morph-profile 1\nmodule /x\nsha256 " HEX8 "\nclock tick\n",
-		"morph-profile 1\nmodule /x\nsha256 " HEX "\nclock Tick Tock\n",
+		"morph-profile 2\nmodule /x\nsha256 " HEX "\n",	/* no clock */
+		"morph-profile 2\nmodule /x\nclock tick\n",
+		"morph-profile 2\nmodule \nsha256 " HEX "\nclock tick\n",
+		"morph-profile 2\nmodule /%0\nsha256 " HEX "\nclock tick\n",
+		"morph-profile 2\nmodule /%00\nsha256 " HEX "\nclock tick\n",
+		"morph-profile 2\nmodule /x\nsha256 " HEX "0\nclock tick\n",
+		"morph-profile 2\nmodule /x\nsha256 " HEX8 "\nclock tick\n",
+		"morph-profile 2\nmodule /x\nsha256 " HEX "\nclock Tick Tock\n",
 	};
 	struct arena *a = arena_new();
 	struct profile p;
@@ -106,7 +126,8 @@ static void malformed_text_is_refused_with_its_line(void **state)
 /* Cut anywhere: refused, or (behind the last thing that must be there) a shorter profile. */
 static void no_cut_crashes(void **state)
 {
-	static const char text[] = HEAD "block 0x4f2a0 153.000\nblock 0x4f2b0 0.25\n";
+	static const char text[] = HEAD "block 0x4f2a0 153.000\nblock 0x4f2b0 0.25\n"
+		"edge 0x4f2a0 0x4f2b0 1\ncall 0x4f2a3 0x4f2a0 1\n";
 	struct arena *a = arena_new();
 	struct profile p;
 	struct err err;
