@@ -40,6 +40,10 @@ int edit_optimize(struct bytes original, const struct profile *profile,
 		  const struct edit_options *options, struct arena *a,
 		  struct wr *generation, struct wr *map, struct edit_stats *stats, struct err *err);
 
+/* optimize.c: analyzes `original` and attaches the profile, which may be NULL with `all`.  Without
+ * `all` only functions with samples are looked at closely. */
+int edit_analyze(struct bytes original, const struct profile *profile, bool all, struct arena *a,
+		 struct prog *prog, struct err *err);
 /* attach.c: sets block.samples, fn.samples, fn.moved and what was seen of edges and calls from the
  * profile (digest must match).  A profile block that is no block here is an error: wrong analysis
  * version.  Blocks of an exact profile get executions times length as samples. */
@@ -49,6 +53,10 @@ int profile_attach(struct prog *prog, const struct profile *profile, struct err 
 int infer_counts(struct prog *prog, struct err *err);
 /* exact.c: the same for one function from samples and seen edges that are exact and complete. */
 void exact_counts(struct arena *a, struct fn *fn);
+
+/* counts.c: the counts of all moved functions, in the form of a complete profile (`clock exact`).
+ * Estimates are in thousandths of a sample per instruction.  Arena lifetime. */
+void counts_profile(const struct prog *prog, const char *module, struct profile *out);
 
 /* emit.c: writes the generation from prog->order, fn->order and block->cold. */
 int emit_generation(struct prog *prog, uint32_t generation, struct wr *out, struct wr *map,

@@ -18,6 +18,8 @@ const struct cmd commands[] = {
 	  "                    [--keep-pointers] [--generation=N] [--map OUT] [--stats OUT]\n"
 	  "                    [--print-after=PASS]",
 	  "writes a generation of FILE", cmd_optimize },
+	{ "infer", "FILE --profile P -o COUNTS",
+	  "writes what is made of a profile: executions of blocks and edges", cmd_infer },
 	{ "verify", "ORIGINAL GENERATION", "exit code 0 only if shown to be the same program",
 	  cmd_verify },
 	{ "map", "GENERATION ADDRESS... [--reverse] [--json]",

@@ -31,17 +31,21 @@ static double normalised_score(const struct prog *prog, bool original_order)
 	return weight > 0 ? score / weight : 0;
 }
 
-/* Only functions with samples are looked at closely, unless all are to move. */
-static int analyze(struct bytes original, const struct profile *profile, bool all,
-		   struct arena *a, struct prog *prog, struct err *err)
+int edit_analyze(struct bytes original, const struct profile *profile, bool all, struct arena *a,
+		 struct prog *prog, struct err *err)
 {
-	if (all)
-		return prog_analyze(original, a, prog, err);
+	if (all) {
+		if (prog_analyze(original, a, prog, err) < 0)
+			return -1;
+	} else {
+		vaddr *sampled = arena_array(a, profile->nblock, sizeof(*sampled));
 
-	vaddr *sampled = arena_array(a, profile->nblock, sizeof(*sampled));
-	for (uint32_t i = 0; i < profile->nblock; i++)
-		sampled[i] = profile->block[i].addr;
-	return prog_analyze_at(original, sampled, profile->nblock, a, prog, err);
+		for (uint32_t i = 0; i < profile->nblock; i++)
+			sampled[i] = profile->block[i].addr;
+		if (prog_analyze_at(original, sampled, profile->nblock, a, prog, err) < 0)
+			return -1;
+	}
+	return profile ? profile_attach(prog, profile, err) : 0;
 }
 
 int edit_optimize(struct bytes original, const struct profile *profile,
@@ -51,9 +55,7 @@ int edit_optimize(struct bytes original, const struct profile *profile,
 	struct prog *prog = arena_alloc(a, sizeof(*prog));
 	struct edit_stats s = { 0 };
 
-	if (analyze(original, profile, options->all, a, prog, err) < 0)
-		return -1;
-	if (profile && profile_attach(prog, profile, err) < 0)
+	if (edit_analyze(original, profile, options->all, a, prog, err) < 0)
 		return -1;
 	select_functions(prog, options->all, &s);
 	if (prog->norder == 0)
