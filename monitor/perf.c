@@ -1,10 +1,12 @@
 /* perf.c - the kernel's sampling events and their rings: all system calls of perf are here
  *
- * Per CPU there are two events.  The first samples; its ring of 64 data pages holds 21 s of
- * samples at 250 Hz.  The second, a dummy, never samples: it is there for the exec, mmap, fork
+ * Per CPU there are two or three events.  The first samples; its ring of 64 data pages holds 21 s
+ * of samples at 250 Hz.  The second, a dummy, never samples: it is there for the exec, mmap, fork
  * and exit records, which it writes into the first one's ring, so that one CPU's records keep
  * their order.  (Output cannot be led to another CPU's ring, and only into a ring that is mapped:
- * that is why perf_map() does it.)
+ * that is why perf_map() does it.)  The third is the first once more, but takes all registers with
+ * each sample; one of the two is enabled at a time, the other costs nothing.  It writes into the
+ * same ring: 6 s of samples, and no more memory.
  *
  * CLOCKS
  *   tick       tracepoint irq_vectors:local_timer_entry, every hit: no interrupt is added.  The
@@ -17,6 +19,7 @@
 #include "monitor/perf.h"
 
 #include <asm/perf_regs.h>
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -35,6 +38,7 @@ enum { MAX_CPU = 8192, PAGE_BYTES = 4096 };
 
 struct perf_cpu {
 	int sample_fd, dummy_fd;
+	int state_fd;		/* PERF_STATE_SWITCHED, else -1 */
 	struct perf_event_mmap_page *page;	/* followed by the data pages; NULL: not mapped */
 };
 
@@ -44,6 +48,8 @@ struct perf_set {
 	struct perf_format format;
 	struct perf_cpu *cpu;
 	unsigned ncpu;
+	size_t data_pages;
+	bool paused, state_on;
 	char note[512];
 };
 
@@ -178,7 +184,11 @@ static int clock_attr(struct perf_set *set, const struct perf_options *options,
 	*attr = common_attr(options);
 	attr->sample_type |= PERF_SAMPLE_REGS_USER;
 	attr->sample_regs_user = UINT64_C(1) << PERF_REG_X86_IP;
-	set->format = (struct perf_format){ .ip = set->clock != MONITOR_CLOCK_TICK };
+	set->format = (struct perf_format){
+		.ip = set->clock != MONITOR_CLOCK_TICK,
+		.state = options->state != PERF_STATE_NEVER,
+		.stack = options->state != PERF_STATE_NEVER && options->stack_bytes,
+	};
 	set->period_ns = UINT64_C(1000000000) / options->rate_hz;
 	switch (set->clock) {
 	case MONITOR_CLOCK_TICK:
@@ -213,6 +223,21 @@ static int clock_attr(struct perf_set *set, const struct perf_options *options,
 	return 0;
 }
 
+/* The same event, with all that a task holds in user mode. */
+static struct perf_event_attr state_attr(const struct perf_event_attr *attr,
+					 const struct perf_options *options)
+{
+	struct perf_event_attr a = *attr;
+
+	a.sample_regs_user = PERF_STATE_REGS;
+	a.precise_ip = 0;	/* else the registers are those behind the instruction at the PC */
+	if (options->stack_bytes) {
+		a.sample_type |= PERF_SAMPLE_STACK_USER;
+		a.sample_stack_user = options->stack_bytes;
+	}
+	return a;
+}
+
 static int event_open(const struct perf_event_attr *attr, int pid, unsigned cpu)
 {
 	return (int)syscall(SYS_perf_event_open, attr, pid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -233,36 +258,71 @@ static int refused(unsigned cpu, const char *what, struct err *err)
 		       "(kernel.perf_event_paranoid is %s)", cpu, what, strerror(why), level);
 }
 
-/* Both events of one CPU.  1: done; 0: the CPU went offline; -1.  Below 1 nothing is left open. */
-static int open_cpu(struct perf_cpu *c, unsigned cpu, struct perf_event_attr *attr,
-		    const struct perf_options *options, struct err *err)
+static void close_cpu(struct perf_cpu *c)
 {
-	struct perf_event_attr dummy = common_attr(options);
+	int fd[] = { c->sample_fd, c->state_fd, c->dummy_fd };
 
-	c->dummy_fd = -1;
+	for (unsigned i = 0; i < 3; i++)
+		if (fd[i] >= 0)
+			close(fd[i]);
+	c->sample_fd = c->state_fd = c->dummy_fd = -1;
+}
+
+/* A sampling event as precise as the CPU can.  1: done; 0: the CPU went offline; -1. */
+static int open_sampler(int *out, struct perf_event_attr *attr, unsigned cpu,
+			const struct perf_options *options, struct err *err)
+{
+	int fd;
+
 	for (;;) {
-		c->sample_fd = event_open(attr, options->pid, cpu);
-		if (c->sample_fd >= 0 || !attr->precise_ip)
+		fd = event_open(attr, options->pid, cpu);
+		if (fd >= 0 || !attr->precise_ip)
 			break;
 		attr->precise_ip--;
 	}
-	if (c->sample_fd < 0)
+	if (fd < 0)
 		return errno == ENODEV ? 0 : refused(cpu, "the sampling event", err);
 	if (attr->type == PERF_TYPE_TRACEPOINT && options->pid == PERF_PID_ALL &&
-	    ioctl(c->sample_fd, PERF_EVENT_IOC_SET_FILTER, "common_pid != 0") < 0) {
+	    ioctl(fd, PERF_EVENT_IOC_SET_FILTER, "common_pid != 0") < 0) {
 		err_set(err, ERR_SYS, "CPU %u: filter of the tick: %s", cpu, strerror(errno));
-		goto fail;
+		close(fd);
+		return -1;
 	}
-	dummy.type = PERF_TYPE_SOFTWARE;
-	dummy.config = PERF_COUNT_SW_DUMMY;
-	dummy.mmap = dummy.mmap2 = dummy.comm = dummy.comm_exec = dummy.task = 1;
-	c->dummy_fd = event_open(&dummy, options->pid, cpu);
-	if (c->dummy_fd >= 0)
-		return 1;
-	(void)refused(cpu, "exec and mmap records", err);
-fail:
-	close(c->sample_fd);
-	return -1;
+	*out = fd;
+	return 1;
+}
+
+static int open_dummy(int *out, unsigned cpu, const struct perf_options *options,
+		      struct err *err)
+{
+	struct perf_event_attr attr = common_attr(options);
+
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_DUMMY;
+	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
+	int fd = event_open(&attr, options->pid, cpu);
+	if (fd < 0)
+		return refused(cpu, "exec and mmap records", err);
+	*out = fd;
+	return 1;
+}
+
+/* All events of one CPU.  1: done; 0: the CPU went offline; -1.  Below 1 nothing is left open. */
+static int open_cpu(struct perf_cpu *c, unsigned cpu, struct perf_event_attr *attr,
+		    const struct perf_options *options, struct err *err)
+{
+	struct perf_event_attr state = state_attr(attr, options);
+	bool always = options->state == PERF_STATE_ALWAYS;
+
+	*c = (struct perf_cpu){ .sample_fd = -1, .state_fd = -1, .dummy_fd = -1 };
+	int got = open_sampler(&c->sample_fd, always ? &state : attr, cpu, options, err);
+	if (got > 0 && options->state == PERF_STATE_SWITCHED)
+		got = open_sampler(&c->state_fd, &state, cpu, options, err);
+	if (got > 0)
+		got = open_dummy(&c->dummy_fd, cpu, options, err);
+	if (got <= 0)
+		close_cpu(c);
+	return got;
 }
 
 static int open_clock(struct perf_set *set, const struct perf_options *options,
@@ -281,11 +341,8 @@ static int open_clock(struct perf_set *set, const struct perf_options *options,
 			set->ncpu += (unsigned)got;
 			continue;
 		}
-		while (set->ncpu) {
-			c = &set->cpu[--set->ncpu];
-			close(c->sample_fd);
-			close(c->dummy_fd);
-		}
+		while (set->ncpu)
+			close_cpu(&set->cpu[--set->ncpu]);
 		return -1;
 	}
 	return set->ncpu ? 0 : err_set(err, ERR_SYS, "no CPU is online");
@@ -298,6 +355,24 @@ static void add_note(struct perf_set *set, const char *clock, const char *why)
 	(void)snprintf(set->note + n, sizeof(set->note) - n, "%s%s: %s", n ? "; " : "", clock, why);
 }
 
+static int check_rate(unsigned rate_hz, struct err *err)
+{
+	static const char path[] = "/proc/sys/kernel/perf_event_max_sample_rate";
+	char text[32] = "";
+	const char *p = text;
+	uint64_t most;
+
+	if (rate_hz < 1 || rate_hz > PERF_RATE_MAX)
+		return err_set(err, ERR_USAGE, "sampling rate %u is outside 1..%d 1/s", rate_hz,
+			       PERF_RATE_MAX);
+	if (read_line(path, text, sizeof(text)) == 0 && number(&p, UINT32_MAX, &most) == 0 &&
+	    rate_hz > most)
+		return err_set(err, ERR_USAGE, "sampling rate %u: the kernel holds samples down to "
+			       "%u 1/s (kernel.perf_event_max_sample_rate)", rate_hz,
+			       (unsigned)most);
+	return 0;
+}
+
 struct perf_set *perf_open(const struct perf_options *options, struct err *err)
 {
 	static const enum monitor_clock best[] = {
@@ -307,11 +382,8 @@ struct perf_set *perf_open(const struct perf_options *options, struct err *err)
 	bool automatic = options->clock == MONITOR_CLOCK_AUTO;
 	struct err why;
 
-	if (options->rate_hz < 1 || options->rate_hz > 10000) {
-		err_set(err, ERR_USAGE, "sampling rate %u is outside 1..10000 1/s",
-			options->rate_hz);
+	if (check_rate(options->rate_hz, err) < 0)
 		return NULL;
-	}
 	int ncpu = online_cpus(cpu, MAX_CPU, err);
 	if (ncpu < 0)
 		return NULL;
@@ -323,6 +395,7 @@ struct perf_set *perf_open(const struct perf_options *options, struct err *err)
 		err_set(err, ERR_SYS, "out of memory");
 		return NULL;
 	}
+	set->data_pages = options->data_pages ? options->data_pages : PERF_DATA_PAGES;
 	for (unsigned i = 0; i < 3; i++) {
 		set->clock = best[i];
 		if (!automatic && options->clock != best[i])
@@ -346,43 +419,78 @@ void perf_close(struct perf_set *set)
 		struct perf_cpu *c = &set->cpu[i];
 
 		if (c->page)
-			munmap(c->page, (PERF_DATA_PAGES + 1) * PAGE_BYTES);
-		close(c->sample_fd);
-		close(c->dummy_fd);
+			munmap(c->page, (set->data_pages + 1) * PAGE_BYTES);
+		close_cpu(c);
 	}
 	free(set->cpu);
 	free(set);
+}
+
+/* The first ring finds out how large they can be. */
+static int map_ring(struct perf_set *set, struct perf_cpu *c, struct err *err)
+{
+	void *p;
+
+	for (;;) {
+		p = mmap(NULL, (set->data_pages + 1) * PAGE_BYTES, PROT_READ | PROT_WRITE,
+			 MAP_SHARED, c->sample_fd, 0);
+		if (p != MAP_FAILED || c != set->cpu || set->data_pages <= PERF_DATA_PAGES)
+			break;
+		set->data_pages /= 2;
+	}
+	if (p == MAP_FAILED)
+		return err_set(err, ERR_SYS, "ring %u of %u, %zu KiB: mmap: %s%s",
+			       (unsigned)(c - set->cpu) + 1, set->ncpu,
+			       (set->data_pages + 1) * PAGE_BYTES / 1024, strerror(errno),
+			       errno == EPERM ? " (kernel.perf_event_mlock_kb)" : "");
+	c->page = p;
+	return 0;
 }
 
 int perf_map(struct perf_set *set, struct err *err)
 {
 	for (unsigned i = 0; i < set->ncpu; i++) {
 		struct perf_cpu *c = &set->cpu[i];
-		void *p = mmap(NULL, (PERF_DATA_PAGES + 1) * PAGE_BYTES, PROT_READ | PROT_WRITE,
-			       MAP_SHARED, c->sample_fd, 0);
 
-		if (p == MAP_FAILED)
-			return err_set(err, ERR_SYS, "ring %u of %u, %d KiB: mmap: %s%s", i + 1,
-				       set->ncpu, (PERF_DATA_PAGES + 1) * PAGE_BYTES / 1024,
-				       strerror(errno),
-				       errno == EPERM ? " (kernel.perf_event_mlock_kb)" : "");
-		c->page = p;
-		if (ioctl(c->dummy_fd, PERF_EVENT_IOC_SET_OUTPUT, c->sample_fd) < 0)
-			return err_set(err, ERR_SYS, "ring %u: leading exec and mmap records into "
+		if (map_ring(set, c, err) < 0)
+			return -1;
+		if (ioctl(c->dummy_fd, PERF_EVENT_IOC_SET_OUTPUT, c->sample_fd) < 0 ||
+		    (c->state_fd >= 0 &&
+		     ioctl(c->state_fd, PERF_EVENT_IOC_SET_OUTPUT, c->sample_fd) < 0))
+			return err_set(err, ERR_SYS, "ring %u: leading other events' records into "
 				       "it: %s", i + 1, strerror(errno));
+	}
+	return 0;
+}
+
+/* Enables the one of the two sampling events that is wanted, if any, before it disables the other. */
+static int switch_samplers(struct perf_set *set, struct err *err)
+{
+	for (unsigned i = 0; i < set->ncpu; i++) {
+		const struct perf_cpu *c = &set->cpu[i];
+		int wanted = set->state_on ? c->state_fd : c->sample_fd;
+		int other = set->state_on ? c->sample_fd : c->state_fd;
+
+		if (ioctl(wanted, set->paused ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE,
+			  0) < 0 ||
+		    (other >= 0 && ioctl(other, PERF_EVENT_IOC_DISABLE, 0) < 0))
+			return err_set(err, ERR_SYS, "switching sampling %s: %s",
+				       set->paused ? "off" : "on", strerror(errno));
 	}
 	return 0;
 }
 
 int perf_pause(struct perf_set *set, bool pause, struct err *err)
 {
-	unsigned long what = pause ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE;
+	set->paused = pause;
+	return switch_samplers(set, err);
+}
 
-	for (unsigned i = 0; i < set->ncpu; i++)
-		if (ioctl(set->cpu[i].sample_fd, what, 0) < 0)
-			return err_set(err, ERR_SYS, "switching sampling %s: %s",
-				       pause ? "off" : "on", strerror(errno));
-	return 0;
+int perf_set_state(struct perf_set *set, bool on, struct err *err)
+{
+	assert(set->ncpu && set->cpu->state_fd >= 0);
+	set->state_on = on;
+	return switch_samplers(set, err);
 }
 
 int perf_enable(struct perf_set *set, struct err *err)
@@ -410,7 +518,7 @@ struct perf_ring perf_ring(const struct perf_set *set, unsigned i)
 
 	return (struct perf_ring){
 		.data = (const uint8_t *)page + PAGE_BYTES,
-		.size = PERF_DATA_PAGES * PAGE_BYTES,
+		.size = set->data_pages * PAGE_BYTES,
 		.tail = page->data_tail,
 		/* pairs with the kernel's release of data_head behind the records */
 		.head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE),

@@ -26,8 +26,16 @@ const char *monitor_clock_name(enum monitor_clock clock);
 
 enum {
 	PERF_DATA_PAGES = 64,			/* per CPU: 256 KiB */
+	PERF_DATA_PAGES_MAX = 4096,
 	PERF_WATERMARK_BYTES = 128 * 1024,	/* of unread records before poll(2) wakes up */
 	PERF_PID_ALL = -1,
+	PERF_RATE_MAX = 50000,			/* 1/s */
+};
+
+enum perf_state {		/* registers and flags with the samples (user mode) */
+	PERF_STATE_NEVER,
+	PERF_STATE_SWITCHED,	/* off until perf_set_state() */
+	PERF_STATE_ALWAYS,
 };
 
 struct perf_options {
@@ -36,6 +44,10 @@ struct perf_options {
 	int pid;		/* PERF_PID_ALL, or one process and its children from its next
 				 * exec on */
 	bool user_only;		/* what an unprivileged process may ask for */
+	enum perf_state state;
+	unsigned stack_bytes;	/* of the stack with them: a multiple of 8, at most SPOOL_STACK_MAX */
+	unsigned data_pages;	/* a ring's, a power of two; 0: PERF_DATA_PAGES.  Where the kernel
+				 * does not let us have so many, perf_map() takes fewer */
 };
 
 /* Opens the events, disabled.  NULL when not even one clock that the options allow is to be had;
@@ -49,6 +61,8 @@ int perf_map(struct perf_set *set, struct err *err);
  * fork and exit are still recorded in a pause, so that address spaces stay known. */
 int perf_enable(struct perf_set *set, struct err *err);
 int perf_pause(struct perf_set *set, bool pause, struct err *err);
+/* With PERF_STATE_SWITCHED, from now on: samples with state, or without. */
+int perf_set_state(struct perf_set *set, bool on, struct err *err);
 
 unsigned perf_nring(const struct perf_set *set);
 int perf_ring_fd(const struct perf_set *set, unsigned i);	/* for poll(2) */

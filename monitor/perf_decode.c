@@ -8,6 +8,9 @@
  *           return address in CX too, so CX == IP tells that the tick met the kernel.  A tick in
  *           a page fault cannot be told from one in the faulting instruction; it counts as that.
  *           A kernel thread has no user registers: PC 0.
+ * STATE     samples of the second kind have all registers instead of these few, and perhaps a
+ *           piece of the stack.  Only one taken in user mode, of a 64-bit task, is told with its
+ *           state: otherwise the registers are not those at the PC.
  * OTHERS    end with the sample id that sample_id_all asks for: pid, tid, time.
  */
 #include "monitor/perf_decode.h"
@@ -61,21 +64,64 @@ uint64_t perf_record_time(const struct perf_format *format, struct bytes record)
 	return rd_u64(&r);
 }
 
+enum { NSTATE = 18, STATE_CX = 2, STATE_IP = 8, STATE_FLAGS = 9 };
+
+/* The registers of PERF_STATE_REGS come by the kernel's numbers; this is where they belong. */
+static const int8_t gpr_of[NSTATE] = {
+	0, 3, 1, 2, 6, 7, 5, 4, -1, -1, 8, 9, 10, 11, 12, 13, 14, 15
+};
+
+/* The stack behind the registers: its size and, if there is any, it and how much of it is valid. */
+static void decode_stack(struct rd *r, struct spool_state *out)
+{
+	uint64_t size = rd_u64(r);
+
+	out->stack = rd_skip(r, size);
+	uint64_t valid = size ? rd_u64(r) : 0;
+	if (valid > size)
+		r->bad = true;
+	out->stack_bytes = (uint32_t)(valid < SPOOL_STACK_MAX ? valid : SPOOL_STACK_MAX);
+}
+
+/* The few registers of a PC sample, or all that a task has; true when it was the latter. */
+static bool decode_registers(const struct perf_format *format, struct rd *r, uint64_t *cx,
+			     uint64_t *ip, struct spool_state *out)
+{
+	uint64_t value[NSTATE];
+
+	if (rd_left(r) <= 8 * (uint64_t)(1 + format->user_cx) || !format->state) {
+		*cx = format->user_cx ? rd_u64(r) : 0;
+		*ip = rd_u64(r);
+		return false;
+	}
+	for (unsigned i = 0; i < NSTATE; i++) {
+		value[i] = rd_u64(r);
+		if (gpr_of[i] >= 0)
+			out->gpr[gpr_of[i]] = value[i];
+	}
+	*cx = value[STATE_CX];
+	*ip = value[STATE_IP];
+	out->rflags = value[STATE_FLAGS];
+	out->stack = NULL;
+	out->stack_bytes = 0;
+	return true;
+}
+
 static enum perf_outcome decode_sample(const struct perf_format *format, struct bytes record,
 				       uint16_t misc, struct rd *r, struct spool_event *out)
 {
 	uint64_t ip = format->ip ? rd_u64(r) : 0, cx = 0, user_ip = 0;
-	bool user_mode = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
+	bool all = false, user_mode = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
 
 	out->kind = SPOOL_SAMPLE;
 	out->pid = rd_u32(r);
 	out->tid = rd_u32(r);
 	out->time_ns = rd_u64(r);
 	uint64_t abi = rd_u64(r);
-	if (abi != PERF_SAMPLE_REGS_ABI_NONE) {
-		cx = format->user_cx ? rd_u64(r) : 0;
-		user_ip = rd_u64(r);
-	}
+	if (abi != PERF_SAMPLE_REGS_ABI_NONE)
+		all = decode_registers(format, r, &cx, &user_ip, &out->sample.state);
+	if (format->stack && (all || rd_left(r)))
+		decode_stack(r, &out->sample.state);
 	if (r->bad || r->p != record.p + record.n)
 		return PERF_MALFORMED;
 	if (format->ip) {
@@ -86,6 +132,8 @@ static enum perf_outcome decode_sample(const struct perf_format *format, struct 
 		out->sample.kernel = abi == PERF_SAMPLE_REGS_ABI_NONE ||
 				     (format->user_cx && cx == user_ip);
 	}
+	out->sample.has_state = all && abi == PERF_SAMPLE_REGS_ABI_64 && !out->sample.kernel &&
+				out->sample.pc == user_ip;
 	return PERF_EVENT;
 }
 

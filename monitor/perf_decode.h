@@ -9,11 +9,18 @@
 #include "lib/rd.h"
 #include "monitor/spool.h"
 
-/* How the samples of a set look; the fields follow each other in this order. */
+/* How the samples of a set look; the fields follow each other in this order.  With `state` a
+ * ring holds two kinds of samples, told apart by the number of registers in them: few, or all that
+ * a task has. */
 struct perf_format {
 	bool ip;	/* PERF_SAMPLE_IP: the interrupted PC, trusted when in user mode */
 	bool user_cx;	/* sample_regs_user holds CX before IP: tells system calls (tick clock) */
+	bool state;	/* there may be samples with PERF_STATE_REGS */
+	bool stack;	/* those have PERF_SAMPLE_STACK_USER behind them */
 };
+
+/* sample_regs_user of samples with state: all general registers, IP and FLAGS. */
+#define PERF_STATE_REGS UINT64_C(0xff03ff)
 
 /* A ring of `size` bytes, a power of two; positions count bytes since the ring was made. */
 struct perf_ring {

@@ -3,6 +3,9 @@
  * The command's process is forked first and waits on a pipe; the events are opened on it, per CPU
  * (that is what lets children inherit them into a mapped ring), and switch themselves on at its
  * exec.  The recording ends with the command; what it left running is not waited for.
+ *
+ * The rings hold RING_S of samples at the asked rate, as far as the kernel lets us lock so much
+ * memory: we share the CPUs with the command and are not always in time.
  */
 #include "monitor/record.h"
 
@@ -12,6 +15,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +23,7 @@
 #include "lib/err.h"
 #include "monitor/merge.h"
 
-enum { DRAIN_MS = 1000 };
+enum { DRAIN_MS = 1000, RING_S = 2, SAMPLE_BYTES = 64, STATE_BYTES = 192, PAGE_BYTES = 4096 };
 
 struct command {
 	pid_t pid;
@@ -33,6 +37,7 @@ struct recording {
 	struct merge *merge;
 	struct spool_writer *writer;
 	struct pollfd *fd;	/* [0] the command, then the rings */
+	struct record_result *result;
 	struct err trouble;	/* the first one of the spool; kind ERR_NONE: none */
 };
 
@@ -79,10 +84,25 @@ static int start_command(char *const argv[], struct command *c, struct err *err)
 		       strerror(c->pid < 0 ? e : errno));
 }
 
-static struct perf_set *open_events(pid_t pid, unsigned rate_hz, enum monitor_clock clock,
+static unsigned ring_pages(const struct record_options *o)
+{
+	uint64_t sample = o->registers ? STATE_BYTES + o->stack_bytes : SAMPLE_BYTES;
+	uint64_t bytes = RING_S * sample * o->rate_hz;
+	unsigned pages = PERF_DATA_PAGES;
+
+	while (pages < PERF_DATA_PAGES_MAX && (uint64_t)pages * PAGE_BYTES < bytes)
+		pages *= 2;
+	return pages;
+}
+
+static struct perf_set *open_events(pid_t pid, const struct record_options *options,
 				    struct err *err)
 {
-	struct perf_options o = { .clock = clock, .rate_hz = rate_hz, .pid = pid };
+	struct perf_options o = {
+		.clock = options->clock, .rate_hz = options->rate_hz, .pid = pid,
+		.state = options->registers ? PERF_STATE_ALWAYS : PERF_STATE_NEVER,
+		.stack_bytes = options->stack_bytes, .data_pages = ring_pages(options),
+	};
 	struct perf_set *set = perf_open(&o, err);
 
 	if (!set && geteuid() != 0) {
@@ -104,6 +124,10 @@ static void on_event(void *ctx, const struct spool_event *ev)
 	struct recording *r = ctx;
 	struct err err;
 
+	if (ev->kind == SPOOL_LOST)
+		r->result->lost += ev->lost;
+	else if (ev->kind == SPOOL_THROTTLE)
+		r->result->throttled += ev->lost;
 	if (spool_write(r->writer, ev, &err) < 0 && r->trouble.kind == ERR_NONE)
 		r->trouble = err;
 }
@@ -123,9 +147,10 @@ static void look(struct recording *r, bool all)
 }
 
 /* Lets the command go and drains the rings until it has ended. */
-static int record(struct recording *r, struct command *c, int *exit_status, struct err *err)
+static int record(struct recording *r, struct command *c, struct err *err)
 {
 	unsigned n = perf_nring(r->set);
+	struct spool_counts counts;
 	int status = 0, failed = 0;
 
 	if (write(c->go_fd, "", 1) != 1)
@@ -151,7 +176,11 @@ static int record(struct recording *r, struct command *c, int *exit_status, stru
 		*err = r->trouble;
 		return -1;
 	}
-	*exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	spool_writer_counts(r->writer, &counts);
+	r->result->samples = counts.samples;
+	r->result->states = counts.states;
+	r->result->exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) :
+						       WEXITSTATUS(status);
 	return 0;
 }
 
@@ -180,26 +209,42 @@ static void end_command(struct command *c)
 		;	/* it never got its byte, or never executed: it ends by itself */
 }
 
-int record_command(const char *log_path, char *const argv[], unsigned rate_hz,
-		   enum monitor_clock clock, int *exit_status, struct err *err)
+/* Registers are their owner's alone, also in a file that was there before. */
+static int open_log(const struct record_options *o, struct err *err)
+{
+	mode_t mode = o->registers ? 0600 : 0666;
+	int fd = open(o->log_path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+
+	if (fd < 0)
+		return err_set(err, ERR_SYS, "'%s': %s", o->log_path, strerror(errno));
+	if (!o->registers || fchmod(fd, mode) == 0)
+		return fd;
+	err_set(err, ERR_SYS, "'%s': fchmod: %s", o->log_path, strerror(errno));
+	close(fd);
+	return -1;
+}
+
+int record_command(const struct record_options *options, struct record_result *out,
+		   struct err *err)
 {
 	/* The keys that end the command must not end the recording before it; nor must its end. */
 	static const int ignored[] = { SIGINT, SIGQUIT, SIGPIPE };
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, old[3];
 	struct command c = { .pid = -1, .pidfd = -1, .go_fd = -1, .failed_fd = -1 };
-	struct recording r = { 0 };
+	struct record_result result = { 0 };
+	struct recording r = { .result = &result };
 
-	int log_fd = open(log_path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	int log_fd = open_log(options, err);
 	if (log_fd < 0)
-		return err_set(err, ERR_SYS, "'%s': %s", log_path, strerror(errno));
-	int rc = start_command(argv, &c, err);
+		return -1;
+	int rc = start_command(options->argv, &c, err);
 	for (int i = 0; i < 3; i++)
 		(void)sigaction(ignored[i], &ignore, &old[i]);	/* cannot fail, nor below */
 	if (rc == 0) {
 		rc = -1;
-		r.set = open_events(c.pid, rate_hz, clock, err);
+		r.set = open_events(c.pid, options, err);
 		if (r.set && make_recording(&r, log_fd, err) == 0)
-			rc = record(&r, &c, exit_status, err);
+			rc = record(&r, &c, err);
 	}
 	end_command(&c);
 	for (int i = 0; i < 3; i++)
@@ -209,5 +254,8 @@ int record_command(const char *log_path, char *const argv[], unsigned rate_hz,
 	free(r.fd);
 	perf_close(r.set);
 	close(log_fd);
-	return rc < 0 ? err_wrap(err, "record '%s' to '%s'", argv[0], log_path) : 0;
+	if (rc < 0)
+		return err_wrap(err, "record '%s' to '%s'", options->argv[0], options->log_path);
+	*out = result;
+	return 0;
 }

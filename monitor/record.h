@@ -6,10 +6,27 @@
 
 struct err;
 
-/* Runs argv (looked up in PATH) and writes `log_path`.  Also for users without privileges, with
- * cpu-clock or cycles in user mode, where kernel.perf_event_paranoid is at most 2.
- * 0: the command has run; *exit_status is its exit code, or 128 + the signal that ended it. */
-int record_command(const char *log_path, char *const argv[], unsigned rate_hz,
-		   enum monitor_clock clock, int *exit_status, struct err *err);
+struct record_options {
+	const char *log_path;
+	char *const *argv;	/* of the command; looked up in PATH */
+	enum monitor_clock clock;
+	unsigned rate_hz;
+	bool registers;		/* with the state of the task, where it ran in user mode */
+	unsigned stack_bytes;	/* and so much of its stack: a multiple of 8 */
+};
+
+struct record_result {
+	int exit_status;	/* of the command: its exit code, or 128 + the signal that ended it */
+	uint64_t samples;
+	uint64_t states;	/* of them, those with state */
+	uint64_t lost;		/* records that a ring had no room for */
+	uint64_t throttled;	/* times that the kernel held sampling down */
+};
+
+/* Runs the command and writes the log; with registers, only its owner may read it.  Also for users
+ * without privileges, with cpu-clock or cycles in user mode, where kernel.perf_event_paranoid is at
+ * most 2.  0: the command has run. */
+int record_command(const struct record_options *options, struct record_result *out,
+		   struct err *err);
 
 #endif

@@ -3,7 +3,8 @@
  * A spool is a directory of files NNNNNNNNNNNNNNNN.spool (16 hex digits, ascending), each a
  * versioned header and blocks; every block carries its length and a CRC-32, begins with absolute
  * values and can be read alone, so damage costs one block.  Byte layout: doc/formats.md.
- * At most 8 bytes a sample on average.
+ * At most 8 bytes a sample on average; samples that bring the state of their task are larger, and
+ * are kept in memory or in a log that somebody asked for, never in the spool directory.
  */
 #ifndef MONITOR_SPOOL_H
 #define MONITOR_SPOOL_H
@@ -18,6 +19,16 @@ struct err;
 enum {
 	SPOOL_PATH_MAX = 4096,		/* longest path of a mapping, without its NUL */
 	SPOOL_COMM_MAX = 15,
+	SPOOL_NGPR = 16,
+	SPOOL_STACK_MAX = 4096,
+};
+
+/* What a task in user mode held when it was sampled: its own data, so never kept for long. */
+struct spool_state {
+	uint64_t rflags;
+	uint64_t gpr[SPOOL_NGPR];	/* by their numbers in machine code: rax rcx rdx rbx rsp ... */
+	uint32_t stack_bytes;		/* from rsp upwards, at most SPOOL_STACK_MAX */
+	const uint8_t *stack;		/* reader-owned, valid until the next spool_read() */
 };
 
 enum spool_kind {
@@ -39,6 +50,8 @@ struct spool_event {
 		struct {
 			uint64_t pc;
 			bool kernel;	/* interrupted in kernel mode; pc is the user pc, 0 if none */
+			bool has_state;	/* never in kernel mode */
+			struct spool_state state;
 		} sample;
 		struct {
 			uint64_t addr, len, pgoff;	/* bytes */
@@ -59,6 +72,7 @@ struct spool_event {
 
 struct spool_counts {		/* since the writer was created */
 	uint64_t samples, events, bytes;
+	uint64_t states;		/* of the samples, those with their task's state */
 	uint64_t files_dropped, samples_dropped;	/* for space */
 };
 

@@ -7,7 +7,7 @@
 #include "monitor/spool.h"
 
 enum {
-	SPOOL_VERSION = 1,
+	SPOOL_VERSION = 2,
 	SPOOL_GRID = 256,		/* file header and blocks begin at multiples of it */
 	SPOOL_HEADER_BYTES = 76,	/* with its CRC; stands at 0 and again at SPOOL_HEADER_COPY */
 	SPOOL_HEADER_COPY = 128,
@@ -16,7 +16,7 @@ enum {
 
 	SPOOL_BLOCK_HEADER = 12,	/* u32 magic | u32 payload bytes | u32 CRC */
 	SPOOL_BLOCK_FULL = 12 * 1024,	/* a payload this long is ended */
-	SPOOL_EVENT_MAX = SPOOL_PATH_MAX + 128,
+	SPOOL_EVENT_MAX = SPOOL_PATH_MAX + 256,
 	SPOOL_PAYLOAD_MAX = SPOOL_BLOCK_FULL + SPOOL_EVENT_MAX,
 
 	SPOOL_TIME_SHIFT = 16,		/* time unit: 65,536 ns */
@@ -25,6 +25,7 @@ enum {
 	SPOOL_TAG_KERNEL = 0x40,	/* tag of a sample: 0 k p iiiii */
 	SPOOL_TAG_PC = 0x20,		/* from which of the task's two last PCs */
 	SPOOL_TAG_EVENT = 0x80,		/* tag of another event: 1 000 kkkk */
+	SPOOL_TAG_STATE = 0x89,		/* a sample follows, and behind it the state of its task */
 };
 
 #define SPOOL_MAGIC "MORPHSPL"

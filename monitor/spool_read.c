@@ -21,6 +21,7 @@ enum { SEARCH_MAX = 4 << 20 };
 struct slot {
 	uint32_t pid, tid;
 	uint64_t pc[2];
+	struct spool_state state;	/* its last one; without stack */
 };
 
 struct file {
@@ -212,12 +213,35 @@ static void get_task(struct rd *p, uint32_t *pid, uint32_t *tid)
 		*tid = (uint32_t)(*pid + delta);
 }
 
+static void get_state(struct rd *p, struct spool_state *last, struct spool_state *out)
+{
+	last->rflags += (uint64_t)rd_sleb(p);
+	for (unsigned i = 0; i < SPOOL_NGPR; i++)
+		last->gpr[i] += (uint64_t)rd_sleb(p);
+	*out = *last;
+	uint64_t n = rd_uleb(p);
+	if (n > SPOOL_STACK_MAX)
+		p->bad = true;
+	out->stack = rd_skip(p, n);
+	out->stack_bytes = p->bad ? 0 : (uint32_t)n;
+}
+
+/* With its task's state, the sample stands between SPOOL_TAG_STATE and the state. */
 static void get_sample(struct spool_reader *r, uint8_t tag, struct spool_event *ev)
 {
+	bool has_state = tag == SPOOL_TAG_STATE;
+
+	if (has_state) {
+		tag = rd_u8(&r->payload);
+		if (tag & (SPOOL_TAG_EVENT | SPOOL_TAG_KERNEL))
+			r->payload.bad = true;
+	}
+
 	unsigned i = tag & SPOOL_NSLOT;
 
 	ev->kind = SPOOL_SAMPLE;
 	ev->sample.kernel = tag & SPOOL_TAG_KERNEL;
+	ev->sample.has_state = has_state;
 	if (i == SPOOL_NSLOT) {
 		i = r->next_slot;
 		r->slot[i] = (struct slot){ 0 };
@@ -236,6 +260,8 @@ static void get_sample(struct spool_reader *r, uint8_t tag, struct spool_event *
 	ev->pid = s->pid;
 	ev->tid = s->tid;
 	ev->sample.pc = *pc;
+	if (has_state)
+		get_state(&r->payload, &s->state, &ev->sample.state);
 }
 
 static void get_file(struct spool_reader *r, struct file *out)
@@ -339,7 +365,7 @@ int spool_read(struct spool_reader *r, struct spool_event *ev)
 			if (!next_block(r))
 				return 0;
 		uint8_t tag = rd_u8(&r->payload);
-		if (tag & SPOOL_TAG_EVENT)
+		if ((tag & SPOOL_TAG_EVENT) && tag != SPOOL_TAG_STATE)
 			get_event(r, tag, ev);
 		else
 			get_sample(r, tag, ev);

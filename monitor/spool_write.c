@@ -6,6 +6,7 @@
  *          doc/formats.md.
  * SAMPLE   tag byte with the task's slot, time since the last event, PC since one of the
  *          task's last two: 4 to 5 bytes, whether it stays or moves between program and library.
+ * STATE    registers as differences to the task's last ones: many have not changed or little.
  * SPACE    Before a file is begun, whole files are dropped, oldest first, until the spool and the
  *          new file together stay under the limit; whoever wrote them.  What was dropped, for
  *          space or because the disk refused a block, is counted and told by a SPOOL_GAP event in
@@ -37,6 +38,7 @@ struct slot {
 	uint32_t pid, tid;
 	uint64_t pc[2];		/* the program's and a library's, as it turns out */
 	unsigned last;		/* which was used last */
+	struct spool_state state;	/* its last one; without stack */
 };
 
 struct file {			/* a mapped file named in this block */
@@ -399,6 +401,18 @@ static unsigned choose_pc(const struct slot *s, uint64_t pc)
 	return d[1] < d[0];
 }
 
+static void put_state(struct wr *p, const struct spool_state *state, struct spool_state *last)
+{
+	uint32_t n = state->stack_bytes < SPOOL_STACK_MAX ? state->stack_bytes : SPOOL_STACK_MAX;
+
+	wr_sleb(p, (int64_t)(state->rflags - last->rflags));
+	for (unsigned i = 0; i < SPOOL_NGPR; i++)
+		wr_sleb(p, (int64_t)(state->gpr[i] - last->gpr[i]));
+	wr_uleb(p, n);
+	wr_raw(p, state->stack, n);
+	*last = *state;
+}
+
 static void put_sample(struct spool_writer *w, const struct spool_event *ev)
 {
 	uint8_t kernel = ev->sample.kernel ? SPOOL_TAG_KERNEL : 0;
@@ -416,6 +430,8 @@ static void put_sample(struct spool_writer *w, const struct spool_event *ev)
 		w->slot[i] = (struct slot){ .pid = ev->pid, .tid = ev->tid };
 	}
 	struct slot *s = &w->slot[i];
+	if (ev->sample.has_state)
+		wr_u8(p, SPOOL_TAG_STATE);
 	s->last = choose_pc(s, ev->sample.pc);
 	wr_u8(p, (uint8_t)(kernel | (s->last ? SPOOL_TAG_PC : 0) | (known ? i : SPOOL_NSLOT)));
 	if (!known)
@@ -423,6 +439,10 @@ static void put_sample(struct spool_writer *w, const struct spool_event *ev)
 	put_time(w);
 	wr_sleb(p, (int64_t)(ev->sample.pc - s->pc[s->last]));
 	s->pc[s->last] = ev->sample.pc;
+	if (ev->sample.has_state) {
+		put_state(p, &ev->sample.state, &s->state);
+		w->counts.states++;
+	}
 	w->samples++;
 	w->counts.samples++;
 }

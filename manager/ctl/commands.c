@@ -27,8 +27,9 @@ const struct ctl_command ctl_commands[] = {
 	{ "history", "[PATH]", "what was done to modules, newest first", ctl_ask_module },
 	{ "policy", "check [FILE] | show", "checks a policy (no daemon needed), shows the one in use",
 	  ctl_policy },
-	{ "record", "-o LOG [--clock=NAME] [--rate=HZ] -- COMMAND...",
-	  "samples one command into a log (no daemon needed)", ctl_record },
+	{ "record", "-o LOG [--clock=NAME] [--rate=HZ] [--registers[=STACKBYTES]] -- COMMAND...",
+	  "samples one command into a log (no daemon needed); --registers: with what its registers\n"
+	  "        hold, for edges", ctl_record },
 	{ "profile", "LOG -o DIR", "makes block profiles of a log (no daemon needed)", ctl_profile },
 	{ NULL, NULL, NULL, NULL }
 };

@@ -1,6 +1,7 @@
 /* record.c - morphctl record and profile: one command sampled and worked off without a daemon */
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include "monitor/record.h"
 #include "policy/policy.h"
 
-enum { DEFAULT_RATE_HZ = 251, MAX_RATE_HZ = 10000 };
+enum { DEFAULT_RATE_HZ = 251 };
 
 static int clock_of(const char *name)
 {
@@ -29,41 +30,68 @@ static int fail(const struct err *err)
 	return err_exit_code(err);
 }
 
+/* A whole number of at most `most`; -1: it is none. */
+static long number(const char *text, long most)
+{
+	char *end;
+	long v = strtol(text, &end, 10);
+
+	return end == text || *end || v < 0 || v > most ? -1 : v;
+}
+
+/* Lost samples are no failure, but who draws conclusions from the log should know. */
+static void tell_losses(const struct record_result *r)
+{
+	if (r->lost)
+		(void)fprintf(stderr, "morphctl: %" PRIu64 " records lost beside %" PRIu64
+			      " samples\n", r->lost, r->samples);
+	if (r->throttled)
+		(void)fprintf(stderr, "morphctl: the kernel held sampling down %" PRIu64
+			      " times\n", r->throttled);
+	if (r->exit_status)
+		(void)fprintf(stderr, "morphctl: the command ended with code %d\n",
+			      r->exit_status);
+}
+
 int ctl_record(const struct ctl *ctl, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "clock", required_argument, NULL, 'c' },
 		{ "rate", required_argument, NULL, 'r' },
+		{ "registers", optional_argument, NULL, 's' },
 		{ 0 }
 	};
-	const char *log = NULL;
-	int c, clock = MONITOR_CLOCK_AUTO, status = 0;
-	long rate = DEFAULT_RATE_HZ;
+	struct record_options o = { .clock = MONITOR_CLOCK_AUTO };
+	long rate = DEFAULT_RATE_HZ, stack = 0;
+	struct record_result result;
 	struct err err = { 0 };
-	char *end;
+	int c, clock = MONITOR_CLOCK_AUTO;
 
 	(void)ctl;
 	while ((c = getopt_long(argc, argv, "+o:", options, NULL)) != -1) {
 		if (c == 'o') {
-			log = optarg;
+			o.log_path = optarg;
 		} else if (c == 'c') {
 			clock = clock_of(optarg);
 		} else if (c == 'r') {
-			rate = strtol(optarg, &end, 10);
-			if (*end)
-				rate = 0;
+			rate = number(optarg, INT_MAX);
+		} else if (c == 's') {
+			o.registers = true;
+			stack = optarg ? number(optarg, SPOOL_STACK_MAX) : 0;
 		} else {
 			return ctl_usage(argv[0]);
 		}
 	}
-	if (!log || optind >= argc || clock < 0 || rate < 1 || rate > MAX_RATE_HZ)
+	if (!o.log_path || optind >= argc || clock < 0 || rate < 0 || stack < 0 || stack % 8)
 		return ctl_usage(argv[0]);
-	if (record_command(log, argv + optind, (unsigned)rate, (enum monitor_clock)clock, &status,
-			   &err) < 0)
+	o.clock = (enum monitor_clock)clock;
+	o.rate_hz = (unsigned)rate;
+	o.stack_bytes = (unsigned)stack;
+	o.argv = argv + optind;
+	if (record_command(&o, &result, &err) < 0)
 		return fail(&err);
-	if (status)
-		(void)fprintf(stderr, "morphctl: the command ended with code %d\n", status);
-	return status;
+	tell_losses(&result);
+	return result.exit_status;
 }
 
 /* Beside morphctl where it was built, else where it is installed; NULL when in neither place. */

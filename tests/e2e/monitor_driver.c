@@ -172,6 +172,12 @@ static void print_event(const struct spool_event *ev)
 	switch (ev->kind) {
 	case SPOOL_SAMPLE:
 		printf(" %" PRIx64 "%s", ev->sample.pc, ev->sample.kernel ? " kernel" : "");
+		if (!ev->sample.has_state)
+			break;
+		printf(" state %" PRIx64, ev->sample.state.rflags);
+		for (unsigned i = 0; i < SPOOL_NGPR; i++)
+			printf(" %" PRIx64, ev->sample.state.gpr[i]);
+		printf(" stack %u", ev->sample.state.stack_bytes);
 		break;
 	case SPOOL_EXEC:
 		printf(" %s", ev->exec.comm);
@@ -198,7 +204,7 @@ static void print_event(const struct spool_event *ev)
 
 static int read_files(char **path, int n, bool dump)
 {
-	uint64_t count[9] = { 0 }, bytes = 0, bad = 0, backwards = 0;
+	uint64_t count[9] = { 0 }, states = 0, bytes = 0, bad = 0, backwards = 0;
 
 	for (int i = 0; i < n; i++) {
 		struct spool_event ev;
@@ -215,6 +221,7 @@ static int read_files(char **path, int n, bool dump)
 		}
 		while (spool_read(r, &ev)) {
 			count[ev.kind]++;
+			states += ev.kind == SPOOL_SAMPLE && ev.sample.has_state;
 			backwards += ev.time_ns < last;
 			last = ev.time_ns;
 			if (dump)
@@ -228,8 +235,8 @@ static int read_files(char **path, int n, bool dump)
 	for (int k = SPOOL_SAMPLE; !dump && k <= SPOOL_GAP; k++)
 		printf("%s %" PRIu64 "\n", kinds[k], count[k]);
 	if (!dump)
-		printf("bytes %" PRIu64 "\nbad_blocks %" PRIu64 "\nbackwards %" PRIu64
-		       "\nbytes_a_sample %.2f\n", bytes, bad, backwards,
+		printf("state %" PRIu64 "\nbytes %" PRIu64 "\nbad_blocks %" PRIu64 "\nbackwards %" PRIu64
+		       "\nbytes_a_sample %.2f\n", states, bytes, bad, backwards,
 		       count[SPOOL_SAMPLE] ? (double)bytes / (double)count[SPOOL_SAMPLE] : 0.0);
 	return 0;
 }
@@ -288,16 +295,16 @@ int main(int argc, char **argv)
 	if (strcmp(what, "run") == 0 && (argc == 5 || argc == 6))
 		return run(argv[2], argv[3], (unsigned)atoi(argv[4]), argc == 6);
 	if (strcmp(what, "record") == 0 && argc > 5) {
-		enum monitor_clock clock;
+		struct record_options o = { .log_path = argv[2], .argv = argv + 5 };
+		struct record_result result;
 		struct err err;
-		int status;
 
-		if (clock_named(argv[3], &clock) < 0)
+		o.rate_hz = (unsigned)atoi(argv[4]);
+		if (clock_named(argv[3], &o.clock) < 0)
 			return 2;
-		if (record_command(argv[2], argv + 5, (unsigned)atoi(argv[4]), clock, &status,
-				   &err) < 0)
+		if (record_command(&o, &result, &err) < 0)
 			return fail(&err);
-		return status;
+		return result.exit_status;
 	}
 	if (strcmp(what, "dump") == 0 || strcmp(what, "sum") == 0)
 		return read_files(argv + 2, argc - 2, what[0] == 'd');

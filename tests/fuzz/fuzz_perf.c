@@ -13,6 +13,7 @@ enum { RING = 4096, LOOKS = 4 };
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static uint64_t last_ns;
+static volatile uint64_t seen;
 
 static void emit(void *ctx, const struct spool_event *ev)
 {
@@ -22,6 +23,14 @@ static void emit(void *ctx, const struct spool_event *ev)
 		abort();
 	if (ev->kind == SPOOL_MMAP && strlen(ev->mmap.path) > SPOOL_PATH_MAX)
 		abort();
+	if (ev->kind == SPOOL_SAMPLE && ev->sample.has_state) {
+		const struct spool_state *s = &ev->sample.state;
+
+		if (ev->sample.kernel || s->stack_bytes > SPOOL_STACK_MAX)
+			abort();
+		for (uint32_t i = 0; i < s->stack_bytes; i++)	/* sanitizers see reads past it */
+			seen += s->stack[i];
+	}
 	last_ns = ev->time_ns;
 	++*events;
 }
@@ -32,7 +41,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 4)
 		return 0;
-	struct perf_format format = { .ip = data[0] & 1, .user_cx = data[0] & 2 };
+	struct perf_format format = { .ip = data[0] & 1, .user_cx = data[0] & 2,
+				      .state = data[0] & 4, .stack = data[0] & 8 };
 	uint64_t n = size - 4 < 2 * RING ? size - 4 : 2 * RING;
 	uint8_t *ring = calloc(2, RING);	/* on the heap: sanitizers see reads past it */
 	length[0] = n * data[1] / 255 / 8 * 8;

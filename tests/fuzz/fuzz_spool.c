@@ -14,6 +14,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static volatile uint64_t seen;
+
 static void good_file(const uint8_t *payload, size_t n, struct wr *out)
 {
 	int fd = memfd_create("spool", MFD_CLOEXEC);
@@ -56,6 +58,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		if (ev.kind == SPOOL_EXEC && strnlen(ev.exec.comm, 16) > SPOOL_COMM_MAX)
 			abort();
+		if (ev.kind == SPOOL_SAMPLE && ev.sample.has_state) {
+			if (ev.sample.kernel || ev.sample.state.stack_bytes > SPOOL_STACK_MAX)
+				abort();
+			for (uint32_t i = 0; i < ev.sample.state.stack_bytes; i++)
+				seen += ev.sample.state.stack[i];	/* sanitizers see reads past it */
+		}
 		if (++events > file.n)		/* an event has more than one byte */
 			abort();
 	}

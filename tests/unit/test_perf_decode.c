@@ -117,6 +117,127 @@ static void a_timer_sample_has_the_interrupted_pc_in_user_mode_only(void **state
 	wr_free(&w);
 }
 
+/* A sample with all registers, each 0x100 + its number in the kernel; IP and CX as given. */
+static void state_sample(struct wr *w, const struct perf_format *f, uint16_t misc, uint64_t abi,
+			 uint64_t ip, uint64_t cx)
+{
+	head(w, PERF_RECORD_SAMPLE, misc);
+	if (f->ip)
+		wr_u64(w, ip);
+	wr_u32(w, 5);
+	wr_u32(w, 6);
+	wr_u64(w, 777);
+	wr_u64(w, abi);
+	for (uint64_t reg = 0; reg < 24 && abi != PERF_SAMPLE_REGS_ABI_NONE; reg++)
+		if (PERF_STATE_REGS >> reg & 1)
+			wr_u64(w, reg == 8 ? ip : reg == 2 ? cx : 0x100 + reg);
+}
+
+static void registers_come_in_the_order_of_machine_code(void **state)
+{
+	static const struct perf_format format[] = {
+		{ .user_cx = true, .state = true }, { .ip = true, .state = true },
+	};
+	/* rax rcx rdx rbx rsp rbp rsi rdi r8.. by the kernel's numbers */
+	static const unsigned number[] = { 0, 2, 3, 1, 7, 6, 4, 5, 16, 17, 18, 19, 20, 21, 22, 23 };
+	struct wr w = { 0 };
+	struct spool_event ev;
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		state_sample(&w, &format[i], PERF_RECORD_MISC_USER, PERF_SAMPLE_REGS_ABI_64, 0x5555,
+			     0x102);
+		assert_int_equal(perf_decode(&format[i], ended(&w), &ev), PERF_EVENT);
+		assert_int_equal(ev.sample.pc, 0x5555);
+		assert_false(ev.sample.kernel);
+		assert_true(ev.sample.has_state);
+		assert_int_equal(ev.sample.state.rflags, 0x109);
+		for (unsigned r = 0; r < SPOOL_NGPR; r++)
+			assert_int_equal(ev.sample.state.gpr[r], 0x100 + number[r]);
+		assert_int_equal(ev.sample.state.stack_bytes, 0);
+		/* The other kind of sample in the same ring. */
+		state_sample(&w, &format[i], PERF_RECORD_MISC_USER, PERF_SAMPLE_REGS_ABI_NONE,
+			     0x5555, 0);
+		wr_u64(&w, 0x5555);
+		if (format[i].user_cx)
+			wr_u64(&w, 0x5555);
+		w.p[format[i].ip ? 32 : 24] = PERF_SAMPLE_REGS_ABI_64;
+		assert_int_equal(perf_decode(&format[i], ended(&w), &ev), PERF_EVENT);
+		assert_int_equal(ev.sample.pc, 0x5555);
+		assert_false(ev.sample.has_state);
+	}
+	wr_free(&w);
+}
+
+static void registers_that_are_not_those_at_the_pc_are_not_told(void **state)
+{
+	static const struct perf_format by_tick = { .user_cx = true, .state = true };
+	static const struct perf_format by_timer = { .ip = true, .state = true };
+	static const struct {
+		const struct perf_format *format;
+		uint16_t misc;
+		uint64_t abi, cx;
+		bool kernel;
+	} c[] = {
+		{ &by_tick, PERF_RECORD_MISC_KERNEL, PERF_SAMPLE_REGS_ABI_64, 0x5555, true },
+		{ &by_tick, PERF_RECORD_MISC_KERNEL, PERF_SAMPLE_REGS_ABI_NONE, 0, true },
+		{ &by_tick, PERF_RECORD_MISC_KERNEL, PERF_SAMPLE_REGS_ABI_32, 1, false },
+		{ &by_timer, PERF_RECORD_MISC_KERNEL, PERF_SAMPLE_REGS_ABI_64, 1, true },
+		{ &by_timer, PERF_RECORD_MISC_USER, PERF_SAMPLE_REGS_ABI_32, 1, false },
+	};
+	struct wr w = { 0 };
+	struct spool_event ev;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		state_sample(&w, c[i].format, c[i].misc, c[i].abi, 0x5555, c[i].cx);
+		assert_int_equal(perf_decode(c[i].format, ended(&w), &ev), PERF_EVENT);
+		assert_int_equal(ev.sample.kernel, c[i].kernel);
+		assert_false(ev.sample.has_state);
+	}
+	/* An IP that skidded away from the registers. */
+	state_sample(&w, &by_timer, PERF_RECORD_MISC_USER, PERF_SAMPLE_REGS_ABI_64, 0x5555, 1);
+	w.p[8]++;
+	assert_int_equal(perf_decode(&by_timer, ended(&w), &ev), PERF_EVENT);
+	assert_false(ev.sample.has_state);
+	wr_free(&w);
+}
+
+static void the_valid_part_of_a_stack_is_told(void **state)
+{
+	static const struct perf_format f = { .user_cx = true, .state = true, .stack = true };
+	struct wr w = { 0 };
+	struct spool_event ev;
+
+	(void)state;
+	for (uint64_t valid = 0; valid <= 40; valid += 8) {
+		state_sample(&w, &f, PERF_RECORD_MISC_USER, PERF_SAMPLE_REGS_ABI_64, 0x5555, 1);
+		wr_u64(&w, 32);
+		for (uint64_t i = 0; i < 4; i++)
+			wr_u64(&w, 0xaa00 + i);
+		wr_u64(&w, valid);
+		enum perf_outcome want = valid <= 32 ? PERF_EVENT : PERF_MALFORMED;
+		assert_int_equal(perf_decode(&f, ended(&w), &ev), want);
+		if (want == PERF_MALFORMED)
+			continue;
+		assert_int_equal(ev.sample.state.stack_bytes, valid);
+		for (uint64_t i = 0; i < valid / 8; i++)
+			assert_int_equal(ev.sample.state.stack[8 * i], i);
+	}
+	/* A kernel thread has neither registers nor stack, but its size. */
+	state_sample(&w, &f, PERF_RECORD_MISC_USER, PERF_SAMPLE_REGS_ABI_NONE, 0, 0);
+	wr_u64(&w, 0);
+	assert_int_equal(perf_decode(&f, ended(&w), &ev), PERF_EVENT);
+	assert_true(ev.sample.kernel);
+	assert_false(ev.sample.has_state);
+	/* Longer than the record. */
+	state_sample(&w, &f, PERF_RECORD_MISC_USER, PERF_SAMPLE_REGS_ABI_64, 0x5555, 1);
+	wr_u64(&w, UINT64_MAX - 7);
+	wr_u64(&w, 0);
+	assert_int_equal(perf_decode(&f, ended(&w), &ev), PERF_MALFORMED);
+	wr_free(&w);
+}
+
 static void mmap2(struct wr *w, const char *path)
 {
 	head(w, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER);
@@ -315,6 +436,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_tick_tells_user_system_call_and_kernel_thread_apart),
 		cmocka_unit_test(a_timer_sample_has_the_interrupted_pc_in_user_mode_only),
+		cmocka_unit_test(registers_come_in_the_order_of_machine_code),
+		cmocka_unit_test(registers_that_are_not_those_at_the_pc_are_not_told),
+		cmocka_unit_test(the_valid_part_of_a_stack_is_told),
 		cmocka_unit_test(a_mapping_has_file_identity_and_place),
 		cmocka_unit_test(only_a_comm_by_exec_is_an_exec),
 		cmocka_unit_test(forks_exits_and_losses_are_told),

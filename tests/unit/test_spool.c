@@ -195,6 +195,62 @@ static void tables_of_a_block_may_overflow(void **state)
 	close(fd);
 }
 
+/* The i-th of a long row: every register may move far, or not at all. */
+static struct spool_event state_sample(uint64_t i, uint8_t *stack)
+{
+	struct spool_event ev = sample(i);
+
+	ev.sample.kernel = false;
+	ev.sample.has_state = i % 3 != 0;
+	ev.sample.state.rflags = 0x202 ^ i % 64;
+	for (unsigned r = 0; r < SPOOL_NGPR; r++)
+		ev.sample.state.gpr[r] = (i >> r) * UINT64_C(0x9e3779b97f4a7c15);
+	ev.sample.state.stack_bytes = i % 50 == 1 ? SPOOL_STACK_MAX : (uint32_t)(i % 5 * 8);
+	for (uint32_t k = 0; k < ev.sample.state.stack_bytes; k++)
+		stack[k] = (uint8_t)(i + k);
+	ev.sample.state.stack = stack;
+	return ev;
+}
+
+static void states_come_back_beside_samples_without(void **state)
+{
+	enum { N = 3000 };
+	int fd = memfd_create("spool", MFD_CLOEXEC);
+	struct spool_writer *w = spool_writer_new_file(fd, "tick", 1, NULL);
+	static uint8_t stack[SPOOL_STACK_MAX];
+	struct spool_event ev, want;
+	struct spool_counts counts;
+
+	(void)state;
+	for (uint64_t i = 0; i < N; i++) {
+		ev = state_sample(i, stack);
+		assert_int_equal(spool_write(w, &ev, NULL), 0);
+	}
+	assert_int_equal(spool_flush(w, true, NULL), 0);
+	spool_writer_counts(w, &counts);
+	assert_int_equal(counts.samples, N);
+	assert_int_equal(counts.states, N - N / 3);
+	struct spool_reader *r = spool_reader_open(fd, NULL);
+	for (uint64_t i = 0; i < N; i++) {
+		want = state_sample(i, stack);
+		assert_int_equal(spool_read(r, &ev), 1);
+		assert_same(&ev, &want);
+		assert_int_equal(ev.sample.has_state, want.sample.has_state);
+		if (!ev.sample.has_state)
+			continue;
+		const struct spool_state *a = &ev.sample.state, *b = &want.sample.state;
+		assert_int_equal(a->rflags, b->rflags);
+		assert_memory_equal(a->gpr, b->gpr, sizeof(a->gpr));
+		assert_int_equal(a->stack_bytes, b->stack_bytes);
+		assert_memory_equal(a->stack, b->stack, b->stack_bytes);
+	}
+	assert_int_equal(spool_read(r, &ev), 0);
+	assert_int_equal(spool_reader_bad_blocks(r), 0);
+	spool_reader_free(r);
+	spool_writer_free(w);
+	close(fd);
+}
+
 static void an_earlier_time_is_taken_as_the_last(void **state)
 {
 	int fd = memfd_create("spool", MFD_CLOEXEC);
@@ -308,10 +364,10 @@ static void both_headers_gone_or_a_newer_version_is_refused(void **state)
 
 	(void)state;
 	make_file(10, &f);
-	f.p[8] = f.p[SPOOL_HEADER_COPY + 8] = 2;
+	f.p[8] = f.p[SPOOL_HEADER_COPY + 8] = SPOOL_VERSION + 1;
 	int fd = memory_file(f.p, f.n);
 	assert_null(spool_reader_open(fd, &err));
-	assert_non_null(strstr(err.text, "version 2"));
+	assert_non_null(strstr(err.text, "version 3"));
 	close(fd);
 	f.p[0] = 'X';
 	f.p[SPOOL_HEADER_COPY + 20] ^= 1;
@@ -332,7 +388,10 @@ static void a_lying_block_is_bad_and_the_next_one_good(void **state)
 		{ { 0, 0x05, 0, 0 }, 4 },			/* a task slot never filled */
 		{ { 0, 0x3f, 0xff, 0xff, 0xff, 0xff, 0x7f, 0, 0, 0 }, 10 },	/* pid over 32 bits */
 		{ { 0, 0x80, 0, 1, 0 }, 5 },			/* kind 0 */
-		{ { 0, 0x89, 0, 1, 0, 0 }, 6 },			/* kind 9 */
+		{ { 0, 0x8a, 0, 1, 0, 0 }, 6 },			/* kind 10 */
+		{ { 0, 0x89, 0, 1, 0, 0 }, 6 },			/* state of a task never filled in */
+		{ { 0, 0x89, 0x85, 0, 1, 0 }, 6 },		/* state of no sample */
+		{ { 0, 0x89, 0x5f, 1, 0, 0, 5, 0 }, 16 },	/* state in the kernel; cut short */
 		{ { 0, 0x83, 0, 1, 0, 7 }, 6 },			/* file number never given */
 		{ { 0, 0x83, 0, 1, 0, 0, 0, 0, 0, 0, 0xff, 0x7f }, 12 },	/* path too long */
 		{ { 0, 0x82, 0, 1, 0, 16, 'a', 'b' }, 8 },	/* name too long */
@@ -521,6 +580,7 @@ int main(void)
 		cmocka_unit_test(samples_come_back),
 		cmocka_unit_test(every_kind_comes_back),
 		cmocka_unit_test(tables_of_a_block_may_overflow),
+		cmocka_unit_test(states_come_back_beside_samples_without),
 		cmocka_unit_test(an_earlier_time_is_taken_as_the_last),
 		cmocka_unit_test(a_cut_costs_the_block_it_is_in),
 		cmocka_unit_test(a_flipped_bit_costs_the_block_it_is_in),
