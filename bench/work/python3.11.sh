@@ -1,0 +1,7 @@
+#!/bin/sh
+# python3.11.sh prepare SIZE SEED | run BIN - see python_report.py
+here=$(dirname "$(realpath "$0")")
+case $1 in
+prepare) awk -v n="$2" -v seed="$3" -f "$here/weblog.awk" >log && echo "$2 $3" >size ;;
+run) read -r n seed <size && PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE=1 exec "$2" -S -B "$here/python_report.py" "$n" "$seed" ;;
+esac
