@@ -175,7 +175,7 @@ static void fill_symbols(struct job *j)
 		return;
 	for (uint32_t i = 0, n; i < plan->nplace; i = n) {
 		const struct fn *fn = &j->prog->fn[plan->place[i].fn];
-		struct elfout_symbol s = { .name = fn->name, .addr = emit_place_addr(plan, i),
+		struct elfout_symbol s = { .name = fn->symbol, .addr = emit_place_addr(plan, i),
 					   .hot = plan->place[i].hot };
 
 		for (n = i + 1; n < plan->nplace && !plan->place[n].starts_piece; )

@@ -226,7 +226,8 @@ static int still_held(struct verify *v, const char *what, uint64_t n, vaddr x)
 		      ULL(n), ULL(x), ULL(redirected(v, x)));
 }
 
-/* All new text from `from` on is images of the function whose FDE is `fde`, and what is between. */
+/* All new text from `from` on is images of the function whose FDE is `fde`, and what is between.  What
+ * has moved and has no entry jump of its own is a part of something. */
 static bool is_text_of(const struct verify *v, uint32_t fde, new_vaddr from, uint64_t size)
 {
 	const struct blockmap_block *b = blockmap_find_gen(&v->map, from);
@@ -237,7 +238,8 @@ static bool is_text_of(const struct verify *v, uint32_t fde, new_vaddr from, uin
 	for (; b && b < end && v->map.gen_base + b->gen < from + size; b++) {
 		uint32_t of = vcfi_find(&v->ocfi, v->map.orig_base + b->orig);
 
-		if (of == NO_FDE || verify_group(v, of) != verify_group(v, fde))
+		if (of == NO_FDE || (verify_group(v, of) != verify_group(v, fde) &&
+				     verify_has_entry(v, v->ocfi.fde[of].addr)))
 			return false;
 	}
 	return b;

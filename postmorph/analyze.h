@@ -40,6 +40,7 @@ struct piece {
 	uint32_t kin;		/* union-find: pieces with jumps into each other's middle */
 	enum skip skip;		/* first reason found */
 	bool fragment;		/* not entered by a call: its CFA is not rsp + 8 */
+	const char *name;	/* of a fragment that only its symbol tells from a function; or NULL */
 };
 
 struct text_jump {		/* a direct jump or an exception out of a piece */
@@ -135,7 +136,7 @@ void landing_each(const struct text *t, uint32_t piece, landing_visit *visit, vo
 /* landing.c: marks all landing pads, once functions are made. */
 void landing_mark(struct text *t);
 
-/* names.c: fragments by symbol name; fn->name. */
+/* names.c: fragments by symbol name; fn->name, fn->symbol. */
 void names_mark_fragments(struct text *t);
 void names_give(struct text *t);
 

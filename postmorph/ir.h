@@ -147,6 +147,7 @@ struct seen_call {		/* by the profile: a call, or a jump out of the function, */
 
 struct fn {
 	const char *name;	/* from .symtab/.dynsym if any, else NULL */
+	const char *symbol;	/* likewise; one that fits its fragments' names, too */
 	vaddr entry;
 	struct fn_range *range;	/* [nrange]; range[0] holds the entry at its start; .cold
 				 * fragments follow */

@@ -110,12 +110,15 @@ static void skip_mid_insn(struct text *t, struct piece *p)
 			piece_skip(p, SKIP_MID_INSN);
 }
 
-/* .p == NULL when the FDE does not lie in executable file bytes. */
+/* .p == NULL when the FDE does not lie in a section of code: other things that are loaded as
+ * executable are data of the dynamic linker's, which no entry jump may overwrite. */
 static struct bytes piece_code(const struct prog *prog, uint32_t i)
 {
 	const struct fde *fde = &prog->cfi.fde[i];
+	const struct section *s = image_section_at(&prog->img, fde->addr);
 
-	if (!image_is_exec(&prog->img, fde->addr))
+	if (!image_is_exec(&prog->img, fde->addr) || !s || !(s->h.sh_flags & SHF_EXECINSTR) ||
+	    fde->len > s->h.sh_addr + s->h.sh_size - fde->addr)
 		return (struct bytes){ NULL, 0 };
 	return image_at(&prog->img, fde->addr, fde->len);
 }

@@ -61,6 +61,48 @@ static void code_is_no_jump_table(void **state)
 	move_and_verify("codeastable", "-shared", 2);
 }
 
+/* A function with several names gets that of its fragments; one whose fragment is named like no
+ * function of its own gets none.  What no section of code holds stays, whatever an FDE says. */
+static void names_fit_all_parts(void **state)
+{
+	struct arena *a = arena_new();
+	struct prog prog;
+
+	(void)state;
+	asm_analyze("symbols", "-shared -Wl,-z,noseparate-code", a, &prog);
+	assert_string_equal(asm_fn(&prog, "one_name")->symbol, "other_name");
+	assert_null(asm_fn(&prog, "wrongly_named")->symbol);
+	assert_int_equal(asm_fn(&prog, "no_code")->skip, SKIP_DECODE);
+	arena_free(a);
+	move_and_verify("symbols", "-shared -Wl,-z,noseparate-code", 2);
+}
+
+/* A symbol table that ends in the middle of a symbol stays as it is. */
+static void a_damaged_symbol_table_stays(void **state)
+{
+	struct edit_options options = { .all = true, .generation = 1 };
+	struct arena *a = arena_new();
+	struct bytes original = asm_build("symbols", "-shared", a);
+	uint8_t *copy = arena_dup(a, original.p, original.n);
+	struct wr made = { 0 }, map = { 0 };
+	struct edit_stats stats;
+	struct verify_stats proof;
+	struct image img;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(image_parse(original, a, &img, &err), 0);
+	uint64_t at = img.eh.e_shoff +
+		      (uint64_t)(image_section(&img, ".symtab") - img.sh) * sizeof(Elf64_Shdr);
+	copy[at + offsetof(Elf64_Shdr, sh_size)]++;
+	struct bytes damaged = { copy, original.n };
+	assert_int_equal(edit_optimize(damaged, NULL, &options, a, &made, &map, &stats, &err), 0);
+	assert_int_equal(verify_generation(damaged, wr_bytes(&made), a, &proof, &err), 0);
+	wr_free(&made);
+	wr_free(&map);
+	arena_free(a);
+}
+
 /* Either nobody makes a new table, or the Verifier does not accept it. */
 static void a_target_on_the_stack_is_followed(void **state)
 {
@@ -90,6 +132,8 @@ int main(void)
 		cmocka_unit_test(vector_registers_may_be_saved),
 		cmocka_unit_test(functions_may_share_a_fragment),
 		cmocka_unit_test(code_is_no_jump_table),
+		cmocka_unit_test(names_fit_all_parts),
+		cmocka_unit_test(a_damaged_symbol_table_stays),
 		cmocka_unit_test(a_target_on_the_stack_is_followed),
 	};
 
