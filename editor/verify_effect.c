@@ -119,9 +119,13 @@ static void set_repeats(struct effect *e, const struct full *f, uint8_t flags_wr
 
 static bool sets_count(const struct full *f)
 {
-	return f->in.mnemonic == ZYDIS_MNEMONIC_MOV && gpr(f->op[0].reg.value) == 1 &&
-	       f->op[0].type == ZYDIS_OPERAND_TYPE_REGISTER && f->op[0].size >= 32 &&
-	       f->op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && (uint32_t)f->op[1].imm.value.u;
+	const ZydisDecodedOperand *x = &f->op[0], *y = &f->op[1];
+
+	if (x->type != ZYDIS_OPERAND_TYPE_REGISTER || gpr(x->reg.value) != 1 || x->size < 32 ||
+	    y->type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
+		return false;
+	return (f->in.mnemonic == ZYDIS_MNEMONIC_MOV && (uint32_t)y->imm.value.u) ||
+	       (f->in.mnemonic == ZYDIS_MNEMONIC_OR && y->imm.is_signed && y->imm.value.s == -1);
 }
 
 /* The result does not depend on the register that is formally read. */

@@ -8,7 +8,7 @@ enum form { WHOLE, ZX8, ZX16, ZX32, SX8, SX16, SX32 };
 enum { W8, W16, W32, W64 };		/* index in bound[] */
 
 static const uint32_t PHI = (uint32_t)1 << 31;	/* names given at joins; others at instructions */
-enum { RSP = 4 };
+enum { RCX = 1, RSP = 4 };
 
 static unsigned width_index(unsigned bits)
 {
@@ -467,14 +467,38 @@ static void store(struct abs_state *s, const struct op *op, uint32_t insn)
 	s->v[c] = extend(src, op->src_bits, false, 64);
 }
 
+void absint_test(struct absint *ai, const struct abs_state *s, const struct op *op)
+{
+	if (op->flags_read & s->flags)
+		absint_escape(ai, s->flags_may);
+}
+
+/* `out` is what the instruction has made of its operands, NULL if nothing that comes from a table. */
+static void write_flags(struct abs_state *s, const struct op *op, const struct abs_value *out)
+{
+	s->flags &= (uint16_t)~op->flags_written;
+	if (s->counts)
+		s->flags &= (uint16_t)~op->flags_repeated;
+	if (out && out->may && (op->kind == OP_ADD || op->kind == OP_LOGIC)) {
+		s->flags |= op->flags_written;
+		s->flags_may |= out->may;
+	}
+	if (!s->flags)
+		s->flags_may = 0;
+	if ((op->writes | op->partial) >> RCX & 1)
+		s->counts = op->kind == OP_CONST && (uint32_t)op->imm != 0;
+}
+
 void absint_step(struct absint *ai, struct abs_state *s, const struct op *op, uint32_t insn)
 {
 	struct abs_value out, old = plain();
 
+	absint_test(ai, s, op);
 	if (op->kind == OP_CMP_IMM || op->kind == OP_CMP_REG) {
 		use_mask(ai, s, op->reads, 64);
 		use_mask(ai, s, op->reads16, 16);
 		use_mask(ai, s, op->reads8, 8);
+		write_flags(s, op, NULL);
 		compare(s, op, insn);
 		return;
 	}
@@ -498,6 +522,7 @@ void absint_step(struct absint *ai, struct abs_state *s, const struct op *op, ui
 		masked(s, op, &old);
 	if (op->kind == OP_STORE)
 		store(s, op, insn);
+	write_flags(s, op, known ? &out : NULL);
 	if (op->flags)
 		s->compare = (struct abs_compare){ 0 };
 }
@@ -517,6 +542,8 @@ void absint_call(struct absint *ai, struct abs_state *s, const struct op *op, ui
 		if (s->cell[k].bytes)
 			drop_cell(s, k);
 	s->compare = (struct abs_compare){ 0 };
+	s->flags = s->counts = 0;
+	s->flags_may = 0;
 }
 
 bool absint_jump(struct absint *ai, struct abs_state *s, const struct op *op,
@@ -672,5 +699,8 @@ bool absint_join(struct abs_state *s, const struct abs_state *from, uint32_t ins
 	if (memcmp(&s->compare, &in.compare, sizeof(s->compare)) != 0 ||
 	    (s->compare.name & ~(uint32_t)31) == (PHI | (insn * 32)))
 		s->compare = (struct abs_compare){ 0 };
+	s->flags |= in.flags;
+	s->counts &= in.counts;
+	s->flags_may |= in.flags_may;
 	return memcmp(&old, s, sizeof(old)) != 0;
 }

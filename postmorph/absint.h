@@ -53,7 +53,9 @@ struct abs_state {
 	struct abs_value v[ABS_NVALUE];
 	struct abs_cell cell[ABS_NCELL];
 	struct abs_compare compare;
-	uint32_t zero;
+	uint16_t flags;		/* condition flags (bits as in struct op) that come from */
+	uint16_t counts;	/* rcx is a constant other than 0 */
+	uint64_t flags_may;	/* ... values of these groups: bit group % 64 */
 };
 
 struct absint {
@@ -63,6 +65,8 @@ struct absint {
 
 /* Nothing is known: a function's entry. */
 void absint_top(struct abs_state *s);
+/* What the instruction makes of the condition flags that it looks at; part of absint_step(). */
+void absint_test(struct absint *ai, const struct abs_state *s, const struct op *op);
 /* Effect of instruction number `insn`; not for jumps and calls. */
 void absint_step(struct absint *ai, struct abs_state *s, const struct op *op, uint32_t insn);
 /* A call, of the kernel too.  `clobbered`: registers that the callee is known to overwrite.  Other

@@ -236,6 +236,53 @@ static void set_kind(struct op *op, const ZydisDecodedInstruction *in,
 	}
 }
 
+static uint8_t flag_mask(ZydisAccessedFlagsMask flags)
+{
+	static const ZydisAccessedFlagsMask flag[] = {
+		ZYDIS_CPUFLAG_CF, ZYDIS_CPUFLAG_PF, ZYDIS_CPUFLAG_AF,
+		ZYDIS_CPUFLAG_ZF, ZYDIS_CPUFLAG_SF, ZYDIS_CPUFLAG_OF,
+	};
+	uint8_t mask = 0;
+
+	for (unsigned i = 0; i < sizeof(flag) / sizeof(flag[0]); i++)
+		if (flags & flag[i])
+			mask |= (uint8_t)(1u << i);
+	return mask;
+}
+
+/* A shift by zero and a repeat of no round change no flag. */
+static bool writes_flags_always(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *o)
+{
+	const ZydisInstructionAttributes repeat =
+		ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE;
+
+	if (in->attributes & repeat)
+		return false;
+	if (in->meta.category != ZYDIS_CATEGORY_SHIFT && in->meta.category != ZYDIS_CATEGORY_ROTATE)
+		return true;
+	for (int i = 0; i < in->operand_count; i++)
+		if (is_imm(&o[i]) && o[i].imm.value.u)
+			return true;
+	return false;
+}
+
+static void add_flags(struct op *op, const ZydisDecodedInstruction *in, const ZydisDecodedOperand *o)
+{
+	const ZydisAccessedFlags *f = in->cpu_flags;
+
+	if (!f)
+		return;
+	ZydisAccessedFlagsMask written = f->modified | f->set_0 | f->set_1 | f->undefined;
+	op->flags = written & (ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_ZF);
+	op->flags_read = flag_mask(f->tested);
+	if (in->attributes & (ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)) {
+		op->flags_repeated = flag_mask(written);
+		op->flags_read &= (uint8_t)~op->flags_repeated;	/* of its own last round */
+	}
+	if (writes_flags_always(in, o))
+		op->flags_written = flag_mask(written);
+}
+
 void op_decode(struct bytes code, vaddr addr, struct op *out)
 {
 	ZydisDecodedInstruction in;
@@ -244,7 +291,7 @@ void op_decode(struct bytes code, vaddr addr, struct op *out)
 
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder(), code.p, code.n, &in, o))) {
 		*out = (struct op){ .reads = 0xffff, .writes = 0xffff, .writes_mem = true,
-				    .flags = true, .dst = ABS_NONE, .src = ABS_NONE,
+				    .flags = true, .flags_read = 0xff, .dst = ABS_NONE, .src = ABS_NONE,
 				    .group = ABS_NO_GROUP };
 		return;
 	}
@@ -254,9 +301,7 @@ void op_decode(struct bytes code, vaddr addr, struct op *out)
 		else if (is_mem(&o[i]))
 			add_memory(&op, &in, &o[i], addr);
 	}
-	const ZydisAccessedFlags *f = in.cpu_flags;
-	op.flags = f && (f->modified | f->set_0 | f->set_1 | f->undefined) &
-			(ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_ZF);
+	add_flags(&op, &in, o);
 	set_kind(&op, &in, o);
 	*out = op;
 }

@@ -49,7 +49,10 @@ struct op {
 	bool sx;
 	uint8_t dst, src;
 	bool has_mem, reads_mem, writes_mem;
-	bool flags;		/* changes condition flags */
+	bool flags;		/* changes CF or ZF */
+	uint8_t flags_read;	/* a bit per condition flag: CF PF AF ZF SF OF */
+	uint8_t flags_written;	/* likewise, always */
+	uint8_t flags_repeated;	/* likewise, unless rcx is 0 */
 	/* OP_OTHER (and address registers of any mem, for all kinds): by width of access */
 	uint16_t reads, reads16, reads8;	/* 32 or 64 bits; 16 bits or ah..; low 8 bits */
 	uint16_t writes, partial;	/* all of the register; 8 or 16 bits of it */

@@ -110,6 +110,12 @@ static uint16_t group_of(struct walk *w, vaddr addr, uint32_t kind)
 	return (uint16_t)(w->groups.n - 1);
 }
 
+/* `lea T(%rip), reg` as everybody encodes it: with no prefix bits that mean nothing. */
+static bool is_plain_lea(const struct insn *insn, const uint8_t *code)
+{
+	return insn_is_lea(insn, code) && insn->field == 3 && (code[0] & 0xfb) == 0x48;
+}
+
 static void decode_ops(struct walk *w)
 {
 	const struct prog *prog = w->t->prog;
@@ -120,7 +126,7 @@ static void decode_ops(struct walk *w)
 		struct op *op = &w->op[i];
 
 		op_decode((struct bytes){ prog_insn_bytes(prog, insn), insn->len }, addr, op);
-		if (op->kind == OP_LEA && op->mem.base == ABS_RIP && !op->mem.other)
+		if (op->kind == OP_LEA && is_plain_lea(insn, prog_insn_bytes(prog, insn)))
 			op->group = group_of(w, (vaddr)op->mem.disp, BLOCKMAP_TABLE_REL32);
 		else if (!prog->img.pie_or_dso && op->mem.base == ABS_NONE && op->mem.scale == 8 &&
 			 op->mem.index < ABS_NREG && !op->mem.other &&
@@ -188,15 +194,22 @@ static void make_join(struct walk *w, uint32_t i)
 		}
 }
 
+/* A function begins at addr, or a stub of the procedure linkage table that jumps to one. */
+static bool is_begun(const struct prog *prog, vaddr addr)
+{
+	uint32_t f = prog_find_fn(prog, addr);
+
+	if (f == NO_FN || prog->fn[f].skip == SKIP_FRAGMENT)
+		return false;
+	return prog->fn[f].skip == SKIP_PLT ? plt_stub_slot(&prog->img, addr) != 0 :
+					      prog->fn[f].entry == addr;
+}
+
 /* Control goes to original code at addr.  A function that begins there looks at no register that
  * could have a table's address; other code might go on with what it finds. */
 static void leave(struct walk *w, vaddr addr, const struct abs_state *s)
 {
-	const struct prog *prog = w->t->prog;
-	uint32_t f = prog_find_fn(prog, addr);
-
-	if (f == NO_FN || (prog->fn[f].entry != addr && prog->fn[f].skip != SKIP_PLT) ||
-	    prog->fn[f].skip == SKIP_FRAGMENT)
+	if (!is_begun(w->t->prog, addr))
 		absint_escape(&w->ai, absint_may(s));
 }
 
@@ -348,6 +361,7 @@ static bool walk_insn(struct walk *w, uint32_t i, struct abs_state *s)
 	case INSN_JCC: {
 		struct abs_state taken = *s;
 
+		absint_test(&w->ai, s, op);
 		if (op->kind == OP_JCC) {
 			absint_branch(&taken, (unsigned)op->imm, true);
 			absint_branch(s, (unsigned)op->imm, false);
@@ -442,24 +456,12 @@ static bool is_proven(const struct walk *w, uint32_t g)
 	return group->why_not == JUMP_TABLE && !w->ai.escaped[g] && group->bound > 0 && w->work < w->limit;
 }
 
-/* What follows a table may look like more entries, and such a one must not lead inside the entry
- * jump: the copy has it, too. */
-static void mark_near_entry(struct walk *w, const struct group *g)
-{
-	enum { ENTRY = 9 };		/* endbr64 and the jump */
-
-	for (uint32_t i = g->bound; i < g->scan.nentry; i++)
-		if (g->scan.target[i] - w->fn->entry < ENTRY)
-			*text_mark(w->t, g->scan.target[i]) |= MARK_TABLE;
-}
-
 static void make_table(struct walk *w, uint32_t group)
 {
 	struct arena *a = w->t->prog->arena;
 	struct group *g = &w->groups.v[group];
 	VEC(uint32_t) base = { 0 };
 
-	mark_near_entry(w, g);
 	for (uint32_t i = 0; i < w->fn->ninsn; i++)
 		if (w->op[i].group == group && w->visited[i])
 			vec_push(w->arena, &base, i);
@@ -615,6 +617,8 @@ const struct table_use *jumptables_find(struct text *t, struct fn *fn, uint32_t 
 	uint32_t n = fn->ninsn;
 
 	*nuse = 0;
+	tablescan_guard(t, fn);
+	arena_reset(t->pass);
 	if (fn->skip == SKIP_PLT || !has_indirect_jump(fn))
 		return NULL;
 	w.arena = t->pass;

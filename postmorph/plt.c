@@ -97,7 +97,7 @@ const char *plt_name(const struct plt *plt, vaddr slot)
 	return lo < plt->n && plt->v[lo].slot == slot ? plt->v[lo].name : NULL;
 }
 
-const char *plt_stub_name(const struct plt *plt, const struct image *img, vaddr addr)
+vaddr plt_stub_slot(const struct image *img, vaddr addr)
 {
 	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	struct bytes code = image_rest(img, addr);
@@ -110,6 +110,13 @@ const char *plt_stub_name(const struct plt *plt, const struct image *img, vaddr 
 	}
 	if (!code.p || !insn_decode(code, addr, &insn, &slot) || insn.kind != INSN_IJMP ||
 	    !insn.field)
-		return NULL;
-	return plt_name(plt, slot);
+		return 0;
+	return slot;
+}
+
+const char *plt_stub_name(const struct plt *plt, const struct image *img, vaddr addr)
+{
+	vaddr slot = plt_stub_slot(img, addr);
+
+	return slot ? plt_name(plt, slot) : NULL;
 }

@@ -24,11 +24,13 @@
  * A comparison that admits more entries than the run has tells what the words in doubt are: cases in
  * parts of the function that were not recognised as such.
  */
+#include <stdlib.h>
+
 #include "lib/blockmap.h"
 #include "postmorph/analyze.h"
 #include "postmorph/tablescan.h"
 
-enum { MAX_RUN = 1 << 16 };
+enum { MAX_RUN = 1 << 16, LEA = 0x8d };
 
 enum word { NO_CODE, FOREIGN, OWN, KIN, START, END };
 
@@ -83,6 +85,96 @@ bool tablescan_extend(const struct text *t, struct arena *a, const struct fn *fn
 	scan->target = target;
 	scan->nentry = nentry;
 	return true;
+}
+
+enum { ENTRY = 9 };		/* bytes of endbr64 and the entry jump */
+
+/* The operand of value(,index,8), with the value in the last four bytes; 0 for all others. */
+static vaddr absolute_operand(const struct insn *insn, const uint8_t *code)
+{
+	struct rd r = rd_of((struct bytes){ code, insn->len });
+
+	if (insn->len < 7)
+		return 0;
+	(void)rd_skip(&r, insn->len - 6u);
+	uint8_t modrm = rd_u8(&r), sib = rd_u8(&r);
+	return (modrm & 0xc7) == 0x04 && (sib & 0xc7) == 0xc5 ? (vaddr)(int64_t)rd_s32(&r) : 0;
+}
+
+struct seeming {		/* what may be a table: entry 0 leads into the function */
+	vaddr addr;
+	uint32_t kind;
+};
+
+static int seeming_cmp(const void *x, const void *y)
+{
+	const struct seeming *a = x, *b = y;
+
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	return (a->kind > b->kind) - (a->kind < b->kind);
+}
+
+static bool is_inside(const struct text *t, const struct fn *fn, vaddr addr)
+{
+	enum word word = classify(t, fn, addr);
+
+	return word == OWN || word == KIN;
+}
+
+/* Marks entries of the table, up to where the next one begins, that lead into entry jumps. */
+static void guard(const struct text *t, const struct fn *fn, const struct seeming *s, vaddr next)
+{
+	const struct prog *prog = t->prog;
+	uint32_t size = tablescan_entry_size(s->kind);
+	struct rd rd = rd_of(image_rest(&prog->img, s->addr));
+
+	for (vaddr at = s->addr; at < next && rd_left(&rd) >= size; at += size) {
+		vaddr to = read_word(&rd, s->addr, s->kind);
+
+		if (!is_inside(t, fn, to))
+			return;
+		if (to - prog->fn[prog_find_fn(prog, to)].entry < ENTRY)
+			*text_mark(t, to) |= MARK_TABLE;
+	}
+}
+
+static bool forms_address(const struct prog *prog, const struct insn *insn, struct seeming *out)
+{
+	const uint8_t *code = prog_insn_bytes(prog, insn);
+
+	if (insn->kind == INSN_PLAIN && insn->field >= 2 && code[insn->field - 2] == LEA)
+		*out = (struct seeming){ insn_target(insn, code, prog_insn_addr(prog, insn)),
+					 BLOCKMAP_TABLE_REL32 };
+	else if (!insn->field)
+		*out = (struct seeming){ absolute_operand(insn, code), BLOCKMAP_TABLE_ABS64 };
+	else
+		return false;
+	return out->addr != 0;
+}
+
+void tablescan_guard(const struct text *t, const struct fn *fn)
+{
+	VEC(struct seeming) seeming = { 0 };
+	struct seeming s;
+
+	for (uint32_t i = 0; i < fn->ninsn; i++) {
+		if (!forms_address(t->prog, &fn->insn[i], &s))
+			continue;
+		struct rd rd = rd_of(image_at(&t->prog->img, s.addr, tablescan_entry_size(s.kind)));
+
+		if (rd_left(&rd) && is_inside(t, fn, read_word(&rd, s.addr, s.kind)))
+			vec_push(t->pass, &seeming, s);
+	}
+	if (seeming.n)
+		qsort(seeming.v, seeming.n, sizeof(*seeming.v), seeming_cmp);
+	for (uint32_t i = 0, k; i < seeming.n; i++) {
+		for (k = i + 1; k < seeming.n && seeming.v[k].addr == seeming.v[i].addr; )
+			k++;
+		if (k == i + 1 || seeming.v[i].kind != seeming.v[i + 1].kind)
+			guard(t, fn, &seeming.v[i],
+			      k < seeming.n ? seeming.v[k].addr : UINT64_MAX);
+	}
 }
 
 /* The word before the table would be an entry. */

@@ -25,6 +25,10 @@ bool tablescan(const struct text *t, struct arena *a, const struct fn *fn, vaddr
  * they lead.  False, and nothing done, when one leads to no instruction. */
 bool tablescan_extend(const struct text *t, struct arena *a, const struct fn *fn, vaddr addr,
 		      uint32_t kind, uint32_t nentry, struct tablescan *scan);
+/* Whatever an instruction of fn forms the address of, what stands there might be taken for a table of
+ * it.  Entries of that which lead inside the entry jump of a function are marked as targets of
+ * tables: the function stays.  Needs t->pass. */
+void tablescan_guard(const struct text *t, const struct fn *fn);
 /* addr is exactly behind a part of fn: no case begins there. */
 bool tablescan_is_filler(const struct text *t, const struct fn *fn, vaddr addr);
 

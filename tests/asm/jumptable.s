@@ -958,4 +958,107 @@ T_middle:
 	.text
 end into_the_middle
 
+# The comparison makes a part of the linkage table that is no stub the last case.
+begin entry_in_the_linkage_table
+	cmp	$4, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_linkage
+	cases
+	.section .rodata
+	.p2align 2
+T_linkage:
+	.long	10b-T_linkage, 11b-T_linkage, 12b-T_linkage, 13b-T_linkage, L_lazy-T_linkage
+	.long	0x7ffffff0
+	.section .plt.own, "ax", @progbits
+	.cfi_startproc
+	.cfi_def_cfa_offset 16
+L_resolver:
+	push	W_loader(%rip)
+	.cfi_def_cfa_offset 24
+	jmp	*W_loader+8(%rip)
+	.cfi_endproc
+	.cfi_startproc
+	jmp	*W_loader+16(%rip)
+L_lazy:	push	$0
+	jmp	L_resolver
+	.cfi_endproc
+	.data
+W_loader:
+	.quad	0, 0, 0
+	.text
+end entry_in_the_linkage_table
+
+# What the sum of base and entry leaves in the carry flag is different for the new table.
+begin carry_at_a_case
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_carry
+10:	adc	$10, %esi
+	mov	%esi, %eax
+	ret
+11:	mov	$11, %eax
+	ret
+12:	mov	$12, %eax
+	ret
+13:	mov	$13, %eax
+	ret
+19:	xor	%eax, %eax
+	ret
+	table	T_carry
+end carry_at_a_case
+
+begin carry_set_at_a_case
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_carry_set
+10:	shl	%cl, %esi		# perhaps by nothing
+	add	$1, %esi
+	adc	$10, %esi
+	mov	%esi, %eax
+	ret
+11:	mov	$11, %eax
+	ret
+12:	mov	$12, %eax
+	ret
+13:	mov	$13, %eax
+	ret
+19:	xor	%eax, %eax
+	ret
+	table	T_carry_set
+end carry_set_at_a_case
+
+# A prefix bit that means nothing: the Verifier takes no such instruction for one of a dispatch.
+begin odd_prefix
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	.byte	0x4a			# rex.WX
+	.byte	0x8d, 0x15
+	.long	T_odd - . - 4
+	movslq	(%rdx,%rdi,4), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+	cases
+	table	T_odd
+end odd_prefix
+
+# Nobody jumps through it, but it looks like a table with an entry inside the entry jump.
+begin looks_like_a_table
+	xor	%eax, %eax
+1:	nop
+	nop
+	nop
+	lea	T_looks(%rip), %rdx
+	mov	(%rdx), %eax
+2:	ret
+	.section .rodata
+	.p2align 2
+T_looks:
+	.long	2b-T_looks, 1b-T_looks, 0x7ffffff0
+	.text
+end looks_like_a_table
+
 	.section .note.GNU-stack, "", @progbits

@@ -79,6 +79,10 @@ static const struct expected {
 	{ "live_when_leaving", 0, 0, 0, 0, 1 },
 	{ "writable_table", 0, 0, 0, 0, 0 },	/* no candidate: may be a tail call */
 	{ "into_the_middle", 0, 0, 0, 0, 1 },
+	{ "entry_in_the_linkage_table", 0, 0, 0, 0, 1 },
+	{ "odd_prefix", 0, 0, 0, 0, 0 },	/* no candidate: may be a tail call */
+	{ "carry_at_a_case", 0, 0, 0, 0, 1 },
+	{ "carry_set_at_a_case", 1, 4, 4, 1, 0 },
 };
 
 static const struct expected absolute[] = {
@@ -220,6 +224,13 @@ static void every_jump_says_why_it_is_not_proven(void **state)
 	}
 }
 
+static void what_looks_like_a_table_keeps_entry_jumps_out(void **state)
+{
+	const struct inputs *in = *state;
+
+	assert_int_equal(asm_fn(&in->pic, "looks_like_a_table")->skip, SKIP_ENTRY_TARGET);
+}
+
 /* Every table that is proven here is moved, and the Verifier finds out by itself that it may be. */
 static uint32_t movable_tables(const struct prog *prog)
 {
@@ -272,6 +283,7 @@ int main(void)
 		cmocka_unit_test(all_instructions_that_form_the_address_are_named),
 		cmocka_unit_test(entries_of_unproven_tables_are_pinned),
 		cmocka_unit_test(every_jump_says_why_it_is_not_proven),
+		cmocka_unit_test(what_looks_like_a_table_keeps_entry_jumps_out),
 		cmocka_unit_test(moved_tables_verify),
 	};
 
