@@ -10,10 +10,9 @@
  *
  * Each is optimized with all functions in an order of its own and the generation verified, in a
  * child with 10 s of processor time and 2 GiB of memory for each.  "Refused", "malformed" and
- * "verified" are good ends; the other mutants are kept in FOLDER.  A crash, a hang, too much memory
- * or an error of our own fails the test.  A generation that the verifier refuses harms nobody, since
- * it is not installed, but should have been refused at once: more than DOUBTED_MAX in a thousand
- * mutants of a file fail it.
+ * "verified" are good ends; the other mutants are kept in FOLDER and fail the test: a crash, a hang,
+ * too much memory, an error of our own.  So does a generation that the verifier refuses: it harms
+ * nobody, since it is not installed, but Editor and Verifier see the file in different ways.
  */
 #include <dirent.h>
 #include <signal.h>
@@ -32,8 +31,7 @@
 #include "lib/err.h"
 #include "lib/io.h"
 
-enum { CPU_SECONDS = 10, FILE_MAX = 1 << 24, DEFAULT_COUNT = 3000, SHOWN = 20, SECOND_EVERY = 5,
-       DOUBTED_MAX = 1 };
+enum { CPU_SECONDS = 10, FILE_MAX = 1 << 24, DEFAULT_COUNT = 3000, SHOWN = 20, SECOND_EVERY = 5 };
 static const uint64_t MEMORY_MAX = 2ull << 30;
 
 enum outcome { UNTRIED, REFUSED, MALFORMED, VERIFIED, NOT_VERIFIED, OTHER_ERROR, CRASHED, HUNG,
@@ -460,8 +458,7 @@ static bool try_file(const char *path, const struct options *o, uint64_t share_o
 			printf(" %llu %s", (unsigned long long)sum[i], outcome_name[i]);
 	printf("\n");
 	free(t.place);
-	return bad == sum[NOT_VERIFIED] && sum[NOT_VERIFIED] * 1000 <= count * DOUBTED_MAX &&
-	       sum[VERIFIED] > 0;
+	return bad == 0 && sum[VERIFIED] > 0;
 }
 
 int main(int argc, char **argv)
