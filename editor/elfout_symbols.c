@@ -36,7 +36,8 @@ static uint32_t find_table(const struct image *img)
 			index = i;
 	const Elf64_Shdr *h = index ? &img->sh[index].h : NULL;
 	if (!h || h->sh_entsize != sizeof(Elf64_Sym) || h->sh_size % sizeof(Elf64_Sym) ||
-	    h->sh_link >= img->nsh || h->sh_link == img->eh.e_shstrndx || h->sh_info > h->sh_size / sizeof(Elf64_Sym) ||
+	    h->sh_link >= img->nsh || h->sh_link == img->eh.e_shstrndx ||
+	    h->sh_info > h->sh_size / sizeof(Elf64_Sym) ||
 	    img->sh[h->sh_link].h.sh_type != SHT_STRTAB ||
 	    (img->sh[h->sh_link].h.sh_flags & SHF_ALLOC) ||
 	    img->sh[h->sh_link].h.sh_size > UINT32_MAX / 2)

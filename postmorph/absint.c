@@ -2,73 +2,8 @@
 
 #include <string.h>
 
-/* How a value is made from the root that its name stands for. */
-enum form { WHOLE, ZX8, ZX16, ZX32, SX8, SX16, SX32 };
-
-enum { W8, W16, W32, W64 };		/* index in bound[] */
-
 static const uint32_t PHI = (uint32_t)1 << 31;	/* names given at joins; others at instructions */
 enum { RCX = 1, RSP = 4 };
-
-static unsigned width_index(unsigned bits)
-{
-	return bits == 8 ? W8 : bits == 16 ? W16 : bits == 32 ? W32 : W64;
-}
-
-static uint32_t largest(unsigned w)	/* that fits; for 32 and 64 bits: no bound */
-{
-	return w == W8 ? 0xff : w == W16 ? 0xffff : ABS_UNBOUND;
-}
-
-static bool is_nonnegative(uint32_t bound, unsigned w)	/* as a signed number of that width */
-{
-	return bound <= (w == W8 ? 0x7fu : w == W16 ? 0x7fffu : w == W32 ? 0x7fffffffu :
-			 ABS_UNBOUND - 1);
-}
-
-/* What is known of the low bits: also from wider bounds. */
-static uint32_t bound_at(const struct abs_value *v, unsigned w)
-{
-	uint32_t b = largest(w);
-
-	if (v->short32 && w == W64)
-		w = W32;
-	for (; w <= W64; w++)
-		if (v->bound[w] < b)
-			b = v->bound[w];
-	return b;
-}
-
-static struct abs_value plain(void)
-{
-	return (struct abs_value){
-		.bound = { ABS_UNBOUND, ABS_UNBOUND, ABS_UNBOUND, ABS_UNBOUND },
-	};
-}
-
-static struct abs_value bounded(uint64_t bound)
-{
-	struct abs_value v = plain();
-
-	v.short32 = bound <= UINT32_MAX;
-	if (bound < ABS_UNBOUND)
-		v.bound[W64] = (uint32_t)bound;
-	return v;
-}
-
-/* At an index <= `index`, of which `from` (NULL: nothing) says where that is known from. */
-static struct abs_value of_table(enum abs_kind kind, uint16_t group, uint32_t index,
-				 const struct abs_value *from)
-{
-	struct abs_value v = plain();
-
-	v.masked = from && from->masked;
-	v.kind = kind;
-	v.group = group;
-	v.index = index;
-	v.may = (uint64_t)1 << (group % 64);
-	return v;
-}
 
 uint64_t absint_may(const struct abs_state *s)
 {
@@ -121,74 +56,8 @@ static uint32_t name_of(struct abs_state *s, unsigned i, uint32_t insn, unsigned
 	if (s->compare.name == name)
 		s->compare = (struct abs_compare){ 0 };
 	s->v[i].name = name;
-	s->v[i].form = WHOLE;
+	s->v[i].form = FORM_WHOLE;
 	return name;
-}
-
-static unsigned form_width(enum form f)
-{
-	return f == WHOLE ? W64 : f <= ZX32 ? f - ZX8 + W8 : f - SX8 + W8;
-}
-
-static enum form make_form(bool sx, unsigned w)
-{
-	return w == W64 ? WHOLE : sx ? SX8 + w : ZX8 + w;
-}
-
-/* Form of ext(f(root)), where ext extends the low w bits.  False: there is no word for it. */
-static bool compose(enum form f, bool sx, unsigned w, enum form *out)
-{
-	unsigned inner = form_width(f);
-
-	if (f == WHOLE || w < inner || (w == inner && w != W64)) {
-		*out = make_form(sx, w);
-		return true;
-	}
-	*out = f;		/* w > inner, or all 64 bits */
-	return w == W64 || f <= ZX32 || sx;
-}
-
-/* What is left of a value when only parts of it remain, or it may have been overwritten: nothing
- * known, but whoever uses it still spoils the table that it came from. */
-static void blur(struct abs_value *v)
-{
-	struct abs_value out = plain();
-
-	if (v->may) {
-		out.kind = ABS_MIXED;
-		out.may = v->may;
-		out.clean = v->kind == ABS_MIXED ? v->clean : 0;
-	}
-	*v = out;
-}
-
-/* The low src_bits of *src, extended to `bits`; writing 32 bits clears the upper half. */
-static struct abs_value extend(const struct abs_value *src, unsigned src_bits, bool sx,
-			       unsigned bits)
-{
-	unsigned w = width_index(src_bits);
-	struct abs_value v = plain();
-	enum form form;
-
-	if (w == W64)
-		return *src;
-	for (unsigned i = W8; i <= w; i++)
-		v.bound[i] = bound_at(src, i);
-	v.masked = src->masked;
-	uint32_t b = v.bound[w];
-	v.short32 = !sx || bits == 32 || is_nonnegative(b, w);
-	if (!sx || is_nonnegative(b, w))
-		v.bound[W64] = b;
-	if (src->may && src_bits > src->clean) {
-		v = *src;
-		blur(&v);
-		return v;
-	}
-	if (src->name && !(sx && bits == 32) && compose(src->form, sx, w, &form)) {
-		v.name = src->name;
-		v.form = (uint8_t)form;
-	}
-	return v;
 }
 
 static bool same_place(const struct abs_cell *c, const struct op_mem *m)
@@ -213,14 +82,14 @@ static unsigned cell_of(struct abs_state *s, const struct op *op, uint32_t insn)
 	}
 	s->cell[i] = (struct abs_cell){ .disp = m->disp, .base = m->base, .index = m->index,
 					.scale = m->scale, .bytes = m->bytes };
-	s->v[ABS_NREG + i] = plain();
+	s->v[ABS_NREG + i] = value_plain();
 	return ABS_NREG + i;
 }
 
 static void drop_cell(struct abs_state *s, unsigned k)
 {
 	s->cell[k] = (struct abs_cell){ 0 };
-	s->v[ABS_NREG + k] = plain();
+	s->v[ABS_NREG + k] = value_plain();
 }
 
 /* A store to m leaves cell c alone: same registers, other bytes; or stack against static data. */
@@ -259,14 +128,14 @@ static void write_registers(struct abs_state *s, const struct op *op)
 	for (uint16_t m = op->writes; m; m &= (uint16_t)(m - 1)) {
 		unsigned i = (unsigned)__builtin_ctz(m);
 
-		s->v[i] = plain();
+		s->v[i] = value_plain();
 		s->v[i].short32 = op->writes32 >> i & 1;
 	}
 	for (uint16_t m = op->partial; m; m &= (uint16_t)(m - 1)) {
 		struct abs_value *v = &s->v[__builtin_ctz(m)];
 		uint8_t bits = op->partial16 & m & -m ? 16 : 8;
 
-		blur(v);
+		value_blur(v);
 		if (v->may && v->clean < bits)
 			v->clean = bits;
 	}
@@ -283,7 +152,7 @@ static bool load_entry(struct absint *ai, const struct abs_state *s, const struc
 		return false;
 	if (op->group != ABS_NO_GROUP && op->src_bits == 64) {
 		use(ai, s, m->index, 64);
-		*out = of_table(ABS_TARGET, op->group, bound_at(&s->v[m->index], W64),
+		*out = value_of_table(ABS_TARGET, op->group, value_bound(&s->v[m->index], W64),
 				&s->v[m->index]);
 		return true;
 	}
@@ -291,7 +160,7 @@ static bool load_entry(struct absint *ai, const struct abs_state *s, const struc
 	    !op->sx || s->v[m->base].kind != ABS_BASE)
 		return false;
 	use(ai, s, m->index, 64);
-	*out = of_table(ABS_ENTRY, s->v[m->base].group, bound_at(&s->v[m->index], W64),
+	*out = value_of_table(ABS_ENTRY, s->v[m->base].group, value_bound(&s->v[m->index], W64),
 			&s->v[m->index]);
 	return true;
 }
@@ -307,56 +176,7 @@ static bool sum(const struct abs_state *s, uint8_t x, uint8_t y, struct abs_valu
 	}
 	if (a->kind != ABS_ENTRY || b->kind != ABS_BASE || a->group != b->group)
 		return false;
-	*out = of_table(ABS_TARGET, a->group, a->index, a);
-	return true;
-}
-
-/* What holds for both values; names are joined by the caller. */
-static struct abs_value join_values(const struct abs_value *x, const struct abs_value *y)
-{
-	struct abs_value v = plain();
-
-	for (unsigned w = W8; w <= W64; w++) {
-		uint32_t a = bound_at(x, w), b = bound_at(y, w);
-
-		v.bound[w] = a > b ? a : b;
-		if (v.bound[w] == largest(w))
-			v.bound[w] = ABS_UNBOUND;
-	}
-	v.short32 = x->short32 & y->short32;
-	v.masked = x->masked & y->masked;
-	v.may = x->may | y->may;
-	v.kind = x->kind;
-	if (x->kind != y->kind || x->group != y->group || x->kind == ABS_MIXED)
-		v.kind = v.may ? ABS_MIXED : ABS_PLAIN;
-	if (v.kind == ABS_MIXED) {
-		unsigned a = x->may ? x->clean : 64, b = y->may ? y->clean : 64;
-
-		v.clean = (uint8_t)(a < b ? a : b);
-	} else if (v.kind != ABS_PLAIN) {
-		v.group = x->group;
-		v.index = x->index > y->index ? x->index : y->index;
-	}
-	return v;
-}
-
-/* Operations on bytes are often done on whole registers: the low bits of the result come from the
- * low bits alone. */
-static bool logic(const struct abs_value *x, const struct abs_value *y, struct abs_value *out)
-{
-	struct abs_value v = plain();
-	unsigned clean = 64;
-
-	if (x->may)
-		clean = x->clean;
-	if (y && y->may && y->clean < clean)
-		clean = y->clean;
-	if (clean == 0 || clean == 64)
-		return false;
-	v.kind = ABS_MIXED;
-	v.may = x->may | (y ? y->may : 0);
-	v.clean = (uint8_t)clean;
-	*out = v;
+	*out = value_of_table(ABS_TARGET, a->group, a->index, a);
 	return true;
 }
 
@@ -371,7 +191,7 @@ static bool result(struct absint *ai, struct abs_state *s, const struct op *op, 
 	case OP_MOVE:
 		if (!src->may)
 			(void)name_of(s, op->src, insn, 0);
-		*out = extend(src, op->src_bits, op->sx, op->bits);
+		*out = value_extend(src, op->src_bits, op->sx, op->bits);
 		return true;
 	case OP_LOAD: {
 		if (load_entry(ai, s, op, out))
@@ -379,36 +199,36 @@ static bool result(struct absint *ai, struct abs_state *s, const struct op *op, 
 		use_mask(ai, s, op->reads, 64);
 		unsigned c = cell_of(s, op, insn);
 		if (c == ABS_NONE) {
-			struct abs_value unknown = plain();
+			struct abs_value unknown = value_plain();
 
-			*out = extend(&unknown, op->src_bits, op->sx, op->bits);
+			*out = value_extend(&unknown, op->src_bits, op->sx, op->bits);
 			return true;
 		}
 		(void)name_of(s, c, insn, 0);
-		*out = extend(&s->v[c], op->src_bits, op->sx, op->bits);
+		*out = value_extend(&s->v[c], op->src_bits, op->sx, op->bits);
 		return true;
 	}
 	case OP_CONST:
-		*out = bounded((uint64_t)op->imm);
+		*out = value_bounded((uint64_t)op->imm);
 		return true;
 	case OP_LEA:
 		if (op->group != ABS_NO_GROUP) {
-			*out = of_table(ABS_BASE, op->group, 0, NULL);
+			*out = value_of_table(ABS_BASE, op->group, 0, NULL);
 			return true;
 		}
 		return !m->other && m->base < ABS_NREG && m->index < ABS_NREG && m->scale == 1 &&
 		       m->disp == 0 && sum(s, m->base, m->index, out);
 	case OP_LOGIC:
-		return op->bits >= 32 && logic(&s->v[op->dst], src, out);
+		return op->bits >= 32 && value_logic(&s->v[op->dst], src, out);
 	case OP_CMOV:
-		*out = join_values(&s->v[op->dst], src);
+		*out = value_join(&s->v[op->dst], src);
 		out->short32 |= op->bits == 32;
 		return true;
 	case OP_AND:
 		if (s->v[op->dst].clean < 8 || op->bits < 32 ||
 		    (uint64_t)op->imm >> s->v[op->dst].clean)
 			return false;
-		*out = plain();
+		*out = value_plain();
 		return true;
 	case OP_ADD:
 		return sum(s, op->dst, op->src, out);
@@ -417,34 +237,14 @@ static bool result(struct absint *ai, struct abs_state *s, const struct op *op, 
 	}
 }
 
-static void masked(struct abs_state *s, const struct op *op, const struct abs_value *old)
-{
-	unsigned w = width_index(op->bits);
-	uint64_t limit = (uint64_t)op->imm;
-	struct abs_value *v = &s->v[op->dst];
-
-	uint32_t b = bound_at(old, w);
-	v->masked = old->masked || b == largest(w);
-	if (op->kind == OP_AND && b < limit) {
-		limit = b;
-	} else if (op->kind == OP_SHR) {
-		uint64_t all = w == W64 ? UINT64_MAX : ((uint64_t)1 << op->bits) - 1;
-		unsigned shift = op->imm & (w == W64 ? 63 : 31);
-
-		limit = (b == ABS_UNBOUND ? all : b) >> shift;
-	}
-	if (limit < ABS_UNBOUND)
-		v->bound[w >= W32 ? W64 : w] = (uint32_t)limit;
-}
-
 static void compare(struct abs_state *s, const struct op *op, uint32_t insn)
 {
-	unsigned w = width_index(op->bits), i = op->dst;
+	unsigned w = value_width(op->bits), i = op->dst;
 	uint64_t n = (uint64_t)op->imm;
 
 	s->compare = (struct abs_compare){ 0 };
 	if (op->kind == OP_CMP_REG)
-		n = bound_at(&s->v[op->src], w);
+		n = value_bound(&s->v[op->src], w);
 	else if (op->dst == ABS_NONE)
 		i = cell_of(s, op, insn);
 	if (i == ABS_NONE || n >= ABS_UNBOUND || s->v[i].may)
@@ -464,7 +264,7 @@ static void store(struct abs_state *s, const struct op *op, uint32_t insn)
 	if (c == ABS_NONE)
 		return;
 	(void)name_of(s, op->src, insn, 0);
-	s->v[c] = extend(src, op->src_bits, false, 64);
+	s->v[c] = value_extend(src, op->src_bits, false, 64);
 }
 
 void absint_test(struct absint *ai, const struct abs_state *s, const struct op *op)
@@ -491,7 +291,7 @@ static void write_flags(struct abs_state *s, const struct op *op, const struct a
 
 void absint_step(struct absint *ai, struct abs_state *s, const struct op *op, uint32_t insn)
 {
-	struct abs_value out, old = plain();
+	struct abs_value out, old = value_plain();
 
 	absint_test(ai, s, op);
 	if (op->kind == OP_CMP_IMM || op->kind == OP_CMP_REG) {
@@ -519,7 +319,7 @@ void absint_step(struct absint *ai, struct abs_state *s, const struct op *op, ui
 	if (known)
 		s->v[op->dst] = out;
 	if (op->kind == OP_AND || op->kind == OP_SHR)
-		masked(s, op, &old);
+		value_mask(&s->v[op->dst], op, &old);
 	if (op->kind == OP_STORE)
 		store(s, op, insn);
 	write_flags(s, op, known ? &out : NULL);
@@ -534,9 +334,9 @@ void absint_call(struct absint *ai, struct abs_state *s, const struct op *op, ui
 		unsigned i = (unsigned)__builtin_ctz(m);
 
 		if (clobbered >> i & 1)
-			s->v[i] = plain();
+			s->v[i] = value_plain();
 		else if (s->v[i].kind != ABS_BASE)
-			blur(&s->v[i]);
+			value_blur(&s->v[i]);
 	}
 	for (unsigned k = 0; k < ABS_NCELL; k++)
 		if (s->cell[k].bytes)
@@ -559,36 +359,20 @@ bool absint_jump(struct absint *ai, struct abs_state *s, const struct op *op,
 		const struct abs_value *v = &s->v[op->mem.index];
 
 		use(ai, s, op->mem.index, 64);
-		*out = (struct abs_jump){ op->group, bound_at(v, W64), v->masked };
+		*out = (struct abs_jump){ op->group, value_bound(v, W64), v->masked };
 		return true;
 	}
 	use_mask(ai, s, op->reads, 64);
 	return false;
 }
 
-/* The low bits (width w) of a value of this name and form are <= n: what that says about every
- * value made from the same root. */
+/* A value of the compared one's name and form is, in the compared width, <= n: what that says about
+ * every value made from the same root. */
 static void refine(struct abs_state *s, const struct abs_compare *c, uint32_t n)
 {
-	unsigned k = form_width(c->form), w = c->width;
-
-	if (c->form >= SX8 && w > k && !is_nonnegative(n, k))
-		return;
-	if (w > k)
-		w = k;		/* now: the low w bits of the root are <= n */
-	for (unsigned i = 0; i < ABS_NVALUE; i++) {
-		struct abs_value *v = &s->v[i];
-
-		if (v->name != c->name || v->may)
-			continue;
-		unsigned f = form_width(v->form), to = w;
-		if (v->form != WHOLE && w >= f)
-			to = v->form <= ZX32 || is_nonnegative(n, f) ? W64 : f;
-		if (n < v->bound[to]) {
-			v->bound[to] = n;
-			v->masked = false;
-		}
-	}
+	for (unsigned i = 0; i < ABS_NVALUE; i++)
+		if (s->v[i].name == c->name && !s->v[i].may)
+			value_limit(&s->v[i], c->form, c->width, n);
 }
 
 void absint_branch(struct abs_state *s, unsigned condition, bool taken)
@@ -621,14 +405,14 @@ void absint_turn(struct abs_state *s)
 {
 	for (unsigned i = 0; i < ABS_NVALUE; i++)
 		if (s->v[i].kind == ABS_ENTRY && !is_base_held(s, s->v[i].group))
-			blur(&s->v[i]);
+			value_blur(&s->v[i]);
 }
 
 void absint_top(struct abs_state *s)
 {
 	memset(s, 0, sizeof(*s));
 	for (unsigned i = 0; i < ABS_NVALUE; i++)
-		s->v[i] = plain();
+		s->v[i] = value_plain();
 }
 
 bool absint_throw(const struct abs_state *s, struct abs_state *out)
@@ -640,7 +424,7 @@ bool absint_throw(const struct abs_state *s, struct abs_state *out)
 		if (!s->v[i].may || (ABS_CALLER_SAVED >> i & 1))
 			continue;
 		out->v[i] = s->v[i];
-		blur(&out->v[i]);
+		value_blur(&out->v[i]);
 		any = true;
 	}
 	return any;
@@ -659,7 +443,7 @@ static void join_cells(struct abs_state *s, struct abs_state *from)
 			j++;
 		if (s->cell[k].bytes == 0 || j == ABS_NCELL)
 			drop_cell(s, k);
-		from->v[ABS_NREG + k] = j < ABS_NCELL ? in.v[ABS_NREG + j] : plain();
+		from->v[ABS_NREG + k] = j < ABS_NCELL ? in.v[ABS_NREG + j] : value_plain();
 	}
 }
 
@@ -692,7 +476,7 @@ bool absint_join(struct abs_state *s, const struct abs_state *from, uint32_t ins
 	join_cells(s, &in);
 	struct abs_state aligned = *s;
 	for (unsigned i = 0; i < ABS_NVALUE; i++) {
-		s->v[i] = join_values(&aligned.v[i], &in.v[i]);
+		s->v[i] = value_join(&aligned.v[i], &in.v[i]);
 		s->v[i].name = join_name(aligned.v, in.v, i, insn);
 		s->v[i].form = s->v[i].name ? aligned.v[i].form : 0;
 	}

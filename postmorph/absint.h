@@ -2,8 +2,7 @@
  *
  * Just enough to prove a jump table: which registers hold the table's address, an entry of it or
  * the sum of both, and upper bounds of everything else.  Bounds come from comparisons, and reach
- * copies of the compared value through names: two values with the same name are made of the same
- * root, each in its own form (whole, zero- or sign-extended from its low bits).
+ * copies of the compared value through names (absvalue.h).
  *
  * The states form a lattice; joining only loses knowledge, so iteration ends.
  */
@@ -11,32 +10,10 @@
 #define POSTMORPH_ABSINT_H
 
 #include "postmorph/absop.h"
+#include "postmorph/absvalue.h"
 
 enum { ABS_NCELL = 4, ABS_NVALUE = ABS_NREG + ABS_NCELL };
 static const uint16_t ABS_CALLER_SAVED = 0x0fc7;	/* rax rcx rdx rsi rdi r8-r11 */
-static const uint32_t ABS_UNBOUND = UINT32_MAX;
-
-enum abs_kind {
-	ABS_PLAIN,
-	ABS_BASE,		/* address of the table of `group` */
-	ABS_ENTRY,		/* sign-extended entry of it, at an index <= `index` */
-	ABS_TARGET,		/* where such an entry leads */
-	ABS_MIXED,		/* may be any of these, for the groups in `may` */
-};
-
-struct abs_value {
-	uint64_t may;		/* bit group % 64 of every group that it may depend on */
-	uint32_t name;		/* 0 = none */
-	uint32_t bound[4];	/* low 8, 16, 32, 64 bits are <= this */
-	uint32_t index;
-	uint16_t group;
-	uint8_t kind;		/* enum abs_kind */
-	uint8_t form;
-	uint8_t clean;		/* of MIXED: that many low bits were overwritten */
-	uint8_t short32;	/* the upper 32 bits are 0 */
-	uint8_t masked;		/* what bounds it, or the index, are a mask or a shift alone */
-	uint8_t zero;		/* no hidden padding: states are compared as bytes */
-};
 
 struct abs_cell {		/* memory that a value in v[ABS_NREG + i] was seen in */
 	int64_t disp;
