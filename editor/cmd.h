@@ -21,6 +21,7 @@ int cmd_verify(int argc, char **argv);
 int cmd_map(int argc, char **argv);
 int cmd_extract_map(int argc, char **argv);
 int cmd_symbols(int argc, char **argv);
+int cmd_report(int argc, char **argv);
 int cmd_disassemble(int argc, char **argv);
 
 /* Prints "usage: morph-edit NAME ARGS" on stderr; returns 2. */

@@ -1,16 +1,18 @@
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "editor/cmd.h"
 #include "editor/editor.h"
 #include "editor/job.h"
+#include "editor/report.h"
 #include "lib/err.h"
 
-enum { OUT_GENERATION, OUT_MAP, OUT_STATS };
+enum { OUT_GENERATION, OUT_MAP, OUT_STATS, OUT_REPORT, NOUT };
 
 struct ctx {
 	struct edit_options options;
-	bool has_profile;
+	bool has_profile, report, report_on_stdout;
 };
 
 static void write_stats(const struct edit_stats *s, struct arena *a, struct wr *out)
@@ -31,6 +33,25 @@ static void write_stats(const struct edit_stats *s, struct arena *a, struct wr *
 	wr_raw(out, text, strlen(text));
 }
 
+static int write_report(struct job *job, const struct profile *profile, bool on_stdout,
+			struct err *err)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f = on_stdout ? stdout : open_memstream(&text, &n);
+
+	if (!f)
+		return err_set(err, ERR_SYS, "out of memory");
+	int rc = report_print(job->in[0].bytes, profile, wr_bytes(&job->out[OUT_GENERATION].bytes),
+			      "generation", false, job->arena, f, err);
+	if (!on_stdout) {
+		(void)fclose(f);	/* memory: nothing to lose */
+		wr_raw(&job->out[OUT_REPORT].bytes, text, n);
+		free(text);
+	}
+	return rc;
+}
+
 static int work(struct job *job, void *arg, struct err *err)
 {
 	const struct ctx *ctx = arg;
@@ -49,6 +70,8 @@ static int work(struct job *job, void *arg, struct err *err)
 			  &stats, err) < 0)
 		return job_wrap(job, 0, err);
 	write_stats(&stats, job->arena, &job->out[OUT_STATS].bytes);
+	if (ctx->report)
+		return write_report(job, &profile, ctx->report_on_stdout, err);
 	return 0;
 }
 
@@ -64,6 +87,7 @@ static int parse_options(int argc, char **argv, struct ctx *ctx, struct job *job
 		{ "keep-pointers", no_argument, NULL, 'k' },
 		{ "all", no_argument, NULL, 'a' },
 		{ "shuffle", required_argument, NULL, 'S' },
+		{ "report", optional_argument, NULL, 'r' },
 		{ 0 }
 	};
 	uint64_t n;
@@ -106,6 +130,11 @@ static int parse_options(int argc, char **argv, struct ctx *ctx, struct job *job
 				return -1;
 			ctx->options.shuffle = true;
 			break;
+		case 'r':
+			ctx->report = true;
+			ctx->report_on_stdout = optarg == NULL;
+			job->out[OUT_REPORT].arg = optarg;
+			break;
 		default:
 			return -1;
 		}
@@ -115,7 +144,7 @@ static int parse_options(int argc, char **argv, struct ctx *ctx, struct job *job
 int cmd_optimize(int argc, char **argv)
 {
 	struct ctx ctx = { .options.generation = 1 };
-	struct job job = { .nout = 3, .work = work, .ctx = &ctx };
+	struct job job = { .nout = NOUT, .work = work, .ctx = &ctx };
 
 	for (int i = 0; i < job.nout; i++)
 		job.out[i].mode_from = i == OUT_GENERATION ? 0 : -1;
@@ -124,6 +153,10 @@ int cmd_optimize(int argc, char **argv)
 		return cmd_usage("optimize");
 	if (!ctx.has_profile && !ctx.options.all) {
 		(void)fputs("morph-edit: optimize needs --profile, or --all\n", stderr);
+		return cmd_usage("optimize");
+	}
+	if (ctx.report && !ctx.has_profile) {
+		(void)fputs("morph-edit: --report needs --profile\n", stderr);
 		return cmd_usage("optimize");
 	}
 	job.in[0].arg = argv[optind];

@@ -84,16 +84,20 @@ struct state {
 	double least;
 };
 
-/* src_end: offset behind the source; dst: offset of the target's first byte. */
-static double edge_score(const struct exttsp_edge *e, uint64_t src_end, uint64_t dst)
+double exttsp_score_edge(double weight, bool unconditional, uint64_t src_end, uint64_t dst)
 {
 	if (src_end == dst)
-		return e->unconditional ? UNCONDITIONAL_BONUS * e->weight : e->weight;
+		return unconditional ? UNCONDITIONAL_BONUS * weight : weight;
 	uint64_t d = dst > src_end ? dst - src_end : src_end - dst;
 	uint64_t reach = dst > src_end ? FORWARD_REACH : BACKWARD_REACH;
 	if (d >= reach)
 		return 0;
-	return JUMP_WEIGHT * e->weight * (1 - (double)d / (double)reach);
+	return JUMP_WEIGHT * weight * (1 - (double)d / (double)reach);
+}
+
+static double edge_score(const struct exttsp_edge *e, uint64_t src_end, uint64_t dst)
+{
+	return exttsp_score_edge(e->weight, e->unconditional, src_end, dst);
 }
 
 double exttsp_score(const struct exttsp_graph *g, const uint32_t *order)

@@ -21,6 +21,8 @@ struct exttsp_graph {
 	const struct exttsp_edge *edge;
 };
 
+/* Score of one edge from a node that ends at `src_end` to one that begins at `dst`. */
+double exttsp_score_edge(double weight, bool unconditional, uint64_t src_end, uint64_t dst);
 /* Score of laying the nodes out in `order` (a permutation) without gaps. */
 double exttsp_score(const struct exttsp_graph *g, const uint32_t *order);
 /* Greedy chain merging; order[] gets a permutation that begins with node 0.  The result never

@@ -16,10 +16,12 @@ const struct cmd commands[] = {
 	  "functions, blocks, coverage, reasons; writes the block table", cmd_analyze },
 	{ "optimize", "FILE -o OUT [--profile P] [--all] [--passes=LIST] [--shuffle=SEED]\n"
 	  "                    [--keep-pointers] [--generation=N] [--map OUT] [--stats OUT]\n"
-	  "                    [--print-after=PASS]",
+	  "                    [--print-after=PASS] [--report[=OUT]]",
 	  "writes a generation of FILE", cmd_optimize },
 	{ "infer", "FILE --profile P -o COUNTS",
 	  "writes what is made of a profile: executions of blocks and edges", cmd_infer },
+	{ "report", "FILE --profile P [--compare OTHER] [--json]",
+	  "figures of the layout of FILE, and of another layout of it", cmd_report },
 	{ "verify", "ORIGINAL GENERATION", "exit code 0 only if shown to be the same program",
 	  cmd_verify },
 	{ "map", "GENERATION ADDRESS... [--reverse] [--json]",

@@ -1,0 +1,41 @@
+/* placement.h - where the blocks of a program stand in some layout of it
+ *
+ * A layout is the original itself, a generation, which says so in its block map, or what another
+ * tool made of the original (placement_walk.c).  All are told in the same form, so that they can
+ * be measured with the same figures (measure.h).
+ */
+#ifndef EDITOR_PLACEMENT_H
+#define EDITOR_PLACEMENT_H
+
+#include "postmorph/ir.h"
+
+struct blockmap;
+struct err;
+
+struct placed {			/* the image of one block */
+	vaddr addr;
+	uint32_t size;		/* bytes up to where control leaves it; 0: nothing is left of it */
+	bool known;
+};
+
+struct placement {
+	struct image img;	/* the file that holds the images */
+	struct placed **block;	/* [nfn] -> [nblock]; NULL: a function of which nothing is known */
+	bool *jumped;		/* [nfn] its original entry leads to the image by a jump */
+	bool *pointed;		/* [nfn] pointers to it in data lead to the image */
+};
+
+/* Nothing known of any block; img stays as it is. */
+void placement_make(const struct prog *prog, struct placement *out);
+/* All need functions with blocks, give job lifetime (prog->arena) and cannot fail but for the
+ * reading of the other file. */
+void placement_original(const struct prog *prog, struct placement *out);
+/* `file` is a generation of prog whose block map is `map`. */
+int placement_of_map(const struct prog *prog, struct bytes file, const struct blockmap *map,
+		     struct placement *out, struct err *err);
+/* `file` is any other layout: blocks are found from the symbols of functions, or from their
+ * original entries, by walking both programs at once. */
+int placement_walk(const struct prog *prog, struct bytes file, struct placement *out,
+		   struct err *err);
+
+#endif
