@@ -9,6 +9,8 @@
  * A place of a generation that is in its new text goes through the block map to the beginning of
  * the original block; one in the old text is an address of the original as it stands, because
  * originals keep their addresses.
+ *
+ *   state --spaces--> state set of one file --stream--> confined interpreter --text--> edges
  */
 #include "manager/attribute.h"
 
@@ -17,12 +19,15 @@
 #include <string.h>
 
 #include "lib/err.h"
+#include "lib/statesample.h"
 #include "manager/sampleset.h"
+#include "manager/stateset.h"
 #include "monitor/spool.h"
 
 struct attribute {
 	struct spaces *spaces;
 	struct sampleset set;
+	struct stateset states;
 	uint64_t counter[NCOUNTER];
 	uint64_t bad_blocks, newest_ns;
 };
@@ -47,6 +52,7 @@ struct attribute *attribute_new(struct spaces *spaces)
 static void collector_clear(struct attribute *a)
 {
 	sampleset_clear(&a->set);
+	stateset_clear(&a->states);
 	memset(a->counter, 0, sizeof(a->counter));
 	a->bad_blocks = 0;
 	a->newest_ns = 0;
@@ -79,6 +85,9 @@ static void take_sample(struct attribute *a, const struct spool_event *ev)
 		a->counter[counter_of[hit]]++;
 	else if (sampleset_add(&a->set, file, off) < 0)
 		a->counter[COUNTER_UNKNOWN]++;
+	else if (ev->sample.has_state &&
+		 stateset_add(&a->states, file, off, ev->sample.pc, &ev->sample.state) < 0)
+		a->counter[COUNTER_NOSTATES]++;
 }
 
 void attribute_spool(struct attribute *a, struct spool_reader *r)
@@ -220,6 +229,79 @@ static void add_file(struct attribution *r, const struct attribute_target *targe
 	free(count);
 }
 
+/* --- states to edges --- */
+
+/* How far the loader moved what holds `pc`, which was mapped from `off`; -1: there is no code. */
+static int bias_of(const struct attribute_target *t, file_off off, uint64_t pc, uint64_t *out)
+{
+	new_vaddr gen;
+	vaddr addr;
+
+	if (t->map) {
+		if (blockmap_vaddr_of(t->map, off, &gen) < 0)
+			return -1;
+		*out = pc - gen;
+	} else {
+		if (blocktable_vaddr_of(t->table, off, &addr) < 0)
+			return -1;
+		*out = pc - addr;
+	}
+	return 0;
+}
+
+/* Returns how many states went into the stream. */
+static uint32_t write_states(const struct stateset *set, const struct attribute_target *t,
+			     const struct stateset_item *item, uint32_t n, struct wr *out)
+{
+	uint32_t written = 0;
+
+	statesample_write_header(out);
+	for (uint32_t i = 0; i < n; i++) {
+		struct statesample s = { .pc = item[i].pc, .rflags = item[i].state.rflags };
+
+		if (bias_of(t, item[i].off, item[i].pc, &s.bias) < 0)
+			continue;
+		memcpy(s.gpr, item[i].state.gpr, sizeof(s.gpr));
+		s.stack = bytes_at(wr_bytes(&set->stack), item[i].stack_at,
+				   item[i].state.stack_bytes);
+		statesample_write(&s, out);
+		written++;
+	}
+	return written;
+}
+
+/* The states of one file of a known module. */
+static void add_states(struct attribution *r, const struct attribute *a, uint32_t file,
+		       const struct attribute_resolver *resolver,
+		       const struct attribute_target *target)
+{
+	struct wr stream = { 0 }, text = { 0 };
+	struct edges edges = { 0 };
+	uint32_t n, written;
+	struct err err;
+
+	const struct stateset_item *item = stateset_of(&a->states, file, &n);
+	r->counter[COUNTER_NOSTATES] += n;
+	if (!n || !target->table || !resolver->interpret)
+		return;
+	written = write_states(&a->states, target, item, n, &stream);
+	if (written &&
+	    resolver->interpret(resolver->ctx, target, wr_bytes(&stream), &text, &err) == 0 &&
+	    edges_read(wr_bytes(&text), target->table, &edges, &err) == 0) {
+		struct attribute_module *m = module_enter(r, target->module);
+
+		r->counter[COUNTER_NOSTATES] -= written;
+		r->counter[COUNTER_STATES] += written;
+		r->counter[COUNTER_EDGES] += edges_sum(&edges);
+		m->states += written;
+		edges_add(&m->edges, &edges, 1);
+		edges_free(&edges);
+	}
+	explicit_bzero(stream.p, stream.n);
+	wr_free(&stream);
+	wr_free(&text);
+}
+
 void attribution_add(struct attribution *to, const struct attribution *from)
 {
 	for (int i = 0; i < NCOUNTER; i++)
@@ -234,6 +316,8 @@ void attribution_add(struct attribution *to, const struct attribution *from)
 		m->samples += f->samples;
 		m->outside += f->outside;
 		module_add(m, f->count, f->ncount);
+		m->states += f->states;
+		edges_add(&m->edges, &f->edges, 1);
 	}
 }
 
@@ -245,9 +329,11 @@ int attribute_resolve(struct attribute *a, const struct attribute_resolver *reso
 
 	memcpy(r.counter, a->counter, sizeof(r.counter));
 	sampleset_sort(set);
+	stateset_sort(&a->states);
 	for (uint32_t i = 0, end; i < set->n; i = end) {
 		const struct space_file *file = spaces_file(a->spaces, set->item[i].file);
 		struct attribute_target target = { 0 };
+		uint32_t nstate;
 
 		for (end = i + 1; end < set->n; end++)
 			if (set->item[end].file != set->item[i].file)
@@ -261,11 +347,14 @@ int attribute_resolve(struct attribute *a, const struct attribute_resolver *reso
 		}
 		if (known) {
 			add_file(&r, &target, set->item + i, end - i);
+			add_states(&r, a, set->item[i].file, resolver, &target);
 			if (resolver->release)
 				resolver->release(resolver->ctx, &target);
 		} else {
 			for (uint32_t k = i; k < end; k++)
 				r.counter[COUNTER_UNKNOWN] += set->item[k].samples;
+			(void)stateset_of(&a->states, set->item[i].file, &nstate);
+			r.counter[COUNTER_NOSTATES] += nstate;
 		}
 	}
 	attribution_add(out, &r);
@@ -276,8 +365,10 @@ int attribute_resolve(struct attribute *a, const struct attribute_resolver *reso
 
 void attribution_free(struct attribution *r)
 {
-	for (uint32_t i = 0; i < r->nmodule; i++)
+	for (uint32_t i = 0; i < r->nmodule; i++) {
 		free(r->module[i].count);
+		edges_free(&r->module[i].edges);
+	}
 	free(r->module);
 	*r = (struct attribution){ 0 };
 }

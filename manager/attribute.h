@@ -1,9 +1,10 @@
-/* attribute.h - samples of a spool to blocks of original modules
+/* attribute.h - samples of a spool to blocks of original modules, their states to edges
  *
  * Two steps.  attribute_spool() walks a spool file and gathers a sample set: (mapped file, offset)
  * -> samples, without looking into any module.  attribute_resolve() then takes one mapped file
  * after the other, asks the resolver for its block table (and block map, if the file is a
- * generation) and turns offsets into blocks.  So one table is in memory at a time.
+ * generation) and turns offsets into blocks.  So one table is in memory at a time.  States that
+ * came with the samples are handed to the resolver's interpreter, a file at a time, and forgotten.
  */
 #ifndef MANAGER_ATTRIBUTE_H
 #define MANAGER_ATTRIBUTE_H
@@ -13,6 +14,7 @@
 #include "lib/blockmap.h"
 #include "lib/blocktable.h"
 #include "manager/counter.h"
+#include "manager/edges.h"
 #include "manager/space.h"
 
 struct err;
@@ -31,6 +33,10 @@ struct attribute_resolver {
 	int (*resolve)(void *ctx, const struct space_file *file, struct attribute_target *out,
 		       struct err *err);
 	void (*release)(void *ctx, const struct attribute_target *target);	/* may be NULL */
+	/* Before release(): appends to *text what `morph-edit interpret` makes of `states`, a
+	 * stream of lib/statesample.h.  NULL, or -1: they are dropped, and counted. */
+	int (*interpret)(void *ctx, const struct attribute_target *target, struct bytes states,
+			 struct wr *text, struct err *err);
 	void *ctx;
 };
 
@@ -45,6 +51,8 @@ struct attribute_module {
 	uint64_t outside;	/* in the module, in no block */
 	uint32_t ncount;
 	struct attribute_count *count;
+	uint64_t states;	/* that were interpreted */
+	struct edges edges;
 };
 
 struct attribution {		/* the result, ascending by module */

@@ -41,6 +41,7 @@ static const struct shape shape[NJOB] = {
 	[JOB_SYMBOLS]	  = { "symbols",     1, 2, 1, true },
 	[JOB_DISASSEMBLE] = { "disassemble", 1, 1, 1, true },
 	[JOB_EXPLAIN]	  = { "analyze",     1, 1, 1, true },
+	[JOB_INTERPRET]	  = { "interpret",   2, 3, 1, false },
 };
 
 struct job {
@@ -72,8 +73,13 @@ static void child_fail(const char *what)
 
 static void limit(int resource, uint64_t value, const char *name)
 {
-	struct rlimit r = { value, value };
+	struct rlimit r;
 
+	if (getrlimit(resource, &r) < 0)
+		child_fail(name);
+	if (value > r.rlim_max)		/* who started us has less */
+		value = r.rlim_max;
+	r = (struct rlimit){ value, value };
 	if (setrlimit(resource, &r) < 0)
 		child_fail(name);
 }
@@ -138,10 +144,15 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 			ADD("--profile");
 		if (i == 1 && spec->kind == JOB_SYMBOLS)
 			ADD("--debug");
+		if (i == 2 && spec->kind == JOB_INTERPRET)
+			ADD("--map");
 		ADD("fd:%d", fd++);
 	}
 	if (spec->kind == JOB_ANALYZE) {
 		ADD("--table");
+		ADD("fd:%d", fd);
+	} else if (spec->kind == JOB_INTERPRET) {
+		ADD("-o");
 		ADD("fd:%d", fd);
 	} else if (spec->kind == JOB_OPTIMIZE) {
 		for (int i = 0; i < 3; i++) {
@@ -182,7 +193,8 @@ static void child(const struct job_spec *spec, const int *out, int reason_fd, in
 	if (fcntl(FIRST_FD + n - 1, F_SETFD, FD_CLOEXEC) < 0)
 		child_fail("descriptors");
 	command_line(spec, text, arg);
-	lower_priority();
+	if (!spec->prompt)
+		lower_priority();
 	drop(spec);
 	fexecve(FIRST_FD + n - 1, arg, env);
 	child_fail(spec->morph_edit);
@@ -374,6 +386,26 @@ int job_step(struct job *j, struct job_result *out)
 	else if (out->exit_code)
 		say_reason(j, status, out);
 	return 1;
+}
+
+int job_run(const struct job_spec *spec, int out[JOB_MAX_OUT], struct err *err)
+{
+	struct job *j = job_start(spec, err);
+	struct job_result r;
+	struct pollfd f[2];
+
+	if (!j)
+		return -1;
+	while (!job_step(j, &r)) {
+		int timeout = job_poll(j, f);
+
+		(void)poll(f, 2, timeout);	/* the step sees for itself what has happened */
+	}
+	job_free(j);
+	if (r.exit_code)
+		return err_set(err, r.exit_code == 3 ? ERR_REFUSED : ERR_SYS, "%s", r.reason);
+	memcpy(out, r.out, sizeof(r.out));
+	return 0;
 }
 
 void job_free(struct job *j)

@@ -23,6 +23,7 @@ enum job_kind {
 	JOB_SYMBOLS,		/* in: module, perhaps its debug file.  out: text */
 	JOB_DISASSEMBLE,	/* in: module.  out: text.  a: address, b: bytes */
 	JOB_EXPLAIN,		/* in: module.  out: what analysis says, as text */
+	JOB_INTERPRET,		/* in: mapped file, states, perhaps its block map.  out: edges */
 	NJOB
 };
 
@@ -38,11 +39,12 @@ struct job_spec {
 	enum job_kind kind;
 	const char *morph_edit;		/* path of the program */
 	struct job_user user;
-	uint64_t memory_bytes, file_bytes;
+	uint64_t memory_bytes, file_bytes;	/* at most what our own limits leave */
 	unsigned cpu_s, wall_s;
 	int nin, in[JOB_MAX_IN];	/* readable; stay the caller's */
 	uint64_t a, b;
 	const char *passes;		/* JOB_OPTIMIZE */
+	bool prompt;			/* somebody waits: at the usual priority */
 };
 
 struct job_result {
@@ -57,6 +59,9 @@ struct job *job_start(const struct job_spec *spec, struct err *err);
 int job_poll(const struct job *j, struct pollfd p[2]);
 /* 1: ended, *out filled; 0: still running. */
 int job_step(struct job *j, struct job_result *out);
+/* Starts one and waits for its end: the number of outputs is as the kind says, in out[], the
+ * caller's.  -1 with the reason when it does not end with 0. */
+int job_run(const struct job_spec *spec, int out[JOB_MAX_OUT], struct err *err);
 /* Kills what still runs.  NULL is allowed. */
 void job_free(struct job *j);
 void job_result_close(struct job_result *r);

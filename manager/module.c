@@ -455,5 +455,5 @@ static void release(void *ctx, const struct attribute_target *target)
 
 struct attribute_resolver modules_resolver(struct modules *ms)
 {
-	return (struct attribute_resolver){ resolve, release, ms };
+	return (struct attribute_resolver){ .resolve = resolve, .release = release, .ctx = ms };
 }

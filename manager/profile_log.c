@@ -1,7 +1,8 @@
 /* profile_log.c - what the Manager does when idle, for one log and without its store
  *
  * Every file that the log has samples of is opened at its path and must be the inode that ran (the
- * device number may differ: btrfs, overlayfs); `morph-edit analyze` gives its block table.  Files
+ * device number may differ: btrfs, overlayfs); `morph-edit analyze` gives its block table, and
+ * `morph-edit interpret` the edges, where samples came with registers.  Files
  * that it refuses (generations among them: their originals are in the daemon's store) are said and
  * left out.
  */
@@ -15,7 +16,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/arena.h"
@@ -23,9 +23,10 @@
 #include "lib/io.h"
 #include "lib/profile.h"
 #include "manager/attribute.h"
+#include "manager/job.h"
 #include "monitor/spool.h"
 
-enum { TABLE_MAX = 256 << 20 };
+enum { OUTPUT_MAX = 1 << 30, JOB_S = 3600 };
 
 struct known {			/* one original module of the log */
 	char *path;
@@ -37,6 +38,7 @@ struct log {
 	FILE *say;
 	struct known *known;
 	uint32_t nknown;
+	int fd;			/* the file that is being resolved, -1: none */
 };
 
 static void *must(void *p)
@@ -54,76 +56,32 @@ static void say(const struct log *l, const char *path, const char *text)
 		(void)fprintf(l->say, "%s: %s\n", path, text);	/* only news for a person */
 }
 
-/* The child: standard error goes to `tell`. */
-static void run_analyze(const char *morph_edit, int fd, int table, int tell)
+static int run(const struct log *l, enum job_kind kind, const int *in, int nin, int *out,
+	       struct err *err)
 {
-	char in[32], out[32];
+	struct job_spec spec = {
+		.kind = kind, .morph_edit = l->morph_edit, .user = { false, 0, 0 },
+		.memory_bytes = UINT64_MAX, .file_bytes = OUTPUT_MAX, .cpu_s = JOB_S,
+		.wall_s = JOB_S, .nin = nin, .prompt = true,
+	};
+	int fd[JOB_MAX_OUT];
 
-	(void)snprintf(in, sizeof(in), "fd:%d", fd);		/* fits */
-	(void)snprintf(out, sizeof(out), "fd:%d", table);	/* fits */
-	int null = open("/dev/null", O_RDWR);
-	if (null >= 0 && dup2(null, 0) >= 0 && dup2(null, 1) >= 0 && dup2(tell, 2) >= 0 &&
-	    fcntl(fd, F_SETFD, 0) == 0 && fcntl(table, F_SETFD, 0) == 0)
-		execl(morph_edit, "morph-edit", "analyze", in, "--table", out, (char *)NULL);
-	dprintf(2, "%s: %s\n", morph_edit, strerror(errno));
-	_exit(127);
-}
-
-/* The first line that the job said, without its end. */
-static void read_line(int fd, char *out, size_t n)
-{
-	size_t have = 0;
-	char rest[512];
-
-	for (ssize_t k; have + 1 < n; have += (size_t)k) {
-		k = read(fd, out + have, n - 1 - have);
-		if (k <= 0)
-			break;
-	}
-	out[have] = '\0';
-	out[strcspn(out, "\n")] = '\0';
-	while (read(fd, rest, sizeof(rest)) > 0)	/* so that it does not wait for us */
-		;
-}
-
-static int analyze(const struct log *l, int fd, int table, struct err *err)
-{
-	char reason[512];
-	int tell[2], status;
-
-	if (pipe2(tell, O_CLOEXEC) < 0)
-		return err_set(err, ERR_SYS, "pipe: %s", strerror(errno));
-	pid_t pid = fork();
-	if (pid == 0)
-		run_analyze(l->morph_edit, fd, table, tell[1]);
-	close(tell[1]);
-	if (pid > 0)
-		read_line(tell[0], reason, sizeof(reason));
-	close(tell[0]);
-	if (pid < 0)
-		return err_set(err, ERR_SYS, "fork: %s", strerror(errno));
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		return 0;
-	if (!reason[0])
-		(void)snprintf(reason, sizeof(reason), "analysis ended with status %d", status);
-	return err_set(err, WIFEXITED(status) && WEXITSTATUS(status) == 3 ? ERR_REFUSED : ERR_SYS,
-		       "%s", reason);
+	memcpy(spec.in, in, (size_t)nin * sizeof(*in));
+	if (job_run(&spec, fd, err) < 0)
+		return -1;
+	*out = fd[0];
+	return 0;
 }
 
 static int make_table(const struct log *l, int fd, struct blocktable *out, struct err *err)
 {
 	struct arena *a = arena_new();
-	int rc = -1, table = memfd_create("block table", MFD_CLOEXEC);
+	int rc = -1, table = -1;
 	struct digest digest;
 	struct bytes b;
 
-	if (table < 0)
-		err_set(err, ERR_SYS, "memfd_create: %s", strerror(errno));
-	else if (analyze(l, fd, table, err) == 0 && digest_fd(fd, &digest, err) == 0 &&
-		 io_read_all(table, TABLE_MAX, a, &b, err) == 0 &&
-		 blocktable_read(b, out, err) == 0)
+	if (run(l, JOB_ANALYZE, &fd, 1, &table, err) == 0 && digest_fd(fd, &digest, err) == 0 &&
+	    io_read_all(table, OUTPUT_MAX, a, &b, err) == 0 && blocktable_read(b, out, err) == 0)
 		rc = 0;
 	if (rc == 0 && !digest_equal(&digest, &out->original)) {
 		blocktable_free(out);
@@ -151,6 +109,16 @@ static int open_ran(const struct space_file *file, struct err *err)
 	return err_set(err, ERR_REFUSED, "another file is there by now");
 }
 
+static void release(void *ctx, const struct attribute_target *target)
+{
+	struct log *l = ctx;
+
+	(void)target;		/* its table is kept until all is written */
+	if (l->fd >= 0)
+		close(l->fd);
+	l->fd = -1;
+}
+
 static int resolve(void *ctx, const struct space_file *file, struct attribute_target *out,
 		   struct err *err)
 {
@@ -160,12 +128,10 @@ static int resolve(void *ctx, const struct space_file *file, struct attribute_ta
 	uint32_t i;
 
 	(void)err;		/* one module's failure is no reason to give up the others */
-	int fd = open_ran(file, &why);
-	int rc = fd < 0 ? -1 : make_table(l, fd, &t, &why);
-	if (fd >= 0)
-		close(fd);
-	if (rc < 0) {
+	l->fd = open_ran(file, &why);
+	if (l->fd < 0 || make_table(l, l->fd, &t, &why) < 0) {
 		say(l, file->path, why.text);
+		release(l, NULL);
 		return 0;
 	}
 	for (i = 0; i < l->nknown; i++)
@@ -179,6 +145,33 @@ static int resolve(void *ctx, const struct space_file *file, struct attribute_ta
 	}
 	*out = (struct attribute_target){ .module = i, .table = &l->known[i].table };
 	return 1;
+}
+
+static int interpret(void *ctx, const struct attribute_target *target, struct bytes states,
+		     struct wr *text, struct err *err)
+{
+	const struct log *l = ctx;
+	struct arena *a = arena_new();
+	int in[2] = { l->fd, memfd_create("states", MFD_CLOEXEC) }, out = -1, rc = -1;
+	struct err why;
+	struct bytes b;
+
+	if (in[1] < 0)
+		err_set(&why, ERR_SYS, "memfd_create: %s", strerror(errno));
+	else if (io_write_all(in[1], states.p, states.n, &why) == 0 &&
+		 run(l, JOB_INTERPRET, in, 2, &out, &why) == 0 &&
+		 io_read_all(out, OUTPUT_MAX, a, &b, &why) == 0)
+		rc = 0;
+	if (rc == 0)
+		wr_raw(text, b.p, b.n);
+	else
+		say(l, l->known[target->module].path, why.text);
+	if (in[1] >= 0)
+		close(in[1]);
+	if (out >= 0)
+		close(out);
+	arena_free(a);
+	return rc < 0 ? err_set(err, why.kind, "%s", why.text) : 0;
 }
 
 /* --- writing --- */
@@ -219,6 +212,7 @@ static int write_profile(const char *out_dir, const char *clock, const struct lo
 		.block = must(calloc(m->ncount + 1, sizeof(*p.block))),
 		.nblock = m->ncount,
 	};
+	struct arena *a = arena_new();
 	struct wr w = { 0 };
 
 	for (uint32_t i = 0; i < m->ncount; i++)
@@ -226,16 +220,19 @@ static int write_profile(const char *out_dir, const char *clock, const struct lo
 			k->table.base + k->table.block[m->count[i].block].off,
 			m->count[i].samples,
 		};
+	edges_to_profile(&m->edges, 1, &k->table, a, &p);
 	profile_write(&p, &w);
 	int rc = write_file(out_dir, k, wr_bytes(&w), l, err);
 	wr_free(&w);
+	arena_free(a);
 	free(p.block);
 	return rc;
 }
 
 static int gather(int fd, struct log *l, const char *out_dir, struct err *err)
 {
-	struct attribute_resolver resolver = { .resolve = resolve, .ctx = l };
+	struct attribute_resolver resolver = { .resolve = resolve, .release = release,
+					       .interpret = interpret, .ctx = l };
 	struct spool_reader *r = spool_reader_open(fd, err);
 	struct attribution sum = { 0 };
 
@@ -261,7 +258,7 @@ static int gather(int fd, struct log *l, const char *out_dir, struct err *err)
 int profile_log_write(const char *log_path, const char *out_dir, const char *morph_edit_path,
 		      FILE *say_to, struct err *err)
 {
-	struct log l = { .morph_edit = morph_edit_path, .say = say_to };
+	struct log l = { .morph_edit = morph_edit_path, .say = say_to, .fd = -1 };
 	int fd = open(log_path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)

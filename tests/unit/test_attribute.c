@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/statesample.h"
 #include "manager/attribute.h"
 #include "monitor/spool.h"
 
@@ -59,7 +60,32 @@ static void release(void *ctx, const struct attribute_target *target)
 	released++;
 }
 
-static const struct attribute_resolver resolver = { resolve, release, NULL };
+/* What the interpreter was given last, and what it says. */
+static struct statesample seen[8];
+static unsigned nseen, interpreted;
+static const char *answer;
+
+static int interpret(void *ctx, const struct attribute_target *target, struct bytes states,
+		     struct wr *text, struct err *err)
+{
+	struct statesample_reader r;
+
+	(void)ctx;
+	assert_ptr_equal(target->table, &table);
+	interpreted++;
+	assert_int_equal(statesample_open(states, &r, err), 0);
+	for (nseen = 0; nseen < 8 && statesample_read(&r, &seen[nseen], err) == 1; nseen++)
+		assert_true(seen[nseen].stack.n <= 8);
+	if (!answer)
+		return err_set(err, ERR_SYS, "the interpreter is ill");
+	wr_raw(text, answer, strlen(answer));
+	return 0;
+}
+
+static const struct attribute_resolver interpreting = {
+	.resolve = resolve, .release = release, .interpret = interpret
+};
+static const struct attribute_resolver resolver = { .resolve = resolve, .release = release };
 
 static void put(struct spool_writer *w, struct spool_event ev)
 {
@@ -90,6 +116,22 @@ static void put_samples(struct spool_writer *w, uint32_t pid, uint64_t pc, bool 
 	ev.sample.kernel = kernel;
 	while (n--)
 		put(w, ev);
+}
+
+static void put_states(struct spool_writer *w, uint32_t pid, uint64_t pc, int n)
+{
+	struct spool_event ev = { .kind = SPOOL_SAMPLE, .pid = pid, .tid = pid };
+
+	ev.sample.pc = pc;
+	ev.sample.has_state = true;
+	ev.sample.state.rflags = 0x246;
+	ev.sample.state.stack = (const uint8_t *)"the stack";
+	for (int i = 0; i < n; i++) {
+		for (unsigned r = 0; r < SPOOL_NGPR; r++)
+			ev.sample.state.gpr[r] = pc + 100 * r + (unsigned)i;
+		ev.sample.state.stack_bytes = 8 * (unsigned)(i % 2);
+		put(w, ev);
+	}
 }
 
 static void put_lost(struct spool_writer *w, enum spool_kind kind, uint64_t lost)
@@ -207,6 +249,106 @@ static void every_sample_is_counted_once_where_it_belongs(void **state)
 	spaces_free(s);
 }
 
+#define EDGES_OF(sha) "morph-profile 2\nmodule x\nsha256 " sha "\nclock cpu-clock\n"
+#define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
+
+/* Edges 0 -> 1 and 1 -> 2, a call of 2 in block 0; the others are of places that do not exist. */
+static const char good_answer[] = EDGES_OF(ZEROS)
+	"edge 0x401000 0x401010 3.000\nedge 0x401000 0x401018 9.000\nedge 0x401010 0x401040 2.000\n"
+	"edge 0x401010 0x500000 9.000\nedge 0x401030 0x401040 9.000\nedge 0x401040 0x401040 0.100\n"
+	"call 0x401004 0x401040 5.000\ncall 0x401004 0x401044 9.000\ncall 0x401030 0x401040 9.000\n";
+
+static void states_become_edges_of_the_original(void **state)
+{
+	struct spaces *s = spaces_new(NULL);
+	struct attribute *a = attribute_new(s);
+	struct attribution out = { 0 }, sum = { 0 };
+	struct err err;
+	int fd;
+
+	(void)state;
+	interpreted = 0;
+	answer = good_answer;
+	struct spool_writer *w = log_begin(&fd);
+	put_map(w, 10, 0x55001000, 0x1000, 0x1000, 1, "/orig");
+	put_map(w, 20, 0x66800000, 0x1000, 0x3000, 2, "/orig");
+	put_map(w, 20, 0x70000000, 0x1000, 0, 3, "/refused");
+	put_map(w, 20, 0x71000000, 0x1000, 0, 4, "/stranger");
+	put_states(w, 10, 0x55001004, 2);
+	put_states(w, 20, 0x66800021, 1);
+	put_states(w, 20, 0x70000000, 10);
+	put_states(w, 20, 0x71000000, 20);
+	put_states(w, 20, 0x72000000, 40);	/* nowhere */
+	put_samples(w, 10, 0x55001004, false, 5);
+	gather(a, w, fd);
+	assert_int_equal(attribute_resolve(a, &interpreting, &out, &err), 0);
+	/* The generation came last: its bias is against its own addresses. */
+	assert_int_equal(interpreted, 2);
+	assert_int_equal(nseen, 1);
+	assert_int_equal(seen[0].pc, 0x66800021);
+	assert_int_equal(seen[0].bias, 0x66800000 - 0x900000);
+	assert_int_equal(seen[0].rflags, 0x246);
+	assert_int_equal(seen[0].gpr[15], 0x66800021 + 1500);
+	assert_int_equal(out.counter[COUNTER_STATES], 3);
+	assert_int_equal(out.counter[COUNTER_NOSTATES], 30);
+	assert_int_equal(out.counter[COUNTER_EDGES], 2 * (3 + 2 + 5));
+	attribution_add(&sum, &out);
+	attribution_add(&sum, &out);
+	const struct attribute_module *m = &sum.module[1];
+	assert_int_equal(m->module, 5);
+	assert_int_equal(m->samples, 2 * 8);
+	assert_int_equal(m->states, 2 * 3);
+	assert_int_equal(m->edges.nedge, 2);
+	assert_int_equal(m->edges.edge[0].from, 0);
+	assert_int_equal(m->edges.edge[0].to, 1);
+	assert_int_equal(m->edges.edge[0].count, 4 * 3);
+	assert_int_equal(m->edges.edge[1].from, 1);
+	assert_int_equal(m->edges.edge[1].to, 2);
+	assert_int_equal(m->edges.edge[1].count, 4 * 2);
+	assert_int_equal(m->edges.ncall, 1);
+	assert_int_equal(m->edges.call[0].block, 0);
+	assert_int_equal(m->edges.call[0].at, 4);
+	assert_int_equal(m->edges.call[0].target, 2);
+	assert_int_equal(m->edges.call[0].count, 4 * 5);
+	attribution_free(&out);
+	attribution_free(&sum);
+	attribute_free(a);
+	spaces_free(s);
+}
+
+static void an_ill_or_lying_interpreter_costs_states_but_no_samples(void **state)
+{
+	static const char *const lie[] = {
+		NULL, "", "nonsense", EDGES_OF("11" ZEROS), EDGES_OF(ZEROS) "edge 0x401000 0x401010\n",
+		EDGES_OF("1111111111111111111111111111111111111111111111111111111111111111")
+			"edge 0x401000 0x401010 3.000\n",
+		EDGES_OF(ZEROS) "outside 0.000\nblock 0x401000 3.000\n",
+	};
+	struct spaces *s = spaces_new(NULL);
+	struct attribute *a = attribute_new(s);
+	struct err err;
+	int fd;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(lie) / sizeof(lie[0]); i++) {
+		struct attribution out = { 0 };
+
+		answer = lie[i];
+		struct spool_writer *w = log_begin(&fd);
+		put_map(w, 10, 0x55001000, 0x1000, 0x1000, 1, "/orig");
+		put_states(w, 10, 0x55001004, 2);
+		gather(a, w, fd);
+		assert_int_equal(attribute_resolve(a, &interpreting, &out, &err), 0);
+		assert_int_equal(out.counter[COUNTER_KNOWN], 2);
+		assert_int_equal(out.counter[COUNTER_NOSTATES], 2);
+		assert_int_equal(out.counter[COUNTER_STATES], 0);
+		assert_int_equal(out.module[0].edges.nedge, 0);
+		attribution_free(&out);
+	}
+	attribute_free(a);
+	spaces_free(s);
+}
+
 static void a_failed_resolve_leaves_the_result_alone(void **state)
 {
 	struct spaces *s = spaces_new(NULL);
@@ -259,6 +401,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_sample_is_counted_once_where_it_belongs),
+		cmocka_unit_test(states_become_edges_of_the_original),
+		cmocka_unit_test(an_ill_or_lying_interpreter_costs_states_but_no_samples),
 		cmocka_unit_test(a_failed_resolve_leaves_the_result_alone),
 		cmocka_unit_test(many_places_fold_into_few_blocks),
 	};

@@ -33,7 +33,8 @@ static int play(int argc, char **argv)
 	if (strcmp(what, "args") == 0) {
 		for (int i = 1; i < argc; i++)
 			n += snprintf(out + n, sizeof(out) - (size_t)n, "%s ", argv[i]);
-		return write(1, out, (size_t)n) == n ? 0 : 1;
+		int to = strncmp(argv[argc - 1], "fd:", 3) == 0 ? atoi(argv[argc - 1] + 3) : 1;
+		return write(to, out, (size_t)n) == n ? 0 : 1;
 	}
 	if (strcmp(what, "descriptors") == 0) {
 		for (int fd = 0; fd < 1024; fd++)
@@ -94,8 +95,10 @@ static struct job_result run(enum job_kind kind, const char *what, unsigned wall
 	struct pollfd p[2];
 
 	spec.in[0] = input(what);
-	if (kind == JOB_OPTIMIZE)
+	if (kind == JOB_OPTIMIZE || kind == JOB_INTERPRET)
 		spec.in[spec.nin++] = input("profile");
+	if (kind == JOB_INTERPRET)
+		spec.in[spec.nin++] = input("map");
 	struct job *j = job_start(&spec, &err);
 	if (!j)
 		fail_msg("%s", err.text);
@@ -129,6 +132,33 @@ static void a_job_gets_its_command_line(void **state)
 
 	(void)state;
 	assert_string_equal(text_of(&r), "disassemble fd:3 --start=0x1000 --size=64 ");
+	r = run(JOB_INTERPRET, "args", 60);
+	assert_string_equal(text_of(&r), "interpret fd:3 fd:4 --map fd:5 -o fd:6 ");
+}
+
+static void a_job_can_be_waited_for_at_the_usual_priority(void **state)
+{
+	struct job_spec spec = { .kind = JOB_SYMBOLS, .morph_edit = "/proc/self/exe",
+				 .memory_bytes = UINT64_MAX, .file_bytes = 1 << 20, .cpu_s = 20,
+				 .wall_s = 60, .nin = 1, .prompt = true };
+	int out[JOB_MAX_OUT];
+	char text[64] = "", *priority;
+	struct err err;
+
+	(void)state;
+	spec.in[0] = input("limits");
+	assert_int_equal(job_run(&spec, out, &err), 0);
+	assert_true(pread(out[0], text, sizeof(text) - 1, 0) > 0);
+	priority = strrchr(text, ' ');
+	assert_non_null(priority);
+	assert_int_equal(atoi(priority), getpriority(PRIO_PROCESS, 0));
+	close(out[0]);
+	close(spec.in[0]);
+	spec.in[0] = input("refuse");
+	assert_int_equal(job_run(&spec, out, &err), -1);
+	assert_int_equal(err.kind, ERR_REFUSED);
+	assert_string_equal(err.text, "'x': bad?[31m luck");
+	close(spec.in[0]);
 }
 
 static void a_job_holds_only_its_own_descriptors(void **state)
@@ -213,6 +243,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_job_gets_its_command_line),
+		cmocka_unit_test(a_job_can_be_waited_for_at_the_usual_priority),
 		cmocka_unit_test(a_job_holds_only_its_own_descriptors),
 		cmocka_unit_test(a_job_has_its_limits_and_low_priority),
 		cmocka_unit_test(the_last_line_is_the_reason),

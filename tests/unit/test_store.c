@@ -211,7 +211,8 @@ static struct attribution two_blocks(int64_t module, struct attribute_count coun
 {
 	count[0] = (struct attribute_count){ 3, 10 };
 	count[1] = (struct attribute_count){ 9, 4 };
-	*m = (struct attribute_module){ (uint64_t)module, 14, 6, 2, count };
+	*m = (struct attribute_module){ .module = (uint64_t)module, .samples = 14, .outside = 6,
+					.ncount = 2, .count = count };
 	struct attribution a = { .nmodule = 1, .module = m };
 	a.counter[COUNTER_KNOWN] = 14;
 	a.counter[COUNTER_OUTSIDE] = 6;
