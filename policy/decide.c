@@ -1,0 +1,92 @@
+/* decide.c - see decide.h */
+#include "policy/decide.h"
+
+#include <math.h>
+
+#include "policy/policy.h"
+
+const double DECIDE_FULL_GAIN = 0.05;
+
+const char *const decide_reason_text[] = {
+	[DECIDE_FIRST] = "no generation yet",
+	[DECIDE_EVIDENCE] = "much more is known than when its generation was made",
+	[DECIDE_DRIFT] = "used otherwise than its generation was made for",
+	[DECIDE_FEW_SAMPLES] = "too few samples",
+	[DECIDE_UNSEEN] = "too much of its time may be in blocks not seen yet",
+	[DECIDE_LITTLE_GAIN] = "too little to gain",
+	[DECIDE_SAME_USE] = "used as its generation was made for",
+	[DECIDE_COOL_DOWN] = "its generation is too new",
+	[DECIDE_CPU_BUDGET] = "today's budget of CPU time is spent",
+	[DECIDE_DISK_BUDGET] = "today's budget of disk writes is spent",
+};
+
+/* Four times the samples halve the error of each count. */
+static const double more_evidence = 4;
+
+/* A branch is known by the samples of its blocks, total / spread of them on the average, and its
+ * error falls with their root.  The factor makes it fit what perl, python, gawk and postgres gained
+ * at 5,000, 20,000 and 100,000 samples: 30..65, 50..80 and 75..85 % of the full gain. */
+double decide_quality(const struct usage *made_from)
+{
+	double n = usage_total(made_from);
+
+	return n > 0 ? 1 / (1 + 1.7 * sqrt(usage_spread(made_from) / n)) : 0;
+}
+
+bool decide_window_ends(const struct policy *p, bool first, double samples, double since_s)
+{
+	return samples >= p->min_samples && (first || since_s >= 3600.0 * p->cool_down_h);
+}
+
+double decide_forget(const struct usage *use, const struct usage *recent)
+{
+	double drift = usage_drift(use, recent);
+	double young = usage_total(recent), old = usage_total(use) - young;
+
+	/* young / (young + factor * old) == drift */
+	return drift > 0 && old > 0 ? fmin(1, young * (1 - drift) / (drift * old)) : 1;
+}
+
+static double served(const struct usage *known, const struct usage *recent)
+{
+	return decide_quality(known) * usage_served(known, recent);
+}
+
+static enum decide_reason why_again(const struct policy *p, const struct decide_module *m,
+				    double drift)
+{
+	if (!m->made.n)
+		return DECIDE_FIRST;
+	if (100 * drift >= p->min_drift_pct)
+		return DECIDE_DRIFT;
+	return usage_total(&m->use) >= more_evidence * usage_total(&m->made) ?
+	       DECIDE_EVIDENCE : DECIDE_SAME_USE;
+}
+
+struct decision decide(const struct policy *p, const struct decide_module *m)
+{
+	const struct usage *recent = m->recent.n ? &m->recent : &m->use;
+	struct decision d = { .unseen = usage_unseen(&m->use) };
+
+	if (m->made.n)
+		d.drift = usage_drift(&m->made, recent);
+	d.gain = m->time_share * m->full_gain *
+		 fmax(0, served(&m->use, recent) - served(&m->made, recent));
+	d.reason = why_again(p, m, d.drift);
+	if (usage_total(&m->use) < p->min_samples)
+		d.reason = DECIDE_FEW_SAMPLES;
+	else if (100 * d.unseen > p->max_unseen_pct)
+		d.reason = DECIDE_UNSEEN;
+	else if (d.reason == DECIDE_SAME_USE)
+		;
+	else if (1e6 * d.gain < p->min_gain_ppm)
+		d.reason = DECIDE_LITTLE_GAIN;
+	else if (m->since_s >= 0 && m->since_s < 3600.0 * p->cool_down_h)
+		d.reason = DECIDE_COOL_DOWN;
+	else if (m->spent_cpu_s + m->job_cpu_s > p->cpu_per_day_s)
+		d.reason = DECIDE_CPU_BUDGET;
+	else if (m->spent_disk_mib + m->disk_mib > p->disk_per_day_mib)
+		d.reason = DECIDE_DISK_BUDGET;
+	d.act = d.reason <= DECIDE_DRIFT;
+	return d;
+}

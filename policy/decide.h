@@ -1,0 +1,76 @@
+/* decide.h - is it time to lay a module out (again)?
+ *
+ * Zhang et al. leave open (SOSP 1997, section 5) whether to optimize rarely or frequently.  The answer
+ * here: whenever what it should gain is worth the work.  The gain is estimated from three uses of
+ * the module, all of them samples of blocks:
+ *
+ *	use	all that is known of it, the old faded; what a generation would be made from now
+ *	made	what the present generation was made from; empty without one
+ *	recent	the last window of samples: how it is used now
+ *
+ *	gain = share of the machine's time * full gain *
+ *	       (quality(use) * served(use, recent) - quality(made) * served(made, recent))
+ *
+ * where the full gain is what a perfect profile brings, and quality() is the part of it that a sampled
+ * one of that size brings.  A window of recent samples lasts optimize.cool_down_h at least, so that
+ * habits of day and night are one use and get one layout.  When it ends and shows that the use has
+ * changed, the older samples lose so much weight that the window's share of all of them is as large as
+ * the change: see decide_forget().  What is forgotten in vain comes back as fast.
+ */
+#ifndef POLICY_DECIDE_H
+#define POLICY_DECIDE_H
+
+#include <stdbool.h>
+
+#include "policy/usage.h"
+
+struct policy;
+
+struct decide_module {
+	struct usage use, made, recent;
+	double time_share;	/* of all sampled time lately, 0..1 */
+	double full_gain;	/* of the module's own time: measured on its generations, or
+				 * DECIDE_FULL_GAIN */
+	double since_s;		/* since its last generation was made; < 0: never */
+	double job_cpu_s;	/* what making one should take */
+	double spent_cpu_s;	/* by jobs for all modules in the last 24 hours */
+	double spent_disk_mib;	/* written by installs in the last 24 hours */
+	double disk_mib;	/* of one more generation */
+};
+
+enum decide_reason {
+	DECIDE_FIRST,		/* act: it has none yet */
+	DECIDE_EVIDENCE,	/* act: far more is known than when its generation was made */
+	DECIDE_DRIFT,		/* act: it is used in another way than it was made for */
+	DECIDE_FEW_SAMPLES,	/* wait: below optimize.min_samples */
+	DECIDE_UNSEEN,		/* wait: too much of its time may be in blocks not seen yet */
+	DECIDE_LITTLE_GAIN,	/* wait: below optimize.min_gain */
+	DECIDE_SAME_USE,	/* wait: used as it was made for */
+	DECIDE_COOL_DOWN,	/* wait: its last one is too new */
+	DECIDE_CPU_BUDGET, DECIDE_DISK_BUDGET,	/* wait: today's is spent */
+};
+extern const char *const decide_reason_text[];	/* a few words each */
+
+struct decision {
+	enum decide_reason reason;
+	bool act;
+	double unseen, drift;	/* 0..1; drift is 0 without a generation */
+	double gain;		/* of the machine's time, estimated, 0..1 */
+};
+
+/* Is a window of so many samples that began so long ago complete?  Then it is judged, and a new one
+ * begins.  The first one need not last: any generation is better than none. */
+bool decide_window_ends(const struct policy *p, bool first, double samples, double since_s);
+
+/* Factor, 0..1, for the samples in `use` that are older than the window `recent`. */
+double decide_forget(const struct usage *use, const struct usage *recent);
+
+/* 5 %: about what a perfect profile gained on programs never measured before. */
+extern const double DECIDE_FULL_GAIN;
+
+/* The part of the full gain that a layout from such a sampling reaches: 0..1. */
+double decide_quality(const struct usage *made_from);
+
+struct decision decide(const struct policy *p, const struct decide_module *m);
+
+#endif
