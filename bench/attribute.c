@@ -141,6 +141,7 @@ static double work_off(int fd, struct store *s, int round, struct err *err)
 	struct attribution result = { 0 };
 	struct wr saved = { 0 };
 	char name[16];
+	const struct store_fading fading = { .span_s = 60, .half_life_s = 7 * 86400 };
 	double begin = cpu_s();
 
 	struct spool_reader *r = spool_reader_open(fd, err);
@@ -151,7 +152,7 @@ static double work_off(int fd, struct store *s, int round, struct err *err)
 	check(attribute_resolve(a, &resolver, &result, err), err);
 	spaces_save(spaces, &saved);
 	(void)snprintf(name, sizeof(name), "%d", round);
-	check(store_add_attribution(s, name, &result, wr_bytes(&saved), err), err);
+	check(store_add_attribution(s, name, &result, wr_bytes(&saved), &fading, err), err);
 	double used = cpu_s() - begin;
 
 	uint64_t seen = 0;

@@ -60,6 +60,7 @@ static int ask(struct ask *a, struct msg *m, int nfd, struct err *err)
 		return err_set(err, ERR_SYS, "morphd is stopping");
 	}
 	struct msg *r = &a->reply;
+	a->job_cpu_ms += r->num[MSG_REPLY_cpu_ms];
 	if (r->num[MSG_REPLY_status] == ERR_NONE && r->nfd == nfd)
 		return 0;
 	if (r->num[MSG_REPLY_status] == ERR_NONE)

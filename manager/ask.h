@@ -25,6 +25,8 @@ struct ask {
 	bool stop, reload;
 	struct msg roles, counts, recovered;	/* type MSG_NONE: not told yet */
 
+	uint64_t job_cpu_ms;		/* CPU time of all jobs so far */
+
 	/* Of the question under way. */
 	uint32_t serial;
 	bool waiting;

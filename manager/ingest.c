@@ -24,6 +24,7 @@ struct ingest {
 	struct store *store;
 	struct modules *modules;
 	struct spaces *spaces;
+	double half_life_s;
 	uint8_t boot[BOOT_SIZE];
 };
 
@@ -56,6 +57,7 @@ struct ingest *ingest_new(struct store *s, struct modules *ms, struct err *err)
 	}
 	g->store = s;
 	g->modules = ms;
+	g->half_life_s = 7 * 86400.0;
 	if (reload(g, err) < 0) {
 		ingest_free(g);
 		return NULL;
@@ -69,6 +71,11 @@ void ingest_free(struct ingest *g)
 		return;
 	spaces_free(g->spaces);
 	free(g);
+}
+
+void ingest_half_life(struct ingest *g, double seconds)
+{
+	g->half_life_s = seconds;
 }
 
 void ingest_spaces_counts(const struct ingest *g, struct spaces_counts *out)
@@ -101,7 +108,12 @@ static int enter(struct ingest *g, struct spool_reader *r, const char *key,
 	spaces_compact(g->spaces);
 	wr_raw(&spaces, g->boot, BOOT_SIZE);
 	spaces_save(g->spaces, &spaces);
-	rc = store_add_attribution(g->store, key, out, wr_bytes(&spaces), err);
+	uint64_t start_ns = spool_reader_start_ns(r);
+	struct store_fading fading = {
+		.half_life_s = g->half_life_s,
+		.span_s = out->newest_ns > start_ns ? (double)(out->newest_ns - start_ns) / 1e9 : 0,
+	};
+	rc = store_add_attribution(g->store, key, out, wr_bytes(&spaces), &fading, err);
 	wr_free(&spaces);
 	return rc;
 }

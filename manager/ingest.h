@@ -14,6 +14,8 @@ struct ingest;
 
 /* Begins with the address spaces that the store remembers.  Keeps s and ms. */
 struct ingest *ingest_new(struct store *s, struct modules *ms, struct err *err);
+/* In which sampled time what is known of a module counts half; 7 days unless told. */
+void ingest_half_life(struct ingest *g, double seconds);
 void ingest_free(struct ingest *g);		/* NULL is allowed */
 
 /* Reads the spool file `fd` named `name` and enters it in one transaction.  1: done; 0: it was done

@@ -371,13 +371,16 @@ int job_step(struct job *j, struct job_result *out)
 		j->timed_out = true;
 		kill_job(j);
 	}
-	pid_t pid = waitpid(j->pid, &status, WNOHANG);
+	struct rusage used = { 0 };
+	pid_t pid = wait4(j->pid, &status, WNOHANG, &used);
 	if (pid == 0 || (pid < 0 && errno == EINTR))
 		return 0;
 	j->pid = -1;
 	if (j->reason_fd >= 0)
 		read_reason(j);
 	memset(out, 0, sizeof(*out));
+	out->cpu_ms = 1000 * (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+		      (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000;
 	out->exit_code = pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 	if (j->timed_out || out->exit_code > 3)
 		out->exit_code = 1;

@@ -50,6 +50,7 @@ struct job_spec {
 struct job_result {
 	int exit_code;			/* 0 done, 1 failed, 2 wrong usage, 3 refused */
 	char reason[1024];		/* one line when it is not 0 */
+	uint64_t cpu_ms;		/* user and system time */
 	int nout, out[JOB_MAX_OUT];	/* the caller's; none unless exit_code is 0 */
 };
 

@@ -19,6 +19,7 @@ static void forget(struct priv *p)
 {
 	job_free(p->job);
 	p->job = NULL;
+	p->job_cpu_ms = 0;
 	msg_close_fds(&p->request);
 	p->busy = p->syncing = false;
 }
@@ -30,6 +31,7 @@ static int reply(struct priv *p, enum err_kind kind, int exit_code, const char *
 
 	m.num[MSG_REPLY_status] = kind;
 	m.num[MSG_REPLY_exit_code] = (uint64_t)exit_code;
+	m.num[MSG_REPLY_cpu_ms] = p->job_cpu_ms;
 	for (size_t i = 0; i < 1023 && reason[i]; i++)
 		m.text[i] = reason[i];
 	for (int i = 0; i < nfd; i++)
@@ -254,6 +256,7 @@ int priv_step(struct priv *p, struct err *err)
 	}
 	if (!p->job || !job_step(p->job, &result))
 		return 0;
+	p->job_cpu_ms = result.cpu_ms < UINT32_MAX ? result.cpu_ms : UINT32_MAX;
 	if (p->request.type == MSG_INSTALL)
 		rc = finish_install(p, &result, err);
 	else

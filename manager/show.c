@@ -164,16 +164,31 @@ int show_status(struct work *w, struct client *cl, struct err *err)
 
 /* --- list, history, policy --- */
 
+struct listing {
+	struct work *w;
+	struct table *t;
+	struct err *err;
+	bool failed;
+};
+
 static bool list_module(void *ctx, const struct store_module *m)
 {
+	struct listing *l = ctx;
+	struct store_habit h;
 	char state[STORE_REFUSAL_MAX + 16] = "original";
 
 	if (m->refusal[0])
 		(void)snprintf(state, sizeof(state), "refused: %s", m->refusal);
 	else if (m->generation)
 		(void)snprintf(state, sizeof(state), "optimized");
-	table_row(ctx, m->path, m->samples, m->outside, (uint64_t)m->generation,
-		  (uint64_t)m->functions, (uint64_t)m->movable, m->text_bytes, m->updated_ns, state);
+	if (store_habit_get(l->w->store, m->id, &h, l->err) < 0) {
+		l->failed = true;
+		return false;
+	}
+	table_row(l->t, m->path, m->samples, m->outside, (uint64_t)m->generation,
+		  (uint64_t)m->functions, (uint64_t)m->movable, m->text_bytes, m->updated_ns, state,
+		  h.verdict);
+	store_profile_free(&h.recent);
 	return true;
 }
 
@@ -183,15 +198,16 @@ int show_list(struct work *w, struct client *cl, struct err *err)
 		{ "path", TABLE_TEXT }, { "samples", TABLE_REAL }, { "outside", TABLE_REAL },
 		{ "generation", TABLE_UINT }, { "functions", TABLE_UINT },
 		{ "movable", TABLE_UINT }, { "text_bytes", TABLE_BYTES },
-		{ "last_sample", TABLE_TIME }, { "state", TABLE_TEXT },
+		{ "last_sample", TABLE_TIME }, { "state", TABLE_TEXT }, { "decided", TABLE_TEXT },
 	};
 	struct table *t = NEW_TABLE("modules", col);
-	int rc = store_module_each(w->store, list_module, t, err);
+	struct listing l = { .w = w, .t = t, .err = err };
+	int rc = store_module_each(w->store, list_module, &l, err);
 
-	if (rc >= 0)
+	if (rc >= 0 && !l.failed)
 		control_table(cl, t);
 	table_free(t);
-	return rc < 0 ? -1 : 0;
+	return rc < 0 || l.failed ? -1 : 0;
 }
 
 static bool list_event(void *ctx, const struct store_event *e)

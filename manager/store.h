@@ -31,6 +31,7 @@ struct store *store_open(const char *dir, struct err *err);
 void store_close(struct store *s);		/* NULL is allowed */
 const char *store_dir(const struct store *s);
 int store_schema_version(void);
+uint64_t store_now_ns(void);			/* as in all its rows: since 1970 */
 
 /* A transaction; calls nest, only the outermost one counts.  After a rollback inside, the outer
  * commit fails. */
@@ -117,17 +118,51 @@ int store_profile_put(struct store *s, int64_t module, const struct store_profil
 int store_profile_discard(struct store *s, int64_t module, struct err *err);
 /* Bytes that the profile takes in the store. */
 int store_profile_bytes(struct store *s, int64_t module, uint64_t *out, struct err *err);
-/* Multiplies every profile by `factor` (0..1): aging by a half-life. */
-int store_profile_age(struct store *s, double factor, struct err *err);
+/* Multiplies the module's samples by `factor` (0..1), but for those in `keep` (may be NULL), which are
+ * among them. */
+int store_profile_fade(struct store *s, int64_t module, double factor,
+		       const struct store_profile *keep, struct err *err);
+/* In its blocks. */
+double store_profile_samples(const struct store_profile *p);
 void store_profile_free(struct store_profile *p);
+
+/* --- how a module is used lately; see policy/decide.h --- */
+
+struct store_habit {
+	struct store_profile recent;	/* samples of the window */
+	uint64_t begun_ns;		/* the window, wall clock */
+	uint64_t machine_begun;		/* samples of the whole machine before the window */
+	double unfaded_s;		/* sampled time since its profile was faded last */
+	char verdict[256];		/* what was decided last, in words; "" before */
+};
+
+/* Empty, begun now, when there is none.  out->recent is the caller's to free. */
+int store_habit_get(struct store *s, int64_t module, struct store_habit *out, struct err *err);
+int store_habit_put(struct store *s, int64_t module, const struct store_habit *h,
+		    struct err *err);
+/* A new window, with what was decided at the end of the old one. */
+int store_habit_begin(struct store *s, int64_t module, const char *verdict, struct err *err);
+/* The module's share of all samples of the machine since the window began, 0..1. */
+int store_habit_share(struct store *s, const struct store_habit *h, double *out,
+		      struct err *err);
+
+/* Modules whose window has so many samples, most first; *module is malloc'd. */
+int store_habit_full(struct store *s, double samples, int64_t **module, uint32_t *n,
+		     struct err *err);
 
 /* --- what a spool file brought, in one transaction --- */
 
-/* Adds the attribution (module = id in the store) to profiles and counters, remembers `spaces` and
- * that `spool_file`, any text that names the file, is done.  The last one done is refused with
+struct store_fading {
+	double span_s, half_life_s;	/* half_life_s > 0 */
+};
+
+/* Adds the attribution (module = id in the store) to profiles, habits and counters, remembers `spaces`
+ * and that `spool_file`, any text that names the file, is done.  The file covers `span_s`: what was
+ * known of its modules fades by that much, a half in half_life_s.  The last one done is refused with
  * ERR_USAGE: files are taken in order and deleted, so no other can come twice. */
 int store_add_attribution(struct store *s, const char *spool_file, const struct attribution *a,
-			  struct bytes spaces, struct err *err);
+			  struct bytes spaces, const struct store_fading *fading,
+			  struct err *err);
 /* Text of the last spool file done; out is "" when none; n > 256. */
 int store_spool_last(struct store *s, char *out, size_t n, struct err *err);
 int store_spaces_get(struct store *s, struct wr *out, struct err *err);
@@ -154,11 +189,18 @@ struct store_generation {
 	double samples;			/* it was made from */
 	uint64_t size_bytes;
 	uint64_t made_ns;
+	double cpu_s;			/* it took to make */
 };
 
 /* Inserts; fills id.  map (lib/blockmap.h) may be empty for refused ones. */
 int store_generation_add(struct store *s, struct store_generation *g, struct bytes map,
-			 struct err *err);
+			 const struct store_profile *made_from, struct err *err);
+/* The profile that it was made from, roughly; the caller's to free. */
+int store_generation_made_from(struct store *s, int64_t id, struct store_profile *out,
+			       struct err *err);
+/* CPU time and bytes of all generations made since then. */
+int store_generation_spent(struct store *s, uint64_t since_ns, double *cpu_s, double *bytes,
+			   struct err *err);
 int store_generation_state(struct store *s, int64_t id, enum store_state state,
 			   const char *reason, struct err *err);
 /* The latest of that digest. */

@@ -49,6 +49,16 @@ bool store_get_u32(sqlite3_stmt *q, int col, uint32_t *out);
 bool store_get_real(sqlite3_stmt *q, int col, double *out);	/* finite, not negative */
 struct bytes store_get_blob(sqlite3_stmt *q, int col);		/* until the next step */
 
-uint64_t store_now_ns(void);
+/* What a module may take: 5 % of its text in all, once that is known; 0: no limit. */
+enum store_budget { PROFILE_ALL, PROFILE_RECENT, PROFILE_MADE_FROM };
+int store_profile_budget(struct store *s, int64_t module, enum store_budget what, uint64_t *out,
+			 struct err *err);
+/* The sum of both, in a new array. */
+struct attribute_module;
+struct store_profile store_profile_sum(const struct store_profile *p,
+				       const struct attribute_module *m);
+/* Adds the samples to the window; *factor: by what the older ones of the profile fade now. */
+int store_habit_add(struct store *s, const struct attribute_module *m,
+		    const struct store_fading *fading, double *factor, struct err *err);
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/err.h"
+#include "manager/profile_code.h"
 #include "manager/store_db.h"
 
 const char *const store_state_name[] = {
@@ -33,6 +34,7 @@ static int read_generation(struct store *s, sqlite3_stmt *q, struct store_genera
 		  store_get_real(q, 9, &out->samples);
 	out->size_bytes = (uint64_t)sqlite3_column_int64(q, 10);
 	out->made_ns = (uint64_t)sqlite3_column_int64(q, 11);
+	ok = ok && store_get_real(q, 12, &out->cpu_s);
 	store_done(q);
 	if (!ok || state < STATE_MADE || state > STATE_REPLACED || out->number == 0)
 		return store_damaged(s, "generation", err);
@@ -41,12 +43,19 @@ static int read_generation(struct store *s, sqlite3_stmt *q, struct store_genera
 }
 
 int store_generation_add(struct store *s, struct store_generation *g, struct bytes map,
-			 struct err *err)
+			 const struct store_profile *made_from, struct err *err)
 {
-	sqlite3_stmt *q = store_sql(s, SQL_GENERATION_INSERT, err);
+	struct wr profile = { 0 };
+	uint64_t budget = 0;
 
+	if (store_profile_budget(s, g->module, PROFILE_MADE_FROM, &budget, err) < 0)
+		return -1;
+	sqlite3_stmt *q = store_sql(s, SQL_GENERATION_INSERT, err);
 	if (!q)
 		return -1;
+	if (!g->made_ns)
+		g->made_ns = store_now_ns();
+	profile_encode(made_from, budget, &profile);
 	(void)sqlite3_bind_int64(q, 1, g->module);
 	(void)sqlite3_bind_int64(q, 2, g->number);
 	store_bind_digest(q, 3, &g->digest);
@@ -58,11 +67,48 @@ int store_generation_add(struct store *s, struct store_generation *g, struct byt
 	(void)sqlite3_bind_double(q, 9, g->samples);
 	(void)sqlite3_bind_int64(q, 10, (int64_t)g->size_bytes);
 	(void)sqlite3_bind_int64(q, 11, (int64_t)g->made_ns);
-	store_bind_blob(q, 12, map);
-	if (store_run(s, q, err) < 0)
+	(void)sqlite3_bind_double(q, 12, g->cpu_s);
+	store_bind_blob(q, 13, map);
+	store_bind_blob(q, 14, wr_bytes(&profile));
+	int rc = store_run(s, q, err);
+	wr_free(&profile);
+	if (rc == 0)
+		g->id = sqlite3_last_insert_rowid(s->db);
+	return rc;
+}
+
+int store_generation_made_from(struct store *s, int64_t id, struct store_profile *out,
+			       struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_GENERATION_MADE_FROM, err);
+
+	if (!q)
 		return -1;
-	g->id = sqlite3_last_insert_rowid(s->db);
-	return 0;
+	(void)sqlite3_bind_int64(q, 1, id);
+	int rc = store_step(s, q, err);
+	if (rc != 1)
+		return rc;
+	struct bytes b = store_get_blob(q, 0);
+	*out = (struct store_profile){ 0 };
+	if (b.n)		/* none is kept of generations of old */
+		rc = profile_decode(b, out) < 0 ? -1 : 1;
+	store_done(q);
+	return rc < 0 ? store_damaged(s, "generation", err) : 1;
+}
+
+int store_generation_spent(struct store *s, uint64_t since_ns, double *cpu_s, double *bytes,
+			   struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_GENERATION_SPENT, err);
+
+	if (!q)
+		return -1;
+	(void)sqlite3_bind_int64(q, 1, (int64_t)since_ns);
+	if (store_step(s, q, err) != 1)
+		return -1;
+	bool ok = store_get_real(q, 0, cpu_s) && store_get_real(q, 1, bytes);
+	store_done(q);
+	return ok ? 0 : store_damaged(s, "generation", err);
 }
 
 int store_generation_state(struct store *s, int64_t id, enum store_state state,

@@ -95,7 +95,7 @@ int store_module_delete(struct store *s, int64_t id, struct err *err)
 {
 	if (store_begin(s, err) < 0)
 		return -1;
-	if (run_with_id(s, SQL_PROFILE_DELETE, id, err) < 0 ||
+	if (store_profile_discard(s, id, err) < 0 ||
 	    run_with_id(s, SQL_GENERATION_DELETE, id, err) < 0 ||
 	    run_with_id(s, SQL_MODULE_DELETE, id, err) < 0) {
 		store_rollback(s);

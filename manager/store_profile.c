@@ -33,7 +33,7 @@ void store_profile_free(struct store_profile *p)
 	*p = (struct store_profile){ 0 };
 }
 
-static double sum_of(const struct store_profile *p)
+double store_profile_samples(const struct store_profile *p)
 {
 	double sum = 0;
 
@@ -52,7 +52,7 @@ int store_profile_put(struct store *s, int64_t module, const struct store_profil
 		return -1;
 	profile_encode(p, max_bytes, &w);
 	(void)sqlite3_bind_int64(q, 1, module);
-	(void)sqlite3_bind_double(q, 2, sum_of(p));
+	(void)sqlite3_bind_double(q, 2, store_profile_samples(p));
 	(void)sqlite3_bind_double(q, 3, (double)p->outside / UNIT);
 	(void)sqlite3_bind_int64(q, 4, (int64_t)store_now_ns());
 	store_bind_blob(q, 5, wr_bytes(&w));
@@ -63,12 +63,18 @@ int store_profile_put(struct store *s, int64_t module, const struct store_profil
 
 int store_profile_discard(struct store *s, int64_t module, struct err *err)
 {
-	sqlite3_stmt *q = store_sql(s, SQL_PROFILE_DELETE, err);
+	static const enum store_sql both[] = { SQL_PROFILE_DELETE, SQL_HABIT_DELETE };
 
-	if (!q)
-		return -1;
-	(void)sqlite3_bind_int64(q, 1, module);
-	return store_run(s, q, err);
+	for (int i = 0; i < 2; i++) {
+		sqlite3_stmt *q = store_sql(s, both[i], err);
+
+		if (!q)
+			return -1;
+		(void)sqlite3_bind_int64(q, 1, module);
+		if (store_run(s, q, err) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 int store_profile_bytes(struct store *s, int64_t module, uint64_t *out, struct err *err)
@@ -86,61 +92,55 @@ int store_profile_bytes(struct store *s, int64_t module, uint64_t *out, struct e
 	return rc;
 }
 
-/* At most 5 % of the text, once that is known. */
-static int budget_of(struct store *s, int64_t module, uint64_t *out, struct err *err)
+/* Three fifths for the profile, one for the recent window, one for what a generation was made from. */
+int store_profile_budget(struct store *s, int64_t module, enum store_budget what, uint64_t *out,
+			 struct err *err)
 {
 	struct store_module m;
 	int rc = store_module_by_id(s, module, &m, err);
 
 	if (rc == 1)
-		*out = m.text_bytes / 20;
+		*out = m.text_bytes / 100 * (what == PROFILE_ALL ? 3 : 1);
 	return rc;
 }
 
-static int age_one(struct store *s, int64_t module, double factor, struct err *err)
+static uint64_t faded(uint64_t samples, double factor)
+{
+	return (uint64_t)llround((double)samples * factor);
+}
+
+int store_profile_fade(struct store *s, int64_t module, double factor,
+		       const struct store_profile *keep, struct err *err)
 {
 	struct store_profile p;
 	uint64_t budget = 0;
-	int rc = store_profile_get(s, module, &p, err);
-
-	if (rc != 1)
-		return rc;
-	if (budget_of(s, module, &budget, err) < 0) {
-		store_profile_free(&p);
-		return -1;
-	}
-	uint32_t n = 0;
-	for (uint32_t i = 0; i < p.ncount; i++) {
-		p.count[i].samples = (uint64_t)llround((double)p.count[i].samples * factor);
-		if (p.count[i].samples)
-			p.count[n++] = p.count[i];
-	}
-	p.ncount = n;
-	p.outside = (uint64_t)llround((double)p.outside * factor);
-	rc = store_profile_put(s, module, &p, budget, err);
-	store_profile_free(&p);
-	return rc;
-}
-
-int store_profile_age(struct store *s, double factor, struct err *err)
-{
-	int64_t *id = NULL;
-	uint32_t n = 0;
 
 	if (!(factor >= 0 && factor <= 1))
-		return err_set(err, ERR_USAGE, "aging by a factor of %g, not within 0..1", factor);
-	if (store_begin(s, err) < 0)
-		return -1;
-	sqlite3_stmt *q = store_sql(s, SQL_PROFILE_IDS, err);
-	int rc = q ? store_ids(s, q, &id, &n, err) : -1;
-	for (uint32_t i = 0; i < n && rc >= 0; i++)
-		rc = age_one(s, id[i], factor, err);
-	free(id);
-	if (rc < 0) {
-		store_rollback(s);
-		return -1;
+		return err_set(err, ERR_USAGE, "fading by a factor of %g, not within 0..1", factor);
+	int rc = store_profile_get(s, module, &p, err);
+	if (rc != 1)
+		return rc;
+	uint32_t n = 0;
+	for (uint32_t i = 0, k = 0; i < p.ncount; i++) {
+		struct store_count *c = &p.count[i];
+		uint64_t kept = 0;
+
+		while (keep && k < keep->ncount && keep->count[k].block < c->block)
+			k++;
+		if (keep && k < keep->ncount && keep->count[k].block == c->block)
+			kept = keep->count[k].samples;
+		if (kept < c->samples)
+			c->samples = kept + faded(c->samples - kept, factor);
+		if (c->samples)
+			p.count[n++] = *c;
 	}
-	return store_commit(s, err);
+	p.ncount = n;
+	p.outside = faded(p.outside, factor);
+	rc = store_profile_budget(s, module, PROFILE_ALL, &budget, err);
+	if (rc >= 0)
+		rc = store_profile_put(s, module, &p, budget, err);
+	store_profile_free(&p);
+	return rc;
 }
 
 /* --- counters and the state between two spool files --- */
@@ -238,9 +238,8 @@ static uint64_t add_samples(uint64_t a, uint64_t samples)
 	return b > UINT64_MAX - a ? UINT64_MAX : a + b;
 }
 
-/* The sum of both, in a new array. */
-static struct store_profile merged(const struct store_profile *p,
-				   const struct attribute_module *m)
+struct store_profile store_profile_sum(const struct store_profile *p,
+				       const struct attribute_module *m)
 {
 	size_t most = (size_t)p->ncount + m->ncount;
 	struct store_profile sum = { add_samples(p->outside, m->outside), 0,
@@ -265,25 +264,30 @@ static struct store_profile merged(const struct store_profile *p,
 	return sum;
 }
 
-static int add_module(struct store *s, const struct attribute_module *m, struct err *err)
+static int add_module(struct store *s, const struct attribute_module *m,
+		      const struct store_fading *fading, struct err *err)
 {
+	int64_t id = (int64_t)m->module;
 	struct store_profile p = { 0 }, sum;
+	double factor = 1;
 	uint64_t budget = 0;
-	int rc = budget_of(s, (int64_t)m->module, &budget, err);
+	int rc = store_profile_budget(s, id, PROFILE_ALL, &budget, err);
 
 	if (rc == 0)		/* forgotten while its samples were on the way */
 		return store_counter_add(s, COUNTER_CHANGED, m->samples + m->outside, err);
-	if (rc < 0 || store_profile_get(s, (int64_t)m->module, &p, err) < 0)
+	if (rc < 0 || store_habit_add(s, m, fading, &factor, err) < 0 ||
+	    (factor < 1 && store_profile_fade(s, id, factor, NULL, err) < 0) ||
+	    store_profile_get(s, id, &p, err) < 0)
 		return -1;
-	sum = merged(&p, m);
-	rc = store_profile_put(s, (int64_t)m->module, &sum, budget, err);
+	sum = store_profile_sum(&p, m);
+	rc = store_profile_put(s, id, &sum, budget, err);
 	store_profile_free(&p);
 	store_profile_free(&sum);
 	return rc;
 }
 
 static int add_all(struct store *s, const char *spool_file, const struct attribution *a,
-		   struct bytes spaces, struct err *err)
+		   struct bytes spaces, const struct store_fading *fading, struct err *err)
 {
 	char last[256];
 	struct bytes name = { (const uint8_t *)spool_file, strlen(spool_file) };
@@ -293,7 +297,7 @@ static int add_all(struct store *s, const char *spool_file, const struct attribu
 	if (strcmp(spool_file, last) == 0)
 		return err_set(err, ERR_USAGE, "spool file '%s' was done before", spool_file);
 	for (uint32_t i = 0; i < a->nmodule; i++)
-		if (add_module(s, &a->module[i], err) < 0)
+		if (add_module(s, &a->module[i], fading, err) < 0)
 			return -1;
 	for (int i = 0; i < NCOUNTER; i++)
 		if (a->counter[i] && store_counter_add(s, (enum counter)i, a->counter[i], err) < 0)
@@ -304,11 +308,12 @@ static int add_all(struct store *s, const char *spool_file, const struct attribu
 }
 
 int store_add_attribution(struct store *s, const char *spool_file, const struct attribution *a,
-			  struct bytes spaces, struct err *err)
+			  struct bytes spaces, const struct store_fading *fading,
+			  struct err *err)
 {
 	if (store_begin(s, err) < 0)
 		return -1;
-	if (add_all(s, spool_file, a, spaces, err) < 0) {
+	if (add_all(s, spool_file, a, spaces, fading, err) < 0) {
 		store_rollback(s);
 		return -1;
 	}

@@ -152,6 +152,15 @@ static struct policy *read_policy(struct work *w, struct err *err)
 	return p;
 }
 
+/* What others must know of it. */
+static int apply_policy(struct work *w, struct err *err)
+{
+	const struct policy *p = w->policy;
+
+	ingest_half_life(w->ingest, 86400.0 * p->half_life_d);
+	return ask_config(w->ask, p->clock, p->rate_hz, p->drain_s, p->spool_max_mib, err);
+}
+
 int work_reload(struct work *w, struct err *err)
 {
 	struct policy *p = read_policy(w, err);
@@ -160,7 +169,7 @@ int work_reload(struct work *w, struct err *err)
 		return -1;
 	policy_free(w->policy);
 	w->policy = p;
-	return ask_config(w->ask, p->clock, p->rate_hz, p->drain_s, p->spool_max_mib, err);
+	return apply_policy(w, err);
 }
 
 /* --- life --- */
@@ -197,8 +206,7 @@ int work_open(struct work *w, struct err *err)
 	w->ingest = ingest_new(w->store, w->modules, err);
 	if (!w->ingest)
 		return -1;
-	return ask_config(w->ask, w->policy->clock, w->policy->rate_hz, w->policy->drain_s,
-			  w->policy->spool_max_mib, err);
+	return apply_policy(w, err);
 }
 
 void work_close(struct work *w)
@@ -300,31 +308,15 @@ int work_sync(struct work *w, struct work_spool *out, struct err *err)
 
 /* --- idle --- */
 
-struct candidate {
-	struct work *w;
-	char path[PATH_MAX];
-};
-
-static bool first_worthy(void *ctx, const struct store_module *m)
-{
-	struct candidate *c = ctx;
-
-	if (!work_is_worth(c->w, m))
-		return true;
-	(void)snprintf(c->path, sizeof(c->path), "%s", m->path);	/* fits: both PATH_MAX */
-	return false;
-}
-
 static void automatic(struct work *w)
 {
-	struct candidate c = { .w = w };
+	char path[PATH_MAX];
 	struct err err = { 0 };
+	int rc = work_judge(w, path, &err);
 
-	if (store_module_each(w->store, first_worthy, &c, &err) < 0) {
-		role_log("%s", err.text);
-		return;
-	}
-	if (c.path[0] && work_reoptimize(w, c.path, false, NULL, &err) < 0)
+	if (rc > 0)
+		rc = work_reoptimize(w, path, false, NULL, &err);
+	if (rc < 0)
 		role_log("%s", err.text);
 }
 

@@ -54,8 +54,9 @@ void work_idle(struct work *w);
 
 /* Path, or the name of one module without its folder.  -1 also when there is no such module. */
 int work_find(struct work *w, const char *name, struct store_module *out, struct err *err);
-/* Is it worth a (new) generation without anybody asking? */
-bool work_is_worth(struct work *w, const struct store_module *m);
+/* Is there a module that should get a (new) generation without anybody asking (work_habit.c)?  Judges
+ * those whose window of recent samples has ended, down to the first one: 1 *path is it, 0 none. */
+int work_judge(struct work *w, char path[PATH_MAX], struct err *err);
 int work_reoptimize(struct work *w, const char *path, bool dry_run, struct client *cl,
 		    struct err *err);
 int work_restore(struct work *w, const char *path, struct client *cl, struct err *err);

@@ -21,8 +21,6 @@
 #include "manager/work.h"
 #include "policy/policy.h"
 
-enum { MORE_SAMPLES = 4 };	/* times those of the last generation make another one worth it */
-
 static const double sample_unit = 256;		/* store.h: fixed point */
 
 struct find {
@@ -107,30 +105,6 @@ static void say(struct client *cl, const char *path, const char *what)
 		control_line(cl, "%s: %s", path, what);
 }
 
-/* --- is it worth it? --- */
-
-/* Refused ones count too: more samples may make a better one, the same ones will not. */
-static bool newest_samples(void *ctx, const struct store_generation *g)
-{
-	double *samples = ctx;
-
-	*samples = g->samples;		/* ascending: the last one stays */
-	return true;
-}
-
-bool work_is_worth(struct work *w, const struct store_module *m)
-{
-	double samples = 0;
-	struct err err = { 0 };
-
-	if (m->refusal[0] || !policy_allows(w->policy, m->path) ||
-	    m->samples < w->policy->min_samples)
-		return false;
-	if (store_generation_each(w->store, m->id, newest_samples, &samples, &err) < 0)
-		return false;
-	return m->samples >= MORE_SAMPLES * samples;
-}
-
 /* --- a new generation --- */
 
 struct making {
@@ -142,6 +116,8 @@ struct making {
 	int out[3];			/* generation, map, stats */
 	struct wr map;
 	struct store_generation g;
+	struct store_profile profile;	/* that g is made from */
+	uint64_t cpu_begun_ms;
 	double samples;
 };
 
@@ -160,7 +136,7 @@ static int sealed_memfd(struct bytes b, struct err *err)
 /* The block profile as the Editor reads it. */
 static int write_profile(struct making *k, struct err *err)
 {
-	struct store_profile stored = { 0 };
+	struct store_profile *stored = &k->profile;
 	struct blocktable t = { 0 };
 	struct wr bytes = { 0 }, text = { 0 };
 	struct work *w = k->w;
@@ -168,14 +144,14 @@ static int write_profile(struct making *k, struct err *err)
 
 	struct arena *a = arena_new();
 	if (work_table(w, &k->m, &bytes, &t, err) < 0 ||
-	    store_profile_get(w->store, k->m.id, &stored, err) < 0)
+	    store_profile_get(w->store, k->m.id, stored, err) < 0)
 		goto out;
 	const char *clock = w->ask->counts.text[0] ? w->ask->counts.text : "tick";
 	struct profile p = { .module = k->m.path, .original = k->m.original, .clock = clock,
-			     .outside = (double)stored.outside / sample_unit };
-	p.block = arena_array(a, stored.ncount, sizeof(*p.block));
-	for (uint32_t i = 0; i < stored.ncount; i++) {
-		const struct store_count *c = &stored.count[i];
+			     .outside = (double)stored->outside / sample_unit };
+	p.block = arena_array(a, stored->ncount, sizeof(*p.block));
+	for (uint32_t i = 0; i < stored->ncount; i++) {
+		const struct store_count *c = &stored->count[i];
 
 		if (c->block >= t.nblock || !c->samples)
 			continue;
@@ -195,7 +171,6 @@ out:
 	wr_free(&text);
 	wr_free(&bytes);
 	blocktable_free(&t);
-	store_profile_free(&stored);
 	arena_free(a);
 	return rc;
 }
@@ -251,6 +226,7 @@ static int make(struct making *k, struct err *err)
 	g->original = k->m.original;
 	g->state = STATE_MADE;
 	g->samples = k->samples;
+	g->cpu_s = (double)(w->ask->job_cpu_ms - k->cpu_begun_ms) / 1000;
 	int rc = digest_fd(k->out[0], &g->digest, err);
 	off_t size = lseek(k->out[0], 0, SEEK_END);
 	g->size_bytes = size > 0 ? (uint64_t)size : 0;
@@ -276,7 +252,7 @@ static int put_in_place(struct making *k, struct err *err)
 	struct err why = { 0 };
 
 	(void)snprintf(intent.path, sizeof(intent.path), "%s", k->m.path);	/* fits */
-	if (store_generation_add(w->store, &k->g, wr_bytes(&k->map), err) < 0 ||
+	if (store_generation_add(w->store, &k->g, wr_bytes(&k->map), &k->profile, err) < 0 ||
 	    store_intent_begin(w->store, &intent, err) < 0)
 		return -1;
 	int rc = ask_install(w->ask, &i, &limits, err);
@@ -401,6 +377,7 @@ int work_reoptimize(struct work *w, const char *path, bool dry_run, struct clien
 	k->w = w;
 	k->cl = cl;
 	k->dry_run = dry_run;
+	k->cpu_begun_ms = w->ask->job_cpu_ms;
 	k->original_fd = k->profile_fd = k->out[0] = k->out[1] = k->out[2] = -1;
 	int rc = reoptimize(k, path, err);
 	if (rc < 0 && err->kind == ERR_REFUSED && !dry_run)
@@ -410,6 +387,7 @@ int work_reoptimize(struct work *w, const char *path, bool dry_run, struct clien
 		if (fd[i] >= 0)
 			close(fd[i]);
 	wr_free(&k->map);
+	store_profile_free(&k->profile);
 	free(k);
 	return rc;
 }

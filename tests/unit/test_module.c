@@ -139,7 +139,7 @@ static void tell_generation(int64_t module, const char *text)
 	g->original = map.original;
 	g->state = STATE_INSTALLED;
 	blockmap_write(&map, &w);
-	assert_int_equal(store_generation_add(store, g, wr_bytes(&w), NULL), 0);
+	assert_int_equal(store_generation_add(store, g, wr_bytes(&w), &(struct store_profile){ 0 }, NULL), 0);
 	wr_free(&w);
 	free(g);
 }

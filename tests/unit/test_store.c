@@ -206,6 +206,8 @@ static void profiles_code_and_decode_and_damage_is_refused(void **state)
 	wr_free(&w);
 }
 
+static const struct store_fading fading = { .span_s = 60, .half_life_s = 7 * 86400 };
+
 static struct attribution two_blocks(int64_t module, struct attribute_count count[2],
 				     struct attribute_module *m)
 {
@@ -235,11 +237,11 @@ static void a_spool_file_counts_once(void **state)
 	assert_int_equal(store_module_put(s, &m, &err), 0);
 	struct attribution a = two_blocks(m.id, count, &am);
 	struct bytes sp = { (const uint8_t *)"abc", 3 };
-	assert_int_equal(store_add_attribution(s, "1.spool", &a, sp, &err), 0);
-	assert_int_equal(store_add_attribution(s, "1.spool", &a, sp, &err), -1);
+	assert_int_equal(store_add_attribution(s, "1.spool", &a, sp, &fading, &err), 0);
+	assert_int_equal(store_add_attribution(s, "1.spool", &a, sp, &fading, &err), -1);
 	assert_int_equal(err.kind, ERR_USAGE);
 	count[0].block = 5;
-	assert_int_equal(store_add_attribution(s, "2.spool", &a, sp, &err), 0);
+	assert_int_equal(store_add_attribution(s, "2.spool", &a, sp, &fading, &err), 0);
 	store_close(s);
 
 	s = open_store();
@@ -257,20 +259,78 @@ static void a_spool_file_counts_once(void **state)
 	assert_true(m.samples > 27.9 && m.samples < 28.1 && m.outside > 11.9);
 	assert_true(m.updated_ns > 0);
 
-	/* Aged by half. */
-	assert_int_equal(store_profile_age(s, 0.5, &err), 0);
+	/* Faded by half, but for what is to be kept. */
+	assert_int_equal(store_profile_fade(s, m.id, 0.5, NULL, &err), 0);
 	assert_int_equal(store_profile_get(s, m.id, &p, &err), 1);
 	assert_int_equal(p.count[0].samples, 5 << 8);
 	assert_int_equal(p.outside, 6 << 8);
 	store_profile_free(&p);
-	assert_int_equal(store_profile_age(s, 1.5, &err), -1);
+	assert_int_equal(store_profile_fade(s, m.id, 1.5, NULL, &err), -1);
+	struct store_count some = { 5, 3 << 8 };
+	struct store_profile keep = { 0, 1, &some };
+	assert_int_equal(store_profile_fade(s, m.id, 0.5, &keep, &err), 0);
+	assert_int_equal(store_profile_get(s, m.id, &p, &err), 1);
+	const struct store_count rest[] = { { 3, 640 }, { 5, 4 << 8 }, { 9, 2 << 8 } };
+	assert_true(same_counts(&p, rest, 3));
+	store_profile_free(&p);
 
 	/* A module forgotten meanwhile. */
 	am.module = 4711;
-	assert_int_equal(store_add_attribution(s, "3.spool", &a, sp, &err), 0);
+	assert_int_equal(store_add_attribution(s, "3.spool", &a, sp, &fading, &err), 0);
 	assert_int_equal(store_counters(s, counter, &err), 0);
 	assert_int_equal(counter[COUNTER_KNOWN], 3 * 14);
 	assert_int_equal(counter[COUNTER_CHANGED], 20);
+	store_close(s);
+}
+
+/* A window collects what comes, and says which share of the machine it was; what is older fades, with
+ * the time that was sampled. */
+static void recent_samples_have_a_window(void **state)
+{
+	struct store *s = open_store();
+	struct store_module m = module_at("/usr/bin/gawk", 7);
+	struct attribute_count count[2];
+	struct attribute_module am;
+	struct store_fading week = { .span_s = 7 * 86400, .half_life_s = 7 * 86400 };
+	struct store_habit h;
+	struct store_profile p;
+	struct bytes none = { 0 };
+	int64_t *full;
+	uint32_t nfull;
+	double share;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(store_module_put(s, &m, &err), 0);
+	struct attribution a = two_blocks(m.id, count, &am);
+	assert_int_equal(store_add_attribution(s, "w1", &a, none, &fading, &err), 0);
+	assert_int_equal(store_habit_begin(s, m.id, "why", &err), 0);
+	assert_int_equal(store_habit_get(s, m.id, &h, &err), 0);
+	assert_int_equal(h.recent.ncount, 0);
+	assert_string_equal(h.verdict, "why");
+	store_profile_free(&h.recent);
+
+	assert_int_equal(store_add_attribution(s, "w2", &a, none, &week, &err), 0);
+	assert_int_equal(store_habit_get(s, m.id, &h, &err), 0);
+	assert_int_equal(h.recent.ncount, 2);
+	assert_int_equal(h.recent.count[0].samples, 10 << 8);
+	assert_true(store_profile_samples(&h.recent) == 14);
+	/* 14 samples in its blocks, of 14 + 6 that the machine had since the window began. */
+	assert_int_equal(store_habit_share(s, &h, &share, &err), 0);
+	assert_true(share > 0.69 && share < 0.71);
+	store_profile_free(&h.recent);
+	/* The first lot faded by half, then the second one came: 15, not 20. */
+	assert_int_equal(store_profile_get(s, m.id, &p, &err), 1);
+	assert_int_equal(p.count[0].samples, 15 << 8);
+	store_profile_free(&p);
+
+	assert_int_equal(store_habit_full(s, 14, &full, &nfull, &err), 0);
+	assert_int_equal(nfull, 1);
+	assert_true(full[0] == m.id);
+	free(full);
+	assert_int_equal(store_habit_full(s, 15, &full, &nfull, &err), 0);
+	assert_int_equal(nfull, 0);
+	free(full);
 	store_close(s);
 }
 
@@ -296,7 +356,7 @@ static void a_killed_writer_leaves_all_or_nothing(void **state)
 		s = store_open(dir, NULL);
 		for (unsigned i = 1; ; i++) {
 			(void)snprintf(name, sizeof(name), "%u", i);
-			if (store_add_attribution(s, name, &a, (struct bytes){ 0 }, NULL) < 0)
+			if (store_add_attribution(s, name, &a, (struct bytes){ 0 }, &fading, NULL) < 0)
 				_exit(1);
 		}
 	}
@@ -330,6 +390,9 @@ static void generations_are_found_by_digest_and_number(void **state)
 {
 	struct store *s = open_store();
 	struct store_generation *g = calloc(2, sizeof(*g));
+	struct store_count count[] = { { 2, 700 }, { 9, 3 << 8 } };
+	struct store_profile made_from = { 256, 2, count }, got;
+	double cpu_s, bytes;
 	struct wr map = { 0 };
 	struct err err;
 	uint32_t next;
@@ -341,9 +404,11 @@ static void generations_are_found_by_digest_and_number(void **state)
 		*g = (struct store_generation){
 			.module = 5, .number = next, .digest = digest_number(i),
 			.original = digest_number(0), .state = STATE_MADE, .passes = "align",
-			.stats = "moved 7\n", .samples = 12.5, .size_bytes = 99, .made_ns = 1,
+			.stats = "moved 7\n", .samples = 12.5, .size_bytes = 99, .made_ns = 1000 * i,
+			.cpu_s = 1.5,
 		};
-		assert_int_equal(store_generation_add(s, g, (struct bytes){ &i, 1 }, &err), 0);
+		assert_int_equal(store_generation_add(s, g, (struct bytes){ &i, 1 }, &made_from, &err),
+				 0);
 	}
 	assert_int_equal(store_generation_state(s, g->id, STATE_REFUSED, "why not", &err), 0);
 	struct digest d = digest_number(2), none = digest_number(8);
@@ -360,6 +425,13 @@ static void generations_are_found_by_digest_and_number(void **state)
 	unsigned n = 0;
 	assert_int_equal(store_generation_each(s, 5, count_generations, &n, &err), 0);
 	assert_int_equal(n, 2);
+	assert_int_equal(store_generation_made_from(s, g->id, &got, &err), 1);
+	assert_true(same_counts(&got, count, 2));
+	store_profile_free(&got);
+	assert_int_equal(store_generation_spent(s, 1001, &cpu_s, &bytes, &err), 0);
+	assert_true(cpu_s == 1.5 && bytes == 99);
+	assert_int_equal(store_generation_spent(s, 0, &cpu_s, &bytes, &err), 0);
+	assert_true(cpu_s == 3 && bytes == 198);
 	wr_free(&map);
 	free(g);
 	store_close(s);
@@ -420,7 +492,7 @@ static void a_new_block_table_discards_the_profiles_of_the_old(void **state)
 	struct attribution a = two_blocks(m.id, count, &am);
 	struct bytes one = { (const uint8_t *)"one", 3 }, two = { (const uint8_t *)"two", 3 };
 	assert_int_equal(store_table_put(s, &m.original, one, &err), 0);
-	assert_int_equal(store_add_attribution(s, "1", &a, one, &err), 0);
+	assert_int_equal(store_add_attribution(s, "1", &a, one, &fading, &err), 0);
 	assert_int_equal(store_table_put(s, &m.original, one, &err), 0);
 	assert_int_equal(store_profile_get(s, m.id, &p, &err), 1);
 	store_profile_free(&p);
@@ -557,6 +629,7 @@ int main(void)
 		TEST(modules_survive_closing),
 		TEST(a_dense_profile_takes_at_most_a_twentieth_of_the_text),
 		TEST(profiles_code_and_decode_and_damage_is_refused),
+		TEST(recent_samples_have_a_window),
 		TEST(a_spool_file_counts_once),
 		TEST(a_killed_writer_leaves_all_or_nothing),
 		TEST(generations_are_found_by_digest_and_number),
