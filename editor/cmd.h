@@ -17,6 +17,7 @@ extern const struct cmd commands[];		/* ends with name == NULL */
 int cmd_analyze(int argc, char **argv);
 int cmd_optimize(int argc, char **argv);
 int cmd_infer(int argc, char **argv);
+int cmd_interpret(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_map(int argc, char **argv);
 int cmd_extract_map(int argc, char **argv);

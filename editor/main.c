@@ -22,6 +22,8 @@ const struct cmd commands[] = {
 	  "writes what is made of a profile: executions of blocks and edges", cmd_infer },
 	{ "report", "FILE --profile P [--compare OTHER] [--json]",
 	  "figures of the layout of FILE, and of another layout of it", cmd_report },
+	{ "interpret", "FILE STATES -o EDGES [--original ORIGINAL] [--stats OUT] [--branches N]",
+	  "edges that samples with registers show", cmd_interpret },
 	{ "verify", "ORIGINAL GENERATION", "exit code 0 only if shown to be the same program",
 	  cmd_verify },
 	{ "map", "GENERATION ADDRESS... [--reverse] [--json]",

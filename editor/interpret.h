@@ -1,0 +1,63 @@
+/* interpret.h - which way control went on from samples that carry the program's state
+ *
+ * From each sample the code is followed as far as what is known decides where it goes
+ * (postmorph/machine.h).  What was seen of branches and calls is told in the addresses of the file
+ * that was mapped; edges.h takes it to the blocks of the original.
+ */
+#ifndef EDITOR_INTERPRET_H
+#define EDITOR_INTERPRET_H
+
+#include "lib/addr.h"
+#include "lib/arena.h"
+#include "lib/statesample.h"
+#include "postmorph/machine.h"
+
+struct interpret_options {
+	uint32_t branches;		/* decided per sample at most */
+	uint32_t steps;			/* instructions per sample at most */
+};
+
+enum { INTERPRET_MAX_BRANCHES = 64 };
+#define INTERPRET_DEFAULTS { .branches = 4, .steps = 256 }
+
+enum sighting_kind { SIGHTING_BRANCH, SIGHTING_CALL };
+
+struct sighting {
+	new_vaddr insn;			/* branch, or indirect call */
+	new_vaddr to;
+	uint32_t kind;			/* enum sighting_kind */
+	uint32_t count;
+};
+
+enum stop {				/* why a sample was followed no further */
+	STOP_ENOUGH,			/* as many branches as wanted */
+	STOP_STEPS,
+	STOP_OUTSIDE,			/* control left the module */
+	STOP_BRANCH,			/* unknown condition */
+	STOP_JUMP,			/* unknown target of a jump or call */
+	STOP_RETURN,			/* unknown return address */
+	STOP_CODE,			/* instruction that is not followed, or no room */
+	NSTOP
+};
+
+struct interpret_stats {
+	uint64_t samples;
+	uint64_t outside;		/* not in code of this module */
+	uint64_t with_branch;		/* at least one decided */
+	uint64_t branches, calls;	/* seen */
+	uint64_t steps;
+	uint64_t stop[NSTOP];
+	uint64_t first[NSTOP][NUNKNOWN];	/* of samples without a branch, with the cause */
+};
+
+struct interpreter;
+
+/* Job lifetime.  `img` is what was mapped and must live as long. */
+struct interpreter *interpreter_new(const struct image *img, struct arena *a,
+				    const struct interpret_options *options, struct err *err);
+void interpreter_follow(struct interpreter *in, const struct statesample *sample);
+/* Ascending by insn, kind and to, each once. */
+const struct sighting *interpreter_sightings(struct interpreter *in, uint32_t *n);
+const struct interpret_stats *interpreter_stats(const struct interpreter *in);
+
+#endif

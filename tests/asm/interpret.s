@@ -1,0 +1,277 @@
+# One thing that decides where control goes each, or that leaves it open; test_interpret.c knows which.
+
+	.macro begin name
+	.globl	\name
+	.type	\name, @function
+	.p2align 4
+\name:
+	.cfi_startproc
+	.endm
+	.macro end name
+	.cfi_endproc
+	.size	\name, .-\name
+	.endm
+
+	.text
+begin by_register
+	cmp	$5, %edi
+	jb	below
+above:	mov	$1, %eax
+	ret
+below:	xor	%eax, %eax
+	ret
+end by_register
+
+begin by_flags
+	nop
+flags_set:
+	jle	is_le
+is_gt:	mov	$1, %eax
+	ret
+is_le:	xor	%eax, %eax
+	ret
+end by_flags
+
+# Three rounds, then out.
+begin counted
+round:	add	%rax, %rdx
+	dec	%ecx
+	jne	round
+counted_out:
+	test	%edx, %edx
+	js	counted_negative
+counted_positive:
+	ret
+counted_negative:
+	neg	%edx
+	ret
+end counted
+
+begin by_table
+	cmp	$3, %edi
+	ja	no_case
+in_table:
+	lea	cases(%rip), %rdx
+	mov	%edi, %eax
+	movslq	(%rdx,%rax,4), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+case_0:	mov	$10, %eax
+	ret
+case_1:	mov	$11, %eax
+	ret
+case_2:	mov	$12, %eax
+	ret
+case_3:	mov	$13, %eax
+	ret
+no_case:
+	xor	%eax, %eax
+	ret
+end by_table
+
+begin by_stack
+	sub	$24, %rsp
+	.cfi_adjust_cfa_offset 24
+in_frame:
+	cmpl	$7, 8(%rsp)
+	je	is_seven
+is_other:
+	add	$24, %rsp
+	.cfi_adjust_cfa_offset -24
+	ret
+	.cfi_adjust_cfa_offset 24
+is_seven:
+	mov	$1, %eax
+	add	$24, %rsp
+	.cfi_adjust_cfa_offset -24
+	ret
+end by_stack
+
+# The load from the heap leaves the first branch open, and nothing behind it is looked at.
+begin by_heap
+	mov	(%rdi), %eax
+	test	%eax, %eax
+	je	heap_zero
+	cmp	$1, %esi
+	je	heap_zero
+	ret
+heap_zero:
+	xor	%eax, %eax
+	ret
+end by_heap
+
+# What is stored is known until something unknown may have been stored over it.
+begin by_own_store
+	movl	%esi, -8(%rsp)
+	cmpl	$3, -8(%rsp)
+	je	store_three
+store_other:
+	mov	(%rdi), %rdx
+	movl	$1, (%rdx)
+	cmpl	$3, -8(%rsp)
+	je	store_again
+	ret
+store_again:
+	inc	%eax
+	ret
+store_three:
+	xor	%eax, %eax
+	ret
+end by_own_store
+
+begin callee
+	test	%edi, %edi
+	je	callee_zero
+callee_other:
+	lea	1(%rdi), %eax
+	ret
+callee_zero:
+	xor	%eax, %eax
+	ret
+end callee
+
+begin caller
+	sub	$8, %rsp
+	.cfi_adjust_cfa_offset 8
+	call	callee
+back:	cmp	$8, %eax
+	je	caller_eight
+caller_other:
+	add	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_adjust_cfa_offset 8
+caller_eight:
+	mov	$1, %eax
+	add	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	ret
+end caller
+
+begin through_register
+	sub	$8, %rsp
+	.cfi_adjust_cfa_offset 8
+icall:	call	*%rax
+	add	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	ret
+end through_register
+
+begin through_constant_pointer
+	sub	$8, %rsp
+	.cfi_adjust_cfa_offset 8
+	lea	constant_pointers(%rip), %rdx
+	and	$1, %esi
+ccall:	call	*(%rdx,%rsi,8)
+	add	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	ret
+end through_constant_pointer
+
+begin through_variable
+	sub	$8, %rsp
+	.cfi_adjust_cfa_offset 8
+	call	*variable_pointer(%rip)
+	add	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	ret
+end through_variable
+
+begin conditional_tail_call
+	test	%edi, %edi
+tail:	je	by_register
+not_tail:
+	mov	$2, %eax
+	ret
+end conditional_tail_call
+
+begin indirect_tail_call
+	nop
+itail:	jmp	*%rax
+end indirect_tail_call
+
+begin guarded
+	sub	$24, %rsp
+	.cfi_adjust_cfa_offset 24
+	mov	%fs:0x28, %rax
+	mov	%rax, 8(%rsp)
+guard_check:
+	mov	8(%rsp), %rax
+	sub	%fs:0x28, %rax
+	jne	guard_changed
+guard_same:
+	add	$24, %rsp
+	.cfi_adjust_cfa_offset -24
+	ret
+	.cfi_adjust_cfa_offset 24
+guard_changed:
+	ud2
+end guarded
+
+begin chosen
+	cmp	$1, %edi
+	cmove	%esi, %eax
+	cmp	$9, %eax
+	je	chosen_nine
+chosen_other:
+	ret
+chosen_nine:
+	inc	%eax
+	ret
+end chosen
+
+begin unknown_choice
+	cmp	$1, %edi
+	cmove	(%rsi), %eax
+	cmp	$9, %eax
+	je	unknown_nine
+	ret
+unknown_nine:
+	inc	%eax
+	ret
+end unknown_choice
+
+begin spins
+	jmp	spins
+end spins
+
+begin counts_forever
+forever:
+	inc	%rax
+	jmp	forever
+end counts_forever
+
+begin makes_a_system_call
+	mov	$39, %eax
+	syscall
+	test	%edi, %edi
+	je	1f
+	inc	%eax
+1:	ret
+end makes_a_system_call
+
+begin by_loop_insns
+	mov	$2, %ecx
+again:	add	%ecx, %eax
+	loop	again
+loop_done:
+	jrcxz	rcx_zero
+	inc	%eax
+rcx_zero:
+	ret
+end by_loop_insns
+
+	.section .rodata
+	.p2align 2
+cases:	.long	case_0 - cases, case_1 - cases, case_2 - cases, case_3 - cases
+
+	.section .data.rel.ro, "aw"
+	.p2align 3
+constant_pointers:
+	.quad	by_register, callee
+
+	.data
+	.p2align 3
+variable_pointer:
+	.quad	callee
+	.section .note.GNU-stack, "", @progbits
