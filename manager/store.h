@@ -21,6 +21,7 @@
 #include "lib/digest.h"
 #include "lib/wr.h"
 #include "manager/counter.h"
+#include "manager/edges.h"
 
 struct attribution;
 struct err;
@@ -57,7 +58,7 @@ struct store_module {
 	char refusal[STORE_REFUSAL_MAX];	/* why Morph leaves it alone, "" if it does not */
 	uint64_t text_bytes;		/* 0: not analysed */
 	uint32_t functions, movable;
-	double samples, outside;	/* read only: of its profile */
+	double samples, outside, states;	/* read only: of its profile */
 	uint64_t updated_ns;		/* read only: when its profile grew last, 0 never */
 };
 
@@ -106,18 +107,18 @@ struct store_count {		/* ascending by block, every block once */
 
 struct store_profile {
 	uint64_t outside;	/* 1/256 */
+	uint64_t states;	/* 1/256: of the samples, those whose states were interpreted */
 	uint32_t ncount;
 	struct store_count *count;
+	struct edges edges;	/* counts in 1/256 */
 };
 
 int store_profile_get(struct store *s, int64_t module, struct store_profile *out,
 		      struct err *err);
-/* Replaces; at most `max_bytes` (0: no limit) are kept, by rounding samples as far as needed. */
+/* Replaces; at most `max_bytes` (0: no limit) are kept, by rounding counts as far as needed. */
 int store_profile_put(struct store *s, int64_t module, const struct store_profile *p,
 		      uint64_t max_bytes, struct err *err);
 int store_profile_discard(struct store *s, int64_t module, struct err *err);
-/* Bytes that the profile takes in the store. */
-int store_profile_bytes(struct store *s, int64_t module, uint64_t *out, struct err *err);
 /* Multiplies the module's samples by `factor` (0..1), but for those in `keep` (may be NULL), which are
  * among them. */
 int store_profile_fade(struct store *s, int64_t module, double factor,

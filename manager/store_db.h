@@ -53,7 +53,7 @@ struct bytes store_get_blob(sqlite3_stmt *q, int col);		/* until the next step *
 enum store_budget { PROFILE_ALL, PROFILE_RECENT, PROFILE_MADE_FROM };
 int store_profile_budget(struct store *s, int64_t module, enum store_budget what, uint64_t *out,
 			 struct err *err);
-/* The sum of both, in a new array. */
+/* The sum of the samples of both, in a new array; without edges. */
 struct attribute_module;
 struct store_profile store_profile_sum(const struct store_profile *p,
 				       const struct attribute_module *m);

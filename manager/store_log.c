@@ -55,7 +55,9 @@ int store_generation_add(struct store *s, struct store_generation *g, struct byt
 		return -1;
 	if (!g->made_ns)
 		g->made_ns = store_now_ns();
-	profile_encode(made_from, budget, &profile);
+	struct store_profile counts = *made_from;
+	counts.edges = (struct edges){ 0 };	/* it is there to be compared with */
+	profile_encode(&counts, budget, &profile);
 	(void)sqlite3_bind_int64(q, 1, g->module);
 	(void)sqlite3_bind_int64(q, 2, g->number);
 	store_bind_digest(q, 3, &g->digest);

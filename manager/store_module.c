@@ -14,7 +14,8 @@ static int read_module(struct store *s, sqlite3_stmt *q, struct store_module *ou
 		  store_get_u32(q, 4, &m.generation) &&
 		  store_get_text(q, 10, m.refusal, sizeof(m.refusal)) &&
 		  store_get_u32(q, 12, &m.functions) && store_get_u32(q, 13, &m.movable) &&
-		  store_get_real(q, 14, &m.samples) && store_get_real(q, 15, &m.outside);
+		  store_get_real(q, 14, &m.samples) && store_get_real(q, 15, &m.outside) &&
+		  store_get_real(q, 17, &m.states);
 
 	m.seen.dev = (uint64_t)sqlite3_column_int64(q, 5);
 	m.seen.inode = (uint64_t)sqlite3_column_int64(q, 6);

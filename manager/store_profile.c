@@ -30,6 +30,7 @@ int store_profile_get(struct store *s, int64_t module, struct store_profile *out
 void store_profile_free(struct store_profile *p)
 {
 	free(p->count);
+	edges_free(&p->edges);
 	*p = (struct store_profile){ 0 };
 }
 
@@ -54,8 +55,9 @@ int store_profile_put(struct store *s, int64_t module, const struct store_profil
 	(void)sqlite3_bind_int64(q, 1, module);
 	(void)sqlite3_bind_double(q, 2, store_profile_samples(p));
 	(void)sqlite3_bind_double(q, 3, (double)p->outside / UNIT);
-	(void)sqlite3_bind_int64(q, 4, (int64_t)store_now_ns());
-	store_bind_blob(q, 5, wr_bytes(&w));
+	(void)sqlite3_bind_double(q, 4, (double)p->states / UNIT);
+	(void)sqlite3_bind_int64(q, 5, (int64_t)store_now_ns());
+	store_bind_blob(q, 6, wr_bytes(&w));
 	int rc = store_run(s, q, err);
 	wr_free(&w);
 	return rc;
@@ -75,21 +77,6 @@ int store_profile_discard(struct store *s, int64_t module, struct err *err)
 			return -1;
 	}
 	return 0;
-}
-
-int store_profile_bytes(struct store *s, int64_t module, uint64_t *out, struct err *err)
-{
-	sqlite3_stmt *q = store_sql(s, SQL_PROFILE_GET, err);
-
-	if (!q)
-		return -1;
-	(void)sqlite3_bind_int64(q, 1, module);
-	int rc = store_step(s, q, err);
-	if (rc == 1) {
-		*out = store_get_blob(q, 0).n;
-		store_done(q);
-	}
-	return rc;
 }
 
 /* Three fifths for the profile, one for the recent window, one for what a generation was made from. */
@@ -136,6 +123,8 @@ int store_profile_fade(struct store *s, int64_t module, double factor,
 	}
 	p.ncount = n;
 	p.outside = faded(p.outside, factor);
+	p.states = faded(p.states, factor);
+	edges_scale(&p.edges, factor);
 	rc = store_profile_budget(s, module, PROFILE_ALL, &budget, err);
 	if (rc >= 0)
 		rc = store_profile_put(s, module, &p, budget, err);
@@ -242,8 +231,8 @@ struct store_profile store_profile_sum(const struct store_profile *p,
 				       const struct attribute_module *m)
 {
 	size_t most = (size_t)p->ncount + m->ncount;
-	struct store_profile sum = { add_samples(p->outside, m->outside), 0,
-				     calloc(most + 1, sizeof(*sum.count)) };
+	struct store_profile sum = { .outside = add_samples(p->outside, m->outside),
+				     .count = calloc(most + 1, sizeof(*sum.count)) };
 
 	if (!sum.count) {
 		(void)fputs("out of memory\n", stderr);	/* exits anyway */
@@ -280,6 +269,9 @@ static int add_module(struct store *s, const struct attribute_module *m,
 	    store_profile_get(s, id, &p, err) < 0)
 		return -1;
 	sum = store_profile_sum(&p, m);
+	sum.states = add_samples(p.states, m->states);
+	edges_add(&sum.edges, &p.edges, 1);
+	edges_add(&sum.edges, &m->edges, UNIT);
 	rc = store_profile_put(s, id, &sum, budget, err);
 	store_profile_free(&p);
 	store_profile_free(&sum);

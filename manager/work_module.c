@@ -159,6 +159,7 @@ static int write_profile(struct making *k, struct err *err)
 			t.base + t.block[c->block].off, (double)c->samples / sample_unit };
 		p.samples += (double)c->samples / sample_unit;
 	}
+	edges_to_profile(&stored->edges, (uint64_t)sample_unit, &t, a, &p);
 	k->samples = p.samples;
 	if (p.samples < 1) {
 		err_set(err, ERR_REFUSED, "'%s': no samples of it yet", k->m.path);

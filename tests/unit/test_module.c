@@ -191,7 +191,7 @@ static bool last_event(void *ctx, const struct store_event *e)
 static void a_foreign_change_discards_profile_and_refusal(void **state)
 {
 	struct store_count count = { 0, 50 << 8 };
-	struct store_profile p = { 0, 1, &count }, got;
+	struct store_profile p = { .ncount = 1, .count = &count }, got;
 	uint64_t counter[NCOUNTER];
 	char event[32] = "";
 	struct store_module m;

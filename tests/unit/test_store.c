@@ -17,7 +17,6 @@
 
 #include "lib/err.h"
 #include "manager/attribute.h"
-#include "manager/profile_code.h"
 #include "manager/store.h"
 
 static char dir[64];
@@ -114,98 +113,6 @@ static bool same_counts(const struct store_profile *p, const struct store_count 
 	return n == p->ncount;
 }
 
-static uint64_t next_random(uint64_t *x)
-{
-	*x ^= *x << 13;
-	*x ^= *x >> 7;
-	*x ^= *x << 17;
-	return *x;
-}
-
-/* Every block of a program with 1.9 MB of text in 120,000 blocks sampled, few of them often. */
-static struct store_profile dense(uint32_t n)
-{
-	struct store_profile p = { 1000 << 8, n, calloc(n, sizeof(*p.count)) };
-	uint64_t x = 7;
-
-	assert_non_null(p.count);
-	for (uint32_t i = 0; i < n; i++) {
-		unsigned bits = (unsigned)__builtin_ctzll(next_random(&x) | 1 << 14);
-
-		p.count[i] = (struct store_count){ i, (1 + next_random(&x) % (1u << bits)) << 8 };
-	}
-	return p;
-}
-
-static void a_dense_profile_takes_at_most_a_twentieth_of_the_text(void **state)
-{
-	enum { TEXT = 1900000, BLOCKS = 120000 };
-	struct store *s = open_store();
-	struct store_module m = module_at("/usr/bin/perl", 1);
-	struct store_profile p = dense(BLOCKS), got;
-	uint64_t bytes, sum = 0, want = 0;
-	struct err err;
-
-	(void)state;
-	m.text_bytes = TEXT;
-	assert_int_equal(store_module_put(s, &m, &err), 0);
-	assert_int_equal(store_profile_put(s, m.id, &p, TEXT / 20, &err), 0);
-	assert_int_equal(store_profile_bytes(s, m.id, &bytes, &err), 1);
-	assert_true(bytes <= TEXT / 20);
-	assert_int_equal(store_profile_get(s, m.id, &got, &err), 1);
-	assert_true(same_counts(&got, p.count, p.ncount));	/* nothing had to be rounded */
-	assert_int_equal(got.outside, p.outside);
-	store_profile_free(&got);
-
-	/* With fractions, after aging, precision gives way, not the limit. */
-	for (uint32_t i = 0; i < p.ncount; i++)
-		want += p.count[i].samples += i % 256;
-	assert_int_equal(store_profile_put(s, m.id, &p, TEXT / 20, &err), 0);
-	assert_int_equal(store_profile_bytes(s, m.id, &bytes, &err), 1);
-	assert_true(bytes <= TEXT / 20);
-	assert_int_equal(store_profile_get(s, m.id, &got, &err), 1);
-	for (uint32_t i = 0; i < got.ncount; i++)
-		sum += got.count[i].samples;
-	assert_true(sum > want / 100 * 97 && sum < want / 100 * 103);
-	store_profile_free(&got);
-	store_profile_free(&p);
-	store_close(s);
-}
-
-static void profiles_code_and_decode_and_damage_is_refused(void **state)
-{
-	struct store_count count[] = {
-		{ 0, 1 }, { 1, UINT64_MAX }, { 2, 256 }, { 70000, 3 }, { UINT32_MAX - 1, 77 },
-	};
-	struct store_profile p = { 12345, 5, count }, got;
-	struct wr w = { 0 };
-
-	(void)state;
-	profile_encode(&p, 0, &w);
-	assert_int_equal(profile_decode(wr_bytes(&w), &got), 0);
-	assert_true(same_counts(&got, count, 5));
-	assert_int_equal(got.outside, 12345);
-	store_profile_free(&got);
-	for (size_t n = 0; n < w.n; n++)
-		assert_int_equal(profile_decode((struct bytes){ w.p, n }, &got), -1);
-	for (size_t i = 0; i < 8 * w.n; i++) {		/* flipped bits: refused or in order */
-		w.p[i / 8] ^= (uint8_t)(1 << i % 8);
-		if (profile_decode(wr_bytes(&w), &got) == 0) {
-			for (uint32_t k = 1; k < got.ncount; k++)
-				assert_true(got.count[k].block > got.count[k - 1].block);
-			store_profile_free(&got);
-		}
-		w.p[i / 8] ^= (uint8_t)(1 << i % 8);
-	}
-	wr_free(&w);
-	struct store_profile empty = { 0 };
-	profile_encode(&empty, 0, &w);
-	assert_int_equal(profile_decode(wr_bytes(&w), &got), 0);
-	assert_int_equal(got.ncount, 0);
-	store_profile_free(&got);
-	wr_free(&w);
-}
-
 static const struct store_fading fading = { .span_s = 60, .half_life_s = 7 * 86400 };
 
 static struct attribution two_blocks(int64_t module, struct attribute_count count[2],
@@ -213,8 +120,12 @@ static struct attribution two_blocks(int64_t module, struct attribute_count coun
 {
 	count[0] = (struct attribute_count){ 3, 10 };
 	count[1] = (struct attribute_count){ 9, 4 };
+	static struct edges_edge edge = { 3, 9, 7 };
+	static struct edges_call call = { 9, 4, 3, 5 };
+
 	*m = (struct attribute_module){ .module = (uint64_t)module, .samples = 14, .outside = 6,
-					.ncount = 2, .count = count };
+					.ncount = 2, .count = count, .states = 12,
+					.edges = { 1, 1, &edge, &call } };
 	struct attribution a = { .nmodule = 1, .module = m };
 	a.counter[COUNTER_KNOWN] = 14;
 	a.counter[COUNTER_OUTSIDE] = 6;
@@ -254,9 +165,15 @@ static void a_spool_file_counts_once(void **state)
 	const struct store_count want[] = { { 3, 10 << 8 }, { 5, 10 << 8 }, { 9, 8 << 8 } };
 	assert_true(same_counts(&p, want, 3));
 	assert_int_equal(p.outside, 12 << 8);
+	assert_int_equal(p.states, 24 << 8);
+	assert_int_equal(p.edges.nedge, 1);
+	assert_int_equal(p.edges.edge[0].count, 14 << 8);
+	assert_int_equal(p.edges.ncall, 1);
+	assert_int_equal(p.edges.call[0].count, 10 << 8);
 	store_profile_free(&p);
 	assert_int_equal(store_module_by_id(s, m.id, &m, &err), 1);
 	assert_true(m.samples > 27.9 && m.samples < 28.1 && m.outside > 11.9);
+	assert_true(m.states > 23.9 && m.states < 24.1);
 	assert_true(m.updated_ns > 0);
 
 	/* Faded by half, but for what is to be kept. */
@@ -264,14 +181,21 @@ static void a_spool_file_counts_once(void **state)
 	assert_int_equal(store_profile_get(s, m.id, &p, &err), 1);
 	assert_int_equal(p.count[0].samples, 5 << 8);
 	assert_int_equal(p.outside, 6 << 8);
+	assert_int_equal(p.states, 12 << 8);
+	assert_int_equal(p.edges.edge[0].count, 7 << 8);
+	assert_int_equal(p.edges.call[0].count, 5 << 8);
 	store_profile_free(&p);
 	assert_int_equal(store_profile_fade(s, m.id, 1.5, NULL, &err), -1);
 	struct store_count some = { 5, 3 << 8 };
-	struct store_profile keep = { 0, 1, &some };
+	struct store_profile keep = { .ncount = 1, .count = &some };
 	assert_int_equal(store_profile_fade(s, m.id, 0.5, &keep, &err), 0);
 	assert_int_equal(store_profile_get(s, m.id, &p, &err), 1);
 	const struct store_count rest[] = { { 3, 640 }, { 5, 4 << 8 }, { 9, 2 << 8 } };
 	assert_true(same_counts(&p, rest, 3));
+	store_profile_free(&p);
+	assert_int_equal(store_profile_fade(s, m.id, 0.0001, NULL, &err), 0);
+	assert_int_equal(store_profile_get(s, m.id, &p, &err), 1);
+	assert_int_equal(p.ncount + p.edges.nedge + p.edges.ncall, 0);
 	store_profile_free(&p);
 
 	/* A module forgotten meanwhile. */
@@ -391,7 +315,7 @@ static void generations_are_found_by_digest_and_number(void **state)
 	struct store *s = open_store();
 	struct store_generation *g = calloc(2, sizeof(*g));
 	struct store_count count[] = { { 2, 700 }, { 9, 3 << 8 } };
-	struct store_profile made_from = { 256, 2, count }, got;
+	struct store_profile made_from = { .outside = 256, .ncount = 2, .count = count }, got;
 	double cpu_s, bytes;
 	struct wr map = { 0 };
 	struct err err;
@@ -548,6 +472,24 @@ static void others_cannot_read_the_database(void **state)
 	assert_null(store_open(dir, NULL));
 }
 
+/* Version 11 had profiles in another form: they are begun anew, all else is kept. */
+static void a_database_before_edges_is_brought_up_to_date(void **state)
+{
+	struct store_module m = module_at("/usr/bin/perl", 1), got;
+	struct store *s = open_store();
+	struct err err;
+
+	(void)state;
+	assert_int_equal(store_module_put(s, &m, &err), 0);
+	store_close(s);
+	sql("ALTER TABLE profile DROP COLUMN states; PRAGMA user_version = 11;"
+	    "INSERT INTO profile(module, samples, outside, updated_ns, data) VALUES(1, 5, 0, 7, x'01')");
+	s = open_store();
+	assert_int_equal(store_module_by_path(s, "/usr/bin/perl", &got, &err), 1);
+	assert_true(got.samples == 0 && got.states == 0);
+	store_close(s);
+}
+
 static void a_newer_database_is_refused(void **state)
 {
 	char text[64];
@@ -615,7 +557,7 @@ static void impossible_rows_are_refused(void **state)
 	}
 	struct store *s = open_store();
 	struct store_profile p;
-	sql("INSERT INTO profile VALUES(77, 1, 0, 0, x'0100ffffffffffffffff')");
+	sql("INSERT INTO profile VALUES(77, 1, 0, 0, x'02000000ffffffffffffffff', 0)");
 	assert_int_equal(store_profile_get(s, 77, &p, &err), -1);
 	assert_int_equal(err.kind, ERR_INPUT);
 	store_close(s);
@@ -627,8 +569,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(modules_survive_closing),
-		TEST(a_dense_profile_takes_at_most_a_twentieth_of_the_text),
-		TEST(profiles_code_and_decode_and_damage_is_refused),
 		TEST(recent_samples_have_a_window),
 		TEST(a_spool_file_counts_once),
 		TEST(a_killed_writer_leaves_all_or_nothing),
@@ -637,6 +577,7 @@ int main(void)
 		TEST(a_new_block_table_discards_the_profiles_of_the_old),
 		TEST(a_rollback_inside_takes_the_whole_back),
 		TEST(others_cannot_read_the_database),
+		TEST(a_database_before_edges_is_brought_up_to_date),
 		TEST(a_newer_database_is_refused),
 		TEST(a_damaged_database_is_refused),
 		TEST(impossible_rows_are_refused),
