@@ -40,7 +40,11 @@ static uint8_t *extend(struct wr *w, size_t n)
 
 uint8_t *wr_reserve(struct wr *w, size_t n)
 {
-	return memset(extend(w, n), 0, n);
+	uint8_t *at = extend(w, n);
+
+	if (n)				/* of nothing it may be NULL */
+		memset(at, 0, n);
+	return at;
 }
 
 void wr_raw(struct wr *w, const void *p, size_t n)

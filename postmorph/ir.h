@@ -90,10 +90,11 @@ struct block {
 };
 
 /* A jump table that may be replaced by a new one.  The new table gets exactly nentry entries;
- * nentry is at least the proven bound, and covers every further entry that still looks like one
- * (target inside the function or exactly one of its range ends), so that no index the original
- * could use falls outside.  Entry i of the new table leads to the image of target[i] if that is
- * the start of a block of this function, else to the unchanged absolute address target[i]. */
+ * nentry is at least the proven bound, and covers every further entry up to the function's next
+ * table that still looks like one (target inside the function or exactly one of its range ends), so
+ * that no index the original could use falls outside.  Entry i of the new table leads to the image
+ * of target[i] if that is the start of a block of this function, else to the unchanged absolute
+ * address target[i]. */
 struct jump_table {
 	vaddr addr;		/* of entry 0, as the dispatch addresses it */
 	uint32_t kind;		/* enum blockmap_table_kind */

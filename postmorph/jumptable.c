@@ -242,9 +242,10 @@ static bool is_closed(const struct walk *w, const struct group *g, uint32_t inde
 	return false;
 }
 
-/* Entries before another table of the function begins.  A table of another function behind it may
- * add a few that are none, by chance: then more is followed than can happen. */
-static uint32_t own_entries(const struct walk *w, const struct group *g)
+/* Entries before another table of the function begins; with `sure`, one that nobody could take for
+ * something else.  A table of another function behind it may add a few that are none, by chance: then
+ * more is followed than can happen. */
+static uint32_t own_entries(const struct walk *w, const struct group *g, bool sure)
 {
 	vaddr size = tablescan_entry_size(g->kind);
 	uint32_t n = g->scan.nentry;
@@ -252,6 +253,8 @@ static uint32_t own_entries(const struct walk *w, const struct group *g)
 	for (uint32_t i = 0; i < w->groups.n; i++) {
 		vaddr behind = w->groups.v[i].addr - g->addr;
 
+		if (sure && !w->groups.v[i].scan.begins)
+			continue;
 		if (w->groups.v[i].addr > g->addr && behind < size * n)
 			n = (uint32_t)((behind + size - 1) / size);
 	}
@@ -320,7 +323,7 @@ static void follow_table(struct walk *w, uint32_t insn, struct abs_state *s)
 		g->why_not = d->why_not;
 		return;
 	}
-	uint32_t last = beyond ? own_entries(w, g) - 1 : j.index;
+	uint32_t last = beyond ? own_entries(w, g, false) - 1 : j.index;
 	if (last + 1 > g->bound)
 		g->bound = last + 1;
 	follow_entries(w, g, last, s);
@@ -460,20 +463,23 @@ static void make_table(struct walk *w, uint32_t group)
 {
 	struct arena *a = w->t->prog->arena;
 	struct group *g = &w->groups.v[group];
+	uint32_t n = own_entries(w, g, true);
 	VEC(uint32_t) base = { 0 };
 
+	if (n < g->bound)
+		n = g->bound;
 	for (uint32_t i = 0; i < w->fn->ninsn; i++)
 		if (w->op[i].group == group && w->visited[i])
 			vec_push(w->arena, &base, i);
-	for (uint32_t k = 0; k < g->scan.nentry; k++)
+	for (uint32_t k = 0; k < n; k++)
 		if (insn_at(w, g->scan.target[k]) == UINT32_MAX &&
 		    text_holds(w->t, g->scan.target[k]))
 			*text_mark(w->t, g->scan.target[k]) |= MARK_POINTER;
 	g->table = w->fn->ntable++;
 	w->fn->table[g->table] = (struct jump_table){
-		.addr = g->addr, .kind = g->kind, .nentry = g->scan.nentry, .bound = g->bound,
-		.target = arena_dup(a, g->scan.target, g->scan.nentry * sizeof(*g->scan.target)),
-		.succ = arena_array(a, g->scan.nentry, sizeof(uint32_t)),
+		.addr = g->addr, .kind = g->kind, .nentry = n, .bound = g->bound,
+		.target = arena_dup(a, g->scan.target, n * sizeof(*g->scan.target)),
+		.succ = arena_array(a, n, sizeof(uint32_t)),
 		.base_insn = arena_dup(a, base.v, base.n * sizeof(*base.v)), .nbase = base.n,
 	};
 }

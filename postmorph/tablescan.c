@@ -217,6 +217,7 @@ bool tablescan(const struct text *t, struct arena *a, const struct fn *fn, vaddr
 	vaddr end = addr + (vaddr)size * targets.n;
 	*out = (struct tablescan){
 		.target = targets.v, .nentry = targets.n,
+		.begins = is_inside(t, fn, targets.v[0]),
 		.closed = targets.n < MAX_RUN && (rd_left(&rd) < size || word == NO_CODE ||
 						  text_object_begins(t, end)),
 		.preceded = is_preceded(t, fn, addr, kind),

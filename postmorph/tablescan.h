@@ -8,6 +8,7 @@
 struct tablescan {
 	vaddr *target;		/* [nentry] where the words lead, as far as they look like entries */
 	uint32_t nentry;
+	bool begins;		/* the first word leads inside, so that this is one for anybody */
 	bool closed;		/* the word behind them is certainly none */
 	bool preceded;		/* the word before them looks like one, too */
 };

@@ -88,6 +88,46 @@ T_far:
 	.text
 end compare_too_far
 
+	# A new table for the first ends where the second begins, although its words go on.
+begin two_in_a_row
+	test	%esi, %esi
+	je	1f
+	cmp	$1, %edi
+	ja	19f
+	mov	%edi, %edi
+	jmp	*T_row1(,%rdi,8)
+1:	cmp	$2, %edi
+	ja	19f
+	mov	%edi, %edi
+	jmp	*T_row2(,%rdi,8)
+	cases
+	.section .rodata
+	.p2align 3
+T_row1:	.quad	10b, 11b
+T_row2:	.quad	11b, 10b, 19b, 0
+	.text
+end two_in_a_row
+
+	# The comparison reaches beyond where the second begins: so does the table.
+begin two_that_overlap
+	test	%esi, %esi
+	je	1f
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	jmp	*T_over1(,%rdi,8)
+1:	cmp	$1, %edi
+	ja	19f
+	mov	%edi, %edi
+	jmp	*T_over1+16(,%rdi,8)
+	cases
+	.section .rodata
+	.p2align 3
+T_over1:
+	.quad	10b, 11b, 11b, 19b, 0
+	.text
+end two_that_overlap
+
 begin another
 	mov	$1, %eax
 L_foreign:

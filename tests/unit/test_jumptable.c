@@ -92,6 +92,8 @@ static const struct expected absolute[] = {
 	{ "in_doubt", 0, 0, 0, 0, 1 },
 	{ "compare_tells", 1, 4, 4, 1, 0 },
 	{ "compare_too_far", 0, 0, 0, 0, 1 },
+	{ "two_in_a_row", 2, 2, 2, 2, 0 },
+	{ "two_that_overlap", 2, 4, 4, 2, 0 },
 };
 
 static void check(const struct prog *prog, const struct expected *e)
