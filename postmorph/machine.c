@@ -479,6 +479,12 @@ static enum step run_return(struct machine *m, const struct act *act, enum unkno
 	return go(m, STEP_RET, to.v - m->memory.bias);
 }
 
+/* A jump through one fixed word, as linkage stubs have it: no choice. */
+static bool is_through_slot(const struct act *act)
+{
+	return act->a.kind == ARG_MEM && act->mem.base == ACT_RIP && act->mem.index == ACT_NO_REG;
+}
+
 enum step machine_step(struct machine *m, const struct act *act, enum unknown *why)
 {
 	vaddr next = m->pc + act->len;
@@ -501,7 +507,8 @@ enum step machine_step(struct machine *m, const struct act *act, enum unknown *w
 		if (!is_known(&to, 64))
 			return STEP_UNKNOWN;
 		if (act->kind == ACT_IJMP)
-			return go(m, STEP_BRANCH, to.v - m->memory.bias);
+			return go(m, is_through_slot(act) ? STEP_ON : STEP_BRANCH,
+				  to.v - m->memory.bias);
 		if (!push(m, known_value(next + m->memory.bias)))
 			return STEP_STOP;
 		return go(m, STEP_ICALL, to.v - m->memory.bias);
