@@ -145,7 +145,7 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 		if (i == 1 && spec->kind == JOB_SYMBOLS)
 			ADD("--debug");
 		if (i == 2 && spec->kind == JOB_INTERPRET)
-			ADD("--map");
+			ADD("--original");
 		ADD("fd:%d", fd++);
 	}
 	if (spec->kind == JOB_ANALYZE) {

@@ -133,7 +133,7 @@ static void a_job_gets_its_command_line(void **state)
 	(void)state;
 	assert_string_equal(text_of(&r), "disassemble fd:3 --start=0x1000 --size=64 ");
 	r = run(JOB_INTERPRET, "args", 60);
-	assert_string_equal(text_of(&r), "interpret fd:3 fd:4 --map fd:5 -o fd:6 ");
+	assert_string_equal(text_of(&r), "interpret fd:3 fd:4 --original fd:5 -o fd:6 ");
 }
 
 static void a_job_can_be_waited_for_at_the_usual_priority(void **state)
