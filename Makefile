@@ -46,6 +46,8 @@ help:
 	@echo "make demo            the whole loop on private copies of real programs (root)"
 	@echo "make torture         every ELF file of the machine, and test suites of others (root; hours)"
 	@echo "make bench           every figure in bench/results (root)"
+	@echo "make bench-speed     how much faster programs become, llvm-bolt beside it (root; an hour)"
+	@echo "make bench-ablation  what each pass contributes to it (root; hours)"
 	@echo "make lint            only the checks of the sources and documents"
 	@echo "make asan            unit, fuzz and program tests under ASan and UBSan, in build-asan/"
 	@echo "make fuzz            libFuzzer with clang, FUZZ_SECONDS=$(FUZZ_SECONDS) each target, in build-fuzz/"
@@ -139,7 +141,12 @@ torture: packages
 
 bench: packages
 	@$(MAKE) --no-print-directory programs-for-check
-	@for s in $(wildcard bench/*.sh); do echo "== $$s"; B=$(B) $$s || exit 1; done
+	@for s in $(filter-out bench/build.sh,$(wildcard bench/*.sh)); do echo "== $$s"; B=$(B) $$s || exit 1; done
+
+# What can be chosen is said in the scripts.
+bench-speed bench-ablation: packages
+	@$(MAKE) --no-print-directory programs-for-check
+	@B=$(B) bench/$(@:bench-%=%).sh
 
 SANITIZE = -DMORPH_SANITIZED -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 asan: packages
@@ -203,7 +210,7 @@ uninstall:
 clean:
 	rm -rf $(B)
 
-.PHONY: all help programs-for-check packages packages-build check lint demo torture bench asan asan-run \
-	fuzz fuzz-run install uninstall clean
+.PHONY: all help programs-for-check packages packages-build check lint demo torture bench bench-speed \
+	bench-ablation asan asan-run fuzz fuzz-run install uninstall clean
 # Not what the torture run keeps there.
 -include $(shell find $(B) -path $(B)/torture -prune -o -name '*.d' -print 2>/dev/null)

@@ -78,7 +78,9 @@ build_postgres() {
 	[ -e config.status ] || ./configure --prefix=$at --datadir=/usr/share/postgresql/15 --libdir=$at/lib \
 		--without-readline --without-zlib --with-system-tzdata=/usr/share/zoneinfo \
 		CC=gcc CFLAGS="$compile" LDFLAGS="$link" || return
-	make "$jobs" -C src/backend generated-headers && make "$jobs" -C src/backend postgres && cp src/backend/postgres "$CACHE/bin/postgres"
+	make "$jobs" -C src/backend generated-headers && make "$jobs" -C src/port &&
+		make "$jobs" -C src/common && make "$jobs" -C src/backend postgres &&
+		cp src/backend/postgres "$CACHE/bin/postgres"
 }
 
 # What the source packages are called.

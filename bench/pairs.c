@@ -1,19 +1,21 @@
-/* pairs.c - two commands, run alternately, compared in CPU time and output
+/* pairs.c - commands, run in turn, compared in CPU time and output
  *
- *	pairs [-n PAIRS] [-c CPU] [-v] 'COMMAND A' 'COMMAND B'
+ *	pairs [-n ROUNDS] [-c CPU] [-t FILE] [-v] 'COMMAND A' 'COMMAND B'...
  *
- * Each command is run by /bin/sh.  One pair goes uncounted first.  Then pairs run as A B, B A, A B
- * and so on, so that a slow drift of the machine meets both alike.  CPU time is user plus system
- * of everything the command waited for.  Both are pinned to one CPU (-c, default the last one);
- * address space layout stays random, as in real life.
+ * Each command is run by /bin/sh.  One round goes uncounted first.  Then rounds of all commands run,
+ * each beginning with the next command, every second one backwards (A B, B A, A B and so on), so that
+ * a slow drift of the machine meets all alike.  CPU time is user plus system of everything the command
+ * waited for.  All are pinned to one CPU (-c, default the last one); address space layout stays
+ * random, as in real life.
  *
  * Standard output and exit code of every run are compared with those of the first run of A.
- * Prints one line:
+ * Prints one line for each command but A:
  *
  *	a_ms MEDIAN b_ms MEDIAN ratio A/B low LEAST high MOST pairs N same yes|no
  *
- * where low and high are the least and the greatest ratio of one pair.  Exit code 0 when all
- * output was the same, else 1.
+ * where low and high are the least and the greatest ratio of one round.  With -t, FILE gets a line for
+ * each round: the milliseconds of all commands in their order.  Exit code 0 when all output was the
+ * same, else 1.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +32,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PAIRS_MAX = 1000 };
+enum { ROUNDS_MAX = 1000, COMMANDS_MAX = 32 };
 
 extern char **environ;
 
@@ -126,43 +128,102 @@ static bool same(const struct run *x, const struct run *y)
 	return x->status == y->status && x->size == y->size && x->hash == y->hash;
 }
 
-int main(int argc, char **argv)
-{
-	static double ms[2][PAIRS_MAX], ratio[PAIRS_MAX];
-	int opt, cpu = (int)sysconf(_SC_NPROCESSORS_ONLN) - 1;
-	unsigned pairs = 9;
-	bool verbose = false;
+struct options {
+	unsigned rounds, n;
+	int cpu;
+	bool verbose;
+	const char *times;
+	char **command;		/* [n] */
+};
 
-	while ((opt = getopt(argc, argv, "n:c:v")) != -1) {
+static int usage(void)
+{
+	fprintf(stderr, "usage: pairs [-n ROUNDS] [-c CPU] [-t FILE] [-v] 'COMMAND A' 'COMMAND B'...\n");
+	return 2;
+}
+
+static int parse(struct options *o, int argc, char **argv)
+{
+	int opt;
+
+	while ((opt = getopt(argc, argv, "n:c:t:v")) != -1) {
 		if (opt == 'n')
-			pairs = (unsigned)strtoul(optarg, NULL, 10);
+			o->rounds = (unsigned)strtoul(optarg, NULL, 10);
 		else if (opt == 'c')
-			cpu = (int)strtol(optarg, NULL, 10);
+			o->cpu = (int)strtol(optarg, NULL, 10);
+		else if (opt == 't')
+			o->times = optarg;
 		else if (opt == 'v')
-			verbose = true;
+			o->verbose = true;
 		else
-			return 2;
+			return -1;
 	}
-	if (argc - optind != 2 || pairs < 1 || pairs > PAIRS_MAX) {
-		fprintf(stderr, "usage: pairs [-n PAIRS] [-c CPU] [-v] 'COMMAND A' 'COMMAND B'\n");
-		return 2;
+	o->n = (unsigned)(argc - optind);
+	o->command = argv + optind;
+	return o->n < 2 || o->n > COMMANDS_MAX || o->rounds < 1 || o->rounds > ROUNDS_MAX ? -1 : 0;
+}
+
+static double ms[COMMANDS_MAX][ROUNDS_MAX];
+
+/* Fills ms; all_same[k]: every run of command k did what the first run of the first did. */
+static void run_rounds(const struct options *o, bool *all_same)
+{
+	struct run first = { 0 };
+
+	for (unsigned k = 0; k < o->n; k++) {
+		struct run r = run_once(o->command[k], o->verbose);
+
+		if (k == 0)
+			first = r;
+		all_same[k] = same(&first, &r);
 	}
-	pin(cpu);
-	struct run first = run_once(argv[optind], verbose), warm = run_once(argv[optind + 1], verbose);
-	bool all_same = same(&first, &warm);
-	for (unsigned i = 0; i < pairs; i++) {
-		for (unsigned k = 0; k < 2; k++) {
-			unsigned which = (i + k) % 2;
-			struct run r = run_once(argv[optind + (int)which], false);
+	for (unsigned i = 0; i < o->rounds; i++) {
+		for (unsigned k = 0; k < o->n; k++) {
+			unsigned which = (i + (i % 2 ? o->n - k : k)) % o->n;
+			struct run r = run_once(o->command[which], false);
 
 			ms[which][i] = r.ms;
-			all_same = all_same && same(&first, &r);
+			all_same[which] = all_same[which] && same(&first, &r);
 		}
-		ratio[i] = ms[0][i] / ms[1][i];
 	}
-	double a = median(ms[0], pairs), b = median(ms[1], pairs);
-	(void)median(ratio, pairs);	/* sorts */
-	printf("a_ms %.1f b_ms %.1f ratio %.3f low %.3f high %.3f pairs %u same %s\n", a, b, a / b,
-	       ratio[0], ratio[pairs - 1], pairs, all_same ? "yes" : "no");
-	return all_same ? 0 : 1;
+}
+
+static void write_times(const struct options *o)
+{
+	FILE *f = fopen(o->times, "w");
+
+	if (!f)
+		die(o->times);
+	for (unsigned i = 0; i < o->rounds; i++)
+		for (unsigned k = 0; k < o->n; k++)
+			fprintf(f, "%.1f%c", ms[k][i], k + 1 < o->n ? ' ' : '\n');
+	if (fclose(f))
+		die(o->times);
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = { .rounds = 9, .cpu = (int)sysconf(_SC_NPROCESSORS_ONLN) - 1 };
+	static double a_ms[ROUNDS_MAX], ratio[ROUNDS_MAX];
+	bool all_same[COMMANDS_MAX], ok;
+
+	if (parse(&o, argc, argv) < 0)
+		return usage();
+	pin(o.cpu);
+	run_rounds(&o, all_same);
+	if (o.times)
+		write_times(&o);
+	ok = all_same[0];
+	for (unsigned k = 1; k < o.n; k++) {
+		for (unsigned i = 0; i < o.rounds; i++)
+			ratio[i] = ms[0][i] / ms[k][i];
+		memcpy(a_ms, ms[0], sizeof(a_ms));
+		double a = median(a_ms, o.rounds), b = median(ms[k], o.rounds);
+		(void)median(ratio, o.rounds);	/* sorts */
+		printf("a_ms %.1f b_ms %.1f ratio %.3f low %.3f high %.3f pairs %u same %s\n", a, b,
+		       a / b, ratio[0], ratio[o.rounds - 1], o.rounds,
+		       all_same[0] && all_same[k] ? "yes" : "no");
+		ok = ok && all_same[k];
+	}
+	return ok ? 0 : 1;
 }

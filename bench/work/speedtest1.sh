@@ -6,6 +6,6 @@ prepare) echo "$2 $((1024 << $3 % 4))" >size ;;
 run)
 	read -r size page <size
 	for set in main cte orm; do
-		"$2" --memdb --size "$size" --pagesize "$page" --testset $set || echo "$?"
+		"$2" --memdb --size "$size" --pagesize "$page" --verify --testset $set || echo "$?"
 	done | sed -E 's/\.*[ ]+[0-9]+\.[0-9]+s$//' ;;
 esac

@@ -1,0 +1,180 @@
+# programs.bash - sourced by bench/speed.sh and bench/ablation.sh: the programs, their folders, training
+#
+# Everything of a program is in $WORK/NAME and stays there until its original changes:
+#
+#	v/VARIANT___.../FILE	the file as it was (original) and as each variant made it; names of
+#					one length, since the stack's place depends on it
+#	v/VARIANT___....why	why there is no such variant
+#	train/1..3 test small		inputs
+#	log pool.profile		the long recording, at RATE Hz: at least POOL samples in the module
+#	N.profile, exact.profile	thinned; counted by an instrumented program
+#
+# A program is a file that is optimized and a program that is run: the same one, or a library and its
+# user, which then finds the library by LD_LIBRARY_PATH.
+CACHE=${BENCH_CACHE:-/var/tmp/morph-bench-cache}
+WORK=${BENCH_WORK:-$CACHE/speed}
+loads=$PWD/bench/work
+POOL=${POOL:-100000} RATE=${RATE:-10000}
+BOLT=${BOLT:-$(ls -d /usr/lib/llvm-*/bin 2>/dev/null | sort -V | tail -n 1)}
+
+# NAME WORKLOAD FILE PROGRAM, one a line; names with -q are bench/build.sh's.
+programs_all() {
+	local p lib=/usr/lib/x86_64-linux-gnu cc1
+	for p in perl python3.11 speedtest1 gawk postgres; do
+		echo "$p-q $p $CACHE/bin/$p $CACHE/bin/$p"
+	done
+	for p in perl python3.11 gawk bash git gzip; do
+		echo "$p $p /usr/bin/$p /usr/bin/$p"
+	done
+	echo "php php /usr/bin/php8.2 /usr/bin/php8.2"
+	echo "postgres postgres /usr/lib/postgresql/15/bin/postgres /usr/lib/postgresql/15/bin/postgres"
+	cc1=$(gcc-12 -print-prog-name=cc1 2>/dev/null) && echo "cc1 cc1 $cc1 $cc1"
+	echo "sqlite3 sqlite3 $lib/libsqlite3.so.0 /usr/bin/sqlite3"
+	echo "clang clang $lib/libLLVM-14.so.1 /usr/bin/clang-14"
+	echo "ruby ruby $lib/libruby-3.1.so.3.1 /usr/bin/ruby3.1"
+	echo "gs gs $lib/libgs.so.10 /usr/bin/gs"
+}
+
+# Those of PROGRAMS (all) that this machine has.
+programs() {
+	programs_all | while read -r name rest; do
+		case " ${PROGRAMS:-$name} " in *" $name "*) ;; *) continue ;; esac
+		[ -e "${rest##* }" ] && set -- $rest && [ -e "$2" ] && echo "$name $rest"
+	done
+}
+
+# Sets P (folder), NAME, load (workload), file (base name), bin (what is run; of programs, by variant).
+program_load() {	# NAME WORKLOAD FILE PROGRAM
+	NAME=$1 load=$2 P=$WORK/$1
+	file=${3##*/} bin=$4 source=$3
+	[ "$3" = "$4" ] && bin=
+}
+
+variant_dir() { printf '%s/v/%s' "$P" "$(printf '%-32s' "$1" | tr ' ' _)"; }
+
+# The command line that runs a variant's workload in one of the input folders.
+variant_run() {		# VARIANT INPUT
+	local d
+	d=$(variant_dir "$1")
+	echo "cd $P/$2 && LD_LIBRARY_PATH=$d exec $loads/$load.sh run ${bin:-$d/$file}"
+}
+
+# As it, by way of a wrapper that is run in the program's place.
+variant_run_under() {	# VARIANT INPUT WRAPPED-COMMAND...
+	local d v=$1 input=$2
+	d=$(variant_dir "$v")
+	shift 2
+	printf '#!/bin/sh\nexec %s %s "$@"\n' "$*" "${bin:-$d/$file}" >"$P/wrapper"
+	chmod 755 "$P/wrapper"
+	echo "cd $P/$input && LD_LIBRARY_PATH=$d exec $loads/$load.sh run $P/wrapper"
+}
+
+no_variant() {		# VARIANT WHY
+	rm -rf "$(variant_dir "$1")"
+	echo "$2" >"$(variant_dir "$1").why"
+	echo "$NAME: no $1: $2" >&2
+	return 1
+}
+
+digest() { sha256sum "$@" | cut -d ' ' -f 1 | sha256sum | cut -c 1-16; }
+
+# CPU time of the original's test, roughly.
+measure_ms() {
+	local TIMEFORMAT='%U %S'
+	{ time { (eval "$(variant_run original test)") >/dev/null 2>&1 </dev/null; }; } 2>&1 |
+		awk '{ printf "%d\n", 1000 * ($1 + $2) }'
+}
+
+# The original, its inputs and their output.
+prepare_program() {
+	local size train small i id
+	size=$(awk -v n="$load" '$1 == n { print $2, $3, $4 }' "$loads/sizes")
+	id="$size $(digest "$source" "$loads/${load%%[.0-9]*}"* "$loads/weblog.awk" "$loads/sources.bash")"
+	if [ "$(cat "$P/id" 2>/dev/null)" != "$id" ]; then
+		rm -rf "$P"
+		mkdir -p "$(variant_dir original)" && cp -L "$source" "$(variant_dir original)/$file" || return
+		read -r size train small <<<"$size"
+		for i in "train/1 $train 2" "train/2 $train 4" "train/3 $train 6" "test $size 77" "small $small 77"; do
+			set -- $i
+			mkdir -p "$P/$1" && (cd "$P/$1" && "$loads/$load.sh" prepare "$2" "$3") || return
+		done
+		for i in small test; do
+			(eval "$(variant_run original $i)") >"$P/$i.expected" 2>/dev/null </dev/null
+		done
+		echo "$id" >"$P/id"
+	fi
+	[ -s "$P/ms" ] || measure_ms >"$P/ms"
+}
+
+# All training inputs, again and again.
+train_script() {	# VARIANT TIMES [WRAPPED-COMMAND...]
+	local i v=$1 times=$2
+	shift 2
+	echo "for t in \$(seq $times); do"
+	for i in train/1 train/2 train/3; do
+		if [ $# -gt 0 ]; then echo "($(variant_run_under "$v" $i "$@"))"; else echo "($(variant_run "$v" $i))"; fi
+	done
+	echo "done >/dev/null 2>&1 </dev/null"
+}
+
+profile_samples() { awk '$1 == "block" { n += $3 } END { printf "%d", n }' "$1"; }
+
+# The profile of the log in $P/profiles, and how many samples of the module it has.
+profile_log() {
+	local f
+	f=$P/profiles/$file.$(sha256sum "$(variant_dir original)/$file" | cut -c 1-12).profile
+	rm -rf "$P/profiles" "$P/pool.profile"
+	"$B/morphctl" profile "$P/log" -o "$P/profiles" >"$P/profile.out" 2>&1
+	[ -e "$f" ] && mv "$f" "$P/pool.profile" && profile_samples "$P/pool.profile" && return
+	tail -n 1 "$P/profile.out" >&2
+	echo 0
+}
+
+# A log with at least POOL samples of the module: the second recording is as long as the first shows
+# is needed.  Profiles are made of it anew by a newer Morph.
+prepare_pool() {
+	local times=3 n=0 stamp
+	stamp=$(digest "$B/morphctl" "$B/morph-edit")
+	if [ ! -e "$P/log.times" ]; then
+		for _ in 1 2 3; do
+			train_script original "$times" >"$P/train.sh"
+			"$B/morphctl" record -o "$P/log" --clock=cpu-clock --rate="$RATE" --registers=256 -- sh "$P/train.sh" 2>"$P/record.err"
+			n=$(profile_log)
+			echo "$NAME: $n samples in $times rounds of training" >&2
+			[ "$n" -ge "$POOL" ] && break
+			times=$(awk -v t="$times" -v n="$n" -v pool="$POOL" 'BEGIN { t *= 1.08 * pool / (n + 1); print t == int(t) ? t : int(t) + 1 }')
+			[ "$times" -le 1000 ] || { echo "training leads to too few samples"; return 1; }
+		done
+		echo "$times" >"$P/log.times"
+		echo "$stamp" >"$P/pool.made"
+	elif [ "$(cat "$P/pool.made")" != "$stamp" ]; then
+		profile_log >/dev/null
+		echo "$stamp" >"$P/pool.made"
+	fi
+	[ -e "$P/pool.profile" ]
+}
+
+# N.profile, N-pc.profile (without what registers told), exact.profile, or a sentence why not.
+prepare_profile() {	# WHICH
+	case $1 in
+	exact) profile_exact ;;
+	*-pc) prepare_profile "${1%-pc}" && awk '$1 != "edge" && $1 != "call"' "$P/${1%-pc}.profile" >"$P/$1.profile" ;;
+	*) prepare_pool && { [ "$P/$1.profile" -nt "$P/pool.profile" ] ||
+		"$B/bench/thin" "$P/pool.profile" "$1" 1 >"$P/$1.profile"; } ;;
+	esac
+}
+
+profile_exact() {
+	local d
+	"$B/morph-edit" instrument 2>&1 | grep -q 'usage: morph-edit instrument' || { echo "morph-edit cannot instrument"; return 1; }
+	echo "not written yet"
+	return 1
+}
+
+# The workload's test and small output must be the original's.
+same_output() {		# VARIANT
+	local i
+	for i in small test; do
+		(eval "$(variant_run "$1" $i)") 2>/dev/null </dev/null | cmp -s - "$P/$i.expected" || { echo "other output than the original ($i)"; return 1; }
+	done
+}

@@ -1,0 +1,157 @@
+# speed.awk - tables of bench/speed.sh and, with what=ablation, bench/ablation.sh from their facts
+function median(v, n,  i, j, t) {
+	for (i = 2; i <= n; i++) {
+		t = v[i]
+		for (j = i - 1; j >= 1 && v[j] > t; j--) v[j + 1] = v[j]
+		v[j + 1] = t
+	}
+	return n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
+}
+# Median of the ratios of time A to time B in each round; least and most in low and high.  0: not measured.
+function compare(p, a, b,  i, n, v, m) {
+	n = rounds[p]
+	if (!n || !((p, a) in column) || !((p, b) in column) || wrong[p, a] || wrong[p, b]) return 0
+	for (i = 1; i <= n; i++) v[i] = ms[p, i, column[p, a]] / ms[p, i, column[p, b]]
+	m = median(v, n)
+	low = v[1]; high = v[n]
+	return m
+}
+function percent(from, to) { return from > 0 ? sprintf("%+.1f %%", 100 * (to / from - 1)) : "-" }
+function figure(p, v, name, which) { return ((p, v, name) in fig) ? fig[p, v, name, which] : "-" }
+function change(p, v, name) {
+	return ((p, v, name) in fig) ? percent(fig[p, v, name, 1], fig[p, v, name, 2]) : "-"
+}
+function row(p, v,  r, c0, c1) {
+	r = compare(p, "original", v)
+	split(counts[p, "original"], c0); split(counts[p, v], c1)
+	printf "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", p, v,
+		wrong[p, v] ? "**other output**" : r ? sprintf("%.3f (%.3f-%.3f)", r, low, high) : "not measured",
+		c1[1] ? percent(c0[1], c1[1]) : "-", change(p, v, "taken branches"),
+		c1[1] ? sprintf("%.2f -> %.2f", 1000 * c0[2] / c0[1], 1000 * c1[2] / c1[1]) : "-",
+		(p, v, EXTTSP) in fig ? sprintf("%.3f -> %.3f", fig[p, v, EXTTSP, 1], fig[p, v, EXTTSP, 2]) : "-",
+		change(p, v, "hot bytes"), change(p, v, "hot 64-byte lines"), percent(bytes[p], size[p, v])
+}
+# Geometric mean of all ratios of v; over the programs that have w too.
+function mean(v, w, set,  i, s, n, r) {
+	s = n = 0
+	for (i = 1; i <= np; i++) {
+		if (set != "" && (set == "-q") != (name[i] ~ /-q$/)) continue
+		if (!(r = compare(name[i], "original", v)) || !compare(name[i], "original", w)) continue
+		s += log(r); n++
+	}
+	among = n
+	return n ? exp(s / n) : 0
+}
+function verdict(ok) { return ok ? "met" : "**missed**" }
+function target(text, figures, ok) { printf "| %s | %s | %s |\n", text, figures, figures == "" ? "not measured" : verdict(ok) }
+# Lists programs whose figure is below `least`; worst in `worst`.
+function below(kind, v, w, least, pattern,  i, r, e, list) {
+	worst = 9; n_seen = 0; list = ""
+	for (i = 1; i <= np; i++) {
+		if (name[i] !~ pattern) continue
+		if (kind == "ratio") r = compare(name[i], w, v)
+		else {
+			e = compare(name[i], "original", w) - 1; r = compare(name[i], "original", v)
+			if (!r || e <= 0.005) continue		# no gain to have a share of
+			r = (r - 1) / e
+		}
+		if (!r) continue
+		n_seen++
+		if (r < worst) worst = r
+		if (r < least) list = list sprintf(" %s %.3f", name[i], r)
+	}
+	return list
+}
+function gain_target(n, least, each,  m, e, share, list, text) {
+	m = mean("morph-" n, "morph-exact"); e = mean("morph-exact", "morph-" n)
+	share = e > 1 ? (m - 1) / (e - 1) : 0
+	text = sprintf("%.0f %% (%.3f of %.3f, %d programs)", 100 * share, m, e, among)
+	list = each ? below("share", "morph-" n, "morph-exact", each, ".") : ""
+	target("Morph, " n " samples: at least " 100 * least " % of the complete profile's gain in the geometric mean" \
+		(each ? ", " 100 * each " % on each" : ""), !among ? "" : text (list != "" ? "; below:" list : ""),
+		share >= least && list == "")
+}
+function slower_target(text, v, least, pattern,  list) {
+	list = below("ratio", v, "original", least, pattern)
+	target(text, !n_seen ? "" : sprintf("least %.3f of %d", worst, n_seen) (list != "" ? "; below:" list : ""), list == "")
+}
+function best_bolt(p,  a, b) {
+	a = compare(p, "original", "bolt-100000"); b = compare(p, "original", "bolt-100000-nosplit")
+	return a > b ? "bolt-100000" : "bolt-100000-nosplit"
+}
+function targets(  list, text, m, i, r, v, n, s, fewest, big, hot) {
+	print "\n## Targets\n\n| target | measured | |\n|---|---|---|"
+	list = below("ratio", "morph-exact", "bolt-exact", 0.995, "-q$")
+	m = 0; n = 0
+	for (i = 1; i <= np; i++) if (r = compare(name[i], "bolt-exact", "morph-exact")) { m += log(r); n++ }
+	target("Morph against bolt, each with its complete profile, same binaries: not below 0.995 on any, geometric mean at least 1.01",
+		!n ? "" : sprintf("mean %.3f, least %.3f, of %d", exp(m / n), worst, n) (list != "" ? "; below:" list : ""),
+		n && exp(m / n) >= 1.01 && list == "")
+	gain_target(100000, 0.95, 0.85)
+	gain_target(20000, 0.88, 0)
+	gain_target(5000, 0.65, 0)
+	slower_target("Morph, 5000 samples: no program slower than 0.995 of its original", "morph-5000", 0.995, ".")
+	slower_target("Debian's stripped binaries, 20000 samples: none slower than 0.995", "morph-20000", 0.995, "[^q]$")
+	big = "^(clang|cc1|postgres|gawk|perl|sqlite3)$"
+	slower_target("clang, cc1, postgres, gawk, perl, sqlite3, 20000 samples: at least 1.06", "morph-20000", 1.06, big)
+	slower_target("the same with 100000 samples: at least 1.08", "morph-100000", 1.08, big)
+	n = 0; list = ""; fewest = 9
+	for (i = 1; i <= np; i++) {
+		v = best_bolt(name[i])
+		s = ((name[i], "morph-100000-pc") in column) ? "morph-100000-pc" : "morph-100000"
+		if (!(r = compare(name[i], v, s))) continue
+		n++
+		if (r < fewest) fewest = r
+		if (r <= 1) list = list sprintf(" %s %.3f", name[i], r)
+	}
+	target("Morph against bolt (the better of with and without splitting), the same 100000 PC samples: ahead on every program",
+		!n ? "" : sprintf("least %.3f of %d", fewest, n) (list != "" ? "; not ahead:" list : ""), list == "")
+	growth()
+}
+function growth(  i, r, h, list, hots, most, mosth) {
+	for (i = 1; i <= np; i++) {
+		if (!((name[i], "morph-100000") in size)) continue
+		r = size[name[i], "morph-100000"] / bytes[name[i]]
+		if (r > most) most = r
+		if (r > 1.35) list = list sprintf(" %s %.2f", name[i], r)
+		if (!((name[i], "morph-100000", "hot bytes") in fig)) continue
+		h = fig[name[i], "morph-100000", "hot bytes", 2] / fig[name[i], "morph-100000", "hot bytes", 1]
+		if (h > mosth) mosth = h
+		if (h > 1.1) hots = hots sprintf(" %s %.2f", name[i], h)
+	}
+	target("file at most 1.35 times the original", !most ? "" : sprintf("most %.2f", most) (list != "" ? "; above:" list : ""), list == "")
+	target("hot text at most 1.1 times the bytes of the hot blocks", !mosth ? "" : sprintf("most %.2f", mosth) (hots != "" ? "; above:" hots : ""), hots == "")
+}
+BEGIN { EXTTSP = "Ext-TSP score of an edge" }
+$1 == "program" { name[++np] = $2; bytes[$2] = $3 }
+$1 == "variant" { size[$2, $3] = $4; if (!seen[$3]++) variant[++nv] = $3 }
+$1 == "none" { v = $3; p = $2; sub(/^none [^ ]+ [^ ]+ /, ""); gsub(/\|/, "/"); why[p, v] = $0; if (!seen[v]++) variant[++nv] = v }
+$1 == "counts" { counts[$2, $3] = $4 " " $5 }
+$1 == "figure" {
+	label = $6
+	for (i = 7; i <= NF; i++) label = label " " $i
+	fig[$2, $3, label] = 1; fig[$2, $3, label, 1] = $4; fig[$2, $3, label, 2] = $5
+}
+$1 == "times" { for (i = 3; i <= NF; i++) { column[$2, $i] = i - 2; at[$2, i - 2] = $i } }
+$1 == "round" { rounds[$2]++; for (i = 3; i <= NF; i++) ms[$2, rounds[$2], i - 2] = $i }
+$1 == "same" && $4 == "no" { wrong[$2, at[$2, $3]] = 1 }
+END {
+	print "| program | variant | ratio (range) | instructions | taken branches | I1 misses / 1,000 | Ext-TSP | hot bytes | hot lines | file |"
+	print "|---|---|---|---|---|---|---|---|---|---|"
+	for (i = 1; i <= np; i++)
+		for (k = 1; k <= nv; k++) {
+			if ((name[i], variant[k]) in why) print "| " name[i] " | " variant[k] " | " why[name[i], variant[k]] " | | | | | | | |"
+			else if (variant[k] != "original" && (name[i], variant[k]) in size) row(name[i], variant[k])
+		}
+	print "\n## Geometric means\n\n| variant | built with relocations | Debian's | all |\n|---|---|---|---|"
+	for (k = 1; k <= nv; k++) {
+		if (variant[k] == "original") continue
+		line = "| " variant[k]
+		for (i = 1; i <= 3; i++) {
+			m = mean(variant[k], variant[k], i == 1 ? "-q" : i == 2 ? "debian" : "")
+			line = line (among ? sprintf(" | %.3f of %d", m, among) : " | -")
+		}
+		print line " |"
+	}
+	if (what == "speed") targets()
+}

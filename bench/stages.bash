@@ -1,0 +1,114 @@
+# stages.bash - sourced by bench/speed.sh and bench/ablation.sh, which set VARIANTS: prepare, measure, report
+#
+# prepare trains, makes each variant (bench/variants.bash), verifies it, compares what it does and has
+# cachegrind count; it may run on a busy machine.  measure runs original and variants in turn (PAIRS,
+# 11, rounds after one uncounted), PARALLEL (1) programs at a time, each on a CPU of its own.  report
+# writes bench/results/NAME.md.  Each keeps its results in BENCH_WORK and goes on where it was; a
+# program is measured again when one of its variants is another file, or with AGAIN=1.  PROGRAMS are
+# those meant, all by default (bench/programs.bash).
+. bench/common.bash
+. bench/programs.bash
+. bench/variants.bash
+PAIRS=${PAIRS:-11} PARALLEL=${PARALLEL:-1}
+
+# FUNCTION with the number of a CPU and a line of `programs`, PARALLEL at a time.
+in_parallel() {		# FUNCTION
+	local k pids=()
+	mkdir -p "$WORK"
+	exec 7< <(programs)
+	for ((k = 0; k < PARALLEL; k++)); do
+		(
+			exec 8>"$WORK/lock"
+			while flock 8 && read -r line <&7; do
+				flock -u 8
+				"$1" $(($(nproc) - 1 - k % $(nproc))) $line
+			done
+		) &
+		pids+=($!)
+	done
+	wait "${pids[@]}"
+	exec 7<&-
+}
+
+prepare_one() {		# CPU NAME ...
+	local v
+	shift
+	program_load "$@"
+	mkdir -p "$P/v" && prepare_program || { echo "$NAME: not prepared" >&2; return; }
+	for v in original $VARIANTS; do
+		prepare_variant "$v"
+		prepare_counts "$v"
+		prepare_report "$v"
+	done
+}
+
+# The variants of a program that exist.
+variants_there() {
+	local v
+	for v in original $VARIANTS; do [ -e "$(variant_dir "$v")/$file" ] && echo "$v"; done
+}
+
+# One program: $P/times.BENCH has the variants' names, their digest and a line of milliseconds each round.
+measure_one() {		# CPU NAME ...
+	local cpu=$1 v there key commands=() times
+	shift
+	program_load "$@"
+	times=$P/times.$BENCH
+	there=$(variants_there | tr '\n' ' ')
+	[ "$there" ] || return
+	key=$(for v in $there; do sha256sum <"$(variant_dir "$v")/$file"; done | digest)
+	[ -z "${AGAIN:-}" ] && [ "$(sed -n 2p "$times" 2>/dev/null)" = "$key" ] && return
+	for v in $there; do commands+=("$(variant_run "$v" test)"); done
+	"$B/bench/pairs" -n "$PAIRS" -c "$cpu" -t "$times.new" "${commands[@]}" >"$P/pairs.$BENCH" ||
+		echo "$NAME: outputs differ" >&2
+	{ echo "$there"; echo "$key"; cat "$times.new"; } >"$times"
+	rm -f "$times.new"
+	echo "$NAME: $(awk '{ printf "%s ", $6 }' "$P/pairs.$BENCH")" >&2
+}
+
+estimate() {
+	local line n=0 ms=0
+	while read -r line; do
+		program_load $line
+		n=$(variants_there | wc -l)
+		ms=$((ms + n * (PAIRS + 1) * $(cat "$P/ms" 2>/dev/null || echo 900)))
+	done < <(programs)
+	echo "about $((ms / 60000 / PARALLEL + 1)) minutes" >&2
+}
+
+# A line for each program and variant, and one for what it was compared with; speed.awk makes tables.
+facts() {
+	local line v d
+	while read -r line; do
+		program_load $line
+		echo "program $NAME $(stat -c %s "$(variant_dir original)/$file")"
+		for v in original $VARIANTS; do
+			d=$(variant_dir "$v")
+			[ -e "$d.why" ] && echo "none $NAME $v $(cat "$d.why")"
+			[ -e "$d/$file" ] && echo "variant $NAME $v $(stat -c %s "$d/$file")"
+			[ -e "$d.cg" ] && echo "counts $NAME $v $(cat "$d.cg")"
+			[ -s "$d.report" ] && sed -E "s/^(.*[^ ]) +([0-9.]+) +([0-9.]+)\$/figure $NAME $v \\2 \\3 \\1/" "$d.report" | grep '^figure '
+		done
+		[ -e "$P/times.$BENCH" ] && sed "1s/^/times $NAME /; 2d; 3,\$s/^/round $NAME /" "$P/times.$BENCH"
+		[ -e "$P/pairs.$BENCH" ] && awk -v name="$NAME" '{ print "same", name, NR + 1, $NF }' "$P/pairs.$BENCH"
+	done < <(programs)
+}
+
+# What a script does with its arguments; its report() is its own.
+stages() {		# BENCH [STAGE...]
+	local stage
+	BENCH=$1
+	shift
+	for stage in ${*:-prepare measure report}; do
+		case $stage in
+		prepare)
+			bench/build.sh
+			in_parallel prepare_one ;;
+		measure)
+			estimate
+			in_parallel measure_one ;;
+		report) report ;;
+		*) echo "usage: bench/$BENCH.sh [prepare|measure|report]..." >&2; exit 2 ;;
+		esac
+	done
+}
