@@ -84,10 +84,10 @@ struct state {
 	double least;
 };
 
-double exttsp_score_edge(double weight, bool unconditional, uint64_t src_end, uint64_t dst)
+double exttsp_score_edge(double weight, enum exttsp_kind kind, uint64_t src_end, uint64_t dst)
 {
-	if (src_end == dst)
-		return unconditional ? UNCONDITIONAL_BONUS * weight : weight;
+	if (src_end == dst && kind != EXTTSP_INDIRECT)
+		return kind == EXTTSP_ONLY ? UNCONDITIONAL_BONUS * weight : weight;
 	uint64_t d = dst > src_end ? dst - src_end : src_end - dst;
 	uint64_t reach = dst > src_end ? FORWARD_REACH : BACKWARD_REACH;
 	if (d >= reach)
@@ -97,7 +97,7 @@ double exttsp_score_edge(double weight, bool unconditional, uint64_t src_end, ui
 
 static double edge_score(const struct exttsp_edge *e, uint64_t src_end, uint64_t dst)
 {
-	return exttsp_score_edge(e->weight, e->unconditional, src_end, dst);
+	return exttsp_score_edge(e->weight, e->kind, src_end, dst);
 }
 
 double exttsp_score(const struct exttsp_graph *g, const uint32_t *order)
@@ -194,7 +194,7 @@ static void fall_weights(struct state *s, const struct chain *x, double *fall)
 		const struct exttsp_edge *ed = &s->g->edge[e];
 
 		s->work++;
-		if (s->index[ed->to] == s->index[ed->from] + 1)
+		if (s->index[ed->to] == s->index[ed->from] + 1 && ed->kind != EXTTSP_INDIRECT)
 			fall[s->index[ed->to]] += ed->weight;
 	}
 }

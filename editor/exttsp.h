@@ -8,10 +8,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum exttsp_kind {
+	EXTTSP_CONDITIONAL,	/* one of two ways out of a node */
+	EXTTSP_ONLY,		/* the only one: a jmp goes away where it falls through */
+	EXTTSP_INDIRECT,	/* a jump that never falls through, however close its target is */
+};
+
 struct exttsp_edge {
 	uint32_t from, to;	/* node indices */
 	double weight;
-	bool unconditional;
+	uint8_t kind;		/* enum exttsp_kind */
 };
 
 struct exttsp_graph {
@@ -22,7 +28,7 @@ struct exttsp_graph {
 };
 
 /* Score of one edge from a node that ends at `src_end` to one that begins at `dst`. */
-double exttsp_score_edge(double weight, bool unconditional, uint64_t src_end, uint64_t dst);
+double exttsp_score_edge(double weight, enum exttsp_kind kind, uint64_t src_end, uint64_t dst);
 /* Score of laying the nodes out in `order` (a permutation) without gaps. */
 double exttsp_score(const struct exttsp_graph *g, const uint32_t *order);
 /* Greedy chain merging; order[] gets a permutation that begins with node 0.  The result never

@@ -159,7 +159,7 @@ static void count_table(struct work *w, const struct placed *at, const struct pl
 		if (t->succ[i] == NO_BLOCK || !at[t->succ[i]].known)
 			continue;
 		w->weight += t->count[i];
-		w->m->exttsp += exttsp_score_edge(t->count[i], false, from->addr + from->size,
+		w->m->exttsp += exttsp_score_edge(t->count[i], EXTTSP_INDIRECT, from->addr + from->size,
 						  at[t->succ[i]].addr);
 	}
 }
@@ -188,7 +188,8 @@ static bool count_edge(struct work *w, const struct placed *from, const struct p
 	vaddr end = from->addr + from->size;
 
 	w->weight += count;
-	w->m->exttsp += exttsp_score_edge(count, !conditional, end, to->addr);
+	w->m->exttsp += exttsp_score_edge(count, conditional ? EXTTSP_CONDITIONAL : EXTTSP_ONLY,
+					  end, to->addr);
 	return end == to->addr;
 }
 

@@ -35,15 +35,17 @@ static uint32_t add_edges(const struct fn *fn, uint32_t id, struct exttsp_edge *
 
 	if (b->fall != NO_BLOCK && !b->noreturn)
 		edge[n++] = (struct exttsp_edge){ id, b->fall, b->fall_count,
-			b->taken == NO_BLOCK && !b->taken_out };
+			b->taken == NO_BLOCK && !b->taken_out ? EXTTSP_ONLY : EXTTSP_CONDITIONAL };
 	if (b->taken != NO_BLOCK)
-		edge[n++] = (struct exttsp_edge){ id, b->taken, b->taken_count, !jcc };
+		edge[n++] = (struct exttsp_edge){ id, b->taken, b->taken_count,
+			jcc ? EXTTSP_CONDITIONAL : EXTTSP_ONLY };
 	if (b->table == NO_TABLE || !fn->table[b->table].count)
 		return n;
 	const struct jump_table *t = &fn->table[b->table];
 	for (uint32_t i = 0; i < t->nentry; i++) {
 		if (t->succ[i] != NO_BLOCK && t->count[i] > 0)
-			edge[n++] = (struct exttsp_edge){ id, t->succ[i], t->count[i], false };
+			edge[n++] = (struct exttsp_edge){ id, t->succ[i], t->count[i],
+				EXTTSP_INDIRECT };
 	}
 	return n;
 }

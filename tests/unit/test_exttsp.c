@@ -35,7 +35,7 @@ static void score_of_falls_and_jumps_is_the_published_one(void **state)
 	const uint64_t size[] = { 100, 28, 12 };
 	const double count[] = { 10, 4, 10 };
 	const struct exttsp_edge edge[] = {
-		{ 0, 1, 4, false }, { 0, 2, 6, false }, { 1, 2, 4, true }, { 2, 0, 8, false },
+		{ 0, 1, 4, EXTTSP_CONDITIONAL }, { 0, 2, 6, EXTTSP_CONDITIONAL }, { 1, 2, 4, EXTTSP_ONLY }, { 2, 0, 8, EXTTSP_CONDITIONAL },
 	};
 	const struct exttsp_graph g = { 3, 4, size, count, edge };
 	const uint32_t a[] = { 0, 1, 2 }, b[] = { 0, 2, 1 };
@@ -53,8 +53,8 @@ static void jumps_beyond_reach_score_nothing(void **state)
 {
 	const uint64_t size[] = { 8, 1023, 640 };
 	const double count[] = { 10, 10, 10 };
-	const struct exttsp_edge forward[] = { { 0, 2, 10, false } };
-	const struct exttsp_edge back[] = { { 2, 2, 10, false } };
+	const struct exttsp_edge forward[] = { { 0, 2, 10, EXTTSP_CONDITIONAL } };
+	const struct exttsp_edge back[] = { { 2, 2, 10, EXTTSP_CONDITIONAL } };
 	const uint32_t order[] = { 0, 1, 2 };
 	uint64_t far[] = { 8, 1024, 639 };
 
@@ -65,6 +65,21 @@ static void jumps_beyond_reach_score_nothing(void **state)
 	assert_near(exttsp_score(&(struct exttsp_graph){ 3, 1, size, count, back }, order), 0);
 	assert_near(exttsp_score(&(struct exttsp_graph){ 3, 1, far, count, back }, order),
 		    1 - 639 / 640.0);
+}
+
+/* An indirect jump to what follows is a jump of no distance. */
+static void indirect_edges_never_fall_through(void **state)
+{
+	const uint64_t size[] = { 8, 8, 8 };
+	const double count[] = { 10, 6, 4 };
+	const struct exttsp_edge edge[] = {
+		{ 0, 1, 6, EXTTSP_INDIRECT }, { 0, 2, 4, EXTTSP_INDIRECT },
+	};
+	const struct exttsp_graph g = { 3, 2, size, count, edge };
+	const uint32_t order[] = { 0, 1, 2 };
+
+	(void)state;
+	assert_near(exttsp_score(&g, order), 0.1 * 6 + 0.1 * 4 * (1 - 8 / 1024.0));
 }
 
 static void best_of_all(const struct exttsp_graph *g, uint32_t *order, uint32_t at, double *best)
@@ -89,6 +104,9 @@ static void best_of_all(const struct exttsp_graph *g, uint32_t *order, uint32_t 
 static void make_random(uint64_t seed, uint64_t *size, double *count, struct exttsp_edge *edge,
 			struct exttsp_graph *g)
 {
+	static const uint8_t kind[4] = {
+		EXTTSP_ONLY, EXTTSP_INDIRECT, EXTTSP_CONDITIONAL, EXTTSP_CONDITIONAL,
+	};
 	uint64_t s = seed;
 
 	g->nnode = 2 + (uint32_t)(splitmix(&s) % (MAX_NODES - 1));
@@ -100,7 +118,7 @@ static void make_random(uint64_t seed, uint64_t *size, double *count, struct ext
 	for (uint32_t e = 0; e < g->nedge; e++) {
 		edge[e] = (struct exttsp_edge){ (uint32_t)(splitmix(&s) % g->nnode),
 			(uint32_t)(splitmix(&s) % g->nnode), (double)(splitmix(&s) % 100),
-			splitmix(&s) % 4 == 0 };
+			kind[splitmix(&s) % 4] };
 		count[edge[e].to] += edge[e].weight;
 	}
 	g->size = size;
@@ -183,7 +201,7 @@ static void loop_is_rotated(void **state)
 	const uint64_t size[] = { 16, 16, 64, 16 };
 	const double count[] = { 1, 101, 100, 1 };
 	const struct exttsp_edge edge[] = {
-		{ 0, 1, 1, true }, { 1, 2, 100, false }, { 1, 3, 1, false }, { 2, 1, 100, true },
+		{ 0, 1, 1, EXTTSP_ONLY }, { 1, 2, 100, EXTTSP_CONDITIONAL }, { 1, 3, 1, EXTTSP_CONDITIONAL }, { 2, 1, 100, EXTTSP_ONLY },
 	};
 	const struct exttsp_graph g = { 4, 4, size, count, edge };
 	uint32_t order[4];
@@ -217,9 +235,9 @@ static void hidden_chain_of_3000_nodes_is_found(void **state)
 		hidden[j] = t;
 	}
 	for (uint32_t i = 0; i + 1 < N; i++) {
-		edge[nedge++] = (struct exttsp_edge){ hidden[i], hidden[i + 1], 90, false };
+		edge[nedge++] = (struct exttsp_edge){ hidden[i], hidden[i + 1], 90, EXTTSP_CONDITIONAL };
 		edge[nedge++] = (struct exttsp_edge){ hidden[i],
-			hidden[splitmix(&s) % N], 10, false };
+			hidden[splitmix(&s) % N], 10, EXTTSP_CONDITIONAL };
 	}
 	const struct exttsp_graph g = { N, nedge, size, count, edge };
 	exttsp_order(&g, order);
@@ -241,6 +259,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(score_of_falls_and_jumps_is_the_published_one),
 		cmocka_unit_test(jumps_beyond_reach_score_nothing),
+		cmocka_unit_test(indirect_edges_never_fall_through),
 		cmocka_unit_test(greedy_is_near_the_optimum_of_all_permutations),
 		cmocka_unit_test(same_graph_gives_same_order),
 		cmocka_unit_test(loop_is_rotated),
