@@ -6,6 +6,8 @@
  * Only edges between X and Y, and edges of the split chain that cross the split, change their
  * length, so only those are scored.
  *
+ * What merging leaves is improved by exchanges (exttsp_improve.c).
+ *
  * For each pair of chains joined by an edge there is a `link` with their edges.  Its best merging
  * is computed once and kept in a heap; it is computed again only when one of the two chains has
  * changed (the stamp in the heap tells which entries are outdated).
@@ -546,6 +548,7 @@ void exttsp_order(const struct exttsp_graph *g, uint32_t *order)
 	merge_chains(&s);
 	write_order(&s, order);
 	state_free(&s);
+	exttsp_improve(g, order);
 
 	uint32_t *identity = memory_grow(NULL, g->nnode, sizeof(*identity));
 	for (uint32_t v = 0; v < g->nnode; v++)

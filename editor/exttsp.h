@@ -31,8 +31,10 @@ struct exttsp_graph {
 double exttsp_score_edge(double weight, enum exttsp_kind kind, uint64_t src_end, uint64_t dst);
 /* Score of laying the nodes out in `order` (a permutation) without gaps. */
 double exttsp_score(const struct exttsp_graph *g, const uint32_t *order);
-/* Greedy chain merging; order[] gets a permutation that begins with node 0.  The result never
- * scores below the identity order.  Deterministic: ties go to lower node indices. */
+/* Exchanges segments of `order` as long as the score rises; order[0] stays. */
+void exttsp_improve(const struct exttsp_graph *g, uint32_t *order);
+/* Greedy chain merging, then exttsp_improve(); order[] gets a permutation that begins with node 0.  The
+ * result never scores below the identity order.  Deterministic: ties go to lower node indices. */
 void exttsp_order(const struct exttsp_graph *g, uint32_t *order);
 
 #endif

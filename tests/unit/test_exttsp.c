@@ -35,7 +35,8 @@ static void score_of_falls_and_jumps_is_the_published_one(void **state)
 	const uint64_t size[] = { 100, 28, 12 };
 	const double count[] = { 10, 4, 10 };
 	const struct exttsp_edge edge[] = {
-		{ 0, 1, 4, EXTTSP_CONDITIONAL }, { 0, 2, 6, EXTTSP_CONDITIONAL }, { 1, 2, 4, EXTTSP_ONLY }, { 2, 0, 8, EXTTSP_CONDITIONAL },
+		{ 0, 1, 4, EXTTSP_CONDITIONAL }, { 0, 2, 6, EXTTSP_CONDITIONAL },
+		{ 1, 2, 4, EXTTSP_ONLY }, { 2, 0, 8, EXTTSP_CONDITIONAL },
 	};
 	const struct exttsp_graph g = { 3, 4, size, count, edge };
 	const uint32_t a[] = { 0, 1, 2 }, b[] = { 0, 2, 1 };
@@ -139,8 +140,8 @@ static void assert_permutation(const uint32_t *order, uint32_t n)
 	free(seen);
 }
 
-/* Greedy merging is no exact method; what is claimed is: never below the given order, never
- * under 60 % of the optimum, 99 % of it on average (these graphs are worse than code: their
+/* Neither merging nor exchanging is an exact method; what is claimed is: never below the given order,
+ * never under 70 % of the optimum, 99.8 % of it on average (these graphs are worse than code: their
  * edges conserve no flow). */
 static void greedy_is_near_the_optimum_of_all_permutations(void **state)
 {
@@ -173,8 +174,82 @@ static void greedy_is_near_the_optimum_of_all_permutations(void **state)
 		n++;
 	}
 	print_message("# least share of the optimum %.3f, mean %.4f\n", share_least, share_sum / n);
-	assert_true(share_least >= 0.6);
-	assert_true(share_sum / n >= 0.99);
+	assert_true(share_least >= 0.7);
+	assert_true(share_sum / n >= 0.998);
+}
+
+/* Every way to join four nodes by at most two ways out of each, the second one taken less often:
+ * 5 * 5 for each node, and one way out of the last. */
+static void all_graphs_of_four_nodes_are_near_their_optimum(void **state)
+{
+	enum { N = 4, GRAPHS = 5 * 5 * 5 * 5 * 5 * 5 * 5 };
+	const uint64_t size[N] = { 10, 20, 30, 40 };
+	double share_sum = 0, share_least = 1;
+	uint32_t n = 0;
+
+	(void)state;
+	for (uint32_t code = 0; code < GRAPHS; code++) {
+		struct exttsp_edge edge[2 * N];
+		double count[N] = { 0 }, best = 0;
+		struct exttsp_graph g = { N, 0, size, count, edge };
+		uint32_t order[N], perm[N] = { 0, 1, 2, 3 };
+
+		for (uint32_t way = 0, rest = code; way < 2 * N - 1; way++, rest /= 5) {
+			if (rest % 5 == N)
+				continue;
+			edge[g.nedge++] = (struct exttsp_edge){ way / 2, rest % 5,
+				way % 2 ? 30 + 7 * way : 100 - 9 * way, EXTTSP_CONDITIONAL };
+			count[rest % 5] += edge[g.nedge - 1].weight;
+		}
+		double identity = exttsp_score(&g, perm);
+		best_of_all(&g, perm, 1, &best);
+		exttsp_order(&g, order);
+		assert_permutation(order, N);
+		double score = exttsp_score(&g, order);
+		assert_true(score >= identity - 1e-9);
+		if (best <= 0)
+			continue;
+		share_sum += score / best;
+		share_least = score / best < share_least ? score / best : share_least;
+		n++;
+	}
+	print_message("# least share of the optimum %.3f, mean %.5f\n", share_least, share_sum / n);
+	assert_true(share_least >= 0.65);
+	assert_true(share_sum / n >= 0.999);
+}
+
+/* From any order the score only rises, and from the worst ones it rises a lot. */
+static void exchanges_never_lower_the_score(void **state)
+{
+	double before = 0, after = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 500; seed++) {
+		uint64_t size[MAX_NODES], s = seed;
+		double count[MAX_NODES];
+		struct exttsp_edge edge[MAX_EDGES];
+		struct exttsp_graph g;
+		uint32_t order[MAX_NODES];
+
+		make_random(seed, size, count, edge, &g);
+		for (uint32_t v = 0; v < g.nnode; v++)
+			order[v] = v;
+		for (uint32_t v = g.nnode - 1; v > 1; v--) {
+			uint32_t w = 1 + (uint32_t)(splitmix(&s) % v), t = order[v];
+
+			order[v] = order[w];
+			order[w] = t;
+		}
+		double was = exttsp_score(&g, order);
+		exttsp_improve(&g, order);
+		assert_permutation(order, g.nnode);
+		double is = exttsp_score(&g, order);
+		assert_true(is >= was - 1e-9);
+		before += was;
+		after += is;
+	}
+	print_message("# score of chance orders %.0f, improved %.0f\n", before, after);
+	assert_true(after > 1.5 * before);
 }
 
 static void same_graph_gives_same_order(void **state)
@@ -201,7 +276,8 @@ static void loop_is_rotated(void **state)
 	const uint64_t size[] = { 16, 16, 64, 16 };
 	const double count[] = { 1, 101, 100, 1 };
 	const struct exttsp_edge edge[] = {
-		{ 0, 1, 1, EXTTSP_ONLY }, { 1, 2, 100, EXTTSP_CONDITIONAL }, { 1, 3, 1, EXTTSP_CONDITIONAL }, { 2, 1, 100, EXTTSP_ONLY },
+		{ 0, 1, 1, EXTTSP_ONLY }, { 1, 2, 100, EXTTSP_CONDITIONAL },
+		{ 1, 3, 1, EXTTSP_CONDITIONAL }, { 2, 1, 100, EXTTSP_ONLY },
 	};
 	const struct exttsp_graph g = { 4, 4, size, count, edge };
 	uint32_t order[4];
@@ -261,6 +337,8 @@ int main(void)
 		cmocka_unit_test(jumps_beyond_reach_score_nothing),
 		cmocka_unit_test(indirect_edges_never_fall_through),
 		cmocka_unit_test(greedy_is_near_the_optimum_of_all_permutations),
+		cmocka_unit_test(all_graphs_of_four_nodes_are_near_their_optimum),
+		cmocka_unit_test(exchanges_never_lower_the_score),
 		cmocka_unit_test(same_graph_gives_same_order),
 		cmocka_unit_test(loop_is_rotated),
 		cmocka_unit_test(hidden_chain_of_3000_nodes_is_found),
