@@ -186,7 +186,23 @@ static void classify_lea(struct effect *e, const struct full *f, vaddr addr)
 	} else if (is_indexed(mem, 1) && mem->mem.base != mem->mem.index) {
 		set_op(e, FX_SUM, e->a, gpr(mem->mem.base), gpr(mem->mem.index));
 		e->reads = 0;
+	} else if (mem->mem.base == ZYDIS_REGISTER_NONE && mem->mem.scale == 4 &&
+		   mem->mem.disp.value == 0 &&
+		   ZydisRegisterGetClass(mem->mem.index) == ZYDIS_REGCLASS_GPR64) {
+		set_op(e, FX_SCALE, e->a, gpr(mem->mem.index), 0);
 	}
+}
+
+/* mov (b,c,4), %a and mov (b,c), %a of 32 bits. */
+static void classify_word(struct effect *e, const struct full *f)
+{
+	const ZydisDecodedOperand *mem = &f->op[1];
+	int a = gpr(f->op[0].reg.value), b = gpr(mem->mem.base), c = gpr(mem->mem.index);
+
+	if (b == c || (!is_indexed(mem, 4) && !is_indexed(mem, 1)))
+		return;
+	set_op(e, mem->mem.scale == 4 ? FX_WORD : FX_WORD_SUM, a, b, c);
+	e->reads = e->op == FX_WORD ? bit(c) : 0;
 }
 
 /* Instructions that write a 64-bit register and may stand on the way to a table. */
@@ -212,6 +228,9 @@ static void classify_write(struct effect *e, const struct full *f, vaddr addr)
 		if (is_indexed(src, 4) && src->mem.base != src->mem.index) {
 			set_op(e, FX_LOAD, e->a, gpr(src->mem.base), 0);
 			e->reads = bit(gpr(src->mem.index));
+		} else if (is_gpr32(src)) {
+			set_op(e, FX_EXTEND, e->a, gpr(src->reg.value), 0);
+			e->reads = 0;
 		}
 		break;
 	case ZYDIS_MNEMONIC_ADD:
@@ -271,10 +290,18 @@ static void classify_plain(struct effect *e, const struct full *f, vaddr addr)
 		set_op(e, FX_BITS, gpr(x->reg.value), gpr(x->reg.value), 0);
 		e->reads = 0;
 	}
+	if (f->in.mnemonic == ZYDIS_MNEMONIC_CDQE) {
+		enum { RAX = 0 };
+
+		set_op(e, FX_EXTEND, RAX, RAX, 0);
+		e->reads = 0;
+	}
 	if (f->in.operand_count_visible != 2)
 		return;
 	if (is_gpr64(x))
 		classify_write(e, f, addr);
+	else if (is_gpr32(x) && f->in.mnemonic == ZYDIS_MNEMONIC_MOV)
+		classify_word(e, f);
 	if (e->op != FX_NONE || (!is_gpr64(x) && !is_gpr32(x)))
 		return;
 	if (f->in.mnemonic == ZYDIS_MNEMONIC_MOV && is_gpr32(x) && is_gpr32(y)) {

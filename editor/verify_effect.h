@@ -14,6 +14,10 @@ enum effect_op {
 	FX_LOW_BITS,		/* a &= constant of 8 bits */
 	FX_BASE,		/* a = the address `value` (lea value(%rip), a) */
 	FX_LOAD,		/* a = sign-extended 32 bits at b + index * 4 */
+	FX_SCALE,		/* a = 4 * b (lea (,b,4), a) */
+	FX_WORD,		/* a = zero-extended 32 bits at b + c * 4 */
+	FX_WORD_SUM,		/* a = zero-extended 32 bits at b + c */
+	FX_EXTEND,		/* a = sign-extended lower 32 bits of b */
 	FX_ADD,			/* a += b, 64 bits */
 	FX_SUM,			/* a = b + c (lea (b,c), a) */
 	FX_PUSH,		/* push a */

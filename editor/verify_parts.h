@@ -22,6 +22,7 @@
  *   verify_code.c    an image does what its original block does and leads where it leads
  *   verify_table.c   a new jump table leads where the old one leads
  *   verify_flow.c    the address of a new jump table is seen by nothing but the dispatch
+ *   verify_value.c   what registers hold on the way there
  *   verify_return.c  calls that never come back
  *   verify_clobber.c  registers that calls overwrite
  *   verify_cfi.c     an interpreter for call frame information

@@ -42,6 +42,11 @@ static void use_mask(struct absint *ai, const struct abs_state *s, uint16_t mask
 		use(ai, s, (uint8_t)__builtin_ctz(mask), bits);
 }
 
+static bool is_entry(const struct abs_value *v)
+{
+	return v->kind == ABS_ENTRY || v->kind == ABS_WORD;
+}
+
 /* The name of value i; gives it one at instruction `insn` when it has none.  The same name may
  * be left over from the last time round a loop: those are other values now. */
 static uint32_t name_of(struct abs_state *s, unsigned i, uint32_t insn, unsigned k)
@@ -142,13 +147,45 @@ static void write_registers(struct abs_state *s, const struct op *op)
 	kill_cells_of(s, op->writes | op->partial);
 }
 
+/* mov (BASE, index, 4) or mov (BASE, 4 * index) in either order, to 32 bits: an entry that is yet to be
+ * sign-extended. */
+static bool load_word(struct absint *ai, const struct abs_state *s, const struct op *op,
+		      struct abs_value *out)
+{
+	const struct op_mem *m = &op->mem;
+
+	if (m->base >= ABS_NREG || m->disp != 0 || op->src_bits != 32)
+		return false;
+	const struct abs_value *base = &s->v[m->base], *index = &s->v[m->index];
+	uint32_t bound = index->index;
+	if (m->scale == 1 && index->kind == ABS_BASE) {
+		base = index;
+		index = &s->v[m->base];
+		bound = index->index;
+	}
+	if (base->kind != ABS_BASE)
+		return false;
+	if (m->scale == 4) {
+		use(ai, s, m->index, 64);
+		bound = value_bound(index, W64);
+	} else if (m->scale != 1 || index->kind != ABS_SCALED) {
+		return false;
+	}
+	*out = value_of_table(ABS_WORD, base->group, bound, index);
+	return true;
+}
+
 /* The table's own load: movslq (BASE, index, 4) or, absolute, mov T(, index, 8). */
 static bool load_entry(struct absint *ai, const struct abs_state *s, const struct op *op,
 		       struct abs_value *out)
 {
 	const struct op_mem *m = &op->mem;
 
-	if (m->other || m->index >= ABS_NREG || op->bits != 64)
+	if (m->other || m->index >= ABS_NREG)
+		return false;
+	if (op->bits == 32)
+		return load_word(ai, s, op, out);
+	if (op->bits != 64)
 		return false;
 	if (op->group != ABS_NO_GROUP && op->src_bits == 64) {
 		use(ai, s, m->index, 64);
@@ -180,11 +217,35 @@ static bool sum(const struct abs_state *s, uint8_t x, uint8_t y, struct abs_valu
 	return true;
 }
 
+/* The address of mem, which nothing is read from. */
+static bool lea(struct absint *ai, const struct abs_state *s, const struct op *op,
+		struct abs_value *out)
+{
+	const struct op_mem *m = &op->mem;
+
+	if (op->group != ABS_NO_GROUP) {
+		*out = value_of_table(ABS_BASE, op->group, 0, NULL);
+		return true;
+	}
+	if (m->other || m->index >= ABS_NREG || m->disp != 0)
+		return false;
+	if (m->base == ABS_NONE && m->scale == 4) {
+		const struct abs_value *index = &s->v[m->index];
+
+		use(ai, s, m->index, 64);
+		*out = value_plain();
+		out->kind = ABS_SCALED;
+		out->index = value_bound(index, W64);
+		out->masked = index->masked;
+		return true;
+	}
+	return m->base < ABS_NREG && m->scale == 1 && sum(s, m->base, m->index, out);
+}
+
 /* Result of the instructions that we understand; false: treat it by its masks. */
 static bool result(struct absint *ai, struct abs_state *s, const struct op *op, uint32_t insn,
 		   struct abs_value *out)
 {
-	const struct op_mem *m = &op->mem;
 	struct abs_value *src = op->src < ABS_NREG ? &s->v[op->src] : NULL;
 
 	switch (op->kind) {
@@ -192,6 +253,10 @@ static bool result(struct absint *ai, struct abs_state *s, const struct op *op, 
 		if (!src->may)
 			(void)name_of(s, op->src, insn, 0);
 		*out = value_extend(src, op->src_bits, op->sx, op->bits);
+		if (src->kind == ABS_WORD && op->sx && op->src_bits == 32 && op->bits == 64) {
+			*out = *src;
+			out->kind = ABS_ENTRY;
+		}
 		return true;
 	case OP_LOAD: {
 		if (load_entry(ai, s, op, out))
@@ -212,12 +277,7 @@ static bool result(struct absint *ai, struct abs_state *s, const struct op *op, 
 		*out = value_bounded((uint64_t)op->imm);
 		return true;
 	case OP_LEA:
-		if (op->group != ABS_NO_GROUP) {
-			*out = value_of_table(ABS_BASE, op->group, 0, NULL);
-			return true;
-		}
-		return !m->other && m->base < ABS_NREG && m->index < ABS_NREG && m->scale == 1 &&
-		       m->disp == 0 && sum(s, m->base, m->index, out);
+		return lea(ai, s, op, out);
 	case OP_LOGIC:
 		return op->bits >= 32 && value_logic(&s->v[op->dst], src, out);
 	case OP_CMOV:
@@ -330,6 +390,9 @@ void absint_step(struct absint *ai, struct abs_state *s, const struct op *op, ui
 void absint_call(struct absint *ai, struct abs_state *s, const struct op *op, uint16_t clobbered)
 {
 	use_mask(ai, s, op->reads, 64);
+	for (unsigned i = 0; i < ABS_NREG; i++)
+		if (is_entry(&s->v[i]))		/* of which base is open from here on */
+			value_blur(&s->v[i]);
 	for (uint16_t m = ABS_CALLER_SAVED; m; m &= (uint16_t)(m - 1)) {
 		unsigned i = (unsigned)__builtin_ctz(m);
 
@@ -404,7 +467,7 @@ static bool is_base_held(const struct abs_state *s, uint16_t group)
 void absint_turn(struct abs_state *s)
 {
 	for (unsigned i = 0; i < ABS_NVALUE; i++)
-		if (s->v[i].kind == ABS_ENTRY && !is_base_held(s, s->v[i].group))
+		if (is_entry(&s->v[i]) && !is_base_held(s, s->v[i].group))
 			value_blur(&s->v[i]);
 }
 

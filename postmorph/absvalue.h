@@ -18,6 +18,8 @@ enum abs_kind {
 	ABS_BASE,		/* address of the table of `group` */
 	ABS_ENTRY,		/* sign-extended entry of it, at an index <= `index` */
 	ABS_TARGET,		/* where such an entry leads */
+	ABS_WORD,		/* such an entry, zero-extended */
+	ABS_SCALED,		/* 4 * an index <= `index`: the offset of an entry; of no group */
 	ABS_MIXED,		/* may be any of these, for the groups in `may` */
 };
 

@@ -389,6 +389,132 @@ begin repeated_compare
 	table	T_repeated
 end repeated_compare
 
+	# What GCC makes without optimization, in its two orders of the operands.
+begin scaled_index
+	mov	%edi, -4(%rsp)
+	cmpl	$3, -4(%rsp)
+	ja	19f
+	mov	-4(%rsp), %eax
+	lea	0(,%rax,4), %rdx
+	lea	T_scaled(%rip), %rax
+	mov	(%rdx,%rax), %eax
+	cltq
+	lea	T_scaled(%rip), %rdx
+	add	%rdx, %rax
+	notrack jmp *%rax
+	cases
+	table	T_scaled
+end scaled_index
+
+begin scaled_in_the_index
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	0(,%rdi,4), %rcx
+	lea	T_scaled2(%rip), %rdx
+	mov	(%rdx,%rcx), %eax
+	movslq	%eax, %rsi
+	add	%rdx, %rsi
+	jmp	*%rsi
+	cases
+	table	T_scaled2
+end scaled_in_the_index
+
+begin extended_later
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	T_later(%rip), %rdx
+	mov	(%rdx,%rdi,4), %eax
+	cltq
+	add	%rdx, %rax
+	jmp	*%rax
+	cases
+	table	T_later
+end extended_later
+
+	# Two of them are no offset of an entry.
+begin scaled_by_two
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	0(,%rdi,2), %rcx
+	lea	T_by_two(%rip), %rdx
+	mov	(%rdx,%rcx), %eax
+	cltq
+	add	%rdx, %rax
+	jmp	*%rax
+	cases
+	table	T_by_two
+end scaled_by_two
+
+begin never_extended
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	T_never(%rip), %rdx
+	mov	(%rdx,%rdi,4), %eax
+	add	%rdx, %rax
+	jmp	*%rax
+	cases
+	table	T_never
+end never_extended
+
+begin entry_over_a_call
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	push	%rbp
+	.cfi_adjust_cfa_offset 8
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	T_over2(%rip), %rbp
+	movslq	(%rbp,%rdi,4), %rbx
+	call	pic
+	add	%rbp, %rbx
+	jmp	*%rbx
+10:	mov	$10, %eax
+	jmp	19f
+11:	mov	$11, %eax
+	jmp	19f
+12:	mov	$12, %eax
+	jmp	19f
+13:	mov	$13, %eax
+19:	pop	%rbp
+	.cfi_adjust_cfa_offset -8
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+	table	T_over2
+end entry_over_a_call
+
+	# A call may go between images and originals: the second lea may form another address.
+begin word_over_a_call
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	T_over(%rip), %rdx
+	mov	(%rdx,%rdi,4), %ebx
+	call	pic
+	movslq	%ebx, %rax
+	lea	T_over(%rip), %rdx
+	add	%rdx, %rax
+	jmp	*%rax
+10:	mov	$10, %eax
+	jmp	19f
+11:	mov	$11, %eax
+	jmp	19f
+12:	mov	$12, %eax
+	jmp	19f
+13:	mov	$13, %eax
+19:	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+	table	T_over
+end word_over_a_call
+
 	# Nothing but the table itself says how long it is.
 
 begin no_bound

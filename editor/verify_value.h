@@ -1,0 +1,90 @@
+/* verify_value.h - registers of original and generation side by side, for verify_flow.c
+ *
+ * VALUES    of a register:
+ *   SAME      equal in both runs
+ *   BASE t    the original has the address of table t, the generation that or the new one's
+ *   LOADED t  an entry of that same table, read through register `r`, which still has the base
+ *   WORD t    the same before it is sign-extended
+ *   SCALED    equal in both runs, and a multiple of 4: the offset of an entry
+ *   TARGET t  base plus entry, or the entry of an absolute table: may be jumped to, for the new
+ *             entry leads where the old one leads (verify_table.c)
+ *   UPPER     may differ but for its lowest `bits`, 8 or 16 (sete %dl); those may be used
+ *   DIRTY     may differ; must not be used any more
+ * Images and original text of one function may take turns, so one base may be the old and another
+ * the new one; within one register they cannot be mixed up.  LOADED and WORD end when register `r` is
+ * written, at calls and at indirect jumps: so the base that is added is the one that was read by.
+ * When nothing holds that one any more, another instruction may form it anew (see struct line).
+ * TARGET is good wherever it gets to: either of its two values leads where the other one leads.
+ * Tables that are not claimed have values of the same kinds; they are equal in both runs and
+ * tell only where the jump goes.  Flags computed from differing values are followed, too.
+ */
+#ifndef EDITOR_VERIFY_VALUE_H
+#define EDITOR_VERIFY_VALUE_H
+
+#include "editor/verify_effect.h"
+#include "editor/verify_parts.h"
+
+enum value_kind { SAME, SCALED, BASE, LOADED, WORD, TARGET, UPPER, DIRTY };
+enum { NGPR = 16 };
+
+/* Two instructions of one image that form the address of one new table form the same one, as long
+ * as control runs straight on: of both, the images are run, or of both the originals. */
+struct line {
+	uint32_t image;		/* index in map.block[] + 1, 0: not known, or control has branched */
+	uint32_t table;		/* index in map.table[] */
+};
+
+struct value {
+	uint8_t kind;		/* enum value_kind */
+	uint8_t through;	/* LOADED, WORD: the register with the base; BASE: 1 + a register that
+				 * it is a copy of, 0 if none */
+	uint8_t bits;		/* UPPER: how many are the same */
+	uint32_t table;		/* index in vtables.all[] */
+	struct line line;	/* BASE: where it was formed; LOADED, WORD: its base was (`through` is
+				 * NGPR then: no register holds it) */
+};
+
+struct regs {
+	struct value r[NGPR];
+	uint8_t flags;		/* those that may differ */
+	uint64_t pushed;	/* bit i: a register that differs was pushed to 8 * i(%rsp); the
+				 * highest: to there or above */
+	bool count;		/* rcx is a constant other than 0 */
+	bool seen;
+};
+
+struct vtable {		/* a jump table of the original */
+	vaddr addr;
+	uint32_t kind;
+	uint32_t nentry;
+	bool claimed;
+};
+
+struct vtables {		/* those that one function uses */
+	struct verify *v;
+	struct arena *a;	/* lifetime of one run */
+	uint32_t group;
+	VEC(struct vtable) all;
+};
+
+/* Table number; claimed ones are there from the beginning, others are found by what they hold. */
+bool vtables_find(struct vtables *vt, vaddr addr, uint32_t kind, uint32_t *number);
+/* Two new tables may stand for one of the original. */
+void vtables_claim(struct vtables *vt, const struct blockmap_table *m);
+bool vvalue_differs(const struct vtables *vt, struct value x);
+
+/* Joins `from` into `to`; true when `to` has changed. */
+bool vregs_join(const struct vtables *vt, struct regs *to, const struct regs *from);
+/* Control branches: who is run from here on, images or originals, is open. */
+void vregs_branch(const struct vtables *vt, struct regs *regs);
+/* A transfer of control that is no direct branch: LOADED does not survive it. */
+void vregs_transfer(const struct vtables *vt, struct regs *regs);
+/* Behind a call that overwrites registers `written`, or at a landing pad. */
+void vregs_return(const struct vtables *vt, uint16_t written, struct regs *regs);
+/* Effect of the instruction at addr; `line` says where it forms a base.  -1 when it misuses one. */
+int vregs_apply(struct vtables *vt, const struct effect *e, struct line line, vaddr addr,
+		struct regs *regs);
+/* The refusal of that. */
+int vregs_misuse(struct vtables *vt, vaddr addr);
+
+#endif
