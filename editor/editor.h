@@ -49,7 +49,8 @@ int edit_analyze(struct bytes original, const struct profile *profile, bool all,
  * version.  Blocks of an exact profile get executions times length as samples. */
 int profile_attach(struct prog *prog, const struct profile *profile, struct err *err);
 /* infer.c: fills block.count, fall_count, taken_count, jump_table.count, fn.entry_count of every
- * moved function: by exact.c when all is known, else from block.samples by flow conservation. */
+ * moved function: by exact.c when all is known, else what is likeliest given samples, seen edges and
+ * calls (infer.c). */
 int infer_counts(struct prog *prog, struct err *err);
 /* exact.c: the same for one function from samples and seen edges that are exact and complete. */
 void exact_counts(struct arena *a, struct fn *fn);

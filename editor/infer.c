@@ -9,13 +9,16 @@
  *    an indirect jump without proven table                   a normal exit; it may come back in
  *                                                            at any block whose address is taken
  *
- * A profile that is exact and has edges needs no inference (exact.c).
+ * A profile that is exact and has edges needs no inference (exact.c).  From exact blocks alone edges
+ * follow by flow (blockflow.h).  Samples are worse: from what flow makes of them, the likeliest counts
+ * are searched, given samples, seen edges and calls of the whole program together (infer_fit.c).
  *
  * Calls do not end blocks.  Padding takes no part.  Landing pads are entered by exceptions.
  */
 #include "editor/editor.h"
 
 #include "editor/blockflow.h"
+#include "editor/infer.h"
 #include "lib/err.h"
 
 enum jump_kind { FALL, TAKEN, TABLE, EXIT };
@@ -163,6 +166,8 @@ int infer_counts(struct prog *prog, struct err *err)
 			infer_fn(prog->arena, scratch, &prog->fn[i]);
 		arena_reset(scratch);
 	}
+	if (!prog->exact_blocks)
+		infer_fit(prog, scratch);
 	rc = 0;
 out:
 	arena_free(scratch);

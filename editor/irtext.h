@@ -18,7 +18,8 @@
  * target outside the function.  A target may carry its edge count: `b1:2`.  Without `->` control
  * runs on.  Properties: size, insns, samples, count (numbers), call FN, pinned, landing,
  * padding, noreturn, cold, warm.  For a function, behind its name: `still` (not to be moved), `unproven N`.
- * A line `exact` in front of all functions: seen edges are complete, samples executions times insns.
+ * A line `exact` in front of all functions: samples are executions times insns; if there are seen
+ * edges, they are complete.
  * From the first `run` line on, the rest are the test's own lines.
  */
 #ifndef EDITOR_IRTEXT_H

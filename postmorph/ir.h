@@ -79,8 +79,8 @@ struct block {
 
 	/* filled from the profile and by inference */
 	double samples;		/* in this block */
-	double count;		/* executions, estimated; unit: samples per instruction, or with
-				 * prog->exact_* true executions */
+	double count;		/* executions, estimated; unit: samples per mean instruction, or
+				 * with prog->exact_* true executions */
 	double fall_count, taken_count;	/* of `count`, by edge; table edges: jump_table.count */
 	bool doomed;		/* by inference: leads only to calls that do not come back, traps */
 

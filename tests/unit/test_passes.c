@@ -7,6 +7,7 @@
  *   want warm b2               likewise
  *   want count b1 >= 5         also = (within 1 %) and <=
  *   want edge b0 b2 = 10       sum over parallel edges
+ *   want probability b0 b2 <= 0.1   of going on to b2 behind b0
  *   want entry = 1
  *   want layout f g h          functions in hot-text order
  *   want score up              Ext-TSP score is above that of the original order; or `same`
@@ -167,6 +168,9 @@ static void want(struct run *r, const char *line, char **word, uint32_t n)
 	else if (n == 5 && strcmp(word[0], "edge") == 0)
 		want_number(r, line, edge_count(fn, block_id(r, word[1]), block_id(r, word[2])),
 			    word + 3);
+	else if (n == 5 && strcmp(word[0], "probability") == 0)
+		want_number(r, line, edge_count(fn, block_id(r, word[1]), block_id(r, word[2])) /
+			    fn->block[block_id(r, word[1])].count, word + 3);
 	else if (n == 3 && strcmp(word[0], "entry") == 0)
 		want_number(r, line, fn->entry_count, word + 1);
 	else if (n >= 1 && strcmp(word[0], "layout") == 0)

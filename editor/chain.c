@@ -1,0 +1,320 @@
+/* chain.c - visits by elimination of states
+ *
+ * With p(u, w) the probability to go from u to w, visits obey x[w] = rate[w] + sum of p(u, w) x[u]: a
+ * linear system, I - P transposed.  It is solved by triangular factors, L U, without looking for
+ * pivots: such matrices do not need them.  Flow graphs are almost trees, so eliminating the state with
+ * the fewest neighbours first creates few new entries, and all is nearly linear.
+ *
+ * The pattern is that of the graph without directions, so what is known of U (rows) holds for L
+ * (columns).  near[k] are the neighbours of k when it is eliminated; value[] holds
+ *
+ *    the diagonal   [0, n)
+ *    U, row k       [n + first[k], ...)             in the order of near[k]
+ *    L, column k    [n + nnear + first[k], ...)     likewise
+ *
+ * and target[] says, for every k and every pair of its neighbours, which value the pair changes.
+ */
+#include "editor/chain.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "editor/memory.h"
+
+enum { MAX_TARGETS = 16000000 };
+
+#define NONE UINT32_MAX
+#define LEAK 1e-6		/* leaves from each state anyway: no circle is closed */
+
+struct chain {
+	uint32_t n, nstep, nnear;
+	uint32_t *order;	/* [n] states as they are eliminated */
+	uint32_t *first;	/* [n + 1] by rank, into near[] */
+	uint32_t *near;		/* [nnear] ranks, ascending */
+	uint32_t *target;	/* [sum of squares of near lists] indices in value[] */
+	uint32_t *at;		/* [nstep] index in value[] of its entry */
+	double *value;		/* [n + 2 * nnear] */
+	double *scratch;	/* [n] */
+};
+
+struct list {
+	uint32_t *v, n;
+};
+
+struct ordering {
+	uint32_t n;
+	struct list *near;	/* [n] of states left, ascending */
+	uint32_t *head, *next, *prev;	/* of states by degree; head is [n + 1] */
+	uint32_t *order;
+	uint64_t ntarget;
+};
+
+static void put(struct ordering *o, uint32_t v)
+{
+	uint32_t *head = &o->head[o->near[v].n];
+
+	o->prev[v] = NONE;
+	o->next[v] = *head;
+	if (*head != NONE)
+		o->prev[*head] = v;
+	*head = v;
+}
+
+static void drop(struct ordering *o, uint32_t v)
+{
+	if (o->prev[v] != NONE)
+		o->next[o->prev[v]] = o->next[v];
+	else
+		o->head[o->near[v].n] = o->next[v];
+	if (o->next[v] != NONE)
+		o->prev[o->next[v]] = o->prev[v];
+}
+
+/* v's neighbours become those of itself and of k, but k and v. */
+static void join(struct list *near, uint32_t v, uint32_t k)
+{
+	const struct list a = near[v], b = near[k];
+	uint32_t *out = memory_grow(NULL, (size_t)a.n + b.n, sizeof(*out)), n = 0;
+
+	for (uint32_t i = 0, j = 0; i < a.n || j < b.n; ) {
+		uint32_t next = j == b.n || (i < a.n && a.v[i] <= b.v[j]) ? a.v[i] : b.v[j];
+
+		i += i < a.n && a.v[i] == next;
+		j += j < b.n && b.v[j] == next;
+		if (next != k && next != v)
+			out[n++] = next;
+	}
+	free(near[v].v);
+	near[v] = (struct list){ out, n };
+}
+
+static int by_number(const void *x, const void *y)
+{
+	const uint32_t *a = x, *b = y;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+static void find_neighbours(struct ordering *o, const struct chain_step *step, uint32_t nstep)
+{
+	uint32_t *degree = memory_new(o->n, sizeof(*degree));
+
+	for (uint32_t i = 0; i < nstep; i++) {
+		degree[step[i].from]++;
+		degree[step[i].to]++;
+	}
+	for (uint32_t v = 0; v < o->n; v++)
+		o->near[v].v = memory_grow(NULL, degree[v], sizeof(uint32_t));
+	for (uint32_t i = 0; i < nstep; i++) {
+		uint32_t u = step[i].from, w = step[i].to;
+
+		if (u != w) {
+			o->near[u].v[o->near[u].n++] = w;
+			o->near[w].v[o->near[w].n++] = u;
+		}
+	}
+	for (uint32_t v = 0; v < o->n; v++) {
+		struct list *l = &o->near[v];
+		uint32_t n = 0;
+
+		qsort(l->v, l->n, sizeof(uint32_t), by_number);
+		for (uint32_t i = 0; i < l->n; i++) {
+			if (n == 0 || l->v[n - 1] != l->v[i])
+				l->v[n++] = l->v[i];
+		}
+		l->n = n;
+		put(o, v);
+	}
+	free(degree);
+}
+
+/* Each state's neighbours when its turn comes stay in near[].  False: too much work. */
+static bool find_order(struct ordering *o)
+{
+	uint32_t degree = 0;
+
+	for (uint32_t i = 0; i < o->n; i++) {
+		while (o->head[degree] == NONE)
+			degree++;
+		uint32_t k = o->head[degree];
+		const struct list *l = &o->near[k];
+
+		drop(o, k);
+		o->order[i] = k;
+		o->ntarget += (uint64_t)l->n * l->n;
+		if (o->ntarget > MAX_TARGETS)
+			return false;
+		for (uint32_t j = 0; j < l->n; j++) {
+			drop(o, l->v[j]);
+			join(o->near, l->v[j], k);
+			put(o, l->v[j]);
+		}
+		degree = degree > 0 ? degree - 1 : 0;
+	}
+	return true;
+}
+
+/* Index in value[] of the entry in row i, column j, which exists. */
+static uint32_t entry(const struct chain *c, uint32_t i, uint32_t j)
+{
+	uint32_t low = i < j ? i : j, high = i < j ? j : i;
+	uint32_t lo = c->first[low], hi = c->first[low + 1];
+
+	if (i == j)
+		return i;
+	while (hi - lo > 1) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (c->near[mid] <= high)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return c->n + (i < j ? 0 : c->nnear) + lo;
+}
+
+static void set_pattern(struct chain *c, const struct ordering *o, const struct chain_step *step)
+{
+	uint32_t *rank = memory_new(c->n, sizeof(*rank)), t = 0;
+
+	for (uint32_t k = 0; k < c->n; k++) {
+		rank[o->order[k]] = k;
+		c->first[k + 1] = c->first[k] + o->near[o->order[k]].n;
+	}
+	c->nnear = c->first[c->n];
+	c->near = memory_new(c->nnear, sizeof(*c->near));
+	c->value = memory_new((size_t)c->n + 2 * (size_t)c->nnear, sizeof(*c->value));
+	c->target = memory_new(o->ntarget, sizeof(*c->target));
+	for (uint32_t k = 0; k < c->n; k++) {
+		const struct list *l = &o->near[o->order[k]];
+		uint32_t *near = c->near + c->first[k];
+
+		for (uint32_t i = 0; i < l->n; i++)
+			near[i] = rank[l->v[i]];
+		qsort(near, l->n, sizeof(*near), by_number);
+	}
+	for (uint32_t k = 0; k < c->n; k++) {
+		for (uint32_t i = c->first[k]; i < c->first[k + 1]; i++) {
+			for (uint32_t j = c->first[k]; j < c->first[k + 1]; j++)
+				c->target[t++] = entry(c, c->near[i], c->near[j]);
+		}
+	}
+	for (uint32_t i = 0; i < c->nstep; i++)
+		c->at[i] = entry(c, rank[step[i].to], rank[step[i].from]);
+	free(rank);
+}
+
+struct chain *chain_new(uint32_t nstate, const struct chain_step *step, uint32_t nstep)
+{
+	struct ordering o = { .n = nstate };
+	struct chain *c = memory_new(1, sizeof(*c));
+
+	*c = (struct chain){ .n = nstate, .nstep = nstep };
+	c->order = o.order = memory_new(nstate, sizeof(*c->order));
+	c->first = memory_new((size_t)nstate + 1, sizeof(*c->first));
+	c->at = memory_new(nstep, sizeof(*c->at));
+	c->scratch = memory_new(nstate, sizeof(*c->scratch));
+	o.near = memory_new(nstate, sizeof(*o.near));
+	o.head = memory_new((size_t)nstate + 1, sizeof(*o.head));
+	o.next = memory_new(nstate, sizeof(*o.next));
+	o.prev = memory_new(nstate, sizeof(*o.prev));
+	memset(o.head, 0xff, ((size_t)nstate + 1) * sizeof(*o.head));
+	find_neighbours(&o, step, nstep);
+	bool found = find_order(&o);
+	if (found)
+		set_pattern(c, &o, step);
+	for (uint32_t v = 0; v < nstate; v++)
+		free(o.near[v].v);
+	free(o.near);
+	free(o.head);
+	free(o.next);
+	free(o.prev);
+	if (!found) {
+		chain_free(c);
+		return NULL;
+	}
+	return c;
+}
+
+void chain_free(struct chain *c)
+{
+	if (!c)
+		return;
+	free(c->order);
+	free(c->first);
+	free(c->near);
+	free(c->target);
+	free(c->at);
+	free(c->value);
+	free(c->scratch);
+	free(c);
+}
+
+void chain_set(struct chain *c, const double *probability)
+{
+	const uint32_t *t = c->target;
+
+	memset(c->value, 0, ((size_t)c->n + 2 * (size_t)c->nnear) * sizeof(*c->value));
+	for (uint32_t k = 0; k < c->n; k++)
+		c->value[k] = 1;
+	for (uint32_t i = 0; i < c->nstep; i++)
+		c->value[c->at[i]] -= (1 - LEAK) * probability[i];
+	for (uint32_t k = 0; k < c->n; k++) {
+		uint32_t n = c->first[k + 1] - c->first[k];
+		const double *u = c->value + c->n + c->first[k];
+		double *l = c->value + c->n + c->nnear + c->first[k];
+
+		for (uint32_t i = 0; i < n; i++, t += n) {
+			l[i] /= c->value[k];
+			if (l[i] == 0)
+				continue;
+			for (uint32_t j = 0; j < n; j++)
+				c->value[t[j]] -= l[i] * u[j];
+		}
+	}
+}
+
+void chain_visits(const struct chain *c, double *rate)
+{
+	double *x = c->scratch;
+
+	for (uint32_t k = 0; k < c->n; k++)
+		x[k] = rate[c->order[k]];
+	for (uint32_t k = 0; k < c->n; k++) {
+		const double *l = c->value + c->n + c->nnear;
+
+		for (uint32_t i = c->first[k]; i < c->first[k + 1]; i++)
+			x[c->near[i]] -= l[i] * x[k];
+	}
+	for (uint32_t k = c->n; k-- > 0; ) {
+		const double *u = c->value + c->n;
+
+		for (uint32_t i = c->first[k]; i < c->first[k + 1]; i++)
+			x[k] -= u[i] * x[c->near[i]];
+		x[k] /= c->value[k];
+		rate[c->order[k]] = x[k];
+	}
+}
+
+void chain_worth(const struct chain *c, double *g)
+{
+	double *x = c->scratch;
+
+	for (uint32_t k = 0; k < c->n; k++)
+		x[k] = g[c->order[k]];
+	for (uint32_t k = 0; k < c->n; k++) {
+		const double *u = c->value + c->n;
+
+		x[k] /= c->value[k];
+		for (uint32_t i = c->first[k]; i < c->first[k + 1]; i++)
+			x[c->near[i]] -= u[i] * x[k];
+	}
+	for (uint32_t k = c->n; k-- > 0; ) {
+		const double *l = c->value + c->n + c->nnear;
+
+		for (uint32_t i = c->first[k]; i < c->first[k + 1]; i++)
+			x[k] -= l[i] * x[c->near[i]];
+		g[c->order[k]] = x[k];
+	}
+}

@@ -1,0 +1,154 @@
+/* descent.c - L-BFGS (Nocedal 1980) with a backtracking line search
+ *
+ * The last few steps and changes of slope stand for the inverse of the second derivatives.  A pair
+ * whose curvature is not clearly positive is left out, so the direction always goes down.
+ */
+#include "editor/descent.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "editor/memory.h"
+
+enum { PAIRS = 8, MAX_HALVINGS = 12 };
+
+static const double enough = 1e-4;	/* of the decrease that the slope promises */
+static const double first_step = 0.5;	/* length of the first step's longest component */
+static const double longest = 3.0;	/* of any component in one step */
+
+struct state {
+	uint32_t n;
+	uint32_t npair;			/* made so far; pair i is in slot i % PAIRS */
+	double *step[PAIRS], *change[PAIRS], product[PAIRS];
+	double *x, *slope;		/* tried */
+	double *best, *best_slope, *dir;
+};
+
+static double dot(uint32_t n, const double *a, const double *b)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		sum += a[i] * b[i];
+	return sum;
+}
+
+/* dir = - (inverse curvature) * best_slope, by the two loops over the pairs. */
+static void set_direction(struct state *s)
+{
+	double alpha[PAIRS];
+	uint32_t have = s->npair < PAIRS ? s->npair : PAIRS;
+
+	for (uint32_t i = 0; i < s->n; i++)
+		s->dir[i] = -s->best_slope[i];
+	if (!have) {
+		for (uint32_t i = 0; i < s->n; i++)
+			s->dir[i] = fmin(fmax(s->dir[i], -first_step), first_step);
+		return;
+	}
+	for (uint32_t k = 0; k < have; k++) {
+		uint32_t p = (s->npair - 1 - k) % PAIRS;
+
+		alpha[p] = dot(s->n, s->step[p], s->dir) / s->product[p];
+		for (uint32_t i = 0; i < s->n; i++)
+			s->dir[i] -= alpha[p] * s->change[p][i];
+	}
+	if (have) {
+		uint32_t p = (s->npair - 1) % PAIRS;
+		double scale = s->product[p] / dot(s->n, s->change[p], s->change[p]);
+
+		for (uint32_t i = 0; i < s->n; i++)
+			s->dir[i] *= scale;
+	}
+	for (uint32_t k = have; k-- > 0; ) {
+		uint32_t p = (s->npair - 1 - k) % PAIRS;
+		double beta = dot(s->n, s->change[p], s->dir) / s->product[p];
+
+		for (uint32_t i = 0; i < s->n; i++)
+			s->dir[i] += (alpha[p] - beta) * s->step[p][i];
+	}
+}
+
+static double largest(uint32_t n, const double *v)
+{
+	double most = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		most = fmax(most, fabs(v[i]));
+	return most;
+}
+
+static void remember(struct state *s, double t)
+{
+	uint32_t p = s->npair % PAIRS;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		s->step[p][i] = t * s->dir[i];
+		s->change[p][i] = s->slope[i] - s->best_slope[i];
+	}
+	s->product[p] = dot(s->n, s->step[p], s->change[p]);
+	if (s->product[p] > 1e-10 * dot(s->n, s->change[p], s->change[p]))
+		s->npair++;
+}
+
+static double search(struct state *s, descent_fn f, void *ctx, uint32_t rounds, uint32_t calls)
+{
+	double value = f(s->best, s->best_slope, ctx);
+
+	calls--;
+	for (uint32_t round = 0; round < rounds && calls > 0; round++) {
+		set_direction(s);
+		double most = largest(s->n, s->dir), down = dot(s->n, s->dir, s->best_slope);
+		double limit = s->npair ? longest : first_step, t = most > limit ? limit / most : 1;
+		bool lower = false;
+
+		if (!(down < 0))
+			break;
+		for (uint32_t half = 0; half < MAX_HALVINGS && calls > 0; half++, t /= 2) {
+			for (uint32_t i = 0; i < s->n; i++)
+				s->x[i] = s->best[i] + t * s->dir[i];
+			double v = f(s->x, s->slope, ctx);
+
+			calls--;
+			if (v <= value + enough * t * down) {
+				lower = true;
+				remember(s, t);
+				memcpy(s->best, s->x, s->n * sizeof(double));
+				memcpy(s->best_slope, s->slope, s->n * sizeof(double));
+				value = v;
+				break;
+			}
+		}
+		if (!lower && s->npair == 0)
+			break;
+		if (!lower)
+			s->npair = 0;
+	}
+	return value;
+}
+
+double descent(uint32_t n, double *x, descent_fn f, void *ctx, uint32_t rounds, uint32_t calls)
+{
+	struct state s = { .n = n, .best = x };
+
+	for (int p = 0; p < PAIRS; p++) {
+		s.step[p] = memory_new(n, sizeof(double));
+		s.change[p] = memory_new(n, sizeof(double));
+	}
+	s.x = memory_new(n, sizeof(double));
+	s.slope = memory_new(n, sizeof(double));
+	s.best_slope = memory_new(n, sizeof(double));
+	s.dir = memory_new(n, sizeof(double));
+	double value = search(&s, f, ctx, rounds, calls);
+	for (int p = 0; p < PAIRS; p++) {
+		free(s.step[p]);
+		free(s.change[p]);
+	}
+	free(s.x);
+	free(s.slope);
+	free(s.best_slope);
+	free(s.dir);
+	return value;
+}

@@ -1,0 +1,55 @@
+/* flowfit.h - the likeliest probabilities of branches, and rates of entry, given all that was seen;
+ * knows graphs and numbers only
+ */
+#ifndef EDITOR_FLOWFIT_H
+#define EDITOR_FLOWFIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define FLOWFIT_EXIT UINT32_MAX
+
+struct flowfit_node {
+	double samples;			/* in */
+	double cost;			/* in: samples expected of one execution */
+	double trust;			/* in: of how many samples at most its time tells as much */
+	double count;			/* in: of nodes that cannot be fitted; out: executions */
+};
+
+struct flowfit_step {			/* grouped by `from`, ascending */
+	uint32_t from, to;		/* in: nodes; `to` may be FLOWFIT_EXIT */
+	double seen;			/* in: observations of it; ratios of one node's steps tell */
+	double share;			/* in: where the search starts; out: probability */
+	bool never;			/* in: as good as never happens, unless it was seen */
+};
+
+struct flowfit_source {
+	uint32_t node;
+	double rate;			/* in: where the search starts, > 0; out */
+	bool callers_known;		/* in: all of them are among the calls */
+};
+
+struct flowfit_call {
+	uint32_t site;			/* node: each execution enters the source `share` times */
+	uint32_t source;
+	double share;
+};
+
+struct flowfit_part {			/* what is connected but for calls: a function */
+	uint32_t node, step;		/* in: where it begins; it ends where the next begins */
+	bool fitted;			/* out: false if too entangled; counts are then not set */
+};
+
+struct flowfit {
+	uint32_t nnode, nstep, nsource, ncall, npart;
+	struct flowfit_node *node;
+	struct flowfit_step *step;
+	struct flowfit_source *source;
+	const struct flowfit_call *call;
+	struct flowfit_part *part;
+};
+
+/* Fills the fields marked `out`.  Deterministic; work is bounded. */
+void flowfit(struct flowfit *f);
+
+#endif

@@ -1,0 +1,399 @@
+/* infer_fit.c - fits the whole program to flowfit.h and back
+ *
+ * Every moved function becomes a part: a node a block, and nodes that are no blocks:
+ *
+ *    the hub       where computed jumps without a proven table meet; it leads to every block whose
+ *                  address is taken, or out
+ *    a tail call   behind a conditional jump out of the function, so that it can be counted
+ *
+ * The search starts from the counts that min-cost flow found, and what that, the samples and the
+ * seen edges all know nothing of keeps a count of zero.
+ */
+#include "editor/infer.h"
+
+#include <math.h>
+
+#include "editor/flowfit.h"
+#include "postmorph/insncost.h"
+
+enum way { FALL, TAKEN, TABLE, OTHER };	/* of a block's steps */
+
+struct builder {
+	struct prog *prog;
+	struct arena *arena;		/* scratch */
+	VEC(struct flowfit_node) node;
+	VEC(struct flowfit_step) step;
+	VEC(uint32_t) way;		/* of each step: enum way, and the table entry above it */
+	VEC(struct flowfit_source) source;
+	VEC(struct flowfit_call) call;
+	VEC(struct flowfit_part) part;
+	uint32_t *part_of;		/* [nfn], NO_FN if none */
+	uint32_t *source_of;		/* [nfn] of its entry */
+	/* of the function being built */
+	const struct fn *fn;
+	uint32_t base;			/* node of block 0 */
+	uint32_t hub;			/* node, NO_BLOCK if none */
+	uint32_t tails;			/* nodes behind conditional jumps out, so far */
+	uint32_t tail_base;		/* node of the first */
+	uint8_t *listed;		/* [nblock] scratch of tables */
+};
+
+static double seen_edge(const struct fn *fn, uint32_t from, uint32_t to)
+{
+	uint32_t lo = 0, hi = fn->nseen_edge;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		const struct seen_edge *e = &fn->seen_edge[mid];
+
+		if (e->from < from || (e->from == from && e->to < to))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < fn->nseen_edge && fn->seen_edge[lo].from == from &&
+	       fn->seen_edge[lo].to == to ? fn->seen_edge[lo].count : 0;
+}
+
+/* Of the calls or jumps that instruction `insn` was seen to make; all of them, or those to a place. */
+static double seen_calls(const struct fn *fn, uint32_t insn)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < fn->nseen_call; i++)
+		sum += fn->seen_call[i].insn == insn ? fn->seen_call[i].count : 0;
+	return sum;
+}
+
+static const struct insn *last_insn(const struct fn *fn, const struct block *b)
+{
+	return b->ninsn ? &fn->insn[b->insn + b->ninsn - 1] : NULL;
+}
+
+static bool is_computed(const struct fn *fn, const struct block *b)
+{
+	const struct insn *last = last_insn(fn, b);
+
+	return last && last->kind == INSN_IJMP && b->table == NO_TABLE;
+}
+
+/* A conditional jump that leaves the function. */
+static bool is_tail(const struct fn *fn, const struct block *b)
+{
+	const struct insn *last = last_insn(fn, b);
+
+	return last && last->kind == INSN_JCC && b->taken == NO_BLOCK && b->taken_out;
+}
+
+static void add_step(struct builder *w, uint32_t from, uint32_t to, double count, double seen,
+		     uint32_t way)
+{
+	struct flowfit_step s = { .from = from, .to = to, .seen = seen, .share = count };
+
+	vec_push(w->arena, &w->step, s);
+	vec_push(w->arena, &w->way, way);
+}
+
+static void add_block_step(struct builder *w, uint32_t id, uint32_t to, double count, uint32_t way)
+{
+	add_step(w, w->base + id, w->base + to, count, seen_edge(w->fn, id, to), way);
+	w->step.v[w->step.n - 1].never = w->fn->block[to].doomed;
+}
+
+static void add_table(struct builder *w, uint32_t id, const struct jump_table *t)
+{
+	bool leaves = false;
+
+	for (uint32_t i = 0; i < t->nentry; i++) {
+		uint32_t to = t->succ[i];
+
+		if (to == NO_BLOCK) {
+			leaves = true;
+		} else if (!w->listed[to]) {
+			w->listed[to] = 1;
+			add_block_step(w, id, to, t->count[i], i << 2 | TABLE);
+		}
+	}
+	for (uint32_t i = 0; i < t->nentry; i++) {
+		if (t->succ[i] != NO_BLOCK)
+			w->listed[t->succ[i]] = 0;
+	}
+	if (leaves)
+		add_step(w, w->base + id, FLOWFIT_EXIT, 0, 0, OTHER);
+}
+
+static void add_steps(struct builder *w, uint32_t id)
+{
+	const struct fn *fn = w->fn;
+	const struct block *b = &fn->block[id];
+	const struct insn *last = last_insn(fn, b);
+	uint32_t before = w->step.n, node = w->base + id;
+
+	if (b->padding)
+		return;
+	if (b->noreturn || (last && last->kind == INSN_TRAP)) {
+		add_step(w, node, FLOWFIT_EXIT, 1, 0, OTHER);
+		return;
+	}
+	if (b->fall != NO_BLOCK)
+		add_block_step(w, id, b->fall, b->fall_count, FALL);
+	if (b->taken != NO_BLOCK && b->taken != b->fall)
+		add_block_step(w, id, b->taken, b->taken_count, TAKEN);
+	if (b->table != NO_TABLE)
+		add_table(w, id, &fn->table[b->table]);
+	if (is_tail(fn, b))
+		add_step(w, node, w->tail_base + w->tails++, b->taken_count,
+			 seen_calls(fn, b->insn + b->ninsn - 1), TAKEN);
+	else if (b->fall_out || b->taken_out)
+		add_step(w, node, FLOWFIT_EXIT, fmax(b->count - b->fall_count - b->taken_count, 0),
+			 0, OTHER);
+	if (w->step.n != before)
+		return;
+	if (is_computed(fn, b) && w->hub != NO_BLOCK) {
+		double seen = 0;
+
+		for (uint32_t i = 0; i < fn->nseen_edge; i++)
+			seen += fn->seen_edge[i].from == id ? fn->seen_edge[i].count : 0;
+		add_step(w, node, w->hub, 1, seen, OTHER);
+		return;
+	}
+	add_step(w, node, FLOWFIT_EXIT, 1, 0, OTHER);
+}
+
+/* From the hub to each block whose address is taken. */
+static void add_hub(struct builder *w)
+{
+	const struct fn *fn = w->fn;
+
+	for (uint32_t i = 0; i < fn->nblock; i++) {
+		double seen = 0;
+
+		if (!fn->block[i].pinned || fn->block[i].padding)
+			continue;
+		for (uint32_t k = 0; k < fn->nseen_edge; k++) {
+			const struct seen_edge *e = &fn->seen_edge[k];
+
+			if (e->to == i && is_computed(fn, &fn->block[e->from]))
+				seen += e->count;
+		}
+		add_step(w, w->hub, w->base + i, fn->block[i].count, seen, OTHER);
+	}
+	add_step(w, w->hub, FLOWFIT_EXIT, fn->entry_count, 0, OTHER);
+}
+
+/* Of how many samples the time in a block of `len` instructions tells as much: stalls even out. */
+static double trust_of(double len)
+{
+	return 1.5 * sqrt(fmin(fmax(len, 1), 30));
+}
+
+static void add_nodes(struct builder *w)
+{
+	const struct fn *fn = w->fn;
+	struct flowfit_node other = { 0 };
+	bool computed = false, pinned = false;
+
+	w->base = w->node.n;
+	for (uint32_t i = 0; i < fn->nblock; i++) {
+		const struct block *b = &fn->block[i];
+		struct flowfit_node n = { .samples = b->samples, .count = b->count,
+			.cost = b->padding ? 0 : fmax(block_cost(w->prog, fn, b), 0.3),
+			.trust = trust_of(block_length(fn, b)) };
+
+		vec_push(w->arena, &w->node, n);
+		computed |= is_computed(fn, b);
+		pinned |= b->pinned;
+	}
+	w->hub = NO_BLOCK;
+	if (computed && pinned && fn->unproven) {
+		w->hub = w->node.n;
+		vec_push(w->arena, &w->node, other);
+	}
+	w->tail_base = w->node.n;
+	w->tails = 0;
+	for (uint32_t i = 0; i < fn->nblock; i++) {
+		if (is_tail(fn, &fn->block[i]))
+			vec_push(w->arena, &w->node, other);
+	}
+}
+
+/* Proportions of flow and of what was seen, neither believed altogether. */
+static void set_start(struct builder *w, uint32_t first)
+{
+	for (uint32_t i = first, end; i < w->step.n; i = end) {
+		double flow = 0, seen = 0;
+
+		for (end = i; end < w->step.n && w->step.v[end].from == w->step.v[i].from; end++) {
+			flow += w->step.v[end].share;
+			seen += w->step.v[end].seen;
+		}
+		for (uint32_t k = i; k < end; k++) {
+			struct flowfit_step *s = &w->step.v[k];
+			double part = flow > 0 ? s->share / flow : 1.0 / (end - i);
+
+			s->share = (s->seen + 2 * part + 0.6 / (end - i)) / (seen + 2.6);
+		}
+	}
+}
+
+static void add_sources(struct builder *w, uint32_t f)
+{
+	const struct fn *fn = w->fn;
+	struct flowfit_source s = { .node = w->base, .rate = fmax(fn->entry_count, 1e-3),
+		.callers_known = fn->pointers == POINTERS_NONE };
+
+	w->source_of[f] = w->source.n;
+	vec_push(w->arena, &w->source, s);
+	for (uint32_t i = 0; i < fn->nblock; i++) {
+		const struct block *b = &fn->block[i];
+
+		if (!b->landing || b->samples <= 0)
+			continue;
+		s = (struct flowfit_source){ .node = w->base + i,
+			.rate = b->samples / fmax(block_length(fn, b), 1) };
+		vec_push(w->arena, &w->source, s);
+	}
+}
+
+static void add_fn(struct builder *w, uint32_t f)
+{
+	struct flowfit_part part = { .node = w->node.n, .step = w->step.n };
+
+	w->fn = &w->prog->fn[f];
+	w->listed = arena_alloc(w->arena, w->fn->nblock);
+	w->part_of[f] = w->part.n;
+	add_nodes(w);
+	for (uint32_t i = 0; i < w->fn->nblock; i++)
+		add_steps(w, i);
+	if (w->hub != NO_BLOCK)
+		add_hub(w);
+	for (uint32_t i = 0; i < w->tails; i++)
+		add_step(w, w->tail_base + i, FLOWFIT_EXIT, 1, 0, OTHER);
+	set_start(w, part.step);
+	vec_push(w->arena, &w->part, part);
+	add_sources(w, f);
+}
+
+static uint32_t node_of(const struct builder *w, uint32_t f, uint32_t block)
+{
+	return w->part.v[w->part_of[f]].node + block;
+}
+
+static void add_calls(struct builder *w)
+{
+	const struct prog *prog = w->prog;
+
+	for (uint32_t i = 0; i < prog->ncall; i++) {
+		const struct call_site *c = &prog->call[i];
+
+		if (w->part_of[c->caller] == NO_FN || w->part_of[c->callee] == NO_FN)
+			continue;
+		const struct fn *fn = &prog->fn[c->caller];
+		const struct block *b = &fn->block[c->block];
+		struct flowfit_call call = { .site = node_of(w, c->caller, c->block),
+			.source = w->source_of[c->callee], .share = 1 };
+		vaddr last = prog_insn_addr(prog, last_insn(fn, b));
+		if (is_tail(fn, b) && fn->range[b->range].addr + c->off == last) {
+			/* Tail nodes are in the order of their blocks' steps. */
+			for (uint32_t k = w->part.v[w->part_of[c->caller]].step;
+			     k < w->step.n; k++) {
+				if (w->step.v[k].from == call.site && w->way.v[k] == TAKEN) {
+					call.site = w->step.v[k].to;
+					break;
+				}
+			}
+		}
+		vec_push(w->arena, &w->call, call);
+	}
+	for (uint32_t f = 0; f < prog->nfn; f++) {
+		const struct fn *fn = &prog->fn[f];
+
+		for (uint32_t i = 0; w->part_of[f] != NO_FN && i < fn->nseen_call; i++) {
+			const struct seen_call *s = &fn->seen_call[i];
+			const struct insn *insn = &fn->insn[s->insn];
+			uint32_t to = prog_find_fn(prog, s->target);
+
+			if ((insn->kind != INSN_ICALL && insn->kind != INSN_IJMP) || to == NO_FN ||
+			    w->part_of[to] == NO_FN || prog->fn[to].entry != s->target)
+				continue;
+			struct flowfit_call call = {
+				.site = node_of(w, f, fn_find_block(fn, prog_insn_addr(prog, insn))),
+				.source = w->source_of[to],
+				.share = s->count / (seen_calls(fn, s->insn) + 0.5) };
+			vec_push(w->arena, &w->call, call);
+		}
+	}
+}
+
+/* Nothing says that it runs. */
+static bool unknown(const struct fn *fn, uint32_t id, const bool *seen)
+{
+	return fn->block[id].count <= 0 && fn->block[id].samples <= 0 && !seen[id];
+}
+
+static void read_fn(struct builder *w, const struct flowfit *fit, uint32_t f)
+{
+	struct fn *fn = &w->prog->fn[f];
+	uint32_t p = w->part_of[f], base = w->part.v[p].node;
+	uint32_t end = p + 1 < w->part.n ? w->part.v[p + 1].step : w->step.n;
+	bool *seen = arena_alloc(w->arena, fn->nblock), *zero = arena_alloc(w->arena, fn->nblock);
+
+	for (uint32_t i = 0; i < fn->nseen_edge; i++)
+		seen[fn->seen_edge[i].from] = seen[fn->seen_edge[i].to] = true;
+	for (uint32_t i = 0; i < fn->nblock; i++)
+		zero[i] = i > 0 && unknown(fn, i, seen);
+	for (uint32_t i = 0; i < fn->nblock; i++) {
+		struct block *b = &fn->block[i];
+
+		b->count = zero[i] ? 0 : fit->node[base + i].count;
+		b->fall_count = b->taken_count = 0;
+	}
+	for (uint32_t k = fit->part[p].step; k < end; k++) {
+		const struct flowfit_step *s = &fit->step[k];
+		uint32_t from = s->from - base, to = s->to - base;
+
+		if (from >= fn->nblock)
+			break;
+		struct block *b = &fn->block[from];
+		double count = b->count * s->share;
+		if (s->to != FLOWFIT_EXIT && to < fn->nblock && zero[to])
+			count = 0;
+		switch ((enum way)(w->way.v[k] & 3)) {
+		case FALL:
+			b->fall_count = count;
+			break;
+		case TAKEN:
+			b->taken_count = count;
+			break;
+		case TABLE:
+			fn->table[b->table].count[w->way.v[k] >> 2] = count;
+			break;
+		case OTHER:
+			break;
+		}
+	}
+	fn->entry_count = fit->source[w->source_of[f]].rate;
+}
+
+void infer_fit(struct prog *prog, struct arena *scratch)
+{
+	struct builder w = { .prog = prog, .arena = scratch };
+
+	w.part_of = arena_array(scratch, prog->nfn, sizeof(uint32_t));
+	w.source_of = arena_array(scratch, prog->nfn, sizeof(uint32_t));
+	for (uint32_t f = 0; f < prog->nfn; f++) {
+		w.part_of[f] = NO_FN;
+		if (prog->fn[f].moved && prog->fn[f].samples > 0)
+			add_fn(&w, f);
+	}
+	if (w.part.n == 0)
+		return;
+	add_calls(&w);
+	struct flowfit fit = { w.node.n, w.step.n, w.source.n, w.call.n, w.part.n,
+		w.node.v, w.step.v, w.source.v, w.call.v, w.part.v };
+	flowfit(&fit);
+	for (uint32_t f = 0; f < prog->nfn; f++) {
+		if (w.part_of[f] != NO_FN && fit.part[w.part_of[f]].fitted)
+			read_fn(&w, &fit, f);
+	}
+}
