@@ -30,8 +30,8 @@
 
 static const double seen_limit = 100, even_weight = 0.3, rare = 0.03;
 static const double call_weight = 4, call_spread = 0.3, call_unknown = 0.5;
-enum { ROUNDS = 30 };
-#define NEVER 1e-6			/* probability of a step that never happens */
+enum { ROUNDS = 40 };
+#define NEVER 1e-4			/* probability of a step that never happens */
 #define LEAST 1e-12
 
 struct fit {
@@ -276,6 +276,29 @@ static void start(const struct flowfit *f, double *x)
 		x[f->nstep + s] = log(fmax(f->source[s].rate, LEAST));
 }
 
+/* Rates at which every part would have as many samples as it has. */
+static void balance(struct fit *w, double *x)
+{
+	const struct flowfit *f = w->f;
+	double *by = memory_new(f->nnode, sizeof(*by));
+
+	set_probabilities(w, x);
+	visit(w, x + f->nstep);
+	for (uint32_t p = 0; p < f->npart; p++) {
+		double samples = 0, expected = LEAST;
+
+		for (uint32_t v = f->part[p].node; v < part_end(f, p, false); v++) {
+			samples += f->node[v].samples;
+			expected += w->count[v] * f->node[v].cost;
+		}
+		for (uint32_t v = f->part[p].node; v < part_end(f, p, false); v++)
+			by[v] = w->chain[p] && samples > 0 ? log(samples / expected) : 0;
+	}
+	for (uint32_t s = 0; s < f->nsource; s++)
+		x[f->nstep + s] += by[f->source[s].node];
+	free(by);
+}
+
 void flowfit(struct flowfit *f)
 {
 	struct fit w = { .f = f };
@@ -297,6 +320,7 @@ void flowfit(struct flowfit *f)
 	set_weights(&w);
 	set_chains(&w);
 	start(f, x);
+	balance(&w, x);
 	(void)descent(f->nstep + f->nsource, x, judge, &w, ROUNDS, 2 * ROUNDS);
 	set_probabilities(&w, x);
 	visit(&w, x + f->nstep);
