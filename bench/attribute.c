@@ -110,7 +110,7 @@ static int resolve(void *ctx, const struct space_file *file, struct attribute_ta
 {
 	(void)ctx;
 	(void)err;
-	*out = (struct attribute_target){ file->inode - 999, &table, NULL };
+	*out = (struct attribute_target){ file->inode - 999, &table, NULL, 0 };
 	return 1;
 }
 

@@ -33,6 +33,9 @@ int ask_receive(struct ask *a, struct err *err)
 		case MSG_RECOVERED:
 			a->recovered = m;
 			break;
+		case MSG_CRASHED_TOLD:
+			a->crashed = true;
+			break;
 		case MSG_RELOAD:
 			a->reload = true;
 			break;

@@ -22,7 +22,7 @@ struct ask {
 	void *ctx;
 
 	/* What the parent has told by itself. */
-	bool stop, reload;
+	bool stop, reload, crashed;
 	struct msg roles, counts, recovered;	/* type MSG_NONE: not told yet */
 
 	uint64_t job_cpu_ms;		/* CPU time of all jobs so far */

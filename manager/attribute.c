@@ -24,12 +24,20 @@
 #include "manager/stateset.h"
 #include "monitor/spool.h"
 
+enum { CRASHES_MAX = 64, CRASH_FILES_MAX = 256 };	/* of one spool file; of one process */
+
+struct crashed_file {
+	uint32_t pid, signal, file;
+};
+
 struct attribute {
 	struct spaces *spaces;
 	struct sampleset set;
 	struct stateset states;
 	uint64_t counter[NCOUNTER];
 	uint64_t bad_blocks, newest_ns;
+	uint32_t ncrash, ncrashed;		/* processes, and files that they had mapped */
+	struct crashed_file *crashed;
 };
 
 static void *must(void *p)
@@ -56,6 +64,9 @@ static void collector_clear(struct attribute *a)
 	memset(a->counter, 0, sizeof(a->counter));
 	a->bad_blocks = 0;
 	a->newest_ns = 0;
+	free(a->crashed);
+	a->crashed = NULL;
+	a->ncrash = a->ncrashed = 0;
 }
 
 void attribute_free(struct attribute *a)
@@ -90,6 +101,20 @@ static void take_sample(struct attribute *a, const struct spool_event *ev)
 		a->counter[COUNTER_NOSTATES]++;
 }
 
+/* A fork bomb that crashes is not told in full: what matters is that it crashed. */
+static void take_crash(struct attribute *a, const struct spool_event *ev)
+{
+	uint32_t file[CRASH_FILES_MAX];
+
+	a->counter[COUNTER_CRASHES]++;
+	if (a->ncrash++ >= CRASHES_MAX)
+		return;
+	uint32_t n = spaces_files_of(a->spaces, ev->pid, file, CRASH_FILES_MAX);
+	a->crashed = must(realloc(a->crashed, (a->ncrashed + (size_t)n + 1) * sizeof(*a->crashed)));
+	for (uint32_t i = 0; i < n; i++)
+		a->crashed[a->ncrashed++] = (struct crashed_file){ ev->pid, ev->signal, file[i] };
+}
+
 void attribute_spool(struct attribute *a, struct spool_reader *r)
 {
 	struct spool_event ev;
@@ -106,6 +131,9 @@ void attribute_spool(struct attribute *a, struct spool_reader *r)
 			break;
 		case SPOOL_THROTTLE:
 			a->counter[COUNTER_THROTTLED] += ev.lost;
+			break;
+		case SPOOL_CRASH:
+			take_crash(a, &ev);
 			break;
 		case SPOOL_GAP:
 			a->counter[COUNTER_DROPPED] += ev.lost;
@@ -302,6 +330,33 @@ static void add_states(struct attribution *r, const struct attribute *a, uint32_
 	wr_free(&text);
 }
 
+static void add_crash(struct attribution *r, const struct attribute_crash *c)
+{
+	r->crash = must(realloc(r->crash, (r->ncrash + (size_t)1) * sizeof(*r->crash)));
+	r->crash[r->ncrash++] = *c;
+}
+
+static int resolve_crashes(const struct attribute *a, const struct attribute_resolver *resolver,
+			   struct attribution *r, struct err *err)
+{
+	for (uint32_t i = 0; i < a->ncrashed; i++) {
+		const struct crashed_file *c = &a->crashed[i];
+		const struct space_file *file = spaces_file(a->spaces, c->file);
+		struct attribute_target target = { 0 };
+		int known = resolver->resolve(resolver->ctx, file, &target, err);
+
+		if (known < 0)
+			return err_wrap(err, "'%s'", file->path);
+		if (!known)
+			continue;
+		add_crash(r, &(struct attribute_crash){ target.module, target.generation, c->pid,
+							c->signal });
+		if (resolver->release)
+			resolver->release(resolver->ctx, &target);
+	}
+	return 0;
+}
+
 void attribution_add(struct attribution *to, const struct attribution *from)
 {
 	for (int i = 0; i < NCOUNTER; i++)
@@ -319,6 +374,8 @@ void attribution_add(struct attribution *to, const struct attribution *from)
 		m->states += f->states;
 		edges_add(&m->edges, &f->edges, 1);
 	}
+	for (uint32_t i = 0; i < from->ncrash; i++)
+		add_crash(to, &from->crash[i]);
 }
 
 int attribute_resolve(struct attribute *a, const struct attribute_resolver *resolver,
@@ -357,10 +414,12 @@ int attribute_resolve(struct attribute *a, const struct attribute_resolver *reso
 			r.counter[COUNTER_NOSTATES] += nstate;
 		}
 	}
-	attribution_add(out, &r);
+	int rc = resolve_crashes(a, resolver, &r, err);
+	if (rc == 0)
+		attribution_add(out, &r);
 	attribution_free(&r);
 	collector_clear(a);
-	return 0;
+	return rc;
 }
 
 void attribution_free(struct attribution *r)
@@ -370,5 +429,6 @@ void attribution_free(struct attribution *r)
 		edges_free(&r->module[i].edges);
 	}
 	free(r->module);
+	free(r->crash);
 	*r = (struct attribution){ 0 };
 }

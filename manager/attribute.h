@@ -25,6 +25,7 @@ struct attribute_target {
 					 * number in the store */
 	const struct blocktable *table;	/* NULL: all samples count as outside */
 	const struct blockmap *map;	/* NULL: the mapped file is the original itself */
+	uint32_t generation;		/* number of the mapped file's, 0: the original */
 };
 
 struct attribute_resolver {
@@ -55,12 +56,20 @@ struct attribute_module {
 	struct edges edges;
 };
 
+struct attribute_crash {	/* a process died that had this module mapped */
+	uint64_t module;
+	uint32_t generation;
+	uint32_t pid, signal;
+};
+
 struct attribution {		/* the result, ascending by module */
 	uint64_t counter[NCOUNTER];
 	uint64_t bad_blocks;	/* damaged parts of spool files */
 	uint64_t newest_ns;	/* time of the latest event */
 	uint32_t nmodule;
 	struct attribute_module *module;
+	uint32_t ncrash;
+	struct attribute_crash *crash;
 };
 
 /* Collector of sample sets; keeps `spaces` and uses it, owned by the caller. */

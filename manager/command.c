@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lib/err.h"
 #include "lib/table.h"
@@ -314,6 +315,35 @@ static int run_verify(struct work *w, struct client *cl, int argc, const char *c
 	return code;
 }
 
+static int bug_report(struct work *w, const char *path, struct client *cl, struct err *err)
+{
+	static const struct table_column col[] = {
+		{ "path", TABLE_TEXT }, { "report", TABLE_TEXT }, { "bytes", TABLE_BYTES },
+	};
+	struct store_module m;
+	struct stat st;
+	char report[PATH_MAX];
+
+	if (work_find(w, path, &m, err) < 0 ||
+	    work_bug_report(w, &m.original, report, err) < 0)
+		return -1;
+	if (stat(report, &st) < 0)
+		return err_set(err, ERR_USAGE, "'%s': no generation of it has crashed", m.path);
+	struct table *t = table_new("report", 3, col);
+	table_row(t, m.path, report, (uint64_t)st.st_size);
+	control_table(cl, t);
+	table_free(t);
+	return 0;
+}
+
+static int run_report_bug(struct work *w, struct client *cl, int argc, const char *const *argv)
+{
+	struct err err = { 0 };
+
+	(void)argc;
+	return done(cl, bug_report(w, argv[1], cl, &err), &err);
+}
+
 /* --- the table --- */
 
 static const struct command command[] = {
@@ -331,6 +361,7 @@ static const struct command command[] = {
 	{ "reoptimize", 1, -1, true,  true,  run_reoptimize },
 	{ "restore",    1, -1, true,  true,  run_restore },
 	{ "verify",     1, -1, false, true,  run_verify },
+	{ "report-bug", 1,  1, true,  false, run_report_bug },
 };
 
 const struct command *command_find(int argc, const char *const *argv, const char **why)

@@ -382,9 +382,9 @@ static int load_table(struct modules *ms, const struct store_module *m, struct b
 	return rc;
 }
 
-/* Table and map of content `d` of module m into *out. */
+/* Table and map of content `d` of module m, its generation `number`, into *out. */
 static int load_target(struct modules *ms, const struct store_module *m, const struct digest *d,
-		       struct attribute_target *out, struct err *err)
+		       uint32_t number, struct attribute_target *out, struct err *err)
 {
 	struct loaded *l = must(calloc(1, sizeof(*l)));
 	bool is_generation = !digest_equal(d, &m->original);
@@ -396,7 +396,7 @@ static int load_target(struct modules *ms, const struct store_module *m, const s
 		free(l);
 		return -1;
 	}
-	*out = (struct attribute_target){ .module = (uint64_t)m->id };
+	*out = (struct attribute_target){ .module = (uint64_t)m->id, .generation = number };
 	if (table == 0 || (is_generation && map == 0)) {
 		blocktable_free(&l->table);
 		blockmap_free(&l->map);
@@ -416,6 +416,7 @@ static int resolve(void *ctx, const struct space_file *file, struct attribute_ta
 	struct store_module m;
 	struct store_file f;
 	enum module_look look;
+	uint32_t number = 0;
 
 	/* What is at the path now; a file that cannot be opened may still be known by its inode. */
 	if (file->path[0] == '/' && ms->filter->allows(ms->filter->ctx, file->path))
@@ -432,12 +433,13 @@ static int resolve(void *ctx, const struct space_file *file, struct attribute_ta
 		rc = store_generation_by_digest(ms->store, &f.digest, &g, err);
 		if (rc != 1)
 			return rc;
+		number = g.number;
 		if (!digest_equal(&g.original, &m.original))
 			return 0;		/* the module at the path is another one by now */
 	}
 	/* A failed analysis must not hold up the spool; it is tried again with the next file. */
 	(void)modules_analyze(ms, &m, NULL);
-	return load_target(ms, &m, &f.digest, out, err);
+	return load_target(ms, &m, &f.digest, number, out, err);
 }
 
 static void release(void *ctx, const struct attribute_target *target)

@@ -159,6 +159,10 @@ static void manager_loop(struct manager *m)
 
 		if (m->ask.recovered.type)
 			tell_recovered(m);
+		if (m->ask.crashed) {
+			m->ask.crashed = false;
+			work_crashed(&m->work);
+		}
 		if (m->ask.reload)
 			reload(m);
 		if (m->watch && watch_pending(m->watch))

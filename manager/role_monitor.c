@@ -36,7 +36,7 @@ static int open_spool(const struct role_options *o, struct err *err)
 int role_monitor(const struct role_options *o)
 {
 	struct perf_options wanted = { .clock = (enum monitor_clock)o->clock,
-				       .rate_hz = o->rate_hz, .pid = PERF_PID_ALL };
+				       .rate_hz = o->rate_hz, .pid = PERF_PID_ALL, .crashes = true };
 	uint32_t own = (uint32_t)getppid();	/* and with it all roles and jobs */
 	struct role_options copy = *o;
 	struct err err = { 0 };
@@ -54,6 +54,8 @@ int role_monitor(const struct role_options *o)
 		.paused = o->paused, .own_pid = &own, .nown_pid = 1, .confine = drop,
 		.confine_ctx = &copy,
 	};
+	if (set && !perf_tells_crashes(set))
+		role_log("%s", perf_note(set));
 	int rc = set ? monitor_run(set, &options, NULL, &err) : -1;
 	if (rc < 0)
 		role_log("%s", err.text);

@@ -50,6 +50,7 @@ struct parent {
 	bool configured;		/* the manager has come up once */
 	bool stopping;
 	uint64_t stop_end_ms;
+	bool crashes_watched;	/* by the monitor */
 	int exit_code;
 };
 
@@ -185,6 +186,7 @@ static void tell_roles(struct parent *p)
 	m.num[MSG_ROLES_monitor_pid] = (uint64_t)p->monitor.child.pid;
 	m.num[MSG_ROLES_manager_starts] = p->manager.child.starts;
 	m.num[MSG_ROLES_monitor_starts] = p->monitor.child.starts;
+	m.num[MSG_ROLES_crashes_watched] = p->monitor.child.pid && p->crashes_watched;
 	if (msg_send(p->manager.child.sock, &m, &err) < 0 ||
 	    (p->counts.type && msg_send(p->manager.child.sock, &p->counts, &err) < 0))
 		give_up(&p->manager, &err);
@@ -347,6 +349,15 @@ static int monitor_message(struct parent *p, struct msg *m, struct err *err)
 {
 	if (m->type == MSG_FLUSHED)
 		return priv_synced(&p->priv, m->num[MSG_FLUSHED_status] == 0, m->text, err);
+	if (m->type == MSG_CRASHED) {
+		say(&p->manager, MSG_CRASHED_TOLD, 0);
+		return 0;
+	}
+	if (m->type == MSG_WATCHING) {
+		p->crashes_watched = m->num[MSG_WATCHING_crashes] != 0;
+		tell_roles(p);
+		return 0;
+	}
 	p->counts = *m;
 	p->counts.type = MSG_COUNTS;	/* the same numbers */
 	tell_roles(p);

@@ -149,6 +149,8 @@ int show_status(struct work *w, struct client *cl, struct err *err)
 	table_row(t, "manager up", text);
 	table_row(t, "policy", w->options->policy);
 	table_row(t, "store", w->options->store);
+	table_row(t, "crash watch", runs && w->ask->roles.num[MSG_ROLES_crashes_watched] ? "on" :
+		  "not available");
 	table_row(t, "automatic", w->policy->automatic ? "yes" : "no");
 	if (w->note[0])
 		table_row(t, "last trouble", w->note);

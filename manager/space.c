@@ -368,6 +368,32 @@ enum space_hit spaces_find(struct spaces *s, uint32_t pid, uint64_t pc, uint32_t
 	return SPACE_FILE;
 }
 
+struct listing {
+	uint32_t *file, n, max;
+};
+
+static void list_file(void *ctx, const struct mapping *m)
+{
+	struct listing *l = ctx;
+
+	if (m->file < FILE_FIRST || l->n == l->max)
+		return;
+	for (uint32_t i = 0; i < l->n; i++)
+		if (l->file[i] == m->file - FILE_FIRST)
+			return;
+	l->file[l->n++] = m->file - FILE_FIRST;
+}
+
+uint32_t spaces_files_of(struct spaces *s, uint32_t pid, uint32_t *file, uint32_t max)
+{
+	const struct process *p = slot_of(s, pid);
+	struct listing l = { file, 0, max };
+
+	if (p->used)
+		mappings_each(p->map, list_file, &l);
+	return l.n;
+}
+
 void spaces_counts(const struct spaces *s, struct spaces_counts *out)
 {
 	*out = (struct spaces_counts){

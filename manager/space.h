@@ -49,6 +49,8 @@ void spaces_event(struct spaces *s, const struct spool_event *ev);
 /* Where `pc` of process `pid` lies.  *file is an index for spaces_file(). */
 enum space_hit spaces_find(struct spaces *s, uint32_t pid, uint64_t pc, uint32_t *file,
 			   file_off *off);
+/* The files that the process has mapped, each once, at most `max` of them; returns how many. */
+uint32_t spaces_files_of(struct spaces *s, uint32_t pid, uint32_t *file, uint32_t max);
 uint32_t spaces_nfile(const struct spaces *s);
 const struct space_file *spaces_file(const struct spaces *s, uint32_t file);
 void spaces_counts(const struct spaces *s, struct spaces_counts *out);

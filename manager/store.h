@@ -172,7 +172,10 @@ int store_counter_add(struct store *s, enum counter c, uint64_t n, struct err *e
 
 /* --- generations --- */
 
-enum store_state { STATE_MADE = 1, STATE_INSTALLED, STATE_RESTORED, STATE_REFUSED, STATE_REPLACED };
+enum store_state {
+	STATE_MADE = 1, STATE_INSTALLED, STATE_RESTORED, STATE_REFUSED, STATE_REPLACED,
+	STATE_CRASHED,			/* restored because a process of it died */
+};
 extern const char *const store_state_name[];	/* by enum; [0] is "" */
 
 enum { STORE_STATS_MAX = 16384 };
@@ -217,6 +220,15 @@ int store_generation_map(struct store *s, const struct digest *d, struct wr *out
 int store_generation_each(struct store *s, int64_t module,
 			  bool (*f)(void *ctx, const struct store_generation *g), void *ctx,
 			  struct err *err);
+
+/* --- crashes: processes that a signal killed, by what they had mapped --- */
+
+int store_crash_add(struct store *s, int64_t module, uint32_t generation, struct err *err);
+/* Of that generation of the module (0: the original) since then. */
+int store_crash_count(struct store *s, int64_t module, uint32_t generation, uint64_t since_ns,
+		      uint32_t *out, struct err *err);
+/* When the store was made, or first asked this. */
+int store_born(struct store *s, uint64_t *out_ns, struct err *err);
 
 /* --- intents: operations begun and not ended, found again after a crash --- */
 

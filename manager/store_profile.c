@@ -196,6 +196,26 @@ static int state_get(struct store *s, const char *name, struct wr *out, struct e
 	return rc;
 }
 
+int store_born(struct store *s, uint64_t *out_ns, struct err *err)
+{
+	uint64_t now_ns = store_now_ns();
+	struct wr w = { 0 };
+	int rc = state_get(s, "born", &w, err);
+
+	if (rc == 0)
+		rc = state_put(s, "born", (struct bytes){ (const uint8_t *)&now_ns,
+							  sizeof(now_ns) }, err);
+	else if (rc == 1 && w.n == sizeof(now_ns))
+		memcpy(&now_ns, w.p, sizeof(now_ns));
+	else if (rc == 1)
+		rc = store_damaged(s, "state", err);
+	wr_free(&w);
+	if (rc < 0)
+		return -1;
+	*out_ns = now_ns;
+	return 0;
+}
+
 int store_spool_last(struct store *s, char *out, size_t n, struct err *err)
 {
 	struct wr w = { 0 };

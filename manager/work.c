@@ -192,12 +192,14 @@ int work_open(struct work *w, struct err *err)
 	static struct module_analyzer analyzer = { .analyze = analyze_module };
 	static struct module_filter filter = { .allows = module_allowed };
 
+	uint64_t born_ns;		/* asked here, so that it is right later */
+
 	opener.ctx = analyzer.ctx = filter.ctx = w;
 	w->spool_dir = -1;
 	w->started_ms = role_now_ms();
 	w->paused = w->options->paused;
 	w->store = store_open(w->options->store, err);
-	if (!w->store || open_spool(w, err) < 0)
+	if (!w->store || store_born(w->store, &born_ns, err) < 0 || open_spool(w, err) < 0)
 		return -1;
 	w->modules = modules_new(w->store, &opener, &analyzer, &filter);
 	w->policy = read_policy(w, err);
@@ -301,6 +303,7 @@ int work_sync(struct work *w, struct work_spool *out, struct err *err)
 	}
 	for (uint32_t i = 0; i < sum.nmodule; i++)
 		out->samples += sum.module[i].samples;
+	work_crashes(w, &sum);
 	attribution_free(&sum);
 	free_list(list, n);
 	return rc < 0 ? err_wrap(err, "spool") : 0;
@@ -317,6 +320,15 @@ static void automatic(struct work *w)
 	if (rc > 0)
 		rc = work_reoptimize(w, path, false, NULL, &err);
 	if (rc < 0)
+		role_log("%s", err.text);
+}
+
+void work_crashed(struct work *w)
+{
+	struct work_spool spool;
+	struct err err = { 0 };
+
+	if (work_sync(w, &spool, &err) < 0)
 		role_log("%s", err.text);
 }
 

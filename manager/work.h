@@ -52,6 +52,19 @@ void work_idle(struct work *w);
 
 /* --- one module (work_module.c); `cl` gets progress and tables, NULL: nobody listens --- */
 
+/* All that is known of the module, for the Editor: appended to *text; *stored, zeroed before, is the
+ * caller's to free. */
+int work_profile(struct work *w, const struct store_module *m, struct store_profile *stored,
+		 struct wr *text, struct err *err);
+/* Processes died: generations that they had mapped go, unless their programs died as often before
+ * (work_crash.c). */
+void work_crashes(struct work *w, const struct attribution *a);
+/* Where the report of a crash of a generation of that original is, if there is one. */
+int work_bug_report(struct work *w, const struct digest *original, char path[PATH_MAX],
+		    struct err *err);
+/* Somebody just died: does not wait until the machine is idle. */
+void work_crashed(struct work *w);
+
 /* Path, or the name of one module without its folder.  -1 also when there is no such module. */
 int work_find(struct work *w, const char *name, struct store_module *out, struct err *err);
 /* Is there a module that should get a (new) generation without anybody asking (work_habit.c)?  Judges

@@ -21,8 +21,6 @@
 #include "manager/work.h"
 #include "policy/policy.h"
 
-static const double sample_unit = 256;		/* store.h: fixed point */
-
 struct find {
 	const char *name;
 	int n;
@@ -133,47 +131,19 @@ static int sealed_memfd(struct bytes b, struct err *err)
 	return -1;
 }
 
-/* The block profile as the Editor reads it. */
 static int write_profile(struct making *k, struct err *err)
 {
-	struct store_profile *stored = &k->profile;
-	struct blocktable t = { 0 };
-	struct wr bytes = { 0 }, text = { 0 };
-	struct work *w = k->w;
-	int rc = -1;
+	struct wr text = { 0 };
 
-	struct arena *a = arena_new();
-	if (work_table(w, &k->m, &bytes, &t, err) < 0 ||
-	    store_profile_get(w->store, k->m.id, stored, err) < 0)
-		goto out;
-	const char *clock = w->ask->counts.text[0] ? w->ask->counts.text : "tick";
-	struct profile p = { .module = k->m.path, .original = k->m.original, .clock = clock,
-			     .outside = (double)stored->outside / sample_unit };
-	p.block = arena_array(a, stored->ncount, sizeof(*p.block));
-	for (uint32_t i = 0; i < stored->ncount; i++) {
-		const struct store_count *c = &stored->count[i];
-
-		if (c->block >= t.nblock || !c->samples)
-			continue;
-		p.block[p.nblock++] = (struct profile_block){
-			t.base + t.block[c->block].off, (double)c->samples / sample_unit };
-		p.samples += (double)c->samples / sample_unit;
-	}
-	edges_to_profile(&stored->edges, (uint64_t)sample_unit, &t, a, &p);
-	k->samples = p.samples;
-	if (p.samples < 1) {
+	if (work_profile(k->w, &k->m, &k->profile, &text, err) < 0)
+		return -1;
+	k->samples = store_profile_samples(&k->profile);
+	if (k->samples < 1)
 		err_set(err, ERR_REFUSED, "'%s': no samples of it yet", k->m.path);
-		goto out;
-	}
-	profile_write(&p, &text);
-	k->profile_fd = sealed_memfd(wr_bytes(&text), err);
-	rc = k->profile_fd < 0 ? -1 : 0;
-out:
+	else
+		k->profile_fd = sealed_memfd(wr_bytes(&text), err);
 	wr_free(&text);
-	wr_free(&bytes);
-	blocktable_free(&t);
-	arena_free(a);
-	return rc;
+	return k->profile_fd < 0 ? -1 : 0;
 }
 
 static int prepare(struct making *k, const char *path, struct err *err)

@@ -35,6 +35,7 @@ struct monitor {
 	struct monitor_counts counts;
 	struct err trouble;		/* of the spool since the last FLUSH; kind ERR_NONE: none */
 	uint64_t start_ns, drain_ns, flush_ns;	/* sampling, last drain, last spool_flush() */
+	bool crashed;			/* since the parent was told last */
 	bool end;
 };
 
@@ -67,6 +68,7 @@ static void on_event(void *ctx, const struct spool_event *ev)
 		m->counts.lost += ev->lost;
 	else if (ev->kind == SPOOL_THROTTLE)
 		m->counts.throttled += ev->lost;
+	m->crashed |= ev->kind == SPOOL_CRASH;
 	if (spool_write(m->writer, ev, &err) < 0)
 		spool_failed(m, &err);
 }
@@ -192,9 +194,14 @@ static int tell_parent(struct monitor *m, struct err *err)
 {
 	struct pollfd p = { m->options->command_fd, POLLOUT, 0 };
 
-	if (poll(&p, 1, 0) == 1 && p.revents == POLLOUT)
-		return send_counts(m, err);
-	return 0;
+	if (poll(&p, 1, 0) != 1 || p.revents != POLLOUT)
+		return 0;
+	if (m->crashed) {
+		m->crashed = false;
+		if (msg_send(m->options->command_fd, &(struct msg){ .type = MSG_CRASHED }, err) < 0)
+			return -1;
+	}
+	return send_counts(m, err);
 }
 
 static int loop(struct monitor *m, struct err *err)
@@ -225,6 +232,14 @@ static int loop(struct monitor *m, struct err *err)
 			return -1;
 	}
 	return 0;
+}
+
+static int tell_watching(struct monitor *m, struct err *err)
+{
+	struct msg msg = { .type = MSG_WATCHING };
+
+	msg.num[MSG_WATCHING_crashes] = perf_tells_crashes(m->set);
+	return msg_send(m->options->command_fd, &msg, err);
 }
 
 static int start_sampling(struct monitor *m, struct err *err)
@@ -281,6 +296,8 @@ int monitor_run(struct perf_set *set, const struct monitor_options *options,
 	if (rc == 0)
 		rc = start_spool(&m, maps, err);
 	procmaps_free(maps);
+	if (rc == 0)
+		rc = tell_watching(&m, err);
 	if (rc == 0)
 		rc = loop(&m, err);
 	if (m.writer)

@@ -2,7 +2,8 @@
  *
  * The role speaks with the privileged parent in the messages of lib/msg.def: FLUSH is answered by
  * MONITOR_COUNTS and FLUSHED, SET_PAUSE by MONITOR_COUNTS, END by both and the end of the loop.
- * After each drain it sends MONITOR_COUNTS by itself.
+ * After each drain it sends MONITOR_COUNTS by itself, WATCHING once when it begins, and CRASHED as soon
+ * as a signal has killed a process.
  */
 #ifndef MONITOR_MONITOR_H
 #define MONITOR_MONITOR_H

@@ -98,6 +98,7 @@ bool own_event(struct own *o, const struct spool_event *ev)
 	case SPOOL_SAMPLE:
 	case SPOOL_EXEC:
 	case SPOOL_MMAP:
+	case SPOOL_CRASH:
 		break;
 	}
 	return own;

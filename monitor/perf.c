@@ -1,12 +1,13 @@
 /* perf.c - the kernel's sampling events and their rings: all system calls of perf are here
  *
- * Per CPU there are two or three events.  The first samples; its ring of 64 data pages holds 21 s
+ * Per CPU there are two to four events.  The first samples; its ring of 64 data pages holds 21 s
  * of samples at 250 Hz.  The second, a dummy, never samples: it is there for the exec, mmap, fork
  * and exit records, which it writes into the first one's ring, so that one CPU's records keep
  * their order.  (Output cannot be led to another CPU's ring, and only into a ring that is mapped:
  * that is why perf_map() does it.)  The third is the first once more, but takes all registers with
  * each sample; one of the two is enabled at a time, the other costs nothing.  It writes into the
- * same ring: 6 s of samples, and no more memory.
+ * same ring: 6 s of samples, and no more memory.  A last one, if asked for, tells of signals that
+ * kill: its first record wakes the reader.
  *
  * CLOCKS
  *   tick       tracepoint irq_vectors:local_timer_entry, every hit: no interrupt is added.  The
@@ -37,8 +38,10 @@
 enum { MAX_CPU = 8192, PAGE_BYTES = 4096 };
 
 struct perf_cpu {
+	unsigned number;
 	int sample_fd, dummy_fd;
 	int state_fd;		/* PERF_STATE_SWITCHED, else -1 */
+	int crash_fd;		/* -1: not to be had */
 	struct perf_event_mmap_page *page;	/* followed by the data pages; NULL: not mapped */
 };
 
@@ -120,24 +123,27 @@ static int online_cpus(unsigned *out, unsigned max, struct err *err)
 	return (int)n;
 }
 
-static int tick_tracepoint(uint64_t *id, struct err *err)
+static const char *const tracing_roots[] = {
+	"/sys/kernel/tracing", "/sys/kernel/debug/tracing"
+};
+
+/* The number of the tracepoint "GROUP/NAME". */
+static int tracepoint(const char *name, uint64_t *id, struct err *err)
 {
-	static const char *const roots[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 	char path[128], text[32];
 
 	for (unsigned i = 0; i < 2; i++) {
-		(void)snprintf(path, sizeof(path), "%s/events/irq_vectors/local_timer_entry/id",
-			       roots[i]);
+		(void)snprintf(path, sizeof(path), "%s/events/%s/id", tracing_roots[i], name);
 		const char *p = text;
 		if (read_line(path, text, sizeof(text)) == 0 && number(&p, UINT32_MAX, id) == 0)
 			return 0;
 		if (errno == EACCES || errno == EPERM)
 			return err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));
 	}
-	(void)snprintf(path, sizeof(path), "%s/events", roots[0]);
+	(void)snprintf(path, sizeof(path), "%s/events", tracing_roots[0]);
 	if (access(path, F_OK) < 0)
-		return err_set(err, ERR_SYS, "tracefs is not mounted at %s", roots[0]);
-	return err_set(err, ERR_SYS, "the kernel has no tracepoint irq_vectors:local_timer_entry");
+		return err_set(err, ERR_SYS, "tracefs is not mounted at %s", tracing_roots[0]);
+	return err_set(err, ERR_SYS, "the kernel has no tracepoint %s", name);
 }
 
 /* The least prime number that is not below n. */
@@ -192,7 +198,7 @@ static int clock_attr(struct perf_set *set, const struct perf_options *options,
 	set->period_ns = UINT64_C(1000000000) / options->rate_hz;
 	switch (set->clock) {
 	case MONITOR_CLOCK_TICK:
-		if (tick_tracepoint(&id, err) < 0)
+		if (tracepoint("irq_vectors/local_timer_entry", &id, err) < 0)
 			return -1;
 		attr->type = PERF_TYPE_TRACEPOINT;
 		attr->config = id;
@@ -260,12 +266,12 @@ static int refused(unsigned cpu, const char *what, struct err *err)
 
 static void close_cpu(struct perf_cpu *c)
 {
-	int fd[] = { c->sample_fd, c->state_fd, c->dummy_fd };
+	int fd[] = { c->sample_fd, c->state_fd, c->dummy_fd, c->crash_fd };
 
-	for (unsigned i = 0; i < 3; i++)
+	for (unsigned i = 0; i < 4; i++)
 		if (fd[i] >= 0)
 			close(fd[i]);
-	c->sample_fd = c->state_fd = c->dummy_fd = -1;
+	c->sample_fd = c->state_fd = c->dummy_fd = c->crash_fd = -1;
 }
 
 /* A sampling event as precise as the CPU can.  1: done; 0: the CPU went offline; -1. */
@@ -307,6 +313,33 @@ static int open_dummy(int *out, unsigned cpu, const struct perf_options *options
 	return 1;
 }
 
+/* Signals that kill as a crash does, and that nobody has a handler for. */
+static const char crash_filter[] =
+	"(sig == 4 || sig == 5 || sig == 6 || sig == 7 || sig == 11) && sa_handler == 0";
+/* Behind the fields common to all tracepoints; the kernel's tools rely on it too. */
+enum { SIGNAL_AT = 8 };
+
+static int open_crash(struct perf_set *set, struct perf_cpu *c, uint64_t id,
+		      const struct perf_options *options, struct err *err)
+{
+	struct perf_event_attr attr = common_attr(options);
+
+	attr.type = PERF_TYPE_TRACEPOINT;
+	attr.config = id;
+	attr.sample_type |= PERF_SAMPLE_RAW | (set->format.ip ? PERF_SAMPLE_IP : 0);
+	attr.sample_period = 1;
+	attr.exclude_hv = attr.exclude_idle = 0;	/* not for tracepoints */
+	attr.watermark = 0;
+	attr.wakeup_events = 1;
+	c->crash_fd = event_open(&attr, options->pid, c->number);
+	if (c->crash_fd < 0)
+		return refused(c->number, "signal:signal_deliver", err);
+	if (ioctl(c->crash_fd, PERF_EVENT_IOC_SET_FILTER, crash_filter) < 0)
+		return err_set(err, ERR_SYS, "CPU %u: filter of signals: %s", c->number,
+			       strerror(errno));
+	return 0;
+}
+
 /* All events of one CPU.  1: done; 0: the CPU went offline; -1.  Below 1 nothing is left open. */
 static int open_cpu(struct perf_cpu *c, unsigned cpu, struct perf_event_attr *attr,
 		    const struct perf_options *options, struct err *err)
@@ -314,7 +347,8 @@ static int open_cpu(struct perf_cpu *c, unsigned cpu, struct perf_event_attr *at
 	struct perf_event_attr state = state_attr(attr, options);
 	bool always = options->state == PERF_STATE_ALWAYS;
 
-	*c = (struct perf_cpu){ .sample_fd = -1, .state_fd = -1, .dummy_fd = -1 };
+	*c = (struct perf_cpu){ .number = cpu,
+				.sample_fd = -1, .state_fd = -1, .dummy_fd = -1, .crash_fd = -1 };
 	int got = open_sampler(&c->sample_fd, always ? &state : attr, cpu, options, err);
 	if (got > 0 && options->state == PERF_STATE_SWITCHED)
 		got = open_sampler(&c->state_fd, &state, cpu, options, err);
@@ -373,6 +407,27 @@ static int check_rate(unsigned rate_hz, struct err *err)
 	return 0;
 }
 
+/* On all CPUs or on none: a crash that is not told would look like none. */
+static void open_crashes(struct perf_set *set, const struct perf_options *options)
+{
+	uint64_t id;
+	struct err why;
+	int rc = tracepoint("signal/signal_deliver", &id, &why);
+
+	for (unsigned i = 0; i < set->ncpu && rc == 0; i++)
+		rc = open_crash(set, &set->cpu[i], id, options, &why);
+	if (rc == 0) {
+		set->format.signal_at = SIGNAL_AT;
+		return;
+	}
+	add_note(set, "crashes", why.text);
+	for (unsigned i = 0; i < set->ncpu; i++) {
+		if (set->cpu[i].crash_fd >= 0)
+			close(set->cpu[i].crash_fd);
+		set->cpu[i].crash_fd = -1;
+	}
+}
+
 struct perf_set *perf_open(const struct perf_options *options, struct err *err)
 {
 	static const enum monitor_clock best[] = {
@@ -402,8 +457,11 @@ struct perf_set *perf_open(const struct perf_options *options, struct err *err)
 			continue;
 		if (set->clock == MONITOR_CLOCK_TICK && options->user_only)
 			err_set(&why, ERR_SYS, "needs privileges");
-		else if (open_clock(set, options, cpu, (unsigned)ncpu, &why) == 0)
+		else if (open_clock(set, options, cpu, (unsigned)ncpu, &why) == 0) {
+			if (options->crashes)
+				open_crashes(set, options);
 			return set;
+		}
 		add_note(set, clock_names[best[i]], why.text);
 	}
 	err_set(err, ERR_SYS, "no sampling clock: %s", set->note);
@@ -454,11 +512,12 @@ int perf_map(struct perf_set *set, struct err *err)
 
 		if (map_ring(set, c, err) < 0)
 			return -1;
-		if (ioctl(c->dummy_fd, PERF_EVENT_IOC_SET_OUTPUT, c->sample_fd) < 0 ||
-		    (c->state_fd >= 0 &&
-		     ioctl(c->state_fd, PERF_EVENT_IOC_SET_OUTPUT, c->sample_fd) < 0))
-			return err_set(err, ERR_SYS, "ring %u: leading other events' records into "
-				       "it: %s", i + 1, strerror(errno));
+		const int other[] = { c->dummy_fd, c->state_fd, c->crash_fd };
+		for (unsigned k = 0; k < 3; k++)
+			if (other[k] >= 0 &&
+			    ioctl(other[k], PERF_EVENT_IOC_SET_OUTPUT, c->sample_fd) < 0)
+				return err_set(err, ERR_SYS, "ring %u: leading other events' "
+					       "records into it: %s", i + 1, strerror(errno));
 	}
 	return 0;
 }
@@ -495,10 +554,14 @@ int perf_set_state(struct perf_set *set, bool on, struct err *err)
 
 int perf_enable(struct perf_set *set, struct err *err)
 {
-	for (unsigned i = 0; i < set->ncpu; i++)
-		if (ioctl(set->cpu[i].dummy_fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
-			return err_set(err, ERR_SYS, "switching exec and mmap records on: %s",
+	for (unsigned i = 0; i < set->ncpu; i++) {
+		const struct perf_cpu *c = &set->cpu[i];
+
+		if (ioctl(c->dummy_fd, PERF_EVENT_IOC_ENABLE, 0) < 0 ||
+		    (c->crash_fd >= 0 && ioctl(c->crash_fd, PERF_EVENT_IOC_ENABLE, 0) < 0))
+			return err_set(err, ERR_SYS, "switching exec, mmap and crash records on: %s",
 				       strerror(errno));
+	}
 	return perf_pause(set, false, err);
 }
 
@@ -544,6 +607,11 @@ enum monitor_clock perf_clock(const struct perf_set *set)
 uint64_t perf_period_ns(const struct perf_set *set)
 {
 	return set->period_ns;
+}
+
+bool perf_tells_crashes(const struct perf_set *set)
+{
+	return set->format.signal_at != 0;
 }
 
 const char *perf_note(const struct perf_set *set)

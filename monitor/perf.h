@@ -45,6 +45,7 @@ struct perf_options {
 				 * exec on */
 	bool user_only;		/* what an unprivileged process may ask for */
 	enum perf_state state;
+	bool crashes;		/* tell of processes that a signal kills, at once, where that can be had */
 	unsigned stack_bytes;	/* of the stack with them: a multiple of 8, at most SPOOL_STACK_MAX */
 	unsigned data_pages;	/* a ring's, a power of two; 0: PERF_DATA_PAGES.  Where the kernel
 				 * does not let us have so many, perf_map() takes fewer */
@@ -74,7 +75,8 @@ void perf_ring_consumed(struct perf_set *set, unsigned i, uint64_t tail);
 const struct perf_format *perf_format(const struct perf_set *set);
 enum monitor_clock perf_clock(const struct perf_set *set);	/* the one in use, never auto */
 uint64_t perf_period_ns(const struct perf_set *set);		/* nominal */
-/* Why a better clock was not taken; "" when there was nothing to say. */
+bool perf_tells_crashes(const struct perf_set *set);
+/* Why a better clock was not taken, or crashes are not told; "" when there was nothing to say. */
 const char *perf_note(const struct perf_set *set);
 
 #endif

@@ -11,6 +11,8 @@
  * STATE     samples of the second kind have all registers instead of these few, and perhaps a
  *           piece of the stack.  Only one taken in user mode, of a 64-bit task, is told with its
  *           state: otherwise the registers are not those at the PC.
+ * CRASHES   have the tracepoint's own data in the place of the registers: its length, at least 12, stands
+ *           where samples have which registers follow: 0, 1 or 2.
  * OTHERS    end with the sample id that sample_id_all asks for: pid, tid, time.
  */
 #include "monitor/perf_decode.h"
@@ -107,6 +109,28 @@ static bool decode_registers(const struct perf_format *format, struct rd *r, uin
 	return true;
 }
 
+enum { SIGNAL_MAX = 64 };
+
+static enum perf_outcome decode_crash(const struct perf_format *format, struct rd *r,
+				      struct bytes record, struct spool_event *out)
+{
+	struct bytes raw = { NULL, rd_u32(r) };
+
+	raw.p = rd_skip(r, raw.n);
+	if (r->bad || record.p + record.n - r->p >= 8 || format->signal_at + 4 > raw.n)
+		return PERF_MALFORMED;
+	struct rd at = rd_of(bytes_at(raw, format->signal_at, 4));
+	out->kind = SPOOL_CRASH;
+	out->signal = rd_u32(&at);
+	return out->signal >= 1 && out->signal <= SIGNAL_MAX ? PERF_EVENT : PERF_MALFORMED;
+}
+
+/* The tracepoint's data follow, not registers. */
+static bool is_crash(const struct perf_format *format, struct rd r)
+{
+	return format->signal_at && rd_u32(&r) > PERF_SAMPLE_REGS_ABI_64;
+}
+
 static enum perf_outcome decode_sample(const struct perf_format *format, struct bytes record,
 				       uint16_t misc, struct rd *r, struct spool_event *out)
 {
@@ -117,6 +141,8 @@ static enum perf_outcome decode_sample(const struct perf_format *format, struct 
 	out->pid = rd_u32(r);
 	out->tid = rd_u32(r);
 	out->time_ns = rd_u64(r);
+	if (is_crash(format, *r))
+		return decode_crash(format, r, record, out);
 	uint64_t abi = rd_u64(r);
 	if (abi != PERF_SAMPLE_REGS_ABI_NONE)
 		all = decode_registers(format, r, &cx, &user_ip, &out->sample.state);

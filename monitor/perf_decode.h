@@ -17,6 +17,9 @@ struct perf_format {
 	bool user_cx;	/* sample_regs_user holds CX before IP: tells system calls (tick clock) */
 	bool state;	/* there may be samples with PERF_STATE_REGS */
 	bool stack;	/* those have PERF_SAMPLE_STACK_USER behind them */
+	/* There may be samples of signal:signal_deliver: PERF_SAMPLE_RAW in the place of the registers.
+	 * Where that tracepoint keeps the number of the signal; 0: there are none. */
+	uint32_t signal_at;
 };
 
 /* sample_regs_user of samples with state: all general registers, IP and FLAGS. */

@@ -40,6 +40,7 @@ enum spool_kind {
 	SPOOL_LOST,		/* records that the kernel's ring had no room for */
 	SPOOL_THROTTLE,		/* sampling was throttled; lost = 1 */
 	SPOOL_GAP,		/* a file was dropped for space: lost = samples in it */
+	SPOOL_CRASH,		/* a signal of crash_signals[] kills pid; its mappings are still there */
 };
 
 struct spool_event {
@@ -67,6 +68,7 @@ struct spool_event {
 			char comm[16];
 		} exec;
 		uint64_t lost;
+		uint32_t signal;
 	};
 };
 

@@ -25,7 +25,7 @@ enum {
 	SPOOL_TAG_KERNEL = 0x40,	/* tag of a sample: 0 k p iiiii */
 	SPOOL_TAG_PC = 0x20,		/* from which of the task's two last PCs */
 	SPOOL_TAG_EVENT = 0x80,		/* tag of another event: 1 000 kkkk */
-	SPOOL_TAG_STATE = 0x89,		/* a sample follows, and behind it the state of its task */
+	SPOOL_TAG_STATE = 0x8f,		/* a sample follows, and behind it the state of its task */
 };
 
 #define SPOOL_MAGIC "MORPHSPL"

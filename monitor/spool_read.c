@@ -332,7 +332,7 @@ static void get_event(struct spool_reader *r, uint8_t tag, struct spool_event *e
 
 	get_time(r, ev);
 	get_task(p, &ev->pid, &ev->tid);
-	if (p->bad || kind <= SPOOL_SAMPLE || kind > SPOOL_GAP) {
+	if (p->bad || kind <= SPOOL_SAMPLE || kind > SPOOL_CRASH) {
 		p->bad = true;
 		return;
 	}
@@ -351,6 +351,9 @@ static void get_event(struct spool_reader *r, uint8_t tag, struct spool_event *e
 	case SPOOL_THROTTLE:
 	case SPOOL_GAP:
 		ev->lost = rd_uleb(p);
+		break;
+	case SPOOL_CRASH:
+		ev->signal = get_u32(p);
 		break;
 	case SPOOL_EXIT:
 	case SPOOL_SAMPLE:

@@ -506,6 +506,9 @@ static void put_event(struct spool_writer *w, const struct spool_event *ev)
 	case SPOOL_GAP:
 		wr_uleb(p, ev->lost);
 		break;
+	case SPOOL_CRASH:
+		wr_uleb(p, ev->signal);
+		break;
 	case SPOOL_EXIT:
 	case SPOOL_SAMPLE:
 		break;
@@ -523,7 +526,7 @@ static void put(struct spool_writer *w, const struct spool_event *ev)
 
 int spool_write(struct spool_writer *w, const struct spool_event *ev, struct err *err)
 {
-	assert(ev->kind >= SPOOL_SAMPLE && ev->kind <= SPOOL_GAP);
+	assert(ev->kind >= SPOOL_SAMPLE && ev->kind <= SPOOL_CRASH);
 	if (ev->time_ns > w->last_ns)
 		w->last_ns = ev->time_ns;
 	if (!w->events) {

@@ -63,6 +63,20 @@ static enum decide_reason why_again(const struct policy *p, const struct decide_
 	       DECIDE_EVIDENCE : DECIDE_SAME_USE;
 }
 
+bool decide_blames(unsigned deaths, double watched_s, unsigned deaths_before,
+		   double watched_before_s)
+{
+	if (!deaths_before || watched_before_s <= 0)
+		return true;
+	double mean = deaths_before * watched_s / watched_before_s;
+	double term = exp(-mean), fewer = 0;	/* probability of fewer than `deaths` */
+	for (unsigned k = 0; k < deaths; k++) {
+		fewer += term;
+		term *= mean / (k + 1);
+	}
+	return 1 - fewer < 0.05;
+}
+
 struct decision decide(const struct policy *p, const struct decide_module *m)
 {
 	const struct usage *recent = m->recent.n ? &m->recent : &m->use;

@@ -71,6 +71,12 @@ extern const double DECIDE_FULL_GAIN;
 /* The part of the full gain that a layout from such a sampling reaches: 0..1. */
 double decide_quality(const struct usage *made_from);
 
+/* A process died that had a generation mapped.  Is the generation to blame, or did the program die as
+ * often before?  Blamed unless its original has died too and so often that as many deaths would come
+ * by chance, in that time, with 5 % probability at least (Poisson). */
+bool decide_blames(unsigned deaths, double watched_s, unsigned deaths_before,
+		   double watched_before_s);
+
 struct decision decide(const struct policy *p, const struct decide_module *m);
 
 #endif

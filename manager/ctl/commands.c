@@ -25,6 +25,8 @@ const struct ctl_command ctl_commands[] = {
 	{ "pause", "", "stops sampling", ctl_ask },
 	{ "resume", "", "goes on sampling", ctl_ask },
 	{ "history", "[PATH]", "what was done to modules, newest first", ctl_ask_module },
+	{ "report-bug", "PATH", "where the report of a generation that crashed is: a tar archive with\n"
+	  "        all that its developers need", ctl_ask_module },
 	{ "policy", "check [FILE] | show", "checks a policy (no daemon needed), shows the one in use",
 	  ctl_policy },
 	{ "record", "-o LOG [--clock=NAME] [--rate=HZ] [--registers[=STACKBYTES]] -- COMMAND...",

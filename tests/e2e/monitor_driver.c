@@ -29,7 +29,7 @@
 #include "monitor/record.h"
 
 static const char *const kinds[] = { "", "sample", "exec", "mmap", "fork", "exit", "lost",
-				     "throttle", "gap" };
+				     "throttle", "gap", "crash" };
 
 static int fail(const struct err *err)
 {
@@ -196,6 +196,9 @@ static void print_event(const struct spool_event *ev)
 	case SPOOL_GAP:
 		printf(" %" PRIu64, ev->lost);
 		break;
+	case SPOOL_CRASH:
+		printf(" %" PRIu32, ev->signal);
+		break;
 	case SPOOL_EXIT:
 		break;
 	}
@@ -232,7 +235,7 @@ static int read_files(char **path, int n, bool dump)
 		spool_reader_free(r);
 		close(fd);
 	}
-	for (int k = SPOOL_SAMPLE; !dump && k <= SPOOL_GAP; k++)
+	for (int k = SPOOL_SAMPLE; !dump && k <= SPOOL_CRASH; k++)
 		printf("%s %" PRIu64 "\n", kinds[k], count[k]);
 	if (!dump)
 		printf("state %" PRIu64 "\nbytes %" PRIu64 "\nbad_blocks %" PRIu64 "\nbackwards %" PRIu64

@@ -19,7 +19,7 @@ static void emit(void *ctx, const struct spool_event *ev)
 {
 	uint64_t *events = ctx;
 
-	if (ev->time_ns < last_ns || ev->kind < SPOOL_SAMPLE || ev->kind > SPOOL_GAP)
+	if (ev->time_ns < last_ns || ev->kind < SPOOL_SAMPLE || ev->kind > SPOOL_CRASH)
 		abort();
 	if (ev->kind == SPOOL_MMAP && strlen(ev->mmap.path) > SPOOL_PATH_MAX)
 		abort();

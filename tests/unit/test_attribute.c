@@ -42,11 +42,11 @@ static int resolve(void *ctx, const struct space_file *file, struct attribute_ta
 	if (strcmp(file->path, "/fail") == 0)
 		return err_set(err, ERR_SYS, "no luck");
 	if (file->inode == 1)
-		*out = (struct attribute_target){ 5, &table, NULL };
+		*out = (struct attribute_target){ 5, &table, NULL, 0 };
 	else if (file->inode == 2)
-		*out = (struct attribute_target){ 5, &table, &map };
+		*out = (struct attribute_target){ 5, &table, &map, 3 };
 	else if (file->inode == 3)
-		*out = (struct attribute_target){ 4, NULL, NULL };
+		*out = (struct attribute_target){ 4, NULL, NULL, 0 };
 	else
 		return 0;
 	resolved++;
@@ -207,17 +207,30 @@ static void every_sample_is_counted_once_where_it_belongs(void **state)
 	put_lost(w, SPOOL_LOST, 11);
 	put_lost(w, SPOOL_THROTTLE, 1);
 	put_lost(w, SPOOL_GAP, 1000);
+	struct spool_event dies = { .kind = SPOOL_CRASH, .pid = 20, .tid = 21, .signal = 11 };
+	assert_int_equal(spool_write(w, &dies, NULL), 0);
+	dies.pid = 99;				/* of which nothing is known */
+	assert_int_equal(spool_write(w, &dies, NULL), 0);
 	gather(a, w, fd);
 
 	resolved = released = 0;
 	assert_int_equal(attribute_resolve(a, &resolver, &out, &err), 0);
-	assert_int_equal(resolved, 3);
-	assert_int_equal(released, 3);
+	assert_int_equal(resolved, 3 + 2);	/* for its samples, and for its crash */
+	assert_int_equal(released, 3 + 2);
+	assert_int_equal(out.ncrash, 2);
+	unsigned generations = 0;
+	for (uint32_t i = 0; i < out.ncrash; i++) {
+		assert_int_equal(out.crash[i].pid, 20);
+		assert_int_equal(out.crash[i].signal, 11);
+		generations += out.crash[i].generation;
+	}
+	assert_int_equal(generations, 3);
 	const uint64_t want[NCOUNTER] = {
 		[COUNTER_KNOWN] = 1 + 2 + 8 + 16 + 64, [COUNTER_OUTSIDE] = 4 + 32 + 128,
 		[COUNTER_UNKNOWN] = 256, [COUNTER_ANON] = 3, [COUNTER_VDSO] = 5,
 		[COUNTER_KERNEL] = 7, [COUNTER_NOPROCESS] = 9, [COUNTER_LOST] = 11,
 		[COUNTER_THROTTLED] = 1, [COUNTER_DROPPED] = 1000,
+		[COUNTER_CRASHES] = 2,
 	};
 	for (int i = 0; i < NCOUNTER; i++)
 		if (out.counter[i] != want[i])

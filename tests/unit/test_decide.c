@@ -229,6 +229,19 @@ static void quality_grows_with_samples(void **state)
 	assert_true(near(decide_quality(&none), 0));
 }
 
+static void a_generation_is_blamed_unless_it_died_before(void **state)
+{
+	(void)state;
+	assert_true(decide_blames(1, 1, 0, 1e6));
+	/* Once a day before, so once in a day is no news, and five times in an hour is. */
+	assert_false(decide_blames(1, 86400, 10, 10 * 86400.0));
+	assert_false(decide_blames(2, 86400, 10, 10 * 86400.0));
+	assert_true(decide_blames(5, 3600, 10, 10 * 86400.0));
+	/* Once in ten days before: once in the first minute is. */
+	assert_true(decide_blames(1, 60, 1, 10 * 86400.0));
+	assert_true(decide_blames(1, 60, 1, 0));
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -242,6 +255,7 @@ int main(void)
 		TEST(budgets_and_cool_down_hold_it_back),
 		TEST(a_window_lasts_unless_it_is_the_first),
 		cmocka_unit_test(quality_grows_with_samples),
+		cmocka_unit_test(a_generation_is_blamed_unless_it_died_before),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

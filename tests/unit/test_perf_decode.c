@@ -431,6 +431,40 @@ static void a_ring_that_lies_about_lengths_gives_no_record(void **state)
 	assert_null(perf_ring_record(&ring, 0, bounce).p);
 }
 
+/* signal:signal_deliver, recorded from a process that killed itself with SIGSEGV: no registers, but the
+ * tracepoint's own data. */
+static void a_crash_is_told_with_its_signal(void **state)
+{
+	static const struct perf_format told = { .user_cx = true, .signal_at = 8 };
+	struct wr w = { 0 };
+	struct spool_event ev;
+
+	(void)state;
+	for (uint32_t signal = 0; signal <= 66; signal++) {
+		head(&w, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
+		wr_u32(&w, 1234);
+		wr_u32(&w, 1235);
+		wr_u64(&w, 99);
+		wr_u32(&w, 44);			/* raw data: 40 bytes, padded so that all ends at 8 */
+		wr_u64(&w, 0x000004d300000104);
+		wr_u32(&w, signal);
+		for (int i = 0; i < 4; i++)
+			wr_u64(&w, 0);
+		enum perf_outcome got = perf_decode(&told, ended(&w), &ev);
+		assert_int_equal(got, signal && signal <= 64 ? PERF_EVENT : PERF_MALFORMED);
+		if (got == PERF_EVENT) {
+			assert_int_equal(ev.kind, SPOOL_CRASH);
+			assert_int_equal(ev.pid, 1234);
+			assert_int_equal(ev.tid, 1235);
+			assert_int_equal(ev.signal, signal);
+		}
+		/* Where nobody asked for them, such a record is a sample with impossible registers. */
+		assert_int_equal(perf_decode(&tick, ended(&w), &ev), PERF_MALFORMED);
+		w.n = 0;
+	}
+	wr_free(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -439,6 +473,7 @@ int main(void)
 		cmocka_unit_test(registers_come_in_the_order_of_machine_code),
 		cmocka_unit_test(registers_that_are_not_those_at_the_pc_are_not_told),
 		cmocka_unit_test(the_valid_part_of_a_stack_is_told),
+		cmocka_unit_test(a_crash_is_told_with_its_signal),
 		cmocka_unit_test(a_mapping_has_file_identity_and_place),
 		cmocka_unit_test(only_a_comm_by_exec_is_an_exec),
 		cmocka_unit_test(forks_exits_and_losses_are_told),

@@ -128,6 +128,7 @@ static void every_kind_comes_back(void **state)
 		{ SPOOL_LOST, 8 * UNIT, 0, 0, .lost = UINT64_MAX },
 		{ SPOOL_THROTTLE, 9 * UNIT, 0, 0, .lost = 1 },
 		{ SPOOL_GAP, 9 * UNIT, 0, 0, .lost = 12 },
+		{ SPOOL_CRASH, 9 * UNIT, 7, 8, .signal = 11 },
 		{ SPOOL_EXIT, (UINT64_MAX >> SPOOL_TIME_SHIFT) * UNIT, 7, 7, .lost = 0 },
 	};
 	enum { N = sizeof(in) / sizeof(in[0]) };
@@ -154,6 +155,8 @@ static void every_kind_comes_back(void **state)
 			assert_string_equal(ev.exec.comm, in[i].exec.comm);
 		} else if (ev.kind == SPOOL_FORK) {
 			assert_int_equal(ev.fork.parent_pid, in[i].fork.parent_pid);
+		} else if (ev.kind == SPOOL_CRASH) {
+			assert_int_equal(ev.signal, in[i].signal);
 		} else if (ev.kind != SPOOL_SAMPLE && ev.kind != SPOOL_EXIT) {
 			assert_int_equal(ev.lost, in[i].lost);
 		}
@@ -389,9 +392,9 @@ static void a_lying_block_is_bad_and_the_next_one_good(void **state)
 		{ { 0, 0x3f, 0xff, 0xff, 0xff, 0xff, 0x7f, 0, 0, 0 }, 10 },	/* pid over 32 bits */
 		{ { 0, 0x80, 0, 1, 0 }, 5 },			/* kind 0 */
 		{ { 0, 0x8a, 0, 1, 0, 0 }, 6 },			/* kind 10 */
-		{ { 0, 0x89, 0, 1, 0, 0 }, 6 },			/* state of a task never filled in */
-		{ { 0, 0x89, 0x85, 0, 1, 0 }, 6 },		/* state of no sample */
-		{ { 0, 0x89, 0x5f, 1, 0, 0, 5, 0 }, 16 },	/* state in the kernel; cut short */
+		{ { 0, 0x8f, 0, 1, 0, 0 }, 6 },			/* state of a task never filled in */
+		{ { 0, 0x8f, 0x85, 0, 1, 0 }, 6 },		/* state of no sample */
+		{ { 0, 0x8f, 0x5f, 1, 0, 0, 5, 0 }, 16 },	/* state in the kernel; cut short */
 		{ { 0, 0x83, 0, 1, 0, 7 }, 6 },			/* file number never given */
 		{ { 0, 0x83, 0, 1, 0, 0, 0, 0, 0, 0, 0xff, 0x7f }, 12 },	/* path too long */
 		{ { 0, 0x82, 0, 1, 0, 16, 'a', 'b' }, 8 },	/* name too long */

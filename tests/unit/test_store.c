@@ -482,7 +482,7 @@ static void a_database_before_edges_is_brought_up_to_date(void **state)
 	(void)state;
 	assert_int_equal(store_module_put(s, &m, &err), 0);
 	store_close(s);
-	sql("ALTER TABLE profile DROP COLUMN states; PRAGMA user_version = 11;"
+	sql("DROP TABLE crash; ALTER TABLE profile DROP COLUMN states; PRAGMA user_version = 11;"
 	    "INSERT INTO profile(module, samples, outside, updated_ns, data) VALUES(1, 5, 0, 7, x'01')");
 	s = open_store();
 	assert_int_equal(store_module_by_path(s, "/usr/bin/perl", &got, &err), 1);
