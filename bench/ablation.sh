@@ -1,7 +1,7 @@
 #!/bin/bash
 # ablation.sh - what each pass of the Editor contributes: all of them, all but one, one alone, none
 #
-#	bench/ablation.sh [prepare|measure|report]...	all three by default; bench/stages.bash says more
+#	bench/ablation.sh [prepare|measure|count|report]...	all by default; bench/stages.bash says more
 #
 # PROFILE is exact (counted), or a number of samples.  The variants of bench/speed.sh with it are used
 # again.

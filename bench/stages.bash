@@ -1,7 +1,7 @@
-# stages.bash - sourced by bench/speed.sh and bench/ablation.sh, which set VARIANTS: prepare, measure, report
+# stages.bash - sourced by bench/speed.sh and bench/ablation.sh, which set VARIANTS: the stages of both
 #
-# prepare trains, makes each variant (bench/variants.bash), verifies it, compares what it does and has
-# cachegrind count; it may run on a busy machine.  measure runs original and variants in turn (PAIRS,
+# prepare trains, makes each variant (bench/variants.bash), verifies it and compares what it does; count
+# runs cachegrind and `morph-edit report`; both may run on a busy machine.  measure runs original and variants in turn (PAIRS,
 # 11, rounds after one uncounted), PARALLEL (1) programs at a time, each on a CPU of its own.  report
 # writes bench/results/NAME.md.  Each keeps its results in BENCH_WORK and goes on where it was; a
 # program is measured again when one of its variants is another file, or with AGAIN=1.  PROGRAMS are
@@ -35,10 +35,17 @@ prepare_one() {		# CPU NAME ...
 	shift
 	program_load "$@"
 	mkdir -p "$P/v" && prepare_program || { echo "$NAME: not prepared" >&2; return; }
+	for v in $VARIANTS; do prepare_variant "$v"; done
+}
+
+count_one() {		# CPU NAME ...
+	local v
+	shift
+	program_load "$@"
+	[ -e "$P/id" ] || return
 	for v in original $VARIANTS; do
-		prepare_variant "$v"
-		prepare_counts "$v"
-		prepare_report "$v"
+		count_run "$v"
+		count_layout "$v"
 	done
 }
 
@@ -99,7 +106,7 @@ stages() {		# BENCH [STAGE...]
 	local stage
 	BENCH=$1
 	shift
-	for stage in ${*:-prepare measure report}; do
+	for stage in ${*:-prepare measure count report}; do
 		case $stage in
 		prepare)
 			bench/build.sh
@@ -107,8 +114,9 @@ stages() {		# BENCH [STAGE...]
 		measure)
 			estimate
 			in_parallel measure_one ;;
+		count) in_parallel count_one ;;
 		report) report ;;
-		*) echo "usage: bench/$BENCH.sh [prepare|measure|report]..." >&2; exit 2 ;;
+		*) echo "usage: bench/$BENCH.sh [prepare|measure|count|report]..." >&2; exit 2 ;;
 		esac
 	done
 }

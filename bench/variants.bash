@@ -16,7 +16,6 @@ has_relocations() { readelf -SW "$(variant_dir original)/$file" | grep -q '\.rel
 
 prepare_variant() {	# VARIANT
 	local v=$1 d why stamp
-	[ "$v" = original ] && return
 	d=$(variant_dir "$v")
 	if ! why=$(variant_profile "$v"); then
 		no_variant "$v" "$(tail -n 1 <<<"$why")"
@@ -109,7 +108,7 @@ bolt_count() {
 }
 
 # instructions and I1 misses of the small input: in DIR.cg, for the file that is there now.
-prepare_counts() {	# VARIANT
+count_run() {	# VARIANT
 	local d
 	d=$(variant_dir "$1")
 	[ -e "$d/$file" ] && command -v valgrind >/dev/null || return
@@ -122,7 +121,7 @@ prepare_counts() {	# VARIANT
 }
 
 # What the layout does under the best profile there is: in DIR.report.
-prepare_report() {	# VARIANT
+count_layout() {	# VARIANT
 	local d judge=$P/exact.profile
 	d=$(variant_dir "$1")
 	[ -e "$d/$file" ] && [ "$1" != original ] || return
