@@ -373,8 +373,13 @@ bool effect_decode(struct bytes code, vaddr addr, struct effect *out)
 	*out = e;
 	if (insn.kind == INSN_NOP)
 		return true;
-	for (int i = 0; i < f.in.operand_count; i++)
+	for (int i = 0; i < f.in.operand_count; i++) {
 		add_operand(&e, &f.op[i]);
+		/* Not every string instruction is said to move its address registers on. */
+		if (f.in.meta.category == ZYDIS_CATEGORY_STRINGOP &&
+		    f.op[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
+			e.clobbers |= bit(gpr(f.op[i].mem.base));
+	}
 	if (f.in.cpu_flags) {
 		const ZydisAccessedFlags *af = f.in.cpu_flags;
 

@@ -283,6 +283,21 @@ static void add_flags(struct op *op, const ZydisDecodedInstruction *in, const Zy
 		op->flags_written = flag_mask(written);
 }
 
+/* String instructions move on the registers that they address memory with; the tables of operands do
+ * not say so of all of them (scas, cmps).  Repeated no times they stay as they are. */
+static void add_string_registers(struct op *op, const ZydisDecodedInstruction *in,
+				 const ZydisDecodedOperand *o)
+{
+	for (int i = 0; i < in->operand_count; i++) {
+		uint8_t n = is_mem(&o[i]) ? number_of(o[i].mem.base) : ABS_NONE;
+
+		if (n != ABS_NONE) {
+			op->writes |= (uint16_t)(1u << n);
+			op->reads |= (uint16_t)(1u << n);
+		}
+	}
+}
+
 void op_decode(struct bytes code, vaddr addr, struct op *out)
 {
 	ZydisDecodedInstruction in;
@@ -303,5 +318,7 @@ void op_decode(struct bytes code, vaddr addr, struct op *out)
 	}
 	add_flags(&op, &in, o);
 	set_kind(&op, &in, o);
+	if (in.meta.category == ZYDIS_CATEGORY_STRINGOP)
+		add_string_registers(&op, &in, o);
 	*out = op;
 }

@@ -918,6 +918,29 @@ begin index_lost_in_a_call
 	open_table	T_call
 end index_lost_in_a_call
 
+	# scas moves the index on, which the decoder's tables do not tell.
+begin index_moved_by_a_scan
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	scasb
+	dispatch T_scan
+	cases
+	open_table	T_scan
+end index_moved_by_a_scan
+
+	# Both of its registers.
+begin index_moved_by_a_comparison
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %esi
+	mov	%rcx, %rdi
+	cmpsb
+	dispatch T_cmps, %rsi
+	cases
+	open_table	T_cmps
+end index_moved_by_a_comparison
+
 begin store_between
 	cmpl	$3, 8(%rsi)
 	ja	19f

@@ -75,6 +75,8 @@ static const struct expected {
 	{ "copy_from_last_time_round", 0, 0, 0, 0, 1 },
 	{ "one_way_unbounded", 0, 0, 0, 0, 1 },
 	{ "index_lost_in_a_call", 0, 0, 0, 0, 1 },
+	{ "index_moved_by_a_scan", 0, 0, 0, 0, 1 },
+	{ "index_moved_by_a_comparison", 0, 0, 0, 0, 1 },
 	{ "store_between", 0, 0, 0, 0, 1 },
 	{ "bound_beyond_the_table", 0, 0, 0, 0, 1 },
 	{ "address_stored", 0, 0, 0, 0, 1 },
