@@ -404,15 +404,18 @@ static void lower_other(struct act *act, const struct lowering *l)
 		if (o->type != ZYDIS_OPERAND_TYPE_MEMORY ||
 		    !(o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
 			continue;
-		bool simple = o->visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN &&
+		bool bits = i == 0 && l->in.meta.category == ZYDIS_CATEGORY_BITBYTE &&
+			    l->o[1].type == ZYDIS_OPERAND_TYPE_REGISTER;	/* of a string */
+		bool simple = !bits && o->visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN &&
 			      o->size > 0 && o->size <= 8 * MANY_BYTES;
 		act->stores = simple && !act->stores ? o->size / 8 : UINT16_MAX;
 	}
 	if (l->in.meta.category == ZYDIS_CATEGORY_STRINGOP ||
 	    l->in.meta.category == ZYDIS_CATEGORY_IOSTRINGOP)
 		act->wipes |= RCX_RSI_RDI;	/* not all of them are told for scas and cmps */
-	if (f)
-		act->wipes_flags = (f->modified | f->set_0 | f->set_1 | f->undefined) & FLAGS_ALL;
+	/* The tables leave flags out that the instruction clears (vptest). */
+	if (f && ((f->modified | f->set_0 | f->set_1 | f->undefined) & FLAGS_ALL))
+		act->wipes_flags = FLAGS_ALL;
 }
 
 void act_lower(struct bytes code, vaddr addr, struct act *out)

@@ -443,7 +443,8 @@ static void other_instructions_leave_nothing_wrong(void **state)
 		{ { 0x0f, 0x2e, 0xc1 }, 3, "ucomiss %xmm1, %xmm0" },
 		{ { 0x66, 0x48, 0x0f, 0x7e, 0xc0 }, 5, "movq %xmm0, %rax" },
 		{ { 0xf2, 0x48, 0x0f, 0x2c, 0xc8 }, 5, "cvttsd2si %xmm0, %rcx" },
-		{ { 0x9f }, 1, "lahf" }, { { 0x67, 0x8d, 0x0c, 0x2b }, 4, "lea (%ebx,%ebp), %ecx" },
+		{ { 0x66, 0x0f, 0x38, 0x17, 0xc1 }, 5, "ptest %xmm1, %xmm0" },
+		{ { 0x67, 0x8d, 0x0c, 0x2b }, 4, "lea (%ebx,%ebp), %ecx" },
 	};
 	struct machine m;
 
@@ -459,6 +460,20 @@ static void other_instructions_leave_nothing_wrong(void **state)
 			assert_true(run_both(&bytes[i], false, &m));
 			(void)run_both(&bytes[i], true, &m);
 		}
+}
+
+/* The bit may be anywhere from the operand's address on. */
+static void bits_of_strings_are_stored_who_knows_where(void **state)
+{
+	static const uint8_t btc[] = { 0x48, 0x0f, 0xbb, 0x0b }, by_number[] = { 0x48, 0x0f, 0xba, 0x3b, 5 };
+	struct act act;
+
+	(void)state;
+	act_lower((struct bytes){ btc, sizeof(btc) }, 0, &act);
+	assert_int_equal(act.kind, ACT_OTHER);
+	assert_int_equal(act.stores, UINT16_MAX);
+	act_lower((struct bytes){ by_number, sizeof(by_number) }, 0, &act);
+	assert_int_equal(act.kind, ACT_ALU);
 }
 
 static int make_room(void **state)
@@ -479,6 +494,7 @@ int main(void)
 		cmocka_unit_test(extensions_do_what_the_processor_does),
 		cmocka_unit_test(conditions_hold_as_for_the_processor),
 		cmocka_unit_test(other_instructions_leave_nothing_wrong),
+		cmocka_unit_test(bits_of_strings_are_stored_who_knows_where),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
