@@ -48,6 +48,7 @@ help:
 	@echo "make bench           every figure in bench/results (root)"
 	@echo "make bench-speed     how much faster programs become, llvm-bolt beside it (root; an hour)"
 	@echo "make bench-ablation  what each pass contributes to it (root; hours)"
+	@echo "make bench-accuracy  how near inferred counts come to the truth (root)"
 	@echo "make lint            only the checks of the sources and documents"
 	@echo "make asan            unit, fuzz and program tests under ASan and UBSan, in build-asan/"
 	@echo "make fuzz            libFuzzer with clang, FUZZ_SECONDS=$(FUZZ_SECONDS) each target, in build-fuzz/"
@@ -144,7 +145,7 @@ bench: packages
 	@for s in $(filter-out bench/build.sh,$(wildcard bench/*.sh)); do echo "== $$s"; B=$(B) $$s || exit 1; done
 
 # What can be chosen is said in the scripts.
-bench-speed bench-ablation: packages
+bench-speed bench-ablation bench-accuracy: packages
 	@$(MAKE) --no-print-directory programs-for-check
 	@B=$(B) bench/$(@:bench-%=%).sh
 
@@ -211,6 +212,6 @@ clean:
 	rm -rf $(B)
 
 .PHONY: all help programs-for-check packages packages-build check lint demo torture bench bench-speed \
-	bench-ablation asan asan-run fuzz fuzz-run install uninstall clean
+	bench-ablation bench-accuracy asan asan-run fuzz fuzz-run install uninstall clean
 # Not what the torture run keeps there.
 -include $(shell find $(B) -path $(B)/torture -prune -o -name '*.d' -print 2>/dev/null)
