@@ -8,16 +8,15 @@
  *        (s + trust) log(m + trust) - s log m
  *   steps seen           multinomial; many observations of one branch count for less than as many
  *                        of different ones, because which cases can be observed is no fair choice
- *        - sum of seen log probability, scaled to seen_limit at most
+ *        - sum of seen log probability, scaled to SEEN_LIMIT at most
  *   a function entered   as often as its callers call it, or more when not all are known
- *        call_weight * (sqrt(1 + (log ratio / call_spread)^2) - 1)
+ *        CALL_WEIGHT * (sqrt(1 + (log ratio / CALL_SPREAD)^2) - 1)
  *
- * and a weak belief that a branch goes either way, which gives way to evidence that one is rare:
- *        - even_weight * mean of log (probability + rare)
+ * and a weak belief that a branch goes either way, which gives way to evidence that one is RARE:
+ *        - EVEN * mean of log (probability + RARE)
  *
- * The sum's gradient is found by one pass forward
- * (visits) and one backward (chain_worth).  Searched are logarithms: of rates, and of the
- * proportions of a node's steps.
+ * The sum's gradient is found by one pass forward (visits) and one backward (chain_worth).  Searched
+ * are logarithms: of rates, and of the proportions of a node's steps.
  */
 #include "editor/flowfit.h"
 
@@ -28,8 +27,6 @@
 #include "editor/descent.h"
 #include "editor/memory.h"
 
-static const double seen_limit = 100, even_weight = 0.3, rare = 0.03;
-static const double call_weight = 4, call_spread = 0.3, call_unknown = 0.5;
 enum { ROUNDS = 40 };
 #define NEVER 1e-4			/* probability of a step that never happens */
 #define LEAST 1e-12
@@ -79,10 +76,10 @@ static void set_weights(struct fit *w)
 			seen += f->step[k].seen;
 			open += !f->step[k].never;
 		}
-		double scale = seen_limit / (seen_limit + seen);
+		double scale = FLOWFIT_SEEN_LIMIT / (FLOWFIT_SEEN_LIMIT + seen);
 		for (uint32_t k = i; k < end; k++) {
 			w->weight[k] = f->step[k].seen * scale;
-			w->even[k] = f->step[k].never ? 0 : even_weight / open;
+			w->even[k] = f->step[k].never ? 0 : FLOWFIT_EVEN / open;
 			w->total[f->step[k].from] += w->weight[k];
 		}
 	}
@@ -200,12 +197,12 @@ static double judge_calls(struct fit *w, const double *rate, double *slope)
 		w->called_worth[s] = 0;
 		if (w->called[s] <= 0)
 			continue;
-		double r = (rate[s] - log(w->called[s])) / call_spread, root = sqrt(1 + r * r);
-		double weight = call_weight;
+		double r = (rate[s] - log(w->called[s])) / FLOWFIT_CALL_SPREAD, root = sqrt(1 + r * r);
+		double weight = FLOWFIT_CALL_WEIGHT;
 		if (r > 0 && !f->source[s].callers_known)
-			weight *= call_unknown;
+			weight *= FLOWFIT_CALL_UNKNOWN;
 		value += weight * (root - 1);
-		double d = weight * r / root / call_spread;
+		double d = weight * r / root / FLOWFIT_CALL_SPREAD;
 		slope[s] += d;
 		w->called_worth[s] = -d / w->called[s];
 	}
@@ -227,15 +224,15 @@ static double judge_steps(const struct fit *w, uint32_t i, uint32_t end, double 
 
 		if (f->step[k].to != FLOWFIT_EXIT)
 			mean += p * w->worth[f->step[k].to];
-		value -= w->weight[k] * log(p) + w->even[k] * log(p + rare);
-		pull += w->even[k] * p / (p + rare);
+		value -= w->weight[k] * log(p) + w->even[k] * log(p + FLOWFIT_RARE);
+		pull += w->even[k] * p / (p + FLOWFIT_RARE);
 	}
 	for (uint32_t k = i; k < end; k++) {
 		double to = f->step[k].to == FLOWFIT_EXIT ? 0 : w->worth[f->step[k].to];
 		double p = w->probability[k];
 
 		slope[k] = w->count[from] * p * (to - mean) + w->total[from] * p - w->weight[k] +
-			   pull * p - w->even[k] * p / (p + rare);
+			   pull * p - w->even[k] * p / (p + FLOWFIT_RARE);
 	}
 	return value;
 }

@@ -9,6 +9,14 @@
 
 #define FLOWFIT_EXIT UINT32_MAX
 
+/* How much is believed: see flowfit.c. */
+#define FLOWFIT_SEEN_LIMIT 400.0
+#define FLOWFIT_EVEN 0.3
+#define FLOWFIT_RARE 0.03
+#define FLOWFIT_CALL_WEIGHT 4.0
+#define FLOWFIT_CALL_SPREAD 0.3
+#define FLOWFIT_CALL_UNKNOWN 0.5
+
 struct flowfit_node {
 	double samples;			/* in */
 	double cost;			/* in: samples expected of one execution */
