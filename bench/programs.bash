@@ -164,11 +164,20 @@ prepare_profile() {	# WHICH
 	esac
 }
 
+# One round of training, counted by an instrumented program.
 profile_exact() {
-	local d
-	"$B/morph-edit" instrument 2>&1 | grep -q 'usage: morph-edit instrument' || { echo "morph-edit cannot instrument"; return 1; }
-	echo "not written yet"
-	return 1
+	local d stamp original
+	stamp=$(digest "$B/morph-edit")
+	[ "$(cat "$P/exact.made" 2>/dev/null)" = "$stamp" ] && [ -s "$P/exact.profile" ] && return
+	d=$(variant_dir morph-counting) original=$(variant_dir original)/$file
+	rm -rf "$d" "$P/exact.profile" && mkdir -p "$d"
+	timeout "$LIMIT" "$B/morph-edit" instrument "$original" -o "$d/$file" --counts "$P/counts" 2>&1 || return
+	chmod 666 "$P/counts" && chmod 755 "$d/$file"
+	train_script morph-counting 1 >"$P/train.sh"
+	timeout "$LIMIT" sh "$P/train.sh"
+	timeout "$LIMIT" "$B/morph-edit" counts "$original" "$P/counts" -o "$P/exact.profile" 2>&1 || return
+	rm -rf "$d"
+	echo "$stamp" >"$P/exact.made"
 }
 
 # The workload's test and small output must be the original's.

@@ -21,6 +21,7 @@ prepare_variant() {	# VARIANT
 		no_variant "$v" "$(tail -n 1 <<<"$why")"
 		return
 	fi
+	why=$(tail -n 1 <<<"$why")
 	stamp=$(digest "$why" "$(variant_tool "$v")" bench/variants.bash)
 	[ "$(cat "$d.made" 2>/dev/null)" = "$stamp" ] && [ -e "$d/$file" -o -e "$d.why" ] && return
 	rm -rf "$d" "$d".*
@@ -97,14 +98,14 @@ bolt_profile() {	# WHICH
 bolt_count() {
 	local d
 	d=$(variant_dir bolt-counting)
-	rm -rf "$d" "$P/counts" && mkdir -p "$d" "$P/counts" && chmod 1777 "$P/counts"
-	bolt -instrument -instrumentation-file="$P/counts/f" -instrumentation-file-append-pid -o "$d/$file" || return
+	rm -rf "$d" "$P/bolt.counts" && mkdir -p "$d" "$P/bolt.counts" && chmod 1777 "$P/bolt.counts"
+	bolt -instrument -instrumentation-file="$P/bolt.counts/f" -instrumentation-file-append-pid -o "$d/$file" || return
 	chmod 755 "$d/$file"
 	train_script bolt-counting 1 >"$P/train.sh"
 	timeout "$LIMIT" sh "$P/train.sh"
-	"$BOLT/merge-fdata" "$P"/counts/f* >"$P/exact.fdata" 2>"$P/merge.log" && [ -s "$P/exact.fdata" ] ||
+	"$BOLT/merge-fdata" "$P"/bolt.counts/f* >"$P/exact.fdata" 2>"$P/merge.log" && [ -s "$P/exact.fdata" ] ||
 		{ echo "bolt's counts are missing"; rm -f "$P/exact.fdata"; return 1; }
-	rm -rf "$d" "$P/counts"
+	rm -rf "$d" "$P/bolt.counts"
 }
 
 # instructions and I1 misses of the small input: in DIR.cg, for the file that is there now.
