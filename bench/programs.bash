@@ -130,10 +130,12 @@ profile_log() {
 	echo 0
 }
 
-# A log with at least POOL samples of the module: the second recording is as long as the first shows
-# is needed.  Profiles are made of it anew by a newer Morph.
+# A log with at least POOL samples of the module, in as many rounds of training as the test's time lets
+# expect; if they are too few, again in as many as that shows.  Profiles are made of it anew by a newer
+# Morph.
 prepare_pool() {
-	local times=3 n=0 stamp
+	local times n=0 stamp
+	times=$(awk -v ms="$(cat "$P/ms")" -v pool="$POOL" -v rate="$RATE" 'BEGIN { printf "%d", 1 + 1.1 * pool / rate / (ms / 1000 * 2 * 0.85) }')
 	stamp=$(digest "$B/morphctl" "$B/morph-edit")
 	if [ ! -e "$P/log.times" ]; then
 		for _ in 1 2 3; do
