@@ -182,10 +182,11 @@ profile_exact() {
 	echo "$stamp" >"$P/exact.made"
 }
 
-# The workload's test and small output must be the original's.
+# The workload's small and test output must be the original's.
 same_output() {		# VARIANT
 	local i
 	for i in small test; do
-		(eval "$(variant_run "$1" $i)") 2>/dev/null </dev/null | cmp -s - "$P/$i.expected" || { echo "other output than the original ($i)"; return 1; }
+		timeout "$LIMIT" sh -c "$(variant_run "$1" $i)" 2>/dev/null </dev/null | cmp -s - "$P/$i.expected" ||
+			{ echo "other output than the original's ($i)"; return 1; }
 	done
 }
