@@ -6,7 +6,7 @@
 #					one length, since the stack's place depends on it
 #	v/VARIANT___....why	why there is no such variant
 #	train/1..3 test small		inputs
-#	log pool.profile		the long recording, at RATE Hz: at least POOL samples in the module
+#	log pool.profile		the long recording, at RATE Hz: about POOL samples in the module or more
 #	N.profile, exact.profile	thinned; counted by an instrumented program
 #
 # A program is a file that is optimized and a program that is run: the same one, or a library and its
@@ -130,7 +130,7 @@ profile_log() {
 	echo 0
 }
 
-# A log with at least POOL samples of the module, in as many rounds of training as the test's time lets
+# A log with POOL samples of the module (5 % fewer will do), in as many rounds of training as the test's time lets
 # expect; if they are too few, again in as many as that shows.  Profiles are made of it anew by a newer
 # Morph.
 prepare_pool() {
@@ -143,8 +143,8 @@ prepare_pool() {
 			"$B/morphctl" record -o "$P/log" --clock=cpu-clock --rate="$RATE" --registers=256 -- sh "$P/train.sh" 2>"$P/record.err"
 			n=$(profile_log)
 			echo "$NAME: $n samples in $times rounds of training" >&2
-			[ "$n" -ge "$POOL" ] && break
-			times=$(awk -v t="$times" -v n="$n" -v pool="$POOL" 'BEGIN { t *= 1.08 * pool / (n + 1); print t == int(t) ? t : int(t) + 1 }')
+			[ "$n" -ge $((POOL * 95 / 100)) ] && break
+			times=$(awk -v t="$times" -v n="$n" -v pool="$POOL" 'BEGIN { t *= 1.15 * pool / (n + 1); print t == int(t) ? t : int(t) + 1 }')
 			[ "$times" -le 1000 ] || { echo "training leads to too few samples"; return 1; }
 		done
 		echo "$times" >"$P/log.times"
