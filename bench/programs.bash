@@ -130,21 +130,24 @@ profile_log() {
 	echo 0
 }
 
-# A log with POOL samples of the module (5 % fewer will do), in as many rounds of training as the test's time lets
-# expect; if they are too few, again in as many as that shows.  Profiles are made of it anew by a newer
-# Morph.
+# A log with POOL samples of the module (5 % fewer will do), in as many rounds of training as the test's
+# time lets expect; if they are too few, again in as many as that shows.  Profiles are made of it anew by
+# a newer Morph.
 prepare_pool() {
 	local times n=0 stamp
-	times=$(awk -v ms="$(cat "$P/ms")" -v pool="$POOL" -v rate="$RATE" 'BEGIN { printf "%d", 1 + 1.1 * pool / rate / (ms / 1000 * 2 * 0.85) }')
+	times=$(awk -v ms="$(cat "$P/ms")" -v pool="$POOL" -v rate="$RATE" \
+		'BEGIN { printf "%d", 1 + 1.1 * pool / rate / (ms / 1000 * 2 * 0.85) }')
 	stamp=$(digest "$B/morphctl" "$B/morph-edit")
 	if [ ! -e "$P/log.times" ]; then
 		for _ in 1 2 3; do
 			train_script original "$times" >"$P/train.sh"
-			"$B/morphctl" record -o "$P/log" --clock=cpu-clock --rate="$RATE" --registers=256 -- sh "$P/train.sh" 2>"$P/record.err"
+			"$B/morphctl" record -o "$P/log" --clock=cpu-clock --rate="$RATE" --registers=256 -- \
+				sh "$P/train.sh" 2>"$P/record.err"
 			n=$(profile_log)
 			echo "$NAME: $n samples in $times rounds of training" >&2
 			[ "$n" -ge $((POOL * 95 / 100)) ] && break
-			times=$(awk -v t="$times" -v n="$n" -v pool="$POOL" 'BEGIN { t *= 1.15 * pool / (n + 1); print t == int(t) ? t : int(t) + 1 }')
+			times=$(awk -v t="$times" -v n="$n" -v pool="$POOL" \
+				'BEGIN { printf "%d", 1 + t * 1.15 * pool / (n + 1) }')
 			[ "$times" -le 1000 ] || { echo "training leads to too few samples"; return 1; }
 		done
 		echo "$times" >"$P/log.times"
@@ -160,7 +163,9 @@ prepare_pool() {
 prepare_profile() {	# WHICH
 	case $1 in
 	exact) profile_exact ;;
-	*-pc) prepare_profile "${1%-pc}" && awk '$1 != "edge" && $1 != "call"' "$P/${1%-pc}.profile" >"$P/$1.profile" ;;
+	*-pc)
+		prepare_profile "${1%-pc}" &&
+			awk '$1 != "edge" && $1 != "call"' "$P/${1%-pc}.profile" >"$P/$1.profile" ;;
 	*) prepare_pool && { [ "$P/$1.profile" -nt "$P/pool.profile" ] ||
 		"$B/bench/thin" "$P/pool.profile" "$1" 1 >"$P/$1.profile"; } ;;
 	esac

@@ -1,11 +1,11 @@
 # stages.bash - sourced by bench/speed.sh and bench/ablation.sh, which set VARIANTS: the stages of both
 #
 # prepare trains, makes each variant (bench/variants.bash), verifies it and compares what it does; count
-# runs cachegrind and `morph-edit report`; both may run on a busy machine.  measure runs original and variants in turn (PAIRS,
-# 11, rounds after one uncounted), PARALLEL (1) programs at a time, each on a CPU of its own.  report
-# writes bench/results/NAME.md.  Each keeps its results in BENCH_WORK and goes on where it was; a
-# program is measured again when one of its variants is another file, or with AGAIN=1.  PROGRAMS are
-# those meant, all by default (bench/programs.bash).
+# runs cachegrind and `morph-edit report`; both may run on a busy machine.  measure runs original and
+# variants in turn (PAIRS, 11, rounds after one uncounted).  report writes bench/results/NAME.md.  Each
+# but report works on PARALLEL (1) programs at a time, measure on a CPU for each, keeps its results in
+# BENCH_WORK and goes on where it was; a program is measured again when one of its variants is another
+# file, or with AGAIN=1.  PROGRAMS are those meant, all by default (bench/programs.bash).
 . bench/common.bash
 . bench/programs.bash
 . bench/variants.bash

@@ -26,7 +26,8 @@ prepare_variant() {	# VARIANT
 	[ "$(cat "$d.made" 2>/dev/null)" = "$stamp" ] && [ -e "$d/$file" -o -e "$d.why" ] && return
 	rm -rf "$d" "$d".*
 	mkdir -p "$d"
-	if why=$("make_${v%%-*}" "$v" "$why" "$d/$file" 2>&1 >"$d.log") && chmod +x "$d/$file" && why=$(same_output "$v"); then
+	if why=$("make_${v%%-*}" "$v" "$why" "$d/$file" 2>&1 >"$d.log") && chmod +x "$d/$file" &&
+			why=$(same_output "$v"); then
 		rm -f "$d.why"
 	else
 		why=$(tail -n 1 <<<"$why" | cut -c 1-160)
@@ -88,7 +89,8 @@ bolt_profile() {	# WHICH
 		bolt_count
 		return
 	fi
-	prepare_pool && "$B/bench/pcs" "$P/log" "$(variant_dir original)/$file" "$1" 1 >"$P/$1.pcs" || { echo "no samples"; return 1; }
+	prepare_pool && "$B/bench/pcs" "$P/log" "$(variant_dir original)/$file" "$1" 1 >"$P/$1.pcs" ||
+		{ echo "no samples"; return 1; }
 	timeout "$LIMIT" "$BOLT/perf2bolt" --pa -p "$P/$1.pcs" -nl $relocated -o "$P/$1.fdata" \
 		"$(variant_dir original)/$file" >"$P/perf2bolt.log" 2>&1 ||
 		{ echo "perf2bolt: $(tail -n 1 "$P/perf2bolt.log")"; rm -f "$P/$1.fdata"; return 1; }
