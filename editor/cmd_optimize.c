@@ -84,6 +84,7 @@ static int parse_options(int argc, char **argv, struct ctx *ctx, struct job *job
 		{ "generation", required_argument, NULL, 'g' },
 		{ "passes", required_argument, NULL, 'P' },
 		{ "print-after", required_argument, NULL, 'A' },
+		{ "layout", required_argument, NULL, 'l' },
 		{ "keep-pointers", no_argument, NULL, 'k' },
 		{ "all", no_argument, NULL, 'a' },
 		{ "shuffle", required_argument, NULL, 'S' },
@@ -118,6 +119,9 @@ static int parse_options(int argc, char **argv, struct ctx *ctx, struct job *job
 			break;
 		case 'A':
 			ctx->options.print_after = optarg;
+			break;
+		case 'l':
+			ctx->options.layout = optarg;
 			break;
 		case 'k':
 			ctx->options.keep_pointers = true;

@@ -13,6 +13,7 @@
 struct edit_options {
 	const char *passes;	/* comma-separated names from the pass table; NULL = the default list */
 	const char *print_after;	/* name of a pass, NULL = none; dump goes to stderr */
+	const char *layout;	/* name of a way to order functions (pass_layout.c), NULL = the default */
 	bool all;		/* move every movable function, profile or not */
 	bool keep_pointers;	/* leave pointers to moved functions, and labels in them, as they are */
 	bool shuffle;		/* run the test-only pass shuffle with `seed` instead of the passes */

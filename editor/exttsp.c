@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "editor/gainheap.h"
 #include "editor/memory.h"
 
 #define NONE UINT32_MAX
@@ -65,11 +66,6 @@ struct link {
 	struct merging best;
 };
 
-struct heap_entry {
-	double gain;
-	uint32_t link, stamp;
-};
-
 struct state {
 	const struct exttsp_graph *g;
 	struct chain *chain;		/* [nnode]; chain i begins as node i */
@@ -79,8 +75,7 @@ struct state {
 	uint32_t *next_edge;		/* [nedge] */
 	struct link *link;
 	uint32_t nlink;
-	struct heap_entry *heap;
-	uint32_t nheap, cap_heap;
+	struct gainheap heap;
 	uint32_t *link_to;		/* [nnode] scratch: link of the chain at hand to chain i */
 	uint64_t work;
 	double least;
@@ -220,8 +215,6 @@ static void consider_splits(struct state *s, const struct link *l, uint32_t xi, 
 	}
 }
 
-static void heap_push(struct state *s, struct heap_entry e);
-
 static void find_best(struct state *s, uint32_t li)
 {
 	struct link *l = &s->link[li];
@@ -241,47 +234,7 @@ static void find_best(struct state *s, uint32_t li)
 	consider_splits(s, l, hi, lo, between, &best);
 	l->best = best;
 	if (best.gain > s->least)
-		heap_push(s, (struct heap_entry){ best.gain, li, l->stamp });
-}
-
-/* Most gain first; among equals the older link, which has the lower nodes. */
-static bool before(const struct heap_entry *x, const struct heap_entry *y)
-{
-	if (x->gain != y->gain)
-		return x->gain > y->gain;
-	return x->link != y->link ? x->link < y->link : x->stamp > y->stamp;
-}
-
-static void heap_push(struct state *s, struct heap_entry e)
-{
-	uint32_t at = s->nheap++;
-
-	if (s->nheap > s->cap_heap) {
-		s->cap_heap = s->cap_heap ? 2 * s->cap_heap : 64;
-		s->heap = memory_grow(s->heap, s->cap_heap, sizeof(*s->heap));
-	}
-	for (; at > 0 && before(&e, &s->heap[(at - 1) / 2]); at = (at - 1) / 2)
-		s->heap[at] = s->heap[(at - 1) / 2];
-	s->heap[at] = e;
-}
-
-static struct heap_entry heap_pop(struct state *s)
-{
-	struct heap_entry top = s->heap[0], last = s->heap[--s->nheap];
-	uint32_t at = 0;
-
-	while (2 * at + 1 < s->nheap) {
-		uint32_t kid = 2 * at + 1;
-
-		if (kid + 1 < s->nheap && before(&s->heap[kid + 1], &s->heap[kid]))
-			kid++;
-		if (!before(&s->heap[kid], &last))
-			break;
-		s->heap[at] = s->heap[kid];
-		at = kid;
-	}
-	s->heap[at] = last;
-	return top;
+		gainheap_push(&s->heap, best.gain, li, l->stamp);
 }
 
 static void list_append(struct state *s, uint32_t *head, uint32_t *tail, uint32_t h, uint32_t t)
@@ -393,9 +346,10 @@ static void join_links(struct state *s, uint32_t xi, uint32_t yi)
 
 static void merge_chains(struct state *s)
 {
-	while (s->nheap) {
-		struct heap_entry top = heap_pop(s);
-		const struct link *l = &s->link[top.link];
+	struct gainheap_entry top;
+
+	while (gainheap_pop(&s->heap, &top)) {
+		const struct link *l = &s->link[top.item];
 
 		if (l->a == NONE || l->stamp != top.stamp)
 			continue;
@@ -500,7 +454,7 @@ static void state_free(struct state *s)
 	free(s->link_to);
 	free(s->next_edge);
 	free(s->link);
-	free(s->heap);
+	gainheap_free(&s->heap);
 }
 
 /* The entry's chain first, then by density; chains that never ran last, in their old order. */

@@ -16,7 +16,8 @@ const struct cmd commands[] = {
 	  "functions, blocks, coverage, reasons; writes the block table", cmd_analyze },
 	{ "optimize", "FILE -o OUT [--profile P] [--all] [--passes=LIST] [--shuffle=SEED]\n"
 	  "                    [--keep-pointers] [--generation=N] [--map OUT] [--stats OUT]\n"
-	  "                    [--print-after=PASS] [--report[=OUT]]",
+	  "                    [--print-after=PASS] [--report[=OUT]]\n"
+	  "                    [--layout=cdsort|c3|closest]",
 	  "writes a generation of FILE", cmd_optimize },
 	{ "infer", "FILE --profile P -o COUNTS",
 	  "writes what is made of a profile: executions of blocks and edges", cmd_infer },

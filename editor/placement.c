@@ -73,18 +73,17 @@ static void place_fn(const struct prog *prog, uint32_t f, const struct blockmap 
 	out->jumped[f] = moved;
 }
 
-/* A place of the original that held the address of a function holds another one. */
-static void find_pointed(const struct prog *prog, struct placement *out)
+void placement_find_pointed(const struct prog *prog, struct placement *pl)
 {
 	for (uint32_t i = 0; i < prog->nref; i++) {
 		const struct reference *r = &prog->ref[i];
 		const struct bytes old = bytes_at(prog->img.file, r->at, sizeof(Elf64_Sym));
-		const struct bytes new = bytes_at(out->img.file, r->at, sizeof(Elf64_Sym));
+		const struct bytes new = bytes_at(pl->img.file, r->at, sizeof(Elf64_Sym));
 		uint64_t n = r->kind == REFERENCE_SYMBOL ? sizeof(Elf64_Sym) : sizeof(vaddr);
 
 		if (r->kind != REFERENCE_LEA && r->to == prog->fn[r->fn].entry && old.p && new.p &&
 		    memcmp(old.p, new.p, n) != 0)
-			out->pointed[r->fn] = true;
+			pl->pointed[r->fn] = true;
 	}
 }
 
@@ -101,6 +100,6 @@ int placement_of_map(const struct prog *prog, struct bytes file, const struct bl
 		if (out->block[f])
 			place_fn(prog, f, map, out);
 	}
-	find_pointed(prog, out);
+	placement_find_pointed(prog, out);
 	return 0;
 }

@@ -27,6 +27,8 @@ struct placement {
 
 /* Nothing known of any block; img stays as it is. */
 void placement_make(const struct prog *prog, struct placement *out);
+/* Fills pointed[], from data of img that differs from the original's at the same place. */
+void placement_find_pointed(const struct prog *prog, struct placement *pl);
 /* All need functions with blocks, give job lifetime (prog->arena) and cannot fail but for the
  * reading of the other file. */
 void placement_original(const struct prog *prog, struct placement *out);

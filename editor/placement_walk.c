@@ -17,7 +17,8 @@
  *
  * The entry of a function is where its symbol is: the n-th function symbol of a name in one file
  * is the n-th of that name in the other.  Without symbols it is where the original entry is, or
- * where a jmp there leads.  A block whose instructions do not fit, and what only it leads to, has
+ * where a jmp there leads.  Labels that data holds are where the same data leads to in the other
+ * file.  A block whose instructions do not fit, and what only it leads to, has
  * no known place: who measures counts how much ran there.
  *
  * INVARIANTS
@@ -41,6 +42,7 @@ struct walk {
 	uint32_t *queue;		/* blocks of fn to be walked */
 	uint32_t nqueue;
 	vaddr *table;			/* [fn->ntable] address in the other file, 0: not seen */
+	uint32_t ref;			/* first of prog->ref[] that is not of a function in front of fn */
 };
 
 struct step {				/* one instruction of the image */
@@ -241,6 +243,20 @@ static void walk_tables(struct walk *w)
 	}
 }
 
+/* Labels that data holds: where the original has the address of one, the other file has that of its
+ * image, at the same place. */
+static void walk_labels(struct walk *w, uint32_t f)
+{
+	for (; w->ref < w->prog->nref && w->prog->ref[w->ref].fn <= f; w->ref++) {
+		const struct reference *r = &w->prog->ref[w->ref];
+		struct bytes b = bytes_at(w->out->img.file, r->at, sizeof(vaddr));
+		struct rd rd = rd_of(b);
+
+		if (r->fn == f && r->kind == REFERENCE_ADDEND && r->to != w->fn->entry && b.p)
+			arrive(w, fn_find_block(w->fn, r->to), rd_u64(&rd));
+	}
+}
+
 static void walk_fn(struct walk *w, uint32_t f, vaddr entry)
 {
 	struct arena *scratch = arena_new();
@@ -252,6 +268,7 @@ static void walk_fn(struct walk *w, uint32_t f, vaddr entry)
 	w->table = arena_array(scratch, w->fn->ntable, sizeof(*w->table));
 	w->nqueue = 0;
 	arrive(w, 0, entry);
+	walk_labels(w, f);
 	do {
 		for (before = w->nqueue; head < w->nqueue; head++)
 			walk_block(w, w->queue[head]);
@@ -345,6 +362,7 @@ int placement_walk(const struct prog *prog, struct bytes file, struct placement 
 			entry[f] = s.target;
 		walk_fn(&w, f, entry[f] ? entry[f] : fn->entry);
 	}
+	placement_find_pointed(prog, &of_other);
 	*out = of_other;
 	return 0;
 }

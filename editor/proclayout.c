@@ -1,4 +1,4 @@
-/* proclayout.c - closest is best
+/* proclayout.c - closest is best: Pettis and Hansen's order
  *
  * Every procedure starts as a chain of its own.  The heaviest edge between two chains is taken;
  * of the four ways to put the two chains end to end (each may be turned round) the one is chosen
@@ -9,7 +9,7 @@
  *   I1  arcs of a chain (`adj`) are merged when two chains are: at most one live arc joins two
  *       chains, and its weight is the sum of all original edges between them;
  *   I2  the heap holds every live arc with its present weight; outdated entries are recognised by
- *       their weight.
+ *       their stamp.
  */
 #include "editor/proclayout.h"
 
@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "editor/gainheap.h"
 #include "editor/memory.h"
 
 #define NONE UINT32_MAX
@@ -26,6 +27,7 @@ struct arc {
 	uint32_t a, b;		/* chains; a == NONE: dead */
 	uint32_t edge;		/* the heaviest original edge between them */
 	double weight;
+	uint32_t stamp;		/* of its present weight in the heap */
 };
 
 struct chain {
@@ -37,11 +39,6 @@ struct chain {
 	uint32_t narc, cap_arc;
 };
 
-struct heap_entry {
-	double weight;
-	uint32_t arc;
-};
-
 struct state {
 	const uint64_t *size;		/* of procedures */
 	const struct proc_edge *edge;
@@ -50,47 +47,8 @@ struct state {
 	uint32_t *arc_to;		/* scratch: arc of the chain at hand to chain i */
 	struct arc *arc;
 	uint32_t narc;
-	struct heap_entry *heap;
-	uint32_t nheap, cap_heap;
+	struct gainheap heap;
 };
-
-static bool before(const struct heap_entry *x, const struct heap_entry *y)
-{
-	return x->weight != y->weight ? x->weight > y->weight : x->arc < y->arc;
-}
-
-static void heap_push(struct state *s, uint32_t arc)
-{
-	struct heap_entry e = { s->arc[arc].weight, arc };
-	uint32_t at = s->nheap++;
-
-	if (s->nheap > s->cap_heap) {
-		s->cap_heap = s->cap_heap ? 2 * s->cap_heap : 64;
-		s->heap = memory_grow(s->heap, s->cap_heap, sizeof(*s->heap));
-	}
-	for (; at > 0 && before(&e, &s->heap[(at - 1) / 2]); at = (at - 1) / 2)
-		s->heap[at] = s->heap[(at - 1) / 2];
-	s->heap[at] = e;
-}
-
-static struct heap_entry heap_pop(struct state *s)
-{
-	struct heap_entry top = s->heap[0], last = s->heap[--s->nheap];
-	uint32_t at = 0;
-
-	while (2 * at + 1 < s->nheap) {
-		uint32_t kid = 2 * at + 1;
-
-		if (kid + 1 < s->nheap && before(&s->heap[kid + 1], &s->heap[kid]))
-			kid++;
-		if (!before(&s->heap[kid], &last))
-			break;
-		s->heap[at] = s->heap[kid];
-		at = kid;
-	}
-	s->heap[at] = last;
-	return top;
-}
 
 static void add_arc(struct chain *c, uint32_t arc)
 {
@@ -105,8 +63,8 @@ static int edge_cmp(const void *x, const void *y, void *ctx)
 {
 	const struct proc_edge *edge = ctx;
 	const struct proc_edge *e = &edge[*(const uint32_t *)x], *f = &edge[*(const uint32_t *)y];
-	uint32_t elo = e->a < e->b ? e->a : e->b, ehi = e->a ^ e->b ^ elo;
-	uint32_t flo = f->a < f->b ? f->a : f->b, fhi = f->a ^ f->b ^ flo;
+	uint32_t elo = e->from < e->to ? e->from : e->to, ehi = e->from ^ e->to ^ elo;
+	uint32_t flo = f->from < f->to ? f->from : f->to, fhi = f->from ^ f->to ^ flo;
 
 	if (elo != flo)
 		return elo < flo ? -1 : 1;
@@ -121,26 +79,26 @@ static void make_arcs(struct state *s, uint32_t nedge)
 	uint32_t *by_pair = memory_grow(NULL, nedge, sizeof(*by_pair)), n = 0;
 
 	for (uint32_t e = 0; e < nedge; e++) {
-		if (s->edge[e].a != s->edge[e].b && s->edge[e].weight > 0)
+		if (s->edge[e].from != s->edge[e].to && s->edge[e].weight > 0)
 			by_pair[n++] = e;
 	}
 	qsort_r(by_pair, n, sizeof(*by_pair), edge_cmp, (void *)(uintptr_t)s->edge);
 	s->arc = memory_grow(NULL, n, sizeof(*s->arc));
 	for (uint32_t i = 0; i < n; i++) {
 		const struct proc_edge *e = &s->edge[by_pair[i]];
-		uint32_t lo = e->a < e->b ? e->a : e->b, hi = e->a ^ e->b ^ lo;
+		uint32_t lo = e->from < e->to ? e->from : e->to, hi = e->from ^ e->to ^ lo;
 		struct arc *last = s->narc ? &s->arc[s->narc - 1] : NULL;
 
 		if (last && last->a == lo && last->b == hi) {
 			last->weight += e->weight;
 			continue;
 		}
-		s->arc[s->narc] = (struct arc){ lo, hi, by_pair[i], e->weight };
+		s->arc[s->narc] = (struct arc){ lo, hi, by_pair[i], e->weight, 0 };
 		add_arc(&s->chain[lo], s->narc);
 		add_arc(&s->chain[hi], s->narc++);
 	}
 	for (uint32_t i = 0; i < s->narc; i++)
-		heap_push(s, i);
+		gainheap_push(&s->heap, s->arc[i].weight, i, s->arc[i].stamp);
 	free(by_pair);
 }
 
@@ -169,11 +127,11 @@ static void reverse(struct chain *c)
 static void join_procs(struct state *s, uint32_t xi, uint32_t yi, const struct proc_edge *edge)
 {
 	struct chain *x = &s->chain[xi], *y = &s->chain[yi];
-	uint32_t px = s->chain_of[edge->a] == xi ? edge->a : edge->b;
+	uint32_t px = s->chain_of[edge->from] == xi ? edge->from : edge->to;
 	uint64_t xfront, xbehind, yfront, ybehind;
 
 	around(s, px, &xfront, &xbehind);
-	around(s, edge->a ^ edge->b ^ px, &yfront, &ybehind);
+	around(s, edge->from ^ edge->to ^ px, &yfront, &ybehind);
 	if (xfront < xbehind)
 		reverse(x);
 	if (ybehind < yfront)
@@ -220,7 +178,7 @@ static void join_arcs(struct state *s, uint32_t xi, uint32_t yi)
 		if (s->edge[arc->edge].weight > s->edge[s->arc[to].edge].weight)
 			s->arc[to].edge = arc->edge;
 		arc->a = NONE;
-		heap_push(s, to);
+		gainheap_push(&s->heap, s->arc[to].weight, to, ++s->arc[to].stamp);
 	}
 	for (uint32_t i = 0; i < x->narc; i++) {
 		const struct arc *arc = &s->arc[x->arc[i]];
@@ -234,11 +192,12 @@ static void join_arcs(struct state *s, uint32_t xi, uint32_t yi)
 
 static void merge_chains(struct state *s)
 {
-	while (s->nheap) {
-		struct heap_entry top = heap_pop(s);
-		struct arc *arc = &s->arc[top.arc];
+	struct gainheap_entry top;
 
-		if (arc->a == NONE || arc->weight != top.weight)
+	while (gainheap_pop(&s->heap, &top)) {
+		struct arc *arc = &s->arc[top.item];
+
+		if (arc->a == NONE || arc->stamp != top.stamp)
 			continue;
 		uint32_t a = arc->a, b = arc->b;
 		/* The larger chain takes the other in, so that no procedure moves often. */
@@ -282,24 +241,24 @@ static void write_order(struct state *s, uint32_t nproc, uint32_t *order)
 	free(live);
 }
 
-void proclayout_order(uint32_t nproc, const uint64_t *size, const double *samples,
-		      const struct proc_edge *edge, uint32_t nedge, uint32_t *order)
+void proclayout_closest(const struct proc_graph *g, uint32_t *order)
 {
-	struct state s = { .size = size, .edge = edge };
+	struct state s = { .size = g->size, .edge = g->edge };
+	uint32_t nproc = g->nproc;
 
 	s.chain = memory_grow(NULL, nproc, sizeof(*s.chain));
 	s.chain_of = memory_grow(NULL, nproc, sizeof(*s.chain_of));
 	s.arc_to = memory_grow(NULL, nproc, sizeof(*s.arc_to));
 	for (uint32_t i = 0; i < nproc; i++) {
 		s.chain[i] = (struct chain){ .proc = memory_grow(NULL, 1, sizeof(uint32_t)),
-			.nproc = 1, .size = size[i], .samples = samples[i] };
+			.nproc = 1, .size = g->size[i], .samples = g->samples[i] };
 		s.chain[i].proc[0] = i;
 		s.chain_of[i] = i;
 		s.arc_to[i] = NONE;
 	}
-	for (uint32_t e = 0; e < nedge; e++)
-		assert(edge[e].a < nproc && edge[e].b < nproc);
-	make_arcs(&s, nedge);
+	for (uint32_t e = 0; e < g->nedge; e++)
+		assert(g->edge[e].from < g->nproc && g->edge[e].to < g->nproc);
+	make_arcs(&s, g->nedge);
 	merge_chains(&s);
 	write_order(&s, nproc, order);
 	for (uint32_t i = 0; i < nproc; i++) {
@@ -310,5 +269,5 @@ void proclayout_order(uint32_t nproc, const uint64_t *size, const double *sample
 	free(s.chain_of);
 	free(s.arc_to);
 	free(s.arc);
-	free(s.heap);
+	gainheap_free(&s.heap);
 }
