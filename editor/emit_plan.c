@@ -24,6 +24,7 @@
 
 enum { LOOP_LONG = 9, JMP_SHORT = 2, JMP_LONG = 5, JCC_LONG = 6, XBEGIN_LEN = 6 };
 enum { HOT_ALIGN = 16, BLOCK_ALIGN = 16, BLOCK_MAX_SKIP = 10 };	/* bytes */
+#define LOOP_SHARE 0.875		/* of the executions of a block, by branches back */
 
 const char *emit_fn_text(const struct prog *prog, const struct fn *fn)
 {
@@ -224,22 +225,33 @@ static void set_block_branch(struct relax_item *item, const struct insn *insn,
 	}
 }
 
-/* How often control runs into the place behind `p` over the gap between them. */
-static double runs_over(const struct emit_plan *plan, const struct emit_place *p)
+/* Branches back to places of the hot text, or to themselves: how often each is reached by one. */
+static double *count_loops(const struct emit_plan *plan)
 {
-	const struct fn *fn = &plan->prog->fn[p->fn];
-	const struct block *b = &fn->block[p->block];
+	double *back = arena_array(plan->arena, plan->nplace, sizeof(*back));
 
-	if (!p->fills)
-		return 0;
-	return p->inverted || last_insn(fn, b)->kind == INSN_JMP ? b->taken_count : b->fall_count;
+	for (uint32_t i = 0; i < plan->nhot; i++) {
+		const struct emit_place *p = &plan->place[i];
+		const struct block *b = &plan->prog->fn[p->fn].block[p->block];
+		const uint32_t to[2] = { b->fall, b->taken };
+		const double count[2] = { b->fall_count, b->taken_count };
+
+		for (int k = 0; k < 2; k++) {
+			uint32_t place = to[k] == NO_BLOCK ? NO_PLACE : plan->place_of[p->fn][to[k]];
+
+			if (place <= i)
+				back[place] += count[k];
+		}
+	}
+	return back;
 }
 
-/* Alignment of a place, whose predecessor's end is decided.  A branch target is fetched best from
- * the start of a 16-byte line, but NOPs that run cost as well: so a block is aligned when it is
- * known to run and branches reach it at least as often as control runs into it from above.
+/* Alignment of a place.  A loop is fetched best from the start of a 16-byte line; NOPs in front of it run
+ * when it is entered, and take room in the cache always.  So only a block is aligned that is reached by
+ * branches back nearly always.
  * Programs use the low bits of function pointers, so entries are aligned wherever they are. */
-static void align_place(const struct emit_plan *plan, uint32_t i, struct relax_item *item)
+static void align_place(const struct emit_plan *plan, uint32_t i, double back,
+			struct relax_item *item)
 {
 	const struct emit_place *p = &plan->place[i];
 	const struct fn *fn = &plan->prog->fn[p->fn];
@@ -252,23 +264,20 @@ static void align_place(const struct emit_plan *plan, uint32_t i, struct relax_i
 	}
 	if (!p->hot)
 		return;
-
-	double over = runs_over(plan, &plan->place[i - 1]);
-
-	if (b->count <= 0 || b->count - over < over)
+	if (b->count <= 0 || back < LOOP_SHARE * b->count)
 		return;
 	item->align = BLOCK_ALIGN;
 	item->max_skip = BLOCK_MAX_SKIP;
 }
 
-static void add_items(struct emit_plan *plan, uint32_t i)
+static void add_items(struct emit_plan *plan, uint32_t i, double back)
 {
 	struct emit_place *p = &plan->place[i];
 	const struct fn *fn = &plan->prog->fn[p->fn];
 	const struct block *b = &fn->block[p->block];
 	struct relax_item item = { .target = RELAX_NONE };
 
-	align_place(plan, i, &item);
+	align_place(plan, i, back, &item);
 	if (i > 0)
 		plan->place[i - 1].fills &= item.align > 1;
 	for (uint32_t k = 0; k < p->nkept; k++)
@@ -289,6 +298,8 @@ static void add_items(struct emit_plan *plan, uint32_t i)
 
 static int decide_all(struct emit_plan *plan, struct err *err)
 {
+	double *back = count_loops(plan);
+
 	plan->item = arena_array(plan->arena, 2 * (size_t)plan->nplace,
 				 sizeof(*plan->item));
 	for (uint32_t i = 0; i < plan->nplace; i++) {
@@ -302,7 +313,7 @@ static int decide_all(struct emit_plan *plan, struct err *err)
 				       emit_fn_text(plan->prog, fn), (unsigned long long)
 				       fn->block[plan->place[i].block].addr);
 		}
-		add_items(plan, i);
+		add_items(plan, i, back[i]);
 	}
 	for (uint32_t i = 0; i < plan->nitem; i++)	/* from places to items */
 		if (plan->item[i].target < RELAX_FAR)

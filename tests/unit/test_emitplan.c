@@ -1,0 +1,80 @@
+/* test_emitplan.c - where the plan of new text aligns blocks */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "editor/emit.h"
+#include "editor/irtext.h"
+#include "lib/err.h"
+
+/* b1 is a loop entered 10 times; b3 a loop, too, but left each second time; b5 a join. */
+static const char text[] =
+	"fn f\n"
+	"  b0 size 24 insns 5 count 10 -> b1:10\n"
+	"  b1 size 30 insns 5 count 1000 -> b2:10 b1:990\n"
+	"  b2 size 13 insns 3 count 10 -> b3:10\n"
+	"  b3 size 13 insns 3 count 20 -> b4:10 b3:10\n"
+	"  b4 size 15 insns 3 count 10 -> b5:1 b6:9\n"
+	"  b5 size 21 insns 3 count 1 -> b6:1\n"
+	"  b6 size 21 insns 3 count 10 -> ret\n"
+	"run none\n";
+
+static void only_loops_that_go_round_are_aligned(void **state)
+{
+	struct arena *a = arena_new();
+	struct irtext t;
+	struct emit_plan plan;
+	struct err err;
+
+	(void)state;
+	if (irtext_parse((struct bytes){ (const uint8_t *)text, strlen(text) }, a, &t, &err) < 0 ||
+	    emit_plan_fill(&plan, &t.prog, &err) < 0)
+		fail_msg("%s", err.text);
+	for (uint32_t b = 1; b < 7; b++) {
+		const struct emit_place *p = &plan.place[plan.place_of[0][b]];
+
+		assert_int_equal(plan.item[p->item].align, b == 1 ? 16 : 1);
+	}
+	/* The NOPs in front of b1, at 24, are run by b0, which leads there. */
+	assert_true(plan.place[plan.place_of[0][0]].fills);
+	assert_int_equal(plan.item[plan.place[plan.place_of[0][1]].item].addr, 32);
+	emit_plan_free(&plan);
+	arena_free(a);
+}
+
+static void blocks_without_counts_are_not_aligned(void **state)
+{
+	struct arena *a = arena_new();
+	struct irtext t;
+	struct emit_plan plan;
+	struct err err;
+
+	(void)state;
+	if (irtext_parse((struct bytes){ (const uint8_t *)text, strlen(text) }, a, &t, &err) < 0)
+		fail_msg("%s", err.text);
+	for (uint32_t b = 0; b < 7; b++) {
+		struct block *block = &t.prog.fn[0].block[b];
+
+		block->count = block->fall_count = block->taken_count = 0;
+	}
+	assert_int_equal(emit_plan_fill(&plan, &t.prog, &err), 0);
+	for (uint32_t b = 1; b < 7; b++)
+		assert_int_equal(plan.item[plan.place[plan.place_of[0][b]].item].align, 1);
+	emit_plan_free(&plan);
+	arena_free(a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_loops_that_go_round_are_aligned),
+		cmocka_unit_test(blocks_without_counts_are_not_aligned),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
