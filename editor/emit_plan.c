@@ -7,8 +7,9 @@
  *          empty then: what leads to it leads to what it runs into.
  *
  * ENDS     With the next placed block of the same part known, a block ends as it did, or with its
- *          branch inverted, or with a synthetic jmp behind; a JMP to what comes next goes away, unless
- *          that leaves nothing of a label: pointers to two labels must differ.
+ *          branch inverted, or with a synthetic jmp behind, to the less likely way; a JMP to what
+ *          comes next goes away, unless that leaves nothing of a label: pointers to two labels must
+ *          differ.
  *          A LOOP or JRCXZ whose target is out of reach of 8 bits becomes
  *              loop +2; jmp +5; jmp rel32 TARGET
  *          which is one branch of 9 bytes to relaxation: displacement at the end, as in all.
@@ -186,6 +187,11 @@ static int decide_end(struct emit_plan *plan, uint32_t i, uint32_t next)
 		return 0;
 	}
 	p->jumps = true;
+	if (p->branched && last_insn(fn, b)->kind == INSN_JCC && b->fall_count > b->taken_count) {
+		p->inverted = true;	/* the likelier way costs no second jump */
+		p->branch = fall;
+		p->jump = taken;
+	}
 	return 0;
 }
 

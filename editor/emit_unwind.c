@@ -113,7 +113,8 @@ static void add_place(struct fill *f, uint32_t index, const struct fde *fde)
 		uint64_t jump_size = relax_size(jump) - jump->size;
 
 		add_row(f, emit_place_addr(plan, index) + emit_place_size(plan, index) - jump_size,
-			state_behind(f, fde, fn, b, p->nkept));
+			p->inverted ? state_at(f, fde, prog_insn_addr(plan->prog, last)) :
+				      state_behind(f, fde, fn, b, p->nkept));
 	}
 	if (emit_place_fill(plan, index)) {
 		bool branch = last->kind == INSN_JMP || last->kind == INSN_JCC ||

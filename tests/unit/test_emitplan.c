@@ -68,10 +68,48 @@ static void blocks_without_counts_are_not_aligned(void **state)
 	arena_free(a);
 }
 
+/* Neither way out of b0 stands behind it: the conditional branch goes to b1, the likelier one. */
+static void the_likelier_way_needs_no_second_jump(void **state)
+{
+	static const char ways[] =
+		"fn f\n"
+		"  b0 size 20 insns 5 count 10 -> b1:8 b2:2\n"
+		"  b1 size 20 insns 5 count 8 -> ret\n"
+		"  b2 size 20 insns 5 count 2 -> ret\n"
+		"  b3 size 20 insns 5 -> ret\n"
+		"  order b0 b3 b1 b2\n"
+		"run none\n";
+	struct arena *a = arena_new();
+	struct irtext t;
+	struct err err;
+
+	(void)state;
+	if (irtext_parse((struct bytes){ (const uint8_t *)ways, strlen(ways) }, a, &t, &err) < 0)
+		fail_msg("%s", err.text);
+	for (int swapped = 0; swapped < 2; swapped++) {
+		struct emit_plan plan;
+		struct block *b = &t.prog.fn[0].block[0];
+		double fall = b->fall_count;
+
+		if (emit_plan_fill(&plan, &t.prog, &err) < 0)
+			fail_msg("%s", err.text);
+		const struct emit_place *p = &plan.place[plan.place_of[0][0]];
+		assert_true(p->jumps);
+		assert_int_equal(p->inverted, !swapped);
+		assert_int_equal(p->branch.place, plan.place_of[0][swapped ? 2 : 1]);
+		assert_int_equal(p->jump.place, plan.place_of[0][swapped ? 1 : 2]);
+		emit_plan_free(&plan);
+		b->fall_count = b->taken_count;
+		b->taken_count = fall;
+	}
+	arena_free(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_loops_that_go_round_are_aligned),
+		cmocka_unit_test(the_likelier_way_needs_no_second_jump),
 		cmocka_unit_test(blocks_without_counts_are_not_aligned),
 	};
 
