@@ -1,8 +1,47 @@
 /* cmd_infer.c - what the Editor makes of a profile, without making a generation of it */
+#include <string.h>
+
 #include "editor/cmd.h"
 #include "editor/editor.h"
 #include "editor/job.h"
 #include "lib/err.h"
+
+enum { OUT_COUNTS, OUT_STATS };
+
+static bool is_branch(const struct block *b)
+{
+	return b->fall != NO_BLOCK && b->taken != NO_BLOCK && b->fall != b->taken;
+}
+
+/* Of all executions, and of those of conditional branches, the share by what they rest on. */
+static void write_stats(const struct prog *prog, struct arena *a, struct wr *out)
+{
+	static const char *const name[NCONFIDENCE] = { "low", "medium", "high" };
+	double all[2] = { 0 }, part[2][NCONFIDENCE] = { { 0 } };
+
+	for (uint32_t f = 0; f < prog->nfn; f++) {
+		const struct fn *fn = &prog->fn[f];
+
+		for (uint32_t i = 0; fn->moved && i < fn->nblock; i++) {
+			const struct block *b = &fn->block[i];
+			bool branch = is_branch(b);
+
+			all[0] += b->count;
+			part[0][b->confidence] += b->count;
+			all[1] += branch ? b->count : 0;
+			part[1][b->confidence] += branch ? b->count : 0;
+		}
+	}
+	for (int kind = 0; kind < 2; kind++) {
+		for (int c = 0; c < NCONFIDENCE; c++) {
+			double share = all[kind] > 0 ? part[kind][c] / all[kind] : 0;
+			const char *line = arena_printf(a, "%s_%s %.4f\n", kind ? "branches" :
+							"blocks", name[c], share);
+
+			wr_raw(out, line, strlen(line));
+		}
+	}
+}
 
 static int work(struct job *job, void *arg, struct err *err)
 {
@@ -16,7 +55,8 @@ static int work(struct job *job, void *arg, struct err *err)
 	    infer_counts(prog, err) < 0)
 		return job_wrap(job, 0, err);
 	counts_profile(prog, profile.module, &counts);
-	profile_write(&counts, &job->out[0].bytes);
+	profile_write(&counts, &job->out[OUT_COUNTS].bytes);
+	write_stats(prog, job->arena, &job->out[OUT_STATS].bytes);
 	return 0;
 }
 
@@ -24,21 +64,24 @@ int cmd_infer(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "profile", required_argument, NULL, 'p' },
+		{ "stats", required_argument, NULL, 's' },
 		{ 0 }
 	};
-	struct job job = { .nin = 2, .nout = 1, .work = work };
+	struct job job = { .nin = 2, .nout = 2, .work = work };
 	int c;
 
-	job.out[0].mode_from = -1;
+	job.out[OUT_COUNTS].mode_from = job.out[OUT_STATS].mode_from = -1;
 	while ((c = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
 		if (c == 'o')
-			job.out[0].arg = optarg;
+			job.out[OUT_COUNTS].arg = optarg;
+		else if (c == 's')
+			job.out[OUT_STATS].arg = optarg;
 		else if (c == 'p')
 			job.in[1].arg = optarg;
 		else
 			return cmd_usage("infer");
 	}
-	if (argc - optind != 1 || !job.out[0].arg || !job.in[1].arg)
+	if (argc - optind != 1 || !job.out[OUT_COUNTS].arg || !job.in[1].arg)
 		return cmd_usage("infer");
 	job.in[0].arg = argv[optind];
 	return job_run(&job);

@@ -16,6 +16,7 @@
 #include "editor/flowfit.h"
 #include "postmorph/insncost.h"
 
+enum { CLEAR_SAMPLES = 20, FEW_SAMPLES = 4, FEW_SEEN = 5 };
 enum way { FALL, TAKEN, TABLE, OTHER };	/* of a block's steps */
 
 struct builder {
@@ -325,6 +326,63 @@ static void add_calls(struct builder *w)
 	}
 }
 
+/* Samples of the block itself agree with its count. */
+static enum confidence by_samples(const struct flowfit_node *n)
+{
+	double off = fabs(log((n->samples + 1) / (n->count * n->cost + 1)));
+
+	if (n->samples >= CLEAR_SAMPLES && off < log(2))
+		return CONFIDENCE_HIGH;
+	return n->samples >= FEW_SAMPLES && off < log(4) ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW;
+}
+
+/* Of steps [i, end), which leave one block: is the likeliest of them really? */
+static enum confidence by_steps(const struct flowfit *fit, uint32_t i, uint32_t end)
+{
+	double most = 0, next = 0, seen = 0, first = 0, second = 0;
+	enum confidence of_block = by_samples(&fit->node[fit->step[i].from]);
+
+	for (uint32_t k = i; k < end; k++) {
+		const struct flowfit_step *s = &fit->step[k];
+
+		seen += s->seen;
+		if (s->share > most) {
+			next = most;
+			second = first;
+			most = s->share;
+			first = s->seen;
+		} else if (s->share > next) {
+			next = s->share;
+			second = s->seen;
+		}
+	}
+	if (seen >= FEW_SEEN && first - second > 2 * sqrt(seen))
+		return CONFIDENCE_HIGH;
+	if (first - second >= 2)
+		return CONFIDENCE_MEDIUM;
+	if (most > 4 * next && of_block == CONFIDENCE_HIGH)
+		return CONFIDENCE_MEDIUM;
+	return CONFIDENCE_LOW;
+}
+
+static void set_confidence(const struct builder *w, const struct flowfit *fit, uint32_t f,
+			   uint32_t first, uint32_t last)
+{
+	struct fn *fn = &w->prog->fn[f];
+	uint32_t base = w->part.v[w->part_of[f]].node;
+
+	for (uint32_t i = 0; i < fn->nblock; i++)
+		fn->block[i].confidence = (uint8_t)by_samples(&fit->node[base + i]);
+	for (uint32_t i = first, end; i < last; i = end) {
+		uint32_t id = fit->step[i].from - base;
+
+		for (end = i; end < last && fit->step[end].from == fit->step[i].from; end++)
+			;
+		if (id < fn->nblock && end - i > 1)
+			fn->block[id].confidence = (uint8_t)by_steps(fit, i, end);
+	}
+}
+
 /* Nothing says that it runs. */
 static bool unknown(const struct fn *fn, uint32_t id, const bool *seen)
 {
@@ -373,6 +431,7 @@ static void read_fn(struct builder *w, const struct flowfit *fit, uint32_t f)
 		}
 	}
 	fn->entry_count = fit->source[w->source_of[f]].rate;
+	set_confidence(w, fit, f, fit->part[p].step, end);
 }
 
 void infer_fit(struct prog *prog, struct arena *scratch)

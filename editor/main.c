@@ -19,7 +19,7 @@ const struct cmd commands[] = {
 	  "                    [--print-after=PASS] [--report[=OUT]]\n"
 	  "                    [--layout=cdsort|c3|closest]",
 	  "writes a generation of FILE", cmd_optimize },
-	{ "infer", "FILE --profile P -o COUNTS",
+	{ "infer", "FILE --profile P -o COUNTS [--stats OUT]",
 	  "writes what is made of a profile: executions of blocks and edges", cmd_infer },
 	{ "report", "FILE --profile P [--compare OTHER] [--json]",
 	  "figures of the layout of FILE, and of another layout of it", cmd_report },

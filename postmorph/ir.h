@@ -53,6 +53,13 @@ struct ijump {
 	enum ijump_kind kind;
 };
 
+enum confidence {		/* in what inference says of a block: how often it runs, where it leads */
+	CONFIDENCE_LOW,		/* next to nothing was seen of it */
+	CONFIDENCE_MEDIUM,
+	CONFIDENCE_HIGH,
+	NCONFIDENCE
+};
+
 /* A block ends after a control transfer other than a call, before any branch target, landing pad
  * or range end.  Calls do not end blocks.  Edges:
  *   fall   the next block in address order in the same range, if control can run into it;
@@ -82,6 +89,8 @@ struct block {
 	double count;		/* executions, estimated; unit: samples per mean instruction, or
 				 * with prog->exact_* true executions */
 	double fall_count, taken_count;	/* of `count`, by edge; table edges: jump_table.count */
+	uint8_t confidence;	/* by inference: enum confidence, of the likelier way out of it if it
+				 * has several, else of the count; exact counts: high */
 	bool doomed;		/* by inference: leads only to calls that do not come back, traps */
 
 	/* marked by passes, read by emit */

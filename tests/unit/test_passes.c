@@ -9,6 +9,7 @@
  *   want count b1 >= 5         also = (within 1 %) and <=
  *   want edge b0 b2 = 10       sum over parallel edges
  *   want probability b0 b2 <= 0.1   of going on to b2 behind b0
+ *   want confidence b1 high
  *   want entry = 1
  *   want layout f g h          functions in hot-text order
  *   want score up              Ext-TSP score is above that of the original order; or `same`
@@ -133,6 +134,14 @@ static void want_heat(struct run *r, const char *line, char **word, uint32_t n)
 	}
 }
 
+static void want_confidence(struct run *r, const char *line, const struct block *b, const char *word)
+{
+	static const char *const name[NCONFIDENCE] = { "low", "medium", "high" };
+
+	if (strcmp(name[b->confidence], word) != 0)
+		fail_line(r, line, name[b->confidence]);
+}
+
 static void want_layout(struct run *r, const char *line, char **word, uint32_t n)
 {
 	const struct prog *prog = &r->t.prog;
@@ -166,6 +175,8 @@ static void want(struct run *r, const char *line, char **word, uint32_t n)
 		want_heat(r, line, word, n);
 	else if (n == 4 && strcmp(word[0], "count") == 0)
 		want_number(r, line, fn->block[block_id(r, word[1])].count, word + 2);
+	else if (n == 3 && strcmp(word[0], "confidence") == 0)
+		want_confidence(r, line, &fn->block[block_id(r, word[1])], word[2]);
 	else if (n == 5 && strcmp(word[0], "edge") == 0)
 		want_number(r, line, edge_count(fn, block_id(r, word[1]), block_id(r, word[2])),
 			    word + 3);
