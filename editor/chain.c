@@ -22,8 +22,6 @@
 
 #include "editor/memory.h"
 
-enum { MAX_TARGETS = 16000000 };
-
 #define NONE UINT32_MAX
 #define LEAK 1e-6		/* leaves from each state anyway: no circle is closed */
 
@@ -130,7 +128,7 @@ static void find_neighbours(struct ordering *o, const struct chain_step *step, u
 }
 
 /* Each state's neighbours when its turn comes stay in near[].  False: too much work. */
-static bool find_order(struct ordering *o)
+static bool find_order(struct ordering *o, uint64_t budget)
 {
 	uint32_t degree = 0;
 
@@ -143,7 +141,7 @@ static bool find_order(struct ordering *o)
 		drop(o, k);
 		o->order[i] = k;
 		o->ntarget += (uint64_t)l->n * l->n;
-		if (o->ntarget > MAX_TARGETS)
+		if (o->ntarget > budget)
 			return false;
 		for (uint32_t j = 0; j < l->n; j++) {
 			drop(o, l->v[j]);
@@ -205,7 +203,8 @@ static void set_pattern(struct chain *c, const struct ordering *o, const struct 
 	free(rank);
 }
 
-struct chain *chain_new(uint32_t nstate, const struct chain_step *step, uint32_t nstep)
+struct chain *chain_new(uint32_t nstate, const struct chain_step *step, uint32_t nstep,
+			uint64_t *budget)
 {
 	struct ordering o = { .n = nstate };
 	struct chain *c = memory_new(1, sizeof(*c));
@@ -221,7 +220,7 @@ struct chain *chain_new(uint32_t nstate, const struct chain_step *step, uint32_t
 	o.prev = memory_new(nstate, sizeof(*o.prev));
 	memset(o.head, 0xff, ((size_t)nstate + 1) * sizeof(*o.head));
 	find_neighbours(&o, step, nstep);
-	bool found = find_order(&o);
+	bool found = find_order(&o, *budget);
 	if (found)
 		set_pattern(c, &o, step);
 	for (uint32_t v = 0; v < nstate; v++)
@@ -234,6 +233,7 @@ struct chain *chain_new(uint32_t nstate, const struct chain_step *step, uint32_t
 		chain_free(c);
 		return NULL;
 	}
+	*budget -= o.ntarget;
 	return c;
 }
 

@@ -15,8 +15,10 @@ struct chain_step {
 	uint32_t from, to;	/* states; parallel steps are allowed */
 };
 
-/* NULL when elimination would take too much work or memory.  `step` is not kept. */
-struct chain *chain_new(uint32_t nstate, const struct chain_step *step, uint32_t nstep);
+/* NULL when elimination would take more than *budget changes of a number; else they are taken off it.
+ * A change is 4 bytes of memory, too.  `step` is not kept. */
+struct chain *chain_new(uint32_t nstate, const struct chain_step *step, uint32_t nstep,
+			uint64_t *budget);
 void chain_free(struct chain *c);	/* NULL is allowed */
 
 /* Probabilities of the steps, in their order.  From every state there must be a way out. */

@@ -27,7 +27,7 @@
 #include "editor/descent.h"
 #include "editor/memory.h"
 
-enum { ROUNDS = 40 };
+enum { ROUNDS = 40, MAX_CHANGES = 32000000 };	/* of all parts together, each round */
 #define NEVER 1e-4			/* probability of a step that never happens */
 #define LEAST 1e-12
 
@@ -97,6 +97,7 @@ static void leave_out(struct fit *w, uint32_t p)
 static void set_chains(struct fit *w)
 {
 	const struct flowfit *f = w->f;
+	uint64_t budget = MAX_CHANGES;
 
 	for (uint32_t p = 0; p < f->npart; p++) {
 		uint32_t first = f->part[p].step, n = 0, node = f->part[p].node;
@@ -109,7 +110,7 @@ static void set_chains(struct fit *w)
 			w->inner_of[first + n++] = i;
 		}
 		w->ninner[p] = n;
-		w->chain[p] = chain_new(part_end(f, p, false) - node, w->inner + first, n);
+		w->chain[p] = chain_new(part_end(f, p, false) - node, w->inner + first, n, &budget);
 		f->part[p].fitted = w->chain[p] != NULL;
 		if (!w->chain[p])
 			leave_out(w, p);

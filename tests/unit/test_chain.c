@@ -10,7 +10,7 @@
 
 #include "editor/chain.h"
 
-enum { STATES = 30, STEPS = 70 };
+enum { STATES = 30, STEPS = 70, BUDGET = 16000000 };
 
 static uint64_t splitmix(uint64_t *state)
 {
@@ -31,7 +31,8 @@ static void a_loop_runs_as_often_as_its_exit_is_rare(void **state)
 	static const struct chain_step step[] = { { 0, 1 }, { 1, 1 }, { 1, 2 } };
 	static const double probability[] = { 1, 0.999, 0.001 };
 	double visits[3] = { 5, 0, 0 };
-	struct chain *c = chain_new(3, step, 3);
+	uint64_t budget = BUDGET;
+	struct chain *c = chain_new(3, step, 3, &budget);
 
 	(void)state;
 	assert_non_null(c);
@@ -50,6 +51,7 @@ static void a_random_walk_takes_the_known_number_of_rounds(void **state)
 	struct chain_step step[2 * N];
 	double probability[2 * N], visits[N + 1] = { 0 }, sum = 0;
 	uint32_t n = 0;
+	uint64_t budget = BUDGET;
 
 	(void)state;
 	for (uint32_t k = 1; k < N; k++) {
@@ -58,7 +60,7 @@ static void a_random_walk_takes_the_known_number_of_rounds(void **state)
 			step[n++] = (struct chain_step){ k, to };
 		}
 	}
-	struct chain *c = chain_new(N + 1, step, n);
+	struct chain *c = chain_new(N + 1, step, n, &budget);
 	assert_non_null(c);
 	chain_set(c, probability);
 	visits[START] = 1;
@@ -88,6 +90,8 @@ static void make(uint64_t seed, struct chain_step *step, double *probability)
 
 static void random_chains_match_plain_iteration(void **state)
 {
+	uint64_t budget = BUDGET;
+
 	(void)state;
 	for (uint64_t seed = 1; seed <= 200; seed++) {
 		struct chain_step step[STEPS];
@@ -95,7 +99,7 @@ static void random_chains_match_plain_iteration(void **state)
 		uint64_t s = seed + 1000;
 
 		make(seed, step, probability);
-		struct chain *c = chain_new(STATES, step, STEPS);
+		struct chain *c = chain_new(STATES, step, STEPS, &budget);
 		assert_non_null(c);
 		for (int round = 0; round < 2; round++) {	/* again with the same order */
 			chain_set(c, probability);
@@ -115,6 +119,8 @@ static void random_chains_match_plain_iteration(void **state)
 			for (uint32_t k = 0; k < STEPS; k++)
 				probability[k] *= 0.5;
 		}
+		assert_true(budget < BUDGET);
+		budget = BUDGET;
 		chain_free(c);
 	}
 }
@@ -122,6 +128,8 @@ static void random_chains_match_plain_iteration(void **state)
 /* Summed over all entries what they are worth is summed over all visits what those are worth. */
 static void worth_of_entries_is_worth_of_visits(void **state)
 {
+	uint64_t budget = BUDGET;
+
 	(void)state;
 	for (uint64_t seed = 1; seed <= 100; seed++) {
 		struct chain_step step[STEPS];
@@ -130,7 +138,7 @@ static void worth_of_entries_is_worth_of_visits(void **state)
 		uint64_t s = seed;
 
 		make(seed, step, probability);
-		struct chain *c = chain_new(STATES, step, STEPS);
+		struct chain *c = chain_new(STATES, step, STEPS, &budget);
 		assert_non_null(c);
 		chain_set(c, probability);
 		for (uint32_t v = 0; v < STATES; v++) {
@@ -153,13 +161,15 @@ static void what_is_too_entangled_is_declined(void **state)
 	enum { N = 400 };
 	struct chain_step *step = malloc(N * N * sizeof(*step));
 	uint32_t n = 0;
+	uint64_t budget = BUDGET;
 
 	(void)state;
 	for (uint32_t u = 0; u < N; u++) {
 		for (uint32_t v = 0; v < N; v++)
 			step[n++] = (struct chain_step){ u, v };
 	}
-	assert_null(chain_new(N, step, n));
+	assert_null(chain_new(N, step, n, &budget));
+	assert_true(budget == BUDGET);
 	free(step);
 }
 
