@@ -207,7 +207,7 @@ static void print_event(const struct spool_event *ev)
 
 static int read_files(char **path, int n, bool dump)
 {
-	uint64_t count[9] = { 0 }, states = 0, bytes = 0, bad = 0, backwards = 0;
+	uint64_t count[SPOOL_CRASH + 1] = { 0 }, states = 0, bytes = 0, bad = 0, backwards = 0;
 
 	for (int i = 0; i < n; i++) {
 		struct spool_event ev;
