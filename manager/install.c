@@ -416,13 +416,25 @@ static int settle_temporary(const struct install_journal *j, int dir, const char
 	return sync_fd(dir, err);
 }
 
+/* 1: it is open; 0: it is gone or another one by now, and has nothing of ours; -1: not known. */
+static int open_journal_dir(const struct install_journal *j, struct install_file *f,
+			    struct err *err)
+{
+	struct err why;
+	struct stat st;
+
+	if (install_file_open_dir(j->path, f, &why) < 0)
+		return why.kind == ERR_SYS ? err_set(err, ERR_SYS, "%s", why.text) : 0;
+	if (fstat(f->dir, &st) < 0)
+		return err_set(err, ERR_SYS, "fstat: %s", strerror(errno));
+	return st.st_dev == j->dev && st.st_ino == j->inode;
+}
+
 int install_recover(int originals_fd, struct install_recovered *out, struct err *err)
 {
 	struct install_recovered done = { .outcome = INSTALL_OVERTAKEN };
 	struct install_file f = { .dir = -1, .fd = -1 };
 	struct install_journal j;
-	struct err gone;
-	struct stat st;
 	int rc = install_journal_read(originals_fd, &j, err);
 
 	if (rc <= 0) {
@@ -430,10 +442,8 @@ int install_recover(int originals_fd, struct install_recovered *out, struct err 
 			*out = (struct install_recovered){ .outcome = INSTALL_NOTHING };
 		return rc;
 	}
-	/* A directory that is gone or another one by now has nothing of ours. */
-	rc = 0;
-	if (install_file_open(j.path, &f, &gone) == 0 && fstat(f.dir, &st) == 0 &&
-	    st.st_dev == j.dev && st.st_ino == j.inode)
+	rc = open_journal_dir(&j, &f, err);
+	if (rc > 0)
 		rc = settle_temporary(&j, f.dir, f.name, &done.outcome, err);
 	install_file_close(&f);
 	if (rc < 0)

@@ -31,12 +31,14 @@ static int open_dir(const char *path, struct err *err)
 
 	if (fd < 0 && errno == ELOOP)
 		return err_set(err, ERR_REFUSED, "'%s': a symbolic link is in the path", path);
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return err_set(err, ERR_INPUT, "'%s': open: %s", path, strerror(errno));
 	if (fd < 0)
 		return err_set(err, ERR_SYS, "'%s': open: %s", path, strerror(errno));
 	return (int)fd;
 }
 
-int install_file_open(const char *path, struct install_file *out, struct err *err)
+int install_file_open_dir(const char *path, struct install_file *out, struct err *err)
 {
 	char dir[PATH_MAX];
 	const char *slash = strrchr(path, '/');
@@ -49,7 +51,12 @@ int install_file_open(const char *path, struct install_file *out, struct err *er
 	(void)snprintf(dir, sizeof(dir), "%.*s", slash == path ? 1 : (int)(slash - path), path);
 	out->name = slash + 1;
 	out->dir = open_dir(dir, err);
-	if (out->dir < 0)
+	return out->dir < 0 ? -1 : 0;
+}
+
+int install_file_open(const char *path, struct install_file *out, struct err *err)
+{
+	if (install_file_open_dir(path, out, err) < 0)
 		return -1;
 
 	/* O_NONBLOCK: a FIFO put there must not hold the parent up. */

@@ -18,6 +18,9 @@ struct install_file {
 	struct stat st;
 };
 
+/* Only the directory of an absolute path; out->fd is -1.  ERR_SYS: it may be there; of another kind: it
+ * is not, or no path leads to it. */
+int install_file_open_dir(const char *path, struct install_file *out, struct err *err);
 /* Opens an absolute path whose every component is what it says: no symbolic links, no "..".  The
  * file itself may be missing: fd is -1 then.  Close with install_file_close() in any case. */
 int install_file_open(const char *path, struct install_file *out, struct err *err);

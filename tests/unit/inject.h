@@ -1,0 +1,133 @@
+/* inject.h - runs something in a child and lets its n-th system call fail, or kills it there (ptrace)
+ *
+ * System calls that only manage memory, signals and identity are let through and do not count: no
+ * disk or other process makes them fail.
+ */
+#ifndef TESTS_UNIT_INJECT_H
+#define TESTS_UNIT_INJECT_H
+
+#include <assert.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum fault { FAULT_ENOSPC, FAULT_EIO, FAULT_EINTR, FAULT_SHORT, FAULT_KILL_BEFORE, FAULT_KILL_AFTER };
+enum { NFAULT = FAULT_KILL_AFTER + 1 };
+
+struct injected {
+	bool reached;		/* there was such a call, and the fault applies to it */
+	bool more;		/* there was such a call */
+	int exit_code;		/* -1: killed */
+	long call;
+};
+
+static inline bool inject_counts(long nr)
+{
+	static const long other[] = {
+		SYS_brk, SYS_mmap, SYS_munmap, SYS_mprotect, SYS_mremap, SYS_madvise, SYS_futex,
+		SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_getpid, SYS_gettid, SYS_getuid,
+		SYS_geteuid, SYS_getgid, SYS_getegid, SYS_getppid, SYS_clock_gettime, SYS_exit,
+		SYS_exit_group, SYS_clock_nanosleep, SYS_getrandom, SYS_prctl, SYS_sched_yield,
+	};
+
+	for (unsigned i = 0; i < sizeof(other) / sizeof(other[0]); i++)
+		if (nr == other[i])
+			return false;
+	return true;
+}
+
+/* Stops at the next entry or return of a system call; false: the child has ended. */
+static inline bool inject_step(pid_t pid, struct user_regs_struct *regs, int *status)
+{
+	assert(ptrace(PTRACE_SYSCALL, pid, 0, 0) == 0);
+	assert(waitpid(pid, status, 0) == pid);
+	if (WIFEXITED(*status) || WIFSIGNALED(*status))
+		return false;
+	assert(ptrace(PTRACE_GETREGS, pid, 0, regs) == 0);
+	return true;
+}
+
+/* At the entry of the call: applies the fault.  False: it does not apply to this call. */
+static inline bool inject_apply(pid_t pid, enum fault fault, struct user_regs_struct *regs,
+				int *status)
+{
+	static const int error[] = { ENOSPC, EIO, EINTR };
+	bool writes = regs->orig_rax == SYS_write || regs->orig_rax == SYS_pwrite64;
+
+	switch (fault) {
+	case FAULT_SHORT:
+		if (!writes || regs->rdx < 2)
+			return false;
+		regs->rdx /= 2;
+		return ptrace(PTRACE_SETREGS, pid, 0, regs) == 0;
+	case FAULT_KILL_AFTER:
+		if (!inject_step(pid, regs, status))
+			return true;
+		/* fall through */
+	case FAULT_KILL_BEFORE:
+		kill(pid, SIGKILL);
+		return true;
+	default:
+		/* close(2) has closed the file even when it fails. */
+		if (regs->orig_rax != SYS_close) {
+			regs->orig_rax = (unsigned long)-1;
+			assert(ptrace(PTRACE_SETREGS, pid, 0, regs) == 0);
+		}
+		assert(inject_step(pid, regs, status));
+		regs->rax = (unsigned long)-error[fault];
+		return ptrace(PTRACE_SETREGS, pid, 0, regs) == 0;
+	}
+}
+
+static inline struct injected inject(enum fault fault, unsigned n, int (*f)(void *ctx), void *ctx)
+{
+	struct injected out = { .exit_code = -1, .call = -1 };
+	struct user_regs_struct regs;
+	int status;
+	pid_t pid = fork();
+
+	assert(pid >= 0);
+	if (pid == 0) {
+		(void)ptrace(PTRACE_TRACEME, 0, 0, 0);
+		(void)raise(SIGSTOP);
+		_exit(f(ctx) == 0 ? 0 : 1);
+	}
+	assert(waitpid(pid, &status, 0) == pid && WIFSTOPPED(status));
+	assert(ptrace(PTRACE_SETOPTIONS, pid, 0,
+		      PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD) == 0);
+	/* It has stopped on its way out of raise(3): what comes next is the entry of a call. */
+	bool alive = true;
+	for (unsigned seen = 0; alive; ) {
+		struct __ptrace_syscall_info info;
+
+		alive = inject_step(pid, &regs, &status);		/* entry */
+		if (!alive)
+			break;
+		assert(ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof(info), &info) > 0);
+		assert(info.op == PTRACE_SYSCALL_INFO_ENTRY);
+		if (!out.more && inject_counts((long)regs.orig_rax) && ++seen == n) {
+			out.more = true;
+			out.call = (long)regs.orig_rax;
+			out.reached = inject_apply(pid, fault, &regs, &status);
+			if (fault < FAULT_SHORT)
+				continue;		/* its return has been seen */
+			if (fault > FAULT_SHORT) {
+				alive = false;
+				assert(waitpid(pid, &status, 0) == pid || errno == ECHILD);
+				break;
+			}
+		}
+		alive = inject_step(pid, &regs, &status);		/* return */
+	}
+	if (WIFEXITED(status))
+		out.exit_code = WEXITSTATUS(status);
+	return out;
+}
+
+#endif

@@ -1,0 +1,128 @@
+/* place.h - a private folder with a program, a generation of it and a store, for tests of swaps */
+#ifndef TESTS_UNIT_PLACE_H
+#define TESTS_UNIT_PLACE_H
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/err.h"
+#include "manager/install.h"
+
+#ifndef PLACE_ROOT
+#define PLACE_ROOT "/var/tmp"
+#endif
+
+/* A private folder with bin/prog (the original), gen (the generation) and store/. */
+struct place {
+	char root[64], dir[80], path[96], gen[80], store[80];
+	struct digest original, generation;
+	int originals_fd, generation_fd;
+};
+
+static const char old_text[] = "#!/bin/sh\necho old\n", new_text[] = "#!/bin/sh\necho new, longer\n";
+
+static inline void write_file(const char *path, const char *text, mode_t mode)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	assert_int_equal(fchmod(fd, mode), 0);
+	close(fd);
+}
+
+static inline struct digest digest_path(const char *path)
+{
+	struct digest d;
+	int fd = open(path, O_RDONLY);
+
+	assert_true(fd >= 0);
+	assert_int_equal(digest_fd(fd, &d, NULL), 0);
+	close(fd);
+	return d;
+}
+
+static inline void place_fill(struct place *p)
+{
+	const struct timespec times[2] = { { 1000000000, 5 }, { 1111111111, 222222222 } };
+	struct err err;
+
+	(void)snprintf(p->dir, sizeof(p->dir), "%s/bin", p->root);
+	(void)snprintf(p->path, sizeof(p->path), "%s/prog", p->dir);
+	(void)snprintf(p->gen, sizeof(p->gen), "%s/gen", p->root);
+	(void)snprintf(p->store, sizeof(p->store), "%s/store", p->root);
+	assert_int_equal(mkdir(p->dir, 0755), 0);
+	assert_int_equal(mkdir(p->store, 0755), 0);
+	write_file(p->path, old_text, 0751);
+	assert_int_equal(utimensat(AT_FDCWD, p->path, times, 0), 0);
+	write_file(p->gen, new_text, 0600);
+	p->original = digest_path(p->path);
+	p->generation = digest_path(p->gen);
+	p->originals_fd = install_open_originals(p->store, &err);
+	assert_true(p->originals_fd >= 0);
+	p->generation_fd = open(p->gen, O_RDONLY);
+	assert_true(p->generation_fd >= 0);
+}
+
+static inline struct place place_new(void)
+{
+	struct place p = { .root = PLACE_ROOT "/morph-install-XXXXXX" };
+
+	assert_non_null(mkdtemp(p.root));
+	assert_int_equal(chmod(p.root, 0755), 0);
+	place_fill(&p);
+	return p;
+}
+
+static inline void place_free(struct place *p)
+{
+	char command[128];
+
+	close(p->originals_fd);
+	close(p->generation_fd);
+	(void)snprintf(command, sizeof(command), "rm -rf '%s'", p->root);
+	assert_int_equal(system(command), 0);
+}
+
+static inline struct install_request request_of(const struct place *p)
+{
+	return (struct install_request){
+		.path = p->path, .expected = p->original, .original = p->original,
+		.generation = p->generation, .generation_fd = p->generation_fd,
+		.originals_fd = p->originals_fd,
+	};
+}
+
+static inline struct restore_request restore_of(const struct place *p)
+{
+	return (struct restore_request){
+		.path = p->path, .expected = p->generation, .original = p->original,
+		.originals_fd = p->originals_fd,
+	};
+}
+
+static inline int entries(const char *dir)
+{
+	DIR *d = opendir(dir);
+	int n = -2;		/* . and .. */
+
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+static inline bool holds(const char *path, const struct digest *d)
+{
+	struct digest got = digest_path(path);
+
+	return digest_equal(&got, d);
+}
+
+#endif
