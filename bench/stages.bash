@@ -63,7 +63,7 @@ measure_one() {		# CPU NAME ...
 	times=$P/times.$BENCH
 	there=$(variants_there | tr '\n' ' ')
 	[ "$there" ] || return
-	key=$(for v in $there; do sha256sum <"$(variant_dir "$v")/$file"; done | digest)
+	key=$PAIRS-$(for v in $there; do sha256sum <"$(variant_dir "$v")/$file"; done | digest)
 	[ -z "${AGAIN:-}" ] && [ "$(sed -n 2p "$times" 2>/dev/null)" = "$key" ] && return
 	for v in $there; do commands+=("$(variant_run "$v" test)"); done
 	"$B/bench/pairs" -n "$PAIRS" -c "$cpu" -t "$times.new" "${commands[@]}" >"$P/pairs.$BENCH" ||
