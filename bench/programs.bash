@@ -189,9 +189,12 @@ profile_exact() {
 
 # The workload's small and test output must be the original's.
 same_output() {		# VARIANT
-	local i
+	local i rc
 	for i in small test; do
-		timeout "$LIMIT" sh -c "$(variant_run "$1" $i)" 2>/dev/null </dev/null | cmp -s - "$P/$i.expected" ||
-			{ echo "other output than the original's ($i)"; return 1; }
+		timeout "$LIMIT" sh -c "$(variant_run "$1" $i)" 2>/dev/null </dev/null | cmp -s - "$P/$i.expected"
+		rc=("${PIPESTATUS[@]}")
+		[ "${rc[1]}" = 0 ] && continue
+		echo "crashes or prints something else ($i, exit code ${rc[0]})"
+		return 1
 	done
 }
