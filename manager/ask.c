@@ -7,6 +7,8 @@
 
 #include "lib/err.h"
 
+enum { ANY_NFD = -1 };
+
 int ask_receive(struct ask *a, struct err *err)
 {
 	struct msg m = { 0 };
@@ -46,7 +48,8 @@ int ask_receive(struct ask *a, struct err *err)
 	}
 }
 
-/* Sends *m and waits.  0: a->reply is filled and its `nfd` descriptors are the caller's. */
+/* Sends *m and waits.  0: a->reply is filled and its `nfd` descriptors are the caller's; with
+ * ANY_NFD there may be one or none. */
 static int ask(struct ask *a, struct msg *m, int nfd, struct err *err)
 {
 	assert(!a->waiting);
@@ -64,7 +67,8 @@ static int ask(struct ask *a, struct msg *m, int nfd, struct err *err)
 	}
 	struct msg *r = &a->reply;
 	a->job_cpu_ms += r->num[MSG_REPLY_cpu_ms];
-	if (r->num[MSG_REPLY_status] == ERR_NONE && r->nfd == nfd)
+	if (r->num[MSG_REPLY_status] == ERR_NONE &&
+	    (r->nfd == nfd || (nfd == ANY_NFD && r->nfd <= 1)))
 		return 0;
 	if (r->num[MSG_REPLY_status] == ERR_NONE)
 		err_set(err, ERR_SYS, "%s was answered with %d descriptors", msg_name(m->type),
@@ -166,22 +170,34 @@ int ask_restore(struct ask *a, const char *path, const struct digest *expected,
 	return set_path(&m, path, err) < 0 ? -1 : ask(a, &m, 0, err);
 }
 
-int ask_sync(struct ask *a, struct err *err)
+int ask_sync(struct ask *a, int *states_fd, struct err *err)
 {
 	struct msg m = { .type = MSG_SYNC };
 
-	return ask(a, &m, 0, err);
+	if (ask(a, &m, ANY_NFD, err) < 0)
+		return -1;
+	*states_fd = a->reply.nfd ? a->reply.fd[0] : -1;
+	return 0;
 }
 
-int ask_config(struct ask *a, unsigned clock, unsigned rate_hz, unsigned drain_s,
-	       unsigned spool_max_mib, struct err *err)
+int ask_config(struct ask *a, const struct ask_config *c, struct err *err)
 {
 	struct msg m = { .type = MSG_CONFIG };
 
-	m.num[MSG_CONFIG_clock] = clock;
-	m.num[MSG_CONFIG_rate_hz] = rate_hz;
-	m.num[MSG_CONFIG_drain_s] = drain_s;
-	m.num[MSG_CONFIG_spool_max_mib] = spool_max_mib;
+	m.num[MSG_CONFIG_clock] = c->clock;
+	m.num[MSG_CONFIG_rate_hz] = c->rate_hz;
+	m.num[MSG_CONFIG_drain_s] = c->drain_s;
+	m.num[MSG_CONFIG_spool_max_mib] = c->spool_max_mib;
+	m.num[MSG_CONFIG_switched] = c->switched;
+	m.num[MSG_CONFIG_stack_bytes] = c->stack_bytes;
+	return msg_send(a->sock, &m, err);
+}
+
+int ask_registers(struct ask *a, bool on, struct err *err)
+{
+	struct msg m = { .type = MSG_REGISTERS };
+
+	m.num[MSG_REGISTERS_on] = on;
 	return msg_send(a->sock, &m, err);
 }
 

@@ -44,6 +44,12 @@ struct ask_job {
 	const char *passes;
 };
 
+struct ask_config {
+	unsigned clock, rate_hz, drain_s, spool_max_mib;
+	bool switched;			/* samples may be asked for with registers */
+	unsigned stack_bytes;		/* and so much of the stack */
+};
+
 struct ask_install {
 	const char *path;
 	struct digest expected, original, generation;
@@ -67,12 +73,13 @@ int ask_install(struct ask *a, const struct ask_install *i, const struct ask_lim
 		struct err *err);
 int ask_restore(struct ask *a, const char *path, const struct digest *expected,
 		const struct digest *original, bool hard_links, struct err *err);
-/* The monitor has written out all samples and begun a new spool file. */
-int ask_sync(struct ask *a, struct err *err);
+/* The monitor has written out all samples and begun a new spool file.  *states_fd: those of them
+ * that came with the state of their task, as a spool file in memory, the caller's; -1: none. */
+int ask_sync(struct ask *a, int *states_fd, struct err *err);
 
 /* Told, not asked. */
-int ask_config(struct ask *a, unsigned clock, unsigned rate_hz, unsigned drain_s,
-	       unsigned spool_max_mib, struct err *err);
+int ask_config(struct ask *a, const struct ask_config *c, struct err *err);
+int ask_registers(struct ask *a, bool on, struct err *err);
 int ask_pause(struct ask *a, bool on, struct err *err);
 
 #endif

@@ -21,6 +21,7 @@
 #include "lib/err.h"
 #include "lib/statesample.h"
 #include "manager/sampleset.h"
+#include "manager/statefeed.h"
 #include "manager/stateset.h"
 #include "monitor/spool.h"
 
@@ -34,6 +35,7 @@ struct attribute {
 	struct spaces *spaces;
 	struct sampleset set;
 	struct stateset states;
+	struct statefeed *feed;
 	uint64_t counter[NCOUNTER];
 	uint64_t bad_blocks, newest_ns;
 	uint32_t ncrash, ncrashed;		/* processes, and files that they had mapped */
@@ -92,12 +94,12 @@ static void take_sample(struct attribute *a, const struct spool_event *ev)
 		return;
 	}
 	enum space_hit hit = spaces_find(a->spaces, ev->pid, ev->sample.pc, &file, &off);
-	if (hit != SPACE_FILE)
-		a->counter[counter_of[hit]]++;
-	else if (sampleset_add(&a->set, file, off) < 0)
-		a->counter[COUNTER_UNKNOWN]++;
-	else if (ev->sample.has_state &&
-		 stateset_add(&a->states, file, off, ev->sample.pc, &ev->sample.state) < 0)
+	bool placed = hit == SPACE_FILE && sampleset_add(&a->set, file, off) == 0;
+	if (!placed)
+		a->counter[hit == SPACE_FILE ? COUNTER_UNKNOWN : counter_of[hit]]++;
+	if (ev->sample.has_state &&
+	    (!placed ||
+	     stateset_add(&a->states, file, off, ev->sample.pc, &ev->sample.state) < 0))
 		a->counter[COUNTER_NOSTATES]++;
 }
 
@@ -115,15 +117,24 @@ static void take_crash(struct attribute *a, const struct spool_event *ev)
 		a->crashed[a->ncrashed++] = (struct crashed_file){ ev->pid, ev->signal, file[i] };
 }
 
+void attribute_states(struct attribute *a, struct statefeed *feed)
+{
+	a->feed = feed;
+}
+
 void attribute_spool(struct attribute *a, struct spool_reader *r)
 {
 	struct spool_event ev;
 
+	if (a->feed)
+		statefeed_boot(a->feed, spool_reader_boot_id(r));
 	while (spool_read(r, &ev) == 1) {
 		if (ev.time_ns > a->newest_ns)
 			a->newest_ns = ev.time_ns;
 		switch (ev.kind) {
 		case SPOOL_SAMPLE:
+			if (a->feed)
+				statefeed_match(a->feed, &ev);
 			take_sample(a, &ev);
 			break;
 		case SPOOL_LOST:
@@ -312,16 +323,15 @@ static void add_states(struct attribution *r, const struct attribute *a, uint32_
 	r->counter[COUNTER_NOSTATES] += n;
 	if (!n || !target->table || !resolver->interpret)
 		return;
+	struct attribute_module *m = module_enter(r, target->module);
+	m->states += n;		/* also when it fails: it would again */
 	written = write_states(&a->states, target, item, n, &stream);
 	if (written &&
 	    resolver->interpret(resolver->ctx, target, wr_bytes(&stream), &text, &err) == 0 &&
 	    edges_read(wr_bytes(&text), target->table, &edges, &err) == 0) {
-		struct attribute_module *m = module_enter(r, target->module);
-
 		r->counter[COUNTER_NOSTATES] -= written;
 		r->counter[COUNTER_STATES] += written;
 		r->counter[COUNTER_EDGES] += edges_sum(&edges);
-		m->states += written;
 		edges_add(&m->edges, &edges, 1);
 		edges_free(&edges);
 	}

@@ -52,7 +52,7 @@ struct attribute_module {
 	uint64_t outside;	/* in the module, in no block */
 	uint32_t ncount;
 	struct attribute_count *count;
-	uint64_t states;	/* that were interpreted */
+	uint64_t states;	/* that were there to be interpreted */
 	struct edges edges;
 };
 
@@ -75,6 +75,10 @@ struct attribution {		/* the result, ascending by module */
 /* Collector of sample sets; keeps `spaces` and uses it, owned by the caller. */
 struct attribute *attribute_new(struct spaces *spaces);
 void attribute_free(struct attribute *a);	/* NULL is allowed */
+/* Samples read from now on get their states from the feed (NULL: they bring them along, if at all),
+ * which stays the caller's. */
+struct statefeed;
+void attribute_states(struct attribute *a, struct statefeed *feed);
 /* Reads the spool file to its end.  May be called for several files before resolving. */
 void attribute_spool(struct attribute *a, struct spool_reader *r);
 /* Resolves what was gathered and empties the collector.  *out must be zeroed before the first

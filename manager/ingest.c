@@ -24,6 +24,7 @@ struct ingest {
 	struct store *store;
 	struct modules *modules;
 	struct spaces *spaces;
+	struct statefeed *feed;
 	double half_life_s;
 	uint8_t boot[BOOT_SIZE];
 };
@@ -83,6 +84,11 @@ void ingest_spaces_counts(const struct ingest *g, struct spaces_counts *out)
 	spaces_counts(g->spaces, out);
 }
 
+void ingest_states(struct ingest *g, struct statefeed *feed)
+{
+	g->feed = feed;
+}
+
 static void begin_boot(struct ingest *g, const uint8_t *boot)
 {
 	if (memcmp(g->boot, boot, BOOT_SIZE) == 0)
@@ -100,6 +106,7 @@ static int enter(struct ingest *g, struct spool_reader *r, const char *key,
 
 	begin_boot(g, spool_reader_boot_id(r));
 	struct attribute *a = attribute_new(g->spaces);
+	attribute_states(a, g->feed);
 	attribute_spool(a, r);
 	int rc = attribute_resolve(a, &resolver, out, err);
 	attribute_free(a);

@@ -11,6 +11,7 @@
 
 struct err;
 struct ingest;
+struct statefeed;
 
 /* Begins with the address spaces that the store remembers.  Keeps s and ms. */
 struct ingest *ingest_new(struct store *s, struct modules *ms, struct err *err);
@@ -23,6 +24,8 @@ void ingest_free(struct ingest *g);		/* NULL is allowed */
  * zeroed before) gets the file's attribution added. */
 int ingest_spool_file(struct ingest *g, int fd, const char *name, struct attribution *sum,
 		      struct err *err);
+/* Files from now on are of samples whose states are in this feed (NULL: none), the caller's. */
+void ingest_states(struct ingest *g, struct statefeed *feed);
 void ingest_spaces_counts(const struct ingest *g, struct spaces_counts *out);
 
 #endif

@@ -73,6 +73,9 @@ static int parse(int argc, char **argv, struct role_options *o)
 		{ "drain", required_argument, NULL, 'd' },
 		{ "spool-max", required_argument, NULL, 'm' },
 		{ "paused", required_argument, NULL, 'P' },
+		{ "switched", required_argument, NULL, 'w' },
+		{ "registers", required_argument, NULL, 'g' },
+		{ "stack", required_argument, NULL, 'k' },
 		{ 0 }
 	};
 	int c, role;
@@ -122,6 +125,15 @@ static int parse(int argc, char **argv, struct role_options *o)
 			break;
 		case 'P':
 			o->paused = number(optarg) != 0;
+			break;
+		case 'w':
+			o->switched = number(optarg) != 0;
+			break;
+		case 'g':
+			o->registers = number(optarg) != 0;
+			break;
+		case 'k':
+			o->stack_bytes = number(optarg);
 			break;
 		default:
 			return -1;

@@ -36,6 +36,9 @@ struct modules {
 struct loaded {
 	struct blocktable table;
 	struct blockmap map;
+	struct wr map_bytes;
+	struct store_module module;
+	struct digest content;		/* of what was mapped */
 };
 
 static void *must(void *p)
@@ -358,16 +361,12 @@ static int find_content(struct modules *ms, const struct space_file *file,
 	return 0;
 }
 
-static int load_map(struct modules *ms, const struct digest *generation, struct blockmap *out,
-		    struct err *err)
+static int load_map(struct modules *ms, const struct digest *generation, struct wr *bytes,
+		    struct blockmap *out, struct err *err)
 {
-	struct wr w = { 0 };
-	int rc = store_generation_map(ms->store, generation, &w, err);
+	int rc = store_generation_map(ms->store, generation, bytes, err);
 
-	if (rc == 1 && blockmap_read(wr_bytes(&w), out, err) < 0)
-		rc = -1;
-	wr_free(&w);
-	return rc;
+	return rc == 1 && blockmap_read(wr_bytes(bytes), out, err) < 0 ? -1 : rc;
 }
 
 static int load_table(struct modules *ms, const struct store_module *m, struct blocktable *out,
@@ -382,25 +381,32 @@ static int load_table(struct modules *ms, const struct store_module *m, struct b
 	return rc;
 }
 
+static void free_loaded(struct loaded *l)
+{
+	blocktable_free(&l->table);
+	blockmap_free(&l->map);
+	wr_free(&l->map_bytes);
+	free(l);
+}
+
 /* Table and map of content `d` of module m, its generation `number`, into *out. */
 static int load_target(struct modules *ms, const struct store_module *m, const struct digest *d,
 		       uint32_t number, struct attribute_target *out, struct err *err)
 {
 	struct loaded *l = must(calloc(1, sizeof(*l)));
 	bool is_generation = !digest_equal(d, &m->original);
-	int map = is_generation ? load_map(ms, d, &l->map, err) : 0;
+	int map = is_generation ? load_map(ms, d, &l->map_bytes, &l->map, err) : 0;
 	int table = map < 0 ? -1 : load_table(ms, m, &l->table, err);
 
+	l->module = *m;
+	l->content = *d;
 	if (map < 0 || table < 0) {
-		blockmap_free(&l->map);
-		free(l);
+		free_loaded(l);
 		return -1;
 	}
 	*out = (struct attribute_target){ .module = (uint64_t)m->id, .generation = number };
 	if (table == 0 || (is_generation && map == 0)) {
-		blocktable_free(&l->table);
-		blockmap_free(&l->map);
-		free(l);
+		free_loaded(l);
 		return 1;		/* known, but where its blocks are is not */
 	}
 	out->table = &l->table;
@@ -442,20 +448,59 @@ static int resolve(void *ctx, const struct space_file *file, struct attribute_ta
 	return load_target(ms, &m, &f.digest, number, out, err);
 }
 
+static struct loaded *loaded_of(const struct attribute_target *target)
+{
+	return (struct loaded *)((uintptr_t)target->table - offsetof(struct loaded, table));
+}
+
 static void release(void *ctx, const struct attribute_target *target)
 {
-	struct loaded *l;
-
 	(void)ctx;
-	if (!target->table)
-		return;
-	l = (struct loaded *)((uintptr_t)target->table - offsetof(struct loaded, table));
-	blocktable_free(&l->table);
-	blockmap_free(&l->map);
-	free(l);
+	if (target->table)
+		free_loaded(loaded_of(target));
+}
+
+/* What was mapped: at its path as last looked at, or, an original, where those are kept. */
+static int open_content(struct modules *ms, const struct loaded *l, struct err *err)
+{
+	const struct store_module *m = &l->module;
+	const struct module_opener *o = ms->opener;
+	struct stat st;
+	int fd;
+
+	if (digest_equal(&m->present, &l->content)) {
+		fd = o->open(o->ctx, m->path, err);
+		if (fd < 0)
+			return -1;
+		struct store_seen now = fstat(fd, &st) < 0 ? (struct store_seen){ 0 } : seen_of(&st);
+		if (same_seen(&now, &m->seen))
+			return fd;
+		close(fd);
+	} else if (digest_equal(&m->original, &l->content) && o->open_original) {
+		return o->open_original(o->ctx, &m->original, err);
+	}
+	return err_set(err, ERR_SYS, "'%s': what ran is not there any more", m->path);
+}
+
+static int interpret(void *ctx, const struct attribute_target *target, struct bytes states,
+		     struct wr *text, struct err *err)
+{
+	const struct loaded *l = loaded_of(target);
+	struct modules *ms = ctx;
+	const struct module_analyzer *a = ms->analyzer;
+
+	if (!a->interpret)
+		return err_set(err, ERR_SYS, "no interpreter");
+	int fd = open_content(ms, l, err);
+	if (fd < 0)
+		return -1;
+	int rc = a->interpret(a->ctx, fd, wr_bytes(&l->map_bytes), states, text, err);
+	close(fd);
+	return rc;
 }
 
 struct attribute_resolver modules_resolver(struct modules *ms)
 {
-	return (struct attribute_resolver){ .resolve = resolve, .release = release, .ctx = ms };
+	return (struct attribute_resolver){ .resolve = resolve, .release = release,
+					    .interpret = interpret, .ctx = ms };
 }

@@ -16,6 +16,8 @@ struct modules;
 
 struct module_opener {
 	int (*open)(void *ctx, const char *path, struct err *err);	/* O_RDONLY descriptor or -1 */
+	/* The pristine original that is not at its path any more; NULL: there is none. */
+	int (*open_original)(void *ctx, const struct digest *original, struct err *err);
 	void *ctx;
 };
 
@@ -27,6 +29,11 @@ struct module_analyzer {
 	/* Appends the block table of the original that `fd` holds to *table.  ERR_REFUSED: Morph
 	 * will not touch this file; the reason is kept with the module. */
 	int (*analyze)(void *ctx, const char *path, int fd, struct wr *table, struct err *err);
+	/* Appends the edges that the states (lib/statesample.h) of the file in `fd` tell, in terms
+	 * of its original.  `map`: the block map if it is a generation, else .n == 0.  NULL: states
+	 * are not interpreted. */
+	int (*interpret)(void *ctx, int fd, struct bytes map, struct bytes states, struct wr *edges,
+			 struct err *err);
 	void *ctx;
 };
 

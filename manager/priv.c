@@ -252,7 +252,7 @@ int priv_step(struct priv *p, struct err *err)
 
 	if (p->syncing && role_now_ms() >= p->sync_end_ms) {
 		p->monitor_silent = true;
-		return priv_synced(p, false, "the monitor does not answer", err);
+		return priv_synced(p, false, "the monitor does not answer", -1, err);
 	}
 	if (!p->job || !job_step(p->job, &result))
 		return 0;
@@ -267,11 +267,12 @@ int priv_step(struct priv *p, struct err *err)
 	return rc;
 }
 
-int priv_synced(struct priv *p, bool ok, const char *reason, struct err *err)
+int priv_synced(struct priv *p, bool ok, const char *reason, int states_fd, struct err *err)
 {
 	if (!p->syncing)
 		return 0;
-	return reply(p, ok ? ERR_NONE : ERR_SYS, ok ? 0 : 1, reason, 0, NULL, err);
+	return reply(p, ok ? ERR_NONE : ERR_SYS, ok ? 0 : 1, reason, ok && states_fd >= 0,
+		     &states_fd, err);
 }
 
 void priv_abort(struct priv *p)

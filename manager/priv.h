@@ -35,8 +35,9 @@ struct priv {
 int priv_request(struct priv *p, struct msg *m, struct err *err);
 /* When the job has something to tell, or time has passed.  -1: the manager is gone. */
 int priv_step(struct priv *p, struct err *err);
-/* The answer to a pending SYNC, as the monitor gave it; ignored without one. */
-int priv_synced(struct priv *p, bool ok, const char *reason, struct err *err);
+/* The answer to a pending SYNC, as the monitor gave it, with the states it held (-1: none), which
+ * stay the caller's; ignored without one. */
+int priv_synced(struct priv *p, bool ok, const char *reason, int states_fd, struct err *err);
 /* The manager has ended or everything ends: kills the job, forgets the request. */
 void priv_abort(struct priv *p);
 /* Fills p[0..1] while a job runs, else entries without descriptor; timeout in ms, -1 for none. */

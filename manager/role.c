@@ -68,12 +68,12 @@ uint64_t role_now_ms(void)
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
-enum { MAX_ARG = 32, ARG_BYTES = 32, PARK_FD = 40 };
+enum { MAX_ARG = 40, ARG_BYTES = 32, PARK_FD = 40 };
 
 /* Never returns. */
 static void become(const struct role_options *o, enum msg_role role, int sock, int listen_fd)
 {
-	char number[5][ARG_BYTES];
+	char number[8][ARG_BYTES];
 	const char *arg[MAX_ARG];
 	char locale[] = "PATH=/usr/bin:/bin", *env[] = { locale, NULL };
 	sigset_t none;
@@ -101,9 +101,11 @@ static void become(const struct role_options *o, enum msg_role role, int sock, i
 		arg[n++] = option[i][0];
 		arg[n++] = option[i][1];
 	}
-	const unsigned value[] = { o->clock, o->rate_hz, o->drain_s, o->spool_max_mib, o->paused };
-	const char *const name[] = { "--clock", "--rate", "--drain", "--spool-max", "--paused" };
-	for (int i = 0; i < 5; i++) {
+	const unsigned value[] = { o->clock, o->rate_hz, o->drain_s, o->spool_max_mib, o->paused,
+				   o->switched, o->registers, o->stack_bytes };
+	const char *const name[] = { "--clock", "--rate", "--drain", "--spool-max", "--paused",
+				     "--switched", "--registers", "--stack" };
+	for (int i = 0; i < 8; i++) {
 		(void)snprintf(number[i], ARG_BYTES, "%u", value[i]);
 		arg[n++] = name[i];
 		arg[n++] = number[i];

@@ -26,8 +26,8 @@ struct role_options {
 	const char *policy, *store, *socket, *user, *morph_edit;
 	bool foreground, no_monitor;
 	/* To the monitor, from the manager's policy through the parent. */
-	unsigned clock, rate_hz, drain_s, spool_max_mib;
-	bool paused;
+	unsigned clock, rate_hz, drain_s, spool_max_mib, stack_bytes;
+	bool paused, switched, registers;	/* see monitor/monitor.h */
 };
 
 struct role_child {

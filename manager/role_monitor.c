@@ -9,6 +9,8 @@
 #include "manager/role.h"
 #include "monitor/monitor.h"
 
+enum { STATES_MAX_BYTES = 2 << 20 };	/* some 60,000 without stacks */
+
 static int drop(void *ctx, struct err *err)
 {
 	const struct role_options *o = ctx;
@@ -36,7 +38,9 @@ static int open_spool(const struct role_options *o, struct err *err)
 int role_monitor(const struct role_options *o)
 {
 	struct perf_options wanted = { .clock = (enum monitor_clock)o->clock,
-				       .rate_hz = o->rate_hz, .pid = PERF_PID_ALL, .crashes = true };
+				       .rate_hz = o->rate_hz, .pid = PERF_PID_ALL,
+				       .state = o->switched ? PERF_STATE_SWITCHED : PERF_STATE_NEVER,
+				       .stack_bytes = o->stack_bytes / 8 * 8, .crashes = true };
 	uint32_t own = (uint32_t)getppid();	/* and with it all roles and jobs */
 	struct role_options copy = *o;
 	struct err err = { 0 };
@@ -51,7 +55,8 @@ int role_monitor(const struct role_options *o)
 	struct monitor_options options = {
 		.command_fd = ROLE_FD_PARENT, .spool_dirfd = spool,
 		.spool_max_bytes = (uint64_t)o->spool_max_mib << 20, .drain_s = o->drain_s,
-		.paused = o->paused, .own_pid = &own, .nown_pid = 1, .confine = drop,
+		.paused = o->paused, .switched = o->switched, .registers = o->registers,
+		.states_max_bytes = STATES_MAX_BYTES, .own_pid = &own, .nown_pid = 1, .confine = drop,
 		.confine_ctx = &copy,
 	};
 	if (set && !perf_tells_crashes(set))

@@ -244,7 +244,7 @@ static void end_role(struct parent *p, struct role_state *r, const char *why)
 	int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 	if (manager)
 		priv_abort(&p->priv);
-	else if (priv_synced(&p->priv, false, "the monitor has ended", &err) < 0)
+	else if (priv_synced(&p->priv, false, "the monitor has ended", -1, &err) < 0)
 		give_up(&p->manager, &err);
 	if (p->stopping)
 		return;
@@ -301,13 +301,18 @@ static void configure(struct parent *p, const struct msg *m)
 	unsigned rate = (unsigned)m->num[MSG_CONFIG_rate_hz];
 	unsigned drain = (unsigned)m->num[MSG_CONFIG_drain_s];
 	unsigned spool = (unsigned)m->num[MSG_CONFIG_spool_max_mib];
+	bool switched = m->num[MSG_CONFIG_switched] != 0;
+	unsigned stack = (unsigned)m->num[MSG_CONFIG_stack_bytes];
 	bool same = o->clock == clock && o->rate_hz == rate && o->drain_s == drain &&
-		    o->spool_max_mib == spool;
+		    o->spool_max_mib == spool && o->switched == switched &&
+		    o->stack_bytes == stack;
 
 	o->clock = clock;
 	o->rate_hz = rate;
 	o->drain_s = drain;
 	o->spool_max_mib = spool;
+	o->switched = switched;
+	o->stack_bytes = stack;
 	if (!p->configured && p->ready_fd >= 0) {
 		(void)write(p->ready_fd, "", 1);	/* who waited may have gone */
 		close(p->ready_fd);
@@ -332,6 +337,10 @@ static int manager_message(struct parent *p, struct msg *m, struct err *err)
 		p->options.paused = m->num[MSG_PAUSE_on] != 0;
 		say(&p->monitor, MSG_SET_PAUSE, p->options.paused);
 		return 0;
+	case MSG_REGISTERS:
+		p->options.registers = m->num[MSG_REGISTERS_on] != 0;
+		say(&p->monitor, MSG_SET_REGISTERS, p->options.registers);
+		return 0;
 	default:
 		if (priv_request(&p->priv, m, err) < 0)
 			return -1;
@@ -341,14 +350,19 @@ static int manager_message(struct parent *p, struct msg *m, struct err *err)
 	else if (p->priv.syncing)
 		return priv_synced(&p->priv, false, p->options.no_monitor ?
 				   "sampling is off (--no-monitor)" :
-				   "the monitor is not running", err);
+				   "the monitor is not running", -1, err);
 	return 0;
 }
 
 static int monitor_message(struct parent *p, struct msg *m, struct err *err)
 {
-	if (m->type == MSG_FLUSHED)
-		return priv_synced(&p->priv, m->num[MSG_FLUSHED_status] == 0, m->text, err);
+	if (m->type == MSG_FLUSHED) {
+		int rc = priv_synced(&p->priv, m->num[MSG_FLUSHED_status] == 0, m->text,
+				     m->nfd ? m->fd[0] : -1, err);
+
+		msg_close_fds(m);
+		return rc;
+	}
 	if (m->type == MSG_CRASHED) {
 		say(&p->manager, MSG_CRASHED_TOLD, 0);
 		return 0;

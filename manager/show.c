@@ -100,13 +100,17 @@ static void show_monitor(struct work *w, struct client *cl)
 		{ "samples", TABLE_UINT }, { "events", TABLE_UINT }, { "lost", TABLE_UINT },
 		{ "throttled", TABLE_UINT }, { "spool_bytes", TABLE_BYTES },
 		{ "files_dropped", TABLE_UINT }, { "samples_dropped", TABLE_UINT },
+		{ "states", TABLE_UINT }, { "states_dropped", TABLE_UINT },
+		{ "unknown", TABLE_UINT }, { "malformed", TABLE_UINT }, { "late", TABLE_UINT },
 	};
 	const uint64_t *n = w->ask->counts.num;
 	struct table *t = NEW_TABLE("monitor", col);
 
 	table_row(t, n[MSG_COUNTS_samples], n[MSG_COUNTS_events], n[MSG_COUNTS_lost],
 		  n[MSG_COUNTS_throttled], n[MSG_COUNTS_spool_bytes], n[MSG_COUNTS_files_dropped],
-		  n[MSG_COUNTS_samples_dropped]);
+		  n[MSG_COUNTS_samples_dropped], n[MSG_COUNTS_states],
+		  n[MSG_COUNTS_states_dropped], n[MSG_COUNTS_unknown], n[MSG_COUNTS_malformed],
+		  n[MSG_COUNTS_late]);
 	give(cl, t);
 }
 
@@ -141,6 +145,7 @@ int show_status(struct work *w, struct client *cl, struct err *err)
 	table_row(t, "sampling", w->options->no_monitor ? "off (--no-monitor)" : !runs ?
 		  "the monitor is not running" : w->paused ? "paused" : "on");
 	table_row(t, "clock", runs && w->ask->counts.text[0] ? w->ask->counts.text : "-");
+	table_row(t, "registers", w->registers_why);
 	spool_size(w, &files, &bytes);
 	table_human_bytes(bytes, size, sizeof(size));
 	(void)snprintf(text, sizeof(text), "%" PRIu64 " files, %s", files, size);

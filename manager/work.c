@@ -16,6 +16,7 @@
 #include "lib/io.h"
 #include "manager/ingest.h"
 #include "manager/module.h"
+#include "manager/statefeed.h"
 #include "monitor/spool.h"
 #include "policy/policy.h"
 
@@ -103,6 +104,13 @@ static int open_module(void *ctx, const char *path, struct err *err)
 	return ask_open_file(w->ask, path, err);
 }
 
+static int open_original(void *ctx, const struct digest *original, struct err *err)
+{
+	struct work *w = ctx;
+
+	return ask_open_original(w->ask, original, err);
+}
+
 static int analyze_module(void *ctx, const char *path, int fd, struct wr *table, struct err *err)
 {
 	struct work *w = ctx;
@@ -158,7 +166,11 @@ static int apply_policy(struct work *w, struct err *err)
 	const struct policy *p = w->policy;
 
 	ingest_half_life(w->ingest, 86400.0 * p->half_life_d);
-	return ask_config(w->ask, p->clock, p->rate_hz, p->drain_s, p->spool_max_mib, err);
+	struct ask_config c = { p->clock, p->rate_hz, p->drain_s, p->spool_max_mib,
+				p->registers != SWITCH_OFF, p->stack_bytes };
+	if (ask_config(w->ask, &c, err) < 0)
+		return -1;
+	return work_registers(w, err);
 }
 
 int work_reload(struct work *w, struct err *err)
@@ -188,8 +200,10 @@ static int open_spool(struct work *w, struct err *err)
 
 int work_open(struct work *w, struct err *err)
 {
-	static struct module_opener opener = { .open = open_module };
-	static struct module_analyzer analyzer = { .analyze = analyze_module };
+	static struct module_opener opener = { .open = open_module,
+					       .open_original = open_original };
+	static struct module_analyzer analyzer = { .analyze = analyze_module,
+						   .interpret = work_interpret };
 	static struct module_filter filter = { .allows = module_allowed };
 
 	uint64_t born_ns;		/* asked here, so that it is right later */
@@ -282,21 +296,32 @@ static int take_in(struct work *w, const char *name, struct attribution *sum, st
 	return rc < 0 ? 0 : rc;
 }
 
+/* States that belong to no sample: theirs was dropped, or not taken in. */
+static int end_feed(struct work *w, struct statefeed *feed, struct err *err)
+{
+	uint64_t n = statefeed_free(feed);
+
+	ingest_states(w->ingest, NULL);
+	return n ? store_counter_add(w->store, COUNTER_NOSTATES, n, err) : 0;
+}
+
 int work_sync(struct work *w, struct work_spool *out, struct err *err)
 {
 	struct attribution sum = { 0 };
 	struct dirent **list = NULL;
-	int rc = 0;
+	int rc = 0, states = -1;
 
 	memset(out, 0, sizeof(*out));
-	if (ask_sync(w->ask, err) < 0) {
+	if (ask_sync(w->ask, &states, err) < 0) {
 		if (w->ask->stop)
 			return -1;
 		(void)snprintf(out->warning, sizeof(out->warning), "%.500s", err->text);
 	}
+	struct statefeed *feed = statefeed_new(states);
+	ingest_states(w->ingest, feed);
 	int n = scandirat(w->spool_dir, ".", &list, is_spool, by_name);
 	if (n < 0)
-		return err_set(err, ERR_SYS, "'%s/spool': %s", w->options->store, strerror(errno));
+		rc = err_set(err, ERR_SYS, "'%s/spool': %s", w->options->store, strerror(errno));
 	for (int i = 0; i < n && (rc == 0 || rc == 1) && !w->ask->stop; i++) {
 		rc = take_in(w, list[i]->d_name, &sum, err);
 		out->files += rc == 1;
@@ -306,6 +331,13 @@ int work_sync(struct work *w, struct work_spool *out, struct err *err)
 	work_crashes(w, &sum);
 	attribution_free(&sum);
 	free_list(list, n);
+	struct err why;
+	if (end_feed(w, feed, &why) < 0 && rc >= 0) {
+		*err = why;
+		rc = -1;
+	}
+	if (rc >= 0 && !w->ask->stop)
+		rc = work_registers(w, err);
 	return rc < 0 ? err_wrap(err, "spool") : 0;
 }
 

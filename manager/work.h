@@ -31,6 +31,8 @@ struct work {
 	bool paused;
 	uint64_t started_ms;
 	char note[512];			/* what went wrong last in the background; "" if nothing */
+	bool registers;			/* asked of the monitor */
+	char registers_why[320];
 };
 
 /* Policy, store, spool; w->options and w->ask are filled.  Says to the parent how to sample. */
@@ -49,6 +51,14 @@ struct work_spool {
 int work_sync(struct work *w, struct work_spool *out, struct err *err);
 /* The machine is idle: takes in the spool and, if the policy says so, reoptimizes one module. */
 void work_idle(struct work *w);
+
+/* --- registers with the samples (work_registers.c) --- */
+
+/* Has the monitor take them, or not, as the policy and what is known of the modules say. */
+int work_registers(struct work *w, struct err *err);
+/* The interpreter of struct module_analyzer; ctx is the work. */
+int work_interpret(void *ctx, int fd, struct bytes map, struct bytes states, struct wr *edges,
+		   struct err *err);
 
 /* --- one module (work_module.c); `cl` gets progress and tables, NULL: nobody listens --- */
 

@@ -5,6 +5,10 @@
  * merge.h the second lets out what the first has seen.  A block that is not full is written when
  * it is FLUSH_S old, so that a killed Monitor loses little.
  *
+ * A sample that brings the state of its task goes two ways: without it to the spool on disk, with
+ * it to a spool in memory, which the answer to FLUSH carries away.  When that is full, registers
+ * are switched off until it is taken: nobody would see them.
+ *
  * Sampling is on before the maps of the running processes are opened, and their events are given
  * the time before: what a process maps or executes in between is told by a later record.
  */
@@ -22,6 +26,7 @@
 #include "monitor/merge.h"
 #include "monitor/own.h"
 #include "monitor/procmaps.h"
+#include "monitor/statespool.h"
 
 enum { SETTLE_MS = 20, FLUSH_S = 60 };
 
@@ -31,6 +36,9 @@ struct monitor {
 	struct merge *merge;
 	struct own *own;
 	struct spool_writer *writer;
+	struct statespool *states;
+	bool registers;			/* wanted */
+	bool full;			/* `states` had no room for the last one */
 	struct pollfd *fd;		/* [0] the parent, then the rings */
 	struct monitor_counts counts;
 	struct err trouble;		/* of the spool since the last FLUSH; kind ERR_NONE: none */
@@ -69,8 +77,27 @@ static void on_event(void *ctx, const struct spool_event *ev)
 	else if (ev->kind == SPOOL_THROTTLE)
 		m->counts.throttled += ev->lost;
 	m->crashed |= ev->kind == SPOOL_CRASH;
-	if (spool_write(m->writer, ev, &err) < 0)
+	if (ev->kind == SPOOL_SAMPLE && ev->sample.has_state) {
+		struct spool_event plain = *ev;
+
+		m->full = !statespool_put(m->states, ev);
+		plain.sample.has_state = false;
+		if (spool_write(m->writer, &plain, &err) < 0)
+			spool_failed(m, &err);
+	} else if (spool_write(m->writer, ev, &err) < 0) {
 		spool_failed(m, &err);
+	}
+}
+
+/* As wanted, as long as there is room. */
+static int switch_registers(struct monitor *m, struct err *err)
+{
+	bool on = m->registers && !m->full;
+
+	if (!m->options->switched || on == m->counts.registers)
+		return 0;
+	m->counts.registers = on;
+	return perf_set_state(m->set, on, err);
 }
 
 static bool look(struct monitor *m, bool all)
@@ -117,6 +144,8 @@ static void fill_counts(struct monitor *m)
 	m->counts.unknown = merged->unknown;
 	m->counts.malformed = merged->malformed;
 	m->counts.late = merged->late;
+	m->counts.states = statespool_states(m->states);
+	m->counts.states_dropped = statespool_dropped(m->states);
 }
 
 static int send_counts(struct monitor *m, struct err *err)
@@ -133,6 +162,12 @@ static int send_counts(struct monitor *m, struct err *err)
 	msg.num[MSG_MONITOR_COUNTS_files_dropped] = c->spool.files_dropped;
 	msg.num[MSG_MONITOR_COUNTS_samples_dropped] = c->spool.samples_dropped;
 	msg.num[MSG_MONITOR_COUNTS_paused] = c->paused;
+	msg.num[MSG_MONITOR_COUNTS_unknown] = c->unknown;
+	msg.num[MSG_MONITOR_COUNTS_malformed] = c->malformed;
+	msg.num[MSG_MONITOR_COUNTS_late] = c->late;
+	msg.num[MSG_MONITOR_COUNTS_states] = c->states;
+	msg.num[MSG_MONITOR_COUNTS_states_dropped] = c->states_dropped;
+	msg.num[MSG_MONITOR_COUNTS_registers] = c->registers;
 	strcpy(msg.text, monitor_clock_name(perf_clock(m->set)));
 	return msg_send(m->options->command_fd, &msg, err);
 }
@@ -140,13 +175,20 @@ static int send_counts(struct monitor *m, struct err *err)
 static int send_flushed(struct monitor *m, struct err *err)
 {
 	struct msg msg = { .type = MSG_FLUSHED };
+	int fd = statespool_take(m->states);
 
+	if (fd >= 0)
+		msg.fd[msg.nfd++] = fd;
 	if (m->trouble.kind != ERR_NONE) {
 		msg.num[MSG_FLUSHED_status] = 1;
 		strcpy(msg.text, m->trouble.text);
 		m->trouble.kind = ERR_NONE;
 	}
-	return msg_send(m->options->command_fd, &msg, err);
+	int rc = msg_send(m->options->command_fd, &msg, err);
+	if (fd >= 0)
+		close(fd);
+	m->full = false;
+	return rc < 0 ? -1 : switch_registers(m, err);
 }
 
 static int on_message(struct monitor *m, const struct msg *msg, struct err *err)
@@ -157,8 +199,14 @@ static int on_message(struct monitor *m, const struct msg *msg, struct err *err)
 			return -1;
 		m->counts.paused = msg->num[MSG_SET_PAUSE_on];
 		return send_counts(m, err);
+	case MSG_SET_REGISTERS:
+		m->registers = msg->num[MSG_SET_REGISTERS_on];
+		if (switch_registers(m, err) < 0)
+			return -1;
+		return send_counts(m, err);
 	case MSG_END:
 		m->end = true;
+		m->registers = false;
 		if (perf_pause(m->set, true, err) < 0)
 			return -1;
 		/* fall through */
@@ -223,6 +271,8 @@ static int loop(struct monitor *m, struct err *err)
 		}
 		if (full || now_ns() >= due) {
 			drain(m, false);
+			if (switch_registers(m, err) < 0)
+				return -1;
 			if (m->drain_ns - m->flush_ns >= FLUSH_S * UINT64_C(1000000000))
 				flush(m, false);
 			if (tell_parent(m, err) < 0)
@@ -262,8 +312,10 @@ static int start_spool(struct monitor *m, struct procmaps *maps, struct err *err
 
 	m->merge = merge_new(n, perf_format(m->set));
 	m->own = own_new(o->own_pid, o->nown_pid);
+	m->states = statespool_new(monitor_clock_name(perf_clock(m->set)),
+				   perf_period_ns(m->set), o->states_max_bytes);
 	m->fd = calloc(n + 1, sizeof(*m->fd));
-	if (!m->own || !m->fd)
+	if (!m->own || !m->fd || !m->states)
 		return err_set(err, ERR_SYS, "out of memory");
 	own_add(m->own, self);
 	own_add_children(m->own);
@@ -279,7 +331,8 @@ static int start_spool(struct monitor *m, struct procmaps *maps, struct err *err
 	if (procmaps_emit(maps, m->start_ns, on_event, m, &strange) < 0)
 		m->counts.malformed++;
 	m->drain_ns = m->flush_ns = now_ns();
-	return 0;
+	m->registers = o->registers;
+	return switch_registers(m, err);
 }
 
 int monitor_run(struct perf_set *set, const struct monitor_options *options,
@@ -305,6 +358,7 @@ int monitor_run(struct perf_set *set, const struct monitor_options *options,
 	if (counts)
 		*counts = m.counts;
 	spool_writer_free(m.writer);
+	statespool_free(m.states);
 	merge_free(m.merge);
 	own_free(m.own);
 	free(m.fd);

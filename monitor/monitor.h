@@ -1,9 +1,9 @@
 /* monitor.h - the Monitor role: kernel rings to spool
  *
  * The role speaks with the privileged parent in the messages of lib/msg.def: FLUSH is answered by
- * MONITOR_COUNTS and FLUSHED, SET_PAUSE by MONITOR_COUNTS, END by both and the end of the loop.
- * After each drain it sends MONITOR_COUNTS by itself, WATCHING once when it begins, and CRASHED as soon
- * as a signal has killed a process.
+ * MONITOR_COUNTS and FLUSHED, SET_PAUSE and SET_REGISTERS by MONITOR_COUNTS, END by both and the end
+ * of the loop.  After each drain it sends MONITOR_COUNTS by itself, WATCHING once when it begins, and
+ * CRASHED as soon as a signal has killed a process.
  */
 #ifndef MONITOR_MONITOR_H
 #define MONITOR_MONITOR_H
@@ -22,6 +22,10 @@ struct monitor_options {
 	uint64_t spool_max_bytes;
 	unsigned drain_s;	/* longest time between two drains */
 	bool paused;		/* begin without sampling */
+	/* The set was opened with PERF_STATE_SWITCHED: whether to begin with registers, and how many
+	 * bytes of samples with state are held in memory at most. */
+	bool switched, registers;
+	uint64_t states_max_bytes;
 	/* Processes whose samples and events are dropped, with their children: Morph's own. */
 	const uint32_t *own_pid;
 	unsigned nown_pid;
@@ -41,8 +45,10 @@ struct monitor_counts {
 	uint64_t malformed, late;	/* see merge.h */
 	uint64_t write_errors;
 	uint64_t processes_missed;	/* at the start, see procmaps.h */
+	uint64_t states;	/* of the samples, those held with their task's state */
+	uint64_t states_dropped;	/* no room for the state; the sample is in the spool */
 	struct spool_counts spool;
-	bool paused;
+	bool paused, registers;
 };
 
 /* Maps and enables the set, reads the running processes, calls confine, then works until END or

@@ -23,7 +23,8 @@ struct policy *policy_default(void)
 	for (unsigned i = 0; i < policy_nsetting; i++) {
 		const struct setting *s = &policy_setting[i];
 
-		if (s->kind == SETTING_UINT || s->kind == SETTING_BOOL || s->kind == SETTING_CLOCK)
+		if (s->kind == SETTING_UINT || s->kind == SETTING_BOOL || s->kind == SETTING_CLOCK ||
+		    s->kind == SETTING_SWITCH)
 			*(unsigned *)((char *)p + s->off) = s->def;
 		if (s->kind == SETTING_PASSES)
 			p->passes = (struct policy_passes){ true, true, true };

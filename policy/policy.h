@@ -16,6 +16,9 @@ struct err;
 enum policy_clock { CLOCK_AUTO, CLOCK_TICK, CLOCK_CPU_CLOCK, CLOCK_CYCLES };
 extern const char *const policy_clock_name[];		/* "auto", ... , NULL */
 
+enum policy_switch { SWITCH_AUTO, SWITCH_ON, SWITCH_OFF };
+extern const char *const policy_switch_name[];		/* "auto", ... , NULL */
+
 struct policy_globs {		/* fnmatch(3) patterns, malloc'd, owned by the policy */
 	char **glob;
 	uint32_t n;
@@ -30,7 +33,7 @@ struct policy_passes {
 };
 
 struct policy {
-	unsigned clock, rate_hz, drain_s;
+	unsigned clock, rate_hz, drain_s, registers, stack_bytes;
 	unsigned spool_max_mib;
 	unsigned idle_load_max_pct, idle_psi_cpu_max_pct, idle_check_s;
 	struct policy_window idle_window;

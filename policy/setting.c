@@ -13,6 +13,7 @@
 #include "policy/policy.h"
 
 const char *const policy_clock_name[] = { "auto", "tick", "cpu-clock", "cycles", NULL };
+const char *const policy_switch_name[] = { "auto", "on", "off", NULL };
 
 const struct setting policy_setting[] = {
 #define SETTING(section, key, kind, field, def, min, max, unit, help) \
@@ -81,15 +82,20 @@ static int set_bool(unsigned *field, const char *text, bool quoted, struct err *
 	return 0;
 }
 
-static int set_clock(unsigned *field, const char *text, struct err *err)
+static int set_name(unsigned *field, const char *text, const char *const *name,
+		    struct err *err)
 {
-	for (unsigned i = 0; policy_clock_name[i]; i++) {
-		if (strcmp(policy_clock_name[i], text) == 0) {
+	char all[64] = "";
+
+	for (unsigned i = 0; name[i]; i++) {
+		if (strcmp(name[i], text) == 0) {
 			*field = i;
 			return 0;
 		}
+		size_t n = strlen(all);
+		(void)snprintf(all + n, sizeof(all) - n, "%s%s", n ? ", " : "", name[i]);
 	}
-	return err_set(err, ERR_USAGE, "'%.80s' is not one of auto, tick, cpu-clock, cycles", text);
+	return err_set(err, ERR_USAGE, "'%.80s' is not one of %s", text, all);
 }
 
 /* "HH:MM" at t; false when it is not that. */
@@ -137,7 +143,9 @@ int setting_set(const struct setting *s, struct policy *p, const char *text, boo
 	case SETTING_BOOL:
 		return set_bool(field, text, quoted, err);
 	case SETTING_CLOCK:
-		return set_clock(field, text, err);
+		return set_name(field, text, policy_clock_name, err);
+	case SETTING_SWITCH:
+		return set_name(field, text, policy_switch_name, err);
 	case SETTING_WINDOW:
 		return set_window(field, text, err);
 	case SETTING_GLOBS:
@@ -248,6 +256,9 @@ void setting_show(const struct setting *s, const struct policy *p, struct wr *ou
 		break;
 	case SETTING_CLOCK:
 		put(out, policy_clock_name[*(const unsigned *)field]);
+		break;
+	case SETTING_SWITCH:
+		put(out, policy_switch_name[*(const unsigned *)field]);
 		break;
 	case SETTING_WINDOW:
 		if (w->from == w->to)

@@ -56,8 +56,8 @@ static bool allows(void *ctx, const char *p)
 	return strcmp(p, path) == 0;
 }
 
-static const struct module_opener opener = { open_path, NULL };
-static const struct module_analyzer analyzer = { analyze, NULL };
+static const struct module_opener opener = { .open = open_path };
+static const struct module_analyzer analyzer = { .analyze = analyze };
 static const struct module_filter filter = { allows, NULL };
 
 static void write_file(const char *p, const char *text)

@@ -11,6 +11,7 @@
 
 #include "lib/err.h"
 #include "policy/idle.h"
+#include "policy/evidence.h"
 #include "policy/policy.h"
 
 static struct bytes text_of(const char *s)
@@ -91,6 +92,7 @@ static void defaults_are_the_tables(void **state)
 	(void)state;
 	assert_non_null(p);
 #define IS_CLOCK(field, def) assert_int_equal(p->field, def);
+#define IS_SWITCH(field, def) assert_int_equal(p->field, def);
 #define IS_UINT(field, def) assert_int_equal(p->field, def);
 #define IS_BOOL(field, def) assert_int_equal(p->field, def);
 #define IS_WINDOW(field, def) assert_int_equal(p->field.from, p->field.to);
@@ -128,6 +130,7 @@ static void numbers_are_taken_within_their_bounds(void **state)
 {
 	(void)state;
 #define TRY_CLOCK(section, key, field, min, max)
+#define TRY_SWITCH(section, key, field, min, max)
 #define TRY_BOOL(section, key, field, min, max)
 #define TRY_WINDOW(section, key, field, min, max)
 #define TRY_GLOBS(section, key, field, min, max)
@@ -208,9 +211,33 @@ static void clocks(void **state)
 		assert_int_equal(p->clock, i);
 		policy_free(p);
 	}
+	for (unsigned i = 0; policy_switch_name[i]; i++) {
+		char yaml[64];
+
+		(void)snprintf(yaml, sizeof(yaml), "monitor:\n  registers: %s\n", policy_switch_name[i]);
+		struct policy *p = parse(yaml);
+		assert_int_equal(p->registers, i);
+		policy_free(p);
+	}
+	refused("monitor:\n  registers: true\n",
+		"t:2:14: monitor.registers: 'true' is not one of auto, on, off");
 	refused("monitor:\n  clock: sundial\n",
 		"t:2:10: monitor.clock: 'sundial' is not one of auto, tick, cpu-clock, cycles");
 	refused_like("monitor: {clock: }", "t:1:");
+}
+
+static void registers_are_worth_it_while_a_busy_module_lacks_them(void **state)
+{
+	(void)state;
+	assert_true(evidence_lacking(1, 0, false));
+	assert_true(evidence_lacking(0.02, 9999, false));
+	assert_false(evidence_lacking(0.019, 0, false));	/* too little of the time */
+	assert_false(evidence_lacking(0.019, 0, true));
+	assert_true(evidence_lacking(0.5, 10000, true));	/* once on, until it is enough */
+	assert_true(evidence_lacking(0.5, 19999, true));
+	assert_false(evidence_lacking(0.5, 20000, true));
+	assert_false(evidence_lacking(0.5, 19999, false));	/* and not on and off all the time */
+	assert_false(evidence_lacking(0.5, 10000, false));
 }
 
 static void windows(void **state)
@@ -501,6 +528,7 @@ int main(void)
 		cmocka_unit_test(only_plain_decimal_numbers_are_numbers),
 		cmocka_unit_test(truth_values),
 		cmocka_unit_test(clocks),
+		cmocka_unit_test(registers_are_worth_it_while_a_busy_module_lacks_them),
 		cmocka_unit_test(windows),
 		cmocka_unit_test(globs_replace_the_default_and_keep_their_order),
 		cmocka_unit_test(lists_are_bounded),

@@ -178,11 +178,29 @@ static void a_second_request_at_a_time_is_a_lie(void **state)
 
 	assert_int_equal(request(*state, MSG_SYNC, "", &err), 0);
 	assert_int_equal(request(*state, MSG_OPEN_POLICY, "", &err), -1);
-	assert_int_equal(priv_synced(&((struct fixture *)*state)->priv, true, "", &err), 0);
+	assert_int_equal(priv_synced(&((struct fixture *)*state)->priv, true, "", -1, &err), 0);
 	assert_int_equal(reply(*state, &nfd), ERR_NONE);
 	assert_int_equal(request(*state, MSG_OPEN_POLICY, "", &err), 0);
 	assert_int_equal(reply(*state, &nfd), ERR_NONE);
 	assert_int_equal(nfd, 1);
+}
+
+static void states_come_with_the_answer_to_a_sync(void **state)
+{
+	struct fixture *f = *state;
+	struct err err;
+	int nfd;
+
+	for (int with = 0; with < 2; with++) {
+		int fd = with ? memfd_create("states", MFD_CLOEXEC) : -1;
+
+		assert_int_equal(request(f, MSG_SYNC, "", &err), 0);
+		assert_int_equal(priv_synced(&f->priv, true, "", fd, &err), 0);
+		assert_int_equal(reply(f, &nfd), ERR_NONE);
+		assert_int_equal(nfd, with);
+		if (with)
+			close(fd);
+	}
 }
 
 int main(void)
@@ -194,6 +212,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_proof_is_about_the_named_content, make, unmake),
 		cmocka_unit_test_setup_teardown(install_wants_a_proof, make, unmake),
 		cmocka_unit_test_setup_teardown(a_second_request_at_a_time_is_a_lie, make, unmake),
+		cmocka_unit_test_setup_teardown(states_come_with_the_answer_to_a_sync, make, unmake),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
