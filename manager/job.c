@@ -42,6 +42,7 @@ static const struct shape shape[NJOB] = {
 	[JOB_DISASSEMBLE] = { "disassemble", 1, 1, 1, true },
 	[JOB_EXPLAIN]	  = { "analyze",     1, 1, 1, true },
 	[JOB_INTERPRET]	  = { "interpret",   2, 3, 1, false },
+	[JOB_MAP]	  = { "extract-map", 1, 1, 1, false },
 };
 
 struct job {
@@ -153,6 +154,8 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 		ADD("fd:%d", fd);
 	} else if (spec->kind == JOB_INTERPRET) {
 		ADD("-o");
+		ADD("fd:%d", fd);
+	} else if (spec->kind == JOB_MAP) {
 		ADD("fd:%d", fd);
 	} else if (spec->kind == JOB_OPTIMIZE) {
 		for (int i = 0; i < 3; i++) {

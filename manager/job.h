@@ -23,8 +23,9 @@ enum job_kind {
 	JOB_SYMBOLS,		/* in: module, perhaps its debug file.  out: text */
 	JOB_DISASSEMBLE,	/* in: module.  out: text.  a: address, b: bytes */
 	JOB_EXPLAIN,		/* in: module.  out: what analysis says, as text */
-	JOB_INTERPRET,		/* in: mapped file, states, its original if it is a
-				 * generation.  out: edges */
+	JOB_INTERPRET,		/* in: mapped file, states; if it is a generation, its original.
+				 * out: edges */
+	JOB_MAP,		/* in: generation.  out: block map */
 	NJOB
 };
 

@@ -36,7 +36,6 @@ struct modules {
 struct loaded {
 	struct blocktable table;
 	struct blockmap map;
-	struct wr map_bytes;
 	struct store_module module;
 	struct digest content;		/* of what was mapped */
 };
@@ -361,12 +360,16 @@ static int find_content(struct modules *ms, const struct space_file *file,
 	return 0;
 }
 
-static int load_map(struct modules *ms, const struct digest *generation, struct wr *bytes,
-		    struct blockmap *out, struct err *err)
+static int load_map(struct modules *ms, const struct digest *generation, struct blockmap *out,
+		    struct err *err)
 {
-	int rc = store_generation_map(ms->store, generation, bytes, err);
+	struct wr w = { 0 };
+	int rc = store_generation_map(ms->store, generation, &w, err);
 
-	return rc == 1 && blockmap_read(wr_bytes(bytes), out, err) < 0 ? -1 : rc;
+	if (rc == 1 && blockmap_read(wr_bytes(&w), out, err) < 0)
+		rc = -1;
+	wr_free(&w);
+	return rc;
 }
 
 static int load_table(struct modules *ms, const struct store_module *m, struct blocktable *out,
@@ -385,7 +388,6 @@ static void free_loaded(struct loaded *l)
 {
 	blocktable_free(&l->table);
 	blockmap_free(&l->map);
-	wr_free(&l->map_bytes);
 	free(l);
 }
 
@@ -395,7 +397,7 @@ static int load_target(struct modules *ms, const struct store_module *m, const s
 {
 	struct loaded *l = must(calloc(1, sizeof(*l)));
 	bool is_generation = !digest_equal(d, &m->original);
-	int map = is_generation ? load_map(ms, d, &l->map_bytes, &l->map, err) : 0;
+	int map = is_generation ? load_map(ms, d, &l->map, err) : 0;
 	int table = map < 0 ? -1 : load_table(ms, m, &l->table, err);
 
 	l->module = *m;
@@ -460,15 +462,15 @@ static void release(void *ctx, const struct attribute_target *target)
 		free_loaded(loaded_of(target));
 }
 
-/* What was mapped: at its path as last looked at, or, an original, where those are kept. */
-static int open_content(struct modules *ms, const struct loaded *l, struct err *err)
+/* A content of the module: at its path as last looked at, or, the original, where those are kept. */
+static int open_content(struct modules *ms, const struct store_module *m,
+			const struct digest *content, struct err *err)
 {
-	const struct store_module *m = &l->module;
 	const struct module_opener *o = ms->opener;
 	struct stat st;
 	int fd;
 
-	if (digest_equal(&m->present, &l->content)) {
+	if (digest_equal(&m->present, content)) {
 		fd = o->open(o->ctx, m->path, err);
 		if (fd < 0)
 			return -1;
@@ -476,7 +478,7 @@ static int open_content(struct modules *ms, const struct loaded *l, struct err *
 		if (same_seen(&now, &m->seen))
 			return fd;
 		close(fd);
-	} else if (digest_equal(&m->original, &l->content) && o->open_original) {
+	} else if (digest_equal(&m->original, content) && o->open_original) {
 		return o->open_original(o->ctx, &m->original, err);
 	}
 	return err_set(err, ERR_SYS, "'%s': what ran is not there any more", m->path);
@@ -491,12 +493,17 @@ static int interpret(void *ctx, const struct attribute_target *target, struct by
 
 	if (!a->interpret)
 		return err_set(err, ERR_SYS, "no interpreter");
-	int fd = open_content(ms, l, err);
+	int fd = open_content(ms, &l->module, &l->content, err), original = -1, rc = 0;
 	if (fd < 0)
 		return -1;
-	int rc = a->interpret(a->ctx, fd, wr_bytes(&l->map_bytes), states, text, err);
+	if (target->map)
+		rc = original = open_content(ms, &l->module, &l->module.original, err);
+	if (rc >= 0)
+		rc = a->interpret(a->ctx, fd, original, states, text, err);
+	if (original >= 0)
+		close(original);
 	close(fd);
-	return rc;
+	return rc < 0 ? -1 : 0;
 }
 
 struct attribute_resolver modules_resolver(struct modules *ms)

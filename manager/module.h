@@ -29,10 +29,10 @@ struct module_analyzer {
 	/* Appends the block table of the original that `fd` holds to *table.  ERR_REFUSED: Morph
 	 * will not touch this file; the reason is kept with the module. */
 	int (*analyze)(void *ctx, const char *path, int fd, struct wr *table, struct err *err);
-	/* Appends the edges that the states (lib/statesample.h) of the file in `fd` tell, in terms
-	 * of its original.  `map`: the block map if it is a generation, else .n == 0.  NULL: states
-	 * are not interpreted. */
-	int (*interpret)(void *ctx, int fd, struct bytes map, struct bytes states, struct wr *edges,
+	/* Appends the edges that the states (lib/statesample.h) of the file in `fd` tell.  If that is
+	 * a generation, `original` is another descriptor, else -1.  NULL: states are not
+	 * interpreted. */
+	int (*interpret)(void *ctx, int fd, int original, struct bytes states, struct wr *edges,
 			 struct err *err);
 	void *ctx;
 };

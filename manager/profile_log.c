@@ -3,8 +3,9 @@
  * Every file that the log has samples of is opened at its path and must be the inode that ran (the
  * device number may differ: btrfs, overlayfs); `morph-edit analyze` gives its block table, and
  * `morph-edit interpret` the edges, where samples came with registers.  Files
- * that it refuses (generations among them: their originals are in the daemon's store) are said and
- * left out.
+ * that it refuses are said and left out.
+ *
+ * A generation has its block map with it; its original is looked for in the daemon's store.
  */
 #include "manager/profile_log.h"
 
@@ -34,11 +35,13 @@ struct known {			/* one original module of the log */
 };
 
 struct log {
-	const char *morph_edit;
+	const char *morph_edit, *store;
 	FILE *say;
 	struct known *known;
 	uint32_t nknown;
 	int fd;			/* the file that is being resolved, -1: none */
+	int original;		/* of it, if it is a generation, else -1 */
+	struct blockmap map;
 };
 
 static void *must(void *p)
@@ -93,6 +96,47 @@ static int make_table(const struct log *l, int fd, struct blocktable *out, struc
 	return rc;
 }
 
+/* The block map of the generation in l->fd, and its original. */
+static int open_generation(struct log *l, struct err *err)
+{
+	struct arena *a = arena_new();
+	char path[PATH_MAX], hex[65];
+	int map = -1, rc = -1;
+	struct bytes b;
+
+	if (run(l, JOB_MAP, &l->fd, 1, &map, err) == 0 &&
+	    io_read_all(map, OUTPUT_MAX, a, &b, err) == 0 && blockmap_read(b, &l->map, err) == 0) {
+		digest_hex(&l->map.original, hex);
+		rc = snprintf(path, sizeof(path), "%s/originals/%s", l->store, hex);
+		l->original = rc < PATH_MAX ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+		rc = l->original < 0 ? err_set(err, ERR_SYS, "a generation; its original '%s': %s",
+					       path, strerror(errno)) : 0;
+	}
+	if (map >= 0)
+		close(map);
+	arena_free(a);
+	return rc;
+}
+
+/* The block table of what is in l->fd, or of its original. */
+static int find_table(struct log *l, struct blocktable *out, struct err *err)
+{
+	if (make_table(l, l->fd, out, err) == 0)
+		return 0;
+	struct err why;
+	if (err->kind != ERR_REFUSED || open_generation(l, &why) < 0) {
+		if (err->kind == ERR_REFUSED && l->map.nblock)
+			*err = why;	/* it is a generation, so that tells more */
+		return -1;
+	}
+	if (make_table(l, l->original, out, err) < 0)
+		return -1;
+	if (digest_equal(&out->original, &l->map.original))
+		return 0;
+	blocktable_free(out);
+	return err_set(err, ERR_INPUT, "a generation; its original in the store is another file");
+}
+
 /* A descriptor for the file that ran, if it is still at its path. */
 static int open_ran(const struct space_file *file, struct err *err)
 {
@@ -116,7 +160,11 @@ static void release(void *ctx, const struct attribute_target *target)
 	(void)target;		/* its table is kept until all is written */
 	if (l->fd >= 0)
 		close(l->fd);
-	l->fd = -1;
+	if (l->original >= 0)
+		close(l->original);
+	blockmap_free(&l->map);
+	l->fd = l->original = -1;
+	l->map = (struct blockmap){ 0 };
 }
 
 static int resolve(void *ctx, const struct space_file *file, struct attribute_target *out,
@@ -129,7 +177,7 @@ static int resolve(void *ctx, const struct space_file *file, struct attribute_ta
 
 	(void)err;		/* one module's failure is no reason to give up the others */
 	l->fd = open_ran(file, &why);
-	if (l->fd < 0 || make_table(l, l->fd, &t, &why) < 0) {
+	if (l->fd < 0 || find_table(l, &t, &why) < 0) {
 		say(l, file->path, why.text);
 		release(l, NULL);
 		return 0;
@@ -143,7 +191,8 @@ static int resolve(void *ctx, const struct space_file *file, struct attribute_ta
 	} else {
 		blocktable_free(&t);
 	}
-	*out = (struct attribute_target){ .module = i, .table = &l->known[i].table };
+	*out = (struct attribute_target){ .module = i, .table = &l->known[i].table,
+					  .map = l->original < 0 ? NULL : &l->map };
 	return 1;
 }
 
@@ -152,14 +201,15 @@ static int interpret(void *ctx, const struct attribute_target *target, struct by
 {
 	const struct log *l = ctx;
 	struct arena *a = arena_new();
-	int in[2] = { l->fd, memfd_create("states", MFD_CLOEXEC) }, out = -1, rc = -1;
+	int in[3] = { l->fd, memfd_create("states", MFD_CLOEXEC), l->original };
+	int out = -1, rc = -1;
 	struct err why;
 	struct bytes b;
 
 	if (in[1] < 0)
 		err_set(&why, ERR_SYS, "memfd_create: %s", strerror(errno));
 	else if (io_write_all(in[1], states.p, states.n, &why) == 0 &&
-		 run(l, JOB_INTERPRET, in, 2, &out, &why) == 0 &&
+		 run(l, JOB_INTERPRET, in, l->original < 0 ? 2 : 3, &out, &why) == 0 &&
 		 io_read_all(out, OUTPUT_MAX, a, &b, &why) == 0)
 		rc = 0;
 	if (rc == 0)
@@ -255,10 +305,11 @@ static int gather(int fd, struct log *l, const char *out_dir, struct err *err)
 	return rc;
 }
 
-int profile_log_write(const char *log_path, const char *out_dir, const char *morph_edit_path,
-		      FILE *say_to, struct err *err)
+int profile_log_write(const char *log_path, const char *out_dir,
+		      const struct profile_log_places *places, FILE *say_to, struct err *err)
 {
-	struct log l = { .morph_edit = morph_edit_path, .say = say_to, .fd = -1 };
+	struct log l = { .morph_edit = places->morph_edit, .store = places->store, .say = say_to,
+			 .fd = -1, .original = -1 };
 	int fd = open(log_path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)

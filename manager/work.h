@@ -57,7 +57,7 @@ void work_idle(struct work *w);
 /* Has the monitor take them, or not, as the policy and what is known of the modules say. */
 int work_registers(struct work *w, struct err *err);
 /* The interpreter of struct module_analyzer; ctx is the work. */
-int work_interpret(void *ctx, int fd, struct bytes map, struct bytes states, struct wr *edges,
+int work_interpret(void *ctx, int fd, int original, struct bytes states, struct wr *edges,
 		   struct err *err);
 
 /* --- one module (work_module.c); `cl` gets progress and tables, NULL: nobody listens --- */

@@ -32,26 +32,22 @@ static int memory_file(struct bytes b, struct err *err)
 	return -1;
 }
 
-int work_interpret(void *ctx, int fd, struct bytes map, struct bytes states, struct wr *edges,
+int work_interpret(void *ctx, int fd, int original, struct bytes states, struct wr *edges,
 		   struct err *err)
 {
 	struct work *w = ctx;
 	struct ask_limits limits = work_limits(w);
-	struct ask_job job = { .kind = JOB_INTERPRET, .nin = 2, .in = { fd, -1, -1 } };
+	struct ask_job job = { .kind = JOB_INTERPRET, .nin = original < 0 ? 2 : 3,
+			       .in = { fd, memory_file(states, err), original } };
 	int out, rc = -1;
 
-	job.in[1] = memory_file(states, err);
-	if (job.in[1] >= 0 && map.n) {
-		job.in[2] = memory_file(map, err);
-		job.nin = 3;
-	}
-	if (job.in[job.nin - 1] >= 0 && ask_run_job(w->ask, &job, &limits, &out, 1, err) == 0) {
+	if (job.in[1] < 0)
+		return -1;
+	if (ask_run_job(w->ask, &job, &limits, &out, 1, err) == 0) {
 		rc = work_read(out, edges, err);
 		close(out);
 	}
-	for (int i = 1; i < 3; i++)
-		if (job.in[i] >= 0)
-			close(job.in[i]);
+	close(job.in[1]);
 	if (rc < 0 && w->ask->stop)
 		_exit(0);	/* as in analysis: the spool file is taken in whole the next time */
 	return rc;

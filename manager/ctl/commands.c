@@ -32,7 +32,8 @@ const struct ctl_command ctl_commands[] = {
 	{ "record", "-o LOG [--clock=NAME] [--rate=HZ] [--registers[=STACKBYTES]] -- COMMAND...",
 	  "samples one command into a log (no daemon needed); --registers: with what its registers\n"
 	  "        hold, for edges", ctl_record },
-	{ "profile", "LOG -o DIR", "makes block profiles of a log (no daemon needed)", ctl_profile },
+	{ "profile", "LOG -o DIR [--store=DIR]",
+	  "makes block profiles of a log (no daemon needed)", ctl_profile },
 	{ NULL, NULL, NULL, NULL }
 };
 

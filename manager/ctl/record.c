@@ -114,9 +114,11 @@ int ctl_profile(const struct ctl *ctl, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "morph-edit", required_argument, NULL, 'e' },
+		{ "store", required_argument, NULL, 's' },
 		{ 0 }
 	};
-	const char *dir = NULL, *editor = find_editor();
+	struct profile_log_places places = { find_editor(), "/var/lib/morph" };
+	const char *dir = NULL;
 	struct err err = { 0 };
 	int c;
 
@@ -125,18 +127,20 @@ int ctl_profile(const struct ctl *ctl, int argc, char **argv)
 		if (c == 'o')
 			dir = optarg;
 		else if (c == 'e')
-			editor = optarg;
+			places.morph_edit = optarg;
+		else if (c == 's')
+			places.store = optarg;
 		else
 			return ctl_usage(argv[0]);
 	}
 	if (!dir || argc - optind != 1)
 		return ctl_usage(argv[0]);
-	if (!editor) {
+	if (!places.morph_edit) {
 		(void)fputs("morphctl: morph-edit is not beside morphctl; --morph-edit names it\n",
 			    stderr);
 		return 1;
 	}
-	if (profile_log_write(argv[optind], dir, editor, stdout, &err) < 0)
+	if (profile_log_write(argv[optind], dir, &places, stdout, &err) < 0)
 		return fail(&err);
 	return 0;
 }

@@ -6,6 +6,7 @@ need_root
 make_root
 ${CC:-cc} -nostdlib -static -Wa,--defsym,N=1500000000 -o "$root/bin/loop" tests/e2e/registers.s ||
 	skip_all "no compiler"
+cp "$root/bin/loop" "$root/orig/loop"
 "$B/tests/e2e/monitor_driver" record "$root/try" auto 251 true 2>"$root/why" ||
 	skip_all "$(cat "$root/why")"
 
@@ -18,7 +19,7 @@ has_none() { ! has_marker "$@"; }
 
 # --- one command, without the daemon ---
 
-address() { printf '0x%x' "0x$(nm "$root/bin/loop" | awk -v s="$1" '$3 == s { print $1 }')"; }
+address() { printf '0x%x' "0x$(nm "$root/orig/loop" | awk -v s="$1" '$3 == s { print $1 }')"; }
 often_is_75() {		# PROFILE: the side that goes on to `often`, in percent
 	awk -v from="$(address again)" -v often="$(address often)" -v quarter="$(address quarter)" '
 		$1 == "edge" && $2 == from && $3 == often { o = $4 }
@@ -84,6 +85,16 @@ check "they are not in the store, nor in the log" has_none "$root/store" "$root/
 check "the module's samples with registers are known" registers_are \
 	"on: $root/bin/loop has [1-9][0-9]* samples"
 check "a generation is made with them" ctl reoptimize --dry-run "$root/bin/loop"
+check "the generation is swapped in" ctl reoptimize "$root/bin/loop"
+"$root/bin/loop"
+check "the spool with the generation is taken in" sync
+before=$states
+states=$(count states)
+check "states of the generation were interpreted ($states)" [ "${states:-0}" -ge $((${before:-0} + 200)) ]
+"$B/morphctl" record -o "$root/taken" --clock=cpu-clock --rate=997 --registers -- "$root/bin/loop"
+rm -rf "$root/profile"
+check "by hand, too" "$B/morphctl" profile "$root/taken" -o "$root/profile" --store="$root/store"
+check "and its edges are those of the original" often_is_75 "$root"/profile/loop.*.profile
 sed -i 's/registers: auto/registers: off/' "$root/morph.yaml"
 kill -HUP "$daemon"
 for i in $(seq 100); do
@@ -97,5 +108,5 @@ before=$(count states)
 check "the spool is taken in again" sync
 check "none come any more" [ "$(count states)" = "$before" ]
 check_here "the daemon ends" stop_daemon
-check "nothing is left of them" has_none "$root/store"
+check "nothing is left of them" has_none "$root"/store/morph.db* "$root/store/spool"	# originals are programs
 done_testing

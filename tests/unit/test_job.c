@@ -98,7 +98,7 @@ static struct job_result run(enum job_kind kind, const char *what, unsigned wall
 	if (kind == JOB_OPTIMIZE || kind == JOB_INTERPRET)
 		spec.in[spec.nin++] = input("profile");
 	if (kind == JOB_INTERPRET)
-		spec.in[spec.nin++] = input("map");
+		spec.in[spec.nin++] = input("original");
 	struct job *j = job_start(&spec, &err);
 	if (!j)
 		fail_msg("%s", err.text);
@@ -134,6 +134,8 @@ static void a_job_gets_its_command_line(void **state)
 	assert_string_equal(text_of(&r), "disassemble fd:3 --start=0x1000 --size=64 ");
 	r = run(JOB_INTERPRET, "args", 60);
 	assert_string_equal(text_of(&r), "interpret fd:3 fd:4 --original fd:5 -o fd:6 ");
+	r = run(JOB_MAP, "args", 60);
+	assert_string_equal(text_of(&r), "extract-map fd:3 fd:4 ");
 }
 
 static void a_job_can_be_waited_for_at_the_usual_priority(void **state)
