@@ -20,12 +20,13 @@ has_none() { ! has_marker "$@"; }
 # --- one command, without the daemon ---
 
 address() { printf '0x%x' "0x$(nm "$root/orig/loop" | awk -v s="$1" '$3 == s { print $1 }')"; }
+# A few iterations are seen from each sample, and samples do not fall on all alike: hence the margin.
 often_is_75() {		# PROFILE: the side that goes on to `often`, in percent
 	awk -v from="$(address again)" -v often="$(address often)" -v quarter="$(address quarter)" '
 		$1 == "edge" && $2 == from && $3 == often { o = $4 }
 		$1 == "edge" && $2 == from && $3 == quarter { q = $4 }
 		END { print "often", o, "quarter", q
-		      exit !(o + q >= 500 && o / (o + q) > 0.68 && o / (o + q) < 0.82) }' "$1"
+		      exit !(o + q >= 500 && o / (o + q) > 0.62 && o / (o + q) < 0.88) }' "$1"
 }
 for clock in tick cpu-clock; do
 	for registers in --registers --registers=256; do
