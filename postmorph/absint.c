@@ -373,7 +373,7 @@ void absint_step(struct absint *ai, struct abs_state *s, const struct op *op, ui
 	}
 	if (op->dst < ABS_NREG)
 		old = s->v[op->dst];
-	if (op->writes_mem)
+	if (op->writes_mem && op->kind != OP_PUSH)	/* below the stack nobody has anything */
 		kill_memory(s, op);
 	write_registers(s, op);
 	if (known)

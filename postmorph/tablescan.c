@@ -14,7 +14,7 @@
  *          other function is none if an instruction of the program forms its address: there
  *          begins something else.  Otherwise it remains in doubt.
  *          The same at the other end: a word before the table that would be an entry hints at an
- *          index that may be negative.
+ *          index that may be negative, unless it is the last one of another function's table.
  *
  * A closed run bounds the index: a switch takes its cases from one table without gaps, and each
  * case lies in its own function.  A run of the program with an index outside has jumped to
@@ -177,6 +177,29 @@ void tablescan_guard(const struct text *t, const struct fn *fn)
 	}
 }
 
+/* The words before the table, from where the next address below it is formed, are those of another
+ * function: read as a table there, all lead into that one. */
+static bool ends_another(const struct text *t, const struct fn *fn, vaddr addr)
+{
+	const struct prog *prog = t->prog;
+	uint32_t own = t->piece[fn->range[0].fde].fn, other = NO_FN;
+	vaddr base = addr - 4;
+
+	while (addr - base < MAX_RUN && !text_object_begins(t, base))
+		base -= 4;
+	struct rd rd = rd_of(image_at(&prog->img, base, addr - base));
+	while (rd_left(&rd) >= 4) {
+		vaddr to = base + (vaddr)(int64_t)rd_s32(&rd);
+		uint32_t f = text_holds(t, to) && (*text_mark(t, to) & MARK_INSN) ?
+			     prog_find_fn(prog, to) : NO_FN;
+
+		if (f == NO_FN || f == own || (other != NO_FN && f != other))
+			return false;
+		other = f;
+	}
+	return other != NO_FN;
+}
+
 /* The word before the table would be an entry. */
 static bool is_preceded(const struct text *t, const struct fn *fn, vaddr addr, uint32_t kind)
 {
@@ -184,7 +207,8 @@ static bool is_preceded(const struct text *t, const struct fn *fn, vaddr addr, u
 	struct bytes b = image_at(&t->prog->img, addr - size, size);
 	struct rd rd = rd_of(b);
 
-	return b.p && classify(t, fn, read_word(&rd, addr, kind)) >= OWN;
+	return b.p && classify(t, fn, read_word(&rd, addr, kind)) >= OWN &&
+	       !(kind == BLOCKMAP_TABLE_REL32 && ends_another(t, fn, addr));
 }
 
 bool tablescan(const struct text *t, struct arena *a, const struct fn *fn, vaddr addr,

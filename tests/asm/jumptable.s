@@ -433,6 +433,64 @@ begin extended_later
 	table	T_later
 end extended_later
 
+begin pushed_between
+	cmpl	$3, (%rdi)
+	ja	19f
+	push	%rax
+	.cfi_adjust_cfa_offset 8
+	mov	(%rdi), %eax
+	lea	T_pushed(%rip), %rdx
+	movslq	(%rdx,%rax,4), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+10:	mov	$10, %eax
+	jmp	18f
+11:	mov	$11, %eax
+	jmp	18f
+12:	mov	$12, %eax
+	jmp	18f
+13:	mov	$13, %eax
+18:	pop	%rdx
+	.cfi_adjust_cfa_offset -8
+19:	ret
+	open_table	T_pushed
+end pushed_between
+
+	# The word in front of the second one's table is the last of the first one's, and leads into the
+	# second by chance.
+begin ends_in_front
+	cmp	$1, %edi
+	ja	11f
+	mov	%edi, %edi
+	dispatch T_ends1
+10:	mov	$10, %eax
+	ret
+11:	xor	%eax, %eax
+	ret
+	.section .rodata
+	.p2align 2
+T_ends1:
+	.long	10b-T_ends1, 11b-T_ends1
+	.text
+end ends_in_front
+
+	.globl	begins_behind
+	.type	begins_behind, @function
+begins_behind:			# 3 bytes behind the last case: what leads there by T_ends1 leads 5
+	.cfi_startproc		# bytes behind the entry by T_ends2
+	push	%rax
+	nop
+	nop
+	nop
+	pop	%rax
+	dispatch T_ends2
+	cases
+	.section .rodata
+T_ends2:
+	.long	10b-T_ends2, 11b-T_ends2, 12b-T_ends2, 13b-T_ends2, 0x7ffffff0
+	.text
+end begins_behind
+
 	# Two of them are no offset of an entry.
 begin scaled_by_two
 	cmp	$3, %edi
