@@ -18,6 +18,8 @@ int cmd_analyze(int argc, char **argv);
 int cmd_optimize(int argc, char **argv);
 int cmd_infer(int argc, char **argv);
 int cmd_interpret(int argc, char **argv);
+int cmd_instrument(int argc, char **argv);
+int cmd_counts(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_map(int argc, char **argv);
 int cmd_extract_map(int argc, char **argv);

@@ -64,6 +64,12 @@ void counts_profile(const struct prog *prog, const char *module, struct profile 
 int emit_generation(struct prog *prog, uint32_t generation, struct wr *out, struct wr *map,
 		    struct edit_stats *stats, struct err *err);
 
+/* The same with code that counts, and a routine that runs first; fills what is known only then in
+ * `tallies` and their routine. */
+struct tallies;
+int emit_instrumented(struct prog *prog, struct tallies *tallies, struct wr *out, struct wr *map,
+		      struct edit_stats *stats, struct err *err);
+
 /* verify.c: 0 only when `generation` is shown, block by block, to be `original` in another
  * order; else -1 with ERR_REFUSED and the first doubt, naming addresses on both sides.  Shares
  * only the instruction decoder and the ELF reader (image.h) with what produced the generation. */

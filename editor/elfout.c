@@ -39,10 +39,15 @@ static bool has_unloaded_table(const struct image *img)
 
 int elfout_plan(const struct prog *prog, struct elfout *eo, struct err *err)
 {
+	return elfout_plan_counters(prog, 0, eo, err);
+}
+
+int elfout_plan_counters(const struct prog *prog, uint64_t size, struct elfout *eo, struct err *err)
+{
 	const struct image *img = &prog->img;
 	vaddr lo, hi;
 
-	*eo = (struct elfout){ .img = img };
+	*eo = (struct elfout){ .img = img, .counters_size = page_up(size) };
 	if (!image_phdr(img, PT_LOAD))
 		return err_set(err, ERR_REFUSED, "no PT_LOAD program header");
 	if (img->nph > 1000 || img->nsh > MAX_SECTIONS)
@@ -54,10 +59,11 @@ int elfout_plan(const struct prog *prog, struct elfout *eo, struct err *err)
 	if (hi > (uint64_t)1 << 46 || img->file.n > (uint64_t)1 << 40)
 		return err_set(err, ERR_REFUSED, "addresses are too high to add segments above");
 	eo->add_eh_frame = !image_phdr(img, PT_GNU_EH_FRAME);
-	eo->nph = img->nph + 2 + eo->add_eh_frame;
+	eo->nph = img->nph + 2 + eo->add_eh_frame + (size > 0);
 	if (elfout_room(eo, prog->seen_in_front, err) < 0)
 		return -1;
-	eo->text_addr = page_up(hi) + GAP;
+	eo->counters_addr = page_up(hi) + GAP;
+	eo->text_addr = eo->counters_addr + eo->counters_size;
 	eo->text_off = page_up(img->file.n + eo->lift);
 	return 0;
 }
@@ -200,6 +206,15 @@ static Elf64_Phdr lowest_phdr(const struct write *w)
 			     .p_filesz = size, .p_memsz = size, .p_align = w->eo->lift };
 }
 
+/* It has nothing in the file: the offset is any that goes with its address. */
+static Elf64_Phdr counters_phdr(const struct write *w)
+{
+	return (Elf64_Phdr){ .p_type = PT_LOAD, .p_flags = PF_R | PF_W,
+			     .p_offset = w->text.p_offset, .p_vaddr = w->eo->counters_addr,
+			     .p_paddr = w->eo->counters_addr, .p_memsz = w->eo->counters_size,
+			     .p_align = PAGE };
+}
+
 /* The old ones in their order, the new ones where their addresses belong. */
 static void write_phdrs(struct write *w)
 {
@@ -216,6 +231,8 @@ static void write_phdrs(struct write *w)
 			at = put_phdr(at, lowest_phdr(w));
 		at = put_phdr(at, old_phdr(w, img->ph[i]));
 		if (i == last) {
+			if (w->eo->counters_size)
+				at = put_phdr(at, counters_phdr(w));
 			at = put_phdr(at, w->text);
 			at = put_phdr(at, w->ro);
 		}
@@ -282,6 +299,11 @@ static void add_new_sections(const struct write *w, struct headers *h)
 	add_new(w, h, ".eh_frame_hdr", p->hdr_addr, p->hdr.n, SHF_ALLOC, 4);
 	add_new(w, h, ".eh_frame", p->frame_addr, p->frame.n, SHF_ALLOC, 8);
 	add_header(h, ".morph.map", map);
+	if (w->eo->counters_size)
+		add_header(h, ".morph.counters", (Elf64_Shdr){
+			.sh_type = SHT_NOBITS, .sh_flags = SHF_ALLOC | SHF_WRITE,
+			.sh_addr = w->eo->counters_addr, .sh_offset = w->text.p_offset,
+			.sh_size = w->eo->counters_size, .sh_addralign = PAGE });
 }
 
 /* Longer notes of static probe points: nothing loads them. */
@@ -352,6 +374,8 @@ int elfout_write(const struct elfout *eo, const struct elfout_parts *parts, stru
 	write_phdrs(&w);
 	write_sections(&w, &eh);
 	eh.e_phoff = sizeof(eh);
+	if (parts->entry)
+		eh.e_entry = parts->entry;
 	eh.e_phnum = (uint16_t)eo->nph;
 	memcpy(out->p, &eh, sizeof(eh));
 	return 0;

@@ -25,6 +25,8 @@ struct elfout {
 	new_vaddr text_addr;		/* of new text, a multiple of the page size */
 	file_off text_off;
 	uint32_t nph;			/* program headers of the generation */
+	new_vaddr counters_addr;	/* of one more segment, in front of new text, which has nothing in */
+	uint64_t counters_size;		/* the file and can be written; 0: there is none */
 	bool add_eh_frame;		/* the original has no PT_GNU_EH_FRAME */
 
 	/* What stands in [front, front_end) of the original moves by `shift`: up in layout F, in
@@ -60,6 +62,7 @@ struct elfout_parts {
 	struct bytes probes;		/* instead of the content of that section; 0: none */
 	uint32_t probes_section;
 	new_vaddr tables_addr, hdr_addr, frame_addr;	/* as elfout_place() said */
+	new_vaddr entry;		/* of the program; 0: as it was */
 	const struct elfout_patch *patch;
 	uint32_t npatch;
 	const struct elfout_symbol *symbol;	/* for .symtab, where there is one */
@@ -68,6 +71,8 @@ struct elfout_parts {
 
 /* Chooses the layout and where new text goes.  ERR_REFUSED when the file gives no way. */
 int elfout_plan(const struct prog *prog, struct elfout *eo, struct err *err);
+/* The same with a segment of counters of `size` bytes. */
+int elfout_plan_counters(const struct prog *prog, uint64_t size, struct elfout *eo, struct err *err);
 /* The generation can have symbols for its text (elfout_symbols.c). */
 bool elfout_has_symbols(const struct elfout *eo);
 /* Index of the section that new text of that kind is in. */

@@ -17,10 +17,12 @@
 #include "editor/editor.h"
 #include "editor/elfout.h"
 #include "editor/emit.h"
+#include "editor/tallyroutine.h"
 #include "lib/err.h"
 
 struct job {
 	struct prog *prog;
+	struct tallies *tallies;		/* NULL: nothing is counted */
 	struct emit_plan plan;
 	struct elfout eo;
 	struct elfout_parts parts;
@@ -43,7 +45,7 @@ static int compare_entry(const void *x, const void *y)
 static int fill_patches(struct job *j)
 {
 	const struct prog *prog = j->prog;
-	struct elfout_patch *patch = arena_array(prog->arena, (size_t)prog->norder + prog->nref,
+	struct elfout_patch *patch = arena_array(prog->arena, (size_t)prog->norder + prog->nref + 1,
 						 sizeof(*patch));
 
 	j->entry = arena_array(prog->arena, prog->norder, sizeof(*j->entry));
@@ -71,7 +73,10 @@ static int fill_patches(struct job *j)
 	qsort(j->entry, prog->norder, sizeof(*j->entry), compare_entry);
 	j->parts.patch = patch;
 	j->parts.npatch = prog->norder + emit_redirect_write(&j->plan, &j->eo, patch + prog->norder);
-	return 0;
+	if (!j->tallies)
+		return 0;
+	j->parts.entry = emit_start_entry(&j->plan, &j->eo);
+	return emit_start_init(&j->plan, &j->eo, patch, &j->parts.npatch, j->err);
 }
 
 static int write_code(struct job *j)
@@ -85,8 +90,15 @@ static int write_code(struct job *j)
 		.cfi = &j->prog->cfi, .piece = j->unwind.row_piece, .row = j->unwind.row,
 		.npiece = j->unwind.npiece,
 	};
+	uint64_t text_size = plan->text_size;
 
-	elfout_place(&j->eo, plan->text_size, plan->tables_size + j->lsda.bytes.n,
+	if (j->tallies) {
+		frame.npiece += emit_routine_unwind(plan, j->rows, &j->unwind);
+		frame.piece = j->unwind.row_piece;
+		frame.row = j->unwind.row;
+		text_size = emit_routine_off(plan) + tallyroutine_size(j->tallies->code);
+	}
+	elfout_place(&j->eo, text_size, plan->tables_size + j->lsda.bytes.n,
 		     ehframe_hdr_size(&frame), &j->parts);
 	j->plan.tables_addr = j->parts.tables_addr;
 	if (emit_code_write(plan, &j->text, j->err) < 0 ||
@@ -95,6 +107,8 @@ static int write_code(struct job *j)
 			    j->err) < 0)
 		return -1;
 	wr_raw(&j->rodata, j->lsda.bytes.p, j->lsda.bytes.n);
+	if (j->tallies)
+		emit_routine_write(plan, &j->text);
 	if (ehframe_write(&frame, j->parts.hdr_addr, j->parts.frame_addr, &j->hdr, &j->frame,
 			  j->err) < 0)
 		return -1;
@@ -113,7 +127,7 @@ static void fill_map_segments(struct job *j, struct arena *a, struct blockmap *m
 				img->ph[i].p_vaddr, img->ph[i].p_offset + j->eo.lift,
 				img->ph[i].p_filesz };
 	map->seg[map->nseg++] = (struct blockmap_seg){
-		j->eo.text_addr, j->eo.text_off, j->plan.text_size };
+		j->eo.text_addr, j->eo.text_off, j->text.n };
 }
 
 static void fill_map_blocks(struct job *j, struct arena *a, struct blockmap *map)
@@ -223,16 +237,24 @@ static void fill_stats(const struct job *j, const struct wr *out, struct edit_st
 	stats->layout = j->eo.layout;
 }
 
-int emit_generation(struct prog *prog, uint32_t generation, struct wr *out, struct wr *map,
-		    struct edit_stats *stats, struct err *err)
+static int emit(struct prog *prog, struct tallies *tallies, uint32_t generation, struct wr *out,
+		struct wr *map, struct edit_stats *stats, struct err *err)
 {
-	struct job j = { .prog = prog, .rows = arena_new(), .err = err };
+	struct job j = { .prog = prog, .tallies = tallies, .rows = arena_new(), .err = err };
 	struct wr file = { 0 };
 	int rc = -1;
 
-	if (emit_plan_fill(&j.plan, prog, err) < 0 || elfout_plan(prog, &j.eo, err) < 0)
+	if (emit_plan_fill(&j.plan, prog, tallies, err) < 0 ||
+	    elfout_plan_counters(prog, tallies ? tallies->size : 0, &j.eo, err) < 0)
 		goto out;
 	j.plan.text_addr = j.eo.text_addr;
+	if (tallies) {
+		tallies->counters = j.eo.counters_addr;
+		tallies->routine = j.plan.text_addr + emit_routine_off(&j.plan) +
+				   tallyroutine_target();
+		tallies->jump_routine = tallies->routine + tallyroutine_jump();
+		emit_routine_moves(&j.plan);
+	}
 	if (write_code(&j) < 0)
 		goto out;
 	fill_symbols(&j);
@@ -256,4 +278,16 @@ out:
 	wr_free(&j.map);
 	wr_free(&j.probes);
 	return rc;
+}
+
+int emit_generation(struct prog *prog, uint32_t generation, struct wr *out, struct wr *map,
+		    struct edit_stats *stats, struct err *err)
+{
+	return emit(prog, NULL, generation, out, map, stats, err);
+}
+
+int emit_instrumented(struct prog *prog, struct tallies *tallies, struct wr *out, struct wr *map,
+		      struct edit_stats *stats, struct err *err)
+{
+	return emit(prog, tallies, 0, out, map, stats, err);
 }

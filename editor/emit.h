@@ -10,6 +10,7 @@
 
 #include "editor/ehframe.h"
 #include "editor/relax.h"
+#include "editor/tally.h"
 #include "lib/wr.h"
 #include "postmorph/ir.h"
 
@@ -31,6 +32,7 @@ struct emit_place {
 	uint32_t fn, block;
 	uint32_t item, nitem;
 	uint32_t nkept;			/* leading instructions that are copied */
+	uint32_t nentry;		/* its last items: ways from its jump table that are counted */
 	bool branched, inverted, jumps;
 	bool fills;			/* runs over NOPs into the next place, which is aligned */
 	bool starts_piece;		/* first block of a function's hot or fluff part */
@@ -45,6 +47,7 @@ struct emit_table {			/* a new jump table */
 
 struct emit_plan {
 	const struct prog *prog;
+	const struct tallies *tallies;	/* NULL: nothing is counted */
 	struct arena *arena;		/* of what is below; sizes and addresses survive it */
 	struct emit_place *place;	/* [nplace] in emit order: all hot, all warm, all cold ones */
 	struct relax_item *item;	/* [nitem] */
@@ -60,8 +63,14 @@ struct emit_plan {
 
 /* Everything but the two addresses; *plan is to be freed in any case.  Fails, naming function and
  * address, when the program is one that cannot be laid out. */
-int emit_plan_fill(struct emit_plan *plan, const struct prog *prog, struct err *err);
+int emit_plan_fill(struct emit_plan *plan, const struct prog *prog, const struct tallies *tallies,
+		   struct err *err);
 void emit_plan_free(struct emit_plan *plan);	/* twice is allowed */
+/* Leading instructions of a block that its image keeps, the branch at its end not counted. */
+uint32_t emit_count_kept(const struct prog *prog, const struct fn *fn, const struct block *b);
+bool emit_ends_in_branch(const struct fn *fn, const struct block *b);
+/* Its image is empty: what leads to it leads to what it runs into. */
+bool emit_is_empty(const struct prog *prog, const struct fn *fn, const struct block *b);
 /* The function whose entry `addr` is, if it is moved; NO_FN else. */
 uint32_t emit_moved_entry(const struct prog *prog, vaddr addr);
 
@@ -93,6 +102,16 @@ static inline uint64_t emit_place_size(const struct emit_plan *plan, uint32_t pl
 	return emit_place_code(plan, place) + emit_place_fill(plan, place);
 }
 
+/* emit_tally.c: bytes of what counts in place `p`: in front of an instruction of its block, on the way of
+ * the taken branch, on the way to the next block. */
+uint32_t emit_tally_before(const struct emit_plan *plan, const struct emit_place *p, uint32_t insn);
+uint32_t emit_tally_taken(const struct emit_plan *plan, const struct emit_place *p);
+uint32_t emit_tally_fall(const struct emit_plan *plan, const struct emit_place *p);
+/* Bytes in front of the taken branch's tally: the branch around it, without prefixes. */
+uint32_t emit_tally_around(const struct insn *branch);
+/* Where the way from a jump table to a block is counted; 0 when it leads straight there. */
+new_vaddr emit_tally_entry(const struct emit_plan *plan, uint32_t fn, uint32_t table, uint32_t to);
+
 /* Both need text_addr and tables_addr.  Text and tables have the planned sizes afterwards. */
 int emit_code_write(const struct emit_plan *plan, struct wr *text, struct err *err);
 int emit_tables_write(const struct emit_plan *plan, struct wr *tables, struct err *err);
@@ -117,7 +136,7 @@ struct emit_unwind {
 	struct emit_piece *piece;		/* [npiece] */
 	struct ehframe_piece *row_piece;	/* [npiece] the same ones for ehframe_write() */
 	struct ehframe_row *row;
-	uint32_t npiece;
+	uint32_t npiece, nrow;
 };
 
 /* Unwind pieces and rows of all new text; in arena `a`. */
@@ -145,6 +164,20 @@ int emit_lsda_fill(const struct emit_plan *plan, const struct emit_unwind *unwin
 /* They stand at `addr`: completes the bytes and tells the pieces. */
 int emit_lsda_place(struct emit_lsda *lsda, new_vaddr addr, struct emit_unwind *unwind,
 		    struct err *err);
+
+/* emit_routine.c: the routines of an instrumented generation, behind all places.  How far from the start
+ * of new text; their FDEs, how many of them are behind those of `unwind`, which keeps its number. */
+uint64_t emit_routine_off(const struct emit_plan *plan);
+void emit_routine_moves(const struct emit_plan *plan);	/* first of all, fills what jumps need */
+uint32_t emit_routine_unwind(const struct emit_plan *plan, struct arena *a,
+			     struct emit_unwind *unwind);
+/* Needs parts of the plan's tallies->code: where the program goes on, and its file's head. */
+void emit_routine_write(const struct emit_plan *plan, struct wr *text);
+/* Where the program begins now; 0 when it has no entry. */
+new_vaddr emit_start_entry(const struct emit_plan *plan, const struct elfout *eo);
+/* A change of .dynamic, so that a library runs its start routine first; none in programs. */
+int emit_start_init(const struct emit_plan *plan, const struct elfout *eo,
+		    struct elfout_patch *patch, uint32_t *npatch, struct err *err);
 
 /* "NAME at 0xADDRESS" or "function at 0xADDRESS", in the arena: for messages. */
 const char *emit_fn_text(const struct prog *prog, const struct fn *fn);

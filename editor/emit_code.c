@@ -229,6 +229,67 @@ static void put_nops(struct encoder *e, uint64_t n)
 	}
 }
 
+static void put_tally(struct encoder *e, const struct tally *t, const struct insn *insn)
+{
+	if (!t)
+		return;
+	uint32_t n = tally_write(e->plan->tallies, t, e->plan->prog, insn, e->at, e->out);
+
+	e->out += n;
+	e->at += n;
+}
+
+static const struct tally *find_tally(const struct encoder *e, enum tally_at at, uint32_t where)
+{
+	return tally_find(e->plan->tallies, e->place->fn, e->place->block, at, where);
+}
+
+static void put_before(struct encoder *e, uint32_t insn)
+{
+	put_tally(e, find_tally(e, TALLY_BEFORE, insn), NULL);
+	put_tally(e, find_tally(e, TALLY_TARGET, insn), &e->fn->insn[e->block->insn + insn]);
+}
+
+/* The way of the taken branch is counted: jCC over; tally; jmp TARGET; over:
+ * or, where there is no opposite: loop +2; jmp over; ... */
+static int put_counted_branch(struct encoder *e, const struct relax_item *item,
+			      const struct tally *t)
+{
+	const struct insn *insn = &e->fn->insn[e->block->insn + e->block->ninsn - 1];
+	const uint8_t *code = prog_insn_bytes(e->plan->prog, insn);
+	vaddr orig = prog_insn_addr(e->plan->prog, insn);
+	uint32_t nopcode = insn->kind == INSN_JCC && insn->field_size == 4 ? 2 : 1;
+	uint32_t over = emit_tally_taken(e->plan, e->place) +
+			(item->is_long ? item->long_size : item->short_size);
+
+	put(e, code, insn->field - nopcode);
+	if (insn->kind == INSN_JCC) {
+		put_byte(e, JCC8 | ((code[insn->field - 1] & 0x0f) ^ 1));
+	} else {
+		put_byte(e, code[insn->field - 1]);
+		put_byte(e, 2);
+		put_byte(e, JMP8);
+	}
+	put_byte(e, (uint8_t)over);
+	put_tally(e, t, NULL);
+	return put_jmp(e, item, dest_addr(e->plan, &e->place->branch), orig);
+}
+
+static int put_entries(struct encoder *e, const struct relax_item *item)
+{
+	uint32_t n;
+	const struct tally *t = tally_entries(e->plan->tallies, e->place->fn, e->place->block, &n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t to = e->plan->place_of[e->place->fn][t[i].where];
+
+		put_tally(e, &t[i], NULL);
+		if (put_jmp(e, &item[i], emit_place_addr(e->plan, to), e->block->addr) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int encode_place(const struct emit_plan *plan, uint32_t index, uint8_t *text,
 			struct err *err)
 {
@@ -240,10 +301,20 @@ static int encode_place(const struct emit_plan *plan, uint32_t index, uint8_t *t
 	};
 
 	e.block = &e.fn->block[p->block];
-	for (uint32_t i = 0; i < p->nkept; i++)
+	const struct tally *taken = find_tally(&e, TALLY_TAKEN, 0);
+
+	for (uint32_t i = 0; i < p->nkept; i++) {
+		put_before(&e, i);
 		if (copy_insn(&e, e.block->insn + i) < 0)
 			return -1;
-	if (p->branched && put_branch(&e, item++) < 0)
+	}
+	if (emit_ends_in_branch(e.fn, e.block))
+		put_before(&e, e.block->ninsn - 1);
+	if (p->branched && (taken ? put_counted_branch(&e, item++, taken) :
+				    put_branch(&e, item++)) < 0)
+		return -1;
+	put_tally(&e, find_tally(&e, TALLY_FALL, 0), NULL);
+	if (put_entries(&e, &plan->item[p->item + p->nitem - p->nentry]) < 0)
 		return -1;
 	if (p->jumps && put_jmp(&e, item, dest_addr(plan, &p->jump), e.block->addr) < 0)
 		return -1;
@@ -287,7 +358,9 @@ static int put_table_entry(const struct emit_plan *plan, const struct emit_table
 			return err_set(err, ERR_REFUSED, "%s: entry %u of jump table at 0x%llx "
 				       "leads to no block", emit_fn_text(plan->prog, fn), i,
 				       (unsigned long long)t->addr);
-		target = emit_place_addr(plan, place);
+		new_vaddr counted = emit_tally_entry(plan, et->fn, et->table, t->succ[i]);
+
+		target = counted ? counted : emit_place_addr(plan, place);
 	}
 	if (t->kind == BLOCKMAP_TABLE_ABS64) {
 		memcpy(out + 8 * (size_t)i, &target, 8);

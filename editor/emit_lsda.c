@@ -113,10 +113,13 @@ static int add_place(struct fill *f, uint32_t index)
 	const struct insn *last = &insn[p->nkept ? p->nkept - 1 : 0];
 
 	for (uint32_t i = 0; i < p->nkept; i++) {
+		at += emit_tally_before(f->plan, p, i);
 		if (add_insn(f, p->fn, &insn[i], at, insn[i].len) < 0)
 			return -1;
 		at += insn[i].len;
 	}
+	if (emit_ends_in_branch(f->fn, b))
+		at += emit_tally_before(f->plan, p, b->ninsn - 1);
 	if (insn[b->ninsn - 1].kind == INSN_JMP)	/* may be gone, but NOPs go by it */
 		last = &insn[b->ninsn - 1];
 	if (p->branched) {

@@ -45,7 +45,7 @@ static const struct insn *last_insn(const struct fn *fn, const struct block *b)
 	return &fn->insn[b->insn + b->ninsn - 1];
 }
 
-static bool ends_in_branch(const struct fn *fn, const struct block *b)
+bool emit_ends_in_branch(const struct fn *fn, const struct block *b)
 {
 	uint8_t kind = last_insn(fn, b)->kind;
 
@@ -56,14 +56,14 @@ static bool ends_in_branch(const struct fn *fn, const struct block *b)
  * end.  A NOP right behind a call stays: it may mean something to who reads return addresses; so
  * does one behind int3, where handlers of traps look for what the trap means.  A probe's NOP has an
  * image of its own. */
-static uint32_t count_kept(const struct prog *prog, const struct fn *fn, const struct block *b)
+uint32_t emit_count_kept(const struct prog *prog, const struct fn *fn, const struct block *b)
 {
 	static const uint8_t INT3 = 0xcc;
 
 	const struct insn *insn = &fn->insn[b->insn];
 	uint32_t n = b->ninsn;
 
-	if (ends_in_branch(fn, b))
+	if (emit_ends_in_branch(fn, b))
 		return n - 1;
 	while (n > 0 && insn[n - 1].kind == INSN_NOP)
 		n--;
@@ -74,10 +74,10 @@ static uint32_t count_kept(const struct prog *prog, const struct fn *fn, const s
 }
 
 /* Nothing of it is left and control runs on inside the function. */
-static bool is_empty(const struct prog *prog, const struct fn *fn, const struct block *b)
+bool emit_is_empty(const struct prog *prog, const struct fn *fn, const struct block *b)
 {
-	return !b->padding && b->fall != NO_BLOCK && count_kept(prog, fn, b) == 0 &&
-	       !ends_in_branch(fn, b);
+	return !b->padding && b->fall != NO_BLOCK && emit_count_kept(prog, fn, b) == 0 &&
+	       !emit_ends_in_branch(fn, b);
 }
 
 enum heat { HOT, WARM, COLD, NHEAT };
@@ -95,7 +95,7 @@ static void add_places(struct emit_plan *plan, uint32_t f, enum heat heat)
 	for (uint32_t i = 0; i < fn->nblock; i++) {
 		const struct block *b = &fn->block[fn->order[i]];
 
-		if (heat_of(b) != heat || b->padding || is_empty(plan->prog, fn, b))
+		if (heat_of(b) != heat || b->padding || emit_is_empty(plan->prog, fn, b))
 			continue;
 		plan->place_of[f][fn->order[i]] = plan->nplace;
 		plan->place[plan->nplace++] = (struct emit_place){
@@ -112,7 +112,7 @@ static int resolve_empty(struct emit_plan *plan, uint32_t f, struct err *err)
 	const struct fn *fn = &plan->prog->fn[f];
 
 	for (uint32_t i = fn->nblock; i-- > 0; ) {
-		if (!is_empty(plan->prog, fn, &fn->block[i]))
+		if (!emit_is_empty(plan->prog, fn, &fn->block[i]))
 			continue;
 		uint32_t to = fn->block[i].fall;
 
@@ -157,8 +157,8 @@ static int decide_end(struct emit_plan *plan, uint32_t i, uint32_t next)
 	const struct block *b = &fn->block[p->block];
 	struct emit_dest taken, fall;
 
-	p->nkept = count_kept(plan->prog, fn, b);
-	p->branched = ends_in_branch(fn, b);
+	p->nkept = emit_count_kept(plan->prog, fn, b);
+	p->branched = emit_ends_in_branch(fn, b);
 	if (p->branched) {
 		if (find_dest(plan, p->fn, b->taken, b->taken_out, &taken) < 0)
 			return -1;
@@ -180,14 +180,18 @@ static int decide_end(struct emit_plan *plan, uint32_t i, uint32_t next)
 	p->fills = fall.place != NO_PLACE && fall.place == next;
 	if (p->fills)
 		return 0;
-	if (p->branched && last_insn(fn, b)->kind == INSN_JCC && taken.place != NO_PLACE &&
-	    taken.place == next) {
+
+	/* What is counted on a way stays on it: then nothing is inverted. */
+	bool free = p->branched && last_insn(fn, b)->kind == INSN_JCC &&
+		    !emit_tally_taken(plan, p) && !emit_tally_fall(plan, p);
+
+	if (free && taken.place != NO_PLACE && taken.place == next) {
 		p->inverted = p->fills = true;
 		p->branch = fall;
 		return 0;
 	}
 	p->jumps = true;
-	if (p->branched && last_insn(fn, b)->kind == INSN_JCC && b->fall_count > b->taken_count) {
+	if (free && b->fall_count > b->taken_count) {
 		p->inverted = true;	/* the likelier way costs no second jump */
 		p->branch = fall;
 		p->jump = taken;
@@ -276,29 +280,61 @@ static void align_place(const struct emit_plan *plan, uint32_t i, double back,
 	item->max_skip = BLOCK_MAX_SKIP;
 }
 
+/* A branch whose way is counted: [branch around | tally | jmp TARGET]. */
+static void set_counted_branch(const struct emit_plan *plan, const struct emit_place *p,
+			       struct relax_item *item, const struct insn *insn)
+{
+	item->size += branch_prefixes(insn) + emit_tally_around(insn) + emit_tally_taken(plan, p);
+	set_branch(item, &p->branch, JMP_SHORT, JMP_LONG);
+}
+
+static void add_entries(struct emit_plan *plan, struct emit_place *p)
+{
+	const struct tally *t = tally_entries(plan->tallies, p->fn, p->block, &p->nentry);
+
+	for (uint32_t i = 0; i < p->nentry; i++) {
+		struct relax_item item = { .target = RELAX_NONE };
+		struct emit_dest to = { plan->place_of[p->fn][t[i].where], 0 };
+		uint8_t unused[TALLY_MAX];
+
+		item.size = tally_write(plan->tallies, &t[i], plan->prog, NULL, 0, unused);
+		set_branch(&item, &to, JMP_SHORT, JMP_LONG);
+		plan->item[plan->nitem++] = item;
+	}
+}
+
 static void add_items(struct emit_plan *plan, uint32_t i, double back)
 {
 	struct emit_place *p = &plan->place[i];
 	const struct fn *fn = &plan->prog->fn[p->fn];
 	const struct block *b = &fn->block[p->block];
 	struct relax_item item = { .target = RELAX_NONE };
+	uint32_t fall = emit_tally_fall(plan, p);
 
 	align_place(plan, i, back, &item);
 	if (i > 0)
 		plan->place[i - 1].fills &= item.align > 1;
 	for (uint32_t k = 0; k < p->nkept; k++)
-		item.size += fn->insn[b->insn + k].len;
+		item.size += emit_tally_before(plan, p, k) + fn->insn[b->insn + k].len;
+	if (emit_ends_in_branch(fn, b))
+		item.size += emit_tally_before(plan, p, b->ninsn - 1);
 	p->item = plan->nitem;
-	if (p->branched)
+	if (p->branched && emit_tally_taken(plan, p))
+		set_counted_branch(plan, p, &item, last_insn(fn, b));
+	else if (p->branched)
 		set_block_branch(&item, last_insn(fn, b), &p->branch);
+	if (!p->branched)
+		item.size += fall;
 	if (p->jumps && !p->branched)
 		set_branch(&item, &p->jump, JMP_SHORT, JMP_LONG);
 	plan->item[plan->nitem++] = item;
-	if (p->jumps && p->branched) {
-		item = (struct relax_item){ .target = RELAX_NONE };
-		set_branch(&item, &p->jump, JMP_SHORT, JMP_LONG);
+	if (p->branched && (p->jumps || fall)) {
+		item = (struct relax_item){ .target = RELAX_NONE, .size = fall };
+		if (p->jumps)
+			set_branch(&item, &p->jump, JMP_SHORT, JMP_LONG);
 		plan->item[plan->nitem++] = item;
 	}
+	add_entries(plan, p);
 	p->nitem = plan->nitem - p->item;
 }
 
@@ -306,8 +342,8 @@ static int decide_all(struct emit_plan *plan, struct err *err)
 {
 	double *back = count_loops(plan);
 
-	plan->item = arena_array(plan->arena, 2 * (size_t)plan->nplace,
-				 sizeof(*plan->item));
+	plan->item = arena_array(plan->arena, 2 * (size_t)plan->nplace +
+				 (plan->tallies ? plan->tallies->nentry : 0), sizeof(*plan->item));
 	for (uint32_t i = 0; i < plan->nplace; i++) {
 		bool last = i + 1 == plan->nplace || plan->place[i + 1].starts_piece;
 
@@ -361,11 +397,12 @@ static int check_order(const struct prog *prog, uint32_t f, struct err *err)
 	return err_set(err, ERR_REFUSED, "order names function %u, which is not moved", f);
 }
 
-int emit_plan_fill(struct emit_plan *plan, const struct prog *prog, struct err *err)
+int emit_plan_fill(struct emit_plan *plan, const struct prog *prog, const struct tallies *tallies,
+		   struct err *err)
 {
 	uint64_t nblock = 0, ntable = 0;
 
-	*plan = (struct emit_plan){ .prog = prog, .arena = arena_new() };
+	*plan = (struct emit_plan){ .prog = prog, .tallies = tallies, .arena = arena_new() };
 	plan->place_of = arena_array(plan->arena, prog->nfn, sizeof(*plan->place_of));
 	plan->table_of = arena_array(plan->arena, prog->nfn, sizeof(*plan->table_of));
 	for (uint32_t i = 0; i < prog->norder; i++) {

@@ -89,6 +89,64 @@ static uint32_t state_behind(struct fill *f, const struct fde *fde, const struct
 	return state_at(f, &prog->cfi.fde[next], end);
 }
 
+/* A tally at `at` where `state` holds: a saved one has the stack lower.  Returns its end. */
+static new_vaddr add_tally(struct fill *f, const struct tally *t, const struct insn *insn,
+			   new_vaddr at, uint32_t state)
+{
+	const struct tallies *all = f->plan->tallies;
+	uint8_t unused[TALLY_MAX];
+
+	if (!t)
+		return at;
+	add_row(f, at, state);
+	if (t->saved)
+		add_row(f, at + TALLY_ROOM_FROM, state + all->state_shift);
+	return at + tally_write(all, t, f->plan->prog, insn, 0, unused);
+}
+
+static new_vaddr add_before(struct fill *f, const struct emit_place *p, uint32_t i, new_vaddr at,
+			    uint32_t state)
+{
+	const struct tallies *all = f->plan->tallies;
+	const struct fn *fn = &f->plan->prog->fn[p->fn];
+	const struct insn *insn = &fn->insn[fn->block[p->block].insn + i];
+
+	at = add_tally(f, tally_find(all, p->fn, p->block, TALLY_BEFORE, i), NULL, at, state);
+	return add_tally(f, tally_find(all, p->fn, p->block, TALLY_TARGET, i), insn, at, state);
+}
+
+/* What is counted on the ways out of a block; `branch` is the state at its last instruction, `at` where
+ * the image of that begins. */
+static void add_ways(struct fill *f, uint32_t index, new_vaddr at, uint32_t branch, uint32_t behind)
+{
+	const struct emit_plan *plan = f->plan;
+	const struct emit_place *p = &plan->place[index];
+	const struct fn *fn = &plan->prog->fn[p->fn];
+	const struct block *b = &fn->block[p->block];
+	const struct relax_item *item = &plan->item[p->item];
+	const struct tally *t = tally_find(plan->tallies, p->fn, p->block, TALLY_TAKEN, 0);
+	const struct insn *last = &fn->insn[b->insn + b->ninsn - 1];
+	uint32_t n;
+
+	if (t) {
+		uint64_t jump = item->is_long ? item->long_size : item->short_size;
+
+		at = emit_place_addr(plan, index) + relax_size(item) - jump -
+		     emit_tally_taken(plan, p);
+		add_row(f, add_tally(f, t, NULL, at, branch), branch);
+	}
+	if (p->branched)
+		at = emit_place_addr(plan, index) + relax_size(item);
+	t = tally_find(plan->tallies, p->fn, p->block, TALLY_FALL, 0);
+	if (t)
+		add_row(f, add_tally(f, t, NULL, at, behind), behind);
+	t = tally_entries(plan->tallies, p->fn, p->block, &n);
+	for (uint32_t i = 0; i < n; i++) {
+		at = plan->text_addr + plan->item[p->item + p->nitem - p->nentry + i].addr;
+		add_row(f, add_tally(f, &t[i], last, at, branch), branch);
+	}
+}
+
 static void add_place(struct fill *f, uint32_t index, const struct fde *fde)
 {
 	const struct emit_plan *plan = f->plan;
@@ -98,16 +156,20 @@ static void add_place(struct fill *f, uint32_t index, const struct fde *fde)
 	const struct relax_item *item = &plan->item[p->item];
 	const struct insn *last = &fn->insn[b->insn + b->ninsn - 1];
 	new_vaddr at = emit_place_addr(plan, index);
-	uint32_t ncode = p->nkept + p->branched;
+	uint32_t state = 0;
 
-	if (!p->branched && b->ninsn > ncode && fn->insn[b->insn + ncode].kind == INSN_JMP)
-		ncode = p->nkept;		/* the jmp to what comes next is gone */
-	for (uint32_t i = 0; i < ncode; i++) {
+	/* a jmp to what comes next may be gone, but not what counts in front of it */
+	for (uint32_t i = 0; i < p->nkept + emit_ends_in_branch(fn, b); i++) {
 		const struct insn *insn = &fn->insn[b->insn + i];
 
-		add_row(f, at, state_at(f, fde, prog_insn_addr(plan->prog, insn)));
-		at += insn->len;
+		state = state_at(f, fde, prog_insn_addr(plan->prog, insn));
+		at = add_before(f, p, i, at, state);
+		if (i < p->nkept || p->branched || plan->tallies)
+			add_row(f, at, state);
+		at += i < p->nkept ? insn->len : 0;
 	}
+	if (plan->tallies)
+		add_ways(f, index, at, state, state_behind(f, fde, fn, b, p->nkept));
 	if (p->jumps) {
 		const struct relax_item *jump = item + p->nitem - 1;
 		uint64_t jump_size = relax_size(jump) - jump->size;
@@ -161,6 +223,6 @@ int emit_unwind_fill(const struct emit_plan *plan, struct arena *a, struct emit_
 		f.source.v[n++] = f.source.v[i];
 	}
 	*out = (struct emit_unwind){ .piece = f.source.v, .row_piece = f.piece.v, .row = f.row.v,
-				     .npiece = n };
+				     .npiece = n, .nrow = f.row.n };
 	return 0;
 }

@@ -13,6 +13,8 @@ static int open_files(struct verify *v, struct bytes original, struct bytes gene
 		v->err->kind = ERR_REFUSED;
 		return err_wrap(v->err, "generation");
 	}
+	if (image_section(&v->gen, ".morph.counters"))
+		return refuse(v, "an instrumented program: it counts what it does besides");
 	const struct section *map = image_section(&v->gen, ".morph.map");
 	if (!map || map->h.sh_type == SHT_NOBITS)
 		return refuse(v, "no section .morph.map: not a generation");

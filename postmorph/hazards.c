@@ -71,6 +71,8 @@ int hazards_check_file(const struct image *img, struct err *err)
 
 	if (img->nsh == 0)
 		return err_set(err, ERR_REFUSED, "it has no section headers");
+	if (image_section(img, ".morph.counters"))
+		return err_set(err, ERR_REFUSED, "it is a program that Morph instrumented");
 	if (image_section(img, ".morph.map"))
 		return err_set(err, ERR_REFUSED, "it is a generation made by Morph");
 	if (is_go(img))

@@ -32,7 +32,7 @@ static void only_loops_that_go_round_are_aligned(void **state)
 
 	(void)state;
 	if (irtext_parse((struct bytes){ (const uint8_t *)text, strlen(text) }, a, &t, &err) < 0 ||
-	    emit_plan_fill(&plan, &t.prog, &err) < 0)
+	    emit_plan_fill(&plan, &t.prog, NULL, &err) < 0)
 		fail_msg("%s", err.text);
 	for (uint32_t b = 1; b < 7; b++) {
 		const struct emit_place *p = &plan.place[plan.place_of[0][b]];
@@ -61,7 +61,7 @@ static void blocks_without_counts_are_not_aligned(void **state)
 
 		block->count = block->fall_count = block->taken_count = 0;
 	}
-	assert_int_equal(emit_plan_fill(&plan, &t.prog, &err), 0);
+	assert_int_equal(emit_plan_fill(&plan, &t.prog, NULL, &err), 0);
 	for (uint32_t b = 1; b < 7; b++)
 		assert_int_equal(plan.item[plan.place[plan.place_of[0][b]].item].align, 1);
 	emit_plan_free(&plan);
@@ -91,7 +91,7 @@ static void the_likelier_way_needs_no_second_jump(void **state)
 		struct block *b = &t.prog.fn[0].block[0];
 		double fall = b->fall_count;
 
-		if (emit_plan_fill(&plan, &t.prog, &err) < 0)
+		if (emit_plan_fill(&plan, &t.prog, NULL, &err) < 0)
 			fail_msg("%s", err.text);
 		const struct emit_place *p = &plan.place[plan.place_of[0][0]];
 		assert_true(p->jumps);

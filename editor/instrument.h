@@ -1,0 +1,45 @@
+/* instrument.h - an instrumented generation, and a profile from what it counted */
+#ifndef EDITOR_INSTRUMENT_H
+#define EDITOR_INSTRUMENT_H
+
+#include "editor/editor.h"
+
+struct instrument_options {
+	const char *original;		/* absolute path of the original, for the profile */
+	const char *counts;		/* absolute path of the file of counts */
+	bool threads;			/* counters are exact when several threads or processes count at
+					 * the same time */
+};
+
+/* Original bytes -> an instrumented generation and a file of counts with nothing counted yet.  All
+ * functions that can be moved are.  Deterministic. */
+int edit_instrument(struct bytes original, const struct instrument_options *options,
+		    struct arena *a, struct wr *generation, struct wr *counts, struct err *err);
+
+/* The exact profile, as text.  `original` must be the file that was instrumented. */
+int edit_counts(struct bytes original, struct bytes counts, struct arena *a, struct wr *profile,
+		struct err *err);
+
+/* --- shared by the two, internal --- */
+
+struct countgraph;
+struct flaglive;
+
+struct instrument {
+	struct prog *prog;
+	struct flaglive *flags;
+	uint32_t ncounter;
+	struct instrument_site {
+		uint32_t fn, block, insn;	/* insn: of the block */
+		bool jumps;			/* may go to blocks by addresses of the original */
+	} *site;			/* [nsite] indirect calls and jumps whose targets are told */
+	uint32_t nsite;
+};
+
+/* Analyses, and numbers what is counted; the same for the same original. */
+int instrument_prepare(struct bytes original, struct arena *a, struct instrument *out,
+		       struct err *err);
+/* The edge has a counter; others that are counted are told by the targets of their jump. */
+bool instrument_has_counter(const struct countgraph *g, uint32_t edge);
+
+#endif

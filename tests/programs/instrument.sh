@@ -1,0 +1,225 @@
+#!/bin/bash
+# instrument.sh - instrumented programs do what they did, and what they count is what callgrind counts
+#
+# Besides: threads and processes at the same time, calls that do not come back or come back twice,
+# libraries, every kind of file; real programs under their workloads.
+. tests/moving.sh
+from=$(realpath tests/programs/instrument)
+P=$T/work/counted
+
+# The path is the same before and after.  Leaves $T/counts.
+instrument() {		# FILE OUT [OPTION...]
+	local file=$1 out=$2
+	shift 2
+	"$edit" instrument "$file" -o "$out" --counts "$T/counts" "$@" 2>"$T/e" && return
+	not_ok "${file##*/}: instrument"
+	note "$(cat "$T/e")"
+	return 1
+}
+
+profile() {		# NAME FILE
+	"$edit" counts "$2" "$T/counts" -o "$T/profile" 2>"$T/e" && return
+	not_ok "$1: counts"
+	note "$(cat "$T/e")"
+	return 1
+}
+
+run_mode() {		# PREFIX MODE
+	record_run "$1" env LD_LIBRARY_PATH="$T/lib" "$P" "$2"
+}
+
+# Where the functions of counted.cc are: start and end of each, in hexadecimal.
+ranges() {		# FILE
+	nm -SC "$1" | awk '/ [tT] (.*::)?(work|main|(step|deep|carries|guarded|throwing|add|twice|flip)\(.*)$/ { print $1, $2 }' |
+		tr '\n' ' '
+}
+
+# As callgrind counts it, for one object.  What a static program does before main() goes by the
+# processor; without symbols callgrind does not know indirect calls.
+compare() {		# NAME OBJECT MODE
+	local out only=0 calls=1
+	[[ $1 = static* ]] && only=1
+	[[ $1 = stripped* ]] && calls=0
+	if ! command -v valgrind >/dev/null; then
+		skip "$1" "this machine has no valgrind"
+		return
+	fi
+	rm -f "$T"/callgrind.*
+	LD_LIBRARY_PATH="$T/lib" valgrind -q --tool=callgrind --skip-plt=no --dump-instr=yes --collect-jumps=yes \
+		--callgrind-out-file="$T/callgrind.%p" "$P" "$3" >/dev/null 2>&1
+	out=$(awk -v object="$2" -v inside="$(ranges "$2" 2>/dev/null)" -v only=$only -v calls=$calls -f "$from/compare.awk" "$T/profile" "$T"/callgrind.* 2>&1)
+	if [ $? = 0 ] && [[ $out =~ ^[1-9][0-9]+\ blocks,\ [1-9] ]]; then
+		ok "$1: $out"
+	else
+		not_ok "$1: counts differ from callgrind's"
+		note "$(head -n 20 <<<"$out")"
+	fi
+}
+
+# Every mode of the program, built so, counted in OBJECT ($P, or a library of it).
+modes() {		# NAME OBJECT MODE...
+	local name=$1 object=$2 mode
+	shift 2
+	cp "$object" "$T/original"
+	for mode; do
+		cp "$T/original" "$object"
+		run_mode "$T/before" "$mode"
+		instrument "$T/original" "$object.new" || continue
+		mv -f "$object.new" "$object"
+		run_mode "$T/after" "$mode"
+		same_run "$name, $mode" "$T/before" "$T/after"
+		profile "$name, $mode" "$T/original" || continue
+		cp "$T/original" "$object"
+		compare "$name, $mode" "$object" "$mode"
+	done
+	cp "$T/original" "$object"
+}
+
+build() {		# NAME COMPILER FLAGS...
+	local name=$1
+	shift
+	command -v "$1" >/dev/null || { skip "$name" "this machine has no $1"; return 1; }
+	"$@" -w -o "$P" "$from/counted.cc" -lpthread 2>"$T/e" && return
+	not_ok "$name: build"
+	note "$(cat "$T/e")"
+	return 1
+}
+
+all="plain throw jump _exit exit signal threads"
+build "PIE" g++ -O2 -fpie -pie && modes "PIE" "$P" $all
+build "PIE, checked branches" g++ -O1 -fpie -pie -fcf-protection=full && modes "PIE, checked branches" "$P" plain throw
+build "not optimized" g++ -O0 -fpie -pie && modes "not optimized" "$P" plain jump
+build "fixed address" g++ -O2 -fno-pie -no-pie && modes "fixed address" "$P" $all
+build "static" g++ -O2 -static && modes "static" "$P" plain throw
+build "clang" clang++ -O2 -fpie -pie && modes "clang" "$P" plain throw jump
+build "stripped" g++ -O3 -s -fpie -pie && modes "stripped" "$P" plain throw
+
+# --- a library: what was counted in it before its start routine ran is nothing ---
+
+if build "library" g++ -O2 -shared -fpic -Dmain=counted_main && mv "$P" "$T/lib/libcounted.so"; then
+	echo 'extern "C" int counted_main(int, char **) __asm__("_Z12counted_mainiPPc");
+	      int main(int argc, char **argv) { return counted_main(argc, argv); }' >"$T/main.cc"
+	g++ -O1 -o "$P" "$T/main.cc" -L"$T/lib" -lcounted &&
+		modes "library" "$T/lib/libcounted.so" plain throw jump _exit signal
+	rm -f "$T"/lib/*
+fi
+
+# --- several at a time: as the same work one after the other ---
+
+# The counts of the functions that do the work, by their symbols.
+work_counts() {		# the profile is in $T/profile
+	nm -n "$T/original" | awk '
+		function hex(s,   i, v) {
+			for (i = 1; i <= length(s); i++)
+				v = 16 * v + index("0123456789abcdef", substr(s, i, 1)) - 1
+			return v
+		}
+		NR == FNR { if ($2 ~ /[tT]/) { n++; at[n] = hex($1); name[n] = $3 } next }
+		$1 == "block" || $1 == "edge" {
+			a = hex(substr($2, 3))
+			for (i = n; i > 1 && at[i] > a; i--)
+				;
+			if (name[i] ~ /step|work|add|twice|flip/)
+				print
+		}' - "$T/profile"
+}
+
+together() {		# MODE [OPTION...]
+	local mode=$1
+	shift
+	instrument "$T/original" "$P" "$@" && run_mode "$T/run" "$mode" && profile "$mode" "$T/original" &&
+		work_counts >"$T/got" || return
+	if [ -s "$T/want" ] && cmp -s "$T/want" "$T/got"; then
+		ok "$mode $*: counts are exact"
+	else
+		not_ok "$mode $*: counts are exact"
+		note "$(diff "$T/want" "$T/got" | head -n 10)"
+	fi
+}
+
+if build "several at a time" g++ -O2 -fpie -pie; then
+	cp "$P" "$T/original"
+	instrument "$T/original" "$P" && run_mode "$T/run" serial && profile "serial" "$T/original"
+	work_counts >"$T/want"
+	together serial --threads
+	together threads --threads
+	together forks --threads
+	together fork
+fi
+
+# --- the file of counts ---
+
+cp "$T/original" "$P"
+run_mode "$T/before" throw
+if instrument "$T/original" "$P"; then
+	"$edit" counts "$T/original" "$T/counts" -o "$T/profile" 2>"$T/e"
+	[ $? = 1 ] && grep -q "nothing was counted" "$T/e" && ok "a program that has not run has no counts" ||
+		not_ok "a program that has not run has no counts"
+	mv "$T/counts" "$T/aside"
+	run_mode "$T/after" throw
+	same_run "without its file of counts" "$T/before" "$T/after"
+	for size in 0 100 5000; do
+		head -c $size "$T/aside" >"$T/counts"
+		cp "$T/counts" "$T/cut"
+		run_mode "$T/after" throw
+		same_run "with a file of counts of $size bytes" "$T/before" "$T/after"
+		cmp -s "$T/counts" "$T/cut" && ok "which stays as it is" || not_ok "which stays as it is"
+	done
+	{ head -c 20 "$T/aside"; printf 'x'; tail -c +22 "$T/aside"; } >"$T/counts"
+	cp "$T/counts" "$T/cut"
+	run_mode "$T/after" throw
+	same_run "with the file of counts of another program" "$T/before" "$T/after"
+	cmp -s "$T/counts" "$T/cut" && ok "which stays as it is" || not_ok "which stays as it is"
+	cp "$T/aside" "$T/counts"
+	run_mode "$T/after" throw
+	profile "once" "$T/original" && cp "$T/profile" "$T/once"
+	run_mode "$T/after" throw
+	profile "twice" "$T/original"
+	awk '$1 ~ /block|edge|call/ { $NF = sprintf("%.3f", 2 * $NF) } 1' "$T/once" | cmp -s - "$T/profile" &&
+		ok "runs add up" || not_ok "runs add up"
+	"$edit" counts "$P" "$T/counts" -o "$T/profile" 2>"$T/e"
+	[ $? = 1 ] && grep -q "of another file" "$T/e" && ok "counts are of one original" || not_ok "counts are of one original"
+	out=$("$edit" verify "$T/original" "$P" 2>&1)
+	[ $? = 3 ] && [[ $out = *instrumented* ]] && ok "the verifier refuses it by name" || not_ok "the verifier refuses it by name: $out"
+	out=$("$edit" optimize "$P" --all -o "$T/generation" 2>&1)
+	[ $? = 3 ] && [[ $out = *instrumented* ]] && ok "it is not optimized" || not_ok "it is not optimized: $out"
+	cp "$T/aside" "$T/cut"
+	instrument "$T/original" "$T/generation"
+	cmp -s "$T/cut" "$T/counts" && cmp -s "$P" "$T/generation" && ok "the same input gives the same bytes" ||
+		not_ok "the same input gives the same bytes"
+	"$edit" optimize "$T/original" --profile "$T/once" -o "$T/generation" 2>"$T/e" &&
+		"$edit" verify "$T/original" "$T/generation" 2>>"$T/e" && ok "an exact profile optimizes" ||
+		{ not_ok "an exact profile optimizes"; note "$(cat "$T/e")"; }
+fi
+
+# --- real programs ---
+
+real() {		# FILE WORKLOAD SIZE
+	local name=$2
+	[ -x "$1" ] || { skip "$name" "this machine has no $1"; return; }
+	(cd "$T/work" && rm -rf ./* && "$work/$name.sh" prepare "$3" 7) || { not_ok "$name: prepare"; return; }
+	cp "$1" "$T/bin/$name"
+	record_run "$T/before" "$work/$name.sh" run "$T/bin/$name"
+	instrument "$1" "$T/bin/$name" || return
+	record_run "$T/after" "$work/$name.sh" run "$T/bin/$name"
+	same_run "$name" "$T/before" "$T/after"
+	profile "$name" "$1" || return
+	[ "$(grep -c '^edge' "$T/profile")" -gt 100 ] && ok "$name: $(grep -c '^block' "$T/profile") blocks ran" ||
+		not_ok "$name: edges"
+}
+
+real "$(realpath /usr/bin/perl 2>/dev/null)" perl 5
+real "$(realpath /usr/bin/sqlite3 2>/dev/null)" sqlite3 5
+file=$(library libsqlite3.so.0)
+if [ -n "$file" ] && [ -x /usr/bin/sqlite3 ]; then
+	(cd "$T/work" && rm -rf ./* && "$work/sqlite3.sh" prepare 5 7)
+	record_run "$T/before" "$work/sqlite3.sh" run /usr/bin/sqlite3
+	if instrument "$file" "$T/lib/libsqlite3.so.0"; then
+		record_run "$T/after" env LD_LIBRARY_PATH="$T/lib" "$work/sqlite3.sh" run /usr/bin/sqlite3
+		same_run "libsqlite3" "$T/before" "$T/after"
+		profile libsqlite3 "$file" && [ "$(grep -c '^call' "$T/profile")" -gt 100 ] && ok "libsqlite3: calls" || not_ok "libsqlite3: calls"
+	fi
+else
+	skip "libsqlite3" "this machine lacks it"
+fi
+done_testing
