@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 #include "editor/countgraph.h"
-#include "editor/countsfile.h"
 #include "editor/flaglive.h"
+#include "lib/countsfile.h"
 #include "lib/err.h"
 
 struct reader {

@@ -86,7 +86,7 @@ static void make_head(const struct emit_plan *plan, const struct wr *text, uint8
 	wr_u32(&out, COUNTS_VERSION);
 	wr_u32(&out, t->locked);
 	wr_raw(&out, id.b, sizeof(id.b));
-	memcpy(head, out.p, TALLY_HEAD);
+	memcpy(head, out.p, COUNTSFILE_HEAD);
 	wr_free(&all);
 	wr_free(&out);
 }

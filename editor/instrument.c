@@ -18,10 +18,10 @@
 #include <stdlib.h>
 
 #include "editor/countgraph.h"
-#include "editor/countsfile.h"
 #include "editor/flaglive.h"
 #include "editor/redirect.h"
 #include "editor/tallyroutine.h"
+#include "lib/countsfile.h"
 #include "lib/err.h"
 #include "postmorph/plt.h"
 

@@ -213,7 +213,7 @@ extern const uint8_t tallyroutine_code[], tallyroutine_row1[], tallyroutine_row2
 
 struct words {			/* as the assembly has them behind the code */
 	uint64_t counters, slots, mask, base, span, size, offset, entry, init, moves, nmove;
-	uint8_t head[TALLY_HEAD];
+	uint8_t head[COUNTSFILE_HEAD];
 };
 
 static uint32_t off(const uint8_t *label)

@@ -11,10 +11,9 @@
 #define EDITOR_TALLYROUTINE_H
 
 #include "lib/addr.h"
+#include "lib/countsfile.h"
 #include "lib/wr.h"
 
-/* The file of counts begins with these bytes; the program compares all of them. */
-enum { TALLY_HEAD = 48, TALLY_SLOT = 32 };	/* bytes */
 
 struct tallyroutine_move {	/* both from the base */
 	uint32_t block, image;
@@ -23,7 +22,7 @@ struct tallyroutine_move {	/* both from the base */
 struct tallyroutine {
 	new_vaddr counters;	/* what the file is mapped over; the first counter counts starts, the
 				 * second targets that found no slot */
-	new_vaddr slots;	/* [nslot], a power of two, of TALLY_SLOT bytes */
+	new_vaddr slots;	/* [nslot], a power of two, of COUNTSFILE_SLOT bytes */
 	uint64_t nslot;
 	uint64_t size;		/* of what is mapped, whole pages */
 	uint64_t offset;	/* of it in the file */
@@ -31,7 +30,7 @@ struct tallyroutine {
 	uint64_t span;		/* ... and are nothing of ours from here on */
 	vaddr entry, init;	/* where start goes on, by how it was entered; 0: it returns */
 	bool locked;
-	uint8_t head[TALLY_HEAD];
+	uint8_t head[COUNTSFILE_HEAD];	/* of the file; the program compares all of it */
 	const char *path;	/* of the file */
 	const struct tallyroutine_move *move;	/* [nmove] ascending by block */
 	uint32_t nmove;

@@ -43,6 +43,7 @@ static const struct shape shape[NJOB] = {
 	[JOB_EXPLAIN]	  = { "analyze",     1, 1, 1, true },
 	[JOB_INTERPRET]	  = { "interpret",   2, 3, 1, false },
 	[JOB_MAP]	  = { "extract-map", 1, 1, 1, false },
+	[JOB_COUNTS]	  = { "counts",      2, 2, 1, false },
 };
 
 struct job {
@@ -152,7 +153,7 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 	if (spec->kind == JOB_ANALYZE) {
 		ADD("--table");
 		ADD("fd:%d", fd);
-	} else if (spec->kind == JOB_INTERPRET) {
+	} else if (spec->kind == JOB_INTERPRET || spec->kind == JOB_COUNTS) {
 		ADD("-o");
 		ADD("fd:%d", fd);
 	} else if (spec->kind == JOB_MAP) {

@@ -26,6 +26,7 @@ enum job_kind {
 	JOB_INTERPRET,		/* in: mapped file, states; if it is a generation, its original.
 				 * out: edges */
 	JOB_MAP,		/* in: generation.  out: block map */
+	JOB_COUNTS,		/* in: original, file of counts.  out: exact profile */
 	NJOB
 };
 

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "lib/arena.h"
+#include "lib/countsfile.h"
 #include "lib/err.h"
 #include "lib/io.h"
 #include "lib/profile.h"
@@ -226,15 +227,15 @@ static int interpret(void *ctx, const struct attribute_target *target, struct by
 
 /* --- writing --- */
 
-static int write_file(const char *out_dir, const struct known *k, struct bytes b,
-		      const struct log *l, struct err *err)
+static int write_file(const char *out_dir, const char *module, const struct digest *original,
+		      struct bytes b, const struct log *l, struct err *err)
 {
-	const char *slash = strrchr(k->path, '/');
+	const char *slash = strrchr(module, '/');
 	char path[PATH_MAX], hex[65], text[128];
 
-	digest_hex(&k->table.original, hex);
+	digest_hex(original, hex);
 	if (snprintf(path, sizeof(path), "%s/%s.%.12s.profile", out_dir,
-		     slash ? slash + 1 : k->path, hex) >= (int)sizeof(path))
+		     slash ? slash + 1 : module, hex) >= (int)sizeof(path))
 		return err_set(err, ERR_USAGE, "'%s': path too long", out_dir);
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0)
@@ -245,7 +246,7 @@ static int write_file(const char *out_dir, const struct known *k, struct bytes b
 	if (rc < 0)
 		return err_wrap(err, "'%s'", path);
 	(void)snprintf(text, sizeof(text), "%" PRIu64 " bytes of profile", b.n);	/* fits */
-	say(l, k->path, text);
+	say(l, module, text);
 	return 0;
 }
 
@@ -272,7 +273,7 @@ static int write_profile(const char *out_dir, const char *clock, const struct lo
 		};
 	edges_to_profile(&m->edges, 1, &k->table, a, &p);
 	profile_write(&p, &w);
-	int rc = write_file(out_dir, k, wr_bytes(&w), l, err);
+	int rc = write_file(out_dir, k->path, &k->table.original, wr_bytes(&w), l, err);
 	wr_free(&w);
 	arena_free(a);
 	free(p.block);
@@ -305,6 +306,42 @@ static int gather(int fd, struct log *l, const char *out_dir, struct err *err)
 	return rc;
 }
 
+/* --- counts instead of a log --- */
+
+static int write_counts(int fd, struct log *l, const char *out_dir, struct err *err)
+{
+	int in[2] = { -1, fd }, out = -1, rc = -1;
+	struct arena *a = arena_new();
+	struct countsfile f;
+	struct bytes b;
+
+	if (io_read_all(fd, OUTPUT_MAX, a, &b, err) < 0 || countsfile_read(b, a, &f, err) < 0)
+		goto out;
+	in[0] = open(f.path, O_RDONLY | O_CLOEXEC);
+	if (in[0] < 0) {
+		err_set(err, ERR_SYS, "'%s': open: %s", f.path, strerror(errno));
+		goto out;
+	}
+	if (run(l, JOB_COUNTS, in, 2, &out, err) == 0 &&
+	    io_read_all(out, OUTPUT_MAX, a, &b, err) == 0)
+		rc = write_file(out_dir, f.path, &f.original, b, l, err);
+out:
+	if (in[0] >= 0)
+		close(in[0]);
+	if (out >= 0)
+		close(out);
+	arena_free(a);
+	return rc;
+}
+
+static bool holds_counts(int fd)
+{
+	uint8_t start[8];
+
+	return pread(fd, start, sizeof(start), 0) == (ssize_t)sizeof(start) &&
+	       countsfile_is((struct bytes){ start, sizeof(start) });
+}
+
 int profile_log_write(const char *log_path, const char *out_dir,
 		      const struct profile_log_places *places, FILE *say_to, struct err *err)
 {
@@ -318,7 +355,7 @@ int profile_log_write(const char *log_path, const char *out_dir,
 		close(fd);
 		return err_set(err, ERR_SYS, "'%s': mkdir: %s", out_dir, strerror(errno));
 	}
-	int rc = gather(fd, &l, out_dir, err);
+	int rc = holds_counts(fd) ? write_counts(fd, &l, out_dir, err) : gather(fd, &l, out_dir, err);
 	close(fd);
 	for (uint32_t i = 0; i < l.nknown; i++) {
 		blocktable_free(&l.known[i].table);

@@ -33,7 +33,7 @@ const struct ctl_command ctl_commands[] = {
 	  "samples one command into a log (no daemon needed); --registers: with what its registers\n"
 	  "        hold, for edges", ctl_record },
 	{ "profile", "LOG -o DIR [--store=DIR]",
-	  "makes block profiles of a log (no daemon needed)", ctl_profile },
+	  "makes block profiles of a log, or of counts (no daemon needed)", ctl_profile },
 	{ NULL, NULL, NULL, NULL }
 };
 

@@ -179,6 +179,11 @@ if instrument "$T/original" "$P"; then
 		ok "runs add up" || not_ok "runs add up"
 	"$edit" counts "$P" "$T/counts" -o "$T/profile" 2>"$T/e"
 	[ $? = 1 ] && grep -q "of another file" "$T/e" && ok "counts are of one original" || not_ok "counts are of one original"
+	mkdir -p "$T/profiles"
+	"${edit%/*}/morphctl" profile "$T/counts" -o "$T/profiles" >"$T/e" 2>&1 &&
+		"$edit" counts "$T/original" "$T/counts" -o "$T/twice" &&
+		cmp -s "$T/twice" "$T"/profiles/original.*.profile && ok "morphctl profile makes the same of it" ||
+		{ not_ok "morphctl profile makes the same of it"; note "$(cat "$T/e")"; }
 	out=$("$edit" verify "$T/original" "$P" 2>&1)
 	[ $? = 3 ] && [[ $out = *instrumented* ]] && ok "the verifier refuses it by name" || not_ok "the verifier refuses it by name: $out"
 	out=$("$edit" optimize "$P" --all -o "$T/generation" 2>&1)

@@ -2,12 +2,12 @@
  *
  *	head, fields, path | zero bytes to a page | counters, slots | block map
  */
-#include "editor/countsfile.h"
+#include "lib/countsfile.h"
 
 #include "lib/arena.h"
 #include "lib/err.h"
 
-enum { PAGE = 4096, FIELDS = TALLY_HEAD + 32 + 6 * 8 + 4 * 4, VERSION_AT = 8, READY = 3 };
+enum { PAGE = 4096, FIELDS = COUNTSFILE_HEAD + 32 + 6 * 8 + 4 * 4, VERSION_AT = 8, READY = 3 };
 static const char magic[8] = "MORPHCNT";
 
 static uint64_t page_up(uint64_t v)
@@ -17,12 +17,12 @@ static uint64_t page_up(uint64_t v)
 
 uint64_t countsfile_slots_at(uint32_t ncounter)
 {
-	return (8 * (uint64_t)ncounter + TALLY_SLOT - 1) & ~(uint64_t)(TALLY_SLOT - 1);
+	return (8 * (uint64_t)ncounter + COUNTSFILE_SLOT - 1) & ~(uint64_t)(COUNTSFILE_SLOT - 1);
 }
 
 uint64_t countsfile_size(uint32_t ncounter, uint32_t nslot)
 {
-	return page_up(countsfile_slots_at(ncounter) + TALLY_SLOT * (uint64_t)nslot);
+	return page_up(countsfile_slots_at(ncounter) + COUNTSFILE_SLOT * (uint64_t)nslot);
 }
 
 uint64_t countsfile_offset(const char *path)
@@ -52,6 +52,11 @@ void countsfile_write(const struct countsfile *f, struct wr *out)
 	wr_raw(out, f->map.p, f->map.n);
 }
 
+bool countsfile_is(struct bytes start)
+{
+	return start.n >= sizeof(magic) && memcmp(start.p, magic, sizeof(magic)) == 0;
+}
+
 static const char *read_path(struct rd *r, uint32_t n, struct arena *a)
 {
 	const uint8_t *p = rd_skip(r, n);
@@ -67,9 +72,9 @@ int countsfile_read(struct bytes file, struct arena *a, struct countsfile *out, 
 {
 	struct countsfile f = { 0 };
 	struct rd r = rd_of(file);
-	const uint8_t *head = rd_skip(&r, TALLY_HEAD), *sha = rd_skip(&r, 32);
+	const uint8_t *head = rd_skip(&r, COUNTSFILE_HEAD), *sha = rd_skip(&r, 32);
 
-	if (!sha || memcmp(head, magic, sizeof(magic)) != 0)
+	if (!sha || !countsfile_is(file))
 		return err_set(err, ERR_INPUT, "not a file of counts");
 	memcpy(f.head, head, sizeof(f.head));
 	memcpy(f.original.b, sha, sizeof(f.original.b));
@@ -93,7 +98,7 @@ int countsfile_read(struct bytes file, struct arena *a, struct countsfile *out, 
 	    countsfile_size(f.ncounter, f.nslot) != f.size)
 		return err_set(err, ERR_INPUT, "file of counts is damaged");
 	f.counters = bytes_at(region, 0, 8 * (uint64_t)f.ncounter);
-	f.slots = bytes_at(region, countsfile_slots_at(f.ncounter), TALLY_SLOT * (uint64_t)f.nslot);
+	f.slots = bytes_at(region, countsfile_slots_at(f.ncounter), COUNTSFILE_SLOT * (uint64_t)f.nslot);
 	*out = f;
 	return 0;
 }
@@ -107,7 +112,7 @@ uint64_t countsfile_counter(const struct countsfile *f, uint32_t i)
 
 bool countsfile_slot(const struct countsfile *f, uint32_t i, struct countsfile_slot *out)
 {
-	struct rd r = rd_of(bytes_at(f->slots, TALLY_SLOT * (uint64_t)i, TALLY_SLOT));
+	struct rd r = rd_of(bytes_at(f->slots, COUNTSFILE_SLOT * (uint64_t)i, COUNTSFILE_SLOT));
 	uint32_t state = rd_u32(&r);
 
 	out->site = rd_u32(&r);

@@ -1,17 +1,21 @@
 /* countsfile.h - the file that an instrumented program counts in (doc/formats.md) */
-#ifndef EDITOR_COUNTSFILE_H
-#define EDITOR_COUNTSFILE_H
+#ifndef LIB_COUNTSFILE_H
+#define LIB_COUNTSFILE_H
 
-#include "editor/tallyroutine.h"
+#include <stdbool.h>
+
+#include "lib/addr.h"
 #include "lib/digest.h"
+#include "lib/wr.h"
 
 struct arena;
 struct err;
 
+enum { COUNTSFILE_HEAD = 48, COUNTSFILE_SLOT = 32 };	/* bytes */
 enum { COUNTSFILE_FIRST = 2 };		/* counters before that: starts, targets without a slot */
 
 struct countsfile {
-	uint8_t head[TALLY_HEAD];
+	uint8_t head[COUNTSFILE_HEAD];
 	struct digest original;
 	vaddr base;			/* targets count from here */
 	uint32_t ncounter, nslot, nsite;
@@ -34,6 +38,8 @@ uint64_t countsfile_size(uint32_t ncounter, uint32_t nslot);
 uint64_t countsfile_offset(const char *path);
 /* A file in which nothing has been counted. */
 void countsfile_write(const struct countsfile *f, struct wr *out);
+/* Whether the first bytes of a file say that it is one. */
+bool countsfile_is(struct bytes start);
 /* Range-checked.  Points into `file` and the arena. */
 int countsfile_read(struct bytes file, struct arena *a, struct countsfile *out, struct err *err);
 uint64_t countsfile_counter(const struct countsfile *f, uint32_t i);
