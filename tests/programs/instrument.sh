@@ -58,13 +58,15 @@ compare() {		# NAME OBJECT MODE
 
 # Every mode of the program, built so, counted in OBJECT ($P, or a library of it).
 modes() {		# NAME OBJECT MODE...
-	local name=$1 object=$2 mode
+	local name=$1 object=$2 mode option
 	shift 2
 	cp "$object" "$T/original"
 	for mode; do
+		option=()
+		[ "$mode" = threads ] && option=(--threads)
 		cp "$T/original" "$object"
 		run_mode "$T/before" "$mode"
-		instrument "$T/original" "$object.new" || continue
+		instrument "$T/original" "$object.new" "${option[@]}" || continue
 		mv -f "$object.new" "$object"
 		run_mode "$T/after" "$mode"
 		same_run "$name, $mode" "$T/before" "$T/after"
