@@ -213,6 +213,41 @@ static bool jumps_alike(const struct target *t, uint64_t off, struct bytes gen)
 	return false;
 }
 
+static bool is_nop(const struct target *t, new_vaddr addr)
+{
+	struct insn insn;
+	vaddr target;
+
+	return insn_decode(image_rest(&t->img, addr), addr, &insn, &target) && insn.kind == INSN_NOP;
+}
+
+/* The damaged byte is in a NOP, which is one all the same. */
+static bool nops_alike(const struct target *t, uint64_t off, struct bytes gen)
+{
+	for (uint32_t i = 0; i < t->map.nblock; i++) {
+		const struct blockmap_block *b = &t->map.block[i];
+		new_vaddr addr = t->map.gen_base + b->gen;
+		uint64_t start = offset_of(t, addr);
+		struct insn was, is;
+		vaddr target;
+
+		if (off < start || off - start >= b->gen_size)
+			continue;
+		for (uint64_t k = 0; k <= off - start; k += was.len) {
+			struct bytes code = bytes_at(t->pristine, start + k, b->gen_size - k);
+
+			if (!insn_decode(code, addr + k, &was, &target))
+				return false;
+			code.p = gen.p + start + k;
+			if (off - start < k + was.len)
+				return was.kind == INSN_NOP &&
+				       insn_decode(code, addr + k, &is, &target) &&
+				       is.kind == INSN_NOP && is.len == was.len;
+		}
+	}
+	return false;
+}
+
 static const struct lsda_site *site_at(const struct lsda *l, new_vaddr addr, struct lsda_site *out)
 {
 	struct lsda_iter it = lsda_iter(l);
@@ -286,8 +321,7 @@ static bool same_landing(const struct target *t, const void *ctx, new_vaddr addr
 	const struct landing *l = ctx;
 	struct lsda_site a, b;
 
-	(void)t;
-	if (addr - l->fde->addr >= l->fde->len)
+	if (addr - l->fde->addr >= l->fde->len || is_nop(t, addr))	/* which throws nothing */
 		return true;
 	for (uint32_t k = 0; k < len; k++) {
 		const struct lsda_site *x = site_at(&l->before, addr + k, &a);
@@ -298,6 +332,23 @@ static bool same_landing(const struct target *t, const void *ctx, new_vaddr addr
 			return false;
 	}
 	return true;
+}
+
+/* The byte is where an action record says that it is the last one, and it says so in more bytes now:
+ * nothing else is read behind them, whatever those belong to. */
+static bool ends_alike(const struct target *t, const struct lsda *before, uint64_t off, struct bytes gen)
+{
+	struct rd r = rd_of(before->actions);
+
+	while (rd_left(&r)) {
+		(void)rd_sleb(&r);
+		uint64_t at = (uint64_t)(r.p - t->pristine.p);
+		struct rd now = rd_of(bytes_at(gen, at, gen.n - at));
+
+		if (rd_sleb(&r) == 0 && at == off && rd_sleb(&now) == 0)
+			return !now.bad;
+	}
+	return false;
 }
 
 /* The byte is in a new exception table, and all such tables say the same at every image. */
@@ -317,8 +368,10 @@ static bool lands_alike(const struct target *t, uint64_t off, struct bytes gen, 
 		if (!exception_bytes(t, i, &from, &to) || off < from || off >= to)
 			continue;
 		met = true;
-		if (!lsda_read(&t->img, &t->cfi, i, &l.before) || !lsda_read(&img, &now, i, &l.now) ||
-		    !every_insn(t, &l, same_landing))
+		if (!lsda_read(&t->img, &t->cfi, i, &l.before))
+			return false;
+		if (!ends_alike(t, &l.before, off, gen) &&
+		    (!lsda_read(&img, &now, i, &l.now) || !every_insn(t, &l, same_landing)))
 			return false;
 	}
 	return met;
@@ -336,6 +389,8 @@ static const char *harmless_byte(const struct target *t, uint64_t off, struct by
 		return unwinds_alike(t, gen, a) ? "the unwind rows are the same" : NULL;
 	if (jumps_alike(t, off, gen))
 		return "NOPs lead from one target to the other";
+	if (nops_alike(t, off, gen))
+		return "a NOP is another NOP";
 	if (lands_alike(t, off, gen, a))
 		return "exceptions go the same ways";
 	for (p = t->img.ph; p < t->img.ph + t->img.nph; p++) {
