@@ -34,11 +34,6 @@ static int map_bytes(struct job *job, struct bytes *out, struct err *err)
 	return 0;
 }
 
-static int64_t offset_in(uint64_t at, uint64_t size)
-{
-	return (int64_t)(at < size ? at : size);
-}
-
 static void lookup(const struct blockmap *map, uint64_t addr, bool reverse, struct table *t)
 {
 	const struct blockmap_block *b = reverse ? blockmap_find_orig(map, addr)
@@ -48,11 +43,10 @@ static void lookup(const struct blockmap *map, uint64_t addr, bool reverse, stru
 		table_row(t, addr, addr, "not moved", (int64_t)0);
 		return;
 	}
-	uint64_t gen = map->gen_base + b->gen, orig = map->orig_base + b->orig;
-	int64_t off = reverse ? offset_in(addr - orig, b->gen_size)
-			      : offset_in(addr - gen, b->orig_size);
-	table_row(t, addr, (reverse ? gen : orig) + (uint64_t)off,
-		  b->gen < map->hot_size ? "hot" : "fluff", off);
+	uint64_t to = reverse ? blockmap_gen_of(map, b, addr) : blockmap_orig_of(map, b, addr);
+	uint64_t start = reverse ? map->gen_base + b->gen : map->orig_base + b->orig;
+
+	table_row(t, addr, to, b->gen < map->hot_size ? "hot" : "fluff", (int64_t)(to - start));
 }
 
 static int work(struct job *job, void *arg, struct err *err)

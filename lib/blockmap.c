@@ -19,7 +19,7 @@ static const char magic[8] = { 'M', 'O', 'R', 'P', 'H', 'M', 'A', 'P' };
 enum {
 	HEADER_SIZE = 88,
 	SEG_SIZE = 24,
-	BLOCK_SIZE = 16,
+	BLOCK_SIZE_MIN = 4,
 	ENTRY_SIZE = 4,
 	TABLE_SIZE = 24,
 	MAX_SEGS = 64,		/* they are searched one by one */
@@ -31,6 +31,23 @@ void blockmap_segs_write(const struct blockmap_seg *seg, uint32_t nseg, struct w
 		wr_u64(out, seg[i].vaddr);
 		wr_u64(out, seg[i].offset);
 		wr_u64(out, seg[i].size);
+	}
+}
+
+/* Most blocks stand right behind another one, in both files: distances are short. */
+static void write_blocks(const struct blockmap *map, struct wr *out)
+{
+	uint32_t gen_end = 0, orig_end = 0;
+
+	for (uint32_t i = 0; i < map->nblock; i++) {
+		const struct blockmap_block *b = &map->block[i];
+
+		wr_uleb(out, (uint64_t)(b->gen - gen_end) << 1 | b->called);
+		wr_uleb(out, b->gen_size);
+		wr_sleb(out, (int64_t)b->orig - orig_end);
+		wr_sleb(out, (int64_t)b->orig_size - b->gen_size);
+		gen_end = b->gen + b->gen_size;
+		orig_end = b->orig + b->orig_size;
 	}
 }
 
@@ -49,12 +66,7 @@ void blockmap_write(const struct blockmap *map, struct wr *out)
 	wr_u32(out, map->nentry);
 	wr_u32(out, map->ntable);
 	blockmap_segs_write(map->seg, map->nseg, out);
-	for (uint32_t i = 0; i < map->nblock; i++) {
-		wr_u32(out, map->block[i].gen);
-		wr_u32(out, map->block[i].gen_size);
-		wr_u32(out, map->block[i].orig);
-		wr_u32(out, map->block[i].orig_size);
-	}
+	write_blocks(map, out);
 	for (uint32_t i = 0; i < map->nentry; i++)
 		wr_u32(out, map->entry[i]);
 	for (uint32_t i = 0; i < map->ntable; i++) {
@@ -115,8 +127,8 @@ static int read_header(struct rd *r, struct blockmap *m, struct err *err)
 	    m->orig_base > UINT64_MAX - UINT32_MAX)
 		return err_set(err, ERR_INPUT, "text wraps around the address space");
 	/* No sum can overflow: four products of 32-bit numbers with at most 24. */
-	if (rd_left(r) != (uint64_t)m->nseg * SEG_SIZE + (uint64_t)m->nblock * BLOCK_SIZE +
-			  (uint64_t)m->nentry * ENTRY_SIZE + (uint64_t)m->ntable * TABLE_SIZE)
+	if (rd_left(r) < (uint64_t)m->nseg * SEG_SIZE + (uint64_t)m->nblock * BLOCK_SIZE_MIN +
+			 (uint64_t)m->nentry * ENTRY_SIZE + (uint64_t)m->ntable * TABLE_SIZE)
 		return err_set(err, ERR_INPUT, "%llu bytes are not what its counts say",
 			       (unsigned long long)rd_left(r) + HEADER_SIZE);
 	return 0;
@@ -126,6 +138,7 @@ static int read_header(struct rd *r, struct blockmap *m, struct err *err)
 static int read_blocks(struct rd *r, struct blockmap *m, struct err *err)
 {
 	uint64_t end = 0, text = (uint64_t)m->hot_size + m->fluff_size;
+	int64_t orig_end = 0;
 
 	m->block = calloc((size_t)m->nblock + 1, sizeof(*m->block));
 	if (!m->block)
@@ -133,17 +146,27 @@ static int read_blocks(struct rd *r, struct blockmap *m, struct err *err)
 	for (uint32_t i = 0; i < m->nblock; i++) {
 		struct blockmap_block *b = &m->block[i];
 
-		b->gen = rd_u32(r);
-		b->gen_size = rd_u32(r);
-		b->orig = rd_u32(r);
-		b->orig_size = rd_u32(r);
-		if (b->gen < end)
-			return err_set(err, ERR_INPUT, "block %u overlaps the one before it", i);
-		end = (uint64_t)b->gen + b->gen_size;
-		if (end > text || (b->gen < m->hot_size && end > m->hot_size))
+		uint64_t gap = rd_uleb(r), gen_size = rd_uleb(r);
+		int64_t step = rd_sleb(r), more = rd_sleb(r);
+
+		if (r->bad)
+			return err_set(err, ERR_INPUT, "block %u is cut off", i);
+		if (gap >> 1 > text || gen_size > text || end + (gap >> 1) + gen_size > text)
 			return err_set(err, ERR_INPUT, "block %u is not inside the new text", i);
-		if (b->orig_size == 0 || b->orig_size > UINT32_MAX - b->orig)
+		if (step < -(int64_t)UINT32_MAX || step > UINT32_MAX || orig_end + step < 0 ||
+		    more < -(int64_t)UINT32_MAX || more > UINT32_MAX ||
+		    (int64_t)gen_size + more <= 0 ||
+		    orig_end + step + (int64_t)gen_size + more > UINT32_MAX)
 			return err_set(err, ERR_INPUT, "block %u has no original", i);
+		*b = (struct blockmap_block){
+			.gen = (uint32_t)(end + (gap >> 1)), .gen_size = (uint32_t)gen_size,
+			.orig = (uint32_t)(orig_end + step),
+			.orig_size = (uint32_t)((int64_t)gen_size + more), .called = gap & 1,
+		};
+		end = (uint64_t)b->gen + b->gen_size;
+		orig_end = (int64_t)b->orig + b->orig_size;
+		if (b->gen < m->hot_size && end > m->hot_size)
+			return err_set(err, ERR_INPUT, "block %u is not inside the new text", i);
 	}
 	return 0;
 }
@@ -185,6 +208,16 @@ static int read_tables(struct rd *r, struct blockmap *m, struct err *err)
 			return err_set(err, ERR_INPUT, "table %u overlaps the one before it", i);
 		end = t->new_addr + size;
 	}
+	return 0;
+}
+
+static int read_end(const struct rd *r, struct err *err)
+{
+	if (r->bad)
+		return err_set(err, ERR_INPUT, "it is cut off");
+	if (rd_left(r) > 0)
+		return err_set(err, ERR_INPUT, "%llu bytes stand behind its end",
+			       (unsigned long long)rd_left(r));
 	return 0;
 }
 
@@ -232,7 +265,7 @@ int blockmap_read(struct bytes b, struct blockmap *out, struct err *err)
 	if (read_header(&r, &m, err) < 0 ||
 	    blockmap_segs_read(&r, m.nseg, &m.seg, err) < 0 ||
 	    read_blocks(&r, &m, err) < 0 || read_entries(&r, &m, err) < 0 ||
-	    read_tables(&r, &m, err) < 0 || sort_by_orig(&m, err) < 0) {
+	    read_tables(&r, &m, err) < 0 || read_end(&r, err) < 0 || sort_by_orig(&m, err) < 0) {
 		blockmap_free(&m);
 		return err_wrap(err, "block map");
 	}
@@ -291,6 +324,24 @@ const struct blockmap_block *blockmap_find_orig(const struct blockmap *map, vadd
 		return NULL;
 	const struct blockmap_block *b = &map->block[map->by_orig[lo - 1]];
 	return off - b->orig < b->orig_size ? b : NULL;
+}
+
+enum { CALL_LEN = 5 };
+
+vaddr blockmap_orig_of(const struct blockmap *map, const struct blockmap_block *b, new_vaddr addr)
+{
+	uint64_t off = addr - map->gen_base - b->gen;
+
+	off -= b->called && off >= CALL_LEN;
+	return map->orig_base + b->orig + (off < b->orig_size ? off : b->orig_size);
+}
+
+new_vaddr blockmap_gen_of(const struct blockmap *map, const struct blockmap_block *b, vaddr addr)
+{
+	uint64_t off = addr - map->orig_base - b->orig;
+
+	off += b->called && off >= CALL_LEN;
+	return map->gen_base + b->gen + (off < b->gen_size ? off : b->gen_size);
 }
 
 int blockmap_segs_vaddr(const struct blockmap_seg *seg, uint32_t nseg, file_off off, vaddr *out)

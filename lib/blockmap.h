@@ -24,6 +24,8 @@
 #ifndef LIB_BLOCKMAP_H
 #define LIB_BLOCKMAP_H
 
+#include <stdbool.h>
+
 #include "lib/addr.h"
 #include "lib/bracket.h"
 #include "lib/digest.h"
@@ -32,7 +34,7 @@
 
 struct err;
 
-enum { BLOCKMAP_VERSION = 1 };
+enum { BLOCKMAP_VERSION = 2 };
 
 struct blockmap_seg {
 	vaddr vaddr;
@@ -43,6 +45,7 @@ struct blockmap_seg {
 struct blockmap_block {
 	uint32_t gen, gen_size;
 	uint32_t orig, orig_size;
+	bool called;		/* begins with a call of 5 bytes whose image has 6 */
 };
 
 enum blockmap_table_kind {
@@ -82,6 +85,10 @@ void blockmap_free(struct blockmap *map);	/* what blockmap_read() allocated; zer
 const struct blockmap_block *blockmap_find_gen(const struct blockmap *map, new_vaddr addr);
 /* The block whose original range holds `addr`; NULL when it was not moved.  O(log n). */
 const struct blockmap_block *blockmap_find_orig(const struct blockmap *map, vaddr addr);
+/* The original of an address in a block's image, and the other way: by bytes from the block's start, at
+ * most its end.  Exact but for branches and what is added. */
+vaddr blockmap_orig_of(const struct blockmap *map, const struct blockmap_block *b, new_vaddr addr);
+new_vaddr blockmap_gen_of(const struct blockmap *map, const struct blockmap_block *b, vaddr addr);
 /* File offset in the generation -> its address; -1 when in no executable segment. */
 int blockmap_vaddr_of(const struct blockmap *map, file_off off, new_vaddr *out);
 

@@ -27,7 +27,9 @@ static struct blocktable table = {
 	.base = 0x401000, .text_size = 0x1000, .nseg = 1, .nfn = 2, .nblock = 3,
 	.seg = orig_seg, .fn = fns, .block = blocks,
 };
-static struct blockmap_block moved[] = { { 0x00, 0x20, 0x40, 0x10 }, { 0x20, 0x10, 0x00, 0x10 } };
+static struct blockmap_block moved[] = {
+	{ 0x00, 0x20, 0x40, 0x10, false }, { 0x20, 0x10, 0x00, 0x10, false },
+};
 static struct blockmap map = {
 	.generation = 1, .orig_base = 0x401000, .gen_base = 0x900000, .hot_size = 0x30,
 	.nseg = 2, .nblock = 2, .seg = gen_seg, .block = moved,

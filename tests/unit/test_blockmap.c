@@ -10,13 +10,15 @@
 #include "lib/blockmap.h"
 #include "lib/err.h"
 
+enum { BLOCKS = 24 };			/* bytes of the five below */
+
 static struct blockmap_seg segs[] = { { 0x1000, 0x1000, 0x2000 }, { 0x7f0000401000, 0x5000, 0x300 } };
 static struct blockmap_block blocks[] = {
-	{ 0x00, 0x10, 0x50, 0x20 },
-	{ 0x10, 0x00, 0x10, 0x08 },	/* nothing of it was left but its place */
-	{ 0x10, 0x08, 0x00, 0x10 },
-	{ 0x20, 0x20, 0x18, 0x38 },
-	{ 0x100, 0x30, 0x90, 0x10 },
+	{ 0x00, 0x10, 0x50, 0x20, false },
+	{ 0x10, 0x00, 0x10, 0x08, false },	/* nothing of it was left but its place */
+	{ 0x10, 0x08, 0x00, 0x10, false },
+	{ 0x20, 0x20, 0x18, 0x38, true },
+	{ 0x100, 0x30, 0x90, 0x10, false },
 };
 static uint32_t entries[] = { 0x00, 0x50 };
 static struct blockmap_table tables[] = {
@@ -43,10 +45,12 @@ static void encoding_has_the_documented_layout(void **state)
 
 	(void)state;
 	blockmap_write(&m, &w);
-	assert_int_equal(w.n, 88 + 2 * 24 + 5 * 16 + 2 * 4 + 2 * 24);
-	assert_memory_equal(w.p, "MORPHMAP\1\0\0\0\7\0\0\0\xab", 17);
+	assert_int_equal(w.n, 88 + 2 * 24 + BLOCKS + 2 * 4 + 2 * 24);
+	assert_memory_equal(w.p, "MORPHMAP\2\0\0\0\7\0\0\0\xab", 17);
 	assert_memory_equal(w.p + 48, "\0\x10\0\0\0\0\0\0\0\x10\x40\0\0\0\0\0\0\1\0\0\0\2\0\0", 24);
-	assert_memory_equal(w.p + 88 + 48 + 16, "\x10\0\0\0\0\0\0\0\x10\0\0\0\x08\0\0\0", 16);
+	assert_memory_equal(w.p + 88 + 48,
+			    "\0\x10\xd0\0\x10" "\0\0\xa0\x7f\x08" "\0\x08\x68\x08"
+			    "\x11\x20\x08\x18" "\x80\x03\x30\xc0\0\x60", BLOCKS);
 	wr_free(&w);
 }
 
@@ -152,13 +156,34 @@ static int read_with(size_t at, uint32_t value)
 	return rc;
 }
 
+/* The same with one block changed. */
+static int read_with_block(uint32_t i, struct blockmap_block b)
+{
+	struct blockmap m = sample(), got;
+	struct blockmap_block changed[5];
+	struct wr w = { 0 };
+	struct err err;
+
+	memcpy(changed, blocks, sizeof(changed));
+	changed[i] = b;
+	m.block = changed;
+	blockmap_write(&m, &w);
+	int rc = blockmap_read(wr_bytes(&w), &got, &err);
+	if (rc == 0)
+		blockmap_free(&got);
+	else
+		assert_int_equal(err.kind, ERR_INPUT);
+	wr_free(&w);
+	return rc;
+}
+
 static void lies_are_refused(void **state)
 {
-	const size_t seg = 88, block = seg + 48, entry = block + 80, table = entry + 8;
+	const size_t seg = 88, entry = seg + 48 + BLOCKS, table = entry + 8;
 
 	(void)state;
 	assert_int_equal(read_with(12, 8), 0);			/* another generation is fine */
-	assert_int_equal(read_with(8, 2), -1);			/* version */
+	assert_int_equal(read_with(8, 1), -1);			/* version */
 	assert_int_equal(read_with(0, 0), -1);			/* magic */
 	assert_int_equal(read_with(52, 0xffffffff), -1);	/* orig_base at the very top */
 	assert_int_equal(read_with(64, 0xffffffff), -1);	/* hot + fluff overflow */
@@ -169,15 +194,40 @@ static void lies_are_refused(void **state)
 	assert_int_equal(read_with(76, 4), -1);
 	assert_int_equal(read_with(seg + 12, 0xffffffff), 0);	/* an odd but bounded offset */
 	assert_int_equal(read_with(seg + 44, 0xffffffff), -1);	/* segment wraps */
-	assert_int_equal(read_with(block + 4, 0x11), -1);	/* images overlap */
-	assert_int_equal(read_with(block + 16, 0x0f), -1);	/* out of order */
-	assert_int_equal(read_with(block + 12, 0), -1);		/* no original */
-	assert_int_equal(read_with(block + 8, 0x4f), -1);	/* originals overlap */
-	assert_int_equal(read_with(block + 64 + 8, 0xfffffff8), -1);
 	assert_int_equal(read_with(entry, 0x50), -1);		/* entries not ascending */
 	assert_int_equal(read_with(table + 20, 3), -1);		/* kind */
 	assert_int_equal(read_with(table + 16, 0), -1);		/* empty */
 	assert_int_equal(read_with(table + 16, 5), -1);		/* overlaps the next */
+	assert_int_equal(read_with_block(0, blocks[0]), 0);
+	assert_int_equal(read_with_block(0, (struct blockmap_block){ 0, 0x11, 0x50, 0x20, false }), -1);
+	assert_int_equal(read_with_block(1, (struct blockmap_block){ 0x0f, 0, 0x10, 8, false }), -1);
+	assert_int_equal(read_with_block(0, (struct blockmap_block){ 0, 0x10, 0x50, 0, false }), -1);
+	assert_int_equal(read_with_block(0, (struct blockmap_block){ 0, 0x10, 0x4f, 0x20, false }), -1);
+	assert_int_equal(read_with_block(4, (struct blockmap_block){ 0x100, 0x30, 0xfffffff8, 0x10, false }),
+			 -1);
+	assert_int_equal(read_with_block(4, (struct blockmap_block){ 0x100, 0x30, 0x90, 0xffffffff, false }),
+			 -1);
+}
+
+static void bytes_behind_a_longer_call_are_one_off(void **state)
+{
+	struct blockmap m = sample();
+	const struct blockmap_block *b = &blocks[3];
+	vaddr o = m.orig_base + b->orig;
+	new_vaddr g = m.gen_base + b->gen;
+
+	(void)state;
+	for (uint32_t i = 0; i < 5; i++) {
+		assert_int_equal(blockmap_orig_of(&m, b, g + i), o + i);
+		assert_int_equal(blockmap_gen_of(&m, b, o + i), g + i);
+	}
+	assert_int_equal(blockmap_orig_of(&m, b, g + 5), o + 4);	/* still in the call */
+	for (uint32_t i = 6; i < 0x20; i++) {
+		assert_int_equal(blockmap_orig_of(&m, b, g + i), o + i - 1);
+		assert_int_equal(blockmap_gen_of(&m, b, o + i - 1), g + i);
+	}
+	assert_int_equal(blockmap_gen_of(&m, b, o + 0x37), g + 0x20);	/* at most the end */
+	assert_int_equal(blockmap_orig_of(&m, &blocks[4], m.gen_base + 0x12f), m.orig_base + 0xa0);
 }
 
 /* Whatever a flipped byte makes of it: refused, or a map that keeps the promised order. */
@@ -234,6 +284,7 @@ int main(void)
 		cmocka_unit_test(file_offsets_become_addresses),
 		cmocka_unit_test(every_cut_and_every_extension_is_refused),
 		cmocka_unit_test(lies_are_refused),
+		cmocka_unit_test(bytes_behind_a_longer_call_are_one_off),
 		cmocka_unit_test(flipped_bytes_never_break_the_promises),
 		cmocka_unit_test(empty_map_is_valid),
 	};

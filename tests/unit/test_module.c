@@ -126,7 +126,7 @@ static void tell_generation(int64_t module, const char *text)
 {
 	struct store_generation *g = calloc(1, sizeof(*g));
 	struct blockmap_seg seg = { 0x900000, 0x3000, 0x100 };
-	struct blockmap_block block = { 0, 16, 16, 16 };
+	struct blockmap_block block = { 0, 16, 16, 16, false };
 	struct blockmap map = { .generation = 1, .original = digest_text("original"),
 				.orig_base = 0x401000, .gen_base = 0x900000, .hot_size = 0x10,
 				.nseg = 1, .nblock = 1, .seg = &seg, .block = &block };

@@ -57,8 +57,8 @@ static struct world *world_new(void)
 				 .p_offset = GTEXT - OTEXT, .p_filesz = GEND - GTEXT,
 				 .p_memsz = GEND - GTEXT };
 	w->fresh = &w->ph[1];
-	w->block[0] = (struct blockmap_block){ GPAD - GTEXT, 8, OPAD - OTEXT, 8 };
-	w->block[1] = (struct blockmap_block){ GPAD2 - GTEXT, 8, OPAD2 - OTEXT, 8 };
+	w->block[0] = (struct blockmap_block){ GPAD - GTEXT, 8, OPAD - OTEXT, 8, false };
+	w->block[1] = (struct blockmap_block){ GPAD2 - GTEXT, 8, OPAD2 - OTEXT, 8, false };
 	w->by_orig[1] = 1;
 	w->ofde = (struct vfde){ .addr = OTEXT, .len = 0x100, .lsda = OLSDA };
 	w->gfde = (struct vfde){ .addr = GTEXT, .len = 0x100, .lsda = GLSDA };
