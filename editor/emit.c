@@ -34,6 +34,12 @@ struct job {
 	struct err *err;
 };
 
+struct map_blocks {			/* VEC, in an arena */
+	struct blockmap_block *v;
+	uint32_t n, cap;
+	struct arena *a;
+};
+
 static int compare_entry(const void *x, const void *y)
 {
 	const uint32_t *a = x, *b = y;
@@ -130,23 +136,66 @@ static void fill_map_segments(struct job *j, struct arena *a, struct blockmap *m
 		j->eo.text_addr, j->eo.text_off, j->text.n };
 }
 
-static void fill_map_blocks(struct job *j, struct arena *a, struct blockmap *map)
+/* Its instructions from `first` on begin at `gen`: a line of the map up to the instruction `end`, or to
+ * the end of the image and of the original. */
+static void add_map_line(const struct job *j, uint32_t index, uint32_t first, uint32_t end,
+			 uint32_t gen, struct map_blocks *out)
+{
+	const struct emit_place *p = &j->plan.place[index];
+	const struct fn *fn = &j->prog->fn[p->fn];
+	const struct block *b = &fn->block[p->block];
+	struct blockmap_block line = { .gen = gen, .orig = fn->insn[b->insn + first].off };
+
+	line.called = first < p->nkept &&
+		      emit_insn_size(j->prog, b, &fn->insn[b->insn + first]) !=
+		      fn->insn[b->insn + first].len;
+	if (end < p->nkept) {
+		for (uint32_t i = first; i < end; i++)
+			line.gen_size += emit_insn_size(j->prog, b, &fn->insn[b->insn + i]);
+		line.orig_size = fn->insn[b->insn + end].off - line.orig;
+	} else {
+		line.gen_size = (uint32_t)(emit_place_addr(&j->plan, index) - j->plan.text_addr +
+					   emit_place_size(&j->plan, index)) - gen;
+		line.orig_size = (uint32_t)(b->addr - j->prog->base) + b->size - line.orig;
+	}
+	vec_push(out->a, out, line);
+}
+
+/* One line of the map, or more: with a call whose image is longer a new one begins, so that offsets
+ * within a line are the same on both sides but for that call and the branch at the end. */
+static void fill_map_place(const struct job *j, uint32_t index, struct map_blocks *out)
 {
 	const struct emit_plan *plan = &j->plan;
+	const struct emit_place *p = &plan->place[index];
+	const struct fn *fn = &j->prog->fn[p->fn];
+	const struct block *b = &fn->block[p->block];
+	uint32_t first = 0, gen = (uint32_t)(emit_place_addr(plan, index) - plan->text_addr);
+	uint32_t at = gen;
 
-	map->block = arena_array(a, plan->nplace, sizeof(*map->block));
-	for (uint32_t i = 0; i < plan->nplace; i++) {
-		const struct emit_place *p = &plan->place[i];
-		const struct block *b = &j->prog->fn[p->fn].block[p->block];
+	if (emit_place_size(plan, index) == 0)
+		return;
+	for (uint32_t i = 0; i < p->nkept; i++) {
+		const struct insn *insn = &fn->insn[b->insn + i];
+		uint32_t size = emit_insn_size(j->prog, b, insn);
 
-		if (emit_place_size(plan, i) == 0)
-			continue;
-		map->block[map->nblock++] = (struct blockmap_block){
-			.gen = (uint32_t)(emit_place_addr(plan, i) - plan->text_addr),
-			.gen_size = (uint32_t)emit_place_size(plan, i),
-			.orig = (uint32_t)(b->addr - j->prog->base), .orig_size = b->size,
-		};
+		if (i > first && size != insn->len) {
+			add_map_line(j, index, first, i, gen, out);
+			first = i;
+			gen = at;
+		}
+		at += size;
 	}
+	add_map_line(j, index, first, UINT32_MAX, gen, out);
+}
+
+static void fill_map_blocks(struct job *j, struct arena *a, struct blockmap *map)
+{
+	struct map_blocks all = { .a = a };
+
+	for (uint32_t i = 0; i < j->plan.nplace; i++)
+		fill_map_place(j, i, &all);
+	map->block = all.v;
+	map->nblock = all.n;
 }
 
 /* The last that needs the plan. */

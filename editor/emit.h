@@ -1,8 +1,8 @@
 /* emit.h - between the parts of emit: the plan of the new text
  *
  * emit_plan.c decides what is placed where, emit_code.c writes bytes, emit_unwind.c gives the
- * unwind rows, emit_lsda.c the exception tables, emit_probes.c the notes of probes, emit.c runs them
- * and puts the file together.
+ * unwind rows, emit_lsda.c the exception tables, emit_probes.c the notes of probes,
+ * emit_calls.c says which calls change, emit.c runs them all and puts the file together.
  * The plan has an arena of its own, so that it can go before the file is put together.
  */
 #ifndef EDITOR_EMIT_H
@@ -25,9 +25,9 @@ struct emit_dest {			/* where a branch goes */
 	vaddr addr;			/* unchanged address in the original */
 };
 
-/* The image of one block: `nkept` instructions copied, then the re-encoded branch if `branched`,
- * then a synthetic jmp if `jumps`, or NOPs if `fills`.  item[item] ends with the branch,
- * item[item + 1] is the jmp if both are there. */
+/* The image of one block: `nkept` instructions copied (calls may have changed), then the re-encoded
+ * branch if `branched`, then a synthetic jmp if `jumps`, or NOPs if `fills`.  item[item] ends with
+ * the branch, item[item + 1] is the jmp if both are there. */
 struct emit_place {
 	uint32_t fn, block;
 	uint32_t item, nitem;
@@ -38,6 +38,7 @@ struct emit_place {
 	bool starts_piece;		/* first block of a function's hot or fluff part */
 	bool hot;			/* in the hot text */
 	struct emit_dest branch, jump;
+	vaddr slot;			/* the branch is a jump through this; 0: it is direct */
 };
 
 struct emit_table {			/* a new jump table */
@@ -111,6 +112,12 @@ uint32_t emit_tally_fall(const struct emit_plan *plan, const struct emit_place *
 uint32_t emit_tally_around(const struct insn *branch);
 /* Where the way from a jump table to a block is counted; 0 when it leads straight there. */
 new_vaddr emit_tally_entry(const struct emit_plan *plan, uint32_t fn, uint32_t table, uint32_t to);
+
+/* The slot through which the image of an instruction of a block calls or jumps, instead of to a stub of
+ * the linkage table that does so; 0 if it does not. */
+vaddr emit_slot_of(const struct prog *prog, const struct block *b, const struct insn *insn);
+/* Bytes of the image of an instruction that is not the branch at the end of its block. */
+uint32_t emit_insn_size(const struct prog *prog, const struct block *b, const struct insn *insn);
 
 /* Both need text_addr and tables_addr.  Text and tables have the planned sizes afterwards. */
 int emit_code_write(const struct emit_plan *plan, struct wr *text, struct err *err);

@@ -2,7 +2,8 @@
  *
  * Instructions are copied.  The one field of an instruction that depends on where it stands is
  * computed anew so that it means the same address, or the image of it: calls of moved functions,
- * branches between blocks, addresses of replaced jump tables.  Branches at the end of a block
+ * branches between blocks, addresses of replaced jump tables.  Calls may skip the linkage table
+ * (emit_calls.c).  Branches at the end of a block
  * have the length that relaxation gave them.
  *
  * INVARIANTS
@@ -17,7 +18,8 @@
 #include "lib/blockmap.h"
 #include "lib/err.h"
 
-enum { INT3 = 0xcc, JMP8 = 0xeb, JMP32 = 0xe9, JCC8 = 0x70, JCC32 = 0x80, TWO_BYTE = 0x0f };
+enum { INT3 = 0xcc, JMP8 = 0xeb, JMP32 = 0xe9, JCC8 = 0x70, JCC32 = 0x80, TWO_BYTE = 0x0f,
+       GROUP5 = 0xff, CALL_SLOT = 0x15, JMP_SLOT = 0x25 };
 
 struct encoder {
 	const struct emit_plan *plan;
@@ -93,6 +95,14 @@ static int replace_absolute(const struct encoder *e, uint8_t *code, const struct
 	return 0;
 }
 
+/* call or jmp through the slot. */
+static int put_slot(struct encoder *e, uint8_t modrm, vaddr slot, vaddr orig)
+{
+	put_byte(e, GROUP5);
+	put_byte(e, modrm);
+	return put_rel32(e, slot, orig);
+}
+
 static int copy_insn(struct encoder *e, uint32_t index)
 {
 	const struct emit_plan *plan = e->plan;
@@ -109,6 +119,8 @@ static int copy_insn(struct encoder *e, uint32_t index)
 		old = &e->fn->table[table->table];
 	}
 	memcpy(buf, code, insn->len);
+	if (insn->kind == INSN_CALL && emit_slot_of(plan->prog, e->block, insn))
+		return put_slot(e, CALL_SLOT, emit_slot_of(plan->prog, e->block, insn), orig);
 	if (insn->field == 0) {
 		if (table && replace_absolute(e, buf, insn, orig, old->addr,
 					      plan->tables_addr + table->off) < 0)
@@ -192,6 +204,8 @@ static int put_branch(struct encoder *e, const struct relax_item *item)
 	if (insn->field < nopcode)
 		return cannot(e, orig, "branch without a displacement");
 	put(e, code, insn->field - nopcode);
+	if (e->place->slot)
+		return put_slot(e, JMP_SLOT, e->place->slot, orig);
 	switch (insn->kind) {
 	case INSN_JMP:
 		return put_jmp(e, item, target, orig);

@@ -113,10 +113,12 @@ static int add_place(struct fill *f, uint32_t index)
 	const struct insn *last = &insn[p->nkept ? p->nkept - 1 : 0];
 
 	for (uint32_t i = 0; i < p->nkept; i++) {
+		uint32_t size = emit_insn_size(f->plan->prog, b, &insn[i]);
+
 		at += emit_tally_before(f->plan, p, i);
-		if (add_insn(f, p->fn, &insn[i], at, insn[i].len) < 0)
+		if (add_insn(f, p->fn, &insn[i], at, size) < 0)
 			return -1;
-		at += insn[i].len;
+		at += size;
 	}
 	if (emit_ends_in_branch(f->fn, b))
 		at += emit_tally_before(f->plan, p, b->ninsn - 1);

@@ -23,7 +23,8 @@
 #include "lib/blockmap.h"
 #include "lib/err.h"
 
-enum { LOOP_LONG = 9, JMP_SHORT = 2, JMP_LONG = 5, JCC_LONG = 6, XBEGIN_LEN = 6 };
+enum { LOOP_LONG = 9, JMP_SHORT = 2, JMP_LONG = 5, JCC_LONG = 6, XBEGIN_LEN = 6,
+       JMP_SLOT = 6 };
 enum { HOT_ALIGN = 16, BLOCK_ALIGN = 16, BLOCK_MAX_SKIP = 10 };	/* bytes */
 #define LOOP_SHARE 0.875		/* of the executions of a block, by branches back */
 
@@ -167,6 +168,7 @@ static int decide_end(struct emit_plan *plan, uint32_t i, uint32_t next)
 			p->fills = taken.place != NO_PLACE && taken.place == next &&
 				   !(fn->threaded && b->pinned && p->nkept == 0);
 			p->branched = !p->fills;
+			p->slot = emit_slot_of(plan->prog, b, last_insn(fn, b));
 			return 0;
 		}
 		if (!has_fall(b))
@@ -217,9 +219,15 @@ static void set_branch(struct relax_item *item, const struct emit_dest *dest, ui
 }
 
 static void set_block_branch(struct relax_item *item, const struct insn *insn,
-			     const struct emit_dest *dest)
+			     const struct emit_place *p)
 {
+	const struct emit_dest *dest = &p->branch;
+
 	item->size += branch_prefixes(insn);
+	if (p->slot) {
+		set_branch(item, dest, JMP_SLOT, JMP_SLOT);
+		return;
+	}
 	switch (insn->kind) {
 	case INSN_JMP:
 		set_branch(item, dest, JMP_SHORT, JMP_LONG);
@@ -315,14 +323,15 @@ static void add_items(struct emit_plan *plan, uint32_t i, double back)
 	if (i > 0)
 		plan->place[i - 1].fills &= item.align > 1;
 	for (uint32_t k = 0; k < p->nkept; k++)
-		item.size += emit_tally_before(plan, p, k) + fn->insn[b->insn + k].len;
+		item.size += emit_tally_before(plan, p, k) + 
+			     emit_insn_size(plan->prog, b, &fn->insn[b->insn + k]);
 	if (emit_ends_in_branch(fn, b))
 		item.size += emit_tally_before(plan, p, b->ninsn - 1);
 	p->item = plan->nitem;
 	if (p->branched && emit_tally_taken(plan, p))
 		set_counted_branch(plan, p, &item, last_insn(fn, b));
 	else if (p->branched)
-		set_block_branch(&item, last_insn(fn, b), &p->branch);
+		set_block_branch(&item, last_insn(fn, b), p);
 	if (!p->branched)
 		item.size += fall;
 	if (p->jumps && !p->branched)

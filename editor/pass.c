@@ -14,6 +14,7 @@ const struct pass passes[] = {			/* in running order */
 	{ "align",   "lay the likely successor of a block behind it", true, pass_align },
 	{ "fluff",   "move blocks that do not run to the fluff text", true, pass_fluff },
 	{ "layout",  "lay functions that call each other close together", true, pass_layout },
+	{ "calls",   "call other modules without the linkage table", true, pass_calls },
 	{ "shuffle", "any valid layout, by chance (for tests)", false, pass_shuffle },
 	{ NULL, NULL, false, NULL }
 };

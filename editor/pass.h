@@ -34,7 +34,12 @@ int pass_align(struct prog *prog, const struct edit_options *options, struct err
 int pass_fluff(struct prog *prog, const struct edit_options *options, struct err *err);
 /* needs: counts, cold, warm.  Changes: prog->order, fn->moved.  Keeps the rest. */
 int pass_layout(struct prog *prog, const struct edit_options *options, struct err *err);
-/* test only; needs nothing.  Changes fn->order, cold, warm, counts and prog->order to any valid ones. */
+/* needs: cold, warm.  Changes: block->direct.  Keeps the rest. */
+int pass_calls(struct prog *prog, const struct edit_options *options, struct err *err);
+/* Calls of the block may be made direct at all. */
+bool pass_calls_may(const struct fn *fn, const struct block *b);
+/* test only; needs nothing.  Changes fn->order, cold, warm, direct, counts and prog->order to
+ * any valid ones. */
 int pass_shuffle(struct prog *prog, const struct edit_options *options, struct err *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* pass_shuffle.c - any valid layout, drawn by chance: for tests of everything behind the passes
  *
- * needs: nothing.  Changes: fn->order, cold, warm, counts, prog->order.
+ * needs: nothing.  Changes: fn->order, cold, warm, direct, counts, prog->order.
  *
  * The entry block stays first and is hot; all else is drawn from options->seed.  Emit aligns
  * blocks by their counts, so those are drawn as well.
@@ -38,6 +38,8 @@ int pass_shuffle(struct prog *prog, const struct edit_options *options, struct e
 
 		if (fn->nblock > 1)
 			shuffle(fn->order + 1, fn->nblock - 1, &state);
+		for (uint32_t b = 0; b < fn->nblock; b++)
+			fn->block[b].direct = draw(&state) % 2 && pass_calls_may(fn, &fn->block[b]);
 		for (uint32_t b = 1; b < fn->nblock; b++) {
 			fn->block[b].cold = draw(&state) % 8 < cold_of_8;
 			fn->block[b].warm = !fn->block[b].cold && draw(&state) % 4 == 0;

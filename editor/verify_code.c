@@ -8,7 +8,8 @@
  *
  * Side by side, every instruction must have the same bytes but for the field that depends on the
  * place, whose meaning must be the same absolute address (or a claimed table's base, which is
- * noted for verify_flow.c).  Trailing NOPs of the original may be missing.
+ * noted for verify_flow.c).  Trailing NOPs of the original may be missing.  A call of, or jump to,
+ * a stub of the linkage table may be one through the stub's slot.
  *
  * WAYS OUT   Each way of the original (taken, fall-through) has exactly one way in the image, and
  *            verify_leads() says whether it arrives at the same place.  A way that runs off the
@@ -24,7 +25,8 @@
 #include "editor/verify_effect.h"
 #include "editor/verify_parts.h"
 
-enum { JMP_SHORT = 0xeb, JMP_NEAR = 0xe9, JCC_SHORT = 0x70, JCC_NEAR = 0x80, ESCAPE = 0x0f };
+enum { JMP_SHORT = 0xeb, JMP_NEAR = 0xe9, JCC_SHORT = 0x70, JCC_NEAR = 0x80, ESCAPE = 0x0f,
+       CALL_SLOT = 0x15, JMP_SLOT = 0x25 };	/* these two behind 0xff */
 
 struct side {
 	struct bytes code;	/* from `addr` to the end of the block */
@@ -160,11 +162,45 @@ static int match_field(struct match *m)
 	return 0;
 }
 
+/* The image jumps or calls (`modrm` says which) through the slot that the stub jumps through to which
+ * the original does so: the same way without its first step.  0 if not so; then nothing is shown. */
+static uint32_t slot_len(const struct match *m, uint8_t modrm)
+{
+	enum { GROUP5 = 0xff, LEN = 6 };
+	struct bytes g = m->g.code;
+	vaddr slot = verify_stub_slot(m->v, m->target);
+
+	if (!slot || g.n < LEN || g.p[0] != GROUP5 || g.p[1] != modrm ||
+	    m->g.addr + LEN + (vaddr)(int64_t)field32(g.p + 2) != slot)
+		return 0;
+	return LEN;
+}
+
+/* Likewise, all that is to be shown of it. */
+static int match_slot(struct match *m, uint32_t glen)
+{
+	uint32_t len = m->insn.len;
+
+	if (m->insn.field != 1)
+		return doubt(m, "a jump with prefixes has an image without");
+	if (verify_row(m->v, &m->rows, m->o.addr, len, m->g.addr, glen) < 0)
+		return -1;
+	advance(&m->o, len);
+	advance(&m->g, glen);
+	m->v->stats->instructions++;
+	return 0;
+}
+
 /* An instruction that transfers control nowhere or keeps its bytes: everything but direct jumps. */
 static int match_plain(struct match *m)
 {
 	uint32_t len = m->insn.len;
+	uint32_t slot = m->insn.kind == INSN_CALL ? slot_len(m, CALL_SLOT) : 0;
 
+	if (slot && !(m->b->called && m->o.addr == m->o_start))
+		return doubt(m, "its image is longer, and the map does not say so");
+	if (slot)
+		return match_slot(m, slot);
 	if (!same_but(m, m->insn.field, m->insn.field_size) && !is_absolute_table(m))
 		return doubt(m, "the bytes differ");
 	if (m->insn.field && match_field(m) < 0)
@@ -335,14 +371,23 @@ static int match_short_reach(struct match *m)
 	return match_stub(m, to, fall, last);
 }
 
+static int match_jmp(struct match *m)
+{
+	uint32_t slot = slot_len(m, JMP_SLOT);
+
+	if (!slot)
+		return match_way(m, m->target, m->o.addr, true);
+	if (match_slot(m, slot) < 0)
+		return -1;
+	return m->g.code.n ? doubt(m, "the image goes on where its original has ended") : 0;
+}
+
 /* The last transfer of a block.  Behind it the original may have NOPs that nothing reaches. */
 static int match_end(struct match *m)
 {
-	vaddr last = m->o.addr;
-
 	switch (m->insn.kind) {
 	case INSN_JMP:
-		return match_way(m, m->target, last, true);
+		return match_jmp(m);
 	case INSN_JCC:
 		return match_jcc(m);
 	case INSN_LOOP: case INSN_XBEGIN:
@@ -395,6 +440,9 @@ static int match_block(struct match *m)
 	vaddr last = m->o.addr;
 	bool last_is_call = false, last_is_int3 = false;
 
+	if (m->b->called && (decode_next(m) < 0 || m->insn.kind != INSN_CALL ||
+			     !slot_len(m, CALL_SLOT)))
+		return doubt(m, "the map says that its image is longer");
 	while (m->o.code.n) {
 		if (decode_next(m) < 0)
 			return -1;

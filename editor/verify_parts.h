@@ -361,6 +361,9 @@ void verify_collect_slots(struct verify *v);
 bool verify_is_slot(const struct verify *v, vaddr addr);
 /* At addr stands a stub of the procedure linkage table: going there leaves the module. */
 bool verify_is_stub(const struct verify *v, vaddr addr);
+/* There stands exactly `jmp *slot(%rip)`, perhaps behind endbr64 or with a bnd prefix, and no entry
+ * jump: the slot; else 0. */
+vaddr verify_stub_slot(const struct verify *v, vaddr addr);
 struct effect;
 bool verify_call_returns(struct verify *v, const struct effect *call);
 

@@ -10,9 +10,23 @@
 #include "lib/err.h"
 #include "policy/setting.h"
 
+#define PASS(name) ", " #name
+static const char pass_names[] =
+#include "policy/passes.def"
+;
+#undef PASS
+const char *const policy_pass_names = pass_names + 2;	/* behind the first comma */
+
 static const char *const default_include[] = {
 	"/usr/bin/*", "/usr/sbin/*", "/usr/lib/*", "/usr/lib64/*",
 };
+
+static void pass_set_all(struct policy_passes *passes)
+{
+#define PASS(name) passes->name = true;
+#include "policy/passes.def"
+#undef PASS
+}
 
 struct policy *policy_default(void)
 {
@@ -27,7 +41,7 @@ struct policy *policy_default(void)
 		    s->kind == SETTING_SWITCH)
 			*(unsigned *)((char *)p + s->off) = s->def;
 		if (s->kind == SETTING_PASSES)
-			p->passes = (struct policy_passes){ true, true, true };
+			pass_set_all(&p->passes);
 		if (s->kind != SETTING_GLOBS || strcmp(s->key, "include") != 0)
 			continue;
 		for (size_t k = 0; k < sizeof(default_include) / sizeof(default_include[0]); k++) {
@@ -65,12 +79,15 @@ bool policy_allows(const struct policy *p, const char *path)
 
 void policy_pass_list(const struct policy *p, char *out, size_t n)
 {
-	assert(n >= 32);
-	(void)snprintf(out, n, "%s%s%s", p->passes.align ? "align," : "",
-		       p->passes.fluff ? "fluff," : "", p->passes.layout ? "layout," : "");
-	size_t len = strlen(out);
-	if (len)
-		out[len - 1] = '\0';
+	size_t len = 0;
+
+	assert(n >= POLICY_PASS_LIST_MAX);
+	out[0] = '\0';
+#define PASS(name)								\
+	if (p->passes.name)							\
+		len += (size_t)snprintf(out + len, n - len, "%s" #name, len ? "," : "");
+#include "policy/passes.def"
+#undef PASS
 }
 
 void policy_each(const struct policy *p,

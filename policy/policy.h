@@ -29,8 +29,12 @@ struct policy_window {		/* minutes since midnight, local time; from == to: alway
 };
 
 struct policy_passes {
-	bool align, fluff, layout;
+#define PASS(name) bool name;
+#include "policy/passes.def"
+#undef PASS
 };
+enum { POLICY_PASS_LIST_MAX = 64 };	/* bytes of the names of all, with commas */
+extern const char *const policy_pass_names;	/* "align, fluff, ..." */
 
 struct policy {
 	unsigned clock, rate_hz, drain_s, registers, stack_bytes;
@@ -55,7 +59,7 @@ void policy_free(struct policy *p);		/* NULL is allowed */
 
 /* True when path matches an include glob and no exclude glob (fnmatch, FNM_PATHNAME not set). */
 bool policy_allows(const struct policy *p, const char *path);
-/* "align,fluff,layout" as far as switched on; at least 32 bytes. */
+/* "align,fluff,..." as far as switched on; at least POLICY_PASS_LIST_MAX bytes. */
 void policy_pass_list(const struct policy *p, char *out, size_t n);
 /* Calls f for every setting, in table order, with its value as YAML would show it. */
 void policy_each(const struct policy *p,

@@ -151,8 +151,8 @@ int setting_set(const struct setting *s, struct policy *p, const char *text, boo
 	case SETTING_GLOBS:
 		return err_set(err, ERR_USAGE, "expects a list of patterns, as in [\"/usr/bin/*\"]");
 	case SETTING_PASSES:
-		return err_set(err, ERR_USAGE, "expects a list of any of align, fluff, layout, "
-			       "as in [align, fluff]");
+		return err_set(err, ERR_USAGE, "expects a list of any of %s, as in [align, fluff]",
+			       policy_pass_names);
 	}
 	return err_set(err, ERR_USAGE, "has no value");
 }
@@ -195,12 +195,15 @@ static int add_glob(struct policy_globs *g, const char *text, struct err *err)
 
 static int add_pass(struct policy_passes *passes, const char *text, struct err *err)
 {
-	bool *flag = strcmp(text, "align") == 0	   ? &passes->align
-		     : strcmp(text, "fluff") == 0  ? &passes->fluff
-		     : strcmp(text, "layout") == 0 ? &passes->layout
-						   : NULL;
+	bool *flag = NULL;
+
+#define PASS(name)			\
+	if (strcmp(text, #name) == 0)	\
+		flag = &passes->name;
+#include "policy/passes.def"
+#undef PASS
 	if (!flag)
-		return err_set(err, ERR_USAGE, "'%.80s' is not one of align, fluff, layout", text);
+		return err_set(err, ERR_USAGE, "'%.80s' is not one of %s", text, policy_pass_names);
 	if (*flag)
 		return err_set(err, ERR_USAGE, "'%s' stands twice in the list", text);
 	*flag = true;
@@ -245,7 +248,7 @@ void setting_show(const struct setting *s, const struct policy *p, struct wr *ou
 {
 	const void *field = field_in(s, p);
 	const struct policy_window *w = field;
-	char text[32] = "";
+	char text[POLICY_PASS_LIST_MAX] = "";
 
 	switch (s->kind) {
 	case SETTING_UINT:

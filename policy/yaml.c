@@ -148,8 +148,8 @@ static int read_list(struct walk *w, const struct setting *s, struct err *err)
 	}
 	if (n > 0 || s->kind != SETTING_PASSES)
 		return 0;
-	(void)err_set(err, ERR_USAGE, "%s.%s: the list is empty; permitted are any of align, "
-		      "fluff, layout", s->section, s->key);
+	(void)err_set(err, ERR_USAGE, "%s.%s: the list is empty; permitted are any of %s",
+		      s->section, s->key, policy_pass_names);
 	return fail_here(w, err);
 }
 

@@ -103,6 +103,7 @@ static int look_at_all(struct text *t, struct err *err)
 	if (plt_read(&prog->img, t->scratch, &t->plt, err) < 0 || pointers_mark(t, err) < 0 ||
 	    hazards_check_code(t, err) < 0)
 		return -1;
+	prog->plt = plt_copy(&t->plt, prog->arena);
 	probes_mark(t);
 	noreturn_find(t);
 	return 0;

@@ -1,11 +1,22 @@
 /* ir.c - looking things up in the annotated program */
 #include "postmorph/ir.h"
 
+#include "postmorph/plt.h"
+
 uint32_t prog_find_fn(const struct prog *prog, vaddr addr)
 {
 	uint32_t fde = cfi_find(&prog->cfi, addr);
 
 	return fde == UINT32_MAX ? NO_FN : prog->fn_of_fde[fde];
+}
+
+vaddr prog_stub_slot(const struct prog *prog, vaddr addr)
+{
+	uint32_t fn = prog_find_fn(prog, addr);
+
+	if (!prog->plt || (fn != NO_FN && prog->fn[fn].skip != SKIP_PLT))
+		return 0;
+	return plt_plain_slot(prog->plt, &prog->img, addr);
 }
 
 /* Blocks ascend by range, then by address. */

@@ -27,6 +27,7 @@
 #include "postmorph/image.h"
 
 struct err;
+struct plt;
 
 #define NO_BLOCK UINT32_MAX
 #define NO_TABLE UINT32_MAX
@@ -96,6 +97,7 @@ struct block {
 	/* marked by passes, read by emit */
 	bool cold;		/* does not run: last in the fluff text */
 	bool warm;		/* not cold, but not known to run either: first in the fluff text */
+	bool direct;		/* what it calls through the linkage table it calls without that */
 };
 
 /* A jump table that may be replaced by a new one.  The new table gets exactly nentry entries;
@@ -218,6 +220,7 @@ struct prog {
 	uint32_t nref;
 	struct probe *probe;	/* [nprobe], in the order of their notes */
 	uint32_t nprobe;
+	const struct plt *plt;	/* slots of the linkage table; NULL: not known */
 	uint64_t text_size;	/* bytes of executable sections (segments when no sections) */
 	uint64_t fde_bytes;	/* bytes covered by FDEs */
 	vaddr seen_in_front;	/* first address behind the program header table that code or data
@@ -246,6 +249,8 @@ int ir_check_order(const struct prog *prog, struct err *err);
 
 /* The function one of whose ranges holds addr; NO_FN if none.  O(log n). */
 uint32_t prog_find_fn(const struct prog *prog, vaddr addr);
+/* When `addr` is a stub of the linkage table: the slot that it jumps through; else 0. */
+vaddr prog_stub_slot(const struct prog *prog, vaddr addr);
 /* The block of fn that holds addr; NO_BLOCK if none.  O(log n). */
 uint32_t fn_find_block(const struct fn *fn, vaddr addr);
 static inline vaddr prog_insn_addr(const struct prog *prog, const struct insn *insn)

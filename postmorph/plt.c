@@ -82,6 +82,15 @@ int plt_read(const struct image *img, struct arena *a, struct plt *out, struct e
 	return 0;
 }
 
+const struct plt *plt_copy(const struct plt *plt, struct arena *a)
+{
+	struct plt *out = arena_alloc(a, sizeof(*out));
+
+	out->v = arena_dup(a, plt->v, plt->n * sizeof(*plt->v));
+	out->n = plt->n;
+	return out;
+}
+
 const char *plt_name(const struct plt *plt, vaddr slot)
 {
 	uint32_t lo = 0, hi = plt->n;
@@ -97,17 +106,25 @@ const char *plt_name(const struct plt *plt, vaddr slot)
 	return lo < plt->n && plt->v[lo].slot == slot ? plt->v[lo].name : NULL;
 }
 
-vaddr plt_stub_slot(const struct image *img, vaddr addr)
+/* Behind the endbr64 at addr, if there is one. */
+static struct bytes stub_code(const struct image *img, vaddr *addr)
 {
 	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-	struct bytes code = image_rest(img, addr);
-	struct insn insn;
-	vaddr slot;
+	struct bytes code = image_rest(img, *addr);
 
 	if (code.n > sizeof(endbr64) && memcmp(code.p, endbr64, sizeof(endbr64)) == 0) {
 		code = bytes_at(code, sizeof(endbr64), code.n - sizeof(endbr64));
-		addr += sizeof(endbr64);
+		*addr += sizeof(endbr64);
 	}
+	return code;
+}
+
+vaddr plt_stub_slot(const struct image *img, vaddr addr)
+{
+	struct bytes code = stub_code(img, &addr);
+	struct insn insn;
+	vaddr slot;
+
 	if (!code.p || !insn_decode(code, addr, &insn, &slot) || insn.kind != INSN_IJMP ||
 	    !insn.field)
 		return 0;
@@ -119,4 +136,18 @@ const char *plt_stub_name(const struct plt *plt, const struct image *img, vaddr 
 	vaddr slot = plt_stub_slot(img, addr);
 
 	return slot ? plt_name(plt, slot) : NULL;
+}
+
+vaddr plt_plain_slot(const struct plt *plt, const struct image *img, vaddr addr)
+{
+	enum { BND = 0xf2, GROUP5 = 0xff, JMP_RIP = 0x25 };
+	struct bytes code = stub_code(img, &addr);
+	struct insn insn;
+	vaddr slot;
+
+	if (!code.p || !insn_decode(code, addr, &insn, &slot) || insn.kind != INSN_IJMP ||
+	    !(insn.field == 2 || (insn.field == 3 && code.p[0] == BND)) ||
+	    code.p[insn.field - 2] != GROUP5 || code.p[insn.field - 1] != JMP_RIP)
+		return 0;
+	return plt_name(plt, slot) ? slot : 0;
 }

@@ -87,7 +87,7 @@ static void assert_listed(const struct policy *p, const char *line)
 static void defaults_are_the_tables(void **state)
 {
 	struct policy *p = policy_default();
-	char passes[32];
+	char passes[POLICY_PASS_LIST_MAX];
 
 	(void)state;
 	assert_non_null(p);
@@ -97,12 +97,13 @@ static void defaults_are_the_tables(void **state)
 #define IS_BOOL(field, def) assert_int_equal(p->field, def);
 #define IS_WINDOW(field, def) assert_int_equal(p->field.from, p->field.to);
 #define IS_GLOBS(field, def)
-#define IS_PASSES(field, def) assert_true(p->field.align && p->field.fluff && p->field.layout);
+#define IS_PASSES(field, def) assert_true(p->field.align && p->field.fluff && p->field.layout && \
+				     p->field.calls);
 #define SETTING(section, key, kind, field, def, min, max, unit, help) IS_##kind(field, def)
 #include "policy/policy.def"
 #undef SETTING
 	policy_pass_list(p, passes, sizeof(passes));
-	assert_string_equal(passes, "align,fluff,layout");
+	assert_string_equal(passes, "align,fluff,layout,calls");
 	assert_true(policy_allows(p, "/usr/bin/perl"));
 	assert_true(policy_allows(p, "/usr/lib/x86_64-linux-gnu/libsqlite3.so.0.8.6"));
 	assert_false(policy_allows(p, "/home/u/bin/perl"));
@@ -332,7 +333,7 @@ static void lists_are_bounded(void **state)
 
 static void passes_are_any_subset(void **state)
 {
-	char text[32];
+	char text[POLICY_PASS_LIST_MAX];
 	struct policy *p = parse("optimize: {passes: [layout, align]}");
 
 	(void)state;
@@ -342,12 +343,12 @@ static void passes_are_any_subset(void **state)
 	assert_listed(p, "optimize.passes=[align, layout]\n");
 	policy_free(p);
 	refused("optimize: {passes: [align, shuffle]}",
-		"t:1:28: optimize.passes: 'shuffle' is not one of align, fluff, layout");
+		"t:1:28: optimize.passes: 'shuffle' is not one of align, fluff, layout, calls");
 	refused("optimize: {passes: [align, align]}",
 		"t:1:28: optimize.passes: 'align' stands twice in the list");
 	refused_like("optimize: {passes: []}", "t:1:21: optimize.passes: the list is empty");
 	refused("optimize: {passes: align}", "t:1:20: optimize.passes: expects a list of any of align, "
-		"fluff, layout, as in [align, fluff]");
+		"fluff, layout, calls, as in [align, fluff]");
 }
 
 static void unknown_and_repeated_names_are_named(void **state)

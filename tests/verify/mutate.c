@@ -87,6 +87,26 @@ static bool damage_target(struct target *t)
 	return off != 0;
 }
 
+static bool is_through_slot(const struct insn *insn)
+{
+	return (insn->kind == INSN_ICALL || insn->kind == INSN_IJMP) && insn->field;
+}
+
+/* Another slot of the linkage table. */
+static bool damage_slot(struct target *t)
+{
+	struct insn insn;
+	uint64_t off = pick_insn(t, &insn, is_through_slot);
+	int32_t d;
+
+	if (!off)
+		return false;
+	memcpy(&d, t->gen + off + insn.field, sizeof(d));
+	d += 8 * (1 + (int32_t)below(t, 4)) * (below(t, 2) ? 1 : -1);
+	memcpy(t->gen + off + insn.field, &d, sizeof(d));
+	return true;
+}
+
 static bool damage_condition(struct target *t)
 {
 	struct insn insn;
@@ -369,6 +389,7 @@ static const struct kind kinds[] = {
 	{ "opcode byte", damage_opcode },
 	{ "operand byte", damage_operand },
 	{ "branch target or address", damage_target },
+	{ "slot of a call", damage_slot },
 	{ "condition code", damage_condition },
 	{ "jump table entry", damage_table },
 	{ "unwind table", damage_unwind },

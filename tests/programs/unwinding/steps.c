@@ -6,7 +6,7 @@
  * program itself, libunwind walks the stack from outside by the file's unwind tables.  Program
  * counters of new text are taken back by the block map; then both runs must give the same stacks
  * at the same instructions: every return address and every frame.  Only jumps and NOPs may be in
- * one of the runs alone.
+ * one of the runs alone, and stubs of the linkage table in the original.
  *
  * Addresses are not randomised; both paths must be equally long, since they lie on the stack.
  */
@@ -34,6 +34,7 @@ struct stop {
 	uint64_t stack;			/* hash of all frames behind the first */
 	uint32_t nframe;
 	bool between;			/* in a jump that only the generation has */
+	bool jumps;			/* such a one, perhaps: behind a branch of another length */
 };
 
 struct run {
@@ -77,15 +78,36 @@ static uint64_t original_of(const struct run *r, uint64_t pc, bool *between)
 	const struct blockmap_block *b = r->map.nblock ? blockmap_find_gen(&r->map, addr) : NULL;
 	if (!b)
 		return addr;
-	uint64_t off = addr - r->map.gen_base - b->gen;
+	uint64_t orig = blockmap_orig_of(&r->map, b, addr);
 
-	*between = off >= b->orig_size;
-	return r->map.orig_base + b->orig + off;
+	*between = orig == r->map.orig_base + b->orig + b->orig_size;
+	return orig;
 }
 
 static uint64_t hash(uint64_t h, uint64_t v)
 {
 	return (h ^ v) * 0x9e3779b97f4a7c15 ^ (h >> 29);
+}
+
+/* What one of the runs may have alone: jumps, NOPs. */
+static bool is_jump_or_nop(const struct run *r, uint64_t addr)
+{
+	struct bytes code = image_rest(&r->img, addr);
+	struct insn insn;
+	vaddr target;
+
+	return code.p && insn_decode(code, addr, &insn, &target) &&
+	       (insn.kind == INSN_JMP || insn.kind == INSN_NOP);
+}
+
+/* The jump of a stub of the linkage table, which only the original need have. */
+static bool is_stub(const struct run *r, uint64_t addr)
+{
+	struct bytes code = image_rest(&r->img, addr);
+	struct insn insn;
+	vaddr target;
+
+	return code.p && insn_decode(code, addr, &insn, &target) && insn.kind == INSN_IJMP && insn.field;
 }
 
 static struct stop look(const struct run *r, uint64_t pc, unw_addr_space_t space, void *upt)
@@ -96,6 +118,7 @@ static struct stop look(const struct run *r, uint64_t pc, unw_addr_space_t space
 	bool unused;
 
 	stop.pc = original_of(r, pc, &stop.between);
+	stop.jumps = is_jump_or_nop(r, pc - r->bias);
 	if (unw_init_remote(&cursor, space, upt) < 0)
 		fail("unw_init_remote");
 	while (stop.nframe < FRAMES && unw_step(&cursor) > 0) {
@@ -180,16 +203,6 @@ static void trace(struct run *r, const char *path, struct arena *a)
 	unw_destroy_addr_space(space);
 }
 
-static bool is_jump_or_nop(const struct run *r, uint64_t addr)
-{
-	struct bytes code = image_rest(&r->img, addr);
-	struct insn insn;
-	vaddr target;
-
-	return code.p && insn_decode(code, addr, &insn, &target) &&
-	       (insn.kind == INSN_JMP || insn.kind == INSN_NOP);
-}
-
 static bool same_stack(const struct stop *x, const struct stop *y)
 {
 	return x->nframe == y->nframe && x->stack == y->stack;
@@ -204,6 +217,8 @@ static unsigned compare(const struct run *o, const struct run *g)
 	for (uint32_t k = 0; k < g->stops.n && bad < SHOWN; k++) {
 		const struct stop *s = &g->stops.v[k];
 
+		if (i < o->stops.n && o->stops.v[i].pc != s->pc && is_stub(o, o->stops.v[i].pc))
+			i++;
 		/* A jump of the generation's own changes no frame. */
 		if (s->between || (i && s->pc == o->stops.v[i - 1].pc && i < o->stops.n &&
 				   s->pc != o->stops.v[i].pc)) {
@@ -211,8 +226,15 @@ static unsigned compare(const struct run *o, const struct run *g)
 				printf("# %#llx, a jump: another stack\n", (unsigned long long)s->pc), bad++;
 			continue;
 		}
+		uint32_t at = i;
+
 		while (i < o->stops.n && o->stops.v[i].pc != s->pc && is_jump_or_nop(o, o->stops.v[i].pc))
 			i++;
+		if (s->jumps && at && i < o->stops.n && o->stops.v[i].pc != s->pc &&
+		    same_stack(s, &o->stops.v[at])) {
+			i = at;
+			continue;
+		}
 		if (i == o->stops.n || o->stops.v[i].pc != s->pc) {
 			printf("# %#llx: the original was elsewhere\n", (unsigned long long)s->pc);
 			return bad + 1;
