@@ -19,7 +19,7 @@ static const char magic[8] = { 'M', 'O', 'R', 'P', 'H', 'M', 'A', 'P' };
 enum {
 	HEADER_SIZE = 88,
 	SEG_SIZE = 24,
-	BLOCK_SIZE_MIN = 4,
+	BLOCK_SIZE_MIN = 1,
 	ENTRY_SIZE = 4,
 	TABLE_SIZE = 24,
 	MAX_SEGS = 64,		/* they are searched one by one */
@@ -34,18 +34,33 @@ void blockmap_segs_write(const struct blockmap_seg *seg, uint32_t nseg, struct w
 	}
 }
 
-/* Most blocks stand right behind another one, in both files: distances are short. */
+/* What most blocks do not have: their first number has a bit for each. */
+enum {
+	HAS_GAP = 1,			/* or begins with a longer call */
+	HAS_STEP = 2,
+	HAS_MORE = 4,
+	SIZE_SHIFT = 3,
+};
+
+/* Most blocks are as long as their originals, and stand right behind another one in both files. */
 static void write_blocks(const struct blockmap *map, struct wr *out)
 {
 	uint32_t gen_end = 0, orig_end = 0;
 
 	for (uint32_t i = 0; i < map->nblock; i++) {
 		const struct blockmap_block *b = &map->block[i];
+		uint64_t gap = (uint64_t)(b->gen - gen_end) << 1 | b->called;
+		int64_t step = (int64_t)b->orig - orig_end;
+		int64_t more = (int64_t)b->orig_size - b->gen_size;
 
-		wr_uleb(out, (uint64_t)(b->gen - gen_end) << 1 | b->called);
-		wr_uleb(out, b->gen_size);
-		wr_sleb(out, (int64_t)b->orig - orig_end);
-		wr_sleb(out, (int64_t)b->orig_size - b->gen_size);
+		wr_uleb(out, (uint64_t)b->gen_size << SIZE_SHIFT | (gap ? HAS_GAP : 0) |
+			     (step ? HAS_STEP : 0) | (more ? HAS_MORE : 0));
+		if (gap)
+			wr_uleb(out, gap);
+		if (step)
+			wr_sleb(out, step);
+		if (more)
+			wr_sleb(out, more);
 		gen_end = b->gen + b->gen_size;
 		orig_end = b->orig + b->orig_size;
 	}
@@ -146,8 +161,10 @@ static int read_blocks(struct rd *r, struct blockmap *m, struct err *err)
 	for (uint32_t i = 0; i < m->nblock; i++) {
 		struct blockmap_block *b = &m->block[i];
 
-		uint64_t gap = rd_uleb(r), gen_size = rd_uleb(r);
-		int64_t step = rd_sleb(r), more = rd_sleb(r);
+		uint64_t first = rd_uleb(r), gen_size = first >> SIZE_SHIFT;
+		uint64_t gap = first & HAS_GAP ? rd_uleb(r) : 0;
+		int64_t step = first & HAS_STEP ? rd_sleb(r) : 0;
+		int64_t more = first & HAS_MORE ? rd_sleb(r) : 0;
 
 		if (r->bad)
 			return err_set(err, ERR_INPUT, "block %u is cut off", i);

@@ -49,8 +49,8 @@ static void encoding_has_the_documented_layout(void **state)
 	assert_memory_equal(w.p, "MORPHMAP\2\0\0\0\7\0\0\0\xab", 17);
 	assert_memory_equal(w.p + 48, "\0\x10\0\0\0\0\0\0\0\x10\x40\0\0\0\0\0\0\1\0\0\0\2\0\0", 24);
 	assert_memory_equal(w.p + 88 + 48,
-			    "\0\x10\xd0\0\x10" "\0\0\xa0\x7f\x08" "\0\x08\x68\x08"
-			    "\x11\x20\x08\x18" "\x80\x03\x30\xc0\0\x60", BLOCKS);
+			    "\x86\x01\xd0\0\x10" "\x06\xa0\x7f\x08" "\x46\x68\x08"
+			    "\x87\x02\x11\x08\x18" "\x87\x03\x80\x03\xc0\0\x60", BLOCKS);
 	wr_free(&w);
 }
 
