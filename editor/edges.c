@@ -61,15 +61,24 @@ vaddr *edges_wanted(const struct edges_source *s, struct arena *a, uint32_t *n)
 	return v;
 }
 
-/* The instruction of a block that begins at addr, or the `count`-th one that is no NOP; NULL if none. */
-static const struct insn *insn_of(const struct prog *prog, const struct fn *fn, const struct block *b,
-				  vaddr addr, uint32_t count)
+/* The instruction of a block that begins at addr. */
+static const struct insn *insn_at(const struct prog *prog, const struct fn *fn, const struct block *b,
+				  vaddr addr)
+{
+	for (uint32_t i = 0; i < b->ninsn; i++)
+		if (prog_insn_addr(prog, &fn->insn[b->insn + i]) == addr)
+			return &fn->insn[b->insn + i];
+	return NULL;
+}
+
+/* The `count`-th one from addr on that is no NOP; NULL if there is none. */
+static const struct insn *insn_behind(const struct prog *prog, const struct fn *fn,
+				      const struct block *b, vaddr addr, uint32_t count)
 {
 	for (uint32_t i = 0; i < b->ninsn; i++) {
 		const struct insn *insn = &fn->insn[b->insn + i];
 
-		if (addr ? prog_insn_addr(prog, insn) == addr :
-			   insn->kind != INSN_NOP && count-- == 0)
+		if (prog_insn_addr(prog, insn) >= addr && insn->kind != INSN_NOP && count-- == 0)
 			return insn;
 	}
 	return NULL;
@@ -91,8 +100,9 @@ static bool find_place(const struct placing *p, new_vaddr addr, struct place *ou
 	if (image)
 		count = instructions_between(p->source->mapped,
 					     p->source->map->gen_base + image->gen, addr);
-	*out = (struct place){ fn, b, insn_of(p->prog, fn, &fn->block[b],
-					      image ? 0 : in_original, count), image != NULL };
+	*out = (struct place){
+		fn, b, image ? insn_behind(p->prog, fn, &fn->block[b], in_original, count) :
+			       insn_at(p->prog, fn, &fn->block[b], in_original), image != NULL };
 	return out->insn != NULL;
 }
 

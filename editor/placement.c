@@ -49,6 +49,21 @@ static void place_empty(const struct fn *fn, struct placed *at, uint32_t id)
 		at[id] = (struct placed){ at[to].addr, 0, true };
 }
 
+/* Where the image of a block ends, which may have several lines of the map, one behind the other. */
+static uint32_t image_end(const struct blockmap *map, const struct block *b, vaddr base,
+			  const struct blockmap_block *line)
+{
+	while (line->orig + line->orig_size < b->addr + b->size - base) {
+		const struct blockmap_block *next =
+			blockmap_find_orig(map, base + line->orig + line->orig_size);
+
+		if (!next || next->gen != line->gen + line->gen_size)
+			break;
+		line = next;
+	}
+	return line->gen + line->gen_size;
+}
+
 static void place_fn(const struct prog *prog, uint32_t f, const struct blockmap *map,
 		     struct placement *out)
 {
@@ -61,7 +76,8 @@ static void place_fn(const struct prog *prog, uint32_t f, const struct blockmap 
 
 		if (!b)
 			continue;
-		at[i] = (struct placed){ map->gen_base + b->gen, b->gen_size, true };
+		at[i] = (struct placed){ map->gen_base + b->gen,
+					 image_end(map, &fn->block[i], map->orig_base, b) - b->gen, true };
 		moved = true;
 	}
 	for (uint32_t i = fn->nblock; i-- > 0; ) {
