@@ -291,5 +291,6 @@ int main(void)
 		cmocka_unit_test(a_call_for_a_jump_is_refused),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("calls", tests, NULL, NULL);
 }
