@@ -221,6 +221,17 @@ static bool is_nop(const struct target *t, new_vaddr addr)
 	return insn_decode(image_rest(&t->img, addr), addr, &insn, &target) && insn.kind == INSN_NOP;
 }
 
+/* Nobody looks for the table of section names by its name. */
+static bool in_own_name(const struct target *t, uint64_t off)
+{
+	uint32_t i = t->img.eh.e_shstrndx;
+
+	if (i >= t->img.nsh)
+		return false;
+	uint64_t name = t->img.sh[i].h.sh_offset + t->img.sh[i].h.sh_name;
+	return off >= name && off - name < strlen(".shstrtab");
+}
+
 /* The damaged byte is in a NOP, which is one all the same. */
 static bool nops_alike(const struct target *t, uint64_t off, struct bytes gen)
 {
@@ -389,6 +400,8 @@ static const char *harmless_byte(const struct target *t, uint64_t off, struct by
 		return unwinds_alike(t, gen, a) ? "the unwind rows are the same" : NULL;
 	if (jumps_alike(t, off, gen))
 		return "NOPs lead from one target to the other";
+	if (in_own_name(t, off))
+		return "what the table of names of sections is called";
 	if (nops_alike(t, off, gen))
 		return "a NOP is another NOP";
 	if (lands_alike(t, off, gen, a))
