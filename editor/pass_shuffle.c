@@ -29,7 +29,7 @@ static void shuffle(uint32_t *v, uint32_t n, uint64_t *state)
 
 int pass_shuffle(struct prog *prog, const struct edit_options *options, struct err *err)
 {
-	uint64_t state = options->seed;
+	uint64_t state = options->seed, of_calls = ~options->seed;
 
 	(void)err;
 	for (uint32_t i = 0; i < prog->norder; i++) {
@@ -39,7 +39,7 @@ int pass_shuffle(struct prog *prog, const struct edit_options *options, struct e
 		if (fn->nblock > 1)
 			shuffle(fn->order + 1, fn->nblock - 1, &state);
 		for (uint32_t b = 0; b < fn->nblock; b++)
-			fn->block[b].direct = draw(&state) % 2 && pass_calls_may(fn, &fn->block[b]);
+			fn->block[b].direct = draw(&of_calls) % 2 && pass_calls_may(fn, &fn->block[b]);
 		for (uint32_t b = 1; b < fn->nblock; b++) {
 			fn->block[b].cold = draw(&state) % 8 < cold_of_8;
 			fn->block[b].warm = !fn->block[b].cold && draw(&state) % 4 == 0;
