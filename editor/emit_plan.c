@@ -323,7 +323,7 @@ static void add_items(struct emit_plan *plan, uint32_t i, double back)
 	if (i > 0)
 		plan->place[i - 1].fills &= item.align > 1;
 	for (uint32_t k = 0; k < p->nkept; k++)
-		item.size += emit_tally_before(plan, p, k) + 
+		item.size += emit_tally_before(plan, p, k) +
 			     emit_insn_size(plan->prog, b, &fn->insn[b->insn + k]);
 	if (emit_ends_in_branch(fn, b))
 		item.size += emit_tally_before(plan, p, b->ninsn - 1);
