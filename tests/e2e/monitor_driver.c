@@ -83,7 +83,7 @@ static int answers(int sock, enum msg_type last)
 			       m.num[MSG_MONITOR_COUNTS_throttled],
 			       m.num[MSG_MONITOR_COUNTS_spool_bytes],
 			       m.num[MSG_MONITOR_COUNTS_paused]);
-		else
+		else if (m.type == MSG_FLUSHED)
 			printf("flushed %" PRIu64 " %s\n", m.num[MSG_FLUSHED_status], m.text);
 	} while (m.type != last);
 	(void)fflush(stdout);
