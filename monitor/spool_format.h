@@ -7,7 +7,7 @@
 #include "monitor/spool.h"
 
 enum {
-	SPOOL_VERSION = 2,
+	SPOOL_VERSION = 3,
 	SPOOL_GRID = 256,		/* file header and blocks begin at multiples of it */
 	SPOOL_HEADER_BYTES = 76,	/* with its CRC; stands at 0 and again at SPOOL_HEADER_COPY */
 	SPOOL_HEADER_COPY = 128,
