@@ -114,6 +114,7 @@ static bool same_counts(const struct store_profile *p, const struct store_count 
 }
 
 static const struct store_fading fading = { .span_s = 60, .half_life_s = 7 * 86400 };
+static const struct store_fading still = { .span_s = 0, .half_life_s = 7 * 86400 };
 
 static struct attribution two_blocks(int64_t module, struct attribute_count count[2],
 				     struct attribute_module *m)
@@ -280,7 +281,7 @@ static void a_killed_writer_leaves_all_or_nothing(void **state)
 		s = store_open(dir, NULL);
 		for (unsigned i = 1; ; i++) {
 			(void)snprintf(name, sizeof(name), "%u", i);
-			if (store_add_attribution(s, name, &a, (struct bytes){ 0 }, &fading, NULL) < 0)
+			if (store_add_attribution(s, name, &a, (struct bytes){ 0 }, &still, NULL) < 0)
 				_exit(1);
 		}
 	}
