@@ -75,13 +75,12 @@ static void add_local(struct verify *v, vaddr addr, vaddr function)
 
 static void collect_slots(struct verify *v, int64_t table, int64_t table_size)
 {
-	uint64_t addr, size, symtab, strtab;
+	uint64_t addr, size, symtab = 0, strtab = 0;
 
-	if (!image_dynamic(&v->orig, table, &addr) ||
-	    !image_dynamic(&v->orig, table_size, &size) ||
-	    !image_dynamic(&v->orig, DT_SYMTAB, &symtab) ||
-	    !image_dynamic(&v->orig, DT_STRTAB, &strtab))
+	if (!image_dynamic(&v->orig, table, &addr) || !image_dynamic(&v->orig, table_size, &size))
 		return;
+	bool named = image_dynamic(&v->orig, DT_SYMTAB, &symtab) &&
+		     image_dynamic(&v->orig, DT_STRTAB, &strtab);
 	struct rd r = rd_of(image_at(&v->orig, addr, size));
 	while (rd_left(&r) >= sizeof(Elf64_Rela)) {
 		struct vslot slot = { .addr = rd_u64(&r) };
@@ -97,7 +96,7 @@ static void collect_slots(struct verify *v, int64_t table, int64_t table_size)
 		struct rd s = rd_of(image_at(&v->orig, symtab + ELF64_R_SYM(info) *
 					     sizeof(Elf64_Sym), sizeof(Elf64_Sym)));
 		struct rd n = rd_of(image_rest(&v->orig, strtab + rd_u32(&s)));
-		const char *name = ELF64_R_SYM(info) && !s.bad ? rd_str(&n) : NULL;
+		const char *name = named && ELF64_R_SYM(info) && !s.bad ? rd_str(&n) : NULL;
 
 		slot.dead = name && never_returns_by_name(name);
 		vec_push(v->a, &v->slots, slot);

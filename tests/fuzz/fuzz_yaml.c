@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct err err = { 0 };
 	struct policy *p = policy_parse((struct bytes){ data, size }, "fuzz", &err);
-	char passes[32];
+	char passes[POLICY_PASS_LIST_MAX];
 	size_t n = 0;
 
 	if (!p) {
