@@ -15,7 +15,8 @@ vaddr prog_stub_slot(const struct prog *prog, vaddr addr)
 	uint32_t fn = prog_find_fn(prog, addr);
 
 	/* Where the loader is told of no relocations, what a slot will hold is not known. */
-	if (!prog->plt || !image_phdr(&prog->img, PT_DYNAMIC) || (fn != NO_FN && prog->fn[fn].skip != SKIP_PLT))
+	if (!prog->plt || !image_phdr(&prog->img, PT_DYNAMIC) ||
+	    (fn != NO_FN && prog->fn[fn].skip != SKIP_PLT))
 		return 0;
 	return plt_plain_slot(prog->plt, &prog->img, addr);
 }
