@@ -35,8 +35,11 @@ struct manager {
 	uid_t owner;			/* who started us; may change things, as root may */
 	struct pending queue[CONTROL_MAX_CLIENTS];	/* a client has at most one request */
 	int nqueue;
-	uint64_t next_idle_ms;
+	uint64_t next_idle_ms, next_crash_ms;
 };
+
+/* A program that dies over and over must not keep the machine busy with looking at it. */
+enum { CRASH_EVERY_MS = 1000 };
 
 /* --- requests --- */
 
@@ -152,6 +155,15 @@ static void look_at_changes(struct manager *m)
 		role_log("%s", err.text);
 }
 
+static int wait_ms(const struct manager *m, uint64_t now)
+{
+	uint64_t next = m->next_idle_ms;
+
+	if (m->ask.crashed && m->next_crash_ms < next)
+		next = m->next_crash_ms;
+	return next > now ? (int)(next - now) : 0;
+}
+
 static void manager_loop(struct manager *m)
 {
 	while (!m->ask.stop) {
@@ -159,9 +171,10 @@ static void manager_loop(struct manager *m)
 
 		if (m->ask.recovered.type)
 			tell_recovered(m);
-		if (m->ask.crashed) {
+		if (m->ask.crashed && now >= m->next_crash_ms) {
 			m->ask.crashed = false;
 			work_crashed(&m->work);
+			m->next_crash_ms = role_now_ms() + CRASH_EVERY_MS;
 		}
 		if (m->ask.reload)
 			reload(m);
@@ -175,7 +188,7 @@ static void manager_loop(struct manager *m)
 				look_at_changes(m);
 			m->next_idle_ms = role_now_ms() + m->work.policy->idle_check_s * 1000ull;
 		} else {
-			turn(m, (int)(m->next_idle_ms - now));
+			turn(m, wait_ms(m, now));
 		}
 	}
 	while (m->nqueue) {

@@ -199,7 +199,8 @@ struct store_generation {
 /* Inserts; fills id.  map (lib/blockmap.h) may be empty for refused ones. */
 int store_generation_add(struct store *s, struct store_generation *g, struct bytes map,
 			 const struct store_profile *made_from, struct err *err);
-/* The profile that it was made from, roughly; the caller's to free. */
+/* The profile that it was made from, roughly, and empty unless it is the module's newest; the caller's to
+ * free. */
 int store_generation_made_from(struct store *s, int64_t id, struct store_profile *out,
 			       struct err *err);
 /* CPU time and bytes of all generations made since then. */
@@ -212,6 +213,9 @@ int store_generation_by_digest(struct store *s, const struct digest *d,
 			       struct store_generation *out, struct err *err);
 int store_generation_by_number(struct store *s, int64_t module, uint32_t number,
 			       struct store_generation *out, struct err *err);
+/* The one made last of that original, whatever became of it. */
+int store_generation_newest(struct store *s, int64_t module, const struct digest *original,
+			    struct store_generation *out, struct err *err);
 /* Number for the next generation of the module. */
 int store_generation_next(struct store *s, int64_t module, uint32_t *out, struct err *err);
 int store_generation_map(struct store *s, const struct digest *d, struct wr *out,

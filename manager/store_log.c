@@ -75,9 +75,16 @@ int store_generation_add(struct store *s, struct store_generation *g, struct byt
 	store_bind_blob(q, 14, wr_bytes(&profile));
 	int rc = store_run(s, q, err);
 	wr_free(&profile);
-	if (rc == 0)
-		g->id = sqlite3_last_insert_rowid(s->db);
-	return rc;
+	if (rc < 0)
+		return -1;
+	g->id = sqlite3_last_insert_rowid(s->db);
+	/* Only the newest one is compared with: what is kept does not grow with their number. */
+	q = store_sql(s, SQL_GENERATION_OLDER, err);
+	if (!q)
+		return -1;
+	(void)sqlite3_bind_int64(q, 1, g->module);
+	(void)sqlite3_bind_int64(q, 2, g->id);
+	return store_run(s, q, err);
 }
 
 int store_generation_made_from(struct store *s, int64_t id, struct store_profile *out,
@@ -148,6 +155,19 @@ int store_generation_by_number(struct store *s, int64_t module, uint32_t number,
 		return -1;
 	(void)sqlite3_bind_int64(q, 1, module);
 	(void)sqlite3_bind_int64(q, 2, number);
+	int rc = store_step(s, q, err);
+	return rc == 1 ? read_generation(s, q, out, err) : rc;
+}
+
+int store_generation_newest(struct store *s, int64_t module, const struct digest *original,
+			    struct store_generation *out, struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_GENERATION_NEWEST, err);
+
+	if (!q)
+		return -1;
+	(void)sqlite3_bind_int64(q, 1, module);
+	store_bind_digest(q, 2, original);
 	int rc = store_step(s, q, err);
 	return rc == 1 ? read_generation(s, q, out, err) : rc;
 }

@@ -21,17 +21,11 @@ static const double mib = 1 << 20;
 /* Everything that a judgement needs, and frees in the end. */
 struct case_file {
 	struct store_module m;
-	struct store_generation newest;		/* id 0: none */
+	struct store_generation newest;		/* of the present original; id 0: none */
 	struct store_habit habit;
 	struct store_profile use, made;
 	struct decide_module d;
 };
-
-static bool keep_newest(void *ctx, const struct store_generation *g)
-{
-	*(struct store_generation *)ctx = *g;	/* ascending: the last one stays */
-	return true;
-}
 
 static int usage_make(const struct store_profile *p, struct usage *out, struct err *err)
 {
@@ -142,7 +136,7 @@ static int consider(struct work *w, int64_t module, struct case_file *c, struct 
 
 	if (rc <= 0 || c->m.refusal[0] || !policy_allows(w->policy, c->m.path))
 		return rc < 0 ? -1 : 0;
-	if (store_generation_each(w->store, module, keep_newest, &c->newest, err) < 0 ||
+	if (store_generation_newest(w->store, module, &c->m.original, &c->newest, err) < 0 ||
 	    store_habit_get(w->store, module, &c->habit, err) < 0)
 		return -1;
 	double since_s = now_ns > c->habit.begun_ns ? (double)(now_ns - c->habit.begun_ns) / 1e9 : 0;

@@ -350,9 +350,17 @@ static void generations_are_found_by_digest_and_number(void **state)
 	unsigned n = 0;
 	assert_int_equal(store_generation_each(s, 5, count_generations, &n, &err), 0);
 	assert_int_equal(n, 2);
+	/* The newest of an original, and only of that one the profile. */
+	struct digest original = digest_number(0);
+	assert_int_equal(store_generation_newest(s, 5, &original, &g[1], &err), 1);
+	assert_int_equal(g[1].number, 2);
+	assert_int_equal(store_generation_newest(s, 5, &none, &g[1], &err), 0);
 	assert_int_equal(store_generation_made_from(s, g->id, &got, &err), 1);
 	assert_true(same_counts(&got, count, 2));
 	store_profile_free(&got);
+	assert_int_equal(store_generation_by_number(s, 5, 1, &g[1], &err), 1);
+	assert_int_equal(store_generation_made_from(s, g[1].id, &got, &err), 1);
+	assert_int_equal(got.ncount, 0);
 	assert_int_equal(store_generation_spent(s, 1001, &cpu_s, &bytes, &err), 0);
 	assert_true(cpu_s == 1.5 && bytes == 99);
 	assert_int_equal(store_generation_spent(s, 0, &cpu_s, &bytes, &err), 0);
