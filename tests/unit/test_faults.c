@@ -135,19 +135,22 @@ static void a_restore_survives_every_fault(void **state)
 	every_fault("restore", swap_with, false);
 }
 
-/* A swap killed in its middle, and then the recovery meets the fault. */
-static bool recover_with(enum fault fault, unsigned n, bool late, struct outcomes *o)
+/* A swap killed right before or right behind its renaming, and then the recovery meets the fault. */
+static bool recover_with(enum fault fault, unsigned n, bool behind, struct outcomes *o)
 {
 	struct place p = place_new();
 	unsigned calls = 0;
 
-	/* Where the journal is written and the swap is to come, or has just come. */
 	while (calls < MANY) {
-		struct injected i = inject(FAULT_KILL_AFTER, ++calls, do_install, &p);
+		struct injected i = inject(behind ? FAULT_KILL_AFTER : FAULT_KILL_BEFORE, ++calls,
+					   do_install, &p);
 		bool swapped = holds(p.path, &p.generation);
 
-		if (!i.more || (i.call == SYS_renameat2 && swapped == late))
+		assert_true(i.more);
+		if (i.call == SYS_renameat2) {
+			assert_int_equal(swapped, behind);
 			break;
+		}
 		assert_int_equal(do_recover(&p), 0);
 		if (swapped)
 			assert_int_equal(do_restore(&p), 0);
@@ -164,6 +167,7 @@ static bool recover_with(enum fault fault, unsigned n, bool late, struct outcome
 static void a_recovery_survives_every_fault(void **state)
 {
 	(void)state;
+	every_fault("recovery before the swap", recover_with, false);
 	every_fault("recovery behind the swap", recover_with, true);
 }
 

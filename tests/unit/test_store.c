@@ -256,6 +256,12 @@ static void recent_samples_have_a_window(void **state)
 	assert_int_equal(store_habit_full(s, 15, &full, &nfull, &err), 0);
 	assert_int_equal(nfull, 0);
 	free(full);
+
+	/* The week is faded: another minute is too little to fade again. */
+	assert_int_equal(store_add_attribution(s, "w3", &a, none, &fading, &err), 0);
+	assert_int_equal(store_profile_get(s, m.id, &p, &err), 1);
+	assert_int_equal(p.count[0].samples, 25 << 8);
+	store_profile_free(&p);
 	store_close(s);
 }
 
