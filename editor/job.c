@@ -147,6 +147,15 @@ static int settle_output(const struct job *job, const struct job_out *out, struc
 	return rc;
 }
 
+/* Is there an output that must get its name once the job has succeeded? */
+static bool needs_name(const struct opened *out, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (out[i].temporary)
+			return true;
+	return false;
+}
+
 int job_run(struct job *job)
 {
 	int in_fd[JOB_MAX_FILES], code = 1;
@@ -170,6 +179,8 @@ int job_run(struct job *job)
 	for (; nopen < job->nout; nopen++)
 		if (open_output(&job->out[nopen], &out[nopen], &err) < 0)
 			goto fail;
+	if (!needs_name(out, nopen))
+		_exit(work_confined(job, in_fd, out));
 	pid_t pid = fork();
 	if (pid < 0) {
 		err_set(&err, ERR_SYS, "fork: %s", strerror(errno));

@@ -4,7 +4,8 @@
  * job_run() opens the files and forks.  The child reads the inputs as bytes, confines itself
  * (lib/confine.h) and only then looks at them.  The parent waits; an output given as a path is
  * written beside it and renamed over it only when the child succeeded, so that a failed command
- * leaves nothing half done.
+ * leaves nothing half done.  Where no output has a path there is no child, and the process ends with
+ * the work: the daemon's jobs may not fork.
  */
 #ifndef EDITOR_JOB_H
 #define EDITOR_JOB_H
@@ -44,7 +45,8 @@ struct job {
  * whose path only the caller knows.  Returns -1. */
 int job_wrap(const struct job *job, int i, struct err *err);
 
-/* The exit code of the command: 0, or as err_exit_code() says; one line on stderr if not 0. */
+/* The exit code of the command: 0, or as err_exit_code() says; one line on stderr if not 0.  Returns
+ * only if an output has a path. */
 int job_run(struct job *job);
 
 #endif
