@@ -1,12 +1,15 @@
 #include "lib/confine.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <seccomp.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
 #include "lib/err.h"
+#include "lib/landlock.h"
 
 static int limit(int resource, uint64_t value, const char *name, struct err *err)
 {
@@ -17,43 +20,131 @@ static int limit(int resource, uint64_t value, const char *name, struct err *err
 	return 0;
 }
 
-#ifndef MORPH_SANITIZED
-static const int allowed[] = {
-	SCMP_SYS(write), SCMP_SYS(pwrite64), SCMP_SYS(lseek), SCMP_SYS(ftruncate),
-	SCMP_SYS(mmap), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(brk),
-	SCMP_SYS(sysinfo),	/* qsort() asks how much memory there is */
-	SCMP_SYS(futex), SCMP_SYS(getrandom), SCMP_SYS(clock_gettime), SCMP_SYS(rt_sigreturn),
-	SCMP_SYS(exit), SCMP_SYS(exit_group),
+/* --- filters of system calls --- */
+
+enum { MAX_TESTS = 3, MAX_CALLS = 64 };
+
+/* A system call that is allowed when its tested arguments are as said.  The kernel looks at the
+ * lower half of those that are an int, so tests of these must as well. */
+struct call {
+	int number;
+	int ntest;
+	struct scmp_arg_cmp test[MAX_TESTS];
 };
 
-static int filter_system_calls(struct err *err)
+#define INT_IS(arg, value)	SCMP_CMP64(arg, SCMP_CMP_MASKED_EQ, UINT32_MAX, (uint32_t)(value))
+#define HAS_NOT(arg, bits)	SCMP_CMP64(arg, SCMP_CMP_MASKED_EQ, (bits), 0)
+
+static int add_calls(scmp_filter_ctx ctx, const struct call *call, size_t n)
 {
-	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < n; i++)
+		rc = seccomp_rule_add_array(ctx, SCMP_ACT_ALLOW, call[i].number,
+					    (unsigned)call[i].ntest, call[i].test);
+	return rc;
+}
+
+/* Only the calls of both lists from now on. */
+static int filter(uint32_t otherwise, const int *plain, size_t nplain, const struct call *call,
+		  size_t ncall, struct err *err)
+{
+#ifdef MORPH_SANITIZED
+	(void)otherwise, (void)plain, (void)nplain, (void)call, (void)ncall, (void)err;
+	(void)add_calls;
+	return 0;
+#else
+	scmp_filter_ctx ctx = seccomp_init(otherwise);
 	int rc = ctx ? 0 : -ENOMEM;
 
-	for (size_t i = 0; rc == 0 && i < sizeof(allowed) / sizeof(allowed[0]); i++)
-		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, allowed[i], 0);
+	for (size_t i = 0; rc == 0 && i < nplain; i++)
+		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, plain[i], 0);
+	if (rc == 0)
+		rc = add_calls(ctx, call, ncall);
 	if (rc == 0)
 		rc = seccomp_load(ctx);
 	if (ctx)
 		seccomp_release(ctx);
 	return rc == 0 ? 0 : err_set(err, ERR_SYS, "seccomp: %s", strerror(-rc));
-}
-#else
-static int filter_system_calls(struct err *err)
-{
-	(void)err;
-	return 0;
-}
 #endif
+}
+
+#define COUNT(array)	(sizeof(array) / sizeof((array)[0]))
+
+/* --- a job that has read its input --- */
 
 int confine_job(uint64_t memory_bytes, unsigned cpu_s, struct err *err)
 {
+	static const int allowed[] = {
+		SCMP_SYS(write), SCMP_SYS(pwrite64), SCMP_SYS(lseek), SCMP_SYS(ftruncate),
+		SCMP_SYS(mmap), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise),
+		SCMP_SYS(brk),
+		SCMP_SYS(sysinfo),	/* qsort() asks how much memory there is */
+		SCMP_SYS(futex), SCMP_SYS(getrandom), SCMP_SYS(clock_gettime),
+		SCMP_SYS(rt_sigreturn), SCMP_SYS(exit), SCMP_SYS(exit_group),
+	};
+
 	if (limit(RLIMIT_CORE, 0, "core", err) < 0 ||
 	    (memory_bytes && limit(RLIMIT_AS, memory_bytes, "address space", err) < 0) ||
 	    (cpu_s && limit(RLIMIT_CPU, cpu_s, "CPU time", err) < 0))
 		return -1;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_set(err, ERR_SYS, "prctl: %s", strerror(errno));
-	return filter_system_calls(err);
+	return filter(SCMP_ACT_KILL_PROCESS, allowed, COUNT(allowed), NULL, 0, err);
+}
+
+/* --- a program that is started --- */
+
+/* What comes before the program's own confinement: the loader, reading the input, confine_job(). */
+static int filter_program(int program, int first_out, int nfd, struct err *err)
+{
+	static const int plain[] = {
+		SCMP_SYS(read), SCMP_SYS(pread64), SCMP_SYS(lseek), SCMP_SYS(close),
+		SCMP_SYS(fstat), SCMP_SYS(newfstatat),
+		SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(brk),
+		SCMP_SYS(sysinfo), SCMP_SYS(futex), SCMP_SYS(getrandom), SCMP_SYS(clock_gettime),
+		SCMP_SYS(arch_prctl), SCMP_SYS(set_tid_address), SCMP_SYS(set_robust_list),
+		SCMP_SYS(rseq), SCMP_SYS(rt_sigreturn), SCMP_SYS(exit), SCMP_SYS(exit_group),
+		SCMP_SYS(seccomp),	/* takes rights away, never gives any */
+	};
+	static const int writes[] = { SCMP_SYS(write), SCMP_SYS(writev), SCMP_SYS(pwrite64),
+				      SCMP_SYS(ftruncate) };
+	struct call call[MAX_CALLS] = {
+		{ SCMP_SYS(execveat), 2, { INT_IS(0, program), INT_IS(4, AT_EMPTY_PATH) } },
+		{ SCMP_SYS(openat), 1, { INT_IS(2, O_RDONLY | O_CLOEXEC) } },
+		{ SCMP_SYS(mmap), 2, { HAS_NOT(2, PROT_EXEC), HAS_NOT(3, MAP_SHARED) } },
+		/* The loader has one file open at a time, so it always is the first free one. */
+		{ SCMP_SYS(mmap), 3, { INT_IS(2, PROT_READ | PROT_EXEC),
+				       HAS_NOT(3, MAP_ANONYMOUS | MAP_SHARED), INT_IS(4, nfd) } },
+		{ SCMP_SYS(mprotect), 1, { HAS_NOT(2, PROT_EXEC) } },
+		{ SCMP_SYS(fcntl), 1, { INT_IS(1, F_GETFD) } },
+		{ SCMP_SYS(prlimit64), 1, { INT_IS(0, 0) } },	/* its own, which only sink */
+		{ SCMP_SYS(prctl), 1, { INT_IS(0, PR_SET_NO_NEW_PRIVS) } },
+		{ SCMP_SYS(getpriority), 2, { INT_IS(0, PRIO_PROCESS), INT_IS(1, 0) } },
+	};
+	size_t n = 0;
+
+	while (call[n].ntest)
+		n++;
+	for (int fd = 1; fd < nfd; fd = fd == 2 ? first_out : fd + 1)
+		for (size_t i = 0; i < COUNT(writes) && n < MAX_CALLS; i++)
+			call[n++] = (struct call){ writes[i], 1, { INT_IS(0, fd) } };
+	return filter(SCMP_ACT_ERRNO(EPERM), plain, COUNT(plain), call, n, err);
+}
+
+int confine_program(int program, int first_out, int nfd, struct err *err)
+{
+	const struct landlock_rule rule[] = {
+		{ program, "program", LANDLOCK_READ | LANDLOCK_RUN },
+		{ -1, "/lib64/ld-linux-x86-64.so.2", LANDLOCK_READ | LANDLOCK_RUN },
+		{ -1, "/etc/ld.so.cache", LANDLOCK_READ },
+		{ -1, "/lib", LANDLOCK_READ },
+		{ -1, "/lib64", LANDLOCK_READ },
+		{ -1, "/usr/lib", LANDLOCK_READ },
+		{ -1, "/usr/lib64", LANDLOCK_READ },
+		{ -1, "/usr/local/lib", LANDLOCK_READ },
+	};
+	int rc = landlock_confine(rule, (int)COUNT(rule), err);
+
+	return rc < 0 || filter_program(program, first_out, nfd, err) < 0 ? -1 : rc;
 }

@@ -1,4 +1,8 @@
-/* confine.h - a process that gives up everything but the descriptors it holds */
+/* confine.h - processes that give up everything but what their part of the work needs
+ *
+ * None of this can be undone.  In a sanitizer build the filters of system calls are left out,
+ * because the sanitizers need more.
+ */
 #ifndef LIB_CONFINE_H
 #define LIB_CONFINE_H
 
@@ -9,8 +13,19 @@ struct err;
 /* For a job that has its input in memory and its output open: no new privileges, no core file, at
  * most `memory_bytes` of address space and `cpu_s` of CPU time (0: as inherited), and from then on
  * only the system calls that write to open descriptors, manage memory and exit; any other one
- * kills the process with SIGSYS.  Cannot be undone.  In a sanitizer build the system call filter
- * is left out, because the sanitizers need more. */
+ * kills the process with SIGSYS. */
 int confine_job(uint64_t memory_bytes, unsigned cpu_s, struct err *err);
+
+/* For a child that is about to execute a program which may be broken or taken over: what it could
+ * not do to itself, it cannot do at all.  It has the descriptors below `nfd`, and `program`, which
+ * closes itself and is higher than any that it may open.  Needs "no new privileges".  Afterwards:
+ *   writing     goes to descriptors 1, 2 and first_out..nfd-1 only, not into what is mapped
+ *   files       of libraries can be read, as the loader must; nothing else can be opened, and
+ *               nothing executed but the program itself and its loader
+ *   code        comes from files of libraries only, never from memory or from its descriptors
+ *   others      no processes or threads, signals, sockets, namespaces, tracing, devices
+ * What is forbidden fails with EPERM or EACCES; the loader tries some of it.  1: done; 0: done but
+ * for the files, because the kernel has no Landlock. */
+int confine_program(int program, int first_out, int nfd, struct err *err);
 
 #endif

@@ -1,8 +1,11 @@
 /* job.c - one run of morph-edit; see job.h
  *
  * The child's descriptors: 0 /dev/null, 1 the text output or /dev/null, 2 the pipe for the reason,
- * FIRST_FD... inputs, then outputs, in the order of job.h, the last the program itself.  It is
- * started by descriptor, so the job's user need not be able to reach its folder.
+ * FIRST_FD... inputs, then outputs, in the order of job.h.  The program is started by a descriptor
+ * of its own, so the job's user need not be able to reach its folder.
+ *
+ * The cage is put up here, before the program starts, and not left to the program: what is to be
+ * feared is a morph-edit that a hostile file has taken over.  tests/unit/test_cage.c has one.
  */
 #include "manager/job.h"
 
@@ -23,9 +26,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/confine.h"
 #include "lib/err.h"
 
-enum { FIRST_FD = 3, PARK_FD = 40 };	/* descriptors are parked above before they get in order */
+/* Descriptors are parked above before they get in order.  The program's is out of reach of the
+ * job, which cannot make one beyond its limit. */
+enum { FIRST_FD = 3, MAX_FD = 32, PARK_FD = 40, PROGRAM_FD = 63 };
 enum { SEALS = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE };
 
 struct shape {
@@ -102,7 +108,7 @@ static void drop(const struct job_spec *spec)
 	limit(RLIMIT_AS, spec->memory_bytes, "memory limit");
 	limit(RLIMIT_CPU, spec->cpu_s, "CPU limit");
 	limit(RLIMIT_FSIZE, spec->file_bytes, "file size limit");
-	limit(RLIMIT_NOFILE, 64, "descriptor limit");
+	limit(RLIMIT_NOFILE, MAX_FD, "descriptor limit");
 	if (spec->user.change && (setgroups(0, NULL) < 0 ||
 				  setresgid(spec->user.gid, spec->user.gid, spec->user.gid) < 0 ||
 				  setresuid(spec->user.uid, spec->user.uid, spec->user.uid) < 0))
@@ -111,9 +117,10 @@ static void drop(const struct job_spec *spec)
 		child_fail("prctl");
 }
 
-/* fd[i] becomes FIRST_FD + i and survives exec; all others above 2 are gone. */
-static void arrange(int *fd, int n)
+/* fd[i] becomes FIRST_FD + i and survives exec, unlike the program's; all others above 2 are gone. */
+static void arrange(int *fd, int n, int program)
 {
+	program = fcntl(program, F_DUPFD, PROGRAM_FD + 1);
 	for (int i = 0; i < n; i++) {
 		fd[i] = fcntl(fd[i], F_DUPFD, PARK_FD);
 		if (fd[i] < 0)
@@ -122,7 +129,10 @@ static void arrange(int *fd, int n)
 	for (int i = 0; i < n; i++)
 		if (dup2(fd[i], FIRST_FD + i) < 0)
 			child_fail("descriptors");
-	if (close_range((unsigned)(FIRST_FD + n), ~0u, 0) < 0)
+	if (dup3(program, PROGRAM_FD, O_CLOEXEC) < 0)
+		child_fail("descriptors");
+	if (close_range((unsigned)(FIRST_FD + n), PROGRAM_FD - 1, 0) < 0 ||
+	    close_range(PROGRAM_FD + 1, ~0u, 0) < 0)
 		child_fail("close_range");
 }
 
@@ -176,9 +186,10 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 static void child(const struct job_spec *spec, const int *out, int reason_fd, int program)
 {
 	const struct shape *s = &shape[spec->kind];
-	int fd[JOB_MAX_IN + JOB_MAX_OUT + 1], n = 0;
+	int fd[JOB_MAX_IN + JOB_MAX_OUT], n = 0;
 	char text[MAX_ARG][ARG_BYTES], *arg[MAX_ARG + 1];
 	char locale[] = "LC_ALL=C", *env[] = { locale, NULL };
+	struct err err = { 0 };
 	sigset_t none;
 
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -192,15 +203,16 @@ static void child(const struct job_spec *spec, const int *out, int reason_fd, in
 		fd[n++] = spec->in[i];
 	for (int i = 0; i < s->nout && !s->text; i++)
 		fd[n++] = out[i];
-	fd[n++] = program;
-	arrange(fd, n);
-	if (fcntl(FIRST_FD + n - 1, F_SETFD, FD_CLOEXEC) < 0)
-		child_fail("descriptors");
+	arrange(fd, n, program);
 	command_line(spec, text, arg);
 	if (!spec->prompt)
 		lower_priority();
 	drop(spec);
-	fexecve(FIRST_FD + n - 1, arg, env);
+	if (confine_program(PROGRAM_FD, FIRST_FD + spec->nin, FIRST_FD + n, &err) < 0) {
+		(void)dprintf(2, "cannot start: %s\n", err.text);	/* then we end */
+		_exit(1);
+	}
+	fexecve(PROGRAM_FD, arg, env);
 	child_fail(spec->morph_edit);
 }
 
