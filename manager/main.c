@@ -15,6 +15,7 @@ static const char help_text[] =
 	"  --store DIR        profiles, spool, originals [/var/lib/morph]\n"
 	"  --socket PATH      where morphctl reaches it [/run/morph/control.sock]\n"
 	"  --user NAME        whom the unprivileged parts run as [morph]\n"
+	"  --job-user NAME    whom the Editor runs as [morph-edit; with --user, the same]\n"
 	"  --morph-edit PATH  the Editor [libexec/morph/morph-edit, or beside morphd]\n"
 	"  --foreground       stay, and log to standard error\n"
 	"  --no-monitor       take no samples; works without root for programs of --user\n\n"
@@ -63,6 +64,7 @@ static int parse(int argc, char **argv, struct role_options *o)
 		{ "store", required_argument, NULL, 's' },
 		{ "socket", required_argument, NULL, 'S' },
 		{ "user", required_argument, NULL, 'u' },
+		{ "job-user", required_argument, NULL, 'j' },
 		{ "morph-edit", required_argument, NULL, 'e' },
 		{ "foreground", no_argument, NULL, 'f' },
 		{ "no-monitor", no_argument, NULL, 'n' },
@@ -93,6 +95,9 @@ static int parse(int argc, char **argv, struct role_options *o)
 			break;
 		case 'u':
 			o->user = optarg;
+			break;
+		case 'j':
+			o->job_user = optarg;
 			break;
 		case 'e':
 			o->morph_edit = optarg;
@@ -155,7 +160,7 @@ int main(int argc, char **argv)
 {
 	struct role_options o = {
 		.role = MSG_ROLE_PARENT, .policy = "/etc/morph.yaml", .store = "/var/lib/morph",
-		.socket = "/run/morph/control.sock", .user = "morph",
+		.socket = "/run/morph/control.sock",
 	};
 
 	int rc = parse(argc, argv, &o);
@@ -168,6 +173,10 @@ int main(int argc, char **argv)
 	o.store = absolute(o.store);
 	o.socket = absolute(o.socket);
 	o.morph_edit = o.morph_edit ? absolute(o.morph_edit) : default_editor();
+	if (!o.job_user)
+		o.job_user = o.user ? o.user : "morph-edit";
+	if (!o.user)
+		o.user = "morph";
 	role_log_open(&o);
 	switch (o.role) {
 	case MSG_ROLE_MANAGER:

@@ -91,7 +91,7 @@ static struct job *start(const struct priv *p, enum job_kind kind, const int *in
 			 struct err *err)
 {
 	struct job_spec spec = {
-		.kind = kind, .morph_edit = p->options->morph_edit, .user = p->user,
+		.kind = kind, .morph_edit = p->options->morph_edit, .user = p->job_user,
 		.memory_bytes = (uint64_t)memory_mib << 20, .file_bytes = max_file_bytes,
 		.cpu_s = cpu_s, .wall_s = WALL_FACTOR * cpu_s + WALL_EXTRA_S, .nin = nin,
 	};

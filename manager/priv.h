@@ -18,7 +18,9 @@ struct err;
 
 struct priv {
 	const struct role_options *options;
-	struct job_user user;
+	struct job_user user;		/* of the roles */
+	struct job_user job_user;	/* of morph-edit: another one, so that a job that broke out
+					 * of all else would not be the manager either */
 	int originals_fd;
 	int reply_sock;		/* to the manager */
 

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/landlock.h"
 #include "manager/install.h"
 #include "manager/priv.h"
 #include "manager/role.h"
@@ -56,15 +57,25 @@ struct parent {
 
 /* --- open --- */
 
+/* By descriptor: its owner could have put a link to another file there, of either kind. */
+static int prepare_spool(int store_fd, const struct job_user *user)
+{
+	if (mkdirat(store_fd, "spool", 0700) < 0 && errno != EEXIST)
+		return -1;
+	int fd = openat(store_fd, "spool", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	int rc = fchown(fd, user->uid, user->gid);
+	close(fd);
+	return rc;
+}
+
 /* DIR is root's and sticky: the daemon's user makes files in it, but cannot put another folder in
  * the place of `originals`. */
 static int prepare_store(const struct parent *p, struct err *err)
 {
 	const char *dir = p->options.store;
-	char spool[4096];
 
-	if (snprintf(spool, sizeof(spool), "%s/spool", dir) >= (int)sizeof(spool))
-		return err_set(err, ERR_USAGE, "'%s': too long", dir);
 	if (mkdir(dir, 0700) < 0 && errno != EEXIST)
 		return err_set(err, ERR_SYS, "'%s': mkdir: %s", dir, strerror(errno));
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -73,8 +84,7 @@ static int prepare_store(const struct parent *p, struct err *err)
 	int rc = 0;
 	if (p->priv.user.change &&
 	    (fchown(fd, 0, p->priv.user.gid) < 0 || fchmod(fd, 01770) < 0 ||
-	     (mkdirat(fd, "spool", 0700) < 0 && errno != EEXIST) ||
-	     fchownat(fd, "spool", p->priv.user.uid, p->priv.user.gid, AT_SYMLINK_NOFOLLOW) < 0))
+	     prepare_spool(fd, &p->priv.user) < 0))
 		rc = err_set(err, ERR_SYS, "'%s': set owner: %s", dir, strerror(errno));
 	close(fd);
 	return rc;
@@ -134,6 +144,9 @@ static int open_signals(struct err *err)
 static int parent_open(struct parent *p, struct err *err)
 {
 	if (role_user(p->options.user, &p->priv.user, err) < 0)
+		return -1;
+	p->priv.job_user = p->priv.user;
+	if (p->priv.user.change && role_user(p->options.job_user, &p->priv.job_user, err) < 0)
 		return -1;
 	if (!p->priv.user.change && !p->options.no_monitor)
 		return err_set(err, ERR_USAGE, "needs root to sample all processes; --no-monitor "
@@ -510,6 +523,9 @@ int role_parent(const struct role_options *o)
 		p.ready_fd = fd;
 	}
 	role_log("pid %d, as user %d: may open programs, start morph-edit as user %d, and replace "
-		 "programs by proven ones", (int)getpid(), (int)geteuid(), (int)p.priv.user.uid);
+		 "programs by proven ones", (int)getpid(), (int)geteuid(), (int)p.priv.job_user.uid);
+	if (!landlock_version())
+		role_log("this kernel has no Landlock: a broken part of Morph could read what "
+			 "everybody may read");
 	return parent_loop(&p);
 }

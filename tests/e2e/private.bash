@@ -63,7 +63,7 @@ cleanup() {
 # Starts the daemon and waits until it answers.
 start_daemon() {	# [OPTION...]
 	"$B/morphd" --policy "$root/morph.yaml" --store "$root/store" --socket "$root/sock" \
-		--user nobody --morph-edit "$B/morph-edit" --foreground "$@" \
+		--user nobody --job-user daemon --morph-edit "$B/morph-edit" --foreground "$@" \
 		>>"$root/log" 2>&1 &
 	daemon=$!
 	local i
