@@ -59,6 +59,7 @@ static int ask(struct ask *a, struct msg *m, int nfd, struct err *err)
 	if (msg_send(a->sock, m, err) < 0)
 		return -1;
 	a->waiting = true;
+	a->yield = (struct yield){ 0 };
 	while (a->waiting && !a->stop)
 		a->turn(a->ctx);
 	if (a->waiting) {
@@ -140,6 +141,7 @@ int ask_run_job(struct ask *a, const struct ask_job *job, const struct ask_limit
 	m.num[MSG_RUN_JOB_cpu_s] = limits->cpu_s;
 	m.num[MSG_RUN_JOB_a] = job->a;
 	m.num[MSG_RUN_JOB_b] = job->b;
+	m.num[MSG_RUN_JOB_background] = a->yields != YIELD_NEVER;
 	(void)snprintf(m.text, 64, "%s", job->passes ? job->passes : "");	/* shorter */
 	for (int i = 0; i < job->nin; i++)
 		m.fd[i] = job->in[i];
@@ -158,6 +160,7 @@ int ask_install(struct ask *a, const struct ask_install *i, const struct ask_lim
 	m.num[MSG_INSTALL_hard_links] = i->hard_links;
 	m.num[MSG_INSTALL_memory_mib] = limits->memory_mib;
 	m.num[MSG_INSTALL_cpu_s] = limits->cpu_s;
+	m.num[MSG_INSTALL_background] = a->yields != YIELD_NEVER;
 	return set_path(&m, i->path, err) < 0 ? -1 : ask(a, &m, 0, err);
 }
 
@@ -206,5 +209,13 @@ int ask_pause(struct ask *a, bool on, struct err *err)
 	struct msg m = { .type = MSG_PAUSE };
 
 	m.num[MSG_PAUSE_on] = on;
+	return msg_send(a->sock, &m, err);
+}
+
+int ask_yield(struct ask *a, enum yield_act act, struct err *err)
+{
+	struct msg m = { .type = MSG_YIELD, .serial = a->serial };
+
+	m.num[MSG_YIELD_act] = act;
 	return msg_send(a->sock, &m, err);
 }

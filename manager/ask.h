@@ -13,6 +13,7 @@
 #include "lib/digest.h"
 #include "lib/msg.h"
 #include "manager/job.h"
+#include "manager/yield.h"
 
 struct err;
 
@@ -26,10 +27,12 @@ struct ask {
 	struct msg roles, counts, recovered;	/* type MSG_NONE: not told yet */
 
 	uint64_t job_cpu_ms;		/* CPU time of all jobs so far */
+	enum yield_kind yields;		/* of jobs that are asked for */
 
 	/* Of the question under way. */
 	uint32_t serial;
 	bool waiting;
+	struct yield yield;
 	struct msg reply;
 };
 
@@ -81,5 +84,6 @@ int ask_sync(struct ask *a, int *states_fd, struct err *err);
 int ask_config(struct ask *a, const struct ask_config *c, struct err *err);
 int ask_registers(struct ask *a, bool on, struct err *err);
 int ask_pause(struct ask *a, bool on, struct err *err);
+int ask_yield(struct ask *a, enum yield_act act, struct err *err);
 
 #endif

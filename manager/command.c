@@ -186,9 +186,9 @@ static bool wait_for_idle(struct work *w, struct client *cl)
 {
 	struct idle_condition c[IDLE_NCONDITION];
 
-	if (!policy_idle(w->policy, c))
+	if (!work_is_idle(w, c))
 		control_line(cl, "waiting for the machine to be idle");
-	while (!policy_idle(w->policy, c)) {
+	while (!work_is_idle(w, c)) {
 		uint64_t end = role_now_ms() + WAIT_MS;
 
 		while (role_now_ms() < end && !w->ask->stop)
@@ -199,11 +199,26 @@ static bool wait_for_idle(struct work *w, struct client *cl)
 	return true;
 }
 
+static int reoptimize_all(struct work *w, struct client *cl, int n, const char *const *path,
+			  bool dry_run)
+{
+	struct err err = { 0 };
+	int code = 0;
+
+	if (sync_spool(w, cl, &err) < 0)
+		return fail(cl, &err);
+	for (int i = 0; i < n && !w->ask->stop; i++)
+		if (work_reoptimize(w, path[i], dry_run, cl, &err) < 0) {
+			int one = fail(cl, &err);
+
+			code = one > code ? one : code;
+		}
+	return w->ask->stop ? 1 : code;
+}
+
 static int run_reoptimize(struct work *w, struct client *cl, int argc, const char *const *argv)
 {
 	const char *arg[MAX_ARGS];
-	struct err err = { 0 };
-	int code = 0;
 
 	argc = copy_args(argc, argv, arg);
 	bool dry_run = take(&argc, arg, "--dry-run"), wait = take(&argc, arg, "--wait");
@@ -212,15 +227,10 @@ static int run_reoptimize(struct work *w, struct client *cl, int argc, const cha
 			return reject(cl, arg[i]);
 	if (wait && !wait_for_idle(w, cl))
 		return 1;
-	if (sync_spool(w, cl, &err) < 0)
-		return fail(cl, &err);
-	for (int i = 1; i < argc && !w->ask->stop; i++)
-		if (work_reoptimize(w, arg[i], dry_run, cl, &err) < 0) {
-			int one = fail(cl, &err);
-
-			code = one > code ? one : code;
-		}
-	return w->ask->stop ? 1 : code;
+	w->ask->yields = wait ? YIELD_STOPS : YIELD_NEVER;
+	int code = reoptimize_all(w, cl, argc - 1, arg + 1, dry_run);
+	w->ask->yields = YIELD_NEVER;
+	return code;
 }
 
 struct paths {			/* of modules that are not their originals */
@@ -344,6 +354,20 @@ static int run_report_bug(struct work *w, struct client *cl, int argc, const cha
 	return done(cl, bug_report(w, argv[1], cl, &err), &err);
 }
 
+static int run_reload(struct work *w, struct client *cl, int argc, const char *const *argv)
+{
+	struct err err = { 0 };
+
+	(void)argc;
+	(void)argv;
+	if (work_reload(w, &err) < 0) {
+		err_wrap(&err, "the old policy stays");
+		return fail(cl, &err);
+	}
+	role_log("policy '%s' read anew", w->options->policy);
+	return 0;
+}
+
 /* --- the table --- */
 
 static const struct command command[] = {
@@ -353,6 +377,7 @@ static const struct command command[] = {
 	{ "list",       0,  0, false, false, run_list },
 	{ "history",    0,  1, false, false, run_history },
 	{ "policy",     0,  0, false, false, run_policy },
+	{ "reload",     0,  0, true,  true,  run_reload },
 	{ "pause",      0,  0, true,  false, run_pause },
 	{ "resume",     0,  0, true,  false, run_resume },
 	{ "report",     0,  2, false, true,  run_report },

@@ -58,6 +58,7 @@ struct job {
 	int pidfd, reason_fd;
 	int out[JOB_MAX_OUT];
 	uint64_t end_ms;		/* CLOCK_MONOTONIC; then it is killed */
+	uint64_t stopped_ms;		/* since when; 0: it runs */
 	bool timed_out;
 	char reason[1024];
 	size_t nreason;
@@ -92,13 +93,13 @@ static void limit(int resource, uint64_t value, const char *name)
 		child_fail(name);
 }
 
-static void lower_priority(void)
+static void lower_priority(bool background)
 {
 	struct sched_param none = { 0 };
 
 	/* A job that runs at a higher priority than it should is still right. */
 	(void)setpriority(PRIO_PROCESS, 0, 19);
-	(void)sched_setscheduler(0, SCHED_BATCH, &none);
+	(void)sched_setscheduler(0, background ? SCHED_IDLE : SCHED_BATCH, &none);
 	(void)syscall(SYS_ioprio_set, 1, 0, 3 << 13);	/* this process, idle class */
 }
 
@@ -206,7 +207,7 @@ static void child(const struct job_spec *spec, const int *out, int reason_fd, in
 	arrange(fd, n, program);
 	command_line(spec, text, arg);
 	if (!spec->prompt)
-		lower_priority();
+		lower_priority(spec->background);
 	drop(spec);
 	if (confine_program(PROGRAM_FD, FIRST_FD + spec->nin, FIRST_FD + n, &err) < 0) {
 		(void)dprintf(2, "cannot start: %s\n", err.text);	/* then we end */
@@ -218,11 +219,12 @@ static void child(const struct job_spec *spec, const int *out, int reason_fd, in
 
 /* --- the parent --- */
 
-/* Its namespace or, without one, its session ends with it.  It may have ended by itself. */
-static void kill_job(const struct job *j)
+/* Its session, too: a job starts nothing, but if it could that would be no other.  It may have ended by
+ * itself. */
+static void signal_job(const struct job *j, int signal)
 {
-	(void)kill(-j->pid, SIGKILL);
-	(void)kill(j->pid, SIGKILL);
+	(void)kill(-j->pid, signal);
+	(void)kill(j->pid, signal);
 }
 
 /* Like fork(), in namespaces of its own where we may make them. */
@@ -307,7 +309,41 @@ int job_poll(const struct job *j, struct pollfd p[2])
 
 	p[0] = (struct pollfd){ j->pidfd, POLLIN, 0 };
 	p[1] = (struct pollfd){ j->reason_fd, POLLIN, 0 };
+	if (j->stopped_ms)
+		return -1;
 	return j->timed_out || now >= j->end_ms ? 100 : (int)(j->end_ms - now);
+}
+
+void job_stop(struct job *j)
+{
+	if (j->stopped_ms || j->timed_out || j->pid < 0)
+		return;
+	j->stopped_ms = now_ms();
+	signal_job(j, SIGSTOP);
+}
+
+void job_go_on(struct job *j)
+{
+	if (!j->stopped_ms || j->pid < 0)
+		return;
+	j->end_ms += now_ms() - j->stopped_ms;
+	j->stopped_ms = 0;
+	signal_job(j, SIGCONT);
+}
+
+void job_hurry(struct job *j)
+{
+	struct sched_param none = { 0 };
+
+	/* What may not be raised stays as it is; it is slow then. */
+	if (j->pid >= 0)
+		(void)sched_setscheduler(j->pid, SCHED_BATCH, &none);
+	job_go_on(j);
+}
+
+pid_t job_process(const struct job *j)
+{
+	return j->pid < 0 ? 0 : j->pid;
 }
 
 /* Keeps the last line; the rest of what a hostile job may say is dropped. */
@@ -383,9 +419,9 @@ int job_step(struct job *j, struct job_result *out)
 
 	if (j->reason_fd >= 0)
 		read_reason(j);
-	if (!j->timed_out && now_ms() >= j->end_ms) {
+	if (!j->timed_out && !j->stopped_ms && now_ms() >= j->end_ms) {
 		j->timed_out = true;
-		kill_job(j);
+		signal_job(j, SIGKILL);
 	}
 	struct rusage used = { 0 };
 	pid_t pid = wait4(j->pid, &status, WNOHANG, &used);
@@ -432,7 +468,7 @@ void job_free(struct job *j)
 	if (!j)
 		return;
 	if (j->pid > 0) {
-		kill_job(j);
+		signal_job(j, SIGKILL);
 		while (waitpid(j->pid, NULL, 0) < 0 && errno == EINTR)
 			;
 	}

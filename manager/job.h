@@ -2,7 +2,7 @@
  *
  * The job gets nothing but the descriptors of its inputs and outputs: its own user, session, PID
  * and network namespace (as far as the kernel lets us), no new privileges, limits on memory, CPU
- * time, file sizes and wall-clock time, the lowest CPU and I/O priority.  Outputs are memory
+ * time, file sizes and wall-clock time, a low CPU and the idle I/O priority.  Outputs are memory
  * files, sealed once the job has ended well: nobody changes them between proof and use.
  */
 #ifndef MANAGER_JOB_H
@@ -48,6 +48,7 @@ struct job_spec {
 	uint64_t a, b;
 	const char *passes;		/* JOB_OPTIMIZE */
 	bool prompt;			/* somebody waits: at the usual priority */
+	bool background;		/* nobody waits: only with CPU time that is left over */
 };
 
 struct job_result {
@@ -63,6 +64,13 @@ struct job *job_start(const struct job_spec *spec, struct err *err);
 int job_poll(const struct job *j, struct pollfd p[2]);
 /* 1: ended, *out filled; 0: still running. */
 int job_step(struct job *j, struct job_result *out);
+/* Stops it where it is, and lets it go on.  What it may take of CPU time counts on as it should; the
+ * wall-clock time that is left to it stays what it is while it is stopped. */
+void job_stop(struct job *j);
+void job_go_on(struct job *j);
+/* Somebody waits for a background job now: it goes on, with the priority of others. */
+void job_hurry(struct job *j);
+pid_t job_process(const struct job *j);
 /* Starts one and waits for its end: the number of outputs is as the kind says, in out[], the
  * caller's.  -1 with the reason when it does not end with 0. */
 int job_run(const struct job_spec *spec, int out[JOB_MAX_OUT], struct err *err);

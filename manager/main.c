@@ -17,6 +17,7 @@ static const char help_text[] =
 	"  --user NAME        whom the unprivileged parts run as [morph]\n"
 	"  --job-user NAME    whom the Editor runs as [morph-edit; with --user, the same]\n"
 	"  --morph-edit PATH  the Editor [libexec/morph/morph-edit, or beside morphd]\n"
+	"  --host DIR         where the proc, sys and run are that tell whether the machine is idle [/]\n"
 	"  --foreground       stay, and log to standard error\n"
 	"  --no-monitor       take no samples; works without root for programs of --user\n\n"
 	"SIGHUP reads the policy anew, SIGTERM ends it.\n"
@@ -66,6 +67,7 @@ static int parse(int argc, char **argv, struct role_options *o)
 		{ "user", required_argument, NULL, 'u' },
 		{ "job-user", required_argument, NULL, 'j' },
 		{ "morph-edit", required_argument, NULL, 'e' },
+		{ "host", required_argument, NULL, 'H' },
 		{ "foreground", no_argument, NULL, 'f' },
 		{ "no-monitor", no_argument, NULL, 'n' },
 		{ "help", no_argument, NULL, 'h' },
@@ -101,6 +103,9 @@ static int parse(int argc, char **argv, struct role_options *o)
 			break;
 		case 'e':
 			o->morph_edit = optarg;
+			break;
+		case 'H':
+			o->host = optarg;
 			break;
 		case 'f':
 			o->foreground = true;
@@ -160,7 +165,7 @@ int main(int argc, char **argv)
 {
 	struct role_options o = {
 		.role = MSG_ROLE_PARENT, .policy = "/etc/morph.yaml", .store = "/var/lib/morph",
-		.socket = "/run/morph/control.sock",
+		.socket = "/run/morph/control.sock", .host = "",
 	};
 
 	int rc = parse(argc, argv, &o);
@@ -172,6 +177,7 @@ int main(int argc, char **argv)
 	o.policy = absolute(o.policy);
 	o.store = absolute(o.store);
 	o.socket = absolute(o.socket);
+	o.host = *o.host ? absolute(o.host) : "";
 	o.morph_edit = o.morph_edit ? absolute(o.morph_edit) : default_editor();
 	if (!o.job_user)
 		o.job_user = o.user ? o.user : "morph-edit";

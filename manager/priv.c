@@ -10,6 +10,7 @@
 #include "lib/err.h"
 #include "manager/install.h"
 #include "manager/module.h"
+#include "manager/yield.h"
 
 enum { SYNC_MS = 30000, CHECK_MS = 1000, WALL_FACTOR = 4, WALL_EXTRA_S = 60 };
 enum { MUST_SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE };
@@ -98,6 +99,9 @@ static struct job *start(const struct priv *p, enum job_kind kind, const int *in
 
 	for (int i = 0; i < nin; i++)
 		spec.in[i] = in[i];
+	if (m)
+		spec.background = m->num[m->type == MSG_INSTALL ? MSG_INSTALL_background :
+					 MSG_RUN_JOB_background] != 0;
 	if (kind != JOB_VERIFY && m) {
 		spec.a = m->num[MSG_RUN_JOB_a];
 		spec.b = m->num[MSG_RUN_JOB_b];
@@ -153,7 +157,7 @@ static int prove_install(struct priv *p, struct err *err)
 	in[0] = original;
 	in[1] = m->fd[0];
 	p->job = start(p, JOB_VERIFY, in, 2, (unsigned)m->num[MSG_INSTALL_memory_mib],
-		       (unsigned)m->num[MSG_INSTALL_cpu_s], NULL, &why);
+		       (unsigned)m->num[MSG_INSTALL_cpu_s], m, &why);
 	close(original);
 	return p->job ? 0 : reply_err(p, &why, err);
 }
@@ -265,6 +269,33 @@ int priv_step(struct priv *p, struct err *err)
 			   result.nout, result.out, err);
 	job_result_close(&result);
 	return rc;
+}
+
+int priv_yield(struct priv *p, const struct msg *m, struct err *err)
+{
+	struct err why = { 0 };
+
+	if (!p->job || m->serial != p->request.serial)
+		return 0;
+	switch (m->num[MSG_YIELD_act]) {
+	case YIELD_STOP:
+		job_stop(p->job);
+		return 0;
+	case YIELD_GO_ON:
+		job_go_on(p->job);
+		return 0;
+	case YIELD_HURRY:
+		job_hurry(p->job);
+		return 0;
+	default:
+		err_set(&why, ERR_SYS, "given up, because the machine is not idle any more");
+		return reply_err(p, &why, err);
+	}
+}
+
+pid_t priv_job_pid(const struct priv *p)
+{
+	return p->job ? job_process(p->job) : 0;
 }
 
 int priv_synced(struct priv *p, bool ok, const char *reason, int states_fd, struct err *err)

@@ -35,6 +35,9 @@ struct priv {
 
 /* Takes over m's descriptors.  -1: the manager lied or is gone. */
 int priv_request(struct priv *p, struct msg *m, struct err *err);
+/* MSG_YIELD: of the job under way, if it is of that request.  -1: the manager is gone. */
+int priv_yield(struct priv *p, const struct msg *m, struct err *err);
+pid_t priv_job_pid(const struct priv *p);	/* 0: none */
 /* When the job has something to tell, or time has passed.  -1: the manager is gone. */
 int priv_step(struct priv *p, struct err *err);
 /* The answer to a pending SYNC, as the monitor gave it, with the states it held (-1: none), which

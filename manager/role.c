@@ -95,7 +95,7 @@ static void become(const struct role_options *o, enum msg_role role, int sock, i
 	arg[n++] = role_name[role];
 	const char *const option[][2] = {
 		{ "--policy", o->policy }, { "--store", o->store }, { "--socket", o->socket },
-		{ "--user", o->user }, { "--morph-edit", o->morph_edit },
+		{ "--user", o->user }, { "--morph-edit", o->morph_edit }, { "--host", o->host },
 	};
 	for (size_t i = 0; i < sizeof(option) / sizeof(option[0]); i++) {
 		arg[n++] = option[i][0];

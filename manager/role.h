@@ -24,6 +24,7 @@ enum { ROLE_FD_PARENT = 3, ROLE_FD_LISTEN = 4 };
 struct role_options {
 	enum msg_role role;
 	const char *policy, *store, *socket, *user, *job_user, *morph_edit;
+	const char *host;	/* before the proc, sys and run that tell whether the machine is idle */
 	bool foreground, no_monitor;
 	/* To the monitor, from the manager's policy through the parent. */
 	unsigned clock, rate_hz, drain_s, spool_max_mib, stack_bytes;

@@ -17,6 +17,7 @@
 #include "manager/role.h"
 #include "manager/watch.h"
 #include "manager/work.h"
+#include "policy/sense.h"
 #include "policy/policy.h"
 
 struct pending {
@@ -35,6 +36,7 @@ struct manager {
 	uid_t owner;			/* who started us; may change things, as root may */
 	struct pending queue[CONTROL_MAX_CLIENTS];	/* a client has at most one request */
 	int nqueue;
+	bool answering;			/* the first of the queue is being worked off */
 	uint64_t next_idle_ms, next_crash_ms;
 };
 
@@ -76,8 +78,10 @@ static void run_next(struct manager *m)
 	struct pending p = m->queue[0];
 
 	/* It stays first in the queue, so that later ones know that they wait. */
+	m->answering = true;
 	int code = control_alive(p.client) ?
 		   p.command->run(&m->work, p.client, p.argc, p.argv) : 1;
+	m->answering = false;
 	memmove(m->queue, m->queue + 1, sizeof(m->queue[0]) * (size_t)--m->nqueue);
 	if (m->ask.stop && code)
 		control_error(p.client, "morphd is stopping");
@@ -110,7 +114,10 @@ static void turn(struct manager *m, int timeout_ms)
 
 static void turn_for_ask(void *ctx)
 {
-	turn(ctx, 1000);
+	struct manager *m = ctx;
+
+	turn(m, m->ask.yields == YIELD_NEVER ? 1000 : SENSE_LOOK_MS);
+	work_yield(&m->work, m->nqueue > m->answering || m->ask.crashed || m->ask.reload);
 }
 
 static void reload(struct manager *m)

@@ -52,6 +52,7 @@ struct parent {
 	bool stopping;
 	uint64_t stop_end_ms;
 	bool crashes_watched;	/* by the monitor */
+	pid_t job_told;		/* of the job that the manager knows of; 0: none */
 	int exit_code;
 };
 
@@ -193,8 +194,10 @@ static void tell_roles(struct parent *p)
 	struct msg m = { .type = MSG_ROLES };
 	struct err err;
 
+	p->job_told = priv_job_pid(&p->priv);
 	if (!p->manager.child.pid)
 		return;
+	m.num[MSG_ROLES_job_pid] = (uint64_t)p->job_told;
 	m.num[MSG_ROLES_parent_pid] = (uint64_t)getpid();
 	m.num[MSG_ROLES_monitor_pid] = (uint64_t)p->monitor.child.pid;
 	m.num[MSG_ROLES_manager_starts] = p->manager.child.starts;
@@ -354,6 +357,8 @@ static int manager_message(struct parent *p, struct msg *m, struct err *err)
 		p->options.registers = m->num[MSG_REGISTERS_on] != 0;
 		say(&p->monitor, MSG_SET_REGISTERS, p->options.registers);
 		return 0;
+	case MSG_YIELD:
+		return priv_yield(&p->priv, m, err);
 	default:
 		if (priv_request(&p->priv, m, err) < 0)
 			return -1;
@@ -465,6 +470,8 @@ static void turn(struct parent *p)
 	}
 	if (f[1].revents && p->manager.child.pid)
 		on_role(p, &p->manager);
+	if (priv_job_pid(&p->priv) != p->job_told)
+		tell_roles(p);
 }
 
 static int parent_loop(struct parent *p)

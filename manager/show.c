@@ -61,6 +61,9 @@ static void show_roles(struct work *w, struct client *cl)
 	if (n[MSG_ROLES_monitor_pid])
 		table_row(t, "monitor", n[MSG_ROLES_monitor_pid],
 			  resident_bytes(n[MSG_ROLES_monitor_pid]), n[MSG_ROLES_monitor_starts]);
+	if (n[MSG_ROLES_job_pid])
+		table_row(t, "job", n[MSG_ROLES_job_pid], resident_bytes(n[MSG_ROLES_job_pid]),
+			  (uint64_t)1);
 	give(cl, t);
 }
 
@@ -72,7 +75,7 @@ static void show_idle(struct work *w, struct client *cl)
 	struct idle_condition c[IDLE_NCONDITION];
 	struct table *t = NEW_TABLE("idle", col);
 
-	(void)policy_idle(w->policy, c);	/* the rows say it all */
+	(void)work_is_idle(w, c);	/* the rows say it all */
 	for (int i = 0; i < IDLE_NCONDITION; i++)
 		table_row(t, c[i].name, c[i].value, (int)c[i].ok);
 	give(cl, t);
@@ -139,6 +142,7 @@ int show_status(struct work *w, struct client *cl, struct err *err)
 	static const struct table_column col[] = { { "name", TABLE_TEXT }, { "value", TABLE_TEXT } };
 	bool runs = w->ask->roles.num[MSG_ROLES_monitor_pid] != 0;
 	uint64_t files, bytes, up_s = (role_now_ms() - w->started_ms) / 1000;
+	const struct ask *a = w->ask;
 	char text[128], size[32];
 
 	struct table *t = NEW_TABLE("status", col);
@@ -157,6 +161,8 @@ int show_status(struct work *w, struct client *cl, struct err *err)
 	table_row(t, "crash watch", runs && w->ask->roles.num[MSG_ROLES_crashes_watched] ? "on" :
 		  "not available");
 	table_row(t, "automatic", w->policy->automatic ? "yes" : "no");
+	table_row(t, "job", !a->roles.num[MSG_ROLES_job_pid] ? "none" : !a->yield.stopped ? "runs" :
+		  a->yield.done ? "goes on, because somebody waits" : "stopped until the machine is idle");
 	if (w->note[0])
 		table_row(t, "last trouble", w->note);
 	give(cl, t);

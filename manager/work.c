@@ -18,6 +18,7 @@
 #include "manager/module.h"
 #include "manager/statefeed.h"
 #include "monitor/spool.h"
+#include "policy/sense.h"
 #include "policy/policy.h"
 
 enum { MAX_POLICY_BYTES = 1 << 20, SPOOL_NAME_LEN = 22 };
@@ -212,6 +213,7 @@ int work_open(struct work *w, struct err *err)
 	w->spool_dir = -1;
 	w->started_ms = role_now_ms();
 	w->paused = w->options->paused;
+	w->sense = sense_new(w->options->host);
 	w->store = store_open(w->options->store, err);
 	if (!w->store || store_born(w->store, &born_ns, err) < 0 || open_spool(w, err) < 0)
 		return -1;
@@ -230,6 +232,7 @@ void work_close(struct work *w)
 	ingest_free(w->ingest);
 	modules_free(w->modules);
 	store_close(w->store);
+	sense_free(w->sense);
 	policy_free(w->policy);
 	if (w->spool_dir >= 0)
 		close(w->spool_dir);
@@ -343,16 +346,41 @@ int work_sync(struct work *w, struct work_spool *out, struct err *err)
 
 /* --- idle --- */
 
+bool work_is_idle(struct work *w, struct idle_condition *out)
+{
+	pid_t job = (pid_t)w->ask->roles.num[MSG_ROLES_job_pid];
+
+	return policy_idle(w->policy, w->sense, job, role_now_ms(), out);
+}
+
+void work_yield(struct work *w, bool urgent)
+{
+	struct idle_condition condition[IDLE_NCONDITION];
+	struct ask *a = w->ask;
+	struct err err;
+
+	if (!a->waiting || a->yields == YIELD_NEVER || !w->policy)
+		return;
+	(void)work_is_idle(w, condition);	/* what is under way counts for itself */
+	enum yield_act act = yield_step(&a->yield, a->yields, idle_goes_on(condition), urgent,
+					role_now_ms());
+	if (act != YIELD_NOTHING && ask_yield(a, act, &err) < 0)
+		role_log("%s", err.text);
+}
+
 static void automatic(struct work *w)
 {
-	char path[PATH_MAX];
 	struct err err = { 0 };
-	int rc = work_judge(w, path, &err);
+	int rc = w->again[0] ? 1 : work_judge(w, w->again, &err);
 
+	w->ask->yields = YIELD_ENDS;
 	if (rc > 0)
-		rc = work_reoptimize(w, path, false, NULL, &err);
+		rc = work_reoptimize(w, w->again, false, NULL, &err);
 	if (rc < 0)
 		role_log("%s", err.text);
+	/* What was given up is the one failure that another time can mend. */
+	if (rc >= 0 || !w->ask->yield.done)
+		w->again[0] = '\0';
 }
 
 void work_crashed(struct work *w)
@@ -370,14 +398,15 @@ void work_idle(struct work *w)
 	struct work_spool spool;
 	struct err err = { 0 };
 
-	if (!policy_idle(w->policy, condition))
+	if (!work_is_idle(w, condition))
 		return;
 	w->note[0] = '\0';
+	w->ask->yields = YIELD_STOPS;
 	if (work_sync(w, &spool, &err) < 0) {
 		role_log("%s", err.text);
 		(void)snprintf(w->note, sizeof(w->note), "%.500s", err.text);
-		return;
-	}
-	if (w->policy->automatic && !w->ask->stop)
+	} else if (w->policy->automatic && !w->ask->stop) {
 		automatic(w);
+	}
+	w->ask->yields = YIELD_NEVER;
 }

@@ -17,6 +17,7 @@
 struct client;
 struct err;
 struct ingest;
+struct sense;
 struct modules;
 struct policy;
 
@@ -27,8 +28,10 @@ struct work {
 	struct store *store;
 	struct modules *modules;
 	struct ingest *ingest;
+	struct sense *sense;
 	int spool_dir;
 	bool paused;
+	char again[PATH_MAX];		/* what was begun by itself and given up; "" nothing */
 	uint64_t started_ms;
 	char note[512];			/* what went wrong last in the background; "" if nothing */
 	bool registers;			/* asked of the monitor */
@@ -49,8 +52,15 @@ struct work_spool {
 
 /* Has the monitor write everything out and takes in all spool files. */
 int work_sync(struct work *w, struct work_spool *out, struct err *err);
-/* The machine is idle: takes in the spool and, if the policy says so, reoptimizes one module. */
+/* If the machine is idle: takes in the spool and, if the policy says so, reoptimizes one module.  Jobs
+ * yield to others; what is given up is done again the next time. */
 void work_idle(struct work *w);
+
+struct idle_condition;
+/* Each idle condition now, IDLE_NCONDITION of them; true when all hold. */
+bool work_is_idle(struct work *w, struct idle_condition *out);
+/* A job is under way: it makes room for others, or goes on.  `urgent`: somebody waits for us. */
+void work_yield(struct work *w, bool urgent);
 
 /* --- registers with the samples (work_registers.c) --- */
 

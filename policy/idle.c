@@ -1,68 +1,13 @@
-/* idle.c - does the machine count as idle?
+/* idle.c - each condition: its value in words, and its verdict; see idle.h
  *
- * Three conditions, all of which must hold: the load average, the share of time in which some
- * task waits for a CPU, the time of day.  A value that this kernel does not offer does not stand
- * in the way; `morphctl status` shows it as not available.
+ * All must hold before work begins.  Work that is under way raises the load average and makes tasks
+ * wait for a CPU by itself, so these two do not stop it: there it is the CPU time of others that counts.
  */
 #include "policy/idle.h"
 
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-double idle_parse_psi(const char *text)
-{
-	static const char key[] = "some avg10=";
-	const char *at = text;
-	char *end;
-
-	while (at && strncmp(at, key, sizeof(key) - 1) != 0) {
-		at = strchr(at, '\n');
-		at = at ? at + 1 : NULL;
-	}
-	if (!at)
-		return -1.0;
-	at += sizeof(key) - 1;
-	if (*at < '0' || *at > '9')
-		return -1.0;
-	double v = strtod(at, &end);
-	return v >= 0.0 && v <= 100.0 && *end == ' ' ? v : -1.0;
-}
-
-static double read_psi(void)
-{
-	char text[256];
-	int fd = open("/proc/pressure/cpu", O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return -1.0;
-	ssize_t n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (n <= 0)
-		return -1.0;
-	text[n] = '\0';
-	return idle_parse_psi(text);
-}
-
-static struct idle_state state_now(void)
-{
-	struct idle_state s = { .load1 = -1.0, .ncpu = 1, .psi_cpu_pct = read_psi() };
-	long ncpu = sysconf(_SC_NPROCESSORS_ONLN);
-	time_t t = time(NULL);
-	struct tm tm = { 0 };
-	double load;
-
-	if (ncpu > 0)
-		s.ncpu = (unsigned)ncpu;
-	if (getloadavg(&load, 1) == 1)
-		s.load1 = load;
-	if (localtime_r(&t, &tm))
-		s.minute = 60u * (unsigned)tm.tm_hour + (unsigned)tm.tm_min;
-	return s;
-}
+#include "policy/sense.h"
 
 static bool inside(struct policy_window w, unsigned minute)
 {
@@ -73,38 +18,93 @@ static bool inside(struct policy_window w, unsigned minute)
 	return minute >= w.from || minute < w.to;
 }
 
+/* A share that may be at most so large. */
+static struct idle_condition at_most(const char *name, double pct, unsigned most, int digits)
+{
+	struct idle_condition c = { name, "not available", true, false };
+
+	if (pct >= 0.0) {
+		c.ok = pct <= most;
+		(void)snprintf(c.value, sizeof(c.value), "%.*f %%", digits, pct);	/* fits */
+	}
+	return c;
+}
+
+static struct idle_condition users(const struct policy *p, const struct idle_state *now)
+{
+	struct idle_condition c = { "idle.users_away", "not available", true, false };
+
+	if (now->users_idle < 0)
+		return c;
+	c.ok = now->users_idle || !p->idle_users_away;
+	(void)snprintf(c.value, sizeof(c.value), "%s, for %llu min",	/* fits */
+		       now->users_idle ? "nobody is active" : "somebody is active",
+		       (unsigned long long)now->users_since_s / 60);
+	return c;
+}
+
+static struct idle_condition battery(const struct policy *p, const struct idle_state *now)
+{
+	struct idle_condition c = { "idle.on_battery", "not available", true, false };
+
+	if (now->mains < 0)
+		return c;
+	c.ok = now->mains || p->idle_on_battery;
+	(void)snprintf(c.value, sizeof(c.value), "%s", now->mains ? "mains" : "battery");	/* fits */
+	return c;
+}
+
+static struct idle_condition heat(const struct policy *p, const struct idle_state *now)
+{
+	struct idle_condition c = at_most("idle.heat_max_pct", now->heat_pct, p->idle_heat_max_pct, 0);
+
+	if (now->throttled && p->idle_heat_max_pct < 100) {
+		c.ok = false;
+		(void)snprintf(c.value, sizeof(c.value), "throttled in the last minute");	/* fits */
+	}
+	return c;
+}
+
 bool idle_judge(const struct policy *p, const struct idle_state *now,
 		struct idle_condition out[IDLE_NCONDITION])
 {
-	static const char missing[] = "not available";
-	struct idle_condition *load = &out[0], *psi = &out[1], *window = &out[2];
-	double load_pct = 100.0 * now->load1 / now->ncpu;
+	double load_pct = now->load1 < 0 ? -1 : 100.0 * now->load1 / now->ncpu;
+	const double *pressure = now->pressure_pct;
+	const struct idle_condition c[IDLE_NCONDITION] = {
+		at_most("idle.load_max_pct", load_pct, p->idle_load_max_pct, 0),
+		at_most("idle.busy_max_pct", now->busy_pct, p->idle_busy_max_pct, 0),
+		at_most("idle.psi_cpu_max_pct", pressure[PRESSURE_CPU], p->idle_psi_cpu_max_pct, 2),
+		at_most("idle.psi_io_max_pct", pressure[PRESSURE_IO], p->idle_psi_io_max_pct, 2),
+		at_most("idle.psi_memory_max_pct", pressure[PRESSURE_MEMORY],
+			p->idle_psi_memory_max_pct, 2),
+		users(p, now), battery(p, now), heat(p, now),
+		{ "idle.window", "", inside(p->idle_window, now->minute), false },
+	};
+	bool idle = true;
 
-	*load = (struct idle_condition){ "idle.load_max_pct", "", true };
-	*psi = (struct idle_condition){ "idle.psi_cpu_max_pct", "", true };
-	*window = (struct idle_condition){ "idle.window", "", inside(p->idle_window, now->minute) };
-
-	/* A value too long for its field is cut; none is. */
-	if (now->load1 < 0.0) {
-		(void)snprintf(load->value, sizeof(load->value), "%s", missing);
-	} else {
-		load->ok = load_pct <= p->idle_load_max_pct;
-		(void)snprintf(load->value, sizeof(load->value), "%.0f %%", load_pct);
+	for (int i = 0; i < IDLE_NCONDITION; i++) {
+		out[i] = c[i];
+		out[i].by_work = i == 0 || i == 2;
+		idle = idle && c[i].ok;
 	}
-	if (now->psi_cpu_pct < 0.0) {
-		(void)snprintf(psi->value, sizeof(psi->value), "%s", missing);
-	} else {
-		psi->ok = now->psi_cpu_pct <= p->idle_psi_cpu_max_pct;
-		(void)snprintf(psi->value, sizeof(psi->value), "%.2f %%", now->psi_cpu_pct);
-	}
-	(void)snprintf(window->value, sizeof(window->value), "%02u:%02u", now->minute / 60,
-		       now->minute % 60);
-	return load->ok && psi->ok && window->ok;
+	(void)snprintf(out[IDLE_NCONDITION - 1].value, sizeof(out->value), "%02u:%02u",	/* fits */
+		       now->minute / 60, now->minute % 60);
+	return idle;
 }
 
-bool policy_idle(const struct policy *p, struct idle_condition out[IDLE_NCONDITION])
+bool idle_goes_on(const struct idle_condition c[IDLE_NCONDITION])
 {
-	struct idle_state now = state_now();
+	for (int i = 0; i < IDLE_NCONDITION; i++)
+		if (!c[i].ok && !c[i].by_work)
+			return false;
+	return true;
+}
 
+bool policy_idle(const struct policy *p, struct sense *m, pid_t own, uint64_t now_ms,
+		 struct idle_condition out[IDLE_NCONDITION])
+{
+	struct idle_state now;
+
+	sense_look(m, own, now_ms, &now);
 	return idle_judge(p, &now, out);
 }

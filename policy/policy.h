@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "lib/rd.h"
 
@@ -39,7 +40,9 @@ extern const char *const policy_pass_names;	/* "align, fluff, ..." */
 struct policy {
 	unsigned clock, rate_hz, drain_s, registers, stack_bytes;
 	unsigned spool_max_mib;
-	unsigned idle_load_max_pct, idle_psi_cpu_max_pct, idle_check_s;
+	unsigned idle_load_max_pct, idle_busy_max_pct, idle_psi_cpu_max_pct;
+	unsigned idle_psi_io_max_pct, idle_psi_memory_max_pct;
+	unsigned idle_users_away, idle_on_battery, idle_heat_max_pct, idle_check_s;
 	struct policy_window idle_window;
 	struct policy_globs include, exclude;
 	unsigned hard_links, automatic;
@@ -71,8 +74,14 @@ struct idle_condition {
 	const char *name;	/* setting, e.g. "idle.load_max_pct" */
 	char value[64];		/* present value with unit; "not available" passes */
 	bool ok;
+	bool by_work;		/* what is under way itself may be why it does not hold */
 };
-enum { IDLE_NCONDITION = 3 };
-bool policy_idle(const struct policy *p, struct idle_condition out[IDLE_NCONDITION]);
+enum { IDLE_NCONDITION = 9 };
+struct sense;
+/* See policy/sense.h for `own` and now_ms. */
+bool policy_idle(const struct policy *p, struct sense *m, pid_t own, uint64_t now_ms,
+		 struct idle_condition out[IDLE_NCONDITION]);
+/* May work that began when all conditions held go on? */
+bool idle_goes_on(const struct idle_condition c[IDLE_NCONDITION]);
 
 #endif

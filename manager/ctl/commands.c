@@ -27,7 +27,8 @@ const struct ctl_command ctl_commands[] = {
 	{ "history", "[PATH]", "what was done to modules, newest first", ctl_ask_module },
 	{ "report-bug", "PATH", "where the report of a generation that crashed is: a tar archive with\n"
 	  "        all that its developers need", ctl_ask_module },
-	{ "policy", "check [FILE] | show", "checks a policy (no daemon needed), shows the one in use",
+	{ "policy", "check [FILE] | show | reload",
+	  "checks a policy (no daemon needed), shows the one in use, reads it anew",
 	  ctl_policy },
 	{ "record", "-o LOG [--clock=NAME] [--rate=HZ] [--registers[=STACKBYTES]] -- COMMAND...",
 	  "samples one command into a log (no daemon needed); --registers: with what its registers\n"

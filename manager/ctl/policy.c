@@ -1,4 +1,4 @@
-/* policy.c - morphctl policy check, which needs no daemon, and policy show */
+/* policy.c - morphctl policy check, which needs no daemon, policy show and reload */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,11 +35,13 @@ static int check(const char *path, struct err *err)
 
 int ctl_policy(const struct ctl *ctl, int argc, char **argv)
 {
-	const char *request = "policy";
+	const char *request[] = { "policy", "reload" };
 	struct err err = { 0 };
 
 	if (argc == 2 && strcmp(argv[1], "show") == 0)
-		return ctl_talk(ctl, 1, &request);
+		return ctl_talk(ctl, 1, request);
+	if (argc == 2 && strcmp(argv[1], "reload") == 0)
+		return ctl_talk(ctl, 1, request + 1);
 	if (argc < 2 || argc > 3 || strcmp(argv[1], "check") != 0)
 		return ctl_usage(argv[0]);
 	const char *path = argc == 3 ? argv[2] : "/etc/morph.yaml";

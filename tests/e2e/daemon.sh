@@ -160,15 +160,23 @@ cat >"$root/morph.yaml" <<-END
 	idle:
 	  check_s: 1
 	  load_max_pct: 10000
+	  busy_max_pct: 100
 	  psi_cpu_max_pct: 100
+	  psi_io_max_pct: 100
+	  psi_memory_max_pct: 100
+	  users_away: false
+	  on_battery: true
+	  heat_max_pct: 100
 	optimize:
 	  automatic: true
 	  min_samples: 20
 	  max_unseen_pct: 100
 END
 check_here "a daemon that works by itself" start_daemon
-for i in $(seq 60); do
-	work_sort >/dev/null
+for i in $(seq 120); do
+	[ "$i" -gt 30 ] || work_sort >/dev/null
+	hasten
+	sleep 0.5
 	generation=$(listed sort generation)
 	[ "${generation:-0}" = 0 ] || break
 done

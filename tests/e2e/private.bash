@@ -89,6 +89,12 @@ role_pid() {		# parent | manager | monitor
 	ctl --json status 2>/dev/null | sed -n "s/.*\"role\": \"$1\", \"pid\": \([0-9]*\),.*/\1/p"
 }
 
+# A job that nobody waits for gets CPU time that is left over, and other tests may leave none.
+hasten() {
+	local pid=$(role_pid job)
+	[ -z "$pid" ] || { chrt --other --pid 0 "$pid" && renice -n 0 -p "$pid"; } >/dev/null 2>&1
+}
+
 sha() { sha256sum "$1" | cut -d' ' -f1; }
 same_file() { [ "$(sha "$1")" = "$(sha "$2")" ]; }
 

@@ -209,6 +209,104 @@ static void a_job_that_does_not_end_is_ended(void **state)
 	assert_non_null(strstr(r.reason, "took too long"));
 }
 
+static struct job *start_spinning(unsigned cpu_s, unsigned wall_s)
+{
+	struct job_spec spec = { .kind = JOB_ANALYZE, .morph_edit = "/proc/self/exe",
+				 .memory_bytes = (uint64_t)4096 << 20, .file_bytes = 1 << 20,
+				 .cpu_s = cpu_s, .wall_s = wall_s, .nin = 1, .background = true };
+	struct err err = { 0 };
+
+	spec.in[0] = input("spin");
+	struct job *j = job_start(&spec, &err);
+	if (!j)
+		fail_msg("%s", err.text);
+	close(spec.in[0]);
+	return j;
+}
+
+/* State and CPU time in clock ticks, from /proc. */
+static char state_of(pid_t pid, unsigned long *ticks)
+{
+	char path[64], text[512], what = '?';
+	unsigned long user = 0, system = 0;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	ssize_t n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	assert_true(n > 0);
+	text[n] = '\0';
+	assert_int_equal(sscanf(strrchr(text, ')'), ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
+				&what, &user, &system), 3);
+	*ticks = user + system;
+	return what;
+}
+
+static struct job_result end_of(struct job *j)
+{
+	struct job_result result;
+	struct pollfd p[2];
+
+	while (!job_step(j, &result)) {
+		int timeout = job_poll(j, p);
+
+		(void)poll(p, 2, timeout);
+	}
+	job_free(j);
+	return result;
+}
+
+/* Longer than its wall-clock limit; then it has all of what is left, and no more. */
+static void time_in_which_a_job_is_stopped_does_not_count(void **state)
+{
+	struct job *j = start_spinning(60, 1);
+	unsigned long before, after;
+	struct job_result r;
+	struct pollfd p[2];
+
+	(void)state;
+	job_stop(j);
+	job_stop(j);			/* once is enough */
+	for (int i = 0; i < 500 && state_of(job_process(j), &before) != 'T'; i++)
+		(void)poll(NULL, 0, 10);
+	assert_int_equal(job_poll(j, p), -1);	/* no time at which something must be done */
+	(void)poll(NULL, 0, 1500);
+	assert_int_equal(state_of(job_process(j), &after), 'T');
+	assert_int_equal(after, before);
+	assert_int_equal(job_step(j, &r), 0);
+	job_go_on(j);
+	int left = job_poll(j, p);
+	assert_true(left > 0 && left <= 1000);
+	r = end_of(j);
+	assert_non_null(strstr(r.reason, "took too long"));
+}
+
+static void cpu_time_of_a_job_counts_on_when_it_was_stopped(void **state)
+{
+	struct job *j = start_spinning(1, 600);
+
+	(void)state;
+	job_stop(j);
+	(void)poll(NULL, 0, 100);
+	job_hurry(j);
+	struct job_result r = end_of(j);
+	assert_int_equal(r.exit_code, 1);
+	assert_non_null(strstr(r.reason, "was ended by signal"));
+	assert_true(r.cpu_ms >= 500);
+}
+
+static void a_stopped_job_can_be_ended(void **state)
+{
+	struct job *j = start_spinning(60, 60);
+	pid_t pid = job_process(j);
+
+	(void)state;
+	job_stop(j);
+	job_free(j);
+	assert_int_equal(kill(pid, 0), -1);
+}
+
 static void a_crash_is_named(void **state)
 {
 	struct job_result r = run(JOB_ANALYZE, "crash", 60);
@@ -251,6 +349,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(the_last_line_is_the_reason),
 		cmocka_unit_test(a_flood_of_messages_is_taken_in_and_cut),
 		cmocka_unit_test(a_job_that_does_not_end_is_ended),
+		cmocka_unit_test(time_in_which_a_job_is_stopped_does_not_count),
+		cmocka_unit_test(cpu_time_of_a_job_counts_on_when_it_was_stopped),
+		cmocka_unit_test(a_stopped_job_can_be_ended),
 		cmocka_unit_test(a_crash_is_named),
 		cmocka_unit_test(outputs_cannot_change_any_more),
 		cmocka_unit_test(a_wrong_number_of_inputs_is_refused),

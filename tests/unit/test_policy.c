@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "lib/err.h"
-#include "policy/idle.h"
 #include "policy/evidence.h"
 #include "policy/policy.h"
 
@@ -386,7 +385,8 @@ static void other_shapes_are_refused(void **state)
 		"t:1:1: a tag directive is not allowed in a policy");
 	refused("idle: {check_s: 1, <<: 2}\n",
 		"t:1:20: unknown setting 'idle.<<'; the settings of idle are load_max_pct, "
-		"psi_cpu_max_pct, window, check_s");
+		"psi_cpu_max_pct, busy_max_pct, psi_io_max_pct, psi_memory_max_pct, users_away, "
+		"on_battery, heat_max_pct, window, check_s");
 	refused("modules: {include: [\"/a\\0b\"]}\n",
 		"t:1:21: modules.include: a control character is not allowed");
 	refused("modules: {include: [\"/a\\eb\"]}\n",
@@ -395,83 +395,6 @@ static void other_shapes_are_refused(void **state)
 	refused_like("idle: {check_s: 1\n", "t:2:1: ");
 	refused_like("idle: \"\n", "t:");
 	refused_like("idle:\n  \xff: 1\n", "t:2:3: ");
-}
-
-static void judge(const char *yaml, struct idle_state now, const char *verdict)
-{
-	struct policy *p = parse(yaml);
-	struct idle_condition c[IDLE_NCONDITION];
-	char text[256];
-	bool idle = idle_judge(p, &now, c);
-
-	(void)snprintf(text, sizeof(text), "%s %s=%s %s=%s %s=%s", idle ? "idle" : "busy", c[0].value,
-		       c[0].ok ? "ok" : "no", c[1].value, c[1].ok ? "ok" : "no", c[2].value,
-		       c[2].ok ? "ok" : "no");
-	assert_string_equal(c[0].name, "idle.load_max_pct");
-	assert_string_equal(c[1].name, "idle.psi_cpu_max_pct");
-	assert_string_equal(c[2].name, "idle.window");
-	assert_string_equal(text, verdict);
-	policy_free(p);
-}
-
-static void idle_needs_every_condition(void **state)
-{
-	struct idle_state quiet = { .load1 = 1.0, .ncpu = 2, .psi_cpu_pct = 10.0, .minute = 0 };
-	struct idle_state s = quiet;
-
-	(void)state;
-	judge("", quiet, "idle 50 %=ok 10.00 %=ok 00:00=ok");
-	s.load1 = 1.04;
-	judge("", s, "busy 52 %=no 10.00 %=ok 00:00=ok");
-	judge("idle: {load_max_pct: 52}", s, "idle 52 %=ok 10.00 %=ok 00:00=ok");
-	s = quiet;
-	s.psi_cpu_pct = 10.01;
-	judge("", s, "busy 50 %=ok 10.01 %=no 00:00=ok");
-	judge("idle: {psi_cpu_max_pct: 11}", s, "idle 50 %=ok 10.01 %=ok 00:00=ok");
-	s = quiet;
-	judge("idle: {window: 22:00-06:00}", s, "idle 50 %=ok 10.00 %=ok 00:00=ok");
-	s.minute = 6 * 60;
-	judge("idle: {window: 22:00-06:00}", s, "busy 50 %=ok 10.00 %=ok 06:00=no");
-	s.minute = 5 * 60 + 59;
-	judge("idle: {window: 22:00-06:00}", s, "idle 50 %=ok 10.00 %=ok 05:59=ok");
-	s.minute = 22 * 60;
-	judge("idle: {window: 22:00-06:00}", s, "idle 50 %=ok 10.00 %=ok 22:00=ok");
-	s.minute = 22 * 60 - 1;
-	judge("idle: {window: 22:00-06:00}", s, "busy 50 %=ok 10.00 %=ok 21:59=no");
-	judge("idle: {window: 06:00-22:00}", s, "idle 50 %=ok 10.00 %=ok 21:59=ok");
-	s.minute = 22 * 60;
-	judge("idle: {window: 06:00-22:00}", s, "busy 50 %=ok 10.00 %=ok 22:00=no");
-	s = (struct idle_state){ .load1 = -1.0, .ncpu = 1, .psi_cpu_pct = -1.0, .minute = 61 };
-	judge("", s, "idle not available=ok not available=ok 01:01=ok");
-}
-
-static void psi_text_is_read_or_missing(void **state)
-{
-	(void)state;
-	assert_float_equal(idle_parse_psi("some avg10=12.34 avg60=0.05 avg300=0.14 total=4365778\n"
-					  "full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n"),
-			   12.34, 1e-9);
-	assert_float_equal(idle_parse_psi("full avg10=1.00 x\nsome avg10=2.00 x\n"), 2.0, 1e-9);
-	assert_float_equal(idle_parse_psi(""), -1.0, 0.0);
-	assert_float_equal(idle_parse_psi("some avg60=1.0\n"), -1.0, 0.0);
-	assert_float_equal(idle_parse_psi("some avg10=nan avg60=1\n"), -1.0, 0.0);
-	assert_float_equal(idle_parse_psi("some avg10=inf avg60=1\n"), -1.0, 0.0);
-	assert_float_equal(idle_parse_psi("some avg10=1e9 avg60=1\n"), -1.0, 0.0);
-	assert_float_equal(idle_parse_psi("some avg10=5"), -1.0, 0.0);
-}
-
-static void this_machine_has_a_verdict(void **state)
-{
-	struct policy *p = parse("idle: {load_max_pct: 0, psi_cpu_max_pct: 100, window: always}");
-	struct idle_condition c[IDLE_NCONDITION];
-
-	(void)state;
-	bool idle = policy_idle(p, c);
-	assert_int_equal(idle, c[0].ok && c[1].ok && c[2].ok);
-	for (int i = 0; i < IDLE_NCONDITION; i++)
-		assert_true(c[i].value[0] != '\0');
-	assert_true(c[1].ok && c[2].ok);
-	policy_free(p);
 }
 
 /* What is shown parses again to the same policy. */
@@ -536,9 +459,6 @@ int main(void)
 		cmocka_unit_test(passes_are_any_subset),
 		cmocka_unit_test(unknown_and_repeated_names_are_named),
 		cmocka_unit_test(other_shapes_are_refused),
-		cmocka_unit_test(idle_needs_every_condition),
-		cmocka_unit_test(psi_text_is_read_or_missing),
-		cmocka_unit_test(this_machine_has_a_verdict),
 		cmocka_unit_test(shown_values_are_yaml),
 		cmocka_unit_test(shipped_policy_is_the_default),
 	};
