@@ -10,6 +10,8 @@
  * the original block; one in the old text is an address of the original as it stands, because
  * originals keep their addresses.
  *
+ *   sample --runs--> time of processes by kind, in each file and in the rest
+ *
  *   state --spaces--> state set of one file --stream--> confined interpreter --text--> edges
  */
 #include "manager/attribute.h"
@@ -20,6 +22,7 @@
 
 #include "lib/err.h"
 #include "lib/statesample.h"
+#include "manager/runs.h"
 #include "manager/sampleset.h"
 #include "manager/statefeed.h"
 #include "manager/stateset.h"
@@ -35,6 +38,8 @@ struct attribute {
 	struct spaces *spaces;
 	struct sampleset set;
 	struct stateset states;
+	struct runs *runs;
+	bool incomplete;			/* records were lost */
 	struct statefeed *feed;
 	uint64_t counter[NCOUNTER];
 	uint64_t bad_blocks, newest_ns;
@@ -56,6 +61,7 @@ struct attribute *attribute_new(struct spaces *spaces)
 	struct attribute *a = must(calloc(1, sizeof(*a)));
 
 	a->spaces = spaces;
+	a->runs = runs_new(spaces);
 	return a;
 }
 
@@ -63,6 +69,8 @@ static void collector_clear(struct attribute *a)
 {
 	sampleset_clear(&a->set);
 	stateset_clear(&a->states);
+	runs_clear(a->runs);
+	a->incomplete = false;
 	memset(a->counter, 0, sizeof(a->counter));
 	a->bad_blocks = 0;
 	a->newest_ns = 0;
@@ -76,6 +84,7 @@ void attribute_free(struct attribute *a)
 	if (!a)
 		return;
 	collector_clear(a);
+	runs_free(a->runs);
 	free(a);
 }
 
@@ -91,9 +100,11 @@ static void take_sample(struct attribute *a, const struct spool_event *ev)
 
 	if (ev->sample.kernel) {
 		a->counter[COUNTER_KERNEL]++;
+		runs_sample(a->runs, ev->pid, RUNS_NO_FILE);
 		return;
 	}
 	enum space_hit hit = spaces_find(a->spaces, ev->pid, ev->sample.pc, &file, &off);
+	runs_sample(a->runs, ev->pid, hit == SPACE_FILE ? file : RUNS_NO_FILE);
 	bool placed = hit == SPACE_FILE && sampleset_add(&a->set, file, off) == 0;
 	if (!placed)
 		a->counter[hit == SPACE_FILE ? COUNTER_UNKNOWN : counter_of[hit]]++;
@@ -122,8 +133,15 @@ void attribute_states(struct attribute *a, struct statefeed *feed)
 	a->feed = feed;
 }
 
+static uint64_t lost_records(const struct attribute *a)
+{
+	return a->counter[COUNTER_LOST] + a->counter[COUNTER_THROTTLED] +
+	       a->counter[COUNTER_DROPPED] + a->counter[COUNTER_DAMAGED];
+}
+
 void attribute_spool(struct attribute *a, struct spool_reader *r)
 {
+	uint64_t period_ns = spool_reader_period_ns(r), lost = lost_records(a);
 	struct spool_event ev;
 
 	if (a->feed)
@@ -150,12 +168,15 @@ void attribute_spool(struct attribute *a, struct spool_reader *r)
 			a->counter[COUNTER_DROPPED] += ev.lost;
 			break;
 		default:
+			runs_event(a->runs, &ev, period_ns);
 			spaces_event(a->spaces, &ev);
 			break;
 		}
 	}
+	runs_flush(a->runs, period_ns);
 	a->bad_blocks += spool_reader_bad_blocks(r);
 	a->counter[COUNTER_DAMAGED] += spool_reader_bad_blocks(r);
+	a->incomplete = a->incomplete || lost_records(a) != lost;
 }
 
 /* --- places to blocks --- */
@@ -340,6 +361,49 @@ static void add_states(struct attribution *r, const struct attribute *a, uint32_
 	wr_free(&text);
 }
 
+/* --- time of processes --- */
+
+static uint32_t hash_text(uint32_t h, const char *text)
+{
+	do
+		h = (h ^ (uint8_t)*text) * 16777619u;
+	while (*text++);
+	return h;
+}
+
+/* By paths: a kind stays what it is when its program is replaced. */
+static uint32_t kind_of(const struct attribute *a, const struct runs_use *u)
+{
+	uint32_t h = hash_text(2166136261u, spaces_file(a->spaces, u->exe)->path);
+
+	if (u->from != RUNS_NO_FILE)
+		h = hash_text(h, spaces_file(a->spaces, u->from)->path);
+	return h ? h : 1;
+}
+
+static void add_use(struct attribution *r, const struct attribute_use *u)
+{
+	r->use = must(realloc(r->use, (r->nuse + (size_t)1) * sizeof(*r->use)));
+	r->use[r->nuse++] = *u;
+}
+
+/* Of one file of a known module. */
+static void add_uses(struct attribution *r, const struct attribute *a, uint32_t file,
+		     const struct attribute_target *target)
+{
+	uint32_t n;
+	const struct runs_use *u = runs_of(a->runs, file, &n);
+
+	for (uint32_t i = 0; i < n && !a->incomplete; i++)
+		add_use(r, &(struct attribute_use){
+			.module = target->module, .generation = target->generation,
+			.kind = kind_of(a, &u[i]),
+			.sums = { .module_s = (double)u[i].module_ns / 1e9,
+				  .rest_s = (double)u[i].rest_ns / 1e9,
+				  .run_s = (double)u[i].run_ns / 1e9, .runs = u[i].runs,
+				  .samples = u[i].samples, .rest_samples = u[i].rest_samples } });
+}
+
 static void add_crash(struct attribution *r, const struct attribute_crash *c)
 {
 	r->crash = must(realloc(r->crash, (r->ncrash + (size_t)1) * sizeof(*r->crash)));
@@ -386,6 +450,8 @@ void attribution_add(struct attribution *to, const struct attribution *from)
 	}
 	for (uint32_t i = 0; i < from->ncrash; i++)
 		add_crash(to, &from->crash[i]);
+	for (uint32_t i = 0; i < from->nuse; i++)
+		add_use(to, &from->use[i]);
 }
 
 int attribute_resolve(struct attribute *a, const struct attribute_resolver *resolver,
@@ -397,6 +463,7 @@ int attribute_resolve(struct attribute *a, const struct attribute_resolver *reso
 	memcpy(r.counter, a->counter, sizeof(r.counter));
 	sampleset_sort(set);
 	stateset_sort(&a->states);
+	runs_sort(a->runs);
 	for (uint32_t i = 0, end; i < set->n; i = end) {
 		const struct space_file *file = spaces_file(a->spaces, set->item[i].file);
 		struct attribute_target target = { 0 };
@@ -414,6 +481,7 @@ int attribute_resolve(struct attribute *a, const struct attribute_resolver *reso
 		}
 		if (known) {
 			add_file(&r, &target, set->item + i, end - i);
+			add_uses(&r, a, set->item[i].file, &target);
 			add_states(&r, a, set->item[i].file, resolver, &target);
 			if (resolver->release)
 				resolver->release(resolver->ctx, &target);
@@ -440,5 +508,6 @@ void attribution_free(struct attribution *r)
 	}
 	free(r->module);
 	free(r->crash);
+	free(r->use);
 	*r = (struct attribution){ 0 };
 }

@@ -16,6 +16,7 @@
 #include "manager/counter.h"
 #include "manager/edges.h"
 #include "manager/space.h"
+#include "policy/pace.h"
 
 struct err;
 struct spool_reader;
@@ -62,6 +63,13 @@ struct attribute_crash {	/* a process died that had this module mapped */
 	uint32_t pid, signal;
 };
 
+struct attribute_use {		/* processes of one kind that had this module mapped */
+	uint64_t module;
+	uint32_t generation;
+	uint32_t kind;		/* of program and starter, not 0 */
+	struct pace_sums sums;	/* covered_s: 0 */
+};
+
 struct attribution {		/* the result, ascending by module */
 	uint64_t counter[NCOUNTER];
 	uint64_t bad_blocks;	/* damaged parts of spool files */
@@ -70,6 +78,8 @@ struct attribution {		/* the result, ascending by module */
 	struct attribute_module *module;
 	uint32_t ncrash;
 	struct attribute_crash *crash;
+	uint32_t nuse;		/* none when records were lost: they would be missing here or there */
+	struct attribute_use *use;
 };
 
 /* Collector of sample sets; keeps `spaces` and uses it, owned by the caller. */

@@ -25,7 +25,7 @@ struct ingest {
 	struct modules *modules;
 	struct spaces *spaces;
 	struct statefeed *feed;
-	double half_life_s;
+	double half_life_s, observe_s;
 	uint8_t boot[BOOT_SIZE];
 };
 
@@ -59,6 +59,7 @@ struct ingest *ingest_new(struct store *s, struct modules *ms, struct err *err)
 	g->store = s;
 	g->modules = ms;
 	g->half_life_s = 7 * 86400.0;
+	g->observe_s = 600;
 	if (reload(g, err) < 0) {
 		ingest_free(g);
 		return NULL;
@@ -77,6 +78,11 @@ void ingest_free(struct ingest *g)
 void ingest_half_life(struct ingest *g, double seconds)
 {
 	g->half_life_s = seconds;
+}
+
+void ingest_observe(struct ingest *g, double seconds)
+{
+	g->observe_s = seconds;
 }
 
 void ingest_spaces_counts(const struct ingest *g, struct spaces_counts *out)
@@ -117,7 +123,7 @@ static int enter(struct ingest *g, struct spool_reader *r, const char *key,
 	spaces_save(g->spaces, &spaces);
 	uint64_t start_ns = spool_reader_start_ns(r);
 	struct store_fading fading = {
-		.half_life_s = g->half_life_s,
+		.half_life_s = g->half_life_s, .observe_s = g->observe_s,
 		.span_s = out->newest_ns > start_ns ? (double)(out->newest_ns - start_ns) / 1e9 : 0,
 	};
 	rc = store_add_attribution(g->store, key, out, wr_bytes(&spaces), &fading, err);

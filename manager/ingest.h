@@ -17,6 +17,8 @@ struct statefeed;
 struct ingest *ingest_new(struct store *s, struct modules *ms, struct err *err);
 /* In which sampled time what is known of a module counts half; 7 days unless told. */
 void ingest_half_life(struct ingest *g, double seconds);
+/* What an observation of speed covers at least; 600 s unless told. */
+void ingest_observe(struct ingest *g, double seconds);
 void ingest_free(struct ingest *g);		/* NULL is allowed */
 
 /* Reads the spool file `fd` named `name` and enters it in one transaction.  1: done; 0: it was done

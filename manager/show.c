@@ -11,6 +11,7 @@
 #include "lib/err.h"
 #include "lib/table.h"
 #include "manager/control.h"
+#include "policy/pace.h"
 #include "policy/policy.h"
 
 enum { HISTORY_LIMIT = 1000 };
@@ -187,20 +188,27 @@ struct listing {
 static bool list_module(void *ctx, const struct store_module *m)
 {
 	struct listing *l = ctx;
+	char speed[PACE_TEXT_MAX] = "";
 	struct store_habit h;
+	struct pace p;
 	char state[STORE_REFUSAL_MAX + 16] = "original";
 
 	if (m->refusal[0])
 		(void)snprintf(state, sizeof(state), "refused: %s", m->refusal);
 	else if (m->generation)
 		(void)snprintf(state, sizeof(state), "optimized");
-	if (store_habit_get(l->w->store, m->id, &h, l->err) < 0) {
+	if (store_pace_get(l->w->store, m->id, &p, l->err) < 0 ||
+	    store_habit_get(l->w->store, m->id, &h, l->err) < 0) {
 		l->failed = true;
 		return false;
 	}
+	if (m->generation && p.generation != m->generation)
+		pace_swap(&p, m->generation);		/* nothing came in since */
+	if (m->generation)
+		pace_text(&p, speed);
 	table_row(l->t, m->path, m->samples, m->outside, (uint64_t)m->generation,
 		  (uint64_t)m->functions, (uint64_t)m->movable, m->text_bytes, m->updated_ns, state,
-		  h.verdict);
+		  speed, h.verdict);
 	store_profile_free(&h.recent);
 	return true;
 }
@@ -211,7 +219,8 @@ int show_list(struct work *w, struct client *cl, struct err *err)
 		{ "path", TABLE_TEXT }, { "samples", TABLE_REAL }, { "outside", TABLE_REAL },
 		{ "generation", TABLE_UINT }, { "functions", TABLE_UINT },
 		{ "movable", TABLE_UINT }, { "text_bytes", TABLE_BYTES },
-		{ "last_sample", TABLE_TIME }, { "state", TABLE_TEXT }, { "decided", TABLE_TEXT },
+		{ "last_sample", TABLE_TIME }, { "state", TABLE_TEXT }, { "speed", TABLE_TEXT },
+		{ "decided", TABLE_TEXT },
 	};
 	struct table *t = NEW_TABLE("modules", col);
 	struct listing l = { .w = w, .t = t, .err = err };

@@ -8,7 +8,8 @@
  * INVARIANTS
  *   I1  both hash tables are open with linear probing, at most half full, sizes powers of two;
  *   I2  nmapping is the sum of mappings_count() over all processes, shared sets counted for each;
- *   I3  the kernel does not tell of munmap: a stale range stays until a later mapping cuts it,
+ *   I3  the program of a process is the first file that is mapped after its exec: so the kernel does it;
+ *   I4  the kernel does not tell of munmap: a stale range stays until a later mapping cuts it,
  *       exec or exit clears it.  No sample can fall into it meanwhile.
  */
 #include "manager/space.h"
@@ -27,6 +28,7 @@ enum { FILE_ANON = 0, FILE_VDSO = 1, FILE_FIRST = 2 };	/* mapping.file; files fr
 struct process {
 	uint32_t pid;
 	bool used;
+	struct space_run run;
 	struct mappings *map;
 };
 
@@ -303,6 +305,9 @@ static void take_mmap(struct spaces *s, const struct spool_event *ev)
 			m.file += FILE_FIRST;
 	}
 	map_enter(s, ev->pid, &m);
+	struct process *p = slot_of(s, ev->pid);
+	if (p->used && !p->run.exe && m.file >= FILE_FIRST)
+		p->run.exe = m.file - FILE_FIRST + 1;
 }
 
 static void take_fork(struct spaces *s, uint32_t pid, uint32_t parent_pid)
@@ -322,7 +327,9 @@ static void take_fork(struct spaces *s, uint32_t pid, uint32_t parent_pid)
 	struct process *child = process_enter(s, pid);
 	if (!child)
 		return;
-	child->map = mappings_share(slot_of(s, parent_pid)->map);
+	parent = slot_of(s, parent_pid);	/* it may have moved */
+	child->run = (struct space_run){ .exe = parent->run.exe, .from = parent->run.from };
+	child->map = mappings_share(parent->map);
 	s->nmapping += n;
 }
 
@@ -336,8 +343,10 @@ void spaces_event(struct spaces *s, const struct spool_event *ev)
 		break;
 	case SPOOL_EXEC:
 		p = process_enter(s, ev->pid);
-		if (p)
-			process_clear(s, p);
+		if (!p)
+			break;
+		process_clear(s, p);
+		p->run = (struct space_run){ .from = p->run.exe, .whole = true };
 		break;
 	case SPOOL_FORK:
 		take_fork(s, ev->pid, ev->fork.parent_pid);
@@ -384,6 +393,13 @@ static void list_file(void *ctx, const struct mapping *m)
 	l->file[l->n++] = m->file - FILE_FIRST;
 }
 
+struct space_run *spaces_run(struct spaces *s, uint32_t pid)
+{
+	struct process *p = slot_of(s, pid);
+
+	return p->used ? &p->run : NULL;
+}
+
 uint32_t spaces_files_of(struct spaces *s, uint32_t pid, uint32_t *file, uint32_t max)
 {
 	const struct process *p = slot_of(s, pid);
@@ -406,8 +422,9 @@ void spaces_counts(const struct spaces *s, struct spaces_counts *out)
 
 /* --- saving ---
  *
- *   "MORPHSPC" | u32 1 | uleb nfile | file: uleb dev_major dev_minor inode generation, str path
- *   | uleb nprocess | process: uleb pid nmapping | mapping: uleb start length pgoff file
+ *   "MORPHSPC" | u32 2 | uleb nfile | file: uleb dev_major dev_minor inode generation, str path
+ *   | uleb nprocess | process: uleb pid exe from whole time_ns nmapping
+ *   | mapping: uleb start length pgoff file
  */
 
 static const char magic[8] = "MORPHSPC";
@@ -418,12 +435,25 @@ struct saving {
 	uint32_t nused;
 };
 
+static void use_file(struct saving *sv, uint32_t file)
+{
+	if (!sv->number[file])
+		sv->number[file] = ++sv->nused;
+}
+
 static void number_file(void *ctx, const struct mapping *m)
 {
-	struct saving *sv = ctx;
+	if (m->file >= FILE_FIRST)
+		use_file(ctx, m->file - FILE_FIRST);
+}
 
-	if (m->file >= FILE_FIRST && !sv->number[m->file - FILE_FIRST])
-		sv->number[m->file - FILE_FIRST] = ++sv->nused;
+static void number_process(struct saving *sv, const struct process *p)
+{
+	if (p->run.exe)
+		use_file(sv, p->run.exe - 1);
+	if (p->run.from)
+		use_file(sv, p->run.from - 1);
+	mappings_each(p->map, number_file, sv);
 }
 
 static void save_mapping(void *ctx, const struct mapping *m)
@@ -462,10 +492,10 @@ void spaces_save(const struct spaces *s, struct wr *out)
 	struct saving sv = { out, must(calloc(s->nfile + 1, sizeof(uint32_t))), 0 };
 
 	wr_raw(out, magic, sizeof(magic));
-	wr_u32(out, 1);
+	wr_u32(out, 2);
 	for (uint32_t i = 0; i < s->process_cap; i++)
 		if (s->process[i].used)
-			mappings_each(s->process[i].map, number_file, &sv);
+			number_process(&sv, &s->process[i]);
 	save_files(s, &sv);
 	wr_uleb(out, s->nprocess);
 	for (uint32_t i = 0; i < s->process_cap; i++) {
@@ -474,6 +504,10 @@ void spaces_save(const struct spaces *s, struct wr *out)
 		if (!p->used)
 			continue;
 		wr_uleb(out, p->pid);
+		wr_uleb(out, p->run.exe ? sv.number[p->run.exe - 1] : 0);
+		wr_uleb(out, p->run.from ? sv.number[p->run.from - 1] : 0);
+		wr_uleb(out, p->run.whole);
+		wr_uleb(out, p->run.time_ns);
 		wr_uleb(out, mappings_count(p->map));
 		mappings_each(p->map, save_mapping, &sv);
 	}
@@ -505,10 +539,14 @@ static void load_files(struct spaces *s, struct rd *r)
 
 static void load_process(struct spaces *s, struct rd *r)
 {
-	uint64_t pid = rd_uleb(r), n = rd_uleb(r);
+	uint64_t pid = rd_uleb(r), exe = rd_uleb(r), from = rd_uleb(r), whole = rd_uleb(r);
+	uint64_t time_ns = rd_uleb(r), n = rd_uleb(r);
+	struct process *p = pid > UINT32_MAX ? NULL : process_enter(s, (uint32_t)pid);
 
-	if (pid > UINT32_MAX || !process_enter(s, (uint32_t)pid))
+	if (!p || exe > s->nfile || from > s->nfile || whole > 1)
 		r->bad = true;
+	else
+		p->run = (struct space_run){ (uint32_t)exe, (uint32_t)from, whole, time_ns };
 	for (uint64_t i = 0; i < n && !r->bad; i++) {
 		uint64_t start = rd_uleb(r), len = rd_uleb(r), pgoff = rd_uleb(r);
 		uint64_t file = rd_uleb(r), refused = s->refused;
@@ -534,7 +572,7 @@ int spaces_load(struct spaces *s, struct bytes b, struct err *err)
 
 	clear(s);
 	start_empty(s);
-	if (!m || memcmp(m, magic, sizeof(magic)) != 0 || version != 1)
+	if (!m || memcmp(m, magic, sizeof(magic)) != 0 || version != 2)
 		return err_set(err, ERR_INPUT, "saved address spaces: unknown format");
 	load_files(s, &r);
 	uint64_t n = rd_uleb(&r);

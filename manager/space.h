@@ -22,6 +22,12 @@ struct space_file {		/* a mapped file as the kernel named it */
 	const char *path;	/* owned by the spaces */
 };
 
+struct space_run {		/* a process since it became what it is */
+	uint32_t exe, from;	/* file + 1: the program, and the one that started it; 0: not known */
+	bool whole;		/* seen from its exec on */
+	uint64_t time_ns;	/* the caller's: entered here it is kept with the process */
+};
+
 enum space_hit {
 	SPACE_FILE,		/* file and offset are valid */
 	SPACE_VDSO,
@@ -51,6 +57,8 @@ enum space_hit spaces_find(struct spaces *s, uint32_t pid, uint64_t pc, uint32_t
 			   file_off *off);
 /* The files that the process has mapped, each once, at most `max` of them; returns how many. */
 uint32_t spaces_files_of(struct spaces *s, uint32_t pid, uint32_t *file, uint32_t max);
+/* Until the next event; NULL: nothing is known of the process. */
+struct space_run *spaces_run(struct spaces *s, uint32_t pid);
 uint32_t spaces_nfile(const struct spaces *s);
 const struct space_file *spaces_file(const struct spaces *s, uint32_t file);
 void spaces_counts(const struct spaces *s, struct spaces_counts *out);

@@ -25,6 +25,7 @@
 
 struct attribution;
 struct err;
+struct pace;
 struct store;
 
 /* Makes DIR, DIR/spool and the database when missing. */
@@ -151,13 +152,20 @@ int store_habit_share(struct store *s, const struct store_habit *h, double *out,
 int store_habit_full(struct store *s, double samples, int64_t **module, uint32_t *n,
 		     struct err *err);
 
+/* --- how fast its processes run; see policy/pace.h --- */
+
+/* Empty when there is none. */
+int store_pace_get(struct store *s, int64_t module, struct pace *out, struct err *err);
+int store_pace_put(struct store *s, int64_t module, const struct pace *p, struct err *err);
+
 /* --- what a spool file brought, in one transaction --- */
 
 struct store_fading {
 	double span_s, half_life_s;	/* half_life_s > 0 */
+	double observe_s;		/* least time that an observation of speed covers */
 };
 
-/* Adds the attribution (module = id in the store) to profiles, habits and counters, remembers `spaces`
+/* Adds the attribution (module = id in the store) to profiles, habits, paces and counters, remembers `spaces`
  * and that `spool_file`, any text that names the file, is done.  The file covers `span_s`: what was
  * known of its modules fades by that much, a half in half_life_s.  The last one done is refused with
  * ERR_USAGE: files are taken in order and deleted, so no other can come twice. */
@@ -175,6 +183,7 @@ int store_counter_add(struct store *s, enum counter c, uint64_t n, struct err *e
 enum store_state {
 	STATE_MADE = 1, STATE_INSTALLED, STATE_RESTORED, STATE_REFUSED, STATE_REPLACED,
 	STATE_CRASHED,			/* restored because a process of it died */
+	STATE_SLOWER,			/* restored because its processes became slower */
 };
 extern const char *const store_state_name[];	/* by enum; [0] is "" */
 

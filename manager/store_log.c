@@ -14,6 +14,7 @@ const char *const store_state_name[] = {
 	[STATE_REFUSED] = "refused",
 	[STATE_REPLACED] = "replaced",
 	[STATE_CRASHED] = "crashed",
+	[STATE_SLOWER] = "slower",
 	NULL
 };
 
@@ -37,7 +38,7 @@ static int read_generation(struct store *s, sqlite3_stmt *q, struct store_genera
 	out->made_ns = (uint64_t)sqlite3_column_int64(q, 11);
 	ok = ok && store_get_real(q, 12, &out->cpu_s);
 	store_done(q);
-	if (!ok || state < STATE_MADE || state > STATE_CRASHED || out->number == 0)
+	if (!ok || state < STATE_MADE || state > STATE_SLOWER || out->number == 0)
 		return store_damaged(s, "generation", err);
 	out->state = (enum store_state)state;
 	return 1;

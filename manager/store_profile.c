@@ -65,10 +65,11 @@ int store_profile_put(struct store *s, int64_t module, const struct store_profil
 
 int store_profile_discard(struct store *s, int64_t module, struct err *err)
 {
-	static const enum store_sql both[] = { SQL_PROFILE_DELETE, SQL_HABIT_DELETE };
+	static const enum store_sql all[] = { SQL_PROFILE_DELETE, SQL_HABIT_DELETE,
+					      SQL_PACE_DELETE };
 
-	for (int i = 0; i < 2; i++) {
-		sqlite3_stmt *q = store_sql(s, both[i], err);
+	for (int i = 0; i < 3; i++) {
+		sqlite3_stmt *q = store_sql(s, all[i], err);
 
 		if (!q)
 			return -1;
@@ -311,6 +312,8 @@ static int add_all(struct store *s, const char *spool_file, const struct attribu
 	for (uint32_t i = 0; i < a->nmodule; i++)
 		if (add_module(s, &a->module[i], fading, err) < 0)
 			return -1;
+	if (store_pace_add(s, a, fading, err) < 0)
+		return -1;
 	for (int i = 0; i < NCOUNTER; i++)
 		if (a->counter[i] && store_counter_add(s, (enum counter)i, a->counter[i], err) < 0)
 			return -1;

@@ -167,6 +167,7 @@ static int apply_policy(struct work *w, struct err *err)
 	const struct policy *p = w->policy;
 
 	ingest_half_life(w->ingest, 86400.0 * p->half_life_d);
+	ingest_observe(w->ingest, p->observe_s);
 	struct ask_config c = { p->clock, p->rate_hz, p->drain_s, p->spool_max_mib,
 				p->registers != SWITCH_OFF, p->stack_bytes };
 	if (ask_config(w->ask, &c, err) < 0)
@@ -332,6 +333,7 @@ int work_sync(struct work *w, struct work_spool *out, struct err *err)
 	for (uint32_t i = 0; i < sum.nmodule; i++)
 		out->samples += sum.module[i].samples;
 	work_crashes(w, &sum);
+	work_paces(w, &sum);
 	attribution_free(&sum);
 	free_list(list, n);
 	struct err why;

@@ -79,6 +79,12 @@ int work_profile(struct work *w, const struct store_module *m, struct store_prof
 /* Processes died: generations that they had mapped go, unless their programs died as often before
  * (work_crash.c). */
 void work_crashes(struct work *w, const struct attribution *a);
+/* Puts the original back in the place of a generation that failed in `state`, a past tense or an adjective
+ * of store_state_name[]; the module is refused for that until its original changes. */
+int work_take_back(struct work *w, struct store_module *m, const struct store_generation *g,
+		   enum store_state state, const char *why, struct err *err);
+/* Observations came in: generations that are slower than what was there before go (work_pace.c). */
+void work_paces(struct work *w, const struct attribution *a);
 /* Where the report of a crash of a generation of that original is, if there is one. */
 int work_bug_report(struct work *w, const struct digest *original, char path[PATH_MAX],
 		    struct err *err);

@@ -164,6 +164,20 @@ static int quarantine(struct work *w, const struct store_module *m,
 
 /* --- crashes --- */
 
+int work_take_back(struct work *w, struct store_module *m, const struct store_generation *g,
+		   enum store_state state, const char *why, struct err *err)
+{
+	if (work_restore(w, m->path, NULL, err) < 0 ||
+	    store_generation_state(w->store, g->id, state, why, err) < 0 ||
+	    store_module_by_id(w->store, m->id, m, err) < 0)
+		return -1;
+	(void)snprintf(m->refusal, sizeof(m->refusal), "%s", why);	/* fits */
+	if (store_module_put(w->store, m, err) < 0)
+		return -1;
+	work_history(w, m->path, store_state_name[state], "%s; not again for this original", why);
+	return 0;
+}
+
 static int take_back(struct work *w, struct store_module *m, const struct store_generation *g,
 		     const struct attribute_crash *c, struct err *err)
 {
@@ -176,15 +190,7 @@ static int take_back(struct work *w, struct store_module *m, const struct store_
 	/* The program comes first; what is lost with a full disk is the report. */
 	if (quarantine(w, m, g, &trouble) < 0)
 		role_log("%s", trouble.text);
-	if (work_restore(w, m->path, NULL, err) < 0 ||
-	    store_generation_state(w->store, g->id, STATE_CRASHED, why, err) < 0 ||
-	    store_module_by_id(w->store, m->id, m, err) < 0)
-		return -1;
-	(void)snprintf(m->refusal, sizeof(m->refusal), "%s", why);	/* fits */
-	if (store_module_put(w->store, m, err) < 0)
-		return -1;
-	work_history(w, m->path, "crashed", "%s; not again for this original", why);
-	return 0;
+	return work_take_back(w, m, g, STATE_CRASHED, why, err);
 }
 
 static int take_crash(struct work *w, const struct attribute_crash *c, struct err *err)

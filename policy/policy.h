@@ -47,7 +47,7 @@ struct policy {
 	struct policy_globs include, exclude;
 	unsigned hard_links, automatic;
 	unsigned min_samples, max_unseen_pct, min_gain_ppm, min_drift_pct;
-	unsigned cool_down_h, cpu_per_day_s, disk_per_day_mib, half_life_d;
+	unsigned cool_down_h, cpu_per_day_s, disk_per_day_mib, half_life_d, observe_s;
 	struct policy_passes passes;
 	unsigned job_memory_mib, job_cpu_s;
 };

@@ -364,6 +364,54 @@ static void an_ill_or_lying_interpreter_costs_states_but_no_samples(void **state
 	spaces_free(s);
 }
 
+/* Of one kind, by what they had mapped; nothing at all when samples are missing. */
+static void time_of_processes_goes_to_generations(void **state)
+{
+	struct spaces *s = spaces_new(NULL);
+	struct attribute *a = attribute_new(s);
+	struct attribution out = { 0 };
+	struct err err;
+	int fd;
+
+	(void)state;
+	for (int lossy = 0; lossy < 2; lossy++) {
+		struct spool_writer *w = log_begin(&fd);
+		for (uint32_t pid = 10; pid < 12; pid++) {
+			put(w, (struct spool_event){ .kind = SPOOL_EXEC, .pid = pid, .tid = pid });
+			put_map(w, pid, 0x44000000, 0x1000, 0, 8, "/prog");
+			put_map(w, pid, 0x66001000, 0x1000, 0x1000, pid - 9, "/orig");
+			put_samples(w, pid, 0x66001000, false, (int)pid);
+			put_samples(w, pid, 0x44000000, false, 5);
+			put_samples(w, pid, 0, true, 2);
+		}
+		put(w, (struct spool_event){ .kind = SPOOL_EXIT, .pid = 11, .tid = 11 });
+		if (lossy)
+			put_lost(w, SPOOL_LOST, 1);
+		gather(a, w, fd);
+		assert_int_equal(attribute_resolve(a, &resolver, &out, &err), 0);
+		assert_int_equal(out.nuse, 2);
+	}
+	const struct attribute_use *u = out.use;
+	assert_int_equal(u[0].kind, u[1].kind);
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct pace_sums *sums = &u[i].sums;
+		bool old = u[i].generation == 0;
+
+		assert_int_equal(u[i].module, 5);
+		assert_int_equal(u[i].generation, old ? 0 : 3);
+		assert_true(sums->module_s > (old ? 0.0399 : 0.0439) &&
+			    sums->module_s < (old ? 0.0401 : 0.0441));
+		assert_true(sums->rest_s > 0.0279 && sums->rest_s < 0.0281);
+		assert_int_equal(sums->samples, old ? 17 : 18);
+		assert_int_equal(sums->rest_samples, 7);
+		assert_int_equal(sums->runs, old ? 0 : 1);
+		assert_true(old ? sums->run_s == 0 : sums->run_s > 0.0719 && sums->run_s < 0.0721);
+	}
+	attribution_free(&out);
+	attribute_free(a);
+	spaces_free(s);
+}
+
 static void a_failed_resolve_leaves_the_result_alone(void **state)
 {
 	struct spaces *s = spaces_new(NULL);
@@ -418,6 +466,7 @@ int main(void)
 		cmocka_unit_test(every_sample_is_counted_once_where_it_belongs),
 		cmocka_unit_test(states_become_edges_of_the_original),
 		cmocka_unit_test(an_ill_or_lying_interpreter_costs_states_but_no_samples),
+		cmocka_unit_test(time_of_processes_goes_to_generations),
 		cmocka_unit_test(a_failed_resolve_leaves_the_result_alone),
 		cmocka_unit_test(many_places_fold_into_few_blocks),
 	};

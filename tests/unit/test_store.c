@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #include "lib/err.h"
 #include "manager/attribute.h"
 #include "manager/store.h"
+#include "policy/pace.h"
 
 static char dir[64];
 
@@ -265,6 +267,79 @@ static void recent_samples_have_a_window(void **state)
 	store_close(s);
 }
 
+static struct attribute_use use_of(int64_t module, uint32_t generation, uint32_t kind)
+{
+	return (struct attribute_use){
+		.module = (uint64_t)module, .generation = generation, .kind = kind,
+		.sums = { .module_s = 3, .rest_s = 1, .run_s = 8, .runs = 2, .samples = 250,
+			  .rest_samples = 60 },
+	};
+}
+
+/* Of what is at the path, observed for as long as it takes; a swap makes it what the next one is
+ * compared with. */
+static void paces_are_observed_and_turn_with_a_swap(void **state)
+{
+	struct store *s = open_store();
+	struct store_module m = module_at("/usr/bin/gawk", 7);
+	struct store_fading minutes = { .span_s = 350, .half_life_s = 86400, .observe_s = 600 };
+	struct attribute_use use[3];
+	struct attribution a = { .nuse = 3, .use = use };
+	struct pace p;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(store_module_put(s, &m, &err), 0);
+	use[0] = use_of(m.id, 0, 77);
+	use[1] = use_of(m.id, 1, 77);		/* not what is there now */
+	use[2] = use_of(4711, 0, 77);		/* forgotten meanwhile */
+	assert_int_equal(store_add_attribution(s, "1", &a, (struct bytes){ 0 }, &minutes, &err), 0);
+	assert_int_equal(store_pace_get(s, m.id, &p, &err), 0);
+	assert_int_equal(p.nkind, 1);
+	assert_int_equal(p.kind[0].now.n, 0);
+	assert_int_equal(p.kind[0].now.open.samples, 250);
+	assert_int_equal(store_add_attribution(s, "2", &a, (struct bytes){ 0 }, &minutes, &err), 0);
+	store_close(s);
+
+	s = open_store();
+	assert_int_equal(store_pace_get(s, m.id, &p, &err), 0);
+	assert_int_equal(p.kind[0].key, 77);
+	assert_int_equal(p.kind[0].now.n, 1);
+	assert_true(fabs(p.kind[0].now.per_run[0] - log(4)) < 0.001);
+	assert_true(fabs(p.kind[0].now.per_rest[0] - log(3)) < 0.001);
+
+	m.generation = 1;
+	assert_int_equal(store_module_put(s, &m, &err), 0);
+	assert_int_equal(store_add_attribution(s, "3", &a, (struct bytes){ 0 }, &minutes, &err), 0);
+	assert_int_equal(store_pace_get(s, m.id, &p, &err), 0);
+	assert_int_equal(p.generation, 1);
+	assert_int_equal(p.before, 0);
+	assert_int_equal(p.kind[0].before.n, 1);
+	assert_int_equal(p.kind[0].now.n, 0);
+	assert_int_equal(p.kind[0].now.open.samples, 250);
+
+	p.kind[0].now.n = 2;
+	p.kind[0].now.per_run[0] = 100;		/* farther than can be told */
+	p.kind[0].now.per_run[1] = -1.5F;
+	p.kind[0].now.per_rest[0] = NAN;
+	p.kind[0].now.per_rest[1] = 2;
+	p.shift = (struct ranktest_shift){ 0.25, -INFINITY, 1 };
+	p.looks = 2;
+	p.verdict = PACE_UNMEASURED;
+	assert_int_equal(store_pace_put(s, m.id, &p, &err), 0);
+	assert_int_equal(store_pace_get(s, m.id, &p, &err), 0);
+	assert_true(p.kind[0].now.per_run[0] > 30 && p.kind[0].now.per_run[0] < 33);
+	assert_true(p.kind[0].now.per_run[1] == -1.5F && p.kind[0].now.per_rest[1] == 2);
+	assert_true(isnan(p.kind[0].now.per_rest[0]));
+	assert_true(p.shift.estimate == 0.25 && p.shift.low == -INFINITY && p.looks == 2);
+	assert_int_equal(p.verdict, PACE_UNMEASURED);
+
+	assert_int_equal(store_profile_discard(s, m.id, &err), 0);
+	assert_int_equal(store_pace_get(s, m.id, &p, &err), 0);
+	assert_int_equal(p.nkind + p.looks, 0);
+	store_close(s);
+}
+
 /* Killed while it writes: the file counts fully or not at all. */
 static void a_killed_writer_leaves_all_or_nothing(void **state)
 {
@@ -497,7 +572,8 @@ static void a_database_before_edges_is_brought_up_to_date(void **state)
 	(void)state;
 	assert_int_equal(store_module_put(s, &m, &err), 0);
 	store_close(s);
-	sql("DROP TABLE crash; ALTER TABLE profile DROP COLUMN states; PRAGMA user_version = 11;"
+	sql("DROP TABLE pace; DROP TABLE crash; ALTER TABLE profile DROP COLUMN states;"
+	    "PRAGMA user_version = 11;"
 	    "INSERT INTO profile(module, samples, outside, updated_ns, data) VALUES(1, 5, 0, 7, x'01')");
 	s = open_store();
 	assert_int_equal(store_module_by_path(s, "/usr/bin/perl", &got, &err), 1);
@@ -575,6 +651,20 @@ static void impossible_rows_are_refused(void **state)
 	sql("INSERT INTO profile VALUES(77, 1, 0, 0, x'02000000ffffffffffffffff', 0)");
 	assert_int_equal(store_profile_get(s, 77, &p, &err), -1);
 	assert_int_equal(err.kind, ERR_INPUT);
+	struct pace pace = { .nkind = 1 };
+	assert_int_equal(store_pace_put(s, 5, &pace, &err), 0);
+	assert_int_equal(store_pace_get(s, 5, &pace, &err), 0);
+	sql("INSERT INTO pace SELECT 10, substr(data, 1, length(data) - 1) FROM pace;"
+	    "INSERT INTO pace SELECT 11, data || x'00' FROM pace WHERE module = 5;"
+	    "INSERT INTO pace SELECT 12, x'02' || substr(data, 2) FROM pace WHERE module = 5;"
+	    "INSERT INTO pace SELECT 13, substr(data, 1, 4) || x'04' || substr(data, 6) FROM pace"
+	    " WHERE module = 5;"
+	    "INSERT INTO pace SELECT 14, substr(data, 1, 29) || x'05' || substr(data, 31) FROM pace"
+	    " WHERE module = 5");
+	for (int64_t id = 10; id <= 14; id++) {
+		assert_int_equal(store_pace_get(s, id, &pace, &err), -1);
+		assert_int_equal(err.kind, ERR_INPUT);
+	}
 	store_close(s);
 }
 
@@ -586,6 +676,7 @@ int main(void)
 		TEST(modules_survive_closing),
 		TEST(recent_samples_have_a_window),
 		TEST(a_spool_file_counts_once),
+		TEST(paces_are_observed_and_turn_with_a_swap),
 		TEST(a_killed_writer_leaves_all_or_nothing),
 		TEST(generations_are_found_by_digest_and_number),
 		TEST(intents_and_history_are_kept),
