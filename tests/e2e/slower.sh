@@ -23,7 +23,7 @@ speed_of() { ctl --json list | grep -F "\"$root/bin/$1\"" | sed -n 's/.*"speed":
 seq 150000 >"$root/numbers"
 RANDOM=7
 observe() {		# jobs of all sizes for a while, one observation of each program
-	local i end=$(($(date +%s%N) + 1100000000))
+	local i end=$(($(date +%s%N) + 1050000000))
 	for i in 1 2 3 4; do
 		"$root/bin/slow_if_changed" "$size" $((RANDOM % 50 + 10)) >/dev/null
 		head -n $((RANDOM % 20 * 5000 + 50000)) "$root/numbers" | "$root/bin/gzip" -c >/dev/null
@@ -33,7 +33,7 @@ observe() {		# jobs of all sizes for a while, one observation of each program
 }
 
 check_here "a daemon" start_daemon
-for i in $(seq 9); do observe; done
+for i in $(seq 8); do observe; done
 check "both programs are laid out anew" ctl reoptimize "$root/bin/slow_if_changed" "$root/bin/gzip"
 check "nothing is known at first" grep -q "^not known yet, 0 observations to 0" <<<"$(speed_of slow_if_changed)"
 is_optimized() { test "$(state_of slow_if_changed)" = optimized; }
