@@ -51,7 +51,7 @@ static struct elfout_patch make_patch(const struct emit_plan *plan, const struct
 
 static bool is_redirected(const struct fn *fn, const struct reference *r)
 {
-	return r->to == fn->entry ? fn->redirected : fn->threaded;
+	return r->to == fn->entry ? fn->redirected : fn->threaded && !r->stays;
 }
 
 uint32_t emit_redirect_write(const struct emit_plan *plan, const struct elfout *eo,

@@ -45,12 +45,12 @@ static bool tells_target(const struct instrument *in, const struct plt *plt, con
 							  prog_insn_addr(in->prog, insn)));
 }
 
-/* A computed jump that may stay inside its function, whose labels are those of the original. */
+/* A computed jump that may stay inside its function, some of whose labels are those of the original. */
 static bool may_stay(const struct fn *fn, uint32_t insn)
 {
 	for (uint32_t i = 0; i < fn->njump; i++)
 		if (fn->jump[i].insn == insn)
-			return fn->unproven > 0 && !fn->threaded &&
+			return fn->unproven > 0 && (!fn->threaded || fn->labels_stay) &&
 			       fn->jump[i].kind != JUMP_TABLE && fn->jump[i].kind != JUMP_TAIL;
 	return false;
 }

@@ -9,22 +9,29 @@
  *            same endbr64, if any, and the same unwind row.  verify_flow.c lets a computed jump
  *            arrive anywhere with no register that differs, so whoever knows the image's address
  *            may jump there.
- * ALL        Nothing else yields an address inside of the function (but its start): no other
- *            relocation, no symbol, no instruction's operand, and no pointer that stays.
- * STRAIGHT   No jump of the function calculates its target as a distance from a label.  It goes to
- *            what a `mov` in the same block, or the jump itself, read from memory, as some must; or
- *            to an entry of a table plus the address by which the block read that: the table's, for
- *            by labels nothing is read.
+ * ALL        All pointers to a label change or none does (verify_redirect.c).  Those that stay are
+ *            relocated data, or formed by a `lea` that only keeps the address.  Nothing else yields
+ *            an address inside of the function (but its start): no other relocation, no symbol, no
+ *            other instruction's operand.
+ * STRAIGHT   No jump of the function calculates its target as a distance from a label, and some go to
+ *            what was fetched from memory (verify_ways.c).
  *
  * It does not matter whether original code of the function still runs: being at a label and being
  * at its image is the same.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "editor/verify_effect.h"
 #include "editor/verify_parts.h"
 
-enum { NGPR = 16, LOAD = 0x8b, REGISTER = 0xc0, REX_R = 4 };
+enum { STORE = 0x89, REGISTER = 0xc0, MAX_LINE = 40 };
+enum { REX_B = 1, REX_X = 2, REX_R = 4, SIB = 4, NO_INDEX = 4, NO_BASE = 5 };
+
+static bool has(uint16_t mask, uint8_t reg)
+{
+	return mask >> reg & 1;
+}
 
 bool verify_is_function(const struct verify *v, vaddr addr)
 {
@@ -55,74 +62,67 @@ bool verify_is_labelled(const struct verify *v, vaddr addr)
 	return fde != NO_FDE && v->labelled[verify_group(v, fde)] && !verify_is_function(v, addr);
 }
 
-struct origin {			/* of the values of registers, in one block */
-	uint16_t loaded;	/* a mov of 64 bits read them from memory */
-	uint16_t summed;	/* an entry of a jump table and the address by which it was read */
-	uint8_t through[NGPR];	/* 1 + the register that holds that address; 0: no entry */
-};
-
-static void set(uint16_t *mask, uint8_t reg, bool to)
+/* mov %r64, memory: the registers by which the memory is addressed. */
+static uint16_t store_base(const uint8_t *code)
 {
-	*mask = (uint16_t)(to ? *mask | 1u << reg : *mask & ~(1u << reg));
+	uint8_t mod = code[2] >> 6, rm = code[2] & 7, high = code[0] & REX_B ? 8 : 0;
+
+	if (rm != SIB)
+		return mod == 0 && rm == NO_BASE ? 0 : (uint16_t)(1u << (rm | high));
+	uint8_t base = code[3] & 7, index = (code[3] >> 3 & 7) | (code[0] & REX_X ? 8 : 0);
+	uint16_t mask = mod == 0 && base == NO_BASE ? 0 : (uint16_t)(1u << (base | high));
+
+	return index == NO_INDEX ? mask : (uint16_t)(mask | 1u << index);
 }
 
-static bool has(uint16_t mask, uint8_t reg)
+/* Registers that hold the address after the instruction, which copies or stores it or does nothing
+ * with it; -1 when it may do something else. */
+static int keep(uint16_t held, const struct effect *e, const uint8_t *code)
 {
-	return mask >> reg & 1;
-}
-
-static void forget(struct origin *o, uint16_t written)
-{
-	o->loaded &= (uint16_t)~written;
-	o->summed &= (uint16_t)~written;
-	for (uint8_t i = 0; i < NGPR; i++)
-		if (has(written, i) || (o->through[i] && has(written, o->through[i] - 1)))
-			o->through[i] = 0;
-}
-
-static void follow(struct origin *o, const struct effect *e, const uint8_t *code)
-{
-	const struct origin was = *o;
-	uint16_t written = e->kills | e->clobbers;
+	uint16_t kept = held & (uint16_t)~(e->kills | e->clobbers);
+	bool wide = e->len > 2 && (code[0] & 0xf8) == 0x48;
 
 	if (e->kind == INSN_CALL || e->kind == INSN_ICALL)
-		written |= VERIFY_CALLER_SAVED;
-	forget(o, written);
-	if (e->op == FX_COPY) {
-		set(&o->loaded, e->a, has(was.loaded, e->b));
-		set(&o->summed, e->a, has(was.summed, e->b));
+		kept &= (uint16_t)~VERIFY_CALLER_SAVED;
+	if (e->op == FX_COPY)
+		return has(held, e->b) ? kept | 1 << e->a : kept;
+	if (e->op == FX_PUSH || e->kind == INSN_NOP)
+		return kept;
+	if (wide && code[1] == STORE && code[2] < REGISTER)
+		return store_base(code) & held ? -1 : kept;
+	if (e->len == 5 && memcmp(code, "\x66", 1) == 0 && (code[1] & 0xfa) == 0x48 &&
+	    memcmp(code + 2, "\x0f\x6e", 2) == 0 && code[4] >= REGISTER)
+		return kept;		/* movq %r64, %xmm */
+	if ((e->reads | e->low_reads | e->word_reads) & held)
+		return -1;
+	switch (e->op) {		/* registers that it names itself */
+	case FX_NONE: case FX_BASE: case FX_POP: case FX_TABLE: case FX_JUMP_TABLE:
+		return kept;
+	default:
+		return has(held, e->a) || has(held, e->b) || has(held, e->c) ? -1 : kept;
 	}
-	if (e->op == FX_LOAD && e->a != e->b && !has(was.loaded, e->b))
-		o->through[e->a] = e->b + 1;
-	if (e->op == FX_ADD)
-		set(&o->summed, e->a, was.through[e->a] == e->b + 1 || was.through[e->b] == e->a + 1);
-	if (e->len > 2 && (code[0] & 0xf8) == 0x48 && code[1] == LOAD && code[2] < REGISTER)
-		set(&o->loaded, (code[2] >> 3 & 7) | (code[0] & REX_R ? 8 : 0), true);
 }
 
-enum way { CALCULATED, FETCHED, BY_TABLE };
-
-static enum way way_of(const struct verify *v, vaddr jump)
+/* The lea at `addr` forms the address of a label, which goes nowhere but to other registers and to
+ * memory before the line ends. */
+static bool only_keeps(const struct verify *v, vaddr addr)
 {
-	const struct blockmap_block *b = blockmap_find_orig(&v->map, jump);
-	struct origin o = { 0 };
 	struct effect e;
+	int held = 0;
 
-	if (!b)
-		return CALCULATED;
-	for (vaddr at = v->map.orig_base + b->orig; at <= jump; at += e.len) {
-		struct bytes code = verify_orig_code(v, at);
+	for (int i = 0; i < MAX_LINE; i++, addr += e.len) {
+		struct bytes code = verify_orig_code(v, addr);
 
-		if (!effect_decode(code, at, &e))
-			return CALCULATED;
-		if (at < jump)
-			follow(&o, &e, code.p);
-		else if (e.op == FX_JUMP)
-			return has(o.loaded, e.a) ? FETCHED : has(o.summed, e.a) ? BY_TABLE : CALCULATED;
-		else
-			return e.kind == INSN_IJMP ? FETCHED : CALCULATED;
+		if (!effect_decode(code, addr, &e))
+			return false;
+		held = i ? keep((uint16_t)held, &e, code.p) : e.op == FX_BASE ? 1 << e.a : -1;
+		if (held <= 0)
+			return held == 0;
+		if (e.kind == INSN_JMP || e.kind == INSN_IJMP || e.kind == INSN_RET ||
+		    e.kind == INSN_TRAP)
+			break;
 	}
-	return CALCULATED;
+	return true;
 }
 
 int verify_labels(struct verify *v)
@@ -135,14 +135,15 @@ int verify_labels(struct verify *v)
 		if (r->kind == REF_JUMP) {
 			if (r->fde == NO_FDE || !v->labelled[verify_group(v, r->fde)])
 				continue;
-			enum way way = way_of(v, r->addr);
+			enum verify_way way = verify_way_of(v, r->addr);
 
-			if (way == CALCULATED)
+			if (way == WAY_CALCULATED)
 				return refuse(v, "the jump at 0x%llx may calculate its target, while "
 					      "pointers to labels of its function were changed",
 					      ULL(r->addr));
-			computes[verify_group(v, r->fde)] |= way == FETCHED;
-		} else if (r->kind != REF_BRANCH && verify_is_labelled(v, r->to)) {
+			computes[verify_group(v, r->fde)] |= way == WAY_FETCHED;
+		} else if (r->kind != REF_BRANCH && verify_is_labelled(v, r->to) &&
+			   (r->kind != REF_LEA || !only_keeps(v, r->addr))) {
 			return refuse(v, "the instruction at 0x%llx refers to 0x%llx, inside a function "
 				      "whose pointers to labels were changed", ULL(r->addr), ULL(r->to));
 		}

@@ -261,6 +261,9 @@ int verify_label_place(struct verify *v, vaddr from, new_vaddr to);
 int verify_labels(struct verify *v);
 /* Inside of a function with redirected labels, not at its start. */
 bool verify_is_labelled(const struct verify *v, vaddr addr);
+/* verify_ways.c: where the computed jump at `jump` gets its target from. */
+enum verify_way { WAY_CALCULATED, WAY_FETCHED, WAY_BY_TABLE };
+enum verify_way verify_way_of(struct verify *v, vaddr jump);
 bool verify_is_function(const struct verify *v, vaddr addr);
 
 /* verify_front.c: part of verify_elf(). */

@@ -285,7 +285,8 @@ static int check_holder(struct verify *v, const struct vholder *h, void *ctx)
 	(void)ctx;
 	if (!counts(h))
 		return 0;
-	if (!want && verify_is_labelled(v, h->value))
+	if (!want && verify_is_labelled(v, h->value) && h->kind != HOLDS_RELATIVE &&
+	    h->kind != HOLDS_RELR)
 		return refuse(v, "%s %llu leads to 0x%llx, inside a function whose pointers to labels were "
 			      "changed", h->what, ULL(h->n), ULL(h->value));
 	if (!want) {

@@ -131,9 +131,57 @@ bool address_is_calculated_with(struct bytes code, uint8_t reg)
 	return false;
 }
 
+/* Its result does not depend on what it reads: xor of a register with itself. */
+static bool is_zeroing(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *o)
+{
+	return (in->mnemonic == ZYDIS_MNEMONIC_XOR || in->mnemonic == ZYDIS_MNEMONIC_SUB) &&
+	       o[0].type == ZYDIS_OPERAND_TYPE_REGISTER && o[0].size >= 32 &&
+	       o[1].type == ZYDIS_OPERAND_TYPE_REGISTER && o[0].reg.value == o[1].reg.value;
+}
+
+/* Registers that the instruction puts the address in, when that, or to store it, is all that it does
+ * with the address in `held`; -1 for all else. */
+static int keep(uint16_t held, const ZydisDecodedInstruction *in, const ZydisDecodedOperand *o)
+{
+	uint16_t address, reads = registers(in, o, ZYDIS_OPERAND_ACTION_MASK_READ, &address);
+	uint16_t writes = registers(in, o, ZYDIS_OPERAND_ACTION_MASK_WRITE, &address);
+
+	if (in->meta.category == ZYDIS_CATEGORY_CALL)
+		writes |= CALLER_SAVED;
+	if ((address & held) && in->mnemonic != ZYDIS_MNEMONIC_NOP)
+		return -1;
+	if (!(reads & held) || is_zeroing(in, o))
+		return held & ~writes;
+	if (in->mnemonic == ZYDIS_MNEMONIC_MOV && in->operand_width == 64)
+		return held | writes;
+	return in->mnemonic == ZYDIS_MNEMONIC_PUSH ||
+	       (in->mnemonic == ZYDIS_MNEMONIC_MOVQ && in->operand_width == 64) ? held : -1;
+}
+
+bool address_is_only_kept(struct bytes code, uint8_t reg)
+{
+	ZydisDecoder decoder;
+	int held = 1 << reg;
+
+	(void)ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	for (int i = 0; i < MAX_STEPS && held > 0; i++) {
+		ZydisDecodedInstruction in;
+		ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
+
+		if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code.p, code.n, &in, o)))
+			return false;
+		held = keep((uint16_t)held, &in, o);
+		if (held < 0 || ends_line(in.meta.category))
+			break;
+		code = (struct bytes){ code.p + in.length, code.n - in.length };
+	}
+	return held >= 0;
+}
+
 /* Where the values of registers come from, as far as one block shows. */
 struct origins {
 	uint16_t fetched, told;		/* from memory as they are; by a jump table */
+	uint16_t written;		/* by the block */
 	uint8_t through[16];		/* 1 + the register through which an entry of a table was read */
 };
 
@@ -174,6 +222,7 @@ static void origins_step(struct origins *from, const ZydisDecodedInstruction *in
 		through = (uint8_t)(number_of(bit_of(o[1].mem.base)) + 1);
 	if (in->meta.category == ZYDIS_CATEGORY_CALL)
 		writes |= CALLER_SAVED;
+	from->written |= writes;
 	from->fetched = (uint16_t)(fetched ? from->fetched | writes : from->fetched & ~writes);
 	from->told = (uint16_t)(told ? from->told | writes : from->told & ~writes);
 	for (uint8_t i = 0; i < 16; i++)
@@ -184,9 +233,16 @@ static void origins_step(struct origins *from, const ZydisDecodedInstruction *in
 			from->through[i] = through;
 }
 
-enum jump_way address_way(struct bytes code)
+static enum jump_way way_of(const struct origins *from, uint16_t reg)
 {
-	struct origins from = { 0 };
+	return from->fetched & reg ? WAY_FETCHED : from->told & reg ? WAY_TABLE :
+	       from->written & reg ? WAY_CALCULATED : WAY_BROUGHT;
+}
+
+/* From the start of a block to the jump that ends it: its register, 0 for one through memory; or to the
+ * block's end: -1. */
+static int follow_block(struct bytes code, struct origins *from)
+{
 	ZydisDecoder decoder;
 
 	(void)ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
@@ -194,17 +250,34 @@ enum jump_way address_way(struct bytes code)
 		ZydisDecodedInstruction in;
 		ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
 
-		if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code.p, code.n, &in, o)))
+		if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code.p, code.n, &in, o))) {
+			from->written = UINT16_MAX;
+			from->fetched = from->told = 0;
 			break;
-		if (in.mnemonic == ZYDIS_MNEMONIC_JMP) {
-			uint16_t reg = bit_of(o[0].reg.value);
-
-			if (o[0].type == ZYDIS_OPERAND_TYPE_MEMORY || (from.fetched & reg))
-				return WAY_FETCHED;
-			return from.told & reg ? WAY_TABLE : WAY_CALCULATED;
 		}
-		origins_step(&from, &in, o);
+		if (in.mnemonic == ZYDIS_MNEMONIC_JMP && !in.raw.imm[0].is_relative)
+			return o[0].type == ZYDIS_OPERAND_TYPE_MEMORY ? 0 : bit_of(o[0].reg.value);
+		origins_step(from, &in, o);
 		code = (struct bytes){ code.p + in.length, code.n - in.length };
 	}
-	return WAY_CALCULATED;
+	return -1;
+}
+
+enum jump_way address_way(struct bytes code, uint8_t *reg)
+{
+	struct origins from = { 0 };
+	int jump = follow_block(code, &from);
+
+	if (jump <= 0)
+		return jump < 0 ? WAY_CALCULATED : WAY_FETCHED;
+	*reg = number_of((uint16_t)jump);
+	return way_of(&from, (uint16_t)jump);
+}
+
+enum jump_way address_origin(struct bytes code, uint8_t reg)
+{
+	struct origins from = { 0 };
+
+	(void)follow_block(code, &from);
+	return way_of(&from, (uint16_t)(1u << reg));
 }

@@ -12,13 +12,21 @@
  * on, called, or compared for equality, as far as straight line code shows. */
 bool address_is_calculated_with(struct bytes code, uint8_t reg);
 
+/* The same for the address of a label: true when it is copied and stored, and nothing else is done
+ * with it until the line ends. */
+bool address_is_only_kept(struct bytes code, uint8_t reg);
+
 enum jump_way {
 	WAY_CALCULATED,		/* perhaps: to what no line below describes */
+	WAY_BROUGHT,		/* to what a register held when the block began */
 	WAY_FETCHED,		/* to what the block, or the jump itself, took from memory as it was */
 	WAY_TABLE,		/* to an entry of a table plus the address by which the block read that */
 };
 
-/* `code` is that of a block that ends in an indirect jump: where that gets its target from. */
-enum jump_way address_way(struct bytes code);
+/* `code` is that of a block that ends in an indirect jump: where that gets its target from; `reg`: if
+ * it was brought, in which register. */
+enum jump_way address_way(struct bytes code, uint8_t *reg);
+/* Where register `reg` got what it holds at the end of the block `code`. */
+enum jump_way address_origin(struct bytes code, uint8_t reg);
 
 #endif

@@ -150,6 +150,8 @@ void references_note(struct text *t, const struct fn *user, const struct insn *l
 void references_note_end(struct text *t, const struct fn *fn, const struct insn *last);
 /* references.c: prog->ref[], fn->pointers and fn->sealed, once all marks are there. */
 int references_find(struct text *t, struct err *err);
+/* labels.c: fn->labels, and which references to labels stay, once prog->ref[] is there. */
+void labels_judge(struct text *t);
 /* references.c: marks what 32-bit words of data may encode as stray. */
 void references_mark_words(struct text *t);
 

@@ -136,6 +136,7 @@ struct reference {		/* a place that holds or forms an address in a function */
 	vaddr to;		/* that address: the entry, or that of a label inside */
 	uint32_t fn;		/* that it is in */
 	uint8_t kind;		/* enum reference_kind */
+	bool stays;		/* to a label that keeps its address, whatever becomes of others */
 	uint32_t user;		/* LEA: the function that the instruction is in */
 	file_off at;		/* of the 8 bytes that hold the address, or of the symbol; LEA: 0 */
 };
@@ -181,7 +182,8 @@ struct fn {
 				 * is known to lead into it but its entry */
 	enum pointers labels;	/* the same of addresses inside of it that its computed jumps may
 				 * go to; NONE when it has no such jump */
-	bool threaded;		/* moved, and all pointers to labels lead to their images */
+	bool labels_stay;	/* some of them are known, but stay */
+	bool threaded;		/* moved, and all pointers to labels that go lead to their images */
 	bool redirected;	/* moved, and all pointers to it lead to its image */
 	bool moved;		/* selected for the generation (profile or --all) */
 	double samples, entry_count;	/* profile: total samples; estimated calls */

@@ -11,8 +11,7 @@
  * relocations and kinds of symbols, other instructions, code that calculates with it, code without
  * FDEs, the entry point of the program, and data that could encode it as a distance.
  *
- * Labels inside of a function are what interpreters jump to through tables.  Only those are known
- * that nothing but relocated data holds, and of functions that jump to them as they are.
+ * Labels inside of a function are what interpreters jump to through tables (labels.c).
  *
  * Programs linked to a fixed address keep addresses in plain words and constants, which nothing
  * tells from numbers: nothing is known of their pointers.
@@ -103,11 +102,11 @@ void references_note(struct text *t, const struct fn *user, const struct insn *l
 		vec_push(t->scratch, &t->bases, to);
 		return;
 	}
-	if (!add(t, to, (struct reference){ .kind = REFERENCE_LEA,
-					    .user = (uint32_t)(user - prog->fn) }))
-		return;
-	if (address_is_calculated_with(image_rest(&prog->img, at + lea->len),
-				       filled_register(lea, code)))
+	bool entry = add(t, to, (struct reference){ .kind = REFERENCE_LEA,
+						    .user = (uint32_t)(user - prog->fn) });
+	struct bytes behind = image_rest(&prog->img, at + lea->len);
+	uint8_t reg = filled_register(lea, code);
+	if (entry ? address_is_calculated_with(behind, reg) : !address_is_only_kept(behind, reg))
 		mark_stray(t, to);
 }
 
@@ -204,58 +203,6 @@ static void unseal_kin(const struct text *t)
 			prog->fn[prog->fn_of_fde[i]].sealed = false;
 }
 
-/* A label that may lead to its image: held by relocated data only, and an image of its own begins
- * there, so that no two of them become equal.  Wherever control comes from, being at a label or at
- * its image is the same, so that the originals of the jumps may run as well. */
-static bool is_plain_label(const struct text *t, const struct fn *fn, const struct reference *r)
-{
-	uint32_t id = fn_find_block(fn, r->to), i;
-
-	if (r->kind != REFERENCE_ADDEND || id == NO_BLOCK || (*text_mark(t, r->to) & MARK_STRAY))
-		return false;
-	const struct block *b = &fn->block[id];
-	for (i = b->insn; i < b->insn + b->ninsn && fn->insn[i].kind == INSN_NOP; i++)
-		;
-	return b->addr == r->to && i < b->insn + b->ninsn;
-}
-
-/* No jump calculates a label as a distance from another one, and some go to labels: a jump without
- * a frame, too, as good as it looks like a tail call. */
-static bool jumps_as_told(const struct text *t, const struct fn *fn)
-{
-	uint32_t fetched = 0;
-
-	for (uint32_t i = 0; i < fn->njump; i++) {
-		vaddr at = prog_insn_addr(t->prog, &fn->insn[fn->jump[i].insn]);
-		const struct block *b = &fn->block[fn_find_block(fn, at)];
-		struct bytes code = bytes_at(image_rest(&t->prog->img, b->addr), 0, b->size);
-		enum jump_way way = address_way(code);
-
-		if (way == WAY_CALCULATED)
-			return false;
-		fetched += way == WAY_FETCHED;
-	}
-	return fetched > 0;
-}
-
-static bool has_open_jump(const struct fn *fn)
-{
-	for (uint32_t i = 0; i < fn->njump; i++)
-		if (fn->jump[i].kind != JUMP_TABLE)
-			return true;
-	return false;
-}
-
-static void judge_label(const struct text *t, struct fn *fn, const struct reference *r)
-{
-	if (!fn->kept || fn->labels == POINTERS_UNKNOWN || !has_open_jump(fn))
-		return;
-	if (!is_plain_label(t, fn, r) || (fn->labels == POINTERS_NONE && !jumps_as_told(t, fn)))
-		fn->labels = POINTERS_UNKNOWN;
-	else if (fn->labels == POINTERS_NONE)
-		fn->labels = POINTERS_KNOWN;
-}
-
 int references_find(struct text *t, struct err *err)
 {
 	struct prog *prog = t->prog;
@@ -282,11 +229,10 @@ int references_find(struct text *t, struct err *err)
 		const struct reference *r = &prog->ref[i];
 		struct fn *fn = &prog->fn[r->fn];
 
-		if (r->to != fn->entry)
-			judge_label(t, fn, r);
-		else if (fn->pointers == POINTERS_NONE)
+		if (r->to == fn->entry && fn->pointers == POINTERS_NONE)
 			fn->pointers = POINTERS_KNOWN;
 	}
+	labels_judge(t);
 	return 0;
 }
 

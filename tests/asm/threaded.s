@@ -1,6 +1,7 @@
 # Direct threading: an interpreter that jumps to labels through tables.  interpret runs its program
-# (bytes at %rdi) by labels that only data holds; interpret_lea stores one itself; dispatch_nothing
-# has a table of labels, but no jump of its own that could use it.  _start, for a PIE, exits with 0
+# (bytes at %rdi) by labels that only data holds; interpret_lea stores the only one that it has itself,
+# interpret_halt one of two; dispatch_nothing has a table of labels, but no jump of its own that could
+# use it.  _start, for a PIE, exits with 0
 # when the program computed what it must and labels from different places are equal.
 
 	.macro begin name
@@ -99,6 +100,89 @@ op_other:
 	ret
 end interpret_both
 
+begin interpret_halt			# one of its labels is formed, and kept: that one stays
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	lea	op_stop(%rip), %rax
+	movq	%rax, %xmm0
+	lea	steps(%rip), %rbx
+	mov	%rax, %rcx
+	mov	%rcx, 16(%rbx)
+	xor	%eax, %eax
+	jmp	*(%rbx)
+op_one:	inc	%eax
+	add	$8, %rbx
+	jmp	*(%rbx)
+op_stop:
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+end interpret_halt
+
+begin interpret_pad			# no image begins for the first: it stays
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	xor	%eax, %eax
+	mov	held_pad(%rip), %rdx
+	jmp	*%rdx
+op_pad:	nop
+op_real:
+	inc	%eax
+	cmp	$2, %eax
+	jae	1f
+	mov	held_pad+8(%rip), %rdx
+	jmp	*%rdx
+1:	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+end interpret_pad
+
+begin interpret_shared			# the block of its jump finds the label in a register
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	xor	%eax, %eax
+	mov	held_shared(%rip), %rdx
+	test	%edi, %edi
+	jz	2f
+	jmp	1f
+op_first:
+	inc	%eax
+	mov	held_shared+8(%rip), %rdx
+1:	mov	%eax, %ecx
+2:	jmp	*%rdx
+op_last:
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+end interpret_shared
+
+begin interpret_landed			# and somebody may jump to that block
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	xor	%eax, %eax
+	mov	held_landed(%rip), %rdx
+op_landed:
+	jmp	*%rdx
+op_gone:
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+end interpret_landed
+
+begin interpret_sum			# code calculates with one of its labels
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	lea	op_sum(%rip), %rax
+	add	%rdi, %rax
+	mov	%rax, -8(%rsp)
+	jmp	*-8(%rsp)
+op_sum:	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+op_other_sum:
+	ud2
+end interpret_sum
+
 begin dispatch_nothing
 	test	%edi, %edi
 	jz	1f
@@ -125,6 +209,30 @@ begin _start
 	mov	$4, %edi
 	cmp	%rax, %rcx
 	jne	.Lexit
+	call	interpret_halt
+	mov	$5, %edi
+	cmp	$2, %eax
+	jne	.Lexit
+	inc	%edi
+	mov	steps+16(%rip), %rax	# all pointers to a label are equal
+	cmp	held_stop(%rip), %rax
+	jne	.Lexit
+	inc	%edi
+	movq	%xmm0, %rcx
+	cmp	%rax, %rcx
+	jne	.Lexit
+	call	interpret_pad
+	mov	$8, %edi
+	cmp	$2, %eax
+	jne	.Lexit
+	inc	%edi
+	mov	held_pad(%rip), %rax
+	cmp	held_pad+8(%rip), %rax
+	je	.Lexit
+	call	interpret_shared
+	mov	$10, %edi
+	cmp	$1, %eax
+	jne	.Lexit
 	xor	%edi, %edi
 .Lexit:	mov	$231, %eax
 	syscall
@@ -136,7 +244,7 @@ bytes:	.byte	0, 0, 1, 2, 3
 	.p2align 2
 switch:	.long	op_both - switch, op_other - switch, op_both - switch, op_other - switch
 
-	.section .data.rel.ro, "aw"
+	.data
 	.p2align 3
 labels:	.quad	op_add, op_double, op_skip, op_halt, op_next
 held_halt:
@@ -149,5 +257,16 @@ held_apart:
 	.quad	op_apart
 held_both:
 	.quad	op_both, op_other
+steps:	.quad	op_one, op_one, 0
+held_stop:
+	.quad	op_stop
+held_pad:
+	.quad	op_pad, op_real
+held_shared:
+	.quad	op_first, op_last
+held_landed:
+	.quad	op_landed, op_gone
+held_sum:
+	.quad	op_other_sum
 	.quad	dispatch_nothing + 4
 	.section .note.GNU-stack, "", @progbits

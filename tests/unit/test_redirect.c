@@ -174,7 +174,28 @@ static void labels_are_known_that_only_data_holds(void **state)
 	assert_int_equal(asm_fn(&prog, "interpret_lea")->labels, POINTERS_UNKNOWN);
 	assert_int_equal(asm_fn(&prog, "interpret_far")->labels, POINTERS_UNKNOWN);
 	assert_int_equal(asm_fn(&prog, "interpret_apart")->labels, POINTERS_UNKNOWN);
+	assert_int_equal(asm_fn(&prog, "interpret_shared")->labels, POINTERS_KNOWN);
+	assert_int_equal(asm_fn(&prog, "interpret_landed")->labels, POINTERS_UNKNOWN);
+	assert_int_equal(asm_fn(&prog, "interpret_sum")->labels, POINTERS_UNKNOWN);
 	assert_int_equal(asm_fn(&prog, "dispatch_nothing")->labels, POINTERS_NONE);
+}
+
+static void labels_may_stay_while_others_go(void **state)
+{
+	static const char *const mixed[] = { "interpret_halt", "interpret_pad" };
+	struct prog prog;
+
+	(void)state;
+	asm_analyze("threaded", "-pie", arena, &prog);
+	assert_false(asm_fn(&prog, "interpret")->labels_stay);
+	for (int i = 0; i < 2; i++) {
+		const struct fn *fn = asm_fn(&prog, mixed[i]);
+
+		assert_int_equal(fn->labels, POINTERS_KNOWN);
+		assert_true(fn->labels_stay);
+		assert_int_equal(fn->njump, 2);
+		assert_int_equal(fn->jump[0].kind, JUMP_LABEL);
+	}
 }
 
 static void labels_in_new_text_are_jumped_to_and_differ(void **state)
@@ -188,7 +209,7 @@ static void labels_in_new_text_are_jumped_to_and_differ(void **state)
 		struct edit_stats s = emit(original, seed, &generation);
 		int code = run(wr_bytes(&generation));
 
-		assert_int_equal(s.functions_threaded, 2);
+		assert_int_equal(s.functions_threaded, 5);
 		if (code != 0)
 			fail_msg("seed %llu: exit code %d", (unsigned long long)seed, code);
 	}
@@ -255,6 +276,7 @@ int main(void)
 		cmocka_unit_test(pointers_from_all_places_agree),
 		cmocka_unit_test(only_what_is_known_everywhere_is_redirected),
 		cmocka_unit_test(labels_are_known_that_only_data_holds),
+		cmocka_unit_test(labels_may_stay_while_others_go),
 		cmocka_unit_test(labels_in_new_text_are_jumped_to_and_differ),
 		cmocka_unit_test(symbols_say_where_the_image_is),
 	};

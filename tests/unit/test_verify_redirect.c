@@ -301,7 +301,7 @@ static struct made labels(const char *const *name)
 #define LABELS(...) labels((const char *const[]){ __VA_ARGS__, NULL })
 #define FOUR_OPS "op_add", "op_double", "op_skip", "op_next"
 
-static void labels_of_a_function_go_together(void **state)
+static void all_pointers_to_a_label_go_together(void **state)
 {
 	struct made m = LABELS(FOUR_OPS, "op_halt");
 	vaddr halt = address(&m, "op_halt");
@@ -310,8 +310,14 @@ static void labels_of_a_function_go_together(void **state)
 	expect(&m, NULL);
 	m = LABELS("op_both", "op_other");
 	expect(&m, NULL);
-	m = LABELS(FOUR_OPS);
-	expect(&m, "inside a function whose pointers to labels were changed");
+	m = LABELS(FOUR_OPS);		/* op_halt stays */
+	expect(&m, NULL);
+	m = LABELS("op_one");
+	expect(&m, NULL);
+	m = LABELS("op_one", "op_stop");
+	expect(&m, "the instruction at");
+	m = LABELS("op_first", "op_last");
+	expect(&m, NULL);
 	m = LABELS(FOUR_OPS);
 	assert_int_equal(redirect_data(&m, halt, image_of(&m, halt), 1), 1);
 	expect(&m, "other pointers");
@@ -336,6 +342,10 @@ static void labels_that_code_forms_or_calculates_are_doubts(void **state)
 
 	(void)state;
 	expect(&m, "the instruction at");
+	m = LABELS("op_other_sum");
+	expect(&m, "inside a function whose pointers to labels were changed");
+	m = LABELS("op_landed", "op_gone");
+	expect(&m, "may calculate its target");
 	m = LABELS("op_near");
 	expect(&m, "may calculate its target");
 	m = LABELS("op_apart");
@@ -362,7 +372,7 @@ int main(void)
 		cmocka_unit_test(code_that_may_still_run_in_place_is_a_doubt),
 		cmocka_unit_test(other_ways_to_name_a_function_are_doubts),
 		cmocka_unit_test(symbols_go_together_with_data),
-		cmocka_unit_test(labels_of_a_function_go_together),
+		cmocka_unit_test(all_pointers_to_a_label_go_together),
 		cmocka_unit_test(only_the_image_of_the_label_will_do),
 		cmocka_unit_test(labels_that_code_forms_or_calculates_are_doubts),
 		cmocka_unit_test(programs_at_fixed_addresses_keep_their_pointers),
