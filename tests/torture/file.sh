@@ -9,6 +9,7 @@
 #	reason		why it was refused, without numbers and the path
 #	text fde functions movable movable_bytes tables unproven pointers_known pointers_unknown
 #			from analyse
+#	jumps		KIND:JUMPS;... what is known of the indirect jumps
 #	skip		REASON:FUNCTIONS:BYTES;... why functions stay
 #	moved moved_bytes layout grown	functions, their bytes, A, B or C, growth of the file
 #	an op ve	CPU ms of analyse, and the most of optimize and of verify
@@ -57,6 +58,11 @@ step() {		# STEP COMMAND...
 
 number() {		# NAME: the first field of that name in the JSON of analyse
 	sed -nE "s/.*\"$1\": ([0-9]+).*/\1/p" "$T/json" | head -n 1
+}
+
+# The kinds of indirect jumps, in one value.
+jump_kinds() {
+	sed -nE 's/.*"kind": "([^"]*)", "jumps": ([0-9]+).*/\1:\2/p' "$T/json" | tr '\n' ';'
 }
 
 reason=
@@ -135,10 +141,10 @@ fi
 {
 	printf 'path=%s\tsize=%s\tkind=%s\truntimes=%s\texec=%s\tcopies=%s\tsetid=%s\tanswer=%s\treason=%s' \
 		"$path" "$size" "$kind" "$runtimes" "$exec" "$copies" "$setid" "$answer" "$reason"
-	printf '\ttext=%s\tfde=%s\tfunctions=%s\tmovable=%s\tmovable_bytes=%s\ttables=%s\tunproven=%s\tpointers_known=%s\tpointers_unknown=%s\tskip=%s' \
+	printf '\ttext=%s\tfde=%s\tfunctions=%s\tmovable=%s\tmovable_bytes=%s\ttables=%s\tunproven=%s\tpointers_known=%s\tpointers_unknown=%s\tjumps=%s\tskip=%s' \
 		"$(number text_bytes)" "$(number fde_bytes)" "$(number functions)" "$(number movable)" \
 		"$(number movable_bytes)" "$(number jump_tables)" "$(number unproven_jumps)" "$(number pointers_known)" \
-		"$(number pointers_unknown)" "$skip"
+		"$(number pointers_unknown)" "$(jump_kinds)" "$skip"
 	printf '\tmoved=%s\tmoved_bytes=%s\tlayout=%s\tgrown=%s' "$moved" "$moved_bytes" "$layout" "$grown"
 	printf '\tan=%s\top=%s\tve=%s\tan_kib=%s\top_kib=%s\tve_kib=%s\torders=%s\tfaults=%s\n' \
 		"$an" "$op" "$ve" "$an_kib" "$op_kib" "$ve_kib" "$orders" "$faults"
