@@ -91,9 +91,12 @@ static uint8_t flag_mask(ZydisAccessedFlagsMask flags)
 	return mask;
 }
 
-/* Shifts by a count of zero and repeats of no round leave the flags alone. */
+/* Shifts by a count of zero, of which the lowest bits count only, and repeats of no round leave the
+ * flags alone. */
 static bool may_leave_flags(const struct full *f)
 {
+	uint64_t counts = f->in.operand_width == 64 ? 63 : f->in.operand_width == 32 ? 31 : 0;
+
 	if (f->in.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
 				ZYDIS_ATTRIB_HAS_REPNE))
 		return true;
@@ -101,7 +104,7 @@ static bool may_leave_flags(const struct full *f)
 	    f->in.meta.category != ZYDIS_CATEGORY_ROTATE)
 		return false;
 	for (int i = 0; i < f->in.operand_count; i++)
-		if (f->op[i].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && f->op[i].imm.value.u)
+		if (f->op[i].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && (f->op[i].imm.value.u & counts))
 			return false;
 	return true;
 }

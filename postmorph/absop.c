@@ -85,6 +85,8 @@ static void add_memory(struct op *op, const ZydisDecodedInstruction *in,
 	if (op->has_mem)		/* two of them (string instructions): follow none */
 		m.other = true;
 	op->has_mem = true;
+	if (in->meta.category == ZYDIS_CATEGORY_BITBYTE)
+		m.other = true;		/* a bit of a string that begins there */
 	op->reads_mem |= access && (o->actions & ZYDIS_OPERAND_ACTION_MASK_READ);
 	op->writes_mem |= access && (o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE);
 	op->mem = m;
@@ -250,9 +252,11 @@ static uint8_t flag_mask(ZydisAccessedFlagsMask flags)
 	return mask;
 }
 
-/* A shift by zero and a repeat of no round change no flag. */
+/* A shift by zero and a repeat of no round change no flag.  What counts are the lowest five or six bits
+ * of the number; of a byte or word that is rotated through the carry it counts modulo 9 or 17. */
 static bool writes_flags_always(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *o)
 {
+	const uint64_t counted = in->operand_width == 64 ? 63 : 31;
 	const ZydisInstructionAttributes repeat =
 		ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE;
 
@@ -260,8 +264,10 @@ static bool writes_flags_always(const ZydisDecodedInstruction *in, const ZydisDe
 		return false;
 	if (in->meta.category != ZYDIS_CATEGORY_SHIFT && in->meta.category != ZYDIS_CATEGORY_ROTATE)
 		return true;
+	if (in->operand_width < 32)
+		return false;
 	for (int i = 0; i < in->operand_count; i++)
-		if (is_imm(&o[i]) && o[i].imm.value.u)
+		if (is_imm(&o[i]) && (o[i].imm.value.u & counted))
 			return true;
 	return false;
 }

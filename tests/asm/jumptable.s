@@ -1009,6 +1009,26 @@ begin store_between
 	open_table	T_store
 end store_between
 
+begin bit_set_between			# bit 64 of the string at 0(%rsi) is in 8(%rsi)
+	cmpl	$3, 8(%rsi)
+	ja	19f
+	bts	%rcx, (%rsi)
+	mov	8(%rsi), %edi
+	dispatch T_bit
+	cases
+	open_table	T_bit
+end bit_set_between
+
+begin apart_between			# other bytes by the same register
+	cmpl	$3, 8(%rsi)
+	ja	19f
+	movq	$0, (%rsi)
+	mov	8(%rsi), %edi
+	dispatch T_apart
+	cases
+	open_table	T_apart
+end apart_between
+
 begin bound_beyond_the_table
 	cmp	$9, %edi
 	ja	19f
@@ -1215,6 +1235,26 @@ begin carry_at_a_case
 	ret
 	table	T_carry
 end carry_at_a_case
+
+begin carry_kept_at_a_case		# shifted by 32, which is by nothing
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_carry_kept
+10:	shl	$32, %esi
+	adc	$10, %esi
+	mov	%esi, %eax
+	ret
+11:	mov	$11, %eax
+	ret
+12:	mov	$12, %eax
+	ret
+13:	mov	$13, %eax
+	ret
+19:	xor	%eax, %eax
+	ret
+	table	T_carry_kept
+end carry_kept_at_a_case
 
 begin carry_set_at_a_case
 	cmp	$3, %edi

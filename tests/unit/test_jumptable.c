@@ -81,6 +81,8 @@ static const struct expected {
 	{ "index_moved_by_a_scan", 0, 0, 0, 0, 1 },
 	{ "index_moved_by_a_comparison", 0, 0, 0, 0, 1 },
 	{ "store_between", 0, 0, 0, 0, 1 },
+	{ "bit_set_between", 0, 0, 0, 0, 1 },
+	{ "apart_between", 1, 4, 4, 1, 0 },
 	{ "bound_beyond_the_table", 0, 0, 0, 0, 1 },
 	{ "address_stored", 0, 0, 0, 0, 1 },
 	{ "entry_stored", 0, 0, 0, 0, 1 },
@@ -94,6 +96,7 @@ static const struct expected {
 	{ "entry_in_the_linkage_table", 0, 0, 0, 0, 1 },
 	{ "odd_prefix", 0, 0, 0, 0, 0 },	/* no candidate: may be a tail call */
 	{ "carry_at_a_case", 0, 0, 0, 0, 1 },
+	{ "carry_kept_at_a_case", 0, 0, 0, 0, 1 },
 	{ "carry_set_at_a_case", 1, 4, 4, 1, 0 },
 };
 
