@@ -64,22 +64,6 @@ void modules_free(struct modules *ms)
 	free(ms);
 }
 
-int module_open_path(const char *path, struct err *err)
-{
-	struct stat st;
-
-	if (path[0] != '/')
-		return err_set(err, ERR_REFUSED, "'%s': not an absolute path", path);
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0)
-		return err_set(err, errno == ELOOP ? ERR_REFUSED : ERR_SYS, "'%s': open: %s", path,
-			       errno == ELOOP ? "a symbolic link" : strerror(errno));
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		return fd;
-	close(fd);
-	return err_set(err, ERR_REFUSED, "'%s': not a regular file", path);
-}
-
 /* --- looking --- */
 
 static uint64_t ns_of(struct timespec t)

@@ -21,10 +21,6 @@ struct module_opener {
 	void *ctx;
 };
 
-/* The privileged parent's answer to open; regular files only, no symbolic link followed in the last
- * component, never blocks. */
-int module_open_path(const char *path, struct err *err);
-
 struct module_analyzer {
 	/* Appends the block table of the original that `fd` holds to *table.  ERR_REFUSED: Morph
 	 * will not touch this file; the reason is kept with the module. */

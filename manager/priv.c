@@ -9,7 +9,7 @@
 
 #include "lib/err.h"
 #include "manager/install.h"
-#include "manager/module.h"
+#include "manager/program.h"
 #include "manager/yield.h"
 
 enum { SYNC_MS = 30000, CHECK_MS = 1000, WALL_FACTOR = 4, WALL_EXTRA_S = 60 };
@@ -69,7 +69,7 @@ static int open_elf(const char *path, struct err *err)
 
 	if (path[0] != '/')
 		return err_set(err, ERR_INPUT, "'%s': not an absolute path", path);
-	int fd = module_open_path(path, err);
+	int fd = program_open(path, err);
 	if (fd < 0)
 		return -1;
 	if (pread(fd, magic, sizeof(magic), 0) == 4 && memcmp(magic, "\177ELF", 4) == 0)

@@ -16,6 +16,7 @@
 
 #include "lib/err.h"
 #include "manager/ingest.h"
+#include "manager/program.h"
 #include "monitor/spool.h"
 
 static char dir[64], path[96], other[96];
@@ -27,7 +28,7 @@ static enum err_kind analysis_fails;
 static int open_path(void *ctx, const char *p, struct err *err)
 {
 	(void)ctx;
-	return module_open_path(p, err);
+	return program_open(p, err);
 }
 
 /* Two blocks of 16 bytes at file offset 0x1000. */
@@ -214,17 +215,24 @@ static void a_foreign_change_discards_profile_and_refusal(void **state)
 
 static void only_regular_files_are_opened(void **state)
 {
+	char through[128];
 	struct err err;
 
 	(void)state;
 	assert_int_equal(symlink(path, other), 0);
-	assert_int_equal(module_open_path(other, &err), -1);
+	assert_int_equal(program_open(other, &err), -1);
 	assert_int_equal(err.kind, ERR_REFUSED);
 	assert_int_equal(unlink(other), 0);
 	assert_int_equal(mkfifo(other, 0600), 0);
-	assert_int_equal(module_open_path(other, &err), -1);	/* at once */
-	assert_int_equal(module_open_path("prog", &err), -1);
-	assert_int_equal(module_open_path(dir, &err), -1);
+	assert_int_equal(program_open(other, &err), -1);	/* at once */
+	assert_int_equal(program_open("prog", &err), -1);
+	assert_int_equal(program_open(dir, &err), -1);
+	assert_int_equal(unlink(other), 0);
+	assert_int_equal(symlink(dir, other), 0);	/* a folder that leads elsewhere */
+	(void)snprintf(through, sizeof(through), "%s/prog", other);
+	assert_int_equal(access(through, R_OK), 0);
+	assert_int_equal(program_open(through, &err), -1);
+	assert_int_equal(err.kind, ERR_REFUSED);
 }
 
 static void a_table_is_made_once_and_a_refusal_is_kept(void **state)

@@ -1,0 +1,12 @@
+/* program.h - opening a program by its path, for those who must not be led elsewhere */
+#ifndef MANAGER_PROGRAM_H
+#define MANAGER_PROGRAM_H
+
+struct err;
+
+/* For reading: a regular file at an absolute path in which no symbolic link is, so that who owns a
+ * folder above it cannot lead the reader to a file that he could not read himself.  Does not wait for
+ * devices and pipes; -1 with ERR_REFUSED or ERR_SYS. */
+int program_open(const char *path, struct err *err);
+
+#endif

@@ -1,0 +1,41 @@
+#!/bin/bash
+# parent.sh - the privileged parent parses nothing: no parser can be reached from its code
+#
+# morphd is one program for all roles.  What the parent's objects refer to, and what that refers to,
+# is all that can run in its process before it executes itself anew.
+. tests/tap.sh
+B=${B:-build}
+expected="lib/arena lib/confine lib/digest lib/err lib/io lib/landlock lib/msg lib/wr manager/install \
+manager/install_file manager/install_journal manager/job manager/priv manager/program manager/role \
+manager/role_parent"
+
+reached() {		# OBJECT: its closure, by name
+	find "$B/lib" "$B/policy" "$B/monitor" "$B/manager" -name '*.o' ! -name main.o |
+	while read -r o; do
+		nm -P "$o" | awk -v o="${o#"$B"/}" '{ print o, $1, $2 }'
+	done | awk -v start="$1" '
+	{ sub(/\.o$/, "", $1) }
+	$3 ~ /[TDBRC]/ { where[$2] = $1 }
+	$3 == "U" { uses[$1] = uses[$1] " " $2 }
+	END {
+		todo[n = 1] = start
+		seen[start]
+		for (i = 1; i <= n; i++) {
+			print todo[i]
+			m = split(uses[todo[i]], name, " ")
+			for (k = 1; k <= m; k++)
+				if (name[k] in where && !(where[name[k]] in seen)) {
+					seen[where[name[k]]]
+					todo[++n] = where[name[k]]
+				}
+		}
+	}' | LC_ALL=C sort | tr '\n' ' '
+}
+
+parent=$(reached manager/role_parent)
+check "the parent reaches messages, installing, jobs, and nothing else ($parent)" \
+	[ "${parent% }" = "$expected" ]
+manager=$(reached manager/role_manager)
+check "the manager is seen to reach the parsers of spools and policies" \
+	grep -q "monitor/spool_read .*policy/yaml" <<<"$manager"
+done_testing
