@@ -2,11 +2,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <linux/perf_event.h>
 #include <seccomp.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "lib/err.h"
 #include "lib/landlock.h"
@@ -147,4 +151,79 @@ int confine_program(int program, int first_out, int nfd, struct err *err)
 	int rc = landlock_confine(rule, (int)COUNT(rule), err);
 
 	return rc < 0 || filter_program(program, first_out, nfd, err) < 0 ? -1 : rc;
+}
+
+/* --- the parts of the daemon --- */
+
+/* What both do.  Paths are Landlock's matter; all that is here works on what that leaves. */
+static const int role_calls[] = {
+	SCMP_SYS(read), SCMP_SYS(pread64), SCMP_SYS(readv), SCMP_SYS(write), SCMP_SYS(pwrite64),
+	SCMP_SYS(writev), SCMP_SYS(lseek), SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(close),
+	SCMP_SYS(stat), SCMP_SYS(lstat), SCMP_SYS(fstat), SCMP_SYS(newfstatat), SCMP_SYS(statx),
+	SCMP_SYS(statfs), SCMP_SYS(fstatfs), SCMP_SYS(access), SCMP_SYS(faccessat),
+	SCMP_SYS(faccessat2), SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(getdents64),
+	SCMP_SYS(unlink), SCMP_SYS(unlinkat), SCMP_SYS(rename), SCMP_SYS(renameat),
+	SCMP_SYS(renameat2), SCMP_SYS(mkdir), SCMP_SYS(mkdirat), SCMP_SYS(fchmod),
+	SCMP_SYS(ftruncate), SCMP_SYS(fallocate), SCMP_SYS(fsync), SCMP_SYS(fdatasync),
+	SCMP_SYS(flock), SCMP_SYS(fcntl), SCMP_SYS(dup), SCMP_SYS(dup2), SCMP_SYS(dup3),
+	SCMP_SYS(pipe2), SCMP_SYS(memfd_create), SCMP_SYS(eventfd2), SCMP_SYS(getcwd),
+	SCMP_SYS(umask), SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(recvmsg), SCMP_SYS(sendmsg),
+	SCMP_SYS(recvfrom), SCMP_SYS(sendto), SCMP_SYS(shutdown), SCMP_SYS(getsockopt),
+	SCMP_SYS(setsockopt), SCMP_SYS(getsockname), SCMP_SYS(getpeername),
+	SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(brk), SCMP_SYS(msync),
+	SCMP_SYS(futex), SCMP_SYS(sched_yield), SCMP_SYS(sched_getaffinity), SCMP_SYS(getcpu),
+	SCMP_SYS(nanosleep), SCMP_SYS(clock_nanosleep), SCMP_SYS(clock_gettime),
+	SCMP_SYS(clock_getres), SCMP_SYS(gettimeofday), SCMP_SYS(time), SCMP_SYS(times),
+	SCMP_SYS(getrusage), SCMP_SYS(sysinfo), SCMP_SYS(uname), SCMP_SYS(getrandom),
+	SCMP_SYS(getpid), SCMP_SYS(gettid), SCMP_SYS(getppid), SCMP_SYS(getuid),
+	SCMP_SYS(geteuid), SCMP_SYS(getgid), SCMP_SYS(getegid), SCMP_SYS(getgroups),
+	SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn),
+	SCMP_SYS(sigaltstack), SCMP_SYS(restart_syscall), SCMP_SYS(exit), SCMP_SYS(exit_group),
+};
+
+static int filter_role(enum confine_role role, struct err *err)
+{
+	const struct call both[] = {
+		{ SCMP_SYS(mmap), 1, { HAS_NOT(2, PROT_EXEC) } },
+		{ SCMP_SYS(mprotect), 1, { HAS_NOT(2, PROT_EXEC) } },
+		{ SCMP_SYS(prlimit64), 1, { INT_IS(0, 0) } },
+		{ SCMP_SYS(tgkill), 1, { INT_IS(0, getpid()) } },	/* abort() */
+	};
+	const struct call monitor[] = {
+		{ SCMP_SYS(ioctl), 1, { INT_IS(1, PERF_EVENT_IOC_ENABLE) } },
+		{ SCMP_SYS(ioctl), 1, { INT_IS(1, PERF_EVENT_IOC_DISABLE) } },
+	};
+	const struct call manager[] = {
+		{ SCMP_SYS(ioctl), 1, { INT_IS(1, FS_IOC_GETVERSION) } },
+		{ SCMP_SYS(socket), 1, { INT_IS(0, AF_UNIX) } },
+		{ SCMP_SYS(connect), 0, { { 0 } } },
+		{ SCMP_SYS(accept4), 0, { { 0 } } },
+		{ SCMP_SYS(inotify_init1), 0, { { 0 } } },
+		{ SCMP_SYS(inotify_add_watch), 0, { { 0 } } },
+		{ SCMP_SYS(inotify_rm_watch), 0, { { 0 } } },
+	};
+	const struct call *own = role == CONFINE_MONITOR ? monitor : manager;
+	size_t nown = role == CONFINE_MONITOR ? COUNT(monitor) : COUNT(manager);
+	struct call call[COUNT(both) + COUNT(monitor) + COUNT(manager)];
+
+	memcpy(call, both, sizeof(both));
+	memcpy(call + COUNT(both), own, sizeof(*own) * nown);
+	return filter(SCMP_ACT_ERRNO(EPERM), role_calls, COUNT(role_calls), call,
+		      COUNT(both) + nown, err);
+}
+
+int confine_role(enum confine_role role, const char *folder, struct err *err)
+{
+	const struct landlock_rule rule[] = {
+		{ -1, folder, LANDLOCK_READ | LANDLOCK_LIST | LANDLOCK_WRITE },
+		{ -1, "/dev/null", LANDLOCK_READ | LANDLOCK_WRITE },
+		{ -1, "/proc", LANDLOCK_READ | LANDLOCK_LIST },
+		{ -1, "/sys", LANDLOCK_READ | LANDLOCK_LIST },
+		{ -1, "/etc/localtime", LANDLOCK_READ },
+		{ -1, "/usr/share/zoneinfo", LANDLOCK_READ },
+	};
+	int n = role == CONFINE_MONITOR ? 3 : (int)COUNT(rule);
+	int rc = landlock_confine(rule, n, err);
+
+	return rc < 0 || filter_role(role, err) < 0 ? -1 : rc;
 }

@@ -28,4 +28,16 @@ int confine_job(uint64_t memory_bytes, unsigned cpu_s, struct err *err);
  * for the files, because the kernel has no Landlock. */
 int confine_program(int program, int first_out, int nfd, struct err *err);
 
+enum confine_role { CONFINE_MONITOR, CONFINE_MANAGER };
+
+/* For a part of the daemon that has changed its user and has its descriptors: from then on
+ *   files       beneath `folder` can be read, made, written and removed; those of /proc, and for
+ *               the manager /sys and the time zone, can be read as far as the user may
+ *   sockets     the manager answers on those it has, and reaches local ones; no network
+ *   code        none but what is mapped; nothing is executed
+ *   others      no processes or threads, signals, tracing, namespaces; no device is controlled but
+ *               the monitor's samplers
+ * As above: EPERM or EACCES, 1 or 0. */
+int confine_role(enum confine_role role, const char *folder, struct err *err);
+
 #endif

@@ -15,7 +15,7 @@ enum landlock_right {
 	LANDLOCK_READ = 1,	/* read files */
 	LANDLOCK_LIST = 2,	/* list directories */
 	LANDLOCK_RUN = 4,	/* start programs */
-	LANDLOCK_WRITE = 8,	/* write, make, rename and remove regular files */
+	LANDLOCK_WRITE = 8,	/* write, make, rename and remove files, make folders */
 };
 
 struct landlock_rule {		/* rights beneath a directory, or of one file */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/confine.h"
 #include "lib/err.h"
 #include "manager/answer.h"
 #include "manager/command.h"
@@ -220,7 +221,8 @@ int role_manager(const struct role_options *o)
 		role_log("started without its parent");
 		return 1;
 	}
-	if (role_user(o->user, &user, &err) < 0 || role_drop(&user, &err) < 0) {
+	if (role_user(o->user, &user, &err) < 0 || role_drop(&user, &err) < 0 ||
+	    confine_role(CONFINE_MANAGER, o->store, &err) < 0) {
 		role_log("%s", err.text);
 		return err_exit_code(&err);
 	}

@@ -5,18 +5,30 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/confine.h"
 #include "lib/err.h"
 #include "manager/role.h"
 #include "monitor/monitor.h"
 
 enum { STATES_MAX_BYTES = 2 << 20 };	/* some 60,000 without stacks */
 
+enum { SPOOL_PATH = 4096 };
+
+static int spool_path(const struct role_options *o, char out[SPOOL_PATH], struct err *err)
+{
+	if (snprintf(out, SPOOL_PATH, "%s/spool", o->store) >= SPOOL_PATH)
+		return err_set(err, ERR_USAGE, "'%s': too long", o->store);
+	return 0;
+}
+
 static int drop(void *ctx, struct err *err)
 {
 	const struct role_options *o = ctx;
 	struct job_user user;
+	char dir[SPOOL_PATH];
 
-	if (role_user(o->user, &user, err) < 0 || role_drop(&user, err) < 0)
+	if (role_user(o->user, &user, err) < 0 || role_drop(&user, err) < 0 ||
+	    spool_path(o, dir, err) < 0 || confine_role(CONFINE_MONITOR, dir, err) < 0)
 		return -1;
 	role_log("pid %d, as user %d: may read the kernel's rings and write '%s/spool'",
 		 (int)getpid(), (int)geteuid(), o->store);
@@ -25,10 +37,10 @@ static int drop(void *ctx, struct err *err)
 
 static int open_spool(const struct role_options *o, struct err *err)
 {
-	char dir[4096];
+	char dir[SPOOL_PATH];
 
-	if (snprintf(dir, sizeof(dir), "%s/spool", o->store) >= (int)sizeof(dir))
-		return err_set(err, ERR_USAGE, "'%s': too long", o->store);
+	if (spool_path(o, dir, err) < 0)
+		return -1;
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return err_set(err, ERR_SYS, "'%s': open: %s", dir, strerror(errno));
