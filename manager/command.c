@@ -354,6 +354,14 @@ static int run_report_bug(struct work *w, struct client *cl, int argc, const cha
 	return done(cl, bug_report(w, argv[1], cl, &err), &err);
 }
 
+static int run_rule(struct work *w, struct client *cl, int argc, const char *const *argv)
+{
+	struct err err = { 0 };
+
+	(void)argc;
+	return done(cl, show_rule(w, argv[1], cl, &err), &err);
+}
+
 static int run_reload(struct work *w, struct client *cl, int argc, const char *const *argv)
 {
 	struct err err = { 0 };
@@ -377,6 +385,7 @@ static const struct command command[] = {
 	{ "list",       0,  0, false, false, run_list },
 	{ "history",    0,  1, false, false, run_history },
 	{ "policy",     0,  0, false, false, run_policy },
+	{ "rule",       1,  1, false, true,  run_rule },
 	{ "reload",     0,  0, true,  true,  run_reload },
 	{ "pause",      0,  0, true,  false, run_pause },
 	{ "resume",     0,  0, true,  false, run_resume },

@@ -15,7 +15,7 @@ static const double sample_unit = 256;		/* store.h: fixed point */
 int procedures_text_job(struct work *w, const struct ask_job *job, struct wr *out,
 			struct err *err)
 {
-	struct ask_limits limits = work_limits(w);
+	struct ask_limits limits = work_limits(w->policy);
 	int fd;
 
 	if (ask_run_job(w->ask, job, &limits, &fd, 1, err) < 0)

@@ -176,7 +176,7 @@ int show_status(struct work *w, struct client *cl, struct err *err)
 	return 0;
 }
 
-/* --- list, history, policy --- */
+/* --- list, history --- */
 
 struct listing {
 	struct work *w;
@@ -251,27 +251,4 @@ int show_history(struct work *w, const char *path, struct client *cl, struct err
 		control_table(cl, t);
 	table_free(t);
 	return rc < 0 ? -1 : 0;
-}
-
-static void list_setting(void *ctx, const char *section, const char *key, const char *value,
-			 const char *unit, const char *help)
-{
-	char name[128];
-
-	(void)snprintf(name, sizeof(name), "%s.%s", section, key);
-	table_row(ctx, name, value, unit, help);
-}
-
-int show_policy(struct work *w, struct client *cl, struct err *err)
-{
-	static const struct table_column col[] = {
-		{ "setting", TABLE_TEXT }, { "value", TABLE_TEXT }, { "unit", TABLE_TEXT },
-		{ "meaning", TABLE_TEXT },
-	};
-	struct table *t = NEW_TABLE("policy", col);
-
-	(void)err;			/* cannot fail */
-	policy_each(w->policy, list_setting, t);
-	give(cl, t);
-	return 0;
 }

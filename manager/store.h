@@ -212,9 +212,9 @@ int store_generation_add(struct store *s, struct store_generation *g, struct byt
  * free. */
 int store_generation_made_from(struct store *s, int64_t id, struct store_profile *out,
 			       struct err *err);
-/* CPU time and bytes of all generations made since then. */
-int store_generation_spent(struct store *s, uint64_t since_ns, double *cpu_s, double *bytes,
-			   struct err *err);
+/* CPU time and bytes of all generations made since then, of the module or (0) of all. */
+int store_generation_spent(struct store *s, int64_t module, uint64_t since_ns, double *cpu_s,
+			   double *bytes, struct err *err);
 int store_generation_state(struct store *s, int64_t id, enum store_state state,
 			   const char *reason, struct err *err);
 /* The latest of that digest. */

@@ -107,14 +107,15 @@ int store_generation_made_from(struct store *s, int64_t id, struct store_profile
 	return rc < 0 ? store_damaged(s, "generation", err) : 1;
 }
 
-int store_generation_spent(struct store *s, uint64_t since_ns, double *cpu_s, double *bytes,
-			   struct err *err)
+int store_generation_spent(struct store *s, int64_t module, uint64_t since_ns, double *cpu_s,
+			   double *bytes, struct err *err)
 {
 	sqlite3_stmt *q = store_sql(s, SQL_GENERATION_SPENT, err);
 
 	if (!q)
 		return -1;
 	(void)sqlite3_bind_int64(q, 1, (int64_t)since_ns);
+	(void)sqlite3_bind_int64(q, 2, module);
 	if (store_step(s, q, err) != 1)
 		return -1;
 	bool ok = store_get_real(q, 0, cpu_s) && store_get_real(q, 1, bytes);

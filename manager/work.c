@@ -26,9 +26,9 @@ static const uint64_t max_read = (uint64_t)1 << 30;
 
 /* --- help --- */
 
-struct ask_limits work_limits(const struct work *w)
+struct ask_limits work_limits(const struct policy *p)
 {
-	return (struct ask_limits){ w->policy->job_memory_mib, w->policy->job_cpu_s };
+	return (struct ask_limits){ p->job_memory_mib, p->job_cpu_s };
 }
 
 int work_read(int fd, struct wr *out, struct err *err)
@@ -115,11 +115,12 @@ static int open_original(void *ctx, const struct digest *original, struct err *e
 static int analyze_module(void *ctx, const char *path, int fd, struct wr *table, struct err *err)
 {
 	struct work *w = ctx;
-	struct ask_limits limits = work_limits(w);
-	struct ask_job job = { .kind = JOB_ANALYZE, .nin = 1, .in = { fd } };
+	struct policy policy;
 	int out;
 
-	(void)path;		/* the store's module has it; errors get it from who asks */
+	(void)work_rule(w, path, &policy);	/* refused or not: it is counted */
+	struct ask_limits limits = work_limits(&policy);
+	struct ask_job job = { .kind = JOB_ANALYZE, .nin = 1, .in = { fd } };
 	if (ask_run_job(w->ask, &job, &limits, &out, 1, err) < 0) {
 		/* Going on would count samples of this module as outside of all blocks.  Nothing
 		 * is half done: the spool file is taken in whole at the next start. */
@@ -407,7 +408,7 @@ void work_idle(struct work *w)
 	if (work_sync(w, &spool, &err) < 0) {
 		role_log("%s", err.text);
 		(void)snprintf(w->note, sizeof(w->note), "%.500s", err.text);
-	} else if (w->policy->automatic && !w->ask->stop) {
+	} else if (policy_automatic(w->policy) && !w->ask->stop) {
 		automatic(w);
 	}
 	w->ask->yields = YIELD_NEVER;

@@ -62,6 +62,13 @@ bool work_is_idle(struct work *w, struct idle_condition *out);
 /* A job is under way: it makes room for others, or goes on.  `urgent`: somebody waits for us. */
 void work_yield(struct work *w, bool urgent);
 
+/* --- rules of the policy (work_rule.c) --- */
+
+struct policy_rule;
+/* The one that applies to the file at the path, NULL without one; *out is the policy for it, valid as
+ * long as w->policy. */
+const struct policy_rule *work_rule(struct work *w, const char *path, struct policy *out);
+
 /* --- registers with the samples (work_registers.c) --- */
 
 /* Has the monitor take them, or not, as the policy and what is known of the modules say. */
@@ -114,7 +121,7 @@ int work_recover(struct work *w, struct err *err);
 
 /* --- help for all of it --- */
 
-struct ask_limits work_limits(const struct work *w);
+struct ask_limits work_limits(const struct policy *p);
 /* Appends the whole content; the descriptor stays the caller's. */
 int work_read(int fd, struct wr *out, struct err *err);
 /* Both are the caller's to free; -1 also when the module is not analysed. */

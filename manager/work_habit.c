@@ -25,6 +25,7 @@ struct case_file {
 	struct store_habit habit;
 	struct store_profile use, made;
 	struct decide_module d;
+	struct policy policy;			/* as it is for the module */
 };
 
 static int usage_make(const struct store_profile *p, struct usage *out, struct err *err)
@@ -96,12 +97,14 @@ static int forget_old(struct work *w, struct case_file *c, struct err *err)
 static int fill_costs(struct work *w, struct case_file *c, uint64_t now_ns, struct err *err)
 {
 	uint64_t day_ns = (uint64_t)86400 * 1000000000;
-	double bytes;
+	uint64_t since_ns = now_ns > day_ns ? now_ns - day_ns : 0;
+	double bytes, own;
 
 	if (store_habit_share(w->store, &c->habit, &c->d.time_share, err) < 0 ||
-	    store_generation_spent(w->store, now_ns > day_ns ? now_ns - day_ns : 0,
-				   &c->d.spent_cpu_s, &bytes, err) < 0)
+	    store_generation_spent(w->store, 0, since_ns, &c->d.spent_cpu_s, &bytes, err) < 0 ||
+	    store_generation_spent(w->store, c->m.id, since_ns, &c->d.own_cpu_s, &own, err) < 0)
 		return -1;
+	c->d.own_disk_mib = own / mib;
 	c->d.spent_disk_mib = bytes / mib;
 	c->d.disk_mib = (double)c->m.seen.size / mib;
 	c->d.job_cpu_s = c->newest.id ? c->newest.cpu_s : 0;
@@ -118,7 +121,7 @@ static int judge(struct work *w, struct case_file *c, uint64_t now_ns, struct er
 	if (load_uses(w, c, err) < 0 || forget_old(w, c, err) < 0 ||
 	    fill_costs(w, c, now_ns, err) < 0)
 		return -1;
-	struct decision d = decide(w->policy, &c->d);
+	struct decision d = decide(&c->policy, &c->d);
 	(void)snprintf(verdict, sizeof(verdict), "%s (drift %.0f %%, unseen %.0f %%, gain %.0f ppm)",
 		       decide_reason_text[d.reason], 100 * d.drift, 100 * d.unseen, 1e6 * d.gain);
 	if (store_habit_begin(w->store, c->m.id, verdict, err) < 0)
@@ -136,11 +139,14 @@ static int consider(struct work *w, int64_t module, struct case_file *c, struct 
 
 	if (rc <= 0 || c->m.refusal[0] || !policy_allows(w->policy, c->m.path))
 		return rc < 0 ? -1 : 0;
+	const struct policy_rule *rule = work_rule(w, c->m.path, &c->policy);
+	if ((rule && rule->refuse) || !c->policy.automatic)
+		return 0;
 	if (store_generation_newest(w->store, module, &c->m.original, &c->newest, err) < 0 ||
 	    store_habit_get(w->store, module, &c->habit, err) < 0)
 		return -1;
 	double since_s = now_ns > c->habit.begun_ns ? (double)(now_ns - c->habit.begun_ns) / 1e9 : 0;
-	if (!decide_window_ends(w->policy, !c->newest.id, store_profile_samples(&c->habit.recent),
+	if (!decide_window_ends(&c->policy, !c->newest.id, store_profile_samples(&c->habit.recent),
 				since_s))
 		return 0;
 	return judge(w, c, now_ns, err);
@@ -152,7 +158,7 @@ int work_judge(struct work *w, char path[PATH_MAX], struct err *err)
 	uint32_t n;
 	int rc = 0;
 
-	if (store_habit_full(w->store, w->policy->min_samples, &module, &n, err) < 0)
+	if (store_habit_full(w->store, policy_least_samples(w->policy), &module, &n, err) < 0)
 		return -1;
 	for (uint32_t i = 0; i < n && rc == 0; i++) {
 		struct case_file *c = calloc(1, sizeof(*c));

@@ -110,6 +110,7 @@ struct making {
 	struct client *cl;
 	bool dry_run;
 	struct store_module m;
+	struct policy policy;		/* as it is for the module */
 	int original_fd, profile_fd;
 	int out[3];			/* generation, map, stats */
 	struct wr map;
@@ -152,6 +153,10 @@ static int prepare(struct making *k, const char *path, struct err *err)
 
 	if (!policy_allows(w->policy, path))
 		return err_set(err, ERR_REFUSED, "'%s': not among the policy's modules", path);
+	const struct policy_rule *rule = work_rule(w, path, &k->policy);
+	if (rule && rule->refuse)
+		return err_set(err, ERR_REFUSED, "'%s': rule '%s' of the policy refuses it", path,
+			       rule->name);
 	if (look(w, path, &k->m, err) < 0)
 		return -1;
 	if (!k->m.id)
@@ -165,10 +170,10 @@ static int prepare(struct making *k, const char *path, struct err *err)
 		return err_set(err, ERR_REFUSED, "'%s': %s", path, k->m.refusal);
 	if (write_profile(k, err) < 0)
 		return -1;
-	if (k->samples < w->policy->min_samples && k->cl)
+	if (k->samples < k->policy.min_samples && k->cl)
 		control_line(k->cl, "%s: only %.0f samples, the policy wants %u; more of them "
 			     "would give a better layout", path, k->samples,
-			     w->policy->min_samples);
+			     k->policy.min_samples);
 	k->original_fd = work_open_pristine(w, &k->m, err);
 	return k->original_fd < 0 ? -1 : 0;
 }
@@ -177,11 +182,11 @@ static int prepare(struct making *k, const char *path, struct err *err)
 static int make(struct making *k, struct err *err)
 {
 	struct work *w = k->w;
-	struct ask_limits limits = work_limits(w);
+	struct ask_limits limits = work_limits(&k->policy);
 	struct store_generation *g = &k->g;
 	struct wr stats = { 0 };
 
-	policy_pass_list(w->policy, g->passes, sizeof(g->passes));
+	policy_pass_list(&k->policy, g->passes, sizeof(g->passes));
 	if (!g->passes[0])
 		return err_set(err, ERR_REFUSED, "the policy switches all passes off");
 	if (store_generation_next(w->store, k->m.id, &g->number, err) < 0)
@@ -214,7 +219,7 @@ static int make(struct making *k, struct err *err)
 static int put_in_place(struct making *k, struct err *err)
 {
 	struct work *w = k->w;
-	struct ask_limits limits = work_limits(w);
+	struct ask_limits limits = work_limits(&k->policy);
 	struct store_intent intent = { .what = "install", .from = k->m.present,
 				       .to = k->g.digest };
 	struct ask_install i = { .path = k->m.path, .expected = k->m.present,
@@ -244,7 +249,7 @@ static int put_in_place(struct making *k, struct err *err)
 
 static int prove_only(struct making *k, struct err *err)
 {
-	struct ask_limits limits = work_limits(k->w);
+	struct ask_limits limits = work_limits(&k->policy);
 	struct ask_job job = { .kind = JOB_VERIFY, .nin = 2,
 			       .in = { k->original_fd, k->out[0] } };
 	int out;
@@ -405,7 +410,7 @@ int work_restore(struct work *w, const char *path, struct client *cl, struct err
 static int prove_installed(struct work *w, const struct store_module *m, struct work_proof *out,
 			   struct err *err)
 {
-	struct ask_limits limits = work_limits(w);
+	struct ask_limits limits = work_limits(w->policy);
 	struct wr text = { 0 };
 	struct digest d;
 	int proof = -1, rc = -1;

@@ -36,7 +36,7 @@ int work_interpret(void *ctx, int fd, int original, struct bytes states, struct 
 		   struct err *err)
 {
 	struct work *w = ctx;
-	struct ask_limits limits = work_limits(w);
+	struct ask_limits limits = work_limits(w->policy);
 	struct ask_job job = { .kind = JOB_INTERPRET, .nin = original < 0 ? 2 : 3,
 			       .in = { fd, memory_file(states, err), original } };
 	int out, rc = -1;

@@ -97,9 +97,11 @@ struct decision decide(const struct policy *p, const struct decide_module *m)
 		d.reason = DECIDE_LITTLE_GAIN;
 	else if (m->since_s >= 0 && m->since_s < 3600.0 * p->cool_down_h)
 		d.reason = DECIDE_COOL_DOWN;
-	else if (m->spent_cpu_s + m->job_cpu_s > p->cpu_per_day_s)
+	else if (m->spent_cpu_s + m->job_cpu_s > p->cpu_per_day_s ||
+		 m->own_cpu_s + m->job_cpu_s > p->module_cpu_per_day_s)
 		d.reason = DECIDE_CPU_BUDGET;
-	else if (m->spent_disk_mib + m->disk_mib > p->disk_per_day_mib)
+	else if (m->spent_disk_mib + m->disk_mib > p->disk_per_day_mib ||
+		 m->own_disk_mib + m->disk_mib > p->module_disk_per_day_mib)
 		d.reason = DECIDE_DISK_BUDGET;
 	d.act = d.reason <= DECIDE_DRIFT;
 	return d;

@@ -35,6 +35,7 @@ struct decide_module {
 	double job_cpu_s;	/* what making one should take */
 	double spent_cpu_s;	/* by jobs for all modules in the last 24 hours */
 	double spent_disk_mib;	/* written by installs in the last 24 hours */
+	double own_cpu_s, own_disk_mib;	/* of both, what was for this module */
 	double disk_mib;	/* of one more generation */
 };
 

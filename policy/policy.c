@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <fnmatch.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,29 @@ struct policy *policy_default(void)
 			}
 		}
 	}
+	p->module_cpu_per_day_s = p->module_disk_per_day_mib = UINT_MAX;
 	return p;
+}
+
+struct policy_rule *policy_rule_add(struct policy *p, uint32_t line)
+{
+	struct policy_rule *grown = realloc(p->rule, (p->nrule + 1) * sizeof(*grown));
+
+	if (!grown)
+		return NULL;
+	p->rule = grown;
+	grown[p->nrule] = (struct policy_rule){ .line = line, .values = calloc(1, sizeof(*p)) };
+	return grown[p->nrule].values ? &grown[p->nrule++] : NULL;
+}
+
+static void rule_clear(struct policy_rule *r)
+{
+	static const char *const list[] = { "paths", "packages", "users" };
+
+	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+		setting_clear(setting_of_rule(list[i]), r);
+	free(r->name);
+	free(r->values);
 }
 
 void policy_free(struct policy *p)
@@ -60,6 +83,9 @@ void policy_free(struct policy *p)
 		return;
 	for (unsigned i = 0; i < policy_nsetting; i++)
 		setting_clear(&policy_setting[i], p);
+	for (uint32_t i = 0; i < p->nrule; i++)
+		rule_clear(&p->rule[i]);
+	free(p->rule);
 	free(p);
 }
 
@@ -90,19 +116,66 @@ void policy_pass_list(const struct policy *p, char *out, size_t n)
 #undef PASS
 }
 
-void policy_each(const struct policy *p,
-		 void (*f)(void *ctx, const char *section, const char *key, const char *value,
-			   const char *unit, const char *help), void *ctx)
+/* The setting as the rule has it, or NULL. */
+static const struct policy *setter(const struct policy_rule *r, const char *key)
+{
+	return r->set >> setting_overridden(key) & 1 ? r->values : NULL;
+}
+
+bool policy_automatic(const struct policy *p)
+{
+	bool any = p->automatic;
+
+	for (uint32_t i = 0; i < p->nrule; i++) {
+		const struct policy *own = setter(&p->rule[i], "automatic");
+
+		any = any || (own && own->automatic);
+	}
+	return any;
+}
+
+unsigned policy_least_samples(const struct policy *p)
+{
+	unsigned least = p->min_samples;
+
+	for (uint32_t i = 0; i < p->nrule; i++) {
+		const struct policy *own = setter(&p->rule[i], "min_samples");
+
+		if (own && own->min_samples < least)
+			least = own->min_samples;
+	}
+	return least;
+}
+
+static void each_of(const struct policy *p, uint64_t set,
+		    void (*f)(void *ctx, const char *section, const char *key, const char *value,
+			      const char *unit, const char *help), void *ctx)
 {
 	struct wr text = { 0 };
 
 	for (unsigned i = 0; i < policy_nsetting; i++) {
 		const struct setting *s = &policy_setting[i];
 
+		if (!(set >> i & 1))
+			continue;
 		text.n = 0;
 		setting_show(s, p, &text);
 		wr_u8(&text, 0);
 		f(ctx, s->section, s->key, (const char *)text.p, s->unit, s->help);
 	}
 	wr_free(&text);
+}
+
+void policy_each(const struct policy *p,
+		 void (*f)(void *ctx, const char *section, const char *key, const char *value,
+			   const char *unit, const char *help), void *ctx)
+{
+	each_of(p, ~(uint64_t)0, f, ctx);
+}
+
+void policy_each_of_rule(const struct policy_rule *r,
+			 void (*f)(void *ctx, const char *section, const char *key,
+				   const char *value, const char *unit, const char *help), void *ctx)
+{
+	each_of(r->values, r->set, f, ctx);
 }

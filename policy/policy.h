@@ -37,6 +37,17 @@ struct policy_passes {
 enum { POLICY_PASS_LIST_MAX = 64 };	/* bytes of the names of all, with commas */
 extern const char *const policy_pass_names;	/* "align, fluff, ..." */
 
+struct policy;
+
+struct policy_rule {		/* of some modules; see policy/rule.h */
+	char *name;
+	uint32_t line;		/* of the policy's text */
+	struct policy_globs paths, packages, users;
+	unsigned refuse;
+	uint64_t set;		/* bit i: setting i of the table, as it is in values */
+	struct policy *values;
+};
+
 struct policy {
 	unsigned clock, rate_hz, drain_s, registers, stack_bytes;
 	unsigned spool_max_mib;
@@ -50,6 +61,9 @@ struct policy {
 	unsigned cool_down_h, cpu_per_day_s, disk_per_day_mib, half_life_d, observe_s;
 	struct policy_passes passes;
 	unsigned job_memory_mib, job_cpu_s;
+	uint32_t nrule;
+	struct policy_rule *rule;	/* the first that fits decides */
+	unsigned module_cpu_per_day_s, module_disk_per_day_mib;	/* of each module; see rule_apply() */
 };
 
 /* Defaults: every setting's default; include is /usr/bin, /usr/sbin and the library folders,
@@ -64,10 +78,19 @@ void policy_free(struct policy *p);		/* NULL is allowed */
 bool policy_allows(const struct policy *p, const char *path);
 /* "align,fluff,..." as far as switched on; at least POLICY_PASS_LIST_MAX bytes. */
 void policy_pass_list(const struct policy *p, char *out, size_t n);
+/* May anything be done without being asked, by the general setting or by a rule's? */
+bool policy_automatic(const struct policy *p);
+/* The least number of samples that makes any module worth a look. */
+unsigned policy_least_samples(const struct policy *p);
 /* Calls f for every setting, in table order, with its value as YAML would show it. */
 void policy_each(const struct policy *p,
 		 void (*f)(void *ctx, const char *section, const char *key, const char *value,
 			   const char *unit, const char *help), void *ctx);
+
+/* The same for what a rule sets. */
+void policy_each_of_rule(const struct policy_rule *r,
+			 void (*f)(void *ctx, const char *section, const char *key,
+				   const char *value, const char *unit, const char *help), void *ctx);
 
 /* Is the machine idle?  Each condition with its present value and verdict. */
 struct idle_condition {

@@ -5,6 +5,7 @@
  */
 #include "policy/setting.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,21 +22,48 @@ const struct setting policy_setting[] = {
 #include "policy/policy.def"
 #undef SETTING
 };
+static const struct setting rule_setting[] = {
+	{ "rules", "paths", SETTING_GLOBS, offsetof(struct policy_rule, paths), 0, 0, 0, "", "" },
+	{ "rules", "packages", SETTING_NAMES, offsetof(struct policy_rule, packages), 0, 0, 0, "", "" },
+	{ "rules", "users", SETTING_NAMES, offsetof(struct policy_rule, users), 0, 0, 0, "", "" },
+	{ "rules", "refuse", SETTING_BOOL, offsetof(struct policy_rule, refuse), 0, 0, 1, "", "" },
+};
 const unsigned policy_nsetting = sizeof(policy_setting) / sizeof(policy_setting[0]);
 
-static void *field_of(const struct setting *s, struct policy *p)
+static void *field_of(const struct setting *s, void *in)
 {
-	return (char *)p + s->off;
+	return (char *)in + s->off;
 }
 
-static const void *field_in(const struct setting *s, const struct policy *p)
+static const void *field_in(const struct setting *s, const void *in)
 {
-	return (const char *)p + s->off;
+	return (const char *)in + s->off;
+}
+
+static_assert(sizeof(policy_setting) / sizeof(policy_setting[0]) <= 64, "a rule has a bit for each");
+
+const struct setting *setting_of_rule(const char *key)
+{
+	for (size_t i = 0; i < sizeof(rule_setting) / sizeof(rule_setting[0]); i++)
+		if (strcmp(rule_setting[i].key, key) == 0)
+			return &rule_setting[i];
+	return NULL;
+}
+
+/* What a module is laid out for fades for all alike. */
+unsigned setting_overridden(const char *key)
+{
+	unsigned i = 0;
+
+	while (i < policy_nsetting && (strcmp(policy_setting[i].section, "optimize") != 0 ||
+				       strcmp(policy_setting[i].key, key) != 0))
+		i++;
+	return strcmp(key, "half_life_d") == 0 ? policy_nsetting : i;
 }
 
 bool setting_is_list(const struct setting *s)
 {
-	return s->kind == SETTING_GLOBS || s->kind == SETTING_PASSES;
+	return s->kind == SETTING_GLOBS || s->kind == SETTING_NAMES || s->kind == SETTING_PASSES;
 }
 
 /* Plain decimal digits without a leading zero (which YAML 1.1 would take for octal).  Saturates
@@ -132,10 +160,10 @@ static int set_window(struct policy_window *field, const char *text, struct err 
 	return 0;
 }
 
-int setting_set(const struct setting *s, struct policy *p, const char *text, bool quoted,
+int setting_set(const struct setting *s, void *in, const char *text, bool quoted,
 		struct err *err)
 {
-	void *field = field_of(s, p);
+	void *field = field_of(s, in);
 
 	switch (s->kind) {
 	case SETTING_UINT:
@@ -150,6 +178,8 @@ int setting_set(const struct setting *s, struct policy *p, const char *text, boo
 		return set_window(field, text, err);
 	case SETTING_GLOBS:
 		return err_set(err, ERR_USAGE, "expects a list of patterns, as in [\"/usr/bin/*\"]");
+	case SETTING_NAMES:
+		return err_set(err, ERR_USAGE, "expects a list of patterns, as in [\"postgresql-*\"]");
 	case SETTING_PASSES:
 		return err_set(err, ERR_USAGE, "expects a list of any of %s, as in [align, fluff]",
 			       policy_pass_names);
@@ -165,17 +195,27 @@ static void globs_clear(struct policy_globs *g)
 	*g = (struct policy_globs){ NULL, 0 };
 }
 
-void setting_clear(const struct setting *s, struct policy *p)
+void setting_clear(const struct setting *s, void *in)
 {
-	if (s->kind == SETTING_GLOBS)
-		globs_clear(field_of(s, p));
+	if (s->kind == SETTING_GLOBS || s->kind == SETTING_NAMES)
+		globs_clear(field_of(s, in));
 	if (s->kind == SETTING_PASSES)
-		*(struct policy_passes *)field_of(s, p) = (struct policy_passes){ 0 };
+		*(struct policy_passes *)field_of(s, in) = (struct policy_passes){ 0 };
 }
 
-static int add_glob(struct policy_globs *g, const char *text, struct err *err)
+void setting_copy(const struct setting *s, void *to, const void *from)
 {
-	if (text[0] != '/')
+	assert(s->kind != SETTING_GLOBS && s->kind != SETTING_NAMES);
+	memcpy(field_of(s, to), field_in(s, from), s->kind == SETTING_PASSES ?
+	       sizeof(struct policy_passes) : s->kind == SETTING_WINDOW ?
+	       sizeof(struct policy_window) : sizeof(unsigned));
+}
+
+static int add_glob(struct policy_globs *g, const char *text, bool path, struct err *err)
+{
+	if (!path && (!text[0] || strchr(text, '/')))
+		return err_set(err, ERR_USAGE, "'%.80s' is not a pattern of names", text);
+	if (path && text[0] != '/')
 		return err_set(err, ERR_USAGE, "'%.80s' is not a pattern of absolute paths; "
 			       "it must begin with /", text);
 	if (strlen(text) >= SETTING_GLOB_MAX)
@@ -210,11 +250,11 @@ static int add_pass(struct policy_passes *passes, const char *text, struct err *
 	return 0;
 }
 
-int setting_add(const struct setting *s, struct policy *p, const char *text, struct err *err)
+int setting_add(const struct setting *s, void *in, const char *text, struct err *err)
 {
-	if (s->kind == SETTING_GLOBS)
-		return add_glob(field_of(s, p), text, err);
-	return add_pass(field_of(s, p), text, err);
+	if (s->kind == SETTING_GLOBS || s->kind == SETTING_NAMES)
+		return add_glob(field_of(s, in), text, s->kind == SETTING_GLOBS, err);
+	return add_pass(field_of(s, in), text, err);
 }
 
 static void put(struct wr *out, const char *text)
@@ -244,9 +284,9 @@ static void show_globs(const struct policy_globs *g, struct wr *out)
 	put(out, "]");
 }
 
-void setting_show(const struct setting *s, const struct policy *p, struct wr *out)
+void setting_show(const struct setting *s, const void *in, struct wr *out)
 {
-	const void *field = field_in(s, p);
+	const void *field = field_in(s, in);
 	const struct policy_window *w = field;
 	char text[POLICY_PASS_LIST_MAX] = "";
 
@@ -271,10 +311,11 @@ void setting_show(const struct setting *s, const struct policy *p, struct wr *ou
 				       w->from % 60u, w->to / 60u, w->to % 60u);
 		break;
 	case SETTING_GLOBS:
+	case SETTING_NAMES:
 		show_globs(field, out);
 		break;
 	case SETTING_PASSES:
-		policy_pass_list(p, text, sizeof(text));
+		policy_pass_list(in, text, sizeof(text));
 		put(out, "[");
 		for (const char *c = text; *c; c++)
 			put(out, *c == ',' ? ", " : (char[]){ *c, 0 });

@@ -12,6 +12,7 @@
 
 struct err;
 struct policy;
+struct policy_rule;
 
 enum setting_kind {
 	SETTING_UINT,
@@ -19,14 +20,15 @@ enum setting_kind {
 	SETTING_CLOCK,
 	SETTING_SWITCH,
 	SETTING_WINDOW,
-	SETTING_GLOBS,
+	SETTING_GLOBS,		/* patterns of absolute paths */
+	SETTING_NAMES,		/* patterns of other names */
 	SETTING_PASSES,
 };
 
 struct setting {
 	const char *section, *key;
 	enum setting_kind kind;
-	size_t off;		/* of the field in struct policy; its type follows from kind */
+	size_t off;		/* of the field; its type follows from kind */
 	unsigned def, min, max;	/* UINT and BOOL */
 	const char *unit, *help;
 };
@@ -39,15 +41,24 @@ enum {
 	SETTING_GLOB_MAX = 4096,	/* bytes of one pattern with its NUL */
 };
 
+/* Of a rule: its own keys, whose fields are in struct policy_rule; NULL when it is none of them.  And
+ * those that it may override, as an index of policy_setting; policy_nsetting when it may not. */
+const struct setting *setting_of_rule(const char *key);
+unsigned setting_overridden(const char *key);
+struct policy_rule *policy_rule_add(struct policy *p, uint32_t line);	/* NULL: out of memory */
+
+/* `in` is what the setting's field is in: a struct policy, or a struct policy_rule. */
 bool setting_is_list(const struct setting *s);
 /* Sets a setting that is no list.  `quoted`: the YAML scalar stood in quotes, so it is no number
  * and no truth value.  The message names the permitted values, not the setting. */
-int setting_set(const struct setting *s, struct policy *p, const char *text, bool quoted,
+int setting_set(const struct setting *s, void *in, const char *text, bool quoted,
 		struct err *err);
 /* Empties a list. */
-void setting_clear(const struct setting *s, struct policy *p);
-int setting_add(const struct setting *s, struct policy *p, const char *text, struct err *err);
+void setting_clear(const struct setting *s, void *in);
+/* Of the same kind of struct; not of lists of patterns. */
+void setting_copy(const struct setting *s, void *to, const void *from);
+int setting_add(const struct setting *s, void *in, const char *text, struct err *err);
 /* Appends the value as YAML would show it, without a NUL. */
-void setting_show(const struct setting *s, const struct policy *p, struct wr *out);
+void setting_show(const struct setting *s, const void *in, struct wr *out);
 
 #endif

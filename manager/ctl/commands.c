@@ -27,8 +27,9 @@ const struct ctl_command ctl_commands[] = {
 	{ "history", "[PATH]", "what was done to modules, newest first", ctl_ask_module },
 	{ "report-bug", "PATH", "where the report of a generation that crashed is: a tar archive with\n"
 	  "        all that its developers need", ctl_ask_module },
-	{ "policy", "check [FILE] | show | reload",
-	  "checks a policy (no daemon needed), shows the one in use, reads it anew",
+	{ "policy", "check [FILE [PATH...]] | show [PATH] | reload",
+	  "checks a policy (no daemon needed), shows the one in use, reads it anew;\n"
+	  "        with PATH: which rule is about it",
 	  ctl_policy },
 	{ "record", "-o LOG [--clock=NAME] [--rate=HZ] [--registers[=STACKBYTES]] -- COMMAND...",
 	  "samples one command into a log (no daemon needed); --registers: with what its registers\n"

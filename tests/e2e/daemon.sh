@@ -123,7 +123,40 @@ kill -HUP "$daemon"
 sleep 0.5
 check "a bad policy leaves the old one" grep -q 'min_samples *33' <<<"$(ctl policy show)"
 check "and is in the log" grep -q 'the old policy stays.*nonsense' "$root/log"
+out=$(ctl policy reload 2>&1)
+check "who asks to read it anew is told file, line and reason" test "$?:$out" = \
+	"2:morphctl: the old policy stays: $root/morph.yaml:8:1: unknown section 'nonsense'; the sections are monitor, spool, idle, modules, optimize, rules"
+check "nothing of it is taken" grep -q 'min_samples *33' <<<"$(ctl policy show)"
 sed -i '$d' "$root/morph.yaml"
+
+# Rules: which one is about a module, in force and in a file.
+cat >>"$root/morph.yaml" <<-END
+	rules:
+	- {name: no sort, paths: [$root/bin/so*], refuse: true}
+	- {name: root's, users: ["0"], passes: [align], cool_down_h: 5}
+END
+mv "$root/morph.yaml" "$root/rules.yaml"
+sed '/^rules/,$d' "$root/rules.yaml" >"$root/morph.yaml"
+check "a policy that is not in force yet says what it would do" grep -q "bin/sort: refused by rule 'no sort' of line 9" \
+	<<<"$("$B/morphctl" policy check "$root/rules.yaml" "$root/bin/perl" "$root/bin/sort")"
+check "no rule is about it now" grep -q "sort .*no rule is about it" <<<"$(ctl policy show "$root/bin/sort")"
+cp "$root/rules.yaml" "$root/morph.yaml"
+check "policy reload takes the rules" ctl policy reload
+check "the rules are shown" grep -q "^no sort *9 .*refused" <<<"$(ctl policy show)"
+check "a refusal is shown" grep -q "bin/sort *no *no sort *9 " <<<"$(ctl policy show "$root/bin/sort")"
+check "and holds, also for who asks" refused "rule 'no sort' of the policy refuses it" \
+	ctl reoptimize "$root/bin/sort"
+ctl policy show "$root/bin/perl" >"$root/shown"
+check "settings of a rule are shown" grep -qE "optimize.passes *\[align\]" "$root/shown"
+check "the others are the general ones" grep -qE "optimize.min_samples *33 " "$root/shown"
+check "passes of a rule are what is done" grep -q "installed .*passes align$" \
+	<<<"$(ctl reoptimize "$root/bin/perl" >/dev/null 2>&1; ctl history "$root/bin/perl" | head -n 3)"
+sed -i 's/passes: .align./passes: [algin]/' "$root/morph.yaml"
+check "a wrong rule is told with its line" grep -q "morph.yaml:10:[0-9]*: rules.passes: 'algin' is not one of" \
+	<<<"$(ctl policy reload 2>&1)"
+check "and the rules in force stay" grep -q "root's" <<<"$(ctl policy show)"
+sed -i '/^rules/,$d' "$root/morph.yaml"
+check "without rules" ctl policy reload
 
 # Memory, after all that work.
 sum=0
@@ -143,7 +176,7 @@ check "history tells that it changed" grep -q changed <<<"$(ctl history "$root/b
 check_here "SIGTERM ends with code 0" stop_daemon
 check "nothing answers then" grep -q "does not answer at $root/sock" <<<"$(ctl list 2>&1)"
 check_here "it starts again" start_daemon
-check "and knows its generations" grep -qE '^[12]$' <<<"$(listed perl generation)"
+check "and knows its generations" grep -qE '^[123]$' <<<"$(listed perl generation)"
 check "restore --all" ctl restore --all
 check "perl is back byte for byte" same_file "$root/bin/perl" "$root/orig/perl"
 check "sort is back byte for byte" same_file "$root/bin/sort" "$root/orig/sort"

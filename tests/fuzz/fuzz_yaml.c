@@ -5,6 +5,7 @@
 
 #include "lib/err.h"
 #include "policy/policy.h"
+#include "policy/rule.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -30,6 +31,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	policy_pass_list(p, passes, sizeof(passes));
 	assert(n > 0);
 	(void)policy_allows(p, "/usr/bin/perl");	/* either answer is right */
+	struct rule_subject s;
+	rule_subject_init(&s, "/usr/bin/perl");
+	s.root = "/nonexistent";
+	const struct policy_rule *r = rule_find(p, &s);
+	assert(!r || (r >= p->rule && r < p->rule + p->nrule && *r->name));
+	struct policy with = rule_apply(p, r);
+	policy_pass_list(&with, passes, sizeof(passes));
 	policy_free(p);
 	return 0;
 }

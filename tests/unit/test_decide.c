@@ -199,6 +199,16 @@ static void budgets_and_cool_down_hold_it_back(void **state)
 	f->m.disk_mib = 1;
 	f->m.spent_disk_mib = f->policy->disk_per_day_mib;
 	assert_int_equal(reason(f), DECIDE_DISK_BUDGET);
+	f->m.spent_disk_mib = 5;
+	assert_int_equal(reason(f), DECIDE_DRIFT);
+	/* A module's own budgets, which a rule gives it. */
+	f->policy->module_disk_per_day_mib = 5;
+	assert_int_equal(reason(f), DECIDE_DRIFT);
+	f->m.own_disk_mib = 5;
+	assert_int_equal(reason(f), DECIDE_DISK_BUDGET);
+	f->policy->module_cpu_per_day_s = 5;
+	f->m.own_cpu_s = 4;
+	assert_int_equal(reason(f), DECIDE_CPU_BUDGET);
 }
 
 static void a_window_lasts_unless_it_is_the_first(void **state)

@@ -1,0 +1,33 @@
+/* rule.h - which rule of the policy applies to a module, and what it makes of the policy
+ *
+ * The first rule that fits decides, as in a firewall: exceptions stand before what they are exceptions
+ * from.  A rule fits when each of its lists - paths, packages, users - has a pattern that fits, or is not
+ * there.  What the rule does not say is as the general settings say.
+ */
+#ifndef POLICY_RULE_H
+#define POLICY_RULE_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "policy/policy.h"
+
+struct rule_subject {		/* a module, as rules see it */
+	const char *path;	/* without symbolic links */
+	char owner[64], uid[16];	/* of the file: name and number, "" if not known */
+	const char *root;	/* before /var/lib/dpkg */
+};
+
+/* *out is about the file at `path`, which stays the caller's; its owner is not known yet. */
+void rule_subject_init(struct rule_subject *out, const char *path);
+void rule_subject_owner(struct rule_subject *s, uid_t uid);
+
+/* NULL: none fits. */
+const struct policy_rule *rule_find(const struct policy *p, const struct rule_subject *s);
+/* The policy as it is for modules of that rule (NULL: of none).  Its lists are p's; not to be freed. */
+struct policy rule_apply(const struct policy *p, const struct policy_rule *r);
+
+/* Does the module belong to an installed Debian package whose name fits the pattern? */
+bool rule_in_package(const char *root, const char *pattern, const char *path);
+
+#endif

@@ -1,0 +1,139 @@
+#include "policy/yamlwalk.h"
+
+#include <string.h>
+
+#include "lib/err.h"
+#include "policy/policy.h"
+#include "policy/setting.h"
+
+static int fail_at(const struct walk *w, yaml_mark_t mark, struct err *err)
+{
+	return err_wrap(err, "%s:%zu:%zu", w->name, mark.line + 1, mark.column + 1);
+}
+
+int walk_fail(const struct walk *w, struct err *err)
+{
+	return fail_at(w, w->ev.start_mark, err);
+}
+
+/* libyaml tells only the byte offset of an undecodable character. */
+static yaml_mark_t mark_of_offset(struct bytes text, size_t off)
+{
+	yaml_mark_t mark = { .index = off };
+
+	for (size_t i = 0; i < off && i < text.n; i++) {
+		mark.column++;
+		if (text.p[i] == '\n') {
+			mark.line++;
+			mark.column = 0;
+		}
+	}
+	return mark;
+}
+
+static int parser_failed(const struct walk *w, struct err *err)
+{
+	const yaml_parser_t *ps = &w->parser;
+	const char *problem = ps->problem ? ps->problem : "not YAML";
+
+	if (ps->error == YAML_MEMORY_ERROR)
+		return err_set(err, ERR_SYS, "%s: out of memory", w->name);
+	(void)err_set(err, ERR_USAGE, "%s", problem);	/* wrapped and returned below */
+	if (ps->error == YAML_READER_ERROR)
+		return fail_at(w, mark_of_offset(w->text, ps->problem_offset), err);
+	return fail_at(w, ps->problem_mark, err);
+}
+
+/* Anchor or tag of the present event; NULL when it has neither. */
+static const char *decoration(const yaml_event_t *ev)
+{
+	const yaml_char_t *anchor = NULL, *tag = NULL;
+
+	if (ev->type == YAML_SCALAR_EVENT) {
+		anchor = ev->data.scalar.anchor;
+		tag = ev->data.scalar.tag;
+	} else if (ev->type == YAML_MAPPING_START_EVENT) {
+		anchor = ev->data.mapping_start.anchor;
+		tag = ev->data.mapping_start.tag;
+	} else if (ev->type == YAML_SEQUENCE_START_EVENT) {
+		anchor = ev->data.sequence_start.anchor;
+		tag = ev->data.sequence_start.tag;
+	}
+	return anchor ? "an anchor" : tag ? "a tag" : NULL;
+}
+
+int walk_next(struct walk *w, struct err *err)
+{
+	yaml_event_delete(&w->ev);
+	memset(&w->ev, 0, sizeof(w->ev));
+	if (!yaml_parser_parse(&w->parser, &w->ev))
+		return parser_failed(w, err);
+	const char *what = decoration(&w->ev);
+	if (w->ev.type == YAML_ALIAS_EVENT)
+		what = "an alias";
+	if (w->ev.type == YAML_DOCUMENT_START_EVENT &&
+	    w->ev.data.document_start.tag_directives.start !=
+		    w->ev.data.document_start.tag_directives.end)
+		what = "a tag directive";
+	if (!what)
+		return 0;
+	(void)err_set(err, ERR_USAGE, "%s is not allowed in a policy", what);
+	return walk_fail(w, err);
+}
+
+const char *walk_scalar(const struct walk *w, const char *expected, struct err *err)
+{
+	if (w->ev.type != YAML_SCALAR_EVENT) {
+		(void)err_set(err, ERR_USAGE, "expects %s, not a %s", expected,
+			      w->ev.type == YAML_SEQUENCE_START_EVENT ? "list" : "mapping");
+		return NULL;
+	}
+	const char *text = (const char *)w->ev.data.scalar.value;
+	for (size_t i = 0; i < w->ev.data.scalar.length; i++) {
+		if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f) {
+			(void)err_set(err, ERR_USAGE, "a control character is not allowed");
+			return NULL;
+		}
+	}
+	return text;
+}
+
+static int read_list(struct walk *w, const char *section, const struct setting *s, void *into,
+		     struct err *err)
+{
+	unsigned n = 0;
+
+	setting_clear(s, into);
+	for (;; n++) {
+		if (walk_next(w, err) < 0)
+			return -1;
+		if (w->ev.type == YAML_SEQUENCE_END_EVENT)
+			break;
+		const char *text = walk_scalar(w, "a text in its list", err);
+		if (!text || setting_add(s, into, text, err) < 0) {
+			err_wrap(err, "%s.%s", section, s->key);
+			return walk_fail(w, err);
+		}
+	}
+	if (n > 0 || s->kind != SETTING_PASSES)
+		return 0;
+	(void)err_set(err, ERR_USAGE, "%s.%s: the list is empty; permitted are any of %s",
+		      section, s->key, policy_pass_names);
+	return walk_fail(w, err);
+}
+
+int walk_value(struct walk *w, const char *section, const struct setting *s, void *into,
+	       struct err *err)
+{
+	if (walk_next(w, err) < 0)
+		return -1;
+	if (setting_is_list(s) && w->ev.type == YAML_SEQUENCE_START_EVENT)
+		return read_list(w, section, s, into, err);
+	const char *text = walk_scalar(w, setting_is_list(s) ? "a list" : "one value", err);
+	bool quoted = text && w->ev.data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+	if (!text || setting_set(s, into, text, quoted, err) < 0) {
+		err_wrap(err, "%s.%s", section, s->key);
+		return walk_fail(w, err);
+	}
+	return 0;
+}
