@@ -44,8 +44,12 @@ static void add_edge(struct lines *l, const struct fn *fn, uint32_t from, uint32
 
 static void add_fn(struct lines *l, const struct fn *fn)
 {
+	double *runs = arena_array(l->arena, fn->ntable, sizeof(*runs));
+
+	fn_table_runs(fn, runs);
 	for (uint32_t i = 0; i < fn->nblock; i++) {
 		const struct block *b = &fn->block[i];
+		double share = fn_table_share(fn, runs, i);
 		struct profile_block line = { b->addr, b->count * l->unit };
 
 		if (b->count > 0)
@@ -56,11 +60,9 @@ static void add_fn(struct lines *l, const struct fn *fn)
 			add_edge(l, fn, i, b->fall, b->fall_count);
 			add_edge(l, fn, i, b->taken, b->taken_count);
 		}
-		if (b->table == NO_TABLE || !fn->table[b->table].count)
-			continue;
-		const struct jump_table *t = &fn->table[b->table];
-		for (uint32_t k = 0; k < t->nentry; k++)
-			add_edge(l, fn, i, t->succ[k], t->count[k]);
+		for (uint32_t k = 0; share > 0 && k < fn->table[b->table].nentry; k++)
+			add_edge(l, fn, i, fn->table[b->table].succ[k],
+				 share * fn->table[b->table].count[k]);
 	}
 }
 

@@ -153,14 +153,14 @@ static struct image_end read_image(struct work *w, const struct placed *p, doubl
 
 /* Indirect jumps are never fall-throughs, and taken in every layout. */
 static void count_table(struct work *w, const struct placed *at, const struct placed *from,
-			const struct jump_table *t)
+			const struct jump_table *t, double share)
 {
 	for (uint32_t i = 0; i < t->nentry; i++) {
 		if (t->succ[i] == NO_BLOCK || !at[t->succ[i]].known)
 			continue;
-		w->weight += t->count[i];
-		w->m->exttsp += exttsp_score_edge(t->count[i], EXTTSP_INDIRECT, from->addr + from->size,
-						  at[t->succ[i]].addr);
+		w->weight += share * t->count[i];
+		w->m->exttsp += exttsp_score_edge(share * t->count[i], EXTTSP_INDIRECT,
+						  from->addr + from->size, at[t->succ[i]].addr);
 	}
 }
 
@@ -193,7 +193,7 @@ static bool count_edge(struct work *w, const struct placed *from, const struct p
 	return end == to->addr;
 }
 
-static void count_block(struct work *w, uint32_t f, uint32_t id)
+static void count_block(struct work *w, uint32_t f, uint32_t id, const double *runs)
 {
 	const struct fn *fn = &w->prog->fn[f];
 	const struct block *b = &fn->block[id];
@@ -202,7 +202,7 @@ static void count_block(struct work *w, uint32_t f, uint32_t id)
 	bool conditional = b->ninsn && is_conditional(fn->insn[b->insn + b->ninsn - 1].kind);
 	const uint32_t to[2] = { b->fall, b->taken };
 	const double count[2] = { b->fall_count, b->taken_count };
-	double fell = 0, jumped = end.jmp && !end.branch ? b->count : 0;
+	double share = fn_table_share(fn, runs, id), fell = 0, jumped = end.jmp && !end.branch ? b->count : 0;
 
 	for (int i = 0; i < 2; i++) {
 		if (to[i] == NO_BLOCK || (i == 0 && b->noreturn) || !at[to[i]].known)
@@ -214,8 +214,8 @@ static void count_block(struct work *w, uint32_t f, uint32_t id)
 		if (end.branch && end.jmp && end.jmp == at[to[i]].addr)
 			jumped += count[i];
 	}
-	if (b->table != NO_TABLE && fn->table[b->table].count)
-		count_table(w, at, p, &fn->table[b->table]);
+	if (share > 0)
+		count_table(w, at, p, &fn->table[b->table], share);
 	if (b->taken_out)
 		count_exit(w, p, &end, b->taken_count);
 	w->m->executions += b->count;
@@ -293,12 +293,15 @@ void measure_run(const struct prog *prog, const struct placement *placement, uin
 		find_entries(&w);
 		all = 0;
 		for (uint32_t f = 0; f < prog->nfn; f++) {
+			double *runs = arena_array(a, prog->fn[f].ntable, sizeof(*runs));
+
+			fn_table_runs(&prog->fn[f], runs);
 			for (uint32_t id = 0; id < prog->fn[f].nblock; id++) {
 				double count = prog->fn[f].block[id].count;
 
 				all += count;
 				if (count > 0 && known_by_all(placement, n, f, id))
-					count_block(&w, f, id);
+					count_block(&w, f, id, runs);
 			}
 		}
 		count_pointers(&w);

@@ -27,7 +27,7 @@ uint32_t passgraph_block_size(const struct fn *fn, const struct block *b)
 	return b->padding ? 0 : size;
 }
 
-static uint32_t add_edges(const struct fn *fn, uint32_t id, struct exttsp_edge *edge)
+static uint32_t add_edges(const struct fn *fn, uint32_t id, double share, struct exttsp_edge *edge)
 {
 	const struct block *b = &fn->block[id];
 	bool jcc = b->ninsn && fn->insn[b->insn + b->ninsn - 1].kind != INSN_JMP;
@@ -39,12 +39,11 @@ static uint32_t add_edges(const struct fn *fn, uint32_t id, struct exttsp_edge *
 	if (b->taken != NO_BLOCK)
 		edge[n++] = (struct exttsp_edge){ id, b->taken, b->taken_count,
 			jcc ? EXTTSP_CONDITIONAL : EXTTSP_ONLY };
-	if (b->table == NO_TABLE || !fn->table[b->table].count)
-		return n;
-	const struct jump_table *t = &fn->table[b->table];
-	for (uint32_t i = 0; i < t->nentry; i++) {
+	for (uint32_t i = 0; share > 0 && i < fn->table[b->table].nentry; i++) {
+		const struct jump_table *t = &fn->table[b->table];
+
 		if (t->succ[i] != NO_BLOCK && t->count[i] > 0)
-			edge[n++] = (struct exttsp_edge){ id, t->succ[i], t->count[i],
+			edge[n++] = (struct exttsp_edge){ id, t->succ[i], share * t->count[i],
 				EXTTSP_INDIRECT };
 	}
 	return n;
@@ -55,8 +54,10 @@ void passgraph_make(const struct fn *fn, bool original_sizes, uint64_t extra,
 {
 	uint64_t *size = memory_new((size_t)fn->nblock + 1, sizeof(*size));
 	double *count = memory_new((size_t)fn->nblock + 1, sizeof(*count));
+	double *runs = memory_new(fn->ntable, sizeof(*runs));
 	size_t nedge = 0;
 
+	fn_table_runs(fn, runs);
 	for (uint32_t i = 0; i < fn->nblock; i++) {
 		const struct block *b = &fn->block[i];
 
@@ -68,7 +69,8 @@ void passgraph_make(const struct fn *fn, bool original_sizes, uint64_t extra,
 	struct exttsp_edge *edge = memory_new(nedge, sizeof(*edge));
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < fn->nblock; i++)
-		n += add_edges(fn, i, edge + n);
+		n += add_edges(fn, i, fn_table_share(fn, runs, i), edge + n);
+	free(runs);
 	*out = (struct exttsp_graph){ fn->nblock + 1, n, size, count, edge };
 }
 

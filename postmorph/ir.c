@@ -51,3 +51,22 @@ uint32_t block_length(const struct fn *fn, const struct block *b)
 		n += fn->insn[b->insn + i].kind != INSN_NOP;
 	return n;
 }
+
+void fn_table_runs(const struct fn *fn, double *runs)
+{
+	for (uint32_t t = 0; t < fn->ntable; t++)
+		runs[t] = 0;
+	for (uint32_t i = 0; i < fn->nblock; i++) {
+		if (fn->block[i].table != NO_TABLE)
+			runs[fn->block[i].table] += fn->block[i].count;
+	}
+}
+
+double fn_table_share(const struct fn *fn, const double *runs, uint32_t id)
+{
+	const struct block *b = &fn->block[id];
+
+	if (b->table == NO_TABLE || !fn->table[b->table].count || runs[b->table] <= 0)
+		return 0;
+	return b->count / runs[b->table];
+}

@@ -92,6 +92,8 @@ struct block {
 	double fall_count, taken_count;	/* of `count`, by edge; table edges: jump_table.count */
 	uint8_t confidence;	/* by inference: enum confidence, of the likelier way out of it if it
 				 * has several, else of the count; exact counts: high */
+	bool guessed;		/* by inference: nothing that was seen says that it runs; by the looks of
+				 * the code and what is known around it, it runs `count` times */
 	bool doomed;		/* by inference: leads only to calls that do not come back, traps */
 
 	/* marked by passes, read by emit */
@@ -112,8 +114,9 @@ struct jump_table {
 	uint32_t nentry, bound;	/* bound: proven by the compare (or mask, ...) */
 	vaddr *target;		/* [nentry] */
 	uint32_t *succ;		/* [nentry] block ids, NO_BLOCK for targets that are none */
-	double *count;		/* [nentry] edge counts by inference; NULL before it.  Entries with
-				 * the same succ share one edge: its count stands at the first */
+	double *count;		/* [nentry] edge counts by inference, of all jumps through it together;
+				 * NULL before it.  Entries with the same succ share one edge: its
+				 * count stands at the first */
 	uint32_t *base_insn;	/* [nbase] fn->insn indices of every instruction that forms the
 				 * table's address: `lea T(%rip)` (REL32) or the jmp/mov with the
 				 * absolute disp32 (ABS64).  All of them are rewritten together. */
@@ -262,6 +265,11 @@ static inline vaddr prog_insn_addr(const struct prog *prog, const struct insn *i
 
 /* Instructions of a block without NOPs: what a sample can meet. */
 uint32_t block_length(const struct fn *fn, const struct block *b);
+
+/* Part of each count of its table that block `id` is taken to have; 0 when it has no table.  The blocks
+ * that jump through one table have equal parts for an execution; `runs`, [ntable], is theirs together. */
+void fn_table_runs(const struct fn *fn, double *runs);
+double fn_table_share(const struct fn *fn, const double *runs, uint32_t id);
 
 /* Bytes of an instruction in the original. */
 static inline const uint8_t *prog_insn_bytes(const struct prog *prog, const struct insn *insn)
