@@ -12,8 +12,8 @@
  *   a function entered   as often as its callers call it, or more when not all are known
  *        CALL_WEIGHT * (sqrt(1 + (log ratio / CALL_SPREAD)^2) - 1)
  *
- * and a weak belief that a branch goes either way, which gives way to evidence that one is RARE:
- *        - EVEN * mean of log (probability + RARE)
+ * and a weak belief in a guess of what each step's part is, which gives way to evidence that it is RARE:
+ *        - GUESS * sum of guess log (probability + RARE)
  *
  * The sum's gradient is found by one pass forward (visits) and one backward (chain_worth).  Searched
  * are logarithms: of rates, and of the proportions of a node's steps.
@@ -27,7 +27,7 @@
 #include "editor/descent.h"
 #include "editor/memory.h"
 
-enum { ROUNDS = 40, MAX_CHANGES = 32000000 };	/* of all parts together, each round */
+enum { ROUNDS = 100, MAX_CHANGES = 32000000 };	/* of all parts together, each round */
 #define NEVER 1e-4			/* probability of a step that never happens */
 #define LEAST 1e-12
 
@@ -40,7 +40,7 @@ struct fit {
 	double *probability;		/* [nstep] */
 	double *inner_probability;	/* [nstep] */
 	double *weight;			/* [nstep] of its observations */
-	double *even;			/* [nstep] of the belief that it happens */
+	double *belief;			/* [nstep] of the guess */
 	double *total;			/* [nnode] of the weights of its steps */
 	double *count;			/* [nnode] */
 	double *worth;			/* [nnode] */
@@ -74,12 +74,13 @@ static void set_weights(struct fit *w)
 		end = steps_end(f, i);
 		for (uint32_t k = i; k < end; k++) {
 			seen += f->step[k].seen;
-			open += !f->step[k].never;
+			open += f->step[k].never ? 0 : f->step[k].guess;
 		}
 		double scale = FLOWFIT_SEEN_LIMIT / (FLOWFIT_SEEN_LIMIT + seen);
 		for (uint32_t k = i; k < end; k++) {
 			w->weight[k] = f->step[k].seen * scale;
-			w->even[k] = f->step[k].never ? 0 : FLOWFIT_EVEN / open;
+			w->belief[k] = f->step[k].never || open <= 0 ? 0 :
+				       FLOWFIT_GUESS * f->step[k].guess / open;
 			w->total[f->step[k].from] += w->weight[k];
 		}
 	}
@@ -89,7 +90,7 @@ static void set_weights(struct fit *w)
 static void leave_out(struct fit *w, uint32_t p)
 {
 	for (uint32_t i = w->f->part[p].step; i < part_end(w->f, p, true); i++) {
-		w->weight[i] = w->even[i] = 0;
+		w->weight[i] = w->belief[i] = 0;
 		w->total[w->f->step[i].from] = 0;
 	}
 }
@@ -225,15 +226,15 @@ static double judge_steps(const struct fit *w, uint32_t i, uint32_t end, double 
 
 		if (f->step[k].to != FLOWFIT_EXIT)
 			mean += p * w->worth[f->step[k].to];
-		value -= w->weight[k] * log(p) + w->even[k] * log(p + FLOWFIT_RARE);
-		pull += w->even[k] * p / (p + FLOWFIT_RARE);
+		value -= w->weight[k] * log(p) + w->belief[k] * log(p + FLOWFIT_RARE);
+		pull += w->belief[k] * p / (p + FLOWFIT_RARE);
 	}
 	for (uint32_t k = i; k < end; k++) {
 		double to = f->step[k].to == FLOWFIT_EXIT ? 0 : w->worth[f->step[k].to];
 		double p = w->probability[k];
 
 		slope[k] = w->count[from] * p * (to - mean) + w->total[from] * p - w->weight[k] +
-			   pull * p - w->even[k] * p / (p + FLOWFIT_RARE);
+			   pull * p - w->belief[k] * p / (p + FLOWFIT_RARE);
 	}
 	return value;
 }
@@ -308,7 +309,7 @@ void flowfit(struct flowfit *f)
 	w.ninner = memory_new(f->npart, sizeof(*w.ninner));
 	w.probability = memory_new(f->nstep, sizeof(double));
 	w.inner_probability = memory_new(f->nstep, sizeof(double));
-	w.even = memory_new(f->nstep, sizeof(double));
+	w.belief = memory_new(f->nstep, sizeof(double));
 	w.weight = memory_new(f->nstep, sizeof(double));
 	w.total = memory_new(f->nnode, sizeof(double));
 	w.count = memory_new(f->nnode, sizeof(double));
@@ -336,7 +337,7 @@ void flowfit(struct flowfit *f)
 	free(w.ninner);
 	free(w.probability);
 	free(w.inner_probability);
-	free(w.even);
+	free(w.belief);
 	free(w.weight);
 	free(w.total);
 	free(w.count);

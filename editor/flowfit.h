@@ -11,7 +11,8 @@
 
 /* How much is believed: see flowfit.c. */
 #define FLOWFIT_SEEN_LIMIT 400.0
-#define FLOWFIT_EVEN 0.3
+#include <stdlib.h>
+#define FLOWFIT_GUESS 0.7
 #define FLOWFIT_RARE 0.03
 #define FLOWFIT_CALL_WEIGHT 4.0
 #define FLOWFIT_CALL_SPREAD 0.3
@@ -28,6 +29,7 @@ struct flowfit_step {			/* grouped by `from`, ascending */
 	uint32_t from, to;		/* in: nodes; `to` may be FLOWFIT_EXIT */
 	double seen;			/* in: observations of it; ratios of one node's steps tell */
 	double share;			/* in: where the search starts; out: probability */
+	double guess;			/* in: its part where nothing is known; 1 for one node's together */
 	bool never;			/* in: as good as never happens, unless it was seen */
 };
 

@@ -107,7 +107,7 @@ static void read_counts(struct arena *a, struct fn *fn, const struct graph *g)
 			b->taken_count = count;
 			break;
 		case TABLE:
-			fn->table[b->table].count[g->where.v[j] >> 2] = count;
+			fn->table[b->table].count[g->where.v[j] >> 2] += count;
 			break;
 		case EXIT:
 			if (b->fall_out && !b->taken_out)

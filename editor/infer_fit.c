@@ -6,17 +6,23 @@
  *                  address is taken, or out
  *    a tail call   behind a conditional jump out of the function, so that it can be counted
  *
- * The search starts from the counts that min-cost flow found, and what that, the samples and the
- * seen edges all know nothing of keeps a count of zero.
+ * The search starts from the counts that min-cost flow found.  What that, the samples and the seen
+ * edges all know nothing of has its count by what other branches teach of its own (branchguess.h)
+ * and is marked as guessed; or none where it leads to an abort.
  */
 #include "editor/infer.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "editor/branchguess.h"
 #include "editor/flowfit.h"
 #include "postmorph/insncost.h"
 
 enum { CLEAR_SAMPLES = 20, FEW_SAMPLES = 4, FEW_SEEN = 5 };
+static const double GUESS_LIMIT = 5;	/* observations of one branch count as so many at most */
+static const double GUESS_FIRM = 8;	/* of the weight of each sign: logit.h */
+
 enum way { FALL, TAKEN, TABLE, OTHER };	/* of a block's steps */
 
 struct builder {
@@ -28,6 +34,8 @@ struct builder {
 	VEC(struct flowfit_source) source;
 	VEC(struct flowfit_call) call;
 	VEC(struct flowfit_part) part;
+	VEC(struct logit_case) branch;	/* conditional branches ... */
+	VEC(uint32_t) branch_step;	/* ... and the first of their two steps: fall, then taken */
 	uint32_t *part_of;		/* [nfn], NO_FN if none */
 	uint32_t *source_of;		/* [nfn] of its entry */
 	/* of the function being built */
@@ -256,6 +264,46 @@ static void add_sources(struct builder *w, uint32_t f)
 	}
 }
 
+/* Conditional branches of the function, which are pairs of steps behind `first`. */
+static void add_branches(struct builder *w, uint32_t first)
+{
+	struct logit_case *cases = arena_array(w->arena, w->fn->nblock, sizeof(*cases));
+
+	branchguess_signs(w->prog, w->fn, w->arena, cases);
+	for (uint32_t i = first; i + 1 < w->step.n; i++) {
+		const struct flowfit_step *s = &w->step.v[i];
+		uint32_t id = s->from - w->base;
+
+		if (s[1].from != s->from || id >= w->fn->nblock || !cases[id].nsign)
+			continue;
+		double scale = GUESS_LIMIT / (GUESS_LIMIT + s->seen + s[1].seen);
+		cases[id].no = scale * s->seen;
+		cases[id].yes = scale * s[1].seen;
+		vec_push(w->arena, &w->branch, cases[id]);
+		vec_push(w->arena, &w->branch_step, i);
+	}
+}
+
+/* What branches that were seen teach of those that were not. */
+static void guess_branches(struct builder *w)
+{
+	double weight[BRANCHGUESS_WEIGHTS];
+
+	for (uint32_t i = 0, end; i < w->step.n; i = end) {
+		for (end = i; end < w->step.n && w->step.v[end].from == w->step.v[i].from; end++)
+			;
+		for (uint32_t k = i; k < end; k++)
+			w->step.v[k].guess = 1.0 / (end - i);
+	}
+	logit_fit(w->branch.v, w->branch.n, GUESS_FIRM, weight, BRANCHGUESS_WEIGHTS);
+	for (uint32_t i = 0; i < w->branch.n; i++) {
+		struct flowfit_step *s = &w->step.v[w->branch_step.v[i]];
+
+		s[1].guess = logit_guess(&w->branch.v[i], weight);
+		s->guess = 1 - s[1].guess;
+	}
+}
+
 static void add_fn(struct builder *w, uint32_t f)
 {
 	struct flowfit_part part = { .node = w->node.n, .step = w->step.n };
@@ -272,6 +320,7 @@ static void add_fn(struct builder *w, uint32_t f)
 		add_step(w, w->tail_base + i, FLOWFIT_EXIT, 1, 0, OTHER);
 	set_start(w, part.step);
 	vec_push(w->arena, &w->part, part);
+	add_branches(w, part.step);
 	add_sources(w, f);
 }
 
@@ -383,10 +432,26 @@ static void set_confidence(const struct builder *w, const struct flowfit *fit, u
 	}
 }
 
-/* Nothing says that it runs. */
-static bool unknown(const struct fn *fn, uint32_t id, const bool *seen)
+/* Blocks of which nothing says that they run; counts are still those of min-cost flow. */
+static void mark_guessed(struct builder *w, struct fn *fn)
 {
-	return fn->block[id].count <= 0 && fn->block[id].samples <= 0 && !seen[id];
+	bool *seen = arena_alloc(w->arena, fn->nblock);
+
+	for (uint32_t i = 0; i < fn->nseen_edge; i++)
+		seen[fn->seen_edge[i].from] = seen[fn->seen_edge[i].to] = true;
+	for (uint32_t i = 1; i < fn->nblock; i++)
+		fn->block[i].guessed = fn->block[i].count <= 0 && fn->block[i].samples <= 0 && !seen[i];
+}
+
+static bool never_runs(const struct block *b)
+{
+	return b->guessed && b->doomed;
+}
+
+/* What min-cost flow needs to explain the samples runs, be it hardly ever. */
+static double at_least(double count, double flow)
+{
+	return flow > 0 ? fmax(count, 1e-6) : count;
 }
 
 static void read_fn(struct builder *w, const struct flowfit *fit, uint32_t f)
@@ -394,16 +459,17 @@ static void read_fn(struct builder *w, const struct flowfit *fit, uint32_t f)
 	struct fn *fn = &w->prog->fn[f];
 	uint32_t p = w->part_of[f], base = w->part.v[p].node;
 	uint32_t end = p + 1 < w->part.n ? w->part.v[p + 1].step : w->step.n;
-	bool *seen = arena_alloc(w->arena, fn->nblock), *zero = arena_alloc(w->arena, fn->nblock);
+	double (*flow)[2] = arena_array(w->arena, fn->nblock, sizeof(*flow));
 
-	for (uint32_t i = 0; i < fn->nseen_edge; i++)
-		seen[fn->seen_edge[i].from] = seen[fn->seen_edge[i].to] = true;
-	for (uint32_t i = 0; i < fn->nblock; i++)
-		zero[i] = i > 0 && unknown(fn, i, seen);
+	mark_guessed(w, fn);
+	for (uint32_t t = 0; t < fn->ntable; t++)
+		memset(fn->table[t].count, 0, fn->table[t].nentry * sizeof(double));
 	for (uint32_t i = 0; i < fn->nblock; i++) {
 		struct block *b = &fn->block[i];
 
-		b->count = zero[i] ? 0 : fit->node[base + i].count;
+		b->count = never_runs(b) ? 0 : at_least(fit->node[base + i].count, b->count);
+		flow[i][0] = b->fall_count;
+		flow[i][1] = b->taken_count;
 		b->fall_count = b->taken_count = 0;
 	}
 	for (uint32_t k = fit->part[p].step; k < end; k++) {
@@ -414,17 +480,17 @@ static void read_fn(struct builder *w, const struct flowfit *fit, uint32_t f)
 			break;
 		struct block *b = &fn->block[from];
 		double count = b->count * s->share;
-		if (s->to != FLOWFIT_EXIT && to < fn->nblock && zero[to])
+		if (s->to != FLOWFIT_EXIT && to < fn->nblock && never_runs(&fn->block[to]))
 			count = 0;
 		switch ((enum way)(w->way.v[k] & 3)) {
 		case FALL:
-			b->fall_count = count;
+			b->fall_count = at_least(count, flow[from][0]);
 			break;
 		case TAKEN:
-			b->taken_count = count;
+			b->taken_count = at_least(count, flow[from][1]);
 			break;
 		case TABLE:
-			fn->table[b->table].count[w->way.v[k] >> 2] = count;
+			fn->table[b->table].count[w->way.v[k] >> 2] += count;
 			break;
 		case OTHER:
 			break;
@@ -448,6 +514,7 @@ void infer_fit(struct prog *prog, struct arena *scratch)
 	if (w.part.n == 0)
 		return;
 	add_calls(&w);
+	guess_branches(&w);
 	struct flowfit fit = { w.node.n, w.step.n, w.source.n, w.call.n, w.part.n,
 		w.node.v, w.step.v, w.source.v, w.call.v, w.part.v };
 	flowfit(&fit);

@@ -96,6 +96,8 @@ static int parse_block(struct parser *ps, struct text_fn *t, char **word, uint32
 			b.cold = true;
 		else if (strcmp(word[i], "warm") == 0)
 			b.warm = true;
+		else if (strcmp(word[i], "guessed") == 0)
+			b.guessed = true;
 		else if (strcmp(word[i], "size") == 0)
 			b.size = (uint32_t)strtoul(value, NULL, 10), i++;
 		else if (strcmp(word[i], "insns") == 0)
@@ -307,6 +309,16 @@ static int build_table(struct parser *ps, struct text_fn *t, uint32_t id)
 	uint32_t n = text->ntarget - 1;
 	struct jump_table *table = &t->fn.table[t->fn.ntable];
 
+	if (n == 2 && strcmp(text->target[1], "of") == 0) {
+		uint32_t user = 0;
+		double none;
+
+		if (!block_number(text->target[2], id, &user, &none) ||
+		    t->block.v[user].table == NO_TABLE)
+			return wrong(ps, "no block with a table is", text->target[2]);
+		t->block.v[id].table = t->block.v[user].table;
+		return 0;
+	}
 	if (n == 0)
 		return wrong(ps, "no entries behind", "table");
 	*table = (struct jump_table){ .kind = BLOCKMAP_TABLE_REL32, .nentry = n, .bound = n,

@@ -4,13 +4,14 @@
  *
  * A profile of samples is sparse, and a block that does run but stands in the fluff text costs
  * more than removing all the rest gains.  So no samples are not enough: a block is cold when
- *   - its count is zero, and
+ *   - nothing tells that it runs, whatever its count is guessed to be, and
  *   - had it run for CHANCE of the executions of the blocks before it, it would have been seen:
  *     CLEAR_SAMPLES samples at least; or all blocks before it are cold; or it can only end in an
  *     abort.
- * Any other block without a count is warm: it stands between the hot blocks of all functions, which
+ * Any other of which nothing tells that it runs is hot when by its guessed count a LIKELY part of what
+ * runs before it goes there, else warm: it stands between the hot blocks of all functions, which
  * are so packed as closely as can be, and the cold ones.  Blocks that the compiler itself put into
- * a .cold fragment are cold unless they have a count.  The entry is always hot.
+ * a .cold fragment are cold unless they are known to run.  The entry is always hot.
  */
 #include "editor/pass.h"
 
@@ -20,13 +21,20 @@
 static const double min_samples = 3000;
 static const double chance = 0.1;
 static const double clear_samples = 2;
+static const double likely = 0.25;
 
 struct work {
 	struct fn *fn;
-	bool *reached;		/* [nblock] no count, but reached from blocks not cold */
+	double *reached;	/* [nblock] of what is not known to run and is reached from blocks not
+				 * cold: executions of the hottest of them; else 0 */
 	uint32_t *queue;	/* [nblock] */
 	uint32_t n;
 };
+
+static bool is_known(const struct block *b)
+{
+	return b->count > 0 && !b->guessed;
+}
 
 static double insns_of(const struct fn *fn, const struct block *b)
 {
@@ -37,15 +45,15 @@ static double insns_of(const struct fn *fn, const struct block *b)
 	return n ? n : 1;
 }
 
-/* Block `id` may have run up to `by` times.  Only the first call for a block decides, and calls
- * come with falling `by`. */
+/* Block `id` is reached from one that ran `by` times.  Only the first call for a block decides, and
+ * calls come with falling `by`. */
 static void reach(struct work *w, uint32_t id, double by)
 {
-	if (id == NO_BLOCK || w->fn->block[id].count > 0 || w->reached[id])
+	if (id == NO_BLOCK || is_known(&w->fn->block[id]) || w->reached[id] > 0)
 		return;
 	struct block *b = &w->fn->block[id];
-	w->reached[id] = true;
-	b->cold = b->doomed || by * insns_of(w->fn, b) >= clear_samples;
+	w->reached[id] = by;
+	b->cold = b->doomed || chance * by * insns_of(w->fn, b) >= clear_samples;
 	if (!b->cold)
 		w->queue[w->n++] = id;
 }
@@ -83,7 +91,7 @@ static void mark_fn(struct arena *scratch, struct fn *fn)
 	w.reached = arena_array(scratch, fn->nblock, sizeof(*w.reached));
 	w.queue = arena_array(scratch, fn->nblock, sizeof(*w.queue));
 	for (uint32_t i = 0; i < fn->nblock; i++) {
-		if (fn->block[i].count > 0)
+		if (is_known(&fn->block[i]))
 			hot[nhot++] = i;
 	}
 	if (nhot == 0)
@@ -92,10 +100,10 @@ static void mark_fn(struct arena *scratch, struct fn *fn)
 	/* Computed jumps may come from any block of the function; landing pads are cold. */
 	for (uint32_t i = 0; i < fn->nblock; i++) {
 		if (fn->block[i].pinned)
-			reach(&w, i, chance * fn->block[hot[0]].count);
+			reach(&w, i, fn->block[hot[0]].count);
 	}
 	for (uint32_t h = 0, head = 0; h < nhot; h++) {
-		double by = chance * fn->block[hot[h]].count;
+		double by = fn->block[hot[h]].count;
 
 		reach_successors(&w, hot[h], by);
 		for (; head < w.n; head++)
@@ -104,10 +112,10 @@ static void mark_fn(struct arena *scratch, struct fn *fn)
 	for (uint32_t i = 1; i < fn->nblock; i++) {
 		struct block *b = &fn->block[i];
 
-		if (b->count > 0)
+		if (is_known(b))
 			continue;
-		b->cold = b->cold || !w.reached[i] || b->range > 0;
-		b->warm = !b->cold;
+		b->cold = b->cold || w.reached[i] <= 0 || b->range > 0;
+		b->warm = !b->cold && b->count < likely * w.reached[i];
 	}
 	fn->block[0].cold = false;
 }
@@ -130,7 +138,7 @@ int pass_fluff(struct prog *prog, const struct edit_options *options, struct err
 		for (uint32_t k = 0; k < fn->nblock; k++) {
 			struct block *b = &fn->block[k];
 
-			if (b->range > 0 && b->count <= 0)
+			if (b->range > 0 && !is_known(b))
 				b->cold = true;
 		}
 	}

@@ -5,7 +5,7 @@
  *   in g                       what follows is about function g; the first function before that
  *   want order b0 b2 b1        emit order
  *   want cold b1 b3            exactly these blocks are cold; `want cold` alone: none
- *   want warm b2               likewise
+ *   want warm b2               likewise; and `guessed`
  *   want count b1 >= 5         also = (within 1 %) and <=
  *   want edge b0 b2 = 10       sum over parallel edges
  *   want probability b0 b2 <= 0.1   of going on to b2 behind b0
@@ -117,9 +117,13 @@ static void want_order(struct run *r, const char *line, char **word, uint32_t n)
 	}
 }
 
-static void want_heat(struct run *r, const char *line, char **word, uint32_t n)
+static bool has_property(const struct block *b, const char *name)
 {
-	bool cold = strcmp(word[0], "cold") == 0;
+	return name[0] == 'c' ? b->cold : name[0] == 'w' ? b->warm : b->guessed;
+}
+
+static void want_property(struct run *r, const char *line, char **word, uint32_t n)
+{
 	const struct fn *fn = &r->t.prog.fn[r->fn];
 
 	for (uint32_t b = 0; b < fn->nblock; b++) {
@@ -129,7 +133,7 @@ static void want_heat(struct run *r, const char *line, char **word, uint32_t n)
 		for (uint32_t i = 1; i < n; i++)
 			want |= block_id(r, word[i]) == b;
 		(void)snprintf(why, sizeof(why), "b%u is %s%s", b, want ? "not " : "", word[0]);
-		if ((cold ? fn->block[b].cold : fn->block[b].warm) != want)
+		if (has_property(&fn->block[b], word[0]) != want)
 			fail_line(r, line, why);
 	}
 }
@@ -171,8 +175,9 @@ static void want(struct run *r, const char *line, char **word, uint32_t n)
 
 	if (n >= 1 && strcmp(word[0], "order") == 0)
 		want_order(r, line, word + 1, n - 1);
-	else if (n >= 1 && (strcmp(word[0], "cold") == 0 || strcmp(word[0], "warm") == 0))
-		want_heat(r, line, word, n);
+	else if (n >= 1 && (strcmp(word[0], "cold") == 0 || strcmp(word[0], "warm") == 0 ||
+			     strcmp(word[0], "guessed") == 0))
+		want_property(r, line, word, n);
 	else if (n == 4 && strcmp(word[0], "count") == 0)
 		want_number(r, line, fn->block[block_id(r, word[1])].count, word + 2);
 	else if (n == 3 && strcmp(word[0], "confidence") == 0)
