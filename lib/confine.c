@@ -212,7 +212,7 @@ static int filter_role(enum confine_role role, struct err *err)
 		      COUNT(both) + nown, err);
 }
 
-int confine_role(enum confine_role role, const char *folder, struct err *err)
+int confine_role(enum confine_role role, const char *folder, const char *host, struct err *err)
 {
 	const struct landlock_rule rule[] = {
 		{ -1, folder, LANDLOCK_READ | LANDLOCK_LIST | LANDLOCK_WRITE },
@@ -221,8 +221,9 @@ int confine_role(enum confine_role role, const char *folder, struct err *err)
 		{ -1, "/sys", LANDLOCK_READ | LANDLOCK_LIST },
 		{ -1, "/etc/localtime", LANDLOCK_READ },
 		{ -1, "/usr/share/zoneinfo", LANDLOCK_READ },
+		{ -1, host, LANDLOCK_READ | LANDLOCK_LIST },
 	};
-	int n = role == CONFINE_MONITOR ? 3 : (int)COUNT(rule);
+	int n = role == CONFINE_MONITOR ? 3 : (int)COUNT(rule) - (host ? 0 : 1);
 	int rc = landlock_confine(rule, n, err);
 
 	return rc < 0 || filter_role(role, err) < 0 ? -1 : rc;

@@ -32,12 +32,13 @@ enum confine_role { CONFINE_MONITOR, CONFINE_MANAGER };
 
 /* For a part of the daemon that has changed its user and has its descriptors: from then on
  *   files       beneath `folder` can be read, made, written and removed; those of /proc, and for
- *               the manager /sys and the time zone, can be read as far as the user may
+ *               the manager /sys, the time zone and what is beneath `host` (NULL: nothing), can be
+ *               read as far as the user may
  *   sockets     the manager answers on those it has, and reaches local ones; no network
  *   code        none but what is mapped; nothing is executed
  *   others      no processes or threads, signals, tracing, namespaces; no device is controlled but
  *               the monitor's samplers
  * As above: EPERM or EACCES, 1 or 0. */
-int confine_role(enum confine_role role, const char *folder, struct err *err);
+int confine_role(enum confine_role role, const char *folder, const char *host, struct err *err);
 
 #endif

@@ -222,7 +222,7 @@ int role_manager(const struct role_options *o)
 		return 1;
 	}
 	if (role_user(o->user, &user, &err) < 0 || role_drop(&user, &err) < 0 ||
-	    confine_role(CONFINE_MANAGER, o->store, &err) < 0) {
+	    confine_role(CONFINE_MANAGER, o->store, *o->host ? o->host : NULL, &err) < 0) {
 		role_log("%s", err.text);
 		return err_exit_code(&err);
 	}

@@ -28,7 +28,7 @@ static int drop(void *ctx, struct err *err)
 	char dir[SPOOL_PATH];
 
 	if (role_user(o->user, &user, err) < 0 || role_drop(&user, err) < 0 ||
-	    spool_path(o, dir, err) < 0 || confine_role(CONFINE_MONITOR, dir, err) < 0)
+	    spool_path(o, dir, err) < 0 || confine_role(CONFINE_MONITOR, dir, NULL, err) < 0)
 		return -1;
 	role_log("pid %d, as user %d: may read the kernel's rings and write '%s/spool'",
 		 (int)getpid(), (int)geteuid(), o->store);
