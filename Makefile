@@ -29,7 +29,7 @@ LIBS_DAEMON = -lsqlite3 -lyaml -lseccomp -lcap -lnettle -lm
 # Debian packages: what building needs, and what the tests use besides.
 PACKAGES_BUILD = gcc libc6-dev libzydis-dev libelf-dev binutils-dev libseccomp-dev libcap-dev \
 		 nettle-dev libsqlite3-dev libyaml-dev
-PACKAGES_CHECK = g++ libcmocka-dev libunwind-dev elfutils binutils gdb mandoc perl bash gzip git sqlite3 libsqlite3-0
+PACKAGES_CHECK = g++ libcmocka-dev libunwind-dev elfutils binutils gdb mandoc perl systemd bash gzip git sqlite3 libsqlite3-0
 
 # Every folder is one archive; main.c of a folder is a program's and stays out of it.
 FOLDERS   = lib policy postmorph editor monitor manager manager/ctl

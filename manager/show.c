@@ -161,7 +161,8 @@ int show_status(struct work *w, struct client *cl, struct err *err)
 	table_row(t, "store", w->options->store);
 	table_row(t, "crash watch", runs && w->ask->roles.num[MSG_ROLES_crashes_watched] ? "on" :
 		  "not available");
-	table_row(t, "automatic", w->policy->automatic ? "yes" : "no");
+	table_row(t, "automatic", w->policy->automatic ? "yes" :
+		  policy_automatic(w->policy) ? "some, by rules" : "no");
 	table_row(t, "job", !a->roles.num[MSG_ROLES_job_pid] ? "none" : !a->yield.stopped ? "runs" :
 		  a->yield.done ? "goes on, because somebody waits" : "stopped until the machine is idle");
 	if (w->note[0])

@@ -132,7 +132,9 @@ check "it is done again when the machine is idle" within 600 \
 	eval 'hasten; grep -q "installed .*generation" <<<"$(ctl history "$root/bin/cc1")"'
 check "and proven" whole cc1
 
-# Who asks is not made to wait.
+# Who asks is not made to wait, but for CPU time beside other tests.
+while sleep 0.3; do hasten; done &
+looper=$!
 busy
 check "restore" ctl restore "$root/bin/cc1"
 cpu 900 100
