@@ -53,7 +53,8 @@ struct emit_plan {
 	struct emit_place *place;	/* [nplace] in emit order: all hot, all warm, all cold ones */
 	struct relax_item *item;	/* [nitem] */
 	uint32_t **place_of;		/* [nfn] -> [nblock] index in place[], NULL if not moved.  An
-					 * empty block has that of the block it runs into */
+					 * empty block has that of the block it runs into, one that
+					 * stays NO_PLACE */
 	struct emit_table *table;	/* [ntable] ascending by off */
 	uint32_t **table_of;		/* [nfn] -> [ninsn] index in table[] of the instruction that
 					 * forms its address, else NO_TABLE; NULL if without tables */
@@ -72,6 +73,8 @@ uint32_t emit_count_kept(const struct prog *prog, const struct fn *fn, const str
 bool emit_ends_in_branch(const struct fn *fn, const struct block *b);
 /* Its image is empty: what leads to it leads to what it runs into. */
 bool emit_is_empty(const struct prog *prog, const struct fn *fn, const struct block *b);
+/* Where a way to block `id` goes: to its image, or to the original of what stays; -1: nowhere. */
+int emit_find_block(const struct emit_plan *plan, uint32_t fn, uint32_t id, struct emit_dest *dest);
 /* The function whose entry `addr` is, if it is moved; NO_FN else. */
 uint32_t emit_moved_entry(const struct prog *prog, vaddr addr);
 

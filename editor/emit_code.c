@@ -365,16 +365,15 @@ static int put_table_entry(const struct emit_plan *plan, const struct emit_table
 	new_vaddr base = plan->tables_addr + et->off, target = t->target[i];
 
 	if (is_image(fn, t->succ[i])) {
-		uint32_t place = t->succ[i] < fn->nblock ? plan->place_of[et->fn][t->succ[i]] :
-							   NO_PLACE;
+		struct emit_dest dest;
 
-		if (place == NO_PLACE)
+		if (emit_find_block(plan, et->fn, t->succ[i], &dest) < 0)
 			return err_set(err, ERR_REFUSED, "%s: entry %u of jump table at 0x%llx "
 				       "leads to no block", emit_fn_text(plan->prog, fn), i,
 				       (unsigned long long)t->addr);
 		new_vaddr counted = emit_tally_entry(plan, et->fn, et->table, t->succ[i]);
 
-		target = counted ? counted : emit_place_addr(plan, place);
+		target = counted ? counted : dest_addr(plan, &dest);
 	}
 	if (t->kind == BLOCKMAP_TABLE_ABS64) {
 		memcpy(out + 8 * (size_t)i, &target, 8);

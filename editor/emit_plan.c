@@ -2,7 +2,8 @@
  *
  * ORDER    For every function in prog->order its hot blocks in fn->order; behind all of them, for
  *          every function again, its warm blocks, and then the cold ones: these two are the fluff
- *          text.  Padding is left out.  NOPs at a block's end are left out, except one that stands
+ *          text.  Padding is left out, and so are blocks that stay: what leads to one of those leads
+ *          to the original.  NOPs at a block's end are left out, except one that stands
  *          right behind a call and those of static probe points.  A block of nothing but NOPs is
  *          empty then: what leads to it leads to what it runs into.
  *
@@ -15,7 +16,8 @@
  *          which is one branch of 9 bytes to relaxation: displacement at the end, as in all.
  *
  * INVARIANTS
- *   I1  every block of a moved function but padding has a place, its own or its successor's;
+ *   I1  every block of a moved function but padding and what stays has a place, its own or its
+ *       successor's;
  *   I2  places of one function's part are adjacent and its first one starts a piece.
  */
 #include "editor/emit.h"
@@ -96,7 +98,8 @@ static void add_places(struct emit_plan *plan, uint32_t f, enum heat heat)
 	for (uint32_t i = 0; i < fn->nblock; i++) {
 		const struct block *b = &fn->block[fn->order[i]];
 
-		if (heat_of(b) != heat || b->padding || emit_is_empty(plan->prog, fn, b))
+		if (heat_of(b) != heat || b->padding || b->stays ||
+		    emit_is_empty(plan->prog, fn, b))
 			continue;
 		plan->place_of[f][fn->order[i]] = plan->nplace;
 		plan->place[plan->nplace++] = (struct emit_place){
@@ -106,14 +109,26 @@ static void add_places(struct emit_plan *plan, uint32_t f, enum heat heat)
 	}
 }
 
-/* Empty blocks get the place of what they run into.  `fall` leads to higher ids, so one walk
- * backwards settles chains of them. */
+/* The block that stays and is all there is of block `id`; NO_BLOCK if that has an image. */
+static uint32_t find_stay(const struct emit_plan *plan, const struct fn *fn, uint32_t id)
+{
+	while (id < fn->nblock && !fn->block[id].stays) {
+		if (!emit_is_empty(plan->prog, fn, &fn->block[id]) || fn->block[id].fall <= id)
+			return NO_BLOCK;
+		id = fn->block[id].fall;
+	}
+	return id < fn->nblock ? id : NO_BLOCK;
+}
+
+/* Empty blocks get the place of what they run into, unless that stays.  `fall` leads to higher ids,
+ * so one walk backwards settles chains of them. */
 static int resolve_empty(struct emit_plan *plan, uint32_t f, struct err *err)
 {
 	const struct fn *fn = &plan->prog->fn[f];
 
 	for (uint32_t i = fn->nblock; i-- > 0; ) {
-		if (!emit_is_empty(plan->prog, fn, &fn->block[i]))
+		if (!emit_is_empty(plan->prog, fn, &fn->block[i]) ||
+		    find_stay(plan, fn, i) != NO_BLOCK)
 			continue;
 		uint32_t to = fn->block[i].fall;
 
@@ -126,17 +141,27 @@ static int resolve_empty(struct emit_plan *plan, uint32_t f, struct err *err)
 	return 0;
 }
 
+int emit_find_block(const struct emit_plan *plan, uint32_t f, uint32_t id, struct emit_dest *dest)
+{
+	const struct fn *fn = &plan->prog->fn[f];
+
+	if (id >= fn->nblock)
+		return -1;
+	*dest = (struct emit_dest){ plan->place_of[f][id], 0 };
+	if (dest->place != NO_PLACE)
+		return 0;
+	id = find_stay(plan, fn, id);
+	dest->addr = id == NO_BLOCK ? 0 : fn->block[id].addr;
+	return id == NO_BLOCK ? -1 : 0;
+}
+
 /* Destination of an edge: block `id`, or address `out` when that is none. */
 static int find_dest(const struct emit_plan *plan, uint32_t f, uint32_t id, vaddr out,
 		     struct emit_dest *dest)
 {
+	if (id != NO_BLOCK)
+		return emit_find_block(plan, f, id, dest);
 	*dest = (struct emit_dest){ NO_PLACE, out };
-	if (id != NO_BLOCK) {
-		if (id >= plan->prog->fn[f].nblock)
-			return -1;
-		dest->place = plan->place_of[f][id];
-		return dest->place == NO_PLACE ? -1 : 0;
-	}
 	uint32_t callee = emit_moved_entry(plan->prog, out);
 
 	if (callee != NO_FN)

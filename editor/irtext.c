@@ -98,6 +98,8 @@ static int parse_block(struct parser *ps, struct text_fn *t, char **word, uint32
 			b.warm = true;
 		else if (strcmp(word[i], "guessed") == 0)
 			b.guessed = true;
+		else if (strcmp(word[i], "stays") == 0)
+			b.stays = true;
 		else if (strcmp(word[i], "size") == 0)
 			b.size = (uint32_t)strtoul(value, NULL, 10), i++;
 		else if (strcmp(word[i], "insns") == 0)
@@ -420,6 +422,7 @@ static int build_fn(struct parser *ps, struct text_fn *t)
 		b->addr = CODE_BASE + ps->ncode;
 		range->size += b->size;
 		fn->samples += b->samples;
+		fn->leaves |= b->stays;
 		if (build_insns(ps, t, i, fn->insn, &fn->ninsn) < 0)
 			return -1;
 	}

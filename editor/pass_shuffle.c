@@ -1,6 +1,6 @@
 /* pass_shuffle.c - any valid layout, drawn by chance: for tests of everything behind the passes
  *
- * needs: nothing.  Changes: fn->order, cold, warm, direct, counts, prog->order.
+ * needs: nothing.  Changes: fn->order, fn->leaves, cold, warm, stays, direct, counts, prog->order.
  *
  * The entry block stays first and is hot; all else is drawn from options->seed.  Emit aligns
  * blocks by their counts, so those are drawn as well.
@@ -27,9 +27,23 @@ static void shuffle(uint32_t *v, uint32_t n, uint64_t *state)
 	}
 }
 
+/* In a quarter of all functions. */
+static void draw_stays(struct fn *fn, uint64_t *state)
+{
+	bool any = draw(state) % 4 == 0;
+
+	for (uint32_t i = 1; any && i < fn->nblock; i++) {
+		struct block *b = &fn->block[i];
+
+		b->stays = b->cold && draw(state) % 2 && block_may_stay(fn, b);
+		fn->leaves |= b->stays;
+	}
+}
+
 int pass_shuffle(struct prog *prog, const struct edit_options *options, struct err *err)
 {
 	uint64_t state = options->seed, of_calls = ~options->seed;
+	uint64_t of_stays = options->seed ^ 0x5555555555555555;
 
 	(void)err;
 	for (uint32_t i = 0; i < prog->norder; i++) {
@@ -45,6 +59,7 @@ int pass_shuffle(struct prog *prog, const struct edit_options *options, struct e
 			fn->block[b].warm = !fn->block[b].cold && draw(&state) % 4 == 0;
 			fn->block[b].count = draw(&state) % 4 == 0;
 		}
+		draw_stays(fn, &of_stays);
 	}
 	shuffle(prog->order, prog->norder, &state);
 	return 0;

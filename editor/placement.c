@@ -32,8 +32,9 @@ void placement_original(const struct prog *prog, struct placement *out)
 	}
 }
 
-/* A block without image stands, empty, where control goes from it: `fall` and the target of a lone
- * jmp may lead on to further ones.  Chains are no longer than the function, or they are a circle. */
+/* A block without image that is nothing but NOPs, or a lone jmp, stands, empty, where control goes from
+ * it: `fall` and the target of a lone jmp may lead on to further ones.  Chains are no longer than the
+ * function, or they are a circle. */
 static void place_empty(const struct fn *fn, struct placed *at, uint32_t id)
 {
 	uint32_t to = id;
@@ -64,6 +65,15 @@ static uint32_t image_end(const struct blockmap *map, const struct block *b, vad
 	return line->gen + line->gen_size;
 }
 
+/* The rest of those without image have stayed (block_may_stay). */
+static bool may_be_empty(const struct fn *fn, const struct block *b)
+{
+	for (uint32_t i = b->insn; i < b->insn + b->ninsn; i++)
+		if (fn->insn[i].kind != INSN_NOP && fn->insn[i].kind != INSN_JMP)
+			return false;
+	return true;
+}
+
 static void place_fn(const struct prog *prog, uint32_t f, const struct blockmap *map,
 		     struct placement *out)
 {
@@ -81,7 +91,7 @@ static void place_fn(const struct prog *prog, uint32_t f, const struct blockmap 
 		moved = true;
 	}
 	for (uint32_t i = fn->nblock; i-- > 0; ) {
-		if (!moved)
+		if (!moved || (!at[i].known && !may_be_empty(fn, &fn->block[i])))
 			at[i] = original_place(&fn->block[i]);
 		else if (!at[i].known && !fn->block[i].padding)
 			place_empty(fn, at, i);

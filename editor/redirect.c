@@ -8,7 +8,7 @@
  *   data, symbols   they are there only once; rewritten, they are right everywhere
  *   lea             the image of the instruction forms the new address, but its original stays and
  *                   forms the old one: so the function that it is in has to be moved and sealed,
- *                   so that its original never runs
+ *                   so that its original never runs, and no block of it may stay there
  *
  * All references to a function are redirected or none; all to the labels of a function or none.
  */
@@ -27,7 +27,7 @@ void redirect_select(struct prog *prog)
 		const struct fn *user = &prog->fn[r->user];
 
 		if (r->kind == REFERENCE_LEA && r->to == prog->fn[r->fn].entry &&
-		    !(user->moved && user->sealed))
+		    !(user->moved && user->sealed && !user->leaves))
 			prog->fn[r->fn].redirected = false;
 	}
 }

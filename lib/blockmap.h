@@ -19,7 +19,8 @@
  * aligned image behind it; gen_size covers all of it.
  * (A LOOP or JRCXZ out of reach of 8 bits is re-encoded as `loop +2; jmp +5; jmp rel32 TARGET`.)
  * No original block has two images.  One whose image is empty (nothing but NOPs, or a lone JMP to
- * what comes next) is not listed: what led to it leads on to the image of its successor.
+ * what comes next) is not listed: what led to it leads on to the image of its successor.  Nor is one
+ * that was not copied: what led to it leads to its original.
  */
 #ifndef LIB_BLOCKMAP_H
 #define LIB_BLOCKMAP_H

@@ -43,6 +43,27 @@ uint32_t fn_find_block(const struct fn *fn, vaddr addr)
 	return lo ? lo - 1 : NO_BLOCK;
 }
 
+/* Nothing but NOPs, or a jmp. */
+static bool is_mere_way(const struct fn *fn, const struct block *b)
+{
+	for (uint32_t i = b->insn; i < b->insn + b->ninsn; i++)
+		if (fn->insn[i].kind != INSN_NOP && fn->insn[i].kind != INSN_JMP)
+			return false;
+	return true;
+}
+
+bool block_may_stay(const struct fn *fn, const struct block *b)
+{
+	enum { ENTRY_JUMP = 5 };
+
+	if (b->landing || b->probe || is_mere_way(fn, b) ||
+	    b->addr - fn->entry < fn->patch_off + ENTRY_JUMP)
+		return false;
+	/* The Verifier looks at jumps to redirected labels from where the map says that a block begins. */
+	return fn->labels != POINTERS_KNOWN ||
+	       !(b->pinned || fn->insn[b->insn + b->ninsn - 1].kind == INSN_IJMP);
+}
+
 uint32_t block_length(const struct fn *fn, const struct block *b)
 {
 	uint32_t n = 0;

@@ -11,7 +11,9 @@
  *       begins at the entry;
  *   I3  fn->order is a permutation of its block ids that begins with 0, and block[0] is hot;
  *   I4  edges agree with the last instruction of a block: see struct block;
- *   I5  prog->order lists exactly the functions with `moved`, each once, all without skip.
+ *   I5  prog->order lists exactly the functions with `moved`, each once, all without skip;
+ *   I6  a block that stays is cold and may stay (block_may_stay), and its function leaves; no other
+ *       does.
  */
 #ifndef POSTMORPH_IR_H
 #define POSTMORPH_IR_H
@@ -99,6 +101,7 @@ struct block {
 	/* marked by passes, read by emit */
 	bool cold;		/* does not run: last in the fluff text */
 	bool warm;		/* not cold, but not known to run either: first in the fluff text */
+	bool stays;		/* cold, and has no image: what leads to it leads to the original */
 	bool direct;		/* what it calls through the linkage table it calls without that */
 };
 
@@ -189,6 +192,7 @@ struct fn {
 	bool threaded;		/* moved, and all pointers to labels that go lead to their images */
 	bool redirected;	/* moved, and all pointers to it lead to its image */
 	bool moved;		/* selected for the generation (profile or --all) */
+	bool leaves;		/* some of its blocks stay: its original code may run on from there */
 	double samples, entry_count;	/* profile: total samples; estimated calls */
 	struct seen_edge *seen_edge;	/* [nseen_edge] ascending by from, to */
 	struct seen_call *seen_call;	/* [nseen_call] ascending by insn, target */
@@ -270,6 +274,11 @@ uint32_t block_length(const struct fn *fn, const struct block *b);
  * that jump through one table have equal parts for an execution; `runs`, [ntable], is theirs together. */
 void fn_table_runs(const struct fn *fn, double *runs);
 double fn_table_share(const struct fn *fn, const double *runs, uint32_t id);
+
+/* Images may lead to the block's original.  Not where the entry jump cuts it off, nor where all that
+ * comes to it comes to its image (exceptions, probes, redirected pointers to labels), nor jumps that go
+ * to such labels; and not what may have an empty image: then a block map does not tell which. */
+bool block_may_stay(const struct fn *fn, const struct block *b);
 
 /* Bytes of an instruction in the original. */
 static inline const uint8_t *prog_insn_bytes(const struct prog *prog, const struct insn *insn)

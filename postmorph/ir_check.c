@@ -84,6 +84,23 @@ static int check_permutation(const struct fn *fn, uint8_t *seen, struct err *err
 	return 0;
 }
 
+/* I6 */
+static int check_stays(const struct fn *fn, struct err *err)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < fn->nblock; i++) {
+		const struct block *b = &fn->block[i];
+
+		any |= b->stays;
+		if (b->stays && (!b->cold || !block_may_stay(fn, b)))
+			return violated(fn, "I6: a block stays that must not", err);
+	}
+	if (any != fn->leaves)
+		return violated(fn, "I6: it leaves without a block that stays, or the other way", err);
+	return 0;
+}
+
 /* I4: what can be seen from the block's last instruction and its neighbours. */
 static int check_edges(const struct prog *prog, const struct fn *fn, uint32_t id, struct err *err)
 {
@@ -178,8 +195,8 @@ int ir_check_order(const struct prog *prog, struct err *err)
 			n = prog->fn[i].nblock;
 	uint8_t *seen = arena_alloc(scratch, n);
 	for (uint32_t i = 0; rc == 0 && i < prog->nfn; i++)
-		if (prog->fn[i].nblock)
-			rc = check_permutation(&prog->fn[i], seen, err);
+		if (prog->fn[i].nblock && (rc = check_permutation(&prog->fn[i], seen, err)) == 0)
+			rc = check_stays(&prog->fn[i], err);
 	if (rc == 0)
 		rc = check_layout(prog, seen, err);
 	arena_free(scratch);

@@ -5,13 +5,13 @@
  *   in g                       what follows is about function g; the first function before that
  *   want order b0 b2 b1        emit order
  *   want cold b1 b3            exactly these blocks are cold; `want cold` alone: none
- *   want warm b2               likewise; and `guessed`
+ *   want warm b2               likewise; and `guessed`, `stays` (it has no copy)
  *   want count b1 >= 5         also = (within 1 %) and <=
  *   want edge b0 b2 = 10       sum over parallel edges
  *   want probability b0 b2 <= 0.1   of going on to b2 behind b0
  *   want confidence b1 high
  *   want entry = 1
- *   want layout f g h          functions in hot-text order
+ *   want layout f g h          functions in hot-text order, all of them
  *   want score up              Ext-TSP score is above that of the original order; or `same`
  */
 #include <setjmp.h>
@@ -119,7 +119,8 @@ static void want_order(struct run *r, const char *line, char **word, uint32_t n)
 
 static bool has_property(const struct block *b, const char *name)
 {
-	return name[0] == 'c' ? b->cold : name[0] == 'w' ? b->warm : b->guessed;
+	return name[0] == 'c' ? b->cold : name[0] == 'w' ? b->warm :
+	       name[0] == 's' ? b->stays : b->guessed;
 }
 
 static void want_property(struct run *r, const char *line, char **word, uint32_t n)
@@ -150,6 +151,8 @@ static void want_layout(struct run *r, const char *line, char **word, uint32_t n
 {
 	const struct prog *prog = &r->t.prog;
 
+	if (n != prog->norder)
+		fail_line(r, line, "another number of functions moves");
 	for (uint32_t i = 0; i < n; i++) {
 		if (i >= prog->norder || find_fn(prog, word[i]) != prog->order[i]) {
 			fail_line(r, line, "another function stands there");
@@ -176,7 +179,7 @@ static void want(struct run *r, const char *line, char **word, uint32_t n)
 	if (n >= 1 && strcmp(word[0], "order") == 0)
 		want_order(r, line, word + 1, n - 1);
 	else if (n >= 1 && (strcmp(word[0], "cold") == 0 || strcmp(word[0], "warm") == 0 ||
-			     strcmp(word[0], "guessed") == 0))
+			     strcmp(word[0], "guessed") == 0 || strcmp(word[0], "stays") == 0))
 		want_property(r, line, word, n);
 	else if (n == 4 && strcmp(word[0], "count") == 0)
 		want_number(r, line, fn->block[block_id(r, word[1])].count, word + 2);

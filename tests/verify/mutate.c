@@ -87,6 +87,36 @@ static bool damage_target(struct target *t)
 	return off != 0;
 }
 
+static bool is_far_jump(const struct insn *insn)
+{
+	return (insn->kind == INSN_JMP || insn->kind == INSN_JCC) && insn->field_size == 4;
+}
+
+/* A way to the original that arrives one instruction too late. */
+static bool damage_way_back(struct target *t)
+{
+	for (int tries = 0; tries < 1000; tries++) {
+		struct insn insn, first;
+		vaddr unused;
+		int32_t d;
+		uint64_t off = pick_insn(t, &insn, is_far_jump);
+
+		if (!off)
+			return false;
+		memcpy(&d, t->gen + off + insn.field, sizeof(d));
+		new_vaddr at = t->map.gen_base + (off - offset_of(t, t->map.gen_base));
+		vaddr to = at + insn.len + (vaddr)(int64_t)d;
+		struct bytes code = image_rest(&t->img, to);
+		if (to >= t->map.gen_base || !code.p || !insn_decode(code, to, &first, &unused) ||
+		    first.kind == INSN_NOP || first.kind == INSN_JMP)
+			continue;
+		d += first.len;
+		memcpy(t->gen + off + insn.field, &d, sizeof(d));
+		return true;
+	}
+	return false;
+}
+
 static bool is_through_slot(const struct insn *insn)
 {
 	return (insn->kind == INSN_ICALL || insn->kind == INSN_IJMP) && insn->field;
@@ -389,6 +419,7 @@ static const struct kind kinds[] = {
 	{ "opcode byte", damage_opcode },
 	{ "operand byte", damage_operand },
 	{ "branch target or address", damage_target },
+	{ "way to the original", damage_way_back },
 	{ "slot of a call", damage_slot },
 	{ "condition code", damage_condition },
 	{ "jump table entry", damage_table },
