@@ -13,6 +13,7 @@
 const struct pass passes[] = {			/* in running order */
 	{ "align",   "lay the likely successor of a block behind it", true, pass_align },
 	{ "fluff",   "move blocks that do not run to the fluff text", true, pass_fluff },
+	{ "leave",   "copy no block that can as well run where it was", true, pass_leave },
 	{ "layout",  "lay functions that call each other close together", true, pass_layout },
 	{ "calls",   "call other modules without the linkage table", true, pass_calls },
 	{ "shuffle", "any valid layout, by chance (for tests)", false, pass_shuffle },
@@ -121,6 +122,15 @@ double pass_fn_gain(const struct fn *fn)
 	double weight = 0;
 
 	return fn_score(fn, false, &weight) - fn_score(fn, true, &weight);
+}
+
+double pass_fn_work(const struct fn *fn)
+{
+	double work = 0;
+
+	for (uint32_t i = 0; i < fn->nblock; i++)
+		work += fn->block[i].count * block_length(fn, &fn->block[i]);
+	return work;
 }
 
 double pass_score(const struct prog *prog, bool original_order, double *edge_weight)

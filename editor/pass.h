@@ -24,22 +24,26 @@ int passes_run(struct prog *prog, const struct edit_options *options, struct err
 /* Ext-TSP score summed over the moved functions, by the sizes of the original blocks: laid out as
  * they were, or as fn->order and block->cold say (cold blocks count as far away).  *edge_weight
  * gets the sum of all edge counts, which the score of an ideal layout would about reach. */
+double pass_score(const struct prog *prog, bool original_order, double *edge_weight);
 /* By how much the new layout of a function scores above its original one. */
 double pass_fn_gain(const struct fn *fn);
-double pass_score(const struct prog *prog, bool original_order, double *edge_weight);
+/* Instructions that it executes, by its blocks' counts. */
+double pass_fn_work(const struct fn *fn);
 
 /* needs: counts.  Changes: fn->order.  Keeps: cold, warm, prog->order. */
 int pass_align(struct prog *prog, const struct edit_options *options, struct err *err);
 /* needs: counts.  Changes: block->cold, block->warm.  Keeps: order. */
 int pass_fluff(struct prog *prog, const struct edit_options *options, struct err *err);
+/* needs: counts, cold, warm.  Changes: block->stays, fn->leaves, and cold for warm.  Keeps the rest. */
+int pass_leave(struct prog *prog, const struct edit_options *options, struct err *err);
 /* needs: counts, cold, warm.  Changes: prog->order, fn->moved.  Keeps the rest. */
 int pass_layout(struct prog *prog, const struct edit_options *options, struct err *err);
 /* needs: cold, warm.  Changes: block->direct.  Keeps the rest. */
 int pass_calls(struct prog *prog, const struct edit_options *options, struct err *err);
 /* Calls of the block may be made direct at all. */
 bool pass_calls_may(const struct fn *fn, const struct block *b);
-/* test only; needs nothing.  Changes fn->order, cold, warm, direct, counts and prog->order to
- * any valid ones. */
+/* test only; needs nothing.  Changes fn->order, cold, warm, stays, direct, counts and
+ * prog->order to any valid ones. */
 int pass_shuffle(struct prog *prog, const struct edit_options *options, struct err *err);
 
 #endif

@@ -101,7 +101,7 @@ generations() {		# NAME FILE PLACE COMMAND...
 		note "$(grep -a -A 1 -e BAD "$T/before.out"; cat "$T/before.err")"
 		return
 	fi
-	generation "$name, in order" "$file" "$T/gen" --all &&
+	generation "$name, in order" "$file" "$T/gen" --all --passes=align,fluff,layout,calls &&
 		compare "$name, in order" "$T/gen" "$place" "$@" &&
 		tables_moved "$name" "$file" "$T/gen"
 	for seed in $SEEDS; do

@@ -1,0 +1,124 @@
+/* pass_leave.c - cold blocks that need no copy: what leads to them leads to the original
+ *
+ * needs: counts, cold, warm.  Changes: block->stays, fn->leaves; warm blocks that stay become cold.
+ * Keeps the rest.
+ *
+ * A fluff block that does run runs just as well where it always stood.  But original code knows
+ * nothing of images: control that goes there stays until the function returns (or begins again), and
+ * what it calls is entered over entry jumps.  So a cold block has no copy only when little can be lost
+ * that way: no block that runs again and again while the function is entered once, a loop's, can be
+ * reached from it.  Error exits are like that, and most of what ends in a return.
+ *
+ * In functions that hardly run (less than RARE_SHARE of what the program does), warm blocks are treated
+ * the same: what little is lost when one of them does run is a part of next to nothing.
+ *
+ * A function that forms pointers and whose original cannot run otherwise leaves nothing: pointers may
+ * lead to images only while that is so (redirect.c), and each call through them would cost a jump.
+ */
+#include "editor/pass.h"
+
+/* Executions of a block for each entry from which on it is a loop's. */
+static const double loop_share = 4;
+static const double rare_share = 0.00005;
+
+struct edge {
+	uint32_t from, next;	/* next: index + 1 of the next edge to the same block */
+};
+
+/* Ways backwards.  Node nblock is all that an unproven jump may lead to. */
+struct ways {
+	struct arena *a;
+	uint32_t *to;		/* [nblock + 1] index + 1 of the first edge */
+	VEC(struct edge) edge;
+};
+
+static void add_way(struct ways *w, uint32_t from, uint32_t to)
+{
+	if (to == NO_BLOCK || to == 0)		/* the entry jump leads from there to the image */
+		return;
+	struct edge e = { from, w->to[to] };
+
+	vec_push(w->a, &w->edge, e);
+	w->to[to] = w->edge.n;
+}
+
+static void add_ways(struct ways *w, const struct fn *fn, uint32_t id)
+{
+	const struct block *b = &fn->block[id];
+
+	if (!b->noreturn)
+		add_way(w, id, b->fall);
+	add_way(w, id, b->taken);
+	if (b->table != NO_TABLE) {
+		const struct jump_table *t = &fn->table[b->table];
+
+		for (uint32_t i = 0; i < t->nentry; i++)
+			add_way(w, id, t->succ[i]);
+	} else if (fn->insn[b->insn + b->ninsn - 1].kind == INSN_IJMP) {
+		add_way(w, id, fn->nblock);
+	}
+	if (b->pinned)
+		add_way(w, fn->nblock, id);
+}
+
+/* [nblock] a block of a loop can be reached from there. */
+static bool *find_costly(struct arena *a, const struct fn *fn)
+{
+	struct ways w = { .a = a, .to = arena_array(a, fn->nblock + 1, sizeof(*w.to)) };
+	bool *costly = arena_array(a, fn->nblock + 1, sizeof(*costly));
+	uint32_t *queue = arena_array(a, fn->nblock + 1, sizeof(*queue)), n = 0;
+
+	for (uint32_t i = 0; i < fn->nblock; i++) {
+		const struct block *b = &fn->block[i];
+
+		add_ways(&w, fn, i);
+		if (b->count > 0 && b->count >= loop_share * fn->block[0].count) {
+			costly[i] = true;
+			queue[n++] = i;
+		}
+	}
+	for (uint32_t head = 0; head < n; head++)
+		for (uint32_t e = w.to[queue[head]]; e; e = w.edge.v[e - 1].next) {
+			uint32_t from = w.edge.v[e - 1].from;
+
+			if (!costly[from])
+				queue[n++] = from;
+			costly[from] = true;
+		}
+	return costly;
+}
+
+static void leave_blocks(struct fn *fn, const bool *costly, bool rare)
+{
+	for (uint32_t i = 0; i < fn->nblock; i++) {
+		struct block *b = &fn->block[i];
+
+		if (costly[i] || !(b->cold || (rare && b->warm)) || !block_may_stay(fn, b))
+			continue;
+		b->stays = fn->leaves = b->cold = true;
+		b->warm = false;
+	}
+}
+
+int pass_leave(struct prog *prog, const struct edit_options *options, struct err *err)
+{
+	struct arena *a = arena_new();
+	bool *forms = arena_array(prog->arena, prog->nfn, sizeof(*forms));
+	double all = 0;
+
+	(void)err;
+	for (uint32_t i = 0; i < prog->nref && !options->keep_pointers; i++)
+		if (prog->ref[i].kind == REFERENCE_LEA)
+			forms[prog->ref[i].user] = prog->fn[prog->ref[i].user].sealed;
+	for (uint32_t i = 0; i < prog->norder; i++)
+		all += pass_fn_work(&prog->fn[prog->order[i]]);
+	for (uint32_t i = 0; i < prog->norder; i++) {
+		struct fn *fn = &prog->fn[prog->order[i]];
+
+		if (!forms[prog->order[i]])
+			leave_blocks(fn, find_costly(a, fn), pass_fn_work(fn) < rare_share * all);
+		arena_reset(a);
+	}
+	arena_free(a);
+	return 0;
+}
