@@ -11,11 +11,20 @@
  *
  * A function with gain < cost stays where it is; then its own direct calls no longer count for
  * its callees, so the rest is looked at again until nothing changes.  The set only shrinks.
+ *
+ * Before that the tail goes: most functions of a program run next to never, and yet each that moves
+ * makes the file longer.  Those with the fewest executed instructions for each byte that they would add
+ * stay, as long as all of them together execute less than TAIL_SHARE of what the program does.
  */
 #include "editor/worth.h"
 
+#include <stdlib.h>
+
 #include "editor/pass.h"
 #include "editor/redirect.h"
+
+static const double tail_share = 0.0001;
+static const double fde_bytes = 48;	/* unwind data, entry jump, map: about that for each function */
 
 struct arrivals {		/* direct calls of one function, executions */
 	double moved, stayed;	/* from moved and from other functions */
@@ -49,6 +58,54 @@ static double entry_jumps(const struct fn *fn, const struct arrivals *a)
 	return rest > 0 ? rest : 0;
 }
 
+struct candidate {
+	uint32_t fn;
+	double work;		/* instructions executed */
+	double bytes;		/* that its move adds to the file */
+};
+
+static struct candidate weigh(const struct prog *prog, uint32_t f)
+{
+	struct candidate c = { .fn = f, .work = pass_fn_work(&prog->fn[f]), .bytes = fde_bytes };
+
+	for (uint32_t i = 0; i < prog->fn[f].nblock; i++) {
+		const struct block *b = &prog->fn[f].block[i];
+
+		c.bytes += b->stays || b->padding ? 0 : b->size;
+	}
+	return c;
+}
+
+static int by_density(const void *x, const void *y)
+{
+	const struct candidate *a = x, *b = y;
+	double ab = a->work * b->bytes, ba = b->work * a->bytes;
+
+	return ab != ba ? (ab < ba ? -1 : 1) : a->fn < b->fn ? -1 : a->fn > b->fn;
+}
+
+static void drop_tail(struct prog *prog, struct arena *a)
+{
+	struct candidate *c = arena_array(a, prog->norder, sizeof(*c));
+	double all = 0, dropped = 0;
+	uint32_t n = prog->norder;
+
+	for (uint32_t i = 0; i < n; i++) {
+		c[i] = weigh(prog, prog->order[i]);
+		all += c[i].work;
+	}
+	if (n)
+		qsort(c, n, sizeof(*c), by_density);
+	for (uint32_t i = 0; all > 0 && i < n && dropped + c[i].work <= tail_share * all; i++) {
+		dropped += c[i].work;
+		prog->fn[c[i].fn].moved = false;
+	}
+	prog->norder = 0;
+	for (uint32_t i = 0; i < n; i++)
+		if (prog->fn[prog->order[i]].moved)
+			prog->order[prog->norder++] = prog->order[i];
+}
+
 void worth_select(struct prog *prog, bool redirect)
 {
 	struct arena *scratch = arena_new();
@@ -56,6 +113,7 @@ void worth_select(struct prog *prog, bool redirect)
 	double *gain = arena_array(scratch, prog->nfn, sizeof(*gain));
 	uint32_t before;
 
+	drop_tail(prog, scratch);
 	for (uint32_t i = 0; i < prog->norder; i++)
 		gain[prog->order[i]] = pass_fn_gain(&prog->fn[prog->order[i]]);
 	do {
