@@ -45,6 +45,7 @@ help:
 	@echo "make check           all tests; ends in: N passed, N failed, N skipped"
 	@echo "make demo            the whole loop on private copies of real programs (root)"
 	@echo "make torture         every ELF file of the machine, and test suites of others (root; hours)"
+	@echo "make soak            mixed real use while programs are swapped (root; SOAK_S=3600 seconds)"
 	@echo "make bench           every figure in bench/results (root)"
 	@echo "make bench-speed     how much faster programs become, llvm-bolt beside it (root; an hour)"
 	@echo "make bench-ablation  what each pass contributes to it (root; hours)"
@@ -140,6 +141,11 @@ torture: packages
 	@$(MAKE) --no-print-directory programs-for-check
 	@B=$(B) tests/torture/torture.sh
 
+# Its report is in bench/results/soak.md.
+soak: packages
+	@$(MAKE) --no-print-directory all
+	@B=$(B) tests/soak/soak.sh
+
 bench: packages
 	@$(MAKE) --no-print-directory programs-for-check
 	@for s in $(filter-out bench/build.sh,$(wildcard bench/*.sh)); do echo "== $$s"; B=$(B) $$s || exit 1; done
@@ -211,7 +217,7 @@ uninstall:
 clean:
 	rm -rf $(B)
 
-.PHONY: all help programs-for-check packages packages-build check lint demo torture bench bench-speed \
+.PHONY: all help programs-for-check packages packages-build check lint demo torture soak bench bench-speed \
 	bench-ablation bench-accuracy asan asan-run fuzz fuzz-run install uninstall clean
 # Not what the torture run keeps there.
 -include $(shell find $(B) -path $(B)/torture -prune -o -name '*.d' -print 2>/dev/null)

@@ -4,12 +4,9 @@ work=$(realpath tests/programs/work)
 T=$(mktemp -d "${TMPDIR:-/var/tmp}/morph-bench.XXXXXX") || exit 1
 trap 'rm -rf "$T"' EXIT
 
-# result NAME TITLE: everything printed from here on goes to bench/results/NAME.md as well
-result() {
-	mkdir -p bench/results
-	exec > >(tee "bench/results/$1.md")
-	tee_pid=$!
-	echo "# $2"
+# result_head TITLE: how every result begins
+result_head() {
+	echo "# $1"
 	echo
 	echo "* date: $(date -u +%Y-%m-%d)"
 	echo "* machine: $(sed -n 's/^model name[ \t]*: //p' /proc/cpuinfo | head -n 1)," \
@@ -18,6 +15,14 @@ result() {
 	echo "* load average before: $(cut -d ' ' -f 1-3 /proc/loadavg)"
 	echo "* command: \`${0#./}\`, version $(git describe --always 2>/dev/null)"
 	echo
+}
+
+# result NAME TITLE: everything printed from here on goes to bench/results/NAME.md as well
+result() {
+	mkdir -p bench/results
+	exec > >(tee "bench/results/$1.md")
+	tee_pid=$!
+	result_head "$2"
 }
 
 # Waits until the whole result is written; call it last.
