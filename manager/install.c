@@ -206,7 +206,8 @@ static int make_temporary(const struct install_journal *j, const struct install_
 	return rc;
 }
 
-/* Somebody replaced or wrote the file in the last moment: what came out goes back to the path. */
+/* Somebody replaced or wrote the file, or set its owner or mode, in the last moment: what came out goes
+ * back to the path. */
 static int look_back(const struct install_journal *j, const struct install_file *f,
 		     struct err *err)
 {
@@ -215,7 +216,9 @@ static int look_back(const struct install_journal *j, const struct install_file 
 
 	if (fstatat(f->dir, j->temporary, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return err_set(err, ERR_SYS, "temporary file: %s", strerror(errno));
-	if (st.st_dev == f->st.st_dev && st.st_ino == f->st.st_ino) {
+	if (st.st_dev == f->st.st_dev && st.st_ino == f->st.st_ino &&
+	    st.st_mode == f->st.st_mode && st.st_uid == f->st.st_uid &&
+	    st.st_gid == f->st.st_gid) {
 		if (digest_fd(f->fd, &d, err) < 0)
 			return -1;
 		if (digest_equal(&d, &j->from))
@@ -309,7 +312,13 @@ static int settle(int originals_fd, struct err *err)
 {
 	struct install_recovered done;
 
-	return install_recover(originals_fd, &done, err);
+	if (install_recover(originals_fd, &done, err) < 0)
+		return -1;
+	if (done.outcome == INSTALL_SET_ASIDE)	/* who asked must know; the next request goes on */
+		return err_set(err, ERR_REFUSED, "the journal of an earlier swap is damaged; it is "
+			       "kept as originals/%s, a file .morph-* may be left beside a program",
+			       done.path);
+	return 0;
 }
 
 int install_generation(const struct install_request *r, struct err *err)
@@ -430,17 +439,30 @@ static int open_journal_dir(const struct install_journal *j, struct install_file
 	return st.st_dev == j->dev && st.st_ino == j->inode;
 }
 
+static int set_aside(int originals_fd, struct install_recovered *out, struct err *err)
+{
+	struct install_recovered done = { .outcome = INSTALL_SET_ASIDE };
+
+	if (install_journal_set_aside(originals_fd, done.path, err) < 0)
+		return -1;
+	*out = done;
+	return 0;
+}
+
 int install_recover(int originals_fd, struct install_recovered *out, struct err *err)
 {
 	struct install_recovered done = { .outcome = INSTALL_OVERTAKEN };
 	struct install_file f = { .dir = -1, .fd = -1 };
 	struct install_journal j;
-	int rc = install_journal_read(originals_fd, &j, err);
+	struct err why = { 0 };
+	int rc = install_journal_read(originals_fd, &j, &why);
 
-	if (rc <= 0) {
-		if (rc == 0)
-			*out = (struct install_recovered){ .outcome = INSTALL_NOTHING };
-		return rc;
+	if (rc < 0)
+		return why.kind == ERR_INPUT ? set_aside(originals_fd, out, err)
+					     : err_set(err, why.kind, "%s", why.text);
+	if (rc == 0) {
+		*out = (struct install_recovered){ .outcome = INSTALL_NOTHING };
+		return 0;
 	}
 	rc = open_journal_dir(&j, &f, err);
 	if (rc > 0)

@@ -49,6 +49,7 @@ enum install_outcome {
 	INSTALL_UNDONE,		/* the old content is at the path */
 	INSTALL_FINISHED,	/* the new content is at the path */
 	INSTALL_OVERTAKEN,	/* somebody else's newer file is at the path, left alone */
+	INSTALL_SET_ASIDE,	/* the journal was damaged: `path` is its name in originals now */
 };
 
 struct install_recovered {
@@ -57,7 +58,9 @@ struct install_recovered {
 	struct digest from, to;
 };
 
-/* At start: finishes or undoes what a killed process left behind.  Idempotent. */
+/* At start: finishes or undoes what a killed process left behind.  Idempotent.  A journal that cannot be
+ * believed is kept under another name and nothing is done by it: each path holds the whole of its old or
+ * its new content at every moment, so all that can be left is a temporary file beside one. */
 int install_recover(int originals_fd, struct install_recovered *out, struct err *err);
 
 /* A pristine original by digest, content checked; a descriptor for reading, or -1. */

@@ -123,3 +123,19 @@ int install_journal_remove(int originals, struct err *err)
 		return err_set(err, ERR_SYS, "journal: unlink: %s", strerror(errno));
 	return 0;
 }
+
+int install_journal_set_aside(int originals, char kept[JOURNAL_KEPT_LEN + 1], struct err *err)
+{
+	unsigned flags = RENAME_NOREPLACE;
+
+	for (int i = 1; i <= 9; i++) {
+		(void)snprintf(kept, JOURNAL_KEPT_LEN + 1, "journal.damaged-%d", i);	/* fits */
+		if (i == 9)
+			flags = 0;	/* so many tell no more than eight do */
+		if (renameat2(originals, name, originals, kept, flags) == 0)
+			break;
+		if (errno != EEXIST)
+			return err_set(err, ERR_SYS, "journal: rename: %s", strerror(errno));
+	}
+	return fsync(originals) < 0 ? err_set(err, ERR_SYS, "fsync: %s", strerror(errno)) : 0;
+}

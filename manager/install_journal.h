@@ -20,7 +20,8 @@
 
 struct err;
 
-enum { TEMPORARY_LEN = 13 };	/* ".morph-XXXXXX" */
+enum { TEMPORARY_LEN = 13,	/* ".morph-XXXXXX" */
+       JOURNAL_KEPT_LEN = 17 };	/* "journal.damaged-9" */
 
 struct install_journal {
 	struct digest from, to;
@@ -34,5 +35,7 @@ int install_journal_write(int originals, const struct install_journal *j, struct
 /* 1 read, 0 there is none, -1 damaged or unreadable. */
 int install_journal_read(int originals, struct install_journal *out, struct err *err);
 int install_journal_remove(int originals, struct err *err);
+/* A damaged one is kept beside it under another name, which is in kept[]. */
+int install_journal_set_aside(int originals, char kept[JOURNAL_KEPT_LEN + 1], struct err *err);
 
 #endif

@@ -6,7 +6,9 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,6 +17,7 @@
 #include "manager/answer.h"
 #include "manager/command.h"
 #include "manager/control.h"
+#include "manager/install.h"
 #include "manager/role.h"
 #include "manager/watch.h"
 #include "manager/work.h"
@@ -135,11 +138,18 @@ static void reload(struct manager *m)
 
 static void tell_recovered(struct manager *m)
 {
-	static const char *const outcome[] = { "nothing", "undone", "finished", "overtaken" };
+	static const char *const outcome[] = { "nothing", "undone", "finished", "overtaken",
+					       "damaged" };
 	const struct msg *r = &m->ask.recovered;
+	uint64_t what = r->num[MSG_RECOVERED_outcome];
+	char kept[PATH_MAX + 32];
 
-	work_history(&m->work, r->text, outcome[r->num[MSG_RECOVERED_outcome]],
-		     "a swap that a kill had interrupted");
+	(void)snprintf(kept, sizeof(kept), "%s/originals/%s", m->work.options->store, r->text);
+	if (what == INSTALL_SET_ASIDE)
+		work_history(&m->work, kept, outcome[what], "the journal of a swap could not be "
+			     "read; programs are whole, but a file .morph-* may be left beside one");
+	else
+		work_history(&m->work, r->text, outcome[what], "a swap that a kill had interrupted");
 	m->ask.recovered.type = MSG_NONE;
 }
 

@@ -164,8 +164,9 @@ static int parent_open(struct parent *p, struct err *err)
 	if (flock(p->priv.originals_fd, LOCK_EX | LOCK_NB) < 0)
 		return err_set(err, ERR_SYS, "'%s': another morphd uses this store",
 			       p->options.store);
+	/* Every program is whole, so sampling goes on; a swap tries again before it begins. */
 	if (install_recover(p->priv.originals_fd, &p->recovered, err) < 0)
-		return -1;
+		role_log("no swaps until this is mended: %s", err->text);
 	p->listen_fd = make_socket(p->options.socket, err);
 	return p->listen_fd < 0 ? -1 : 0;
 }

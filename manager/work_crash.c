@@ -171,6 +171,8 @@ int work_take_back(struct work *w, struct store_module *m, const struct store_ge
 	    store_generation_state(w->store, g->id, state, why, err) < 0 ||
 	    store_module_by_id(w->store, m->id, m, err) < 0)
 		return -1;
+	if (!digest_equal(&m->original, &g->original))
+		return 0;	/* a newer package is there by now, which is not to blame */
 	(void)snprintf(m->refusal, sizeof(m->refusal), "%s", why);	/* fits */
 	if (store_module_put(w->store, m, err) < 0)
 		return -1;

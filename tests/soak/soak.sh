@@ -236,14 +236,14 @@ long_sql() {		# STEPS PAUSE
 		echo "with recursive n(i) as (values(1) union all select i + 1 from n where i < 200)"
 		echo "insert into t(b, c) select printf('%x', i * $step * 7919 % 65521), i * 1.5 from n;"
 		echo "select $step, count(*), sum(c), min(b), max(b) from t where b between '3' and 'c';"
-		echo "delete from t where a % 3 = $step % 3;"
+		echo "delete from t where a % 3 = $step % 3 or $step % 50 = 0;"
 		sleep "$2"
 	done
 }
 start_long() {
-	LD_LIBRARY_PATH=$root/lib "$root/bin/perl" -e "$long_perl" 1000000000 0.2 >"$root/log/long.perl" 2>&1 &
+	LD_LIBRARY_PATH=$root/lib "$root/bin/perl" -e "$long_perl" 1000000000 1 >"$root/log/long.perl" 2>&1 &
 	long="$!"
-	long_sql 1000000000 0.2 2>/dev/null | LD_LIBRARY_PATH=$root/lib stdbuf -oL "$root/bin/sqlite3" -batch >"$root/log/long.sqlite3" 2>&1 &
+	long_sql 1000000000 1 2>/dev/null | LD_LIBRARY_PATH=$root/lib stdbuf -oL "$root/bin/sqlite3" -batch >"$root/log/long.sqlite3" 2>&1 &
 	long="$long $!"
 }
 # Those lines again by the originals, at once; the last line may be half written.

@@ -372,22 +372,75 @@ static void content_other_than_verified_is_not_installed(void **state)
 	place_free(&p);
 }
 
-static void a_damaged_journal_is_said_and_touches_nothing(void **state)
+/* One byte of the journal that is there becomes another. */
+static void damage_journal(const struct place *p)
 {
-	struct place p = place_new();
-	struct install_recovered done;
-	struct err err;
+	int fd = openat(p->originals_fd, "journal", O_RDWR);
 
-	(void)state;
-	(void)run_killed(6, do_install, &p);
-	int fd = openat(p.originals_fd, "journal", O_RDWR);
 	assert_true(fd >= 0);
 	assert_int_equal(pwrite(fd, "#", 1, 30), 1);
 	close(fd);
-	assert_int_equal(install_recover(p.originals_fd, &done, &err), -1);
-	assert_int_equal(err.kind, ERR_INPUT);
-	assert_non_null(strstr(err.text, "journal"));
-	assert_true(holds(p.path, &p.original));
+}
+
+/* At every step where there is a journal: programs stay whole, nothing is done by what it says, and
+ * it is in nobody's way. */
+static void a_damaged_journal_is_set_aside(void **state)
+{
+	int damaged = 0;
+
+	(void)state;
+	for (int n = 1; n < 100; n++) {
+		struct place p = place_new();
+		struct install_recovered done;
+		struct err err = { 0 };
+
+		bool ended = run_killed(n, do_install, &p);
+		if (!ended && faccessat(p.originals_fd, "journal", F_OK, 0) == 0) {
+			bool was_new = holds(p.path, &p.generation);
+			int before = entries(p.dir);
+
+			damage_journal(&p);
+			damaged++;
+			assert_int_equal(install_recover(p.originals_fd, &done, &err), 0);
+			assert_int_equal(done.outcome, INSTALL_SET_ASIDE);
+			assert_string_equal(done.path, "journal.damaged-1");
+			assert_int_equal(faccessat(p.originals_fd, done.path, F_OK, 0), 0);
+			assert_true(holds(p.path, was_new ? &p.generation : &p.original));
+			assert_int_equal(entries(p.dir), before);
+			assert_int_equal(was_new ? do_restore(&p) : do_install(&p), 0);
+			assert_true(holds(p.path, was_new ? &p.original : &p.generation));
+		}
+		place_free(&p);
+		if (ended)
+			break;
+	}
+	assert_true(damaged >= 8);
+}
+
+/* Found by a request, it is said to who asked; the next one goes on.  Each is kept. */
+static void a_swap_says_that_the_journal_was_damaged(void **state)
+{
+	struct place p = place_new();
+	struct install_request r = request_of(&p);
+	struct install_recovered done;
+	char name[32];
+
+	(void)state;
+	for (int i = 1; i <= 11; i++) {
+		struct err err = { 0 };
+
+		(void)run_killed(6, do_install, &p);
+		damage_journal(&p);
+		assert_int_equal(install_generation(&r, &err), -1);
+		assert_int_equal(err.kind, ERR_REFUSED);
+		(void)snprintf(name, sizeof(name), "journal.damaged-%d", i < 9 ? i : 9);
+		assert_non_null(strstr(err.text, name));
+		assert_int_equal(faccessat(p.originals_fd, name, F_OK, 0), 0);
+		assert_true(holds(p.path, &p.original));
+		assert_int_equal(install_recover(p.originals_fd, &done, &err), 0);
+		assert_int_equal(done.outcome, INSTALL_NOTHING);
+	}
+	assert_int_equal(do_install(&p), 0);
 	place_free(&p);
 }
 
@@ -562,7 +615,8 @@ int main(void)
 		cmocka_unit_test(restore_never_overwrites_anything_but_its_generation),
 		cmocka_unit_test(a_damaged_original_is_not_put_back),
 		cmocka_unit_test(content_other_than_verified_is_not_installed),
-		cmocka_unit_test(a_damaged_journal_is_said_and_touches_nothing),
+		cmocka_unit_test(a_damaged_journal_is_set_aside),
+		cmocka_unit_test(a_swap_says_that_the_journal_was_damaged),
 		cmocka_unit_test(what_must_not_be_touched_is_refused_with_its_reason),
 		cmocka_unit_test(what_only_root_can_make_is_refused_too),
 		cmocka_unit_test(a_full_disk_leaves_the_file_and_no_traces),
