@@ -12,7 +12,9 @@
 # What differs is kept in KEEP (/var/tmp/morph-soak).
 cd "$(dirname "$0")/../.." || exit 1
 . bench/common.bash
+. tests/newer.bash
 . tests/soak/outcome.bash
+PATH=/usr/sbin:/usr/bin:/sbin:/bin
 [ "$(id -u)" = 0 ] || { echo "soak: needs root to sample and to swap" >&2; exit 1; }
 SOAK_S=${SOAK_S:-3600} WORKERS=${WORKERS:-2} REPORT=${REPORT:-bench/results/soak.md}
 KEEP=${KEEP:-/var/tmp/morph-soak}
@@ -154,11 +156,14 @@ start_daemon() {
 }
 did() { echo "$*" >>"$root/log/driver"; }
 
-# A newer package: the original with other bytes at its end, or the first one again, by rename.
+# A newer package: the original with another build id, or the first one again, by rename.
 upgrade() {		# MODULE
 	local new=$root/$1.dpkg-new
-	cp -p "$root/orig/$1" "$new"
-	[ $((RANDOM % 2)) = 0 ] && echo "version $RANDOM" >>"$new"
+	if [ $((RANDOM % 3)) = 0 ]; then
+		cp -p "$root/orig/$1" "$new"
+	else
+		newer "$root/orig/$1" "$new" $((RANDOM % 256)) || return
+	fi
 	cp -p "$new" "$root/newest/$1"
 	mv "$new" "$root/$1" && did upgrade
 }
@@ -232,7 +237,8 @@ long_perl='$| = 1; my %h; for my $step (1 .. $ARGV[0]) { $h{$_ * $step % 997} .=
 	print "$step $sum\n"; %h = () if $step % 50 == 0; select undef, undef, undef, $ARGV[1] }'
 long_sql() {		# STEPS PAUSE
 	echo "create table t(a integer primary key, b text, c real); create index i on t(b);"
-	for step in $(seq "$1"); do
+	local step
+	for ((step = 1; step <= $1; step++)); do
 		echo "with recursive n(i) as (values(1) union all select i + 1 from n where i < 200)"
 		echo "insert into t(b, c) select printf('%x', i * $step * 7919 % 65521), i * 1.5 from n;"
 		echo "select $step, count(*), sum(c), min(b), max(b) from t where b between '3' and 'c';"
