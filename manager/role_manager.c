@@ -157,18 +157,22 @@ static bool watch_module(void *ctx, const struct store_module *module)
 {
 	struct manager *m = ctx;
 
-	watch_add(m->watch, module->path);
-	return true;
+	if (watch_add(m->watch, module->path))
+		work_look(&m->work, module->path);
+	return !m->ask.stop;
 }
 
-/* Files that somebody else changed, and modules that are new since the last time. */
+/* Files that somebody else changed, and modules that are new since the last time.  Watched first, then
+ * looked at: so nothing comes in between. */
 static void look_at_changes(struct manager *m)
 {
 	char path[PATH_MAX];
 	struct err err = { 0 };
 
-	while (!m->ask.stop && watch_next(m->watch, path))
+	while (!m->ask.stop && watch_next(m->watch, path)) {
+		(void)watch_add(m->watch, path);	/* looked at in any case */
 		work_look(&m->work, path);
+	}
 	if (store_module_each(m->work.store, watch_module, m, &err) < 0)
 		role_log("%s", err.text);
 }
@@ -200,6 +204,8 @@ static void manager_loop(struct manager *m)
 			look_at_changes(m);
 		if (m->nqueue) {
 			run_next(m);
+			if (m->watch)
+				look_at_changes(m);	/* there may be modules by now */
 		} else if (now >= m->next_idle_ms) {
 			work_idle(&m->work);
 			if (m->watch)

@@ -11,6 +11,7 @@ enum { MAX_WATCHES = 4096 };
 struct watched {
 	int wd;			/* -1: not watched any more */
 	bool touched;
+	uint64_t hash;		/* of path: thousands are looked through for every module */
 	char *path;
 };
 
@@ -48,19 +49,31 @@ int watch_fd(const struct watch *w)
 	return w->fd;
 }
 
-void watch_add(struct watch *w, const char *path)
+static uint64_t hash_of(const char *path)
 {
+	uint64_t h = 14695981039346656037u;		/* FNV-1a */
+
+	for (; *path; path++)
+		h = (h ^ (uint8_t)*path) * 1099511628211u;
+	return h;
+}
+
+bool watch_add(struct watch *w, const char *path)
+{
+	uint64_t hash = hash_of(path);
+
 	for (int i = 0; i < w->n; i++)
-		if (strcmp(w->at[i].path, path) == 0)
-			return;
+		if (w->at[i].hash == hash && strcmp(w->at[i].path, path) == 0)
+			return false;
 	if (w->n == MAX_WATCHES)
-		return;
+		return false;
 	/* Replacing a file changes its link count (IN_ATTRIB) and in the end deletes it. */
 	int wd = inotify_add_watch(w->fd, path, IN_CLOSE_WRITE | IN_ATTRIB | IN_MOVE_SELF |
 				   IN_DELETE_SELF);
 	char *copy = wd < 0 ? NULL : strdup(path);
 	if (copy)
-		w->at[w->n++] = (struct watched){ wd, false, copy };
+		w->at[w->n++] = (struct watched){ wd, false, hash, copy };
+	return copy != NULL;
 }
 
 static void touch(struct watch *w, int wd)
