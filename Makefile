@@ -188,7 +188,7 @@ INSTALLED = $(SBINDIR)/morphd $(BINDIR)/morphctl $(LIBEXEC)/morph-edit $(BINDIR)
 	    $(MANDIR)/man8/morphd.8 $(MANDIR)/man1/morphctl.1 $(MANDIR)/man1/morph-edit.1 \
 	    $(MANDIR)/man5/morph.yaml.5 $(COMPLETION)/morphctl $(COMPLETION)/morph-edit \
 	    $(LIBDIR)/systemd/system/morphd.service $(LIBDIR)/sysusers.d/morph.conf \
-	    $(LIBDIR)/tmpfiles.d/morph.conf
+	    $(LIBDIR)/tmpfiles.d/morph.conf $(DESTDIR)$(SYSCONFDIR)/dpkg/dpkg.cfg.d/morph
 
 install: all
 	install -D -m 755 $(B)/morphd $(SBINDIR)/morphd
@@ -206,6 +206,7 @@ install: all
 		> $(LIBDIR)/systemd/system/morphd.service
 	install -D -m 644 etc/morph.sysusers $(LIBDIR)/sysusers.d/morph.conf
 	install -D -m 644 etc/morph.tmpfiles $(LIBDIR)/tmpfiles.d/morph.conf
+	install -D -m 644 etc/morph.dpkg $(DESTDIR)$(SYSCONFDIR)/dpkg/dpkg.cfg.d/morph
 	@if [ -e $(DESTDIR)$(SYSCONFDIR)/morph.yaml ]; then \
 		echo "$(DESTDIR)$(SYSCONFDIR)/morph.yaml is there: kept"; \
 	else install -D -m 644 etc/morph.yaml $(DESTDIR)$(SYSCONFDIR)/morph.yaml; fi

@@ -325,6 +325,24 @@ static int run_verify(struct work *w, struct client *cl, int argc, const char *c
 	return code;
 }
 
+static int run_checksums(struct work *w, struct client *cl, int argc, const char *const *argv)
+{
+	struct err err = { 0 };
+
+	(void)argc;
+	(void)argv;
+	return done(cl, work_checksums(w, cl, &err), &err);
+}
+
+static int run_look(struct work *w, struct client *cl, int argc, const char *const *argv)
+{
+	struct err err = { 0 };
+
+	(void)argc;
+	(void)argv;
+	return done(cl, work_look_all(w, cl, &err), &err);
+}
+
 static int bug_report(struct work *w, const char *path, struct client *cl, struct err *err)
 {
 	static const struct table_column col[] = {
@@ -395,6 +413,8 @@ static const struct command command[] = {
 	{ "reoptimize", 1, -1, true,  true,  run_reoptimize },
 	{ "restore",    1, -1, true,  true,  run_restore },
 	{ "verify",     1, -1, false, true,  run_verify },
+	{ "checksums",  0,  0, false, true,  run_checksums },
+	{ "look",       0,  0, true,  true,  run_look },
 	{ "report-bug", 1,  1, true,  false, run_report_bug },
 };
 

@@ -116,6 +116,11 @@ struct work_proof {
 int work_verify(struct work *w, const char *path, struct work_proof *out, struct err *err);
 /* Somebody may have changed the file: brings the store up to date. */
 void work_look(struct work *w, const char *path);
+/* MD5 sums of the originals of all modules that have a generation, for comparing with what packages
+ * say (work_packages.c). */
+int work_checksums(struct work *w, struct client *cl, struct err *err);
+/* Looks at every module: packages may have replaced some. */
+int work_look_all(struct work *w, struct client *cl, struct err *err);
 /* What a killed manager left half done. */
 int work_recover(struct work *w, struct err *err);
 

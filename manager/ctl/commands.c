@@ -20,8 +20,10 @@ const struct ctl_command ctl_commands[] = {
 	  "lays modules out anew and swaps them in; --dry-run stops before that,\n"
 	  "        --wait begins once the machine is idle", ctl_ask_paths },
 	{ "restore", "PATH... | --all", "puts originals back", ctl_ask_paths },
-	{ "verify", "PATH... | --all", "proves anew that generations are their originals",
-	  ctl_ask_paths },
+	{ "verify", "PATH... | --all | --packages[=ROOT]",
+	  "proves anew that generations are their originals; --packages: that the originals of\n"
+	  "        rewritten files are what packages delivered", ctl_verify },
+	{ "look", "", "looks whether modules were replaced by other files", ctl_ask },
 	{ "pause", "", "stops sampling", ctl_ask },
 	{ "resume", "", "goes on sampling", ctl_ask },
 	{ "history", "[PATH]", "what was done to modules, newest first", ctl_ask_module },

@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+struct table;
+
 struct ctl {
 	const char *socket;
 	bool json;
@@ -27,11 +29,26 @@ int ctl_status(const struct ctl *ctl, int argc, char **argv);
 int ctl_policy(const struct ctl *ctl, int argc, char **argv);
 int ctl_record(const struct ctl *ctl, int argc, char **argv);
 int ctl_profile(const struct ctl *ctl, int argc, char **argv);
+int ctl_verify(const struct ctl *ctl, int argc, char **argv);
 
 /* Prints "usage: morphctl NAME ARGS" on stderr; returns 2. */
 int ctl_usage(const char *name);
 
 /* Sends the request, prints the answer; the exit code. */
 int ctl_talk(const struct ctl *ctl, int argc, const char *const *argv);
+
+enum { CTL_MAX_TABLES = 32 };
+
+struct ctl_tables {
+	struct table *at[CTL_MAX_TABLES];
+	int n;
+	bool whole;		/* the answer came to its end */
+};
+
+/* The same, but the tables are not printed: they are the caller's to free, also after a failure. */
+int ctl_fetch(const struct ctl *ctl, int argc, const char *const *argv, struct ctl_tables *out);
+void ctl_tables_free(struct ctl_tables *t);
+/* Prints and frees them; returns `code`, or 1 if that fails. */
+int ctl_print(const struct ctl *ctl, struct ctl_tables *t, int code);
 
 #endif

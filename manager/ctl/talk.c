@@ -17,14 +17,11 @@
 #include "manager/answer.h"
 #include "manager/ctl/ctl.h"
 
-enum { MAX_TABLES = 32 };
-
 struct talk {
 	int fd;
 	struct wr in;
 	size_t used;			/* of in */
-	struct table *table[MAX_TABLES];
-	int ntable;
+	struct ctl_tables *tables;
 	struct table *current;		/* rows go here */
 };
 
@@ -93,17 +90,17 @@ static int begin_table(struct talk *t, const struct answer_frame *f, struct err 
 
 	if (!new)
 		return -1;
-	for (int i = 0; i < t->ntable; i++)
-		if (same_columns(t->table[i], new)) {
+	for (int i = 0; i < t->tables->n; i++)
+		if (same_columns(t->tables->at[i], new)) {
 			table_free(new);
-			t->current = t->table[i];
+			t->current = t->tables->at[i];
 			return 0;
 		}
-	if (t->ntable == MAX_TABLES) {
+	if (t->tables->n == CTL_MAX_TABLES) {
 		table_free(new);
 		return err_set(err, ERR_INPUT, "an answer of too many tables");
 	}
-	t->current = t->table[t->ntable++] = new;
+	t->current = t->tables->at[t->tables->n++] = new;
 	return 0;
 }
 
@@ -147,13 +144,21 @@ static int converse(struct talk *t, int *code, struct err *err)
 	}
 }
 
-int ctl_talk(const struct ctl *ctl, int argc, const char *const *argv)
+void ctl_tables_free(struct ctl_tables *t)
 {
-	struct talk t = { .fd = -1 };
+	for (int i = 0; i < t->n; i++)
+		table_free(t->at[i]);
+	t->n = 0;
+}
+
+int ctl_fetch(const struct ctl *ctl, int argc, const char *const *argv, struct ctl_tables *out)
+{
+	struct talk t = { .fd = -1, .tables = out };
 	struct wr request = { 0 };
 	struct err err = { 0 };
 	int code = 1, rc = -1;
 
+	*out = (struct ctl_tables){ 0 };
 	if (request_write(&request, argc, argv, &err) == 0) {
 		t.fd = dial(ctl, &err);
 		if (t.fd >= 0 && io_write_all(t.fd, request.p, request.n, &err) == 0)
@@ -164,17 +169,30 @@ int ctl_talk(const struct ctl *ctl, int argc, const char *const *argv)
 		print_line(err.text);
 		code = err_exit_code(&err);
 	}
-	if (t.ntable || (ctl->json && rc == 0))
-		table_print_all(t.table, t.ntable, stdout, ctl->json);
-	for (int i = 0; i < t.ntable; i++)
-		table_free(t.table[i]);
+	out->whole = rc == 0;
 	wr_free(&t.in);
 	wr_free(&request);
 	if (t.fd >= 0)
 		close(t.fd);
+	return code;
+}
+
+int ctl_print(const struct ctl *ctl, struct ctl_tables *t, int code)
+{
+	if (t->n || (ctl->json && t->whole))
+		table_print_all(t->at, t->n, stdout, ctl->json);
+	ctl_tables_free(t);
 	if (fflush(stdout) != 0 && code == 0) {
 		(void)fprintf(stderr, "morphctl: standard output: %s\n", strerror(errno));
 		code = 1;
 	}
 	return code;
+}
+
+int ctl_talk(const struct ctl *ctl, int argc, const char *const *argv)
+{
+	struct ctl_tables t;
+	int code = ctl_fetch(ctl, argc, argv, &t);
+
+	return ctl_print(ctl, &t, code);
 }

@@ -8,7 +8,8 @@ trap 'rm -rf "$T"' EXIT
 quiet_make() { make -s B="$B" DESTDIR="$T" PREFIX=/usr SYSCONFDIR=/etc "$@"; }
 
 check "make install" quiet_make install
-want="etc/morph.yaml
+want="etc/dpkg/dpkg.cfg.d/morph
+etc/morph.yaml
 usr/bin/morph-edit
 usr/bin/morphctl
 usr/lib/systemd/system/morphd.service
