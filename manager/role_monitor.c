@@ -73,9 +73,12 @@ int role_monitor(const struct role_options *o)
 	};
 	if (set && !perf_tells_crashes(set))
 		role_log("%s", perf_note(set));
-	int rc = set ? monitor_run(set, &options, NULL, &err) : -1;
+	struct monitor_counts counts = { 0 };
+	int rc = set ? monitor_run(set, &options, &counts, &err) : -1;
 	if (rc < 0)
 		role_log("%s", err.text);
+	else if (counts.cpu_came)
+		role_log("a CPU came online: beginning anew with all of them");
 	perf_close(set);
 	close(spool);
 	return rc < 0 ? 1 : 0;

@@ -252,6 +252,14 @@ static int tell_parent(struct monitor *m, struct err *err)
 	return send_counts(m, err);
 }
 
+/* Ends, so that the parent starts another one, which samples all CPUs. */
+static void begin_anew(struct monitor *m)
+{
+	m->end = m->counts.cpu_came = true;
+	drain(m, true);
+	flush(m, true);
+}
+
 static int loop(struct monitor *m, struct err *err)
 {
 	unsigned n = perf_nring(m->set);
@@ -277,6 +285,8 @@ static int loop(struct monitor *m, struct err *err)
 				flush(m, false);
 			if (tell_parent(m, err) < 0)
 				return -1;
+			if (perf_cpu_came(m->set))
+				begin_anew(m);
 		}
 		if (m->fd[0].revents && on_parent(m, err) < 0)
 			return -1;

@@ -49,10 +49,11 @@ struct monitor_counts {
 	uint64_t states_dropped;	/* no room for the state; the sample is in the spool */
 	struct spool_counts spool;
 	bool paused, registers;
+	bool cpu_came;		/* ended because a CPU came online, which needs a new perf_open() */
 };
 
 /* Maps and enables the set, reads the running processes, calls confine, then works until END or
- * until the parent has gone (both return 0).  A message that the parent may not send is an error.
+ * until the parent has gone or a CPU came online (all return 0).  A message that the parent may not send is an error.
  * A spool that cannot be written is not: it is counted, told in FLUSHED, and tried again.
  * *counts (may be NULL) is filled in any case. */
 int monitor_run(struct perf_set *set, const struct monitor_options *options,

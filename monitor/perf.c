@@ -15,7 +15,8 @@
  *   cycles     the PMU, in frequency mode, as precise as it can.
  *   cpu-clock  a high-resolution timer per CPU with a prime period, so that it cannot march in
  *              step with what the program does periodically.
- * Times are CLOCK_MONOTONIC.  CPUs that come online later are not sampled.
+ * Times are CLOCK_MONOTONIC.  What is opened for a CPU ends when it goes offline, also if it comes back,
+ * and needs privileges to be opened anew: perf_cpu_came() tells when that would be worth while.
  */
 #include "monitor/perf.h"
 
@@ -42,6 +43,7 @@ struct perf_cpu {
 	int sample_fd, dummy_fd;
 	int state_fd;		/* PERF_STATE_SWITCHED, else -1 */
 	int crash_fd;		/* -1: not to be had */
+	uint64_t enabled_ns;	/* of the dummy event, when last looked at */
 	struct perf_event_mmap_page *page;	/* followed by the data pages; NULL: not mapped */
 };
 
@@ -53,6 +55,7 @@ struct perf_set {
 	unsigned ncpu;
 	size_t data_pages;
 	bool paused, state_on;
+	int online_fd;		/* the list of CPUs that are online, -1: cannot be read */
 	char note[512];
 };
 
@@ -98,29 +101,39 @@ static int read_line(const char *path, char *out, size_t n)
 	return 0;
 }
 
+static const char online_path[] = "/sys/devices/system/cpu/online";
+
 /* The CPUs of a list like "0-3,5"; their number, or -1. */
-static int online_cpus(unsigned *out, unsigned max, struct err *err)
+static int parse_cpus(const char *text, unsigned *out, unsigned max)
 {
-	static const char path[] = "/sys/devices/system/cpu/online";
-	char text[4096];
 	unsigned n = 0;
 
-	if (read_line(path, text, sizeof(text)) < 0)
-		return err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));
 	for (const char *p = text; *p; p += *p == ',') {
 		uint64_t from, to;
 
 		if (number(&p, MAX_CPU, &from) < 0)
-			return err_set(err, ERR_INPUT, "'%s': '%s' is no list of CPUs", path, text);
+			return -1;
 		to = from;
 		if (*p == '-' && (p++, number(&p, MAX_CPU, &to) < 0))
-			return err_set(err, ERR_INPUT, "'%s': '%s' is no list of CPUs", path, text);
+			return -1;
 		for (; from <= to && n < max; from++)
 			out[n++] = (unsigned)from;
 		if (*p && *p != ',')
-			return err_set(err, ERR_INPUT, "'%s': '%s' is no list of CPUs", path, text);
+			return -1;
 	}
 	return (int)n;
+}
+
+static int online_cpus(unsigned *out, unsigned max, struct err *err)
+{
+	char text[4096];
+
+	if (read_line(online_path, text, sizeof(text)) < 0)
+		return err_set(err, ERR_SYS, "'%s': %s", online_path, strerror(errno));
+	int n = parse_cpus(text, out, max);
+	if (n < 0)
+		return err_set(err, ERR_INPUT, "'%s': '%s' is no list of CPUs", online_path, text);
+	return n;
 }
 
 static const char *const tracing_roots[] = {
@@ -306,6 +319,7 @@ static int open_dummy(int *out, unsigned cpu, const struct perf_options *options
 	attr.type = PERF_TYPE_SOFTWARE;
 	attr.config = PERF_COUNT_SW_DUMMY;
 	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;	/* see is_dead() */
 	int fd = event_open(&attr, options->pid, cpu);
 	if (fd < 0)
 		return refused(cpu, "exec and mmap records", err);
@@ -451,6 +465,7 @@ struct perf_set *perf_open(const struct perf_options *options, struct err *err)
 		return NULL;
 	}
 	set->data_pages = options->data_pages ? options->data_pages : PERF_DATA_PAGES;
+	set->online_fd = open(online_path, O_RDONLY | O_CLOEXEC);
 	for (unsigned i = 0; i < 3; i++) {
 		set->clock = best[i];
 		if (!automatic && options->clock != best[i])
@@ -480,8 +495,44 @@ void perf_close(struct perf_set *set)
 			munmap(c->page, (set->data_pages + 1) * PAGE_BYTES);
 		close_cpu(c);
 	}
+	if (set->online_fd >= 0)
+		close(set->online_fd);
 	free(set->cpu);
 	free(set);
+}
+
+/* An event that is always on, but is not on any longer: its CPU went offline.  poll(2) does not tell,
+ * and nobody sees it happen when the machine was suspended. */
+static bool is_dead(struct perf_cpu *c)
+{
+	uint64_t got[2];		/* count, time enabled */
+
+	if (read(c->dummy_fd, got, sizeof(got)) != (ssize_t)sizeof(got) || got[1] == c->enabled_ns)
+		return true;
+	c->enabled_ns = got[1];
+	return false;
+}
+
+bool perf_cpu_came(struct perf_set *set)
+{
+	static unsigned online[MAX_CPU];
+	char text[4096];
+	bool came = false;
+	ssize_t k = set->online_fd < 0 ? -1 : pread(set->online_fd, text, sizeof(text) - 1, 0);
+
+	if (k <= 0)
+		return false;
+	text[k] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	int n = parse_cpus(text, online, MAX_CPU);
+	for (int i = 0; i < n; i++) {
+		unsigned c = 0;
+
+		while (c < set->ncpu && set->cpu[c].number != online[i])
+			c++;
+		came |= c == set->ncpu || is_dead(&set->cpu[c]);
+	}
+	return came;
 }
 
 /* The first ring finds out how large they can be. */

@@ -72,6 +72,9 @@ struct perf_ring perf_ring(const struct perf_set *set, unsigned i);
 /* Gives the bytes before `tail` back to the kernel. */
 void perf_ring_consumed(struct perf_set *set, unsigned i, uint64_t tail);
 
+/* Is a CPU online that is not sampled (any more)?  Then everything must be opened anew, with privileges.
+ * After perf_enable(), some milliseconds between two calls. */
+bool perf_cpu_came(struct perf_set *set);
 const struct perf_format *perf_format(const struct perf_set *set);
 enum monitor_clock perf_clock(const struct perf_set *set);	/* the one in use, never auto */
 uint64_t perf_period_ns(const struct perf_set *set);		/* nominal */
