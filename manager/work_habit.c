@@ -108,8 +108,7 @@ static int fill_costs(struct work *w, struct case_file *c, uint64_t now_ns, stru
 	c->d.spent_disk_mib = bytes / mib;
 	c->d.disk_mib = (double)c->m.seen.size / mib;
 	c->d.job_cpu_s = c->newest.id ? c->newest.cpu_s : 0;
-	c->d.since_s = c->newest.id && now_ns > c->newest.made_ns ?
-		       (double)(now_ns - c->newest.made_ns) / 1e9 : c->newest.id ? 0 : -1;
+	c->d.since_s = c->newest.id ? decide_since_s(c->newest.made_ns, now_ns) : -1;
 	c->d.full_gain = full_gain(c);
 	return 0;
 }
@@ -145,7 +144,7 @@ static int consider(struct work *w, int64_t module, struct case_file *c, struct 
 	if (store_generation_newest(w->store, module, &c->m.original, &c->newest, err) < 0 ||
 	    store_habit_get(w->store, module, &c->habit, err) < 0)
 		return -1;
-	double since_s = now_ns > c->habit.begun_ns ? (double)(now_ns - c->habit.begun_ns) / 1e9 : 0;
+	double since_s = decide_since_s(c->habit.begun_ns, now_ns);
 	if (!decide_window_ends(&c->policy, !c->newest.id, store_profile_samples(&c->habit.recent),
 				since_s))
 		return 0;

@@ -33,6 +33,15 @@ double decide_quality(const struct usage *made_from)
 	return n > 0 ? 1 / (1 + 1.7 * sqrt(usage_spread(made_from) / n)) : 0;
 }
 
+double decide_since_s(uint64_t then_ns, uint64_t now_ns)
+{
+	static const uint64_t day_ns = UINT64_C(86400) * 1000000000;
+
+	if (then_ns <= now_ns)
+		return (double)(now_ns - then_ns) / 1e9;
+	return then_ns - now_ns < day_ns ? 0 : (double)now_ns / 1e9;
+}
+
 bool decide_window_ends(const struct policy *p, bool first, double samples, double since_s)
 {
 	return samples >= p->min_samples && (first || since_s >= 3600.0 * p->cool_down_h);

@@ -21,6 +21,7 @@
 #define POLICY_DECIDE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "policy/usage.h"
 
@@ -58,6 +59,10 @@ struct decision {
 	double unseen, drift;	/* 0..1; drift is 0 without a generation */
 	double gain;		/* of the machine's time, estimated, 0..1 */
 };
+
+/* Seconds from then to now by a clock that people set.  A moment in the future says that it was set back:
+ * one that is a day off or more lies as far in the past as anything, so that nothing waits for it. */
+double decide_since_s(uint64_t then_ns, uint64_t now_ns);
 
 /* Is a window of so many samples that began so long ago complete?  Then it is judged, and a new one
  * begins.  The first one need not last: any generation is better than none. */

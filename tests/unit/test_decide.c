@@ -252,6 +252,17 @@ static void a_generation_is_blamed_unless_it_died_before(void **state)
 	assert_true(decide_blames(1, 60, 1, 0));
 }
 
+static void a_clock_that_was_set_back_holds_nothing_up(void **state)
+{
+	const uint64_t second = 1000000000, now = 1700000000 * second, year = 365 * 86400 * second;
+
+	(void)state;
+	assert_true(decide_since_s(now - 7 * second, now) == 7);
+	assert_true(decide_since_s(now, now) == 0);
+	assert_true(decide_since_s(now + second, now) == 0);	/* set right by a second */
+	assert_true(decide_since_s(now + 9 * year, now) > 40 * 365 * 86400.0);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -266,6 +277,7 @@ int main(void)
 		TEST(a_window_lasts_unless_it_is_the_first),
 		cmocka_unit_test(quality_grows_with_samples),
 		cmocka_unit_test(a_generation_is_blamed_unless_it_died_before),
+		cmocka_unit_test(a_clock_that_was_set_back_holds_nothing_up),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
