@@ -8,7 +8,8 @@
  * the content it had, as long as the module at the path still has the same original.
  *
  * Device numbers of mappings differ from those of files on some file systems (btrfs, overlayfs):
- * then inode and path together identify.
+ * then, and only for a file at the path that is on one, inode and path together identify.  Elsewhere the
+ * same inode number and path on another device is another file: that of a container.
  */
 #include "manager/module.h"
 
@@ -21,6 +22,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "lib/err.h"
@@ -321,6 +323,29 @@ int modules_analyze(struct modules *ms, struct store_module *m, struct err *err)
 
 /* --- resolving mapped files --- */
 
+static bool on_known_kind(int fd)
+{
+	enum { BTRFS = 0x9123683e, OVERLAYFS = 0x794c7630, BCACHEFS = 0xca451a4e };
+	struct statfs f;
+
+	return fstatfs(fd, &f) == 0 && ((uint32_t)f.f_type == (uint32_t)BTRFS ||
+					(uint32_t)f.f_type == (uint32_t)OVERLAYFS ||
+					(uint32_t)f.f_type == (uint32_t)BCACHEFS);
+}
+
+/* Of what is at the path: when nothing is, nobody can tell. */
+static bool other_device(struct modules *ms, const char *path)
+{
+	const struct module_opener *o = ms->opener;
+	int fd = o->open(o->ctx, path, NULL);
+
+	if (fd < 0)
+		return false;
+	bool other = o->other_device ? o->other_device(fd) : on_known_kind(fd);
+	close(fd);
+	return other;
+}
+
 /* Which content the mapped inode had: 1 and the record, 0 never seen. */
 static int find_content(struct modules *ms, const struct space_file *file,
 			struct store_file *out, struct err *err)
@@ -337,8 +362,10 @@ static int find_content(struct modules *ms, const struct space_file *file,
 			continue;
 		bool same_path = strcmp(out->path, file->path) == 0;
 		bool told = out->has_generation && file->inode_generation;
-		if (told ? (uint32_t)out->inode_generation == (uint32_t)file->inode_generation
-			 : same_path)
+		if (!(told ? (uint32_t)out->inode_generation == (uint32_t)file->inode_generation
+			   : same_path))
+			continue;
+		if (!dev_any || other_device(ms, out->path))
 			return 1;
 	}
 	return 0;

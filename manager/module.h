@@ -18,6 +18,9 @@ struct module_opener {
 	int (*open)(void *ctx, const char *path, struct err *err);	/* O_RDONLY descriptor or -1 */
 	/* The pristine original that is not at its path any more; NULL: there is none. */
 	int (*open_original)(void *ctx, const struct digest *original, struct err *err);
+	/* May mappings of files like this one name another device than fstat() does?  NULL: on those file
+	 * systems that are known for it. */
+	bool (*other_device)(int fd);
 	void *ctx;
 };
 

@@ -10,7 +10,9 @@
  *   I2  nmapping is the sum of mappings_count() over all processes, shared sets counted for each;
  *   I3  the program of a process is the first file that is mapped after its exec: so the kernel does it;
  *   I4  the kernel does not tell of munmap: a stale range stays until a later mapping cuts it,
- *       exec or exit clears it.  No sample can fall into it meanwhile.
+ *       exec or exit clears it.  No sample can fall into it meanwhile;
+ *   I5  a mapping that cannot be entered takes those of its process with it: what it would have cut
+ *       must not be found any more.
  */
 #include "manager/space.h"
 
@@ -27,7 +29,9 @@ enum { FILE_ANON = 0, FILE_VDSO = 1, FILE_FIRST = 2 };	/* mapping.file; files fr
 
 struct process {
 	uint32_t pid;
+	uint32_t threads;	/* seen to begin and not to end, besides the first one */
 	bool used;
+	bool headless;		/* its first thread has ended, others have not */
 	struct space_run run;
 	struct mappings *map;
 };
@@ -129,26 +133,6 @@ static void grow_processes(struct spaces *s)
 	free(old);
 }
 
-/* The process, entered if it is new; NULL (and counted) when there is no room. */
-static struct process *process_enter(struct spaces *s, uint32_t pid)
-{
-	struct process *p = slot_of(s, pid);
-
-	if (p->used)
-		return p;
-	if (s->nprocess >= s->limit.processes) {
-		s->refused++;
-		return NULL;
-	}
-	if (2 * (s->nprocess + 1) > s->process_cap) {
-		grow_processes(s);
-		p = slot_of(s, pid);
-	}
-	*p = (struct process){ .pid = pid, .used = true };
-	s->nprocess++;
-	return p;
-}
-
 static void process_clear(struct spaces *s, struct process *p)
 {
 	s->nmapping -= mappings_count(p->map);
@@ -175,6 +159,38 @@ static void process_leave(struct spaces *s, uint32_t pid)
 		}
 	}
 	s->process[hole] = (struct process){ 0 };
+}
+
+/* Processes whose last thread's end was lost: makes room by forgetting them. */
+static bool sweep(struct spaces *s)
+{
+	uint32_t before = s->nprocess;
+
+	for (uint32_t i = 0; i < s->process_cap; i++)
+		while (s->process[i].used && s->process[i].headless)
+			process_leave(s, s->process[i].pid);	/* another one may move here */
+	return s->nprocess < before;
+}
+
+/* The process, entered if it is new; NULL (and counted) when there is no room. */
+static struct process *process_enter(struct spaces *s, uint32_t pid)
+{
+	struct process *p = slot_of(s, pid);
+
+	if (p->used)
+		return p;
+	if (s->nprocess >= s->limit.processes && !sweep(s)) {
+		s->refused++;
+		return NULL;
+	}
+	p = slot_of(s, pid);		/* the sweep moves slots */
+	if (2 * (s->nprocess + 1) > s->process_cap) {
+		grow_processes(s);
+		p = slot_of(s, pid);
+	}
+	*p = (struct process){ .pid = pid, .used = true };
+	s->nprocess++;
+	return p;
 }
 
 /* --- files --- */
@@ -269,7 +285,8 @@ static void map_enter(struct spaces *s, uint32_t pid, const struct mapping *m)
 		return;
 	/* One event adds at most two ranges. */
 	if (s->nmapping + 2 > s->limit.mappings) {
-		s->refused++;
+		s->refused += 1 + mappings_count(p->map);
+		process_clear(s, p);
 		return;
 	}
 	s->nmapping -= mappings_count(p->map);
@@ -312,11 +329,14 @@ static void take_mmap(struct spaces *s, const struct spool_event *ev)
 
 static void take_fork(struct spaces *s, uint32_t pid, uint32_t parent_pid)
 {
-	if (pid == parent_pid)		/* a thread */
-		return;
-	process_leave(s, pid);		/* a number used again whose exit was lost */
-
 	struct process *parent = slot_of(s, parent_pid);
+
+	if (pid == parent_pid) {	/* a thread */
+		parent->threads += parent->used;
+		return;
+	}
+	process_leave(s, pid);		/* a number used again whose exit was lost */
+	parent = slot_of(s, parent_pid);
 	if (!parent->used)
 		return;
 	uint32_t n = mappings_count(parent->map);
@@ -333,27 +353,46 @@ static void take_fork(struct spaces *s, uint32_t pid, uint32_t parent_pid)
 	s->nmapping += n;
 }
 
+static void take_exec(struct spaces *s, uint32_t pid)
+{
+	struct process *p = process_enter(s, pid);
+
+	if (!p)
+		return;
+	process_clear(s, p);
+	p->run = (struct space_run){ .from = p->run.exe, .whole = true };
+	p->threads = 0;			/* whichever thread did it is the only one now */
+	p->headless = false;
+}
+
+static void take_exit(struct spaces *s, uint32_t pid, uint32_t tid)
+{
+	struct process *p = slot_of(s, pid);
+
+	if (!p->used)
+		return;
+	if (pid == tid)
+		p->headless = true;
+	else if (p->threads)
+		p->threads--;
+	if (p->headless && !p->threads)
+		process_leave(s, pid);
+}
+
 void spaces_event(struct spaces *s, const struct spool_event *ev)
 {
-	struct process *p;
-
 	switch (ev->kind) {
 	case SPOOL_MMAP:
 		take_mmap(s, ev);
 		break;
 	case SPOOL_EXEC:
-		p = process_enter(s, ev->pid);
-		if (!p)
-			break;
-		process_clear(s, p);
-		p->run = (struct space_run){ .from = p->run.exe, .whole = true };
+		take_exec(s, ev->pid);
 		break;
 	case SPOOL_FORK:
 		take_fork(s, ev->pid, ev->fork.parent_pid);
 		break;
 	case SPOOL_EXIT:
-		if (ev->pid == ev->tid)
-			process_leave(s, ev->pid);
+		take_exit(s, ev->pid, ev->tid);
 		break;
 	default:
 		break;
@@ -422,8 +461,8 @@ void spaces_counts(const struct spaces *s, struct spaces_counts *out)
 
 /* --- saving ---
  *
- *   "MORPHSPC" | u32 2 | uleb nfile | file: uleb dev_major dev_minor inode generation, str path
- *   | uleb nprocess | process: uleb pid exe from whole time_ns nmapping
+ *   "MORPHSPC" | u32 3 | uleb nfile | file: uleb dev_major dev_minor inode generation, str path
+ *   | uleb nprocess | process: uleb pid threads headless exe from whole time_ns nmapping
  *   | mapping: uleb start length pgoff file
  */
 
@@ -492,7 +531,7 @@ void spaces_save(const struct spaces *s, struct wr *out)
 	struct saving sv = { out, must(calloc(s->nfile + 1, sizeof(uint32_t))), 0 };
 
 	wr_raw(out, magic, sizeof(magic));
-	wr_u32(out, 2);
+	wr_u32(out, 3);
 	for (uint32_t i = 0; i < s->process_cap; i++)
 		if (s->process[i].used)
 			number_process(&sv, &s->process[i]);
@@ -504,6 +543,8 @@ void spaces_save(const struct spaces *s, struct wr *out)
 		if (!p->used)
 			continue;
 		wr_uleb(out, p->pid);
+		wr_uleb(out, p->threads);
+		wr_uleb(out, p->headless);
 		wr_uleb(out, p->run.exe ? sv.number[p->run.exe - 1] : 0);
 		wr_uleb(out, p->run.from ? sv.number[p->run.from - 1] : 0);
 		wr_uleb(out, p->run.whole);
@@ -539,14 +580,18 @@ static void load_files(struct spaces *s, struct rd *r)
 
 static void load_process(struct spaces *s, struct rd *r)
 {
-	uint64_t pid = rd_uleb(r), exe = rd_uleb(r), from = rd_uleb(r), whole = rd_uleb(r);
-	uint64_t time_ns = rd_uleb(r), n = rd_uleb(r);
+	uint64_t pid = rd_uleb(r), threads = rd_uleb(r), headless = rd_uleb(r), exe = rd_uleb(r);
+	uint64_t from = rd_uleb(r), whole = rd_uleb(r), time_ns = rd_uleb(r), n = rd_uleb(r);
 	struct process *p = pid > UINT32_MAX ? NULL : process_enter(s, (uint32_t)pid);
 
-	if (!p || exe > s->nfile || from > s->nfile || whole > 1)
+	if (!p || exe > s->nfile || from > s->nfile || whole > 1 || threads > UINT32_MAX ||
+	    headless > 1) {
 		r->bad = true;
-	else
-		p->run = (struct space_run){ (uint32_t)exe, (uint32_t)from, whole, time_ns };
+		return;
+	}
+	p->threads = (uint32_t)threads;
+	p->headless = headless;
+	p->run = (struct space_run){ (uint32_t)exe, (uint32_t)from, whole, time_ns };
 	for (uint64_t i = 0; i < n && !r->bad; i++) {
 		uint64_t start = rd_uleb(r), len = rd_uleb(r), pgoff = rd_uleb(r);
 		uint64_t file = rd_uleb(r), refused = s->refused;
@@ -572,7 +617,7 @@ int spaces_load(struct spaces *s, struct bytes b, struct err *err)
 
 	clear(s);
 	start_empty(s);
-	if (!m || memcmp(m, magic, sizeof(magic)) != 0 || version != 2)
+	if (!m || memcmp(m, magic, sizeof(magic)) != 0 || version != 3)
 		return err_set(err, ERR_INPUT, "saved address spaces: unknown format");
 	load_files(s, &r);
 	uint64_t n = rd_uleb(&r);

@@ -57,7 +57,15 @@ static bool allows(void *ctx, const char *p)
 	return strcmp(p, path) == 0;
 }
 
-static const struct module_opener opener = { .open = open_path };
+static bool devices_differ;
+
+static bool on_other_device(int fd)
+{
+	(void)fd;
+	return devices_differ;
+}
+
+static const struct module_opener opener = { .open = open_path, .other_device = on_other_device };
 static const struct module_analyzer analyzer = { .analyze = analyze };
 static const struct module_filter filter = { allows, NULL };
 
@@ -364,9 +372,19 @@ static void samples_of_all_generations_arrive_in_one_profile(void **state)
 	assert_int_equal(analyses, 1);
 
 	/* The Monitor began to number anew: another file of the same name counts. */
+	devices_differ = true;
 	w = log_begin(&fd);
 	put_map(w, 9, 3, 0x3000);		/* a device number that is not the file's */
 	put_samples(w, 9, 0x3004, 1000);
+	assert_int_equal(take_in(g, w, fd, "0000000000000001.spool"), 1);
+	close(fd);
+	check_profile(5, 1110);
+
+	/* Where devices are what they seem, it is the file of a container. */
+	devices_differ = false;
+	w = log_begin(&fd);
+	put_map(w, 10, 3, 0x3000);
+	put_samples(w, 10, 0x3004, 5000);
 	assert_int_equal(take_in(g, w, fd, "0000000000000001.spool"), 1);
 	close(fd);
 	check_profile(5, 1110);

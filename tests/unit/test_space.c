@@ -229,6 +229,63 @@ static void what_goes_beyond_the_limits_is_counted(void **state)
 	spaces_free(s);
 }
 
+static void a_process_lives_as_long_as_its_last_thread(void **state)
+{
+	struct spaces_limits limits = { .processes = 3 };
+	struct spaces *s = spaces_new(&limits), *t = spaces_new(NULL);
+	struct spaces_counts c;
+	struct wr w = { 0 };
+
+	(void)state;
+	map(s, 7, 0x1000, 0x1000, 0, 11, "/a");
+	forked(s, 7, 7, 71);
+	forked(s, 7, 7, 72);
+	plain(s, SPOOL_EXIT, 7, 71);
+	plain(s, SPOOL_EXIT, 7, 7);		/* the first one ends, 72 goes on */
+	in_file(s, 7, 0x1000, "/a", 0);
+	spaces_save(s, &w);
+	assert_int_equal(spaces_load(t, wr_bytes(&w), NULL), 0);
+	plain(t, SPOOL_EXIT, 7, 72);
+	nowhere(t, 7, 0x1000, SPACE_NOPROCESS);
+	wr_free(&w);
+
+	/* Or 72 executes another program, and is the first one then. */
+	plain(s, SPOOL_EXEC, 7, 7);
+	map(s, 7, 0x5000, 0x1000, 0, 12, "/b");
+	in_file(s, 7, 0x5000, "/b", 0);
+	plain(s, SPOOL_EXIT, 7, 7);
+	nowhere(s, 7, 0x5000, SPACE_NOPROCESS);
+
+	/* The end of the last one may be lost: then it goes when there is no room. */
+	for (uint32_t pid = 20; pid < 23; pid++) {
+		map(s, pid, 0x1000, 0x1000, 0, 11, "/a");
+		forked(s, pid, pid, 10 * pid);
+		plain(s, SPOOL_EXIT, pid, pid);
+	}
+	map(s, 30, 0x1000, 0x1000, 0, 11, "/a");
+	in_file(s, 30, 0x1000, "/a", 0);
+	spaces_counts(s, &c);
+	assert_int_equal(c.processes, 1);
+	assert_int_equal(c.refused, 0);
+	spaces_free(s);
+	spaces_free(t);
+}
+
+static void what_could_not_be_entered_hides_nothing_wrong(void **state)
+{
+	struct spaces_limits limits = { .mappings = 4 };
+	struct spaces *s = spaces_new(&limits);
+
+	(void)state;
+	map(s, 1, 0x1000, 0x1000, 0, 11, "/a");
+	map(s, 2, 0x1000, 0x1000, 0, 11, "/a");
+	map(s, 2, 0x2000, 0x1000, 0, 12, "/b");
+	map(s, 1, 0x1000, 0x1000, 0, 13, "/c");		/* no room: but /a is not there any more */
+	nowhere(s, 1, 0x1000, SPACE_ANON);
+	in_file(s, 2, 0x1000, "/a", 0);
+	spaces_free(s);
+}
+
 static void processes_come_and_go(void **state)
 {
 	struct spaces *s = spaces_new(NULL);
@@ -308,6 +365,8 @@ int main(void)
 		cmocka_unit_test(random_mappings_agree_with_a_plain_model),
 		cmocka_unit_test(a_hundred_thousand_mappings_in_any_order_are_found),
 		cmocka_unit_test(what_goes_beyond_the_limits_is_counted),
+		cmocka_unit_test(a_process_lives_as_long_as_its_last_thread),
+		cmocka_unit_test(what_could_not_be_entered_hides_nothing_wrong),
 		cmocka_unit_test(processes_come_and_go),
 		cmocka_unit_test(saved_spaces_load_again_and_damage_is_refused),
 	};

@@ -1,0 +1,136 @@
+#!/bin/bash
+# odd.sh - processes that are not like others: their samples go where they belong, and nowhere else
+cd "$(dirname "$0")/../.." || exit 1
+. tests/e2e/private.bash
+. tests/newer.bash
+need_root
+make_root sort
+odd=$B/tests/e2e/odd
+[ -x "$odd" ] || { echo "$odd is missing"; exit 1; }
+copy() { cp "$odd" "$root/bin/$1"; }
+samples() { local n; n=$(listed "$1" samples); echo "${n:-0}"; }	# MODULE
+counted() {		# COUNTER
+	ctl --json status | sed -n "s/.*\"kind\": \"$1\", \"count\": \([0-9]*\).*/\1/p"
+}
+sync() { ctl status --sync >/dev/null 2>&1; }
+more() {		# BEFORE NOW: at least 30 samples, of some 100
+	echo "$1, then $2"
+	"$root/orig/sort" --version >/dev/null && awk -v a="${1:-0}" -v b="${2:-0}" 'BEGIN { exit !(b >= a + 30) }'
+}
+same() { echo "$1, then $2"; [ "${1:-0}" = "${2:-0}" ]; }
+
+# Runs it; the module's samples must have grown.
+counts_for() {		# CLAIM MODULE COMMAND...
+	local claim=$1 module=$2 before now
+	shift 2
+	before=$(samples "$module")
+	"$@" || { not_ok "$claim"; note "$* ended with $?"; return; }
+	sync
+	now=$(samples "$module")
+	check "$claim" more "$before" "$now"
+}
+check_here "a daemon" start_daemon
+
+copy plain
+counts_for "a plain process" plain "$root/bin/plain" burn
+counts_for "a child that does not exec" plain "$root/bin/plain" fork
+copy second
+counts_for "a program that a thread executes" second "$root/bin/plain" threadexec "$root/bin/second"
+counts_for "a thread that outlives the first one" plain "$root/bin/plain" leaderexit
+counts_for "code that is mapped again" plain "$root/bin/plain" remap
+check "the mapping beside it is no module of its own" test "$(ctl --json list | grep -c bin/plain)" = 1
+
+# Code of no file, and of no file that could be laid out anew.
+before=$(counted anonymous) modules=$(ctl --json list | grep -c '"path"')
+"$root/bin/plain" jit
+sync
+check "code made at run time is told apart" more "$before" "$(counted anonymous)"
+before=$(counted unknown)
+"$root/bin/plain" memfd "$root/bin/plain"
+sync
+check "a program executed from memory is in no file that is known" more "$before" "$(counted unknown)"
+check "neither is a module" test "$(ctl --json list | grep -c '"path"')" = "$modules"
+
+# Deleted while it runs: known before, or never seen.
+counts_for "a program that is deleted while it runs" second \
+	bash -c "'$root/bin/second' burn & sleep 0.1; rm '$root/bin/second'; wait"
+copy third
+before=$(counted unknown)
+bash -c "'$root/bin/third' burn & sleep 0.1; rm '$root/bin/third'; wait"
+sync
+check "one that was never seen is unknown" more "$before" "$(counted unknown)"
+
+# Another root: the same file by another path is the module, another file is not.
+mkdir -p "$root/jail/bin" "$root/jail/lib" "$root/jail/lib64"
+in_jail() { cp -L $(ldd "$odd" | grep -o '/[^ ]*') "$root/jail/lib" && cp -L /lib64/ld-linux-x86-64.so.2 "$root/jail/lib64"; }
+in_jail 2>/dev/null
+ln "$root/bin/plain" "$root/jail/bin/plain"
+counts_for "a file of two names in another root" plain env LD_LIBRARY_PATH=/lib "$odd" chroot "$root/jail" /bin/plain
+mkdir -p "$root/jail$root/bin"
+newer "$odd" "$root/jail$root/bin/plain" 7
+before=$(samples plain)
+env LD_LIBRARY_PATH=/lib "$odd" chroot "$root/jail" "$root/bin/plain"
+sync
+check "another file of the same path in another root is not the module" same "$before" "$(samples plain)"
+
+# Containers: mount and pid namespaces where another file system covers the folder.
+newer "$odd" "$root/other" 8
+cp "$root/other" "$root/bin/other"
+covered() {		# CLAIM ARGUMENT...
+	local claim=$1 before rc
+	shift
+	before=$(samples plain)
+	"$odd" covered "$@" "$root/other" "$root/bin/plain"
+	rc=$?
+	[ $rc = 77 ] && { skip "$claim" "namespaces are not to be had here"; return; }
+	[ $rc = 0 ] || { skip "$claim" "$1 cannot be mounted here"; return; }
+	sync
+	check "$claim" same "$before" "$(samples plain)"
+}
+covered "another file at the same path of a container, tmpfs" tmpfs "$root/bin"
+mkdir "$root/upper" "$root/workdir"
+covered "another file at the same path of a container, overlay" overlay "$root/bin" "$root/bin" "$root/upper" "$root/workdir"
+
+# The same inode number and the same path on another device: both file systems begin to count anew.
+if mkdir "$root/tmp1" && mount -t tmpfs -o mode=755 tmpfs "$root/tmp1" 2>/dev/null; then
+	umount "$root/tmp1"
+	cp "$root/bin/plain" "$root/plain"
+	mount -t tmpfs -o mode=755 tmpfs "$root/bin"
+	cp "$root/plain" "$root/bin/plain"
+	counts_for "a module on a tmpfs" plain "$root/bin/plain" burn
+	covered "another file of the same path and inode number" tmpfs "$root/bin"
+	umount "$root/bin"
+else
+	skip "another file of the same path and inode number" "tmpfs cannot be mounted here"
+fi
+
+# 100,000 mappings: more than the kernel's own limit needs a setting.
+copy many
+limit=$(cat /proc/sys/vm/max_map_count)
+if [ "$limit" -lt 110000 ]; then
+	echo 262144 >/proc/sys/vm/max_map_count 2>/dev/null
+fi
+before=$(samples many)
+"$root/bin/many" maps 100000
+rc=$?
+echo "$limit" >/proc/sys/vm/max_map_count 2>/dev/null
+sync
+if [ $rc = 77 ]; then
+	skip "a process with 100,000 mappings" "vm.max_map_count is $limit"
+else
+	check "a process with 100,000 mappings" more "$before" "$(samples many)"
+	rss=$(awk '/^Rss:/ { print $2 }' "/proc/$(role_pid manager)/smaps_rollup")
+	check "does not make the manager large ($rss KiB)" test "$rss" -lt 65536
+fi
+
+# Short lives: 2 ms each, as many as the machine can start in some seconds.
+copy brief
+before=$(samples brief) unknown=$(counted no_process) lost=$(counted lost)
+"$root/bin/brief" short 1500 2
+sync
+now=$(samples brief)
+check "processes that live 2 ms are counted" awk -v a="$before" -v b="$now" 'BEGIN { print a, b; exit !(b >= a + 300) }'
+none=$(($(counted no_process) - unknown + $(counted lost) - lost))
+check "of $now samples, of no known process or lost: $none; under 0.5 %" test $((none * 200)) -le "${now%.*}"
+check_here "and ends" stop_daemon
+done_testing
