@@ -53,8 +53,8 @@ struct monitor_counts {
 };
 
 /* Maps and enables the set, reads the running processes, calls confine, then works until END or
- * until the parent has gone or a CPU came online (all return 0).  A message that the parent may not send is an error.
- * A spool that cannot be written is not: it is counted, told in FLUSHED, and tried again.
+ * until the parent has gone or a CPU came online (all return 0).  A message that the parent may not send
+ * is an error.  A spool that cannot be written is not: it is counted, told in FLUSHED, and tried again.
  * *counts (may be NULL) is filled in any case. */
 int monitor_run(struct perf_set *set, const struct monitor_options *options,
 		struct monitor_counts *counts, struct err *err);
