@@ -43,6 +43,9 @@ int digest_fd(int fd, struct digest *out, struct err *err)
 			break;
 		sha256_update(&ctx, (size_t)n, buf);
 		at += n;
+		if (at > DIGEST_MAX_BYTES)
+			return err_set(err, ERR_REFUSED, "larger than %d MiB",
+				       DIGEST_MAX_BYTES >> 20);
 	}
 	finish(&ctx, out);
 	return 0;

@@ -84,19 +84,62 @@ void install_file_close(struct install_file *f)
 
 /* --- what speaks against it --- */
 
-static int check_dir(const struct install_file *f, struct err *err)
+/* With an access list the group's bit of the mode is what the list gives at most to anybody. */
+static bool has_access_list(int dir)
 {
-	struct stat st;
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool has = fd < 0 || fgetxattr(fd, "system.posix_acl_access", NULL, 0) >= 0;
 
-	if (fstat(f->dir, &st) < 0)
-		return err_set(err, ERR_SYS, "directory: fstat: %s", strerror(errno));
-	if (st.st_uid != 0 && st.st_uid != f->st.st_uid)
-		return err_set(err, ERR_REFUSED, "its directory belongs to another user");
-	if (st.st_mode & S_IWOTH)
-		return err_set(err, ERR_REFUSED, "others can write its directory");
-	if ((st.st_mode & S_IWGRP) && st.st_gid != 0)
-		return err_set(err, ERR_REFUSED, "a group can write its directory");
+	if (fd >= 0)
+		close(fd);
+	return has;
+}
+
+/* Only root and the file's owner can change what is in the directory; sticky ones, in which others
+ * can change only what is theirs, are good enough above it. */
+static int check_dir(int dir, const struct stat *st, uid_t owner, const char *which,
+		     struct err *err)
+{
+	bool above = strcmp(which, "its directory") != 0;
+
+	if (st->st_uid != 0 && st->st_uid != owner)
+		return err_set(err, ERR_REFUSED, "%s belongs to another user", which);
+	if (above && (st->st_mode & S_ISVTX))
+		return 0;
+	if (st->st_mode & S_IWOTH)
+		return err_set(err, ERR_REFUSED, "others can write %s", which);
+	if ((st->st_mode & S_IWGRP) && (st->st_gid != 0 || has_access_list(dir)))
+		return err_set(err, ERR_REFUSED, "a group can write %s", which);
 	return 0;
+}
+
+/* The file's directory and all above it, up from the descriptor: whoever could put another one in the
+ * place of one of them could choose which file it is that we swap. */
+static int check_dirs(const struct install_file *f, struct err *err)
+{
+	int dir = fcntl(f->dir, F_DUPFD_CLOEXEC, 0), rc = -1, above;
+	const char *which = "its directory";
+	struct stat st, up;
+
+	while (dir >= 0 && fstat(dir, &st) == 0) {
+		if (check_dir(dir, &st, f->st.st_uid, which, err) < 0)
+			goto out;
+		above = openat(dir, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		close(dir);
+		dir = above;
+		if (dir < 0 || fstat(dir, &up) < 0)
+			break;
+		if (up.st_dev == st.st_dev && up.st_ino == st.st_ino) {
+			rc = 0;			/* the root is above itself */
+			goto out;
+		}
+		which = "a directory above it";
+	}
+	err_set(err, ERR_SYS, "%s: %s", which, strerror(errno));
+out:
+	if (dir >= 0)
+		close(dir);
+	return rc;
 }
 
 static int check_flags(int fd, struct err *err)
@@ -148,7 +191,7 @@ int install_file_check(const struct install_file *f, bool allow_hard_links, stru
 	if (f->st.st_nlink > 1 && !allow_hard_links)
 		return err_set(err, ERR_REFUSED, "it has %lu hard links",
 			       (unsigned long)f->st.st_nlink);
-	if (check_dir(f, err) < 0 || check_flags(f->fd, err) < 0)
+	if (check_dirs(f, err) < 0 || check_flags(f->fd, err) < 0)
 		return -1;
 	return check_xattrs(f->fd, err);
 }

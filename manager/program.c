@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "lib/digest.h"
 #include "lib/err.h"
 
 int program_open(const char *path, struct err *err)
@@ -24,8 +25,13 @@ int program_open(const char *path, struct err *err)
 	if (fd < 0)
 		return err_set(err, errno == ELOOP ? ERR_REFUSED : ERR_SYS, "'%s': open: %s", path,
 			       errno == ELOOP ? "a symbolic link" : strerror(errno));
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		err_set(err, ERR_REFUSED, "'%s': not a regular file", path);
+	else if (st.st_size > DIGEST_MAX_BYTES)
+		err_set(err, ERR_REFUSED, "'%s': larger than %d MiB", path,
+			DIGEST_MAX_BYTES >> 20);
+	else
 		return fd;
 	close(fd);
-	return err_set(err, ERR_REFUSED, "'%s': not a regular file", path);
+	return -1;
 }

@@ -503,6 +503,7 @@ static void what_only_root_can_make_is_refused_too(void **state)
 {
 	struct place p = place_new();
 	int flags = FS_IMMUTABLE_FL, none = 0;
+	struct err err;
 
 	(void)state;
 	if (geteuid() != 0) {
@@ -514,6 +515,33 @@ static void what_only_root_can_make_is_refused_too(void **state)
 	assert_int_equal(chown(p.dir, 0, 12345), 0);
 	assert_int_equal(chmod(p.dir, 0775), 0);
 	refused(p.path, "a group can write");
+	assert_int_equal(chmod(p.dir, 0755), 0);
+
+	assert_int_equal(chown(p.dir, 0, 0), 0);
+	assert_int_equal(chmod(p.dir, 0775), 0);	/* root's group is root */
+	assert_int_equal(install_check(p.path, false, &err), 0);
+	assert_int_equal(chown(p.root, 12345, 0), 0);
+	refused(p.path, "a directory above it belongs to another user");
+	assert_int_equal(chown(p.path, 12345, 0), 0);	/* who is the file's owner */
+	assert_int_equal(install_check(p.path, false, &err), 0);
+	assert_int_equal(chown(p.path, 0, 0), 0);
+	assert_int_equal(chown(p.root, 0, 12345), 0);
+	assert_int_equal(chmod(p.root, 0775), 0);
+	refused(p.path, "a group can write a directory above it");
+	assert_int_equal(chmod(p.root, 0757), 0);
+	refused(p.path, "others can write a directory above it");
+	assert_int_equal(chmod(p.root, 01777), 0);
+	assert_int_equal(install_check(p.path, false, &err), 0);
+	assert_int_equal(chmod(p.root, 0755), 0);
+	/* version, then entries: owner rwx, user 12345 rwx, group r-x, mask rwx, others r-x */
+	static const uint8_t list[] = { 2, 0, 0, 0,
+		1, 0, 7, 0, 255, 255, 255, 255, 2, 0, 7, 0, 0x39, 0x30, 0, 0,
+		4, 0, 5, 0, 255, 255, 255, 255, 16, 0, 7, 0, 255, 255, 255, 255,
+		32, 0, 5, 0, 255, 255, 255, 255 };
+	if (setxattr(p.dir, "system.posix_acl_access", list, sizeof(list), 0) == 0) {
+		refused(p.path, "a group can write its directory");
+		assert_int_equal(removexattr(p.dir, "system.posix_acl_access"), 0);
+	}
 	assert_int_equal(chmod(p.dir, 0755), 0);
 
 	cap_t cap = cap_from_text("cap_net_raw+ep");
