@@ -16,7 +16,8 @@
  *           ends the flow, as does an indirect jump with the frame of a function's entry (a tail
  *           call).  Any other indirect jump goes anywhere: no register may differ there, and
  *           then instructions that form bases may be reached with all registers SAME.
- * CALLS     that never come back (verify_return.c) end the flow.  Others end in rax, rdx and what
+ * CALLS     that never come back (verify_return.c) end the flow; so does one that ends a range when what
+ *           is behind it belongs to another function.  Others end in rax, rdx and what
  *           the callee overwrites (verify_clobber.c) being SAME and the flags unused.  That a call
  *           may look at argument registers is left aside: no compiler passes the address of a jump
  *           table.
@@ -185,6 +186,16 @@ static void note_stay(struct flow *f, const struct node *n)
 		f->stays = true;
 }
 
+/* Behind the end of the range there is code of the same function. */
+static bool goes_on_behind(const struct flow *f, struct place p, vaddr next)
+{
+	const struct range *r = &f->ranges.v[p.range];
+	uint32_t fde = vcfi_find(&f->v->ocfi, next);
+
+	return next - r->addr < r->len ||
+	       (fde != NO_FDE && verify_group(f->v, fde) == verify_group(f->v, f->fdes.v[p.range]));
+}
+
 static int step(struct flow *f, struct place p)
 {
 	const struct range *r = &f->ranges.v[p.range];
@@ -204,7 +215,7 @@ static int step(struct flow *f, struct place p)
 	case INSN_TRAP:
 		return 0;
 	case INSN_CALL: case INSN_ICALL:
-		if (!verify_call_returns(f->v, e))
+		if (!verify_call_returns(f->v, e) || !goes_on_behind(f, p, next))
 			return 0;
 		vregs_return(&f->tables, verify_call_writes(f->v, e), &regs);
 		break;

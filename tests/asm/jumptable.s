@@ -1159,6 +1159,106 @@ L_foreign:
 	ret
 end has_a_foreign_label
 
+# Parts of functions that look like functions: jumps lead into their middle.
+	.macro away_table t, away
+	.section .rodata
+	.p2align 2
+\t:	.long	10b-\t, \away-\t, 12b-\t, 13b-\t, 0x7ffffff0
+	.text
+	.endm
+
+	.macro leaves t, away
+	cmp	$3, %edi
+	ja	\away
+	mov	%edi, %edi
+	dispatch \t
+	cases
+	away_table \t, \away
+	.endm
+
+begin leaves_for_a_trap
+	leaves	T_trap, L_trap
+end leaves_for_a_trap
+
+begin leaves_and_comes_back
+	cmp	$3, %edi
+	ja	L_back
+	mov	%edi, %edi
+	dispatch T_back
+L_again:
+	test	%eax, %eax
+	cases
+	away_table T_back, L_back
+end leaves_and_comes_back
+
+begin leaves_and_uses
+	leaves	T_used_away, L_uses
+end leaves_and_uses
+
+begin leaves_and_returns_it
+	leaves	T_returned, L_returns
+end leaves_and_returns_it
+
+begin leaves_for_a_call			# which may throw
+	leaves	T_called_away, L_calls
+end leaves_for_a_call
+
+begin parts_of_others
+	xor	%eax, %eax
+	nop
+	nop
+	nop
+L_trap:	mov	16, %rcx
+	ud2
+L_back:	test	%esi, %esi
+	je	1f
+	xor	%edx, %edx
+1:	mov	$1, %eax
+	jmp	L_again
+L_uses:	mov	$3, %ecx
+	add	%rdx, %rcx
+	ud2
+L_returns:
+	mov	%rdx, %rax
+	ret
+L_calls:
+	xor	%eax, %eax
+	call	*%rsi
+	ud2
+end parts_of_others
+
+begin calls_at_its_end			# and behind it is a part of another function
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	T_last_call(%rip), %rbx
+	movslq	(%rbx,%rdi,4), %rax
+	add	%rbx, %rax
+	jmp	*%rax
+	cases
+	.section .rodata
+	.p2align 2
+T_last_call:
+	.long	10b-T_last_call, 14f-T_last_call, 12b-T_last_call, 13b-T_last_call, 0x7ffffff0
+	.text
+14:	push	%rax
+	.cfi_def_cfa_offset 16
+	call	*%rsi
+	.cfi_endproc
+	.cfi_startproc
+	.cfi_def_cfa_offset 32
+L_part:	mov	%rbx, (%rsi)
+	add	$24, %rsp
+	.cfi_def_cfa_offset 8
+	ret
+end calls_at_its_end
+
+begin has_that_part
+	sub	$24, %rsp
+	.cfi_def_cfa_offset 32
+	jmp	L_part
+end has_that_part
+
 begin writable_table
 	cmp	$3, %edi
 	ja	19f

@@ -91,6 +91,12 @@ static const struct expected {
 	{ "address_used_after_a_call", 0, 0, 0, 0, 1 },
 	{ "live_at_an_unknown_jump", 0, 0, 0, 0, 2 },
 	{ "live_when_leaving", 0, 0, 0, 0, 1 },
+	{ "leaves_for_a_trap", 1, 4, 4, 1, 0 },
+	{ "leaves_and_comes_back", 1, 4, 4, 1, 0 },
+	{ "leaves_and_uses", 0, 0, 0, 0, 1 },
+	{ "leaves_and_returns_it", 0, 0, 0, 0, 1 },
+	{ "leaves_for_a_call", 1, 4, 4, 1, 0 },
+	{ "calls_at_its_end", 1, 4, 4, 1, 0 },
 	{ "writable_table", 0, 0, 0, 0, 0 },	/* no candidate: may be a tail call */
 	{ "into_the_middle", 0, 0, 0, 0, 1 },
 	{ "entry_in_the_linkage_table", 0, 0, 0, 0, 1 },
