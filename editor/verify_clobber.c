@@ -23,7 +23,8 @@ static uint16_t written_by(struct verify *v, const struct vfde *fde, const struc
 
 	if (e->kind == INSN_ICALL)
 		return VERIFY_CALLER_SAVED;
-	if (e->op != FX_NONE && e->op != FX_PUSH && e->op != FX_JUMP && e->op != FX_JUMP_TABLE)
+	if (e->op != FX_NONE && e->op != FX_PUSH && e->op != FX_SPILL && e->op != FX_JUMP &&
+	    e->op != FX_JUMP_TABLE)
 		mask |= (uint16_t)(1 << e->a);
 	if (e->target && (e->kind == INSN_CALL || e->target - fde->addr >= fde->len))
 		mask |= written_at(v, e->target, depth + 1);

@@ -277,10 +277,25 @@ static void classify_bits(struct effect *e, const struct full *f)
 	e->reads = 0;
 }
 
+static bool is_spill(const struct full *f)
+{
+	const ZydisDecodedOperand *x = &f->op[0], *y = &f->op[1];
+
+	return f->in.mnemonic == ZYDIS_MNEMONIC_MOV && x->type == ZYDIS_OPERAND_TYPE_MEMORY &&
+	       x->mem.base == ZYDIS_REGISTER_RSP && x->mem.index == ZYDIS_REGISTER_NONE &&
+	       x->mem.segment == ZYDIS_REGISTER_SS && (is_gpr64(y) || is_gpr32(y)) &&
+	       y->reg.value != ZYDIS_REGISTER_RSP && y->reg.value != ZYDIS_REGISTER_ESP;
+}
+
 static void classify_plain(struct effect *e, const struct full *f, vaddr addr)
 {
 	const ZydisDecodedOperand *x = &f->op[0], *y = &f->op[1];
 
+	if (is_spill(f)) {
+		set_op(e, FX_SPILL, gpr(y->reg.value), 0, 0);
+		e->reads = bit(gpr(ZYDIS_REGISTER_RSP));
+		return;
+	}
 	if (f->in.operand_count_visible == 1 && is_gpr64(x)) {
 		if (f->in.mnemonic == ZYDIS_MNEMONIC_PUSH)
 			set_op(e, FX_PUSH, gpr(x->reg.value), 0, 0);

@@ -22,6 +22,7 @@ enum effect_op {
 	FX_SUM,			/* a = b + c (lea (b,c), a) */
 	FX_PUSH,		/* push a */
 	FX_POP,			/* pop a */
+	FX_SPILL,		/* mov a, disp(%rsp), 32 or 64 bits */
 	FX_TABLE,		/* a = 64 bits at `value` + index * 8 */
 	FX_JUMP,		/* jmp a */
 	FX_JUMP_TABLE,		/* jmp to 64 bits at `value` + index * 8 */

@@ -11,6 +11,9 @@
  *           stack is followed, and popping it there makes a register DIRTY; once rsp changes in other
  *           ways than by constants, popping anything does.  That nobody reads the slot otherwise is
  *           left aside.
+ * SPILLS    of a register that is UPPER are how compilers keep a byte in the frame: mov %eax, 8(%rsp).
+ *           The other bits, of an address where a jump has gone, have no meaning; that nobody takes
+ *           one from there is left aside.  Other places are seen by others, and must not differ.
  *
  * EDGES     Direct branches, tables, fall-through.  A jump or fall to another function's entry
  *           ends the flow, as does an indirect jump with the frame of a function's entry (a tail

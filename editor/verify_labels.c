@@ -86,7 +86,7 @@ static int keep(uint16_t held, const struct effect *e, const uint8_t *code)
 		kept &= (uint16_t)~VERIFY_CALLER_SAVED;
 	if (e->op == FX_COPY)
 		return has(held, e->b) ? kept | 1 << e->a : kept;
-	if (e->op == FX_PUSH || e->kind == INSN_NOP)
+	if (e->op == FX_PUSH || (e->op == FX_SPILL && wide) || e->kind == INSN_NOP)
 		return kept;
 	if (wide && code[1] == STORE && code[2] < REGISTER)
 		return store_base(code) & held ? -1 : kept;

@@ -240,6 +240,8 @@ static int compute(struct vtables *vt, const struct effect *e, struct line line,
 		return 0;
 	case FX_PUSH:
 		return 0;
+	case FX_SPILL:
+		return same_bits(vt, r[e->a]) < 8 ? vregs_misuse(vt, addr) : 0;
 	case FX_POP:
 		out->kind = regs->pushed & 1 ? DIRTY : SAME;
 		return 0;
@@ -360,7 +362,7 @@ int vregs_apply(struct vtables *vt, const struct effect *e, struct line line, va
 		regs->count = e->sets_count;
 	if (e->op == FX_PUSH) {
 		regs->pushed |= (uint64_t)vvalue_differs(vt, regs->r[e->a]);
-	} else if (e->op != FX_NONE && e->op != FX_JUMP && e->op != FX_JUMP_TABLE) {
+	} else if (e->op != FX_NONE && e->op != FX_SPILL && e->op != FX_JUMP && e->op != FX_JUMP_TABLE) {
 		regs->r[e->a] = result;
 		if ((e->op == FX_ADD || e->op == FX_BITS) && vvalue_differs(vt, result))
 			regs->flags |= e->flags_written;

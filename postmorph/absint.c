@@ -349,6 +349,14 @@ static void write_flags(struct abs_state *s, const struct op *op, const struct a
 		s->counts = op->kind == OP_CONST && (uint32_t)op->imm != 0;
 }
 
+/* mov %r, disp(%rsp) of a register of which a part was overwritten: to store a byte, compilers store
+ * the whole register, whose other bits, left over from the jump, come to nothing. */
+static bool is_spill(const struct abs_state *s, const struct op *op)
+{
+	return op->kind == OP_STORE && op->mem.base == RSP && op->mem.index == ABS_NONE &&
+	       !op->mem.other && s->v[op->src].kind == ABS_MIXED && s->v[op->src].clean >= 8;
+}
+
 void absint_step(struct absint *ai, struct abs_state *s, const struct op *op, uint32_t insn)
 {
 	struct abs_value out, old = value_plain();
@@ -366,7 +374,7 @@ void absint_step(struct absint *ai, struct abs_state *s, const struct op *op, ui
 	if (op->kind == OP_PUSH) {	/* compilers align the stack with any dead register */
 		if (s->v[op->src].kind == ABS_BASE)
 			use(ai, s, op->src, 64);
-	} else if (!known) {
+	} else if (!known && !is_spill(s, op)) {
 		use_mask(ai, s, op->reads, 64);
 		use_mask(ai, s, op->reads16, 16);
 		use_mask(ai, s, op->reads8, 8);

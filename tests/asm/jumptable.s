@@ -662,6 +662,47 @@ begin byte_arithmetic
 	table	T_arithmetic
 end byte_arithmetic
 
+begin byte_kept_in_the_frame
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_frame
+10:	mov	$1, %al
+	mov	%eax, -8(%rsp)
+	movzbl	-8(%rsp), %eax
+	ret
+11:	movb	(%rsi), %al
+	mov	%rax, -16(%rsp)
+	mov	-16(%rsp), %al
+	mov	%al, (%rsi)
+	ret
+12:	mov	$12, %eax
+	ret
+13:	mov	$13, %eax
+	ret
+19:	xor	%eax, %eax
+	ret
+	table	T_frame
+end byte_kept_in_the_frame
+
+begin target_kept_in_the_frame
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_frame_target
+10:	mov	%eax, -8(%rsp)
+	ret
+11:	mov	$11, %eax
+	ret
+12:	mov	$12, %eax
+	ret
+13:	mov	$13, %eax
+	ret
+19:	xor	%eax, %eax
+	ret
+	table	T_frame_target
+end target_kept_in_the_frame
+
 begin whole_register_arithmetic
 	cmp	$3, %edi
 	ja	19f

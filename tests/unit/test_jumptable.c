@@ -55,6 +55,8 @@ static const struct expected {
 	{ "byte_behind_an_entry", 1, 4, 4, 1, 0 },
 	{ "address_of_an_entry", 1, 4, 4, 1, 0 },
 	{ "byte_arithmetic", 1, 4, 4, 1, 0 },
+	{ "byte_kept_in_the_frame", 1, 4, 4, 1, 0 },
+	{ "target_kept_in_the_frame", 0, 0, 0, 0, 1 },
 	{ "whole_register_arithmetic", 0, 0, 0, 0, 1 },
 	{ "ends_in_a_call", 1, 4, 4, 1, 0 },
 	{ "base_kept_over_a_call", 1, 4, 4, 1, 0 },
