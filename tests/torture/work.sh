@@ -138,6 +138,10 @@ original() {		# NAME
 			"$W/original.err" | tr '\t|' '  ' | cut -c 1-200)"
 		return 1
 	fi
+	if grep -q '^unit ' "$W/original.out" && [ "$(grep -c '^unit ' "$W/original.out")" -lt 10 ]; then
+		line "$1" - - failed "the original has only $(grep -c '^unit ' "$W/original.out") units"
+		return 1
+	fi
 	varies=0
 	for as in $RANDOM_RUNS; do
 		record "$1" "$as" random
