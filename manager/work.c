@@ -377,6 +377,7 @@ static void automatic(struct work *w)
 	int rc = w->again[0] ? 1 : work_judge(w, w->again, &err);
 
 	w->ask->yields = YIELD_ENDS;
+	w->ask->yield = (struct yield){ 0 };	/* of a question before these */
 	if (rc > 0)
 		rc = work_reoptimize(w, w->again, false, NULL, &err);
 	if (rc < 0)

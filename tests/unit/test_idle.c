@@ -229,9 +229,11 @@ static void cpu_time_of_others_is_told_from_our_own(void **state)
 	assert_true(look(t, 0, 10000).busy_pct < 0);	/* one look is none */
 	busy(t, 1030, 5070);
 	assert_float_equal(look(t, 0, 10500).busy_pct, 30, 1e-9);
-	/* Somebody looks again at once: half a second still counts. */
+	/* Somebody looks again at once, or soon: half a second still counts. */
 	busy(t, 1030, 5080);
 	assert_float_equal(look(t, 0, 10550).busy_pct, 30, 1e-9);
+	busy(t, 1080, 5070);
+	assert_float_equal(look(t, 0, 10700).busy_pct, 100.0 * 80 / 150, 1e-9);
 	busy(t, 1080, 5120);
 	assert_float_equal(look(t, 0, 11000).busy_pct, 50, 1e-9);
 	/* Of 100 ticks 60 are used, 45 of them by our own job, which is new. */
@@ -241,6 +243,10 @@ static void cpu_time_of_others_is_told_from_our_own(void **state)
 	put(t, "/proc/77/stat", "77 (odd ) name) R 1 1 1 0 -1 4194304 9 8 7 6 60 15 0 0 20 0 1\n");
 	busy(t, 1170, 5230);
 	assert_float_equal(look(t, 77, 12000).busy_pct, 0, 1e-9);
+	/* Another one of ours, whose time does not begin where that of the last one ended. */
+	put(t, "/proc/78/stat", "78 (x) R 1 1 1 0 -1 4194304 9 8 7 6 30 0 0 0 20 0 1\n");
+	busy(t, 1220, 5280);
+	assert_float_equal(look(t, 78, 12500).busy_pct, 20, 1e-9);
 	put(t, "/proc/stat", "nothing\n");
 	assert_true(look(t, 0, 13000).busy_pct < 0);
 }
@@ -324,7 +330,7 @@ static void heat_is_that_of_the_hottest_zone(void **state)
 struct bus {
 	int listener;
 	const char *hint, *since;	/* what Get is answered with: bodies as hexadecimal; "": an error */
-	bool silent;
+	bool silent, other_order, endless;
 };
 
 static void unhex(struct wr *w, const char *hex)
@@ -335,15 +341,15 @@ static void unhex(struct wr *w, const char *hex)
 		wr_u8(w, (uint8_t)byte);
 }
 
-static void reply(int fd, unsigned type, uint32_t to, const char *body)
+static void reply(const struct bus *bus, int fd, unsigned type, uint32_t to, const char *body)
 {
 	struct wr w = { 0 }, b = { 0 };
 
 	unhex(&b, body);
-	unhex(&w, "6c");
+	unhex(&w, bus->other_order ? "42" : "6c");
 	wr_u8(&w, (uint8_t)type);
 	unhex(&w, "0001");
-	wr_u32(&w, (uint32_t)b.n);
+	wr_u32(&w, bus->endless ? UINT32_MAX : (uint32_t)b.n);
 	wr_u32(&w, 900 + to);
 	wr_u32(&w, 45);			/* bytes of the fields */
 	unhex(&w, "0601730004000000" "3a312e3700" "000000");	/* ":1.7" */
@@ -368,7 +374,8 @@ static uint32_t call_of(int fd, const char *text, bool *holds)
 	memcpy(&serial, m + 8, 4);
 	memcpy(&fields, m + 12, 4);
 	size_t rest = ((fields + 7) & ~7u) + body;
-	if (m[0] != 'l' || m[1] != 1 || m[3] != 1 || rest > sizeof(m) ||
+	/* A call that starts no logind where there is none. */
+	if (m[0] != 'l' || m[1] != 1 || m[2] != 2 || m[3] != 1 || rest > sizeof(m) ||
 	    recv(fd, m, rest, MSG_WAITALL) != (ssize_t)rest)
 		return 0;
 	*holds = memmem(m, rest, text, strlen(text)) != NULL;
@@ -397,11 +404,11 @@ static void *serve(void *ctx)
 			uint32_t hello = call_of(fd, "Hello", &holds);
 			uint32_t get = call_of(fd, "\x08\0\0\0IdleHint", &holds);
 
-			reply(fd, 2, hello, "");
-			reply(fd, b->hint[0] ? 2 : 3, get, b->hint);
+			reply(b, fd, 2, hello, "");
+			reply(b, fd, b->hint[0] ? 2 : 3, get, b->hint);
 			get = call_of(fd, "IdleSinceHint", &holds);
 			if (holds)
-				reply(fd, b->since[0] ? 2 : 3, get, b->since);
+				reply(b, fd, b->since[0] ? 2 : 3, get, b->since);
 		}
 	}
 	(void)!read(fd, line, 1);	/* until the client has gone */
@@ -451,8 +458,11 @@ static void who_is_no_logind_tells_nothing(void **state)
 
 		assert_int_equal(ask(*state, &b).idle, -1);
 	}
-	struct bus silent = { .silent = true };
-	assert_int_equal(ask(*state, &silent).idle, -1);
+	struct bus odd[] = { { .silent = true, .hint = "", .since = "" },
+			     { .other_order = true, .hint = "0162000001000000", .since = "" },
+			     { .endless = true, .hint = "0162000001000000", .since = "" } };
+	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
+		assert_int_equal(ask(*state, &odd[i]).idle, -1);
 	assert_int_equal(logind_ask("/nonexistent/socket", 50).idle, -1);
 	memset(path, 'x', sizeof(path) - 1);
 	path[sizeof(path) - 1] = '\0';
