@@ -219,7 +219,8 @@ int confine_role(enum confine_role role, const char *folder, const char *host, s
 		{ -1, "/dev/null", LANDLOCK_READ | LANDLOCK_WRITE },
 		{ -1, "/proc", LANDLOCK_READ | LANDLOCK_LIST },
 		{ -1, "/sys", LANDLOCK_READ | LANDLOCK_LIST },
-		{ -1, "/etc/localtime", LANDLOCK_READ },
+		{ -1, "/etc", LANDLOCK_READ },		/* who users are, the time zone */
+		{ -1, "/var/lib/dpkg/info", LANDLOCK_READ | LANDLOCK_LIST },
 		{ -1, "/usr/share/zoneinfo", LANDLOCK_READ },
 		{ -1, host, LANDLOCK_READ | LANDLOCK_LIST },
 	};

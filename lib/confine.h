@@ -32,8 +32,8 @@ enum confine_role { CONFINE_MONITOR, CONFINE_MANAGER };
 
 /* For a part of the daemon that has changed its user and has its descriptors: from then on
  *   files       beneath `folder` can be read, made, written and removed; those of /proc, and for
- *               the manager /sys, the time zone and what is beneath `host` (NULL: nothing), can be
- *               read as far as the user may
+ *               the manager /sys, /etc, dpkg's lists of files and what is beneath `host` (NULL:
+ *               nothing), can be read as far as the user may
  *   sockets     the manager answers on those it has, and reaches local ones; no network
  *   code        none but what is mapped; nothing is executed
  *   others      no processes or threads, signals, tracing, namespaces; no device is controlled but

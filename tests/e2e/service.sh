@@ -143,11 +143,16 @@ check_start() {
 		exit 1
 	fi
 }
+cat >>"$root/etc/morph.yaml" <<-END
+	- {name: of a package, packages: [gzi?], users: [root], min_gain_ppm: 77}
+END
+sed -i 's/^rules: \[\]/rules:/' "$root/etc/morph.yaml"
+check "a policy with a rule is good" inside /usr/local/bin/morphctl policy check
 check_start "the unit starts, and answers"
 check "all parts run" [ -n "$(role manager)" ]
-for i in $(seq 100); do [ -n "$(role monitor)" ] && break; sleep 0.1; done
-check "sampling is on" grep -q '^sampling *on' <<<"$(ctl status)"
-check "crashes are told" grep -q '^crash watch *on' <<<"$(ctl status)"
+says() { local i; for i in $(seq 100); do ctl status | grep -q "$1" && return 0; sleep 0.1; done; return 1; }
+check "sampling is on" says '^sampling *on'
+check "crashes are told" says '^crash watch *on'
 check "the parent has no more than its capabilities" has parent 'CapEff:[[:space:]]*00000040008800eb$'
 check "the manager has none" has manager 'CapEff:[[:space:]]*0000000000000000$'
 check "no new privileges" has parent 'NoNewPrivs:[[:space:]]*1'
@@ -169,6 +174,12 @@ check "it is not its original any more" not same
 check "it is proven" ctl verify /usr/local/bin/sort
 check "and does the same" work
 check "the policy is read anew" ctl policy reload
+if inside test -e /var/lib/dpkg/info/gzip.list; then
+	check "packages and owners are known to the daemon" grep -q "gzip .*of a package" \
+		<<<"$(ctl policy show /usr/bin/gzip)"
+else
+	skip "packages and owners are known to the daemon" "no gzip of dpkg's"
+fi
 if [ "$how" = systemd ]; then
 	check "systemctl reload" inside systemctl reload morphd
 	check "systemctl restart" inside systemctl restart morphd
