@@ -2,7 +2,8 @@
  *
  * Spool files of 200,000 samples (about 1 MiB, where the Monitor begins the next one), as a busy
  * machine makes them: 200 processes, 20 mappings each, of 60 files; most samples in few blocks of
- * each file; a fork, an exec and new mappings every 2,000 samples.  Measured is the CPU time from
+ * each file; every second file is a generation, with a block map; a fork, an exec and new mappings every
+ * 2,000 samples.  Measured is the CPU time from
  * opening a file to the commit of its counts into profiles that have counts already.
  */
 #include <stdio.h>
@@ -104,13 +105,15 @@ static uint64_t make_spool(int fd, struct err *err)
 }
 
 static struct blocktable table;
+static struct blockmap map;
 
 static int resolve(void *ctx, const struct space_file *file, struct attribute_target *out,
 		   struct err *err)
 {
 	(void)ctx;
 	(void)err;
-	*out = (struct attribute_target){ file->inode - 999, &table, NULL, 0 };
+	*out = (struct attribute_target){ file->inode - 999, &table,
+					  file->inode % 2 ? &map : NULL, file->inode % 2 };
 	return 1;
 }
 
@@ -124,6 +127,20 @@ static void make_table(void)
 		block[i] = (struct blocktable_block){ i * 20, 20, 5, 0 };
 	table = (struct blocktable){ .base = 0x1000, .text_size = BLOCKS * 20, .nseg = 1, .nfn = 1,
 				     .nblock = BLOCKS, .seg = &seg, .fn = &fn, .block = block };
+}
+
+/* All of the text is new, in an order of its own. */
+static void make_map(void)
+{
+	static struct blockmap_seg seg = { 0x1000, 0x1000, BLOCKS * 20 };
+	static struct blockmap_block block[BLOCKS];
+
+	for (uint32_t i = 0; i < BLOCKS; i++)
+		block[i] = (struct blockmap_block){ .gen = i * 20, .gen_size = 20,
+			.orig = (uint32_t)((uint64_t)i * 7919 % BLOCKS) * 20, .orig_size = 20 };
+	map = (struct blockmap){ .generation = 1, .orig_base = 0x1000, .gen_base = 0x1000,
+				 .hot_size = BLOCKS * 20, .nseg = 1, .nblock = BLOCKS, .seg = &seg,
+				 .block = block };
 }
 
 static double cpu_s(void)
@@ -188,6 +205,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	make_table();
+	make_map();
 	uint64_t bytes = make_spool(fd, &err);
 	struct store *s = store_open(argv[1], &err);
 	check(s ? 0 : -1, &err);

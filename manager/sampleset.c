@@ -1,79 +1,119 @@
-/* sampleset.c - an open hash table, at most half full, that is sorted in place when done */
+/* sampleset.c - places in the order they come, folded together now and then
+ *
+ * A hash table would miss the cache at every sample.  Writing them down one after the other and sorting
+ * does not: by digits of a byte, the last first, of those that differ at all.
+ *
+ * INVARIANT  item[0 .. nfolded) is ascending, every place once.
+ */
 #include "manager/sampleset.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-static uint32_t home_of(uint32_t file, file_off off, uint32_t cap)
+enum { FIRST = 4096, DIGITS = sizeof(file_off) + sizeof(uint32_t) };
+
+static void *must(void *p)
 {
-	uint64_t h = (off ^ (uint64_t)file << 40) * UINT64_C(0x9e3779b97f4a7c15);
-
-	return (uint32_t)(h >> 32) & (cap - 1);
-}
-
-static struct sampleset_item *slot_of(struct sampleset_item *item, uint32_t cap, uint32_t file,
-				      file_off off)
-{
-	uint32_t i = home_of(file, off, cap);
-
-	while (item[i].samples && (item[i].off != off || item[i].file != file))
-		i = (i + 1) & (cap - 1);
-	return &item[i];
-}
-
-static void grow(struct sampleset *s)
-{
-	uint32_t cap = s->cap ? 2 * s->cap : 4096;
-	struct sampleset_item *item = calloc(cap, sizeof(*item));
-
-	if (!item) {
+	if (!p) {
 		(void)fputs("out of memory\n", stderr);	/* exits anyway */
 		exit(1);
 	}
-	for (uint32_t i = 0; i < s->cap; i++)
-		if (s->item[i].samples)
-			*slot_of(item, cap, s->item[i].file, s->item[i].off) = s->item[i];
-	free(s->item);
-	s->item = item;
-	s->cap = cap;
+	return p;
+}
+
+/* Digit 0 is the last of the offset, the highest one the first of the file. */
+static unsigned digit(const struct sampleset_item *it, unsigned d)
+{
+	return d < sizeof(file_off) ? it->off >> 8 * d & 0xff :
+	       it->file >> 8 * (d - sizeof(file_off)) & 0xff;
+}
+
+/* Keeps the order of equal digits. */
+static void sort_by_digit(const struct sampleset_item *from, struct sampleset_item *to, uint32_t n,
+			  unsigned d)
+{
+	uint32_t at[256] = { 0 }, sum = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		at[digit(&from[i], d)]++;
+	for (unsigned k = 0; k < 256; k++) {
+		uint32_t count = at[k];
+
+		at[k] = sum;
+		sum += count;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		to[at[digit(&from[i], d)]++] = from[i];
+}
+
+static void sort(struct sampleset *s)
+{
+	struct sampleset_item *from = s->item, differ = { 0 };
+	struct sampleset_item *to = must(malloc(s->cap * sizeof(*to)));
+
+	for (uint32_t i = 1; i < s->n; i++) {
+		differ.off |= from[i].off ^ from[0].off;
+		differ.file |= from[i].file ^ from[0].file;
+	}
+	for (unsigned d = 0; d < DIGITS; d++)
+		if (digit(&differ, d)) {
+			struct sampleset_item *sorted = to;
+
+			sort_by_digit(from, sorted, s->n, d);
+			to = from;
+			from = sorted;
+		}
+	s->item = from;
+	free(to);
+}
+
+static void fold(struct sampleset *s)
+{
+	uint32_t n = 0;
+
+	if (s->nfolded == s->n)
+		return;
+	sort(s);
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct sampleset_item *it = &s->item[i];
+		struct sampleset_item *last = &s->item[n - (n > 0)];
+
+		if (!n || last->off != it->off || last->file != it->file)
+			s->item[n++] = *it;
+		else if (it->samples > UINT32_MAX - last->samples)
+			last->samples = UINT32_MAX;
+		else
+			last->samples += it->samples;
+	}
+	s->n = s->nfolded = n;
+}
+
+/* False when there are as many places as there may be. */
+static bool make_room(struct sampleset *s)
+{
+	fold(s);
+	if (s->n >= SAMPLESET_MAX)
+		return false;
+	if (2 * s->n >= s->cap) {	/* at least half of it is room from now on */
+		s->cap = s->cap ? 2 * s->cap : FIRST;
+		s->item = must(realloc(s->item, s->cap * sizeof(*s->item)));
+	}
+	return true;
 }
 
 int sampleset_add(struct sampleset *s, uint32_t file, file_off off)
 {
-	if (2 * s->n >= s->cap)
-		grow(s);
-
-	struct sampleset_item *it = slot_of(s->item, s->cap, file, off);
-	if (!it->samples) {
-		if (s->n == SAMPLESET_MAX)
-			return -1;
-		s->n++;
-		it->off = off;
-		it->file = file;
-	}
-	if (it->samples < UINT32_MAX)
-		it->samples++;
+	if (s->n == s->cap && !make_room(s))
+		return -1;
+	s->item[s->n++] = (struct sampleset_item){ .off = off, .file = file, .samples = 1 };
 	return 0;
-}
-
-static int by_place(const void *a, const void *b)
-{
-	const struct sampleset_item *x = a, *y = b;
-
-	if (x->file != y->file)
-		return x->file < y->file ? -1 : 1;
-	return (x->off > y->off) - (x->off < y->off);
 }
 
 void sampleset_sort(struct sampleset *s)
 {
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < s->cap; i++)
-		if (s->item[i].samples)
-			s->item[n++] = s->item[i];
-	if (n)
-		qsort(s->item, n, sizeof(*s->item), by_place);
+	fold(s);
 }
 
 void sampleset_clear(struct sampleset *s)

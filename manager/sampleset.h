@@ -1,6 +1,7 @@
 /* sampleset.h - (file, offset) -> samples: what one pass over a spool gathers
  *
- * Malloc-backed and bounded: beyond SAMPLESET_MAX distinct places nothing new is entered.
+ * Malloc-backed and bounded: nothing is entered any more from SAMPLESET_MAX distinct places on,
+ * or from twice as many at the latest.
  */
 #ifndef MANAGER_SAMPLESET_H
 #define MANAGER_SAMPLESET_H
@@ -14,18 +15,17 @@ enum { SAMPLESET_MAX = 1 << 21 };
 struct sampleset_item {
 	file_off off;
 	uint32_t file;
-	uint32_t samples;	/* 0: free */
+	uint32_t samples;
 };
 
 struct sampleset {		/* zeroed: empty */
 	struct sampleset_item *item;
-	uint32_t n, cap;
+	uint32_t n, nfolded, cap;
 };
 
 /* One more sample; -1 when it did not fit. */
 int sampleset_add(struct sampleset *s, uint32_t file, file_off off);
-/* Makes item[0 .. n) the items, ascending by file and offset.  The set can then only be read and
- * cleared. */
+/* Makes item[0 .. n) the items, ascending by file and offset, every place once. */
 void sampleset_sort(struct sampleset *s);
 void sampleset_clear(struct sampleset *s);
 
