@@ -373,9 +373,13 @@ void work_yield(struct work *w, bool urgent)
 
 static void automatic(struct work *w)
 {
+	struct policy policy;
 	struct err err = { 0 };
-	int rc = w->again[0] ? 1 : work_judge(w, w->again, &err);
 
+	/* What was given up is done again if the policy still says so. */
+	if (w->again[0] && (work_rule(w, w->again, &policy), !policy.automatic))
+		w->again[0] = '\0';
+	int rc = w->again[0] ? 1 : work_judge(w, w->again, &err);
 	w->ask->yields = YIELD_ENDS;
 	w->ask->yield = (struct yield){ 0 };	/* of a question before these */
 	if (rc > 0)
