@@ -5,7 +5,11 @@
  * each sign says differs between compilers and programs, so no weights stand here: the branches of a
  * program that were seen teach what its others do (Calder et al. 1997 learn them of other programs).
  *
- * SIGNS    what sets the flags, and the condition: a number for each pair of opposite ones
+ * SIGNS    what kind of instruction sets the flags, and the condition: a number for each pair of
+ *          opposite ones
+ *          its form: which constant or field of a structure it looks at, and which call or field what
+ *          it looks at came from.  A program asks the same questions in many places.  Forms are
+ *          numbered by a hash; a few share a number
  *          how far and where to the branch leads; the same once more inside loops
  *          facts of the block that it leads to less those of the block behind it
  */
@@ -34,8 +38,12 @@ enum {
 	SIGN_REACH = NCOMPARE * NCONDITION,
 	SIGN_REACH_IN_LOOP = SIGN_REACH + NREACH,
 	SIGN_FACT = SIGN_REACH_IN_LOOP + NREACH,
+	SIGN_FORM = SIGN_FACT + NFACT,
+	NFORM = 1024,
+	SIGN_FORM_AND_SOURCE = SIGN_FORM + NFORM,
+	NSIGN = SIGN_FORM_AND_SOURCE + NFORM,
 };
-static_assert(SIGN_FACT + NFACT <= BRANCHGUESS_WEIGHTS, "a weight for each sign");
+static_assert((int)NSIGN <= (int)BRANCHGUESS_WEIGHTS, "a weight for each sign");
 
 enum { OWN_CALL = 1, OWN_ICALL = 2, OWN_STORE = 4, OWN_RET = 8, OWN_JUMP = 16 };
 
@@ -89,15 +97,51 @@ static enum compare compare_of(const struct act *act)
 	return act->a.kind == ARG_MEM ? CMP_LOADED : CMP_CONSTANT;
 }
 
-static enum compare find_compare(const struct looks *w, const struct block *b)
+/* What sets the flags of a branch. */
+struct question {
+	enum compare compare;
+	uint32_t form, source;		/* hashes; source 0: not seen */
+};
+
+static uint32_t mix(uint32_t hash, uint64_t v)
 {
-	for (uint32_t i = b->ninsn - 1; i-- > 0; ) {
+	return (uint32_t)(((hash ^ v) * 0x9e3779b97f4a7c15) >> 32);
+}
+
+static uint64_t field_of(const struct act *act)
+{
+	return (uint64_t)act->mem.disp ^ (uint64_t)act->bits << 48;
+}
+
+static uint32_t form_of(const struct act *act)
+{
+	uint32_t kinds = (uint32_t)(act->a.kind << 8 | act->b.kind << 4 | act->dst.kind);
+	uint32_t hash = mix(mix(mix(act->kind, act->alu), kinds), act->imm);
+	bool memory = act->a.kind == ARG_MEM || act->b.kind == ARG_MEM;
+
+	return mix(hash, memory ? field_of(act) : act->bits);
+}
+
+/* The last load or call in front of it is taken to be where what it looks at comes from. */
+static struct question find_question(const struct looks *w, const struct block *b)
+{
+	struct question q = { .compare = UNSEEN };
+	bool found = false;
+
+	for (uint32_t i = b->ninsn - 1; i-- > 0 && !q.source; ) {
 		struct act act = act_at(w, &w->fn->insn[b->insn + i]);
 
-		if (writes_flags(&act))
-			return compare_of(&act);
+		if (act.kind == ACT_CALL) {
+			q.source = mix(1, act.imm) | 1;
+		} else if (found && act.kind == ACT_MOVE && act.a.kind == ARG_MEM) {
+			q.source = mix(2, field_of(&act)) | 1;
+		} else if (!found && writes_flags(&act)) {
+			found = true;
+			q.compare = compare_of(&act);
+			q.form = form_of(&act);
+		}
 	}
-	return UNSEEN;
+	return q;
 }
 
 static uint8_t own_bit(const struct looks *w, const struct insn *insn)
@@ -215,12 +259,16 @@ static void read_signs(const struct looks *w, uint32_t id, struct arena *a, stru
 	const struct block *b = &w->fn->block[id];
 	const uint8_t *jcc = prog_insn_bytes(w->prog, &w->fn->insn[b->insn + b->ninsn - 1]);
 	uint32_t condition = (*jcc == 0x0f ? jcc[1] : *jcc) & 15, reach = reach_of(w->fn, b), n = 0;
-	struct logit_sign *sign = arena_array(a, NFACT + 3, sizeof(*sign));
+	struct logit_sign *sign = arena_array(a, NFACT + 5, sizeof(*sign));
+	struct question q = find_question(w, b);
+	double way = condition % 2 ? -1 : 1;	/* conditions 2n and 2n + 1 are opposites */
+	uint32_t form = mix(q.form, condition / 2);
 	bool taken[NFACT], fall[NFACT];
 
-	/* Conditions 2n and 2n + 1 are opposites. */
-	add_sign(sign, &n, SIGN_CONDITION + find_compare(w, b) * NCONDITION + condition / 2,
-		 condition % 2 ? -1 : 1);
+	add_sign(sign, &n, SIGN_CONDITION + q.compare * NCONDITION + condition / 2, way);
+	add_sign(sign, &n, SIGN_FORM + form % NFORM, way);
+	if (q.source)
+		add_sign(sign, &n, SIGN_FORM_AND_SOURCE + mix(form, q.source) % NFORM, way);
 	add_sign(sign, &n, SIGN_REACH + reach, 1);
 	if (w->depth[id] > 0)
 		add_sign(sign, &n, SIGN_REACH_IN_LOOP + reach, 1);

@@ -5,7 +5,7 @@
 #include "editor/logit.h"
 #include "postmorph/ir.h"
 
-enum { BRANCHGUESS_WEIGHTS = 136 };	/* signs are numbered below it */
+enum { BRANCHGUESS_WEIGHTS = 2200 };	/* signs are numbered below it */
 
 /* out[], [nblock]: the signs of the conditional branch at the end of a block, `yes` being that it is
  * taken; no signs where its two ways do not lead to two blocks of the function.  In arena `a`. */
