@@ -24,21 +24,41 @@ count_truth() {		# NAME INPUT...: $P/NAME.truth
 	rm -rf "$d" "$P/counts"
 }
 
-# Mean over the seeds of each measure, in the order that bench/accuracy prints them.
-judge() {		# PROFILE-FILTER TRUTH SIZE
-	local seed
+# The measures of one kind of evidence against the truth of each input: a file of $T/judged, in the order
+# that bench/accuracy prints them.
+judge() {		# KIND FILTER SIZE TRUTH...
+	local seed kind=$1 filter=$2 size=$3 truth
+	shift 3
 	for ((seed = 1; seed <= SEEDS; seed++)); do
-		"$B/bench/thin" "$P/pool.profile" "$3" "$seed" | grep -vE "$1" >"$T/profile"
-		"$B/morph-edit" infer "$(variant_dir original)/$file" --profile "$T/profile" -o "$T/counts" &&
-			"$B/bench/accuracy" "$(variant_dir original)/$file" "$P/$2.truth" "$T/counts"
-	done | awk '!($1 in sum) { name[++n] = $1 } { sum[$1] += $2; seen[$1]++ }
-		END { for (i = 1; i <= n; i++) printf " %.3f |", sum[name[i]] / seen[name[i]]; print "" }'
+		"$B/bench/thin" "$P/pool.profile" "$size" "$seed" | grep -vE "$filter" >"$T/profile"
+		"$B/morph-edit" infer "$(variant_dir original)/$file" --profile "$T/profile" -o "$T/counts" || continue
+		for truth in "$@"; do
+			"$B/bench/accuracy" "$(variant_dir original)/$file" "$P/$truth.truth" "$T/counts" \
+				>>"$T/judged/$truth $kind $size"
+		done
+	done
 }
 
-row() {			# KIND FILTER TRUTH
+# A row of means over the seeds for each size.
+rows() {		# NAME-OF-EVIDENCE TRUTH KIND
+	local size
 	for size in $SIZES; do
-		echo "| $NAME | $1 | $size |$(judge "$2" "$3" "$size")"
+		awk -v head="| $NAME | $1 | $size |" '!($1 in sum) { name[++n] = $1 } { sum[$1] += $2; seen[$1]++ }
+			END { printf "%s", head; for (i = 1; i <= n; i++) printf " %.3f |", sum[name[i]] / seen[name[i]]; print "" }' \
+			"$T/judged/$2 $3 $size"
 	done
+}
+
+program_rows() {
+	local size
+	rm -rf "$T/judged" && mkdir "$T/judged"
+	for size in $SIZES; do
+		judge edges '^$' "$size" train test
+		judge PCs '^(edge|call) ' "$size" train
+	done
+	rows "edges" train edges
+	rows "PCs only" train PCs
+	rows "other inputs" test edges
 }
 
 result accuracy "How near inference comes to the truth"
@@ -51,9 +71,7 @@ while read -r line; do
 	program_load $line
 	prepare_program && prepare_pool && count_truth train train/1 train/2 train/3 &&
 		count_truth test test || { echo "$NAME: not prepared" >&2; continue; }
-	row "edges" '^$' train
-	row "PCs only" '^(edge|call) ' train
-	row "other inputs" '^$' test
+	program_rows
 done < <(programs) >"$T/rows"
 cat "$T/rows"
 awk -F'|' '{ k = $3 "|" $4; n[k]++; for (i = 5; i < NF; i++) s[k, i] += $i; last = NF }
