@@ -42,6 +42,7 @@ struct attribute {
 	bool incomplete;			/* records were lost */
 	struct statefeed *feed;
 	uint64_t counter[NCOUNTER];
+	struct names made;			/* samples in code made at run time, by program */
 	uint64_t bad_blocks, newest_ns;
 	uint32_t ncrash, ncrashed;		/* processes, and files that they had mapped */
 	struct crashed_file *crashed;
@@ -72,6 +73,7 @@ static void collector_clear(struct attribute *a)
 	runs_clear(a->runs);
 	a->incomplete = false;
 	memset(a->counter, 0, sizeof(a->counter));
+	names_free(&a->made);
 	a->bad_blocks = 0;
 	a->newest_ns = 0;
 	free(a->crashed);
@@ -86,6 +88,15 @@ void attribute_free(struct attribute *a)
 	collector_clear(a);
 	runs_free(a->runs);
 	free(a);
+}
+
+/* Code made at run time has no file; the program that made it has. */
+static void name_maker(struct attribute *a, uint32_t pid)
+{
+	const struct space_run *run = spaces_run(a->spaces, pid);
+
+	if (run && run->exe)
+		names_add(&a->made, spaces_file(a->spaces, run->exe - 1)->path, 1);
 }
 
 static void take_sample(struct attribute *a, const struct spool_event *ev)
@@ -108,6 +119,8 @@ static void take_sample(struct attribute *a, const struct spool_event *ev)
 	bool placed = hit == SPACE_FILE && sampleset_add(&a->set, file, off) == 0;
 	if (!placed)
 		a->counter[hit == SPACE_FILE ? COUNTER_UNKNOWN : counter_of[hit]]++;
+	if (hit == SPACE_ANON)
+		name_maker(a, ev->pid);
 	if (ev->sample.has_state &&
 	    (!placed ||
 	     stateset_add(&a->states, file, off, ev->sample.pc, &ev->sample.state) < 0))
@@ -435,6 +448,7 @@ void attribution_add(struct attribution *to, const struct attribution *from)
 {
 	for (int i = 0; i < NCOUNTER; i++)
 		to->counter[i] += from->counter[i];
+	names_add_all(&to->made, &from->made);
 	to->bad_blocks += from->bad_blocks;
 	if (from->newest_ns > to->newest_ns)
 		to->newest_ns = from->newest_ns;
@@ -461,6 +475,7 @@ int attribute_resolve(struct attribute *a, const struct attribute_resolver *reso
 	struct sampleset *set = &a->set;
 
 	memcpy(r.counter, a->counter, sizeof(r.counter));
+	names_add_all(&r.made, &a->made);
 	sampleset_sort(set);
 	stateset_sort(&a->states);
 	runs_sort(a->runs);
@@ -506,6 +521,7 @@ void attribution_free(struct attribution *r)
 		free(r->module[i].count);
 		edges_free(&r->module[i].edges);
 	}
+	names_free(&r->made);
 	free(r->module);
 	free(r->crash);
 	free(r->use);

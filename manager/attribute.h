@@ -15,6 +15,7 @@
 #include "lib/blocktable.h"
 #include "manager/counter.h"
 #include "manager/edges.h"
+#include "manager/names.h"
 #include "manager/space.h"
 #include "policy/pace.h"
 
@@ -78,6 +79,7 @@ struct attribution {		/* the result, ascending by module */
 	struct attribute_module *module;
 	uint32_t ncrash;
 	struct attribute_crash *crash;
+	struct names made;	/* COUNTER_ANON by program, as far as that is known */
 	uint32_t nuse;		/* none when records were lost: they would be missing here or there */
 	struct attribute_use *use;
 };

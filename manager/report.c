@@ -1,5 +1,6 @@
 /* report.c - where the time goes: modules, procedures, blocks; and why functions stay put */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,10 +91,39 @@ static const struct {
 	const char *name;
 } elsewhere[] = {
 	{ COUNTER_KERNEL, "[kernel]" }, { COUNTER_VDSO, "[vdso]" },
-	{ COUNTER_ANON, "[code made at run time]" }, { COUNTER_UNKNOWN, "[other files]" },
+	{ COUNTER_UNKNOWN, "[other files]" },
 	{ COUNTER_NOPROCESS, "[unknown processes]" },
 };
 enum { NELSEWHERE = sizeof(elsewhere) / sizeof(elsewhere[0]) };
+
+static int by_samples(const void *a, const void *b)
+{
+	const struct name *x = a, *y = b;
+
+	return (x->samples < y->samples) - (x->samples > y->samples);
+}
+
+/* Code made at run time belongs to no file: by the programs that made it. */
+static int add_makers(struct work *w, uint64_t all, double total, struct table *t, struct err *err)
+{
+	struct names made = { 0 };
+	char name[PATH_MAX + 32];
+
+	if (store_makers(w->store, &made, err) < 0)
+		return -1;
+	if (made.n)
+		qsort(made.at, made.n, sizeof(*made.at), by_samples);
+	for (uint32_t i = 0; i < made.n; i++) {
+		double samples = (double)made.at[i].samples;
+
+		(void)snprintf(name, sizeof(name), "[made at run time by %s]", made.at[i].name);
+		table_row(t, name, samples, percent(samples, total), (uint64_t)0);
+		all -= made.at[i].samples < all ? made.at[i].samples : all;
+	}
+	names_free(&made);
+	table_row(t, "[code made at run time]", (double)all, percent((double)all, total), (uint64_t)0);
+	return 0;
+}
 
 static int report_all(struct work *w, uint32_t limit, struct client *cl, struct err *err)
 {
@@ -114,6 +144,7 @@ static int report_all(struct work *w, uint32_t limit, struct client *cl, struct 
 	if (store_counters(w->store, count, err) < 0 ||
 	    store_module_each(w->store, gather_module, &g, err) < 0)
 		goto out;
+	g.total += (double)count[COUNTER_ANON];
 	for (int i = 0; i < NELSEWHERE; i++)
 		g.total += (double)count[elsewhere[i].counter];
 	g.t = modules;
@@ -122,7 +153,7 @@ static int report_all(struct work *w, uint32_t limit, struct client *cl, struct 
 	for (int i = 0; i < NELSEWHERE; i++)
 		table_row(modules, elsewhere[i].name, (double)count[elsewhere[i].counter],
 			  percent((double)count[elsewhere[i].counter], g.total), (uint64_t)0);
-	rc = 0;
+	rc = add_makers(w, count[COUNTER_ANON], g.total, modules, err);
 	for (uint32_t i = 0; i < g.n && rc == 0; i++)
 		rc = add_procedures(w, &g.m[i], limit, g.total, procedures, err);
 	if (rc == 0) {

@@ -22,6 +22,7 @@
 #include "lib/wr.h"
 #include "manager/counter.h"
 #include "manager/edges.h"
+#include "manager/names.h"
 
 struct attribution;
 struct err;
@@ -174,6 +175,9 @@ int store_add_attribution(struct store *s, const char *spool_file, const struct 
 			  struct err *err);
 /* Text of the last spool file done; out is "" when none; n > 256. */
 int store_spool_last(struct store *s, char *out, size_t n, struct err *err);
+/* Samples in code made at run time (COUNTER_ANON), by the program that made it; *out zeroed before, and
+ * the caller's to free. */
+int store_makers(struct store *s, struct names *out, struct err *err);
 int store_spaces_get(struct store *s, struct wr *out, struct err *err);
 int store_counters(struct store *s, uint64_t out[NCOUNTER], struct err *err);
 int store_counter_add(struct store *s, enum counter c, uint64_t n, struct err *err);

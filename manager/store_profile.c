@@ -234,6 +234,34 @@ int store_spool_last(struct store *s, char *out, size_t n, struct err *err)
 	return rc < 0 ? -1 : 0;
 }
 
+int store_makers(struct store *s, struct names *out, struct err *err)
+{
+	struct wr w = { 0 };
+	int rc = state_get(s, "makers", &w, err);
+
+	if (rc == 1 && names_read(wr_bytes(&w), out, err) < 0)
+		rc = store_damaged(s, "state", err);
+	wr_free(&w);
+	return rc < 0 ? -1 : 0;
+}
+
+static int add_makers(struct store *s, const struct names *made, struct err *err)
+{
+	struct names all = { 0 };
+	struct wr w = { 0 };
+
+	if (!made->n && !made->others)
+		return 0;
+	if (store_makers(s, &all, err) < 0)
+		return -1;
+	names_add_all(&all, made);
+	names_write(&all, &w);
+	int rc = state_put(s, "makers", wr_bytes(&w), err);
+	wr_free(&w);
+	names_free(&all);
+	return rc;
+}
+
 int store_spaces_get(struct store *s, struct wr *out, struct err *err)
 {
 	return state_get(s, "spaces", out, err);
@@ -317,7 +345,7 @@ static int add_all(struct store *s, const char *spool_file, const struct attribu
 	for (int i = 0; i < NCOUNTER; i++)
 		if (a->counter[i] && store_counter_add(s, (enum counter)i, a->counter[i], err) < 0)
 			return -1;
-	if (state_put(s, "spaces", spaces, err) < 0)
+	if (add_makers(s, &a->made, err) < 0 || state_put(s, "spaces", spaces, err) < 0)
 		return -1;
 	return state_put(s, "spool_last", name, err);
 }

@@ -45,6 +45,8 @@ before=$(counted anonymous) modules=$(ctl --json list | grep -c '"path"')
 "$root/bin/plain" jit
 sync
 check "code made at run time is told apart" more "$before" "$(counted anonymous)"
+made=$(ctl --json report 2>/dev/null | sed -n "s|.*made at run time by $root/bin/plain.\", \"samples\": \([0-9]*\).*|\1|p")
+check "by the name of the program that made it" more 0 "$made"
 before=$(counted unknown)
 "$root/bin/plain" memfd "$root/bin/plain"
 sync
