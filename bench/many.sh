@@ -51,11 +51,17 @@ echo "| what | |"
 echo "|---|---|"
 awk -v n="$lives" -v t="$took" 'BEGIN { printf "| processes | %d in %.0f s: %.0f a second, as many as this machine made of them |\n", n, t, n / t }'
 echo "| samples of theirs, in user mode | $of_them |"
+all=0
+for c in known outside unknown anonymous vdso kernel no_process; do
+	all=$((all + $(counted $c)))
+done
+echo "| samples of everything on the machine | $all |"
 for c in no_process lost damaged dropped; do
-	n=$(counted $c)
-	awk -v c="$c" -v n="$n" -v all="$of_them" 'BEGIN { printf "| %s, of all processes | %d: %.3f %% of these |\n", c, n, all ? 100 * n / all : 0 }'
+	awk -v c="$c" -v n="$(counted $c)" -v all="$all" \
+		'BEGIN { printf "| %s, of them | %d: %.3f %% |\n", c, n, all ? 100 * n / all : 0 }'
 done
 echo
-echo "no_process: of a process of which nothing is known. Everything else on the machine counts in the last four rows too."
+echo "no_process: of a process of which nothing is known. The monitor shares the CPUs with everything else: at a load far above"
+echo "their number it comes late, and rings run over."
 kill "$morphd" && wait "$morphd" 2>/dev/null	# it holds our standard output too
 result_end

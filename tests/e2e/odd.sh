@@ -12,7 +12,10 @@ samples() { local n; n=$(listed "$1" samples); echo "${n:-0}"; }	# MODULE
 counted() {		# COUNTER
 	ctl --json status | sed -n "s/.*\"kind\": \"$1\", \"count\": \([0-9]*\).*/\1/p"
 }
-sync() { ctl status --sync >/dev/null 2>&1; }
+sync() {		# on a busy machine jobs have to wait
+	local i
+	for i in 1 2 3 4 5; do ctl status --sync >/dev/null 2>&1 && return; done
+}
 more() {		# BEFORE NOW: at least 30 samples, of some 100
 	echo "$1, then $2"
 	"$root/orig/sort" --version >/dev/null && awk -v a="${1:-0}" -v b="${2:-0}" 'BEGIN { exit !(b >= a + 30) }'
