@@ -2,12 +2,13 @@
  *
  * Calls from moved code go straight to the image of a moved function.  Everything else that
  * enters it (function pointers, calls through the PLT, calls from code that stays) comes to the
- * original entry and from there over one more jump.  That jump is a taken branch, which is what
- * one edge of weight 1 that becomes a fall-through saves in the Ext-TSP score.  So both are in
- * the same unit, executions:
+ * original entry and from there over one more jump.  That jump is a taken branch, and one edge of
+ * weight 1 that becomes a fall-through saves one in the Ext-TSP score.  But it always goes the same way;
+ * entries less calls, both estimated, are too many rather than too few, since below 0 they count as 0;
+ * and a function that stays makes all that it calls come over entry jumps.  So it counts for half:
  *
  *	gain = score of the new order - score of the original order
- *	cost = entries - direct calls from moved functions
+ *	cost = ENTRY_COST * (entries - direct calls from moved functions)
  *
  * A function with gain < cost stays where it is; then its own direct calls no longer count for
  * its callees, so the rest is looked at again until nothing changes.  The set only shrinks.
@@ -25,6 +26,8 @@
 
 static const double tail_share = 0.0001;
 static const double fde_bytes = 48;	/* unwind data, entry jump, map: about that for each function */
+
+static const double ENTRY_COST = 0.5;
 
 struct arrivals {		/* direct calls of one function, executions */
 	double moved, stayed;	/* from moved and from other functions */
@@ -126,7 +129,7 @@ void worth_select(struct prog *prog, bool redirect)
 			uint32_t f = prog->order[i];
 			struct fn *fn = &prog->fn[f];
 
-			fn->moved = gain[f] >= entry_jumps(fn, &arrivals[f]);
+			fn->moved = gain[f] >= ENTRY_COST * entry_jumps(fn, &arrivals[f]);
 			if (fn->moved)
 				prog->order[prog->norder++] = f;
 		}
