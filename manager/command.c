@@ -6,6 +6,7 @@
 
 #include "lib/err.h"
 #include "lib/table.h"
+#include "manager/access.h"
 #include "manager/control.h"
 #include "manager/show.h"
 #include "manager/work.h"
@@ -205,6 +206,9 @@ static int reoptimize_all(struct work *w, struct client *cl, int n, const char *
 	struct err err = { 0 };
 	int code = 0;
 
+	for (int i = 0; i < n; i++)
+		if (access_change(w, cl, path[i], &err) < 0)
+			return fail(cl, &err);
 	if (sync_spool(w, cl, &err) < 0)
 		return fail(cl, &err);
 	for (int i = 0; i < n && !w->ask->stop; i++)
@@ -225,6 +229,10 @@ static int run_reoptimize(struct work *w, struct client *cl, int argc, const cha
 	for (int i = 1; i < argc; i++)
 		if (arg[i][0] != '/')
 			return reject(cl, arg[i]);
+	if (wait && !control_trusted(cl)) {
+		control_error(cl, "reoptimize --wait: others would have to wait as well");
+		return 3;
+	}
 	if (wait && !wait_for_idle(w, cl))
 		return 1;
 	w->ask->yields = wait ? YIELD_STOPS : YIELD_NEVER;
@@ -233,7 +241,8 @@ static int run_reoptimize(struct work *w, struct client *cl, int argc, const cha
 	return code;
 }
 
-struct paths {			/* of modules that are not their originals */
+struct paths {			/* of the client's modules that are not their originals */
+	const struct client *client;
 	uint32_t n, cap;
 	char **path;
 };
@@ -242,7 +251,7 @@ static bool add_path(void *ctx, const struct store_module *m)
 {
 	struct paths *p = ctx;
 
-	if (!m->generation)
+	if (!m->generation || !access_owns(p->client, m))
 		return true;
 	if (p->n == p->cap) {
 		uint32_t cap = p->cap ? 2 * p->cap : 16;
@@ -264,7 +273,7 @@ static int for_paths(struct work *w, struct client *cl, int argc, const char *co
 		     void *ctx)
 {
 	const char *arg[MAX_ARGS];
-	struct paths p = { 0 };
+	struct paths p = { .client = cl };
 	struct err err = { 0 };
 	int code = 0;
 
@@ -291,6 +300,8 @@ static int restore_one(struct work *w, const char *path, struct client *cl, void
 	struct err err = { 0 };
 
 	(void)ctx;
+	if (access_change(w, cl, path, &err) < 0)
+		return fail(cl, &err);
 	return done(cl, work_restore(w, path, cl, &err), &err);
 }
 
@@ -302,8 +313,11 @@ static int run_restore(struct work *w, struct client *cl, int argc, const char *
 static int verify_one(struct work *w, const char *path, struct client *cl, void *ctx)
 {
 	struct work_proof proof;
+	struct store_module m;
 	struct err err = { 0 };
 
+	if (!control_trusted(cl) && access_find(w, cl, path, &m, &err) < 0)
+		return fail(cl, &err);
 	control_line(cl, "%s: verifying", path);
 	int rc = work_verify(w, path, &proof, &err);
 	table_row(ctx, path, (uint64_t)proof.generation, (int)(rc == 0),
@@ -374,9 +388,12 @@ static int run_report_bug(struct work *w, struct client *cl, int argc, const cha
 
 static int run_rule(struct work *w, struct client *cl, int argc, const char *const *argv)
 {
+	struct store_module m;
 	struct err err = { 0 };
 
 	(void)argc;
+	if (!control_trusted(cl) && access_find(w, cl, argv[1], &m, &err) < 0)
+		return fail(cl, &err);
 	return done(cl, show_rule(w, argv[1], cl, &err), &err);
 }
 
@@ -397,25 +414,25 @@ static int run_reload(struct work *w, struct client *cl, int argc, const char *c
 /* --- the table --- */
 
 static const struct command command[] = {
-	/* name      arguments  change slow */
-	{ "status",     0,  0, false, false, run_status },
-	{ "sync",       0,  0, true,  true,  run_sync },
-	{ "list",       0,  0, false, false, run_list },
-	{ "history",    0,  1, false, false, run_history },
-	{ "policy",     0,  0, false, false, run_policy },
-	{ "rule",       1,  1, false, true,  run_rule },
-	{ "reload",     0,  0, true,  true,  run_reload },
-	{ "pause",      0,  0, true,  false, run_pause },
-	{ "resume",     0,  0, true,  false, run_resume },
-	{ "report",     0,  2, false, true,  run_report },
-	{ "annotate",   2,  2, false, true,  run_annotate },
-	{ "explain",    1,  1, false, true,  run_explain },
-	{ "reoptimize", 1, -1, true,  true,  run_reoptimize },
-	{ "restore",    1, -1, true,  true,  run_restore },
-	{ "verify",     1, -1, false, true,  run_verify },
-	{ "checksums",  0,  0, false, true,  run_checksums },
-	{ "look",       0,  0, true,  true,  run_look },
-	{ "report-bug", 1,  1, true,  false, run_report_bug },
+	/* name      arguments  for          slow */
+	{ "status",     0,  0, FOR_ALL,     false, run_status },
+	{ "sync",       0,  0, FOR_TRUSTED, true,  run_sync },
+	{ "list",       0,  0, FOR_ALL,     false, run_list },
+	{ "history",    0,  1, FOR_ALL,     false, run_history },
+	{ "policy",     0,  0, FOR_ALL,     false, run_policy },
+	{ "rule",       1,  1, FOR_ALL,     true,  run_rule },
+	{ "reload",     0,  0, FOR_TRUSTED, true,  run_reload },
+	{ "pause",      0,  0, FOR_TRUSTED, false, run_pause },
+	{ "resume",     0,  0, FOR_TRUSTED, false, run_resume },
+	{ "report",     0,  2, FOR_ALL,     true,  run_report },
+	{ "annotate",   2,  2, FOR_ALL,     true,  run_annotate },
+	{ "explain",    1,  1, FOR_ALL,     true,  run_explain },
+	{ "reoptimize", 1, -1, FOR_OWNERS,  true,  run_reoptimize },
+	{ "restore",    1, -1, FOR_OWNERS,  true,  run_restore },
+	{ "verify",     1, -1, FOR_ALL,     true,  run_verify },
+	{ "checksums",  0,  0, FOR_TRUSTED, true,  run_checksums },
+	{ "look",       0,  0, FOR_TRUSTED, true,  run_look },
+	{ "report-bug", 1,  1, FOR_TRUSTED, false, run_report_bug },
 };
 
 const struct command *command_find(int argc, const char *const *argv, const char **why)

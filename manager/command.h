@@ -7,10 +7,16 @@
 struct client;
 struct work;
 
+enum command_for {
+	FOR_ALL,		/* says nothing of any program, or only what the client may see */
+	FOR_OWNERS,		/* of the programs named (access.h) */
+	FOR_TRUSTED,
+};
+
 struct command {
 	const char *name;
 	int min_args, max_args;		/* behind the name; max -1: any number */
-	bool change;			/* only for who may change something */
+	enum command_for who;
 	bool slow;			/* waits its turn: it asks the parent, or takes long */
 	/* Answers but for the end; the exit code. */
 	int (*run)(struct work *w, struct client *cl, int argc, const char *const *argv);

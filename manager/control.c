@@ -20,7 +20,9 @@ enum {
 	REQUEST_MS = 5000,		/* a request must be whole by then */
 	WRITE_MS = 10000,		/* a reader must take something within */
 	MAX_PENDING = 4 << 20,		/* bytes of answer not yet taken */
-	ROOT_SLOTS = 8,			/* of the clients, kept for root */
+	TRUSTED_SLOTS = 8,		/* of the clients, kept for those */
+	USER_SLOTS = 4,			/* for one who is not */
+	MAX_GROUPS = 1024, ACCEPT_AT_ONCE = 8,
 };
 
 enum state { FREE, READING, BUSY, LEAVING };
@@ -29,6 +31,7 @@ struct client {
 	enum state state;
 	int fd;			/* -1: connection gone */
 	uid_t uid;
+	bool trusted;
 	uint64_t since_ms;	/* of the connection, or the last byte taken */
 	struct wr in, out;
 	size_t sent;		/* of out */
@@ -36,6 +39,8 @@ struct client {
 
 struct control {
 	int listen_fd;
+	uid_t user;
+	gid_t group;
 	void (*on_request)(void *ctx, struct client *c, int argc, const char *const *argv);
 	void *ctx;
 	struct client client[CONTROL_MAX_CLIENTS];
@@ -51,6 +56,8 @@ struct control *control_new(int listen_fd,
 	if (!c)
 		return NULL;
 	c->listen_fd = listen_fd;
+	c->user = (uid_t)-1;
+	c->group = (gid_t)-1;
 	c->on_request = on_request;
 	c->ctx = ctx;
 	for (int i = 0; i < CONTROL_MAX_CLIENTS; i++)
@@ -82,29 +89,71 @@ void control_free(struct control *c)
 	free(c);
 }
 
-static void accept_client(struct control *c)
+void control_trust(struct control *c, uid_t user, gid_t group)
+{
+	c->user = user;
+	c->group = group;
+}
+
+static bool is_trusted(const struct control *c, int fd, const struct ucred *who)
+{
+	gid_t group[MAX_GROUPS];
+	socklen_t n = sizeof(group);
+
+	if (who->uid == 0 || (c->user != (uid_t)-1 && who->uid == c->user))
+		return true;
+	if (c->group == (gid_t)-1)
+		return false;
+	if (who->gid == c->group)
+		return true;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, group, &n) < 0)
+		return false;		/* in more groups than anybody is */
+	for (size_t i = 0; i < n / sizeof(group[0]); i++)
+		if (group[i] == c->group)
+			return true;
+	return false;
+}
+
+/* A free slot that this client may have; NULL when there is none. */
+static struct client *slot_for(struct control *c, uid_t uid, bool trusted)
+{
+	struct client *slot = NULL;
+	int used = 0, own = 0;
+
+	for (int i = 0; i < CONTROL_MAX_CLIENTS; i++) {
+		if (c->client[i].state == FREE) {
+			slot = slot ? slot : &c->client[i];
+			continue;
+		}
+		used++;
+		own += c->client[i].uid == uid;
+	}
+	if (!trusted && (used >= CONTROL_MAX_CLIENTS - TRUSTED_SLOTS || own >= USER_SLOTS))
+		return NULL;
+	return slot;
+}
+
+/* False when nobody waits any more. */
+static bool accept_client(struct control *c)
 {
 	struct ucred who;
 	socklen_t n = sizeof(who);
-	int used = 0;
-	struct client *slot = NULL;
 
 	int fd = accept4(c->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd < 0)
-		return;			/* gone again, or taken care of by the next poll() */
-	for (int i = 0; i < CONTROL_MAX_CLIENTS; i++) {
-		if (c->client[i].state != FREE)
-			used++;
-		else if (!slot)
-			slot = &c->client[i];
-	}
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) < 0 || !slot ||
-	    (who.uid != 0 && used >= CONTROL_MAX_CLIENTS - ROOT_SLOTS)) {
+		return false;		/* gone again, or taken care of by the next poll() */
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) < 0) {
 		close(fd);
-		return;
+		return true;
 	}
-	*slot = (struct client){ .state = READING, .fd = fd, .uid = who.uid,
-				 .since_ms = role_now_ms() };
+	bool trusted = is_trusted(c, fd, &who);
+	struct client *slot = slot_for(c, who.uid, trusted);
+	if (slot)
+		*slot = (struct client){ .state = READING, .fd = fd, .uid = who.uid,
+					 .trusted = trusted, .since_ms = role_now_ms() };
+	else
+		close(fd);
+	return true;
 }
 
 int control_poll(struct control *c, struct pollfd *f, int *timeout_ms)
@@ -194,8 +243,9 @@ void control_step(struct control *c, const struct pollfd *f, int n)
 				    (cl->out.n > cl->sent && now > cl->since_ms + WRITE_MS)))
 			disconnect(cl);
 	}
-	if (f[0].revents & POLLIN)
-		accept_client(c);
+	for (int i = 0; i < ACCEPT_AT_ONCE && (f[0].revents & POLLIN); i++)
+		if (!accept_client(c))
+			break;
 }
 
 void control_flush(struct control *c)
@@ -221,6 +271,11 @@ void control_flush(struct control *c)
 uid_t control_uid(const struct client *cl)
 {
 	return cl->uid;
+}
+
+bool control_trusted(const struct client *cl)
+{
+	return cl->trusted;
 }
 
 bool control_alive(const struct client *cl)

@@ -3,6 +3,7 @@
  * Never waits for a client: one that sends garbage or half a request, or stops reading, costs its
  * own connection and a bounded amount of memory for a bounded time.  Who asks is told by the
  * kernel (SO_PEERCRED).  One request per connection.
+ * A user who is not trusted has few connections at a time, and all of those leave some to the trusted.
  */
 #ifndef MANAGER_CONTROL_H
 #define MANAGER_CONTROL_H
@@ -23,6 +24,8 @@ enum { CONTROL_MAX_CLIENTS = 32, CONTROL_MAX_POLL = CONTROL_MAX_CLIENTS + 1 };
 struct control *control_new(int listen_fd,
 			    void (*on_request)(void *ctx, struct client *c, int argc,
 					       const char *const *argv), void *ctx);
+/* Whom to trust besides root; -1: nobody. */
+void control_trust(struct control *c, uid_t user, gid_t group);
 void control_free(struct control *c);		/* NULL is allowed */
 
 /* Fills f[], at most CONTROL_MAX_POLL; their number.  *timeout_ms is lowered if need be. */
@@ -33,6 +36,7 @@ void control_step(struct control *c, const struct pollfd *f, int n);
 void control_flush(struct control *c);
 
 uid_t control_uid(const struct client *c);
+bool control_trusted(const struct client *c);	/* when it connected */
 bool control_alive(const struct client *c);	/* somebody still reads */
 void control_table(struct client *c, const struct table *t);
 void control_line(struct client *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -174,6 +174,7 @@ static int look_at(struct modules *ms, const char *path, int fd, struct store_mo
 	if (digest_fd(fd, &d, err) < 0)
 		return -1;
 	m->seen = seen;
+	m->owner = st.st_uid;
 	if (store_begin(ms->store, err) < 0)
 		return -1;
 	if (take_content(ms, m, &d, look, err) < 0 ||

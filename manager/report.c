@@ -8,6 +8,7 @@
 
 #include "lib/err.h"
 #include "lib/table.h"
+#include "manager/access.h"
 #include "manager/control.h"
 #include "manager/procedure.h"
 #include "manager/show.h"
@@ -62,6 +63,8 @@ static int add_procedures(struct work *w, const struct store_module *m, uint32_t
 }
 
 struct gather {
+	struct work *w;
+	const struct client *client;
 	uint32_t n;
 	double total;
 	struct store_module *m;		/* [REPORT_MODULES] the first ones */
@@ -77,7 +80,7 @@ static bool gather_module(void *ctx, const struct store_module *m)
 		g->total += all;
 		return true;
 	}
-	if (all <= 0)
+	if (all <= 0 || !access_sees(g->w, g->client, m))
 		return true;
 	table_row(g->t, m->path, all, percent(all, g->total), (uint64_t)m->generation);
 	if (g->n < REPORT_MODULES && m->samples > 0 && m->text_bytes)
@@ -131,7 +134,7 @@ static int report_all(struct work *w, uint32_t limit, struct client *cl, struct 
 		{ "module", TABLE_TEXT }, { "samples", TABLE_REAL }, { "share_pct", TABLE_REAL },
 		{ "generation", TABLE_UINT },
 	};
-	struct gather g = { .m = calloc(REPORT_MODULES, sizeof(*g.m)) };
+	struct gather g = { .w = w, .client = cl, .m = calloc(REPORT_MODULES, sizeof(*g.m)) };
 	uint64_t count[NCOUNTER];
 	int rc = -1;
 
@@ -174,7 +177,7 @@ int show_report(struct work *w, const char *module, uint32_t limit, struct clien
 
 	if (!module)
 		return report_all(w, limit, cl, err);
-	if (work_find(w, module, &m, err) < 0)
+	if (access_find(w, cl, module, &m, err) < 0)
 		return -1;
 	struct table *t = NEW_TABLE("procedures", procedure_column);
 	int rc = add_procedures(w, &m, limit, m.samples + m.outside, t, err);
@@ -264,7 +267,7 @@ int show_annotate(struct work *w, const char *module, const char *function, stru
 	struct store_module m = { 0 };
 	int rc;
 
-	if (work_find(w, module, &m, err) < 0)
+	if (access_find(w, cl, module, &m, err) < 0)
 		return -1;
 	struct procedures *l = procedures_load(w, &m, err);
 	if (!l)
@@ -309,7 +312,7 @@ int show_explain(struct work *w, const char *module, struct client *cl, struct e
 	struct wr text = { 0 };
 	int seen = -1;
 
-	if (work_find(w, module, &m, err) < 0)
+	if (access_find(w, cl, module, &m, err) < 0)
 		return -1;
 	struct table *t = NEW_TABLE("reasons", col);
 	if (m.refusal[0]) {

@@ -18,6 +18,7 @@
 #include "manager/command.h"
 #include "manager/control.h"
 #include "manager/install.h"
+#include "manager/quota.h"
 #include "manager/role.h"
 #include "manager/watch.h"
 #include "manager/work.h"
@@ -37,7 +38,7 @@ struct manager {
 	struct control *control;
 	struct watch *watch;		/* NULL: changes are noticed when a module is looked at */
 	bool serving;			/* all is open: clients are let in */
-	uid_t owner;			/* who started us; may change things, as root may */
+	struct quota quota;		/* of those who are not trusted */
 	struct pending queue[CONTROL_MAX_CLIENTS];	/* a client has at most one request */
 	int nqueue;
 	bool answering;			/* the first of the queue is being worked off */
@@ -46,8 +47,26 @@ struct manager {
 
 /* A program that dies over and over must not keep the machine busy with looking at it. */
 enum { CRASH_EVERY_MS = 1000 };
+enum { SLOW_TOKENS = 10 };		/* a request that waits its turn is worth so many others */
 
 /* --- requests --- */
+
+static bool may_ask(struct manager *m, const struct command *c, const struct client *cl,
+		    struct err *err)
+{
+	if (control_trusted(cl))
+		return true;
+	unsigned s = quota_take(&m->quota, control_uid(cl), c->slow ? SLOW_TOKENS : 1,
+				role_now_ms());
+	if (s)
+		err_set(err, ERR_REFUSED, "%s: too many requests; again in %u s", c->name, s);
+	else if (c->who == FOR_TRUSTED)
+		err_set(err, ERR_REFUSED, "%s: only root and the group of the daemon's user may "
+			"do this", c->name);
+	else
+		return true;
+	return false;
+}
 
 static void on_request(void *ctx, struct client *cl, int argc, const char *const *argv)
 {
@@ -61,8 +80,7 @@ static void on_request(void *ctx, struct client *cl, int argc, const char *const
 		control_fail(cl, &err);
 		return;
 	}
-	if (c->change && control_uid(cl) != 0 && control_uid(cl) != m->owner) {
-		err_set(&err, ERR_REFUSED, "%s: only root may do this", c->name);
+	if (!may_ask(m, c, cl, &err)) {
 		control_fail(cl, &err);
 		return;
 	}
@@ -225,7 +243,8 @@ static void manager_loop(struct manager *m)
 
 int role_manager(const struct role_options *o)
 {
-	struct manager m = { .owner = geteuid() };
+	struct manager m = { 0 };
+	uid_t starter = geteuid();
 	struct job_user user;
 	struct err err = { 0 };
 	int code = 0;
@@ -245,6 +264,8 @@ int role_manager(const struct role_options *o)
 	m.ask = (struct ask){ .sock = ROLE_FD_PARENT, .turn = turn_for_ask, .ctx = &m };
 	m.work = (struct work){ .options = o, .ask = &m.ask };
 	m.control = control_new(ROLE_FD_LISTEN, on_request, &m);
+	if (m.control)
+		control_trust(m.control, starter, user.change ? user.gid : (gid_t)-1);
 	if (!m.control || work_open(&m.work, &err) < 0 || work_recover(&m.work, &err) < 0) {
 		if (!m.ask.stop)
 			role_log("%s", err.text);

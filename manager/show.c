@@ -10,6 +10,7 @@
 
 #include "lib/err.h"
 #include "lib/table.h"
+#include "manager/access.h"
 #include "manager/control.h"
 #include "policy/pace.h"
 #include "policy/policy.h"
@@ -165,7 +166,7 @@ int show_status(struct work *w, struct client *cl, struct err *err)
 		  policy_automatic(w->policy) ? "some, by rules" : "no");
 	table_row(t, "job", !a->roles.num[MSG_ROLES_job_pid] ? "none" : !a->yield.stopped ? "runs" :
 		  a->yield.done ? "goes on, because somebody waits" : "stopped until the machine is idle");
-	if (w->note[0])
+	if (w->note[0] && control_trusted(cl))
 		table_row(t, "last trouble", w->note);
 	give(cl, t);
 	if (runs && w->ask->counts.type)
@@ -181,6 +182,7 @@ int show_status(struct work *w, struct client *cl, struct err *err)
 
 struct listing {
 	struct work *w;
+	const struct client *client;
 	struct table *t;
 	struct err *err;
 	bool failed;
@@ -194,6 +196,8 @@ static bool list_module(void *ctx, const struct store_module *m)
 	struct pace p;
 	char state[STORE_REFUSAL_MAX + 16] = "original";
 
+	if (!access_sees(l->w, l->client, m))
+		return true;
 	if (m->refusal[0])
 		(void)snprintf(state, sizeof(state), "refused: %s", m->refusal);
 	else if (m->generation)
@@ -224,7 +228,7 @@ int show_list(struct work *w, struct client *cl, struct err *err)
 		{ "decided", TABLE_TEXT },
 	};
 	struct table *t = NEW_TABLE("modules", col);
-	struct listing l = { .w = w, .t = t, .err = err };
+	struct listing l = { .w = w, .client = cl, .t = t, .err = err };
 	int rc = store_module_each(w->store, list_module, &l, err);
 
 	if (rc >= 0 && !l.failed)
@@ -233,9 +237,17 @@ int show_list(struct work *w, struct client *cl, struct err *err)
 	return rc < 0 || l.failed ? -1 : 0;
 }
 
+/* What is not a module any more is not anybody's. */
 static bool list_event(void *ctx, const struct store_event *e)
 {
-	table_row(ctx, e->time_ns, e->path, e->event, e->detail);
+	struct listing *l = ctx;
+	struct store_module m = { 0 };
+
+	if (!control_trusted(l->client) &&
+	    (store_module_by_path(l->w->store, e->path, &m, NULL) != 1 ||
+	     !access_sees(l->w, l->client, &m)))
+		return true;
+	table_row(l->t, e->time_ns, e->path, e->event, e->detail);
 	return true;
 }
 
@@ -246,7 +258,8 @@ int show_history(struct work *w, const char *path, struct client *cl, struct err
 		{ "detail", TABLE_TEXT },
 	};
 	struct table *t = NEW_TABLE("history", col);
-	int rc = store_history_each(w->store, path, HISTORY_LIMIT, list_event, t, err);
+	struct listing l = { .w = w, .client = cl, .t = t };
+	int rc = store_history_each(w->store, path, HISTORY_LIMIT, list_event, &l, err);
 
 	if (rc >= 0)
 		control_table(cl, t);

@@ -57,6 +57,7 @@ struct store_module {
 	struct digest present;		/* of what is at the path: original or a generation */
 	uint32_t generation;		/* number of what is at the path, 0 = original */
 	struct store_seen seen;
+	uint32_t owner;			/* uid of that file */
 	char refusal[STORE_REFUSAL_MAX];	/* why Morph leaves it alone, "" if it does not */
 	uint64_t text_bytes;		/* 0: not analysed */
 	uint32_t functions, movable;

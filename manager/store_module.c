@@ -15,7 +15,7 @@ static int read_module(struct store *s, sqlite3_stmt *q, struct store_module *ou
 		  store_get_text(q, 10, m.refusal, sizeof(m.refusal)) &&
 		  store_get_u32(q, 12, &m.functions) && store_get_u32(q, 13, &m.movable) &&
 		  store_get_real(q, 14, &m.samples) && store_get_real(q, 15, &m.outside) &&
-		  store_get_real(q, 17, &m.states);
+		  store_get_real(q, 17, &m.states) && store_get_u32(q, 18, &m.owner);
 
 	m.seen.dev = (uint64_t)sqlite3_column_int64(q, 5);
 	m.seen.inode = (uint64_t)sqlite3_column_int64(q, 6);
@@ -73,8 +73,9 @@ int store_module_put(struct store *s, struct store_module *m, struct err *err)
 	(void)sqlite3_bind_int64(q, 11, m->functions);
 	(void)sqlite3_bind_int64(q, 12, m->movable);
 	store_bind_text(q, 13, m->path);
+	(void)sqlite3_bind_int64(q, 14, m->owner);
 	if (m->id)
-		(void)sqlite3_bind_int64(q, 14, m->id);
+		(void)sqlite3_bind_int64(q, 15, m->id);
 	if (store_run(s, q, err) < 0)
 		return -1;
 	if (!m->id)

@@ -56,7 +56,7 @@ struct policy {
 	unsigned idle_users_away, idle_on_battery, idle_heat_max_pct, idle_check_s;
 	struct policy_window idle_window;
 	struct policy_globs include, exclude;
-	unsigned hard_links, automatic;
+	unsigned hard_links, see_others, automatic;
 	unsigned min_samples, max_unseen_pct, min_gain_ppm, min_drift_pct;
 	unsigned cool_down_h, cpu_per_day_s, disk_per_day_mib, half_life_d, observe_s;
 	struct policy_passes passes;

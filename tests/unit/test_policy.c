@@ -354,7 +354,7 @@ static void unknown_and_repeated_names_are_named(void **state)
 {
 	(void)state;
 	refused("idel:\n  check_s: 1\n", "t:1:1: unknown section 'idel'; the sections are monitor, "
-		"spool, idle, modules, optimize, rules");
+		"spool, idle, modules, users, optimize, rules");
 	refused("spool:\n  max: 1\n",
 		"t:2:3: unknown setting 'spool.max'; the settings of spool are max_mib");
 	refused("spool:\n  check_s: 1\n",

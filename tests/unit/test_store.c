@@ -72,7 +72,7 @@ static struct store_module module_at(const char *path, uint8_t n)
 {
 	struct store_module m = {
 		.original = digest_number(n), .present = digest_number(n),
-		.seen = { 1, UINT64_MAX, 3, 4, 5 }, .text_bytes = 100000, .functions = 7,
+		.seen = { 1, UINT64_MAX, 3, 4, 5 }, .owner = UINT32_MAX, .text_bytes = 100000, .functions = 7,
 		.movable = 6,
 	};
 
@@ -576,7 +576,8 @@ static void a_database_before_edges_is_brought_up_to_date(void **state)
 	(void)state;
 	assert_int_equal(store_module_put(s, &m, &err), 0);
 	store_close(s);
-	sql("DROP TABLE pace; DROP TABLE crash; ALTER TABLE profile DROP COLUMN states;"
+	sql("ALTER TABLE module DROP COLUMN owner;"
+	    "DROP TABLE pace; DROP TABLE crash; ALTER TABLE profile DROP COLUMN states;"
 	    "PRAGMA user_version = 11;"
 	    "INSERT INTO profile(module, samples, outside, updated_ns, data) VALUES(1, 5, 0, 7, x'01')");
 	s = open_store();
