@@ -47,7 +47,7 @@ both() {		# NAME EXPECTED CALL...: forbidden to both parts, not outside
 check "a try is understood" ends ok "$looper" getpid
 check "a try outside can fail too" ends ENOENT "$looper" openat -100 =/no/such 0
 both "no file that everybody may read" EACCES openat -100 "=$root/readable" 0
-both "not the accounts" EACCES openat -100 =/etc/passwd 0
+both "no library" EACCES openat -100 =/usr/lib/os-release 0
 both "no program" EACCES openat -100 "=$root/bin/gzip" 0
 both "no folder" EACCES openat -100 "=$root/open" 0200000
 both "no new file where everybody may write" EACCES openat -100 "=$root/open/new" 0101 0600
@@ -70,6 +70,7 @@ both "no keys" EPERM keyctl 0 0
 both "no timers in the kernel's memory" EPERM userfaultfd -1
 check "manager: root's originals are not its own" ends EACCES "$manager" \
 	openat -100 "=$root/store/originals" 0200000
+check "manager: who may log in is not" ends EACCES "$manager" openat -100 =/etc/shadow 0
 check "manager: its store is" ends ok "$manager" openat -100 "=$root/store/morph.db" 2
 check "manager: local sockets" ends ok "$manager" socket 1 1 0
 check "manager: what the kernel says of the machine" ends ok "$manager" openat -100 =/proc/loadavg 0
