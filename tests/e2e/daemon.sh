@@ -93,11 +93,11 @@ cp "$root/orig/gzip" "$root/elsewhere"
 check "outside of the policy is refused" refused "policy" ctl reoptimize "$root/elsewhere"
 cp "$root/orig/sort" "$root/bin/idle"
 check "a program without samples is refused" refused "no samples" ctl reoptimize "$root/bin/idle"
-as_nobody() { setpriv --reuid nobody --regid nogroup --clear-groups "$B/morphctl" \
+as_another() { setpriv --reuid 64001 --regid 64001 --clear-groups "$B/morphctl" \
 	--socket "$root/sock" "$@"; }
-if setpriv --reuid nobody --regid nogroup --clear-groups test -x "$B/morphctl"; then
-	check "anyone may ask for the status" as_nobody status
-	check "not anyone may change something" refused "only root" as_nobody pause
+if setpriv --reuid 64001 --regid 64001 --clear-groups test -x "$B/morphctl"; then
+	check "anyone may ask for the status" as_another status
+	check "not anyone may change something" refused "only root" as_another pause
 else
 	skip "anyone may ask for the status" "$B cannot be reached by other users"
 	skip "not anyone may change something" "$B cannot be reached by other users"
@@ -125,7 +125,7 @@ check "a bad policy leaves the old one" grep -q 'min_samples *33' <<<"$(ctl poli
 check "and is in the log" grep -q 'the old policy stays.*nonsense' "$root/log"
 out=$(ctl policy reload 2>&1)
 check "who asks to read it anew is told file, line and reason" test "$?:$out" = \
-	"2:morphctl: the old policy stays: $root/morph.yaml:8:1: unknown section 'nonsense'; the sections are monitor, spool, idle, modules, optimize, rules"
+	"2:morphctl: the old policy stays: $root/morph.yaml:8:1: unknown section 'nonsense'; the sections are monitor, spool, idle, modules, users, optimize, rules"
 check "nothing of it is taken" grep -q 'min_samples *33' <<<"$(ctl policy show)"
 sed -i '$d' "$root/morph.yaml"
 
