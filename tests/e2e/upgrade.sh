@@ -118,7 +118,10 @@ stopped_at() {		# COMMAND PATH: asks for a reoptimization and stops its job `mor
 		for kid in /proc/[1-9]*; do
 				{ IFS= read -r -d '' name && IFS= read -r -d '' command; } 2>/dev/null <"$kid/cmdline"
 			[ "$name $command" = "morph-edit $1" ] || continue
-			[ "$(ps -o ppid= "${kid#/proc/}" | tr -d ' ')" = "$daemon" ] && kill -STOP "${kid#/proc/}" 2>/dev/null && job=${kid#/proc/} && return 0
+			[ "$(ps -o ppid= "${kid#/proc/}" | tr -d ' ')" = "$daemon" ] && kill -STOP "${kid#/proc/}" 2>/dev/null || continue
+			job=${kid#/proc/}
+			[ "$(ps -o state= "$job")" = T ]	# else it had ended already
+			return
 		done
 	done
 	return 1
