@@ -197,12 +197,13 @@ try_runtime() {		# SOURCE...
 
 # The stack at every single instruction, seen from outside by libunwind.
 try_steps() {		# COMPILER SOURCE FLAGS...
-	local name="every instruction of $*" libs= text lib=${B:-build}
+	local name="every instruction of $*" libs= text lib=${B:-build} sanitize=
+	nm "$lib/lib.a" 2>/dev/null | grep -q __asan_init && sanitize=-fsanitize=address,undefined
 	if [ -z "$libunwind" ] || ! command -v "$1" >/dev/null; then
 		skip "$name" "no libunwind or no $1"
 		return
 	fi
-	if [ ! -x "$T/steps" ] && ! text=$(cc -std=gnu17 -D_GNU_SOURCE -O2 -I. "$src/steps.c" "$lib/postmorph.a" \
+	if [ ! -x "$T/steps" ] && ! text=$(cc -std=gnu17 -D_GNU_SOURCE -O2 $sanitize -I. "$src/steps.c" "$lib/postmorph.a" \
 		"$lib/lib.a" -o "$T/steps" -lunwind-ptrace -lunwind-x86_64 -lunwind -lZydis -lelf -lnettle 2>&1); then
 		not_ok "$name: compile steps.c"
 		note "$text"
