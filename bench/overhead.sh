@@ -43,7 +43,9 @@ at_scale() { awk -v n="$1" -v s="$SCALE" 'BEGIN { n = int(n * s); print n < 1 ? 
 
 # --- samplers: scripts that switch them on and off, and whose processes they are ---
 
-waiting() { echo "i=0; until $1; do i=\$((i + 1)); [ \$i -lt 200 ] || exit 1; sleep 0.05; done"; }
+waiting() {		# CONDITION [WHAT TO DO AFTER TEN SECONDS]
+	echo "i=0; until $1; do i=\$((i + 1)); [ \$i -lt 200 ] || { ${2:-exit 1}; }; sleep 0.05; done"
+}
 
 start_morph() {
 	mkdir -p "$T/store"
@@ -60,6 +62,7 @@ ctl() { "$B/morphctl" --socket "$T/sock" "$@"; }
 
 make_perf() {
 	cat >"$T/perf.on" <<-END
+	sh $T/perf.off		# it may be on already: every second pair begins with what the last one ended
 	rm -f $T/perf.data
 	perf record -q -F 1024 -a -e cpu-clock -o $T/perf.data >/dev/null 2>&1 &
 	echo \$! >$T/perf.pids
@@ -69,7 +72,7 @@ make_perf() {
 	cat >"$T/perf.off" <<-END
 	[ -e $T/perf.pids ] || exit 0
 	kill -INT \$(cat $T/perf.pids) 2>/dev/null || exit 0
-	$(waiting "! kill -0 \$(cat $T/perf.pids) 2>/dev/null")
+	$(waiting "! kill -0 \$(cat $T/perf.pids) 2>/dev/null" "kill -KILL \$(cat $T/perf.pids); exit 0")
 	END
 }
 
@@ -93,14 +96,15 @@ make_sysprof() {
 	/usr/libexec/sysprofd >/dev/null 2>&1 &
 	helpers="$helpers $!"
 	sleep 1
+	sed 's/perf\.pids/sysprof.pids/g' "$T/perf.off" >"$T/sysprof.off"
 	cat >"$T/sysprof.on" <<-END
+	sh $T/sysprof.off
 	rm -f $T/sysprof.data
 	sysprof-cli -f --no-battery --no-disk --no-network --no-memory --no-cpu --no-decode \
 		$T/sysprof.data </dev/null >$T/sysprof.said 2>&1 &
 	echo \$! >$T/sysprof.pids
 	sleep 2
 	END
-	sed 's/perf\.pids/sysprof.pids/g' "$T/perf.off" >"$T/sysprof.off"
 	sh "$T/sysprof.on" && sh "$T/sysprof.off"
 	[ "$(stat -c %s "$T/sysprof.data")" -gt 10000 ]		# otherwise it has sampled nothing
 }
@@ -108,6 +112,9 @@ make_sysprof() {
 helpers=
 others=
 finish() {
+	for o in $others; do
+		sh "$T/$o.off" || true
+	done
 	kill $helpers ${morphd:-} 2>/dev/null || true
 	wait 2>/dev/null || true
 	rm -rf "$T"
