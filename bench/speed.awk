@@ -114,8 +114,8 @@ function growth(  i, r, h, list, hots, most, mosth) {
 		r = size[name[i], "morph-100000"] / bytes[name[i]]
 		if (r > most) most = r
 		if (r > 1.35) list = list sprintf(" %s %.2f", name[i], r)
-		if (!((name[i], "morph-100000", "hot bytes") in fig)) continue
-		h = fig[name[i], "morph-100000", "hot bytes", 2] / fig[name[i], "morph-100000", "hot bytes", 1]
+		if (!fig[name[i], "morph-100000", "hot text bytes", 1]) continue
+		h = fig[name[i], "morph-100000", "hot text bytes", 2] / fig[name[i], "morph-100000", "hot text bytes", 1]
 		if (h > mosth) mosth = h
 		if (h > 1.1) hots = hots sprintf(" %s %.2f", name[i], h)
 	}

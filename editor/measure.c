@@ -313,8 +313,12 @@ void measure_run(const struct prog *prog, const struct placement *placement, uin
 		out[i].hot_bytes = count_units(&w, 1);
 		out[i].hot_lines = count_units(&w, LINE);
 		out[i].hot_pages = count_units(&w, PAGE);
+		out[i].hot_text = placement[i].hot_text;
 		arena_free(a);
 	}
+	for (uint32_t i = 1; i < n; i++)
+		if (placement[i].hot_text && !out[0].hot_text)
+			out[0].hot_text = placement[i].hot_text_before;
 	*left_out = all > 0 ? 1 - known / all : 0;
 }
 
@@ -337,6 +341,7 @@ static const struct figure {
 	{ "calls up to 1 MiB away",	offsetof(struct measure, calls[REACH_FAR]), false },
 	{ "calls farther away",		offsetof(struct measure, calls[REACH_BEYOND]), false },
 	{ "calls out of what is known",	offsetof(struct measure, calls_out), false },
+	{ "hot text bytes",		offsetof(struct measure, hot_text), true },
 	{ "hot bytes",			offsetof(struct measure, hot_bytes), true },
 	{ "hot 64-byte lines",		offsetof(struct measure, hot_lines), true },
 	{ "hot 4-KiB pages",		offsetof(struct measure, hot_pages), true },

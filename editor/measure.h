@@ -29,12 +29,13 @@ struct measure {
 	double entry_jumps;	/* from original entries to images */
 	double exttsp;		/* score over all edges within functions, divided by their counts */
 	double calls[NREACH], calls_out;	/* direct ones; out: to no known function (PLT) */
+	uint64_t hot_text;	/* bytes of a generation's hot text; the original's: of what is in it */
 	uint64_t hot_bytes, hot_lines, hot_pages;	/* with an execution: bytes, 64-byte lines,
 							 * 4-KiB pages */
 };
 
-/* Measures `n` placements over the blocks that all of them know; *left_out gets the executions of
- * others, as a share of all.  Needs counts; out[n]. */
+/* Measures `n` placements, of the original first, over the blocks that all of them know; *left_out gets
+ * the executions of others, as a share of all.  Needs counts; out[n]. */
 void measure_run(const struct prog *prog, const struct placement *placement, uint32_t n,
 		 struct measure *out, double *left_out);
 

@@ -99,6 +99,32 @@ static void place_fn(const struct prog *prog, uint32_t f, const struct blockmap 
 	out->jumped[f] = moved;
 }
 
+/* Bytes of the original of a line of the map, up to the end of the last instruction that is no NOP. */
+static uint32_t size_before(const struct image *img, const struct blockmap *map,
+			    const struct blockmap_block *b)
+{
+	struct bytes code = bytes_at(image_rest(img, map->orig_base + b->orig), 0, b->orig_size);
+	struct insn insn;
+	vaddr unused;
+	uint32_t size = 0;
+
+	for (uint32_t off = 0; off < code.n; off += insn.len) {
+		if (!insn_decode(bytes_at(code, off, code.n - off), 0, &insn, &unused))
+			return b->orig_size;
+		if (insn.kind != INSN_NOP)
+			size = off + insn.len;
+	}
+	return size;
+}
+
+static void measure_hot_text(const struct prog *prog, const struct blockmap *map,
+			     struct placement *out)
+{
+	out->hot_text = map->hot_size;
+	for (uint32_t i = 0; i < map->nblock && map->block[i].gen < map->hot_size; i++)
+		out->hot_text_before += size_before(&prog->img, map, &map->block[i]);
+}
+
 void placement_find_pointed(const struct prog *prog, struct placement *pl)
 {
 	for (uint32_t i = 0; i < prog->nref; i++) {
@@ -127,5 +153,6 @@ int placement_of_map(const struct prog *prog, struct bytes file, const struct bl
 			place_fn(prog, f, map, out);
 	}
 	placement_find_pointed(prog, out);
+	measure_hot_text(prog, map, out);
 	return 0;
 }

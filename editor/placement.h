@@ -23,6 +23,9 @@ struct placement {
 	struct placed **block;	/* [nfn] -> [nblock]; NULL: a function of which nothing is known */
 	bool *jumped;		/* [nfn] its original entry leads to the image by a jump */
 	bool *pointed;		/* [nfn] pointers to it in data lead to the image */
+	/* Of a generation: bytes of its hot text, with all that is added to it, and of the originals of
+	 * what is in there, without NOPs behind them; else 0. */
+	uint64_t hot_text, hot_text_before;
 };
 
 /* Nothing known of any block; img stays as it is. */

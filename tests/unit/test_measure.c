@@ -123,6 +123,26 @@ static uint32_t silence_leaving(struct prog *prog, const struct placement *pl)
 	return left;
 }
 
+/* What stands in the hot text, by the blocks: without NOPs at the end. */
+static uint64_t hot_before(const struct prog *prog, const struct placement *pl, const struct blockmap *map)
+{
+	uint64_t n = 0;
+
+	for (uint32_t f = 0; f < prog->nfn; f++) {
+		for (uint32_t i = 0; i < prog->fn[f].nblock; i++) {
+			const struct block *b = &prog->fn[f].block[i];
+			const struct insn *insn = prog->fn[f].insn + b->insn + b->ninsn;
+
+			if (!pl->block[f][i].size || pl->block[f][i].addr - map->gen_base >= map->hot_size)
+				continue;
+			n += b->size;
+			for (uint32_t k = 0; k < b->ninsn && (--insn)->kind == INSN_NOP; k++)
+				n -= insn->len;
+		}
+	}
+	return n;
+}
+
 static double instructions_of(const struct prog *prog)
 {
 	double n = 0;
@@ -182,6 +202,8 @@ static void walking_finds_what_the_block_map_says(void **state)
 		assert_true(m[1].taken != m[0].taken);
 		assert_near(m[0].instructions, instructions_of(&prog));
 		assert_same_figures(&m[1], &m[2]);
+		assert_int_equal(m[1].hot_text, stats.hot_bytes);
+		assert_int_equal(m[0].hot_text, hot_before(&prog, &pl[1], &map));
 		blockmap_free(&map);
 		wr_free(&generation);
 		wr_free(&bytes);
