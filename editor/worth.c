@@ -7,15 +7,21 @@
  * entries less calls, both estimated, are too many rather than too few, since below 0 they count as 0;
  * and a function that stays makes all that it calls come over entry jumps.  So it counts for half:
  *
- *	gain = score of the new order - score of the original order
+ *	gain = score of the new order - score of the original order + NEAR of all other entries
  *	cost = ENTRY_COST * (entries - direct calls from moved functions)
+ *
+ * The last part of the gain is for standing beside who calls it, as the Ext-TSP score has it for a
+ * near jump.  It is not much, but functions of one block gain nothing else; and without it a rounding
+ * error would decide about many.
  *
  * A function with gain < cost stays where it is; then its own direct calls no longer count for
  * its callees, so the rest is looked at again until nothing changes.  The set only shrinks.
  *
  * Before that the tail goes: most functions of a program run next to never, and yet each that moves
  * makes the file longer.  Those with the fewest executed instructions for each byte that they would add
- * stay, as long as all of them together execute less than TAIL_SHARE of what the program does.
+ * stay, as long as all of them together execute less than TAIL_SHARE of what the program does; and as
+ * long as the file would be longer than the original by more than GROWTH_SHARE.  But MOVED_SHARE and a few
+ * pages may always be added, however small the file is and however much unwind data there is to copy.
  */
 #include "editor/worth.h"
 
@@ -24,8 +30,14 @@
 #include "editor/pass.h"
 #include "editor/redirect.h"
 
+static const double near = 0.1;		/* of a fall-through */
 static const double tail_share = 0.0001;
-static const double fde_bytes = 48;	/* unwind data, entry jump, map: about that for each function */
+static const double growth_share = 0.34, moved_share = 0.1;
+/* About what each function, each byte of it, and the file adds otherwise: unwind data, map, headers. */
+static const double fn_bytes = 64, byte_bytes = 0.15, file_bytes = 8192;
+static const double moved_bytes = 16384;
+
+enum { SEARCH_ENTRY = 8 };	/* bytes of .eh_frame_hdr for each FDE */
 
 static const double ENTRY_COST = 0.5;
 
@@ -69,12 +81,12 @@ struct candidate {
 
 static struct candidate weigh(const struct prog *prog, uint32_t f)
 {
-	struct candidate c = { .fn = f, .work = pass_fn_work(&prog->fn[f]), .bytes = fde_bytes };
+	struct candidate c = { .fn = f, .work = pass_fn_work(&prog->fn[f]), .bytes = fn_bytes };
 
 	for (uint32_t i = 0; i < prog->fn[f].nblock; i++) {
 		const struct block *b = &prog->fn[f].block[i];
 
-		c.bytes += b->stays || b->padding ? 0 : b->size;
+		c.bytes += b->stays || b->padding ? 0 : (1 + byte_bytes) * b->size;
 	}
 	return c;
 }
@@ -87,20 +99,35 @@ static int by_density(const void *x, const void *y)
 	return ab != ba ? (ab < ba ? -1 : 1) : a->fn < b->fn ? -1 : a->fn > b->fn;
 }
 
+/* What functions may add to the file. */
+static double bytes_allowed(const struct prog *prog)
+{
+	double file = (double)prog->img.file.n, least = moved_share * file;
+	double rest = growth_share * file - file_bytes - (double)prog->cfi.bytes.n -
+		      SEARCH_ENTRY * (double)prog->cfi.nfde;
+
+	least = least > moved_bytes ? least : moved_bytes;
+	return rest > least ? rest : least;
+}
+
 static void drop_tail(struct prog *prog, struct arena *a)
 {
 	struct candidate *c = arena_array(a, prog->norder, sizeof(*c));
-	double all = 0, dropped = 0;
+	double all = 0, dropped = 0, added = 0, allowed = bytes_allowed(prog);
 	uint32_t n = prog->norder;
 
 	for (uint32_t i = 0; i < n; i++) {
 		c[i] = weigh(prog, prog->order[i]);
 		all += c[i].work;
+		added += c[i].bytes;
 	}
 	if (n)
 		qsort(c, n, sizeof(*c), by_density);
-	for (uint32_t i = 0; all > 0 && i < n && dropped + c[i].work <= tail_share * all; i++) {
+	for (uint32_t i = 0; all > 0 && i < n; i++) {
+		if (dropped + c[i].work > tail_share * all && added <= allowed)
+			break;
 		dropped += c[i].work;
+		added -= c[i].bytes;
 		prog->fn[c[i].fn].moved = false;
 	}
 	prog->norder = 0;
@@ -129,7 +156,8 @@ void worth_select(struct prog *prog, bool redirect)
 			uint32_t f = prog->order[i];
 			struct fn *fn = &prog->fn[f];
 
-			fn->moved = gain[f] >= ENTRY_COST * entry_jumps(fn, &arrivals[f]);
+			double jumps = entry_jumps(fn, &arrivals[f]);
+			fn->moved = gain[f] + near * (fn->entry_count - jumps) >= ENTRY_COST * jumps;
 			if (fn->moved)
 				prog->order[prog->norder++] = f;
 		}
