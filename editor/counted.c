@@ -222,9 +222,12 @@ static void write_profile(struct reader *r, struct wr *out)
 	struct profile p = { .module = r->file.path, .original = r->file.original,
 			     .clock = "exact" };
 
-	qsort(r->block.v, r->block.n, sizeof(*r->block.v), by_block);
-	qsort(r->edge.v, r->edge.n, sizeof(*r->edge.v), by_edge);
-	qsort(r->call.v, r->call.n, sizeof(*r->call.v), by_call);
+	if (r->block.n)
+		qsort(r->block.v, r->block.n, sizeof(*r->block.v), by_block);
+	if (r->edge.n)
+		qsort(r->edge.v, r->edge.n, sizeof(*r->edge.v), by_edge);
+	if (r->call.n)
+		qsort(r->call.v, r->call.n, sizeof(*r->call.v), by_call);
 	p.block = r->block.v;
 	p.nblock = r->block.n;
 	p.edge = r->edge.v;

@@ -4,11 +4,12 @@
  * samples of a running generation back to the blocks of its original.  doc/formats.md has the
  * byte layout.  All integers little-endian, no padding.
  *
- *   header   "MORPHMAP" | u32 version = 1 | u32 generation | 32 bytes SHA-256 of the original
+ *   header   "MORPHMAP" | u32 version = 2 | u32 generation | 32 bytes SHA-256 of the original
  *            | u64 orig_base | u64 gen_base | u32 hot_size | u32 fluff_size
  *            | u32 nseg | u32 nblock | u32 nentry | u32 ntable
  *   seg      u64 vaddr | u64 offset | u64 size        executable segments of the generation file
- *   block    u32 gen | u32 gen_size | u32 orig | u32 orig_size     ascending by gen, disjoint
+ *   block    gen_size, and how gen, orig and orig_size differ from what they mostly are: LEB128,
+ *            ascending by gen, disjoint
  *   entry    u32 orig                                  ascending; where a 5-byte jmp was patched
  *   table    u64 orig_addr | u64 new_addr | u32 nentry | u32 kind  ascending by new_addr
  *
