@@ -59,6 +59,7 @@ struct spool_writer {
 
 	struct wr payload;
 	uint64_t samples, events;	/* in the payload */
+	uint64_t first_ns;		/* of the first event in it */
 	uint64_t told;			/* of `gap` in the payload */
 	uint64_t last_unit;
 	struct slot slot[SPOOL_NSLOT];
@@ -194,13 +195,16 @@ static uint64_t clock_ns(clockid_t clock)
 static int write_header(struct spool_writer *w, struct err *err)
 {
 	struct wr h = { 0 };
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	/* What a file begins with has been collected for a while. */
+	uint64_t waited = w->events && w->first_ns < now ? now - w->first_ns : 0;
 
 	wr_raw(&h, SPOOL_MAGIC, 8);
 	wr_u32(&h, SPOOL_VERSION);
 	wr_u32(&h, SPOOL_GRID);
 	wr_u64(&h, w->period_ns);
-	wr_u64(&h, clock_ns(CLOCK_MONOTONIC));
-	wr_u64(&h, clock_ns(CLOCK_REALTIME));
+	wr_u64(&h, now - waited);
+	wr_u64(&h, clock_ns(CLOCK_REALTIME) - waited);
 	wr_raw(&h, w->boot_id, sizeof(w->boot_id));
 	wr_raw(&h, w->clock, sizeof(w->clock));
 	wr_u32(&h, spool_crc(wr_bytes(&h), (struct bytes){ h.p, 0 }));
@@ -530,6 +534,7 @@ int spool_write(struct spool_writer *w, const struct spool_event *ev, struct err
 	if (ev->time_ns > w->last_ns)
 		w->last_ns = ev->time_ns;
 	if (!w->events) {
+		w->first_ns = w->last_ns;
 		w->last_unit = w->last_ns >> SPOOL_TIME_SHIFT;
 		wr_uleb(&w->payload, w->last_unit);
 		if (w->gap) {

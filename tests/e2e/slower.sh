@@ -23,7 +23,7 @@ speed_of() { ctl --json list | grep -F "\"$root/bin/$1\"" | sed -n 's/.*"speed":
 seq 150000 >"$root/numbers"
 RANDOM=7
 observe() {		# jobs of all sizes for a while, one observation of each program
-	local i end=$(($(date +%s%N) + 1050000000))
+	local i end=$(($(date +%s%N) + 1200000000))
 	for i in 1 2 3 4; do
 		"$root/bin/slow_if_changed" "$size" $((RANDOM % 50 + 10)) >/dev/null
 		head -n $((RANDOM % 20 * 5000 + 50000)) "$root/numbers" | "$root/bin/gzip" -c >/dev/null

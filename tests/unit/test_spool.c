@@ -540,6 +540,29 @@ static void a_later_writer_goes_on_behind_the_files_it_finds(void **state)
 	assert_int_equal(files, 3);
 }
 
+/* Its first block is written long after the events in it. */
+static void a_file_begins_when_its_first_event_was(void **state)
+{
+	int dirfd = folder_new();
+	struct spool_writer *w = spool_writer_new(dirfd, "tick", 1, 1 << 20, NULL);
+	struct spool_event ev = sample(0);
+	uint64_t bytes, gap, files;
+
+	(void)state;
+	ev.time_ns = 5 * UNIT;
+	assert_int_equal(spool_write(w, &ev, NULL), 0);
+	ev.time_ns = 9 * UNIT;
+	assert_int_equal(spool_write(w, &ev, NULL), 0);
+	assert_int_equal(spool_flush(w, true, NULL), 0);
+	spool_writer_free(w);
+	int fd = openat(dirfd, "0000000000000001.spool", O_RDONLY);
+	struct spool_reader *r = spool_reader_open(fd, NULL);
+	assert_int_equal(spool_reader_start_ns(r), 5 * UNIT);
+	spool_reader_free(r);
+	close(fd);
+	assert_int_equal(folder_sum(dirfd, 1, &bytes, &gap, &files), 2);
+}
+
 /* The disk refuses to grow the file (RLIMIT_FSIZE), then has space again. */
 static void a_full_disk_costs_the_block_and_writing_goes_on(void **state)
 {
@@ -593,6 +616,7 @@ int main(void)
 		cmocka_unit_test(an_endless_sparse_file_ends),
 		cmocka_unit_test(the_oldest_file_is_dropped_and_counted),
 		cmocka_unit_test(a_later_writer_goes_on_behind_the_files_it_finds),
+		cmocka_unit_test(a_file_begins_when_its_first_event_was),
 		cmocka_unit_test(a_full_disk_costs_the_block_and_writing_goes_on),
 	};
 
