@@ -106,7 +106,8 @@ int spool_read(struct spool_reader *r, struct spool_event *ev);
 uint64_t spool_reader_bad_blocks(const struct spool_reader *r);
 const char *spool_reader_clock(const struct spool_reader *r);
 uint64_t spool_reader_period_ns(const struct spool_reader *r);
-/* When the first event was that it begins with, and in which boot of the machine: CLOCK_MONOTONIC begins anew in each. */
+/* When the first event was that it begins with, and in which boot of the machine: CLOCK_MONOTONIC
+ * begins anew in each. */
 uint64_t spool_reader_start_ns(const struct spool_reader *r);		/* CLOCK_MONOTONIC */
 uint64_t spool_reader_start_wall_ns(const struct spool_reader *r);	/* CLOCK_REALTIME */
 const uint8_t *spool_reader_boot_id(const struct spool_reader *r);	/* 16 bytes; zero: unknown */
