@@ -9,7 +9,7 @@
  * that way: no block that runs again and again while the function is entered once, a loop's, can be
  * reached from it.  Error exits are like that, and most of what ends in a return.
  *
- * In functions that hardly run (less than RARE_SHARE of what the program does), warm blocks are treated
+ * In functions that hardly run (less than rare_share of what the program does), warm blocks are treated
  * the same: what little is lost when one of them does run is a part of next to nothing.
  *
  * A function that forms pointers and whose original cannot run otherwise leaves nothing: pointers may

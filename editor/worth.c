@@ -7,8 +7,8 @@
  * entries less calls, both estimated, are too many rather than too few, since below 0 they count as 0;
  * and a function that stays makes all that it calls come over entry jumps.  So it counts for half:
  *
- *	gain = score of the new order - score of the original order + NEAR of all other entries
- *	cost = ENTRY_COST * (entries - direct calls from moved functions)
+ *	gain = score of the new order - score of the original order + near of all other entries
+ *	cost = entry_cost * (entries - direct calls from moved functions)
  *
  * The last part of the gain is for standing beside who calls it, as the Ext-TSP score has it for a
  * near jump.  It is not much, but functions of one block gain nothing else; and without it a rounding
@@ -19,8 +19,8 @@
  *
  * Before that the tail goes: most functions of a program run next to never, and yet each that moves
  * makes the file longer.  Those with the fewest executed instructions for each byte that they would add
- * stay, as long as all of them together execute less than TAIL_SHARE of what the program does; and as
- * long as the file would be longer than the original by more than GROWTH_SHARE.  But MOVED_SHARE and a few
+ * stay, as long as all of them together execute less than tail_share of what the program does; and as
+ * long as the file would be longer than the original by more than growth_share.  But moved_share and a few
  * pages may always be added, however small the file is and however much unwind data there is to copy.
  */
 #include "editor/worth.h"
@@ -39,7 +39,7 @@ static const double moved_bytes = 16384;
 
 enum { SEARCH_ENTRY = 8 };	/* bytes of .eh_frame_hdr for each FDE */
 
-static const double ENTRY_COST = 0.5;
+static const double entry_cost = 0.5;
 
 struct arrivals {		/* direct calls of one function, executions */
 	double moved, stayed;	/* from moved and from other functions */
@@ -157,7 +157,7 @@ void worth_select(struct prog *prog, bool redirect)
 			struct fn *fn = &prog->fn[f];
 
 			double jumps = entry_jumps(fn, &arrivals[f]);
-			fn->moved = gain[f] + near * (fn->entry_count - jumps) >= ENTRY_COST * jumps;
+			fn->moved = gain[f] + near * (fn->entry_count - jumps) >= entry_cost * jumps;
 			if (fn->moved)
 				prog->order[prog->norder++] = f;
 		}

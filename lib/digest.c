@@ -5,14 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <nettle/md5.h>
+#include <nettle/nettle-meta.h>
 #include <nettle/sha2.h>
 
 #include "lib/err.h"
-
-static void finish(struct sha256_ctx *ctx, struct digest *out)
-{
-	sha256_digest(ctx, sizeof(out->b), out->b);
-}
 
 struct digest digest_of(struct bytes b)
 {
@@ -21,17 +18,16 @@ struct digest digest_of(struct bytes b)
 
 	sha256_init(&ctx);
 	sha256_update(&ctx, b.n, b.p);
-	finish(&ctx, &d);
+	sha256_digest(&ctx, sizeof(d.b), d.b);
 	return d;
 }
 
-int digest_fd(int fd, struct digest *out, struct err *err)
+static int hash_fd(int fd, const struct nettle_hash *hash, void *ctx, uint8_t *out, struct err *err)
 {
 	static _Thread_local uint8_t buf[65536];
-	struct sha256_ctx ctx;
 	off_t at = 0;
 
-	sha256_init(&ctx);
+	hash->init(ctx);
 	for (;;) {
 		ssize_t n = pread(fd, buf, sizeof(buf), at);
 
@@ -41,13 +37,37 @@ int digest_fd(int fd, struct digest *out, struct err *err)
 			return err_set(err, ERR_SYS, "read: %s", strerror(errno));
 		if (n == 0)
 			break;
-		sha256_update(&ctx, (size_t)n, buf);
+		hash->update(ctx, (size_t)n, buf);
 		at += n;
 		if (at > DIGEST_MAX_BYTES)
 			return err_set(err, ERR_REFUSED, "larger than %d MiB",
 				       DIGEST_MAX_BYTES >> 20);
 	}
-	finish(&ctx, out);
+	hash->digest(ctx, hash->digest_size, out);
+	return 0;
+}
+
+int digest_fd(int fd, struct digest *out, struct err *err)
+{
+	struct sha256_ctx ctx;
+
+	return hash_fd(fd, &nettle_sha256, &ctx, out->b, err);
+}
+
+static void to_hex(const uint8_t *b, unsigned n, char *out)
+{
+	for (unsigned i = 0; i < n; i++)
+		(void)snprintf(out + 2 * i, 3, "%02x", b[i]);	/* always two digits */
+}
+
+int digest_md5_fd(int fd, char hex[33], struct err *err)
+{
+	uint8_t sum[MD5_DIGEST_SIZE];
+	struct md5_ctx ctx;
+
+	if (hash_fd(fd, &nettle_md5, &ctx, sum, err) < 0)
+		return -1;
+	to_hex(sum, sizeof(sum), hex);
 	return 0;
 }
 
@@ -58,8 +78,7 @@ bool digest_equal(const struct digest *x, const struct digest *y)
 
 void digest_hex(const struct digest *d, char out[65])
 {
-	for (int i = 0; i < 32; i++)
-		(void)snprintf(out + 2 * i, 3, "%02x", d->b[i]);	/* always two digits */
+	to_hex(d->b, sizeof(d->b), out);
 }
 
 static int nibble(char c)

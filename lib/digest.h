@@ -1,4 +1,4 @@
-/* digest.h - SHA-256 (libnettle) */
+/* digest.h - SHA-256, and MD5 for the lists that packages come with (libnettle) */
 #ifndef LIB_DIGEST_H
 #define LIB_DIGEST_H
 
@@ -18,6 +18,8 @@ struct digest digest_of(struct bytes b);
  * endless file keeps the reader busy. */
 enum { DIGEST_MAX_BYTES = 1 << 30 };
 int digest_fd(int fd, struct digest *out, struct err *err);
+/* Nothing is believed because of it. */
+int digest_md5_fd(int fd, char hex[33], struct err *err);
 bool digest_equal(const struct digest *x, const struct digest *y);
 void digest_hex(const struct digest *d, char out[65]);
 int digest_from_hex(const char *hex, struct digest *out);	/* -1: not exactly 64 hex digits */

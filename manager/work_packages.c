@@ -3,8 +3,8 @@
  */
 #include <unistd.h>
 
+#include "lib/digest.h"
 #include "lib/err.h"
-#include "lib/md5.h"
 #include "lib/table.h"
 #include "manager/control.h"
 #include "manager/module.h"
@@ -27,7 +27,7 @@ static bool checksum(void *ctx, const struct store_module *m)
 	if (!m->generation)
 		return true;
 	int fd = ask_open_original(c->w->ask, &m->original, &err);
-	int rc = fd < 0 ? -1 : md5_fd(fd, hex, &err);
+	int rc = fd < 0 ? -1 : digest_md5_fd(fd, hex, &err);
 	if (fd >= 0)
 		close(fd);
 	table_row(c->t, m->path, (uint64_t)m->generation, hex, rc < 0 ? err.text : "");

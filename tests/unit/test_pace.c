@@ -1,8 +1,4 @@
 /* test_pace.c - is a new generation slower? on simulated use of a program
- *
- * Jobs of a log-normal size, thirty an observation, each observation with a typical size and a mix of work
- * of its own; time is known by samples, 250 a second, and what the module itself does not take is taken by
- * the kernel and libraries.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -14,68 +10,18 @@
 #include <cmocka.h>
 
 #include "policy/pace.h"
-
-static uint64_t seed = 1;
-
-static double uniform(void)
-{
-	seed = seed * 6364136223846793005u + 1442695040888963407u;
-	return ((double)(seed >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static double normal(void)
-{
-	return sqrt(-2 * log(uniform())) * cos(6.283185307179586 * uniform());
-}
-
-/* Samples that meet so much time. */
-static double sampled(double time_s, uint32_t *samples)
-{
-	static const double period_s = 0.004;
-	double mean = time_s / period_s;
-	double n = floor(mean + sqrt(mean) * normal() + 0.5);
-
-	n = n < 0 ? 0 : n;
-	*samples += (uint32_t)n;
-	return n * period_s;
-}
-
-struct use {
-	double size_s, spread;		/* of a job; of its logarithm */
-	double drift;			/* of the logarithm, from one observation to another */
-	double rest, mix;		/* share; of its logarithm, from one observation to another */
-	uint32_t jobs;			/* in an observation */
-};
+#include "tests/unit/pace_use.h"
 
 static const struct use usual = { 0.5, 1.2, 0.2, 0.15, 0.02, 30 };
 static const struct use even = { 0.5, 0.02, 0.005, 0.15, 0.02, 30 };
 static const struct use alone = { 0.5, 0.02, 0.005, 0, 0, 30 };
 static const struct use lasting = { 0.5, 1.2, 0.2, 0.15, 0.02, 0 };	/* a daemon: no job ever ends */
 
-/* One observation of a module that takes `slower` times as long. */
-static void observe(struct pace *p, uint32_t key, const struct use *u, double slower)
-{
-	double typical = u->size_s * exp(u->drift * normal());
-	double module = (1 - u->rest) * slower, rest = u->rest * exp(u->mix * normal());
-	struct pace_sums s = { .covered_s = 600 };
-
-	for (uint32_t i = 0; i < (u->jobs ? u->jobs : usual.jobs); i++) {
-		double size = typical * exp(u->spread * normal());
-
-		s.module_s += sampled(size * module, &s.samples);
-		s.rest_s += sampled(size * rest, &s.rest_samples);
-	}
-	s.samples += s.rest_samples;
-	s.runs = u->jobs;
-	s.run_s = u->jobs ? s.module_s + s.rest_s : 0;
-	pace_add(p, key, &s, 600);
-}
-
 static void begin(struct pace *p, const struct use *u, uint32_t before)
 {
 	memset(p, 0, sizeof(*p));
 	for (uint32_t i = 0; i < before; i++)
-		observe(p, 1, u, 1);
+		use_observe(p, 1, u, 1);
 	pace_swap(p, 1);
 }
 
@@ -87,7 +33,7 @@ static enum pace_verdict try(const struct use *u, const struct use *after, doubl
 
 	begin(&p, u, before);
 	for (*observations = 1; ; ++*observations) {
-		observe(&p, 1, after, slower);
+		use_observe(&p, 1, after, slower);
 		if (pace_look(&p) && p.verdict != PACE_OPEN)
 			return p.verdict;
 		assert_true(*observations < PACE_MAX);
@@ -154,7 +100,7 @@ static void the_interval_holds_the_truth(void **state)
 
 		begin(&p, &even, 32);
 		for (int k = 0; k < PACE_MAX; k++)
-			observe(&p, 1, &even, 1.08);
+			use_observe(&p, 1, &even, 1.08);
 		assert_true(pace_look(&p));
 		/* Of a whole run, 85 % of which are the module's, or of the module: the interval is of
 		 * the one that is known better. */
@@ -173,14 +119,14 @@ static void kinds_are_compared_with_themselves(void **state)
 	(void)state;
 	large.size_s *= 100;
 	for (int i = 0; i < 20; i++)
-		observe(&p, 1, &small, 1);
+		use_observe(&p, 1, &small, 1);
 	for (int i = 0; i < 4; i++)
-		observe(&p, 2, &large, 1);
+		use_observe(&p, 2, &large, 1);
 	pace_swap(&p, 1);
 	for (int i = 0; i < 4; i++)
-		observe(&p, 1, &small, 1);
+		use_observe(&p, 1, &small, 1);
 	for (int i = 0; i < 28; i++)
-		observe(&p, 2, &large, 1);
+		use_observe(&p, 2, &large, 1);
 	assert_true(pace_look(&p));
 	assert_true(fabs(p.shift.estimate) < 0.03);
 	assert_int_not_equal(p.verdict, PACE_SLOWER);
@@ -194,7 +140,7 @@ static void what_was_never_seen_before_is_not_compared(void **state)
 	(void)state;
 	pace_swap(&p, 1);
 	for (int i = 0; i < 100; i++) {
-		observe(&p, 1, &even, 2);
+		use_observe(&p, 1, &even, 2);
 		assert_false(pace_look(&p));
 	}
 	assert_int_equal(pace_observed(&p, &before), 0);
@@ -202,7 +148,7 @@ static void what_was_never_seen_before_is_not_compared(void **state)
 	pace_swap(&p, 2);
 	assert_int_equal(p.before, 1);
 	for (int i = 0; i < 6; i++)
-		observe(&p, 1, &even, 3);
+		use_observe(&p, 1, &even, 3);
 	assert_true(pace_look(&p));
 	assert_int_equal(p.verdict, PACE_SLOWER);
 }
@@ -218,7 +164,7 @@ static void a_swap_in_passing_keeps_what_is_known(void **state)
 	assert_int_equal(p.before, 0);
 	assert_int_equal(p.generation, 2);
 	for (int i = 0; i < 6; i++)
-		observe(&p, 1, &even, 2);
+		use_observe(&p, 1, &even, 2);
 	assert_true(pace_look(&p));
 	assert_int_equal(p.verdict, PACE_SLOWER);
 }
@@ -238,12 +184,19 @@ static void an_observation_needs_time_and_samples(void **state)
 	assert_true(fabs(p.kind[0].now.per_run[0] - log(0.48)) < 1e-6);
 	pace_add(&p, 7, &s, 0);
 	assert_int_equal(p.kind[0].now.n, 1);	/* 120 samples */
+	/* Samples enough, but in too little time. */
+	struct pace_sums busy = { .module_s = 0.8, .rest_s = 0.16, .samples = 240, .rest_samples = 40,
+				  .covered_s = 300 };
+	pace_add(&p, 9, &busy, 600);
+	assert_int_equal(p.kind[1].now.n, 0);
+	pace_add(&p, 9, &busy, 600);
+	assert_int_equal(p.kind[1].now.n, 1);
 	/* No job has ended, and hardly any samples of the rest: nothing is known. */
 	struct pace_sums none = { .module_s = 8, .rest_s = 0.04, .samples = 2001, .rest_samples = 10,
 				  .covered_s = 600 };
 	pace_add(&p, 8, &none, 600);
-	assert_int_equal(p.nkind, 2);
-	assert_int_equal(p.kind[1].now.n, 0);
+	assert_int_equal(p.nkind, 3);
+	assert_int_equal(p.kind[2].now.n, 0);
 }
 
 /* Bounded, and busy ones come first. */
@@ -265,7 +218,7 @@ static void a_busier_kind_takes_the_place_of_one_of_which_nothing_is_known(void 
 	assert_int_equal(p.kind[0].key, 101);
 	assert_int_equal(p.nkind, PACE_KINDS);
 	for (int i = 0; i < 100; i++)
-		observe(&p, 101, &even, 1);
+		use_observe(&p, 101, &even, 1);
 	assert_int_equal(p.kind[0].now.n, PACE_MAX);
 }
 
@@ -281,7 +234,7 @@ static void the_verdict_is_told(void **state)
 	p.looks = 1;
 	p.verdict = PACE_FASTER;
 	p.shift = (struct ranktest_shift){ log(0.9), log(0.85), log(0.95) };
-	observe(&p, 1, &even, 1);
+	use_observe(&p, 1, &even, 1);
 	pace_text(&p, text);
 	assert_string_equal(text, "faster, time -10.0 % (-15.0 .. -5.0), 1 observations to 20");
 }
