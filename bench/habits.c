@@ -254,7 +254,7 @@ static void consider(struct run *r, const char *name, int hour, bool verbose)
 		.use = usage_of(&r->use, room[0]), .made = usage_of(&r->made, room[1]),
 		.recent = usage_of(&r->recent, room[2]), .time_share = 0.1,
 		.full_gain = DECIDE_FULL_GAIN, .job_cpu_s = 1, .disk_mib = 1,
-		.since_s = r->jobs ? 3600.0 * (hour - r->made_at) : -1,
+		.observed = true, .since_s = r->jobs ? 3600.0 * (hour - r->made_at) : -1,
 	};
 	double factor = decide_forget(&m.use, &m.recent);
 

@@ -134,7 +134,8 @@ void store_profile_free(struct store_profile *p);
 
 struct store_habit {
 	struct store_profile recent;	/* samples of the window */
-	uint64_t begun_ns;		/* the window, wall clock */
+	uint64_t known_ns;		/* the first window began, wall clock */
+	uint64_t begun_ns;		/* this one */
 	uint64_t machine_begun;		/* samples of the whole machine before the window */
 	double unfaded_s;		/* sampled time since its profile was faded last */
 	char verdict[256];		/* what was decided last, in words; "" before */

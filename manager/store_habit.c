@@ -36,10 +36,12 @@ int store_habit_get(struct store *s, int64_t module, struct store_habit *out, st
 	if (rc < 0)
 		return -1;
 	*out = (struct store_habit){ .begun_ns = store_now_ns() };
+	out->known_ns = out->begun_ns;
 	if (rc == 0)
 		return machine_samples(s, &out->machine_begun, err);
 	out->begun_ns = (uint64_t)sqlite3_column_int64(q, 1);
 	out->machine_begun = (uint64_t)sqlite3_column_int64(q, 2);
+	out->known_ns = (uint64_t)sqlite3_column_int64(q, 5);
 	bool ok = store_get_real(q, 3, &out->unfaded_s) &&
 		  store_get_text(q, 4, out->verdict, sizeof(out->verdict)) &&
 		  profile_decode(store_get_blob(q, 0), &out->recent) == 0;
@@ -66,6 +68,7 @@ int store_habit_put(struct store *s, int64_t module, const struct store_habit *h
 	(void)sqlite3_bind_double(q, 5, h->unfaded_s);
 	store_bind_text(q, 6, h->verdict);
 	(void)sqlite3_bind_double(q, 7, store_profile_samples(&h->recent));
+	(void)sqlite3_bind_int64(q, 8, (int64_t)h->known_ns);
 	int rc = store_run(s, q, err);
 	wr_free(&w);
 	return rc;

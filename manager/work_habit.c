@@ -3,6 +3,7 @@
  * A module is judged once at the end of each window of recent samples, so what a decision rests on
  * was not looked at before.  Each judgement leaves its words with the module, for `morphctl status`.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "lib/err.h"
 #include "manager/work.h"
 #include "policy/decide.h"
+#include "policy/pace.h"
 #include "policy/policy.h"
 
 static const double sample_unit = 256;		/* store.h: fixed point */
@@ -113,16 +115,39 @@ static int fill_costs(struct work *w, struct case_file *c, uint64_t now_ns, stru
 	return 0;
 }
 
+/* Is it known how fast what is at the path runs?  *observations: how often it was observed. */
+static int fill_pace(struct work *w, struct case_file *c, uint64_t now_ns, uint32_t *observations,
+		     struct err *err)
+{
+	struct pace p;
+
+	*observations = 0;
+	c->d.known_s = decide_since_s(c->habit.known_ns, now_ns);
+	if (store_pace_get(w->store, c->m.id, &p, err) < 0)
+		return -1;
+	if (p.generation != c->m.generation)
+		return 0;
+	for (uint32_t i = 0; i < p.nkind; i++)
+		*observations += p.kind[i].now.n;
+	c->d.observed = pace_known(&p);
+	return 0;
+}
+
 static int judge(struct work *w, struct case_file *c, uint64_t now_ns, struct err *err)
 {
 	char verdict[256];
+	uint32_t observations;
 
 	if (load_uses(w, c, err) < 0 || forget_old(w, c, err) < 0 ||
-	    fill_costs(w, c, now_ns, err) < 0)
+	    fill_costs(w, c, now_ns, err) < 0 ||
+	    fill_pace(w, c, now_ns, &observations, err) < 0)
 		return -1;
 	struct decision d = decide(&c->policy, &c->d);
-	(void)snprintf(verdict, sizeof(verdict), "%s (drift %.0f %%, unseen %.0f %%, gain %.0f ppm)",
-		       decide_reason_text[d.reason], 100 * d.drift, 100 * d.unseen, 1e6 * d.gain);
+	int n = snprintf(verdict, sizeof(verdict),
+			 "%s (drift %.0f %%, unseen %.0f %%, gain %.0f ppm",
+			 decide_reason_text[d.reason], 100 * d.drift, 100 * d.unseen, 1e6 * d.gain);
+	(void)snprintf(verdict + n, sizeof(verdict) - (size_t)n, d.reason == DECIDE_UNOBSERVED ?
+		       ", %" PRIu32 " observations)" : ")", observations);	/* fits: short texts */
 	if (store_habit_begin(w->store, c->m.id, verdict, err) < 0)
 		return -1;
 	if (d.act)

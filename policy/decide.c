@@ -9,12 +9,14 @@ const double DECIDE_FULL_GAIN = 0.05;
 
 const char *const decide_reason_text[] = {
 	[DECIDE_FIRST] = "no generation yet",
+	[DECIDE_BLINDLY] = "no generation yet, and how fast its original runs could not be observed",
 	[DECIDE_EVIDENCE] = "much more is known than when its generation was made",
 	[DECIDE_DRIFT] = "used otherwise than its generation was made for",
 	[DECIDE_FEW_SAMPLES] = "too few samples",
 	[DECIDE_UNSEEN] = "too much of its time may be in blocks not seen yet",
 	[DECIDE_LITTLE_GAIN] = "too little to gain",
 	[DECIDE_SAME_USE] = "used as its generation was made for",
+	[DECIDE_UNOBSERVED] = "how fast its original runs is not known yet",
 	[DECIDE_COOL_DOWN] = "its generation is too new",
 	[DECIDE_CPU_BUDGET] = "today's budget of CPU time is spent",
 	[DECIDE_DISK_BUDGET] = "today's budget of disk writes is spent",
@@ -65,7 +67,8 @@ static enum decide_reason why_again(const struct policy *p, const struct decide_
 				    double drift)
 {
 	if (!m->made.n)
-		return DECIDE_FIRST;
+		return m->since_s >= 0 || m->observed || !p->observe_first_h ?
+		       DECIDE_FIRST : DECIDE_BLINDLY;
 	if (100 * drift >= p->min_drift_pct)
 		return DECIDE_DRIFT;
 	return usage_total(&m->use) >= more_evidence * usage_total(&m->made) ?
@@ -104,6 +107,8 @@ struct decision decide(const struct policy *p, const struct decide_module *m)
 		;
 	else if (1e6 * d.gain < p->min_gain_ppm)
 		d.reason = DECIDE_LITTLE_GAIN;
+	else if (d.reason == DECIDE_BLINDLY && m->known_s < 3600.0 * p->observe_first_h)
+		d.reason = DECIDE_UNOBSERVED;
 	else if (m->since_s >= 0 && m->since_s < 3600.0 * p->cool_down_h)
 		d.reason = DECIDE_COOL_DOWN;
 	else if (m->spent_cpu_s + m->job_cpu_s > p->cpu_per_day_s ||

@@ -32,6 +32,8 @@ struct decide_module {
 	double time_share;	/* of all sampled time lately, 0..1 */
 	double full_gain;	/* of the module's own time: measured on its generations, or
 				 * DECIDE_FULL_GAIN */
+	bool observed;		/* enough is known of the speed of what it would replace */
+	double known_s;		/* since it was seen first, by the clock */
 	double since_s;		/* since its last generation was made; < 0: never */
 	double job_cpu_s;	/* what making one should take */
 	double spent_cpu_s;	/* by jobs for all modules in the last 24 hours */
@@ -42,12 +44,14 @@ struct decide_module {
 
 enum decide_reason {
 	DECIDE_FIRST,		/* act: it has none yet */
+	DECIDE_BLINDLY,		/* act: the same, though not observed in all of optimize.observe_first_h */
 	DECIDE_EVIDENCE,	/* act: far more is known than when its generation was made */
 	DECIDE_DRIFT,		/* act: it is used in another way than it was made for */
 	DECIDE_FEW_SAMPLES,	/* wait: below optimize.min_samples */
 	DECIDE_UNSEEN,		/* wait: too much of its time may be in blocks not seen yet */
 	DECIDE_LITTLE_GAIN,	/* wait: below optimize.min_gain */
 	DECIDE_SAME_USE,	/* wait: used as it was made for */
+	DECIDE_UNOBSERVED,	/* wait: its first one could not be compared with its original */
 	DECIDE_COOL_DOWN,	/* wait: its last one is too new */
 	DECIDE_CPU_BUDGET, DECIDE_DISK_BUDGET,	/* wait: today's is spent */
 };

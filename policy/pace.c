@@ -216,6 +216,30 @@ bool pace_look(struct pace *p)
 	return true;
 }
 
+/* --- before a swap --- */
+
+static bool known_by(const struct pace *p, bool per_rest)
+{
+	struct ranktest_stratum s[PACE_KINDS];
+	uint32_t all = 0;
+
+	for (uint32_t i = 0; i < p->nkind; i++) {
+		const struct pace_side *now = &p->kind[i].now;
+
+		s[i].nbefore = fill_side(per_rest ? now->per_rest : now->per_run, now->n,
+					 s[i].before);
+		all += s[i].nbefore;
+	}
+	for (uint32_t i = 0; i < p->nkind; i++)
+		s[i].nnow = all ? look_at[1] * s[i].nbefore / all : 0;
+	return all && ranktest_critical(s, p->nkind, alpha) >= 0;
+}
+
+bool pace_known(const struct pace *p)
+{
+	return known_by(p, false) || known_by(p, true);
+}
+
 /* --- words --- */
 
 static double percent(double shift)

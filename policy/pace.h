@@ -79,6 +79,9 @@ void pace_swap(struct pace *p, uint32_t generation);
 void pace_add(struct pace *p, uint32_t key, const struct pace_sums *more, double observe_s);
 /* Takes a look if one is due: true when the verdict or the shift is a new one. */
 bool pace_look(struct pace *p);
+/* Is so much known of what runs now that the next generation can be compared with it: could the second look
+ * after a swap be certain, if observations come as they came? */
+bool pace_known(const struct pace *p);
 /* Observations since the swap, and before it, that can be compared. */
 uint32_t pace_observed(const struct pace *p, uint32_t *before);
 /* For people: "faster, time -3.1 % (-5.0 .. -1.2), 12 observations to 20"; at least PACE_TEXT_MAX bytes. */

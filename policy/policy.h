@@ -59,6 +59,7 @@ struct policy {
 	unsigned hard_links, see_others, automatic;
 	unsigned min_samples, max_unseen_pct, min_gain_ppm, min_drift_pct;
 	unsigned cool_down_h, cpu_per_day_s, disk_per_day_mib, half_life_d, observe_s;
+	unsigned observe_first_h;
 	struct policy_passes passes;
 	unsigned job_memory_mib, job_cpu_s;
 	uint32_t nrule;

@@ -205,7 +205,21 @@ cat >"$root/morph.yaml" <<-END
 	  min_samples: 20
 	  max_unseen_pct: 100
 END
+decided() { ctl --json list | grep -F "\"$root/bin/$1\"" | sed -n 's/.*"decided": "\([^"]*\)".*/\1/p'; }
 check_here "a daemon that works by itself" start_daemon
+for i in $(seq 120); do
+	[ "$i" -gt 30 ] || work_sort >/dev/null
+	hasten
+	sleep 0.5
+	[ -z "$(decided sort)" ] || break
+done
+check "the first generation waits until the original's speed is known" \
+	grep -q "^how fast its original runs is not known yet (.*, [0-5] observations)" \
+	<<<"$(decided sort)"
+note "$(decided sort)"
+check "nothing is done meanwhile" same_file "$root/bin/sort" "$root/orig/sort"
+echo "  observe_first_h: 0" >>"$root/morph.yaml"
+check "the policy says that it need not" ctl policy reload
 for i in $(seq 120); do
 	[ "$i" -gt 30 ] || work_sort >/dev/null
 	hasten

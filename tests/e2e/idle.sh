@@ -47,6 +47,7 @@ policy() {		# AUTOMATIC
 		  automatic: $1
 		  min_samples: 20
 		  max_unseen_pct: 100
+		  observe_first_h: 0
 	END
 }
 condition() {		# NAME: its row of `status`

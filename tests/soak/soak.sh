@@ -297,6 +297,7 @@ optimize:
   min_gain_ppm: 0
   min_drift_pct: 1
   cool_down_h: 0
+  observe_first_h: 0
   cpu_per_day_s: 86400
   disk_per_day_mib: 1048576
 END

@@ -129,6 +129,7 @@ static int setup(void **state)
 	f->m.time_share = 0.1;
 	f->m.full_gain = DECIDE_FULL_GAIN;
 	f->m.since_s = -1;
+	f->m.observed = true;
 	*state = f;
 	return 0;
 }
@@ -146,8 +147,8 @@ static enum decide_reason reason(struct fixture *f)
 {
 	struct decision d = decide(f->policy, &f->m);
 
-	assert_true(d.act == (d.reason == DECIDE_FIRST || d.reason == DECIDE_EVIDENCE ||
-			      d.reason == DECIDE_DRIFT));
+	assert_true(d.act == (d.reason == DECIDE_FIRST || d.reason == DECIDE_BLINDLY ||
+			      d.reason == DECIDE_EVIDENCE || d.reason == DECIDE_DRIFT));
 	return d.reason;
 }
 
@@ -165,6 +166,33 @@ static void the_first_one_needs_evidence_and_gain(void **state)
 	assert_int_equal(reason(f), DECIDE_FIRST);
 	f->m.use = draw(f->room[0], 200, 100, 0);
 	assert_int_equal(reason(f), DECIDE_UNSEEN);
+}
+
+/* What a first generation is to be compared with has to be known, but nothing waits for ever. */
+static void the_first_one_waits_for_its_originals_speed(void **state)
+{
+	struct fixture *f = *state;
+
+	f->m.observed = false;
+	f->m.known_s = 3600.0 * f->policy->observe_first_h - 1;
+	assert_int_equal(reason(f), DECIDE_UNOBSERVED);
+	f->m.known_s++;
+	assert_int_equal(reason(f), DECIDE_BLINDLY);
+	f->m.known_s = 0;
+	f->policy->observe_first_h = 0;
+	assert_int_equal(reason(f), DECIDE_FIRST);
+	f->policy->observe_first_h = 24;
+	f->m.observed = true;
+	assert_int_equal(reason(f), DECIDE_FIRST);
+	/* What would not be done anyway is not said to wait for this. */
+	f->m.observed = false;
+	f->m.time_share = 0.0001;
+	assert_int_equal(reason(f), DECIDE_LITTLE_GAIN);
+	/* Later ones have something to be compared with, or never will. */
+	f->m.time_share = 0.1;
+	f->m.since_s = 30 * 86400;
+	f->m.made = draw(f->room[1], 200, 20000, 100);
+	assert_int_equal(reason(f), DECIDE_DRIFT);
 }
 
 static void another_one_needs_a_reason(void **state)
@@ -275,6 +303,7 @@ int main(void)
 		TEST(another_one_needs_a_reason),
 		TEST(budgets_and_cool_down_hold_it_back),
 		TEST(a_window_lasts_unless_it_is_the_first),
+		TEST(the_first_one_waits_for_its_originals_speed),
 		cmocka_unit_test(quality_grows_with_samples),
 		cmocka_unit_test(a_generation_is_blamed_unless_it_died_before),
 		cmocka_unit_test(a_clock_that_was_set_back_holds_nothing_up),

@@ -90,6 +90,48 @@ static void larger_jobs_are_not_slower_ones(void **state)
 	assert_in_range(count(&even, &larger_even, 1, 32, 300, PACE_SLOWER), 0, 2);
 }
 
+static void observe(struct pace *p, uint32_t key, const struct use *u, int times)
+{
+	while (times--)
+		use_observe(p, key, u, 1);
+}
+
+/* Six of one kind are what the second look, at twelve, needs to be certain: 1 in C(18, 6) is less than its
+ * share of PACE_ALPHA, 1 in C(17, 5) is not. */
+static void what_the_next_one_is_compared_with_takes_six_observations(void **state)
+{
+	struct pace p = { 0 };
+
+	(void)state;
+	assert_false(pace_known(&p));
+	observe(&p, 1, &usual, 5);
+	assert_false(pace_known(&p));
+	observe(&p, 1, &usual, 1);
+	assert_true(pace_known(&p));
+	pace_swap(&p, 1);		/* of that one nothing is known */
+	assert_false(pace_known(&p));
+	/* And so it is: twelve that are surely slower are known to be, with six before; not with five. */
+	use_seed = 1;
+	for (uint32_t before = 5; before <= 6; before++) {
+		begin(&p, &alone, before);
+		for (int i = 0; i < 12; i++)
+			use_observe(&p, 1, &alone, 3);
+		assert_true(pace_look(&p));
+		assert_int_equal(p.verdict, before == 6 ? PACE_SLOWER : PACE_OPEN);
+	}
+	/* A daemon is known by what it does besides the module. */
+	p = (struct pace){ 0 };
+	observe(&p, 1, &lasting, 6);
+	assert_true(pace_known(&p));
+	/* Kinds are compared only with themselves, so it takes more of them. */
+	p = (struct pace){ 0 };
+	observe(&p, 1, &usual, 3);
+	observe(&p, 2, &usual, 3);
+	assert_false(pace_known(&p));
+	observe(&p, 2, &usual, 3);
+	assert_true(pace_known(&p));
+}
+
 static void the_interval_holds_the_truth(void **state)
 {
 	unsigned right = 0;
@@ -246,6 +288,7 @@ int main(void)
 		cmocka_unit_test(what_is_slower_is_found),
 		cmocka_unit_test(what_is_faster_is_found),
 		cmocka_unit_test(larger_jobs_are_not_slower_ones),
+		cmocka_unit_test(what_the_next_one_is_compared_with_takes_six_observations),
 		cmocka_unit_test(the_interval_holds_the_truth),
 		cmocka_unit_test(kinds_are_compared_with_themselves),
 		cmocka_unit_test(what_was_never_seen_before_is_not_compared),

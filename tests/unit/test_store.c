@@ -235,6 +235,7 @@ static void recent_samples_have_a_window(void **state)
 	assert_int_equal(store_habit_get(s, m.id, &h, &err), 0);
 	assert_int_equal(h.recent.ncount, 0);
 	assert_string_equal(h.verdict, "why");
+	assert_true(h.known_ns < h.begun_ns);	/* since the first window */
 	store_profile_free(&h.recent);
 
 	assert_int_equal(store_add_attribution(s, "w2", &a, none, &week, &err), 0);
@@ -576,7 +577,7 @@ static void a_database_before_edges_is_brought_up_to_date(void **state)
 	(void)state;
 	assert_int_equal(store_module_put(s, &m, &err), 0);
 	store_close(s);
-	sql("ALTER TABLE module DROP COLUMN owner;"
+	sql("ALTER TABLE module DROP COLUMN owner; ALTER TABLE habit DROP COLUMN known_ns;"
 	    "DROP TABLE pace; DROP TABLE crash; ALTER TABLE profile DROP COLUMN states;"
 	    "PRAGMA user_version = 11;"
 	    "INSERT INTO profile(module, samples, outside, updated_ns, data) VALUES(1, 5, 0, 7, x'01')");
