@@ -413,6 +413,12 @@ static int seal_outputs(struct job *j, struct job_result *out)
 	return 0;
 }
 
+static uint64_t cpu_ms(const struct rusage *used)
+{
+	return 1000 * (uint64_t)(used->ru_utime.tv_sec + used->ru_stime.tv_sec) +
+	       (uint64_t)(used->ru_utime.tv_usec + used->ru_stime.tv_usec) / 1000;
+}
+
 int job_step(struct job *j, struct job_result *out)
 {
 	int status;
@@ -431,8 +437,7 @@ int job_step(struct job *j, struct job_result *out)
 	if (j->reason_fd >= 0)
 		read_reason(j);
 	memset(out, 0, sizeof(*out));
-	out->cpu_ms = 1000 * (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
-		      (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000;
+	out->cpu_ms = cpu_ms(&used);
 	out->exit_code = pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 	if (j->timed_out || out->exit_code > 3)
 		out->exit_code = 1;
@@ -463,15 +468,24 @@ int job_run(const struct job_spec *spec, int out[JOB_MAX_OUT], struct err *err)
 	return 0;
 }
 
+uint64_t job_end(struct job *j)
+{
+	struct rusage used = { 0 };
+
+	if (j->pid <= 0)
+		return 0;
+	signal_job(j, SIGKILL);
+	while (wait4(j->pid, NULL, 0, &used) < 0 && errno == EINTR)
+		;
+	j->pid = -1;
+	return cpu_ms(&used);
+}
+
 void job_free(struct job *j)
 {
 	if (!j)
 		return;
-	if (j->pid > 0) {
-		signal_job(j, SIGKILL);
-		while (waitpid(j->pid, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
+	(void)job_end(j);	/* who wants to know the time has asked for it */
 	for (int i = 0; i < JOB_MAX_OUT; i++)
 		if (j->out[i] >= 0)
 			close(j->out[i]);

@@ -74,6 +74,8 @@ pid_t job_process(const struct job *j);
 /* Starts one and waits for its end: the number of outputs is as the kind says, in out[], the
  * caller's.  -1 with the reason when it does not end with 0. */
 int job_run(const struct job_spec *spec, int out[JOB_MAX_OUT], struct err *err);
+/* Kills it if it still runs: the CPU time that it took, ms; 0 when it had ended already. */
+uint64_t job_end(struct job *j);
 /* Kills what still runs.  NULL is allowed. */
 void job_free(struct job *j);
 void job_result_close(struct job_result *r);

@@ -16,11 +16,18 @@ enum { SYNC_MS = 30000, CHECK_MS = 1000, WALL_FACTOR = 4, WALL_EXTRA_S = 60 };
 enum { MUST_SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE };
 static const uint64_t max_file_bytes = (uint64_t)1 << 30;
 
-static void forget(struct priv *p)
+/* What was given up has taken its time as well. */
+static void end_job(struct priv *p)
 {
+	if (p->job)
+		p->job_cpu_ms += job_end(p->job);
 	job_free(p->job);
 	p->job = NULL;
-	p->job_cpu_ms = 0;
+}
+
+static void forget(struct priv *p)
+{
+	end_job(p);
 	msg_close_fds(&p->request);
 	p->busy = p->syncing = false;
 }
@@ -32,7 +39,9 @@ static int reply(struct priv *p, enum err_kind kind, int exit_code, const char *
 
 	m.num[MSG_REPLY_status] = kind;
 	m.num[MSG_REPLY_exit_code] = (uint64_t)exit_code;
-	m.num[MSG_REPLY_cpu_ms] = p->job_cpu_ms;
+	end_job(p);
+	m.num[MSG_REPLY_cpu_ms] = p->job_cpu_ms < UINT32_MAX ? p->job_cpu_ms : UINT32_MAX;
+	p->job_cpu_ms = 0;
 	for (size_t i = 0; i < 1023 && reason[i]; i++)
 		m.text[i] = reason[i];
 	for (int i = 0; i < nfd; i++)
@@ -260,7 +269,7 @@ int priv_step(struct priv *p, struct err *err)
 	}
 	if (!p->job || !job_step(p->job, &result))
 		return 0;
-	p->job_cpu_ms = result.cpu_ms < UINT32_MAX ? result.cpu_ms : UINT32_MAX;
+	p->job_cpu_ms += result.cpu_ms;
 	if (p->request.type == MSG_INSTALL)
 		rc = finish_install(p, &result, err);
 	else

@@ -27,7 +27,8 @@ struct priv {
 	bool busy;		/* one request at a time; a second one is a lie */
 	struct msg request;	/* owns its descriptors */
 	struct job *job;	/* of RUN_JOB, or the proof of INSTALL */
-	uint64_t job_cpu_ms;	/* of the job that has just ended */
+	uint64_t job_cpu_ms;	/* of jobs that have ended, not told yet: it is told even if nobody
+				 * waits for the job any more, with the next answer */
 	bool syncing;		/* SYNC: the monitor has been asked */
 	uint64_t sync_end_ms;
 	bool monitor_silent;	/* it let a SYNC's time pass; whoever ends it takes this back */

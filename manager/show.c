@@ -139,6 +139,21 @@ static void spool_size(struct work *w, uint64_t *files, uint64_t *bytes)
 		(void)closedir(dir);	/* only read */
 }
 
+static int say_budget(struct work *w, struct table *t, struct err *err)
+{
+	uint64_t now_ns = store_now_ns(), day_ns = UINT64_C(86400) * 1000000000;
+	double cpu_s, bytes;
+	char text[128];
+
+	if (store_spent(w->store, 0, now_ns > day_ns ? now_ns - day_ns : 0, &cpu_s, &bytes, err) < 0)
+		return -1;
+	(void)snprintf(text, sizeof(text), "%.1f of %u s of CPU time, %.0f of %u MiB written",
+		       cpu_s, w->policy->cpu_per_day_s, bytes / (1 << 20),
+		       w->policy->disk_per_day_mib);		/* fits */
+	table_row(t, "spent in 24 h", text);
+	return 0;
+}
+
 int show_status(struct work *w, struct client *cl, struct err *err)
 {
 	static const struct table_column col[] = { { "name", TABLE_TEXT }, { "value", TABLE_TEXT } };
@@ -164,6 +179,10 @@ int show_status(struct work *w, struct client *cl, struct err *err)
 		  "not available");
 	table_row(t, "automatic", w->policy->automatic ? "yes" :
 		  policy_automatic(w->policy) ? "some, by rules" : "no");
+	if (say_budget(w, t, err) < 0) {
+		table_free(t);
+		return -1;
+	}
 	table_row(t, "job", !a->roles.num[MSG_ROLES_job_pid] ? "none" : !a->yield.stopped ? "runs" :
 		  a->yield.done ? "goes on, because somebody waits" : "stopped until the machine is idle");
 	if (w->note[0] && control_trusted(cl))

@@ -218,9 +218,6 @@ int store_generation_add(struct store *s, struct store_generation *g, struct byt
  * free. */
 int store_generation_made_from(struct store *s, int64_t id, struct store_profile *out,
 			       struct err *err);
-/* CPU time and bytes of all generations made since then, of the module or (0) of all. */
-int store_generation_spent(struct store *s, int64_t module, uint64_t since_ns, double *cpu_s,
-			   double *bytes, struct err *err);
 int store_generation_state(struct store *s, int64_t id, enum store_state state,
 			   const char *reason, struct err *err);
 /* The latest of that digest. */
@@ -239,6 +236,15 @@ int store_generation_map(struct store *s, const struct digest *d, struct wr *out
 int store_generation_each(struct store *s, int64_t module,
 			  bool (*f)(void *ctx, const struct store_generation *g), void *ctx,
 			  struct err *err);
+
+/* --- what generations cost (store_spent.c) --- */
+
+/* CPU time of jobs for a generation of the module; 0: of one that is not known. */
+int store_spent_add(struct store *s, int64_t module, uint64_t time_ns, double cpu_s,
+		    struct err *err);
+/* CPU time, and bytes of the generations made, since then, for the module or (0) for all. */
+int store_spent(struct store *s, int64_t module, uint64_t since_ns, double *cpu_s, double *bytes,
+		struct err *err);
 
 /* --- crashes: processes that a signal killed, by what they had mapped --- */
 

@@ -107,22 +107,6 @@ int store_generation_made_from(struct store *s, int64_t id, struct store_profile
 	return rc < 0 ? store_damaged(s, "generation", err) : 1;
 }
 
-int store_generation_spent(struct store *s, int64_t module, uint64_t since_ns, double *cpu_s,
-			   double *bytes, struct err *err)
-{
-	sqlite3_stmt *q = store_sql(s, SQL_GENERATION_SPENT, err);
-
-	if (!q)
-		return -1;
-	(void)sqlite3_bind_int64(q, 1, (int64_t)since_ns);
-	(void)sqlite3_bind_int64(q, 2, module);
-	if (store_step(s, q, err) != 1)
-		return -1;
-	bool ok = store_get_real(q, 0, cpu_s) && store_get_real(q, 1, bytes);
-	store_done(q);
-	return ok ? 0 : store_damaged(s, "generation", err);
-}
-
 int store_generation_state(struct store *s, int64_t id, enum store_state state,
 			   const char *reason, struct err *err)
 {

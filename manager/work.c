@@ -226,6 +226,10 @@ int work_open(struct work *w, struct err *err)
 	w->ingest = ingest_new(w->store, w->modules, err);
 	if (!w->ingest)
 		return -1;
+	/* Of a job that the parent ended because its manager, the one before, had ended. */
+	if (w->ask->job_cpu_ms && store_spent_add(w->store, 0, store_now_ns(),
+						  (double)w->ask->job_cpu_ms / 1000, err) < 0)
+		return -1;
 	return apply_policy(w, err);
 }
 

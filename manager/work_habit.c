@@ -103,8 +103,8 @@ static int fill_costs(struct work *w, struct case_file *c, uint64_t now_ns, stru
 	double bytes, own;
 
 	if (store_habit_share(w->store, &c->habit, &c->d.time_share, err) < 0 ||
-	    store_generation_spent(w->store, 0, since_ns, &c->d.spent_cpu_s, &bytes, err) < 0 ||
-	    store_generation_spent(w->store, c->m.id, since_ns, &c->d.own_cpu_s, &own, err) < 0)
+	    store_spent(w->store, 0, since_ns, &c->d.spent_cpu_s, &bytes, err) < 0 ||
+	    store_spent(w->store, c->m.id, since_ns, &c->d.own_cpu_s, &own, err) < 0)
 		return -1;
 	c->d.own_disk_mib = own / mib;
 	c->d.spent_disk_mib = bytes / mib;

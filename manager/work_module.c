@@ -343,6 +343,16 @@ static int reoptimize(struct making *k, const char *path, struct err *err)
 	return 0;
 }
 
+/* Whatever came of it: what fails again and again must not go on all day. */
+static void count_cost(struct making *k)
+{
+	uint64_t ms = k->w->ask->job_cpu_ms - k->cpu_begun_ms;
+	struct err err;
+
+	if (ms && store_spent_add(k->w->store, k->m.id, store_now_ns(), (double)ms / 1000, &err) < 0)
+		role_log("%s", err.text);
+}
+
 int work_reoptimize(struct work *w, const char *path, bool dry_run, struct client *cl,
 		    struct err *err)
 {
@@ -356,6 +366,7 @@ int work_reoptimize(struct work *w, const char *path, bool dry_run, struct clien
 	k->cpu_begun_ms = w->ask->job_cpu_ms;
 	k->original_fd = k->profile_fd = k->out[0] = k->out[1] = k->out[2] = -1;
 	int rc = reoptimize(k, path, err);
+	count_cost(k);
 	if (rc < 0 && err->kind == ERR_REFUSED && !dry_run)
 		work_history(w, path, "refused", "%s", err->text);
 	const int fd[] = { k->original_fd, k->profile_fd, k->out[0], k->out[1], k->out[2] };

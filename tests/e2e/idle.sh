@@ -53,6 +53,7 @@ policy() {		# AUTOMATIC
 condition() {		# NAME: its row of `status`
 	ctl status | grep "^idle.$1 "
 }
+spent() { ctl status | sed -n 's/^spent in 24 h *\([0-9]*\)\.\([0-9]\) of .*/\1\2/p'; }	# tenths of a second
 job_pid() { role_pid job; }
 state() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d' ' -f1; }
 ticks() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | awk '{ print $12 + $13 }'; }
@@ -123,10 +124,13 @@ work
 policy true
 check "a new policy is read" ctl policy reload
 calm
+check "analysing is not what the budget is for" test "$(spent)" = 00
 check_here "the job that lays out anew stops too" stops optimize
 note "after $took ms"
 check "somebody who asks gets an answer meanwhile" timeout 300 "$B/morphctl" --socket "$root/sock" report cc1
 check "for that it was given up" within 10 grep -q "given up" "$root/log"
+check "what it has cost until then counts" test "$(spent)" -gt 0
+note "$(spent) / 10 s of CPU time"
 check "and nothing was swapped in" same_file "$root/bin/cc1" "$root/orig/cc1"
 calm
 check "it is done again when the machine is idle" within 600 \

@@ -30,12 +30,15 @@ static void a_generation_of_the_future_spends_no_budget(void **state)
 						.size_bytes = 10, .made_ns = made[i],
 						.state = STATE_MADE };
 		g->digest.b[0] = (uint8_t)i;
+		assert_int_equal(store_spent_add(s, 5 + (i & 1), made[i], 1 << i, NULL), 0);
 		assert_int_equal(store_generation_add(s, g, map, &(struct store_profile){ 0 }, NULL),
 				 0);
 	}
-	assert_int_equal(store_generation_spent(s, 0, now - day, &cpu_s, &bytes, NULL), 0);
+	assert_int_equal(store_spent(s, 0, now - day, &cpu_s, &bytes, NULL), 0);
 	assert_true(cpu_s == 2 + 4);		/* set right by half a day is no reason to forget */
 	assert_true(bytes == 20);
+	assert_int_equal(store_spent(s, 6, now - day, &cpu_s, &bytes, NULL), 0);
+	assert_true(cpu_s == 2 && bytes == 0);
 	store_close(s);
 	free(g);
 	(void)snprintf(command, sizeof(command), "rm -rf %s", dir);

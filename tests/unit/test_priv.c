@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -15,6 +16,7 @@
 #include "lib/digest.h"
 #include "lib/err.h"
 #include "manager/priv.h"
+#include "manager/yield.h"
 
 struct fixture {
 	struct role_options options;
@@ -171,6 +173,57 @@ static void install_wants_a_proof(void **state)
 	assert_int_equal(reply(f, &nfd), ERR_REFUSED);
 }
 
+/* Asks for a job that never ends, this program by another name, and lets it take that much CPU time. */
+static void start_spinning(struct fixture *f, uint64_t ms)
+{
+	struct msg m = { .type = MSG_RUN_JOB, .serial = 9, .nfd = 1 };
+	struct timespec used = { 0 };
+	struct err err = { 0 };
+	clockid_t clock;
+
+	f->options.morph_edit = "/proc/self/exe";
+	m.num[MSG_RUN_JOB_kind] = JOB_ANALYZE;
+	m.num[MSG_RUN_JOB_memory_mib] = 4096;
+	m.num[MSG_RUN_JOB_cpu_s] = 60;
+	m.fd[0] = memfd_create("test", MFD_CLOEXEC);
+	if (priv_request(&f->priv, &m, &err) < 0 || !f->priv.job)
+		fail_msg("%s", err.text);
+	assert_int_equal(clock_getcpuclockid(priv_job_pid(&f->priv), &clock), 0);
+	while ((uint64_t)used.tv_sec * 1000 + (uint64_t)used.tv_nsec / 1000000 < ms) {
+		(void)poll(NULL, 0, 5);
+		assert_int_equal(clock_gettime(clock, &used), 0);
+	}
+}
+
+static uint64_t cpu_ms_told(struct fixture *f)
+{
+	struct msg m = { 0 };
+	struct err err = { 0 };
+
+	assert_int_equal(msg_receive(f->sock, MSG_ROLE_PARENT, MSG_ROLE_MANAGER, &m, &err), 1);
+	msg_close_fds(&m);
+	return m.num[MSG_REPLY_cpu_ms];
+}
+
+static void a_job_that_is_given_up_has_cost_something(void **state)
+{
+	struct msg end = { .type = MSG_YIELD, .serial = 9, .num = { YIELD_GIVE_UP } };
+	struct fixture *f = *state;
+	struct err err = { 0 };
+
+	start_spinning(f, 100);
+	assert_int_equal(priv_yield(&f->priv, &end, &err), 0);
+	assert_in_range(cpu_ms_told(f), 90, 60000);
+	assert_int_equal(priv_job_pid(&f->priv), 0);
+	/* When nobody is there to be told, the next one is. */
+	start_spinning(f, 100);
+	priv_abort(&f->priv);
+	assert_int_equal(request(f, MSG_OPEN_POLICY, "", &err), 0);
+	assert_in_range(cpu_ms_told(f), 90, 60000);
+	assert_int_equal(request(f, MSG_OPEN_POLICY, "", &err), 0);
+	assert_int_equal(cpu_ms_told(f), 0);
+}
+
 static void a_second_request_at_a_time_is_a_lie(void **state)
 {
 	struct err err;
@@ -203,7 +256,7 @@ static void states_come_with_the_answer_to_a_sync(void **state)
 	}
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_program_is_opened, make, unmake),
@@ -211,10 +264,15 @@ int main(void)
 		cmocka_unit_test_setup_teardown(install_wants_a_sealed_file, make, unmake),
 		cmocka_unit_test_setup_teardown(the_proof_is_about_the_named_content, make, unmake),
 		cmocka_unit_test_setup_teardown(install_wants_a_proof, make, unmake),
+		cmocka_unit_test_setup_teardown(a_job_that_is_given_up_has_cost_something, make,
+						unmake),
 		cmocka_unit_test_setup_teardown(a_second_request_at_a_time_is_a_lie, make, unmake),
 		cmocka_unit_test_setup_teardown(states_come_with_the_answer_to_a_sync, make, unmake),
 	};
 
+	(void)argc;
+	while (strcmp(argv[0], "morph-edit") == 0)
+		;
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

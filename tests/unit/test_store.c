@@ -443,14 +443,14 @@ static void generations_are_found_by_digest_and_number(void **state)
 	assert_int_equal(store_generation_by_number(s, 5, 1, &g[1], &err), 1);
 	assert_int_equal(store_generation_made_from(s, g[1].id, &got, &err), 1);
 	assert_int_equal(got.ncount, 0);
-	assert_int_equal(store_generation_spent(s, 0, 1001, &cpu_s, &bytes, &err), 0);
-	assert_true(cpu_s == 1.5 && bytes == 99);
-	assert_int_equal(store_generation_spent(s, 0, 0, &cpu_s, &bytes, &err), 0);
-	assert_true(cpu_s == 3 && bytes == 198);
-	assert_int_equal(store_generation_spent(s, 5, 1001, &cpu_s, &bytes, &err), 0);
-	assert_true(cpu_s == 1.5 && bytes == 99);
-	assert_int_equal(store_generation_spent(s, 6, 0, &cpu_s, &bytes, &err), 0);
-	assert_true(cpu_s == 0 && bytes == 0);
+	assert_int_equal(store_spent(s, 0, 1001, &cpu_s, &bytes, &err), 0);
+	assert_true(cpu_s == 0 && bytes == 99);
+	assert_int_equal(store_spent(s, 0, 0, &cpu_s, &bytes, &err), 0);
+	assert_true(bytes == 198);
+	assert_int_equal(store_spent(s, 5, 1001, &cpu_s, &bytes, &err), 0);
+	assert_true(bytes == 99);
+	assert_int_equal(store_spent(s, 6, 0, &cpu_s, &bytes, &err), 0);
+	assert_true(bytes == 0);
 	wr_free(&map);
 	free(g);
 	store_close(s);
@@ -577,7 +577,7 @@ static void a_database_before_edges_is_brought_up_to_date(void **state)
 	(void)state;
 	assert_int_equal(store_module_put(s, &m, &err), 0);
 	store_close(s);
-	sql("ALTER TABLE module DROP COLUMN owner; ALTER TABLE habit DROP COLUMN known_ns;"
+	sql("ALTER TABLE module DROP COLUMN owner; ALTER TABLE habit DROP COLUMN known_ns; DROP TABLE spent;"
 	    "DROP TABLE pace; DROP TABLE crash; ALTER TABLE profile DROP COLUMN states;"
 	    "PRAGMA user_version = 11;"
 	    "INSERT INTO profile(module, samples, outside, updated_ns, data) VALUES(1, 5, 0, 7, x'01')");
