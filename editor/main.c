@@ -32,6 +32,8 @@ const struct cmd commands[] = {
 	  cmd_counts },
 	{ "verify", "ORIGINAL GENERATION", "exit code 0 only if shown to be the same program",
 	  cmd_verify },
+	{ "derived", "ORIGINAL FILE MAP",
+	  "exit code 0 only if FILE was once the generation of ORIGINAL with that block map", cmd_derived },
 	{ "map", "GENERATION ADDRESS... [--reverse] [--json]",
 	  "generation address -> original address, or back", cmd_map },
 	{ "extract-map", "GENERATION OUT", "writes the block map of a generation to a file",

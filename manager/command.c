@@ -297,17 +297,21 @@ static int for_paths(struct work *w, struct client *cl, int argc, const char *co
 
 static int restore_one(struct work *w, const char *path, struct client *cl, void *ctx)
 {
+	const bool *force = ctx;
 	struct err err = { 0 };
 
-	(void)ctx;
 	if (access_change(w, cl, path, &err) < 0)
 		return fail(cl, &err);
-	return done(cl, work_restore(w, path, cl, &err), &err);
+	return done(cl, work_restore(w, path, *force, cl, &err), &err);
 }
 
 static int run_restore(struct work *w, struct client *cl, int argc, const char *const *argv)
 {
-	return for_paths(w, cl, argc, argv, restore_one, NULL);
+	const char *arg[MAX_ARGS];
+
+	argc = copy_args(argc, argv, arg);
+	bool force = take(&argc, arg, "--force");
+	return for_paths(w, cl, argc, arg, restore_one, &force);
 }
 
 static int verify_one(struct work *w, const char *path, struct client *cl, void *ctx)

@@ -48,6 +48,7 @@ static const struct shape shape[NJOB] = {
 	[JOB_DISASSEMBLE] = { "disassemble", 1, 1, 1, true },
 	[JOB_EXPLAIN]	  = { "analyze",     1, 1, 1, true },
 	[JOB_INTERPRET]	  = { "interpret",   2, 3, 1, false },
+	[JOB_DERIVED]	  = { "derived",     3, 3, 1, true },
 	[JOB_MAP]	  = { "extract-map", 1, 1, 1, false },
 	[JOB_COUNTS]	  = { "counts",      2, 2, 1, false },
 };

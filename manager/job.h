@@ -25,6 +25,7 @@ enum job_kind {
 	JOB_EXPLAIN,		/* in: module.  out: what analysis says, as text */
 	JOB_INTERPRET,		/* in: mapped file, states; if it is a generation, its original.
 				 * out: edges */
+	JOB_DERIVED,		/* in: original, file, block map.  out: what was shown, as text */
 	JOB_MAP,		/* in: generation.  out: block map */
 	JOB_COUNTS,		/* in: original, file of counts.  out: exact profile */
 	NJOB

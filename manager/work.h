@@ -105,7 +105,13 @@ int work_find(struct work *w, const char *name, struct store_module *out, struct
 int work_judge(struct work *w, char path[PATH_MAX], struct err *err);
 int work_reoptimize(struct work *w, const char *path, bool dry_run, struct client *cl,
 		    struct err *err);
-int work_restore(struct work *w, const char *path, struct client *cl, struct err *err);
+/* `force`: also over what was a generation and has been edited since; over nothing else that is not ours. */
+int work_restore(struct work *w, const char *path, bool force, struct client *cl,
+		 struct err *err);
+/* The file at the path is no generation.  Was it one, before somebody edited it?  1: *of has its digest and
+ * original; 0 none that is known; -1 failed (work_derived.c). */
+int work_derived(struct work *w, const struct store_module *m, struct store_generation *of,
+		 struct err *err);
 
 struct work_proof {
 	uint32_t generation;

@@ -381,37 +381,74 @@ int work_reoptimize(struct work *w, const char *path, bool dry_run, struct clien
 
 /* --- the original back --- */
 
-int work_restore(struct work *w, const char *path, struct client *cl, struct err *err)
+/* Nothing of ours is at the path.  0: *of is what it was before somebody edited it, which `force` takes for
+ * reason enough; 1: there is nothing to do, and that is said; -1: refused or failed. */
+static int look_for_edited(struct work *w, const struct store_module *m, bool force,
+			   struct client *cl, struct store_generation *of, struct err *err)
+{
+	int rc = work_derived(w, m, of, err);
+
+	if (rc < 0)
+		return -1;
+	if (rc && force)
+		return 0;
+	if (rc)
+		return err_set(err, ERR_REFUSED, "'%s': generation %" PRIu32 ", edited by somebody; "
+			       "restore --force puts its original back, without what they changed",
+			       m->path, of->number);
+	uint32_t next;
+	rc = store_generation_newest(w->store, m->id, &m->original, of, err);
+	if (rc < 0 || store_generation_next(w->store, m->id, &next, err) < 0)
+		return -1;
+	bool original = rc > 0 || next == 1;
+	if (force && !original)
+		return err_set(err, ERR_REFUSED, "'%s': not shown to be a generation that somebody "
+			       "edited; left as it is", m->path);
+	say(cl, m->path, original ? "is the original already" :
+	    "somebody else put there what it is; left as it is");
+	return 1;
+}
+
+/* The swap, with *from the content that goes and *original what comes. */
+static int put_back(struct work *w, const struct store_module *m, const struct digest *original,
+		    struct err *err)
+{
+	struct store_intent intent = { .what = "restore", .from = m->present, .to = *original };
+	struct err why = { 0 };
+
+	(void)snprintf(intent.path, sizeof(intent.path), "%s", m->path);	/* looked at: fits */
+	if (store_intent_begin(w->store, &intent, err) < 0)
+		return -1;
+	int rc = ask_restore(w->ask, m->path, &m->present, original, w->policy->hard_links, err);
+	if (rc < 0 && w->ask->stop)
+		return -1;		/* not known how it went: the next start finds out */
+	if (store_intent_end(w->store, intent.id, &why) < 0)
+		role_log("%s", why.text);
+	return rc;
+}
+
+int work_restore(struct work *w, const char *path, bool force, struct client *cl,
+		 struct err *err)
 {
 	struct store_generation g = { 0 };
 	struct store_module m = { 0 };
-	struct store_intent intent = { .what = "restore" };
 
 	if (look_known(w, path, &m, err) < 0)
 		return -1;
-	if (!m.generation) {
-		say(cl, path, "is the original already");
-		return 0;
-	}
-	intent.from = m.present;
-	intent.to = m.original;
-	(void)snprintf(intent.path, sizeof(intent.path), "%s", path);	/* looked at: fits */
-	if (store_intent_begin(w->store, &intent, err) < 0)
+	bool edited = !m.generation;
+	int rc = edited ? look_for_edited(w, &m, force, cl, &g, err) : 0;
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	struct digest from = m.present;
+	uint32_t number = edited ? g.number : m.generation;
+	if (put_back(w, &m, edited ? &g.original : &m.original, err) < 0)
 		return -1;
-	uint32_t number = m.generation;
-	int rc = ask_restore(w->ask, path, &m.present, &m.original, w->policy->hard_links, err);
-	if (rc < 0 && w->ask->stop)
-		return -1;		/* not known how it went: the next start finds out */
-	struct err why = { 0 };
-	if (store_intent_end(w->store, intent.id, &why) < 0)
-		role_log("%s", why.text);
-	if (rc < 0)
-		return -1;
-	rc = store_generation_by_digest(w->store, &intent.from, &g, err);
+	rc = edited ? 1 : store_generation_by_digest(w->store, &from, &g, err);
 	if (rc < 0 || (rc > 0 && store_generation_state(w->store, g.id, STATE_RESTORED, "",
 							err) < 0) || look(w, path, &m, err) < 0)
 		return -1;
-	work_history(w, path, "restored", "original in the place of generation %" PRIu32, number);
+	work_history(w, path, "restored", "original in the place of generation %" PRIu32 "%s", number,
+		     edited ? ", which somebody had edited" : "");
 	say(cl, path, "restored");
 	return 0;
 }

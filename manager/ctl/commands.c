@@ -19,7 +19,8 @@ const struct ctl_command ctl_commands[] = {
 	{ "reoptimize", "PATH... [--dry-run] [--wait]",
 	  "lays modules out anew and swaps them in; --dry-run stops before that,\n"
 	  "        --wait begins once the machine is idle", ctl_ask_paths },
-	{ "restore", "PATH... | --all", "puts originals back", ctl_ask_paths },
+	{ "restore", "PATH... [--force] | --all",
+	  "puts originals back; --force: also where somebody edited the generation", ctl_ask_paths },
 	{ "verify", "PATH... | --all | --packages[=ROOT]",
 	  "proves anew that generations are their originals; --packages: that the originals of\n"
 	  "        rewritten files are what packages delivered", ctl_verify },

@@ -178,7 +178,32 @@ if command -v strip >/dev/null; then
 	check "somebody strips the generation: known within 10 s" within 10 changed sort 4
 	ctl restore --all >/dev/null 2>&1
 	check "what they made stays" cmp "$root/bin/sort" "$root/stripped"
+	restored=$(ctl restore "$root/bin/sort" 2>&1)
+	check "restore says what it is, and refuses ($?)" \
+		grep -q "generation [0-9]*, edited by somebody; restore --force" <<<"$restored"
+	check "what they made still stays" cmp "$root/bin/sort" "$root/stripped"
 	check "and is not laid out anew" grep -q "made by Morph" <<<"$(ctl reoptimize "$root/bin/sort" 2>&1; work sort; ctl reoptimize "$root/bin/sort" 2>&1)"
+	# With proof, and only then: a newer version is not what it was made from, edited or not.
+	by_rename "$root/bin/sort" "$root/orig/sort.3" && strip "$root/bin/sort"
+	cp "$root/bin/sort" "$root/newer"
+	out=$(ctl restore --force "$root/bin/sort" 2>&1)
+	check "by force nothing comes over another version ($?)" test "$?:${out##*: }" = \
+		"3:not shown to be a generation that somebody edited; left as it is"
+	check "it stays" cmp "$root/bin/sort" "$root/newer"
+	cp "$root/stripped" "$root/patched"	# one byte of the original's code
+	at=$((16#$(readelf -SW "$root/patched" | sed -n 's/^ *\[[ 0-9]*\] *\.text *PROGBITS *[0-9a-f]* *\([0-9a-f]*\) .*/\1/p')))
+	printf '\xf4' | dd of="$root/patched" bs=1 seek=$((at + 16)) conv=notrunc 2>/dev/null
+	by_rename "$root/bin/sort" "$root/patched"
+	ctl restore --force "$root/bin/sort" >/dev/null 2>&1
+	check "nor over code that was patched" cmp "$root/bin/sort" "$root/patched"
+	by_rename "$root/bin/sort" "$root/stripped"
+	objcopy --remove-section=.morph.map "$root/bin/sort"
+	check "by force the original comes back, also without the map" ctl restore --force "$root/bin/sort"
+	check "byte for byte" is_version sort 2
+	check "the history tells" grep -q "original in the place of generation [0-9]*, which somebody had edited" \
+		<<<"$(ctl history "$root/bin/sort")"
+	check "once is enough" grep -q "is the original already" <<<"$(ctl restore --force "$root/bin/sort" 2>&1)"
+	check "and it is laid out anew" optimized sort
 else
 	skip "strip" "no strip"
 fi
