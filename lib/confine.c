@@ -81,11 +81,13 @@ int confine_job(uint64_t memory_bytes, unsigned cpu_s, struct err *err)
 {
 	static const int allowed[] = {
 		SCMP_SYS(write), SCMP_SYS(pwrite64), SCMP_SYS(lseek), SCMP_SYS(ftruncate),
-		SCMP_SYS(mmap), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise),
-		SCMP_SYS(brk),
+		SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(brk),
 		SCMP_SYS(sysinfo),	/* qsort() asks how much memory there is */
 		SCMP_SYS(futex), SCMP_SYS(getrandom), SCMP_SYS(clock_gettime),
 		SCMP_SYS(rt_sigreturn), SCMP_SYS(exit), SCMP_SYS(exit_group),
+	};
+	const struct call call[] = {
+		{ SCMP_SYS(mmap), 2, { HAS_NOT(2, PROT_EXEC), HAS_NOT(3, MAP_SHARED) } },
 	};
 
 	if (limit(RLIMIT_CORE, 0, "core", err) < 0 ||
@@ -94,7 +96,7 @@ int confine_job(uint64_t memory_bytes, unsigned cpu_s, struct err *err)
 		return -1;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_set(err, ERR_SYS, "prctl: %s", strerror(errno));
-	return filter(SCMP_ACT_KILL_PROCESS, allowed, COUNT(allowed), NULL, 0, err);
+	return filter(SCMP_ACT_KILL_PROCESS, allowed, COUNT(allowed), call, COUNT(call), err);
 }
 
 /* --- a program that is started --- */
