@@ -136,26 +136,21 @@ static struct shifts shifts_of(const struct state *s, const struct merging *m)
 	}
 }
 
-/* Score of a list of edges when the chains are merged as `m` says; *now: as they are, for edges
- * inside one chain. */
-static double list_score(struct state *s, uint32_t edge, const struct merging *m, bool crossing,
-			 double *now)
+/* Score of the edges between the two chains when they are merged as `m` says. */
+static double link_score(struct state *s, const struct link *l, const struct merging *m)
 {
 	struct shifts sh = shifts_of(s, m);
 	double score = 0;
 
-	for (; edge != NONE; edge = s->next_edge[edge]) {
-		const struct exttsp_edge *e = &s->g->edge[edge];
-		bool from2 = s->index[e->from] >= m->split, to2 = s->index[e->to] >= m->split;
+	for (uint32_t i = l->edge; i != NONE; i = s->next_edge[i]) {
+		const struct exttsp_edge *e = &s->g->edge[i];
 		uint64_t end = s->at[e->from] + s->g->size[e->from], to = s->at[e->to];
 
 		s->work++;
-		if (!crossing && from2 == to2)
-			continue;
-		if (!crossing)
-			*now += edge_score(e, end, to);
-		end += s->chain_of[e->from] == m->y ? sh.y : from2 ? sh.x2 : sh.x1;
-		to += s->chain_of[e->to] == m->y ? sh.y : to2 ? sh.x2 : sh.x1;
+		end += s->chain_of[e->from] == m->y ? sh.y :
+		       s->index[e->from] >= m->split ? sh.x2 : sh.x1;
+		to += s->chain_of[e->to] == m->y ? sh.y :
+		      s->index[e->to] >= m->split ? sh.x2 : sh.x1;
 		score += edge_score(e, end, to);
 	}
 	return score;
@@ -170,48 +165,85 @@ static bool keeps_entry(const struct state *s, const struct merging *m)
 	return m->x != first || m->kind == X_Y || m->kind == X1_Y_X2;
 }
 
-static void consider(struct state *s, const struct link *l, struct merging m, struct merging *best)
+/* `inside`: what the edges inside chain X gain. */
+static void consider(struct state *s, const struct link *l, struct merging m, double inside,
+		     struct merging *best)
 {
-	double now = 0;
-
 	if (!keeps_entry(s, &m))
 		return;
-	m.gain = list_score(s, l->edge, &m, true, &now);
-	if (m.kind != X_Y)
-		m.gain += list_score(s, s->chain[m.x].edge, &m, false, &now) - now;
+	m.gain = link_score(s, l, &m) + inside;
 	if (m.gain > best->gain + s->least)
 		*best = m;
 }
 
-/* Weight of the edge that falls through from the node before `split` to the one at it. */
-static void fall_weights(struct state *s, const struct chain *x, double *fall)
+/* Of splits of chain X in front of its node k, Y being merged in between or at an end. */
+struct splits {
+	double gap[MAX_SPLIT + 1];	/* what X's edges gain when Y stands in between */
+	double swap[MAX_SPLIT + 1];	/* the same when X2 stands in front of X1 */
+	double in[MAX_SPLIT + 1];	/* weight from X's node k - 1 to Y's first */
+	double out[MAX_SPLIT + 1];	/* weight from Y's last to X's node k */
+};
+
+/* An edge that bridges `far` bytes of X, either way, bridges far + Y's bytes when Y comes in between,
+ * and all of X but `far`, the other way, when the halves are swapped: wherever X is split. */
+static void weigh_inside(struct state *s, const struct chain *x, uint64_t ysize, struct splits *w)
 {
-	memset(fall, 0, ((size_t)x->nnode + 1) * sizeof(*fall));
-	for (uint32_t e = x->edge; e != NONE; e = s->next_edge[e]) {
-		const struct exttsp_edge *ed = &s->g->edge[e];
+	for (uint32_t i = x->edge; i != NONE; i = s->next_edge[i]) {
+		const struct exttsp_edge *e = &s->g->edge[i];
+		uint32_t from = s->index[e->from], to = s->index[e->to];
+		uint64_t end = s->at[e->from] + s->g->size[e->from], at = s->at[e->to];
+		double now = edge_score(e, end, at), gap, swap;
 
 		s->work++;
-		if (s->index[ed->to] == s->index[ed->from] + 1 && ed->kind != EXTTSP_INDIRECT)
-			fall[s->index[ed->to]] += ed->weight;
+		gap = (from < to ? edge_score(e, end, at + ysize) : edge_score(e, end + ysize, at)) - now;
+		swap = (from < to ? edge_score(e, end + x->size, at) :
+				    edge_score(e, end, at + x->size)) - now;
+		uint32_t low = from < to ? from : to, high = from < to ? to : from;
+		w->gap[low + 1] += gap;
+		w->gap[high + 1] -= gap;
+		w->swap[low + 1] += swap;
+		w->swap[high + 1] -= swap;
+	}
+	for (uint32_t k = 1; k < x->nnode; k++) {
+		w->gap[k] += w->gap[k - 1];
+		w->swap[k] += w->swap[k - 1];
 	}
 }
 
+static void weigh_between(struct state *s, const struct link *l, const struct chain *y,
+			  struct splits *w)
+{
+	for (uint32_t i = l->edge; i != NONE; i = s->next_edge[i]) {
+		const struct exttsp_edge *e = &s->g->edge[i];
+
+		s->work++;
+		if (e->to == y->node[0])
+			w->in[s->index[e->from] + 1] += e->weight;
+		if (e->from == y->node[y->nnode - 1])
+			w->out[s->index[e->to]] += e->weight;
+	}
+}
+
+/* A split is scored only if it could be the best: new neighbours fall through, all else is a jump. */
 static void consider_splits(struct state *s, const struct link *l, uint32_t xi, uint32_t yi,
 			    double between, struct merging *best)
 {
-	const struct chain *x = &s->chain[xi];
-	double fall[MAX_SPLIT + 1];
+	const struct chain *x = &s->chain[xi], *y = &s->chain[yi];
+	struct splits w;
 
 	if (x->nnode < 2 || x->nnode > MAX_SPLIT || s->work > MAX_WORK)
 		return;
-	fall_weights(s, x, fall);
+	memset(&w, 0, sizeof(w));
+	weigh_inside(s, x, y->size, &w);
+	weigh_between(s, l, y, &w);
 	for (uint32_t k = 1; k < x->nnode; k++) {
-		/* What the two chains can gain from each other does not pay for the break. */
-		if (UNCONDITIONAL_BONUS * between - (1 - JUMP_WEIGHT) * fall[k] <= best->gain &&
-		    fall[k] > between)
-			continue;
-		for (enum kind kind = X1_Y_X2; kind <= X2_X1_Y; kind++)
-			consider(s, l, (struct merging){ 0, xi, yi, k, kind }, best);
+		for (enum kind kind = X1_Y_X2; kind <= X2_X1_Y; kind++) {
+			double inside = kind == X1_Y_X2 ? w.gap[k] : w.swap[k];
+			double falls = (kind != Y_X2_X1) * w.in[k] + (kind != X2_X1_Y) * w.out[k];
+
+			if (inside + UNCONDITIONAL_BONUS * falls + JUMP_WEIGHT * between > best->gain)
+				consider(s, l, (struct merging){ 0, xi, yi, k, kind }, inside, best);
+		}
 	}
 }
 
@@ -228,8 +260,8 @@ static void find_best(struct state *s, uint32_t li)
 	for (uint32_t e = l->edge; e != NONE; e = s->next_edge[e])
 		between += s->g->edge[e].weight;
 	uint32_t lo = l->a < l->b ? l->a : l->b, hi = l->a < l->b ? l->b : l->a;
-	consider(s, l, (struct merging){ 0, lo, hi, s->chain[lo].nnode, X_Y }, &best);
-	consider(s, l, (struct merging){ 0, hi, lo, s->chain[hi].nnode, X_Y }, &best);
+	consider(s, l, (struct merging){ 0, lo, hi, s->chain[lo].nnode, X_Y }, 0, &best);
+	consider(s, l, (struct merging){ 0, hi, lo, s->chain[hi].nnode, X_Y }, 0, &best);
 	consider_splits(s, l, lo, hi, between, &best);
 	consider_splits(s, l, hi, lo, between, &best);
 	l->best = best;

@@ -330,6 +330,42 @@ static void hidden_chain_of_3000_nodes_is_found(void **state)
 	free(order);
 }
 
+/* As large as functions get: forward branches and loops, most ways seldom gone.  How much work may be
+ * done is bounded; the bound must not be what ends the search. */
+static void large_function_is_searched_to_the_end(void **state)
+{
+	enum { N = 6000 };
+	uint64_t *size = calloc(N, sizeof(*size)), s = 5;
+	double *count = calloc(N, sizeof(*count)), weight = 0;
+	struct exttsp_edge *edge = calloc(2 * N, sizeof(*edge));
+	uint32_t *order = calloc(N, sizeof(*order)), nedge = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < N; i++) {
+		uint32_t far = 1 + (uint32_t)(splitmix(&s) % 40), to = far % 8 ? i + far : i - far;
+		double all = 1 + (double)(splitmix(&s) % 1000), part = (double)(splitmix(&s) % 100) / 100;
+
+		size[i] = 4 + splitmix(&s) % 40;
+		count[i] = all;
+		if (i + 1 < N)
+			edge[nedge++] = (struct exttsp_edge){ i, i + 1, all * part, EXTTSP_CONDITIONAL };
+		if (to < N)
+			edge[nedge++] = (struct exttsp_edge){ i, to, all * (1 - part),
+							      EXTTSP_CONDITIONAL };
+	}
+	for (uint32_t e = 0; e < nedge; e++)
+		weight += edge[e].weight;
+	const struct exttsp_graph g = { N, nedge, size, count, edge };
+	exttsp_order(&g, order);
+	assert_permutation(order, N);
+	print_message("# score of an edge %.4f\n", exttsp_score(&g, order) / weight);
+	assert_true(exttsp_score(&g, order) > 0.6565 * weight);
+	free(size);
+	free(count);
+	free(edge);
+	free(order);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -342,6 +378,7 @@ int main(void)
 		cmocka_unit_test(same_graph_gives_same_order),
 		cmocka_unit_test(loop_is_rotated),
 		cmocka_unit_test(hidden_chain_of_3000_nodes_is_found),
+		cmocka_unit_test(large_function_is_searched_to_the_end),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
