@@ -7,13 +7,22 @@ function median(v, n,  i, j, t) {
 	}
 	return n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
 }
-# Median of the ratios of time A to time B in each round; least and most in low and high.  0: not measured.
+# The rank, from below, at which the 95 % confidence interval of a median of n begins (sign test); 0: none.
+function interval_rank(n,  k, p, sum) {
+	p = 0.5 ^ n
+	for (k = 0; (sum += p) <= 0.025; k++) p *= (n - k) / (k + 1)
+	return k
+}
+# Median of the ratios of time A to time B in each round; least and most in low and high, the median's
+# interval in from and to.  0: not measured.
 function compare(p, a, b,  i, n, v, m) {
 	n = rounds[p]
 	if (!n || !((p, a) in column) || !((p, b) in column) || wrong[p, a] || wrong[p, b]) return 0
 	for (i = 1; i <= n; i++) v[i] = ms[p, i, column[p, a]] / ms[p, i, column[p, b]]
 	m = median(v, n)
 	low = v[1]; high = v[n]
+	i = interval_rank(n)
+	from = v[i ? i : 1]; to = v[n + 1 - (i ? i : 1)]
 	return m
 }
 function percent(from, to) { return from > 0 ? sprintf("%+.1f %%", 100 * (to / from - 1)) : "-" }
@@ -25,22 +34,47 @@ function row(p, v,  r, c0, c1) {
 	r = compare(p, "original", v)
 	split(counts[p, "original"], c0); split(counts[p, v], c1)
 	printf "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", p, v,
-		wrong[p, v] ? "**other output**" : r ? sprintf("%.3f (%.3f-%.3f)", r, low, high) : "not measured",
+		wrong[p, v] ? "**other output**" : r ? sprintf("%.3f [%.3f-%.3f] (%.3f-%.3f)", r, from, to, low, high) : "not measured",
 		c1[1] ? percent(c0[1], c1[1]) : "-", change(p, v, "taken branches"),
 		c1[1] ? sprintf("%.2f -> %.2f", 1000 * c0[2] / c0[1], 1000 * c1[2] / c1[1]) : "-",
 		(p, v, EXTTSP) in fig ? sprintf("%.3f -> %.3f", fig[p, v, EXTTSP, 1], fig[p, v, EXTTSP, 2]) : "-",
 		change(p, v, "hot bytes"), change(p, v, "hot 64-byte lines"), percent(bytes[p], size[p, v])
 }
-# Geometric mean of all ratios of v; over the programs that have w too.
+# Geometric mean of all ratios of v; over the programs that have w too.  How uncertain it is, in `error`: two
+# standard errors, each program's being a quarter of its interval.
 function mean(v, w, set,  i, s, n, r) {
-	s = n = 0
+	s = n = error = 0
 	for (i = 1; i <= np; i++) {
 		if (set != "" && (set == "-q") != (name[i] ~ /-q$/)) continue
-		if (!(r = compare(name[i], "original", v)) || !compare(name[i], "original", w)) continue
+		if (!compare(name[i], "original", w) || !(r = compare(name[i], "original", v))) continue
 		s += log(r); n++
+		error += (to - from) ^ 2
 	}
 	among = n
+	error = n ? sqrt(error) / 2 / n : 0
 	return n ? exp(s / n) : 0
+}
+# Geometric mean of what v makes of a count, over the programs that have it: K of cachegrind's counts, or,
+# with K 0, the figure LABEL of the layout's report.
+function mean_change(v, k, label,  i, s, n, a, b, c0, c1) {
+	s = n = 0
+	for (i = 1; i <= np; i++) {
+		split(counts[name[i], "original"], c0); split(counts[name[i], v], c1)
+		a = k ? c0[k] : fig[name[i], v, label, 1]; b = k ? c1[k] : fig[name[i], v, label, 2]
+		if (a <= 0 || b <= 0) continue
+		s += log(b / a); n++
+	}
+	return n ? sprintf("%+.1f %% of %d", 100 * (exp(s / n) - 1), n) : "-"
+}
+function counted_means(  k, v) {
+	print "\nThe same of what is counted, not measured:\n"
+	print "| variant | instructions | I1 misses | taken branches | hot lines |\n|---|---|---|---|---|"
+	for (k = 1; k <= nv; k++) {
+		v = variant[k]
+		if (v == "original") continue
+		printf "| %s | %s | %s | %s | %s |\n", v, mean_change(v, 1), mean_change(v, 2),
+			mean_change(v, 0, "taken branches"), mean_change(v, 0, "hot 64-byte lines")
+	}
 }
 function verdict(ok) { return ok ? "met" : "**missed**" }
 function target(text, figures, ok) { printf "| %s | %s | %s |\n", text, figures, figures == "" ? "not measured" : verdict(ok) }
@@ -136,7 +170,7 @@ $1 == "times" { for (i = 3; i <= NF; i++) { column[$2, $i] = i - 2; at[$2, i - 2
 $1 == "round" { rounds[$2]++; for (i = 3; i <= NF; i++) ms[$2, rounds[$2], i - 2] = $i }
 $1 == "same" && $4 == "no" { wrong[$2, at[$2, $3]] = 1 }
 END {
-	print "| program | variant | ratio (range) | instructions | taken branches | I1 misses / 1,000 | Ext-TSP | hot bytes | hot lines | file |"
+	print "| program | variant | ratio [95 %] (range) | instructions | taken branches | I1 misses / 1,000 | Ext-TSP | hot bytes | hot lines | file |"
 	print "|---|---|---|---|---|---|---|---|---|---|"
 	for (i = 1; i <= np; i++)
 		for (k = 1; k <= nv; k++) {
@@ -149,9 +183,10 @@ END {
 		line = "| " variant[k]
 		for (i = 1; i <= 3; i++) {
 			m = mean(variant[k], variant[k], i == 1 ? "-q" : i == 2 ? "debian" : "")
-			line = line (among ? sprintf(" | %.3f of %d", m, among) : " | -")
+			line = line (among ? sprintf(" | %.3f ± %.3f of %d", m, error, among) : " | -")
 		}
 		print line " |"
 	}
+	counted_means()
 	if (what == "speed") targets()
 }
