@@ -26,10 +26,11 @@ endif
 LIBS_EDIT   = -lZydis -lelf -lbfd -lopcodes -lseccomp -lnettle -lm
 LIBS_DAEMON = -lsqlite3 -lyaml -lseccomp -lcap -lnettle -lm
 
-# Debian packages: what building needs, and what the tests use besides.
+# Debian packages: what building needs, what the demonstration runs, what the tests use besides.
 PACKAGES_BUILD = gcc libc6-dev libzydis-dev libelf-dev binutils-dev libseccomp-dev libcap-dev \
 		 nettle-dev libsqlite3-dev libyaml-dev
-PACKAGES_CHECK = g++ libcmocka-dev libunwind-dev elfutils binutils gdb mandoc perl systemd bash gzip git sqlite3 libsqlite3-0
+PACKAGES_DEMO  = perl sqlite3 bash gzip coreutils libsqlite3-0
+PACKAGES_CHECK = g++ libcmocka-dev libunwind-dev elfutils binutils gdb mandoc systemd git
 
 # Every folder is one archive; main.c of a folder is a program's and stays out of it.
 FOLDERS   = lib policy postmorph editor monitor manager manager/ctl
@@ -108,8 +109,9 @@ $(B)/tests/programs/unwind: private CFLAGS += -fexceptions
 programs-for-check: all $(UNIT) $(FUZZ) $(HELPERS)
 
 # `make packages` works offline when nothing is missing; without root it only says what is.
-packages packages-build: want = $(PACKAGES_BUILD) $(if $(filter packages,$@),$(PACKAGES_CHECK))
-packages packages-build:
+packages: want = $(PACKAGES_BUILD) $(PACKAGES_DEMO) $(PACKAGES_CHECK)
+packages-demo: want = $(PACKAGES_BUILD) $(PACKAGES_DEMO)
+packages packages-demo:
 	@missing=; for p in $(want); do \
 		case "$$(dpkg-query -W -f '$${Status}' $$p 2>/dev/null)" in \
 		*" installed") ;; *) missing="$$missing $$p" ;; esac; \
@@ -133,7 +135,7 @@ check: packages
 lint: all
 	@B=$(B) tests/run.sh $(wildcard tests/lint/*.sh)
 
-demo: packages-build
+demo: packages-demo
 	@$(MAKE) --no-print-directory all $(B)/bench/pairs
 	@B=$(B) tests/demo/demo.sh
 
@@ -221,7 +223,7 @@ uninstall:
 clean:
 	rm -rf $(B)
 
-.PHONY: all help programs-for-check packages packages-build check lint demo torture soak bench bench-speed \
+.PHONY: all help programs-for-check packages packages-demo check lint demo torture soak bench bench-speed \
 	bench-ablation bench-accuracy bench-overhead asan asan-run fuzz fuzz-run install uninstall clean
 # Not what the torture run keeps there.
 -include $(shell find $(B) -path $(B)/torture -prune -o -name '*.d' -print 2>/dev/null)
