@@ -413,6 +413,11 @@ void absint_call(struct absint *ai, struct abs_state *s, const struct op *op, ui
 		if (s->cell[k].bytes)
 			drop_cell(s, k);
 	s->compare = (struct abs_compare){ 0 };
+	if (op->kind == OP_KERNEL) {
+		absint_test(ai, s, op);
+		write_flags(s, op, NULL);
+		return;
+	}
 	s->flags = s->counts = 0;
 	s->flags_may = 0;
 }

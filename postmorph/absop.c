@@ -214,9 +214,12 @@ static void set_kind(struct op *op, const ZydisDecodedInstruction *in,
 			set_arithmetic(op, o, OP_LOGIC, OP_LOGIC);
 		}
 		break;
-	case ZYDIS_MNEMONIC_CALL: case ZYDIS_MNEMONIC_SYSCALL: case ZYDIS_MNEMONIC_INT:
-	case ZYDIS_MNEMONIC_SYSENTER: case ZYDIS_MNEMONIC_XBEGIN:
+	case ZYDIS_MNEMONIC_CALL:
 		op->kind = OP_CALL;
+		break;
+	case ZYDIS_MNEMONIC_SYSCALL: case ZYDIS_MNEMONIC_INT: case ZYDIS_MNEMONIC_SYSENTER:
+	case ZYDIS_MNEMONIC_XBEGIN:
+		op->kind = OP_KERNEL;
 		break;
 	case ZYDIS_MNEMONIC_JMP:
 		if (is_reg(&o[0])) {

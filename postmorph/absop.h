@@ -31,8 +31,8 @@ enum op_kind {
 	OP_JCC,			/* imm is the condition code, 0..15 */
 	OP_JMP_REG,		/* jmp *src */
 	OP_JMP_MEM,		/* jmp *mem */
-	OP_CALL,		/* of anything, the kernel too: caller-saved registers and memory
-				 * are unknown after it */
+	OP_CALL,		/* caller-saved registers, flags and memory are unknown after it */
+	OP_KERNEL,		/* a call of the kernel, which may leave the flags as they are */
 };
 
 struct op_mem {			/* base + index * scale + disp; no segment of its own */

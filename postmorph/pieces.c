@@ -30,6 +30,13 @@ static bool is_fragment(const struct prog *prog, uint32_t i, struct bytes code)
 		!entered_by_call(&prog->cfi, i, fde->addr + 1));
 }
 
+static void note_jump(struct text *t, const struct piece *p, vaddr target)
+{
+	if (target - p->addr >= p->size)
+		vec_push(t->scratch, &t->jumps,
+			 ((struct text_jump){ (uint32_t)(p - t->piece), target }));
+}
+
 /* A direct branch: what it reaches is a block boundary, in whatever piece it lies. */
 static void mark_branch(struct text *t, struct piece *p, const struct insn *insn)
 {
@@ -42,9 +49,8 @@ static void mark_branch(struct text *t, struct piece *p, const struct insn *insn
 		piece_skip(p, SKIP_NOWHERE);
 	if (text_holds(t, target))
 		*text_mark(t, target) |= MARK_BRANCH;
-	if (insn->kind == INSN_CALL || (target >= p->addr && target - p->addr < p->size))
-		return;
-	vec_push(t->scratch, &t->jumps, ((struct text_jump){ (uint32_t)(p - t->piece), target }));
+	if (insn->kind != INSN_CALL)
+		note_jump(t, p, target);
 }
 
 /* A row that begins inside an instruction describes something else than this code. */
@@ -59,6 +65,23 @@ static bool rows_begin_instructions(const struct text *t, const struct piece *p)
 	return true;
 }
 
+/* Where code goes that is not all instructions: decoded again at the byte behind what is none. */
+static void note_jumps(struct text *t, const struct piece *p, struct bytes code)
+{
+	struct insn insn;
+	vaddr target;
+
+	for (uint64_t off = 0; off < code.n; ) {
+		if (!insn_decode(bytes_at(code, off, code.n - off), p->addr + off, &insn, &target)) {
+			off++;
+			continue;
+		}
+		if (insn_is_branch(&insn) && insn.kind != INSN_CALL)
+			note_jump(t, p, target);
+		off += insn.len;
+	}
+}
+
 static void decode_piece(struct text *t, struct piece *p, struct bytes code, struct insn *buf)
 {
 	uint32_t n = 0;
@@ -69,6 +92,7 @@ static void decode_piece(struct text *t, struct piece *p, struct bytes code, str
 		if (!insn_decode(bytes_at(code, off, code.n - off), p->addr + off, &buf[n],
 				 &target)) {
 			piece_skip(p, SKIP_DECODE);
+			note_jumps(t, p, code);
 			return;
 		}
 		buf[n].off = (uint32_t)(p->addr + off - t->prog->base);

@@ -18,12 +18,15 @@ struct away {
 	uint32_t steps;		/* that are left */
 };
 
-/* A function begins at addr, or a stub of the procedure linkage table that jumps to one. */
-static bool is_begun(const struct prog *prog, vaddr addr)
+/* A function begins at addr, or a stub of the procedure linkage table that jumps to one.  One that jumps
+ * into the middle of this function may be more of it. */
+static bool is_begun(const struct walk *w, vaddr addr)
 {
+	const struct prog *prog = w->t->prog;
 	uint32_t f = prog_find_fn(prog, addr);
 
-	if (f == NO_FN || prog->fn[f].skip == SKIP_FRAGMENT)
+	if (f == NO_FN || prog->fn[f].skip == SKIP_FRAGMENT ||
+	    text_kin(w->t, prog->fn[f].range[0].fde) == text_kin(w->t, w->fn->range[0].fde))
 		return false;
 	return prog->fn[f].skip == SKIP_PLT ? plt_stub_slot(&prog->img, addr) != 0 :
 					      prog->fn[f].entry == addr;
@@ -131,7 +134,7 @@ static bool step(struct away *a, vaddr *addr, struct abs_state *s, int depth)
 	case INSN_NOP:
 		return true;
 	default:
-		if (op.kind == OP_CALL)
+		if (op.kind == OP_KERNEL)
 			absint_call(&w->ai, s, &op, 0);
 		else
 			absint_step(&w->ai, s, &op, w->fn->ninsn + a->steps);
@@ -150,7 +153,7 @@ static void follow(struct away *a, vaddr addr, struct abs_state *s, int depth)
 			tablewalk_come(w, i, s);
 			return;
 		}
-		if (is_begun(w->t->prog, addr) || !(absint_may(s) || s->flags))
+		if (is_begun(w, addr) || !(absint_may(s) || s->flags))
 			return;
 		if (a->steps == 0 || depth == 0) {
 			escape(w, s);

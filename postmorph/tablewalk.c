@@ -278,7 +278,7 @@ static bool walk_insn(struct walk *w, uint32_t i, struct abs_state *s)
 	case INSN_NOP:
 		return true;
 	default:
-		if (op->kind == OP_CALL)	/* of the kernel */
+		if (op->kind == OP_KERNEL)
 			absint_call(&w->ai, s, op, 0);
 		else
 			absint_step(&w->ai, s, op, i);

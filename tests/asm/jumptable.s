@@ -1418,6 +1418,66 @@ begin carry_set_at_a_case
 	table	T_carry_set
 end carry_set_at_a_case
 
+begin carry_kept_by_the_kernel
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_kernel
+10:	int	$0x80
+	adc	$10, %esi
+	mov	%esi, %eax
+	ret
+11:	mov	$11, %eax
+	ret
+12:	mov	$12, %eax
+	ret
+13:	mov	$13, %eax
+	ret
+19:	xor	%eax, %eax
+	ret
+	table	T_kernel
+end carry_kept_by_the_kernel
+
+# What jumps into the middle of a function may be more of it, and look at its registers.
+	.macro goes_on t, other, name
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch \t
+10:	jmp	\other
+\name:
+11:	mov	$11, %eax
+	ret
+12:	mov	$12, %eax
+	ret
+13:	mov	$13, %eax
+	ret
+19:	xor	%eax, %eax
+	ret
+	table	\t
+	.endm
+
+begin goes_on_in_another
+	goes_on	T_goes_on, looks_and_comes_back, L_goes_on
+end goes_on_in_another
+
+begin looks_and_comes_back
+	test	%rdx, %rdx
+	jne	L_goes_on
+	ret
+end looks_and_comes_back
+
+begin goes_on_beside_data
+	goes_on	T_goes_on_there, looks_beside_data, L_goes_on_there
+end goes_on_beside_data
+
+begin looks_beside_data
+	test	%rdx, %rdx
+	jne	L_goes_on_there
+	ret
+	.byte	0x06			# no instruction
+end looks_beside_data
+
 # A prefix bit that means nothing: the Verifier takes no such instruction for one of a dispatch.
 begin odd_prefix
 	cmp	$3, %edi

@@ -106,6 +106,9 @@ static const struct expected {
 	{ "carry_at_a_case", 0, 0, 0, 0, 1 },
 	{ "carry_kept_at_a_case", 0, 0, 0, 0, 1 },
 	{ "carry_set_at_a_case", 1, 4, 4, 1, 0 },
+	{ "carry_kept_by_the_kernel", 0, 0, 0, 0, 1 },
+	{ "goes_on_in_another", 0, 0, 0, 0, 1 },
+	{ "goes_on_beside_data", 0, 0, 0, 0, 1 },
 };
 
 static const struct expected absolute[] = {
