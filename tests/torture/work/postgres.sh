@@ -9,7 +9,7 @@ as_nobody() {
 run() {
 	mkdir data && chmod 711 "$PWD" "$PWD/.." && { [ "$(id -u)" != 0 ] || chown nobody:nogroup data; }
 	as_nobody $binaries/initdb -D data -N --no-instructions -E UTF8 --locale=C >initdb.log 2>&1 || { cat initdb.log; return 1; }
-	as_nobody $binaries/postgres --single -D data -c log_min_messages=warning -c log_line_prefix= postgres <<-'END' | sed 's/(oid = [0-9]*)//'
+	as_nobody $binaries/postgres --single -D data -c log_min_messages=warning -c log_checkpoints=off -c log_line_prefix= postgres <<-'END' | sed 's/(oid = [0-9]*)//'
 	create table t as select i as id, i * 7919 % 1009 as n, md5(i::text) as s, i / 7.0 as x from generate_series(1, 20000) i
 	create index tn on t (n, s)
 	analyze t
