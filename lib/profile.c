@@ -56,7 +56,10 @@ static int hex_value(char c)
 	return -1;
 }
 
-/* Digits, perhaps a point and more digits; at most 15 before the point. */
+enum { DIGITS = 15 };			/* in front of the point */
+static const double COUNT_MAX = 999999999999999;
+
+/* Digits, perhaps a point and more digits. */
 static bool parse_decimal(const char *s, size_t n, double *out)
 {
 	double v = 0, scale = 1;
@@ -64,7 +67,7 @@ static bool parse_decimal(const char *s, size_t n, double *out)
 
 	while (i < n && s[i] >= '0' && s[i] <= '9')
 		v = 10 * v + (s[i++] - '0');
-	if (i == 0 || i > 15)
+	if (i == 0 || i > DIGITS)
 		return false;
 	if (i < n && s[i] == '.') {
 		size_t point = i++;
@@ -306,6 +309,12 @@ static void write_path(struct wr *out, const char *path)
 	}
 }
 
+/* What is more than can be read again says no more than that it is much. */
+static double bounded(double count)
+{
+	return count < COUNT_MAX ? count : COUNT_MAX;
+}
+
 static void write_line(struct wr *out, const struct line *line)
 {
 	char text[96], second[24] = "";
@@ -313,7 +322,7 @@ static void write_line(struct wr *out, const struct line *line)
 	if (line->kind != LINE_BLOCK)
 		(void)snprintf(second, sizeof(second), " 0x%llx", (unsigned long long)line->b);
 	(void)snprintf(text, sizeof(text), "%s 0x%llx%s %.3f\n", line_name[line->kind],
-		       (unsigned long long)line->a, second, line->count);	/* fits */
+		       (unsigned long long)line->a, second, bounded(line->count));	/* fits */
 	write_text(out, text);
 }
 
@@ -327,7 +336,7 @@ void profile_write(const struct profile *p, struct wr *out)
 	(void)snprintf(line, sizeof(line), "\nsha256 %s\nclock ", hex);	/* fits */
 	write_text(out, line);
 	write_text(out, p->clock);
-	(void)snprintf(line, sizeof(line), "\noutside %.3f\n", p->outside);
+	(void)snprintf(line, sizeof(line), "\noutside %.3f\n", bounded(p->outside));
 	write_text(out, line);
 	for (uint32_t i = 0; i < p->nblock; i++)
 		write_line(out, &(struct line){ LINE_BLOCK, p->block[i].addr, 0,

@@ -76,6 +76,23 @@ static void what_is_written_reads_back(void **state)
 	arena_free(a);
 }
 
+static void a_count_beyond_all_digits_reads_back(void **state)
+{
+	struct arena *a = arena_new();
+	struct profile_block block = { 0x1000, 9.5e18 };
+	struct profile p = { .module = "/p", .clock = "exact", .outside = 1e300, .block = &block,
+			     .nblock = 1 }, q;
+	struct wr w = { 0 };
+	struct err err;
+
+	(void)state;
+	profile_write(&p, &w);
+	assert_int_equal(profile_read(wr_bytes(&w), a, &q, &err), 0);
+	assert_true(q.block[0].samples == 999999999999999 && q.outside == 999999999999999);
+	wr_free(&w);
+	arena_free(a);
+}
+
 static void malformed_text_is_refused_with_its_line(void **state)
 {
 	static const char *const bad[] = {
@@ -149,6 +166,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(documented_example_reads),
 		cmocka_unit_test(what_is_written_reads_back),
+		cmocka_unit_test(a_count_beyond_all_digits_reads_back),
 		cmocka_unit_test(malformed_text_is_refused_with_its_line),
 		cmocka_unit_test(no_cut_crashes),
 	};
