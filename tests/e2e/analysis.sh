@@ -82,4 +82,26 @@ says "an interpreter: its jumps go to labels, whose pointers are known" \
 
 "$cc" -O2 -shared -fPIC -o "$T/lib.so" "$T/p.c"
 adds_up "a library" "$T/lib.so"
+
+# The torture run reads the same numbers, with no tool that is not on every machine.
+counted() {		# FIELD FILTER: of its line for the library is what jq says
+	local want got
+	want=$(jq -r "$2" "$T/json")
+	got=$(tr '\t' '\n' <"$T/1234" | sed -n "s/^$1=//p")
+	check "the torture run's line has $1: $want" [ "$got" = "$want" ]
+}
+
+export EDIT=$edit LIMITED=${B:-build}/tests/torture/limited RESULTS=$T TORTURE_TMP=$T SEEDS=7
+TORTURE_CPU=60 TORTURE_MEM=4096 tests/torture/file.sh 1234 "$(stat -c %s "$T/lib.so")" library - 0 1 "$T/lib.so"
+counted answer '"moved"'
+counted orders 2
+counted faults '""'
+counted functions '.module[0].functions'
+counted fde '.module[0].fde_bytes'
+counted movable_bytes '.module[0].movable_bytes'
+counted tables '.module[0].jump_tables'
+counted unproven '.module[0].unproven_jumps'
+counted pointers_known '.pointers[] | select(.to == "entry") | .known'
+counted pointers_unknown '.pointers[] | select(.to == "entry") | .unknown'
+counted jumps '[.jump_kinds[] | "\(.kind):\(.jumps);"] | add'
 done_testing

@@ -7,8 +7,9 @@
 #	path size kind runtimes exec copies setid	what it is
 #	answer		moved | refused | failed
 #	reason		why it was refused, without numbers and the path
-#	text fde functions movable movable_bytes tables unproven pointers_known pointers_unknown
+#	text fde functions movable movable_bytes tables unproven
 #			from analyse
+#	pointers_known pointers_unknown	movable functions to which all pointers are known, or not
 #	jumps		KIND:JUMPS;... what is known of the indirect jumps
 #	skip		REASON:FUNCTIONS:BYTES;... why functions stay
 #	moved moved_bytes layout grown	functions, their bytes, A, B or C, growth of the file
@@ -58,6 +59,21 @@ step() {		# STEP COMMAND...
 
 number() {		# NAME: the first field of that name in the JSON of analyse
 	sed -nE "s/.*\"$1\": ([0-9]+).*/\1/p" "$T/json" | head -n 1
+}
+
+entries() {		# NAME: of the functions that can be moved, to how many pointers are NAME
+	sed -nE "s/.*\"to\": \"entry\".*\"$1\": ([0-9]+).*/\1/p" "$T/json"
+}
+
+# What this script and analyse call the same thing by.
+numbers_missing() {
+	local name
+	for name in text_bytes fde_bytes functions movable movable_bytes jump_tables unproven_jumps; do
+		[ -n "$(number $name)" ] || echo "$name"
+	done
+	for name in known unknown; do
+		[ -n "$(entries $name)" ] || echo "pointers $name"
+	done
 }
 
 # The kinds of indirect jumps, in one value.
@@ -120,6 +136,8 @@ if step analyse analyze --json "$path"; then
 	an=$cpu an_kib=$kib
 	skip=$(sed -nE 's/.*"reason": "([^"]*)", "functions": ([0-9]+), "bytes": ([0-9]+).*/\1:\2:\3/p' \
 		"$T/json" | grep -v '^movable:' | tr '\n' ';')
+	numbers_missing >"$T/err"
+	[ ! -s "$T/err" ] || fault silent analyse
 	move_all
 else
 	an=$cpu an_kib=$kib
@@ -143,8 +161,8 @@ fi
 		"$path" "$size" "$kind" "$runtimes" "$exec" "$copies" "$setid" "$answer" "$reason"
 	printf '\ttext=%s\tfde=%s\tfunctions=%s\tmovable=%s\tmovable_bytes=%s\ttables=%s\tunproven=%s\tpointers_known=%s\tpointers_unknown=%s\tjumps=%s\tskip=%s' \
 		"$(number text_bytes)" "$(number fde_bytes)" "$(number functions)" "$(number movable)" \
-		"$(number movable_bytes)" "$(number jump_tables)" "$(number unproven_jumps)" "$(number pointers_known)" \
-		"$(number pointers_unknown)" "$(jump_kinds)" "$skip"
+		"$(number movable_bytes)" "$(number jump_tables)" "$(number unproven_jumps)" "$(entries known)" \
+		"$(entries unknown)" "$(jump_kinds)" "$skip"
 	printf '\tmoved=%s\tmoved_bytes=%s\tlayout=%s\tgrown=%s' "$moved" "$moved_bytes" "$layout" "$grown"
 	printf '\tan=%s\top=%s\tve=%s\tan_kib=%s\top_kib=%s\tve_kib=%s\torders=%s\tfaults=%s\n' \
 		"$an" "$op" "$ve" "$an_kib" "$op_kib" "$ve_kib" "$orders" "$faults"
