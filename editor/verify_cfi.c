@@ -36,7 +36,7 @@ struct vstates {
 	VEC(struct bytes) item;
 	uint32_t *slot;		/* open addressing: item number + 1 */
 	uint32_t nslot;		/* a power of two */
-	VEC(bool) is_entry;
+	VEC(int64_t) depth;	/* CFA less rsp; 0 when the CFA is anything else */
 };
 
 struct machine {
@@ -48,7 +48,12 @@ struct machine {
 
 bool vstates_is_entry(const struct vstates *s, uint32_t state)
 {
-	return state < s->is_entry.n && s->is_entry.v[state];
+	return vstates_depth(s, state) == 8;
+}
+
+int64_t vstates_depth(const struct vstates *s, uint32_t state)
+{
+	return state < s->depth.n ? s->depth.v[state] : 0;
 }
 
 static uint64_t hash(struct bytes b)
@@ -73,7 +78,7 @@ static void grow_slots(struct vstates *s)
 	}
 }
 
-static uint32_t intern(struct vstates *s, struct bytes b, bool is_entry)
+static uint32_t intern(struct vstates *s, struct bytes b, int64_t depth)
 {
 	if (2 * s->item.n >= s->nslot)
 		grow_slots(s);
@@ -88,7 +93,7 @@ static uint32_t intern(struct vstates *s, struct bytes b, bool is_entry)
 	s->slot[k] = s->item.n + 1;
 	b.p = arena_dup(s->a, b.p, b.n);
 	vec_push(s->a, &s->item, b);
-	vec_push(s->a, &s->is_entry, is_entry);
+	vec_push(s->a, &s->depth, depth);
 	return s->item.n - 1;
 }
 
@@ -126,8 +131,8 @@ static bool add_row(struct vstates *s, const struct state *st, uint32_t *number)
 	for (uint8_t i = 0; i < NREG; i++)
 		if (st->reg[i].kind != UNSPEC && !put_rule(&p, buf + sizeof(buf), i, &st->reg[i]))
 			return false;
-	bool is_entry = st->cfa.kind == REGISTER && st->cfa_reg == DWARF_RSP && st->cfa.off == 8;
-	*number = intern(s, (struct bytes){ buf, (uint64_t)(p - buf) }, is_entry);
+	int64_t depth = st->cfa.kind == REGISTER && st->cfa_reg == DWARF_RSP ? st->cfa.off : 0;
+	*number = intern(s, (struct bytes){ buf, (uint64_t)(p - buf) }, depth);
 	return true;
 }
 

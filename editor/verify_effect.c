@@ -54,9 +54,35 @@ static bool is_low_byte(ZydisRegister reg)
 	       reg != ZYDIS_REGISTER_CH && reg != ZYDIS_REGISTER_DH && reg != ZYDIS_REGISTER_BH;
 }
 
+static bool plain_segment(const ZydisDecodedOperand *mem)
+{
+	return mem->mem.segment != ZYDIS_REGISTER_FS && mem->mem.segment != ZYDIS_REGISTER_GS;
+}
+
+static bool is_frame(const ZydisDecodedOperand *op)
+{
+	return op->type == ZYDIS_OPERAND_TYPE_MEMORY && op->mem.base == ZYDIS_REGISTER_RSP &&
+	       op->mem.index == ZYDIS_REGISTER_NONE && plain_segment(op);
+}
+
+/* Of two places (push 8(%rsp)) the one that is read. */
+static void add_frame(struct effect *e, const ZydisDecodedOperand *op)
+{
+	bool read = op->mem.type == ZYDIS_MEMOP_TYPE_MEM &&
+		    (op->actions & ZYDIS_OPERAND_ACTION_MASK_READ);
+
+	if (!is_frame(op) || e->frame_read)
+		return;
+	e->frame = true;
+	e->frame_read = read;
+	e->at = (int32_t)op->mem.disp.value;
+	e->span = op->size >= 8 && op->size < 8 * 255 ? (uint8_t)(op->size / 8) : 255;
+}
+
 static void add_operand(struct effect *e, const ZydisDecodedOperand *op)
 {
 	if (op->type == ZYDIS_OPERAND_TYPE_MEMORY) {
+		add_frame(e, op);
 		e->reads |= bit(gpr(op->mem.base)) | bit(gpr(op->mem.index));
 		return;
 	}
@@ -147,11 +173,6 @@ static bool ignores_operand(const struct full *f)
 	default:
 		return false;
 	}
-}
-
-static bool plain_segment(const ZydisDecodedOperand *mem)
-{
-	return mem->mem.segment != ZYDIS_REGISTER_FS && mem->mem.segment != ZYDIS_REGISTER_GS;
 }
 
 /* (b,index,scale) with two general registers and no displacement. */
@@ -277,23 +298,25 @@ static void classify_bits(struct effect *e, const struct full *f)
 	e->reads = 0;
 }
 
-static bool is_spill(const struct full *f)
+/* A whole register between itself and the frame. */
+static bool is_kept(const struct full *f, const ZydisDecodedOperand *mem,
+		    const ZydisDecodedOperand *reg)
 {
-	const ZydisDecodedOperand *x = &f->op[0], *y = &f->op[1];
-
-	return f->in.mnemonic == ZYDIS_MNEMONIC_MOV && x->type == ZYDIS_OPERAND_TYPE_MEMORY &&
-	       x->mem.base == ZYDIS_REGISTER_RSP && x->mem.index == ZYDIS_REGISTER_NONE &&
-	       x->mem.segment == ZYDIS_REGISTER_SS && (is_gpr64(y) || is_gpr32(y)) &&
-	       y->reg.value != ZYDIS_REGISTER_RSP && y->reg.value != ZYDIS_REGISTER_ESP;
+	return f->in.mnemonic == ZYDIS_MNEMONIC_MOV && is_frame(mem) && (is_gpr64(reg) || is_gpr32(reg)) &&
+	       reg->reg.value != ZYDIS_REGISTER_RSP && reg->reg.value != ZYDIS_REGISTER_ESP;
 }
 
 static void classify_plain(struct effect *e, const struct full *f, vaddr addr)
 {
 	const ZydisDecodedOperand *x = &f->op[0], *y = &f->op[1];
 
-	if (is_spill(f)) {
+	if (is_kept(f, x, y)) {
 		set_op(e, FX_SPILL, gpr(y->reg.value), 0, 0);
 		e->reads = bit(gpr(ZYDIS_REGISTER_RSP));
+		return;
+	}
+	if (is_kept(f, y, x)) {
+		set_op(e, FX_RELOAD, gpr(x->reg.value), 0, 0);
 		return;
 	}
 	if (f->in.operand_count_visible == 1 && is_gpr64(x)) {

@@ -23,6 +23,7 @@ enum effect_op {
 	FX_PUSH,		/* push a */
 	FX_POP,			/* pop a */
 	FX_SPILL,		/* mov a, disp(%rsp), 32 or 64 bits */
+	FX_RELOAD,		/* mov disp(%rsp), a, likewise */
 	FX_TABLE,		/* a = 64 bits at `value` + index * 8 */
 	FX_JUMP,		/* jmp a */
 	FX_JUMP_TABLE,		/* jmp to 64 bits at `value` + index * 8 */
@@ -38,6 +39,9 @@ struct effect {
 	uint8_t flags_read, flags_written;
 	uint8_t repeats;	/* flags written if rcx is not 0: a repeated comparison */
 	bool sets_count;	/* rcx becomes a constant other than 0 */
+	bool frame, frame_read;	/* disp(%rsp) is an operand, and is read */
+	uint8_t span;		/* bytes of that; 255: unknown or larger */
+	int32_t at;		/* its displacement */
 	int32_t stack;		/* slots of 8 bytes by which the stack grows; not of calls */
 	bool moves_stack;	/* rsp becomes something else */
 	uint8_t op;		/* enum effect_op */

@@ -11,9 +11,8 @@
  *           stack is followed, and popping it there makes a register DIRTY; once rsp changes in other
  *           ways than by constants, popping anything does.  That nobody reads the slot otherwise is
  *           left aside.
- * SPILLS    of a register that is UPPER are how compilers keep a byte in the frame: mov %eax, 8(%rsp).
- *           The other bits, of an address where a jump has gone, have no meaning; that nobody takes
- *           one from there is left aside.  Other places are seen by others, and must not differ.
+ * SPILLS    of a register that is UPPER are in verify_spill.c.  All other memory may be seen by anybody, and
+ *           must not differ.
  *
  * EDGES     Direct branches, tables, fall-through.  A jump or fall to another function's entry
  *           ends the flow, as does an indirect jump with the frame of a function's entry (a tail
@@ -125,10 +124,12 @@ static int jump_anywhere(struct flow *f, vaddr addr, const struct regs *regs)
 	if (vstates_is_entry(f->v->states, vcfi_state(&at, addr)))
 		return 0;
 	f->unknown = true;
+	bool differs = f->tables.spills.n > 0;
 	for (int i = 0; i < NGPR; i++)
-		if (vvalue_differs(&f->tables, regs->r[i]))
-			return refuse(f->v, "the jump at 0x%llx may go anywhere while a register "
-				      "comes from the address of a replaced jump table", ULL(addr));
+		differs |= vvalue_differs(&f->tables, regs->r[i]);
+	if (differs)
+		return refuse(f->v, "the jump at 0x%llx may go anywhere while a register or the frame "
+			      "has something from the address of a replaced jump table", ULL(addr));
 	return 0;
 }
 
@@ -199,6 +200,15 @@ static bool goes_on_behind(const struct flow *f, struct place p, vaddr next)
 	       (fde != NO_FDE && verify_group(f->v, fde) == verify_group(f->v, f->fdes.v[p.range]));
 }
 
+static void find_frame(struct flow *f, const struct effect *e, vaddr addr)
+{
+	struct vcursor at = { .cfi = &f->v->ocfi, .fde = NO_FDE };
+
+	f->tables.depth = 0;
+	if (e->frame && (f->tables.spills.n || e->op == FX_SPILL))
+		f->tables.depth = vstates_depth(f->v->states, vcfi_state(&at, addr));
+}
+
 static int step(struct flow *f, struct place p)
 {
 	const struct range *r = &f->ranges.v[p.range];
@@ -208,6 +218,7 @@ static int step(struct flow *f, struct place p)
 	struct regs regs = n->in;
 
 	note_stay(f, n);
+	find_frame(f, e, addr);
 	if (vregs_apply(&f->tables, e, n->line, addr, &regs) < 0 ||
 	    land(f, f->fdes.v[p.range], addr, n->in) < 0)
 		return -1;
@@ -233,15 +244,37 @@ static int step(struct flow *f, struct place p)
 	return 0;
 }
 
+/* All that was reached, for what they load from the frame may be something else now. */
+static void queue_all(struct flow *f)
+{
+	for (uint32_t r = 0; r < f->ranges.n; r++) {
+		const struct range *range = &f->ranges.v[r];
+
+		for (uint64_t off = 0; off < range->len; off++) {
+			struct place p = { r, range->at[off] - 1 };
+
+			if (range->at[off] && range->node[p.node].in.seen) {
+				range->node[p.node].queued = true;
+				vec_push(f->a, &f->queue, p);
+			}
+		}
+	}
+}
+
 static int run(struct flow *f)
 {
-	while (f->queue.n) {
-		struct place p = f->queue.v[--f->queue.n];
+	do {
+		f->tables.spilled = false;
+		while (f->queue.n) {
+			struct place p = f->queue.v[--f->queue.n];
 
-		f->ranges.v[p.range].node[p.node].queued = false;
-		if (step(f, p) < 0)
-			return -1;
-	}
+			f->ranges.v[p.range].node[p.node].queued = false;
+			if (step(f, p) < 0)
+				return -1;
+		}
+		if (f->tables.spilled)
+			queue_all(f);
+	} while (f->queue.n);
 	return 0;
 }
 

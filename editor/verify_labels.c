@@ -96,7 +96,7 @@ static int keep(uint16_t held, const struct effect *e, const uint8_t *code)
 	if ((e->reads | e->low_reads | e->word_reads) & held)
 		return -1;
 	switch (e->op) {		/* registers that it names itself */
-	case FX_NONE: case FX_BASE: case FX_POP: case FX_TABLE: case FX_JUMP_TABLE:
+	case FX_NONE: case FX_RELOAD: case FX_BASE: case FX_POP: case FX_TABLE: case FX_JUMP_TABLE:
 		return kept;
 	default:
 		return has(held, e->a) || has(held, e->b) || has(held, e->c) ? -1 : kept;

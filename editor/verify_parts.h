@@ -330,6 +330,8 @@ struct vcursor {		/* remembers where it was: walking upwards costs nothing */
 uint32_t vcfi_state(struct vcursor *c, vaddr addr);
 /* True for the row "CFA is rsp + 8": what a call has just entered. */
 bool vstates_is_entry(const struct vstates *s, uint32_t state);
+/* CFA less rsp; 0 when the row does not say so. */
+int64_t vstates_depth(const struct vstates *s, uint32_t state);
 
 /* verify_unwind.c: the rows at an instruction and its image agree, at every byte of both. */
 struct vpair {

@@ -218,6 +218,16 @@ static int extend(struct vtables *vt, const struct effect *e, vaddr addr, const 
 	return vvalue_differs(vt, r[e->b]) ? vregs_misuse(vt, addr) : 0;
 }
 
+/* Of a value of that width that many of the lowest bits are the same. */
+static struct value of_bits(uint32_t same, unsigned width)
+{
+	if (same >= width)
+		return (struct value){ .kind = SAME };
+	if (same < 8)
+		return (struct value){ .kind = DIRTY };
+	return (struct value){ .kind = UPPER, .bits = same < 16 ? 8 : 16 };
+}
+
 /* The value that the instruction's op puts into register a; -1 when it misuses one. */
 static int compute(struct vtables *vt, const struct effect *e, struct line line, vaddr addr,
 		   const struct regs *regs, struct value *out)
@@ -241,7 +251,11 @@ static int compute(struct vtables *vt, const struct effect *e, struct line line,
 	case FX_PUSH:
 		return 0;
 	case FX_SPILL:
-		return same_bits(vt, r[e->a]) < 8 ? vregs_misuse(vt, addr) : 0;
+		return same_bits(vt, r[e->a]) == 64 ? 0 :
+						      vspill_note(vt, e, same_bits(vt, r[e->a]), addr);
+	case FX_RELOAD:
+		*out = of_bits(vspill_same_bits(vt, e), 8u * e->span);
+		return 0;
 	case FX_POP:
 		out->kind = regs->pushed & 1 ? DIRTY : SAME;
 		return 0;
@@ -342,7 +356,8 @@ int vregs_apply(struct vtables *vt, const struct effect *e, struct line line, va
 	struct value result;
 	uint16_t written = e->kills | e->clobbers;
 
-	if (!reads_same(vt, e, regs) || (e->flags_read & regs->flags))
+	if (!reads_same(vt, e, regs) || (e->flags_read & regs->flags) ||
+	    (e->op != FX_RELOAD && 8u * e->span > vspill_same_bits(vt, e) && e->frame_read))
 		return vregs_misuse(vt, addr);
 	if (compute(vt, e, line, addr, regs, &result) < 0)
 		return -1;

@@ -60,11 +60,19 @@ struct vtable {		/* a jump table of the original */
 	bool claimed;
 };
 
+struct vspill {			/* verify_spill.c */
+	int64_t at;		/* from the CFA */
+	uint8_t bytes, bits;	/* bits: of the lowest ones, how many are the same */
+};
+
 struct vtables {		/* those that one function uses */
 	struct verify *v;
 	struct arena *a;	/* lifetime of one run */
 	uint32_t group;
 	VEC(struct vtable) all;
+	VEC(struct vspill) spills;
+	bool spilled;		/* there are more of them than there were */
+	int64_t depth;		/* CFA less rsp before the instruction; 0 if that is not known */
 };
 
 /* Table number; claimed ones are there from the beginning, others are found by what they hold. */
@@ -84,6 +92,10 @@ void vregs_return(const struct vtables *vt, uint16_t written, struct regs *regs)
 /* Effect of the instruction at addr; `line` says where it forms a base.  -1 when it misuses one. */
 int vregs_apply(struct vtables *vt, const struct effect *e, struct line line, vaddr addr,
 		struct regs *regs);
+/* A register that is the same in its lowest `bits` goes to the frame; -1: it may not. */
+int vspill_note(struct vtables *vt, const struct effect *e, uint8_t bits, vaddr addr);
+/* How many of the lowest bits that the instruction reads in the frame are the same; UINT32_MAX: all. */
+uint32_t vspill_same_bits(const struct vtables *vt, const struct effect *e);
 /* The refusal of that. */
 int vregs_misuse(struct vtables *vt, vaddr addr);
 

@@ -47,6 +47,33 @@ static bool is_entry(const struct abs_value *v)
 	return v->kind == ABS_ENTRY || v->kind == ABS_WORD;
 }
 
+/* spills_read() of what the instruction reads in the frame. */
+static uint32_t read_frame(const struct absint *ai, const struct op *op, uint64_t *may)
+{
+	*may = 0;
+	if (!op->reads_frame || ai->spills.all.n == 0)
+		return UINT32_MAX;
+	if (ai->depth == 0) {
+		*may = spills_may(&ai->spills);
+		return 0;
+	}
+	return spills_read(&ai->spills, op->frame - ai->depth, op->frame_bytes, may);
+}
+
+/* A load of a whole register may load what is left over from a jump, too.  All else must not see it. */
+static bool is_reload(const struct op *op)
+{
+	return op->kind == OP_LOAD && op->bits >= 32 && op->bits == op->src_bits;
+}
+
+static void use_frame(struct absint *ai, const struct op *op)
+{
+	uint64_t may;
+
+	if (!is_reload(op) && 8u * op->frame_bytes > read_frame(ai, op, &may))
+		absint_escape(ai, may);
+}
+
 /* The name of value i; gives it one at instruction `insn` when it has none.  The same name may
  * be left over from the last time round a loop: those are other values now. */
 static uint32_t name_of(struct abs_state *s, unsigned i, uint32_t insn, unsigned k)
@@ -242,6 +269,22 @@ static bool lea(struct absint *ai, const struct abs_state *s, const struct op *o
 	return m->base < ABS_NREG && m->scale == 1 && sum(s, m->base, m->index, out);
 }
 
+/* Back from the frame, with what stands beside a byte there. */
+static bool reload(const struct absint *ai, const struct op *op, struct abs_value *out)
+{
+	uint64_t may;
+	uint32_t clean = is_reload(op) ? read_frame(ai, op, &may) : UINT32_MAX;
+
+	if (clean >= op->bits)
+		return false;
+	*out = value_plain();
+	out->kind = ABS_MIXED;
+	out->may = may;
+	out->clean = clean >= 16 ? 16 : clean >= 8 ? 8 : 0;
+	out->short32 = op->bits == 32;
+	return true;
+}
+
 /* Result of the instructions that we understand; false: treat it by its masks. */
 static bool result(struct absint *ai, struct abs_state *s, const struct op *op, uint32_t insn,
 		   struct abs_value *out)
@@ -262,6 +305,8 @@ static bool result(struct absint *ai, struct abs_state *s, const struct op *op, 
 		if (load_entry(ai, s, op, out))
 			return true;
 		use_mask(ai, s, op->reads, 64);
+		if (reload(ai, op, out))
+			return true;
 		unsigned c = cell_of(s, op, insn);
 		if (c == ABS_NONE) {
 			struct abs_value unknown = value_plain();
@@ -349,12 +394,17 @@ static void write_flags(struct abs_state *s, const struct op *op, const struct a
 		s->counts = op->kind == OP_CONST && (uint32_t)op->imm != 0;
 }
 
-/* mov %r, disp(%rsp) of a register of which a part was overwritten: to store a byte, compilers store
- * the whole register, whose other bits, left over from the jump, come to nothing. */
-static bool is_spill(const struct abs_state *s, const struct op *op)
+/* mov %r, disp(%rsp) of a register of which a part was overwritten (spills.h); false: anything else. */
+static bool spill(struct absint *ai, const struct abs_state *s, const struct op *op)
 {
-	return op->kind == OP_STORE && op->mem.base == RSP && op->mem.index == ABS_NONE &&
-	       !op->mem.other && s->v[op->src].kind == ABS_MIXED && s->v[op->src].clean >= 8;
+	if (op->kind != OP_STORE || op->src_bits < 32 || op->mem.base != RSP ||
+	    op->mem.index != ABS_NONE || op->mem.other || ai->depth == 0 ||
+	    s->v[op->src].kind != ABS_MIXED || s->v[op->src].clean < 8)
+		return false;
+	spills_note(&ai->spills, ai->arena, (struct spill){
+		.at = op->mem.disp - ai->depth, .may = s->v[op->src].may,
+		.bytes = op->src_bits / 8, .clean = s->v[op->src].clean });
+	return true;
 }
 
 void absint_step(struct absint *ai, struct abs_state *s, const struct op *op, uint32_t insn)
@@ -362,6 +412,7 @@ void absint_step(struct absint *ai, struct abs_state *s, const struct op *op, ui
 	struct abs_value out, old = value_plain();
 
 	absint_test(ai, s, op);
+	use_frame(ai, op);
 	if (op->kind == OP_CMP_IMM || op->kind == OP_CMP_REG) {
 		use_mask(ai, s, op->reads, 64);
 		use_mask(ai, s, op->reads16, 16);
@@ -374,7 +425,7 @@ void absint_step(struct absint *ai, struct abs_state *s, const struct op *op, ui
 	if (op->kind == OP_PUSH) {	/* compilers align the stack with any dead register */
 		if (s->v[op->src].kind == ABS_BASE)
 			use(ai, s, op->src, 64);
-	} else if (!known && !is_spill(s, op)) {
+	} else if (!known && !spill(ai, s, op)) {
 		use_mask(ai, s, op->reads, 64);
 		use_mask(ai, s, op->reads16, 16);
 		use_mask(ai, s, op->reads8, 8);
@@ -397,6 +448,7 @@ void absint_step(struct absint *ai, struct abs_state *s, const struct op *op, ui
 
 void absint_call(struct absint *ai, struct abs_state *s, const struct op *op, uint16_t clobbered)
 {
+	use_frame(ai, op);
 	use_mask(ai, s, op->reads, 64);
 	for (unsigned i = 0; i < ABS_NREG; i++)
 		if (is_entry(&s->v[i]))		/* of which base is open from here on */
@@ -425,6 +477,7 @@ void absint_call(struct absint *ai, struct abs_state *s, const struct op *op, ui
 bool absint_jump(struct absint *ai, struct abs_state *s, const struct op *op,
 		 struct abs_jump *out)
 {
+	use_frame(ai, op);
 	if (op->kind == OP_JMP_REG && s->v[op->src].kind == ABS_TARGET) {
 		const struct abs_value *v = &s->v[op->src];
 

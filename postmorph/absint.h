@@ -11,6 +11,7 @@
 
 #include "postmorph/absop.h"
 #include "postmorph/absvalue.h"
+#include "postmorph/spills.h"
 
 enum { ABS_NCELL = 4, ABS_NVALUE = ABS_NREG + ABS_NCELL };
 static const uint16_t ABS_CALLER_SAVED = 0x0fc7;	/* rax rcx rdx rsi rdi r8-r11 */
@@ -38,6 +39,9 @@ struct abs_state {
 struct absint {
 	uint32_t ngroup;
 	bool *escaped;		/* [ngroup] the address is used for something else as well */
+	struct arena *arena;
+	struct spills spills;	/* of the function, as far as they have been seen */
+	int64_t depth;		/* CFA less rsp before the instruction; 0 if that is not known */
 };
 
 /* Nothing is known: a function's entry. */

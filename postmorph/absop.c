@@ -82,12 +82,18 @@ static void add_memory(struct op *op, const ZydisDecodedInstruction *in,
 		op->reads |= (uint16_t)(1u << m.base);
 	if (m.index < ABS_NREG)
 		op->reads |= (uint16_t)(1u << m.index);
+	bool reads = access && (o->actions & ZYDIS_OPERAND_ACTION_MASK_READ);
+	if (reads && !m.other && o->mem.base == ZYDIS_REGISTER_RSP && m.index == ABS_NONE) {
+		op->reads_frame = true;
+		op->frame_bytes = o->size >= 8 && o->size < 8 * 255 ? (uint8_t)(o->size / 8) : 255;
+		op->frame = (int32_t)m.disp;
+	}
 	if (op->has_mem)		/* two of them (string instructions): follow none */
 		m.other = true;
 	op->has_mem = true;
 	if (in->meta.category == ZYDIS_CATEGORY_BITBYTE)
 		m.other = true;		/* a bit of a string that begins there */
-	op->reads_mem |= access && (o->actions & ZYDIS_OPERAND_ACTION_MASK_READ);
+	op->reads_mem |= reads;
 	op->writes_mem |= access && (o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE);
 	op->mem = m;
 }

@@ -49,6 +49,9 @@ struct op {
 	bool sx;
 	uint8_t dst, src;
 	bool has_mem, reads_mem, writes_mem;
+	bool reads_frame;	/* of its places in memory frame(%rsp) is read */
+	uint8_t frame_bytes;	/* 255: unknown or larger */
+	int32_t frame;
 	bool flags;		/* changes CF or ZF */
 	uint8_t flags_read;	/* a bit per condition flag: CF PF AF ZF SF OF */
 	uint8_t flags_written;	/* likewise, always */

@@ -122,7 +122,8 @@ static bool is_proven_jump(const struct walk *w, uint32_t insn)
 	return d && is_proven(w, w->dispatches.v[d - 1].group);
 }
 
-/* A jump without a proven table goes on in original code, with whatever the registers hold. */
+/* A jump without a proven table goes on in original code, with whatever the registers and the frame
+ * hold. */
 static void escape_at_jumps(struct walk *w)
 {
 	uint64_t may = 0, before;
@@ -130,8 +131,9 @@ static void escape_at_jumps(struct walk *w)
 	do {
 		before = may;
 		for (uint32_t i = 0; i < w->fn->ninsn; i++)
-			if (w->jump_may[i] && !is_proven_jump(w, i) && !may_be_tail_call(w, i))
-				may |= w->jump_may[i];
+			if (w->visited[i] && w->fn->insn[i].kind == INSN_IJMP &&
+			    !is_proven_jump(w, i) && !may_be_tail_call(w, i))
+				may |= w->jump_may[i] | spills_may(&w->ai.spills);
 		absint_escape(&w->ai, may);
 	} while (may != before);
 }
@@ -260,7 +262,8 @@ const struct table_use *jumptables_find(struct text *t, struct fn *fn, uint32_t 
 	for (uint32_t r = 0; r < fn->nrange; r++)
 		landing_each(t, fn->range[r].fde, take_site, &w);
 	decode_ops(&w);
-	w.ai = (struct absint){ w.groups.n, arena_array(w.arena, w.groups.n, sizeof(bool)) };
+	w.ai = (struct absint){ .ngroup = w.groups.n, .arena = w.arena,
+				.escaped = arena_array(w.arena, w.groups.n, sizeof(bool)) };
 	tablewalk_all(&w);
 	const struct table_use *use = settle(&w, nuse);
 	arena_reset(t->pass);

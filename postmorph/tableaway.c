@@ -34,7 +34,7 @@ static bool is_begun(const struct walk *w, vaddr addr)
 
 static void escape(struct walk *w, const struct abs_state *s)
 {
-	absint_escape(&w->ai, absint_may(s));
+	absint_escape(&w->ai, absint_may(s) | spills_may(&w->ai.spills));
 }
 
 static bool decode(const struct walk *w, vaddr addr, struct insn *insn, struct op *op)
@@ -111,6 +111,7 @@ static bool step(struct away *a, vaddr *addr, struct abs_state *s, int depth)
 	vaddr target = insn_is_branch(&insn) ?
 		       insn_target(&insn, prog_insn_bytes(w->t->prog, &insn), *addr) : 0;
 	look_at_throw(w, *addr, s);
+	tablewalk_frame(w, &op, *addr);
 	*addr += insn.len;
 	switch (insn.kind) {
 	case INSN_JCC:
@@ -153,7 +154,7 @@ static void follow(struct away *a, vaddr addr, struct abs_state *s, int depth)
 			tablewalk_come(w, i, s);
 			return;
 		}
-		if (is_begun(w, addr) || !(absint_may(s) || s->flags))
+		if (is_begun(w, addr) || !(absint_may(s) || s->flags || w->ai.spills.all.n))
 			return;
 		if (a->steps == 0 || depth == 0) {
 			escape(w, s);

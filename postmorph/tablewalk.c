@@ -5,9 +5,26 @@
  */
 #include "postmorph/tablewalk.h"
 
-enum { MAX_STATES = 1 << 16 };
+enum { MAX_STATES = 1 << 16, DWARF_RSP = 7 };
 
 static const uint8_t MARK_JOIN = MARK_BRANCH | MARK_HELD | MARK_TABLE | MARK_PAD;
+
+/* Only who loads or stores by way of rsp asks. */
+void tablewalk_frame(struct walk *w, const struct op *op, vaddr addr)
+{
+	const struct cfi *cfi = &w->t->prog->cfi;
+	enum { RSP = 4 };
+
+	w->ai.depth = 0;
+	if (!(op->reads_frame && w->ai.spills.all.n) && !(op->kind == OP_STORE && op->mem.base == RSP))
+		return;
+	uint32_t fde = cfi_find(cfi, addr);
+	if (fde == UINT32_MAX)
+		return;
+	const struct cfi_state *s = &cfi->state[cfi_state_at(cfi, fde, addr)];
+	if (!s->cfa_is_expr && s->cfa_reg == DWARF_RSP)
+		w->ai.depth = s->cfa_off;
+}
 
 /* Instruction of fn that begins at addr, UINT32_MAX if none. */
 uint32_t tablewalk_insn_at(const struct walk *w, vaddr addr)
@@ -245,6 +262,7 @@ static bool walk_insn(struct walk *w, uint32_t i, struct abs_state *s)
 
 	if (insn->kind == INSN_JCC || insn->kind == INSN_JMP || insn->kind == INSN_LOOP)
 		absint_turn(s);
+	tablewalk_frame(w, op, prog_insn_addr(w->t->prog, insn));
 	switch (insn->kind) {
 	case INSN_JCC: {
 		struct abs_state taken = *s;
@@ -323,6 +341,19 @@ static void walk_from(struct walk *w, uint32_t i)
 	}
 }
 
+/* More places in the frame are known not to be what was stored there: true when all who may have loaded
+ * them have to be walked again. */
+static bool look_again(struct walk *w)
+{
+	if (!w->ai.spills.changed || w->work >= w->limit)
+		return false;
+	w->ai.spills.changed = false;
+	for (uint32_t i = 0; i < w->fn->ninsn; i++)
+		if (w->state[i])
+			set_dirty(w, i);
+	return true;
+}
+
 void tablewalk_all(struct walk *w)
 {
 	struct abs_state top;
@@ -333,7 +364,9 @@ void tablewalk_all(struct walk *w)
 	for (i = 1; i < w->fn->ninsn; i++)
 		if (w->t->mark[w->fn->insn[i].off] & (MARK_HELD | MARK_PAD))
 			arrive(w, i, &top);
-	while (w->work < w->limit && take_dirty(w, &i))
-		walk_from(w, i);
+	do {
+		while (w->work < w->limit && take_dirty(w, &i))
+			walk_from(w, i);
+	} while (look_again(w));
 }
 

@@ -46,6 +46,8 @@ struct walk {
 uint32_t tablewalk_insn_at(const struct walk *w, vaddr addr);
 /* Control comes to instruction i in state s, which becomes a join point. */
 void tablewalk_come(struct walk *w, uint32_t i, const struct abs_state *s);
+/* Where the frame is before op, which stands at addr. */
+void tablewalk_frame(struct walk *w, const struct op *op, vaddr addr);
 /* A call; false when it is known not to come back. */
 bool tablewalk_call(struct walk *w, const struct insn *insn, const struct op *op,
 		    struct abs_state *s);

@@ -685,6 +685,140 @@ begin byte_kept_in_the_frame
 	table	T_frame
 end byte_kept_in_the_frame
 
+begin byte_back_from_the_frame
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_byte_again
+10:	mov	$1, %al
+	mov	%eax, -8(%rsp)
+	mov	-8(%rsp), %ecx
+	test	$1, %cl
+	setne	%al
+	movzbl	%al, %eax
+	ret
+11:	mov	$11, %eax
+	ret
+12:	mov	$12, %eax
+	ret
+13:	mov	$13, %eax
+	ret
+19:	xor	%eax, %eax
+	ret
+	table	T_byte_again
+end byte_back_from_the_frame
+
+begin register_back_from_the_frame
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_all_back
+10:	mov	$1, %al
+	mov	%eax, -8(%rsp)
+	mov	-8(%rsp), %ecx
+	mov	%ecx, (%rsi)
+	ret
+11:	mov	$11, %eax
+	ret
+12:	mov	$12, %eax
+	ret
+13:	mov	$13, %eax
+	ret
+19:	xor	%eax, %eax
+	ret
+	table	T_all_back
+end register_back_from_the_frame
+
+begin register_in_the_frame_compared
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_frame_compared
+10:	mov	$1, %al
+	mov	%eax, -8(%rsp)
+	cmpl	$5, -8(%rsp)
+	setne	%al
+	ret
+11:	mov	$11, %eax
+	ret
+12:	mov	$12, %eax
+	ret
+13:	mov	$13, %eax
+	ret
+19:	xor	%eax, %eax
+	ret
+	table	T_frame_compared
+end register_in_the_frame_compared
+
+begin register_back_from_deeper
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_deeper
+10:	mov	$1, %al
+	mov	%eax, -8(%rsp)
+	sub	$24, %rsp
+	.cfi_adjust_cfa_offset 24
+	mov	15(%rsp), %ecx
+	add	$24, %rsp
+	.cfi_adjust_cfa_offset -24
+	mov	%ecx, (%rsi)
+	ret
+11:	mov	$11, %eax
+	ret
+12:	mov	$12, %eax
+	ret
+13:	mov	$13, %eax
+	ret
+19:	xor	%eax, %eax
+	ret
+	table	T_deeper
+end register_back_from_deeper
+
+begin register_popped_from_the_frame
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_popped
+10:	mov	$1, %al
+	mov	%eax, -8(%rsp)
+	sub	$8, %rsp
+	.cfi_adjust_cfa_offset 8
+	pop	%rcx
+	.cfi_adjust_cfa_offset -8
+	mov	%ecx, (%rsi)
+	ret
+11:	mov	$11, %eax
+	ret
+12:	mov	$12, %eax
+	ret
+13:	mov	$13, %eax
+	ret
+19:	xor	%eax, %eax
+	ret
+	table	T_popped
+end register_popped_from_the_frame
+
+begin register_back_from_before		# of a case that was walked before
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_before
+10:	mov	-8(%rsp), %ecx
+	mov	%ecx, (%rsi)
+	ret
+11:	mov	$1, %al
+	mov	%eax, -8(%rsp)
+	jmp	10b
+12:	mov	$12, %eax
+	ret
+13:	mov	$13, %eax
+	ret
+19:	xor	%eax, %eax
+	ret
+	table	T_before
+end register_back_from_before
+
 begin target_kept_in_the_frame
 	cmp	$3, %edi
 	ja	19f
