@@ -7,7 +7,9 @@
  * nothing of images: control that goes there stays until the function returns (or begins again), and
  * what it calls is entered over entry jumps.  So a cold block has no copy only when little can be lost
  * that way: no block that runs again and again while the function is entered once, a loop's, can be
- * reached from it.  Error exits are like that, and most of what ends in a return.
+ * reached from it; and no cycle that runs long, even if no block of it runs often: an interpreter's is
+ * like that, each turn of which goes another way.  Error exits are left, and most of what ends in a
+ * return.
  *
  * In functions that hardly run (less than rare_share of what the program does), warm blocks are treated
  * the same: what little is lost when one of them does run is a part of next to nothing.
@@ -17,26 +19,26 @@
  */
 #include "editor/pass.h"
 
+#include "editor/cycles.h"
+
 /* Executions of a block for each entry from which on it is a loop's. */
 static const double loop_share = 4;
+/* Instructions of a cycle for each entry from which on it runs long. */
+static const double cycle_share = 200;
 static const double rare_share = 0.00005;
-
-struct edge {
-	uint32_t from, next;	/* next: index + 1 of the next edge to the same block */
-};
 
 /* Ways backwards.  Node nblock is all that an unproven jump may lead to. */
 struct ways {
 	struct arena *a;
 	uint32_t *to;		/* [nblock + 1] index + 1 of the first edge */
-	VEC(struct edge) edge;
+	VEC(struct cycles_edge) edge;
 };
 
 static void add_way(struct ways *w, uint32_t from, uint32_t to)
 {
 	if (to == NO_BLOCK || to == 0)		/* the entry jump leads from there to the image */
 		return;
-	struct edge e = { from, w->to[to] };
+	struct cycles_edge e = { from, w->to[to] };
 
 	vec_push(w->a, &w->edge, e);
 	w->to[to] = w->edge.n;
@@ -61,25 +63,39 @@ static void add_ways(struct ways *w, const struct fn *fn, uint32_t id)
 		add_way(w, fn->nblock, id);
 }
 
+/* Adds to queue[n] the blocks that run again and again, or are of a cycle that runs long. */
+static uint32_t find_loops(const struct ways *w, const struct fn *fn, bool *costly, uint32_t *queue)
+{
+	uint32_t *cycle = arena_array(w->a, fn->nblock + 1, sizeof(*cycle)), n = 0;
+	double *work = arena_array(w->a, fn->nblock + 1, sizeof(*work)), entries = fn->block[0].count;
+
+	cycles_find(fn->nblock + 1, w->to, w->edge.v, cycle);
+	for (uint32_t i = 0; i < fn->nblock; i++)
+		work[cycle[i]] += fn->block[i].count * block_length(fn, &fn->block[i]);
+	for (uint32_t i = 0; i < fn->nblock; i++) {
+		double count = fn->block[i].count;
+
+		costly[i] = count > 0 && (count >= loop_share * entries ||
+					  work[cycle[i]] >= cycle_share * entries);
+		if (costly[i])
+			queue[n++] = i;
+	}
+	return n;
+}
+
 /* [nblock] a block of a loop can be reached from there. */
 static bool *find_costly(struct arena *a, const struct fn *fn)
 {
 	struct ways w = { .a = a, .to = arena_array(a, fn->nblock + 1, sizeof(*w.to)) };
 	bool *costly = arena_array(a, fn->nblock + 1, sizeof(*costly));
-	uint32_t *queue = arena_array(a, fn->nblock + 1, sizeof(*queue)), n = 0;
+	uint32_t *queue = arena_array(a, fn->nblock + 1, sizeof(*queue));
 
-	for (uint32_t i = 0; i < fn->nblock; i++) {
-		const struct block *b = &fn->block[i];
-
+	for (uint32_t i = 0; i < fn->nblock; i++)
 		add_ways(&w, fn, i);
-		if (b->count > 0 && b->count >= loop_share * fn->block[0].count) {
-			costly[i] = true;
-			queue[n++] = i;
-		}
-	}
+	uint32_t n = find_loops(&w, fn, costly, queue);
 	for (uint32_t head = 0; head < n; head++)
 		for (uint32_t e = w.to[queue[head]]; e; e = w.edge.v[e - 1].next) {
-			uint32_t from = w.edge.v[e - 1].from;
+			uint32_t from = w.edge.v[e - 1].to;
 
 			if (!costly[from])
 				queue[n++] = from;
