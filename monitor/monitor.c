@@ -24,6 +24,7 @@
 #include "lib/err.h"
 #include "lib/msg.h"
 #include "monitor/merge.h"
+#include "monitor/mono.h"
 #include "monitor/own.h"
 #include "monitor/procmaps.h"
 #include "monitor/statespool.h"
@@ -306,7 +307,7 @@ static int start_sampling(struct monitor *m, struct err *err)
 {
 	if (perf_map(m->set, err) < 0)
 		return -1;
-	m->start_ns = now_ns();
+	m->start_ns = mono_now_ns(mono_shift_ns());
 	if (perf_enable(m->set, err) < 0)
 		return -1;
 	m->counts.paused = m->options->paused;

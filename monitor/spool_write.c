@@ -30,6 +30,7 @@
 
 #include "lib/err.h"
 #include "lib/wr.h"
+#include "monitor/mono.h"
 #include "monitor/spool_format.h"
 
 enum { FILE_MOST = 1 << 20, FILE_LEAST = 32 << 10, NAME_BYTES = 32 };
@@ -53,6 +54,7 @@ struct spool_writer {
 	uint64_t period_ns;
 	char clock[SPOOL_CLOCK_BYTES];
 	uint8_t boot_id[SPOOL_BOOT_ID_BYTES];
+	int64_t shift_ns;		/* mono.h */
 	uint64_t last_ns;	/* of the last event */
 	uint64_t gap;		/* samples dropped and not yet told by a written block */
 	struct spool_counts counts;
@@ -101,6 +103,7 @@ static struct spool_writer *writer_new(const char *clock, uint64_t period_ns, st
 	w->period_ns = period_ns;
 	(void)snprintf(w->clock, sizeof(w->clock), "%s", clock);
 	read_boot_id(w->boot_id);
+	w->shift_ns = mono_shift_ns();
 	return w;
 }
 
@@ -184,18 +187,18 @@ struct spool_writer *spool_writer_new(int dirfd, const char *clock, uint64_t per
 	return w;
 }
 
-static uint64_t clock_ns(clockid_t clock)
+static uint64_t wall_ns(void)
 {
 	struct timespec ts;
 
-	(void)clock_gettime(clock, &ts);	/* cannot fail for the clocks used here */
+	(void)clock_gettime(CLOCK_REALTIME, &ts);	/* cannot fail for this clock */
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
 static int write_header(struct spool_writer *w, struct err *err)
 {
 	struct wr h = { 0 };
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now = mono_now_ns(w->shift_ns);
 	/* What a file begins with has been collected for a while. */
 	uint64_t waited = w->events && w->first_ns < now ? now - w->first_ns : 0;
 
@@ -204,7 +207,7 @@ static int write_header(struct spool_writer *w, struct err *err)
 	wr_u32(&h, SPOOL_GRID);
 	wr_u64(&h, w->period_ns);
 	wr_u64(&h, now - waited);
-	wr_u64(&h, clock_ns(CLOCK_REALTIME) - waited);
+	wr_u64(&h, wall_ns() - waited);
 	wr_raw(&h, w->boot_id, sizeof(w->boot_id));
 	wr_raw(&h, w->clock, sizeof(w->clock));
 	wr_u32(&h, spool_crc(wr_bytes(&h), (struct bytes){ h.p, 0 }));

@@ -18,7 +18,7 @@ value() {		# NAME FILE: the last value of that name
 start() {		# NAME CLOCK DRAIN_S [-n]
 	mkdir "$dir/$1"
 	mkfifo "$dir/$1.in"
-	"$driver" run "$dir/$1" "$2" "$3" $4 <"$dir/$1.in" >"$dir/$1.out" 2>&1 &
+	${shifted:-} "$driver" run "$dir/$1" "$2" "$3" $4 <"$dir/$1.in" >"$dir/$1.out" 2>&1 &
 	pids+=($!)
 	exec 7>"$dir/$1.in"
 	ask flush
@@ -92,6 +92,36 @@ for clock in tick cpu-clock; do
 	check "told and written samples are as many ($clock)" test \
 		"$(value samples "$dir/$clock.out")" = "$(value sample "$dir/$clock.sum")"
 done
+
+# In a time namespace clocks are others than the kernel's records have; what is told of the time is the same.
+shifted_is_as() {	# NAME
+	local ms
+	ms=$(value span_ms "$dir/$1.sum")
+	echo "$ms ms of $((($2 + 999999) / 1000000))"
+	[ "$ms" -ge 1500 ] && [ "$ms" -le $(($2 / 1000000 + 1)) ]
+}
+"$driver" spin 50 600000 >"$dir/before" &
+pids+=($!)
+before=${pids[-1]}
+for s in 100000 -$(($(cut -d. -f1 /proc/uptime) / 2)); do
+	shifted="unshare --time --monotonic $s --boottime $s --"
+	if ! $shifted true 2>/dev/null; then
+		skip "clocks shifted by $s s" "no time namespaces"
+		continue
+	fi
+	begun=$(date +%s%N)
+	start "shift$s" auto 1
+	sleep 2
+	stop "shift$s"
+	check "clocks shifted by $s s: the time that was sampled is told" shifted_is_as "shift$s" \
+		$(($(date +%s%N) - begun))
+	check "clocks shifted by $s s: what ran before comes before its samples" \
+		awk -v p="$before" '$3 == p && $2 == "mmap" { m = $1 } $3 == p && $2 == "sample" { n++; if (!m || $1 < m) bad++ }
+			END { exit !n || bad }' "$dir/shift$s.dump"
+done
+shifted=
+kill "$before"
+unset 'pids[-1]'
 
 # A process that ran before, then 1,000 short lives; forks, execs, mappings, exits of each.
 "$driver" spin 50 600000 >"$dir/before" &

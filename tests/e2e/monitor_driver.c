@@ -208,6 +208,7 @@ static void print_event(const struct spool_event *ev)
 static int read_files(char **path, int n, bool dump)
 {
 	uint64_t count[SPOOL_CRASH + 1] = { 0 }, states = 0, bytes = 0, bad = 0, backwards = 0;
+	uint64_t span_ns = 0;
 
 	for (int i = 0; i < n; i++) {
 		struct spool_event ev;
@@ -230,6 +231,8 @@ static int read_files(char **path, int n, bool dump)
 			if (dump)
 				print_event(&ev);
 		}
+		if (last > spool_reader_start_ns(r))
+			span_ns += last - spool_reader_start_ns(r);
 		bytes += (uint64_t)st.st_size;
 		bad += spool_reader_bad_blocks(r);
 		spool_reader_free(r);
@@ -239,7 +242,8 @@ static int read_files(char **path, int n, bool dump)
 		printf("%s %" PRIu64 "\n", kinds[k], count[k]);
 	if (!dump)
 		printf("state %" PRIu64 "\nbytes %" PRIu64 "\nbad_blocks %" PRIu64 "\nbackwards %" PRIu64
-		       "\nbytes_a_sample %.2f\n", states, bytes, bad, backwards,
+		       "\nspan_ms %" PRIu64 "\nbytes_a_sample %.2f\n", states, bytes, bad, backwards,
+		       span_ns / 1000000,
 		       count[SPOOL_SAMPLE] ? (double)bytes / (double)count[SPOOL_SAMPLE] : 0.0);
 	return 0;
 }
