@@ -28,6 +28,7 @@
 
 #include "lib/confine.h"
 #include "lib/err.h"
+#include "manager/patience.h"
 
 /* Descriptors are parked above before they get in order.  The program's is out of reach of the
  * job, which cannot make one beyond its limit. */
@@ -58,7 +59,7 @@ struct job {
 	pid_t pid;
 	int pidfd, reason_fd;
 	int out[JOB_MAX_OUT];
-	uint64_t end_ms;		/* CLOCK_MONOTONIC; then it is killed */
+	struct patience wall;		/* then it is killed */
 	uint64_t stopped_ms;		/* since when; 0: it runs */
 	bool timed_out;
 	char reason[1024];
@@ -296,7 +297,7 @@ struct job *job_start(const struct job_spec *spec, struct err *err)
 	j->pid = j->pidfd = j->reason_fd = -1;
 	for (int i = 0; i < JOB_MAX_OUT; i++)
 		j->out[i] = -1;
-	j->end_ms = now_ms() + (uint64_t)spec->wall_s * 1000;
+	j->wall = patience_begin(now_ms(), (uint64_t)spec->wall_s * 1000);
 	if (make_outputs(j, err) < 0 || launch(j, spec, err) < 0) {
 		job_free(j);
 		return NULL;
@@ -306,13 +307,11 @@ struct job *job_start(const struct job_spec *spec, struct err *err)
 
 int job_poll(const struct job *j, struct pollfd p[2])
 {
-	uint64_t now = now_ms();
-
 	p[0] = (struct pollfd){ j->pidfd, POLLIN, 0 };
 	p[1] = (struct pollfd){ j->reason_fd, POLLIN, 0 };
 	if (j->stopped_ms)
 		return -1;
-	return j->timed_out || now >= j->end_ms ? 100 : (int)(j->end_ms - now);
+	return j->timed_out ? 100 : patience_poll(&j->wall);
 }
 
 void job_stop(struct job *j)
@@ -320,6 +319,7 @@ void job_stop(struct job *j)
 	if (j->stopped_ms || j->timed_out || j->pid < 0)
 		return;
 	j->stopped_ms = now_ms();
+	(void)patience_over(&j->wall, j->stopped_ms);	/* the next step sees it */
 	signal_job(j, SIGSTOP);
 }
 
@@ -327,7 +327,7 @@ void job_go_on(struct job *j)
 {
 	if (!j->stopped_ms || j->pid < 0)
 		return;
-	j->end_ms += now_ms() - j->stopped_ms;
+	patience_skip(&j->wall, now_ms());
 	j->stopped_ms = 0;
 	signal_job(j, SIGCONT);
 }
@@ -426,14 +426,16 @@ int job_step(struct job *j, struct job_result *out)
 
 	if (j->reason_fd >= 0)
 		read_reason(j);
-	if (!j->timed_out && !j->stopped_ms && now_ms() >= j->end_ms) {
-		j->timed_out = true;
-		signal_job(j, SIGKILL);
-	}
 	struct rusage used = { 0 };
 	pid_t pid = wait4(j->pid, &status, WNOHANG, &used);
-	if (pid == 0 || (pid < 0 && errno == EINTR))
+	if (pid == 0 || (pid < 0 && errno == EINTR)) {
+		/* One that has ended meanwhile is not too late, however late it is. */
+		if (!j->timed_out && !j->stopped_ms && patience_over(&j->wall, now_ms())) {
+			j->timed_out = true;
+			signal_job(j, SIGKILL);
+		}
 		return 0;
+	}
 	j->pid = -1;
 	if (j->reason_fd >= 0)
 		read_reason(j);

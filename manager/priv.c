@@ -12,7 +12,7 @@
 #include "manager/program.h"
 #include "manager/yield.h"
 
-enum { SYNC_MS = 30000, CHECK_MS = 1000, WALL_FACTOR = 4, WALL_EXTRA_S = 60 };
+enum { SYNC_MS = 30000, WALL_FACTOR = 4, WALL_EXTRA_S = 60 };
 enum { MUST_SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE };
 static const uint64_t max_file_bytes = (uint64_t)1 << 30;
 
@@ -250,7 +250,7 @@ int priv_request(struct priv *p, struct msg *m, struct err *err)
 		return restore(p, err);
 	case MSG_SYNC:
 		p->syncing = true;
-		p->sync_end_ms = role_now_ms() + SYNC_MS;
+		p->sync = patience_begin(role_now_ms(), SYNC_MS);
 		return 0;
 	default:
 		forget(p);
@@ -263,7 +263,7 @@ int priv_step(struct priv *p, struct err *err)
 	struct job_result result;
 	int rc;
 
-	if (p->syncing && role_now_ms() >= p->sync_end_ms) {
+	if (p->syncing && patience_over(&p->sync, role_now_ms())) {
 		p->monitor_silent = true;
 		return priv_synced(p, false, "the monitor does not answer", -1, err);
 	}
@@ -325,5 +325,5 @@ int priv_poll(const struct priv *p, struct pollfd f[2])
 	f[0] = f[1] = (struct pollfd){ -1, 0, 0 };
 	if (p->job)
 		return job_poll(p->job, f);
-	return p->syncing ? CHECK_MS : -1;
+	return p->syncing ? patience_poll(&p->sync) : -1;
 }

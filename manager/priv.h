@@ -12,6 +12,7 @@
 
 #include "lib/msg.h"
 #include "manager/job.h"
+#include "manager/patience.h"
 #include "manager/role.h"
 
 struct err;
@@ -30,7 +31,7 @@ struct priv {
 	uint64_t job_cpu_ms;	/* of jobs that have ended, not told yet: it is told even if nobody
 				 * waits for the job any more, with the next answer */
 	bool syncing;		/* SYNC: the monitor has been asked */
-	uint64_t sync_end_ms;
+	struct patience sync;	/* then it counts as silent */
 	bool monitor_silent;	/* it let a SYNC's time pass; whoever ends it takes this back */
 };
 

@@ -6,8 +6,8 @@
 . tests/tap.sh
 B=${B:-build}
 expected="lib/arena lib/confine lib/digest lib/err lib/io lib/landlock lib/msg lib/wr manager/install \
-manager/install_file manager/install_journal manager/job manager/priv manager/program manager/role \
-manager/role_parent"
+manager/install_file manager/install_journal manager/job manager/patience manager/priv manager/program \
+manager/role manager/role_parent"
 
 reached() {		# OBJECT: its closure, by name
 	find "$B/lib" "$B/policy" "$B/monitor" "$B/manager" -name '*.o' ! -name main.o |

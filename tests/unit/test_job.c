@@ -282,6 +282,32 @@ static void time_in_which_a_job_is_stopped_does_not_count(void **state)
 	assert_non_null(strstr(r.reason, "took too long"));
 }
 
+/* As when the daemon is stopped, or the machine paused: who ended meanwhile has ended in time, and who did
+ * not has time left. */
+static void time_in_which_nobody_looked_hardly_counts(void **state)
+{
+	struct job *slow = start_spinning(60, 3), *fast;
+	struct job_spec spec = { .kind = JOB_ANALYZE, .morph_edit = "/proc/self/exe",
+				 .memory_bytes = (uint64_t)4096 << 20, .file_bytes = 1 << 20,
+				 .cpu_s = 60, .wall_s = 1, .nin = 1 };
+	struct job_result r;
+	struct err err = { 0 };
+
+	(void)state;
+	spec.in[0] = input("refuse");
+	fast = job_start(&spec, &err);
+	close(spec.in[0]);
+	assert_non_null(fast);
+	(void)poll(NULL, 0, 3300);
+	assert_int_equal(job_step(fast, &r), 1);
+	assert_int_equal(r.exit_code, 3);
+	job_free(fast);
+	assert_int_equal(job_step(slow, &r), 0);
+	assert_int_equal(job_step(slow, &r), 0);
+	r = end_of(slow);
+	assert_non_null(strstr(r.reason, "took too long"));
+}
+
 static void cpu_time_of_a_job_counts_on_when_it_was_stopped(void **state)
 {
 	struct job *j = start_spinning(1, 600);
@@ -350,6 +376,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_flood_of_messages_is_taken_in_and_cut),
 		cmocka_unit_test(a_job_that_does_not_end_is_ended),
 		cmocka_unit_test(time_in_which_a_job_is_stopped_does_not_count),
+		cmocka_unit_test(time_in_which_nobody_looked_hardly_counts),
 		cmocka_unit_test(cpu_time_of_a_job_counts_on_when_it_was_stopped),
 		cmocka_unit_test(a_stopped_job_can_be_ended),
 		cmocka_unit_test(a_crash_is_named),

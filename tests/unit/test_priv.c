@@ -256,6 +256,26 @@ static void states_come_with_the_answer_to_a_sync(void **state)
 	}
 }
 
+/* Ten minutes in which we were stopped say nothing about the monitor. */
+static void a_monitor_is_not_silent_while_nobody_listens(void **state)
+{
+	struct fixture *f = *state;
+	struct err err;
+	int nfd;
+
+	assert_int_equal(request(f, MSG_SYNC, "", &err), 0);
+	f->priv.sync.seen_ms -= 600000;
+	assert_int_equal(priv_step(&f->priv, &err), 0);
+	assert_false(f->priv.monitor_silent);
+	assert_true(f->priv.syncing);
+	for (int i = 0; i < 30 && f->priv.syncing; i++) {	/* 30 s in which it is looked at */
+		f->priv.sync.seen_ms -= 1000;
+		assert_int_equal(priv_step(&f->priv, &err), 0);
+	}
+	assert_true(f->priv.monitor_silent);
+	assert_int_equal(reply(f, &nfd), ERR_SYS);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -267,6 +287,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(a_job_that_is_given_up_has_cost_something, make,
 						unmake),
 		cmocka_unit_test_setup_teardown(a_second_request_at_a_time_is_a_lie, make, unmake),
+		cmocka_unit_test_setup_teardown(a_monitor_is_not_silent_while_nobody_listens, make,
+						unmake),
 		cmocka_unit_test_setup_teardown(states_come_with_the_answer_to_a_sync, make, unmake),
 	};
 
