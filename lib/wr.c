@@ -55,7 +55,7 @@ void wr_raw(struct wr *w, const void *p, size_t n)
 
 void wr_u8(struct wr *w, uint8_t v)
 {
-	*wr_reserve(w, 1) = v;
+	*extend(w, 1) = v;
 }
 
 void wr_u16(struct wr *w, uint16_t v)

@@ -10,13 +10,17 @@
 
 struct gamma_out {		/* zeroed but for w */
 	struct wr *w;
-	uint8_t byte;
-	unsigned n;		/* bits in byte */
+	uint64_t bits;		/* the last n are not written yet; n < 8 */
+	unsigned n;
 };
 
 void gamma_put(struct gamma_out *o, uint64_t v);	/* v >= 1 */
 void gamma_end(struct gamma_out *o);			/* fills up the last byte with 0 bits */
-unsigned gamma_bits(uint64_t v);			/* that v takes */
+
+static inline unsigned gamma_bits(uint64_t v)		/* that v takes */
+{
+	return 2 * (63 - (unsigned)__builtin_clzll(v)) + 1;
+}
 
 struct gamma_in {
 	const uint8_t *p;
