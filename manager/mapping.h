@@ -22,7 +22,7 @@ void mappings_drop(struct mappings *m);		/* NULL is allowed */
 /* Enters `add` (start < end), cutting away what was there.  Returns the set to use from now on,
  * which is another one if m was shared. */
 struct mappings *mappings_put(struct mappings *m, const struct mapping *add);
-const struct mapping *mappings_find(const struct mappings *m, uint64_t addr);
+const struct mapping *mappings_find(struct mappings *m, uint64_t addr);
 uint32_t mappings_count(const struct mappings *m);
 /* Ascending by start. */
 void mappings_each(const struct mappings *m, void (*f)(void *ctx, const struct mapping *m),
