@@ -1,9 +1,12 @@
 /* sampleset.c - places in the order they come, folded together now and then
  *
- * A hash table would miss the cache at every sample.  Writing them down one after the other and sorting
- * does not: by digits of a byte, the last first, of those that differ at all.
+ * A hash table of all places would miss the cache at every sample.  Writing them down one after the
+ * other and sorting does not: by digits, the last first, of those that differ at all.  A small table of
+ * places that were there lately catches most of those that come again and again.
  *
- * INVARIANT  item[0 .. nfolded) is ascending, every place once.
+ * INVARIANTS
+ *   I1  item[0 .. nfolded) is ascending, every place once;
+ *   I2  recent[] refers to no item that has been moved: folding clears it.
  */
 #include "manager/sampleset.h"
 
@@ -12,7 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST = 4096, DIGITS = sizeof(file_off) + sizeof(uint32_t) };
+enum { FIRST = 1 << 17, DIGIT_BITS = 11, DIGIT = 1 << DIGIT_BITS, OFF_DIGITS = 6, DIGITS = 9,
+       RECENT_BITS = 12 };
+_Static_assert(SAMPLESET_RECENT == 1 << RECENT_BITS, "a place's hash is an index");
 
 static void *must(void *p)
 {
@@ -26,19 +31,19 @@ static void *must(void *p)
 /* Digit 0 is the last of the offset, the highest one the first of the file. */
 static unsigned digit(const struct sampleset_item *it, unsigned d)
 {
-	return d < sizeof(file_off) ? it->off >> 8 * d & 0xff :
-	       it->file >> 8 * (d - sizeof(file_off)) & 0xff;
+	return d < OFF_DIGITS ? it->off >> DIGIT_BITS * d & (DIGIT - 1) :
+	       it->file >> DIGIT_BITS * (d - OFF_DIGITS) & (DIGIT - 1);
 }
 
 /* Keeps the order of equal digits. */
 static void sort_by_digit(const struct sampleset_item *from, struct sampleset_item *to, uint32_t n,
 			  unsigned d)
 {
-	uint32_t at[256] = { 0 }, sum = 0;
+	uint32_t at[DIGIT] = { 0 }, sum = 0;
 
 	for (uint32_t i = 0; i < n; i++)
 		at[digit(&from[i], d)]++;
-	for (unsigned k = 0; k < 256; k++) {
+	for (unsigned k = 0; k < DIGIT; k++) {
 		uint32_t count = at[k];
 
 		at[k] = sum;
@@ -76,6 +81,7 @@ static void fold(struct sampleset *s)
 	if (s->nfolded == s->n)
 		return;
 	sort(s);
+	memset(s->recent, 0, sizeof(s->recent));
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct sampleset_item *it = &s->item[i];
 		struct sampleset_item *last = &s->item[n - (n > 0)];
@@ -105,9 +111,21 @@ static bool make_room(struct sampleset *s)
 
 int sampleset_add(struct sampleset *s, uint32_t file, file_off off)
 {
+	uint64_t hash = (off ^ (uint64_t)file << 48) * UINT64_C(0x9e3779b97f4a7c15);
+	uint32_t *recent = &s->recent[hash >> (64 - RECENT_BITS)];
+
+	if (*recent) {
+		struct sampleset_item *it = &s->item[*recent - 1];
+
+		if (it->off == off && it->file == file && it->samples < UINT32_MAX) {
+			it->samples++;
+			return 0;
+		}
+	}
 	if (s->n == s->cap && !make_room(s))
 		return -1;
 	s->item[s->n++] = (struct sampleset_item){ .off = off, .file = file, .samples = 1 };
+	*recent = s->n;
 	return 0;
 }
 

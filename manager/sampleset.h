@@ -18,9 +18,12 @@ struct sampleset_item {
 	uint32_t samples;
 };
 
+enum { SAMPLESET_RECENT = 4096 };
+
 struct sampleset {		/* zeroed: empty */
 	struct sampleset_item *item;
 	uint32_t n, nfolded, cap;
+	uint32_t recent[SAMPLESET_RECENT];	/* an item + 1, by a hash of its place; 0: none */
 };
 
 /* One more sample; -1 when it did not fit. */
