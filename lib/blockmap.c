@@ -274,7 +274,7 @@ static int sort_by_orig(struct blockmap *m, struct err *err)
 	return 0;
 }
 
-int blockmap_read(struct bytes b, struct blockmap *out, struct err *err)
+int blockmap_read_images(struct bytes b, struct blockmap *out, struct err *err)
 {
 	struct blockmap m = { 0 };
 	struct rd r = rd_of(b);
@@ -282,7 +282,21 @@ int blockmap_read(struct bytes b, struct blockmap *out, struct err *err)
 	if (read_header(&r, &m, err) < 0 ||
 	    blockmap_segs_read(&r, m.nseg, &m.seg, err) < 0 ||
 	    read_blocks(&r, &m, err) < 0 || read_entries(&r, &m, err) < 0 ||
-	    read_tables(&r, &m, err) < 0 || read_end(&r, err) < 0 || sort_by_orig(&m, err) < 0) {
+	    read_tables(&r, &m, err) < 0 || read_end(&r, err) < 0) {
+		blockmap_free(&m);
+		return err_wrap(err, "block map");
+	}
+	*out = m;
+	return 0;
+}
+
+int blockmap_read(struct bytes b, struct blockmap *out, struct err *err)
+{
+	struct blockmap m;
+
+	if (blockmap_read_images(b, &m, err) < 0)
+		return -1;
+	if (sort_by_orig(&m, err) < 0) {
 		blockmap_free(&m);
 		return err_wrap(err, "block map");
 	}

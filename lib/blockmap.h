@@ -81,6 +81,9 @@ struct blockmap {
 void blockmap_write(const struct blockmap *map, struct wr *out);
 /* Range-checked decoding of untrusted bytes: order, disjointness and bounds hold afterwards. */
 int blockmap_read(struct bytes b, struct blockmap *out, struct err *err);
+/* The same for who only asks what images are of: blockmap_find_orig() must not be called, and that no
+ * original block has two images is not checked. */
+int blockmap_read_images(struct bytes b, struct blockmap *out, struct err *err);
 void blockmap_free(struct blockmap *map);	/* what blockmap_read() allocated; zeroed map allowed */
 
 /* The block whose image holds `addr`; NULL when addr is not in new text.  O(log n). */

@@ -1,14 +1,10 @@
 /* attribute.c - from samples to blocks
  *
  *   sample --spaces--> (file, offset) --sample set--> sorted places of one file
- *          --block map--> address in the original --block table--> block
+ *          --places of that file--> block of the original
  *
- * The walk over the spool touches neither tables nor the store; each module's table is looked at
- * once, for all its distinct places.
- *
- * A place of a generation that is in its new text goes through the block map to the beginning of
- * the original block; one in the old text is an address of the original as it stands, because
- * originals keep their addresses.
+ * The walk over the spool touches neither tables nor the store; each module is looked at once, for all
+ * its distinct places.
  *
  *   sample --runs--> time of processes by kind, in each file and in the rest
  *
@@ -194,56 +190,6 @@ void attribute_spool(struct attribute *a, struct spool_reader *r)
 
 /* --- places to blocks --- */
 
-/* UINT32_MAX: in no block. */
-static uint32_t block_of(const struct attribute_target *t, file_off off)
-{
-	vaddr addr;
-
-	if (!t->table)
-		return UINT32_MAX;
-	if (t->map) {
-		new_vaddr gen;
-		const struct blockmap_block *b;
-
-		if (blockmap_vaddr_of(t->map, off, &gen) < 0)
-			return UINT32_MAX;
-		b = blockmap_find_gen(t->map, gen);
-		addr = b ? t->map->orig_base + b->orig : gen;
-	} else if (blocktable_vaddr_of(t->table, off, &addr) < 0) {
-		return UINT32_MAX;
-	}
-	return blocktable_find(t->table, addr);
-}
-
-static int by_block(const void *a, const void *b)
-{
-	const struct attribute_count *x = a, *y = b;
-
-	return (x->block > y->block) - (x->block < y->block);
-}
-
-/* Adds y to x, saturating. */
-static uint32_t sum(uint32_t x, uint32_t y)
-{
-	return y > UINT32_MAX - x ? UINT32_MAX : x + y;
-}
-
-/* count[0 .. n) sorted, every block once; returns how many are left. */
-static uint32_t normalize(struct attribute_count *count, uint32_t n)
-{
-	uint32_t out = 0;
-
-	if (n)
-		qsort(count, n, sizeof(*count), by_block);
-	for (uint32_t i = 0; i < n; i++) {
-		if (out && count[out - 1].block == count[i].block)
-			count[out - 1].samples = sum(count[out - 1].samples, count[i].samples);
-		else
-			count[out++] = count[i];
-	}
-	return out;
-}
-
 /* Index of the module's entry, made where it belongs if missing. */
 static struct attribute_module *module_enter(struct attribution *r, uint64_t module)
 {
@@ -266,18 +212,6 @@ static struct attribute_module *module_enter(struct attribution *r, uint64_t mod
 	return &r->module[lo];
 }
 
-/* Adds n counts in any order. */
-static void module_add(struct attribute_module *m, const struct attribute_count *count,
-		       uint32_t n)
-{
-	if (!n)
-		return;
-	m->count = must(realloc(m->count, (m->ncount + (size_t)n) * sizeof(*m->count)));
-	memcpy(m->count + m->ncount, count, n * sizeof(*count));
-	m->ncount = normalize(m->count, m->ncount + n);
-	m->count = must(realloc(m->count, m->ncount * sizeof(*m->count)));
-}
-
 /* The places of one file, item[0 .. n), of a known module. */
 static void add_file(struct attribution *r, const struct attribute_target *target,
 		     const struct sampleset_item *item, uint32_t n)
@@ -287,7 +221,8 @@ static void add_file(struct attribution *r, const struct attribute_target *targe
 	uint32_t ncount = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t block = block_of(target, item[i].off);
+		uint32_t block = target->places ? places_block(target->places, item[i].off)
+						: UINT32_MAX;
 
 		if (block == UINT32_MAX) {
 			m->outside += item[i].samples;
@@ -298,32 +233,14 @@ static void add_file(struct attribution *r, const struct attribute_target *targe
 			count[ncount++] = (struct attribute_count){ block, item[i].samples };
 		}
 	}
-	module_add(m, count, ncount);
+	counts_add(&m->count, &m->ncount, count, counts_sort(count, ncount));
 	free(count);
 }
 
 /* --- states to edges --- */
 
-/* How far the loader moved what holds `pc`, which was mapped from `off`; -1: there is no code. */
-static int bias_of(const struct attribute_target *t, file_off off, uint64_t pc, uint64_t *out)
-{
-	new_vaddr gen;
-	vaddr addr;
-
-	if (t->map) {
-		if (blockmap_vaddr_of(t->map, off, &gen) < 0)
-			return -1;
-		*out = pc - gen;
-	} else {
-		if (blocktable_vaddr_of(t->table, off, &addr) < 0)
-			return -1;
-		*out = pc - addr;
-	}
-	return 0;
-}
-
 /* Returns how many states went into the stream. */
-static uint32_t write_states(const struct stateset *set, const struct attribute_target *t,
+static uint32_t write_states(const struct stateset *set, const struct places *places,
 			     const struct stateset_item *item, uint32_t n, struct wr *out)
 {
 	uint32_t written = 0;
@@ -331,9 +248,11 @@ static uint32_t write_states(const struct stateset *set, const struct attribute_
 	statesample_write_header(out);
 	for (uint32_t i = 0; i < n; i++) {
 		struct statesample s = { .pc = item[i].pc, .rflags = item[i].state.rflags };
+		uint64_t addr;
 
-		if (bias_of(t, item[i].off, item[i].pc, &s.bias) < 0)
+		if (places_addr(places, item[i].off, &addr) < 0)
 			continue;
+		s.bias = s.pc - addr;		/* how far the loader moved it */
 		memcpy(s.gpr, item[i].state.gpr, sizeof(s.gpr));
 		s.stack = bytes_at(wr_bytes(&set->stack), item[i].stack_at,
 				   item[i].state.stack_bytes);
@@ -348,21 +267,20 @@ static void add_states(struct attribution *r, const struct attribute *a, uint32_
 		       const struct attribute_resolver *resolver,
 		       const struct attribute_target *target)
 {
-	struct wr stream = { 0 }, text = { 0 };
+	struct wr stream = { 0 };
 	struct edges edges = { 0 };
 	uint32_t n, written;
 	struct err err;
 
 	const struct stateset_item *item = stateset_of(&a->states, file, &n);
 	r->counter[COUNTER_NOSTATES] += n;
-	if (!n || !target->table || !resolver->interpret)
+	if (!n || !target->places || !resolver->interpret)
 		return;
 	struct attribute_module *m = module_enter(r, target->module);
 	m->states += n;		/* also when it fails: it would again */
-	written = write_states(&a->states, target, item, n, &stream);
+	written = write_states(&a->states, target->places, item, n, &stream);
 	if (written &&
-	    resolver->interpret(resolver->ctx, target, wr_bytes(&stream), &text, &err) == 0 &&
-	    edges_read(wr_bytes(&text), target->table, &edges, &err) == 0) {
+	    resolver->interpret(resolver->ctx, target, wr_bytes(&stream), &edges, &err) == 0) {
 		r->counter[COUNTER_NOSTATES] -= written;
 		r->counter[COUNTER_STATES] += written;
 		r->counter[COUNTER_EDGES] += edges_sum(&edges);
@@ -371,7 +289,6 @@ static void add_states(struct attribution *r, const struct attribute *a, uint32_
 	}
 	explicit_bzero(stream.p, stream.n);
 	wr_free(&stream);
-	wr_free(&text);
 }
 
 /* --- time of processes --- */
@@ -458,7 +375,7 @@ void attribution_add(struct attribution *to, const struct attribution *from)
 
 		m->samples += f->samples;
 		m->outside += f->outside;
-		module_add(m, f->count, f->ncount);
+		counts_add(&m->count, &m->ncount, f->count, f->ncount);
 		m->states += f->states;
 		edges_add(&m->edges, &f->edges, 1);
 	}

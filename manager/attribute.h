@@ -2,20 +2,20 @@
  *
  * Two steps.  attribute_spool() walks a spool file and gathers a sample set: (mapped file, offset)
  * -> samples, without looking into any module.  attribute_resolve() then takes one mapped file
- * after the other, asks the resolver for its block table (and block map, if the file is a
- * generation) and turns offsets into blocks.  So one table is in memory at a time.  States that
- * came with the samples are handed to the resolver's interpreter, a file at a time, and forgotten.
+ * after the other, asks the resolver where its blocks are (manager/places.h), and turns offsets into
+ * blocks.  States that came with the samples are handed to the resolver's interpreter, a file at a time,
+ * and forgotten.
  */
 #ifndef MANAGER_ATTRIBUTE_H
 #define MANAGER_ATTRIBUTE_H
 
 #include <stdint.h>
 
-#include "lib/blockmap.h"
-#include "lib/blocktable.h"
 #include "manager/counter.h"
+#include "manager/counts.h"
 #include "manager/edges.h"
 #include "manager/names.h"
+#include "manager/places.h"
 #include "manager/space.h"
 #include "policy/pace.h"
 
@@ -25,9 +25,9 @@ struct spool_reader;
 struct attribute_target {
 	uint64_t module;		/* the resolver's name for the original module, e.g. its
 					 * number in the store */
-	const struct blocktable *table;	/* NULL: all samples count as outside */
-	const struct blockmap *map;	/* NULL: the mapped file is the original itself */
+	const struct places *places;	/* NULL: all samples count as outside */
 	uint32_t generation;		/* number of the mapped file's, 0: the original */
+	void *own;			/* the resolver's */
 };
 
 struct attribute_resolver {
@@ -36,16 +36,11 @@ struct attribute_resolver {
 	int (*resolve)(void *ctx, const struct space_file *file, struct attribute_target *out,
 		       struct err *err);
 	void (*release)(void *ctx, const struct attribute_target *target);	/* may be NULL */
-	/* Before release(): appends to *text what `morph-edit interpret` makes of `states`, a
-	 * stream of lib/statesample.h.  NULL, or -1: they are dropped, and counted. */
+	/* Before release(): the edges that `morph-edit interpret` sees in `states`, a stream of
+	 * lib/statesample.h, into *out, zeroed.  NULL, or -1: they are dropped, and counted. */
 	int (*interpret)(void *ctx, const struct attribute_target *target, struct bytes states,
-			 struct wr *text, struct err *err);
+			 struct edges *out, struct err *err);
 	void *ctx;
-};
-
-struct attribute_count {	/* ascending by block, every block once */
-	uint32_t block;
-	uint32_t samples;
 };
 
 struct attribute_module {
@@ -53,7 +48,7 @@ struct attribute_module {
 	uint64_t samples;	/* in blocks */
 	uint64_t outside;	/* in the module, in no block */
 	uint32_t ncount;
-	struct attribute_count *count;
+	struct attribute_count *count;	/* ascending by block, every block once */
 	uint64_t states;	/* that were there to be interpreted */
 	struct edges edges;
 };

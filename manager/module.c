@@ -27,8 +27,11 @@
 
 #include "lib/err.h"
 
+enum { KEPT_BYTES = 32 << 20 };		/* of places, from one spool file to the next */
+
 struct modules {
 	struct store *store;
+	struct places_kept *kept;
 	const struct module_opener *opener;
 	const struct module_analyzer *analyzer;
 	const struct module_filter *filter;
@@ -36,8 +39,6 @@ struct modules {
 
 /* What release() frees. */
 struct loaded {
-	struct blocktable table;
-	struct blockmap map;
 	struct store_module module;
 	struct digest content;		/* of what was mapped */
 };
@@ -57,12 +58,15 @@ struct modules *modules_new(struct store *s, const struct module_opener *opener,
 {
 	struct modules *ms = must(calloc(1, sizeof(*ms)));
 
-	*ms = (struct modules){ s, opener, analyzer, filter };
+	*ms = (struct modules){ s, places_kept_new(KEPT_BYTES), opener, analyzer, filter };
 	return ms;
 }
 
 void modules_free(struct modules *ms)
 {
+	if (!ms)
+		return;
+	places_kept_free(ms->kept);
 	free(ms);
 }
 
@@ -264,6 +268,7 @@ static int enter_table(struct modules *ms, struct store_module *m, struct bytes 
 	for (uint32_t i = 0; i < t->nfn; i++)
 		m->movable += t->fn[i].reason == 0;
 	m->refusal[0] = '\0';
+	places_kept_forget(ms->kept, &m->original);
 	if (store_begin(ms->store, err) < 0)
 		return -1;
 	if (store_table_put(ms->store, &m->original, b, err) < 0 ||
@@ -301,11 +306,11 @@ int modules_analyze(struct modules *ms, struct store_module *m, struct err *err)
 
 	if (m->refusal[0])
 		return 0;
-	rc = store_table_get(ms->store, &m->original, &w, err);
-	if (rc == 1 && m->text_bytes) {
-		wr_free(&w);
+	rc = store_table_has(ms->store, &m->original, err);
+	if (rc == 1 && m->text_bytes)
 		return 1;
-	}
+	if (rc == 1)
+		rc = store_table_get(ms->store, &m->original, &w, err);
 	if (rc == 0 && make_table(ms, m, &w, &why) < 0) {
 		wr_free(&w);
 		if (why.kind != ERR_REFUSED)
@@ -378,7 +383,7 @@ static int load_map(struct modules *ms, const struct digest *generation, struct 
 	struct wr w = { 0 };
 	int rc = store_generation_map(ms->store, generation, &w, err);
 
-	if (rc == 1 && blockmap_read(wr_bytes(&w), out, err) < 0)
+	if (rc == 1 && blockmap_read_images(wr_bytes(&w), out, err) < 0)
 		rc = -1;
 	wr_free(&w);
 	return rc;
@@ -396,35 +401,39 @@ static int load_table(struct modules *ms, const struct store_module *m, struct b
 	return rc;
 }
 
-static void free_loaded(struct loaded *l)
+/* Where the blocks of content `d` of module m are: 1 it is kept, 0 not known. */
+static int load_places(struct modules *ms, const struct store_module *m, const struct digest *d,
+		       struct err *err)
 {
-	blocktable_free(&l->table);
-	blockmap_free(&l->map);
-	free(l);
+	bool is_generation = !digest_equal(d, &m->original);
+	struct blocktable table = { 0 };
+	struct blockmap map = { 0 };
+	int rc = is_generation ? load_map(ms, d, &map, err) : 1;
+
+	if (rc == 1)
+		rc = load_table(ms, m, &table, err);
+	if (rc == 1)
+		places_kept_put(ms->kept, d, &m->original,
+				places_new(&table, is_generation ? &map : NULL));
+	blocktable_free(&table);
+	blockmap_free(&map);
+	return rc;
 }
 
-/* Table and map of content `d` of module m, its generation `number`, into *out. */
+/* Content `d` of module m, its generation `number`, into *out. */
 static int load_target(struct modules *ms, const struct store_module *m, const struct digest *d,
 		       uint32_t number, struct attribute_target *out, struct err *err)
 {
-	struct loaded *l = must(calloc(1, sizeof(*l)));
-	bool is_generation = !digest_equal(d, &m->original);
-	int map = is_generation ? load_map(ms, d, &l->map, err) : 0;
-	int table = map < 0 ? -1 : load_table(ms, m, &l->table, err);
+	const struct places *places = places_kept_get(ms->kept, d);
 
-	l->module = *m;
-	l->content = *d;
-	if (map < 0 || table < 0) {
-		free_loaded(l);
+	if (!places && load_places(ms, m, d, err) < 0)
 		return -1;
-	}
-	*out = (struct attribute_target){ .module = (uint64_t)m->id, .generation = number };
-	if (table == 0 || (is_generation && map == 0)) {
-		free_loaded(l);
-		return 1;		/* known, but where its blocks are is not */
-	}
-	out->table = &l->table;
-	out->map = is_generation ? &l->map : NULL;
+	struct loaded *l = must(calloc(1, sizeof(*l)));
+	*l = (struct loaded){ *m, *d };
+	*out = (struct attribute_target){
+		.module = (uint64_t)m->id, .generation = number, .own = l,
+		.places = places ? places : places_kept_get(ms->kept, d),
+	};
 	return 1;
 }
 
@@ -458,20 +467,17 @@ static int resolve(void *ctx, const struct space_file *file, struct attribute_ta
 			return 0;		/* the module at the path is another one by now */
 	}
 	/* A failed analysis must not hold up the spool; it is tried again with the next file. */
-	(void)modules_analyze(ms, &m, NULL);
+	if (!places_kept_get(ms->kept, &f.digest))
+		(void)modules_analyze(ms, &m, NULL);
 	return load_target(ms, &m, &f.digest, number, out, err);
-}
-
-static struct loaded *loaded_of(const struct attribute_target *target)
-{
-	return (struct loaded *)((uintptr_t)target->table - offsetof(struct loaded, table));
 }
 
 static void release(void *ctx, const struct attribute_target *target)
 {
-	(void)ctx;
-	if (target->table)
-		free_loaded(loaded_of(target));
+	struct modules *ms = ctx;
+
+	free(target->own);
+	places_kept_trim(ms->kept);
 }
 
 /* A content of the module: at its path as last looked at, or, the original, where those are kept. */
@@ -496,11 +502,9 @@ static int open_content(struct modules *ms, const struct store_module *m,
 	return err_set(err, ERR_SYS, "'%s': what ran is not there any more", m->path);
 }
 
-static int interpret(void *ctx, const struct attribute_target *target, struct bytes states,
-		     struct wr *text, struct err *err)
+static int run_interpreter(struct modules *ms, const struct loaded *l, struct bytes states,
+			   struct wr *text, struct err *err)
 {
-	const struct loaded *l = loaded_of(target);
-	struct modules *ms = ctx;
 	const struct module_analyzer *a = ms->analyzer;
 
 	if (!a->interpret)
@@ -508,7 +512,7 @@ static int interpret(void *ctx, const struct attribute_target *target, struct by
 	int fd = open_content(ms, &l->module, &l->content, err), original = -1, rc = 0;
 	if (fd < 0)
 		return -1;
-	if (target->map)
+	if (!digest_equal(&l->content, &l->module.original))
 		rc = original = open_content(ms, &l->module, &l->module.original, err);
 	if (rc >= 0)
 		rc = a->interpret(a->ctx, fd, original, states, text, err);
@@ -518,8 +522,27 @@ static int interpret(void *ctx, const struct attribute_target *target, struct by
 	return rc < 0 ? -1 : 0;
 }
 
+static int interpret(void *ctx, const struct attribute_target *target, struct bytes states,
+		     struct edges *out, struct err *err)
+{
+	const struct loaded *l = target->own;
+	struct blocktable table = { 0 };
+	struct modules *ms = ctx;
+	struct wr text = { 0 };
+	int rc = run_interpreter(ms, l, states, &text, err);
+
+	if (rc == 0 && load_table(ms, &l->module, &table, err) == 1)
+		rc = edges_read(wr_bytes(&text), &table, out, err);
+	else
+		rc = -1;
+	blocktable_free(&table);
+	wr_free(&text);
+	return rc;
+}
+
 struct attribute_resolver modules_resolver(struct modules *ms)
 {
+	places_kept_round(ms->kept);
 	return (struct attribute_resolver){ .resolve = resolve, .release = release,
 					    .interpret = interpret, .ctx = ms };
 }

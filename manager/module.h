@@ -65,7 +65,8 @@ int modules_look_all(struct modules *ms,
 		     void *ctx, struct err *err);
 /* Makes sure that a block table is in the store: 1 it is, 0 refused (m->refusal), -1 failed. */
 int modules_analyze(struct modules *ms, struct store_module *m, struct err *err);
-/* For attribute_resolve(): looks, analyses what is new, loads table and map. */
+/* For attribute_resolve() of a spool file: looks, analyses what is new, loads table and map unless what
+ * matters of them is kept from the last ones. */
 struct attribute_resolver modules_resolver(struct modules *ms);
 
 #endif

@@ -154,11 +154,13 @@ static int open_ran(const struct space_file *file, struct err *err)
 	return err_set(err, ERR_REFUSED, "another file is there by now");
 }
 
+/* Its table is kept until all is written. */
 static void release(void *ctx, const struct attribute_target *target)
 {
 	struct log *l = ctx;
 
-	(void)target;		/* its table is kept until all is written */
+	if (target)
+		places_free(target->own);
 	if (l->fd >= 0)
 		close(l->fd);
 	if (l->original >= 0)
@@ -192,13 +194,13 @@ static int resolve(void *ctx, const struct space_file *file, struct attribute_ta
 	} else {
 		blocktable_free(&t);
 	}
-	*out = (struct attribute_target){ .module = i, .table = &l->known[i].table,
-					  .map = l->original < 0 ? NULL : &l->map };
+	struct places *places = places_new(&l->known[i].table, l->original < 0 ? NULL : &l->map);
+	*out = (struct attribute_target){ .module = i, .places = places, .own = places };
 	return 1;
 }
 
 static int interpret(void *ctx, const struct attribute_target *target, struct bytes states,
-		     struct wr *text, struct err *err)
+		     struct edges *out_edges, struct err *err)
 {
 	const struct log *l = ctx;
 	struct arena *a = arena_new();
@@ -214,8 +216,8 @@ static int interpret(void *ctx, const struct attribute_target *target, struct by
 		 io_read_all(out, OUTPUT_MAX, a, &b, &why) == 0)
 		rc = 0;
 	if (rc == 0)
-		wr_raw(text, b.p, b.n);
-	else
+		rc = edges_read(b, &l->known[target->module].table, out_edges, &why);
+	if (rc < 0)
 		say(l, l->known[target->module].path, why.text);
 	if (in[1] >= 0)
 		close(in[1]);

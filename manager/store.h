@@ -98,6 +98,7 @@ int store_file_find(struct store *s, uint64_t dev, bool dev_any, uint64_t inode,
 int store_table_put(struct store *s, const struct digest *original, struct bytes table,
 		    struct err *err);
 /* *out is the caller's, wr_free(). */
+int store_table_has(struct store *s, const struct digest *original, struct err *err);
 int store_table_get(struct store *s, const struct digest *original, struct wr *out,
 		    struct err *err);
 

@@ -210,6 +210,19 @@ static int get_blob(struct store *s, enum store_sql id, const struct digest *key
 	return rc;
 }
 
+int store_table_has(struct store *s, const struct digest *original, struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_TABLE_HAS, err);
+
+	if (!q)
+		return -1;
+	store_bind_digest(q, 1, original);
+	int rc = store_step(s, q, err);
+	if (rc == 1)
+		store_done(q);
+	return rc;
+}
+
 int store_table_get(struct store *s, const struct digest *original, struct wr *out,
 		    struct err *err)
 {

@@ -35,20 +35,25 @@ static struct blockmap map = {
 	.nseg = 2, .nblock = 2, .seg = gen_seg, .block = moved,
 };
 
+static struct places *of_table, *of_map;
 static int resolved, released;
 
 static int resolve(void *ctx, const struct space_file *file, struct attribute_target *out,
 		   struct err *err)
 {
 	(void)ctx;
+	if (!of_table) {
+		of_table = places_new(&table, NULL);
+		of_map = places_new(&table, &map);
+	}
 	if (strcmp(file->path, "/fail") == 0)
 		return err_set(err, ERR_SYS, "no luck");
 	if (file->inode == 1)
-		*out = (struct attribute_target){ 5, &table, NULL, 0 };
+		*out = (struct attribute_target){ 5, of_table, 0, NULL };
 	else if (file->inode == 2)
-		*out = (struct attribute_target){ 5, &table, &map, 3 };
+		*out = (struct attribute_target){ 5, of_map, 3, NULL };
 	else if (file->inode == 3)
-		*out = (struct attribute_target){ 4, NULL, NULL, 0 };
+		*out = (struct attribute_target){ 4, NULL, 0, NULL };
 	else
 		return 0;
 	resolved++;
@@ -68,20 +73,19 @@ static unsigned nseen, interpreted;
 static const char *answer;
 
 static int interpret(void *ctx, const struct attribute_target *target, struct bytes states,
-		     struct wr *text, struct err *err)
+		     struct edges *out, struct err *err)
 {
 	struct statesample_reader r;
 
 	(void)ctx;
-	assert_ptr_equal(target->table, &table);
+	assert_true(target->places == of_table || target->places == of_map);
 	interpreted++;
 	assert_int_equal(statesample_open(states, &r, err), 0);
 	for (nseen = 0; nseen < 8 && statesample_read(&r, &seen[nseen], err) == 1; nseen++)
 		assert_true(seen[nseen].stack.n <= 8);
 	if (!answer)
 		return err_set(err, ERR_SYS, "the interpreter is ill");
-	wr_raw(text, answer, strlen(answer));
-	return 0;
+	return edges_read((struct bytes){ (const uint8_t *)answer, strlen(answer) }, &table, out, err);
 }
 
 static const struct attribute_resolver interpreting = {

@@ -1,0 +1,34 @@
+/* ranges.h - which of many disjoint ranges holds a number
+ *
+ * For numbers below 2^32.  What is kept takes about three bytes a range, however far apart the ranges
+ * are, and a search looks at a few neighbouring marks: no more memory is touched for many ranges than
+ * for few.  Malloc-backed; a failed allocation exits as in lib/arena.h.
+ */
+#ifndef LIB_RANGES_H
+#define LIB_RANGES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { RANGES_NONE = UINT32_MAX };
+
+struct ranges {			/* zeroed: empty */
+	struct ranges_slot *slot;
+	uint16_t *mark;
+	uint32_t nslot, nmark, nrange;
+	uint64_t end;		/* of the last range */
+	uint8_t shift;
+};
+
+/* Empty; for at most `n` ranges that end at `end` (<= 2^32) or before. */
+void ranges_init(struct ranges *r, uint32_t n, uint64_t end);
+/* Behind those that there are; not empty. */
+void ranges_add(struct ranges *r, uint32_t start, uint32_t size);
+/* After the last one, before the first search. */
+void ranges_finish(struct ranges *r);
+/* Its index in the order they were added; RANGES_NONE. */
+uint32_t ranges_find(const struct ranges *r, uint64_t x);
+size_t ranges_bytes(const struct ranges *r);
+void ranges_free(struct ranges *r);
+
+#endif
