@@ -16,7 +16,7 @@
  *        - GUESS * sum of guess log (probability + RARE)
  *
  * The sum's gradient is found by one pass forward (visits) and one backward (chain_worth).  Searched
- * are logarithms: of rates, and of the proportions of a node's steps.
+ * are logarithms: of rates, and of the proportions of a node's steps where it has several.
  */
 #include "editor/flowfit.h"
 
@@ -39,6 +39,7 @@ struct fit {
 	uint32_t *ninner;		/* [npart]; a part's stand at its first step's index */
 	double *probability;		/* [nstep] */
 	double *inner_probability;	/* [nstep] */
+	uint32_t nopen;			/* steps from nodes that have several: their proportions are x[0..] */
 	double *weight;			/* [nstep] of its observations */
 	double *belief;			/* [nstep] of the guess */
 	double *total;			/* [nnode] of the weights of its steps */
@@ -127,12 +128,17 @@ static void set_probabilities(struct fit *w, const double *x)
 		double most = -INFINITY, sum = 0;
 
 		end = steps_end(f, i);
-		for (uint32_t k = i; k < end; k++)
+		if (end - i == 1) {
+			w->probability[i] = 1;
+			continue;
+		}
+		for (uint32_t k = 0; k < end - i; k++)
 			most = fmax(most, x[k]);
-		for (uint32_t k = i; k < end; k++)
-			sum += w->probability[k] = exp(x[k] - most);
+		for (uint32_t k = 0; k < end - i; k++)
+			sum += w->probability[i + k] = exp(x[k] - most);
 		for (uint32_t k = i; k < end; k++)
 			w->probability[k] = fmax(w->probability[k] / sum, LEAST);
+		x += end - i;
 	}
 }
 
@@ -168,7 +174,8 @@ static double judge_node(const struct flowfit_node *n, double count, double *wor
 	if (n->cost <= 0 || n->trust <= 0)
 		return 0;
 	*worth = n->cost * ((n->samples + n->trust) / (m + n->trust) - n->samples / m);
-	return (n->samples + n->trust) * log(m + n->trust) - n->samples * log(m);
+	return (n->samples + n->trust) * log(m + n->trust) -
+	       (n->samples > 0 ? n->samples * log(m) : 0);
 }
 
 static double judge_samples(struct fit *w)
@@ -214,7 +221,7 @@ static double judge_calls(struct fit *w, const double *rate, double *slope)
 	return value;
 }
 
-/* Of steps [i, end), which leave one node. */
+/* Of steps [i, end), which leave one node; slope[0..] is theirs. */
 static double judge_steps(const struct fit *w, uint32_t i, uint32_t end, double *slope)
 {
 	const struct flowfit *f = w->f;
@@ -226,14 +233,16 @@ static double judge_steps(const struct fit *w, uint32_t i, uint32_t end, double 
 
 		if (f->step[k].to != FLOWFIT_EXIT)
 			mean += p * w->worth[f->step[k].to];
-		value -= w->weight[k] * log(p) + w->belief[k] * log(p + FLOWFIT_RARE);
+		if (w->weight[k] > 0)
+			value -= w->weight[k] * log(p);
+		value -= w->belief[k] * log(p + FLOWFIT_RARE);
 		pull += w->belief[k] * p / (p + FLOWFIT_RARE);
 	}
 	for (uint32_t k = i; k < end; k++) {
 		double to = f->step[k].to == FLOWFIT_EXIT ? 0 : w->worth[f->step[k].to];
 		double p = w->probability[k];
 
-		slope[k] = w->count[from] * p * (to - mean) + w->total[from] * p - w->weight[k] +
+		slope[k - i] = w->count[from] * p * (to - mean) + w->total[from] * p - w->weight[k] +
 			   pull * p - w->belief[k] * p / (p + FLOWFIT_RARE);
 	}
 	return value;
@@ -243,11 +252,11 @@ static double judge(const double *x, double *slope, void *ctx)
 {
 	struct fit *w = ctx;
 	const struct flowfit *f = w->f;
-	const double *rate = x + f->nstep;
-	double *rate_slope = slope + f->nstep;
+	const double *rate = x + w->nopen;
+	double *rate_slope = slope + w->nopen;
 
-	for (uint32_t i = 0; i < f->nstep + f->nsource; i++)
-		slope[i] = 0;
+	for (uint32_t s = 0; s < f->nsource; s++)
+		rate_slope[s] = 0;
 	set_probabilities(w, x);
 	visit(w, rate);
 	double value = judge_samples(w) + judge_calls(w, rate, rate_slope);
@@ -261,18 +270,26 @@ static double judge(const double *x, double *slope, void *ctx)
 		rate_slope[s] += exp(rate[s]) * w->worth[f->source[s].node];
 	for (uint32_t i = 0, end; i < f->nstep; i = end) {
 		end = steps_end(f, i);
+		if (end - i == 1)
+			continue;
 		value += judge_steps(w, i, end, slope);
+		slope += end - i;
 	}
 	return value;
 }
 
-static void start(const struct flowfit *f, double *x)
+static void start(struct fit *w, double *x)
 {
-	for (uint32_t i = 0; i < f->nstep; i++)
-		x[i] = log(f->step[i].never && f->step[i].seen <= 0 ? NEVER :
-			   fmax(f->step[i].share, NEVER));
+	const struct flowfit *f = w->f;
+
+	for (uint32_t i = 0, end; i < f->nstep; i = end) {
+		end = steps_end(f, i);
+		for (uint32_t k = i; k < end && end - i > 1; k++)
+			x[w->nopen++] = log(f->step[k].never && f->step[k].seen <= 0 ? NEVER :
+					    fmax(f->step[k].share, NEVER));
+	}
 	for (uint32_t s = 0; s < f->nsource; s++)
-		x[f->nstep + s] = log(fmax(f->source[s].rate, LEAST));
+		x[w->nopen + s] = log(fmax(f->source[s].rate, LEAST));
 }
 
 /* Rates at which every part would have as many samples as it has. */
@@ -282,7 +299,7 @@ static void balance(struct fit *w, double *x)
 	double *by = memory_new(f->nnode, sizeof(*by));
 
 	set_probabilities(w, x);
-	visit(w, x + f->nstep);
+	visit(w, x + w->nopen);
 	for (uint32_t p = 0; p < f->npart; p++) {
 		double samples = 0, expected = LEAST;
 
@@ -294,7 +311,7 @@ static void balance(struct fit *w, double *x)
 			by[v] = w->chain[p] && samples > 0 ? log(samples / expected) : 0;
 	}
 	for (uint32_t s = 0; s < f->nsource; s++)
-		x[f->nstep + s] += by[f->source[s].node];
+		x[w->nopen + s] += by[f->source[s].node];
 	free(by);
 }
 
@@ -318,17 +335,17 @@ void flowfit(struct flowfit *f)
 	w.called_worth = memory_new(f->nsource, sizeof(double));
 	set_weights(&w);
 	set_chains(&w);
-	start(f, x);
+	start(&w, x);
 	balance(&w, x);
-	(void)descent(f->nstep + f->nsource, x, judge, &w, ROUNDS, 2 * ROUNDS);
+	(void)descent(w.nopen + f->nsource, x, judge, &w, ROUNDS, 2 * ROUNDS);
 	set_probabilities(&w, x);
-	visit(&w, x + f->nstep);
+	visit(&w, x + w.nopen);
 	for (uint32_t n = 0; n < f->nnode; n++)
 		f->node[n].count = w.count[n];
 	for (uint32_t i = 0; i < f->nstep; i++)
 		f->step[i].share = w.probability[i];
 	for (uint32_t s = 0; s < f->nsource; s++)
-		f->source[s].rate = exp(x[f->nstep + s]);
+		f->source[s].rate = exp(x[w.nopen + s]);
 	for (uint32_t p = 0; p < f->npart; p++)
 		chain_free(w.chain[p]);
 	free(w.chain);

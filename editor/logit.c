@@ -8,8 +8,10 @@
 #include "editor/logit.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "editor/descent.h"
+#include "editor/memory.h"
 
 enum { ROUNDS = 60 };
 
@@ -60,12 +62,19 @@ static double judge(const double *weight, double *slope, void *ctx)
 	return value;
 }
 
+/* Cases that were never observed teach nothing. */
 void logit_fit(const struct logit_case *cases, uint32_t ncase, double firm, double *weight,
 	       uint32_t nweight)
 {
-	struct fit w = { .cases = cases, .ncase = ncase, .nweight = nweight, .firm = firm };
+	struct logit_case *seen = memory_new(ncase, sizeof(*seen));
+	struct fit w = { .cases = seen, .nweight = nweight, .firm = firm };
 
+	for (uint32_t i = 0; i < ncase; i++) {
+		if (cases[i].yes + cases[i].no > 0)
+			seen[w.ncase++] = cases[i];
+	}
 	for (uint32_t i = 0; i < nweight; i++)
 		weight[i] = 0;
 	(void)descent(nweight, weight, judge, &w, ROUNDS, 2 * ROUNDS);
+	free(seen);
 }
