@@ -50,6 +50,9 @@ struct chain {
 	uint32_t edge, edge_tail;	/* list of inner edges through next_edge[] */
 	uint32_t *link;
 	uint32_t nlink, cap_link;
+	double *swap;			/* [nnode] what inner edges gain when the chain is split in front of
+					 * a node and the halves change places; NULL: to be found */
+	double *fall;			/* [nnode] weight that falls through to a node; behind swap[] */
 };
 
 struct merging {
@@ -176,51 +179,64 @@ static void consider(struct state *s, const struct link *l, struct merging m, do
 		*best = m;
 }
 
-/* Of splits of chain X in front of its node k, Y being merged in between or at an end. */
-struct splits {
-	double gap[MAX_SPLIT + 1];	/* what X's edges gain when Y stands in between */
-	double swap[MAX_SPLIT + 1];	/* the same when X2 stands in front of X1 */
-	double in[MAX_SPLIT + 1];	/* weight from X's node k - 1 to Y's first */
-	double out[MAX_SPLIT + 1];	/* weight from Y's last to X's node k */
-};
-
-/* An edge that bridges `far` bytes of X, either way, bridges far + Y's bytes when Y comes in between,
- * and all of X but `far`, the other way, when the halves are swapped: wherever X is split. */
-static void weigh_inside(struct state *s, const struct chain *x, uint64_t ysize, struct splits *w)
+/* An edge that bridges `far` bytes of the chain, either way, bridges all of it but `far`, the other
+ * way, when the halves are swapped: wherever it is split. */
+static void weigh_swaps(struct state *s, struct chain *x)
 {
+	if (x->swap)
+		return;
+	x->swap = memory_new(2 * (size_t)x->nnode + 1, sizeof(*x->swap));
+	x->fall = x->swap + x->nnode + 1;
 	for (uint32_t i = x->edge; i != NONE; i = s->next_edge[i]) {
 		const struct exttsp_edge *e = &s->g->edge[i];
 		uint32_t from = s->index[e->from], to = s->index[e->to];
 		uint64_t end = s->at[e->from] + s->g->size[e->from], at = s->at[e->to];
-		double now = edge_score(e, end, at), gap, swap;
+		double gain = (from < to ? edge_score(e, end + x->size, at) :
+					   edge_score(e, end, at + x->size)) - edge_score(e, end, at);
 
 		s->work++;
-		gap = (from < to ? edge_score(e, end, at + ysize) : edge_score(e, end + ysize, at)) - now;
-		swap = (from < to ? edge_score(e, end + x->size, at) :
-				    edge_score(e, end, at + x->size)) - now;
-		uint32_t low = from < to ? from : to, high = from < to ? to : from;
-		w->gap[low + 1] += gap;
-		w->gap[high + 1] -= gap;
-		w->swap[low + 1] += swap;
-		w->swap[high + 1] -= swap;
+		x->swap[(from < to ? from : to) + 1] += gain;
+		x->swap[(from < to ? to : from) + 1] -= gain;
+		if (to == from + 1 && e->kind != EXTTSP_INDIRECT)
+			x->fall[to] += e->weight;
 	}
-	for (uint32_t k = 1; k < x->nnode; k++) {
-		w->gap[k] += w->gap[k - 1];
-		w->swap[k] += w->swap[k - 1];
-	}
+	for (uint32_t k = 1; k < x->nnode; k++)
+		x->swap[k] += x->swap[k - 1];
 }
 
-static void weigh_between(struct state *s, const struct link *l, const struct chain *y,
-			  struct splits *w)
+/* gap[k]: what X's edges gain when Y stands in front of X's node k.  They bridge Y, too. */
+static void weigh_gaps(struct state *s, const struct chain *x, uint64_t ysize, double *gap)
 {
+	memset(gap, 0, ((size_t)x->nnode + 1) * sizeof(*gap));
+	for (uint32_t i = x->edge; i != NONE; i = s->next_edge[i]) {
+		const struct exttsp_edge *e = &s->g->edge[i];
+		uint32_t from = s->index[e->from], to = s->index[e->to];
+		uint64_t end = s->at[e->from] + s->g->size[e->from], at = s->at[e->to];
+		double gain = (from < to ? edge_score(e, end, at + ysize) :
+					   edge_score(e, end + ysize, at)) - edge_score(e, end, at);
+
+		s->work++;
+		gap[(from < to ? from : to) + 1] += gain;
+		gap[(from < to ? to : from) + 1] -= gain;
+	}
+	for (uint32_t k = 1; k < x->nnode; k++)
+		gap[k] += gap[k - 1];
+}
+
+/* in[k]: weight of edges from X's node k - 1 to Y's first; out[k]: from Y's last to X's node k. */
+static void weigh_between(struct state *s, const struct link *l, const struct chain *x,
+			  const struct chain *y, double *in, double *out)
+{
+	memset(in, 0, ((size_t)x->nnode + 1) * sizeof(*in));
+	memset(out, 0, ((size_t)x->nnode + 1) * sizeof(*out));
 	for (uint32_t i = l->edge; i != NONE; i = s->next_edge[i]) {
 		const struct exttsp_edge *e = &s->g->edge[i];
 
 		s->work++;
 		if (e->to == y->node[0])
-			w->in[s->index[e->from] + 1] += e->weight;
+			in[s->index[e->from] + 1] += e->weight;
 		if (e->from == y->node[y->nnode - 1])
-			w->out[s->index[e->to]] += e->weight;
+			out[s->index[e->to]] += e->weight;
 	}
 }
 
@@ -228,22 +244,28 @@ static void weigh_between(struct state *s, const struct link *l, const struct ch
 static void consider_splits(struct state *s, const struct link *l, uint32_t xi, uint32_t yi,
 			    double between, struct merging *best)
 {
-	const struct chain *x = &s->chain[xi], *y = &s->chain[yi];
-	struct splits w;
+	struct chain *x = &s->chain[xi], *y = &s->chain[yi];
+	double in[MAX_SPLIT + 1], out[MAX_SPLIT + 1], gap[MAX_SPLIT + 1];
+	bool gaps = false;
 
 	if (x->nnode < 2 || x->nnode > MAX_SPLIT || s->work > MAX_WORK)
 		return;
-	memset(&w, 0, sizeof(w));
-	weigh_inside(s, x, y->size, &w);
-	weigh_between(s, l, y, &w);
+	weigh_swaps(s, x);
+	weigh_between(s, l, x, y, in, out);
 	for (uint32_t k = 1; k < x->nnode; k++) {
-		for (enum kind kind = X1_Y_X2; kind <= X2_X1_Y; kind++) {
-			double inside = kind == X1_Y_X2 ? w.gap[k] : w.swap[k];
-			double falls = (kind != Y_X2_X1) * w.in[k] + (kind != X2_X1_Y) * w.out[k];
+		double jumps = JUMP_WEIGHT * between, into = jumps + UNCONDITIONAL_BONUS * (in[k] + out[k]);
 
-			if (inside + UNCONDITIONAL_BONUS * falls + JUMP_WEIGHT * between > best->gain)
-				consider(s, l, (struct merging){ 0, xi, yi, k, kind }, inside, best);
+		if (into - (y->size ? (1 - JUMP_WEIGHT) * x->fall[k] : 0) > best->gain) {
+			if (!gaps)
+				weigh_gaps(s, x, y->size, gap);
+			gaps = true;
+			if (into + gap[k] > best->gain)
+				consider(s, l, (struct merging){ 0, xi, yi, k, X1_Y_X2 }, gap[k], best);
 		}
+		if (x->swap[k] + jumps + UNCONDITIONAL_BONUS * out[k] > best->gain)
+			consider(s, l, (struct merging){ 0, xi, yi, k, Y_X2_X1 }, x->swap[k], best);
+		if (x->swap[k] + jumps + UNCONDITIONAL_BONUS * in[k] > best->gain)
+			consider(s, l, (struct merging){ 0, xi, yi, k, X2_X1_Y }, x->swap[k], best);
 	}
 }
 
@@ -312,6 +334,9 @@ static void join_nodes(struct state *s, const struct merging *m)
 	}
 	free(x->node);
 	free(y->node);
+	free(x->swap);
+	free(y->swap);
+	x->swap = y->swap = NULL;
 	x->node = node;
 	x->nnode = n;
 	x->size += y->size;
@@ -478,6 +503,7 @@ static void state_free(struct state *s)
 	for (uint32_t v = 0; v < s->g->nnode; v++) {
 		free(s->chain[v].node);
 		free(s->chain[v].link);
+		free(s->chain[v].swap);
 	}
 	free(s->chain);
 	free(s->chain_of);
