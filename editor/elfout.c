@@ -55,6 +55,9 @@ int elfout_plan_counters(const struct prog *prog, uint64_t size, struct elfout *
 	if (has_unloaded_table(img))
 		return err_set(err, ERR_REFUSED, "a section has the name of an unwind table and is not "
 			       "loaded");
+	if (img->eh.e_shstrndx && img->eh.e_shstrndx < img->nsh &&
+	    img->sh[img->eh.e_shstrndx].h.sh_type != SHT_STRTAB)
+		return err_set(err, ERR_INPUT, "the names of sections are in no string table");
 	image_span(img, &lo, &hi);
 	if (hi > (uint64_t)1 << 46 || img->file.n > (uint64_t)1 << 40)
 		return err_set(err, ERR_REFUSED, "addresses are too high to add segments above");

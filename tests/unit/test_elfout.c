@@ -361,6 +361,18 @@ static void old_sections_keep_index_and_lose_name(void **state)
 	assert_string_equal(m->gen.sh[12].name, ".eh_frame");
 }
 
+static void names_in_no_string_table_are_malformed(void **state)
+{
+	struct made *m = *state;
+	struct elfout eo;
+
+	make_original(m, 0);
+	m->prog.img.sh[7].h.sh_type = SHT_SYMTAB;
+	assert_int_equal(elfout_plan(&m->prog, &eo, &m->err), -1);
+	assert_int_equal(m->err.kind, ERR_INPUT);
+	assert_string_equal(m->err.text, "the names of sections are in no string table");
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -374,6 +386,7 @@ int main(void)
 		T(the_segment_below_keeps_large_pages_in_step),
 		T(a_program_that_registers_frames_gets_a_search_table),
 		T(old_sections_keep_index_and_lose_name),
+		T(names_in_no_string_table_are_malformed),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
