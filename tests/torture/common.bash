@@ -9,6 +9,7 @@ if [ -z "${EDIT:-}" ]; then
 	export EDITOR EDIT LIMITED
 	EDITOR=$(sha256sum "$B/morph-edit" | cut -c 1-12)
 	EDIT=$STATE/morph-edit-$EDITOR LIMITED=$STATE/limited-$EDITOR
+	[ -e "$STATE/version-$EDITOR" ] || git describe --always --dirty >"$STATE/version-$EDITOR" 2>/dev/null
 	[ -x "$EDIT" ] || { cp "$B/tests/torture/limited" "$LIMITED" && cp "$B/morph-edit" "$EDIT"; } || exit 1
 fi
 

@@ -27,6 +27,11 @@ FILENAME ~ /work-lines$/ {
 	ncopy += v["copies"]
 	file_bytes += v["size"]
 	answer[v["answer"]]++
+	editors[v["editor"]]++
+	editor_moved[v["editor"]] += v["answer"] == "moved"
+	editor_orders[v["editor"]] += v["orders"]
+	if (v["orders"] > 1)
+		editor_shuffled[v["editor"]]++
 	kind_answer[v["kind"], v["answer"]]++
 	kinds[v["kind"]]++
 	exec_of[v["answer"]] += v["exec"]
@@ -164,10 +169,21 @@ function summary() {
 	print ""
 }
 
+function table_editors(	n, i, keys) {
+	print "| version (Editor) | files | moved and verified | in shuffled orders, too | generations |"
+	print "|---|---|---|---|---|"
+	n = sort_keys(editors, keys)
+	for (i = 1; i <= n; i++)
+		printf "| %s | %d | %d | %d | %d |\n", keys[i], editors[keys[i]], editor_moved[keys[i]],
+			editor_shuffled[keys[i]], editor_orders[keys[i]]
+	print ""
+}
+
 function table_files(	k, n, i, keys) {
 	print "## Files\n"
 	printf "%d different files (%d with copies), %s; %d verified generations.\n\n", nfile, ncopy,
 		mib(file_bytes), orders
+	table_editors()
 	print "| kind | files | moved | refused | failed |"
 	print "|---|---|---|---|---|"
 	n = sort_keys(kinds, keys)

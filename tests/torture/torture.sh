@@ -2,6 +2,10 @@
 # torture.sh - every ELF file of the machine: moved and verified in several orders, or refused
 #
 #	TORTURE_FILES	pattern of paths (shell glob, e.g. '/usr/bin/*'); default all
+#	TORTURE_SAMPLE	only files whose SHA-256 begins with that: 0 is one file of 16, the same on every
+#			machine, whatever their size and place
+#	TORTURE_OLDER	1: files that this Editor has not done yet count as an older one left them; the
+#			report tells which Editor did how many
 #	TORTURE_SEEDS	seeds of the shuffled orders besides layout order, default "1 2 3"
 #	TORTURE_WORK	pattern of workload names; default all, "none" for none
 #	TORTURE_DIRS	where files are looked for, default /usr/bin /usr/sbin /usr/lib /usr/libexec
@@ -20,6 +24,7 @@ B=$(realpath "${B:-build}")
 
 export SEEDS=${TORTURE_SEEDS-1 2 3} TORTURE_CPU=${TORTURE_CPU:-300} TORTURE_MEM=${TORTURE_MEM:-4096}
 files=${TORTURE_FILES:-*} workloads=${TORTURE_WORK:-*} jobs=${JOBS:-$(nproc)}
+sample=${TORTURE_SAMPLE:-}
 dirs=${TORTURE_DIRS:-/usr/bin /usr/sbin /usr/lib /usr/libexec}
 
 export RESULTS="$STATE/files-$EDITOR-$(echo "$SEEDS" | tr -c '0-9\n' _)"
@@ -32,8 +37,8 @@ existing=$(for d in $dirs; do [ -d "$d" ] && echo "$d"; done)
 
 # What this run is about, in the order of the list: smallest first.
 while IFS=$'\t' read -r digest size mtime kind runtimes exec copies path; do
-	case $path in
-	$files) printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$digest" "$size" "$kind" "$runtimes" "$exec" \
+	case $digest/$path in
+	$sample*/$files) printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$digest" "$size" "$kind" "$runtimes" "$exec" \
 		"$copies" "$path" ;;
 	esac
 done <"$STATE/files" >"$STATE/chosen"
@@ -55,8 +60,21 @@ if [ -s "$STATE/todo" ]; then
 	progress_stop
 fi
 
+# The line of a file and who made it; of older ones the newest.
+line_of() {		# DIGEST
+	local found=$RESULTS/$1 editor
+	if [ ! -e "$found" ] && [ "${TORTURE_OLDER:-0}" = 1 ]; then
+		found=$(ls -t "$STATE"/files-*/"$1" 2>/dev/null | head -n 1)
+	fi
+	[ -n "$found" ] && [ -e "$found" ] || return
+	editor=$(basename "$(dirname "$found")")
+	editor=${editor#files-}
+	editor=${editor%%-*}
+	sed "s/\$/\teditor=$(cat "$STATE/version-$editor" 2>/dev/null) ($editor)/" "$found"
+}
+
 cut -f 1 "$STATE/chosen" | while read -r digest; do
-	[ -e "$RESULTS/$digest" ] && cat "$RESULTS/$digest"
+	line_of "$digest"
 done >"$STATE/lines"
 
 : >"$STATE/work-lines"
@@ -65,7 +83,7 @@ if [ "$workloads" != none ]; then
 fi
 
 default=$STATE/torture.md
-[ "$files$workloads$SEEDS" = '**1 2 3' ] && default=bench/results/torture.md
+[ "$sample$files$workloads$SEEDS" = '**1 2 3' ] && default=bench/results/torture.md
 report=${TORTURE_REPORT:-$default}
 tests/torture/report.sh "$STATE/chosen" "$STATE/lines" "$STATE/work-lines" >"$STATE/report.new"
 rc=$?
