@@ -202,10 +202,26 @@ uint32_t pace_observed(const struct pace *p, uint32_t *before)
 	return now;
 }
 
+/* What was there before a swap was never observed, and cannot be any more. */
+static bool has_nothing_to_compare(const struct pace *p, uint32_t *now)
+{
+	*now = 0;
+	for (uint32_t i = 0; i < p->nkind; i++) {
+		*now += p->kind[i].now.n;
+		if (p->kind[i].before.n)
+			return false;
+	}
+	return p->generation != p->before;
+}
+
 bool pace_look(struct pace *p)
 {
-	uint32_t before, now = pace_observed(p, &before);
+	uint32_t before, now = pace_observed(p, &before), alone;
 
+	if (p->verdict == PACE_OPEN && has_nothing_to_compare(p, &alone) && alone >= look_at[0]) {
+		p->verdict = PACE_UNMEASURED;
+		return true;
+	}
 	if (p->verdict != PACE_OPEN || p->looks >= PACE_LOOKS || now < look_at[p->looks])
 		return false;
 	while (p->looks < PACE_LOOKS && now >= look_at[p->looks])
@@ -252,6 +268,11 @@ void pace_text(const struct pace *p, char *out)
 	uint32_t before, now = pace_observed(p, &before);
 	char value[64] = "";
 
+	if (p->verdict == PACE_UNMEASURED && !p->looks) {
+		(void)snprintf(out, PACE_TEXT_MAX, "%s, what was there before had not been observed",
+			       pace_verdict_name[p->verdict]);		/* fits */
+		return;
+	}
 	if (p->looks && isfinite(p->shift.low) && isfinite(p->shift.high))
 		(void)snprintf(value, sizeof(value), ", time %+.1f %% (%+.1f .. %+.1f)",
 			       percent(p->shift.estimate), percent(p->shift.low),

@@ -17,7 +17,8 @@
  *		`per rest` must show at least half of what `per run` shows, while `per run`, which
  *		varies more, must only not exclude half of what `per rest` shows
  *	faster	the same the other way round
- *	unmeasured	after the last look, neither
+ *	unmeasured	after the last look, neither; or at the first, when nothing was known of what was
+ *		there before, and so never will be
  *
  * Without an effect, and as long as observations before and after the swap are alike but for chance, a
  * swap is called slower with a probability of at most PACE_ALPHA.  What is not chance, a use that changes

@@ -177,14 +177,21 @@ static void kinds_are_compared_with_themselves(void **state)
 static void what_was_never_seen_before_is_not_compared(void **state)
 {
 	struct pace p = { 0 };
+	char text[PACE_TEXT_MAX];
 	uint32_t before;
 
 	(void)state;
+	observe(&p, 1, &even, 8);
+	assert_false(pace_look(&p));		/* the original, which replaced nothing */
+	p = (struct pace){ 0 };
 	pace_swap(&p, 1);
-	for (int i = 0; i < 100; i++) {
+	for (int i = 1; i <= 100; i++) {
 		use_observe(&p, 1, &even, 2);
-		assert_false(pace_look(&p));
+		assert_true(pace_look(&p) == (i == 6));
+		assert_int_equal(p.verdict, i < 6 ? PACE_OPEN : PACE_UNMEASURED);
 	}
+	pace_text(&p, text);
+	assert_string_equal(text, "unmeasured, what was there before had not been observed");
 	assert_int_equal(pace_observed(&p, &before), 0);
 	/* But the next generation is compared with this one. */
 	pace_swap(&p, 2);
