@@ -16,7 +16,6 @@ static bool is_branch(const struct block *b)
 /* Of all executions, and of those of conditional branches, the share by what they rest on. */
 static void write_stats(const struct prog *prog, struct arena *a, struct wr *out)
 {
-	static const char *const name[NCONFIDENCE] = { "low", "medium", "high" };
 	double all[2] = { 0 }, part[2][NCONFIDENCE] = { { 0 } };
 
 	for (uint32_t f = 0; f < prog->nfn; f++) {
@@ -36,7 +35,7 @@ static void write_stats(const struct prog *prog, struct arena *a, struct wr *out
 		for (int c = 0; c < NCONFIDENCE; c++) {
 			double share = all[kind] > 0 ? part[kind][c] / all[kind] : 0;
 			const char *line = arena_printf(a, "%s_%s %.4f\n", kind ? "branches" :
-							"blocks", name[c], share);
+							"blocks", confidence_name[c], share);
 
 			wr_raw(out, line, strlen(line));
 		}

@@ -85,7 +85,7 @@ static void add_block(struct arena *a, struct graph *g, const struct fn *fn, uin
 		add_jump(a, g, id, BLOCKFLOW_EXIT, EXIT, 0);
 }
 
-static void read_counts(struct arena *a, struct fn *fn, const struct graph *g)
+static void read_counts(struct arena *a, struct fn *fn, const struct graph *g, bool exact)
 {
 	for (uint32_t t = 0; t < fn->ntable; t++)
 		fn->table[t].count = arena_array(a, fn->table[t].nentry, sizeof(double));
@@ -93,12 +93,16 @@ static void read_counts(struct arena *a, struct fn *fn, const struct graph *g)
 		fn->block[i].count = g->flow.node ? g->flow.node[i].count : 0;
 		fn->block[i].doomed = g->flow.node && g->flow.node[i].doomed;
 		fn->block[i].fall_count = fn->block[i].taken_count = 0;
+		/* Of exact blocks one thing is not known: which way those went that have several. */
+		fn->block[i].confidence = exact ? CONFIDENCE_HIGH : CONFIDENCE_LOW;
 	}
 	fn->entry_count = g->flow.entry_count;
 	for (uint32_t j = 0; j < g->flow.njump; j++) {
 		struct block *b = &fn->block[g->flow.jump[j].from];
 		double count = g->flow.jump[j].count;
 
+		if (exact && j > 0 && g->flow.jump[j - 1].from == g->flow.jump[j].from)
+			b->confidence = CONFIDENCE_MEDIUM;
 		switch ((enum jump_kind)(g->where.v[j] & 3)) {
 		case FALL:
 			b->fall_count = count;
@@ -119,7 +123,7 @@ static void read_counts(struct arena *a, struct fn *fn, const struct graph *g)
 	}
 }
 
-static void infer_fn(struct arena *job, struct arena *a, struct fn *fn)
+static void infer_fn(struct arena *job, struct arena *a, struct fn *fn, bool exact)
 {
 	struct graph g = { 0 };
 
@@ -141,7 +145,7 @@ static void infer_fn(struct arena *job, struct arena *a, struct fn *fn)
 		g.flow.njump = g.jump.n;
 		blockflow_infer(&g.flow);
 	}
-	read_counts(job, fn, &g);
+	read_counts(job, fn, &g, exact);
 }
 
 int infer_counts(struct prog *prog, struct err *err)
@@ -163,7 +167,7 @@ int infer_counts(struct prog *prog, struct err *err)
 		if (fn->moved && prog->exact_edges)
 			exact_counts(prog->arena, &prog->fn[i]);
 		else if (fn->moved)
-			infer_fn(prog->arena, scratch, &prog->fn[i]);
+			infer_fn(prog->arena, scratch, &prog->fn[i], prog->exact_blocks);
 		arena_reset(scratch);
 	}
 	if (!prog->exact_blocks)

@@ -67,6 +67,15 @@ static bool block_number(const char *word, uint32_t nblock, uint32_t *id, double
 	return true;
 }
 
+static uint8_t confidence_called(const char *name)
+{
+	uint8_t c = CONFIDENCE_HIGH;
+
+	while (c > CONFIDENCE_LOW && strcmp(confidence_name[c], name) != 0)
+		c--;
+	return c;
+}
+
 static int parse_block(struct parser *ps, struct text_fn *t, char **word, uint32_t n)
 {
 	struct block b = { .range = t->nrange - 1, .fall = NO_BLOCK, .taken = NO_BLOCK,
@@ -108,6 +117,8 @@ static int parse_block(struct parser *ps, struct text_fn *t, char **word, uint32
 			b.samples = strtod(value, NULL), i++;
 		else if (strcmp(word[i], "count") == 0)
 			b.count = strtod(value, NULL), i++;
+		else if (strcmp(word[i], "confidence") == 0)
+			b.confidence = confidence_called(value), i++;
 		else if (strcmp(word[i], "call") == 0)
 			text.call = value, i++;
 		else

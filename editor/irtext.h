@@ -16,8 +16,9 @@
  * Blocks are numbered in address order.  Behind `->` stand: one block, or two (fall, then taken);
  * `jmp b2` (a jump even to the next block); `table b1 b2 b1`, `ijmp`, `ret`, `trap`; `out` is a
  * target outside the function.  A target may carry its edge count: `b1:2`.  Without `->` control
- * runs on.  Properties: size, insns, samples, count (numbers), call FN, pinned, landing,
- * padding, noreturn, cold, warm, stays, guessed.  `table of b1` is the table of block b1, above it.
+ * runs on.  Properties: size, insns, samples, count (numbers), confidence low|medium|high, call FN,
+ * pinned, landing, padding, noreturn, cold, warm, stays, guessed.  `table of b1` is the table of block
+ * b1, above it.
  * For a function, behind its name: `still` (not to be moved), `unproven N`.
  * A line `exact` in front of all functions: samples are executions times insns; if there are seen
  * edges, they are complete.

@@ -219,6 +219,7 @@ static void count_block(struct work *w, uint32_t f, uint32_t id, const double *r
 	if (b->taken_out)
 		count_exit(w, p, &end, b->taken_count);
 	w->m->executions += b->count;
+	w->m->told[b->confidence] += b->count;
 	w->m->falls += fell;
 	w->m->jumps += jumped;
 	w->m->nops += b->count * end.nops + fell * end.nops_behind;
@@ -328,6 +329,9 @@ static const struct figure {
 	bool whole;		/* uint64_t; else double */
 } figures[] = {
 	{ "blocks executed",		offsetof(struct measure, executions), false },
+	{ "with high confidence",	offsetof(struct measure, told[CONFIDENCE_HIGH]), false },
+	{ "with medium confidence",	offsetof(struct measure, told[CONFIDENCE_MEDIUM]), false },
+	{ "with low confidence",	offsetof(struct measure, told[CONFIDENCE_LOW]), false },
 	{ "instructions executed",	offsetof(struct measure, instructions), false },
 	{ "NOPs among them",		offsetof(struct measure, nops), false },
 	{ "fall-throughs",		offsetof(struct measure, falls), false },

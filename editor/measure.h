@@ -20,6 +20,7 @@ enum measure_reach {		/* of direct calls: distance from the call to its target *
 
 struct measure {
 	double executions;	/* of blocks */
+	double told[NCONFIDENCE];	/* of these, by the confidence in what was inferred of the block */
 	double instructions;
 	double nops;		/* of these */
 	double taken;		/* direct branches within functions that were taken */

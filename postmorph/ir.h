@@ -62,6 +62,7 @@ enum confidence {		/* in what inference says of a block: how often it runs, wher
 	CONFIDENCE_HIGH,
 	NCONFIDENCE
 };
+extern const char *const confidence_name[NCONFIDENCE];
 
 /* A block ends after a control transfer other than a call, before any branch target, landing pad
  * or range end.  Calls do not end blocks.  Edges:

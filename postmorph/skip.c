@@ -6,6 +6,8 @@ const char *const skip_text[NSKIP] = {
 #undef SKIP
 };
 
+const char *const confidence_name[NCONFIDENCE] = { "low", "medium", "high" };
+
 const char *const jump_name[NJUMP] = {
 #define JUMP(id, name) [JUMP_##id] = name,
 #include "postmorph/jump.def"

@@ -24,9 +24,9 @@ static void assert_near(double got, double want)
  * 100-119 (a line of its own) after padding, then b3. */
 static const char diamond[] =
 	"fn f\n"
-	"  b0 size 20 insns 3 count 100 -> b1:10 b2:90\n"
+	"  b0 size 20 insns 3 count 100 confidence high -> b1:10 b2:90\n"
 	"  b1 size 10 insns 2 count 10 -> b3:10\n"
-	"  b2 size 90 insns 7 count 90 -> b3:90\n"
+	"  b2 size 90 insns 7 count 90 confidence medium -> b3:90\n"
 	"  b3 size 3 count 100 -> ret\n"
 	"run none\n";
 
@@ -53,6 +53,9 @@ static void figures_of_a_diamond_are_those_by_hand(void **state)
 	measure_run(prog, &pl, 1, &m, &left_out);
 	assert_near(left_out, 0);
 	assert_near(m.executions, 300);
+	assert_near(m.told[CONFIDENCE_HIGH], 100);
+	assert_near(m.told[CONFIDENCE_MEDIUM], 90);
+	assert_near(m.told[CONFIDENCE_LOW], 110);
 	assert_near(m.falls, 10 + 90);		/* b0 to b1, b2 to b3 */
 	assert_near(m.taken, 90 + 10);		/* b0 to b2, b1 to b3 */
 	assert_near(m.jumps, 10);		/* that of b1 */

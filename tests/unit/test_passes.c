@@ -141,10 +141,8 @@ static void want_property(struct run *r, const char *line, char **word, uint32_t
 
 static void want_confidence(struct run *r, const char *line, const struct block *b, const char *word)
 {
-	static const char *const name[NCONFIDENCE] = { "low", "medium", "high" };
-
-	if (strcmp(name[b->confidence], word) != 0)
-		fail_line(r, line, name[b->confidence]);
+	if (strcmp(confidence_name[b->confidence], word) != 0)
+		fail_line(r, line, confidence_name[b->confidence]);
 }
 
 static void want_layout(struct run *r, const char *line, char **word, uint32_t n)
