@@ -72,40 +72,43 @@ RD_INT(s64, int64_t)
 
 static inline uint64_t rd_uleb(struct rd *r)
 {
+	const uint8_t *p = r->p;
 	uint64_t v = 0;
 
-	for (unsigned shift = 0; ; shift += 7) {
-		uint8_t b = rd_u8(r);
+	for (unsigned shift = 0; !r->bad && p < r->end && shift <= 63; shift += 7) {
+		uint8_t b = *p++;
 
-		if (r->bad || shift > 63 || (shift == 63 && (b & 0x7e))) {
-			r->bad = true;
-			return 0;
-		}
+		if (shift == 63 && (b & 0x7e))
+			break;
 		v |= (uint64_t)(b & 0x7f) << shift;
-		if (!(b & 0x80))
+		if (!(b & 0x80)) {
+			r->p = p;
 			return v;
+		}
 	}
+	r->bad = true;
+	return 0;
 }
 
 static inline int64_t rd_sleb(struct rd *r)
 {
+	const uint8_t *p = r->p;
 	uint64_t v = 0;
 
-	for (unsigned shift = 0; ; ) {
-		uint8_t b = rd_u8(r);
+	for (unsigned shift = 0; !r->bad && p < r->end && shift <= 63; ) {
+		uint8_t b = *p++;
 
-		if (r->bad || shift > 63) {
-			r->bad = true;
-			return 0;
-		}
 		v |= (uint64_t)(b & 0x7f) << shift;
 		shift += 7;
 		if (!(b & 0x80)) {
 			if (shift < 64 && (b & 0x40))
 				v |= ~(uint64_t)0 << shift;
+			r->p = p;
 			return (int64_t)v;
 		}
 	}
+	r->bad = true;
+	return 0;
 }
 
 /* The NUL-terminated string at the reader; NULL and bad when it does not end. */
