@@ -139,7 +139,11 @@ static int write_profile(struct making *k, struct err *err)
 	if (work_profile(k->w, &k->m, &k->profile, &text, err) < 0)
 		return -1;
 	k->samples = store_profile_samples(&k->profile);
-	if (k->samples < 1)
+	if (k->samples < 1 && k->m.samples >= 1)
+		err_set(err, ERR_REFUSED, "'%s': its %llu bytes of text are too few: in the share of them "
+			"that profiles may take there is no room for one", k->m.path,
+			(unsigned long long)k->m.text_bytes);
+	else if (k->samples < 1)
 		err_set(err, ERR_REFUSED, "'%s': no samples of it yet", k->m.path);
 	else
 		k->profile_fd = sealed_memfd(wr_bytes(&text), err);

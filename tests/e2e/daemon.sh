@@ -93,6 +93,18 @@ cp "$root/orig/gzip" "$root/elsewhere"
 check "outside of the policy is refused" refused "policy" ctl reoptimize "$root/elsewhere"
 cp "$root/orig/sort" "$root/bin/idle"
 check "a program without samples is refused" refused "no samples" ctl reoptimize "$root/bin/idle"
+# 5 % of so little text hold no counts.
+if echo 'int main(void) { for (volatile long i = 0; i < 1L << 29; i++); }' |
+   "${CC:-cc}" -O2 -x c -o "$root/bin/tiny" - 2>/dev/null; then
+	"$root/bin/tiny"
+	ctl status --sync >/dev/null 2>&1
+	check "the tiny program has samples" \
+		grep -qE "^[1-9]" <<<"$(listed tiny samples)"
+	check "it is said that it is too small" refused "bytes of text are too few" \
+		ctl reoptimize "$root/bin/tiny"
+else
+	skip "a program that is too small is told so" "no compiler"
+fi
 as_another() { setpriv --reuid 64001 --regid 64001 --clear-groups "$B/morphctl" \
 	--socket "$root/sock" "$@"; }
 if setpriv --reuid 64001 --regid 64001 --clear-groups test -x "$B/morphctl"; then
