@@ -46,8 +46,10 @@ static void add_images(struct places *p, const struct blockmap *map)
 	p->orig = must(malloc(((size_t)map->nblock + 1) * sizeof(*p->orig)));
 	ranges_init(&p->image, map->nblock, last ? (uint64_t)last->gen + last->gen_size : 0);
 	for (uint32_t i = 0; i < map->nblock; i++) {
+		if (map->block[i].gen_size == 0)	/* nothing is in it */
+			continue;
+		p->orig[p->image.nrange] = map->block[i].orig;
 		ranges_add(&p->image, map->block[i].gen, map->block[i].gen_size);
-		p->orig[i] = map->block[i].orig;
 	}
 	ranges_finish(&p->image);
 }

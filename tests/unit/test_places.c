@@ -33,7 +33,7 @@ static uint64_t next_random(uint64_t *x)
 	return *x;
 }
 
-/* Blocks with gaps; of two in three an image, in another order. */
+/* Blocks with gaps; of two in three an image, in another order, some of them empty. */
 static void make(uint64_t *seed)
 {
 	uint32_t at = next_random(seed) % 2 ? 0 : 5, gen = 0;
@@ -46,7 +46,7 @@ static void make(uint64_t *seed)
 		at += size + (next_random(seed) % 5 ? 0 : (uint32_t)(next_random(seed) % 40));
 	}
 	for (uint32_t i = 0; i < N; i++) {
-		uint32_t of = i * 7 % N, size = 1 + (uint32_t)(next_random(seed) % 30);
+		uint32_t of = i * 7 % N, size = (uint32_t)(next_random(seed) % 30);
 
 		if (of % 3 == 0)
 			continue;
