@@ -21,6 +21,7 @@
  */
 #include "editor/exttsp.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,7 @@ struct chain {
 	double *swap;			/* [nnode] what inner edges gain when the chain is split in front of
 					 * a node and the halves change places; NULL: to be found */
 	double *fall;			/* [nnode] weight that falls through to a node; behind swap[] */
+	double most;			/* that a split gains inside the chain, of swaps and of gaps */
 };
 
 struct merging {
@@ -84,7 +86,7 @@ struct state {
 	double least;
 };
 
-double exttsp_score_edge(double weight, enum exttsp_kind kind, uint64_t src_end, uint64_t dst)
+static inline double score_edge(double weight, enum exttsp_kind kind, uint64_t src_end, uint64_t dst)
 {
 	if (src_end == dst && kind != EXTTSP_INDIRECT)
 		return kind == EXTTSP_ONLY ? UNCONDITIONAL_BONUS * weight : weight;
@@ -95,9 +97,14 @@ double exttsp_score_edge(double weight, enum exttsp_kind kind, uint64_t src_end,
 	return JUMP_WEIGHT * weight * (1 - (double)d / (double)reach);
 }
 
+double exttsp_score_edge(double weight, enum exttsp_kind kind, uint64_t src_end, uint64_t dst)
+{
+	return score_edge(weight, kind, src_end, dst);
+}
+
 static double edge_score(const struct exttsp_edge *e, uint64_t src_end, uint64_t dst)
 {
-	return exttsp_score_edge(e->weight, e->kind, src_end, dst);
+	return score_edge(e->weight, e->kind, src_end, dst);
 }
 
 double exttsp_score(const struct exttsp_graph *g, const uint32_t *order)
@@ -200,8 +207,11 @@ static void weigh_swaps(struct state *s, struct chain *x)
 		if (to == from + 1 && e->kind != EXTTSP_INDIRECT)
 			x->fall[to] += e->weight;
 	}
-	for (uint32_t k = 1; k < x->nnode; k++)
+	x->most = -INFINITY;
+	for (uint32_t k = 1; k < x->nnode; k++) {
 		x->swap[k] += x->swap[k - 1];
+		x->most = fmax(x->most, fmax(x->swap[k], -(1 - JUMP_WEIGHT) * x->fall[k]));
+	}
 }
 
 /* gap[k]: what X's edges gain when Y stands in front of X's node k.  They bridge Y, too. */
@@ -251,6 +261,8 @@ static void consider_splits(struct state *s, const struct link *l, uint32_t xi, 
 	if (x->nnode < 2 || x->nnode > MAX_SPLIT || s->work > MAX_WORK)
 		return;
 	weigh_swaps(s, x);
+	if (y->size && x->most + UNCONDITIONAL_BONUS * between <= best->gain)
+		return;
 	weigh_between(s, l, x, y, in, out);
 	for (uint32_t k = 1; k < x->nnode; k++) {
 		double jumps = JUMP_WEIGHT * between, into = jumps + UNCONDITIONAL_BONUS * (in[k] + out[k]);
