@@ -44,6 +44,7 @@ step() {		# STEP COMMAND...
 	case $end in
 	0)	return 0 ;;
 	3)	[ "$(wc -l <"$T/err")" = 1 ] || fault silent "$name" ;;
+	signal-2 | signal-15) exit 1 ;;		# the run is being stopped
 	time-out | signal-24 | signal-9) fault time-out "$name" ;;
 	signal-*) fault crash "$name" ;;
 	*)	if grep -q 'CPU time limit' "$T/err"; then

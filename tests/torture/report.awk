@@ -147,7 +147,7 @@ function mib(bytes) { return sprintf("%.1f MiB", bytes / 1048576) }
 function summary() {
 	print "## Summary\n"
 	if (nfile < chosen)
-		printf "Stopped before its end: %d files were not reached, the largest ones, since small files come first.\n\n",
+		printf "Not complete: %d files were not reached.\n\n",
 			chosen - nfile
 	print "| what | measured | to be |"
 	print "|---|---|---|"
@@ -303,8 +303,8 @@ function table_work(	i, j, eq) {
 	}
 	print "Original and generations with the same input from the same path; standard output, standard error and"
 	print "exit code compared byte for byte.\n"
-	print "| workload | files moved | order | result | |"
-	print "|---|---|---|---|---|"
+	print "| workload | files moved | order | result | | version (Editor), if not this one |"
+	print "|---|---|---|---|---|---|"
 	for (i = 1; i <= nwork; i++) {
 		delete v
 		m = split(work[i], f, "\t")
@@ -312,8 +312,8 @@ function table_work(	i, j, eq) {
 			eq = index(f[j], "=")
 			v[substr(f[j], 1, eq - 1)] = substr(f[j], eq + 1)
 		}
-		printf "| %s | %s | %s | %s | %s |\n", v["work"], v["files"], v["order"], v["result"],
-			v["note"]
+		printf "| %s | %s | %s | %s | %s | %s |\n", v["work"], v["files"], v["order"], v["result"],
+			v["note"], v["editor"]
 	}
 	print ""
 }

@@ -4,8 +4,9 @@
 #	TORTURE_FILES	pattern of paths (shell glob, e.g. '/usr/bin/*'); default all
 #	TORTURE_SAMPLE	only files whose SHA-256 begins with that: 0 is one file of 16, the same on every
 #			machine, whatever their size and place
-#	TORTURE_OLDER	1: files that this Editor has not done yet count as an older one left them; the
-#			report tells which Editor did how many
+#	TORTURE_OLDER	1: files and workloads that this Editor has not done yet count as an older one left
+#			them; the report tells which Editor did what
+#	TORTURE_RUN	0: nothing is run, only a report made of what there is
 #	TORTURE_SEEDS	seeds of the shuffled orders besides layout order, default "1 2 3"
 #	TORTURE_WORK	pattern of workload names; default all, "none" for none
 #	TORTURE_DIRS	where files are looked for, default /usr/bin /usr/sbin /usr/lib /usr/libexec
@@ -50,7 +51,7 @@ while IFS=$'\t' read -r digest rest; do
 done <"$STATE/chosen" >"$STATE/todo"
 echo "$total files, $(wc -l <"$STATE/todo") to do; Editor $EDITOR, seeds $SEEDS, $jobs at a time"
 
-if [ -s "$STATE/todo" ]; then
+if [ -s "$STATE/todo" ] && [ "${TORTURE_RUN:-1}" = 1 ]; then
 	progress_start "$(wc -l <"$STATE/todo")" "$RESULTS"
 	tr '\t\n' '\0\0' <"$STATE/todo" | xargs -0 -n 7 -P "$jobs" tests/torture/file.sh &
 	runner=$!
@@ -60,17 +61,32 @@ if [ -s "$STATE/todo" ]; then
 	progress_stop
 fi
 
-# The line of a file and who made it; of older ones the newest.
+with_editor() {		# RESULT: its line, and who made it
+	local editor
+	editor=$(basename "$(dirname "$1")")
+	editor=${editor#*-}
+	editor=${editor%%-*}
+	sed "s/\$/\teditor=$(cat "$STATE/version-$editor" 2>/dev/null) ($editor)/" "$1"
+}
+
+# Of older ones the newest.
 line_of() {		# DIGEST
-	local found=$RESULTS/$1 editor
+	local found=$RESULTS/$1
 	if [ ! -e "$found" ] && [ "${TORTURE_OLDER:-0}" = 1 ]; then
 		found=$(ls -t "$STATE"/files-*/"$1" 2>/dev/null | head -n 1)
 	fi
-	[ -n "$found" ] && [ -e "$found" ] || return
-	editor=$(basename "$(dirname "$found")")
-	editor=${editor#files-}
-	editor=${editor%%-*}
-	sed "s/\$/\teditor=$(cat "$STATE/version-$editor" 2>/dev/null) ($editor)/" "$found"
+	[ -n "$found" ] && [ -e "$found" ] && with_editor "$found"
+}
+
+# The newest result of each workload and order that some Editor left, or this one.
+kept_works() {
+	local works="$STATE/work-$EDITOR" result
+	[ "${TORTURE_OLDER:-0}" = 1 ] && works=$(echo "$STATE"/work-*)
+	find $works -maxdepth 1 -type f -name '*-*-*' -printf '%T@ %p\n' 2>/dev/null | sort -n |
+		awk '{ name = $2; sub(/.*\//, "", name); sub(/-[0-9a-f]+-/, " ", name); newest[name] = $2 }
+			END { for (n in newest) print n, newest[n] }' | sort | while read -r _ _ result; do
+		with_editor "$result"
+	done
 }
 
 cut -f 1 "$STATE/chosen" | while read -r digest; do
@@ -78,7 +94,9 @@ cut -f 1 "$STATE/chosen" | while read -r digest; do
 done >"$STATE/lines"
 
 : >"$STATE/work-lines"
-if [ "$workloads" != none ]; then
+if [ "${TORTURE_RUN:-1}" != 1 ]; then
+	kept_works >"$STATE/work-lines"
+elif [ "$workloads" != none ]; then
 	tests/torture/work.sh "$workloads"
 fi
 
