@@ -79,18 +79,19 @@ static uint16_t registers(const ZydisDecodedInstruction *in, const ZydisDecodedO
 	return bits;
 }
 
-/* True when this instruction calculates; else what holds the address after it. */
-static bool step(struct follow *f, const ZydisDecodedInstruction *in, const ZydisDecodedOperand *o)
+/* What this instruction does with the address; if it only hands it on, what holds it afterwards. */
+static enum address_use step(struct follow *f, const ZydisDecodedInstruction *in,
+			     const ZydisDecodedOperand *o)
 {
 	uint16_t address, reads = registers(in, o, ZYDIS_OPERAND_ACTION_MASK_READ, &address);
 	uint16_t writes = registers(in, o, ZYDIS_OPERAND_ACTION_MASK_WRITE, &address);
 
 	if ((address & f->held) && in->mnemonic != ZYDIS_MNEMONIC_NOP)
-		return true;
+		return USE_CALCULATED;
 	if ((reads & f->held) && is_arithmetic(in->mnemonic))
-		return true;
+		return USE_CALCULATED;
 	if (f->compared && asks_for_order(in))
-		return true;
+		return USE_ORDERED;
 	if (in->mnemonic == ZYDIS_MNEMONIC_CMP)
 		f->compared = (reads & f->held) != 0;
 	else if (in->cpu_flags && in->cpu_flags->modified)
@@ -101,7 +102,7 @@ static bool step(struct follow *f, const ZydisDecodedInstruction *in, const Zydi
 		f->held |= writes;
 	else
 		f->held &= (uint16_t)~writes;
-	return false;
+	return USE_NAME;
 }
 
 static bool ends_line(ZydisInstructionCategory category)
@@ -110,7 +111,7 @@ static bool ends_line(ZydisInstructionCategory category)
 	       category == ZYDIS_CATEGORY_INTERRUPT;
 }
 
-bool address_is_calculated_with(struct bytes code, uint8_t reg)
+enum address_use address_use(struct bytes code, uint8_t reg)
 {
 	struct follow f = { .held = (uint16_t)(1u << reg) };
 	ZydisDecoder decoder;
@@ -121,14 +122,13 @@ bool address_is_calculated_with(struct bytes code, uint8_t reg)
 		ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
 
 		if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code.p, code.n, &in, o)))
-			return false;
-		if (step(&f, &in, o))
-			return true;
-		if (ends_line(in.meta.category))
-			return false;
+			return USE_NAME;
+		enum address_use use = step(&f, &in, o);
+		if (use != USE_NAME || ends_line(in.meta.category))
+			return use;
 		code = (struct bytes){ code.p + in.length, code.n - in.length };
 	}
-	return false;
+	return USE_NAME;
 }
 
 /* Its result does not depend on what it reads: xor of a register with itself. */

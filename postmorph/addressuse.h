@@ -6,11 +6,15 @@
 
 #include "lib/rd.h"
 
+enum address_use {
+	USE_NAME,		/* handed on, called, or compared for equality: it names a function */
+	USE_CALCULATED,		/* something is calculated from it, or memory accessed by it */
+	USE_ORDERED,		/* something is asked to be above or below it */
+};
+
 /* `code` begins behind an instruction that left the address of a function in general register `reg`
- * (0..15 in encoding order).  True when something is calculated from it, or memory is read or
- * written by it, or it is compared with another address by order; false when it is only handed
- * on, called, or compared for equality, as far as straight line code shows. */
-bool address_is_calculated_with(struct bytes code, uint8_t reg);
+ * (0..15 in encoding order): what is done with it first, as far as straight line code shows. */
+enum address_use address_use(struct bytes code, uint8_t reg);
 
 /* The same for the address of a label: true when it is copied and stored, and nothing else is done
  * with it until the line ends. */

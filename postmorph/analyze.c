@@ -122,6 +122,7 @@ int prog_analyze_at(struct bytes file, const vaddr *wanted, uint32_t n, struct a
 		keep_functions(&prog, wanted, n);
 		find_blocks(&t);
 		probes_settle(&prog);
+		watched_judge(&t);
 		functions_settle(&t);
 		calls_find(&t);
 		rc = references_find(&t, err);

@@ -66,6 +66,7 @@ struct text {
 	VEC(vaddr) symbols;	/* values of .dynsym, 0 for undefined ones */
 	VEC(struct reference) refs;	/* in the order found */
 	VEC(uint32_t) entered;	/* functions into whose middle others seem to run on */
+	VEC(vaddr) held;	/* addresses of instructions that data holds */
 	VEC(vaddr) bases;	/* addresses outside of functions that some lea forms */
 	bool has_rseq;		/* some section holds restartable sequences */
 	bool bad_reloc;			/* one names a symbol that is not there */
@@ -98,6 +99,15 @@ static inline bool text_object_begins(const struct text *t, vaddr addr)
 
 	return addr >= t->image_lo && addr < t->image_hi && addr % 4 == 0 &&
 	       (t->object[i / 64] >> (i % 64) & 1);
+}
+
+/* Some indirect jump of it may go anywhere. */
+static inline bool fn_has_open_jump(const struct fn *fn)
+{
+	for (uint32_t i = 0; i < fn->njump; i++)
+		if (fn->jump[i].kind != JUMP_TABLE)
+			return true;
+	return false;
 }
 
 /* The piece that stands for all that have jumps into each other's middle. */
@@ -150,6 +160,13 @@ void references_note(struct text *t, const struct fn *user, const struct insn *l
 void references_note_end(struct text *t, const struct fn *fn, const struct insn *last);
 /* references.c: prog->ref[], fn->pointers and fn->sealed, once all marks are there. */
 int references_find(struct text *t, struct err *err);
+/* watched.c: code outside of the function, if it is one, has the address of an instruction in its middle. */
+void watched_note_inside(struct text *t, vaddr place);
+/* watched.c: code asks what lies before and behind this entry. */
+void watched_note_order(struct text *t, vaddr entry);
+/* watched.c: a relocation holds the address; what that means is judged once all jumps are known. */
+void watched_note_held(struct text *t, vaddr place);
+void watched_judge(struct text *t);
 /* labels.c: fn->labels, and which references to labels stay, once prog->ref[] is there. */
 void labels_judge(struct text *t);
 /* references.c: marks what 32-bit words of data may encode as stray. */

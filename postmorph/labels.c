@@ -93,14 +93,6 @@ static bool jumps_as_told(const struct text *t, const struct fn *fn)
 	return fetched > 0;
 }
 
-static bool has_open_jump(const struct fn *fn)
-{
-	for (uint32_t i = 0; i < fn->njump; i++)
-		if (fn->jump[i].kind != JUMP_TABLE)
-			return true;
-	return false;
-}
-
 /* Something inside of it is referred to by what could not be made to hold another address. */
 static bool has_stray(const struct text *t, const struct fn *fn)
 {
@@ -185,7 +177,7 @@ void labels_judge(struct text *t)
 
 		for (k = i + 1; k < prog->nref && prog->ref[k].fn == prog->ref[i].fn; )
 			k++;
-		if (!fn->kept || !has_open_jump(fn) || !has_label(fn, prog->ref + i, k - i))
+		if (!fn->kept || !fn_has_open_jump(fn) || !has_label(fn, prog->ref + i, k - i))
 			continue;
 		qsort(prog->ref + i, k - i, sizeof(*prog->ref), compare);
 		judge(t, fn, prog->ref + i, k - i);

@@ -123,6 +123,7 @@ static void mark_reloc(void *ctx, const struct reloc *r)
 		break;
 	}
 	mark_data(t, r->value);
+	watched_note_held(t, r->value);
 	if (in_rseq(t, r->place))
 		skip_rseq(t, r->value);
 }
@@ -261,6 +262,8 @@ static void mark_operands(struct text *t, const struct fn *fn, const struct insn
 		look_in_front(t, target);
 		if (insn_is_lea(insn, code)) {
 			mark(t, target);
+			if (!fn_holds(fn, target))
+				watched_note_inside(t, target);
 			references_note(t, fn, insn);
 			text_note_object(t, target);
 		} else if (!insn_is_branch(insn)) {
@@ -303,6 +306,8 @@ static void mark_gap(struct text *t, vaddr addr, vaddr end)
 		}
 		if (insn.field)
 			(insn_is_branch(&insn) ? mark : mark_stray)(t, target);
+		if (insn.field && insn_is_lea(&insn, code.p + off))
+			watched_note_inside(t, target);
 		look_at_constants(t, &insn, code.p + off);
 		off += insn.len;
 	}

@@ -106,8 +106,11 @@ void references_note(struct text *t, const struct fn *user, const struct insn *l
 						    .user = (uint32_t)(user - prog->fn) });
 	struct bytes behind = image_rest(&prog->img, at + lea->len);
 	uint8_t reg = filled_register(lea, code);
-	if (entry ? address_is_calculated_with(behind, reg) : !address_is_only_kept(behind, reg))
+	enum address_use use = entry ? address_use(behind, reg) : USE_NAME;
+	if (entry ? use != USE_NAME : !address_is_only_kept(behind, reg))
 		mark_stray(t, to);
+	if (use == USE_ORDERED)
+		watched_note_order(t, to);
 }
 
 /* A call that does not come back ends a range as often as not, but of which ones that is so, two may

@@ -51,6 +51,29 @@ static void every_function_has_its_reason(void **state)
 			fail_msg("%s: %s", expected[i].fn, skip_text[fn_of(expected[i].fn)->skip]);
 }
 
+static void a_function_that_others_look_for_stays(void **state)
+{
+	static const struct {
+		const char *fn;
+		enum skip skip;
+	} expected[] = {
+		{ "waits", SKIP_WATCHED }, { "use_waits", SKIP_NONE },
+		{ "first_of_all", SKIP_WATCHED }, { "known_by_name", SKIP_NONE },
+		{ "may_fail", SKIP_WATCHED }, { "threaded", SKIP_NONE },
+		{ "remembers", SKIP_NONE }, { "jumped_into", SKIP_NONE },
+	};
+	struct prog watched;
+
+	(void)state;
+	asm_analyze("watched", "-shared", arena, &watched);
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		const struct fn *fn = asm_fn(&watched, expected[i].fn);
+
+		if (fn->skip != expected[i].skip)
+			fail_msg("%s: %s", expected[i].fn, skip_text[fn->skip]);
+	}
+}
+
 static void the_entry_jump_goes_behind_endbr64(void **state)
 {
 	(void)state;
@@ -247,6 +270,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_function_has_its_reason),
+		cmocka_unit_test(a_function_that_others_look_for_stays),
 		cmocka_unit_test(the_entry_jump_goes_behind_endbr64),
 		cmocka_unit_test(a_conditional_jump_has_two_edges),
 		cmocka_unit_test(loop_and_jrcxz_and_xbegin_branch),

@@ -1,0 +1,110 @@
+# Functions of which others know a place, or only seem to.  NAME is the function, use_NAME what knows it.
+
+	.macro begin name
+	.globl	\name
+	.hidden	\name
+	.type	\name, @function
+	.p2align 4
+\name:
+	.cfi_startproc
+	.endm
+	.macro end name
+	.cfi_endproc
+	.size	\name, .-\name
+	.endm
+
+	.text
+# As the C library's handler of the signal by which threads are cancelled does.
+begin waits
+	mov	(%rdi), %eax
+	test	$0x10, %eax
+	jne	1f
+	mov	%rsi, %rax
+	syscall
+L_waits_end:
+	ret
+1:	ud2
+end waits
+begin use_waits
+	lea	L_waits_end(%rip), %rax
+	cmp	%rax, 168(%rdx)
+	jae	1f
+	mov	$1, %eax
+	ret
+1:	xor	%eax, %eax
+	ret
+end use_waits
+
+# Everything from its entry on is meant.
+begin first_of_all
+	lea	1(%rdi), %rax
+	ret
+end first_of_all
+begin use_first_of_all
+	lea	first_of_all(%rip), %rax
+	cmp	%rax, %rdi
+	setae	%al
+	ret
+end use_first_of_all
+
+# Only whether it is this function.
+begin known_by_name
+	lea	2(%rdi), %rax
+	ret
+end known_by_name
+begin use_known_by_name
+	lea	known_by_name(%rip), %rax
+	cmp	%rax, %rdi
+	sete	%al
+	ret
+end use_known_by_name
+
+# A load that may fault, and where to go on then.
+begin may_fail
+	mov	%esi, %eax
+L_may_fail:
+	mov	(%rdi), %eax
+L_failed:
+	ret
+end may_fail
+	.section .data.rel.ro, "aw"
+	.quad	L_may_fail, L_failed
+	.text
+
+# An interpreter; its labels are for itself.
+begin threaded
+	lea	L_labels(%rip), %rdx
+	jmp	*(%rdx,%rdi,8)
+L_one:	mov	$1, %eax
+	ret
+L_two:	mov	$2, %eax
+	ret
+end threaded
+	.section .data.rel.ro, "aw"
+L_labels:
+	.quad	L_one, L_two
+	.text
+
+# Its own affair.
+begin remembers
+	lea	1f(%rip), %rax
+	mov	%rax, (%rdi)
+	nop
+1:	mov	$3, %ecx
+	ret
+end remembers
+
+# Control arrives there, nothing else.
+begin jumped_into
+	test	%edi, %edi
+	jne	L_jumped
+	mov	$1, %eax
+	ret
+L_jumped:
+	mov	$2, %eax
+	ret
+end jumped_into
+begin use_jumped_into
+	inc	%edi
+	jmp	L_jumped
+end use_jumped_into
