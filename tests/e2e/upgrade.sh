@@ -120,8 +120,10 @@ stopped_at() {		# COMMAND PATH: asks for a reoptimization and stops its job `mor
 			[ "$name $command" = "morph-edit $1" ] || continue
 			[ "$(ps -o ppid= "${kid#/proc/}" | tr -d ' ')" = "$daemon" ] && kill -STOP "${kid#/proc/}" 2>/dev/null || continue
 			job=${kid#/proc/}
-			[ "$(ps -o state= "$job")" = T ]	# else it had ended already
-			return
+			until [ "$(ps -o state= "$job")" = T ]; do	# a while after the signal, or it has ended
+				kill -0 "$job" 2>/dev/null || return 1
+			done
+			return 0
 		done
 	done
 	return 1
