@@ -34,7 +34,10 @@ begin use_inside
 	.globl	in_the_middle
 	.hidden	in_the_middle
 in_the_middle:
+	test	%edi, %edi
+	jz	1f
 	ret
+1:	jmp	*%rsi			# for all that is known, to there
 end use_inside
 leaf branched				# by code that another function jumps into
 begin use_branched
