@@ -11,7 +11,8 @@
 #include "editor/verify_effect.h"
 #include "editor/verify_parts.h"
 
-enum { NGPR = 16, LOAD = 0x8b, REGISTER = 0xc0, REX_R = 4, MAX_DEPTH = 4 };
+enum { NGPR = 16, LOAD = 0x8b, REGISTER = 0xc0, REX_R = 4 };
+enum { MAX_DEPTH = 8 };		/* blocks: those of the map, which calls end as well */
 
 struct origin {			/* of the values of registers, in one block */
 	uint16_t loaded;	/* a mov of 64 bits read them from memory */

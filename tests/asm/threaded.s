@@ -156,6 +156,27 @@ op_last:
 	ret
 end interpret_shared
 
+begin interpret_calls			# it comes through blocks that calls divide
+	push	%rbp
+	.cfi_adjust_cfa_offset 8
+	mov	held_called(%rip), %rbp
+	call	dispatch_nothing
+	test	%edi, %edi
+	js	1f
+	call	dispatch_nothing
+	test	%edi, %edi
+	js	1f
+	call	dispatch_nothing
+	test	%edi, %edi
+	js	1f
+	jmp	*%rbp
+op_called:
+	mov	$7, %eax
+1:	pop	%rbp
+	.cfi_adjust_cfa_offset -8
+	ret
+end interpret_calls
+
 begin interpret_landed			# and somebody may jump to that block
 	push	%rbx
 	.cfi_adjust_cfa_offset 8
@@ -233,6 +254,10 @@ begin _start
 	mov	$10, %edi
 	cmp	$1, %eax
 	jne	.Lexit
+	call	interpret_calls
+	mov	$11, %edi
+	cmp	$7, %eax
+	jne	.Lexit
 	xor	%edi, %edi
 .Lexit:	mov	$231, %eax
 	syscall
@@ -264,6 +289,8 @@ held_pad:
 	.quad	op_pad, op_real
 held_shared:
 	.quad	op_first, op_last
+held_called:
+	.quad	op_called
 held_landed:
 	.quad	op_landed, op_gone
 held_sum:

@@ -175,6 +175,7 @@ static void labels_are_known_that_only_data_holds(void **state)
 	assert_int_equal(asm_fn(&prog, "interpret_far")->labels, POINTERS_UNKNOWN);
 	assert_int_equal(asm_fn(&prog, "interpret_apart")->labels, POINTERS_UNKNOWN);
 	assert_int_equal(asm_fn(&prog, "interpret_shared")->labels, POINTERS_KNOWN);
+	assert_int_equal(asm_fn(&prog, "interpret_calls")->labels, POINTERS_KNOWN);
 	assert_int_equal(asm_fn(&prog, "interpret_landed")->labels, POINTERS_UNKNOWN);
 	assert_int_equal(asm_fn(&prog, "interpret_sum")->labels, POINTERS_UNKNOWN);
 	assert_int_equal(asm_fn(&prog, "dispatch_nothing")->labels, POINTERS_NONE);
@@ -198,6 +199,17 @@ static void labels_may_stay_while_others_go(void **state)
 	}
 }
 
+static void assert_verified(struct bytes original, struct bytes generation)
+{
+	struct arena *a = arena_new();
+	struct verify_stats stats;
+	struct err err;
+
+	if (verify_generation(original, generation, a, &stats, &err) < 0)
+		fail_msg("%s", err.text);
+	arena_free(a);
+}
+
 static void labels_in_new_text_are_jumped_to_and_differ(void **state)
 {
 	struct bytes original = asm_build("threaded", "-pie", arena);
@@ -209,7 +221,8 @@ static void labels_in_new_text_are_jumped_to_and_differ(void **state)
 		struct edit_stats s = emit(original, seed, &generation);
 		int code = run(wr_bytes(&generation));
 
-		assert_int_equal(s.functions_threaded, 5);
+		assert_int_equal(s.functions_threaded, 6);
+		assert_verified(original, wr_bytes(&generation));
 		if (code != 0)
 			fail_msg("seed %llu: exit code %d", (unsigned long long)seed, code);
 	}
