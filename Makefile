@@ -30,7 +30,7 @@ LIBS_DAEMON = -lsqlite3 -lyaml -lseccomp -lcap -lnettle -lm
 PACKAGES_BUILD = gcc libc6-dev libzydis-dev libelf-dev binutils-dev libseccomp-dev libcap-dev \
 		 nettle-dev libsqlite3-dev libyaml-dev
 PACKAGES_DEMO  = perl sqlite3 bash gzip coreutils libsqlite3-0
-PACKAGES_CHECK = g++ libcmocka-dev libunwind-dev elfutils binutils gdb mandoc systemd git
+PACKAGES_CHECK = g++ libcmocka-dev libunwind-dev elfutils binutils gdb mandoc procps systemd git
 
 # Every folder is one archive; main.c of a folder is a program's and stays out of it.
 FOLDERS   = lib policy postmorph editor monitor manager manager/ctl

@@ -118,9 +118,9 @@ stopped_at() {		# COMMAND PATH: asks for a reoptimization and stops its job `mor
 		for kid in /proc/[1-9]*; do
 				{ IFS= read -r -d '' name && IFS= read -r -d '' command; } 2>/dev/null <"$kid/cmdline"
 			[ "$name $command" = "morph-edit $1" ] || continue
-			[ "$(ps -o ppid= "${kid#/proc/}" | tr -d ' ')" = "$daemon" ] && kill -STOP "${kid#/proc/}" 2>/dev/null || continue
+			grep -qs "^PPid:	$daemon$" "$kid/status" && kill -STOP "${kid#/proc/}" 2>/dev/null || continue
 			job=${kid#/proc/}
-			until [ "$(ps -o state= "$job")" = T ]; do	# a while after the signal, or it has ended
+			until grep -qs "^State:	T" "$kid/status"; do	# a while after the signal, or it has ended
 				kill -0 "$job" 2>/dev/null || return 1
 			done
 			return 0
