@@ -114,7 +114,7 @@ stopped_at() {		# COMMAND PATH: asks for a reoptimization and stops its job `mor
 	job=
 	ctl reoptimize "$2" >"$root/asked" 2>&1 &
 	asked=$!
-	while kill -0 $asked 2>/dev/null; do	# nothing but builtins: a job may take 20 ms
+	while kill -0 $asked 2>/dev/null; do	# builtins until it is found: a job may take 20 ms
 		for kid in /proc/[1-9]*; do
 				{ IFS= read -r -d '' name && IFS= read -r -d '' command; } 2>/dev/null <"$kid/cmdline"
 			[ "$name $command" = "morph-edit $1" ] || continue
