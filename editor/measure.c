@@ -220,6 +220,7 @@ static void count_block(struct work *w, uint32_t f, uint32_t id, const double *r
 		count_exit(w, p, &end, b->taken_count);
 	w->m->executions += b->count;
 	w->m->told[b->confidence] += b->count;
+	w->m->fluff += p->addr >= w->pl->fluff && p->addr < w->pl->fluff_end ? b->count : 0;
 	w->m->falls += fell;
 	w->m->jumps += jumped;
 	w->m->nops += b->count * end.nops + fell * end.nops_behind;
@@ -332,6 +333,7 @@ static const struct figure {
 	{ "with high confidence",	offsetof(struct measure, told[CONFIDENCE_HIGH]), false },
 	{ "with medium confidence",	offsetof(struct measure, told[CONFIDENCE_MEDIUM]), false },
 	{ "with low confidence",	offsetof(struct measure, told[CONFIDENCE_LOW]), false },
+	{ "in fluff text",		offsetof(struct measure, fluff), false },
 	{ "instructions executed",	offsetof(struct measure, instructions), false },
 	{ "NOPs among them",		offsetof(struct measure, nops), false },
 	{ "fall-throughs",		offsetof(struct measure, falls), false },

@@ -21,6 +21,7 @@ enum measure_reach {		/* of direct calls: distance from the call to its target *
 struct measure {
 	double executions;	/* of blocks */
 	double told[NCONFIDENCE];	/* of these, by the confidence in what was inferred of the block */
+	double fluff;		/* of these, in the fluff text of a generation */
 	double instructions;
 	double nops;		/* of these */
 	double taken;		/* direct branches within functions that were taken */

@@ -121,6 +121,8 @@ static void measure_hot_text(const struct prog *prog, const struct blockmap *map
 			     struct placement *out)
 {
 	out->hot_text = map->hot_size;
+	out->fluff = map->gen_base + map->hot_size;
+	out->fluff_end = out->fluff + map->fluff_size;
 	for (uint32_t i = 0; i < map->nblock && map->block[i].gen < map->hot_size; i++)
 		out->hot_text_before += size_before(&prog->img, map, &map->block[i]);
 }

@@ -26,6 +26,7 @@ struct placement {
 	/* Of a generation: bytes of its hot text, with all that is added to it, and of the originals of
 	 * what is in there, without NOPs behind them; else 0. */
 	uint64_t hot_text, hot_text_before;
+	vaddr fluff, fluff_end;	/* where its fluff text is; else 0 */
 };
 
 /* Nothing known of any block; img stays as it is. */

@@ -67,6 +67,24 @@ static void figures_of_a_diamond_are_those_by_hand(void **state)
 	arena_free(a);
 }
 
+/* b2, which runs 90 times, begins in the fluff text; b3 is right behind that. */
+static void what_runs_in_the_fluff_text_is_counted(void **state)
+{
+	struct arena *a = arena_new();
+	struct prog *prog = read_text(diamond, a);
+	struct placement pl;
+	struct measure m;
+	double left_out;
+
+	(void)state;
+	placement_original(prog, &pl);
+	pl.fluff = prog->fn[0].block[2].addr;
+	pl.fluff_end = prog->fn[0].block[3].addr;
+	measure_run(prog, &pl, 1, &m, &left_out);
+	assert_near(m.fluff, 90);
+	arena_free(a);
+}
+
 /* What another placement does not know is left out of all of them, and told. */
 static void unknown_blocks_are_left_out_of_every_column(void **state)
 {
@@ -218,6 +236,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(figures_of_a_diamond_are_those_by_hand),
+		cmocka_unit_test(what_runs_in_the_fluff_text_is_counted),
 		cmocka_unit_test(unknown_blocks_are_left_out_of_every_column),
 		cmocka_unit_test(walking_finds_what_the_block_map_says),
 	};
