@@ -291,7 +291,7 @@ static double *count_loops(const struct emit_plan *plan)
 
 /* Alignment of a place.  A loop is fetched best from the start of a 16-byte line; NOPs in front of it run
  * when it is entered, and take room in the cache always.  So only a block is aligned that is reached by
- * branches back nearly always.
+ * branches back nearly always, and not when that is next to nothing but a guess.
  * Programs use the low bits of function pointers, so entries are aligned wherever they are. */
 static void align_place(const struct emit_plan *plan, uint32_t i, double back,
 			struct relax_item *item)
@@ -307,7 +307,7 @@ static void align_place(const struct emit_plan *plan, uint32_t i, double back,
 	}
 	if (!p->hot)
 		return;
-	if (b->count <= 0 || back < LOOP_SHARE * b->count)
+	if (b->count <= 0 || b->confidence == CONFIDENCE_LOW || back < LOOP_SHARE * b->count)
 		return;
 	item->align = BLOCK_ALIGN;
 	item->max_skip = BLOCK_MAX_SKIP;

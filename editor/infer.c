@@ -19,6 +19,7 @@
 
 #include "editor/blockflow.h"
 #include "editor/infer.h"
+#include "editor/unseen.h"
 #include "lib/err.h"
 
 enum jump_kind { FALL, TAKEN, TABLE, EXIT };
@@ -172,6 +173,11 @@ int infer_counts(struct prog *prog, struct err *err)
 	}
 	if (!prog->exact_blocks)
 		infer_fit(prog, scratch);
+	for (uint32_t i = 0; i < prog->nfn && !prog->exact_blocks; i++) {
+		if (prog->fn[i].moved)
+			unseen_judge(&prog->fn[i], scratch);
+		arena_reset(scratch);
+	}
 	rc = 0;
 out:
 	arena_free(scratch);

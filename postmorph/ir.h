@@ -94,7 +94,8 @@ struct block {
 				 * with prog->exact_* true executions */
 	double fall_count, taken_count;	/* of `count`, by edge; table edges: jump_table.count */
 	uint8_t confidence;	/* by inference: enum confidence, of the likelier way out of it if it
-				 * has several, else of the count; exact counts: high */
+				 * has several, else of the count; in that it does not run where
+				 * nothing tells that it does (unseen.h); exact counts: high */
 	bool guessed;		/* by inference: nothing that was seen says that it runs; by the looks of
 				 * the code and what is known around it, it runs `count` times */
 	bool doomed;		/* by inference: leads only to calls that do not come back, traps */

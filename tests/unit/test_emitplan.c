@@ -15,9 +15,9 @@
 static const char text[] =
 	"fn f\n"
 	"  b0 size 24 insns 5 count 10 -> b1:10\n"
-	"  b1 size 30 insns 5 count 1000 -> b2:10 b1:990\n"
+	"  b1 size 30 insns 5 count 1000 confidence medium -> b2:10 b1:990\n"
 	"  b2 size 13 insns 3 count 10 -> b3:10\n"
-	"  b3 size 13 insns 3 count 20 -> b4:10 b3:10\n"
+	"  b3 size 13 insns 3 count 20 confidence high -> b4:10 b3:10\n"
 	"  b4 size 15 insns 3 count 10 -> b5:1 b6:9\n"
 	"  b5 size 21 insns 3 count 1 -> b6:1\n"
 	"  b6 size 21 insns 3 count 10 -> ret\n"
@@ -68,6 +68,23 @@ static void blocks_without_counts_are_not_aligned(void **state)
 	arena_free(a);
 }
 
+static void loops_that_are_hardly_known_are_not_aligned(void **state)
+{
+	struct arena *a = arena_new();
+	struct irtext t;
+	struct emit_plan plan;
+	struct err err;
+
+	(void)state;
+	if (irtext_parse((struct bytes){ (const uint8_t *)text, strlen(text) }, a, &t, &err) < 0)
+		fail_msg("%s", err.text);
+	t.prog.fn[0].block[1].confidence = CONFIDENCE_LOW;
+	assert_int_equal(emit_plan_fill(&plan, &t.prog, NULL, &err), 0);
+	assert_int_equal(plan.item[plan.place[plan.place_of[0][1]].item].align, 1);
+	emit_plan_free(&plan);
+	arena_free(a);
+}
+
 /* Neither way out of b0 stands behind it: the conditional branch goes to b1, the likelier one. */
 static void the_likelier_way_needs_no_second_jump(void **state)
 {
@@ -111,6 +128,7 @@ int main(void)
 		cmocka_unit_test(only_loops_that_go_round_are_aligned),
 		cmocka_unit_test(the_likelier_way_needs_no_second_jump),
 		cmocka_unit_test(blocks_without_counts_are_not_aligned),
+		cmocka_unit_test(loops_that_are_hardly_known_are_not_aligned),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
