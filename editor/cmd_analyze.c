@@ -3,7 +3,9 @@
 #include <sys/stat.h>
 
 #include "editor/cmd.h"
+#include "editor/editor.h"
 #include "editor/elfout.h"
+#include "editor/evidence.h"
 #include "editor/job.h"
 #include "lib/blocktable.h"
 #include "lib/err.h"
@@ -11,7 +13,7 @@
 #include "postmorph/ir.h"
 
 struct ctx {
-	bool json, table, jumps;
+	bool json, table, jumps, has_profile;
 };
 
 static int by_offset(const void *a, const void *b)
@@ -185,10 +187,37 @@ static struct table *jumps(const struct prog *prog)
 	return t;
 }
 
+/* What is executed under the profile, by the confidence that inference has in it; NULL: failed. */
+static struct table *confidence(struct job *job, struct prog *prog, struct err *err)
+{
+	static const struct table_column col[] = {
+		{ "confidence", TABLE_TEXT }, { "work_pct", TABLE_REAL },
+		{ "branches_pct", TABLE_REAL },
+	};
+	struct profile profile;
+	struct evidence e;
+
+	if (profile_read(job->in[1].bytes, job->arena, &profile, err) < 0) {
+		(void)job_wrap(job, 1, err);	/* fails as we do */
+		return NULL;
+	}
+	if (profile_attach(prog, &profile, err) < 0 || infer_counts(prog, err) < 0) {
+		(void)job_wrap(job, 0, err);
+		return NULL;
+	}
+	evidence_sum(prog, &e);
+	struct table *t = table_new("confidence", 3, col);
+	for (int c = NCONFIDENCE; c-- > 0; )
+		table_row(t, confidence_name[c], 100 * e.share[EVIDENCE_WORK][c],
+			  100 * e.share[EVIDENCE_BRANCHES][c]);
+	return t;
+}
+
 static int work(struct job *job, void *arg, struct err *err)
 {
 	const struct ctx *ctx = arg;
 	struct prog prog = { 0 };
+	struct table *told = NULL;
 	struct elfout eo;
 
 	if (job->in[0].mode & (S_ISUID | S_ISGID)) {
@@ -200,11 +229,15 @@ static int work(struct job *job, void *arg, struct err *err)
 		return job_wrap(job, 0, err);
 	if (ctx->table)
 		write_block_table(&prog, &job->out[0].bytes);
-	struct table *all[5] = { summary(&prog, job->in[0].arg, &eo), reasons(&prog),
+	if (ctx->has_profile && !(told = confidence(job, &prog, err)))
+		return -1;
+	struct table *all[6] = { summary(&prog, job->in[0].arg, &eo), reasons(&prog),
 				 jump_kinds(&prog), pointers(&prog) };
 	int n = 4;
 	if (ctx->jumps)
 		all[n++] = jumps(&prog);
+	if (told)
+		all[n++] = told;
 	table_print_all(all, n, stdout, ctx->json);
 	while (n)
 		table_free(all[--n]);
@@ -217,6 +250,7 @@ int cmd_analyze(int argc, char **argv)
 		{ "json", no_argument, NULL, 'j' },
 		{ "jumps", no_argument, NULL, 'J' },
 		{ "table", required_argument, NULL, 't' },
+		{ "profile", required_argument, NULL, 'p' },
 		{ 0 }
 	};
 	struct ctx ctx = { 0 };
@@ -232,6 +266,10 @@ int cmd_analyze(int argc, char **argv)
 		} else if (c == 't') {
 			job.out[0].arg = optarg;
 			ctx.table = true;
+		} else if (c == 'p') {
+			job.in[1].arg = optarg;
+			job.nin = 2;
+			ctx.has_profile = true;
 		} else {
 			return cmd_usage("analyze");
 		}

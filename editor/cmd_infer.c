@@ -3,39 +3,23 @@
 
 #include "editor/cmd.h"
 #include "editor/editor.h"
+#include "editor/evidence.h"
 #include "editor/job.h"
 #include "lib/err.h"
 
 enum { OUT_COUNTS, OUT_STATS };
 
-static bool is_branch(const struct block *b)
-{
-	return b->fall != NO_BLOCK && b->taken != NO_BLOCK && b->fall != b->taken;
-}
-
-/* Of all executions, and of those of conditional branches, the share by what they rest on. */
+/* Of what is executed, the share by what it rests on. */
 static void write_stats(const struct prog *prog, struct arena *a, struct wr *out)
 {
-	double all[2] = { 0 }, part[2][NCONFIDENCE] = { { 0 } };
+	static const char *const name[NEVIDENCE] = { "work", "blocks", "branches" };
+	struct evidence e;
 
-	for (uint32_t f = 0; f < prog->nfn; f++) {
-		const struct fn *fn = &prog->fn[f];
-
-		for (uint32_t i = 0; fn->moved && i < fn->nblock; i++) {
-			const struct block *b = &fn->block[i];
-			bool branch = is_branch(b);
-
-			all[0] += b->count;
-			part[0][b->confidence] += b->count;
-			all[1] += branch ? b->count : 0;
-			part[1][b->confidence] += branch ? b->count : 0;
-		}
-	}
-	for (int kind = 0; kind < 2; kind++) {
+	evidence_sum(prog, &e);
+	for (int kind = 0; kind < NEVIDENCE; kind++) {
 		for (int c = 0; c < NCONFIDENCE; c++) {
-			double share = all[kind] > 0 ? part[kind][c] / all[kind] : 0;
-			const char *line = arena_printf(a, "%s_%s %.4f\n", kind ? "branches" :
-							"blocks", confidence_name[c], share);
+			const char *line = arena_printf(a, "%s_%s %.4f\n", name[kind],
+							confidence_name[c], e.share[kind][c]);
 
 			wr_raw(out, line, strlen(line));
 		}

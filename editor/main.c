@@ -12,7 +12,7 @@
 #include "editor/cmd.h"
 
 const struct cmd commands[] = {
-	{ "analyze", "FILE [--json] [--jumps] [--table OUT]",
+	{ "analyze", "FILE [--json] [--jumps] [--table OUT] [--profile P]",
 	  "functions, blocks, coverage, reasons; writes the block table", cmd_analyze },
 	{ "optimize", "FILE -o OUT [--profile P] [--all] [--passes=LIST] [--shuffle=SEED]\n"
 	  "                    [--keep-pointers] [--generation=N] [--map OUT] [--stats OUT]\n"

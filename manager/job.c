@@ -47,7 +47,7 @@ static const struct shape shape[NJOB] = {
 	[JOB_VERIFY]	  = { "verify",      2, 2, 1, true },
 	[JOB_SYMBOLS]	  = { "symbols",     1, 2, 1, true },
 	[JOB_DISASSEMBLE] = { "disassemble", 1, 1, 1, true },
-	[JOB_EXPLAIN]	  = { "analyze",     1, 1, 1, true },
+	[JOB_EXPLAIN]	  = { "analyze",     1, 2, 1, true },
 	[JOB_INTERPRET]	  = { "interpret",   2, 3, 1, false },
 	[JOB_DERIVED]	  = { "derived",     3, 3, 1, true },
 	[JOB_MAP]	  = { "extract-map", 1, 1, 1, false },
@@ -155,7 +155,7 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 	ADD("morph-edit");
 	ADD("%s", shape[spec->kind].name);
 	for (int i = 0; i < spec->nin; i++) {
-		if (i == 1 && spec->kind == JOB_OPTIMIZE)
+		if (i == 1 && (spec->kind == JOB_OPTIMIZE || spec->kind == JOB_EXPLAIN))
 			ADD("--profile");
 		if (i == 1 && spec->kind == JOB_SYMBOLS)
 			ADD("--debug");

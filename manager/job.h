@@ -22,7 +22,7 @@ enum job_kind {
 	JOB_VERIFY,		/* in: original, generation.  out: what was proven, as text */
 	JOB_SYMBOLS,		/* in: module, perhaps its debug file.  out: text */
 	JOB_DISASSEMBLE,	/* in: module.  out: text.  a: address, b: bytes */
-	JOB_EXPLAIN,		/* in: module.  out: what analysis says, as text */
+	JOB_EXPLAIN,		/* in: module, perhaps a profile of it.  out: what analysis says, as text */
 	JOB_INTERPRET,		/* in: mapped file, states; if it is a generation, its original.
 				 * out: edges */
 	JOB_DERIVED,		/* in: original, file, block map.  out: what was shown, as text */

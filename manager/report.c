@@ -283,61 +283,114 @@ int show_annotate(struct work *w, const char *module, const char *function, stru
 
 /* --- explain --- */
 
+/* Cuts the last word off a line and gives it; NULL if it is the only one. */
+static char *last_word(char *line)
+{
+	char *word = strrchr(line, ' ');
+
+	if (!word)
+		return NULL;
+	*word++ = '\0';
+	for (char *c = word - 2; c >= line && *c == ' '; c--)
+		*c = '\0';
+	return word;
+}
+
 /* "REASON  FUNCTIONS  BYTES", as morph-edit prints it. */
 static void add_reason(char *line, struct table *t)
 {
-	char *bytes = strrchr(line, ' ');
+	char *bytes = last_word(line), *functions = bytes ? last_word(line) : NULL;
 
-	if (!bytes)
+	if (functions)
+		table_row(t, line, strtoull(functions, NULL, 10), strtoull(bytes, NULL, 10));
+}
+
+/* "CONFIDENCE  WORK  BRANCHES", in percent. */
+static void add_confidence(char *line, struct table *t)
+{
+	char *branches = last_word(line), *work = branches ? last_word(line) : NULL;
+
+	if (work)
+		table_row(t, line, strtod(work, NULL), strtod(branches, NULL));
+}
+
+/* A title, a line of headings, and the rows up to an empty line. */
+static void read_table(struct bytes text, const char *title, struct table *t,
+		       void (*add)(char *line, struct table *t))
+{
+	char line[LINE_BYTES];
+	bool found = false;
+
+	while (!found && procedures_next_line(&text, line, sizeof(line)))
+		found = strcmp(line, title) == 0;
+	if (!procedures_next_line(&text, line, sizeof(line)))
 		return;
-	*bytes++ = '\0';
-	for (char *c = bytes - 2; c >= line && *c == ' '; c--)
-		*c = '\0';
-	char *functions = strrchr(line, ' ');
-	if (!functions)
-		return;
-	*functions++ = '\0';
-	for (char *c = functions - 2; c >= line && *c == ' '; c--)
-		*c = '\0';
-	table_row(t, line, strtoull(functions, NULL, 10), strtoull(bytes, NULL, 10));
+	while (procedures_next_line(&text, line, sizeof(line)) && line[0])
+		add(line, t);
+}
+
+/* What analysis says of the module, and if it has a profile inference of that: the profile of a module
+ * that is cut into other blocks now cannot be attached, which is no reason to say nothing. */
+static int ask_explain(struct work *w, const struct store_module *m, struct wr *text, struct err *err)
+{
+	struct store_profile stored = { 0 };
+	struct wr lines = { 0 };
+	struct err why;
+	int file = work_open_pristine(w, m, err), profile = -1, rc = -1;
+	struct ask_job job = { .kind = JOB_EXPLAIN, .nin = 1, .in = { file } };
+
+	if (file < 0)
+		return -1;
+	if (m->samples > 0 && work_profile(w, m, &stored, &lines, &why) == 0)
+		profile = work_profile_file(wr_bytes(&lines), &why);
+	if (profile >= 0) {
+		job.nin = 2;
+		job.in[1] = profile;
+		rc = procedures_text_job(w, &job, text, &why);
+		close(profile);
+	}
+	if (rc < 0) {
+		job.nin = 1;
+		rc = procedures_text_job(w, &job, text, err);
+	}
+	close(file);
+	store_profile_free(&stored);
+	wr_free(&lines);
+	return rc;
 }
 
 int show_explain(struct work *w, const char *module, struct client *cl, struct err *err)
 {
-	static const struct table_column col[] = {
+	static const struct table_column reason_column[] = {
 		{ "reason", TABLE_TEXT }, { "functions", TABLE_UINT }, { "bytes", TABLE_BYTES },
+	}, confidence_column[] = {
+		{ "confidence", TABLE_TEXT }, { "work_pct", TABLE_REAL },
+		{ "branches_pct", TABLE_REAL },
 	};
-	char line[LINE_BYTES];
 	struct store_module m = { 0 };
 	struct wr text = { 0 };
-	int seen = -1;
+	int rc = 0;
 
 	if (access_find(w, cl, module, &m, err) < 0)
 		return -1;
-	struct table *t = NEW_TABLE("reasons", col);
+	struct table *reasons = NEW_TABLE("reasons", reason_column);
+	struct table *told = NEW_TABLE("confidence", confidence_column);
 	if (m.refusal[0]) {
-		table_row(t, m.refusal, (uint64_t)m.functions, m.text_bytes);
-		goto done;
+		table_row(reasons, m.refusal, (uint64_t)m.functions, m.text_bytes);
+	} else {
+		rc = ask_explain(w, &m, &text, err);
+		if (rc == 0) {
+			read_table(wr_bytes(&text), "reasons", reasons, add_reason);
+			read_table(wr_bytes(&text), "confidence", told, add_confidence);
+		}
 	}
-	int file = work_open_pristine(w, &m, err);
-	struct ask_job job = { .kind = JOB_EXPLAIN, .nin = 1, .in = { file } };
-	int rc = file < 0 ? -1 : procedures_text_job(w, &job, &text, err);
-	if (file >= 0)
-		close(file);
-	if (rc < 0) {
-		table_free(t);
-		return -1;
+	if (rc == 0) {
+		control_table(cl, reasons);
+		if (table_nrow(told))
+			control_table(cl, told);
 	}
-	struct bytes rest = wr_bytes(&text);
-	while (procedures_next_line(&rest, line, sizeof(line))) {
-		if (seen >= 0 && ++seen >= 2)	/* the first line behind it is the heading */
-			add_reason(line, t);
-		else if (strcmp(line, "reasons") == 0)
-			seen = 0;
-	}
-done:
-	control_table(cl, t);
-	table_free(t);
+	table_free(reasons);
+	table_free(told);
 	wr_free(&text);
-	return 0;
+	return rc;
 }

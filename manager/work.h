@@ -83,6 +83,8 @@ int work_interpret(void *ctx, int fd, int original, struct bytes states, struct 
  * caller's to free. */
 int work_profile(struct work *w, const struct store_module *m, struct store_profile *stored,
 		 struct wr *text, struct err *err);
+/* A memory file with the text, which nobody changes; -1: there is none. */
+int work_profile_file(struct bytes text, struct err *err);
 /* Processes died: generations that they had mapped go, unless their programs died as often before
  * (work_crash.c). */
 void work_crashes(struct work *w, const struct attribution *a);

@@ -8,12 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "lib/arena.h"
 #include "lib/err.h"
-#include "lib/io.h"
 #include "lib/profile.h"
 #include "lib/table.h"
 #include "manager/control.h"
@@ -120,18 +118,6 @@ struct making {
 	double samples;
 };
 
-static int sealed_memfd(struct bytes b, struct err *err)
-{
-	int fd = memfd_create("morph-profile", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-
-	if (fd < 0)
-		return err_set(err, ERR_SYS, "memfd_create failed");
-	if (io_write_all(fd, b.p, b.n, err) == 0)
-		return fd;
-	close(fd);
-	return -1;
-}
-
 static int write_profile(struct making *k, struct err *err)
 {
 	struct wr text = { 0 };
@@ -146,7 +132,7 @@ static int write_profile(struct making *k, struct err *err)
 	else if (k->samples < 1)
 		err_set(err, ERR_REFUSED, "'%s': no samples of it yet", k->m.path);
 	else
-		k->profile_fd = sealed_memfd(wr_bytes(&text), err);
+		k->profile_fd = work_profile_file(wr_bytes(&text), err);
 	wr_free(&text);
 	return k->profile_fd < 0 ? -1 : 0;
 }

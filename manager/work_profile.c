@@ -1,5 +1,10 @@
 /* work_profile.c - what the store knows of a module, as the block profile that the Editor reads */
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "lib/arena.h"
+#include "lib/err.h"
+#include "lib/io.h"
 #include "lib/profile.h"
 #include "manager/work.h"
 
@@ -44,4 +49,16 @@ int work_profile(struct work *w, const struct store_module *m, struct store_prof
 	wr_free(&bytes);
 	blocktable_free(&t);
 	return rc;
+}
+
+int work_profile_file(struct bytes text, struct err *err)
+{
+	int fd = memfd_create("morph-profile", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0)
+		return err_set(err, ERR_SYS, "memfd_create failed");
+	if (io_write_all(fd, text.p, text.n, err) == 0)
+		return fd;
+	close(fd);
+	return -1;
 }

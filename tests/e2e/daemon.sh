@@ -57,6 +57,8 @@ check "annotate shows blocks" grep -q '^blocks' "$root/annotated"
 check "annotate shows instructions" grep -q 'mov ' "$root/annotated"
 ctl explain "$root/bin/perl" >"$root/explained"
 check "explain gives reasons with counts" grep -qE '^movable +[0-9]+' "$root/explained"
+all_told() { awk '$1 ~ /^(high|medium|low)$/ { n++; sum += $2 } END { exit !(n == 3 && sum > 99.9 && sum < 100.1) }' "$root/explained"; }
+check "and on how much evidence stands what is executed" all_told
 
 ctl reoptimize --dry-run "$root/bin/perl" >"$root/dry" 2>&1
 check "a dry run swaps nothing in" same_file "$root/bin/perl" "$root/orig/perl"
