@@ -313,17 +313,12 @@ static void mark_gap(struct text *t, vaddr addr, vaddr end)
 	}
 }
 
-/* The same within executable segments: what is in none of the executable sections there is data,
- * which says nothing about other data. */
+/* The same of [addr, end) in an executable segment.  What is in none of the executable sections there is
+ * data: read as code, a large library's would seem to jump to thousands of places. */
 static void mark_segment_gap(struct text *t, vaddr addr, vaddr end)
 {
 	const struct image *img = &t->prog->img;
-	vaddr seen = t->prog->seen_in_front;
 
-	mark_gap(t, addr, end);
-	if (img->nsh == 0)
-		return;
-	t->prog->seen_in_front = seen;
 	for (uint32_t i = 0; i < img->nsh; i++) {
 		const Elf64_Shdr *h = &img->sh[i].h;
 		vaddr lo = h->sh_addr > addr ? h->sh_addr : addr;
