@@ -46,6 +46,7 @@ struct abs_value value_bounded(uint64_t bound)
 	struct abs_value v = value_plain();
 
 	v.short32 = bound <= UINT32_MAX;
+	v.masked = true;		/* nobody has compared it */
 	if (bound < ABS_UNBOUND)
 		v.bound[W64] = (uint32_t)bound;
 	return v;
@@ -180,7 +181,7 @@ void value_mask(struct abs_value *v, const struct op *op, const struct abs_value
 	uint64_t limit = (uint64_t)op->imm;
 
 	uint32_t b = value_bound(old, w);
-	v->masked = old->masked || b == largest(w);
+	v->masked = op->kind == OP_SHR || limit < b || old->masked;
 	if (op->kind == OP_AND && b < limit) {
 		limit = b;
 	} else if (op->kind == OP_SHR) {
@@ -204,6 +205,8 @@ void value_limit(struct abs_value *v, uint8_t form, unsigned w, uint32_t n)
 	unsigned f = form_width(v->form), to = w;
 	if (v->form != WHOLE && w >= f)
 		to = v->form <= ZX32 || is_nonnegative(n, f) ? W64 : f;
+	if (to < W64 && value_bound(v, W64) < ABS_UNBOUND && value_bound(v, W64) <= largest(to))
+		to = W64;	/* there is no more of it than these bits */
 	if (n < v->bound[to]) {
 		v->bound[to] = n;
 		v->masked = false;

@@ -33,7 +33,8 @@ struct abs_value {
 	uint8_t form;
 	uint8_t clean;		/* of MIXED: that many low bits were overwritten */
 	uint8_t short32;	/* the upper 32 bits are 0 */
-	uint8_t masked;		/* what bounds it, or the index, are a mask or a shift alone */
+	uint8_t masked;		/* what bounds it, or the index, are a mask or a shift alone; of what
+				 * was compared before that, the rest says nothing about a table */
 	uint8_t zero;		/* no hidden padding: states are compared as bytes */
 };
 

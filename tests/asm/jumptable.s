@@ -1204,6 +1204,54 @@ begin apart_between			# other bytes by the same register
 	open_table	T_apart
 end apart_between
 
+	# Compilers fold x >> 2 < 9 into a comparison of x; the cases need not fill it.
+begin compare_before_a_shift
+	cmp	$35, %edi
+	ja	19f
+	shr	$2, %edi
+	dispatch T_shifted
+	cases
+	table	T_shifted
+end compare_before_a_shift
+
+begin mask_of_a_short
+	movzwl	(%rdi), %edi
+	and	$63, %edi
+	dispatch T_short
+	cases
+	table	T_short
+end mask_of_a_short
+
+	# All of it is in the byte that is compared.
+begin byte_of_a_mask_compared
+	and	$15, %edi
+	cmp	$3, %dil
+	ja	19f
+	dispatch T_bytes
+	cases
+	open_table	T_bytes
+end byte_of_a_mask_compared
+
+begin mask_or_nothing
+	and	$31, %edi
+	xor	%ecx, %ecx
+	test	%esi, %esi
+	cmove	%ecx, %edi
+	dispatch T_nothing
+	cases
+	table	T_nothing
+end mask_or_nothing
+
+	# More was in it than that byte.
+begin byte_of_more_compared
+	and	$511, %edi
+	cmp	$3, %dil
+	ja	19f
+	dispatch T_more
+	cases
+	open_table	T_more
+end byte_of_more_compared
+
 begin bound_beyond_the_table
 	cmp	$9, %edi
 	ja	19f
