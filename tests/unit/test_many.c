@@ -16,14 +16,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "lib/err.h"
-#include "manager/ingest.h"
-#include "manager/program.h"
-#include "monitor/spool.h"
+#include "tests/unit/spooled.h"
 
 enum { MODULES = 2000, GENERATIONS = 200, FUNCTIONS = 500, BLOCKS = 10 * FUNCTIONS, BLOCK = 16,
        SAMPLES = 20 /* of each module in a spool file */ };
@@ -31,7 +28,6 @@ enum { MODULES = 2000, GENERATIONS = 200, FUNCTIONS = 500, BLOCKS = 10 * FUNCTIO
 
 static const uint64_t base = 0x401000, text_off = 0x1000, new_base = 0x900000, new_off = 0x100000;
 
-static char dir[64];
 static struct store *store;
 static struct modules *modules;
 static unsigned analyses;
@@ -39,12 +35,6 @@ static unsigned analyses;
 static void name_of(unsigned i, char out[96])
 {
 	(void)snprintf(out, 96, "%s/prog%04u", dir, i);
-}
-
-static int open_path(void *ctx, const char *p, struct err *err)
-{
-	(void)ctx;
-	return program_open(p, err);
 }
 
 static int analyze(void *ctx, const char *p, int fd, struct wr *table, struct err *err)
@@ -68,15 +58,7 @@ static int analyze(void *ctx, const char *p, int fd, struct wr *table, struct er
 	return 0;
 }
 
-static bool allows(void *ctx, const char *p)
-{
-	(void)ctx;
-	return strncmp(p, dir, strlen(dir)) == 0;
-}
-
-static const struct module_opener opener = { .open = open_path };
 static const struct module_analyzer analyzer = { .analyze = analyze };
-static const struct module_filter filter = { allows, NULL };
 
 static void write_file(unsigned i, const char *what)
 {
@@ -128,28 +110,20 @@ static int spool(unsigned ngenerations)
 	int fd = memfd_create("log", MFD_CLOEXEC);
 	struct spool_writer *w = spool_writer_new_file(fd, "tick", 4000000, NULL);
 	char path[96];
-	struct stat st;
 
 	assert_non_null(w);
 	for (uint32_t i = 0; i < MODULES; i++) {
 		uint64_t off = i < ngenerations ? new_off : text_off;
-		struct spool_event ev = { .kind = SPOOL_MMAP, .time_ns = 1000 + i, .pid = 100 + i,
-					  .tid = 100 + i };
 
 		name_of(i, path);
-		assert_int_equal(stat(path, &st), 0);
-		ev.mmap.addr = 0x10000000;
-		ev.mmap.len = TEXT;
-		ev.mmap.pgoff = off;
-		ev.mmap.dev_major = major(st.st_dev);
-		ev.mmap.dev_minor = minor(st.st_dev);
-		ev.mmap.inode = st.st_ino;
-		ev.mmap.path = path;
+		struct spool_event ev = spooled_mmap(100 + i, path, off, TEXT);
+		ev.time_ns = 1000 + i;
+		ev.tid = 100 + i;
 		assert_int_equal(spool_write(w, &ev, NULL), 0);
 		ev = (struct spool_event){ .kind = SPOOL_SAMPLE, .time_ns = 1000 + i, .pid = 100 + i,
 					   .tid = 100 + i };
 		for (uint64_t k = 0; k < SAMPLES; k++) {
-			ev.sample.pc = 0x10000000 + (i + 7 * k) % BLOCKS * BLOCK + 3;
+			ev.sample.pc = SPOOLED_AT + (i + 7 * k) % BLOCKS * BLOCK + 3;
 			assert_int_equal(spool_write(w, &ev, NULL), 0);
 		}
 	}

@@ -19,16 +19,13 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "lib/err.h"
-#include "manager/ingest.h"
-#include "manager/program.h"
-#include "monitor/spool.h"
 #include "policy/decide.h"
 #include "policy/pace.h"
+#include "tests/unit/spooled.h"
 
 enum { TEXT = 4096, BLOCK = 64, HOURS = 10, MINUTES = 60, DAY_S = 86400 };
 
@@ -52,13 +49,7 @@ static void awake(uint64_t s)
 	wall_s += s;
 }
 
-static char dir[64], program[96];
-
-static int open_path(void *ctx, const char *p, struct err *err)
-{
-	(void)ctx;
-	return program_open(p, err);
-}
+static char program[96];
 
 static int analyze(void *ctx, const char *p, int fd, struct wr *table, struct err *err)
 {
@@ -78,15 +69,7 @@ static int analyze(void *ctx, const char *p, int fd, struct wr *table, struct er
 	return 0;
 }
 
-static bool allows(void *ctx, const char *p)
-{
-	(void)ctx;
-	return strncmp(p, dir, strlen(dir)) == 0;
-}
-
-static const struct module_opener opener = { .open = open_path };
 static const struct module_analyzer analyzer = { .analyze = analyze };
-static const struct module_filter filter = { allows, NULL };
 
 static void put(struct spool_writer *w, struct spool_event *ev)
 {
@@ -99,23 +82,14 @@ static void put(struct spool_writer *w, struct spool_event *ev)
 static void put_run(struct spool_writer *w, uint32_t pid)
 {
 	struct spool_event ev = { .kind = SPOOL_EXEC, .pid = pid, .exec.comm = "program" };
-	struct stat st;
 
-	assert_int_equal(stat(program, &st), 0);
 	put(w, &ev);
-	ev = (struct spool_event){ .kind = SPOOL_MMAP, .pid = pid };
-	ev.mmap.addr = 0x10000000;
-	ev.mmap.len = TEXT;
-	ev.mmap.pgoff = 0x1000;
-	ev.mmap.dev_major = major(st.st_dev);
-	ev.mmap.dev_minor = minor(st.st_dev);
-	ev.mmap.inode = st.st_ino;
-	ev.mmap.path = program;
+	ev = spooled_mmap(pid, program, 0x1000, TEXT);
 	put(w, &ev);
 	for (uint32_t i = 0; i < 60; i++) {
 		awake(1);
 		ev = (struct spool_event){ .kind = SPOOL_SAMPLE, .pid = pid };
-		ev.sample.pc = 0x10000000 + i % (TEXT / BLOCK) * BLOCK;
+		ev.sample.pc = SPOOLED_AT + i % (TEXT / BLOCK) * BLOCK;
 		ev.sample.kernel = i % 10 == 0;
 		put(w, &ev);
 	}
