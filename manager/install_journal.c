@@ -126,11 +126,13 @@ int install_journal_remove(int originals, struct err *err)
 
 int install_journal_set_aside(int originals, char kept[JOURNAL_KEPT_LEN + 1], struct err *err)
 {
+	static const char first[JOURNAL_KEPT_LEN + 1] = "journal.damaged-1";
 	unsigned flags = RENAME_NOREPLACE;
 
-	for (int i = 1; i <= 9; i++) {
-		(void)snprintf(kept, JOURNAL_KEPT_LEN + 1, "journal.damaged-%d", i);	/* fits */
-		if (i == 9)
+	memcpy(kept, first, sizeof(first));
+	for (char n = '1'; n <= '9'; n++) {
+		kept[JOURNAL_KEPT_LEN - 1] = n;
+		if (n == '9')
 			flags = 0;	/* so many tell no more than eight do */
 		if (renameat2(originals, name, originals, kept, flags) == 0)
 			break;
