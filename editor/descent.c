@@ -99,18 +99,18 @@ static void remember(struct state *s, double t)
 		s->npair++;
 }
 
-static double search(struct state *s, descent_fn f, void *ctx, uint32_t rounds, uint32_t calls)
+static double search(struct state *s, descent_fn f, void *ctx, struct descent_limits limits)
 {
 	double value = f(s->best, s->best_slope, ctx);
+	uint32_t calls = limits.calls - 1;
 
-	calls--;
-	for (uint32_t round = 0; round < rounds && calls > 0; round++) {
+	for (uint32_t round = 0; round < limits.rounds && calls > 0; round++) {
 		set_direction(s);
 		double most = largest(s->n, s->dir), down = dot(s->n, s->dir, s->best_slope);
 		double limit = s->npair ? longest : first_step, t = most > limit ? limit / most : 1;
 		bool lower = false;
 
-		if (!(down < 0))
+		if (!(t * down < -limits.least))
 			break;
 		for (uint32_t half = 0; half < MAX_HALVINGS && calls > 0; half++, t /= 2) {
 			for (uint32_t i = 0; i < s->n; i++)
@@ -135,26 +135,20 @@ static double search(struct state *s, descent_fn f, void *ctx, uint32_t rounds, 
 	return value;
 }
 
-double descent(uint32_t n, double *x, descent_fn f, void *ctx, uint32_t rounds, uint32_t calls)
+double descent(uint32_t n, double *x, descent_fn f, void *ctx, struct descent_limits limits)
 {
+	double *memory = memory_grow(NULL, n, (2 * PAIRS + 4) * sizeof(double));
 	struct state s = { .n = n, .best = x };
 
-	for (int p = 0; p < PAIRS; p++) {
-		s.step[p] = memory_new(n, sizeof(double));
-		s.change[p] = memory_new(n, sizeof(double));
+	for (uint32_t p = 0; p < PAIRS; p++) {
+		s.step[p] = memory + (size_t)n * 2 * p;
+		s.change[p] = s.step[p] + n;
 	}
-	s.x = memory_new(n, sizeof(double));
-	s.slope = memory_new(n, sizeof(double));
-	s.best_slope = memory_new(n, sizeof(double));
-	s.dir = memory_new(n, sizeof(double));
-	double value = search(&s, f, ctx, rounds, calls);
-	for (int p = 0; p < PAIRS; p++) {
-		free(s.step[p]);
-		free(s.change[p]);
-	}
-	free(s.x);
-	free(s.slope);
-	free(s.best_slope);
-	free(s.dir);
+	s.x = memory + (size_t)n * 2 * PAIRS;
+	s.slope = s.x + n;
+	s.best_slope = s.slope + n;
+	s.dir = s.best_slope + n;
+	double value = search(&s, f, ctx, limits);
+	free(memory);
 	return value;
 }

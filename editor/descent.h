@@ -7,8 +7,13 @@
 /* The function's value at x[n], and its gradient to slope[n]. */
 typedef double (*descent_fn)(const double *x, double *slope, void *ctx);
 
-/* Goes down from x, at most `rounds` steps and `calls` calls of the function; x is the lowest place
- * found, whose value is returned.  Deterministic. */
-double descent(uint32_t n, double *x, descent_fn f, void *ctx, uint32_t rounds, uint32_t calls);
+struct descent_limits {
+	uint32_t rounds;		/* steps */
+	uint32_t calls;			/* of the function */
+	double least;			/* stops where the slope promises less than so much */
+};
+
+/* Goes down from x; x is the lowest place found, whose value is returned.  Deterministic. */
+double descent(uint32_t n, double *x, descent_fn f, void *ctx, struct descent_limits limits);
 
 #endif

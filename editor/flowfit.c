@@ -17,19 +17,39 @@
  *
  * The sum's gradient is found by one pass forward (visits) and one backward (chain_worth).  Searched
  * are logarithms: of rates, and of the proportions of a node's steps where it has several.
+ *
+ * Parts depend on each other by calls only.  Each by itself is searched at little cost, because what
+ * descent remembers of the shape of the function is then of a few numbers, not of all; but what many
+ * parts only change together, their rates above all, hardly moves so.  So there are SWEEPS in which first
+ * the scale of every part is searched, with its shares as they are, then each part by itself, the others
+ * as they are; and last all is searched together.
  */
 #include "editor/flowfit.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "editor/chain.h"
 #include "editor/descent.h"
 #include "editor/memory.h"
 
-enum { ROUNDS = 100, MAX_CHANGES = 32000000 };	/* of all parts together, each round */
+enum {
+	SWEEPS = 2,
+	ROUNDS_SCALE = 20,
+	ROUNDS = 30,			/* of each part by itself, at most */
+	ROUNDS_ALL = 40,		/* of all together */
+	MAX_CHANGES = 32000000,		/* of all parts together, each round */
+};
 #define NEVER 1e-4			/* probability of a step that never happens */
 #define LEAST 1e-12
+#define ROUNDING 1e-9
+#define LEAST_GAIN 0.01			/* of likelihood: search ends where no more is promised */
+
+struct groups {				/* items by part */
+	uint32_t *first;		/* [npart + 1] of item[] */
+	uint32_t *item;
+};
 
 struct fit {
 	struct flowfit *f;
@@ -39,14 +59,28 @@ struct fit {
 	uint32_t *ninner;		/* [npart]; a part's stand at its first step's index */
 	double *probability;		/* [nstep] */
 	double *inner_probability;	/* [nstep] */
-	uint32_t nopen;			/* steps from nodes that have several: their proportions are x[0..] */
 	double *weight;			/* [nstep] of its observations */
 	double *belief;			/* [nstep] of the guess */
 	double *total;			/* [nnode] of the weights of its steps */
 	double *count;			/* [nnode] */
 	double *worth;			/* [nnode] */
-	double *called;			/* [nsource] */
+	struct groups source;		/* by the part entered */
+	struct groups call;		/* by the part that calls */
+	double *log_rate;		/* [nsource] */
+	double *called;			/* [nsource] how often by all callers */
+	double *elsewhere;		/* [nsource] of these, by other parts than the one at hand */
 	double *called_worth;		/* [nsource] */
+	double *log_rate_slope;		/* [nsource] */
+	double *unscaled;		/* [nnode] */
+	double *unscaled_rate;		/* [nsource] */
+	double *x;			/* [nstep + nsource] what is searched, part by part: where a
+					 * node has two steps the log of their ratio, where more the log
+					 * of each one's proportion; then log rates of its sources */
+	uint32_t *x_first;		/* [npart + 1] */
+	/* of the parts at hand */
+	uint32_t first, end;
+	uint32_t *touched, ntouched;	/* sources that they have or call */
+	uint32_t *touched_in, turn;	/* [nsource] the turn that listed it last */
 };
 
 static uint32_t part_end(const struct flowfit *f, uint32_t p, bool step)
@@ -119,50 +153,71 @@ static void set_chains(struct fit *w)
 	}
 }
 
-/* Proportions to probabilities, node by node. */
-static void set_probabilities(struct fit *w, const double *x)
+/* How many numbers stand for the steps of a node that has so many. */
+static uint32_t unknowns(uint32_t nstep)
+{
+	return nstep > 2 ? nstep : nstep - 1;
+}
+
+/* Probabilities of a part's steps; returns where the log rates begin. */
+static const double *set_probabilities(struct fit *w, uint32_t p, const double *x)
 {
 	const struct flowfit *f = w->f;
 
-	for (uint32_t i = 0, end; i < f->nstep; i = end) {
+	for (uint32_t i = f->part[p].step, end; i < part_end(f, p, true); i = end) {
 		double most = -INFINITY, sum = 0;
 
 		end = steps_end(f, i);
 		if (end - i == 1) {
 			w->probability[i] = 1;
-			continue;
+		} else if (end - i == 2) {
+			double e = exp(-fabs(*x)), less = fmax(e / (1 + e), LEAST);
+
+			w->probability[i + !(*x < 0)] = less;
+			w->probability[i + (*x < 0)] = 1 / (1 + e);
+		} else {
+			for (uint32_t k = 0; k < end - i; k++)
+				most = fmax(most, x[k]);
+			for (uint32_t k = 0; k < end - i; k++)
+				sum += w->probability[i + k] = exp(x[k] - most);
+			for (uint32_t k = i; k < end; k++)
+				w->probability[k] = fmax(w->probability[k] / sum, LEAST);
 		}
-		for (uint32_t k = 0; k < end - i; k++)
-			most = fmax(most, x[k]);
-		for (uint32_t k = 0; k < end - i; k++)
-			sum += w->probability[i + k] = exp(x[k] - most);
-		for (uint32_t k = i; k < end; k++)
-			w->probability[k] = fmax(w->probability[k] / sum, LEAST);
-		x += end - i;
+		x += unknowns(end - i);
 	}
+	return x;
 }
 
-static void visit(struct fit *w, const double *rate)
+/* As the probabilities of the part's steps and the log rates of its sources have it. */
+static void visit(struct fit *w, uint32_t p)
 {
 	const struct flowfit *f = w->f;
+	uint32_t first = f->part[p].step;
 
-	for (uint32_t v = 0; v < f->nnode; v++)
-		w->count[v] = 0;
-	for (uint32_t s = 0; s < f->nsource; s++)
-		w->count[f->source[s].node] += exp(rate[s]);
-	for (uint32_t p = 0; p < f->npart; p++) {
-		uint32_t first = f->part[p].step;
+	for (uint32_t v = f->part[p].node; v < part_end(f, p, false); v++)
+		w->count[v] = w->chain[p] ? 0 : f->node[v].count;
+	if (!w->chain[p])
+		return;
+	for (uint32_t i = w->source.first[p]; i < w->source.first[p + 1]; i++) {
+		uint32_t s = w->source.item[i];
 
-		if (!w->chain[p]) {
-			for (uint32_t v = f->part[p].node; v < part_end(f, p, false); v++)
-				w->count[v] = f->node[v].count;
-			continue;
-		}
-		for (uint32_t i = 0; i < w->ninner[p]; i++)
-			w->inner_probability[i] = w->probability[w->inner_of[first + i]];
-		chain_set(w->chain[p], w->inner_probability);
-		chain_visits(w->chain[p], w->count + f->part[p].node);
+		w->count[f->source[s].node] += exp(w->log_rate[s]);
 	}
+	for (uint32_t i = 0; i < w->ninner[p]; i++)
+		w->inner_probability[i] = w->probability[w->inner_of[first + i]];
+	chain_set(w->chain[p], w->inner_probability);
+	chain_visits(w->chain[p], w->count + f->part[p].node);
+}
+
+/* Everything about the part that follows from what is searched of it; returns where the next one's
+ * begins. */
+static const double *set_part(struct fit *w, uint32_t p, const double *x)
+{
+	x = set_probabilities(w, p, x);
+	for (uint32_t i = w->source.first[p]; i < w->source.first[p + 1]; i++)
+		w->log_rate[w->source.item[i]] = *x++;
+	visit(w, p);
+	return x;
 }
 
 /* Of the samples of node v; *worth is what one more execution adds. */
@@ -178,46 +233,56 @@ static double judge_node(const struct flowfit_node *n, double count, double *wor
 	       (n->samples > 0 ? n->samples * log(m) : 0);
 }
 
-static double judge_samples(struct fit *w)
+static double judge_samples(struct fit *w, uint32_t p)
 {
 	const struct flowfit *f = w->f;
 	double value = 0;
 
-	for (uint32_t p = 0; p < f->npart; p++) {
-		for (uint32_t v = f->part[p].node; v < part_end(f, p, false); v++) {
-			w->worth[v] = 0;
-			if (w->chain[p])
-				value += judge_node(&f->node[v], w->count[v], &w->worth[v]);
-		}
+	for (uint32_t v = f->part[p].node; v < part_end(f, p, false); v++) {
+		w->worth[v] = 0;
+		if (w->chain[p])
+			value += judge_node(&f->node[v], w->count[v], &w->worth[v]);
 	}
 	return value;
 }
 
-static double judge_calls(struct fit *w, const double *rate, double *slope)
+static void count_calls(struct fit *w)
+{
+	for (uint32_t i = 0; i < w->ntouched; i++)
+		w->called[w->touched[i]] = w->elsewhere[w->touched[i]];
+	for (uint32_t i = w->call.first[w->first]; i < w->call.first[w->end]; i++) {
+		const struct flowfit_call *c = &w->f->call[w->call.item[i]];
+
+		w->called[c->source] += c->share * w->count[c->site];
+	}
+}
+
+/* Of all sources that the parts at hand have or call. */
+static double judge_calls(struct fit *w)
 {
 	const struct flowfit *f = w->f;
 	double value = 0;
 
-	for (uint32_t s = 0; s < f->nsource; s++)
-		w->called[s] = 0;
-	for (uint32_t i = 0; i < f->ncall; i++)
-		w->called[f->call[i].source] += f->call[i].share * w->count[f->call[i].site];
-	for (uint32_t s = 0; s < f->nsource; s++) {
-		w->called_worth[s] = 0;
+	count_calls(w);
+	for (uint32_t i = 0; i < w->ntouched; i++) {
+		uint32_t s = w->touched[i];
+
+		w->called_worth[s] = w->log_rate_slope[s] = 0;
 		if (w->called[s] <= 0)
 			continue;
-		double r = (rate[s] - log(w->called[s])) / FLOWFIT_CALL_SPREAD, root = sqrt(1 + r * r);
-		double weight = FLOWFIT_CALL_WEIGHT;
+		double r = (w->log_rate[s] - log(w->called[s])) / FLOWFIT_CALL_SPREAD;
+		double root = sqrt(1 + r * r), weight = FLOWFIT_CALL_WEIGHT;
 		if (r > 0 && !f->source[s].callers_known)
 			weight *= FLOWFIT_CALL_UNKNOWN;
 		value += weight * (root - 1);
-		double d = weight * r / root / FLOWFIT_CALL_SPREAD;
-		slope[s] += d;
-		w->called_worth[s] = -d / w->called[s];
+		w->log_rate_slope[s] = weight * r / root / FLOWFIT_CALL_SPREAD;
+		w->called_worth[s] = -w->log_rate_slope[s] / w->called[s];
 	}
-	for (uint32_t i = 0; i < f->ncall; i++)
-		w->worth[f->call[i].site] += f->call[i].share *
-					     w->called_worth[f->call[i].source];
+	for (uint32_t i = w->call.first[w->first]; i < w->call.first[w->end]; i++) {
+		const struct flowfit_call *c = &f->call[w->call.item[i]];
+
+		w->worth[c->site] += c->share * w->called_worth[c->source];
+	}
 	return value;
 }
 
@@ -248,118 +313,287 @@ static double judge_steps(const struct fit *w, uint32_t i, uint32_t end, double 
 	return value;
 }
 
+/* Of steps that leave a node where others do, too, and of the part's rates, whose slopes are known when
+ * the worth of each node is.  Returns where the next part's slopes begin. */
+static double *judge_part(struct fit *w, uint32_t p, double *slope, double *value)
+{
+	const struct flowfit *f = w->f;
+
+	if (w->chain[p])
+		chain_worth(w->chain[p], w->worth + f->part[p].node);
+	for (uint32_t v = f->part[p].node; !w->chain[p] && v < part_end(f, p, false); v++)
+		w->worth[v] = 0;
+	for (uint32_t i = f->part[p].step, end; i < part_end(f, p, true); i = end) {
+		double both[2];
+
+		end = steps_end(f, i);
+		if (end - i == 2) {
+			*value += judge_steps(w, i, end, both);
+			*slope++ = both[0];
+		} else if (end - i > 2) {
+			*value += judge_steps(w, i, end, slope);
+			slope += end - i;
+		}
+	}
+	for (uint32_t i = w->source.first[p]; i < w->source.first[p + 1]; i++) {
+		uint32_t s = w->source.item[i];
+
+		*slope++ = w->log_rate_slope[s] + exp(w->log_rate[s]) * w->worth[f->source[s].node];
+	}
+	return slope;
+}
+
+/* Unlikeliness of all that depends on the parts at hand. */
 static double judge(const double *x, double *slope, void *ctx)
 {
 	struct fit *w = ctx;
-	const struct flowfit *f = w->f;
-	const double *rate = x + w->nopen;
-	double *rate_slope = slope + w->nopen;
+	double value = 0;
 
-	for (uint32_t s = 0; s < f->nsource; s++)
-		rate_slope[s] = 0;
-	set_probabilities(w, x);
-	visit(w, rate);
-	double value = judge_samples(w) + judge_calls(w, rate, rate_slope);
-	for (uint32_t p = 0; p < f->npart; p++) {
-		if (w->chain[p])
-			chain_worth(w->chain[p], w->worth + f->part[p].node);
-		for (uint32_t v = f->part[p].node; !w->chain[p] && v < part_end(f, p, false); v++)
-			w->worth[v] = 0;
+	for (uint32_t p = w->first; p < w->end; p++) {
+		x = set_part(w, p, x);
+		value += judge_samples(w, p);
 	}
-	for (uint32_t s = 0; s < f->nsource; s++)
-		rate_slope[s] += exp(rate[s]) * w->worth[f->source[s].node];
-	for (uint32_t i = 0, end; i < f->nstep; i = end) {
-		end = steps_end(f, i);
-		if (end - i == 1)
-			continue;
-		value += judge_steps(w, i, end, slope);
-		slope += end - i;
+	value += judge_calls(w);
+	for (uint32_t p = w->first; p < w->end; p++)
+		slope = judge_part(w, p, slope, &value);
+	return value;
+}
+
+/* Unlikeliness of all when each part that is fitted runs so many times as often, by logarithm. */
+static double judge_scale(const double *x, double *slope, void *ctx)
+{
+	struct fit *w = ctx;
+	const struct flowfit *f = w->f;
+	double value = 0;
+
+	for (uint32_t p = 0; p < f->npart; p++) {
+		double by = w->chain[p] ? exp(x[p]) : 1;
+
+		for (uint32_t v = f->part[p].node; v < part_end(f, p, false); v++)
+			w->count[v] = by * w->unscaled[v];
+		for (uint32_t i = w->source.first[p]; i < w->source.first[p + 1]; i++)
+			w->log_rate[w->source.item[i]] = w->unscaled_rate[w->source.item[i]] + x[p];
+		value += judge_samples(w, p);
+	}
+	value += judge_calls(w);
+	for (uint32_t p = 0; p < f->npart; p++) {
+		slope[p] = 0;
+		for (uint32_t v = f->part[p].node; w->chain[p] && v < part_end(f, p, false); v++)
+			slope[p] += w->count[v] * w->worth[v];
+		for (uint32_t i = w->source.first[p]; i < w->source.first[p + 1]; i++)
+			slope[p] += w->log_rate_slope[w->source.item[i]];
 	}
 	return value;
 }
 
-static void start(struct fit *w, double *x)
+static double log_share(const struct flowfit_step *s)
 {
-	const struct flowfit *f = w->f;
-
-	for (uint32_t i = 0, end; i < f->nstep; i = end) {
-		end = steps_end(f, i);
-		for (uint32_t k = i; k < end && end - i > 1; k++)
-			x[w->nopen++] = log(f->step[k].never && f->step[k].seen <= 0 ? NEVER :
-					    fmax(f->step[k].share, NEVER));
-	}
-	for (uint32_t s = 0; s < f->nsource; s++)
-		x[w->nopen + s] = log(fmax(f->source[s].rate, LEAST));
+	return log(s->never && s->seen <= 0 ? NEVER : fmax(s->share, NEVER));
 }
 
-/* Rates at which every part would have as many samples as it has. */
-static void balance(struct fit *w, double *x)
+static void start(struct fit *w)
 {
 	const struct flowfit *f = w->f;
-	double *by = memory_new(f->nnode, sizeof(*by));
+	double *x = w->x;
 
-	set_probabilities(w, x);
-	visit(w, x + w->nopen);
 	for (uint32_t p = 0; p < f->npart; p++) {
-		double samples = 0, expected = LEAST;
-
-		for (uint32_t v = f->part[p].node; v < part_end(f, p, false); v++) {
-			samples += f->node[v].samples;
-			expected += w->count[v] * f->node[v].cost;
+		for (uint32_t i = f->part[p].step, end; i < part_end(f, p, true); i = end) {
+			end = steps_end(f, i);
+			if (end - i == 2)
+				*x++ = log_share(&f->step[i]) - log_share(&f->step[i + 1]);
+			for (uint32_t k = i; k < end && end - i > 2; k++)
+				*x++ = log_share(&f->step[k]);
 		}
+		for (uint32_t i = w->source.first[p]; i < w->source.first[p + 1]; i++)
+			*x++ = log(fmax(f->source[w->source.item[i]].rate, LEAST));
+		w->x_first[p + 1] = (uint32_t)(x - w->x);
+	}
+}
+
+/* Rates at which the part would have as many samples as it has. */
+static void balance(struct fit *w, uint32_t p)
+{
+	const struct flowfit *f = w->f;
+	uint32_t end = w->x_first[p + 1];
+	double samples = 0, expected = LEAST;
+
+	(void)set_part(w, p, w->x + w->x_first[p]);
+	for (uint32_t v = f->part[p].node; v < part_end(f, p, false); v++) {
+		samples += f->node[v].samples;
+		expected += w->count[v] * f->node[v].cost;
+	}
+	if (!w->chain[p] || samples <= 0)
+		return;
+	for (uint32_t i = end - (w->source.first[p + 1] - w->source.first[p]); i < end; i++)
+		w->x[i] += log(samples / expected);
+	(void)set_part(w, p, w->x + w->x_first[p]);
+}
+
+static void touch(struct fit *w, uint32_t s)
+{
+	if (w->touched_in[s] == w->turn)
+		return;
+	w->touched_in[s] = w->turn;
+	w->touched[w->ntouched++] = s;
+	w->elsewhere[s] = w->called[s];
+}
+
+/* Takes parts [first, end) in hand: of calls into them and out of them those by others stand. */
+static void take(struct fit *w, uint32_t first, uint32_t end)
+{
+	const struct flowfit *f = w->f;
+
+	w->first = first;
+	w->end = end;
+	w->ntouched = 0;
+	w->turn++;
+	for (uint32_t i = w->source.first[first]; i < w->source.first[end]; i++)
+		touch(w, w->source.item[i]);
+	for (uint32_t i = w->call.first[first]; i < w->call.first[end]; i++) {
+		const struct flowfit_call *c = &f->call[w->call.item[i]];
+
+		touch(w, c->source);
+		w->elsewhere[c->source] -= c->share * w->count[c->site];
+	}
+	/* What is left of nothing is rounding. */
+	for (uint32_t i = 0; i < w->ntouched; i++) {
+		uint32_t s = w->touched[i];
+
+		if (w->elsewhere[s] < ROUNDING * w->called[s])
+			w->elsewhere[s] = 0;
+	}
+}
+
+static void search(struct fit *w, uint32_t first, uint32_t end, uint32_t rounds)
+{
+	struct descent_limits limits = { rounds, 2 * rounds, LEAST_GAIN };
+	double *x = w->x + w->x_first[first];
+
+	take(w, first, end);
+	(void)descent(w->x_first[end] - w->x_first[first], x, judge, w, limits);
+	for (uint32_t p = first; p < end; p++)
+		(void)set_part(w, p, w->x + w->x_first[p]);
+	count_calls(w);
+}
+
+static void search_scale(struct fit *w)
+{
+	const struct flowfit *f = w->f;
+	struct descent_limits limits = { ROUNDS_SCALE, 2 * ROUNDS_SCALE, LEAST_GAIN };
+	double *x = memory_new(f->npart, sizeof(*x));
+
+	take(w, 0, f->npart);
+	memcpy(w->unscaled, w->count, f->nnode * sizeof(double));
+	memcpy(w->unscaled_rate, w->log_rate, f->nsource * sizeof(double));
+	(void)descent(f->npart, x, judge_scale, w, limits);
+	for (uint32_t p = 0; p < f->npart; p++) {
+		uint32_t end = w->x_first[p + 1];
+
+		for (uint32_t i = end - (w->source.first[p + 1] - w->source.first[p]); i < end; i++)
+			w->x[i] += x[p];
+		(void)set_part(w, p, w->x + w->x_first[p]);
+	}
+	count_calls(w);
+	free(x);
+}
+
+static void group(struct groups *g, uint32_t npart, const uint32_t *part_of, uint32_t n)
+{
+	g->first = memory_new((size_t)npart + 2, sizeof(*g->first));
+	g->item = memory_new(n, sizeof(*g->item));
+	for (uint32_t i = 0; i < n; i++)
+		g->first[part_of[i] + 2]++;
+	for (uint32_t p = 0; p < npart; p++)
+		g->first[p + 2] += g->first[p + 1];
+	for (uint32_t i = 0; i < n; i++)
+		g->item[g->first[part_of[i] + 1]++] = i;
+}
+
+static void group_by_part(struct fit *w)
+{
+	const struct flowfit *f = w->f;
+	uint32_t *part_of = memory_new(f->nnode, sizeof(*part_of));
+	uint32_t *of = memory_new((size_t)f->nsource + f->ncall, sizeof(*of));
+
+	for (uint32_t p = 0; p < f->npart; p++) {
 		for (uint32_t v = f->part[p].node; v < part_end(f, p, false); v++)
-			by[v] = w->chain[p] && samples > 0 ? log(samples / expected) : 0;
+			part_of[v] = p;
 	}
 	for (uint32_t s = 0; s < f->nsource; s++)
-		x[w->nopen + s] += by[f->source[s].node];
-	free(by);
+		of[s] = part_of[f->source[s].node];
+	group(&w->source, f->npart, of, f->nsource);
+	for (uint32_t i = 0; i < f->ncall; i++)
+		of[i] = part_of[f->call[i].site];
+	group(&w->call, f->npart, of, f->ncall);
+	free(of);
+	free(part_of);
+}
+
+static void fit_new(struct fit *w)
+{
+	const struct flowfit *f = w->f;
+
+	w->chain = memory_new(f->npart, sizeof(*w->chain));
+	w->inner = memory_new(f->nstep, sizeof(*w->inner));
+	w->inner_of = memory_new(f->nstep, sizeof(*w->inner_of));
+	w->ninner = memory_new(f->npart, sizeof(*w->ninner));
+	w->probability = memory_new(f->nstep, sizeof(double));
+	w->inner_probability = memory_new(f->nstep, sizeof(double));
+	w->belief = memory_new(f->nstep, sizeof(double));
+	w->weight = memory_new(f->nstep, sizeof(double));
+	w->total = memory_new(f->nnode, sizeof(double));
+	w->count = memory_new(f->nnode, sizeof(double));
+	w->worth = memory_new(f->nnode, sizeof(double));
+	w->log_rate = memory_new(f->nsource, sizeof(double));
+	w->called = memory_new(f->nsource, sizeof(double));
+	w->elsewhere = memory_new(f->nsource, sizeof(double));
+	w->called_worth = memory_new(f->nsource, sizeof(double));
+	w->log_rate_slope = memory_new(f->nsource, sizeof(double));
+	w->x = memory_new((size_t)f->nstep + f->nsource, sizeof(double));
+	w->x_first = memory_new((size_t)f->npart + 1, sizeof(*w->x_first));
+	w->unscaled = memory_new(f->nnode, sizeof(double));
+	w->unscaled_rate = memory_new(f->nsource, sizeof(double));
+	w->touched = memory_new(f->nsource, sizeof(*w->touched));
+	w->touched_in = memory_new(f->nsource, sizeof(*w->touched_in));
+}
+
+static void fit_free(struct fit *w)
+{
+	for (uint32_t p = 0; p < w->f->npart; p++)
+		chain_free(w->chain[p]);
+	void *all[] = { w->chain, w->inner, w->inner_of, w->ninner, w->probability,
+		w->inner_probability, w->belief, w->weight, w->total, w->count, w->worth,
+		w->source.first, w->source.item, w->call.first, w->call.item, w->log_rate,
+		w->called, w->elsewhere, w->called_worth, w->log_rate_slope, w->x, w->x_first,
+		w->touched, w->touched_in, w->unscaled, w->unscaled_rate };
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		free(all[i]);
 }
 
 void flowfit(struct flowfit *f)
 {
 	struct fit w = { .f = f };
-	double *x = memory_new((size_t)f->nstep + f->nsource, sizeof(*x));
 
-	w.chain = memory_new(f->npart, sizeof(*w.chain));
-	w.inner = memory_new(f->nstep, sizeof(*w.inner));
-	w.inner_of = memory_new(f->nstep, sizeof(*w.inner_of));
-	w.ninner = memory_new(f->npart, sizeof(*w.ninner));
-	w.probability = memory_new(f->nstep, sizeof(double));
-	w.inner_probability = memory_new(f->nstep, sizeof(double));
-	w.belief = memory_new(f->nstep, sizeof(double));
-	w.weight = memory_new(f->nstep, sizeof(double));
-	w.total = memory_new(f->nnode, sizeof(double));
-	w.count = memory_new(f->nnode, sizeof(double));
-	w.worth = memory_new(f->nnode, sizeof(double));
-	w.called = memory_new(f->nsource, sizeof(double));
-	w.called_worth = memory_new(f->nsource, sizeof(double));
+	fit_new(&w);
+	group_by_part(&w);
 	set_weights(&w);
 	set_chains(&w);
-	start(&w, x);
-	balance(&w, x);
-	(void)descent(w.nopen + f->nsource, x, judge, &w, ROUNDS, 2 * ROUNDS);
-	set_probabilities(&w, x);
-	visit(&w, x + w.nopen);
+	start(&w);
+	for (uint32_t p = 0; p < f->npart; p++)
+		balance(&w, p);
+	take(&w, 0, f->npart);
+	count_calls(&w);
+	for (int sweep = 0; sweep < SWEEPS; sweep++) {
+		search_scale(&w);
+		for (uint32_t p = 0; p < f->npart; p++)
+			search(&w, p, p + 1, ROUNDS);
+	}
+	search(&w, 0, f->npart, ROUNDS_ALL);
 	for (uint32_t n = 0; n < f->nnode; n++)
 		f->node[n].count = w.count[n];
 	for (uint32_t i = 0; i < f->nstep; i++)
 		f->step[i].share = w.probability[i];
 	for (uint32_t s = 0; s < f->nsource; s++)
-		f->source[s].rate = exp(x[w.nopen + s]);
-	for (uint32_t p = 0; p < f->npart; p++)
-		chain_free(w.chain[p]);
-	free(w.chain);
-	free(w.inner);
-	free(w.inner_of);
-	free(w.ninner);
-	free(w.probability);
-	free(w.inner_probability);
-	free(w.belief);
-	free(w.weight);
-	free(w.total);
-	free(w.count);
-	free(w.worth);
-	free(w.called);
-	free(w.called_worth);
-	free(x);
+		f->source[s].rate = exp(w.log_rate[s]);
+	fit_free(&w);
 }

@@ -11,7 +11,6 @@
 
 /* How much is believed: see flowfit.c. */
 #define FLOWFIT_SEEN_LIMIT 400.0
-#include <stdlib.h>
 #define FLOWFIT_GUESS 0.7
 #define FLOWFIT_RARE 0.03
 #define FLOWFIT_CALL_WEIGHT 4.0

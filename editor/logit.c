@@ -75,6 +75,7 @@ void logit_fit(const struct logit_case *cases, uint32_t ncase, double firm, doub
 	}
 	for (uint32_t i = 0; i < nweight; i++)
 		weight[i] = 0;
-	(void)descent(nweight, weight, judge, &w, ROUNDS, 2 * ROUNDS);
+	(void)descent(nweight, weight, judge, &w,
+		      (struct descent_limits){ ROUNDS, 2 * ROUNDS, 0 });
 	free(seen);
 }

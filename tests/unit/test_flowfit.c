@@ -226,6 +226,36 @@ static void entries_of_the_callee_tell_of_the_callers_branch(void **state)
 	assert_true(arm[0] > 0.3 && arm[0] < 3);
 }
 
+/* Each calls the next; only the first and the last have samples, of the others' rates all say that they
+ * are alike, which no one of them can change alone. */
+static void rates_that_only_calls_tell_agree(void **state)
+{
+	enum { N = 24 };
+	struct flowfit_node node[N] = { 0 };
+	struct flowfit_step step[N] = { 0 };
+	struct flowfit_source source[N];
+	struct flowfit_call call[N - 1];
+	struct flowfit_part part[N] = { 0 };
+	struct flowfit f = { N, N, N, N - 1, N, node, step, source, call, part };
+
+	(void)state;
+	for (uint32_t i = 0; i < N; i++) {
+		bool end = i == 0 || i == N - 1;
+
+		node[i] = (struct flowfit_node){ end ? 2000 : 0, end ? 2 : 0, end ? 50 : 0, 0 };
+		step[i] = (struct flowfit_step){ i, FLOWFIT_EXIT, 0, 1, 1, false };
+		source[i] = (struct flowfit_source){ i, 1, true };
+		part[i].node = part[i].step = i;
+		if (i + 1 < N)
+			call[i] = (struct flowfit_call){ i, i + 1, 1 };
+	}
+	flowfit(&f);
+	for (uint32_t i = 0; i < N; i++) {
+		if (node[i].count < 900 || node[i].count > 1100)
+			fail_msg("part %u runs %g times", i, node[i].count);
+	}
+}
+
 static void a_loop_that_is_never_left_ends(void **state)
 {
 	struct small g = { .f = { .nnode = 2, .nsource = 1, .npart = 1 } };
@@ -249,6 +279,7 @@ int main(void)
 		cmocka_unit_test(nothing_near_by_is_likelier),
 		cmocka_unit_test(what_enters_a_node_leaves_it),
 		cmocka_unit_test(entries_of_the_callee_tell_of_the_callers_branch),
+		cmocka_unit_test(rates_that_only_calls_tell_agree),
 		cmocka_unit_test(a_loop_that_is_never_left_ends),
 	};
 
