@@ -1,25 +1,27 @@
 #!/bin/bash
-# ablation.sh - what each pass of the Editor contributes: all of them, all but one, one alone, none
+# ablation.sh - what each pass of the Editor contributes, and where the gain is lost with few samples
 #
 #	bench/ablation.sh [prepare|measure|count|report]...	all by default; bench/stages.bash says more
 #
-# PROFILE is exact (counted), or a number of samples.  The variants of bench/speed.sh with it are used
-# again.
+# Of the complete profile: all passes, all but one, none.  Of N samples: their own layout, and that of
+# the complete counts of the functions that they hit.  The variants of bench/speed.sh are used again.
 cd "$(dirname "$0")/.." || exit 1
-PROFILE=${PROFILE:-exact}
+SIZES=${SIZES:-20000 5000}
 passes=$(sed -nE 's/^\t\{ "([a-z]+)", +".*", true, .*/\1/p' editor/pass.c)
-VARIANTS="morph-$PROFILE $(for p in $passes; do echo "morph-$PROFILE+no.$p"; done) \
-	$(for p in $passes; do echo "morph-$PROFILE+only.$p"; done) morph-$PROFILE+none"
+VARIANTS="copy morph-exact $(for p in $passes; do echo "morph-exact+no.$p"; done) morph-exact+layout.c3 \
+	morph-exact+keep-pointers morph-exact+none $(for n in $SIZES; do echo "morph-exact@$n morph-$n"; done)"
 . bench/stages.bash
 
 report() {
-	result ablation "What each pass contributes"
+	result ablation "What each pass contributes, and where the gain is lost"
 	cat <<-END
-	Profile: $PROFILE.  \`+no.PASS\`: without this pass; \`+only.PASS\`: this one alone; \`+none\`: functions with samples
-	moved, in their original order.  Columns as in speed.md.
+	\`copy\` is the original's bytes: what measuring makes of no difference at all.  \`+no.PASS\`: without this pass;
+	\`+none\`: functions that ran moved, in their original order; \`+layout.c3\`: functions in the order of C3 instead of
+	CDSort's; \`+keep-pointers\`: what pointers enter comes over entry jumps.  \`morph-N\` has N samples;
+	\`morph-exact@N\` the complete counts, but of the functions only that N samples hit.  Columns as in speed.md.
 
 	END
-	facts | awk -v what=ablation -f bench/speed.awk
+	facts | awk -v what=ablation -v sizes="$SIZES" -f bench/speed.awk
 	result_end
 }
 

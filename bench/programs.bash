@@ -8,6 +8,7 @@
 #	train/1..3 test small		inputs
 #	log pool.profile		the long recording, at RATE Hz: about POOL samples in the module or more
 #	N.profile, exact.profile	thinned; counted by an instrumented program
+#	exact@N.profile			of the functions only that N samples hit
 #
 # A program is a file that is optimized and a program that is run: the same one, or a library and its
 # user, which then finds the library by LD_LIBRARY_PATH.
@@ -159,10 +160,11 @@ prepare_pool() {
 	[ -e "$P/pool.profile" ]
 }
 
-# N.profile, N-pc.profile (without what registers told), exact.profile, or a sentence why not.
+# N.profile, N-pc.profile (without what registers told), exact.profile, exact@N.profile, or a sentence why not.
 prepare_profile() {	# WHICH
 	case $1 in
 	exact) profile_exact ;;
+	exact@*) profile_seen "${1#*@}" ;;
 	*-pc)
 		prepare_profile "${1%-pc}" &&
 			awk '$1 != "edge" && $1 != "call"' "$P/${1%-pc}.profile" >"$P/$1.profile" ;;
@@ -185,6 +187,13 @@ profile_exact() {
 	timeout "$LIMIT" "$B/morph-edit" counts "$original" "$P/counts" -o "$P/exact.profile" 2>&1 || return
 	rm -rf "$d"
 	echo "$stamp" >"$P/exact.made"
+}
+
+# What N samples leave out of account, but nothing estimated.
+profile_seen() {	# N
+	prepare_profile "$1" && profile_exact &&
+		"$B/morph-edit" analyze --table "$P/table" "$(variant_dir original)/$file" >"$P/analyze.log" 2>&1 &&
+		"$B/bench/seen" "$P/table" "$P/exact.profile" "$P/$1.profile" >"$P/exact@$1.profile"
 }
 
 # The workload's small and test output must be the original's.

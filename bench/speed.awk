@@ -1,4 +1,4 @@
-# speed.awk - tables of bench/speed.sh and, with what=ablation, bench/ablation.sh from their facts
+# speed.awk - tables of bench/speed.sh and, with what=ablation and sizes="N...", bench/ablation.sh from their facts
 function median(v, n,  i, j, t) {
 	for (i = 2; i <= n; i++) {
 		t = v[i]
@@ -74,6 +74,30 @@ function counted_means(  k, v) {
 		if (v == "original") continue
 		printf "| %s | %s | %s | %s | %s |\n", v, mean_change(v, 1), mean_change(v, 2),
 			mean_change(v, 0, "taken branches"), mean_change(v, 0, "hot 64-byte lines")
+	}
+}
+# How much of the gain of the complete profile is there with N samples, and what part of the rest functions
+# that they did not hit would have brought: the others' complete counts do without it.
+function lost_line(n, label, all, some, own) {
+	if (all > 0)
+		printf "| %s | %s | %.0f %% | %.0f %% | %.0f %% |\n", n, label, 100 * own / all,
+			100 * (all - some) / all, 100 * (some - own) / all
+}
+function gain_of(v, k, label) { return -mean_change(v, k, label) }
+function lost(  i, n, size, all, some, own) {
+	print "\n## Where the gain is lost\n"
+	print "Of the gain of the complete profile, in the geometric mean, N samples have what is said under `there`; a layout"
+	print "from complete counts of the functions that they hit would have more.\n"
+	print "| samples | gain in | there | lost: functions without samples | lost: estimates of the others |\n|---|---|---|---|---|"
+	n = split(sizes, size, " ")
+	for (i = 1; i <= n; i++) {
+		all = mean("morph-exact", "morph-" size[i]) - 1
+		some = mean("morph-exact@" size[i], "morph-" size[i]) - 1
+		own = mean("morph-" size[i], "morph-" size[i]) - 1
+		lost_line(size[i], "CPU time", all, some, own)
+		lost_line(size[i], "taken branches", gain_of("morph-exact", 0, "taken branches"),
+			gain_of("morph-exact@" size[i], 0, "taken branches"), gain_of("morph-" size[i], 0, "taken branches"))
+		lost_line(size[i], "I1 misses", gain_of("morph-exact", 2), gain_of("morph-exact@" size[i], 2), gain_of("morph-" size[i], 2))
 	}
 }
 function verdict(ok) { return ok ? "met" : "**missed**" }
@@ -188,5 +212,5 @@ END {
 		print line " |"
 	}
 	counted_means()
-	if (what == "speed") targets()
+	if (what == "speed") targets(); else lost()
 }

@@ -1,11 +1,13 @@
 # variants.bash - sourced after programs.bash: a program as each tool makes it from each profile
 #
 #	original
+#	copy					the original's bytes: what measuring alone makes of nothing
 #	morph-exact, morph-N, morph-N-pc	counted exactly; N samples with what registers told; PCs only
+#	morph-exact@N				counted exactly, of the functions only that N samples hit
 #	bolt-exact, bolt-N, bolt-N-nosplit	counted by bolt's own instrumentation; the PCs of N samples
 #
-# Morph's may end in +none, +only.PASS or +no.PASS: without passes, this one alone, all but this one.  A
-# variant is made again when its tool, its profile or its options change, and only kept when it does
+# Morph's may end in +none or +no.PASS, without passes or all but this one; in +layout.ORDER; or in
+# +keep-pointers: functions are entered by pointers over their entry jumps.  A variant is made again when its tool, its profile or its options change, and only kept when it does
 # what the original does.
 LIMIT=${LIMIT:-600}		# seconds that any step may take
 
@@ -38,6 +40,8 @@ prepare_variant() {	# VARIANT
 
 variant_tool() { case $1 in bolt-*) echo "$BOLT/llvm-bolt" ;; *) echo "$B/morph-edit" ;; esac; }
 
+make_copy() { cp "$(variant_dir original)/$file" "$3"; }	# VARIANT PROFILE OUT
+
 # Prints the file of the profile that it is made from, or on the last line why there is none.
 variant_profile() {	# VARIANT
 	local which=${1#*-}
@@ -45,6 +49,7 @@ variant_profile() {	# VARIANT
 	bolt-*)
 		[ -x "$BOLT/llvm-bolt" ] || { echo "there is no llvm-bolt"; return 1; }
 		bolt_profile "${which%-nosplit}" && echo "$P/${which%-nosplit}.fdata" ;;
+	copy) echo "$(variant_dir original)/$file" ;;
 	*) prepare_profile "${which%%+*}" && echo "$P/${which%%+*}.profile" ;;
 	esac
 }
@@ -53,7 +58,8 @@ make_morph() {		# VARIANT PROFILE OUT
 	local only=()
 	case $1 in
 	*+none) only=(--passes=) ;;
-	*+only.*) only=("--passes=${1##*.}") ;;
+	*+layout.*) only=("--layout=${1##*.}") ;;
+	*+keep-pointers) only=(--keep-pointers) ;;
 	*+no.*) only=("--passes=$(tr ' ' '\n' <<<$passes | grep -vxF "${1##*.}" | paste -sd,)") ;;
 	esac
 	timeout "$LIMIT" "$B/morph-edit" optimize "$(variant_dir original)/$file" --profile "$2" -o "$3" \

@@ -3,7 +3,8 @@
  * What programmers and compilers do shows in the code: pointers are seldom null, loops are seldom left,
  * a compiler lays the way that it thinks likelier behind the branch (Ball and Larus 1993).  How much
  * each sign says differs between compilers and programs, so no weights stand here: the branches of a
- * program that were seen teach what its others do (Calder et al. 1997 learn them of other programs).
+ * program that were seen teach what its others do (Calder et al. 1997 learn them of other programs:
+ * as what to begin with, weights of 16 programs made no difference for a 17th from 5,000 samples on).
  *
  * SIGNS    what kind of instruction sets the flags, and the condition: a number for each pair of
  *          opposite ones
