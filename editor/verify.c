@@ -43,8 +43,9 @@ static int run(struct verify *v, struct bytes original, struct bytes generation)
 	v->cut = arena_alloc(v->a, original.n / 8 + 1);
 	if (verify_elf(v) < 0 || verify_cfi(v) < 0 || verify_lsdas(v) < 0 ||
 	    verify_entries(v) < 0 || verify_code(v) < 0 || verify_tables(v) < 0 ||
-	    verify_unwind(v) < 0 || verify_redirects(v) < 0 || verify_sections(v) < 0 ||
-	    verify_symbols(v) < 0 || verify_probes(v) < 0 || verify_account(v) < 0)
+	    verify_unwind(v) < 0 || verify_redirects(v) < 0 || verify_watched(v) < 0 ||
+	    verify_sections(v) < 0 || verify_symbols(v) < 0 || verify_probes(v) < 0 ||
+	    verify_account(v) < 0)
 		return -1;
 	v->stats->blocks = v->map.nblock;
 	v->stats->entries = v->map.nentry;

@@ -139,6 +139,8 @@ static int walk_insn(struct walk *w, const struct insn *insn, const uint8_t *cod
 	if (verify_in_front(v, target))
 		return refuse(v, "the instruction at 0x%llx refers to 0x%llx, which gave way to "
 			      "program headers", ULL(addr), ULL(target));
+	if (insn_is_lea(insn, code))
+		verify_note_lea(v, w->fde, addr, target);
 	if (w->fde == NO_FDE)
 		return 0;
 	const struct vfde *fde = &v->ocfi.fde[w->fde];

@@ -136,6 +136,7 @@ enum vholder_kind {
 struct vholder {		/* a place outside of instructions that may hold a code address */
 	vaddr value;
 	vaddr at;		/* of the 8 bytes that hold it; of the symbol */
+	vaddr place;		/* RELATIVE, RELR: of the word of the program that gets it */
 	vaddr addend;		/* RELOCATED: part of the value */
 	uint32_t symbol;	/* RELOCATED: number, 0 none */
 	uint32_t type;		/* RELOCATED */
@@ -228,6 +229,7 @@ struct verify {
 	struct vbases bases;		/* addresses that `lea` forms */
 	vaddr dynamic_symbols;		/* DT_SYMTAB, or where nothing is */
 	VEC(struct vref) refs;		/* of programs that are loaded at any address */
+	VEC(struct vref) formed;	/* by any lea: what may be code */
 	VEC(struct vredirect) redirects;
 	VEC(struct vchange) changes;
 	VEC(vaddr) leas;		/* originals of instructions that form an image's address */
@@ -255,6 +257,9 @@ void verify_note_way(struct verify *v, uint32_t fde, vaddr addr, vaddr to);
 /* Likewise: an instruction. */
 void verify_note_reference(struct verify *v, uint32_t fde, const struct insn *insn,
 			   const uint8_t *code, vaddr addr, vaddr target);
+
+/* verify_watched.c: part of the walk over the original: a lea. */
+void verify_note_lea(struct verify *v, uint32_t fde, vaddr addr, vaddr to);
 
 /* verify_labels.c: part of verify_redirects().  In this order: of each redirected label; of all. */
 int verify_label_place(struct verify *v, vaddr from, new_vaddr to);
@@ -291,6 +296,7 @@ int verify_code(struct verify *v);		/* fills formers */
 int verify_tables(struct verify *v);
 int verify_unwind(struct verify *v);
 int verify_redirects(struct verify *v);
+int verify_watched(struct verify *v);
 int verify_sections(struct verify *v);		/* fills symbols, probes */
 int verify_symbols(struct verify *v);
 int verify_probes(struct verify *v);

@@ -53,7 +53,7 @@ static int walk_rela(const struct walk *w, vaddr addr, uint64_t size, const char
 	for (uint64_t i = 0; rd_left(&r) >= sizeof(Elf64_Rela); i++) {
 		struct vholder h = { .kind = other, .what = what, .n = i };
 
-		(void)rd_u64(&r);
+		h.place = rd_u64(&r);
 		uint64_t info = rd_u64(&r);
 		vaddr addend = rd_u64(&r);
 
@@ -77,7 +77,7 @@ static int walk_word(const struct walk *w, vaddr where, uint8_t kind)
 	struct rd r = rd_of(image_at(&w->v->orig, where, 8));
 
 	return hold(w, (struct vholder){ .kind = kind, .value = rd_u64(&r), .at = where,
-					 .what = "the word in data at", .n = where });
+					 .place = where, .what = "the word in data at", .n = where });
 }
 
 static int walk_relr(const struct walk *w, vaddr addr, uint64_t size)

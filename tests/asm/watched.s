@@ -61,6 +61,7 @@ end use_known_by_name
 
 # A load that may fault, and where to go on then.
 begin may_fail
+	lea	0x1234(%rsi), %rdx
 	mov	%esi, %eax
 L_may_fail:
 	mov	(%rdi), %eax
@@ -108,3 +109,14 @@ begin use_jumped_into
 	inc	%edi
 	jmp	L_jumped
 end use_jumped_into
+
+# The kernel restarts it when another thread was run on the processor meanwhile.
+begin restarts
+	mov	(%rdi), %eax
+	inc	%eax
+	mov	%eax, (%rdi)
+	ret
+end restarts
+	.section __rseq_cs, "aw"
+	.quad	restarts
+	.text
