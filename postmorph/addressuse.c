@@ -79,6 +79,14 @@ static uint16_t registers(const ZydisDecodedInstruction *in, const ZydisDecodedO
 	return bits;
 }
 
+/* How far something else is behind the address. */
+static bool is_distance(uint16_t held, const ZydisDecodedInstruction *in, const ZydisDecodedOperand *o)
+{
+	return in->mnemonic == ZYDIS_MNEMONIC_SUB && in->operand_width == 64 &&
+	       o[1].type == ZYDIS_OPERAND_TYPE_REGISTER && (bit_of(o[1].reg.value) & held) &&
+	       o[0].type == ZYDIS_OPERAND_TYPE_REGISTER && !(bit_of(o[0].reg.value) & held);
+}
+
 /* What this instruction does with the address; if it only hands it on, what holds it afterwards. */
 static enum address_use step(struct follow *f, const ZydisDecodedInstruction *in,
 			     const ZydisDecodedOperand *o)
@@ -89,7 +97,7 @@ static enum address_use step(struct follow *f, const ZydisDecodedInstruction *in
 	if ((address & f->held) && in->mnemonic != ZYDIS_MNEMONIC_NOP)
 		return USE_CALCULATED;
 	if ((reads & f->held) && is_arithmetic(in->mnemonic))
-		return USE_CALCULATED;
+		return is_distance(f->held, in, o) ? USE_ORDERED : USE_CALCULATED;
 	if (f->compared && asks_for_order(in))
 		return USE_ORDERED;
 	if (in->mnemonic == ZYDIS_MNEMONIC_CMP)

@@ -9,7 +9,7 @@
 enum address_use {
 	USE_NAME,		/* handed on, called, or compared for equality: it names a function */
 	USE_CALCULATED,		/* something is calculated from it, or memory accessed by it */
-	USE_ORDERED,		/* something is asked to be above or below it */
+	USE_ORDERED,		/* something is asked to be above or below it, or how far */
 };
 
 /* `code` begins behind an instruction that left the address of a function in general register `reg`

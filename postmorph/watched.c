@@ -7,7 +7,7 @@
  *
  *   inside   code of another function, or that no FDE covers, forms the address of an instruction in its
  *            middle, by a lea;
- *   order    code asks whether something is above or below its entry;
+ *   order    code asks whether something is above or below its entry, or how far above;
  *   held     a relocation puts the address of an instruction in its middle into data, and it has no jump
  *            that could go there.
  *
