@@ -37,10 +37,12 @@ static void write_stats(const struct interpret_stats *s, const struct edges_stat
 	put(a, out, "instructions", s->steps);
 	put(a, out, "branches_seen", s->branches);
 	put(a, out, "calls_seen", s->calls);
+	put(a, out, "callers_seen", s->callers);
 	put(a, out, "edges", e->edges);
 	put(a, out, "calls", e->calls);
 	put(a, out, "in_no_block", e->uncut);
 	put(a, out, "to_other_modules", e->outside);
+	put(a, out, "to_other_functions", e->others);
 	put(a, out, "no_edge", e->no_edge);
 	put(a, out, "ambiguous", e->ambiguous);
 	for (int i = 0; i < NSTOP; i++)

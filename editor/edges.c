@@ -206,6 +206,22 @@ static void place_call(struct placing *p, const struct place *at, vaddr to, uint
 	}
 }
 
+/* A direct call and the piece of code that ran because of it: if that is of the called function, not of
+ * one that it has jumped to. */
+static void place_caller(struct placing *p, const struct place *at, new_vaddr piece, uint32_t count)
+{
+	const struct blockmap_block *image = image_of(p->source, piece);
+	vaddr ran = image ? p->source->map->orig_base + image->orig : piece;
+	vaddr to = insn_target(at->insn, prog_insn_bytes(p->prog, at->insn),
+			       prog_insn_addr(p->prog, at->insn));
+	uint32_t f = prog_find_fn(p->prog, ran);
+
+	if (f != NO_FN && p->prog->fn[f].entry == to)
+		place_call(p, at, to, count);
+	else
+		p->stats->others += count;
+}
+
 static void place_branch(struct placing *p, const struct place *at, vaddr to, uint32_t count)
 {
 	uint32_t b = fn_find_block(at->fn, to), succ = NO_BLOCK;
@@ -234,6 +250,13 @@ static void place_sighting(struct placing *p, const struct sighting *s)
 
 	if (!find_place(p, s->insn, &at)) {
 		p->stats->uncut += s->count;
+		return;
+	}
+	if (s->kind == SIGHTING_CALLER) {
+		if (at.insn->kind == INSN_CALL)
+			place_caller(p, &at, s->to, s->count);
+		else
+			p->stats->no_edge += s->count;
 		return;
 	}
 	bool fits = s->kind == SIGHTING_CALL ? at.insn->kind == INSN_ICALL :

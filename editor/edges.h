@@ -15,6 +15,7 @@ struct edges_stats {			/* sightings */
 	uint64_t edges, calls;		/* placed */
 	uint64_t uncut;			/* in code that is not cut into blocks */
 	uint64_t outside;		/* to where no function of this module begins */
+	uint64_t others;		/* calls to another function than the one that ran: tail calls */
 	uint64_t no_edge;		/* not in the flow graph */
 	uint64_t ambiguous;		/* could be one of two, whose blocks left nothing behind */
 };

@@ -11,6 +11,10 @@
  *        - sum of seen log probability, scaled to SEEN_LIMIT at most
  *   a function entered   as often as its callers call it, or more when not all are known
  *        CALL_WEIGHT * (sqrt(1 + (log ratio / CALL_SPREAD)^2) - 1)
+ *   callers seen         multinomial of the part of all known calls of a function that is made from
+ *                        each place.  They are seen for as long as the function runs, which need not be
+ *                        the same from everywhere, so they count for little: CALLERS_LIMIT at most
+ *        - sum of seen log part
  *
  * and a weak belief in a guess of what each step's part is, which gives way to evidence that it is RARE:
  *        - GUESS * sum of guess log (probability + RARE)
@@ -71,6 +75,8 @@ struct fit {
 	double *elsewhere;		/* [nsource] of these, by other parts than the one at hand */
 	double *called_worth;		/* [nsource] */
 	double *log_rate_slope;		/* [nsource] */
+	double *call_weight;		/* [ncall] of what was seen of it */
+	double *called_weight;		/* [nsource] of all of these */
 	double *unscaled;		/* [nnode] */
 	double *unscaled_rate;		/* [nsource] */
 	double *x;			/* [nstep + nsource] what is searched, part by part: where a
@@ -119,6 +125,23 @@ static void set_weights(struct fit *w)
 			w->total[f->step[k].from] += w->weight[k];
 		}
 	}
+}
+
+static void set_call_weights(struct fit *w)
+{
+	const struct flowfit *f = w->f;
+	double *seen = memory_new(f->nsource, sizeof(*seen));
+
+	for (uint32_t i = 0; i < f->ncall; i++)
+		seen[f->call[i].source] += f->call[i].seen;
+	for (uint32_t i = 0; i < f->ncall; i++) {
+		const struct flowfit_call *c = &f->call[i];
+
+		w->call_weight[i] = c->seen * FLOWFIT_CALLERS_LIMIT /
+				    (FLOWFIT_CALLERS_LIMIT + seen[c->source]);
+		w->called_weight[c->source] += w->call_weight[i];
+	}
+	free(seen);
 }
 
 /* What is not fitted keeps its counts; only calls from there are of interest. */
@@ -257,6 +280,18 @@ static void count_calls(struct fit *w)
 	}
 }
 
+/* Of a call of parts at hand that was seen: its part of all calls, which are judged with their source. */
+static double judge_caller(struct fit *w, uint32_t i)
+{
+	const struct flowfit_call *c = &w->f->call[i];
+	double by = c->share * w->count[c->site] + LEAST;
+
+	if (w->call_weight[i] <= 0)
+		return 0;
+	w->worth[c->site] -= c->share * w->call_weight[i] / by;
+	return -w->call_weight[i] * log(by);
+}
+
 /* Of all sources that the parts at hand have or call. */
 static double judge_calls(struct fit *w)
 {
@@ -276,12 +311,14 @@ static double judge_calls(struct fit *w)
 			weight *= FLOWFIT_CALL_UNKNOWN;
 		value += weight * (root - 1);
 		w->log_rate_slope[s] = weight * r / root / FLOWFIT_CALL_SPREAD;
-		w->called_worth[s] = -w->log_rate_slope[s] / w->called[s];
+		w->called_worth[s] = (w->called_weight[s] - w->log_rate_slope[s]) / w->called[s];
+		value += w->called_weight[s] * log(w->called[s]);
 	}
 	for (uint32_t i = w->call.first[w->first]; i < w->call.first[w->end]; i++) {
 		const struct flowfit_call *c = &f->call[w->call.item[i]];
 
 		w->worth[c->site] += c->share * w->called_worth[c->source];
+		value += judge_caller(w, w->call.item[i]);
 	}
 	return value;
 }
@@ -549,6 +586,8 @@ static void fit_new(struct fit *w)
 	w->elsewhere = memory_new(f->nsource, sizeof(double));
 	w->called_worth = memory_new(f->nsource, sizeof(double));
 	w->log_rate_slope = memory_new(f->nsource, sizeof(double));
+	w->call_weight = memory_new(f->ncall, sizeof(double));
+	w->called_weight = memory_new(f->nsource, sizeof(double));
 	w->x = memory_new((size_t)f->nstep + f->nsource, sizeof(double));
 	w->x_first = memory_new((size_t)f->npart + 1, sizeof(*w->x_first));
 	w->unscaled = memory_new(f->nnode, sizeof(double));
@@ -565,7 +604,8 @@ static void fit_free(struct fit *w)
 		w->inner_probability, w->belief, w->weight, w->total, w->count, w->worth,
 		w->source.first, w->source.item, w->call.first, w->call.item, w->log_rate,
 		w->called, w->elsewhere, w->called_worth, w->log_rate_slope, w->x, w->x_first,
-		w->touched, w->touched_in, w->unscaled, w->unscaled_rate };
+		w->touched, w->touched_in, w->unscaled, w->unscaled_rate,
+		w->call_weight, w->called_weight };
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		free(all[i]);
 }
@@ -577,6 +617,7 @@ void flowfit(struct flowfit *f)
 	fit_new(&w);
 	group_by_part(&w);
 	set_weights(&w);
+	set_call_weights(&w);
 	set_chains(&w);
 	start(&w);
 	for (uint32_t p = 0; p < f->npart; p++)

@@ -16,6 +16,7 @@
 #define FLOWFIT_CALL_WEIGHT 4.0
 #define FLOWFIT_CALL_SPREAD 0.3
 #define FLOWFIT_CALL_UNKNOWN 0.5
+#define FLOWFIT_CALLERS_LIMIT 10.0
 
 struct flowfit_node {
 	double samples;			/* in */
@@ -42,6 +43,7 @@ struct flowfit_call {
 	uint32_t site;			/* node: each execution enters the source `share` times */
 	uint32_t source;
 	double share;
+	double seen;			/* observations that the source was entered so; their ratios tell */
 };
 
 struct flowfit_part {			/* what is connected but for calls: a function */

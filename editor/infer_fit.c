@@ -329,6 +329,24 @@ static uint32_t node_of(const struct builder *w, uint32_t f, uint32_t block)
 	return w->part.v[w->part_of[f]].node + block;
 }
 
+/* How often the callee was seen to run because of this call; jumps are told by their branch. */
+static double seen_from(const struct prog *prog, const struct call_site *c)
+{
+	const struct fn *fn = &prog->fn[c->caller];
+	vaddr at = fn->range[fn->block[c->block].range].addr + c->off;
+	double sum = 0;
+
+	for (uint32_t i = 0; i < fn->nseen_call; i++) {
+		const struct seen_call *s = &fn->seen_call[i];
+		const struct insn *insn = &fn->insn[s->insn];
+
+		if (insn->kind == INSN_CALL && prog_insn_addr(prog, insn) == at &&
+		    s->target == prog->fn[c->callee].entry)
+			sum += s->count;
+	}
+	return sum;
+}
+
 static void add_calls(struct builder *w)
 {
 	const struct prog *prog = w->prog;
@@ -353,6 +371,7 @@ static void add_calls(struct builder *w)
 				}
 			}
 		}
+		call.seen = seen_from(prog, c);
 		vec_push(w->arena, &w->call, call);
 	}
 	for (uint32_t f = 0; f < prog->nfn; f++) {

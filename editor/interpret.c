@@ -1,7 +1,8 @@
 /* interpret.c - following the code from one sample
  *
  * INVARIANTS
- *   I1  the work for a sample is bounded by options.steps instructions, whatever the code is;
+ *   I1  the work for a sample is bounded by options.steps instructions and INTERPRET_CALLERS frames,
+ *       whatever the code and the stack are;
  *   I2  of registers and memory nothing is kept but branch and call instructions with their targets.
  *
  * A call is followed like a jump: its return address is known because it was just pushed.
@@ -10,6 +11,8 @@
 
 #include <stdlib.h>
 
+#include "editor/callers.h"
+
 enum { MEMO = 1 << 14, MERGE_AT = 1 << 20 };
 
 struct interpreter {
@@ -17,6 +20,7 @@ struct interpreter {
 	struct arena *arena;
 	struct interpret_options options;
 	struct memview_file file;
+	struct cfi cfi;
 	struct memo {
 		vaddr pc;
 		struct act act;
@@ -36,7 +40,9 @@ struct interpreter *interpreter_new(const struct image *img, struct arena *a,
 	in->arena = a;
 	in->options = *options;
 	in->merge_at = MERGE_AT;
-	return memview_open(img, a, &in->file, err) < 0 ? NULL : in;
+	if (cfi_parse(img, a, &in->cfi, err) < 0 || memview_open(img, a, &in->file, err) < 0)
+		return NULL;
+	return in;
 }
 
 static const struct act *act_at(struct interpreter *in, vaddr pc)
@@ -88,10 +94,11 @@ static void note(struct interpreter *in, enum sighting_kind kind, vaddr insn, va
 			in->merge_at = 2 * in->seen.n;
 	}
 	vec_push(in->arena, &in->seen, s);
-	if (kind == SIGHTING_BRANCH)
-		in->stats.branches++;
-	else
-		in->stats.calls++;
+	switch (kind) {
+	case SIGHTING_BRANCH: in->stats.branches++; break;
+	case SIGHTING_CALL: in->stats.calls++; break;
+	case SIGHTING_CALLER: in->stats.callers++; break;
+	}
 }
 
 static enum stop stop_of(const struct act *act)
@@ -134,6 +141,15 @@ static enum stop follow(struct interpreter *in, struct machine *m, uint32_t *nbr
 	return STOP_STEPS;
 }
 
+static void note_callers(struct interpreter *in, const struct statesample *sample)
+{
+	struct caller caller[INTERPRET_CALLERS];
+	uint32_t n = callers_find(in->img, &in->cfi, sample, caller, INTERPRET_CALLERS);
+
+	for (uint32_t i = 0; i < n; i++)
+		note(in, SIGHTING_CALLER, caller[i].insn, caller[i].called);
+}
+
 void interpreter_follow(struct interpreter *in, const struct statesample *sample)
 {
 	enum unknown why = UNKNOWN_NOTHING;
@@ -146,6 +162,7 @@ void interpreter_follow(struct interpreter *in, const struct statesample *sample
 		in->stats.outside++;
 		return;
 	}
+	note_callers(in, sample);
 	enum stop stop = follow(in, &m, &nbranch, &why);
 	in->stats.stop[stop]++;
 	if (nbranch)

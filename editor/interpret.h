@@ -1,7 +1,8 @@
 /* interpret.h - which way control went on from samples that carry the program's state
  *
  * From each sample the code is followed as far as what is known decides where it goes
- * (postmorph/machine.h).  What was seen of branches and calls is told in the addresses of the file
+ * (postmorph/machine.h).  Return addresses on the stack tell by which calls it came there (callers.h).
+ * What was seen of branches and calls is told in the addresses of the file
  * that was mapped; edges.h takes it to the blocks of the original.
  */
 #ifndef EDITOR_INTERPRET_H
@@ -12,6 +13,8 @@
 #include "lib/statesample.h"
 #include "postmorph/machine.h"
 
+enum { INTERPRET_CALLERS = 4 };		/* frames that are looked at */
+
 struct interpret_options {
 	uint32_t branches;		/* decided per sample at most */
 	uint32_t steps;			/* instructions per sample at most */
@@ -20,11 +23,15 @@ struct interpret_options {
 enum { INTERPRET_MAX_BRANCHES = 64 };
 #define INTERPRET_DEFAULTS { .branches = 4, .steps = 256 }
 
-enum sighting_kind { SIGHTING_BRANCH, SIGHTING_CALL };
+enum sighting_kind {
+	SIGHTING_BRANCH,
+	SIGHTING_CALL,			/* indirect */
+	SIGHTING_CALLER,		/* direct call, and the code that ran because of it */
+};
 
 struct sighting {
-	new_vaddr insn;			/* branch, or indirect call */
-	new_vaddr to;
+	new_vaddr insn;			/* branch or call */
+	new_vaddr to;			/* CALLER: start of the piece of code that ran */
 	uint32_t kind;			/* enum sighting_kind */
 	uint32_t count;
 };
@@ -45,6 +52,7 @@ struct interpret_stats {
 	uint64_t outside;		/* not in code of this module */
 	uint64_t with_branch;		/* at least one decided */
 	uint64_t branches, calls;	/* seen */
+	uint64_t callers;		/* return addresses of direct calls in this module */
 	uint64_t steps;
 	uint64_t stop[NSTOP];
 	uint64_t first[NSTOP][NUNKNOWN];	/* of samples without a branch, with the cause */

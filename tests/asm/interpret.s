@@ -133,7 +133,7 @@ end callee
 begin caller
 	sub	$8, %rsp
 	.cfi_adjust_cfa_offset 8
-	call	callee
+dcall:	call	callee
 back:	cmp	$8, %eax
 	je	caller_eight
 caller_other:
@@ -147,6 +147,30 @@ caller_eight:
 	.cfi_adjust_cfa_offset -8
 	ret
 end caller
+
+begin calls_caller
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	.cfi_offset %rbx, -16
+ocall:	call	caller
+oback:	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+end calls_caller
+
+# It is callee that runs then, not what was called.
+begin calls_tail
+	sub	$8, %rsp
+	.cfi_adjust_cfa_offset 8
+	call	jumps_on
+tback:	add	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	ret
+end calls_tail
+
+begin jumps_on
+	jmp	callee
+end jumps_on
 
 begin through_register
 	sub	$8, %rsp

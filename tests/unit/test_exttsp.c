@@ -181,7 +181,7 @@ static void greedy_is_near_the_optimum_of_all_permutations(void **state)
 
 /* How one flow graph is weighted. */
 struct weighting {
-	bool chance;			/* any weights, that conserve no flow; else as often as control goes there */
+	bool chance;			/* any weights; else as often as control goes there */
 	double first;			/* part of the first of two ways; of every other block's the second */
 	uint64_t size, more;		/* of block 0, and how much larger each further one is */
 };
@@ -323,7 +323,8 @@ static void chosen_larger_flow_graphs_are_near_their_optimum(void **state)
 		uint32_t reached = 1, before = 0;
 
 		for (uint32_t v = 0; v < f.n; v++) {
-			uint8_t a = (uint8_t)(splitmix(&s) % (f.n + 1)), b = (uint8_t)(splitmix(&s) % (f.n + 1));
+			uint8_t a = (uint8_t)(splitmix(&s) % (f.n + 1));
+			uint8_t b = (uint8_t)(splitmix(&s) % (f.n + 1));
 
 			a = a == f.n ? FLOWGRAPH_NONE : a;
 			b = b == f.n || b == a ? FLOWGRAPH_NONE : b;

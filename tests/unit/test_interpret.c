@@ -24,8 +24,9 @@ struct sample_case {
 	uint64_t rflags;
 	const char *returns_to;		/* symbol, the first word of the stack piece */
 	uint64_t second_word;
-	uint32_t stack_words;		/* of the piece that comes along, 0 to 2 */
+	uint32_t stack_words;		/* of the piece that comes along, 0 to 3 */
 	uint32_t branches;		/* 0: the default */
+	const char *then_to;		/* symbol, its third word */
 };
 
 struct fixture {
@@ -90,7 +91,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static struct statesample sample_of(const struct sample_case *c, vaddr pc, uint64_t stack[2])
+static struct statesample sample_of(const struct sample_case *c, vaddr pc, uint64_t stack[3])
 {
 	struct statesample s = { .pc = pc + BIAS, .bias = BIAS, .rflags = c->rflags };
 
@@ -98,6 +99,7 @@ static struct statesample sample_of(const struct sample_case *c, vaddr pc, uint6
 	s.gpr[RSP] = STACK;
 	stack[0] = c->returns_to ? address_of(c->returns_to) + BIAS : 0x1234;
 	stack[1] = c->second_word;
+	stack[2] = c->then_to ? address_of(c->then_to) + BIAS : 0x1234;
 	s.stack = (struct bytes){ (const uint8_t *)stack, 8 * c->stack_words };
 	return s;
 }
@@ -113,7 +115,7 @@ static void follow(const struct sample_case *c, const struct image *img, const s
 	struct edges_source source = { .mapped = img, .map = map };
 	struct edges_stats placed;
 	struct err err;
-	uint64_t stack[2];
+	uint64_t stack[3];
 
 	if (c->branches)
 		options.branches = c->branches;
@@ -257,7 +259,7 @@ static void calls_and_returns_are_followed(void **state)
 		  .edges = "callee>callee_other back>caller_eight" },
 		{ .at = "caller", .edges = "callee>callee_zero back>caller_other" },
 		{ .at = "callee_zero", .edges = "" },
-		{ .at = "callee_zero", .edges = "back>caller_other", .returns_to = "back",
+		{ .at = "callee_zero", .edges = "back>caller_other dcall=callee", .returns_to = "back",
 		  .stack_words = 1 },
 		{ .at = "icall", .edges = "icall=callee callee>callee_other", .reg[RAX] = FUNCTION(1),
 		  .reg[RDI] = 1 },
@@ -268,6 +270,25 @@ static void calls_and_returns_are_followed(void **state)
 		{ .at = "conditional_tail_call", .reg[RDI] = 0,
 		  .edges = "tail=by_register by_register>below" },
 		{ .at = "itail", .edges = "itail=callee callee>callee_zero", .reg[RAX] = FUNCTION(1) },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		in_all_forms(&cases[i]);
+}
+
+/* In callee, called from caller, called from calls_caller: as far as the stack's piece goes. */
+static void return_addresses_tell_of_calls(void **state)
+{
+	static const struct sample_case cases[] = {
+		{ .at = "callee_zero", .returns_to = "back", .then_to = "oback", .stack_words = 2,
+		  .edges = "back>caller_other dcall=callee" },
+		{ .at = "callee_zero", .returns_to = "back", .then_to = "oback", .stack_words = 3,
+		  .edges = "back>caller_other dcall=callee ocall=caller" },
+		{ .at = "callee", .returns_to = "back", .then_to = "back", .stack_words = 3,
+		  .edges = "callee>callee_zero back>caller_other*2 dcall=callee" },
+		{ .at = "callee_zero", .returns_to = "tback", .stack_words = 1, .edges = "" },
+		{ .at = "callee_zero", .returns_to = "callee_other", .stack_words = 1, .edges = "" },
 	};
 
 	(void)state;
@@ -344,6 +365,7 @@ int main(void)
 		cmocka_unit_test(known_values_decide),
 		cmocka_unit_test(one_branch_leads_to_the_next),
 		cmocka_unit_test(calls_and_returns_are_followed),
+		cmocka_unit_test(return_addresses_tell_of_calls),
 		cmocka_unit_test(unknown_values_end_it),
 		cmocka_unit_test(work_is_bounded),
 		cmocka_unit_test(what_ended_it_is_counted),
