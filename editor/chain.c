@@ -12,7 +12,10 @@
  *    U, row k       [n + first[k], ...)             in the order of near[k]
  *    L, column k    [n + nnear + first[k], ...)     likewise
  *
- * and target[] says, for every k and every pair of its neighbours, which value the pair changes.
+ * Eliminating k changes the entries of every pair a < b of its neighbours, of U and of L alike: the
+ * same place in both, since a's neighbours are all those of k that come after it, and maybe others.
+ * target[] says which place, but where a has no others: then they stand one behind the other.  So it is
+ * in the end of a dense graph, where most of the work is.
  */
 #include "editor/chain.h"
 
@@ -30,7 +33,7 @@ struct chain {
 	uint32_t *order;	/* [n] states as they are eliminated */
 	uint32_t *first;	/* [n + 1] by rank, into near[] */
 	uint32_t *near;		/* [nnear] ranks, ascending */
-	uint32_t *target;	/* [sum of squares of near lists] indices in value[] */
+	uint32_t *target;	/* indices in near[] */
 	uint32_t *at;		/* [nstep] index in value[] of its entry */
 	double *value;		/* [n + 2 * nnear] */
 	double *scratch;	/* [n] */
@@ -153,14 +156,11 @@ static bool find_order(struct ordering *o, uint64_t budget)
 	return true;
 }
 
-/* Index in value[] of the entry in row i, column j, which exists. */
-static uint32_t entry(const struct chain *c, uint32_t i, uint32_t j)
+/* Index in near[] of `high` among the neighbours of `low`, of which it is one. */
+static uint32_t place(const struct chain *c, uint32_t low, uint32_t high)
 {
-	uint32_t low = i < j ? i : j, high = i < j ? j : i;
 	uint32_t lo = c->first[low], hi = c->first[low + 1];
 
-	if (i == j)
-		return i;
 	while (hi - lo > 1) {
 		uint32_t mid = lo + (hi - lo) / 2;
 
@@ -169,12 +169,50 @@ static uint32_t entry(const struct chain *c, uint32_t i, uint32_t j)
 		else
 			hi = mid;
 	}
-	return c->n + (i < j ? 0 : c->nnear) + lo;
+	return lo;
+}
+
+/* Index in value[] of the entry in row i, column j, which exists. */
+static uint32_t entry(const struct chain *c, uint32_t i, uint32_t j)
+{
+	if (i == j)
+		return i;
+	return i < j ? c->n + place(c, i, j) : c->n + c->nnear + place(c, j, i);
+}
+
+/* Are all neighbours of near[i] among the neighbours [i + 1, end) of whom it is one? */
+static bool has_no_others(const struct chain *c, uint32_t i, uint32_t end)
+{
+	uint32_t a = c->near[i];
+
+	return c->first[a + 1] - c->first[a] == end - i - 1;
+}
+
+static void set_targets(struct chain *c)
+{
+	uint32_t n = 0;
+
+	for (int fill = 0; fill < 2; fill++) {
+		if (fill)
+			c->target = memory_grow(NULL, n, sizeof(*c->target));
+		n = 0;
+		for (uint32_t k = 0; k < c->n; k++) {
+			uint32_t end = c->first[k + 1];
+
+			for (uint32_t i = c->first[k]; i < end; i++) {
+				if (has_no_others(c, i, end))
+					continue;
+				for (uint32_t j = i + 1; fill && j < end; j++)
+					c->target[n + j - i - 1] = place(c, c->near[i], c->near[j]);
+				n += end - i - 1;
+			}
+		}
+	}
 }
 
 static void set_pattern(struct chain *c, const struct ordering *o, const struct chain_step *step)
 {
-	uint32_t *rank = memory_new(c->n, sizeof(*rank)), t = 0;
+	uint32_t *rank = memory_new(c->n, sizeof(*rank));
 
 	for (uint32_t k = 0; k < c->n; k++) {
 		rank[o->order[k]] = k;
@@ -183,7 +221,6 @@ static void set_pattern(struct chain *c, const struct ordering *o, const struct 
 	c->nnear = c->first[c->n];
 	c->near = memory_new(c->nnear, sizeof(*c->near));
 	c->value = memory_new((size_t)c->n + 2 * (size_t)c->nnear, sizeof(*c->value));
-	c->target = memory_new(o->ntarget, sizeof(*c->target));
 	for (uint32_t k = 0; k < c->n; k++) {
 		const struct list *l = &o->near[o->order[k]];
 		uint32_t *near = c->near + c->first[k];
@@ -192,12 +229,7 @@ static void set_pattern(struct chain *c, const struct ordering *o, const struct 
 			near[i] = rank[l->v[i]];
 		qsort(near, l->n, sizeof(*near), by_number);
 	}
-	for (uint32_t k = 0; k < c->n; k++) {
-		for (uint32_t i = c->first[k]; i < c->first[k + 1]; i++) {
-			for (uint32_t j = c->first[k]; j < c->first[k + 1]; j++)
-				c->target[t++] = entry(c, c->near[i], c->near[j]);
-		}
-	}
+	set_targets(c);
 	for (uint32_t i = 0; i < c->nstep; i++)
 		c->at[i] = entry(c, rank[step[i].to], rank[step[i].from]);
 	free(rank);
@@ -251,26 +283,58 @@ void chain_free(struct chain *c)
 	free(c);
 }
 
+/* to[0..n) -= by * from[0..n), where `place` says so: by nothing, which it mostly is, nothing changes. */
+static void subtract(uint32_t n, double *restrict to, const uint32_t *place, double by,
+		     const double *restrict from)
+{
+	for (uint32_t i = 0; by != 0 && i < n; i++)
+		to[place[i]] -= by * from[i];
+}
+
+static void subtract_row(uint32_t n, double *restrict to, double by, const double *restrict from)
+{
+	uint32_t i = 0;
+
+	if (by == 0)
+		return;
+	for (; i + 2 <= n; i += 2) {
+		to[i] -= by * from[i];
+		to[i + 1] -= by * from[i + 1];
+	}
+	if (i < n)
+		to[i] -= by * from[i];
+}
+
 void chain_set(struct chain *c, const double *probability)
 {
 	const uint32_t *t = c->target;
+	double *u = c->value + c->n, *l = u + c->nnear;
 
-	memset(c->value, 0, ((size_t)c->n + 2 * (size_t)c->nnear) * sizeof(*c->value));
+	memset(u, 0, 2 * (size_t)c->nnear * sizeof(*u));
 	for (uint32_t k = 0; k < c->n; k++)
 		c->value[k] = 1;
 	for (uint32_t i = 0; i < c->nstep; i++)
 		c->value[c->at[i]] -= (1 - LEAK) * probability[i];
 	for (uint32_t k = 0; k < c->n; k++) {
-		uint32_t n = c->first[k + 1] - c->first[k];
-		const double *u = c->value + c->n + c->first[k];
-		double *l = c->value + c->n + c->nnear + c->first[k];
+		uint32_t first = c->first[k], end = c->first[k + 1];
 
-		for (uint32_t i = 0; i < n; i++, t += n) {
+		for (uint32_t i = first; i < end; i++)
 			l[i] /= c->value[k];
-			if (l[i] == 0)
-				continue;
-			for (uint32_t j = 0; j < n; j++)
-				c->value[t[j]] -= l[i] * u[j];
+		for (uint32_t i = first; i < end; i++) {
+			uint32_t a = c->near[i], n = end - i - 1;
+
+			c->value[a] -= l[i] * u[i];
+			if (n == 0)
+				break;
+			uint32_t to = c->first[a];
+			if (c->first[a + 1] - to == n) {
+				subtract_row(n, u + to, l[i], u + i + 1);
+				subtract_row(n, l + to, u[i], l + i + 1);
+			} else {
+				subtract(n, u, t, l[i], u + i + 1);
+				subtract(n, l, t, u[i], l + i + 1);
+				t += n;
+			}
 		}
 	}
 }

@@ -16,7 +16,7 @@ struct chain_step {
 };
 
 /* NULL when elimination would take more than *budget changes of a number; else they are taken off it.
- * A change is 4 bytes of memory, too.  `step` is not kept. */
+ * Memory is 2 bytes a change at most.  `step` is not kept. */
 struct chain *chain_new(uint32_t nstate, const struct chain_step *step, uint32_t nstep,
 			uint64_t *budget);
 void chain_free(struct chain *c);	/* NULL is allowed */
