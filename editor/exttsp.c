@@ -43,6 +43,13 @@ enum {
 
 enum kind { X_Y, X1_Y_X2, Y_X2_X1, X2_X1_Y };
 
+/* An inner edge that scores, as one that something is put in the way of. */
+struct span {
+	uint32_t lo, hi;		/* places behind its ends */
+	uint64_t bytes, reach;
+	double jump, score;		/* as a jump over no bytes; now */
+};
+
 struct chain {
 	uint32_t *node;
 	uint32_t nnode;
@@ -53,7 +60,10 @@ struct chain {
 	uint32_t nlink, cap_link;
 	double *swap;			/* [nnode] what inner edges gain when the chain is split in front of
 					 * a node and the halves change places; NULL: to be found */
-	double *fall;			/* [nnode] weight that falls through to a node; behind swap[] */
+	double *lose;			/* [nnode] of what falls through to a node when it no longer does;
+					 * behind swap[] */
+	struct span *span;
+	uint32_t nspan;
 	double most;			/* that a split gains inside the chain, of swaps and of gaps */
 };
 
@@ -190,27 +200,41 @@ static void consider(struct state *s, const struct link *l, struct merging m, do
  * way, when the halves are swapped: wherever it is split. */
 static void weigh_swaps(struct state *s, struct chain *x)
 {
+	uint32_t n = 0;
+
 	if (x->swap)
 		return;
 	x->swap = memory_new(2 * (size_t)x->nnode + 1, sizeof(*x->swap));
-	x->fall = x->swap + x->nnode + 1;
+	x->lose = x->swap + x->nnode + 1;
+	for (uint32_t i = x->edge; i != NONE; i = s->next_edge[i])
+		n++;
+	x->span = memory_grow(x->span, n, sizeof(*x->span));
+	x->nspan = 0;
 	for (uint32_t i = x->edge; i != NONE; i = s->next_edge[i]) {
 		const struct exttsp_edge *e = &s->g->edge[i];
 		uint32_t from = s->index[e->from], to = s->index[e->to];
+		uint32_t lo = (from < to ? from : to) + 1, hi = (from < to ? to : from) + 1;
 		uint64_t end = s->at[e->from] + s->g->size[e->from], at = s->at[e->to];
+		double score = edge_score(e, end, at);
 		double gain = (from < to ? edge_score(e, end + x->size, at) :
-					   edge_score(e, end, at + x->size)) - edge_score(e, end, at);
+					   edge_score(e, end, at + x->size)) - score;
 
-		s->work++;
-		x->swap[(from < to ? from : to) + 1] += gain;
-		x->swap[(from < to ? to : from) + 1] -= gain;
+		x->swap[lo] += gain;
+		x->swap[hi] -= gain;
 		if (to == from + 1 && e->kind != EXTTSP_INDIRECT)
-			x->fall[to] += e->weight;
+			x->lose[to] += e->weight;
+		if (score > 0)
+			x->span[x->nspan++] = (struct span){ lo, hi,
+				from < to ? at - end : end - at,
+				from < to ? FORWARD_REACH : BACKWARD_REACH,
+				JUMP_WEIGHT * e->weight, score };
 	}
+	s->work += n;
 	x->most = -INFINITY;
 	for (uint32_t k = 1; k < x->nnode; k++) {
 		x->swap[k] += x->swap[k - 1];
-		x->most = fmax(x->most, fmax(x->swap[k], -(1 - JUMP_WEIGHT) * x->fall[k]));
+		x->lose[k] *= 1 - JUMP_WEIGHT;
+		x->most = fmax(x->most, fmax(x->swap[k], -x->lose[k]));
 	}
 }
 
@@ -218,17 +242,16 @@ static void weigh_swaps(struct state *s, struct chain *x)
 static void weigh_gaps(struct state *s, const struct chain *x, uint64_t ysize, double *gap)
 {
 	memset(gap, 0, ((size_t)x->nnode + 1) * sizeof(*gap));
-	for (uint32_t i = x->edge; i != NONE; i = s->next_edge[i]) {
-		const struct exttsp_edge *e = &s->g->edge[i];
-		uint32_t from = s->index[e->from], to = s->index[e->to];
-		uint64_t end = s->at[e->from] + s->g->size[e->from], at = s->at[e->to];
-		double gain = (from < to ? edge_score(e, end, at + ysize) :
-					   edge_score(e, end + ysize, at)) - edge_score(e, end, at);
+	for (uint32_t i = 0; ysize && i < x->nspan; i++) {
+		const struct span *p = &x->span[i];
+		uint64_t bytes = p->bytes + ysize;
+		double gain = (bytes < p->reach ?
+			       p->jump * (1 - (double)bytes / (double)p->reach) : 0) - p->score;
 
-		s->work++;
-		gap[(from < to ? from : to) + 1] += gain;
-		gap[(from < to ? to : from) + 1] -= gain;
+		gap[p->lo] += gain;
+		gap[p->hi] -= gain;
 	}
+	s->work += x->nspan;
 	for (uint32_t k = 1; k < x->nnode; k++)
 		gap[k] += gap[k - 1];
 }
@@ -256,6 +279,7 @@ static void consider_splits(struct state *s, const struct link *l, uint32_t xi, 
 {
 	struct chain *x = &s->chain[xi], *y = &s->chain[yi];
 	double in[MAX_SPLIT + 1], out[MAX_SPLIT + 1], gap[MAX_SPLIT + 1];
+	double jumps = JUMP_WEIGHT * between;
 	bool gaps = false;
 
 	if (x->nnode < 2 || x->nnode > MAX_SPLIT || s->work > MAX_WORK)
@@ -265,9 +289,9 @@ static void consider_splits(struct state *s, const struct link *l, uint32_t xi, 
 		return;
 	weigh_between(s, l, x, y, in, out);
 	for (uint32_t k = 1; k < x->nnode; k++) {
-		double jumps = JUMP_WEIGHT * between, into = jumps + UNCONDITIONAL_BONUS * (in[k] + out[k]);
+		double into = jumps + UNCONDITIONAL_BONUS * (in[k] + out[k]);
 
-		if (into - (y->size ? (1 - JUMP_WEIGHT) * x->fall[k] : 0) > best->gain) {
+		if (into - (y->size ? x->lose[k] : 0) > best->gain) {
 			if (!gaps)
 				weigh_gaps(s, x, y->size, gap);
 			gaps = true;
@@ -348,7 +372,9 @@ static void join_nodes(struct state *s, const struct merging *m)
 	free(y->node);
 	free(x->swap);
 	free(y->swap);
+	free(y->span);
 	x->swap = y->swap = NULL;
+	y->span = NULL;
 	x->node = node;
 	x->nnode = n;
 	x->size += y->size;
@@ -516,6 +542,7 @@ static void state_free(struct state *s)
 		free(s->chain[v].node);
 		free(s->chain[v].link);
 		free(s->chain[v].swap);
+		free(s->chain[v].span);
 	}
 	free(s->chain);
 	free(s->chain_of);
