@@ -68,20 +68,46 @@ static void keep_functions(struct prog *prog, const vaddr *wanted, uint32_t n)
 	}
 }
 
-static void find_blocks(struct text *t)
+static void find_blocks_of(struct text *t, struct fn *fn)
+{
+	uint32_t nuse;
+
+	fn_load(t, t->prog->arena, fn);
+	const struct table_use *use = jumptables_find(t, fn, &nuse);
+	blocks_make(t, t->prog->arena, fn, use, nuse);
+}
+
+struct keeper {
+	struct text *t;
+	VEC(uint32_t) fn;	/* all that are kept, those first that others call */
+};
+
+static void keep_callee(void *ctx, const struct call_site *call)
+{
+	struct keeper *k = ctx;
+	struct fn *fn = &k->t->prog->fn[call->callee];
+
+	if (!fn->kept)
+		vec_push(k->t->scratch, &k->fn, call->callee);
+	fn->kept = true;
+}
+
+/* Of the functions that are kept, and those that they call, `depth` calls deep. */
+static void find_blocks(struct text *t, uint32_t depth)
 {
 	struct prog *prog = t->prog;
+	struct keeper k = { .t = t };
+	uint32_t i = 0;
 
-	for (uint32_t i = 0; i < prog->nfn; i++) {
-		struct fn *fn = &prog->fn[i];
-		uint32_t nuse;
-
-		if (!fn->kept)
-			continue;
-		fn_load(t, prog->arena, fn);
-		const struct table_use *use = jumptables_find(t, fn, &nuse);
-		blocks_make(t, prog->arena, fn, use, nuse);
-	}
+	for (uint32_t f = 0; f < prog->nfn; f++)
+		if (prog->fn[f].kept)
+			vec_push(t->scratch, &k.fn, f);
+	for (uint32_t level = 0; i < k.fn.n; level++)
+		for (uint32_t end = k.fn.n; i < end; i++) {
+			find_blocks_of(t, &prog->fn[k.fn.v[i]]);
+			if (level < depth)
+				calls_each(prog, k.fn.v[i], keep_callee, &k);
+		}
 }
 
 /* What has to be known of the whole file before one function can be judged. */
@@ -109,8 +135,8 @@ static int look_at_all(struct text *t, struct err *err)
 	return 0;
 }
 
-int prog_analyze_at(struct bytes file, const vaddr *wanted, uint32_t n, struct arena *a,
-		    struct prog *out, struct err *err)
+int prog_analyze_around(struct bytes file, const struct prog_wanted *wanted, struct arena *a,
+			struct prog *out, struct err *err)
 {
 	struct prog prog = { .arena = a, .digest = digest_of(file) };
 	struct text t = { .prog = &prog, .scratch = arena_new(), .pass = arena_new() };
@@ -119,8 +145,8 @@ int prog_analyze_at(struct bytes file, const vaddr *wanted, uint32_t n, struct a
 	if (rc == 0)
 		rc = look_at_all(&t, err);
 	if (rc == 0) {
-		keep_functions(&prog, wanted, n);
-		find_blocks(&t);
+		keep_functions(&prog, wanted->addr, wanted->n);
+		find_blocks(&t, wanted->depth);
 		probes_settle(&prog);
 		watched_judge(&t);
 		functions_settle(&t);
@@ -131,6 +157,14 @@ int prog_analyze_at(struct bytes file, const vaddr *wanted, uint32_t n, struct a
 	arena_free(t.pass);
 	arena_free(t.scratch);
 	return rc;
+}
+
+int prog_analyze_at(struct bytes file, const vaddr *addr, uint32_t n, struct arena *a,
+		    struct prog *out, struct err *err)
+{
+	struct prog_wanted wanted = { .addr = addr, .n = n };
+
+	return prog_analyze_around(file, &wanted, a, out, err);
 }
 
 int prog_analyze(struct bytes file, struct arena *a, struct prog *out, struct err *err)

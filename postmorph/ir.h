@@ -193,7 +193,7 @@ struct fn {
 	bool labels_stay;	/* some of them are known, but stay */
 	bool threaded;		/* moved, and all pointers to labels that go lead to their images */
 	bool redirected;	/* moved, and all pointers to it lead to its image */
-	bool moved;		/* selected for the generation (profile or --all) */
+	bool moved;		/* selected for the generation (profile, callers or --all) */
 	bool leaves;		/* some of its blocks stay: its original code may run on from there */
 	double samples, entry_count;	/* profile: total samples; estimated calls */
 	struct seen_edge *seen_edge;	/* [nseen_edge] ascending by from, to */
@@ -253,6 +253,16 @@ int prog_analyze(struct bytes file, struct arena *a, struct prog *out, struct er
  * only their calls.  Of others the reason to skip them may be missing.  NULL keeps all. */
 int prog_analyze_at(struct bytes file, const vaddr *wanted, uint32_t n, struct arena *a,
 		    struct prog *out, struct err *err);
+
+struct prog_wanted {
+	const vaddr *addr;	/* [n] NULL: all */
+	uint32_t n;
+	uint32_t depth;		/* functions that those hold which are kept, directly call are kept
+				 * too, and those that these call, so many calls deep */
+};
+
+int prog_analyze_around(struct bytes file, const struct prog_wanted *wanted, struct arena *a,
+			struct prog *out, struct err *err);
 /* Invariants I1-I5; a violation is our bug, told as an error naming function and invariant. */
 int ir_check(const struct prog *prog, struct err *err);
 /* I3 and I5 alone: what passes may change. */

@@ -95,6 +95,24 @@ begin local_gives_up
 	nop
 end local_gives_up
 
+# asks calls local_asks calls local_gives_up
+begin asks
+	sub	$8, %rsp
+	.cfi_adjust_cfa_offset 8
+	call	local_asks
+	add	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	ret
+end asks
+
+	.hidden	local_asks
+begin local_asks
+	test	%edi, %edi
+	je	local_gives_up
+	xor	%eax, %eax
+	ret
+end local_asks
+
 begin has_padding
 	jmp	1f
 	nopw	0x0(%rax,%rax,1)

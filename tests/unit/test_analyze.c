@@ -213,6 +213,50 @@ static void calls_are_listed_in_order(void **state)
 	assert_int_equal(n, 1);
 }
 
+/* What is to be kept around function f, by the calls of all; how many that are. */
+static uint32_t expect_kept(uint32_t f, uint32_t depth, bool *kept, struct arena *a)
+{
+	uint32_t n = 0;
+
+	kept[f] = true;
+	for (; depth > 0; depth--) {
+		const bool *before = arena_dup(a, kept, prog.nfn * sizeof(*kept));
+
+		for (uint32_t i = 0; i < prog.ncall; i++)
+			kept[prog.call[i].callee] |= before[prog.call[i].caller];
+	}
+	for (uint32_t i = 0; i < prog.nfn; i++)
+		n += kept[i];
+	return n;
+}
+
+static void callees_are_kept_as_deep_as_is_wanted(void **state)
+{
+	uint32_t most[3] = { 0 };
+
+	(void)state;
+	for (uint32_t f = 0; f < prog.nfn; f++)
+		for (uint32_t depth = 0; depth < 3; depth++) {
+			struct arena *a = arena_new();
+			const struct prog_wanted wanted = { &prog.fn[f].entry, 1, depth };
+			bool *kept = arena_array(a, prog.nfn, sizeof(*kept));
+			uint32_t n = expect_kept(f, depth, kept, a);
+			struct prog p;
+			struct err err;
+
+			most[depth] = n > most[depth] ? n : most[depth];
+			assert_int_equal(prog_analyze_around(prog.img.file, &wanted, a, &p, &err), 0);
+			for (uint32_t i = 0; i < prog.nfn; i++) {
+				assert_int_equal(p.fn[i].kept, kept[i]);
+				if (kept[i])
+					assert_int_equal(p.fn[i].nblock, prog.fn[i].nblock);
+			}
+			arena_free(a);
+		}
+	assert_int_equal(most[0], 1);
+	assert_true(most[1] > 1 && most[2] > most[1]);
+}
+
 static void refused(const char *flags, const char *why)
 {
 	struct arena *a = arena_new();
@@ -283,6 +327,7 @@ int main(void)
 		cmocka_unit_test(fragments_join_their_only_parent),
 		cmocka_unit_test(a_shared_fragment_stays),
 		cmocka_unit_test(calls_are_listed_in_order),
+		cmocka_unit_test(callees_are_kept_as_deep_as_is_wanted),
 		cmocka_unit_test(hazards_are_refused_with_a_reason),
 		cmocka_unit_test(real_programs_keep_the_invariants),
 	};
