@@ -11,13 +11,15 @@
  *
  * A profile that is exact and has edges needs no inference (exact.c).  From exact blocks alone edges
  * follow by flow (blockflow.h).  Samples are worse: from what flow makes of them, the likeliest counts
- * are searched, given samples, seen edges and calls of the whole program together (infer_fit.c).
+ * are searched, given samples, seen edges and calls of the whole program together (infer_fit.c).  What
+ * no sample met has the counts that its callers' calls let expect (infer_callees.c).
  *
  * Calls do not end blocks.  Padding takes no part.  Landing pads are entered by exceptions.
  */
 #include "editor/editor.h"
 
 #include "editor/blockflow.h"
+#include "editor/branchguess.h"
 #include "editor/infer.h"
 #include "editor/unseen.h"
 #include "lib/err.h"
@@ -124,11 +126,12 @@ static void read_counts(struct arena *a, struct fn *fn, const struct graph *g, b
 	}
 }
 
-static void infer_fn(struct arena *job, struct arena *a, struct fn *fn, bool exact)
+/* `sampled`: there are samples somewhere; then what is doomed is found in every function. */
+static void infer_fn(struct arena *job, struct arena *a, struct fn *fn, bool exact, bool sampled)
 {
 	struct graph g = { 0 };
 
-	if (fn->samples > 0) {
+	if (sampled) {
 		uint8_t *seen = arena_alloc(a, fn->nblock);
 
 		g.flow.nnode = fn->nblock;
@@ -152,8 +155,12 @@ static void infer_fn(struct arena *job, struct arena *a, struct fn *fn, bool exa
 int infer_counts(struct prog *prog, struct err *err)
 {
 	struct arena *scratch = arena_new();
+	double weight[BRANCHGUESS_WEIGHTS];
+	bool sampled = false;
 	int rc = -1;
 
+	for (uint32_t i = 0; i < prog->nfn; i++)
+		sampled |= prog->fn[i].moved && prog->fn[i].samples > 0;
 	for (uint32_t i = 0; i < prog->nfn; i++) {
 		const struct fn *fn = &prog->fn[i];
 
@@ -168,11 +175,11 @@ int infer_counts(struct prog *prog, struct err *err)
 		if (fn->moved && prog->exact_edges)
 			exact_counts(prog->arena, &prog->fn[i]);
 		else if (fn->moved)
-			infer_fn(prog->arena, scratch, &prog->fn[i], prog->exact_blocks);
+			infer_fn(prog->arena, scratch, &prog->fn[i], prog->exact_blocks, sampled);
 		arena_reset(scratch);
 	}
-	if (!prog->exact_blocks)
-		infer_fit(prog, scratch);
+	if (!prog->exact_blocks && infer_fit(prog, scratch, weight))
+		infer_callees(prog, weight, scratch);
 	for (uint32_t i = 0; i < prog->nfn && !prog->exact_blocks; i++) {
 		if (prog->fn[i].moved)
 			unseen_judge(&prog->fn[i], scratch);

@@ -1,6 +1,6 @@
 /* infer_fit.c - fits the whole program to flowfit.h and back
  *
- * Every moved function becomes a part: a node a block, and nodes that are no blocks:
+ * Every moved function with samples becomes a part: a node a block, and nodes that are no blocks:
  *
  *    the hub       where computed jumps without a proven table meet; it leads to every block whose
  *                  address is taken, or out
@@ -285,10 +285,8 @@ static void add_branches(struct builder *w, uint32_t first)
 }
 
 /* What branches that were seen teach of those that were not. */
-static void guess_branches(struct builder *w)
+static void guess_branches(struct builder *w, double *weight)
 {
-	double weight[BRANCHGUESS_WEIGHTS];
-
 	for (uint32_t i = 0, end; i < w->step.n; i = end) {
 		for (end = i; end < w->step.n && w->step.v[end].from == w->step.v[i].from; end++)
 			;
@@ -519,7 +517,7 @@ static void read_fn(struct builder *w, const struct flowfit *fit, uint32_t f)
 	set_confidence(w, fit, f, fit->part[p].step, end);
 }
 
-void infer_fit(struct prog *prog, struct arena *scratch)
+bool infer_fit(struct prog *prog, struct arena *scratch, double *weight)
 {
 	struct builder w = { .prog = prog, .arena = scratch };
 
@@ -531,9 +529,9 @@ void infer_fit(struct prog *prog, struct arena *scratch)
 			add_fn(&w, f);
 	}
 	if (w.part.n == 0)
-		return;
+		return false;
 	add_calls(&w);
-	guess_branches(&w);
+	guess_branches(&w, weight);
 	struct flowfit fit = { w.node.n, w.step.n, w.source.n, w.call.n, w.part.n,
 		w.node.v, w.step.v, w.source.v, w.call.v, w.part.v };
 	flowfit(&fit);
@@ -541,4 +539,5 @@ void infer_fit(struct prog *prog, struct arena *scratch)
 		if (w.part_of[f] != NO_FN && fit.part[w.part_of[f]].fitted)
 			read_fn(&w, &fit, f);
 	}
+	return true;
 }

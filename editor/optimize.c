@@ -6,6 +6,9 @@
 #include "lib/arena.h"
 #include "lib/err.h"
 
+/* So many calls deep functions without samples are looked at that those with samples call. */
+enum { CALLEES = 1 };
+
 /* prog->order starts as address order; passes permute it. */
 static void select_functions(struct prog *prog, bool all, struct edit_stats *stats)
 {
@@ -31,6 +34,28 @@ static double normalised_score(const struct prog *prog, bool original_order)
 	return weight > 0 ? score / weight : 0;
 }
 
+/* Where samples were, and what was seen to be called from there. */
+static struct prog_wanted find_wanted(const struct profile *profile, struct arena *a)
+{
+	bool exact = profile_is_exact(profile);
+	struct prog_wanted w = { .depth = exact ? 0 : CALLEES };
+	vaddr *addr = arena_array(a, profile->nblock + profile->ncall, sizeof(*addr));
+
+	for (uint32_t i = 0; i < profile->nblock; i++)
+		addr[w.n++] = profile->block[i].addr;
+	for (uint32_t i = 0; i < profile->ncall && !exact; i++)
+		addr[w.n++] = profile->call[i].target;
+	w.addr = addr;
+	return w;
+}
+
+/* Functions that no sample met may be worth moving for those that call them (infer_callees.c). */
+static void take_callees(struct prog *prog)
+{
+	for (uint32_t i = 0; i < prog->nfn; i++)
+		prog->fn[i].moved |= prog->fn[i].kept && prog->fn[i].skip == SKIP_NONE;
+}
+
 int edit_analyze(struct bytes original, const struct profile *profile, bool all, struct arena *a,
 		 struct prog *prog, struct err *err)
 {
@@ -38,14 +63,16 @@ int edit_analyze(struct bytes original, const struct profile *profile, bool all,
 		if (prog_analyze(original, a, prog, err) < 0)
 			return -1;
 	} else {
-		vaddr *sampled = arena_array(a, profile->nblock, sizeof(*sampled));
+		struct prog_wanted wanted = find_wanted(profile, a);
 
-		for (uint32_t i = 0; i < profile->nblock; i++)
-			sampled[i] = profile->block[i].addr;
-		if (prog_analyze_at(original, sampled, profile->nblock, a, prog, err) < 0)
+		if (prog_analyze_around(original, &wanted, a, prog, err) < 0)
 			return -1;
 	}
-	return profile ? profile_attach(prog, profile, err) : 0;
+	if (profile && profile_attach(prog, profile, err) < 0)
+		return -1;
+	if (profile && !all && !prog->exact_blocks)
+		take_callees(prog);
+	return 0;
 }
 
 int edit_optimize(struct bytes original, const struct profile *profile,

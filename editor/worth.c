@@ -22,6 +22,8 @@
  * stay, as long as all of them together execute less than tail_share of what the program does; and as
  * long as the file would be longer than the original by more than growth_share.  But moved_share and a few
  * pages may always be added, however small the file is and however much unwind data there is to copy.
+ * Functions that no sample met, of which only their callers tell (infer_callees.c), are many more than
+ * those that run: of them stay all that are not expected to be worth a part of a sample.
  */
 #include "editor/worth.h"
 
@@ -32,6 +34,7 @@
 
 static const double near = 0.1;		/* of a fall-through */
 static const double tail_share = 0.0001;
+static const double least_guessed = 0.1;	/* samples */
 static const double growth_share = 0.34, moved_share = 0.1;
 /* About what each function, each byte of it, and the file adds otherwise: unwind data, map, headers. */
 static const double fn_bytes = 64, byte_bytes = 0.15, file_bytes = 8192;
@@ -110,6 +113,27 @@ static double bytes_allowed(const struct prog *prog)
 	return rest > least ? rest : least;
 }
 
+/* Takes those out of prog->order that do not move any more. */
+static void keep_moved(struct prog *prog)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < prog->norder; i++)
+		if (prog->fn[prog->order[i]].moved)
+			prog->order[n++] = prog->order[i];
+	prog->norder = n;
+}
+
+static void drop_guessed(struct prog *prog)
+{
+	for (uint32_t i = 0; i < prog->norder; i++) {
+		struct fn *fn = &prog->fn[prog->order[i]];
+
+		fn->moved = fn->samples > 0 || pass_fn_work(fn) >= least_guessed;
+	}
+	keep_moved(prog);
+}
+
 static void drop_tail(struct prog *prog, struct arena *a)
 {
 	struct candidate *c = arena_array(a, prog->norder, sizeof(*c));
@@ -130,10 +154,7 @@ static void drop_tail(struct prog *prog, struct arena *a)
 		added -= c[i].bytes;
 		prog->fn[c[i].fn].moved = false;
 	}
-	prog->norder = 0;
-	for (uint32_t i = 0; i < n; i++)
-		if (prog->fn[prog->order[i]].moved)
-			prog->order[prog->norder++] = prog->order[i];
+	keep_moved(prog);
 }
 
 void worth_select(struct prog *prog, bool redirect)
@@ -143,6 +164,7 @@ void worth_select(struct prog *prog, bool redirect)
 	double *gain = arena_array(scratch, prog->nfn, sizeof(*gain));
 	uint32_t before;
 
+	drop_guessed(prog);
 	drop_tail(prog, scratch);
 	for (uint32_t i = 0; i < prog->norder; i++)
 		gain[prog->order[i]] = pass_fn_gain(&prog->fn[prog->order[i]]);
