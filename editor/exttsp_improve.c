@@ -13,7 +13,8 @@
  * of it; the row is opened at one place more, and there B meets what is behind and A what is in front.
  * So at the joints an exchange gains something that is the same for all places, less what falls through
  * at the place, and more at the few places where edges of A and B end.  If the first is nothing, only
- * those are looked at.  The best exchanges of an edge are scored in full, and made when the score rises.
+ * those are looked at.  The best exchanges of an edge are scored by all edges that they make longer or
+ * shorter, and made when the score rises.
  *
  * INVARIANTS
  *   I1  the score never falls, and node 0 stays first;
@@ -46,9 +47,9 @@ struct search {
 	double *bonus;			/* [nnode + 1] scratch, all zero */
 	uint32_t *heavy;		/* the same edges, heaviest first */
 	uint32_t nheavy;
-	uint64_t *at;			/* scratch, [nnode] */
+	uint64_t *at;			/* [nnode] byte offset */
 	uint32_t *swap;			/* scratch, [nnode] */
-	double score, least;
+	double least;
 	uint64_t work;
 };
 
@@ -70,22 +71,38 @@ static double fall_behind(const struct search *s, uint32_t i)
 	return score;
 }
 
-static double score_now(struct search *s)
+static double score_of(const struct search *s, uint32_t edge)
+{
+	const struct exttsp_edge *e = &s->g->edge[edge];
+
+	return exttsp_score_edge(e->weight, e->kind, s->at[e->from] + s->g->size[e->from],
+				 s->at[e->to]);
+}
+
+/* Score of the edges that have another length when order[b..c) and order[c..d) change places: from one of
+ * the two to the other or elsewhere, either way. */
+static double score_around(struct search *s, uint32_t b, uint32_t c, uint32_t d)
 {
 	double score = 0;
-	uint64_t at = 0;
 
-	for (uint32_t i = 0; i < s->n; i++) {
-		s->at[s->order[i]] = at;
-		at += s->g->size[s->order[i]];
-	}
-	for (uint32_t i = 0; i < s->nheavy; i++) {
-		const struct exttsp_edge *e = &s->g->edge[s->heavy[i]];
+	for (uint32_t i = b; i < d; i++) {
+		uint32_t x = s->order[i];
 
-		score += exttsp_score_edge(e->weight, e->kind, s->at[e->from] + s->g->size[e->from],
-					   s->at[e->to]);
+		for (uint32_t k = s->first[0][x]; k < s->first[0][x + 1]; k++) {
+			uint32_t to = s->place[s->g->edge[s->edge[0][k]].to];
+
+			if (to < b || to >= d || (to < c) != (i < c))
+				score += score_of(s, s->edge[0][k]);
+		}
+		for (uint32_t k = s->first[1][x]; k < s->first[1][x + 1]; k++) {
+			uint32_t from = s->place[s->g->edge[s->edge[1][k]].from];
+
+			if (from < b || from >= d)
+				score += score_of(s, s->edge[1][k]);
+		}
+		s->work += 1 + s->first[0][x + 1] - s->first[0][x] + s->first[1][x + 1] -
+			   s->first[1][x];
 	}
-	s->work += s->nheavy + s->n;
 	return score;
 }
 
@@ -95,8 +112,12 @@ static void exchange(struct search *s, uint32_t b, uint32_t c, uint32_t d)
 	memcpy(s->swap, s->order + b, (c - b) * sizeof(*s->swap));
 	memmove(s->order + b, s->order + c, (d - c) * sizeof(*s->swap));
 	memcpy(s->order + b + (d - c), s->swap, (c - b) * sizeof(*s->swap));
-	for (uint32_t i = b; i < d; i++)
+	uint64_t at = s->at[s->swap[0]];
+	for (uint32_t i = b; i < d; i++) {
 		s->place[s->order[i]] = i;
+		s->at[s->order[i]] = at;
+		at += s->g->size[s->order[i]];
+	}
 	for (uint32_t i = b - 1; i < d; i++)
 		s->fall[i] = fall_behind(s, i);
 }
@@ -203,12 +224,10 @@ static bool improve_edge(struct search *s, const struct exttsp_edge *e)
 	for (int i = 0; i < TRIES && best[i].gain > 0; i++) {
 		uint32_t b = best[i].b, c = best[i].c, d = best[i].d;
 
+		double before = score_around(s, b, c, d);
 		exchange(s, b, c, d);
-		double score = score_now(s);
-		if (score > s->score + s->least) {
-			s->score = score;
+		if (score_around(s, b, b + (d - c), d) > before + s->least)
 			return true;
-		}
 		exchange(s, b, b + (d - c), d);
 	}
 	return false;
@@ -256,8 +275,12 @@ static void search_init(struct search *s, const struct exttsp_graph *g, uint32_t
 	s->heavy = memory_new(g->nedge, sizeof(*s->heavy));
 	s->at = memory_new(g->nnode, sizeof(*s->at));
 	s->swap = memory_new(g->nnode, sizeof(*s->swap));
-	for (uint32_t i = 0; i < g->nnode; i++)
+	uint64_t at = 0;
+	for (uint32_t i = 0; i < g->nnode; i++) {
 		s->place[order[i]] = i;
+		s->at[order[i]] = at;
+		at += g->size[order[i]];
+	}
 	for (uint32_t e = 0; e < g->nedge; e++) {
 		const struct exttsp_edge *ed = &g->edge[e];
 		uint32_t from = s->place[ed->from], to = s->place[ed->to];
@@ -277,7 +300,6 @@ static void search_init(struct search *s, const struct exttsp_graph *g, uint32_t
 	if (s->nheavy)
 		qsort_r(s->heavy, s->nheavy, sizeof(*s->heavy), heavier, (void *)(uintptr_t)g->edge);
 	s->least = LEAST_GAIN * weight;
-	s->score = score_now(s);
 }
 
 void exttsp_improve(const struct exttsp_graph *g, uint32_t *order)
