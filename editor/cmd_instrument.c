@@ -20,7 +20,15 @@ static int work_instrument(struct job *job, void *arg, struct err *err)
 		err_set(err, ERR_REFUSED, "set-user-id or set-group-id file");
 		return job_wrap(job, 0, err);
 	}
-	if (edit_instrument(job->in[0].bytes, arg, job->arena, &job->out[OUT_GENERATION].bytes,
+	struct instrument_options *o = arg;
+	struct profile profile;
+
+	if (job->nin > 1) {
+		if (profile_read(job->in[1].bytes, job->arena, &profile, err) < 0)
+			return job_wrap(job, 1, err);
+		o->profile = &profile;
+	}
+	if (edit_instrument(job->in[0].bytes, o, job->arena, &job->out[OUT_GENERATION].bytes,
 			    &job->out[OUT_COUNTS].bytes, err) < 0)
 		return job_wrap(job, 0, err);
 	return 0;
@@ -46,6 +54,7 @@ int cmd_instrument(int argc, char **argv)
 	static const struct option options[] = {
 		{ "counts", required_argument, NULL, 'c' },
 		{ "threads", no_argument, NULL, 't' },
+		{ "profile", required_argument, NULL, 'p' },
 		{ 0 }
 	};
 	struct instrument_options o = { 0 };
@@ -61,6 +70,8 @@ int cmd_instrument(int argc, char **argv)
 			counts = optarg;
 		else if (c == 't')
 			o.threads = true;
+		else if (c == 'p')
+			job.in[1].arg = optarg, job.nin = 2;
 		else
 			return cmd_usage("instrument");
 	}

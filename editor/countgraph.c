@@ -7,6 +7,8 @@
  *          instruction where flags are dead, more where they live or where the way leads over a
  *          branch of its own.
  *
+ *          A profile knows better (heat); then the guess only tells apart what it has not seen run.
+ *
  *          What the targets of a jump tell anyhow costs nothing.
  *
  * BLIND    are edges to and from outside, pieces without a place to count at, and the only way out
@@ -27,6 +29,7 @@ struct make {
 	const struct prog *prog;
 	const struct fn *fn;
 	const uint16_t *flags;
+	const uint8_t *heat;
 	struct arena *a;
 	uint32_t *in;			/* [nblock] node at the start of a block */
 	double *often;			/* [nblock] */
@@ -69,6 +72,29 @@ static void guess_often(struct make *m)
 		if (b->range > 0 || b->landing || b->noreturn || last->kind == INSN_TRAP)
 			m->often[i] = cold;
 	}
+}
+
+/* Steps of a quarter of the logarithm to base 2. */
+static const double heat_step[4] = { 1, 1.1892071150027210, 1.4142135623730951, 1.6817928305074290 };
+enum { HEAT_LEAST = -20 };		/* logarithm of what is told apart from nothing */
+static const double unseen = 0x1p-40;	/* of what the guess says */
+
+uint8_t countgraph_heat(double count)
+{
+	double h = count > 0 ? 1 + floor(4 * (log2(count) - HEAT_LEAST) + 0.5) : 0;
+
+	return (uint8_t)(count > 0 ? fmin(fmax(h, 1), UINT8_MAX) : 0);
+}
+
+static double heat_value(uint8_t heat)
+{
+	return heat ? ldexp(heat_step[(heat - 1) % 4], (heat - 1) / 4 + HEAT_LEAST) : 0;
+}
+
+static void use_heat(struct make *m)
+{
+	for (uint32_t i = 0; m->heat && i < m->fn->nblock; i++)
+		m->often[i] = heat_value(m->heat[COUNTGRAPH_HEAT * i]) + unseen * m->often[i];
 }
 
 /* inc leaves CF as it is. */
@@ -134,11 +160,15 @@ static bool add_piece(struct make *m, uint32_t id, uint32_t i, uint32_t from, ui
 	return seen;
 }
 
-static double way_often(const struct make *m, uint32_t from, uint32_t to, bool only)
+static double way_often(const struct make *m, uint32_t from, uint32_t to, bool only,
+			enum countedge_kind kind)
 {
-	double f = m->often[from], t = to == NO_BLOCK ? f : m->often[to];
+	double f = m->often[from], t = to == NO_BLOCK ? f : m->often[to], least = unseen * f;
 
-	return (f < t ? f : t) * (only ? 1 : 0.6);
+	if (!m->heat || only || kind == COUNTEDGE_TABLE)
+		return (f < t ? f : t) * (only ? 1 : 0.6);
+	double taken = fmin(heat_value(m->heat[COUNTGRAPH_HEAT * from + 1]), f);
+	return fmin(fmax(kind == COUNTEDGE_TAKEN ? taken : f - taken, least), t);
 }
 
 /* A way out of block `id`, to block `to`, or out of the function when that is none. */
@@ -151,7 +181,7 @@ static void add_way(struct make *m, uint32_t id, uint32_t node, enum countedge_k
 	e.saved = m->flags && (!b || !is_dead(m->flags[b->insn]));
 	double cost = (e.saved ? cost_saved : cost_count) +
 		      (kind == COUNTEDGE_FALL ? 0 : cost_branch);
-	add(m, node, b ? m->in[to] : OUTSIDE, blind, cost * way_often(m, id, to, blind), e);
+	add(m, node, b ? m->in[to] : OUTSIDE, blind, cost * way_often(m, id, to, blind, kind), e);
 }
 
 static void add_table(struct make *m, uint32_t id, uint32_t node)
@@ -243,9 +273,9 @@ static void find_users(struct make *m)
 }
 
 void countgraph_make(const struct prog *prog, const struct fn *fn, const uint16_t *flags,
-		     struct arena *a, struct countgraph *out)
+		     const uint8_t *heat, struct arena *a, struct countgraph *out)
 {
-	struct make m = { .prog = prog, .fn = fn, .flags = flags, .a = a, .nnode = 1 };
+	struct make m = { .prog = prog, .fn = fn, .flags = flags, .heat = heat, .a = a, .nnode = 1 };
 
 	m.in = arena_array(a, fn->nblock, sizeof(*m.in));
 	m.often = arena_array(a, fn->nblock, sizeof(*m.often));
@@ -254,6 +284,7 @@ void countgraph_make(const struct prog *prog, const struct fn *fn, const uint16_
 	for (uint32_t i = 0; i < fn->nblock; i++)
 		m.in[i] = m.nnode++;
 	guess_often(&m);
+	use_heat(&m);
 	find_users(&m);
 	for (uint32_t i = 0; i < fn->nblock; i++)
 		if (!fn->block[i].padding)

@@ -36,9 +36,15 @@ struct countgraph {
 	uint32_t *table_user;	/* [ntable] the block that jumps through it; NO_BLOCK if several do */
 };
 
+/* Heat: two bytes a block, how often it runs and how often its branch is taken; a coarse logarithm, 0
+ * where it does not run.  Any byte is valid. */
+enum { COUNTGRAPH_HEAT = 2 };
+uint8_t countgraph_heat(double count);
+
 /* In arena `a`, counted edges chosen.  `flags` are those live before each instruction
- * (editor/flaglive.h), or NULL: then costs mean nothing.  Depends on nothing else but fn. */
+ * (editor/flaglive.h), or NULL: then costs mean nothing.  `heat` may be NULL: nothing is known.  Depends
+ * on nothing else but fn. */
 void countgraph_make(const struct prog *prog, const struct fn *fn, const uint16_t *flags,
-		     struct arena *a, struct countgraph *out);
+		     const uint8_t *heat, struct arena *a, struct countgraph *out);
 
 #endif

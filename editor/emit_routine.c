@@ -15,7 +15,7 @@
 #include "editor/tallyroutine.h"
 #include "lib/err.h"
 
-enum { ROUTINE_ALIGN = 16, COUNTS_VERSION = 1 };
+enum { ROUTINE_ALIGN = 16 };
 
 uint64_t emit_routine_off(const struct emit_plan *plan)
 {
@@ -83,7 +83,7 @@ static void make_head(const struct emit_plan *plan, const struct wr *text, uint8
 	struct digest id = digest_of(wr_bytes(&all));
 
 	wr_raw(&out, "MORPHCNT", 8);
-	wr_u32(&out, COUNTS_VERSION);
+	wr_u32(&out, COUNTSFILE_VERSION);
 	wr_u32(&out, t->locked);
 	wr_raw(&out, id.b, sizeof(id.b));
 	memcpy(head, out.p, COUNTSFILE_HEAD);

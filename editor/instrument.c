@@ -3,7 +3,7 @@
  * All functions that can be moved stand in the new text in their original order.  In each of them
  * flowtree.h says which edges of its countgraph.h need a counter; these become tallies.  Counters are
  * numbered function by function, edge by edge, so that who reads the file of counts finds the same
- * numbers from the original alone.
+ * numbers from the original, and the heat that the file has if a profile told what runs often.
  *
  * Indirect calls and jumps tell their targets, but for those through slots that the loader fills, and
  * jumps through a table that no other jump uses: the ways from such a table are edges.
@@ -66,7 +66,8 @@ static void number_fn(struct instrument *in, const struct plt *plt, uint32_t f, 
 	const struct fn *fn = &in->prog->fn[f];
 	struct countgraph g;
 
-	countgraph_make(in->prog, fn, flaglive_before(in->flags, f), scratch, &g);
+	countgraph_make(in->prog, fn, flaglive_before(in->flags, f),
+			instrument_heat(in, f), scratch, &g);
 	for (uint32_t i = 0; i < g.flow.nedge; i++)
 		in->ncounter += instrument_has_counter(&g, i);
 	for (uint32_t k = 0; k < fn->nblock; k++) {
@@ -80,14 +81,62 @@ static void number_fn(struct instrument *in, const struct plt *plt, uint32_t f, 
 	}
 }
 
-int instrument_prepare(struct bytes original, struct arena *a, struct instrument *out,
-		       struct err *err)
+/* By what inference makes of the profile. */
+static int take_heat(struct prog *prog, const struct profile *profile, uint32_t n, struct bytes *out,
+		     struct err *err)
+{
+	uint8_t *heat = arena_alloc(prog->arena, n), *h = heat;
+
+	if (profile_attach(prog, profile, err) < 0 || infer_counts(prog, err) < 0)
+		return -1;
+	for (uint32_t i = 0; i < prog->nfn; i++) {
+		const struct fn *fn = &prog->fn[i];
+
+		for (uint32_t k = 0; k < fn->nblock && fn->skip == SKIP_NONE; k++) {
+			*h++ = countgraph_heat(fn->block[k].count);
+			*h++ = countgraph_heat(fn->block[k].taken_count);
+		}
+	}
+	*out = (struct bytes){ heat, n };
+	return 0;
+}
+
+static int set_heat(struct instrument *in, const struct profile *profile, struct bytes heat,
+		    struct err *err)
+{
+	struct prog *prog = in->prog;
+	uint32_t n = 0;
+
+	in->heat_at = arena_array(prog->arena, prog->nfn, sizeof(*in->heat_at));
+	for (uint32_t i = 0; i < prog->nfn; i++) {
+		in->heat_at[i] = n;
+		n += prog->fn[i].skip == SKIP_NONE ? COUNTGRAPH_HEAT * prog->fn[i].nblock : 0;
+	}
+	if (profile)
+		return take_heat(prog, profile, n, &in->heat, err);
+	if (heat.n && heat.n != n)
+		return err_set(err, ERR_INPUT, "these counts were made by another version of this "
+			       "program");
+	in->heat = heat;
+	return 0;
+}
+
+const uint8_t *instrument_heat(const struct instrument *in, uint32_t f)
+{
+	return in->heat.n ? in->heat.p + in->heat_at[f] : NULL;
+}
+
+int instrument_prepare(struct bytes original, const struct profile *profile, struct bytes heat,
+		       struct arena *a, struct instrument *out, struct err *err)
 {
 	struct prog *prog = arena_alloc(a, sizeof(*prog));
 	struct sites sites = { .a = a };
 	struct plt plt;
 
 	if (prog_analyze(original, a, prog, err) < 0 || plt_read(&prog->img, a, &plt, err) < 0)
+		return -1;
+	*out = (struct instrument){ .prog = prog };
+	if (set_heat(out, profile, heat, err) < 0)
 		return -1;
 	prog->order = arena_array(a, prog->nfn, sizeof(*prog->order));
 	prog->norder = 0;
@@ -101,8 +150,8 @@ int instrument_prepare(struct bytes original, struct arena *a, struct instrument
 	redirect_select(prog);
 	for (uint32_t i = 0; i < prog->nfn; i++)
 		prog->fn[i].redirected = false;
-	*out = (struct instrument){ .prog = prog, .flags = flaglive_new(prog, a),
-				    .ncounter = COUNTSFILE_FIRST };
+	out->flags = flaglive_new(prog, a);
+	out->ncounter = COUNTSFILE_FIRST;
 	struct arena *scratch = arena_new();
 	for (uint32_t i = 0; i < prog->norder; i++) {
 		number_fn(out, &plt, prog->order[i], scratch, &sites);
@@ -152,7 +201,8 @@ static void add_tallies(struct build *b, uint32_t f, struct arena *scratch)
 	struct countgraph g;
 
 	b->fn.n = 0;
-	countgraph_make(b->in.prog, fn, flaglive_before(b->in.flags, f), scratch, &g);
+	countgraph_make(b->in.prog, fn, flaglive_before(b->in.flags, f),
+			instrument_heat(&b->in, f), scratch, &g);
 	for (uint32_t i = 0; i < g.flow.nedge; i++) {
 		if (!instrument_has_counter(&g, i))
 			continue;
@@ -215,7 +265,7 @@ static void write_counts(const struct build *b, const struct instrument_options 
 	struct countsfile f = {
 		.original = b->in.prog->digest, .base = r->base, .ncounter = b->in.ncounter,
 		.nslot = (uint32_t)r->nslot, .nsite = b->in.nsite, .offset = r->offset,
-		.size = r->size, .map = map, .path = o->original };
+		.size = r->size, .map = map, .heat = b->in.heat, .path = o->original };
 
 	memcpy(f.head, r->head, sizeof(f.head));
 	countsfile_write(&f, out);
@@ -229,7 +279,7 @@ int edit_instrument(struct bytes original, const struct instrument_options *o,
 	struct wr map = { 0 };
 	vaddr hi;
 
-	if (instrument_prepare(original, a, &b.in, err) < 0)
+	if (instrument_prepare(original, o->profile, (struct bytes){ 0 }, a, &b.in, err) < 0)
 		return -1;
 	struct prog *prog = b.in.prog;
 	struct arena *scratch = arena_new();

@@ -9,6 +9,7 @@ struct instrument_options {
 	const char *counts;		/* absolute path of the file of counts */
 	bool threads;			/* counters are exact when several threads or processes count at
 					 * the same time */
+	const struct profile *profile;	/* counters fall where it says that little runs; NULL: by guess */
 };
 
 /* Original bytes -> an instrumented generation and a file of counts with nothing counted yet.  All
@@ -34,11 +35,16 @@ struct instrument {
 		bool jumps;			/* may go to blocks by addresses of the original */
 	} *site;			/* [nsite] indirect calls and jumps whose targets are told */
 	uint32_t nsite;
+	struct bytes heat;		/* countgraph.h, of all moved functions; n == 0: none */
+	uint32_t *heat_at;		/* [nfn] where a function's begins */
 };
 
-/* Analyses, and numbers what is counted; the same for the same original. */
-int instrument_prepare(struct bytes original, struct arena *a, struct instrument *out,
-		       struct err *err);
+/* Analyses, and numbers what is counted; the same for the same original and heat: that of a profile, or
+ * if that is NULL the one given, which may be any bytes. */
+int instrument_prepare(struct bytes original, const struct profile *profile, struct bytes heat,
+		       struct arena *a, struct instrument *out, struct err *err);
+/* Of one function; NULL: none. */
+const uint8_t *instrument_heat(const struct instrument *in, uint32_t f);
 /* The edge has a counter; others that are counted are told by the targets of their jump. */
 bool instrument_has_counter(const struct countgraph *g, uint32_t edge);
 

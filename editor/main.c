@@ -25,7 +25,7 @@ const struct cmd commands[] = {
 	  "figures of the layout of FILE, and of another layout of it", cmd_report },
 	{ "interpret", "FILE STATES -o EDGES [--original ORIGINAL] [--stats OUT] [--branches N]",
 	  "edges that samples with registers show", cmd_interpret },
-	{ "instrument", "FILE -o OUT [--counts COUNTS] [--threads]",
+	{ "instrument", "FILE -o OUT [--counts COUNTS] [--threads] [--profile P]",
 	  "writes a generation that counts every block and edge in COUNTS (OUT.counts)",
 	  cmd_instrument },
 	{ "counts", "FILE COUNTS -o PROFILE", "the exact profile of FILE that COUNTS holds",

@@ -1,6 +1,6 @@
 /* countsfile.c - writing and reading of the file of counts
  *
- *	head, fields, path | zero bytes to a page | counters, slots | block map
+ *	head, fields, path | zero bytes to a page | counters, slots | block map | heat
  */
 #include "lib/countsfile.h"
 
@@ -41,7 +41,7 @@ void countsfile_write(const struct countsfile *f, struct wr *out)
 	wr_u64(out, f->size);
 	wr_u64(out, f->offset + f->size);
 	wr_u64(out, f->map.n);
-	wr_u64(out, 0);
+	wr_u64(out, f->heat.n);
 	wr_u32(out, f->ncounter);
 	wr_u32(out, f->nslot);
 	wr_u32(out, f->nsite);
@@ -50,6 +50,8 @@ void countsfile_write(const struct countsfile *f, struct wr *out)
 	(void)wr_reserve(out, f->offset - (out->n - start));
 	(void)wr_reserve(out, f->size);
 	wr_raw(out, f->map.p, f->map.n);
+	if (f->heat.n)
+		wr_raw(out, f->heat.p, f->heat.n);
 }
 
 bool countsfile_is(struct bytes start)
@@ -81,20 +83,22 @@ int countsfile_read(struct bytes file, struct arena *a, struct countsfile *out, 
 	struct rd version = rd_of((struct bytes){ head + VERSION_AT, 4 });
 	uint32_t v = rd_u32(&version);
 
-	if (v != 1)
-		return err_set(err, ERR_INPUT, "file of counts of version %u, this program reads 1", v);
+	if (v != COUNTSFILE_VERSION)
+		return err_set(err, ERR_INPUT, "file of counts of version %u, this program reads %u", v,
+			       COUNTSFILE_VERSION);
 	f.base = rd_u64(&r);
 	f.offset = rd_u64(&r);
 	f.size = rd_u64(&r);
-	uint64_t map = rd_u64(&r), nmap = rd_u64(&r);
-	(void)rd_u64(&r);
+	uint64_t map = rd_u64(&r), nmap = rd_u64(&r), nheat = rd_u64(&r);
 	f.ncounter = rd_u32(&r);
 	f.nslot = rd_u32(&r);
 	f.nsite = rd_u32(&r);
 	f.path = read_path(&r, rd_u32(&r), a);
 	f.map = bytes_at(file, map, nmap);
 	struct bytes region = bytes_at(file, f.offset, f.size);
-	if (r.bad || !f.path || !f.map.p || !region.p || f.ncounter < COUNTSFILE_FIRST ||
+	/* What follows the map begins within the file if the map is in it. */
+	f.heat = bytes_at(file, f.map.p ? map + nmap : 0, nheat);
+	if (r.bad || !f.path || !f.map.p || !f.heat.p || !region.p || f.ncounter < COUNTSFILE_FIRST ||
 	    countsfile_size(f.ncounter, f.nslot) != f.size)
 		return err_set(err, ERR_INPUT, "file of counts is damaged");
 	f.counters = bytes_at(region, 0, 8 * (uint64_t)f.ncounter);

@@ -12,6 +12,7 @@ struct arena;
 struct err;
 
 enum { COUNTSFILE_HEAD = 48, COUNTSFILE_SLOT = 32 };	/* bytes */
+enum { COUNTSFILE_VERSION = 2 };
 enum { COUNTSFILE_FIRST = 2 };		/* counters before that: starts, targets without a slot */
 
 struct countsfile {
@@ -21,6 +22,7 @@ struct countsfile {
 	uint32_t ncounter, nslot, nsite;
 	uint64_t offset, size;		/* of counters and slots in the file */
 	struct bytes map;		/* block map of the instrumented generation */
+	struct bytes heat;		/* by which it was chosen what is counted; n == 0: by guess alone */
 	const char *path;		/* of the original, absolute */
 	struct bytes counters, slots;	/* by reading only */
 };

@@ -179,6 +179,16 @@ if instrument "$T/original" "$P"; then
 	profile "twice" "$T/original"
 	awk '$1 ~ /block|edge|call/ { $NF = sprintf("%.3f", 2 * $NF) } 1' "$T/once" | cmp -s - "$T/profile" &&
 		ok "runs add up" || not_ok "runs add up"
+	# Counters elsewhere, counts the same; less of them run.
+	if instrument "$T/original" "$T/placed" --profile "$T/once"; then
+		mv "$P" "$T/plain" && mv "$T/placed" "$P"
+		run_mode "$T/after" throw
+		same_run "counters placed by a profile" "$T/before" "$T/after"
+		cmp -s "$P" "$T/plain" && not_ok "they are elsewhere" || ok "they are elsewhere"
+		profile "placed" "$T/original" && cmp -s "$T/once" "$T/profile" && ok "they count the same" ||
+			{ not_ok "they count the same"; note "$(diff "$T/once" "$T/profile" | head -n 10)"; }
+		mv "$T/plain" "$P"
+	fi
 	"$edit" counts "$P" "$T/counts" -o "$T/profile" 2>"$T/e"
 	[ $? = 1 ] && grep -q "of another file" "$T/e" && ok "counts are of one original" || not_ok "counts are of one original"
 	mkdir -p "$T/profiles"
