@@ -12,10 +12,10 @@
  *	4	802
  *	5	12,008
  *	6	218,317
- *	7	millions: 29^7 ways to join the blocks, and each graph has at most 720 names
+ *	7	4,674,632
  *
  * All orders of all graphs of 5 blocks, with five weightings, take a second; those of 6 half a minute; those
- * of 7 would take 20 times as many graphs, with 6 times as many orders each.
+ * of 7 are 20 times as many graphs, with 6 times as many orders each.
  *
  * Numbered in the order in which they are met, block by block, renamed graphs become few: only where
  * two new blocks are met at once is their order free.  Of those one is kept, that with the least code.
