@@ -14,6 +14,11 @@
  * Nobody may have the distance between two labels, which changes: nothing is known of the labels of a
  * function when one of its jumps calculates where it goes, when code calculates with one of them, or
  * when anything else refers to them.
+ *
+ * An engine that copies the code between two labels at run time has the distance, too (dynamic
+ * superinstructions: gforth).  To leave out the dispatch it needs a label in front of the jump, and a
+ * jump by a register that such a block does not set counts as calculated: brings_fetched().  Where such
+ * an engine fetches behind that label, nothing here would see it.
  */
 #include <stdlib.h>
 
