@@ -23,7 +23,9 @@
  * long as the file would be longer than the original by more than growth_share.  But moved_share and a few
  * pages may always be added, however small the file is and however much unwind data there is to copy.
  * Functions that no sample met, of which only their callers tell (infer_callees.c), are many more than
- * those that run: of them stay all that are not expected to be worth a part of a sample.
+ * those that run, and crowd the hot text.  They move for the sake of what they call: from original code
+ * every call of a moved function costs a jump.  So those stay that are not expected to be worth a part
+ * of a sample, and those that hardly call any function with samples.
  */
 #include "editor/worth.h"
 
@@ -35,6 +37,7 @@
 static const double near = 0.1;		/* of a fall-through */
 static const double tail_share = 0.0001;
 static const double least_guessed = 0.1;	/* samples */
+static const double least_calls = 0.003;	/* of functions with samples */
 static const double growth_share = 0.34, moved_share = 0.1;
 /* About what each function, each byte of it, and the file adds otherwise: unwind data, map, headers. */
 static const double fn_bytes = 64, byte_bytes = 0.15, file_bytes = 8192;
@@ -124,12 +127,22 @@ static void keep_moved(struct prog *prog)
 	prog->norder = n;
 }
 
-static void drop_guessed(struct prog *prog)
+static void drop_guessed(struct prog *prog, struct arena *a)
 {
+	double *calls = arena_array(a, prog->nfn, sizeof(*calls));
+
+	for (uint32_t i = 0; i < prog->ncall; i++) {
+		const struct call_site *c = &prog->call[i];
+		const struct fn *callee = &prog->fn[c->callee];
+
+		if (callee->moved && callee->samples > 0)
+			calls[c->caller] += prog->fn[c->caller].block[c->block].count;
+	}
 	for (uint32_t i = 0; i < prog->norder; i++) {
 		struct fn *fn = &prog->fn[prog->order[i]];
 
-		fn->moved = fn->samples > 0 || pass_fn_work(fn) >= least_guessed;
+		fn->moved = fn->samples > 0 || (pass_fn_work(fn) >= least_guessed &&
+						calls[prog->order[i]] >= least_calls);
 	}
 	keep_moved(prog);
 }
@@ -164,7 +177,7 @@ void worth_select(struct prog *prog, bool redirect)
 	double *gain = arena_array(scratch, prog->nfn, sizeof(*gain));
 	uint32_t before;
 
-	drop_guessed(prog);
+	drop_guessed(prog, scratch);
 	drop_tail(prog, scratch);
 	for (uint32_t i = 0; i < prog->norder; i++)
 		gain[prog->order[i]] = pass_fn_gain(&prog->fn[prog->order[i]]);
