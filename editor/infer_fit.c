@@ -64,13 +64,29 @@ static double seen_edge(const struct fn *fn, uint32_t from, uint32_t to)
 	       fn->seen_edge[lo].to == to ? fn->seen_edge[lo].count : 0;
 }
 
-/* Of the calls or jumps that instruction `insn` was seen to make; all of them, or those to a place. */
+/* The first call seen at this instruction or behind it; they are ascending. */
+static uint32_t first_seen(const struct fn *fn, uint32_t insn)
+{
+	uint32_t lo = 0, hi = fn->nseen_call;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (fn->seen_call[mid].insn < insn)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Of the calls or jumps that instruction `insn` was seen to make; all together. */
 static double seen_calls(const struct fn *fn, uint32_t insn)
 {
 	double sum = 0;
 
-	for (uint32_t i = 0; i < fn->nseen_call; i++)
-		sum += fn->seen_call[i].insn == insn ? fn->seen_call[i].count : 0;
+	for (uint32_t i = first_seen(fn, insn); i < fn->nseen_call && fn->seen_call[i].insn == insn; i++)
+		sum += fn->seen_call[i].count;
 	return sum;
 }
 
@@ -331,13 +347,16 @@ static uint32_t node_of(const struct builder *w, uint32_t f, uint32_t block)
 static double seen_from(const struct prog *prog, const struct call_site *c)
 {
 	const struct fn *fn = &prog->fn[c->caller];
-	vaddr at = fn->range[fn->block[c->block].range].addr + c->off;
+	const struct block *b = &fn->block[c->block];
+	vaddr at = fn->range[b->range].addr + c->off;
 	double sum = 0;
 
-	for (uint32_t i = 0; i < fn->nseen_call; i++) {
+	for (uint32_t i = first_seen(fn, b->insn); i < fn->nseen_call; i++) {
 		const struct seen_call *s = &fn->seen_call[i];
 		const struct insn *insn = &fn->insn[s->insn];
 
+		if (s->insn >= b->insn + b->ninsn)
+			break;
 		if (insn->kind == INSN_CALL && prog_insn_addr(prog, insn) == at &&
 		    s->target == prog->fn[c->callee].entry)
 			sum += s->count;
@@ -374,19 +393,22 @@ static void add_calls(struct builder *w)
 	}
 	for (uint32_t f = 0; f < prog->nfn; f++) {
 		const struct fn *fn = &prog->fn[f];
+		double all = 0;
 
 		for (uint32_t i = 0; w->part_of[f] != NO_FN && i < fn->nseen_call; i++) {
 			const struct seen_call *s = &fn->seen_call[i];
 			const struct insn *insn = &fn->insn[s->insn];
 			uint32_t to = prog_find_fn(prog, s->target);
 
+			if (i == 0 || fn->seen_call[i - 1].insn != s->insn)
+				all = seen_calls(fn, s->insn);
 			if ((insn->kind != INSN_ICALL && insn->kind != INSN_IJMP) || to == NO_FN ||
 			    w->part_of[to] == NO_FN || prog->fn[to].entry != s->target)
 				continue;
 			struct flowfit_call call = {
 				.site = node_of(w, f, fn_find_block(fn, prog_insn_addr(prog, insn))),
 				.source = w->source_of[to],
-				.share = s->count / (seen_calls(fn, s->insn) + 0.5) };
+				.share = s->count / (all + 0.5) };
 			vec_push(w->arena, &w->call, call);
 		}
 	}
