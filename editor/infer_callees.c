@@ -34,6 +34,8 @@ struct work {
 	struct prog *prog;
 	const double *weight;
 	struct arena *a;
+	struct arena *pass;	/* for one function */
+	uint32_t *first;	/* scratch of add_table_counts() */
 	struct guess *guess;	/* [nfn] */
 	double *calls;		/* [nfn] entries that calls let expect */
 	VEC(struct chain_step) step;	/* of the function at hand ... */
@@ -83,12 +85,12 @@ static double taken_part(const struct fn *fn, const struct block *b, const struc
 
 static void make_guess(struct work *w, const struct fn *fn, struct guess *g)
 {
-	struct logit_case *cases = arena_array(w->a, fn->nblock, sizeof(*cases));
+	struct logit_case *cases = arena_array(w->pass, fn->nblock, sizeof(*cases));
 	uint64_t budget = MAX_CHANGES;
 
 	g->visits = arena_array(w->a, fn->nblock, sizeof(*g->visits));
 	g->taken = arena_array(w->a, fn->nblock, sizeof(*g->taken));
-	branchguess_signs(w->prog, fn, w->a, cases);
+	branchguess_signs(w->prog, fn, w->pass, cases);
 	w->step.n = w->probability.n = 0;
 	for (uint32_t i = 0; i < fn->nblock; i++) {
 		g->taken[i] = taken_part(fn, &fn->block[i], &cases[i], w->weight);
@@ -101,6 +103,7 @@ static void make_guess(struct work *w, const struct fn *fn, struct guess *g)
 		chain_visits(chain, g->visits);
 	}
 	chain_free(chain);
+	arena_reset(w->pass);
 	for (uint32_t i = 0; i < fn->nblock; i++)
 		if (!fn->block[i].padding)
 			g->cost += g->visits[i] * fmax(block_cost(w->prog, fn, &fn->block[i]), 0.3);
@@ -124,8 +127,6 @@ static void add_table_counts(struct jump_table *t, double count, uint32_t *first
 
 static void set_counts(struct work *w, struct fn *fn, const struct guess *g, double entries)
 {
-	uint32_t *first = arena_array(w->a, fn->nblock, sizeof(*first));
-
 	fn->entry_count = entries;
 	for (uint32_t t = 0; t < fn->ntable; t++)
 		for (uint32_t i = 0; i < fn->table[t].nentry; i++)
@@ -138,7 +139,7 @@ static void set_counts(struct work *w, struct fn *fn, const struct guess *g, dou
 		b->taken_count = b->count * g->taken[i];
 		b->fall_count = b->fall != NO_BLOCK || b->fall_out ? b->count - b->taken_count : 0;
 		if (b->table != NO_TABLE)
-			add_table_counts(&fn->table[b->table], b->count, first);
+			add_table_counts(&fn->table[b->table], b->count, w->first);
 	}
 }
 
@@ -181,8 +182,12 @@ static void add_seen(struct work *w, const struct fn *fn)
 
 void infer_callees(struct prog *prog, const double *weight, struct arena *scratch)
 {
-	struct work w = { .prog = prog, .weight = weight, .a = scratch };
+	struct work w = { .prog = prog, .weight = weight, .a = scratch, .pass = arena_new() };
+	uint32_t most = 0;
 
+	for (uint32_t f = 0; f < prog->nfn; f++)
+		most = prog->fn[f].nblock > most ? prog->fn[f].nblock : most;
+	w.first = arena_array(scratch, most, sizeof(*w.first));
 	w.guess = arena_array(scratch, prog->nfn, sizeof(*w.guess));
 	w.calls = arena_array(scratch, prog->nfn, sizeof(*w.calls));
 	for (int round = 0; round < ROUNDS; round++) {
@@ -203,4 +208,5 @@ void infer_callees(struct prog *prog, const double *weight, struct arena *scratc
 			set_counts(&w, fn, g, w.calls[f] / (1 + w.calls[f] * g->cost));
 		}
 	}
+	arena_free(w.pass);
 }
