@@ -136,7 +136,7 @@ enum vholder_kind {
 struct vholder {		/* a place outside of instructions that may hold a code address */
 	vaddr value;
 	vaddr at;		/* of the 8 bytes that hold it; of the symbol */
-	vaddr place;		/* RELATIVE, RELR: of the word of the program that gets it */
+	vaddr place;		/* of the word of the program that gets it; not FIXED, SYMBOL, LISTED */
 	vaddr addend;		/* RELOCATED: part of the value */
 	uint32_t symbol;	/* RELOCATED: number, 0 none */
 	uint32_t type;		/* RELOCATED */

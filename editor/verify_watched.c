@@ -5,7 +5,8 @@
  *
  * INSIDE    an instruction of another function, or one between FDEs, forms the address by a lea;
  * HELD      a relocation puts it into data, and its function has no indirect jump that could go there;
- * RSEQ      a relocated word of a section of restartable sequences holds it.
+ *           the address of a symbol itself is taken for an entry;
+ * RSEQ      a word of a section of restartable sequences holds it.
  *
  * Whether somebody asks for the order of a function's start and something else is not judged.
  */
@@ -48,6 +49,24 @@ static int check_formed(struct verify *v)
 	return 0;
 }
 
+struct watch {
+	bool *jumps;		/* [nfde] by group: it has an indirect jump */
+	bool rseq;		/* there are sections of restartable sequences */
+};
+
+/* The word gets this value; by a symbol, if no other file has one of that name. */
+static bool has_value(const struct vholder *h)
+{
+	switch (h->kind) {
+	case HOLDS_RELATIVE: case HOLDS_RELR: case HOLDS_WORD:
+		return true;
+	case HOLDS_RELOCATED:
+		return !h->symbol || h->section != SHN_UNDEF;
+	default:
+		return false;
+	}
+}
+
 static bool is_rseq(const struct verify *v, vaddr place)
 {
 	const struct section *s = image_section_at(&v->orig, place);
@@ -57,15 +76,18 @@ static bool is_rseq(const struct verify *v, vaddr place)
 
 static int check_held(struct verify *v, const struct vholder *h, void *ctx)
 {
-	const bool *jumps = ctx;
+	const struct watch *w = ctx;
 	uint32_t fde;
 
-	if (h->kind != HOLDS_RELATIVE && h->kind != HOLDS_RELR)
+	if (!has_value(h))
 		return 0;
-	if (is_rseq(v, h->place) && has_image(v, h->value))
+	if (w->rseq && is_rseq(v, h->place) && has_image(v, h->value))
 		return refuse(v, "the code at 0x%llx was moved, and has a restartable sequence",
 			      ULL(h->value));
-	if (!is_inside(v, h->value, &fde) || !has_image(v, h->value) || jumps[verify_group(v, fde)])
+	if (h->kind == HOLDS_WORD || (h->symbol && !h->addend))
+		return 0;
+	if (!is_inside(v, h->value, &fde) || !has_image(v, h->value) ||
+	    w->jumps[verify_group(v, fde)])
 		return 0;
 	return refuse(v, "the code at 0x%llx was moved, but the word at 0x%llx holds its address",
 		      ULL(h->value), ULL(h->place));
@@ -73,10 +95,12 @@ static int check_held(struct verify *v, const struct vholder *h, void *ctx)
 
 int verify_watched(struct verify *v)
 {
-	bool *jumps = arena_array(v->a, v->ocfi.nfde, sizeof(*jumps));
+	struct watch w = { .jumps = arena_array(v->a, v->ocfi.nfde, sizeof(*w.jumps)) };
 
 	for (uint32_t i = 0; i < v->refs.n; i++)
 		if (v->refs.v[i].kind == REF_JUMP && v->refs.v[i].fde != NO_FDE)
-			jumps[verify_group(v, v->refs.v[i].fde)] = true;
-	return check_formed(v) < 0 ? -1 : verify_each_holder(v, check_held, jumps);
+			w.jumps[verify_group(v, v->refs.v[i].fde)] = true;
+	for (uint32_t i = 0; i < v->orig.nsh; i++)
+		w.rseq |= strstr(v->orig.sh[i].name, "rseq") != NULL;
+	return check_formed(v) < 0 ? -1 : verify_each_holder(v, check_held, &w);
 }

@@ -96,6 +96,19 @@ static void look_at_reloc(struct text *t, const struct reloc *r)
 	}
 }
 
+/* Of a symbol of this file, or so far from one; the symbol itself is marked as such. */
+static void mark_symbolic(struct text *t, const struct reloc *r, vaddr symbol)
+{
+	vaddr to = symbol + r->value;
+
+	if (r->value != 0) {
+		mark_stray(t, to);
+		watched_note_held(t, to);
+	}
+	if (in_rseq(t, r->place))
+		skip_rseq(t, to);
+}
+
 static void mark_reloc(void *ctx, const struct reloc *r)
 {
 	struct text *t = ctx;
@@ -114,9 +127,9 @@ static void mark_reloc(void *ctx, const struct reloc *r)
 	case R_X86_64_TPOFF64: case R_X86_64_TLSDESC:
 		return;
 	default:
-		if (r->sym != 0 && r->sym < t->symbols.n) {	/* the symbol itself is marked as such */
-			if (r->value != 0 && t->symbols.v[r->sym])
-				mark_stray(t, t->symbols.v[r->sym] + r->value);
+		if (r->sym != 0 && r->sym < t->symbols.n) {
+			if (t->symbols.v[r->sym])
+				mark_symbolic(t, r, t->symbols.v[r->sym]);
 			return;
 		}
 		mark_stray(t, r->value);

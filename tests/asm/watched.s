@@ -133,3 +133,28 @@ end restarts
 	.section __rseq_cs, "aw"
 	.quad	restarts
 	.text
+
+# The same where a symbol that others may have their own of stands for the place.
+begin restarts_by_name
+	mov	(%rdi), %eax
+	dec	%eax
+	mov	%eax, (%rdi)
+	ret
+end restarts_by_name
+	.globl	known_restarts
+	.set	known_restarts, restarts_by_name
+	.section __rseq_cs, "aw"
+	.quad	known_restarts
+	.text
+begin may_fail_by_name
+	mov	%esi, %eax
+	lea	0x1234(%rsi), %rdx
+L_may_fail_by_name:
+	mov	(%rdi), %eax
+	ret
+end may_fail_by_name
+	.globl	known_may_fail
+	.set	known_may_fail, may_fail_by_name
+	.section .data.rel.ro, "aw"
+	.quad	known_may_fail + 9
+	.text

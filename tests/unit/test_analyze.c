@@ -61,7 +61,8 @@ static void a_function_that_others_look_for_stays(void **state)
 		{ "first_of_all", SKIP_WATCHED }, { "known_by_name", SKIP_NONE },
 		{ "may_fail", SKIP_WATCHED }, { "threaded", SKIP_NONE },
 		{ "remembers", SKIP_NONE }, { "jumped_into", SKIP_NONE },
-		{ "restarts", SKIP_RSEQ }, { "measured", SKIP_WATCHED },
+		{ "restarts", SKIP_RSEQ }, { "restarts_by_name", SKIP_RSEQ },
+		{ "may_fail_by_name", SKIP_WATCHED }, { "measured", SKIP_WATCHED },
 	};
 	struct prog watched;
 

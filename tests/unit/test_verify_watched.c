@@ -13,10 +13,10 @@
 #include "tests/unit/asm.h"
 
 /* A generation with all functions but those that must stay, and with `fn`, NULL for none, is verified. */
-static int verify_with(const char *fn, struct err *err)
+static int verify_with(const char *flags, const char *fn, struct err *err)
 {
 	struct arena *a = arena_new();
-	struct bytes original = asm_build("watched", "-shared", a);
+	struct bytes original = asm_build("watched", flags, a);
 	struct wr made = { 0 }, map = { 0 };
 	struct verify_stats proof;
 	struct edit_stats stats = { 0 };
@@ -47,20 +47,25 @@ static int verify_with(const char *fn, struct err *err)
 
 static void what_others_look_for_has_no_image(void **state)
 {
+	static const char any[] = "-shared", fixed[] = "-static -no-pie -Wl,-e,waits";
 	static const struct {
-		const char *fn, *why;
+		const char *flags, *fn, *why;
 	} refused[] = {
-		{ "waits", "knows its address" },
-		{ "may_fail", "holds its address" },
-		{ "restarts", "restartable sequence" },
+		{ any, "waits", "knows its address" },
+		{ any, "may_fail", "holds its address" },
+		{ any, "restarts", "restartable sequence" },
+		{ any, "may_fail_by_name", "holds its address" },
+		{ any, "restarts_by_name", "restartable sequence" },
+		{ fixed, "waits", "knows its address" },
+		{ fixed, "restarts", "restartable sequence" },
 	};
 	struct err err;
 
 	(void)state;
-	if (verify_with(NULL, &err) < 0)
+	if (verify_with(any, NULL, &err) < 0 || verify_with(fixed, NULL, &err) < 0)
 		fail_msg("%s", err.text);
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
-		assert_int_equal(verify_with(refused[i].fn, &err), -1);
+		assert_int_equal(verify_with(refused[i].flags, refused[i].fn, &err), -1);
 		assert_int_equal(err.kind, ERR_REFUSED);
 		if (!strstr(err.text, refused[i].why))
 			fail_msg("%s: %s", refused[i].fn, err.text);
