@@ -42,6 +42,7 @@ static void prepare(void)
 	options.profile = &none;
 	assert(edit_instrument(original, &options, a, &other, &more, &err) == 0);
 	heated = wr_bytes(&more);
+	assert(heated.n > empty.n);
 }
 
 static void try_file(struct bytes file)

@@ -26,7 +26,6 @@ struct flow {				/* of one graph with its samples */
 	struct blockflow_node node[FLOWGRAPH_MAX];
 	struct blockflow_jump jump[MAX_JUMPS];
 	double measured[FLOWGRAPH_MAX];
-	uint32_t last_jump[FLOWGRAPH_MAX];	/* behind the last one of the node */
 };
 
 struct tried {
@@ -84,13 +83,12 @@ static void make(const struct flowgraph *g, uint32_t code, struct flow *w)
 				w->jump[w->f.njump++] = (struct blockflow_jump){ v, g->way[v][k], false, 0 };
 		if (g->way[v][0] == FLOWGRAPH_NONE)
 			w->jump[w->f.njump++] = (struct blockflow_jump){ v, BLOCKFLOW_EXIT, false, 0 };
-		w->last_jump[v] = w->f.njump;
 	}
 	w->f.node = w->node;
 	w->f.jump = w->jump;
 }
 
-/* Jumps j.. get each number of executions from 0 to MOST; a node's are summed up behind its last. */
+/* Jumps j.. get each number of executions from 0 to MOST; in[] and out[] are their sums by node. */
 static void try_flows(const struct flow *w, uint32_t j, double *in, double *out, double *least,
 		      struct tried *tried)
 {
