@@ -7,8 +7,8 @@
 #	bolt-exact, bolt-N, bolt-N-nosplit	counted by bolt's own instrumentation; the PCs of N samples
 #
 # Morph's may end in +none or +no.PASS, without passes or all but this one; in +layout.ORDER; or in
-# +keep-pointers: functions are entered by pointers over their entry jumps.  A variant is made again when its tool, its profile or its options change, and only kept when it does
-# what the original does.
+# +keep-pointers: functions are entered by pointers over their entry jumps.  A variant is made again when
+# its tool, its profile or its options change, and only kept when it does what the original does.
 LIMIT=${LIMIT:-600}		# seconds that any step may take
 
 bolt_options="-reorder-blocks=ext-tsp -use-gnu-stack"
