@@ -22,9 +22,13 @@ enum { MAX_FILE = 1 << 30 };
 
 static int read_file(const char *path, struct arena *a, struct bytes *out, struct err *err)
 {
-	int fd = io_open_read(path, err);
+	int fd = io_open_read(path, err), rc = -1;
 
-	return fd < 0 ? -1 : io_read_all(fd, MAX_FILE, a, out, err);
+	if (fd >= 0) {
+		rc = io_read_all(fd, MAX_FILE, a, out, err);
+		close(fd);
+	}
+	return rc;
 }
 
 /* The function of `addr` is one of those in `seen`. */
