@@ -1,12 +1,15 @@
 /* pairs.c - commands, run in turn, compared in CPU time and output
  *
- *	pairs [-n ROUNDS] [-c CPU] [-t FILE] [-v] 'COMMAND A' 'COMMAND B'...
+ *	pairs [-n ROUNDS] [-c CPU] [-t FILE] [-b BEFORE] [-e EVERY] [-v] 'COMMAND A' 'COMMAND B'...
  *
  * Each command is run by /bin/sh.  One round goes uncounted first.  Then rounds of all commands run,
  * each beginning with the next command, every second one backwards (A B, B A, A B and so on), so that
  * a slow drift of the machine meets all alike.  CPU time is user plus system of everything the command
  * waited for.  All are pinned to one CPU (-c, default the last one); address space layout stays
  * random, as in real life.
+ *
+ * BEFORE, a command that is not counted, runs in front of every EVERY-th (1) round: what it makes anew,
+ * as copies of the programs in other pages of memory, differs from round to round and not from A to B.
  *
  * Standard output and exit code of every run are compared with those of the first run of A.
  * Prints one line for each command but A:
@@ -129,16 +132,17 @@ static bool same(const struct run *x, const struct run *y)
 }
 
 struct options {
-	unsigned rounds, n;
+	unsigned rounds, n, every;
 	int cpu;
 	bool verbose;
-	const char *times;
+	const char *times, *before;
 	char **command;		/* [n] */
 };
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: pairs [-n ROUNDS] [-c CPU] [-t FILE] [-v] 'COMMAND A' 'COMMAND B'...\n");
+	fprintf(stderr, "usage: pairs [-n ROUNDS] [-c CPU] [-t FILE] [-b BEFORE] [-e EVERY] [-v] "
+		"'COMMAND A' 'COMMAND B'...\n");
 	return 2;
 }
 
@@ -146,13 +150,17 @@ static int parse(struct options *o, int argc, char **argv)
 {
 	int opt;
 
-	while ((opt = getopt(argc, argv, "n:c:t:v")) != -1) {
+	while ((opt = getopt(argc, argv, "n:c:t:b:e:v")) != -1) {
 		if (opt == 'n')
 			o->rounds = (unsigned)strtoul(optarg, NULL, 10);
 		else if (opt == 'c')
 			o->cpu = (int)strtol(optarg, NULL, 10);
 		else if (opt == 't')
 			o->times = optarg;
+		else if (opt == 'b')
+			o->before = optarg;
+		else if (opt == 'e')
+			o->every = (unsigned)strtoul(optarg, NULL, 10);
 		else if (opt == 'v')
 			o->verbose = true;
 		else
@@ -160,7 +168,8 @@ static int parse(struct options *o, int argc, char **argv)
 	}
 	o->n = (unsigned)(argc - optind);
 	o->command = argv + optind;
-	return o->n < 2 || o->n > COMMANDS_MAX || o->rounds < 1 || o->rounds > ROUNDS_MAX ? -1 : 0;
+	return o->n < 2 || o->n > COMMANDS_MAX || o->rounds < 1 || o->rounds > ROUNDS_MAX ||
+	       o->every < 1 ? -1 : 0;
 }
 
 static double ms[COMMANDS_MAX][ROUNDS_MAX];
@@ -178,6 +187,10 @@ static void run_rounds(const struct options *o, bool *all_same)
 		all_same[k] = same(&first, &r);
 	}
 	for (unsigned i = 0; i < o->rounds; i++) {
+		if (o->before && i % o->every == 0 && run_once(o->before, o->verbose).status != 0) {
+			fprintf(stderr, "pairs: '%s' failed\n", o->before);
+			exit(2);
+		}
 		for (unsigned k = 0; k < o->n; k++) {
 			unsigned which = (i + (i % 2 ? o->n - k : k)) % o->n;
 			struct run r = run_once(o->command[which], false);
@@ -203,7 +216,8 @@ static void write_times(const struct options *o)
 
 int main(int argc, char **argv)
 {
-	struct options o = { .rounds = 9, .cpu = (int)sysconf(_SC_NPROCESSORS_ONLN) - 1 };
+	struct options o = { .rounds = 9, .every = 1,
+		.cpu = (int)sysconf(_SC_NPROCESSORS_ONLN) - 1 };
 	static double a_ms[ROUNDS_MAX], ratio[ROUNDS_MAX];
 	bool all_same[COMMANDS_MAX], ok;
 

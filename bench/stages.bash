@@ -5,11 +5,12 @@
 # variants in turn (PAIRS, 11, rounds after one uncounted).  report writes bench/results/NAME.md.  Each
 # but report works on PARALLEL (1) programs at a time, measure on a CPU for each, keeps its results in
 # BENCH_WORK and goes on where it was; a program is measured again when one of its variants is another
-# file, or with AGAIN=1.  PROGRAMS are those meant, all by default (bench/programs.bash).
+# file, or with AGAIN=1.  Where a file's pages lie in memory decides which of them displace each other in
+# the caches, and stays so as long as the file does: every FRESH (3) rounds all files are copied.  PROGRAMS are those meant, all by default (bench/programs.bash).
 . bench/common.bash
 . bench/programs.bash
 . bench/variants.bash
-PAIRS=${PAIRS:-11} PARALLEL=${PARALLEL:-1}
+PAIRS=${PAIRS:-11} PARALLEL=${PARALLEL:-1} FRESH=${FRESH:-3}
 
 # FUNCTION with the number of a CPU and a line of `programs`, PARALLEL at a time.
 in_parallel() {		# FUNCTION
@@ -57,16 +58,20 @@ variants_there() {
 
 # One program: $P/times.BENCH has the variants' names, their digest and a line of milliseconds each round.
 measure_one() {		# CPU NAME ...
-	local cpu=$1 v there key commands=() times
+	local cpu=$1 v f there key commands=() times copy=
 	shift
 	program_load "$@"
 	times=$P/times.$BENCH
 	there=$(variants_there | tr '\n' ' ')
 	[ "$there" ] || return
-	key=$PAIRS-$(for v in $there; do sha256sum <"$(variant_dir "$v")/$file"; done | digest)
+	key=$PAIRS-$FRESH-$(for v in $there; do sha256sum <"$(variant_dir "$v")/$file"; done | digest)
 	[ -z "${AGAIN:-}" ] && [ "$(sed -n 2p "$times" 2>/dev/null)" = "$key" ] && return
-	for v in $there; do commands+=("$(variant_run "$v" test)"); done
-	"$B/bench/pairs" -n "$PAIRS" -c "$cpu" -t "$times.new" "${commands[@]}" >"$P/pairs.$BENCH" ||
+	for v in $there; do
+		commands+=("$(variant_run "$v" test)")
+		f=$(variant_dir "$v")/$file
+		copy+="cp -p $f $f.new && mv $f.new $f || exit 1; "
+	done
+	"$B/bench/pairs" -n "$PAIRS" -c "$cpu" -t "$times.new" -b "$copy" -e "$FRESH" "${commands[@]}" >"$P/pairs.$BENCH" ||
 		echo "$NAME: outputs differ" >&2
 	{ echo "$there"; echo "$key"; cat "$times.new"; } >"$times"
 	rm -f "$times.new"
