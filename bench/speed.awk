@@ -72,17 +72,25 @@ function mean_fastest(v, w,  i, s, n, r) {
 	}
 	return n ? exp(s / n) : 0
 }
-# Geometric mean of what v makes of a count, over the programs that have it: K of cachegrind's counts, or,
-# with K 0, the figure LABEL of the layout's report.
-function mean_change(v, k, label,  i, s, n, a, b, c0, c1) {
-	s = n = 0
+# What v makes of a count of p, as a ratio; 0: not known.  K of cachegrind's counts, or, with K 0, the figure
+# LABEL of the layout's report.
+function counted(p, v, k, label,  a, b, c0, c1) {
+	split(counts[p, "original"], c0); split(counts[p, v], c1)
+	a = k ? c0[k] : fig[p, v, label, 1]; b = k ? c1[k] : fig[p, v, label, 2]
+	return a > 0 && b > 0 ? b / a : 0
+}
+# Its geometric mean less 1, over the programs that have it of v and of w and x.
+function counted_mean(v, w, x, k, label,  i, s) {
+	s = among = 0
 	for (i = 1; i <= np; i++) {
-		split(counts[name[i], "original"], c0); split(counts[name[i], v], c1)
-		a = k ? c0[k] : fig[name[i], v, label, 1]; b = k ? c1[k] : fig[name[i], v, label, 2]
-		if (a <= 0 || b <= 0) continue
-		s += log(b / a); n++
+		if (!counted(name[i], v, k, label) || !counted(name[i], w, k, label) || !counted(name[i], x, k, label)) continue
+		s += log(counted(name[i], v, k, label)); among++
 	}
-	return n ? sprintf("%+.1f %% of %d", 100 * (exp(s / n) - 1), n) : "-"
+	return among ? exp(s / among) - 1 : 0
+}
+function mean_change(v, k, label,  m) {
+	m = counted_mean(v, v, v, k, label)
+	return among ? sprintf("%+.1f %% of %d", 100 * m, among) : "-"
 }
 function counted_means(  k, v) {
 	print "\nThe same of what is counted, not measured:\n"
@@ -97,16 +105,19 @@ function counted_means(  k, v) {
 # How much of the gain of the complete profile is there with N samples, and what part of the rest functions
 # that they did not hit would have brought: the others' complete counts do without it.
 function lost_line(n, label, all, some, own) {
-	if (all > 0)
-		printf "| %s | %s | %.0f %% | %.0f %% | %.0f %% |\n", n, label, 100 * own / all,
+	if (all > 0 && among)
+		printf "| %s | %s | %d | %.0f %% | %.0f %% | %.0f %% |\n", n, label, among, 100 * own / all,
 			100 * (all - some) / all, 100 * (some - own) / all
 }
-function gain_of(v, k, label) { return -mean_change(v, k, label) }
+function lost_counts(n, k, label, text,  e, s, o) {
+	e = "morph-exact"; s = "morph-exact@" n; o = "morph-" n
+	lost_line(n, text, -counted_mean(e, s, o, k, label), -counted_mean(s, e, o, k, label), -counted_mean(o, e, s, k, label))
+}
 function lost(  i, n, size, all, some, own) {
 	print "\n## Where the gain is lost\n"
 	print "Of the gain of the complete profile, in the geometric mean, N samples have what is said under `there`; a layout"
 	print "from complete counts of the functions that they hit would have more.\n"
-	print "| samples | gain in | there | lost: functions without samples | lost: estimates of the others |\n|---|---|---|---|---|"
+	print "| samples | gain in | programs | there | lost: functions without samples | lost: estimates of the others |\n|---|---|---|---|---|---|"
 	n = split(sizes, size, " ")
 	for (i = 1; i <= n; i++) {
 		all = mean("morph-exact", "morph-" size[i]) - 1
@@ -115,9 +126,8 @@ function lost(  i, n, size, all, some, own) {
 		lost_line(size[i], "CPU time", all, some, own)
 		lost_line(size[i], "CPU time of the fastest runs", mean_fastest("morph-exact", "morph-" size[i]) - 1,
 			mean_fastest("morph-exact@" size[i], "morph-" size[i]) - 1, mean_fastest("morph-" size[i], "morph-" size[i]) - 1)
-		lost_line(size[i], "taken branches", gain_of("morph-exact", 0, "taken branches"),
-			gain_of("morph-exact@" size[i], 0, "taken branches"), gain_of("morph-" size[i], 0, "taken branches"))
-		lost_line(size[i], "I1 misses", gain_of("morph-exact", 2), gain_of("morph-exact@" size[i], 2), gain_of("morph-" size[i], 2))
+		lost_counts(size[i], 0, "taken branches", "taken branches")
+		lost_counts(size[i], 2, "", "I1 misses")
 	}
 }
 function verdict(ok) { return ok ? "met" : "**missed**" }
