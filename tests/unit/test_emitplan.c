@@ -23,6 +23,14 @@ static const char text[] =
 	"  b6 size 21 insns 3 count 10 -> ret\n"
 	"run none\n";
 
+static void parse(const char *ir, struct arena *a, struct irtext *t)
+{
+	struct err err;
+
+	if (irtext_parse((struct bytes){ (const uint8_t *)ir, strlen(ir) }, a, t, &err) < 0)
+		fail_msg("%s", err.text);
+}
+
 static void only_loops_that_go_round_are_aligned(void **state)
 {
 	struct arena *a = arena_new();
@@ -31,9 +39,8 @@ static void only_loops_that_go_round_are_aligned(void **state)
 	struct err err;
 
 	(void)state;
-	if (irtext_parse((struct bytes){ (const uint8_t *)text, strlen(text) }, a, &t, &err) < 0 ||
-	    emit_plan_fill(&plan, &t.prog, NULL, &err) < 0)
-		fail_msg("%s", err.text);
+	parse(text, a, &t);
+	assert_int_equal(emit_plan_fill(&plan, &t.prog, NULL, &err), 0);
 	for (uint32_t b = 1; b < 7; b++) {
 		const struct emit_place *p = &plan.place[plan.place_of[0][b]];
 
@@ -54,8 +61,7 @@ static void blocks_without_counts_are_not_aligned(void **state)
 	struct err err;
 
 	(void)state;
-	if (irtext_parse((struct bytes){ (const uint8_t *)text, strlen(text) }, a, &t, &err) < 0)
-		fail_msg("%s", err.text);
+	parse(text, a, &t);
 	for (uint32_t b = 0; b < 7; b++) {
 		struct block *block = &t.prog.fn[0].block[b];
 
@@ -76,8 +82,7 @@ static void loops_that_are_hardly_known_are_not_aligned(void **state)
 	struct err err;
 
 	(void)state;
-	if (irtext_parse((struct bytes){ (const uint8_t *)text, strlen(text) }, a, &t, &err) < 0)
-		fail_msg("%s", err.text);
+	parse(text, a, &t);
 	t.prog.fn[0].block[1].confidence = CONFIDENCE_LOW;
 	assert_int_equal(emit_plan_fill(&plan, &t.prog, NULL, &err), 0);
 	assert_int_equal(plan.item[plan.place[plan.place_of[0][1]].item].align, 1);
@@ -101,8 +106,7 @@ static void the_likelier_way_needs_no_second_jump(void **state)
 	struct err err;
 
 	(void)state;
-	if (irtext_parse((struct bytes){ (const uint8_t *)ways, strlen(ways) }, a, &t, &err) < 0)
-		fail_msg("%s", err.text);
+	parse(ways, a, &t);
 	for (int swapped = 0; swapped < 2; swapped++) {
 		struct emit_plan plan;
 		struct block *b = &t.prog.fn[0].block[0];
