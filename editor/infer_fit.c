@@ -2,8 +2,8 @@
  *
  * Every moved function with samples becomes a part: a node a block, and nodes that are no blocks:
  *
- *    the hub       where computed jumps without a proven table meet; it leads to every block whose
- *                  address is taken, or out
+ *    the hub       where computed jumps without a proven table meet, but for the ways that they were
+ *                  seen to go; it leads to every block whose address is taken, or out
  *    a tail call   behind a conditional jump out of the function, so that it can be counted
  *
  * The search starts from the counts that min-cost flow found.  What that, the samples and the seen
@@ -47,7 +47,8 @@ struct builder {
 	uint8_t *listed;		/* [nblock] scratch of tables */
 };
 
-static double seen_edge(const struct fn *fn, uint32_t from, uint32_t to)
+/* The first seen edge of these or behind; they are ascending. */
+static uint32_t first_seen_edge(const struct fn *fn, uint32_t from, uint32_t to)
 {
 	uint32_t lo = 0, hi = fn->nseen_edge;
 
@@ -60,8 +61,15 @@ static double seen_edge(const struct fn *fn, uint32_t from, uint32_t to)
 		else
 			hi = mid;
 	}
-	return lo < fn->nseen_edge && fn->seen_edge[lo].from == from &&
-	       fn->seen_edge[lo].to == to ? fn->seen_edge[lo].count : 0;
+	return lo;
+}
+
+static double seen_edge(const struct fn *fn, uint32_t from, uint32_t to)
+{
+	uint32_t i = first_seen_edge(fn, from, to);
+
+	return i < fn->nseen_edge && fn->seen_edge[i].from == from && fn->seen_edge[i].to == to ?
+	       fn->seen_edge[i].count : 0;
 }
 
 /* The first call seen at this instruction or behind it; they are ascending. */
@@ -147,6 +155,19 @@ static void add_table(struct builder *w, uint32_t id, const struct jump_table *t
 		add_step(w, w->base + id, FLOWFIT_EXIT, 0, 0, OTHER);
 }
 
+/* To where it was seen to go, and to the hub.  What is seen of one jump tells nothing of others: those whose
+ * tables are constant are seen always, those through memory, which dispatch an interpreter, never. */
+static void add_computed(struct builder *w, uint32_t id)
+{
+	const struct fn *fn = w->fn;
+
+	for (uint32_t i = first_seen_edge(fn, id, 0);
+	     i < fn->nseen_edge && fn->seen_edge[i].from == id; i++)
+		add_step(w, w->base + id, w->base + fn->seen_edge[i].to, 0,
+			 fn->seen_edge[i].count, OTHER);
+	add_step(w, w->base + id, w->hub, 1, 0, OTHER);
+}
+
 static void add_steps(struct builder *w, uint32_t id)
 {
 	const struct fn *fn = w->fn;
@@ -175,11 +196,7 @@ static void add_steps(struct builder *w, uint32_t id)
 	if (w->step.n != before)
 		return;
 	if (is_computed(fn, b) && w->hub != NO_BLOCK) {
-		double seen = 0;
-
-		for (uint32_t i = 0; i < fn->nseen_edge; i++)
-			seen += fn->seen_edge[i].from == id ? fn->seen_edge[i].count : 0;
-		add_step(w, node, w->hub, 1, seen, OTHER);
+		add_computed(w, id);
 		return;
 	}
 	add_step(w, node, FLOWFIT_EXIT, 1, 0, OTHER);
@@ -191,17 +208,8 @@ static void add_hub(struct builder *w)
 	const struct fn *fn = w->fn;
 
 	for (uint32_t i = 0; i < fn->nblock; i++) {
-		double seen = 0;
-
-		if (!fn->block[i].pinned || fn->block[i].padding)
-			continue;
-		for (uint32_t k = 0; k < fn->nseen_edge; k++) {
-			const struct seen_edge *e = &fn->seen_edge[k];
-
-			if (e->to == i && is_computed(fn, &fn->block[e->from]))
-				seen += e->count;
-		}
-		add_step(w, w->hub, w->base + i, fn->block[i].count, seen, OTHER);
+		if (fn->block[i].pinned && !fn->block[i].padding)
+			add_step(w, w->hub, w->base + i, fn->block[i].count, 0, OTHER);
 	}
 	add_step(w, w->hub, FLOWFIT_EXIT, fn->entry_count, 0, OTHER);
 }
