@@ -85,11 +85,9 @@ static int copy_cie(struct writer *w, uint32_t index)
 static int copy_fde(struct writer *w, const struct fde *fde)
 {
 	const struct cie *cie = &w->cfi->cie[fde->cie];
-	const uint8_t *program = w->cfi->bytes.p + fde->off + fde->insn_off;
 	uint64_t at = w->out->n;
 
-	if (fde->has_address || (!fde->understood && fde->size > fde->insn_off &&
-				 memchr(program, DW_CFA_set_loc, fde->size - fde->insn_off)))
+	if (cie->has_address || fde->has_address)
 		return err_set(w->err, ERR_REFUSED, ".eh_frame: the unwind program of 0x%llx may hold "
 			       "addresses", (unsigned long long)fde->addr);
 	wr_raw(w->out, w->cfi->bytes.p + fde->off, fde->size);
@@ -200,6 +198,17 @@ static int put_cfa(struct writer *w, const struct cie *cie, const struct cfi_sta
 	return 0;
 }
 
+/* An operation whose register stands in the opcode when it fits there. */
+static void put_short(struct writer *w, uint8_t op, uint8_t extended, uint32_t reg)
+{
+	if (reg < 0x40) {
+		wr_u8(w->out, (uint8_t)(op | reg));
+		return;
+	}
+	wr_u8(w->out, extended);
+	wr_uleb(w->out, reg);
+}
+
 static int put_offset_rule(struct writer *w, const struct cie *cie, uint32_t reg,
 			   const struct cfi_rule *rule)
 {
@@ -212,7 +221,7 @@ static int put_offset_rule(struct writer *w, const struct cie *cie, uint32_t reg
 		wr_uleb(w->out, reg);
 		wr_sleb(w->out, factored);
 	} else if (factored >= 0) {
-		wr_u8(w->out, (uint8_t)(DW_CFA_offset | reg));
+		put_short(w, DW_CFA_offset, DW_CFA_offset_extended, reg);
 		wr_uleb(w->out, (uint64_t)factored);
 	} else {
 		wr_u8(w->out, DW_CFA_offset_extended_sf);
@@ -243,8 +252,8 @@ static int put_rule(struct writer *w, const struct cie *cie, uint32_t reg,
 {
 	switch ((enum cfi_kind)rule->kind) {
 	case CFI_UNSPEC:
-		if (w->cfi->state[cie->initial].reg[reg].kind == CFI_UNSPEC) {
-			wr_u8(w->out, (uint8_t)(DW_CFA_restore | reg));
+		if (cfi_rule_of(&w->cfi->state[cie->initial], reg)->kind == CFI_UNSPEC) {
+			put_short(w, DW_CFA_restore, DW_CFA_restore_extended, reg);
 			return 0;
 		}
 		return err_set(w->err, ERR_REFUSED, ".eh_frame: rule of register %u cannot be "
@@ -284,6 +293,13 @@ static int put_difference(struct writer *w, const struct cie *cie, const struct 
 		if (!equal_rule(&from->reg[reg], &to->reg[reg]) &&
 		    put_rule(w, cie, reg, &to->reg[reg]) < 0)
 			return -1;
+	uint32_t end = from->nother || to->nother ? CFI_REG_END : CFI_NREG;
+	for (uint32_t reg = CFI_NREG; reg < end; reg++) {
+		const struct cfi_rule *rule = cfi_rule_of(to, reg);
+
+		if (!equal_rule(cfi_rule_of(from, reg), rule) && put_rule(w, cie, reg, rule) < 0)
+			return -1;
+	}
 	if (from->args_size != to->args_size) {
 		wr_u8(w->out, DW_CFA_GNU_args_size);
 		wr_uleb(w->out, to->args_size);

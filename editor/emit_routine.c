@@ -30,7 +30,8 @@ static uint32_t find_state(const struct cfi *cfi, int64_t cfa_off)
 	for (uint32_t i = 0; i < cfi->nstate; i++) {
 		const struct cfi_state *s = &cfi->state[i];
 		bool plain = !s->cfa_is_expr && s->cfa_reg == RSP && s->cfa_off == cfa_off &&
-			     s->reg[CFI_RA].kind == CFI_OFFSET && s->reg[CFI_RA].off == -8;
+			     s->nother == 0 && s->reg[CFI_RA].kind == CFI_OFFSET &&
+			     s->reg[CFI_RA].off == -8;
 
 		for (uint32_t r = 0; plain && r < CFI_NREG; r++)
 			plain = r == CFI_RA || s->reg[r].kind == CFI_UNSPEC;

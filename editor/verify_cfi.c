@@ -15,7 +15,8 @@
 
 #include "editor/verify_parts.h"
 
-enum { NREG = 33, DEPTH = 32, STATE_MAX = 1024, CIE_MAX = 256, DWARF_RSP = 7 };
+enum { NREG = 160, DEPTH = 32, EXPR_MAX = 255, CIE_MAX = 256, DWARF_RSP = 7 };
+enum { RULE_MAX = 2 + 8 + 8 + EXPR_MAX, STATE_MAX = 2 * 8 + (1 + NREG) * RULE_MAX };
 
 enum rule_kind { UNSPEC, UNDEFINED, SAME, OFFSET, VAL_OFFSET, REGISTER, EXPR, VAL_EXPR };
 
@@ -28,6 +29,7 @@ struct rule {
 struct state {
 	struct rule cfa;	/* REGISTER: reg in cfa_reg, off; EXPR */
 	uint64_t cfa_reg, args;
+	uint32_t top;		/* no register from here on has a rule, nor is reg[] filled there */
 	struct rule reg[NREG];
 };
 
@@ -37,6 +39,7 @@ struct vstates {
 	uint32_t *slot;		/* open addressing: item number + 1 */
 	uint32_t nslot;		/* a power of two */
 	VEC(int64_t) depth;	/* CFA less rsp; 0 when the CFA is anything else */
+	uint8_t text[STATE_MAX];	/* a state being written out */
 };
 
 struct machine {
@@ -103,62 +106,64 @@ static uint8_t *put(uint8_t *p, const void *data, size_t n)
 	return p + n;
 }
 
-/* False when the expressions are too long to be anything a compiler made. */
-static bool put_rule(uint8_t **p, const uint8_t *end, uint8_t reg, const struct rule *r)
+static uint8_t *put_rule(uint8_t *p, uint8_t reg, const struct rule *r)
 {
-	enum { FIXED = 2 + 8 + 8 };
-
-	if ((uint64_t)(end - *p) < FIXED || r->expr.n > (uint64_t)(end - *p) - FIXED)
-		return false;
-	*(*p)++ = reg;
-	*(*p)++ = r->kind;
-	*p = put(*p, &r->off, 8);
+	*p++ = reg;
+	*p++ = r->kind;
+	p = put(p, &r->off, 8);
 	if (r->kind == EXPR || r->kind == VAL_EXPR) {
-		*p = put(*p, &r->expr.n, 8);
-		*p = put(*p, r->expr.p, r->expr.n);
+		p = put(p, &r->expr.n, 8);
+		p = put(p, r->expr.p, r->expr.n);
 	}
-	return true;
+	return p;
 }
 
-static bool add_row(struct vstates *s, const struct state *st, uint32_t *number)
+static uint32_t add_row(struct vstates *s, const struct state *st)
 {
-	uint8_t buf[STATE_MAX], *p = buf;
+	uint8_t *p = s->text;
 
 	p = put(p, &st->cfa_reg, 8);
 	p = put(p, &st->args, 8);
-	if (!put_rule(&p, buf + sizeof(buf), 0xff, &st->cfa))
-		return false;
-	for (uint8_t i = 0; i < NREG; i++)
-		if (st->reg[i].kind != UNSPEC && !put_rule(&p, buf + sizeof(buf), i, &st->reg[i]))
-			return false;
+	p = put_rule(p, 0xff, &st->cfa);
+	for (uint32_t i = 0; i < st->top; i++)
+		if (st->reg[i].kind != UNSPEC)
+			p = put_rule(p, (uint8_t)i, &st->reg[i]);
 	int64_t depth = st->cfa.kind == REGISTER && st->cfa_reg == DWARF_RSP ? st->cfa.off : 0;
-	*number = intern(s, (struct bytes){ buf, (uint64_t)(p - buf) }, depth);
-	return true;
+	return intern(s, (struct bytes){ s->text, (uint64_t)(p - s->text) }, depth);
 }
 
+/* An expression; one too long to be anything a compiler made turns the reader bad. */
 static struct bytes rd_block(struct rd *r)
 {
 	uint64_t n = rd_uleb(r);
 	const uint8_t *p = rd_skip(r, n);
 
+	r->bad |= n > EXPR_MAX;
 	return (struct bytes){ p, p ? n : 0 };
 }
 
 static void set_rule(struct machine *m, struct rd *r, uint64_t reg, struct rule rule)
 {
-	if (reg >= NREG)
+	if (reg >= NREG) {
 		r->bad = true;
-	else
-		m->now.reg[reg] = rule;
+		return;
+	}
+	while (m->now.top <= reg)
+		m->now.reg[m->now.top++] = (struct rule){ .kind = UNSPEC };
+	m->now.reg[reg] = rule;
 }
 
 /* libgcc takes the rule away, others go back to the CIE's: new code may not depend on it. */
 static void restore(struct machine *m, struct rd *r, uint64_t reg)
 {
-	if (reg >= NREG || (m->strict && m->initial.reg[reg].kind != UNSPEC))
+	struct rule rule = { .kind = UNSPEC };
+
+	if (reg < m->initial.top)
+		rule = m->initial.reg[reg];
+	if (m->strict && rule.kind != UNSPEC)
 		r->bad = true;
 	else
-		m->now.reg[reg] = m->initial.reg[reg];
+		set_rule(m, r, reg, rule);
 }
 
 static void set_cfa(struct machine *m, uint64_t reg, int64_t off)
@@ -220,19 +225,24 @@ static void run_rule(struct machine *m, struct rd *r, const struct vcie *cie, ui
 	}
 }
 
+static void copy_state(struct state *to, const struct state *from)
+{
+	memcpy(to, from, offsetof(struct state, reg) + from->top * sizeof(*from->reg));
+}
+
 static void run_stack(struct machine *m, struct rd *r, uint8_t op)
 {
 	if (op == 0x0a) {
 		if (m->nsaved == DEPTH)
 			r->bad = true;
 		else
-			m->saved[m->nsaved++] = m->now;
+			copy_state(&m->saved[m->nsaved++], &m->now);
 	} else if (m->nsaved == 0) {
 		r->bad = true;
 	} else {
 		uint64_t args = m->now.args;
 
-		m->now = m->saved[--m->nsaved];
+		copy_state(&m->now, &m->saved[--m->nsaved]);
 		m->now.args = args;
 	}
 }
@@ -260,22 +270,68 @@ static uint64_t run_op(struct machine *m, struct rd *r, const struct vcie *cie)
 	}
 }
 
+/* Goes over an opcode and its operands.  Opcodes that nobody here knows, and the one that has an
+ * address, turn the reader bad. */
+static void skip_op(struct rd *r)
+{
+	uint8_t op = rd_u8(r);
+
+	if (op >> 6 == 1 || op >> 6 == 3)
+		return;
+	if (op >> 6 == 2) {
+		(void)rd_uleb(r);
+		return;
+	}
+	switch (op) {
+	case 0x00: case 0x0a: case 0x0b:
+		break;
+	case 0x02: (void)rd_u8(r); break;
+	case 0x03: (void)rd_u16(r); break;
+	case 0x04: (void)rd_u32(r); break;
+	case 0x05: case 0x09: case 0x0c: case 0x11: case 0x12: case 0x14: case 0x15: case 0x2f:
+		(void)rd_uleb(r);
+		(void)rd_uleb(r);
+		break;
+	case 0x06: case 0x07: case 0x08: case 0x0d: case 0x0e: case 0x13: case 0x2e:
+		(void)rd_uleb(r);
+		break;
+	case 0x10: case 0x16:
+		(void)rd_uleb(r);
+		(void)rd_skip(r, rd_uleb(r));
+		break;
+	case 0x0f: (void)rd_skip(r, rd_uleb(r)); break;
+	default: r->bad = true;
+	}
+}
+
+bool vcfi_is_free(struct bytes program)
+{
+	enum { SET_LOC = 0x01 };
+	struct rd r = rd_of(program);
+
+	while (rd_left(&r)) {
+		const uint8_t *at = r.p;
+		uint64_t left = rd_left(&r);
+
+		skip_op(&r);
+		if (r.bad)
+			return !memchr(at, SET_LOC, left);
+	}
+	return true;
+}
+
 struct rows {
 	struct vstates *states;
 	struct arena *a;
 	VEC(struct vrow) v;
 };
 
-static bool push_row(struct rows *rows, uint32_t first, const struct machine *m)
+static void push_row(struct rows *rows, uint32_t first, const struct machine *m)
 {
-	uint32_t number;
+	uint32_t number = add_row(rows->states, &m->now);
 
-	if (!add_row(rows->states, &m->now, &number))
-		return false;
-	if (rows->v.n > first && rows->v.v[rows->v.n - 1].state == number)
-		return true;
-	vec_push(rows->a, &rows->v, ((struct vrow){ m->loc, number }));
-	return true;
+	if (rows->v.n == first || rows->v.v[rows->v.n - 1].state != number)
+		vec_push(rows->a, &rows->v, ((struct vrow){ m->loc, number }));
 }
 
 /* Rows of one FDE; false when its program or its CIE's is not understood. */
@@ -285,7 +341,7 @@ static bool run_fde(struct rows *rows, struct machine *m, const struct vcie *cie
 	uint32_t first = rows->v.n;
 	struct rd r = rd_of(fde->program);
 
-	m->now = m->initial;
+	copy_state(&m->now, &m->initial);
 	m->nsaved = 0;
 	m->loc = fde->addr;
 	while (rd_left(&r)) {
@@ -297,13 +353,13 @@ static bool run_fde(struct rows *rows, struct machine *m, const struct vcie *cie
 			continue;
 		if (advance > fde->len - (m->loc - fde->addr))	/* describes nothing here */
 			break;
-		if (!push_row(rows, first, m))
-			return false;
+		push_row(rows, first, m);
 		m->loc += advance;
 		if (m->loc - fde->addr == fde->len)
 			return true;
 	}
-	return push_row(rows, first, m);
+	push_row(rows, first, m);
+	return true;
 }
 
 static bool run_cie(struct machine *m, const struct vcie *cie)
@@ -312,11 +368,14 @@ static bool run_cie(struct machine *m, const struct vcie *cie)
 
 	if (cie->program.n > CIE_MAX)
 		return false;
-	*m = (struct machine){ 0 };
+	m->now.cfa = (struct rule){ .kind = UNSPEC };
+	m->now.cfa_reg = m->now.args = 0;
+	m->now.top = m->initial.top = m->nsaved = 0;
+	m->strict = false;
 	while (rd_left(&r))
 		if (run_op(m, &r, cie) || r.bad)
 			return false;
-	m->initial = m->now;
+	copy_state(&m->initial, &m->now);
 	return true;
 }
 

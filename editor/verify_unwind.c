@@ -83,7 +83,8 @@ static bool same_cie(const struct vcie *o, const struct vcie *g)
 	return o->code_align == g->code_align && o->data_align == g->data_align &&
 	       o->ra_reg == g->ra_reg && o->personality == g->personality &&
 	       o->indirect == g->indirect && o->signal_frame == g->signal_frame &&
-	       o->understood == g->understood && same_bytes(o->program, g->program);
+	       o->understood == g->understood && same_bytes(o->program, g->program) &&
+	       vcfi_is_free(o->program);
 }
 
 static bool same_rows(const struct verify *v, const struct vfde *o, const struct vfde *g)
@@ -92,15 +93,12 @@ static bool same_rows(const struct verify *v, const struct vfde *o, const struct
 	       memcmp(v->ocfi.row + o->row, v->gcfi.row + g->row, o->nrow * sizeof(struct vrow)) == 0;
 }
 
-/* Programs that hold no absolute addresses mean the same wherever they stand; the one operation
- * that has one (DW_CFA_set_loc) is not understood, and then the CIE's encoding must not be
- * relative to the place. */
+/* Programs that hold no addresses mean the same wherever they stand. */
 static bool same_program(const struct verify *v, const struct vfde *o, const struct vfde *g)
 {
 	if (o->understood || g->understood)
 		return same_rows(v, o, g);
-	return same_bytes(o->program, g->program) &&
-	       (o->program.n == 0 || !memchr(o->program.p, 0x01, o->program.n));
+	return same_bytes(o->program, g->program) && vcfi_is_free(o->program);
 }
 
 static int check_original_fde(struct verify *v, const struct vfde *o)

@@ -149,6 +149,7 @@ static int parse_cie(struct parse *p, struct record *rec)
 	cie.insn_off = reader_off(rec);
 	cie.ra_reg = ra == CFI_RA ? CFI_RA : 0xff;
 	cie.understood = ra == CFI_RA && cfi_run_cie(p->table, &cie, insns, &cie.initial);
+	cie.has_address = !cie.understood && cfi_may_hold_address(insns);
 	vec_push(p->a, &p->cie, cie);
 	return 0;
 }
@@ -354,6 +355,7 @@ int cfi_parse(const struct image *img, struct arena *a, struct cfi *out, struct 
 
 		fde->understood = fde->understood &&
 			cfi_run_fde(p.table, &cfi.cie[fde->cie], fde, insns, p.base + at);
+		fde->has_address |= !fde->understood && cfi_may_hold_address(insns);
 	}
 	cfi_table_get(p.table, &cfi);
 	bracket_make(&cfi.by_addr, arena_array(a, (size_t)cfi.nfde + 2, sizeof(uint32_t)), cfi.nfde,
@@ -394,4 +396,16 @@ uint32_t cfi_state_at(const struct cfi *cfi, uint32_t fde, vaddr addr)
 			hi = mid;
 	}
 	return lo == f->row ? 0 : cfi->rows[lo - 1].state;
+}
+
+const struct cfi_rule *cfi_rule_of(const struct cfi_state *state, uint32_t reg)
+{
+	static const struct cfi_rule none;
+
+	if (reg < CFI_NREG)
+		return &state->reg[reg];
+	for (uint32_t i = 0; i < state->nother; i++)
+		if (state->other[i].reg == reg)
+			return &state->other[i].rule;
+	return &none;
 }

@@ -15,9 +15,9 @@
 struct err;
 struct image;
 
-enum { CFI_NREG = 33, CFI_RA = 16 };	/* DWARF numbers: 7 = rsp, 6 = rbp, 16 = return address, then
-					 * xmm0 to xmm15, which functions of other conventions save.
-					 * FDEs with rules for others are "unknown unwind form" */
+/* DWARF numbers: 7 = rsp, 6 = rbp, 16 = return address.  Behind those are vector and mask registers, which
+ * functions of other conventions save (17: xmm0, 67: xmm16, 118: k0), and the sixteen newest general ones. */
+enum { CFI_NREG = 17, CFI_RA = 16, CFI_REG_END = 160 };
 
 enum cfi_kind {
 	CFI_UNSPEC,		/* no rule given: same value, by the ABI */
@@ -36,12 +36,19 @@ struct cfi_rule {
 	struct bytes expr;	/* points into the file; DWARF expression without its length */
 };
 
+struct cfi_other {		/* the rule of a register from CFI_NREG on */
+	uint32_t reg;
+	struct cfi_rule rule;
+};
+
 struct cfi_state {		/* one complete rule set; interned in cfi.state[] */
 	bool cfa_is_expr;
 	uint8_t cfa_reg;
 	int64_t cfa_off;
 	struct bytes cfa_expr;
 	struct cfi_rule reg[CFI_NREG];
+	const struct cfi_other *other;	/* [nother], ascending by reg; none of them CFI_UNSPEC */
+	uint32_t nother;
 	uint64_t args_size;	/* DW_CFA_GNU_args_size */
 };
 
@@ -63,6 +70,7 @@ struct cie {
 	uint32_t insn_off;	/* in the record: of the initial instructions */
 	bool signal_frame;	/* 'S' */
 	uint32_t initial;	/* state after the initial instructions */
+	bool has_address;	/* its instructions hold an address, or may */
 	bool understood;	/* false: unknown augmentation, version or encoding */
 };
 
@@ -76,7 +84,7 @@ struct fde {
 	uint32_t lsda_off;	/* in the record: of the encoded LSDA pointer, 0 = none */
 	uint32_t insn_off;	/* in the record: of the instructions */
 	uint32_t row, nrow;	/* in cfi.rows[] */
-	bool has_address;	/* its instructions hold an address (DW_CFA_set_loc) */
+	bool has_address;	/* as in struct cie: DW_CFA_set_loc */
 	bool understood;	/* false: its instructions have a form we do not model; it has no
 				 * rows then */
 };
@@ -99,5 +107,7 @@ int cfi_parse(const struct image *img, struct arena *a, struct cfi *out, struct 
 uint32_t cfi_find(const struct cfi *cfi, vaddr addr);
 /* State index in force at addr, which must lie in fde[i]; 0 when that is not understood. */
 uint32_t cfi_state_at(const struct cfi *cfi, uint32_t fde, vaddr addr);
+/* The rule of any register under CFI_REG_END. */
+const struct cfi_rule *cfi_rule_of(const struct cfi_state *state, uint32_t reg);
 
 #endif

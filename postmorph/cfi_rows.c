@@ -4,9 +4,12 @@
  * state differs from the row before.  States are interned: a hash table maps a rule set to its
  * index, so that equality of rows anywhere in the program is equality of two numbers.
  *
- * A program that is not modelled (registers beyond CFI_NREG, unknown opcodes, a location that
- * runs backwards or out of its FDE, a stack of more than MAX_REMEMBER states) gives false, never
- * an error: the function it describes is left alone.
+ * Most rules are for the general registers, which have an array.  The few others have a list that the
+ * states share where they can, and which only grows in the one state that is being changed.
+ *
+ * A program that is not modelled (registers beyond CFI_REG_END or too many of them, expressions over
+ * MAX_EXPR, unknown opcodes, a location that runs backwards or out of its FDE, a stack of more than
+ * MAX_REMEMBER states) gives false, never an error: the function it describes is left alone.
  *
  * INVARIANTS
  *   I1  state[0] has no rule, and no two states are equal;
@@ -16,7 +19,7 @@
 #include "postmorph/cfi_rows.h"
 #include "postmorph/dwarf.h"
 
-enum { MAX_REMEMBER = 32, MAX_STATES = 1 << 18 };
+enum { MAX_REMEMBER = 32, MAX_STATES = 1 << 18, MAX_OTHER = 64, MAX_EXPR = 255 };
 
 struct cfi_table {
 	struct arena *a;
@@ -26,17 +29,22 @@ struct cfi_table {
 	uint32_t nslot;		/* a power of two, at least twice state.n */
 };
 
+struct live {			/* a state with room for changes: s.other is its own */
+	struct cfi_state s;
+	struct cfi_other other[MAX_OTHER];
+};
+
 struct run {			/* one program being interpreted */
 	struct cfi_table *t;
 	const struct cie *cie;
 	const struct cfi_state *initial;	/* NULL while the CIE's own program runs */
 	struct rd r;
-	struct cfi_state now;
+	struct live now;
 	vaddr loc, end;		/* end is exclusive; both 0 for a CIE */
 	vaddr insns_addr;
 	const uint8_t *insns;
 	uint32_t depth;
-	struct cfi_state stack[MAX_REMEMBER];
+	struct live stack[MAX_REMEMBER];
 };
 
 static uint64_t mix(uint64_t h, uint64_t v)
@@ -53,18 +61,22 @@ static uint64_t hash_bytes(uint64_t h, struct bytes b)
 	return h;
 }
 
+static uint64_t hash_rule(uint64_t h, uint32_t reg, const struct cfi_rule *rule)
+{
+	return hash_bytes(mix(mix(h, reg << 8 | rule->kind), (uint64_t)rule->off), rule->expr);
+}
+
 static uint64_t hash_state(const struct cfi_state *s)
 {
 	uint64_t h = mix(s->cfa_is_expr, s->cfa_reg);
 
 	h = mix(mix(h, (uint64_t)s->cfa_off), s->args_size);
 	h = hash_bytes(h, s->cfa_expr);
-	for (uint32_t i = 0; i < CFI_NREG; i++) {
-		if (s->reg[i].kind == CFI_UNSPEC)
-			continue;
-		h = mix(mix(h, i << 8 | s->reg[i].kind), (uint64_t)s->reg[i].off);
-		h = hash_bytes(h, s->reg[i].expr);
-	}
+	for (uint32_t i = 0; i < CFI_NREG; i++)
+		if (s->reg[i].kind != CFI_UNSPEC)
+			h = hash_rule(h, i, &s->reg[i]);
+	for (uint32_t i = 0; i < s->nother; i++)
+		h = hash_rule(h, s->other[i].reg, &s->other[i].rule);
 	return h;
 }
 
@@ -73,15 +85,23 @@ static bool equal_bytes(struct bytes x, struct bytes y)
 	return x.n == y.n && (x.n == 0 || memcmp(x.p, y.p, x.n) == 0);
 }
 
+static bool equal_rule(const struct cfi_rule *x, const struct cfi_rule *y)
+{
+	return x->kind == y->kind && x->off == y->off && equal_bytes(x->expr, y->expr);
+}
+
 static bool equal_state(const struct cfi_state *x, const struct cfi_state *y)
 {
 	if (x->cfa_is_expr != y->cfa_is_expr || x->cfa_reg != y->cfa_reg ||
 	    x->cfa_off != y->cfa_off || x->args_size != y->args_size ||
-	    !equal_bytes(x->cfa_expr, y->cfa_expr))
+	    x->nother != y->nother || !equal_bytes(x->cfa_expr, y->cfa_expr))
 		return false;
 	for (uint32_t i = 0; i < CFI_NREG; i++)
-		if (x->reg[i].kind != y->reg[i].kind || x->reg[i].off != y->reg[i].off ||
-		    !equal_bytes(x->reg[i].expr, y->reg[i].expr))
+		if (!equal_rule(&x->reg[i], &y->reg[i]))
+			return false;
+	for (uint32_t i = 0; i < x->nother; i++)
+		if (x->other[i].reg != y->other[i].reg ||
+		    !equal_rule(&x->other[i].rule, &y->other[i].rule))
 			return false;
 	return true;
 }
@@ -109,8 +129,11 @@ static bool intern(struct cfi_table *t, const struct cfi_state *s, uint32_t *ind
 	}
 	if (t->state.n >= MAX_STATES)
 		return false;
+	struct cfi_state kept = *s;
+
+	kept.other = s->nother ? arena_dup(t->a, s->other, s->nother * sizeof(*s->other)) : NULL;
 	*index = t->state.n;
-	vec_push(t->a, &t->state, *s);
+	vec_push(t->a, &t->state, kept);
 	if (2 * t->state.n > t->nslot) {
 		t->nslot *= 2;
 		t->slot = arena_array(t->a, t->nslot, sizeof(*t->slot));
@@ -166,12 +189,20 @@ bool cfi_read_pointer(struct rd *r, uint8_t enc, vaddr at, uint64_t *raw, uint64
 	return !r->bad;
 }
 
+static void copy_live(struct live *to, const struct cfi_state *from)
+{
+	to->s = *from;
+	to->s.other = to->other;
+	if (from->nother)
+		memcpy(to->other, from->other, from->nother * sizeof(*from->other));
+}
+
 /* Appends a row for [loc, ...) unless the state is that of the row before. */
 static bool put_row(struct run *u, struct fde *fde)
 {
 	uint32_t index;
 
-	if (!intern(u->t, &u->now, &index))
+	if (!intern(u->t, &u->now.s, &index))
 		return false;
 	if (fde->nrow > 0) {
 		struct cfi_row *last = &u->t->rows.v[u->t->rows.n - 1];
@@ -222,12 +253,43 @@ static bool set_loc(struct run *u, struct fde *fde)
 	return true;
 }
 
+static bool set_other(struct live *now, uint32_t reg, const struct cfi_rule *rule)
+{
+	struct cfi_other *o = now->other;
+	uint32_t n = now->s.nother, i = 0;
+
+	while (i < n && o[i].reg < reg)
+		i++;
+	bool found = i < n && o[i].reg == reg;
+
+	if (rule->kind == CFI_UNSPEC) {
+		if (found)
+			memmove(&o[i], &o[i + 1], (--now->s.nother - i) * sizeof(*o));
+		return true;
+	}
+	if (!found) {
+		if (n == MAX_OTHER)
+			return false;
+		memmove(&o[i + 1], &o[i], (n - i) * sizeof(*o));
+		now->s.nother++;
+	}
+	o[i] = (struct cfi_other){ reg, *rule };
+	return true;
+}
+
+static bool put_rule(struct run *u, uint64_t reg, const struct cfi_rule *rule)
+{
+	if (reg >= CFI_REG_END)
+		return false;
+	if (reg >= CFI_NREG)
+		return set_other(&u->now, (uint32_t)reg, rule);
+	u->now.s.reg[reg] = *rule;
+	return true;
+}
+
 static bool set_rule(struct run *u, uint64_t reg, uint8_t kind, int64_t off)
 {
-	if (reg >= CFI_NREG)
-		return false;
-	u->now.reg[reg] = (struct cfi_rule){ .kind = kind, .off = off };
-	return true;
+	return put_rule(u, reg, &(struct cfi_rule){ .kind = kind, .off = off });
 }
 
 static bool set_scaled(struct run *u, uint64_t reg, uint8_t kind, int64_t factored)
@@ -243,20 +305,18 @@ static bool set_expr(struct run *u, uint64_t reg, uint8_t kind)
 	uint64_t n = rd_uleb(&u->r);
 	const uint8_t *p = rd_skip(&u->r, n);
 
-	if (!p || !set_rule(u, reg, kind, 0))
-		return false;
-	u->now.reg[reg].expr = (struct bytes){ p, n };
-	return true;
+	return p && n <= MAX_EXPR &&
+	       put_rule(u, reg, &(struct cfi_rule){ .kind = kind, .expr = { p, n } });
 }
 
 static bool set_cfa(struct run *u, uint64_t reg, int64_t off)
 {
 	if (reg >= CFI_RA)
 		return false;
-	u->now.cfa_is_expr = false;
-	u->now.cfa_reg = (uint8_t)reg;
-	u->now.cfa_off = off;
-	u->now.cfa_expr = (struct bytes){ NULL, 0 };
+	u->now.s.cfa_is_expr = false;
+	u->now.s.cfa_reg = (uint8_t)reg;
+	u->now.s.cfa_off = off;
+	u->now.s.cfa_expr = (struct bytes){ NULL, 0 };
 	return true;
 }
 
@@ -272,32 +332,30 @@ static bool set_cfa_expr(struct run *u)
 	uint64_t n = rd_uleb(&u->r);
 	const uint8_t *p = rd_skip(&u->r, n);
 
-	if (!p)
+	if (!p || n > MAX_EXPR)
 		return false;
-	u->now.cfa_is_expr = true;
-	u->now.cfa_reg = 0;
-	u->now.cfa_off = 0;
-	u->now.cfa_expr = (struct bytes){ p, n };
+	u->now.s.cfa_is_expr = true;
+	u->now.s.cfa_reg = 0;
+	u->now.s.cfa_off = 0;
+	u->now.s.cfa_expr = (struct bytes){ p, n };
 	return true;
 }
 
 static bool restore_rule(struct run *u, uint64_t reg)
 {
-	if (reg >= CFI_NREG || !u->initial)
-		return false;
-	u->now.reg[reg] = u->initial->reg[reg];
-	return true;
+	return u->initial && reg < CFI_REG_END &&
+	       put_rule(u, reg, cfi_rule_of(u->initial, (uint32_t)reg));
 }
 
 /* The argument size is no part of what remember and restore keep: unwinders hold it apart. */
 static bool restore_state(struct run *u)
 {
-	uint64_t args_size = u->now.args_size;
+	uint64_t args_size = u->now.s.args_size;
 
 	if (u->depth == 0)
 		return false;
-	u->now = u->stack[--u->depth];
-	u->now.args_size = args_size;
+	copy_live(&u->now, &u->stack[--u->depth].s);
+	u->now.s.args_size = args_size;
 	return true;
 }
 
@@ -305,7 +363,7 @@ static bool remember_state(struct run *u)
 {
 	if (u->depth == MAX_REMEMBER)
 		return false;
-	u->stack[u->depth++] = u->now;
+	copy_live(&u->stack[u->depth++], &u->now.s);
 	return true;
 }
 
@@ -346,15 +404,15 @@ static bool step(struct run *u, struct fde *fde)
 	case DW_CFA_restore_state:
 		return restore_state(u);
 	case DW_CFA_def_cfa_offset:
-		return !u->now.cfa_is_expr &&
-		       set_cfa(u, u->now.cfa_reg, to_signed(u, rd_uleb(&u->r)));
+		return !u->now.s.cfa_is_expr &&
+		       set_cfa(u, u->now.s.cfa_reg, to_signed(u, rd_uleb(&u->r)));
 	case DW_CFA_def_cfa_offset_sf:
-		return !u->now.cfa_is_expr &&
-		       set_cfa_scaled(u, u->now.cfa_reg, rd_sleb(&u->r));
+		return !u->now.s.cfa_is_expr &&
+		       set_cfa_scaled(u, u->now.s.cfa_reg, rd_sleb(&u->r));
 	case DW_CFA_def_cfa_expression:
 		return set_cfa_expr(u);
 	case DW_CFA_GNU_args_size:
-		u->now.args_size = rd_uleb(&u->r);
+		u->now.s.args_size = rd_uleb(&u->r);
 		return true;
 	}
 	reg = rd_uleb(&u->r);
@@ -378,14 +436,14 @@ static bool step(struct run *u, struct fde *fde)
 	case DW_CFA_register: {
 		uint64_t other = rd_uleb(&u->r);
 
-		return other < CFI_NREG && set_rule(u, reg, CFI_REGISTER, (int64_t)other);
+		return other < CFI_REG_END && set_rule(u, reg, CFI_REGISTER, (int64_t)other);
 	}
 	case DW_CFA_def_cfa:
 		return set_cfa(u, reg, to_signed(u, rd_uleb(&u->r)));
 	case DW_CFA_def_cfa_sf:
 		return set_cfa_scaled(u, reg, rd_sleb(&u->r));
 	case DW_CFA_def_cfa_register:
-		return !u->now.cfa_is_expr && set_cfa(u, reg, u->now.cfa_off);
+		return !u->now.s.cfa_is_expr && set_cfa(u, reg, u->now.s.cfa_off);
 	case DW_CFA_expression:
 		return set_expr(u, reg, CFI_EXPR);
 	case DW_CFA_val_expression:
@@ -402,12 +460,57 @@ static bool run_all(struct run *u, struct fde *fde)
 	return true;
 }
 
+bool cfi_may_hold_address(struct bytes insns)
+{
+	/* by opcode: a letter an operand; b, w, d: 1, 2, 4 bytes, u: LEB128, x: one and as many bytes */
+	static const char *const form[0x40] = {
+		[DW_CFA_nop] = "", [DW_CFA_advance_loc1] = "b", [DW_CFA_advance_loc2] = "w",
+		[DW_CFA_advance_loc4] = "d", [DW_CFA_offset_extended] = "uu",
+		[DW_CFA_restore_extended] = "u", [DW_CFA_undefined] = "u",
+		[DW_CFA_same_value] = "u", [DW_CFA_register] = "uu", [DW_CFA_remember_state] = "",
+		[DW_CFA_restore_state] = "", [DW_CFA_def_cfa] = "uu",
+		[DW_CFA_def_cfa_register] = "u", [DW_CFA_def_cfa_offset] = "u",
+		[DW_CFA_def_cfa_expression] = "x", [DW_CFA_expression] = "ux",
+		[DW_CFA_offset_extended_sf] = "uu", [DW_CFA_def_cfa_sf] = "uu",
+		[DW_CFA_def_cfa_offset_sf] = "u", [DW_CFA_val_offset] = "uu",
+		[DW_CFA_val_offset_sf] = "uu", [DW_CFA_val_expression] = "ux",
+		[DW_CFA_GNU_args_size] = "u", [DW_CFA_GNU_negative_offset_extended] = "uu",
+	};
+	struct rd r = rd_of(insns);
+
+	while (rd_left(&r)) {
+		struct bytes rest = { r.p, rd_left(&r) };
+		uint8_t op = rd_u8(&r), high = op & 0xc0;
+		const char *f = high == DW_CFA_offset ? "u" : high ? "" : form[op];
+
+		for (; f && *f; f++) {
+			if (*f == 'u')
+				(void)rd_uleb(&r);
+			else
+				(void)rd_skip(&r, *f == 'x' ? rd_uleb(&r) : *f == 'b' ? 1 :
+					      *f == 'w' ? 2 : 4);
+		}
+		if (!f || r.bad)	/* from here on it may be anything */
+			return memchr(rest.p, DW_CFA_set_loc, rest.n);
+	}
+	return false;
+}
+
 bool cfi_run_cie(struct cfi_table *t, const struct cie *cie, struct bytes insns, uint32_t *state)
 {
-	struct run u = { .t = t, .cie = cie, .r = rd_of(insns), .insns = insns.p };
+	struct cfi_state none = { 0 };
+	struct run u;
 
+	u.t = t;
+	u.cie = cie;
+	u.initial = NULL;
+	u.r = rd_of(insns);
+	copy_live(&u.now, &none);
+	u.loc = u.end = u.insns_addr = 0;
+	u.insns = insns.p;
+	u.depth = 0;
 	*state = 0;
-	return run_all(&u, NULL) && intern(t, &u.now, state);
+	return run_all(&u, NULL) && intern(t, &u.now.s, state);
 }
 
 bool cfi_run_fde(struct cfi_table *t, const struct cie *cie, struct fde *fde, struct bytes insns,
@@ -420,7 +523,7 @@ bool cfi_run_fde(struct cfi_table *t, const struct cie *cie, struct fde *fde, st
 	u.cie = cie;
 	u.initial = &initial;
 	u.r = rd_of(insns);
-	u.now = initial;
+	copy_live(&u.now, &initial);
 	u.loc = fde->addr;
 	u.end = fde->addr + fde->len;
 	u.insns_addr = insns_addr;

@@ -19,6 +19,10 @@ bool cfi_run_cie(struct cfi_table *t, const struct cie *cie, struct bytes insns,
 bool cfi_run_fde(struct cfi_table *t, const struct cie *cie, struct fde *fde, struct bytes insns,
 		 vaddr insns_addr);
 
+/* False when no instruction, read by its form alone, holds an address; for those of which not all can
+ * be run. */
+bool cfi_may_hold_address(struct bytes insns);
+
 /* Reads a pointer of encoding `enc` whose bytes stand at address `at`.  False when the encoding
  * is not modelled or the bytes end; *raw is what is stored, *value what it means.  A stored zero
  * means no pointer and gives value 0. */

@@ -1,4 +1,6 @@
-# A function that saves vector registers for its caller and says so to unwinders.
+# Functions that save vector and mask registers for their callers and say so to unwinders, and two with
+# unwind programs that cannot be run: neither holds an address, though there are bytes that would
+# begin one elsewhere.
 
 	.text
 	.globl	saves
@@ -40,3 +42,70 @@ calls:
 	ret
 	.cfi_endproc
 	.size	calls, .-calls
+
+# %k4 and %zmm16 (122 and 67) lie at rbp - 8 and rbp - 0x50; %r31 (145) as before
+	.globl	masks
+	.type	masks, @function
+masks:
+	.cfi_startproc
+	push	%rbp
+	.cfi_adjust_cfa_offset 8
+	.cfi_offset %rbp, -16
+	mov	%rsp, %rbp
+	.cfi_def_cfa_register %rbp
+	sub	$0x50, %rsp
+	mov	%rdi, -8(%rbp)
+	.cfi_escape 0x10, 122, 2, 0x76, 0x78
+	mov	%rsi, -0x50(%rbp)
+	.cfi_escape 0x05, 67, 1
+	.cfi_escape 0x08, 0x91, 0x01
+	test	%rdi, %rdi
+	je	1f
+	.cfi_remember_state
+	call	calls@plt
+	mov	-8(%rbp), %rdi
+	.cfi_escape 0x06, 122
+	mov	-0x50(%rbp), %rsi
+	.cfi_escape 0x06, 67
+	leave
+	.cfi_def_cfa %rsp, 8
+	ret
+1:	.cfi_restore_state
+	leave
+	.cfi_def_cfa %rsp, 8
+	ret
+	.cfi_endproc
+	.size	masks, .-masks
+
+# a rule for register 254
+	.globl	unheard_of
+	.type	unheard_of, @function
+unheard_of:
+	.cfi_startproc
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	.cfi_escape 0x05, 0xfe, 0x01, 1
+	mov	%edi, %eax
+	nopw	(%rax)
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_endproc
+	.size	unheard_of, .-unheard_of
+
+# more is restored than was remembered
+	.globl	forgotten
+	.type	forgotten, @function
+forgotten:
+	.cfi_startproc
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	.cfi_escape 0x0b
+	.cfi_escape 0x10, 122, 2, 0x08, 0x01
+	mov	%edi, %eax
+	nopw	(%rax)
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_endproc
+	.size	forgotten, .-forgotten

@@ -149,6 +149,10 @@ ${CC:-cc} -O2 -o "$work/probes" tests/programs/probes.c && try "a program with p
 if ${CC:-cc} -O2 -fpie -pie -o "$work/threaded" "$work/threaded.c"; then
 	try "an interpreter" "$work/threaded" 10
 fi
+if ${CC:-cc} -nostdlib -shared -o "$work/saved" tests/asm/savedvectors.s; then
+	try "a library that saves vectors and masks" "$work/saved" 11
+	try "a byte of a library that saves vectors and masks" "$work/saved" 9 every
+fi
 if ${CXX:-c++} -std=c++14 -w -O2 -fno-inline -o "$work/throws" "$work/throws.cc" 2>/dev/null; then
 	try "a program that throws" "$work/throws" 5
 	try "a byte of a program that throws" "$work/throws" 9 every

@@ -218,7 +218,7 @@ static void an_fde_we_cannot_follow_has_no_rows(void **state)
 	struct made *m = *state;
 
 	put_cie(m);
-	FDE(m, CODE, 0x10, DW_CFA_offset | 33, 2);		/* st0 */
+	FDE(m, CODE, 0x10, DW_CFA_offset_extended, 0xa0, 1, 2);	/* no register has that number */
 	FDE(m, CODE + 0x10, 0x10, 0x3f);			/* no such opcode */
 	FDE(m, CODE + 0x20, 0x10, DW_CFA_restore_state);	/* nothing remembered */
 	FDE(m, CODE + 0x30, 0x10, DW_CFA_advance_loc | 0x11);	/* out of its range */
@@ -233,6 +233,89 @@ static void an_fde_we_cannot_follow_has_no_rows(void **state)
 		assert_int_equal(cfi_state_at(&m->cfi, i, m->cfi.fde[i].addr), 0);
 	}
 	assert_true(m->cfi.fde[6].understood);
+}
+
+/* Vector and mask registers, set and restored, in any order. */
+static void any_register_may_have_a_rule(void **state)
+{
+	enum { XMM6 = 23, ZMM16 = 67, K4 = 122, R31 = 145 };
+	struct made *m = *state;
+
+	put_cie(m);
+	FDE(m, CODE, 0x40, DW_CFA_expression, K4, 2, 0x76, 0x78, DW_CFA_offset | XMM6, 2,
+	    DW_CFA_advance_loc | 1, DW_CFA_remember_state, DW_CFA_offset_extended, ZMM16, 1,
+	    DW_CFA_same_value, 0x80 | (R31 & 0x7f), R31 >> 7, DW_CFA_advance_loc | 1,
+	    DW_CFA_restore_extended, K4, DW_CFA_advance_loc | 1, DW_CFA_restore_state,
+	    DW_CFA_advance_loc | 1, DW_CFA_restore | XMM6, DW_CFA_restore_extended, K4);
+	FDE(m, CODE + 0x40, 0x10, DW_CFA_offset | XMM6, 2, DW_CFA_expression, K4, 2, 0x76, 0x78);
+	assert_int_equal(parse(m), 0);
+	assert_true(m->cfi.fde[0].understood);
+	assert_int_equal(m->cfi.fde[0].nrow, 5);
+	assert_int_equal(cfi_rule_of(at(m, CODE), K4)->kind, CFI_EXPR);
+	assert_int_equal(cfi_rule_of(at(m, CODE), K4)->expr.p[1], 0x78);
+	assert_int_equal(cfi_rule_of(at(m, CODE), XMM6)->off, -16);
+	assert_int_equal(cfi_rule_of(at(m, CODE), ZMM16)->kind, CFI_UNSPEC);
+	assert_int_equal(cfi_rule_of(at(m, CODE + 1), ZMM16)->off, -8);
+	assert_int_equal(cfi_rule_of(at(m, CODE + 1), R31)->kind, CFI_SAME);
+	assert_int_equal(at(m, CODE + 1)->nother, 4);
+	for (uint32_t i = 1; i < 4; i++)
+		assert_true(at(m, CODE + 1)->other[i - 1].reg < at(m, CODE + 1)->other[i].reg);
+	assert_int_equal(cfi_rule_of(at(m, CODE + 2), K4)->kind, CFI_UNSPEC);
+	assert_int_equal(cfi_rule_of(at(m, CODE + 2), R31)->kind, CFI_SAME);
+	assert_ptr_equal(at(m, CODE + 3), at(m, CODE));
+	assert_ptr_equal(at(m, CODE + 0x40), at(m, CODE));
+	assert_int_equal(at(m, CODE + 4)->nother, 0);
+	assert_ptr_equal(at(m, CODE + 4), &m->cfi.state[m->cfi.cie[0].initial]);
+}
+
+static void too_many_rules_are_not_followed(void **state)
+{
+	struct made *m = *state;
+
+	put_cie(m);
+	for (uint32_t n = 64; n <= 65; n++) {
+		uint64_t fde = begin_fde(m, 0, CODE + n * 0x10, 0x10);
+
+		for (uint32_t i = 0; i < n; i++)
+			PUT(m, DW_CFA_undefined, (uint8_t)(17 + i));
+		end(m, fde);
+	}
+	assert_int_equal(parse(m), 0);
+	assert_true(m->cfi.fde[0].understood);
+	assert_int_equal(at(m, CODE + 64 * 0x10)->nother, 64);
+	assert_false(m->cfi.fde[1].understood);
+}
+
+/* By opcodes and operands, also where nobody can follow what they do. */
+static void operands_are_no_addresses(void **state)
+{
+	struct made *m = *state;
+	static const struct { bool want; uint8_t n, p[12]; } c[] = {
+		{ false, 7, { DW_CFA_restore_state, DW_CFA_advance_loc1, 1, DW_CFA_advance_loc2, 1, 1,
+			      DW_CFA_nop } },
+		{ false, 12, { DW_CFA_restore_state, DW_CFA_advance_loc4, 1, 1, 1, 1,
+			       DW_CFA_offset | 3, 1, DW_CFA_val_expression, 1, 1, 1 } },
+		{ false, 8, { DW_CFA_restore_state, DW_CFA_def_cfa, 1, 1, DW_CFA_register, 1, 1,
+			      DW_CFA_remember_state } },
+		{ false, 3, { 0x3f, 2, 2 } },
+		{ true, 3, { 0x3f, 1, 2 } },
+		{ true, 6, { DW_CFA_restore_state, DW_CFA_set_loc, 0, 0, 0, 0 } },
+		{ true, 8, { DW_CFA_restore_state, DW_CFA_def_cfa_offset, 1, DW_CFA_set_loc, 0, 0, 0, 0 } },
+		{ true, 5, { DW_CFA_restore_state, DW_CFA_expression, 4, 0x70, 1 } },	/* cut off */
+	};
+
+	put_cie(m);
+	for (uint32_t i = 0; i < 8; i++) {
+		uint64_t fde = begin_fde(m, 0, CODE + i * 0x10, 0x10);
+
+		put(m, c[i].p, c[i].n);
+		end(m, fde);
+	}
+	assert_int_equal(parse(m), 0);
+	for (uint32_t i = 0; i < 8; i++) {
+		assert_false(m->cfi.fde[i].understood);
+		assert_int_equal(m->cfi.fde[i].has_address, c[i].want);
+	}
 }
 
 static void overlapping_fdes_are_malformed(void **state)
@@ -419,6 +502,9 @@ int main(void)
 		T(rows_that_change_nothing_are_merged),
 		T(every_rule_is_read),
 		T(an_fde_we_cannot_follow_has_no_rows),
+		T(any_register_may_have_a_rule),
+		T(too_many_rules_are_not_followed),
+		T(operands_are_no_addresses),
 		T(overlapping_fdes_are_malformed),
 		T(fdes_that_cover_nothing_are_dropped),
 		T(personality_and_lsda_are_found),

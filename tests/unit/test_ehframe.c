@@ -106,7 +106,10 @@ static void make_original(struct made *m)
 	    0x9c, DW_CFA_offset_extended_sf, 10, 0x7d, DW_CFA_advance_loc | 1,
 	    DW_CFA_def_cfa_expression, 2, 0x77, 16, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_sf, 6, 1,
 	    DW_CFA_advance_loc | 1, DW_CFA_def_cfa, 7, 8, DW_CFA_restore | 3, DW_CFA_restore | 8,
-	    DW_CFA_undefined, 16);
+	    DW_CFA_undefined, 16, DW_CFA_advance_loc | 1, DW_CFA_offset_extended, 67, 4,
+	    DW_CFA_expression, 122, 2, 0x77, 8, DW_CFA_val_offset, 23, 1,
+	    DW_CFA_advance_loc | 1, DW_CFA_offset_extended_sf, 122, 0x7d, DW_CFA_restore | 23,
+	    DW_CFA_same_value, 0x91, 1);
 	end(m, fde);
 	fde = begin_fde(m, plain, CODE + 0x50, 0);	/* covers nothing */
 	PUT(m, 0);
@@ -114,7 +117,7 @@ static void make_original(struct made *m)
 	wr_u32(&m->old, 0);
 	assert_int_equal(read_section(m, &m->old, OLD, &m->cfi), 0);
 	assert_int_equal(m->cfi.nfde, 2);
-	assert_int_equal(m->cfi.fde[1].nrow, 7);
+	assert_int_equal(m->cfi.fde[1].nrow, 9);
 }
 
 static int write_pieces(struct made *m, const struct ehframe_piece *piece, uint32_t npiece,
@@ -154,7 +157,7 @@ static void any_sequence_of_states_is_read_again(void **state)
 {
 	struct made *m = *state;
 	static const uint32_t step[] = { 1, 0x3f, 0x40, 0xff, 0x100, 0xffff, 0x10000 };
-	struct ehframe_row row[256];
+	struct ehframe_row row[2 * 9 * 9];
 	uint32_t n = 0;
 	new_vaddr at = MOVED;
 
@@ -222,6 +225,47 @@ static void programs_with_addresses_are_refused(void **state)
 	assert_int_equal(write_pieces(m, NULL, 0, NULL), -1);
 	assert_int_equal(m->err.kind, ERR_REFUSED);
 	assert_non_null(strstr(m->err.text, "addresses"));
+}
+
+/* What cannot be run is copied byte by byte; a byte of an operand is no address. */
+static void programs_that_nobody_follows_are_copied(void **state)
+{
+	struct made *m = *state;
+	uint64_t cie = begin(m, 0);
+
+	PUT(m, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, DW_CFA_def_cfa, 7, 8, DW_CFA_offset | 16, 1);
+	end(m, cie);
+	uint64_t fde = begin_fde(m, cie, CODE, 0x40);
+
+	PUT(m, 0, DW_CFA_restore_state, DW_CFA_def_cfa_offset, 1);
+	end(m, fde);
+	wr_u32(&m->old, 0);
+	assert_int_equal(read_section(m, &m->old, OLD, &m->cfi), 0);
+	assert_false(m->cfi.fde[0].understood);
+	assert_int_equal(write_pieces(m, NULL, 0, NULL), 0);
+	assert_int_equal(m->again.fde[0].addr, CODE);
+	assert_int_equal(m->again.fde[0].size, m->cfi.fde[0].size);
+	assert_memory_equal(m->frame.p + m->again.fde[0].off + m->again.fde[0].insn_off,
+			    m->old.p + m->cfi.fde[0].off + m->cfi.fde[0].insn_off,
+			    m->cfi.fde[0].size - m->cfi.fde[0].insn_off);
+}
+
+static void initial_programs_with_addresses_are_refused(void **state)
+{
+	struct made *m = *state;
+	uint64_t cie = begin(m, 0);
+
+	PUT(m, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, DW_CFA_def_cfa, 7, 8, DW_CFA_set_loc);
+	wr_u32(&m->old, (uint32_t)(CODE - (OLD + m->old.n)));
+	end(m, cie);
+	uint64_t fde = begin_fde(m, cie, CODE, 0x40);
+
+	PUT(m, 0);
+	end(m, fde);
+	wr_u32(&m->old, 0);
+	assert_int_equal(read_section(m, &m->old, OLD, &m->cfi), 0);
+	assert_int_equal(write_pieces(m, NULL, 0, NULL), -1);
+	assert_int_equal(m->err.kind, ERR_REFUSED);
 }
 
 static void a_piece_leads_to_its_exception_table(void **state)
@@ -300,6 +344,8 @@ int main(void)
 		T(any_sequence_of_states_is_read_again),
 		T(rules_of_the_cie_come_back_by_name),
 		T(programs_with_addresses_are_refused),
+		T(programs_that_nobody_follows_are_copied),
+		T(initial_programs_with_addresses_are_refused),
 		T(a_piece_leads_to_its_exception_table),
 		T(pieces_without_an_exception_table_have_none),
 		T(the_search_table_has_every_fde_in_order),

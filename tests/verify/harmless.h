@@ -82,10 +82,12 @@ static bool same_state(const struct cfi_state *x, const struct cfi_state *y)
 	if (x->cfa_is_expr ? !same_bytes(x->cfa_expr, y->cfa_expr) :
 	    x->cfa_reg != y->cfa_reg || x->cfa_off != y->cfa_off)
 		return false;
-	for (int i = 0; i < CFI_NREG; i++)
-		if (x->reg[i].kind != y->reg[i].kind || x->reg[i].off != y->reg[i].off ||
-		    !same_bytes(x->reg[i].expr, y->reg[i].expr))
+	for (uint32_t i = 0; i < CFI_REG_END; i++) {
+		const struct cfi_rule *a = cfi_rule_of(x, i), *b = cfi_rule_of(y, i);
+
+		if (a->kind != b->kind || a->off != b->off || !same_bytes(a->expr, b->expr))
 			return false;
+	}
 	return true;
 }
 

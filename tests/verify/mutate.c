@@ -164,6 +164,24 @@ static bool damage_unwind(struct target *t)
 	return true;
 }
 
+/* The program of a piece of new text that has rules for other than general registers. */
+static bool damage_other_rules(struct target *t)
+{
+	for (int tries = 0; tries < 10000; tries++) {
+		const struct fde *fde = &t->cfi.fde[below(t, t->cfi.nfde)];
+		bool other = false;
+
+		for (uint32_t i = fde->row; i < fde->row + fde->nrow; i++)
+			other |= t->cfi.state[t->cfi.rows[i].state].nother > 0;
+		if (!other || fde->addr < t->map.gen_base)
+			continue;
+		flip(t, t->frame->sh_offset + fde->off + fde->insn_off +
+			below(t, fde->size - fde->insn_off));
+		return true;
+	}
+	return false;
+}
+
 static bool damage_exceptions(struct target *t)
 {
 	uint64_t from, to;
@@ -424,6 +442,7 @@ static const struct kind kinds[] = {
 	{ "condition code", damage_condition },
 	{ "jump table entry", damage_table },
 	{ "unwind table", damage_unwind },
+	{ "rules of vectors and masks", damage_other_rules },
 	{ "unwind search table", damage_search_table },
 	{ "exception table", damage_exceptions },
 	{ "relocation", damage_relocation },
