@@ -8,8 +8,9 @@
  * waited for.  All are pinned to one CPU (-c, default the last one); address space layout stays
  * random, as in real life.
  *
- * BEFORE, a command that is not counted, runs in front of every EVERY-th (1) round: what it makes anew,
- * as copies of the programs in other pages of memory, differs from round to round and not from A to B.
+ * BEFORE, a command that is not counted, runs in front of the uncounted round and of every EVERY-th (1)
+ * other: what it makes anew, as copies of the programs in other pages of memory, differs from round to
+ * round and not from A to B.
  *
  * Standard output and exit code of every run are compared with those of the first run of A.
  * Prints one line for each command but A:
@@ -174,11 +175,20 @@ static int parse(struct options *o, int argc, char **argv)
 
 static double ms[COMMANDS_MAX][ROUNDS_MAX];
 
+static void prepare(const struct options *o)
+{
+	if (!o->before || run_once(o->before, o->verbose).status == 0)
+		return;
+	fprintf(stderr, "pairs: '%s' failed\n", o->before);
+	exit(2);
+}
+
 /* Fills ms; all_same[k]: every run of command k did what the first run of the first did. */
 static void run_rounds(const struct options *o, bool *all_same)
 {
 	struct run first = { 0 };
 
+	prepare(o);
 	for (unsigned k = 0; k < o->n; k++) {
 		struct run r = run_once(o->command[k], o->verbose);
 
@@ -187,10 +197,8 @@ static void run_rounds(const struct options *o, bool *all_same)
 		all_same[k] = same(&first, &r);
 	}
 	for (unsigned i = 0; i < o->rounds; i++) {
-		if (o->before && i % o->every == 0 && run_once(o->before, o->verbose).status != 0) {
-			fprintf(stderr, "pairs: '%s' failed\n", o->before);
-			exit(2);
-		}
+		if (i % o->every == 0)
+			prepare(o);
 		for (unsigned k = 0; k < o->n; k++) {
 			unsigned which = (i + (i % 2 ? o->n - k : k)) % o->n;
 			struct run r = run_once(o->command[which], false);
