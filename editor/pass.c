@@ -11,9 +11,10 @@
 #include "lib/err.h"
 
 const struct pass passes[] = {			/* in running order */
-	{ "align",   "lay the likely successor of a block behind it", true, pass_align },
 	{ "fluff",   "move blocks that do not run to the fluff text", true, pass_fluff },
 	{ "leave",   "copy no block that can as well run where it was", true, pass_leave },
+	{ "layout",  NULL, true, pass_layout_choose },
+	{ "align",   "lay the likely successor of a block behind it", true, pass_align },
 	{ "layout",  "lay functions that call each other close together", true, pass_layout },
 	{ "calls",   "call other modules without the linkage table", true, pass_calls },
 	{ "shuffle", "any valid layout, by chance (for tests)", false, pass_shuffle },
@@ -23,7 +24,7 @@ const struct pass passes[] = {			/* in running order */
 static const struct pass *find_pass(const char *name, size_t n)
 {
 	for (const struct pass *p = passes; p->name; p++) {
-		if (strlen(p->name) == n && memcmp(p->name, name, n) == 0)
+		if (p->help && strlen(p->name) == n && memcmp(p->name, name, n) == 0)
 			return p;
 	}
 	return NULL;
@@ -36,7 +37,9 @@ static int unknown_pass(const char *name, size_t n, struct err *err)
 	for (const struct pass *p = passes; p->name; p++) {
 		size_t len = strlen(known);
 
-		(void)snprintf(known + len, sizeof(known) - len, "%s%s", len ? ", " : "", p->name);
+		if (p->help)
+			(void)snprintf(known + len, sizeof(known) - len, "%s%s", len ? ", " : "",
+				       p->name);
 	}
 	return err_set(err, ERR_USAGE, "no pass is called '%.*s'; there are %s",
 		       n > 40 ? 40 : (int)n, name, known);
@@ -54,12 +57,12 @@ static int select_passes(const struct edit_options *options, bool *selected, str
 		return unknown_pass(options->print_after, strlen(options->print_after), err);
 	for (const char *s = options->passes; s && *s; ) {
 		size_t n = strcspn(s, ",");
-		const struct pass *p = find_pass(s, n);
+		const struct pass *named = find_pass(s, n);
 
-		if (!p)
+		if (!named)
 			return unknown_pass(s, n, err);
-		if (!options->shuffle)
-			selected[p - passes] = true;
+		for (const struct pass *p = passes; p->name && !options->shuffle; p++)
+			selected[p - passes] |= strcmp(p->name, named->name) == 0;
 		s += n;
 		s += *s == ',';
 	}
@@ -79,7 +82,7 @@ int passes_run(struct prog *prog, const struct edit_options *options, struct err
 			return err_wrap(err, "pass %s", p->name);
 		if (ir_check_order(prog, err) < 0)
 			return err_wrap(err, "after pass %s", p->name);
-		if (options->print_after && strcmp(options->print_after, p->name) == 0)
+		if (p->help && options->print_after && strcmp(options->print_after, p->name) == 0)
 			irtext_print(prog, stderr);
 	}
 	return ir_check(prog, err) < 0 ? err_wrap(err, "after all passes") : 0;

@@ -10,7 +10,7 @@
 
 struct pass {
 	const char *name;	/* for --passes= and --print-after= */
-	const char *help;
+	const char *help;	/* NULL: an earlier step of the pass of that name */
 	bool by_default;
 	int (*run)(struct prog *prog, const struct edit_options *options, struct err *err);
 };
@@ -30,13 +30,15 @@ double pass_fn_gain(const struct fn *fn);
 /* Instructions that it executes, by its blocks' counts. */
 double pass_fn_work(const struct fn *fn);
 
-/* needs: counts.  Changes: fn->order.  Keeps: cold, warm, prog->order. */
-int pass_align(struct prog *prog, const struct edit_options *options, struct err *err);
 /* needs: counts.  Changes: block->cold, block->warm.  Keeps: order. */
 int pass_fluff(struct prog *prog, const struct edit_options *options, struct err *err);
 /* needs: counts, cold, warm.  Changes: block->stays, fn->leaves, and cold for warm.  Keeps the rest. */
 int pass_leave(struct prog *prog, const struct edit_options *options, struct err *err);
 /* needs: counts, cold, warm.  Changes: prog->order, fn->moved.  Keeps the rest. */
+int pass_layout_choose(struct prog *prog, const struct edit_options *options, struct err *err);
+/* needs: counts, cold, warm.  Changes: fn->order.  Keeps the rest. */
+int pass_align(struct prog *prog, const struct edit_options *options, struct err *err);
+/* needs: counts, cold, warm, fn->order.  Changes: prog->order, fn->moved.  Keeps the rest. */
 int pass_layout(struct prog *prog, const struct edit_options *options, struct err *err);
 /* needs: cold, warm.  Changes: block->direct.  Keeps the rest. */
 int pass_calls(struct prog *prog, const struct edit_options *options, struct err *err);

@@ -2,8 +2,9 @@
  *
  * needs: counts, cold, warm, fn->order.  Changes: prog->order, fn->moved.  Keeps: fn->order, cold, warm.
  *
- * Functions whose move would not pay are left where they are (worth.h), unless all are to move.
- * proclayout.h orders the rest, in one of three ways.
+ * Functions whose move would not pay are left where they are (worth.h), unless all are to move: those
+ * that hardly run at once, so that no other pass has work with them.  proclayout.h orders the rest, in
+ * one of three ways.
  */
 #include "editor/pass.h"
 
@@ -31,6 +32,14 @@ static const struct method *find_method(const char *name)
 		if (strcmp(methods[i].name, name) == 0)
 			return &methods[i];
 	return NULL;
+}
+
+int pass_layout_choose(struct prog *prog, const struct edit_options *options, struct err *err)
+{
+	(void)err;
+	if (!options->all)
+		worth_drop(prog);
+	return 0;
 }
 
 int pass_layout(struct prog *prog, const struct edit_options *options, struct err *err)

@@ -170,6 +170,15 @@ static void drop_tail(struct prog *prog, struct arena *a)
 	keep_moved(prog);
 }
 
+void worth_drop(struct prog *prog)
+{
+	struct arena *scratch = arena_new();
+
+	drop_guessed(prog, scratch);
+	drop_tail(prog, scratch);
+	arena_free(scratch);
+}
+
 void worth_select(struct prog *prog, bool redirect)
 {
 	struct arena *scratch = arena_new();
@@ -177,8 +186,6 @@ void worth_select(struct prog *prog, bool redirect)
 	double *gain = arena_array(scratch, prog->nfn, sizeof(*gain));
 	uint32_t before;
 
-	drop_guessed(prog, scratch);
-	drop_tail(prog, scratch);
 	for (uint32_t i = 0; i < prog->norder; i++)
 		gain[prog->order[i]] = pass_fn_gain(&prog->fn[prog->order[i]]);
 	do {

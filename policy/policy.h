@@ -35,7 +35,7 @@ struct policy_passes {
 #undef PASS
 };
 enum { POLICY_PASS_LIST_MAX = 64 };	/* bytes of the names of all, with commas */
-extern const char *const policy_pass_names;	/* "align, fluff, ..." */
+extern const char *const policy_pass_names;	/* "fluff, leave, ..." */
 
 struct policy;
 
@@ -77,7 +77,7 @@ void policy_free(struct policy *p);		/* NULL is allowed */
 
 /* True when path matches an include glob and no exclude glob (fnmatch, FNM_PATHNAME not set). */
 bool policy_allows(const struct policy *p, const char *path);
-/* "align,fluff,..." as far as switched on; at least POLICY_PASS_LIST_MAX bytes. */
+/* "fluff,leave,..." as far as switched on; at least POLICY_PASS_LIST_MAX bytes. */
 void policy_pass_list(const struct policy *p, char *out, size_t n);
 /* May anything be done without being asked, by the general setting or by a rule's? */
 bool policy_automatic(const struct policy *p);
