@@ -32,8 +32,8 @@ struct measure {
 	double exttsp;		/* score over all edges within functions, divided by their counts */
 	double calls[NREACH], calls_out;	/* direct ones; out: to no known function (PLT) */
 	uint64_t hot_text;	/* bytes of a generation's hot text; the original's: of what is in it */
-	uint64_t hot_bytes, hot_lines, hot_pages;	/* with an execution: bytes, 64-byte lines,
-							 * 4-KiB pages */
+	/* With an execution: bytes, 64-byte lines, 4-KiB pages, 2-MiB pages. */
+	uint64_t hot_bytes, hot_lines, hot_pages, hot_huge_pages;
 };
 
 /* Measures `n` placements, of the original first, over the blocks that all of them know; *left_out gets

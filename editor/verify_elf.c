@@ -5,7 +5,8 @@
  *            PT_GNU_EH_FRAME if there was none.  PT_PHDR must describe the table as it is now,
  *            PT_GNU_EH_FRAME leads to the new unwind table (verify_unwind.c reads it there); those
  *            of what gave way to the table follow it (verify_front.c).
- * SEGMENTS   A new one shares no page with any other, is not writable and is all file bytes.
+ * SEGMENTS   A new one shares no page with any other, is not writable and is all file bytes.  New
+ *            text begins with a page, of the usual size or huge.
  * BYTES      The original's whole file is compared, loaded or not, skipping what is shown elsewhere:
  *            header fields, the table and what it has grown over, dynamic entries, the entry
  *            jumps, pointers that lead to images.
@@ -14,7 +15,7 @@
 
 #include "editor/verify_parts.h"
 
-enum { PAGE = 4096, JUMP = 5 };
+enum { PAGE = 4096, HUGE = 2 << 20, JUMP = 5 };
 
 static int check_header(struct verify *v)
 {
@@ -71,6 +72,10 @@ static int check_fresh(struct verify *v, const Elf64_Phdr *g)
 		return refuse(v, "new segment at 0x%llx cannot be mapped: offset 0x%llx, "
 			      "alignment 0x%llx", ULL(g->p_vaddr), ULL(g->p_offset),
 			      ULL(g->p_align));
+	if ((g->p_flags & PF_X) &&
+	    ((g->p_align != PAGE && g->p_align != HUGE) || g->p_vaddr % g->p_align))
+		return refuse(v, "new text at 0x%llx does not begin with a page of 0x%llx bytes",
+			      ULL(g->p_vaddr), ULL(g->p_align));
 	for (const Elf64_Phdr *p = v->gen.ph; p < v->gen.ph + v->gen.nph; p++) {
 		uint64_t lo = p->p_vaddr & ~(uint64_t)(PAGE - 1);
 
