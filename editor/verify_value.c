@@ -159,16 +159,13 @@ static struct value sum(const struct vtables *vt, struct value x, uint8_t a, str
 	return meet(vt, x, y);
 }
 
-/* The register in which the base is still found behind the load of register a by way of b: that one,
- * or a copy when the entry overwrites it; or NGPR, if it can be formed anew. */
-static bool base_behind(const struct value *r, uint8_t a, uint8_t b, uint8_t *out)
+/* Registers `written`, register b with a base among them, are about to change: where else that base is
+ * then, in a copy or, if it can be formed anew, nowhere (NGPR).  False: it is lost. */
+static bool base_elsewhere(const struct value *r, uint8_t b, uint16_t written, uint8_t *out)
 {
-	*out = b;
-	if (a != b)
-		return true;
 	for (uint8_t k = 0; k < NGPR; k++) {
 		*out = k;
-		if (k != b && r[k].kind == BASE &&
+		if (!(written >> k & 1) && r[k].kind == BASE &&
 		    (r[k].through == b + 1 || r[b].through == k + 1))
 			return true;
 	}
@@ -180,9 +177,9 @@ static bool base_behind(const struct value *r, uint8_t a, uint8_t b, uint8_t *ou
 static int load(struct vtables *vt, enum value_kind kind, uint8_t b, uint8_t a, vaddr addr,
 		const struct value *r, struct value *out)
 {
-	uint8_t through;
+	uint8_t through = b;
 
-	if (r[b].kind == BASE && base_behind(r, a, b, &through)) {
+	if (r[b].kind == BASE && (a != b || base_elsewhere(r, b, 1 << b, &through))) {
 		*out = (struct value){ .kind = (uint8_t)kind, .through = through,
 				       .table = r[b].table };
 		if (through == NGPR)
@@ -320,16 +317,29 @@ static bool reads_same(const struct vtables *vt, const struct effect *e, const s
 	return true;
 }
 
+/* An entry was read through register x->through, which is about to change with others. */
+static void leave_base(const struct vtables *vt, const struct value *r, uint16_t written,
+		       struct value *x)
+{
+	uint8_t b = x->through;
+
+	if (!base_elsewhere(r, b, written, &x->through))
+		*x = lose(vt, *x);
+	else if (x->through == NGPR)
+		x->line = r[b].line;
+}
+
 /* Registers `written` are about to change: what refers to them no longer does. */
 static void forget_copies(const struct vtables *vt, struct regs *regs, uint16_t written)
 {
+	for (int i = 0; i < NGPR; i++)	/* NGPR is beyond the mask */
+		if (is_entry(regs->r[i]) && (written >> regs->r[i].through & 1))
+			leave_base(vt, regs->r, written, &regs->r[i]);
 	for (int i = 0; i < NGPR; i++) {
 		struct value *x = &regs->r[i];
 
 		if (x->kind == BASE && x->through && (written >> (x->through - 1) & 1))
 			x->through = 0;
-		else if (is_entry(*x) && (written >> x->through & 1))
-			*x = lose(vt, *x);	/* NGPR is beyond the mask */
 	}
 }
 

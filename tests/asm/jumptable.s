@@ -290,7 +290,40 @@ begin base_formed_again
 	table	T_again
 end base_formed_again
 
-	# The same, but somebody jumps in between: images and originals may take turns there.
+	# It is formed anew in the register that the entry was read through.
+begin base_formed_over_itself
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	T_itself(%rip), %rax
+	movslq	(%rax,%rdi,4), %rcx
+	lea	T_itself(%rip), %rax
+	add	%rax, %rcx
+	mov	%rdi, %rax
+	jmp	*%rcx
+	cases
+	table	T_itself
+end base_formed_over_itself
+
+	# Nor does that register keep it behind a branch, but a copy does.
+begin base_left_in_a_copy
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	T_left(%rip), %rax
+	mov	%rax, %rdx
+	movslq	(%rax,%rdi,4), %rcx
+	xor	%eax, %eax
+	test	%esi, %esi
+	je	1f
+	inc	%eax
+1:	add	%rdx, %rcx
+	jmp	*%rcx
+	cases
+	table	T_left
+end base_left_in_a_copy
+
+	# No register keeps it, and somebody jumps in between: images and originals may take turns there.
 begin base_formed_elsewhere
 	cmp	$3, %edi
 	ja	19f

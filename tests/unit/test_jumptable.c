@@ -34,6 +34,8 @@ static const struct expected {
 	{ "target_before_the_loop", 1, 4, 4, 1, 0 },
 	{ "base_is_copied", 1, 4, 4, 1, 0 },
 	{ "base_formed_again", 1, 4, 4, 1, 0 },
+	{ "base_formed_over_itself", 1, 4, 4, 1, 0 },
+	{ "base_left_in_a_copy", 1, 4, 4, 1, 0 },
 	{ "base_formed_elsewhere", 0, 0, 0, 0, 0 },	/* no table: may be a tail call */
 	{ "target_pushed_and_freed", 1, 4, 4, 1, 0 },
 	{ "parts_of_the_target", 1, 4, 4, 1, 0 },
