@@ -219,7 +219,9 @@ static int step(struct flow *f, struct place p)
 
 	note_stay(f, n);
 	find_frame(f, e, addr);
-	if (vregs_apply(&f->tables, e, n->line, addr, &regs) < 0 ||
+	struct line line = n->former ? n->line : (struct line){ .image = LINE_ORIGINAL };
+
+	if (vregs_apply(&f->tables, e, line, addr, &regs) < 0 ||
 	    land(f, f->fdes.v[p.range], addr, n->in) < 0)
 		return -1;
 	switch (e->kind) {

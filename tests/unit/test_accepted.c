@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "editor/editor.h"
+#include "postmorph/dynamic.h"
 #include "tests/unit/asm.h"
 
 enum { SEEDS = 4 };
@@ -33,6 +34,20 @@ static void move_and_verify(const char *name, const char *flags, uint32_t nmoved
 		wr_free(&map);
 		arena_free(a);
 	}
+}
+
+struct find {
+	const char *name;
+	vaddr value;
+};
+
+static void take_symbol(void *ctx, uint32_t index, const struct symbol *s)
+{
+	struct find *f = ctx;
+
+	(void)index;
+	if (strcmp(s->name, f->name) == 0)
+		f->value = s->value;
 }
 
 static void places_in_thread_local_storage_are_no_addresses(void **state)
@@ -68,6 +83,52 @@ static void code_is_no_jump_table(void **state)
 {
 	(void)state;
 	move_and_verify("codeastable", "-shared", 2);
+}
+
+static vaddr symbol_value(struct bytes file, const char *name, struct arena *a)
+{
+	struct find f = { .name = name };
+	struct image img;
+	struct err err;
+
+	assert_int_equal(image_parse(file, a, &img, &err), 0);
+	symbols_each(&img, SHT_SYMTAB, take_symbol, &f);
+	assert_true(f.value);
+	return f.value;
+}
+
+/* In all combinations of blocks that move and blocks that stay. */
+static void a_dispatch_may_stay_beside_others(void **state)
+{
+	uint32_t stayed = 0, moved = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 64; seed++) {
+		struct arena *a = arena_new();
+		struct edit_options options = { .all = true, .shuffle = true, .seed = seed,
+						.generation = 1 };
+		struct bytes original = asm_build("formedtwice", "-shared", a);
+		struct wr made = { 0 }, text = { 0 };
+		struct edit_stats stats;
+		struct verify_stats proof;
+		struct blockmap map;
+		struct err err;
+
+		if (edit_optimize(original, NULL, &options, a, &made, &text, &stats, &err) < 0 ||
+		    verify_generation(original, wr_bytes(&made), a, &proof, &err) < 0)
+			fail_msg("seed %u: %s", (unsigned)seed, err.text);
+		assert_int_equal(stats.jump_tables, 2);
+		assert_int_equal(blockmap_read(wr_bytes(&text), &map, &err), 0);
+		if (blockmap_find_orig(&map, symbol_value(original, "second_dispatch", a)))
+			moved++;
+		else
+			stayed++;
+		blockmap_free(&map);
+		wr_free(&made);
+		wr_free(&text);
+		arena_free(a);
+	}
+	assert_true(moved > 0 && stayed > 0);
 }
 
 /* A function with several names gets that of its fragments; one whose fragment is named like no
@@ -141,6 +202,7 @@ int main(void)
 		cmocka_unit_test(other_registers_may_be_saved),
 		cmocka_unit_test(functions_may_share_a_fragment),
 		cmocka_unit_test(code_is_no_jump_table),
+		cmocka_unit_test(a_dispatch_may_stay_beside_others),
 		cmocka_unit_test(names_fit_all_parts),
 		cmocka_unit_test(a_damaged_symbol_table_stays),
 		cmocka_unit_test(a_target_on_the_stack_is_followed),
