@@ -2,6 +2,9 @@
  *
  * Functions that stay as they are, or are not looked at closely, may not be cut into blocks: what the
  * profile knows of their inside is left out, but their samples count.
+ *
+ * A profile with blocks or edges that the program has not is of another analysis, and worth nothing.  A call
+ * only says where a pointer led: one at no instruction is left out, and counted.
  */
 #include "editor/editor.h"
 
@@ -129,7 +132,7 @@ static int by_call(const void *x, const void *y)
 	return a->target < b->target ? -1 : a->target > b->target;
 }
 
-static int attach_calls(struct prog *prog, const struct profile *profile, struct err *err)
+static void attach_calls(struct prog *prog, const struct profile *profile)
 {
 	for (uint32_t i = 0; i < profile->ncall; i++) {
 		struct fn *fn = cut_fn(prog, profile->call[i].insn);
@@ -153,16 +156,16 @@ static int attach_calls(struct prog *prog, const struct profile *profile, struct
 			continue;
 		uint32_t insn = insn_at(prog, fn, c->insn);
 		if (insn == UINT32_MAX)
-			return err_set(err, ERR_INPUT, "profile: no instruction begins at %#llx",
-				       (unsigned long long)c->insn);
-		fn->seen_call[fn->nseen_call++] = (struct seen_call){ insn, c->target, c->count };
+			prog->calls_left_out++;
+		else
+			fn->seen_call[fn->nseen_call++] =
+				(struct seen_call){ insn, c->target, c->count };
 	}
 	for (uint32_t f = 0; f < prog->nfn; f++) {
 		if (prog->fn[f].nseen_call)
 			qsort(prog->fn[f].seen_call, prog->fn[f].nseen_call,
 			      sizeof(struct seen_call), by_call);
 	}
-	return 0;
 }
 
 int profile_attach(struct prog *prog, const struct profile *profile, struct err *err)
@@ -179,5 +182,6 @@ int profile_attach(struct prog *prog, const struct profile *profile, struct err 
 	prog->exact_edges = prog->exact_blocks && profile->nedge > 0;
 	if (attach_blocks(prog, profile, err) < 0 || attach_edges(prog, profile, err) < 0)
 		return -1;
-	return attach_calls(prog, profile, err);
+	attach_calls(prog, profile);
+	return 0;
 }

@@ -21,14 +21,14 @@ static void write_stats(const struct edit_stats *s, struct arena *a, struct wr *
 		"functions %u\nfunctions_moved %u\nfunctions_redirected %u\nfunctions_threaded %u\nhot_bytes %llu\nfluff_bytes %llu\n"
 		"original_bytes %llu\nexttsp_before %.6f\nexttsp_after %.6f\nsamples %.3f\n"
 		"file_bytes_before %llu\nfile_bytes_after %llu\njump_tables %u\n"
-		"jump_tables_new %u\nhuge_pages %u\nlayout %c\n",
+		"jump_tables_new %u\nhuge_pages %u\ncalls_left_out %u\nlayout %c\n",
 		s->functions, s->functions_moved, s->functions_redirected, s->functions_threaded,
 		(unsigned long long)s->hot_bytes,
 		(unsigned long long)s->fluff_bytes, (unsigned long long)s->original_bytes,
 		s->exttsp_before, s->exttsp_after, s->samples,
 		(unsigned long long)s->file_bytes_before,
 		(unsigned long long)s->file_bytes_after, s->jump_tables, s->jump_tables_new,
-		s->huge_pages, s->layout);
+		s->huge_pages, s->calls_left_out, s->layout);
 
 	wr_raw(out, text, strlen(text));
 }

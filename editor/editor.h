@@ -34,6 +34,7 @@ struct edit_stats {		/* of one generation; one line each in --stats, "name value
 	uint64_t file_bytes_before, file_bytes_after;
 	uint32_t jump_tables, jump_tables_new;
 	uint32_t huge_pages;	/* that hot text can be mapped with */
+	uint32_t calls_left_out;	/* of the profile: at no instruction */
 	char layout;		/* 'F' or 'L': how the segments were added (elfout_room.c) */
 };
 
@@ -50,7 +51,8 @@ int edit_analyze(struct bytes original, const struct profile *profile, bool all,
 		 struct prog *prog, struct err *err);
 /* attach.c: sets block.samples, fn.samples, fn.moved and what was seen of edges and calls from the
  * profile (digest must match).  A profile block that is no block here is an error: wrong analysis
- * version.  Blocks of an exact profile get executions times length as samples. */
+ * version; a call at no instruction is left out and counted.  Blocks of an exact profile get
+ * executions times length as samples. */
 int profile_attach(struct prog *prog, const struct profile *profile, struct err *err);
 /* infer.c: fills block.count, fall_count, taken_count, jump_table.count, fn.entry_count of every
  * moved function: by exact.c when all is known, else what is likeliest given samples, seen edges and

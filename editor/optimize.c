@@ -24,6 +24,7 @@ static void select_functions(struct prog *prog, bool all, struct edit_stats *sta
 		stats->samples += fn->samples;
 	}
 	stats->functions = prog->nfn;
+	stats->calls_left_out = prog->calls_left_out;
 }
 
 /* Over the moved functions; 0 when nothing is known about their edges. */

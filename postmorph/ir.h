@@ -239,6 +239,7 @@ struct prog {
 
 	bool exact_blocks;	/* profile: samples are executions times instructions */
 	bool exact_edges;	/* and seen edges, and calls, are complete */
+	uint32_t calls_left_out;	/* of the profile: at no instruction */
 
 	/* layout, filled by passes */
 	uint32_t *order;	/* [norder] fn indices in hot-text order */
