@@ -187,13 +187,14 @@ static struct table *jumps(const struct prog *prog)
 	return t;
 }
 
-/* What is executed under the profile, by the confidence that inference has in it; NULL: failed. */
+/* What is executed under the profile, by the confidence that inference has in it; for one that cannot be
+ * attached, of other blocks or another file, why.  NULL: failed. */
 static struct table *confidence(struct job *job, struct prog *prog, struct err *err)
 {
 	static const struct table_column col[] = {
 		{ "confidence", TABLE_TEXT }, { "work_pct", TABLE_REAL },
 		{ "branches_pct", TABLE_REAL },
-	};
+	}, why[] = { { "left_out", TABLE_TEXT } };
 	struct profile profile;
 	struct evidence e;
 
@@ -201,7 +202,13 @@ static struct table *confidence(struct job *job, struct prog *prog, struct err *
 		(void)job_wrap(job, 1, err);	/* fails as we do */
 		return NULL;
 	}
-	if (profile_attach(prog, &profile, err) < 0 || infer_counts(prog, err) < 0) {
+	if (profile_attach(prog, &profile, err) < 0) {
+		struct table *t = table_new("profile", 1, why);
+
+		table_row(t, err->text);
+		return t;
+	}
+	if (infer_counts(prog, err) < 0) {
 		(void)job_wrap(job, 0, err);
 		return NULL;
 	}

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "editor/callers.h"
+#include "lib/err.h"
 
 enum { MEMO = 1 << 14, MERGE_AT = 1 << 20 };
 
@@ -40,9 +41,9 @@ struct interpreter *interpreter_new(const struct image *img, struct arena *a,
 	in->arena = a;
 	in->options = *options;
 	in->merge_at = MERGE_AT;
-	if (cfi_parse(img, a, &in->cfi, err) < 0 || memview_open(img, a, &in->file, err) < 0)
-		return NULL;
-	return in;
+	struct err unread;		/* without unwind tables there are no callers to be seen */
+	in->stats.unwinds = cfi_parse(img, a, &in->cfi, &unread) == 0;
+	return memview_open(img, a, &in->file, err) < 0 ? NULL : in;
 }
 
 static const struct act *act_at(struct interpreter *in, vaddr pc)

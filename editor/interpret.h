@@ -53,6 +53,7 @@ struct interpret_stats {
 	uint64_t with_branch;		/* at least one decided */
 	uint64_t branches, calls;	/* seen */
 	uint64_t callers;		/* return addresses of direct calls in this module */
+	bool unwinds;			/* the module's unwind tables could be read */
 	uint64_t steps;
 	uint64_t stop[NSTOP];
 	uint64_t first[NSTOP][NUNKNOWN];	/* of samples without a branch, with the cause */

@@ -305,6 +305,11 @@ static void add_reason(char *line, struct table *t)
 		table_row(t, line, strtoull(functions, NULL, 10), strtoull(bytes, NULL, 10));
 }
 
+static void add_line(char *line, struct table *t)
+{
+	table_row(t, line);
+}
+
 /* "CONFIDENCE  WORK  BRANCHES", in percent. */
 static void add_confidence(char *line, struct table *t)
 {
@@ -329,30 +334,25 @@ static void read_table(struct bytes text, const char *title, struct table *t,
 		add(line, t);
 }
 
-/* What analysis says of the module, and if it has a profile inference of that: the profile of a module
- * that is cut into other blocks now cannot be attached, which is no reason to say nothing. */
+/* What analysis says of the module, and if it has a profile inference of that, or why it could not be
+ * attached: that of a module that is cut into other blocks now. */
 static int ask_explain(struct work *w, const struct store_module *m, struct wr *text, struct err *err)
 {
 	struct store_profile stored = { 0 };
 	struct wr lines = { 0 };
-	struct err why;
-	int file = work_open_pristine(w, m, err), profile = -1, rc = -1;
+	struct err why;			/* a profile that cannot be had is no reason to say nothing */
+	int file = work_open_pristine(w, m, err), profile = -1;
 	struct ask_job job = { .kind = JOB_EXPLAIN, .nin = 1, .in = { file } };
 
 	if (file < 0)
 		return -1;
 	if (m->samples > 0 && work_profile(w, m, &stored, &lines, &why) == 0)
 		profile = work_profile_file(wr_bytes(&lines), &why);
-	if (profile >= 0) {
-		job.nin = 2;
-		job.in[1] = profile;
-		rc = procedures_text_job(w, &job, text, &why);
+	if (profile >= 0)
+		job.in[job.nin++] = profile;
+	int rc = procedures_text_job(w, &job, text, err);
+	if (profile >= 0)
 		close(profile);
-	}
-	if (rc < 0) {
-		job.nin = 1;
-		rc = procedures_text_job(w, &job, text, err);
-	}
 	close(file);
 	store_profile_free(&stored);
 	wr_free(&lines);
@@ -366,7 +366,7 @@ int show_explain(struct work *w, const char *module, struct client *cl, struct e
 	}, confidence_column[] = {
 		{ "confidence", TABLE_TEXT }, { "work_pct", TABLE_REAL },
 		{ "branches_pct", TABLE_REAL },
-	};
+	}, left_out_column[] = { { "left_out", TABLE_TEXT } };
 	struct store_module m = { 0 };
 	struct wr text = { 0 };
 	int rc = 0;
@@ -375,6 +375,7 @@ int show_explain(struct work *w, const char *module, struct client *cl, struct e
 		return -1;
 	struct table *reasons = NEW_TABLE("reasons", reason_column);
 	struct table *told = NEW_TABLE("confidence", confidence_column);
+	struct table *left_out = NEW_TABLE("profile", left_out_column);
 	if (m.refusal[0]) {
 		table_row(reasons, m.refusal, (uint64_t)m.functions, m.text_bytes);
 	} else {
@@ -382,15 +383,19 @@ int show_explain(struct work *w, const char *module, struct client *cl, struct e
 		if (rc == 0) {
 			read_table(wr_bytes(&text), "reasons", reasons, add_reason);
 			read_table(wr_bytes(&text), "confidence", told, add_confidence);
+			read_table(wr_bytes(&text), "profile", left_out, add_line);
 		}
 	}
 	if (rc == 0) {
 		control_table(cl, reasons);
 		if (table_nrow(told))
 			control_table(cl, told);
+		if (table_nrow(left_out))
+			control_table(cl, left_out);
 	}
 	table_free(reasons);
 	table_free(told);
+	table_free(left_out);
 	wr_free(&text);
 	return rc;
 }

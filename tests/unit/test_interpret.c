@@ -296,6 +296,29 @@ static void return_addresses_tell_of_calls(void **state)
 		in_all_forms(&cases[i]);
 }
 
+/* The code can be followed all the same. */
+static void without_unwind_tables_only_callers_are_not_seen(void **state)
+{
+	struct sample_case c = { .at = "callee_zero", .returns_to = "back", .stack_words = 1,
+				 .edges = "back>caller_other" };
+	uint8_t *copy = arena_dup(fx.a, fx.file.p, fx.file.n);
+	const struct section *s = image_section(&fx.prog.img, ".eh_frame");
+	struct interpret_stats stats;
+	struct image img = { 0 };
+	struct profile p;
+	struct err err;
+
+	(void)state;
+	memset(copy + s->h.sh_offset, 0xff, 4);		/* a record of another form */
+	assert_int_equal(image_parse((struct bytes){ copy, fx.file.n }, fx.a, &img, &err), 0);
+	follow(&c, &img, NULL, address_of(c.at), &p, &stats);
+	check_edges(&c, "a file without unwind tables", &p);
+	assert_false(stats.unwinds);
+	assert_int_equal(stats.callers, 0);
+	follow(&c, &fx.prog.img, NULL, address_of(c.at), &p, &stats);
+	assert_true(stats.unwinds && stats.callers == 1);
+}
+
 static void unknown_values_end_it(void **state)
 {
 	static const struct sample_case cases[] = {
@@ -366,6 +389,7 @@ int main(void)
 		cmocka_unit_test(one_branch_leads_to_the_next),
 		cmocka_unit_test(calls_and_returns_are_followed),
 		cmocka_unit_test(return_addresses_tell_of_calls),
+		cmocka_unit_test(without_unwind_tables_only_callers_are_not_seen),
 		cmocka_unit_test(unknown_values_end_it),
 		cmocka_unit_test(work_is_bounded),
 		cmocka_unit_test(what_ended_it_is_counted),
