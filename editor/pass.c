@@ -16,7 +16,7 @@ const struct pass passes[] = {			/* in running order */
 	{ "layout",  NULL, true, pass_layout_choose },
 	{ "align",   "lay the likely successor of a block behind it", true, pass_align },
 	{ "layout",  "lay functions that call each other close together", true, pass_layout },
-	{ "calls",   "call other modules without the linkage table", true, pass_calls },
+	{ "calls",   "libraries call others without the linkage table", true, pass_calls },
 	{ "shuffle", "any valid layout, by chance (for tests)", false, pass_shuffle },
 	{ NULL, NULL, false, NULL }
 };
