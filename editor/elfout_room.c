@@ -258,6 +258,7 @@ static bool make_room_in_front(struct elfout *eo, vaddr seen, bool packed)
 
 	eo->shift = limit - eo->front_end;
 	if (align == 0 || img->eh.e_phoff != sizeof(Elf64_Ehdr) || load->p_offset != 0 ||
+	    image_is_writable(img, load->p_vaddr) ||
 	    !can_hold(img, load, limit) || !clear(eo, limit) || !all_agree(eo, limit) ||
 	    seen - load->p_vaddr < limit) {
 		eo->far_size = 0;

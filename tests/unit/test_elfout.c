@@ -28,7 +28,7 @@ struct made {
 };
 
 enum { EXECUTABLE = 1, STATIC = 2, NO_EH = 4, FIXED = 8, BIG_PAGES = 16,
-       HUGE_TEXT = 32 };
+       HUGE_TEXT = 32, WRITABLE = 64 };
 
 static int setup(void **state)
 {
@@ -92,7 +92,7 @@ static uint16_t put_phdrs(Elf64_Phdr *ph, vaddr base, unsigned how)
 		ph[n++] = phdr(PT_PHDR, PF_R, 64, base + 64, 0);
 		ph[n++] = phdr(PT_INTERP, PF_R, INTERP_AT, base + INTERP_AT, 8);
 	}
-	ph[n] = phdr(PT_LOAD, PF_R | PF_X, 0, base, 0x2000);
+	ph[n] = phdr(PT_LOAD, PF_R | PF_X | (how & WRITABLE ? PF_W : 0), 0, base, 0x2000);
 	ph[n++].p_align = align;
 	ph[n] = phdr(PT_LOAD, PF_R | PF_W, DATA, base + DATA, 0x1000);
 	ph[n++].p_memsz = 0x2345;
@@ -298,6 +298,15 @@ static void bytes_of_no_section_are_not_overwritten(void **state)
 	assert_refused(m);
 }
 
+/* What a program writes to may not mean later what the file says. */
+static void nothing_moves_within_a_writable_segment(void **state)
+{
+	struct made *m = *state;
+
+	make_original(m, WRITABLE);
+	assert_refused(m);
+}
+
 static void a_library_with_nothing_to_move_is_refused(void **state)
 {
 	struct made *m = *state;
@@ -410,6 +419,7 @@ int main(void)
 		T(a_library_likewise),
 		T(what_code_refers_to_does_not_move),
 		T(bytes_of_no_section_are_not_overwritten),
+		T(nothing_moves_within_a_writable_segment),
 		T(a_library_with_nothing_to_move_is_refused),
 		T(a_static_program_gets_a_segment_below),
 		T(the_segment_below_keeps_large_pages_in_step),
