@@ -15,6 +15,7 @@
 #include "lib/profile.h"
 #include "lib/table.h"
 #include "manager/control.h"
+#include "manager/hugepages.h"
 #include "manager/module.h"
 #include "manager/work.h"
 #include "policy/policy.h"
@@ -168,6 +169,17 @@ static int prepare(struct making *k, const char *path, struct err *err)
 	return k->original_fd < 0 ? -1 : 0;
 }
 
+/* What `auto` comes to is the parent's to find out; a reason against it is no failure. */
+static bool wants_huge_text(const struct making *k)
+{
+	struct err why;
+
+	if (k->policy.huge_text != SWITCH_AUTO)
+		return k->policy.huge_text == SWITCH_ON;
+	return lseek(k->original_fd, 0, SEEK_END) >= HUGEPAGES_BYTES &&
+	       ask_huge_text(k->w->ask, k->m.path, &why) == 0;
+}
+
 /* Runs the Editor; g, map and out[] are filled. */
 static int make(struct making *k, struct err *err)
 {
@@ -183,7 +195,7 @@ static int make(struct making *k, struct err *err)
 		return -1;
 	struct ask_job job = { .kind = JOB_OPTIMIZE, .nin = 2,
 			       .in = { k->original_fd, k->profile_fd }, .a = g->number,
-			       .passes = g->passes };
+			       .b = wants_huge_text(k), .passes = g->passes };
 	int out[3];
 	if (ask_run_job(w->ask, &job, &limits, out, 3, err) < 0)
 		return err_wrap(err, "'%s'", k->m.path);
@@ -257,7 +269,8 @@ static const struct table_column stat_column[] = {
 	{ "original_bytes", TABLE_UINT }, { "exttsp_before", TABLE_REAL },
 	{ "exttsp_after", TABLE_REAL }, { "file_bytes_before", TABLE_UINT },
 	{ "file_bytes_after", TABLE_UINT }, { "jump_tables", TABLE_UINT },
-	{ "jump_tables_new", TABLE_UINT }, { "layout", TABLE_TEXT },
+	{ "jump_tables_new", TABLE_UINT }, { "huge_pages", TABLE_UINT },
+	{ "layout", TABLE_TEXT },
 };
 enum { NSTAT = sizeof(stat_column) / sizeof(stat_column[0]) };
 

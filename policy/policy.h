@@ -61,7 +61,7 @@ struct policy {
 	unsigned cool_down_h, cpu_per_day_s, disk_per_day_mib, half_life_d, observe_s;
 	unsigned observe_first_h;
 	struct policy_passes passes;
-	unsigned job_memory_mib, job_cpu_s;
+	unsigned huge_text, job_memory_mib, job_cpu_s;
 	uint32_t nrule;
 	struct policy_rule *rule;	/* the first that fits decides */
 	unsigned module_cpu_per_day_s, module_disk_per_day_mib;	/* of each module; see rule_apply() */

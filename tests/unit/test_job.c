@@ -33,7 +33,11 @@ static int play(int argc, char **argv)
 	if (strcmp(what, "args") == 0) {
 		for (int i = 1; i < argc; i++)
 			n += snprintf(out + n, sizeof(out) - (size_t)n, "%s ", argv[i]);
-		int to = strncmp(argv[argc - 1], "fd:", 3) == 0 ? atoi(argv[argc - 1] + 3) : 1;
+		int to = 1;
+		for (int i = 3; i < argc && to == 1; i++)
+			if (strcmp(argv[i - 1], "-o") == 0 ||
+			    (i == argc - 1 && strncmp(argv[i], "fd:", 3) == 0))
+				to = atoi(argv[i] + 3);
 		return write(to, out, (size_t)n) == n ? 0 : 1;
 	}
 	if (strcmp(what, "descriptors") == 0) {
@@ -118,7 +122,7 @@ static const char *text_of(struct job_result *r)
 	static char text[256];
 
 	assert_int_equal(r->exit_code, 0);
-	assert_int_equal(r->nout, 1);
+	assert_true(r->nout >= 1);
 	ssize_t n = pread(r->out[0], text, sizeof(text) - 1, 0);
 	assert_true(n >= 0);
 	text[n] = '\0';
@@ -134,6 +138,9 @@ static void a_job_gets_its_command_line(void **state)
 	assert_string_equal(text_of(&r), "disassemble fd:3 --start=0x1000 --size=64 ");
 	r = run(JOB_INTERPRET, "args", 60);
 	assert_string_equal(text_of(&r), "interpret fd:3 fd:4 --original fd:5 -o fd:6 ");
+	r = run(JOB_OPTIMIZE, "args", 60);
+	assert_string_equal(text_of(&r), "optimize fd:3 --profile fd:4 -o fd:5 --map fd:6 --stats fd:7 "
+			    "--generation=4096 --passes= --huge-text ");
 	r = run(JOB_MAP, "args", 60);
 	assert_string_equal(text_of(&r), "extract-map fd:3 fd:4 ");
 }
