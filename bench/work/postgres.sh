@@ -2,7 +2,8 @@
 # postgres.sh prepare ROWS SEED | run BIN - one backend alone (--single) on a database of its own: the
 # transactions of pgbench, then questions as in the regression tests; see postgres_work.awk
 #
-# The database is made by the initdb of Debian's package, whatever BIN is.  Each run works on a copy.
+# The database is made by the initdb of Debian's package, whatever BIN is.  Each run works on a copy, of
+# what it may change only: the templates of new databases are links.
 # postgres does not run as root: as root, it runs as nobody, who must be able to reach this folder.
 here=$(dirname "$(realpath "$0")")
 initdb=/usr/lib/postgresql/15/bin/initdb
@@ -23,6 +24,8 @@ prepare)
 	awk -v n="$2" -v seed="$3" -v part=tables -f "$here/postgres_work.awk" | single /usr/lib/postgresql/15/bin/postgres >tables.log
 	! grep -E 'ERROR|FATAL' tables.log || exit 1
 	awk -v n="$2" -v seed="$3" -v part=work -f "$here/postgres_work.awk" >work.sql
+	rm -rf templates && mkdir templates || exit 1
+	for t in 1 4; do mv data/base/$t templates && ln -s ../../templates/$t data/base/$t || exit 1; done
 	cp -a data pristine ;;
 run)
 	rm -rf data && cp -a pristine data && single "$2" <work.sql ;;
