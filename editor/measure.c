@@ -193,6 +193,17 @@ static bool count_edge(struct work *w, const struct placed *from, const struct p
 	return end == to->addr;
 }
 
+/* A branch to a jmp alone could as well go where that goes. */
+static void count_taken(struct work *w, uint32_t f, uint32_t to, double count)
+{
+	const struct fn *fn = &w->prog->fn[f];
+	const struct block *b = &fn->block[to];
+
+	w->m->taken += count;
+	if (b->ninsn == 1 && fn->insn[b->insn].kind == INSN_JMP && w->pl->block[f][to].size > 0)
+		w->m->to_jumps += count;
+}
+
 static void count_block(struct work *w, uint32_t f, uint32_t id, const double *runs)
 {
 	const struct fn *fn = &w->prog->fn[f];
@@ -210,7 +221,7 @@ static void count_block(struct work *w, uint32_t f, uint32_t id, const double *r
 		if (count_edge(w, p, &at[to[i]], count[i], conditional))
 			fell += count[i];
 		else
-			w->m->taken += count[i];
+			count_taken(w, f, to[i], count[i]);
 		if (end.branch && end.jmp && end.jmp == at[to[i]].addr)
 			jumped += count[i];
 	}
@@ -339,6 +350,7 @@ static const struct figure {
 	{ "NOPs among them",		offsetof(struct measure, nops), false },
 	{ "fall-throughs",		offsetof(struct measure, falls), false },
 	{ "taken branches",		offsetof(struct measure, taken), false },
+	{ "to a jmp alone",		offsetof(struct measure, to_jumps), false },
 	{ "jmps among them",		offsetof(struct measure, jumps), false },
 	{ "jumps to other functions",	offsetof(struct measure, tail_jumps), false },
 	{ "entry jumps",		offsetof(struct measure, entry_jumps), false },

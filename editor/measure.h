@@ -26,6 +26,7 @@ struct measure {
 	double nops;		/* of these */
 	double taken;		/* direct branches within functions that were taken */
 	double falls;		/* control that ran on to the next block */
+	double to_jumps;	/* of these, to a block that is nothing but a jmp */
 	double jumps;		/* unconditional direct jumps among `taken` */
 	double tail_jumps;	/* direct jumps out of the function */
 	double entry_jumps;	/* from original entries to images */

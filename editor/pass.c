@@ -1,4 +1,15 @@
-/* pass.c - the table of passes and their runner, and the score by which a layout is told */
+/* pass.c - the table of passes and their runner, and the score by which a layout is told
+ *
+ * Two that other optimizers have are not here, since they would gain next to nothing:
+ *
+ * - branches to a jmp alone that go where it goes.  Compilers leave few of them: in the bench programs they
+ *   are up to 0.4 % of the taken branches of a new layout, 0.1 % in the mean (`morph-edit report`, "to a
+ *   jmp alone").  Where a branch leads would no longer be the image of where the original's leads, which is
+ *   what the Verifier shows, and what evidence about branches of a generation is taken back by.
+ * - direct calls, in place of those over the linkage table, of the module's own functions whose binding
+ *   nothing can change.  The link editor makes no slots for them: of 1,350 programs and libraries of a
+ *   distribution none has one for a function of its own but libraries in which it can be interposed.
+ */
 #include "editor/pass.h"
 
 #include <stdio.h>

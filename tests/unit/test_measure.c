@@ -59,12 +59,42 @@ static void figures_of_a_diamond_are_those_by_hand(void **state)
 	assert_near(m.falls, 10 + 90);		/* b0 to b1, b2 to b3 */
 	assert_near(m.taken, 90 + 10);		/* b0 to b2, b1 to b3 */
 	assert_near(m.jumps, 10);		/* that of b1 */
+	assert_near(m.to_jumps, 0);
 	assert_near(m.exttsp, (10 + 0.1 * 90 * (1 - 10 / 1024.0) + 0.1 * 10 * (1 - 90 / 1024.0) +
 			       1.05 * 90) / 200);
 	assert_int_equal(m.hot_bytes, 123);
 	assert_int_equal(m.hot_lines, 2);
 	assert_int_equal(m.hot_pages, 1);
 	assert_int_equal(m.hot_huge_pages, 1);
+	arena_free(a);
+}
+
+/* b0 branches to b2 (90), which is a jmp, or falls to b1 (10), which is one, too. */
+static const char jumps_alone[] =
+	"fn f\n"
+	"  b0 size 20 insns 3 count 100 -> b1:10 b2:90\n"
+	"  b1 size 5 insns 1 count 10 -> b4:10\n"
+	"  b2 size 5 insns 1 count 90 -> b4:90\n"
+	"  b3 size 9 insns 2 count 0 -> ret\n"
+	"  b4 size 3 count 100 -> ret\n"
+	"run none\n";
+
+static void branches_to_a_jmp_alone_are_counted(void **state)
+{
+	struct arena *a = arena_new();
+	struct prog *prog = read_text(jumps_alone, a);
+	struct placement pl;
+	struct measure m;
+	double left_out;
+
+	(void)state;
+	placement_original(prog, &pl);
+	measure_run(prog, &pl, 1, &m, &left_out);
+	assert_near(m.taken, 90 + 10 + 90);
+	assert_near(m.to_jumps, 90);		/* b1 is not branched to */
+	pl.block[0][2].size = 0;		/* another layout may need no jmp there */
+	measure_run(prog, &pl, 1, &m, &left_out);
+	assert_near(m.to_jumps, 0);
 	arena_free(a);
 }
 
@@ -237,6 +267,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(figures_of_a_diamond_are_those_by_hand),
+		cmocka_unit_test(branches_to_a_jmp_alone_are_counted),
 		cmocka_unit_test(what_runs_in_the_fluff_text_is_counted),
 		cmocka_unit_test(unknown_blocks_are_left_out_of_every_column),
 		cmocka_unit_test(walking_finds_what_the_block_map_says),
