@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,10 @@
 #include "lib/err.h"
 #include "lib/io.h"
 
-enum { MAX_INPUT = 1 << 30 };	/* bytes; the largest program of a distribution is 200 MiB */
+enum {
+	MAX_INPUT = 1 << 30,	/* bytes; the largest program of a distribution is 200 MiB */
+	LARGE = 1 << 18,	/* such memory goes back to the system when it is freed, for the next step */
+};
 
 struct opened {			/* the parent's view of one output */
 	int fd;
@@ -80,6 +84,7 @@ static int work_confined(struct job *job, const int *in_fd, const struct opened 
 	static char stdout_buffer[1 << 16];	/* given, so that stdio asks nothing of the kernel */
 	struct err err = { 0 };
 
+	(void)mallopt(M_MMAP_THRESHOLD, LARGE);		/* an advice */
 	(void)setvbuf(stdout, stdout_buffer, _IOFBF, sizeof(stdout_buffer));
 	job->arena = arena_new();
 	for (int i = 0; i < job->nin; i++) {

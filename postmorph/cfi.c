@@ -348,6 +348,7 @@ int cfi_parse(const struct image *img, struct arena *a, struct cfi *out, struct 
 		qsort(cfi.fde, cfi.nfde, sizeof(*cfi.fde), compare_fde);
 	if (check_ranges(img, cfi.fde, cfi.nfde, err) < 0)
 		return -1;
+	cfi_table_reserve(p.table, used);
 	for (uint32_t i = 0; i < cfi.nfde; i++) {
 		struct fde *fde = &cfi.fde[i];
 		uint64_t at = fde->off + fde->insn_off;

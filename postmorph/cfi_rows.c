@@ -158,6 +158,12 @@ struct cfi_table *cfi_table_new(struct arena *a)
 	return t;
 }
 
+/* Every row but the first of an FDE takes two instructions: one that advances, one that changes something. */
+void cfi_table_reserve(struct cfi_table *t, uint64_t bytes)
+{
+	vec_reserve(t->a, &t->rows, (uint32_t)(bytes < UINT32_MAX ? bytes / 2 : 0));
+}
+
 void cfi_table_get(const struct cfi_table *t, struct cfi *out)
 {
 	out->state = t->state.v;

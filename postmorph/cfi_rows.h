@@ -14,6 +14,8 @@ void cfi_table_get(const struct cfi_table *t, struct cfi *out);
 /* Runs a CIE's initial instructions; false when they have a form that is not modelled.  The
  * resulting state goes to *state, which is 0 on false. */
 bool cfi_run_cie(struct cfi_table *t, const struct cie *cie, struct bytes insns, uint32_t *state);
+/* Room for the rows of so many bytes of .eh_frame. */
+void cfi_table_reserve(struct cfi_table *t, uint64_t bytes);
 /* Runs an FDE's instructions, appending its rows and setting fde->row and fde->nrow; false (and
  * no row) when they have a form that is not modelled.  `insns_addr` is where they are in memory. */
 bool cfi_run_fde(struct cfi_table *t, const struct cie *cie, struct fde *fde, struct bytes insns,
