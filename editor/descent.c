@@ -1,5 +1,8 @@
 /* descent.c - L-BFGS (Nocedal 1980) with a backtracking line search
  *
+ * What is searched differs in how much hangs on it by powers of ten, so where the pairs say nothing each
+ * component has a scale of its own, which follows the pairs, too.
+ *
  * The last few steps and changes of slope stand for the inverse of the second derivatives.  A pair
  * whose curvature is not clearly positive is left out, so the direction always goes down.
  */
@@ -17,6 +20,7 @@ enum { PAIRS = 8, MAX_HALVINGS = 12 };
 static const double enough = 1e-4;	/* of the decrease that the slope promises */
 static const double first_step = 0.5;	/* length of the first step's longest component */
 static const double longest = 3.0;	/* of any component in one step */
+static const double flattest = 1e-9;	/* curvature of one component that is believed; or its inverse */
 
 struct state {
 	uint32_t n;
@@ -24,6 +28,7 @@ struct state {
 	double *step[PAIRS], *change[PAIRS], product[PAIRS];
 	double *x, *slope;		/* tried */
 	double *best, *best_slope, *dir;
+	double *inverse;		/* [n] of the curvature by each component alone, as far as known */
 };
 
 /* Four sums at a time, each of which waits for nothing but itself. */
@@ -61,13 +66,8 @@ static void set_direction(struct state *s)
 		for (uint32_t i = 0; i < s->n; i++)
 			s->dir[i] -= alpha[p] * s->change[p][i];
 	}
-	if (have) {
-		uint32_t p = (s->npair - 1) % PAIRS;
-		double scale = s->product[p] / dot(s->n, s->change[p], s->change[p]);
-
-		for (uint32_t i = 0; i < s->n; i++)
-			s->dir[i] *= scale;
-	}
+	for (uint32_t i = 0; i < s->n; i++)
+		s->dir[i] *= s->inverse[i];
 	for (uint32_t k = have; k-- > 0; ) {
 		uint32_t p = (s->npair - 1 - k) % PAIRS;
 		double beta = dot(s->n, s->change[p], s->dir) / s->product[p];
@@ -86,6 +86,30 @@ static double largest(uint32_t n, const double *v)
 	return most;
 }
 
+/* What the last pair tells of each component's curvature (Gilbert, Lemarechal 1989). */
+static void update_inverse(struct state *s, const double *step, const double *change, double product)
+{
+	double along = 0, across = 0;
+
+	if (s->npair == 0) {
+		double scale = product / dot(s->n, change, change);
+
+		for (uint32_t i = 0; i < s->n; i++)
+			s->inverse[i] = scale;
+	}
+	for (uint32_t i = 0; i < s->n; i++) {
+		across += change[i] * change[i] * s->inverse[i];
+		along += step[i] * step[i] / s->inverse[i];
+	}
+	for (uint32_t i = 0; i < s->n; i++) {
+		double d = s->inverse[i];
+		double curvature = across / product / d + change[i] * change[i] / product -
+			across / product * (step[i] / d) * (step[i] / d) / along;
+
+		s->inverse[i] = curvature > 0 ? fmax(fmin(1 / curvature, 1 / flattest), flattest) : d;
+	}
+}
+
 static void remember(struct state *s, double t)
 {
 	uint32_t p = s->npair % PAIRS;
@@ -95,8 +119,10 @@ static void remember(struct state *s, double t)
 		s->change[p][i] = s->slope[i] - s->best_slope[i];
 	}
 	s->product[p] = dot(s->n, s->step[p], s->change[p]);
-	if (s->product[p] > 1e-10 * dot(s->n, s->change[p], s->change[p]))
+	if (s->product[p] > 1e-10 * dot(s->n, s->change[p], s->change[p])) {
+		update_inverse(s, s->step[p], s->change[p], s->product[p]);
 		s->npair++;
+	}
 }
 
 static double search(struct state *s, descent_fn f, void *ctx, struct descent_limits limits)
@@ -137,7 +163,7 @@ static double search(struct state *s, descent_fn f, void *ctx, struct descent_li
 
 double descent(uint32_t n, double *x, descent_fn f, void *ctx, struct descent_limits limits)
 {
-	double *memory = memory_grow(NULL, n, (2 * PAIRS + 4) * sizeof(double));
+	double *memory = memory_grow(NULL, n, (2 * PAIRS + 5) * sizeof(double));
 	struct state s = { .n = n, .best = x };
 
 	for (uint32_t p = 0; p < PAIRS; p++) {
@@ -148,6 +174,7 @@ double descent(uint32_t n, double *x, descent_fn f, void *ctx, struct descent_li
 	s.slope = s.x + n;
 	s.best_slope = s.slope + n;
 	s.dir = s.best_slope + n;
+	s.inverse = s.dir + n;
 	double value = search(&s, f, ctx, limits);
 	free(memory);
 	return value;
