@@ -250,7 +250,7 @@ static uint32_t reach_of(const struct fn *fn, const struct block *b)
 	return skipped < 16 ? 1 : skipped < 64 ? 2 : skipped < 256 ? 3 : skipped < 1024 ? 4 : 5;
 }
 
-static void add_sign(struct logit_sign *sign, uint32_t *n, uint32_t weight, double value)
+static void add_sign(struct logit_sign *sign, uint32_t *n, uint32_t weight, float value)
 {
 	sign[(*n)++] = (struct logit_sign){ weight, value };
 }
@@ -260,9 +260,9 @@ static void read_signs(const struct looks *w, uint32_t id, struct arena *a, stru
 	const struct block *b = &w->fn->block[id];
 	const uint8_t *jcc = prog_insn_bytes(w->prog, &w->fn->insn[b->insn + b->ninsn - 1]);
 	uint32_t condition = (*jcc == 0x0f ? jcc[1] : *jcc) & 15, reach = reach_of(w->fn, b), n = 0;
-	struct logit_sign *sign = arena_array(a, NFACT + 5, sizeof(*sign));
+	struct logit_sign sign[NFACT + 5];
 	struct question q = find_question(w, b);
-	double way = condition % 2 ? -1 : 1;	/* conditions 2n and 2n + 1 are opposites */
+	float way = condition % 2 ? -1 : 1;	/* conditions 2n and 2n + 1 are opposites */
 	uint32_t form = mix(q.form, condition / 2);
 	bool taken[NFACT], fall[NFACT];
 
@@ -279,7 +279,7 @@ static void read_signs(const struct looks *w, uint32_t id, struct arena *a, stru
 		if (taken[i] != fall[i])
 			add_sign(sign, &n, SIGN_FACT + i, taken[i] ? 1 : -1);
 	}
-	*out = (struct logit_case){ .sign = sign, .nsign = n };
+	*out = (struct logit_case){ .sign = arena_dup(a, sign, n * sizeof(*sign)), .nsign = n };
 }
 
 void branchguess_signs(const struct prog *prog, const struct fn *fn, struct arena *a,

@@ -41,7 +41,7 @@
 enum {
 	SWEEPS = 2,
 	ROUNDS_SCALE = 20,
-	ROUNDS = 30,			/* of each part by itself, at most */
+	ROUNDS = 10,			/* of each part by itself, at most */
 	ROUNDS_ALL = 40,		/* of all together */
 	MAX_CHANGES = 32000000,		/* of all parts together, each round */
 };

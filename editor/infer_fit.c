@@ -28,6 +28,7 @@ enum way { FALL, TAKEN, TABLE, OTHER };	/* of a block's steps */
 struct builder {
 	struct prog *prog;
 	struct arena *arena;		/* scratch */
+	struct arena *pass;		/* for one function */
 	VEC(struct flowfit_node) node;
 	VEC(struct flowfit_step) step;
 	VEC(uint32_t) way;		/* of each step: enum way, and the table entry above it */
@@ -250,10 +251,11 @@ static void add_nodes(struct builder *w)
 	}
 }
 
-/* Proportions of flow and of what was seen, neither believed altogether. */
-static void set_start(struct builder *w, uint32_t first)
+/* Proportions of flow and of what was seen, neither believed altogether; where both know nothing, what is
+ * guessed. */
+static void set_start(struct builder *w)
 {
-	for (uint32_t i = first, end; i < w->step.n; i = end) {
+	for (uint32_t i = 0, end; i < w->step.n; i = end) {
 		double flow = 0, seen = 0;
 
 		for (end = i; end < w->step.n && w->step.v[end].from == w->step.v[i].from; end++) {
@@ -262,9 +264,9 @@ static void set_start(struct builder *w, uint32_t first)
 		}
 		for (uint32_t k = i; k < end; k++) {
 			struct flowfit_step *s = &w->step.v[k];
-			double part = flow > 0 ? s->share / flow : 1.0 / (end - i);
+			double part = flow > 0 ? s->share / flow : s->guess;
 
-			s->share = (s->seen + 2 * part + 0.6 / (end - i)) / (seen + 2.6);
+			s->share = (s->seen + 2 * part + 0.6 * s->guess) / (seen + 2.6);
 		}
 	}
 }
@@ -291,9 +293,9 @@ static void add_sources(struct builder *w, uint32_t f)
 /* Conditional branches of the function, which are pairs of steps behind `first`. */
 static void add_branches(struct builder *w, uint32_t first)
 {
-	struct logit_case *cases = arena_array(w->arena, w->fn->nblock, sizeof(*cases));
+	struct logit_case *cases = arena_array(w->pass, w->fn->nblock, sizeof(*cases));
 
-	branchguess_signs(w->prog, w->fn, w->arena, cases);
+	branchguess_signs(w->prog, w->fn, w->pass, cases);
 	for (uint32_t i = first; i + 1 < w->step.n; i++) {
 		const struct flowfit_step *s = &w->step.v[i];
 		uint32_t id = s->from - w->base;
@@ -303,6 +305,8 @@ static void add_branches(struct builder *w, uint32_t first)
 		double scale = GUESS_LIMIT / (GUESS_LIMIT + s->seen + s[1].seen);
 		cases[id].no = scale * s->seen;
 		cases[id].yes = scale * s[1].seen;
+		cases[id].sign = arena_dup(w->arena, cases[id].sign,
+					   cases[id].nsign * sizeof(*cases[id].sign));
 		vec_push(w->arena, &w->branch, cases[id]);
 		vec_push(w->arena, &w->branch_step, i);
 	}
@@ -331,7 +335,7 @@ static void add_fn(struct builder *w, uint32_t f)
 	struct flowfit_part part = { .node = w->node.n, .step = w->step.n };
 
 	w->fn = &w->prog->fn[f];
-	w->listed = arena_alloc(w->arena, w->fn->nblock);
+	w->listed = arena_alloc(w->pass, w->fn->nblock);
 	w->part_of[f] = w->part.n;
 	add_nodes(w);
 	for (uint32_t i = 0; i < w->fn->nblock; i++)
@@ -340,10 +344,37 @@ static void add_fn(struct builder *w, uint32_t f)
 		add_hub(w);
 	for (uint32_t i = 0; i < w->tails; i++)
 		add_step(w, w->tail_base + i, FLOWFIT_EXIT, 1, 0, OTHER);
-	set_start(w, part.step);
 	vec_push(w->arena, &w->part, part);
 	add_branches(w, part.step);
 	add_sources(w, f);
+	arena_reset(w->pass);
+}
+
+static bool is_part(const struct fn *fn)
+{
+	return fn->moved && fn->samples > 0;
+}
+
+/* What grows is most of what this needs. */
+static void reserve(struct builder *w)
+{
+	uint32_t nblock = 0, nentry = 0, nfn = 0;
+
+	for (uint32_t f = 0; f < w->prog->nfn; f++) {
+		const struct fn *fn = &w->prog->fn[f];
+
+		if (!is_part(fn))
+			continue;
+		nfn++;
+		nblock += fn->nblock;
+		for (uint32_t i = 0; i < fn->nblock; i++)
+			nentry += fn->block[i].table != NO_TABLE ? fn->table[fn->block[i].table].nentry : 0;
+	}
+	vec_reserve(w->arena, &w->node, nblock + nfn);
+	vec_reserve(w->arena, &w->step, 2 * nblock + nentry);
+	vec_reserve(w->arena, &w->way, 2 * nblock + nentry);
+	vec_reserve(w->arena, &w->branch, nblock);
+	vec_reserve(w->arena, &w->branch_step, nblock);
 }
 
 static uint32_t node_of(const struct builder *w, uint32_t f, uint32_t block)
@@ -482,7 +513,7 @@ static void set_confidence(const struct builder *w, const struct flowfit *fit, u
 /* Blocks of which nothing says that they run; counts are still those of min-cost flow. */
 static void mark_guessed(struct builder *w, struct fn *fn)
 {
-	bool *seen = arena_alloc(w->arena, fn->nblock);
+	bool *seen = arena_alloc(w->pass, fn->nblock);
 
 	for (uint32_t i = 0; i < fn->nseen_edge; i++)
 		seen[fn->seen_edge[i].from] = seen[fn->seen_edge[i].to] = true;
@@ -506,7 +537,7 @@ static void read_fn(struct builder *w, const struct flowfit *fit, uint32_t f)
 	struct fn *fn = &w->prog->fn[f];
 	uint32_t p = w->part_of[f], base = w->part.v[p].node;
 	uint32_t end = p + 1 < w->part.n ? w->part.v[p + 1].step : w->step.n;
-	double (*flow)[2] = arena_array(w->arena, fn->nblock, sizeof(*flow));
+	double (*flow)[2] = arena_array(w->pass, fn->nblock, sizeof(*flow));
 
 	mark_guessed(w, fn);
 	for (uint32_t t = 0; t < fn->ntable; t++)
@@ -545,29 +576,32 @@ static void read_fn(struct builder *w, const struct flowfit *fit, uint32_t f)
 	}
 	fn->entry_count = fit->source[w->source_of[f]].rate;
 	set_confidence(w, fit, f, fit->part[p].step, end);
+	arena_reset(w->pass);
 }
 
 bool infer_fit(struct prog *prog, struct arena *scratch, double *weight)
 {
-	struct builder w = { .prog = prog, .arena = scratch };
+	struct builder w = { .prog = prog, .arena = scratch, .pass = arena_new() };
 
 	w.part_of = arena_array(scratch, prog->nfn, sizeof(uint32_t));
 	w.source_of = arena_array(scratch, prog->nfn, sizeof(uint32_t));
+	reserve(&w);
 	for (uint32_t f = 0; f < prog->nfn; f++) {
 		w.part_of[f] = NO_FN;
-		if (prog->fn[f].moved && prog->fn[f].samples > 0)
+		if (is_part(&prog->fn[f]))
 			add_fn(&w, f);
 	}
-	if (w.part.n == 0)
-		return false;
-	add_calls(&w);
-	guess_branches(&w, weight);
-	struct flowfit fit = { w.node.n, w.step.n, w.source.n, w.call.n, w.part.n,
-		w.node.v, w.step.v, w.source.v, w.call.v, w.part.v };
-	flowfit(&fit);
-	for (uint32_t f = 0; f < prog->nfn; f++) {
-		if (w.part_of[f] != NO_FN && fit.part[w.part_of[f]].fitted)
-			read_fn(&w, &fit, f);
+	if (w.part.n > 0) {
+		add_calls(&w);
+		guess_branches(&w, weight);
+		set_start(&w);
+		struct flowfit fit = { w.node.n, w.step.n, w.source.n, w.call.n, w.part.n,
+			w.node.v, w.step.v, w.source.v, w.call.v, w.part.v };
+		flowfit(&fit);
+		for (uint32_t f = 0; f < prog->nfn; f++)
+			if (w.part_of[f] != NO_FN && fit.part[w.part_of[f]].fitted)
+				read_fn(&w, &fit, f);
 	}
-	return true;
+	arena_free(w.pass);
+	return w.part.n > 0;
 }

@@ -6,7 +6,7 @@
 
 struct logit_sign {
 	uint32_t weight;		/* its number */
-	double value;
+	float value;			/* there are many signs, and little to tell of each */
 };
 
 struct logit_case {
