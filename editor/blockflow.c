@@ -496,25 +496,41 @@ static void balance_unsampled(struct work *w)
 	free(r);
 }
 
+static void find_counts(struct work *w)
+{
+	const struct blockflow *f = w->f;
+
+	w->units = memory_new(f->nnode, sizeof(*w->units));
+	w->enter = memory_new(f->nnode, sizeof(*w->enter));
+	w->via = memory_new(f->nnode, sizeof(*w->via));
+	measure(w);
+	solve(w);
+	balance_unsampled(w);
+	join_islands(w, true);
+	join_islands(w, false);
+	free(w->units);
+	free(w->enter);
+	free(w->via);
+}
+
 void blockflow_infer(struct blockflow *f)
 {
 	struct work w = { .f = f };
+	bool sampled = false;
 
-	w.units = memory_new(f->nnode, sizeof(*w.units));
-	w.enter = memory_new(f->nnode, sizeof(*w.enter));
+	f->entry_count = 0;
+	for (uint32_t v = 0; v < f->nnode; v++) {
+		sampled |= f->node[v].samples > 0;
+		f->node[v].count = 0;
+	}
+	for (uint32_t j = 0; j < f->njump; j++)
+		f->jump[j].count = 0;
 	w.queue = memory_new(f->nnode, sizeof(*w.queue));
-	w.via = memory_new(f->nnode, sizeof(*w.via));
 	index_jumps(&w);
-	measure(&w);
 	find_doomed(&w);
-	solve(&w);
-	balance_unsampled(&w);
-	join_islands(&w, true);
-	join_islands(&w, false);
-	free(w.units);
-	free(w.enter);
+	if (sampled)
+		find_counts(&w);
 	free(w.queue);
-	free(w.via);
 	free(w.out_first);
 	free(w.out_jump);
 	free(w.in_first);
