@@ -5,12 +5,19 @@
  * Hot blocks and warm ones are laid out apart, far from each other, so exttsp.h orders each by
  * themselves: what leads from one to the other has no place that is better.  Cold blocks stand behind
  * them in their old order, padding last of all.  A function of which nothing is known keeps its order.
+ *
+ * Most edges of a function that was hardly sampled have guessed weights of next to nothing.  The rarest ones,
+ * rare_share of all weight together, are left out: the score cannot lose more, and they are most of the work.
  */
 #include "editor/pass.h"
+
+#include <stdlib.h>
 
 #include "editor/passgraph.h"
 
 #define NONE UINT32_MAX
+
+static const double rare_share = 0.0005;
 
 /* Node 0 stays first.  Of hot blocks that is the entry; in front of warm ones there is a node of no size. */
 struct part {
@@ -24,8 +31,29 @@ static bool is_in(const struct block *b, bool warm)
 	return !b->cold && !b->padding && b->warm == warm;
 }
 
+static int by_weight(const void *x, const void *y)
+{
+	const double *a = x, *b = y;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+/* The weight of the heaviest edge that is left out. */
+static double rare_weight(struct arena *a, const struct exttsp_graph *g)
+{
+	double *weight = arena_array(a, g->nedge, sizeof(*weight)), all = 0, sum = 0, rare = 0;
+
+	for (uint32_t i = 0; i < g->nedge; i++)
+		all += weight[i] = g->edge[i].weight;
+	if (g->nedge)
+		qsort(weight, g->nedge, sizeof(*weight), by_weight);
+	for (uint32_t i = 0; i < g->nedge && (sum += weight[i]) <= rare_share * all; i++)
+		rare = weight[i];
+	return rare;
+}
+
 static void make_part(struct arena *a, const struct fn *fn, const struct exttsp_graph *all, bool warm,
-		      struct part *p)
+		      double rare, struct part *p)
 {
 	uint64_t *size = arena_array(a, (size_t)fn->nblock + 1, sizeof(*size));
 	double *count = arena_array(a, (size_t)fn->nblock + 1, sizeof(*count));
@@ -39,7 +67,7 @@ static void make_part(struct arena *a, const struct fn *fn, const struct exttsp_
 		if (p->node_of[i] == NONE)
 			continue;
 		size[n] = all->size[i];
-		count[n] = all->count[i];
+		count[n] = all->count[i] > rare ? all->count[i] : 0;
 		p->block[n++] = i;
 	}
 	for (uint32_t i = 0; i < all->nedge; i++) {
@@ -47,7 +75,7 @@ static void make_part(struct arena *a, const struct fn *fn, const struct exttsp_
 
 		e.from = p->node_of[e.from];
 		e.to = p->node_of[e.to];
-		if (e.weight > 0 && e.from != NONE && e.to != NONE)
+		if (e.weight > rare && e.from != NONE && e.to != NONE)
 			edge[nedge++] = e;
 	}
 	p->g = (struct exttsp_graph){ n, nedge, size, count, edge };
@@ -59,10 +87,11 @@ static void align_fn(struct arena *scratch, struct fn *fn)
 	struct exttsp_graph all;
 
 	passgraph_make(fn, false, 0, &all);
+	double rare = rare_weight(scratch, &all);
 	for (uint32_t warm = 0; warm < 2; warm++) {
 		struct part p;
 
-		make_part(scratch, fn, &all, warm, &p);
+		make_part(scratch, fn, &all, warm, rare, &p);
 		exttsp_order(&p.g, order);
 		for (uint32_t i = warm; i < p.g.nnode; i++)
 			fn->order[n++] = p.block[order[i]];
