@@ -4,8 +4,12 @@
  * node runs (chain.h), so whatever is tried is consistent flow.  What was seen is likely or not:
  *
  *   samples s of a node that is to have m = count * cost   Poisson with a mean that is off by an unknown
- *                        factor, since time is not frequency: negative binomial of size `trust`
- *        (s + trust) log(m + trust) - s log m
+ *                        factor, since time is not frequency.  Stalls make it far too high for a few
+ *                        nodes, while nothing makes it far too low, so what many nodes agree in is not given
+ *                        up for one that has ten times as many samples: the pull on log m is
+ *        trust (s - m) / (m + room), with room = trust + EXCESS * s
+ *                        of which the integral is judged; without EXCESS it is a negative binomial
+ *                        of size `trust`, whose pull by a node has no bound
  *   steps seen           multinomial; many observations of one branch count for less than as many
  *                        of different ones, because which cases can be observed is no fair choice
  *        - sum of seen log probability, scaled to SEEN_LIMIT at most
@@ -246,14 +250,13 @@ static const double *set_part(struct fit *w, uint32_t p, const double *x)
 /* Of the samples of node v; *worth is what one more execution adds. */
 static double judge_node(const struct flowfit_node *n, double count, double *worth)
 {
-	double m = count * n->cost + LEAST;
+	double m = count * n->cost + LEAST, s = n->samples, room = n->trust + FLOWFIT_EXCESS * s;
 
 	*worth = 0;
 	if (n->cost <= 0 || n->trust <= 0)
 		return 0;
-	*worth = n->cost * ((n->samples + n->trust) / (m + n->trust) - n->samples / m);
-	return (n->samples + n->trust) * log(m + n->trust) -
-	       (n->samples > 0 ? n->samples * log(m) : 0);
+	*worth = n->cost * n->trust * (m - s) / (m * (m + room));
+	return n->trust / room * ((s + room) * log(m + room) - (s > 0 ? s * log(m) : 0));
 }
 
 static double judge_samples(struct fit *w, uint32_t p)

@@ -10,6 +10,7 @@
 #define FLOWFIT_EXIT UINT32_MAX
 
 /* How much is believed: see flowfit.c. */
+#define FLOWFIT_EXCESS 0.3
 #define FLOWFIT_SEEN_LIMIT 400.0
 #define FLOWFIT_GUESS 0.7
 #define FLOWFIT_RARE 0.03

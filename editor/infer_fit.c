@@ -218,7 +218,7 @@ static void add_hub(struct builder *w)
 /* Of how many samples the time in a block of `len` instructions tells as much: stalls even out. */
 static double trust_of(double len)
 {
-	return 1.5 * sqrt(fmin(fmax(len, 1), 30));
+	return 0.8 * fmin(fmax(len, 1), 30);
 }
 
 static void add_nodes(struct builder *w)

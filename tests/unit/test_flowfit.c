@@ -98,7 +98,10 @@ static double unlikeliness(const struct small *g, const double *p, double rate)
 		const struct flowfit_node *n = &g->node[v];
 		double m = x[v] * n->cost;
 
-		value += (n->samples + n->trust) * log(m + n->trust) - n->samples * log(m);
+		double room = n->trust + FLOWFIT_EXCESS * n->samples;
+
+		value += n->trust / room * ((n->samples + room) * log(m + room) -
+					    n->samples * log(m));
 	}
 	for (uint32_t v = 0; v < g->f.nnode; v++) {
 		double seen = 0, guess = 0;
