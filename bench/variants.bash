@@ -7,7 +7,8 @@
 #	bolt-exact, bolt-N, bolt-N-nosplit	counted by bolt's own instrumentation; the PCs of N samples
 #
 # Morph's may end in +none or +no.PASS, without passes or all but this one; in +layout.ORDER; or in
-# +keep-pointers: functions are entered by pointers over their entry jumps.  A variant is made again when
+# +keep-pointers: functions are entered by pointers over their entry jumps; or in +huge-text, which tells
+# with BENCH_WORK on a tmpfs that is mounted with huge=always.  A variant is made again when
 # its tool, its profile or its options change, and only kept when it does what the original does.
 LIMIT=${LIMIT:-600}		# seconds that any step may take
 
@@ -60,6 +61,7 @@ make_morph() {		# VARIANT PROFILE OUT
 	*+none) only=(--passes=) ;;
 	*+layout.*) only=("--layout=${1##*.}") ;;
 	*+keep-pointers) only=(--keep-pointers) ;;
+	*+huge-text) only=(--huge-text) ;;
 	*+no.*) only=("--passes=$(tr ' ' '\n' <<<$passes | grep -vxF "${1##*.}" | paste -sd,)") ;;
 	esac
 	timeout "$LIMIT" "$B/morph-edit" optimize "$(variant_dir original)/$file" --profile "$2" -o "$3" \
