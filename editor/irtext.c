@@ -25,6 +25,13 @@ struct text_block {
 	uint32_t ntarget;
 	uint32_t insns;			/* 0: not given */
 	const char *call;
+	bool icall;
+};
+
+struct text_call {
+	uint32_t block;
+	const char *callee;
+	double count;
 };
 
 struct text_fn {
@@ -33,6 +40,7 @@ struct text_fn {
 	VEC(struct text_block) text;
 	VEC(const char *) order;
 	VEC(struct seen_edge) seen;
+	VEC(struct text_call) seen_call;
 	uint32_t nrange;
 };
 
@@ -121,6 +129,8 @@ static int parse_block(struct parser *ps, struct text_fn *t, char **word, uint32
 			b.confidence = confidence_called(value), i++;
 		else if (strcmp(word[i], "call") == 0)
 			text.call = value, i++;
+		else if (strcmp(word[i], "icall") == 0)
+			text.icall = true;
 		else
 			return wrong(ps, "unknown property", word[i]);
 	}
@@ -166,6 +176,20 @@ static int parse_seen(struct parser *ps, struct text_fn *t, char **word, uint32_
 	return 0;
 }
 
+/* "seen call b0 g 60", behind the blocks, ascending by block, then by callee. */
+static int parse_seen_call(struct parser *ps, struct text_fn *t, char **word, uint32_t n)
+{
+	struct text_call c = { 0 };
+	double unused;
+
+	if (n != 5 || !block_number(word[2], t->block.n, &c.block, &unused))
+		return wrong(ps, "a block, a function and a number belong behind", "seen call");
+	c.callee = word[3];
+	c.count = strtod(word[4], NULL);
+	vec_push(ps->a, &t->seen_call, c);
+	return 0;
+}
+
 /* Cuts the line into words, in place. */
 static uint32_t split_words(char *line, char **word)
 {
@@ -202,6 +226,8 @@ static int parse_line(struct parser *ps, char *line)
 			vec_push(ps->a, &t->order, word[i]);
 		return 0;
 	}
+	if (strcmp(word[0], "seen") == 0 && n > 1 && strcmp(word[1], "call") == 0)
+		return parse_seen_call(ps, t, word, n);
 	if (strcmp(word[0], "seen") == 0)
 		return parse_seen(ps, t, word, n);
 	return parse_block(ps, t, word, n);
@@ -267,6 +293,14 @@ static int set_displacement(struct parser *ps, const struct insn *in, vaddr targ
 	return 0;
 }
 
+/* call *%rax behind prefixes that mean nothing. */
+static void write_icall(uint8_t *out, uint32_t len)
+{
+	memset(out, 0x2e, len - 2);
+	out[len - 2] = 0xff;
+	out[len - 1] = 0xd0;
+}
+
 /* Instructions of a block: plain ones in front of the last, of about 4 bytes each. */
 static int build_insns(struct parser *ps, struct text_fn *t, uint32_t id, struct insn *insn,
 		       uint32_t *ninsn)
@@ -295,16 +329,23 @@ static int build_insns(struct parser *ps, struct text_fn *t, uint32_t id, struct
 	}
 	uint32_t rest = b->size - len, n = t->text.v[id].insns;
 	n = n ? n - 1 : (rest + 3) / 4;
+	if (n == 0 && t->text.v[id].icall)
+		return wrong(ps, "nothing but its last instruction has a block of fn", t->fn.name);
 	if (n > rest || rest > 15 * n)
 		return wrong(ps, "size and insns of a block do not go together in fn", t->fn.name);
 	b->insn = *ninsn;
 	b->ninsn = n + 1;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t part = rest / (n - i);
+		bool icall = i == 0 && t->text.v[id].icall;
 
+		if (icall && part < 2)
+			return wrong(ps, "no room for an icall in a block of fn", t->fn.name);
 		insn[(*ninsn)++] = (struct insn){ .off = (uint32_t)ps->ncode, .len = (uint8_t)part,
-			.kind = b->padding ? INSN_NOP : INSN_PLAIN };
+			.kind = b->padding ? INSN_NOP : icall ? INSN_ICALL : INSN_PLAIN };
 		memset(ps->code + ps->ncode, 0x90, part);
+		if (icall)
+			write_icall(ps->code + ps->ncode, part);
 		ps->ncode += part;
 		rest -= part;
 	}
@@ -449,6 +490,39 @@ static int build_fn(struct parser *ps, struct text_fn *t)
 	return build_order(ps, t);
 }
 
+/* Number of functions if there is none. */
+static uint32_t fn_called(const struct parser *ps, const char *name)
+{
+	uint32_t f = 0;
+
+	while (f < ps->fn.n && strcmp(ps->fn.v[f].fn.name, name) != 0)
+		f++;
+	return f;
+}
+
+static int build_seen_calls(struct parser *ps, struct prog *prog)
+{
+	for (uint32_t f = 0; f < ps->fn.n; f++) {
+		const struct text_fn *t = &ps->fn.v[f];
+		struct fn *fn = &prog->fn[f];
+
+		fn->nseen_call = t->seen_call.n;
+		fn->seen_call = arena_array(ps->a, fn->nseen_call, sizeof(*fn->seen_call));
+		for (uint32_t i = 0; i < fn->nseen_call; i++) {
+			const struct text_call *c = &t->seen_call.v[i];
+			const struct block *b = &fn->block[c->block];
+			uint32_t callee = fn_called(ps, c->callee);
+
+			if (callee == ps->fn.n)
+				return wrong(ps, "no function is called", c->callee);
+			fn->seen_call[i] = (struct seen_call){
+				.insn = b->insn + (t->text.v[c->block].icall ? 0 : b->ninsn - 1),
+				.target = prog->fn[callee].entry, .count = c->count };
+		}
+	}
+	return 0;
+}
+
 static int build_calls(struct parser *ps, struct prog *prog)
 {
 	VEC(struct call_site) calls = { 0 };
@@ -460,8 +534,7 @@ static int build_calls(struct parser *ps, struct prog *prog)
 
 			if (!name)
 				continue;
-			while (c.callee < ps->fn.n && strcmp(ps->fn.v[c.callee].fn.name, name) != 0)
-				c.callee++;
+			c.callee = fn_called(ps, name);
 			if (c.callee == ps->fn.n)
 				return wrong(ps, "no function is called", name);
 			vec_push(ps->a, &calls, c);
@@ -516,7 +589,7 @@ static int build_prog(struct parser *ps)
 			prog->order[prog->norder++] = f;
 	}
 	build_image(ps, prog);
-	return build_calls(ps, prog);
+	return build_calls(ps, prog) < 0 ? -1 : build_seen_calls(ps, prog);
 }
 
 int irtext_parse(struct bytes text, struct arena *a, struct irtext *out, struct err *err)

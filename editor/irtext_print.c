@@ -85,6 +85,34 @@ static void print_call(const struct prog *prog, uint32_t fn, uint32_t block, FIL
 	print_name(&prog->fn[prog->call[lo].callee], f);
 }
 
+static bool has_icall(const struct fn *fn, const struct block *b)
+{
+	for (uint32_t i = 0; i + 1 < b->ninsn; i++) {
+		if (fn->insn[b->insn + i].kind == INSN_ICALL)
+			return true;
+	}
+	return false;
+}
+
+/* Those of functions of the program, by an indirect call or by a block's last instruction. */
+static void print_seen_calls(const struct prog *prog, const struct fn *fn, FILE *f)
+{
+	for (uint32_t i = 0; i < fn->nseen_call; i++) {
+		const struct seen_call *c = &fn->seen_call[i];
+		const struct insn *insn = &fn->insn[c->insn];
+		uint32_t block = fn_find_block(fn, prog_insn_addr(prog, insn));
+		const struct block *b = &fn->block[block];
+		uint32_t callee = prog_find_fn(prog, c->target);
+
+		if (callee == NO_FN || prog->fn[callee].entry != c->target ||
+		    (insn->kind != INSN_ICALL && c->insn != b->insn + b->ninsn - 1))
+			continue;
+		(void)fprintf(f, "  seen call b%u ", block);
+		print_name(&prog->fn[callee], f);
+		(void)fprintf(f, " %.3f\n", c->count);
+	}
+}
+
 static void print_block(const struct prog *prog, uint32_t fn_id, uint32_t id, FILE *f)
 {
 	const struct fn *fn = &prog->fn[fn_id];
@@ -101,6 +129,8 @@ static void print_block(const struct prog *prog, uint32_t fn_id, uint32_t id, FI
 		      b->landing ? " landing" : "", b->padding ? " padding" : "",
 		      b->noreturn ? " noreturn" : "", b->cold ? " cold" : b->warm ? " warm" : "",
 		      b->stays ? " stays" : "");
+	if (has_icall(fn, b))
+		(void)fprintf(f, " icall");
 	print_call(prog, fn_id, id, f);
 	print_targets(fn, id, f);
 	(void)fputc('\n', f);
@@ -123,6 +153,7 @@ void irtext_print(const struct prog *prog, FILE *f)
 		for (uint32_t e = 0; e < fn->nseen_edge; e++)
 			(void)fprintf(f, "  seen b%u b%u %.3f\n", fn->seen_edge[e].from,
 				      fn->seen_edge[e].to, fn->seen_edge[e].count);
+		print_seen_calls(prog, fn, f);
 		(void)fprintf(f, "  order");
 		for (uint32_t b = 0; b < fn->nblock; b++)
 			(void)fprintf(f, " b%u", fn->order[b]);
