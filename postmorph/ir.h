@@ -81,30 +81,32 @@ struct block {
 	uint32_t fall, taken;	/* block ids */
 	vaddr fall_out, taken_out;
 	uint32_t table;		/* index in fn->table[], NO_TABLE if none */
-	bool pinned;		/* address known to be taken (lea, relocation, unproven table) */
-	bool landing;		/* landing pad: the unwinder comes in here */
-	bool padding;		/* nothing but NOPs and nothing runs into or branches to it:
+	bool pinned : 1;	/* address known to be taken (lea, relocation, unproven table) */
+	bool landing : 1;	/* landing pad: the unwinder comes in here */
+	bool padding : 1;	/* nothing but NOPs and nothing runs into or branches to it:
 				 * emit leaves it out, its place in order[] has no meaning */
-	bool probe;		/* begins with the NOP of a static probe point, which stays in it */
-	bool noreturn;		/* ends in a call that is known not to come back; fall is kept */
+	bool probe : 1;		/* begins with the NOP of a static probe point, which stays in it */
+	bool noreturn : 1;	/* ends in a call that is known not to come back; fall is kept */
+
+	/* filled by inference */
+	uint8_t confidence;	/* enum confidence, of the likelier way out of it if it
+				 * has several, else of the count; in that it does not run where
+				 * nothing tells that it does (unseen.h); exact counts: high */
+	bool guessed : 1;	/* nothing that was seen says that it runs; by the looks of
+				 * the code and what is known around it, it runs `count` times */
+	bool doomed : 1;	/* leads only to calls that do not come back, traps */
+
+	/* marked by passes, read by emit */
+	bool cold : 1;		/* does not run: last in the fluff text */
+	bool warm : 1;		/* not cold, but not known to run either: first in the fluff text */
+	bool stays : 1;		/* cold, and has no image: what leads to it leads to the original */
+	bool direct : 1;	/* what it calls through the linkage table it calls without that */
 
 	/* filled from the profile and by inference */
 	double samples;		/* in this block */
 	double count;		/* executions, estimated; unit: samples per mean instruction, or
 				 * with prog->exact_* true executions */
 	double fall_count, taken_count;	/* of `count`, by edge; table edges: jump_table.count */
-	uint8_t confidence;	/* by inference: enum confidence, of the likelier way out of it if it
-				 * has several, else of the count; in that it does not run where
-				 * nothing tells that it does (unseen.h); exact counts: high */
-	bool guessed;		/* by inference: nothing that was seen says that it runs; by the looks of
-				 * the code and what is known around it, it runs `count` times */
-	bool doomed;		/* by inference: leads only to calls that do not come back, traps */
-
-	/* marked by passes, read by emit */
-	bool cold;		/* does not run: last in the fluff text */
-	bool warm;		/* not cold, but not known to run either: first in the fluff text */
-	bool stays;		/* cold, and has no image: what leads to it leads to the original */
-	bool direct;		/* what it calls through the linkage table it calls without that */
 };
 
 /* A jump table that may be replaced by a new one.  The new table gets exactly nentry entries;
