@@ -67,7 +67,7 @@ struct fit {
 	uint32_t *inner_of;		/* [nstep] their indices */
 	uint32_t *ninner;		/* [npart]; a part's stand at its first step's index */
 	double *probability;		/* [nstep] */
-	double *inner_probability;	/* [nstep] */
+	double *inner_probability;	/* of one part's steps */
 	double *weight;			/* [nstep] of its observations */
 	double *belief;			/* [nstep] of the guess */
 	double *total;			/* [nnode] of the weights of its steps */
@@ -572,6 +572,19 @@ static void group_by_part(struct fit *w)
 	free(part_of);
 }
 
+/* Of one part. */
+static uint32_t most_steps(const struct flowfit *f)
+{
+	uint32_t most = 0;
+
+	for (uint32_t p = 0; p < f->npart; p++) {
+		uint32_t n = part_end(f, p, true) - f->part[p].step;
+
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
 static void fit_new(struct fit *w)
 {
 	const struct flowfit *f = w->f;
@@ -581,7 +594,7 @@ static void fit_new(struct fit *w)
 	w->inner_of = memory_new(f->nstep, sizeof(*w->inner_of));
 	w->ninner = memory_new(f->npart, sizeof(*w->ninner));
 	w->probability = memory_new(f->nstep, sizeof(double));
-	w->inner_probability = memory_new(f->nstep, sizeof(double));
+	w->inner_probability = memory_new(most_steps(f), sizeof(double));
 	w->belief = memory_new(f->nstep, sizeof(double));
 	w->weight = memory_new(f->nstep, sizeof(double));
 	w->total = memory_new(f->nnode, sizeof(double));

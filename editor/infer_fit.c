@@ -29,6 +29,7 @@ struct builder {
 	struct prog *prog;
 	struct arena *arena;		/* scratch */
 	struct arena *pass;		/* for one function */
+	struct arena *signs;		/* of branches, until they are guessed */
 	VEC(struct flowfit_node) node;
 	VEC(struct flowfit_step) step;
 	VEC(uint32_t) way;		/* of each step: enum way, and the table entry above it */
@@ -305,10 +306,10 @@ static void add_branches(struct builder *w, uint32_t first)
 		double scale = GUESS_LIMIT / (GUESS_LIMIT + s->seen + s[1].seen);
 		cases[id].no = scale * s->seen;
 		cases[id].yes = scale * s[1].seen;
-		cases[id].sign = arena_dup(w->arena, cases[id].sign,
+		cases[id].sign = arena_dup(w->signs, cases[id].sign,
 					   cases[id].nsign * sizeof(*cases[id].sign));
-		vec_push(w->arena, &w->branch, cases[id]);
-		vec_push(w->arena, &w->branch_step, i);
+		vec_push(w->signs, &w->branch, cases[id]);
+		vec_push(w->signs, &w->branch_step, i);
 	}
 }
 
@@ -373,8 +374,8 @@ static void reserve(struct builder *w)
 	vec_reserve(w->arena, &w->node, nblock + nfn);
 	vec_reserve(w->arena, &w->step, 2 * nblock + nentry);
 	vec_reserve(w->arena, &w->way, 2 * nblock + nentry);
-	vec_reserve(w->arena, &w->branch, nblock);
-	vec_reserve(w->arena, &w->branch_step, nblock);
+	vec_reserve(w->signs, &w->branch, nblock);
+	vec_reserve(w->signs, &w->branch_step, nblock);
 }
 
 static uint32_t node_of(const struct builder *w, uint32_t f, uint32_t block)
@@ -581,7 +582,8 @@ static void read_fn(struct builder *w, const struct flowfit *fit, uint32_t f)
 
 bool infer_fit(struct prog *prog, struct arena *scratch, double *weight)
 {
-	struct builder w = { .prog = prog, .arena = scratch, .pass = arena_new() };
+	struct builder w = { .prog = prog, .arena = scratch, .pass = arena_new(),
+		.signs = arena_new() };
 
 	w.part_of = arena_array(scratch, prog->nfn, sizeof(uint32_t));
 	w.source_of = arena_array(scratch, prog->nfn, sizeof(uint32_t));
@@ -594,6 +596,7 @@ bool infer_fit(struct prog *prog, struct arena *scratch, double *weight)
 	if (w.part.n > 0) {
 		add_calls(&w);
 		guess_branches(&w, weight);
+		arena_reset(w.signs);
 		set_start(&w);
 		struct flowfit fit = { w.node.n, w.step.n, w.source.n, w.call.n, w.part.n,
 			w.node.v, w.step.v, w.source.v, w.call.v, w.part.v };
@@ -603,5 +606,6 @@ bool infer_fit(struct prog *prog, struct arena *scratch, double *weight)
 				read_fn(&w, &fit, f);
 	}
 	arena_free(w.pass);
+	arena_free(w.signs);
 	return w.part.n > 0;
 }
