@@ -15,7 +15,7 @@
 
 #include "editor/memory.h"
 
-enum { PAIRS = 8, MAX_HALVINGS = 12 };
+enum { PAIRS = 5, MAX_HALVINGS = 12 };
 
 static const double enough = 1e-4;	/* of the decrease that the slope promises */
 static const double first_step = 0.5;	/* length of the first step's longest component */
