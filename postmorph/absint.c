@@ -285,6 +285,16 @@ static bool reload(const struct absint *ai, const struct op *op, struct abs_valu
 	return true;
 }
 
+/* A part of a register that is extended becomes a number, but for an entry; 32 bits that are moved stay
+ * what they were. */
+static void use_extended(struct absint *ai, const struct abs_state *s, const struct op *op)
+{
+	bool entry = op->src_bits == 32 && s->v[op->src].kind == ABS_WORD;
+
+	if (op->src_bits < 32 || (op->src_bits == 32 && op->sx && !entry))
+		use(ai, s, op->src, op->src_bits);
+}
+
 /* Result of the instructions that we understand; false: treat it by its masks. */
 static bool result(struct absint *ai, struct abs_state *s, const struct op *op, uint32_t insn,
 		   struct abs_value *out)
@@ -295,6 +305,7 @@ static bool result(struct absint *ai, struct abs_state *s, const struct op *op, 
 	case OP_MOVE:
 		if (!src->may)
 			(void)name_of(s, op->src, insn, 0);
+		use_extended(ai, s, op);
 		*out = value_extend(src, op->src_bits, op->sx, op->bits);
 		if (src->kind == ABS_WORD && op->sx && op->src_bits == 32 && op->bits == 64) {
 			*out = *src;

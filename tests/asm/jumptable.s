@@ -1373,6 +1373,49 @@ begin address_used_after_a_call
 	open_table	T_after
 end address_used_after_a_call
 
+	# What is left of it may be copied, but a part of it that is made a number is used.
+begin byte_of_the_address_extended
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	T_extended(%rip), %rdx
+	movslq	(%rdx,%rdi,4), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+10:	movzbl	(%rsi), %edx
+11:	movzbl	%dl, %edi
+	xor	%edx, %edx
+	xor	%eax, %eax
+	call	pic
+12:	mov	$12, %eax
+	ret
+13:	mov	$13, %eax
+	ret
+19:	ret
+	open_table	T_extended
+end byte_of_the_address_extended
+
+begin half_of_the_address_extended
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	T_half(%rip), %rdx
+	movslq	(%rdx,%rdi,4), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+10:	movslq	(%rsi), %rdx
+11:	movslq	%edx, %rdi
+	xor	%edx, %edx
+	xor	%eax, %eax
+	call	pic
+12:	mov	$12, %eax
+	ret
+13:	mov	$13, %eax
+	ret
+19:	ret
+	open_table	T_half
+end half_of_the_address_extended
+
 	# The address is still in a register when control goes where it cannot be followed.
 begin live_at_an_unknown_jump
 	push	%rbx

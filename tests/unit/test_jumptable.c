@@ -104,6 +104,8 @@ static const struct expected {
 	{ "target_used_as_a_number", 0, 0, 0, 0, 1 },
 	{ "address_compared_elsewhere", 0, 0, 0, 0, 1 },
 	{ "address_used_after_a_call", 0, 0, 0, 0, 1 },
+	{ "byte_of_the_address_extended", 0, 0, 0, 0, 1 },
+	{ "half_of_the_address_extended", 0, 0, 0, 0, 1 },
 	{ "live_at_an_unknown_jump", 0, 0, 0, 0, 2 },
 	{ "live_when_leaving", 0, 0, 0, 0, 1 },
 	{ "leaves_for_a_trap", 1, 4, 4, 1, 0 },
