@@ -101,6 +101,7 @@ prepare_program() {
 		done
 		for i in small test; do
 			(eval "$(variant_run original $i)") >"$P/$i.expected" 2>/dev/null </dev/null
+			[ -s "$P/$i.expected" ] || { echo "$NAME: the original prints nothing" >&2; return 1; }
 		done
 		echo "$id" >"$P/id"
 	fi
