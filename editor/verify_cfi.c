@@ -16,6 +16,7 @@
 #include "editor/verify_parts.h"
 
 enum { NREG = 160, DEPTH = 32, EXPR_MAX = 255, CIE_MAX = 256, DWARF_RSP = 7 };
+enum { SET_LOC = 0x01, ENCODED_ADDR = 0xf1 };	/* DW_CFA_set_loc, DW_OP_GNU_encoded_addr */
 enum { RULE_MAX = 2 + 8 + 8 + EXPR_MAX, STATE_MAX = 2 * 8 + (1 + NREG) * RULE_MAX };
 
 enum rule_kind { UNSPEC, UNDEFINED, SAME, OFFSET, VAL_OFFSET, REGISTER, EXPR, VAL_EXPR };
@@ -132,14 +133,23 @@ static uint32_t add_row(struct vstates *s, const struct state *st)
 	return intern(s, (struct bytes){ s->text, (uint64_t)(p - s->text) }, depth);
 }
 
-/* An expression; one too long to be anything a compiler made turns the reader bad. */
-static struct bytes rd_block(struct rd *r)
+/* An expression; one with what may be an address relative to its own place turns the reader bad. */
+static struct bytes rd_expr(struct rd *r)
 {
 	uint64_t n = rd_uleb(r);
 	const uint8_t *p = rd_skip(r, n);
 
-	r->bad |= n > EXPR_MAX;
+	r->bad |= p && n && memchr(p, ENCODED_ADDR, n);
 	return (struct bytes){ p, p ? n : 0 };
+}
+
+/* One that a state can have: those that compilers make are not longer. */
+static struct bytes rd_block(struct rd *r)
+{
+	struct bytes expr = rd_expr(r);
+
+	r->bad |= expr.n > EXPR_MAX;
+	return expr;
 }
 
 static void set_rule(struct machine *m, struct rd *r, uint64_t reg, struct rule rule)
@@ -270,8 +280,8 @@ static uint64_t run_op(struct machine *m, struct rd *r, const struct vcie *cie)
 	}
 }
 
-/* Goes over an opcode and its operands.  Opcodes that nobody here knows, and the one that has an
- * address, turn the reader bad. */
+/* Goes over an opcode and its operands.  Opcodes that nobody here knows, and those that have an
+ * address, or may, turn the reader bad. */
 static void skip_op(struct rd *r)
 {
 	uint8_t op = rd_u8(r);
@@ -297,16 +307,15 @@ static void skip_op(struct rd *r)
 		break;
 	case 0x10: case 0x16:
 		(void)rd_uleb(r);
-		(void)rd_skip(r, rd_uleb(r));
+		(void)rd_expr(r);
 		break;
-	case 0x0f: (void)rd_skip(r, rd_uleb(r)); break;
+	case 0x0f: (void)rd_expr(r); break;
 	default: r->bad = true;
 	}
 }
 
 bool vcfi_is_free(struct bytes program)
 {
-	enum { SET_LOC = 0x01 };
 	struct rd r = rd_of(program);
 
 	while (rd_left(&r)) {
@@ -315,7 +324,7 @@ bool vcfi_is_free(struct bytes program)
 
 		skip_op(&r);
 		if (r.bad)
-			return !memchr(at, SET_LOC, left);
+			return !memchr(at, SET_LOC, left) && !memchr(at, ENCODED_ADDR, left);
 	}
 	return true;
 }

@@ -328,7 +328,7 @@ vaddr verify_next_table(const struct verify *v, vaddr addr);
 /* verify_cfi.c */
 int vcfi_parse(struct verify *v, const struct image *img, struct vcfi *out);
 uint32_t vcfi_find(const struct vcfi *cfi, vaddr addr);	/* NO_FDE if none covers addr */
-/* False when the program holds an address (DW_CFA_set_loc), or may. */
+/* False when the program holds an address (DW_CFA_set_loc, DW_OP_GNU_encoded_addr), or may. */
 bool vcfi_is_free(struct bytes program);
 struct vcursor {		/* remembers where it was: walking upwards costs nothing */
 	const struct vcfi *cfi;

@@ -8,8 +8,9 @@
  * states share where they can, and which only grows in the one state that is being changed.
  *
  * A program that is not modelled (registers beyond CFI_REG_END or too many of them, expressions over
- * MAX_EXPR, unknown opcodes, a location that runs backwards or out of its FDE, a stack of more than
- * MAX_REMEMBER states) gives false, never an error: the function it describes is left alone.
+ * MAX_EXPR or with what may be an address relative to their place, unknown opcodes, a location that
+ * runs backwards or out of its FDE, a stack of more than MAX_REMEMBER states) gives false, never an
+ * error: the function it describes is left alone.
  *
  * INVARIANTS
  *   I1  state[0] has no rule, and no two states are equal;
@@ -306,12 +307,18 @@ static bool set_scaled(struct run *u, uint64_t reg, uint8_t kind, int64_t factor
 	       set_rule(u, reg, kind, off);
 }
 
+/* Perhaps: an address relative to its own place, and a copy of the expression has another one. */
+static bool may_have_place(const uint8_t *expr, uint64_t n)
+{
+	return n && memchr(expr, DW_OP_GNU_encoded_addr, n);
+}
+
 static bool set_expr(struct run *u, uint64_t reg, uint8_t kind)
 {
 	uint64_t n = rd_uleb(&u->r);
 	const uint8_t *p = rd_skip(&u->r, n);
 
-	return p && n <= MAX_EXPR &&
+	return p && n <= MAX_EXPR && !may_have_place(p, n) &&
 	       put_rule(u, reg, &(struct cfi_rule){ .kind = kind, .expr = { p, n } });
 }
 
@@ -338,7 +345,7 @@ static bool set_cfa_expr(struct run *u)
 	uint64_t n = rd_uleb(&u->r);
 	const uint8_t *p = rd_skip(&u->r, n);
 
-	if (!p || n > MAX_EXPR)
+	if (!p || n > MAX_EXPR || may_have_place(p, n))
 		return false;
 	u->now.s.cfa_is_expr = true;
 	u->now.s.cfa_reg = 0;
@@ -466,6 +473,20 @@ static bool run_all(struct run *u, struct fde *fde)
 	return true;
 }
 
+/* Goes over the operands of one opcode; those that may be an address turn the reader bad. */
+static void skip_operands(struct rd *r, const char *form)
+{
+	for (; *form; form++) {
+		uint64_t n = *form == 'b' ? 1 : *form == 'w' ? 2 : *form == 'd' ? 4 : rd_uleb(r);
+
+		if (*form == 'u')
+			continue;
+		const uint8_t *p = rd_skip(r, n);
+
+		r->bad |= *form == 'x' && p && may_have_place(p, n);
+	}
+}
+
 bool cfi_may_hold_address(struct bytes insns)
 {
 	/* by opcode: a letter an operand; b, w, d: 1, 2, 4 bytes, u: LEB128, x: one and as many bytes */
@@ -489,15 +510,11 @@ bool cfi_may_hold_address(struct bytes insns)
 		uint8_t op = rd_u8(&r), high = op & 0xc0;
 		const char *f = high == DW_CFA_offset ? "u" : high ? "" : form[op];
 
-		for (; f && *f; f++) {
-			if (*f == 'u')
-				(void)rd_uleb(&r);
-			else
-				(void)rd_skip(&r, *f == 'x' ? rd_uleb(&r) : *f == 'b' ? 1 :
-					      *f == 'w' ? 2 : 4);
-		}
+		if (f)
+			skip_operands(&r, f);
 		if (!f || r.bad)	/* from here on it may be anything */
-			return memchr(rest.p, DW_CFA_set_loc, rest.n);
+			return memchr(rest.p, DW_CFA_set_loc, rest.n) ||
+			       may_have_place(rest.p, rest.n);
 	}
 	return false;
 }

@@ -33,6 +33,10 @@ enum {				/* call frame instructions; the first three hold an operand */
 	DW_CFA_GNU_negative_offset_extended = 0x2f,
 };
 
+enum {				/* operations of expressions */
+	DW_OP_GNU_encoded_addr = 0xf1,	/* relative to its own place, as a rule */
+};
+
 enum {				/* pointer encodings: format | application | indirect */
 	DW_EH_PE_absptr = 0x00,
 	DW_EH_PE_uleb128 = 0x01,

@@ -302,17 +302,22 @@ static void operands_are_no_addresses(void **state)
 		{ true, 6, { DW_CFA_restore_state, DW_CFA_set_loc, 0, 0, 0, 0 } },
 		{ true, 8, { DW_CFA_restore_state, DW_CFA_def_cfa_offset, 1, DW_CFA_set_loc, 0, 0, 0, 0 } },
 		{ true, 5, { DW_CFA_restore_state, DW_CFA_expression, 4, 0x70, 1 } },	/* cut off */
+		{ true, 10, { DW_CFA_expression, 3, 6, DW_OP_GNU_encoded_addr, 0x1b, 4, 0, 0, 0,
+			      DW_CFA_nop } },
+		{ true, 8, { DW_CFA_def_cfa_expression, 6, DW_OP_GNU_encoded_addr, 0x1b, 4 } },
+		{ false, 3, { 0x3f, DW_OP_GNU_encoded_addr - 1, 2 } },
+		{ true, 3, { 0x3f, DW_OP_GNU_encoded_addr, 2 } },
 	};
 
 	put_cie(m);
-	for (uint32_t i = 0; i < 8; i++) {
+	for (uint32_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
 		uint64_t fde = begin_fde(m, 0, CODE + i * 0x10, 0x10);
 
 		put(m, c[i].p, c[i].n);
 		end(m, fde);
 	}
 	assert_int_equal(parse(m), 0);
-	for (uint32_t i = 0; i < 8; i++) {
+	for (uint32_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
 		assert_false(m->cfi.fde[i].understood);
 		assert_int_equal(m->cfi.fde[i].has_address, c[i].want);
 	}
