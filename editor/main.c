@@ -15,7 +15,7 @@ const struct cmd commands[] = {
 	{ "analyze", "FILE [--json] [--jumps] [--table OUT] [--profile P]",
 	  "functions, blocks, coverage, reasons; writes the block table", cmd_analyze },
 	{ "optimize", "FILE -o OUT [--profile P] [--all] [--passes=LIST] [--shuffle=SEED]\n"
-	  "                    [--keep-pointers] [--generation=N] [--map OUT] [--stats OUT]\n"
+	  "                    [--keep-pointers] [--huge-text] [--generation=N] [--map OUT] [--stats OUT]\n"
 	  "                    [--print-after=PASS] [--report[=OUT]]\n"
 	  "                    [--layout=cdsort|c3|closest]",
 	  "writes a generation of FILE", cmd_optimize },
