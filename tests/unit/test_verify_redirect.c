@@ -283,6 +283,12 @@ static void symbols_go_together_with_data(void **state)
 	m = all_of("exported", 0, false);
 	redirect_symbol(&m, x, image_of(&m, x), 0x100);	/* other functions, too */
 	expect(&m, "dynamic symbol");
+	m = all_of("exported", 0, false);
+	redirect_symbol(&m, x, image_of(&m, x), 4);	/* into the last instruction */
+	expect(&m, "dynamic symbol");
+	m = all_of("exported", 0, false);
+	redirect_symbol(&m, x, image_of(&m, x), 6);	/* and padding */
+	expect(&m, "dynamic symbol");
 	m = make("-shared");
 	redirect_symbol(&m, x, image_of(&m, x), 5);
 	expect(&m, "other pointers");
