@@ -7,6 +7,9 @@
  * STATES   A rule set is written out as bytes (CFA, argument size, then every register that has a
  *          rule) and interned in one table for both files, so rows compare by number.
  *
+ * CONSTANT The original's are not in a writable segment: what the loader relocates there, or anybody
+ *          changes, it would not change in the copy.
+ *
  * LIMITS   Work is linear in the section's size: initial programs, rule sets and the depth of
  *          remembered states are limited.  An FDE in a form that is not modelled is kept
  *          without rows; nothing can be shown about its code then, so it cannot have moved.
@@ -470,6 +473,9 @@ int verify_cfi(struct verify *v)
 	v->states->a = v->a;
 	if (vcfi_parse(v, &v->orig, &v->ocfi) < 0)
 		return err_wrap(v->err, "original");
+	if (image_is_writable(&v->orig, v->ocfi.frame))
+		return refuse(v, "the original's .eh_frame at 0x%llx can be written to: a copy may say "
+			      "something else", ULL(v->ocfi.frame));
 	run_all(v, &v->ocfi);
 	if (vcfi_parse(v, &v->gen, &v->gcfi) < 0)
 		return err_wrap(v->err, "generation");

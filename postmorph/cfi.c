@@ -336,6 +336,9 @@ int cfi_parse(const struct image *img, struct arena *a, struct cfi *out, struct 
 
 	if (find_eh_frame(img, &cfi.eh_frame, &b, err) < 0)
 		return -1;
+	/* The loader or the program may change it, and nobody would change the copy. */
+	if (b.n > 0 && image_is_writable(img, cfi.eh_frame))
+		return err_set(err, ERR_REFUSED, ".eh_frame: it can be written to");
 	p.base = cfi.eh_frame;
 	if (b.n > 0 && parse_records(&p, b, &used) < 0)
 		return -1;

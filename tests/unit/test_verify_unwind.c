@@ -1,6 +1,6 @@
-/* test_verify_unwind.c - a copy of an unwind rule that means something else where it stands is refused
+/* test_verify_unwind.c - a copy of unwind tables that may mean something else is refused
  *
- * The Editor makes no generation with such a rule: both files are changed afterwards.
+ * The Editor makes no generation with such tables: both files are changed afterwards.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,36 +36,56 @@ static uint32_t replace(uint8_t *p, uint64_t size, const void *old, const void *
 	return found;
 }
 
+struct made {
+	struct arena *a;
+	struct bytes original, generation;	/* as the Editor saw and made them */
+	uint8_t *o, *g;				/* copies, to be changed */
+};
+
+static struct made make(void)
+{
+	const struct edit_options options = { .all = true, .generation = 1 };
+	struct made m = { .a = arena_new() };
+	struct wr made = { 0 }, map = { 0 };
+	struct edit_stats stats;
+	struct err err;
+
+	m.original = asm_build("encodedaddr", "-shared", m.a);
+	if (edit_optimize(m.original, NULL, &options, m.a, &made, &map, &stats, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(stats.functions_moved, 1);
+	m.o = copy(m.a, m.original);
+	m.g = copy(m.a, wr_bytes(&made));
+	m.generation = (struct bytes){ copy(m.a, wr_bytes(&made)), made.n };
+	wr_free(&made);
+	wr_free(&map);
+	return m;
+}
+
+static int verify(struct made *m, struct err *err)
+{
+	struct bytes o = { m->o, m->original.n }, g = { m->g, m->generation.n };
+	struct digest before = digest_of(m->original), after = digest_of(o);
+	struct verify_stats proof;
+
+	assert_true(replace(m->g, g.n, &before, &after, sizeof(before)) > 0);
+	int rc = verify_generation(o, g, m->a, &proof, err);
+	arena_free(m->a);
+	return rc;
+}
+
 /* Verifies with that operation in the place of the free one. */
 static int verify_with(uint8_t operation, struct err *err)
 {
-	const struct edit_options options = { .all = true, .generation = 1 };
-	struct arena *a = arena_new();
-	struct bytes original = asm_build("encodedaddr", "-shared", a);
-	struct wr made = { 0 }, map = { 0 };
-	struct edit_stats stats;
-	struct verify_stats proof;
-	struct digest before, after;
+	struct made m = make();
 	uint8_t changed[sizeof(expression)];
 
-	if (edit_optimize(original, NULL, &options, a, &made, &map, &stats, err) < 0)
-		fail_msg("%s", err->text);
-	assert_int_equal(stats.functions_moved, 1);
 	memcpy(changed, expression, sizeof(changed));
 	changed[0] = operation;
-	uint8_t *o = copy(a, original), *g = copy(a, wr_bytes(&made));
-	before = digest_of(original);
-	assert_int_equal(replace(o, original.n, expression, changed, sizeof(changed)), 1);
-	after = digest_of((struct bytes){ o, original.n });
+	assert_int_equal(replace(m.o, m.original.n, expression, changed, sizeof(changed)), 1);
 	/* the original's record, its copy, that of the image */
-	assert_int_equal(replace(g, made.n, expression, changed, sizeof(changed)), 3);
-	assert_true(replace(g, made.n, &before, &after, sizeof(before)) > 0);
-	int rc = verify_generation((struct bytes){ o, original.n }, (struct bytes){ g, made.n }, a,
-				   &proof, err);
-	wr_free(&made);
-	wr_free(&map);
-	arena_free(a);
-	return rc;
+	assert_int_equal(replace(m.g, m.generation.n, expression, changed, sizeof(changed)), 3);
+	return verify(&m, err);
 }
 
 static void other_operations_are_the_same_anywhere(void **state)
@@ -88,11 +108,39 @@ static void an_address_relative_to_the_rule_is_not(void **state)
 		fail_msg("%s", err.text);
 }
 
+static void tables_that_can_be_written_to_are_not_copied(void **state)
+{
+	const struct edit_options options = { .all = true, .generation = 1 };
+	struct made m = make();
+	struct wr made = { 0 }, map = { 0 };
+	struct edit_stats stats;
+	struct image img;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(image_parse(m.original, m.a, &img, &err), 0);
+	const Elf64_Phdr *ph = image_segment(&img, image_section(&img, ".eh_frame")->h.sh_addr);
+	Elf64_Phdr changed = *ph;
+
+	changed.p_flags |= PF_W;
+	assert_int_equal(replace(m.o, m.original.n, ph, &changed, sizeof(changed)), 1);
+	assert_int_equal(replace(m.g, m.generation.n, ph, &changed, sizeof(changed)), 1);
+	assert_int_equal(edit_optimize((struct bytes){ m.o, m.original.n }, NULL, &options, m.a, &made,
+				       &map, &stats, &err), -1);
+	assert_int_equal(err.kind, ERR_REFUSED);
+	assert_non_null(strstr(err.text, "can be written to"));
+	assert_int_equal(verify(&m, &err), -1);
+	assert_int_equal(err.kind, ERR_REFUSED);
+	if (!strstr(err.text, "can be written to"))
+		fail_msg("%s", err.text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(other_operations_are_the_same_anywhere),
 		cmocka_unit_test(an_address_relative_to_the_rule_is_not),
+		cmocka_unit_test(tables_that_can_be_written_to_are_not_copied),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
