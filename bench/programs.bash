@@ -51,7 +51,8 @@ program_load() {	# NAME WORKLOAD FILE PROGRAM
 	[ "$3" = "$4" ] && bin=
 }
 
-variant_dir() { printf '%s/v/%s' "$P" "$(printf '%-32s' "$1" | tr ' ' _)"; }
+# Where a variant is, or with RUN_FROM its copy that is run.
+variant_dir() { printf '%s/%s' "${RUN_FROM:-$P/v}" "$(printf '%-32s' "$1" | tr ' ' _)"; }
 
 # The command line that runs a variant's workload in one of the input folders.
 variant_run() {		# VARIANT INPUT

@@ -6,11 +6,13 @@
 # but report works on PARALLEL (1) programs at a time, measure on a CPU for each, keeps its results in
 # BENCH_WORK and goes on where it was; a program is measured again when one of its variants is another
 # file, or with AGAIN=1.  Where a file's pages lie in memory decides which of them displace each other in
-# the caches, and stays so as long as the file does: every FRESH (3) rounds all files are copied.  PROGRAMS are those meant, all by default (bench/programs.bash).
+# the caches, and some file systems keep what was read or written at once in huge pages: every FRESH (1)
+# rounds all files are copied to RUN_DIR (/dev/shm), a tmpfs without huge pages.  PROGRAMS are those meant,
+# all by default (bench/programs.bash).
 . bench/common.bash
 . bench/programs.bash
 . bench/variants.bash
-PAIRS=${PAIRS:-11} PARALLEL=${PARALLEL:-1} FRESH=${FRESH:-3}
+PAIRS=${PAIRS:-11} PARALLEL=${PARALLEL:-1} FRESH=${FRESH:-1}
 
 # FUNCTION with the number of a CPU and a line of `programs`, PARALLEL at a time.
 in_parallel() {		# FUNCTION
@@ -58,7 +60,7 @@ variants_there() {
 
 # One program: $P/times.BENCH has the variants' names, their digest and a line of milliseconds each round.
 measure_one() {		# CPU NAME ...
-	local cpu=$1 v f there key commands=() times copy=
+	local cpu=$1 v there key commands=() times copy= run=${RUN_DIR:-/dev/shm}/morph-bench.$2
 	shift
 	program_load "$@"
 	times=$P/times.$BENCH
@@ -67,14 +69,13 @@ measure_one() {		# CPU NAME ...
 	key=$PAIRS-$FRESH-$(for v in $there; do sha256sum <"$(variant_dir "$v")/$file"; done | digest)
 	[ -z "${AGAIN:-}" ] && [ "$(sed -n 2p "$times" 2>/dev/null)" = "$key" ] && return
 	for v in $there; do
-		commands+=("$(variant_run "$v" test)")
-		f=$(variant_dir "$v")/$file
-		copy+="cp -p $f $f.new && mv $f.new $f || exit 1; "
+		commands+=("$(RUN_FROM=$run variant_run "$v" test)")
+		copy+="install -D $(variant_dir "$v")/$file $(RUN_FROM=$run variant_dir "$v")/$file || exit 1; "
 	done
 	"$B/bench/pairs" -n "$PAIRS" -c "$cpu" -t "$times.new" -b "$copy" -e "$FRESH" "${commands[@]}" >"$P/pairs.$BENCH" ||
 		echo "$NAME: outputs differ" >&2
 	{ echo "$there"; echo "$key"; cat "$times.new"; } >"$times"
-	rm -f "$times.new"
+	rm -rf "$times.new" "$run"
 	echo "$NAME: $(awk '{ printf "%s ", $6 }' "$P/pairs.$BENCH")" >&2
 }
 
