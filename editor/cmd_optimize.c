@@ -75,23 +75,24 @@ static int work(struct job *job, void *arg, struct err *err)
 	return 0;
 }
 
+static const struct option options[] = {
+	{ "profile", required_argument, NULL, 'p' },
+	{ "map", required_argument, NULL, 'm' },
+	{ "stats", required_argument, NULL, 's' },
+	{ "generation", required_argument, NULL, 'g' },
+	{ "passes", required_argument, NULL, 'P' },
+	{ "print-after", required_argument, NULL, 'A' },
+	{ "layout", required_argument, NULL, 'l' },
+	{ "keep-pointers", no_argument, NULL, 'k' },
+	{ "huge-text", no_argument, NULL, 'h' },
+	{ "all", no_argument, NULL, 'a' },
+	{ "shuffle", required_argument, NULL, 'S' },
+	{ "report", optional_argument, NULL, 'r' },
+	{ 0 }
+};
+
 static int parse_options(int argc, char **argv, struct ctx *ctx, struct job *job)
 {
-	static const struct option options[] = {
-		{ "profile", required_argument, NULL, 'p' },
-		{ "map", required_argument, NULL, 'm' },
-		{ "stats", required_argument, NULL, 's' },
-		{ "generation", required_argument, NULL, 'g' },
-		{ "passes", required_argument, NULL, 'P' },
-		{ "print-after", required_argument, NULL, 'A' },
-		{ "layout", required_argument, NULL, 'l' },
-		{ "keep-pointers", no_argument, NULL, 'k' },
-		{ "huge-text", no_argument, NULL, 'h' },
-		{ "all", no_argument, NULL, 'a' },
-		{ "shuffle", required_argument, NULL, 'S' },
-		{ "report", optional_argument, NULL, 'r' },
-		{ 0 }
-	};
 	uint64_t n;
 	int c;
 

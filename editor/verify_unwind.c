@@ -83,7 +83,7 @@ static bool same_cie(const struct vcie *o, const struct vcie *g)
 	return o->code_align == g->code_align && o->data_align == g->data_align &&
 	       o->ra_reg == g->ra_reg && o->personality == g->personality &&
 	       o->indirect == g->indirect && o->signal_frame == g->signal_frame &&
-	       o->understood == g->understood && same_bytes(o->program, g->program) &&
+	       o->understood && g->understood && same_bytes(o->program, g->program) &&
 	       vcfi_is_free(o->program);
 }
 

@@ -65,13 +65,14 @@ out:
 /* Is the mapping that begins at `at` one huge page? */
 static bool is_huge(const void *at)
 {
-	char line[512], start[32];
+	char *line = NULL, start[32];
 	bool in_it = false;
 	unsigned long kib = 0;
+	size_t room = 0;
 	FILE *f = fopen("/proc/self/smaps", "re");
 
 	(void)snprintf(start, sizeof(start), "%lx-", (unsigned long)(uintptr_t)at);	/* fits */
-	while (f && fgets(line, sizeof(line), f)) {
+	while (f && getline(&line, &room, f) > 0) {
 		const char *mapped = strstr(line, "PmdMapped:");
 
 		if ((line[0] >= '0' && line[0] <= '9') || (line[0] >= 'a' && line[0] <= 'f'))
@@ -81,6 +82,7 @@ static bool is_huge(const void *at)
 	}
 	if (f)
 		(void)fclose(f);	/* read only */
+	free(line);
 	return kib == SIZE >> 10;
 }
 

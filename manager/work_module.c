@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/arena.h"
@@ -172,11 +173,12 @@ static int prepare(struct making *k, const char *path, struct err *err)
 /* What `auto` comes to is the parent's to find out; a reason against it is no failure. */
 static bool wants_huge_text(const struct making *k)
 {
+	struct stat st;
 	struct err why;
 
 	if (k->policy.huge_text != SWITCH_AUTO)
 		return k->policy.huge_text == SWITCH_ON;
-	return lseek(k->original_fd, 0, SEEK_END) >= HUGEPAGES_BYTES &&
+	return fstat(k->original_fd, &st) == 0 && st.st_size >= HUGEPAGES_BYTES &&
 	       ask_huge_text(k->w->ask, k->m.path, &why) == 0;
 }
 
@@ -270,7 +272,7 @@ static const struct table_column stat_column[] = {
 	{ "exttsp_after", TABLE_REAL }, { "file_bytes_before", TABLE_UINT },
 	{ "file_bytes_after", TABLE_UINT }, { "jump_tables", TABLE_UINT },
 	{ "jump_tables_new", TABLE_UINT }, { "huge_pages", TABLE_UINT },
-	{ "layout", TABLE_TEXT },
+	{ "calls_left_out", TABLE_UINT }, { "layout", TABLE_TEXT },
 };
 enum { NSTAT = sizeof(stat_column) / sizeof(stat_column[0]) };
 

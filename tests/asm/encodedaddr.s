@@ -1,5 +1,5 @@
 # An unwind rule with an expression of six bytes of which the first is an operation that nobody has given a
-# meaning (0xf2): tests put others there.
+# meaning (0xf2): tests put others there.  And a function too small to be moved, with a CIE of its own.
 
 	.text
 	.globl	place
@@ -18,5 +18,14 @@ place:
 	ret
 	.cfi_endproc
 	.size	place, .-place
+
+	.globl	tiny
+	.type	tiny, @function
+tiny:
+	.cfi_startproc
+	.cfi_signal_frame
+	ret
+	.cfi_endproc
+	.size	tiny, .-tiny
 
 	.section .note.GNU-stack, "", @progbits

@@ -108,6 +108,20 @@ static void an_address_relative_to_the_rule_is_not(void **state)
 		fail_msg("%s", err.text);
 }
 
+static void letters_that_nobody_knows_may_mean_anything(void **state)
+{
+	struct made m = make();
+	struct err err;
+
+	(void)state;
+	assert_int_equal(replace(m.o, m.original.n, "zRS", "zRX", sizeof("zRS")), 1);
+	assert_int_equal(replace(m.g, m.generation.n, "zRS", "zRX", sizeof("zRS")), 2);
+	assert_int_equal(verify(&m, &err), -1);
+	assert_int_equal(err.kind, ERR_REFUSED);
+	if (!strstr(err.text, "new .eh_frame"))
+		fail_msg("%s", err.text);
+}
+
 static void tables_that_can_be_written_to_are_not_copied(void **state)
 {
 	const struct edit_options options = { .all = true, .generation = 1 };
@@ -140,6 +154,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(other_operations_are_the_same_anywhere),
 		cmocka_unit_test(an_address_relative_to_the_rule_is_not),
+		cmocka_unit_test(letters_that_nobody_knows_may_mean_anything),
 		cmocka_unit_test(tables_that_can_be_written_to_are_not_copied),
 	};
 
