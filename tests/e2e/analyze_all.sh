@@ -53,6 +53,7 @@ while IFS= read -r line; do
 	# patchelf moved what stood there, and left the letter X in its place.
 	*"no room for program headers"*) head -c 4096 "$f" | grep -q -a XXXXXXXXXXXXXXXX ;;
 	*"no code is covered"*)	! readelf --debug-dump=frames "$f" 2>/dev/null | grep -q ' FDE ' ;;
+	*"it can be written to"*) readelf -SW "$f" 2>/dev/null | grep -q ' \.eh_frame  .* WA ' ;;
 	*) false ;;
 	esac || { echo "# $line"; false_alarm=1; }
 done < <(cat "$work/refused" 2>/dev/null)
