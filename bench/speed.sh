@@ -14,7 +14,7 @@ report() {
 	cat <<-END
 	CPU time of the original divided by that of the variant, medians of the ratios of interleaved rounds
 	with the 95 % interval of the median (sign test), the least and the greatest, on an input that was not
-	trained on.  \`fastest\`: the least time of the original divided by the variant's least, which what else runs
+	trained on.  Each round runs fresh copies of all, in memory without huge pages.  \`fastest\`: the least time of the original divided by the variant's least, which what else runs
 	on the hardware changes less, since it only ever adds.  \`morph-N\` has N samples in the
 	module, with what their registers tell; \`morph-N-pc\` their PCs only, as \`bolt-N\` (with and without
 	splitting functions); \`exact\` is counted by each tool's own instrumentation.  $(bolt_version), with the

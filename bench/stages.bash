@@ -60,7 +60,7 @@ variants_there() {
 
 # One program: $P/times.BENCH has the variants' names, their digest and a line of milliseconds each round.
 measure_one() {		# CPU NAME ...
-	local cpu=$1 v there key commands=() times copy= run=${RUN_DIR:-/dev/shm}/morph-bench.$2
+	local cpu=$1 v there key commands=() times copy= run=$copies/$2
 	shift
 	program_load "$@"
 	times=$P/times.$BENCH
@@ -119,6 +119,8 @@ stages() {		# BENCH [STAGE...]
 			in_parallel prepare_one ;;
 		measure)
 			estimate
+			copies=$(mktemp -d "${RUN_DIR:-/dev/shm}/morph-bench.XXXXXX") || exit 1
+			trap 'rm -rf "$T" "$copies"' EXIT
 			in_parallel measure_one ;;
 		count) in_parallel count_one ;;
 		report) report ;;

@@ -8,7 +8,7 @@
 #
 # Morph's may end in +none or +no.PASS, without passes or all but this one; in +layout.ORDER; or in
 # +keep-pointers: functions are entered by pointers over their entry jumps; or in +huge-text, which tells
-# with BENCH_WORK on a tmpfs that is mounted with huge=always.  A variant is made again when
+# with RUN_DIR on a tmpfs that is mounted with huge=always.  A variant is made again when
 # its tool, its profile or its options change, and only kept when it does what the original does.
 LIMIT=${LIMIT:-600}		# seconds that any step may take
 

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "editor/editor.h"
+#include "editor/pass.h"
 #include "lib/arena.h"
 #include "lib/blockmap.h"
 #include "tests/unit/asm.h"
@@ -26,9 +27,9 @@ struct made {
 	struct blockmap map;
 };
 
-static struct made make(const char *passes, const char *flags)
+static struct made make(const char *names, const char *flags)
 {
-	const struct edit_options options = { .all = true, .passes = passes, .generation = 1 };
+	const struct edit_options options = { .all = true, .passes = names, .generation = 1 };
 	struct made m = { .a = arena_new() };
 	struct edit_stats stats = { 0 };
 	struct wr map = { 0 };
@@ -141,6 +142,36 @@ static void without_the_pass_they_stay(void **state)
 	expect(&m, "calls", 0, CALL, 0);
 	expect(&m, "jumps", 0, JMP, 0);
 	drop(&m);
+}
+
+/* A program is too far from what it calls. */
+static void only_libraries_go_through_the_slot(void **state)
+{
+	struct arena *a = arena_new();
+	struct bytes original = asm_build("stubs", "-shared", a);
+
+	(void)state;
+	for (int executable = 0; executable < 2; executable++) {
+		struct prog prog;
+		struct err err;
+		uint32_t direct = 0;
+
+		if (prog_analyze(original, a, &prog, &err) < 0)
+			fail_msg("%s", err.text);
+		prog.order = arena_array(a, prog.nfn, sizeof(*prog.order));
+		while (prog.norder < prog.nfn) {
+			prog.order[prog.norder] = prog.norder;
+			prog.norder++;
+		}
+		assert_false(prog.img.executable);
+		prog.img.executable = executable;
+		assert_int_equal(pass_calls(&prog, &(struct edit_options){ 0 }, &err), 0);
+		for (uint32_t i = 0; i < prog.norder; i++)
+			for (uint32_t k = 0; k < prog.fn[prog.order[i]].nblock; k++)
+				direct += prog.fn[prog.order[i]].block[k].direct;
+		assert_int_equal(direct > 0, !executable);
+	}
+	arena_free(a);
 }
 
 /* The generation, loaded, computes what the original does. */
@@ -284,6 +315,7 @@ int main(void)
 		cmocka_unit_test(calls_and_jumps_go_through_the_slot),
 		cmocka_unit_test(stubs_behind_endbr64_are_skipped_too),
 		cmocka_unit_test(without_the_pass_they_stay),
+		cmocka_unit_test(only_libraries_go_through_the_slot),
 		cmocka_unit_test(bound_at_load_or_at_the_first_call_they_arrive),
 		cmocka_unit_test(every_longer_call_begins_a_line_of_the_map),
 		cmocka_unit_test(a_map_that_lies_about_it_is_refused),
