@@ -18,14 +18,14 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "manager/options.h"
 
-static const char *const role_name[] = { "parent", "manager", "monitor" };
 static bool to_syslog, detached;
 static const char *log_name = "morphd";
 
 void role_log_open(const struct role_options *o)
 {
-	log_name = role_name[o->role];
+	log_name = options_role_name(o->role);
 	to_syslog = !o->foreground;
 	if (to_syslog)
 		openlog("morphd", LOG_PID | LOG_NDELAY, LOG_DAEMON);
@@ -68,16 +68,14 @@ uint64_t role_now_ms(void)
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
-enum { MAX_ARG = 40, ARG_BYTES = 32, PARK_FD = 40 };
+enum { PARK_FD = 40 };
 
 /* Never returns. */
 static void become(const struct role_options *o, enum msg_role role, int sock, int listen_fd)
 {
-	char number[8][ARG_BYTES];
-	const char *arg[MAX_ARG];
+	struct options_line line;
 	char locale[] = "PATH=/usr/bin:/bin", *env[] = { locale, NULL };
 	sigset_t none;
-	int n = 0;
 
 	sock = fcntl(sock, F_DUPFD_CLOEXEC, PARK_FD);
 	if (listen_fd >= 0)
@@ -90,34 +88,12 @@ static void become(const struct role_options *o, enum msg_role role, int sock, i
 		_exit(1);
 	/* What is above closes itself; what lies between does so here. */
 	(void)close_range(listen_fd >= 0 ? 5 : 4, PARK_FD - 1, 0);
-	arg[n++] = role == MSG_ROLE_MANAGER ? "morphd: manager" : "morphd: monitor";
-	arg[n++] = "--role";
-	arg[n++] = role_name[role];
-	const char *const option[][2] = {
-		{ "--policy", o->policy }, { "--store", o->store }, { "--socket", o->socket },
-		{ "--user", o->user }, { "--morph-edit", o->morph_edit }, { "--host", o->host },
-	};
-	for (size_t i = 0; i < sizeof(option) / sizeof(option[0]); i++) {
-		arg[n++] = option[i][0];
-		arg[n++] = option[i][1];
-	}
-	const unsigned value[] = { o->clock, o->rate_hz, o->drain_s, o->spool_max_mib, o->paused,
-				   o->switched, o->registers, o->stack_bytes };
-	const char *const name[] = { "--clock", "--rate", "--drain", "--spool-max", "--paused",
-				     "--switched", "--registers", "--stack" };
-	for (int i = 0; i < 8; i++) {
-		(void)snprintf(number[i], ARG_BYTES, "%u", value[i]);
-		arg[n++] = name[i];
-		arg[n++] = number[i];
-	}
-	if (o->foreground)
-		arg[n++] = "--foreground";
-	if (o->no_monitor)
-		arg[n++] = "--no-monitor";
-	arg[n] = NULL;
+	struct role_options its = *o;
+	its.role = role;
+	options_make(&its, role == MSG_ROLE_MANAGER ? "morphd: manager" : "morphd: monitor", &line);
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);	/* neither can fail on valid pointers */
-	fexecve(program, (char *const *)(uintptr_t)arg, env);	/* execve only reads them */
+	fexecve(program, (char *const *)(uintptr_t)line.arg, env);	/* execve only reads them */
 	_exit(1);
 }
 

@@ -6,7 +6,7 @@
 . tests/tap.sh
 B=${B:-build}
 expected="lib/arena lib/confine lib/digest lib/err lib/io lib/landlock lib/msg lib/wr manager/hugepages manager/install \
-manager/install_file manager/install_journal manager/job manager/patience manager/priv manager/program \
+manager/install_file manager/install_journal manager/job manager/options manager/patience manager/priv manager/program \
 manager/role manager/role_parent"
 
 reached() {		# OBJECT: its closure, by name
