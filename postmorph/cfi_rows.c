@@ -387,11 +387,51 @@ static int64_t to_signed(struct run *u, uint64_t v)
 	return (int64_t)v;
 }
 
-/* One opcode with the operands behind it.  Operands are read in order before they are used. */
+/* An opcode whose first operand is a register.  Operands are read in order before they are used. */
+static bool step_register(struct run *u, uint8_t op)
+{
+	uint64_t reg = rd_uleb(&u->r);
+
+	switch (op) {
+	case DW_CFA_offset_extended:
+		return set_scaled(u, reg, CFI_OFFSET, to_signed(u, rd_uleb(&u->r)));
+	case DW_CFA_offset_extended_sf:
+		return set_scaled(u, reg, CFI_OFFSET, rd_sleb(&u->r));
+	case DW_CFA_GNU_negative_offset_extended:
+		return set_scaled(u, reg, CFI_OFFSET, -to_signed(u, rd_uleb(&u->r)));
+	case DW_CFA_val_offset:
+		return set_scaled(u, reg, CFI_VAL_OFFSET, to_signed(u, rd_uleb(&u->r)));
+	case DW_CFA_val_offset_sf:
+		return set_scaled(u, reg, CFI_VAL_OFFSET, rd_sleb(&u->r));
+	case DW_CFA_restore_extended:
+		return restore_rule(u, reg);
+	case DW_CFA_undefined:
+		return set_rule(u, reg, CFI_UNDEFINED, 0);
+	case DW_CFA_same_value:
+		return set_rule(u, reg, CFI_SAME, 0);
+	case DW_CFA_register: {
+		uint64_t other = rd_uleb(&u->r);
+
+		return other < CFI_REG_END && set_rule(u, reg, CFI_REGISTER, (int64_t)other);
+	}
+	case DW_CFA_def_cfa:
+		return set_cfa(u, reg, to_signed(u, rd_uleb(&u->r)));
+	case DW_CFA_def_cfa_sf:
+		return set_cfa_scaled(u, reg, rd_sleb(&u->r));
+	case DW_CFA_def_cfa_register:
+		return !u->now.s.cfa_is_expr && set_cfa(u, reg, u->now.s.cfa_off);
+	case DW_CFA_expression:
+		return set_expr(u, reg, CFI_EXPR);
+	case DW_CFA_val_expression:
+		return set_expr(u, reg, CFI_VAL_EXPR);
+	}
+	return false;
+}
+
+/* One opcode with the operands behind it. */
 static bool step(struct run *u, struct fde *fde)
 {
 	uint8_t op = rd_u8(&u->r);
-	uint64_t reg;
 
 	switch (op & 0xc0) {
 	case DW_CFA_advance_loc:
@@ -428,41 +468,7 @@ static bool step(struct run *u, struct fde *fde)
 		u->now.s.args_size = rd_uleb(&u->r);
 		return true;
 	}
-	reg = rd_uleb(&u->r);
-	switch (op) {
-	case DW_CFA_offset_extended:
-		return set_scaled(u, reg, CFI_OFFSET, to_signed(u, rd_uleb(&u->r)));
-	case DW_CFA_offset_extended_sf:
-		return set_scaled(u, reg, CFI_OFFSET, rd_sleb(&u->r));
-	case DW_CFA_GNU_negative_offset_extended:
-		return set_scaled(u, reg, CFI_OFFSET, -to_signed(u, rd_uleb(&u->r)));
-	case DW_CFA_val_offset:
-		return set_scaled(u, reg, CFI_VAL_OFFSET, to_signed(u, rd_uleb(&u->r)));
-	case DW_CFA_val_offset_sf:
-		return set_scaled(u, reg, CFI_VAL_OFFSET, rd_sleb(&u->r));
-	case DW_CFA_restore_extended:
-		return restore_rule(u, reg);
-	case DW_CFA_undefined:
-		return set_rule(u, reg, CFI_UNDEFINED, 0);
-	case DW_CFA_same_value:
-		return set_rule(u, reg, CFI_SAME, 0);
-	case DW_CFA_register: {
-		uint64_t other = rd_uleb(&u->r);
-
-		return other < CFI_REG_END && set_rule(u, reg, CFI_REGISTER, (int64_t)other);
-	}
-	case DW_CFA_def_cfa:
-		return set_cfa(u, reg, to_signed(u, rd_uleb(&u->r)));
-	case DW_CFA_def_cfa_sf:
-		return set_cfa_scaled(u, reg, rd_sleb(&u->r));
-	case DW_CFA_def_cfa_register:
-		return !u->now.s.cfa_is_expr && set_cfa(u, reg, u->now.s.cfa_off);
-	case DW_CFA_expression:
-		return set_expr(u, reg, CFI_EXPR);
-	case DW_CFA_val_expression:
-		return set_expr(u, reg, CFI_VAL_EXPR);
-	}
-	return false;
+	return step_register(u, op);
 }
 
 static bool run_all(struct run *u, struct fde *fde)
