@@ -116,13 +116,6 @@ int ask_open_original(struct ask *a, const struct digest *d, struct err *err)
 	return ask_fd(a, &m, err);
 }
 
-int ask_forget_original(struct ask *a, const struct digest *d, struct err *err)
-{
-	struct msg m = { .type = MSG_FORGET_ORIGINAL, .digest = { *d } };
-
-	return ask(a, &m, 0, err);
-}
-
 int ask_check(struct ask *a, const char *path, bool hard_links, struct err *err)
 {
 	struct msg m = { .type = MSG_CHECK };

@@ -67,7 +67,6 @@ int ask_receive(struct ask *a, struct err *err);
 int ask_open_file(struct ask *a, const char *path, struct err *err);
 int ask_open_policy(struct ask *a, struct err *err);
 int ask_open_original(struct ask *a, const struct digest *d, struct err *err);
-int ask_forget_original(struct ask *a, const struct digest *d, struct err *err);
 int ask_check(struct ask *a, const char *path, bool hard_links, struct err *err);
 /* 0: text of a file beside that one can have huge pages, and keep them (manager/hugepages.h). */
 int ask_huge_text(struct ask *a, const char *path, struct err *err);

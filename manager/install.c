@@ -92,16 +92,6 @@ int install_open_original(int originals_fd, const struct digest *original, struc
 	return -1;
 }
 
-int install_forget_original(int originals_fd, const struct digest *original, struct err *err)
-{
-	char hex[65];
-
-	digest_hex(original, hex);
-	if (unlinkat(originals_fd, hex, 0) < 0 && errno != ENOENT)
-		return err_set(err, ERR_SYS, "original %s: unlink: %s", hex, strerror(errno));
-	return sync_fd(originals_fd, err);
-}
-
 /* Copies `fd` to originals/<digest>. */
 static int keep_copy(int originals_fd, int fd, const struct digest *original, struct err *err)
 {

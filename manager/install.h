@@ -65,7 +65,6 @@ int install_recover(int originals_fd, struct install_recovered *out, struct err 
 
 /* A pristine original by digest, content checked; a descriptor for reading, or -1. */
 int install_open_original(int originals_fd, const struct digest *original, struct err *err);
-int install_forget_original(int originals_fd, const struct digest *original, struct err *err);
 
 /* Test hook: called with the name of every step boundary. */
 extern void (*install_step_hook)(const char *step);

@@ -246,10 +246,6 @@ int priv_request(struct priv *p, struct msg *m, struct err *err)
 	case MSG_OPEN_ORIGINAL:
 		fd = install_open_original(p->originals_fd, &m->digest[0], &why);
 		return reply_fd(p, fd, &why, err);
-	case MSG_FORGET_ORIGINAL:
-		if (install_forget_original(p->originals_fd, &m->digest[0], &why) < 0)
-			return reply_err(p, &why, err);
-		return reply_ok(p, err);
 	case MSG_CHECK:
 		return check(p, err);
 	case MSG_HUGE_TEXT:
