@@ -20,6 +20,9 @@
  *                        the same from everywhere, so they count for little: CALLERS_LIMIT at most
  *        - sum of seen log part
  *
+ *   tolls                Poisson without samples
+ *        mean
+ *
  * and a weak belief in a guess of what each step's part is, which gives way to evidence that it is RARE:
  *        - GUESS * sum of guess log (probability + RARE)
  *
@@ -262,6 +265,21 @@ static double judge_node(const struct flowfit_node *n, double count, double *wor
 	return n->trust / room * ((s + room) * more - (s > 0 ? s * log(m) : 0));
 }
 
+/* Of samples that are missing where steps lead: so few that it is in proportion to how often they do. */
+static double judge_tolls(struct fit *w, uint32_t p)
+{
+	const struct flowfit *f = w->f;
+	double value = 0;
+
+	for (uint32_t i = f->part[p].step; w->chain[p] && i < part_end(f, p, true); i++) {
+		double toll = w->probability[i] * f->step[i].toll;
+
+		w->worth[f->step[i].from] += toll;
+		value += w->count[f->step[i].from] * toll;
+	}
+	return value;
+}
+
 static double judge_samples(struct fit *w, uint32_t p)
 {
 	const struct flowfit *f = w->f;
@@ -272,7 +290,7 @@ static double judge_samples(struct fit *w, uint32_t p)
 		if (w->chain[p])
 			value += judge_node(&f->node[v], w->count[v], &w->worth[v]);
 	}
-	return value;
+	return value + judge_tolls(w, p);
 }
 
 static void count_calls(struct fit *w)
@@ -329,6 +347,13 @@ static double judge_calls(struct fit *w)
 	return value;
 }
 
+static double step_worth(const struct fit *w, uint32_t i)
+{
+	const struct flowfit_step *s = &w->f->step[i];
+
+	return s->toll + (s->to == FLOWFIT_EXIT ? 0 : w->worth[s->to]);
+}
+
 /* Of steps [i, end), which leave one node; slope[0..] is theirs. */
 static double judge_steps(const struct fit *w, uint32_t i, uint32_t end, double *slope)
 {
@@ -339,19 +364,18 @@ static double judge_steps(const struct fit *w, uint32_t i, uint32_t end, double 
 	for (uint32_t k = i; k < end; k++) {
 		double p = w->probability[k];
 
-		if (f->step[k].to != FLOWFIT_EXIT)
-			mean += p * w->worth[f->step[k].to];
+		mean += p * step_worth(w, k);
 		if (w->weight[k] > 0)
 			value -= w->weight[k] * log(p);
 		value -= w->belief[k] * log(p + FLOWFIT_RARE);
 		pull += w->belief[k] * p / (p + FLOWFIT_RARE);
 	}
 	for (uint32_t k = i; k < end; k++) {
-		double to = f->step[k].to == FLOWFIT_EXIT ? 0 : w->worth[f->step[k].to];
 		double p = w->probability[k];
 
-		slope[k - i] = w->count[from] * p * (to - mean) + w->total[from] * p - w->weight[k] +
-			   pull * p - w->belief[k] * p / (p + FLOWFIT_RARE);
+		slope[k - i] = w->count[from] * p * (step_worth(w, k) - mean) +
+			       w->total[from] * p - w->weight[k] + pull * p -
+			       w->belief[k] * p / (p + FLOWFIT_RARE);
 	}
 	return value;
 }

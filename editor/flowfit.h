@@ -32,6 +32,7 @@ struct flowfit_step {			/* grouped by `from`, ascending */
 	double share;			/* in: where the search starts; out: probability */
 	double guess;			/* in: its part where nothing is known; 1 for one node's together */
 	bool never;			/* in: as good as never happens, unless it was seen */
+	double toll;			/* in: samples expected of what goes it, of which there are none */
 };
 
 struct flowfit_source {

@@ -16,11 +16,12 @@
 #include <string.h>
 
 #include "editor/branchguess.h"
-#include "editor/flowfit.h"
+#include "editor/flowcut.h"
 #include "postmorph/insncost.h"
 
 enum { CLEAR_SAMPLES = 20, FEW_SAMPLES = 4, FEW_SEEN = 5 };
 static const double GUESS_LIMIT = 5;	/* observations of one branch count as so many at most */
+static const double LEAST_EXPECTED = 2e-4;	/* samples: flowcut.h */
 static const double GUESS_FIRM = 8;	/* of the weight of each sign: logit.h */
 
 enum way { FALL, TAKEN, TABLE, OTHER };	/* of a block's steps */
@@ -600,7 +601,7 @@ bool infer_fit(struct prog *prog, struct arena *scratch, double *weight)
 		set_start(&w);
 		struct flowfit fit = { w.node.n, w.step.n, w.source.n, w.call.n, w.part.n,
 			w.node.v, w.step.v, w.source.v, w.call.v, w.part.v };
-		flowfit(&fit);
+		flowcut_fit(&fit, LEAST_EXPECTED);
 		for (uint32_t f = 0; f < prog->nfn; f++)
 			if (w.part_of[f] != NO_FN && fit.part[w.part_of[f]].fitted)
 				read_fn(&w, &fit, f);

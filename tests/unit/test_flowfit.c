@@ -44,7 +44,7 @@ static void finish(struct small *g)
 
 static void add_step(struct small *g, uint32_t from, uint32_t to, double seen, double share)
 {
-	g->step[g->f.nstep++] = (struct flowfit_step){ from, to, seen, share, 0.5, false };
+	g->step[g->f.nstep++] = (struct flowfit_step){ from, to, seen, share, 0.5, false, 0 };
 }
 
 static void make(struct small *g, uint64_t seed)
@@ -246,7 +246,7 @@ static void rates_that_only_calls_tell_agree(void **state)
 		bool end = i == 0 || i == N - 1;
 
 		node[i] = (struct flowfit_node){ end ? 2000 : 0, end ? 2 : 0, end ? 50 : 0, 0 };
-		step[i] = (struct flowfit_step){ i, FLOWFIT_EXIT, 0, 1, 1, false };
+		step[i] = (struct flowfit_step){ i, FLOWFIT_EXIT, 0, 1, 1, false, 0 };
 		source[i] = (struct flowfit_source){ i, 1, true };
 		part[i].node = part[i].step = i;
 		if (i + 1 < N)
