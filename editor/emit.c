@@ -136,6 +136,13 @@ static void fill_map_segments(struct job *j, struct arena *a, struct blockmap *m
 		j->eo.text_addr, j->eo.text_off, j->text.n };
 }
 
+static bool is_longer(const struct job *j, const struct emit_place *p, uint32_t k)
+{
+	const struct fn *fn = &j->prog->fn[p->fn];
+
+	return emit_insn_size(&j->plan, p, k) != fn->insn[fn->block[p->block].insn + k].len;
+}
+
 /* Its instructions from `first` on begin at `gen`: a line of the map up to the instruction `end`, or to
  * the end of the image and of the original. */
 static void add_map_line(const struct job *j, uint32_t index, uint32_t first, uint32_t end,
@@ -146,12 +153,11 @@ static void add_map_line(const struct job *j, uint32_t index, uint32_t first, ui
 	const struct block *b = &fn->block[p->block];
 	struct blockmap_block line = { .gen = gen, .orig = fn->insn[b->insn + first].off };
 
-	line.called = first < p->nkept &&
-		      emit_insn_size(j->prog, b, &fn->insn[b->insn + first]) !=
-		      fn->insn[b->insn + first].len;
+	line.called = first < p->nkept && fn->insn[b->insn + first].kind == INSN_CALL &&
+		      is_longer(j, p, first);
 	if (end < p->nkept) {
 		for (uint32_t i = first; i < end; i++)
-			line.gen_size += emit_insn_size(j->prog, b, &fn->insn[b->insn + i]);
+			line.gen_size += emit_insn_size(&j->plan, p, i);
 		line.orig_size = fn->insn[b->insn + end].off - line.orig;
 	} else {
 		line.gen_size = (uint32_t)(emit_place_addr(&j->plan, index) - j->plan.text_addr +
@@ -162,7 +168,8 @@ static void add_map_line(const struct job *j, uint32_t index, uint32_t first, ui
 }
 
 /* One line of the map, or more: with a call whose image is longer a new one begins, so that offsets
- * within a line are the same on both sides but for that call and the branch at the end. */
+ * within a line are the same on both sides but for that call and the branch at the end.  A load whose
+ * image is longer is a line by itself.  Between instructions that count offsets have no meaning. */
 static void fill_map_place(const struct job *j, uint32_t index, struct map_blocks *out)
 {
 	const struct emit_plan *plan = &j->plan;
@@ -175,15 +182,15 @@ static void fill_map_place(const struct job *j, uint32_t index, struct map_block
 	if (emit_place_size(plan, index) == 0)
 		return;
 	for (uint32_t i = 0; i < p->nkept; i++) {
-		const struct insn *insn = &fn->insn[b->insn + i];
-		uint32_t size = emit_insn_size(j->prog, b, insn);
+		bool apart = is_longer(j, p, i) ||
+			     (i > 0 && emit_load_of(plan, p->fn, b->insn + i - 1));
 
-		if (i > first && size != insn->len) {
+		if (i > first && apart && !plan->tallies) {
 			add_map_line(j, index, first, i, gen, out);
 			first = i;
 			gen = at;
 		}
-		at += size;
+		at += emit_insn_size(plan, p, i);
 	}
 	add_map_line(j, index, first, UINT32_MAX, gen, out);
 }

@@ -2,7 +2,7 @@
  *
  * emit_plan.c decides what is placed where, emit_code.c writes bytes, emit_unwind.c gives the
  * unwind rows, emit_lsda.c the exception tables, emit_probes.c the notes of probes,
- * emit_calls.c says which calls change, emit.c runs them all and puts the file together.
+ * emit_longer.c says which instructions become longer, emit.c runs them all and puts the file together.
  * The plan has an arena of its own, so that it can go before the file is put together.
  */
 #ifndef EDITOR_EMIT_H
@@ -25,7 +25,7 @@ struct emit_dest {			/* where a branch goes */
 	vaddr addr;			/* unchanged address in the original */
 };
 
-/* The image of one block: `nkept` instructions copied (calls may have changed), then the re-encoded
+/* The image of one block: `nkept` instructions copied (some may have become longer), then the re-encoded
  * branch if `branched`, then a synthetic jmp if `jumps`, or NOPs if `fills`.  item[item] ends with
  * the branch, item[item + 1] is the jmp if both are there. */
 struct emit_place {
@@ -56,8 +56,8 @@ struct emit_plan {
 					 * empty block has that of the block it runs into, one that
 					 * stays NO_PLACE */
 	struct emit_table *table;	/* [ntable] ascending by off */
-	uint32_t **table_of;		/* [nfn] -> [ninsn] index in table[] of the instruction that
-					 * forms its address, else NO_TABLE; NULL if without tables */
+	uint32_t **table_of;		/* [nfn] -> [ninsn] index in table[] for the instructions that are
+					 * its users, else NO_TABLE; NULL if without tables */
 	uint32_t nplace, nhot, nitem, ntable;
 	uint64_t text_size, hot_size, tables_size;
 	new_vaddr text_addr, tables_addr;
@@ -119,8 +119,11 @@ new_vaddr emit_tally_entry(const struct emit_plan *plan, uint32_t fn, uint32_t t
 /* The slot through which the image of an instruction of a block calls or jumps, instead of to a stub of
  * the linkage table that does so; 0 if it does not. */
 vaddr emit_slot_of(const struct prog *prog, const struct block *b, const struct insn *insn);
-/* Bytes of the image of an instruction that is not the branch at the end of its block. */
-uint32_t emit_insn_size(const struct prog *prog, const struct block *b, const struct insn *insn);
+/* The new table whose entry instruction number `insn` of a function reads by the old one's address, with
+ * a displacement; NULL if it is no such load. */
+const struct emit_table *emit_load_of(const struct emit_plan *plan, uint32_t fn, uint32_t insn);
+/* Bytes of the image of instruction `k` of the place's block, which is not the branch at its end. */
+uint32_t emit_insn_size(const struct emit_plan *plan, const struct emit_place *p, uint32_t k);
 
 /* Both need text_addr and tables_addr.  Text and tables have the planned sizes afterwards. */
 int emit_code_write(const struct emit_plan *plan, struct wr *text, struct err *err);

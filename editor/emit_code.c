@@ -3,8 +3,8 @@
  * Instructions are copied.  The one field of an instruction that depends on where it stands is
  * computed anew so that it means the same address, or the image of it: calls of moved functions,
  * branches between blocks, addresses of replaced jump tables.  Calls may skip the linkage table
- * (emit_calls.c).  Branches at the end of a block
- * have the length that relaxation gave them.
+ * and loads get a displacement (emit_longer.c).  Branches at the end of a block have the length that
+ * relaxation gave them.
  *
  * INVARIANTS
  *   I1  what is written for a place has exactly the size that relaxation reckoned with (asserted:
@@ -17,6 +17,7 @@
 #include "editor/emit.h"
 #include "lib/blockmap.h"
 #include "lib/err.h"
+#include "postmorph/tableload.h"
 
 enum { INT3 = 0xcc, JMP8 = 0xeb, JMP32 = 0xe9, JCC8 = 0x70, JCC32 = 0x80, TWO_BYTE = 0x0f,
        GROUP5 = 0xff, CALL_SLOT = 0x15, JMP_SLOT = 0x25 };
@@ -103,6 +104,20 @@ static int put_slot(struct encoder *e, uint8_t modrm, vaddr slot, vaddr orig)
 	return put_rel32(e, slot, orig);
 }
 
+/* The load of a table's entry, from the new table. */
+static int put_load(struct encoder *e, const struct emit_table *table, struct bytes code, vaddr orig)
+{
+	int64_t d = (int64_t)(e->plan->tables_addr + table->off - e->fn->table[table->table].addr);
+	uint8_t buf[TABLELOAD_MAX];
+	int32_t v = (int32_t)d;
+
+	if (d != v)
+		return cannot(e, orig, "new jump table is out of reach of 32 bits");
+	tableload_write(code, v, buf);
+	put(e, buf, tableload_size(code));
+	return 0;
+}
+
 static int copy_insn(struct encoder *e, uint32_t index)
 {
 	const struct emit_plan *plan = e->plan;
@@ -121,6 +136,8 @@ static int copy_insn(struct encoder *e, uint32_t index)
 	memcpy(buf, code, insn->len);
 	if (insn->kind == INSN_CALL && emit_slot_of(plan->prog, e->block, insn))
 		return put_slot(e, CALL_SLOT, emit_slot_of(plan->prog, e->block, insn), orig);
+	if (emit_load_of(plan, e->place->fn, index))
+		return put_load(e, table, (struct bytes){ code, insn->len }, orig);
 	if (insn->field == 0) {
 		if (table && replace_absolute(e, buf, insn, orig, old->addr,
 					      plan->tables_addr + table->off) < 0)
@@ -362,7 +379,8 @@ static int put_table_entry(const struct emit_plan *plan, const struct emit_table
 {
 	const struct fn *fn = &plan->prog->fn[et->fn];
 	const struct jump_table *t = &fn->table[et->table];
-	new_vaddr base = plan->tables_addr + et->off, target = t->target[i];
+	new_vaddr base = t->kind == BLOCKMAP_TABLE_BESIDE32 ? t->addr : plan->tables_addr + et->off;
+	new_vaddr target = t->target[i];
 
 	if (is_image(fn, t->succ[i])) {
 		struct emit_dest dest;

@@ -113,7 +113,7 @@ static int add_place(struct fill *f, uint32_t index)
 	const struct insn *last = &insn[p->nkept ? p->nkept - 1 : 0];
 
 	for (uint32_t i = 0; i < p->nkept; i++) {
-		uint32_t size = emit_insn_size(f->plan->prog, b, &insn[i]);
+		uint32_t size = emit_insn_size(f->plan, p, i);
 
 		at += emit_tally_before(f->plan, p, i);
 		if (add_insn(f, p->fn, &insn[i], at, size) < 0)

@@ -349,7 +349,7 @@ static void add_items(struct emit_plan *plan, uint32_t i, double back)
 		plan->place[i - 1].fills &= item.align > 1;
 	for (uint32_t k = 0; k < p->nkept; k++)
 		item.size += emit_tally_before(plan, p, k) +
-			     emit_insn_size(plan->prog, b, &fn->insn[b->insn + k]);
+			     emit_insn_size(plan, p, k);
 	if (emit_ends_in_branch(fn, b))
 		item.size += emit_tally_before(plan, p, b->ninsn - 1);
 	p->item = plan->nitem;
@@ -416,8 +416,8 @@ static int add_tables(struct emit_plan *plan, uint32_t f, struct err *err)
 				       "addresses in a file that is loaded anywhere",
 				       emit_fn_text(prog, fn), (unsigned long long)t->addr);
 		plan->tables_size = (plan->tables_size + size - 1) & ~(uint64_t)(size - 1);
-		for (uint32_t k = 0; k < t->nbase; k++)
-			plan->table_of[f][t->base_insn[k]] = plan->ntable;
+		for (uint32_t k = 0; k < t->nuser; k++)
+			plan->table_of[f][t->user[k]] = plan->ntable;
 		plan->table[plan->ntable++] = (struct emit_table){ f, i, plan->tables_size };
 		plan->tables_size += (uint64_t)size * t->nentry;
 	}

@@ -166,7 +166,7 @@ static void add_place(struct fill *f, uint32_t index, const struct fde *fde)
 		at = add_before(f, p, i, at, state);
 		if (i < p->nkept || p->branched || plan->tallies)
 			add_row(f, at, state);
-		at += i < p->nkept ? emit_insn_size(plan->prog, b, insn) : 0;
+		at += i < p->nkept ? emit_insn_size(plan, p, i) : 0;
 	}
 	if (plan->tallies)
 		add_ways(f, index, at, state, state_behind(f, fde, fn, b, p->nkept));

@@ -376,12 +376,12 @@ static int build_table(struct parser *ps, struct text_fn *t, uint32_t id)
 	if (n == 0)
 		return wrong(ps, "no entries behind", "table");
 	*table = (struct jump_table){ .kind = BLOCKMAP_TABLE_REL32, .nentry = n, .bound = n,
-		.nbase = 1 };
+		.nuser = 1 };
 	table->target = arena_array(ps->a, n, sizeof(*table->target));
 	table->succ = arena_array(ps->a, n, sizeof(*table->succ));
 	table->count = arena_array(ps->a, n, sizeof(*table->count));
-	table->base_insn = arena_array(ps->a, 1, sizeof(*table->base_insn));
-	table->base_insn[0] = t->block.v[id].insn;
+	table->user = arena_array(ps->a, 1, sizeof(*table->user));
+	table->user[0] = t->block.v[id].insn;
 	for (uint32_t i = 0; i < n; i++) {
 		const char *word = text->target[i + 1];
 

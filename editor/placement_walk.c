@@ -10,7 +10,8 @@
  *                      is the target of a jmp
  *    runs into B       B's image follows, or is the target of a jmp
  *    jump table        the image of the instruction that forms the table's address forms that of
- *                      the image's table, whose entries are the images of the targets
+ *                      the image's table, whose entries are the images of the targets; or that of
+ *                      the load reads as far from the original's table as the image's is
  *
  * When the block behind begins with a jmp itself, a jmp in the image is taken for that one's image:
  * either reading takes the same branches.
@@ -170,13 +171,14 @@ static void note_table(struct walk *w, uint32_t insn, const struct step *s)
 		const struct jump_table *table = &w->fn->table[t];
 		uint64_t constant[INSN_MAX_CONSTANTS];
 
-		for (uint32_t k = 0; k < table->nbase; k++) {
-			if (table->base_insn[k] != insn)
+		for (uint32_t k = 0; k < table->nuser; k++) {
+			if (table->user[k] != insn)
 				continue;
 			if (s->insn.field)
 				w->table[t] = s->target;
 			else if (insn_constants(image_rest(&w->out->img, s->addr), constant) > 0)
-				w->table[t] = constant[0];
+				w->table[t] = constant[0] + (table->kind == BLOCKMAP_TABLE_BESIDE32 ?
+							     table->addr : 0);
 		}
 	}
 }
@@ -235,7 +237,8 @@ static void walk_tables(struct walk *w)
 			struct bytes b = image_at(&w->out->img, w->table[t] + (wide ? 8 : 4) * i,
 						  wide ? 8 : 4);
 			struct rd r = rd_of(b);
-			vaddr to = wide ? rd_u64(&r) : w->table[t] + (uint64_t)rd_s32(&r);
+			vaddr base = table->kind == BLOCKMAP_TABLE_BESIDE32 ? table->addr : w->table[t];
+			vaddr to = wide ? rd_u64(&r) : base + (uint64_t)rd_s32(&r);
 
 			if (b.p)
 				arrive(w, table->succ[i], to);

@@ -160,8 +160,8 @@ bool verify_may_lead(const struct verify *v, vaddr addr, new_vaddr to)
 			return false;
 		if (insn.kind == INSN_NOP)
 			addr += insn.len;
-		else if (insn.kind == INSN_JMP)
-			addr = target;
+		else if (insn.kind == INSN_JMP && vcfi_find(&v->ocfi, addr) != NO_FDE)
+			addr = target;	/* known to verify_entry.c */
 		else
 			return false;
 	}

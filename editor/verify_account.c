@@ -92,7 +92,7 @@ static void add_loaded(struct account *acc)
 						"new text", false, false });
 	for (uint32_t i = 0; i < m->ntable; i++)
 		add_at(acc, m->table[i].new_addr,
-		       m->table[i].nentry * (m->table[i].kind == BLOCKMAP_TABLE_REL32 ? 4ull : 8ull),
+		       (uint64_t)m->table[i].nentry * blockmap_entry_size(m->table[i].kind),
 		       (struct span){ .what = "a jump table", .table = true });
 	for (uint32_t i = 0; i < v->gcfi.nlsda; i++)
 		add_at(acc, v->gcfi.lsda[i].addr, 1,

@@ -9,7 +9,8 @@
  * Side by side, every instruction must have the same bytes but for the field that depends on the
  * place, whose meaning must be the same absolute address (or a claimed table's base, which is
  * noted for verify_flow.c).  Trailing NOPs of the original may be missing.  A call of, or jump to,
- * a stub of the linkage table may be one through the stub's slot.
+ * a stub of the linkage table may be one through the stub's slot, and a load without a displacement may
+ * have one (verify_shift.c).
  *
  * WAYS OUT   Each way of the original (taken, fall-through) has exactly one way in the image, and
  *            verify_leads() says whether it arrives at the same place.  A way that runs off the
@@ -43,6 +44,7 @@ struct match {
 	struct insn insn;	/* original instruction at hand, its bytes, its field's target */
 	const uint8_t *bytes;
 	vaddr target;
+	bool shifted;		/* the block is a load whose image is longer */
 };
 
 static int doubt(struct match *m, const char *why)
@@ -65,8 +67,7 @@ static int32_t field32(const uint8_t *p)
 	return v;
 }
 
-/* The claimed table with these two bases; NULL if there is none. */
-static const struct blockmap_table *find_table(const struct verify *v, vaddr orig, new_vaddr gen,
+const struct blockmap_table *verify_find_table(const struct verify *v, vaddr orig, new_vaddr gen,
 					       uint32_t kind)
 {
 	uint32_t lo = 0, hi = v->map.ntable;
@@ -122,8 +123,9 @@ static bool is_absolute_table(struct match *m)
 	    !(m->insn.kind == INSN_IJMP || (modrm[-1] == 0x8b && (modrm[-2] & 0xf8) == 0x48)))
 		return false;
 	const struct blockmap_table *t =
-		find_table(m->v, (vaddr)(int64_t)field32(m->bytes + len - 4),
-			   (vaddr)(int64_t)field32(m->g.code.p + len - 4), BLOCKMAP_TABLE_ABS64);
+		verify_find_table(m->v, (vaddr)(int64_t)field32(m->bytes + len - 4),
+				  (vaddr)(int64_t)field32(m->g.code.p + len - 4),
+				  BLOCKMAP_TABLE_ABS64);
 	if (!t)
 		return false;
 	note_former(m, t);
@@ -154,7 +156,7 @@ static int match_field(struct match *m)
 	if (to == m->target)
 		return verify_is_fresh(m->v, to) ? doubt(m, "its operand is in new text") : 0;
 	const struct blockmap_table *t = is_lea(m) ?
-		find_table(m->v, m->target, to, BLOCKMAP_TABLE_REL32) : NULL;
+		verify_find_table(m->v, m->target, to, BLOCKMAP_TABLE_REL32) : NULL;
 	if (t)
 		note_former(m, t);
 	else if (!is_lea(m) || !verify_redirect_lea(m->v, m->o.addr, m->target, to))
@@ -176,19 +178,38 @@ static uint32_t slot_len(const struct match *m, uint8_t modrm)
 	return LEN;
 }
 
-/* Likewise, all that is to be shown of it. */
-static int match_slot(struct match *m, uint32_t glen)
+/* The image of the instruction has another length: the rows of both. */
+static int match_longer(struct match *m, uint32_t glen)
 {
 	uint32_t len = m->insn.len;
 
-	if (m->insn.field != 1)
-		return doubt(m, "a jump with prefixes has an image without");
 	if (verify_row(m->v, &m->rows, m->o.addr, len, m->g.addr, glen) < 0)
 		return -1;
 	advance(&m->o, len);
 	advance(&m->g, glen);
 	m->v->stats->instructions++;
 	return 0;
+}
+
+/* Likewise, all that is to be shown of it. */
+static int match_slot(struct match *m, uint32_t glen)
+{
+	if (m->insn.field != 1)
+		return doubt(m, "a jump with prefixes has an image without");
+	return match_longer(m, glen);
+}
+
+/* The image of a load reads at another displacement: noted for verify_flow.c.  Its length, or 0. */
+static uint32_t shifted_len(struct match *m)
+{
+	struct vshifted s = { .addr = m->o.addr };
+	uint32_t len = m->insn.kind != INSN_PLAIN || m->insn.field ? 0 :
+		       vshift_read((struct bytes){ m->bytes, m->insn.len }, m->g.code, &s.shift);
+
+	if (len == 0 || s.shift == 0)
+		return 0;
+	vec_push(m->v->a, &m->v->shifted, s);
+	return len;
 }
 
 /* An instruction that transfers control nowhere or keeps its bytes: everything but direct jumps. */
@@ -199,8 +220,16 @@ static int match_plain(struct match *m)
 
 	if (slot && !(m->b->called && m->o.addr == m->o_start))
 		return doubt(m, "its image is longer, and the map does not say so");
+	if (m->shifted)
+		return doubt(m, "a load in front of it has a longer image, and the map does not say so");
 	if (slot)
 		return match_slot(m, slot);
+	uint32_t shifted = shifted_len(m);
+	if (shifted && m->o.addr != m->o_start)
+		return doubt(m, "its image is longer, and the map does not say so");
+	m->shifted = shifted > 0;
+	if (shifted)
+		return match_longer(m, shifted);
 	if (!same_but(m, m->insn.field, m->insn.field_size) && !is_absolute_table(m))
 		return doubt(m, "the bytes differ");
 	if (m->insn.field && match_field(m) < 0)
@@ -484,6 +513,7 @@ static int open_block(struct match *m, const struct blockmap_block *b)
 	new_vaddr g = v->map.gen_base + b->gen;
 
 	m->b = b;
+	m->shifted = false;
 	m->o_start = o;
 	m->fde = m->rows.orig.fde != NO_FDE && o - v->ocfi.fde[m->rows.orig.fde].addr <
 		 v->ocfi.fde[m->rows.orig.fde].len ? m->rows.orig.fde : vcfi_find(&v->ocfi, o);
@@ -592,5 +622,6 @@ int verify_code(struct verify *v)
 			return -1;
 	if (v->formers.n)
 		qsort(v->formers.v, v->formers.n, sizeof(*v->formers.v), former_cmp);
+	vshift_sort(v);
 	return 0;
 }

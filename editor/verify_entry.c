@@ -256,7 +256,7 @@ static int scan_base(struct walk *w, const struct base *b, uint64_t *budget)
 	struct verify *v = w->v;
 	vaddr to, end = verify_next_table(v, b->addr);
 
-	uint64_t size = b->kind == BLOCKMAP_TABLE_REL32 ? 4 : 8;
+	uint64_t size = blockmap_entry_size(b->kind);
 
 	for (uint64_t i = 0; b->addr + size * i < end && is_entry(v, b, i, &to); i++) {
 		if (arrive(v, b->addr + size * i, to, "the table entry") < 0)

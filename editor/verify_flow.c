@@ -23,6 +23,8 @@
  *           the callee overwrites (verify_clobber.c) being SAME and the flags unused.  That a call
  *           may look at argument registers is left aside: no compiler passes the address of a jump
  *           table.
+ * SHIFTED   Loads by the address of an original table (verify_shift.c) need to know that address, so
+ *           all ways into the images are followed for them.
  * PADS      Every instruction with a landing pad leads there, as a call leads to what is behind it.
  */
 #include "editor/verify_effect.h"
@@ -35,6 +37,7 @@ struct node {			/* one instruction */
 	bool queued;
 	bool former;		/* its image forms the address of a new table */
 	struct line line;	/* of a former */
+	int32_t shift;		/* its image reads so far from where it does */
 };
 
 struct range {
@@ -78,6 +81,7 @@ static uint32_t add_range(struct flow *f, uint32_t fde)
 		    !effect_decode(bytes_at(code, off, code.n - off), o->addr + off, &r.node[n].e))
 			continue;
 		r.node_addr[n] = o->addr + off;
+		r.node[n].shift = vshift_at(f->v, o->addr + off);
 		r.at[off] = ++n;
 	}
 	vec_push(f->a, &f->ranges, r);
@@ -164,6 +168,11 @@ static int jump(struct flow *f, const struct effect *e, vaddr addr, const struct
 	return verify_is_slot(f->v, e->slot) ? 0 : jump_anywhere(f, addr, regs);
 }
 
+static bool is_old_base(const struct flow *f, struct value x)
+{
+	return x.kind == BASE && !f->tables.all.v[x.table].claimed;
+}
+
 static int land(struct flow *f, uint32_t fde, vaddr addr, struct regs regs)
 {
 	const struct vlsda *l = vlsda_of(&f->v->ocfi, fde);
@@ -180,14 +189,22 @@ static int land(struct flow *f, uint32_t fde, vaddr addr, struct regs regs)
 	return 0;
 }
 
-/* An image that forms the address of an original table leads to original code. */
+/* An image that goes by an original table leads to original code: one that reads its entry, or that
+ * forms its address where others form a new one's. */
 static void note_stay(struct flow *f, const struct node *n)
 {
-	uint32_t kind = n->e.op == FX_BASE ? BLOCKMAP_TABLE_REL32 : BLOCKMAP_TABLE_ABS64, number;
+	const struct effect *e = &n->e;
+	uint32_t number;
 
-	if ((n->e.op == FX_BASE || n->e.op == FX_TABLE || n->e.op == FX_JUMP_TABLE) && !n->former &&
-	    vtables_find(&f->tables, n->e.value, kind, &number))
-		f->stays = true;
+	if (n->former || n->shift)
+		return;
+	if (e->op == FX_BASE && vtables_find(&f->tables, e->value, BLOCKMAP_TABLE_REL32, &number))
+		f->stays |= f->tables.all.v[number].claimed;
+	else if (e->op == FX_TABLE || e->op == FX_JUMP_TABLE)
+		f->stays |= vtables_find(&f->tables, e->value, BLOCKMAP_TABLE_ABS64, &number);
+	else if (e->op == FX_LOAD || e->op == FX_WORD || e->op == FX_WORD_SUM)
+		f->stays |= is_old_base(f, n->in.r[e->b]) ||
+			    (e->op == FX_WORD_SUM && is_old_base(f, n->in.r[e->c]));
 }
 
 /* Behind the end of the range there is code of the same function. */
@@ -219,6 +236,7 @@ static int step(struct flow *f, struct place p)
 
 	note_stay(f, n);
 	find_frame(f, e, addr);
+	f->tables.shift = n->shift;
 	struct line line = n->former ? n->line : (struct line){ .image = LINE_ORIGINAL };
 
 	if (vregs_apply(&f->tables, e, line, addr, &regs) < 0 ||
@@ -297,6 +315,19 @@ static void set_former(const struct flow *f, struct node *n, const struct vforme
 	n->line = (struct line){ b ? (uint32_t)(b - map->block) + 1 : 0, former->table };
 }
 
+/* What leads into the images of an FDE's code but branches, tables and exceptions. */
+static void enter(struct flow *f, const struct vfde *fde, bool fragment)
+{
+	const struct regs clean = { .seen = true };
+	const struct verify *v = f->v;
+
+	if (!fragment || verify_has_entry(v, fde->addr))
+		arrive(f, fde->addr, &clean);
+	for (uint32_t i = vshift_first_inner(v, fde->addr);
+	     i < v->inner.n && v->inner.v[i] - fde->addr < fde->len; i++)
+		arrive(f, v->inner.v[i], &clean);
+}
+
 static int run_all(struct flow *f, const uint32_t *former, uint32_t n, const uint32_t *member,
 		   uint32_t nmember)
 {
@@ -309,8 +340,7 @@ static int run_all(struct flow *f, const uint32_t *former, uint32_t n, const uin
 			set_former(f, &f->ranges.v[p.range].node[p.node], &all[former[i]]);
 
 	for (uint32_t i = 0; i < nmember; i++)
-		if (!f->v->fragment[member[i]])
-			arrive(f, f->v->ocfi.fde[member[i]].addr, &clean);
+		enter(f, &f->v->ocfi.fde[member[i]], f->v->fragment[member[i]]);
 	if (run(f) < 0)
 		return -1;
 	for (uint32_t i = 0; i < n; i++) {

@@ -6,8 +6,8 @@
  *
  * THE PROOF   is a simulation.  A run of the generation and a run of the original go side by side
  *             and agree in memory and registers, except that return addresses may lie in images,
- *             registers on the way to a jump table may hold the new table's address or what was
- *             computed from it (verify_flow.c shows that nothing else ever sees those), and
+ *             registers on the way to a jump table may hold the new table's address, or entries
+ *             and targets of it (verify_flow.c shows that nothing else ever sees those), and
  *             pointers to a function are all those of its image, if verify_redirect.c says so.
  *
  *   verify_elf.c     original bytes are where they were; headers, segments, sections
@@ -23,6 +23,7 @@
  *   verify_table.c   a new jump table leads where the old one leads
  *   verify_flow.c    the address of a new jump table is seen by nothing but the dispatch
  *   verify_value.c   what registers hold on the way there
+ *   verify_shift.c   loads that read a new jump table by the address of the old one
  *   verify_return.c  calls that never come back
  *   verify_clobber.c  registers that calls overwrite
  *   verify_cfi.c     an interpreter for call frame information
@@ -116,6 +117,11 @@ struct vformer {		/* an original instruction whose image refers to a new table *
 	vaddr addr;
 	uint32_t fde;		/* of the original */
 	uint32_t table;		/* index in map.table[] */
+};
+
+struct vshifted {		/* an original load whose image reads at another displacement */
+	vaddr addr;
+	int32_t shift;
 };
 
 struct vformers {		/* VEC */
@@ -234,6 +240,9 @@ struct verify {
 	VEC(struct vchange) changes;
 	VEC(vaddr) leas;		/* originals of instructions that form an image's address */
 	struct vformers formers;	/* ascending by table, then address, after verify_code() */
+	VEC(struct vshifted) shifted;	/* ascending by address after verify_code() */
+	struct vbases beside;		/* addresses of tables whose new ones are read like that */
+	struct vbases inner;		/* if any are: redirected pointers into the middle of functions */
 	uint32_t symbols;		/* index of .symtab, when that is a new one; else 0 */
 	uint32_t probes;		/* likewise, of the notes of static probe points */
 };
@@ -365,9 +374,29 @@ bool verify_same_frame(struct verify *v, struct vpair at, vaddr o, new_vaddr g);
 int verify_exceptions_jump(struct verify *v, const struct vpair *c, vaddr last, vaddr dest,
 			   new_vaddr g, uint32_t glen);
 
-/* verify_flow.c: formers[former[0 .. n)], ascending, are in the group of FDEs member[]. */
+/* verify_flow.c: formers[former[0 .. n)], ascending, are in the group of FDEs member[], as are some
+ * loads of shifted[], perhaps. */
 int verify_flow(struct verify *v, const uint32_t *former, uint32_t n, const uint32_t *member,
 		uint32_t nmember);
+
+/* verify_code.c: the claimed table with these two addresses; NULL if there is none. */
+const struct blockmap_table *verify_find_table(const struct verify *v, vaddr orig, new_vaddr gen,
+					       uint32_t kind);
+/* verify_table.c: the new table, used at `addr`, is as long as what looks like entries of the
+ * function of group `group`. */
+int verify_table_length(struct verify *v, const struct blockmap_table *t, uint32_t group, vaddr addr);
+
+/* verify_shift.c: the original's instruction `o` loads 32 bits without a displacement, and `g` begins
+ * with the same load at the displacement *shift: how long that is; else 0. */
+uint32_t vshift_read(struct bytes o, struct bytes g, int32_t *shift);
+/* When all of shifted[] and redirects[] are there. */
+void vshift_sort(struct verify *v);
+/* A new table stands for that one which has distances from the old one. */
+bool vshift_is_beside(const struct verify *v, vaddr table);
+/* How far the image of the instruction at addr reads from where that does; 0: the same place. */
+int32_t vshift_at(const struct verify *v, vaddr addr);
+/* Index of the first of inner[] that is not below addr. */
+uint32_t vshift_first_inner(const struct verify *v, vaddr addr);
 
 /* verify_return.c: false when the call certainly does not come back. */
 void verify_collect_slots(struct verify *v);

@@ -10,7 +10,8 @@
  *           to there is shown to be right, whatever the index.  Behind where another table begins
  *           entries are not used, and may be inside an entry jump.
  * PLACE     The original's entries are constant (not in a writable segment), and so are the new.
- * USE       verify_flow.c, for every function in which an instruction forms a new table's address.
+ * USE       verify_flow.c, for every function in which an instruction forms a new table's address, or
+ *           a load reads at another displacement.
  */
 #include <stdlib.h>
 
@@ -19,7 +20,7 @@
 bool verify_table_entry(const struct image *img, vaddr table, uint32_t kind, uint64_t i,
 			vaddr *target)
 {
-	uint64_t size = kind == BLOCKMAP_TABLE_REL32 ? 4 : 8;
+	uint64_t size = blockmap_entry_size(kind);
 	vaddr at = table + i * size;
 	const Elf64_Phdr *p = image_segment(img, at);
 
@@ -30,10 +31,20 @@ bool verify_table_entry(const struct image *img, vaddr table, uint32_t kind, uin
 	return !r.bad;
 }
 
+/* Where entry i of the new table leads. */
+static bool new_entry(const struct verify *v, const struct blockmap_table *t, uint64_t i, new_vaddr *to)
+{
+	if (!verify_table_entry(&v->gen, t->new_addr, t->kind, i, to))
+		return false;
+	if (t->kind == BLOCKMAP_TABLE_BESIDE32)		/* distances from another place */
+		*to += t->orig_addr - t->new_addr;
+	return true;
+}
+
 static int check_entries(struct verify *v, const struct blockmap_table *t)
 {
 	vaddr end = verify_next_table(v, t->orig_addr);
-	uint64_t size = t->kind == BLOCKMAP_TABLE_REL32 ? 4 : 8;
+	uint64_t size = blockmap_entry_size(t->kind);
 
 	for (uint32_t i = 0; i < t->nentry; i++) {
 		bool used = t->orig_addr + i * size < end;
@@ -44,7 +55,7 @@ static int check_entries(struct verify *v, const struct blockmap_table *t)
 			return refuse(v, "entry %u of the jump table at 0x%llx is not constant", i,
 				      ULL(t->orig_addr));
 		if (!verify_is_fresh(v, t->new_addr) ||
-		    !verify_table_entry(&v->gen, t->new_addr, t->kind, i, &have))
+		    !new_entry(v, t, i, &have))
 			return refuse(v, "the new jump table at 0x%llx is not in a new segment",
 				      ULL(t->new_addr));
 		if (!used && verify_is_cut(v, want))
@@ -69,13 +80,11 @@ static bool looks_right(const struct verify *v, uint32_t group, vaddr addr)
 	       addr == v->ocfi.fde[fde].addr + v->ocfi.fde[fde].len;
 }
 
-/* The table is at least as long as what looks like entries of `f`'s function. */
-static int check_length(struct verify *v, const struct blockmap_table *t, const struct vformer *f)
+int verify_table_length(struct verify *v, const struct blockmap_table *t, uint32_t group, vaddr addr)
 {
-	uint32_t group = verify_group(v, f->fde);
 	vaddr to;
 
-	uint64_t size = t->kind == BLOCKMAP_TABLE_REL32 ? 4 : 8;
+	uint64_t size = blockmap_entry_size(t->kind);
 	vaddr end = verify_next_table(v, t->orig_addr);
 
 	for (uint64_t i = 0; i <= t->nentry; i++)
@@ -84,7 +93,7 @@ static int check_length(struct verify *v, const struct blockmap_table *t, const 
 		    !looks_right(v, group, to))
 			return 0;
 	return refuse(v, "the jump table at 0x%llx used at 0x%llx goes on behind its %u entries",
-		      ULL(t->orig_addr), ULL(f->addr), t->nentry);
+		      ULL(t->orig_addr), ULL(addr), t->nentry);
 }
 
 struct by_group {
@@ -111,29 +120,45 @@ static struct by_group *sort_members(struct verify *v)
 	return m;
 }
 
+/* What refers to new tables: formers, and behind them shifted loads; those of a group together. */
+static struct by_group *sort_users(struct verify *v, uint32_t *n)
+{
+	struct by_group *order;
+	uint32_t first = v->formers.n;
+
+	*n = first + v->shifted.n;
+	order = arena_array(v->a, *n, sizeof(*order));
+	for (uint32_t i = 0; i < *n; i++) {
+		uint32_t fde = i < first ? v->formers.v[i].fde :
+					   vcfi_find(&v->ocfi, v->shifted.v[i - first].addr);
+
+		order[i] = (struct by_group){ verify_group(v, fde), i };
+	}
+	if (*n)
+		qsort(order, *n, sizeof(*order), by_group_cmp);
+	return order;
+}
+
 /* One run of the data flow per function that refers to new tables. */
 static int check_uses(struct verify *v)
 {
-	uint32_t n = v->formers.n, at = 0;
-	struct by_group *order = arena_array(v->a, n, sizeof(*order));
-	const struct by_group *members = sort_members(v);
-	uint32_t *former = arena_array(v->a, n, sizeof(*former));
+	uint32_t n, at = 0;
+	const struct by_group *order = sort_users(v, &n), *members = sort_members(v);
+	uint32_t *former = arena_array(v->a, v->formers.n, sizeof(*former));
 	uint32_t *member = arena_array(v->a, v->ocfi.nfde, sizeof(*member));
 
 	v->range_of = arena_array(v->a, v->ocfi.nfde, sizeof(*v->range_of));
-	for (uint32_t i = 0; i < n; i++)
-		order[i] = (struct by_group){ verify_group(v, v->formers.v[i].fde), i };
-	qsort(order, n, sizeof(*order), by_group_cmp);
 	for (uint32_t i = 0, k; i < n; i = k) {
-		uint32_t nmember = 0;
+		uint32_t nmember = 0, nformer = 0;
 
 		for (k = i; k < n && order[k].group == order[i].group; k++)
-			former[k - i] = order[k].item;
+			if (order[k].item < v->formers.n)
+				former[nformer++] = order[k].item;
 		while (members[at].group < order[i].group)
 			at++;
 		while (at < v->ocfi.nfde && members[at].group == order[i].group)
 			member[nmember++] = members[at++].item;
-		if (verify_flow(v, former, k - i, member, nmember) < 0)
+		if (verify_flow(v, former, nformer, member, nmember) < 0)
 			return -1;
 	}
 	return 0;
@@ -149,7 +174,8 @@ int verify_tables(struct verify *v)
 
 		if (i && f[-1].table == f->table && f[-1].fde == f->fde)
 			continue;
-		if (check_length(v, &v->map.table[f->table], f) < 0)
+		if (verify_table_length(v, &v->map.table[f->table], verify_group(v, f->fde),
+					f->addr) < 0)
 			return -1;
 	}
 	return check_uses(v);

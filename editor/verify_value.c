@@ -31,7 +31,7 @@ static bool same_line(struct line x, struct line y)
 static bool equal(struct value x, struct value y)
 {
 	return x.kind == y.kind && x.through == y.through && x.bits == y.bits &&
-	       x.table == y.table && same_line(x.line, y.line);
+	       x.loose == y.loose && x.table == y.table && same_line(x.line, y.line);
 }
 
 /* How many of the lowest bits are the same. */
@@ -66,7 +66,7 @@ bool vregs_join(const struct vtables *vt, struct regs *to, const struct regs *fr
 		if (equal(x, y))
 			continue;
 		if (x.kind == BASE && y.kind == BASE && x.table == y.table)
-			y = (struct value){ .kind = BASE, .table = x.table };
+			y = (struct value){ .kind = BASE, .table = x.table, .loose = x.loose | y.loose };
 		else
 			y = meet(vt, x, y);
 		changed |= !equal(x, y);
@@ -86,7 +86,7 @@ static uint32_t max_entries(const struct vtables *vt, vaddr addr, uint32_t kind)
 {
 	enum { MAX_SCAN = 65536 };
 	uint64_t n = (verify_next_table(vt->v, addr) - addr) /
-		     (kind == BLOCKMAP_TABLE_REL32 ? 4 : 8);
+		     blockmap_entry_size(kind);
 
 	return n < MAX_SCAN ? (uint32_t)n : MAX_SCAN;
 }
@@ -111,7 +111,7 @@ bool vtables_find(struct vtables *vt, vaddr addr, uint32_t kind, uint32_t *numbe
 			break;
 		n++;
 	}
-	if (n == 0)
+	if (n == 0 && !(kind == BLOCKMAP_TABLE_REL32 && vshift_is_beside(vt->v, addr)))
 		return false;
 	struct vtable t = { .addr = addr, .kind = kind, .nentry = n };
 	*number = vt->all.n;
@@ -130,7 +130,7 @@ void vregs_branch(const struct vtables *vt, struct regs *regs)
 	for (int i = 0; i < NGPR; i++) {
 		struct value *x = &regs->r[i];
 
-		if (is_entry(*x) && x->through == NGPR)
+		if (is_entry(*x) && x->through == NGPR && !vshift_is(vt, *x))
 			*x = lose(vt, *x);
 		x->line = (struct line){ 0 };
 	}
@@ -145,8 +145,10 @@ void vregs_transfer(const struct vtables *vt, struct regs *regs)
 }
 
 /* The entry was read through just that base, which register b holds. */
-static bool belong(struct value entry, struct value base, uint8_t b)
+static bool belong(const struct vtables *vt, struct value entry, struct value base, uint8_t b)
 {
+	if (entry.kind == LOADED && vshift_is(vt, entry))
+		return vshift_is_base(vt, base, vt->all.v[entry.table].addr);
 	return entry.kind == LOADED && base.kind == BASE && entry.table == base.table &&
 	       (entry.through == b || (entry.through == NGPR && same_line(entry.line, base.line)));
 }
@@ -154,8 +156,10 @@ static bool belong(struct value entry, struct value base, uint8_t b)
 /* a + b, where x and y are what registers a and b hold; DIRTY when it may not be formed. */
 static struct value sum(const struct vtables *vt, struct value x, uint8_t a, struct value y, uint8_t b)
 {
-	if (belong(x, y, b) || belong(y, x, a))
+	if (belong(vt, x, y, b))
 		return (struct value){ .kind = TARGET, .table = x.table };
+	if (belong(vt, y, x, a))
+		return (struct value){ .kind = TARGET, .table = y.table };
 	return meet(vt, x, y);
 }
 
@@ -179,6 +183,8 @@ static int load(struct vtables *vt, enum value_kind kind, uint8_t b, uint8_t a, 
 {
 	uint8_t through = b;
 
+	if (vt->shift)
+		return vshift_load(vt, kind, r[b], addr, out);
 	if (r[b].kind == BASE && (a != b || base_elsewhere(r, b, 1 << b, &through))) {
 		*out = (struct value){ .kind = (uint8_t)kind, .through = through,
 				       .table = r[b].table };
@@ -198,6 +204,8 @@ static int load_sum(struct vtables *vt, const struct effect *e, vaddr addr, cons
 
 	if (r[base].kind == BASE && r[other].kind == SCALED)
 		return load(vt, WORD, base, e->a, addr, r, out);
+	if (vt->shift)
+		return vregs_misuse(vt, addr);
 	return vvalue_differs(vt, r[e->b]) || vvalue_differs(vt, r[e->c]) ? vregs_misuse(vt, addr) : 0;
 }
 
@@ -369,6 +377,8 @@ int vregs_apply(struct vtables *vt, const struct effect *e, struct line line, va
 	if (!reads_same(vt, e, regs) || (e->flags_read & regs->flags) ||
 	    (e->op != FX_RELOAD && 8u * e->span > vspill_same_bits(vt, e) && e->frame_read))
 		return vregs_misuse(vt, addr);
+	if (vt->shift && e->op != FX_LOAD && e->op != FX_WORD && e->op != FX_WORD_SUM)
+		return vregs_misuse(vt, addr);
 	if (compute(vt, e, line, addr, regs, &result) < 0)
 		return -1;
 	forget_copies(vt, regs, written);
@@ -403,20 +413,23 @@ void vregs_return(const struct vtables *vt, uint16_t written, struct regs *regs)
 	for (int i = 0; i < NGPR; i++)
 		if (written >> i & 1)
 			regs->r[i] = (struct value){ .kind = SAME };
+		else if (VERIFY_CALLER_SAVED >> i & 1)
+			regs->r[i].loose = regs->r[i].kind == BASE;
 	regs->flags = 0;
 	regs->count = false;
 }
 
-void vtables_claim(struct vtables *vt, const struct blockmap_table *m)
+uint32_t vtables_claim(struct vtables *vt, const struct blockmap_table *m)
 {
 	uint32_t max = max_entries(vt, m->orig_addr, m->kind), number;
 	struct vtable t = { m->orig_addr, m->kind, m->nentry < max ? m->nentry : max, true };
 
 	if (!vtables_find(vt, m->orig_addr, m->kind, &number)) {
 		vec_push(vt->a, &vt->all, t);
-		return;
+		return vt->all.n - 1;
 	}
 	if (vt->all.v[number].nentry < t.nentry)
 		vt->all.v[number].nentry = t.nentry;
 	vt->all.v[number].claimed = true;
+	return number;
 }

@@ -2,7 +2,8 @@
  *
  * VALUES    of a register:
  *   SAME      equal in both runs
- *   BASE t    the original has the address of table t, the generation that or the new one's
+ *   BASE t    the original has the address of table t, the generation that or the new one's, if t is
+ *             claimed; `loose`: or both have something else that is the same
  *   LOADED t  an entry of that same table, read through register `r`, which still has the base
  *   WORD t    the same before it is sign-extended
  *   SCALED    equal in both runs, and a multiple of 4: the offset of an entry
@@ -15,6 +16,8 @@
  * written, at calls and at indirect jumps: so the base that is added is the one that was read by.
  * When nothing holds that one any more, another instruction may form it anew (see struct line).
  * TARGET is good wherever it gets to: either of its two values leads where the other one leads.
+ * A table of kind BESIDE32 has no BASE of its own: LOADED comes by way of the original's address
+ * (verify_shift.c), and does not depend on what else has that.
  * Tables that are not claimed have values of the same kinds; they are equal in both runs and
  * tell only where the jump goes.  Flags computed from differing values are followed, too.
  */
@@ -41,6 +44,7 @@ struct value {
 	uint8_t through;	/* LOADED, WORD: the register with the base; BASE: 1 + a register that
 				 * it is a copy of, 0 if none */
 	uint8_t bits;		/* UPPER: how many are the same */
+	bool loose;		/* BASE: a call may have overwritten it */
 	uint32_t table;		/* index in vtables.all[] */
 	struct line line;	/* BASE: where it was formed; LOADED, WORD: its base was (`through` is
 				 * NGPR then: no register holds it) */
@@ -73,14 +77,15 @@ struct vtables {		/* those that one function uses */
 	uint32_t group;
 	VEC(struct vtable) all;
 	VEC(struct vspill) spills;
+	int32_t shift;		/* of the instruction at hand: vshift_at() */
 	bool spilled;		/* there are more of them than there were */
 	int64_t depth;		/* CFA less rsp before the instruction; 0 if that is not known */
 };
 
 /* Table number; claimed ones are there from the beginning, others are found by what they hold. */
 bool vtables_find(struct vtables *vt, vaddr addr, uint32_t kind, uint32_t *number);
-/* Two new tables may stand for one of the original. */
-void vtables_claim(struct vtables *vt, const struct blockmap_table *m);
+/* Two new tables may stand for one of the original.  The number. */
+uint32_t vtables_claim(struct vtables *vt, const struct blockmap_table *m);
 bool vvalue_differs(const struct vtables *vt, struct value x);
 
 /* Joins `from` into `to`; true when `to` has changed. */
@@ -100,5 +105,13 @@ int vspill_note(struct vtables *vt, const struct effect *e, uint8_t bits, vaddr 
 uint32_t vspill_same_bits(const struct vtables *vt, const struct effect *e);
 /* The refusal of that. */
 int vregs_misuse(struct vtables *vt, vaddr addr);
+
+/* verify_shift.c: the entry or target is of a table of kind BESIDE32. */
+bool vshift_is(const struct vtables *vt, struct value x);
+/* Both runs have that table's address. */
+bool vshift_is_base(const struct vtables *vt, struct value x, vaddr table);
+/* The load at addr, whose image reads an entry at another displacement from `base`. */
+int vshift_load(struct vtables *vt, enum value_kind kind, struct value base, vaddr addr,
+		struct value *out);
 
 #endif

@@ -61,27 +61,6 @@ static void follow(struct origin *o, const struct effect *e, const uint8_t *code
 		set(&o->loaded, (code[2] >> 3 & 7) | (code[0] & REX_R ? 8 : 0), true);
 }
 
-/* What the block of the instruction at `last` has made of the registers before or, with `behind`,
- * behind that instruction; *start is where it begins.  A block that is nothing but that instruction
- * may have no image. */
-static bool follow_to(const struct verify *v, vaddr last, bool behind, vaddr *start, struct effect *e,
-		      struct origin *out)
-{
-	const struct blockmap_block *b = blockmap_find_orig(&v->map, last);
-
-	*out = (struct origin){ 0 };
-	*start = b ? v->map.orig_base + b->orig : last;
-	for (vaddr at = *start; at <= last; at += e->len) {
-		struct bytes code = verify_orig_code(v, at);
-
-		if (!effect_decode(code, at, e))
-			return false;
-		if (at < last || behind)
-			follow(out, e, code.p);
-	}
-	return true;
-}
-
 static int is_value(struct verify *v, const struct vholder *h, void *ctx)
 {
 	const vaddr *addr = ctx;
@@ -117,6 +96,59 @@ static bool goes_on(const struct effect *e)
 {
 	return e->kind != INSN_JMP && e->kind != INSN_IJMP && e->kind != INSN_RET &&
 	       e->kind != INSN_TRAP;
+}
+
+/* Nothing but the instruction in front of it leads there. */
+static bool is_run_into(const struct verify *v, uint32_t fde, vaddr addr)
+{
+	struct effect e;
+
+	for (uint32_t i = 0; i < v->ocfi.nfde; i++) {
+		const struct vfde *f = &v->ocfi.fde[i];
+
+		if (verify_group(v, i) != verify_group(v, fde))
+			continue;
+		for (vaddr at = f->addr; at < f->addr + f->len; at += e.len)
+			if (!effect_decode(verify_orig_code(v, at), at, &e) || e.target == addr)
+				return false;
+	}
+	return true;
+}
+
+/* Where the block of the instruction at `last` begins.  Behind a load whose image is longer a new line
+ * of the map begins, but maybe no block. */
+static vaddr block_start(struct verify *v, vaddr last)
+{
+	const struct blockmap_block *b = blockmap_find_orig(&v->map, last);
+
+	if (!b)
+		return last;
+	vaddr start = v->map.orig_base + b->orig;
+	const struct blockmap_block *load = blockmap_find_orig(&v->map, start - 1);
+	uint32_t fde = vcfi_find(&v->ocfi, start);
+	if (!load || !vshift_at(v, v->map.orig_base + load->orig) || fde == NO_FDE ||
+	    is_held(v, fde, start) || !is_run_into(v, fde, start))
+		return start;
+	return v->map.orig_base + load->orig;
+}
+
+/* What the block of the instruction at `last` has made of the registers before or, with `behind`,
+ * behind that instruction; *start is where it begins.  A block that is nothing but that instruction
+ * may have no image. */
+static bool follow_to(struct verify *v, vaddr last, bool behind, vaddr *start, struct effect *e,
+		      struct origin *out)
+{
+	*out = (struct origin){ 0 };
+	*start = block_start(v, last);
+	for (vaddr at = *start; at <= last; at += e->len) {
+		struct bytes code = verify_orig_code(v, at);
+
+		if (!effect_decode(code, at, e))
+			return false;
+		if (at < last || behind)
+			follow(out, e, code.p);
+	}
+	return true;
 }
 
 struct dispatch {

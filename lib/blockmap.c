@@ -215,9 +215,9 @@ static int read_tables(struct rd *r, struct blockmap *m, struct err *err)
 		t->new_addr = rd_u64(r);
 		t->nentry = rd_u32(r);
 		t->kind = rd_u32(r);
-		if (t->kind != BLOCKMAP_TABLE_REL32 && t->kind != BLOCKMAP_TABLE_ABS64)
+		if (t->kind < BLOCKMAP_TABLE_REL32 || t->kind > BLOCKMAP_TABLE_BESIDE32)
 			return err_set(err, ERR_INPUT, "table %u is of unknown kind %u", i, t->kind);
-		uint64_t size = (uint64_t)t->nentry * (t->kind == BLOCKMAP_TABLE_REL32 ? 4 : 8);
+		uint64_t size = (uint64_t)t->nentry * blockmap_entry_size(t->kind);
 		if (t->nentry == 0 || size > UINT64_MAX - t->new_addr ||
 		    size > UINT64_MAX - t->orig_addr)
 			return err_set(err, ERR_INPUT, "table %u is empty or wraps around", i);

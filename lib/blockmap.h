@@ -15,9 +15,9 @@
  *
  * `gen` counts from gen_base, the first byte of new text: [0, hot_size) is hot text,
  * [hot_size, hot_size + fluff_size) is fluff text.  `orig` counts from orig_base.
- * A block's image has its original's instructions in order, without trailing padding NOPs, its
- * last branch re-encoded, and behind them at most one synthetic jmp, or NOPs that lead into an
- * aligned image behind it; gen_size covers all of it.
+ * A block's image has its original's instructions in order, some of them longer, without trailing
+ * padding NOPs, its last branch re-encoded, and behind them at most one synthetic jmp, or NOPs that lead
+ * into an aligned image behind it; gen_size covers all of it.
  * (A LOOP or JRCXZ out of reach of 8 bits is re-encoded as `loop +2; jmp +5; jmp rel32 TARGET`.)
  * No original block has two images.  One whose image is empty (nothing but NOPs, or a lone JMP to
  * what comes next) is not listed: what led to it leads on to the image of its successor.  Nor is one
@@ -53,7 +53,14 @@ struct blockmap_block {
 enum blockmap_table_kind {
 	BLOCKMAP_TABLE_REL32 = 1,	/* entry = target - table address, signed 32 bits */
 	BLOCKMAP_TABLE_ABS64 = 2,	/* entry = target address, 64 bits */
+	BLOCKMAP_TABLE_BESIDE32 = 3,	/* entry = target - address of the original's table, signed 32
+					 * bits: who reads it has that address, and a displacement */
 };
+
+static inline uint32_t blockmap_entry_size(uint32_t table_kind)
+{
+	return table_kind == BLOCKMAP_TABLE_ABS64 ? 8 : 4;
+}
 
 struct blockmap_table {
 	vaddr orig_addr;

@@ -174,6 +174,12 @@ static void write_registers(struct abs_state *s, const struct op *op)
 	kill_cells_of(s, op->writes | op->partial);
 }
 
+/* Who reads by way of *v reads the table that will be the new one. */
+static bool reads_table(const struct absint *ai, const struct op *op, const struct abs_value *v)
+{
+	return v->kind == ABS_BASE && (op->movable || !ai->stays[v->group]);
+}
+
 /* mov (BASE, index, 4) or mov (BASE, 4 * index) in either order, to 32 bits: an entry that is yet to be
  * sign-extended. */
 static bool load_word(struct absint *ai, const struct abs_state *s, const struct op *op,
@@ -190,7 +196,7 @@ static bool load_word(struct absint *ai, const struct abs_state *s, const struct
 		index = &s->v[m->base];
 		bound = index->index;
 	}
-	if (base->kind != ABS_BASE)
+	if (!reads_table(ai, op, base))
 		return false;
 	if (m->scale == 4) {
 		use(ai, s, m->index, 64);
@@ -221,7 +227,7 @@ static bool load_entry(struct absint *ai, const struct abs_state *s, const struc
 		return true;
 	}
 	if (m->base >= ABS_NREG || m->scale != 4 || m->disp != 0 || op->src_bits != 32 ||
-	    !op->sx || s->v[m->base].kind != ABS_BASE)
+	    !op->sx || !reads_table(ai, op, &s->v[m->base]))
 		return false;
 	use(ai, s, m->index, 64);
 	*out = value_of_table(ABS_ENTRY, s->v[m->base].group, value_bound(&s->v[m->index], W64),
@@ -252,6 +258,8 @@ static bool lea(struct absint *ai, const struct abs_state *s, const struct op *o
 
 	if (op->group != ABS_NO_GROUP) {
 		*out = value_of_table(ABS_BASE, op->group, 0, NULL);
+		if (ai->stays[op->group])
+			out->may = 0;
 		return true;
 	}
 	if (m->other || m->index >= ABS_NREG || m->disp != 0)
@@ -374,7 +382,7 @@ static void store(struct abs_state *s, const struct op *op, uint32_t insn)
 {
 	struct abs_value *src = &s->v[op->src];
 
-	if (src->may || op->src_bits < 8)
+	if (src->may || src->kind == ABS_BASE || op->src_bits < 8)
 		return;
 	unsigned c = cell_of(s, op, insn);
 	if (c == ABS_NONE)
@@ -469,7 +477,7 @@ void absint_call(struct absint *ai, struct abs_state *s, const struct op *op, ui
 
 		if (clobbered >> i & 1)
 			s->v[i] = value_plain();
-		else if (s->v[i].kind != ABS_BASE)
+		else if (s->v[i].kind != ABS_BASE || !s->v[i].may)
 			value_blur(&s->v[i]);
 	}
 	for (unsigned k = 0; k < ABS_NCELL; k++)

@@ -39,6 +39,8 @@ struct abs_state {
 struct absint {
 	uint32_t ngroup;
 	bool *escaped;		/* [ngroup] the address is used for something else as well */
+	bool *stays;		/* [ngroup] the address will be the original's: it may be used for
+				 * anything, and only loads that are movable read an entry by it */
 	struct arena *arena;
 	struct spills spills;	/* of the function, as far as they have been seen */
 	int64_t depth;		/* CFA less rsp before the instruction; 0 if that is not known */

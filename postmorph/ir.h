@@ -124,10 +124,11 @@ struct jump_table {
 	double *count;		/* [nentry] edge counts by inference, of all jumps through it together;
 				 * NULL before it.  Entries with the same succ share one edge: its
 				 * count stands at the first */
-	uint32_t *base_insn;	/* [nbase] fn->insn indices of every instruction that forms the
+	uint32_t *user;		/* [nuser] fn->insn indices of every instruction that forms the
 				 * table's address: `lea T(%rip)` (REL32) or the jmp/mov with the
-				 * absolute disp32 (ABS64).  All of them are rewritten together. */
-	uint32_t nbase;
+				 * absolute disp32 (ABS64); or of every one that reads an entry
+				 * (BESIDE32).  All of them are rewritten together. */
+	uint32_t nuser;
 };
 
 enum pointers {			/* what is known of the pointers to a function's entry */

@@ -139,14 +139,14 @@ static int check_tables(const struct fn *fn, struct err *err)
 	for (uint32_t i = 0; i < fn->ntable; i++) {
 		const struct jump_table *t = &fn->table[i];
 
-		if (t->nentry < t->bound || t->bound == 0 || t->nbase == 0)
+		if (t->nentry < t->bound || t->bound == 0 || t->nuser == 0)
 			return violated(fn, "I4: jump table without a bound or a base", err);
 		for (uint32_t k = 0; k < t->nentry; k++)
 			if (t->succ[k] != NO_BLOCK && (t->succ[k] >= fn->nblock ||
 			    fn->block[t->succ[k]].addr != t->target[k]))
 				return violated(fn, "I4: jump table entry", err);
-		for (uint32_t k = 0; k < t->nbase; k++)
-			if (t->base_insn[k] >= fn->ninsn)
+		for (uint32_t k = 0; k < t->nuser; k++)
+			if (t->user[k] >= fn->ninsn)
 				return violated(fn, "I4: jump table base", err);
 	}
 	return 0;

@@ -11,14 +11,21 @@
  * So the walk sees every state that moved code can be in.
  *
  * GROUPS  All instructions of the function that form the same table address are one group.  They
- * are rewritten together, or none is: when the address, an entry or their sum is used for anything
+ * are rewritten together, or none is: when an entry, or its sum with the address, is used for anything
  * but the jump, when a jump's index has no bound, or when the table is shorter than the bound.
+ *
+ * STAYS   When the address itself is used for anything else (compilers store registers of which
+ * nobody needs what is in them), it remains that of the original's table, and the loads by way of it
+ * are rewritten instead: each gets the distance to the new table, whose entries are relative to the old
+ * one, as a displacement.  That is found out by a second walk, in which such addresses are
+ * of no concern.
  *
  * BOUNDED WORK  The walk stops after LIMIT visits per instruction; then nothing is proven.
  */
 #include <string.h>
 
 #include "lib/blockmap.h"
+#include "postmorph/tableload.h"
 #include "postmorph/tablewalk.h"
 
 enum {
@@ -61,6 +68,9 @@ static void decode_ops(struct walk *w)
 		struct op *op = &w->op[i];
 
 		op_decode((struct bytes){ prog_insn_bytes(prog, insn), insn->len }, addr, op);
+		op->movable = op->kind == OP_LOAD && insn->field == 0 &&
+			      tableload_size((struct bytes){ prog_insn_bytes(prog, insn),
+							     insn->len }) > 0;
 		if (op->kind == OP_LEA && is_plain_lea(insn, prog_insn_bytes(prog, insn)))
 			op->group = group_of(w, (vaddr)op->mem.disp, BLOCKMAP_TABLE_REL32);
 		else if (!prog->img.pie_or_dso && op->mem.base == ABS_NONE && op->mem.scale == 8 &&
@@ -77,28 +87,39 @@ static bool is_proven(const struct walk *w, uint32_t g)
 	return group->why_not == JUMP_TABLE && !w->ai.escaped[g] && group->bound > 0 && w->work < w->limit;
 }
 
+/* The instructions that are rewritten. */
+static uint32_t *find_users(struct walk *w, uint32_t group, uint32_t *n)
+{
+	VEC(uint32_t) users = { 0 };
+	bool stays = w->ai.stays[group];
+
+	for (uint32_t i = 0; i < w->fn->ninsn; i++)
+		if (w->visited[i] && (stays ? w->reads[i] == group + 1 : w->op[i].group == group))
+			vec_push(w->arena, &users, i);
+	*n = users.n;
+	return arena_dup(w->t->prog->arena, users.v, users.n * sizeof(*users.v));
+}
+
 static void make_table(struct walk *w, uint32_t group)
 {
 	struct arena *a = w->t->prog->arena;
 	struct group *g = &w->groups.v[group];
 	uint32_t n = tablewalk_own_entries(w, g, true);
-	VEC(uint32_t) base = { 0 };
+	uint32_t nuser, *user = find_users(w, group, &nuser);
 
 	if (n < g->bound)
 		n = g->bound;
-	for (uint32_t i = 0; i < w->fn->ninsn; i++)
-		if (w->op[i].group == group && w->visited[i])
-			vec_push(w->arena, &base, i);
 	for (uint32_t k = 0; k < n; k++)
 		if (tablewalk_insn_at(w, g->scan.target[k]) == UINT32_MAX &&
 		    text_holds(w->t, g->scan.target[k]))
 			*text_mark(w->t, g->scan.target[k]) |= MARK_POINTER;
 	g->table = w->fn->ntable++;
 	w->fn->table[g->table] = (struct jump_table){
-		.addr = g->addr, .kind = g->kind, .nentry = n, .bound = g->bound,
+		.addr = g->addr, .nentry = n, .bound = g->bound,
+		.kind = w->ai.stays[group] ? BLOCKMAP_TABLE_BESIDE32 : g->kind,
 		.target = arena_dup(a, g->scan.target, n * sizeof(*g->scan.target)),
 		.succ = arena_array(a, n, sizeof(uint32_t)),
-		.base_insn = arena_dup(a, base.v, base.n * sizeof(*base.v)), .nbase = base.n,
+		.user = user, .nuser = nuser,
 	};
 }
 
@@ -119,7 +140,47 @@ static bool is_proven_jump(const struct walk *w, uint32_t insn)
 {
 	int64_t d = w->op[insn].imm;
 
-	return d && is_proven(w, w->dispatches.v[d - 1].group);
+	return d && w->dispatches.v[d - 1].why_not == JUMP_TABLE &&
+	       is_proven(w, w->dispatches.v[d - 1].group);
+}
+
+/* Has any table something in its way but that its address is used?  Then that stays. */
+static bool find_stays(struct walk *w)
+{
+	bool any = false;
+
+	for (uint32_t g = 0; g < w->groups.n; g++) {
+		const struct group *group = &w->groups.v[g];
+
+		if (w->work >= w->limit || !w->ai.escaped[g] || group->why_not != JUMP_TABLE ||
+		    group->bound == 0 || group->kind != BLOCKMAP_TABLE_REL32)
+			continue;
+		w->ai.stays[g] = any = true;
+	}
+	return any;
+}
+
+/* As before the first walk, but for what is known of tables and jumps, and which addresses stay. */
+static void start_again(struct walk *w)
+{
+	uint32_t n = w->fn->ninsn;
+
+	for (uint32_t i = 0; i < w->dispatches.n; i++)
+		w->dispatches.v[i].why_not = JUMP_ADDRESS_USED;		/* until it is met again */
+	for (uint32_t g = 0; g < w->groups.n; g++) {
+		w->groups.v[g].bound = 0;
+		w->groups.v[g].why_not = JUMP_TABLE;
+		w->ai.escaped[g] = false;
+	}
+	w->before = w->state;
+	w->state = arena_array(w->arena, n, sizeof(struct abs_state *));
+	w->ai.spills = (struct spills){ 0 };
+	memset(w->jump_may, 0, n * sizeof(*w->jump_may));
+	memset(w->visited, 0, n * sizeof(*w->visited));
+	memset(w->dirty, 0, (n + 63) / 64 * sizeof(*w->dirty));
+	w->lowest = n;
+	w->nstate = 0;
+	w->work = 0;
 }
 
 /* A jump without a proven table goes on in original code, with whatever the registers and the frame
@@ -147,10 +208,10 @@ static enum ijump_kind kind_of_jump(const struct walk *w, uint32_t insn)
 	if (d == 0)
 		return may_be_tail_call(w, insn) ? JUMP_TAIL : JUMP_NO_TABLE;
 	const struct dispatch *at = &w->dispatches.v[d - 1];
-	if (is_proven(w, at->group))
-		return JUMP_TABLE;
 	if (at->why_not != JUMP_TABLE)
 		return at->why_not;
+	if (is_proven(w, at->group))
+		return JUMP_TABLE;
 	return w->ai.escaped[at->group] ? JUMP_ADDRESS_USED : JUMP_OTHER_JUMP;
 }
 
@@ -194,7 +255,6 @@ static const struct table_use *settle(struct walk *w, uint32_t *nuse)
 {
 	VEC(struct table_use) uses = { 0 };
 
-	escape_at_jumps(w);
 	w->fn->table = arena_array(w->t->prog->arena, w->groups.n, sizeof(*w->fn->table));
 	for (uint32_t g = 0; g < w->groups.n; g++)
 		if (is_proven(w, g))
@@ -237,6 +297,17 @@ static bool has_indirect_jump(const struct fn *fn)
 	return false;
 }
 
+static void walk_all(struct walk *w)
+{
+	tablewalk_all(w);
+	escape_at_jumps(w);
+	if (!find_stays(w))
+		return;
+	start_again(w);
+	tablewalk_all(w);
+	escape_at_jumps(w);
+}
+
 const struct table_use *jumptables_find(struct text *t, struct fn *fn, uint32_t *nuse)
 {
 	struct walk w = { .t = t, .fn = fn };
@@ -257,14 +328,16 @@ const struct table_use *jumptables_find(struct text *t, struct fn *fn, uint32_t 
 	w.state = arena_array(w.arena, n, sizeof(struct abs_state *));
 	w.dirty = arena_array(w.arena, (n + 63) / 64, sizeof(*w.dirty));
 	w.visited = arena_array(w.arena, n, sizeof(*w.visited));
+	w.reads = arena_array(w.arena, n, sizeof(*w.reads));
 	w.stamp = arena_array(w.arena, n, sizeof(*w.stamp));
 	w.lowest = n;
 	for (uint32_t r = 0; r < fn->nrange; r++)
 		landing_each(t, fn->range[r].fde, take_site, &w);
 	decode_ops(&w);
 	w.ai = (struct absint){ .ngroup = w.groups.n, .arena = w.arena,
-				.escaped = arena_array(w.arena, w.groups.n, sizeof(bool)) };
-	tablewalk_all(&w);
+				.escaped = arena_array(w.arena, w.groups.n, sizeof(bool)),
+				.stays = arena_array(w.arena, w.groups.n, sizeof(bool)) };
+	walk_all(&w);
 	const struct table_use *use = settle(&w, nuse);
 	arena_reset(t->pass);
 	return use;

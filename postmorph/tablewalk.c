@@ -90,7 +90,11 @@ static void arrive(struct walk *w, uint32_t i, const struct abs_state *s)
 		return;
 	}
 	w->nstate++;
-	w->state[i] = arena_dup(w->arena, s, sizeof(*s));
+	w->state[i] = w->before ? w->before[i] : NULL;
+	if (w->state[i])
+		*w->state[i] = *s;
+	else
+		w->state[i] = arena_dup(w->arena, s, sizeof(*s));
 	set_dirty(w, i);
 }
 
@@ -201,20 +205,33 @@ static bool extend(struct walk *w, struct group *g, const struct abs_jump *j)
 	       tablescan_extend(w->t, w->arena, w->fn, g->addr, g->kind, j->index + 1, &g->scan);
 }
 
+/* What went through a table, as it seemed, goes somewhere else as well. */
+static void lose_dispatch(struct walk *w, const struct op *op)
+{
+	struct dispatch *d = op->imm ? &w->dispatches.v[op->imm - 1] : NULL;
+
+	if (d && d->why_not == JUMP_TABLE)
+		d->why_not = w->groups.v[d->group].why_not = JUMP_TWO_TABLES;
+}
+
 static void follow_table(struct walk *w, uint32_t insn, struct abs_state *s)
 {
 	struct op *op = &w->op[insn];
 	struct abs_jump j;
 
 	w->jump_may[insn] |= absint_may(s);
-	if (!absint_jump(&w->ai, s, op, &j))
+	if (!absint_jump(&w->ai, s, op, &j)) {
+		lose_dispatch(w, op);
 		return;
+	}
 	if (op->imm == 0) {		/* of a jump: 1 + its number in dispatches */
 		vec_push(w->arena, &w->dispatches,
 			 ((struct dispatch){ insn, j.group, JUMP_TABLE }));
 		op->imm = w->dispatches.n;
 	}
 	struct dispatch *d = &w->dispatches.v[op->imm - 1];
+	if (d->why_not == JUMP_ADDRESS_USED)	/* in the walk before */
+		*d = (struct dispatch){ insn, j.group, JUMP_TABLE };
 	struct group *g = &w->groups.v[j.group];
 	bool beyond = j.index >= g->scan.nentry && !extend(w, g, &j);
 	if (d->group != j.group)
@@ -252,6 +269,16 @@ static void follow_throw(struct walk *w, uint32_t i, const struct abs_state *s)
 
 	if (w->pad && w->pad[i] && absint_throw(s, &thrown))
 		arrive(w, w->pad[i] - 1, &thrown);
+}
+
+/* Whose entry the load has read. */
+static void note_load(struct walk *w, uint32_t i, const struct abs_state *s)
+{
+	const struct op *op = &w->op[i];
+	const struct abs_value *v = &s->v[op->dst];
+
+	if (op->kind == OP_LOAD && op->movable)
+		w->reads[i] = v->kind == ABS_ENTRY || v->kind == ABS_WORD ? v->group + 1 : 0;
 }
 
 /* One instruction; false when control does not go on behind it. */
@@ -300,6 +327,7 @@ static bool walk_insn(struct walk *w, uint32_t i, struct abs_state *s)
 			absint_call(&w->ai, s, op, 0);
 		else
 			absint_step(&w->ai, s, op, i);
+		note_load(w, i, s);
 		return true;
 	}
 }

@@ -19,7 +19,8 @@ struct group {
 struct dispatch {
 	uint32_t insn;
 	uint16_t group;
-	uint8_t why_not;	/* enum ijump_kind, as far as this jump alone is concerned */
+	uint8_t why_not;	/* enum ijump_kind, as far as this jump alone is concerned;
+				 * ADDRESS_USED: only the walk before has met it */
 };
 
 struct walk {
@@ -31,6 +32,8 @@ struct walk {
 	uint32_t *pad;		/* [ninsn] landing pad's instruction + 1 if it may throw; NULL: none */
 	uint64_t *jump_may;	/* [ninsn] of indirect jumps: absint_may() before it */
 	struct abs_state **state;	/* [ninsn] at join points that were reached */
+	struct abs_state **before;	/* [ninsn] of the walk before: memory for this one; NULL: none */
+	uint16_t *reads;	/* [ninsn] group whose entry the load reads + 1, as seen last */
 	uint64_t *dirty;	/* bit per instruction: state changed since it was walked */
 	uint32_t lowest;	/* no dirty bit below */
 	bool *visited;		/* [ninsn] */

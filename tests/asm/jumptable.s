@@ -1307,6 +1307,201 @@ begin address_stored
 	open_table	T_stored
 end address_stored
 
+	# The base needs a displacement of its own in the encoding.
+begin address_stored_odd_base
+	push	%rbp
+	.cfi_adjust_cfa_offset 8
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	T_odd_base(%rip), %rbp
+	mov	%rbp, (%rsi)
+	movslq	(%rbp,%rdi,4), %rdi
+	add	%rbp, %rdi
+	jmp	*%rdi
+10:	mov	$10, %eax
+11:	add	$11, %eax
+12:	add	$12, %eax
+13:	add	$13, %eax
+19:	pop	%rbp
+	.cfi_adjust_cfa_offset -8
+	ret
+	table	T_odd_base
+end address_stored_odd_base
+
+	# What a register holds of which nobody needs anything, as compilers leave it.
+begin address_left_over
+	mov	$1, %eax
+	cmp	$3, %edi
+	ja	1f
+	mov	%edi, %edi
+	lea	T_left_over(%rip), %rdx
+	mov	(%rdx,%rdi,4), %eax
+	cltq
+	add	%rdx, %rax
+	jmp	*%rax
+10:	mov	$2, %eax
+	jmp	2f
+11:	xor	%eax, %eax
+	mov	%rsi, %rdx
+	jmp	2f
+12:	mov	$3, %eax
+	xor	%edx, %edx
+	jmp	2f
+13:	mov	$4, %eax
+	mov	%rdi, %rdx
+	jmp	2f
+1:	mov	%rcx, %rdx
+2:	mov	%eax, (%rsi)
+	mov	%rdx, 8(%rsi)
+	ret
+	table	T_left_over
+end address_left_over
+
+begin address_stored_scaled
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	0(,%rdi,4), %rcx
+	lea	T_stored_scaled(%rip), %rdx
+	mov	%rdx, (%rsi)
+	mov	(%rcx,%rdx), %r8d
+	movslq	%r8d, %rsi
+	add	%rdx, %rsi
+	jmp	*%rsi
+	cases
+	table	T_stored_scaled
+end address_stored_scaled
+
+	# Two loads by one address, one of them by a copy of it, and a third that reads no entry.
+begin address_stored_two_loads
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	lea	T_two_loads(%rip), %rbx
+	mov	%rbx, (%rsi)
+	call	pic
+	mov	4(%rbx), %ecx
+	cmp	$3, %eax
+	ja	19f
+	mov	%eax, %eax
+	test	%ecx, %ecx
+	je	1f
+	movslq	(%rbx,%rax,4), %rax
+	add	%rbx, %rax
+	jmp	*%rax
+1:	mov	%rbx, %rdx
+	movslq	(%rdx,%rax,4), %r9
+	add	%rbx, %r9
+	jmp	*%r9
+10:	nop
+11:	mov	$11, %eax
+12:	mov	$12, %ecx
+13:	mov	$13, %edx
+19:	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+	table	T_two_loads
+end address_stored_two_loads
+
+	# The load has a displacement: there is no room for another one that says nothing.
+begin address_stored_displaced
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	T_displaced(%rip), %rdx
+	mov	%rdx, (%rsi)
+	.byte	0x48, 0x63, 0x84, 0xba, 0, 0, 0, 0	# movslq 0(%rdx,%rdi,4), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+	cases
+	open_table	T_displaced
+end address_stored_displaced
+
+	# At the load it is one table's address, or another's.
+begin address_stored_of_two
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	T_of_two1(%rip), %rdx
+	test	%ecx, %ecx
+	je	1f
+	lea	T_of_two2(%rip), %rdx
+1:	mov	%rdx, (%rsi)
+	movslq	(%rdx,%rdi,4), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+	cases
+	open_table	T_of_two1
+	open_table	T_of_two2
+end address_stored_of_two
+
+	# The same, or whatever the caller has left there.
+begin address_stored_one_way
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	test	%ecx, %ecx
+	je	1f
+	lea	T_one_way(%rip), %rdx
+1:	mov	%rdx, (%rsi)
+	movslq	(%rdx,%rdi,4), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+	cases
+	open_table	T_one_way
+end address_stored_one_way
+
+	# The call may have left something else in the register.
+begin address_stored_over_a_call
+	cmp	$3, %edi
+	ja	19f
+	lea	T_over_a_call(%rip), %r10
+	mov	%r10, (%rsi)
+	push	%rdi
+	.cfi_adjust_cfa_offset 8
+	call	keeps_r10
+	pop	%rdi
+	.cfi_adjust_cfa_offset -8
+	mov	%edi, %edi
+	movslq	(%r10,%rdi,4), %rax
+	add	%r10, %rax
+	jmp	*%rax
+	cases
+	open_table	T_over_a_call
+end address_stored_over_a_call
+
+	# Neither an entry nor the sum may be seen, whatever stays.
+begin entry_and_address_stored
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	T_both_stored(%rip), %rdx
+	mov	%rdx, (%rsi)
+	movslq	(%rdx,%rdi,4), %rax
+	mov	%rax, 8(%rsi)
+	add	%rdx, %rax
+	jmp	*%rax
+	cases
+	open_table	T_both_stored
+end entry_and_address_stored
+
+begin target_and_address_stored
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	T_sum_stored(%rip), %rdx
+	mov	%rdx, (%rsi)
+	movslq	(%rdx,%rdi,4), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+10:	mov	%rax, 8(%rsi)
+11:	mov	$11, %eax
+12:	mov	$12, %ecx
+13:	mov	$13, %edx
+19:	ret
+	open_table	T_sum_stored
+end target_and_address_stored
+
 begin entry_stored
 	cmp	$3, %edi
 	ja	19f

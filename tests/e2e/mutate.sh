@@ -153,6 +153,10 @@ if ${CC:-cc} -nostdlib -shared -o "$work/saved" tests/asm/savedvectors.s; then
 	try "a library that saves vectors and masks" "$work/saved" 11
 	try "a byte of a library that saves vectors and masks" "$work/saved" 9 every
 fi
+if ${CC:-cc} -nostdlib -shared -o "$work/beside" tests/asm/beside.s; then
+	try "tables read from afar" "$work/beside" 12
+	try "a byte of tables read from afar" "$work/beside" 9 every
+fi
 if ${CXX:-c++} -std=c++14 -w -O2 -fno-inline -o "$work/throws" "$work/throws.cc" 2>/dev/null; then
 	try "a program that throws" "$work/throws" 5
 	try "a byte of a program that throws" "$work/throws" 9 every

@@ -195,7 +195,7 @@ static void lies_are_refused(void **state)
 	assert_int_equal(read_with(seg + 12, 0xffffffff), 0);	/* an odd but bounded offset */
 	assert_int_equal(read_with(seg + 44, 0xffffffff), -1);	/* segment wraps */
 	assert_int_equal(read_with(entry, 0x50), -1);		/* entries not ascending */
-	assert_int_equal(read_with(table + 20, 3), -1);		/* kind */
+	assert_int_equal(read_with(table + 20, 4), -1);		/* kind */
 	assert_int_equal(read_with(table + 16, 0), -1);		/* empty */
 	assert_int_equal(read_with(table + 16, 5), -1);		/* overlaps the next */
 	assert_int_equal(read_with_block(0, blocks[0]), 0);

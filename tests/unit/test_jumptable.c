@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "editor/editor.h"
@@ -99,19 +100,29 @@ static const struct expected {
 	{ "mask_or_nothing", 1, 4, 4, 1, 0 },
 	{ "byte_of_more_compared", 0, 0, 0, 0, 1 },
 	{ "bound_beyond_the_table", 0, 0, 0, 0, 1 },
-	{ "address_stored", 0, 0, 0, 0, 1 },
+	{ "address_stored", 1, 4, 4, 1, 0 },
+	{ "address_stored_odd_base", 1, 4, 4, 1, 0 },
+	{ "address_left_over", 1, 4, 4, 1, 0 },
+	{ "address_stored_scaled", 1, 4, 4, 1, 0 },
+	{ "address_stored_two_loads", 1, 4, 4, 2, 0 },
+	{ "address_stored_displaced", 0, 0, 0, 0, 1 },
+	{ "address_stored_of_two", 0, 0, 0, 0, 0 },	/* no table at all: may be a tail call */
+	{ "address_stored_one_way", 0, 0, 0, 0, 0 },	/* likewise */
+	{ "address_stored_over_a_call", 0, 0, 0, 0, 1 },
+	{ "entry_and_address_stored", 0, 0, 0, 0, 1 },
+	{ "target_and_address_stored", 0, 0, 0, 0, 1 },
 	{ "entry_stored", 0, 0, 0, 0, 1 },
 	{ "target_used_as_a_number", 0, 0, 0, 0, 1 },
-	{ "address_compared_elsewhere", 0, 0, 0, 0, 1 },
-	{ "address_used_after_a_call", 0, 0, 0, 0, 1 },
-	{ "byte_of_the_address_extended", 0, 0, 0, 0, 1 },
-	{ "half_of_the_address_extended", 0, 0, 0, 0, 1 },
-	{ "live_at_an_unknown_jump", 0, 0, 0, 0, 2 },
-	{ "live_when_leaving", 0, 0, 0, 0, 1 },
+	{ "address_compared_elsewhere", 1, 4, 4, 1, 0 },
+	{ "address_used_after_a_call", 1, 4, 4, 1, 0 },
+	{ "byte_of_the_address_extended", 1, 4, 4, 1, 0 },
+	{ "half_of_the_address_extended", 1, 4, 4, 1, 0 },
+	{ "live_at_an_unknown_jump", 1, 4, 4, 1, 1 },
+	{ "live_when_leaving", 1, 4, 5, 1, 0 },
 	{ "leaves_for_a_trap", 1, 4, 4, 1, 0 },
 	{ "leaves_and_comes_back", 1, 4, 4, 1, 0 },
-	{ "leaves_and_uses", 0, 0, 0, 0, 1 },
-	{ "leaves_and_returns_it", 0, 0, 0, 0, 1 },
+	{ "leaves_and_uses", 1, 4, 4, 1, 0 },
+	{ "leaves_and_returns_it", 1, 4, 4, 1, 0 },
 	{ "leaves_for_a_call", 1, 4, 4, 1, 0 },
 	{ "calls_at_its_end", 1, 4, 4, 1, 0 },
 	{ "writable_table", 0, 0, 0, 0, 0 },	/* no candidate: may be a tail call */
@@ -137,6 +148,23 @@ static const struct expected absolute[] = {
 	{ "two_that_overlap", 2, 4, 4, 2, 0 },
 };
 
+/* The table's address stays in the registers, and the loads of its entries are changed. */
+static bool stays(const char *fn)
+{
+	static const char *const name[] = {
+		"address_stored", "address_compared_elsewhere", "address_used_after_a_call",
+		"byte_of_the_address_extended", "half_of_the_address_extended",
+		"address_stored_odd_base", "address_left_over", "address_stored_scaled",
+		"address_stored_two_loads", "live_at_an_unknown_jump", "live_when_leaving",
+		"leaves_and_uses", "leaves_and_returns_it",
+	};
+
+	for (uint32_t i = 0; i < sizeof(name) / sizeof(name[0]); i++)
+		if (strcmp(fn, name[i]) == 0)
+			return true;
+	return false;
+}
+
 static void check(const struct prog *prog, const struct expected *e)
 {
 	const struct fn *fn = asm_fn(prog, e->fn);
@@ -148,6 +176,8 @@ static void check(const struct prog *prog, const struct expected *e)
 	if (fn->ntable != e->ntable || jumps != e->jumps || fn->unproven != e->unproven)
 		fail_msg("%s: %u tables, %u jumps, %u unproven", e->fn, fn->ntable, jumps,
 			 fn->unproven);
+	if (e->ntable && (t->kind == BLOCKMAP_TABLE_BESIDE32) != stays(e->fn))
+		fail_msg("%s: a table of kind %u", e->fn, t->kind);
 	if (e->ntable && (t->bound != e->bound || t->nentry != e->nentry))
 		fail_msg("%s: bound %u, %u entries", e->fn, t->bound, t->nentry);
 }
@@ -224,8 +254,8 @@ static void all_instructions_that_form_the_address_are_named(void **state)
 	vaddr target;
 	struct insn insn;
 
-	assert_int_equal(fn->table[0].nbase, 1);
-	const struct insn *lea = &fn->insn[fn->table[0].base_insn[0]];
+	assert_int_equal(fn->table[0].nuser, 1);
+	const struct insn *lea = &fn->insn[fn->table[0].user[0]];
 	const uint8_t *code = prog_insn_bytes(&in->pic, lea);
 	assert_true(insn_decode((struct bytes){ code, lea->len }, prog_insn_addr(&in->pic, lea),
 				&insn, &target));
@@ -252,7 +282,7 @@ static void every_jump_says_why_it_is_not_proven(void **state)
 		enum ijump_kind kind;
 	} want[] = {
 		{ "pic", JUMP_TABLE }, { "in_doubt", JUMP_NO_BOUND },
-		{ "bound_beyond_the_table", JUMP_TOO_SHORT }, { "address_stored", JUMP_ADDRESS_USED },
+		{ "bound_beyond_the_table", JUMP_TOO_SHORT }, { "entry_stored", JUMP_ADDRESS_USED },
 		{ "base_of_another", JUMP_TAIL },
 	};
 	const struct inputs *in = *state;

@@ -152,10 +152,39 @@ static bool damage_table(struct target *t)
 	if (t->map.ntable == 0)
 		return false;
 	const struct blockmap_table *m = &t->map.table[below(t, t->map.ntable)];
-	uint64_t size = m->kind == BLOCKMAP_TABLE_REL32 ? 4 : 8;
+	uint64_t size = blockmap_entry_size(m->kind);
 
 	flip(t, offset_of(t, m->new_addr) + below(t, size * m->nentry));
 	return true;
+}
+
+/* The displacement by which an image reads a new table from the address of the old one: changed by a few
+ * entries, to that of another table, or anyhow. */
+static bool damage_displacement(struct target *t)
+{
+	enum { LONGEST = 8 };
+	const struct blockmap_table *m = t->map.table, *other;
+	int32_t shift, to;
+
+	for (int tries = 0; tries < 1000 && t->map.ntable; tries++) {
+		const struct blockmap_block *b = &t->map.block[below(t, t->map.nblock)];
+		uint64_t end = offset_of(t, t->map.gen_base + b->gen) + b->gen_size;
+
+		m = &t->map.table[below(t, t->map.ntable)];
+		shift = (int32_t)(m->new_addr - m->orig_addr);
+		if (m->kind != BLOCKMAP_TABLE_BESIDE32 || b->gen_size > LONGEST ||
+		    b->gen_size < sizeof(shift) ||
+		    memcmp(t->gen + end - sizeof(shift), &shift, sizeof(shift)) != 0)
+			continue;
+		other = &t->map.table[below(t, t->map.ntable)];
+		to = below(t, 2) ? shift + 4 * (1 + (int32_t)below(t, 4)) :
+				   (int32_t)(other->new_addr - m->orig_addr);
+		memcpy(t->gen + end - sizeof(to), &to, sizeof(to));
+		if (below(t, 3) == 0)
+			flip(t, end - 1 - below(t, sizeof(to)));
+		return true;
+	}
+	return false;
 }
 
 static bool damage_unwind(struct target *t)
@@ -441,6 +470,7 @@ static const struct kind kinds[] = {
 	{ "slot of a call", damage_slot },
 	{ "condition code", damage_condition },
 	{ "jump table entry", damage_table },
+	{ "displacement of a load", damage_displacement },
 	{ "unwind table", damage_unwind },
 	{ "rules of vectors and masks", damage_other_rules },
 	{ "unwind search table", damage_search_table },

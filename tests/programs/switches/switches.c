@@ -156,6 +156,51 @@ __attribute__((noinline)) static void exits(int x)
 	}
 }
 
+/* Compilers store what is in a register of which nobody needs the content, and that may be the address of
+ * the table by which the code got there.  It is the same wherever the code is. */
+extern const int kept_table[];
+int kept(int x, const int **where);
+
+__asm__(".text\n"
+	".type kept, @function\n"
+	"kept:	.cfi_startproc\n"
+	"	cmp	$4, %edi\n"
+	"	ja	9f\n"
+	"	mov	%edi, %eax\n"
+	"	lea	kept_table(%rip), %rdx\n"
+	"	movslq	(%rdx,%rax,4), %rcx\n"
+	"	add	%rdx, %rcx\n"
+	"	jmp	*%rcx\n"
+	"10:	mov	$100, %eax\n"
+	"	jmp	8f\n"
+	"11:	lea	3(%rdi), %eax\n"
+	"	jmp	8f\n"
+	"12:	mov	(%rdx), %eax\n"	/* from the table itself */
+	"	cmp	%eax, kept_table(%rip)\n"
+	"	sete	%al\n"
+	"	movzbl	%al, %eax\n"
+	"	jmp	8f\n"
+	"9:	mov	$-1, %eax\n"
+	"	xor	%edx, %edx\n"
+	"8:	mov	%rdx, (%rsi)\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	".size	kept, .-kept\n"
+	".section .rodata\n"
+	".p2align 2\n"
+	".hidden kept_table\n"
+	"kept_table:\n"
+	"	.long	10b-kept_table, 11b-kept_table, 12b-kept_table, 11b-kept_table, 10b-kept_table\n"
+	".text\n");
+
+static void table_stays(int x)
+{
+	const int *where = NULL;
+	int result = kept(x, &where);
+
+	printf("%d%s ", result, where == kept_table ? "k" : where ? "?" : "");
+}
+
 int main(void)
 {
 	struct item items[8];
@@ -174,6 +219,7 @@ int main(void)
 		printf("%d ", nested_two(i, i + 1));
 		printf("%d ", nested_two(3, i));
 		with_holes(i);
+		table_stays(i);
 	}
 	in_a_loop(items);
 	over_calls("0123456789x0");
