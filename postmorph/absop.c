@@ -2,6 +2,8 @@
 
 #include <Zydis/Zydis.h>
 
+#include "postmorph/bytememo.h"
+
 static const ZydisDecoder *decoder(void)
 {
 	static ZydisDecoder d;
@@ -313,7 +315,8 @@ static void add_string_registers(struct op *op, const ZydisDecodedInstruction *i
 	}
 }
 
-void op_decode(struct bytes code, vaddr addr, struct op *out)
+/* Fills *out; false if it may be another one elsewhere. */
+static bool ask(struct bytes code, vaddr addr, struct op *out)
 {
 	ZydisDecodedInstruction in;
 	ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
@@ -323,7 +326,7 @@ void op_decode(struct bytes code, vaddr addr, struct op *out)
 		*out = (struct op){ .reads = 0xffff, .writes = 0xffff, .writes_mem = true,
 				    .flags = true, .flags_read = 0xff, .dst = ABS_NONE, .src = ABS_NONE,
 				    .group = ABS_NO_GROUP };
-		return;
+		return false;
 	}
 	for (int i = 0; i < in.operand_count; i++) {
 		if (o[i].type == ZYDIS_OPERAND_TYPE_REGISTER)
@@ -336,4 +339,19 @@ void op_decode(struct bytes code, vaddr addr, struct op *out)
 	if (in.meta.category == ZYDIS_CATEGORY_STRINGOP)
 		add_string_registers(&op, &in, o);
 	*out = op;
+	return !(in.attributes & ZYDIS_ATTRIB_IS_RELATIVE);
+}
+
+void op_decode(struct bytes code, vaddr addr, struct op *out)
+{
+	static struct { uint64_t key; struct op op; } memo[BYTEMEMO_SLOTS];
+	uint64_t key = bytememo_key(code);
+	uint32_t slot = bytememo_slot(key);
+
+	if (key && memo[slot].key == key) {
+		*out = memo[slot].op;
+	} else if (ask(code, addr, out) && key) {
+		memo[slot].key = key;
+		memo[slot].op = *out;
+	}
 }

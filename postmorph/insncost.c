@@ -10,6 +10,8 @@
 
 #include <Zydis/Zydis.h>
 
+#include "postmorph/bytememo.h"
+
 static const struct {
 	double plain, call, icall, ret, jcc, ijmp, jmp, push, divide, string, vector, chase, load,
 	       store;
@@ -63,7 +65,7 @@ static double cost_by_operands(const ZydisDecodedInstruction *in, const ZydisDec
 	return chase ? cost.chase : load ? cost.load : store ? cost.store : cost.plain;
 }
 
-static double cost_of_plain(const uint8_t *bytes, uint8_t len)
+static double ask(const uint8_t *bytes, uint8_t len)
 {
 	const ZydisInstructionAttributes repeated = ZYDIS_ATTRIB_HAS_LOCK | ZYDIS_ATTRIB_HAS_REP |
 		ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE;
@@ -79,6 +81,21 @@ static double cost_of_plain(const uint8_t *bytes, uint8_t len)
 	if (in.attributes & repeated)
 		return cost.string;
 	return cost_by_operands(&in, op);
+}
+
+static double cost_of_plain(const uint8_t *bytes, uint8_t len)
+{
+	static struct { uint64_t key; double cost; } memo[BYTEMEMO_SLOTS];
+	uint64_t key = bytememo_key((struct bytes){ bytes, len });
+	uint32_t slot = bytememo_slot(key);
+
+	if (!key)
+		return ask(bytes, len);
+	if (memo[slot].key != key) {
+		memo[slot].cost = ask(bytes, len);
+		memo[slot].key = key;
+	}
+	return memo[slot].cost;
 }
 
 static double insn_cost(const struct prog *prog, const struct insn *insn)

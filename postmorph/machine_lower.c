@@ -5,6 +5,7 @@
  */
 #include <Zydis/Zydis.h>
 
+#include "postmorph/bytememo.h"
 #include "postmorph/machine.h"
 
 enum { MANY_BYTES = 64, RCX_RSI_RDI = 1 << 1 | 1 << 6 | 1 << 7 };
@@ -418,14 +419,15 @@ static void lower_other(struct act *act, const struct lowering *l)
 		act->wipes_flags = FLAGS_ALL;
 }
 
-void act_lower(struct bytes code, vaddr addr, struct act *out)
+/* Fills *out; false if it may be another one elsewhere. */
+static bool ask(struct bytes code, vaddr addr, struct act *out)
 {
 	struct lowering l = { .addr = addr };
 	struct act act = { .mem = { .base = ACT_NO_REG, .index = ACT_NO_REG } };
 
 	*out = (struct act){ .kind = ACT_STOP };
 	if (!code.p || !ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder(), code.p, code.n, &l.in, l.o)))
-		return;
+		return false;
 	act.len = l.in.length;
 	for (int i = 0; i < l.in.operand_count; i++)
 		if (l.o[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
@@ -437,4 +439,19 @@ void act_lower(struct bytes code, vaddr addr, struct act *out)
 		lower_other(&act, &l);
 	}
 	*out = act;
+	return !(l.in.attributes & ZYDIS_ATTRIB_IS_RELATIVE);
+}
+
+void act_lower(struct bytes code, vaddr addr, struct act *out)
+{
+	static struct { uint64_t key; struct act act; } memo[BYTEMEMO_SLOTS];
+	uint64_t key = bytememo_key(code);
+	uint32_t slot = bytememo_slot(key);
+
+	if (key && memo[slot].key == key) {
+		*out = memo[slot].act;
+	} else if (ask(code, addr, out) && key) {
+		memo[slot].key = key;
+		memo[slot].act = *out;
+	}
 }

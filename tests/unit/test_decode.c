@@ -6,7 +6,9 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "postmorph/absop.h"
 #include "postmorph/decode_form.h"
+#include "postmorph/machine.h"
 
 enum { AT = 0x401000, MAX = 15 };
 
@@ -196,6 +198,80 @@ static void remembers_what_zydis_says_of_every_form(void **state)
 		compare_all(prefix[i].byte, prefix[i].n, &seed);
 }
 
+static void assert_same_act(const struct act *a, const struct act *b)
+{
+	assert_int_equal(a->kind, b->kind);
+	assert_int_equal(a->len, b->len);
+	assert_int_equal(a->bits, b->bits);
+	assert_int_equal(a->alu, b->alu);
+	assert_int_equal(a->cond, b->cond);
+	assert_int_equal(a->dst.kind, b->dst.kind);
+	assert_int_equal(a->dst.reg, b->dst.reg);
+	assert_int_equal(a->a.reg, b->a.reg);
+	assert_int_equal(a->b.reg, b->b.reg);
+	assert_int_equal(a->mem.base, b->mem.base);
+	assert_int_equal(a->mem.index, b->mem.index);
+	assert_int_equal(a->mem.disp, b->mem.disp);
+	assert_int_equal(a->imm, b->imm);
+	assert_int_equal(a->wipes, b->wipes);
+	assert_int_equal(a->stores, b->stores);
+}
+
+static void assert_same_op(const struct op *a, const struct op *b)
+{
+	assert_int_equal(a->kind, b->kind);
+	assert_int_equal(a->bits, b->bits);
+	assert_int_equal(a->dst, b->dst);
+	assert_int_equal(a->src, b->src);
+	assert_int_equal(a->reads, b->reads);
+	assert_int_equal(a->writes, b->writes);
+	assert_int_equal(a->mem.base, b->mem.base);
+	assert_int_equal(a->mem.index, b->mem.index);
+	assert_int_equal(a->mem.disp, b->mem.disp);
+	assert_int_equal(a->imm, b->imm);
+}
+
+/* What stands alone is remembered, what other bytes follow is asked for. */
+static void compare_lowered(struct bytes alone, struct bytes followed, vaddr addr)
+{
+	struct act act[2];
+	struct op op[2];
+
+	act_lower(alone, addr, &act[0]);
+	act_lower(followed, addr, &act[1]);
+	assert_same_act(&act[0], &act[1]);
+	op_decode(alone, addr, &op[0]);
+	op_decode(followed, addr, &op[1]);
+	assert_same_op(&op[0], &op[1]);
+}
+
+static void what_is_remembered_of_an_instruction_is_what_it_is_there(void **state)
+{
+	uint32_t seed = 1, n = 0;
+
+	(void)state;
+	for (uint32_t form = 0; form < 4 << 16; form += 3) {
+		uint8_t code[MAX] = { 0 }, i = 0;
+		struct insn_form f;
+
+		if (form >> 16 & 1)
+			code[i++] = 0x48;
+		if (form >> 17)
+			code[i++] = 0x0f;
+		code[i++] = form >> 8 & 0xff;
+		code[i++] = form & 0xff;
+		fill_tail(code + i, MAX - i, &seed);
+		if (!insn_form_read((struct bytes){ code, MAX }, &f))
+			continue;
+		for (int again = 0; again < 2; again++) {
+			vaddr addr = AT + (vaddr)(uint32_t)(n++ % 5) * 0x1000;
+
+			compare_lowered((struct bytes){ code, f.len }, (struct bytes){ code, MAX }, addr);
+		}
+	}
+	assert_true(n > 40000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -203,6 +279,7 @@ int main(void)
 		cmocka_unit_test(never_looks_behind_the_end),
 		cmocka_unit_test(finds_constants_that_may_be_addresses),
 		cmocka_unit_test(remembers_what_zydis_says_of_every_form),
+		cmocka_unit_test(what_is_remembered_of_an_instruction_is_what_it_is_there),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,0 +1,35 @@
+/* bytememo.h - where to remember what was found of an instruction, by all of its bytes
+ *
+ * Of the instructions of a program most have been there before, byte for byte.  What does not depend on
+ * where they stand is the same each time, and asking Zydis costs a hundred times as much as looking it up.
+ * A table of BYTEMEMO_SLOTS of { key, what was found }, of which the last one stays, is enough.
+ *
+ * decode_memo.c remembers forms, which are fewer; here constants count as well.
+ */
+#ifndef POSTMORPH_BYTEMEMO_H
+#define POSTMORPH_BYTEMEMO_H
+
+#include <string.h>
+
+#include "lib/rd.h"
+
+enum { BYTEMEMO_SLOTS = 1 << 12, BYTEMEMO_LONGEST = 7 };
+
+/* `code` is one instruction, without anything behind it.  0: too long to be remembered. */
+static inline uint64_t bytememo_key(struct bytes code)
+{
+	uint64_t v = 0;
+
+	if (code.n == 0 || code.n > BYTEMEMO_LONGEST)
+		return 0;
+	memcpy(&v, code.p, code.n);
+	return v | code.n << 56;
+}
+
+static inline uint32_t bytememo_slot(uint64_t key)
+{
+	return (uint32_t)(key * 0x9e3779b97f4a7c15 >> 52);
+}
+_Static_assert(BYTEMEMO_SLOTS == 1 << (64 - 52), "a slot for each number");
+
+#endif
