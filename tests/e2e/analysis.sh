@@ -98,10 +98,11 @@ counted() {		# FIELD FILTER: of its line for the library is what jq says
 	check "the torture run's line has $1: $want" [ "$got" = "$want" ]
 }
 
-export EDIT=$edit LIMITED=${B:-build}/tests/torture/limited RESULTS=$T TORTURE_TMP=$T SEEDS=7
+export B=${B:-build} EDIT=$edit RESULTS=$T TORTURE_TMP=$T ORDERS="7 p1"
+export LIMITED=$B/tests/torture/limited PROFILED=$B/tests/torture/profiled
 TORTURE_CPU=60 TORTURE_MEM=4096 tests/torture/file.sh 1234 "$(stat -c %s "$T/lib.so")" library - 0 1 "$T/lib.so"
 counted answer '"moved"'
-counted orders 2
+counted orders 3
 counted faults '""'
 counted functions '.module[0].functions'
 counted fde '.module[0].fde_bytes'

@@ -6,12 +6,26 @@ export TORTURE_TMP=${TORTURE_TMP:-$STATE/tmp}
 if [ -z "${EDIT:-}" ]; then
 	[ -x "$B/morph-edit" ] || { echo "$B/morph-edit is not built"; exit 1; }
 	mkdir -p "$STATE" || exit 1
-	export EDITOR EDIT LIMITED
+	export EDITOR EDIT LIMITED PROFILED
 	EDITOR=$(sha256sum "$B/morph-edit" | cut -c 1-12)
-	EDIT=$STATE/morph-edit-$EDITOR LIMITED=$STATE/limited-$EDITOR
+	EDIT=$STATE/morph-edit-$EDITOR LIMITED=$STATE/limited-$EDITOR PROFILED=$STATE/profiled-$EDITOR
 	[ -e "$STATE/version-$EDITOR" ] || git describe --always --dirty >"$STATE/version-$EDITOR" 2>/dev/null
-	[ -x "$EDIT" ] || { cp "$B/tests/torture/limited" "$LIMITED" && cp "$B/morph-edit" "$EDIT"; } || exit 1
+	[ -x "$EDIT" ] || { cp "$B/tests/torture/limited" "$LIMITED" && cp "$B/tests/torture/profiled" "$PROFILED" &&
+		cp "$B/morph-edit" "$EDIT"; } || exit 1
 fi
+
+# An order is `layout`: every function moved as the passes lay it out without a profile; N: moved and
+# shuffled by that seed; or pN: as the passes will have it by the profile that profiled makes of that seed.
+# Leaves the Editor's options; false when there is no profile.
+order_options() {	# ORDER FILE FOLDER
+	case $1 in
+	layout)	order_options=(--all) ;;
+	p*)	"$EDIT" analyze "$2" --table "$3/table" >/dev/null 2>"$3/err" &&
+			"$PROFILED" "$3/table" "${1#p}" >"$3/profile" 2>"$3/err" || return 1
+		order_options=(--profile "$3/profile") ;;
+	*)	order_options=(--all --shuffle="$1") ;;
+	esac
+}
 
 # A bar on a terminal, else a line a minute: how many of TOTAL new files FOLDER has got.
 progress_start() {	# TOTAL FOLDER

@@ -31,7 +31,7 @@ FILENAME ~ /work-lines$/ {
 	editor_moved[v["editor"]] += v["answer"] == "moved"
 	editor_orders[v["editor"]] += v["orders"]
 	if (v["orders"] > 1)
-		editor_shuffled[v["editor"]]++
+		editor_orders_too[v["editor"]]++
 	kind_answer[v["kind"], v["answer"]]++
 	kinds[v["kind"]]++
 	exec_of[v["answer"]] += v["exec"]
@@ -170,12 +170,12 @@ function summary() {
 }
 
 function table_editors(	n, i, keys) {
-	print "| version (Editor) | files | moved and verified | in shuffled orders, too | generations |"
+	print "| version (Editor) | files | moved and verified | in other orders, too | generations |"
 	print "|---|---|---|---|---|"
 	n = sort_keys(editors, keys)
 	for (i = 1; i <= n; i++)
 		printf "| %s | %d | %d | %d | %d |\n", keys[i], editors[keys[i]], editor_moved[keys[i]],
-			editor_shuffled[keys[i]], editor_orders[keys[i]]
+			editor_orders_too[keys[i]], editor_orders[keys[i]]
 	print ""
 }
 

@@ -19,7 +19,7 @@ echo "* machine: $(sed -n 's/^model name[ \t]*: //p' /proc/cpuinfo | head -n 1),
 	"Linux $(uname -r), $(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release)"
 echo "* command: \`make torture\`, version ${TORTURE_VERSION:-$(git describe --always --dirty 2>/dev/null)}, Editor $EDITOR"
 echo "* files: ${TORTURE_FILES:-all} of ${TORTURE_DIRS:-/usr/bin /usr/sbin /usr/lib /usr/libexec};" \
-	"orders: layout and the seeds ${SEEDS:-none}${TORTURE_SAMPLE:+; only SHA-256 $TORTURE_SAMPLE...}"
+	"orders: layout ${ORDERS} (N: shuffled by that seed, pN: by a profile that chance made)${TORTURE_SAMPLE:+; only SHA-256 $TORTURE_SAMPLE...}"
 echo "* workloads with a result: ${ran:-none}${left:+; not in this run: $left}"
 echo "* limits of one command: ${TORTURE_CPU} s of CPU time, ${TORTURE_MEM} MiB of address space"
 echo

@@ -7,7 +7,8 @@
 #	TORTURE_OLDER	1: files and workloads that this Editor has not done yet count as an older one left
 #			them; the report tells which Editor did what
 #	TORTURE_RUN	0: nothing is run, only a report made of what there is
-#	TORTURE_SEEDS	seeds of the shuffled orders besides layout order, default "1 2 3"
+#	TORTURE_ORDERS	orders besides that of the layout: N is shuffled by that seed, pN made from a
+#			profile that chance made, default "1 2 3 p1"
 #	TORTURE_WORK	pattern of workload names; default all, "none" for none
 #	TORTURE_DIRS	where files are looked for, default /usr/bin /usr/sbin /usr/lib /usr/libexec
 #	TORTURE_CPU	seconds of CPU time for one command of the Editor, default 300
@@ -23,12 +24,12 @@ cd "$(dirname "$0")/../.." || exit 1
 B=$(realpath "${B:-build}")
 . tests/torture/common.bash
 
-export SEEDS=${TORTURE_SEEDS-1 2 3} TORTURE_CPU=${TORTURE_CPU:-300} TORTURE_MEM=${TORTURE_MEM:-4096}
+export ORDERS=${TORTURE_ORDERS-1 2 3 p1} TORTURE_CPU=${TORTURE_CPU:-300} TORTURE_MEM=${TORTURE_MEM:-4096}
 files=${TORTURE_FILES:-*} workloads=${TORTURE_WORK:-*} jobs=${JOBS:-$(nproc)}
 sample=${TORTURE_SAMPLE:-}
 dirs=${TORTURE_DIRS:-/usr/bin /usr/sbin /usr/lib /usr/libexec}
 
-export RESULTS="$STATE/files-$EDITOR-$(echo "$SEEDS" | tr -c '0-9\n' _)"
+export RESULTS="$STATE/files-$EDITOR-$(echo "$ORDERS" | tr -c '0-9\n' _)"
 mkdir -p "$RESULTS" "$TORTURE_TMP" || exit 1
 rm -rf "$TORTURE_TMP"/job.*		# of a run that was killed
 
@@ -49,7 +50,7 @@ total=$(wc -l <"$STATE/chosen")
 while IFS=$'\t' read -r digest rest; do
 	[ -e "$RESULTS/$digest" ] || printf '%s\t%s\n' "$digest" "$rest"
 done <"$STATE/chosen" >"$STATE/todo"
-echo "$total files, $(wc -l <"$STATE/todo") to do; Editor $EDITOR, seeds $SEEDS, $jobs at a time"
+echo "$total files, $(wc -l <"$STATE/todo") to do; Editor $EDITOR, orders layout $ORDERS, $jobs at a time"
 
 if [ -s "$STATE/todo" ] && [ "${TORTURE_RUN:-1}" = 1 ]; then
 	progress_start "$(wc -l <"$STATE/todo")" "$RESULTS"
@@ -101,7 +102,7 @@ elif [ "$workloads" != none ]; then
 fi
 
 default=$STATE/torture.md
-[ "$sample$files$workloads$SEEDS" = '**1 2 3' ] && default=bench/results/torture.md
+[ "$sample$files$workloads$ORDERS" = '**1 2 3 p1' ] && default=bench/results/torture.md
 report=${TORTURE_REPORT:-$default}
 tests/torture/report.sh "$STATE/chosen" "$STATE/lines" "$STATE/work-lines" >"$STATE/report.new"
 rc=$?

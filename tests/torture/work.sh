@@ -40,11 +40,10 @@ line() {		# NAME FILES ORDER RESULT NOTE
 
 # A generation in $gens; the same for every workload.  Prints the reason when there is none.
 generation() {		# FILE ORDER: prints nothing and leaves $made
-	local opt=
 	made=$gens/$(sha256sum "$1" | cut -c 1-16).$2
-	[ "$2" = layout ] || opt=--shuffle=$2
-	[ -e "$made" ] || "$LIMITED" "$TORTURE_CPU" "$TORTURE_MEM" "$EDIT" optimize "$1" --all $opt -o "$made" \
-		>/dev/null 2>"$W/err"
+	[ -e "$made" ] || { order_options "$2" "$1" "$W" &&
+		"$LIMITED" "$TORTURE_CPU" "$TORTURE_MEM" "$EDIT" optimize "$1" "${order_options[@]}" -o "$made" \
+			>/dev/null 2>"$W/err"; }
 	[ -e "$made" ] && chmod --reference="$1" "$made" && chown --reference="$1" "$made"
 }
 
@@ -174,7 +173,7 @@ one() {			# NAME
 		return
 	fi
 	varies=
-	for order in layout $SEEDS; do
+	for order in layout $ORDERS; do
 		if [ -e "$kept/$name-$key-$order" ]; then
 			cat "$kept/$name-$key-$order"
 			continue
