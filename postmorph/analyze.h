@@ -43,6 +43,11 @@ struct piece {
 	const char *name;	/* of a fragment that only its symbol tells from a function; or NULL */
 };
 
+struct table_start {		/* what looks like a jump table of a function */
+	vaddr addr;
+	uint32_t fn;
+};
+
 struct text_jump {		/* a direct jump or an exception out of a piece */
 	uint32_t piece;
 	vaddr target;
@@ -68,6 +73,7 @@ struct text {
 	VEC(uint32_t) entered;	/* functions into whose middle others seem to run on */
 	VEC(vaddr) held;	/* addresses of instructions that data holds */
 	VEC(vaddr) bases;	/* addresses outside of functions that some lea forms */
+	VEC(struct table_start) tables;	/* ascending by address once all code was looked at */
 	bool has_rseq;		/* some section holds restartable sequences */
 	bool bad_reloc;			/* one names a symbol that is not there */
 	vaddr behind_headers;		/* end of the program header table */

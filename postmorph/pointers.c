@@ -8,6 +8,7 @@
 
 #include "lib/err.h"
 #include "postmorph/analyze.h"
+#include "postmorph/tablescan.h"
 #include "postmorph/dynamic.h"
 
 enum { MOVABS = 10 };			/* bytes of mov $IMM64, REGISTER */
@@ -279,6 +280,7 @@ static void mark_operands(struct text *t, const struct fn *fn, const struct insn
 				watched_note_inside(t, target);
 			references_note(t, fn, insn);
 			text_note_object(t, target);
+			tablescan_note(t, fn, target);
 		} else if (!insn_is_branch(insn)) {
 			mark_stray(t, target);
 			text_note_object(t, target);
@@ -440,5 +442,6 @@ int pointers_mark(struct text *t, struct err *err)
 		}
 	}
 	references_mark_words(t);
+	tablescan_sort(t);
 	return 0;
 }

@@ -6,8 +6,13 @@
  *            function, because its frame is gone or there never was one
  *   START    of a piece that nothing calls or points to: such a fragment, entered by the table
  *   END      exactly behind one of these (Clang's filler for cases that cannot be)
- * The run may be longer than the table, when another one stands behind it: that does no harm, for
- * an entry of a new table leads to the image of wherever the original's leads.
+ * A run ends where another function's table begins, at the latest: where an instruction of that one forms
+ * the address, and the first entry leads into it.  Functions and their tables stand in the same
+ * order, so that such entries, read as more of this table, would lead to the end of this function.
+ * The run may be longer than the table when another one of the same function stands behind it.  An entry
+ * of a new table leads to the image of wherever the original's leads; but who follows them sees ways
+ * that there are not, so those behind the next table's start are left out (tablewalk_own_entries())
+ * unless a comparison admits them.
  *
  * CLOSED   The run is never shorter than the table, if it is certain that its first other word is
  *          no entry.  A word that leads to no instruction at all is none.  One that leads into some
@@ -211,6 +216,52 @@ static bool is_preceded(const struct text *t, const struct fn *fn, vaddr addr, u
 	       !(kind == BLOCKMAP_TABLE_REL32 && ends_another(t, fn, addr));
 }
 
+void tablescan_note(struct text *t, const struct fn *user, vaddr addr)
+{
+	struct rd rd = rd_of(image_at(&t->prog->img, addr, 4));
+	vaddr to = addr + (vaddr)(int64_t)rd_s32(&rd);
+
+	if (rd.bad || addr % 4 != 0 || image_is_writable(&t->prog->img, addr) ||
+	    !text_holds(t, to) || !(*text_mark(t, to) & MARK_INSN) ||
+	    prog_find_fn(t->prog, to) != (uint32_t)(user - t->prog->fn))
+		return;
+	vec_push(t->scratch, &t->tables,
+		 ((struct table_start){ addr, (uint32_t)(user - t->prog->fn) }));
+}
+
+static int table_start_cmp(const void *x, const void *y)
+{
+	const struct table_start *a = x, *b = y;
+
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	return (a->fn > b->fn) - (a->fn < b->fn);
+}
+
+void tablescan_sort(struct text *t)
+{
+	if (t->tables.n)
+		qsort(t->tables.v, t->tables.n, sizeof(*t->tables.v), table_start_cmp);
+}
+
+/* Where the next table behind addr begins that is another function's. */
+static vaddr next_of_others(const struct text *t, const struct fn *fn, vaddr addr)
+{
+	uint32_t own = t->piece[fn->range[0].fde].fn, lo = 0, hi = t->tables.n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (t->tables.v[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	while (lo < t->tables.n && t->tables.v[lo].fn == own)
+		lo++;
+	return lo < t->tables.n ? t->tables.v[lo].addr : UINT64_MAX;
+}
+
 bool tablescan(const struct text *t, struct arena *a, const struct fn *fn, vaddr addr,
 	       uint32_t kind, struct tablescan *out)
 {
@@ -227,7 +278,12 @@ bool tablescan(const struct text *t, struct arena *a, const struct fn *fn, vaddr
 	if (b.n > s->h.sh_addr + s->h.sh_size - addr)
 		b.n = s->h.sh_addr + s->h.sh_size - addr;
 	struct rd rd = rd_of(b);
+	vaddr next = kind == BLOCKMAP_TABLE_REL32 ? next_of_others(t, fn, addr) : UINT64_MAX;
 	while (rd_left(&rd) >= size && targets.n < MAX_RUN) {
+		if (addr + size * targets.n >= next) {
+			word = NO_CODE;
+			break;
+		}
 		vaddr target = read_word(&rd, addr, kind);
 
 		word = classify(t, fn, target);

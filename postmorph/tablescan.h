@@ -26,6 +26,10 @@ bool tablescan(const struct text *t, struct arena *a, const struct fn *fn, vaddr
  * they lead.  False, and nothing done, when one leads to no instruction. */
 bool tablescan_extend(const struct text *t, struct arena *a, const struct fn *fn, vaddr addr,
 		      uint32_t kind, uint32_t nentry, struct tablescan *scan);
+/* A lea of `user` forms that address: what stands there may be a table of that function, and ends those of
+ * others.  Once all are noted, they are sorted. */
+void tablescan_note(struct text *t, const struct fn *user, vaddr addr);
+void tablescan_sort(struct text *t);
 /* Whatever an instruction of fn forms the address of, what stands there might be taken for a table of
  * it.  Entries of that which lead inside the entry jump of a function are marked as targets of
  * tables: the function stays.  Needs t->pass. */

@@ -136,8 +136,10 @@ static void follow_branch(struct walk *w, const struct insn *insn, const struct 
  * to another table of the function, or an index of which nothing is known may be negative. */
 static bool is_closed(const struct walk *w, const struct group *g, uint32_t index)
 {
-	if (!g->scan.closed || !g->scan.preceded || index != ABS_UNBOUND)
-		return g->scan.closed;
+	bool closed = g->scan.closed || tablewalk_own_entries(w, g, true) < g->scan.nentry;
+
+	if (!closed || !g->scan.preceded || index != ABS_UNBOUND)
+		return closed;
 	for (uint32_t i = 0; i < w->groups.n; i++) {
 		const struct group *o = &w->groups.v[i];
 		vaddr size = tablescan_entry_size(o->kind);
@@ -233,7 +235,8 @@ static void follow_table(struct walk *w, uint32_t insn, struct abs_state *s)
 	if (d->why_not == JUMP_ADDRESS_USED)	/* in the walk before */
 		*d = (struct dispatch){ insn, j.group, JUMP_TABLE };
 	struct group *g = &w->groups.v[j.group];
-	bool beyond = j.index >= g->scan.nentry && !extend(w, g, &j);
+	uint32_t own = is_type_bound(&j) ? tablewalk_own_entries(w, g, true) : g->scan.nentry;
+	bool beyond = j.index >= own && !extend(w, g, &j);
 	if (d->group != j.group)
 		d->why_not = w->groups.v[d->group].why_not = JUMP_TWO_TABLES;
 	else if (beyond && (!is_type_bound(&j) || !is_closed(w, g, j.index)))

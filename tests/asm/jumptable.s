@@ -977,6 +977,67 @@ T_gap2:	.long	12b-T_gap2, 13b-T_gap2, 0x7ffffff0
 	.text
 end two_without_a_gap
 
+	# The mask admits one entry more than the table has.  Read as one of this table, the next one's
+	# first leads to 14.
+begin mask_into_the_next
+	test	%esi, %esi
+	je	1f
+	and	$7, %edi
+	dispatch T_mask_next1
+1:	cmp	$1, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_mask_next2
+	cases
+14:	mov	%rax, (%rsi)
+	ret
+	.fill	24, 1, 0x90
+15:	mov	$15, %eax			# 14b + 28
+	ret
+	.section .rodata
+	.p2align 2
+T_mask_next1:
+	.long	10b-T_mask_next1, 11b-T_mask_next1, 12b-T_mask_next1, 13b-T_mask_next1
+	.long	10b-T_mask_next1, 11b-T_mask_next1, 12b-T_mask_next1
+T_mask_next2:
+	.long	15b-T_mask_next2, 10b-T_mask_next2, 0x7ffffff0
+	.text
+end mask_into_the_next
+
+	# The same, without any bound, of the table of the function behind this one.
+begin into_anothers
+	dispatch T_into_anothers
+	cases
+	.p2align 4
+14:	mov	%rax, (%rsi)
+	ret
+	.p2align 4
+	.section .rodata
+	.p2align 2
+T_into_anothers:
+	.rept	3
+	.long	10b-T_into_anothers, 11b-T_into_anothers, 12b-T_into_anothers, 13b-T_into_anothers
+	.endr
+	.text
+end into_anothers
+begin anothers
+	cmp	$1, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_anothers
+	.p2align 4
+10:	mov	$10, %eax			# 14b + 48
+	ret
+11:	mov	$11, %eax
+	ret
+19:	xor	%eax, %eax
+	ret
+	.section .rodata
+T_anothers:
+	.long	10b-T_anothers, 11b-T_anothers, 0x7ffffff0
+	.text
+end anothers
+
 	# An entry leads to a fragment that looks like a function, its frame being gone.
 begin entry_in_a_fragment
 	cmp	$3, %edi
