@@ -306,6 +306,19 @@ static bool is_kept(const struct full *f, const ZydisDecodedOperand *mem,
 	       reg->reg.value != ZYDIS_REGISTER_RSP && reg->reg.value != ZYDIS_REGISTER_ESP;
 }
 
+/* A sum of which only the lowest bits may be known, but that is calculated from none that lie higher. */
+static void classify_sum(struct effect *e, const struct full *f)
+{
+	const ZydisDecodedOperand *mem = &f->op[1];
+	int b = gpr(mem->mem.base), c = gpr(mem->mem.index);
+
+	if (f->in.mnemonic != ZYDIS_MNEMONIC_LEA || mem->mem.base == ZYDIS_REGISTER_RIP ||
+	    (b < 0 && c < 0))
+		return;
+	set_op(e, FX_MIX, gpr(f->op[0].reg.value), b < 0 ? c : b, c < 0 ? b : c);
+	e->reads = 0;
+}
+
 static void classify_plain(struct effect *e, const struct full *f, vaddr addr)
 {
 	const ZydisDecodedOperand *x = &f->op[0], *y = &f->op[1];
@@ -351,6 +364,7 @@ static void classify_plain(struct effect *e, const struct full *f, vaddr addr)
 		return;
 	}
 	classify_bits(e, f);
+	classify_sum(e, f);
 }
 
 static bool is_rsp(const ZydisDecodedOperand *op)

@@ -269,6 +269,9 @@ static int compute(struct vtables *vt, const struct effect *e, struct line line,
 		if (out->kind == UPPER && e->op == FX_LOW_BITS)
 			out->kind = SAME;
 		return out->kind == DIRTY ? vregs_misuse(vt, addr) : 0;
+	case FX_MIX:
+		*out = meet(vt, r[e->b], r[e->c]);
+		return out->kind == DIRTY ? vregs_misuse(vt, addr) : 0;
 	case FX_BASE:
 		if (vtables_find(vt, e->value, BLOCKMAP_TABLE_REL32, &number))
 			*out = (struct value){ .kind = BASE, .table = number, .line = line };

@@ -250,6 +250,21 @@ static bool sum(const struct abs_state *s, uint8_t x, uint8_t y, struct abs_valu
 	return true;
 }
 
+/* base + index * scale + constant: the low bits of the sum come from those of the two. */
+static bool lea_bits(const struct abs_state *s, const struct op *op, struct abs_value *out)
+{
+	const struct op_mem *m = &op->mem;
+	const struct abs_value *base = m->base < ABS_NREG ? &s->v[m->base] : NULL;
+	const struct abs_value *index = m->index < ABS_NREG ? &s->v[m->index] : NULL;
+
+	if (m->other || (!base && !index))
+		return false;
+	if (!value_logic(base ? base : index, base ? index : NULL, out))
+		return false;
+	out->short32 = op->bits == 32;
+	return true;
+}
+
 /* The address of mem, which nothing is read from. */
 static bool lea(struct absint *ai, const struct abs_state *s, const struct op *op,
 		struct abs_value *out)
@@ -262,8 +277,8 @@ static bool lea(struct absint *ai, const struct abs_state *s, const struct op *o
 			out->may = 0;
 		return true;
 	}
-	if (m->other || m->index >= ABS_NREG || m->disp != 0)
-		return false;
+	if (m->other || m->index >= ABS_NREG || m->disp != 0 || op->bits != 64)
+		return lea_bits(s, op, out);
 	if (m->base == ABS_NONE && m->scale == 4) {
 		const struct abs_value *index = &s->v[m->index];
 
@@ -274,7 +289,8 @@ static bool lea(struct absint *ai, const struct abs_state *s, const struct op *o
 		out->masked = index->masked;
 		return true;
 	}
-	return m->base < ABS_NREG && m->scale == 1 && sum(s, m->base, m->index, out);
+	return (m->base < ABS_NREG && m->scale == 1 && sum(s, m->base, m->index, out)) ||
+	       lea_bits(s, op, out);
 }
 
 /* Back from the frame, with what stands beside a byte there. */

@@ -170,8 +170,9 @@ static void set_kind(struct op *op, const ZydisDecodedInstruction *in,
 		set_move(op, o, true);
 		break;
 	case ZYDIS_MNEMONIC_LEA:
-		if (o[0].size == 64) {
+		if (o[0].size >= 32) {
 			op->kind = OP_LEA;
+			op->bits = (uint8_t)o[0].size;
 			op->dst = number_of(o[0].reg.value);
 		}
 		break;

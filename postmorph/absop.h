@@ -18,7 +18,7 @@ enum op_kind {
 	OP_LOAD,		/* dst <- mem extended from src_bits, bits 32 or 64 */
 	OP_STORE,		/* mem <- src, src_bits */
 	OP_CONST,		/* dst <- imm, zero-extended to 64 bits */
-	OP_LEA,			/* dst <- address of mem, 64 bits */
+	OP_LEA,			/* dst <- address of mem, bits 32 or 64 */
 	OP_ADD,			/* dst <- dst + src, 64 bits */
 	OP_AND,			/* dst <- dst & imm */
 	OP_LOGIC,		/* dst <- dst op src, where the low bits of the result depend on those

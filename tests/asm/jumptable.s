@@ -695,6 +695,52 @@ begin byte_arithmetic
 	table	T_arithmetic
 end byte_arithmetic
 
+begin byte_of_a_sum
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_of_a_sum
+10:	movb	(%rsi), %al
+	lea	-0x30(%rax), %ecx
+	cmp	$9, %cl
+	ja	19f
+	ret
+11:	movb	(%rsi), %al
+	movb	1(%rsi), %dl
+	lea	1(%rax,%rdx,2), %rax
+	mov	%al, (%rsi)
+	ret
+12:	movb	(%rsi), %dl
+	lea	0(,%rdx,8), %edx
+	movzbl	%dl, %eax
+	ret
+13:	mov	$13, %eax
+	ret
+19:	xor	%eax, %eax
+	ret
+	table	T_of_a_sum
+end byte_of_a_sum
+
+begin all_of_a_sum
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_all_of_a_sum
+10:	movb	(%rsi), %al
+	lea	-0x30(%rax), %ecx
+	mov	%ecx, (%rsi)
+	ret
+11:	mov	$11, %eax
+	ret
+12:	mov	$12, %eax
+	ret
+13:	mov	$13, %eax
+	ret
+19:	xor	%eax, %eax
+	ret
+	table	T_all_of_a_sum
+end all_of_a_sum
+
 begin byte_kept_in_the_frame
 	cmp	$3, %edi
 	ja	19f

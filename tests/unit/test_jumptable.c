@@ -58,6 +58,8 @@ static const struct expected {
 	{ "byte_behind_an_entry", 1, 4, 4, 1, 0 },
 	{ "address_of_an_entry", 1, 4, 4, 1, 0 },
 	{ "byte_arithmetic", 1, 4, 4, 1, 0 },
+	{ "byte_of_a_sum", 1, 4, 4, 1, 0 },
+	{ "all_of_a_sum", 0, 0, 0, 0, 1 },
 	{ "byte_kept_in_the_frame", 1, 4, 4, 1, 0 },
 	{ "byte_back_from_the_frame", 1, 4, 4, 1, 0 },
 	{ "register_back_from_the_frame", 0, 0, 0, 0, 1 },
