@@ -132,6 +132,7 @@ static int look_at_all(struct text *t, struct err *err)
 	prog->plt = plt_copy(&t->plt, prog->arena);
 	probes_mark(t);
 	noreturn_find(t);
+	arena_reset(t->early);
 	return 0;
 }
 
@@ -139,7 +140,8 @@ int prog_analyze_around(struct bytes file, const struct prog_wanted *wanted, str
 			struct prog *out, struct err *err)
 {
 	struct prog prog = { .arena = a, .digest = digest_of(file) };
-	struct text t = { .prog = &prog, .scratch = arena_new(), .pass = arena_new() };
+	struct text t = { .prog = &prog, .scratch = arena_new(), .pass = arena_new(),
+		.early = arena_new() };
 
 	int rc = image_parse(file, a, &prog.img, err);
 	if (rc == 0)
@@ -154,6 +156,7 @@ int prog_analyze_around(struct bytes file, const struct prog_wanted *wanted, str
 		rc = references_find(&t, err);
 		*out = prog;
 	}
+	arena_free(t.early);
 	arena_free(t.pass);
 	arena_free(t.scratch);
 	return rc;

@@ -39,6 +39,7 @@ struct piece {
 	uint32_t fn;		/* index in prog->fn[] */
 	uint32_t kin;		/* union-find: pieces with jumps into each other's middle */
 	enum skip skip;		/* first reason found */
+	bool returns;		/* has a return or an indirect jump */
 	bool fragment;		/* not entered by a call: its CFA is not rsp + 8 */
 	const char *name;	/* of a fragment that only its symbol tells from a function; or NULL */
 };
@@ -53,6 +54,11 @@ struct text_jump {		/* a direct jump or an exception out of a piece */
 	vaddr target;
 };
 
+struct text_call {		/* a direct call of code */
+	uint32_t piece;
+	uint32_t off;		/* from prog->base */
+};
+
 struct text {
 	struct prog *prog;
 	struct arena *scratch;
@@ -60,6 +66,9 @@ struct text {
 	struct piece *piece;	/* [npiece], ascending and disjoint; index = index of the FDE */
 	uint32_t npiece;
 	VEC(struct text_jump) jumps;	/* by piece */
+	struct arena *early;		/* of what goes once noreturn_find() is done: */
+	VEC(struct text_call) calls;	/* by piece */
+	VEC(struct text_jump) slot_calls;	/* by piece; the target is the word that holds the function */
 	uint8_t *mark;		/* [span] */
 	uint64_t span;
 	uint64_t *object;	/* bit per 4 bytes from image_lo: the code forms that address */

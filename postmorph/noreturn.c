@@ -4,6 +4,10 @@
  * may return.  Known are some library functions by name; the rest follows: whenever a function
  * turns out not to return, its callers are looked at again.  The set only grows, so this ends.
  *
+ * To be looked at in the first place are functions without any return or jump to elsewhere, and those
+ * that call a library function that does not return.  Of all others something that returns can be reached
+ * as long as none that they call does not return: compilers leave no code that cannot be reached.
+ *
  * The jump table analysis relies on it, so only names of which there can be no doubt are known.
  */
 #include "postmorph/analyze.h"
@@ -12,14 +16,22 @@ struct call {
 	uint32_t caller, callee;
 };
 
+enum { KNOWN_STUBS = 1024 };
+
+struct known_stub {
+	vaddr target;		/* 0: none */
+	bool noreturn;
+};
+
 struct search {
 	struct text *text;
 	struct arena *arena;
-	VEC(struct call) calls;		/* of other functions, as found */
+	VEC(struct call) calls;		/* of other functions */
 	uint32_t *caller_first;		/* [nfn + 1] in caller[] */
 	uint32_t *caller;		/* callers of function i, grouped by i */
 	uint32_t *work, nwork;		/* functions to look at again */
 	bool *queued;			/* [nfn] */
+	struct known_stub *stub;	/* [KNOWN_STUBS] */
 	uint32_t *stack;		/* of blocks of the function being looked at */
 	bool *seen;
 };
@@ -112,29 +124,66 @@ static bool blocks_return(struct search *c, const struct fn *fn)
 	return false;
 }
 
-static void add_call(void *ctx, const struct call_site *call)
+/* The way straight on from the entry comes to a return: most functions' does.  False: maybe another one. */
+static bool returns_straight(const struct text *t, const struct fn *fn)
 {
-	struct search *c = ctx;
+	const struct fn_range *r = &fn->range[0];
+	vaddr addr = fn->entry;
 
-	if (call->caller != call->callee)
-		vec_push(c->arena, &c->calls, ((struct call){ call->caller, call->callee }));
+	for (uint32_t n = t->piece[r->fde].ninsn; n > 0 && addr - r->addr < r->size; n--) {
+		struct insn insn;
+		vaddr target;
+		struct bytes code = image_at(&t->prog->img, addr, r->addr + r->size - addr);
+
+		if (!insn_decode(code, addr, &insn, &target))
+			return false;
+		insn.off = (uint32_t)(addr - t->prog->base);
+		if (insn.kind == INSN_RET || insn.kind == INSN_IJMP)
+			return true;
+		if (insn.kind == INSN_TRAP || noreturn_call(t, &insn))
+			return false;
+		addr = insn.kind == INSN_JMP ? target : addr + insn.len;
+	}
+	return false;
 }
 
-/* Looks at one function, whose blocks without tables are there just for that; the first time its
- * calls are remembered. */
-static bool fn_returns(struct search *c, uint32_t f, bool first)
+/* Looks at one function, whose blocks without tables are there just for that. */
+static bool fn_returns(struct search *c, uint32_t f)
 {
 	struct text *t = c->text;
 	struct fn fn = t->prog->fn[f], *in_prog = &t->prog->fn[f];
 
+	if (fn.skip == SKIP_PLT || returns_straight(t, &fn))
+		return true;
 	fn_load(t, t->pass, in_prog);
 	blocks_make(t, t->pass, in_prog, NULL, 0);
-	bool returns = in_prog->skip == SKIP_PLT || blocks_return(c, in_prog);
-	if (first)
-		calls_each(t->prog, f, add_call, c);
+	bool returns = blocks_return(c, in_prog);
 	*in_prog = fn;
 	arena_reset(t->pass);
 	return returns;
+}
+
+/* A call of a function's entry, or a jump there from another one, or what runs on there. */
+static void add_call(struct search *c, uint32_t piece, vaddr target)
+{
+	const struct prog *prog = c->text->prog;
+	uint32_t to = prog_find_fn(prog, target), from = c->text->piece[piece].fn;
+
+	if (to != NO_FN && to != from && prog->fn[to].entry == target)
+		vec_push(c->arena, &c->calls, ((struct call){ from, to }));
+}
+
+static void add_calls(struct search *c)
+{
+	const struct text *t = c->text;
+
+	vec_reserve(c->arena, &c->calls, t->calls.n + t->jumps.n + t->npiece);
+	for (uint32_t i = 0; i < t->calls.n; i++)
+		add_call(c, t->calls.v[i].piece, t->prog->base + t->calls.v[i].off);
+	for (uint32_t i = 0; i < t->jumps.n; i++)
+		add_call(c, t->jumps.v[i].piece, t->jumps.v[i].target);
+	for (uint32_t i = 0; i < t->npiece; i++)
+		add_call(c, i, t->piece[i].addr + t->piece[i].size);
 }
 
 static void group_callers(struct search *c)
@@ -153,37 +202,85 @@ static void group_callers(struct search *c)
 		c->caller[next[c->calls.v[i].callee]++] = c->calls.v[i].caller;
 }
 
-/* Callers below `end` of a function that does not return are to be looked at again. */
-static void queue_callers(struct search *c, uint32_t f, uint32_t end)
+static void queue(struct search *c, uint32_t f)
 {
-	for (uint32_t i = c->caller_first[f]; i < c->caller_first[f + 1]; i++) {
-		uint32_t caller = c->caller[i];
+	if (c->text->noreturn[f] || c->queued[f])
+		return;
+	c->queued[f] = true;
+	c->work[c->nwork++] = f;
+}
 
-		if (caller >= end || c->text->noreturn[caller] || c->queued[caller])
-			continue;
-		c->queued[caller] = true;
-		c->work[c->nwork++] = caller;
+/* The stub at `target`, if it is one, leads to a library function that does not return.  Many calls lead to
+ * few stubs. */
+static bool stub_noreturn(struct search *c, vaddr target)
+{
+	struct known_stub *k = &c->stub[target / 16 % KNOWN_STUBS];
+
+	if (k->target != target) {
+		const char *name = plt_stub_name(&c->text->plt, &c->text->prog->img, target);
+
+		*k = (struct known_stub){ target, name && plt_noreturn(name) };
 	}
+	return k->noreturn;
+}
+
+static void queue_caller_of(struct search *c, uint32_t piece, vaddr target)
+{
+	const struct prog *prog = c->text->prog;
+	uint32_t to = prog_find_fn(prog, target);
+
+	if ((to == NO_FN || prog->fn[to].skip == SKIP_PLT) && stub_noreturn(c, target))
+		queue(c, c->text->piece[piece].fn);
+}
+
+static void queue_callers_of_libraries(struct search *c)
+{
+	const struct text *t = c->text;
+
+	for (uint32_t i = 0; i < t->calls.n; i++)
+		queue_caller_of(c, t->calls.v[i].piece, t->prog->base + t->calls.v[i].off);
+	for (uint32_t i = 0; i < t->jumps.n; i++)
+		queue_caller_of(c, t->jumps.v[i].piece, t->jumps.v[i].target);
+	for (uint32_t i = 0; i < t->slot_calls.n; i++) {
+		const char *name = plt_name(&t->plt, t->slot_calls.v[i].target);
+
+		if (name && plt_noreturn(name))
+			queue(c, t->piece[t->slot_calls.v[i].piece].fn);
+	}
+}
+
+static void queue_without_way_out(struct search *c)
+{
+	const struct text *t = c->text;
+	bool *leaves = arena_array(c->arena, t->prog->nfn, sizeof(*leaves));
+
+	for (uint32_t i = 0; i < t->npiece; i++)
+		leaves[t->piece[i].fn] |= t->piece[i].returns;
+	for (uint32_t i = 0; i < t->jumps.n; i++) {
+		uint32_t from = t->piece[t->jumps.v[i].piece].fn;
+
+		leaves[from] |= prog_find_fn(t->prog, t->jumps.v[i].target) != from;
+	}
+	for (uint32_t f = 0; f < t->prog->nfn; f++)
+		if (!leaves[f])
+			queue(c, f);
 }
 
 static void search(struct search *c)
 {
-	const struct prog *prog = c->text->prog;
 	bool *noreturn = c->text->noreturn;
 
-	for (uint32_t f = 0; f < prog->nfn; f++)
-		noreturn[f] = !fn_returns(c, f, true);
+	add_calls(c);
 	group_callers(c);
-	for (uint32_t f = 0; f < prog->nfn; f++)
-		if (noreturn[f])
-			queue_callers(c, f, f);		/* those behind it knew */
+	queue_without_way_out(c);
+	queue_callers_of_libraries(c);
 	while (c->nwork) {
 		uint32_t f = c->work[--c->nwork];
 
 		c->queued[f] = false;
-		noreturn[f] = !fn_returns(c, f, false);
-		if (noreturn[f])
-			queue_callers(c, f, prog->nfn);
+		noreturn[f] = !fn_returns(c, f);
+		for (uint32_t i = c->caller_first[f]; noreturn[f] && i < c->caller_first[f + 1]; i++)
+			queue(c, c->caller[i]);
 	}
 }
 
@@ -193,6 +290,7 @@ void noreturn_find(struct text *t)
 	struct arena *a = arena_new();
 	struct search c = { .text = t, .arena = a };
 
+	c.stub = arena_array(a, KNOWN_STUBS, sizeof(*c.stub));
 	c.queued = arena_array(a, nfn, sizeof(*c.queued));
 	c.work = arena_array(a, nfn, sizeof(*c.work));
 	c.caller_first = arena_array(a, nfn + 1, sizeof(*c.caller_first));

@@ -51,6 +51,23 @@ static void mark_branch(struct text *t, struct piece *p, const struct insn *insn
 		*text_mark(t, target) |= MARK_BRANCH;
 	if (insn->kind != INSN_CALL)
 		note_jump(t, p, target);
+	else if (text_holds(t, target))
+		vec_push(t->early, &t->calls,
+			 ((struct text_call){ (uint32_t)(p - t->piece),
+					      (uint32_t)(target - t->prog->base) }));
+}
+
+/* What noreturn.c asks of every instruction. */
+static void note_way(struct text *t, struct piece *p, const struct insn *insn)
+{
+	p->returns |= insn->kind == INSN_RET || insn->kind == INSN_IJMP;
+	if (insn->kind == INSN_ICALL && insn->field) {
+		vaddr addr = prog_insn_addr(t->prog, insn);
+		vaddr slot = insn_target(insn, prog_insn_bytes(t->prog, insn), addr);
+
+		vec_push(t->early, &t->slot_calls,
+			 ((struct text_jump){ (uint32_t)(p - t->piece), slot }));
+	}
 }
 
 /* A row that begins inside an instruction describes something else than this code. */
@@ -104,6 +121,8 @@ static void decode_piece(struct text *t, struct piece *p, struct bytes code, str
 			t->mark[buf[i].off] |= MARK_RETURN;
 		if (insn_is_branch(&buf[i]))
 			mark_branch(t, p, &buf[i]);
+		else
+			note_way(t, p, &buf[i]);
 	}
 	if (!rows_begin_instructions(t, p))
 		piece_skip(p, SKIP_UNWIND_FORM);

@@ -86,6 +86,68 @@ begin gives_up_later
 	ret
 end gives_up_later
 
+	.macro trusts name callee
+begin \name
+	sub	$8, %rsp
+	.cfi_adjust_cfa_offset 8
+	test	%edi, %edi
+	je	1f
+	call	\callee
+1:	add	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	ret
+end \name
+	.endm
+trusts trusts_what_runs_on local_runs_on
+trusts trusts_what_calls_first local_calls_first
+trusts trusts_what_traps local_traps
+
+	.hidden	local_has_no_way_out
+begin local_has_no_way_out
+	sub	$8, %rsp
+	.cfi_adjust_cfa_offset 8
+	call	abort@plt
+end local_has_no_way_out
+
+	.hidden	local_calls_first
+begin local_calls_first			# there is a return
+	sub	$8, %rsp
+	.cfi_adjust_cfa_offset 8
+	call	abort@plt
+	add	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	ret
+end local_calls_first
+
+	.hidden	local_traps
+begin local_traps			# there is a way to the return, but one that traps
+	sub	$8, %rsp
+	.cfi_adjust_cfa_offset 8
+	test	%edi, %edi
+	je	1f
+	ud2
+	jmp	2f
+1:	call	abort@plt
+2:	add	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	ret
+end local_traps
+
+	.hidden	local_runs_on
+begin local_runs_on			# 16 bytes: no padding before what it runs into
+	mov	$2, %edx
+	.skip	11, 0x90
+end local_runs_on
+
+begin is_run_into
+	sub	$8, %rsp
+	.cfi_adjust_cfa_offset 8
+	call	local_has_no_way_out
+	add	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	ret
+end is_run_into
+
 	.hidden	local_gives_up
 begin local_gives_up
 	sub	$8, %rsp
