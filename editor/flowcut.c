@@ -357,10 +357,18 @@ static void read_small(struct cut *c)
 	}
 }
 
+/* They are in the small graph's steps; the fit needs the memory. */
+static void drop_tolls(struct cut *c)
+{
+	free(c->toll);
+	free(c->way);
+	free(c->outlet);
+}
+
 static void cut_free(struct cut *c)
 {
-	void *all[] = { c->count, c->toll, c->way, c->outlet, c->keep, c->node, c->small.node,
-		c->small.step, c->small.part, c->small.source };
+	void *all[] = { c->count, c->keep, c->node, c->small.node, c->small.step, c->small.part,
+		c->small.source };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		free(all[i]);
@@ -382,6 +390,7 @@ void flowcut_fit(struct flowfit *f, double least)
 	choose(&c, least);
 	set_shares(&c);
 	make_small(&c);
+	drop_tolls(&c);
 	flowfit(&c.small);
 	read_small(&c);
 	cut_free(&c);

@@ -55,7 +55,7 @@ enum {
 #define NEVER 1e-4			/* probability of a step that never happens */
 #define LEAST 1e-12
 #define ROUNDING 1e-9
-#define LITTLE 1e-4
+#define LITTLE 3e-3
 #define LEAST_GAIN 0.01			/* of likelihood: search ends where no more is promised */
 
 struct groups {				/* items by part */
@@ -251,6 +251,14 @@ static const double *set_part(struct fit *w, uint32_t p, const double *x)
 	return x;
 }
 
+/* Most nodes hardly run: the first terms of its series are enough then. */
+static double log_1_and(double part)
+{
+	if (part >= LITTLE)
+		return log(1 + part);
+	return part * (1 - part * (1. / 2 - part * (1. / 3 - part / 4)));
+}
+
 /* Of the samples of node v; *worth is what one more execution adds. */
 static double judge_node(const struct flowfit_node *n, double count, double *worth)
 {
@@ -260,9 +268,7 @@ static double judge_node(const struct flowfit_node *n, double count, double *wor
 	if (n->cost <= 0 || n->trust <= 0)
 		return 0;
 	*worth = n->cost * n->trust * (m - s) / (m * (m + room));
-	/* Most nodes hardly run: the logarithm of 1 + part by the first terms of its series. */
-	double part = m / room, more = part < LITTLE ? part * (1 - part / 2) : log(1 + part);
-	return n->trust / room * ((s + room) * more - (s > 0 ? s * log(m) : 0));
+	return n->trust / room * ((s + room) * log_1_and(m / room) - (s > 0 ? s * log(m) : 0));
 }
 
 /* Of samples that are missing where steps lead: so few that it is in proportion to how often they do. */
