@@ -9,21 +9,6 @@ SIZES=${SIZES:-1000 5000 20000 100000} SEEDS=${SEEDS:-3}
 . bench/common.bash
 . bench/programs.bash
 
-count_truth() {		# NAME INPUT...: $P/NAME.truth
-	local d i name=$1 original
-	original=$(variant_dir original)/$file
-	d=$(variant_dir counted)
-	shift
-	mkdir -p "$d" && rm -f "$P/counts" &&
-		"$B/morph-edit" instrument "$original" -o "$d/$file" --counts "$P/counts" &&
-		chmod 666 "$P/counts" && chmod 755 "$d/$file" || return
-	for i in "$@"; do
-		(eval "$(variant_run counted "$i")") >/dev/null 2>&1 </dev/null
-	done
-	"$B/morph-edit" counts "$original" "$P/counts" -o "$P/$name.truth"
-	rm -rf "$d" "$P/counts"
-}
-
 # The measures of one kind of evidence against the truth of each input: a file of $T/judged, in the order
 # that bench/accuracy prints them.
 judge() {		# KIND FILTER SIZE TRUTH...
@@ -33,7 +18,7 @@ judge() {		# KIND FILTER SIZE TRUTH...
 		"$B/bench/thin" "$P/pool.profile" "$size" "$seed" | grep -vE "$filter" >"$T/profile"
 		"$B/morph-edit" infer "$(variant_dir original)/$file" --profile "$T/profile" -o "$T/counts" || continue
 		for truth in "$@"; do
-			"$B/bench/accuracy" "$(variant_dir original)/$file" "$P/$truth.truth" "$T/counts" \
+			"$B/bench/accuracy" "$(variant_dir original)/$file" "$P/$truth.profile" "$T/counts" \
 				>>"$T/judged/$truth $kind $size"
 		done
 	done
@@ -53,12 +38,12 @@ program_rows() {
 	local size
 	rm -rf "$T/judged" && mkdir "$T/judged"
 	for size in $SIZES; do
-		judge edges '^$' "$size" train test
-		judge PCs '^(edge|call) ' "$size" train
+		judge edges '^$' "$size" exact exact-test
+		judge PCs '^(edge|call) ' "$size" exact
 	done
-	rows "edges" train edges
-	rows "PCs only" train PCs
-	rows "other inputs" test edges
+	rows "edges" exact edges
+	rows "PCs only" exact PCs
+	rows "other inputs" exact-test edges
 }
 
 result accuracy "How near inference comes to the truth"
@@ -69,8 +54,8 @@ echo "| program | evidence | samples | block5 | block10 | block15 | edge10 | ove
 echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|"
 while read -r line; do
 	program_load $line
-	prepare_program && prepare_pool && count_truth train train/1 train/2 train/3 &&
-		count_truth test test || { echo "$NAME: not prepared" >&2; continue; }
+	prepare_program && prepare_pool && profile_exact && count_exact exact-test test ||
+		{ echo "$NAME: not prepared" >&2; continue; }
 	program_rows
 done < <(programs) >"$T/rows"
 cat "$T/rows"

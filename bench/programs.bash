@@ -7,7 +7,8 @@
 #	v/VARIANT___....why	why there is no such variant
 #	train/1..3 test small		inputs
 #	log pool.profile		the long recording, at RATE Hz: about POOL samples in the module or more
-#	N.profile, exact.profile	thinned; counted by an instrumented program
+#	N.profile, exact.profile	thinned; counted by an instrumented program, exact-test.profile on the
+#					test's input
 #	exact@N.profile			of the functions only that N samples hit
 #
 # A program is a file that is optimized and a program that is run: the same one, or a library and its
@@ -16,6 +17,7 @@ CACHE=${BENCH_CACHE:-/var/tmp/morph-bench-cache}
 WORK=${BENCH_WORK:-$CACHE/speed}
 loads=$PWD/bench/work
 POOL=${POOL:-100000} RATE=${RATE:-10000}
+LIMIT=${LIMIT:-600}		# seconds that any step may take
 BOLT=${BOLT:-$(ls -d /usr/lib/llvm-*/bin 2>/dev/null | sort -V | tail -n 1)}
 
 # NAME WORKLOAD FILE PROGRAM, one a line; names with -q are bench/build.sh's.
@@ -134,32 +136,32 @@ profile_log() {
 }
 
 # A log with POOL samples of the module (5 % fewer will do), in as many rounds of training as the test's
-# time lets expect; if they are too few, again in as many as that shows.  Profiles are made of it anew by
-# a newer Morph.
-prepare_pool() {
-	local times n=0 stamp
+# time lets expect; if they are too few, again in as many as that shows.
+record_pool() {
+	local times n
 	times=$(awk -v ms="$(cat "$P/ms")" -v pool="$POOL" -v rate="$RATE" \
 		'BEGIN { printf "%d", 1 + 1.1 * pool / rate / (ms / 1000 * 2 * 0.85) }')
+	for _ in 1 2 3; do
+		train_script original "$times" >"$P/train.sh"
+		"$B/morphctl" record -o "$P/log" --clock=cpu-clock --rate="$RATE" --registers=256 -- \
+			sh "$P/train.sh" 2>"$P/record.err"
+		n=$(profile_log)
+		echo "$NAME: $n samples in $times rounds of training" >&2
+		[ "$n" -ge $((POOL * 95 / 100)) ] && return
+		times=$(awk -v t="$times" -v n="$n" -v pool="$POOL" \
+			'BEGIN { printf "%d", 1 + t * 1.15 * pool / (n + 1) }')
+		[ "$times" -le 1000 ] || { echo "training leads to too few samples"; return 1; }
+	done
+}
+
+# Profiles are made of the log anew by a newer Morph; a log of a file that was copied anew tells nothing.
+prepare_pool() {
+	local stamp
 	stamp=$(digest "$B/morphctl" "$B/morph-edit")
-	if [ ! -e "$P/log.times" ]; then
-		for _ in 1 2 3; do
-			train_script original "$times" >"$P/train.sh"
-			"$B/morphctl" record -o "$P/log" --clock=cpu-clock --rate="$RATE" --registers=256 -- \
-				sh "$P/train.sh" 2>"$P/record.err"
-			n=$(profile_log)
-			echo "$NAME: $n samples in $times rounds of training" >&2
-			[ "$n" -ge $((POOL * 95 / 100)) ] && break
-			times=$(awk -v t="$times" -v n="$n" -v pool="$POOL" \
-				'BEGIN { printf "%d", 1 + t * 1.15 * pool / (n + 1) }')
-			[ "$times" -le 1000 ] || { echo "training leads to too few samples"; return 1; }
-		done
-		echo "$times" >"$P/log.times"
-		echo "$stamp" >"$P/pool.made"
-	elif [ "$(cat "$P/pool.made")" != "$stamp" ]; then
-		profile_log >/dev/null
-		echo "$stamp" >"$P/pool.made"
-	fi
-	[ -e "$P/pool.profile" ]
+	[ "$(cat "$P/pool.made" 2>/dev/null)" = "$stamp" ] && [ -e "$P/pool.profile" ] && return
+	[ -e "$P/log" ] && profile_log >/dev/null
+	[ -e "$P/pool.profile" ] || record_pool || return
+	echo "$stamp" >"$P/pool.made"
 }
 
 # N.profile, N-pc.profile (without what registers told), exact.profile, exact@N.profile, or a sentence why not.
@@ -175,21 +177,25 @@ prepare_profile() {	# WHICH
 	esac
 }
 
-# One round of training, counted by an instrumented program.
-profile_exact() {
-	local d stamp original
+# What an instrumented program counted on those inputs: $P/NAME.profile, made again by another Editor only.
+count_exact() {		# NAME INPUT...
+	local d i stamp original name=$1
+	shift
 	stamp=$(digest "$B/morph-edit")
-	[ "$(cat "$P/exact.made" 2>/dev/null)" = "$stamp" ] && [ -s "$P/exact.profile" ] && return
+	[ "$(cat "$P/$name.made" 2>/dev/null)" = "$stamp" ] && [ -s "$P/$name.profile" ] && return
 	d=$(variant_dir morph-counting) original=$(variant_dir original)/$file
-	rm -rf "$d" "$P/exact.profile" && mkdir -p "$d"
+	rm -rf "$d" "$P/$name.profile" && mkdir -p "$d"
 	timeout "$LIMIT" "$B/morph-edit" instrument "$original" -o "$d/$file" --counts "$P/counts" 2>&1 || return
 	chmod 666 "$P/counts" && chmod 755 "$d/$file"
-	train_script morph-counting 1 >"$P/train.sh"
-	timeout "$LIMIT" sh "$P/train.sh"
-	timeout "$LIMIT" "$B/morph-edit" counts "$original" "$P/counts" -o "$P/exact.profile" 2>&1 || return
-	rm -rf "$d"
-	echo "$stamp" >"$P/exact.made"
+	for i in "$@"; do
+		timeout "$LIMIT" sh -c "$(variant_run morph-counting "$i")" >/dev/null 2>&1 </dev/null
+	done
+	timeout "$LIMIT" "$B/morph-edit" counts "$original" "$P/counts" -o "$P/$name.profile" 2>&1 || return
+	rm -rf "$d" "$P/counts"
+	echo "$stamp" >"$P/$name.made"
 }
+
+profile_exact() { count_exact exact train/1 train/2 train/3; }
 
 # What N samples leave out of account, but nothing estimated.
 profile_seen() {	# N

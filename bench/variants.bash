@@ -10,7 +10,6 @@
 # +keep-pointers: functions are entered by pointers over their entry jumps; or in +huge-text, which tells
 # with RUN_DIR on a tmpfs that is mounted with huge=always.  A variant is made again when
 # its tool, its profile or its options change, and only kept when it does what the original does.
-LIMIT=${LIMIT:-600}		# seconds that any step may take
 
 bolt_options="-reorder-blocks=ext-tsp -use-gnu-stack"
 bolt_split="-split-functions -split-all-cold"
