@@ -28,7 +28,7 @@ with_libraries() {	# FILE...
 unit() {		# NAME COMMAND...
 	local name=$1 rc sum
 	shift
-	timeout --kill-after=5 300 "$@" >"$HOME/.unit" 2>&1 </dev/null
+	timeout --kill-after=5 "${UNIT_S:-300}" "$@" >"$HOME/.unit" 2>&1 </dev/null
 	rc=$?
 	sum=$(sed -E -e 's/[0-9]+\.[0-9]+ ?(s|sec|seconds|ms)\b/TIME/g' \
 		-e 's/\b(0x[0-9a-f]{6,16}|5{5}[0-9a-f]{7})\b/ADDRESS/g' \
