@@ -214,11 +214,8 @@ static int walk_segment(struct walk *w, const Elf64_Phdr *p)
 /* Entry i of what would be a table at b->addr leads into the function that forms the address. */
 static bool is_entry(const struct verify *v, const struct base *b, uint64_t i, vaddr *to)
 {
-	if (!verify_table_entry(&v->orig, b->addr, b->kind, i, to) ||
-	    !verify_is_start(v, *to))
-		return false;
-	uint32_t fde = vcfi_find(&v->ocfi, *to);
-	return fde != NO_FDE && verify_group(v, fde) == verify_group(v, b->fde);
+	return verify_table_entry(&v->orig, b->addr, b->kind, i, to) &&
+	       verify_is_case(v, verify_group(v, b->fde), *to);
 }
 
 static int base_cmp(const void *x, const void *y)

@@ -417,5 +417,8 @@ uint16_t verify_call_writes(struct verify *v, const struct effect *call);
 /* verify_table.c: where entry i of the table leads; false when it is not in constant file bytes. */
 bool verify_table_entry(const struct image *img, vaddr table, uint32_t kind, uint64_t i,
 			vaddr *target);
+/* An entry of a table of this group of FDEs may lead to `addr`: an instruction of it, or exactly behind
+ * one of its ranges, where fillers for cases that cannot be lead. */
+bool verify_is_case(const struct verify *v, uint32_t group, vaddr addr);
 
 #endif

@@ -68,8 +68,7 @@ static int check_entries(struct verify *v, const struct blockmap_table *t)
 	return 0;
 }
 
-/* True when `addr` is what an entry of a table of this group of FDEs may lead to. */
-static bool looks_right(const struct verify *v, uint32_t group, vaddr addr)
+bool verify_is_case(const struct verify *v, uint32_t group, vaddr addr)
 {
 	uint32_t fde = vcfi_find(&v->ocfi, addr);
 
@@ -90,7 +89,7 @@ int verify_table_length(struct verify *v, const struct blockmap_table *t, uint32
 	for (uint64_t i = 0; i <= t->nentry; i++)
 		if (t->orig_addr + i * size >= end ||
 		    !verify_table_entry(&v->orig, t->orig_addr, t->kind, i, &to) ||
-		    !looks_right(v, group, to))
+		    !verify_is_case(v, group, to))
 			return 0;
 	return refuse(v, "the jump table at 0x%llx used at 0x%llx goes on behind its %u entries",
 		      ULL(t->orig_addr), ULL(addr), t->nentry);

@@ -104,13 +104,8 @@ bool vtables_find(struct vtables *vt, vaddr addr, uint32_t kind, uint32_t *numbe
 	if (verify_is_start(vt->v, addr))	/* code */
 		return false;
 	while (n < max && verify_table_entry(&vt->v->orig, addr, kind, n, &to) &&
-	       verify_is_start(vt->v, to)) {
-		uint32_t fde = vcfi_find(&vt->v->ocfi, to);
-
-		if (fde == NO_FDE || verify_group(vt->v, fde) != vt->group)
-			break;
+	       verify_is_case(vt->v, vt->group, to))
 		n++;
-	}
 	if (n == 0 && !(kind == BLOCKMAP_TABLE_REL32 && vshift_is_beside(vt->v, addr)))
 		return false;
 	struct vtable t = { .addr = addr, .kind = kind, .nentry = n };

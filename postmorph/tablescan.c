@@ -127,6 +127,12 @@ static bool is_inside(const struct text *t, const struct fn *fn, vaddr addr)
 	return word == OWN || word == KIN;
 }
 
+/* What the Verifier takes for an entry. */
+static bool may_be_entry(const struct text *t, const struct fn *fn, vaddr addr)
+{
+	return is_inside(t, fn, addr) || tablescan_is_filler(t, fn, addr);
+}
+
 /* Marks entries of the table, up to where the next one begins, that lead into entry jumps. */
 static void guard(const struct text *t, const struct fn *fn, const struct seeming *s, vaddr next)
 {
@@ -137,9 +143,9 @@ static void guard(const struct text *t, const struct fn *fn, const struct seemin
 	for (vaddr at = s->addr; at < next && rd_left(&rd) >= size; at += size) {
 		vaddr to = read_word(&rd, s->addr, s->kind);
 
-		if (!is_inside(t, fn, to))
+		if (!may_be_entry(t, fn, to))
 			return;
-		if (to - prog->fn[prog_find_fn(prog, to)].entry < ENTRY)
+		if (is_inside(t, fn, to) && to - prog->fn[prog_find_fn(prog, to)].entry < ENTRY)
 			*text_mark(t, to) |= MARK_TABLE;
 	}
 }
@@ -168,7 +174,7 @@ void tablescan_guard(const struct text *t, const struct fn *fn)
 			continue;
 		struct rd rd = rd_of(image_at(&t->prog->img, s.addr, tablescan_entry_size(s.kind)));
 
-		if (rd_left(&rd) && is_inside(t, fn, read_word(&rd, s.addr, s.kind)))
+		if (rd_left(&rd) && may_be_entry(t, fn, read_word(&rd, s.addr, s.kind)))
 			vec_push(t->pass, &seeming, s);
 	}
 	if (seeming.n)

@@ -2069,4 +2069,21 @@ T_looks:
 	.text
 end looks_like_a_table
 
+# The same behind two cases that cannot be.
+begin looks_like_one_with_fillers
+	xor	%eax, %eax
+1:	nop
+	nop
+	nop
+	lea	T_looks_fillers(%rip), %rdx
+	mov	(%rdx), %eax
+	ret
+	.section .rodata
+	.p2align 2
+T_looks_fillers:
+	.long	2f-T_looks_fillers, 2f-T_looks_fillers, 1b-T_looks_fillers, 0x7ffffff0
+	.text
+end looks_like_one_with_fillers
+2:	nop
+
 	.section .note.GNU-stack, "", @progbits

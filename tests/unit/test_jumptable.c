@@ -307,6 +307,8 @@ static void what_looks_like_a_table_keeps_entry_jumps_out(void **state)
 	const struct inputs *in = *state;
 
 	assert_int_equal(asm_fn(&in->pic, "looks_like_a_table")->skip, SKIP_ENTRY_TARGET);
+	assert_int_equal(asm_fn(&in->pic, "looks_like_one_with_fillers")->skip,
+			 SKIP_ENTRY_TARGET);
 }
 
 /* Every table that is proven here is moved, and the Verifier finds out by itself that it may be. */

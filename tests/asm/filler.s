@@ -1,0 +1,123 @@
+# Tables with an entry for a case that cannot be: it leads behind the function, to no code at all.  What
+# stands behind that entry is part of the table all the same.
+
+	.macro	begin name
+	.globl	\name
+	.type	\name, @function
+	.p2align 4
+\name:	.cfi_startproc
+	.endm
+
+	.macro	end name
+	.cfi_endproc
+\name\()_end:
+	.size	\name, .-\name
+	nop
+	.endm
+
+	.macro	save
+	push	%r12
+	.cfi_adjust_cfa_offset 8
+	.cfi_offset %r12, -16
+	.endm
+
+	.macro	leave
+	pop	%r12
+	.cfi_adjust_cfa_offset -8
+	ret
+	.endm
+
+	.macro	table name, a, b, c, d
+	.section .rodata
+	.p2align 2
+\name:	.long	\a-\name, \b-\name, \c-\name, \d-\name
+	.long	0x7ffffff0			# no entry: here the table ends
+	.text
+	.endm
+
+	.macro	dispatch base, index
+	mov	\index, %eax
+	movslq	(\base,%rax,4), %rax
+	add	\base, %rax
+	jmp	*%rax
+	.endm
+
+	.text
+	# Another table's address is formed anew behind the filler, while this one's is used again.
+begin forms_behind
+	save
+	lea	T_forms1(%rip), %r12
+1:	cmp	$3, %edi
+	ja	19f
+	table	T_forms1, 10f, 11f, 12f, 13f
+	dispatch %r12, %edi
+10:	cmp	$3, %esi
+	ja	19f
+	lea	T_forms2(%rip), %rcx
+	table	T_forms2, 30f, forms_behind_end, 31f, 32f
+	dispatch %rcx, %esi
+31:	lea	T_forms1(%rip), %r12
+	shr	$1, %esi
+	and	$3, %esi
+	dispatch %rcx, %esi
+11:	mov	$11, %eax
+	jmp	20f
+12:	mov	$12, %eax
+	jmp	20f
+13:	dec	%edi
+	jmp	1b
+30:	mov	$30, %eax
+	jmp	20f
+32:	inc	%edi
+	jmp	1b
+19:	xor	%eax, %eax
+20:	leave
+end forms_behind
+
+	# What differs when the other table is a new one must not be used behind the filler, either.
+begin stores_behind
+	save
+	lea	T_stores1(%rip), %r12
+1:	cmp	$3, %edi
+	ja	19f
+	table	T_stores1, 10f, 11f, 12f, 13f
+	dispatch %r12, %edi
+10:	cmp	$3, %esi
+	ja	19f
+	lea	T_stores2(%rip), %rcx
+	table	T_stores2, 30f, stores_behind_end, 31f, 32f
+	dispatch %rcx, %esi
+31:	mov	%r13, (%rdx)
+	jmp	1b
+11:	mov	$11, %eax
+	jmp	20f
+12:	mov	$12, %eax
+	jmp	20f
+13:	dec	%edi
+	jmp	1b
+30:	mov	$30, %eax
+	jmp	20f
+32:	inc	%edi
+	jmp	1b
+19:	xor	%eax, %eax
+20:	leave
+end stores_behind
+
+	# Nobody jumps through it, but it looks like a table.
+begin leads_inside
+	xor	%eax, %eax
+	nop
+	nop
+	nop
+	lea	T_inside(%rip), %rdx
+	mov	(%rdx), %eax
+2:	ret
+	.section .rodata
+	.p2align 2
+T_inside:
+	.long	leads_inside_end-T_inside, leads_inside_end-T_inside
+	.long	2b-T_inside, 0x7ffffff0
+	.text
+end leads_inside
+
+	.section .note.GNU-stack, "", @progbits
