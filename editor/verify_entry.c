@@ -211,11 +211,12 @@ static int walk_segment(struct walk *w, const Elf64_Phdr *p)
 	return at < end ? walk_gap(w, at, end) : 0;
 }
 
-/* Entry i of what would be a table at b->addr leads into the function that forms the address. */
+/* Entry i of what would be a table at b->addr leads into the function that forms the address; behind the
+ * first one, others may be among them. */
 static bool is_entry(const struct verify *v, const struct base *b, uint64_t i, vaddr *to)
 {
 	return verify_table_entry(&v->orig, b->addr, b->kind, i, to) &&
-	       verify_is_case(v, verify_group(v, b->fde), *to);
+	       (i ? verify_may_be_case : verify_is_case)(v, verify_group(v, b->fde), *to);
 }
 
 static int base_cmp(const void *x, const void *y)

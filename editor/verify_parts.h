@@ -420,5 +420,8 @@ bool verify_table_entry(const struct image *img, vaddr table, uint32_t kind, uin
 /* An entry of a table of this group of FDEs may lead to `addr`: an instruction of it, or exactly behind
  * one of its ranges, where fillers for cases that cannot be lead. */
 bool verify_is_case(const struct verify *v, uint32_t group, vaddr addr);
+/* Or to the start of what looks like another function: a part of this one whose frame is gone, perhaps.
+ * Where it is not known how long a table is, it goes on behind such entries. */
+bool verify_may_be_case(const struct verify *v, uint32_t group, vaddr addr);
 
 #endif

@@ -79,6 +79,13 @@ bool verify_is_case(const struct verify *v, uint32_t group, vaddr addr)
 	       addr == v->ocfi.fde[fde].addr + v->ocfi.fde[fde].len;
 }
 
+bool verify_may_be_case(const struct verify *v, uint32_t group, vaddr addr)
+{
+	uint32_t fde = vcfi_find(&v->ocfi, addr);
+
+	return (fde != NO_FDE && v->ocfi.fde[fde].addr == addr) || verify_is_case(v, group, addr);
+}
+
 int verify_table_length(struct verify *v, const struct blockmap_table *t, uint32_t group, vaddr addr)
 {
 	vaddr to;

@@ -94,6 +94,7 @@ static uint32_t max_entries(const struct vtables *vt, vaddr addr, uint32_t kind)
 bool vtables_find(struct vtables *vt, vaddr addr, uint32_t kind, uint32_t *number)
 {
 	vaddr to;
+	bool own = false;
 	uint32_t n = 0, max = max_entries(vt, addr, kind);
 
 	for (uint32_t i = 0; i < vt->all.n; i++)
@@ -103,10 +104,10 @@ bool vtables_find(struct vtables *vt, vaddr addr, uint32_t kind, uint32_t *numbe
 		}
 	if (verify_is_start(vt->v, addr))	/* code */
 		return false;
-	while (n < max && verify_table_entry(&vt->v->orig, addr, kind, n, &to) &&
-	       verify_is_case(vt->v, vt->group, to))
-		n++;
-	if (n == 0 && !(kind == BLOCKMAP_TABLE_REL32 && vshift_is_beside(vt->v, addr)))
+	for (; n < max && verify_table_entry(&vt->v->orig, addr, kind, n, &to) &&
+	       verify_may_be_case(vt->v, vt->group, to); n++)
+		own |= verify_is_case(vt->v, vt->group, to);
+	if (!own && !(kind == BLOCKMAP_TABLE_REL32 && vshift_is_beside(vt->v, addr)))
 		return false;
 	struct vtable t = { .addr = addr, .kind = kind, .nentry = n };
 	*number = vt->all.n;

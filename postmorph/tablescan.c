@@ -127,10 +127,17 @@ static bool is_inside(const struct text *t, const struct fn *fn, vaddr addr)
 	return word == OWN || word == KIN;
 }
 
-/* What the Verifier takes for an entry. */
-static bool may_be_entry(const struct text *t, const struct fn *fn, vaddr addr)
+/* What the Verifier takes for the first entry, and for one behind it. */
+static bool may_be_first(const struct text *t, const struct fn *fn, vaddr addr)
 {
 	return is_inside(t, fn, addr) || tablescan_is_filler(t, fn, addr);
+}
+
+static bool may_be_entry(const struct text *t, const struct fn *fn, vaddr addr)
+{
+	uint32_t p = text_piece(t, addr);
+
+	return (p != UINT32_MAX && t->piece[p].addr == addr) || may_be_first(t, fn, addr);
 }
 
 /* Marks entries of the table, up to where the next one begins, that lead into entry jumps. */
@@ -174,7 +181,7 @@ void tablescan_guard(const struct text *t, const struct fn *fn)
 			continue;
 		struct rd rd = rd_of(image_at(&t->prog->img, s.addr, tablescan_entry_size(s.kind)));
 
-		if (rd_left(&rd) && may_be_entry(t, fn, read_word(&rd, s.addr, s.kind)))
+		if (rd_left(&rd) && may_be_first(t, fn, read_word(&rd, s.addr, s.kind)))
 			vec_push(t->pass, &seeming, s);
 	}
 	if (seeming.n)

@@ -1,5 +1,6 @@
-# Tables with an entry for a case that cannot be: it leads behind the function, to no code at all.  What
-# stands behind that entry is part of the table all the same.
+# Tables with an entry for a case that cannot be: it leads behind the function, to no code at all; or to a
+# part of the function of which nothing else tells that it is one.  What stands behind that entry is
+# part of the table all the same.
 
 	.macro	begin name
 	.globl	\name
@@ -42,21 +43,21 @@
 	jmp	*%rax
 	.endm
 
-	.text
-	# Another table's address is formed anew behind the filler, while this one's is used again.
-begin forms_behind
+	# Another table's address is formed anew behind that entry, while this one's is used again.
+	.macro	forms name, other
+begin \name
 	save
-	lea	T_forms1(%rip), %r12
+	lea	T1_\name(%rip), %r12
 1:	cmp	$3, %edi
 	ja	19f
-	table	T_forms1, 10f, 11f, 12f, 13f
+	table	T1_\name, 10f, 11f, 12f, 13f
 	dispatch %r12, %edi
 10:	cmp	$3, %esi
 	ja	19f
-	lea	T_forms2(%rip), %rcx
-	table	T_forms2, 30f, forms_behind_end, 31f, 32f
+	lea	T2_\name(%rip), %rcx
+	table	T2_\name, 30f, \other, 31f, 32f
 	dispatch %rcx, %esi
-31:	lea	T_forms1(%rip), %r12
+31:	lea	T1_\name(%rip), %r12
 	shr	$1, %esi
 	and	$3, %esi
 	dispatch %rcx, %esi
@@ -72,20 +73,22 @@ begin forms_behind
 	jmp	1b
 19:	xor	%eax, %eax
 20:	leave
-end forms_behind
+end \name
+	.endm
 
-	# What differs when the other table is a new one must not be used behind the filler, either.
-begin stores_behind
+	# What differs when the other table is a new one must not be used there, either.
+	.macro	stores name, other
+begin \name
 	save
-	lea	T_stores1(%rip), %r12
+	lea	T1_\name(%rip), %r12
 1:	cmp	$3, %edi
 	ja	19f
-	table	T_stores1, 10f, 11f, 12f, 13f
+	table	T1_\name, 10f, 11f, 12f, 13f
 	dispatch %r12, %edi
 10:	cmp	$3, %esi
 	ja	19f
-	lea	T_stores2(%rip), %rcx
-	table	T_stores2, 30f, stores_behind_end, 31f, 32f
+	lea	T2_\name(%rip), %rcx
+	table	T2_\name, 30f, \other, 31f, 32f
 	dispatch %rcx, %esi
 31:	mov	%r13, (%rdx)
 	jmp	1b
@@ -101,7 +104,20 @@ begin stores_behind
 	jmp	1b
 19:	xor	%eax, %eax
 20:	leave
-end stores_behind
+end \name
+	.endm
+
+	.text
+forms forms_behind, forms_behind_end
+stores stores_behind, stores_behind_end
+forms forms_behind_cold, .Lcold
+stores stores_behind_cold, .Lcold
+
+	# Looks like a function.
+	.p2align 4
+	.cfi_startproc
+.Lcold:	ud2
+	.cfi_endproc
 
 	# Nobody jumps through it, but it looks like a table.
 begin leads_inside
@@ -115,7 +131,7 @@ begin leads_inside
 	.section .rodata
 	.p2align 2
 T_inside:
-	.long	leads_inside_end-T_inside, leads_inside_end-T_inside
+	.long	leads_inside_end-T_inside, .Lcold-T_inside
 	.long	2b-T_inside, 0x7ffffff0
 	.text
 end leads_inside

@@ -2069,7 +2069,7 @@ T_looks:
 	.text
 end looks_like_a_table
 
-# The same behind two cases that cannot be.
+# The same behind two cases that cannot be, and one in a part that looks like a function.
 begin looks_like_one_with_fillers
 	xor	%eax, %eax
 1:	nop
@@ -2081,9 +2081,13 @@ begin looks_like_one_with_fillers
 	.section .rodata
 	.p2align 2
 T_looks_fillers:
-	.long	2f-T_looks_fillers, 2f-T_looks_fillers, 1b-T_looks_fillers, 0x7ffffff0
+	.long	2f-T_looks_fillers, 2f-T_looks_fillers, 3f-T_looks_fillers, 1b-T_looks_fillers
+	.long	0x7ffffff0
 	.text
 end looks_like_one_with_fillers
 2:	nop
+	.cfi_startproc
+3:	ud2
+	.cfi_endproc
 
 	.section .note.GNU-stack, "", @progbits
