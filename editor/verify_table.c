@@ -5,9 +5,8 @@
  * LENGTH    No bound of the index is proved.  An index that the original can use picks an entry
  *           that leads to code of this function; compilers lay a table out without gaps.  So the
  *           new table must not end while the original's bytes still look like further entries:
- *           the start of an instruction of the same function or its fragments, that of any other
- *           fragment, or exactly the end of one of their ranges (Clang's filler), and no other table
- *           begins.  Every entry up
+ *           the start of an instruction of the same function or its fragments, or exactly the end
+ *           of one of their ranges (Clang's filler), and no other table begins.  Every entry up
  *           to there is shown to be right, whatever the index.  Behind where another table begins
  *           entries are not used, and may be inside an entry jump.
  * PLACE     The original's entries are constant (not in a writable segment), and so are the new.
@@ -87,14 +86,6 @@ bool verify_may_be_case(const struct verify *v, uint32_t group, vaddr addr)
 	return (fde != NO_FDE && v->ocfi.fde[fde].addr == addr) || verify_is_case(v, group, addr);
 }
 
-/* A range that begins in the middle of a frame is no function, whatever its group. */
-static bool is_fragment(const struct verify *v, vaddr addr)
-{
-	uint32_t fde = vcfi_find(&v->ocfi, addr);
-
-	return fde != NO_FDE && v->ocfi.fde[fde].addr == addr && v->fragment[fde];
-}
-
 int verify_table_length(struct verify *v, const struct blockmap_table *t, uint32_t group, vaddr addr)
 {
 	vaddr to;
@@ -105,7 +96,7 @@ int verify_table_length(struct verify *v, const struct blockmap_table *t, uint32
 	for (uint64_t i = 0; i <= t->nentry; i++)
 		if (t->orig_addr + i * size >= end ||
 		    !verify_table_entry(&v->orig, t->orig_addr, t->kind, i, &to) ||
-		    !(verify_is_case(v, group, to) || is_fragment(v, to)))
+		    !verify_is_case(v, group, to))
 			return 0;
 	return refuse(v, "the jump table at 0x%llx used at 0x%llx goes on behind its %u entries",
 		      ULL(t->orig_addr), ULL(addr), t->nentry);

@@ -112,20 +112,11 @@ forms forms_behind, forms_behind_end
 stores stores_behind, stores_behind_end
 forms forms_behind_cold, .Lcold
 stores stores_behind_cold, .Lcold
-forms forms_behind_part, .Lpart
 
 	# Looks like a function.
 	.p2align 4
 	.cfi_startproc
 .Lcold:	ud2
-	.cfi_endproc
-
-	# Does not, and belongs to nothing.
-	.p2align 4
-	.cfi_startproc
-	.cfi_def_cfa_offset 16
-	.cfi_offset %r12, -16
-.Lpart:	ud2
 	.cfi_endproc
 
 	# Nobody jumps through it, but it looks like a table.
