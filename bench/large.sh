@@ -19,7 +19,7 @@ echo "CPU time (user and system) of one process after the other, medians of $RUN
 echo "resident set of any of them.  The whole job is to analyse, optimize and write (optimize) and to"
 echo "verify what was written.  Targets: libLLVM-14 in 12 s and 1024 MiB, with a profile of a few thousand"
 echo "functions in 5 s and 400 MiB; cc1 in 5 s and 400 MiB, with a profile in 2 s and 200 MiB; growth in"
-echo "proportion to the text.  llvm-bolt is ${BOLT:+$("$BOLT" --version | grep -o 'version [0-9.]*')}, one thread, all functions rewritten and laid out without a profile;"
+echo "proportion to the text.  llvm-bolt is ${BOLT:+$("$BOLT" --version | grep -o 'version [0-9.]*')}, one thread, one run, all functions rewritten and laid out without a profile;"
 echo "it writes a file, but shows nothing about it."
 echo
 echo "| file | text MB | what | functions moved | optimize s | verify s | job s | s / MB of text | peak MiB | MiB / MB | bolt s | bolt MiB |"
@@ -46,7 +46,7 @@ row() {			# FILE TEXT WHAT BOLT OPTION...
 
 bolted() {		# FILE: its cost, or - when it cannot
 	[ -n "$BOLT" ] || { echo -; return; }
-	"$cost" "$BOLT" --allow-stripped --lite=0 --reorder-blocks=ext-tsp --no-threads \
+	RUNS=1 "$cost" "$BOLT" --allow-stripped --lite=0 --reorder-blocks=ext-tsp --no-threads \
 		"$1" -o "$T/bolted" 2>/dev/null || echo -
 }
 
