@@ -16,12 +16,12 @@ fi
 
 # An order is `layout`: every function moved as the passes lay it out without a profile; N: moved and
 # shuffled by that seed; or pN: as the passes will have it by the profile that profiled makes of that seed.
-# Leaves the Editor's options; false when there is no profile.
+# Leaves the Editor's options; when there is no profile, it ends as what refused it.
 order_options() {	# ORDER FILE FOLDER
 	case $1 in
 	layout)	order_options=(--all) ;;
 	p*)	"$EDIT" analyze "$2" --table "$3/table" >/dev/null 2>"$3/err" &&
-			"$PROFILED" "$3/table" "${1#p}" >"$3/profile" 2>"$3/err" || return 1
+			"$PROFILED" "$3/table" "${1#p}" >"$3/profile" 2>"$3/err" || return
 		order_options=(--profile "$3/profile") ;;
 	*)	order_options=(--all --shuffle="$1") ;;
 	esac

@@ -47,9 +47,10 @@ done <"$STATE/files" >"$STATE/chosen"
 total=$(wc -l <"$STATE/chosen")
 [ "$total" -gt 0 ] || { echo "no ELF file matches '$files'"; exit 1; }
 
-while IFS=$'\t' read -r digest rest; do
+# Largest first, so that at the end none is worked on alone.
+tac "$STATE/chosen" | while IFS=$'\t' read -r digest rest; do
 	[ -e "$RESULTS/$digest" ] || printf '%s\t%s\n' "$digest" "$rest"
-done <"$STATE/chosen" >"$STATE/todo"
+done >"$STATE/todo"
 echo "$total files, $(wc -l <"$STATE/todo") to do; Editor $EDITOR, orders layout $ORDERS, $jobs at a time"
 
 if [ -s "$STATE/todo" ] && [ "${TORTURE_RUN:-1}" = 1 ]; then
