@@ -278,10 +278,12 @@ static void follow_throw(struct walk *w, uint32_t i, const struct abs_state *s)
 static void note_load(struct walk *w, uint32_t i, const struct abs_state *s)
 {
 	const struct op *op = &w->op[i];
-	const struct abs_value *v = &s->v[op->dst];
 
-	if (op->kind == OP_LOAD && op->movable)
+	if (op->kind == OP_LOAD && op->movable) {
+		const struct abs_value *v = &s->v[op->dst];
+
 		w->reads[i] = v->kind == ABS_ENTRY || v->kind == ABS_WORD ? v->group + 1 : 0;
+	}
 }
 
 /* One instruction; false when control does not go on behind it. */
