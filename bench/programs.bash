@@ -143,7 +143,7 @@ record_pool() {
 		'BEGIN { printf "%d", 1 + 1.1 * pool / rate / (ms / 1000 * 2 * 0.85) }')
 	for _ in 1 2 3; do
 		train_script original "$times" >"$P/train.sh"
-		"$B/morphctl" record -o "$P/log" --clock=cpu-clock --rate="$RATE" --registers=256 -- \
+		"$B/morphctl" record -o "$P/log" --clock=cpu-clock --rate="$RATE" --registers=256 --memory -- \
 			sh "$P/train.sh" 2>"$P/record.err"
 		n=$(profile_log)
 		echo "$NAME: $n samples in $times rounds of training" >&2

@@ -21,7 +21,7 @@ struct interpret_options {
 };
 
 enum { INTERPRET_MAX_BRANCHES = 64 };
-#define INTERPRET_DEFAULTS { .branches = 4, .steps = 256 }
+#define INTERPRET_DEFAULTS { .branches = 64, .steps = 4096 }
 
 enum sighting_kind {
 	SIGHTING_BRANCH,

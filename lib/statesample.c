@@ -1,6 +1,6 @@
 /* statesample.c - reading and writing of state samples
  *
- * A record says its size twice, as a whole and by the length of its stack, and both must agree: a
+ * A record says its size twice, as a whole and by the lengths of its parts, and both must agree: a
  * reader that lost its place notices at once.
  */
 #include "lib/statesample.h"
@@ -9,7 +9,7 @@
 
 #include "lib/err.h"
 
-static const char magic[STATESAMPLE_HEADER] = "MSTATE01";
+static const char magic[STATESAMPLE_HEADER] = "MSTATE02";
 
 void statesample_write_header(struct wr *out)
 {
@@ -18,8 +18,8 @@ void statesample_write_header(struct wr *out)
 
 void statesample_write(const struct statesample *s, struct wr *out)
 {
-	assert(s->stack.n <= STATESAMPLE_STACK_MAX);
-	wr_u32(out, STATESAMPLE_FIXED + (uint32_t)s->stack.n);
+	assert(s->stack.n <= STATESAMPLE_STACK_MAX && s->memory.n <= STATEMEMORY_MAX);
+	wr_u32(out, STATESAMPLE_FIXED + (uint32_t)(s->stack.n + s->memory.n));
 	wr_u32(out, 0);
 	wr_u64(out, s->pc);
 	wr_u64(out, s->bias);
@@ -27,9 +27,11 @@ void statesample_write(const struct statesample *s, struct wr *out)
 	for (int i = 0; i < STATESAMPLE_GPRS; i++)
 		wr_u64(out, s->gpr[i]);
 	wr_u32(out, (uint32_t)s->stack.n);
-	wr_u32(out, 0);
+	wr_u32(out, (uint32_t)s->memory.n);
 	if (s->stack.n)
 		wr_raw(out, s->stack.p, (size_t)s->stack.n);
+	if (s->memory.n)
+		wr_raw(out, s->memory.p, (size_t)s->memory.n);
 }
 
 int statesample_open(struct bytes stream, struct statesample_reader *out, struct err *err)
@@ -56,13 +58,13 @@ int statesample_read(struct statesample_reader *r, struct statesample *out, stru
 	s.rflags = rd_u64(&rd);
 	for (int i = 0; i < STATESAMPLE_GPRS; i++)
 		s.gpr[i] = rd_u64(&rd);
-	uint32_t stack = rd_u32(&rd), zero = rd_u32(&rd);
-	const uint8_t *p = rd_skip(&rd, stack);
-	if (rd.bad || stack > STATESAMPLE_STACK_MAX || size != STATESAMPLE_FIXED + stack ||
-	    flags != 0 || zero != 0)
+	uint32_t stack = rd_u32(&rd), memory = rd_u32(&rd);
+	s.stack = (struct bytes){ rd_skip(&rd, stack), stack };
+	s.memory = (struct bytes){ rd_skip(&rd, memory), memory };
+	if (rd.bad || stack > STATESAMPLE_STACK_MAX || memory > STATEMEMORY_MAX || flags != 0 ||
+	    size != STATESAMPLE_FIXED + stack + memory)
 		return err_set(err, ERR_INPUT, "state sample %llu is malformed or cut short",
 			       (unsigned long long)r->nread + 1);
-	s.stack = (struct bytes){ p, stack };
 	r->rd = rd;
 	r->nread++;
 	*out = s;

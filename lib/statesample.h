@@ -4,9 +4,10 @@
  * flags and, if wanted, a piece of its stack.  These are the user's data: the stream goes from one
  * process to another and never to a disk.  Little-endian, no padding:
  *
- *   "MSTATE01"
+ *   "MSTATE02"
  *   record   u32 size of the record | u32 flags = 0 | u64 pc | u64 bias | u64 rflags
- *            | u64 gpr[16] | u32 stack_bytes | u32 0 | stack_bytes of the stack from rsp upwards
+ *            | u64 gpr[16] | u32 stack_bytes | u32 memory_bytes
+ *            | stack_bytes of the stack from rsp upwards | memory_bytes as lib/statememory.h says
  *
  * pc is the run-time address of the next instruction; bias is what the loader added to the
  * addresses of the module that holds it; gpr is in encoding order (rax rcx rdx rbx rsp rbp rsi rdi
@@ -16,6 +17,7 @@
 #define LIB_STATESAMPLE_H
 
 #include "lib/rd.h"
+#include "lib/statememory.h"
 #include "lib/wr.h"
 
 struct err;
@@ -31,6 +33,7 @@ struct statesample {
 	uint64_t pc, bias, rflags;
 	uint64_t gpr[STATESAMPLE_GPRS];
 	struct bytes stack;		/* from gpr[4] on; n == 0: none */
+	struct bytes memory;		/* as lib/statememory.h says; n == 0: none */
 };
 
 void statesample_write_header(struct wr *out);

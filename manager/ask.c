@@ -193,6 +193,7 @@ int ask_config(struct ask *a, const struct ask_config *c, struct err *err)
 	m.num[MSG_CONFIG_spool_max_mib] = c->spool_max_mib;
 	m.num[MSG_CONFIG_switched] = c->switched;
 	m.num[MSG_CONFIG_stack_bytes] = c->stack_bytes;
+	m.num[MSG_CONFIG_memory] = c->memory;
 	return msg_send(a->sock, &m, err);
 }
 

@@ -51,6 +51,7 @@ struct ask_config {
 	unsigned clock, rate_hz, drain_s, spool_max_mib;
 	bool switched;			/* samples may be asked for with registers */
 	unsigned stack_bytes;		/* and so much of the stack */
+	bool memory;			/* and what the registers point to */
 };
 
 struct ask_install {

@@ -256,6 +256,8 @@ static uint32_t write_states(const struct stateset *set, const struct places *pl
 		memcpy(s.gpr, item[i].state.gpr, sizeof(s.gpr));
 		s.stack = bytes_at(wr_bytes(&set->stack), item[i].stack_at,
 				   item[i].state.stack_bytes);
+		s.memory = bytes_at(wr_bytes(&set->stack), item[i].stack_at + item[i].state.stack_bytes,
+				    item[i].state.memory_bytes);
 		statesample_write(&s, out);
 		written++;
 	}

@@ -8,7 +8,7 @@
 
 struct role_options;
 
-enum { OPTIONS_MAX_ARG = 40, OPTIONS_MAX = 18 };
+enum { OPTIONS_MAX_ARG = 40, OPTIONS_MAX = 19 };
 
 /* A command line; arg[] points into it and to the texts of the options that it was made of. */
 struct options_line {

@@ -28,7 +28,7 @@ struct role_options {
 	bool foreground, no_monitor;
 	/* To the monitor, from the manager's policy through the parent. */
 	unsigned clock, rate_hz, drain_s, spool_max_mib, stack_bytes;
-	bool paused, switched, registers;	/* see monitor/monitor.h */
+	bool paused, switched, registers, memory;	/* see monitor/monitor.h */
 };
 
 struct role_child {

@@ -10,7 +10,10 @@
 #include "manager/role.h"
 #include "monitor/monitor.h"
 
-enum { STATES_MAX_BYTES = 2 << 20 };	/* some 60,000 without stacks */
+enum {
+	STATES_MAX_BYTES = 16 << 20,	/* some 6,000 with memory, 500,000 without */
+	MEMORY_DATA_PAGES = 128,	/* a second of samples with memory at 250 Hz */
+};
 
 enum { SPOOL_PATH = 4096 };
 
@@ -52,7 +55,10 @@ int role_monitor(const struct role_options *o)
 	struct perf_options wanted = { .clock = (enum monitor_clock)o->clock,
 				       .rate_hz = o->rate_hz, .pid = PERF_PID_ALL,
 				       .state = o->switched ? PERF_STATE_SWITCHED : PERF_STATE_NEVER,
-				       .stack_bytes = o->stack_bytes / 8 * 8, .crashes = true };
+				       .stack_bytes = o->stack_bytes / 8 * 8, .crashes = true,
+				       .memory = o->switched && o->memory };
+	if (wanted.memory)
+		wanted.data_pages = MEMORY_DATA_PAGES;
 	uint32_t own = (uint32_t)getppid();	/* and with it all roles and jobs */
 	struct role_options copy = *o;
 	struct err err = { 0 };
@@ -71,7 +77,7 @@ int role_monitor(const struct role_options *o)
 		.states_max_bytes = STATES_MAX_BYTES, .own_pid = &own, .nown_pid = 1, .confine = drop,
 		.confine_ctx = &copy,
 	};
-	if (set && !perf_tells_crashes(set))
+	if (set && (!perf_tells_crashes(set) || (wanted.memory && !perf_tells_memory(set))))
 		role_log("%s", perf_note(set));
 	struct monitor_counts counts = { 0 };
 	int rc = set ? monitor_run(set, &options, &counts, &err) : -1;

@@ -320,9 +320,10 @@ static void configure(struct parent *p, const struct msg *m)
 	unsigned spool = (unsigned)m->num[MSG_CONFIG_spool_max_mib];
 	bool switched = m->num[MSG_CONFIG_switched] != 0;
 	unsigned stack = (unsigned)m->num[MSG_CONFIG_stack_bytes];
+	bool memory = m->num[MSG_CONFIG_memory] != 0;
 	bool same = o->clock == clock && o->rate_hz == rate && o->drain_s == drain &&
 		    o->spool_max_mib == spool && o->switched == switched &&
-		    o->stack_bytes == stack;
+		    o->stack_bytes == stack && o->memory == memory;
 
 	o->clock = clock;
 	o->rate_hz = rate;
@@ -330,6 +331,7 @@ static void configure(struct parent *p, const struct msg *m)
 	o->spool_max_mib = spool;
 	o->switched = switched;
 	o->stack_bytes = stack;
+	o->memory = memory;
 	if (!p->configured && p->ready_fd >= 0) {
 		(void)write(p->ready_fd, "", 1);	/* who waited may have gone */
 		close(p->ready_fd);

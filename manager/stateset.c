@@ -25,12 +25,14 @@ static void grow(struct stateset *s)
 int stateset_add(struct stateset *s, uint32_t file, file_off off, uint64_t pc,
 		 const struct spool_state *state)
 {
-	if (s->n == STATESET_MAX || state->stack_bytes > STATESET_STACK_MAX - s->stack.n)
+	if (s->n == STATESET_MAX ||
+	    state->stack_bytes + state->memory_bytes > STATESET_STACK_MAX - s->stack.n)
 		return -1;
 	if (s->n == s->cap)
 		grow(s);
 	s->item[s->n++] = (struct stateset_item){ file, off, pc, *state, s->stack.n };
 	wr_raw(&s->stack, state->stack, state->stack_bytes);
+	wr_raw(&s->stack, state->memory, state->memory_bytes);
 	return 0;
 }
 

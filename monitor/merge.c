@@ -15,6 +15,9 @@
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "lib/statememory.h"
 
 struct source {
 	struct perf_ring ring;		/* ring.tail: next record to go out */
@@ -22,6 +25,8 @@ struct source {
 	uint64_t time_ns;		/* of the record at ring.tail, while in the heap */
 	struct bytes record;
 	uint8_t *bounce;		/* made when a record first wraps */
+	struct spool_event with_memory;	/* of the sample that follows; has it in `memory` */
+	uint8_t *memory;		/* [STATEMEMORY_MAX], made when some first comes */
 };
 
 struct merge {
@@ -59,8 +64,10 @@ void merge_free(struct merge *m)
 {
 	if (!m)
 		return;
-	for (unsigned i = 0; i < m->nsrc; i++)
+	for (unsigned i = 0; i < m->nsrc; i++) {
 		free(m->src[i].bounce);
+		free(m->src[i].memory);
+	}
 	free(m->src);
 	free(m->heap);
 	free(m);
@@ -145,7 +152,30 @@ static bool offer(struct merge *m, struct source *s)
 	return true;
 }
 
-static void put_out(struct merge *m, const struct source *s,
+/* Records do not stay: a sample may come a look later than its memory. */
+static void keep_memory(struct source *s, const struct spool_event *ev)
+{
+	if (!s->memory)
+		s->memory = must(malloc(STATEMEMORY_MAX));
+	s->with_memory = *ev;
+	memcpy(s->memory, ev->sample.state.memory, ev->sample.state.memory_bytes);
+}
+
+/* What came just before the sample, if it is of it. */
+static void give_memory(struct source *s, struct spool_event *ev)
+{
+	const struct spool_event *of = &s->with_memory;
+	const unsigned sp = 4;
+
+	if (ev->sample.has_state && of->sample.state.memory_bytes && of->tid == ev->tid &&
+	    of->sample.pc == ev->sample.pc && of->sample.state.gpr[sp] == ev->sample.state.gpr[sp]) {
+		ev->sample.state.memory = s->memory;
+		ev->sample.state.memory_bytes = of->sample.state.memory_bytes;
+	}
+	s->with_memory.sample.state.memory_bytes = 0;
+}
+
+static void put_out(struct merge *m, struct source *s,
 		    void (*emit)(void *ctx, const struct spool_event *ev), void *ctx)
 {
 	struct spool_event ev;
@@ -157,7 +187,12 @@ static void put_out(struct merge *m, const struct source *s,
 			m->counts.late++;
 		}
 		m->last_ns = ev.time_ns;
+		if (ev.kind == SPOOL_SAMPLE)
+			give_memory(s, &ev);
 		emit(ctx, &ev);
+		break;
+	case PERF_MEMORY:
+		keep_memory(s, &ev);
 		break;
 	case PERF_IGNORED:
 		break;

@@ -1,13 +1,14 @@
 /* perf.c - the kernel's sampling events and their rings: all system calls of perf are here
  *
- * Per CPU there are two to four events.  The first samples; its ring of 64 data pages holds 21 s
+ * Per CPU there are two to five events.  The first samples; its ring of 64 data pages holds 21 s
  * of samples at 250 Hz.  The second, a dummy, never samples: it is there for the exec, mmap, fork
  * and exit records, which it writes into the first one's ring, so that one CPU's records keep
  * their order.  (Output cannot be led to another CPU's ring, and only into a ring that is mapped:
  * that is why perf_map() does it.)  The third is the first once more, but takes all registers with
  * each sample; one of the two is enabled at a time, the other costs nothing.  It writes into the
- * same ring: 6 s of samples, and no more memory.  A last one, if asked for, tells of signals that
- * kill: its first record wakes the reader.
+ * same ring: 6 s of samples, and no more memory.  Another, if asked for, tells of signals that kill:
+ * its first record wakes the reader.  A last one is what perf_memory.h writes through, in front of the
+ * samples of the third.
  *
  * CLOCKS
  *   tick       tracepoint irq_vectors:local_timer_entry, every hit: no interrupt is added.  The
@@ -25,6 +26,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,14 +37,17 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "monitor/perf_memory.h"
+#include "monitor/perf_sysfs.h"
 
-enum { MAX_CPU = 8192, PAGE_BYTES = 4096 };
+enum { PAGE_BYTES = 4096 };
 
 struct perf_cpu {
 	unsigned number;
 	int sample_fd, dummy_fd;
 	int state_fd;		/* PERF_STATE_SWITCHED, else -1 */
 	int crash_fd;		/* -1: not to be had */
+	int memory_fd;		/* likewise */
 	uint64_t enabled_ns;	/* of the dummy event, when last looked at */
 	struct perf_event_mmap_page *page;	/* followed by the data pages; NULL: not mapped */
 };
@@ -56,6 +61,7 @@ struct perf_set {
 	size_t data_pages;
 	bool paused, state_on;
 	int online_fd;		/* the list of CPUs that are online, -1: cannot be read */
+	struct perf_memory *memory;	/* NULL: not to be had, or not wanted */
 	char note[512];
 };
 
@@ -64,99 +70,6 @@ static const char *const clock_names[] = { "auto", "tick", "cpu-clock", "cycles"
 const char *monitor_clock_name(enum monitor_clock clock)
 {
 	return clock_names[clock];
-}
-
-/* A decimal number at *p, at most `max`; *p moves behind it. */
-static int number(const char **p, uint64_t max, uint64_t *out)
-{
-	const char *s = *p;
-	uint64_t v = 0;
-
-	if (*s < '0' || *s > '9')
-		return -1;
-	for (; *s >= '0' && *s <= '9'; s++) {
-		if (v > (max - (uint64_t)(*s - '0')) / 10)
-			return -1;
-		v = v * 10 + (uint64_t)(*s - '0');
-	}
-	*p = s;
-	*out = v;
-	return 0;
-}
-
-/* A short file of /sys or /proc without its newline. */
-static int read_line(const char *path, char *out, size_t n)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t k = fd < 0 ? -1 : read(fd, out, n - 1);
-	int saved = errno;
-
-	if (fd >= 0)
-		close(fd);
-	errno = saved;
-	if (k < 0)
-		return -1;
-	out[k] = '\0';
-	out[strcspn(out, "\n")] = '\0';
-	return 0;
-}
-
-static const char online_path[] = "/sys/devices/system/cpu/online";
-
-/* The CPUs of a list like "0-3,5"; their number, or -1. */
-static int parse_cpus(const char *text, unsigned *out, unsigned max)
-{
-	unsigned n = 0;
-
-	for (const char *p = text; *p; p += *p == ',') {
-		uint64_t from, to;
-
-		if (number(&p, MAX_CPU, &from) < 0)
-			return -1;
-		to = from;
-		if (*p == '-' && (p++, number(&p, MAX_CPU, &to) < 0))
-			return -1;
-		for (; from <= to && n < max; from++)
-			out[n++] = (unsigned)from;
-		if (*p && *p != ',')
-			return -1;
-	}
-	return (int)n;
-}
-
-static int online_cpus(unsigned *out, unsigned max, struct err *err)
-{
-	char text[4096];
-
-	if (read_line(online_path, text, sizeof(text)) < 0)
-		return err_set(err, ERR_SYS, "'%s': %s", online_path, strerror(errno));
-	int n = parse_cpus(text, out, max);
-	if (n < 0)
-		return err_set(err, ERR_INPUT, "'%s': '%s' is no list of CPUs", online_path, text);
-	return n;
-}
-
-static const char *const tracing_roots[] = {
-	"/sys/kernel/tracing", "/sys/kernel/debug/tracing"
-};
-
-/* The number of the tracepoint "GROUP/NAME". */
-static int tracepoint(const char *name, uint64_t *id, struct err *err)
-{
-	char path[128], text[32];
-
-	for (unsigned i = 0; i < 2; i++) {
-		(void)snprintf(path, sizeof(path), "%s/events/%s/id", tracing_roots[i], name);
-		const char *p = text;
-		if (read_line(path, text, sizeof(text)) == 0 && number(&p, UINT32_MAX, id) == 0)
-			return 0;
-		if (errno == EACCES || errno == EPERM)
-			return err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));
-	}
-	(void)snprintf(path, sizeof(path), "%s/events", tracing_roots[0]);
-	if (access(path, F_OK) < 0)
-		return err_set(err, ERR_SYS, "tracefs is not mounted at %s", tracing_roots[0]);
-	return err_set(err, ERR_SYS, "the kernel has no tracepoint %s", name);
 }
 
 /* The least prime number that is not below n. */
@@ -211,7 +124,7 @@ static int clock_attr(struct perf_set *set, const struct perf_options *options,
 	set->period_ns = UINT64_C(1000000000) / options->rate_hz;
 	switch (set->clock) {
 	case MONITOR_CLOCK_TICK:
-		if (tracepoint("irq_vectors/local_timer_entry", &id, err) < 0)
+		if (sysfs_tracepoint("irq_vectors/local_timer_entry", &id, err) < 0)
 			return -1;
 		attr->type = PERF_TYPE_TRACEPOINT;
 		attr->config = id;
@@ -272,19 +185,31 @@ static int refused(unsigned cpu, const char *what, struct err *err)
 	if (why != EACCES && why != EPERM)
 		return err_set(err, ERR_SYS, "CPU %u: perf_event_open for %s: %s", cpu, what,
 			       strerror(why));
-	(void)read_line("/proc/sys/kernel/perf_event_paranoid", level, sizeof(level));
+	(void)sysfs_line("/proc/sys/kernel/perf_event_paranoid", level, sizeof(level));
 	return err_set(err, ERR_SYS, "CPU %u: perf_event_open for %s: %s "
 		       "(kernel.perf_event_paranoid is %s)", cpu, what, strerror(why), level);
 }
 
 static void close_cpu(struct perf_cpu *c)
 {
-	int fd[] = { c->sample_fd, c->state_fd, c->dummy_fd, c->crash_fd };
+	int fd[] = { c->sample_fd, c->state_fd, c->dummy_fd, c->crash_fd, c->memory_fd };
 
-	for (unsigned i = 0; i < 4; i++)
+	for (unsigned i = 0; i < 5; i++)
 		if (fd[i] >= 0)
 			close(fd[i]);
-	c->sample_fd = c->state_fd = c->dummy_fd = c->crash_fd = -1;
+	c->sample_fd = c->state_fd = c->dummy_fd = c->crash_fd = c->memory_fd = -1;
+}
+
+/* One kind of event of all CPUs. */
+static void close_all(struct perf_set *set, size_t member)
+{
+	for (unsigned i = 0; i < set->ncpu; i++) {
+		int *fd = (int *)((char *)&set->cpu[i] + member);
+
+		if (*fd >= 0)
+			close(*fd);
+		*fd = -1;
+	}
 }
 
 /* A sampling event as precise as the CPU can.  1: done; 0: the CPU went offline; -1. */
@@ -362,7 +287,8 @@ static int open_cpu(struct perf_cpu *c, unsigned cpu, struct perf_event_attr *at
 	bool always = options->state == PERF_STATE_ALWAYS;
 
 	*c = (struct perf_cpu){ .number = cpu,
-				.sample_fd = -1, .state_fd = -1, .dummy_fd = -1, .crash_fd = -1 };
+				.sample_fd = -1, .state_fd = -1, .dummy_fd = -1, .crash_fd = -1,
+				.memory_fd = -1 };
 	int got = open_sampler(&c->sample_fd, always ? &state : attr, cpu, options, err);
 	if (got > 0 && options->state == PERF_STATE_SWITCHED)
 		got = open_sampler(&c->state_fd, &state, cpu, options, err);
@@ -413,7 +339,7 @@ static int check_rate(unsigned rate_hz, struct err *err)
 	if (rate_hz < 1 || rate_hz > PERF_RATE_MAX)
 		return err_set(err, ERR_USAGE, "sampling rate %u is outside 1..%d 1/s", rate_hz,
 			       PERF_RATE_MAX);
-	if (read_line(path, text, sizeof(text)) == 0 && number(&p, UINT32_MAX, &most) == 0 &&
+	if (sysfs_line(path, text, sizeof(text)) == 0 && sysfs_number(&p, UINT32_MAX, &most) == 0 &&
 	    rate_hz > most)
 		return err_set(err, ERR_USAGE, "sampling rate %u: the kernel holds samples down to "
 			       "%u 1/s (kernel.perf_event_max_sample_rate)", rate_hz,
@@ -421,12 +347,56 @@ static int check_rate(unsigned rate_hz, struct err *err)
 	return 0;
 }
 
+static int open_memory(struct perf_set *set, struct perf_cpu *c, const struct perf_options *options,
+		       struct err *err)
+{
+	struct perf_event_attr attr = common_attr(options);
+	int sampler = options->state == PERF_STATE_SWITCHED ? c->state_fd : c->sample_fd;
+
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_BPF_OUTPUT;
+	attr.sample_type |= PERF_SAMPLE_RAW | (set->format.ip ? PERF_SAMPLE_IP : 0);
+	attr.sample_period = 1;
+	attr.disabled = attr.inherit = attr.enable_on_exec = 0;
+	c->memory_fd = event_open(&attr, PERF_PID_ALL, c->number);
+	if (c->memory_fd < 0)
+		return refused(c->number, "what BPF writes", err);
+	if (perf_memory_output(set->memory, c->number, c->memory_fd, err) < 0)
+		return -1;
+	if (set->clock == MONITOR_CLOCK_TICK && c != set->cpu)
+		return 0;		/* a tracepoint is all CPUs' */
+	return perf_memory_attach(set->memory, sampler, err);
+}
+
+/* On all CPUs or on none. */
+static void open_memories(struct perf_set *set, const struct perf_options *options)
+{
+	struct err why;
+	int rc = -1;
+
+	set->memory = perf_memory_new(set->clock == MONITOR_CLOCK_TICK,
+				      set->cpu[set->ncpu - 1].number + 1, &why);
+	if (set->memory)
+		rc = 0;
+	for (unsigned i = 0; i < set->ncpu && rc == 0; i++)
+		rc = open_memory(set, &set->cpu[i], options, &why);
+	if (rc == 0) {
+		set->format.memory = true;
+		perf_memory_switch(set->memory, options->state == PERF_STATE_ALWAYS);
+		return;
+	}
+	add_note(set, "memory", why.text);
+	close_all(set, offsetof(struct perf_cpu, memory_fd));
+	perf_memory_free(set->memory);
+	set->memory = NULL;
+}
+
 /* On all CPUs or on none: a crash that is not told would look like none. */
 static void open_crashes(struct perf_set *set, const struct perf_options *options)
 {
 	uint64_t id;
 	struct err why;
-	int rc = tracepoint("signal/signal_deliver", &id, &why);
+	int rc = sysfs_tracepoint("signal/signal_deliver", &id, &why);
 
 	for (unsigned i = 0; i < set->ncpu && rc == 0; i++)
 		rc = open_crash(set, &set->cpu[i], id, options, &why);
@@ -435,11 +405,7 @@ static void open_crashes(struct perf_set *set, const struct perf_options *option
 		return;
 	}
 	add_note(set, "crashes", why.text);
-	for (unsigned i = 0; i < set->ncpu; i++) {
-		if (set->cpu[i].crash_fd >= 0)
-			close(set->cpu[i].crash_fd);
-		set->cpu[i].crash_fd = -1;
-	}
+	close_all(set, offsetof(struct perf_cpu, crash_fd));
 }
 
 struct perf_set *perf_open(const struct perf_options *options, struct err *err)
@@ -447,13 +413,13 @@ struct perf_set *perf_open(const struct perf_options *options, struct err *err)
 	static const enum monitor_clock best[] = {
 		MONITOR_CLOCK_TICK, MONITOR_CLOCK_CYCLES, MONITOR_CLOCK_CPU_CLOCK
 	};
-	static unsigned cpu[MAX_CPU];
+	static unsigned cpu[SYSFS_MAX_CPU];
 	bool automatic = options->clock == MONITOR_CLOCK_AUTO;
 	struct err why;
 
 	if (check_rate(options->rate_hz, err) < 0)
 		return NULL;
-	int ncpu = online_cpus(cpu, MAX_CPU, err);
+	int ncpu = sysfs_online(cpu, SYSFS_MAX_CPU, err);
 	if (ncpu < 0)
 		return NULL;
 	struct perf_set *set = calloc(1, sizeof(*set));
@@ -465,7 +431,7 @@ struct perf_set *perf_open(const struct perf_options *options, struct err *err)
 		return NULL;
 	}
 	set->data_pages = options->data_pages ? options->data_pages : PERF_DATA_PAGES;
-	set->online_fd = open(online_path, O_RDONLY | O_CLOEXEC);
+	set->online_fd = open(sysfs_online_path, O_RDONLY | O_CLOEXEC);
 	for (unsigned i = 0; i < 3; i++) {
 		set->clock = best[i];
 		if (!automatic && options->clock != best[i])
@@ -475,6 +441,8 @@ struct perf_set *perf_open(const struct perf_options *options, struct err *err)
 		else if (open_clock(set, options, cpu, (unsigned)ncpu, &why) == 0) {
 			if (options->crashes)
 				open_crashes(set, options);
+			if (options->memory && options->state != PERF_STATE_NEVER)
+				open_memories(set, options);
 			return set;
 		}
 		add_note(set, clock_names[best[i]], why.text);
@@ -495,6 +463,7 @@ void perf_close(struct perf_set *set)
 			munmap(c->page, (set->data_pages + 1) * PAGE_BYTES);
 		close_cpu(c);
 	}
+	perf_memory_free(set->memory);
 	if (set->online_fd >= 0)
 		close(set->online_fd);
 	free(set->cpu);
@@ -515,7 +484,7 @@ static bool is_dead(struct perf_cpu *c)
 
 bool perf_cpu_came(struct perf_set *set)
 {
-	static unsigned online[MAX_CPU];
+	static unsigned online[SYSFS_MAX_CPU];
 	char text[4096];
 	bool came = false;
 	ssize_t k = set->online_fd < 0 ? -1 : pread(set->online_fd, text, sizeof(text) - 1, 0);
@@ -524,7 +493,7 @@ bool perf_cpu_came(struct perf_set *set)
 		return false;
 	text[k] = '\0';
 	text[strcspn(text, "\n")] = '\0';
-	int n = parse_cpus(text, online, MAX_CPU);
+	int n = sysfs_cpus(text, online, SYSFS_MAX_CPU);
 	for (int i = 0; i < n; i++) {
 		unsigned c = 0;
 
@@ -563,8 +532,8 @@ int perf_map(struct perf_set *set, struct err *err)
 
 		if (map_ring(set, c, err) < 0)
 			return -1;
-		const int other[] = { c->dummy_fd, c->state_fd, c->crash_fd };
-		for (unsigned k = 0; k < 3; k++)
+		const int other[] = { c->dummy_fd, c->state_fd, c->crash_fd, c->memory_fd };
+		for (unsigned k = 0; k < 4; k++)
 			if (other[k] >= 0 &&
 			    ioctl(other[k], PERF_EVENT_IOC_SET_OUTPUT, c->sample_fd) < 0)
 				return err_set(err, ERR_SYS, "ring %u: leading other events' "
@@ -600,6 +569,8 @@ int perf_set_state(struct perf_set *set, bool on, struct err *err)
 {
 	assert(set->ncpu && set->cpu->state_fd >= 0);
 	set->state_on = on;
+	if (set->memory)
+		perf_memory_switch(set->memory, on);
 	return switch_samplers(set, err);
 }
 
@@ -663,6 +634,11 @@ uint64_t perf_period_ns(const struct perf_set *set)
 bool perf_tells_crashes(const struct perf_set *set)
 {
 	return set->format.signal_at != 0;
+}
+
+bool perf_tells_memory(const struct perf_set *set)
+{
+	return set->memory != NULL;
 }
 
 const char *perf_note(const struct perf_set *set)

@@ -47,6 +47,7 @@ struct perf_options {
 	enum perf_state state;
 	bool crashes;		/* tell of processes that a signal kills, at once, where that can be had */
 	unsigned stack_bytes;	/* of the stack with them: a multiple of 8, at most SPOOL_STACK_MAX */
+	bool memory;		/* and what the registers point to (perf_memory.h), where that can be had */
 	unsigned data_pages;	/* a ring's, a power of two; 0: PERF_DATA_PAGES.  Where the kernel
 				 * does not let us have so many, perf_map() takes fewer */
 };
@@ -79,7 +80,8 @@ const struct perf_format *perf_format(const struct perf_set *set);
 enum monitor_clock perf_clock(const struct perf_set *set);	/* the one in use, never auto */
 uint64_t perf_period_ns(const struct perf_set *set);		/* nominal */
 bool perf_tells_crashes(const struct perf_set *set);
-/* Why a better clock was not taken, or crashes are not told; "" when there was nothing to say. */
+bool perf_tells_memory(const struct perf_set *set);
+/* Why a better clock was not taken, or crashes or memory are not told; "" when there was nothing to say. */
 const char *perf_note(const struct perf_set *set);
 
 #endif

@@ -13,12 +13,16 @@
  *           state: otherwise the registers are not those at the PC.
  * CRASHES   have the tracepoint's own data in the place of the registers: its length, at least 12, stands
  *           where samples have which registers follow: 0, 1 or 2.
+ * MEMORY    is told by the magic that its data begin with, which no tracepoint's do.
  * OTHERS    end with the sample id that sample_id_all asks for: pid, tid, time.
  */
 #include "monitor/perf_decode.h"
 
 #include <linux/perf_event.h>
 #include <string.h>
+
+#include "lib/statememory.h"
+#include "monitor/perf_memory.h"
 
 enum {
 	HEADER = 8,
@@ -104,8 +108,8 @@ static bool decode_registers(const struct perf_format *format, struct rd *r, uin
 	*cx = value[STATE_CX];
 	*ip = value[STATE_IP];
 	out->rflags = value[STATE_FLAGS];
-	out->stack = NULL;
-	out->stack_bytes = 0;
+	out->stack = out->memory = NULL;
+	out->stack_bytes = out->memory_bytes = 0;
 	return true;
 }
 
@@ -131,6 +135,32 @@ static bool is_crash(const struct perf_format *format, struct rd r)
 	return format->signal_at && rd_u32(&r) > PERF_SAMPLE_REGS_ABI_64;
 }
 
+static bool is_memory(const struct perf_format *format, struct rd r)
+{
+	(void)rd_u32(&r);
+	return format->memory && rd_u64(&r) == PERF_MEMORY_MAGIC;
+}
+
+enum { GPR_SP = 4 };
+
+/* Who the memory is of is told by where that task and its stack are. */
+static enum perf_outcome decode_memory(struct rd *r, struct bytes record, struct spool_event *out)
+{
+	struct bytes raw = { NULL, rd_u32(r) };
+
+	raw.p = rd_skip(r, raw.n);
+	struct rd in = rd_of(raw);
+	(void)rd_u64(&in);		/* the magic */
+	out->sample.state.gpr[GPR_SP] = rd_u64(&in);
+	out->sample.pc = rd_u64(&in);
+	uint64_t left = rd_left(&in), n = statememory_bytes((struct bytes){ in.p, left });
+	if (r->bad || r->p != record.p + record.n || !n || n + 8 <= left)
+		return PERF_MALFORMED;
+	out->sample.state.memory = in.p;
+	out->sample.state.memory_bytes = (uint32_t)n;
+	return PERF_MEMORY;
+}
+
 static enum perf_outcome decode_sample(const struct perf_format *format, struct bytes record,
 				       uint16_t misc, struct rd *r, struct spool_event *out)
 {
@@ -141,6 +171,8 @@ static enum perf_outcome decode_sample(const struct perf_format *format, struct 
 	out->pid = rd_u32(r);
 	out->tid = rd_u32(r);
 	out->time_ns = rd_u64(r);
+	if (is_memory(format, *r))
+		return decode_memory(r, record, out);
 	if (is_crash(format, *r))
 		return decode_crash(format, r, record, out);
 	uint64_t abi = rd_u64(r);

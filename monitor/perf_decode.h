@@ -20,6 +20,7 @@ struct perf_format {
 	/* There may be samples of signal:signal_deliver: PERF_SAMPLE_RAW in the place of the registers.
 	 * Where that tracepoint keeps the number of the signal; 0: there are none. */
 	uint32_t signal_at;
+	bool memory;	/* there may be samples of perf_memory.h in front of those with state */
 };
 
 /* sample_regs_user of samples with state: all general registers, IP and FLAGS. */
@@ -43,6 +44,7 @@ uint64_t perf_record_time(const struct perf_format *format, struct bytes record)
 
 enum perf_outcome {
 	PERF_EVENT,	/* *out is filled */
+	PERF_MEMORY,	/* of the next sample with state, if its PC and RSP are those in *out */
 	PERF_IGNORED,	/* of a known type, nothing to spool */
 	PERF_UNKNOWN,	/* of a type that this version does not know */
 	PERF_MALFORMED,

@@ -23,7 +23,8 @@
 #include "lib/err.h"
 #include "monitor/merge.h"
 
-enum { DRAIN_MS = 1000, RING_S = 2, SAMPLE_BYTES = 64, STATE_BYTES = 192, PAGE_BYTES = 4096 };
+enum { DRAIN_MS = 1000, RING_S = 2, SAMPLE_BYTES = 64, STATE_BYTES = 192, MEMORY_BYTES = 2400,
+       PAGE_BYTES = 4096 };
 
 struct command {
 	pid_t pid;
@@ -86,7 +87,8 @@ static int start_command(char *const argv[], struct command *c, struct err *err)
 
 static unsigned ring_pages(const struct record_options *o)
 {
-	uint64_t sample = o->registers ? STATE_BYTES + o->stack_bytes : SAMPLE_BYTES;
+	uint64_t sample = o->registers ? STATE_BYTES + o->stack_bytes +
+					(o->memory ? MEMORY_BYTES : 0) : SAMPLE_BYTES;
 	uint64_t bytes = RING_S * sample * o->rate_hz;
 	unsigned pages = PERF_DATA_PAGES;
 
@@ -101,7 +103,8 @@ static struct perf_set *open_events(pid_t pid, const struct record_options *opti
 	struct perf_options o = {
 		.clock = options->clock, .rate_hz = options->rate_hz, .pid = pid,
 		.state = options->registers ? PERF_STATE_ALWAYS : PERF_STATE_NEVER,
-		.stack_bytes = options->stack_bytes, .data_pages = ring_pages(options),
+		.stack_bytes = options->stack_bytes, .memory = options->memory,
+		 .data_pages = ring_pages(options),
 	};
 	struct perf_set *set = perf_open(&o, err);
 
@@ -111,6 +114,11 @@ static struct perf_set *open_events(pid_t pid, const struct record_options *opti
 		if (!set)
 			err_wrap(err, "sampling without privileges needs kernel.perf_event_paranoid "
 				 "of 2 or less");
+	}
+	if (set && options->memory && !perf_tells_memory(set)) {
+		err_set(err, ERR_SYS, "%s", perf_note(set));
+		perf_close(set);
+		return NULL;
 	}
 	if (set && perf_map(set, err) < 0) {
 		perf_close(set);

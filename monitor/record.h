@@ -13,6 +13,7 @@ struct record_options {
 	unsigned rate_hz;
 	bool registers;		/* with the state of the task, where it ran in user mode */
 	unsigned stack_bytes;	/* and so much of its stack: a multiple of 8 */
+	bool memory;		/* and what memory the registers point to; else it fails */
 };
 
 struct record_result {

@@ -29,6 +29,8 @@ struct spool_state {
 	uint64_t gpr[SPOOL_NGPR];	/* by their numbers in machine code: rax rcx rdx rbx rsp ... */
 	uint32_t stack_bytes;		/* from rsp upwards, at most SPOOL_STACK_MAX */
 	const uint8_t *stack;		/* reader-owned, valid until the next spool_read() */
+	uint32_t memory_bytes;		/* as lib/statememory.h says; 0: none came */
+	const uint8_t *memory;
 };
 
 enum spool_kind {

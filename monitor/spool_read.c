@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/statememory.h"
 #include "monitor/spool_format.h"
 
 enum { SEARCH_MAX = 4 << 20 };
@@ -224,6 +225,11 @@ static void get_state(struct rd *p, struct spool_state *last, struct spool_state
 		p->bad = true;
 	out->stack = rd_skip(p, n);
 	out->stack_bytes = p->bad ? 0 : (uint32_t)n;
+	n = rd_uleb(p);
+	if (n > STATEMEMORY_MAX)
+		p->bad = true;
+	out->memory = rd_skip(p, n);
+	out->memory_bytes = p->bad ? 0 : (uint32_t)n;
 }
 
 /* With its task's state, the sample stands between SPOOL_TAG_STATE and the state. */

@@ -417,6 +417,8 @@ static void put_state(struct wr *p, const struct spool_state *state, struct spoo
 		wr_sleb(p, (int64_t)(state->gpr[i] - last->gpr[i]));
 	wr_uleb(p, n);
 	wr_raw(p, state->stack, n);
+	wr_uleb(p, state->memory_bytes);
+	wr_raw(p, state->memory, state->memory_bytes);
 	*last = *state;
 }
 

@@ -54,6 +54,8 @@ void machine_start(struct machine *m, const struct memview_file *file,
 	m->memory.bias = sample->bias;
 	m->memory.stack_at = sample->gpr[MACHINE_RSP];
 	m->memory.stack = sample->stack;
+	int n = sample->memory.n ? statememory_pieces(sample->gpr, sample->memory, m->memory.piece) : 0;
+	m->memory.npiece = n < 0 ? 0 : (uint32_t)n;
 }
 
 /* False when it is not known; *why is the cause. */

@@ -146,7 +146,18 @@ static const struct memview_cell *cell_of(const struct memview *m, uint64_t at)
 	return NULL;
 }
 
-/* A byte as stored or as on the stack; false when it is neither. */
+/* A byte that came with the sample, on the stack or elsewhere; NULL when it did not. */
+static const uint8_t *sampled(const struct memview *m, uint64_t addr)
+{
+	if (addr - m->stack_at < m->stack.n)
+		return m->stack.p + (addr - m->stack_at);
+	for (uint32_t i = 0; i < m->npiece; i++)
+		if (addr - m->piece[i].at < m->piece[i].b.n)
+			return m->piece[i].b.p + (addr - m->piece[i].at);
+	return NULL;
+}
+
+/* A byte as stored or as sampled; false when it is neither. */
 static bool read_byte(const struct memview *m, const struct memview_cell *c, uint64_t addr,
 		      struct value *out)
 {
@@ -158,11 +169,11 @@ static bool read_byte(const struct memview *m, const struct memview_cell *c, uin
 		out->why = c->why;
 		return true;
 	}
-	if (addr - m->stack_at < m->stack.n) {
-		*out = (struct value){ m->stack.p[addr - m->stack_at], 1, UNKNOWN_NOTHING };
-		return true;
-	}
-	return false;
+	const uint8_t *p = sampled(m, addr);
+	if (!p)
+		return false;
+	*out = (struct value){ *p, 1, UNKNOWN_NOTHING };
+	return true;
 }
 
 static uint8_t unknown_at(const struct memview *m, uint64_t addr)
@@ -177,8 +188,7 @@ struct value memview_read(const struct memview *m, uint64_t addr, unsigned n)
 	const struct memview_cell *high = (addr & 7) + n > 8 ? cell_of(m, (addr & ~7ull) + 8) : low;
 	vaddr in_file = addr - m->bias;
 
-	if (!low && !high && addr - m->stack_at >= m->stack.n &&
-	    image_segment(m->file->img, in_file))
+	if (!low && !high && !sampled(m, addr) && image_segment(m->file->img, in_file))
 		return of_file(m, in_file, n);
 	for (unsigned i = 0; i < n; i++) {
 		struct value byte = { .why = unknown_at(m, addr) };
@@ -224,4 +234,5 @@ void memview_forget(struct memview *m)
 {
 	m->ncell = 0;
 	m->stack.n = 0;
+	m->npiece = 0;
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "lib/arena.h"
+#include "lib/statememory.h"
 #include "postmorph/image.h"
 
 struct err;
@@ -52,6 +53,8 @@ struct memview {
 	uint64_t bias;
 	uint64_t stack_at;		/* address of stack.p[0] */
 	struct bytes stack;		/* .n == 0: none */
+	struct statememory_piece piece[STATEMEMORY_SLOTS];	/* memory that came with the sample */
+	uint32_t npiece;
 	struct memview_cell {
 		uint64_t at;		/* multiple of 8 */
 		uint64_t v;

@@ -34,9 +34,10 @@ const struct ctl_command ctl_commands[] = {
 	  "checks a policy (no daemon needed), shows the one in use, reads it anew;\n"
 	  "        with PATH: which rule is about it",
 	  ctl_policy },
-	{ "record", "-o LOG [--clock=NAME] [--rate=HZ] [--registers[=STACKBYTES]] -- COMMAND...",
+	{ "record", "-o LOG [--clock=NAME] [--rate=HZ] [--registers[=STACKBYTES] [--memory]]\n"
+	  "        -- COMMAND...",
 	  "samples one command into a log (no daemon needed); --registers: with what its registers\n"
-	  "        hold, for edges", ctl_record },
+	  "        hold, --memory: and point to, for edges", ctl_record },
 	{ "profile", "LOG -o DIR [--store=DIR]",
 	  "makes block profiles of a log, or of counts (no daemon needed)", ctl_profile },
 	{ NULL, NULL, NULL, NULL }

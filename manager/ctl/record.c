@@ -59,6 +59,7 @@ int ctl_record(const struct ctl *ctl, int argc, char **argv)
 		{ "clock", required_argument, NULL, 'c' },
 		{ "rate", required_argument, NULL, 'r' },
 		{ "registers", optional_argument, NULL, 's' },
+		{ "memory", no_argument, NULL, 'm' },
 		{ 0 }
 	};
 	struct record_options o = { .clock = MONITOR_CLOCK_AUTO };
@@ -78,11 +79,14 @@ int ctl_record(const struct ctl *ctl, int argc, char **argv)
 		} else if (c == 's') {
 			o.registers = true;
 			stack = optarg ? number(optarg, SPOOL_STACK_MAX) : 0;
+		} else if (c == 'm') {
+			o.memory = true;
 		} else {
 			return ctl_usage(argv[0]);
 		}
 	}
-	if (!o.log_path || optind >= argc || clock < 0 || rate < 0 || stack < 0 || stack % 8)
+	if (!o.log_path || optind >= argc || clock < 0 || rate < 0 || stack < 0 || stack % 8 ||
+	    (o.memory && !o.registers))
 		return ctl_usage(argv[0]);
 	o.clock = (enum monitor_clock)clock;
 	o.rate_hz = (unsigned)rate;

@@ -92,6 +92,7 @@ begin by_heap
 	mov	(%rdi), %eax
 	test	%eax, %eax
 	je	heap_zero
+heap_some:
 	cmp	$1, %esi
 	je	heap_zero
 	ret
@@ -99,6 +100,16 @@ heap_zero:
 	xor	%eax, %eax
 	ret
 end by_heap
+
+begin stores_to_heap
+	mov	%esi, (%rdi)
+	cmpl	$9, (%rdi)
+	je	stored_nine
+	ret
+stored_nine:
+	inc	%eax
+	ret
+end stores_to_heap
 
 # What is stored is known until something unknown may have been stored over it.
 begin by_own_store

@@ -28,21 +28,38 @@ often_is_75() {		# PROFILE: the side that goes on to `often`, in percent
 		END { print "often", o, "quarter", q
 		      exit !(o + q >= 500 && o / (o + q) > 0.62 && o / (o + q) < 0.88) }' "$1"
 }
+# The side of the branch that memory decides: once from a sample, without memory only from those behind it.
+is_five_seen() {	# PROFILE
+	awk -v five="$(address is_five)" '
+		$1 == "edge" && $3 == five { e += $4 }
+		$1 == "block" { n += $3 }
+		END { print e + 0, "from", n + 0; exit !(n >= 100 && e > n / 2) }' "$1"
+}
 for clock in tick cpu-clock; do
-	for registers in --registers --registers=256; do
+	for registers in --registers --registers=256 '--registers --memory'; do
 		name="$clock $registers"
 		if ! "$B/morphctl" record -o "$root/try" --clock=$clock -- true 2>"$root/why"; then
 			skip "edges are told ($name)" "$(cat "$root/why")"
 			continue
 		fi
 		rm -rf "$root/profile"
-		"$B/morphctl" record -o "$root/taken" --clock=$clock --rate=997 $registers -- "$root/bin/loop"
+		if ! "$B/morphctl" record -o "$root/taken" --clock=$clock --rate=997 $registers -- "$root/bin/loop" \
+				2>"$root/why"; then
+			skip "edges are told ($name)" "$(cat "$root/why")"
+			continue
+		fi
 		check "only its owner reads a log with registers ($name)" \
 			[ "$(stat -c %a "$root/taken")" = 600 ]
 		check "the log has them ($name)" has_marker "$root/taken"
 		check "a profile is made ($name)" "$B/morphctl" profile "$root/taken" -o "$root/profile"
 		check "edges are told ($name)" often_is_75 "$root"/profile/loop.*.profile
 		check "the profile has no registers ($name)" has_none "$root/profile"
+		if [[ $registers = *memory ]]; then
+			check "what a word points to is told, too ($name)" is_five_seen "$root"/profile/loop.*.profile
+		else
+			check "what is elsewhere in memory is not ($name)" \
+				eval '! is_five_seen "$root"/profile/loop.*.profile'
+		fi
 	done
 done
 "$B/morphctl" record -o "$root/taken" --clock=cpu-clock --rate=997 -- "$root/bin/loop"
@@ -53,6 +70,8 @@ fails_with() {		# CODE COMMAND...
 }
 check "a stack of no multiple of 8 is wrong usage" fails_with 2 \
 	"$B/morphctl" record -o "$root/taken" --registers=13 -- true
+check "memory without registers is wrong usage" fails_with 2 \
+	"$B/morphctl" record -o "$root/taken" --memory -- true
 check "a rate beyond the kernel's is refused" fails_with 2 \
 	"$B/morphctl" record -o "$root/taken" --rate=1000000 -- true
 

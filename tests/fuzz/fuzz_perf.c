@@ -30,6 +30,8 @@ static void emit(void *ctx, const struct spool_event *ev)
 			abort();
 		for (uint32_t i = 0; i < s->stack_bytes; i++)	/* sanitizers see reads past it */
 			seen += s->stack[i];
+		for (uint32_t i = 0; i < s->memory_bytes; i++)
+			seen += s->memory[i];
 	}
 	last_ns = ev->time_ns;
 	++*events;
@@ -42,7 +44,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 4)
 		return 0;
 	struct perf_format format = { .ip = data[0] & 1, .user_cx = data[0] & 2,
-				      .state = data[0] & 4, .stack = data[0] & 8 };
+				      .state = data[0] & 4, .stack = data[0] & 8,
+				      .memory = data[0] & 16 };
 	uint64_t n = size - 4 < 2 * RING ? size - 4 : 2 * RING;
 	uint8_t *ring = calloc(2, RING);	/* on the heap: sanitizers see reads past it */
 	length[0] = n * data[1] / 255 / 8 * 8;

@@ -63,6 +63,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				abort();
 			for (uint32_t i = 0; i < ev.sample.state.stack_bytes; i++)
 				seen += ev.sample.state.stack[i];	/* sanitizers see reads past it */
+			for (uint32_t i = 0; i < ev.sample.state.memory_bytes; i++)
+				seen += ev.sample.state.memory[i];
 		}
 		if (++events > file.n)		/* an event has more than one byte */
 			abort();

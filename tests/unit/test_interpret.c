@@ -27,6 +27,7 @@ struct sample_case {
 	uint32_t stack_words;		/* of the piece that comes along, 0 to 3 */
 	uint32_t branches;		/* 0: the default */
 	const char *then_to;		/* symbol, its third word */
+	uint64_t pointed_to;		/* the first word where RDI points, which comes along; 0: none does */
 };
 
 struct fixture {
@@ -91,6 +92,19 @@ static int tear_down(void **state)
 	return 0;
 }
 
+/* Zeros but for the word that RDI points to. */
+static struct bytes memory_of_rdi(uint64_t word)
+{
+	struct wr w = { 0 };
+
+	wr_u64(&w, UINT64_C(1) << RDI * STATEMEMORY_PER_GPR);
+	uint8_t *p = wr_reserve(&w, STATEMEMORY_REACH);
+	memcpy(p + statememory_word_at(0), &word, sizeof(word));
+	struct bytes b = { arena_dup(fx.a, w.p, w.n), w.n };
+	wr_free(&w);
+	return b;
+}
+
 static struct statesample sample_of(const struct sample_case *c, vaddr pc, uint64_t stack[3])
 {
 	struct statesample s = { .pc = pc + BIAS, .bias = BIAS, .rflags = c->rflags };
@@ -101,6 +115,8 @@ static struct statesample sample_of(const struct sample_case *c, vaddr pc, uint6
 	stack[1] = c->second_word;
 	stack[2] = c->then_to ? address_of(c->then_to) + BIAS : 0x1234;
 	s.stack = (struct bytes){ (const uint8_t *)stack, 8 * c->stack_words };
+	if (c->pointed_to)
+		s.memory = memory_of_rdi(c->pointed_to);
 	return s;
 }
 
@@ -238,7 +254,7 @@ static void one_branch_leads_to_the_next(void **state)
 		  .edges = "counted>counted counted>counted_out counted_out>counted_positive" },
 		{ .at = "round", .reg[RCX] = 1, .reg[RDX] = 0x80000000,
 		  .edges = "counted>counted_out counted_out>counted_negative" },
-		{ .at = "round", .reg[RCX] = 100, .edges = "counted>counted*4" },
+		{ .at = "round", .reg[RCX] = 100, .edges = "counted>counted*64" },
 		{ .at = "round", .reg[RCX] = 100, .edges = "counted>counted", .branches = 1 },
 		{ .at = "round", .reg[RCX] = 100, .edges = "counted>counted*20", .branches = 20 },
 		{ .at = "by_table", .edges = "by_table>in_table in_table>case_2", .reg[RDI] = 2 },
@@ -319,6 +335,24 @@ static void without_unwind_tables_only_callers_are_not_seen(void **state)
 	assert_true(stats.unwinds && stats.callers == 1);
 }
 
+static void memory_that_comes_along_decides(void **state)
+{
+	static const struct sample_case cases[] = {
+		{ .at = "by_heap", .edges = "by_heap>heap_some heap_some>heap_zero", .reg[RDI] = 0x10000,
+		  .reg[RSI] = 1, .pointed_to = 5 },
+		{ .at = "by_heap", .edges = "by_heap>heap_zero", .reg[RDI] = 0x10000,
+		  .reg[RSI] = 1, .pointed_to = UINT64_C(5) << 32 },
+		{ .at = "by_heap", .edges = "", .reg[RDI] = 0x10000, .reg[RSI] = 1 },
+		/* A store of what is known covers what came along. */
+		{ .at = "stores_to_heap", .edges = "stores_to_heap>stored_nine", .reg[RDI] = 0x10000,
+		  .reg[RSI] = 9, .pointed_to = 5 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		in_all_forms(&cases[i]);
+}
+
 static void unknown_values_end_it(void **state)
 {
 	static const struct sample_case cases[] = {
@@ -390,6 +424,7 @@ int main(void)
 		cmocka_unit_test(calls_and_returns_are_followed),
 		cmocka_unit_test(return_addresses_tell_of_calls),
 		cmocka_unit_test(without_unwind_tables_only_callers_are_not_seen),
+		cmocka_unit_test(memory_that_comes_along_decides),
 		cmocka_unit_test(unknown_values_end_it),
 		cmocka_unit_test(work_is_bounded),
 		cmocka_unit_test(what_ended_it_is_counted),

@@ -10,6 +10,7 @@
 #include "lib/wr.h"
 #include "monitor/merge.h"
 #include "monitor/own.h"
+#include "monitor/perf_memory.h"
 
 enum { NRING = 3, SIZE = 1024, NOUT = 4096 };
 
@@ -202,6 +203,64 @@ static bool own_of(struct own *o, enum spool_kind kind, uint32_t pid, uint32_t t
 	return own_event(o, &ev);
 }
 
+static const struct perf_format with_memory = { .user_cx = true, .state = true, .memory = true };
+
+/* A sample with state, or the memory in front of one: of task `tid`, with its PC and RSP. */
+static void put_state(struct rings *r, uint64_t time, uint32_t tid, uint64_t pc, uint64_t sp, bool memory)
+{
+	struct wr w = { 0 };
+
+	wr_u32(&w, PERF_RECORD_SAMPLE);
+	wr_u16(&w, PERF_RECORD_MISC_USER);
+	wr_u16(&w, memory ? 64 : 176);
+	wr_u32(&w, 1);
+	wr_u32(&w, tid);
+	wr_u64(&w, time);
+	if (memory) {
+		wr_u32(&w, 36);
+		wr_u64(&w, PERF_MEMORY_MAGIC);
+		wr_u64(&w, sp);
+		wr_u64(&w, pc);
+		wr_u64(&w, 0);
+		wr_u32(&w, 0);
+	} else {
+		wr_u64(&w, PERF_SAMPLE_REGS_ABI_64);
+		for (unsigned i = 0; i < 18; i++)
+			wr_u64(&w, i == 7 ? sp : i == 8 ? pc : i);
+	}
+	put_bytes(r, 0, w.p, w.n);
+	wr_free(&w);
+}
+
+static void memory_goes_to_the_sample_it_is_of(void **state)
+{
+	struct rings *r = *state;
+	static const struct {
+		uint32_t tid;
+		uint64_t pc, sp;
+		bool given;
+	} c[] = {
+		{ 7, 0x1000, 0x2000, true }, { 8, 0x1000, 0x2000, false },
+		{ 7, 0x1001, 0x2000, false }, { 7, 0x1000, 0x2008, false },
+	};
+
+	merge_free(r->merge);
+	r->merge = merge_new(NRING, &with_memory);
+	for (unsigned i = 0; i < 4; i++) {
+		r->nout = 0;
+		put_state(r, 10 * i + 1, 7, 0x1000, 0x2000, true);
+		(void)round_of(r, true);		/* the sample comes a look later */
+		put_state(r, 10 * i + 2, c[i].tid, c[i].pc, c[i].sp, false);
+		put_state(r, 10 * i + 3, 7, 0x1000, 0x2000, false);
+		(void)round_of(r, true);
+		assert_int_equal(r->nout, 2);
+		assert_true(r->out[0].sample.has_state && r->out[1].sample.has_state);
+		assert_int_equal(r->out[0].sample.state.memory_bytes, c[i].given ? 8 : 0);
+		assert_int_equal(r->out[1].sample.state.memory_bytes, 0);	/* once */
+	}
+	assert_int_equal(merge_counts(r->merge)->malformed, 0);
+}
+
 static void own_processes_and_their_children_are_known(void **state)
 {
 	const uint32_t pid[] = { 10, 11 };
@@ -239,6 +298,7 @@ int main(void)
 		TEST(nothing_is_lost_or_disordered_over_many_rounds),
 		TEST(unknown_records_are_skipped_and_counted),
 		TEST(a_malformed_ring_is_skipped_to_its_head_and_goes_on),
+		TEST(memory_goes_to_the_sample_it_is_of),
 		cmocka_unit_test(own_processes_and_their_children_are_known),
 	};
 

@@ -43,6 +43,7 @@ static void same(const struct role_options *a, const struct role_options *b)
 	assert_int_equal(a->paused, b->paused);
 	assert_int_equal(a->switched, b->switched);
 	assert_int_equal(a->registers, b->registers);
+	assert_int_equal(a->memory, b->memory);
 }
 
 static void arrives(const struct role_options *told)
@@ -62,13 +63,13 @@ static void what_a_role_is_told_arrives(void **state)
 		.role = MSG_ROLE_MONITOR, .policy = "/a", .store = "--store", .socket = "c d", .user = "e",
 		.job_user = "f", .morph_edit = "g", .host = "", .foreground = true, .no_monitor = true,
 		.clock = 1, .rate_hz = UINT32_MAX, .drain_s = 3, .spool_max_mib = 4, .stack_bytes = 5,
-		.paused = true, .switched = true, .registers = true,
+		.paused = true, .switched = true, .registers = true, .memory = true,
 	};
 
 	(void)state;
 	arrives(&o);
 	o.role = MSG_ROLE_MANAGER;
-	o.foreground = o.no_monitor = o.paused = o.switched = o.registers = false;
+	o.foreground = o.no_monitor = o.paused = o.switched = o.registers = o.memory = false;
 	o.clock = o.rate_hz = o.drain_s = o.spool_max_mib = o.stack_bytes = 0;
 	arrives(&o);
 }

@@ -8,7 +8,9 @@
 #include <linux/perf_event.h>
 
 #include "lib/wr.h"
+#include "lib/statememory.h"
 #include "monitor/perf_decode.h"
+#include "monitor/perf_memory.h"
 
 static const struct perf_format tick = { .ip = false, .user_cx = true };
 static const struct perf_format timer = { .ip = true, .user_cx = false };
@@ -256,6 +258,60 @@ static void mmap2(struct wr *w, const char *path)
 	sample_id(w, 10, 11, 99);
 }
 
+/* What perf_memory.h writes, with `n` bytes of memory of which the mask counts one slot. */
+static void memory_record(struct wr *w, const struct perf_format *f, uint64_t mask, uint32_t n)
+{
+	uint32_t raw = 24 + n;
+
+	head(w, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	if (f->ip)
+		wr_u64(w, 0xffff);
+	wr_u32(w, 5);
+	wr_u32(w, 6);
+	wr_u64(w, 777);
+	wr_u32(w, raw + 4);
+	wr_u64(w, PERF_MEMORY_MAGIC);
+	wr_u64(w, 0x7ffd00);
+	wr_u64(w, 0x5555);
+	wr_u64(w, mask);
+	(void)wr_reserve(w, n - 8 + 4);
+}
+
+static void memory_is_of_the_sample_behind_it(void **state)
+{
+	static const struct perf_format format[] = {
+		{ .user_cx = true, .state = true, .memory = true },
+		{ .ip = true, .state = true, .stack = true, .memory = true, .signal_at = 8 },
+	};
+	const uint32_t one = 8 + STATEMEMORY_REACH;
+	struct spool_event ev;
+	struct wr w = { 0 };
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		memory_record(&w, &format[i], 1, one);
+		assert_int_equal(perf_decode(&format[i], ended(&w), &ev), PERF_MEMORY);
+		assert_int_equal(ev.pid, 5);
+		assert_int_equal(ev.tid, 6);
+		assert_int_equal(ev.time_ns, 777);
+		assert_int_equal(ev.sample.pc, 0x5555);
+		assert_int_equal(ev.sample.state.gpr[4], 0x7ffd00);
+		assert_int_equal(ev.sample.state.memory_bytes, one);
+		assert_int_equal(ev.sample.state.memory[0], 1);
+		assert_ptr_equal(ev.sample.state.memory + one + 4, w.p + w.n);
+		/* Fewer bytes than the mask says, or more than padding makes of them. */
+		memory_record(&w, &format[i], 3, one);
+		assert_int_equal(perf_decode(&format[i], ended(&w), &ev), PERF_MALFORMED);
+		memory_record(&w, &format[i], 1, one + 8);
+		assert_int_equal(perf_decode(&format[i], ended(&w), &ev), PERF_MALFORMED);
+	}
+	struct perf_format without = format[1];
+	without.memory = false;
+	memory_record(&w, &without, 1, one);
+	assert_int_not_equal(perf_decode(&without, ended(&w), &ev), PERF_MEMORY);
+	wr_free(&w);
+}
+
 static void a_mapping_has_file_identity_and_place(void **state)
 {
 	struct wr w = { 0 };
@@ -474,6 +530,7 @@ int main(void)
 		cmocka_unit_test(registers_that_are_not_those_at_the_pc_are_not_told),
 		cmocka_unit_test(the_valid_part_of_a_stack_is_told),
 		cmocka_unit_test(a_crash_is_told_with_its_signal),
+		cmocka_unit_test(memory_is_of_the_sample_behind_it),
 		cmocka_unit_test(a_mapping_has_file_identity_and_place),
 		cmocka_unit_test(only_a_comm_by_exec_is_an_exec),
 		cmocka_unit_test(forks_exits_and_losses_are_told),

@@ -201,6 +201,7 @@ static void tables_of_a_block_may_overflow(void **state)
 /* The i-th of a long row: every register may move far, or not at all. */
 static struct spool_event state_sample(uint64_t i, uint8_t *stack)
 {
+	static uint8_t memory[STATEMEMORY_MAX];
 	struct spool_event ev = sample(i);
 
 	ev.sample.kernel = false;
@@ -212,6 +213,10 @@ static struct spool_event state_sample(uint64_t i, uint8_t *stack)
 	for (uint32_t k = 0; k < ev.sample.state.stack_bytes; k++)
 		stack[k] = (uint8_t)(i + k);
 	ev.sample.state.stack = stack;
+	ev.sample.state.memory_bytes = i % 7 == 1 ? STATEMEMORY_MAX : (uint32_t)(i % 3 * 100);
+	for (uint32_t k = 0; k < ev.sample.state.memory_bytes; k++)
+		memory[k] = (uint8_t)(3 * i + k);
+	ev.sample.state.memory = memory;
 	return ev;
 }
 
@@ -246,6 +251,8 @@ static void states_come_back_beside_samples_without(void **state)
 		assert_memory_equal(a->gpr, b->gpr, sizeof(a->gpr));
 		assert_int_equal(a->stack_bytes, b->stack_bytes);
 		assert_memory_equal(a->stack, b->stack, b->stack_bytes);
+		assert_int_equal(a->memory_bytes, b->memory_bytes);
+		assert_memory_equal(a->memory, b->memory, b->memory_bytes);
 	}
 	assert_int_equal(spool_read(r, &ev), 0);
 	assert_int_equal(spool_reader_bad_blocks(r), 0);
@@ -370,7 +377,7 @@ static void both_headers_gone_or_a_newer_version_is_refused(void **state)
 	f.p[8] = f.p[SPOOL_HEADER_COPY + 8] = SPOOL_VERSION + 1;
 	int fd = memory_file(f.p, f.n);
 	assert_null(spool_reader_open(fd, &err));
-	assert_non_null(strstr(err.text, "version 4"));
+	assert_non_null(strstr(err.text, "version 5"));
 	close(fd);
 	f.p[0] = 'X';
 	f.p[SPOOL_HEADER_COPY + 20] ^= 1;

@@ -23,6 +23,7 @@ static void what_is_written_reads_back(void **state)
 {
 	static uint8_t stack[STATESAMPLE_STACK_MAX];
 	const uint32_t sizes[] = { 0, 1, 256, STATESAMPLE_STACK_MAX };
+	const uint32_t memory[] = { STATEMEMORY_MAX, 0, 9, 1 };
 	struct statesample_reader r;
 	struct statesample s;
 	struct wr w = { 0 };
@@ -34,9 +35,11 @@ static void what_is_written_reads_back(void **state)
 	statesample_write_header(&w);
 	for (unsigned i = 0; i < 4; i++) {
 		s = sample_of(i + 1, (struct bytes){ stack, sizes[i] });
+		s.memory = (struct bytes){ stack + 1, memory[i] };
 		statesample_write(&s, &w);
 	}
-	assert_int_equal(w.n, STATESAMPLE_HEADER + 4 * STATESAMPLE_FIXED + 257 + STATESAMPLE_STACK_MAX);
+	assert_int_equal(w.n, STATESAMPLE_HEADER + 4 * STATESAMPLE_FIXED + 257 + STATESAMPLE_STACK_MAX +
+			      STATEMEMORY_MAX + 10);
 	assert_int_equal(statesample_open(wr_bytes(&w), &r, &err), 0);
 	for (unsigned i = 0; i < 4; i++) {
 		struct statesample want = sample_of(i + 1, (struct bytes){ NULL, 0 });
@@ -48,6 +51,8 @@ static void what_is_written_reads_back(void **state)
 		assert_memory_equal(s.gpr, want.gpr, sizeof(s.gpr));
 		assert_int_equal(s.stack.n, sizes[i]);
 		assert_memory_equal(s.stack.p, stack, sizes[i]);
+		assert_int_equal(s.memory.n, memory[i]);
+		assert_memory_equal(s.memory.p, stack + 1, memory[i]);
 	}
 	assert_int_equal(statesample_read(&r, &s, &err), 0);
 	assert_int_equal(r.nread, 4);
@@ -65,7 +70,7 @@ static void documented_offsets_hold(void **state)
 	(void)state;
 	statesample_write_header(&w);
 	statesample_write(&s, &w);
-	assert_memory_equal(w.p, "MSTATE01", 8);
+	assert_memory_equal(w.p, "MSTATE02", 8);
 	memcpy(&n, w.p + 8, 4);
 	assert_int_equal(n, 173);
 	memcpy(&v, w.p + 8 + 8, 8);
@@ -122,20 +127,26 @@ static void cut_or_contradicting_records_are_refused(void **state)
 	wr_free(&w);
 }
 
-static void stacks_longer_than_the_kernel_gives_are_refused(void **state)
+static void stacks_and_memory_longer_than_they_can_be_are_refused(void **state)
 {
-	const uint32_t stack = STATESAMPLE_STACK_MAX + 1;
+	static const struct { uint32_t bytes, at; } part[] = {
+		{ STATESAMPLE_STACK_MAX, 160 }, { STATEMEMORY_MAX, 164 },
+	};
 	struct statesample s = sample_of(1, (struct bytes){ NULL, 0 });
-	struct wr w = { 0 };
 
 	(void)state;
-	statesample_write_header(&w);
-	statesample_write(&s, &w);
-	(void)wr_reserve(&w, stack);
-	wr_put_u32(&w, STATESAMPLE_HEADER, STATESAMPLE_FIXED + stack);
-	wr_put_u32(&w, STATESAMPLE_HEADER + 160, stack);
-	assert_int_equal(count(w.p, w.n), -1);
-	wr_free(&w);
+	for (unsigned i = 0; i < 2; i++)
+		for (uint32_t more = 0; more < 2; more++) {
+			struct wr w = { 0 };
+
+			statesample_write_header(&w);
+			statesample_write(&s, &w);
+			(void)wr_reserve(&w, part[i].bytes + more);
+			wr_put_u32(&w, STATESAMPLE_HEADER, STATESAMPLE_FIXED + part[i].bytes + more);
+			wr_put_u32(&w, STATESAMPLE_HEADER + part[i].at, part[i].bytes + more);
+			assert_int_equal(count(w.p, w.n), more ? -1 : 1);
+			wr_free(&w);
+		}
 }
 
 int main(void)
@@ -144,7 +155,7 @@ int main(void)
 		cmocka_unit_test(what_is_written_reads_back),
 		cmocka_unit_test(documented_offsets_hold),
 		cmocka_unit_test(cut_or_contradicting_records_are_refused),
-		cmocka_unit_test(stacks_longer_than_the_kernel_gives_are_refused),
+		cmocka_unit_test(stacks_and_memory_longer_than_they_can_be_are_refused),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,0 +1,98 @@
+#include "monitor/perf_sysfs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/err.h"
+
+int sysfs_number(const char **p, uint64_t max, uint64_t *out)
+{
+	const char *s = *p;
+	uint64_t v = 0;
+
+	if (*s < '0' || *s > '9')
+		return -1;
+	for (; *s >= '0' && *s <= '9'; s++) {
+		if (v > (max - (uint64_t)(*s - '0')) / 10)
+			return -1;
+		v = v * 10 + (uint64_t)(*s - '0');
+	}
+	*p = s;
+	*out = v;
+	return 0;
+}
+
+int sysfs_line(const char *path, char *out, size_t n)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t k = fd < 0 ? -1 : read(fd, out, n - 1);
+	int saved = errno;
+
+	if (fd >= 0)
+		close(fd);
+	errno = saved;
+	if (k < 0)
+		return -1;
+	out[k] = '\0';
+	out[strcspn(out, "\n")] = '\0';
+	return 0;
+}
+
+const char sysfs_online_path[] = "/sys/devices/system/cpu/online";
+
+int sysfs_cpus(const char *text, unsigned *out, unsigned max)
+{
+	unsigned n = 0;
+
+	for (const char *p = text; *p; p += *p == ',') {
+		uint64_t from, to;
+
+		if (sysfs_number(&p, SYSFS_MAX_CPU, &from) < 0)
+			return -1;
+		to = from;
+		if (*p == '-' && (p++, sysfs_number(&p, SYSFS_MAX_CPU, &to) < 0))
+			return -1;
+		for (; from <= to && n < max; from++)
+			out[n++] = (unsigned)from;
+		if (*p && *p != ',')
+			return -1;
+	}
+	return (int)n;
+}
+
+int sysfs_online(unsigned *out, unsigned max, struct err *err)
+{
+	char text[4096];
+
+	if (sysfs_line(sysfs_online_path, text, sizeof(text)) < 0)
+		return err_set(err, ERR_SYS, "'%s': %s", sysfs_online_path, strerror(errno));
+	int n = sysfs_cpus(text, out, max);
+	if (n < 0)
+		return err_set(err, ERR_INPUT, "'%s': '%s' is no list of CPUs", sysfs_online_path, text);
+	return n;
+}
+
+static const char *const tracing_roots[] = {
+	"/sys/kernel/tracing", "/sys/kernel/debug/tracing"
+};
+
+int sysfs_tracepoint(const char *name, uint64_t *id, struct err *err)
+{
+	char path[128], text[32];
+
+	for (unsigned i = 0; i < 2; i++) {
+		(void)snprintf(path, sizeof(path), "%s/events/%s/id", tracing_roots[i], name);
+		const char *p = text;
+		if (sysfs_line(path, text, sizeof(text)) == 0 && sysfs_number(&p, UINT32_MAX, id) == 0)
+			return 0;
+		if (errno == EACCES || errno == EPERM)
+			return err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));
+	}
+	(void)snprintf(path, sizeof(path), "%s/events", tracing_roots[0]);
+	if (access(path, F_OK) < 0)
+		return err_set(err, ERR_SYS, "tracefs is not mounted at %s", tracing_roots[0]);
+	return err_set(err, ERR_SYS, "the kernel has no tracepoint %s", name);
+}
