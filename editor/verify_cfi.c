@@ -63,13 +63,23 @@ int64_t vstates_depth(const struct vstates *s, uint32_t state)
 	return state < s->depth.n ? s->depth.v[state] : 0;
 }
 
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * 0x9e3779b97f4a7c15;
+	return h ^ h >> 32;
+}
+
 static uint64_t hash(struct bytes b)
 {
-	uint64_t h = 0xcbf29ce484222325;
+	uint64_t h = b.n, v, i = 0;
 
-	for (uint64_t i = 0; i < b.n; i++)
-		h = (h ^ b.p[i]) * 0x100000001b3;
-	return h ^ h >> 29;
+	for (; i + sizeof(v) <= b.n; i += sizeof(v)) {
+		memcpy(&v, b.p + i, sizeof(v));
+		h = mix(h, v);
+	}
+	for (; i < b.n; i++)
+		h = mix(h, b.p[i]);
+	return h;
 }
 
 static void grow_slots(struct vstates *s)

@@ -144,13 +144,27 @@ Elf64_Phdr verify_moved_phdr(const struct verify *v, Elf64_Phdr want, const Elf6
 	return want;
 }
 
-static bool in_moved(const struct verify *v, const struct section *sh, uint64_t off)
+/* The end of the section that moved and has the byte at `off`; off itself if none has. */
+static uint64_t moved_end(const struct verify *v, const struct section *sh, uint64_t off)
 {
 	for (uint32_t i = 0; i < v->orig.nsh; i++)
 		if (verify_has_moved(v, i) && off >= sh[i].h.sh_offset &&
 		    off - sh[i].h.sh_offset < sh[i].h.sh_size)
-			return true;
-	return false;
+			return sh[i].h.sh_offset + sh[i].h.sh_size;
+	return off;
+}
+
+/* The first byte of [at, end) that is not zero and in no section that moved; end if there is none. */
+static uint64_t first_outside(const struct verify *v, const struct image *img, uint64_t at, uint64_t end)
+{
+	while (at < end) {
+		uint64_t next = img->file.p[at] ? moved_end(v, img->sh, at) : at + 1;
+
+		if (next == at)
+			return at;
+		at = next;
+	}
+	return end;
 }
 
 /* F1: the front ends where the last thing in it ends, be it the table or a section that moved
@@ -176,14 +190,12 @@ static int find_front(struct verify *v)
 		return refuse(v, "the program headers or what they push reach out of the first "
 			      "segment");
 	v->front_hi = hi;
-	for (uint64_t at = table; at < hi; at++)
-		if (v->orig.file.p[at] && !in_moved(v, v->orig.sh, at))
-			return refuse(v, "the original's byte at file offset 0x%llx was overwritten",
-				      ULL(at));
-	for (uint64_t at = lo; at < hi; at++)
-		if (v->gen.file.p[at] && !in_moved(v, v->gen.sh, at))
-			return refuse(v, "the byte at file offset 0x%llx is in nothing that moved",
-				      ULL(at));
+	uint64_t lost = first_outside(v, &v->orig, table, hi), strange = first_outside(v, &v->gen, lo, hi);
+	if (lost < hi)
+		return refuse(v, "the original's byte at file offset 0x%llx was overwritten", ULL(lost));
+	if (strange < hi)
+		return refuse(v, "the byte at file offset 0x%llx is in nothing that moved",
+			      ULL(strange));
 	return 0;
 }
 

@@ -168,20 +168,24 @@ static int walk_sections(const struct walk *w)
 	return 0;
 }
 
-/* Only programs linked to a fixed address have code addresses without relocations. */
+/* Only programs linked to a fixed address have code addresses without relocations.  Most words are no
+ * addresses in the program's memory at all. */
 static int walk_words(const struct walk *w)
 {
 	const struct image *img = &w->v->orig;
+	vaddr lo, hi;
 
 	if (img->eh.e_type != ET_EXEC)
 		return 0;
+	image_span(img, &lo, &hi);
 	for (const Elf64_Phdr *p = img->ph; p < img->ph + img->nph; p++) {
 		if (p->p_type != PT_LOAD || (p->p_flags & PF_X))
 			continue;
 		vaddr at = (p->p_vaddr + 7) & ~(vaddr)7;
+		struct rd r = rd_of(image_rest(img, at));
 
-		for (; at + 8 <= p->p_vaddr + p->p_filesz; at += 8)
-			if (walk_word(w, at, HOLDS_WORD) < 0)
+		for (; rd_left(&r) >= 8; at += 8)
+			if (rd_u64(&r) - lo < hi - lo && walk_word(w, at, HOLDS_WORD) < 0)
 				return -1;
 	}
 	return 0;
