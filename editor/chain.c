@@ -72,22 +72,54 @@ static void drop(struct ordering *o, uint32_t v)
 		o->prev[o->next[v]] = o->prev[v];
 }
 
-/* v's neighbours become those of itself and of k, but k and v. */
+/* The first place from i on where there is x or more.  Mostly it is near. */
+static uint32_t place_from(const struct list *l, uint32_t i, uint32_t x)
+{
+	uint32_t step = 1;
+
+	for (; i + step <= l->n && l->v[i + step - 1] < x; step *= 2)
+		i += step;
+	uint32_t hi = i + step <= l->n ? i + step - 1 : l->n;
+	while (i < hi) {
+		uint32_t mid = i + (hi - i) / 2;
+
+		if (l->v[mid] < x)
+			i = mid + 1;
+		else
+			hi = mid;
+	}
+	return i;
+}
+
+static void copy(struct list *to, const struct list *from, uint32_t i, uint32_t end)
+{
+	memcpy(to->v + to->n, from->v + i, (end - i) * sizeof(*to->v));
+	to->n += end - i;
+}
+
+/* v's neighbours become those of itself and of k, but k and v.  One of them has many neighbours as a rule:
+ * what stands between two of k's is copied at once. */
 static void join(struct list *near, uint32_t v, uint32_t k)
 {
-	const struct list a = near[v], b = near[k];
-	uint32_t *out = memory_grow(NULL, (size_t)a.n + b.n, sizeof(*out)), n = 0;
+	struct list a = near[v], out = { memory_grow(NULL, (size_t)a.n + near[k].n, sizeof(*out.v)), 0 };
+	uint32_t at = place_from(&a, 0, k);
 
-	for (uint32_t i = 0, j = 0; i < a.n || j < b.n; ) {
-		uint32_t next = j == b.n || (i < a.n && a.v[i] <= b.v[j]) ? a.v[i] : b.v[j];
+	copy(&out, &a, 0, at);
+	copy(&out, &a, at + 1, a.n);
+	memcpy(a.v, out.v, out.n * sizeof(*a.v));
+	a.n = out.n;
+	out.n = at = 0;
+	for (uint32_t j = 0; j < near[k].n; j++) {
+		uint32_t x = near[k].v[j], next = place_from(&a, at, x);
 
-		i += i < a.n && a.v[i] == next;
-		j += j < b.n && b.v[j] == next;
-		if (next != k && next != v)
-			out[n++] = next;
+		copy(&out, &a, at, next);
+		at = next;
+		if (x != v && (at == a.n || a.v[at] != x))
+			out.v[out.n++] = x;
 	}
-	free(near[v].v);
-	near[v] = (struct list){ out, n };
+	copy(&out, &a, at, a.n);
+	free(a.v);
+	near[v] = out;
 }
 
 static int by_number(const void *x, const void *y)
@@ -188,6 +220,18 @@ static bool has_no_others(const struct chain *c, uint32_t i, uint32_t end)
 	return c->first[a + 1] - c->first[a] == end - i - 1;
 }
 
+/* Where the neighbours (i, end) are among those of near[i]. */
+static void find_targets(const struct chain *c, uint32_t i, uint32_t end, uint32_t *target)
+{
+	uint32_t first = c->first[c->near[i]], at = 0;
+	const struct list l = { c->near + first, c->first[c->near[i] + 1] - first };
+
+	while (++i < end) {
+		at = place_from(&l, at, c->near[i]);
+		*target++ = first + at;
+	}
+}
+
 static void set_targets(struct chain *c)
 {
 	uint32_t n = 0;
@@ -202,8 +246,8 @@ static void set_targets(struct chain *c)
 			for (uint32_t i = c->first[k]; i < end; i++) {
 				if (has_no_others(c, i, end))
 					continue;
-				for (uint32_t j = i + 1; fill && j < end; j++)
-					c->target[n + j - i - 1] = place(c, c->near[i], c->near[j]);
+				if (fill)
+					find_targets(c, i, end, c->target + n);
 				n += end - i - 1;
 			}
 		}

@@ -34,7 +34,7 @@ static const double LEAST_SHARE = 1e-4;
 
 struct cut {
 	struct flowfit *f, small;
-	uint64_t budget;	/* of elimination, in one walk through all parts */
+	struct chain **chain;	/* [npart] of f; NULL: too much work */
 	double *count;		/* [nnode] of f, as are all */
 	double *toll;		/* [nnode] of what is cut off */
 	double *way;		/* [nnode] how likely the likeliest way to the outlet is */
@@ -87,35 +87,44 @@ static void start(struct flowfit *f)
 	}
 }
 
+static void make_chains(struct cut *c)
+{
+	const struct flowfit *f = c->f;
+	struct chain_step *step = memory_new(f->nstep, sizeof(*step));
+	uint64_t budget = MAX_CHANGES;
+
+	for (uint32_t p = 0; p < f->npart; p++) {
+		uint32_t base = f->part[p].node, n = 0;
+
+		for (uint32_t i = f->part[p].step; i < steps_end(f, p); i++)
+			if (f->step[i].to != FLOWFIT_EXIT)
+				step[n++] = (struct chain_step){ f->step[i].from - base,
+								 f->step[i].to - base };
+		c->chain[p] = chain_new(nodes_end(f, p) - base, step, n, &budget);
+	}
+	free(step);
+}
+
 /* From the rates at which the part's nodes are entered to their visits; false when that is too much work. */
 static bool visit(struct cut *c, uint32_t p)
 {
 	const struct flowfit *f = c->f;
-	uint32_t base = f->part[p].node, first = f->part[p].step, n = 0;
-	struct chain_step *step = memory_new(steps_end(f, p) - first, sizeof(*step));
-	double *probability = memory_new(steps_end(f, p) - first, sizeof(*probability));
+	uint32_t first = f->part[p].step, n = 0;
 
-	for (uint32_t i = first; i < steps_end(f, p); i++) {
-		if (f->step[i].to == FLOWFIT_EXIT)
-			continue;
-		step[n] = (struct chain_step){ f->step[i].from - base, f->step[i].to - base };
-		probability[n++] = f->step[i].share;
-	}
-	struct chain *chain = chain_new(nodes_end(f, p) - base, step, n, &c->budget);
-	bool found = chain != NULL;
-	if (found) {
-		chain_set(chain, probability);
-		chain_visits(chain, c->count + base);
-	}
-	chain_free(chain);
+	if (!c->chain[p])
+		return false;
+	double *probability = memory_new(steps_end(f, p) - first, sizeof(*probability));
+	for (uint32_t i = first; i < steps_end(f, p); i++)
+		if (f->step[i].to != FLOWFIT_EXIT)
+			probability[n++] = f->step[i].share;
+	chain_set(c->chain[p], probability);
+	chain_visits(c->chain[p], c->count + f->part[p].node);
 	free(probability);
-	free(step);
-	return found;
+	return true;
 }
 
 static void enter(struct cut *c)
 {
-	c->budget = MAX_CHANGES;
 	memset(c->count, 0, c->f->nnode * sizeof(*c->count));
 	for (uint32_t s = 0; s < c->f->nsource; s++)
 		c->count[c->f->source[s].node] += c->f->source[s].rate;
@@ -367,7 +376,9 @@ static void drop_tolls(struct cut *c)
 
 static void cut_free(struct cut *c)
 {
-	void *all[] = { c->count, c->keep, c->node, c->small.node, c->small.step, c->small.part,
+	for (uint32_t p = 0; p < c->f->npart; p++)
+		chain_free(c->chain[p]);
+	void *all[] = { c->chain, c->count, c->keep, c->node, c->small.node, c->small.step, c->small.part,
 		c->small.source };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
@@ -379,6 +390,7 @@ void flowcut_fit(struct flowfit *f, double least)
 {
 	struct cut c = { .f = f };
 
+	c.chain = memory_new(f->npart, sizeof(struct chain *));
 	c.count = memory_new(f->nnode, sizeof(*c.count));
 	c.toll = memory_new(f->nnode, sizeof(*c.toll));
 	c.way = memory_new(f->nnode, sizeof(*c.way));
@@ -386,6 +398,7 @@ void flowcut_fit(struct flowfit *f, double least)
 	c.keep = memory_new(f->nnode, sizeof(*c.keep));
 	c.node = memory_new(f->nnode, sizeof(*c.node));
 	start(f);
+	make_chains(&c);
 	expect(&c);
 	choose(&c, least);
 	set_shares(&c);
