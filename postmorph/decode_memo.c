@@ -4,7 +4,8 @@
  * stands in front: prefixes, opcode and ModRM, and whether the SIB byte asks for a displacement
  * without a base.  Behind that come only the rest of the SIB byte, displacement and immediates, whose
  * values change nothing that struct insn_form says.  So these first bytes are the key, and Zydis is
- * asked once for each.
+ * asked once for each.  Of most instructions with a ModRM byte any registers will do: these bits are
+ * left out, so a large program has some thousand keys, few enough to stay in the cache.
  *
  * KEPT     instructions of the one-byte and 0F maps, with at most seven bytes of key.  Where other
  *          bytes count as well (VEX, EVEX, XOP, the other maps) Zydis is asked every time.  Failures
@@ -17,7 +18,8 @@
 
 #include "postmorph/decode_form.h"
 
-enum { MEMO_BITS = 14, MAX_KEY = 7, MAX_PREFIXES = 3, SIB_FOLLOWS = 4, SIB_NO_BASE = 5 };
+enum { MEMO_BITS = 14, MAX_KEY = 7, MAX_PREFIXES = 3, SIB_FOLLOWS = 4, SIB_NO_BASE = 5,
+       MODRM_REG = 0x38, REX_RXB = 7 };
 
 struct memo {
 	uint64_t key;			/* 0: empty */
@@ -25,19 +27,34 @@ struct memo {
 };
 
 /* What a byte is in front of an instruction, or as its opcode in the 0F map.  Whether an opcode has
- * a ModRM byte is what Zydis said of it the first time. */
-enum { OPCODE, OPCODE_ALONE, OPCODE_MODRM, PREFIX, REX, MAP_0F, OTHER };
+ * a ModRM byte is what Zydis said of it the first time; ANY_REGISTER: it has, and neither its register
+ * field nor those in REX change anything. */
+enum { OPCODE, OPCODE_ALONE, OPCODE_MODRM, ANY_REGISTER, PREFIX, REX, MAP_0F, OTHER };
 
 static uint8_t one_byte[256] = {
+	[0x00 ... 0x03] = ANY_REGISTER, [0x08 ... 0x0b] = ANY_REGISTER,	/* add, or */
+	[0x10 ... 0x13] = ANY_REGISTER, [0x18 ... 0x1b] = ANY_REGISTER,	/* adc, sbb */
+	[0x20 ... 0x23] = ANY_REGISTER, [0x28 ... 0x2b] = ANY_REGISTER,	/* and, sub */
+	[0x30 ... 0x33] = ANY_REGISTER, [0x38 ... 0x3b] = ANY_REGISTER,	/* xor, cmp */
+	[0x63] = ANY_REGISTER, [0x69] = ANY_REGISTER, [0x6b] = ANY_REGISTER,	/* movsxd, imul */
+	[0x84 ... 0x8b] = ANY_REGISTER, [0x8d] = ANY_REGISTER,	/* test, xchg, mov, lea */
 	[0x26] = PREFIX, [0x2e] = PREFIX, [0x36] = PREFIX, [0x3e] = PREFIX, [0x64] = PREFIX,
 	[0x65] = PREFIX, [0x66] = PREFIX, [0xf2] = PREFIX, [0xf3] = PREFIX,
-	[0x40] = REX, REX, REX, REX, REX, REX, REX, REX, REX, REX, REX, REX, REX, REX, REX, REX,
+	[0x40 ... 0x4f] = REX,
 	[0x0f] = MAP_0F,
 	[0x67] = OTHER, [0xf0] = OTHER,		/* prefixes that are rare */
 	[0xc4] = OTHER, OTHER, [0x62] = OTHER,	/* VEX, EVEX */
 	[0x8f] = OTHER,				/* XOP, or pop */
 };
-static uint8_t two_byte[256] = { [0x0f] = OTHER, [0x38] = OTHER, [0x3a] = OTHER };
+static uint8_t two_byte[256] = {
+	[0x10 ... 0x11] = ANY_REGISTER, [0x28 ... 0x29] = ANY_REGISTER,	/* movs, movaps */
+	[0x2e ... 0x2f] = ANY_REGISTER, [0x40 ... 0x4f] = ANY_REGISTER,	/* comis, cmov */
+	[0x54] = ANY_REGISTER, [0x57 ... 0x5f] = ANY_REGISTER,	/* andps, xorps, arithmetic */
+	[0x6e ... 0x6f] = ANY_REGISTER, [0x7e ... 0x7f] = ANY_REGISTER,	/* movd, movq, movdqa */
+	[0xaf] = ANY_REGISTER, [0xb6 ... 0xb7] = ANY_REGISTER,	/* imul, movzx */
+	[0xbe ... 0xbf] = ANY_REGISTER, [0xef] = ANY_REGISTER,	/* movsx, pxor */
+	[0x0f] = OTHER, [0x38] = OTHER, [0x3a] = OTHER,
+};
 
 struct head {
 	uint64_t key;			/* 0: not one that is kept, or ModRM unknown */
@@ -61,6 +78,7 @@ static struct head read_head(struct bytes code)
 {
 	uint64_t v = first_bytes(code), no_base = 0;
 	uint64_t rest = v;		/* byte i and what follows it */
+	uint64_t rex = 0;		/* its bits that are about registers */
 	uint32_t i = 0;
 	uint8_t *opcode;
 
@@ -68,7 +86,7 @@ static struct head read_head(struct bytes code)
 		rest >>= 8;
 	if (one_byte[rest & 0xff] == REX) {
 		rest >>= 8;
-		i++;
+		rex = (uint64_t)REX_RXB << 8 * i++;
 	}
 	opcode = &one_byte[rest & 0xff];
 	if (*opcode == MAP_0F) {
@@ -76,12 +94,14 @@ static struct head read_head(struct bytes code)
 		i++;
 		opcode = &two_byte[rest & 0xff];
 	}
-	if (*opcode > OPCODE_MODRM)
+	if (*opcode > ANY_REGISTER)
 		return (struct head){ 0, NULL };
 	if (*opcode == OPCODE)
 		return (struct head){ 0, opcode };
 	i++;
-	if (*opcode == OPCODE_MODRM) {
+	if (*opcode == ANY_REGISTER)
+		v &= ~(rex | (uint64_t)MODRM_REG << 8 * i);
+	if (*opcode >= OPCODE_MODRM) {
 		uint8_t modrm = rest >> 8 & 0xff, sib = rest >> 16 & 0xff;
 
 		i++;
