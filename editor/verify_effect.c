@@ -3,6 +3,7 @@
 
 #include <Zydis/Zydis.h>
 
+#include "postmorph/bytememo.h"
 
 struct full {
 	ZydisDecodedInstruction in;
@@ -413,20 +414,19 @@ static void classify_jump(struct effect *e, const struct full *f)
 	}
 }
 
-bool effect_decode(struct bytes code, vaddr addr, struct effect *out)
+/* Of the instruction that code begins with; false when Zydis does not know its operands. */
+static bool ask(struct bytes code, vaddr addr, const struct insn *insn, vaddr target, struct effect *out)
 {
+	enum { RSP = 4 };
 	struct full f;
-	struct insn insn;
-	vaddr target;
 
-	if (!insn_decode(code, addr, &insn, &target) ||
-	    !ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder(), code.p, insn.len, &f.in, f.op)))
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder(), code.p, insn->len, &f.in, f.op)))
 		return false;
-	struct effect e = { .kind = insn.kind, .len = insn.len,
-			    .target = insn_is_branch(&insn) ? target : 0 };
+	struct effect e = { .kind = insn->kind, .len = insn->len,
+			    .target = insn_is_branch(insn) ? target : 0 };
 
 	*out = e;
-	if (insn.kind == INSN_NOP)
+	if (insn->kind == INSN_NOP)
 		return true;
 	for (int i = 0; i < f.in.operand_count; i++) {
 		add_operand(&e, &f.op[i]);
@@ -447,16 +447,40 @@ bool effect_decode(struct bytes code, vaddr addr, struct effect *out)
 	e.sets_count = sets_count(&f);
 	if (ignores_operand(&f))
 		e.reads = e.low_reads = e.word_reads = 0;
-	if ((insn.kind == INSN_IJMP || insn.kind == INSN_ICALL) && insn.field)
+	if ((insn->kind == INSN_IJMP || insn->kind == INSN_ICALL) && insn->field)
 		e.slot = target;
-	enum { RSP = 4 };
-	if (((e.kills | e.clobbers) >> RSP & 1) && insn.kind != INSN_RET &&
-	    insn.kind != INSN_CALL && insn.kind != INSN_ICALL)
+	if (((e.kills | e.clobbers) >> RSP & 1) && insn->kind != INSN_RET &&
+	    insn->kind != INSN_CALL && insn->kind != INSN_ICALL)
 		classify_stack(&e, &f);
-	if (insn.kind == INSN_IJMP)
+	if (insn->kind == INSN_IJMP)
 		classify_jump(&e, &f);
-	else if (insn.kind == INSN_PLAIN)
+	else if (insn->kind == INSN_PLAIN)
 		classify_plain(&e, &f, addr);
 	*out = e;
+	return true;
+}
+
+bool effect_decode(struct bytes code, vaddr addr, struct effect *out)
+{
+	static struct { uint64_t key; struct effect effect; } memo[BYTEMEMO_SLOTS];
+	struct insn insn;
+	vaddr target;
+
+	if (!insn_decode(code, addr, &insn, &target))
+		return false;
+	/* What has a field is another one elsewhere. */
+	uint64_t key = insn.field ? 0 : bytememo_key((struct bytes){ code.p, insn.len });
+	uint32_t slot = bytememo_slot(key);
+
+	if (key && memo[slot].key == key) {
+		*out = memo[slot].effect;
+		return true;
+	}
+	if (!ask(code, addr, &insn, target, out))
+		return false;
+	if (key) {
+		memo[slot].key = key;
+		memo[slot].effect = *out;
+	}
 	return true;
 }

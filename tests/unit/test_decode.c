@@ -6,6 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "editor/verify_effect.h"
 #include "postmorph/absop.h"
 #include "postmorph/decode_form.h"
 #include "postmorph/machine.h"
@@ -272,6 +273,45 @@ static void what_is_remembered_of_an_instruction_is_what_it_is_there(void **stat
 	assert_true(n > 40000);
 }
 
+/* What depends on the place is where it has a field; the rest is remembered. */
+static void an_effect_is_that_of_the_instruction_at_its_place(void **state)
+{
+	enum { AWAY = 0x1000 };
+	uint32_t seed = 1, n = 0;
+
+	(void)state;
+	for (uint32_t form = 0; form < 4 << 16; form += 3) {
+		uint8_t code[MAX] = { 0 }, i = 0;
+		struct effect here, there;
+		struct insn insn;
+		vaddr target;
+
+		if (form >> 16 & 1)
+			code[i++] = 0x48;
+		if (form >> 17)
+			code[i++] = 0x0f;
+		code[i++] = form >> 8 & 0xff;
+		code[i++] = form & 0xff;
+		fill_tail(code + i, MAX - i, &seed);
+		struct bytes b = { code, MAX };
+		if (!insn_decode(b, AT, &insn, &target) || !effect_decode(b, AT, &here))
+			continue;
+		assert_true(effect_decode(b, AT + AWAY, &there));
+		assert_int_equal(here.kind, insn.kind);
+		assert_int_equal(here.len, insn.len);
+		assert_int_equal(here.target, insn_is_branch(&insn) ? target : 0);
+		assert_int_equal(there.reads, here.reads);
+		assert_int_equal(there.kills, here.kills);
+		assert_int_equal(there.clobbers, here.clobbers);
+		assert_int_equal(there.op, here.op);
+		assert_int_equal(there.target, here.target ? here.target + AWAY : 0);
+		assert_int_equal(there.slot, here.slot ? here.slot + AWAY : 0);
+		assert_int_equal(there.value, here.op == FX_BASE ? here.value + AWAY : here.value);
+		n++;
+	}
+	assert_true(n > 40000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -280,6 +320,7 @@ int main(void)
 		cmocka_unit_test(finds_constants_that_may_be_addresses),
 		cmocka_unit_test(remembers_what_zydis_says_of_every_form),
 		cmocka_unit_test(what_is_remembered_of_an_instruction_is_what_it_is_there),
+		cmocka_unit_test(an_effect_is_that_of_the_instruction_at_its_place),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
