@@ -208,13 +208,14 @@ static bool load_word(struct absint *ai, const struct abs_state *s, const struct
 	return true;
 }
 
-/* The table's own load: movslq (BASE, index, 4) or, absolute, mov T(, index, 8). */
+/* The table's own load: movslq (BASE, index, 4) or, absolute, mov T(, index, 8).  No table's address is an
+ * index, not even its own. */
 static bool load_entry(struct absint *ai, const struct abs_state *s, const struct op *op,
 		       struct abs_value *out)
 {
 	const struct op_mem *m = &op->mem;
 
-	if (m->other || m->index >= ABS_NREG)
+	if (m->other || m->index >= ABS_NREG || m->index == m->base)
 		return false;
 	if (op->bits == 32)
 		return load_word(ai, s, op, out);

@@ -539,6 +539,26 @@ begin scaled_by_two
 	table	T_by_two
 end scaled_by_two
 
+	# No index, but the base twice.
+begin base_is_the_index
+	lea	T_twice(%rip), %rdx
+	movslq	(%rdx,%rdx,4), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+	cases
+	table	T_twice
+end base_is_the_index
+
+begin base_is_the_index_of_a_word
+	lea	T_twice_word(%rip), %rdx
+	mov	(%rdx,%rdx,4), %eax
+	cltq
+	add	%rdx, %rax
+	jmp	*%rax
+	cases
+	table	T_twice_word
+end base_is_the_index_of_a_word
+
 begin never_extended
 	cmp	$3, %edi
 	ja	19f

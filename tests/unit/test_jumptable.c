@@ -48,6 +48,8 @@ static const struct expected {
 	{ "ends_in_front", 1, 2, 2, 1, 0 },
 	{ "begins_behind", 1, 4, 4, 1, 0 },
 	{ "scaled_by_two", 0, 0, 0, 0, 0 },
+	{ "base_is_the_index", 0, 0, 0, 0, 0 },
+	{ "base_is_the_index_of_a_word", 0, 0, 0, 0, 0 },
 	{ "never_extended", 0, 0, 0, 0, 0 },
 	{ "word_over_a_call", 0, 0, 0, 0, 1 },
 	{ "entry_over_a_call", 0, 0, 0, 0, 1 },
