@@ -65,20 +65,6 @@ static struct act act_at(const struct looks *w, const struct insn *insn)
 	return act;
 }
 
-static bool writes_flags(const struct act *act)
-{
-	switch ((enum act_kind)act->kind) {
-	case ACT_ALU:
-		return alu_writes((enum alu)act->alu) != 0;
-	case ACT_OTHER:
-		return act->wipes_flags != 0;
-	case ACT_WIDE: case ACT_DIVIDE: case ACT_CARRY: case ACT_GUARD: case ACT_EXCHANGE_ADD:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static enum compare compare_of(const struct act *act)
 {
 	bool same = act->a.kind == ARG_REG && act->b.kind == ARG_REG && act->a.reg == act->b.reg;
@@ -136,7 +122,7 @@ static struct question find_question(const struct looks *w, const struct block *
 			q.source = mix(1, act.imm) | 1;
 		} else if (found && act.kind == ACT_MOVE && act.a.kind == ARG_MEM) {
 			q.source = mix(2, field_of(&act)) | 1;
-		} else if (!found && writes_flags(&act)) {
+		} else if (!found && act_writes_flags(&act)) {
 			found = true;
 			q.compare = compare_of(&act);
 			q.form = form_of(&act);

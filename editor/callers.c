@@ -1,72 +1,58 @@
 /* callers.c - unwinding from one sample
  *
  * The unwind row at an instruction says where the frame ends (CFA), and where the return address and the
- * caller's registers are.  All of that must be in the piece of the stack that came with the sample.
+ * caller's registers are.  All of that must be known: mostly it is in the piece of the stack that came
+ * with the sample.
  *
- * INVARIANT  nothing is read but the sample's registers and stack, and the file.
+ * INVARIANT  nothing is read but what the machine knows, and the file.
  */
 #include "editor/callers.h"
 
-#include <string.h>
-
 #include "postmorph/decode.h"
 
-enum { GPRS = 16, DWARF_RSP = 7, CALL_BYTES = 5 };
-
-/* In the order of DWARF's numbers. */
-struct frame {
-	vaddr pc;			/* of the next instruction */
-	uint64_t reg[GPRS];
-	bool known[GPRS];
-};
+enum { DWARF_GPRS = 16, WORD = 8, CALL_BYTES = 5 };
 
 /* DWARF numbers to encoding order. */
-static const uint8_t encoded[GPRS] = { 0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15 };
+static const uint8_t encoded[DWARF_GPRS] = { 0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15 };
 
-static bool read_stack(const struct statesample *s, uint64_t at, uint64_t *out)
+static const struct cfi_state *row_at(const struct cfi *cfi, vaddr at)
 {
-	uint64_t begin = s->gpr[encoded[DWARF_RSP]];
-	struct bytes word = at < begin ? (struct bytes){ 0 } : bytes_at(s->stack, at - begin, 8);
+	uint32_t fde = cfi_find(cfi, at);
 
-	if (!word.p)
-		return false;
-	memcpy(out, word.p, 8);
-	return true;
+	if (fde == UINT32_MAX || !cfi->fde[fde].understood || cfi->cie[cfi->fde[fde].cie].signal_frame)
+		return NULL;
+	return &cfi->state[cfi_state_at(cfi, fde, at)];
 }
 
-static void restore(const struct statesample *s, const struct cfi_state *row, uint64_t cfa,
-		    struct frame *f)
+bool callers_unwind(const struct cfi *cfi, vaddr at, struct machine *m)
 {
-	for (int i = 0; i < GPRS; i++) {
+	const struct cfi_state *row = row_at(cfi, at);
+	struct value old[DWARF_GPRS];
+
+	if (!row || row->cfa_is_expr || row->cfa_reg >= DWARF_GPRS || row->reg[CFI_RA].kind != CFI_OFFSET)
+		return false;
+	const struct value *base = &m->reg[encoded[row->cfa_reg]];
+	uint64_t cfa = base->v + (uint64_t)row->cfa_off;
+	if (base->known != VALUE_KNOWN)
+		return false;
+	struct value back = memview_read(&m->memory, cfa + (uint64_t)row->reg[CFI_RA].off, WORD);
+	if (back.known != VALUE_KNOWN)
+		return false;
+	for (int i = 0; i < DWARF_GPRS; i++) {
 		const struct cfi_rule *r = &row->reg[i];
 
+		old[i] = (struct value){ .why = UNKNOWN_CODE };
 		if (r->kind == CFI_OFFSET)
-			f->known[i] = read_stack(s, cfa + (uint64_t)r->off, &f->reg[i]);
-		else
-			f->known[i] &= r->kind == CFI_UNSPEC || r->kind == CFI_SAME;
+			old[i] = memview_read(&m->memory, cfa + (uint64_t)r->off, WORD);
+		else if (r->kind == CFI_UNSPEC || r->kind == CFI_SAME)
+			old[i] = m->reg[encoded[i]];
 	}
-	f->reg[DWARF_RSP] = cfa;
-	f->known[DWARF_RSP] = true;
-}
-
-/* From a frame to its caller's.  `at`: an address in the instruction that it is at. */
-static bool unwind(const struct image *img, const struct cfi *cfi, const struct statesample *s,
-		   uint32_t fde, vaddr at, struct frame *f)
-{
-	const struct cfi_state *row = &cfi->state[cfi_state_at(cfi, fde, at)];
-	const struct cfi_rule *ra = &row->reg[CFI_RA];
-	uint64_t back;
-
-	if (!cfi->fde[fde].understood || cfi->cie[cfi->fde[fde].cie].signal_frame ||
-	    row->cfa_is_expr || row->cfa_reg >= GPRS || !f->known[row->cfa_reg] ||
-	    ra->kind != CFI_OFFSET)
-		return false;
-	uint64_t cfa = f->reg[row->cfa_reg] + (uint64_t)row->cfa_off;
-	if (!read_stack(s, cfa + (uint64_t)ra->off, &back))
-		return false;
-	f->pc = back - s->bias;
-	restore(s, row, cfa, f);
-	return image_is_exec(img, f->pc);
+	for (int i = 0; i < DWARF_GPRS; i++)
+		m->reg[encoded[i]] = old[i];
+	m->reg[MACHINE_RSP] = (struct value){ cfa, VALUE_KNOWN, UNKNOWN_NOTHING };
+	machine_lose(m, MACHINE_CALLER_SAVED, true);
+	m->pc = back.v - m->memory.bias;
+	return true;
 }
 
 static bool is_call(const struct image *img, vaddr addr)
@@ -78,24 +64,19 @@ static bool is_call(const struct image *img, vaddr addr)
 	       insn.len == CALL_BYTES;
 }
 
-uint32_t callers_find(const struct image *img, const struct cfi *cfi, const struct statesample *sample,
+uint32_t callers_find(const struct image *img, const struct cfi *cfi, const struct machine *start,
 		      struct caller *out, uint32_t max)
 {
-	struct frame f = { .pc = sample->pc - sample->bias };
+	struct machine m = *start;
 	uint32_t n = 0;
 
-	for (int i = 0; i < GPRS; i++) {
-		f.reg[i] = sample->gpr[encoded[i]];
-		f.known[i] = true;
-	}
 	for (uint32_t depth = 0; depth < max; depth++) {
-		vaddr at = depth ? f.pc - 1 : f.pc;	/* a call may be the last instruction */
-		uint32_t fde = cfi_find(cfi, at);
+		vaddr at = depth ? m.pc - 1 : m.pc;	/* a call may be the last instruction */
 
-		if (fde == UINT32_MAX || !unwind(img, cfi, sample, fde, at, &f))
+		if (!callers_unwind(cfi, at, &m) || !image_is_exec(img, m.pc))
 			break;
-		if (is_call(img, f.pc - CALL_BYTES))
-			out[n++] = (struct caller){ f.pc - CALL_BYTES, cfi->fde[fde].addr };
+		if (is_call(img, m.pc - CALL_BYTES))
+			out[n++] = (struct caller){ m.pc - CALL_BYTES, cfi->fde[cfi_find(cfi, at)].addr };
 	}
 	return n;
 }

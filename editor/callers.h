@@ -3,9 +3,13 @@
 #define EDITOR_CALLERS_H
 
 #include "lib/addr.h"
-#include "lib/statesample.h"
 #include "postmorph/cfi.h"
 #include "postmorph/image.h"
+#include "postmorph/machine.h"
+
+/* Goes on where the function that runs at `at` returns to, with what registers its caller has then as far as
+ * that is known.  False, and nothing changed, where unwind information, registers or stack end. */
+bool callers_unwind(const struct cfi *cfi, vaddr at, struct machine *m);
 
 struct caller {
 	new_vaddr insn;		/* direct call in this module; its return address is on the stack */
@@ -14,7 +18,7 @@ struct caller {
 
 /* Innermost first.  Stops where unwind information, registers or the piece of the stack end, and at the first
  * frame of another module; calls of other forms are left out. */
-uint32_t callers_find(const struct image *img, const struct cfi *cfi, const struct statesample *sample,
+uint32_t callers_find(const struct image *img, const struct cfi *cfi, const struct machine *m,
 		      struct caller *out, uint32_t max);
 
 #endif

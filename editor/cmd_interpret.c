@@ -39,6 +39,9 @@ static void write_stats(const struct interpret_stats *s, const struct edges_stat
 	put(a, out, "calls_seen", s->calls);
 	put(a, out, "callers_seen", s->callers);
 	put(a, out, "unwind_tables_read", s->unwinds);
+	put(a, out, "branches_passed", s->joined);
+	put(a, out, "functions_left", s->left);
+	put(a, out, "calls_passed", s->called);
 	put(a, out, "edges", e->edges);
 	put(a, out, "calls", e->calls);
 	put(a, out, "in_no_block", e->uncut);

@@ -55,6 +55,7 @@ struct interpret_stats {
 	uint64_t callers;		/* return addresses of direct calls in this module */
 	bool unwinds;			/* the module's unwind tables could be read */
 	uint64_t steps;
+	uint64_t joined, left, called;	/* unknown branches, functions and calls passed by */
 	uint64_t stop[NSTOP];
 	uint64_t first[NSTOP][NUNKNOWN];	/* of samples without a branch, with the cause */
 };

@@ -481,8 +481,7 @@ static enum step run_return(struct machine *m, const struct act *act, enum unkno
 	return go(m, STEP_RET, to.v - m->memory.bias);
 }
 
-/* A jump through one fixed word, as linkage stubs have it: no choice. */
-static bool is_through_slot(const struct act *act)
+bool act_is_through_slot(const struct act *act)
 {
 	return act->a.kind == ARG_MEM && act->mem.base == ACT_RIP && act->mem.index == ACT_NO_REG;
 }
@@ -509,7 +508,7 @@ enum step machine_step(struct machine *m, const struct act *act, enum unknown *w
 		if (!is_known(&to, 64))
 			return STEP_UNKNOWN;
 		if (act->kind == ACT_IJMP)
-			return go(m, is_through_slot(act) ? STEP_ON : STEP_BRANCH,
+			return go(m, act_is_through_slot(act) ? STEP_ON : STEP_BRANCH,
 				  to.v - m->memory.bias);
 		if (!push(m, known_value(next + m->memory.bias)))
 			return STEP_STOP;
@@ -525,4 +524,13 @@ enum step machine_step(struct machine *m, const struct act *act, enum unknown *w
 			return STEP_STOP;
 		return go(m, STEP_ON, next);
 	}
+}
+
+void machine_lose(struct machine *m, uint16_t registers, bool flags)
+{
+	for (unsigned r = 0; r < MACHINE_GPRS; r++)
+		if (registers >> r & 1)
+			m->reg[r] = unknown_value(UNKNOWN_CODE);
+	if (flags)
+		set_flags(m, FLAGS_ALL, 0, 0, UNKNOWN_CODE);
 }

@@ -15,6 +15,7 @@
 #include "postmorph/memview.h"
 
 enum { MACHINE_RSP = 4, MACHINE_GPRS = 16 };
+enum { MACHINE_CALLER_SAVED = 0x0fc7 };	/* rax rcx rdx rsi rdi r8..r11 */
 
 struct machine {
 	struct value reg[MACHINE_GPRS];	/* in encoding order */
@@ -77,6 +78,13 @@ enum act_loop { LOOP_PLAIN, LOOP_EQUAL, LOOP_NOT_EQUAL, LOOP_RCX_ZERO, LOOP_ECX_
 
 /* Always gives something: what does not decode is ACT_STOP with len 0. */
 void act_lower(struct bytes code, vaddr addr, struct act *out);
+/* What the instruction itself may change: registers, but for rsp by a call; flags; bytes at mem
+ * (UINT16_MAX: who knows how many and where), besides what a push or call leaves on the stack. */
+uint16_t act_writes(const struct act *act);
+bool act_writes_flags(const struct act *act);
+uint16_t act_stores(const struct act *act);
+/* A jump or call through one fixed word, as linkage stubs have it: no choice. */
+bool act_is_through_slot(const struct act *act);
 
 enum step {
 	STEP_ON,		/* to the next instruction, or along a direct jump */
@@ -90,5 +98,7 @@ void machine_start(struct machine *m, const struct memview_file *file,
 		   const struct statesample *sample);
 /* Follows one instruction; m->pc is where control is then, unchanged on UNKNOWN and STOP. */
 enum step machine_step(struct machine *m, const struct act *act, enum unknown *why);
+/* What code that was not followed may have written is unknown. */
+void machine_lose(struct machine *m, uint16_t registers, bool flags);
 
 #endif

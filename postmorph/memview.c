@@ -236,3 +236,22 @@ void memview_forget(struct memview *m)
 	m->stack.n = 0;
 	m->npiece = 0;
 }
+
+static bool is_stack(const struct memview *m, uint64_t addr)
+{
+	return addr - (m->stack_at - STACK_REACH) < 2 * STACK_REACH;
+}
+
+void memview_forget_heap(struct memview *m)
+{
+	uint32_t cells = 0, pieces = 0;
+
+	for (uint32_t i = 0; i < m->ncell; i++)
+		if (is_stack(m, m->cell[i].at))
+			m->cell[cells++] = m->cell[i];
+	for (uint32_t i = 0; i < m->npiece; i++)
+		if (is_stack(m, m->piece[i].at))
+			m->piece[pieces++] = m->piece[i];
+	m->ncell = cells;
+	m->npiece = pieces;
+}

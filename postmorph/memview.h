@@ -30,6 +30,8 @@ struct value {
 	uint8_t why;		/* enum unknown, of the bytes that are not */
 };
 
+enum { VALUE_KNOWN = 0xff };	/* all bytes */
+
 /* The constant bytes of one file; job lifetime. */
 struct memview_word {
 	vaddr place;		/* 8 bytes that the loader fills */
@@ -70,5 +72,7 @@ struct value memview_read(const struct memview *m, uint64_t addr, unsigned n);
 bool memview_write(struct memview *m, uint64_t addr, unsigned n, struct value value);
 /* Any byte that can be written may be something else now. */
 void memview_forget(struct memview *m);
+/* The same, but for the stack. */
+void memview_forget_heap(struct memview *m);
 
 #endif

@@ -87,7 +87,7 @@ is_seven:
 	ret
 end by_stack
 
-# The load from the heap leaves the first branch open, and nothing behind it is looked at.
+# The load from the heap leaves the first branch open, and its ways do not meet.
 begin by_heap
 	mov	(%rdi), %eax
 	test	%eax, %eax
@@ -295,6 +295,169 @@ loop_done:
 rcx_zero:
 	ret
 end by_loop_insns
+
+# What is written on one way only is not known where the ways meet; all else is.
+begin ways_meet
+	movl	$1, -8(%rsp)
+	movl	$2, -16(%rsp)
+	mov	(%rdi), %eax
+	test	%eax, %eax
+	je	together
+	mov	$9, %ecx
+	movl	$3, -8(%rsp)
+together:
+	cmpl	$2, -16(%rsp)
+	je	stored_two
+stored_other:
+	ret
+stored_two:
+	cmp	%esi, %edx
+	je	meet_same
+meet_other:
+	ret
+meet_same:
+	cmpl	$1, -8(%rsp)
+	je	meet_end
+	nop
+meet_end:
+	cmp	$1, %ecx
+	je	1f
+	ret
+1:	inc	%eax
+	ret
+end ways_meet
+
+begin stores_somewhere
+	movl	$1, -8(%rsp)
+	mov	(%rdi), %rax
+	test	%rax, %rax
+	je	stored
+	movb	$0, (%rax)
+stored:	cmpl	$1, -8(%rsp)
+	je	stored_one
+	ret
+stored_one:
+	inc	%eax
+	ret
+end stores_somewhere
+
+begin moves_stack
+	sub	$24, %rsp
+	.cfi_adjust_cfa_offset 24
+	mov	%esi, 16(%rsp)
+	mov	(%rdi), %eax
+	test	%eax, %eax
+	je	moves_else
+	add	$16, %rsp
+	.cfi_adjust_cfa_offset -16
+	jmp	moved
+	.cfi_adjust_cfa_offset 16
+moves_else:
+	lea	16(%rsp), %rsp
+	.cfi_adjust_cfa_offset -16
+moved:	cmpl	$4, (%rsp)
+	je	moved_four
+moved_other:
+	pop	%rax
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_adjust_cfa_offset 8
+moved_four:
+	pop	%rcx
+	.cfi_adjust_cfa_offset -8
+	ret
+end moves_stack
+
+# A function that cannot be followed to its end leaves its caller's registers as they were.
+begin saves_and_asks
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	.cfi_offset %rbx, -16
+	mov	$9, %ebx
+	mov	(%rdi), %eax
+	test	%eax, %eax
+	je	asks_zero
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore %rbx
+	ret
+	.cfi_adjust_cfa_offset 8
+	.cfi_offset %rbx, -16
+asks_zero:
+	inc	%eax
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+end saves_and_asks
+
+begin asks_and_looks
+	sub	$8, %rsp
+	.cfi_adjust_cfa_offset 8
+acall:	call	saves_and_asks
+asked:	cmp	$3, %ebx
+	je	looked_three
+looked_other:
+	add	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_adjust_cfa_offset 8
+looked_three:
+	cmp	$1, %r8d
+	je	looked_other
+	mov	$1, %eax
+	add	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	ret
+end asks_and_looks
+
+# Behind an unknown function the stack is known, other memory and its result are not.
+begin passes_calls
+	sub	$24, %rsp
+	.cfi_adjust_cfa_offset 24
+	mov	%esi, 8(%rsp)
+	movl	$7, (%rbx)
+	call	*variable_pointer(%rip)
+	cmpl	$4, 8(%rsp)
+	je	passed_four
+passed_other:
+	add	$24, %rsp
+	.cfi_adjust_cfa_offset -24
+	ret
+	.cfi_adjust_cfa_offset 24
+passed_four:
+	cmp	$7, %eax
+	je	1f
+	nop
+1:	cmpl	$7, (%rbx)
+	je	passed_other
+	mov	$1, %eax
+	add	$24, %rsp
+	.cfi_adjust_cfa_offset -24
+	ret
+end passes_calls
+
+begin stub
+	jmp	*variable_pointer(%rip)
+end stub
+
+begin calls_stub
+	sub	$8, %rsp
+	.cfi_adjust_cfa_offset 8
+	call	stub
+	cmp	$5, %ebx
+	je	stub_five
+stub_other:
+	add	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_adjust_cfa_offset 8
+stub_five:
+	cmp	$1, %r8d
+	je	stub_other
+	add	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	ret
+end calls_stub
 
 	.section .rodata
 	.p2align 2

@@ -66,6 +66,7 @@ static void follow(struct arena *a, struct bytes file, struct bytes stream)
 	const struct interpret_stats *stats = interpreter_stats(in);
 	assert(stats->steps <= stats->samples * options.steps);
 	assert(stats->branches <= stats->samples * options.branches);
+	assert(stats->joined + stats->left + stats->called <= stats->steps);
 	source.mapped = &img;
 	source.sighting = interpreter_sightings(in, &source.nsighting);
 	uint32_t n;

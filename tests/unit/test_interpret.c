@@ -353,7 +353,7 @@ static void memory_that_comes_along_decides(void **state)
 		in_all_forms(&cases[i]);
 }
 
-static void unknown_values_end_it(void **state)
+static void unknown_values_without_a_way_on_end_it(void **state)
 {
 	static const struct sample_case cases[] = {
 		{ .at = "by_heap", .edges = "", .reg[RDI] = 0x10000, .reg[RSI] = 1 },
@@ -370,6 +370,69 @@ static void unknown_values_end_it(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		in_all_forms(&cases[i]);
+}
+
+/* What may have been written on the ways is unknown, and nothing else.  In a generation one of them may
+ * lead to the original; then they do not meet. */
+static void past_a_branch_it_goes_on_where_the_ways_meet(void **state)
+{
+	static const struct sample_case cases[] = {
+		{ .at = "ways_meet", .reg[RDI] = 0x10000, .reg[RDX] = 5, .reg[RSI] = 5,
+		  .edges = "together>stored_two stored_two>meet_same" },
+		{ .at = "ways_meet", .reg[RDI] = 0x10000, .reg[RDX] = 5, .reg[RSI] = 6,
+		  .edges = "together>stored_two stored_two>meet_other" },
+		{ .at = "stores_somewhere", .reg[RDI] = 0x10000, .edges = "" },
+		{ .at = "moves_stack", .reg[RDI] = 0x10000, .reg[RSI] = 4, .edges = "moved>moved_four" },
+		{ .at = "moves_stack", .reg[RDI] = 0x10000, .reg[RSI] = 5, .edges = "moved>moved_other" },
+	};
+	struct interpret_stats stats;
+	struct profile p;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		follow(&cases[i], &fx.prog.img, NULL, address_of(cases[i].at), &p, &stats);
+		check_edges(&cases[i], "the original", &p);
+	}
+}
+
+/* Of an unknown function's caller, and behind a call of one, what functions leave alone is known. */
+static void past_what_is_called_it_goes_on_behind_the_call(void **state)
+{
+	static const struct sample_case cases[] = {
+		{ .at = "asks_and_looks", .reg[RDI] = 0x10000, .reg[RBX] = 3,
+		  .edges = "asked>looked_three" },
+		{ .at = "saves_and_asks", .reg[RDI] = 0x10000, .reg[RBX] = 4, .returns_to = "asked",
+		  .stack_words = 1, .edges = "acall=saves_and_asks asked>looked_other" },
+		{ .at = "passes_calls", .reg[RSI] = 4, .reg[RBX] = 0x10000,
+		  .edges = "passes_calls>passed_four" },
+		{ .at = "passes_calls", .reg[RSI] = 5, .reg[RBX] = 0x10000,
+		  .edges = "passes_calls>passed_other" },
+		{ .at = "calls_stub", .reg[RBX] = 5, .edges = "calls_stub>stub_five" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		in_all_forms(&cases[i]);
+}
+
+static void what_is_passed_by_is_counted(void **state)
+{
+	static const struct { struct sample_case c; uint64_t joined, left, called; } cases[] = {
+		{ { .at = "ways_meet", .reg[RDI] = 0x10000 }, 2, 0, 0 },
+		{ { .at = "asks_and_looks", .reg[RDI] = 0x10000, .reg[RBX] = 3 }, 0, 1, 0 },
+		{ { .at = "passes_calls", .reg[RSI] = 4, .reg[RBX] = 0x10000 }, 1, 0, 1 },
+		{ { .at = "calls_stub" }, 0, 0, 1 },
+	};
+	struct interpret_stats stats;
+	struct profile p;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		follow(&cases[i].c, &fx.prog.img, NULL, address_of(cases[i].c.at), &p, &stats);
+		assert_int_equal(stats.joined, cases[i].joined);
+		assert_int_equal(stats.left, cases[i].left);
+		assert_int_equal(stats.called, cases[i].called);
+	}
 }
 
 static void work_is_bounded(void **state)
@@ -394,7 +457,7 @@ static void what_ended_it_is_counted(void **state)
 	static const struct { struct sample_case c; enum stop stop; enum unknown why; } cases[] = {
 		{ { .at = "by_heap", .reg[RDI] = 0x10000 }, STOP_BRANCH, UNKNOWN_HEAP },
 		{ { .at = "in_frame" }, STOP_BRANCH, UNKNOWN_STACK },
-		{ { .at = "through_variable" }, STOP_JUMP, UNKNOWN_DATA },
+		{ { .at = "stub" }, STOP_JUMP, UNKNOWN_DATA },
 		{ { .at = "callee_zero" }, STOP_RETURN, UNKNOWN_STACK },
 		{ { .at = "makes_a_system_call" }, STOP_CODE, UNKNOWN_NOTHING },
 	};
@@ -425,7 +488,10 @@ int main(void)
 		cmocka_unit_test(return_addresses_tell_of_calls),
 		cmocka_unit_test(without_unwind_tables_only_callers_are_not_seen),
 		cmocka_unit_test(memory_that_comes_along_decides),
-		cmocka_unit_test(unknown_values_end_it),
+		cmocka_unit_test(unknown_values_without_a_way_on_end_it),
+		cmocka_unit_test(past_a_branch_it_goes_on_where_the_ways_meet),
+		cmocka_unit_test(past_what_is_called_it_goes_on_behind_the_call),
+		cmocka_unit_test(what_is_passed_by_is_counted),
 		cmocka_unit_test(work_is_bounded),
 		cmocka_unit_test(what_ended_it_is_counted),
 	};

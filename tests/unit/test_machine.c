@@ -127,6 +127,27 @@ static void blind(struct machine *m)
 		m->memory.stack.n = any() % BUFFER;
 }
 
+/* What the processor has changed is what the instruction is said to write. */
+static void check_writes(const struct form *f, const struct act *act, const struct statesample *s,
+			 const uint8_t *before)
+{
+	uint16_t writes = act_writes(act), stores = act_stores(act);
+	uint64_t at = (uint64_t)act->mem.disp;
+
+	for (unsigned r = 0; r < MACHINE_GPRS; r++)
+		if (r != MACHINE_RSP && !(writes >> r & 1) && native_state.reg[r] != s->gpr[r])
+			fail_at(f, "a register that is not written", s->gpr[r], native_state.reg[r]);
+	if (!act_writes_flags(act) && (native_state.flags ^ s->rflags) & FLAGS_ALL)
+		fail_at(f, "flags that are not written", s->rflags, native_state.flags);
+	if (act->mem.base < MACHINE_GPRS)
+		at += s->gpr[act->mem.base];
+	if (act->mem.index < MACHINE_GPRS)
+		at += s->gpr[act->mem.index] * act->mem.scale;
+	for (unsigned i = 0; i < BUFFER && stores != UINT16_MAX; i++)
+		if ((uint64_t)(uintptr_t)(buffer + i) - at >= stores && buffer[i] != before[i])
+			fail_at(f, "memory that is not written", before[i], buffer[i]);
+}
+
 /* Runs one instruction on both sides.  False when the model would not follow it. */
 static bool run_both(const struct form *f, bool blinded, struct machine *m)
 {
@@ -161,6 +182,7 @@ static bool run_both(const struct form *f, bool blinded, struct machine *m)
 	code[f->len] = 0xc3;
 	native_run();
 	compare(f, m);
+	check_writes(f, &act, &s, before);
 	return true;
 }
 
