@@ -3,7 +3,7 @@
 #
 #   B=build bench/monitor.sh [ROUNDS] [SECONDS]
 #
-# Rounds of: nothing, Morph at the tick, Morph at cpu-clock, perf record -F 1024 -a, one after the
+# Rounds of: nothing, Morph at the tick in each of its states, Morph at cpu-clock, perf record -F 1024 -a, one after the
 # other, so that what else the machine does falls on all alike.  Medians over the rounds.
 set -eu
 B=${B:-build}
@@ -61,6 +61,9 @@ for ((i = 1; i <= rounds; i++)); do
 	echo "round $i of $rounds" >&2
 	measure none 0
 	morph tick
+	morph tick+off
+	morph tick+registers
+	morph tick+memory
 	morph cpu-clock
 	! command -v perf >/dev/null || perf_record
 done
@@ -96,6 +99,9 @@ mkdir -p bench/results
 	echo "|---|---|---|---|---|"
 	row none "none"
 	row morph-tick "Morph, tick (250 Hz)"
+	row morph-tick+off "the same, ready to take registers and memory"
+	row morph-tick+registers "the same with registers"
+	row morph-tick+memory "the same with registers and memory"
 	row morph-cpu-clock "Morph, cpu-clock 1009 Hz"
 	row perf "perf record -F 1024 -a -e cpu-clock"
 	echo

@@ -10,10 +10,7 @@
 #include "manager/role.h"
 #include "monitor/monitor.h"
 
-enum {
-	STATES_MAX_BYTES = 16 << 20,	/* some 6,000 with memory, 500,000 without */
-	MEMORY_DATA_PAGES = 128,	/* a second of samples with memory at 250 Hz */
-};
+enum { STATES_MAX_BYTES = 16 << 20 };	/* some 6,000 with memory, 500,000 without */
 
 enum { SPOOL_PATH = 4096 };
 
@@ -57,8 +54,6 @@ int role_monitor(const struct role_options *o)
 				       .state = o->switched ? PERF_STATE_SWITCHED : PERF_STATE_NEVER,
 				       .stack_bytes = o->stack_bytes / 8 * 8, .crashes = true,
 				       .memory = o->switched && o->memory };
-	if (wanted.memory)
-		wanted.data_pages = MEMORY_DATA_PAGES;
 	uint32_t own = (uint32_t)getppid();	/* and with it all roles and jobs */
 	struct role_options copy = *o;
 	struct err err = { 0 };

@@ -430,7 +430,8 @@ struct perf_set *perf_open(const struct perf_options *options, struct err *err)
 		err_set(err, ERR_SYS, "out of memory");
 		return NULL;
 	}
-	set->data_pages = options->data_pages ? options->data_pages : PERF_DATA_PAGES;
+	set->data_pages = options->data_pages ? options->data_pages :
+			  options->memory ? PERF_MEMORY_DATA_PAGES : PERF_DATA_PAGES;
 	set->online_fd = open(sysfs_online_path, O_RDONLY | O_CLOEXEC);
 	for (unsigned i = 0; i < 3; i++) {
 		set->clock = best[i];

@@ -26,6 +26,7 @@ const char *monitor_clock_name(enum monitor_clock clock);
 
 enum {
 	PERF_DATA_PAGES = 64,			/* per CPU: 256 KiB */
+	PERF_MEMORY_DATA_PAGES = 128,		/* a second of samples with memory at 250 Hz */
 	PERF_DATA_PAGES_MAX = 4096,
 	PERF_WATERMARK_BYTES = 128 * 1024,	/* of unread records before poll(2) wakes up */
 	PERF_PID_ALL = -1,
@@ -48,7 +49,7 @@ struct perf_options {
 	bool crashes;		/* tell of processes that a signal kills, at once, where that can be had */
 	unsigned stack_bytes;	/* of the stack with them: a multiple of 8, at most SPOOL_STACK_MAX */
 	bool memory;		/* and what the registers point to (perf_memory.h), where that can be had */
-	unsigned data_pages;	/* a ring's, a power of two; 0: PERF_DATA_PAGES.  Where the kernel
+	unsigned data_pages;	/* a ring's, a power of two; 0: as many as above.  Where the kernel
 				 * does not let us have so many, perf_map() takes fewer */
 };
 

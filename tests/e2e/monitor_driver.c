@@ -1,9 +1,11 @@
 /* monitor_driver.c - the Monitor without the daemon around it, for tests and measurements
  *
- *   monitor_driver run DIR CLOCK DRAIN_S [-n]   sample the machine into DIR; commands on standard
+ *   monitor_driver run DIR CLOCK[+STATE] DRAIN_S [-n]   sample the machine into DIR; commands on standard
  *                                        input, a line each: flush, pause, resume, stop (the same
  *                                        as end of file), freeze and thaw (stop draining); answers
- *                                        are lines "NAME VALUE".  -n: not the driver either
+ *                                        are lines "NAME VALUE".  -n: not the driver either.  STATE:
+ *                                        registers, memory (registers and what they point to), or off
+ *                                        (as memory, but not switched on)
  *   monitor_driver record LOG CLOCK RATE COMMAND...
  *   monitor_driver dump FILE...          events as text
  *   monitor_driver sum FILE...           counts by kind, bytes, bytes a sample
@@ -48,12 +50,14 @@ static int clock_named(const char *name, enum monitor_clock *out)
 	return -1;
 }
 
-static int monitor_child(struct perf_set *set, int sock, int dirfd, unsigned drain_s, bool parent_too)
+static int monitor_child(struct perf_set *set, int sock, int dirfd, unsigned drain_s, bool parent_too,
+			 bool switched, bool registers)
 {
 	uint32_t own = (uint32_t)getppid();
 	struct monitor_options o = { .command_fd = sock, .spool_dirfd = dirfd, .drain_s = drain_s,
 				     .spool_max_bytes = 64 << 20, .own_pid = &own,
-				     .nown_pid = parent_too };
+				     .nown_pid = parent_too, .switched = switched,
+				     .registers = registers, .states_max_bytes = 64 << 20 };
 	struct monitor_counts c = { 0 };
 	struct err err;
 
@@ -129,14 +133,29 @@ static int command_monitor(int sock, pid_t pid, const char *line)
 	return answers(sock, m.type == MSG_SET_PAUSE ? MSG_MONITOR_COUNTS : MSG_FLUSHED);
 }
 
+/* "CLOCK" or "CLOCK+STATE"; *on: with registers from the beginning. */
+static int options_of(const char *text, struct perf_options *o, bool *on)
+{
+	char clock[32];
+	const char *plus = strchr(text, '+'), *state = plus ? plus + 1 : "";
+
+	(void)snprintf(clock, sizeof(clock), "%.*s", plus ? (int)(plus - text) : (int)strlen(text), text);
+	*on = *state && strcmp(state, "off") != 0;
+	o->memory = *state && strcmp(state, "registers") != 0;
+	if (*state)
+		o->state = PERF_STATE_SWITCHED;
+	return clock_named(clock, &o->clock);
+}
+
 static int run(const char *dir, const char *clock, unsigned drain_s, bool parent_too)
 {
 	struct perf_options o = { .rate_hz = 1009, .pid = PERF_PID_ALL };
+	bool registers;
 	char line[64];
 	struct err err;
 	int pair[2], status;
 
-	if (clock_named(clock, &o.clock) < 0)
+	if (options_of(clock, &o, &registers) < 0)
 		return 2;
 	struct perf_set *set = perf_open(&o, &err);
 	if (!set)
@@ -151,7 +170,8 @@ static int run(const char *dir, const char *clock, unsigned drain_s, bool parent
 	pid_t pid = fork();
 	if (pid == 0) {
 		close(pair[0]);
-		_exit(monitor_child(set, pair[1], dirfd, drain_s, parent_too));
+		_exit(monitor_child(set, pair[1], dirfd, drain_s, parent_too,
+				    o.state == PERF_STATE_SWITCHED, registers));
 	}
 	close(pair[1]);
 	perf_close(set);
