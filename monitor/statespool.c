@@ -51,12 +51,15 @@ static bool begin(struct statespool *s)
 
 bool statespool_put(struct statespool *s, const struct spool_event *ev)
 {
+	struct spool_event kept = *ev;
 	struct spool_counts c = { 0 };
 
 	if (s->writer)
 		spool_writer_counts(s->writer, &c);
+	if (c.bytes >= s->max_bytes / 4 * 3)
+		kept.sample.state.memory_bytes = 0;
 	if (c.bytes < s->max_bytes && (s->writer || begin(s)) &&
-	    spool_write(s->writer, ev, NULL) == 0) {
+	    spool_write(s->writer, &kept, NULL) == 0) {
 		s->states++;
 		return true;
 	}

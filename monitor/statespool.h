@@ -15,7 +15,8 @@ struct statespool;
 struct statespool *statespool_new(const char *clock, uint64_t period_ns, uint64_t max_bytes);
 void statespool_free(struct statespool *s);		/* NULL is allowed; forgets what is held */
 
-/* A sample that has a state.  False: there is no room, it is dropped and counted. */
+/* A sample that has a state.  False: there is no room, it is dropped and counted.  The last quarter
+ * of the room is for samples without their memory, of which it holds many more. */
 bool statespool_put(struct statespool *s, const struct spool_event *ev);
 /* What is held, a complete spool file: its descriptor, from now on the caller's; -1: nothing. */
 int statespool_take(struct statespool *s);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/statememory.h"
 #include "manager/attribute.h"
 #include "manager/statefeed.h"
 #include "monitor/spool_format.h"
@@ -51,6 +52,36 @@ static struct statespool *filled(uint64_t n)
 		assert_true(statespool_put(s, &ev));
 	}
 	return s;
+}
+
+static void memory_leaves_room_for_samples_without(void **state)
+{
+	struct statespool *s = statespool_new("tick", 4000000, 1 << 20);
+	static uint8_t memory[STATEMEMORY_MAX];
+	uint64_t with = 0, n = 0;
+	struct spool_event ev;
+
+	(void)state;
+	for (bool room = true; room; n += room) {
+		ev = state_sample(n);
+		ev.sample.state.memory = memory;
+		ev.sample.state.memory_bytes = sizeof(memory);
+		room = statespool_put(s, &ev);
+	}
+	assert_int_equal(statespool_states(s), n);
+	int fd = statespool_take(s);
+	struct spool_reader *r = spool_reader_open(fd, NULL);
+	for (uint64_t i = 0; i < n; i++) {
+		assert_int_equal(spool_read(r, &ev), 1);
+		assert_true(ev.sample.has_state);
+		assert_int_equal(ev.sample.state.rflags, i);
+		with += ev.sample.state.memory_bytes != 0;
+	}
+	assert_in_range(with * sizeof(memory), (3 << 20) / 4 - 30000, (3 << 20) / 4 + 30000);
+	assert_in_range(n - with, 5000, 50000);
+	spool_reader_free(r);
+	statespool_free(s);
+	close(fd);
 }
 
 static void check_match(struct statefeed *f, uint64_t i, bool want)
@@ -226,6 +257,7 @@ static void samples_of_a_spool_get_their_states(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(memory_leaves_room_for_samples_without),
 		cmocka_unit_test(states_find_their_samples),
 		cmocka_unit_test(what_does_not_belong_together_is_not_put_together),
 		cmocka_unit_test(states_of_another_boot_are_not_looked_at),
