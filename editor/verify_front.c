@@ -136,6 +136,8 @@ Elf64_Phdr verify_moved_phdr(const struct verify *v, Elf64_Phdr want, const Elf6
 		return grown(want, g);
 	if (want.p_type != PT_INTERP && want.p_type != PT_NOTE && want.p_type != PT_GNU_PROPERTY)
 		return want;
+	if (want.p_filesz == 0)		/* there is nothing that could have moved */
+		return want;
 	if (!same_content(v, want.p_offset - v->lift, g->p_vaddr, g->p_offset, want.p_filesz) ||
 	    (want.p_align && g->p_vaddr % want.p_align))
 		return want;
