@@ -153,7 +153,7 @@ check "all parts run" [ -n "$(role manager)" ]
 says() { local i; for i in $(seq 100); do ctl status | grep -q "$1" && return 0; sleep 0.1; done; return 1; }
 check "sampling is on" says '^sampling *on'
 check "crashes are told" says '^crash watch *on'
-check "the parent has no more than its capabilities" has parent 'CapEff:[[:space:]]*00000040008800eb$'
+check "the parent has no more than its capabilities" has parent 'CapEff:[[:space:]]*000000c0008800eb$'
 check "the manager has none" has manager 'CapEff:[[:space:]]*0000000000000000$'
 check "no new privileges" has parent 'NoNewPrivs:[[:space:]]*1'
 if [ "$how" = systemd ]; then
