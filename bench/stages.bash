@@ -120,6 +120,7 @@ stages() {		# BENCH [STAGE...]
 		measure)
 			estimate
 			copies=$(mktemp -d "${RUN_DIR:-/dev/shm}/morph-bench.XXXXXX") || exit 1
+			chmod 755 "$copies"	# postgres does not run as root
 			trap 'rm -rf "$T" "$copies"' EXIT
 			in_parallel measure_one ;;
 		count) in_parallel count_one ;;
