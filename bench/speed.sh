@@ -16,7 +16,7 @@ report() {
 	with the 95 % interval of the median (sign test), the least and the greatest, on an input that was not
 	trained on.  Each round runs fresh copies of all, in memory without huge pages.  \`fastest\`: the least time of the original divided by the variant's least, which what else runs
 	on the hardware changes less, since it only ever adds.  \`morph-N\` has N samples in the
-	module, with what their registers tell; \`morph-N-pc\` their PCs only, as \`bolt-N\` (with and without
+	module, with what their registers hold and point to; \`morph-N-pc\` their PCs only, as \`bolt-N\` (with and without
 	splitting functions); \`exact\` is counted by each tool's own instrumentation.  $(bolt_version), with the
 	options that suit it best.  Names with -q are built for bolt from Debian's sources
 	(\`$(sed -n 's/^compile="\(.*\)"/\1/p' bench/build.sh) -Wl,-q\`); the others are Debian's own, stripped.  Instructions and I1 misses are cachegrind's

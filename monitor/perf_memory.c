@@ -121,12 +121,12 @@ static void finish(struct code *c)
 	(void)put(c, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 }
 
-/* PIECE: BUFFER plus what is filled. */
-static void go_on(struct code *c)
+/* BUFFER plus what is filled. */
+static void next_place(struct code *c, int dst)
 {
-	load(c, PIECE, BUFFER, AT_FILLED);
-	and(c, PIECE, PLACES - 1);
-	(void)put(c, BPF_ALU64 | BPF_ADD | BPF_X, PIECE, BUFFER, 0, 0);
+	load(c, dst, BUFFER, AT_FILLED);
+	and(c, dst, PLACES - 1);
+	(void)put(c, BPF_ALU64 | BPF_ADD | BPF_X, dst, BUFFER, 0, 0);
 }
 
 /* The slot's bytes from the address in R3 to the place of `at`.  Returns the jump past it. */
@@ -154,12 +154,10 @@ static void read_register(struct code *c, unsigned r)
 	load(c, R3, REGS, register_at[r]);
 	and(c, R3, -8);
 	add(c, R3, -STATEMEMORY_BACK);
-	go_on(c);
+	next_place(c, PIECE);
 	unsigned nothing = read_slot(c, slot, PIECE, STATEMEMORY_REACH);
 	for (unsigned w = 0; w < STATEMEMORY_CHASED; w++) {
-		load(c, R4, BUFFER, AT_FILLED);
-		and(c, R4, PLACES - 1);
-		(void)put(c, BPF_ALU64 | BPF_ADD | BPF_X, R4, BUFFER, 0, 0);
+		next_place(c, R4);
 		load(c, R3, PIECE, AT_SLOTS + (int)statememory_word_at(w));
 		here(c, read_slot(c, slot + 1 + w, R4, STATEMEMORY_CHASE));
 	}

@@ -104,7 +104,7 @@ static struct perf_set *open_events(pid_t pid, const struct record_options *opti
 		.clock = options->clock, .rate_hz = options->rate_hz, .pid = pid,
 		.state = options->registers ? PERF_STATE_ALWAYS : PERF_STATE_NEVER,
 		.stack_bytes = options->stack_bytes, .memory = options->memory,
-		 .data_pages = ring_pages(options),
+		.data_pages = ring_pages(options),
 	};
 	struct perf_set *set = perf_open(&o, err);
 
