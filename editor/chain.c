@@ -14,8 +14,8 @@
  *
  * Eliminating k changes the entries of every pair a < b of its neighbours, of U and of L alike: the
  * same place in both, since a's neighbours are all those of k that come after it, and maybe others.
- * target[] says which place, but where a has no others: then they stand one behind the other.  So it is
- * in the end of a dense graph, where most of the work is.
+ * run[] says which places, as runs of neighbours that stand one behind the other in both, but where a has
+ * no others: then all do.  So it is in the end of a dense graph, where most of the work is.
  */
 #include "editor/chain.h"
 
@@ -28,12 +28,14 @@
 #define NONE UINT32_MAX
 #define LEAK 1e-6		/* leaves from each state anyway: no circle is closed */
 
+enum { RUN_BITS = 7, RUN_MAX = (1 << RUN_BITS) - 1 };	/* of a run's length; above, where it begins */
+
 struct chain {
 	uint32_t n, nstep, nnear;
 	uint32_t *order;	/* [n] states as they are eliminated */
 	uint32_t *first;	/* [n + 1] by rank, into near[] */
 	uint32_t *near;		/* [nnear] ranks, ascending */
-	uint32_t *target;	/* indices in near[] */
+	uint32_t *run;		/* of indices in near[] */
 	uint32_t *at;		/* [nstep] index in value[] of its entry */
 	double *value;		/* [n + 2 * nnear] */
 	double *scratch;	/* [n] */
@@ -220,36 +222,38 @@ static bool has_no_others(const struct chain *c, uint32_t i, uint32_t end)
 	return c->first[a + 1] - c->first[a] == end - i - 1;
 }
 
-/* Where the neighbours (i, end) are among those of near[i]. */
-static void find_targets(const struct chain *c, uint32_t i, uint32_t end, uint32_t *target)
+/* The runs in which the neighbours (i, end) are among those of near[i]; their number.  NULL: only that. */
+static uint32_t find_runs(const struct chain *c, uint32_t i, uint32_t end, uint32_t *run)
 {
-	uint32_t first = c->first[c->near[i]], at = 0;
+	uint32_t first = c->first[c->near[i]], at = 0, n = 0, len = 0;
 	const struct list l = { c->near + first, c->first[c->near[i] + 1] - first };
 
-	while (++i < end) {
+	for (i++; i < end; i += len, at += len) {
 		at = place_from(&l, at, c->near[i]);
-		*target++ = first + at;
+		for (len = 1; len < RUN_MAX && i + len < end &&
+			      l.v[at + len] == c->near[i + len]; len++)
+			;
+		if (run)
+			run[n] = (first + at) << RUN_BITS | len;
+		n++;
 	}
+	return n;
 }
 
-static void set_targets(struct chain *c)
+static void set_runs(struct chain *c)
 {
 	uint32_t n = 0;
 
 	for (int fill = 0; fill < 2; fill++) {
 		if (fill)
-			c->target = memory_grow(NULL, n, sizeof(*c->target));
+			c->run = memory_grow(NULL, n, sizeof(*c->run));
 		n = 0;
 		for (uint32_t k = 0; k < c->n; k++) {
 			uint32_t end = c->first[k + 1];
 
-			for (uint32_t i = c->first[k]; i < end; i++) {
-				if (has_no_others(c, i, end))
-					continue;
-				if (fill)
-					find_targets(c, i, end, c->target + n);
-				n += end - i - 1;
-			}
+			for (uint32_t i = c->first[k]; i < end; i++)
+				if (!has_no_others(c, i, end))
+					n += find_runs(c, i, end, fill ? c->run + n : NULL);
 		}
 	}
 }
@@ -273,7 +277,7 @@ static void set_pattern(struct chain *c, const struct ordering *o, const struct 
 			near[i] = rank[l->v[i]];
 		qsort(near, l->n, sizeof(*near), by_number);
 	}
-	set_targets(c);
+	set_runs(c);
 	for (uint32_t i = 0; i < c->nstep; i++)
 		c->at[i] = entry(c, rank[step[i].to], rank[step[i].from]);
 	free(rank);
@@ -320,21 +324,14 @@ void chain_free(struct chain *c)
 	free(c->order);
 	free(c->first);
 	free(c->near);
-	free(c->target);
+	free(c->run);
 	free(c->at);
 	free(c->value);
 	free(c->scratch);
 	free(c);
 }
 
-/* to[0..n) -= by * from[0..n), where `place` says so: by nothing, which it mostly is, nothing changes. */
-static void subtract(uint32_t n, double *restrict to, const uint32_t *place, double by,
-		     const double *restrict from)
-{
-	for (uint32_t i = 0; by != 0 && i < n; i++)
-		to[place[i]] -= by * from[i];
-}
-
+/* By nothing, which it mostly is, nothing changes. */
 static void subtract_row(uint32_t n, double *restrict to, double by, const double *restrict from)
 {
 	uint32_t i = 0;
@@ -349,9 +346,21 @@ static void subtract_row(uint32_t n, double *restrict to, double by, const doubl
 		to[i] -= by * from[i];
 }
 
+/* The same where the runs of to[] say, of which there are so many that n is filled; returns what is behind
+ * them. */
+static const uint32_t *subtract(uint32_t n, double *restrict to, const uint32_t *run, double by,
+				const double *restrict from)
+{
+	for (uint32_t i = 0; i < n; run++) {
+		subtract_row(*run & RUN_MAX, to + (*run >> RUN_BITS), by, from + i);
+		i += *run & RUN_MAX;
+	}
+	return run;
+}
+
 void chain_set(struct chain *c, const double *probability)
 {
-	const uint32_t *t = c->target;
+	const uint32_t *run = c->run;
 	double *u = c->value + c->n, *l = u + c->nnear;
 
 	memset(u, 0, 2 * (size_t)c->nnear * sizeof(*u));
@@ -375,9 +384,8 @@ void chain_set(struct chain *c, const double *probability)
 				subtract_row(n, u + to, l[i], u + i + 1);
 				subtract_row(n, l + to, u[i], l + i + 1);
 			} else {
-				subtract(n, u, t, l[i], u + i + 1);
-				subtract(n, l, t, u[i], l + i + 1);
-				t += n;
+				(void)subtract(n, u, run, l[i], u + i + 1);
+				run = subtract(n, l, run, u[i], l + i + 1);
 			}
 		}
 	}
