@@ -246,10 +246,30 @@ static int compare_addr(const void *x, const void *y)
 	return *a < *b ? -1 : *a > *b;
 }
 
-static void mark_entry(const struct text *t, vaddr addr)
-{
-	uint32_t fn = text_holds(t, addr) ? prog_find_fn(t->prog, addr) : NO_FN;
+/* Bit per SLOT bytes from prog->base: a function begins there.  Of millions of words hardly any lead to an
+ * entry; most are told so by little memory. */
+enum { SLOT = 16 };
 
+static uint64_t *slots_of_entries(const struct text *t)
+{
+	uint64_t *slot = arena_array(t->pass, t->span / SLOT / 64 + 1, sizeof(*slot));
+
+	for (uint32_t i = 0; i < t->prog->nfn; i++) {
+		uint64_t at = (t->prog->fn[i].entry - t->prog->base) / SLOT;
+
+		if (text_holds(t, t->prog->fn[i].entry))
+			slot[at / 64] |= (uint64_t)1 << at % 64;
+	}
+	return slot;
+}
+
+static void mark_entry(const struct text *t, const uint64_t *slot, vaddr addr)
+{
+	uint64_t at = (addr - t->prog->base) / SLOT;
+
+	if (!text_holds(t, addr) || !(slot[at / 64] >> at % 64 & 1))
+		return;
+	uint32_t fn = prog_find_fn(t->prog, addr);
 	if (fn != NO_FN && t->prog->fn[fn].entry == addr)
 		mark_stray(t, addr);
 }
@@ -258,7 +278,7 @@ static void mark_entry(const struct text *t, vaddr addr)
  * distance from it: only entries count here.
  *
  * Distances from the word itself, and from the nearest base at or below it: a table's start. */
-static void mark_section_words(const struct text *t, const struct section *s)
+static void mark_section_words(const struct text *t, const uint64_t *slot, const struct section *s)
 {
 	vaddr at = (s->h.sh_addr + 3) & ~(vaddr)3;
 	struct rd rd = rd_of(bytes_at(t->prog->img.file, s->h.sh_offset, s->h.sh_size));
@@ -269,9 +289,9 @@ static void mark_section_words(const struct text *t, const struct section *s)
 
 		while (next < t->bases.n && t->bases.v[next] <= at)
 			next++;
-		mark_entry(t, at + distance);
+		mark_entry(t, slot, at + distance);
 		if (next > 0)
-			mark_entry(t, t->bases.v[next - 1] + distance);
+			mark_entry(t, slot, t->bases.v[next - 1] + distance);
 	}
 }
 
@@ -288,6 +308,7 @@ void references_mark_words(struct text *t)
 
 	if (!prog->img.pie_or_dso)
 		return;
+	const uint64_t *slot = slots_of_entries(t);
 	if (t->bases.n)
 		qsort(t->bases.v, t->bases.n, sizeof(*t->bases.v), compare_addr);
 	for (uint32_t i = 0; i < prog->img.nsh; i++) {
@@ -295,8 +316,9 @@ void references_mark_words(struct text *t)
 
 		if (s->h.sh_type == SHT_PROGBITS && (s->h.sh_flags & SHF_ALLOC) &&
 		    !(s->h.sh_flags & SHF_EXECINSTR) && !is_unwind(s->name))
-			mark_section_words(t, s);
+			mark_section_words(t, slot, s);
 	}
+	arena_reset(t->pass);
 	for (uint32_t i = 0; i < prog->cfi.ncie; i++)
 		if (prog->cfi.cie[i].personality)
 			mark_stray(t, prog->cfi.cie[i].personality);
