@@ -8,7 +8,8 @@
  *
  * A large program has ten million instructions, and all of them have to be looked at; but only those
  * of functions that are kept (fn->kept) are kept.  So a step that looks at all functions reads each
- * with a scan, or has it loaded while it is looked at.
+ * with a scan, or has it loaded while it is looked at.  Scans decode nothing: two bytes of each
+ * instruction are scratch, too.
  */
 #ifndef POSTMORPH_ANALYZE_H
 #define POSTMORPH_ANALYZE_H
@@ -30,8 +31,15 @@ enum {				/* flags in text.mark */
 	MARK_HELD = MARK_POINTER | MARK_SYMBOL,
 };
 
+struct short_insn {		/* struct insn without its place */
+	uint16_t len : 4, kind : 4, field : 4;
+	uint16_t near : 1;	/* the field has 4 bytes */
+	uint16_t constants : 1;
+};
+
 struct piece {
 	vaddr addr;
+	const struct short_insn *insn;	/* [ninsn] */
 	uint32_t size;
 	uint32_t ninsn;		/* 0: not all of it decodes */
 	uint32_t parent;	/* index of the piece it belongs to; its own index when it stands
@@ -189,14 +197,15 @@ void references_mark_words(struct text *t);
 
 /* functions.c: pieces become prog->fn[], with ranges. */
 void functions_make(struct text *t);
-/* functions.c: decodes a function again, one instruction after the other.  None when a range of it
- * does not decode. */
+/* functions.c: the instructions of a function, one after the other.  None when a range of it does not
+ * decode. */
 struct fn_scan {
 	const struct text *text;
 	const struct fn *fn;
 	uint32_t range;		/* next one */
-	vaddr addr;		/* of the next instruction */
-	struct bytes code;	/* from there to the range's end */
+	uint32_t left;		/* instructions of the last one */
+	uint32_t off;		/* of the next instruction */
+	const struct short_insn *next;
 };
 struct fn_scan fn_scan(const struct text *t, const struct fn *fn);
 bool fn_scan_next(struct fn_scan *s, struct insn *out);

@@ -30,7 +30,8 @@ struct insn {
 	uint8_t kind;		/* enum insn_kind */
 	uint8_t field;		/* offset in the instruction of the one field that depends on where
 				 * it stands: rip-relative disp32, or the branch displacement; 0 = none */
-	uint8_t field_size;	/* 1 or 4 bytes; always 4 for a rip-relative operand */
+	uint8_t field_size : 7;	/* 1 or 4 bytes; always 4 for a rip-relative operand */
+	uint8_t constants : 1;	/* insn_constants() finds some */
 };
 
 /* False when `code` does not begin with one complete valid 64-bit instruction (no more than

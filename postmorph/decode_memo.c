@@ -155,7 +155,8 @@ bool insn_decode(struct bytes code, vaddr addr, struct insn *out, vaddr *target)
 	if (!form)
 		return false;
 	*out = (struct insn){ .len = form->len, .kind = form->kind, .field = form->field,
-			      .field_size = form->field_size };
+			      .field_size = form->field_size & 0x7f,
+			      .constants = form->nconstant > 0 };
 	*target = form->field ? insn_target(out, code.p, addr) : 0;
 	return true;
 }

@@ -1,5 +1,4 @@
 /* functions.c - pieces become functions */
-#include <assert.h>
 #include <string.h>
 
 #include "postmorph/analyze.h"
@@ -36,22 +35,22 @@ struct fn_scan fn_scan(const struct text *t, const struct fn *fn)
 
 bool fn_scan_next(struct fn_scan *s, struct insn *out)
 {
-	const struct prog *prog = s->text->prog;
-	vaddr target;
-
-	if (s->code.n == 0) {
+	if (s->left == 0) {
 		if (s->range == s->fn->nrange)
 			return false;
 		const struct fn_range *r = &s->fn->range[s->range++];
+		const struct piece *p = &s->text->piece[r->fde];
 
-		s->addr = r->addr;
-		s->code = image_at(&prog->img, r->addr, r->size);
+		s->off = (uint32_t)(r->addr - s->text->prog->base);
+		s->next = p->insn;
+		s->left = p->ninsn;
 	}
-	bool decodes = insn_decode(s->code, s->addr, out, &target);
-	assert(decodes);		/* as it did when the piece was decoded */
-	out->off = (uint32_t)(s->addr - prog->base);
-	s->addr += out->len;
-	s->code = (struct bytes){ s->code.p + out->len, s->code.n - out->len };
+	const struct short_insn *i = s->next++;
+
+	*out = (struct insn){ .off = s->off, .len = i->len, .kind = i->kind, .field = i->field,
+			      .field_size = i->near ? 4 : i->field ? 1 : 0, .constants = i->constants };
+	s->off += i->len;
+	s->left--;
 	return true;
 }
 

@@ -99,6 +99,19 @@ static void note_jumps(struct text *t, const struct piece *p, struct bytes code)
 	}
 }
 
+/* For who looks at all instructions again. */
+static const struct short_insn *keep(struct arena *a, const struct insn *insn, uint32_t n)
+{
+	struct short_insn *kept = arena_array(a, n, sizeof(*kept));
+
+	for (uint32_t i = 0; i < n; i++)
+		kept[i] = (struct short_insn){ .len = insn[i].len & 0xf, .kind = insn[i].kind & 0xf,
+					       .field = insn[i].field & 0xf,
+					       .near = insn[i].field_size == 4,
+					       .constants = insn[i].constants };
+	return kept;
+}
+
 static void decode_piece(struct text *t, struct piece *p, struct bytes code, struct insn *buf)
 {
 	uint32_t n = 0;
@@ -115,6 +128,7 @@ static void decode_piece(struct text *t, struct piece *p, struct bytes code, str
 		buf[n].off = (uint32_t)(p->addr + off - t->prog->base);
 	}
 	p->ninsn = n;
+	p->insn = keep(t->scratch, buf, n);
 	for (uint32_t i = 0; i < n; i++) {
 		t->mark[buf[i].off] |= MARK_INSN;
 		if (i && (buf[i - 1].kind == INSN_CALL || buf[i - 1].kind == INSN_ICALL))

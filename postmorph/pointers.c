@@ -258,7 +258,7 @@ static void look_at_constants(struct text *t, const struct insn *insn, const uin
 {
 	uint64_t c[INSN_MAX_CONSTANTS];
 
-	if (t->prog->img.pie_or_dso)
+	if (!insn->constants || t->prog->img.pie_or_dso)
 		return;
 	uint32_t n = insn_constants((struct bytes){ code, insn->len }, c);
 	for (uint32_t i = 0; i < n; i++)
@@ -293,7 +293,7 @@ static void mark_operands(struct text *t, const struct fn *fn, const struct insn
 				mark(t, target);
 		}
 	}
-	if (!t->prog->img.pie_or_dso) {
+	if (insn->constants && !t->prog->img.pie_or_dso) {
 		uint64_t c[INSN_MAX_CONSTANTS];
 		uint32_t n = insn_constants((struct bytes){ code, insn->len }, c);
 
@@ -433,11 +433,11 @@ int pointers_mark(struct text *t, struct err *err)
 		if (scan.range == fn->nrange)
 			mark_undecoded(t, fn);
 		while (fn_scan_next(&scan, &insn)) {
-			if (insn.field || !prog->img.pie_or_dso)
+			if (insn.field || (insn.constants && !prog->img.pie_or_dso))
 				mark_operands(t, fn, &insn);
 			else if (insn.len == MOVABS)
 				mark_got_distance(t, prog_insn_bytes(prog, &insn));
-			if (scan.code.n == 0)
+			if (scan.left == 0)
 				references_note_end(t, fn, &insn);
 		}
 	}
