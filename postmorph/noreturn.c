@@ -16,11 +16,16 @@ struct call {
 	uint32_t caller, callee;
 };
 
-enum { KNOWN_STUBS = 1024 };
+enum { KNOWN_STUBS = 1024, OTHERS = 16 };
 
 struct known_stub {
 	vaddr target;		/* 0: none */
 	bool noreturn;
+};
+
+struct others {			/* ways that have not been gone yet */
+	vaddr way[OTHERS];
+	uint32_t n;
 };
 
 struct search {
@@ -124,13 +129,12 @@ static bool blocks_return(struct search *c, const struct fn *fn)
 	return false;
 }
 
-/* The way straight on from the entry comes to a return: most functions' does.  False: maybe another one. */
-static bool returns_straight(const struct text *t, const struct fn *fn)
+/* The way on from addr, straight where it can, comes to a return in fewer than *left instructions.  Branches
+ * that it passes are put on the list of others, as far as there is room. */
+static bool way_returns(const struct text *t, const struct fn_range *r, vaddr addr, struct others *o,
+			uint32_t *left)
 {
-	const struct fn_range *r = &fn->range[0];
-	vaddr addr = fn->entry;
-
-	for (uint32_t n = t->piece[r->fde].ninsn; n > 0 && addr - r->addr < r->size; n--) {
+	for (; *left > 0 && addr - r->addr < r->size; --*left) {
 		struct insn insn;
 		vaddr target;
 		struct bytes code = image_at(&t->prog->img, addr, r->addr + r->size - addr);
@@ -142,9 +146,24 @@ static bool returns_straight(const struct text *t, const struct fn *fn)
 			return true;
 		if (insn.kind == INSN_TRAP || noreturn_call(t, &insn))
 			return false;
+		if (insn.kind == INSN_JCC && o->n < OTHERS)
+			o->way[o->n++] = target;
 		addr = insn.kind == INSN_JMP ? target : addr + insn.len;
 	}
 	return false;
+}
+
+/* Some way from the entry is soon found to return: most functions' do.  False: maybe another one. */
+static bool returns_plainly(const struct text *t, const struct fn *fn)
+{
+	const struct fn_range *r = &fn->range[0];
+	struct others o = { .n = 0 };
+	uint32_t left = t->piece[r->fde].ninsn;
+
+	for (vaddr addr = fn->entry; !way_returns(t, r, addr, &o, &left); addr = o.way[--o.n])
+		if (o.n == 0)
+			return false;
+	return true;
 }
 
 /* Looks at one function, whose blocks without tables are there just for that. */
@@ -153,7 +172,7 @@ static bool fn_returns(struct search *c, uint32_t f)
 	struct text *t = c->text;
 	struct fn fn = t->prog->fn[f], *in_prog = &t->prog->fn[f];
 
-	if (fn.skip == SKIP_PLT || returns_straight(t, &fn))
+	if (fn.skip == SKIP_PLT || returns_plainly(t, &fn))
 		return true;
 	fn_load(t, t->pass, in_prog);
 	blocks_make(t, t->pass, in_prog, NULL, 0);
