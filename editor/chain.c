@@ -42,12 +42,15 @@ struct chain {
 };
 
 struct list {
-	uint32_t *v, n;
+	uint32_t *v, n, cap;
+	bool own;		/* v is freed by itself */
 };
 
 struct ordering {
 	uint32_t n;
 	struct list *near;	/* [n] of states left, ascending */
+	uint32_t *room;		/* that lists begin in */
+	uint32_t *joined;	/* scratch, [n] */
 	uint32_t *head, *next, *prev;	/* of states by degree; head is [n + 1] */
 	uint32_t *order;
 	uint64_t ntarget;
@@ -99,29 +102,38 @@ static void copy(struct list *to, const struct list *from, uint32_t i, uint32_t 
 	to->n += end - i;
 }
 
+static void set_list(struct list *l, const struct list *to)
+{
+	if (to->n > l->cap) {
+		l->cap = 2 * to->n;
+		l->v = memory_grow(l->own ? l->v : NULL, l->cap, sizeof(*l->v));
+		l->own = true;
+	}
+	l->n = 0;
+	copy(l, to, 0, to->n);
+}
+
 /* v's neighbours become those of itself and of k, but k and v.  One of them has many neighbours as a rule:
  * what stands between two of k's is copied at once. */
-static void join(struct list *near, uint32_t v, uint32_t k)
+static void join(struct ordering *o, uint32_t v, uint32_t k)
 {
-	struct list a = near[v], out = { memory_grow(NULL, (size_t)a.n + near[k].n, sizeof(*out.v)), 0 };
-	uint32_t at = place_from(&a, 0, k);
+	struct list *a = &o->near[v], out = { .v = o->joined };
+	const struct list *other = &o->near[k];
+	uint32_t at = place_from(a, 0, k);
 
-	copy(&out, &a, 0, at);
-	copy(&out, &a, at + 1, a.n);
-	memcpy(a.v, out.v, out.n * sizeof(*a.v));
-	a.n = out.n;
-	out.n = at = 0;
-	for (uint32_t j = 0; j < near[k].n; j++) {
-		uint32_t x = near[k].v[j], next = place_from(&a, at, x);
+	a->n--;
+	memmove(a->v + at, a->v + at + 1, (a->n - at) * sizeof(*a->v));
+	at = 0;
+	for (uint32_t j = 0; j < other->n; j++) {
+		uint32_t x = other->v[j], next = place_from(a, at, x);
 
-		copy(&out, &a, at, next);
+		copy(&out, a, at, next);
 		at = next;
-		if (x != v && (at == a.n || a.v[at] != x))
+		if (x != v && (at == a->n || a->v[at] != x))
 			out.v[out.n++] = x;
 	}
-	copy(&out, &a, at, a.n);
-	free(a.v);
-	near[v] = out;
+	copy(&out, a, at, a->n);
+	set_list(a, &out);
 }
 
 static int by_number(const void *x, const void *y)
@@ -129,6 +141,24 @@ static int by_number(const void *x, const void *y)
 	const uint32_t *a = x, *b = y;
 
 	return *a < *b ? -1 : *a > *b;
+}
+
+/* Most have two or three numbers. */
+static void sort(uint32_t *v, uint32_t n)
+{
+	enum { FEW = 12 };
+
+	if (n > FEW) {
+		qsort(v, n, sizeof(*v), by_number);
+		return;
+	}
+	for (uint32_t i = 1; i < n; i++) {
+		uint32_t x = v[i], k = i;
+
+		for (; k > 0 && v[k - 1] > x; k--)
+			v[k] = v[k - 1];
+		v[k] = x;
+	}
 }
 
 static void find_neighbours(struct ordering *o, const struct chain_step *step, uint32_t nstep)
@@ -139,8 +169,9 @@ static void find_neighbours(struct ordering *o, const struct chain_step *step, u
 		degree[step[i].from]++;
 		degree[step[i].to]++;
 	}
-	for (uint32_t v = 0; v < o->n; v++)
-		o->near[v].v = memory_grow(NULL, degree[v], sizeof(uint32_t));
+	o->room = memory_grow(NULL, 2 * (size_t)nstep, sizeof(*o->room));
+	for (uint32_t v = 0, at = 0; v < o->n; at += degree[v++])
+		o->near[v] = (struct list){ .v = o->room + at, .cap = degree[v] };
 	for (uint32_t i = 0; i < nstep; i++) {
 		uint32_t u = step[i].from, w = step[i].to;
 
@@ -153,7 +184,7 @@ static void find_neighbours(struct ordering *o, const struct chain_step *step, u
 		struct list *l = &o->near[v];
 		uint32_t n = 0;
 
-		qsort(l->v, l->n, sizeof(uint32_t), by_number);
+		sort(l->v, l->n);
 		for (uint32_t i = 0; i < l->n; i++) {
 			if (n == 0 || l->v[n - 1] != l->v[i])
 				l->v[n++] = l->v[i];
@@ -182,7 +213,7 @@ static bool find_order(struct ordering *o, uint64_t budget)
 			return false;
 		for (uint32_t j = 0; j < l->n; j++) {
 			drop(o, l->v[j]);
-			join(o->near, l->v[j], k);
+			join(o, l->v[j], k);
 			put(o, l->v[j]);
 		}
 		degree = degree > 0 ? degree - 1 : 0;
@@ -226,7 +257,7 @@ static bool has_no_others(const struct chain *c, uint32_t i, uint32_t end)
 static uint32_t find_runs(const struct chain *c, uint32_t i, uint32_t end, uint32_t *run)
 {
 	uint32_t first = c->first[c->near[i]], at = 0, n = 0, len = 0;
-	const struct list l = { c->near + first, c->first[c->near[i] + 1] - first };
+	const struct list l = { .v = c->near + first, .n = c->first[c->near[i] + 1] - first };
 
 	for (i++; i < end; i += len, at += len) {
 		at = place_from(&l, at, c->near[i]);
@@ -275,7 +306,7 @@ static void set_pattern(struct chain *c, const struct ordering *o, const struct 
 
 		for (uint32_t i = 0; i < l->n; i++)
 			near[i] = rank[l->v[i]];
-		qsort(near, l->n, sizeof(*near), by_number);
+		sort(near, l->n);
 	}
 	set_runs(c);
 	for (uint32_t i = 0; i < c->nstep; i++)
@@ -295,6 +326,7 @@ struct chain *chain_new(uint32_t nstate, const struct chain_step *step, uint32_t
 	c->at = memory_new(nstep, sizeof(*c->at));
 	c->scratch = memory_new(nstate, sizeof(*c->scratch));
 	o.near = memory_new(nstate, sizeof(*o.near));
+	o.joined = memory_grow(NULL, nstate, sizeof(*o.joined));
 	o.head = memory_new((size_t)nstate + 1, sizeof(*o.head));
 	o.next = memory_new(nstate, sizeof(*o.next));
 	o.prev = memory_new(nstate, sizeof(*o.prev));
@@ -303,9 +335,13 @@ struct chain *chain_new(uint32_t nstate, const struct chain_step *step, uint32_t
 	bool found = find_order(&o, *budget);
 	if (found)
 		set_pattern(c, &o, step);
-	for (uint32_t v = 0; v < nstate; v++)
-		free(o.near[v].v);
+	for (uint32_t v = 0; v < nstate; v++) {
+		if (o.near[v].own)
+			free(o.near[v].v);
+	}
 	free(o.near);
+	free(o.room);
+	free(o.joined);
 	free(o.head);
 	free(o.next);
 	free(o.prev);
