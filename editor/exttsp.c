@@ -81,6 +81,15 @@ struct link {
 	struct merging best;
 };
 
+/* An edge of the link at hand, as it is scored again and again. */
+struct joint {
+	uint64_t end, to;	/* offsets in their chains: behind its source; of its target */
+	double weight;
+	uint32_t from_index, to_index;
+	uint8_t kind;
+	bool from_a;		/* from chain a to chain b */
+};
+
 struct state {
 	const struct exttsp_graph *g;
 	struct chain *chain;		/* [nnode]; chain i begins as node i */
@@ -90,6 +99,8 @@ struct state {
 	uint32_t *next_edge;		/* [nedge] */
 	struct link *link;
 	uint32_t nlink;
+	struct joint *joint;		/* [njoint] */
+	uint32_t njoint, cap_joint;
 	struct gainheap heap;
 	uint32_t *link_to;		/* [nnode] scratch: link of the chain at hand to chain i */
 	uint64_t work;
@@ -160,19 +171,17 @@ static struct shifts shifts_of(const struct state *s, const struct merging *m)
 static double link_score(struct state *s, const struct link *l, const struct merging *m)
 {
 	struct shifts sh = shifts_of(s, m);
+	bool x_is_a = m->x == l->a;
 	double score = 0;
 
-	for (uint32_t i = l->edge; i != NONE; i = s->next_edge[i]) {
-		const struct exttsp_edge *e = &s->g->edge[i];
-		uint64_t end = s->at[e->from] + s->g->size[e->from], to = s->at[e->to];
+	for (const struct joint *j = s->joint; j < s->joint + s->njoint; j++) {
+		bool from_x = j->from_a == x_is_a;
+		uint64_t of_x = (from_x ? j->from_index : j->to_index) >= m->split ? sh.x2 : sh.x1;
 
-		s->work++;
-		end += s->chain_of[e->from] == m->y ? sh.y :
-		       s->index[e->from] >= m->split ? sh.x2 : sh.x1;
-		to += s->chain_of[e->to] == m->y ? sh.y :
-		      s->index[e->to] >= m->split ? sh.x2 : sh.x1;
-		score += edge_score(e, end, to);
+		score += score_edge(j->weight, j->kind, j->end + (from_x ? of_x : sh.y),
+				    j->to + (from_x ? sh.y : of_x));
 	}
+	s->work += s->njoint;
 	return score;
 }
 
@@ -257,20 +266,20 @@ static void weigh_gaps(struct state *s, const struct chain *x, uint64_t ysize, d
 }
 
 /* in[k]: weight of edges from X's node k - 1 to Y's first; out[k]: from Y's last to X's node k. */
-static void weigh_between(struct state *s, const struct link *l, const struct chain *x,
-			  const struct chain *y, double *in, double *out)
+static void weigh_between(struct state *s, const struct chain *x, const struct chain *y, bool x_is_a,
+			  double *in, double *out)
 {
 	memset(in, 0, ((size_t)x->nnode + 1) * sizeof(*in));
 	memset(out, 0, ((size_t)x->nnode + 1) * sizeof(*out));
-	for (uint32_t i = l->edge; i != NONE; i = s->next_edge[i]) {
-		const struct exttsp_edge *e = &s->g->edge[i];
+	for (const struct joint *j = s->joint; j < s->joint + s->njoint; j++) {
+		bool from_x = j->from_a == x_is_a;
 
-		s->work++;
-		if (e->to == y->node[0])
-			in[s->index[e->from] + 1] += e->weight;
-		if (e->from == y->node[y->nnode - 1])
-			out[s->index[e->to]] += e->weight;
+		if (from_x && j->to_index == 0)
+			in[j->from_index + 1] += j->weight;
+		if (!from_x && j->from_index == y->nnode - 1)
+			out[j->to_index] += j->weight;
 	}
+	s->work += s->njoint;
 }
 
 /* A split is scored only if it could be the best: new neighbours fall through, all else is a jump. */
@@ -287,7 +296,7 @@ static void consider_splits(struct state *s, const struct link *l, uint32_t xi, 
 	weigh_swaps(s, x);
 	if (y->size && x->most + UNCONDITIONAL_BONUS * between <= best->gain)
 		return;
-	weigh_between(s, l, x, y, in, out);
+	weigh_between(s, x, y, xi == l->a, in, out);
 	for (uint32_t k = 1; k < x->nnode; k++) {
 		double into = jumps + UNCONDITIONAL_BONUS * (in[k] + out[k]);
 
@@ -305,18 +314,39 @@ static void consider_splits(struct state *s, const struct link *l, uint32_t xi, 
 	}
 }
 
+/* Returns the weight of all. */
+static double list_joints(struct state *s, const struct link *l)
+{
+	double weight = 0;
+
+	s->njoint = 0;
+	for (uint32_t i = l->edge; i != NONE; i = s->next_edge[i]) {
+		const struct exttsp_edge *e = &s->g->edge[i];
+
+		if (s->njoint == s->cap_joint) {
+			s->cap_joint = s->cap_joint ? 2 * s->cap_joint : 64;
+			s->joint = memory_grow(s->joint, s->cap_joint, sizeof(*s->joint));
+		}
+		s->joint[s->njoint++] = (struct joint){
+			.end = s->at[e->from] + s->g->size[e->from], .to = s->at[e->to],
+			.weight = e->weight, .kind = e->kind,
+			.from_index = s->index[e->from], .to_index = s->index[e->to],
+			.from_a = s->chain_of[e->from] == l->a };
+		weight += e->weight;
+	}
+	return weight;
+}
+
 static void find_best(struct state *s, uint32_t li)
 {
 	struct link *l = &s->link[li];
 	uint32_t na = s->chain[l->a].nnode, nb = s->chain[l->b].nnode;
 	struct merging best = { 0 };
-	double between = 0;
 
 	l->stamp++;
 	if (na + nb > MAX_CHAIN)
 		return;
-	for (uint32_t e = l->edge; e != NONE; e = s->next_edge[e])
-		between += s->g->edge[e].weight;
+	double between = list_joints(s, l);
 	uint32_t lo = l->a < l->b ? l->a : l->b, hi = l->a < l->b ? l->b : l->a;
 	consider(s, l, (struct merging){ 0, lo, hi, s->chain[lo].nnode, X_Y }, 0, &best);
 	consider(s, l, (struct merging){ 0, hi, lo, s->chain[hi].nnode, X_Y }, 0, &best);
@@ -551,6 +581,7 @@ static void state_free(struct state *s)
 	free(s->link_to);
 	free(s->next_edge);
 	free(s->link);
+	free(s->joint);
 	gainheap_free(&s->heap);
 }
 
