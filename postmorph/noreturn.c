@@ -16,16 +16,16 @@ struct call {
 	uint32_t caller, callee;
 };
 
-enum { KNOWN_STUBS = 1024, OTHERS = 16 };
+enum { KNOWN_STUBS = 1024, WAYS = 64 };
 
 struct known_stub {
 	vaddr target;		/* 0: none */
 	bool noreturn;
 };
 
-struct others {			/* ways that have not been gone yet */
-	vaddr way[OTHERS];
-	uint32_t n;
+struct ways {			/* of a function, that are looked at by themselves */
+	vaddr open[WAYS], gone[WAYS];	/* where they begin */
+	uint32_t nopen, ngone;
 };
 
 struct search {
@@ -129,12 +129,23 @@ static bool blocks_return(struct search *c, const struct fn *fn)
 	return false;
 }
 
-/* The way on from addr, straight where it can, comes to a return in fewer than *left instructions.  Branches
- * that it passes are put on the list of others, as far as there is room. */
-static bool way_returns(const struct text *t, const struct fn_range *r, vaddr addr, struct others *o,
-			uint32_t *left)
+/* False where the search has been before, or has been to as many places as it may. */
+static bool is_new(struct ways *w, vaddr addr)
 {
-	for (; *left > 0 && addr - r->addr < r->size; --*left) {
+	for (uint32_t i = 0; i < w->ngone; i++)
+		if (w->gone[i] == addr)
+			return false;
+	if (w->ngone == WAYS)
+		return false;
+	w->gone[w->ngone++] = addr;
+	return true;
+}
+
+/* The way on from addr, straight where it can, comes to a return.  Branches that it passes are put on the
+ * list of ways to be gone, as far as there is room. */
+static bool way_returns(const struct text *t, const struct fn_range *r, vaddr addr, struct ways *w)
+{
+	while (addr - r->addr < r->size) {
 		struct insn insn;
 		vaddr target;
 		struct bytes code = image_at(&t->prog->img, addr, r->addr + r->size - addr);
@@ -144,26 +155,29 @@ static bool way_returns(const struct text *t, const struct fn_range *r, vaddr ad
 		insn.off = (uint32_t)(addr - t->prog->base);
 		if (insn.kind == INSN_RET || insn.kind == INSN_IJMP)
 			return true;
-		if (insn.kind == INSN_TRAP || noreturn_call(t, &insn))
+		if (insn.kind == INSN_TRAP || noreturn_call(t, &insn) ||
+		    (insn.kind == INSN_JMP && !is_new(w, target)))
 			return false;
-		if (insn.kind == INSN_JCC && o->n < OTHERS)
-			o->way[o->n++] = target;
+		if (insn.kind == INSN_JCC && w->nopen < WAYS)
+			w->open[w->nopen++] = target;
 		addr = insn.kind == INSN_JMP ? target : addr + insn.len;
 	}
 	return false;
 }
 
-/* Some way from the entry is soon found to return: most functions' do.  False: maybe another one. */
+/* Some way from the entry is soon found to return: most functions' does.  False: maybe another one. */
 static bool returns_plainly(const struct text *t, const struct fn *fn)
 {
 	const struct fn_range *r = &fn->range[0];
-	struct others o = { .n = 0 };
-	uint32_t left = t->piece[r->fde].ninsn;
+	struct ways w = { .open = { fn->entry }, .nopen = 1 };
 
-	for (vaddr addr = fn->entry; !way_returns(t, r, addr, &o, &left); addr = o.way[--o.n])
-		if (o.n == 0)
-			return false;
-	return true;
+	while (w.nopen) {
+		vaddr addr = w.open[--w.nopen];
+
+		if (is_new(&w, addr) && way_returns(t, r, addr, &w))
+			return true;
+	}
+	return false;
 }
 
 /* Looks at one function, whose blocks without tables are there just for that. */
