@@ -43,6 +43,7 @@
 
 #include "editor/chain.h"
 #include "editor/descent.h"
+#include "editor/groups.h"
 #include "editor/memory.h"
 
 enum {
@@ -58,13 +59,16 @@ enum {
 #define LITTLE 3e-3
 #define LEAST_GAIN 0.01			/* of likelihood: search ends where no more is promised */
 
-struct groups {				/* items by part */
-	uint32_t *first;		/* [npart + 1] of item[] */
-	uint32_t *item;
+struct branch {				/* steps [first, end) of a node that has several */
+	uint32_t first, end;
 };
 
 struct fit {
 	struct flowfit *f;
+	struct branch *branch;		/* by part, each part's in the order of its steps */
+	uint32_t *branch_first;		/* [npart + 1] */
+	uint32_t *tolled;		/* steps with a toll, by part */
+	uint32_t *tolled_first;		/* [npart + 1] */
 	struct chain **chain;		/* [npart] NULL: not fitted */
 	struct chain_step *inner;	/* [nstep] steps that stay inside, by part */
 	uint32_t *inner_of;		/* [nstep] their indices */
@@ -104,29 +108,40 @@ static uint32_t part_end(const struct flowfit *f, uint32_t p, bool step)
 	return step ? f->part[p + 1].step : f->part[p + 1].node;
 }
 
-static uint32_t steps_end(const struct flowfit *f, uint32_t i)
+/* What every round looks at again. */
+static void list_steps(struct fit *w)
 {
-	uint32_t end = i;
+	const struct flowfit *f = w->f;
+	uint32_t nbranch = 0, ntolled = 0;
 
-	while (end < f->nstep && f->step[end].from == f->step[i].from)
-		end++;
-	return end;
+	for (uint32_t p = 0; p < f->npart; p++) {
+		for (uint32_t i = f->part[p].step, end; i < part_end(f, p, true); i = end) {
+			for (end = i; end < part_end(f, p, true) &&
+				      f->step[end].from == f->step[i].from; end++)
+				if (f->step[end].toll > 0)
+					w->tolled[ntolled++] = end;
+			w->probability[i] = 1;
+			if (end - i > 1)
+				w->branch[nbranch++] = (struct branch){ i, end };
+		}
+		w->branch_first[p + 1] = nbranch;
+		w->tolled_first[p + 1] = ntolled;
+	}
 }
 
 static void set_weights(struct fit *w)
 {
 	const struct flowfit *f = w->f;
 
-	for (uint32_t i = 0, end; i < f->nstep; i = end) {
+	for (const struct branch *b = w->branch; b < w->branch + w->branch_first[f->npart]; b++) {
 		double seen = 0, open = 0;
 
-		end = steps_end(f, i);
-		for (uint32_t k = i; k < end; k++) {
+		for (uint32_t k = b->first; k < b->end; k++) {
 			seen += f->step[k].seen;
 			open += f->step[k].never ? 0 : f->step[k].guess;
 		}
 		double scale = FLOWFIT_SEEN_LIMIT / (FLOWFIT_SEEN_LIMIT + seen);
-		for (uint32_t k = i; k < end; k++) {
+		for (uint32_t k = b->first; k < b->end; k++) {
 			w->weight[k] = f->step[k].seen * scale;
 			w->belief[k] = f->step[k].never || open <= 0 ? 0 :
 				       FLOWFIT_GUESS * f->step[k].guess / open;
@@ -184,37 +199,28 @@ static void set_chains(struct fit *w)
 	}
 }
 
-/* How many numbers stand for the steps of a node that has so many. */
-static uint32_t unknowns(uint32_t nstep)
-{
-	return nstep > 2 ? nstep : nstep - 1;
-}
-
 /* Probabilities of a part's steps; returns where the log rates begin. */
 static const double *set_probabilities(struct fit *w, uint32_t p, const double *x)
 {
-	const struct flowfit *f = w->f;
-
-	for (uint32_t i = f->part[p].step, end; i < part_end(f, p, true); i = end) {
+	for (uint32_t b = w->branch_first[p]; b < w->branch_first[p + 1]; b++) {
+		uint32_t i = w->branch[b].first, n = w->branch[b].end - i;
 		double most = -INFINITY, sum = 0;
 
-		end = steps_end(f, i);
-		if (end - i == 1) {
-			w->probability[i] = 1;
-		} else if (end - i == 2) {
+		if (n == 2) {
 			double e = exp(-fabs(*x)), less = fmax(e / (1 + e), LEAST);
 
 			w->probability[i + !(*x < 0)] = less;
 			w->probability[i + (*x < 0)] = 1 / (1 + e);
-		} else {
-			for (uint32_t k = 0; k < end - i; k++)
-				most = fmax(most, x[k]);
-			for (uint32_t k = 0; k < end - i; k++)
-				sum += w->probability[i + k] = exp(x[k] - most);
-			for (uint32_t k = i; k < end; k++)
-				w->probability[k] = fmax(w->probability[k] / sum, LEAST);
+			x++;
+			continue;
 		}
-		x += unknowns(end - i);
+		for (uint32_t k = 0; k < n; k++)
+			most = fmax(most, x[k]);
+		for (uint32_t k = 0; k < n; k++)
+			sum += w->probability[i + k] = exp(x[k] - most);
+		for (uint32_t k = i; k < i + n; k++)
+			w->probability[k] = fmax(w->probability[k] / sum, LEAST);
+		x += n;
 	}
 	return x;
 }
@@ -277,7 +283,8 @@ static double judge_tolls(struct fit *w, uint32_t p)
 	const struct flowfit *f = w->f;
 	double value = 0;
 
-	for (uint32_t i = f->part[p].step; w->chain[p] && i < part_end(f, p, true); i++) {
+	for (uint32_t t = w->tolled_first[p]; w->chain[p] && t < w->tolled_first[p + 1]; t++) {
+		uint32_t i = w->tolled[t];
 		double toll = w->probability[i] * f->step[i].toll;
 
 		w->worth[f->step[i].from] += toll;
@@ -396,14 +403,14 @@ static double *judge_part(struct fit *w, uint32_t p, double *slope, double *valu
 		chain_worth(w->chain[p], w->worth + f->part[p].node);
 	for (uint32_t v = f->part[p].node; !w->chain[p] && v < part_end(f, p, false); v++)
 		w->worth[v] = 0;
-	for (uint32_t i = f->part[p].step, end; i < part_end(f, p, true); i = end) {
+	for (uint32_t b = w->branch_first[p]; b < w->branch_first[p + 1]; b++) {
+		uint32_t i = w->branch[b].first, end = w->branch[b].end;
 		double both[2];
 
-		end = steps_end(f, i);
 		if (end - i == 2) {
 			*value += judge_steps(w, i, end, both);
 			*slope++ = both[0];
-		} else if (end - i > 2) {
+		} else {
 			*value += judge_steps(w, i, end, slope);
 			slope += end - i;
 		}
@@ -470,8 +477,9 @@ static void start(struct fit *w)
 	double *x = w->x;
 
 	for (uint32_t p = 0; p < f->npart; p++) {
-		for (uint32_t i = f->part[p].step, end; i < part_end(f, p, true); i = end) {
-			end = steps_end(f, i);
+		for (uint32_t b = w->branch_first[p]; b < w->branch_first[p + 1]; b++) {
+			uint32_t i = w->branch[b].first, end = w->branch[b].end;
+
 			if (end - i == 2)
 				*x++ = log_share(&f->step[i]) - log_share(&f->step[i + 1]);
 			for (uint32_t k = i; k < end && end - i > 2; k++)
@@ -570,18 +578,6 @@ static void search_scale(struct fit *w)
 	free(x);
 }
 
-static void group(struct groups *g, uint32_t npart, const uint32_t *part_of, uint32_t n)
-{
-	g->first = memory_new((size_t)npart + 2, sizeof(*g->first));
-	g->item = memory_new(n, sizeof(*g->item));
-	for (uint32_t i = 0; i < n; i++)
-		g->first[part_of[i] + 2]++;
-	for (uint32_t p = 0; p < npart; p++)
-		g->first[p + 2] += g->first[p + 1];
-	for (uint32_t i = 0; i < n; i++)
-		g->item[g->first[part_of[i] + 1]++] = i;
-}
-
 static void group_by_part(struct fit *w)
 {
 	const struct flowfit *f = w->f;
@@ -594,10 +590,10 @@ static void group_by_part(struct fit *w)
 	}
 	for (uint32_t s = 0; s < f->nsource; s++)
 		of[s] = part_of[f->source[s].node];
-	group(&w->source, f->npart, of, f->nsource);
+	groups_make(&w->source, f->npart, of, f->nsource);
 	for (uint32_t i = 0; i < f->ncall; i++)
 		of[i] = part_of[f->call[i].site];
-	group(&w->call, f->npart, of, f->ncall);
+	groups_make(&w->call, f->npart, of, f->ncall);
 	free(of);
 	free(part_of);
 }
@@ -623,6 +619,10 @@ static void fit_new(struct fit *w)
 	w->inner = memory_new(f->nstep, sizeof(*w->inner));
 	w->inner_of = memory_new(f->nstep, sizeof(*w->inner_of));
 	w->ninner = memory_new(f->npart, sizeof(*w->ninner));
+	w->branch = memory_new(f->nstep / 2, sizeof(*w->branch));
+	w->branch_first = memory_new((size_t)f->npart + 1, sizeof(*w->branch_first));
+	w->tolled = memory_new(f->nstep, sizeof(*w->tolled));
+	w->tolled_first = memory_new((size_t)f->npart + 1, sizeof(*w->tolled_first));
 	w->probability = memory_new(f->nstep, sizeof(double));
 	w->inner_probability = memory_new(most_steps(f), sizeof(double));
 	w->belief = memory_new(f->nstep, sizeof(double));
@@ -651,12 +651,14 @@ static void fit_free(struct fit *w)
 		chain_free(w->chain[p]);
 	void *all[] = { w->chain, w->inner, w->inner_of, w->ninner, w->probability,
 		w->inner_probability, w->belief, w->weight, w->total, w->count, w->worth,
-		w->source.first, w->source.item, w->call.first, w->call.item, w->log_rate,
-		w->called, w->elsewhere, w->called_worth, w->log_rate_slope, w->x, w->x_first,
-		w->touched, w->touched_in, w->unscaled, w->unscaled_rate,
-		w->call_weight, w->called_weight };
+		w->log_rate, w->called, w->elsewhere, w->called_worth, w->log_rate_slope, w->x,
+		w->x_first, w->touched, w->touched_in, w->unscaled, w->unscaled_rate,
+		w->call_weight, w->called_weight, w->branch, w->branch_first, w->tolled,
+		w->tolled_first };
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		free(all[i]);
+	groups_free(&w->source);
+	groups_free(&w->call);
 }
 
 void flowfit(struct flowfit *f)
@@ -665,6 +667,7 @@ void flowfit(struct flowfit *f)
 
 	fit_new(&w);
 	group_by_part(&w);
+	list_steps(&w);
 	set_weights(&w);
 	set_call_weights(&w);
 	set_chains(&w);
