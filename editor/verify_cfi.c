@@ -20,7 +20,7 @@
 
 enum { NREG = 160, DEPTH = 32, EXPR_MAX = 255, CIE_MAX = 256, DWARF_RSP = 7 };
 enum { SET_LOC = 0x01, ENCODED_ADDR = 0xf1 };	/* DW_CFA_set_loc, DW_OP_GNU_encoded_addr */
-enum { RULE_MAX = 2 + 8 + 8 + EXPR_MAX, STATE_MAX = 2 * 8 + (1 + NREG) * RULE_MAX };
+enum { RULE_MAX = 8 + 8 + 8 + EXPR_MAX, STATE_MAX = 2 * 8 + (1 + NREG) * RULE_MAX };
 
 enum rule_kind { UNSPEC, UNDEFINED, SAME, OFFSET, VAL_OFFSET, REGISTER, EXPR, VAL_EXPR };
 
@@ -120,10 +120,12 @@ static uint8_t *put(uint8_t *p, const void *data, size_t n)
 	return p + n;
 }
 
+/* In words, which are what is hashed. */
 static uint8_t *put_rule(uint8_t *p, uint8_t reg, const struct rule *r)
 {
-	*p++ = reg;
-	*p++ = r->kind;
+	uint64_t head = (uint64_t)reg << 8 | r->kind;
+
+	p = put(p, &head, 8);
 	p = put(p, &r->off, 8);
 	if (r->kind == EXPR || r->kind == VAL_EXPR) {
 		p = put(p, &r->expr.n, 8);

@@ -69,19 +69,13 @@ static int arrive(struct verify *v, vaddr from, vaddr to, const char *what)
 }
 
 /* A constant that is the address of what gave way to program headers, in code that is linked to a
- * fixed address.  What has no such four bytes has no such constant. */
+ * fixed address. */
 static int check_constants(struct verify *v, const struct insn *insn, const uint8_t *code,
 			   vaddr addr)
 {
 	uint64_t c[INSN_MAX_CONSTANTS];
-	bool maybe = false;
 
-	for (uint32_t i = 0; i + 4 <= insn->len; i++) {
-		struct rd r = rd_of((struct bytes){ code + i, 4 });
-
-		maybe |= verify_in_front(v, rd_u32(&r));
-	}
-	if (!maybe)
+	if (!insn->constants)
 		return 0;
 	uint32_t n = insn_constants((struct bytes){ code, insn->len }, c);
 	for (uint32_t i = 0; i < n; i++)
