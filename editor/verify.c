@@ -58,10 +58,12 @@ int verify_generation(struct bytes original, struct bytes generation, struct are
 {
 	struct err unwanted;
 	struct verify_stats filled = { 0 };
-	struct verify v = { .a = a, .err = err ? err : &unwanted, .stats = &filled };
+	struct verify v = { .a = a, .run = arena_new(), .err = err ? err : &unwanted,
+		.stats = &filled };
 
 	int rc = run(&v, original, generation);
 	blockmap_free(&v.map);
+	arena_free(v.run);
 	if (rc == 0)
 		*stats = filled;
 	return rc;

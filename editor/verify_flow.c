@@ -359,7 +359,7 @@ static int run_all(struct flow *f, const uint32_t *former, uint32_t n, const uin
 int verify_flow(struct verify *v, const uint32_t *former, uint32_t n, const uint32_t *member,
 		uint32_t nmember)
 {
-	struct flow f = { .v = v, .a = arena_new() };
+	struct flow f = { .v = v, .a = v->run };
 
 	f.tables = (struct vtables){ .v = v, .a = f.a, .group = verify_group(v, member[0]) };
 	for (uint32_t i = 0; i < n; i++)
@@ -371,6 +371,6 @@ int verify_flow(struct verify *v, const uint32_t *former, uint32_t n, const uint
 		vec_push(v->a, &v->stays, member[0]);
 	for (uint32_t i = 0; i < f.fdes.n; i++)
 		v->range_of[f.fdes.v[i]] = 0;
-	arena_free(f.a);
+	arena_reset(v->run);
 	return rc;
 }

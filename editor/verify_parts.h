@@ -192,6 +192,7 @@ struct vslot {			/* filled by the dynamic linker with a function's address */
 
 struct verify {
 	struct arena *a;
+	struct arena *run;	/* of one run of verify_flow.c; empty between them */
 	struct err *err;
 	struct verify_stats *stats;
 	struct image orig, gen;

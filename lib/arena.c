@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 1 << 20, ALIGN = 16 };
+enum { CHUNK = 1 << 20, MOST_KEPT = 8 << 20, ALIGN = 16 };
 
 struct chunk {
 	struct chunk *next;
@@ -15,6 +15,7 @@ struct chunk {
 
 struct arena {
 	struct chunk *head;
+	size_t again;		/* of the first chunk after a reset: what was used before it */
 };
 
 static void out_of_memory(void)
@@ -32,34 +33,38 @@ struct arena *arena_new(void)
 	return a;
 }
 
-void arena_free(struct arena *a)
+static void free_chunks(struct arena *a)
 {
-	if (!a)
-		return;
 	for (struct chunk *c = a->head, *next; c; c = next) {
 		next = c->next;
 		free(c);
 	}
+	a->head = NULL;
+}
+
+void arena_free(struct arena *a)
+{
+	if (!a)
+		return;
+	free_chunks(a);
 	free(a);
 }
 
+/* What is needed again and again, of much the same size, is soon in one chunk, which stays: to give memory
+ * back and have it zeroed by the system costs more. */
 void arena_reset(struct arena *a)
 {
-	struct chunk *keep = NULL;
+	size_t used = 0;
 
-	for (struct chunk *c = a->head, *next; c; c = next) {
-		next = c->next;
-		if (!keep && c->size == CHUNK)
-			keep = c;
-		else
-			free(c);
-	}
-	a->head = keep;
-	if (!keep)
+	for (const struct chunk *c = a->head; c; c = c->next)
+		used += c->used;
+	if (a->head && !a->head->next && a->head->size <= MOST_KEPT) {
+		memset(a->head->data, 0, used);
+		a->head->used = 0;
 		return;
-	memset(keep->data, 0, keep->used);
-	keep->used = 0;
-	keep->next = NULL;
+	}
+	free_chunks(a);
+	a->again = used < MOST_KEPT ? used : MOST_KEPT;
 }
 
 void *arena_alloc(struct arena *a, size_t n)
@@ -71,6 +76,9 @@ void *arena_alloc(struct arena *a, size_t n)
 	n = (n + ALIGN - 1) & ~(size_t)(ALIGN - 1);
 	if (!c || c->size - c->used < n) {
 		size_t size = n > CHUNK / 4 ? n : CHUNK;
+
+		if (!c && a->again > size)
+			size = a->again;
 
 		c = calloc(1, sizeof(*c) + size);
 		if (!c)

@@ -14,7 +14,7 @@ struct arena;
 
 struct arena *arena_new(void);
 void arena_free(struct arena *a);		/* NULL is allowed */
-/* Everything allocated is gone; a first chunk of memory is kept for what comes next. */
+/* Everything allocated is gone; up to 8 MiB of memory are kept for what comes next. */
 void arena_reset(struct arena *a);
 
 /* Zeroed, aligned to 16.  n == 0 gives a valid pointer. */
