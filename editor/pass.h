@@ -32,7 +32,7 @@ double pass_fn_work(const struct fn *fn);
 
 /* needs: counts.  Changes: block->cold, block->warm.  Keeps: order. */
 int pass_fluff(struct prog *prog, const struct edit_options *options, struct err *err);
-/* needs: counts, cold, warm.  Changes: block->stays, fn->leaves, and cold for warm.  Keeps the rest. */
+/* needs: counts, cold.  Changes: block->stays, fn->leaves.  Keeps the rest. */
 int pass_leave(struct prog *prog, const struct edit_options *options, struct err *err);
 /* needs: counts, cold, warm.  Changes: prog->order, fn->moved.  Keeps the rest. */
 int pass_layout_choose(struct prog *prog, const struct edit_options *options, struct err *err);

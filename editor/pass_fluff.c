@@ -8,10 +8,12 @@
  *   - the confidence in that is medium or high; or
  *   - all blocks before it are cold; or
  *   - it can only end in an abort.
- * Any other is hot when by its guessed count a LIKELY part of what runs before it goes there, else
- * warm: it stands between the hot blocks of all functions, which are so packed as closely as can be,
- * and the cold ones.  Blocks that the compiler itself put into a .cold fragment are cold unless they are
- * known to run.  The entry is always hot.
+ * Any other is warm when its guessed count is less than a LIKELY part of what runs before it goes there:
+ * it stands between the hot blocks of all functions, which are so packed as closely as can be, and the
+ * cold ones.  But where even what runs before it is RARE it is hot: nothing is gained by packing there, and
+ * many such blocks do run (of a large program most), each of which would be a jump to another page away.
+ * Blocks that the compiler itself put into a .cold fragment are cold unless they are known to run.  The
+ * entry is always hot.
  */
 #include "editor/pass.h"
 
@@ -20,8 +22,10 @@
 /* Under this many samples of the whole program nothing is known well enough. */
 static const double min_samples = 3000;
 static const double likely = 0.25;
+static const double rare = 0.00001;		/* of the instructions that the program executes */
 
-static void mark_fn(struct arena *scratch, struct fn *fn)
+/* `all`: instructions that the program executes. */
+static void mark_fn(struct arena *scratch, struct fn *fn, double all)
 {
 	const double *reached = unseen_reached(fn, scratch);
 	bool any = false;
@@ -37,24 +41,26 @@ static void mark_fn(struct arena *scratch, struct fn *fn)
 			continue;
 		b->cold = b->doomed || b->confidence > CONFIDENCE_LOW || reached[i] <= 0 ||
 			  b->range > 0;
-		b->warm = !b->cold && b->count < likely * reached[i];
+		b->warm = !b->cold && b->count < likely * reached[i] && reached[i] >= rare * all;
 	}
 }
 
 int pass_fluff(struct prog *prog, const struct edit_options *options, struct err *err)
 {
 	struct arena *scratch = arena_new();
-	double samples = 0;
+	double samples = 0, all = 0;
 
 	(void)options;
 	(void)err;
 	for (uint32_t i = 0; i < prog->nfn; i++)
 		samples += prog->fn[i].samples;
+	for (uint32_t i = 0; i < prog->norder; i++)
+		all += pass_fn_work(&prog->fn[prog->order[i]]);
 	for (uint32_t i = 0; i < prog->norder; i++) {
 		struct fn *fn = &prog->fn[prog->order[i]];
 
 		if (samples >= min_samples)
-			mark_fn(scratch, fn);
+			mark_fn(scratch, fn, all);
 		arena_reset(scratch);
 		for (uint32_t k = 0; k < fn->nblock; k++) {
 			struct block *b = &fn->block[k];

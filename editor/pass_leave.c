@@ -1,7 +1,6 @@
 /* pass_leave.c - cold blocks that need no copy: what leads to them leads to the original
  *
- * needs: counts, cold, warm.  Changes: block->stays, fn->leaves; warm blocks that stay become cold.
- * Keeps the rest.
+ * needs: counts, cold.  Changes: block->stays, fn->leaves.  Keeps the rest.
  *
  * A fluff block that does run runs just as well where it always stood.  But original code knows
  * nothing of images: control that goes there stays until the function returns (or begins again), and
@@ -10,9 +9,6 @@
  * reached from it; and no cycle that runs long, even if no block of it runs often: an interpreter's is
  * like that, each turn of which goes another way.  Error exits are left, and most of what ends in a
  * return.
- *
- * In functions that hardly run (less than rare_share of what the program does), warm blocks are treated
- * the same: what little is lost when one of them does run is a part of next to nothing.
  *
  * A function that forms pointers and whose original cannot run otherwise leaves nothing: pointers may
  * lead to images only while that is so (redirect.c), and each call through them would cost a jump.
@@ -25,7 +21,6 @@
 static const double loop_share = 4;
 /* Instructions of a cycle for each entry from which on it runs long. */
 static const double cycle_share = 200;
-static const double rare_share = 0.00005;
 
 /* Ways backwards.  Node nblock is all that an unproven jump may lead to. */
 struct ways {
@@ -104,15 +99,13 @@ static bool *find_costly(struct arena *a, const struct fn *fn)
 	return costly;
 }
 
-static void leave_blocks(struct fn *fn, const bool *costly, bool rare)
+static void leave_blocks(struct fn *fn, const bool *costly)
 {
 	for (uint32_t i = 0; i < fn->nblock; i++) {
 		struct block *b = &fn->block[i];
 
-		if (costly[i] || !(b->cold || (rare && b->warm)) || !block_may_stay(fn, b))
-			continue;
-		b->stays = fn->leaves = b->cold = true;
-		b->warm = false;
+		if (!costly[i] && b->cold && block_may_stay(fn, b))
+			b->stays = fn->leaves = true;
 	}
 }
 
@@ -120,19 +113,16 @@ int pass_leave(struct prog *prog, const struct edit_options *options, struct err
 {
 	struct arena *a = arena_new();
 	bool *forms = arena_array(prog->arena, prog->nfn, sizeof(*forms));
-	double all = 0;
 
 	(void)err;
 	for (uint32_t i = 0; i < prog->nref && !options->keep_pointers; i++)
 		if (prog->ref[i].kind == REFERENCE_LEA)
 			forms[prog->ref[i].user] = prog->fn[prog->ref[i].user].sealed;
-	for (uint32_t i = 0; i < prog->norder; i++)
-		all += pass_fn_work(&prog->fn[prog->order[i]]);
 	for (uint32_t i = 0; i < prog->norder; i++) {
 		struct fn *fn = &prog->fn[prog->order[i]];
 
 		if (!forms[prog->order[i]])
-			leave_blocks(fn, find_costly(a, fn), pass_fn_work(fn) < rare_share * all);
+			leave_blocks(fn, find_costly(a, fn));
 		arena_reset(a);
 	}
 	arena_free(a);
