@@ -403,9 +403,24 @@ static bool run_cie(struct machine *m, const struct vcie *cie)
 	return true;
 }
 
-/* Fills row[] and the FDEs' parts of it.  Neighbours share their CIE as a rule. */
-static void run_all(struct verify *v, struct vcfi *cfi)
+/* The same program for the same code, which so has the same rows. */
+static bool same_program(const struct vcfi *cx, const struct vfde *x, const struct vcfi *cy,
+			 const struct vfde *y)
 {
+	const struct vcie *a = &cx->cie[x->cie], *b = &cy->cie[y->cie];
+
+	return x->addr == y->addr && x->len == y->len &&
+	       verify_same_bytes(x->program, y->program) && a->understood == b->understood &&
+	       a->code_align == b->code_align && a->data_align == b->data_align &&
+	       verify_same_bytes(a->program, b->program);
+}
+
+/* Fills row[] and the FDEs' parts of it.  Neighbours share their CIE as a rule.  What is in `other`, too
+ * (NULL: nothing), is copied from there. */
+static void run_all(struct verify *v, struct vcfi *cfi, const struct vcfi *other)
+{
+	const struct vfde *there = other ? other->fde : NULL;
+	const struct vfde *end = other ? other->fde + other->nfde : NULL;
 	struct rows rows = { .states = v->states, .a = v->a };
 	struct machine *m = arena_alloc(v->a, sizeof(*m));
 	uint32_t cie = UINT32_MAX;
@@ -414,12 +429,23 @@ static void run_all(struct verify *v, struct vcfi *cfi)
 	for (uint32_t i = 0; i < cfi->nfde; i++) {
 		struct vfde *fde = &cfi->fde[i];
 
+		while (there < end && there->addr < fde->addr)
+			there++;
+		fde->row = rows.v.n;
+		bool strict = other && verify_is_fresh(v, fde->addr);
+		if (there < end && there->understood && !strict &&
+		    same_program(other, there, cfi, fde)) {
+			for (uint32_t k = there->row; k < there->row + there->nrow; k++)
+				vec_push(v->a, &rows.v, other->row[k]);
+			fde->understood = true;
+			fde->nrow = there->nrow;
+			continue;
+		}
 		if (fde->cie != cie) {
 			cie = fde->cie;
 			ok = cfi->cie[cie].understood && run_cie(m, &cfi->cie[cie]);
 		}
-		fde->row = rows.v.n;
-		m->strict = cfi == &v->gcfi && verify_is_fresh(v, fde->addr);
+		m->strict = strict;
 		fde->understood = ok && run_fde(&rows, m, &cfi->cie[cie], fde);
 		if (!fde->understood)
 			rows.v.n = fde->row;
@@ -488,10 +514,10 @@ int verify_cfi(struct verify *v)
 	if (image_is_writable(&v->orig, v->ocfi.frame))
 		return refuse(v, "the original's .eh_frame at 0x%llx can be written to: a copy may say "
 			      "something else", ULL(v->ocfi.frame));
-	run_all(v, &v->ocfi);
+	run_all(v, &v->ocfi, NULL);
 	if (vcfi_parse(v, &v->gen, &v->gcfi) < 0)
 		return err_wrap(v->err, "generation");
-	run_all(v, &v->gcfi);
+	run_all(v, &v->gcfi, &v->ocfi);
 	v->fragment = arena_array(v->a, v->ocfi.nfde, sizeof(*v->fragment));
 	v->open = arena_array(v->a, v->ocfi.nfde, sizeof(*v->open));
 	v->followed = arena_array(v->a, v->ocfi.nfde, sizeof(*v->followed));

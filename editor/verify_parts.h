@@ -351,6 +351,7 @@ bool vstates_is_entry(const struct vstates *s, uint32_t state);
 /* CFA less rsp; 0 when the row does not say so. */
 int64_t vstates_depth(const struct vstates *s, uint32_t state);
 
+bool verify_same_bytes(struct bytes x, struct bytes y);	/* verify_unwind.c */
 /* verify_unwind.c: the rows at an instruction and its image agree, at every byte of both. */
 struct vpair {
 	struct vcursor orig, gen;

@@ -73,7 +73,7 @@ int verify_row_jump(struct verify *v, struct vpair *c, vaddr last, bool last_tra
 	return verify_exceptions_jump(v, c, last, dest, g, glen);
 }
 
-static bool same_bytes(struct bytes x, struct bytes y)
+bool verify_same_bytes(struct bytes x, struct bytes y)
 {
 	return x.n == y.n && (x.n == 0 || memcmp(x.p, y.p, x.n) == 0);
 }
@@ -83,7 +83,7 @@ static bool same_cie(const struct vcie *o, const struct vcie *g)
 	return o->code_align == g->code_align && o->data_align == g->data_align &&
 	       o->ra_reg == g->ra_reg && o->personality == g->personality &&
 	       o->indirect == g->indirect && o->signal_frame == g->signal_frame &&
-	       o->understood && g->understood && same_bytes(o->program, g->program) &&
+	       o->understood && g->understood && verify_same_bytes(o->program, g->program) &&
 	       vcfi_is_free(o->program);
 }
 
@@ -98,7 +98,7 @@ static bool same_program(const struct verify *v, const struct vfde *o, const str
 {
 	if (o->understood || g->understood)
 		return same_rows(v, o, g);
-	return same_bytes(o->program, g->program) && vcfi_is_free(o->program);
+	return verify_same_bytes(o->program, g->program) && vcfi_is_free(o->program);
 }
 
 static int check_original_fde(struct verify *v, const struct vfde *o)
