@@ -10,7 +10,7 @@
 #include "manager/role.h"
 #include "monitor/monitor.h"
 
-enum { STATES_MAX_BYTES = 4 << 20 };	/* some 1,200 with memory and 30,000 without */
+enum { STATES_MAX_BYTES = 4 << 20 };	/* some 1,100 with memory and 9,000 without */
 
 enum { SPOOL_PATH = 4096 };
 
