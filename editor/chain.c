@@ -368,17 +368,22 @@ void chain_free(struct chain *c)
 }
 
 /* By nothing, which it mostly is, nothing changes. */
-static void subtract_row(uint32_t n, double *restrict to, double by, const double *restrict from)
+static void subtract_row(size_t n, double *restrict to, double by, const double *restrict from)
 {
-	uint32_t i = 0;
+	typedef double four __attribute__((vector_size(4 * sizeof(double))));
+	size_t i = 0;
 
 	if (by == 0)
 		return;
-	for (; i + 2 <= n; i += 2) {
-		to[i] -= by * from[i];
-		to[i + 1] -= by * from[i + 1];
+	for (; i + 4 <= n; i += 4) {
+		four x, y;
+
+		memcpy(&x, to + i, sizeof(x));
+		memcpy(&y, from + i, sizeof(y));
+		x -= by * y;
+		memcpy(to + i, &x, sizeof(x));
 	}
-	if (i < n)
+	for (; i < n; i++)
 		to[i] -= by * from[i];
 }
 
