@@ -178,12 +178,22 @@ static bool is_type_bound(const struct abs_jump *j)
 	       j->index == UINT16_MAX;
 }
 
-/* Control goes through the entries 0 .. index. */
-static void follow_entries(struct walk *w, const struct group *g, uint32_t index,
-			   const struct abs_state *s)
+/* The first n entries and those behind them that look like cases, too.  The Verifier, which knows of no
+ * bound, lets the jump go there, with what it leaves in registers. */
+static uint32_t with_alike(const struct walk *w, const struct group *g, uint32_t n)
+{
+	uint32_t own = tablewalk_own_entries(w, g, false);
+
+	while (n < own && tablewalk_insn_at(w, g->scan.target[n]) != UINT32_MAX)
+		n++;
+	return n;
+}
+
+/* Control goes through the first n entries. */
+static void follow_entries(struct walk *w, const struct group *g, uint32_t n, const struct abs_state *s)
 {
 	w->round++;
-	for (uint32_t k = 0; k <= index; k++) {
+	for (uint32_t k = 0; k < n; k++) {
 		uint32_t i = tablewalk_insn_at(w, g->scan.target[k]);
 
 		w->work++;
@@ -245,10 +255,10 @@ static void follow_table(struct walk *w, uint32_t insn, struct abs_state *s)
 		g->why_not = d->why_not;
 		return;
 	}
-	uint32_t last = beyond ? tablewalk_own_entries(w, g, false) - 1 : j.index;
-	if (last + 1 > g->bound)
-		g->bound = last + 1;
-	follow_entries(w, g, last, s);
+	uint32_t n = beyond ? tablewalk_own_entries(w, g, false) : j.index + 1;
+	if (n > g->bound)
+		g->bound = n;
+	follow_entries(w, g, with_alike(w, g, n), s);
 }
 
 /* A call; false when it is known not to come back. */

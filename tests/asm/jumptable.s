@@ -1597,6 +1597,25 @@ begin address_stored_over_a_call
 	open_table	T_over_a_call
 end address_stored_over_a_call
 
+	# The compiler knew that the third case cannot be; the table alone does not tell.
+begin address_used_beyond_the_bound
+	cmp	$1, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_used_beyond
+10:	mov	$10, %eax
+	ret
+11:	mov	$11, %eax
+	ret
+12:	mov	%rdx, (%rsi)
+	ret
+13:	mov	$13, %eax
+	ret
+19:	xor	%eax, %eax
+	ret
+	table	T_used_beyond
+end address_used_beyond_the_bound
+
 	# Neither an entry nor the sum may be seen, whatever stays.
 begin entry_and_address_stored
 	cmp	$3, %edi

@@ -116,6 +116,7 @@ static const struct expected {
 	{ "address_stored_of_two", 0, 0, 0, 0, 0 },	/* no table at all: may be a tail call */
 	{ "address_stored_one_way", 0, 0, 0, 0, 0 },	/* likewise */
 	{ "address_stored_over_a_call", 0, 0, 0, 0, 1 },
+	{ "address_used_beyond_the_bound", 1, 2, 4, 1, 0 },
 	{ "entry_and_address_stored", 0, 0, 0, 0, 1 },
 	{ "target_and_address_stored", 0, 0, 0, 0, 1 },
 	{ "entry_stored", 0, 0, 0, 0, 1 },
@@ -163,7 +164,7 @@ static bool stays(const char *fn)
 		"byte_of_the_address_extended", "half_of_the_address_extended",
 		"address_stored_odd_base", "address_left_over", "address_stored_scaled",
 		"address_stored_two_loads", "live_at_an_unknown_jump", "live_when_leaving",
-		"leaves_and_uses", "leaves_and_returns_it",
+		"leaves_and_uses", "leaves_and_returns_it", "address_used_beyond_the_bound",
 	};
 
 	for (uint32_t i = 0; i < sizeof(name) / sizeof(name[0]); i++)
