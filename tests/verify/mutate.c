@@ -554,16 +554,13 @@ static unsigned try_kind(struct target *t, const struct kind *k, unsigned n)
 	return tell(k->name, &all);
 }
 
-/* One bit of every byte of a section. */
-static unsigned try_section(struct target *t, const char *name)
+/* One bit of every byte there. */
+static unsigned try_bytes(struct target *t, const char *name, uint64_t off, uint64_t n)
 {
-	const struct section *s = image_section(&t->img, name);
 	struct tally all = { 0 };
 
 	memcpy(t->gen, t->pristine.p, t->pristine.n);
-	for (uint64_t i = 0; s && i < s->h.sh_size; i++) {
-		uint64_t off = s->h.sh_offset + i;
-
+	for (uint64_t end = off + n; off < end; off++) {
 		flip(t, off);
 		judge(t, name, &all);
 		t->gen[off] = t->pristine.p[off];
@@ -577,10 +574,15 @@ static unsigned try_everything(struct target *t)
 		".morph.text", ".morph.fluff", ".morph.rodata", ".eh_frame_hdr", ".eh_frame",
 		".morph.map", ".dynamic", ".interp", ".gnu.hash",
 	};
-	unsigned bad = 0;
+	const Elf64_Phdr *first = image_phdr(&t->img, PT_LOAD);
+	unsigned bad = try_bytes(t, "first segment", first->p_offset, first->p_filesz);
 
-	for (size_t i = 0; i < sizeof(name) / sizeof(name[0]); i++)
-		bad += try_section(t, name[i]);
+	for (size_t i = 0; i < sizeof(name) / sizeof(name[0]); i++) {
+		const struct section *s = image_section(&t->img, name[i]);
+
+		if (s)
+			bad += try_bytes(t, name[i], s->h.sh_offset, s->h.sh_size);
+	}
 	return bad;
 }
 
