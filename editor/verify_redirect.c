@@ -76,7 +76,8 @@ static int find(struct verify *v, const struct vholder *h, void *ctx)
 			add_redirect(v, h->value, now);
 			add_change(v, h->at, 8);
 		}
-	} else if (h->kind == HOLDS_SYMBOL && h->at == v->dynamic_symbols + h->n * sizeof(Elf64_Sym)) {
+	} else if (h->kind == HOLDS_SYMBOL && h->symbol_type == STT_FUNC && h->section != SHN_UNDEF &&
+		   h->at == v->dynamic_symbols + h->n * sizeof(Elf64_Sym)) {
 		struct rd r = changed(v, h->at + offsetof(Elf64_Sym, st_value), 8);
 		new_vaddr now = rd_u64(&r);
 
@@ -284,6 +285,13 @@ static bool counts(const struct vholder *h)
 	}
 }
 
+/* It has the value of its symbol, whatever that is: not another one that is calculated from that. */
+static bool is_symbols_value(const struct vholder *h)
+{
+	return h->addend == 0 && h->symbol_type == STT_FUNC &&
+	       (h->type == R_X86_64_64 || h->type == R_X86_64_GLOB_DAT || h->type == R_X86_64_JUMP_SLOT);
+}
+
 static int check_holder(struct verify *v, const struct vholder *h, void *ctx)
 {
 	new_vaddr want = redirected(v, h->value);
@@ -291,6 +299,8 @@ static int check_holder(struct verify *v, const struct vholder *h, void *ctx)
 	(void)ctx;
 	if (!counts(h))
 		return 0;
+	if (h->kind == HOLDS_RELOCATED && h->symbol && redirected(v, h->value - h->addend))
+		return is_symbols_value(h) ? 0 : still_held(v, h->what, h->n, h->value - h->addend);
 	if (!want && verify_is_labelled(v, h->value) && h->kind != HOLDS_RELATIVE &&
 	    h->kind != HOLDS_RELR)
 		return refuse(v, "%s %llu leads to 0x%llx, inside a function whose pointers to labels were "
@@ -306,8 +316,6 @@ static int check_holder(struct verify *v, const struct vholder *h, void *ctx)
 
 		return rd_u64(&r) == want ? 0 : still_held(v, h->what, h->n, h->value);
 	}
-	if (h->kind == HOLDS_RELOCATED && h->symbol && h->addend == 0 && h->symbol_type == STT_FUNC)
-		return 0;		/* has the value of the symbol, whatever that is */
 	return still_held(v, h->what, h->n, h->value);
 }
 

@@ -91,6 +91,9 @@ begin thunk
 end thunk
 	.globl	exported
 leaf exported
+	.globl	summed
+leaf summed				# by the loader, which adds to it
+leaf sum
 
 	.section .rodata
 	.p2align 3
@@ -105,6 +108,7 @@ list:	.long	0
 	.quad	\name
 	.endr
 	.quad	in_the_middle
+	.quad	summed + 16
 	.quad	exported_alias
 	.hidden	exported_alias
 	.set	exported_alias, exported

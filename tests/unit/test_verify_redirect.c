@@ -294,6 +294,16 @@ static void symbols_go_together_with_data(void **state)
 	expect(&m, "other pointers");
 }
 
+static void what_is_added_to_a_symbol_is_a_doubt(void **state)
+{
+	struct made m = make("-shared");
+	vaddr x = address(&m, "summed");
+
+	(void)state;
+	redirect_symbol(&m, x, image_of(&m, x), 5);
+	expect(&m, "other pointers");
+}
+
 /* Pointers to these labels lead to their images. */
 static struct made labels(const char *const *name)
 {
@@ -379,6 +389,7 @@ int main(void)
 		cmocka_unit_test(code_that_may_still_run_in_place_is_a_doubt),
 		cmocka_unit_test(other_ways_to_name_a_function_are_doubts),
 		cmocka_unit_test(symbols_go_together_with_data),
+		cmocka_unit_test(what_is_added_to_a_symbol_is_a_doubt),
 		cmocka_unit_test(all_pointers_to_a_label_go_together),
 		cmocka_unit_test(only_the_image_of_the_label_will_do),
 		cmocka_unit_test(labels_that_code_forms_or_calculates_are_doubts),
