@@ -97,11 +97,20 @@ static void look_at_reloc(struct text *t, const struct reloc *r)
 	}
 }
 
+/* The word has the symbol's value, whatever that is, and nothing else. */
+static bool is_pointer_to(const struct reloc *r)
+{
+	return r->value == 0 && (r->type == R_X86_64_64 || r->type == R_X86_64_GLOB_DAT ||
+				 r->type == R_X86_64_JUMP_SLOT);
+}
+
 /* Of a symbol of this file, or so far from one; the symbol itself is marked as such. */
 static void mark_symbolic(struct text *t, const struct reloc *r, vaddr symbol)
 {
 	vaddr to = symbol + r->value;
 
+	if (!is_pointer_to(r))
+		mark_stray(t, symbol);
 	if (r->value != 0) {
 		mark_stray(t, to);
 		watched_note_held(t, to);

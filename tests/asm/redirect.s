@@ -50,6 +50,8 @@ stray_notype:
 	plain	known_equal, 20
 	plain	known_given, 21
 	plain	none_called, 14		# calls and jumps are no pointers
+	.globl	summed
+	plain	summed, 22		# perhaps added to by the loader
 	.globl	stray_ifunc
 	.type	stray_ifunc, @gnu_indirect_function
 	.p2align 4
@@ -203,4 +205,5 @@ exported_by_symbol:
 alias_by_symbol:
 	.quad	known_alias
 	.quad	stray_notype
+	.quad	summed + 16
 	.section .note.GNU-stack, "", @progbits
