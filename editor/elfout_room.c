@@ -33,15 +33,16 @@
 
 enum { MAX_LIFT = 16 << 20, LOWEST = 64 << 10 };	/* mmap_min_addr as distributions set it */
 
-/* A section of this type is found through this dynamic entry. */
+/* A section of this type is found through this dynamic entry, and its size through that, if not 0. */
 static const struct {
 	uint32_t type;
-	int64_t tag;
+	int64_t tag, size;
 } led_to[] = {
-	{ SHT_GNU_HASH, DT_GNU_HASH }, { SHT_HASH, DT_HASH }, { SHT_DYNSYM, DT_SYMTAB },
-	{ SHT_STRTAB, DT_STRTAB }, { SHT_GNU_versym, DT_VERSYM }, { SHT_GNU_verneed, DT_VERNEED },
-	{ SHT_GNU_verdef, DT_VERDEF }, { SHT_RELA, DT_RELA }, { SHT_RELA, DT_JMPREL },
-	{ SHT_RELR, DT_RELR },
+	{ SHT_GNU_HASH, DT_GNU_HASH, 0 }, { SHT_HASH, DT_HASH, 0 }, { SHT_DYNSYM, DT_SYMTAB, 0 },
+	{ SHT_STRTAB, DT_STRTAB, DT_STRSZ }, { SHT_GNU_versym, DT_VERSYM, 0 },
+	{ SHT_GNU_verneed, DT_VERNEED, 0 }, { SHT_GNU_verdef, DT_VERDEF, 0 },
+	{ SHT_RELA, DT_RELA, DT_RELASZ }, { SHT_RELA, DT_JMPREL, DT_PLTRELSZ },
+	{ SHT_RELR, DT_RELR, DT_RELRSZ },
 };
 
 static uint64_t align_up(uint64_t v, uint64_t align)
@@ -81,6 +82,14 @@ static const struct section *next_section(const struct image *img, file_off off)
 	return next;
 }
 
+/* What entry i of led_to[] leads to ends with the section: with -z nocombreloc, DT_RELA leads to many. */
+static bool is_all(const struct image *img, uint32_t i, const Elf64_Shdr *h)
+{
+	uint64_t size;
+
+	return !led_to[i].size || !image_dynamic(img, led_to[i].size, &size) || size <= h->sh_size;
+}
+
 /* Index in led_to[] of the entry that leads to the section, -1 if none does. */
 static int entry_to(const struct image *img, const Elf64_Shdr *h)
 {
@@ -88,7 +97,7 @@ static int entry_to(const struct image *img, const Elf64_Shdr *h)
 
 	for (uint32_t i = 0; i < sizeof(led_to) / sizeof(led_to[0]); i++)
 		if (h->sh_type == led_to[i].type && image_dynamic(img, led_to[i].tag, &at) &&
-		    at == h->sh_addr && is_movable(h))
+		    at == h->sh_addr && is_movable(h) && is_all(img, i, h))
 			return (int)i;
 	return -1;
 }

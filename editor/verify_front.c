@@ -5,8 +5,8 @@
  *   F1  each overwritten byte was in a section that moved, or was zero and in none;
  *   F2  a section that moved is of a kind that only headers and .dynamic lead to, and its
  *       content is loaded, read-only, where its section header now says;
- *   F3  program headers and dynamic entries that led to it lead to the new place, and no dynamic
- *       entry leads to an overwritten byte;
+ *   F3  program headers and dynamic entries that led to it lead to the new place, by their sizes to
+ *       nothing behind it, and no dynamic entry leads to an overwritten byte;
  *   F4  no code and no pointer in data leads to one: verify_in_front() is asked by those who
  *       walk over them (verify_entry.c, verify_pointers.c).
  *
@@ -23,18 +23,21 @@
 #endif
 
 /* Dynamic entries that are addresses, and the type of section that one may lead to wherever that
- * stands; 0: not to one that moves. */
+ * stands; 0: not to one that moves.  The entry `size`, if not 0, says how much is there. */
 static const struct {
 	int64_t tag;
 	uint32_t type;
+	int64_t size;
 } address_tag[] = {
-	{ DT_GNU_HASH, SHT_GNU_HASH }, { DT_HASH, SHT_HASH }, { DT_SYMTAB, SHT_DYNSYM },
-	{ DT_STRTAB, SHT_STRTAB }, { DT_VERSYM, SHT_GNU_versym }, { DT_VERNEED, SHT_GNU_verneed },
-	{ DT_VERDEF, SHT_GNU_verdef }, { DT_RELA, SHT_RELA }, { DT_RELR, SHT_RELR },
-	{ DT_JMPREL, SHT_RELA }, { DT_REL, 0 }, { DT_PLTGOT, 0 }, { DT_INIT, 0 }, { DT_FINI, 0 },
-	{ DT_INIT_ARRAY, 0 }, { DT_FINI_ARRAY, 0 }, { DT_PREINIT_ARRAY, 0 }, { DT_SYMINFO, 0 },
-	{ DT_GNU_CONFLICT, 0 }, { DT_GNU_LIBLIST, 0 }, { DT_TLSDESC_PLT, 0 },
-	{ DT_TLSDESC_GOT, 0 }, { DT_MOVETAB, 0 }, { DT_CONFIG, 0 },
+	{ DT_GNU_HASH, SHT_GNU_HASH, 0 }, { DT_HASH, SHT_HASH, 0 }, { DT_SYMTAB, SHT_DYNSYM, 0 },
+	{ DT_STRTAB, SHT_STRTAB, DT_STRSZ }, { DT_VERSYM, SHT_GNU_versym, 0 },
+	{ DT_VERNEED, SHT_GNU_verneed, 0 }, { DT_VERDEF, SHT_GNU_verdef, 0 },
+	{ DT_RELA, SHT_RELA, DT_RELASZ }, { DT_RELR, SHT_RELR, DT_RELRSZ },
+	{ DT_JMPREL, SHT_RELA, DT_PLTRELSZ }, { DT_REL, 0, 0 }, { DT_PLTGOT, 0, 0 },
+	{ DT_INIT, 0, 0 }, { DT_FINI, 0, 0 }, { DT_INIT_ARRAY, 0, 0 }, { DT_FINI_ARRAY, 0, 0 },
+	{ DT_PREINIT_ARRAY, 0, 0 }, { DT_SYMINFO, 0, 0 }, { DT_GNU_CONFLICT, 0, 0 },
+	{ DT_GNU_LIBLIST, 0, 0 }, { DT_TLSDESC_PLT, 0, 0 }, { DT_TLSDESC_GOT, 0, 0 },
+	{ DT_MOVETAB, 0, 0 }, { DT_CONFIG, 0, 0 },
 };
 enum { NTAG = sizeof(address_tag) / sizeof(address_tag[0]) };
 
@@ -225,6 +228,7 @@ bool verify_may_be_in_front(const struct verify *v, uint64_t number)
 /* The value that the generation must have for the original's dynamic entry. */
 static int want_dynamic(struct verify *v, const Elf64_Dyn *d, uint64_t *want)
 {
+	uint64_t size = 0;
 	int t = 0;
 
 	*want = d->d_un.d_val;
@@ -232,11 +236,16 @@ static int want_dynamic(struct verify *v, const Elf64_Dyn *d, uint64_t *want)
 		t++;
 	if (t == NTAG)
 		return 0;
+	if (address_tag[t].size)
+		(void)image_dynamic(&v->orig, address_tag[t].size, &size);
 	for (uint32_t i = 0; i < v->orig.nsh; i++)
 		if (verify_has_moved(v, i) && v->orig.sh[i].h.sh_addr == d->d_un.d_ptr &&
 		    v->orig.sh[i].h.sh_type == address_tag[t].type) {
 			*want = v->gen.sh[i].h.sh_addr;
-			return 0;
+			if (size <= v->orig.sh[i].h.sh_size)
+				return 0;
+			return refuse(v, "dynamic entry %#llx leads to more than section %u (%s), which has "
+				      "moved", ULL(d->d_tag), i, v->orig.sh[i].name);
 		}
 	if (verify_in_front(v, d->d_un.d_ptr))
 		return refuse(v, "dynamic entry %#llx leads to 0x%llx, which was overwritten",

@@ -162,6 +162,40 @@ static void what_moved_has_all_its_bytes(void **state)
 	}
 }
 
+static void lengthen_strings(const struct image *img, struct wr *file)
+{
+	const Elf64_Phdr *p = image_phdr(img, PT_DYNAMIC);
+
+	for (uint64_t at = p->p_offset; at < p->p_offset + p->p_filesz; at += sizeof(Elf64_Dyn)) {
+		Elf64_Dyn d;
+
+		memcpy(&d, file->p + at, sizeof(d));
+		if (d.d_tag == DT_STRSZ)
+			d.d_un.d_val++;
+		memcpy(file->p + at, &d, sizeof(d));
+	}
+}
+
+/* With -z nocombreloc, DT_RELA leads to the first of several sections; here it is the strings. */
+static void what_goes_on_behind_its_section_stays(void **state)
+{
+	const struct edit_options options = { .all = true };
+	struct spoil m = spoil_make("beside", 1);
+	struct edit_stats stats = { 0 };
+	struct wr generation = { 0 }, map = { 0 };
+	struct err err;
+
+	(void)state;
+	lengthen_strings(&m.orig, &m.original);
+	lengthen_strings(&m.gen, &m.generation);
+	assert_int_equal(edit_optimize(wr_bytes(&m.original), NULL, &options, m.a, &generation, &map, &stats,
+				       &err), -1);
+	assert_non_null(strstr(err.text, "no room"));
+	spoil_expect(&m, "leads to more than section");
+	wr_free(&generation);
+	wr_free(&map);
+}
+
 static void what_is_behind_the_front_is_as_it_was(void **state)
 {
 	(void)state;
@@ -176,6 +210,7 @@ int main(void)
 		cmocka_unit_test(room_that_was_overwritten_was_zero),
 		cmocka_unit_test(a_section_that_was_overwritten_has_moved),
 		cmocka_unit_test(what_moved_has_all_its_bytes),
+		cmocka_unit_test(what_goes_on_behind_its_section_stays),
 		cmocka_unit_test(what_is_behind_the_front_is_as_it_was),
 	};
 
