@@ -117,7 +117,7 @@ move() {		# ORDER
 
 # By a profile that chance made, perhaps nothing that can be moved did.
 nothing_ran() {		# ORDER
-	[ "${1#p}" != "$1" ] && grep -q 'no function with samples is worth moving' "$T/err"
+	[ "${1#p}" != "$1" ] && grep -qE 'no function with samples (can be moved|is worth moving)' "$T/err"
 }
 
 # A refusal by optimize is an answer too; what was refused in one order is not moved in another.
