@@ -1,5 +1,6 @@
 # An unwind rule with an expression of six bytes of which the first is an operation that nobody has given a
-# meaning (0xf2): tests put others there.  And a function too small to be moved, with a CIE of its own.
+# meaning (0xf2): tests put others there.  And functions too small to be moved: one with a CIE of its own,
+# one with a rule to be changed, one with an operation that nobody knows.
 
 	.text
 	.globl	place
@@ -27,5 +28,24 @@ tiny:
 	ret
 	.cfi_endproc
 	.size	tiny, .-tiny
+
+	.globl	stays
+	.type	stays, @function
+stays:
+	.cfi_startproc
+	nop
+	.cfi_def_cfa_offset 0x70
+	ret
+	.cfi_endproc
+	.size	stays, .-stays
+
+	.globl	odd
+	.type	odd, @function
+odd:
+	.cfi_startproc
+	.cfi_escape 0x2d
+	ret
+	.cfi_endproc
+	.size	odd, .-odd
 
 	.section .note.GNU-stack, "", @progbits

@@ -101,6 +101,7 @@ end \name
 trusts trusts_what_runs_on local_runs_on
 trusts trusts_what_calls_first local_calls_first
 trusts trusts_what_traps local_traps
+trusts trusts_what_jumps local_jumps
 
 	.hidden	local_has_no_way_out
 begin local_has_no_way_out
@@ -132,6 +133,18 @@ begin local_traps			# there is a way to the return, but one that traps
 	.cfi_adjust_cfa_offset -8
 	ret
 end local_traps
+
+	.hidden	local_jumps
+begin local_jumps			# likewise, but what is behind the jump is not on it
+	sub	$8, %rsp
+	.cfi_adjust_cfa_offset 8
+	jmp	1f
+	add	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_adjust_cfa_offset 8
+1:	call	abort@plt
+end local_jumps
 
 	.hidden	local_runs_on
 begin local_runs_on			# 16 bytes: no padding before what it runs into

@@ -52,6 +52,9 @@ stray_notype:
 	plain	none_called, 14		# calls and jumps are no pointers
 	.globl	summed
 	plain	summed, 22		# perhaps added to by the loader
+	plain	sum, 23			# the sum
+	.globl	spanned
+	plain	spanned, 24		# a distance that the loader calculates
 	.globl	stray_ifunc
 	.type	stray_ifunc, @gnu_indirect_function
 	.p2align 4
@@ -206,4 +209,5 @@ alias_by_symbol:
 	.quad	known_alias
 	.quad	stray_notype
 	.quad	summed + 16
+	.quad	spanned - .
 	.section .note.GNU-stack, "", @progbits

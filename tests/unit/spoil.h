@@ -19,15 +19,13 @@ struct spoil {
 	struct blockmap map;
 };
 
-static inline struct spoil spoil_make(const char *name, uint64_t seed)
+static inline struct spoil spoil_make_with(const char *name, const char *flags, struct edit_options options)
 {
-	const struct edit_options options = { .all = true, .shuffle = true, .seed = seed,
-					      .generation = 1, .keep_pointers = true };
 	struct spoil m = { .a = arena_new() };
 	struct edit_stats stats = { 0 };
 	struct wr map = { 0 };
 	struct err err;
-	struct bytes o = asm_build(name, "-shared", m.a);
+	struct bytes o = asm_build(name, flags, m.a);
 
 	wr_raw(&m.original, o.p, o.n);
 	if (edit_optimize(o, NULL, &options, m.a, &m.generation, &map, &stats, &err) < 0 ||
@@ -37,6 +35,17 @@ static inline struct spoil spoil_make(const char *name, uint64_t seed)
 		fail_msg("%s", err.text);
 	wr_free(&map);
 	return m;
+}
+
+static inline struct spoil spoil_make_as(const char *name, const char *flags, uint64_t seed)
+{
+	return spoil_make_with(name, flags, (struct edit_options){ .all = true, .shuffle = true, .seed = seed,
+								   .generation = 1, .keep_pointers = true });
+}
+
+static inline struct spoil spoil_make(const char *name, uint64_t seed)
+{
+	return spoil_make_as(name, "-shared", seed);
 }
 
 static inline vaddr spoil_address(const struct spoil *m, const char *name)

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "editor/chain.h"
 
@@ -125,6 +126,48 @@ static void random_chains_match_plain_iteration(void **state)
 	}
 }
 
+/* A state leads to some of many that all lead to each other: eliminated first, it has a long row of
+ * neighbours which have others besides. */
+static void long_rows_of_neighbours_are_eliminated_whole(void **state)
+{
+	enum { N = 300, FEW = 200, NSTEP = FEW + N * (N - 1) };
+	struct chain_step *step = malloc(NSTEP * sizeof(*step));
+	double *probability = malloc(NSTEP * sizeof(*probability));
+	double visits[N + 1], x[N + 1], next[N + 1];
+	uint64_t budget = BUDGET, s = 1;
+	uint32_t n = 0;
+
+	(void)state;
+	for (uint32_t v = 1; v <= FEW; v++)
+		step[n++] = (struct chain_step){ 0, v };
+	for (uint32_t u = 1; u <= N; u++) {
+		for (uint32_t v = 1; v <= N; v++)
+			if (u != v)
+				step[n++] = (struct chain_step){ u, v };
+	}
+	assert_int_equal(n, NSTEP);
+	for (uint32_t k = 0; k < n; k++)
+		probability[k] = (0.5 + draw(&s)) * 0.6 / (step[k].from ? N : FEW);
+	struct chain *c = chain_new(N + 1, step, n, &budget);
+	assert_non_null(c);
+	chain_set(c, probability);
+	for (uint32_t v = 0; v <= N; v++)
+		x[v] = visits[v] = v ? 0 : 1000;
+	chain_visits(c, visits);
+	for (int i = 0; i < 100; i++) {
+		for (uint32_t v = 0; v <= N; v++)
+			next[v] = v ? 0 : 1000;
+		for (uint32_t k = 0; k < n; k++)
+			next[step[k].to] += probability[k] * x[step[k].from];
+		memcpy(x, next, sizeof(x));
+	}
+	for (uint32_t v = 0; v <= N; v++)
+		assert_true(fabs(visits[v] - x[v]) < 1e-3 * x[v]);
+	chain_free(c);
+	free(step);
+	free(probability);
+}
+
 /* Summed over all entries what they are worth is summed over all visits what those are worth. */
 static void worth_of_entries_is_worth_of_visits(void **state)
 {
@@ -179,6 +222,7 @@ int main(void)
 		cmocka_unit_test(a_loop_runs_as_often_as_its_exit_is_rare),
 		cmocka_unit_test(a_random_walk_takes_the_known_number_of_rounds),
 		cmocka_unit_test(random_chains_match_plain_iteration),
+		cmocka_unit_test(long_rows_of_neighbours_are_eliminated_whole),
 		cmocka_unit_test(worth_of_entries_is_worth_of_visits),
 		cmocka_unit_test(what_is_too_entangled_is_declined),
 	};

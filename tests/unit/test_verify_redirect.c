@@ -12,7 +12,7 @@
 #include "lib/arena.h"
 #include "lib/blockmap.h"
 #include "lib/err.h"
-#include "tests/unit/asm.h"
+#include "tests/unit/spoil.h"
 
 struct made {
 	struct arena *a;
@@ -304,6 +304,80 @@ static void what_is_added_to_a_symbol_is_a_doubt(void **state)
 	expect(&m, "other pointers");
 }
 
+/* Instead of the sum of a symbol and something else, the loader calculates what this type of relocation says
+ * of a symbol of that type at `value`; if it is a function's, it leads to its image in the generation. */
+static void change_sum(struct spoil *m, uint32_t type, uint8_t symbol_type, vaddr value)
+{
+	const struct section *rela = image_section(&m->orig, ".rela.dyn");
+	const struct section *symbols = image_section(&m->orig, ".dynsym");
+	bool found = false;
+
+	for (uint64_t i = 0; i < rela->h.sh_size / sizeof(Elf64_Rela); i++) {
+		vaddr at[] = { rela->h.sh_addr, m->gen.sh[rela - m->orig.sh].h.sh_addr };
+		Elf64_Rela r;
+
+		memcpy(&r, spoil_original(m, at[0]) + i * sizeof(r), sizeof(r));
+		if (ELF64_R_TYPE(r.r_info) != R_X86_64_64 || r.r_addend != 16)
+			continue;
+		uint64_t n = ELF64_R_SYM(r.r_info) * sizeof(Elf64_Sym);
+		Elf64_Sym s;
+
+		r.r_info = ELF64_R_INFO(ELF64_R_SYM(r.r_info), type);
+		r.r_addend = 0;
+		memcpy(spoil_original(m, at[0]) + i * sizeof(r), &r, sizeof(r));
+		memcpy(spoil_generation(m, at[1]) + i * sizeof(r), &r, sizeof(r));
+		memcpy(&s, spoil_original(m, symbols->h.sh_addr) + n, sizeof(s));
+		s.st_info = ELF64_ST_INFO(STB_GLOBAL, symbol_type);
+		s.st_value = value;
+		memcpy(spoil_original(m, symbols->h.sh_addr) + n, &s, sizeof(s));
+		if (symbol_type == STT_FUNC) {
+			s.st_value = spoil_image(m, value);
+			s.st_shndx = (uint16_t)(image_section_at(&m->gen, s.st_value) - m->gen.sh);
+		}
+		memcpy(spoil_generation(m, m->gen.sh[symbols - m->orig.sh].h.sh_addr) + n, &s, sizeof(s));
+		found = true;
+	}
+	assert_true(found);
+}
+
+static void redirect_both(struct spoil *m, vaddr from)
+{
+	const struct section *rela = image_section(&m->gen, ".rela.dyn");
+	new_vaddr to = spoil_image(m, from);
+
+	for (uint64_t i = 0; i < rela->h.sh_size / sizeof(Elf64_Rela); i++) {
+		uint8_t *addend = spoil_generation(m, rela->h.sh_addr) + i * sizeof(Elf64_Rela) +
+				  offsetof(Elf64_Rela, r_addend);
+
+		if (memcmp(addend, &from, sizeof(from)) == 0)
+			memcpy(addend, &to, sizeof(to));
+	}
+}
+
+/* Symbols of other types lead where they led; other relocations yield something else than an address. */
+static void only_pointers_follow_the_symbol(void **state)
+{
+	static const struct {
+		uint32_t type;
+		uint8_t symbol_type;
+		const char *why;
+	} what[] = {
+		{ R_X86_64_64, STT_FUNC, NULL },
+		{ R_X86_64_PC64, STT_FUNC, "other pointers" },
+		{ R_X86_64_64, STT_SECTION, "other pointers" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(what) / sizeof(what[0]); i++) {
+		struct spoil m = spoil_make("pointed", 2);
+		vaddr held = spoil_address(&m, "held");
+
+		change_sum(&m, what[i].type, what[i].symbol_type, held);
+		redirect_both(&m, held);
+		spoil_expect(&m, what[i].why);
+	}
+}
+
 /* Pointers to these labels lead to their images. */
 static struct made labels(const char *const *name)
 {
@@ -390,6 +464,7 @@ int main(void)
 		cmocka_unit_test(other_ways_to_name_a_function_are_doubts),
 		cmocka_unit_test(symbols_go_together_with_data),
 		cmocka_unit_test(what_is_added_to_a_symbol_is_a_doubt),
+		cmocka_unit_test(only_pointers_follow_the_symbol),
 		cmocka_unit_test(all_pointers_to_a_label_go_together),
 		cmocka_unit_test(only_the_image_of_the_label_will_do),
 		cmocka_unit_test(labels_that_code_forms_or_calculates_are_doubts),

@@ -122,6 +122,22 @@ static void letters_that_nobody_knows_may_mean_anything(void **state)
 		fail_msg("%s", err.text);
 }
 
+static void what_is_not_moved_keeps_its_rows(void **state)
+{
+	static const uint8_t offset[] = { 0x0e, 0x70 }, other[] = { 0x0e, 0x68 };
+	struct made m = make();
+	struct err err;
+
+	(void)state;
+	/* in the copy alone */
+	assert_int_equal(replace(m.g + m.original.n, m.generation.n - m.original.n, offset, other,
+				 sizeof(offset)), 1);
+	assert_int_equal(verify(&m, &err), -1);
+	assert_int_equal(err.kind, ERR_REFUSED);
+	if (!strstr(err.text, "says something else in the new .eh_frame"))
+		fail_msg("%s", err.text);
+}
+
 static void tables_that_can_be_written_to_are_not_copied(void **state)
 {
 	const struct edit_options options = { .all = true, .generation = 1 };
@@ -155,6 +171,7 @@ int main(void)
 		cmocka_unit_test(other_operations_are_the_same_anywhere),
 		cmocka_unit_test(an_address_relative_to_the_rule_is_not),
 		cmocka_unit_test(letters_that_nobody_knows_may_mean_anything),
+		cmocka_unit_test(what_is_not_moved_keeps_its_rows),
 		cmocka_unit_test(tables_that_can_be_written_to_are_not_copied),
 	};
 
