@@ -4,18 +4,23 @@
  *            Program headers: the original's, in their order, plus new PT_LOADs, and a
  *            PT_GNU_EH_FRAME if there was none.  PT_PHDR must describe the table as it is now,
  *            PT_GNU_EH_FRAME leads to the new unwind table (verify_unwind.c reads it there); those
- *            of what gave way to the table follow it (verify_front.c).
- * SEGMENTS   A new one shares no page with any other, is not writable and is all file bytes.  New
- *            text begins with a page, of the usual size or huge.
+ *            of what gave way to the table follow it (verify_front.c).  The table is in the first
+ *            segment: kernels before 5.18 tell programs so, wherever it is.
+ * SEGMENTS   A new one shares no page with any other, is not writable and is all file bytes.  It can
+ *            be where it says: that is no lower than file offsets have grown, little higher than the
+ *            file is long, and of no strange alignment.  New text begins with a page, of the usual
+ *            size or huge.  The original's code cannot be written to: nobody would change its images.
  * BYTES      The original's whole file is compared, loaded or not, skipping what is shown elsewhere:
  *            header fields, the table and what it has grown over, dynamic entries, the entry
- *            jumps, pointers that lead to images.
+ *            jumps, pointers that lead to images.  What is skipped is loaded once: nobody meets it at
+ *            an address by which it was not looked at.
  */
 #include <stdlib.h>
 
 #include "editor/verify_parts.h"
 
 enum { PAGE = 4096, HUGE = 2 << 20, JUMP = 5 };
+enum { LOWEST = 64 << 10, NEAR = 16 << 20 };	/* what the system keeps free; gaps between segments */
 
 static int check_header(struct verify *v)
 {
@@ -60,6 +65,17 @@ static Elf64_Phdr wanted_phdr(const struct verify *v, const Elf64_Phdr *o, const
 	return verify_moved_phdr(v, want, g);
 }
 
+/* There is room for it where the original has it: in front of its segments or behind them. */
+static bool is_near(const struct verify *v, const Elf64_Phdr *g)
+{
+	vaddr lo, hi;
+
+	image_span(&v->orig, &lo, &hi);
+	if (g->p_vaddr < lo)
+		return g->p_vaddr >= LOWEST && lo - g->p_vaddr <= v->lift;
+	return g->p_vaddr + g->p_memsz <= hi + v->gen.file.n + NEAR;
+}
+
 static int check_fresh(struct verify *v, const Elf64_Phdr *g)
 {
 	if (g->p_flags != PF_R && g->p_flags != (PF_R | PF_X))
@@ -72,6 +88,9 @@ static int check_fresh(struct verify *v, const Elf64_Phdr *g)
 		return refuse(v, "new segment at 0x%llx cannot be mapped: offset 0x%llx, "
 			      "alignment 0x%llx", ULL(g->p_vaddr), ULL(g->p_offset),
 			      ULL(g->p_align));
+	if ((g->p_align > HUGE && g->p_align > v->lift) || !is_near(v, g))
+		return refuse(v, "new segment at 0x%llx with an alignment of 0x%llx may find no room in "
+			      "memory", ULL(g->p_vaddr), ULL(g->p_align));
 	if ((g->p_flags & PF_X) &&
 	    ((g->p_align != PAGE && g->p_align != HUGE) || g->p_vaddr % g->p_align))
 		return refuse(v, "new text at 0x%llx does not begin with a page of 0x%llx bytes",
@@ -100,13 +119,24 @@ static bool is_added_eh_frame(const struct verify *v, const Elf64_Phdr *g)
 }
 
 /* How far file offsets have grown: where the original's first segment is now. */
-static void find_lift(struct verify *v)
+static int find_lift(struct verify *v)
 {
 	const Elf64_Phdr *o = image_phdr(&v->orig, PT_LOAD);
 
 	for (const Elf64_Phdr *g = v->gen.ph; g < v->gen.ph + v->gen.nph; g++)
 		if (g->p_type == PT_LOAD && g->p_vaddr == o->p_vaddr && g->p_offset > o->p_offset)
 			v->lift = g->p_offset - o->p_offset;
+	if (v->lift % PAGE || (v->lift && v->orig.eh.e_type != ET_EXEC))
+		return refuse(v, "file offsets have grown by 0x%llx", ULL(v->lift));
+	return 0;
+}
+
+static int check_code_is_constant(struct verify *v)
+{
+	for (const Elf64_Phdr *p = v->orig.ph; p < v->orig.ph + v->orig.nph; p++)
+		if (p->p_type == PT_LOAD && (p->p_flags & PF_X) && (p->p_flags & PF_W))
+			return refuse(v, "the original's code at 0x%llx can be written to", ULL(p->p_vaddr));
+	return 0;
 }
 
 static int check_program_headers(struct verify *v)
@@ -142,14 +172,12 @@ static int check_program_headers(struct verify *v)
 static int check_table_place(struct verify *v)
 {
 	uint64_t off = v->gen.eh.e_phoff, n = v->gen.nph * sizeof(Elf64_Phdr);
-	const Elf64_Phdr *phdr = image_phdr(&v->gen, PT_PHDR);
+	const Elf64_Phdr *phdr = image_phdr(&v->gen, PT_PHDR), *p = image_phdr(&v->gen, PT_LOAD);
 
-	for (const Elf64_Phdr *p = v->gen.ph; p < v->gen.ph + v->gen.nph; p++)
-		if (p->p_type == PT_LOAD && off >= p->p_offset && n <= p->p_filesz &&
-		    off - p->p_offset <= p->p_filesz - n &&
-		    (!phdr || phdr->p_vaddr - p->p_vaddr == off - p->p_offset))
-			return 0;
-	return refuse(v, "the program header table at file offset 0x%llx is not loaded where "
+	if (off >= p->p_offset && n <= p->p_filesz && off - p->p_offset <= p->p_filesz - n &&
+	    (!phdr || phdr->p_vaddr - p->p_vaddr == off - p->p_offset))
+		return 0;
+	return refuse(v, "the program header table at file offset 0x%llx is not in the first segment, where "
 		      "PT_PHDR says", ULL(off));
 }
 
@@ -188,21 +216,23 @@ static int add_entry_holes(struct verify *v, struct hole *hole, uint32_t *n)
 	for (uint32_t i = 0; i < v->map.nentry; i++) {
 		vaddr addr = v->map.orig_base + v->map.entry[i];
 		struct bytes b = verify_orig_code(v, addr);
-		uint32_t nload = 0;
 
 		if (!bytes_at(b, 0, JUMP).p)
 			return refuse(v, "entry 0x%llx is not in the original's code", ULL(addr));
-		uint64_t off = (uint64_t)(b.p - v->orig.file.p);
-		for (const Elf64_Phdr *p = v->orig.ph; p < v->orig.ph + v->orig.nph; p++)
-			if (p->p_type == PT_LOAD && off + JUMP > p->p_offset &&
-			    off < p->p_offset + p->p_filesz)
-				nload++;
-		if (nload != 1)
-			return refuse(v, "entry 0x%llx is in bytes that are loaded %u times",
-				      ULL(addr), nload);
-		hole[(*n)++] = (struct hole){ off, JUMP };
+		hole[(*n)++] = (struct hole){ (uint64_t)(b.p - v->orig.file.p), JUMP };
 	}
 	return 0;
+}
+
+static int check_hole(struct verify *v, const struct hole *h)
+{
+	uint32_t nload = 0;
+
+	for (const Elf64_Phdr *p = v->orig.ph; p < v->orig.ph + v->orig.nph; p++)
+		nload += p->p_type == PT_LOAD && h->off + h->n > p->p_offset &&
+			 h->off < p->p_offset + p->p_filesz;
+	return nload < 2 ? 0 : refuse(v, "what may differ at file offset 0x%llx is loaded %u times",
+				      ULL(h->off), nload);
 }
 
 static int compare_range(struct verify *v, uint64_t from, uint64_t to)
@@ -261,6 +291,8 @@ static int compare_bytes(struct verify *v)
 	}
 	qsort(hole, n, sizeof(*hole), hole_cmp);
 	for (uint32_t i = 0; i < n; i++) {
+		if (check_hole(v, &hole[i]) < 0)
+			return -1;
 		if (hole[i].off + hole[i].n <= at)
 			continue;
 		if (compare_range(v, at, hole[i].off) < 0)
@@ -272,10 +304,8 @@ static int compare_bytes(struct verify *v)
 
 int verify_elf(struct verify *v)
 {
-	if (check_header(v) < 0)
-		return -1;
-	find_lift(v);
-	if (check_program_headers(v) < 0 || check_table_place(v) < 0 || verify_front(v) < 0)
+	if (check_header(v) < 0 || check_code_is_constant(v) < 0 || find_lift(v) < 0 ||
+	    check_program_headers(v) < 0 || check_table_place(v) < 0 || verify_front(v) < 0)
 		return -1;
 	return compare_bytes(v);
 }

@@ -2,9 +2,10 @@
  *
  * The longer table overwrites what stood behind the original's.  Shown here:
  *
- *   F1  each overwritten byte was in a section that moved, or was zero and in none;
+ *   F1  each overwritten byte was in a section that moved, or was zero and in none, and nobody
+ *       could write to it;
  *   F2  a section that moved is of a kind that only headers and .dynamic lead to, and its
- *       content is loaded, read-only, where its section header now says;
+ *       content, that nobody could write to, is loaded, read-only, where its section header now says;
  *   F3  program headers and dynamic entries that led to it lead to the new place, by their sizes to
  *       nothing behind it, and no dynamic entry leads to an overwritten byte;
  *   F4  no code and no pointer in data leads to one: verify_in_front() is asked by those who
@@ -107,7 +108,8 @@ int verify_old_section(struct verify *v, uint32_t i)
 	if (verify_has_moved(v, i)) {
 		want.sh_addr = g->h.sh_addr;
 		want.sh_offset = g->h.sh_offset;
-		if (!may_move(o) || (o->h.sh_addralign && g->h.sh_addr % o->h.sh_addralign) ||
+		if (!may_move(o) || image_is_writable(&v->orig, o->h.sh_addr) ||
+		    (o->h.sh_addralign && g->h.sh_addr % o->h.sh_addralign) ||
 		    !same_content(v, o->h.sh_offset, want.sh_addr, want.sh_offset, want.sh_size))
 			return refuse(v, "section %u (%s) has moved from 0x%llx to 0x%llx, and its "
 				      "content has not", i, o->name, ULL(o->h.sh_addr),
@@ -141,7 +143,8 @@ Elf64_Phdr verify_moved_phdr(const struct verify *v, Elf64_Phdr want, const Elf6
 		return want;
 	if (want.p_filesz == 0)		/* there is nothing that could have moved */
 		return want;
-	if (!same_content(v, want.p_offset - v->lift, g->p_vaddr, g->p_offset, want.p_filesz) ||
+	if (image_is_writable(&v->orig, want.p_vaddr) ||
+	    !same_content(v, want.p_offset - v->lift, g->p_vaddr, g->p_offset, want.p_filesz) ||
 	    (want.p_align && g->p_vaddr % want.p_align))
 		return want;
 	want.p_vaddr = want.p_paddr = g->p_vaddr;
@@ -157,6 +160,20 @@ static uint64_t moved_end(const struct verify *v, const struct section *sh, uint
 		    off - sh[i].h.sh_offset < sh[i].h.sh_size)
 			return sh[i].h.sh_offset + sh[i].h.sh_size;
 	return off;
+}
+
+/* What has stayed is not in [at, end): not even zeros of it. */
+static int check_stayed(struct verify *v, uint64_t at, uint64_t end)
+{
+	for (uint32_t i = 0; i < v->orig.nsh; i++) {
+		const Elf64_Shdr *h = &v->orig.sh[i].h;
+
+		if (h->sh_type != SHT_NULL && h->sh_type != SHT_NOBITS && h->sh_size > 0 &&
+		    h->sh_offset < end && h->sh_offset + h->sh_size > at && !verify_has_moved(v, i))
+			return refuse(v, "section %u (%s) is where program headers are now, and has not "
+				      "moved", i, v->orig.sh[i].name);
+	}
+	return 0;
 }
 
 /* The first byte of [at, end) that is not zero and in no section that moved; end if there is none. */
@@ -177,6 +194,7 @@ static uint64_t first_outside(const struct verify *v, const struct image *img, u
 static int find_front(struct verify *v)
 {
 	const Elf64_Phdr *load = image_phdr(&v->orig, PT_LOAD), *g = image_phdr(&v->gen, PT_LOAD);
+	uint64_t first_end = g->p_offset + g->p_filesz;
 	uint64_t table = v->orig.eh.e_phoff + v->orig.nph * sizeof(Elf64_Phdr);
 	uint64_t lo = v->gen.eh.e_phoff + v->gen.nph * sizeof(Elf64_Phdr);
 	uint64_t hi = lo > table ? lo : table;
@@ -185,13 +203,15 @@ static int find_front(struct verify *v)
 	v->front_lo = v->front_hi = table;
 	if (v->lift)
 		return 0;
+	if (image_is_writable(&v->orig, load->p_vaddr))
+		return refuse(v, "the first segment, where program headers grow, can be written to");
 	for (uint32_t i = 0; i < v->orig.nsh; i++) {
 		const Elf64_Shdr *h = &v->gen.sh[i].h;
 
-		if (verify_has_moved(v, i) && h->sh_offset < g->p_filesz && h->sh_offset + h->sh_size > hi)
+		if (verify_has_moved(v, i) && h->sh_offset < first_end && h->sh_offset + h->sh_size > hi)
 			hi = h->sh_offset + h->sh_size;
 	}
-	if (hi > g->p_filesz || !bytes_at(v->orig.file, 0, hi).p)
+	if (hi > first_end || !bytes_at(v->orig.file, 0, hi).p)
 		return refuse(v, "the program headers or what they push reach out of the first "
 			      "segment");
 	v->front_hi = hi;
@@ -201,7 +221,7 @@ static int find_front(struct verify *v)
 	if (strange < hi)
 		return refuse(v, "the byte at file offset 0x%llx is in nothing that moved",
 			      ULL(strange));
-	return 0;
+	return check_stayed(v, table, hi);
 }
 
 bool verify_in_front(const struct verify *v, vaddr addr)

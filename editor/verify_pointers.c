@@ -3,7 +3,8 @@
  * One walk over all places outside of instructions where a program keeps code addresses:
  * relocations, symbols, the dynamic section, the entry point, and in programs linked to a fixed
  * address every aligned word of data.  None of them may lead inside an entry jump, or to what gave
- * way to program headers.  Places within thread-local storage are no addresses.
+ * way to program headers.  Places within thread-local storage are no addresses.  What is relocated can
+ * be written to: code and tables, of which there are copies, are not.
  */
 #include "editor/verify_parts.h"
 
@@ -28,6 +29,13 @@ static int hold(const struct walk *w, struct vholder h)
 	if (is_no_address(&h))
 		return 0;
 	return w->f(w->v, &h, w->ctx);
+}
+
+/* The loader writes to `place`. */
+static int check_relocated(const struct walk *w, vaddr place, const char *what, uint64_t n)
+{
+	return image_is_writable(&w->v->orig, place) ? 0 :
+		refuse(w->v, "%s %llu changes 0x%llx, which nobody can write to", what, ULL(n), ULL(place));
 }
 
 static bool read_symbol(const struct verify *v, vaddr addr, struct vholder *h)
@@ -66,7 +74,7 @@ static int walk_rela(const struct walk *w, vaddr addr, uint64_t size, const char
 		else if (ELF64_R_TYPE(info) == R_X86_64_RELATIVE)
 			h.kind = relative;
 		h.value += addend;
-		if (hold(w, h) < 0)
+		if ((h.type != R_X86_64_NONE && check_relocated(w, h.place, what, i) < 0) || hold(w, h) < 0)
 			return -1;
 	}
 	return 0;
@@ -74,10 +82,13 @@ static int walk_rela(const struct walk *w, vaddr addr, uint64_t size, const char
 
 static int walk_word(const struct walk *w, vaddr where, uint8_t kind)
 {
+	static const char what[] = "the word in data at";
 	struct rd r = rd_of(image_at(&w->v->orig, where, 8));
 
+	if (kind == HOLDS_RELR && check_relocated(w, where, what, where) < 0)
+		return -1;
 	return hold(w, (struct vholder){ .kind = kind, .value = rd_u64(&r), .at = where,
-					 .place = where, .what = "the word in data at", .n = where });
+					 .place = where, .what = what, .n = where });
 }
 
 static int walk_relr(const struct walk *w, vaddr addr, uint64_t size)

@@ -7,7 +7,9 @@
  * INVARIANTS after image_parse()
  *   I1  program header and section file ranges lie inside the file; address ranges do not wrap;
  *   I2  PT_LOADs ascend by address and are disjoint;
- *   I3  no loaded section is compressed or without a type.
+ *   I3  no loaded section is compressed or without a type;
+ *   I4  of headers that say where something is there is one of a type: of several, some readers believe the
+ *       first and others the last.
  *
  * libelf never writes into memory that it was given for reading in the machine's byte order, and
  * nothing but native byte order gets that far.
@@ -112,21 +114,32 @@ static int check_places(const struct image *img, struct err *err)
 	return 0;
 }
 
+static int check_single_headers(const struct image *img, struct err *err)
+{
+	static const uint32_t single[] = {
+		PT_PHDR, PT_INTERP, PT_DYNAMIC, PT_TLS, PT_GNU_EH_FRAME, PT_GNU_PROPERTY,
+	};
+
+	for (size_t i = 0; i < sizeof(single) / sizeof(single[0]); i++) {
+		const Elf64_Phdr *first = image_phdr(img, single[i]);
+
+		for (const Elf64_Phdr *ph = img->ph; ph < img->ph + img->nph; ph++)
+			if (ph->p_type == single[i] && ph != first)
+				return err_set(err, ERR_INPUT, "several program headers of type %#x",
+					       single[i]);
+	}
+	return 0;
+}
+
 /* PT_PHDR, if there is one, describes the table of program headers and where it is loaded. */
 static int check_own_header(const struct image *img, struct err *err)
 {
 	uint64_t size = img->nph * sizeof(Elf64_Phdr);
-	uint32_t n = 0;
+	const Elf64_Phdr *ph = image_phdr(img, PT_PHDR);
 
-	for (const Elf64_Phdr *ph = img->ph; ph < img->ph + img->nph; ph++) {
-		if (ph->p_type != PT_PHDR)
-			continue;
-		if (ph->p_offset != img->eh.e_phoff || ph->p_filesz != size ||
-		    ph->p_memsz != size || ph->p_paddr != ph->p_vaddr ||
-		    !is_loaded_from(img, ph->p_vaddr, ph->p_offset, size) || n++)
-			return err_set(err, ERR_INPUT, "PT_PHDR does not describe the program "
-				       "headers");
-	}
+	if (ph && (ph->p_offset != img->eh.e_phoff || ph->p_filesz != size || ph->p_memsz != size ||
+		   ph->p_paddr != ph->p_vaddr || !is_loaded_from(img, ph->p_vaddr, ph->p_offset, size)))
+		return err_set(err, ERR_INPUT, "PT_PHDR does not describe the program headers");
 	return 0;
 }
 
@@ -188,8 +201,8 @@ int image_parse(struct bytes file, struct arena *a, struct image *img, struct er
 	if (!elf)
 		return err_set(err, ERR_INPUT, "libelf: %s", elf_errmsg(-1));
 	if (copy_program_headers(elf, a, &out, err) < 0 || check_segment_order(&out, err) < 0 ||
-	    check_own_header(&out, err) < 0 || copy_sections(elf, a, &out, err) < 0 ||
-	    check_places(&out, err) < 0)
+	    check_single_headers(&out, err) < 0 || check_own_header(&out, err) < 0 ||
+	    copy_sections(elf, a, &out, err) < 0 || check_places(&out, err) < 0)
 		goto out;
 	bool interp = image_phdr(&out, PT_INTERP) != NULL;
 	(void)image_dynamic(&out, DT_FLAGS_1, &flags);		/* absent: no flags */

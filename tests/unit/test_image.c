@@ -81,6 +81,31 @@ static void dynamic_entries_are_found(void **state)
 	assert_false(image_dynamic(&img, DT_SYMTAB, &v));
 }
 
+/* Which of two is believed depends on who reads them. */
+static void headers_that_say_where_something_is_are_single(void **state)
+{
+	static const uint32_t type[] = {
+		PT_PHDR, PT_INTERP, PT_DYNAMIC, PT_TLS, PT_GNU_EH_FRAME, PT_GNU_PROPERTY,
+	};
+	struct image img, other;
+	struct err err;
+
+	(void)state;
+	parse(library, &img);
+	for (size_t i = 0; i < sizeof(type) / sizeof(type[0]); i++) {
+		struct bytes file = { arena_dup(arena, library.p, library.n), library.n };
+		Elf64_Phdr h = *image_phdr(&img, type[i] == PT_PHDR ? PT_LOAD : PT_DYNAMIC);
+		uint8_t *last = (uint8_t *)(uintptr_t)file.p + img.eh.e_phoff +
+				(img.nph - 2) * sizeof(h);
+
+		h.p_type = type[i];
+		memcpy(last, &h, sizeof(h));
+		memcpy(last + sizeof(h), &h, sizeof(h));
+		assert_int_equal(image_parse(file, arena, &other, &err), -1);
+		assert_non_null(strstr(err.text, "several program headers"));
+	}
+}
+
 static void other_files_are_refused_by_what_they_are(void **state)
 {
 	static const struct {
@@ -193,6 +218,7 @@ int main(void)
 		cmocka_unit_test(kinds_of_files_are_told_apart),
 		cmocka_unit_test(addresses_lead_to_file_bytes),
 		cmocka_unit_test(dynamic_entries_are_found),
+		cmocka_unit_test(headers_that_say_where_something_is_are_single),
 		cmocka_unit_test(other_files_are_refused_by_what_they_are),
 		cmocka_unit_test(files_cut_anywhere_get_a_verdict),
 		cmocka_unit_test(damaged_files_get_a_verdict),

@@ -39,13 +39,18 @@ static int teardown(void **state)
 	return 0;
 }
 
+static struct spoil copy_of(const struct spoil *from)
+{
+	struct spoil m = { .a = arena_new(), .orig = from->orig, .gen = from->gen };
+
+	wr_raw(&m.original, from->original.p, from->original.n);
+	wr_raw(&m.generation, from->generation.p, from->generation.n);
+	return m;
+}
+
 static struct spoil copy(void)
 {
-	struct spoil m = { .a = arena_new(), .orig = made.orig, .gen = made.gen };
-
-	wr_raw(&m.original, made.original.p, made.original.n);
-	wr_raw(&m.generation, made.generation.p, made.generation.n);
-	return m;
+	return copy_of(&made);
 }
 
 static void damaged(uint64_t at, const char *why)
@@ -196,10 +201,107 @@ static void what_goes_on_behind_its_section_stays(void **state)
 	wr_free(&map);
 }
 
+/* Zeros, too, are read by somebody. */
+static void a_section_of_zeros_has_moved(void **state)
+{
+	static const char name[] = ".note.wider";
+	uint32_t i = (uint32_t)(image_section(&made.orig, name) - made.orig.sh);
+	Elf64_Shdr o = made.orig.sh[i].h, g = made.gen.sh[i].h;
+	struct spoil m = copy();
+
+	(void)state;
+	memset(m.original.p + o.sh_offset, 0, o.sh_size);
+	memset(m.generation.p + g.sh_offset, 0, g.sh_size);
+	o.sh_name = g.sh_name;
+	memcpy(m.generation.p + made.gen.eh.e_shoff + i * sizeof(o), &o, sizeof(o));
+	spoil_expect(&m, "and has not moved");
+}
+
+static void make_first_writable(const struct image *img, struct wr *file)
+{
+	const Elf64_Phdr *p = image_phdr(img, PT_LOAD);
+	uint64_t at = img->eh.e_phoff + (uint64_t)(p - img->ph) * sizeof(*p);
+
+	file->p[at + offsetof(Elf64_Phdr, p_flags)] |= PF_W;
+}
+
+/* Where zeros are that nobody can write to. */
+static vaddr zeros_of(const struct image *img)
+{
+	const Elf64_Shdr *h = &image_section(img, ".morph.old_eh_frame")->h;
+	vaddr at = h->sh_addr + h->sh_size - sizeof(uint32_t);
+	struct bytes b = image_at(img, at, sizeof(uint32_t));
+
+	assert_memory_equal(b.p, &(uint32_t){ 0 }, sizeof(uint32_t));
+	return at;
+}
+
+static void set_section(const struct image *img, struct wr *file, const char *name, Elf64_Shdr h)
+{
+	uint64_t i = (uint64_t)(image_section(img, name) - img->sh);
+
+	memcpy(file->p + img->eh.e_shoff + i * sizeof(h), &h, sizeof(h));
+}
+
+/* The last four bytes of .dynamic, which are zero, are said to be a note: one that can be written to. */
+static void what_can_be_written_to_stays(void **state)
+{
+	enum { SIZE = 4 };
+	struct spoil m = copy();
+	const Elf64_Phdr *dynamic = image_phdr(&m.orig, PT_DYNAMIC);
+	vaddr at = dynamic->p_vaddr + dynamic->p_filesz - SIZE, zeros = zeros_of(&m.gen);
+	uint64_t off = (uint64_t)(image_rest(&m.orig, at).p - m.orig.file.p);
+	uint64_t zeros_off = (uint64_t)(image_rest(&m.gen, zeros).p - m.gen.file.p);
+	Elf64_Shdr o = image_section(&m.orig, ".dynamic")->h, g = image_section(&m.gen, ".dynamic")->h;
+	Elf64_Phdr h = { .p_type = PT_NOTE, .p_flags = PF_R, .p_offset = off, .p_vaddr = at, .p_paddr = at,
+			 .p_filesz = SIZE, .p_memsz = SIZE, .p_align = 1 };
+
+	(void)state;
+	o.sh_type = g.sh_type = SHT_NOTE;
+	o.sh_flags = g.sh_flags = SHF_ALLOC;
+	o.sh_size = g.sh_size = SIZE;
+	o.sh_addralign = g.sh_addralign = 1;
+	o.sh_addr = at;
+	o.sh_offset = off;
+	g.sh_addr = zeros;
+	g.sh_offset = zeros_off;
+	set_section(&m.orig, &m.original, ".dynamic", o);
+	set_section(&m.orig, &m.generation, ".dynamic", o);	/* the old table is still there */
+	set_section(&m.gen, &m.generation, ".dynamic", g);
+	spoil_expect(&m, "has moved from");
+	m = copy();
+	memcpy(m.original.p + table - sizeof(h), &h, sizeof(h));
+	h.p_vaddr = h.p_paddr = zeros;
+	h.p_offset = zeros_off;
+	memcpy(m.generation.p + new_table - sizeof(h), &h, sizeof(h));
+	spoil_expect(&m, "program header");
+	m = spoil_make_as("beside", "-shared -Wl,--build-id=none", 1);
+	make_first_writable(&m.orig, &m.original);
+	make_first_writable(&m.gen, &m.generation);
+	spoil_expect(&m, "the first segment, where program headers grow, can be written to");
+}
+
 static void what_is_behind_the_front_is_as_it_was(void **state)
 {
 	(void)state;
 	damaged(end, "was changed from 00 to 01");
+}
+
+/* Where the front ends, a relocation that leads to an image now is cut in two. */
+static void the_rest_of_a_pointer_is_as_it_was(void **state)
+{
+	struct spoil m = spoil_make_with("beside", "-shared", (struct edit_options){
+		.all = true, .shuffle = true, .seed = 9, .generation = 1 });
+	const Elf64_Phdr *first = image_phdr(&m.gen, PT_LOAD);
+
+	(void)state;
+	for (uint64_t at = table_end(&m.gen); at < first->p_filesz; at++) {
+		struct spoil other = copy_of(&m);
+
+		other.generation.p[at] ^= 0x10;
+		spoil_expect(&other, "");
+	}
+	spoil_expect(&m, NULL);
 }
 
 int main(void)
@@ -211,7 +313,10 @@ int main(void)
 		cmocka_unit_test(a_section_that_was_overwritten_has_moved),
 		cmocka_unit_test(what_moved_has_all_its_bytes),
 		cmocka_unit_test(what_goes_on_behind_its_section_stays),
+		cmocka_unit_test(a_section_of_zeros_has_moved),
+		cmocka_unit_test(what_can_be_written_to_stays),
 		cmocka_unit_test(what_is_behind_the_front_is_as_it_was),
+		cmocka_unit_test(the_rest_of_a_pointer_is_as_it_was),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
