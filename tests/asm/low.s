@@ -1,4 +1,5 @@
-# A program without room for more program headers: right behind them stands something that has to stay.
+# A program at a fixed address without room for more program headers, if .early is right behind them: that has
+# to stay.  And one that has the address of a label as a number.
 
 	.section .early, "a"
 	.asciz	"here"
@@ -26,4 +27,21 @@ one:	.cfi_startproc
 	ret
 	.cfi_endproc
 	.size	one, .-one
+	.p2align 4
+	.type	formed, @function
+formed:	.cfi_startproc
+	mov	%edi, %eax
+	add	%eax, %eax
+.Linside:
+	inc	%eax
+	ret
+	.cfi_endproc
+	.size	formed, .-formed
+	.p2align 4
+	.type	forms, @function
+forms:	.cfi_startproc
+	mov	$.Linside, %eax
+	ret
+	.cfi_endproc
+	.size	forms, .-forms
 	.section .note.GNU-stack, "", @progbits

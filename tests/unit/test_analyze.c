@@ -169,6 +169,16 @@ static void taken_addresses_pin(void **state)
 	assert_true(fn->block[1].pinned);
 }
 
+static void at_a_fixed_address_numbers_pin(void **state)
+{
+	struct prog fixed;
+
+	(void)state;
+	asm_analyze("low", "-static -no-pie", arena, &fixed);
+	assert_int_equal(asm_fn(&fixed, "formed")->nblock, 2);
+	assert_true(asm_fn(&fixed, "formed")->block[1].pinned);
+}
+
 static void fragments_join_their_only_parent(void **state)
 {
 	const struct fn *fn = fn_of("split");
@@ -330,6 +340,7 @@ int main(void)
 		cmocka_unit_test(padding_is_what_nothing_reaches),
 		cmocka_unit_test(branches_between_functions_pin),
 		cmocka_unit_test(taken_addresses_pin),
+		cmocka_unit_test(at_a_fixed_address_numbers_pin),
 		cmocka_unit_test(fragments_join_their_only_parent),
 		cmocka_unit_test(a_shared_fragment_stays),
 		cmocka_unit_test(calls_are_listed_in_order),
