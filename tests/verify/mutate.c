@@ -335,6 +335,28 @@ static bool damage_program_header(struct target *t)
 	return true;
 }
 
+/* A field is what it is in another header, or larger or smaller by a power of two. */
+static bool damage_program_header_field(struct target *t)
+{
+	static const struct {
+		uint8_t off, size;
+	} field[] = {
+		{ offsetof(Elf64_Phdr, p_type), 4 }, { offsetof(Elf64_Phdr, p_flags), 4 },
+		{ offsetof(Elf64_Phdr, p_offset), 8 }, { offsetof(Elf64_Phdr, p_vaddr), 8 },
+		{ offsetof(Elf64_Phdr, p_paddr), 8 }, { offsetof(Elf64_Phdr, p_filesz), 8 },
+		{ offsetof(Elf64_Phdr, p_memsz), 8 }, { offsetof(Elf64_Phdr, p_align), 8 },
+	};
+	uint64_t i = below(t, sizeof(field) / sizeof(field[0])), n = t->img.nph;
+	uint8_t *table = t->gen + t->img.eh.e_phoff + field[i].off;
+	uint8_t *at = table + below(t, n) * sizeof(Elf64_Phdr);
+	uint64_t value = 0, by = (uint64_t)1 << below(t, 8 * field[i].size);
+
+	memcpy(&value, at, field[i].size);
+	value += below(t, 2) ? by : 0 - by;
+	memcpy(at, below(t, 2) ? (uint8_t *)&value : table + below(t, n) * sizeof(Elf64_Phdr), field[i].size);
+	return true;
+}
+
 static bool damage_section_header(struct target *t)
 {
 	flip(t, t->img.eh.e_shoff + below(t, t->img.nsh * sizeof(Elf64_Shdr)));
@@ -493,6 +515,7 @@ static const struct kind kinds[] = {
 	{ "original byte", damage_original },
 	{ "entry jump", damage_entry },
 	{ "program header", damage_program_header },
+	{ "field of a program header", damage_program_header_field },
 	{ "ELF header", damage_header },
 	{ "padding of new text", damage_padding },
 	{ "any byte", damage_anything },
