@@ -8,6 +8,8 @@
  */
 #include "editor/verify_parts.h"
 
+static const char NOT_THERE[] = "the relocations at 0x%llx are in no segment, or not in one";
+
 struct walk {
 	struct verify *v;
 	vholder_fn *f;
@@ -54,10 +56,13 @@ static int walk_rela(const struct walk *w, vaddr addr, uint64_t size, const char
 		     uint8_t relative)
 {
 	uint64_t symtab = 0;
-	struct rd r = rd_of(image_at(&w->v->orig, addr, size));
+	struct bytes table = image_at(&w->v->orig, addr, size);
+	struct rd r = rd_of(table);
 	bool symbols = image_dynamic(&w->v->orig, DT_SYMTAB, &symtab);
 	uint8_t other = relative == HOLDS_LISTED ? HOLDS_LISTED : HOLDS_RELOCATED;
 
+	if (size > 0 && !table.p)
+		return refuse(w->v, NOT_THERE, ULL(addr));
 	for (uint64_t i = 0; rd_left(&r) >= sizeof(Elf64_Rela); i++) {
 		struct vholder h = { .kind = other, .what = what, .n = i };
 
@@ -69,9 +74,12 @@ static int walk_rela(const struct walk *w, vaddr addr, uint64_t size, const char
 		h.addend = addend;
 		h.symbol = (uint32_t)ELF64_R_SYM(info);
 		h.type = (uint32_t)ELF64_R_TYPE(info);
-		if (h.symbol && symbols)
-			(void)read_symbol(w->v, symtab + (uint64_t)h.symbol * sizeof(Elf64_Sym), &h);
-		else if (ELF64_R_TYPE(info) == R_X86_64_RELATIVE)
+		bool named = h.symbol && symbols;
+
+		if (named &&
+		    !read_symbol(w->v, symtab + (uint64_t)h.symbol * sizeof(Elf64_Sym), &h))
+			return refuse(w->v, "%s %llu is by a symbol that is not there", what, ULL(i));
+		if (!named && h.type == R_X86_64_RELATIVE)
 			h.kind = relative;
 		h.value += addend;
 		if ((h.type != R_X86_64_NONE && check_relocated(w, h.place, what, i) < 0) || hold(w, h) < 0)
@@ -93,9 +101,12 @@ static int walk_word(const struct walk *w, vaddr where, uint8_t kind)
 
 static int walk_relr(const struct walk *w, vaddr addr, uint64_t size)
 {
-	struct rd r = rd_of(image_at(&w->v->orig, addr, size));
+	struct bytes table = image_at(&w->v->orig, addr, size);
+	struct rd r = rd_of(table);
 	vaddr where = 0;
 
+	if (size > 0 && !table.p)
+		return refuse(w->v, NOT_THERE, ULL(addr));
 	while (rd_left(&r) >= 8) {
 		uint64_t word = rd_u64(&r);
 

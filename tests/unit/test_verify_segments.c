@@ -1,6 +1,7 @@
 /* test_verify_segments.c - new segments find room in memory, and what may differ is in one place there
  *
- * Generations of which the bytes are right, and a program header, or two, is not.
+ * Generations of which the bytes are right, and a program header, or two, is not; and originals whose loader
+ * would do what nobody has seen.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -235,6 +236,48 @@ static void what_is_relocated_can_be_written_to(void **state)
 	}
 }
 
+static void set_dynamic(struct spoil *m, int64_t tag, uint64_t value)
+{
+	const Elf64_Phdr *o = image_phdr(&m->orig, PT_DYNAMIC), *g = image_phdr(&m->gen, PT_DYNAMIC);
+	uint64_t at = 0;
+	int64_t there;
+
+	for (;; at += sizeof(Elf64_Dyn)) {
+		memcpy(&there, m->original.p + o->p_offset + at, sizeof(there));
+		if (there == tag)
+			break;
+		assert_int_not_equal(there, DT_NULL);
+	}
+	memcpy(m->original.p + o->p_offset + at + sizeof(tag), &value, sizeof(value));
+	memcpy(m->generation.p + g->p_offset + at + sizeof(tag), &value, sizeof(value));
+}
+
+static void relocations_are_all_there(void **state)
+{
+	static const char *const flags[] = { "-shared", "-shared -Wl,-z,pack-relative-relocs" };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct spoil m = spoil_make_as("pointed", flags[i], 2);
+
+		set_dynamic(&m, i ? DT_RELRSZ : DT_RELASZ, 1 << 20);
+		spoil_expect(&m, "are in no segment, or not in one");
+	}
+}
+
+static void relocations_are_by_symbols_that_are_there(void **state)
+{
+	struct spoil m = spoil_make("pointed", 2);
+	const struct section *s = image_section(&m.orig, ".rela.dyn");
+	uint64_t info = ELF64_R_INFO(1 << 20, R_X86_64_64);
+	size_t at = offsetof(Elf64_Rela, r_info);
+
+	(void)state;
+	memcpy(spoil_original(&m, s->h.sh_addr) + at, &info, sizeof(info));
+	memcpy(spoil_generation(&m, m.gen.sh[s - m.orig.sh].h.sh_addr) + at, &info, sizeof(info));
+	spoil_expect(&m, "by a symbol that is not there");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -247,6 +290,8 @@ int main(void)
 		cmocka_unit_test(what_may_differ_is_loaded_once),
 		cmocka_unit_test(code_cannot_be_written_to),
 		cmocka_unit_test(what_is_relocated_can_be_written_to),
+		cmocka_unit_test(relocations_are_all_there),
+		cmocka_unit_test(relocations_are_by_symbols_that_are_there),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
