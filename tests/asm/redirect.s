@@ -192,9 +192,14 @@ begin _start
 	ud2
 end _start
 
+	.p2align 10
+	.skip	768
+	plain	stray_later, 25		# another one, of many entries
+
 	.section .rodata, "a"
 	.p2align 2
 	.long	stray_word - .
+	.long	stray_later - .
 table:	.long	0
 	.long	stray_table - table
 

@@ -12,11 +12,21 @@
 
 enum { PAGE = 4096 };
 
-/* Its new headers are in a segment below it, in the first page that ordinary users may have. */
+/* Its new headers are in a segment 0x2000 below it. */
+static struct spoil at_address(vaddr addr)
+{
+	char flags[200];
+
+	snprintf(flags, sizeof(flags), "-static -no-pie -Wl,--build-id=none -Wl,-z,max-page-size=0x2000 "
+		 "-Wl,-Ttext-segment=%#llx -Wl,--section-start=.early=%#llx", (unsigned long long)addr,
+		 (unsigned long long)addr + 0x180);
+	return spoil_make_as("low", flags, 1);
+}
+
+/* That is the first page that ordinary users may have. */
 static struct spoil at_fixed_address(void)
 {
-	return spoil_make_as("low", "-static -no-pie -Wl,--build-id=none -Wl,-z,max-page-size=0x2000 "
-			     "-Wl,-Ttext-segment=0x12000 -Wl,--section-start=.early=0x12180", 1);
+	return at_address(0x12000);
 }
 
 static uint64_t header_off(const struct image *img, uint32_t i)
@@ -131,6 +141,19 @@ static void new_segments_are_not_at_the_bottom(void **state)
 	low.p_vaddr = low.p_paddr = low.p_vaddr - PAGE;
 	set_header(&bottom.gen, &bottom.generation, g, low);
 	spoil_expect(&bottom, "may find no room");
+}
+
+static void new_segments_are_right_below(void **state)
+{
+	struct spoil m = at_address(0x16000);
+	uint32_t g = first_load(&m.gen);
+	Elf64_Phdr low = m.gen.ph[g];
+
+	(void)state;
+	assert_int_equal(low.p_vaddr, 0x14000);
+	low.p_vaddr = low.p_paddr = 0x12000;
+	set_header(&m.gen, &m.generation, g, low);
+	spoil_expect(&m, "may find no room");
 }
 
 /* Pages begin where they began. */
@@ -284,6 +307,7 @@ int main(void)
 		cmocka_unit_test(new_segments_are_near),
 		cmocka_unit_test(new_segments_have_no_strange_alignment),
 		cmocka_unit_test(new_segments_are_not_at_the_bottom),
+		cmocka_unit_test(new_segments_are_right_below),
 		cmocka_unit_test(file_offsets_grow_by_pages),
 		cmocka_unit_test(only_at_a_fixed_address_file_offsets_grow),
 		cmocka_unit_test(headers_are_in_the_first_segment),
