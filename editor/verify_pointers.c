@@ -52,6 +52,7 @@ static bool read_symbol(const struct verify *v, vaddr addr, struct vholder *h)
 	return !r.bad;
 }
 
+/* Only a program without a dynamic section is relocated by what its sections say. */
 static int walk_rela(const struct walk *w, vaddr addr, uint64_t size, const char *what,
 		     uint8_t relative)
 {
@@ -60,6 +61,7 @@ static int walk_rela(const struct walk *w, vaddr addr, uint64_t size, const char
 	struct rd r = rd_of(table);
 	bool symbols = image_dynamic(&w->v->orig, DT_SYMTAB, &symtab);
 	uint8_t other = relative == HOLDS_LISTED ? HOLDS_LISTED : HOLDS_RELOCATED;
+	bool used = other != HOLDS_LISTED || !image_phdr(&w->v->orig, PT_DYNAMIC);
 
 	if (size > 0 && !table.p)
 		return refuse(w->v, NOT_THERE, ULL(addr));
@@ -76,13 +78,14 @@ static int walk_rela(const struct walk *w, vaddr addr, uint64_t size, const char
 		h.type = (uint32_t)ELF64_R_TYPE(info);
 		bool named = h.symbol && symbols;
 
-		if (named &&
-		    !read_symbol(w->v, symtab + (uint64_t)h.symbol * sizeof(Elf64_Sym), &h))
+		if (named && !read_symbol(w->v, symtab + (uint64_t)h.symbol * sizeof(Elf64_Sym), &h) && used)
 			return refuse(w->v, "%s %llu is by a symbol that is not there", what, ULL(i));
 		if (!named && h.type == R_X86_64_RELATIVE)
 			h.kind = relative;
 		h.value += addend;
-		if ((h.type != R_X86_64_NONE && check_relocated(w, h.place, what, i) < 0) || hold(w, h) < 0)
+		if (used && h.type != R_X86_64_NONE && check_relocated(w, h.place, what, i) < 0)
+			return -1;
+		if (hold(w, h) < 0)
 			return -1;
 	}
 	return 0;

@@ -92,7 +92,7 @@ struct text {
 	VEC(vaddr) bases;	/* addresses outside of functions that some lea forms */
 	VEC(struct table_start) tables;	/* ascending by address once all code was looked at */
 	bool has_rseq;		/* some section holds restartable sequences */
-	bool bad_reloc;			/* one names a symbol that is not there */
+	uint32_t last_symbol;		/* of those that relocations name */
 	vaddr behind_headers;		/* end of the program header table */
 	uint64_t nreturn_pointer;	/* pointers in data to return addresses */
 };

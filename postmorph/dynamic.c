@@ -10,7 +10,15 @@
 #define DT_RELR 36
 #endif
 
-static void each_rela(const struct image *img, struct bytes b, bool plt, reloc_fn *f, void *ctx)
+/* The loader writes to `place`. */
+static int check_place(const struct image *img, vaddr place, struct err *err)
+{
+	return image_is_writable(img, place) ? 0 :
+		err_set(err, ERR_INPUT, "a relocation changes what nobody can write to");
+}
+
+static int each_rela(const struct image *img, struct bytes b, bool plt, reloc_fn *f, void *ctx,
+		     struct err *err)
 {
 	struct rd rd = rd_of(b);
 
@@ -22,24 +30,30 @@ static void each_rela(const struct image *img, struct bytes b, bool plt, reloc_f
 		r.sym = (uint32_t)ELF64_R_SYM(info);
 		r.at = (file_off)(rd.p - img->file.p);
 		r.value = rd_u64(&rd);
+		if (r.type != R_X86_64_NONE && check_place(img, r.place, err) < 0)
+			return -1;
 		f(ctx, &r);
 	}
+	return 0;
 }
 
-static void relr_word(const struct image *img, vaddr place, reloc_fn *f, void *ctx)
+static int relr_word(const struct image *img, vaddr place, reloc_fn *f, void *ctx, struct err *err)
 {
 	struct bytes word = image_at(img, place, 8);
 	struct rd rd = rd_of(word);
 	struct reloc r = { .place = place, .type = R_X86_64_RELATIVE, .value = rd_u64(&rd) };
 
+	if (check_place(img, place, err) < 0)
+		return -1;
 	if (rd.bad)
-		return;
+		return 0;
 	r.at = (file_off)(word.p - img->file.p);
 	f(ctx, &r);
+	return 0;
 }
 
 /* An even entry is a place; an odd one says which of the next 63 words are places too. */
-static void each_relr(const struct image *img, struct bytes b, reloc_fn *f, void *ctx)
+static int each_relr(const struct image *img, struct bytes b, reloc_fn *f, void *ctx, struct err *err)
 {
 	struct rd rd = rd_of(b);
 	vaddr next = 0;
@@ -48,15 +62,17 @@ static void each_relr(const struct image *img, struct bytes b, reloc_fn *f, void
 		uint64_t entry = rd_u64(&rd);
 
 		if (!(entry & 1)) {
-			relr_word(img, entry, f, ctx);
+			if (relr_word(img, entry, f, ctx, err) < 0)
+				return -1;
 			next = entry + 8;
 			continue;
 		}
 		for (uint64_t i = 0, bits = entry >> 1; bits; i++, bits >>= 1)
-			if (bits & 1)
-				relr_word(img, next + 8 * i, f, ctx);
+			if ((bits & 1) && relr_word(img, next + 8 * i, f, ctx, err) < 0)
+				return -1;
 		next += (vaddr)63 * 8;
 	}
+	return 0;
 }
 
 /* Content of the table that two dynamic entries describe; .n == 0 when there is none. */
@@ -83,9 +99,10 @@ int relocs_each(const struct image *img, reloc_fn *f, void *ctx, struct err *err
 		for (uint32_t i = 0; i < img->nsh; i++) {
 			const Elf64_Shdr *h = &img->sh[i].h;
 
-			if (h->sh_type == SHT_RELA && (h->sh_flags & SHF_ALLOC))
-				each_rela(img, bytes_at(img->file, h->sh_offset, h->sh_size),
-					  false, f, ctx);
+			if (h->sh_type == SHT_RELA && (h->sh_flags & SHF_ALLOC) &&
+			    each_rela(img, bytes_at(img->file, h->sh_offset, h->sh_size), false, f, ctx,
+				      err) < 0)
+				return -1;
 		}
 		return 0;
 	}
@@ -93,10 +110,8 @@ int relocs_each(const struct image *img, reloc_fn *f, void *ctx, struct err *err
 	    dynamic_table(img, DT_JMPREL, DT_PLTRELSZ, &plt, err) < 0 ||
 	    dynamic_table(img, DT_RELR, DT_RELRSZ, &relr, err) < 0)
 		return -1;
-	each_rela(img, rela, false, f, ctx);
-	each_rela(img, plt, true, f, ctx);
-	each_relr(img, relr, f, ctx);
-	return 0;
+	return each_rela(img, rela, false, f, ctx, err) < 0 || each_rela(img, plt, true, f, ctx, err) < 0 ||
+	       each_relr(img, relr, f, ctx, err) < 0 ? -1 : 0;
 }
 
 static void read_symbol(struct rd *rd, struct bytes names, struct symbol *s)

@@ -124,7 +124,8 @@ static void mark_reloc(void *ctx, const struct reloc *r)
 	struct text *t = ctx;
 
 	look_at_reloc(t, r);
-	t->bad_reloc |= r->sym && t->symbols.n && r->sym >= t->symbols.n;
+	if (r->sym > t->last_symbol)
+		t->last_symbol = r->sym;
 	switch (r->type) {
 	case R_X86_64_RELATIVE:
 		if (r->plt || r->sym)
@@ -412,6 +413,18 @@ static int look_at_pieces(struct text *t, struct err *err)
 	return 0;
 }
 
+/* Those that relocations name are where both sections and the loader look for them. */
+static bool has_symbols(const struct text *t)
+{
+	const struct image *img = &t->prog->img;
+	uint64_t n = (uint64_t)t->last_symbol + 1, at;
+
+	if (n == 1)
+		return true;
+	return (t->symbols.n == 0 || n <= t->symbols.n) &&
+	       (!image_dynamic(img, DT_SYMTAB, &at) || image_at(img, at, n * sizeof(Elf64_Sym)).p);
+}
+
 int pointers_mark(struct text *t, struct err *err)
 {
 	static const int64_t tags[] = { DT_INIT, DT_FINI };
@@ -424,7 +437,7 @@ int pointers_mark(struct text *t, struct err *err)
 	symbols_each(&prog->img, SHT_DYNSYM, mark_dynamic_symbol, t);
 	if (relocs_each(&prog->img, mark_reloc, t, err) < 0)
 		return -1;
-	if (t->bad_reloc)
+	if (!has_symbols(t))
 		return err_set(err, ERR_INPUT, "a relocation names a symbol that is not there");
 	symbols_each(&prog->img, SHT_SYMTAB, mark_symbol, t);
 	mark_sections(t);
