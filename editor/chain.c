@@ -195,11 +195,14 @@ static void find_neighbours(struct ordering *o, const struct chain_step *step, u
 	free(degree);
 }
 
-/* Each state's neighbours when its turn comes stay in near[].  False: too much work. */
+/* Each state's neighbours when its turn comes stay in near[].  False: too much work, or more neighbours
+ * than a run can begin at. */
 static bool find_order(struct ordering *o, uint64_t budget)
 {
 	uint32_t degree = 0;
 
+	if (budget > UINT32_MAX >> RUN_BITS)
+		budget = UINT32_MAX >> RUN_BITS;
 	for (uint32_t i = 0; i < o->n; i++) {
 		while (o->head[degree] == NONE)
 			degree++;

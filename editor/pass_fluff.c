@@ -22,9 +22,9 @@
 /* Under this many samples of the whole program nothing is known well enough. */
 static const double min_samples = 3000;
 static const double likely = 0.25;
-static const double rare = 0.00001;		/* of the instructions that the program executes */
+static const double rare = 0.00001;		/* executions for each instruction that the program executes */
 
-/* `all`: instructions that the program executes. */
+/* `all`: instructions that the program executes, in the unit of counts. */
 static void mark_fn(struct arena *scratch, struct fn *fn, double all)
 {
 	const double *reached = unseen_reached(fn, scratch);
