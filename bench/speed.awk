@@ -1,4 +1,5 @@
-# speed.awk - tables of bench/speed.sh and, with what=ablation and sizes="N...", bench/ablation.sh from their facts
+# speed.awk - tables of bench/speed.sh, of bench/ablation.sh (what=ablation, sizes="N...") and of bench/older.sh
+# (what=older) from their facts
 function median(v, n,  i, j, t) {
 	for (i = 2; i <= n; i++) {
 		t = v[i]
@@ -244,5 +245,6 @@ END {
 		print line (among ? sprintf(" | %.3f |", mean_fastest(variant[k], variant[k])) : " | - |")
 	}
 	counted_means()
-	if (what == "speed") targets(); else lost()
+	if (what == "speed") targets()
+	if (what == "ablation") lost()
 }

@@ -1,4 +1,4 @@
-# stages.bash - sourced by bench/speed.sh and bench/ablation.sh, which set VARIANTS: the stages of both
+# stages.bash - sourced by bench/speed.sh, ablation.sh and older.sh, which set VARIANTS: their stages
 #
 # prepare trains, makes each variant (bench/variants.bash), verifies it and compares what it does; count
 # runs cachegrind and `morph-edit report`; both may run on a busy machine.  measure runs original and

@@ -6,7 +6,7 @@
 #	morph-exact@N				counted exactly, of the functions only that N samples hit
 #	bolt-exact, bolt-N, bolt-N-nosplit	counted by bolt's own instrumentation; the PCs of N samples
 #
-# Morph's may end in +none or +no.PASS, without passes or all but this one; in +layout.ORDER; or in
+# Morph's may end in +older: made by the Editor OLDER; or in +none or +no.PASS, without passes or all but this one; in +layout.ORDER; or in
 # +keep-pointers: functions are entered by pointers over their entry jumps; or in +huge-text, which tells
 # with RUN_DIR on a tmpfs that is mounted with huge=always.  A variant is made again when
 # its tool, its profile or its options change, and only kept when it does what the original does.
@@ -38,7 +38,13 @@ prepare_variant() {	# VARIANT
 	echo "$stamp" >"$d.made"
 }
 
-variant_tool() { case $1 in bolt-*) echo "$BOLT/llvm-bolt" ;; *) echo "$B/morph-edit" ;; esac; }
+variant_tool() {	# VARIANT
+	case $1 in
+	bolt-*) echo "$BOLT/llvm-bolt" ;;
+	*+older) echo "$OLDER" ;;
+	*) echo "$B/morph-edit" ;;
+	esac
+}
 
 make_copy() { cp "$(variant_dir original)/$file" "$3"; }	# VARIANT PROFILE OUT
 
@@ -63,7 +69,7 @@ make_morph() {		# VARIANT PROFILE OUT
 	*+huge-text) only=(--huge-text) ;;
 	*+no.*) only=("--passes=$(tr ' ' '\n' <<<$passes | grep -vxF "${1##*.}" | paste -sd,)") ;;
 	esac
-	timeout "$LIMIT" "$B/morph-edit" optimize "$(variant_dir original)/$file" --profile "$2" -o "$3" \
+	timeout "$LIMIT" "$(variant_tool "$1")" optimize "$(variant_dir original)/$file" --profile "$2" -o "$3" \
 		--stats "${3%/*}.stats" "${only[@]}" &&
 		timeout "$LIMIT" "$B/morph-edit" verify "$(variant_dir original)/$file" "$3"
 }
