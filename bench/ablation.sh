@@ -7,10 +7,9 @@
 # the complete counts of the functions that they hit.  The variants of bench/speed.sh are used again.
 cd "$(dirname "$0")/.." || exit 1
 SIZES=${SIZES:-20000 5000}
-passes=$(sed -nE 's/^\t\{ "([a-z]+)", +".*", true, .*/\1/p' editor/pass.c)
+. bench/stages.bash
 VARIANTS="copy morph-exact $(for p in $passes; do echo "morph-exact+no.$p"; done) morph-exact+layout.c3 \
 	morph-exact+keep-pointers morph-exact+none $(for n in $SIZES; do echo "morph-exact@$n morph-$n"; done)"
-. bench/stages.bash
 
 report() {
 	result ablation "What each pass contributes, and where the gain is lost"

@@ -95,12 +95,13 @@ function mean_change(v, k, label,  m) {
 }
 function counted_means(  k, v) {
 	print "\nThe same of what is counted, not measured:\n"
-	print "| variant | instructions | I1 misses | taken branches | hot lines |\n|---|---|---|---|---|"
+	print "| variant | instructions | I1 misses | taken branches | hot lines | jumps across lines |\n|---|---|---|---|---|---|"
 	for (k = 1; k <= nv; k++) {
 		v = variant[k]
 		if (v == "original") continue
-		printf "| %s | %s | %s | %s | %s |\n", v, mean_change(v, 1), mean_change(v, 2),
-			mean_change(v, 0, "taken branches"), mean_change(v, 0, "hot 64-byte lines")
+		printf "| %s | %s | %s | %s | %s | %s |\n", v, mean_change(v, 1), mean_change(v, 2),
+			mean_change(v, 0, "taken branches"), mean_change(v, 0, "hot 64-byte lines"),
+			mean_change(v, 0, "jumps across 32-byte lines")
 	}
 }
 # How much of the gain of the complete profile is there with N samples, and what part of the rest functions

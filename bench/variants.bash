@@ -11,6 +11,7 @@
 # with RUN_DIR on a tmpfs that is mounted with huge=always.  A variant is made again when
 # its tool, its profile or its options change, and only kept when it does what the original does.
 
+passes=$(sed -nE 's/^\t\{ "([a-z]+)", +".*", true, .*/\1/p' editor/pass.c)
 bolt_options="-reorder-blocks=ext-tsp -use-gnu-stack"
 bolt_split="-split-functions -split-all-cold"
 
