@@ -15,6 +15,9 @@
  *              loop +2; jmp +5; jmp rel32 TARGET
  *          which is one branch of 9 bytes to relaxation: displacement at the end, as in all.
  *
+ * LINES    The jump at the end of a block that is to lie in a line takes the instruction with it that it
+ *          is fused with.  NOPs in front of the block see to that, which run when one falls into it.
+ *
  * INVARIANTS
  *   I1  every block of a moved function but padding and what stays has a place, its own or its
  *       successor's;
@@ -336,6 +339,25 @@ static void add_entries(struct emit_plan *plan, struct emit_place *p)
 	}
 }
 
+static bool fuses(const struct prog *prog, const struct insn *insn, const struct insn *branch)
+{
+	return branch->kind == INSN_JCC && insn_fuses((struct bytes){ prog_insn_bytes(prog, insn), insn->len });
+}
+
+static void keep_in_line(const struct emit_plan *plan, const struct emit_place *p, struct relax_item *item)
+{
+	const struct fn *fn = &plan->prog->fn[p->fn];
+	const struct block *b = &fn->block[p->block];
+	const struct insn *kept = p->nkept ? &fn->insn[b->insn + p->nkept - 1] : NULL;
+	bool branch = p->branched || p->jumps;
+
+	if (!b->in_line)
+		return;
+	item->in_line = branch || (kept && insn_ends_flow(kept));
+	if (kept && (branch ? p->branched && fuses(plan->prog, kept, last_insn(fn, b)) : item->in_line))
+		item->tail = (uint8_t)emit_insn_size(plan, p, p->nkept - 1);
+}
+
 static void add_items(struct emit_plan *plan, uint32_t i, double back)
 {
 	struct emit_place *p = &plan->place[i];
@@ -345,8 +367,9 @@ static void add_items(struct emit_plan *plan, uint32_t i, double back)
 	uint32_t fall = emit_tally_fall(plan, p);
 
 	align_place(plan, i, back, &item);
+	keep_in_line(plan, p, &item);
 	if (i > 0)
-		plan->place[i - 1].fills &= item.align > 1;
+		plan->place[i - 1].fills &= item.align > 1 || item.in_line;
 	for (uint32_t k = 0; k < p->nkept; k++)
 		item.size += emit_tally_before(plan, p, k) +
 			     emit_insn_size(plan, p, k);

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "editor/exttsp.h"
+#include "editor/relax.h"
 #include "lib/table.h"
 
 enum { LINE = 64, PAGE = 4096, HUGE = 2 << 20 };
@@ -50,6 +51,8 @@ struct image_end {		/* what the image of one block executes */
 	uint32_t insns, nops;	/* without the jmp and what is behind the conditional branch */
 	uint32_t nops_behind;
 	vaddr branch, jmp;	/* targets of a conditional branch, and of a jmp behind it; 0: none */
+	uint32_t across;	/* jumps, calls and returns across lines, but for the jmp */
+	bool jmp_across;
 };
 
 static bool is_conditional(uint8_t kind)
@@ -121,17 +124,28 @@ static void note_pointer(struct work *w, vaddr to)
 		w->pointed[e->fn] = true;
 }
 
+/* The jump at `at`, with the instruction `before` it that it may be fused with, crosses or ends a line. */
+static bool is_across(const struct work *w, vaddr before, vaddr at, const struct insn *insn)
+{
+	bool fused = insn->kind == INSN_JCC && at > before &&
+		     insn_fuses(bytes_at(image_rest(&w->pl->img, before), 0, at - before));
+
+	return (fused ? before : at) / RELAX_LINE != (at + insn->len) / RELAX_LINE;
+}
+
 static struct image_end read_image(struct work *w, const struct placed *p, double count)
 {
 	struct image_end end = { 0 };
 	struct insn insn;
-	vaddr target;
+	vaddr target, before = p->addr;
 
-	for (vaddr at = p->addr; at < p->addr + p->size; at += insn.len) {
+	for (vaddr at = p->addr; at < p->addr + p->size; before = at, at += insn.len) {
 		struct bytes code = image_rest(&w->pl->img, at);
 
 		if (!code.p || !insn_decode(code, at, &insn, &target))
 			break;
+		bool across = insn.kind != INSN_PLAIN && insn.kind != INSN_NOP && is_across(w, before, at, &insn);
+
 		end.jmp = 0;
 		if (insn.kind == INSN_NOP) {
 			*(end.branch ? &end.nops_behind : &end.nops) += 1;
@@ -139,9 +153,11 @@ static struct image_end read_image(struct work *w, const struct placed *p, doubl
 		}
 		if (insn.kind == INSN_JMP) {
 			end.jmp = target;
+			end.jmp_across = across;
 			continue;
 		}
 		end.insns++;
+		end.across += across;
 		if (insn_is_lea(&insn, code.p))
 			note_pointer(w, target);
 		end.branch = is_conditional(insn.kind) ? target : 0;
@@ -234,6 +250,7 @@ static void count_block(struct work *w, uint32_t f, uint32_t id, const double *r
 	w->m->fluff += p->addr >= w->pl->fluff && p->addr < w->pl->fluff_end ? b->count : 0;
 	w->m->falls += fell;
 	w->m->jumps += jumped;
+	w->m->across += b->count * end.across + (end.jmp_across ? jumped : 0);
 	w->m->nops += b->count * end.nops + fell * end.nops_behind;
 	w->m->instructions += b->count * (end.insns + end.nops) + jumped + fell * end.nops_behind;
 	if (p->size) {
@@ -351,6 +368,7 @@ static const struct figure {
 	{ "fall-throughs",		offsetof(struct measure, falls), false },
 	{ "taken branches",		offsetof(struct measure, taken), false },
 	{ "to a jmp alone",		offsetof(struct measure, to_jumps), false },
+	{ "jumps across 32-byte lines",	offsetof(struct measure, across), false },
 	{ "jmps among them",		offsetof(struct measure, jumps), false },
 	{ "jumps to other functions",	offsetof(struct measure, tail_jumps), false },
 	{ "entry jumps",		offsetof(struct measure, entry_jumps), false },

@@ -27,6 +27,7 @@ struct measure {
 	double taken;		/* direct branches within functions that were taken */
 	double falls;		/* control that ran on to the next block */
 	double to_jumps;	/* of these, to a block that is nothing but a jmp */
+	double across;		/* jumps, calls and returns that cross or end at a multiple of 32 bytes */
 	double jumps;		/* unconditional direct jumps among `taken` */
 	double tail_jumps;	/* direct jumps out of the function */
 	double entry_jumps;	/* from original entries to images */

@@ -28,6 +28,7 @@ const struct pass passes[] = {			/* in running order */
 	{ "align",   "lay the likely successor of a block behind it", true, pass_align },
 	{ "layout",  "lay functions that call each other close together", true, pass_layout },
 	{ "calls",   "libraries call others without the linkage table", true, pass_calls },
+	{ "lines",   "no jump that often runs lies across lines of 32 bytes", true, pass_lines },
 	{ "shuffle", "any valid layout, by chance (for tests)", false, pass_shuffle },
 	{ NULL, NULL, false, NULL }
 };

@@ -44,8 +44,10 @@ int pass_layout(struct prog *prog, const struct edit_options *options, struct er
 int pass_calls(struct prog *prog, const struct edit_options *options, struct err *err);
 /* Calls of the block may be made direct at all. */
 bool pass_calls_may(const struct fn *fn, const struct block *b);
-/* test only; needs nothing.  Changes fn->order, cold, warm, stays, direct, counts and
- * prog->order to any valid ones. */
+/* needs: counts, cold, warm.  Changes: block->in_line.  Keeps the rest. */
+int pass_lines(struct prog *prog, const struct edit_options *options, struct err *err);
+/* test only; needs nothing.  Changes fn->order, cold, warm, stays, direct, in_line, counts
+ * and prog->order to any valid ones. */
 int pass_shuffle(struct prog *prog, const struct edit_options *options, struct err *err);
 
 #endif

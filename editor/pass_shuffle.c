@@ -1,6 +1,7 @@
 /* pass_shuffle.c - any valid layout, drawn by chance: for tests of everything behind the passes
  *
- * needs: nothing.  Changes: fn->order, fn->leaves, cold, warm, stays, direct, counts, prog->order.
+ * needs: nothing.  Changes: fn->order, fn->leaves, cold, warm, stays, direct, in_line, counts,
+ * prog->order.
  *
  * The entry block stays first and is hot; all else is drawn from options->seed.  Emit aligns
  * blocks by their counts, so those are drawn as well.
@@ -43,7 +44,7 @@ static void draw_stays(struct fn *fn, uint64_t *state)
 int pass_shuffle(struct prog *prog, const struct edit_options *options, struct err *err)
 {
 	uint64_t state = options->seed, of_calls = ~options->seed;
-	uint64_t of_stays = options->seed ^ 0x5555555555555555;
+	uint64_t of_stays = options->seed ^ 0x5555555555555555, of_lines = options->seed ^ 0x3333333333333333;
 
 	(void)err;
 	for (uint32_t i = 0; i < prog->norder; i++) {
@@ -54,6 +55,8 @@ int pass_shuffle(struct prog *prog, const struct edit_options *options, struct e
 			shuffle(fn->order + 1, fn->nblock - 1, &state);
 		for (uint32_t b = 0; b < fn->nblock; b++)
 			fn->block[b].direct = draw(&of_calls) % 2 && pass_calls_may(fn, &fn->block[b]);
+		for (uint32_t b = 0; b < fn->nblock; b++)
+			fn->block[b].in_line = draw(&of_lines) % 2;
 		for (uint32_t b = 1; b < fn->nblock; b++) {
 			fn->block[b].cold = draw(&state) % 8 < cold_of_8;
 			fn->block[b].warm = !fn->block[b].cold && draw(&state) % 4 == 0;

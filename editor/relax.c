@@ -10,11 +10,27 @@
 
 enum { MAX_ROUNDS = 64 };
 
+/* How far an item that begins at `at` must move for its end to lie in a line. */
+static uint64_t short_of_line(const struct relax_item *item, uint64_t at)
+{
+	uint64_t end = at + relax_size(item), from = at + item->size - item->tail;
+
+	return item->in_line && from / RELAX_LINE != end / RELAX_LINE ? -from & (RELAX_LINE - 1) : 0;
+}
+
+/* That the end lies in a line comes before a start that need not be aligned.  One that must is moved by
+ * a whole alignment, if that helps. */
 static uint64_t padding(const struct relax_item *item, uint64_t at)
 {
 	uint64_t pad = item->align > 1 ? -at & (item->align - 1u) : 0;
 
-	return item->max_skip && pad > item->max_skip ? 0 : pad;
+	if (item->max_skip && (pad > item->max_skip || short_of_line(item, at + pad)))
+		pad = 0;
+	uint64_t more = short_of_line(item, at + pad);
+
+	if (item->align <= 1 || item->max_skip)
+		return pad + more;
+	return more && !short_of_line(item, at + pad + item->align) ? pad + item->align : pad;
 }
 
 static uint64_t place(struct relax_item *item, uint32_t nitem)

@@ -7,6 +7,7 @@
 
 #define RELAX_NONE UINT32_MAX		/* no branch */
 #define RELAX_FAR (UINT32_MAX - 1)	/* a branch to outside of the row: always long */
+#define RELAX_LINE 32u			/* bytes */
 
 struct relax_item {			/* `size` bytes, then at most one branch */
 	uint32_t size;
@@ -14,12 +15,15 @@ struct relax_item {			/* `size` bytes, then at most one branch */
 	uint8_t align;			/* of the item's start, a power of two; 0 = none */
 	uint8_t max_skip;		/* not aligned when that takes more bytes; 0 = no limit */
 	uint8_t short_size, long_size;	/* of the branch; short reach is -128..127 from its end */
+	uint8_t tail;			/* with in_line: the last bytes of `size`, which with the branch */
+	bool in_line;			/* neither cross a multiple of RELAX_LINE nor end at one */
 	bool is_long;			/* out */
 	uint64_t addr;			/* out: offset from the start of the row */
 };
 
 /* Fills addr and is_long.  Starts with every branch short and only ever grows, so it ends.
- * Returns the size of the row.  The row must be placed at a multiple of the largest align. */
+ * Returns the size of the row.  The row must be placed at a multiple of the largest align, and of
+ * RELAX_LINE. */
 uint64_t relax_run(struct relax_item *item, uint32_t nitem);
 
 /* Bytes of an item: fixed part and branch, without padding in front. */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "lib/arena.h"
+#include "lib/cpu.h"
 #include "lib/err.h"
 #include "lib/profile.h"
 #include "lib/table.h"
@@ -190,6 +191,9 @@ static int make(struct making *k, struct err *err)
 	struct store_generation *g = &k->g;
 	struct wr stats = { 0 };
 
+	const struct cpu cpu = cpu_here();
+
+	k->policy.passes.lines &= cpu_decodes_jumps_by_line(&cpu);
 	policy_pass_list(&k->policy, g->passes, sizeof(g->passes));
 	if (!g->passes[0])
 		return err_set(err, ERR_REFUSED, "the policy switches all passes off");

@@ -95,6 +95,22 @@ static void find_constants(const ZydisDecodedInstruction *in, struct insn_form *
 				     in->raw.imm[i].is_signed);
 }
 
+bool insn_fuses(struct bytes code)
+{
+	ZydisDecodedInstruction in;
+	ZydisDecoderContext context;
+
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder(), &context, code.p, code.n, &in)))
+		return false;
+	switch (in.mnemonic) {
+	case ZYDIS_MNEMONIC_CMP: case ZYDIS_MNEMONIC_TEST: case ZYDIS_MNEMONIC_AND:
+	case ZYDIS_MNEMONIC_ADD: case ZYDIS_MNEMONIC_SUB: case ZYDIS_MNEMONIC_INC: case ZYDIS_MNEMONIC_DEC:
+		return true;
+	default:
+		return false;
+	}
+}
+
 bool insn_form_read(struct bytes code, struct insn_form *out)
 {
 	ZydisDecodedInstruction in;

@@ -39,6 +39,10 @@ struct insn {
  * is left 0 for the caller to set. */
 bool insn_decode(struct bytes code, vaddr addr, struct insn *out, vaddr *target);
 
+/* A conditional branch right behind it may run as one with it (macro-fusion, as Intel's optimization
+ * manual has it; the condition, which rules out some, is not looked at). */
+bool insn_fuses(struct bytes code);
+
 /* Target of the position-dependent field: branch target, or address of the rip-relative operand.
  * `code` are the instruction's bytes at `addr`; field must not be 0. */
 vaddr insn_target(const struct insn *insn, const uint8_t *code, vaddr addr);

@@ -100,6 +100,7 @@ struct block {
 	bool cold : 1;		/* does not run: last in the fluff text */
 	bool warm : 1;		/* not cold, but not known to run either: first in the fluff text */
 	bool stays : 1;		/* cold, and has no image: what leads to it leads to the original */
+	bool in_line : 1;	/* runs often: the jump at its end lies in a line (emit_plan.c) */
 	bool direct : 1;	/* what it calls through the linkage table it calls without that */
 
 	/* filled from the profile and by inference */

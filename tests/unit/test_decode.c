@@ -312,11 +312,36 @@ static void an_effect_is_that_of_the_instruction_at_its_place(void **state)
 	assert_true(n > 40000);
 }
 
+static void knows_what_branches_are_fused_with(void **state)
+{
+	static const struct {
+		uint8_t code[MAX], len;
+		bool fuses;
+	} insn[] = {
+		{ { 0x39, 0xc1 }, 2, true },			/* cmp %eax,%ecx */
+		{ { 0x48, 0x85, 0xc0 }, 3, true },		/* test %rax,%rax */
+		{ { 0xf6, 0x07, 0x01 }, 3, true },		/* testb $1,(%rdi) */
+		{ { 0xff, 0xc8 }, 2, true },			/* dec %eax */
+		{ { 0x83, 0xe8, 0x01 }, 3, true },		/* sub $1,%eax */
+		{ { 0x83, 0xc8, 0x01 }, 3, false },		/* or $1,%eax */
+		{ { 0xd1, 0xe8 }, 2, false },			/* shr %eax */
+		{ { 0x0f, 0x2f, 0xc1 }, 3, false },		/* comiss %xmm1,%xmm0 */
+		{ { 0x89, 0xc1 }, 2, false },			/* mov %eax,%ecx */
+		{ { 0x39 }, 1, false },				/* cut off */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(insn) / sizeof(insn[0]); i++)
+		if (insn_fuses((struct bytes){ insn[i].code, insn[i].len }) != insn[i].fuses)
+			fail_msg("row %zu", i);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(decodes_every_form_of_the_table),
 		cmocka_unit_test(never_looks_behind_the_end),
+		cmocka_unit_test(knows_what_branches_are_fused_with),
 		cmocka_unit_test(finds_constants_that_may_be_addresses),
 		cmocka_unit_test(remembers_what_zydis_says_of_every_form),
 		cmocka_unit_test(what_is_remembered_of_an_instruction_is_what_it_is_there),

@@ -1,4 +1,4 @@
-/* test_emitplan.c - where the plan of new text aligns blocks */
+/* test_emitplan.c - where the plan of new text puts NOPs, and which way a block's branch goes */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -90,6 +90,71 @@ static void loops_that_are_hardly_known_are_not_aligned(void **state)
 	arena_free(a);
 }
 
+static uint64_t place_of(const struct prog *prog, uint32_t block)
+{
+	struct emit_plan plan;
+	struct err err;
+
+	if (emit_plan_fill(&plan, prog, NULL, &err) < 0)
+		fail_msg("%s", err.text);
+	uint64_t at = plan.item[plan.place[plan.place_of[0][block]].item].addr;
+
+	if (block && at % 4)
+		assert_true(plan.place[plan.place_of[0][block - 1]].fills);
+	emit_plan_free(&plan);
+	return at;
+}
+
+/* Behind 20 bytes of b0, whose branch is short: a ret that is the last byte of a line. */
+static void ends_of_marked_blocks_are_kept_in_a_line(void **state)
+{
+	static const char ret[] =
+		"fn f\n"
+		"  b0 size 24 insns 5 count 10 -> b1 b2\n"
+		"  b1 size 12 insns 3 count 9 -> ret\n"
+		"  b2 size 8 insns 3 count 1 -> ret\n"
+		"run none\n";
+	struct arena *a = arena_new();
+	struct irtext t;
+
+	(void)state;
+	parse(ret, a, &t);
+	assert_int_equal(place_of(&t.prog, 1), 20);
+	t.prog.fn[0].block[1].in_line = true;
+	assert_int_equal(place_of(&t.prog, 1), 21);
+	arena_free(a);
+}
+
+/* Behind 24 bytes of b0: 8 of b1, of which the last 4 are a comparison, and its branch in the next line. */
+static void a_comparison_is_kept_in_a_line_with_its_branch(void **state)
+{
+	static const char branch[] =
+		"fn f\n"
+		"  b0 size 28 insns 5 count 10 -> b1 b2\n"
+		"  b1 size 14 insns 3 count 9 -> b2 b3\n"
+		"  b2 size 8 insns 3 count 1 -> ret\n"
+		"  b3 size 8 insns 3 count 1 -> ret\n"
+		"run none\n";
+	static const uint8_t cmp[] = { 0x48, 0x83, 0xf8, 0x00 };
+	struct arena *a = arena_new();
+	struct irtext t;
+
+	(void)state;
+	parse(branch, a, &t);
+	struct fn *fn = &t.prog.fn[0];
+	const struct insn *last = &fn->insn[fn->block[1].insn + 1];
+
+	fn->block[1].in_line = true;
+	assert_int_equal(last->len, sizeof(cmp));
+	assert_int_equal(place_of(&t.prog, 1), 24);
+	uint8_t *code = arena_array(a, t.prog.img.file.n, 1);
+	memcpy(code, t.prog.img.file.p, t.prog.img.file.n);
+	memcpy(code + last->off, cmp, sizeof(cmp));
+	t.prog.img.file.p = code;
+	assert_int_equal(place_of(&t.prog, 1), 28);
+	arena_free(a);
+}
+
 /* Neither way out of b0 stands behind it: the conditional branch goes to b1, the likelier one. */
 static void the_likelier_way_needs_no_second_jump(void **state)
 {
@@ -132,6 +197,8 @@ int main(void)
 		cmocka_unit_test(only_loops_that_go_round_are_aligned),
 		cmocka_unit_test(the_likelier_way_needs_no_second_jump),
 		cmocka_unit_test(blocks_without_counts_are_not_aligned),
+		cmocka_unit_test(ends_of_marked_blocks_are_kept_in_a_line),
+		cmocka_unit_test(a_comparison_is_kept_in_a_line_with_its_branch),
 		cmocka_unit_test(loops_that_are_hardly_known_are_not_aligned),
 	};
 

@@ -98,6 +98,34 @@ static void branches_to_a_jmp_alone_are_counted(void **state)
 	arena_free(a);
 }
 
+/* b0's branch ends where a line does, at 32; b1's jmp crosses the next one's end, from 62 to 67. */
+static const char across[] =
+	"fn f\n"
+	"  b0 size 32 insns 3 count 100 -> b1:10 b2:90\n"
+	"  b1 size 35 insns 4 count 10 -> b3:10\n"
+	"  b2 size 20 insns 3 count 90 -> b3:90\n"
+	"  b3 size 10 insns 3 count 100 -> ret\n"
+	"run none\n";
+
+static void jumps_across_lines_are_counted(void **state)
+{
+	struct arena *a = arena_new();
+	struct prog *prog = read_text(across, a);
+	struct placement pl;
+	struct measure m;
+	double left_out;
+
+	(void)state;
+	placement_original(prog, &pl);
+	measure_run(prog, &pl, 1, &m, &left_out);
+	assert_near(m.across, 100 + 10);
+	prog = read_text(diamond, a);
+	placement_original(prog, &pl);
+	measure_run(prog, &pl, 1, &m, &left_out);
+	assert_near(m.across, 0);
+	arena_free(a);
+}
+
 /* b2, which runs 90 times, begins in the fluff text; b3 is right behind that. */
 static void what_runs_in_the_fluff_text_is_counted(void **state)
 {
@@ -268,6 +296,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(figures_of_a_diamond_are_those_by_hand),
 		cmocka_unit_test(branches_to_a_jmp_alone_are_counted),
+		cmocka_unit_test(jumps_across_lines_are_counted),
 		cmocka_unit_test(what_runs_in_the_fluff_text_is_counted),
 		cmocka_unit_test(unknown_blocks_are_left_out_of_every_column),
 		cmocka_unit_test(walking_finds_what_the_block_map_says),

@@ -120,7 +120,7 @@ static void want_order(struct run *r, const char *line, char **word, uint32_t n)
 static bool has_property(const struct block *b, const char *name)
 {
 	return name[0] == 'c' ? b->cold : name[0] == 'w' ? b->warm :
-	       name[0] == 's' ? b->stays : b->guessed;
+	       name[0] == 's' ? b->stays : name[0] == 'i' ? b->in_line : b->guessed;
 }
 
 static void want_property(struct run *r, const char *line, char **word, uint32_t n)
@@ -177,7 +177,8 @@ static void want(struct run *r, const char *line, char **word, uint32_t n)
 	if (n >= 1 && strcmp(word[0], "order") == 0)
 		want_order(r, line, word + 1, n - 1);
 	else if (n >= 1 && (strcmp(word[0], "cold") == 0 || strcmp(word[0], "warm") == 0 ||
-			     strcmp(word[0], "guessed") == 0 || strcmp(word[0], "stays") == 0))
+			     strcmp(word[0], "guessed") == 0 || strcmp(word[0], "stays") == 0 ||
+			     strcmp(word[0], "in-line") == 0))
 		want_property(r, line, word, n);
 	else if (n == 4 && strcmp(word[0], "count") == 0)
 		want_number(r, line, fn->block[block_id(r, word[1])].count, word + 2);
@@ -330,7 +331,7 @@ static void unknown_pass_is_named_with_the_known_ones(void **state)
 	assert_int_equal(passes_run(&prog, &options, &err), -1);
 	assert_int_equal(err.kind, ERR_USAGE);
 	assert_non_null(strstr(err.text, "'fluf'"));
-	assert_non_null(strstr(err.text, "fluff, leave, align, layout, calls, shuffle"));
+	assert_non_null(strstr(err.text, "fluff, leave, align, layout, calls, lines, shuffle"));
 	options.passes = NULL;
 	options.print_after = "x";
 	assert_int_equal(passes_run(&prog, &options, &err), -1);

@@ -102,7 +102,7 @@ static void defaults_are_the_tables(void **state)
 #include "policy/policy.def"
 #undef SETTING
 	policy_pass_list(p, passes, sizeof(passes));
-	assert_string_equal(passes, "fluff,leave,align,layout,calls");
+	assert_string_equal(passes, "fluff,leave,align,layout,calls,lines");
 	assert_true(policy_allows(p, "/usr/bin/perl"));
 	assert_true(policy_allows(p, "/usr/lib/x86_64-linux-gnu/libsqlite3.so.0.8.6"));
 	assert_false(policy_allows(p, "/home/u/bin/perl"));
@@ -342,12 +342,12 @@ static void passes_are_any_subset(void **state)
 	assert_listed(p, "optimize.passes=[align, layout]\n");
 	policy_free(p);
 	refused("optimize: {passes: [align, shuffle]}",
-		"t:1:28: optimize.passes: 'shuffle' is not one of fluff, leave, align, layout, calls");
+		"t:1:28: optimize.passes: 'shuffle' is not one of fluff, leave, align, layout, calls, lines");
 	refused("optimize: {passes: [align, align]}",
 		"t:1:28: optimize.passes: 'align' stands twice in the list");
 	refused_like("optimize: {passes: []}", "t:1:21: optimize.passes: the list is empty");
 	refused("optimize: {passes: align}", "t:1:20: optimize.passes: expects a list of any of fluff, "
-		"leave, align, layout, calls, as in [align, fluff]");
+		"leave, align, layout, calls, lines, as in [align, fluff]");
 }
 
 static void unknown_and_repeated_names_are_named(void **state)

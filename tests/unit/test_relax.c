@@ -83,6 +83,65 @@ static void no_more_is_skipped_than_allowed(void **state)
 	assert_int_equal(item[2].addr, 16);
 }
 
+/* What at address 0 ends `end` bytes from its start has its last `tail` bytes kept in a line. */
+static uint64_t moved(uint32_t end, uint8_t tail, uint8_t align, uint8_t max_skip)
+{
+	struct relax_item item[] = { CODE(16), CODE(end - 16) };
+
+	item[1].in_line = true;
+	item[1].tail = tail;
+	item[1].align = align;
+	item[1].max_skip = max_skip;
+	relax_run(item, 2);
+	return item[1].addr - 16;
+}
+
+static void ends_are_kept_in_a_line(void **state)
+{
+	(void)state;
+	assert_int_equal(moved(31, 2, 0, 0), 0);
+	assert_int_equal(moved(32, 2, 0, 0), 2);	/* would end at the line's end */
+	assert_int_equal(moved(33, 2, 0, 0), 1);	/* would cross it */
+	assert_int_equal(moved(34, 2, 0, 0), 0);	/* begins there */
+	assert_int_equal(moved(33, 1, 0, 0), 0);
+	assert_int_equal(moved(33, 7, 0, 0), 6);
+	assert_int_equal(moved(97, 2, 0, 0), 1);
+}
+
+static void a_branch_is_kept_in_a_line_with_its_tail(void **state)
+{
+	struct relax_item item[] = { JMP(29, 0), CODE(200), JMP(20, 0) };
+
+	(void)state;
+	item[0].in_line = item[2].in_line = true;
+	item[0].tail = 3;				/* 26 .. 31 */
+	item[2].tail = 4;				/* 247 .. 256 */
+	relax_run(item, 3);
+	assert_int_equal(item[0].addr, 0);
+	assert_int_equal(item[2].addr, 231 + 9);
+	assert_true(item[2].is_long);
+}
+
+static void an_end_in_a_line_comes_before_a_start_that_may_be_aligned(void **state)
+{
+	(void)state;
+	for (uint32_t end = 17; end < 80; end++) {
+		struct relax_item item[] = { CODE(9), CODE(end - 16) };
+
+		item[1].in_line = true;
+		item[1].tail = 1;
+		item[1].align = 16;
+		item[1].max_skip = 10;
+		relax_run(item, 2);
+		assert_int_not_equal((item[1].addr + item[1].size) % RELAX_LINE, 0);
+		assert_int_equal(item[1].addr, end % RELAX_LINE ? 16 : 9);
+	}
+	assert_int_equal(moved(32, 2, 16, 0), 16);	/* one that must be stays aligned */
+	assert_int_equal(moved(32, 15, 16, 0), 16);
+	assert_int_equal(moved(31, 15, 16, 0), 0);
+	assert_int_equal(moved(49, 20, 16, 0), 0);	/* it would cross there, too */
+}
+
 /* Every item's branch goes 25 items on, so one that grows pushes those before it: more rounds than
  * the limit, which must still end in a valid row. */
 static void a_row_of_dominoes_ends_valid(void **state)
@@ -115,6 +174,9 @@ int main(void)
 		cmocka_unit_test(far_branches_are_long_at_once),
 		cmocka_unit_test(starts_are_aligned),
 		cmocka_unit_test(no_more_is_skipped_than_allowed),
+		cmocka_unit_test(ends_are_kept_in_a_line),
+		cmocka_unit_test(a_branch_is_kept_in_a_line_with_its_tail),
+		cmocka_unit_test(an_end_in_a_line_comes_before_a_start_that_may_be_aligned),
 		cmocka_unit_test(a_row_of_dominoes_ends_valid),
 	};
 

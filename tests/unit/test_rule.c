@@ -89,7 +89,7 @@ static void a_rule_changes_what_it_says_and_nothing_else(void **state)
 	assert_int_equal(with.cpu_per_day_s, 100);		/* of all modules, as before */
 	assert_int_equal(with.module_cpu_per_day_s, 5);		/* of this one */
 	policy_pass_list(&without, passes, sizeof(passes));
-	assert_string_equal(passes, "fluff,leave,align,layout,calls");
+	assert_string_equal(passes, "fluff,leave,align,layout,calls,lines");
 	assert_false(without.automatic);
 	assert_int_equal(without.min_samples, 5000);
 	assert_true(without.module_cpu_per_day_s >= without.cpu_per_day_s);
@@ -215,7 +215,7 @@ static void what_is_no_rule_is_told_with_its_place(void **state)
 	refused("rules:\n- name: a\n  paths: [/a]\n  cool_down_h: 9999\n",
 		"t:4:16: rules.cool_down_h: 9999 is outside 0..8760 h");
 	refused("rules:\n- name: a\n  paths: [/a]\n  passes: [fluf]\n",
-		"t:4:12: rules.passes: 'fluf' is not one of fluff, leave, align, layout, calls");
+		"t:4:12: rules.passes: 'fluf' is not one of fluff, leave, align, layout, calls, lines");
 	static const char *const not_of_a_rule[] = { "half_life_d", "check_s", "rate_hz", "nonsense" };
 	for (int i = 0; i < 4; i++) {
 		char yaml[128], sentence[256];
