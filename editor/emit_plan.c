@@ -341,10 +341,13 @@ static void add_entries(struct emit_plan *plan, struct emit_place *p)
 
 static bool fuses(const struct prog *prog, const struct insn *insn, const struct insn *branch)
 {
-	return branch->kind == INSN_JCC && insn_fuses((struct bytes){ prog_insn_bytes(prog, insn), insn->len });
+	const struct bytes code = { prog_insn_bytes(prog, insn), insn->len };
+
+	return branch->kind == INSN_JCC && insn_fuses(code);
 }
 
-static void keep_in_line(const struct emit_plan *plan, const struct emit_place *p, struct relax_item *item)
+static void keep_in_line(const struct emit_plan *plan, const struct emit_place *p,
+			 struct relax_item *item)
 {
 	const struct fn *fn = &plan->prog->fn[p->fn];
 	const struct block *b = &fn->block[p->block];

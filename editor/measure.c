@@ -144,7 +144,8 @@ static struct image_end read_image(struct work *w, const struct placed *p, doubl
 
 		if (!code.p || !insn_decode(code, at, &insn, &target))
 			break;
-		bool across = insn.kind != INSN_PLAIN && insn.kind != INSN_NOP && is_across(w, before, at, &insn);
+		bool across = insn.kind != INSN_PLAIN && insn.kind != INSN_NOP &&
+			      is_across(w, before, at, &insn);
 
 		end.jmp = 0;
 		if (insn.kind == INSN_NOP) {

@@ -22,7 +22,7 @@
 /* Under this many samples of the whole program nothing is known well enough. */
 static const double min_samples = 3000;
 static const double likely = 0.25;
-static const double rare = 0.00001;		/* executions for each instruction that the program executes */
+static const double rare = 0.00001;		/* executions for each instruction of the program's */
 
 /* `all`: instructions that the program executes, in the unit of counts. */
 static void mark_fn(struct arena *scratch, struct fn *fn, double all)
