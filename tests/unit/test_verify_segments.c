@@ -260,18 +260,32 @@ static void expect_both(struct spoil *m, const char *editor, const char *verifie
 	spoil_expect(m, verifier);
 }
 
+/* The relocation that many bytes behind the first of the section changes code. */
+static void relocate_code(struct spoil *m, const char *name, uint64_t at)
+{
+	const struct section *s = image_section(&m->orig, name);
+	vaddr code = image_section(&m->orig, ".text")->h.sh_addr;
+
+	assert_non_null(s);
+	memcpy(spoil_original(m, s->h.sh_addr) + at, &code, sizeof(code));
+	memcpy(spoil_generation(m, m->gen.sh[s - m->orig.sh].h.sh_addr) + at, &code, sizeof(code));
+}
+
 static void what_is_relocated_can_be_written_to(void **state)
 {
-	static const char *const flags[] = { "-shared", "-shared -Wl,-z,pack-relative-relocs" };
+	static const struct {
+		const char *name, *flags, *section;
+	} file[] = {
+		{ "pointed", "-shared", ".rela.dyn" },
+		{ "pointed", "-shared -Wl,-z,pack-relative-relocs", ".relr.dyn" },
+		{ "ifunc", "-static -no-pie", ".rela.plt" },
+	};
 
 	(void)state;
-	for (int i = 0; i < 2; i++) {
-		struct spoil m = spoil_make_as("pointed", flags[i], 2);
-		const struct section *s = image_section(&m.orig, i ? ".relr.dyn" : ".rela.dyn");
-		vaddr code = image_section(&m.orig, ".text")->h.sh_addr;
+	for (size_t i = 0; i < sizeof(file) / sizeof(file[0]); i++) {
+		struct spoil m = spoil_make_as(file[i].name, file[i].flags, 2);
 
-		memcpy(spoil_original(&m, s->h.sh_addr), &code, sizeof(code));
-		memcpy(spoil_generation(&m, m.gen.sh[s - m.orig.sh].h.sh_addr), &code, sizeof(code));
+		relocate_code(&m, file[i].section, 0);
 		expect_both(&m, "nobody can write to", "which nobody can write to");
 	}
 }
@@ -290,6 +304,18 @@ static void set_dynamic(struct spoil *m, int64_t tag, uint64_t value)
 	}
 	memcpy(m->original.p + o->p_offset + at + sizeof(tag), &value, sizeof(value));
 	memcpy(m->generation.p + g->p_offset + at + sizeof(tag), &value, sizeof(value));
+}
+
+/* No dynamic entry leads to the last one any more. */
+static void relocations_that_nobody_reads_are_none(void **state)
+{
+	struct spoil m = spoil_make("pointed", 2);
+	uint64_t size = image_section(&m.orig, ".rela.dyn")->h.sh_size - sizeof(Elf64_Rela);
+
+	(void)state;
+	set_dynamic(&m, DT_RELASZ, size);
+	relocate_code(&m, ".rela.dyn", size);
+	spoil_expect(&m, NULL);
 }
 
 static void relocations_are_all_there(void **state)
@@ -331,6 +357,7 @@ int main(void)
 		cmocka_unit_test(what_may_differ_is_loaded_once),
 		cmocka_unit_test(code_cannot_be_written_to),
 		cmocka_unit_test(what_is_relocated_can_be_written_to),
+		cmocka_unit_test(relocations_that_nobody_reads_are_none),
 		cmocka_unit_test(relocations_are_all_there),
 		cmocka_unit_test(relocations_are_by_symbols_that_are_there),
 	};
