@@ -104,6 +104,23 @@ function counted_means(  k, v) {
 			mean_change(v, 0, "jumps across 32-byte lines")
 	}
 }
+# What each pass that a variant is without brings, round by round: the geometric mean of the programs'
+# medians, with two standard errors of how these differ.
+function passes_left_out(  k, i, v, base, r, s, q, n, up) {
+	for (k = 1; k <= nv; k++) {
+		v = base = variant[k]
+		if (!sub(/\+no\..*/, "", base)) continue
+		s = q = n = up = 0
+		for (i = 1; i <= np; i++) {
+			if (!(r = compare(name[i], v, base))) continue
+			s += log(r); q += log(r) ^ 2; n++
+			up += r > 1
+		}
+		if (n < 2) continue
+		printf "%sBeside %s, in the same rounds, %s is %.3f ± %.3f times as fast, faster on %d of %d.\n", any++ ? "" : "\n",
+			v, base, exp(s / n), 2 * sqrt((q / n - (s / n) ^ 2) / (n - 1)), up, n
+	}
+}
 # How much of the gain of the complete profile is there with N samples, and what part of the rest functions
 # that they did not hit would have brought: the others' complete counts do without it.
 function lost_line(n, label, all, some, own) {
@@ -246,6 +263,7 @@ END {
 		print line (among ? sprintf(" | %.3f |", mean_fastest(variant[k], variant[k])) : " | - |")
 	}
 	counted_means()
+	passes_left_out()
 	if (what == "speed") targets()
 	if (what == "ablation") lost()
 }
