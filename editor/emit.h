@@ -34,7 +34,7 @@ struct emit_place {
 	uint32_t nkept;			/* leading instructions that are copied */
 	uint32_t nentry;		/* its last items: ways from its jump table that are counted */
 	bool branched, inverted, jumps;
-	bool fills;			/* runs over NOPs into the next place, which is aligned */
+	bool fills;			/* runs over NOPs into the next place, if there are any */
 	bool starts_piece;		/* first block of a function's hot or fluff part */
 	bool hot;			/* in the hot text */
 	struct emit_dest branch, jump;
