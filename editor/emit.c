@@ -168,7 +168,7 @@ static void add_map_line(const struct job *j, uint32_t index, uint32_t first, ui
 }
 
 /* One line of the map, or more: with a call whose image is longer a new one begins, so that offsets
- * within a line are the same on both sides but for that call and the branch at the end.  A load whose
+ * within a line are the same on both sides but for that call and the branch at the end.  Anything else whose
  * image is longer is a line by itself.  Between instructions that count offsets have no meaning. */
 static void fill_map_place(const struct job *j, uint32_t index, struct map_blocks *out)
 {
@@ -183,7 +183,8 @@ static void fill_map_place(const struct job *j, uint32_t index, struct map_block
 		return;
 	for (uint32_t i = 0; i < p->nkept; i++) {
 		bool apart = is_longer(j, p, i) ||
-			     (i > 0 && emit_load_of(plan, p->fn, b->insn + i - 1));
+			     (i > 0 && is_longer(j, p, i - 1) &&
+			      fn->insn[b->insn + i - 1].kind != INSN_CALL);
 
 		if (i > first && apart && !plan->tallies) {
 			add_map_line(j, index, first, i, gen, out);

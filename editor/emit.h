@@ -33,6 +33,7 @@ struct emit_place {
 	uint32_t item, nitem;
 	uint32_t nkept;			/* leading instructions that are copied */
 	uint32_t nentry;		/* its last items: ways from its jump table that are counted */
+	uint8_t front;			/* prefixes without a meaning in front of the first of nkept */
 	bool branched, inverted, jumps;
 	bool fills;			/* runs over NOPs into the next place, if there are any */
 	bool starts_piece;		/* first block of a function's hot or fluff part */

@@ -334,6 +334,8 @@ static int encode_place(const struct emit_plan *plan, uint32_t index, uint8_t *t
 	e.block = &e.fn->block[p->block];
 	const struct tally *taken = find_tally(&e, TALLY_TAKEN, 0);
 
+	for (uint32_t i = 0; i < p->front; i++)
+		put(&e, (uint8_t[]){ INSN_FRONT }, 1);
 	for (uint32_t i = 0; i < p->nkept; i++) {
 		put_before(&e, i);
 		if (copy_insn(&e, e.block->insn + i) < 0)

@@ -4,6 +4,7 @@
  *         blocks that a pass has marked: calls and tail jumps skip the procedure linkage table.
  *         Both have six bytes.
  * LOADS   of a table's entry by the address of the original's table: they get a displacement.
+ * FRONTS  A block's first instruction has so many prefixes more as the jump at its end must move by.
  */
 #include "editor/emit.h"
 
@@ -31,7 +32,7 @@ const struct emit_table *emit_load_of(const struct emit_plan *plan, uint32_t fn,
 	return plan->prog->fn[fn].table[t->table].kind == BLOCKMAP_TABLE_BESIDE32 ? t : NULL;
 }
 
-uint32_t emit_insn_size(const struct emit_plan *plan, const struct emit_place *p, uint32_t k)
+static uint32_t bare_size(const struct emit_plan *plan, const struct emit_place *p, uint32_t k)
 {
 	const struct prog *prog = plan->prog;
 	const struct fn *fn = &prog->fn[p->fn];
@@ -43,4 +44,9 @@ uint32_t emit_insn_size(const struct emit_plan *plan, const struct emit_place *p
 	if (emit_load_of(plan, p->fn, b->insn + k))
 		return tableload_size((struct bytes){ prog_insn_bytes(prog, insn), insn->len });
 	return insn->len;
+}
+
+uint32_t emit_insn_size(const struct emit_plan *plan, const struct emit_place *p, uint32_t k)
+{
+	return (k == 0 ? p->front : 0) + bare_size(plan, p, k);
 }

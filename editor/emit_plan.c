@@ -16,7 +16,8 @@
  *          which is one branch of 9 bytes to relaxation: displacement at the end, as in all.
  *
  * LINES    The jump at the end of a block that is to lie in a line takes the instruction with it that it
- *          is fused with.  NOPs in front of the block see to that, which run when one falls into it.
+ *          is fused with.  Prefixes in front of the block's first instruction see to that, where they
+ *          mean nothing there, or else NOPs in front of the block, which run when one falls into it.
  *
  * INVARIANTS
  *   I1  every block of a moved function but padding and what stays has a place, its own or its
@@ -346,6 +347,19 @@ static bool fuses(const struct prog *prog, const struct insn *insn, const struct
 	return branch->kind == INSN_JCC && insn_fuses(code);
 }
 
+/* How many prefixes its first instruction may get.  None where that is fused with the branch, which would
+ * begin with them, or is the only one in front of it: the map would not tell where that is. */
+static uint8_t front_room(const struct emit_plan *plan, const struct emit_place *p)
+{
+	const struct fn *fn = &plan->prog->fn[p->fn];
+	uint32_t first = fn->block[p->block].insn;
+	const uint8_t *code = prog_insn_bytes(plan->prog, &fn->insn[first]);
+
+	if (p->nkept < 2 || plan->tallies || emit_load_of(plan, p->fn, first))
+		return 0;
+	return (uint8_t)insn_front_room(&fn->insn[first], code);
+}
+
 static void keep_in_line(const struct emit_plan *plan, const struct emit_place *p,
 			 struct relax_item *item)
 {
@@ -359,6 +373,7 @@ static void keep_in_line(const struct emit_plan *plan, const struct emit_place *
 	item->in_line = branch || (kept && insn_ends_flow(kept));
 	if (kept && (branch ? p->branched && fuses(plan->prog, kept, last_insn(fn, b)) : item->in_line))
 		item->tail = (uint8_t)emit_insn_size(plan, p, p->nkept - 1);
+	item->max_front = front_room(plan, p);
 }
 
 static void add_items(struct emit_plan *plan, uint32_t i, double back)
@@ -494,6 +509,8 @@ int emit_plan_fill(struct emit_plan *plan, const struct prog *prog, const struct
 	if (decide_all(plan, err) < 0)
 		return -1;
 	plan->text_size = relax_run(plan->item, plan->nitem);
+	for (uint32_t i = 0; i < plan->nplace; i++)
+		plan->place[i].front = plan->item[plan->place[i].item].front;
 	plan->hot_size = plan->nhot < plan->nplace ?
 			 plan->item[plan->place[plan->nhot].item].addr : plan->text_size;
 	if (plan->text_size > INT32_MAX || plan->tables_size > INT32_MAX)

@@ -5,11 +5,11 @@
  * Intel's processors from Skylake to Comet Lake do not keep a line of 32 bytes decoded in which a jump
  * crosses the line's end or ends there ("Mitigations for Jump Conditional Code Erratum", 2019): they
  * decode it again each time.  About one jump of six lies so, and a loop in which one does is up to twice
- * as slow.  The NOPs that move such a jump stand in front of its block (emit_plan.c).
+ * as slow.  What moves such a jump, prefixes in its block or NOPs in front of it, emit_plan.c puts in.
  *
- * They are only worth it in code that would otherwise stay decoded, of which there is little: the blocks
+ * It is only worth it in code that would otherwise stay decoded, of which there is little: the blocks
  * that run most often, up to DECODED bytes of all functions together.  Elsewhere every line is decoded
- * anyway, and the NOPs take as long as they save.
+ * anyway, and NOPs take as long as they save.
  */
 #include "editor/pass.h"
 

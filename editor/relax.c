@@ -13,13 +13,13 @@ enum { MAX_ROUNDS = 64 };
 /* How far an item that begins at `at` must move for its end to lie in a line. */
 static uint64_t short_of_line(const struct relax_item *item, uint64_t at)
 {
-	uint64_t end = at + relax_size(item), from = at + item->size - item->tail;
+	uint64_t end = at + relax_size(item), from = at + item->front + item->size - item->tail;
 
 	return item->in_line && from / RELAX_LINE != end / RELAX_LINE ? -from & (RELAX_LINE - 1) : 0;
 }
 
 /* That the end lies in a line comes before a start that need not be aligned.  One that must is moved by
- * a whole alignment, if that helps. */
+ * a whole alignment, if that helps.  What can grow in front need not move for its end. */
 static uint64_t padding(const struct relax_item *item, uint64_t at)
 {
 	uint64_t pad = item->align > 1 ? -at & (item->align - 1u) : 0;
@@ -28,6 +28,8 @@ static uint64_t padding(const struct relax_item *item, uint64_t at)
 		pad = 0;
 	uint64_t more = short_of_line(item, at + pad);
 
+	if (more <= item->max_front)
+		return pad;
 	if (item->align <= 1 || item->max_skip)
 		return pad + more;
 	return more && !short_of_line(item, at + pad + item->align) ? pad + item->align : pad;
@@ -38,8 +40,12 @@ static uint64_t place(struct relax_item *item, uint32_t nitem)
 	uint64_t at = 0;
 
 	for (uint32_t i = 0; i < nitem; i++) {
+		item[i].front = 0;
 		at += padding(&item[i], at);
 		item[i].addr = at;
+		uint64_t more = short_of_line(&item[i], at);
+
+		item[i].front = more <= item[i].max_front ? (uint8_t)more : 0;
 		at += relax_size(&item[i]);
 	}
 	return at;

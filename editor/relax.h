@@ -17,21 +17,25 @@ struct relax_item {			/* `size` bytes, then at most one branch */
 	uint8_t short_size, long_size;	/* of the branch; short reach is -128..127 from its end */
 	uint8_t tail;			/* with in_line: the last bytes of `size`, which with the branch */
 	bool in_line;			/* neither cross a multiple of RELAX_LINE nor end at one */
+	uint8_t max_front;		/* with in_line: bytes to grow by in front instead of moving */
+	uint8_t front;			/* out: by how many it has, on top of `size` */
 	bool is_long;			/* out */
 	uint64_t addr;			/* out: offset from the start of the row */
 };
 
-/* Fills addr and is_long.  Starts with every branch short and only ever grows, so it ends.
+/* Fills addr, front and is_long.  Starts with every branch short and only ever grows, so it ends.
  * Returns the size of the row.  The row must be placed at a multiple of the largest align, and of
  * RELAX_LINE. */
 uint64_t relax_run(struct relax_item *item, uint32_t nitem);
 
-/* Bytes of an item: fixed part and branch, without padding in front. */
+/* Bytes of an item: what it has grown by, fixed part and branch, without padding in front. */
 static inline uint64_t relax_size(const struct relax_item *item)
 {
+	uint64_t size = (uint64_t)item->front + item->size;
+
 	if (item->target == RELAX_NONE)
-		return item->size;
-	return (uint64_t)item->size + (item->is_long ? item->long_size : item->short_size);
+		return size;
+	return size + (item->is_long ? item->long_size : item->short_size);
 }
 
 #endif

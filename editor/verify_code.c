@@ -178,8 +178,8 @@ static uint32_t slot_len(const struct match *m, uint8_t modrm)
 	return LEN;
 }
 
-/* The image of the instruction has another length: the rows of both. */
-static int match_longer(struct match *m, uint32_t glen)
+/* The image of the instruction has `glen` bytes: the rows of both. */
+static int match_whole(struct match *m, uint32_t glen)
 {
 	uint32_t len = m->insn.len;
 
@@ -196,7 +196,7 @@ static int match_slot(struct match *m, uint32_t glen)
 {
 	if (m->insn.field != 1)
 		return doubt(m, "a jump with prefixes has an image without");
-	return match_longer(m, glen);
+	return match_whole(m, glen);
 }
 
 /* The image of a load reads at another displacement: noted for verify_flow.c.  Its length, or 0. */
@@ -212,6 +212,16 @@ static uint32_t shifted_len(struct match *m)
 	return len;
 }
 
+/* Prefixes that its image has in front, and which mean nothing there. */
+static uint32_t front_len(const struct match *m)
+{
+	uint32_t n = 0, room = insn_front_room(&m->insn, m->bytes);
+
+	while (n < room && n < m->g.code.n && m->g.code.p[n] == INSN_FRONT)
+		n++;
+	return n;
+}
+
 /* An instruction that transfers control nowhere or keeps its bytes: everything but direct jumps. */
 static int match_plain(struct match *m)
 {
@@ -221,25 +231,23 @@ static int match_plain(struct match *m)
 	if (slot && !(m->b->called && m->o.addr == m->o_start))
 		return doubt(m, "its image is longer, and the map does not say so");
 	if (m->shifted)
-		return doubt(m, "a load in front of it has a longer image, and the map does not say so");
+		return doubt(m, "what is in front of it has a longer image, and the map does not say so");
 	if (slot)
 		return match_slot(m, slot);
-	uint32_t shifted = shifted_len(m);
-	if (shifted && m->o.addr != m->o_start)
+	uint32_t shifted = shifted_len(m), front = front_len(m);
+	if ((shifted || front) && m->o.addr != m->o_start)
 		return doubt(m, "its image is longer, and the map does not say so");
-	m->shifted = shifted > 0;
+	m->shifted = shifted || front;
 	if (shifted)
-		return match_longer(m, shifted);
+		return match_whole(m, shifted);
+	struct side whole = m->g;
+	advance(&m->g, front);
 	if (!same_but(m, m->insn.field, m->insn.field_size) && !is_absolute_table(m))
 		return doubt(m, "the bytes differ");
 	if (m->insn.field && match_field(m) < 0)
 		return -1;
-	if (verify_row(m->v, &m->rows, m->o.addr, len, m->g.addr, len) < 0)
-		return -1;
-	advance(&m->o, len);
-	advance(&m->g, len);
-	m->v->stats->instructions++;
-	return 0;
+	m->g = whole;
+	return match_whole(m, front + len);
 }
 
 /* Bytes in front of the opcode of the original branch at hand that its image begins with, too. */

@@ -111,6 +111,47 @@ bool insn_fuses(struct bytes code)
 	}
 }
 
+/* First and last of opcodes that take prefixes without effect. */
+struct opcodes {
+	uint8_t from, to;
+};
+
+static bool has(const struct opcodes *row, uint32_t n, uint8_t opcode)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (opcode >= row[i].from && opcode <= row[i].to)
+			return true;
+	return false;
+}
+
+uint32_t insn_front_room(const struct insn *insn, const uint8_t *code)
+{
+	enum { OPERAND_SIZE = 0x66, REX = 0x40, ESCAPE = 0x0f };
+	/* no prefixes, string instructions, division, groups 4 and 5 */
+	static const struct opcodes one[] = {
+		{ 0x00, 0x05 }, { 0x08, 0x0d }, { 0x10, 0x15 }, { 0x18, 0x1d }, { 0x20, 0x25 },
+		{ 0x28, 0x2d }, { 0x30, 0x35 }, { 0x38, 0x3d }, { 0x50, 0x5f }, { 0x63, 0x63 },
+		{ 0x68, 0x6b }, { 0x80, 0x81 }, { 0x83, 0x8b }, { 0x8d, 0x8d }, { 0x98, 0x99 },
+		{ 0xa8, 0xa9 }, { 0xb0, 0xc1 }, { 0xc7, 0xc7 }, { 0xd0, 0xd3 },
+	};
+	/* no system instructions, fences, NOPs */
+	static const struct opcodes two[] = {
+		{ 0x10, 0x17 }, { 0x28, 0x2f }, { 0x40, 0x7f }, { 0x90, 0x9f }, { 0xa3, 0xa5 },
+		{ 0xab, 0xad }, { 0xaf, 0xaf }, { 0xb6, 0xb7 }, { 0xbc, 0xbf }, { 0xd0, 0xfe },
+	};
+	uint32_t i = 0;
+
+	if (insn->kind != INSN_PLAIN)
+		return 0;
+	while (i < insn->len && code[i] == OPERAND_SIZE)
+		i++;
+	i += i < insn->len && (code[i] & 0xf0) == REX;
+	bool known = i + 1u < insn->len && code[i] == ESCAPE ?
+		     has(two, sizeof(two) / sizeof(*two), code[i + 1]) :
+		     i < insn->len && has(one, sizeof(one) / sizeof(*one), code[i]);
+	return known ? INSN_MAX_LENGTH - insn->len : 0;
+}
+
 bool insn_form_read(struct bytes code, struct insn_form *out)
 {
 	ZydisDecodedInstruction in;

@@ -221,21 +221,22 @@ static void compare(const struct made *m, vaddr o, new_vaddr g)
 /* Instructions are copied in order from the start of a block; behind them stand branches. */
 static uint32_t compare_block(const struct made *m, const struct fn *fn, const struct block *b)
 {
-	const struct blockmap_block *image = blockmap_find_orig(&m->map, b->addr);
 	uint32_t n = 0;
 
-	if (!image || m->map.orig_base + image->orig != b->addr)
-		return 0;
-	new_vaddr g = m->map.gen_base + image->gen;
 	for (uint32_t i = b->insn; i < b->insn + b->ninsn; i++) {
 		const struct insn *insn = &fn->insn[i];
+		vaddr o = prog_insn_addr(&m->prog, insn);
+		const struct blockmap_block *image = blockmap_find_orig(&m->map, o);
+
+		if (!image)
+			break;
+		new_vaddr g = blockmap_gen_of(&m->map, image, o);
 
 		if (g >= m->map.gen_base + image->gen + image->gen_size ||
 		    insn->kind == INSN_JMP || insn->kind == INSN_JCC || insn->kind == INSN_NOP)
 			break;
 		for (uint32_t k = 0; k < insn->len; k++)
-			compare(m, prog_insn_addr(&m->prog, insn) + k, g + k);
-		g += insn->len;
+			compare(m, o + k, g + k);
 		n++;
 	}
 	return n;

@@ -122,6 +122,22 @@ static void a_branch_is_kept_in_a_line_with_its_tail(void **state)
 	assert_true(item[2].is_long);
 }
 
+static void what_can_grow_in_front_need_not_move(void **state)
+{
+	(void)state;
+	for (uint32_t room = 0; room < 8; room++) {
+		struct relax_item item[] = { CODE(20), CODE(17), JMP(4, 1) };
+
+		item[1].in_line = true;
+		item[1].tail = 8;			/* 29 .. 36: 3 bytes too early */
+		item[1].max_front = (uint8_t)room;
+		assert_int_equal(relax_run(item, 3), 20 + 3 + 17 + 6);
+		assert_int_equal(item[1].front, room >= 3 ? 3 : 0);
+		assert_int_equal(item[1].addr, room >= 3 ? 20 : 23);
+		assert_int_equal(item[2].addr, 40);
+	}
+}
+
 static void an_end_in_a_line_comes_before_a_start_that_may_be_aligned(void **state)
 {
 	(void)state;
@@ -176,6 +192,7 @@ int main(void)
 		cmocka_unit_test(no_more_is_skipped_than_allowed),
 		cmocka_unit_test(ends_are_kept_in_a_line),
 		cmocka_unit_test(a_branch_is_kept_in_a_line_with_its_tail),
+		cmocka_unit_test(what_can_grow_in_front_need_not_move),
 		cmocka_unit_test(an_end_in_a_line_comes_before_a_start_that_may_be_aligned),
 		cmocka_unit_test(a_row_of_dominoes_ends_valid),
 	};

@@ -1,7 +1,8 @@
-/* test_verify_shift.c - loads that read new jump tables by the addresses of the original's
+/* test_verify_shift.c - instructions whose images are longer: loads that read new jump tables by addresses
+ * of the original, and what has prefixes in front that mean nothing
  *
  * A generation is made of tests/asm/beside.s, and what shows that a register has the table's address is
- * spoiled.
+ * spoiled, or the prefixes.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -116,6 +117,40 @@ static void displacements_lead_to_the_right_table(void **state)
 	spoil_expect(&m, "than a new one is at");
 }
 
+/* Where the image of an instruction with prefixes in front is, in a generation by that seed; 0: nowhere. */
+static new_vaddr find_front(const struct spoil *m, struct blockmap_block *line)
+{
+	for (uint32_t i = 0; i < m->map.nblock; i++) {
+		*line = m->map.block[i];
+		new_vaddr g = m->map.gen_base + line->gen;
+
+		if (line->gen_size > line->orig_size && image_at(&m->gen, g, 1).p[0] == INSN_FRONT)
+			return g;
+	}
+	return 0;
+}
+
+static void only_prefixes_without_a_meaning_are_accepted(void **state)
+{
+	static const uint8_t other[] = { 0x64, 0x3e, 0x66, 0xf0, 0xf3, 0x48, 0x90 };
+	uint64_t seed = 1;
+	struct blockmap_block line;
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(other); seed++) {
+		struct spoil m = spoil_make("beside", seed);
+		new_vaddr g = find_front(&m, &line);
+
+		if (g) {
+			uint32_t last = line.gen_size - line.orig_size - 1;
+
+			*spoil_generation(&m, g + (i % 2 ? last : 0)) = other[i];
+			i++;
+		}
+		spoil_expect(&m, g ? "the bytes differ" : NULL);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -125,6 +160,7 @@ int main(void)
 		cmocka_unit_test(a_call_may_have_overwritten_the_address),
 		cmocka_unit_test(a_pointer_leads_behind_the_address),
 		cmocka_unit_test(displacements_lead_to_the_right_table),
+		cmocka_unit_test(only_prefixes_without_a_meaning_are_accepted),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
