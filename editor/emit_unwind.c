@@ -129,9 +129,7 @@ static void add_ways(struct fill *f, uint32_t index, new_vaddr at, uint32_t bran
 	uint32_t n;
 
 	if (t) {
-		uint64_t jump = item->is_long ? item->long_size : item->short_size;
-
-		at = emit_place_addr(plan, index) + relax_size(item) - jump -
+		at = emit_place_addr(plan, index) + relax_size(item) - relax_branch_size(item) -
 		     emit_tally_taken(plan, p);
 		add_row(f, add_tally(f, t, NULL, at, branch), branch);
 	}
@@ -172,9 +170,9 @@ static void add_place(struct fill *f, uint32_t index, const struct fde *fde)
 		add_ways(f, index, at, state, state_behind(f, fde, fn, b, p->nkept));
 	if (p->jumps) {
 		const struct relax_item *jump = item + p->nitem - 1;
-		uint64_t jump_size = relax_size(jump) - jump->size;
 
-		add_row(f, emit_place_addr(plan, index) + emit_place_size(plan, index) - jump_size,
+		add_row(f, emit_place_addr(plan, index) + emit_place_size(plan, index) -
+			   relax_branch_size(jump),
 			p->inverted ? state_at(f, fde, prog_insn_addr(plan->prog, last)) :
 				      state_behind(f, fde, fn, b, p->nkept));
 	}

@@ -28,14 +28,17 @@ struct relax_item {			/* `size` bytes, then at most one branch */
  * RELAX_LINE. */
 uint64_t relax_run(struct relax_item *item, uint32_t nitem);
 
-/* Bytes of an item: what it has grown by, fixed part and branch, without padding in front. */
+/* Bytes of its branch; of an item: what it has grown by, fixed part and branch, without padding in front. */
+static inline uint64_t relax_branch_size(const struct relax_item *item)
+{
+	if (item->target == RELAX_NONE)
+		return 0;
+	return item->is_long ? item->long_size : item->short_size;
+}
+
 static inline uint64_t relax_size(const struct relax_item *item)
 {
-	uint64_t size = (uint64_t)item->front + item->size;
-
-	if (item->target == RELAX_NONE)
-		return size;
-	return size + (item->is_long ? item->long_size : item->short_size);
+	return (uint64_t)item->front + item->size + relax_branch_size(item);
 }
 
 #endif
