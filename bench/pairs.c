@@ -1,12 +1,17 @@
 /* pairs.c - commands, run in turn, compared in CPU time and output
  *
- *	pairs [-n ROUNDS] [-c CPU] [-t FILE] [-b BEFORE] [-e EVERY] [-v] 'COMMAND A' 'COMMAND B'...
+ *	pairs [-n ROUNDS] [-c CPU] [-s] [-t FILE] [-b BEFORE] [-e EVERY] [-v] 'COMMAND A' 'COMMAND B'...
  *
  * Each command is run by /bin/sh.  One round goes uncounted first.  Then rounds of all commands run,
  * each beginning with the next command, every second one backwards (A B, B A, A B and so on), so that
  * a slow drift of the machine meets all alike.  CPU time is user plus system of everything the command
  * waited for.  All are pinned to one CPU (-c, default the last one); address space layout stays
  * random, as in real life.
+ *
+ * With -s the commands of a round run side by side, and the kernel gives each SLICE_MS of the CPU in
+ * turn: on a machine whose speed changes from second to second, as a guest's does with what its neighbours do, all
+ * meet the same.  They must not write the same files.  Every slice begins with the caches as the others
+ * left them.  Kernels before 6.12 give shorter slices of their own choice.
  *
  * BEFORE, a command that is not counted, runs in front of the uncounted round and of every EVERY-th (1)
  * other: what it makes anew, as copies of the programs in other pages of memory, differs from round to
@@ -33,10 +38,11 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { ROUNDS_MAX = 1000, COMMANDS_MAX = 32 };
+enum { ROUNDS_MAX = 1000, COMMANDS_MAX = 32, SLICE_MS = 20 };
 
 extern char **environ;
 
@@ -76,32 +82,48 @@ static double ms_of(struct timeval t)
 	return 1e3 * (double)t.tv_sec + 1e-3 * (double)t.tv_usec;
 }
 
-static struct run run_once(const char *command, bool verbose)
+/* A command that runs: its process, and the file that its standard output goes to. */
+struct started {
+	pid_t pid;
+	int out;
+};
+
+static struct started start(const char *command, bool verbose)
 {
 	char *argv[] = { (char[]){ "sh" }, (char[]){ "-c" }, strdup(command), NULL };
+	struct started s = { .out = memfd_create("stdout", MFD_CLOEXEC) };
 	posix_spawn_file_actions_t fa;
-	struct run r = { 0 };
-	struct rusage u;
-	pid_t pid;
 
-	int out = memfd_create("stdout", MFD_CLOEXEC);
-	if (out < 0 || !argv[2] || posix_spawn_file_actions_init(&fa))
+	if (s.out < 0 || !argv[2] || posix_spawn_file_actions_init(&fa))
 		die("pairs");
-	posix_spawn_file_actions_adddup2(&fa, out, 1);
+	posix_spawn_file_actions_adddup2(&fa, s.out, 1);
 	posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0);
 	if (!verbose)
 		posix_spawn_file_actions_addopen(&fa, 2, "/dev/null", O_WRONLY, 0);
-	errno = posix_spawn(&pid, "/bin/sh", &fa, NULL, argv, environ);
+	errno = posix_spawn(&s.pid, "/bin/sh", &fa, NULL, argv, environ);
 	if (errno)
 		die("/bin/sh");
-	if (wait4(pid, &r.status, 0, &u) != pid)
-		die("wait4");
-	r.ms = ms_of(u.ru_utime) + ms_of(u.ru_stime);
-	hash_file(out, &r);
-	close(out);
 	free(argv[2]);
 	posix_spawn_file_actions_destroy(&fa);
+	return s;
+}
+
+static struct run finish(struct started s)
+{
+	struct run r = { 0 };
+	struct rusage u;
+
+	if (wait4(s.pid, &r.status, 0, &u) != s.pid)
+		die("wait4");
+	r.ms = ms_of(u.ru_utime) + ms_of(u.ru_stime);
+	hash_file(s.out, &r);
+	close(s.out);
 	return r;
+}
+
+static struct run run_once(const char *command, bool verbose)
+{
+	return finish(start(command, verbose));
 }
 
 static int by_value(const void *x, const void *y)
@@ -132,17 +154,32 @@ static bool same(const struct run *x, const struct run *y)
 	return x->status == y->status && x->size == y->size && x->hash == y->hash;
 }
 
+/* Slices of the CPU for this process and what it starts, as long as its policy stays the usual one. */
+static void set_slice(unsigned ms)
+{
+	struct {
+		uint32_t size, policy;
+		uint64_t flags;
+		int32_t nice;
+		uint32_t priority;
+		uint64_t runtime, deadline, period;
+	} attr = { .size = sizeof(attr), .policy = SCHED_OTHER, .runtime = ms * UINT64_C(1000000) };
+
+	if (syscall(SYS_sched_setattr, 0, &attr, 0) < 0)
+		die("sched_setattr");
+}
+
 struct options {
 	unsigned rounds, n, every;
 	int cpu;
-	bool verbose;
+	bool side_by_side, verbose;
 	const char *times, *before;
 	char **command;		/* [n] */
 };
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: pairs [-n ROUNDS] [-c CPU] [-t FILE] [-b BEFORE] [-e EVERY] [-v] "
+	fprintf(stderr, "usage: pairs [-n ROUNDS] [-c CPU] [-s] [-t FILE] [-b BEFORE] [-e EVERY] [-v] "
 		"'COMMAND A' 'COMMAND B'...\n");
 	return 2;
 }
@@ -151,11 +188,13 @@ static int parse(struct options *o, int argc, char **argv)
 {
 	int opt;
 
-	while ((opt = getopt(argc, argv, "n:c:t:b:e:v")) != -1) {
+	while ((opt = getopt(argc, argv, "n:c:st:b:e:v")) != -1) {
 		if (opt == 'n')
 			o->rounds = (unsigned)strtoul(optarg, NULL, 10);
 		else if (opt == 'c')
 			o->cpu = (int)strtol(optarg, NULL, 10);
+		else if (opt == 's')
+			o->side_by_side = true;
 		else if (opt == 't')
 			o->times = optarg;
 		else if (opt == 'b')
@@ -183,28 +222,39 @@ static void prepare(const struct options *o)
 	exit(2);
 }
 
+/* Fills r, by command: one after the other from the i-th on, backwards in every second round, or at once. */
+static void run_round(const struct options *o, unsigned i, bool verbose, struct run *r)
+{
+	struct started s[COMMANDS_MAX];
+	unsigned which[COMMANDS_MAX];
+
+	for (unsigned k = 0; k < o->n; k++) {
+		which[k] = (i + (i % 2 ? o->n - k : k)) % o->n;
+		s[k] = start(o->command[which[k]], verbose);
+		if (!o->side_by_side)
+			r[which[k]] = finish(s[k]);
+	}
+	for (unsigned k = 0; k < o->n && o->side_by_side; k++)
+		r[which[k]] = finish(s[k]);
+}
+
 /* Fills ms; all_same[k]: every run of command k did what the first run of the first did. */
 static void run_rounds(const struct options *o, bool *all_same)
 {
-	struct run first = { 0 };
+	struct run first, r[COMMANDS_MAX];
 
 	prepare(o);
-	for (unsigned k = 0; k < o->n; k++) {
-		struct run r = run_once(o->command[k], o->verbose);
-
-		if (k == 0)
-			first = r;
-		all_same[k] = same(&first, &r);
-	}
+	run_round(o, 0, o->verbose, r);
+	first = r[0];
+	for (unsigned k = 0; k < o->n; k++)
+		all_same[k] = same(&first, &r[k]);
 	for (unsigned i = 0; i < o->rounds; i++) {
 		if (i % o->every == 0)
 			prepare(o);
+		run_round(o, i, false, r);
 		for (unsigned k = 0; k < o->n; k++) {
-			unsigned which = (i + (i % 2 ? o->n - k : k)) % o->n;
-			struct run r = run_once(o->command[which], false);
-
-			ms[which][i] = r.ms;
-			all_same[which] = all_same[which] && same(&first, &r);
+			ms[k][i] = r[k].ms;
+			all_same[k] = all_same[k] && same(&first, &r[k]);
 		}
 	}
 }
@@ -232,6 +282,8 @@ int main(int argc, char **argv)
 	if (parse(&o, argc, argv) < 0)
 		return usage();
 	pin(o.cpu);
+	if (o.side_by_side)
+		set_slice(SLICE_MS);
 	run_rounds(&o, all_same);
 	if (o.times)
 		write_times(&o);

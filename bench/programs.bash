@@ -56,11 +56,12 @@ program_load() {	# NAME WORKLOAD FILE PROGRAM
 # Where a variant is, or with RUN_FROM its copy that is run.
 variant_dir() { printf '%s/%s' "${RUN_FROM:-$P/v}" "$(printf '%-32s' "$1" | tr ' ' _)"; }
 
-# The command line that runs a variant's workload in one of the input folders.
+# The command line that runs a variant's workload in one of the input folders; its copy, in the copy beside it.
 variant_run() {		# VARIANT INPUT
-	local d
+	local d in=$P/$2
 	d=$(variant_dir "$1")
-	echo "cd $P/$2 && LD_LIBRARY_PATH=$d exec $loads/$load.sh run ${bin:-$d/$file}"
+	[ -z "${RUN_FROM:-}" ] || in=$d.$2
+	echo "cd $in && LD_LIBRARY_PATH=$d exec $loads/$load.sh run ${bin:-$d/$file}"
 }
 
 # As it, by way of a wrapper that is run in the program's place.

@@ -2,7 +2,9 @@
 #
 # prepare trains, makes each variant (bench/variants.bash), verifies it and compares what it does; count
 # runs cachegrind and `morph-edit report`; both may run on a busy machine.  measure runs original and
-# variants in turn (PAIRS, 11, rounds after one uncounted).  report writes bench/results/NAME.md.  Each
+# variants side by side on one CPU, in slices of it (bench/pairs.c; PAIRS, 11, rounds after one uncounted):
+# where a virtual machine has neighbours, runs of the same file one after the other may differ by a tenth, so by a
+# hundredth.  report writes bench/results/NAME.md.  Each
 # but report works on PARALLEL (1) programs at a time, measure on a CPU for each, keeps its results in
 # BENCH_WORK and goes on where it was; a program is measured again when one of its variants is another
 # file, or with AGAIN=1.  Where a file's pages lie in memory decides which of them displace each other in
@@ -68,11 +70,14 @@ measure_one() {		# CPU NAME ...
 	[ "$there" ] || return
 	key=$PAIRS-$FRESH-$(for v in $there; do sha256sum <"$(variant_dir "$v")/$file"; done | digest)
 	[ -z "${AGAIN:-}" ] && [ "$(sed -n 2p "$times" 2>/dev/null)" = "$key" ] && return
+	mkdir "$run" || return
 	for v in $there; do
 		commands+=("$(RUN_FROM=$run variant_run "$v" test)")
 		copy+="install -D $(variant_dir "$v")/$file $(RUN_FROM=$run variant_dir "$v")/$file || exit 1; "
+		cp -a "$P/test" "$(RUN_FROM=$run variant_dir "$v").test" || return
 	done
-	"$B/bench/pairs" -n "$PAIRS" -c "$cpu" -t "$times.new" -b "$copy" -e "$FRESH" "${commands[@]}" >"$P/pairs.$BENCH" ||
+	"$B/bench/pairs" -s -n "$PAIRS" -c "$cpu" -t "$times.new" -b "$copy" -e "$FRESH" \
+		"${commands[@]}" >"$P/pairs.$BENCH" ||
 		echo "$NAME: outputs differ" >&2
 	{ echo "$there"; echo "$key"; cat "$times.new"; } >"$times"
 	rm -rf "$times.new" "$run"
