@@ -2,7 +2,7 @@
 # identity.sh - what moving costs by itself: all functions moved, in their original order
 #
 # cc1 and clang (with libLLVM and libclang-cpp, all three moved) compile a preprocessed source of this
-# tree, original and generation alternately (PAIRS, 15).  Beside it figures that do not depend on the
+# tree, original and generation side by side on one CPU, in slices of it (PAIRS, 15).  Beside it figures that do not depend on the
 # machine's mood: by cachegrind the instructions executed and level-1 instruction cache misses (32 KiB,
 # 8 ways, 64-byte lines).
 . bench/common.bash
@@ -10,7 +10,7 @@ PAIRS=${PAIRS:-15}
 result identity "What moving costs by itself"
 
 echo "Every movable function is moved, blocks and functions keep their order (\`optimize --all --passes=\`)."
-echo "Ratio: CPU time of the original divided by that of the generation, median of $PAIRS interleaved pairs,"
+echo "Ratio: CPU time of the original divided by that of the generation, median of $PAIRS pairs that ran side by side in slices of one CPU,"
 echo "with the least and greatest ratio of a pair.  The target is a ratio of at least 0.99."
 echo
 echo "| program | functions moved | ratio | range | instructions | I1 misses | same output |"
@@ -36,7 +36,7 @@ row() {			# NAME MOVED PROGRAM ARGUMENT...
 	local name=$1 moved=$2 ratio low high same cg=" - | - "
 	shift 2
 	run() { echo "LD_LIBRARY_PATH=$T/$1 exec $T/$1/$2"; }
-	"$B/bench/pairs" -n "$PAIRS" "$(run old "$*")" "$(run new "$*")" >"$T/pairs"
+	"$B/bench/pairs" -s -n "$PAIRS" "$(run old "$*")" "$(run new "$*")" >"$T/pairs"
 	read -r _ _ _ _ _ ratio _ low _ high _ _ _ same <"$T/pairs"
 	if command -v valgrind >/dev/null; then
 		cg=$(echo "$(counts old "$*") $(counts new "$*")" | awk 'NF == 4 {

@@ -6,18 +6,18 @@
 #
 #	PROGRAMS='perl-q gs' VARIANTS='morph-exact bolt-exact' bench/speed.sh prepare measure
 cd "$(dirname "$0")/.." || exit 1
-VARIANTS=${VARIANTS:-morph-exact morph-100000 morph-100000-pc morph-20000 morph-5000 bolt-exact bolt-100000 bolt-100000-nosplit}
+VARIANTS=${VARIANTS:-copy morph-exact morph-100000 morph-100000-pc morph-20000 morph-5000 bolt-exact bolt-exact-lines bolt-100000 bolt-100000-nosplit bolt-100000-nosplit-lines}
 . bench/stages.bash
 
 report() {
 	result speed "How much faster programs become"
 	cat <<-END
-	CPU time of the original divided by that of the variant, medians of the ratios of interleaved rounds
+	CPU time of the original divided by that of the variant, which run side by side in slices of 5 ms of one CPU; medians of the ratios of the rounds
 	with the 95 % interval of the median (sign test), the least and the greatest, on an input that was not
-	trained on.  Each round runs fresh copies of all, in memory without huge pages.  \`fastest\`: the least time of the original divided by the variant's least, which what else runs
+	trained on.  Each round runs fresh copies of all, in memory without huge pages; \`copy\` has the original's bytes.  \`fastest\`: the least time of the original divided by the variant's least, which what else runs
 	on the hardware changes less, since it only ever adds.  \`morph-N\` has N samples in the
 	module, with what their registers hold and point to; \`morph-N-pc\` their PCs only, as \`bolt-N\` (with and without
-	splitting functions); \`exact\` is counted by each tool's own instrumentation.  $(bolt_version), with the
+	splitting functions, and with its own way to keep hot jumps off the ends of lines of 32 bytes, \`-lines\`); \`exact\` is counted by each tool's own instrumentation.  $(bolt_version), with the
 	options that suit it best.  Names with -q are built for bolt from Debian's sources
 	(\`$(sed -n 's/^compile="\(.*\)"/\1/p' bench/build.sh) -Wl,-q\`); the others are Debian's own, stripped.  Instructions and I1 misses are cachegrind's
 	(32 KiB, 8 ways) on a smaller input; taken branches, Ext-TSP and hot bytes those of the layout

@@ -9,7 +9,8 @@
 # BENCH_WORK and goes on where it was; a program is measured again when one of its variants is another
 # file, or with AGAIN=1.  Where a file's pages lie in memory decides which of them displace each other in
 # the caches, and some file systems keep what was read or written at once in huge pages: every FRESH (1)
-# rounds all files are copied to RUN_DIR (/dev/shm), a tmpfs without huge pages.  PROGRAMS are those meant,
+# rounds all files are copied to RUN_DIR (/dev/shm), a tmpfs without huge pages, all old ones removed first and
+# in an order by chance, for a file that takes another's place gets the same pages again.  PROGRAMS are those meant,
 # all by default (bench/programs.bash).
 . bench/common.bash
 . bench/programs.bash
@@ -62,7 +63,7 @@ variants_there() {
 
 # One program: $P/times.BENCH has the variants' names, their digest and a line of milliseconds each round.
 measure_one() {		# CPU NAME ...
-	local cpu=$1 v there key commands=() times copy= run=$copies/$2
+	local cpu=$1 v there key commands=() dirs=() times run=$copies/$2
 	shift
 	program_load "$@"
 	times=$P/times.$BENCH
@@ -73,14 +74,18 @@ measure_one() {		# CPU NAME ...
 	mkdir "$run" || return
 	for v in $there; do
 		commands+=("$(RUN_FROM=$run variant_run "$v" test)")
-		copy+="install -D $(variant_dir "$v")/$file $(RUN_FROM=$run variant_dir "$v")/$file || exit 1; "
-		cp -a "$P/test" "$(RUN_FROM=$run variant_dir "$v").test" || return
+		dirs+=("$(basename "$(variant_dir "$v")")")
 	done
-	"$B/bench/pairs" -s -n "$PAIRS" -c "$cpu" -t "$times.new" -b "$copy" -e "$FRESH" \
+	cat >"$run.fresh" <<-END
+		cd $run && rm -rf * && for d in \$(shuf -e ${dirs[*]}); do
+			mkdir \$d && cp $P/v/\$d/$file \$d && cp -a $P/test \$d.test || exit
+		done
+	END
+	"$B/bench/pairs" -s -n "$PAIRS" -c "$cpu" -t "$times.new" -b "sh $run.fresh" -e "$FRESH" \
 		"${commands[@]}" >"$P/pairs.$BENCH" ||
 		echo "$NAME: outputs differ" >&2
 	{ echo "$there"; echo "$key"; cat "$times.new"; } >"$times"
-	rm -rf "$times.new" "$run"
+	rm -rf "$times.new" "$run" "$run.fresh"
 	echo "$NAME: $(awk '{ printf "%s ", $6 }' "$P/pairs.$BENCH")" >&2
 }
 

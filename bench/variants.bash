@@ -4,7 +4,8 @@
 #	copy					the original's bytes: what measuring alone makes of nothing
 #	morph-exact, morph-N, morph-N-pc	counted exactly; N samples with what registers told; PCs only
 #	morph-exact@N				counted exactly, of the functions only that N samples hit
-#	bolt-exact, bolt-N, bolt-N-nosplit	counted by bolt's own instrumentation; the PCs of N samples
+#	bolt-exact, bolt-N			counted by bolt's own instrumentation; the PCs of N samples
+#	bolt-...-nosplit, bolt-...-lines	functions not split; no hot jump across lines of 32 bytes
 #
 # Morph's may end in +older: made by the Editor OLDER; or in +none or +no.PASS, without passes or all but this one; in +layout.ORDER; or in
 # +keep-pointers: functions are entered by pointers over their entry jumps; or in +huge-text, which tells
@@ -55,7 +56,8 @@ variant_profile() {	# VARIANT
 	case $1 in
 	bolt-*)
 		[ -x "$BOLT/llvm-bolt" ] || { echo "there is no llvm-bolt"; return 1; }
-		bolt_profile "${which%-nosplit}" && echo "$P/${which%-nosplit}.fdata" ;;
+		which=${which%%-*}
+		bolt_profile "$which" && echo "$P/$which.fdata" ;;
 	copy) echo "$(variant_dir original)/$file" ;;
 	*) prepare_profile "${which%%+*}" && echo "$P/${which%%+*}.profile" ;;
 	esac
@@ -90,7 +92,8 @@ make_bolt() {		# VARIANT PROFILE OUT
 	else
 		options="$options --allow-stripped"
 	fi
-	case $1 in *-nosplit) ;; *) options="$options $bolt_split" ;; esac
+	case $1 in *-nosplit*) ;; *) options="$options $bolt_split" ;; esac
+	case $1 in *-lines) options="$options -x86-branches-within-32B-boundaries" ;; esac
 	bolt -data="$2" $options -o "$3" >&2
 }
 

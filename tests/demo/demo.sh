@@ -163,15 +163,16 @@ done
 [ "$different" = 0 ] && echo "all outputs, messages and exit codes are the same" ||
 	die "$different outputs differ"
 # Where a file's pages lie in memory moves its speed by some percent and stays for as long as it is
-# cached: each pair is of fresh copies, original and generation alike.
-mkdir -p "$root"/{a,b}/{bin,lib}
+# cached: each pair is of fresh copies, a of the original and b of the generation, made in an order by chance.
+# Both run side by side, in slices of one CPU, each in its own copy of the input.
+run() { echo "cd $root/$1/test && LD_LIBRARY_PATH=$root/$1 exec $work/$p.sh run $root/$1/$p"; }
 for p in $programs; do
-	fresh="cd $root && cp --remove-destination original/bin/$p a/bin && cp --remove-destination bin/$p b/bin &&
-		cp --remove-destination original/lib/libsqlite3.so.0 a/lib &&
-		cp --remove-destination lib/libsqlite3.so.0 b/lib"
-	run="cd $root/work/$p/test && exec env LD_LIBRARY_PATH=$root"
-	"$B/bench/pairs" -n "$PAIRS" -b "$fresh" "$run/a/lib $work/$p.sh run $root/a/bin/$p" \
-		"$run/b/lib $work/$p.sh run $root/b/bin/$p" >"$root/result/$p.pairs" || die "$p: outputs differ"
+	fresh="cd $root && rm -rf a b && for copy in \$(shuf -e a:original b:.); do
+		to=\${copy%:*} from=\${copy#*:}
+		mkdir \$to && cp -a work/$p/test \$from/bin/$p \$from/lib/libsqlite3.so.0 \$to || exit
+	done"
+	"$B/bench/pairs" -s -n "$PAIRS" -b "$fresh" "$(run a)" "$(run b)" >"$root/result/$p.pairs" ||
+		die "$p: outputs differ"
 	printf '%-16s %s\n' "$p" "$(cat "$root/result/$p.pairs")"
 done
 
