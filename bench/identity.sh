@@ -2,9 +2,9 @@
 # identity.sh - what moving costs by itself: all functions moved, in their original order
 #
 # cc1 and clang (with libLLVM and libclang-cpp, all three moved) compile a preprocessed source of this
-# tree, original and generation side by side on one CPU, in slices of it (PAIRS, 15).  Beside it figures that do not depend on the
-# machine's mood: by cachegrind the instructions executed and level-1 instruction cache misses (32 KiB,
-# 8 ways, 64-byte lines).
+# tree, original and generation side by side on one CPU, in slices of it (PAIRS, 15).  Beside it figures
+# that do not depend on the machine's mood: by cachegrind the instructions executed and level-1
+# instruction cache misses (32 KiB, 8 ways, 64-byte lines).
 . bench/common.bash
 PAIRS=${PAIRS:-15}
 result identity "What moving costs by itself"

@@ -1,4 +1,4 @@
-/* pairs.c - commands, run in turn, compared in CPU time and output
+/* pairs.c - commands, run in turn or side by side, compared in CPU time and output
  *
  *	pairs [-n ROUNDS] [-c CPU] [-s] [-t FILE] [-b BEFORE] [-e EVERY] [-v] 'COMMAND A' 'COMMAND B'...
  *
@@ -12,8 +12,7 @@
  * turn: on a machine whose speed changes from second to second, as a guest's does with what its neighbours
  * do, all meet the same.  They must not write the same files.  Every slice begins with the caches as the
  * others left them; slices of 5, 20 and 100 ms give the same ratios of the C compiler, short ones the
- * surest.
- * Kernels before 6.12 make them as long as they like.
+ * surest.  Kernels before 6.12 make them as long as they like.
  *
  * BEFORE, a command that is not counted, runs in front of the uncounted round and of every EVERY-th (1)
  * other: what it makes anew, as copies of the programs in other pages of memory, differs from round to

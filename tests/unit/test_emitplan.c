@@ -155,6 +155,85 @@ static void a_comparison_is_kept_in_a_line_with_its_branch(void **state)
 	arena_free(a);
 }
 
+/* As in the last test; its branch moves by what b1's first instruction grows in front, where that can. */
+static void a_first_instruction_grows_instead(void **state)
+{
+	static const char branch[] =
+		"fn f\n"
+		"  b0 size 28 insns 5 count 10 -> b1 b2\n"
+		"  b1 size 14 insns 3 count 9 -> b2 b3\n"
+		"  b2 size 8 insns 3 count 1 -> ret\n"
+		"  b3 size 8 insns 3 count 1 -> ret\n"
+		"run none\n";
+	static const uint8_t cmp[] = { 0x48, 0x83, 0xf8, 0x00 };
+	static const struct {
+		uint8_t first[4];
+		uint32_t in_line, addr, front;
+	} row[] = {
+		{ { 0x48, 0x8d, 0x40, 0x01 }, true, 24, 4 },	/* lea 1(%rax), %rax */
+		{ { 0x48, 0x8d, 0x40, 0x01 }, false, 24, 0 },
+		{ { 0x64, 0x48, 0x8b, 0x00 }, true, 28, 0 },	/* mov %fs:(%rax), %rax */
+		{ { 0xf3, 0x48, 0xab, 0x90 }, true, 28, 0 },	/* rep stos */
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		struct arena *a = arena_new();
+		struct irtext t;
+		struct emit_plan plan;
+		struct err err;
+
+		parse(branch, a, &t);
+		struct fn *fn = &t.prog.fn[0];
+		const struct insn *first = &fn->insn[fn->block[1].insn];
+		uint8_t *code = arena_array(a, t.prog.img.file.n, 1);
+
+		assert_int_equal(first->len, sizeof(row[i].first));
+		memcpy(code, t.prog.img.file.p, t.prog.img.file.n);
+		memcpy(code + first->off, row[i].first, first->len);
+		memcpy(code + first[1].off, cmp, sizeof(cmp));
+		t.prog.img.file.p = code;
+		fn->block[1].in_line = row[i].in_line;
+		if (emit_plan_fill(&plan, &t.prog, NULL, &err) < 0)
+			fail_msg("%s", err.text);
+		const struct emit_place *p = &plan.place[plan.place_of[0][1]];
+		assert_int_equal(plan.item[p->item].addr, row[i].addr);
+		assert_int_equal(p->front, row[i].front);
+		emit_plan_free(&plan);
+		arena_free(a);
+	}
+}
+
+/* A comparison that is the only instruction in front of its branch would give that the prefixes. */
+static void what_is_fused_does_not_grow(void **state)
+{
+	static const char branch[] =
+		"fn f\n"
+		"  b0 size 32 insns 5 count 10 -> b1 b2\n"
+		"  b1 size 10 insns 2 count 9 -> b2 b3\n"
+		"  b2 size 8 insns 3 count 1 -> ret\n"
+		"  b3 size 8 insns 3 count 1 -> ret\n"
+		"run none\n";
+	static const uint8_t cmp[] = { 0x48, 0x83, 0xf8, 0x00 };
+	struct arena *a = arena_new();
+	struct irtext t;
+
+	(void)state;
+	parse(branch, a, &t);
+	struct fn *fn = &t.prog.fn[0];
+	const struct insn *first = &fn->insn[fn->block[1].insn];
+	uint8_t *code = arena_array(a, t.prog.img.file.n, 1);
+
+	assert_int_equal(first->len, sizeof(cmp));
+	memcpy(code, t.prog.img.file.p, t.prog.img.file.n);
+	memcpy(code + first->off, cmp, sizeof(cmp));
+	t.prog.img.file.p = code;
+	assert_int_equal(place_of(&t.prog, 1), 28);
+	fn->block[1].in_line = true;
+	assert_int_equal(place_of(&t.prog, 1), 32);
+	arena_free(a);
+}
+
 /* Neither way out of b0 stands behind it: the conditional branch goes to b1, the likelier one. */
 static void the_likelier_way_needs_no_second_jump(void **state)
 {
@@ -199,6 +278,8 @@ int main(void)
 		cmocka_unit_test(blocks_without_counts_are_not_aligned),
 		cmocka_unit_test(ends_of_marked_blocks_are_kept_in_a_line),
 		cmocka_unit_test(a_comparison_is_kept_in_a_line_with_its_branch),
+		cmocka_unit_test(a_first_instruction_grows_instead),
+		cmocka_unit_test(what_is_fused_does_not_grow),
 		cmocka_unit_test(loops_that_are_hardly_known_are_not_aligned),
 	};
 

@@ -1,8 +1,8 @@
 /* test_verify_shift.c - instructions whose images are longer: loads that read new jump tables by addresses
  * of the original, and what has prefixes in front that mean nothing
  *
- * A generation is made of tests/asm/beside.s, and what shows that a register has the table's address is
- * spoiled, or the prefixes.
+ * Generations are made of tests/asm/beside.s, and what shows that a register has the address of a table is
+ * spoiled, and of tests/asm/prefixes.s, and the prefixes are, or how the map tells of them.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -138,7 +138,7 @@ static void only_prefixes_without_a_meaning_are_accepted(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < sizeof(other); seed++) {
-		struct spoil m = spoil_make("beside", seed);
+		struct spoil m = spoil_make("prefixes", seed);
 		new_vaddr g = find_front(&m, &line);
 
 		if (g) {
@@ -148,6 +148,109 @@ static void only_prefixes_without_a_meaning_are_accepted(void **state)
 			i++;
 		}
 		spoil_expect(&m, g ? "the bytes differ" : NULL);
+	}
+}
+
+/* lea becomes inc, which is not of those that the Verifier knows to have room for them. */
+static void only_what_is_known_may_have_prefixes(void **state)
+{
+	static const uint8_t lea[] = { 0x48, 0x8d, 0x44 }, inc = 0xff;
+	bool spoiled = false;
+
+	(void)state;
+	for (uint64_t seed = 1; !spoiled; seed++) {
+		struct spoil m = spoil_make("prefixes", seed);
+		struct blockmap_block line;
+		new_vaddr g = find_front(&m, &line);
+		vaddr at = m.map.orig_base + line.orig;
+
+		if (g && memcmp(spoil_original(&m, at), lea, sizeof(lea)) == 0) {
+			spoil_original(&m, at)[1] = spoil_generation(&m, at)[1] = inc;
+			spoil_generation(&m, g + line.gen_size - line.orig_size)[1] = inc;
+			spoiled = true;
+		}
+		spoil_expect(&m, spoiled ? "the bytes differ" : NULL);
+	}
+}
+
+static void write_map(struct spoil *m)
+{
+	const struct section *at = image_section(&m->gen, ".morph.map");
+	struct wr map = { 0 };
+
+	blockmap_write(&m->map, &map);
+	assert_int_equal(map.n, at->h.sh_size);
+	memcpy(m->generation.p + at->h.sh_offset, map.p, map.n);
+	wr_free(&map);
+}
+
+static bool leads_on(const struct blockmap_block *b)
+{
+	return b->orig + b->orig_size == b[1].orig && b->gen + b->gen_size == b[1].gen;
+}
+
+/* The start of the line behind it becomes the end of a line. */
+static void take(struct blockmap_block *b, uint32_t orig_bytes, uint32_t gen_bytes)
+{
+	b->orig_size += orig_bytes;
+	b->gen_size += gen_bytes;
+	b[1].orig += orig_bytes;
+	b[1].orig_size -= orig_bytes;
+	b[1].gen += gen_bytes;
+	b[1].gen_size -= gen_bytes;
+}
+
+/* Bytes of the plain instructions that a line begins with; *first: of the first one. */
+static uint32_t plain_bytes(const struct spoil *m, const struct blockmap_block *b, uint32_t *first)
+{
+	vaddr start = m->map.orig_base + b->orig, at = start, target;
+	struct insn insn;
+
+	for (*first = 0; at < start + b->orig_size; at += insn.len) {
+		if (!insn_decode(image_rest(&m->orig, at), at, &insn, &target) || insn.kind != INSN_PLAIN)
+			break;
+		if (at == start)
+			*first = insn.len;
+	}
+	return (uint32_t)(at - start);
+}
+
+/* A line whose image has prefixes in front, between two that it goes along with, and the length of the
+ * first of the instructions behind it.  NULL: there is none. */
+static struct blockmap_block *find_front_between(const struct spoil *m, uint32_t *len)
+{
+	for (uint32_t i = 1; i + 1 < m->map.nblock; i++) {
+		struct blockmap_block *b = &m->map.block[i];
+
+		if (b->gen_size > b->orig_size && leads_on(b - 1) && leads_on(b) &&
+		    image_at(&m->gen, m->map.gen_base + b->gen, 1).p[0] == INSN_FRONT &&
+		    plain_bytes(m, b - 1, len) == b[-1].orig_size && plain_bytes(m, b + 1, len) > *len)
+			return b;
+	}
+	return NULL;
+}
+
+/* The map has it in one line with the instruction behind it, or in front of it. */
+static void what_has_prefixes_is_a_line_by_itself(void **state)
+{
+	uint64_t seed = 1;
+
+	(void)state;
+	for (int tries = 0; tries < 2; seed++) {
+		struct spoil m = spoil_make("prefixes", seed);
+		uint32_t len;
+		struct blockmap_block *front = find_front_between(&m, &len);
+
+		if (!front) {
+			spoil_expect(&m, NULL);
+			continue;
+		}
+		if (tries)
+			take(front - 1, front->orig_size, front->gen_size);
+		take(front, len, len);
+		write_map(&m);
+		spoil_expect(&m, tries ? "its image is longer" : "what is in front of it has a longer image");
+		tries++;
 	}
 }
 
@@ -161,6 +264,8 @@ int main(void)
 		cmocka_unit_test(a_pointer_leads_behind_the_address),
 		cmocka_unit_test(displacements_lead_to_the_right_table),
 		cmocka_unit_test(only_prefixes_without_a_meaning_are_accepted),
+		cmocka_unit_test(only_what_is_known_may_have_prefixes),
+		cmocka_unit_test(what_has_prefixes_is_a_line_by_itself),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

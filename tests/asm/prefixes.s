@@ -1,0 +1,31 @@
+# Blocks whose first instructions may have prefixes in front, to bring the branches at their ends into lines
+# of 32 bytes; what leads there falls into them and ends plainly.
+
+	.macro loops name, first
+	.globl	\name
+	.type	\name, @function
+	.p2align 4
+\name:	.cfi_startproc
+	xor	%eax, %eax
+	mov	$\first, %ecx
+1:	lea	1(%rax,%rdi), %rax
+	mov	%rax, %rdx
+	sub	%rcx, %rdx
+	dec	%ecx
+	jne	1b
+	mov	%rdx, %rsi
+2:	lea	1(%rax,%rsi), %rax
+	mov	%rax, %rdx
+	dec	%edi
+	jne	2b
+	ret
+	.cfi_endproc
+	.size	\name, .-\name
+	.endm
+
+	.text
+	loops	one, 1
+	loops	two, 2
+	loops	three, 3
+	loops	four, 4
+	.section .note.GNU-stack, "", @progbits
