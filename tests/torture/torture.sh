@@ -10,6 +10,7 @@
 #	TORTURE_ORDERS	orders besides that of the layout: N is shuffled by that seed, pN made from a
 #			profile that chance made, default "1 2 3 p1"
 #	TORTURE_WORK	pattern of workload names; default all, "none" for none
+#	TORTURE_WORK_S	seconds for one run of a workload, default 3600
 #	TORTURE_DIRS	where files are looked for, default /usr/bin /usr/sbin /usr/lib /usr/libexec
 #	TORTURE_CPU	seconds of CPU time for one command of the Editor, default 300
 #	TORTURE_MEM	MiB of address space for it, default 4096

@@ -18,8 +18,11 @@
 # much right as in the original itself.  Where the original's output varies, only lines "unit NAME ..."
 # that came out the same all three times count, and at least nine of ten must.  A unit that differs in a
 # generation gets a second run there: on a busy machine some measure time; the report names those that
-# were the same only then.  What is missing is a skip with its reason.  A line for each order goes to $STATE/work-lines, kept in $STATE/work-EDITOR by content of
-# files and workload.
+# were the same only then.  What is missing is a skip with its reason.  A line for each order goes to
+# $STATE/work-lines, kept in $STATE/work-EDITOR by content of files and workload.
+#
+# A run that was ended because it took longer than TORTURE_WORK_S seconds (default 3600) says nothing
+# about its output: it failed, and is not kept, so that it is tried again.
 set -u
 . tests/torture/common.bash
 here=$(realpath tests/torture/work)
@@ -31,6 +34,7 @@ trap 'rm -rf "$gens"' EXIT
 PATH=/usr/sbin:/usr/bin:/sbin:/bin	# not what somebody put in front of the distribution
 W=$TORTURE_TMP/work
 RANDOM_RUNS="random-1 random-2"
+RUN_S=${TORTURE_WORK_S:-3600}
 . tests/torture/fetch.bash
 . "$here/common.bash"
 
@@ -52,12 +56,20 @@ record() {		# NAME AS ADDRESSES: fixed or random
 	local fixed=
 	[ "$3" = random ] || fixed="setarch -R"
 	rm -rf "$W/here" && cp -a "$W/prepared" "$W/here" || return 1
-	timeout --kill-after=10 3600 unshare -m --propagation private $fixed \
+	timeout --kill-after=10 "$RUN_S" unshare -m --propagation private $fixed \
 		env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME="$W/here" \
 		LC_ALL=C.UTF-8 TZ=UTC SOURCES="$SOURCES" TORTURE_HERE="$here" \
 		bash tests/torture/inside.sh "$here/$1.sh" "$W/map" "$W/here" \
 		>"$W/$2.out" 2>"$W/$2.err" </dev/null
 	echo $? >"$W/$2.rc"
+}
+
+# Says so when the run was ended because of the time it took.
+ended() {		# AS
+	case $(cat "$W/$1.rc") in
+	124 | 137) echo "ended after $RUN_S s, not by itself" ;;
+	*) return 1 ;;
+	esac
 }
 
 same() {		# AS AS: a sentence about the first difference, or nothing
@@ -90,6 +102,10 @@ units_lost() {		# AS...: units that none of the runs has
 
 compare() {		# NAME AS: leaves $result and $note
 	local late=
+	if note=$(ended "$2"); then
+		result=failed
+		return
+	fi
 	if [ "$varies" = 0 ]; then
 		note=$(same original "$2")
 	else
@@ -98,6 +114,10 @@ compare() {		# NAME AS: leaves $result and $note
 	if [ -n "$note" ] && [ -s "$W/units" ]; then
 		late=$note
 		record "$1" "$2-again" fixed
+		if note=$(ended "$2-again"); then
+			result=failed note="the second run $note; the first: $late"
+			return
+		fi
 		note=$(units_lost "$2.out" "$2-again.out")
 	fi
 	result=same
@@ -132,6 +152,10 @@ original() {		# NAME
 	local as
 	map_of original
 	record "$1" original fixed
+	if note=$(ended original); then
+		line "$1" - - failed "the original: $note"
+		return 1
+	fi
 	if [ "$(cat "$W/original.rc")" != 0 ] || [ ! -s "$W/original.out" ]; then
 		line "$1" - - failed "the original ends with $(cat "$W/original.rc"): $(tail -n 1 \
 			"$W/original.err" | tr '\t|' '  ' | cut -c 1-200)"
@@ -144,6 +168,10 @@ original() {		# NAME
 	varies=0
 	for as in $RANDOM_RUNS; do
 		record "$1" "$as" random
+		if note=$(ended "$as"); then
+			line "$1" - - failed "the original, with random addresses: $note"
+			return 1
+		fi
 		same original "$as" >>"$W/varying" || varies=1
 	done
 	if ! stable_units && [ "$varies" = 1 ]; then
@@ -188,9 +216,12 @@ one() {			# NAME
 		fi
 		record "$name" "$order" fixed
 		compare "$name" "$order"
-		[ "$result" = same ] || { rm -rf "$kept/$name-$order.failed"; mkdir -p "$kept/$name-$order.failed"
+		rm -rf "$kept/$name-$order.failed"
+		[ "$result" = same ] || { mkdir -p "$kept/$name-$order.failed"
 			cp "$W/original".* "$W/$order".* "$W/map" "$kept/$name-$order.failed"; }
-		line "$name" "$count" "$order" "$result" "$note" | tee "$kept/$name-$key-$order"
+		line "$name" "$count" "$order" "$result" "$note" >"$W/line"
+		cat "$W/line"
+		[ "$result" = failed ] || cp "$W/line" "$kept/$name-$key-$order"
 	done
 }
 
