@@ -11,9 +11,7 @@ sources=diffutils
 # The loader and what is no ELF file stay.
 files() {
 	with_libraries $(dpkg -L $tools | grep -E '^/(usr/)?(s?bin|lib|libexec)/' | xargs -r realpath -qe | sort -u |
-		while read -r f; do
-			[ -f "$f" ] && [ -x "$f" ] && readelf -h "$f" >/dev/null 2>&1 && echo "$f"
-		done)
+		elf_only)
 }
 
 prepare() { cp -a "$SOURCES/$sources" source; }

@@ -22,6 +22,14 @@ with_libraries() {	# FILE...
 	libraries_of "$@"
 }
 
+# Of files on standard input those that are ELF files, not scripts or tables.
+elf_only() {
+	local f
+	while read -r f; do
+		[ -f "$f" ] && [ -x "$f" ] && readelf -h "$f" >/dev/null 2>&1 && echo "$f"
+	done
+}
+
 # Runs a part of a workload and tells how it ended in one line: its exit code and the digest of its
 # output, from which times taken are left out, and addresses: without randomization the heap begins
 # behind the file's last segment, which is not the same in a generation.
