@@ -149,7 +149,9 @@ uint32_t insn_front_room(const struct insn *insn, const uint8_t *code)
 	bool known = i + 1u < insn->len && code[i] == ESCAPE ?
 		     has(two, sizeof(two) / sizeof(*two), code[i + 1]) :
 		     i < insn->len && has(one, sizeof(one) / sizeof(*one), code[i]);
-	return known ? INSN_MAX_LENGTH - insn->len : 0;
+	uint32_t room = INSN_MAX_LENGTH - insn->len;
+
+	return !known ? 0 : room < INSN_FRONT_MAX ? room : INSN_FRONT_MAX;
 }
 
 bool insn_form_read(struct bytes code, struct insn_form *out)

@@ -342,13 +342,14 @@ static void knows_what_prefixes_mean_nothing_to(void **state)
 	static const struct {
 		uint8_t code[MAX], len, room;
 	} row[] = {
-		{ { 0x39, 0xc1 }, 2, 13 },				/* cmp %eax,%ecx */
-		{ { 0x48, 0x8b, 0x47, 0x08 }, 4, 11 },			/* mov 8(%rdi),%rax */
-		{ { 0x66, 0x41, 0x89, 0x03 }, 4, 11 },			/* mov %ax,(%r11) */
-		{ { 0x0f, 0xb6, 0x07 }, 3, 12 },			/* movzbl (%rdi),%eax */
-		{ { 0x66, 0x0f, 0x6f, 0x07 }, 4, 11 },			/* movdqa (%rdi),%xmm0 */
-		{ { 0x48, 0x8d, 0x05, 0, 0, 0, 0 }, 7, 8 },		/* lea 0(%rip),%rax */
-		{ { 0x50 }, 1, 14 },					/* push %rax */
+		{ { 0x39, 0xc1 }, 2, 5 },				/* cmp %eax,%ecx */
+		{ { 0x48, 0x8b, 0x47, 0x08 }, 4, 5 },			/* mov 8(%rdi),%rax */
+		{ { 0x66, 0x41, 0x89, 0x03 }, 4, 5 },			/* mov %ax,(%r11) */
+		{ { 0x0f, 0xb6, 0x07 }, 3, 5 },			/* movzbl (%rdi),%eax */
+		{ { 0x66, 0x0f, 0x6f, 0x07 }, 4, 5 },			/* movdqa (%rdi),%xmm0 */
+		{ { 0x48, 0x8d, 0x05, 0, 0, 0, 0 }, 7, 5 },		/* lea 0(%rip),%rax */
+		{ { 0x50 }, 1, 5 },					/* push %rax */
+		{ { 0x48, 0x81, 0x84, 0x24, 0, 0, 0, 0, 0, 0, 0, 0 }, 12, 3 },	/* addq $0,0(%rsp) */
 		{ { 0x64, 0x8b, 0x07 }, 3, 0 },				/* mov %fs:(%rdi),%eax */
 		{ { 0x66, 0x65, 0x89, 0x07 }, 4, 0 },			/* mov %ax,%gs:(%rdi) */
 		{ { 0x2e, 0x8b, 0x07 }, 3, 0 },				/* has one */
