@@ -38,7 +38,7 @@ unit() {		# NAME COMMAND...
 	shift
 	timeout --kill-after=5 "${UNIT_S:-300}" "$@" >"$HOME/.unit" 2>&1 </dev/null
 	rc=$?
-	sum=$(sed -E -e 's/[0-9]+\.[0-9]+ ?(s|sec|seconds|ms)\b/TIME/g' \
+	sum=$(sed -E -e 's/[0-9]+\.[0-9]+ ?(s|sec|seconds|ms|[a-z]+\/s)\b/TIME/g' \
 		-e 's/\b(0x[0-9a-f]{6,16}|5{5}[0-9a-f]{7})\b/ADDRESS/g' \
 		"$HOME/.unit" | sha256sum | cut -c 1-16)
 	echo "unit $name $rc $sum"
