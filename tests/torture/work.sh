@@ -130,21 +130,33 @@ compare() {		# NAME AS: leaves $result and $note
 	[ -z "$left" ] || note="$note; not moved: $left"
 }
 
-map_of() {		# ORDER: writes $W/map, leaves $left and $count
+map_of() {		# ORDER: writes $W/map, leaves $count and $left: three of those with the same reason
 	local f
-	left= count=0
+	count=0
 	: >"$W/map"
+	: >"$W/left"
 	while read -r f; do
 		if [ "$1" = original ]; then
 			cp -p "$f" "$W/covers/$(sha256sum "$f" | cut -c 1-16)"
 			made=$W/covers/$(sha256sum "$f" | cut -c 1-16)
 		elif ! generation "$f" "$1"; then
-			left="$left${f##*/} ($(sed "s/^morph-edit: //; s|^'[^']*': ||" "$W/err" | head -n 1)) "
+			printf '%s\t%s\n' "${f##*/}" "$(sed "s/^morph-edit: //; s|^'[^']*': ||" "$W/err" |
+				head -n 1)" >>"$W/left"
 			continue
 		fi
 		count=$((count + 1))
 		printf '%s\t%s\n' "$made" "$f" >>"$W/map"
 	done <"$W/files"
+	left=$(awk -F '\t' '
+		!($2 in n) { reason[++reasons] = $2 }
+		++n[$2] <= 3 { names[$2] = names[$2] $1 " " }
+		END {
+			for (i = 1; i <= reasons; i++) {
+				more = n[reason[i]] - 3
+				printf "%s%s(%s) ", names[reason[i]],
+					(more > 0 ? "and " more " more " : ""), reason[i]
+			}
+		}' "$W/left")
 }
 
 # The runs of the original; leaves $varies.  Prints a line and fails when there is nothing to compare with.
