@@ -147,7 +147,7 @@ sed -i '$d' "$root/morph.yaml"
 cat >>"$root/morph.yaml" <<-END
 	rules:
 	- {name: no sort, paths: [$root/bin/so*], refuse: true}
-	- {name: root's, users: ["0"], passes: [align], cool_down_h: 5}
+	- {name: root's, users: ["0"], passes: [align, lines], cool_down_h: 5}
 END
 mv "$root/morph.yaml" "$root/rules.yaml"
 sed '/^rules/,$d' "$root/rules.yaml" >"$root/morph.yaml"
@@ -161,11 +161,14 @@ check "a refusal is shown" grep -q "bin/sort *no *no sort *9 " <<<"$(ctl policy 
 check "and holds, also for who asks" refused "rule 'no sort' of the policy refuses it" \
 	ctl reoptimize "$root/bin/sort"
 ctl policy show "$root/bin/perl" >"$root/shown"
-check "settings of a rule are shown" grep -qE "optimize.passes *\[align\]" "$root/shown"
+check "settings of a rule are shown" grep -qE "optimize.passes *\[align, lines\]" "$root/shown"
 check "the others are the general ones" grep -qE "optimize.min_samples *33 " "$root/shown"
-check "passes of a rule are what is done" grep -q "installed .*passes align$" \
+done="align"		# few processors mind jumps across lines; lib/cpu.c knows their steppings, too
+[[ $(awk '/^(vendor_id|cpu family|model)\t/ { printf "%s ", $NF } /^$/ { exit }' /proc/cpuinfo) =~ \
+	^GenuineIntel\ 6\ (78|94|85|142|158|165|166|174)\ $ ]] && done="align(,lines)?"
+check "passes of a rule are what is done, but what the processor has no use for" grep -qE "installed .*passes $done$" \
 	<<<"$(ctl reoptimize "$root/bin/perl" >/dev/null 2>&1; ctl history "$root/bin/perl" | head -n 3)"
-sed -i 's/passes: .align./passes: [algin]/' "$root/morph.yaml"
+sed -i 's/passes: .align, lines./passes: [algin]/' "$root/morph.yaml"
 check "a wrong rule is told with its line" grep -q "morph.yaml:10:[0-9]*: rules.passes: 'algin' is not one of" \
 	<<<"$(ctl policy reload 2>&1)"
 check "and the rules in force stay" grep -q "root's" <<<"$(ctl policy show)"
