@@ -12,7 +12,7 @@
 # with RUN_DIR on a tmpfs that is mounted with huge=always.  A variant is made again when
 # its tool, its profile or its options change, and only kept when it does what the original does.
 
-passes=$(sed -nE 's/^\t\{ "([a-z]+)", +".*", true, .*/\1/p' editor/pass.c)
+passes=$(sed -nE 's/^\t\{ "([a-z]+)", +".*", true,.*/\1/p' editor/pass.c)
 bolt_options="-reorder-blocks=ext-tsp -use-gnu-stack"
 bolt_split="-split-functions -split-all-cold"
 
@@ -70,7 +70,7 @@ make_morph() {		# VARIANT PROFILE OUT
 	*+layout.*) only=("--layout=${1##*.}") ;;
 	*+keep-pointers) only=(--keep-pointers) ;;
 	*+huge-text) only=(--huge-text) ;;
-	*+no.*) only=("--passes=$(tr ' ' '\n' <<<$passes | grep -vxF "${1##*.}" | paste -sd,)") ;;
+	*+no.*) only=("--passes=-${1##*.}") ;;
 	esac
 	timeout "$LIMIT" "$(variant_tool "$1")" optimize "$(variant_dir original)/$file" --profile "$2" -o "$3" \
 		--stats "${3%/*}.stats" "${only[@]}" &&

@@ -11,7 +11,8 @@
 #include "postmorph/ir.h"
 
 struct edit_options {
-	const char *passes;	/* comma-separated names from the pass table; NULL = the default list */
+	const char *passes;	/* comma-separated names from the pass table; NULL = the default list,
+				 * with a minus in front of each = that but for these */
 	const char *print_after;	/* name of a pass, NULL = none; dump goes to stderr */
 	const char *layout;	/* name of a way to order functions (pass_layout.c), NULL = the default */
 	bool all;		/* move every movable function, profile or not */

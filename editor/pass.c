@@ -19,18 +19,20 @@
 #include "editor/irtext.h"
 #include "editor/memory.h"
 #include "editor/passgraph.h"
+#include "lib/cpu.h"
 #include "lib/err.h"
 
 const struct pass passes[] = {			/* in running order */
-	{ "fluff",   "move blocks that do not run to the fluff text", true, pass_fluff },
-	{ "leave",   "copy no block that can as well run where it was", true, pass_leave },
-	{ "layout",  NULL, true, pass_layout_choose },
-	{ "align",   "lay the likely successor of a block behind it", true, pass_align },
-	{ "layout",  "lay functions that call each other close together", true, pass_layout },
-	{ "calls",   "libraries call others without the linkage table", true, pass_calls },
-	{ "lines",   "no jump that often runs lies across lines of 32 bytes", true, pass_lines },
-	{ "shuffle", "any valid layout, by chance (for tests)", false, pass_shuffle },
-	{ NULL, NULL, false, NULL }
+	{ "fluff",   "move blocks that do not run to the fluff text", true, NULL, pass_fluff },
+	{ "leave",   "copy no block that can as well run where it was", true, NULL, pass_leave },
+	{ "layout",  NULL, true, NULL, pass_layout_choose },
+	{ "align",   "lay the likely successor of a block behind it", true, NULL, pass_align },
+	{ "layout",  "lay functions that call each other close together", true, NULL, pass_layout },
+	{ "calls",   "libraries call others without the linkage table", true, NULL, pass_calls },
+	{ "lines",   "no jump that often runs lies across lines of 32 bytes", true,
+	  cpu_decodes_jumps_by_line, pass_lines },
+	{ "shuffle", "any valid layout, by chance (for tests)", false, NULL, pass_shuffle },
+	{ NULL, NULL, false, NULL, NULL }
 };
 
 static const struct pass *find_pass(const char *name, size_t n)
@@ -57,24 +59,32 @@ static int unknown_pass(const char *name, size_t n, struct err *err)
 		       n > 40 ? 40 : (int)n, name, known);
 }
 
-/* selected[i] tells whether passes[i] is to run. */
+/* selected[i] tells whether passes[i] is to run.  A list of names with a minus is what not to run. */
 static int select_passes(const struct edit_options *options, bool *selected, struct err *err)
 {
+	const struct cpu cpu = cpu_here();
+	bool without = options->passes && *options->passes == '-';
+
 	for (const struct pass *p = passes; p->name; p++) {
-		bool wanted = options->passes ? false : p->by_default;
+		bool by_default = p->by_default && (!p->is_wanted_by || p->is_wanted_by(&cpu));
+		bool wanted = (!options->passes || without) && by_default;
 
 		selected[p - passes] = options->shuffle ? p->run == pass_shuffle : wanted;
 	}
 	if (options->print_after && !find_pass(options->print_after, strlen(options->print_after)))
 		return unknown_pass(options->print_after, strlen(options->print_after), err);
 	for (const char *s = options->passes; s && *s; ) {
+		if (without && *s++ != '-')
+			return err_set(err, ERR_USAGE, "'%s': not all of these have a minus",
+				       options->passes);
 		size_t n = strcspn(s, ",");
 		const struct pass *named = find_pass(s, n);
 
 		if (!named)
 			return unknown_pass(s, n, err);
 		for (const struct pass *p = passes; p->name && !options->shuffle; p++)
-			selected[p - passes] |= strcmp(p->name, named->name) == 0;
+			if (strcmp(p->name, named->name) == 0)
+				selected[p - passes] = !without;
 		s += n;
 		s += *s == ',';
 	}

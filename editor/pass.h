@@ -8,17 +8,20 @@
 
 #include "editor/editor.h"
 
+struct cpu;
+
 struct pass {
 	const char *name;	/* for --passes= and --print-after= */
 	const char *help;	/* NULL: an earlier step of the pass of that name */
 	bool by_default;
+	bool (*is_wanted_by)(const struct cpu *cpu);	/* by default only for such; NULL: for all */
 	int (*run)(struct prog *prog, const struct edit_options *options, struct err *err);
 };
 
 extern const struct pass passes[];	/* in running order, ends with name == NULL */
 
-/* Runs the passes that options name (always in table order).  Unknown names are ERR_USAGE and
- * list the known ones. */
+/* Runs the passes that options name (always in table order), or by default those that suit the processor
+ * that this runs on.  Unknown names are ERR_USAGE and list the known ones. */
 int passes_run(struct prog *prog, const struct edit_options *options, struct err *err);
 
 /* Ext-TSP score summed over the moved functions, by the sizes of the original blocks: laid out as

@@ -332,6 +332,13 @@ static void unknown_pass_is_named_with_the_known_ones(void **state)
 	assert_int_equal(err.kind, ERR_USAGE);
 	assert_non_null(strstr(err.text, "'fluf'"));
 	assert_non_null(strstr(err.text, "fluff, leave, align, layout, calls, lines, shuffle"));
+	options.passes = "-align,fluff";
+	assert_int_equal(passes_run(&prog, &options, &err), -1);
+	assert_int_equal(err.kind, ERR_USAGE);
+	assert_non_null(strstr(err.text, "not all of these have a minus"));
+	options.passes = "-algin";
+	assert_int_equal(passes_run(&prog, &options, &err), -1);
+	assert_non_null(strstr(err.text, "'algin'"));
 	options.passes = NULL;
 	options.print_after = "x";
 	assert_int_equal(passes_run(&prog, &options, &err), -1);
