@@ -90,6 +90,16 @@ static void loops_that_are_hardly_known_are_not_aligned(void **state)
 	arena_free(a);
 }
 
+/* Gives an instruction other bytes. */
+static void put_code(struct irtext *t, struct arena *a, const struct insn *insn, const uint8_t *bytes)
+{
+	uint8_t *code = arena_array(a, t->prog.img.file.n, 1);
+
+	memcpy(code, t->prog.img.file.p, t->prog.img.file.n);
+	memcpy(code + insn->off, bytes, insn->len);
+	t->prog.img.file.p = code;
+}
+
 static uint64_t place_of(const struct prog *prog, uint32_t block)
 {
 	struct emit_plan plan;
@@ -147,10 +157,7 @@ static void a_comparison_is_kept_in_a_line_with_its_branch(void **state)
 	fn->block[1].in_line = true;
 	assert_int_equal(last->len, sizeof(cmp));
 	assert_int_equal(place_of(&t.prog, 1), 24);
-	uint8_t *code = arena_array(a, t.prog.img.file.n, 1);
-	memcpy(code, t.prog.img.file.p, t.prog.img.file.n);
-	memcpy(code + last->off, cmp, sizeof(cmp));
-	t.prog.img.file.p = code;
+	put_code(&t, a, last, cmp);
 	assert_int_equal(place_of(&t.prog, 1), 28);
 	arena_free(a);
 }
@@ -186,13 +193,10 @@ static void a_first_instruction_grows_instead(void **state)
 		parse(branch, a, &t);
 		struct fn *fn = &t.prog.fn[0];
 		const struct insn *first = &fn->insn[fn->block[1].insn];
-		uint8_t *code = arena_array(a, t.prog.img.file.n, 1);
 
 		assert_int_equal(first->len, sizeof(row[i].first));
-		memcpy(code, t.prog.img.file.p, t.prog.img.file.n);
-		memcpy(code + first->off, row[i].first, first->len);
-		memcpy(code + first[1].off, cmp, sizeof(cmp));
-		t.prog.img.file.p = code;
+		put_code(&t, a, first, row[i].first);
+		put_code(&t, a, first + 1, cmp);
 		fn->block[1].in_line = row[i].in_line;
 		if (emit_plan_fill(&plan, &t.prog, NULL, &err) < 0)
 			fail_msg("%s", err.text);
@@ -222,12 +226,9 @@ static void what_is_fused_does_not_grow(void **state)
 	parse(branch, a, &t);
 	struct fn *fn = &t.prog.fn[0];
 	const struct insn *first = &fn->insn[fn->block[1].insn];
-	uint8_t *code = arena_array(a, t.prog.img.file.n, 1);
 
 	assert_int_equal(first->len, sizeof(cmp));
-	memcpy(code, t.prog.img.file.p, t.prog.img.file.n);
-	memcpy(code + first->off, cmp, sizeof(cmp));
-	t.prog.img.file.p = code;
+	put_code(&t, a, first, cmp);
 	assert_int_equal(place_of(&t.prog, 1), 28);
 	fn->block[1].in_line = true;
 	assert_int_equal(place_of(&t.prog, 1), 32);
