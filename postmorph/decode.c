@@ -149,9 +149,12 @@ uint32_t insn_front_room(const struct insn *insn, const uint8_t *code)
 	bool known = i + 1u < insn->len && code[i] == ESCAPE ?
 		     has(two, sizeof(two) / sizeof(*two), code[i + 1]) :
 		     i < insn->len && has(one, sizeof(one) / sizeof(*one), code[i]);
-	uint32_t room = INSN_MAX_LENGTH - insn->len;
+	uint32_t left = INSN_MAX_LENGTH - insn->len;
+	uint32_t room = known && i < INSN_PREFIXES_MAX ? INSN_PREFIXES_MAX - i : 0;
 
-	return !known ? 0 : room < INSN_FRONT_MAX ? room : INSN_FRONT_MAX;
+	if (room > INSN_FRONT_MAX)
+		room = INSN_FRONT_MAX;
+	return room < left ? room : left;
 }
 
 bool insn_form_read(struct bytes code, struct insn_form *out)

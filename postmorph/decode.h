@@ -44,8 +44,9 @@ bool insn_decode(struct bytes code, vaddr addr, struct insn *out, vaddr *target)
 bool insn_fuses(struct bytes code);
 
 /* In 64-bit code it says nothing in front of an instruction that names no segment and is no branch.  Not
- * more than the GNU assembler puts there: some processors are slow with many, valgrind knows 7 at most. */
-enum { INSN_FRONT = 0x2e, INSN_FRONT_MAX = 5 };		/* CS */
+ * more than the GNU assembler puts there: some processors are slow with many, and valgrind knows 7 at most,
+ * with the instruction's own. */
+enum { INSN_FRONT = 0x2e, INSN_FRONT_MAX = 5, INSN_PREFIXES_MAX = 7 };		/* CS */
 
 /* How many of those may stand in front of it; 0 where that is not known to be without effect: of
  * anything but plain arithmetic, moves and stack accesses that have no prefix but 66 and REX. */

@@ -350,6 +350,7 @@ static void knows_what_prefixes_mean_nothing_to(void **state)
 		{ { 0x48, 0x8d, 0x05, 0, 0, 0, 0 }, 7, 5 },		/* lea 0(%rip),%rax */
 		{ { 0x50 }, 1, 5 },					/* push %rax */
 		{ { 0x48, 0x81, 0x84, 0x24, 0, 0, 0, 0, 0, 0, 0, 0 }, 12, 3 },	/* addq $0,0(%rsp) */
+		{ { 0x66, 0x66, 0x48, 0x8d, 0x05, 0, 0, 0, 0 }, 9, 4 },	/* lea 0(%rip),%rax */
 		{ { 0x64, 0x8b, 0x07 }, 3, 0 },				/* mov %fs:(%rdi),%eax */
 		{ { 0x66, 0x65, 0x89, 0x07 }, 4, 0 },			/* mov %ax,%gs:(%rdi) */
 		{ { 0x2e, 0x8b, 0x07 }, 3, 0 },				/* has one */
