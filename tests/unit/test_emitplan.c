@@ -135,17 +135,18 @@ static void ends_of_marked_blocks_are_kept_in_a_line(void **state)
 	arena_free(a);
 }
 
+static const char branch[] =
+	"fn f\n"
+	"  b0 size 28 insns 5 count 10 -> b1 b2\n"
+	"  b1 size 14 insns 3 count 9 -> b2 b3\n"
+	"  b2 size 8 insns 3 count 1 -> ret\n"
+	"  b3 size 8 insns 3 count 1 -> ret\n"
+	"run none\n";
+static const uint8_t cmp[] = { 0x48, 0x83, 0xf8, 0x00 };
+
 /* Behind 24 bytes of b0: 8 of b1, of which the last 4 are a comparison, and its branch in the next line. */
 static void a_comparison_is_kept_in_a_line_with_its_branch(void **state)
 {
-	static const char branch[] =
-		"fn f\n"
-		"  b0 size 28 insns 5 count 10 -> b1 b2\n"
-		"  b1 size 14 insns 3 count 9 -> b2 b3\n"
-		"  b2 size 8 insns 3 count 1 -> ret\n"
-		"  b3 size 8 insns 3 count 1 -> ret\n"
-		"run none\n";
-	static const uint8_t cmp[] = { 0x48, 0x83, 0xf8, 0x00 };
 	struct arena *a = arena_new();
 	struct irtext t;
 
@@ -165,14 +166,6 @@ static void a_comparison_is_kept_in_a_line_with_its_branch(void **state)
 /* As in the last test; its branch moves by what b1's first instruction grows in front, where that can. */
 static void a_first_instruction_grows_instead(void **state)
 {
-	static const char branch[] =
-		"fn f\n"
-		"  b0 size 28 insns 5 count 10 -> b1 b2\n"
-		"  b1 size 14 insns 3 count 9 -> b2 b3\n"
-		"  b2 size 8 insns 3 count 1 -> ret\n"
-		"  b3 size 8 insns 3 count 1 -> ret\n"
-		"run none\n";
-	static const uint8_t cmp[] = { 0x48, 0x83, 0xf8, 0x00 };
 	static const struct {
 		uint8_t first[4];
 		uint32_t in_line, addr, front;
@@ -211,19 +204,18 @@ static void a_first_instruction_grows_instead(void **state)
 /* A comparison that is the only instruction in front of its branch would give that the prefixes. */
 static void what_is_fused_does_not_grow(void **state)
 {
-	static const char branch[] =
+	static const char alone[] =
 		"fn f\n"
 		"  b0 size 32 insns 5 count 10 -> b1 b2\n"
 		"  b1 size 10 insns 2 count 9 -> b2 b3\n"
 		"  b2 size 8 insns 3 count 1 -> ret\n"
 		"  b3 size 8 insns 3 count 1 -> ret\n"
 		"run none\n";
-	static const uint8_t cmp[] = { 0x48, 0x83, 0xf8, 0x00 };
 	struct arena *a = arena_new();
 	struct irtext t;
 
 	(void)state;
-	parse(branch, a, &t);
+	parse(alone, a, &t);
 	struct fn *fn = &t.prog.fn[0];
 	const struct insn *first = &fn->insn[fn->block[1].insn];
 
