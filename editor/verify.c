@@ -4,10 +4,11 @@
  * the few questions that several of them ask.
  */
 #include "editor/verify_parts.h"
+#include "postmorph/loadtables.h"
 
 static int open_files(struct verify *v, struct bytes original, struct bytes generation)
 {
-	if (image_parse(original, v->a, &v->orig, v->err) < 0)
+	if (image_parse(original, v->a, &v->orig, v->err) < 0 || loadtables_check(&v->orig, v->err) < 0)
 		return err_wrap(v->err, "original");
 	if (image_parse(generation, v->a, &v->gen, v->err) < 0) {
 		v->err->kind = ERR_REFUSED;

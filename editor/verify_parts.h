@@ -32,7 +32,7 @@
  *   verify_probes.c  notes of static probe points lead to their images, too
  *
  * Nothing here shares code with what makes generations but the decoder (postmorph/decode.h), the
- * ELF reader (postmorph/image.h) and the reader of the block map (lib/blockmap.h).
+ * ELF reader (postmorph/image.h, loadtables.h) and the reader of the block map (lib/blockmap.h).
  */
 #ifndef EDITOR_VERIFY_PARTS_H
 #define EDITOR_VERIFY_PARTS_H

@@ -1,6 +1,7 @@
 /* analyze.c - prog_analyze(): from the bytes of a file to the annotated program */
 #include "lib/err.h"
 #include "postmorph/analyze.h"
+#include "postmorph/loadtables.h"
 
 static const uint64_t MAX_SPAN = (uint64_t)1 << 31;	/* struct insn counts in 32 bits */
 
@@ -144,6 +145,8 @@ int prog_analyze_around(struct bytes file, const struct prog_wanted *wanted, str
 		.early = arena_new() };
 
 	int rc = image_parse(file, a, &prog.img, err);
+	if (rc == 0)
+		rc = loadtables_check(&prog.img, err);
 	if (rc == 0)
 		rc = look_at_all(&t, err);
 	if (rc == 0) {

@@ -167,7 +167,7 @@ static void what_moved_has_all_its_bytes(void **state)
 	}
 }
 
-static void lengthen_strings(const struct image *img, struct wr *file)
+static void lengthen_relocations(const struct image *img, struct wr *file)
 {
 	const Elf64_Phdr *p = image_phdr(img, PT_DYNAMIC);
 
@@ -175,24 +175,24 @@ static void lengthen_strings(const struct image *img, struct wr *file)
 		Elf64_Dyn d;
 
 		memcpy(&d, file->p + at, sizeof(d));
-		if (d.d_tag == DT_STRSZ)
+		if (d.d_tag == DT_RELASZ)
 			d.d_un.d_val++;
 		memcpy(file->p + at, &d, sizeof(d));
 	}
 }
 
-/* With -z nocombreloc, DT_RELA leads to the first of several sections; here it is the strings. */
+/* With -z nocombreloc, DT_RELA leads to the first of several sections. */
 static void what_goes_on_behind_its_section_stays(void **state)
 {
 	const struct edit_options options = { .all = true };
-	struct spoil m = spoil_make("beside", 1);
+	struct spoil m = spoil_make_as("beside", "-shared -Wl,--build-id=none -Wl,-z,noseparate-code", 1);
 	struct edit_stats stats = { 0 };
 	struct wr generation = { 0 }, map = { 0 };
 	struct err err;
 
 	(void)state;
-	lengthen_strings(&m.orig, &m.original);
-	lengthen_strings(&m.gen, &m.generation);
+	lengthen_relocations(&m.orig, &m.original);
+	lengthen_relocations(&m.gen, &m.generation);
 	assert_int_equal(edit_optimize(wr_bytes(&m.original), NULL, &options, m.a, &generation, &map, &stats,
 				       &err), -1);
 	assert_non_null(strstr(err.text, "no room"));

@@ -1,0 +1,224 @@
+/* test_loadtables.c - a file whose sections are not what the loader reads is refused, whatever differs
+ *
+ * tests/asm/versions.s as a library has every table; in each test one thing of it is said wrongly.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "postmorph/loadtables.h"
+#include "tests/unit/asm.h"
+
+static struct arena *arena;
+static struct bytes library;
+static struct image img;
+
+static int setup(void **state)
+{
+	struct err err;
+
+	(void)state;
+	arena = arena_new();
+	library = asm_build("versions", "-shared -Wl,--hash-style=both -Wl,--default-symver "
+			    "-Wl,-soname,versions.so -Wl,--no-as-needed -lc", arena);
+	return image_parse(library, arena, &img, &err);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	arena_free(arena);
+	return 0;
+}
+
+static uint8_t *copy(void)
+{
+	return arena_dup(arena, library.p, library.n);
+}
+
+/* Accepted (NULL), or refused with that in the sentence; so it is by who analyses it. */
+static void expect(const uint8_t *file, const char *why)
+{
+	struct bytes b = { file, library.n };
+	struct image changed;
+	struct prog prog;
+	struct err err = { 0 };
+
+	assert_int_equal(image_parse(b, arena, &changed, &err), 0);
+	int rc = loadtables_check(&changed, &err);
+	if (!why && rc < 0)
+		fail_msg("refused: %s", err.text);
+	if (!why)
+		return;
+	if (rc == 0)
+		fail_msg("accepted; expected: %s", why);
+	assert_int_equal(err.kind, ERR_INPUT);
+	if (!strstr(err.text, why))
+		fail_msg("refused for another reason: %s", err.text);
+	assert_int_equal(prog_analyze(b, arena, &prog, &err), -1);
+}
+
+static const struct section *section(const char *name)
+{
+	const struct section *s = image_section(&img, name);
+
+	if (!s)
+		fail_msg("no section %s", name);
+	return s;
+}
+
+static void set_section(uint8_t *file, const char *name, Elf64_Shdr h)
+{
+	memcpy(file + img.eh.e_shoff + (size_t)(section(name) - img.sh) * sizeof(h), &h, sizeof(h));
+}
+
+static void put32(uint8_t *file, const char *name, uint64_t at, uint32_t value)
+{
+	memcpy(file + section(name)->h.sh_offset + at, &value, sizeof(value));
+}
+
+static uint32_t get32(const char *name, uint64_t at)
+{
+	uint32_t value;
+
+	memcpy(&value, library.p + section(name)->h.sh_offset + at, sizeof(value));
+	return value;
+}
+
+static const struct {
+	const char *section, *what;
+} tables[] = {
+	{ ".hash", "hash table" }, { ".gnu.hash", "GNU hash table" }, { ".dynsym", "symbols" },
+	{ ".gnu.version", "versions of symbols" }, { ".gnu.version_r", "needed versions" },
+	{ ".gnu.version_d", "defined versions" }, { ".dynstr", "strings" },
+};
+enum { NTABLE = sizeof(tables) / sizeof(tables[0]) };
+
+static void the_library_is_accepted(void **state)
+{
+	(void)state;
+	expect(library.p, NULL);
+}
+
+static void a_section_holds_its_table(void **state)
+{
+	(void)state;
+	for (int i = 0; i < NTABLE; i++) {
+		Elf64_Shdr h = section(tables[i].section)->h;
+		uint8_t *file = copy();
+		char why[80];
+
+		snprintf(why, sizeof(why), "section with the %s does not hold all", tables[i].what);
+		h.sh_size--;
+		set_section(file, tables[i].section, h);
+		expect(file, why);
+	}
+}
+
+static void a_section_begins_with_its_table(void **state)
+{
+	(void)state;
+	for (int i = 0; i < NTABLE; i++) {
+		Elf64_Shdr h = section(tables[i].section)->h;
+		uint8_t *file = copy();
+		char why[80];
+
+		snprintf(why, sizeof(why), "no section begins where the loader reads the %s", tables[i].what);
+		h.sh_addr--;
+		h.sh_offset--;
+		h.sh_size++;
+		set_section(file, tables[i].section, h);
+		expect(file, why);
+	}
+}
+
+/* Where symbols are more than what one of the three that tell of them says, another one counts. */
+static void symbols_are_as_many_as_any_table_says(void **state)
+{
+	static const char relocations[] = ".rela.dyn";
+	uint8_t *by_relocation = copy(), *by_chain = copy();
+	uint64_t gnu = section(".gnu.hash")->h.sh_size, size = section(relocations)->h.sh_size;
+	Elf64_Rela r;
+
+	(void)state;
+	memcpy(&r, library.p + section(relocations)->h.sh_offset + size - sizeof(r), sizeof(r));
+	r.r_info = ELF64_R_INFO(1000, ELF64_R_TYPE(r.r_info));
+	memcpy(by_relocation + section(relocations)->h.sh_offset + size - sizeof(r), &r, sizeof(r));
+	expect(by_relocation, "the symbols does not hold all");
+	put32(by_chain, ".gnu.hash", gnu - 4, get32(".gnu.hash", gnu - 4) & ~1u);	/* does not end */
+	expect(by_chain, "the GNU hash table does not hold all");
+}
+
+static void hash_tables_lead_into_themselves(void **state)
+{
+	enum { BUCKET = 8, GNU_HEAD = 16 };
+	uint32_t nbucket = get32(".hash", 0), nchain = get32(".hash", 4), nword = get32(".gnu.hash", 8);
+	uint8_t *bucket = copy(), *chain = copy(), *below = copy(), *many = copy();
+
+	(void)state;
+	put32(bucket, ".hash", BUCKET, nchain);
+	expect(bucket, "the hash table does not hold all");
+	put32(chain, ".hash", BUCKET + 4 * nbucket, nchain);
+	expect(chain, "the hash table does not hold all");
+	put32(below, ".gnu.hash", GNU_HEAD + 8 * nword, get32(".gnu.hash", 4) - 1);
+	expect(below, "the GNU hash table does not hold all");
+	put32(many, ".gnu.hash", 8, UINT32_MAX);
+	expect(many, "the GNU hash table does not hold all");
+}
+
+static void names_are_among_the_strings(void **state)
+{
+	uint8_t *symbol = copy(), *version = copy(), *last = copy(), *needed = copy();
+	const Elf64_Shdr *strings = &section(".dynstr")->h, *dynamic = &section(".dynamic")->h;
+	Elf64_Dyn d;
+
+	(void)state;
+	put32(symbol, ".dynsym", sizeof(Elf64_Sym), (uint32_t)strings->sh_size);
+	expect(symbol, "the strings does not hold all");
+	put32(version, ".gnu.version_r", offsetof(Elf64_Verneed, vn_file), (uint32_t)strings->sh_size);
+	expect(version, "the strings does not hold all");
+	last[strings->sh_offset + strings->sh_size - 1] = 'x';
+	expect(last, "the strings does not hold all");
+	memcpy(&d, needed + dynamic->sh_offset, sizeof(d));
+	assert_int_equal(d.d_tag, DT_NEEDED);
+	d.d_un.d_val = strings->sh_size;
+	memcpy(needed + dynamic->sh_offset, &d, sizeof(d));
+	expect(needed, "the strings does not hold all");
+}
+
+/* Each of many records leads to all behind it: to follow that takes the square of the time. */
+static void versions_do_not_lie_in_one_another(void **state)
+{
+	const Elf64_Shdr *h = &section(".gnu.version_d")->h;
+	uint8_t *file = copy();
+
+	(void)state;
+	put32(file, ".gnu.version_d", offsetof(Elf64_Verdef, vd_next), (uint32_t)h->sh_size);
+	expect(file, "the defined versions does not hold all");
+	file = copy();
+	put32(file, ".gnu.version_d", offsetof(Elf64_Verdef, vd_aux), (uint32_t)h->sh_size);
+	expect(file, "the defined versions does not hold all");
+	file = copy();
+	memset(file + h->sh_offset, 0, h->sh_size);
+	for (uint64_t at = 0; at + 4 <= h->sh_size; at += 4)
+		put32(file, ".gnu.version_d", at, 4);
+	expect(file, "the defined versions does not hold all");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_library_is_accepted),
+		cmocka_unit_test(a_section_holds_its_table),
+		cmocka_unit_test(a_section_begins_with_its_table),
+		cmocka_unit_test(symbols_are_as_many_as_any_table_says),
+		cmocka_unit_test(hash_tables_lead_into_themselves),
+		cmocka_unit_test(names_are_among_the_strings),
+		cmocka_unit_test(versions_do_not_lie_in_one_another),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
