@@ -252,7 +252,7 @@ int loadtables_check(const struct image *img, struct err *err)
 {
 	struct tables t = { .img = img, .err = err };
 
-	if (!image_phdr(img, PT_DYNAMIC))
+	if (!image_phdr(img, PT_DYNAMIC) || img->nsh == 0)	/* nothing is said, nothing believed */
 		return 0;
 	return look_at_relocations(&t) < 0 || look_at_hash(&t) < 0 || look_at_gnu_hash(&t) < 0 ||
 	       look_at_symbols(&t) < 0 || look_at_versions(&t) < 0 || look_at_strings(&t) < 0 ? -1 : 0;
