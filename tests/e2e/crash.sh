@@ -7,17 +7,10 @@
 not() { ! "$@"; }
 need_root
 make_root perl sort
-work() { LC_ALL=C "$root/bin/sort" "$root/data" >/dev/null; "$root/bin/perl" -e '$s += $_ * $_ % 7 for 1 .. 4e6'; }
+work_sort() { LC_ALL=C "$root/bin/sort" "$root/data" >/dev/null; }
+work_perl() { "$root/bin/perl" -e '$s += $_ * $_ % 7 for 1 .. 4e6'; }
 die() { ("$root/bin/perl" -e "kill '$1', \$\$; sleep 1") 2>/dev/null; }	# its core would go here
 state_of() { ctl --json list | grep -F "\"$root/bin/$1\"" | sed -n 's/.*"state": "\([^"]*\)".*/\1/p'; }
-within() {		# SECONDS COMMAND...
-	local end=$(($(date +%s) + $1))
-	shift
-	until "$@"; do
-		[ "$(date +%s)" -lt "$end" ] || return 1
-		sleep 0.1
-	done
-}
 is_original() { same_file "$root/bin/$1" "$root/orig/$1"; }
 seq 300000 | sort -R >"$root/data"
 ulimit -c 0
@@ -27,7 +20,8 @@ watched() { ctl status | grep -q "crash watch *on" || grep -q crashes: "$root/lo
 check "its monitor says whether signals are told" within 10 watched
 why_not=$(grep -m1 crashes: "$root/log") &&
 	{ stop_daemon >/dev/null; skip_all "signals are not told here: $why_not"; }
-for i in 1 2 3; do work; done
+check "perl has samples" sampled perl 100 work_perl
+check "sort has samples" sampled sort 100 work_sort
 check "perl and sort are laid out anew" ctl reoptimize "$root/bin/perl" "$root/bin/sort"
 check "perl is no longer the original" test "$(state_of perl)" = optimized
 
@@ -42,7 +36,7 @@ check "the history says why" grep -q "crashed .*process [0-9]* of generation 1 w
 	<<<"$(ctl history "$root/bin/perl")"
 check "so does the list" grep -q "^refused: process [0-9]* of generation 1 was killed" <<<"$(state_of perl)"
 check "sort, that it had not mapped, stays" test "$(state_of sort)" = optimized
-work
+work_perl
 check "perl is not laid out anew" not ctl reoptimize "$root/bin/perl"
 check "and the reason is told" grep -q "was killed by signal 11" \
 	<<<"$(ctl reoptimize "$root/bin/perl" 2>&1)"
@@ -62,7 +56,7 @@ check_here "ends" stop_daemon
 # A program that dies as often by itself.
 rm -rf "$root/store"
 check_here "a daemon with a new store" start_daemon
-for i in 1 2 3; do work; done
+check "perl has samples" sampled perl 100 work_perl
 for i in 1 2 3 4 5 6; do die ABRT; done
 check "deaths of the original are seen" within 10 eval '[ "$(ctl --json status | sed -n "s/.*\"kind\": \"crashes\", \"count\": \([0-9]*\).*/\1/p")" -ge 6 ]'
 check "perl is laid out anew" ctl reoptimize "$root/bin/perl"

@@ -20,16 +20,9 @@ monitor_has() {		# COLUMN of the monitor's counts
 }
 samples() { local n; n=$(listed plain samples); echo "${n:-0}"; }
 sync() { ctl status --sync >"$root/synced" 2>&1; }
-within() {		# SECONDS COMMAND...
-	local end=$(($(date +%s) + $1))
-	shift
-	until "$@"; do
-		[ "$(date +%s)" -lt "$end" ] || return 1
-		sleep 0.2
-	done
-}
 more() {		# BEFORE NOW: some 30 of 100 samples
 	echo "$1, then $2"
+	cat "$root/synced"
 	awk -v a="${1:-0}" -v b="${2:-0}" 'BEGIN { exit !(b >= a + 30) }'
 }
 
@@ -37,7 +30,7 @@ more() {		# BEFORE NOW: some 30 of 100 samples
 
 check_here "a daemon" start_daemon
 "$root/bin/plain" burn
-sync
+taken_in
 check "samples arrive" more 0 "$(samples)"
 # Holds the store for writing, or a view of it, until the FIFO is closed.
 hold() {		# SQL
@@ -57,13 +50,13 @@ check "and why is told" grep -q "locked" "$root/synced"
 check "the daemon answers" ctl list
 check "nothing is counted twice or half" test "$(samples)" = "$before"
 release
-check "afterwards they are" sync
+check "afterwards they are" taken_in
 check "all of them" more "$before" "$(samples)"
 check_here "somebody else reads the store for long" hold "BEGIN; SELECT count(*) FROM module;"
 for i in 1 2 3; do
 	before=$(samples)
 	"$root/bin/plain" burn
-	check "samples are taken in meanwhile" sync
+	check "samples are taken in meanwhile" taken_in
 	check "and counted" more "$before" "$(samples)"
 done
 release
@@ -77,7 +70,7 @@ mkdir -p "$root/store/spool"
 if mount -t tmpfs -o size=256k,mode=700,uid=65534,gid=65534 tmpfs "$root/store/spool" 2>/dev/null; then
 	check_here "a daemon with a small spool" start_daemon
 	"$root/bin/plain" burn
-	sync
+	taken_in
 	check "samples arrive" more 0 "$(samples)"
 	head -c 300000 /dev/zero >"$root/store/spool/filler" 2>/dev/null
 	"$root/bin/plain" burn
@@ -93,7 +86,7 @@ if mount -t tmpfs -o size=256k,mode=700,uid=65534,gid=65534 tmpfs "$root/store/s
 	check "as often as the monitor says" test "$lost" = "$(monitor_has samples_dropped)"
 	before=$(samples)
 	"$root/bin/plain" burn
-	check "with room it goes on" sync
+	check "with room it goes on" taken_in
 	check "and samples arrive again" more "$before" "$(samples)"
 	check_here "and ends" stop_daemon
 	umount "$root/store/spool"
@@ -116,10 +109,10 @@ if [ "${HOTPLUG:-}" = 1 ] && [ -w "${cpu:-/none}" ]; then
 	check "a CPU that was gone for a moment is known to be back" within 10 eval \
 		'new=$(role_pid monitor) && [ -n "$new" ] && [ "$new" != "$first" ]'
 	new=$(role_pid monitor)
-	sync
+	taken_in
 	before=$(samples)
 	taskset -c "$number" "$root/bin/plain" burn
-	sync
+	taken_in
 	check "what runs on it is sampled" more "$before" "$(samples)"
 	sleep 3
 	check "and nothing begins anew for no reason" test "$(role_pid monitor)" = "$new"

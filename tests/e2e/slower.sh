@@ -29,7 +29,7 @@ observe() {		# jobs of all sizes for a while, one observation of each program
 		head -n $((RANDOM % 20 * 5000 + 50000)) "$root/numbers" | "$root/bin/gzip" -c >/dev/null
 	done
 	while [ "$(date +%s%N)" -lt "$end" ]; do sleep 0.05; done
-	ctl status --sync >/dev/null
+	taken_in
 }
 
 check_here "a daemon" start_daemon
