@@ -268,19 +268,26 @@ static int read_files(char **path, int n, bool dump)
 	return 0;
 }
 
-/* Only its own clock decides how long each loop runs, so that the shares are known. */
+/* Only its own clock decides how long each loop runs, so that the shares are known.  It is looked at every
+ * 10 ms or so: looking, the kernel may give the CPU to somebody else.  Who looks more often than the tick
+ * comes is on a busy machine always off the CPU when it comes, and in no sample of it. */
+static uint64_t turns = 200000;
+
 #define LOOP(name)								\
 static __attribute__((noinline)) void name(uint64_t cpu_ns)			\
 {										\
 	struct timespec ts;							\
-	uint64_t end = 0, now;							\
+	uint64_t end = 0, before = 0, now;					\
 	do {									\
-		for (volatile int i = 0; i < 200000; i++)			\
+		for (volatile uint64_t i = 0; i < turns; i++)			\
 			;							\
 		(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);		\
 		now = (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;	\
 		if (!end)							\
 			end = now + cpu_ns;					\
+		else if (now < before + 5000000)				\
+			turns *= 2;						\
+		before = now;							\
 	} while (now < end);							\
 }
 LOOP(first_loop)

@@ -31,11 +31,31 @@
 #include <time.h>
 #include <unistd.h>
 
-static const uint64_t turns = 1000 * 1000 * 1000;	/* some 0.4 s */
+static const uint64_t turns = 1000 * 1000 * 1000;	/* some 0.4 s, less on a fast processor */
+static const uint64_t least_ns = 400 * 1000 * 1000;
 
 static __attribute__((noinline)) void burn(uint64_t n)
 {
 	__asm__ volatile("1:	dec %0\n	jnz 1b" : "+r"(n));
+}
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec ts;
+
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* By the clock, so that a fast processor gives as many samples; by turns, because time that the machine
+ * was away may count as CPU time and has none. */
+static void spend(void (*code)(uint64_t))
+{
+	uint64_t begun = cpu_ns();
+
+	code(turns);
+	while (cpu_ns() - begun < least_ns)
+		code(25 * 1000 * 1000);		/* who looks more often is off the CPU at ticks */
 }
 
 static int die(const char *what)
@@ -73,7 +93,7 @@ static int run_fork(void)
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		burn(turns);
+		spend(burn);
 		_exit(0);
 	}
 	return pid < 0 || waitpid(pid, &status, 0) != pid || status;
@@ -89,7 +109,7 @@ static void *burn_it(void *unused)
 {
 	(void)unused;
 	(void)usleep(300000);		/* the first one is long gone */
-	burn(turns);
+	spend(burn);
 	exit(0);
 }
 
@@ -123,7 +143,7 @@ static int run_remap(void)
 		if (fd < 0 || p == MAP_FAILED)
 			return die(path);
 		void (*again)(uint64_t) = (void (*)(uint64_t))(uintptr_t)(p + (at - from));
-		again(turns);
+		spend(again);
 		return 0;
 	}
 	return die("/proc/self/maps");
@@ -145,7 +165,7 @@ static int run_jit(void)
 		return die(path);
 	(void)fprintf(f, "%lx %zx made_at_run_time\n", (unsigned long)(uintptr_t)p, sizeof(code));
 	(void)fclose(f);
-	((void (*)(uint64_t))(uintptr_t)p)(turns);
+	spend((void (*)(uint64_t))(uintptr_t)p);
 	(void)unlink(path);
 	return 0;
 }
@@ -203,16 +223,8 @@ static int run_maps(const char *self, unsigned long n)
 		if (mmap(NULL, 4096, PROT_READ | (i % 2 ? PROT_EXEC : 0), MAP_PRIVATE, fd,
 			 (off_t)(i % 3) * 4096) == MAP_FAILED)
 			return errno == ENOMEM ? 77 : die("mmap");	/* vm.max_map_count */
-	burn(turns);
+	spend(burn);
 	return 0;
-}
-
-static uint64_t cpu_ns(void)
-{
-	struct timespec ts;
-
-	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
 static int run_short(const char *self, unsigned long n, const char *ms)
@@ -233,7 +245,7 @@ int main(int argc, char **argv)
 	const char *what = argc > 1 ? argv[1] : "";
 
 	if (strcmp(what, "burn") == 0)
-		burn(turns);
+		spend(burn);
 	else if (strcmp(what, "for") == 0 && argc == 3)
 		while (cpu_ns() < strtoul(argv[2], NULL, 10) * 1000000)
 			burn(100000);
