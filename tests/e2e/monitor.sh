@@ -71,6 +71,19 @@ share_is_30() {		# FIRST SECOND OTHER
 		[ $((100 * $1)) -le $((37 * ($1 + $2))) ] && [ $((20 * $3)) -le $(($1 + $2)) ]
 }
 
+# A process that is there, and no longer its shell, when a monitor starts.
+run_before() {
+	local i
+	: >"$dir/before"
+	"$driver" spin 50 600000 >"$dir/before" &
+	pids+=($!)
+	before=$!
+	for i in $(seq 400); do
+		[ -s "$dir/before" ] && break
+		sleep 0.05
+	done
+}
+
 has() {			# FILE LINE_PATTERN: at least one line
 	grep -qE "$2" "$1"
 }
@@ -100,9 +113,7 @@ shifted_is_as() {	# NAME
 	echo "$ms ms of $((($2 + 999999) / 1000000))"
 	[ "$ms" -ge 1500 ] && [ "$ms" -le $(($2 / 1000000 + 1)) ]
 }
-"$driver" spin 50 600000 >"$dir/before" &
-pids+=($!)
-before=${pids[-1]}
+run_before
 for s in 100000 -$(($(cut -d. -f1 /proc/uptime) / 2)); do
 	shifted="unshare --time --monotonic $s --boottime $s --"
 	if ! $shifted true 2>/dev/null; then
@@ -124,9 +135,7 @@ kill "$before"
 unset 'pids[-1]'
 
 # A process that ran before, then 1,000 short lives; forks, execs, mappings, exits of each.
-"$driver" spin 50 600000 >"$dir/before" &
-pids+=($!)
-before=${pids[-1]}
+run_before
 start lives auto 1
 "$driver" forks 1000 >"$dir/forks"
 ask memory
@@ -153,10 +162,11 @@ check "nothing was lost" test "$(value lost "$dir/lives.out")" = 0
 rss=$(value VmRSS: "$dir/lives.out")
 check "resident memory is under 6 MiB ($rss kB)" test "$rss" -lt 6144
 
-# A monitor that does not drain: the rings run over, the loss is counted, and sampling goes on.
+# A monitor that does not drain: the rings run over, the loss is counted, and sampling goes on.  On one
+# CPU, since each has a ring.
 start full auto 20
 ask freeze
-"$driver" forks 1500 >"$dir/forks"
+taskset -c "$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')" "$driver" forks 1500 >"$dir/forks"
 ask thaw
 "$driver" forks 2 >"$dir/forks"
 ask flush
