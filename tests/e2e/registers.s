@@ -10,7 +10,7 @@ _start:
 	.cfi_undefined rip
 	mov	$0x5ec2e7c0de5ec2e7, %r15
 	push	%r15
-	mov	$N, %rbx
+	movabs	$N, %rbx
 	lea	cell(%rip), %rax
 	mov	%rax, holder(%rip)
 	lea	holder(%rip), %r14
