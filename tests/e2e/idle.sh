@@ -57,25 +57,22 @@ spent() { ctl status | sed -n 's/^spent in 24 h *\([0-9]*\)\.\([0-9]\) of .*/\1\
 job_pid() { role_pid job; }
 state() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d' ' -f1; }
 ticks() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | awk '{ print $12 + $13 }'; }
-within() {		# SECONDS COMMAND...
-	local end=$(($(date +%s) + $1))
-	shift
-	until "$@"; do
-		[ "$(date +%s)" -lt "$end" ] || return 1
-		sleep 0.05
-	done
-}
 job_runs() {		# COMMAND: job= the job that runs
 	job=$(job_pid)
 	[ -n "$job" ] && grep -qaw "$1" "/proc/$job/cmdline" && ! stopped
 }
 stopped() { [ "$(state "$job")" = T ]; }
 goes_on() { [ -n "$(state "$job")" ] && ! stopped; }
+had() {			# TICKS, or it has ended
+	[ "$1" = 0 ] || hasten
+	[ -z "$(state "$job")" ] || [ "$(ticks "$job")" -ge "$1" ]
+}
 # The job that runs at present is stopped when others use the CPU.  It may end just then: the next one.
-stops() {		# COMMAND
+stops() {		# COMMAND [TICKS]: when it has had so many of CPU time, which other tests may have left it none of
 	local try begun
 	for try in 1 2 3 4 5; do
 		within 60 job_runs "$1" || return 1
+		within 60 had "${2:-0}"
 		begun=$(date +%s%N)
 		busy
 		if within 10 eval 'stopped || [ -z "$(state "$job")" ]' && stopped; then
@@ -125,7 +122,7 @@ policy true
 check "a new policy is read" ctl policy reload
 calm
 check "analysing is not what the budget is for" test "$(spent)" = 00
-check_here "the job that lays out anew stops too" stops optimize
+check_here "the job that lays out anew stops too" stops optimize 20
 note "after $took ms"
 check "somebody who asks gets an answer meanwhile" timeout 300 "$B/morphctl" --socket "$root/sock" report cc1
 check "for that it was given up" within 10 grep -q "given up" "$root/log"
