@@ -30,7 +30,7 @@ mapped() {		# FILE OFFSET|- COMMAND...
 	rm -f said
 	"$@" >said &
 	runs=$!
-	for i in $(seq 100); do
+	for i in $(seq 600); do
 		grep -qs done said && break
 		sleep 0.05
 	done
