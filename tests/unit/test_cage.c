@@ -656,9 +656,12 @@ static void outputs_are_bounded(void **state)
 
 static void time_is_bounded(void **state)
 {
-	struct job_result r = end(start("spin", 1, 60));
+	struct job *j = start("spin", 1, 60);
 
 	(void)state;
+	/* On a busy machine a job's priority may not give it that second within a minute. */
+	(void)setpriority(PRIO_PROCESS, (id_t)job_process(j), 0);
+	struct job_result r = end(j);
 	assert_int_equal(r.exit_code, 1);
 	assert_true(r.cpu_ms < 5000);
 	assert_null(strstr(r.reason, "took too long"));		/* the limit of CPU time ended it */
