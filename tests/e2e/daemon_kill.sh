@@ -102,8 +102,8 @@ killed_unaware() {
 	manager=$(role_pid manager)
 	ctl reoptimize "$root/bin/gzip" >/dev/null 2>&1 &
 	request=$!
-	for i in $(seq 500); do
-		pgrep -P "$daemon" -f '^morph-edit verify' >/dev/null || continue
+	while kill -0 $request 2>/dev/null; do
+		finds_job verify || continue
 		kill -STOP "$manager"
 		same_file "$root/bin/gzip" "$root/orig/gzip" || break
 		for i in $(seq 100); do

@@ -109,6 +109,20 @@ role_pid() {		# parent | manager | monitor
 	ctl --json status 2>/dev/null | sed -n "s/.*\"role\": \"$1\", \"pid\": \([0-9]*\),.*/\1/p"
 }
 
+# Does the daemon run `morph-edit COMMAND`?  Leaves its pid in $job.  Builtins only: a job may take 20 ms.
+finds_job() {		# COMMAND
+	local kids kid name command
+	read -r kids 2>/dev/null <"/proc/$daemon/task/$daemon/children"
+	for kid in $kids; do
+		name=
+		{ IFS= read -r -d '' name && IFS= read -r -d '' command; } 2>/dev/null <"/proc/$kid/cmdline"
+		[ "$name $command" = "morph-edit $1" ] || continue
+		job=$kid
+		return 0
+	done
+	return 1
+}
+
 # A job that nobody waits for gets CPU time that is left over, and other tests may leave none.
 hasten() {
 	local pid=$(role_pid job)

@@ -100,21 +100,14 @@ check "from the new package" "$B/morph-edit" verify "$root/orig/perl.2" "$root/b
 
 # While a job runs; between the proof and the swap.
 stopped_at() {		# COMMAND PATH: asks for a reoptimization and stops its job `morph-edit COMMAND`
-	local kid name command
-	job=
 	ctl reoptimize "$2" >"$root/asked" 2>&1 &
 	asked=$!
-	while kill -0 $asked 2>/dev/null; do	# builtins until it is found: a job may take 20 ms
-		for kid in /proc/[1-9]*; do
-				{ IFS= read -r -d '' name && IFS= read -r -d '' command; } 2>/dev/null <"$kid/cmdline"
-			[ "$name $command" = "morph-edit $1" ] || continue
-			grep -qs "^PPid:	$daemon$" "$kid/status" && kill -STOP "${kid#/proc/}" 2>/dev/null || continue
-			job=${kid#/proc/}
-			until grep -qs "^State:	T" "$kid/status"; do	# a while after the signal, or it has ended
-				kill -0 "$job" 2>/dev/null || return 1
-			done
-			return 0
+	while kill -0 $asked 2>/dev/null; do
+		finds_job "$1" && kill -STOP "$job" 2>/dev/null || continue
+		until grep -qs "^State:	T" "/proc/$job/status"; do	# a while after the signal, or it has ended
+			kill -0 "$job" 2>/dev/null || return 1
 		done
+		return 0
 	done
 	return 1
 }
