@@ -23,9 +23,8 @@
  * long as the file would be longer than the original by more than growth_share.  But moved_share and a few
  * pages may always be added, however small the file is and however much unwind data there is to copy.
  * Functions that no sample met, of which only their callers tell (infer_callees.c), are many more than
- * those that run, and crowd the hot text.  They move for the sake of what they call: from original code
- * every call of a moved function costs a jump.  So those stay that are not expected to be worth a part
- * of a sample, and those that hardly call any function with samples.
+ * those that run; but in a large program much of what runs is among them, and each where it was is a page
+ * of its own.  So only those stay that are not expected to be worth a small part of a sample.
  */
 #include "editor/worth.h"
 
@@ -36,8 +35,7 @@
 
 static const double near = 0.1;		/* of a fall-through */
 static const double tail_share = 0.0001;
-static const double least_guessed = 0.1;	/* samples */
-static const double least_calls = 0.003;	/* of functions with samples */
+static const double least_guessed = 0.02;	/* samples */
 static const double growth_share = 0.33, moved_share = 0.1;
 /* About what each function, each byte of it, and the file adds otherwise: unwind data, map, headers. */
 static const double fn_bytes = 64, byte_bytes = 0.15, file_bytes = 8192;
@@ -127,22 +125,12 @@ static void keep_moved(struct prog *prog)
 	prog->norder = n;
 }
 
-static void drop_guessed(struct prog *prog, struct arena *a)
+static void drop_guessed(struct prog *prog)
 {
-	double *calls = arena_array(a, prog->nfn, sizeof(*calls));
-
-	for (uint32_t i = 0; i < prog->ncall; i++) {
-		const struct call_site *c = &prog->call[i];
-		const struct fn *callee = &prog->fn[c->callee];
-
-		if (callee->moved && callee->samples > 0)
-			calls[c->caller] += prog->fn[c->caller].block[c->block].count;
-	}
 	for (uint32_t i = 0; i < prog->norder; i++) {
 		struct fn *fn = &prog->fn[prog->order[i]];
 
-		fn->moved = fn->samples > 0 || (pass_fn_work(fn) >= least_guessed &&
-						calls[prog->order[i]] >= least_calls);
+		fn->moved = fn->samples > 0 || pass_fn_work(fn) >= least_guessed;
 	}
 	keep_moved(prog);
 }
@@ -174,7 +162,7 @@ void worth_drop(struct prog *prog)
 {
 	struct arena *scratch = arena_new();
 
-	drop_guessed(prog, scratch);
+	drop_guessed(prog);
 	drop_tail(prog, scratch);
 	arena_free(scratch);
 }
