@@ -122,7 +122,8 @@ static Elf64_Shdr tables_section(const struct verify *v)
 	return none;
 }
 
-/* It begins with the first table and ends with the last. */
+/* It begins with the first table and ends with the last; one of exceptions, whose end is not known here, ends
+ * before what follows. */
 static int check_tables_section(const struct account *acc)
 {
 	const Elf64_Shdr h = tables_section(acc->v);
@@ -135,8 +136,11 @@ static int check_tables_section(const struct account *acc)
 		first = first ? first : s;
 		last = s;
 	}
+	const struct span *next = last ? last + 1 : NULL, *all_end = acc->all.v + acc->all.n;
+
 	if (first ? h.sh_offset != first->off || end < last->off + last->n ||
-		    (!last->open && end != last->off + last->n) : h.sh_size != 0)
+		    (!last->open && end != last->off + last->n) ||
+		    (next < all_end && end > next->off) : h.sh_size != 0)
 		return refuse(acc->v, "section .morph.rodata is not where the new tables are");
 	return 0;
 }

@@ -137,6 +137,14 @@ try() {			# NAME FILE SEED [every]
 	cat "$work/out" 2>/dev/null
 }
 
+# A section of less than 1 KiB ends about that much later.
+lengthen() {		# FILE SECTION
+	local at i
+	at=$(readelf -hW "$1" | sed -n 's/.*Start of section headers: *\([0-9]*\) .*/\1/p')
+	i=$(readelf -SW "$1" | sed -n "s/^ *\\[ *\\([0-9]*\\)\\] $2 .*/\\1/p")
+	printf '\x04' | dd of="$1" bs=1 seek=$((at + 64 * i + 33)) conv=notrunc 2>/dev/null
+}
+
 try gzip /usr/bin/gzip 1
 try sort /usr/bin/sort 2
 if ${CC:-cc} -O2 -fno-inline -o "$work/made" "$work/made.c"; then
@@ -162,6 +170,11 @@ if ${CXX:-c++} -std=c++14 -w -O2 -fno-inline -o "$work/throws" "$work/throws.cc"
 	try "a byte of a program that throws" "$work/throws" 9 every
 	${CXX:-c++} -std=c++14 -w -O2 -fno-inline -no-pie -fno-pie -o "$work/fixed" "$work/throws.cc"
 	try "one at a fixed address" "$work/fixed" 6
+	lengthen "$work/gen" .morph.rodata
+	"$edit" verify "$work/fixed" "$work/gen" 2>"$work/why"
+	[ $? = 3 ] && grep -q "morph.rodata is not where" "$work/why" &&
+		ok "exception tables whose section reaches into what follows are refused" || {
+		not_ok "exception tables whose section reaches into what follows"; note "$(cat "$work/why")"; }
 else
 	skip "a program that throws" "no C++ compiler"
 fi
