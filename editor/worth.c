@@ -36,7 +36,7 @@
 static const double near = 0.1;		/* of a fall-through */
 static const double tail_share = 0.0001;
 static const double least_guessed = 0.02;	/* samples */
-static const double growth_share = 0.33, moved_share = 0.1;
+static const double growth_share = 0.325, moved_share = 0.1;
 /* About what each function, each byte of it, and the file adds otherwise: unwind data, map, headers. */
 static const double fn_bytes = 64, byte_bytes = 0.15, file_bytes = 8192;
 static const double moved_bytes = 16384;
