@@ -186,7 +186,8 @@ for m in $(modules); do
 	printf '%-16s generation %s: %8.0f -> %8.0f samples, outside known blocks %.0f -> %.0f\n' "${m##*/}" \
 		"$(field "$root/result/list2.json" "$m" generation)" "$a" "$b" \
 		"$(field "$root/result/list1.json" "$m" outside)" "$(field "$root/result/list2.json" "$m" outside)"
-	awk -v a="$a" -v b="$b" 'BEGIN { exit !(b > a) }' || die "no sample of ${m##*/} arrived"
+	# An eighth of few may be none: sqlite3 itself has 20, its library thousands.
+	awk -v a="$a" -v b="$b" 'BEGIN { exit !(b > a || a < 400) }' || die "no sample of ${m##*/} arrived"
 done
 ctl report "$root/bin/perl" --limit=8
 
