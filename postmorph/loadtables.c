@@ -69,7 +69,7 @@ static int look_at_hash(struct tables *t)
 	uint32_t nbucket = rd_u32(&r), nchain = rd_u32(&r);
 	uint64_t n = (uint64_t)nbucket + nchain;
 
-	if (n * sizeof(uint32_t) > rd_left(&r))
+	if (r.bad || n * sizeof(uint32_t) > rd_left(&r))
 		return too_short(t, what);
 	for (uint64_t i = 0; i < n; i++)
 		if (rd_u32(&r) >= nchain)

@@ -155,7 +155,8 @@ static void hash_tables_lead_into_themselves(void **state)
 {
 	enum { BUCKET = 8, GNU_HEAD = 16 };
 	uint32_t nbucket = get32(".hash", 0), nchain = get32(".hash", 4), nword = get32(".gnu.hash", 8);
-	uint8_t *bucket = copy(), *chain = copy(), *below = copy(), *many = copy();
+	uint8_t *bucket = copy(), *chain = copy(), *below = copy(), *many = copy(), *empty = copy();
+	Elf64_Shdr h = section(".hash")->h;
 
 	(void)state;
 	put32(bucket, ".hash", BUCKET, nchain);
@@ -164,6 +165,10 @@ static void hash_tables_lead_into_themselves(void **state)
 	expect(chain, "the hash table does not hold all");
 	put32(below, ".gnu.hash", GNU_HEAD + 8 * nword, get32(".gnu.hash", 4) - 1);
 	expect(below, "the GNU hash table does not hold all");
+	put32(empty, ".hash", 0, 0);
+	h.sh_size = 4;				/* not even how many chains there are */
+	set_section(empty, ".hash", h);
+	expect(empty, "the hash table does not hold all");
 	put32(many, ".gnu.hash", 8, UINT32_MAX);
 	expect(many, "the GNU hash table does not hold all");
 }
