@@ -181,7 +181,7 @@ static int follow(struct tables *t, const struct chain *c)
 		return -1;
 	/* More steps than bytes: records lie in one another. */
 	uint64_t steps = 0;
-	for (uint64_t at = 0, next = b.n; next && steps <= b.n; at += next, steps++) {
+	for (uint64_t at = 0, next = b.n; next; at += next) {
 		struct bytes record = bytes_at(b, at, c->size);
 
 		if (!record.p)
@@ -190,16 +190,15 @@ static int follow(struct tables *t, const struct chain *c)
 		if (c->name != NO_NAME)
 			name(t, field(record, c->name));
 		uint64_t below = at, step = field(record, c->below);
-		for (; step && steps <= b.n; steps++) {
+		for (; step; step = field(record, c->below_next)) {
 			below += step;
 			record = bytes_at(b, below, c->below_size);
-			if (!record.p)
+			if (!record.p || ++steps > b.n)
 				return too_short(t, c->what);
 			name(t, field(record, c->below_name));
-			step = field(record, c->below_next);
 		}
 	}
-	return steps <= b.n ? 0 : too_short(t, c->what);
+	return 0;
 }
 
 static int look_at_versions(struct tables *t)
