@@ -14,7 +14,6 @@ struct tables {
 	const struct image *img;
 	struct err *err;
 	uint64_t nsym;		/* symbols that the loader can come to */
-	uint64_t strings;	/* bytes */
 	uint64_t names;		/* the highest offset of a string, and 1 */
 };
 
@@ -231,6 +230,7 @@ static int look_at_strings(struct tables *t)
 	const Elf64_Phdr *p = image_phdr(t->img, PT_DYNAMIC);
 	struct rd r = rd_of(bytes_at(t->img->file, p->p_offset, p->p_filesz));
 	struct bytes b;
+	uint64_t size = 0;
 	int64_t tag;
 
 	if (content(t, DT_STRTAB, what, &b) < 0)
@@ -241,8 +241,8 @@ static int look_at_strings(struct tables *t)
 		if (is_name(tag))
 			name(t, value);
 	}
-	(void)image_dynamic(t->img, DT_STRSZ, &t->strings);
-	if (t->names > t->strings || t->strings > b.n || (t->strings && b.p[t->strings - 1]))
+	(void)image_dynamic(t->img, DT_STRSZ, &size);
+	if (t->names > size || size > b.n || (size && b.p[size - 1]))
 		return too_short(t, what);
 	return 0;
 }
