@@ -19,10 +19,11 @@ static int setup(void **state)
 {
 	struct err err;
 
-	(void)state;
 	arena = arena_new();
-	library = asm_build("versions", "-shared -Wl,--hash-style=both -Wl,--default-symver "
-			    "-Wl,-soname,versions.so -Wl,--no-as-needed -lc", arena);
+	const char *flags = arena_printf(arena, "-shared -Wl,--hash-style=%s -Wl,--default-symver "
+					 "-Wl,-soname,versions.so -Wl,--no-as-needed -lc",
+					 (const char *)*state);
+	library = asm_build("versions", flags, arena);
 	return image_parse(library, arena, &img, &err);
 }
 
@@ -151,6 +152,20 @@ static void symbols_are_as_many_as_any_table_says(void **state)
 	expect(by_chain, "the GNU hash table does not hold all");
 }
 
+/* No relocation is of the last symbol, so only the hash table that there is tells of it. */
+static void one_hash_table_tells_of_all_symbols(void **state)
+{
+	Elf64_Shdr h = section(".dynsym")->h;
+	uint8_t *file = copy();
+
+	assert_true(!image_section(&img, ".hash") != !image_section(&img, ".gnu.hash"));
+	(void)state;
+	expect(file, NULL);
+	h.sh_size -= sizeof(Elf64_Sym);
+	set_section(file, ".dynsym", h);
+	expect(file, "the symbols does not hold all");
+}
+
 static void hash_tables_lead_into_themselves(void **state)
 {
 	enum { BUCKET = 8, GNU_HEAD = 16 };
@@ -212,18 +227,23 @@ static void versions_do_not_lie_in_one_another(void **state)
 	expect(file, "the defined versions does not hold all");
 }
 
+/* By the kind of hash table that it has. */
+#define of_library(test, hash) { #test " (" #hash ")", test, setup, teardown, #hash }
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_library_is_accepted),
-		cmocka_unit_test(a_section_holds_its_table),
-		cmocka_unit_test(a_section_begins_with_its_table),
-		cmocka_unit_test(symbols_are_as_many_as_any_table_says),
-		cmocka_unit_test(hash_tables_lead_into_themselves),
-		cmocka_unit_test(names_are_among_the_strings),
-		cmocka_unit_test(versions_do_not_lie_in_one_another),
+		of_library(the_library_is_accepted, both),
+		of_library(a_section_holds_its_table, both),
+		of_library(a_section_begins_with_its_table, both),
+		of_library(symbols_are_as_many_as_any_table_says, both),
+		of_library(one_hash_table_tells_of_all_symbols, gnu),
+		of_library(one_hash_table_tells_of_all_symbols, sysv),
+		of_library(hash_tables_lead_into_themselves, both),
+		of_library(names_are_among_the_strings, both),
+		of_library(versions_do_not_lie_in_one_another, both),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }
