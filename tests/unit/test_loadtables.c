@@ -190,14 +190,17 @@ static void hash_tables_lead_into_themselves(void **state)
 
 static void names_are_among_the_strings(void **state)
 {
-	uint8_t *symbol = copy(), *version = copy(), *last = copy(), *needed = copy();
+	uint8_t *symbol = copy(), *from = copy(), *version = copy(), *last = copy(), *needed = copy();
 	const Elf64_Shdr *strings = &section(".dynstr")->h, *dynamic = &section(".dynamic")->h;
 	Elf64_Dyn d;
 
 	(void)state;
 	put32(symbol, ".dynsym", sizeof(Elf64_Sym), (uint32_t)strings->sh_size);
 	expect(symbol, "the strings does not hold all");
-	put32(version, ".gnu.version_r", offsetof(Elf64_Verneed, vn_file), (uint32_t)strings->sh_size);
+	put32(from, ".gnu.version_r", offsetof(Elf64_Verneed, vn_file), (uint32_t)strings->sh_size);
+	expect(from, "the strings does not hold all");
+	put32(version, ".gnu.version_r", get32(".gnu.version_r", offsetof(Elf64_Verneed, vn_aux)) +
+	      offsetof(Elf64_Vernaux, vna_name), (uint32_t)strings->sh_size);
 	expect(version, "the strings does not hold all");
 	last[strings->sh_offset + strings->sh_size - 1] = 'x';
 	expect(last, "the strings does not hold all");
