@@ -135,6 +135,33 @@ static void a_section_begins_with_its_table(void **state)
 	}
 }
 
+/* Wherever it stands among the headers; but what the loader does not map is none. */
+static void of_two_sections_at_one_place_the_shorter_counts(void **state)
+{
+	const Elf64_Shdr all = section(".dynsym")->h;
+	uint8_t *behind = copy(), *before = copy(), *empty = copy(), *file_only = copy(), *none = copy();
+	Elf64_Shdr h = all;
+
+	(void)state;
+	h.sh_size = sizeof(Elf64_Sym);
+	set_section(behind, ".symtab", h);
+	expect(behind, "the symbols does not hold all");
+	set_section(before, ".dynsym", h);
+	set_section(before, ".symtab", all);
+	expect(before, "the symbols does not hold all");
+	h.sh_type = SHT_NOBITS;
+	set_section(none, ".symtab", h);
+	expect(none, NULL);
+	h.sh_type = SHT_PROGBITS;
+	h.sh_flags = 0;
+	set_section(file_only, ".symtab", h);
+	expect(file_only, NULL);
+	h.sh_flags = SHF_ALLOC;
+	h.sh_size = 0;
+	set_section(empty, ".symtab", h);
+	expect(empty, NULL);
+}
+
 /* Where symbols are more than what one of the three that tell of them says, another one counts. */
 static void symbols_are_as_many_as_any_table_says(void **state)
 {
@@ -239,6 +266,7 @@ int main(void)
 		of_library(the_library_is_accepted, both),
 		of_library(a_section_holds_its_table, both),
 		of_library(a_section_begins_with_its_table, both),
+		of_library(of_two_sections_at_one_place_the_shorter_counts, both),
 		of_library(symbols_are_as_many_as_any_table_says, both),
 		of_library(one_hash_table_tells_of_all_symbols, gnu),
 		of_library(one_hash_table_tells_of_all_symbols, sysv),
