@@ -1,7 +1,7 @@
 #!/bin/bash
 # ablation.sh - what each pass of the Editor contributes, and where the gain is lost with few samples
 #
-#	bench/ablation.sh [prepare|measure|count|report]...	all by default; bench/stages.bash says more
+#	bench/ablation.sh [prepare|measure|count|layouts|report]...	bench/stages.bash says more
 #
 # Of the complete profile: all passes, all but one, none.  Of N samples: their own layout, and that of
 # the complete counts of the functions that they hit.  The variants of bench/speed.sh are used again.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # older.sh - what another build of the Editor makes of the same samples, beside this one
 #
-#	OLDER=FILE [SIZES='100000 20000 5000'] bench/older.sh [prepare|measure|count|report]...
+#	OLDER=FILE [SIZES='100000 20000 5000'] bench/older.sh [prepare|measure|count|layouts|report]...
 #
 # FILE is the other build's morph-edit, which reads the same profiles.  The stages are those of
 # bench/stages.bash.

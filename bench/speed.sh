@@ -2,7 +2,7 @@
 # speed.sh - how much faster programs become, by Morph and by llvm-bolt, from complete and from sampled
 # profiles, on inputs that were not trained on
 #
-#	bench/speed.sh [prepare|measure|count|report]...	all by default; bench/stages.bash says more
+#	bench/speed.sh [prepare|measure|count|layouts|report]...	bench/stages.bash says more
 #
 #	PROGRAMS='perl-q gs' VARIANTS='morph-exact bolt-exact' bench/speed.sh prepare measure
 cd "$(dirname "$0")/.." || exit 1

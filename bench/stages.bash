@@ -1,17 +1,17 @@
 # stages.bash - sourced by bench/speed.sh, ablation.sh and older.sh, which set VARIANTS: their stages
 #
 # prepare trains, makes each variant (bench/variants.bash), verifies it and compares what it does; count
-# runs cachegrind and `morph-edit report`; both may run on a busy machine.  measure runs original and
-# variants side by side on one CPU, in slices of it (bench/pairs.c; PAIRS, 11, rounds after one uncounted):
-# where a virtual machine has neighbours, runs of the same file one after the other may differ by a tenth,
-# so by a hundredth.  report writes bench/results/NAME.md.  Each but report works on PARALLEL (1) programs
-# at a time, measure on a CPU for each, keeps its results in BENCH_WORK and goes on where it was; a program
-# is measured again when one of its variants is another file, or with AGAIN=1.  Where a file's pages lie in
-# memory decides which of them displace each other in the caches, and some file systems keep what was read
-# or written at once in huge pages: every FRESH (1) rounds all files are copied to RUN_DIR (/dev/shm), a
-# tmpfs without huge pages, all old ones removed first and in an order by chance, for a file that takes
-# another's place gets the same pages again.  PROGRAMS are those meant, all by default
-# (bench/programs.bash).
+# runs cachegrind and `morph-edit report`, layouts the latter alone; these may run on a busy machine.
+# measure runs original and variants side by side on one CPU, in slices of it (bench/pairs.c; PAIRS, 11,
+# rounds after one uncounted): where a virtual machine has neighbours, runs of the same file one after the
+# other may differ by a tenth, so by a hundredth.  report writes bench/results/NAME.md.  Without arguments:
+# prepare measure count report.  Each but report works on PARALLEL (1) programs at a time, measure on a CPU
+# for each, keeps its results in BENCH_WORK and goes on where it was; a program is measured again when one of
+# its variants is another file, or with AGAIN=1.  Where a file's pages lie in memory decides which of them
+# displace each other in the caches, and some file systems keep what was read or written at once in huge
+# pages: every FRESH (1) rounds all files are copied to RUN_DIR (/dev/shm), a tmpfs without huge pages, all
+# old ones removed first and in an order by chance, for a file that takes another's place gets the same pages
+# again.  PROGRAMS are those meant, all by default (bench/programs.bash).
 . bench/common.bash
 . bench/programs.bash
 . bench/variants.bash
@@ -46,13 +46,18 @@ prepare_one() {		# CPU NAME ...
 
 count_one() {		# CPU NAME ...
 	local v
+	program_load "${@:2}"
+	[ -e "$P/id" ] || return
+	for v in original $VARIANTS; do count_run "$v"; done
+	layouts_one "$@"
+}
+
+layouts_one() {		# CPU NAME ...
+	local v
 	shift
 	program_load "$@"
 	[ -e "$P/id" ] || return
-	for v in original $VARIANTS; do
-		count_run "$v"
-		count_layout "$v"
-	done
+	for v in $VARIANTS; do count_layout "$v"; done
 }
 
 # The variants of a program that exist.
@@ -134,8 +139,9 @@ stages() {		# BENCH [STAGE...]
 			trap 'rm -rf "$T" "$copies"' EXIT
 			in_parallel measure_one ;;
 		count) in_parallel count_one ;;
+		layouts) in_parallel layouts_one ;;
 		report) report ;;
-		*) echo "usage: bench/$BENCH.sh [prepare|measure|count|report]..." >&2; exit 2 ;;
+		*) echo "usage: bench/$BENCH.sh [prepare|measure|count|layouts|report]..." >&2; exit 2 ;;
 		esac
 	done
 }
