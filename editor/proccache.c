@@ -4,9 +4,9 @@
  * that gains most, end to end in whichever of eight ways makes the calls shortest, until no pair gains.
  * A join gains
  *
- *     distance   for each call between the two, its weight / distance^POWER
- *     density    SCALE * how many misses less there are in a cache of ENTRIES lines of ENTRY bytes:
- *                a chain misses samples * (1 - what it has of an entry's samples)^ENTRIES times
+ *     distance   for each call between the two, its weight / the fourth root of the distance
+ *     density    SCALE * how many misses less there are in a cache of 16 lines of ENTRY bytes: a
+ *                chain misses samples * (1 - what it has of an entry's samples)^16 times
  *
  * divided by the size of the smaller chain, so that small ones, which fit anywhere, find their place
  * early.  Chains come out by density.
@@ -29,9 +29,7 @@
 #define NONE UINT32_MAX
 
 enum { MAX_CHAIN = 128 };		/* procedures: longer chains take long to join, and gain nothing */
-static const double cache_entries = 16;
 static const double entry_bytes = 2048;
-static const double distance_power = 0.25;
 static const double density_scale = 0.25;
 
 struct chain {
@@ -62,11 +60,24 @@ struct state {
 	double samples;			/* of all */
 };
 
+/* These powers are most of the work; pow() takes many times as long. */
+static double fourth_root(double x)
+{
+	return sqrt(sqrt(x));
+}
+
+static double power_16(double x)
+{
+	double square = x * x, fourth = square * square, eighth = fourth * fourth;
+
+	return eighth * eighth;
+}
+
 static double misses(const struct state *s, double samples, uint64_t size)
 {
 	double share = samples / (size ? (double)size : 1) * entry_bytes / s->samples;
 
-	return share >= 1 ? 0 : samples * pow(1 - share, cache_entries);
+	return share >= 1 ? 0 : samples * power_16(1 - share);
 }
 
 /* Where byte `off` of procedure p is when its chain is turned, or not, and begins at `base`. */
@@ -95,7 +106,7 @@ static double distance_gain(const struct state *s, const struct link *l, bool tu
 				     from_a ? base_b : base_a);
 		double d = fabs(to - from);
 
-		gain += edge->weight * pow(d < 1 ? 1 : d, -distance_power);
+		gain += edge->weight / fourth_root(fmax(d, 1));
 	}
 	return gain;
 }
