@@ -8,16 +8,18 @@
  *
  * What merging leaves is improved by exchanges (exttsp_improve.c).
  *
- * For each pair of chains joined by an edge there is a `link` with their edges.  Its best merging
- * is computed once and kept in a heap; it is computed again only when one of the two chains has
- * changed (the stamp in the heap tells which entries are outdated).
+ * For each pair of chains joined by an edge there is a `link` with their edges, and for each link an
+ * entry in a heap (the stamp there tells which entries are outdated).  First that is no more than what
+ * it could gain at best; its best merging is computed when no other could gain more, and again only
+ * when one of the two chains has changed.
  *
  * INVARIANTS
  *   I1  a chain's nodes are numbered at[] = byte offset in the chain, in order;
  *   I2  a live link joins two different live chains, and each of them lists it once;
  *   I3  node 0 never has anything in front of it;
  *   I4  the work is bounded: when MAX_WORK edges have been scored chains are only appended, not
- *       split any more.
+ *       split any more;
+ *   I5  a link that has not been judged gains no more than its entry says.
  */
 #include "editor/exttsp.h"
 
@@ -31,14 +33,11 @@
 #define NONE UINT32_MAX
 
 enum {
-	FORWARD_REACH = 1024,	/* bytes */
-	BACKWARD_REACH = 640,
-	MAX_SPLIT = 128,	/* nodes of a chain that may be split */
+	MAX_SPLIT = 64,		/* nodes of a chain that may be split */
 	MAX_CHAIN = 512,	/* nodes of a chain that may still grow */
 	MAX_WORK = 100000000,
 };
-#define JUMP_WEIGHT 0.1
-#define UNCONDITIONAL_BONUS 1.05
+#define ROUNDING 1e-9
 #define LEAST_GAIN 1e-9		/* of all edge weight: less is rounding */
 
 enum kind { X_Y, X1_Y_X2, Y_X2_X1, X2_X1_Y };
@@ -64,7 +63,8 @@ struct chain {
 					 * behind swap[] */
 	struct span *span;
 	uint32_t nspan;
-	double most;			/* that a split gains inside the chain, of swaps and of gaps */
+	double most_swap;		/* that a split gains inside the chain, 0 at least */
+	double most;			/* the same of swaps and of gaps, which may all lose */
 };
 
 struct merging {
@@ -77,8 +77,11 @@ struct merging {
 struct link {
 	uint32_t a, b;		/* chains; NONE, NONE when dead */
 	uint32_t edge, edge_tail;
+	double most;		/* that its edges can score */
+	double bound;		/* of a link that is not judged: what its entry says */
+	bool judged;
 	uint32_t stamp;
-	struct merging best;
+	struct merging best;	/* of one that is */
 };
 
 /* An edge of the link at hand, as it is scored again and again. */
@@ -107,41 +110,16 @@ struct state {
 	double least;
 };
 
-static inline double score_edge(double weight, enum exttsp_kind kind, uint64_t src_end, uint64_t dst)
+/* Wherever its nodes are laid. */
+static double most_of(const struct exttsp_edge *e)
 {
-	if (src_end == dst && kind != EXTTSP_INDIRECT)
-		return kind == EXTTSP_ONLY ? UNCONDITIONAL_BONUS * weight : weight;
-	uint64_t d = dst > src_end ? dst - src_end : src_end - dst;
-	uint64_t reach = dst > src_end ? FORWARD_REACH : BACKWARD_REACH;
-	if (d >= reach)
-		return 0;
-	return JUMP_WEIGHT * weight * (1 - (double)d / (double)reach);
-}
-
-double exttsp_score_edge(double weight, enum exttsp_kind kind, uint64_t src_end, uint64_t dst)
-{
-	return score_edge(weight, kind, src_end, dst);
+	return e->weight * (e->kind == EXTTSP_INDIRECT ? EXTTSP_JUMP :
+			    e->kind == EXTTSP_ONLY ? EXTTSP_ONLY_BONUS : 1);
 }
 
 static double edge_score(const struct exttsp_edge *e, uint64_t src_end, uint64_t dst)
 {
-	return score_edge(e->weight, e->kind, src_end, dst);
-}
-
-double exttsp_score(const struct exttsp_graph *g, const uint32_t *order)
-{
-	uint64_t *at = memory_grow(NULL, g->nnode, sizeof(*at)), off = 0;
-	double score = 0;
-
-	for (uint32_t i = 0; i < g->nnode; i++) {
-		at[order[i]] = off;
-		off += g->size[order[i]];
-	}
-	for (uint32_t e = 0; e < g->nedge; e++)
-		score += edge_score(&g->edge[e], at[g->edge[e].from] + g->size[g->edge[e].from],
-				    at[g->edge[e].to]);
-	free(at);
-	return score;
+	return exttsp_score_edge(e->weight, e->kind, src_end, dst);
 }
 
 /* Where X1, X2 and Y begin in the merged chain, each relative to its old offsets. */
@@ -178,7 +156,7 @@ static double link_score(struct state *s, const struct link *l, const struct mer
 		bool from_x = j->from_a == x_is_a;
 		uint64_t of_x = (from_x ? j->from_index : j->to_index) >= m->split ? sh.x2 : sh.x1;
 
-		score += score_edge(j->weight, j->kind, j->end + (from_x ? of_x : sh.y),
+		score += exttsp_score_edge(j->weight, j->kind, j->end + (from_x ? of_x : sh.y),
 				    j->to + (from_x ? sh.y : of_x));
 	}
 	s->work += s->njoint;
@@ -203,6 +181,11 @@ static void consider(struct state *s, const struct link *l, struct merging m, do
 	m.gain = link_score(s, l, &m) + inside;
 	if (m.gain > best->gain + s->least)
 		*best = m;
+}
+
+static bool may_split(const struct state *s, const struct chain *x)
+{
+	return x->nnode > 1 && x->nnode <= MAX_SPLIT && s->work <= MAX_WORK;
 }
 
 /* An edge that bridges `far` bytes of the chain, either way, bridges all of it but `far`, the other
@@ -235,14 +218,16 @@ static void weigh_swaps(struct state *s, struct chain *x)
 		if (score > 0)
 			x->span[x->nspan++] = (struct span){ lo, hi,
 				from < to ? at - end : end - at,
-				from < to ? FORWARD_REACH : BACKWARD_REACH,
-				JUMP_WEIGHT * e->weight, score };
+				from < to ? EXTTSP_FORWARD : EXTTSP_BACKWARD,
+				EXTTSP_JUMP * e->weight, score };
 	}
 	s->work += n;
 	x->most = -INFINITY;
+	x->most_swap = 0;
 	for (uint32_t k = 1; k < x->nnode; k++) {
 		x->swap[k] += x->swap[k - 1];
-		x->lose[k] *= 1 - JUMP_WEIGHT;
+		x->lose[k] *= 1 - EXTTSP_JUMP;
+		x->most_swap = fmax(x->most_swap, x->swap[k]);
 		x->most = fmax(x->most, fmax(x->swap[k], -x->lose[k]));
 	}
 }
@@ -265,52 +250,77 @@ static void weigh_gaps(struct state *s, const struct chain *x, uint64_t ysize, d
 		gap[k] += gap[k - 1];
 }
 
-/* in[k]: weight of edges from X's node k - 1 to Y's first; out[k]: from Y's last to X's node k. */
-static void weigh_between(struct state *s, const struct chain *x, const struct chain *y, bool x_is_a,
-			  double *in, double *out)
+/* What a split of X in front of its node k could gain by edges between X and Y. */
+struct splits {
+	double in[MAX_SPLIT + 1];	/* weight of what falls through from X's node k - 1 to Y's first */
+	double out[MAX_SPLIT + 1];	/* from Y's last to X's node k */
+	bool near[MAX_SPLIT + 1];	/* no place where nothing falls through is nearer to some edge */
+};
+
+static void mark_near(const struct chain *x, uint32_t place, bool *near)
 {
-	memset(in, 0, ((size_t)x->nnode + 1) * sizeof(*in));
-	memset(out, 0, ((size_t)x->nnode + 1) * sizeof(*out));
+	uint32_t front = place, behind = place + 1;
+
+	while (front > 0 && x->lose[front] > 0)
+		front--;
+	while (behind < x->nnode && x->lose[behind] > 0)
+		behind++;
+	near[front] = near[behind] = true;
+}
+
+static void weigh_between(struct state *s, const struct chain *x, const struct chain *y, bool x_is_a,
+			  struct splits *w)
+{
+	size_t n = (size_t)x->nnode + 1;
+
+	memset(w->in, 0, n * sizeof(*w->in));
+	memset(w->out, 0, n * sizeof(*w->out));
+	memset(w->near, 0, n * sizeof(*w->near));
 	for (const struct joint *j = s->joint; j < s->joint + s->njoint; j++) {
 		bool from_x = j->from_a == x_is_a;
 
+		mark_near(x, from_x ? j->from_index : j->to_index, w->near);
+		if (j->kind == EXTTSP_INDIRECT)
+			continue;
 		if (from_x && j->to_index == 0)
-			in[j->from_index + 1] += j->weight;
+			w->in[j->from_index + 1] += j->weight;
 		if (!from_x && j->from_index == y->nnode - 1)
-			out[j->to_index] += j->weight;
+			w->out[j->to_index] += j->weight;
 	}
 	s->work += s->njoint;
 }
 
-/* A split is scored only if it could be the best: new neighbours fall through, all else is a jump. */
+/* A split is scored only where something falls through then, or an end of an edge is near; and if it could
+ * be the best: new neighbours fall through, all else is a jump. */
 static void consider_splits(struct state *s, const struct link *l, uint32_t xi, uint32_t yi,
 			    double between, struct merging *best)
 {
 	struct chain *x = &s->chain[xi], *y = &s->chain[yi];
-	double in[MAX_SPLIT + 1], out[MAX_SPLIT + 1], gap[MAX_SPLIT + 1];
-	double jumps = JUMP_WEIGHT * between;
+	double gap[MAX_SPLIT + 1], jumps = EXTTSP_JUMP * between;
+	struct splits w;
 	bool gaps = false;
 
-	if (x->nnode < 2 || x->nnode > MAX_SPLIT || s->work > MAX_WORK)
+	if (!may_split(s, x))
 		return;
 	weigh_swaps(s, x);
-	if (y->size && x->most + UNCONDITIONAL_BONUS * between <= best->gain)
+	if (y->size && x->most + EXTTSP_ONLY_BONUS * between <= best->gain)
 		return;
-	weigh_between(s, x, y, xi == l->a, in, out);
+	weigh_between(s, x, y, xi == l->a, &w);
 	for (uint32_t k = 1; k < x->nnode; k++) {
-		double into = jumps + UNCONDITIONAL_BONUS * (in[k] + out[k]);
+		double in = EXTTSP_ONLY_BONUS * w.in[k], out = EXTTSP_ONLY_BONUS * w.out[k];
+		double into = jumps + in + out, swap = x->swap[k];
 
-		if (into - (y->size ? x->lose[k] : 0) > best->gain) {
+		if ((w.near[k] || in + out > 0) && into - (y->size ? x->lose[k] : 0) > best->gain) {
 			if (!gaps)
 				weigh_gaps(s, x, y->size, gap);
 			gaps = true;
 			if (into + gap[k] > best->gain)
 				consider(s, l, (struct merging){ 0, xi, yi, k, X1_Y_X2 }, gap[k], best);
 		}
-		if (x->swap[k] + jumps + UNCONDITIONAL_BONUS * out[k] > best->gain)
-			consider(s, l, (struct merging){ 0, xi, yi, k, Y_X2_X1 }, x->swap[k], best);
-		if (x->swap[k] + jumps + UNCONDITIONAL_BONUS * in[k] > best->gain)
-			consider(s, l, (struct merging){ 0, xi, yi, k, X2_X1_Y }, x->swap[k], best);
+		if ((swap > 0 || out > 0) && swap + jumps + out > best->gain)
+			consider(s, l, (struct merging){ 0, xi, yi, k, Y_X2_X1 }, swap, best);
+		if ((swap > 0 || in > 0) && swap + jumps + in > best->gain)
+			consider(s, l, (struct merging){ 0, xi, yi, k, X2_X1_Y }, swap, best);
 	}
 }
 
@@ -337,15 +347,41 @@ static double list_joints(struct state *s, const struct link *l)
 	return weight;
 }
 
+static double most_inside(struct state *s, struct chain *x)
+{
+	if (!may_split(s, x))
+		return 0;
+	weigh_swaps(s, x);
+	return x->most_swap;
+}
+
+/* Chain l->a or l->b is another one now. */
+static void bound_best(struct state *s, uint32_t li)
+{
+	struct link *l = &s->link[li];
+	struct chain *a = &s->chain[l->a], *b = &s->chain[l->b];
+
+	if (a->nnode + b->nnode > MAX_CHAIN) {
+		l->stamp++;
+		return;
+	}
+	double bound = (l->most + fmax(most_inside(s, a), most_inside(s, b))) * (1 + ROUNDING);
+	if (!l->judged && l->bound >= bound)	/* its entry will do */
+		return;
+	l->judged = false;
+	l->bound = bound;
+	l->stamp++;
+	if (bound > s->least)
+		gainheap_push(&s->heap, bound, li, l->stamp);
+}
+
 static void find_best(struct state *s, uint32_t li)
 {
 	struct link *l = &s->link[li];
-	uint32_t na = s->chain[l->a].nnode, nb = s->chain[l->b].nnode;
 	struct merging best = { 0 };
 
+	l->judged = true;
 	l->stamp++;
-	if (na + nb > MAX_CHAIN)
-		return;
 	double between = list_joints(s, l);
 	uint32_t lo = l->a < l->b ? l->a : l->b, hi = l->a < l->b ? l->b : l->a;
 	consider(s, l, (struct merging){ 0, lo, hi, s->chain[lo].nnode, X_Y }, 0, &best);
@@ -454,6 +490,7 @@ static void join_links(struct state *s, uint32_t xi, uint32_t yi)
 		} else {
 			struct link *to = &s->link[s->link_to[other]];
 
+			to->most += l->most;
 			list_append(s, &to->edge, &to->edge_tail, l->edge, l->edge_tail);
 			l->a = l->b = NONE;
 		}
@@ -478,11 +515,15 @@ static void merge_chains(struct state *s)
 
 		if (l->a == NONE || l->stamp != top.stamp)
 			continue;
+		if (!l->judged) {
+			find_best(s, top.item);
+			continue;
+		}
 		struct merging m = l->best;
 		join_nodes(s, &m);
 		join_links(s, m.x, m.y);
 		for (uint32_t i = 0; i < s->chain[m.x].nlink; i++)
-			find_best(s, s->chain[m.x].link[i]);
+			bound_best(s, s->chain[m.x].link[i]);
 	}
 }
 
@@ -527,6 +568,8 @@ static void make_links(struct state *s)
 				add_link(&s->chain[to], s->nlink++);
 			}
 			struct link *l = &s->link[s->link_to[to]];
+
+			l->most += most_of(&g->edge[e]);
 			list_append(s, &l->edge, &l->edge_tail, e, e);
 		}
 		for (uint32_t i = out[v]; i < out[v + 1]; i++)
@@ -626,7 +669,7 @@ void exttsp_order(const struct exttsp_graph *g, uint32_t *order)
 	state_init(&s, g);
 	make_links(&s);
 	for (uint32_t l = 0; l < s.nlink; l++)
-		find_best(&s, l);
+		bound_best(&s, l);
 	merge_chains(&s);
 	write_order(&s, order);
 	state_free(&s);

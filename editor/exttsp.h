@@ -27,8 +27,22 @@ struct exttsp_graph {
 	const struct exttsp_edge *edge;
 };
 
+#define EXTTSP_JUMP 0.1			/* score of a jump over no bytes, of a fall-through's */
+#define EXTTSP_ONLY_BONUS 1.05		/* score of a jmp that goes away */
+enum { EXTTSP_FORWARD = 1024, EXTTSP_BACKWARD = 640 };	/* bytes from which on a jump scores nothing */
+
 /* Score of one edge from a node that ends at `src_end` to one that begins at `dst`. */
-double exttsp_score_edge(double weight, enum exttsp_kind kind, uint64_t src_end, uint64_t dst);
+static inline double exttsp_score_edge(double weight, enum exttsp_kind kind, uint64_t src_end,
+				       uint64_t dst)
+{
+	uint64_t bytes = dst > src_end ? dst - src_end : src_end - dst;
+	uint64_t reach = dst > src_end ? EXTTSP_FORWARD : EXTTSP_BACKWARD;
+
+	if (bytes == 0 && kind != EXTTSP_INDIRECT)
+		return kind == EXTTSP_ONLY ? EXTTSP_ONLY_BONUS * weight : weight;
+	return bytes < reach ? EXTTSP_JUMP * weight * (1 - (double)bytes / (double)reach) : 0;
+}
+
 /* Score of laying the nodes out in `order` (a permutation) without gaps. */
 double exttsp_score(const struct exttsp_graph *g, const uint32_t *order);
 /* Exchanges segments of `order` as long as the score rises; order[0] stays. */
