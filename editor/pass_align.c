@@ -8,6 +8,7 @@
  *
  * Most edges of a function that was hardly sampled have guessed weights of next to nothing.  The rarest ones,
  * rare_share of all weight together, are left out: the score cannot lose more, and they are most of the work.
+ * Where all weights are guessed, it may be more.
  */
 #include "editor/pass.h"
 
@@ -17,7 +18,7 @@
 
 #define NONE UINT32_MAX
 
-static const double rare_share = 0.0005;
+static const double rare_share = 0.0005, rare_share_guessed = 0.01;
 
 /* Node 0 stays first.  Of hot blocks that is the entry; in front of warm ones there is a node of no size. */
 struct part {
@@ -39,7 +40,7 @@ static int by_weight(const void *x, const void *y)
 }
 
 /* The weight of the heaviest edge that is left out. */
-static double rare_weight(struct arena *a, const struct exttsp_graph *g)
+static double rare_weight(struct arena *a, const struct exttsp_graph *g, double share)
 {
 	double *weight = arena_array(a, g->nedge, sizeof(*weight)), all = 0, sum = 0, rare = 0;
 
@@ -47,7 +48,7 @@ static double rare_weight(struct arena *a, const struct exttsp_graph *g)
 		all += weight[i] = g->edge[i].weight;
 	if (g->nedge)
 		qsort(weight, g->nedge, sizeof(*weight), by_weight);
-	for (uint32_t i = 0; i < g->nedge && (sum += weight[i]) <= rare_share * all; i++)
+	for (uint32_t i = 0; i < g->nedge && (sum += weight[i]) <= share * all; i++)
 		rare = weight[i];
 	return rare;
 }
@@ -87,7 +88,7 @@ static void align_fn(struct arena *scratch, struct fn *fn)
 	struct exttsp_graph all;
 
 	passgraph_make(fn, false, 0, &all);
-	double rare = rare_weight(scratch, &all);
+	double rare = rare_weight(scratch, &all, fn->samples > 0 ? rare_share : rare_share_guessed);
 	for (uint32_t warm = 0; warm < 2; warm++) {
 		struct part p;
 

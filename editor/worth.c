@@ -24,10 +24,12 @@
  * pages may always be added, however small the file is and however much unwind data there is to copy.
  * Functions that no sample met, of which only their callers tell (infer_callees.c), are many more than
  * those that run; but in a large program much of what runs is among them, and each where it was is a page
- * of its own.  So only those stay that are not expected to be worth a small part of a sample.
+ * of its own.  Of them those stay in the same way that are together expected to do guessed_share of what
+ * all of them do: up to half of their bytes are functions as large as they are rare.
  */
 #include "editor/worth.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "editor/pass.h"
@@ -35,7 +37,7 @@
 
 static const double near = 0.1;		/* of a fall-through */
 static const double tail_share = 0.0001;
-static const double least_guessed = 0.02;	/* samples */
+static const double guessed_share = 0.05;
 static const double growth_share = 0.325, moved_share = 0.1;
 /* About what each function, each byte of it, and the file adds otherwise: unwind data, map, headers. */
 static const double fn_bytes = 64, byte_bytes = 0.15, file_bytes = 8192;
@@ -125,31 +127,25 @@ static void keep_moved(struct prog *prog)
 	prog->norder = n;
 }
 
-static void drop_guessed(struct prog *prog)
-{
-	for (uint32_t i = 0; i < prog->norder; i++) {
-		struct fn *fn = &prog->fn[prog->order[i]];
-
-		fn->moved = fn->samples > 0 || pass_fn_work(fn) >= least_guessed;
-	}
-	keep_moved(prog);
-}
-
-static void drop_tail(struct prog *prog, struct arena *a)
+/* Of those that no sample met, or of all: as long as those dropped do less than `share` of the work, or as
+ * all add more than `allowed` bytes. */
+static void drop_least(struct prog *prog, struct arena *a, bool guessed, double share, double allowed)
 {
 	struct candidate *c = arena_array(a, prog->norder, sizeof(*c));
-	double all = 0, dropped = 0, added = 0, allowed = bytes_allowed(prog);
-	uint32_t n = prog->norder;
+	double all = 0, dropped = 0, added = 0;
+	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < n; i++) {
-		c[i] = weigh(prog, prog->order[i]);
-		all += c[i].work;
-		added += c[i].bytes;
+	for (uint32_t i = 0; i < prog->norder; i++) {
+		if (guessed && prog->fn[prog->order[i]].samples > 0)
+			continue;
+		c[n] = weigh(prog, prog->order[i]);
+		all += c[n].work;
+		added += c[n++].bytes;
 	}
 	if (n)
 		qsort(c, n, sizeof(*c), by_density);
-	for (uint32_t i = 0; all > 0 && i < n; i++) {
-		if (dropped + c[i].work > tail_share * all && added <= allowed)
+	for (uint32_t i = 0; (guessed || all > 0) && i < n; i++) {
+		if (dropped + c[i].work > share * all && added <= allowed)
 			break;
 		dropped += c[i].work;
 		added -= c[i].bytes;
@@ -162,8 +158,8 @@ void worth_drop(struct prog *prog)
 {
 	struct arena *scratch = arena_new();
 
-	drop_guessed(prog);
-	drop_tail(prog, scratch);
+	drop_least(prog, scratch, true, guessed_share, INFINITY);
+	drop_least(prog, scratch, false, tail_share, bytes_allowed(prog));
 	arena_free(scratch);
 }
 
