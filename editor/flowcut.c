@@ -144,6 +144,7 @@ static void expect(struct cut *c)
 			samples += f->node[v].samples;
 			expected += c->count[v] * f->node[v].cost;
 		}
+		samples = samples > 0 ? samples : FLOWFIT_UNMET;
 		for (uint32_t v = f->part[p].node; v < nodes_end(f, p); v++) {
 			c->count[v] *= expected > 0 ? samples / expected : 1;
 			if (!found)

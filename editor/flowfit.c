@@ -503,8 +503,9 @@ static void balance(struct fit *w, uint32_t p)
 		samples += f->node[v].samples;
 		expected += w->count[v] * f->node[v].cost;
 	}
-	if (!w->chain[p] || samples <= 0)
+	if (!w->chain[p])
 		return;
+	samples = samples > 0 ? samples : FLOWFIT_UNMET;
 	for (uint32_t i = end - (w->source.first[p + 1] - w->source.first[p]); i < end; i++)
 		w->x[i] += log(samples / expected);
 	(void)set_part(w, p, w->x + w->x_first[p]);

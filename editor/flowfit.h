@@ -18,6 +18,8 @@
 #define FLOWFIT_CALL_SPREAD 0.3
 #define FLOWFIT_CALL_UNKNOWN 0.5
 #define FLOWFIT_CALLERS_LIMIT 10.0
+/* As how many samples' worth the search begins with a part that has none. */
+#define FLOWFIT_UNMET 0.5
 
 struct flowfit_node {
 	double samples;			/* in */

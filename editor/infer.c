@@ -11,8 +11,8 @@
  *
  * A profile that is exact and has edges needs no inference (exact.c).  From exact blocks alone edges
  * follow by flow (blockflow.h).  Samples are worse: from what flow makes of them, the likeliest counts
- * are searched, given samples, seen edges and calls of the whole program together (infer_fit.c).  What
- * no sample met has the counts that its callers' calls let expect (infer_callees.c).
+ * are searched, given samples, seen edges and calls of the whole program together (infer_fit.c).  Functions
+ * of which nothing was seen have the counts that its callers' calls let expect (infer_callees.c).
  *
  * Calls do not end blocks.  Padding takes no part.  Landing pads are entered by exceptions.
  */

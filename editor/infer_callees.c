@@ -1,4 +1,4 @@
-/* infer_callees.c - counts of functions that no sample met, by who calls them
+/* infer_callees.c - counts of functions of which nothing was seen, by who calls them
  *
  * A short function gets no sample now and then even if it is called a thousand times as often as the
  * program is sampled; with few samples most functions of a large program are like that.  What was
@@ -201,7 +201,7 @@ void infer_callees(struct prog *prog, const double *weight, struct arena *scratc
 			struct fn *fn = &prog->fn[f];
 			struct guess *g = &w.guess[f];
 
-			if (!fn->moved || fn->samples > 0 || w.calls[f] <= 0)
+			if (!fn->moved || fn_is_seen(fn) || w.calls[f] <= 0)
 				continue;
 			if (!g->visits)
 				make_guess(&w, fn, g);

@@ -1,6 +1,7 @@
 /* infer_fit.c - fits the whole program to flowfit.h and back
  *
- * Every moved function with samples becomes a part: a node a block, and nodes that are no blocks:
+ * Every moved function with samples or seen edges becomes a part: a node a block, and nodes that are no
+ * blocks:
  *
  *    the hub       where computed jumps without a proven table meet, but for the ways that they were
  *                  seen to go; it leads to every block whose address is taken, or out
@@ -354,7 +355,7 @@ static void add_fn(struct builder *w, uint32_t f)
 
 static bool is_part(const struct fn *fn)
 {
-	return fn->moved && fn->samples > 0;
+	return fn->moved && fn_is_seen(fn);
 }
 
 /* What grows is most of what this needs. */

@@ -35,22 +35,24 @@ static double normalised_score(const struct prog *prog, bool original_order)
 	return weight > 0 ? score / weight : 0;
 }
 
-/* Where samples were, and what was seen to be called from there. */
+/* Where samples were, what was seen to be called from there, and where that was seen to go. */
 static struct prog_wanted find_wanted(const struct profile *profile, struct arena *a)
 {
 	bool exact = profile_is_exact(profile);
 	struct prog_wanted w = { .depth = exact ? 0 : CALLEES };
-	vaddr *addr = arena_array(a, profile->nblock + profile->ncall, sizeof(*addr));
+	vaddr *addr = arena_array(a, profile->nblock + profile->ncall + profile->nedge, sizeof(*addr));
 
 	for (uint32_t i = 0; i < profile->nblock; i++)
 		addr[w.n++] = profile->block[i].addr;
 	for (uint32_t i = 0; i < profile->ncall && !exact; i++)
 		addr[w.n++] = profile->call[i].target;
+	for (uint32_t i = 0; i < profile->nedge && !exact; i++)
+		addr[w.n++] = profile->edge[i].from;
 	w.addr = addr;
 	return w;
 }
 
-/* Functions that no sample met may be worth moving for those that call them (infer_callees.c). */
+/* Functions of which nothing was seen may be worth moving for those that call them (infer_callees.c). */
 static void take_callees(struct prog *prog)
 {
 	for (uint32_t i = 0; i < prog->nfn; i++)

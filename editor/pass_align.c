@@ -88,7 +88,7 @@ static void align_fn(struct arena *scratch, struct fn *fn)
 	struct exttsp_graph all;
 
 	passgraph_make(fn, false, 0, &all);
-	double rare = rare_weight(scratch, &all, fn->samples > 0 ? rare_share : rare_share_guessed);
+	double rare = rare_weight(scratch, &all, fn_is_seen(fn) ? rare_share : rare_share_guessed);
 	for (uint32_t warm = 0; warm < 2; warm++) {
 		struct part p;
 

@@ -22,7 +22,7 @@
  * stay, as long as all of them together execute less than tail_share of what the program does; and as
  * long as the file would be longer than the original by more than growth_share.  But moved_share and a few
  * pages may always be added, however small the file is and however much unwind data there is to copy.
- * Functions that no sample met, of which only their callers tell (infer_callees.c), are many more than
+ * Functions of which nothing was seen, of which only their callers tell (infer_callees.c), are many more than
  * those that run; but in a large program much of what runs is among them, and each where it was is a page
  * of its own.  Of them those stay in the same way that are together expected to do guessed_share of what
  * all of them do: up to half of their bytes are functions as large as they are rare.
@@ -127,8 +127,8 @@ static void keep_moved(struct prog *prog)
 	prog->norder = n;
 }
 
-/* Of those that no sample met, or of all: as long as those dropped do less than `share` of the work, or as
- * all add more than `allowed` bytes. */
+/* Of those of which nothing was seen, or of all: as long as those dropped do less than `share` of the work,
+ * or as all add more than `allowed` bytes. */
 static void drop_least(struct prog *prog, struct arena *a, bool guessed, double share, double allowed)
 {
 	struct candidate *c = arena_array(a, prog->norder, sizeof(*c));
@@ -136,7 +136,7 @@ static void drop_least(struct prog *prog, struct arena *a, bool guessed, double 
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < prog->norder; i++) {
-		if (guessed && prog->fn[prog->order[i]].samples > 0)
+		if (guessed && fn_is_seen(&prog->fn[prog->order[i]]))
 			continue;
 		c[n] = weigh(prog, prog->order[i]);
 		all += c[n].work;

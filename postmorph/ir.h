@@ -284,6 +284,12 @@ static inline vaddr prog_insn_addr(const struct prog *prog, const struct insn *i
 	return prog->base + insn->off;
 }
 
+/* Samples, or edges by interpretation, tell that it runs. */
+static inline bool fn_is_seen(const struct fn *fn)
+{
+	return fn->samples > 0 || fn->nseen_edge > 0;
+}
+
 /* Instructions of a block without NOPs: what a sample can meet. */
 uint32_t block_length(const struct fn *fn, const struct block *b);
 
