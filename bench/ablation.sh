@@ -17,7 +17,7 @@ report() {
 	\`copy\` is the original's bytes: what measuring makes of no difference at all.  \`+no.PASS\`: without this pass;
 	\`+none\`: functions that ran moved, in their original order; \`+layout.c3\`: functions in the order of C3 instead of
 	CDSort's; \`+keep-pointers\`: what pointers enter comes over entry jumps.  \`morph-N\` has N samples;
-	\`morph-exact@N\` the complete counts, but of the functions only that N samples hit.  Columns as in speed.md.
+	\`morph-exact@N\` the complete counts, but of the functions only of which N samples or their edges tell.  Columns as in speed.md.
 
 	END
 	facts | awk -v what=ablation -v sizes="$SIZES" -f bench/speed.awk

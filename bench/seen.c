@@ -1,8 +1,9 @@
-/* seen.c - a complete profile, of those functions only that some samples hit
+/* seen.c - a complete profile, of those functions only of which samples tell
  *
  *	seen TABLE COMPLETE SAMPLED
  *
- * Prints what the profile COMPLETE says of the functions in which the profile SAMPLED has a sample.
+ * Prints what the profile COMPLETE says of the functions in which the profile SAMPLED has a sample or an
+ * edge.
  * A layout from it has lost what samples did not reach, and nothing else: the rest of what it is
  * better by than a layout from SAMPLED alone was lost by estimating.  TABLE is what
  * `morph-edit analyze --table` says of the program.
@@ -37,6 +38,14 @@ static bool is_seen(const struct blocktable *t, const bool *seen, vaddr addr)
 	uint32_t b = blocktable_find(t, addr);
 
 	return b != UINT32_MAX && seen[t->block[b].fn];
+}
+
+static void mark_seen(const struct blocktable *t, bool *seen, vaddr addr)
+{
+	uint32_t b = blocktable_find(t, addr);
+
+	if (b != UINT32_MAX)
+		seen[t->block[b].fn] = true;
 }
 
 static void keep_seen(struct profile *p, const struct blocktable *t, const bool *seen)
@@ -77,12 +86,10 @@ int main(int argc, char **argv)
 	    read_file(argv[3], a, &text[1], &err) < 0 || profile_read(text[1], a, &sampled, &err) < 0)
 		goto failed;
 	bool *seen = arena_array(a, t.nfn, sizeof(*seen));
-	for (uint32_t i = 0; i < sampled.nblock; i++) {
-		uint32_t b = blocktable_find(&t, sampled.block[i].addr);
-
-		if (b != UINT32_MAX)
-			seen[t.block[b].fn] = true;
-	}
+	for (uint32_t i = 0; i < sampled.nblock; i++)
+		mark_seen(&t, seen, sampled.block[i].addr);
+	for (uint32_t i = 0; i < sampled.nedge; i++)
+		mark_seen(&t, seen, sampled.edge[i].from);
 	keep_seen(&complete, &t, seen);
 	profile_write(&complete, &out);
 	if (io_write_all(STDOUT_FILENO, out.p, out.n, &err) < 0)
