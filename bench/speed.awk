@@ -135,8 +135,8 @@ function lost_counts(n, k, label, text,  e, s, o) {
 function lost(  i, n, size, all, some, own) {
 	print "\n## Where the gain is lost\n"
 	print "Of the gain of the complete profile, in the geometric mean, N samples have what is said under `there`; a layout"
-	print "from complete counts of the functions that they hit would have more.\n"
-	print "| samples | gain in | programs | there | lost: functions without samples | lost: estimates of the others |\n|---|---|---|---|---|---|"
+	print "from complete counts of the functions that they tell of would have more.\n"
+	print "| samples | gain in | programs | there | lost: functions that they tell nothing of | lost: estimates of the others |\n|---|---|---|---|---|---|"
 	n = split(sizes, size, " ")
 	for (i = 1; i <= n; i++) {
 		all = mean("morph-exact", "morph-" size[i]) - 1
