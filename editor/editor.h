@@ -46,8 +46,8 @@ int edit_optimize(struct bytes original, const struct profile *profile,
 		  struct wr *generation, struct wr *map, struct edit_stats *stats, struct err *err);
 
 /* optimize.c: analyzes `original` and attaches the profile, which may be NULL with `all`.  Without
- * `all` only functions with samples are looked at closely, and unless the profile is exact those that
- * they call; the latter are `moved`, too. */
+ * `all` only functions with samples are looked at closely, and unless the profile is exact those in which
+ * edges were seen, those seen to be called, and those that all of these call; these are `moved`, too. */
 int edit_analyze(struct bytes original, const struct profile *profile, bool all, struct arena *a,
 		 struct prog *prog, struct err *err);
 /* attach.c: sets block.samples, fn.samples, fn.moved and what was seen of edges and calls from the

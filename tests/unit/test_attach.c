@@ -8,6 +8,7 @@
 #include "editor/editor.h"
 #include "editor/irtext.h"
 #include "lib/err.h"
+#include "tests/unit/asm.h"
 
 /* Text begins at 0x1000: f's blocks are at 0x1000, 0x1008, 0x1014; its fragment's at 0x1015; g at
  * 0x101c; h, which stays, at 0x101d. */
@@ -157,6 +158,37 @@ static void what_is_no_block_is_an_error(void **state)
 	arena_free(a);
 }
 
+/* A sample in one function; another, which that does not call, is only known by an edge or as a target. */
+static void what_edges_and_calls_tell_of_is_looked_at(void **state)
+{
+	struct arena *a = arena_new();
+	struct bytes original = asm_build("stubs", "-shared", a);
+	struct prog all;
+	struct err err;
+
+	(void)state;
+	if (prog_analyze(original, a, &all, &err) < 0)
+		fail_msg("%s", err.text);
+	const struct fn *other = asm_fn(&all, "decides");
+	struct profile_block sampled = { asm_fn(&all, "twice")->entry, 5 };
+	struct profile_edge taken = { other->entry, other->entry + other->block[0].size, 2 };
+	struct profile_call called = { sampled.addr, other->entry, 1 };
+	for (int i = 0; i < 3; i++) {
+		const struct profile profile = { .module = "/x", .clock = "tick",
+			.original = digest_of(original), .block = &sampled,
+			.nblock = 1, .edge = &taken, .nedge = i == 1, .call = &called, .ncall = i == 2 };
+		struct prog prog;
+
+		if (edit_analyze(original, &profile, false, a, &prog, &err) < 0)
+			fail_msg("%s", err.text);
+		const struct fn *fn = asm_fn(&prog, "decides");
+		assert_true(asm_fn(&prog, "twice")->moved);
+		assert_int_equal(fn->moved, i > 0);
+		assert_int_equal(fn->nseen_edge, i == 1);
+	}
+	arena_free(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -165,6 +197,7 @@ int main(void)
 		cmocka_unit_test(exact_blocks_without_edges_are_inferred_from),
 		cmocka_unit_test(a_call_at_no_instruction_is_left_out),
 		cmocka_unit_test(what_is_no_block_is_an_error),
+		cmocka_unit_test(what_edges_and_calls_tell_of_is_looked_at),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
