@@ -12,7 +12,7 @@
  * A profile that is exact and has edges needs no inference (exact.c).  From exact blocks alone edges
  * follow by flow (blockflow.h).  Samples are worse: from what flow makes of them, the likeliest counts
  * are searched, given samples, seen edges and calls of the whole program together (infer_fit.c).  Functions
- * of which nothing was seen have the counts that its callers' calls let expect (infer_callees.c).
+ * of which nothing was seen have the counts that their callers' calls let expect (infer_callees.c).
  *
  * Calls do not end blocks.  Padding takes no part.  Landing pads are entered by exceptions.
  */

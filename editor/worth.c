@@ -25,7 +25,7 @@
  * Functions of which nothing was seen, of which only their callers tell (infer_callees.c), are many more than
  * those that run; but in a large program much of what runs is among them, and each where it was is a page
  * of its own.  Of them those stay in the same way that are together expected to do guessed_share of what
- * all of them do: up to half of their bytes are functions as large as they are rare.
+ * all of them do: in a compiler half of their blocks are expected to do a hundredth of it.
  */
 #include "editor/worth.h"
 
