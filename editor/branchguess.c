@@ -18,6 +18,7 @@
 
 #include <assert.h>
 
+#include "postmorph/bytememo.h"
 #include "postmorph/machine.h"
 
 enum { CHAIN = 3 };		/* blocks that are looked at behind a branch */
@@ -131,10 +132,24 @@ static struct question find_question(const struct looks *w, const struct block *
 	return q;
 }
 
+/* The same whatever its constants are. */
+static bool is_store(const struct looks *w, const struct insn *insn)
+{
+	static struct { uint64_t key; bool stores; } memo[BYTEMEMO_SLOTS];
+	uint64_t key = bytememo_key_pattern((struct bytes){ prog_insn_bytes(w->prog, insn), insn->len });
+	uint32_t slot = bytememo_slot(key);
+
+	if (!key || memo[slot].key != key) {
+		struct act act = act_at(w, insn);
+
+		memo[slot].key = key;
+		memo[slot].stores = act.dst.kind == ARG_MEM || (act.kind == ACT_OTHER && act.stores);
+	}
+	return memo[slot].stores;
+}
+
 static uint8_t own_bit(const struct looks *w, const struct insn *insn)
 {
-	struct act act;
-
 	switch ((enum insn_kind)insn->kind) {
 	case INSN_CALL:
 		return OWN_CALL;
@@ -145,8 +160,7 @@ static uint8_t own_bit(const struct looks *w, const struct insn *insn)
 	case INSN_JMP:
 		return OWN_JUMP;
 	case INSN_PLAIN:
-		act = act_at(w, insn);
-		return act.dst.kind == ARG_MEM || (act.kind == ACT_OTHER && act.stores) ? OWN_STORE : 0;
+		return is_store(w, insn) ? OWN_STORE : 0;
 	default:
 		return 0;
 	}
@@ -159,8 +173,12 @@ static void look_at_blocks(struct looks *w)
 	for (uint32_t i = 0; i < fn->nblock; i++) {
 		const struct block *b = &fn->block[i];
 
-		for (uint32_t k = 0; k < b->ninsn; k++)
-			w->own[i] |= own_bit(w, &fn->insn[b->insn + k]);
+		for (uint32_t k = 0; k < b->ninsn; k++) {
+			const struct insn *insn = &fn->insn[b->insn + k];
+
+			if (insn->kind != INSN_PLAIN || !(w->own[i] & OWN_STORE))
+				w->own[i] |= own_bit(w, insn);
+		}
 		if (b->fall != NO_BLOCK)
 			w->ways[b->fall]++;
 		if (b->taken != NO_BLOCK)

@@ -343,16 +343,19 @@ static bool ask(struct bytes code, vaddr addr, struct op *out)
 	return !(in.attributes & ZYDIS_ATTRIB_IS_RELATIVE);
 }
 
-void op_decode(struct bytes code, vaddr addr, struct op *out)
+/* Of a field nothing but the address in a memory operand depends: where a branch leads is not asked here. */
+void op_decode(struct bytes code, const struct insn *insn, vaddr addr, struct op *out)
 {
 	static struct { uint64_t key; struct op op; } memo[BYTEMEMO_SLOTS];
-	uint64_t key = bytememo_key(code);
+	uint64_t key = bytememo_key_placed(code, insn);
 	uint32_t slot = bytememo_slot(key);
 
 	if (key && memo[slot].key == key) {
 		*out = memo[slot].op;
-	} else if (ask(code, addr, out) && key) {
+	} else if ((ask(code, addr, out) || insn->field) && key) {
 		memo[slot].key = key;
 		memo[slot].op = *out;
 	}
+	if (insn->field && out->mem.base == ABS_RIP)
+		out->mem.disp = (int64_t)insn_target(insn, code.p, addr);
 }

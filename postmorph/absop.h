@@ -7,8 +7,7 @@
 #ifndef POSTMORPH_ABSOP_H
 #define POSTMORPH_ABSOP_H
 
-#include "lib/rd.h"
-#include "lib/addr.h"
+#include "postmorph/decode.h"
 
 enum { ABS_NREG = 16, ABS_NONE = 0xff, ABS_RIP = 16, ABS_NO_GROUP = 0xffff };
 
@@ -68,7 +67,7 @@ struct op {
 	int64_t imm;
 };
 
-/* code is one instruction that insn_decode() accepts, at addr. */
-void op_decode(struct bytes code, vaddr addr, struct op *out);
+/* code is one instruction, `insn` by insn_decode(), at addr. */
+void op_decode(struct bytes code, const struct insn *insn, vaddr addr, struct op *out);
 
 #endif

@@ -1,17 +1,22 @@
-/* bytememo.h - where to remember what was found of an instruction, by all of its bytes
+/* bytememo.h - where to remember what was found of an instruction, by its bytes
  *
  * Of the instructions of a program most have been there before, byte for byte.  What does not depend on
  * where they stand is the same each time, and asking Zydis costs a hundred times as much as looking it up.
- * A table of BYTEMEMO_SLOTS of { key, what was found }, of which the last one stays, is enough.
+ * A table of BYTEMEMO_SLOTS of { key, what was found }, of which the last one stays, is enough.  There are
+ * three keys, by what counts:
  *
- * decode_memo.c remembers forms, which are fewer; here constants count as well.
+ *    bytememo_key          all bytes
+ *    bytememo_key_placed   all but the field that depends on where the instruction stands
+ *    bytememo_key_pattern  what stands in front of displacement and immediates
+ *
+ * decode_memo.c remembers forms, which are fewer still: there most registers do not count either.
  */
 #ifndef POSTMORPH_BYTEMEMO_H
 #define POSTMORPH_BYTEMEMO_H
 
 #include <string.h>
 
-#include "lib/rd.h"
+#include "postmorph/decode.h"
 
 enum { BYTEMEMO_SLOTS = 1 << 12, BYTEMEMO_LONGEST = 7 };
 
@@ -24,6 +29,25 @@ static inline uint64_t bytememo_key(struct bytes code)
 		return 0;
 	memcpy(&v, code.p, code.n);
 	return v | code.n << 56;
+}
+
+/* The field is cut out: what stands in front of it tells that there is one, and where. */
+static inline uint64_t bytememo_key_placed(struct bytes code, const struct insn *insn)
+{
+	uint64_t v = 0, n = code.n - insn->field_size, behind = insn->field + insn->field_size;
+
+	if (n == 0 || n > BYTEMEMO_LONGEST)
+		return 0;
+	memcpy(&v, code.p, insn->field);
+	memcpy((uint8_t *)&v + insn->field, code.p + behind, code.n - behind);
+	return v | n << 56;
+}
+
+static inline uint64_t bytememo_key_pattern(struct bytes code)
+{
+	uint64_t pattern = insn_pattern(code);
+
+	return pattern ? pattern : bytememo_key(code);
 }
 
 static inline uint32_t bytememo_slot(uint64_t key)

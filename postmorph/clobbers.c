@@ -29,7 +29,7 @@ static uint16_t of_insn(struct text *t, const struct fn *fn, const struct insn *
 			return 0;
 		return clobbers_at(t, target, depth + 1);
 	}
-	op_decode(code, addr, &op);
+	op_decode(code, insn, addr, &op);
 	return op.writes | op.partial;
 }
 

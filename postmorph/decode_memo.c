@@ -56,6 +56,12 @@ static uint8_t two_byte[256] = {
 	[0x0f] = OTHER, [0x38] = OTHER, [0x3a] = OTHER,
 };
 
+struct start {			/* prefixes and opcode */
+	uint32_t n;			/* bytes */
+	uint64_t rex;			/* those bits of REX, where they stand, that are about registers */
+	uint8_t *opcode;		/* in a table above */
+};
+
 struct head {
 	uint64_t key;			/* 0: not one that is kept, or ModRM unknown */
 	uint8_t *opcode;		/* in a table above, if that has to learn it; else NULL */
@@ -74,43 +80,47 @@ static uint64_t first_bytes(struct bytes code)
 	return v;
 }
 
+/* `v` are the first bytes. */
+static inline struct start read_start(uint64_t v)
+{
+	struct start s = { 0 };
+
+	for (; s.n < MAX_PREFIXES && one_byte[v & 0xff] == PREFIX; s.n++)
+		v >>= 8;
+	if (one_byte[v & 0xff] == REX) {
+		v >>= 8;
+		s.rex = (uint64_t)REX_RXB << 8 * s.n++;
+	}
+	s.opcode = &one_byte[v & 0xff];
+	s.n++;
+	if (*s.opcode == MAP_0F) {
+		s.opcode = &two_byte[v >> 8 & 0xff];
+		s.n++;
+	}
+	return s;
+}
+
 static struct head read_head(struct bytes code)
 {
 	uint64_t v = first_bytes(code), no_base = 0;
-	uint64_t rest = v;		/* byte i and what follows it */
-	uint64_t rex = 0;		/* its bits that are about registers */
-	uint32_t i = 0;
-	uint8_t *opcode;
+	struct start s = read_start(v);
 
-	for (; i < MAX_PREFIXES && one_byte[rest & 0xff] == PREFIX; i++)
-		rest >>= 8;
-	if (one_byte[rest & 0xff] == REX) {
-		rest >>= 8;
-		rex = (uint64_t)REX_RXB << 8 * i++;
-	}
-	opcode = &one_byte[rest & 0xff];
-	if (*opcode == MAP_0F) {
-		rest >>= 8;
-		i++;
-		opcode = &two_byte[rest & 0xff];
-	}
-	if (*opcode > ANY_REGISTER)
+	if (*s.opcode > ANY_REGISTER)
 		return (struct head){ 0, NULL };
-	if (*opcode == OPCODE)
-		return (struct head){ 0, opcode };
-	i++;
-	if (*opcode == ANY_REGISTER)
-		v &= ~(rex | (uint64_t)MODRM_REG << 8 * i);
-	if (*opcode >= OPCODE_MODRM) {
-		uint8_t modrm = rest >> 8 & 0xff, sib = rest >> 16 & 0xff;
+	if (*s.opcode == OPCODE)
+		return (struct head){ 0, s.opcode };
+	if (*s.opcode == ANY_REGISTER)
+		v &= ~(s.rex | (uint64_t)MODRM_REG << 8 * s.n);
+	if (*s.opcode >= OPCODE_MODRM) {
+		uint64_t rest = v >> 8 * s.n++;
+		uint8_t modrm = rest & 0xff, sib = rest >> 8 & 0xff;
 
-		i++;
 		no_base = modrm >> 6 == 0 && (modrm & 7) == SIB_FOLLOWS && (sib & 7) == SIB_NO_BASE;
 	}
-	if (i > code.n || i > MAX_KEY)
+	if (s.n > code.n || s.n > MAX_KEY)
 		return (struct head){ 0, NULL };
-	uint64_t mask = ((uint64_t)1 << (8 * i)) - 1;
-	return (struct head){ (v & mask) | (no_base << 63) | (uint64_t)i << 56, NULL };
+	uint64_t mask = ((uint64_t)1 << (8 * s.n)) - 1;
+	return (struct head){ (v & mask) | (no_base << 63) | (uint64_t)s.n << 56, NULL };
 }
 
 static struct memo *slot_of(uint64_t key)
@@ -159,6 +169,21 @@ bool insn_decode(struct bytes code, vaddr addr, struct insn *out, vaddr *target)
 			      .constants = form->nconstant > 0 };
 	*target = form->field ? insn_target(out, code.p, addr) : 0;
 	return true;
+}
+
+uint64_t insn_pattern(struct bytes code)
+{
+	uint64_t v = first_bytes(code);
+	struct start s = read_start(v);
+
+	if (*s.opcode > ANY_REGISTER || *s.opcode == OPCODE)
+		return 0;
+	if (*s.opcode >= OPCODE_MODRM) {
+		uint8_t modrm = v >> 8 * s.n & 0xff;
+
+		s.n += modrm >> 6 != 3 && (modrm & 7) == SIB_FOLLOWS ? 2 : 1;
+	}
+	return s.n <= MAX_KEY ? v & (((uint64_t)1 << (8 * s.n)) - 1) : 0;
 }
 
 vaddr insn_target(const struct insn *insn, const uint8_t *code, vaddr addr)

@@ -86,7 +86,7 @@ static double ask(const uint8_t *bytes, uint8_t len)
 static double cost_of_plain(const uint8_t *bytes, uint8_t len)
 {
 	static struct { uint64_t key; double cost; } memo[BYTEMEMO_SLOTS];
-	uint64_t key = bytememo_key((struct bytes){ bytes, len });
+	uint64_t key = bytememo_key_pattern((struct bytes){ bytes, len });
 	uint32_t slot = bytememo_slot(key);
 
 	if (!key)

@@ -67,7 +67,7 @@ static void decode_ops(struct walk *w)
 		vaddr addr = prog_insn_addr(prog, insn);
 		struct op *op = &w->op[i];
 
-		op_decode((struct bytes){ prog_insn_bytes(prog, insn), insn->len }, addr, op);
+		op_decode((struct bytes){ prog_insn_bytes(prog, insn), insn->len }, insn, addr, op);
 		op->movable = op->kind == OP_LOAD && insn->field == 0 &&
 			      tableload_size((struct bytes){ prog_insn_bytes(prog, insn),
 							     insn->len }) > 0;

@@ -51,7 +51,7 @@ static bool decode(const struct walk *w, vaddr addr, struct insn *insn, struct o
 	if (!code.p || !insn_decode(code, addr, insn, &target))
 		return false;
 	insn->off = (uint32_t)(addr - t->prog->base);
-	op_decode((struct bytes){ code.p, insn->len }, addr, op);
+	op_decode((struct bytes){ code.p, insn->len }, insn, addr, op);
 	return true;
 }
 

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include <Zydis/Zydis.h>
+
 #include "editor/verify_effect.h"
 #include "postmorph/absop.h"
 #include "postmorph/decode_form.h"
@@ -237,12 +239,15 @@ static void compare_lowered(struct bytes alone, struct bytes followed, vaddr add
 {
 	struct act act[2];
 	struct op op[2];
+	struct insn insn;
+	vaddr target;
 
 	act_lower(alone, addr, &act[0]);
 	act_lower(followed, addr, &act[1]);
 	assert_same_act(&act[0], &act[1]);
-	op_decode(alone, addr, &op[0]);
-	op_decode(followed, addr, &op[1]);
+	assert_true(insn_decode(alone, addr, &insn, &target));
+	op_decode(alone, &insn, addr, &op[0]);
+	op_decode(followed, &insn, addr, &op[1]);
 	assert_same_op(&op[0], &op[1]);
 }
 
@@ -269,6 +274,70 @@ static void what_is_remembered_of_an_instruction_is_what_it_is_there(void **stat
 
 			compare_lowered((struct bytes){ code, f.len }, (struct bytes){ code, MAX }, addr);
 		}
+	}
+	assert_true(n > 40000);
+}
+
+static void assert_same_operands(const ZydisDecodedInstruction *in,
+				 ZydisDecodedOperand (*o)[ZYDIS_MAX_OPERAND_COUNT])
+{
+	assert_int_equal(in[0].mnemonic, in[1].mnemonic);
+	assert_int_equal(in[0].length, in[1].length);
+	assert_int_equal(in[0].attributes, in[1].attributes);
+	assert_int_equal(in[0].meta.category, in[1].meta.category);
+	assert_int_equal(in[0].operand_count, in[1].operand_count);
+	assert_int_equal(in[0].operand_count_visible, in[1].operand_count_visible);
+	for (uint32_t i = 0; i < in[0].operand_count; i++) {
+		assert_int_equal(o[0][i].type, o[1][i].type);
+		assert_int_equal(o[0][i].size, o[1][i].size);
+		assert_int_equal(o[0][i].actions, o[1][i].actions);
+		assert_int_equal(o[0][i].visibility, o[1][i].visibility);
+		if (o[0][i].type == ZYDIS_OPERAND_TYPE_REGISTER)
+			assert_int_equal(o[0][i].reg.value, o[1][i].reg.value);
+		if (o[0][i].type != ZYDIS_OPERAND_TYPE_MEMORY)
+			continue;
+		assert_int_equal(o[0][i].mem.type, o[1][i].mem.type);
+		assert_int_equal(o[0][i].mem.segment, o[1][i].mem.segment);
+		assert_int_equal(o[0][i].mem.base, o[1][i].mem.base);
+		assert_int_equal(o[0][i].mem.index, o[1][i].mem.index);
+	}
+}
+
+/* Whatever stands behind. */
+static void instructions_of_one_pattern_have_the_same_operands(void **state)
+{
+	uint32_t seed = 1, n = 0;
+	ZydisDecoder decoder;
+
+	(void)state;
+	assert_true(ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64,
+						  ZYDIS_STACK_WIDTH_64)));
+	for (uint32_t form = 0; form < 16 << 16; form++) {
+		static const uint8_t prefix[] = { 0x48, 0x66, 0xf3, 0x45 };
+		ZydisDecodedOperand o[2][ZYDIS_MAX_OPERAND_COUNT];
+		ZydisDecodedInstruction in[2];
+		uint8_t code[2][MAX] = { { 0 } }, i = 0;
+		struct insn_form f;
+		bool ok = true;
+
+		if (form >> 16 & 1)
+			code[0][i++] = prefix[form >> 17 & 3];
+		if (form >> 19)
+			code[0][i++] = 0x0f;
+		code[0][i++] = form >> 8 & 0xff;
+		code[0][i++] = form & 0xff;
+		memcpy(code[1], code[0], i);
+		for (uint32_t k = 0; k < 2; k++) {
+			fill_tail(code[k] + i, MAX - i, &seed);
+			code[k][i] = code[0][i];	/* SIB, if it is one */
+			ok &= insn_form_recall((struct bytes){ code[k], MAX }, &f) &&
+			      ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code[k], MAX, &in[k], o[k]));
+		}
+		uint64_t pattern = insn_pattern((struct bytes){ code[0], MAX });
+		if (!ok || !pattern || pattern != insn_pattern((struct bytes){ code[1], MAX }))
+			continue;
+		assert_same_operands(in, o);
+		n++;
 	}
 	assert_true(n > 40000);
 }
@@ -393,6 +462,7 @@ int main(void)
 		cmocka_unit_test(finds_constants_that_may_be_addresses),
 		cmocka_unit_test(remembers_what_zydis_says_of_every_form),
 		cmocka_unit_test(what_is_remembered_of_an_instruction_is_what_it_is_there),
+		cmocka_unit_test(instructions_of_one_pattern_have_the_same_operands),
 		cmocka_unit_test(an_effect_is_that_of_the_instruction_at_its_place),
 	};
 
