@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 
+#include "editor/shape.h"
 #include "lib/err.h"
 
 /* The block of fn that begins at addr; NO_BLOCK if none does. */
@@ -168,7 +169,7 @@ static void attach_calls(struct prog *prog, const struct profile *profile)
 	}
 }
 
-int profile_attach(struct prog *prog, const struct profile *profile, struct err *err)
+static int attach(struct prog *prog, const struct profile *profile, struct err *err)
 {
 	char want[65], got[65];
 
@@ -183,5 +184,22 @@ int profile_attach(struct prog *prog, const struct profile *profile, struct err 
 	if (attach_blocks(prog, profile, err) < 0 || attach_edges(prog, profile, err) < 0)
 		return -1;
 	attach_calls(prog, profile);
+	return 0;
+}
+
+int profile_attach(struct prog *prog, const struct profile *profile, struct err *err)
+{
+	if (profile->counted) {
+		if (profile_is_exact(profile) || !profile_is_exact(profile->counted) ||
+		    profile->counted->nedge == 0)
+			return err_set(err, ERR_INPUT, "what was counted goes with samples: a complete "
+				       "profile beside one that is not");
+		if (attach(prog, profile->counted, err) < 0)
+			return -1;
+		shape_take(prog);
+	}
+	if (attach(prog, profile, err) < 0)
+		return -1;
+	shape_show(prog);
 	return 0;
 }

@@ -28,12 +28,17 @@ static void write_stats(const struct prog *prog, struct arena *a, struct wr *out
 
 static int work(struct job *job, void *arg, struct err *err)
 {
-	struct profile profile, counts;
+	struct profile profile, counted, counts;
 	struct prog *prog = arena_alloc(job->arena, sizeof(*prog));
 
 	(void)arg;
 	if (profile_read(job->in[1].bytes, job->arena, &profile, err) < 0)
 		return job_wrap(job, 1, err);
+	if (job->nin > 2) {
+		if (profile_read(job->in[2].bytes, job->arena, &counted, err) < 0)
+			return job_wrap(job, 2, err);
+		profile.counted = &counted;
+	}
 	if (edit_analyze(job->in[0].bytes, &profile, false, job->arena, prog, err) < 0 ||
 	    infer_counts(prog, err) < 0)
 		return job_wrap(job, 0, err);
@@ -47,6 +52,7 @@ int cmd_infer(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "profile", required_argument, NULL, 'p' },
+		{ "counted", required_argument, NULL, 'c' },
 		{ "stats", required_argument, NULL, 's' },
 		{ 0 }
 	};
@@ -61,6 +67,8 @@ int cmd_infer(int argc, char **argv)
 			job.out[OUT_STATS].arg = optarg;
 		else if (c == 'p')
 			job.in[1].arg = optarg;
+		else if (c == 'c')
+			job.in[2].arg = optarg, job.nin = 3;
 		else
 			return cmd_usage("infer");
 	}

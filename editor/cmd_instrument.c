@@ -49,17 +49,36 @@ static char *absolute(const char *path, const char *suffix)
 	return all;
 }
 
+static int take_share(const char *given, bool has_profile, double *out)
+{
+	uint64_t percent;
+
+	if (!has_profile) {
+		(void)fputs("morph-edit: --uncertain needs --profile\n", stderr);
+		return -1;
+	}
+	if (cmd_number("--uncertain", given, 100, &percent) < 0)
+		return -1;
+	if (percent == 0) {
+		(void)fputs("morph-edit: --uncertain: 0 percent would count nothing\n", stderr);
+		return -1;
+	}
+	*out = (double)percent / 100;
+	return 0;
+}
+
 int cmd_instrument(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "counts", required_argument, NULL, 'c' },
 		{ "threads", no_argument, NULL, 't' },
 		{ "profile", required_argument, NULL, 'p' },
+		{ "uncertain", required_argument, NULL, 'u' },
 		{ 0 }
 	};
 	struct instrument_options o = { 0 };
 	struct job job = { .nin = 1, .nout = 2, .work = work_instrument, .ctx = &o };
-	const char *counts = NULL;
+	const char *counts = NULL, *given = NULL;
 	int c, code = 1;
 
 	job.out[OUT_COUNTS].mode_from = -1;
@@ -70,12 +89,16 @@ int cmd_instrument(int argc, char **argv)
 			counts = optarg;
 		else if (c == 't')
 			o.threads = true;
+		else if (c == 'u')
+			given = optarg;
 		else if (c == 'p')
 			job.in[1].arg = optarg, job.nin = 2;
 		else
 			return cmd_usage("instrument");
 	}
 	if (argc - optind != 1 || !job.out[OUT_GENERATION].arg)
+		return cmd_usage("instrument");
+	if (given && take_share(given, job.nin > 1, &o.uncertain) < 0)
 		return cmd_usage("instrument");
 	job.in[0].arg = argv[optind];
 	char *original = realpath(argv[optind], NULL);

@@ -12,7 +12,7 @@ enum { OUT_GENERATION, OUT_MAP, OUT_STATS, OUT_REPORT, NOUT };
 
 struct ctx {
 	struct edit_options options;
-	bool has_profile, report, report_on_stdout;
+	bool has_profile, has_counted, report, report_on_stdout;
 };
 
 static void write_stats(const struct edit_stats *s, struct arena *a, struct wr *out)
@@ -55,7 +55,7 @@ static int write_report(struct job *job, const struct profile *profile, bool on_
 static int work(struct job *job, void *arg, struct err *err)
 {
 	const struct ctx *ctx = arg;
-	struct profile profile;
+	struct profile profile, counted;
 	struct edit_stats stats = { 0 };
 
 	if (job->in[0].mode & (S_ISUID | S_ISGID)) {
@@ -65,6 +65,11 @@ static int work(struct job *job, void *arg, struct err *err)
 	if (ctx->has_profile &&
 	    profile_read(job->in[1].bytes, job->arena, &profile, err) < 0)
 		return job_wrap(job, 1, err);
+	if (ctx->has_counted) {
+		if (profile_read(job->in[2].bytes, job->arena, &counted, err) < 0)
+			return job_wrap(job, 2, err);
+		profile.counted = &counted;
+	}
 	if (edit_optimize(job->in[0].bytes, ctx->has_profile ? &profile : NULL, &ctx->options,
 			  job->arena, &job->out[OUT_GENERATION].bytes, &job->out[OUT_MAP].bytes,
 			  &stats, err) < 0)
@@ -77,6 +82,7 @@ static int work(struct job *job, void *arg, struct err *err)
 
 static const struct option options[] = {
 	{ "profile", required_argument, NULL, 'p' },
+	{ "counted", required_argument, NULL, 'c' },
 	{ "map", required_argument, NULL, 'm' },
 	{ "stats", required_argument, NULL, 's' },
 	{ "generation", required_argument, NULL, 'g' },
@@ -104,6 +110,10 @@ static int parse_options(int argc, char **argv, struct ctx *ctx, struct job *job
 		case 'p':
 			job->in[1].arg = optarg;
 			ctx->has_profile = true;
+			break;
+		case 'c':
+			job->in[2].arg = optarg;
+			ctx->has_counted = true;
 			break;
 		case 'm':
 			job->out[OUT_MAP].arg = optarg;
@@ -168,7 +178,11 @@ int cmd_optimize(int argc, char **argv)
 		(void)fputs("morph-edit: --report needs --profile\n", stderr);
 		return cmd_usage("optimize");
 	}
+	if (ctx.has_counted && !ctx.has_profile) {
+		(void)fputs("morph-edit: --counted needs --profile\n", stderr);
+		return cmd_usage("optimize");
+	}
 	job.in[0].arg = argv[optind];
-	job.nin = ctx.has_profile ? 2 : 1;
+	job.nin = 1 + ctx.has_profile + ctx.has_counted;
 	return job_run(&job);
 }

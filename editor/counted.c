@@ -257,7 +257,8 @@ int edit_counts(struct bytes original, struct bytes counts, struct arena *a, str
 	struct reader r = { .a = a, .counter = COUNTSFILE_FIRST };
 
 	if (countsfile_read(counts, a, &r.file, err) < 0 || check(&r, original, err) < 0 ||
-	    instrument_prepare(original, NULL, r.file.heat, a, &r.in, err) < 0)
+	    instrument_prepare(original, &(struct instrument_choice){ .heat = r.file.heat }, a, &r.in,
+			       err) < 0)
 		return -1;
 	if (r.in.ncounter != r.file.ncounter || r.in.nsite != r.file.nsite)
 		return err_set(err, ERR_INPUT, "these counts were made by another version of this "

@@ -12,7 +12,8 @@
  * A profile that is exact and has edges needs no inference (exact.c).  From exact blocks alone edges
  * follow by flow (blockflow.h).  Samples are worse: from what flow makes of them, the likeliest counts
  * are searched, given samples, seen edges and calls of the whole program together (infer_fit.c).  Functions
- * of which nothing was seen have the counts that their callers' calls let expect (infer_callees.c).
+ * of which nothing was seen have the counts that their callers' calls let expect (infer_callees.c).  Some
+ * functions may have been counted besides (shape.h).
  *
  * Calls do not end blocks.  Padding takes no part.  Landing pads are entered by exceptions.
  */
@@ -21,6 +22,7 @@
 #include "editor/blockflow.h"
 #include "editor/branchguess.h"
 #include "editor/infer.h"
+#include "editor/shape.h"
 #include "editor/unseen.h"
 #include "lib/err.h"
 
@@ -178,10 +180,12 @@ int infer_counts(struct prog *prog, struct err *err)
 			infer_fn(prog->arena, scratch, &prog->fn[i], prog->exact_blocks, sampled);
 		arena_reset(scratch);
 	}
-	if (!prog->exact_blocks && infer_fit(prog, scratch, weight))
+	if (!prog->exact_blocks && infer_fit(prog, scratch, weight)) {
+		shape_apply(prog);
 		infer_callees(prog, weight, scratch);
+	}
 	for (uint32_t i = 0; i < prog->nfn && !prog->exact_blocks; i++) {
-		if (prog->fn[i].moved)
+		if (prog->fn[i].moved && !prog->fn[i].shape)
 			unseen_judge(&prog->fn[i], scratch);
 		arena_reset(scratch);
 	}

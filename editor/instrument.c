@@ -1,9 +1,11 @@
 /* instrument.c - where an instrumented generation counts
  *
- * All functions that can be moved stand in the new text in their original order.  In each of them
+ * The functions that are counted, all that can be moved unless a profile told of which it is uncertain how
+ * they run, stand in the new text in their original order.  In each of them
  * flowtree.h says which edges of its countgraph.h need a counter; these become tallies.  Counters are
  * numbered function by function, edge by edge, so that who reads the file of counts finds the same
- * numbers from the original, and the heat that the file has if a profile told what runs often.
+ * numbers from the original, and the heat that the file has if there was a profile: for each function that
+ * can be moved whether it is counted, and if so what runs often in it.
  *
  * Indirect calls and jumps tell their targets, but for those through slots that the loader fills, and
  * jumps through a table that no other jump uses: the ways from such a table are edges.
@@ -21,6 +23,7 @@
 #include "editor/flaglive.h"
 #include "editor/redirect.h"
 #include "editor/tallyroutine.h"
+#include "editor/uncertain.h"
 #include "lib/countsfile.h"
 #include "lib/err.h"
 #include "postmorph/plt.h"
@@ -82,42 +85,52 @@ static void number_fn(struct instrument *in, const struct plt *plt, uint32_t f, 
 }
 
 /* By what inference makes of the profile. */
-static int take_heat(struct prog *prog, const struct profile *profile, uint32_t n, struct bytes *out,
+static int make_heat(struct prog *prog, const struct instrument_choice *by, struct wr *heat,
 		     struct err *err)
 {
-	uint8_t *heat = arena_alloc(prog->arena, n), *h = heat;
-
-	if (profile_attach(prog, profile, err) < 0 || infer_counts(prog, err) < 0)
+	for (uint32_t i = 0; i < prog->nfn; i++)
+		prog->fn[i].moved = prog->fn[i].skip == SKIP_NONE;
+	if (profile_attach(prog, by->profile, err) < 0)
 		return -1;
+	if (by->uncertain > 0 && prog->exact_edges)
+		return err_set(err, ERR_INPUT, "nothing is uncertain: the profile is complete");
+	if (infer_counts(prog, err) < 0)
+		return -1;
+	const bool *chosen = by->uncertain > 0 ?
+		uncertain_select(prog, by->uncertain, prog->arena) : NULL;
 	for (uint32_t i = 0; i < prog->nfn; i++) {
 		const struct fn *fn = &prog->fn[i];
 
-		for (uint32_t k = 0; k < fn->nblock && fn->skip == SKIP_NONE; k++) {
-			*h++ = countgraph_heat(fn->block[k].count);
-			*h++ = countgraph_heat(fn->block[k].taken_count);
+		if (fn->skip != SKIP_NONE)
+			continue;
+		wr_u8(heat, !chosen || chosen[i]);
+		for (uint32_t k = 0; k < fn->nblock && (!chosen || chosen[i]); k++) {
+			wr_u8(heat, countgraph_heat(fn->block[k].count));
+			wr_u8(heat, countgraph_heat(fn->block[k].taken_count));
 		}
 	}
-	*out = (struct bytes){ heat, n };
 	return 0;
 }
 
-static int set_heat(struct instrument *in, const struct profile *profile, struct bytes heat,
-		    struct err *err)
+/* Which functions are counted, and where the heat of each begins. */
+static int take_heat(struct instrument *in, struct bytes heat, struct err *err)
 {
 	struct prog *prog = in->prog;
-	uint32_t n = 0;
+	struct rd r = rd_of(heat);
 
+	in->heat = heat;
 	in->heat_at = arena_array(prog->arena, prog->nfn, sizeof(*in->heat_at));
 	for (uint32_t i = 0; i < prog->nfn; i++) {
-		in->heat_at[i] = n;
-		n += prog->fn[i].skip == SKIP_NONE ? COUNTGRAPH_HEAT * prog->fn[i].nblock : 0;
+		struct fn *fn = &prog->fn[i];
+
+		fn->moved = fn->skip == SKIP_NONE && (!heat.n || rd_u8(&r));
+		in->heat_at[i] = (uint32_t)(heat.n - rd_left(&r));
+		if (fn->moved && heat.n)
+			(void)rd_skip(&r, COUNTGRAPH_HEAT * (uint64_t)fn->nblock);
 	}
-	if (profile)
-		return take_heat(prog, profile, n, &in->heat, err);
-	if (heat.n && heat.n != n)
+	if (heat.n && (r.bad || rd_left(&r)))
 		return err_set(err, ERR_INPUT, "these counts were made by another version of this "
 			       "program");
-	in->heat = heat;
 	return 0;
 }
 
@@ -126,27 +139,37 @@ const uint8_t *instrument_heat(const struct instrument *in, uint32_t f)
 	return in->heat.n ? in->heat.p + in->heat_at[f] : NULL;
 }
 
-int instrument_prepare(struct bytes original, const struct profile *profile, struct bytes heat,
-		       struct arena *a, struct instrument *out, struct err *err)
+int instrument_prepare(struct bytes original, const struct instrument_choice *by, struct arena *a,
+		       struct instrument *out, struct err *err)
 {
 	struct prog *prog = arena_alloc(a, sizeof(*prog));
 	struct sites sites = { .a = a };
+	struct bytes heat = by->heat;
 	struct plt plt;
 
 	if (prog_analyze(original, a, prog, err) < 0 || plt_read(&prog->img, a, &plt, err) < 0)
 		return -1;
 	*out = (struct instrument){ .prog = prog };
-	if (set_heat(out, profile, heat, err) < 0)
+	if (by->profile) {
+		struct wr made = { 0 };
+		int rc = make_heat(prog, by, &made, err);
+
+		heat = (struct bytes){ arena_dup(a, made.p, made.n), made.n };
+		wr_free(&made);
+		if (rc < 0)
+			return -1;
+	}
+	if (take_heat(out, heat, err) < 0)
 		return -1;
 	prog->order = arena_array(a, prog->nfn, sizeof(*prog->order));
 	prog->norder = 0;
-	for (uint32_t i = 0; i < prog->nfn; i++) {
-		prog->fn[i].moved = prog->fn[i].skip == SKIP_NONE;
+	for (uint32_t i = 0; i < prog->nfn; i++)
 		if (prog->fn[i].moved)
 			prog->order[prog->norder++] = i;
-	}
 	if (prog->norder == 0)
-		return err_set(err, ERR_REFUSED, "no function of it can be moved");
+		return err_set(err, ERR_REFUSED, by->uncertain > 0 ?
+			       "no function of which the profile tells anything uncertain can be moved" :
+			       "no function of it can be moved");
 	redirect_select(prog);
 	for (uint32_t i = 0; i < prog->nfn; i++)
 		prog->fn[i].redirected = false;
@@ -279,7 +302,9 @@ int edit_instrument(struct bytes original, const struct instrument_options *o,
 	struct wr map = { 0 };
 	vaddr hi;
 
-	if (instrument_prepare(original, o->profile, (struct bytes){ 0 }, a, &b.in, err) < 0)
+	struct instrument_choice by = { .profile = o->profile, .uncertain = o->uncertain };
+
+	if (instrument_prepare(original, &by, a, &b.in, err) < 0)
 		return -1;
 	struct prog *prog = b.in.prog;
 	struct arena *scratch = arena_new();

@@ -10,10 +10,12 @@ struct instrument_options {
 	bool threads;			/* counters are exact when several threads or processes count at
 					 * the same time */
 	const struct profile *profile;	/* counters fall where it says that little runs; NULL: by guess */
+	double uncertain;		/* count the fewest functions that together have this share of what
+					 * is uncertain in what the profile tells (uncertain.h); 0: all */
 };
 
 /* Original bytes -> an instrumented generation and a file of counts with nothing counted yet.  All
- * functions that can be moved are.  Deterministic. */
+ * functions that can be moved are, or those that are chosen.  Deterministic. */
 int edit_instrument(struct bytes original, const struct instrument_options *options,
 		    struct arena *a, struct wr *generation, struct wr *counts, struct err *err);
 
@@ -35,14 +37,19 @@ struct instrument {
 		bool jumps;			/* may go to blocks by addresses of the original */
 	} *site;			/* [nsite] indirect calls and jumps whose targets are told */
 	uint32_t nsite;
-	struct bytes heat;		/* countgraph.h, of all moved functions; n == 0: none */
-	uint32_t *heat_at;		/* [nfn] where a function's begins */
+	struct bytes heat;		/* of all functions that can be moved; n == 0: none */
+	uint32_t *heat_at;		/* [nfn] where a function's begins (countgraph.h) */
 };
 
-/* Analyses, and numbers what is counted; the same for the same original and heat: that of a profile, or
- * if that is NULL the one given, which may be any bytes. */
-int instrument_prepare(struct bytes original, const struct profile *profile, struct bytes heat,
-		       struct arena *a, struct instrument *out, struct err *err);
+struct instrument_choice {		/* of what is counted, and where counters fall */
+	const struct profile *profile;
+	double uncertain;
+	struct bytes heat;		/* without a profile: that of a file of counts, any bytes; or none */
+};
+
+/* Analyses, and numbers what is counted: the same for the same original and heat. */
+int instrument_prepare(struct bytes original, const struct instrument_choice *by, struct arena *a,
+		       struct instrument *out, struct err *err);
 /* Of one function; NULL: none. */
 const uint8_t *instrument_heat(const struct instrument *in, uint32_t f);
 /* The edge has a counter; others that are counted are told by the targets of their jump. */

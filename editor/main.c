@@ -14,18 +14,18 @@
 const struct cmd commands[] = {
 	{ "analyze", "FILE [--json] [--jumps] [--table OUT] [--profile P]",
 	  "functions, blocks, coverage, reasons; writes the block table", cmd_analyze },
-	{ "optimize", "FILE -o OUT [--profile P] [--all] [--passes=LIST] [--shuffle=SEED]\n"
-	  "                    [--keep-pointers] [--huge-text] [--generation=N] [--map OUT] [--stats OUT]\n"
+	{ "optimize", "FILE -o OUT [--profile P [--counted C]] [--all] [--passes=LIST]\n"
+	  "                    [--shuffle=SEED] [--keep-pointers] [--huge-text] [--generation=N] [--map OUT] [--stats OUT]\n"
 	  "                    [--print-after=PASS] [--report[=OUT]]\n"
 	  "                    [--layout=cdsort|c3|closest]",
 	  "writes a generation of FILE", cmd_optimize },
-	{ "infer", "FILE --profile P -o COUNTS [--stats OUT]",
+	{ "infer", "FILE --profile P [--counted C] -o COUNTS [--stats OUT]",
 	  "writes what is made of a profile: executions of blocks and edges", cmd_infer },
 	{ "report", "FILE --profile P [--compare OTHER] [--json]",
 	  "figures of the layout of FILE, and of another layout of it", cmd_report },
 	{ "interpret", "FILE STATES -o EDGES [--original ORIGINAL] [--stats OUT] [--branches N]",
 	  "edges that samples with registers show", cmd_interpret },
-	{ "instrument", "FILE -o OUT [--counts COUNTS] [--threads] [--profile P]",
+	{ "instrument", "FILE -o OUT [--counts COUNTS] [--threads] [--profile P [--uncertain PERCENT]]",
 	  "writes a generation that counts every block and edge in COUNTS (OUT.counts)",
 	  cmd_instrument },
 	{ "counts", "FILE COUNTS -o PROFILE", "the exact profile of FILE that COUNTS holds",

@@ -35,12 +35,15 @@ static double normalised_score(const struct prog *prog, bool original_order)
 	return weight > 0 ? score / weight : 0;
 }
 
-/* Where samples were, what was seen to be called from there, and where that was seen to go. */
+/* Where samples were, what was seen to be called from there, where that was seen to go, what was counted. */
 static struct prog_wanted find_wanted(const struct profile *profile, struct arena *a)
 {
 	bool exact = profile_is_exact(profile);
 	struct prog_wanted w = { .depth = exact ? 0 : CALLEES };
-	vaddr *addr = arena_array(a, profile->nblock + profile->ncall + profile->nedge, sizeof(*addr));
+	const struct profile *counted = profile->counted;
+	uint32_t ncounted = counted ? counted->nblock : 0;
+	vaddr *addr = arena_array(a, profile->nblock + profile->ncall + profile->nedge + ncounted,
+				  sizeof(*addr));
 
 	for (uint32_t i = 0; i < profile->nblock; i++)
 		addr[w.n++] = profile->block[i].addr;
@@ -48,6 +51,8 @@ static struct prog_wanted find_wanted(const struct profile *profile, struct aren
 		addr[w.n++] = profile->call[i].target;
 	for (uint32_t i = 0; i < profile->nedge && !exact; i++)
 		addr[w.n++] = profile->edge[i].from;
+	for (uint32_t i = 0; i < ncounted; i++)
+		addr[w.n++] = counted->block[i].addr;
 	w.addr = addr;
 	return w;
 }

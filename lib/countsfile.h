@@ -12,7 +12,7 @@ struct arena;
 struct err;
 
 enum { COUNTSFILE_HEAD = 48, COUNTSFILE_SLOT = 32 };	/* bytes */
-enum { COUNTSFILE_VERSION = 2 };
+enum { COUNTSFILE_VERSION = 3 };
 enum { COUNTSFILE_FIRST = 2 };		/* counters before that: starts, targets without a slot */
 
 struct countsfile {

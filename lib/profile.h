@@ -53,6 +53,7 @@ struct profile {
 	uint32_t nblock, nedge, ncall;
 	struct profile_edge *edge;	/* ascending by from, to */
 	struct profile_call *call;	/* ascending by insn, target */
+	const struct profile *counted;	/* besides, exact counts of some functions; NULL: none */
 };
 
 /* Counts are executions and nothing is missing. */

@@ -159,6 +159,8 @@ struct fn_range {
 	uint32_t fde;		/* index in prog->cfi.fde[] */
 };
 
+struct shape;
+
 struct seen_edge {		/* by the profile: control went straight from one block to another */
 	uint32_t from, to;	/* block ids of one function */
 	double count;
@@ -203,6 +205,7 @@ struct fn {
 	struct seen_edge *seen_edge;	/* [nseen_edge] ascending by from, to */
 	struct seen_call *seen_call;	/* [nseen_call] ascending by insn, target */
 	uint32_t nseen_edge, nseen_call;
+	struct shape *shape;	/* it was counted exactly (editor/shape.h); else NULL */
 };
 
 struct probe {			/* a static probe point that goes where its function goes */

@@ -189,6 +189,40 @@ if instrument "$T/original" "$P"; then
 			{ not_ok "they count the same"; note "$(diff "$T/once" "$T/profile" | head -n 10)"; }
 		mv "$T/plain" "$P"
 	fi
+	# Of some functions only; the same of those.
+	awk '$1 == "clock" { $2 = "tick" } $1 == "block" { $3 = "20.000" } $1 !~ /edge|call/' "$T/once" >"$T/samples"
+	if instrument "$T/original" "$T/placed" --profile "$T/samples" --uncertain 50; then
+		mv "$P" "$T/plain" && mv "$T/placed" "$P"
+		run_mode "$T/after" throw
+		same_run "what is uncertain counted" "$T/before" "$T/after"
+		mv "$T/plain" "$P"
+		profile "uncertain" "$T/original"
+		part=$(grep -c ^block "$T/profile") all=$(grep -c ^block "$T/once")
+		[ "$part" -gt 3 ] && [ $((10 * part)) -lt $((9 * all)) ] && ok "it is a part: $part of $all blocks" ||
+			not_ok "it is a part: $part of $all blocks"
+		grep -vxFf "$T/once" "$T/profile" >"$T/more"
+		[ -s "$T/more" ] && { not_ok "its counts are the same"; note "$(head "$T/more")"; } || ok "its counts are the same"
+		for how in "infer:" "optimize: verify"; do
+			"$edit" ${how%:*} "$T/original" --profile "$T/samples" --counted "$T/profile" -o "$T/generation" 2>"$T/e" &&
+				{ [[ $how = *: ]] || "$edit" verify "$T/original" "$T/generation" 2>>"$T/e"; } &&
+				ok "${how%:*} takes them beside samples" || { not_ok "${how%:*} takes them beside samples"; note "$(cat "$T/e")"; }
+		done
+		mv "$P" "$T/plain" && cp "$T/generation" "$P"
+		run_mode "$T/after" throw
+		same_run "the generation of both" "$T/before" "$T/after"
+		mv "$T/plain" "$P"
+	fi
+	wrong() {	# EXIT-CODE MESSAGE ARGUMENT...
+		"$edit" "${@:3}" -o "$T/wrong" 2>"$T/e"
+		[ $? = "$1" ] && grep -qe "$2" "$T/e" && [ ! -e "$T/wrong" ] && ok "$2" || { not_ok "$2"; note "$(cat "$T/e")"; }
+	}
+	wrong 2 "--uncertain needs --profile" instrument "$T/original" --uncertain 50
+	wrong 2 "0 percent would count nothing" instrument "$T/original" --profile "$T/samples" --uncertain 0
+	wrong 2 "'101' is not a number from 0 to 100" instrument "$T/original" --profile "$T/samples" --uncertain 101
+	wrong 1 "nothing is uncertain: the profile is complete" instrument "$T/original" --profile "$T/once" --uncertain 50
+	wrong 2 "--counted needs --profile" optimize "$T/original" --all --counted "$T/once"
+	wrong 1 "a complete profile beside one that is not" optimize "$T/original" --profile "$T/samples" --counted "$T/samples"
+	wrong 1 "a complete profile beside one that is not" infer "$T/original" --profile "$T/once" --counted "$T/once"
 	"$edit" counts "$P" "$T/counts" -o "$T/profile" 2>"$T/e"
 	[ $? = 1 ] && grep -q "of another file" "$T/e" && ok "counts are of one original" || not_ok "counts are of one original"
 	mkdir -p "$T/profiles"
