@@ -54,7 +54,7 @@ echo "| program | evidence | samples | block5 | block10 | block15 | edge10 | ove
 echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|"
 while read -r line; do
 	program_load $line
-	prepare_program && prepare_pool && profile_exact && count_exact exact-test test ||
+	prepare_program && prepare_pool && profile_exact && count_exact exact-test "" test ||
 		{ echo "$NAME: not prepared" >&2; continue; }
 	program_rows
 done < <(programs) >"$T/rows"

@@ -9,7 +9,8 @@
 #	log pool.profile		the long recording, at RATE Hz: about POOL samples in the module or more
 #	N.profile, exact.profile	thinned; counted by an instrumented program, exact-test.profile on the
 #					test's input
-#	exact@N.profile			of the functions only that N samples hit
+#	exact@N.profile			of the functions only that N samples tell of
+#	N+PERCENT.profile		counted likewise, of the functions only that are uncertain by N samples
 #
 # A program is a file that is optimized and a program that is run: the same one, or a library and its
 # user, which then finds the library by LD_LIBRARY_PATH.
@@ -18,6 +19,7 @@ WORK=${BENCH_WORK:-$CACHE/speed}
 loads=$PWD/bench/work
 POOL=${POOL:-100000} RATE=${RATE:-10000}
 LIMIT=${LIMIT:-600}		# seconds that any step may take
+UNCERTAIN=${UNCERTAIN:-75}	# percent
 BOLT=${BOLT:-$(ls -d /usr/lib/llvm-*/bin 2>/dev/null | sort -V | tail -n 1)}
 
 # NAME WORKLOAD FILE PROGRAM, one a line; names with -q are bench/build.sh's.
@@ -179,15 +181,18 @@ prepare_profile() {	# WHICH
 	esac
 }
 
-# What an instrumented program counted on those inputs: $P/NAME.profile, made again by another Editor only.
-count_exact() {		# NAME INPUT...
-	local d i stamp original name=$1
-	shift
-	stamp=$(digest "$B/morph-edit")
+# What an instrumented program counted on those inputs: $P/NAME.profile, made again by another Editor, or for
+# another profile, only.
+count_exact() {		# NAME PROFILE INPUT...; PROFILE "": all functions are counted
+	local d i stamp original name=$1 only=()
+	[ "$2" ] && only=(--profile "$2" --uncertain "$UNCERTAIN")
+	stamp=$(digest "$B/morph-edit" ${2:+"$2"})
+	shift 2
 	[ "$(cat "$P/$name.made" 2>/dev/null)" = "$stamp" ] && [ -s "$P/$name.profile" ] && return
 	d=$(variant_dir morph-counting) original=$(variant_dir original)/$file
 	rm -rf "$d" "$P/$name.profile" && mkdir -p "$d"
-	timeout "$LIMIT" "$B/morph-edit" instrument "$original" -o "$d/$file" --counts "$P/counts" 2>&1 || return
+	timeout "$LIMIT" "$B/morph-edit" instrument "$original" -o "$d/$file" --counts "$P/counts" \
+		"${only[@]}" 2>&1 || return
 	chmod 666 "$P/counts" && chmod 755 "$d/$file"
 	for i in "$@"; do
 		timeout "$LIMIT" sh -c "$(variant_run morph-counting "$i")" >/dev/null 2>&1 </dev/null
@@ -197,7 +202,12 @@ count_exact() {		# NAME INPUT...
 	echo "$stamp" >"$P/$name.made"
 }
 
-profile_exact() { count_exact exact train/1 train/2 train/3; }
+profile_exact() { count_exact exact "" train/1 train/2 train/3; }
+
+counted_name() { echo "$1+$UNCERTAIN"; }	# N
+prepare_counted() {	# N
+	prepare_profile "$1" && count_exact "$(counted_name "$1")" "$P/$1.profile" train/1 train/2 train/3
+}
 
 # What N samples leave out of account, but nothing estimated.
 profile_seen() {	# N

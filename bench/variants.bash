@@ -3,11 +3,12 @@
 #	original
 #	copy					the original's bytes: what measuring alone makes of nothing
 #	morph-exact, morph-N, morph-N-pc	counted exactly; N samples with what registers told; PCs only
-#	morph-exact@N				counted exactly, of the functions only that N samples hit
+#	morph-exact@N				counted exactly, of the functions only that N samples tell of
 #	bolt-exact, bolt-N			counted by bolt's own instrumentation; the PCs of N samples
 #	bolt-...-nosplit, bolt-...-lines	functions not split; no hot jump across lines of 32 bytes
 #
-# Morph's may end in +older: made by the Editor OLDER; or in +none or +no.PASS, without passes or all but this one; in +layout.ORDER; or in
+# Morph's may end in +counted: N samples, and the functions counted that hold UNCERTAIN percent of what is uncertain by them; in +older: made
+# by the Editor OLDER; or in +none or +no.PASS, without passes or all but this one; in +layout.ORDER; or in
 # +keep-pointers: functions are entered by pointers over their entry jumps; or in +huge-text, which tells
 # with RUN_DIR on a tmpfs that is mounted with huge=always.  A variant is made again when
 # its tool, its profile or its options change, and only kept when it does what the original does.
@@ -59,13 +60,18 @@ variant_profile() {	# VARIANT
 		which=${which%%-*}
 		bolt_profile "$which" && echo "$P/$which.fdata" ;;
 	copy) echo "$(variant_dir original)/$file" ;;
+	*+counted) prepare_counted "${which%%+*}" && echo "$P/${which%%+*}.profile" ;;
 	*) prepare_profile "${which%%+*}" && echo "$P/${which%%+*}.profile" ;;
 	esac
 }
 
 make_morph() {		# VARIANT PROFILE OUT
-	local only=()
+	local only=() counted
 	case $1 in
+	*+counted)
+		counted=${1#*-}
+		only=(--counted "$P/$(counted_name "${counted%%+*}").profile")
+		;;
 	*+none) only=(--passes=) ;;
 	*+layout.*) only=("--layout=${1##*.}") ;;
 	*+keep-pointers) only=(--keep-pointers) ;;
