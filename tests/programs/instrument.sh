@@ -197,6 +197,13 @@ if instrument "$T/original" "$P"; then
 		same_run "what is uncertain counted" "$T/before" "$T/after"
 		mv "$T/plain" "$P"
 		profile "uncertain" "$T/original"
+		# One byte less of what says what is counted.
+		cp "$T/counts" "$T/cut"
+		size=$(($(od -An -tu8 -j120 -N8 "$T/cut") - 1))
+		for i in 0 1 2; do printf "\\x$(printf %02x $((size >> 8 * i & 255)))"; done | dd of="$T/cut" bs=1 seek=120 conv=notrunc status=none
+		"$edit" counts "$T/original" "$T/cut" -o "$T/cut.profile" 2>"$T/e"
+		[ $? = 1 ] && grep -q "by another version of this program" "$T/e" && ok "all that says what is counted must be there" ||
+			{ not_ok "all that says what is counted must be there"; note "$(cat "$T/e")"; }
 		part=$(grep -c ^block "$T/profile") all=$(grep -c ^block "$T/once")
 		[ "$part" -gt 3 ] && [ $((10 * part)) -lt $((9 * all)) ] && ok "it is a part: $part of $all blocks" ||
 			not_ok "it is a part: $part of $all blocks"

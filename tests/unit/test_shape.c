@@ -53,7 +53,8 @@ static const struct fn *infer(struct prog *prog, const struct profile *samples)
 
 	if (profile_attach(prog, samples, &err) < 0)
 		fail_msg("%s", err.text);
-	prog->fn[1].moved = true;	/* as a callee */
+	for (uint32_t f = 0; f < prog->nfn; f++)
+		prog->fn[f].moved = true;	/* as callees are */
 	if (infer_counts(prog, &err) < 0)
 		fail_msg("%s", err.text);
 	assert_false(prog->exact_blocks || prog->exact_edges);
@@ -92,6 +93,56 @@ static void the_shape_is_counted_and_the_level_estimated(void **state)
 		sampled[0].samples *= 30;
 	}
 	assert_true(level[1] > 1.5 * level[0]);
+	arena_free(a);
+}
+
+static void ways_from_a_table_are_counted_too(void **state)
+{
+	static const char dispatch[] =
+		"fn f\n"
+		"  b0 size 20 insns 5 -> table b1 b2 b1\n"
+		"  b1 size 1 insns 1 -> ret\n"
+		"  b2 size 1 insns 1 -> ret\n";
+	struct profile_block ran[] = { { 0x1000, 90 }, { 0x1014, 60 }, { 0x1015, 30 } };
+	struct profile_edge ways[] = { { 0x1000, 0x1014, 60 }, { 0x1000, 0x1015, 30 } };
+	struct profile exact = { .module = "/x", .clock = "exact", .block = ran, .nblock = 3,
+		.edge = ways, .nedge = 2 };
+	struct profile_block sampled = { 0x1000, 40 };
+	struct profile p = { .module = "/x", .clock = "tick", .block = &sampled, .nblock = 1,
+		.counted = &exact };
+	struct arena *a = arena_new();
+	const struct fn *f = infer(make(dispatch, a), &p);
+
+	(void)state;
+	near(f->table[0].count[0], f->block[0].count * 60 / 90);
+	near(f->table[0].count[1], f->block[0].count * 30 / 90);
+	arena_free(a);
+}
+
+/* Also where samples tell nothing of the function. */
+static void what_was_counted_is_evidence(void **state)
+{
+	struct arena *a = arena_new();
+	struct prog *prog = make(text, a);
+	const struct fn *f = &prog->fn[0];
+	struct profile_call call = { 0, G, 450 };
+	struct profile_block sampled = { G, 5 };
+	struct profile exact = counted;
+	struct profile p = { .module = "/x", .clock = "tick", .block = &sampled, .nblock = 1,
+		.counted = &exact };
+	struct err err;
+
+	(void)state;
+	call.insn = prog->base + f->insn[f->block[1].insn + 1].off;
+	exact.call = &call;
+	exact.ncall = 1;
+	if (profile_attach(prog, &p, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_true(f->samples <= 0 && fn_is_seen(f));
+	assert_int_equal(f->nseen_edge, 5);
+	assert_true(f->seen_edge[0].to == 1 && f->seen_edge[0].count == 450);
+	assert_int_equal(f->nseen_call, 1);
+	assert_true(f->seen_call[0].target == G && f->seen_call[0].count == 450);
 	arena_free(a);
 }
 
@@ -210,6 +261,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_shape_is_counted_and_the_level_estimated),
+		cmocka_unit_test(ways_from_a_table_are_counted_too),
+		cmocka_unit_test(what_was_counted_is_evidence),
 		cmocka_unit_test(what_was_not_counted_does_not_run_unless_samples_say_so),
 		cmocka_unit_test(a_function_without_an_estimate_has_no_shape),
 		cmocka_unit_test(counts_stand_beside_samples_only),
