@@ -78,7 +78,7 @@ bool verify_is_fresh(const struct verify *v, vaddr addr)
 	return false;
 }
 
-struct bytes verify_orig_code(const struct verify *v, vaddr addr)
+struct bytes verify_orig_code_anywhere(const struct verify *v, vaddr addr)
 {
 	const Elf64_Phdr *ph = image_segment(&v->orig, addr);
 

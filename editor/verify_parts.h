@@ -315,7 +315,12 @@ int verify_account(struct verify *v);
 /* verify.c */
 bool verify_is_fresh(const struct verify *v, vaddr addr);
 /* File bytes from addr to the end of its executable segment; .p == NULL if there are none. */
-struct bytes verify_orig_code(const struct verify *v, vaddr addr);
+struct bytes verify_orig_code_anywhere(const struct verify *v, vaddr addr);
+static inline struct bytes verify_orig_code(const struct verify *v, vaddr addr)
+{
+	return addr - v->orig.text_at < v->orig.text.n ? image_rest(&v->orig, addr) :
+							 verify_orig_code_anywhere(v, addr);
+}
 bool verify_is_cut(const struct verify *v, vaddr addr);
 /* The function that begins at addr has an entry jump (perhaps behind its endbr64). */
 bool verify_has_entry(const struct verify *v, vaddr addr);

@@ -91,15 +91,20 @@ static int walk_rela(const struct walk *w, vaddr addr, uint64_t size, const char
 	return 0;
 }
 
-static int walk_word(const struct walk *w, vaddr where, uint8_t kind)
+static const char WORD[] = "the word in data at";
+
+static int hold_word(const struct walk *w, vaddr where, uint64_t value, uint8_t kind)
 {
-	static const char what[] = "the word in data at";
+	return hold(w, (struct vholder){ .kind = kind, .value = value, .at = where,
+					 .place = where, .what = WORD, .n = where });
+}
+
+static int walk_relocated_word(const struct walk *w, vaddr where)
+{
 	struct rd r = rd_of(image_at(&w->v->orig, where, 8));
 
-	if (kind == HOLDS_RELR && check_relocated(w, where, what, where) < 0)
-		return -1;
-	return hold(w, (struct vholder){ .kind = kind, .value = rd_u64(&r), .at = where,
-					 .place = where, .what = what, .n = where });
+	return check_relocated(w, where, WORD, where) < 0 ? -1 :
+		hold_word(w, where, rd_u64(&r), HOLDS_RELR);
 }
 
 static int walk_relr(const struct walk *w, vaddr addr, uint64_t size)
@@ -114,13 +119,13 @@ static int walk_relr(const struct walk *w, vaddr addr, uint64_t size)
 		uint64_t word = rd_u64(&r);
 
 		if (!(word & 1)) {
-			if (walk_word(w, word, HOLDS_RELR) < 0)
+			if (walk_relocated_word(w, word) < 0)
 				return -1;
 			where = word + 8;
 			continue;
 		}
 		for (unsigned bit = 1; bit < 64; bit++)
-			if ((word >> bit & 1) && walk_word(w, where + 8 * (bit - 1), HOLDS_RELR) < 0)
+			if ((word >> bit & 1) && walk_relocated_word(w, where + 8 * (bit - 1)) < 0)
 				return -1;
 		where += 63 * 8;
 	}
@@ -209,9 +214,12 @@ static int walk_words(const struct walk *w)
 		vaddr at = (p->p_vaddr + 7) & ~(vaddr)7;
 		struct rd r = rd_of(image_rest(img, at));
 
-		for (; rd_left(&r) >= 8; at += 8)
-			if (rd_u64(&r) - lo < hi - lo && walk_word(w, at, HOLDS_WORD) < 0)
+		for (; rd_left(&r) >= 8; at += 8) {
+			uint64_t word = rd_u64(&r);
+
+			if (word - lo < hi - lo && hold_word(w, at, word, HOLDS_WORD) < 0)
 				return -1;
+		}
 	}
 	return 0;
 }

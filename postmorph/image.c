@@ -75,8 +75,11 @@ static int check_segment_order(struct image *img, struct err *err)
 			return err_set(err, ERR_INPUT, "segments overlap or are out of order");
 		end = ph->p_vaddr + ph->p_memsz;
 		nload++;
-		if (!img->code && (ph->p_flags & PF_X))
+		if (!img->code && (ph->p_flags & PF_X)) {
 			img->code = ph;
+			img->text = bytes_at(img->file, ph->p_offset, ph->p_filesz);
+			img->text_at = ph->p_vaddr;
+		}
 	}
 	return nload ? 0 : err_set(err, ERR_INPUT, "nothing in it is loaded");
 }
@@ -219,7 +222,7 @@ out:
 const Elf64_Phdr *image_segment(const struct image *img, vaddr addr)
 {
 	if (img->code && addr - img->code->p_vaddr < img->code->p_memsz)
-		return img->code;	/* nearly all questions */
+		return img->code;
 	for (uint32_t i = 0; i < img->nph; i++) {
 		const Elf64_Phdr *ph = &img->ph[i];
 
@@ -229,7 +232,7 @@ const Elf64_Phdr *image_segment(const struct image *img, vaddr addr)
 	return NULL;
 }
 
-struct bytes image_rest(const struct image *img, vaddr addr)
+struct bytes image_rest_anywhere(const struct image *img, vaddr addr)
 {
 	const Elf64_Phdr *ph = image_segment(img, addr);
 

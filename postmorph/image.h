@@ -27,7 +27,9 @@ struct image {
 	Elf64_Phdr *ph;		/* [nph], checked: file ranges inside the file, no wrap-around */
 	struct section *sh;	/* [nsh], 0 when the file has no section headers */
 	uint32_t nph, nsh;
-	const Elf64_Phdr *code;	/* first executable PT_LOAD, NULL if none */
+	const Elf64_Phdr *code;	/* first executable PT_LOAD, NULL if none: nearly all questions are about it */
+	struct bytes text;	/* its content, n == 0 if none ... */
+	vaddr text_at;		/* ... and where that is */
 	bool pie_or_dso;	/* ET_DYN */
 	bool executable;	/* ET_EXEC, or ET_DYN with PT_INTERP or DF_1_PIE */
 	bool is_static;		/* no PT_INTERP and no PT_DYNAMIC with DT_NEEDED */
@@ -42,7 +44,14 @@ int image_parse(struct bytes file, struct arena *a, struct image *img, struct er
 /* n bytes of file content that the loader maps at `addr`; .p == NULL if not all of it is there. */
 struct bytes image_at(const struct image *img, vaddr addr, uint64_t n);
 /* As many bytes as one segment has in the file from `addr` on; .p == NULL if none. */
-struct bytes image_rest(const struct image *img, vaddr addr);
+struct bytes image_rest_anywhere(const struct image *img, vaddr addr);
+static inline struct bytes image_rest(const struct image *img, vaddr addr)
+{
+	uint64_t off = addr - img->text_at;
+
+	return off < img->text.n ? (struct bytes){ img->text.p + off, img->text.n - off } :
+				   image_rest_anywhere(img, addr);
+}
 /* The PT_LOAD that holds addr in memory (p_memsz), NULL if none. */
 const Elf64_Phdr *image_segment(const struct image *img, vaddr addr);
 bool image_is_exec(const struct image *img, vaddr addr);

@@ -157,14 +157,29 @@ static void classify(const struct prog *prog, uint32_t i, struct piece *p, struc
 		p->fragment = p->skip == SKIP_NONE && is_fragment(prog, i, code);
 }
 
+/* Of eight bytes of marks: some say branch, but not instruction. */
+static bool has_mid_insn(uint64_t marks)
+{
+	const uint64_t each = UINT64_MAX / UINT8_MAX;
+
+	return (marks / MARK_BRANCH & ~(marks / MARK_INSN) & each) != 0;
+}
+
 /* A branch is known to arrive in the middle of an instruction. */
 static void skip_mid_insn(struct text *t, struct piece *p)
 {
 	const uint8_t *mark = text_mark(t, p->addr);
+	uint32_t left = p->size;
 
-	for (uint32_t i = 0; i < p->size; i++)
-		if ((mark[i] & (MARK_BRANCH | MARK_INSN)) == MARK_BRANCH)
+	for (uint64_t marks; left > 0; mark += sizeof(marks)) {
+		uint32_t n = left < sizeof(marks) ? left : sizeof(marks);
+
+		marks = 0;
+		memcpy(&marks, mark, n);
+		if (has_mid_insn(marks))
 			piece_skip(p, SKIP_MID_INSN);
+		left -= n;
+	}
 }
 
 /* .p == NULL when the FDE does not lie in a section of code: other things that are loaded as
