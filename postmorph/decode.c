@@ -62,14 +62,14 @@ static bool has_effective_operand_size_prefix(const ZydisDecodedInstruction *in)
 }
 
 /* Finds the position-dependent field; false when it is one that cannot be moved. */
-static bool find_field(const ZydisDecodedInstruction *in, struct insn_form *out)
+static bool find_field(const ZydisDecodedInstruction *in, struct insn *out)
 {
 	if (in->raw.imm[0].is_relative) {
 		if (has_effective_operand_size_prefix(in) ||
 		    (in->raw.imm[0].size != 8 && in->raw.imm[0].size != 32))
 			return false;
 		out->field = in->raw.imm[0].offset;
-		out->field_size = (uint8_t)(in->raw.imm[0].size / 8);
+		out->field_size = in->raw.imm[0].size / 8 & 0x7f;
 	} else if ((in->attributes & ZYDIS_ATTRIB_HAS_MODRM) && in->raw.modrm.mod == 0 &&
 		   in->raw.modrm.rm == 5 && in->raw.disp.size == 32 && out->kind != INSN_NOP) {
 		if (in->address_width != 64)
@@ -165,11 +165,12 @@ bool insn_form_read(struct bytes code, struct insn_form *out)
 
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder(), &context, code.p, n, &in)))
 		return false;
-	struct insn_form form = { .len = in.length, .kind = kind_of(&in),
+	struct insn_form form = { .insn = { .len = in.length, .kind = kind_of(&in) },
 				  .has_modrm = in.attributes & ZYDIS_ATTRIB_HAS_MODRM };
-	if (!find_field(&in, &form))
+	if (!find_field(&in, &form.insn))
 		return false;
 	find_constants(&in, &form);
+	form.insn.constants = form.nconstant > 0;
 	*out = form;
 	return true;
 }

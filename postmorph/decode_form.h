@@ -15,7 +15,7 @@ struct insn_constant {		/* 4 bytes of the instruction, or 8 */
 };
 
 struct insn_form {
-	uint8_t len, kind, field, field_size;	/* as in struct insn */
+	struct insn insn;		/* off is 0 */
 	uint8_t nconstant;
 	bool has_modrm;
 	struct insn_constant constant[INSN_MAX_CONSTANTS];

@@ -138,7 +138,7 @@ static const struct insn_form *form_of(struct bytes code, struct insn_form *aske
 	struct memo *m = slot_of(h.key);
 
 	if (h.key && m->key == h.key)
-		return m->form.len <= code.n ? &m->form : NULL;
+		return m->form.insn.len <= code.n ? &m->form : NULL;
 	if (!insn_form_read(code, asked))
 		return NULL;
 	if (h.key)
@@ -164,10 +164,8 @@ bool insn_decode(struct bytes code, vaddr addr, struct insn *out, vaddr *target)
 
 	if (!form)
 		return false;
-	*out = (struct insn){ .len = form->len, .kind = form->kind, .field = form->field,
-			      .field_size = form->field_size & 0x7f,
-			      .constants = form->nconstant > 0 };
-	*target = form->field ? insn_target(out, code.p, addr) : 0;
+	*out = form->insn;
+	*target = out->field ? insn_target(out, code.p, addr) : 0;
 	return true;
 }
 

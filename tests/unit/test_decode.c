@@ -151,8 +151,9 @@ static void compare_forms(struct bytes code)
 			 code.p[2], code.p[3], code.p[4], ok ? "not decoded" : "decoded");
 	if (!ok)
 		return;
-	bool same = got.len == want.len && got.kind == want.kind && got.field == want.field &&
-		    got.field_size == want.field_size && got.nconstant == want.nconstant;
+	bool same = got.insn.len == want.insn.len && got.insn.kind == want.insn.kind &&
+		    got.insn.field == want.insn.field && got.insn.field_size == want.insn.field_size &&
+		    got.nconstant == want.nconstant;
 	for (uint32_t i = 0; same && i < want.nconstant; i++)
 		same = got.constant[i].off == want.constant[i].off &&
 		       got.constant[i].is_wide == want.constant[i].is_wide &&
@@ -272,7 +273,7 @@ static void what_is_remembered_of_an_instruction_is_what_it_is_there(void **stat
 		for (int again = 0; again < 2; again++) {
 			vaddr addr = AT + (vaddr)(uint32_t)(n++ % 5) * 0x1000;
 
-			compare_lowered((struct bytes){ code, f.len }, (struct bytes){ code, MAX }, addr);
+			compare_lowered((struct bytes){ code, f.insn.len }, (struct bytes){ code, MAX }, addr);
 		}
 	}
 	assert_true(n > 40000);
