@@ -113,26 +113,46 @@ static void set_list(struct list *l, const struct list *to)
 	copy(l, to, 0, to->n);
 }
 
-/* v's neighbours become those of itself and of k, but k and v.  One of them has many neighbours as a rule:
- * what stands between two of k's is copied at once. */
-static void join(struct ordering *o, uint32_t v, uint32_t k)
+/* What is in one of them or both, but for k and v. */
+static void merge(struct list *out, struct list *a, const struct list *b, uint32_t k, uint32_t v)
 {
-	struct list *a = &o->near[v], out = { .v = o->joined };
-	const struct list *other = &o->near[k];
+	for (uint32_t i = 0, j = 0; i < a->n || j < b->n; ) {
+		bool first = j == b->n || (i < a->n && a->v[i] <= b->v[j]);
+		uint32_t x = first ? a->v[i] : b->v[j];
+
+		j += j < b->n && b->v[j] == x;
+		i += first;
+		if (x != k && x != v)
+			out->v[out->n++] = x;
+	}
+}
+
+/* The same when a is long: what stands between two of b's numbers is copied at once. */
+static void merge_long(struct list *out, struct list *a, const struct list *b, uint32_t k, uint32_t v)
+{
 	uint32_t at = place_from(a, 0, k);
 
 	a->n--;
 	memmove(a->v + at, a->v + at + 1, (a->n - at) * sizeof(*a->v));
 	at = 0;
-	for (uint32_t j = 0; j < other->n; j++) {
-		uint32_t x = other->v[j], next = place_from(a, at, x);
+	for (uint32_t j = 0; j < b->n; j++) {
+		uint32_t x = b->v[j], next = place_from(a, at, x);
 
-		copy(&out, a, at, next);
+		copy(out, a, at, next);
 		at = next;
 		if (x != v && (at == a->n || a->v[at] != x))
-			out.v[out.n++] = x;
+			out->v[out->n++] = x;
 	}
-	copy(&out, a, at, a->n);
+	copy(out, a, at, a->n);
+}
+
+/* v's neighbours become those of itself and of k, but k and v.  Either both have few or v has many, as a rule. */
+static void join(struct ordering *o, uint32_t v, uint32_t k)
+{
+	enum { FEW = 16 };
+	struct list *a = &o->near[v], out = { .v = o->joined };
+
+	(a->n > FEW ? merge_long : merge)(&out, a, &o->near[k], k, v);
 	set_list(a, &out);
 }
 
