@@ -110,32 +110,14 @@ static uint32_t form_of(const struct act *act)
 	return mix(hash, memory ? field_of(act) : act->bits);
 }
 
-/* The last load or call in front of it is taken to be where what it looks at comes from. */
-static struct question find_question(const struct looks *w, const struct block *b)
+/* What an instruction does, whatever its constants are. */
+struct shape {
+	bool stores, loads, writes_flags;
+};
+
+static struct shape shape_of(const struct looks *w, const struct insn *insn)
 {
-	struct question q = { .compare = UNSEEN };
-	bool found = false;
-
-	for (uint32_t i = b->ninsn - 1; i-- > 0 && !q.source; ) {
-		struct act act = act_at(w, &w->fn->insn[b->insn + i]);
-
-		if (act.kind == ACT_CALL) {
-			q.source = mix(1, act.imm) | 1;
-		} else if (found && act.kind == ACT_MOVE && act.a.kind == ARG_MEM) {
-			q.source = mix(2, field_of(&act)) | 1;
-		} else if (!found && act_writes_flags(&act)) {
-			found = true;
-			q.compare = compare_of(&act);
-			q.form = form_of(&act);
-		}
-	}
-	return q;
-}
-
-/* The same whatever its constants are. */
-static bool is_store(const struct looks *w, const struct insn *insn)
-{
-	static struct { uint64_t key; bool stores; } memo[BYTEMEMO_SLOTS];
+	static struct { uint64_t key; struct shape shape; } memo[BYTEMEMO_SLOTS];
 	uint64_t key = bytememo_key_pattern((struct bytes){ prog_insn_bytes(w->prog, insn), insn->len });
 	uint32_t slot = bytememo_slot(key);
 
@@ -143,9 +125,41 @@ static bool is_store(const struct looks *w, const struct insn *insn)
 		struct act act = act_at(w, insn);
 
 		memo[slot].key = key;
-		memo[slot].stores = act.dst.kind == ARG_MEM || (act.kind == ACT_OTHER && act.stores);
+		memo[slot].shape = (struct shape){
+			.stores = act.dst.kind == ARG_MEM || (act.kind == ACT_OTHER && act.stores),
+			.loads = act.kind == ACT_MOVE && act.a.kind == ARG_MEM,
+			.writes_flags = act_writes_flags(&act),
+		};
 	}
-	return memo[slot].stores;
+	return memo[slot].shape;
+}
+
+/* The last load or call in front of it is taken to be where what it looks at comes from. */
+static struct question find_question(const struct looks *w, const struct block *b)
+{
+	struct question q = { .compare = UNSEEN };
+	bool found = false;
+
+	for (uint32_t i = b->ninsn - 1; i-- > 0 && !q.source; ) {
+		const struct insn *insn = &w->fn->insn[b->insn + i];
+		const uint8_t *code = prog_insn_bytes(w->prog, insn);
+		struct shape shape = shape_of(w, insn);
+
+		if (insn->kind == INSN_CALL) {
+			q.source = mix(1, insn_target(insn, code, prog_insn_addr(w->prog, insn))) | 1;
+		} else if (found && shape.loads) {
+			struct act act = act_at(w, insn);
+
+			q.source = mix(2, field_of(&act)) | 1;
+		} else if (!found && shape.writes_flags) {
+			struct act act = act_at(w, insn);
+
+			found = true;
+			q.compare = compare_of(&act);
+			q.form = form_of(&act);
+		}
+	}
+	return q;
 }
 
 static uint8_t own_bit(const struct looks *w, const struct insn *insn)
@@ -160,7 +174,7 @@ static uint8_t own_bit(const struct looks *w, const struct insn *insn)
 	case INSN_JMP:
 		return OWN_JUMP;
 	case INSN_PLAIN:
-		return is_store(w, insn) ? OWN_STORE : 0;
+		return shape_of(w, insn).stores ? OWN_STORE : 0;
 	default:
 		return 0;
 	}

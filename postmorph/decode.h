@@ -39,8 +39,9 @@ struct insn {
  * is left 0 for the caller to set. */
 bool insn_decode(struct bytes code, vaddr addr, struct insn *out, vaddr *target);
 
-/* What stands in front of its displacement and immediates, as a number: of the same number are instructions
- * of the same kind with the same operands, but for the values of constants and places.  0: not known. */
+/* What stands in front of its displacement and immediates, but for the register that is an operand whatever
+ * the other one is, as a number.  Instructions of the same number are of the same kind and have the same
+ * operands but for that register and values of constants and places.  0: not known. */
 uint64_t insn_pattern(struct bytes code);
 
 /* A conditional branch right behind it may run as one with it (macro-fusion, as Intel's optimization

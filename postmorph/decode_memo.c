@@ -19,7 +19,7 @@
 #include "postmorph/decode_form.h"
 
 enum { MEMO_BITS = 14, MAX_KEY = 7, MAX_PREFIXES = 3, SIB_FOLLOWS = 4, SIB_NO_BASE = 5,
-       MODRM_REG = 0x38, REX_RXB = 7 };
+       MODRM_REG = 0x38, REX_R = 4, REX_RXB = 7 };
 
 struct memo {
 	uint64_t key;			/* 0: empty */
@@ -58,7 +58,7 @@ static uint8_t two_byte[256] = {
 
 struct start {			/* prefixes and opcode */
 	uint32_t n;			/* bytes */
-	uint64_t rex;			/* those bits of REX, where they stand, that are about registers */
+	uint64_t rex;			/* the lowest bit of REX, where it stands */
 	uint8_t *opcode;		/* in a table above */
 };
 
@@ -89,7 +89,7 @@ static inline struct start read_start(uint64_t v)
 		v >>= 8;
 	if (one_byte[v & 0xff] == REX) {
 		v >>= 8;
-		s.rex = (uint64_t)REX_RXB << 8 * s.n++;
+		s.rex = (uint64_t)1 << 8 * s.n++;
 	}
 	s.opcode = &one_byte[v & 0xff];
 	s.n++;
@@ -110,7 +110,7 @@ static struct head read_head(struct bytes code)
 	if (*s.opcode == OPCODE)
 		return (struct head){ 0, s.opcode };
 	if (*s.opcode == ANY_REGISTER)
-		v &= ~(s.rex | (uint64_t)MODRM_REG << 8 * s.n);
+		v &= ~(s.rex * REX_RXB | (uint64_t)MODRM_REG << 8 * s.n);
 	if (*s.opcode >= OPCODE_MODRM) {
 		uint64_t rest = v >> 8 * s.n++;
 		uint8_t modrm = rest & 0xff, sib = rest >> 8 & 0xff;
@@ -176,6 +176,8 @@ uint64_t insn_pattern(struct bytes code)
 
 	if (*s.opcode > ANY_REGISTER || *s.opcode == OPCODE)
 		return 0;
+	if (*s.opcode == ANY_REGISTER)
+		v &= ~(s.rex * REX_R | (uint64_t)MODRM_REG << 8 * s.n);
 	if (*s.opcode >= OPCODE_MODRM) {
 		uint8_t modrm = v >> 8 * s.n & 0xff;
 

@@ -293,7 +293,10 @@ static void assert_same_operands(const ZydisDecodedInstruction *in,
 		assert_int_equal(o[0][i].size, o[1][i].size);
 		assert_int_equal(o[0][i].actions, o[1][i].actions);
 		assert_int_equal(o[0][i].visibility, o[1][i].visibility);
-		if (o[0][i].type == ZYDIS_OPERAND_TYPE_REGISTER)
+		if (o[0][i].encoding == ZYDIS_OPERAND_ENCODING_MODRM_REG)
+			assert_int_equal(ZydisRegisterGetClass(o[0][i].reg.value),
+					 ZydisRegisterGetClass(o[1][i].reg.value));
+		else if (o[0][i].type == ZYDIS_OPERAND_TYPE_REGISTER)
 			assert_int_equal(o[0][i].reg.value, o[1][i].reg.value);
 		if (o[0][i].type != ZYDIS_OPERAND_TYPE_MEMORY)
 			continue;
