@@ -38,6 +38,8 @@ struct chain {
 	uint32_t *run;		/* of indices in near[] */
 	uint32_t *at;		/* [nstep] index in value[] of its entry */
 	double *value;		/* [n + 2 * nnear] */
+	double *probability;	/* [nstep] of which that is made, if it is of any */
+	bool is_set;
 	double *scratch;	/* [n] */
 };
 
@@ -347,6 +349,7 @@ struct chain *chain_new(uint32_t nstate, const struct chain_step *step, uint32_t
 	c->order = o.order = memory_new(nstate, sizeof(*c->order));
 	c->first = memory_new((size_t)nstate + 1, sizeof(*c->first));
 	c->at = memory_new(nstep, sizeof(*c->at));
+	c->probability = memory_new(nstep, sizeof(*c->probability));
 	c->scratch = memory_new(nstate, sizeof(*c->scratch));
 	o.near = memory_new(nstate, sizeof(*o.near));
 	o.joined = memory_grow(NULL, nstate, sizeof(*o.joined));
@@ -386,6 +389,7 @@ void chain_free(struct chain *c)
 	free(c->run);
 	free(c->at);
 	free(c->value);
+	free(c->probability);
 	free(c->scratch);
 	free(c);
 }
@@ -424,9 +428,14 @@ static const uint32_t *subtract(uint32_t n, double *restrict to, const uint32_t 
 
 void chain_set(struct chain *c, const double *probability)
 {
+	size_t size = c->nstep * sizeof(*probability);
 	const uint32_t *run = c->run;
 	double *u = c->value + c->n, *l = u + c->nnear;
 
+	if (c->is_set && memcmp(c->probability, probability, size) == 0)
+		return;
+	c->is_set = true;
+	memcpy(c->probability, probability, size);
 	memset(u, 0, 2 * (size_t)c->nnear * sizeof(*u));
 	for (uint32_t k = 0; k < c->n; k++)
 		c->value[k] = 1;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "editor/larger.h"
 #include "editor/memory.h"
 
 enum { PAIRS = 5, MAX_HALVINGS = 12 };
@@ -56,7 +57,7 @@ static void set_direction(struct state *s)
 		s->dir[i] = -s->best_slope[i];
 	if (!have) {
 		for (uint32_t i = 0; i < s->n; i++)
-			s->dir[i] = fmin(fmax(s->dir[i], -first_step), first_step);
+			s->dir[i] = smaller(larger(s->dir[i], -first_step), first_step);
 		return;
 	}
 	for (uint32_t k = 0; k < have; k++) {
@@ -82,7 +83,7 @@ static double largest(uint32_t n, const double *v)
 	double most = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		most = fmax(most, fabs(v[i]));
+		most = larger(fabs(v[i]), most);
 	return most;
 }
 
@@ -106,7 +107,7 @@ static void update_inverse(struct state *s, const double *step, const double *ch
 		double curvature = across / product / d + change[i] * change[i] / product -
 			across / product * (step[i] / d) * (step[i] / d) / along;
 
-		s->inverse[i] = curvature > 0 ? fmax(fmin(1 / curvature, 1 / flattest), flattest) : d;
+		s->inverse[i] = curvature > 0 ? larger(smaller(1 / curvature, 1 / flattest), flattest) : d;
 	}
 }
 

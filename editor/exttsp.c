@@ -28,6 +28,7 @@
 #include <string.h>
 
 #include "editor/gainheap.h"
+#include "editor/larger.h"
 #include "editor/memory.h"
 
 #define NONE UINT32_MAX
@@ -227,8 +228,8 @@ static void weigh_swaps(struct state *s, struct chain *x)
 	for (uint32_t k = 1; k < x->nnode; k++) {
 		x->swap[k] += x->swap[k - 1];
 		x->lose[k] *= 1 - EXTTSP_JUMP;
-		x->most_swap = fmax(x->most_swap, x->swap[k]);
-		x->most = fmax(x->most, fmax(x->swap[k], -x->lose[k]));
+		x->most_swap = larger(x->swap[k], x->most_swap);
+		x->most = larger(larger(x->swap[k], -x->lose[k]), x->most);
 	}
 }
 
@@ -365,7 +366,7 @@ static void bound_best(struct state *s, uint32_t li)
 		l->stamp++;
 		return;
 	}
-	double bound = (l->most + fmax(most_inside(s, a), most_inside(s, b))) * (1 + ROUNDING);
+	double bound = (l->most + larger(most_inside(s, a), most_inside(s, b))) * (1 + ROUNDING);
 	if (!l->judged && l->bound >= bound)	/* its entry will do */
 		return;
 	l->judged = false;

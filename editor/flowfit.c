@@ -44,6 +44,7 @@
 #include "editor/chain.h"
 #include "editor/descent.h"
 #include "editor/groups.h"
+#include "editor/larger.h"
 #include "editor/memory.h"
 
 enum {
@@ -207,7 +208,7 @@ static const double *set_probabilities(struct fit *w, uint32_t p, const double *
 		double most = -INFINITY, sum = 0;
 
 		if (n == 2) {
-			double e = exp(-fabs(*x)), less = fmax(e / (1 + e), LEAST);
+			double e = exp(-fabs(*x)), less = larger(e / (1 + e), LEAST);
 
 			w->probability[i + !(*x < 0)] = less;
 			w->probability[i + (*x < 0)] = 1 / (1 + e);
@@ -215,11 +216,11 @@ static const double *set_probabilities(struct fit *w, uint32_t p, const double *
 			continue;
 		}
 		for (uint32_t k = 0; k < n; k++)
-			most = fmax(most, x[k]);
+			most = larger(x[k], most);
 		for (uint32_t k = 0; k < n; k++)
 			sum += w->probability[i + k] = exp(x[k] - most);
 		for (uint32_t k = i; k < i + n; k++)
-			w->probability[k] = fmax(w->probability[k] / sum, LEAST);
+			w->probability[k] = larger(w->probability[k] / sum, LEAST);
 		x += n;
 	}
 	return x;
@@ -468,7 +469,7 @@ static double judge_scale(const double *x, double *slope, void *ctx)
 
 static double log_share(const struct flowfit_step *s)
 {
-	return log(s->never && s->seen <= 0 ? NEVER : fmax(s->share, NEVER));
+	return log(s->never && s->seen <= 0 ? NEVER : larger(s->share, NEVER));
 }
 
 static void start(struct fit *w)
@@ -486,7 +487,7 @@ static void start(struct fit *w)
 				*x++ = log_share(&f->step[k]);
 		}
 		for (uint32_t i = w->source.first[p]; i < w->source.first[p + 1]; i++)
-			*x++ = log(fmax(f->source[w->source.item[i]].rate, LEAST));
+			*x++ = log(larger(f->source[w->source.item[i]].rate, LEAST));
 		w->x_first[p + 1] = (uint32_t)(x - w->x);
 	}
 }

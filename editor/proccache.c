@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "editor/gainheap.h"
+#include "editor/larger.h"
 #include "editor/memory.h"
 
 #define NONE UINT32_MAX
@@ -106,7 +107,7 @@ static double distance_gain(const struct state *s, const struct link *l, bool tu
 				     from_a ? base_b : base_a);
 		double d = fabs(to - from);
 
-		gain += edge->weight / fourth_root(fmax(d, 1));
+		gain += edge->weight / fourth_root(larger(d, 1));
 	}
 	return gain;
 }
