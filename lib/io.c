@@ -11,12 +11,16 @@
 #include "lib/arena.h"
 #include "lib/err.h"
 
+/* For a small piece the kernel takes pages that were free just now; for a large one, memory in large pieces,
+ * which nobody has used for a while, and which a virtual machine may have to be given first. */
+enum { PIECE = 1 << 18 };
+
 int io_write_all(int fd, const void *p, size_t n, struct err *err)
 {
 	const char *at = p;
 
 	while (n) {
-		ssize_t k = write(fd, at, n);
+		ssize_t k = write(fd, at, n < PIECE ? n : PIECE);
 
 		if (k < 0 && errno == EINTR)
 			continue;
