@@ -394,14 +394,11 @@ void chain_free(struct chain *c)
 	free(c);
 }
 
-/* By nothing, which it mostly is, nothing changes. */
-static void subtract_row(size_t n, double *restrict to, double by, const double *restrict from)
+static inline void subtract_row(size_t n, double *restrict to, double by, const double *restrict from)
 {
 	typedef double four __attribute__((vector_size(4 * sizeof(double))));
 	size_t i = 0;
 
-	if (by == 0)
-		return;
 	for (; i + 4 <= n; i += 4) {
 		four x, y;
 
@@ -414,14 +411,21 @@ static void subtract_row(size_t n, double *restrict to, double by, const double 
 		to[i] -= by * from[i];
 }
 
-/* The same where the runs of to[] say, of which there are so many that n is filled; returns what is behind
- * them. */
-static const uint32_t *subtract(uint32_t n, double *restrict to, const uint32_t *run, double by,
-				const double *restrict from)
+/* The rows of U and of L behind near[i], times the other one's value there, are subtracted where the runs
+ * say, of which there are so many that n is filled; returns what is behind them.  By nothing, which one of
+ * the two mostly is, nothing changes. */
+static const uint32_t *subtract(uint32_t n, double *u, double *l, uint32_t i, const uint32_t *run)
 {
-	for (uint32_t i = 0; i < n; run++) {
-		subtract_row(*run & RUN_MAX, to + (*run >> RUN_BITS), by, from + i);
-		i += *run & RUN_MAX;
+	double by_l = l[i], by_u = u[i];
+
+	for (uint32_t at = i + 1, end = at + n; at < end; run++) {
+		uint32_t len = *run & RUN_MAX, to = *run >> RUN_BITS;
+
+		if (by_l != 0)
+			subtract_row(len, u + to, by_l, u + at);
+		if (by_u != 0)
+			subtract_row(len, l + to, by_u, l + at);
+		at += len;
 	}
 	return run;
 }
@@ -444,8 +448,9 @@ void chain_set(struct chain *c, const double *probability)
 	for (uint32_t k = 0; k < c->n; k++) {
 		uint32_t first = c->first[k], end = c->first[k + 1];
 
+		const double diagonal = c->value[k];
 		for (uint32_t i = first; i < end; i++)
-			l[i] /= c->value[k];
+			l[i] /= diagonal;
 		for (uint32_t i = first; i < end; i++) {
 			uint32_t a = c->near[i], n = end - i - 1;
 
@@ -453,57 +458,67 @@ void chain_set(struct chain *c, const double *probability)
 			if (n == 0)
 				break;
 			uint32_t to = c->first[a];
-			if (c->first[a + 1] - to == n) {
-				subtract_row(n, u + to, l[i], u + i + 1);
-				subtract_row(n, l + to, u[i], l + i + 1);
-			} else {
-				(void)subtract(n, u, run, l[i], u + i + 1);
-				run = subtract(n, l, run, u[i], l + i + 1);
+			if (c->first[a + 1] - to != n) {
+				run = subtract(n, u, l, i, run);
+				continue;
 			}
+			if (l[i] != 0)
+				subtract_row(n, u + to, l[i], u + i + 1);
+			if (u[i] != 0)
+				subtract_row(n, l + to, u[i], l + i + 1);
 		}
 	}
 }
 
+/* x[k] less the part of x[] that v[] of row k takes. */
+static inline double less_row(const struct chain *c, uint32_t k, const double *v, const double *x)
+{
+	double left = x[k];
+
+	for (uint32_t i = c->first[k], end = c->first[k + 1]; i < end; i++)
+		left -= v[i] * x[c->near[i]];
+	return left;
+}
+
+/* What v[] of column k takes of x[k] is taken off x[]. */
+static inline void subtract_column(const struct chain *c, uint32_t k, const double *v, double *x)
+{
+	double by = x[k];
+
+	for (uint32_t i = c->first[k], end = c->first[k + 1]; i < end; i++)
+		x[c->near[i]] -= v[i] * by;
+}
+
+/* Few states are entered from outside. */
 void chain_visits(const struct chain *c, double *rate)
 {
+	const double *u = c->value + c->n, *l = u + c->nnear;
 	double *x = c->scratch;
 
 	for (uint32_t k = 0; k < c->n; k++)
 		x[k] = rate[c->order[k]];
-	for (uint32_t k = 0; k < c->n; k++) {
-		const double *l = c->value + c->n + c->nnear;
-
-		for (uint32_t i = c->first[k]; i < c->first[k + 1]; i++)
-			x[c->near[i]] -= l[i] * x[k];
-	}
+	for (uint32_t k = 0; k < c->n; k++)
+		if (x[k] != 0)
+			subtract_column(c, k, l, x);
 	for (uint32_t k = c->n; k-- > 0; ) {
-		const double *u = c->value + c->n;
-
-		for (uint32_t i = c->first[k]; i < c->first[k + 1]; i++)
-			x[k] -= u[i] * x[c->near[i]];
-		x[k] /= c->value[k];
+		x[k] = less_row(c, k, u, x) / c->value[k];
 		rate[c->order[k]] = x[k];
 	}
 }
 
 void chain_worth(const struct chain *c, double *g)
 {
+	const double *u = c->value + c->n, *l = u + c->nnear;
 	double *x = c->scratch;
 
 	for (uint32_t k = 0; k < c->n; k++)
 		x[k] = g[c->order[k]];
 	for (uint32_t k = 0; k < c->n; k++) {
-		const double *u = c->value + c->n;
-
 		x[k] /= c->value[k];
-		for (uint32_t i = c->first[k]; i < c->first[k + 1]; i++)
-			x[c->near[i]] -= u[i] * x[k];
+		subtract_column(c, k, u, x);
 	}
 	for (uint32_t k = c->n; k-- > 0; ) {
-		const double *l = c->value + c->n + c->nnear;
-
-		for (uint32_t i = c->first[k]; i < c->first[k + 1]; i++)
-			x[k] -= l[i] * x[c->near[i]];
+		x[k] = less_row(c, k, l, x);
 		g[c->order[k]] = x[k];
 	}
 }

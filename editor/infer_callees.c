@@ -150,8 +150,8 @@ static void add_direct(struct work *w)
 	for (uint32_t i = 0; i < prog->ncall; i++) {
 		const struct call_site *c = &prog->call[i];
 		const struct block *b = &prog->fn[c->caller].block[c->block];
-		bool branch = b->taken_out == prog->fn[c->callee].entry &&
-			      (b->fall != NO_BLOCK || b->fall_out);
+		bool branch = b->taken_out && (b->fall != NO_BLOCK || b->fall_out) &&
+			      b->taken_out == prog->fn[c->callee].entry;
 
 		if (prog->fn[c->caller].moved)
 			w->calls[c->callee] += branch ? b->taken_count : b->count;

@@ -634,8 +634,47 @@ static uint32_t join_name(const struct abs_value *old, const struct abs_value *f
 	return members > 1 ? here + first : 0;
 }
 
+static bool is_given_here(uint32_t name, uint32_t insn)
+{
+	return (name & ~(uint32_t)31) == (PHI | (insn * 32));
+}
+
+/* Joined with y it is what it was.  A name of this join point may be taken away. */
+static bool stays(const struct abs_value *x, const struct abs_value *y, uint32_t insn)
+{
+	static const struct abs_value plain = {
+		.bound = { UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX },
+	};
+
+	if (!y->may && memcmp(x, &plain, sizeof(*x)) == 0)
+		return true;
+	return (x->name ? !is_given_here(x->name, insn) : x->form == 0) && memcmp(x, y, sizeof(*x)) == 0;
+}
+
+/* Joining is known to change nothing: mostly so.  Where s has no cell, none comes. */
+static bool is_joined(const struct abs_state *s, const struct abs_state *from, uint32_t insn)
+{
+	static const struct abs_compare none;
+	bool compared = memcmp(&s->compare, &none, sizeof(none)) != 0;
+
+	if ((from->flags & ~s->flags) || (s->counts & ~from->counts) || (from->flags_may & ~s->flags_may) ||
+	    (compared && (memcmp(&s->compare, &from->compare, sizeof(none)) != 0 ||
+			  is_given_here(s->compare.name, insn))))
+		return false;
+	for (unsigned i = 0; i < ABS_NREG; i++)
+		if (!stays(&s->v[i], &from->v[i], insn))
+			return false;
+	for (unsigned k = 0; k < ABS_NCELL; k++)
+		if (s->cell[k].bytes && (memcmp(&s->cell[k], &from->cell[k], sizeof(s->cell[k])) != 0 ||
+					 !stays(&s->v[ABS_NREG + k], &from->v[ABS_NREG + k], insn)))
+			return false;
+	return true;
+}
+
 bool absint_join(struct abs_state *s, const struct abs_state *from, uint32_t insn)
 {
+	if (is_joined(s, from, insn))
+		return false;
 	struct abs_state old = *s, in = *from;
 
 	join_cells(s, &in);
@@ -646,7 +685,7 @@ bool absint_join(struct abs_state *s, const struct abs_state *from, uint32_t ins
 		s->v[i].form = s->v[i].name ? aligned.v[i].form : 0;
 	}
 	if (memcmp(&s->compare, &in.compare, sizeof(s->compare)) != 0 ||
-	    (s->compare.name & ~(uint32_t)31) == (PHI | (insn * 32)))
+	    is_given_here(s->compare.name, insn))
 		s->compare = (struct abs_compare){ 0 };
 	s->flags |= in.flags;
 	s->counts &= in.counts;

@@ -131,7 +131,7 @@ struct abs_value value_join(const struct abs_value *x, const struct abs_value *y
 {
 	struct abs_value v = value_plain();
 
-	if (memcmp(x, y, sizeof(*x)) == 0)	/* nearly always */
+	if (memcmp(x, y, sizeof(*x)) == 0)
 		return *x;
 	for (unsigned w = W8; w <= W64; w++) {
 		uint32_t a = value_bound(x, w), b = value_bound(y, w);

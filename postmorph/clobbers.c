@@ -38,13 +38,13 @@ static uint16_t clobbers_at(struct text *t, vaddr entry, unsigned depth)
 	uint32_t f = prog_find_fn(t->prog, entry);
 	uint16_t mask = KNOWN;
 
+	if (f != NO_FN && t->prog->fn[f].entry == entry && depth <= MAX_DEPTH && t->clobbers[f])
+		return t->clobbers[f];		/* known, or being found out further up */
 	if ((f != NO_FN && t->prog->fn[f].skip == SKIP_PLT) ||
 	    plt_stub_name(&t->plt, &t->prog->img, entry))
 		return ABS_CALLER_SAVED;
 	if (f == NO_FN || t->prog->fn[f].entry != entry || depth > MAX_DEPTH)
 		return 0;
-	if (t->clobbers[f])		/* known, or being found out further up */
-		return t->clobbers[f];
 	t->clobbers[f] = KNOWN;
 	const struct fn *fn = &t->prog->fn[f];
 	struct fn_scan scan = fn_scan(t, fn);
