@@ -148,7 +148,7 @@ static void merge_long(struct list *out, struct list *a, const struct list *b, u
 	copy(out, a, at, a->n);
 }
 
-/* v's neighbours become those of itself and of k, but k and v.  Either both have few or v has many, as a rule. */
+/* v's neighbours become those of itself and of k, but k and v.  Either both have few or v has many. */
 static void join(struct ordering *o, uint32_t v, uint32_t k)
 {
 	enum { FEW = 16 };

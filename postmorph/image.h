@@ -27,7 +27,7 @@ struct image {
 	Elf64_Phdr *ph;		/* [nph], checked: file ranges inside the file, no wrap-around */
 	struct section *sh;	/* [nsh], 0 when the file has no section headers */
 	uint32_t nph, nsh;
-	const Elf64_Phdr *code;	/* first executable PT_LOAD, NULL if none: nearly all questions are about it */
+	const Elf64_Phdr *code;	/* first executable PT_LOAD, NULL if none: most questions are about it */
 	struct bytes text;	/* its content, n == 0 if none ... */
 	vaddr text_at;		/* ... and where that is */
 	bool pie_or_dso;	/* ET_DYN */

@@ -273,7 +273,8 @@ static void what_is_remembered_of_an_instruction_is_what_it_is_there(void **stat
 		for (int again = 0; again < 2; again++) {
 			vaddr addr = AT + (vaddr)(uint32_t)(n++ % 5) * 0x1000;
 
-			compare_lowered((struct bytes){ code, f.insn.len }, (struct bytes){ code, MAX }, addr);
+			compare_lowered((struct bytes){ code, f.insn.len }, (struct bytes){ code, MAX },
+					addr);
 		}
 	}
 	assert_true(n > 40000);
