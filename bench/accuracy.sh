@@ -4,19 +4,21 @@
 # Truth: each program, instrumented, counts its training inputs.  Samples: a long recording of the same
 # runs at RATE Hz with registers (bench/programs.bash keeps it), of which bench/thin takes random
 # subsets of SIZES samples, SEEDS of each.  `other inputs` has the truth of the test's input instead.
-# `PCs only` leaves out what registers told.  PROGRAMS are those meant, all by default.
-SIZES=${SIZES:-1000 5000 20000 100000} SEEDS=${SEEDS:-3}
+# `PCs only` leaves out what registers told; `counted` has besides what running on the training inputs counted of
+# the functions that are uncertain by the first subset.  PROGRAMS are those meant, all by default.
+SIZES=${SIZES:-1000 5000 20000 100000} SEEDS=${SEEDS:-3} INFER=
 . bench/common.bash
 . bench/programs.bash
 
 # The measures of one kind of evidence against the truth of each input: a file of $T/judged, in the order
-# that bench/accuracy prints them.
+# that bench/accuracy prints them.  INFER has further arguments of it.
 judge() {		# KIND FILTER SIZE TRUTH...
 	local seed kind=$1 filter=$2 size=$3 truth
 	shift 3
 	for ((seed = 1; seed <= SEEDS; seed++)); do
 		"$B/bench/thin" "$P/pool.profile" "$size" "$seed" | grep -vE "$filter" >"$T/profile"
-		"$B/morph-edit" infer "$(variant_dir original)/$file" --profile "$T/profile" -o "$T/counts" || continue
+		"$B/morph-edit" infer "$(variant_dir original)/$file" --profile "$T/profile" $INFER -o "$T/counts" ||
+			continue
 		for truth in "$@"; do
 			"$B/bench/accuracy" "$(variant_dir original)/$file" "$P/$truth.profile" "$T/counts" \
 				>>"$T/judged/$truth $kind $size"
@@ -40,10 +42,13 @@ program_rows() {
 	for size in $SIZES; do
 		judge edges '^$' "$size" exact exact-test
 		judge PCs '^(edge|call) ' "$size" exact
+		prepare_counted "$size" &&
+			INFER="--counted $P/$(counted_name "$size").profile" judge counted '^$' "$size" exact-test
 	done
 	rows "edges" exact edges
 	rows "PCs only" exact PCs
 	rows "other inputs" exact-test edges
+	rows "counted, other inputs" exact-test counted
 }
 
 result accuracy "How near inference comes to the truth"

@@ -39,11 +39,14 @@ static int place_other(const struct prog *prog, struct bytes file, struct placem
 static int fill_program(struct bytes original, const struct profile *profile, struct arena *a,
 			struct prog *prog, struct err *err)
 {
-	vaddr *sampled = arena_array(a, profile->nblock, sizeof(*sampled));
+	const struct profile *const of[] = { profile, profile->counted };
+	uint32_t room = profile->nblock + (profile->counted ? profile->counted->nblock : 0), n = 0;
+	vaddr *wanted = arena_array(a, room, sizeof(*wanted));
 
-	for (uint32_t i = 0; i < profile->nblock; i++)
-		sampled[i] = profile->block[i].addr;
-	if (prog_analyze_at(original, sampled, profile->nblock, a, prog, err) < 0 ||
+	for (unsigned k = 0; k < 2; k++)
+		for (uint32_t i = 0; of[k] && i < of[k]->nblock; i++)
+			wanted[n++] = of[k]->block[i].addr;
+	if (prog_analyze_at(original, wanted, n, a, prog, err) < 0 ||
 	    profile_attach(prog, profile, err) < 0)
 		return -1;
 	return infer_counts(prog, err);

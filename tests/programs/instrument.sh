@@ -214,6 +214,10 @@ if instrument "$T/original" "$P"; then
 				{ [[ $how = *: ]] || "$edit" verify "$T/original" "$T/generation" 2>>"$T/e"; } &&
 				ok "${how%:*} takes them beside samples" || { not_ok "${how%:*} takes them beside samples"; note "$(cat "$T/e")"; }
 		done
+		# Also of functions without samples.
+		awk '$1 != "block" || !n++' "$T/samples" >"$T/sample"
+		"$edit" optimize "$T/original" --profile "$T/sample" --counted "$T/profile" -o "$T/few" --report >"$T/report" 2>"$T/e" &&
+			grep -q "^taken branches" "$T/report" && ok "and reports" || { not_ok "and reports"; note "$(cat "$T/e")"; }
 		mv "$P" "$T/plain" && cp "$T/generation" "$P"
 		run_mode "$T/after" throw
 		same_run "the generation of both" "$T/before" "$T/after"
