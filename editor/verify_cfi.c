@@ -424,8 +424,14 @@ static void run_all(struct verify *v, struct vcfi *cfi, const struct vcfi *other
 	struct rows rows = { .states = v->states, .a = v->a };
 	struct machine *m = arena_alloc(v->a, sizeof(*m));
 	uint32_t cie = UINT32_MAX;
+	enum { MANY = 1 << 24 };
+	uint64_t most = cfi->nfde;
 	bool ok = false;
 
+	/* Every row but the first of an FDE takes two operations. */
+	for (uint32_t i = 0; i < cfi->nfde; i++)
+		most += cfi->fde[i].program.n / 2;
+	vec_reserve(v->a, &rows.v, most < MANY ? (uint32_t)most : MANY);
 	for (uint32_t i = 0; i < cfi->nfde; i++) {
 		struct vfde *fde = &cfi->fde[i];
 

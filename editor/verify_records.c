@@ -156,7 +156,11 @@ static int read_fde(struct reader *rd, struct rd r, uint64_t off, uint64_t cie_o
 
 static int read_records(struct reader *rd)
 {
+	enum { SHORT = 24, MANY = 1 << 20 };	/* bytes: hardly a record has less */
 	struct rd all = rd_of(rd->frame);
+	uint64_t n = rd->frame.n / SHORT;
+
+	vec_reserve(rd->v->a, &rd->fde, n < MANY ? (uint32_t)n : MANY);
 
 	while (rd_left(&all)) {
 		uint64_t off = (uint64_t)(all.p - rd->frame.p);

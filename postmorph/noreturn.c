@@ -32,6 +32,8 @@ struct search {
 	struct text *text;
 	struct arena *arena;
 	VEC(struct call) calls;		/* of other functions */
+	uint32_t *called;		/* of each of text.calls: the function that it leads into */
+	uint32_t *jumped_to;		/* the same of text.jumps; NO_FN: none */
 	uint32_t *caller_first;		/* [nfn + 1] in caller[] */
 	uint32_t *caller;		/* callers of function i, grouped by i */
 	uint32_t *work, nwork;		/* functions to look at again */
@@ -196,14 +198,16 @@ static bool fn_returns(struct search *c, uint32_t f)
 	return returns;
 }
 
-/* A call of a function's entry, or a jump there from another one, or what runs on there. */
-static void add_call(struct search *c, uint32_t piece, vaddr target)
+/* A call of a function's entry, or a jump there from another one, or what runs on there.  Returns the
+ * function that the target is in. */
+static uint32_t add_call(struct search *c, uint32_t piece, vaddr target)
 {
 	const struct prog *prog = c->text->prog;
 	uint32_t to = prog_find_fn(prog, target), from = c->text->piece[piece].fn;
 
 	if (to != NO_FN && to != from && prog->fn[to].entry == target)
 		vec_push(c->arena, &c->calls, ((struct call){ from, to }));
+	return to;
 }
 
 static void add_calls(struct search *c)
@@ -211,12 +215,14 @@ static void add_calls(struct search *c)
 	const struct text *t = c->text;
 
 	vec_reserve(c->arena, &c->calls, t->calls.n + t->jumps.n + t->npiece);
+	c->called = arena_array(c->arena, t->calls.n, sizeof(*c->called));
+	c->jumped_to = arena_array(c->arena, t->jumps.n, sizeof(*c->jumped_to));
 	for (uint32_t i = 0; i < t->calls.n; i++)
-		add_call(c, t->calls.v[i].piece, t->prog->base + t->calls.v[i].off);
+		c->called[i] = add_call(c, t->calls.v[i].piece, t->prog->base + t->calls.v[i].off);
 	for (uint32_t i = 0; i < t->jumps.n; i++)
-		add_call(c, t->jumps.v[i].piece, t->jumps.v[i].target);
+		c->jumped_to[i] = add_call(c, t->jumps.v[i].piece, t->jumps.v[i].target);
 	for (uint32_t i = 0; i < t->npiece; i++)
-		add_call(c, i, t->piece[i].addr + t->piece[i].size);
+		(void)add_call(c, i, t->piece[i].addr + t->piece[i].size);
 }
 
 static void group_callers(struct search *c)
@@ -257,12 +263,10 @@ static bool stub_noreturn(struct search *c, vaddr target)
 	return k->noreturn;
 }
 
-static void queue_caller_of(struct search *c, uint32_t piece, vaddr target)
+/* `to`: the function that the target is in. */
+static void queue_caller_of(struct search *c, uint32_t piece, vaddr target, uint32_t to)
 {
-	const struct prog *prog = c->text->prog;
-	uint32_t to = prog_find_fn(prog, target);
-
-	if ((to == NO_FN || prog->fn[to].skip == SKIP_PLT) && stub_noreturn(c, target))
+	if ((to == NO_FN || c->text->prog->fn[to].skip == SKIP_PLT) && stub_noreturn(c, target))
 		queue(c, c->text->piece[piece].fn);
 }
 
@@ -271,9 +275,10 @@ static void queue_callers_of_libraries(struct search *c)
 	const struct text *t = c->text;
 
 	for (uint32_t i = 0; i < t->calls.n; i++)
-		queue_caller_of(c, t->calls.v[i].piece, t->prog->base + t->calls.v[i].off);
+		queue_caller_of(c, t->calls.v[i].piece, t->prog->base + t->calls.v[i].off,
+				c->called[i]);
 	for (uint32_t i = 0; i < t->jumps.n; i++)
-		queue_caller_of(c, t->jumps.v[i].piece, t->jumps.v[i].target);
+		queue_caller_of(c, t->jumps.v[i].piece, t->jumps.v[i].target, c->jumped_to[i]);
 	for (uint32_t i = 0; i < t->slot_calls.n; i++) {
 		const char *name = plt_name(&t->plt, t->slot_calls.v[i].target);
 
@@ -292,7 +297,7 @@ static void queue_without_way_out(struct search *c)
 	for (uint32_t i = 0; i < t->jumps.n; i++) {
 		uint32_t from = t->piece[t->jumps.v[i].piece].fn;
 
-		leaves[from] |= prog_find_fn(t->prog, t->jumps.v[i].target) != from;
+		leaves[from] |= c->jumped_to[i] != from;
 	}
 	for (uint32_t f = 0; f < t->prog->nfn; f++)
 		if (!leaves[f])

@@ -11,7 +11,7 @@
 #include "lib/err.h"
 #include "postmorph/analyze.h"
 
-enum { DWARF_RSP = 7, NOP1 = 0x90 };
+enum { DWARF_RSP = 7, NOP1 = 0x90, CALL_DISTANCE = 32 };	/* bytes between calls, hardly less */
 
 static bool entered_by_call(const struct cfi *cfi, uint32_t fde, vaddr addr)
 {
@@ -207,6 +207,7 @@ int pieces_decode(struct text *t, struct err *err)
 			longest = prog->cfi.fde[i].len;
 	}
 	struct insn *buf = arena_array(t->scratch, longest, sizeof(*buf));
+	vec_reserve(t->early, &t->calls, (uint32_t)(t->span / CALL_DISTANCE));
 	t->npiece = prog->cfi.nfde;
 	t->piece = arena_array(t->scratch, t->npiece, sizeof(*t->piece));
 	for (uint32_t i = 0; i < t->npiece; i++) {
