@@ -15,7 +15,7 @@ struct chunk {
 
 struct arena {
 	struct chunk *head;
-	size_t again;		/* of the first chunk after a reset: what was used before it */
+	size_t again;		/* of the first chunk after a reset: twice what was used before it */
 };
 
 static void out_of_memory(void)
@@ -64,7 +64,7 @@ void arena_reset(struct arena *a)
 		return;
 	}
 	free_chunks(a);
-	a->again = used < MOST_KEPT ? used : MOST_KEPT;
+	a->again = used < MOST_KEPT / 2 ? 2 * used : MOST_KEPT;
 }
 
 void *arena_alloc(struct arena *a, size_t n)
