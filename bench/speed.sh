@@ -6,7 +6,7 @@
 #
 #	PROGRAMS='perl-q gs' VARIANTS='morph-exact bolt-exact' bench/speed.sh prepare measure
 cd "$(dirname "$0")/.." || exit 1
-VARIANTS=${VARIANTS:-copy morph-exact morph-100000 morph-100000-pc morph-20000 morph-5000 bolt-exact bolt-exact-lines bolt-100000 bolt-100000-nosplit bolt-100000-nosplit-lines}
+VARIANTS=${VARIANTS:-copy morph-exact morph-100000 morph-100000-pc morph-20000 morph-20000+counted morph-5000 bolt-exact bolt-exact-lines bolt-100000 bolt-100000-nosplit bolt-100000-nosplit-lines}
 . bench/stages.bash
 
 report() {
@@ -16,7 +16,7 @@ report() {
 	with the 95 % interval of the median (sign test), the least and the greatest, on an input that was not
 	trained on.  Each round runs fresh copies of all, in memory without huge pages; \`copy\` has the original's bytes.  \`fastest\`: the least time of the original divided by the variant's least, which what else runs
 	on the hardware changes less, since it only ever adds.  \`morph-N\` has N samples in the
-	module, with what their registers hold and point to; \`morph-N-pc\` their PCs only, as \`bolt-N\` (with and without
+	module, with what their registers hold and point to; \`morph-N-pc\` their PCs only, \`morph-N+counted\` besides what was counted in training of the functions that hold $UNCERTAIN % of what the samples leave uncertain; \`bolt-N\` PCs (with and without
 	splitting functions, and with its own way to keep hot jumps off the ends of lines of 32 bytes, \`-lines\`); \`exact\` is counted by each tool's own instrumentation.  $(bolt_version), with the
 	options that suit it best.  Names with -q are built for bolt from Debian's sources
 	(\`$(sed -n 's/^compile="\(.*\)"/\1/p' bench/build.sh) -Wl,-q\`); the others are Debian's own, stripped.  Instructions and I1 misses are cachegrind's
