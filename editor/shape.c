@@ -82,6 +82,17 @@ static double shape_work(const struct fn *fn)
 	return work;
 }
 
+/* Of a table that nobody was counted to jump through the estimates stay, as those of its users may. */
+static void apply_table(struct jump_table *t, const double *counted, double level)
+{
+	double all = 0;
+
+	for (uint32_t i = 0; i < t->nentry; i++)
+		all += counted[i];
+	for (uint32_t i = 0; i < t->nentry && all > 0; i++)
+		t->count[i] = level * counted[i];
+}
+
 static void apply(struct fn *fn, double level)
 {
 	const struct shape *s = fn->shape;
@@ -99,8 +110,7 @@ static void apply(struct fn *fn, double level)
 		b->taken_count = level * x->taken;
 	}
 	for (uint32_t t = 0; t < fn->ntable; t++)
-		for (uint32_t i = 0; i < fn->table[t].nentry; i++)
-			fn->table[t].count[i] = level * s->table[t][i];
+		apply_table(&fn->table[t], s->table[t], level);
 	fn->entry_count = level * s->entry;
 }
 

@@ -230,6 +230,8 @@ if instrument "$T/original" "$P"; then
 	wrong 2 "--uncertain needs --profile" instrument "$T/original" --uncertain 50
 	wrong 2 "0 percent would count nothing" instrument "$T/original" --profile "$T/samples" --uncertain 0
 	wrong 2 "'101' is not a number from 0 to 100" instrument "$T/original" --profile "$T/samples" --uncertain 101
+	grep -v "^block" "$T/samples" >"$T/none"
+	wrong 3 "no function of which the profile tells anything uncertain" instrument "$T/original" --profile "$T/none" --uncertain 50
 	wrong 1 "nothing is uncertain: the profile is complete" instrument "$T/original" --profile "$T/once" --uncertain 50
 	wrong 2 "--counted needs --profile" optimize "$T/original" --all --counted "$T/once"
 	wrong 1 "a complete profile beside one that is not" optimize "$T/original" --profile "$T/samples" --counted "$T/samples"

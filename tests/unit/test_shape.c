@@ -119,6 +119,31 @@ static void ways_from_a_table_are_counted_too(void **state)
 	arena_free(a);
 }
 
+/* What ran while it was counted went past the dispatch, what was sampled did not. */
+static void ways_from_a_table_that_was_not_counted_stay(void **state)
+{
+	static const char past[] =
+		"fn f\n"
+		"  b0 size 8 insns 2 -> b1 b2\n"
+		"  b1 size 20 insns 5 -> table b2 b3\n"
+		"  b2 size 1 insns 1 -> ret\n"
+		"  b3 size 1 insns 1 -> ret\n";
+	struct profile_block ran[] = { { 0x1000, 90 }, { 0x101c, 90 } };
+	struct profile_edge ways[] = { { 0x1000, 0x101c, 90 } };
+	struct profile exact = { .module = "/x", .clock = "exact", .block = ran, .nblock = 2,
+		.edge = ways, .nedge = 1 };
+	struct profile_block sampled[] = { { 0x1000, 40 }, { 0x1008, 40 } };
+	struct profile p = { .module = "/x", .clock = "tick", .block = sampled, .nblock = 2,
+		.counted = &exact };
+	struct arena *a = arena_new();
+	const struct fn *f = infer(make(past, a), &p);
+
+	(void)state;
+	assert_true(f->block[1].count > 0);
+	near(f->table[0].count[0] + f->table[0].count[1], f->block[1].count);
+	arena_free(a);
+}
+
 /* Also where samples tell nothing of the function. */
 static void what_was_counted_is_evidence(void **state)
 {
@@ -262,6 +287,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_shape_is_counted_and_the_level_estimated),
 		cmocka_unit_test(ways_from_a_table_are_counted_too),
+		cmocka_unit_test(ways_from_a_table_that_was_not_counted_stay),
 		cmocka_unit_test(what_was_counted_is_evidence),
 		cmocka_unit_test(what_was_not_counted_does_not_run_unless_samples_say_so),
 		cmocka_unit_test(a_function_without_an_estimate_has_no_shape),
