@@ -111,13 +111,13 @@ static uint32_t form_of(const struct act *act)
 }
 
 /* What an instruction does, whatever its constants are. */
-struct shape {
+struct traits {
 	bool stores, loads, writes_flags;
 };
 
-static struct shape shape_of(const struct looks *w, const struct insn *insn)
+static struct traits traits_of(const struct looks *w, const struct insn *insn)
 {
-	static struct { uint64_t key; struct shape shape; } memo[BYTEMEMO_SLOTS];
+	static struct { uint64_t key; struct traits traits; } memo[BYTEMEMO_SLOTS];
 	uint64_t key = bytememo_key_pattern((struct bytes){ prog_insn_bytes(w->prog, insn), insn->len });
 	uint32_t slot = bytememo_slot(key);
 
@@ -125,13 +125,13 @@ static struct shape shape_of(const struct looks *w, const struct insn *insn)
 		struct act act = act_at(w, insn);
 
 		memo[slot].key = key;
-		memo[slot].shape = (struct shape){
+		memo[slot].traits = (struct traits){
 			.stores = act.dst.kind == ARG_MEM || (act.kind == ACT_OTHER && act.stores),
 			.loads = act.kind == ACT_MOVE && act.a.kind == ARG_MEM,
 			.writes_flags = act_writes_flags(&act),
 		};
 	}
-	return memo[slot].shape;
+	return memo[slot].traits;
 }
 
 /* The last load or call in front of it is taken to be where what it looks at comes from. */
@@ -143,15 +143,15 @@ static struct question find_question(const struct looks *w, const struct block *
 	for (uint32_t i = b->ninsn - 1; i-- > 0 && !q.source; ) {
 		const struct insn *insn = &w->fn->insn[b->insn + i];
 		const uint8_t *code = prog_insn_bytes(w->prog, insn);
-		struct shape shape = shape_of(w, insn);
+		struct traits traits = traits_of(w, insn);
 
 		if (insn->kind == INSN_CALL) {
 			q.source = mix(1, insn_target(insn, code, prog_insn_addr(w->prog, insn))) | 1;
-		} else if (found && shape.loads) {
+		} else if (found && traits.loads) {
 			struct act act = act_at(w, insn);
 
 			q.source = mix(2, field_of(&act)) | 1;
-		} else if (!found && shape.writes_flags) {
+		} else if (!found && traits.writes_flags) {
 			struct act act = act_at(w, insn);
 
 			found = true;
@@ -174,7 +174,7 @@ static uint8_t own_bit(const struct looks *w, const struct insn *insn)
 	case INSN_JMP:
 		return OWN_JUMP;
 	case INSN_PLAIN:
-		return shape_of(w, insn).stores ? OWN_STORE : 0;
+		return traits_of(w, insn).stores ? OWN_STORE : 0;
 	default:
 		return 0;
 	}

@@ -11,8 +11,7 @@
 #include "lib/arena.h"
 #include "lib/err.h"
 
-/* For a small piece the kernel takes pages that were free just now; for a large one, memory in large pieces,
- * which nobody has used for a while, and which a virtual machine may have to be given first. */
+/* Tens of megabytes at once were measured to take several times as long as in such pieces, in a virtual machine. */
 enum { PIECE = 1 << 18 };
 
 int io_write_all(int fd, const void *p, size_t n, struct err *err)

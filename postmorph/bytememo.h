@@ -7,7 +7,7 @@
  *
  *    bytememo_key          all bytes
  *    bytememo_key_placed   all but the field that depends on where the instruction stands
- *    bytememo_key_pattern  what stands in front of displacement and immediates
+ *    bytememo_key_pattern  what insn_pattern() has of it: neither displacement nor immediates
  *
  * decode_memo.c remembers forms, which are fewer still: there most registers do not count either.
  */
