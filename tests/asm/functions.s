@@ -64,6 +64,15 @@ begin middle_of_insn
 	ret
 end middle_of_insn
 
+begin middle_of_insn_later
+	lea	0x12345678(%rdi), %rax
+	lea	0x12345678(%rdi), %rdx
+	test	%edi, %edi
+	je	1f + 1
+1:	lock incl (%rsi)
+	ret
+end middle_of_insn_later
+
 begin falls_out
 	mov	$1, %eax
 	mov	$2, %edx

@@ -45,6 +45,32 @@ static void kinds_of_files_are_told_apart(void **state)
 	assert_true(!img.pie_or_dso && img.executable && img.is_static);
 }
 
+/* Of the first segment of code as of all others. */
+static void what_is_left_of_a_segment_ends_with_it(void **state)
+{
+	const struct bytes file[] = { library, program };
+
+	(void)state;
+	for (int f = 0; f < 2; f++) {
+		struct image img;
+
+		parse(file[f], &img);
+		for (uint32_t i = 0; i < img.nph; i++) {
+			const Elf64_Phdr *ph = &img.ph[i];
+
+			if (ph->p_type != PT_LOAD || ph->p_filesz < 2)
+				continue;
+			for (uint64_t off = 0; off < ph->p_filesz; off += ph->p_filesz - 1) {
+				struct bytes rest = image_rest(&img, ph->p_vaddr + off);
+
+				assert_ptr_equal(rest.p, file[f].p + ph->p_offset + off);
+				assert_int_equal(rest.n, ph->p_filesz - off);
+			}
+			assert_null(image_rest(&img, ph->p_vaddr + ph->p_filesz).p);
+		}
+	}
+}
+
 static void addresses_lead_to_file_bytes(void **state)
 {
 	struct image img;
@@ -216,6 +242,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kinds_of_files_are_told_apart),
+		cmocka_unit_test(what_is_left_of_a_segment_ends_with_it),
 		cmocka_unit_test(addresses_lead_to_file_bytes),
 		cmocka_unit_test(dynamic_entries_are_found),
 		cmocka_unit_test(headers_that_say_where_something_is_are_single),
