@@ -121,30 +121,34 @@ function passes_left_out(  k, i, v, base, r, s, q, n, up) {
 			v, base, exp(s / n), 2 * sqrt((q / n - (s / n) ^ 2) / (n - 1)), up, n
 	}
 }
-# How much of the gain of the complete profile is there with N samples, and what part of the rest functions
-# that they did not hit would have brought: the others' complete counts do without it.
-function lost_line(n, label, all, some, own) {
+# How much of the gain of the complete profile is there with N samples; what part of the rest functions
+# that they did not hit would have brought: the others' complete counts do without it; what part the others'
+# true levels: with their true shapes only it is not there; and what part those.
+function lost_line(n, label, all, some, shaped, own) {
 	if (all > 0 && among)
-		printf "| %s | %s | %d | %.0f %% | %.0f %% | %.0f %% |\n", n, label, among, 100 * own / all,
-			100 * (all - some) / all, 100 * (some - own) / all
+		printf "| %s | %s | %d | %.0f %% | %.0f %% | %.0f %% | %.0f %% |\n", n, label, among, 100 * own / all,
+			100 * (all - some) / all, 100 * (some - shaped) / all, 100 * (shaped - own) / all
 }
 function lost_counts(n, k, label, text,  e, s, o) {
 	e = "morph-exact"; s = "morph-exact@" n; o = "morph-" n
-	lost_line(n, text, -counted_mean(e, s, o, k, label), -counted_mean(s, e, o, k, label), -counted_mean(o, e, s, k, label))
+	lost_line(n, text, -counted_mean(e, s, o, k, label), -counted_mean(s, e, o, k, label),
+		-counted_mean(o "+shapes", s, o, k, label), -counted_mean(o, e, s, k, label))
 }
-function lost(  i, n, size, all, some, own) {
+function lost(  i, n, o, size) {
 	print "\n## Where the gain is lost\n"
-	print "Of the gain of the complete profile, in the geometric mean, N samples have what is said under `there`; a layout"
-	print "from complete counts of the functions that they tell of would have more.\n"
-	print "| samples | gain in | programs | there | lost: functions that they tell nothing of | lost: estimates of the others |\n|---|---|---|---|---|---|"
+	print "Of the gain of the complete profile, in the geometric mean, N samples have what is said under `there`.  The rest is"
+	print "what each of these layouts has less than the one before it: from complete counts; from complete counts of the"
+	print "functions that they tell of (`morph-exact@N`); with the shapes of these functions true, how often they run estimated"
+	print "(`morph-N+shapes`); with all estimated.\n"
+	print "| samples | gain in | programs | there | lost: functions that they tell nothing of | lost: how often the others run | lost: where they go |"
+	print "|---|---|---|---|---|---|---|"
 	n = split(sizes, size, " ")
 	for (i = 1; i <= n; i++) {
-		all = mean("morph-exact", "morph-" size[i]) - 1
-		some = mean("morph-exact@" size[i], "morph-" size[i]) - 1
-		own = mean("morph-" size[i], "morph-" size[i]) - 1
-		lost_line(size[i], "CPU time", all, some, own)
-		lost_line(size[i], "CPU time of the fastest runs", mean_fastest("morph-exact", "morph-" size[i]) - 1,
-			mean_fastest("morph-exact@" size[i], "morph-" size[i]) - 1, mean_fastest("morph-" size[i], "morph-" size[i]) - 1)
+		o = "morph-" size[i]
+		lost_line(size[i], "CPU time", mean("morph-exact", o) - 1, mean("morph-exact@" size[i], o) - 1, mean(o "+shapes", o) - 1,
+			mean(o, o) - 1)
+		lost_line(size[i], "CPU time of the fastest runs", mean_fastest("morph-exact", o) - 1,
+			mean_fastest("morph-exact@" size[i], o) - 1, mean_fastest(o "+shapes", o) - 1, mean_fastest(o, o) - 1)
 		lost_counts(size[i], 0, "taken branches", "taken branches")
 		lost_counts(size[i], 2, "", "I1 misses")
 	}

@@ -4,6 +4,8 @@
 #	copy					the original's bytes: what measuring alone makes of nothing
 #	morph-exact, morph-N, morph-N-pc	counted exactly; N samples with what registers told; PCs only
 #	morph-exact@N				counted exactly, of the functions only that N samples tell of
+#	morph-N+shapes				N samples, and what was counted of these functions: how often
+#						each runs is estimated, where it goes is true
 #	bolt-exact, bolt-N			counted by bolt's own instrumentation; the PCs of N samples
 #	bolt-...-nosplit, bolt-...-lines	functions not split; no hot jump across lines of 32 bytes
 #
@@ -61,6 +63,7 @@ variant_profile() {	# VARIANT
 		bolt_profile "$which" && echo "$P/$which.fdata" ;;
 	copy) echo "$(variant_dir original)/$file" ;;
 	*+counted) prepare_counted "${which%%+*}" && echo "$P/${which%%+*}.profile" ;;
+	*+shapes) prepare_profile "exact@${which%%+*}" && echo "$P/${which%%+*}.profile" ;;
 	*) prepare_profile "${which%%+*}" && echo "$P/${which%%+*}.profile" ;;
 	esac
 }
@@ -71,6 +74,10 @@ make_morph() {		# VARIANT PROFILE OUT
 	*+counted)
 		counted=${1#*-}
 		only=(--counted "$P/$(counted_name "${counted%%+*}").profile")
+		;;
+	*+shapes)
+		counted=${1#*-}
+		only=(--counted "$P/exact@${counted%%+*}.profile")
 		;;
 	*+none) only=(--passes=) ;;
 	*+layout.*) only=("--layout=${1##*.}") ;;
