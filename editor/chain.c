@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "editor/fours.h"
 #include "editor/memory.h"
 
 #define NONE UINT32_MAX
@@ -394,23 +395,6 @@ void chain_free(struct chain *c)
 	free(c);
 }
 
-static inline void subtract_row(size_t n, double *restrict to, double by, const double *restrict from)
-{
-	typedef double four __attribute__((vector_size(4 * sizeof(double))));
-	size_t i = 0;
-
-	for (; i + 4 <= n; i += 4) {
-		four x, y;
-
-		memcpy(&x, to + i, sizeof(x));
-		memcpy(&y, from + i, sizeof(y));
-		x -= by * y;
-		memcpy(to + i, &x, sizeof(x));
-	}
-	for (; i < n; i++)
-		to[i] -= by * from[i];
-}
-
 /* The rows of U and of L behind near[i], times the other one's value there, are subtracted where the runs
  * say, of which there are so many that n is filled; returns what is behind them.  By nothing, which one of
  * the two mostly is, nothing changes. */
@@ -422,9 +406,9 @@ static const uint32_t *subtract(uint32_t n, double *u, double *l, uint32_t i, co
 		uint32_t len = *run & RUN_MAX, to = *run >> RUN_BITS;
 
 		if (by_l != 0)
-			subtract_row(len, u + to, by_l, u + at);
+			subtract_times(len, u + to, by_l, u + at);
 		if (by_u != 0)
-			subtract_row(len, l + to, by_u, l + at);
+			subtract_times(len, l + to, by_u, l + at);
 		at += len;
 	}
 	return run;
@@ -463,9 +447,9 @@ void chain_set(struct chain *c, const double *probability)
 				continue;
 			}
 			if (l[i] != 0)
-				subtract_row(n, u + to, l[i], u + i + 1);
+				subtract_times(n, u + to, l[i], u + i + 1);
 			if (u[i] != 0)
-				subtract_row(n, l + to, u[i], l + i + 1);
+				subtract_times(n, l + to, u[i], l + i + 1);
 		}
 	}
 }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "editor/fours.h"
 #include "editor/larger.h"
 #include "editor/memory.h"
 
@@ -32,21 +33,6 @@ struct state {
 	double *inverse;		/* [n] of the curvature by each component alone, as far as known */
 };
 
-/* Four sums at a time, each of which waits for nothing but itself. */
-static double dot(uint32_t n, const double *a, const double *b)
-{
-	double sum[4] = { 0 };
-	uint32_t i = 0;
-
-	for (; i + 4 <= n; i += 4) {
-		for (uint32_t k = 0; k < 4; k++)
-			sum[k] += a[i + k] * b[i + k];
-	}
-	for (; i < n; i++)
-		sum[0] += a[i] * b[i];
-	return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
 /* dir = - (inverse curvature) * best_slope, by the two loops over the pairs. */
 static void set_direction(struct state *s)
 {
@@ -64,8 +50,7 @@ static void set_direction(struct state *s)
 		uint32_t p = (s->npair - 1 - k) % PAIRS;
 
 		alpha[p] = dot(s->n, s->step[p], s->dir) / s->product[p];
-		for (uint32_t i = 0; i < s->n; i++)
-			s->dir[i] -= alpha[p] * s->change[p][i];
+		subtract_times(s->n, s->dir, alpha[p], s->change[p]);
 	}
 	for (uint32_t i = 0; i < s->n; i++)
 		s->dir[i] *= s->inverse[i];
@@ -73,8 +58,7 @@ static void set_direction(struct state *s)
 		uint32_t p = (s->npair - 1 - k) % PAIRS;
 		double beta = dot(s->n, s->change[p], s->dir) / s->product[p];
 
-		for (uint32_t i = 0; i < s->n; i++)
-			s->dir[i] += (alpha[p] - beta) * s->step[p][i];
+		subtract_times(s->n, s->dir, beta - alpha[p], s->step[p]);
 	}
 }
 
@@ -126,19 +110,28 @@ static void remember(struct state *s, double t)
 	}
 }
 
+static void swap(double **a, double **b)
+{
+	double *was = *a;
+
+	*a = *b;
+	*b = was;
+}
+
 static double search(struct state *s, descent_fn f, void *ctx, struct descent_limits limits)
 {
 	double value = f(s->best, s->best_slope, ctx);
 	uint32_t calls = limits.calls - 1;
+	bool lower = true;
 
 	for (uint32_t round = 0; round < limits.rounds && calls > 0; round++) {
 		set_direction(s);
 		double most = largest(s->n, s->dir), down = dot(s->n, s->dir, s->best_slope);
 		double limit = s->npair ? longest : first_step, t = most > limit ? limit / most : 1;
-		bool lower = false;
 
 		if (!(t * down < -limits.least))
 			break;
+		lower = false;
 		for (uint32_t half = 0; half < MAX_HALVINGS && calls > 0; half++, t /= 2) {
 			for (uint32_t i = 0; i < s->n; i++)
 				s->x[i] = s->best[i] + t * s->dir[i];
@@ -149,7 +142,7 @@ static double search(struct state *s, descent_fn f, void *ctx, struct descent_li
 				lower = true;
 				remember(s, t);
 				memcpy(s->best, s->x, s->n * sizeof(double));
-				memcpy(s->best_slope, s->slope, s->n * sizeof(double));
+				swap(&s->best_slope, &s->slope);
 				value = v;
 				break;
 			}
@@ -159,6 +152,8 @@ static double search(struct state *s, descent_fn f, void *ctx, struct descent_li
 		if (!lower)
 			s->npair = 0;
 	}
+	if (!lower)
+		(void)f(s->best, s->best_slope, ctx);
 	return value;
 }
 

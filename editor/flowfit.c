@@ -297,9 +297,10 @@ static double judge_tolls(struct fit *w, uint32_t p)
 static double judge_samples(struct fit *w, uint32_t p)
 {
 	const struct flowfit *f = w->f;
+	uint32_t end = part_end(f, p, false);
 	double value = 0;
 
-	for (uint32_t v = f->part[p].node; v < part_end(f, p, false); v++) {
+	for (uint32_t v = f->part[p].node; v < end; v++) {
 		w->worth[v] = 0;
 		if (w->chain[p])
 			value += judge_node(&f->node[v], w->count[v], &w->worth[v]);
@@ -378,7 +379,8 @@ static double judge_steps(const struct fit *w, uint32_t i, uint32_t end, double 
 	for (uint32_t k = i; k < end; k++) {
 		double p = w->probability[k];
 
-		mean += p * step_worth(w, k);
+		slope[k - i] = step_worth(w, k);
+		mean += p * slope[k - i];
 		if (w->weight[k] > 0)
 			value -= w->weight[k] * log(p);
 		value -= w->belief[k] * log(p + FLOWFIT_RARE);
@@ -387,7 +389,7 @@ static double judge_steps(const struct fit *w, uint32_t i, uint32_t end, double 
 	for (uint32_t k = i; k < end; k++) {
 		double p = w->probability[k];
 
-		slope[k - i] = w->count[from] * p * (step_worth(w, k) - mean) +
+		slope[k - i] = w->count[from] * p * (slope[k - i] - mean) +
 			       w->total[from] * p - w->weight[k] + pull * p -
 			       w->belief[k] * p / (p + FLOWFIT_RARE);
 	}
@@ -554,9 +556,6 @@ static void search(struct fit *w, uint32_t first, uint32_t end, uint32_t rounds)
 
 	take(w, first, end);
 	(void)descent(w->x_first[end] - w->x_first[first], x, judge, w, limits);
-	for (uint32_t p = first; p < end; p++)
-		(void)set_part(w, p, w->x + w->x_first[p]);
-	count_calls(w);
 }
 
 static void search_scale(struct fit *w)
