@@ -420,10 +420,11 @@ void chain_set(struct chain *c, const double *probability)
 	const uint32_t *run = c->run;
 	double *u = c->value + c->n, *l = u + c->nnear;
 
-	if (c->is_set && memcmp(c->probability, probability, size) == 0)
+	if (c->is_set && (size == 0 || memcmp(c->probability, probability, size) == 0))
 		return;
 	c->is_set = true;
-	memcpy(c->probability, probability, size);
+	if (size > 0)
+		memcpy(c->probability, probability, size);
 	memset(u, 0, 2 * (size_t)c->nnear * sizeof(*u));
 	for (uint32_t k = 0; k < c->n; k++)
 		c->value[k] = 1;

@@ -21,7 +21,8 @@ struct chain *chain_new(uint32_t nstate, const struct chain_step *step, uint32_t
 			uint64_t *budget);
 void chain_free(struct chain *c);	/* NULL is allowed */
 
-/* Probabilities of the steps, in their order.  From every state there must be a way out. */
+/* Probabilities of the steps, in their order; may be NULL when there is none.  From every state there must
+ * be a way out. */
 void chain_set(struct chain *c, const double *probability);
 /* Visits of each state when `rate` enters at each; in place. */
 void chain_visits(const struct chain *c, double *rate);
