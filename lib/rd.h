@@ -25,6 +25,27 @@ static inline struct bytes bytes_at(struct bytes b, uint64_t off, uint64_t n)
 	return (struct bytes){ b.p + off, n };
 }
 
+/* The first eight bytes as a number; 0 behind the end.  Fewer are read in parts that overlap: to copy them
+ * one by one, and then to load all at once, makes the processor wait. */
+static inline uint64_t bytes_first(struct bytes b)
+{
+	uint64_t whole = 0;
+	uint32_t low, high;
+
+	if (b.n >= sizeof(whole)) {
+		memcpy(&whole, b.p, sizeof(whole));
+		return whole;
+	}
+	if (b.n >= sizeof(low)) {
+		memcpy(&low, b.p, sizeof(low));
+		memcpy(&high, b.p + b.n - sizeof(high), sizeof(high));
+		return low | (uint64_t)high << 8 * (b.n - sizeof(high));
+	}
+	if (b.n == 0)
+		return 0;
+	return b.p[0] | (uint64_t)b.p[b.n / 2] << 8 * (b.n / 2) | (uint64_t)b.p[b.n - 1] << 8 * (b.n - 1);
+}
+
 struct rd {
 	const uint8_t *p, *end;
 	bool bad;

@@ -14,8 +14,6 @@
 #ifndef POSTMORPH_BYTEMEMO_H
 #define POSTMORPH_BYTEMEMO_H
 
-#include <string.h>
-
 #include "postmorph/decode.h"
 
 enum { BYTEMEMO_SLOTS = 1 << 12, BYTEMEMO_LONGEST = 7 };
@@ -23,24 +21,20 @@ enum { BYTEMEMO_SLOTS = 1 << 12, BYTEMEMO_LONGEST = 7 };
 /* `code` is one instruction, without anything behind it.  0: too long to be remembered. */
 static inline uint64_t bytememo_key(struct bytes code)
 {
-	uint64_t v = 0;
-
 	if (code.n == 0 || code.n > BYTEMEMO_LONGEST)
 		return 0;
-	memcpy(&v, code.p, code.n);
-	return v | code.n << 56;
+	return bytes_first(code) | code.n << 56;
 }
 
 /* The field is cut out: what stands in front of it tells that there is one, and where. */
 static inline uint64_t bytememo_key_placed(struct bytes code, const struct insn *insn)
 {
-	uint64_t v = 0, n = code.n - insn->field_size, behind = insn->field + insn->field_size;
+	uint64_t n = code.n - insn->field_size, behind = insn->field + insn->field_size;
 
 	if (n == 0 || n > BYTEMEMO_LONGEST)
 		return 0;
-	memcpy(&v, code.p, insn->field);
-	memcpy((uint8_t *)&v + insn->field, code.p + behind, code.n - behind);
-	return v | n << 56;
+	return bytes_first((struct bytes){ code.p, insn->field }) | n << 56 |
+	       bytes_first((struct bytes){ code.p + behind, code.n - behind }) << 8 * insn->field;
 }
 
 static inline uint64_t bytememo_key_pattern(struct bytes code)

@@ -7,9 +7,13 @@
  * asked once for each.  Of most instructions with a ModRM byte any registers will do: these bits are
  * left out, so a large program has some thousand keys, few enough to stay in the cache.
  *
- * KEPT     instructions of the one-byte and 0F maps, with at most seven bytes of key.  Where other
+ * KEPT     instructions of the one-byte and 0F maps, with at most three prefixes and REX.  Where other
  *          bytes count as well (VEX, EVEX, XOP, the other maps) Zydis is asked every time.  Failures
  *          are not kept.
+ * SPEED    where an instruction begins is known only once the one in front of it has been looked up, and
+ *          nobody can predict whether it has REX or a ModRM byte.  So finding the key branches on neither:
+ *          then several codes, one instruction of each in turn, are decoded side by side
+ *          (insn_decode_runs()).
  *
  * That an answer from memory is the answer of Zydis is tested over all opcodes and ModRM bytes
  * (tests/unit/test_decode.c).
@@ -18,20 +22,24 @@
 
 #include "postmorph/decode_form.h"
 
-enum { MEMO_BITS = 14, MAX_KEY = 7, MAX_PREFIXES = 3, SIB_FOLLOWS = 4, SIB_NO_BASE = 5,
-       MODRM_REG = 0x38, REX_R = 4, REX_RXB = 7 };
+enum { MEMO_BITS = 14, MAX_PREFIXES = 3, SIB_FOLLOWS = 4, SIB_NO_BASE = 5, REX = 0x40, MAP_0F = 0x0f };
 
 struct memo {
 	uint64_t key;			/* 0: empty */
 	struct insn_form form;
 };
 
-/* What a byte is in front of an instruction, or as its opcode in the 0F map.  Whether an opcode has
- * a ModRM byte is what Zydis said of it the first time; ANY_REGISTER: it has, and neither its register
- * field nor those in REX change anything. */
-enum { OPCODE, OPCODE_ALONE, OPCODE_MODRM, ANY_REGISTER, PREFIX, REX, MAP_0F, OTHER };
+/* What counts of an instruction with that opcode, as bits of 0F, opcode, ModRM and REX, from the lowest
+ * byte on.  Whether an opcode has a ModRM byte is what Zydis said of it the first time; ANY_REGISTER: it
+ * has, and neither its register field nor those in REX change anything. */
+enum {
+	UNKNOWN = 0, ALONE = 0x4f00ffff, MODRM = 0x4fffffff, ANY_REGISTER = 0x48c7ffff,
+	REX_R = 0x04000000, MODRM_REG = 0x380000,
+	PREFIX = 1, OTHER = 2,		/* no opcode whose forms are kept */
+	IS_KEPT = 0x40000000,
+};
 
-static uint8_t one_byte[256] = {
+static uint32_t one_byte[256] = {
 	[0x00 ... 0x03] = ANY_REGISTER, [0x08 ... 0x0b] = ANY_REGISTER,	/* add, or */
 	[0x10 ... 0x13] = ANY_REGISTER, [0x18 ... 0x1b] = ANY_REGISTER,	/* adc, sbb */
 	[0x20 ... 0x23] = ANY_REGISTER, [0x28 ... 0x2b] = ANY_REGISTER,	/* and, sub */
@@ -40,13 +48,12 @@ static uint8_t one_byte[256] = {
 	[0x84 ... 0x8b] = ANY_REGISTER, [0x8d] = ANY_REGISTER,	/* test, xchg, mov, lea */
 	[0x26] = PREFIX, [0x2e] = PREFIX, [0x36] = PREFIX, [0x3e] = PREFIX, [0x64] = PREFIX,
 	[0x65] = PREFIX, [0x66] = PREFIX, [0xf2] = PREFIX, [0xf3] = PREFIX,
-	[0x40 ... 0x4f] = REX,
-	[0x0f] = MAP_0F,
+	[0x40 ... 0x4f] = OTHER,		/* REX behind REX */
 	[0x67] = OTHER, [0xf0] = OTHER,		/* prefixes that are rare */
 	[0xc4] = OTHER, OTHER, [0x62] = OTHER,	/* VEX, EVEX */
 	[0x8f] = OTHER,				/* XOP, or pop */
 };
-static uint8_t two_byte[256] = {
+static uint32_t two_byte[256] = {
 	[0x10 ... 0x11] = ANY_REGISTER, [0x28 ... 0x29] = ANY_REGISTER,	/* movs, movaps */
 	[0x2e ... 0x2f] = ANY_REGISTER, [0x40 ... 0x4f] = ANY_REGISTER,	/* comis, cmov */
 	[0x54] = ANY_REGISTER, [0x57 ... 0x5f] = ANY_REGISTER,	/* andps, xorps, arithmetic */
@@ -56,71 +63,47 @@ static uint8_t two_byte[256] = {
 	[0x0f] = OTHER, [0x38] = OTHER, [0x3a] = OTHER,
 };
 
-struct start {			/* prefixes and opcode */
-	uint32_t n;			/* bytes */
-	uint64_t rex;			/* the lowest bit of REX, where it stands */
-	uint8_t *opcode;		/* in a table above */
+struct start {
+	uint64_t front;			/* three prefixes, REX; 0 for what is not there */
+	uint64_t code;			/* 0F or 0, opcode, what follows */
+	uint32_t *counts;		/* in a table above */
 };
 
-struct head {
-	uint64_t key;			/* 0: not one that is kept, or ModRM unknown */
-	uint8_t *opcode;		/* in a table above, if that has to learn it; else NULL */
-};
-
-/* The first eight bytes; 0 behind the end: what is cut off there is too short for the form that it
- * then has. */
-static uint64_t first_bytes(struct bytes code)
+/* Takes them off the first bytes. */
+static uint64_t take_prefixes(uint64_t v, uint64_t *front)
 {
-	uint64_t v = 0;
+	uint32_t bits = 0;
 
-	if (code.n >= sizeof(v))
-		memcpy(&v, code.p, sizeof(v));
-	else if (code.n)
-		memcpy(&v, code.p, code.n);
-	return v;
+	for (uint64_t rest = v; bits < 8 * MAX_PREFIXES && one_byte[rest & 0xff] == PREFIX; rest >>= 8)
+		bits += 8;
+	*front = v & (((uint64_t)1 << bits) - 1);
+	return v >> bits;
 }
 
-/* `v` are the first bytes. */
-static inline struct start read_start(uint64_t v)
+/* What is cut off behind the end is too short for the form that it then has. */
+static inline struct start read_start(struct bytes code)
 {
+	uint64_t v = bytes_first(code);
 	struct start s = { 0 };
 
-	for (; s.n < MAX_PREFIXES && one_byte[v & 0xff] == PREFIX; s.n++)
-		v >>= 8;
-	if (one_byte[v & 0xff] == REX) {
-		v >>= 8;
-		s.rex = (uint64_t)1 << 8 * s.n++;
-	}
-	s.opcode = &one_byte[v & 0xff];
-	s.n++;
-	if (*s.opcode == MAP_0F) {
-		s.opcode = &two_byte[v >> 8 & 0xff];
-		s.n++;
-	}
+	if (one_byte[v & 0xff] == PREFIX)
+		v = take_prefixes(v, &s.front);
+	uint64_t is_rex = (v & 0xf0) == REX;
+	s.front |= (v & (0 - is_rex) & 0xff) << 24;
+	v >>= 8 * is_rex;
+	bool is_two = (v & 0xff) == MAP_0F;
+	s.counts = is_two ? &two_byte[v >> 8 & 0xff] : &one_byte[v & 0xff];
+	s.code = v << 8 * !is_two;
 	return s;
 }
 
-static struct head read_head(struct bytes code)
+/* Never 0, and never one that is kept of what is not. */
+static inline uint64_t key_of(const struct start *s)
 {
-	uint64_t v = first_bytes(code), no_base = 0;
-	struct start s = read_start(v);
+	uint64_t counts = *s->counts, no_base = (s->code >> 16 & 0x07c7) == (SIB_NO_BASE << 8 | SIB_FOLLOWS);
 
-	if (*s.opcode > ANY_REGISTER)
-		return (struct head){ 0, NULL };
-	if (*s.opcode == OPCODE)
-		return (struct head){ 0, s.opcode };
-	if (*s.opcode == ANY_REGISTER)
-		v &= ~(s.rex * REX_RXB | (uint64_t)MODRM_REG << 8 * s.n);
-	if (*s.opcode >= OPCODE_MODRM) {
-		uint64_t rest = v >> 8 * s.n++;
-		uint8_t modrm = rest & 0xff, sib = rest >> 8 & 0xff;
-
-		no_base = modrm >> 6 == 0 && (modrm & 7) == SIB_FOLLOWS && (sib & 7) == SIB_NO_BASE;
-	}
-	if (s.n > code.n || s.n > MAX_KEY)
-		return (struct head){ 0, NULL };
-	uint64_t mask = ((uint64_t)1 << (8 * s.n)) - 1;
-	return (struct head){ (v & mask) | (no_base << 63) | (uint64_t)s.n << 56, NULL };
+	return (s->code & counts & 0xffffff) | (s->front & (counts | 0xffffff)) << 24 |
+	       no_base << 63 | (counts & IS_KEPT) << 32 | (uint64_t)1 << 61;
 }
 
 static struct memo *slot_of(uint64_t key)
@@ -131,21 +114,31 @@ static struct memo *slot_of(uint64_t key)
 	return &memo[key * GOLDEN >> (64 - MEMO_BITS)];
 }
 
-/* The form of what code begins with, NULL if none; it may stand in *asked. */
-static const struct insn_form *form_of(struct bytes code, struct insn_form *asked)
+/* Zydis is asked. */
+static const struct insn_form *ask(struct bytes code, const struct start *s, struct memo *m,
+				   struct insn_form *asked)
 {
-	struct head h = read_head(code);
-	struct memo *m = slot_of(h.key);
+	uint64_t key = key_of(s);
 
-	if (h.key && m->key == h.key)
-		return m->form.insn.len <= code.n ? &m->form : NULL;
 	if (!insn_form_read(code, asked))
 		return NULL;
-	if (h.key)
-		*m = (struct memo){ h.key, *asked };
-	if (h.opcode)
-		*h.opcode = asked->has_modrm ? OPCODE_MODRM : OPCODE_ALONE;
+	if (*s->counts & IS_KEPT)
+		*m = (struct memo){ key, *asked };
+	if (*s->counts == UNKNOWN)
+		*s->counts = asked->has_modrm ? MODRM : ALONE;
 	return asked;
+}
+
+/* The form of what code begins with, NULL if none; it may stand in *asked. */
+static inline const struct insn_form *form_of(struct bytes code, struct insn_form *asked)
+{
+	struct start s = read_start(code);
+	uint64_t key = key_of(&s);
+	struct memo *m = slot_of(key);
+
+	if (m->key == key)
+		return m->form.insn.len <= code.n ? &m->form : NULL;
+	return ask(code, &s, m, asked);
 }
 
 bool insn_form_recall(struct bytes code, struct insn_form *out)
@@ -157,33 +150,90 @@ bool insn_form_recall(struct bytes code, struct insn_form *out)
 	return form;
 }
 
-bool insn_decode(struct bytes code, vaddr addr, struct insn *out, vaddr *target)
+static inline bool read_insn(struct bytes code, struct insn *out)
 {
 	struct insn_form asked;
 	const struct insn_form *form = form_of(code, &asked);
 
-	if (!form)
+	if (form)
+		*out = form->insn;
+	return form;
+}
+
+bool insn_decode(struct bytes code, vaddr addr, struct insn *out, vaddr *target)
+{
+	if (!read_insn(code, out))
 		return false;
-	*out = form->insn;
 	*target = out->field ? insn_target(out, code.p, addr) : 0;
 	return true;
 }
 
+struct lane {
+	struct insn_run *run;		/* NULL: there is none left */
+	uint64_t off;
+};
+
+/* False when the run is over. */
+static inline bool decode_next(struct lane *l)
+{
+	struct insn_run *r = l->run;
+	struct insn *insn = &r->insn[r->n];
+
+	if (l->off == r->code.n ||
+	    !read_insn((struct bytes){ r->code.p + l->off, r->code.n - l->off }, insn))
+		return false;
+	insn->off = (uint32_t)l->off;
+	l->off += insn->len;
+	r->n++;
+	return true;
+}
+
+void insn_decode_runs(struct insn_run *run, uint32_t nrun, struct insn *room)
+{
+	struct insn_run *end = run + nrun;
+	struct lane a = { NULL, 0 }, b = { NULL, 0 };
+
+	for (struct insn_run *r = run; r < end; room += r++->code.n) {
+		r->insn = room;
+		r->n = 0;
+	}
+	for (;;) {
+		if (!a.run && run < end)
+			a = (struct lane){ run++, 0 };
+		if (!b.run && run < end)
+			b = (struct lane){ run++, 0 };
+		if (!a.run || !b.run)
+			break;
+		bool a_goes_on, b_goes_on;
+		do {
+			a_goes_on = decode_next(&a);
+			b_goes_on = decode_next(&b);
+		} while (a_goes_on && b_goes_on);
+		a.run = a_goes_on ? a.run : NULL;
+		b.run = b_goes_on ? b.run : NULL;
+	}
+	while (a.run && decode_next(&a))
+		;
+	while (b.run && decode_next(&b))
+		;
+}
+
 uint64_t insn_pattern(struct bytes code)
 {
-	uint64_t v = first_bytes(code);
-	struct start s = read_start(v);
+	struct start s = read_start(code);
+	uint64_t front = s.front, v = s.code & 0xffffffff, modrm = v >> 16 & 0xff;
 
-	if (*s.opcode > ANY_REGISTER || *s.opcode == OPCODE)
+	if (!(*s.counts & IS_KEPT))
 		return 0;
-	if (*s.opcode == ANY_REGISTER)
-		v &= ~(s.rex * REX_R | (uint64_t)MODRM_REG << 8 * s.n);
-	if (*s.opcode >= OPCODE_MODRM) {
-		uint8_t modrm = v >> 8 * s.n & 0xff;
-
-		s.n += modrm >> 6 != 3 && (modrm & 7) == SIB_FOLLOWS ? 2 : 1;
+	if (*s.counts == ANY_REGISTER) {
+		front &= ~(uint64_t)REX_R;
+		v &= ~(uint64_t)MODRM_REG;
 	}
-	return s.n <= MAX_KEY ? v & (((uint64_t)1 << (8 * s.n)) - 1) : 0;
+	if (*s.counts == ALONE)
+		v &= 0xffff;
+	else if (modrm >> 6 == 3 || (modrm & 7) != SIB_FOLLOWS)
+		v &= 0xffffff;
+	return front << 32 | v;
 }
 
 vaddr insn_target(const struct insn *insn, const uint8_t *code, vaddr addr)

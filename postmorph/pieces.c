@@ -11,7 +11,12 @@
 #include "lib/err.h"
 #include "postmorph/analyze.h"
 
-enum { DWARF_RSP = 7, NOP1 = 0x90, CALL_DISTANCE = 32 };	/* bytes between calls, hardly less */
+enum {
+	DWARF_RSP = 7,
+	NOP1 = 0x90,
+	CALL_DISTANCE = 32,			/* bytes between calls, hardly less */
+	SOME_PIECES = 256, SOME_BYTES = 1 << 17,	/* decoded together */
+};
 
 static bool entered_by_call(const struct cfi *cfi, uint32_t fde, vaddr addr)
 {
@@ -100,44 +105,51 @@ static void note_jumps(struct text *t, const struct piece *p, struct bytes code)
 }
 
 /* For who looks at all instructions again. */
-static const struct short_insn *keep(struct arena *a, const struct insn *insn, uint32_t n)
+static const struct short_insn *keep(struct arena *a, const struct insn_run *run)
 {
-	struct short_insn *kept = arena_array(a, n, sizeof(*kept));
+	struct short_insn *kept = arena_array(a, run->n, sizeof(*kept));
 
-	for (uint32_t i = 0; i < n; i++)
-		kept[i] = (struct short_insn){ .len = insn[i].len & 0xf, .kind = insn[i].kind & 0xf,
-					       .field = insn[i].field & 0xf,
-					       .near = insn[i].field_size == 4,
-					       .constants = insn[i].constants };
+	for (uint32_t i = 0; i < run->n; i++) {
+		const struct insn *insn = &run->insn[i];
+
+		kept[i] = (struct short_insn){ .len = insn->len & 0xf, .kind = insn->kind & 0xf,
+					       .field = insn->field & 0xf,
+					       .near = insn->field_size == 4,
+					       .constants = insn->constants };
+	}
 	return kept;
 }
 
-static void decode_piece(struct text *t, struct piece *p, struct bytes code, struct insn *buf)
+static void note_insns(struct text *t, struct piece *p, struct insn_run *run)
 {
-	uint32_t n = 0;
+	uint32_t base = (uint32_t)(p->addr - t->prog->base);
+	uint8_t *mark = t->mark, flags = MARK_INSN;
 
-	for (uint64_t off = 0; off < code.n; off += buf[n++].len) {
-		vaddr target;
-
-		if (!insn_decode(bytes_at(code, off, code.n - off), p->addr + off, &buf[n],
-				 &target)) {
-			piece_skip(p, SKIP_DECODE);
-			note_jumps(t, p, code);
-			return;
-		}
-		buf[n].off = (uint32_t)(p->addr + off - t->prog->base);
-	}
-	p->ninsn = n;
-	p->insn = keep(t->scratch, buf, n);
-	for (uint32_t i = 0; i < n; i++) {
-		t->mark[buf[i].off] |= MARK_INSN;
-		if (i && (buf[i - 1].kind == INSN_CALL || buf[i - 1].kind == INSN_ICALL))
-			t->mark[buf[i].off] |= MARK_RETURN;
-		if (insn_is_branch(&buf[i]))
-			mark_branch(t, p, &buf[i]);
+	for (struct insn *i = run->insn, *end = i + run->n; i < end; i++) {
+		i->off += base;
+		mark[i->off] |= flags;
+		flags = MARK_INSN;
+		if (i->kind == INSN_PLAIN || i->kind == INSN_NOP)
+			continue;
+		if (i->kind == INSN_CALL || i->kind == INSN_ICALL)
+			flags = MARK_INSN | MARK_RETURN;
+		if (insn_is_branch(i))
+			mark_branch(t, p, i);
 		else
-			note_way(t, p, &buf[i]);
+			note_way(t, p, i);
 	}
+}
+
+static void note_piece(struct text *t, struct piece *p, struct insn_run *run)
+{
+	if (insn_run_end(run) < run->code.n) {
+		piece_skip(p, SKIP_DECODE);
+		note_jumps(t, p, run->code);
+		return;
+	}
+	p->ninsn = run->n;
+	p->insn = keep(t->scratch, run);
+	note_insns(t, p, run);
 	if (!rows_begin_instructions(t, p))
 		piece_skip(p, SKIP_UNWIND_FORM);
 }
@@ -195,6 +207,38 @@ static struct bytes piece_code(const struct prog *prog, uint32_t i)
 	return image_at(&prog->img, fde->addr, fde->len);
 }
 
+static void make_piece(struct text *t, uint32_t i, struct insn_run *run)
+{
+	const struct fde *fde = &t->prog->cfi.fde[i];
+	struct piece *p = &t->piece[i];
+
+	*p = (struct piece){ .addr = fde->addr, .size = (uint32_t)fde->len, .parent = i, .kin = i };
+	if (!run->code.p) {
+		piece_skip(p, SKIP_DECODE);
+		return;
+	}
+	classify(t->prog, i, p, run->code);
+	note_piece(t, p, run);
+	landing_decode(t, i);
+}
+
+/* Pieces from `i` on, as many as fit together into the cache; the first one behind them. */
+static uint32_t make_some(struct text *t, uint32_t i, struct insn *room)
+{
+	struct insn_run run[SOME_PIECES];
+	uint64_t bytes = 0;
+	uint32_t n = 0;
+
+	for (; n < SOME_PIECES && i + n < t->npiece && bytes < SOME_BYTES; n++) {
+		run[n] = (struct insn_run){ .code = piece_code(t->prog, i + n) };
+		bytes += run[n].code.n;
+	}
+	insn_decode_runs(run, n, room);
+	for (uint32_t k = 0; k < n; k++)
+		make_piece(t, i + k, &run[k]);
+	return i + n;
+}
+
 int pieces_decode(struct text *t, struct err *err)
 {
 	const struct prog *prog = t->prog;
@@ -206,25 +250,12 @@ int pieces_decode(struct text *t, struct err *err)
 		if (prog->cfi.fde[i].len > longest && piece_code(prog, i).p)
 			longest = prog->cfi.fde[i].len;
 	}
-	struct insn *buf = arena_array(t->scratch, longest, sizeof(*buf));
+	struct insn *room = arena_array(t->scratch, longest + SOME_BYTES, sizeof(*room));
 	vec_reserve(t->early, &t->calls, (uint32_t)(t->span / CALL_DISTANCE));
 	t->npiece = prog->cfi.nfde;
 	t->piece = arena_array(t->scratch, t->npiece, sizeof(*t->piece));
-	for (uint32_t i = 0; i < t->npiece; i++) {
-		const struct fde *fde = &prog->cfi.fde[i];
-		struct piece *p = &t->piece[i];
-		struct bytes code = piece_code(prog, i);
-
-		*p = (struct piece){ .addr = fde->addr, .size = (uint32_t)fde->len, .parent = i,
-				     .kin = i };
-		if (!code.p) {
-			piece_skip(p, SKIP_DECODE);
-			continue;
-		}
-		classify(prog, i, p, code);
-		decode_piece(t, p, code, buf);
-		landing_decode(t, i);
-	}
+	for (uint32_t i = 0; i < t->npiece; )
+		i = make_some(t, i, room);
 	for (uint32_t i = 0; i < t->npiece; i++)
 		if (piece_code(prog, i).p)
 			skip_mid_insn(t, &t->piece[i]);

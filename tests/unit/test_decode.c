@@ -347,6 +347,46 @@ static void instructions_of_one_pattern_have_the_same_operands(void **state)
 	assert_true(n > 40000);
 }
 
+/* Codes of every length, each up to something that is no instruction, or to its end. */
+static void decodes_runs_as_one_after_the_other(void **state)
+{
+	enum { RUNS = 40, LONGEST = 200 };
+	static uint8_t code[RUNS][LONGEST];
+	static struct insn room[RUNS * LONGEST];
+	struct insn_run run[RUNS];
+	uint32_t seed = 1, broken = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < RUNS; i++) {
+		uint64_t n = i * i % LONGEST;
+
+		for (uint64_t k = 0; k + 4 <= n; k += 4)	/* mov REGISTER, REGISTER; nop */
+			memcpy(&code[i][k], (uint8_t[]){ 0x48, 0x89, 0xc0 | (k & 0x38), 0x90 }, 4);
+		if (i % 3 == 0)
+			fill_tail(code[i] + n / 2, (uint32_t)(n - n / 2), &seed);
+		run[i] = (struct insn_run){ .code = { code[i], n } };
+	}
+	insn_decode_runs(run, RUNS, room);
+	for (uint32_t i = 0; i < RUNS; i++) {
+		uint64_t off = 0;
+		struct insn insn;
+		vaddr target;
+
+		for (uint32_t k = 0; k < run[i].n; k++, off += insn.len) {
+			assert_true(insn_decode(bytes_at(run[i].code, off, run[i].code.n - off), AT, &insn,
+						&target));
+			insn.off = (uint32_t)off;
+			assert_memory_equal(&run[i].insn[k], &insn, sizeof(insn));
+		}
+		assert_int_equal(insn_run_end(&run[i]), off);
+		bool ends = off == run[i].code.n;
+		assert_true(ends || !insn_decode(bytes_at(run[i].code, off, run[i].code.n - off), AT, &insn,
+						 &target));
+		broken += !ends;
+	}
+	assert_true(broken > 0 && broken < RUNS);
+}
+
 /* What depends on the place is where it has a field; the rest is remembered. */
 static void an_effect_is_that_of_the_instruction_at_its_place(void **state)
 {
@@ -468,6 +508,7 @@ int main(void)
 		cmocka_unit_test(remembers_what_zydis_says_of_every_form),
 		cmocka_unit_test(what_is_remembered_of_an_instruction_is_what_it_is_there),
 		cmocka_unit_test(instructions_of_one_pattern_have_the_same_operands),
+		cmocka_unit_test(decodes_runs_as_one_after_the_other),
 		cmocka_unit_test(an_effect_is_that_of_the_instruction_at_its_place),
 	};
 
