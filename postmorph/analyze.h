@@ -209,6 +209,8 @@ struct fn_scan {
 };
 struct fn_scan fn_scan(const struct text *t, const struct fn *fn);
 bool fn_scan_next(struct fn_scan *s, struct insn *out);
+/* The next one that has a field or constants, or is the last of its range. */
+bool fn_scan_next_value(struct fn_scan *s, struct insn *out);
 /* functions.c: fills insn[] and ninsn, in arena `a`. */
 void fn_load(const struct text *t, struct arena *a, struct fn *fn);
 /* functions.c: reasons that hold for a function as a whole, once all targets are marked. */

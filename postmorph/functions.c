@@ -33,25 +33,50 @@ struct fn_scan fn_scan(const struct text *t, const struct fn *fn)
 				 .range = count_insns(t, fn) ? 0 : fn->nrange };
 }
 
+static struct insn insn_at(const struct short_insn *i, uint32_t off)
+{
+	return (struct insn){ .off = off, .len = i->len, .kind = i->kind, .field = i->field,
+			      .field_size = i->near ? 4 : i->field ? 1 : 0, .constants = i->constants };
+}
+
+/* Finds an instruction that is left, in the next range if there is none in this one. */
+static bool scan_more(struct fn_scan *s)
+{
+	if (s->left > 0)
+		return true;
+	if (s->range == s->fn->nrange)
+		return false;
+	const struct fn_range *r = &s->fn->range[s->range++];
+	const struct piece *p = &s->text->piece[r->fde];
+
+	s->off = (uint32_t)(r->addr - s->text->prog->base);
+	s->next = p->insn;
+	s->left = p->ninsn;
+	return true;
+}
+
+static void scan_pass(struct fn_scan *s)
+{
+	s->off += s->next++->len;
+	s->left--;
+}
+
 bool fn_scan_next(struct fn_scan *s, struct insn *out)
 {
-	if (s->left == 0) {
-		if (s->range == s->fn->nrange)
-			return false;
-		const struct fn_range *r = &s->fn->range[s->range++];
-		const struct piece *p = &s->text->piece[r->fde];
-
-		s->off = (uint32_t)(r->addr - s->text->prog->base);
-		s->next = p->insn;
-		s->left = p->ninsn;
-	}
-	const struct short_insn *i = s->next++;
-
-	*out = (struct insn){ .off = s->off, .len = i->len, .kind = i->kind, .field = i->field,
-			      .field_size = i->near ? 4 : i->field ? 1 : 0, .constants = i->constants };
-	s->off += i->len;
-	s->left--;
+	if (!scan_more(s))
+		return false;
+	*out = insn_at(s->next, s->off);
+	scan_pass(s);
 	return true;
+}
+
+bool fn_scan_next_value(struct fn_scan *s, struct insn *out)
+{
+	if (!scan_more(s))
+		return false;
+	while (s->left > 1 && !s->next->field && !s->next->constants)
+		scan_pass(s);
+	return fn_scan_next(s, out);
 }
 
 void fn_load(const struct text *t, struct arena *a, struct fn *fn)

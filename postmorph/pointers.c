@@ -454,7 +454,7 @@ int pointers_mark(struct text *t, struct err *err)
 
 		if (scan.range == fn->nrange)
 			mark_undecoded(t, fn);
-		while (fn_scan_next(&scan, &insn)) {
+		while (fn_scan_next_value(&scan, &insn)) {
 			if (insn.field || (insn.constants && !prog->img.pie_or_dso))
 				mark_operands(t, fn, &insn);
 			else if (insn.len == MOVABS)
