@@ -23,16 +23,16 @@
 #include "lib/err.h"
 
 const struct pass passes[] = {			/* in running order */
-	{ "fluff",   "move blocks that do not run to the fluff text", true, NULL, pass_fluff },
-	{ "leave",   "copy no block that can as well run where it was", true, NULL, pass_leave },
-	{ "layout",  NULL, true, NULL, pass_layout_choose },
-	{ "align",   "lay the likely successor of a block behind it", true, NULL, pass_align },
-	{ "layout",  "lay functions that call each other close together", true, NULL, pass_layout },
-	{ "calls",   "libraries call others without the linkage table", true, NULL, pass_calls },
+	{ "fluff",   "move blocks that do not run to the fluff text", true, NULL, pass_fluff, false },
+	{ "leave",   "copy no block that can as well run where it was", true, NULL, pass_leave, false },
+	{ "layout",  NULL, true, NULL, pass_layout_choose, true },
+	{ "align",   "lay the likely successor of a block behind it", true, NULL, pass_align, false },
+	{ "layout",  "lay functions that call each other close together", true, NULL, pass_layout, true },
+	{ "calls",   "libraries call others without the linkage table", true, NULL, pass_calls, true },
 	{ "lines",   "no jump that often runs lies across lines of 32 bytes", true,
-	  cpu_decodes_jumps_by_line, pass_lines },
-	{ "shuffle", "any valid layout, by chance (for tests)", false, NULL, pass_shuffle },
-	{ NULL, NULL, false, NULL, NULL }
+	  cpu_decodes_jumps_by_line, pass_lines, true },
+	{ "shuffle", "any valid layout, by chance (for tests)", false, NULL, pass_shuffle, false },
+	{ NULL, NULL, false, NULL, NULL, false }
 };
 
 static const struct pass *find_pass(const char *name, size_t n)
@@ -102,7 +102,7 @@ int passes_run(struct prog *prog, const struct edit_options *options, struct err
 			continue;
 		if (p->run(prog, options, err) < 0)
 			return err_wrap(err, "pass %s", p->name);
-		if (ir_check_order(prog, err) < 0)
+		if ((p->keeps_blocks ? ir_check_layout(prog, err) : ir_check_order(prog, err)) < 0)
 			return err_wrap(err, "after pass %s", p->name);
 		if (p->help && options->print_after && strcmp(options->print_after, p->name) == 0)
 			irtext_print(prog, stderr);

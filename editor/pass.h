@@ -1,7 +1,7 @@
 /* pass.h - passes over the annotated program
  *
- * A pass reorders or marks; it never adds, drops or rewrites code.  ir_check_order() runs after
- * each, and ir_check() after the last.
+ * A pass reorders or marks; it never adds, drops or rewrites code.  After each, what it may change
+ * is checked, and all by ir_check() after the last.
  */
 #ifndef EDITOR_PASS_H
 #define EDITOR_PASS_H
@@ -16,6 +16,7 @@ struct pass {
 	bool by_default;
 	bool (*is_wanted_by)(const struct cpu *cpu);	/* by default only for such; NULL: for all */
 	int (*run)(struct prog *prog, const struct edit_options *options, struct err *err);
+	bool keeps_blocks;	/* their order, and which are cold, are warm or stay */
 };
 
 extern const struct pass passes[];	/* in running order, ends with name == NULL */

@@ -273,8 +273,10 @@ int prog_analyze_around(struct bytes file, const struct prog_wanted *wanted, str
 			struct prog *out, struct err *err);
 /* Invariants I1-I5; a violation is our bug, told as an error naming function and invariant. */
 int ir_check(const struct prog *prog, struct err *err);
-/* I3 and I5 alone: what passes may change. */
+/* I3, I5 and I6 alone: what passes may change. */
 int ir_check_order(const struct prog *prog, struct err *err);
+/* I5 alone. */
+int ir_check_layout(const struct prog *prog, struct err *err);
 
 /* The function one of whose ranges holds addr; NO_FN if none.  O(log n). */
 uint32_t prog_find_fn(const struct prog *prog, vaddr addr);

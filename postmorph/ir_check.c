@@ -164,10 +164,9 @@ static int check_fn(const struct prog *prog, const struct fn *fn, struct err *er
 	return 0;
 }
 
-/* I5 */
+/* `seen` is zeroed. */
 static int check_layout(const struct prog *prog, uint8_t *seen, struct err *err)
 {
-	memset(seen, 0, prog->nfn);
 	for (uint32_t i = 0; i < prog->norder; i++) {
 		uint32_t f = prog->order[i];
 
@@ -184,10 +183,19 @@ static int check_layout(const struct prog *prog, uint8_t *seen, struct err *err)
 	return 0;
 }
 
+int ir_check_layout(const struct prog *prog, struct err *err)
+{
+	struct arena *scratch = arena_new();
+	int rc = check_layout(prog, arena_alloc(scratch, prog->nfn), err);
+
+	arena_free(scratch);
+	return rc;
+}
+
 int ir_check_order(const struct prog *prog, struct err *err)
 {
 	struct arena *scratch = arena_new();
-	uint32_t n = prog->nfn;
+	uint32_t n = 0;
 	int rc = 0;
 
 	for (uint32_t i = 0; i < prog->nfn; i++)
@@ -197,10 +205,8 @@ int ir_check_order(const struct prog *prog, struct err *err)
 	for (uint32_t i = 0; rc == 0 && i < prog->nfn; i++)
 		if (prog->fn[i].nblock && (rc = check_permutation(&prog->fn[i], seen, err)) == 0)
 			rc = check_stays(&prog->fn[i], err);
-	if (rc == 0)
-		rc = check_layout(prog, seen, err);
 	arena_free(scratch);
-	return rc;
+	return rc < 0 ? -1 : ir_check_layout(prog, err);
 }
 
 int ir_check(const struct prog *prog, struct err *err)
