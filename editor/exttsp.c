@@ -51,7 +51,7 @@ struct span {
 };
 
 struct chain {
-	uint32_t *node;
+	uint32_t *node;			/* one alone stands in state.alone[] */
 	uint32_t nnode;
 	uint64_t size;
 	double count;
@@ -98,6 +98,7 @@ struct state {
 	const struct exttsp_graph *g;
 	struct chain *chain;		/* [nnode]; chain i begins as node i */
 	uint32_t *chain_of;		/* [nnode] */
+	uint32_t *alone;		/* [nnode] its own number */
 	uint64_t *at;			/* [nnode] offset in the chain */
 	uint32_t *index;		/* [nnode] place in the chain */
 	uint32_t *next_edge;		/* [nedge] */
@@ -414,6 +415,12 @@ static void add_link(struct chain *c, uint32_t link)
 	c->link[c->nlink++] = link;
 }
 
+static void free_nodes(struct chain *c)
+{
+	if (c->nnode > 1)
+		free(c->node);
+}
+
 /* The merged nodes, in order, as the new content of chain x. */
 static void join_nodes(struct state *s, const struct merging *m)
 {
@@ -435,8 +442,8 @@ static void join_nodes(struct state *s, const struct merging *m)
 		for (uint32_t i = 0; i < len[p]; i++)
 			node[n++] = part[p][i];
 	}
-	free(x->node);
-	free(y->node);
+	free_nodes(x);
+	free_nodes(y);
 	free(x->swap);
 	free(y->swap);
 	free(y->span);
@@ -588,16 +595,17 @@ static void state_init(struct state *s, const struct exttsp_graph *g)
 	*s = (struct state){ .g = g };
 	s->chain = memory_grow(NULL, g->nnode, sizeof(*s->chain));
 	s->chain_of = memory_grow(NULL, g->nnode, sizeof(*s->chain_of));
+	s->alone = memory_grow(NULL, g->nnode, sizeof(*s->alone));
 	s->at = memory_grow(NULL, g->nnode, sizeof(*s->at));
 	s->index = memory_grow(NULL, g->nnode, sizeof(*s->index));
 	s->link_to = memory_grow(NULL, g->nnode, sizeof(*s->link_to));
 	s->next_edge = memory_grow(NULL, g->nedge, sizeof(*s->next_edge));
 	s->link = memory_grow(NULL, g->nedge, sizeof(*s->link));
 	for (uint32_t v = 0; v < g->nnode; v++) {
-		s->chain[v] = (struct chain){ .node = memory_grow(NULL, 1, sizeof(uint32_t)),
-			.nnode = 1, .size = g->size[v], .count = g->count[v],
+		s->alone[v] = v;
+		s->chain[v] = (struct chain){ .node = &s->alone[v], .nnode = 1,
+			.size = g->size[v], .count = g->count[v],
 			.edge = NONE, .edge_tail = NONE };
-		s->chain[v].node[0] = v;
 		s->chain_of[v] = v;
 		s->at[v] = 0;
 		s->index[v] = 0;
@@ -613,13 +621,14 @@ static void state_init(struct state *s, const struct exttsp_graph *g)
 static void state_free(struct state *s)
 {
 	for (uint32_t v = 0; v < s->g->nnode; v++) {
-		free(s->chain[v].node);
+		free_nodes(&s->chain[v]);
 		free(s->chain[v].link);
 		free(s->chain[v].swap);
 		free(s->chain[v].span);
 	}
 	free(s->chain);
 	free(s->chain_of);
+	free(s->alone);
 	free(s->at);
 	free(s->index);
 	free(s->link_to);
