@@ -64,15 +64,16 @@ static uint64_t hash_bytes(uint64_t h, struct bytes b)
 
 static uint64_t hash_rule(uint64_t h, uint32_t reg, const struct cfi_rule *rule)
 {
-	return hash_bytes(mix(mix(h, reg << 8 | rule->kind), (uint64_t)rule->off), rule->expr);
+	h = mix(h, (uint64_t)rule->off << 16 ^ (reg << 8 | rule->kind));
+	return rule->expr.n ? hash_bytes(h, rule->expr) : h;
 }
 
 static uint64_t hash_state(const struct cfi_state *s)
 {
-	uint64_t h = mix(s->cfa_is_expr, s->cfa_reg);
+	uint64_t h = mix(s->args_size, (uint64_t)s->cfa_off << 16 ^ (s->cfa_reg << 1 | s->cfa_is_expr));
 
-	h = mix(mix(h, (uint64_t)s->cfa_off), s->args_size);
-	h = hash_bytes(h, s->cfa_expr);
+	if (s->cfa_is_expr)
+		h = hash_bytes(h, s->cfa_expr);
 	for (uint32_t i = 0; i < CFI_NREG; i++)
 		if (s->reg[i].kind != CFI_UNSPEC)
 			h = hash_rule(h, i, &s->reg[i]);
