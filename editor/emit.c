@@ -178,20 +178,22 @@ static void fill_map_place(const struct job *j, uint32_t index, struct map_block
 	const struct block *b = &fn->block[p->block];
 	uint32_t first = 0, gen = (uint32_t)(emit_place_addr(plan, index) - plan->text_addr);
 	uint32_t at = gen;
+	bool behind_longer = false;	/* one that is no call */
 
 	if (emit_place_size(plan, index) == 0)
 		return;
 	for (uint32_t i = 0; i < p->nkept; i++) {
-		bool apart = is_longer(j, p, i) ||
-			     (i > 0 && is_longer(j, p, i - 1) &&
-			      fn->insn[b->insn + i - 1].kind != INSN_CALL);
+		const struct insn *insn = &fn->insn[b->insn + i];
+		uint32_t size = emit_insn_size(plan, p, i);
+		bool apart = size != insn->len || behind_longer;
 
 		if (i > first && apart && !plan->tallies) {
 			add_map_line(j, index, first, i, gen, out);
 			first = i;
 			gen = at;
 		}
-		at += emit_insn_size(plan, p, i);
+		behind_longer = size != insn->len && insn->kind != INSN_CALL;
+		at += size;
 	}
 	add_map_line(j, index, first, UINT32_MAX, gen, out);
 }

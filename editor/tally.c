@@ -186,10 +186,10 @@ static uint32_t lower_bound(const struct tally_fn *f, uint32_t block, enum tally
 	return lo;
 }
 
-const struct tally *tally_find(const struct tallies *t, uint32_t fn, uint32_t block,
-			       enum tally_at at, uint32_t where)
+const struct tally *tally_look_up(const struct tallies *t, uint32_t fn, uint32_t block,
+				  enum tally_at at, uint32_t where)
 {
-	if (!t || t->fn[fn].n == 0)
+	if (t->fn[fn].n == 0)
 		return NULL;
 	uint32_t i = lower_bound(&t->fn[fn], block, at, where);
 

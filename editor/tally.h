@@ -58,9 +58,15 @@ struct tallies {
 
 enum { TALLY_ROOM = 152, TALLY_ROOM_FROM = 8, TALLY_MAX = 128 };	/* bytes */
 
-/* The one tally that is there, NULL if none.  `t` may be NULL. */
-const struct tally *tally_find(const struct tallies *t, uint32_t fn, uint32_t block,
-			       enum tally_at at, uint32_t where);
+/* The one tally that is there, NULL if none. */
+const struct tally *tally_look_up(const struct tallies *t, uint32_t fn, uint32_t block,
+				  enum tally_at at, uint32_t where);
+/* The same; `t` may be NULL, as it is for all generations that count nothing. */
+static inline const struct tally *tally_find(const struct tallies *t, uint32_t fn, uint32_t block,
+					     enum tally_at at, uint32_t where)
+{
+	return t ? tally_look_up(t, fn, block, at, where) : NULL;
+}
 /* The first of the TALLY_ENTRY of a block, *n of them; NULL if none. */
 const struct tally *tally_entries(const struct tallies *t, uint32_t fn, uint32_t block, uint32_t *n);
 

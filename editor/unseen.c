@@ -36,11 +36,13 @@ static void reach(struct walk *w, uint32_t id, double by)
 
 	if (!b || !unseen_is(b) || w->reached[id] > 0)
 		return;
-	uint32_t length = block_length(w->fn, b);
 	w->reached[id] = by;
-	if (w->judged)
+	if (w->judged) {
+		uint32_t length = block_length(w->fn, b);
+
 		w->judged[id].confidence =
 			(uint8_t)confidence_of(chance * by * (length ? length : 1));
+	}
 	if (!b->doomed && b->confidence == CONFIDENCE_LOW)
 		w->queue[w->n++] = id;
 }
