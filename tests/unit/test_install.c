@@ -563,7 +563,7 @@ static void what_only_root_can_make_is_refused_too(void **state)
 static void a_full_disk_leaves_the_file_and_no_traces(void **state)
 {
 	struct place p = { .root = "/var/tmp/morph-install-XXXXXX" };
-	char filler[96], big[128];
+	char filler[128], big[128];
 	struct err err = { 0 };
 
 	(void)state;
