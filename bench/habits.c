@@ -1,11 +1,12 @@
 /* habits.c - weeks of use in seconds: what the policy decides, and what that costs and gains
  *
- * A made-up program (functions that are chains of decisions) is used by habits: how often each function
- * runs and which way each decision goes.  Hour by hour a scenario says which habit rules, samples
- * are drawn from it, old ones fade, and decide() is asked as morphd asks it.  A generation is what the
- * real block ordering (exttsp.h) makes of the samples; what it is worth in each hour is the share of
- * that hour's control transfers that its Ext-TSP score gains over the original order.  Beside it
- * an oracle that knows each hour's use exactly and makes a new layout every hour.
+ * A made-up program (functions that are chains of decisions) is used by habits: how often each
+ * function runs and which way each decision goes.  Hour by hour a scenario says which habit
+ * rules, samples are drawn from it, old ones fade, and decide() is asked as morphd asks it.  A
+ * generation is what the real block ordering (exttsp.h) makes of the samples; what it is worth
+ * in each hour is the share of that hour's control transfers that its Ext-TSP score gains over
+ * the original order.  Beside it an oracle that knows each hour's use exactly and makes a new
+ * layout every hour.
  *
  *	habits [-v] [SEED]	table of scenarios; -v: and every decision
  */
@@ -20,14 +21,17 @@
 #include "policy/policy.h"
 
 enum {
-	NFN = 24, NDECISION = 8,
-	NNODE = 3 * NDECISION + 1,	/* each decision: head, then one of two sides; the last: return */
+	NFN = 24,
+	NDECISION = 8,
+	NNODE = 3 * NDECISION +
+		1,	/* each decision: head, then one of two sides; the last: return */
 	NEDGE = 4 * NDECISION,
 	NBLOCK = NFN * NNODE,
 	HOURS = 28 * 24,
 };
 
-static const double fn_samples = 1 << 20;	/* executions that stand for exactly known counts */
+/* executions that stand for exactly known counts */
+static const double fn_samples = 1 << 20;
 
 struct habit {
 	double weight[NFN];			/* sums to 1 */
@@ -109,7 +113,8 @@ static struct habit habit_mix(const struct habit *a, const struct habit *b, doub
 	for (int f = 0; f < NFN; f++) {
 		h.weight[f] = (1 - share_b) * a->weight[f] + share_b * b->weight[f];
 		for (int d = 0; d < NDECISION; d++)
-			h.first[f][d] = (1 - share_b) * a->first[f][d] + share_b * b->first[f][d];
+			h.first[f][d] =
+				(1 - share_b) * a->first[f][d] + share_b * b->first[f][d];
 	}
 	return h;
 }
@@ -134,8 +139,9 @@ static void habit_counts(const struct habit *h, double total, struct counts *out
 static void graph_make(const double *block, struct exttsp_edge *edge, uint64_t *size,
 		       struct exttsp_graph *g)
 {
-	*g = (struct exttsp_graph){ .nnode = NNODE, .nedge = NEDGE, .size = size, .count = block,
-				    .edge = edge };
+	*g = (struct exttsp_graph){
+		.nnode = NNODE, .nedge = NEDGE, .size = size, .count = block, .edge = edge
+	};
 	for (uint32_t i = 0; i < NNODE; i++)
 		size[i] = 16;
 	for (uint32_t d = 0; d < NDECISION; d++) {
@@ -144,9 +150,10 @@ static void graph_make(const double *block, struct exttsp_edge *edge, uint64_t *
 		for (uint32_t side = 0; side < 2; side++) {
 			double n = block[head + 1 + side];
 
-			edge[4 * d + side] = (struct exttsp_edge){ head, head + 1 + side, n, false };
-			edge[4 * d + 2 + side] = (struct exttsp_edge){ head + 1 + side, head + 3, n,
-								       true };
+			edge[4 * d + side] =
+				(struct exttsp_edge){ head, head + 1 + side, n, false };
+			edge[4 * d + 2 + side] =
+				(struct exttsp_edge){ head + 1 + side, head + 3, n, true };
 		}
 	}
 }
@@ -264,8 +271,9 @@ static void consider(struct run *r, const char *name, int hour, bool verbose)
 	m.use = usage_of(&r->use, room[0]);
 	struct decision d = decide(r->policy, &m);
 	if (verbose)
-		printf("# %s, day %.2f: %s; drift %.2f, forget %.2f, gain %.0f ppm\n", name, hour / 24.0,
-		       decide_reason_text[d.reason], d.drift, 1 - factor, 1e6 * d.gain);
+		printf("# %s, day %.2f: %s; drift %.2f, forget %.2f, gain %.0f ppm\n", name,
+		       hour / 24.0, decide_reason_text[d.reason], d.drift, 1 - factor,
+		       1e6 * d.gain);
 	if (d.act) {
 		layout_make(&r->use, &r->layout);
 		r->made = r->use;
@@ -277,7 +285,8 @@ static void consider(struct run *r, const char *name, int hour, bool verbose)
 }
 
 /* *all: sums, each hour weighted by how much the program runs in it. */
-static void play(const struct scenario *s, const struct policy *p, bool verbose, struct run *all)
+static void play(const struct scenario *s, const struct policy *p, bool verbose,
+		 struct run *all)
 {
 	static struct run r;
 	struct layout original, ideal;
@@ -301,11 +310,12 @@ static void play(const struct scenario *s, const struct policy *p, bool verbose,
 		r.gain += layout_score(&r.layout, &truth) - before;
 		r.oracle += layout_score(&ideal, &truth) - before;
 		sample(&r, &truth, s->samples_per_hour);
-		if (decide_window_ends(p, !r.jobs, total(&r.recent), 3600.0 * (hour - r.window_at)))
+		if (decide_window_ends(p, !r.jobs, total(&r.recent),
+				       3600.0 * (hour - r.window_at)))
 			consider(&r, s->name, hour, verbose);
 	}
-	printf("| %s | %.0f | %u | %d | %.1f %% | %.1f %% |\n", s->name, s->samples_per_hour, r.jobs,
-	       HOURS, 100.0 * r.jobs / HOURS, 100 * r.gain / r.oracle);
+	printf("| %s | %.0f | %u | %d | %.1f %% | %.1f %% |\n", s->name, s->samples_per_hour,
+	       r.jobs, HOURS, 100.0 * r.jobs / HOURS, 100 * r.gain / r.oracle);
 	all->jobs += r.jobs;
 	all->gain += s->samples_per_hour * r.gain;
 	all->oracle += s->samples_per_hour * r.oracle;

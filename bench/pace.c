@@ -1,12 +1,14 @@
-/* pace.c - how often a generation that is as fast is called slower, and when one that is slower is found
+/* pace.c - how often a generation that is as fast is called slower, and when one that is slower
+ * is found
  *
  *	pace [SWAPS]
  *
- * Simulated uses of a program, observed for 10 minutes of sampled time each, 250 samples a second:
+ * Simulated uses of a program, observed for 10 minutes of sampled time each, 250 samples a
+ * second:
  *
- *	mixed		30 runs an observation, of sizes that spread by a factor of 3 up and down, the
- *			typical one changing by 20 % from one observation to the next; 15 % of the time
- *			elsewhere
+ *	mixed		30 runs an observation, of sizes that spread by a factor of 3 up and
+ *			down, the typical one changing by 20 % from one observation to the
+ *			next; 15 % of the time elsewhere
  *	even		30 runs of nearly the same size
  *	alone		the same, with all the time in the module
  *	lasting		as mixed, but no run ever ends

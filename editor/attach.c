@@ -1,10 +1,11 @@
 /* attach.c - samples of a profile, and edges and calls seen, onto the blocks of the program
  *
- * Functions that stay as they are, or are not looked at closely, may not be cut into blocks: what the
- * profile knows of their inside is left out, but their samples count.
+ * Functions that stay as they are, or are not looked at closely, may not be cut into blocks:
+ * what the profile knows of their inside is left out, but their samples count.
  *
- * A profile with blocks or edges that the program has not is of another analysis, and worth nothing.  A call
- * only says where a pointer led: one at no instruction is left out, and counted.
+ * A profile with blocks or edges that the program has not is of another analysis, and worth
+ * nothing.  A call only says where a pointer led: one at no instruction is left out, and
+ * counted.
  */
 #include "editor/editor.h"
 
@@ -23,8 +24,10 @@ static uint32_t block_at(const struct fn *fn, vaddr addr)
 
 static int no_block(vaddr addr, struct err *err)
 {
-	return err_set(err, ERR_INPUT, "profile: no block begins at %#llx; it was made with another "
-		       "analysis", (unsigned long long)addr);
+	return err_set(err, ERR_INPUT,
+		       "profile: no block begins at %#llx; it was made with another "
+		       "analysis",
+		       (unsigned long long)addr);
 }
 
 static int attach_blocks(struct prog *prog, const struct profile *profile, struct err *err)
@@ -72,8 +75,8 @@ static int by_edge(const void *x, const void *y)
 	return a->to < b->to ? -1 : a->to > b->to;
 }
 
-/* Edges of one function stand together but for its fragments; edges to another function count as
- * calls, if at all. */
+/* Edges of one function stand together but for its fragments; edges to another function
+ * count as calls, if at all. */
 static int attach_edges(struct prog *prog, const struct profile *profile, struct err *err)
 {
 	for (uint32_t i = 0; i < profile->nedge; i++) {
@@ -100,7 +103,8 @@ static int attach_edges(struct prog *prog, const struct profile *profile, struct
 		if (from == NO_BLOCK || (to == NO_BLOCK && cut_fn(prog, e->to) == fn))
 			return no_block(from == NO_BLOCK ? e->from : e->to, err);
 		if (to != NO_BLOCK)
-			fn->seen_edge[fn->nseen_edge++] = (struct seen_edge){ from, to, e->count };
+			fn->seen_edge[fn->nseen_edge++] =
+				(struct seen_edge){ from, to, e->count };
 	}
 	for (uint32_t f = 0; f < prog->nfn; f++) {
 		if (prog->fn[f].nseen_edge)
@@ -192,7 +196,8 @@ int profile_attach(struct prog *prog, const struct profile *profile, struct err 
 	if (profile->counted) {
 		if (profile_is_exact(profile) || !profile_is_exact(profile->counted) ||
 		    profile->counted->nedge == 0)
-			return err_set(err, ERR_INPUT, "what was counted goes with samples: a complete "
+			return err_set(err, ERR_INPUT,
+				       "what was counted goes with samples: a complete "
 				       "profile beside one that is not");
 		if (attach(prog, profile->counted, err) < 0)
 			return -1;

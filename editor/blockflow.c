@@ -1,10 +1,11 @@
 /* blockflow.c - inference of counts as a minimum-cost flow, then two repairs
  *
- * A block's samples divided by its instructions estimate how often it ran, badly: samples are few
- * and instructions take unequal time.  What is exact is that whatever enters a block leaves it.
- * So the counts nearest to the measured ones are sought that obey it: each block is split into
- * `in -> out`, jumps run from out to in at no cost, and changing a block's count costs by unit.
- * The network is that of a circulation (exits go to the sink, sink to source, source to entry):
+ * A block's samples divided by its instructions estimate how often it ran, badly: samples are
+ * few and instructions take unequal time.  What is exact is that whatever enters a block leaves
+ * it.  So the counts nearest to the measured ones are sought that obey it: each block is split
+ * into `in -> out`, jumps run from out to in at no cost, and changing a block's count costs by
+ * unit.  The network is that of a circulation (exits go to the sink, sink to source, source to
+ * entry):
  *
  *    measured w:  super source -> out (w), in -> super sink (w): what must flow;
  *    raised:      in -> out, dearer beyond the double, dearest for blocks never sampled;
@@ -148,7 +149,8 @@ static int64_t cost_of(const struct blockflow_node *n, int base)
 }
 
 /* in = 2v, out = 2v + 1 */
-static void add_node(const struct work *w, struct mcf *m, uint32_t v, uint32_t from, uint32_t to)
+static void add_node(const struct work *w, struct mcf *m, uint32_t v, uint32_t from,
+		     uint32_t to)
 {
 	const struct blockflow_node *n = &w->f->node[v];
 	int64_t units = w->units[v], last = (int64_t)(LAST_PART * (double)units);
@@ -326,7 +328,8 @@ static bool unsampled(const struct work *w, uint32_t v)
 }
 
 /* Jumps that play no part in sharing the region's flow. */
-static bool ignored(const struct work *w, const struct region *r, const struct blockflow_jump *j)
+static bool ignored(const struct work *w, const struct region *r,
+		    const struct blockflow_jump *j)
 {
 	if (j->to == BLOCKFLOW_EXIT)
 		return j->from == r->src || j->abnormal;
@@ -444,7 +447,8 @@ static void balance_region(struct work *w, struct region *r, double *count)
 		flow = 0;
 		for (uint32_t i = w->in_first[v]; i < w->in_first[v + 1]; i++)
 			flow += count[w->in_jump[i]];
-		if (flow * f->node[v].insns >= CLEAR_SAMPLES || !share_out(w, r, v, flow, count))
+		if (flow * f->node[v].insns >= CLEAR_SAMPLES ||
+		    !share_out(w, r, v, flow, count))
 			goto out;
 	}
 	for (uint32_t k = 0; k <= r->n; k++) {

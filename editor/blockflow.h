@@ -21,7 +21,8 @@ struct blockflow_node {
 
 struct blockflow_jump {
 	uint32_t from, to;	/* in: nodes; `to` may be BLOCKFLOW_EXIT */
-	bool abnormal;		/* in: an exit that is not meant to happen: abort, endless call */
+	/* in: an exit that is not meant to happen: abort, endless call */
+	bool abnormal;
 	double count;		/* out */
 };
 

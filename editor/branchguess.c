@@ -1,16 +1,17 @@
 /* branchguess.c - signs of branches
  *
- * What programmers and compilers do shows in the code: pointers are seldom null, loops are seldom left,
- * a compiler lays the way that it thinks likelier behind the branch (Ball and Larus 1993).  How much
- * each sign says differs between compilers and programs, so no weights stand here: the branches of a
- * program that were seen teach what its others do (Calder et al. 1997 learn them of other programs:
- * as what to begin with, weights of 16 programs made no difference for a 17th from 5,000 samples on).
+ * What programmers and compilers do shows in the code: pointers are seldom null, loops are
+ * seldom left, a compiler lays the way that it thinks likelier behind the branch (Ball and
+ * Larus 1993).  How much each sign says differs between compilers and programs, so no weights
+ * stand here: the branches of a program that were seen teach what its others do (Calder et al.
+ * 1997 learn them of other programs: as what to begin with, weights of 16 programs made no
+ * difference for a 17th from 5,000 samples on).
  *
- * SIGNS    what kind of instruction sets the flags, and the condition: a number for each pair of
- *          opposite ones
- *          its form: which constant or field of a structure it looks at, and which call or field what
- *          it looks at came from.  A program asks the same questions in many places.  Forms are
- *          numbered by a hash; a few share a number
+ * SIGNS    what kind of instruction sets the flags, and the condition: a number for each pair
+ *          of opposite ones
+ *          its form: which constant or field of a structure it looks at, and which call or
+ *          field what it looks at came from.  A program asks the same questions in many
+ *          places.  Forms are numbered by a hash; a few share a number
  *          how far and where to the branch leads; the same once more inside loops
  *          facts of the block that it leads to less those of the block behind it
  */
@@ -30,9 +31,10 @@ enum compare {			/* what sets the flags */
 
 enum { NCONDITION = 8, NREACH = 7 };
 
-enum fact {			/* of a block behind a branch; of CHAIN blocks behind it: RETURNS, NO_CALL */
-	DOOMED, FRAGMENT, ENTERS, LEAVES, CALLS, COMPUTED_CALL, STORES, SHORT, LONG, JOINS, JUMPS,
-	RETURNS, NO_CALL, NFACT
+/* of a block behind a branch; of CHAIN blocks behind it: RETURNS, NO_CALL */
+enum fact {
+	DOOMED, FRAGMENT, ENTERS, LEAVES, CALLS, COMPUTED_CALL, STORES, SHORT, LONG, JOINS,
+	JUMPS, RETURNS, NO_CALL, NFACT
 };
 
 enum {
@@ -68,16 +70,21 @@ static struct act act_at(const struct looks *w, const struct insn *insn)
 
 static enum compare compare_of(const struct act *act)
 {
-	bool same = act->a.kind == ARG_REG && act->b.kind == ARG_REG && act->a.reg == act->b.reg;
+	bool same =
+		act->a.kind == ARG_REG && act->b.kind == ARG_REG && act->a.reg == act->b.reg;
 
 	if (act->kind != ACT_ALU)
 		return UNSEEN;
 	if (act->dst.kind != ARG_NONE)
 		return COMPUTED;
 	if (act->alu == ALU_AND)
-		return !same ? TEST_BITS : act->bits == 64 ? TEST64 : act->bits == 8 ? TEST8 : TEST32;
+		return !same		 ? TEST_BITS
+		       : act->bits == 64 ? TEST64
+		       : act->bits == 8	 ? TEST8
+					 : TEST32;
 	if (act->b.kind != ARG_IMM)
-		return act->a.kind == ARG_MEM || act->b.kind == ARG_MEM ? CMP_MEMORY : CMP_REGISTERS;
+		return act->a.kind == ARG_MEM || act->b.kind == ARG_MEM ? CMP_MEMORY
+									: CMP_REGISTERS;
 	if (act->imm == 0)
 		return CMP_ZERO;
 	if (alu_low(~act->imm, act->bits) == 0)
@@ -118,7 +125,8 @@ struct traits {
 static struct traits traits_of(const struct looks *w, const struct insn *insn)
 {
 	static struct { uint64_t key; struct traits traits; } memo[BYTEMEMO_SLOTS];
-	uint64_t key = bytememo_key_pattern((struct bytes){ prog_insn_bytes(w->prog, insn), insn->len });
+	uint64_t key = bytememo_key_pattern(
+		(struct bytes){ prog_insn_bytes(w->prog, insn), insn->len });
 	uint32_t slot = bytememo_slot(key);
 
 	if (!key || memo[slot].key != key) {
@@ -126,7 +134,8 @@ static struct traits traits_of(const struct looks *w, const struct insn *insn)
 
 		memo[slot].key = key;
 		memo[slot].traits = (struct traits){
-			.stores = act.dst.kind == ARG_MEM || (act.kind == ACT_OTHER && act.stores),
+			.stores = act.dst.kind == ARG_MEM ||
+				  (act.kind == ACT_OTHER && act.stores),
 			.loads = act.kind == ACT_MOVE && act.a.kind == ARG_MEM,
 			.writes_flags = act_writes_flags(&act),
 		};
@@ -146,7 +155,9 @@ static struct question find_question(const struct looks *w, const struct block *
 		struct traits traits = traits_of(w, insn);
 
 		if (insn->kind == INSN_CALL) {
-			q.source = mix(1, insn_target(insn, code, prog_insn_addr(w->prog, insn))) | 1;
+			q.source =
+				mix(1, insn_target(insn, code, prog_insn_addr(w->prog, insn))) |
+				1;
 		} else if (found && traits.loads) {
 			struct act act = act_at(w, insn);
 
@@ -200,7 +211,8 @@ static void look_at_blocks(struct looks *w)
 	}
 }
 
-/* Every branch backwards makes a loop of what stands between.  step[] is scratch, [nblock + 1], zero. */
+/* Every branch backwards makes a loop of what stands between.  step[] is scratch, [nblock +
+ * 1], zero. */
 static void look_at_loops(struct looks *w, int32_t *step)
 {
 	const struct fn *fn = w->fn;
@@ -273,11 +285,13 @@ static void add_sign(struct logit_sign *sign, uint32_t *n, uint32_t weight, floa
 	sign[(*n)++] = (struct logit_sign){ weight, value };
 }
 
-static void read_signs(const struct looks *w, uint32_t id, struct arena *a, struct logit_case *out)
+static void read_signs(const struct looks *w, uint32_t id, struct arena *a,
+		       struct logit_case *out)
 {
 	const struct block *b = &w->fn->block[id];
 	const uint8_t *jcc = prog_insn_bytes(w->prog, &w->fn->insn[b->insn + b->ninsn - 1]);
-	uint32_t condition = (*jcc == 0x0f ? jcc[1] : *jcc) & 15, reach = reach_of(w->fn, b), n = 0;
+	uint32_t condition = (*jcc == 0x0f ? jcc[1] : *jcc) & 15, reach = reach_of(w->fn, b),
+		 n = 0;
 	struct logit_sign sign[NFACT + 5];
 	struct question q = find_question(w, b);
 	float way = condition % 2 ? -1 : 1;	/* conditions 2n and 2n + 1 are opposites */

@@ -1,4 +1,5 @@
-/* branchguess.h - what the code shows of a conditional branch before anything is known of its ways */
+/* branchguess.h - what the code shows of a conditional branch before anything is known of
+ * its ways */
 #ifndef EDITOR_BRANCHGUESS_H
 #define EDITOR_BRANCHGUESS_H
 
@@ -7,8 +8,9 @@
 
 enum { BRANCHGUESS_WEIGHTS = 2200 };	/* signs are numbered below it */
 
-/* out[], [nblock]: the signs of the conditional branch at the end of a block, `yes` being that it is
- * taken; no signs where its two ways do not lead to two blocks of the function.  In arena `a`. */
+/* out[], [nblock]: the signs of the conditional branch at the end of a block, `yes` being
+ * that it is taken; no signs where its two ways do not lead to two blocks of the function.
+ * In arena `a`. */
 void branchguess_signs(const struct prog *prog, const struct fn *fn, struct arena *a,
 		       struct logit_case *out);
 

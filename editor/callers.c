@@ -1,8 +1,8 @@
 /* callers.c - unwinding from one sample
  *
- * The unwind row at an instruction says where the frame ends (CFA), and where the return address and the
- * caller's registers are.  All of that must be known: mostly it is in the piece of the stack that came
- * with the sample.
+ * The unwind row at an instruction says where the frame ends (CFA), and where the return
+ * address and the caller's registers are.  All of that must be known: mostly it is in the piece
+ * of the stack that came with the sample.
  *
  * INVARIANT  nothing is read but what the machine knows, and the file.
  */
@@ -13,13 +13,15 @@
 enum { DWARF_GPRS = 16, WORD = 8, CALL_BYTES = 5 };
 
 /* DWARF numbers to encoding order. */
-static const uint8_t encoded[DWARF_GPRS] = { 0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15 };
+static const uint8_t encoded[DWARF_GPRS] = { 0, 2, 1,  3,  6,  7,  5,  4,
+					     8, 9, 10, 11, 12, 13, 14, 15 };
 
 static const struct cfi_state *row_at(const struct cfi *cfi, vaddr at)
 {
 	uint32_t fde = cfi_find(cfi, at);
 
-	if (fde == UINT32_MAX || !cfi->fde[fde].understood || cfi->cie[cfi->fde[fde].cie].signal_frame)
+	if (fde == UINT32_MAX || !cfi->fde[fde].understood ||
+	    cfi->cie[cfi->fde[fde].cie].signal_frame)
 		return NULL;
 	return &cfi->state[cfi_state_at(cfi, fde, at)];
 }
@@ -29,13 +31,15 @@ bool callers_unwind(const struct cfi *cfi, vaddr at, struct machine *m)
 	const struct cfi_state *row = row_at(cfi, at);
 	struct value old[DWARF_GPRS];
 
-	if (!row || row->cfa_is_expr || row->cfa_reg >= DWARF_GPRS || row->reg[CFI_RA].kind != CFI_OFFSET)
+	if (!row || row->cfa_is_expr || row->cfa_reg >= DWARF_GPRS ||
+	    row->reg[CFI_RA].kind != CFI_OFFSET)
 		return false;
 	const struct value *base = &m->reg[encoded[row->cfa_reg]];
 	uint64_t cfa = base->v + (uint64_t)row->cfa_off;
 	if (base->known != VALUE_KNOWN)
 		return false;
-	struct value back = memview_read(&m->memory, cfa + (uint64_t)row->reg[CFI_RA].off, WORD);
+	struct value back =
+		memview_read(&m->memory, cfa + (uint64_t)row->reg[CFI_RA].off, WORD);
 	if (back.known != VALUE_KNOWN)
 		return false;
 	for (int i = 0; i < DWARF_GPRS; i++) {
@@ -60,12 +64,12 @@ static bool is_call(const struct image *img, vaddr addr)
 	struct insn insn;
 	vaddr target;
 
-	return insn_decode(image_rest(img, addr), addr, &insn, &target) && insn.kind == INSN_CALL &&
-	       insn.len == CALL_BYTES;
+	return insn_decode(image_rest(img, addr), addr, &insn, &target) &&
+	       insn.kind == INSN_CALL && insn.len == CALL_BYTES;
 }
 
-uint32_t callers_find(const struct image *img, const struct cfi *cfi, const struct machine *start,
-		      struct caller *out, uint32_t max)
+uint32_t callers_find(const struct image *img, const struct cfi *cfi,
+		      const struct machine *start, struct caller *out, uint32_t max)
 {
 	struct machine m = *start;
 	uint32_t n = 0;
@@ -76,7 +80,8 @@ uint32_t callers_find(const struct image *img, const struct cfi *cfi, const stru
 		if (!callers_unwind(cfi, at, &m) || !image_is_exec(img, m.pc))
 			break;
 		if (is_call(img, m.pc - CALL_BYTES))
-			out[n++] = (struct caller){ m.pc - CALL_BYTES, cfi->fde[cfi_find(cfi, at)].addr };
+			out[n++] = (struct caller){ m.pc - CALL_BYTES,
+						    cfi->fde[cfi_find(cfi, at)].addr };
 	}
 	return n;
 }

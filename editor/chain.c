@@ -1,9 +1,10 @@
 /* chain.c - visits by elimination of states
  *
- * With p(u, w) the probability to go from u to w, visits obey x[w] = rate[w] + sum of p(u, w) x[u]: a
- * linear system, I - P transposed.  It is solved by triangular factors, L U, without looking for
- * pivots: such matrices do not need them.  Flow graphs are almost trees, so eliminating the state with
- * the fewest neighbours first creates few new entries, and all is nearly linear.
+ * With p(u, w) the probability to go from u to w, visits obey x[w] = rate[w] + sum of p(u, w)
+ * x[u]: a linear system, I - P transposed.  It is solved by triangular factors, L U, without
+ * looking for pivots: such matrices do not need them.  Flow graphs are almost trees, so
+ * eliminating the state with the fewest neighbours first creates few new entries, and all is
+ * nearly linear.
  *
  * The pattern is that of the graph without directions, so what is known of U (rows) holds for L
  * (columns).  near[k] are the neighbours of k when it is eliminated; value[] holds
@@ -12,10 +13,11 @@
  *    U, row k       [n + first[k], ...)             in the order of near[k]
  *    L, column k    [n + nnear + first[k], ...)     likewise
  *
- * Eliminating k changes the entries of every pair a < b of its neighbours, of U and of L alike: the
- * same place in both, since a's neighbours are all those of k that come after it, and maybe others.
- * run[] says which places, as runs of neighbours that stand one behind the other in both, but where a has
- * no others: then all do.  So it is in the end of a dense graph, where most of the work is.
+ * Eliminating k changes the entries of every pair a < b of its neighbours, of U and of L alike:
+ * the same place in both, since a's neighbours are all those of k that come after it, and maybe
+ * others.  run[] says which places, as runs of neighbours that stand one behind the other in
+ * both, but where a has no others: then all do.  So it is in the end of a dense graph, where
+ * most of the work is.
  */
 #include "editor/chain.h"
 
@@ -29,7 +31,8 @@
 #define NONE UINT32_MAX
 #define LEAK 1e-6		/* leaves from each state anyway: no circle is closed */
 
-enum { RUN_BITS = 7, RUN_MAX = (1 << RUN_BITS) - 1 };	/* of a run's length; above, where it begins */
+/* of a run's length; above, where it begins */
+enum { RUN_BITS = 7, RUN_MAX = (1 << RUN_BITS) - 1 };
 
 struct chain {
 	uint32_t n, nstep, nnear;
@@ -117,7 +120,8 @@ static void set_list(struct list *l, const struct list *to)
 }
 
 /* What is in one of them or both, but for k and v. */
-static void merge(struct list *out, struct list *a, const struct list *b, uint32_t k, uint32_t v)
+static void merge(struct list *out, struct list *a, const struct list *b, uint32_t k,
+		  uint32_t v)
 {
 	for (uint32_t i = 0, j = 0; i < a->n || j < b->n; ) {
 		bool first = j == b->n || (i < a->n && a->v[i] <= b->v[j]);
@@ -131,7 +135,8 @@ static void merge(struct list *out, struct list *a, const struct list *b, uint32
 }
 
 /* The same when a is long: what stands between two of b's numbers is copied at once. */
-static void merge_long(struct list *out, struct list *a, const struct list *b, uint32_t k, uint32_t v)
+static void merge_long(struct list *out, struct list *a, const struct list *b, uint32_t k,
+		       uint32_t v)
 {
 	uint32_t at = place_from(a, 0, k);
 
@@ -149,7 +154,8 @@ static void merge_long(struct list *out, struct list *a, const struct list *b, u
 	copy(out, a, at, a->n);
 }
 
-/* v's neighbours become those of itself and of k, but k and v.  Either both have few or v has many. */
+/* v's neighbours become those of itself and of k, but k and v.  Either both have few or v
+ * has many. */
 static void join(struct ordering *o, uint32_t v, uint32_t k)
 {
 	enum { FEW = 16 };
@@ -218,8 +224,8 @@ static void find_neighbours(struct ordering *o, const struct chain_step *step, u
 	free(degree);
 }
 
-/* Each state's neighbours when its turn comes stay in near[].  False: too much work, or more neighbours
- * than a run can begin at. */
+/* Each state's neighbours when its turn comes stay in near[].  False: too much work, or more
+ * neighbours than a run can begin at. */
 static bool find_order(struct ordering *o, uint64_t budget)
 {
 	uint32_t degree = 0;
@@ -279,7 +285,8 @@ static bool has_no_others(const struct chain *c, uint32_t i, uint32_t end)
 	return c->first[a + 1] - c->first[a] == end - i - 1;
 }
 
-/* The runs in which the neighbours (i, end) are among those of near[i]; their number.  NULL: only that. */
+/* The runs in which the neighbours (i, end) are among those of near[i]; their number.  NULL:
+ * only that. */
 static uint32_t find_runs(const struct chain *c, uint32_t i, uint32_t end, uint32_t *run)
 {
 	uint32_t first = c->first[c->near[i]], at = 0, n = 0, len = 0;
@@ -315,7 +322,8 @@ static void set_runs(struct chain *c)
 	}
 }
 
-static void set_pattern(struct chain *c, const struct ordering *o, const struct chain_step *step)
+static void set_pattern(struct chain *c, const struct ordering *o,
+			const struct chain_step *step)
 {
 	uint32_t *rank = memory_new(c->n, sizeof(*rank));
 
@@ -395,10 +403,11 @@ void chain_free(struct chain *c)
 	free(c);
 }
 
-/* The rows of U and of L behind near[i], times the other one's value there, are subtracted where the runs
- * say, of which there are so many that n is filled; returns what is behind them.  By nothing, which one of
- * the two mostly is, nothing changes. */
-static const uint32_t *subtract(uint32_t n, double *u, double *l, uint32_t i, const uint32_t *run)
+/* The rows of U and of L behind near[i], times the other one's value there, are subtracted
+ * where the runs say, of which there are so many that n is filled; returns what is behind
+ * them.  By nothing, which one of the two mostly is, nothing changes. */
+static const uint32_t *subtract(uint32_t n, double *u, double *l, uint32_t i,
+				const uint32_t *run)
 {
 	double by_l = l[i], by_u = u[i];
 
@@ -456,7 +465,8 @@ void chain_set(struct chain *c, const double *probability)
 }
 
 /* x[k] less the part of x[] that v[] of row k takes. */
-static inline double less_row(const struct chain *c, uint32_t k, const double *v, const double *x)
+static inline double less_row(const struct chain *c, uint32_t k, const double *v,
+			      const double *x)
 {
 	double left = x[k];
 
@@ -466,7 +476,8 @@ static inline double less_row(const struct chain *c, uint32_t k, const double *v
 }
 
 /* What v[] of column k takes of x[k] is taken off x[]. */
-static inline void subtract_column(const struct chain *c, uint32_t k, const double *v, double *x)
+static inline void subtract_column(const struct chain *c, uint32_t k, const double *v,
+				   double *x)
 {
 	double by = x[k];
 

@@ -9,7 +9,8 @@ struct cmd {
 	const char *name;
 	const char *args;
 	const char *help;
-	int (*run)(int argc, char **argv);	/* argv[0] is the command; returns the exit code */
+	/* argv[0] is the command; returns the exit code */
+	int (*run)(int argc, char **argv);
 };
 
 extern const struct cmd commands[];		/* ends with name == NULL */

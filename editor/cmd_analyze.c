@@ -71,8 +71,9 @@ static void write_block_table(const struct prog *prog, struct wr *out)
 		for (uint32_t j = 0; j < fn->nblock; j++) {
 			const struct block *b = &fn->block[j];
 
-			t.block[t.nblock++] = (struct blocktable_block){
-				(uint32_t)(b->addr - prog->base), b->size, instructions(fn, b), i };
+			t.block[t.nblock++] =
+				(struct blocktable_block){ (uint32_t)(b->addr - prog->base),
+							   b->size, instructions(fn, b), i };
 		}
 	}
 	qsort(t.block, t.nblock, sizeof(*t.block), by_offset);
@@ -106,8 +107,9 @@ static struct table *summary(const struct prog *prog, const char *name, const st
 		unproven += fn->unproven;
 	}
 	digest_hex(&prog->digest, hex);
-	table_row(t, name, hex, prog->text_size, prog->fde_bytes, (uint64_t)prog->nfn, all, movable,
-		  bytes, blocks, tables, unproven, eo->layout == 'F' ? "front" : "below");
+	table_row(t, name, hex, prog->text_size, prog->fde_bytes, (uint64_t)prog->nfn, all,
+		  movable, bytes, blocks, tables, unproven,
+		  eo->layout == 'F' ? "front" : "below");
 	return t;
 }
 
@@ -163,8 +165,10 @@ static struct table *pointers(const struct prog *prog)
 			label[fn->labels]++;
 		}
 	}
-	table_row(t, "entry", entry[POINTERS_NONE], entry[POINTERS_KNOWN], entry[POINTERS_UNKNOWN]);
-	table_row(t, "labels", label[POINTERS_NONE], label[POINTERS_KNOWN], label[POINTERS_UNKNOWN]);
+	table_row(t, "entry", entry[POINTERS_NONE], entry[POINTERS_KNOWN],
+		  entry[POINTERS_UNKNOWN]);
+	table_row(t, "labels", label[POINTERS_NONE], label[POINTERS_KNOWN],
+		  label[POINTERS_UNKNOWN]);
 	return t;
 }
 
@@ -187,8 +191,8 @@ static struct table *jumps(const struct prog *prog)
 	return t;
 }
 
-/* What is executed under the profile, by the confidence that inference has in it; for one that cannot be
- * attached, of other blocks or another file, why.  NULL: failed. */
+/* What is executed under the profile, by the confidence that inference has in it; for one
+ * that cannot be attached, of other blocks or another file, why.  NULL: failed. */
 static struct table *confidence(struct job *job, struct prog *prog, struct err *err)
 {
 	static const struct table_column col[] = {

@@ -1,9 +1,11 @@
-/* cmd_derived.c - was this file once a generation of that original, whatever was done to it since?
+/* cmd_derived.c - was this file once a generation of that original, whatever was done to it
+ * since?
  *
- * For who wants an original back from under a generation that somebody stripped or edited: nothing else
- * may be taken for one, a newer version of the program least of all.  Shown by the code: all of the
- * original's is at its addresses, byte for byte but for the entry jumps of the block map, each of which is
- * there and leads into the new text.  What the file has become besides is not looked at.
+ * For who wants an original back from under a generation that somebody stripped or edited:
+ * nothing else may be taken for one, a newer version of the program least of all.  Shown by the
+ * code: all of the original's is at its addresses, byte for byte but for the entry jumps of the
+ * block map, each of which is there and leads into the new text.  What the file has become
+ * besides is not looked at.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -38,11 +40,12 @@ static bool leads_to_new_text(const struct blockmap *map, vaddr at, struct bytes
 /* That code of the original, with the file's jumps in it, is the file's. */
 static int same_code(struct derived *d, vaddr from, uint64_t size, struct err *err)
 {
-	struct bytes was = image_at(&d->original, from, size), is = image_at(&d->file, from, size);
+	struct bytes was = image_at(&d->original, from, size),
+		     is = image_at(&d->file, from, size);
 
 	if (!was.p || !is.p)
-		return err_set(err, ERR_REFUSED, "the original's code at 0x%" PRIx64 " is not there",
-			       from);
+		return err_set(err, ERR_REFUSED,
+			       "the original's code at 0x%" PRIx64 " is not there", from);
 	uint8_t *expected = arena_dup(d->arena, was.p, was.n);
 	for (uint32_t i = 0; i < d->map.nentry; i++) {
 		vaddr at = d->map.orig_base + d->map.entry[i];
@@ -52,7 +55,8 @@ static int same_code(struct derived *d, vaddr from, uint64_t size, struct err *e
 		if (!jmp.p)
 			continue;	/* elsewhere */
 		if (!leads_to_new_text(&d->map, at, jmp))
-			return err_set(err, ERR_REFUSED, "no jump to new text at 0x%" PRIx64, at);
+			return err_set(err, ERR_REFUSED, "no jump to new text at 0x%" PRIx64,
+				       at);
 		memcpy(expected + off, jmp.p, JMP_BYTES);
 		d->jumps++;
 	}
@@ -62,7 +66,8 @@ static int same_code(struct derived *d, vaddr from, uint64_t size, struct err *e
 	return 0;
 }
 
-/* By sections, because headers and notes can be in an executable segment, and are what strip changes. */
+/* By sections, because headers and notes can be in an executable segment, and are what strip
+ * changes. */
 static int compare(struct derived *d, struct err *err)
 {
 	const struct image *img = &d->original;
@@ -85,8 +90,8 @@ static int compare(struct derived *d, struct err *err)
 			return -1;
 	}
 	if (!d->jumps || d->jumps != d->map.nentry)
-		return err_set(err, ERR_REFUSED, "%" PRIu32 " jumps to new text of %" PRIu32, d->jumps,
-			       d->map.nentry);
+		return err_set(err, ERR_REFUSED, "%" PRIu32 " jumps to new text of %" PRIu32,
+			       d->jumps, d->map.nentry);
 	return 0;
 }
 
@@ -107,8 +112,8 @@ static int work(struct job *job, void *ctx, struct err *err)
 		 err_set(err, ERR_REFUSED, "the block map is of another original");
 	digest_hex(&digest, hex);
 	if (rc == 0)
-		printf("generation %" PRIu32 " of %s, edited (%" PRIu32 " entries)\n", d.map.generation,
-		       hex, d.jumps);
+		printf("generation %" PRIu32 " of %s, edited (%" PRIu32 " entries)\n",
+		       d.map.generation, hex, d.jumps);
 	blockmap_free(&d.map);
 	return rc < 0 ? job_wrap(job, 1, err) : 0;
 }

@@ -34,7 +34,8 @@ static int work_instrument(struct job *job, void *arg, struct err *err)
 	return 0;
 }
 
-/* An absolute path, because the program may run anywhere; NULL with a message when there is none. */
+/* An absolute path, because the program may run anywhere; NULL with a message when there is
+ * none. */
 static char *absolute(const char *path, const char *suffix)
 {
 	char *cwd = *path == '/' ? strdup("") : getcwd(NULL, 0), *all = NULL;

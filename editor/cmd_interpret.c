@@ -54,12 +54,15 @@ static void write_stats(const struct interpret_stats *s, const struct edges_stat
 	for (int i = 0; i < NSTOP; i++)
 		for (int k = 0; k < NUNKNOWN; k++)
 			if (s->first[i][k])
-				put(a, out, arena_printf(a, "without_branch_%s_%s", stop_name[i],
-							 unknown_name[k]), s->first[i][k]);
+				put(a, out,
+				    arena_printf(a, "without_branch_%s_%s", stop_name[i],
+						 unknown_name[k]),
+				    s->first[i][k]);
 }
 
 /* The block map of a generation, which must be one of the original. */
-static int read_map(struct job *job, const struct image *mapped, struct blockmap *out, struct err *err)
+static int read_map(struct job *job, const struct image *mapped, struct blockmap *out,
+		    struct err *err)
 {
 	const struct section *s = image_section(mapped, ".morph.map");
 	struct blockmap map;

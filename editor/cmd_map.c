@@ -100,7 +100,9 @@ int cmd_map(int argc, char **argv)
 		return cmd_usage("map");
 	ctx.address = argv + optind + 1;
 	ctx.naddress = argc - optind - 1;
-	struct job job = { .in = { { .arg = argv[optind] } }, .nin = 1, .work = work, .ctx = &ctx };
+	struct job job = {
+		.in = { { .arg = argv[optind] } }, .nin = 1, .work = work, .ctx = &ctx
+	};
 	return job_run(&job);
 }
 

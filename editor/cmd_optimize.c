@@ -17,13 +17,15 @@ struct ctx {
 
 static void write_stats(const struct edit_stats *s, struct arena *a, struct wr *out)
 {
-	const char *text = arena_printf(a,
-		"functions %u\nfunctions_moved %u\nfunctions_redirected %u\nfunctions_threaded %u\nhot_bytes %llu\nfluff_bytes %llu\n"
+	const char *text = arena_printf(
+		a,
+		"functions %u\nfunctions_moved %u\nfunctions_redirected %u\nfunctions_threaded "
+		"%u\nhot_bytes %llu\nfluff_bytes %llu\n"
 		"original_bytes %llu\nexttsp_before %.6f\nexttsp_after %.6f\nsamples %.3f\n"
 		"file_bytes_before %llu\nfile_bytes_after %llu\njump_tables %u\n"
 		"jump_tables_new %u\nhuge_pages %u\ncalls_left_out %u\nlayout %c\n",
-		s->functions, s->functions_moved, s->functions_redirected, s->functions_threaded,
-		(unsigned long long)s->hot_bytes,
+		s->functions, s->functions_moved, s->functions_redirected,
+		s->functions_threaded, (unsigned long long)s->hot_bytes,
 		(unsigned long long)s->fluff_bytes, (unsigned long long)s->original_bytes,
 		s->exttsp_before, s->exttsp_after, s->samples,
 		(unsigned long long)s->file_bytes_before,
@@ -42,8 +44,9 @@ static int write_report(struct job *job, const struct profile *profile, bool on_
 
 	if (!f)
 		return err_set(err, ERR_SYS, "out of memory");
-	int rc = report_print(job->in[0].bytes, profile, wr_bytes(&job->out[OUT_GENERATION].bytes),
-			      "generation", false, job->arena, f, err);
+	int rc = report_print(job->in[0].bytes, profile,
+			      wr_bytes(&job->out[OUT_GENERATION].bytes), "generation", false,
+			      job->arena, f, err);
 	if (!on_stdout) {
 		(void)fclose(f);	/* memory: nothing to lose */
 		wr_raw(&job->out[OUT_REPORT].bytes, text, n);

@@ -1,4 +1,5 @@
-/* cmd_report.c - figures of a program's layout, and of another layout of it, under one profile */
+/* cmd_report.c - figures of a program's layout, and of another layout of it, under one
+ * profile */
 #include <stdio.h>
 #include <string.h>
 
@@ -31,8 +32,8 @@ static int work(struct job *job, void *arg, struct err *err)
 	if (job->nin > IN_OTHER)
 		other = job->in[IN_OTHER].bytes;
 	if (report_print(job->in[IN_ORIGINAL].bytes, &profile, other,
-			 other.p ? base_name(job->in[IN_OTHER].arg) : NULL, ctx->json, job->arena,
-			 stdout, err) < 0)
+			 other.p ? base_name(job->in[IN_OTHER].arg) : NULL, ctx->json,
+			 job->arena, stdout, err) < 0)
 		return job_wrap(job, IN_ORIGINAL, err);
 	return 0;
 }

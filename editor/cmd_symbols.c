@@ -2,8 +2,8 @@
  *
  * BFD reads from memory (bfd_openr_iovec), because the job may open nothing.  Names come from
  * .symtab, .dynsym and the PLT's synthetic symbols of the file, and from .symtab of a separate
- * debug file, one "ADDRESS NAME" line each (hexadecimal).  `build-id` and `debuglink` lines tell
- * the caller where such a file would be.
+ * debug file, one "ADDRESS NAME" line each (hexadecimal).  `build-id` and `debuglink` lines
+ * tell the caller where such a file would be.
  */
 #define PACKAGE "morph"		/* bfd.h wants to know who we are */
 #define PACKAGE_VERSION "1"
@@ -124,8 +124,8 @@ static void print_file(bfd *abfd)
 	free(dyn);
 }
 
-/* The name in .gnu_debuglink, of which nobody says that it ends within the section.  libbfd's own reader
- * takes a long or an uint32_t for a checksum, depending on its version. */
+/* The name in .gnu_debuglink, of which nobody says that it ends within the section.
+ * libbfd's own reader takes a long or an uint32_t for a checksum, depending on its version. */
 static void print_debuglink(bfd *abfd)
 {
 	asection *section = bfd_get_section_by_name(abfd, ".gnu_debuglink");
@@ -170,7 +170,8 @@ static int symbols(struct job *job, void *ctx, struct err *err)
 
 int cmd_symbols(int argc, char **argv)
 {
-	static const struct option options[] = { { "debug", required_argument, NULL, 'd' }, { 0 } };
+	static const struct option options[] = { { "debug", required_argument, NULL, 'd' },
+						 { 0 } };
 	struct job job = { .nin = 1, .work = symbols };
 	int c;
 

@@ -1,10 +1,11 @@
 /* counted.c - what an instrumented program counted, as an exact profile of the original
  *
- * The original is analysed again, as it was for instrumenting: the same graphs, the same numbers.
- * Each function's counted edges get their counters, the others follow (flowtree.h).
+ * The original is analysed again, as it was for instrumenting: the same graphs, the same
+ * numbers.  Each function's counted edges get their counters, the others follow (flowtree.h).
  *
- * A counter lags behind where a process was killed in the middle of a block, or counts of threads that
- * ran at the same time got lost: then what follows can be below zero, and is taken as zero.
+ * A counter lags behind where a process was killed in the middle of a block, or counts of
+ * threads that ran at the same time got lost: then what follows can be below zero, and is taken
+ * as zero.
  */
 #include "editor/instrument.h"
 
@@ -19,8 +20,9 @@ struct reader {
 	struct instrument in;
 	struct countsfile file;
 	struct blockmap map;
-	struct countsfile_slot *told;	/* [ntold] ascending by site, target; targets as addresses of
-					 * the original, 0 for other modules */
+	/* [ntold] ascending by site, target; targets as addresses of the original, 0 for
+	 * other modules */
+	struct countsfile_slot *told;
 	uint32_t ntold;
 	struct arena *a;
 	uint32_t counter;		/* next one */
@@ -115,7 +117,8 @@ static vaddr last_insn(const struct reader *r, const struct fn *fn, const struct
 	return prog_insn_addr(r->in.prog, &fn->insn[b->insn + b->ninsn - 1]);
 }
 
-static void report_edge(struct reader *r, const struct fn *fn, const struct countedge *e, int64_t n)
+static void report_edge(struct reader *r, const struct fn *fn, const struct countedge *e,
+			int64_t n)
 {
 	const struct block *b = &fn->block[e->block];
 
@@ -173,7 +176,8 @@ static void report_targets(struct reader *r)
 		uint32_t to = fn_find_block(fn, s->target);
 
 		if (insn->kind == INSN_ICALL || to == NO_BLOCK || to == 0)
-			add_call(r, prog_insn_addr(r->in.prog, insn), s->target, (int64_t)s->count);
+			add_call(r, prog_insn_addr(r->in.prog, insn), s->target,
+				 (int64_t)s->count);
 		else if (b->table == NO_TABLE && fn->block[to].addr == s->target)
 			add_edge(r, b->addr, s->target, (int64_t)s->count);
 	}
@@ -243,10 +247,12 @@ static int check(const struct reader *r, struct bytes original, struct err *err)
 	struct digest d = digest_of(original);
 
 	if (!digest_equal(&d, &r->file.original))
-		return err_set(err, ERR_INPUT, "these counts are of another file ('%s' as it was)",
+		return err_set(err, ERR_INPUT,
+			       "these counts are of another file ('%s' as it was)",
 			       r->file.path);
 	if (countsfile_counter(&r->file, 0) == 0)
-		return err_set(err, ERR_INPUT, "nothing was counted: the instrumented program has not "
+		return err_set(err, ERR_INPUT,
+			       "nothing was counted: the instrumented program has not "
 			       "run, or could not open its file of counts");
 	return 0;
 }
@@ -257,11 +263,12 @@ int edit_counts(struct bytes original, struct bytes counts, struct arena *a, str
 	struct reader r = { .a = a, .counter = COUNTSFILE_FIRST };
 
 	if (countsfile_read(counts, a, &r.file, err) < 0 || check(&r, original, err) < 0 ||
-	    instrument_prepare(original, &(struct instrument_choice){ .heat = r.file.heat }, a, &r.in,
-			       err) < 0)
+	    instrument_prepare(original, &(struct instrument_choice){ .heat = r.file.heat }, a,
+			       &r.in, err) < 0)
 		return -1;
 	if (r.in.ncounter != r.file.ncounter || r.in.nsite != r.file.nsite)
-		return err_set(err, ERR_INPUT, "these counts were made by another version of this "
+		return err_set(err, ERR_INPUT,
+			       "these counts were made by another version of this "
 			       "program");
 	if (blockmap_read(r.file.map, &r.map, err) < 0)
 		return -1;

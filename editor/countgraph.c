@@ -1,19 +1,21 @@
 /* countgraph.c - pieces of blocks and ways between them, what counting each would cost
  *
- * NODES    0 is the outside; every block has one at its start, one behind each call, one at its end.
+ * NODES    0 is the outside; every block has one at its start, one behind each call, one at its
+ *          end.
  *
- * COSTS    An edge runs as often as a static guess says: ten times as often in a loop as around it,
- *          hardly ever in fragments and on the way to calls that do not come back.  Counting costs one
- *          instruction where flags are dead, more where they live or where the way leads over a
- *          branch of its own.
+ * COSTS    An edge runs as often as a static guess says: ten times as often in a loop as around
+ *          it, hardly ever in fragments and on the way to calls that do not come back. Counting
+ *          costs one instruction where flags are dead, more where they live or where the way
+ *          leads over a branch of its own.
  *
- *          A profile knows better (heat); then the guess only tells apart what it has not seen run.
+ *          A profile knows better (heat); then the guess only tells apart what it has not seen
+ *          run.
  *
  *          What the targets of a jump tell anyhow costs nothing.
  *
- * BLIND    are edges to and from outside, pieces without a place to count at, and the only way out
- *          of a block, where its last piece tells the same.  They hold no circle but where a block of
- *          nothing but NOPs is entered from outside.
+ * BLIND    are edges to and from outside, pieces without a place to count at, and the only way
+ *          out of a block, where its last piece tells the same. They hold no circle but where a
+ *          block of nothing but NOPs is entered from outside.
  */
 #include "editor/countgraph.h"
 
@@ -75,7 +77,8 @@ static void guess_often(struct make *m)
 }
 
 /* Steps of a quarter of the logarithm to base 2. */
-static const double heat_step[4] = { 1, 1.1892071150027210, 1.4142135623730951, 1.6817928305074290 };
+static const double heat_step[4] = { 1, 1.1892071150027210, 1.4142135623730951,
+				     1.6817928305074290 };
 enum { HEAT_LEAST = -20 };		/* logarithm of what is told apart from nothing */
 static const double unseen = 0x1p-40;	/* of what the guess says */
 
@@ -108,8 +111,8 @@ static bool is_call(const struct insn *insn)
 	return insn->kind == INSN_CALL || insn->kind == INSN_ICALL;
 }
 
-/* Nothing may come between a call or int3 and a NOP behind it, nor in front of endbr64 or the NOP of
- * a probe. */
+/* Nothing may come between a call or int3 and a NOP behind it, nor in front of endbr64 or
+ * the NOP of a probe. */
 static bool may_stand_before(const struct make *m, const struct block *b, uint32_t i)
 {
 	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa }, int3 = 0xcc;
@@ -123,8 +126,8 @@ static bool may_stand_before(const struct make *m, const struct block *b, uint32
 	       !(is_call(insn - 1) || *prog_insn_bytes(m->prog, insn - 1) == int3);
 }
 
-/* The best place for counting a piece that begins with instruction `i`, up to the next call; false
- * when there is none. */
+/* The best place for counting a piece that begins with instruction `i`, up to the next call;
+ * false when there is none. */
 static bool find_spot(const struct make *m, const struct block *b, uint32_t i, uint32_t *where,
 		      bool *saved)
 {
@@ -181,7 +184,8 @@ static void add_way(struct make *m, uint32_t id, uint32_t node, enum countedge_k
 	e.saved = m->flags && (!b || !is_dead(m->flags[b->insn]));
 	double cost = (e.saved ? cost_saved : cost_count) +
 		      (kind == COUNTEDGE_FALL ? 0 : cost_branch);
-	add(m, node, b ? m->in[to] : OUTSIDE, blind, cost * way_often(m, id, to, blind, kind), e);
+	add(m, node, b ? m->in[to] : OUTSIDE, blind, cost * way_often(m, id, to, blind, kind),
+	    e);
 }
 
 static void add_table(struct make *m, uint32_t id, uint32_t node)
@@ -244,7 +248,7 @@ static void add_block(struct make *m, uint32_t id)
 
 		(void)add_piece(m, id, start, from, behind);
 		add(m, behind, OUTSIDE, true, 0,
-			  (struct countedge){ .kind = COUNTEDGE_CALL, .block = id, .where = i });
+		    (struct countedge){ .kind = COUNTEDGE_CALL, .block = id, .where = i });
 		from = behind;
 		start = i + 1;
 	}
@@ -275,7 +279,9 @@ static void find_users(struct make *m)
 void countgraph_make(const struct prog *prog, const struct fn *fn, const uint16_t *flags,
 		     const uint8_t *heat, struct arena *a, struct countgraph *out)
 {
-	struct make m = { .prog = prog, .fn = fn, .flags = flags, .heat = heat, .a = a, .nnode = 1 };
+	struct make m = {
+		.prog = prog, .fn = fn, .flags = flags, .heat = heat, .a = a, .nnode = 1
+	};
 
 	m.in = arena_array(a, fn->nblock, sizeof(*m.in));
 	m.often = arena_array(a, fn->nblock, sizeof(*m.often));

@@ -1,4 +1,5 @@
-/* counts.c - the counts of an annotated program as a profile of the form that complete ones have
+/* counts.c - the counts of an annotated program as a profile of the form that complete ones
+ * have
  *
  * Inference has no unit: what a sample counts depends on the clock.  So that three decimals say
  * enough, estimates are written as thousandths; true executions are written as they are.
@@ -32,7 +33,8 @@ static int by_edge(const void *x, const void *y)
 	return a->to < b->to ? -1 : a->to > b->to;
 }
 
-static void add_edge(struct lines *l, const struct fn *fn, uint32_t from, uint32_t to, double count)
+static void add_edge(struct lines *l, const struct fn *fn, uint32_t from, uint32_t to,
+		     double count)
 {
 	struct profile_edge e;
 

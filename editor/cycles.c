@@ -1,8 +1,8 @@
 /* cycles.c - strongly connected components (Tarjan 1972), without recursion
  *
- * Nodes are numbered as a depth-first search meets them.  low[v] is the least number that v is known
- * to come back to among those not yet in a cycle of their own; v is the first of its cycle when that is
- * its own number, and all that is above it on the stack then belongs to it.
+ * Nodes are numbered as a depth-first search meets them.  low[v] is the least number that v is
+ * known to come back to among those not yet in a cycle of their own; v is the first of its
+ * cycle when that is its own number, and all that is above it on the stack then belongs to it.
  */
 #include "editor/cycles.h"
 
@@ -68,7 +68,8 @@ static void search_from(struct search *s, uint32_t root)
 	}
 }
 
-void cycles_find(uint32_t n, const uint32_t *first, const struct cycles_edge *edge, uint32_t *cycle)
+void cycles_find(uint32_t n, const uint32_t *first, const struct cycles_edge *edge,
+		 uint32_t *cycle)
 {
 	struct search s = { .first = first, .edge = edge, .cycle = cycle };
 

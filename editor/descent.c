@@ -1,10 +1,10 @@
 /* descent.c - L-BFGS (Nocedal 1980) with a backtracking line search
  *
- * What is searched differs in how much hangs on it by powers of ten, so where the pairs say nothing each
- * component has a scale of its own, which follows the pairs, too.
+ * What is searched differs in how much hangs on it by powers of ten, so where the pairs say
+ * nothing each component has a scale of its own, which follows the pairs, too.
  *
- * The last few steps and changes of slope stand for the inverse of the second derivatives.  A pair
- * whose curvature is not clearly positive is left out, so the direction always goes down.
+ * The last few steps and changes of slope stand for the inverse of the second derivatives.  A
+ * pair whose curvature is not clearly positive is left out, so the direction always goes down.
  */
 #include "editor/descent.h"
 
@@ -22,7 +22,8 @@ enum { PAIRS = 5, MAX_HALVINGS = 12 };
 static const double enough = 1e-4;	/* of the decrease that the slope promises */
 static const double first_step = 0.5;	/* length of the first step's longest component */
 static const double longest = 3.0;	/* of any component in one step */
-static const double flattest = 1e-9;	/* curvature of one component that is believed; or its inverse */
+/* curvature of one component that is believed; or its inverse */
+static const double flattest = 1e-9;
 
 struct state {
 	uint32_t n;
@@ -30,7 +31,8 @@ struct state {
 	double *step[PAIRS], *change[PAIRS], product[PAIRS];
 	double *x, *slope;		/* tried */
 	double *best, *best_slope, *dir;
-	double *inverse;		/* [n] of the curvature by each component alone, as far as known */
+	/* [n] of the curvature by each component alone, as far as known */
+	double *inverse;
 };
 
 /* dir = - (inverse curvature) * best_slope, by the two loops over the pairs. */
@@ -72,7 +74,8 @@ static double largest(uint32_t n, const double *v)
 }
 
 /* What the last pair tells of each component's curvature (Gilbert, Lemarechal 1989). */
-static void update_inverse(struct state *s, const double *step, const double *change, double product)
+static void update_inverse(struct state *s, const double *step, const double *change,
+			   double product)
 {
 	double along = 0, across = 0;
 
@@ -91,7 +94,9 @@ static void update_inverse(struct state *s, const double *step, const double *ch
 		double curvature = across / product / d + change[i] * change[i] / product -
 			across / product * (step[i] / d) * (step[i] / d) / along;
 
-		s->inverse[i] = curvature > 0 ? larger(smaller(1 / curvature, 1 / flattest), flattest) : d;
+		s->inverse[i] = curvature > 0
+					? larger(smaller(1 / curvature, 1 / flattest), flattest)
+					: d;
 	}
 }
 
@@ -127,7 +132,8 @@ static double search(struct state *s, descent_fn f, void *ctx, struct descent_li
 	for (uint32_t round = 0; round < limits.rounds && calls > 0; round++) {
 		set_direction(s);
 		double most = largest(s->n, s->dir), down = dot(s->n, s->dir, s->best_slope);
-		double limit = s->npair ? longest : first_step, t = most > limit ? limit / most : 1;
+		double limit = s->npair ? longest : first_step,
+		       t = most > limit ? limit / most : 1;
 
 		if (!(t * down < -limits.least))
 			break;

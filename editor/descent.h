@@ -13,8 +13,8 @@ struct descent_limits {
 	double least;			/* stops where the slope promises less than so much */
 };
 
-/* Goes down from x; x is the lowest place found, whose value is returned.  The last call of f is there.
- * Deterministic. */
+/* Goes down from x; x is the lowest place found, whose value is returned.  The last call of
+ * f is there.  Deterministic. */
 double descent(uint32_t n, double *x, descent_fn f, void *ctx, struct descent_limits limits);
 
 #endif

@@ -1,9 +1,9 @@
 /* edges.c - from branches that were seen in new text to edges of the original
  *
- * A block's image keeps the block's instructions in order, the branch at its end last, and may have
- * a jump or NOPs behind that.  So the image tells the block, and from where a branch led to one goes
- * on through such jumps to the start of an image.  Blocks without an image (nothing but NOPs, or a
- * lone jump) are passed through: they have one successor.
+ * A block's image keeps the block's instructions in order, the branch at its end last, and may
+ * have a jump or NOPs behind that.  So the image tells the block, and from where a branch led
+ * to one goes on through such jumps to the start of an image.  Blocks without an image (nothing
+ * but NOPs, or a lone jump) are passed through: they have one successor.
  */
 #include "editor/edges.h"
 
@@ -62,8 +62,8 @@ vaddr *edges_wanted(const struct edges_source *s, struct arena *a, uint32_t *n)
 }
 
 /* The instruction of a block that begins at addr. */
-static const struct insn *insn_at(const struct prog *prog, const struct fn *fn, const struct block *b,
-				  vaddr addr)
+static const struct insn *insn_at(const struct prog *prog, const struct fn *fn,
+				  const struct block *b, vaddr addr)
 {
 	for (uint32_t i = 0; i < b->ninsn; i++)
 		if (prog_insn_addr(prog, &fn->insn[b->insn + i]) == addr)
@@ -78,7 +78,8 @@ static const struct insn *insn_behind(const struct prog *prog, const struct fn *
 	for (uint32_t i = 0; i < b->ninsn; i++) {
 		const struct insn *insn = &fn->insn[b->insn + i];
 
-		if (prog_insn_addr(prog, insn) >= addr && insn->kind != INSN_NOP && count-- == 0)
+		if (prog_insn_addr(prog, insn) >= addr && insn->kind != INSN_NOP &&
+		    count-- == 0)
 			return insn;
 	}
 	return NULL;
@@ -100,9 +101,11 @@ static bool find_place(const struct placing *p, new_vaddr addr, struct place *ou
 	if (image)
 		count = instructions_between(p->source->mapped,
 					     p->source->map->gen_base + image->gen, addr);
-	*out = (struct place){
-		fn, b, image ? insn_behind(p->prog, fn, &fn->block[b], in_original, count) :
-			       insn_at(p->prog, fn, &fn->block[b], in_original), image != NULL };
+	*out = (struct place){ fn, b,
+			       image ? insn_behind(p->prog, fn, &fn->block[b], in_original,
+						   count)
+				     : insn_at(p->prog, fn, &fn->block[b], in_original),
+			       image != NULL };
 	return out->insn != NULL;
 }
 
@@ -113,7 +116,8 @@ static bool is_last(const struct place *at)
 	return at->insn == &at->fn->insn[b->insn + b->ninsn - 1];
 }
 
-/* Where control arrives in the original when it gets to `addr`; false when it cannot be told. */
+/* Where control arrives in the original when it gets to `addr`; false when it cannot be
+ * told. */
 static bool arrival(const struct edges_source *s, new_vaddr addr, vaddr *out)
 {
 	for (int hop = 0; hop < HOPS; hop++) {
@@ -156,7 +160,8 @@ static uint32_t pass_through(const struct edges_source *s, const struct fn *fn, 
 	return b;
 }
 
-static bool leads_to(const struct placing *p, const struct place *at, uint32_t succ, uint32_t to)
+static bool leads_to(const struct placing *p, const struct place *at, uint32_t succ,
+		     uint32_t to)
 {
 	return succ != NO_BLOCK &&
 	       (succ == to || (at->moved && pass_through(p->source, at->fn, succ) == to));
@@ -206,9 +211,10 @@ static void place_call(struct placing *p, const struct place *at, vaddr to, uint
 	}
 }
 
-/* A direct call and the piece of code that ran because of it: if that is of the called function, not of
- * one that it has jumped to. */
-static void place_caller(struct placing *p, const struct place *at, new_vaddr piece, uint32_t count)
+/* A direct call and the piece of code that ran because of it: if that is of the called
+ * function, not of one that it has jumped to. */
+static void place_caller(struct placing *p, const struct place *at, new_vaddr piece,
+			 uint32_t count)
 {
 	const struct blockmap_block *image = image_of(p->source, piece);
 	vaddr ran = image ? p->source->map->orig_base + image->orig : piece;

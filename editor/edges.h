@@ -15,9 +15,11 @@ struct edges_stats {			/* sightings */
 	uint64_t edges, calls;		/* placed */
 	uint64_t uncut;			/* in code that is not cut into blocks */
 	uint64_t outside;		/* to where no function of this module begins */
-	uint64_t others;		/* calls to another function than the one that ran: tail calls */
+	/* calls to another function than the one that ran: tail calls */
+	uint64_t others;
 	uint64_t no_edge;		/* not in the flow graph */
-	uint64_t ambiguous;		/* could be one of two, whose blocks left nothing behind */
+	/* could be one of two, whose blocks left nothing behind */
+	uint64_t ambiguous;
 };
 
 /* What was mapped: the original itself (map NULL) or a generation of it. */
@@ -28,7 +30,8 @@ struct edges_source {
 	uint32_t nsighting;
 };
 
-/* Addresses in the original of all branches and calls seen, for prog_analyze_at(); *n of them. */
+/* Addresses in the original of all branches and calls seen, for prog_analyze_at(); *n of
+ * them. */
 vaddr *edges_wanted(const struct edges_source *source, struct arena *a, uint32_t *n);
 /* Fills edge, nedge, call and ncall of *out from the analysed original, in prog's arena. */
 void edges_place(const struct edges_source *source, struct prog *prog, struct profile *out,

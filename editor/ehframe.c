@@ -1,13 +1,13 @@
 /* ehframe.c - the unwind tables of a generation
  *
  * WHY      Unwinders find an FDE through the binary search table of .eh_frame_hdr or by walking
- *          .eh_frame from its start, so a generation carries complete sections of both kinds: the
- *          records of the original, because its code is still there, and one FDE for every
+ *          .eh_frame from its start, so a generation carries complete sections of both kinds:
+ *          the records of the original, because its code is still there, and one FDE for every
  *          contiguous piece of moved code.
  *
- * COPIES   keep their bytes but for the pointers (code, LSDA, personality, which are relative to
- *          where they stand) and the distance to their CIE.  Programs that hold addresses, or may
- *          because nobody understands them, are refused: no compiler makes them.
+ * COPIES   keep their bytes but for the pointers (code, LSDA, personality, which are relative
+ *          to where they stand) and the distance to their CIE. Programs that hold addresses, or
+ *          may because nobody understands them, are refused: no compiler makes them.
  *
  * PIECES   come as rows of complete states.  The program of an FDE is the differences from row
  *          to row, beginning with the state after the CIE's initial instructions.  No state is
@@ -79,7 +79,8 @@ static int copy_cie(struct writer *w, uint32_t index)
 	wr_raw(w->out, w->cfi->bytes.p + cie->off, cie->size);
 	if (cie->personality_off == 0)
 		return 0;
-	return put_pointer(w, at + cie->personality_off, cie->personality_enc, cie->personality);
+	return put_pointer(w, at + cie->personality_off, cie->personality_enc,
+			   cie->personality);
 }
 
 static int copy_fde(struct writer *w, const struct fde *fde)
@@ -88,8 +89,10 @@ static int copy_fde(struct writer *w, const struct fde *fde)
 	uint64_t at = w->out->n;
 
 	if (cie->has_address || fde->has_address)
-		return err_set(w->err, ERR_REFUSED, ".eh_frame: the unwind program of 0x%llx may hold "
-			       "addresses", (unsigned long long)fde->addr);
+		return err_set(w->err, ERR_REFUSED,
+			       ".eh_frame: the unwind program of 0x%llx may hold "
+			       "addresses",
+			       (unsigned long long)fde->addr);
 	wr_raw(w->out, w->cfi->bytes.p + fde->off, fde->size);
 	wr_put_u32(w->out, at + 4, (uint32_t)(at + 4 - w->cie_off[fde->cie]));
 	add_entry(w, fde->addr, at);
@@ -111,7 +114,8 @@ static int compare_off(const void *x, const void *y)
 static int copy_all(struct writer *w)
 {
 	const struct cfi *cfi = w->cfi;
-	const struct fde **order = calloc(cfi->nfde ? cfi->nfde : 1, sizeof(const struct fde *));
+	const struct fde **order =
+		calloc(cfi->nfde ? cfi->nfde : 1, sizeof(const struct fde *));
 	uint32_t next = 0;
 	int rc = 0;
 
@@ -276,7 +280,8 @@ static int put_rule(struct writer *w, const struct cie *cie, uint32_t reg,
 		return 0;
 	case CFI_EXPR:
 	case CFI_VAL_EXPR:
-		wr_u8(w->out, rule->kind == CFI_EXPR ? DW_CFA_expression : DW_CFA_val_expression);
+		wr_u8(w->out,
+		      rule->kind == CFI_EXPR ? DW_CFA_expression : DW_CFA_val_expression);
 		wr_uleb(w->out, reg);
 		put_expr(w, rule->expr);
 		return 0;
@@ -297,7 +302,8 @@ static int put_difference(struct writer *w, const struct cie *cie, const struct 
 	for (uint32_t reg = CFI_NREG; reg < end; reg++) {
 		const struct cfi_rule *rule = cfi_rule_of(to, reg);
 
-		if (!equal_rule(cfi_rule_of(from, reg), rule) && put_rule(w, cie, reg, rule) < 0)
+		if (!equal_rule(cfi_rule_of(from, reg), rule) &&
+		    put_rule(w, cie, reg, rule) < 0)
 			return -1;
 	}
 	if (from->args_size != to->args_size) {

@@ -16,7 +16,8 @@ struct ehframe_piece {			/* one new FDE */
 	uint32_t cie;			/* index in cfi.cie[] */
 	new_vaddr addr;
 	uint64_t len;
-	uint32_t row, nrow;		/* row[row .. row + nrow), ascending; the first at addr */
+	/* row[row .. row + nrow), ascending; the first at addr */
+	uint32_t row, nrow;
 	new_vaddr lsda;			/* 0: none; else its CIE has an LSDA encoding */
 };
 
@@ -29,10 +30,10 @@ struct ehframe_input {
 
 /* Size of the .eh_frame_hdr that ehframe_write() is going to make. */
 uint64_t ehframe_hdr_size(const struct ehframe_input *in);
-/* Appends to `hdr` and `frame` the sections as they must stand at those addresses (multiples of 4
- * and 8): copies of all original records, pointers moved, and one FDE per piece.  FDEs that cover
- * nothing are left out.  Fails when a distance does not fit or a state cannot be expressed in
- * its CIE's terms; the buffers then hold rubbish. */
+/* Appends to `hdr` and `frame` the sections as they must stand at those addresses (multiples
+ * of 4 and 8): copies of all original records, pointers moved, and one FDE per piece.  FDEs
+ * that cover nothing are left out.  Fails when a distance does not fit or a state cannot be
+ * expressed in its CIE's terms; the buffers then hold rubbish. */
 int ehframe_write(const struct ehframe_input *in, new_vaddr hdr_addr, new_vaddr frame_addr,
 		  struct wr *hdr, struct wr *frame, struct err *err);
 

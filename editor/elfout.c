@@ -1,25 +1,27 @@
 /* elfout.c - the original file, plus two segments behind it, plus headers that name them
  *
- * WHY      Every byte of the original stays at its address (but for entry jumps, headers and what
- *          gives way to them), so nothing in the program can miss anything.  New text goes into
- *          one PT_LOAD (R X) above everything, tables and unwind data into a second one (R).
- *          Where the program headers for them find room is elfout_room.c's matter.
+ * WHY      Every byte of the original stays at its address (but for entry jumps, headers and
+ *          what gives way to them), so nothing in the program can miss anything. New text goes
+ *          into one PT_LOAD (R X) above everything, tables and unwind data into a second one
+ *          (R). Where the program headers for them find room is elfout_room.c's matter.
  *
  * FILE     original | pad | new text | pad | sections that gave way, tables, .eh_frame_hdr,
- *          .eh_frame | .morph.map | .symtab, .strtab, .note.stapsdt | .shstrtab | section headers
+ *          .eh_frame | .morph.map | .symtab, .strtab, .note.stapsdt | .shstrtab | section
+ *          headers
  *
  * INVARIANTS
  *   I1  PT_LOADs ascend by address, PT_PHDR and PT_INTERP come before them, as they did before;
- *   I2  offset and address of new segments are congruent modulo their alignment: the page size, or
- *       that of a huge page for new text, which begins with one then;
+ *   I2  offset and address of new segments are congruent modulo their alignment: the page size,
+ *       or that of a huge page for new text, which begins with one then;
  *   I3  indices of the original's sections do not change: symbols and sh_link stay right.
  */
 #include "editor/elfout.h"
 
 #include "lib/err.h"
 
-/* GAP keeps new text away from the data in front of it: eu-elflint takes the size of a symbol for
- * that of the relocated word, and would see relocations to large objects reach into it. */
+/* GAP keeps new text away from the data in front of it: eu-elflint takes the size of a
+ * symbol for that of the relocated word, and would see relocations to large objects reach
+ * into it. */
 enum { PAGE = ELFOUT_PAGE, GAP = 1 << 20, MAX_SECTIONS = 0xff00 - 16 };
 
 static uint64_t page_up(uint64_t v)
@@ -43,7 +45,8 @@ int elfout_plan(const struct prog *prog, struct elfout *eo, struct err *err)
 	return elfout_plan_counters(prog, 0, eo, err);
 }
 
-int elfout_plan_counters(const struct prog *prog, uint64_t size, struct elfout *eo, struct err *err)
+int elfout_plan_counters(const struct prog *prog, uint64_t size, struct elfout *eo,
+			 struct err *err)
 {
 	const struct image *img = &prog->img;
 	vaddr lo, hi;
@@ -54,14 +57,16 @@ int elfout_plan_counters(const struct prog *prog, uint64_t size, struct elfout *
 	if (img->nph > 1000 || img->nsh > MAX_SECTIONS)
 		return err_set(err, ERR_REFUSED, "too many program or section headers");
 	if (has_unloaded_table(img))
-		return err_set(err, ERR_REFUSED, "a section has the name of an unwind table and is not "
+		return err_set(err, ERR_REFUSED,
+			       "a section has the name of an unwind table and is not "
 			       "loaded");
 	if (img->eh.e_shstrndx && img->eh.e_shstrndx < img->nsh &&
 	    img->sh[img->eh.e_shstrndx].h.sh_type != SHT_STRTAB)
 		return err_set(err, ERR_INPUT, "the names of sections are in no string table");
 	image_span(img, &lo, &hi);
 	if (hi > (uint64_t)1 << 46 || img->file.n > (uint64_t)1 << 40)
-		return err_set(err, ERR_REFUSED, "addresses are too high to add segments above");
+		return err_set(err, ERR_REFUSED,
+			       "addresses are too high to add segments above");
 	eo->add_eh_frame = !image_phdr(img, PT_GNU_EH_FRAME);
 	eo->nph = img->nph + 2 + eo->add_eh_frame + (size > 0);
 	if (elfout_room(eo, prog->seen_in_front, err) < 0)
@@ -120,8 +125,9 @@ static void describe_segments(struct write *w)
 		.p_filesz = text_size, .p_memsz = text_size, .p_align = eo->text_align,
 	};
 	w->ro = (Elf64_Phdr){
-		.p_type = PT_LOAD, .p_flags = PF_R, .p_offset = eo->text_off + (ro - eo->text_addr),
-		.p_vaddr = ro, .p_paddr = ro, .p_filesz = ro_size, .p_memsz = ro_size,
+		.p_type = PT_LOAD, .p_flags = PF_R,
+		.p_offset = eo->text_off + (ro - eo->text_addr), .p_vaddr = ro, .p_paddr = ro,
+		.p_filesz = ro_size, .p_memsz = ro_size,
 		.p_align = PAGE,
 	};
 }
@@ -214,8 +220,10 @@ static Elf64_Phdr lowest_phdr(const struct write *w)
 	uint64_t size = w->eo->low_size;
 	new_vaddr addr = lowest(w->eo);
 
-	return (Elf64_Phdr){ .p_type = PT_LOAD, .p_flags = PF_R, .p_vaddr = addr, .p_paddr = addr,
-			     .p_filesz = size, .p_memsz = size, .p_align = w->eo->lift };
+	return (Elf64_Phdr){ .p_type = PT_LOAD,
+			     .p_flags = PF_R, .p_vaddr = addr, .p_paddr = addr,
+			     .p_filesz = size, .p_memsz = size,
+			     .p_align = w->eo->lift };
 }
 
 /* It has nothing in the file: the offset is any that goes with its address. */
@@ -357,7 +365,8 @@ static void write_sections(struct write *w, Elf64_Ehdr *eh)
 		.sh_addralign = 1,
 	};
 
-	memcpy(&strings.sh_name, h.table.p + strndx * sizeof(Elf64_Shdr), sizeof(strings.sh_name));
+	memcpy(&strings.sh_name, h.table.p + strndx * sizeof(Elf64_Shdr),
+	       sizeof(strings.sh_name));
 	memcpy(h.table.p + strndx * sizeof(Elf64_Shdr), &strings, sizeof(strings));
 	wr_raw(w->out, h.names.p, h.names.n);
 	wr_align(w->out, 8);

@@ -26,18 +26,20 @@ struct elfout {
 	file_off text_off;
 	uint64_t text_align;
 	uint32_t nph;			/* program headers of the generation */
-	new_vaddr counters_addr;	/* of one more segment, in front of new text, which has nothing in */
+	/* of one more segment, in front of new text, which has nothing in */
+	new_vaddr counters_addr;
 	uint64_t counters_size;		/* the file and can be written; 0: there is none */
 	bool add_eh_frame;		/* the original has no PT_GNU_EH_FRAME */
 
-	/* What stands in [front, front_end) of the original moves by `shift`: up in layout F, in
-	 * layout L down (modulo 2^64) to the new first segment. */
+	/* What stands in [front, front_end) of the original moves by `shift`: up in layout
+	 * F, in layout L down (modulo 2^64) to the new first segment. */
 	file_off front, front_end;
 	uint64_t shift;
 	struct elfout_far far[ELFOUT_MAX_FAR];	/* layout F */
 	uint32_t nfar;
 	uint64_t far_size;
-	/* layout L: file offsets grow by `lift`; 0 else.  The new first segment has low_size bytes. */
+	/* layout L: file offsets grow by `lift`; 0 else.  The new first segment has low_size
+	 * bytes. */
 	uint64_t lift, low_size;
 };
 
@@ -73,15 +75,17 @@ struct elfout_parts {
 /* Chooses the layout and where new text goes.  ERR_REFUSED when the file gives no way. */
 int elfout_plan(const struct prog *prog, struct elfout *eo, struct err *err);
 /* The same with a segment of counters of `size` bytes. */
-int elfout_plan_counters(const struct prog *prog, uint64_t size, struct elfout *eo, struct err *err);
-/* After either, before elfout_place(): new text begins with a huge page in memory and in the file, so
- * that the kernel can map it so.  The file grows by up to one. */
+int elfout_plan_counters(const struct prog *prog, uint64_t size, struct elfout *eo,
+			 struct err *err);
+/* After either, before elfout_place(): new text begins with a huge page in memory and in the
+ * file, so that the kernel can map it so.  The file grows by up to one. */
 void elfout_align_huge(struct elfout *eo);
 /* The generation can have symbols for its text (elfout_symbols.c). */
 bool elfout_has_symbols(const struct elfout *eo);
 /* Index of the section that new text of that kind is in. */
 uint16_t elfout_text_section(const struct elfout *eo, uint64_t hot_size, bool hot);
-/* Fills the addresses of the read-only parts from the sizes of text and the parts before them. */
+/* Fills the addresses of the read-only parts from the sizes of text and the parts before
+ * them. */
 void elfout_place(const struct elfout *eo, uint64_t text_size, uint64_t tables_size,
 		  uint64_t hdr_size, struct elfout_parts *parts);
 /* Appends the whole file.  `out` must be empty. */
@@ -91,7 +95,8 @@ int elfout_write(const struct elfout *eo, const struct elfout_parts *parts, stru
 /* elfout_room.c, between the two files: room for eo->nph headers; `seen` is the first address
  * behind the original's table that its code or data is seen to refer to. */
 int elfout_room(struct elfout *eo, vaddr seen, struct err *err);
-/* Section `index` of the original as the generation has it; `ro` is the new read-only segment. */
+/* Section `index` of the original as the generation has it; `ro` is the new read-only
+ * segment. */
 Elf64_Shdr elfout_old_section(const struct elfout *eo, const Elf64_Phdr *ro, uint32_t index);
 /* Puts what moved to its new places and the new places into .dynamic. */
 void elfout_move_front(const struct elfout *eo, const Elf64_Phdr *ro, struct wr *out);

@@ -1,9 +1,10 @@
-/* elfout_room.c - room for a longer program header table where BFD, patchelf and kernels expect it
+/* elfout_room.c - room for a longer program header table where BFD, patchelf and kernels expect
+ * it
  *
- * WHY      A table that moves elsewhere works until somebody runs strip or objcopy: BFD writes the
- *          table right behind the ELF header, over whatever is there.  So it stays there.
+ * WHY      A table that moves elsewhere works until somebody runs strip or objcopy: BFD writes
+ *          the table right behind the ELF header, over whatever is there. So it stays there.
  *
- * LAYOUTS  F  Behind the table of a file that is linked dynamically stand .interp and notes, and
+ * LAYOUTS  F Behind the table of a file that is linked dynamically stand .interp and notes, and
  *             then tables that only .dynamic leads to.  The former move up, together and just
  *             as far as needed (the build-id has to stay in the first page of the file: most
  *             kernels look there only), over the first of the latter, which go to the new
@@ -17,8 +18,8 @@
  *
  * INVARIANTS
  *   I1  what is overwritten is the table, something that moved, or zero bytes between sections;
- *   I2  only program headers, section headers and .dynamic lead to what moved: no code and no data
- *       was seen to refer to it.
+ *   I2  only program headers, section headers and .dynamic lead to what moved: no code and no
+ *       data was seen to refer to it.
  */
 #include "editor/elfout.h"
 
@@ -31,18 +32,20 @@
 #define SHT_RELR 19
 #endif
 
-enum { MAX_LIFT = 16 << 20, LOWEST = 64 << 10 };	/* mmap_min_addr as distributions set it */
+/* mmap_min_addr as distributions set it */
+enum { MAX_LIFT = 16 << 20, LOWEST = 64 << 10 };
 
-/* A section of this type is found through this dynamic entry, and its size through that, if not 0. */
+/* A section of this type is found through this dynamic entry, and its size through that, if
+ * not 0. */
 static const struct {
 	uint32_t type;
 	int64_t tag, size;
 } led_to[] = {
-	{ SHT_GNU_HASH, DT_GNU_HASH, 0 }, { SHT_HASH, DT_HASH, 0 }, { SHT_DYNSYM, DT_SYMTAB, 0 },
-	{ SHT_STRTAB, DT_STRTAB, DT_STRSZ }, { SHT_GNU_versym, DT_VERSYM, 0 },
-	{ SHT_GNU_verneed, DT_VERNEED, 0 }, { SHT_GNU_verdef, DT_VERDEF, 0 },
-	{ SHT_RELA, DT_RELA, DT_RELASZ }, { SHT_RELA, DT_JMPREL, DT_PLTRELSZ },
-	{ SHT_RELR, DT_RELR, DT_RELRSZ },
+	{ SHT_GNU_HASH, DT_GNU_HASH, 0 },     { SHT_HASH, DT_HASH, 0 },
+	{ SHT_DYNSYM, DT_SYMTAB, 0 },	      { SHT_STRTAB, DT_STRTAB, DT_STRSZ },
+	{ SHT_GNU_versym, DT_VERSYM, 0 },     { SHT_GNU_verneed, DT_VERNEED, 0 },
+	{ SHT_GNU_verdef, DT_VERDEF, 0 },     { SHT_RELA, DT_RELA, DT_RELASZ },
+	{ SHT_RELA, DT_JMPREL, DT_PLTRELSZ }, { SHT_RELR, DT_RELR, DT_RELRSZ },
 };
 
 static uint64_t align_up(uint64_t v, uint64_t align)
@@ -55,7 +58,8 @@ static bool in_file(const Elf64_Shdr *h)
 	return (h->sh_flags & SHF_ALLOC) && h->sh_type != SHT_NOBITS && h->sh_size > 0;
 }
 
-/* Can be elsewhere as well: nobody writes or runs it, and it has an alignment that can be kept. */
+/* Can be elsewhere as well: nobody writes or runs it, and it has an alignment that can be
+ * kept. */
 static bool is_movable(const Elf64_Shdr *h)
 {
 	uint64_t align = h->sh_addralign;
@@ -82,12 +86,14 @@ static const struct section *next_section(const struct image *img, file_off off)
 	return next;
 }
 
-/* What entry i of led_to[] leads to ends with the section: with -z nocombreloc, DT_RELA leads to many. */
+/* What entry i of led_to[] leads to ends with the section: with -z nocombreloc, DT_RELA
+ * leads to many. */
 static bool is_all(const struct image *img, uint32_t i, const Elf64_Shdr *h)
 {
 	uint64_t size;
 
-	return !led_to[i].size || !image_dynamic(img, led_to[i].size, &size) || size <= h->sh_size;
+	return !led_to[i].size || !image_dynamic(img, led_to[i].size, &size) ||
+	       size <= h->sh_size;
 }
 
 /* Index in led_to[] of the entry that leads to the section, -1 if none does. */
@@ -127,7 +133,8 @@ static bool clear(struct elfout *eo, file_off limit)
 		if (eo->nfar == ELFOUT_MAX_FAR || entry_to(img, &s->h) < 0)
 			return false;
 		eo->far_size = align_up(eo->far_size, s->h.sh_addralign);
-		eo->far[eo->nfar++] = (struct elfout_far){ (uint32_t)(s - img->sh), eo->far_size };
+		eo->far[eo->nfar++] =
+			(struct elfout_far){ (uint32_t)(s - img->sh), eo->far_size };
 		eo->far_size += s->h.sh_size;
 		at = s->h.sh_offset + s->h.sh_size;
 	}
@@ -145,7 +152,8 @@ static bool headers_agree(const struct elfout *eo, file_off to)
 		if (p->p_type == PT_LOAD || p->p_type == PT_PHDR || p->p_filesz == 0 ||
 		    p->p_offset >= to || p->p_offset + p->p_filesz <= eo->front)
 			continue;
-		if (!front || p->p_offset < eo->front || p->p_offset + p->p_filesz > eo->front_end ||
+		if (!front || p->p_offset < eo->front ||
+		    p->p_offset + p->p_filesz > eo->front_end ||
 		    (p->p_align && (p->p_vaddr + eo->shift) % p->p_align))
 			return false;
 	}
@@ -169,8 +177,8 @@ static bool sections_agree(const struct elfout *eo, file_off to)
 		const Elf64_Shdr *h = &s->h;
 		uint64_t align = h->sh_addralign ? h->sh_addralign : 1;
 
-		if (!in_file(h) || h->sh_offset >= to || h->sh_offset + h->sh_size <= eo->front ||
-		    is_far(eo, i))
+		if (!in_file(h) || h->sh_offset >= to ||
+		    h->sh_offset + h->sh_size <= eo->front || is_far(eo, i))
 			continue;
 		if (h->sh_offset < eo->front || h->sh_offset + h->sh_size > eo->front_end ||
 		    !(is_front(s) || entry_to(eo->img, h) >= 0) ||
@@ -204,7 +212,8 @@ static bool dynamic_agrees(const struct elfout *eo, file_off to)
 			continue;
 		for (uint32_t k = 0; k < img->nsh; k++)
 			led |= in_file(&img->sh[k].h) && img->sh[k].h.sh_addr == at &&
-			       img->sh[k].h.sh_type == led_to[i].type && is_movable(&img->sh[k].h);
+			       img->sh[k].h.sh_type == led_to[i].type &&
+			       is_movable(&img->sh[k].h);
 		if (!led)
 			return false;
 	}
@@ -216,8 +225,8 @@ static bool all_agree(const struct elfout *eo, file_off to)
 	return headers_agree(eo, to) && sections_agree(eo, to) && dynamic_agrees(eo, to);
 }
 
-/* Sets eo->front and front_end; returns their alignment, 0 when other bytes stand there.  `packed`:
- * up to the section behind .dynstr. */
+/* Sets eo->front and front_end; returns their alignment, 0 when other bytes stand there.
+ * `packed`: up to the section behind .dynstr. */
 static uint64_t find_front(struct elfout *eo, bool packed)
 {
 	const struct image *img = eo->img;
@@ -229,7 +238,8 @@ static uint64_t find_front(struct elfout *eo, bool packed)
 	       (is_front(s) || (packed && entry_to(img, &s->h) >= 0))) {
 		bool behind = last && strcmp(last->name, ".dynstr") == 0;
 
-		if (!is_zero(bytes_at(img->file, eo->front_end, s->h.sh_offset - eo->front_end)))
+		if (!is_zero(
+			    bytes_at(img->file, eo->front_end, s->h.sh_offset - eo->front_end)))
 			return 0;
 		eo->front_end = s->h.sh_offset + s->h.sh_size;
 		align = s->h.sh_addralign > align ? s->h.sh_addralign : align;
@@ -239,8 +249,8 @@ static uint64_t find_front(struct elfout *eo, bool packed)
 	return align;
 }
 
-/* The first segment reaches to `limit`, or can: on its last page and in front of what comes next in
- * the file. */
+/* The first segment reaches to `limit`, or can: on its last page and in front of what comes
+ * next in the file. */
 static bool can_hold(const struct image *img, const Elf64_Phdr *load, file_off limit)
 {
 	file_off next = 0;
@@ -248,21 +258,25 @@ static bool can_hold(const struct image *img, const Elf64_Phdr *load, file_off l
 	if (limit <= load->p_filesz)
 		return true;
 	for (const Elf64_Phdr *p = img->ph; p < img->ph + img->nph; p++)
-		if (p->p_type == PT_LOAD && p->p_offset > 0 && (next == 0 || p->p_offset < next))
+		if (p->p_type == PT_LOAD && p->p_offset > 0 &&
+		    (next == 0 || p->p_offset < next))
 			next = p->p_offset;
 	for (uint32_t i = 0; i < img->nsh; i++)
 		if (img->sh[i].h.sh_type != SHT_NULL && img->sh[i].h.sh_type != SHT_NOBITS &&
 		    img->sh[i].h.sh_offset >= load->p_filesz && img->sh[i].h.sh_offset < limit)
 			return false;
-	return limit <= next && (img->eh.e_shoff < load->p_filesz || img->eh.e_shoff >= limit) &&
-	       limit <= align_up(load->p_filesz, ELFOUT_PAGE) && load->p_filesz == load->p_memsz;
+	return limit <= next &&
+	       (img->eh.e_shoff < load->p_filesz || img->eh.e_shoff >= limit) &&
+	       limit <= align_up(load->p_filesz, ELFOUT_PAGE) &&
+	       load->p_filesz == load->p_memsz;
 }
 
 static bool make_room_in_front(struct elfout *eo, vaddr seen, bool packed)
 {
 	const struct image *img = eo->img;
 	const Elf64_Phdr *load = image_phdr(img, PT_LOAD);
-	uint64_t need = (eo->nph - img->nph) * sizeof(Elf64_Phdr), align = find_front(eo, packed);
+	uint64_t need = (eo->nph - img->nph) * sizeof(Elf64_Phdr),
+		 align = find_front(eo, packed);
 	file_off limit = eo->front_end + align_up(need, align);
 
 	eo->shift = limit - eo->front_end;
@@ -358,21 +372,24 @@ Elf64_Phdr elfout_old_phdr(const struct elfout *eo, Elf64_Phdr ph)
 }
 
 /* .dynamic in the file says where a section went. */
-static void tell_dynamic(const struct elfout *eo, uint32_t section, new_vaddr addr, struct wr *out)
+static void tell_dynamic(const struct elfout *eo, uint32_t section, new_vaddr addr,
+			 struct wr *out)
 {
 	const Elf64_Phdr *ph = image_phdr(eo->img, PT_DYNAMIC);
 	int entry = entry_to(eo->img, &eo->img->sh[section].h);
 
 	if (entry < 0 || addr == eo->img->sh[section].h.sh_addr)
 		return;
-	for (uint64_t off = 0; off + sizeof(Elf64_Dyn) <= ph->p_filesz; off += sizeof(Elf64_Dyn)) {
+	for (uint64_t off = 0; off + sizeof(Elf64_Dyn) <= ph->p_filesz;
+	     off += sizeof(Elf64_Dyn)) {
 		uint8_t *at = out->p + ph->p_offset + off;
 		Elf64_Dyn d;
 
 		memcpy(&d, at, sizeof(d));
 		if (d.d_tag == DT_NULL)
 			break;
-		if (d.d_tag == led_to[entry].tag && d.d_un.d_ptr == eo->img->sh[section].h.sh_addr) {
+		if (d.d_tag == led_to[entry].tag &&
+		    d.d_un.d_ptr == eo->img->sh[section].h.sh_addr) {
 			d.d_un.d_ptr = addr;
 			memcpy(at, &d, sizeof(d));
 		}

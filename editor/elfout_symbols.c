@@ -2,9 +2,9 @@
  *
  * Debuggers and profilers that read .symtab would show new text as code without a name.  So a
  * generation of a file that has one gets a longer copy of it behind everything else: a local
- * function NAME for the hot part of a moved function, NAME.cold for each other part, as compilers
- * name what they split.  The original's symbols keep their values, but for those in sections that
- * gave way to program headers.
+ * function NAME for the hot part of a moved function, NAME.cold for each other part, as
+ * compilers name what they split.  The original's symbols keep their values, but for those in
+ * sections that gave way to program headers.
  *
  * Local symbols come first in a symbol table, so the numbers of global ones grow: a table that
  * others refer to by number (relocations kept by the linker, section groups) stays as it is.
@@ -67,7 +67,8 @@ static void copy_symbols(const struct elfout *eo, const Elf64_Phdr *ro, const El
 			vaddr was = eo->img->sh[s.st_shndx].h.sh_addr;
 
 			if (s.st_value - was <= eo->img->sh[s.st_shndx].h.sh_size)
-				s.st_value += elfout_old_section(eo, ro, s.st_shndx).sh_addr - was;
+				s.st_value +=
+					elfout_old_section(eo, ro, s.st_shndx).sh_addr - was;
 		}
 		wr_raw(out, &s, sizeof(s));
 	}

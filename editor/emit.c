@@ -29,8 +29,10 @@ struct job {
 	struct arena *rows;			/* of unwind */
 	struct emit_unwind unwind;
 	struct emit_lsda lsda;
-	struct wr text, rodata, hdr, frame, map, probes;	/* rodata: jump tables, exception tables */
-	uint32_t *entry;		/* [norder] of entry jumps, ascending, from prog->base */
+	/* rodata: jump tables, exception tables */
+	struct wr text, rodata, hdr, frame, map, probes;
+	/* [norder] of entry jumps, ascending, from prog->base */
+	uint32_t *entry;
 	struct err *err;
 };
 
@@ -51,8 +53,8 @@ static int compare_entry(const void *x, const void *y)
 static int fill_patches(struct job *j)
 {
 	const struct prog *prog = j->prog;
-	struct elfout_patch *patch = arena_array(prog->arena, (size_t)prog->norder + prog->nref + 1,
-						 sizeof(*patch));
+	struct elfout_patch *patch =
+		arena_array(prog->arena, (size_t)prog->norder + prog->nref + 1, sizeof(*patch));
 
 	j->entry = arena_array(prog->arena, prog->norder, sizeof(*j->entry));
 
@@ -71,14 +73,16 @@ static int fill_patches(struct job *j)
 		if (d != v)
 			return err_set(j->err, ERR_REFUSED, "%s: its image is out of reach",
 				       emit_fn_text(prog, fn));
-		patch[i] = (struct elfout_patch){
-			.off = (file_off)(code.p - prog->img.file.p), .size = 5, .byte = { 0xe9 } };
+		patch[i] = (struct elfout_patch){ .off = (file_off)(code.p - prog->img.file.p),
+						  .size = 5,
+						  .byte = { 0xe9 } };
 		memcpy(patch[i].byte + 1, &v, 4);
 		j->entry[i] = (uint32_t)(at - prog->base);
 	}
 	qsort(j->entry, prog->norder, sizeof(*j->entry), compare_entry);
 	j->parts.patch = patch;
-	j->parts.npatch = prog->norder + emit_redirect_write(&j->plan, &j->eo, patch + prog->norder);
+	j->parts.npatch =
+		prog->norder + emit_redirect_write(&j->plan, &j->eo, patch + prog->norder);
 	if (!j->tallies)
 		return 0;
 	j->parts.entry = emit_start_entry(&j->plan, &j->eo);
@@ -143,8 +147,8 @@ static bool is_longer(const struct job *j, const struct emit_place *p, uint32_t 
 	return emit_insn_size(&j->plan, p, k) != fn->insn[fn->block[p->block].insn + k].len;
 }
 
-/* Its instructions from `first` on begin at `gen`: a line of the map up to the instruction `end`, or to
- * the end of the image and of the original. */
+/* Its instructions from `first` on begin at `gen`: a line of the map up to the instruction
+ * `end`, or to the end of the image and of the original. */
 static void add_map_line(const struct job *j, uint32_t index, uint32_t first, uint32_t end,
 			 uint32_t gen, struct map_blocks *out)
 {
@@ -160,16 +164,19 @@ static void add_map_line(const struct job *j, uint32_t index, uint32_t first, ui
 			line.gen_size += emit_insn_size(&j->plan, p, i);
 		line.orig_size = fn->insn[b->insn + end].off - line.orig;
 	} else {
-		line.gen_size = (uint32_t)(emit_place_addr(&j->plan, index) - j->plan.text_addr +
-					   emit_place_size(&j->plan, index)) - gen;
+		line.gen_size =
+			(uint32_t)(emit_place_addr(&j->plan, index) - j->plan.text_addr +
+				   emit_place_size(&j->plan, index)) -
+			gen;
 		line.orig_size = (uint32_t)(b->addr - j->prog->base) + b->size - line.orig;
 	}
 	vec_push(out->a, out, line);
 }
 
-/* One line of the map, or more: with a call whose image is longer a new one begins, so that offsets
- * within a line are the same on both sides but for that call and the branch at the end.  Anything else whose
- * image is longer is a line by itself.  Between instructions that count offsets have no meaning. */
+/* One line of the map, or more: with a call whose image is longer a new one begins, so that
+ * offsets within a line are the same on both sides but for that call and the branch at the
+ * end.  Anything else whose image is longer is a line by itself.  Between instructions that
+ * count offsets have no meaning. */
 static void fill_map_place(const struct job *j, uint32_t index, struct map_blocks *out)
 {
 	const struct emit_plan *plan = &j->plan;
@@ -365,8 +372,8 @@ int emit_generation(struct prog *prog, const struct edit_options *options, struc
 	return emit(prog, NULL, options, out, map, stats, err);
 }
 
-int emit_instrumented(struct prog *prog, struct tallies *tallies, struct wr *out, struct wr *map,
-		      struct edit_stats *stats, struct err *err)
+int emit_instrumented(struct prog *prog, struct tallies *tallies, struct wr *out,
+		      struct wr *map, struct edit_stats *stats, struct err *err)
 {
 	const struct edit_options plain = { 0 };
 

@@ -1,14 +1,14 @@
 /* emit_code.c - the bytes of new text and of new jump tables
  *
  * Instructions are copied.  The one field of an instruction that depends on where it stands is
- * computed anew so that it means the same address, or the image of it: calls of moved functions,
- * branches between blocks, addresses of replaced jump tables.  Calls may skip the linkage table
- * and loads get a displacement (emit_longer.c).  Branches at the end of a block have the length that
- * relaxation gave them.
+ * computed anew so that it means the same address, or the image of it: calls of moved
+ * functions, branches between blocks, addresses of replaced jump tables.  Calls may skip the
+ * linkage table and loads get a displacement (emit_longer.c).  Branches at the end of a block
+ * have the length that relaxation gave them.
  *
  * INVARIANTS
- *   I1  what is written for a place has exactly the size that relaxation reckoned with (asserted:
- *       a difference is our bug);
+ *   I1  what is written for a place has exactly the size that relaxation reckoned with
+ *       (asserted: a difference is our bug);
  *   I2  gaps between places are int3; where control runs over one, it belongs to the place
  *       before it and is filled with NOPs.
  */
@@ -75,8 +75,8 @@ static new_vaddr call_target(const struct emit_plan *plan, vaddr target)
 	return callee == NO_FN ? target : emit_place_addr(plan, plan->place_of[callee][0]);
 }
 
-/* Rewrites the 4 bytes of `code` that hold the absolute address `from`, which must be exactly one
- * place, to `to`. */
+/* Rewrites the 4 bytes of `code` that hold the absolute address `from`, which must be
+ * exactly one place, to `to`. */
 static int replace_absolute(const struct encoder *e, uint8_t *code, const struct insn *insn,
 			    vaddr orig, vaddr from, new_vaddr to)
 {
@@ -105,9 +105,11 @@ static int put_slot(struct encoder *e, uint8_t modrm, vaddr slot, vaddr orig)
 }
 
 /* The load of a table's entry, from the new table. */
-static int put_load(struct encoder *e, const struct emit_table *table, struct bytes code, vaddr orig)
+static int put_load(struct encoder *e, const struct emit_table *table, struct bytes code,
+		    vaddr orig)
 {
-	int64_t d = (int64_t)(e->plan->tables_addr + table->off - e->fn->table[table->table].addr);
+	int64_t d =
+		(int64_t)(e->plan->tables_addr + table->off - e->fn->table[table->table].addr);
 	uint8_t buf[TABLELOAD_MAX];
 	int32_t v = (int32_t)d;
 
@@ -169,7 +171,8 @@ static int copy_insn(struct encoder *e, uint32_t index)
 }
 
 /* A relative jump of either length. */
-static int put_jmp(struct encoder *e, const struct relax_item *item, new_vaddr target, vaddr orig)
+static int put_jmp(struct encoder *e, const struct relax_item *item, new_vaddr target,
+		   vaddr orig)
 {
 	if (item->is_long) {
 		put_byte(e, JMP32);
@@ -309,7 +312,8 @@ static int put_counted_branch(struct encoder *e, const struct relax_item *item,
 static int put_entries(struct encoder *e, const struct relax_item *item)
 {
 	uint32_t n;
-	const struct tally *t = tally_entries(e->plan->tallies, e->place->fn, e->place->block, &n);
+	const struct tally *t =
+		tally_entries(e->plan->tallies, e->place->fn, e->place->block, &n);
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t to = e->plan->place_of[e->place->fn][t[i].where];
@@ -327,8 +331,8 @@ static int encode_place(const struct emit_plan *plan, uint32_t index, uint8_t *t
 	const struct emit_place *p = &plan->place[index];
 	const struct relax_item *item = &plan->item[p->item];
 	struct encoder e = {
-		.plan = plan, .place = p, .fn = &plan->prog->fn[p->fn], .out = text + item->addr,
-		.at = plan->text_addr + item->addr, .err = err,
+		.plan = plan, .place = p, .fn = &plan->prog->fn[p->fn],
+		.out = text + item->addr, .at = plan->text_addr + item->addr, .err = err,
 	};
 
 	e.block = &e.fn->block[p->block];
@@ -369,19 +373,20 @@ int emit_code_write(const struct emit_plan *plan, struct wr *text, struct err *e
 	return 0;
 }
 
-/* Entries behind the proven bound can be part of another table and point at padding, which has no
- * image: they keep the original address, like targets that are no block. */
+/* Entries behind the proven bound can be part of another table and point at padding, which
+ * has no image: they keep the original address, like targets that are no block. */
 static bool is_image(const struct fn *fn, uint32_t succ)
 {
 	return succ != NO_BLOCK && !(succ < fn->nblock && fn->block[succ].padding);
 }
 
-static int put_table_entry(const struct emit_plan *plan, const struct emit_table *et, uint32_t i,
-			   uint8_t *out, struct err *err)
+static int put_table_entry(const struct emit_plan *plan, const struct emit_table *et,
+			   uint32_t i, uint8_t *out, struct err *err)
 {
 	const struct fn *fn = &plan->prog->fn[et->fn];
 	const struct jump_table *t = &fn->table[et->table];
-	new_vaddr base = t->kind == BLOCKMAP_TABLE_BESIDE32 ? t->addr : plan->tables_addr + et->off;
+	new_vaddr base =
+		t->kind == BLOCKMAP_TABLE_BESIDE32 ? t->addr : plan->tables_addr + et->off;
 	new_vaddr target = t->target[i];
 
 	if (is_image(fn, t->succ[i])) {
@@ -403,9 +408,10 @@ static int put_table_entry(const struct emit_plan *plan, const struct emit_table
 	int32_t v = (int32_t)d;
 
 	if (d != v)
-		return err_set(err, ERR_REFUSED, "%s: entry %u of jump table at 0x%llx is out of "
-			       "reach of 32 bits", emit_fn_text(plan->prog, fn), i,
-			       (unsigned long long)t->addr);
+		return err_set(err, ERR_REFUSED,
+			       "%s: entry %u of jump table at 0x%llx is out of "
+			       "reach of 32 bits",
+			       emit_fn_text(plan->prog, fn), i, (unsigned long long)t->addr);
 	memcpy(out + 4 * (size_t)i, &v, 4);
 	return 0;
 }

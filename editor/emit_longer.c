@@ -1,10 +1,12 @@
-/* emit_longer.c - instructions whose images are longer, and which are no branches at a block's end
+/* emit_longer.c - instructions whose images are longer, and which are no branches at a block's
+ * end
  *
- * CALLS   The image of `call stub` is `call *slot(%rip)`, that of `jmp stub` is `jmp *slot(%rip)`, in
- *         blocks that a pass has marked: calls and tail jumps skip the procedure linkage table.
- *         Both have six bytes.
+ * CALLS   The image of `call stub` is `call *slot(%rip)`, that of `jmp stub` is `jmp
+ *         *slot(%rip)`, in blocks that a pass has marked: calls and tail jumps skip the
+ *         procedure linkage table. Both have six bytes.
  * LOADS   of a table's entry by the address of the original's table: they get a displacement.
- * FRONTS  A block's first instruction has so many prefixes more as the jump at its end must move by.
+ * FRONTS  A block's first instruction has so many prefixes more as the jump at its end must
+ *         move by.
  */
 #include "editor/emit.h"
 

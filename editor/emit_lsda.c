@@ -1,19 +1,19 @@
 /* emit_lsda.c - exception tables of new text
  *
- * WHY      A call site says what happens when an instruction throws.  Instructions are in another
- *          order now, so every piece (one new FDE) gets a table of its own, made from those
- *          instructions; actions, types and specifications are copied.  A piece from code without a
- *          table gets none, one from code with a table gets one in any case: that a call is in
- *          no call site, and that there is no table, mean different things.
+ * WHY      A call site says what happens when an instruction throws. Instructions are in
+ *          another order now, so every piece (one new FDE) gets a table of its own, made from
+ *          those instructions; actions, types and specifications are copied. A piece from code
+ *          without a table gets none, one from code with a table gets one in any case: that a
+ *          call is in no call site, and that there is no table, mean different things.
  *
- * PADS     may lie in any part of new text.  They count from an explicit start one byte below the
- *          lowest of the table's, because 0 means that there is none.
+ * PADS     may lie in any part of new text. They count from an explicit start one byte below
+ *          the lowest of the table's, because 0 means that there is none.
  *
- * SITES    Neighbours that say the same are one.  What emit adds (a jmp, NOPs) throws nothing: it
- *          goes by the instruction in front of it.
+ * SITES    Neighbours that say the same are one. What emit adds (a jmp, NOPs) throws nothing:
+ *          it goes by the instruction in front of it.
  *
- * ADDRESS  of the tables is known only when their size is: fields that are relative to where they
- *          stand are noted, and filled in by emit_lsda_place().
+ * ADDRESS  of the tables is known only when their size is: fields that are relative to where
+ *          they stand are noted, and filled in by emit_lsda_place().
  */
 #include "editor/emit.h"
 
@@ -70,14 +70,16 @@ static int find_pad(const struct fill *f, uint32_t fn, vaddr pad, new_vaddr *out
 	*out = 0;
 	if (pad == 0)
 		return 0;
-	if (id == NO_BLOCK || f->fn->block[id].addr != pad || f->plan->place_of[fn][id] == NO_PLACE)
+	if (id == NO_BLOCK || f->fn->block[id].addr != pad ||
+	    f->plan->place_of[fn][id] == NO_PLACE)
 		return cannot(f, "a landing pad has no image");
 	*out = emit_place_addr(f->plan, f->plan->place_of[fn][id]);
 	return 0;
 }
 
 /* The image of instruction `insn` is [at, at + size). */
-static int add_insn(struct fill *f, uint32_t fn, const struct insn *insn, new_vaddr at, uint64_t size)
+static int add_insn(struct fill *f, uint32_t fn, const struct insn *insn, new_vaddr at,
+		    uint64_t size)
 {
 	vaddr orig = prog_insn_addr(f->plan->prog, insn);
 	const struct lsda_site *old = find_site(f, orig + insn->len - 1);
@@ -148,7 +150,8 @@ static void put_types(struct fill *f)
 	for (uint64_t off = 0; off < l->types.n; off += l->type_size) {
 		uint64_t raw, value;
 
-		(void)cfi_read_pointer(&r, l->type_enc & 0x7f, l->types_addr + off, &raw, &value);
+		(void)cfi_read_pointer(&r, l->type_enc & 0x7f, l->types_addr + off, &raw,
+				       &value);
 		if (raw != 0 && (l->type_enc & 0x70) == DW_EH_PE_pcrel)
 			add_fix(f, l->type_enc, value);
 		wr_raw(&f->out->bytes, l->types.p + off, l->type_size);

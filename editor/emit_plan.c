@@ -1,23 +1,25 @@
 /* emit_plan.c - which block goes where in new text, and how each of them ends
  *
- * ORDER    For every function in prog->order its hot blocks in fn->order; behind all of them, for
- *          every function again, its warm blocks, and then the cold ones: these two are the fluff
- *          text.  Padding is left out, and so are blocks that stay: what leads to one of those leads
- *          to the original.  NOPs at a block's end are left out, except one that stands
- *          right behind a call and those of static probe points.  A block of nothing but NOPs is
- *          empty then: what leads to it leads to what it runs into.
+ * ORDER    For every function in prog->order its hot blocks in fn->order; behind all of them,
+ *          for every function again, its warm blocks, and then the cold ones: these two are the
+ *          fluff text. Padding is left out, and so are blocks that stay: what leads to one of
+ *          those leads to the original. NOPs at a block's end are left out, except one that
+ *          stands
+ *          right behind a call and those of static probe points.  A block of nothing but NOPs
+ *          is empty then: what leads to it leads to what it runs into.
  *
- * ENDS     With the next placed block of the same part known, a block ends as it did, or with its
- *          branch inverted, or with a synthetic jmp behind, to the less likely way; a JMP to what
- *          comes next goes away, unless that leaves nothing of a label: pointers to two labels must
- *          differ.
+ * ENDS     With the next placed block of the same part known, a block ends as it did, or with
+ *          its branch inverted, or with a synthetic jmp behind, to the less likely way; a JMP
+ *          to what comes next goes away, unless that leaves nothing of a label: pointers to two
+ *          labels must differ.
  *          A LOOP or JRCXZ whose target is out of reach of 8 bits becomes
  *              loop +2; jmp +5; jmp rel32 TARGET
  *          which is one branch of 9 bytes to relaxation: displacement at the end, as in all.
  *
- * LINES    The jump at the end of a block that is to lie in a line takes the instruction with it that it
- *          is fused with.  Prefixes in front of the block's first instruction see to that, where they
- *          mean nothing there, or else NOPs in front of the block, which run when one falls into it.
+ * LINES    The jump at the end of a block that is to lie in a line takes the instruction with
+ *          it that it is fused with. Prefixes in front of the block's first instruction see to
+ *          that, where they mean nothing there, or else NOPs in front of the block, which run
+ *          when one falls into it.
  *
  * INVARIANTS
  *   I1  every block of a moved function but padding and what stays has a place, its own or its
@@ -59,10 +61,10 @@ bool emit_ends_in_branch(const struct fn *fn, const struct block *b)
 	return kind == INSN_JMP || kind == INSN_JCC || kind == INSN_LOOP || kind == INSN_XBEGIN;
 }
 
-/* Leading instructions that the image keeps: without the branch at the end, or without NOPs at the
- * end.  A NOP right behind a call stays: it may mean something to who reads return addresses; so
- * does one behind int3, where handlers of traps look for what the trap means.  A probe's NOP has an
- * image of its own. */
+/* Leading instructions that the image keeps: without the branch at the end, or without NOPs
+ * at the end.  A NOP right behind a call stays: it may mean something to who reads return
+ * addresses; so does one behind int3, where handlers of traps look for what the trap means.
+ * A probe's NOP has an image of its own. */
 uint32_t emit_count_kept(const struct prog *prog, const struct fn *fn, const struct block *b)
 {
 	static const uint8_t INT3 = 0xcc;
@@ -74,8 +76,9 @@ uint32_t emit_count_kept(const struct prog *prog, const struct fn *fn, const str
 		return n - 1;
 	while (n > 0 && insn[n - 1].kind == INSN_NOP)
 		n--;
-	if (n > 0 && n < b->ninsn && (insn[n - 1].kind == INSN_CALL || insn[n - 1].kind == INSN_ICALL ||
-				      *prog_insn_bytes(prog, &insn[n - 1]) == INT3))
+	if (n > 0 && n < b->ninsn &&
+	    (insn[n - 1].kind == INSN_CALL || insn[n - 1].kind == INSN_ICALL ||
+	     *prog_insn_bytes(prog, &insn[n - 1]) == INT3))
 		n++;
 	return n == 0 && b->probe ? 1 : n;
 }
@@ -107,7 +110,8 @@ static void add_places(struct emit_plan *plan, uint32_t f, enum heat heat)
 			continue;
 		plan->place_of[f][fn->order[i]] = plan->nplace;
 		plan->place[plan->nplace++] = (struct emit_place){
-			.fn = f, .block = fn->order[i], .starts_piece = first, .hot = heat == HOT,
+			.fn = f, .block = fn->order[i], .starts_piece = first,
+			.hot = heat == HOT,
 		};
 		first = false;
 	}
@@ -124,8 +128,8 @@ static uint32_t find_stay(const struct emit_plan *plan, const struct fn *fn, uin
 	return id < fn->nblock ? id : NO_BLOCK;
 }
 
-/* Empty blocks get the place of what they run into, unless that stays.  `fall` leads to higher ids,
- * so one walk backwards settles chains of them. */
+/* Empty blocks get the place of what they run into, unless that stays.  `fall` leads to
+ * higher ids, so one walk backwards settles chains of them. */
 static int resolve_empty(struct emit_plan *plan, uint32_t f, struct err *err)
 {
 	const struct fn *fn = &plan->prog->fn[f];
@@ -137,7 +141,8 @@ static int resolve_empty(struct emit_plan *plan, uint32_t f, struct err *err)
 		uint32_t to = fn->block[i].fall;
 
 		if (to <= i || to >= fn->nblock || plan->place_of[f][to] == NO_PLACE)
-			return err_set(err, ERR_REFUSED, "%s: block at 0x%llx runs into nothing",
+			return err_set(err, ERR_REFUSED,
+				       "%s: block at 0x%llx runs into nothing",
 				       emit_fn_text(plan->prog, fn),
 				       (unsigned long long)fn->block[i].addr);
 		plan->place_of[f][i] = plan->place_of[f][to];
@@ -145,7 +150,8 @@ static int resolve_empty(struct emit_plan *plan, uint32_t f, struct err *err)
 	return 0;
 }
 
-int emit_find_block(const struct emit_plan *plan, uint32_t f, uint32_t id, struct emit_dest *dest)
+int emit_find_block(const struct emit_plan *plan, uint32_t f, uint32_t id,
+		    struct emit_dest *dest)
 {
 	const struct fn *fn = &plan->prog->fn[f];
 
@@ -178,8 +184,8 @@ static bool has_fall(const struct block *b)
 	return b->fall != NO_BLOCK || b->fall_out != 0;
 }
 
-/* Decides how place `i` ends; `next` is the place behind it in the same part, or NO_PLACE.  `fills`
- * says for now only that control runs off its end into `next`. */
+/* Decides how place `i` ends; `next` is the place behind it in the same part, or NO_PLACE.
+ * `fills` says for now only that control runs off its end into `next`. */
 static int decide_end(struct emit_plan *plan, uint32_t i, uint32_t next)
 {
 	struct emit_place *p = &plan->place[i];
@@ -239,8 +245,8 @@ static uint32_t branch_prefixes(const struct insn *insn)
 	return insn->field > opcode ? insn->field - opcode : 0;
 }
 
-static void set_branch(struct relax_item *item, const struct emit_dest *dest, uint8_t short_size,
-		       uint8_t long_size)
+static void set_branch(struct relax_item *item, const struct emit_dest *dest,
+		       uint8_t short_size, uint8_t long_size)
 {
 	item->target = dest->place == NO_PLACE ? RELAX_FAR : dest->place;
 	item->short_size = short_size;
@@ -272,7 +278,8 @@ static void set_block_branch(struct relax_item *item, const struct insn *insn,
 	}
 }
 
-/* Branches back to places of the hot text, or to themselves: how often each is reached by one. */
+/* Branches back to places of the hot text, or to themselves: how often each is reached by
+ * one. */
 static double *count_loops(const struct emit_plan *plan)
 {
 	double *back = arena_array(plan->arena, plan->nplace, sizeof(*back));
@@ -284,7 +291,8 @@ static double *count_loops(const struct emit_plan *plan)
 		const double count[2] = { b->fall_count, b->taken_count };
 
 		for (int k = 0; k < 2; k++) {
-			uint32_t place = to[k] == NO_BLOCK ? NO_PLACE : plan->place_of[p->fn][to[k]];
+			uint32_t place =
+				to[k] == NO_BLOCK ? NO_PLACE : plan->place_of[p->fn][to[k]];
 
 			if (place <= i)
 				back[place] += count[k];
@@ -293,9 +301,10 @@ static double *count_loops(const struct emit_plan *plan)
 	return back;
 }
 
-/* Alignment of a place.  A loop is fetched best from the start of a 16-byte line; NOPs in front of it run
- * when it is entered, and take room in the cache always.  So only a block is aligned that is reached by
- * branches back nearly always, and not when that is next to nothing but a guess.
+/* Alignment of a place.  A loop is fetched best from the start of a 16-byte line; NOPs in front
+ * of it run when it is entered, and take room in the cache always.  So only a block is aligned
+ * that is reached by branches back nearly always, and not when that is next to nothing but a
+ * guess.
  * Programs use the low bits of function pointers, so entries are aligned wherever they are. */
 static void align_place(const struct emit_plan *plan, uint32_t i, double back,
 			struct relax_item *item)
@@ -321,7 +330,8 @@ static void align_place(const struct emit_plan *plan, uint32_t i, double back,
 static void set_counted_branch(const struct emit_plan *plan, const struct emit_place *p,
 			       struct relax_item *item, const struct insn *insn)
 {
-	item->size += branch_prefixes(insn) + emit_tally_around(insn) + emit_tally_taken(plan, p);
+	item->size +=
+		branch_prefixes(insn) + emit_tally_around(insn) + emit_tally_taken(plan, p);
 	set_branch(item, &p->branch, JMP_SHORT, JMP_LONG);
 }
 
@@ -347,8 +357,9 @@ static bool fuses(const struct prog *prog, const struct insn *insn, const struct
 	return branch->kind == INSN_JCC && insn_fuses(code);
 }
 
-/* How many prefixes its first instruction may get.  None where that is fused with the branch, which would
- * begin with them, or is the only one in front of it: the map would not tell where that is. */
+/* How many prefixes its first instruction may get.  None where that is fused with the
+ * branch, which would begin with them, or is the only one in front of it: the map would not
+ * tell where that is. */
 static uint8_t front_room(const struct emit_plan *plan, const struct emit_place *p)
 {
 	const struct fn *fn = &plan->prog->fn[p->fn];
@@ -371,7 +382,8 @@ static void keep_in_line(const struct emit_plan *plan, const struct emit_place *
 	if (!b->in_line)
 		return;
 	item->in_line = branch || (kept && insn_ends_flow(kept));
-	if (kept && (branch ? p->branched && fuses(plan->prog, kept, last_insn(fn, b)) : item->in_line))
+	if (kept &&
+	    (branch ? p->branched && fuses(plan->prog, kept, last_insn(fn, b)) : item->in_line))
 		item->tail = (uint8_t)emit_insn_size(plan, p, p->nkept - 1);
 	item->max_front = front_room(plan, p);
 }
@@ -417,8 +429,10 @@ static int decide_all(struct emit_plan *plan, struct err *err)
 {
 	double *back = count_loops(plan);
 
-	plan->item = arena_array(plan->arena, 2 * (size_t)plan->nplace +
-				 (plan->tallies ? plan->tallies->nentry : 0), sizeof(*plan->item));
+	plan->item = arena_array(plan->arena,
+				 2 * (size_t)plan->nplace +
+					 (plan->tallies ? plan->tallies->nentry : 0),
+				 sizeof(*plan->item));
 	for (uint32_t i = 0; i < plan->nplace; i++) {
 		bool last = i + 1 == plan->nplace || plan->place[i + 1].starts_piece;
 
@@ -453,7 +467,8 @@ static int add_tables(struct emit_plan *plan, uint32_t f, struct err *err)
 		uint32_t size = t->kind == BLOCKMAP_TABLE_ABS64 ? 8 : 4;
 
 		if (size == 8 && prog->img.pie_or_dso)
-			return err_set(err, ERR_REFUSED, "%s: jump table at 0x%llx has absolute "
+			return err_set(err, ERR_REFUSED,
+				       "%s: jump table at 0x%llx has absolute "
 				       "addresses in a file that is loaded anywhere",
 				       emit_fn_text(prog, fn), (unsigned long long)t->addr);
 		plan->tables_size = (plan->tables_size + size - 1) & ~(uint64_t)(size - 1);
@@ -472,8 +487,8 @@ static int check_order(const struct prog *prog, uint32_t f, struct err *err)
 	return err_set(err, ERR_REFUSED, "order names function %u, which is not moved", f);
 }
 
-int emit_plan_fill(struct emit_plan *plan, const struct prog *prog, const struct tallies *tallies,
-		   struct err *err)
+int emit_plan_fill(struct emit_plan *plan, const struct prog *prog,
+		   const struct tallies *tallies, struct err *err)
 {
 	uint64_t nblock = 0, ntable = 0;
 

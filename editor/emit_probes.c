@@ -1,8 +1,8 @@
 /* emit_probes.c - notes of static probe points for their images
  *
- * The original's notes stay, because its code may still run; behind them comes one for each whose
- * function is moved, in their order, with another address and all else the same.  Tracers take all
- * notes of one name.
+ * The original's notes stay, because its code may still run; behind them comes one for each
+ * whose function is moved, in their order, with another address and all else the same.  Tracers
+ * take all notes of one name.
  */
 #include "editor/emit.h"
 

@@ -1,7 +1,7 @@
 /* emit_redirect.c - the bytes of relocations, pointers and symbols that lead to images now
  *
- * A symbol gets the size of the piece of hot text that its image begins: who asks which function
- * an address belongs to finds the addresses that run.
+ * A symbol gets the size of the piece of hot text that its image begins: who asks which
+ * function an address belongs to finds the addresses that run.
  */
 #include "editor/emit.h"
 

@@ -1,7 +1,9 @@
-/* emit_routine.c - the routines of an instrumented generation: where they are, how they are reached
+/* emit_routine.c - the routines of an instrumented generation: where they are, how they are
+ * reached
  *
- * START    A program begins with it instead of its entry point.  A library has it as DT_INIT and goes
- *          on to what was there before; where no DT_INIT was, an unused entry of .dynamic becomes one.
+ * START    A program begins with it instead of its entry point. A library has it as DT_INIT and
+ *          goes on to what was there before; where no DT_INIT was, an unused entry of .dynamic
+ *          becomes one.
  *
  * UNWIND   One FDE, from a CIE that begins as functions do.  prog->cfi has the states for it at
  *          its end (instrument.c).
@@ -152,7 +154,8 @@ new_vaddr emit_start_entry(const struct emit_plan *plan, const struct elfout *eo
 	return plan->text_addr + emit_routine_off(plan) + tallyroutine_entry();
 }
 
-/* The entry of .dynamic that is to be DT_INIT: the one there is, or the first of two at the end. */
+/* The entry of .dynamic that is to be DT_INIT: the one there is, or the first of two at the
+ * end. */
 static bool find_init(const struct image *img, file_off *at, vaddr *was)
 {
 	const Elf64_Phdr *ph = image_phdr(img, PT_DYNAMIC);

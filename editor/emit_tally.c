@@ -1,8 +1,8 @@
 /* emit_tally.c - how much room what counts takes in the image of a block, and where it is */
 #include "editor/emit.h"
 
-static uint32_t size_of(const struct emit_plan *plan, const struct emit_place *p, enum tally_at at,
-			uint32_t where)
+static uint32_t size_of(const struct emit_plan *plan, const struct emit_place *p,
+			enum tally_at at, uint32_t where)
 {
 	const struct tally *t = tally_find(plan->tallies, p->fn, p->block, at, where);
 	const struct fn *fn = &plan->prog->fn[p->fn];
@@ -14,7 +14,8 @@ static uint32_t size_of(const struct emit_plan *plan, const struct emit_place *p
 			   &fn->insn[fn->block[p->block].insn + where] : NULL, 0, unused);
 }
 
-uint32_t emit_tally_before(const struct emit_plan *plan, const struct emit_place *p, uint32_t insn)
+uint32_t emit_tally_before(const struct emit_plan *plan, const struct emit_place *p,
+			   uint32_t insn)
 {
 	return size_of(plan, p, TALLY_BEFORE, insn) + size_of(plan, p, TALLY_TARGET, insn);
 }
@@ -34,7 +35,8 @@ uint32_t emit_tally_around(const struct insn *branch)
 	return branch->kind == INSN_JCC ? 2 : 4;
 }
 
-new_vaddr emit_tally_entry(const struct emit_plan *plan, uint32_t fn, uint32_t table, uint32_t to)
+new_vaddr emit_tally_entry(const struct emit_plan *plan, uint32_t fn, uint32_t table,
+			   uint32_t to)
 {
 	if (!plan->tallies || plan->tallies->fn[fn].n == 0)
 		return 0;

@@ -1,14 +1,14 @@
 /* emit_unwind.c - the unwind rows of new text
  *
- * Every copied instruction has the rule set that the original has at it.  A synthetic jmp runs when
- * the block is through, so it has the one that the original has at the first NOP that was left out,
- * or else behind the block's last byte, be it in another FDE; where that is none, or behind a call at
- * a range's end (which as a rule does not come back), the one at the last instruction.  NOPs in front
- * of an aligned place likewise; behind a branch, which leaves the frame as it is, they have the
- * branch's.
+ * Every copied instruction has the rule set that the original has at it.  A synthetic jmp runs
+ * when the block is through, so it has the one that the original has at the first NOP that was
+ * left out, or else behind the block's last byte, be it in another FDE; where that is none, or
+ * behind a call at a range's end (which as a rule does not come back), the one at the last
+ * instruction.  NOPs in front of an aligned place likewise; behind a branch, which leaves the
+ * frame as it is, they have the branch's.
  *
- * A piece is one FDE: adjacent places of a function's part whose blocks share a CIE and an exception
- * table or have none (an entry range and its fragment may have different ones).
+ * A piece is one FDE: adjacent places of a function's part whose blocks share a CIE and an
+ * exception table or have none (an entry range and its fragment may have different ones).
  */
 #include "editor/emit.h"
 
@@ -20,7 +20,8 @@ struct fill {
 	VEC(struct ehframe_piece) piece;
 	VEC(struct emit_piece) source;	/* of the same number */
 	VEC(struct ehframe_row) row;
-	uint32_t cursor;		/* row of the original found last: addresses mostly ascend */
+	/* row of the original found last: addresses mostly ascend */
+	uint32_t cursor;
 };
 
 /* The state at `addr` in an FDE, found from where the last search ended. */
@@ -104,8 +105,8 @@ static new_vaddr add_tally(struct fill *f, const struct tally *t, const struct i
 	return at + tally_write(all, t, f->plan->prog, insn, 0, unused);
 }
 
-static new_vaddr add_before(struct fill *f, const struct emit_place *p, uint32_t i, new_vaddr at,
-			    uint32_t state)
+static new_vaddr add_before(struct fill *f, const struct emit_place *p, uint32_t i,
+			    new_vaddr at, uint32_t state)
 {
 	const struct tallies *all = f->plan->tallies;
 	const struct fn *fn = &f->plan->prog->fn[p->fn];
@@ -115,9 +116,10 @@ static new_vaddr add_before(struct fill *f, const struct emit_place *p, uint32_t
 	return add_tally(f, tally_find(all, p->fn, p->block, TALLY_TARGET, i), insn, at, state);
 }
 
-/* What is counted on the ways out of a block; `branch` is the state at its last instruction, `at` where
- * the image of that begins. */
-static void add_ways(struct fill *f, uint32_t index, new_vaddr at, uint32_t branch, uint32_t behind)
+/* What is counted on the ways out of a block; `branch` is the state at its last instruction,
+ * `at` where the image of that begins. */
+static void add_ways(struct fill *f, uint32_t index, new_vaddr at, uint32_t branch,
+		     uint32_t behind)
 {
 	const struct emit_plan *plan = f->plan;
 	const struct emit_place *p = &plan->place[index];
@@ -220,7 +222,8 @@ int emit_unwind_fill(const struct emit_plan *plan, struct arena *a, struct emit_
 		f.piece.v[n] = f.piece.v[i];
 		f.source.v[n++] = f.source.v[i];
 	}
-	*out = (struct emit_unwind){ .piece = f.source.v, .row_piece = f.piece.v, .row = f.row.v,
-				     .npiece = n, .nrow = f.row.n };
+	*out = (struct emit_unwind){ .piece = f.source.v,
+				     .row_piece = f.piece.v, .row = f.row.v, .npiece = n,
+				     .nrow = f.row.n };
 	return 0;
 }

@@ -1,8 +1,8 @@
 /* exact.c - counts of blocks and edges when all of them are known: nothing is inferred
  *
- * A block ran as often as its samples divided by its length, an edge as often as it was seen.  What
- * leaves the function by a branch was seen as a call; what is left of a block's executions ran out of
- * the function's end.  What came into block 0 by no edge are entries.
+ * A block ran as often as its samples divided by its length, an edge as often as it was seen.
+ * What leaves the function by a branch was seen as a call; what is left of a block's executions
+ * ran out of the function's end.  What came into block 0 by no edge are entries.
  */
 #include "editor/editor.h"
 
@@ -44,7 +44,8 @@ static void count_jumps_out(struct fn *fn)
 				b->taken_count += fn->seen_call[c].count;
 		}
 		if (b->fall_out && !b->noreturn)
-			b->fall_count = b->count > b->taken_count ? b->count - b->taken_count : 0;
+			b->fall_count =
+				b->count > b->taken_count ? b->count - b->taken_count : 0;
 	}
 }
 

@@ -1,17 +1,16 @@
 /* exttsp.c - greedy chain merging for the Extended TSP score
  *
- * Every node with a weighted edge starts as a chain of its own.  The pair of chains whose merging
- * gains most is merged, until no merging gains anything.  A merging of X and Y is one of
+ * Every node with a weighted edge starts as a chain of its own.  The pair of chains whose
+ * merging gains most is merged, until none gains anything.  A merging of X and Y is one of
  *     X.Y   Y.X   X1.Y.X2   Y.X2.X1   X2.X1.Y        (X = X1.X2, or the same with Y split)
  * Only edges between X and Y, and edges of the split chain that cross the split, change their
  * length, so only those are scored.
  *
  * What merging leaves is improved by exchanges (exttsp_improve.c).
- *
- * For each pair of chains joined by an edge there is a `link` with their edges, and for each link an
- * entry in a heap (the stamp there tells which entries are outdated).  First that is no more than what
- * it could gain at best; its best merging is computed when no other could gain more, and again only
- * when one of the two chains has changed.
+ * For each pair of chains joined by an edge there is a `link` with their edges, and for each
+ * link an entry in a heap (the stamp there tells which entries are outdated).  First that is no
+ * more than what it could gain at best; its best merging is computed when no other could gain
+ * more, and again only when one of the two chains has changed.
  *
  * INVARIANTS
  *   I1  a chain's nodes are numbered at[] = byte offset in the chain, in order;
@@ -58,10 +57,11 @@ struct chain {
 	uint32_t edge, edge_tail;	/* list of inner edges through next_edge[] */
 	uint32_t *link;
 	uint32_t nlink, cap_link;
-	double *swap;			/* [nnode] what inner edges gain when the chain is split in front of
-					 * a node and the halves change places; NULL: to be found */
-	double *lose;			/* [nnode] of what falls through to a node when it no longer does;
-					 * behind swap[] */
+	/* [nnode] what inner edges gain when the chain is split in front of a node and the
+	 * halves change places; NULL: to be found */
+	double *swap;
+	/* [nnode] of what falls through to a node when it no longer does; behind swap[] */
+	double *lose;
 	struct span *span;
 	uint32_t nspan;
 	double most_swap;		/* that a split gains inside the chain, 0 at least */
@@ -107,7 +107,7 @@ struct state {
 	struct joint *joint;		/* [njoint] */
 	uint32_t njoint, cap_joint;
 	struct gainheap heap;
-	uint32_t *link_to;		/* [nnode] scratch: link of the chain at hand to chain i */
+	uint32_t *link_to;		/* [nnode] scratch: link of chain at hand to chain i */
 	uint64_t work;
 	double least;
 };
@@ -156,7 +156,8 @@ static double link_score(struct state *s, const struct link *l, const struct mer
 
 	for (const struct joint *j = s->joint; j < s->joint + s->njoint; j++) {
 		bool from_x = j->from_a == x_is_a;
-		uint64_t of_x = (from_x ? j->from_index : j->to_index) >= m->split ? sh.x2 : sh.x1;
+		uint32_t at = from_x ? j->from_index : j->to_index;
+		uint64_t of_x = at >= m->split ? sh.x2 : sh.x1;
 
 		score += exttsp_score_edge(j->weight, j->kind, j->end + (from_x ? of_x : sh.y),
 				    j->to + (from_x ? sh.y : of_x));
@@ -190,8 +191,8 @@ static bool may_split(const struct state *s, const struct chain *x)
 	return x->nnode > 1 && x->nnode <= MAX_SPLIT && s->work <= MAX_WORK;
 }
 
-/* An edge that bridges `far` bytes of the chain, either way, bridges all of it but `far`, the other
- * way, when the halves are swapped: wherever it is split. */
+/* An edge that bridges `far` bytes of the chain, either way, bridges all of it but `far`,
+ * the other way, when the halves are swapped: wherever it is split. */
 static void weigh_swaps(struct state *s, struct chain *x)
 {
 	uint32_t n = 0;
@@ -254,9 +255,9 @@ static void weigh_gaps(struct state *s, const struct chain *x, uint64_t ysize, d
 
 /* What a split of X in front of its node k could gain by edges between X and Y. */
 struct splits {
-	double in[MAX_SPLIT + 1];	/* weight of what falls through from X's node k - 1 to Y's first */
+	double in[MAX_SPLIT + 1];	/* falls through from X's node k - 1 to Y's first */
 	double out[MAX_SPLIT + 1];	/* from Y's last to X's node k */
-	bool near[MAX_SPLIT + 1];	/* no place where nothing falls through is nearer to some edge */
+	bool near[MAX_SPLIT + 1];	/* no place without fall-through is nearer to an edge */
 };
 
 static void mark_near(const struct chain *x, uint32_t place, bool *near)
@@ -270,8 +271,8 @@ static void mark_near(const struct chain *x, uint32_t place, bool *near)
 	near[front] = near[behind] = true;
 }
 
-static void weigh_between(struct state *s, const struct chain *x, const struct chain *y, bool x_is_a,
-			  struct splits *w)
+static void weigh_between(struct state *s, const struct chain *x, const struct chain *y,
+			  bool x_is_a, struct splits *w)
 {
 	size_t n = (size_t)x->nnode + 1;
 
@@ -292,8 +293,8 @@ static void weigh_between(struct state *s, const struct chain *x, const struct c
 	s->work += s->njoint;
 }
 
-/* A split is scored only where something falls through then, or an end of an edge is near; and if it could
- * be the best: new neighbours fall through, all else is a jump. */
+/* A split is scored only where something falls through then or an edge's end is near, and if
+ * it could be the best: new neighbours fall through, all else is a jump. */
 static void consider_splits(struct state *s, const struct link *l, uint32_t xi, uint32_t yi,
 			    double between, struct merging *best)
 {
@@ -312,12 +313,14 @@ static void consider_splits(struct state *s, const struct link *l, uint32_t xi, 
 		double in = EXTTSP_ONLY_BONUS * w.in[k], out = EXTTSP_ONLY_BONUS * w.out[k];
 		double into = jumps + in + out, swap = x->swap[k];
 
-		if ((w.near[k] || in + out > 0) && into - (y->size ? x->lose[k] : 0) > best->gain) {
+		if ((w.near[k] || in + out > 0) &&
+		    into - (y->size ? x->lose[k] : 0) > best->gain) {
 			if (!gaps)
 				weigh_gaps(s, x, y->size, gap);
 			gaps = true;
 			if (into + gap[k] > best->gain)
-				consider(s, l, (struct merging){ 0, xi, yi, k, X1_Y_X2 }, gap[k], best);
+				consider(s, l, (struct merging){ 0, xi, yi, k, X1_Y_X2 },
+					 gap[k], best);
 		}
 		if ((swap > 0 || out > 0) && swap + jumps + out > best->gain)
 			consider(s, l, (struct merging){ 0, xi, yi, k, Y_X2_X1 }, swap, best);
@@ -367,7 +370,8 @@ static void bound_best(struct state *s, uint32_t li)
 		l->stamp++;
 		return;
 	}
-	double bound = (l->most + larger(most_inside(s, a), most_inside(s, b))) * (1 + ROUNDING);
+	double inside = larger(most_inside(s, a), most_inside(s, b));
+	double bound = (l->most + inside) * (1 + ROUNDING);
 	if (!l->judged && l->bound >= bound)	/* its entry will do */
 		return;
 	l->judged = false;
@@ -580,8 +584,10 @@ static void make_links(struct state *s)
 			l->most += most_of(&g->edge[e]);
 			list_append(s, &l->edge, &l->edge_tail, e, e);
 		}
-		for (uint32_t i = out[v]; i < out[v + 1]; i++)
-			s->link_to[g->edge[by_node[i]].from ^ g->edge[by_node[i]].to ^ v] = NONE;
+		for (uint32_t i = out[v]; i < out[v + 1]; i++) {
+			const struct exttsp_edge *e = &g->edge[by_node[i]];
+			s->link_to[e->from ^ e->to ^ v] = NONE;
+		}
 	}
 	free(out);
 	free(by_node);

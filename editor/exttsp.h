@@ -10,8 +10,8 @@
 
 enum exttsp_kind {
 	EXTTSP_CONDITIONAL,	/* one of two ways out of a node */
-	EXTTSP_ONLY,		/* the only one: a jmp goes away where it falls through */
-	EXTTSP_INDIRECT,	/* a jump that never falls through, however close its target is */
+	EXTTSP_ONLY,	/* the only one: a jmp goes away where it falls through */
+	EXTTSP_INDIRECT, /* a jump that never falls through, however close its target is */
 };
 
 struct exttsp_edge {
@@ -29,7 +29,8 @@ struct exttsp_graph {
 
 #define EXTTSP_JUMP 0.1			/* score of a jump over no bytes, of a fall-through's */
 #define EXTTSP_ONLY_BONUS 1.05		/* score of a jmp that goes away */
-enum { EXTTSP_FORWARD = 1024, EXTTSP_BACKWARD = 640 };	/* bytes from which on a jump scores nothing */
+/* bytes from which on a jump scores nothing */
+enum { EXTTSP_FORWARD = 1024, EXTTSP_BACKWARD = 640 };
 
 /* Score of one edge from a node that ends at `src_end` to one that begins at `dst`. */
 static inline double exttsp_score_edge(double weight, enum exttsp_kind kind, uint64_t src_end,
@@ -47,8 +48,9 @@ static inline double exttsp_score_edge(double weight, enum exttsp_kind kind, uin
 double exttsp_score(const struct exttsp_graph *g, const uint32_t *order);
 /* Exchanges segments of `order` as long as the score rises; order[0] stays. */
 void exttsp_improve(const struct exttsp_graph *g, uint32_t *order);
-/* Greedy chain merging, then exttsp_improve(); order[] gets a permutation that begins with node 0.  The
- * result never scores below the identity order.  Deterministic: ties go to lower node indices. */
+/* Greedy chain merging, then exttsp_improve(); order[] gets a permutation that begins with
+ * node 0.  The result never scores below the identity order.  Deterministic: ties go to
+ * lower node indices. */
 void exttsp_order(const struct exttsp_graph *g, uint32_t *order);
 
 #endif

@@ -1,20 +1,20 @@
 /* exttsp_improve.c - local search behind the greedy merging of exttsp.c
  *
- * Greedy merging never takes back what it joined but by splitting a chain, so it can end where one
- * exchange gains.  An exchange swaps two adjacent segments, A B C D -> A C B D, and makes three new
- * neighbours.  For every edge u -> v that does not fall through, heaviest first, the exchanges that
- * would bring v behind u are
+ * Greedy merging never takes back what it joined but by splitting a chain, so it can end where
+ * one exchange gains.  An exchange swaps two adjacent segments, A B C D -> A C B D, and makes
+ * three new neighbours.  For every edge u -> v that does not fall through, heaviest first, the
+ * exchanges that would bring v behind u are
  *
  *     ...u B | v...          B ends where v begins, C ends anywhere behind v
  *     ...u | C v...          C ends where v begins, B begins anywhere in front
  *     v... | ...u            B begins with v, C ends with u, cut anywhere between
  *
- * All three make u v neighbours and part u from A, which is behind it, and v from B, which is in front
- * of it; the row is opened at one place more, and there B meets what is behind and A what is in front.
- * So at the joints an exchange gains something that is the same for all places, less what falls through
- * at the place, and more at the few places where edges of A and B end.  If the first is nothing, only
- * those are looked at.  The best exchanges of an edge are scored by all edges that they make longer or
- * shorter, and made when the score rises.
+ * All three make u v neighbours and part u from A, which is behind it, and v from B, which is
+ * in front of it; the row is opened at one place more, and there B meets what is behind and A
+ * what is in front.  So at the joints an exchange gains something that is the same for all
+ * places, less what falls through at the place, and more at the few places where edges of A and
+ * B end.  If the first is nothing, only those are looked at.  The best exchanges of an edge are
+ * scored by all edges that they make longer or shorter, and made when the score rises.
  *
  * INVARIANTS
  *   I1  the score never falls, and node 0 stays first;
@@ -42,8 +42,10 @@ struct search {
 	uint32_t n;			/* order[n..] has no edges of weight */
 	uint32_t *first[2];		/* [nnode + 2] of edge[] */
 	uint32_t *edge[2];		/* edges of weight, by source; by target */
-	double *behind;			/* [nedge] score of the edge when its nodes are neighbours */
-	double *fall;			/* [nnode] score of what falls through behind order[i] */
+	/* [nedge] score of the edge when its nodes are neighbours */
+	double *behind;
+	/* [nnode] score of what falls through behind order[i] */
+	double *fall;
 	double *bonus;			/* [nnode + 1] scratch, all zero */
 	uint32_t *heavy;		/* the same edges, heaviest first */
 	uint32_t nheavy;
@@ -79,8 +81,8 @@ static double score_of(const struct search *s, uint32_t edge)
 				 s->at[e->to]);
 }
 
-/* Score of the edges that have another length when order[b..c) and order[c..d) change places: from one of
- * the two to the other or elsewhere, either way. */
+/* Score of the edges that have another length when order[b..c) and order[c..d) change
+ * places: from one of the two to the other or elsewhere, either way. */
 static double score_around(struct search *s, uint32_t b, uint32_t c, uint32_t d)
 {
 	double score = 0;
@@ -144,8 +146,8 @@ static void note(const struct search *s, struct exchange x, struct exchange *bes
 	}
 }
 
-/* For each edge between node x and another, by source or target: what it adds at the place in front
- * of which the other stands, or behind.  add: or takes it away again. */
+/* For each edge between node x and another, by source or target: what it adds at the place
+ * in front of which the other stands, or behind.  add: or takes it away again. */
 static void set_bonus(struct search *s, uint32_t x, int by_target, bool add)
 {
 	for (uint32_t k = s->first[by_target][x]; k < s->first[by_target][x + 1]; k++) {
@@ -157,8 +159,8 @@ static void set_bonus(struct search *s, uint32_t x, int by_target, bool add)
 	}
 }
 
-static void try_place(const struct search *s, uint32_t u, uint32_t v, uint32_t place, double base,
-		      struct exchange *best)
+static void try_place(const struct search *s, uint32_t u, uint32_t v, uint32_t place,
+		      double base, struct exchange *best)
 {
 	double gain = base + s->bonus[place] - s->fall[place - 1];
 
@@ -298,7 +300,8 @@ static void search_init(struct search *s, const struct exttsp_graph *g, uint32_t
 	for (uint32_t i = 0; i < s->n; i++)
 		s->fall[i] = fall_behind(s, i);
 	if (s->nheavy)
-		qsort_r(s->heavy, s->nheavy, sizeof(*s->heavy), heavier, (void *)(uintptr_t)g->edge);
+		qsort_r(s->heavy, s->nheavy, sizeof(*s->heavy), heavier,
+			(void *)(uintptr_t)g->edge);
 	s->least = LEAST_GAIN * weight;
 }
 

@@ -1,15 +1,16 @@
 /* flaglive.c - liveness of the condition flags, through the whole program
  *
- * The usual walk backwards over the blocks of each function.  By the ABI no flag lives across a call,
- * into a function or out of it; assembly does not always keep to it, so that is looked at:
+ * The usual walk backwards over the blocks of each function.  By the ABI no flag lives across a
+ * call, into a function or out of it; assembly does not always keep to it, so that is looked
+ * at:
  *
  *   entry[f]   flags that f reads before it overwrites them; they live in front of calls of f
  *   back[f]    flags that are read behind some call of f; they live at its returns
  *
- * These two grow until nothing changes.  Where it is not known what comes next (computed jumps that
- * may stay inside, jumps into the middle of other functions), all flags live.  What is called through
- * pointers or in other modules keeps to the ABI; if flags live behind such a call, they live at the
- * returns of all functions.
+ * These two grow until nothing changes.  Where it is not known what comes next (computed jumps
+ * that may stay inside, jumps into the middle of other functions), all flags live.  What is
+ * called through pointers or in other modules keeps to the ABI; if flags live behind such a
+ * call, they live at the returns of all functions.
  */
 #include "editor/flaglive.h"
 
@@ -130,7 +131,8 @@ static bool walk_block(struct flaglive *l, uint32_t f, const struct block *b)
 		if (fn->insn[i].kind == INSN_CALL || fn->insn[i].kind == INSN_ICALL)
 			live = call(l, &fn->insn[i], live);
 		else
-			live = (uint16_t)((live & ~l->effect[f][i].writes) | l->effect[f][i].reads);
+			live = (uint16_t)((live & ~l->effect[f][i].writes) |
+					  l->effect[f][i].reads);
 		l->before[f][i] = live;
 	}
 	return b->ninsn && l->before[f][b->insn] != was;

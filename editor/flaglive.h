@@ -8,8 +8,8 @@ struct flaglive;
 
 /* Looks at all moved functions; in arena `a`. */
 struct flaglive *flaglive_new(const struct prog *prog, struct arena *a);
-/* Flags (postmorph/flags.h) that some path from in front of each instruction reads: [ninsn], in the
- * arena. */
+/* Flags (postmorph/flags.h) that some path from in front of each instruction reads: [ninsn],
+ * in the arena. */
 const uint16_t *flaglive_before(const struct flaglive *l, uint32_t fn);
 
 #endif

@@ -1,21 +1,23 @@
 /* flowcut.c - leaves out of a fit what hardly runs
  *
- * Most blocks of a large program hardly run: of cc1's functions with any of 5,000 samples two thirds of the
- * blocks are expected to have less than a thousandth of a sample, and have none.  Their branches are what was
- * guessed, before the fit and after it, but the fit walks through them in every round.  Here they are cut off
- * first:
+ * Most blocks of a large program hardly run: of cc1's functions with any of 5,000 samples two
+ * thirds of the blocks are expected to have less than a thousandth of a sample, and have none.
+ * Their branches are what was guessed, before the fit and after it, but the fit walks through
+ * them in every round.  Here they are cut off first:
  *
- *    what goes there   leads to where it would most likely come back to what is kept, or leave, at
- *                      a toll: the samples that it would have had on the way.  So few as they are, how
- *                      unlikely it is to have none is in proportion to how often that way is gone
- *    kept is           what samples, seen edges or calls tell anything of, where the part is entered,
- *                      what makes a notable part of the calls of a source, and the likeliest way to each
- *                      of these: evidence about where it leads is evidence about every branch of it
- *    what was cut off  has the shares that were guessed; how often it runs follows in the end from those
- *                      and from what was fitted, in the whole graph
+ *    what goes there   leads to where it would most likely come back to what is kept, or leave,
+ *                      at a toll: the samples that it would have had on the way. So few as they
+ *                      are, how unlikely it is to have none is in proportion to how often that
+ *                      way is gone
+ *    kept is           what samples, seen edges or calls tell anything of, where the part is
+ *                      entered, what makes a notable part of the calls of a source, and the
+ *                      likeliest way to each of these: evidence about where it leads is
+ *                      evidence about every branch of it
+ *    what was cut off  has the shares that were guessed; how often it runs follows in the end
+ *                      from those and from what was fitted, in the whole graph
  *
- * Steps of a kept node stay steps, in their order, so that each of the small graph is one of the large
- * one.
+ * Steps of a kept node stay steps, in their order, so that each of the small graph is one of
+ * the large one.
  */
 #include "editor/flowcut.h"
 
@@ -105,7 +107,8 @@ static void make_chains(struct cut *c)
 	free(step);
 }
 
-/* From the rates at which the part's nodes are entered to their visits; false when that is too much work. */
+/* From the rates at which the part's nodes are entered to their visits; false when that is
+ * too much work. */
 static bool visit(struct cut *c, uint32_t p)
 {
 	const struct flowfit *f = c->f;
@@ -188,7 +191,8 @@ static void keep_ways(struct cut *c)
 		from[s->to] = s->from;
 	}
 	for (uint32_t v = 0; v < f->nnode; v++) {
-		for (uint32_t u = v; c->keep[v] && most[u] > 0 && !c->keep[from[u]]; u = from[u])
+		for (uint32_t u = v; c->keep[v] && most[u] > 0 && !c->keep[from[u]];
+		     u = from[u])
 			c->keep[from[u]] = true;
 	}
 	free(from);
@@ -202,7 +206,8 @@ static void choose(struct cut *c, double least)
 	for (uint32_t v = 0; v < f->nnode; v++) {
 		double cost = f->node[v].cost;
 
-		c->keep[v] |= f->node[v].samples > 0 || c->count[v] * (cost > 0 ? cost : 1) >= least;
+		c->keep[v] |=
+			f->node[v].samples > 0 || c->count[v] * (cost > 0 ? cost : 1) >= least;
 	}
 	for (uint32_t s = 0; s < f->nsource; s++)
 		c->keep[f->source[s].node] = true;
@@ -217,7 +222,8 @@ static void choose(struct cut *c, double least)
 	keep_ways(c);
 }
 
-/* The likeliest shares of what nothing but the guess is known of: those that the fit would find. */
+/* The likeliest shares of what nothing but the guess is known of: those that the fit would
+ * find. */
 static void set_shares(struct cut *c)
 {
 	struct flowfit *f = c->f;
@@ -240,7 +246,8 @@ static bool set_toll(struct cut *c, uint32_t i, uint32_t end)
 {
 	uint32_t v = c->f->step[i].from, outlet = FLOWFIT_EXIT;
 	const struct flowfit_node *n = &c->f->node[v];
-	double toll = n->trust > 0 ? n->cost * n->trust / (c->count[v] * n->cost + n->trust) : 0;
+	double toll =
+		n->trust > 0 ? n->cost * n->trust / (c->count[v] * n->cost + n->trust) : 0;
 	double way = 0;
 
 	for (; i < end; i++) {
@@ -362,7 +369,8 @@ static void read_small(struct cut *c)
 		bool found = visit(c, p);
 
 		f->part[p].fitted = g->part[p].fitted;
-		for (uint32_t v = f->part[p].node; v < nodes_end(f, p) && f->part[p].fitted; v++)
+		for (uint32_t v = f->part[p].node; v < nodes_end(f, p) && f->part[p].fitted;
+		     v++)
 			f->node[v].count = found ? c->count[v] : g->node[c->node[v]].count;
 	}
 }
@@ -379,8 +387,8 @@ static void cut_free(struct cut *c)
 {
 	for (uint32_t p = 0; p < c->f->npart; p++)
 		chain_free(c->chain[p]);
-	void *all[] = { c->chain, c->count, c->keep, c->node, c->small.node, c->small.step, c->small.part,
-		c->small.source };
+	void *all[] = { c->chain,      c->count,      c->keep,	     c->node,
+			c->small.node, c->small.step, c->small.part, c->small.source };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		free(all[i]);

@@ -1,39 +1,39 @@
 /* flowfit.c - maximum likelihood by descent
  *
- * A function is a Markov chain: rates of entry and probabilities of branches give how often each
- * node runs (chain.h), so whatever is tried is consistent flow.  What was seen is likely or not:
+ * A function is a Markov chain: rates of entry and probabilities of branches give how often
+ * each node runs (chain.h), so any trial is consistent flow.  What was seen is likely or not:
  *
- *   samples s of a node that is to have m = count * cost   Poisson with a mean that is off by an unknown
- *                        factor, since time is not frequency.  Stalls make it far too high for a few
- *                        nodes, while nothing makes it far too low, so what many nodes agree in is not given
+ *   samples s of a node that is to have m = count * cost
+ *                        Poisson with a mean that is off by an unknown factor, since time is
+ *                        not frequency.  Stalls make it far too high for a few nodes, while
+ *                        nothing makes it far too low, so what many nodes agree in is not given
  *                        up for one that has ten times as many samples: the pull on log m is
  *        trust (s - m) / (m + room), with room = trust + EXCESS * s
- *                        of which the integral is judged; without EXCESS it is a negative binomial
- *                        of size `trust`, whose pull by a node has no bound
- *   steps seen           multinomial; many observations of one branch count for less than as many
- *                        of different ones, because which cases can be observed is no fair choice
+ *                        of which the integral is judged; without EXCESS it is a negative
+ *                        binomial of size `trust`, whose pull by a node has no bound
+ *   steps seen           multinomial; many observations of one branch count for less than as
+ *                        many of different ones: what can be observed is no fair choice
  *        - sum of seen log probability, scaled to SEEN_LIMIT at most
  *   a function entered   as often as its callers call it, or more when not all are known
  *        CALL_WEIGHT * (sqrt(1 + (log ratio / CALL_SPREAD)^2) - 1)
- *   callers seen         multinomial of the part of all known calls of a function that is made from
- *                        each place.  They are seen for as long as the function runs, which need not be
- *                        the same from everywhere, so they count for little: CALLERS_LIMIT at most
+ *   callers seen         multinomial of the part of all known calls of a function that is made
+ *                        from each place. They are seen for as long as the function runs, which
+ *                        need not be the same from everywhere, so they count for little:
+ *                        CALLERS_LIMIT at most
  *        - sum of seen log part
  *
  *   tolls                Poisson without samples
  *        mean
  *
- * and a weak belief in a guess of what each step's part is, which gives way to evidence that it is RARE:
+ * and a weak belief in a guess of each step's part, which yields to evidence that it is RARE:
  *        - GUESS * sum of guess log (probability + RARE)
  *
- * The sum's gradient is found by one pass forward (visits) and one backward (chain_worth).  Searched
+ * The gradient is found by one pass forward (visits) and one backward (chain_worth).  Searched
  * are logarithms: of rates, and of the proportions of a node's steps where it has several.
- *
- * Parts depend on each other by calls only.  Each by itself is searched at little cost, because what
- * descent remembers of the shape of the function is then of a few numbers, not of all; but what many
- * parts only change together, their rates above all, hardly moves so.  So there are SWEEPS in which first
- * the scale of every part is searched, with its shares as they are, then each part by itself, the others
- * as they are; and last all is searched together.
+ * Parts depend on each other by calls only.  Each by itself is searched at little cost, because
+ * descent then remembers the curvature in a few numbers only; but what many parts change only
+ * together, above all their rates, hardly moves so.  So there are SWEEPS: first the scale of
+ * every part is searched, its proportions kept, then each part alone; last, all together.
  */
 #include "editor/flowfit.h"
 
@@ -58,7 +58,7 @@ enum {
 #define LEAST 1e-12
 #define ROUNDING 1e-9
 #define LITTLE 3e-3
-#define LEAST_GAIN 0.01			/* of likelihood: search ends where no more is promised */
+#define LEAST_GAIN 0.01	/* of likelihood: search ends where no more is promised */
 
 struct branch {				/* steps [first, end) of a node that has several */
 	uint32_t first, end;
@@ -85,16 +85,17 @@ struct fit {
 	struct groups call;		/* by the part that calls */
 	double *log_rate;		/* [nsource] */
 	double *called;			/* [nsource] how often by all callers */
-	double *elsewhere;		/* [nsource] of these, by other parts than the one at hand */
+	double *elsewhere;	/* [nsource] of these, by other parts than the one at hand */
 	double *called_worth;		/* [nsource] */
 	double *log_rate_slope;		/* [nsource] */
 	double *call_weight;		/* [ncall] of what was seen of it */
 	double *called_weight;		/* [nsource] of all of these */
 	double *unscaled;		/* [nnode] */
 	double *unscaled_rate;		/* [nsource] */
-	double *x;			/* [nstep + nsource] what is searched, part by part: where a
-					 * node has two steps the log of their ratio, where more the log
-					 * of each one's proportion; then log rates of its sources */
+	/* [nstep + nsource] what is searched, part by part: where a node has two steps the
+	 * log of their ratio, where more the log of each one's proportion; then log rates of
+	 * its sources */
+	double *x;
 	uint32_t *x_first;		/* [npart + 1] */
 	/* of the parts at hand */
 	uint32_t first, end;
@@ -133,8 +134,9 @@ static void list_steps(struct fit *w)
 static void set_weights(struct fit *w)
 {
 	const struct flowfit *f = w->f;
+	const struct branch *end = w->branch + w->branch_first[f->npart];
 
-	for (const struct branch *b = w->branch; b < w->branch + w->branch_first[f->npart]; b++) {
+	for (const struct branch *b = w->branch; b < end; b++) {
 		double seen = 0, open = 0;
 
 		for (uint32_t k = b->first; k < b->end; k++) {
@@ -184,16 +186,16 @@ static void set_chains(struct fit *w)
 
 	for (uint32_t p = 0; p < f->npart; p++) {
 		uint32_t first = f->part[p].step, n = 0, node = f->part[p].node;
-
 		for (uint32_t i = first; i < part_end(f, p, true); i++) {
 			if (f->step[i].to == FLOWFIT_EXIT)
 				continue;
-			w->inner[first + n] = (struct chain_step){ f->step[i].from - node,
-								   f->step[i].to - node };
+			w->inner[first + n].from = f->step[i].from - node;
+			w->inner[first + n].to = f->step[i].to - node;
 			w->inner_of[first + n++] = i;
 		}
+		uint32_t nnode = part_end(f, p, false) - node;
 		w->ninner[p] = n;
-		w->chain[p] = chain_new(part_end(f, p, false) - node, w->inner + first, n, &budget);
+		w->chain[p] = chain_new(nnode, w->inner + first, n, &budget);
 		f->part[p].fitted = w->chain[p] != NULL;
 		if (!w->chain[p])
 			leave_out(w, p);
@@ -247,8 +249,7 @@ static void visit(struct fit *w, uint32_t p)
 	chain_visits(w->chain[p], w->count + f->part[p].node);
 }
 
-/* Everything about the part that follows from what is searched of it; returns where the next one's
- * begins. */
+/* What follows from the part's variables; returns where the next part's begin. */
 static const double *set_part(struct fit *w, uint32_t p, const double *x)
 {
 	x = set_probabilities(w, p, x);
@@ -269,7 +270,8 @@ static double log_1_and(double part)
 /* Of the samples of node v; *worth is what one more execution adds. */
 static double judge_node(const struct flowfit_node *n, double count, double *worth)
 {
-	double m = count * n->cost + LEAST, s = n->samples, room = n->trust + FLOWFIT_EXCESS * s;
+	double m = count * n->cost + LEAST, s = n->samples;
+	double room = n->trust + FLOWFIT_EXCESS * s;
 
 	*worth = 0;
 	if (n->cost <= 0 || n->trust <= 0)
@@ -278,7 +280,7 @@ static double judge_node(const struct flowfit_node *n, double count, double *wor
 	return n->trust / room * ((s + room) * log_1_and(m / room) - (s > 0 ? s * log(m) : 0));
 }
 
-/* Of samples that are missing where steps lead: so few that it is in proportion to how often they do. */
+/* Of samples missing where steps lead: in proportion to how often they do. */
 static double judge_tolls(struct fit *w, uint32_t p)
 {
 	const struct flowfit *f = w->f;
@@ -319,7 +321,7 @@ static void count_calls(struct fit *w)
 	}
 }
 
-/* Of a call of parts at hand that was seen: its part of all calls, which are judged with their source. */
+/* Of a seen call of parts at hand: its part of all calls, judged with their source. */
 static double judge_caller(struct fit *w, uint32_t i)
 {
 	const struct flowfit_call *c = &w->f->call[i];
@@ -350,7 +352,8 @@ static double judge_calls(struct fit *w)
 			weight *= FLOWFIT_CALL_UNKNOWN;
 		value += weight * (root - 1);
 		w->log_rate_slope[s] = weight * r / root / FLOWFIT_CALL_SPREAD;
-		w->called_worth[s] = (w->called_weight[s] - w->log_rate_slope[s]) / w->called[s];
+		w->called_worth[s] = w->called_weight[s] - w->log_rate_slope[s];
+		w->called_worth[s] /= w->called[s];
 		value += w->called_weight[s] * log(w->called[s]);
 	}
 	for (uint32_t i = w->call.first[w->first]; i < w->call.first[w->end]; i++) {
@@ -396,8 +399,7 @@ static double judge_steps(const struct fit *w, uint32_t i, uint32_t end, double 
 	return value;
 }
 
-/* Of steps that leave a node where others do, too, and of the part's rates, whose slopes are known when
- * the worth of each node is.  Returns where the next part's slopes begin. */
+/* Of steps at branches and of the part's rates; returns where the next part's slopes begin. */
 static double *judge_part(struct fit *w, uint32_t p, double *slope, double *value)
 {
 	const struct flowfit *f = w->f;
@@ -421,7 +423,8 @@ static double *judge_part(struct fit *w, uint32_t p, double *slope, double *valu
 	for (uint32_t i = w->source.first[p]; i < w->source.first[p + 1]; i++) {
 		uint32_t s = w->source.item[i];
 
-		*slope++ = w->log_rate_slope[s] + exp(w->log_rate[s]) * w->worth[f->source[s].node];
+		double worth = w->worth[f->source[s].node];
+		*slope++ = w->log_rate_slope[s] + exp(w->log_rate[s]) * worth;
 	}
 	return slope;
 }
@@ -442,7 +445,7 @@ static double judge(const double *x, double *slope, void *ctx)
 	return value;
 }
 
-/* Unlikeliness of all when each part that is fitted runs so many times as often, by logarithm. */
+/* Unlikeliness of all when each fitted part runs so many times as often, by logarithm. */
 static double judge_scale(const double *x, double *slope, void *ctx)
 {
 	struct fit *w = ctx;
@@ -454,14 +457,17 @@ static double judge_scale(const double *x, double *slope, void *ctx)
 
 		for (uint32_t v = f->part[p].node; v < part_end(f, p, false); v++)
 			w->count[v] = by * w->unscaled[v];
-		for (uint32_t i = w->source.first[p]; i < w->source.first[p + 1]; i++)
-			w->log_rate[w->source.item[i]] = w->unscaled_rate[w->source.item[i]] + x[p];
+		for (uint32_t i = w->source.first[p]; i < w->source.first[p + 1]; i++) {
+			uint32_t s = w->source.item[i];
+			w->log_rate[s] = w->unscaled_rate[s] + x[p];
+		}
 		value += judge_samples(w, p);
 	}
 	value += judge_calls(w);
 	for (uint32_t p = 0; p < f->npart; p++) {
 		slope[p] = 0;
-		for (uint32_t v = f->part[p].node; w->chain[p] && v < part_end(f, p, false); v++)
+		uint32_t end = w->chain[p] ? part_end(f, p, false) : 0;
+		for (uint32_t v = f->part[p].node; v < end; v++)
 			slope[p] += w->count[v] * w->worth[v];
 		for (uint32_t i = w->source.first[p]; i < w->source.first[p + 1]; i++)
 			slope[p] += w->log_rate_slope[w->source.item[i]];
@@ -523,7 +529,7 @@ static void touch(struct fit *w, uint32_t s)
 	w->elsewhere[s] = w->called[s];
 }
 
-/* Takes parts [first, end) in hand: of calls into them and out of them those by others stand. */
+/* Takes parts [first, end) in hand: calls by other parts stand as they are. */
 static void take(struct fit *w, uint32_t first, uint32_t end)
 {
 	const struct flowfit *f = w->f;
@@ -571,7 +577,8 @@ static void search_scale(struct fit *w)
 	for (uint32_t p = 0; p < f->npart; p++) {
 		uint32_t end = w->x_first[p + 1];
 
-		for (uint32_t i = end - (w->source.first[p + 1] - w->source.first[p]); i < end; i++)
+		for (uint32_t i = end - (w->source.first[p + 1] - w->source.first[p]); i < end;
+		     i++)
 			w->x[i] += x[p];
 		(void)set_part(w, p, w->x + w->x_first[p]);
 	}

@@ -1,5 +1,5 @@
-/* flowfit.h - the likeliest probabilities of branches, and rates of entry, given all that was seen;
- * knows graphs and numbers only
+/* flowfit.h - the likeliest probabilities of branches, and rates of entry, given all that was
+ * seen; knows graphs and numbers only
  */
 #ifndef EDITOR_FLOWFIT_H
 #define EDITOR_FLOWFIT_H
@@ -24,17 +24,22 @@
 struct flowfit_node {
 	double samples;			/* in */
 	double cost;			/* in: samples expected of one execution */
-	double trust;			/* in: of how many samples at most its time tells as much */
-	double count;			/* in: of nodes that cannot be fitted; out: executions */
+	/* in: of how many samples at most its time tells as much */
+	double trust;
+	/* in: of nodes that cannot be fitted; out: executions */
+	double count;
 };
 
 struct flowfit_step {			/* grouped by `from`, ascending */
 	uint32_t from, to;		/* in: nodes; `to` may be FLOWFIT_EXIT */
-	double seen;			/* in: observations of it; ratios of one node's steps tell */
+	/* in: observations of it; ratios of one node's steps tell */
+	double seen;
 	double share;			/* in: where the search starts; out: probability */
-	double guess;			/* in: its part where nothing is known; 1 for one node's together */
+	/* in: its part where nothing is known; 1 for one node's together */
+	double guess;
 	bool never;			/* in: as good as never happens, unless it was seen */
-	double toll;			/* in: samples expected of what goes it, of which there are none */
+	/* in: samples expected of what goes it, of which there are none */
+	double toll;
 };
 
 struct flowfit_source {
@@ -44,15 +49,18 @@ struct flowfit_source {
 };
 
 struct flowfit_call {
-	uint32_t site;			/* node: each execution enters the source `share` times */
+	/* node: each execution enters the source `share` times */
+	uint32_t site;
 	uint32_t source;
 	double share;
-	double seen;			/* observations that the source was entered so; their ratios tell */
+	/* observations that the source was entered so; their ratios tell */
+	double seen;
 };
 
 struct flowfit_part {			/* what is connected but for calls: a function */
 	uint32_t node, step;		/* in: where it begins; it ends where the next begins */
-	bool fitted;			/* out: false if too entangled; counts are then not set */
+	/* out: false if too entangled; counts are then not set */
+	bool fitted;
 };
 
 struct flowfit {

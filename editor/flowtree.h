@@ -12,7 +12,8 @@ struct flowtree_edge {
 	double cost;		/* in: of counting it, 0 or more */
 	bool blind;		/* in: cannot be counted */
 	bool counted;		/* out of choose, in of solve */
-	bool untold;		/* out of choose: neither counted nor does it follow; solve gives 0 */
+	/* out of choose: neither counted nor does it follow; solve gives 0 */
+	bool untold;
 	int64_t count;		/* of counted edges in, of the others out of solve */
 };
 
@@ -22,11 +23,11 @@ struct flowtree {
 };
 
 /* As much flow comes into every node as goes out, the outside being a node of its own.  Sets
- * `counted` for edges of least total cost that determine all but the untold ones, which are there only
- * where blind edges form a circle.  Returns how many are counted.  Deterministic. */
+ * `counted` for edges of least total cost that determine all but the untold ones, which are
+ * there only where blind edges form a circle.  Returns how many are counted.  Deterministic. */
 uint32_t flowtree_choose(struct flowtree *t);
-/* Counts of all edges from those of the counted ones, modulo 2^64.  A difference in a counted edge is
- * a difference of the same size in others, never a larger one. */
+/* Counts of all edges from those of the counted ones, modulo 2^64.  A difference in a
+ * counted edge is a difference of the same size in others, never a larger one. */
 void flowtree_solve(struct flowtree *t);
 
 #endif

@@ -8,7 +8,8 @@
 typedef double four __attribute__((vector_size(4 * sizeof(double))));
 
 /* to[] less by * from[]. */
-static inline void subtract_times(size_t n, double *restrict to, double by, const double *restrict from)
+static inline void subtract_times(size_t n, double *restrict to, double by,
+				  const double *restrict from)
 {
 	size_t i = 0;
 

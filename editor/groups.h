@@ -11,7 +11,8 @@ struct groups {
 	uint32_t *item;
 };
 
-static inline void groups_make(struct groups *g, uint32_t npart, const uint32_t *part_of, uint32_t n)
+static inline void groups_make(struct groups *g, uint32_t npart, const uint32_t *part_of,
+			       uint32_t n)
 {
 	g->first = memory_new((size_t)npart + 2, sizeof(*g->first));
 	g->item = memory_new(n, sizeof(*g->item));

@@ -7,13 +7,15 @@
  *    return, tail call, fall or branch out of the function   a normal exit
  *    ud2 and the like, a call that does not come back        an abnormal exit
  *    an indirect jump without proven table                   a normal exit; it may come back in
- *                                                            at any block whose address is taken
+ *                                                            at any block whose address is
+ *                                                            taken
  *
- * A profile that is exact and has edges needs no inference (exact.c).  From exact blocks alone edges
- * follow by flow (blockflow.h).  Samples are worse: from what flow makes of them, the likeliest counts
- * are searched, given samples, seen edges and calls of the whole program together (infer_fit.c).  Functions
- * of which nothing was seen have the counts that their callers' calls let expect (infer_callees.c).  Some
- * functions may have been counted besides (shape.h).
+ * A profile that is exact and has edges needs no inference (exact.c).  From exact blocks alone
+ * edges follow by flow (blockflow.h).  Samples are worse: from what flow makes of them, the
+ * likeliest counts are searched, given samples, seen edges and calls of the whole program
+ * together (infer_fit.c).  Functions of which nothing was seen have the counts that their
+ * callers' calls let expect (infer_callees.c).  Some functions may have been counted besides
+ * (shape.h).
  *
  * Calls do not end blocks.  Padding takes no part.  Landing pads are entered by exceptions.
  */
@@ -45,8 +47,8 @@ static void add_jump(struct arena *a, struct graph *g, uint32_t from, uint32_t t
 
 /* One jump for each distinct block, at its first entry; entries that lead out are one exit.
  * seen[] is scratch, [nblock], all zero before and after. */
-static void add_table(struct arena *a, struct graph *g, uint32_t from, const struct jump_table *t,
-		      uint8_t *seen)
+static void add_table(struct arena *a, struct graph *g, uint32_t from,
+		      const struct jump_table *t, uint8_t *seen)
 {
 	bool leaves = false;
 
@@ -98,7 +100,8 @@ static void read_counts(struct arena *a, struct fn *fn, const struct graph *g, b
 		fn->block[i].count = g->flow.node ? g->flow.node[i].count : 0;
 		fn->block[i].doomed = g->flow.node && g->flow.node[i].doomed;
 		fn->block[i].fall_count = fn->block[i].taken_count = 0;
-		/* Of exact blocks one thing is not known: which way those went that have several. */
+		/* Of exact blocks one thing is not known: which way those went that have
+		 * several. */
 		fn->block[i].confidence = exact ? CONFIDENCE_HIGH : CONFIDENCE_LOW;
 	}
 	fn->entry_count = g->flow.entry_count;
@@ -129,7 +132,8 @@ static void read_counts(struct arena *a, struct fn *fn, const struct graph *g, b
 }
 
 /* `sampled`: there are samples somewhere; then what is doomed is found in every function. */
-static void infer_fn(struct arena *job, struct arena *a, struct fn *fn, bool exact, bool sampled)
+static void infer_fn(struct arena *job, struct arena *a, struct fn *fn, bool exact,
+		     bool sampled)
 {
 	struct graph g = { 0 };
 
@@ -177,7 +181,8 @@ int infer_counts(struct prog *prog, struct err *err)
 		if (fn->moved && prog->exact_edges)
 			exact_counts(prog->arena, &prog->fn[i]);
 		else if (fn->moved)
-			infer_fn(prog->arena, scratch, &prog->fn[i], prog->exact_blocks, sampled);
+			infer_fn(prog->arena, scratch, &prog->fn[i], prog->exact_blocks,
+				 sampled);
 		arena_reset(scratch);
 	}
 	if (!prog->exact_blocks && infer_fit(prog, scratch, weight)) {

@@ -4,12 +4,12 @@
 
 #include "postmorph/ir.h"
 
-/* Makes the counts of moved functions with samples or seen edges likelier, calls between functions
- * included.  weight[BRANCHGUESS_WEIGHTS] gets what was learnt of signs of branches.  False when there is no
- * such function. */
+/* Makes the counts of moved functions with samples or seen edges likelier, calls between
+ * functions included.  weight[BRANCHGUESS_WEIGHTS] gets what was learnt of signs of
+ * branches.  False when there is no such function. */
 bool infer_fit(struct prog *prog, struct arena *scratch, double *weight);
-/* Sets the counts of moved functions of which nothing was seen, by the counts of those that call them and
- * by the signs of branches. */
+/* Sets the counts of moved functions of which nothing was seen, by the counts of those that
+ * call them and by the signs of branches. */
 void infer_callees(struct prog *prog, const double *weight, struct arena *scratch);
 
 #endif

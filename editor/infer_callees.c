@@ -1,16 +1,17 @@
 /* infer_callees.c - counts of functions of which nothing was seen, by who calls them
  *
- * A short function gets no sample now and then even if it is called a thousand times as often as the
- * program is sampled; with few samples most functions of a large program are like that.  What was
- * sampled tells of them: they are entered as often as the blocks run that call them, and inside of
- * them branches go the ways that others of the program teach (branchguess.h).
+ * A short function gets no sample now and then even if it is called a thousand times as often
+ * as the program is sampled; with few samples most functions of a large program are like that.
+ * What was sampled tells of them: they are entered as often as the blocks run that call them,
+ * and inside of them branches go the ways that others of the program teach (branchguess.h).
  *
- * That there is no sample says something as well.  When calls let n entries expect, each of c samples,
- * and nothing but its mean n is known of their number, then without a sample it is n / (1 + n c) on
- * average: together less than one sample's worth, however often the function seems to be called.
+ * That there is no sample says something as well.  When calls let n entries expect, each of c
+ * samples, and nothing but its mean n is known of their number, then without a sample it is n /
+ * (1 + n c) on average: together less than one sample's worth, however often the function seems
+ * to be called.
  *
- * Those that they call themselves follow in further rounds.  All of their blocks but the entry are
- * marked as guessed.
+ * Those that they call themselves follow in further rounds.  All of their blocks but the entry
+ * are marked as guessed.
  */
 #include "editor/infer.h"
 
@@ -22,7 +23,8 @@
 
 enum { ROUNDS = 4, MAX_CHANGES = 1000000 };
 static const double leak = 1e-3;	/* of each step, so that every loop is left */
-static const double unseen_target = 0.5;	/* calls of an instruction that went elsewhere */
+/* calls of an instruction that went elsewhere */
+static const double unseen_target = 0.5;
 
 struct guess {			/* of one function */
 	double *visits;		/* [nblock] for one entry; NULL: not made yet */
@@ -74,7 +76,8 @@ static bool is_doomed(const struct fn *fn, uint32_t id)
 static double taken_part(const struct fn *fn, const struct block *b, const struct logit_case *c,
 			 const double *weight)
 {
-	bool falls = b->fall != NO_BLOCK || b->fall_out, takes = b->taken != NO_BLOCK || b->taken_out;
+	bool falls = b->fall != NO_BLOCK || b->fall_out,
+	     takes = b->taken != NO_BLOCK || b->taken_out;
 
 	if (!falls || !takes)
 		return takes;
@@ -106,11 +109,12 @@ static void make_guess(struct work *w, const struct fn *fn, struct guess *g)
 	arena_reset(w->pass);
 	for (uint32_t i = 0; i < fn->nblock; i++)
 		if (!fn->block[i].padding)
-			g->cost += g->visits[i] * fmax(block_cost(w->prog, fn, &fn->block[i]), 0.3);
+			g->cost += g->visits[i] *
+				   fmax(block_cost(w->prog, fn, &fn->block[i]), 0.3);
 }
 
-/* Evenly over its entries.  Those that lead to one block share the edge of the first of them; first[] is
- * scratch, [nblock], 0 before and after. */
+/* Evenly over its entries.  Those that lead to one block share the edge of the first of
+ * them; first[] is scratch, [nblock], 0 before and after. */
 static void add_table_counts(struct jump_table *t, double count, uint32_t *first)
 {
 	for (uint32_t i = 0; i < t->nentry; i++) {
@@ -137,7 +141,8 @@ static void set_counts(struct work *w, struct fn *fn, const struct guess *g, dou
 		b->count = entries * g->visits[i];
 		b->guessed = i > 0;
 		b->taken_count = b->count * g->taken[i];
-		b->fall_count = b->fall != NO_BLOCK || b->fall_out ? b->count - b->taken_count : 0;
+		b->fall_count =
+			b->fall != NO_BLOCK || b->fall_out ? b->count - b->taken_count : 0;
 		if (b->table != NO_TABLE)
 			add_table_counts(&fn->table[b->table], b->count, w->first);
 	}
@@ -175,7 +180,8 @@ static void add_seen(struct work *w, const struct fn *fn)
 			uint32_t to = prog_find_fn(w->prog, fn->seen_call[k].target);
 
 			if (to != NO_FN && w->prog->fn[to].entry == fn->seen_call[k].target)
-				w->calls[to] += fn->block[block].count * fn->seen_call[k].count / sum;
+				w->calls[to] +=
+					fn->block[block].count * fn->seen_call[k].count / sum;
 		}
 	}
 }

@@ -1,15 +1,15 @@
 /* infer_fit.c - fits the whole program to flowfit.h and back
  *
- * Every moved function with samples or seen edges becomes a part: a node a block, and nodes that are no
- * blocks:
+ * Every moved function with samples or seen edges becomes a part: a node a block, and nodes
+ * that are no blocks:
  *
- *    the hub       where computed jumps without a proven table meet, but for the ways that they were
- *                  seen to go; it leads to every block whose address is taken, or out
+ *    the hub       where computed jumps without a proven table meet, but for the ways that they
+ *                  were seen to go; it leads to every block whose address is taken, or out
  *    a tail call   behind a conditional jump out of the function, so that it can be counted
  *
- * The search starts from the counts that min-cost flow found.  What that, the samples and the seen
- * edges all know nothing of has its count by what other branches teach of its own (branchguess.h)
- * and is marked as guessed; or none where it leads to an abort.
+ * The search starts from the counts that min-cost flow found.  What that, the samples and the
+ * seen edges all know nothing of has its count by what other branches teach of its own
+ * (branchguess.h) and is marked as guessed; or none where it leads to an abort.
  */
 #include "editor/infer.h"
 
@@ -21,7 +21,8 @@
 #include "postmorph/insncost.h"
 
 enum { CLEAR_SAMPLES = 20, FEW_SAMPLES = 4, FEW_SEEN = 5 };
-static const double GUESS_LIMIT = 5;	/* observations of one branch count as so many at most */
+/* observations of one branch count as so many at most */
+static const double GUESS_LIMIT = 5;
 static const double LEAST_EXPECTED = 2e-4;	/* samples: flowcut.h */
 static const double GUESS_FIRM = 8;	/* of the weight of each sign: logit.h */
 
@@ -34,12 +35,14 @@ struct builder {
 	struct arena *signs;		/* of branches, until they are guessed */
 	VEC(struct flowfit_node) node;
 	VEC(struct flowfit_step) step;
-	VEC(uint32_t) way;		/* of each step: enum way, and the table entry above it */
+	/* of each step: enum way, and the table entry above it */
+	VEC(uint32_t) way;
 	VEC(struct flowfit_source) source;
 	VEC(struct flowfit_call) call;
 	VEC(struct flowfit_part) part;
 	VEC(struct logit_case) branch;	/* conditional branches ... */
-	VEC(uint32_t) branch_step;	/* ... and the first of their two steps: fall, then taken */
+	/* ... and the first of their two steps: fall, then taken */
+	VEC(uint32_t) branch_step;
 	uint32_t *part_of;		/* [nfn], NO_FN if none */
 	uint32_t *source_of;		/* [nfn] of its entry */
 	/* of the function being built */
@@ -72,8 +75,9 @@ static double seen_edge(const struct fn *fn, uint32_t from, uint32_t to)
 {
 	uint32_t i = first_seen_edge(fn, from, to);
 
-	return i < fn->nseen_edge && fn->seen_edge[i].from == from && fn->seen_edge[i].to == to ?
-	       fn->seen_edge[i].count : 0;
+	return i < fn->nseen_edge && fn->seen_edge[i].from == from && fn->seen_edge[i].to == to
+		       ? fn->seen_edge[i].count
+		       : 0;
 }
 
 /* The first call seen at this instruction or behind it; they are ascending. */
@@ -97,7 +101,8 @@ static double seen_calls(const struct fn *fn, uint32_t insn)
 {
 	double sum = 0;
 
-	for (uint32_t i = first_seen(fn, insn); i < fn->nseen_call && fn->seen_call[i].insn == insn; i++)
+	for (uint32_t i = first_seen(fn, insn);
+	     i < fn->nseen_call && fn->seen_call[i].insn == insn; i++)
 		sum += fn->seen_call[i].count;
 	return sum;
 }
@@ -131,7 +136,8 @@ static void add_step(struct builder *w, uint32_t from, uint32_t to, double count
 	vec_push(w->arena, &w->way, way);
 }
 
-static void add_block_step(struct builder *w, uint32_t id, uint32_t to, double count, uint32_t way)
+static void add_block_step(struct builder *w, uint32_t id, uint32_t to, double count,
+			   uint32_t way)
 {
 	add_step(w, w->base + id, w->base + to, count, seen_edge(w->fn, id, to), way);
 	w->step.v[w->step.n - 1].never = w->fn->block[to].doomed;
@@ -159,8 +165,9 @@ static void add_table(struct builder *w, uint32_t id, const struct jump_table *t
 		add_step(w, w->base + id, FLOWFIT_EXIT, 0, 0, OTHER);
 }
 
-/* To where it was seen to go, and to the hub.  What is seen of one jump tells nothing of others: those whose
- * tables are constant are seen always, those through memory, which dispatch an interpreter, never. */
+/* To where it was seen to go, and to the hub.  What is seen of one jump tells nothing of
+ * others: those whose tables are constant are seen always, those through memory, which
+ * dispatch an interpreter, never. */
 static void add_computed(struct builder *w, uint32_t id)
 {
 	const struct fn *fn = w->fn;
@@ -195,8 +202,8 @@ static void add_steps(struct builder *w, uint32_t id)
 		add_step(w, node, w->tail_base + w->tails++, b->taken_count,
 			 seen_calls(fn, b->insn + b->ninsn - 1), TAKEN);
 	else if (b->fall_out || b->taken_out)
-		add_step(w, node, FLOWFIT_EXIT, fmax(b->count - b->fall_count - b->taken_count, 0),
-			 0, OTHER);
+		add_step(w, node, FLOWFIT_EXIT,
+			 fmax(b->count - b->fall_count - b->taken_count, 0), 0, OTHER);
 	if (w->step.n != before)
 		return;
 	if (is_computed(fn, b) && w->hub != NO_BLOCK) {
@@ -218,7 +225,8 @@ static void add_hub(struct builder *w)
 	add_step(w, w->hub, FLOWFIT_EXIT, fn->entry_count, 0, OTHER);
 }
 
-/* Of how many samples the time in a block of `len` instructions tells as much: stalls even out. */
+/* Of how many samples the time in a block of `len` instructions tells as much: stalls even
+ * out. */
 static double trust_of(double len)
 {
 	return 0.8 * fmin(fmax(len, 1), 30);
@@ -254,14 +262,15 @@ static void add_nodes(struct builder *w)
 	}
 }
 
-/* Proportions of flow and of what was seen, neither believed altogether; where both know nothing, what is
- * guessed. */
+/* Proportions of flow and of what was seen, neither believed altogether; where both know
+ * nothing, what is guessed. */
 static void set_start(struct builder *w)
 {
 	for (uint32_t i = 0, end; i < w->step.n; i = end) {
 		double flow = 0, seen = 0;
 
-		for (end = i; end < w->step.n && w->step.v[end].from == w->step.v[i].from; end++) {
+		for (end = i; end < w->step.n && w->step.v[end].from == w->step.v[i].from;
+		     end++) {
 			flow += w->step.v[end].share;
 			seen += w->step.v[end].seen;
 		}
@@ -319,7 +328,8 @@ static void add_branches(struct builder *w, uint32_t first)
 static void guess_branches(struct builder *w, double *weight)
 {
 	for (uint32_t i = 0, end; i < w->step.n; i = end) {
-		for (end = i; end < w->step.n && w->step.v[end].from == w->step.v[i].from; end++)
+		for (end = i; end < w->step.n && w->step.v[end].from == w->step.v[i].from;
+		     end++)
 			;
 		for (uint32_t k = i; k < end; k++)
 			w->step.v[k].guess = 1.0 / (end - i);
@@ -371,7 +381,9 @@ static void reserve(struct builder *w)
 		nfn++;
 		nblock += fn->nblock;
 		for (uint32_t i = 0; i < fn->nblock; i++)
-			nentry += fn->block[i].table != NO_TABLE ? fn->table[fn->block[i].table].nentry : 0;
+			nentry += fn->block[i].table != NO_TABLE
+					  ? fn->table[fn->block[i].table].nentry
+					  : 0;
 	}
 	vec_reserve(w->arena, &w->node, nblock + nfn);
 	vec_reserve(w->arena, &w->step, 2 * nblock + nentry);
@@ -444,13 +456,16 @@ static void add_calls(struct builder *w)
 
 			if (i == 0 || fn->seen_call[i - 1].insn != s->insn)
 				all = seen_calls(fn, s->insn);
-			if ((insn->kind != INSN_ICALL && insn->kind != INSN_IJMP) || to == NO_FN ||
-			    w->part_of[to] == NO_FN || prog->fn[to].entry != s->target)
+			if ((insn->kind != INSN_ICALL && insn->kind != INSN_IJMP) ||
+			    to == NO_FN || w->part_of[to] == NO_FN ||
+			    prog->fn[to].entry != s->target)
 				continue;
 			struct flowfit_call call = {
-				.site = node_of(w, f, fn_find_block(fn, prog_insn_addr(prog, insn))),
+				.site = node_of(w, f,
+						fn_find_block(fn, prog_insn_addr(prog, insn))),
 				.source = w->source_of[to],
-				.share = s->count / (all + 0.5) };
+				.share = s->count / (all + 0.5)
+			};
 			vec_push(w->arena, &w->call, call);
 		}
 	}
@@ -521,7 +536,8 @@ static void mark_guessed(struct builder *w, struct fn *fn)
 	for (uint32_t i = 0; i < fn->nseen_edge; i++)
 		seen[fn->seen_edge[i].from] = seen[fn->seen_edge[i].to] = true;
 	for (uint32_t i = 1; i < fn->nblock; i++)
-		fn->block[i].guessed = fn->block[i].count <= 0 && fn->block[i].samples <= 0 && !seen[i];
+		fn->block[i].guessed =
+			fn->block[i].count <= 0 && fn->block[i].samples <= 0 && !seen[i];
 }
 
 static bool never_runs(const struct block *b)

@@ -1,18 +1,21 @@
 /* instrument.c - where an instrumented generation counts
  *
- * The functions that are counted, all that can be moved unless a profile told of which it is uncertain how
- * they run, stand in the new text in their original order.  In each of them
- * flowtree.h says which edges of its countgraph.h need a counter; these become tallies.  Counters are
- * numbered function by function, edge by edge, so that who reads the file of counts finds the same
- * numbers from the original, and the heat that the file has if there was a profile: for each function that
- * can be moved whether it is counted, and if so what runs often in it.
+ * The functions that are counted, all that can be moved unless a profile told of which it is
+ * uncertain how they run, stand in the new text in their original order.  In each of them
+ * flowtree.h says which edges of its countgraph.h need a counter; these become tallies.
+ * Counters are numbered function by function, edge by edge, so that who reads the file of
+ * counts finds the same numbers from the original, and the heat that the file has if there was
+ * a profile: for each function that can be moved whether it is counted, and if so what runs
+ * often in it.
  *
- * Indirect calls and jumps tell their targets, but for those through slots that the loader fills, and
- * jumps through a table that no other jump uses: the ways from such a table are edges.
+ * Indirect calls and jumps tell their targets, but for those through slots that the loader
+ * fills, and jumps through a table that no other jump uses: the ways from such a table are
+ * edges.
  *
- * Pointers to functions keep the original address, which is then what targets are.  Computed jumps
- * inside of functions must not go on in the original text, where nothing counts: where all labels
- * are known they are redirected; elsewhere the jump itself looks for the image of its target.
+ * Pointers to functions keep the original address, which is then what targets are.  Computed
+ * jumps inside of functions must not go on in the original text, where nothing counts: where
+ * all labels are known they are redirected; elsewhere the jump itself looks for the image of
+ * its target.
  */
 #include "editor/instrument.h"
 
@@ -37,8 +40,8 @@ bool instrument_has_counter(const struct countgraph *g, uint32_t edge)
 	return g->flow.edge[edge].counted && !(e->kind == COUNTEDGE_TABLE && e->shared);
 }
 
-static bool tells_target(const struct instrument *in, const struct plt *plt, const struct block *b,
-			 const struct insn *insn, const uint32_t *user)
+static bool tells_target(const struct instrument *in, const struct plt *plt,
+			 const struct block *b, const struct insn *insn, const uint32_t *user)
 {
 	if (insn->kind != INSN_ICALL && insn->kind != INSN_IJMP)
 		return false;
@@ -48,7 +51,8 @@ static bool tells_target(const struct instrument *in, const struct plt *plt, con
 							  prog_insn_addr(in->prog, insn)));
 }
 
-/* A computed jump that may stay inside its function, some of whose labels are those of the original. */
+/* A computed jump that may stay inside its function, some of whose labels are those of the
+ * original. */
 static bool may_stay(const struct fn *fn, uint32_t insn)
 {
 	for (uint32_t i = 0; i < fn->njump; i++)
@@ -63,8 +67,8 @@ struct sites {
 	VEC(struct instrument_site) v;
 };
 
-static void number_fn(struct instrument *in, const struct plt *plt, uint32_t f, struct arena *scratch,
-		      struct sites *sites)
+static void number_fn(struct instrument *in, const struct plt *plt, uint32_t f,
+		      struct arena *scratch, struct sites *sites)
 {
 	const struct fn *fn = &in->prog->fn[f];
 	struct countgraph g;
@@ -129,7 +133,8 @@ static int take_heat(struct instrument *in, struct bytes heat, struct err *err)
 			(void)rd_skip(&r, COUNTGRAPH_HEAT * (uint64_t)fn->nblock);
 	}
 	if (heat.n && (r.bad || rd_left(&r)))
-		return err_set(err, ERR_INPUT, "these counts were made by another version of this "
+		return err_set(err, ERR_INPUT,
+			       "these counts were made by another version of this "
 			       "program");
 	return 0;
 }
@@ -139,8 +144,8 @@ const uint8_t *instrument_heat(const struct instrument *in, uint32_t f)
 	return in->heat.n ? in->heat.p + in->heat_at[f] : NULL;
 }
 
-int instrument_prepare(struct bytes original, const struct instrument_choice *by, struct arena *a,
-		       struct instrument *out, struct err *err)
+int instrument_prepare(struct bytes original, const struct instrument_choice *by,
+		       struct arena *a, struct instrument *out, struct err *err)
 {
 	struct prog *prog = arena_alloc(a, sizeof(*prog));
 	struct sites sites = { .a = a };
@@ -167,9 +172,10 @@ int instrument_prepare(struct bytes original, const struct instrument_choice *by
 		if (prog->fn[i].moved)
 			prog->order[prog->norder++] = i;
 	if (prog->norder == 0)
-		return err_set(err, ERR_REFUSED, by->uncertain > 0 ?
-			       "no function of which the profile tells anything uncertain can be moved" :
-			       "no function of it can be moved");
+		return err_set(err, ERR_REFUSED,
+			       by->uncertain > 0 ? "no function of which the profile tells "
+						   "anything uncertain can be moved"
+						 : "no function of it can be moved");
 	redirect_select(prog);
 	for (uint32_t i = 0; i < prog->nfn; i++)
 		prog->fn[i].redirected = false;
@@ -246,16 +252,17 @@ static void add_tallies(struct build *b, uint32_t f, struct arena *scratch)
 	out->table_user = arena_dup(a, g.table_user, fn->ntable * sizeof(*g.table_user));
 }
 
-/* All states once more with the stack lower, then those of the routines.  An expression that uses the
- * stack pointer cannot be made so: such code keeps a wrong state for the few instructions of a tally
- * that saves flags, as it would for any that the compiler pushed without telling. */
+/* All states once more with the stack lower, then those of the routines.  An expression that
+ * uses the stack pointer cannot be made so: such code keeps a wrong state for the few
+ * instructions of a tally that saves flags, as it would for any that the compiler pushed
+ * without telling. */
 static void add_states(struct build *b)
 {
 	struct cfi *cfi = &b->in.prog->cfi;
 	uint32_t n = cfi->nstate, nrow;
 	const struct tallyroutine_row *row = tallyroutine_rows(&nrow);
-	struct cfi_state *all = arena_grow(b->in.prog->arena, cfi->state, n, 2 * (size_t)n + nrow,
-					   sizeof(*all));
+	struct cfi_state *all = arena_grow(b->in.prog->arena, cfi->state, n,
+					   2 * (size_t)n + nrow, sizeof(*all));
 
 	for (uint32_t i = 0; i < n; i++) {
 		all[n + i] = all[i];

@@ -1,19 +1,22 @@
 /* interpret.c - following the code from one sample
  *
  * INVARIANTS
- *   I1  the work for a sample is bounded by options.steps instructions, one join each at most (joins.h), and
- *       INTERPRET_CALLERS frames, whatever the code and the stack are;
- *   I2  of registers and memory nothing is kept but branch and call instructions with their targets.
+ *   I1  the work for a sample is bounded by options.steps instructions, one join each at most
+ *       (joins.h), and INTERPRET_CALLERS frames, whatever the code and the stack are;
+ *   I2  of registers and memory nothing is kept but branch and call instructions with their
+ *       targets.
  *
  * A call is followed like a jump: its return address is known because it was just pushed.
  *
- * UNKNOWN  Where control goes is often not known.  Then it goes on at the next place where it must have
- *          come: past a branch, where its ways meet, or else behind the call of the function; past a call
- *          or jump, behind the call.  Unknown is then what may have been written in between: by the code
- *          between a branch and where its ways meet, what that writes; by other functions, everything but
- *          the stack and the registers that they leave alone.  (A function may write to its caller's stack,
- *          but that hardly ever decides anything; to keep the rest of memory as well shows ways that the
- *          program never takes.)  In a generation one way may lead to the original; they do not meet then.
+ * UNKNOWN  Where control goes is often not known. Then it goes on at the next place where it
+ *          must have come: past a branch, where its ways meet, or else behind the call of the
+ *          function; past a call or jump, behind the call. Unknown is then what may have been
+ *          written in between: by the code between a branch and where its ways meet, what that
+ *          writes; by other functions, everything but the stack and the registers that they
+ *          leave alone. (A function may write to its caller's stack, but that hardly ever
+ *          decides anything; to keep the rest of memory as well shows ways that the program
+ *          never takes.) In a generation one way may lead to the original; they do not meet
+ *          then.
  */
 #include "editor/interpret.h"
 
@@ -51,7 +54,8 @@ struct interpreter *interpreter_new(const struct image *img, struct arena *a,
 	in->arena = a;
 	in->options = *options;
 	in->merge_at = MERGE_AT;
-	struct err unread;		/* without unwind tables there are no callers to be seen */
+	/* without unwind tables there are no callers to be seen */
+	struct err unread;
 	in->stats.unwinds = cfi_parse(img, a, &in->cfi, &unread) == 0;
 	in->joins = joins_new(img, a, err);
 	return !in->joins || memview_open(img, a, &in->file, err) < 0 ? NULL : in;
@@ -136,7 +140,8 @@ static bool lose_stores(struct machine *m, const struct join *join)
 
 		anywhere |= base->known != VALUE_KNOWN;
 		for (unsigned k = 0; k < s->bytes && !anywhere; k += 8)
-			if (!memview_write(&m->memory, at + k, s->bytes - k < 8 ? s->bytes - k : 8, unknown))
+			if (!memview_write(&m->memory, at + k,
+					   s->bytes - k < 8 ? s->bytes - k : 8, unknown))
 				return false;
 	}
 	if (anywhere)
@@ -172,8 +177,8 @@ static bool leave(struct interpreter *in, struct machine *m)
 	return true;
 }
 
-/* A linkage stub's jump, or one in place of a call and a return: the stack is as at the entry of what is
- * jumped to.  (The unwind rows of stubs are expressions.) */
+/* A linkage stub's jump, or one in place of a call and a return: the stack is as at the
+ * entry of what is jumped to.  (The unwind rows of stubs are expressions.) */
 static bool return_for_slot(struct interpreter *in, struct machine *m)
 {
 	const struct act ret = { .kind = ACT_RET };
@@ -187,7 +192,8 @@ static bool return_for_slot(struct interpreter *in, struct machine *m)
 	return true;
 }
 
-/* Past an instruction after which it is not known where control goes; false: there is no way. */
+/* Past an instruction after which it is not known where control goes; false: there is no
+ * way. */
 static bool pass_by(struct interpreter *in, struct machine *m, const struct act *act)
 {
 	switch ((enum act_kind)act->kind) {
@@ -206,7 +212,8 @@ static bool pass_by(struct interpreter *in, struct machine *m, const struct act 
 	}
 }
 
-/* Follows one sample to its end.  *nbranch: decided; *why: of an unknown value that ended it. */
+/* Follows one sample to its end.  *nbranch: decided; *why: of an unknown value that ended
+ * it. */
 static enum stop follow(struct interpreter *in, struct machine *m, uint32_t *nbranch,
 			enum unknown *why)
 {

@@ -1,8 +1,8 @@
 /* interpret.h - which way control went on from samples that carry the program's state
  *
  * From each sample the code is followed as far as what is known decides where it goes
- * (postmorph/machine.h).  Return addresses on the stack tell by which calls it came there (callers.h).
- * What was seen of branches and calls is told in the addresses of the file
+ * (postmorph/machine.h).  Return addresses on the stack tell by which calls it came there
+ * (callers.h).  What was seen of branches and calls is told in the addresses of the file
  * that was mapped; edges.h takes it to the blocks of the original.
  */
 #ifndef EDITOR_INTERPRET_H
@@ -57,7 +57,8 @@ struct interpret_stats {
 	uint64_t steps;
 	uint64_t joined, left, called;	/* unknown branches, functions and calls passed by */
 	uint64_t stop[NSTOP];
-	uint64_t first[NSTOP][NUNKNOWN];	/* of samples without a branch, with the cause */
+	/* of samples without a branch, with the cause */
+	uint64_t first[NSTOP][NUNKNOWN];
 };
 
 struct interpreter;

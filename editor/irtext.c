@@ -289,7 +289,8 @@ static int set_displacement(struct parser *ps, const struct insn *in, vaddr targ
 	int64_t d = (int64_t)(target - (CODE_BASE + in->off + in->len));
 
 	if (in->field_size == 1 && (d < -128 || d > 127))
-		return wrong(ps, "a 2-byte branch does not reach; make larger the block in", "fn");
+		return wrong(ps, "a 2-byte branch does not reach; make larger the block in",
+			     "fn");
 	for (uint32_t i = 0; i < in->field_size; i++)
 		at[i] = (uint8_t)((uint64_t)d >> (8 * i));
 	return 0;
@@ -323,7 +324,8 @@ static int build_insns(struct parser *ps, struct text_fn *t, uint32_t id, struct
 	}
 	uint32_t len = last_bytes((enum insn_kind)last.kind, b->size, bytes, &last);
 	if (b->size < len)
-		return wrong(ps, "too small for its last instruction is a block of fn", t->fn.name);
+		return wrong(ps, "too small for its last instruction is a block of fn",
+			     t->fn.name);
 	if (t->text.v[id].insns == 1 && b->size <= 15 &&
 	    (last.kind == INSN_PLAIN || last.kind == INSN_NOP)) {
 		memset(bytes, 0x90, b->size);
@@ -332,9 +334,11 @@ static int build_insns(struct parser *ps, struct text_fn *t, uint32_t id, struct
 	uint32_t rest = b->size - len, n = t->text.v[id].insns;
 	n = n ? n - 1 : (rest + 3) / 4;
 	if (n == 0 && t->text.v[id].icall)
-		return wrong(ps, "nothing but its last instruction has a block of fn", t->fn.name);
+		return wrong(ps, "nothing but its last instruction has a block of fn",
+			     t->fn.name);
 	if (n > rest || rest > 15 * n)
-		return wrong(ps, "size and insns of a block do not go together in fn", t->fn.name);
+		return wrong(ps, "size and insns of a block do not go together in fn",
+			     t->fn.name);
 	b->insn = *ninsn;
 	b->ninsn = n + 1;
 	for (uint32_t i = 0; i < n; i++) {
@@ -343,8 +347,11 @@ static int build_insns(struct parser *ps, struct text_fn *t, uint32_t id, struct
 
 		if (icall && part < 2)
 			return wrong(ps, "no room for an icall in a block of fn", t->fn.name);
-		insn[(*ninsn)++] = (struct insn){ .off = (uint32_t)ps->ncode, .len = (uint8_t)part,
-			.kind = b->padding ? INSN_NOP : icall ? INSN_ICALL : INSN_PLAIN };
+		insn[(*ninsn)++] = (struct insn){ .off = (uint32_t)ps->ncode,
+						  .len = (uint8_t)part,
+						  .kind = b->padding ? INSN_NOP
+							  : icall    ? INSN_ICALL
+								     : INSN_PLAIN };
 		memset(ps->code + ps->ncode, 0x90, part);
 		if (icall)
 			write_icall(ps->code + ps->ncode, part);
@@ -517,9 +524,12 @@ static int build_seen_calls(struct parser *ps, struct prog *prog)
 
 			if (callee == ps->fn.n)
 				return wrong(ps, "no function is called", c->callee);
-			fn->seen_call[i] = (struct seen_call){
-				.insn = b->insn + (t->text.v[c->block].icall ? 0 : b->ninsn - 1),
-				.target = prog->fn[callee].entry, .count = c->count };
+			fn->seen_call[i] =
+				(struct seen_call){ .insn = b->insn + (t->text.v[c->block].icall
+									       ? 0
+									       : b->ninsn - 1),
+						    .target = prog->fn[callee].entry,
+						    .count = c->count };
 		}
 	}
 	return 0;

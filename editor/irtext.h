@@ -8,21 +8,23 @@
  *     .cold                               what follows stands in a .cold fragment
  *     b3 size 5 noreturn
  *     seen b0 b2 60                       the profile has this edge, so often
- *     seen call b1 g 30                   and this call: by the block's icall, or by its last instruction
+ *     seen call b1 g 30                   and this call: by the block's icall, or by its last
+ *                                         instruction
  *     order b0 b2 b1 b3
  *   fn g ...
  *   run infer,align
  *   want order b0 b2 b1 b3
  *
- * Blocks are numbered in address order.  Behind `->` stand: one block, or two (fall, then taken);
- * `jmp b2` (a jump even to the next block); `table b1 b2 b1`, `ijmp`, `ret`, `trap`; `out` is a
- * target outside the function.  A target may carry its edge count: `b1:2`.  Without `->` control
- * runs on.  Properties: size, insns, samples, count (numbers), confidence low|medium|high, call FN,
- * icall (it begins with a call of a register), pinned, landing, padding, noreturn, cold, warm, stays,
- * guessed.  `table of b1` is the table of block b1, above it.
+ * Blocks are numbered in address order.  Behind `->` stand: one block, or two (fall, then
+ * taken); `jmp b2` (a jump even to the next block); `table b1 b2 b1`, `ijmp`, `ret`, `trap`;
+ * `out` is a target outside the function.  A target may carry its edge count: `b1:2`.  Without
+ * `->` control runs on.  Properties: size, insns, samples, count (numbers), confidence
+ * low|medium|high, call FN, icall (it begins with a call of a register), pinned, landing,
+ * padding, noreturn, cold, warm, stays, guessed.  `table of b1` is the table of block b1, above
+ * it.
  * For a function, behind its name: `still` (not to be moved), `unproven N`.
- * A line `exact` in front of all functions: samples are executions times insns; if there are seen
- * edges, they are complete.
+ * A line `exact` in front of all functions: samples are executions times insns; if there are
+ * seen edges, they are complete.
  * From the first `run` line on, the rest are the test's own lines.
  */
 #ifndef EDITOR_IRTEXT_H

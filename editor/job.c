@@ -18,7 +18,8 @@
 
 enum {
 	MAX_INPUT = 1 << 30,	/* bytes; the largest program of a distribution is 200 MiB */
-	LARGE = 1 << 18,	/* such memory goes back to the system when it is freed, for the next step */
+	/* such memory goes back to the system when it is freed, for the next step */
+	LARGE = 1 << 18,
 };
 
 struct opened {			/* the parent's view of one output */
@@ -33,8 +34,8 @@ int job_wrap(const struct job *job, int i, struct err *err)
 	return strncmp(arg, "fd:", 3) == 0 ? -1 : err_wrap(err, "'%s'", arg);
 }
 
-/* What is there and no regular file (a device, a pipe) is written to: a rename would put a file in
- * its place. */
+/* What is there and no regular file (a device, a pipe) is written to: a rename would put a
+ * file in its place. */
 static bool is_written_in_place(const char *arg)
 {
 	struct stat st;
@@ -81,7 +82,8 @@ static int check_input(const struct job *job, int i, const struct stat *st, stru
 /* Runs in the child; the exit code. */
 static int work_confined(struct job *job, const int *in_fd, const struct opened *out)
 {
-	static char stdout_buffer[1 << 16];	/* given, so that stdio asks nothing of the kernel */
+	/* given, so that stdio asks nothing of the kernel */
+	static char stdout_buffer[1 << 16];
 	struct err err = { 0 };
 
 	(void)mallopt(M_MMAP_THRESHOLD, LARGE);		/* an advice */
@@ -122,9 +124,11 @@ static int wait_for(pid_t pid)
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
 	int sig = WTERMSIG(status);
-	(void)fprintf(stderr, "morph-edit: the job died of signal %d (%s)%s\n", sig, strsignal(sig),
-		      sig == SIGSYS ? ": it tried a forbidden system call" :
-		      sig == SIGXCPU ? ": CPU time limit" : "");
+	(void)fprintf(stderr, "morph-edit: the job died of signal %d (%s)%s\n", sig,
+		      strsignal(sig),
+		      sig == SIGSYS    ? ": it tried a forbidden system call"
+		      : sig == SIGXCPU ? ": CPU time limit"
+				       : "");
 	return 1;
 }
 
@@ -134,14 +138,16 @@ static int settle_output(const struct job *job, const struct job_out *out, struc
 {
 	int rc = 0;
 
-	if (keep && out->mode_from >= 0 && fchmod(o->fd, job->in[out->mode_from].mode & 0777) < 0)
+	if (keep && out->mode_from >= 0 &&
+	    fchmod(o->fd, job->in[out->mode_from].mode & 0777) < 0)
 		rc = err_set(err, ERR_SYS, "'%s': chmod: %s", out->arg, strerror(errno));
 	if (keep && out->mode_from < 0) {
 		mode_t mask = umask(0);
 
 		(void)umask(mask);
 		if (fchmod(o->fd, 0666 & ~mask) < 0)
-			rc = err_set(err, ERR_SYS, "'%s': chmod: %s", out->arg, strerror(errno));
+			rc = err_set(err, ERR_SYS, "'%s': chmod: %s", out->arg,
+				     strerror(errno));
 	}
 	if (keep && rc == 0 && rename(o->temporary, out->arg) < 0)
 		rc = err_set(err, ERR_SYS, "'%s': rename: %s", out->arg, strerror(errno));
@@ -174,7 +180,8 @@ int job_run(struct job *job)
 		if (in_fd[i] < 0)
 			goto fail;
 		if (fstat(in_fd[i], &st) < 0) {
-			err_set(&err, ERR_SYS, "'%s': fstat: %s", job->in[i].arg, strerror(errno));
+			err_set(&err, ERR_SYS, "'%s': fstat: %s", job->in[i].arg,
+				strerror(errno));
 			goto fail;
 		}
 		job->in[i].mode = st.st_mode;

@@ -1,4 +1,5 @@
-/* larger.h - fmax() and fmin(), which are calls, for where b is a number: NaN for a gives b, too */
+/* larger.h - fmax() and fmin(), which are calls, for where b is a number: NaN for a gives b,
+ * too */
 #ifndef EDITOR_LARGER_H
 #define EDITOR_LARGER_H
 

@@ -15,8 +15,8 @@ struct logit_case {
 	double yes, no;			/* how often each was seen */
 };
 
-/* The likeliest weight[nweight] of the logarithm of the odds of yes, each believed to be about 0 as firmly
- * as `firm` observations would say.  Deterministic; work is bounded. */
+/* The likeliest weight[nweight] of the logarithm of the odds of yes, each believed to be
+ * about 0 as firmly as `firm` observations would say.  Deterministic; work is bounded. */
 void logit_fit(const struct logit_case *cases, uint32_t ncase, double firm, double *weight,
 	       uint32_t nweight);
 /* The probability of yes. */

@@ -1,13 +1,14 @@
 /* measure.c - figures of a layout under a profile
  *
  * An edge whose target begins where the image of its source ends falls through; every other one
- * takes a branch.  What a block executes is read from the bytes of its image: instructions, NOPs,
- * and a jmp at its end, which in a block with a conditional branch runs for one of its sides only.
+ * takes a branch.  What a block executes is read from the bytes of its image: instructions,
+ * NOPs, and a jmp at its end, which in a block with a conditional branch runs for one of its
+ * sides only.
  *
  * Calls are told by their number in the block, the n-th of the original being the n-th of the
- * image, so that one that was made direct is seen as such.  A call to the original entry of a function
- * that has an image there costs the jump to it; so does, each time that it is called, a pointer
- * to it, unless all pointers lead to the image.
+ * image, so that one that was made direct is seen as such.  A call to the original entry of a
+ * function that has an image there costs the jump to it; so does, each time that it is called,
+ * a pointer to it, unless all pointers lead to the image.
  */
 #include "editor/measure.h"
 
@@ -50,7 +51,8 @@ struct work {
 struct image_end {		/* what the image of one block executes */
 	uint32_t insns, nops;	/* without the jmp and what is behind the conditional branch */
 	uint32_t nops_behind;
-	vaddr branch, jmp;	/* targets of a conditional branch, and of a jmp behind it; 0: none */
+	/* targets of a conditional branch, and of a jmp behind it; 0: none */
+	vaddr branch, jmp;
 	uint32_t across;	/* jumps, calls and returns across lines, but for the jmp */
 	bool jmp_across;
 };
@@ -124,7 +126,8 @@ static void note_pointer(struct work *w, vaddr to)
 		w->pointed[e->fn] = true;
 }
 
-/* The jump at `at`, with the instruction `before` it that it may be fused with, crosses or ends a line. */
+/* The jump at `at`, with the instruction `before` it that it may be fused with, crosses or
+ * ends a line. */
 static bool is_across(const struct work *w, vaddr before, vaddr at, const struct insn *insn)
 {
 	bool fused = insn->kind == INSN_JCC && at > before &&
@@ -230,7 +233,8 @@ static void count_block(struct work *w, uint32_t f, uint32_t id, const double *r
 	bool conditional = b->ninsn && is_conditional(fn->insn[b->insn + b->ninsn - 1].kind);
 	const uint32_t to[2] = { b->fall, b->taken };
 	const double count[2] = { b->fall_count, b->taken_count };
-	double share = fn_table_share(fn, runs, id), fell = 0, jumped = end.jmp && !end.branch ? b->count : 0;
+	double share = fn_table_share(fn, runs, id), fell = 0,
+	       jumped = end.jmp && !end.branch ? b->count : 0;
 
 	for (int i = 0; i < 2; i++) {
 		if (to[i] == NO_BLOCK || (i == 0 && b->noreturn) || !at[to[i]].known)
@@ -253,7 +257,8 @@ static void count_block(struct work *w, uint32_t f, uint32_t id, const double *r
 	w->m->jumps += jumped;
 	w->m->across += b->count * end.across + (end.jmp_across ? jumped : 0);
 	w->m->nops += b->count * end.nops + fell * end.nops_behind;
-	w->m->instructions += b->count * (end.insns + end.nops) + jumped + fell * end.nops_behind;
+	w->m->instructions +=
+		b->count * (end.insns + end.nops) + jumped + fell * end.nops_behind;
 	if (p->size) {
 		struct extent e = { p->addr, p->addr + p->size };
 
@@ -290,7 +295,8 @@ static uint64_t count_units(const struct work *w, uint64_t unit)
 	uint64_t n = 0, next = 0;	/* first unit not counted yet */
 
 	for (uint32_t i = 0; i < w->hot.n; i++) {
-		uint64_t first = w->hot.v[i].start / unit, end = (w->hot.v[i].end - 1) / unit + 1;
+		uint64_t first = w->hot.v[i].start / unit,
+			 end = (w->hot.v[i].end - 1) / unit + 1;
 
 		first = first < next ? next : first;
 		if (end <= first)
@@ -359,31 +365,31 @@ static const struct figure {
 	size_t off;
 	bool whole;		/* uint64_t; else double */
 } figures[] = {
-	{ "blocks executed",		offsetof(struct measure, executions), false },
-	{ "with high confidence",	offsetof(struct measure, told[CONFIDENCE_HIGH]), false },
-	{ "with medium confidence",	offsetof(struct measure, told[CONFIDENCE_MEDIUM]), false },
-	{ "with low confidence",	offsetof(struct measure, told[CONFIDENCE_LOW]), false },
-	{ "in fluff text",		offsetof(struct measure, fluff), false },
-	{ "instructions executed",	offsetof(struct measure, instructions), false },
-	{ "NOPs among them",		offsetof(struct measure, nops), false },
-	{ "fall-throughs",		offsetof(struct measure, falls), false },
-	{ "taken branches",		offsetof(struct measure, taken), false },
-	{ "to a jmp alone",		offsetof(struct measure, to_jumps), false },
-	{ "jumps across 32-byte lines",	offsetof(struct measure, across), false },
-	{ "jmps among them",		offsetof(struct measure, jumps), false },
-	{ "jumps to other functions",	offsetof(struct measure, tail_jumps), false },
-	{ "entry jumps",		offsetof(struct measure, entry_jumps), false },
-	{ "Ext-TSP score of an edge",	offsetof(struct measure, exttsp), false },
-	{ "calls up to 4 KiB away",	offsetof(struct measure, calls[REACH_PAGE]), false },
-	{ "calls up to 64 KiB away",	offsetof(struct measure, calls[REACH_NEAR]), false },
-	{ "calls up to 1 MiB away",	offsetof(struct measure, calls[REACH_FAR]), false },
-	{ "calls farther away",		offsetof(struct measure, calls[REACH_BEYOND]), false },
-	{ "calls out of what is known",	offsetof(struct measure, calls_out), false },
-	{ "hot text bytes",		offsetof(struct measure, hot_text), true },
-	{ "hot bytes",			offsetof(struct measure, hot_bytes), true },
-	{ "hot 64-byte lines",		offsetof(struct measure, hot_lines), true },
-	{ "hot 4-KiB pages",		offsetof(struct measure, hot_pages), true },
-	{ "hot 2-MiB pages",		offsetof(struct measure, hot_huge_pages), true },
+	{ "blocks executed", offsetof(struct measure, executions), false },
+	{ "with high confidence", offsetof(struct measure, told[CONFIDENCE_HIGH]), false },
+	{ "with medium confidence", offsetof(struct measure, told[CONFIDENCE_MEDIUM]), false },
+	{ "with low confidence", offsetof(struct measure, told[CONFIDENCE_LOW]), false },
+	{ "in fluff text", offsetof(struct measure, fluff), false },
+	{ "instructions executed", offsetof(struct measure, instructions), false },
+	{ "NOPs among them", offsetof(struct measure, nops), false },
+	{ "fall-throughs", offsetof(struct measure, falls), false },
+	{ "taken branches", offsetof(struct measure, taken), false },
+	{ "to a jmp alone", offsetof(struct measure, to_jumps), false },
+	{ "jumps across 32-byte lines", offsetof(struct measure, across), false },
+	{ "jmps among them", offsetof(struct measure, jumps), false },
+	{ "jumps to other functions", offsetof(struct measure, tail_jumps), false },
+	{ "entry jumps", offsetof(struct measure, entry_jumps), false },
+	{ "Ext-TSP score of an edge", offsetof(struct measure, exttsp), false },
+	{ "calls up to 4 KiB away", offsetof(struct measure, calls[REACH_PAGE]), false },
+	{ "calls up to 64 KiB away", offsetof(struct measure, calls[REACH_NEAR]), false },
+	{ "calls up to 1 MiB away", offsetof(struct measure, calls[REACH_FAR]), false },
+	{ "calls farther away", offsetof(struct measure, calls[REACH_BEYOND]), false },
+	{ "calls out of what is known", offsetof(struct measure, calls_out), false },
+	{ "hot text bytes", offsetof(struct measure, hot_text), true },
+	{ "hot bytes", offsetof(struct measure, hot_bytes), true },
+	{ "hot 64-byte lines", offsetof(struct measure, hot_lines), true },
+	{ "hot 4-KiB pages", offsetof(struct measure, hot_pages), true },
+	{ "hot 2-MiB pages", offsetof(struct measure, hot_huge_pages), true },
 };
 
 enum { MAX_LAYOUTS = 3 };

@@ -1,7 +1,7 @@
 /* measure.h - figures of a layout under a profile: what it does, without a stopwatch
  *
- * The counts are those of the annotated program; the same counts are laid over every placement, so
- * figures of different layouts of one program compare.  They are exact when the profile is.
+ * The counts are those of the annotated program; the same counts are laid over every placement,
+ * so figures of different layouts of one program compare.  They are exact when the profile is.
  */
 #ifndef EDITOR_MEASURE_H
 #define EDITOR_MEASURE_H
@@ -20,26 +20,31 @@ enum measure_reach {		/* of direct calls: distance from the call to its target *
 
 struct measure {
 	double executions;	/* of blocks */
-	double told[NCONFIDENCE];	/* of these, by the confidence in what was inferred of the block */
+	/* of these, by the confidence in what was inferred of the block */
+	double told[NCONFIDENCE];
 	double fluff;		/* of these, in the fluff text of a generation */
 	double instructions;
 	double nops;		/* of these */
 	double taken;		/* direct branches within functions that were taken */
 	double falls;		/* control that ran on to the next block */
 	double to_jumps;	/* of these, to a block that is nothing but a jmp */
-	double across;		/* jumps, calls and returns that cross or end at a multiple of 32 bytes */
+	/* jumps, calls and returns that cross or end at a multiple of 32 bytes */
+	double across;
 	double jumps;		/* unconditional direct jumps among `taken` */
 	double tail_jumps;	/* direct jumps out of the function */
 	double entry_jumps;	/* from original entries to images */
-	double exttsp;		/* score over all edges within functions, divided by their counts */
-	double calls[NREACH], calls_out;	/* direct ones; out: to no known function (PLT) */
-	uint64_t hot_text;	/* bytes of a generation's hot text; the original's: of what is in it */
+	/* score over all edges within functions, divided by their counts */
+	double exttsp;
+	/* direct ones; out: to no known function (PLT) */
+	double calls[NREACH], calls_out;
+	/* bytes of a generation's hot text; the original's: of what is in it */
+	uint64_t hot_text;
 	/* With an execution: bytes, 64-byte lines, 4-KiB pages, 2-MiB pages. */
 	uint64_t hot_bytes, hot_lines, hot_pages, hot_huge_pages;
 };
 
-/* Measures `n` placements, of the original first, over the blocks that all of them know; *left_out gets
- * the executions of others, as a share of all.  Needs counts; out[n]. */
+/* Measures `n` placements, of the original first, over the blocks that all of them know;
+ * *left_out gets the executions of others, as a share of all.  Needs counts; out[n]. */
 void measure_run(const struct prog *prog, const struct placement *placement, uint32_t n,
 		 struct measure *out, double *left_out);
 

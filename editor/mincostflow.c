@@ -1,8 +1,8 @@
 /* mincostflow.c - successive shortest paths, all paths of one length at a time
  *
- * Arc 2k is the k-th edge, arc 2k + 1 its reverse; for the search they are laid out by the node they
- * leave.  Residual capacity of an arc is what it can still carry (for a reverse arc: the flow to be
- * taken back).  Potentials keep the reduced cost
+ * Arc 2k is the k-th edge, arc 2k + 1 its reverse; for the search they are laid out by the node
+ * they leave.  Residual capacity of an arc is what it can still carry (for a reverse arc: the
+ * flow to be taken back).  Potentials keep the reduced cost
  *     cost(u, v) + potential[u] - potential[v]
  * of every arc with residual capacity at zero or more, so that Dijkstra applies.  After each
  * Dijkstra the arcs of reduced cost zero hold all shortest paths; a blocking-flow search
@@ -39,7 +39,8 @@ struct mcf {
 	uint32_t *at;			/* [2 * nedge] where an arc is in out[] */
 	int64_t *potential, *dist;	/* [nnode] */
 	uint32_t *level, *next;		/* [nnode] of the blocking-flow search */
-	uint32_t *heap, *heap_at;	/* [nnode] binary heap of nodes by dist, and its inverse */
+	/* [nnode] binary heap of nodes by dist, and its inverse */
+	uint32_t *heap, *heap_at;
 	uint32_t nheap;
 	uint32_t *path;			/* [nnode] arcs of the current path; queue of nodes */
 	uint64_t work, max_work;
@@ -157,7 +158,8 @@ static uint32_t heap_pop(struct mcf *m)
 	return top;
 }
 
-/* Distances by reduced cost up to the sink's, and potentials raised by them.  False: no path. */
+/* Distances by reduced cost up to the sink's, and potentials raised by them.  False: no
+ * path. */
 static bool shortest(struct mcf *m, uint32_t source, uint32_t sink)
 {
 	for (uint32_t v = 0; v < m->nnode; v++) {
@@ -179,7 +181,8 @@ static bool shortest(struct mcf *m, uint32_t source, uint32_t sink)
 
 			if (a->residual == 0)
 				continue;
-			int64_t d = m->dist[u] + a->cost + m->potential[u] - m->potential[a->to];
+			int64_t d =
+				m->dist[u] + a->cost + m->potential[u] - m->potential[a->to];
 			if (d < m->dist[a->to]) {
 				m->dist[a->to] = d;
 				heap_raise(m, a->to);
@@ -283,7 +286,8 @@ static int64_t blocking_flow(struct mcf *m, uint32_t source, uint32_t sink)
 	return sent;
 }
 
-int64_t mcf_solve(struct mcf *m, uint32_t source, uint32_t sink, uint64_t max_work, int64_t *cost)
+int64_t mcf_solve(struct mcf *m, uint32_t source, uint32_t sink, uint64_t max_work,
+		  int64_t *cost)
 {
 	int64_t sent = 0, total = 0;
 

@@ -35,15 +35,16 @@ static double normalised_score(const struct prog *prog, bool original_order)
 	return weight > 0 ? score / weight : 0;
 }
 
-/* Where samples were, what was seen to be called from there, where that was seen to go, what was counted. */
+/* Where samples were, what was seen to be called from there, where that was seen to go, what
+ * was counted. */
 static struct prog_wanted find_wanted(const struct profile *profile, struct arena *a)
 {
 	bool exact = profile_is_exact(profile);
 	struct prog_wanted w = { .depth = exact ? 0 : CALLEES };
 	const struct profile *counted = profile->counted;
 	uint32_t ncounted = counted ? counted->nblock : 0;
-	vaddr *addr = arena_array(a, profile->nblock + profile->ncall + profile->nedge + ncounted,
-				  sizeof(*addr));
+	vaddr *addr = arena_array(
+		a, profile->nblock + profile->ncall + profile->nedge + ncounted, sizeof(*addr));
 
 	for (uint32_t i = 0; i < profile->nblock; i++)
 		addr[w.n++] = profile->block[i].addr;
@@ -57,15 +58,16 @@ static struct prog_wanted find_wanted(const struct profile *profile, struct aren
 	return w;
 }
 
-/* Functions of which nothing was seen may be worth moving for those that call them (infer_callees.c). */
+/* Functions of which nothing was seen may be worth moving for those that call them
+ * (infer_callees.c). */
 static void take_callees(struct prog *prog)
 {
 	for (uint32_t i = 0; i < prog->nfn; i++)
 		prog->fn[i].moved |= prog->fn[i].kept && prog->fn[i].skip == SKIP_NONE;
 }
 
-int edit_analyze(struct bytes original, const struct profile *profile, bool all, struct arena *a,
-		 struct prog *prog, struct err *err)
+int edit_analyze(struct bytes original, const struct profile *profile, bool all,
+		 struct arena *a, struct prog *prog, struct err *err)
 {
 	if (all) {
 		if (prog_analyze(original, a, prog, err) < 0)
@@ -84,8 +86,8 @@ int edit_analyze(struct bytes original, const struct profile *profile, bool all,
 }
 
 int edit_optimize(struct bytes original, const struct profile *profile,
-		  const struct edit_options *options, struct arena *a,
-		  struct wr *generation, struct wr *map, struct edit_stats *stats, struct err *err)
+		  const struct edit_options *options, struct arena *a, struct wr *generation,
+		  struct wr *map, struct edit_stats *stats, struct err *err)
 {
 	struct prog *prog = arena_alloc(a, sizeof(*prog));
 	struct edit_stats s = { 0 };

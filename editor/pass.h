@@ -1,7 +1,7 @@
 /* pass.h - passes over the annotated program
  *
- * A pass reorders or marks; it never adds, drops or rewrites code.  After each, what it may change
- * is checked, and all by ir_check() after the last.
+ * A pass reorders or marks; it never adds, drops or rewrites code.  After each, what it may
+ * change is checked, and all by ir_check() after the last.
  */
 #ifndef EDITOR_PASS_H
 #define EDITOR_PASS_H
@@ -14,20 +14,22 @@ struct pass {
 	const char *name;	/* for --passes= and --print-after= */
 	const char *help;	/* NULL: an earlier step of the pass of that name */
 	bool by_default;
-	bool (*is_wanted_by)(const struct cpu *cpu);	/* by default only for such; NULL: for all */
+	/* by default only for such; NULL: for all */
+	bool (*is_wanted_by)(const struct cpu *cpu);
 	int (*run)(struct prog *prog, const struct edit_options *options, struct err *err);
 	bool keeps_blocks;	/* their order, and which are cold, are warm or stay */
 };
 
 extern const struct pass passes[];	/* in running order, ends with name == NULL */
 
-/* Runs the passes that options name (always in table order), or by default those that suit the processor
- * that this runs on.  Unknown names are ERR_USAGE and list the known ones. */
+/* Runs the passes that options name (always in table order), or by default those that suit
+ * the processor that this runs on.  Unknown names are ERR_USAGE and list the known ones. */
 int passes_run(struct prog *prog, const struct edit_options *options, struct err *err);
 
-/* Ext-TSP score summed over the moved functions, by the sizes of the original blocks: laid out as
- * they were, or as fn->order and block->cold say (cold blocks count as far away).  *edge_weight
- * gets the sum of all edge counts, which the score of an ideal layout would about reach. */
+/* Ext-TSP score summed over the moved functions, by the sizes of the original blocks: laid
+ * out as they were, or as fn->order and block->cold say (cold blocks count as far away).
+ * *edge_weight gets the sum of all edge counts, which the score of an ideal layout would
+ * about reach. */
 double pass_score(const struct prog *prog, bool original_order, double *edge_weight);
 /* By how much the new layout of a function scores above its original one. */
 double pass_fn_gain(const struct fn *fn);

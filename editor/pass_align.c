@@ -3,12 +3,13 @@
  * needs: counts, cold, warm.  Changes: fn->order.  Keeps: cold, warm, prog->order.
  *
  * Hot blocks and warm ones are laid out apart, far from each other, so exttsp.h orders each by
- * themselves: what leads from one to the other has no place that is better.  Cold blocks stand behind
- * them in their old order, padding last of all.  A function of which nothing is known keeps its order.
+ * themselves: what leads from one to the other has no place that is better.  Cold blocks stand
+ * behind them in their old order, padding last of all.  A function of which nothing is known
+ * keeps its order.
  *
- * Most edges of a function that was hardly sampled have guessed weights of next to nothing.  The rarest ones,
- * rare_share of all weight together, are left out: the score cannot lose more, and they are most of the work.
- * Where all weights are guessed, it may be more.
+ * Most edges of a function that was hardly sampled have guessed weights of next to nothing.
+ * The rarest ones, rare_share of all weight together, are left out: the score cannot lose more,
+ * and they are most of the work.  Where all weights are guessed, it may be more.
  */
 #include "editor/pass.h"
 
@@ -20,7 +21,8 @@
 
 static const double rare_share = 0.0005, rare_share_guessed = 0.01;
 
-/* Node 0 stays first.  Of hot blocks that is the entry; in front of warm ones there is a node of no size. */
+/* Node 0 stays first.  Of hot blocks that is the entry; in front of warm ones there is a
+ * node of no size. */
 struct part {
 	uint32_t *block;		/* [nnode] of each node */
 	uint32_t *node_of;		/* [nblock] NONE: in another part */
@@ -53,8 +55,8 @@ static double rare_weight(struct arena *a, const struct exttsp_graph *g, double 
 	return rare;
 }
 
-static void make_part(struct arena *a, const struct fn *fn, const struct exttsp_graph *all, bool warm,
-		      double rare, struct part *p)
+static void make_part(struct arena *a, const struct fn *fn, const struct exttsp_graph *all,
+		      bool warm, double rare, struct part *p)
 {
 	uint64_t *size = arena_array(a, (size_t)fn->nblock + 1, sizeof(*size));
 	double *count = arena_array(a, (size_t)fn->nblock + 1, sizeof(*count));
@@ -88,7 +90,8 @@ static void align_fn(struct arena *scratch, struct fn *fn)
 	struct exttsp_graph all;
 
 	passgraph_make(fn, false, 0, &all);
-	double rare = rare_weight(scratch, &all, fn_is_seen(fn) ? rare_share : rare_share_guessed);
+	double rare =
+		rare_weight(scratch, &all, fn_is_seen(fn) ? rare_share : rare_share_guessed);
 	for (uint32_t warm = 0; warm < 2; warm++) {
 		struct part p;
 

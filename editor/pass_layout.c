@@ -1,10 +1,11 @@
 /* pass_layout.c - procedure layout: functions that call each other often stand close together
  *
- * needs: counts, cold, warm, fn->order.  Changes: prog->order, fn->moved.  Keeps: fn->order, cold, warm.
+ * needs: counts, cold, warm, fn->order.  Changes: prog->order, fn->moved.  Keeps: fn->order,
+ * cold, warm.
  *
- * Functions whose move would not pay are left where they are (worth.h), unless all are to move: those
- * that hardly run at once, so that no other pass has work with them.  proclayout.h orders the rest, in
- * one of three ways.
+ * Functions whose move would not pay are left where they are (worth.h), unless all are to move:
+ * those that hardly run at once, so that no other pass has work with them.  proclayout.h orders
+ * the rest, in one of three ways.
  */
 #include "editor/pass.h"
 
@@ -47,7 +48,8 @@ int pass_layout(struct prog *prog, const struct edit_options *options, struct er
 	const struct method *method = find_method(options->layout);
 
 	if (!method)
-		return err_set(err, ERR_USAGE, "no layout is called '%.40s'; there are cdsort, c3, closest",
+		return err_set(err, ERR_USAGE,
+			       "no layout is called '%.40s'; there are cdsort, c3, closest",
 			       options->layout);
 	if (!options->all)
 		worth_select(prog, !options->keep_pointers);

@@ -3,15 +3,16 @@
  * needs: counts, cold.  Changes: block->stays, fn->leaves.  Keeps the rest.
  *
  * A fluff block that does run runs just as well where it always stood.  But original code knows
- * nothing of images: control that goes there stays until the function returns (or begins again), and
- * what it calls is entered over entry jumps.  So a cold block has no copy only when little can be lost
- * that way: no block that runs again and again while the function is entered once, a loop's, can be
- * reached from it; and no cycle that runs long, even if no block of it runs often: an interpreter's is
- * like that, each turn of which goes another way.  Error exits are left, and most of what ends in a
- * return.
+ * nothing of images: control that goes there stays until the function returns (or begins
+ * again), and what it calls is entered over entry jumps.  So a cold block has no copy only when
+ * little can be lost that way: no block that runs again and again while the function is entered
+ * once, a loop's, can be reached from it; and no cycle that runs long, even if no block of it
+ * runs often: an interpreter's is like that, each turn of which goes another way.  Error exits
+ * are left, and most of what ends in a return.
  *
- * A function that forms pointers and whose original cannot run otherwise leaves nothing: pointers may
- * lead to images only while that is so (redirect.c), and each call through them would cost a jump.
+ * A function that forms pointers and whose original cannot run otherwise leaves nothing:
+ * pointers may lead to images only while that is so (redirect.c), and each call through them
+ * would cost a jump.
  */
 #include "editor/pass.h"
 
@@ -31,7 +32,8 @@ struct ways {
 
 static void add_way(struct ways *w, uint32_t from, uint32_t to)
 {
-	if (to == NO_BLOCK || to == 0)		/* the entry jump leads from there to the image */
+	/* the entry jump leads from there to the image */
+	if (to == NO_BLOCK || to == 0)
 		return;
 	struct cycles_edge e = { from, w->to[to] };
 
@@ -59,10 +61,12 @@ static void add_ways(struct ways *w, const struct fn *fn, uint32_t id)
 }
 
 /* Adds to queue[n] the blocks that run again and again, or are of a cycle that runs long. */
-static uint32_t find_loops(const struct ways *w, const struct fn *fn, bool *costly, uint32_t *queue)
+static uint32_t find_loops(const struct ways *w, const struct fn *fn, bool *costly,
+			   uint32_t *queue)
 {
 	uint32_t *cycle = arena_array(w->a, fn->nblock + 1, sizeof(*cycle)), n = 0;
-	double *work = arena_array(w->a, fn->nblock + 1, sizeof(*work)), entries = fn->block[0].count;
+	double *work = arena_array(w->a, fn->nblock + 1, sizeof(*work)),
+	       entries = fn->block[0].count;
 
 	cycles_find(fn->nblock + 1, w->to, w->edge.v, cycle);
 	for (uint32_t i = 0; i < fn->nblock; i++)

@@ -2,14 +2,15 @@
  *
  * needs: counts, cold, warm.  Changes: block->in_line.  Keeps: orders, cold, warm.
  *
- * Intel's processors from Skylake to Comet Lake do not keep a line of 32 bytes decoded in which a jump
- * crosses the line's end or ends there ("Mitigations for Jump Conditional Code Erratum", 2019): they
- * decode it again each time.  About one jump of six lies so, and a loop in which one does is up to twice
- * as slow.  What moves such a jump, prefixes in its block or NOPs in front of it, emit_plan.c puts in.
+ * Intel's processors from Skylake to Comet Lake do not keep a line of 32 bytes decoded in which
+ * a jump crosses the line's end or ends there ("Mitigations for Jump Conditional Code Erratum",
+ * 2019): they decode it again each time.  About one jump of six lies so, and a loop in which
+ * one does is up to twice as slow.  What moves such a jump, prefixes in its block or NOPs in
+ * front of it, emit_plan.c puts in.
  *
- * It is only worth it in code that would otherwise stay decoded, of which there is little: the blocks
- * that run most often, up to DECODED bytes of all functions together.  Elsewhere every line is decoded
- * anyway, and NOPs take as long as they save.
+ * It is only worth it in code that would otherwise stay decoded, of which there is little: the
+ * blocks that run most often, up to DECODED bytes of all functions together.  Elsewhere every
+ * line is decoded anyway, and NOPs take as long as they save.
  */
 #include "editor/pass.h"
 

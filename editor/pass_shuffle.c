@@ -44,7 +44,8 @@ static void draw_stays(struct fn *fn, uint64_t *state)
 int pass_shuffle(struct prog *prog, const struct edit_options *options, struct err *err)
 {
 	uint64_t state = options->seed, of_calls = ~options->seed;
-	uint64_t of_stays = options->seed ^ 0x5555555555555555, of_lines = options->seed ^ 0x3333333333333333;
+	uint64_t of_stays = options->seed ^ 0x5555555555555555,
+		 of_lines = options->seed ^ 0x3333333333333333;
 
 	(void)err;
 	for (uint32_t i = 0; i < prog->norder; i++) {
@@ -54,7 +55,8 @@ int pass_shuffle(struct prog *prog, const struct edit_options *options, struct e
 		if (fn->nblock > 1)
 			shuffle(fn->order + 1, fn->nblock - 1, &state);
 		for (uint32_t b = 0; b < fn->nblock; b++)
-			fn->block[b].direct = draw(&of_calls) % 2 && pass_calls_may(fn, &fn->block[b]);
+			fn->block[b].direct =
+				draw(&of_calls) % 2 && pass_calls_may(fn, &fn->block[b]);
 		for (uint32_t b = 0; b < fn->nblock; b++)
 			fn->block[b].in_line = draw(&of_lines) % 2;
 		for (uint32_t b = 1; b < fn->nblock; b++) {

@@ -1,7 +1,9 @@
-/* passcalls.c - the moved functions and the calls between them as the graph that proclayout.h orders
+/* passcalls.c - the moved functions and the calls between them as the graph that proclayout.h
+ * orders
  *
- * A direct call is made as often as its block runs.  Where an indirect one goes is known only as far
- * as the profile saw it: its block's executions are shared out among the targets by what was seen.
+ * A direct call is made as often as its block runs.  Where an indirect one goes is known only
+ * as far as the profile saw it: its block's executions are shared out among the targets by what
+ * was seen.
  */
 #include "editor/passcalls.h"
 
@@ -11,7 +13,8 @@ struct work {
 	const struct prog *prog;
 	struct arena *a;
 	uint32_t *proc_of;	/* [nfn] NO_FN: it does not move */
-	uint64_t **off;		/* [nproc] -> [nblock] bytes of hot text in front of the block */
+	/* [nproc] -> [nblock] bytes of hot text in front of the block */
+	uint64_t **off;
 	VEC(struct proc_edge) edge;
 };
 
@@ -34,7 +37,8 @@ static uint64_t place_blocks(const struct fn *fn, uint64_t *off)
 	return at;
 }
 
-static void add_call(struct work *w, uint32_t caller, uint32_t callee, uint32_t block, double weight)
+static void add_call(struct work *w, uint32_t caller, uint32_t callee, uint32_t block,
+		     double weight)
 {
 	uint32_t from = w->proc_of[caller], to = w->proc_of[callee];
 
@@ -68,7 +72,8 @@ static void add_indirect(struct work *w, uint32_t f)
 		uint32_t insn = fn->seen_call[i].insn, block = block_of_insn(fn, insn);
 		double sum = 0;
 
-		for (next = i; next < fn->nseen_call && fn->seen_call[next].insn == insn; next++)
+		for (next = i; next < fn->nseen_call && fn->seen_call[next].insn == insn;
+		     next++)
 			sum += fn->seen_call[next].count;
 		if (fn->insn[insn].kind != INSN_ICALL && fn->insn[insn].kind != INSN_IJMP)
 			continue;

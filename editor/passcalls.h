@@ -1,12 +1,13 @@
-/* passcalls.h - the moved functions and the calls between them as the graph that proclayout.h orders */
+/* passcalls.h - the moved functions and the calls between them as the graph that
+ * proclayout.h orders */
 #ifndef EDITOR_PASSCALLS_H
 #define EDITOR_PASSCALLS_H
 
 #include "editor/proclayout.h"
 #include "postmorph/ir.h"
 
-/* Procedure i is function prog->order[i]; its size is that of what stays in the hot text.  Needs
- * counts, fn->order and cold and warm marks.  Arena lifetime. */
+/* Procedure i is function prog->order[i]; its size is that of what stays in the hot text.
+ * Needs counts, fn->order and cold and warm marks.  Arena lifetime. */
 void passcalls_make(const struct prog *prog, struct arena *a, struct proc_graph *out);
 
 #endif

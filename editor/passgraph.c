@@ -27,7 +27,8 @@ uint32_t passgraph_block_size(const struct fn *fn, const struct block *b)
 	return b->padding ? 0 : size;
 }
 
-static uint32_t add_edges(const struct fn *fn, uint32_t id, double share, struct exttsp_edge *edge)
+static uint32_t add_edges(const struct fn *fn, uint32_t id, double share,
+			  struct exttsp_edge *edge)
 {
 	const struct block *b = &fn->block[id];
 	bool jcc = b->ninsn && fn->insn[b->insn + b->ninsn - 1].kind != INSN_JMP;
@@ -35,7 +36,9 @@ static uint32_t add_edges(const struct fn *fn, uint32_t id, double share, struct
 
 	if (b->fall != NO_BLOCK && !b->noreturn)
 		edge[n++] = (struct exttsp_edge){ id, b->fall, b->fall_count,
-			b->taken == NO_BLOCK && !b->taken_out ? EXTTSP_ONLY : EXTTSP_CONDITIONAL };
+						  b->taken == NO_BLOCK && !b->taken_out
+							  ? EXTTSP_ONLY
+							  : EXTTSP_CONDITIONAL };
 	if (b->taken != NO_BLOCK)
 		edge[n++] = (struct exttsp_edge){ id, b->taken, b->taken_count,
 			jcc ? EXTTSP_CONDITIONAL : EXTTSP_ONLY };

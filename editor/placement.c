@@ -13,7 +13,8 @@ void placement_make(const struct prog *prog, struct placement *out)
 		const struct fn *fn = &prog->fn[f];
 
 		if (fn->nblock)
-			out->block[f] = arena_array(prog->arena, fn->nblock, sizeof(**out->block));
+			out->block[f] =
+				arena_array(prog->arena, fn->nblock, sizeof(**out->block));
 	}
 }
 
@@ -32,9 +33,9 @@ void placement_original(const struct prog *prog, struct placement *out)
 	}
 }
 
-/* A block without image that is nothing but NOPs, or a lone jmp, stands, empty, where control goes from
- * it: `fall` and the target of a lone jmp may lead on to further ones.  Chains are no longer than the
- * function, or they are a circle. */
+/* A block without image that is nothing but NOPs, or a lone jmp, stands, empty, where
+ * control goes from it: `fall` and the target of a lone jmp may lead on to further ones.
+ * Chains are no longer than the function, or they are a circle. */
 static void place_empty(const struct fn *fn, struct placed *at, uint32_t id)
 {
 	uint32_t to = id;
@@ -50,7 +51,8 @@ static void place_empty(const struct fn *fn, struct placed *at, uint32_t id)
 		at[id] = (struct placed){ at[to].addr, 0, true };
 }
 
-/* Where the image of a block ends, which may have several lines of the map, one behind the other. */
+/* Where the image of a block ends, which may have several lines of the map, one behind the
+ * other. */
 static uint32_t image_end(const struct blockmap *map, const struct block *b, vaddr base,
 			  const struct blockmap_block *line)
 {
@@ -87,7 +89,9 @@ static void place_fn(const struct prog *prog, uint32_t f, const struct blockmap 
 		if (!b)
 			continue;
 		at[i] = (struct placed){ map->gen_base + b->gen,
-					 image_end(map, &fn->block[i], map->orig_base, b) - b->gen, true };
+					 image_end(map, &fn->block[i], map->orig_base, b) -
+						 b->gen,
+					 true };
 		moved = true;
 	}
 	for (uint32_t i = fn->nblock; i-- > 0; ) {
@@ -99,11 +103,13 @@ static void place_fn(const struct prog *prog, uint32_t f, const struct blockmap 
 	out->jumped[f] = moved;
 }
 
-/* Bytes of the original of a line of the map, up to the end of the last instruction that is no NOP. */
+/* Bytes of the original of a line of the map, up to the end of the last instruction that is
+ * no NOP. */
 static uint32_t size_before(const struct image *img, const struct blockmap *map,
 			    const struct blockmap_block *b)
 {
-	struct bytes code = bytes_at(image_rest(img, map->orig_base + b->orig), 0, b->orig_size);
+	struct bytes code =
+		bytes_at(image_rest(img, map->orig_base + b->orig), 0, b->orig_size);
 	struct insn insn;
 	vaddr unused;
 	uint32_t size = 0;
@@ -135,8 +141,8 @@ void placement_find_pointed(const struct prog *prog, struct placement *pl)
 		const struct bytes new = bytes_at(pl->img.file, r->at, sizeof(Elf64_Sym));
 		uint64_t n = r->kind == REFERENCE_SYMBOL ? sizeof(Elf64_Sym) : sizeof(vaddr);
 
-		if (r->kind != REFERENCE_LEA && r->to == prog->fn[r->fn].entry && old.p && new.p &&
-		    memcmp(old.p, new.p, n) != 0)
+		if (r->kind != REFERENCE_LEA && r->to == prog->fn[r->fn].entry && old.p &&
+		    new.p &&memcmp(old.p, new.p, n) != 0)
 			pl->pointed[r->fn] = true;
 	}
 }

@@ -1,8 +1,8 @@
 /* placement.h - where the blocks of a program stand in some layout of it
  *
- * A layout is the original itself, a generation, which says so in its block map, or what another
- * tool made of the original (placement_walk.c).  All are told in the same form, so that they can
- * be measured with the same figures (measure.h).
+ * A layout is the original itself, a generation, which says so in its block map, or what
+ * another tool made of the original (placement_walk.c).  All are told in the same form, so that
+ * they can be measured with the same figures (measure.h).
  */
 #ifndef EDITOR_PLACEMENT_H
 #define EDITOR_PLACEMENT_H
@@ -14,17 +14,19 @@ struct err;
 
 struct placed {			/* the image of one block */
 	vaddr addr;
-	uint32_t size;		/* bytes up to where control leaves it; 0: nothing is left of it */
+	/* bytes up to where control leaves it; 0: nothing is left of it */
+	uint32_t size;
 	bool known;
 };
 
 struct placement {
 	struct image img;	/* the file that holds the images */
-	struct placed **block;	/* [nfn] -> [nblock]; NULL: a function of which nothing is known */
+	/* [nfn] -> [nblock]; NULL: a function of which nothing is known */
+	struct placed **block;
 	bool *jumped;		/* [nfn] its original entry leads to the image by a jump */
 	bool *pointed;		/* [nfn] pointers to it in data lead to the image */
-	/* Of a generation: bytes of its hot text, with all that is added to it, and of the originals of
-	 * what is in there, without NOPs behind them; else 0. */
+	/* Of a generation: bytes of its hot text, with all that is added to it, and of the
+	 * originals of what is in there, without NOPs behind them; else 0. */
 	uint64_t hot_text, hot_text_before;
 	vaddr fluff, fluff_end;	/* where its fluff text is; else 0 */
 };

@@ -1,25 +1,27 @@
-/* placement_walk.c - blocks of a layout that some other tool made, found by walking both programs
+/* placement_walk.c - blocks of a layout that some other tool made, found by walking both
+ * programs
  *
  * From the entry on, the instructions of a block and those at the place of its image are walked
- * together.  NOPs on either side mean nothing.  What a block ends in then tells where the images
- * of its successors are:
+ * together.  NOPs on either side mean nothing.  What a block ends in then tells where the
+ * images of its successors are:
  *
  *    original          image
  *    jmp A             jmp to A's image; or none, and A's image follows
- *    jcc A, else B     the same or the inverted condition to one image; the other one follows, or
- *                      is the target of a jmp
+ *    jcc A, else B     the same or the inverted condition to one image; the other one follows,
+ *                      or is the target of a jmp
  *    runs into B       B's image follows, or is the target of a jmp
- *    jump table        the image of the instruction that forms the table's address forms that of
- *                      the image's table, whose entries are the images of the targets; or that of
- *                      the load reads as far from the original's table as the image's is
+ *    jump table        the image of the instruction that forms the table's address forms that
+ *                      of the image's table, whose entries are the images of the targets; or
+ *                      that of the load reads as far from the original's table as the image's
+ *                      is
  *
- * When the block behind begins with a jmp itself, a jmp in the image is taken for that one's image:
- * either reading takes the same branches.
+ * When the block behind begins with a jmp itself, a jmp in the image is taken for that one's
+ * image: either reading takes the same branches.
  *
- * The entry of a function is where its symbol is: the n-th function symbol of a name in one file
- * is the n-th of that name in the other.  Without symbols it is where the original entry is, or
- * where a jmp there leads.  Labels that data holds are where the same data leads to in the other
- * file.  A block whose instructions do not fit, and what only it leads to, has
+ * The entry of a function is where its symbol is: the n-th function symbol of a name in one
+ * file is the n-th of that name in the other.  Without symbols it is where the original entry
+ * is, or where a jmp there leads.  Labels that data holds are where the same data leads to in
+ * the other file.  A block whose instructions do not fit, and what only it leads to, has
  * no known place: who measures counts how much ran there.
  *
  * INVARIANTS
@@ -42,8 +44,10 @@ struct walk {
 	struct placed *at;		/* of fn */
 	uint32_t *queue;		/* blocks of fn to be walked */
 	uint32_t nqueue;
-	vaddr *table;			/* [fn->ntable] address in the other file, 0: not seen */
-	uint32_t ref;			/* first of prog->ref[] that is not of a function in front of fn */
+	/* [fn->ntable] address in the other file, 0: not seen */
+	vaddr *table;
+	/* first of prog->ref[] that is not of a function in front of fn */
+	uint32_t ref;
 };
 
 struct step {				/* one instruction of the image */
@@ -89,8 +93,8 @@ static bool begins_with_jmp(const struct fn *fn, uint32_t id)
 	return false;
 }
 
-/* Control runs on from `addr` to block `id`, or out of the function: over a jmp that was put there, or
- * straight, or over NOPs.  Gives the end of what belongs to the block before. */
+/* Control runs on from `addr` to block `id`, or out of the function: over a jmp that was put
+ * there, or straight, or over NOPs.  Gives the end of what belongs to the block before. */
 static vaddr run_on(struct walk *w, uint32_t id, vaddr addr)
 {
 	struct step s;
@@ -107,8 +111,8 @@ static vaddr run_on(struct walk *w, uint32_t id, vaddr addr)
 	return s.addr;
 }
 
-/* `loop +2; jmp +5; jmp TARGET` stands for a loop out of reach: `s` becomes one to TARGET that is as
- * long as all three. */
+/* `loop +2; jmp +5; jmp TARGET` stands for a loop out of reach: `s` becomes one to TARGET
+ * that is as long as all three. */
 static void join_long_loop(const struct image *img, struct step *s)
 {
 	enum { OVER = 2, JMP_LONG = 5 };
@@ -129,8 +133,8 @@ static uint8_t condition(const struct insn *insn, const uint8_t *code)
 	return code[insn->field - 1] & 0xf;
 }
 
-/* The end of block `id`; `s` is the first instruction of the image that is not behind it already.
- * Gives the end of the image, or 0 when it does not fit. */
+/* The end of block `id`; `s` is the first instruction of the image that is not behind it
+ * already.  Gives the end of the image, or 0 when it does not fit. */
 static vaddr walk_end(struct walk *w, uint32_t id, const struct insn *last, struct step *s)
 {
 	const struct block *b = &w->fn->block[id];
@@ -176,9 +180,12 @@ static void note_table(struct walk *w, uint32_t insn, const struct step *s)
 				continue;
 			if (s->insn.field)
 				w->table[t] = s->target;
-			else if (insn_constants(image_rest(&w->out->img, s->addr), constant) > 0)
-				w->table[t] = constant[0] + (table->kind == BLOCKMAP_TABLE_BESIDE32 ?
-							     table->addr : 0);
+			else if (insn_constants(image_rest(&w->out->img, s->addr), constant) >
+				 0)
+				w->table[t] =
+					constant[0] + (table->kind == BLOCKMAP_TABLE_BESIDE32
+							       ? table->addr
+							       : 0);
 		}
 	}
 }
@@ -234,10 +241,11 @@ static void walk_tables(struct walk *w)
 		bool wide = table->kind == BLOCKMAP_TABLE_ABS64;
 
 		for (uint32_t i = 0; w->table[t] && i < table->nentry; i++) {
-			struct bytes b = image_at(&w->out->img, w->table[t] + (wide ? 8 : 4) * i,
-						  wide ? 8 : 4);
+			struct bytes b = image_at(
+				&w->out->img, w->table[t] + (wide ? 8 : 4) * i, wide ? 8 : 4);
 			struct rd r = rd_of(b);
-			vaddr base = table->kind == BLOCKMAP_TABLE_BESIDE32 ? table->addr : w->table[t];
+			vaddr base = table->kind == BLOCKMAP_TABLE_BESIDE32 ? table->addr
+									    : w->table[t];
 			vaddr to = wide ? rd_u64(&r) : base + (uint64_t)rd_s32(&r);
 
 			if (b.p)
@@ -246,8 +254,8 @@ static void walk_tables(struct walk *w)
 	}
 }
 
-/* Labels that data holds: where the original has the address of one, the other file has that of its
- * image, at the same place. */
+/* Labels that data holds: where the original has the address of one, the other file has that
+ * of its image, at the same place. */
 static void walk_labels(struct walk *w, uint32_t f)
 {
 	for (; w->ref < w->prog->nref && w->prog->ref[w->ref].fn <= f; w->ref++) {

@@ -1,15 +1,15 @@
 /* proccache.c - CDSort: calls short and hot code dense, by one gain
  *
- * Every procedure starts as a chain.  Of all pairs of chains with calls between them the one is joined
- * that gains most, end to end in whichever of eight ways makes the calls shortest, until no pair gains.
- * A join gains
+ * Every procedure starts as a chain.  Of all pairs of chains with calls between them the one is
+ * joined that gains most, end to end in whichever of eight ways makes the calls shortest, until
+ * no pair gains.  A join gains
  *
  *     distance   for each call between the two, its weight / the fourth root of the distance
- *     density    SCALE * how many misses less there are in a cache of 16 lines of ENTRY bytes: a
- *                chain misses samples * (1 - what it has of an entry's samples)^16 times
+ *     density    SCALE * how many misses less there are in a cache of 16 lines of ENTRY bytes:
+ *                a chain misses samples * (1 - what it has of an entry's samples)^16 times
  *
- * divided by the size of the smaller chain, so that small ones, which fit anywhere, find their place
- * early.  Chains come out by density.
+ * divided by the size of the smaller chain, so that small ones, which fit anywhere, find their
+ * place early.  Chains come out by density.
  *
  * INVARIANTS
  *   I1  a live link joins two different live chains, and each of them lists it once;
@@ -29,7 +29,8 @@
 
 #define NONE UINT32_MAX
 
-enum { MAX_CHAIN = 128 };		/* procedures: longer chains take long to join, and gain nothing */
+/* procedures: longer chains take long to join, and gain nothing */
+enum { MAX_CHAIN = 128 };
 static const double entry_bytes = 2048;
 static const double density_scale = 0.25;
 
@@ -56,7 +57,8 @@ struct state {
 	uint64_t *at;
 	struct link *link;
 	uint32_t nlink;
-	uint32_t *link_to;		/* [nproc] scratch: link of the chain at hand to chain i */
+	/* [nproc] scratch: link of the chain at hand to chain i */
+	uint32_t *link_to;
 	struct gainheap heap;
 	double samples;			/* of all */
 };
@@ -82,7 +84,8 @@ static double misses(const struct state *s, double samples, uint64_t size)
 }
 
 /* Where byte `off` of procedure p is when its chain is turned, or not, and begins at `base`. */
-static double position(const struct state *s, uint32_t p, uint64_t off, bool turned, double base)
+static double position(const struct state *s, uint32_t p, uint64_t off, bool turned,
+		       double base)
 {
 	const struct chain *c = &s->chain[s->chain_of[p]];
 
@@ -91,8 +94,8 @@ static double position(const struct state *s, uint32_t p, uint64_t off, bool tur
 	return base + (double)(s->at[p] + off);
 }
 
-static double distance_gain(const struct state *s, const struct link *l, bool turn_a, bool turn_b,
-			    bool b_first)
+static double distance_gain(const struct state *s, const struct link *l, bool turn_a,
+			    bool turn_b, bool b_first)
 {
 	double gain = 0;
 	double base_a = b_first ? (double)s->chain[l->b].size : 0;
@@ -131,8 +134,9 @@ static void find_best(struct state *s, uint32_t li)
 			l->b_first = way & 4;
 		}
 	}
-	best += density_scale * (misses(s, a->samples, a->size) + misses(s, b->samples, b->size) -
-				 misses(s, a->samples + b->samples, a->size + b->size));
+	best += density_scale *
+		(misses(s, a->samples, a->size) + misses(s, b->samples, b->size) -
+		 misses(s, a->samples + b->samples, a->size + b->size));
 	uint64_t smaller = a->size < b->size ? a->size : b->size;
 	if (best > 0)
 		gainheap_push(&s->heap, best / (smaller ? (double)smaller : 1), li, l->stamp);
@@ -243,7 +247,8 @@ static void join_chains(struct state *s)
 static int by_pair(const void *x, const void *y, void *edges)
 {
 	const struct proc_edge *edge = edges;
-	const struct proc_edge *e = &edge[*(const uint32_t *)x], *f = &edge[*(const uint32_t *)y];
+	const struct proc_edge *e = &edge[*(const uint32_t *)x],
+			       *f = &edge[*(const uint32_t *)y];
 	uint32_t elo = e->from < e->to ? e->from : e->to, ehi = e->from ^ e->to ^ elo;
 	uint32_t flo = f->from < f->to ? f->from : f->to, fhi = f->from ^ f->to ^ flo;
 
@@ -326,8 +331,9 @@ static void state_init(struct state *s, const struct proc_graph *g)
 	s->next_edge = memory_new(g->nedge, sizeof(*s->next_edge));
 	s->link = memory_new(g->nedge, sizeof(*s->link));
 	for (uint32_t i = 0; i < g->nproc; i++) {
-		s->chain[i] = (struct chain){ .proc = memory_new(1, sizeof(uint32_t)), .nproc = 1,
-			.size = g->size[i], .samples = g->samples[i] };
+		s->chain[i] = (struct chain){ .proc = memory_new(1, sizeof(uint32_t)),
+					      .nproc = 1, .size = g->size[i],
+					      .samples = g->samples[i] };
 		s->chain[i].proc[0] = i;
 		s->chain_of[i] = i;
 		s->link_to[i] = NONE;

@@ -1,11 +1,12 @@
 /* proccluster.c - C3: each procedure goes behind its likeliest caller
  *
- * Procedures are looked at from the densest to the least dense one.  The cluster of each is put behind
- * that of the caller from which most of its calls come, unless that would make the cluster too
- * large, or the caller's cluster so much thinner that its hot code would be torn apart.  Clusters come out by
- * density: the hottest code on the fewest pages.
+ * Procedures are looked at from the densest to the least dense one.  The cluster of each is put
+ * behind that of the caller from which most of its calls come, unless that would make the
+ * cluster too large, or the caller's cluster so much thinner that its hot code would be torn
+ * apart.  Clusters come out by density: the hottest code on the fewest pages.
  *
- * INVARIANT  a cluster is a list through next[] from head to tail; cluster i exists while head[i] is
+ * INVARIANT  a cluster is a list through next[] from head to tail; cluster i exists while
+ *            head[i] is
  * not NONE, and cluster_of[] names the live one of each procedure.
  */
 #include "editor/proclayout.h"
@@ -16,8 +17,10 @@
 
 #define NONE UINT32_MAX
 
-static const double least_share = 0.1;		/* of a procedure's calls, by its likeliest caller */
-static const double most_thinning = 8;		/* density of the caller's cluster before and after */
+/* of a procedure's calls, by its likeliest caller */
+static const double least_share = 0.1;
+/* density of the caller's cluster before and after */
+static const double most_thinning = 8;
 static const uint64_t most_bytes = 1 << 20;	/* of a cluster */
 
 struct cluster {
@@ -42,7 +45,8 @@ static double density(double samples, uint64_t size)
 static int by_callee(const void *x, const void *y, void *edges)
 {
 	const struct proc_edge *edge = edges;
-	const struct proc_edge *e = &edge[*(const uint32_t *)x], *f = &edge[*(const uint32_t *)y];
+	const struct proc_edge *e = &edge[*(const uint32_t *)x],
+			       *f = &edge[*(const uint32_t *)y];
 
 	if (e->to != f->to)
 		return e->to < f->to ? -1 : 1;
@@ -64,7 +68,8 @@ static void find_callers(struct state *s)
 		double weight = 0;
 
 		for (next = i; next < g->nedge && by_callee(&order[i], &order[next],
-							    (void *)(uintptr_t)g->edge) == 0; next++)
+							    (void *)(uintptr_t)g->edge) == 0;
+		     next++)
 			weight += g->edge[order[next]].weight;
 		s->calls[e->to] += weight;
 		if (e->from != e->to && weight > s->likely_calls[e->to]) {

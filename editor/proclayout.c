@@ -1,15 +1,16 @@
 /* proclayout.c - closest is best: Pettis and Hansen's order
  *
  * Every procedure starts as a chain of its own.  The heaviest edge between two chains is taken;
- * of the four ways to put the two chains end to end (each may be turned round) the one is chosen
- * that brings the two procedures of the heaviest original edge between them closest together.
- * Chains come out by density, single procedures without edges behind them, by density too.
+ * of the four ways to put the two chains end to end (each may be turned round) the one is
+ * chosen that brings the two procedures of the heaviest original edge between them closest
+ * together.  Chains come out by density, single procedures without edges behind them, by
+ * density too.
  *
  * INVARIANTS
  *   I1  arcs of a chain (`adj`) are merged when two chains are: at most one live arc joins two
  *       chains, and its weight is the sum of all original edges between them;
- *   I2  the heap holds every live arc with its present weight; outdated entries are recognised by
- *       their stamp.
+ *   I2  the heap holds every live arc with its present weight; outdated entries are recognised
+ *       by their stamp.
  */
 #include "editor/proclayout.h"
 
@@ -62,7 +63,8 @@ static void add_arc(struct chain *c, uint32_t arc)
 static int edge_cmp(const void *x, const void *y, void *ctx)
 {
 	const struct proc_edge *edge = ctx;
-	const struct proc_edge *e = &edge[*(const uint32_t *)x], *f = &edge[*(const uint32_t *)y];
+	const struct proc_edge *e = &edge[*(const uint32_t *)x],
+			       *f = &edge[*(const uint32_t *)y];
 	uint32_t elo = e->from < e->to ? e->from : e->to, ehi = e->from ^ e->to ^ elo;
 	uint32_t flo = f->from < f->to ? f->from : f->to, fhi = f->from ^ f->to ^ flo;
 

@@ -1,10 +1,11 @@
 /* relax.c - branches start short and grow until all reach
  *
  * Each round places all items with the sizes known so far and makes long every short branch
- * that does not reach its target.  Growing one branch can push others out of reach (and, through
- * alignment, pull some back, which stay long all the same), so rounds repeat until nothing grows.
- * Real programs need under ten rounds; a row made to grow one branch a round would cost the square
- * of its length, so after MAX_ROUNDS every branch that is left is made long, which is always valid.
+ * that does not reach its target.  Growing one branch can push others out of reach (and,
+ * through alignment, pull some back, which stay long all the same), so rounds repeat until
+ * nothing grows.  Real programs need under ten rounds; a row made to grow one branch a round
+ * would cost the square of its length, so after MAX_ROUNDS every branch that is left is made
+ * long, which is always valid.
  */
 #include "editor/relax.h"
 
@@ -15,11 +16,13 @@ static uint64_t short_of_line(const struct relax_item *item, uint64_t at)
 {
 	uint64_t end = at + relax_size(item), from = at + item->front + item->size - item->tail;
 
-	return item->in_line && from / RELAX_LINE != end / RELAX_LINE ? -from & (RELAX_LINE - 1) : 0;
+	return item->in_line && from / RELAX_LINE != end / RELAX_LINE ? -from & (RELAX_LINE - 1)
+								      : 0;
 }
 
-/* That the end lies in a line comes before a start that need not be aligned.  One that must is moved by
- * a whole alignment, if that helps.  What can grow in front need not move for its end. */
+/* That the end lies in a line comes before a start that need not be aligned.  One that must
+ * is moved by a whole alignment, if that helps.  What can grow in front need not move for
+ * its end. */
 static uint64_t padding(const struct relax_item *item, uint64_t at)
 {
 	uint64_t pad = item->align > 1 ? -at & (item->align - 1u) : 0;

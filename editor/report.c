@@ -40,7 +40,8 @@ static int fill_program(struct bytes original, const struct profile *profile, st
 			struct prog *prog, struct err *err)
 {
 	const struct profile *const of[] = { profile, profile->counted };
-	uint32_t room = profile->nblock + (profile->counted ? profile->counted->nblock : 0), n = 0;
+	uint32_t room = profile->nblock + (profile->counted ? profile->counted->nblock : 0),
+		 n = 0;
 	vaddr *wanted = arena_array(a, room, sizeof(*wanted));
 
 	for (unsigned k = 0; k < 2; k++)

@@ -10,8 +10,9 @@
 struct arena;
 struct err;
 
-/* Prints the figures of `original`, and beside them those of `other`: a generation of it, or what
- * another tool made of it; other.p == NULL: none.  `name` heads the column of the other one. */
+/* Prints the figures of `original`, and beside them those of `other`: a generation of it, or
+ * what another tool made of it; other.p == NULL: none.  `name` heads the column of the other
+ * one. */
 int report_print(struct bytes original, const struct profile *profile, struct bytes other,
 		 const char *name, bool json, struct arena *a, FILE *out, struct err *err);
 

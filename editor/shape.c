@@ -17,7 +17,8 @@ static struct shape *shape_of(struct arena *a, struct fn *fn)
 	for (uint32_t i = 0; i < fn->nblock; i++) {
 		const struct block *b = &fn->block[i];
 
-		s->block[i] = (struct shape_block){ b->count, b->fall_count, b->taken_count, false };
+		s->block[i] =
+			(struct shape_block){ b->count, b->fall_count, b->taken_count, false };
 	}
 	for (uint32_t t = 0; t < fn->ntable; t++)
 		s->table[t] = fn->table[t].count;
@@ -82,7 +83,8 @@ static double shape_work(const struct fn *fn)
 	return work;
 }
 
-/* Of a table that nobody was counted to jump through the estimates stay, as those of its users may. */
+/* Of a table that nobody was counted to jump through the estimates stay, as those of its
+ * users may. */
 static void apply_table(struct jump_table *t, const double *counted, double level)
 {
 	double all = 0;

@@ -13,8 +13,8 @@
  * TARGET     the same with: mov TARGET, %r11; mov $SITE, %eax; call ROUTINE
  *
  * JUMP       the routine gives in %r11 where to go: mov %r11, (%rsp) ... ret $ROOM-8
- *            which sets the stack and jumps at once: what is below the red zone may be written to by
- *            signal handlers at any time.
+ *            which sets the stack and jumps at once: what is below the red zone may be written
+ *            to by signal handlers at any time.
  */
 #include "editor/tally.h"
 
@@ -74,8 +74,8 @@ static bool is_prefix(uint8_t b)
 	       b == 0x66 || b == 0x67 || b == 0xf2 || b == 0xf3;
 }
 
-/* mov TARGET, %r11, from `call` or `jmp` of a register or memory operand.  The stack is TALLY_ROOM
- * lower than the operand means. */
+/* mov TARGET, %r11, from `call` or `jmp` of a register or memory operand.  The stack is
+ * TALLY_ROOM lower than the operand means. */
 static void put_load(struct code *c, const struct prog *prog, const struct insn *insn)
 {
 	const uint8_t *in = prog_insn_bytes(prog, insn);
@@ -135,8 +135,9 @@ static void put_target(struct code *c, const struct tallies *t, const struct tal
 	PUT(c, 0x4c, 0x8b, 0x5c, 0x24, 0x10);
 }
 
-uint32_t tally_write(const struct tallies *t, const struct tally *tally, const struct prog *prog,
-		     const struct insn *insn, new_vaddr at, uint8_t *out)
+uint32_t tally_write(const struct tallies *t, const struct tally *tally,
+		     const struct prog *prog, const struct insn *insn, new_vaddr at,
+		     uint8_t *out)
 {
 	struct code c = { .out = out, .at = at };
 
@@ -197,7 +198,8 @@ const struct tally *tally_look_up(const struct tallies *t, uint32_t fn, uint32_t
 	       &t->fn[fn].v[i] : NULL;
 }
 
-const struct tally *tally_entries(const struct tallies *t, uint32_t fn, uint32_t block, uint32_t *n)
+const struct tally *tally_entries(const struct tallies *t, uint32_t fn, uint32_t block,
+				  uint32_t *n)
 {
 	*n = 0;
 	if (!t || t->fn[fn].n == 0)

@@ -1,13 +1,13 @@
 /* tallyroutine.c - the routines as assembly, copied as bytes
  *
- * They are position-independent and use nothing but the words behind them, which hold distances from
- * where they stand themselves.  No call, no stack protector, no library: in a process that has just
- * been started nothing else can be relied on.
+ * They are position-independent and use nothing but the words behind them, which hold distances
+ * from where they stand themselves.  No call, no stack protector, no library: in a process that
+ * has just been started nothing else can be relied on.
  *
- * TARGET   %r11 is the target, %eax the number of the call or jump.  Changes %rax, %r11 and the
- *          flags.  A slot is claimed by setting its bit 0, once and for all; bit 1 says that site and
- *          target are in it.  Who meets a slot that is being filled goes on to the next: one target
- *          may then have two slots, whose counts are added by the reader.
+ * TARGET   %r11 is the target, %eax the number of the call or jump. Changes %rax, %r11 and the
+ *          flags. A slot is claimed by setting its bit 0, once and for all; bit 1 says that
+ *          site and target are in it. Who meets a slot that is being filled goes on to the
+ *          next: one target may then have two slots, whose counts are added by the reader.
  *
  * JUMP     likewise, and leaves in %r11 where to go: a binary search among the blocks.
  *
@@ -167,7 +167,8 @@ __asm__(
 "	lea (%r9,%rsi), %rdx\n"
 "	cmp %rdx, %rax\n"
 "	jl 8f\n"
-"	mov $9, %eax\n"				/* mmap(counters, size, RW, SHARED | FIXED, fd, offset) */
+/* mmap(counters, size, RW, SHARED | FIXED, fd, offset) */
+"	mov $9, %eax\n"
 "	lea .Lcounters(%rip), %rdi\n"
 "	add (%rdi), %rdi\n"
 "	mov $3, %edx\n"
@@ -209,7 +210,8 @@ __asm__(
 extern const uint8_t tallyroutine_code[], tallyroutine_row1[], tallyroutine_row2[],
 	tallyroutine_start_entry[], tallyroutine_start_init[], tallyroutine_row3[],
 	tallyroutine_row4[], tallyroutine_return[], tallyroutine_words[], tallyroutine_lock1[],
-	tallyroutine_lock2[], tallyroutine_start_jump[], tallyroutine_row5[], tallyroutine_row6[];
+	tallyroutine_lock2[], tallyroutine_start_jump[], tallyroutine_row5[],
+	tallyroutine_row6[];
 
 struct words {			/* as the assembly has them behind the code */
 	uint64_t counters, slots, mask, base, span, size, offset, entry, init, moves, nmove;
@@ -273,7 +275,8 @@ void tallyroutine_write(const struct tallyroutine *r, new_vaddr at, struct wr *o
 		.mask = r->nslot - 1,
 		.base = r->base - (words + offsetof(struct words, base)),
 		.span = r->span, .size = r->size, .offset = r->offset,
-		.entry = (r->entry ? r->entry : leave) - (words + offsetof(struct words, entry)),
+		.entry =
+			(r->entry ? r->entry : leave) - (words + offsetof(struct words, entry)),
 		.init = (r->init ? r->init : leave) - (words + offsetof(struct words, init)),
 		.moves = sizeof(w) + strlen(r->path) + 1 - offsetof(struct words, moves),
 		.nmove = r->nmove,

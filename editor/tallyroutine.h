@@ -1,11 +1,11 @@
 /* tallyroutine.h - the routines that an instrumented generation has at the end of its text
  *
- *   start    runs first: opens the file of counts and maps it over the counters.  When there is no
- *            such file, or it belongs to another generation, the program runs on with counters of its
- *            own, which nobody sees.
+ *   start    runs first: opens the file of counts and maps it over the counters. When there is
+ *            no such file, or it belongs to another generation, the program runs on with
+ *            counters of its own, which nobody sees.
  *   target   is told where indirect calls and jumps go, and counts that in a hash table.
- *   jump     the same for jumps that may go to blocks whose addresses the program holds: tells where
- *            their images are.
+ *   jump     the same for jumps that may go to blocks whose addresses the program holds: tells
+ *            where their images are.
  */
 #ifndef EDITOR_TALLYROUTINE_H
 #define EDITOR_TALLYROUTINE_H
@@ -20,8 +20,9 @@ struct tallyroutine_move {	/* both from the base */
 };
 
 struct tallyroutine {
-	new_vaddr counters;	/* what the file is mapped over; the first counter counts starts, the
-				 * second targets that found no slot */
+	/* what the file is mapped over; the first counter counts starts, the second targets
+	 * that found no slot */
+	new_vaddr counters;
 	new_vaddr slots;	/* [nslot], a power of two, of COUNTSFILE_SLOT bytes */
 	uint64_t nslot;
 	uint64_t size;		/* of what is mapped, whole pages */
@@ -36,12 +37,14 @@ struct tallyroutine {
 	uint32_t nmove;
 };
 
-struct tallyroutine_row {	/* for unwinding: from `off` on the stack is `depth` bytes lower */
+/* for unwinding: from `off` on the stack is `depth` bytes lower */
+struct tallyroutine_row {
 	uint32_t off, depth;
 };
 
 uint32_t tallyroutine_size(const struct tallyroutine *r);
-/* Offsets of the entries: of start as a program's first instruction, and as a library's DT_INIT. */
+/* Offsets of the entries: of start as a program's first instruction, and as a library's
+ * DT_INIT. */
 uint32_t tallyroutine_target(void);
 uint32_t tallyroutine_jump(void);
 uint32_t tallyroutine_entry(void);

@@ -1,9 +1,9 @@
 /* uncertain.c - where estimates may be wrong, by what they rest on
  *
- * Which way a branch or computed jump goes is known the better the oftener it was seen; that it is not known
- * matters the more the oftener it runs.  But what runs seldom is not in the caches when it runs, so that
- * each time costs more: chosen by the root, as many functions of cc1 and clang leave fewer misses than by
- * the count.
+ * Which way a branch or computed jump goes is known the better the oftener it was seen; that it
+ * is not known matters the more the oftener it runs.  But what runs seldom is not in the caches
+ * when it runs, so that each time costs more: chosen by the root, as many functions of cc1 and
+ * clang leave fewer misses than by the count.
  */
 #include "editor/uncertain.h"
 
@@ -17,9 +17,11 @@ struct candidate {
 
 static bool chooses(const struct block *b)
 {
-	bool falls = b->fall != NO_BLOCK || b->fall_out, branches = b->taken != NO_BLOCK || b->taken_out;
+	bool falls = b->fall != NO_BLOCK || b->fall_out,
+	     branches = b->taken != NO_BLOCK || b->taken_out;
 
-	return b->table != NO_TABLE || (falls && branches && (b->fall == NO_BLOCK || b->fall != b->taken));
+	return b->table != NO_TABLE ||
+	       (falls && branches && (b->fall == NO_BLOCK || b->fall != b->taken));
 }
 
 static double uncertainty(const struct fn *fn)

@@ -4,9 +4,9 @@
 
 #include "postmorph/ir.h"
 
-/* [nfn], in arena `a`: the fewest functions that together have `share` of what is uncertain in the
- * estimates of all moved ones that are known to run: how often they choose a way, by how often it was seen
- * which. */
+/* [nfn], in arena `a`: the fewest functions that together have `share` of what is uncertain
+ * in the estimates of all moved ones that are known to run: how often they choose a way, by
+ * how often it was seen which. */
 bool *uncertain_select(const struct prog *prog, double share, struct arena *a);
 
 #endif

@@ -1,9 +1,10 @@
 /* unseen.c - how sure it is that what was not seen does not run
  *
- * A profile of samples is sparse: none in a block says little where few would be.  Had the block run for
- * CHANCE of the executions of what leads to it, so many samples would be expected in it: the more, the
- * surer it is that it does not run (or hardly ever).  What leads to a block are the blocks in front
- * of it; through others that were not seen either, those before them; the hottest counts.
+ * A profile of samples is sparse: none in a block says little where few would be.  Had the
+ * block run for CHANCE of the executions of what leads to it, so many samples would be expected
+ * in it: the more, the surer it is that it does not run (or hardly ever).  What leads to a
+ * block are the blocks in front of it; through others that were not seen either, those before
+ * them; the hottest counts.
  *
  * Computed jumps may come from any block of the function.
  */

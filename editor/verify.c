@@ -1,14 +1,15 @@
 /* verify.c - shows that a generation is the original in another order, or refuses it
  *
- * See verify_parts.h for what is shown where.  This file reads the claim, runs the parts and has
- * the few questions that several of them ask.
+ * See verify_parts.h for what is shown where.  This file reads the claim, runs the parts and
+ * has the few questions that several of them ask.
  */
 #include "editor/verify_parts.h"
 #include "postmorph/loadtables.h"
 
 static int open_files(struct verify *v, struct bytes original, struct bytes generation)
 {
-	if (image_parse(original, v->a, &v->orig, v->err) < 0 || loadtables_check(&v->orig, v->err) < 0)
+	if (image_parse(original, v->a, &v->orig, v->err) < 0 ||
+	    loadtables_check(&v->orig, v->err) < 0)
 		return err_wrap(v->err, "original");
 	if (image_parse(generation, v->a, &v->gen, v->err) < 0) {
 		v->err->kind = ERR_REFUSED;
@@ -73,7 +74,8 @@ int verify_generation(struct bytes original, struct bytes generation, struct are
 bool verify_is_fresh(const struct verify *v, vaddr addr)
 {
 	for (uint32_t i = 0; i < v->nfresh; i++)
-		if (addr >= v->fresh[i]->p_vaddr && addr - v->fresh[i]->p_vaddr < v->fresh[i]->p_memsz)
+		if (addr >= v->fresh[i]->p_vaddr &&
+		    addr - v->fresh[i]->p_vaddr < v->fresh[i]->p_memsz)
 			return true;
 	return false;
 }

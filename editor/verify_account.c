@@ -14,9 +14,9 @@
  *   notes of probes             verify_probes.c
  *   section headers, names      verify_sections.c
  *
- * These do not overlap, nothing lies behind the last, and every byte between two is zero.  Where an
- * exception table ends is known to its readers only: lists in it may serve no call site of this
- * piece.  It goes on to the next table or section.
+ * These do not overlap, nothing lies behind the last, and every byte between two is zero.
+ * Where an exception table ends is known to its readers only: lists in it may serve no call
+ * site of this piece.  It goes on to the next table or section.
  */
 #include <stdlib.h>
 
@@ -96,7 +96,8 @@ static void add_loaded(struct account *acc)
 		       (struct span){ .what = "a jump table", .table = true });
 	for (uint32_t i = 0; i < v->gcfi.nlsda; i++)
 		add_at(acc, v->gcfi.lsda[i].addr, 1,
-		       (struct span){ .what = "an exception table", .table = true, .open = true });
+		       (struct span){
+			       .what = "an exception table", .table = true, .open = true });
 	add_at(acc, v->gcfi.hdr, image_phdr(&v->gen, PT_GNU_EH_FRAME)->p_filesz,
 	       (struct span){ .what = ".eh_frame_hdr" });
 	add_at(acc, v->gcfi.frame, v->gcfi.frame_size, (struct span){ .what = ".eh_frame" });
@@ -122,8 +123,8 @@ static Elf64_Shdr tables_section(const struct verify *v)
 	return none;
 }
 
-/* It begins with the first table and ends with the last; one of exceptions, whose end is not known here, ends
- * before what follows. */
+/* It begins with the first table and ends with the last; one of exceptions, whose end is not
+ * known here, ends before what follows. */
 static int check_tables_section(const struct account *acc)
 {
 	const Elf64_Shdr h = tables_section(acc->v);
@@ -149,7 +150,8 @@ static int check_gap(struct verify *v, file_off from, file_off to)
 {
 	for (file_off at = from; at < to; at++)
 		if (v->gen.file.p[at])
-			return refuse(v, "the byte at file offset 0x%llx belongs to nothing", ULL(at));
+			return refuse(v, "the byte at file offset 0x%llx belongs to nothing",
+				      ULL(at));
 	return 0;
 }
 
@@ -164,7 +166,8 @@ static int walk(struct account *acc)
 		if (s->open && s + 1 < end && s[1].open && s[1].off == s->off)
 			continue;	/* two pieces share it */
 		if (s->off < at)
-			return refuse(v, "%s at file offset 0x%llx is in what is something else",
+			return refuse(v,
+				      "%s at file offset 0x%llx is in what is something else",
 				      s->what, ULL(s->off));
 		if (check_gap(v, at, s->off) < 0)
 			return -1;
@@ -172,7 +175,8 @@ static int walk(struct account *acc)
 		if (s->open && at < tables)
 			at = s + 1 < end && s[1].off < tables ? s[1].off : tables;
 	}
-	return at == v->gen.file.n ? 0 : refuse(v, "the file goes on behind its section headers");
+	return at == v->gen.file.n ? 0
+				   : refuse(v, "the file goes on behind its section headers");
 }
 
 int verify_account(struct verify *v)
@@ -180,12 +184,13 @@ int verify_account(struct verify *v)
 	struct account acc = { .v = v };
 	const Elf64_Ehdr *eh = &v->gen.eh;
 
-	vec_push(v->a, &acc.all, ((struct span){ v->lift, v->orig.file.n, "the original", false, false }));
+	vec_push(v->a, &acc.all,
+		 ((struct span){ v->lift, v->orig.file.n, "the original", false, false }));
 	add(&acc, (struct span){ 0, sizeof(*eh), "the ELF header", false, false });
-	add(&acc, (struct span){ eh->e_phoff, v->gen.nph * sizeof(Elf64_Phdr), "program headers",
-				 false, false });
-	add(&acc, (struct span){ eh->e_shoff, v->gen.nsh * sizeof(Elf64_Shdr), "section headers",
-				 false, false });
+	add(&acc, (struct span){ eh->e_phoff, v->gen.nph * sizeof(Elf64_Phdr),
+				 "program headers", false, false });
+	add(&acc, (struct span){ eh->e_shoff, v->gen.nsh * sizeof(Elf64_Shdr),
+				 "section headers", false, false });
 	add_loaded(&acc);
 	add_sections(&acc);
 	qsort(acc.all.v, acc.all.n, sizeof(*acc.all.v), span_cmp);

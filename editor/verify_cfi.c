@@ -1,13 +1,14 @@
 /* verify_cfi.c - the records of .eh_frame and an interpreter for their programs
  *
- * Found as the program's own unwinder finds them: PT_GNU_EH_FRAME leads to .eh_frame_hdr, that to
- * .eh_frame.  The Verifier's own reading, on purpose: the tables that it judges were written with
- * the help of another one.
+ * Found as the program's own unwinder finds them: PT_GNU_EH_FRAME leads to .eh_frame_hdr, that
+ * to .eh_frame.  The Verifier's own reading, on purpose: the tables that it judges were written
+ * with the help of another one.
  *
- * STATES   A rule set is written out as bytes (CFA, argument size, then every register that has a
- *          rule) and interned in one table for both files, so rows compare by number.
+ * STATES   A rule set is written out as bytes (CFA, argument size, then every register that has
+ *          a rule) and interned in one table for both files, so rows compare by number.
  *
- * CONSTANT The original's are not in a writable segment: what the loader relocates there, or anybody
+ * CONSTANT The original's are not in a writable segment: what the loader relocates there, or
+ * anybody
  *          changes, it would not change in the copy.
  *
  * LIMITS   Work is linear in the section's size: initial programs, rule sets and the depth of
@@ -33,7 +34,8 @@ struct rule {
 struct state {
 	struct rule cfa;	/* REGISTER: reg in cfa_reg, off; EXPR */
 	uint64_t cfa_reg, args;
-	uint32_t top;		/* no register from here on has a rule, nor is reg[] filled there */
+	/* no register from here on has a rule, nor is reg[] filled there */
+	uint32_t top;
 	struct rule reg[NREG];
 };
 
@@ -148,7 +150,8 @@ static uint32_t add_row(struct vstates *s, const struct state *st)
 	return intern(s, (struct bytes){ s->text, (uint64_t)(p - s->text) }, depth);
 }
 
-/* An expression; one with what may be an address relative to its own place turns the reader bad. */
+/* An expression; one with what may be an address relative to its own place turns the reader
+ * bad. */
 static struct bytes rd_expr(struct rd *r)
 {
 	uint64_t n = rd_uleb(r);
@@ -227,7 +230,8 @@ static void run_rule(struct machine *m, struct rd *r, const struct vcie *cie, ui
 	case 0x08: set_rule(m, r, rd_uleb(r), (struct rule){ .kind = SAME }); break;
 	case 0x09:
 		reg = rd_uleb(r);
-		set_rule(m, r, reg, (struct rule){ .kind = REGISTER, .off = (int64_t)rd_uleb(r) });
+		set_rule(m, r, reg,
+			 (struct rule){ .kind = REGISTER, .off = (int64_t)rd_uleb(r) });
 		break;
 	case 0x10: case 0x16:
 		reg = rd_uleb(r);
@@ -242,7 +246,8 @@ static void run_rule(struct machine *m, struct rd *r, const struct vcie *cie, ui
 		else if (op == 0x0d)
 			m->now.cfa_reg = rd_uleb(r);
 		else
-			m->now.cfa.off = op == 0x0e ? (int64_t)rd_uleb(r) : scaled(rd_sleb(r), da);
+			m->now.cfa.off =
+				op == 0x0e ? (int64_t)rd_uleb(r) : scaled(rd_sleb(r), da);
 		break;
 	case 0x0f: set_cfa_expr(m, rd_block(r)); break;
 	case 0x2e: m->now.args = rd_uleb(r); break;
@@ -415,8 +420,8 @@ static bool same_program(const struct vcfi *cx, const struct vfde *x, const stru
 	       verify_same_bytes(a->program, b->program);
 }
 
-/* Fills row[] and the FDEs' parts of it.  Neighbours share their CIE as a rule.  What is in `other`, too
- * (NULL: nothing), is copied from there. */
+/* Fills row[] and the FDEs' parts of it.  Neighbours share their CIE as a rule.  What is in
+ * `other`, too (NULL: nothing), is copied from there. */
 static void run_all(struct verify *v, struct vcfi *cfi, const struct vcfi *other)
 {
 	const struct vfde *there = other ? other->fde : NULL;
@@ -494,7 +499,8 @@ uint32_t vcfi_state(struct vcursor *c, vaddr addr)
 		return ROW_NONE;
 	uint32_t end = fde->row + fde->nrow;
 	if (cfi->row[c->row].addr > addr) {
-		uint32_t lo = fde->row, hi = c->row;	/* row[lo].addr <= addr < row[hi].addr */
+		/* row[lo].addr <= addr < row[hi].addr */
+		uint32_t lo = fde->row, hi = c->row;
 
 		while (hi - lo > 1) {
 			uint32_t mid = lo + (hi - lo) / 2;
@@ -518,8 +524,11 @@ int verify_cfi(struct verify *v)
 	if (vcfi_parse(v, &v->orig, &v->ocfi) < 0)
 		return err_wrap(v->err, "original");
 	if (image_is_writable(&v->orig, v->ocfi.frame))
-		return refuse(v, "the original's .eh_frame at 0x%llx can be written to: a copy may say "
-			      "something else", ULL(v->ocfi.frame));
+		return refuse(
+			v,
+			"the original's .eh_frame at 0x%llx can be written to: a copy may say "
+			"something else",
+			ULL(v->ocfi.frame));
 	run_all(v, &v->ocfi, NULL);
 	if (vcfi_parse(v, &v->gen, &v->gcfi) < 0)
 		return err_wrap(v->err, "generation");

@@ -1,10 +1,11 @@
 /* verify_clobber.c - registers that a call does not leave as they are
  *
- * A register that holds the address of a jump table is mostly dead when the next call is made, and
- * what the code behind does with its remains says nothing about the table.  The convention lets
- * callees overwrite nine registers.  Compilers that see a callee may rely on registers that it does
- * not write, so for code of the same file only those count that it does write, on whatever path;
- * whoever is called through a pointer or in another file, may have written all nine.
+ * A register that holds the address of a jump table is mostly dead when the next call is made,
+ * and what the code behind does with its remains says nothing about the table.  The convention
+ * lets callees overwrite nine registers.  Compilers that see a callee may rely on registers
+ * that it does not write, so for code of the same file only those count that it does write, on
+ * whatever path; whoever is called through a pointer or in another file, may have written all
+ * nine.
  *
  * Functions are looked at when somebody asks, each once; calls deeper than MAX_DEPTH and code
  * without an FDE of its own are taken to write nothing, which is the safe side.

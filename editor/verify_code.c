@@ -1,21 +1,21 @@
 /* verify_code.c - an image does what its original block does, and leads where it leads
  *
- * A block of the map is claimed to be straight-line code: calls may stand in it, other transfers
- * only as its last instruction.  Whether it could have been longer does not matter: images are
- * entered at their first byte only (every branch, table entry, landing pad and entry jump is shown
- * to lead to a first byte, and new text has no other addresses in the program), or by returning
- * from a call.
+ * A block of the map is claimed to be straight-line code: calls may stand in it, other
+ * transfers only as its last instruction.  Whether it could have been longer does not matter:
+ * images are entered at their first byte only (every branch, table entry, landing pad and entry
+ * jump is shown to lead to a first byte, and new text has no other addresses in the program),
+ * or by returning from a call.
  *
- * Side by side, every instruction must have the same bytes but for the field that depends on the
- * place, whose meaning must be the same absolute address (or a claimed table's base, which is
- * noted for verify_flow.c).  Trailing NOPs of the original may be missing.  A call of, or jump to,
- * a stub of the linkage table may be one through the stub's slot, and a load without a displacement may
- * have one (verify_shift.c).
+ * Side by side, every instruction must have the same bytes but for the field that depends on
+ * the place, whose meaning must be the same absolute address (or a claimed table's base, which
+ * is noted for verify_flow.c).  Trailing NOPs of the original may be missing.  A call of, or
+ * jump to, a stub of the linkage table may be one through the stub's slot, and a load without a
+ * displacement may have one (verify_shift.c).
  *
- * WAYS OUT   Each way of the original (taken, fall-through) has exactly one way in the image, and
- *            verify_leads() says whether it arrives at the same place.  A way that runs off the
- *            end of the image, perhaps over NOPs, arrives at the byte behind it, so that must be
- *            an image.  Behind
+ * WAYS OUT   Each way of the original (taken, fall-through) has exactly one way in the image,
+ *            and verify_leads() says whether it arrives at the same place. A way that runs off
+ *            the end of the image, perhaps over NOPs, arrives at the byte behind it, so that
+ *            must be an image. Behind
  *            the last instruction at most one jump is allowed, and behind `loop` and its kin,
  *            which reach 127 bytes only, a second one for the taken way:
  *                loop L1;  jmp fall;  L1: jmp taken
@@ -41,7 +41,8 @@ struct match {
 	vaddr o_start;
 	uint32_t fde;		/* of the original */
 	struct vpair rows;
-	struct insn insn;	/* original instruction at hand, its bytes, its field's target */
+	/* original instruction at hand, its bytes, its field's target */
+	struct insn insn;
 	const uint8_t *bytes;
 	vaddr target;
 	bool shifted;		/* the block is a load whose image is longer */
@@ -67,8 +68,8 @@ static int32_t field32(const uint8_t *p)
 	return v;
 }
 
-const struct blockmap_table *verify_find_table(const struct verify *v, vaddr orig, new_vaddr gen,
-					       uint32_t kind)
+const struct blockmap_table *verify_find_table(const struct verify *v, vaddr orig,
+					       new_vaddr gen, uint32_t kind)
 {
 	uint32_t lo = 0, hi = v->map.ntable;
 
@@ -110,8 +111,8 @@ static bool is_lea(const struct match *m)
 	       (m->bytes[0] == 0x48 || m->bytes[0] == 0x4c) && m->bytes[1] == 0x8d;
 }
 
-/* A changed absolute address: `jmp *T(,idx,8)` or `mov T(,idx,8), reg` of a claimed table.  Both
- * end in ModRM (rm = 4), SIB (scale 8, no base) and disp32; verify_flow.c looks closer. */
+/* A changed absolute address: `jmp *T(,idx,8)` or `mov T(,idx,8), reg` of a claimed table.
+ * Both end in ModRM (rm = 4), SIB (scale 8, no base) and disp32; verify_flow.c looks closer. */
 static bool is_absolute_table(struct match *m)
 {
 	uint32_t len = m->insn.len;
@@ -132,7 +133,8 @@ static bool is_absolute_table(struct match *m)
 	return true;
 }
 
-/* The image of a call goes to the same address, or where the entry jump there would have led. */
+/* The image of a call goes to the same address, or where the entry jump there would have
+ * led. */
 static bool call_leads(const struct match *m, new_vaddr to)
 {
 	if (to == m->target) {
@@ -148,7 +150,8 @@ static int match_field(struct match *m)
 
 	if (m->insn.kind == INSN_CALL) {
 		if (m->target == m->o.addr + m->insn.len)
-			return doubt(m, "it calls the instruction behind it, to learn its address");
+			return doubt(
+				m, "it calls the instruction behind it, to learn its address");
 		if (!call_leads(m, to))
 			return doubt(m, "the call leads somewhere else");
 		return 0;
@@ -164,8 +167,9 @@ static int match_field(struct match *m)
 	return 0;
 }
 
-/* The image jumps or calls (`modrm` says which) through the slot that the stub jumps through to which
- * the original does so: the same way without its first step.  0 if not so; then nothing is shown. */
+/* The image jumps or calls (`modrm` says which) through the slot that the stub jumps through
+ * to which the original does so: the same way without its first step.  0 if not so; then
+ * nothing is shown. */
 static uint32_t slot_len(const struct match *m, uint8_t modrm)
 {
 	enum { GROUP5 = 0xff, LEN = 6 };
@@ -199,12 +203,15 @@ static int match_slot(struct match *m, uint32_t glen)
 	return match_whole(m, glen);
 }
 
-/* The image of a load reads at another displacement: noted for verify_flow.c.  Its length, or 0. */
+/* The image of a load reads at another displacement: noted for verify_flow.c.  Its length,
+ * or 0. */
 static uint32_t shifted_len(struct match *m)
 {
 	struct vshifted s = { .addr = m->o.addr };
-	uint32_t len = m->insn.kind != INSN_PLAIN || m->insn.field ? 0 :
-		       vshift_read((struct bytes){ m->bytes, m->insn.len }, m->g.code, &s.shift);
+	uint32_t len = m->insn.kind != INSN_PLAIN || m->insn.field
+			       ? 0
+			       : vshift_read((struct bytes){ m->bytes, m->insn.len }, m->g.code,
+					     &s.shift);
 
 	if (len == 0 || s.shift == 0)
 		return 0;
@@ -222,7 +229,8 @@ static uint32_t front_len(const struct match *m)
 	return n;
 }
 
-/* An instruction that transfers control nowhere or keeps its bytes: everything but direct jumps. */
+/* An instruction that transfers control nowhere or keeps its bytes: everything but direct
+ * jumps. */
 static int match_plain(struct match *m)
 {
 	uint32_t len = m->insn.len;
@@ -231,7 +239,8 @@ static int match_plain(struct match *m)
 	if (slot && !(m->b->called && m->o.addr == m->o_start))
 		return doubt(m, "its image is longer, and the map does not say so");
 	if (m->shifted)
-		return doubt(m, "what is in front of it has a longer image, and the map does not say so");
+		return doubt(m, "what is in front of it has a longer image, and the map does "
+				"not say so");
 	if (slot)
 		return match_slot(m, slot);
 	uint32_t shifted = shifted_len(m), front = front_len(m);
@@ -250,7 +259,8 @@ static int match_plain(struct match *m)
 	return match_whole(m, front + len);
 }
 
-/* Bytes in front of the opcode of the original branch at hand that its image begins with, too. */
+/* Bytes in front of the opcode of the original branch at hand that its image begins with,
+ * too. */
 static uint32_t same_prefixes(const struct match *m)
 {
 	bool two = m->insn.kind == INSN_JCC && m->insn.field_size == 4;
@@ -259,7 +269,8 @@ static uint32_t same_prefixes(const struct match *m)
 	return n <= m->g.code.n && memcmp(m->bytes, m->g.code.p, n) == 0 ? n : 0;
 }
 
-/* Length of a direct jump `skip` bytes behind the start of the image's rest; 0: there is none. */
+/* Length of a direct jump `skip` bytes behind the start of the image's rest; 0: there is
+ * none. */
 static uint32_t read_jmp(const struct side *g, uint32_t skip, new_vaddr *to)
 {
 	struct bytes code = bytes_at(g->code, skip, g->code.n - skip);
@@ -300,8 +311,8 @@ static bool never_comes_back(struct verify *v, vaddr last)
 	       (e.kind == INSN_CALL || e.kind == INSN_ICALL) && !verify_call_returns(v, &e);
 }
 
-/* Everything left of the image is one way out, to `dest`: nothing, or NOPs, or one jump, which may
- * have the prefixes of the original's. */
+/* Everything left of the image is one way out, to `dest`: nothing, or NOPs, or one jump,
+ * which may have the prefixes of the original's. */
 static int match_way(struct match *m, vaddr dest, vaddr last, bool last_transfers)
 {
 	uint32_t len = 0;
@@ -313,7 +324,8 @@ static int match_way(struct match *m, vaddr dest, vaddr last, bool last_transfer
 		len = read_jmp(&m->g, m->insn.kind == INSN_JMP ? same_prefixes(m) : 0, &to);
 		if (len == 0 || len != m->g.code.n)
 			return doubt(m, "the image goes on where its original has ended");
-		if (verify_row_jump(m->v, &m->rows, last, last_transfers, dest, m->g.addr, len) < 0)
+		if (verify_row_jump(m->v, &m->rows, last, last_transfers, dest, m->g.addr,
+				    len) < 0)
 			return -1;
 	}
 	if (!verify_may_lead(m->v, dest, to))
@@ -357,7 +369,8 @@ static int match_jcc(struct match *m)
 		taken = m->o.addr + m->insn.len;
 	}
 	if (!verify_leads(m->v, taken, to))
-		return refuse(m->v, "branch at 0x%llx leads to 0x%llx, its image at 0x%llx to 0x%llx",
+		return refuse(m->v,
+			      "branch at 0x%llx leads to 0x%llx, its image at 0x%llx to 0x%llx",
 			      ULL(m->o.addr), ULL(taken), ULL(m->g.addr), ULL(to));
 	if (verify_row(m->v, &m->rows, m->o.addr, m->insn.len, m->g.addr, len) < 0)
 		return -1;
@@ -365,8 +378,8 @@ static int match_jcc(struct match *m)
 	return match_way(m, fall, last, true);
 }
 
-/* Behind a short branch to `to`: a jump for the fall-through and, at `to`, one for the taken way.
- * The former may lead over the latter to what the rest of the image does. */
+/* Behind a short branch to `to`: a jump for the fall-through and, at `to`, one for the taken
+ * way.  The former may lead over the latter to what the rest of the image does. */
 static int match_stub(struct match *m, new_vaddr to, vaddr fall, vaddr last)
 {
 	new_vaddr fall_to, taken_to;
@@ -464,8 +477,8 @@ static int rest_is_padding(struct match *m)
 	return 0;
 }
 
-/* The image has this NOP, too.  One with the same bytes may be what is added in front of an aligned
- * place instead: that has the frame of its destination. */
+/* The image has this NOP, too.  One with the same bytes may be what is added in front of an
+ * aligned place instead: that has the frame of its destination. */
 static bool is_copied_nop(struct match *m)
 {
 	return m->g.code.n >= m->insn.len && same_but(m, 0, 0) &&
@@ -540,8 +553,11 @@ static int open_block(struct match *m, const struct blockmap_block *b)
 	const struct vfde *fde = &v->ocfi.fde[m->fde];
 	const struct vlsda *lsda = vlsda_of(&v->ocfi, m->fde);
 	if ((lsda && !lsda->understood) || v->ocfi.cie[fde->cie].signal_frame)
-		return refuse(v, "block 0x%llx: its function 0x%llx has an exception table of unknown "
-			      "form or is a signal trampoline", ULL(o), ULL(fde->addr));
+		return refuse(
+			v,
+			"block 0x%llx: its function 0x%llx has an exception table of unknown "
+			"form or is a signal trampoline",
+			ULL(o), ULL(fde->addr));
 	if (!verify_is_start(v, o))
 		return refuse(v, "block 0x%llx begins inside an instruction", ULL(o));
 	return 0;
@@ -592,15 +608,18 @@ static int check_map_header(struct verify *v)
 			continue;
 		if (n == v->map.nseg || v->map.seg[n].vaddr != p->p_vaddr ||
 		    v->map.seg[n].offset != p->p_offset || v->map.seg[n].size != p->p_filesz)
-			return refuse(v, "the map does not list the executable segment at 0x%llx",
+			return refuse(v,
+				      "the map does not list the executable segment at 0x%llx",
 				      ULL(p->p_vaddr));
 		n++;
 		if (verify_is_fresh(v, p->p_vaddr) && v->map.gen_base >= p->p_vaddr &&
-		    v->map.gen_base - p->p_vaddr + v->map.hot_size + v->map.fluff_size <= p->p_filesz)
+		    v->map.gen_base - p->p_vaddr + v->map.hot_size + v->map.fluff_size <=
+			    p->p_filesz)
 			text = true;
 	}
 	if (n != v->map.nseg || !text)
-		return refuse(v, "the map's new text is not in an executable segment of its list");
+		return refuse(v,
+			      "the map's new text is not in an executable segment of its list");
 	return 0;
 }
 
@@ -617,7 +636,8 @@ int verify_code(struct verify *v)
 {
 	struct match m = {
 		.v = v,
-		.rows = { { .cfi = &v->ocfi, .fde = NO_FDE }, { .cfi = &v->gcfi, .fde = NO_FDE } },
+		.rows = { { .cfi = &v->ocfi, .fde = NO_FDE },
+			  { .cfi = &v->gcfi, .fde = NO_FDE } },
 	};
 
 	if (check_map_header(v) < 0)

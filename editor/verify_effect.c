@@ -118,8 +118,8 @@ static uint8_t flag_mask(ZydisAccessedFlagsMask flags)
 	return mask;
 }
 
-/* Shifts by a count of zero, of which the lowest bits count only, and repeats of no round leave the
- * flags alone. */
+/* Shifts by a count of zero, of which the lowest bits count only, and repeats of no round
+ * leave the flags alone. */
 static bool may_leave_flags(const struct full *f)
 {
 	uint64_t counts = f->in.operand_width == 64 ? 63 : f->in.operand_width == 32 ? 31 : 0;
@@ -131,7 +131,8 @@ static bool may_leave_flags(const struct full *f)
 	    f->in.meta.category != ZYDIS_CATEGORY_ROTATE)
 		return false;
 	for (int i = 0; i < f->in.operand_count; i++)
-		if (f->op[i].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && (f->op[i].imm.value.u & counts))
+		if (f->op[i].type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
+		    (f->op[i].imm.value.u & counts))
 			return false;
 	return true;
 }
@@ -155,7 +156,8 @@ static bool sets_count(const struct full *f)
 	    y->type != ZYDIS_OPERAND_TYPE_IMMEDIATE)
 		return false;
 	return (f->in.mnemonic == ZYDIS_MNEMONIC_MOV && (uint32_t)y->imm.value.u) ||
-	       (f->in.mnemonic == ZYDIS_MNEMONIC_OR && y->imm.is_signed && y->imm.value.s == -1);
+	       (f->in.mnemonic == ZYDIS_MNEMONIC_OR && y->imm.is_signed &&
+		y->imm.value.s == -1);
 }
 
 /* The result does not depend on the register that is formally read. */
@@ -303,11 +305,13 @@ static void classify_bits(struct effect *e, const struct full *f)
 static bool is_kept(const struct full *f, const ZydisDecodedOperand *mem,
 		    const ZydisDecodedOperand *reg)
 {
-	return f->in.mnemonic == ZYDIS_MNEMONIC_MOV && is_frame(mem) && (is_gpr64(reg) || is_gpr32(reg)) &&
-	       reg->reg.value != ZYDIS_REGISTER_RSP && reg->reg.value != ZYDIS_REGISTER_ESP;
+	return f->in.mnemonic == ZYDIS_MNEMONIC_MOV && is_frame(mem) &&
+	       (is_gpr64(reg) || is_gpr32(reg)) && reg->reg.value != ZYDIS_REGISTER_RSP &&
+	       reg->reg.value != ZYDIS_REGISTER_ESP;
 }
 
-/* A sum of which only the lowest bits may be known, but that is calculated from none that lie higher. */
+/* A sum of which only the lowest bits may be known, but that is calculated from none that
+ * lie higher. */
 static void classify_sum(struct effect *e, const struct full *f)
 {
 	const ZydisDecodedOperand *mem = &f->op[1];
@@ -415,7 +419,8 @@ static void classify_jump(struct effect *e, const struct full *f)
 }
 
 /* Of the instruction that code begins with; false when Zydis does not know its operands. */
-static bool ask(struct bytes code, vaddr addr, const struct insn *insn, vaddr target, struct effect *out)
+static bool ask(struct bytes code, vaddr addr, const struct insn *insn, vaddr target,
+		struct effect *out)
 {
 	enum { RSP = 4 };
 	struct full f;
@@ -439,7 +444,8 @@ static bool ask(struct bytes code, vaddr addr, const struct insn *insn, vaddr ta
 		const ZydisAccessedFlags *af = f.in.cpu_flags;
 
 		e.flags_read = flag_mask(af->tested);
-		e.flags_written = flag_mask(af->modified | af->set_0 | af->set_1 | af->undefined);
+		e.flags_written =
+			flag_mask(af->modified | af->set_0 | af->set_1 | af->undefined);
 		set_repeats(&e, &f, e.flags_written);
 		if (may_leave_flags(&f))
 			e.flags_written = 0;

@@ -8,8 +8,9 @@ enum effect_op {
 	FX_NONE,
 	FX_COPY,		/* a = b, 64 bits */
 	FX_COPY_LOW,		/* a = b, 32 bits, the upper ones become zero */
-	FX_BITS,		/* a op= b or a constant; the lowest bits of the result depend on
-				 * those of the operands only */
+	/* a op= b or a constant; the lowest bits of the result depend on those of the
+	 * operands only */
+	FX_BITS,
 	FX_CHOOSE,		/* a = a or b, 32 or 64 bits (cmov) */
 	FX_LOW_BITS,		/* a &= constant of 8 bits */
 	FX_MIX,			/* a = b + c * k + constant, 32 or 64 bits (lea); likewise */
@@ -36,7 +37,8 @@ struct effect {
 	uint16_t kills;		/* overwritten as a whole */
 	uint16_t clobbers;	/* overwritten in part, or perhaps */
 	uint16_t low_reads, word_reads;		/* only the lowest 8, 16 bits are read */
-	uint16_t low_kills, word_kills;		/* exactly these are overwritten; also in clobbers */
+	/* exactly these are overwritten; also in clobbers */
+	uint16_t low_kills, word_kills;
 	uint8_t flags_read, flags_written;
 	uint8_t repeats;	/* flags written if rcx is not 0: a repeated comparison */
 	bool sets_count;	/* rcx becomes a constant other than 0 */

@@ -2,25 +2,27 @@
  *
  * HEADERS    Only where the section header table is and how many headers there are may differ.
  *            Program headers: the original's, in their order, plus new PT_LOADs, and a
- *            PT_GNU_EH_FRAME if there was none.  PT_PHDR must describe the table as it is now,
- *            PT_GNU_EH_FRAME leads to the new unwind table (verify_unwind.c reads it there); those
- *            of what gave way to the table follow it (verify_front.c).  The table is in the first
- *            segment: kernels before 5.18 tell programs so, wherever it is.
- * SEGMENTS   A new one shares no page with any other, is not writable and is all file bytes.  It can
- *            be where it says: that is no lower than file offsets have grown, little higher than the
- *            file is long, and of no strange alignment.  New text begins with a page, of the usual
- *            size or huge.  The original's code cannot be written to: nobody would change its images.
- * BYTES      The original's whole file is compared, loaded or not, skipping what is shown elsewhere:
- *            header fields, the table and what it has grown over, dynamic entries, the entry
- *            jumps, pointers that lead to images.  What is skipped is loaded once: nobody meets it at
- *            an address by which it was not looked at.
+ *            PT_GNU_EH_FRAME if there was none. PT_PHDR must describe the table as it is now,
+ *            PT_GNU_EH_FRAME leads to the new unwind table (verify_unwind.c reads it there);
+ *            those of what gave way to the table follow it (verify_front.c). The table is in
+ *            the first segment: kernels before 5.18 tell programs so, wherever it is.
+ * SEGMENTS   A new one shares no page with any other, is not writable and is all file bytes. It
+ *            can be where it says: that is no lower than file offsets have grown, little higher
+ *            than the file is long, and of no strange alignment. New text begins with a page,
+ *            of the usual size or huge. The original's code cannot be written to: nobody would
+ *            change its images.
+ * BYTES      The original's whole file is compared, loaded or not, skipping what is shown
+ *            elsewhere: header fields, the table and what it has grown over, dynamic entries,
+ *            the entry jumps, pointers that lead to images. What is skipped is loaded once:
+ *            nobody meets it at an address by which it was not looked at.
  */
 #include <stdlib.h>
 
 #include "editor/verify_parts.h"
 
 enum { PAGE = 4096, HUGE = 2 << 20, JUMP = 5 };
-enum { LOWEST = 64 << 10, NEAR = 16 << 20 };	/* what the system keeps free; gaps between segments */
+/* what the system keeps free; gaps between segments */
+enum { LOWEST = 64 << 10, NEAR = 16 << 20 };
 
 static int check_header(struct verify *v)
 {
@@ -33,7 +35,8 @@ static int check_header(struct verify *v)
 	o.e_shstrndx = g->e_shstrndx;
 	o.e_shentsize = v->orig.nsh ? o.e_shentsize : g->e_shentsize;
 	if (memcmp(&o, g, sizeof(o)) != 0)
-		return refuse(v, "the ELF header differs in more than the places of its tables");
+		return refuse(v,
+			      "the ELF header differs in more than the places of its tables");
 	if (v->gen.nph >= PN_XNUM)
 		return refuse(v, "%u program headers are too many", v->gen.nph);
 	return 0;
@@ -82,18 +85,23 @@ static int check_fresh(struct verify *v, const Elf64_Phdr *g)
 		return refuse(v, "new segment at 0x%llx has flags %#x", ULL(g->p_vaddr),
 			      g->p_flags);
 	if (g->p_filesz == 0 || g->p_filesz != g->p_memsz || g->p_paddr != g->p_vaddr)
-		return refuse(v, "new segment at 0x%llx is not all file bytes", ULL(g->p_vaddr));
+		return refuse(v, "new segment at 0x%llx is not all file bytes",
+			      ULL(g->p_vaddr));
 	if (g->p_align < PAGE || (g->p_align & (g->p_align - 1)) ||
 	    (g->p_vaddr - g->p_offset) % g->p_align)
 		return refuse(v, "new segment at 0x%llx cannot be mapped: offset 0x%llx, "
 			      "alignment 0x%llx", ULL(g->p_vaddr), ULL(g->p_offset),
 			      ULL(g->p_align));
 	if ((g->p_align > HUGE && g->p_align > v->lift) || !is_near(v, g))
-		return refuse(v, "new segment at 0x%llx with an alignment of 0x%llx may find no room in "
-			      "memory", ULL(g->p_vaddr), ULL(g->p_align));
+		return refuse(
+			v,
+			"new segment at 0x%llx with an alignment of 0x%llx may find no room in "
+			"memory",
+			ULL(g->p_vaddr), ULL(g->p_align));
 	if ((g->p_flags & PF_X) &&
 	    ((g->p_align != PAGE && g->p_align != HUGE) || g->p_vaddr % g->p_align))
-		return refuse(v, "new text at 0x%llx does not begin with a page of 0x%llx bytes",
+		return refuse(v,
+			      "new text at 0x%llx does not begin with a page of 0x%llx bytes",
 			      ULL(g->p_vaddr), ULL(g->p_align));
 	for (const Elf64_Phdr *p = v->gen.ph; p < v->gen.ph + v->gen.nph; p++) {
 		uint64_t lo = p->p_vaddr & ~(uint64_t)(PAGE - 1);
@@ -101,14 +109,16 @@ static int check_fresh(struct verify *v, const Elf64_Phdr *g)
 		if (p != g && p->p_type == PT_LOAD && p->p_memsz &&
 		    lo < ((g->p_vaddr + g->p_memsz + PAGE - 1) & ~(uint64_t)(PAGE - 1)) &&
 		    (g->p_vaddr & ~(uint64_t)(PAGE - 1)) < p->p_vaddr + p->p_memsz)
-			return refuse(v, "new segment at 0x%llx shares a page with the one at 0x%llx",
-				      ULL(g->p_vaddr), ULL(p->p_vaddr));
+			return refuse(
+				v, "new segment at 0x%llx shares a page with the one at 0x%llx",
+				ULL(g->p_vaddr), ULL(p->p_vaddr));
 	}
 	v->fresh[v->nfresh++] = g;
 	return 0;
 }
 
-/* Programs that register their unwind table themselves get a PT_GNU_EH_FRAME for the new one. */
+/* Programs that register their unwind table themselves get a PT_GNU_EH_FRAME for the new
+ * one. */
 static bool is_added_eh_frame(const struct verify *v, const Elf64_Phdr *g)
 {
 	Elf64_Phdr plain = { .p_type = PT_GNU_EH_FRAME, .p_flags = PF_R, .p_align = 4 };
@@ -124,7 +134,8 @@ static int find_lift(struct verify *v)
 	const Elf64_Phdr *o = image_phdr(&v->orig, PT_LOAD);
 
 	for (const Elf64_Phdr *g = v->gen.ph; g < v->gen.ph + v->gen.nph; g++)
-		if (g->p_type == PT_LOAD && g->p_vaddr == o->p_vaddr && g->p_offset > o->p_offset)
+		if (g->p_type == PT_LOAD && g->p_vaddr == o->p_vaddr &&
+		    g->p_offset > o->p_offset)
 			v->lift = g->p_offset - o->p_offset;
 	if (v->lift % PAGE || (v->lift && v->orig.eh.e_type != ET_EXEC))
 		return refuse(v, "file offsets have grown by 0x%llx", ULL(v->lift));
@@ -135,7 +146,8 @@ static int check_code_is_constant(struct verify *v)
 {
 	for (const Elf64_Phdr *p = v->orig.ph; p < v->orig.ph + v->orig.nph; p++)
 		if (p->p_type == PT_LOAD && (p->p_flags & PF_X) && (p->p_flags & PF_W))
-			return refuse(v, "the original's code at 0x%llx can be written to", ULL(p->p_vaddr));
+			return refuse(v, "the original's code at 0x%llx can be written to",
+				      ULL(p->p_vaddr));
 	return 0;
 }
 
@@ -156,15 +168,18 @@ static int check_program_headers(struct verify *v)
 		if (is_added_eh_frame(v, g))
 			continue;
 		if (g->p_type != PT_LOAD)
-			return refuse(v, "program header %td (type %#x) is neither the original's "
-				      "nor a new segment", g - v->gen.ph, g->p_type);
+			return refuse(v,
+				      "program header %td (type %#x) is neither the original's "
+				      "nor a new segment",
+				      g - v->gen.ph, g->p_type);
 		if (check_fresh(v, g) < 0)
 			return -1;
 	}
 	if (o < v->orig.nph)
-		return refuse(v, "the original's program header %u (type %#x, address 0x%llx) is "
-			      "missing or changed", o, v->orig.ph[o].p_type,
-			      ULL(v->orig.ph[o].p_vaddr));
+		return refuse(v,
+			      "the original's program header %u (type %#x, address 0x%llx) is "
+			      "missing or changed",
+			      o, v->orig.ph[o].p_type, ULL(v->orig.ph[o].p_vaddr));
 	return v->nfresh ? 0 : refuse(v, "no new segment");
 }
 
@@ -172,13 +187,17 @@ static int check_program_headers(struct verify *v)
 static int check_table_place(struct verify *v)
 {
 	uint64_t off = v->gen.eh.e_phoff, n = v->gen.nph * sizeof(Elf64_Phdr);
-	const Elf64_Phdr *phdr = image_phdr(&v->gen, PT_PHDR), *p = image_phdr(&v->gen, PT_LOAD);
+	const Elf64_Phdr *phdr = image_phdr(&v->gen, PT_PHDR),
+			 *p = image_phdr(&v->gen, PT_LOAD);
 
 	if (off >= p->p_offset && n <= p->p_filesz && off - p->p_offset <= p->p_filesz - n &&
 	    (!phdr || phdr->p_vaddr - p->p_vaddr == off - p->p_offset))
 		return 0;
-	return refuse(v, "the program header table at file offset 0x%llx is not in the first segment, where "
-		      "PT_PHDR says", ULL(off));
+	return refuse(v,
+		      "the program header table at file offset 0x%llx is not in the first "
+		      "segment, where "
+		      "PT_PHDR says",
+		      ULL(off));
 }
 
 struct hole {			/* file bytes that may differ */
@@ -204,7 +223,8 @@ static uint32_t add_header_holes(const struct verify *v, struct hole *hole)
 	if (v->lift == 0) {
 		n = sizeof(field) / sizeof(field[0]);
 		memcpy(hole, field, sizeof(field));
-		hole[n++] = (struct hole){ v->orig.eh.e_phoff, v->front_hi - v->orig.eh.e_phoff };
+		hole[n++] =
+			(struct hole){ v->orig.eh.e_phoff, v->front_hi - v->orig.eh.e_phoff };
 	}
 	for (uint32_t i = 0; i < v->ndynamic; i++)
 		hole[n++] = (struct hole){ v->dynamic[i], 8 };
@@ -218,7 +238,8 @@ static int add_entry_holes(struct verify *v, struct hole *hole, uint32_t *n)
 		struct bytes b = verify_orig_code(v, addr);
 
 		if (!bytes_at(b, 0, JUMP).p)
-			return refuse(v, "entry 0x%llx is not in the original's code", ULL(addr));
+			return refuse(v, "entry 0x%llx is not in the original's code",
+				      ULL(addr));
 		hole[(*n)++] = (struct hole){ (uint64_t)(b.p - v->orig.file.p), JUMP };
 	}
 	return 0;
@@ -231,8 +252,9 @@ static int check_hole(struct verify *v, const struct hole *h)
 	for (const Elf64_Phdr *p = v->orig.ph; p < v->orig.ph + v->orig.nph; p++)
 		nload += p->p_type == PT_LOAD && h->off + h->n > p->p_offset &&
 			 h->off < p->p_offset + p->p_filesz;
-	return nload < 2 ? 0 : refuse(v, "what may differ at file offset 0x%llx is loaded %u times",
-				      ULL(h->off), nload);
+	return nload < 2 ? 0
+			 : refuse(v, "what may differ at file offset 0x%llx is loaded %u times",
+				  ULL(h->off), nload);
 }
 
 static int compare_range(struct verify *v, uint64_t from, uint64_t to)
@@ -245,14 +267,17 @@ static int compare_range(struct verify *v, uint64_t from, uint64_t to)
 		from++;
 	for (const Elf64_Phdr *p = v->orig.ph; p < v->orig.ph + v->orig.nph; p++)
 		if (p->p_type == PT_LOAD && from - p->p_offset < p->p_filesz)
-			return refuse(v, "the original's byte at 0x%llx was changed from %02x to %02x",
-				      ULL(p->p_vaddr + (from - p->p_offset)), o[from], g[from]);
-	return refuse(v, "the original's byte at file offset 0x%llx was changed from %02x to %02x",
+			return refuse(
+				v,
+				"the original's byte at 0x%llx was changed from %02x to %02x",
+				ULL(p->p_vaddr + (from - p->p_offset)), o[from], g[from]);
+	return refuse(v,
+		      "the original's byte at file offset 0x%llx was changed from %02x to %02x",
 		      ULL(from), o[from], g[from]);
 }
 
-/* Where a section was that has moved, bytes of it may still be: those behind the front, for which
- * verify_front.c answers.  They are as they were, or as they are now at the new place. */
+/* Where a section was that has moved, bytes of it may still be: those behind the front, for
+ * which verify_front.c answers.  They are as they were, or as they are now at the new place. */
 static int compare_stale(struct verify *v, const struct vchange *c)
 {
 	bool front = c->off >= v->front_lo && c->off < v->front_hi;

@@ -1,15 +1,15 @@
 /* verify_entry.c - one walk over the original's code, and the entry jumps
  *
- * An entry jump overwrites five bytes of the original.  Whoever arrives at its first byte goes on
- * in the image of the function's first block; nobody may arrive at the other four.  Arrivals are
- * sought where programs keep addresses: branches and rip-relative operands of all code (between
- * FDEs too, decoded as far as it goes), landing pads, entries of everything that looks like a jump
- * table, relocations, symbols, the dynamic section, and in programs linked to a fixed address every
- * aligned word of data.
+ * An entry jump overwrites five bytes of the original.  Whoever arrives at its first byte goes
+ * on in the image of the function's first block; nobody may arrive at the other four.  Arrivals
+ * are sought where programs keep addresses: branches and rip-relative operands of all code
+ * (between FDEs too, decoded as far as it goes), landing pads, entries of everything that looks
+ * like a jump table, relocations, symbols, the dynamic section, and in programs linked to a
+ * fixed address every aligned word of data.
  *
  * The walk also notes where instructions begin, and which FDEs belong to one function: a jump
- * or an exception into a fragment (the FDE of one begins in the middle of a frame) joins it to where
- * it came from.
+ * or an exception into a fragment (the FDE of one begins in the middle of a frame) joins it to
+ * where it came from.
  */
 #include <stdlib.h>
 
@@ -42,18 +42,21 @@ static int check_entry(struct verify *v, vaddr entry)
 	uint64_t off = entry - fde->addr;
 
 	if (off != 0 && (off != ENDBR64 || o.n < ENDBR64 || memcmp(o.p, endbr64, ENDBR64) != 0))
-		return refuse(v, "entry jump at 0x%llx is not at the start of the function 0x%llx",
+		return refuse(v,
+			      "entry jump at 0x%llx is not at the start of the function 0x%llx",
 			      ULL(entry), ULL(fde->addr));
 	if (fde->len < off + JUMP)
-		return refuse(v, "entry jump at 0x%llx reaches out of its function", ULL(entry));
+		return refuse(v, "entry jump at 0x%llx reaches out of its function",
+			      ULL(entry));
 	struct bytes g = image_at(&v->gen, entry, JUMP);
 	if (!g.p || g.p[0] != 0xe9)
 		return refuse(v, "no entry jump at 0x%llx", ULL(entry));
 	struct rd r = rd_of(bytes_at(g, 1, 4));
 	new_vaddr to = entry + JUMP + (vaddr)(int64_t)rd_s32(&r);
 	if (!verify_is_fresh(v, to) || !verify_leads(v, fde->addr, to))
-		return refuse(v, "entry jump at 0x%llx leads to 0x%llx, which is no image of 0x%llx",
-			      ULL(entry), ULL(to), ULL(fde->addr));
+		return refuse(
+			v, "entry jump at 0x%llx leads to 0x%llx, which is no image of 0x%llx",
+			ULL(entry), ULL(to), ULL(fde->addr));
 	uint64_t file = (uint64_t)(o.p - v->orig.file.p) + off;
 	for (uint64_t k = file + 1; k < file + JUMP; k++)
 		v->cut[k / 8] |= (uint8_t)(1 << k % 8);
@@ -68,8 +71,8 @@ static int arrive(struct verify *v, vaddr from, vaddr to, const char *what)
 		      ULL(to));
 }
 
-/* A constant that is the address of what gave way to program headers, in code that is linked to a
- * fixed address. */
+/* A constant that is the address of what gave way to program headers, in code that is linked
+ * to a fixed address. */
 static int check_constants(struct verify *v, const struct insn *insn, const uint8_t *code,
 			   vaddr addr)
 {
@@ -80,8 +83,11 @@ static int check_constants(struct verify *v, const struct insn *insn, const uint
 	uint32_t n = insn_constants((struct bytes){ code, insn->len }, c);
 	for (uint32_t i = 0; i < n; i++)
 		if (verify_may_be_in_front(v, c[i]))
-			return refuse(v, "the instruction at 0x%llx refers to 0x%llx, which gave way "
-				      "to program headers", ULL(addr), ULL(c[i]));
+			return refuse(
+				v,
+				"the instruction at 0x%llx refers to 0x%llx, which gave way "
+				"to program headers",
+				ULL(addr), ULL(c[i]));
 	return 0;
 }
 
@@ -95,7 +101,8 @@ static void join(struct verify *v, uint32_t from, vaddr target)
 	v->group[verify_group(v, to)] = verify_group(v, from);
 }
 
-/* An operand value(,index,8): ModRM with SIB, SIB without base, the value in the last 4 bytes. */
+/* An operand value(,index,8): ModRM with SIB, SIB without base, the value in the last 4
+ * bytes. */
 static void note_absolute(struct walk *w, const struct insn *insn, const uint8_t *code)
 {
 	struct rd r = rd_of((struct bytes){ code, insn->len });
@@ -131,8 +138,10 @@ static int walk_insn(struct walk *w, const struct insn *insn, const uint8_t *cod
 	if (arrive(v, addr, target, "the instruction") < 0)
 		return -1;
 	if (verify_in_front(v, target))
-		return refuse(v, "the instruction at 0x%llx refers to 0x%llx, which gave way to "
-			      "program headers", ULL(addr), ULL(target));
+		return refuse(v,
+			      "the instruction at 0x%llx refers to 0x%llx, which gave way to "
+			      "program headers",
+			      ULL(addr), ULL(target));
 	if (insn_is_lea(insn, code))
 		verify_note_lea(v, w->fde, addr, target);
 	if (w->fde == NO_FDE)
@@ -142,7 +151,8 @@ static int walk_insn(struct walk *w, const struct insn *insn, const uint8_t *cod
 		if (insn->kind != INSN_CALL && target - fde->addr >= fde->len)
 			join(v, w->fde, target);
 	} else if (insn->field >= 2 && code[insn->field - 2] == 0x8d) {
-		vec_push(v->a, &w->bases, ((struct base){ target, w->fde, BLOCKMAP_TABLE_REL32 }));
+		vec_push(v->a, &w->bases,
+			 ((struct base){ target, w->fde, BLOCKMAP_TABLE_REL32 }));
 	}
 	return 0;
 }
@@ -205,8 +215,8 @@ static int walk_segment(struct walk *w, const Elf64_Phdr *p)
 	return at < end ? walk_gap(w, at, end) : 0;
 }
 
-/* Entry i of what would be a table at b->addr leads into the function that forms the address; behind the
- * first one, others may be among them. */
+/* Entry i of what would be a table at b->addr leads into the function that forms the
+ * address; behind the first one, others may be among them. */
 static bool is_entry(const struct verify *v, const struct base *b, uint64_t i, vaddr *to)
 {
 	return verify_table_entry(&v->orig, b->addr, b->kind, i, to) &&

@@ -1,31 +1,32 @@
 /* verify_flow.c - nothing but the dispatch sees the address of a new jump table
  *
  * Where an instruction of the original forms the address of a table, its image may form the
- * address of the new one.  From there on a register differs between the two runs.  This data flow
- * over the original's instructions follows such registers through the function and refuses when
- * anything but the way to the table and the jump uses them.
+ * address of the new one.  From there on a register differs between the two runs.  This data
+ * flow over the original's instructions follows such registers through the function and refuses
+ * when anything but the way to the table and the jump uses them.
  *
  * VALUES    of registers are in verify_value.h.
  *
- * PUSHES    of a register that differs are what compilers align the stack with.  Where it is on the
- *           stack is followed, and popping it there makes a register DIRTY; once rsp changes in other
- *           ways than by constants, popping anything does.  That nobody reads the slot otherwise is
- *           left aside.
- * SPILLS    of a register that is UPPER are in verify_spill.c.  All other memory may be seen by anybody, and
- *           must not differ.
+ * PUSHES    of a register that differs are what compilers align the stack with. Where it is on
+ *           the stack is followed, and popping it there makes a register DIRTY; once rsp
+ *           changes in other ways than by constants, popping anything does. That nobody reads
+ *           the slot otherwise is left aside.
+ * SPILLS    of a register that is UPPER are in verify_spill.c. All other memory may be seen by
+ *           anybody, and must not differ.
  *
- * EDGES     Direct branches, tables, fall-through.  A jump or fall to another function's entry
- *           ends the flow, as does an indirect jump with the frame of a function's entry (a tail
- *           call).  Any other indirect jump goes anywhere: no register may differ there, and
- *           then instructions that form bases may be reached with all registers SAME.
- * CALLS     that never come back (verify_return.c) end the flow; so does one that ends a range when what
- *           is behind it belongs to another function.  Others end in rax, rdx and what
- *           the callee overwrites (verify_clobber.c) being SAME and the flags unused.  That a call
- *           may look at argument registers is left aside: no compiler passes the address of a jump
- *           table.
- * SHIFTED   Loads by the address of an original table (verify_shift.c) need to know that address, so
- *           all ways into the images are followed for them.
- * PADS      Every instruction with a landing pad leads there, as a call leads to what is behind it.
+ * EDGES     Direct branches, tables, fall-through. A jump or fall to another function's entry
+ *           ends the flow, as does an indirect jump with the frame of a function's entry (a
+ *           tail call). Any other indirect jump goes anywhere: no register may differ there,
+ *           and then instructions that form bases may be reached with all registers SAME.
+ * CALLS     that never come back (verify_return.c) end the flow; so does one that ends a range
+ *           when what is behind it belongs to another function. Others end in rax, rdx and what
+ *           the callee overwrites (verify_clobber.c) being SAME and the flags unused.  That a
+ *           call may look at argument registers is left aside: no compiler passes the address
+ *           of a jump table.
+ * SHIFTED   Loads by the address of an original table (verify_shift.c) need to know that
+ *           address, so all ways into the images are followed for them.
+ * PADS      Every instruction with a landing pad leads there, as a call leads to what is behind
+ *           it.
  */
 #include "editor/verify_effect.h"
 #include "editor/verify_parts.h"
@@ -78,7 +79,8 @@ static uint32_t add_range(struct flow *f, uint32_t fde)
 	n = 0;
 	for (uint64_t off = 0; off < code.n; off++) {
 		if (!verify_is_start(f->v, o->addr + off) ||
-		    !effect_decode(bytes_at(code, off, code.n - off), o->addr + off, &r.node[n].e))
+		    !effect_decode(bytes_at(code, off, code.n - off), o->addr + off,
+				   &r.node[n].e))
 			continue;
 		r.node_addr[n] = o->addr + off;
 		r.node[n].shift = vshift_at(f->v, o->addr + off);
@@ -98,7 +100,8 @@ static bool locate(struct flow *f, vaddr addr, struct place *out)
 	if (fde == NO_FDE || (!f->v->range_of[fde] && verify_is_stub(f->v, addr)))
 		return false;
 	const struct vfde *o = &f->v->ocfi.fde[fde];
-	if (addr == o->addr && !f->v->fragment[fde] && verify_group(f->v, fde) != f->tables.group)
+	if (addr == o->addr && !f->v->fragment[fde] &&
+	    verify_group(f->v, fde) != f->tables.group)
 		return false;
 	out->range = f->v->range_of[fde] ? f->v->range_of[fde] - 1 : add_range(f, fde);
 	const struct range *r = &f->ranges.v[out->range];
@@ -132,8 +135,11 @@ static int jump_anywhere(struct flow *f, vaddr addr, const struct regs *regs)
 	for (int i = 0; i < NGPR; i++)
 		differs |= vvalue_differs(&f->tables, regs->r[i]);
 	if (differs)
-		return refuse(f->v, "the jump at 0x%llx may go anywhere while a register or the frame "
-			      "has something from the address of a replaced jump table", ULL(addr));
+		return refuse(
+			f->v,
+			"the jump at 0x%llx may go anywhere while a register or the frame "
+			"has something from the address of a replaced jump table",
+			ULL(addr));
 	return 0;
 }
 
@@ -179,8 +185,11 @@ static int land(struct flow *f, uint32_t fde, vaddr addr, struct regs regs)
 	const struct vsite *s = vlsda_site(&f->v->ocfi, fde, addr);
 
 	if (l && !l->understood)
-		return refuse(f->v, "the instruction at 0x%llx has an exception table of unknown form "
-			      "and is on the way to a replaced jump table", ULL(addr));
+		return refuse(
+			f->v,
+			"the instruction at 0x%llx has an exception table of unknown form "
+			"and is on the way to a replaced jump table",
+			ULL(addr));
 	if (s && s->pad) {
 		vregs_return(&f->tables, VERIFY_CALLER_SAVED, &regs);
 		regs.pushed = regs.pushed ? UINT64_MAX : 0;	/* arguments are gone */
@@ -189,8 +198,8 @@ static int land(struct flow *f, uint32_t fde, vaddr addr, struct regs regs)
 	return 0;
 }
 
-/* An image that goes by an original table leads to original code: one that reads its entry, or that
- * forms its address where others form a new one's. */
+/* An image that goes by an original table leads to original code: one that reads its entry,
+ * or that forms its address where others form a new one's. */
 static void note_stay(struct flow *f, const struct node *n)
 {
 	const struct effect *e = &n->e;
@@ -198,7 +207,8 @@ static void note_stay(struct flow *f, const struct node *n)
 
 	if (n->former || n->shift)
 		return;
-	if (e->op == FX_BASE && vtables_find(&f->tables, e->value, BLOCKMAP_TABLE_REL32, &number))
+	if (e->op == FX_BASE &&
+	    vtables_find(&f->tables, e->value, BLOCKMAP_TABLE_REL32, &number))
 		f->stays |= f->tables.all.v[number].claimed;
 	else if (e->op == FX_TABLE || e->op == FX_JUMP_TABLE)
 		f->stays |= vtables_find(&f->tables, e->value, BLOCKMAP_TABLE_ABS64, &number);
@@ -214,7 +224,8 @@ static bool goes_on_behind(const struct flow *f, struct place p, vaddr next)
 	uint32_t fde = vcfi_find(&f->v->ocfi, next);
 
 	return next - r->addr < r->len ||
-	       (fde != NO_FDE && verify_group(f->v, fde) == verify_group(f->v, f->fdes.v[p.range]));
+	       (fde != NO_FDE &&
+		verify_group(f->v, fde) == verify_group(f->v, f->fdes.v[p.range]));
 }
 
 static void find_frame(struct flow *f, const struct effect *e, vaddr addr)
@@ -363,7 +374,8 @@ int verify_flow(struct verify *v, const uint32_t *former, uint32_t n, const uint
 
 	f.tables = (struct vtables){ .v = v, .a = f.a, .group = verify_group(v, member[0]) };
 	for (uint32_t i = 0; i < n; i++)
-		if (i == 0 || v->formers.v[former[i]].table != v->formers.v[former[i - 1]].table)
+		if (i == 0 ||
+		    v->formers.v[former[i]].table != v->formers.v[former[i - 1]].table)
 			vtables_claim(&f.tables, &v->map.table[v->formers.v[former[i]].table]);
 	int rc = run_all(&f, former, n, member, nmember);
 	v->followed[f.tables.group] = true;

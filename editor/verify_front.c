@@ -5,14 +5,15 @@
  *   F1  each overwritten byte was in a section that moved, or was zero and in none, and nobody
  *       could write to it;
  *   F2  a section that moved is of a kind that only headers and .dynamic lead to, and its
- *       content, that nobody could write to, is loaded, read-only, where its section header now says;
- *   F3  program headers and dynamic entries that led to it lead to the new place, by their sizes to
- *       nothing behind it, and no dynamic entry leads to an overwritten byte;
+ *       content, that nobody could write to, is loaded, read-only, where its section header now
+ *       says;
+ *   F3  program headers and dynamic entries that led to it lead to the new place, by their
+ *       sizes to nothing behind it, and no dynamic entry leads to an overwritten byte;
  *   F4  no code and no pointer in data leads to one: verify_in_front() is asked by those who
  *       walk over them (verify_entry.c, verify_pointers.c).
  *
- * A file that is linked to a fixed address may have a new segment below it instead: then all file
- * offsets grow by v->lift, and nothing of the original is overwritten.
+ * A file that is linked to a fixed address may have a new segment below it instead: then all
+ * file offsets grow by v->lift, and nothing of the original is overwritten.
  */
 #include "editor/verify_parts.h"
 
@@ -23,22 +24,38 @@
 #define SHT_RELR 19
 #endif
 
-/* Dynamic entries that are addresses, and the type of section that one may lead to wherever that
- * stands; 0: not to one that moves.  The entry `size`, if not 0, says how much is there. */
+/* Dynamic entries that are addresses, and the type of section that one may lead to wherever
+ * that stands; 0: not to one that moves.  The entry `size`, if not 0, says how much is
+ * there. */
 static const struct {
 	int64_t tag;
 	uint32_t type;
 	int64_t size;
 } address_tag[] = {
-	{ DT_GNU_HASH, SHT_GNU_HASH, 0 }, { DT_HASH, SHT_HASH, 0 }, { DT_SYMTAB, SHT_DYNSYM, 0 },
-	{ DT_STRTAB, SHT_STRTAB, DT_STRSZ }, { DT_VERSYM, SHT_GNU_versym, 0 },
-	{ DT_VERNEED, SHT_GNU_verneed, 0 }, { DT_VERDEF, SHT_GNU_verdef, 0 },
-	{ DT_RELA, SHT_RELA, DT_RELASZ }, { DT_RELR, SHT_RELR, DT_RELRSZ },
-	{ DT_JMPREL, SHT_RELA, DT_PLTRELSZ }, { DT_REL, 0, 0 }, { DT_PLTGOT, 0, 0 },
-	{ DT_INIT, 0, 0 }, { DT_FINI, 0, 0 }, { DT_INIT_ARRAY, 0, 0 }, { DT_FINI_ARRAY, 0, 0 },
-	{ DT_PREINIT_ARRAY, 0, 0 }, { DT_SYMINFO, 0, 0 }, { DT_GNU_CONFLICT, 0, 0 },
-	{ DT_GNU_LIBLIST, 0, 0 }, { DT_TLSDESC_PLT, 0, 0 }, { DT_TLSDESC_GOT, 0, 0 },
-	{ DT_MOVETAB, 0, 0 }, { DT_CONFIG, 0, 0 },
+	{ DT_GNU_HASH, SHT_GNU_HASH, 0 },
+	{ DT_HASH, SHT_HASH, 0 },
+	{ DT_SYMTAB, SHT_DYNSYM, 0 },
+	{ DT_STRTAB, SHT_STRTAB, DT_STRSZ },
+	{ DT_VERSYM, SHT_GNU_versym, 0 },
+	{ DT_VERNEED, SHT_GNU_verneed, 0 },
+	{ DT_VERDEF, SHT_GNU_verdef, 0 },
+	{ DT_RELA, SHT_RELA, DT_RELASZ },
+	{ DT_RELR, SHT_RELR, DT_RELRSZ },
+	{ DT_JMPREL, SHT_RELA, DT_PLTRELSZ },
+	{ DT_REL, 0, 0 },
+	{ DT_PLTGOT, 0, 0 },
+	{ DT_INIT, 0, 0 },
+	{ DT_FINI, 0, 0 },
+	{ DT_INIT_ARRAY, 0, 0 },
+	{ DT_FINI_ARRAY, 0, 0 },
+	{ DT_PREINIT_ARRAY, 0, 0 },
+	{ DT_SYMINFO, 0, 0 },
+	{ DT_GNU_CONFLICT, 0, 0 },
+	{ DT_GNU_LIBLIST, 0, 0 },
+	{ DT_TLSDESC_PLT, 0, 0 },
+	{ DT_TLSDESC_GOT, 0, 0 },
+	{ DT_MOVETAB, 0, 0 },
+	{ DT_CONFIG, 0, 0 },
 };
 enum { NTAG = sizeof(address_tag) / sizeof(address_tag[0]) };
 
@@ -70,14 +87,15 @@ uint64_t verify_new_off(const struct verify *v, uint64_t off)
 	for (uint32_t i = 0; i < v->orig.nsh; i++) {
 		const Elf64_Shdr *o = &v->orig.sh[i].h;
 
-		if (verify_has_moved(v, i) && off >= o->sh_offset && off - o->sh_offset < o->sh_size)
+		if (verify_has_moved(v, i) && off >= o->sh_offset &&
+		    off - o->sh_offset < o->sh_size)
 			return v->gen.sh[i].h.sh_offset + (off - o->sh_offset);
 	}
 	return off + v->lift;
 }
 
-/* [addr, addr + n) of the generation are the file bytes at `off`, not writable, and those are the
- * original's at `from`, but for pointers that lead to images. */
+/* [addr, addr + n) of the generation are the file bytes at `off`, not writable, and those
+ * are the original's at `from`, but for pointers that lead to images. */
 static bool same_content(const struct verify *v, uint64_t from, vaddr addr, uint64_t off,
 			 uint64_t n)
 {
@@ -101,7 +119,8 @@ int verify_old_section(struct verify *v, uint32_t i)
 {
 	const struct section *o = &v->orig.sh[i], *g = &v->gen.sh[i];
 	Elf64_Shdr want = o->h;
-	bool unwind = strcmp(o->name, ".eh_frame") == 0 || strcmp(o->name, ".eh_frame_hdr") == 0;
+	bool unwind =
+		strcmp(o->name, ".eh_frame") == 0 || strcmp(o->name, ".eh_frame_hdr") == 0;
 
 	want.sh_name = g->h.sh_name;
 	want.sh_offset += v->lift;
@@ -110,19 +129,23 @@ int verify_old_section(struct verify *v, uint32_t i)
 		want.sh_offset = g->h.sh_offset;
 		if (!may_move(o) || image_is_writable(&v->orig, o->h.sh_addr) ||
 		    (o->h.sh_addralign && g->h.sh_addr % o->h.sh_addralign) ||
-		    !same_content(v, o->h.sh_offset, want.sh_addr, want.sh_offset, want.sh_size))
-			return refuse(v, "section %u (%s) has moved from 0x%llx to 0x%llx, and its "
-				      "content has not", i, o->name, ULL(o->h.sh_addr),
-				      ULL(g->h.sh_addr));
+		    !same_content(v, o->h.sh_offset, want.sh_addr, want.sh_offset,
+				  want.sh_size))
+			return refuse(
+				v,
+				"section %u (%s) has moved from 0x%llx to 0x%llx, and its "
+				"content has not",
+				i, o->name, ULL(o->h.sh_addr), ULL(g->h.sh_addr));
 	}
-	if (memcmp(&want, &g->h, sizeof(want)) != 0 || (strcmp(o->name, g->name) != 0 && !unwind))
+	if (memcmp(&want, &g->h, sizeof(want)) != 0 ||
+	    (strcmp(o->name, g->name) != 0 && !unwind))
 		return refuse(v, "section %u (%s at 0x%llx) was changed", i, o->name,
 			      ULL(o->h.sh_addr));
 	return 0;
 }
 
-/* The first segment may reach further on its last page: image_parse() has shown that segments are
- * disjoint, and find_front() looks at the bytes. */
+/* The first segment may reach further on its last page: image_parse() has shown that
+ * segments are disjoint, and find_front() looks at the bytes. */
 static Elf64_Phdr grown(Elf64_Phdr want, const Elf64_Phdr *g)
 {
 	enum { PAGE = 4096 };
@@ -139,7 +162,8 @@ Elf64_Phdr verify_moved_phdr(const struct verify *v, Elf64_Phdr want, const Elf6
 {
 	if (want.p_type == PT_LOAD && want.p_offset == 0 && v->lift == 0)
 		return grown(want, g);
-	if (want.p_type != PT_INTERP && want.p_type != PT_NOTE && want.p_type != PT_GNU_PROPERTY)
+	if (want.p_type != PT_INTERP && want.p_type != PT_NOTE &&
+	    want.p_type != PT_GNU_PROPERTY)
 		return want;
 	if (want.p_filesz == 0)		/* there is nothing that could have moved */
 		return want;
@@ -169,15 +193,21 @@ static int check_stayed(struct verify *v, uint64_t at, uint64_t end)
 		const Elf64_Shdr *h = &v->orig.sh[i].h;
 
 		if (h->sh_type != SHT_NULL && h->sh_type != SHT_NOBITS && h->sh_size > 0 &&
-		    h->sh_offset < end && h->sh_offset + h->sh_size > at && !verify_has_moved(v, i))
-			return refuse(v, "section %u (%s) is where program headers are now, and has not "
-				      "moved", i, v->orig.sh[i].name);
+		    h->sh_offset < end && h->sh_offset + h->sh_size > at &&
+		    !verify_has_moved(v, i))
+			return refuse(
+				v,
+				"section %u (%s) is where program headers are now, and has not "
+				"moved",
+				i, v->orig.sh[i].name);
 	}
 	return 0;
 }
 
-/* The first byte of [at, end) that is not zero and in no section that moved; end if there is none. */
-static uint64_t first_outside(const struct verify *v, const struct image *img, uint64_t at, uint64_t end)
+/* The first byte of [at, end) that is not zero and in no section that moved; end if there is
+ * none. */
+static uint64_t first_outside(const struct verify *v, const struct image *img, uint64_t at,
+			      uint64_t end)
 {
 	while (at < end) {
 		uint64_t next = img->file.p[at] ? moved_end(v, img->sh, at) : at + 1;
@@ -193,7 +223,8 @@ static uint64_t first_outside(const struct verify *v, const struct image *img, u
  * there. */
 static int find_front(struct verify *v)
 {
-	const Elf64_Phdr *load = image_phdr(&v->orig, PT_LOAD), *g = image_phdr(&v->gen, PT_LOAD);
+	const Elf64_Phdr *load = image_phdr(&v->orig, PT_LOAD),
+			 *g = image_phdr(&v->gen, PT_LOAD);
 	uint64_t first_end = g->p_offset + g->p_filesz;
 	uint64_t table = v->orig.eh.e_phoff + v->orig.nph * sizeof(Elf64_Phdr);
 	uint64_t lo = v->gen.eh.e_phoff + v->gen.nph * sizeof(Elf64_Phdr);
@@ -204,20 +235,24 @@ static int find_front(struct verify *v)
 	if (v->lift)
 		return 0;
 	if (image_is_writable(&v->orig, load->p_vaddr))
-		return refuse(v, "the first segment, where program headers grow, can be written to");
+		return refuse(
+			v, "the first segment, where program headers grow, can be written to");
 	for (uint32_t i = 0; i < v->orig.nsh; i++) {
 		const Elf64_Shdr *h = &v->gen.sh[i].h;
 
-		if (verify_has_moved(v, i) && h->sh_offset < first_end && h->sh_offset + h->sh_size > hi)
+		if (verify_has_moved(v, i) && h->sh_offset < first_end &&
+		    h->sh_offset + h->sh_size > hi)
 			hi = h->sh_offset + h->sh_size;
 	}
 	if (hi > first_end || !bytes_at(v->orig.file, 0, hi).p)
 		return refuse(v, "the program headers or what they push reach out of the first "
 			      "segment");
 	v->front_hi = hi;
-	uint64_t lost = first_outside(v, &v->orig, table, hi), strange = first_outside(v, &v->gen, lo, hi);
+	uint64_t lost = first_outside(v, &v->orig, table, hi),
+		 strange = first_outside(v, &v->gen, lo, hi);
 	if (lost < hi)
-		return refuse(v, "the original's byte at file offset 0x%llx was overwritten", ULL(lost));
+		return refuse(v, "the original's byte at file offset 0x%llx was overwritten",
+			      ULL(lost));
 	if (strange < hi)
 		return refuse(v, "the byte at file offset 0x%llx is in nothing that moved",
 			      ULL(strange));
@@ -239,8 +274,8 @@ bool verify_may_be_in_front(const struct verify *v, uint64_t number)
 
 		if (!in_file(h) || number - h->sh_addr >= h->sh_size)
 			continue;
-		return number == h->sh_addr ||
-		       (h->sh_type == SHT_NOTE && (b.n < 16 || memcmp(b.p + 12, "GNU", 4) != 0));
+		return number == h->sh_addr || (h->sh_type == SHT_NOTE &&
+						(b.n < 16 || memcmp(b.p + 12, "GNU", 4) != 0));
 	}
 	return false;
 }
@@ -264,8 +299,11 @@ static int want_dynamic(struct verify *v, const Elf64_Dyn *d, uint64_t *want)
 			*want = v->gen.sh[i].h.sh_addr;
 			if (size <= v->orig.sh[i].h.sh_size)
 				return 0;
-			return refuse(v, "dynamic entry %#llx leads to more than section %u (%s), which has "
-				      "moved", ULL(d->d_tag), i, v->orig.sh[i].name);
+			return refuse(v,
+				      "dynamic entry %#llx leads to more than section %u (%s), "
+				      "which has "
+				      "moved",
+				      ULL(d->d_tag), i, v->orig.sh[i].name);
 		}
 	if (verify_in_front(v, d->d_un.d_ptr))
 		return refuse(v, "dynamic entry %#llx leads to 0x%llx, which was overwritten",
@@ -296,8 +334,8 @@ static int check_dynamic(struct verify *v)
 		if (!end && want_dynamic(v, &o, &want) < 0)
 			return -1;
 		if (g.d_tag != o.d_tag || g.d_un.d_val != want)
-			return refuse(v, "dynamic entry %#llx is 0x%llx, not 0x%llx", ULL(o.d_tag),
-				      ULL(g.d_un.d_val), ULL(want));
+			return refuse(v, "dynamic entry %#llx is 0x%llx, not 0x%llx",
+				      ULL(o.d_tag), ULL(g.d_un.d_val), ULL(want));
 		if (want == o.d_un.d_val)
 			continue;
 		if (v->ndynamic == VERIFY_MAX_DYNAMIC)

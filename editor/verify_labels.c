@@ -1,23 +1,23 @@
 /* verify_labels.c - pointers to labels that lead to images
  *
- * An interpreter keeps the addresses of its handlers, labels inside of one function, in tables and
- * jumps through those.  Such a pointer may be redirected like one to a function: found, and
- * changed together with all others to that label, by verify_redirect.c.  Here is what labels have
- * of their own:
+ * An interpreter keeps the addresses of its handlers, labels inside of one function, in tables
+ * and jumps through those.  Such a pointer may be redirected like one to a function: found, and
+ * changed together with all others to that label, by verify_redirect.c.  Here is what labels
+ * have of their own:
  *
  * PLACE      An image begins exactly for the label: with its own first instruction, so with the
- *            same endbr64, if any, and the same unwind row.  verify_flow.c lets a computed jump
- *            arrive anywhere with no register that differs, so whoever knows the image's address
- *            may jump there.
- * ALL        All pointers to a label change or none does (verify_redirect.c).  Those that stay are
- *            relocated data, or formed by a `lea` that only keeps the address.  Nothing else yields
- *            an address inside of the function (but its start): no other relocation, no symbol, no
- *            other instruction's operand.
- * STRAIGHT   No jump of the function calculates its target as a distance from a label, and some go to
- *            what was fetched from memory (verify_ways.c).
+ *            same endbr64, if any, and the same unwind row. verify_flow.c lets a computed jump
+ *            arrive anywhere with no register that differs, so whoever knows the image's
+ *            address may jump there.
+ * ALL        All pointers to a label change or none does (verify_redirect.c). Those that stay
+ *            are relocated data, or formed by a `lea` that only keeps the address. Nothing else
+ *            yields an address inside of the function (but its start): no other relocation, no
+ *            symbol, no other instruction's operand.
+ * STRAIGHT   No jump of the function calculates its target as a distance from a label, and some
+ *            go to what was fetched from memory (verify_ways.c).
  *
- * It does not matter whether original code of the function still runs: being at a label and being
- * at its image is the same.
+ * It does not matter whether original code of the function still runs: being at a label and
+ * being at its image is the same.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +46,8 @@ int verify_label_place(struct verify *v, vaddr from, new_vaddr to)
 	uint32_t fde = vcfi_find(&v->ocfi, from);
 
 	if (fde == NO_FDE)
-		return refuse(v, "pointers to 0x%llx lead to 0x%llx, but that is in no function",
+		return refuse(v,
+			      "pointers to 0x%llx lead to 0x%llx, but that is in no function",
 			      ULL(from), ULL(to));
 	if (!b || v->map.gen_base + b->gen != to)
 		return refuse(v, "pointers to 0x%llx lead to 0x%llx, which is no image of it",
@@ -59,7 +60,8 @@ bool verify_is_labelled(const struct verify *v, vaddr addr)
 {
 	uint32_t fde = vcfi_find(&v->ocfi, addr);
 
-	return fde != NO_FDE && v->labelled[verify_group(v, fde)] && !verify_is_function(v, addr);
+	return fde != NO_FDE && v->labelled[verify_group(v, fde)] &&
+	       !verify_is_function(v, addr);
 }
 
 /* mov %r64, memory: the registers by which the memory is addressed. */
@@ -75,8 +77,8 @@ static uint16_t store_base(const uint8_t *code)
 	return index == NO_INDEX ? mask : (uint16_t)(mask | 1u << index);
 }
 
-/* Registers that hold the address after the instruction, which copies or stores it or does nothing
- * with it; -1 when it may do something else. */
+/* Registers that hold the address after the instruction, which copies or stores it or does
+ * nothing with it; -1 when it may do something else. */
 static int keep(uint16_t held, const struct effect *e, const uint8_t *code)
 {
 	uint16_t kept = held & (uint16_t)~(e->kills | e->clobbers);
@@ -96,15 +98,20 @@ static int keep(uint16_t held, const struct effect *e, const uint8_t *code)
 	if ((e->reads | e->low_reads | e->word_reads) & held)
 		return -1;
 	switch (e->op) {		/* registers that it names itself */
-	case FX_NONE: case FX_RELOAD: case FX_BASE: case FX_POP: case FX_TABLE: case FX_JUMP_TABLE:
+	case FX_NONE:
+	case FX_RELOAD:
+	case FX_BASE:
+	case FX_POP:
+	case FX_TABLE:
+	case FX_JUMP_TABLE:
 		return kept;
 	default:
 		return has(held, e->a) || has(held, e->b) || has(held, e->c) ? -1 : kept;
 	}
 }
 
-/* The lea at `addr` forms the address of a label, which goes nowhere but to other registers and to
- * memory before the line ends. */
+/* The lea at `addr` forms the address of a label, which goes nowhere but to other registers
+ * and to memory before the line ends. */
 static bool only_keeps(const struct verify *v, vaddr addr)
 {
 	struct effect e;
@@ -138,19 +145,27 @@ int verify_labels(struct verify *v)
 			enum verify_way way = verify_way_of(v, r->addr);
 
 			if (way == WAY_CALCULATED)
-				return refuse(v, "the jump at 0x%llx may calculate its target, while "
-					      "pointers to labels of its function were changed",
-					      ULL(r->addr));
+				return refuse(
+					v,
+					"the jump at 0x%llx may calculate its target, while "
+					"pointers to labels of its function were changed",
+					ULL(r->addr));
 			computes[verify_group(v, r->fde)] |= way == WAY_FETCHED;
 		} else if (r->kind != REF_BRANCH && verify_is_labelled(v, r->to) &&
 			   (r->kind != REF_LEA || !only_keeps(v, r->addr))) {
-			return refuse(v, "the instruction at 0x%llx refers to 0x%llx, inside a function "
-				      "whose pointers to labels were changed", ULL(r->addr), ULL(r->to));
+			return refuse(
+				v,
+				"the instruction at 0x%llx refers to 0x%llx, inside a function "
+				"whose pointers to labels were changed",
+				ULL(r->addr), ULL(r->to));
 		}
 	}
 	for (uint32_t i = 0; i < v->ocfi.nfde; i++)
 		if (v->labelled[i] && !computes[i])
-			return refuse(v, "pointers lead inside the image of 0x%llx, which has no jump that "
-				      "could go to labels", ULL(v->ocfi.fde[i].addr));
+			return refuse(v,
+				      "pointers lead inside the image of 0x%llx, which has no "
+				      "jump that "
+				      "could go to labels",
+				      ULL(v->ocfi.fde[i].addr));
 	return 0;
 }

@@ -1,22 +1,22 @@
 /* verify_lsda.c - exceptions take the same ways through images as through the original
  *
  * An LSDA is the personality routine's table for one FDE: call sites (ranges of code, each with
- * a landing pad or none and the first of a chain of actions), actions (a filter, which the landing
- * pad gets in a register, and the next one), and types (what filters stand for; those of exception
- * specifications are lists).  This is the form that all of GCC's and Clang's languages use, Rust
- * too.  A reading of its own: what writes generations has another one.
+ * a landing pad or none and the first of a chain of actions), actions (a filter, which the
+ * landing pad gets in a register, and the next one), and types (what filters stand for; those
+ * of exception specifications are lists).  This is the form that all of GCC's and Clang's
+ * languages use, Rust too.  A reading of its own: what writes generations has another one.
  *
  * SAME       An instruction and its image have the same site when both are in none, or both are
- *            in one, with landing pads of which the new one stands for the old one, or none, and
- *            chains of which each record has the same filter and leads to the same type.
+ *            in one, with landing pads of which the new one stands for the old one, or none,
+ *            and chains of which each record has the same filter and leads to the same type.
  *            No site is not the same as a site without landing pad, nor an LSDA without sites
- *            the same as no LSDA: the former end the program, the latter let the exception pass.
- *            Two types are the same when the same address is at the end of their encodings, and
- *            both are the type's or both are of a pointer to it.
+ *            the same as no LSDA: the former end the program, the latter let the exception
+ *            pass.  Two types are the same when the same address is at the end of their
+ *            encodings, and both are the type's or both are of a pointer to it.
  * BYTES      Return addresses are looked up less one, faults at the first byte, so a site that
  *            begins or ends inside an instruction is a doubt.
- * CONSTANT   An LSDA must not be in a writable segment, and absolute addresses in it are known in
- *            programs linked to a fixed address only.
+ * CONSTANT   An LSDA must not be in a writable segment, and absolute addresses in it are known
+ *            in programs linked to a fixed address only.
  * LIMITS     Sites of one LSDA ascend and do not overlap, as personality routines expect.  What
  *            has another form is kept as not understood: its function cannot have moved.
  *            Work is bounded by a budget for the whole file.
@@ -170,7 +170,8 @@ static int read_all(struct verify *v, const struct image *img, struct vcfi *cfi)
 	for (uint32_t i = 0; i < cfi->nfde; i++) {
 		struct vlsda l = { .site = s.all.n };
 
-		if (!cfi->fde[i].lsda || (img == &v->gen && !verify_is_fresh(v, cfi->fde[i].addr)))
+		if (!cfi->fde[i].lsda ||
+		    (img == &v->gen && !verify_is_fresh(v, cfi->fde[i].addr)))
 			continue;
 		l.understood = read_lsda(&s, img, &cfi->fde[i], &l);
 		if (v->lsda_budget == 0)
@@ -353,17 +354,23 @@ int verify_exceptions(struct verify *v, const struct vpair *c, vaddr o, uint32_t
 	bool has = vlsda_of(oc, c->orig.fde), wants = vlsda_of(gc, c->gen.fde);
 
 	if (has != wants)
-		return refuse(v, "the FDE of 0x%llx %s an exception table, that of its image 0x%llx %s",
-			      ULL(o), has ? "has" : "lacks", ULL(g), wants ? "has one" : "lacks it");
+		return refuse(
+			v,
+			"the FDE of 0x%llx %s an exception table, that of its image 0x%llx %s",
+			ULL(o), has ? "has" : "lacks", ULL(g), wants ? "has one" : "lacks it");
 	if (!has)
 		return 0;
 	if (vlsda_site(oc, c->orig.fde, o) != vlsda_site(oc, c->orig.fde, o + olen - 1))
-		return refuse(v, "the call site changes inside the instruction at 0x%llx", ULL(o));
+		return refuse(v, "the call site changes inside the instruction at 0x%llx",
+			      ULL(o));
 	if (vlsda_site(gc, c->gen.fde, g) != vlsda_site(gc, c->gen.fde, g + glen - 1))
-		return refuse(v, "the call site changes inside the instruction at 0x%llx", ULL(g));
+		return refuse(v, "the call site changes inside the instruction at 0x%llx",
+			      ULL(g));
 	if (!agree(v, c, o, g))
-		return refuse(v, "exceptions at 0x%llx do not go where they go at its original 0x%llx",
-			      ULL(g), ULL(o));
+		return refuse(
+			v,
+			"exceptions at 0x%llx do not go where they go at its original 0x%llx",
+			ULL(g), ULL(o));
 	return 0;
 }
 
@@ -376,12 +383,15 @@ int verify_exceptions_jump(struct verify *v, const struct vpair *c, vaddr last, 
 	if (!vlsda_of(gc, c->gen.fde) && !vlsda_of(&v->ocfi, c->orig.fde))
 		return 0;
 	if (vlsda_site(gc, c->gen.fde, g) != vlsda_site(gc, c->gen.fde, g + glen - 1))
-		return refuse(v, "the call site changes inside the instruction at 0x%llx", ULL(g));
+		return refuse(v, "the call site changes inside the instruction at 0x%llx",
+			      ULL(g));
 	there.orig.fde = vcfi_find(&v->ocfi, dest);
-	if ((vlsda_of(&v->ocfi, c->orig.fde) && vlsda_of(gc, c->gen.fde) && agree(v, c, last, g)) ||
+	if ((vlsda_of(&v->ocfi, c->orig.fde) && vlsda_of(gc, c->gen.fde) &&
+	     agree(v, c, last, g)) ||
 	    (there.orig.fde != NO_FDE && vlsda_of(&v->ocfi, there.orig.fde) &&
 	     vlsda_of(gc, c->gen.fde) && agree(v, &there, dest, g)))
 		return 0;
-	return refuse(v, "exceptions at the jump 0x%llx do not go where they go at 0x%llx or 0x%llx",
-		      ULL(g), ULL(last), ULL(dest));
+	return refuse(
+		v, "exceptions at the jump 0x%llx do not go where they go at 0x%llx or 0x%llx",
+		ULL(g), ULL(last), ULL(dest));
 }

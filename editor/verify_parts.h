@@ -1,14 +1,16 @@
 /* verify_parts.h - what the parts of the Verifier share
  *
- * THE CLAIM   A generation says: "I am the original, and its block map lists which pieces of new
+ * THE CLAIM   A generation says: "I am the original, and its block map lists which pieces of
+ *             new
  *             text are which pieces of the original's."  Every part shows one aspect of that or
  *             refuses; none of them repairs, guesses or skips.
  *
- * THE PROOF   is a simulation.  A run of the generation and a run of the original go side by side
- *             and agree in memory and registers, except that return addresses may lie in images,
- *             registers on the way to a jump table may hold the new table's address, or entries
- *             and targets of it (verify_flow.c shows that nothing else ever sees those), and
- *             pointers to a function are all those of its image, if verify_redirect.c says so.
+ * THE PROOF   is a simulation. A run of the generation and a run of the original go side by
+ *             side and agree in memory and registers, except that return addresses may lie in
+ *             images, registers on the way to a jump table may hold the new table's address, or
+ *             entries and targets of it (verify_flow.c shows that nothing else ever sees
+ *             those), and pointers to a function are all those of its image, if
+ *             verify_redirect.c says so.
  *
  *   verify_elf.c     original bytes are where they were; headers, segments, sections
  *   verify_front.c   what gave way to the program headers is elsewhere, unchanged, and found
@@ -31,8 +33,9 @@
  *   verify_lsda.c    exceptions take the same ways
  *   verify_probes.c  notes of static probe points lead to their images, too
  *
- * Nothing here shares code with what makes generations but the decoder (postmorph/decode.h), the
- * ELF reader (postmorph/image.h, loadtables.h) and the reader of the block map (lib/blockmap.h).
+ * Nothing here shares code with what makes generations but the decoder (postmorph/decode.h),
+ * the ELF reader (postmorph/image.h, loadtables.h) and the reader of the block map
+ * (lib/blockmap.h).
  */
 #ifndef EDITOR_VERIFY_PARTS_H
 #define EDITOR_VERIFY_PARTS_H
@@ -56,7 +59,8 @@ enum { VERIFY_MAX_DYNAMIC = 32 };
 
 struct vrow {
 	vaddr addr;		/* holds from here to the next row or the FDE's end */
-	uint32_t state;		/* interned: equal rule sets have equal numbers, in both files */
+	/* interned: equal rule sets have equal numbers, in both files */
+	uint32_t state;
 };
 
 struct vcie {
@@ -78,7 +82,8 @@ struct vfde {
 	vaddr lsda;		/* 0: none */
 	uint32_t cie, row, nrow;
 	uint32_t exceptions;	/* index in lsda[] + 1; 0: none, or of no interest */
-	bool understood;	/* false: it has a form that the interpreter does not know; no rows */
+	/* false: it has a form that the interpreter does not know; no rows */
+	bool understood;
 	struct bytes program;
 };
 
@@ -92,7 +97,8 @@ struct vsite {			/* a call site: a range of code and what exceptions do there */
 struct vlsda {			/* the exception table of one FDE; verify_lsda.c */
 	vaddr addr;
 	struct bytes bytes;	/* from addr to the end of the segment */
-	uint64_t types;		/* offset of the end of the types; only if type_enc is not 0xff */
+	/* offset of the end of the types; only if type_enc is not 0xff */
+	uint64_t types;
 	uint64_t actions;	/* offset of the first action */
 	uint32_t site, nsite;	/* in vcfi.site[], ascending by addr, disjoint */
 	uint8_t type_enc;
@@ -130,19 +136,21 @@ struct vformers {		/* VEC */
 };
 
 enum vholder_kind {
-	HOLDS_FIXED,		/* the entry point, DT_INIT, DT_FINI */
-	HOLDS_RELATIVE,		/* the addend of a RELATIVE relocation of DT_RELA */
-	HOLDS_RELR,		/* a word that RELR relocates */
+	HOLDS_FIXED,	/* the entry point, DT_INIT, DT_FINI */
+	HOLDS_RELATIVE,	/* the addend of a RELATIVE relocation of DT_RELA */
+	HOLDS_RELR,	/* a word that RELR relocates */
 	HOLDS_RELOCATED,	/* any other relocation */
-	HOLDS_SYMBOL,		/* a symbol of a .dynsym */
-	HOLDS_LISTED,		/* in a section that nothing loads, or met again as one of these */
-	HOLDS_WORD,		/* an aligned word of a program at a fixed address */
+	HOLDS_SYMBOL,	/* a symbol of a .dynsym */
+	HOLDS_LISTED,	/* in a section that nothing loads, or met again as one of these */
+	HOLDS_WORD,	/* an aligned word of a program at a fixed address */
 };
 
-struct vholder {		/* a place outside of instructions that may hold a code address */
+/* a place outside of instructions that may hold a code address */
+struct vholder {
 	vaddr value;
 	vaddr at;		/* of the 8 bytes that hold it; of the symbol */
-	vaddr place;		/* of the word of the program that gets it; not FIXED, SYMBOL, LISTED */
+	/* of the word of the program that gets it; not FIXED, SYMBOL, LISTED */
+	vaddr place;
 	vaddr addend;		/* RELOCATED: part of the value */
 	uint32_t symbol;	/* RELOCATED: number, 0 none */
 	uint32_t type;		/* RELOCATED */
@@ -156,13 +164,14 @@ struct vholder {		/* a place outside of instructions that may hold a code addres
 typedef int vholder_fn(struct verify *v, const struct vholder *h, void *ctx);
 
 enum vref_kind {
-	REF_LEA,		/* lea to(%rip), of 64 bits */
-	REF_OPERAND,		/* any other operand, or constant, that may be the address of code */
-	REF_BRANCH,		/* of another function, not to a function's start */
-	REF_JUMP,		/* an indirect jump, but through a slot of the GOT; no `to` */
+	REF_LEA,	/* lea to(%rip), of 64 bits */
+	REF_OPERAND,	/* any other operand, or constant, that may be the address of code */
+	REF_BRANCH,	/* of another function, not to a function's start */
+	REF_JUMP,	/* an indirect jump, but through a slot of the GOT; no `to` */
 };
 
-struct vref {			/* an instruction of the original that leads or refers to code */
+/* an instruction of the original that leads or refers to code */
+struct vref {
 	vaddr addr, to;
 	uint32_t fde;		/* that it is in; NO_FDE */
 	uint8_t kind;		/* enum vref_kind */
@@ -206,15 +215,19 @@ struct verify {
 	uint32_t ndynamic;
 	struct vstates *states;
 	struct vcfi ocfi, gcfi;
-	uint64_t lsda_budget;		/* steps left for reading and comparing exception tables */
+	/* steps left for reading and comparing exception tables */
+	uint64_t lsda_budget;
 	const struct vsite *last_site[2];	/* of both files, found to be the same */
 
 	/* One bit per byte of the original file. */
 	uint8_t *start;			/* an instruction inside an FDE begins here */
 	uint8_t *cut;			/* byte 1..4 of an entry jump */
-	uint32_t *group;		/* [ocfi.nfde] union-find: fragments and their functions */
-	bool *fragment;			/* [ocfi.nfde] entered by jumps in the middle of a frame */
-	struct {			/* VEC: addresses of what looks like jump tables, ascending */
+	/* [ocfi.nfde] union-find: fragments and their functions */
+	uint32_t *group;
+	/* [ocfi.nfde] entered by jumps in the middle of a frame */
+	bool *fragment;
+	/* VEC: addresses of what looks like jump tables, ascending */
+	struct {
 		vaddr *v;
 		uint32_t n, cap;
 	} tables;
@@ -222,16 +235,17 @@ struct verify {
 	struct {			/* VEC: slots of the original's GOT, ascending */
 		struct vslot *v;
 		uint32_t n, cap;
-	} slots, locals;		/* by symbol; by relative relocation, and constant then */
+	} slots, locals;	/* by symbol; by relative relocation, and constant then */
 	uint32_t *range_of;		/* [ocfi.nfde] verify_flow.c's; zero between its runs */
 	uint16_t *written;		/* [ocfi.nfde] verify_clobber.c's; NULL: nobody asked */
 
 	/* What redirected pointers need; [ocfi.nfde] each. */
 	bool *open;			/* original code may run: something leads inside */
 	bool *followed;			/* of a group: verify_flow.c has been there */
-	VEC(uint32_t) stays;		/* one FDE of each group in which images may jump to original
-					 * code by a table */
-	bool *labelled;			/* of a group: pointers to labels lead to their images */
+	/* one FDE of each group in which images may jump to original code by a table */
+	VEC(uint32_t) stays;
+	/* of a group: pointers to labels lead to their images */
+	bool *labelled;
 	bool *has_table;		/* forms the address of what looks like a jump table */
 	struct vbases bases;		/* addresses that `lea` forms */
 	vaddr dynamic_symbols;		/* DT_SYMTAB, or where nothing is */
@@ -239,11 +253,15 @@ struct verify {
 	VEC(struct vref) formed;	/* by any lea: what may be code */
 	VEC(struct vredirect) redirects;
 	VEC(struct vchange) changes;
-	VEC(vaddr) leas;		/* originals of instructions that form an image's address */
-	struct vformers formers;	/* ascending by table, then address, after verify_code() */
+	/* originals of instructions that form an image's address */
+	VEC(vaddr) leas;
+	/* ascending by table, then address, after verify_code() */
+	struct vformers formers;
 	VEC(struct vshifted) shifted;	/* ascending by address after verify_code() */
-	struct vbases beside;		/* addresses of tables whose new ones are read like that */
-	struct vbases inner;		/* if any are: redirected pointers into the middle of functions */
+	/* addresses of tables whose new ones are read like that */
+	struct vbases beside;
+	/* if any are: redirected pointers into the middle of functions */
+	struct vbases inner;
 	uint32_t symbols;		/* index of .symtab, when that is a new one; else 0 */
 	uint32_t probes;		/* likewise, of the notes of static probe points */
 };
@@ -262,7 +280,8 @@ int verify_find_redirects(struct verify *v);
 bool verify_redirect_lea(struct verify *v, vaddr addr, vaddr from, new_vaddr to);
 /* Something leads to this address of the original. */
 void verify_note_inner(const struct verify *v, vaddr addr);
-/* Part of the walk over the original: a way from that FDE (NO_FDE: from between) to another one. */
+/* Part of the walk over the original: a way from that FDE (NO_FDE: from between) to another
+ * one. */
 void verify_note_way(struct verify *v, uint32_t fde, vaddr addr, vaddr to);
 /* Likewise: an instruction. */
 void verify_note_reference(struct verify *v, uint32_t fde, const struct insn *insn,
@@ -271,7 +290,8 @@ void verify_note_reference(struct verify *v, uint32_t fde, const struct insn *in
 /* verify_watched.c: part of the walk over the original: a lea. */
 void verify_note_lea(struct verify *v, uint32_t fde, vaddr addr, vaddr to);
 
-/* verify_labels.c: part of verify_redirects().  In this order: of each redirected label; of all. */
+/* verify_labels.c: part of verify_redirects().  In this order: of each redirected label; of
+ * all. */
 int verify_label_place(struct verify *v, vaddr from, new_vaddr to);
 int verify_labels(struct verify *v);
 /* Inside of a function with redirected labels, not at its start. */
@@ -293,8 +313,8 @@ Elf64_Phdr verify_moved_phdr(const struct verify *v, Elf64_Phdr want, const Elf6
 uint64_t verify_new_off(const struct verify *v, uint64_t off);
 /* The original has something at addr that the generation has elsewhere. */
 bool verify_in_front(const struct verify *v, vaddr addr);
-/* Likewise, for a number that may be no address at all: what linkers make is referred to by where
- * it begins; a note of somebody else's by any of its bytes. */
+/* Likewise, for a number that may be no address at all: what linkers make is referred to by
+ * where it begins; a note of somebody else's by any of its bytes. */
 bool verify_may_be_in_front(const struct verify *v, uint64_t number);
 
 /* In running order; each returns 0, or -1 with the refusal in v->err. */
@@ -363,8 +383,8 @@ struct vpair {
 };
 int verify_row(struct verify *v, struct vpair *c, vaddr o, uint32_t olen, new_vaddr g,
 	       uint32_t glen);
-/* The row at a jump that the original does not have: it stands for being at `dest`, reached from
- * the instruction at `last`, which may be a transfer that leaves the frame alone. */
+/* The row at a jump that the original does not have: it stands for being at `dest`, reached
+ * from the instruction at `last`, which may be a transfer that leaves the frame alone. */
 int verify_row_jump(struct verify *v, struct vpair *c, vaddr last, bool last_transfers,
 		    vaddr dest, new_vaddr g, uint32_t glen);
 
@@ -381,26 +401,28 @@ bool verify_same_frame(struct verify *v, struct vpair at, vaddr o, new_vaddr g);
 int verify_exceptions_jump(struct verify *v, const struct vpair *c, vaddr last, vaddr dest,
 			   new_vaddr g, uint32_t glen);
 
-/* verify_flow.c: formers[former[0 .. n)], ascending, are in the group of FDEs member[], as are some
- * loads of shifted[], perhaps. */
+/* verify_flow.c: formers[former[0 .. n)], ascending, are in the group of FDEs member[], as
+ * are some loads of shifted[], perhaps. */
 int verify_flow(struct verify *v, const uint32_t *former, uint32_t n, const uint32_t *member,
 		uint32_t nmember);
 
 /* verify_code.c: the claimed table with these two addresses; NULL if there is none. */
-const struct blockmap_table *verify_find_table(const struct verify *v, vaddr orig, new_vaddr gen,
-					       uint32_t kind);
+const struct blockmap_table *verify_find_table(const struct verify *v, vaddr orig,
+					       new_vaddr gen, uint32_t kind);
 /* verify_table.c: the new table, used at `addr`, is as long as what looks like entries of the
  * function of group `group`. */
-int verify_table_length(struct verify *v, const struct blockmap_table *t, uint32_t group, vaddr addr);
+int verify_table_length(struct verify *v, const struct blockmap_table *t, uint32_t group,
+			vaddr addr);
 
-/* verify_shift.c: the original's instruction `o` loads 32 bits without a displacement, and `g` begins
- * with the same load at the displacement *shift: how long that is; else 0. */
+/* verify_shift.c: the original's instruction `o` loads 32 bits without a displacement, and
+ * `g` begins with the same load at the displacement *shift: how long that is; else 0. */
 uint32_t vshift_read(struct bytes o, struct bytes g, int32_t *shift);
 /* When all of shifted[] and redirects[] are there. */
 void vshift_sort(struct verify *v);
 /* A new table stands for that one which has distances from the old one. */
 bool vshift_is_beside(const struct verify *v, vaddr table);
-/* How far the image of the instruction at addr reads from where that does; 0: the same place. */
+/* How far the image of the instruction at addr reads from where that does; 0: the same
+ * place. */
 int32_t vshift_at(const struct verify *v, vaddr addr);
 /* Index of the first of inner[] that is not below addr. */
 uint32_t vshift_first_inner(const struct verify *v, vaddr addr);
@@ -410,25 +432,26 @@ void verify_collect_slots(struct verify *v);
 bool verify_is_slot(const struct verify *v, vaddr addr);
 /* At addr stands a stub of the procedure linkage table: going there leaves the module. */
 bool verify_is_stub(const struct verify *v, vaddr addr);
-/* There stands exactly `jmp *slot(%rip)`, perhaps behind endbr64 or with a bnd prefix, and no entry
- * jump: the slot; else 0. */
+/* There stands exactly `jmp *slot(%rip)`, perhaps behind endbr64 or with a bnd prefix, and
+ * no entry jump: the slot; else 0. */
 vaddr verify_stub_slot(const struct verify *v, vaddr addr);
 struct effect;
 bool verify_call_returns(struct verify *v, const struct effect *call);
 
 static const uint16_t VERIFY_CALLER_SAVED = 0x0fc7;	/* rax rcx rdx rsi rdi r8-r11 */
-/* verify_clobber.c: registers of these that the call may overwrite, so that nobody looks at what they
- * had been. */
+/* verify_clobber.c: registers of these that the call may overwrite, so that nobody looks at
+ * what they had been. */
 uint16_t verify_call_writes(struct verify *v, const struct effect *call);
 
-/* verify_table.c: where entry i of the table leads; false when it is not in constant file bytes. */
+/* verify_table.c: where entry i of the table leads; false when it is not in constant file
+ * bytes. */
 bool verify_table_entry(const struct image *img, vaddr table, uint32_t kind, uint64_t i,
 			vaddr *target);
-/* An entry of a table of this group of FDEs may lead to `addr`: an instruction of it, or exactly behind
- * one of its ranges, where fillers for cases that cannot be lead. */
+/* An entry of a table of this group of FDEs may lead to `addr`: an instruction of it, or
+ * exactly behind one of its ranges, where fillers for cases that cannot be lead. */
 bool verify_is_case(const struct verify *v, uint32_t group, vaddr addr);
-/* Or to the start of what looks like another function: a part of this one whose frame is gone, perhaps.
- * Where it is not known how long a table is, it goes on behind such entries. */
+/* Or to the start of what looks like another function: a part of this one whose frame is
+ * gone, perhaps.  Where it is not known how long a table is, it goes on behind such entries. */
 bool verify_may_be_case(const struct verify *v, uint32_t group, vaddr addr);
 
 #endif

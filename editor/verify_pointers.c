@@ -2,9 +2,9 @@
  *
  * One walk over all places outside of instructions where a program keeps code addresses:
  * relocations, symbols, the dynamic section, the entry point, and in programs linked to a fixed
- * address every aligned word of data.  None of them may lead inside an entry jump, or to what gave
- * way to program headers.  Places within thread-local storage are no addresses.  What is relocated can
- * be written to: code and tables, of which there are copies, are not.
+ * address every aligned word of data.  None of them may lead inside an entry jump, or to what
+ * gave way to program headers.  Places within thread-local storage are no addresses.  What is
+ * relocated can be written to: code and tables, of which there are copies, are not.
  */
 #include "editor/verify_parts.h"
 
@@ -16,8 +16,8 @@ struct walk {
 	void *ctx;
 };
 
-/* A number within the thread-local storage, or of a module, or of a relocation that does nothing: no
- * address at all. */
+/* A number within the thread-local storage, or of a module, or of a relocation that does
+ * nothing: no address at all. */
 static bool is_no_address(const struct vholder *h)
 {
 	return h->symbol_type == STT_TLS || h->type == R_X86_64_DTPMOD64 ||
@@ -36,8 +36,10 @@ static int hold(const struct walk *w, struct vholder h)
 /* The loader writes to `place`. */
 static int check_relocated(const struct walk *w, vaddr place, const char *what, uint64_t n)
 {
-	return image_is_writable(&w->v->orig, place) ? 0 :
-		refuse(w->v, "%s %llu changes 0x%llx, which nobody can write to", what, ULL(n), ULL(place));
+	return image_is_writable(&w->v->orig, place)
+		       ? 0
+		       : refuse(w->v, "%s %llu changes 0x%llx, which nobody can write to", what,
+				ULL(n), ULL(place));
 }
 
 static bool read_symbol(const struct verify *v, vaddr addr, struct vholder *h)
@@ -78,8 +80,11 @@ static int walk_rela(const struct walk *w, vaddr addr, uint64_t size, const char
 		h.type = (uint32_t)ELF64_R_TYPE(info);
 		bool named = h.symbol && symbols;
 
-		if (named && !read_symbol(w->v, symtab + (uint64_t)h.symbol * sizeof(Elf64_Sym), &h) && used)
-			return refuse(w->v, "%s %llu is by a symbol that is not there", what, ULL(i));
+		if (named &&
+		    !read_symbol(w->v, symtab + (uint64_t)h.symbol * sizeof(Elf64_Sym), &h) &&
+		    used)
+			return refuse(w->v, "%s %llu is by a symbol that is not there", what,
+				      ULL(i));
 		if (!named && h.type == R_X86_64_RELATIVE)
 			h.kind = relative;
 		h.value += addend;
@@ -125,7 +130,8 @@ static int walk_relr(const struct walk *w, vaddr addr, uint64_t size)
 			continue;
 		}
 		for (unsigned bit = 1; bit < 64; bit++)
-			if ((word >> bit & 1) && walk_relocated_word(w, where + 8 * (bit - 1)) < 0)
+			if ((word >> bit & 1) &&
+			    walk_relocated_word(w, where + 8 * (bit - 1)) < 0)
 				return -1;
 		where += 63 * 8;
 	}
@@ -147,8 +153,9 @@ static int walk_dynamic(const struct walk *w)
 
 	for (int i = 0; i < 2; i++) {
 		if (image_dynamic(img, code[i], &addr) &&
-		    hold(w, (struct vholder){ .kind = HOLDS_FIXED, .value = addr, .what =
-					      "the dynamic entry", .n = (uint64_t)code[i] }) < 0)
+		    hold(w, (struct vholder){ .kind = HOLDS_FIXED,
+					      .value = addr, .what = "the dynamic entry",
+					      .n = (uint64_t)code[i] }) < 0)
 			return -1;
 		if (image_dynamic(img, table[i].addr, &addr) &&
 		    image_dynamic(img, table[i].size, &size) &&
@@ -192,14 +199,15 @@ static int walk_sections(const struct walk *w)
 		if (h->sh_type == SHT_RELA && (h->sh_flags & SHF_ALLOC) &&
 		    walk_rela(w, h->sh_addr, h->sh_size, "relocation", HOLDS_LISTED) < 0)
 			return -1;
-		if ((h->sh_type == SHT_SYMTAB || h->sh_type == SHT_DYNSYM) && walk_symbols(w, h) < 0)
+		if ((h->sh_type == SHT_SYMTAB || h->sh_type == SHT_DYNSYM) &&
+		    walk_symbols(w, h) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-/* Only programs linked to a fixed address have code addresses without relocations.  Most words are no
- * addresses in the program's memory at all. */
+/* Only programs linked to a fixed address have code addresses without relocations.  Most
+ * words are no addresses in the program's memory at all. */
 static int walk_words(const struct walk *w)
 {
 	const struct image *img = &w->v->orig;
@@ -234,8 +242,8 @@ int verify_each_holder(struct verify *v, vholder_fn *f, void *ctx)
 	return walk_dynamic(&w) < 0 || walk_sections(&w) < 0 ? -1 : walk_words(&w);
 }
 
-/* It leads to what gave way to program headers.  Headers and dynamic entries are no words of data:
- * verify_elf.c and verify_front.c look at these. */
+/* It leads to what gave way to program headers.  Headers and dynamic entries are no words of
+ * data: verify_elf.c and verify_front.c look at these. */
 static bool leads_in_front(const struct verify *v, const struct vholder *h)
 {
 	const Elf64_Phdr *p = image_phdr(&v->orig, PT_DYNAMIC);

@@ -1,9 +1,9 @@
 /* verify_probes.c - tracers find static probe points where they are now
  *
- * Notes of the original are there, byte for byte; behind them, in the same order, one for each whose
- * function has moved, which differs in the address only: that of the image of the block which the
- * probe's NOP begins, and which begins with that NOP.  There is no probe where an entry jump is, which
- * would run beside its image.
+ * Notes of the original are there, byte for byte; behind them, in the same order, one for each
+ * whose function has moved, which differs in the address only: that of the image of the block
+ * which the probe's NOP begins, and which begins with that NOP.  There is no probe where an
+ * entry jump is, which would run beside its image.
  */
 #include "editor/verify_parts.h"
 
@@ -87,8 +87,8 @@ static int match_note(struct verify *v, const struct note *n, vaddr pc, struct b
 	if (!g.p || memcmp(g.p, n->all.p, n->desc) != 0 ||
 	    memcmp(g.p + n->desc, &want, sizeof(want)) != 0 ||
 	    memcmp(g.p + behind, n->all.p + behind, g.n - behind) != 0)
-		return refuse(v, "the probe at 0x%llx has no note for its image at 0x%llx", ULL(pc),
-			      ULL(to));
+		return refuse(v, "the probe at 0x%llx has no note for its image at 0x%llx",
+			      ULL(pc), ULL(to));
 	*have = bytes_at(*have, g.n, have->n - g.n);
 	return 0;
 }

@@ -14,8 +14,8 @@ struct reader {
 	VEC(struct vfde) fde;
 };
 
-/* A pointer in encoding `enc` at the reader, which walks bytes that stand at `base`.  `size_only`
- * takes the format alone.  Unknown encodings turn the reader bad. */
+/* A pointer in encoding `enc` at the reader, which walks bytes that stand at `base`.
+ * `size_only` takes the format alone.  Unknown encodings turn the reader bad. */
 static vaddr read_pointer(struct rd *r, const uint8_t *start, vaddr base, uint8_t enc,
 			  bool size_only)
 {
@@ -127,7 +127,8 @@ static int read_fde(struct reader *rd, struct rd r, uint64_t off, uint64_t cie_o
 	vaddr base = rd->out->frame;
 
 	if (!cie)
-		return refuse(rd->v, ".eh_frame: FDE at offset 0x%llx belongs to no CIE before it",
+		return refuse(rd->v,
+			      ".eh_frame: FDE at offset 0x%llx belongs to no CIE before it",
 			      ULL(off));
 	struct vfde fde = { .record = base + off, .cie = (uint32_t)(cie - rd->cie.v) };
 
@@ -174,9 +175,11 @@ static int read_records(struct reader *rd)
 		uint32_t id = rd_u32(&r);
 
 		if (len == UINT32_MAX || r.bad)
-			return refuse(rd->v, ".eh_frame: record at offset 0x%llx is cut off", ULL(off));
+			return refuse(rd->v, ".eh_frame: record at offset 0x%llx is cut off",
+				      ULL(off));
 		if (id > id_off)
-			return refuse(rd->v, ".eh_frame: FDE at offset 0x%llx has no CIE", ULL(off));
+			return refuse(rd->v, ".eh_frame: FDE at offset 0x%llx has no CIE",
+				      ULL(off));
 		if ((id ? read_fde(rd, r, off, id_off - id) : read_cie(rd, r, off)) < 0)
 			return -1;
 	}
@@ -206,8 +209,8 @@ static struct bytes find_frame(const struct image *img, vaddr addr)
 	return b;
 }
 
-/* Fills out->frame and out->hdr.  A program that registers its unwind table itself has no header
- * for it, only the section; a generation must have both. */
+/* Fills out->frame and out->hdr.  A program that registers its unwind table itself has no
+ * header for it, only the section; a generation must have both. */
 static int find_header(struct verify *v, const struct image *img, struct vcfi *out)
 {
 	const Elf64_Phdr *ph = image_phdr(img, PT_GNU_EH_FRAME);

@@ -1,25 +1,26 @@
 /* verify_redirect.c - pointers to functions that lead to images
  *
- * A generation may give a function's address another value, that of its image, where the program
- * keeps it: the addend of a relative relocation, a word that RELR relocates, a dynamic symbol, the
- * operand of a `lea` in new text.  Going there is going to the function.  But programs compare
- * pointers, so all places must agree: no running code may get at the old value any more.
+ * A generation may give a function's address another value, that of its image, where the
+ * program keeps it: the addend of a relative relocation, a word that RELR relocates, a dynamic
+ * symbol, the operand of a `lea` in new text.  Going there is going to the function.  But
+ * programs compare pointers, so all places must agree: no running code may get at the old value
+ * any more.
  *
- * FOUND      Whatever of the above has another value than in the original is a redirection of the
- *            old value X to the new one Y.  verify_elf.c leaves exactly those bytes out.
+ * FOUND      Whatever of the above has another value than in the original is a redirection of
+ *            the old value X to the new one Y. verify_elf.c leaves exactly those bytes out.
  * PLACE      X is the start of a function with an entry jump, Y the image of its first block;
  *            different X have different Y.  (Labels: verify_labels.c.)
  * ALL        Every relocation, symbol and instruction that yields X yields Y in the generation.
  *            Anything else that yields X, or may, is a refusal: other kinds of relocations, the
  *            entry point, instructions of code between FDEs, large constants that are distances
- *            from the GOT, 32-bit words of data that are distances from where they stand or from
- *            the table that they are in.
- * SEALED     An instruction of the original that forms X must not run any more.  So its function
+ *            from the GOT, 32-bit words of data that are distances from where they stand or
+ *            from the table that they are in.
+ * SEALED     An instruction of the original that forms X must not run any more. So its function
  *            must be one whose original code is entered by the entry jumps only: no address
  *            inside it is kept or formed anywhere, no branch from another function and no image
  *            leads there, and its indirect jumps leave it or go by new tables only.
- * ORDER      of pointers, and distances between them, may change; no program of meaning depends on
- *            them.  Only programs that are loaded at any address are judged: at fixed ones
+ * ORDER      of pointers, and distances between them, may change; no program of meaning depends
+ *            on them. Only programs that are loaded at any address are judged: at fixed ones
  *            numbers and addresses cannot be told apart.
  */
 #include <stdlib.h>
@@ -53,7 +54,8 @@ static void add_change(struct verify *v, vaddr addr, uint64_t n)
 {
 	const uint8_t *p = image_at(&v->orig, addr, n).p;
 
-	vec_push(v->a, &v->changes, ((struct vchange){ (uint64_t)(p - v->orig.file.p), addr, n }));
+	vec_push(v->a, &v->changes,
+		 ((struct vchange){ (uint64_t)(p - v->orig.file.p), addr, n }));
 }
 
 /* The same bytes in the generation. */
@@ -62,7 +64,8 @@ static struct rd changed(const struct verify *v, vaddr addr, uint64_t n)
 	struct bytes o = image_at(&v->orig, addr, n);
 
 	return rd_of(o.p ? bytes_at(v->gen.file,
-				    verify_new_off(v, (uint64_t)(o.p - v->orig.file.p)), n) : o);
+				    verify_new_off(v, (uint64_t)(o.p - v->orig.file.p)), n)
+			 : o);
 }
 
 static int find(struct verify *v, const struct vholder *h, void *ctx)
@@ -76,7 +79,8 @@ static int find(struct verify *v, const struct vholder *h, void *ctx)
 			add_redirect(v, h->value, now);
 			add_change(v, h->at, 8);
 		}
-	} else if (h->kind == HOLDS_SYMBOL && h->symbol_type == STT_FUNC && h->section != SHN_UNDEF &&
+	} else if (h->kind == HOLDS_SYMBOL && h->symbol_type == STT_FUNC &&
+		   h->section != SHN_UNDEF &&
 		   h->at == v->dynamic_symbols + h->n * sizeof(Elf64_Sym)) {
 		struct rd r = changed(v, h->at + offsetof(Elf64_Sym, st_value), 8);
 		new_vaddr now = rd_u64(&r);
@@ -100,8 +104,8 @@ int verify_find_redirects(struct verify *v)
 
 bool verify_redirect_lea(struct verify *v, vaddr addr, vaddr from, new_vaddr to)
 {
-	if (v->orig.eh.e_type != ET_DYN || !verify_is_function(v, from) || !verify_is_fresh(v, to) ||
-	    !verify_leads(v, from, to))
+	if (v->orig.eh.e_type != ET_DYN || !verify_is_function(v, from) ||
+	    !verify_is_fresh(v, to) || !verify_leads(v, from, to))
 		return false;
 	add_redirect(v, from, to);
 	vec_push(v->a, &v->leas, addr);
@@ -143,9 +147,11 @@ void verify_note_reference(struct verify *v, uint32_t fde, const struct insn *in
 	} else if (insn->field) {
 		if (!image_is_exec(&v->orig, target))
 			return;
-		if (insn->len == 7 && insn->field == 3 && (code[0] & 0xfb) == 0x48 && code[1] == 0x8d)
+		if (insn->len == 7 && insn->field == 3 && (code[0] & 0xfb) == 0x48 &&
+		    code[1] == 0x8d)
 			ref.kind = REF_LEA;
-	} else if (insn->len == MOVABS && (code[0] & 0xf8) == 0x48 && (code[1] & 0xf8) == 0xb8) {
+	} else if (insn->len == MOVABS && (code[0] & 0xf8) == 0x48 &&
+		   (code[1] & 0xf8) == 0xb8) {
 		struct rd r = rd_of((struct bytes){ code + 2, 8 });
 		uint64_t got;
 
@@ -163,8 +169,11 @@ static int check_place(struct verify *v, const struct vredirect *r)
 	if (!verify_is_function(v, r->from))
 		return verify_label_place(v, r->from, r->to);
 	if (!verify_has_entry(v, r->from))
-		return refuse(v, "pointers to 0x%llx lead to 0x%llx, but the function there has no entry "
-			      "jump", ULL(r->from), ULL(r->to));
+		return refuse(v,
+			      "pointers to 0x%llx lead to 0x%llx, but the function there has "
+			      "no entry "
+			      "jump",
+			      ULL(r->from), ULL(r->to));
 	if (!verify_is_fresh(v, r->to) || !verify_leads(v, r->from, r->to))
 		return refuse(v, "pointers to 0x%llx lead to 0x%llx, which is no image of it",
 			      ULL(r->from), ULL(r->to));
@@ -195,10 +204,12 @@ static int check_places(struct verify *v)
 	qsort(to, n, sizeof(*to), addr_cmp);
 	for (uint32_t i = 1; i < n; i++)
 		if (to[i] == to[i - 1])
-			return refuse(v, "pointers to different places lead to 0x%llx", ULL(to[i]));
+			return refuse(v, "pointers to different places lead to 0x%llx",
+				      ULL(to[i]));
 	for (uint32_t i = 0; i < v->changes.n; i++)
 		if (vcfi_find(&v->ocfi, v->changes.v[i].addr) != NO_FDE)
-			return refuse(v, "the pointer at 0x%llx is in code", ULL(v->changes.v[i].addr));
+			return refuse(v, "the pointer at 0x%llx is in code",
+				      ULL(v->changes.v[i].addr));
 	return 0;
 }
 
@@ -218,18 +229,20 @@ static new_vaddr redirected(const struct verify *v, vaddr from)
 		else
 			hi = mid;
 	}
-	return lo < v->redirects.n && v->redirects.v[lo].from == from ? v->redirects.v[lo].to : 0;
+	return lo < v->redirects.n && v->redirects.v[lo].from == from ? v->redirects.v[lo].to
+								      : 0;
 }
 
 static int still_held(struct verify *v, const char *what, uint64_t n, vaddr x)
 {
-	return refuse(v, "%s 0x%llx leads to 0x%llx, while other pointers to that lead to 0x%llx", what,
-		      ULL(n), ULL(x), ULL(redirected(v, x)));
+	return refuse(v,
+		      "%s 0x%llx leads to 0x%llx, while other pointers to that lead to 0x%llx",
+		      what, ULL(n), ULL(x), ULL(redirected(v, x)));
 }
 
-/* All new text from `from` on is images of the function whose FDE is `fde`, and what is between, to the
- * end of one of its pieces: there an image ends, and the FDE.  What has moved and has no entry jump of
- * its own is a part of something. */
+/* All new text from `from` on is images of the function whose FDE is `fde`, and what is
+ * between, to the end of one of its pieces: there an image ends, and the FDE.  What has
+ * moved and has no entry jump of its own is a part of something. */
 static bool is_text_of(const struct verify *v, uint32_t fde, new_vaddr from, uint64_t size)
 {
 	const struct blockmap_block *b = blockmap_find_gen(&v->map, from);
@@ -265,8 +278,11 @@ static int check_symbol(struct verify *v, const struct vholder *h, new_vaddr wan
 	    !(v->gen.sh[section].h.sh_flags & SHF_EXECINSTR) ||
 	    now - v->gen.sh[section].h.sh_addr >= v->gen.sh[section].h.sh_size ||
 	    !is_text_of(v, vcfi_find(&v->ocfi, h->value), now, size))
-		return refuse(v, "dynamic symbol %llu does not describe the image of the function at "
-			      "0x%llx", ULL(h->n), ULL(h->value));
+		return refuse(
+			v,
+			"dynamic symbol %llu does not describe the image of the function at "
+			"0x%llx",
+			ULL(h->n), ULL(h->value));
 	return 0;
 }
 
@@ -285,11 +301,13 @@ static bool counts(const struct vholder *h)
 	}
 }
 
-/* It has the value of its symbol, whatever that is: not another one that is calculated from that. */
+/* It has the value of its symbol, whatever that is: not another one that is calculated from
+ * that. */
 static bool is_symbols_value(const struct vholder *h)
 {
 	return h->addend == 0 && h->symbol_type == STT_FUNC &&
-	       (h->type == R_X86_64_64 || h->type == R_X86_64_GLOB_DAT || h->type == R_X86_64_JUMP_SLOT);
+	       (h->type == R_X86_64_64 || h->type == R_X86_64_GLOB_DAT ||
+		h->type == R_X86_64_JUMP_SLOT);
 }
 
 static int check_holder(struct verify *v, const struct vholder *h, void *ctx)
@@ -300,11 +318,15 @@ static int check_holder(struct verify *v, const struct vholder *h, void *ctx)
 	if (!counts(h))
 		return 0;
 	if (h->kind == HOLDS_RELOCATED && h->symbol && redirected(v, h->value - h->addend))
-		return is_symbols_value(h) ? 0 : still_held(v, h->what, h->n, h->value - h->addend);
+		return is_symbols_value(h) ? 0
+					   : still_held(v, h->what, h->n, h->value - h->addend);
 	if (!want && verify_is_labelled(v, h->value) && h->kind != HOLDS_RELATIVE &&
 	    h->kind != HOLDS_RELR)
-		return refuse(v, "%s %llu leads to 0x%llx, inside a function whose pointers to labels were "
-			      "changed", h->what, ULL(h->n), ULL(h->value));
+		return refuse(v,
+			      "%s %llu leads to 0x%llx, inside a function whose pointers to "
+			      "labels were "
+			      "changed",
+			      h->what, ULL(h->n), ULL(h->value));
 	if (!want) {
 		verify_note_inner(v, h->value);
 		return 0;
@@ -340,7 +362,8 @@ static int check_section(struct verify *v, const struct section *s, const struct
 		if (is_redirected_function(v, at + distance))
 			return still_held(v, "the distance at", at, at + distance);
 		if (next && is_redirected_function(v, bases->v[next - 1] + distance))
-			return still_held(v, "the distance at", at, bases->v[next - 1] + distance);
+			return still_held(v, "the distance at", at,
+					  bases->v[next - 1] + distance);
 	}
 	return 0;
 }
@@ -497,9 +520,11 @@ static int check_code(struct verify *v)
 		    !bsearch(&r->addr, v->leas.v, v->leas.n, sizeof(r->addr), addr_cmp))
 			return still_held(v, "the instruction at", r->addr, r->to);
 		if (v->open[r->fde])
-			return refuse(v, "the original instruction at 0x%llx may still run: it forms 0x%llx, "
-				      "while pointers to that lead to 0x%llx", ULL(r->addr), ULL(r->to),
-				      ULL(redirected(v, r->to)));
+			return refuse(v,
+				      "the original instruction at 0x%llx may still run: it "
+				      "forms 0x%llx, "
+				      "while pointers to that lead to 0x%llx",
+				      ULL(r->addr), ULL(r->to), ULL(redirected(v, r->to)));
 	}
 	return 0;
 }

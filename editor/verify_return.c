@@ -1,17 +1,18 @@
 /* verify_return.c - calls that certainly do not come back
  *
- * Behind such a call stands code that belongs to other ways, and a data flow that ran on into it
- * would find doubts where there are none.
+ * Behind such a call stands code that belongs to other ways, and a data flow that ran on into
+ * it would find doubts where there are none.
  *
  * A function may return when a return can be reached from where it is entered: along direct
- * branches, behind calls of what may return, and by jumps to what may return.  That is the least
- * fixed point: whoever comes to a call of a function that is not known to return waits for it; once
- * a return is found there, everybody who waits goes on.  An indirect jump returns, and so does
- * what is not covered by an FDE; imported functions do unless their name says that they cannot.
- * Calls through a slot that the loader fills with an address of the module, and then makes constant,
- * are calls of that.
- * An instruction with a landing pad also leads there; an exception table of unknown form returns.
- * Functions are looked at when somebody asks, their callees with them, each instruction once.
+ * branches, behind calls of what may return, and by jumps to what may return.  That is the
+ * least fixed point: whoever comes to a call of a function that is not known to return waits
+ * for it; once a return is found there, everybody who waits goes on.  An indirect jump returns,
+ * and so does what is not covered by an FDE; imported functions do unless their name says that
+ * they cannot.  Calls through a slot that the loader fills with an address of the module, and
+ * then makes constant, are calls of that.
+ * An instruction with a landing pad also leads there; an exception table of unknown form
+ * returns.  Functions are looked at when somebody asks, their callees with them, each
+ * instruction once.
  */
 #include <stdlib.h>
 
@@ -23,12 +24,14 @@ enum { SLOT = 8 };			/* bytes of an entry of the GOT */
 struct waiter {
 	uint32_t next;			/* index + 1 of the next one that waits for the same */
 	uint32_t fde;			/* who waits */
-	vaddr addr;			/* where it goes on; 0: it returns itself (it had jumped) */
+	/* where it goes on; 0: it returns itself (it had jumped) */
+	vaddr addr;
 };
 
 struct returns {
 	struct verify *v;
-	uint8_t *seen;			/* one bit per byte of the original file: was on the list */
+	/* one bit per byte of the original file: was on the list */
+	uint8_t *seen;
 	bool *known;			/* [nfde] a return was reached */
 	uint32_t *waiting;		/* [nfde] first waiter, index + 1 */
 	VEC(struct waiter) waiters;
@@ -77,7 +80,8 @@ static void collect_slots(struct verify *v, int64_t table, int64_t table_size)
 {
 	uint64_t addr, size, symtab = 0, strtab = 0;
 
-	if (!image_dynamic(&v->orig, table, &addr) || !image_dynamic(&v->orig, table_size, &size))
+	if (!image_dynamic(&v->orig, table, &addr) ||
+	    !image_dynamic(&v->orig, table_size, &size))
 		return;
 	bool named = image_dynamic(&v->orig, DT_SYMTAB, &symtab) &&
 		     image_dynamic(&v->orig, DT_STRTAB, &strtab);
@@ -116,7 +120,8 @@ static void mark_filled(const struct verify *v, int64_t table, int64_t table_siz
 {
 	uint64_t addr, size;
 
-	if (!image_dynamic(&v->orig, table, &addr) || !image_dynamic(&v->orig, table_size, &size))
+	if (!image_dynamic(&v->orig, table, &addr) ||
+	    !image_dynamic(&v->orig, table_size, &size))
 		return;
 	struct rd r = rd_of(image_at(&v->orig, addr, size));
 	while (rd_left(&r) >= sizeof(Elf64_Rela)) {
@@ -128,13 +133,15 @@ static void mark_filled(const struct verify *v, int64_t table, int64_t table_siz
 	}
 }
 
-/* Static programs have slots of weak functions that are absent: zero, and nothing fills them.  Who
- * jumps there has left the module for address 0.  (A word that RELR relocates is not zero.) */
+/* Static programs have slots of weak functions that are absent: zero, and nothing fills
+ * them.  Who jumps there has left the module for address 0.  (A word that RELR relocates is
+ * not zero.) */
 static void collect_absent(struct verify *v)
 {
 	uint64_t got, needed;
 
-	if (!image_dynamic(&v->orig, DT_PLTGOT, &got) || image_dynamic(&v->orig, DT_NEEDED, &needed))
+	if (!image_dynamic(&v->orig, DT_PLTGOT, &got) ||
+	    image_dynamic(&v->orig, DT_NEEDED, &needed))
 		return;
 	const struct section *s = image_section_at(&v->orig, got);
 	if (!s || s->h.sh_type != SHT_PROGBITS || s->h.sh_addr % SLOT)
@@ -268,7 +275,8 @@ static void found(struct returns *r, uint32_t fde)
 	}
 }
 
-/* Control of `fde` goes to `to`; once it comes back from there, on to `next` (0: it returns). */
+/* Control of `fde` goes to `to`; once it comes back from there, on to `next` (0: it
+ * returns). */
 static void enter(struct returns *r, uint32_t fde, vaddr to, vaddr next)
 {
 	uint32_t callee = vcfi_find(&r->v->ocfi, to);

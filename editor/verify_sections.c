@@ -2,10 +2,11 @@
  *
  * Nothing that runs reads them, but debuggers, profilers, strip and the Verifier itself do.
  *
- *   S1  A section of the original keeps index, name and header.  Exceptions: file offsets grow
+ *   S1  A section of the original keeps index, name and header. Exceptions: file offsets grow
  *       with the file (v->lift); what gave way to program headers (verify_front.c); the old
  *       unwind tables get other names; the string table of names is a new one; .symtab and its
- *       strings may be new ones, too (verify_symbols.c), and the notes of probes (verify_probes.c).
+ *       strings may be new ones, too (verify_symbols.c), and the notes of probes
+ *       (verify_probes.c).
  *   S2  A new section has a name, kind and place of the list below, each at most once.
  *   S3  The string table of names holds the names one behind the other, and nothing else.
  */
@@ -40,11 +41,13 @@ static int check_names(struct verify *v)
 		return refuse(v, "section %u is no table of names", g);
 	for (uint32_t i = 0; i < v->gen.nsh; i++) {
 		if (v->gen.sh[i].h.sh_name != at)
-			return refuse(v, "the name of section %u is not behind the one before", i);
+			return refuse(v, "the name of section %u is not behind the one before",
+				      i);
 		at += strlen(v->gen.sh[i].name) + 1;
 	}
-	return at == h->sh_size ? 0 : refuse(v, "the names of sections are %llu bytes, not %llu",
-					     ULL(at), ULL(h->sh_size));
+	return at == h->sh_size ? 0
+				: refuse(v, "the names of sections are %llu bytes, not %llu",
+					 ULL(at), ULL(h->sh_size));
 }
 
 static const char *new_name(const char *name)
@@ -61,7 +64,9 @@ static uint32_t find_symbols(const struct verify *v)
 {
 	for (uint32_t i = 1; i < v->orig.nsh && i < v->gen.nsh; i++)
 		if (v->orig.sh[i].h.sh_type == SHT_SYMTAB && !is_loaded(&v->orig.sh[i]))
-			return v->gen.sh[i].h.sh_offset != v->orig.sh[i].h.sh_offset + v->lift ? i : 0;
+			return v->gen.sh[i].h.sh_offset != v->orig.sh[i].h.sh_offset + v->lift
+				       ? i
+				       : 0;
 	return 0;
 }
 
@@ -100,8 +105,8 @@ static int check_unloaded(struct verify *v, uint32_t i)
 static int check_old(struct verify *v)
 {
 	if (v->gen.nsh < v->orig.nsh)
-		return refuse(v, "there are %u sections, fewer than the original's %u", v->gen.nsh,
-			      v->orig.nsh);
+		return refuse(v, "there are %u sections, fewer than the original's %u",
+			      v->gen.nsh, v->orig.nsh);
 	v->symbols = find_symbols(v);
 	v->probes = find_probes(v);
 	for (uint32_t i = 0; i < v->orig.nsh; i++) {
@@ -118,12 +123,15 @@ static int check_old(struct verify *v)
 	return 0;
 }
 
-/* S2: a header that is right but for sh_name and sh_addralign; sh_type SHT_NULL: no such section. */
+/* S2: a header that is right but for sh_name and sh_addralign; sh_type SHT_NULL: no such
+ * section. */
 static Elf64_Shdr wanted(const struct verify *v, const struct section *s)
 {
 	const struct blockmap *m = &v->map;
-	Elf64_Shdr want = { .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC, .sh_addr = s->h.sh_addr,
-			    .sh_size = s->h.sh_size, .sh_offset = s->h.sh_offset };
+	Elf64_Shdr want = { .sh_type = SHT_PROGBITS,
+			    .sh_flags = SHF_ALLOC, .sh_addr = s->h.sh_addr,
+			    .sh_size = s->h.sh_size,
+			    .sh_offset = s->h.sh_offset };
 	Elf64_Shdr none = { 0 };
 
 	if (strcmp(s->name, ".morph.map") == 0) {
@@ -171,8 +179,9 @@ static int check_new(struct verify *v)
 		if (want.sh_type == SHT_NULL || memcmp(&want, &s->h, sizeof(want)) != 0 ||
 		    align == 0 || (align & (align - 1)) || align > 4096 ||
 		    (s->h.sh_addr & (align - 1)))
-			return refuse(v, "new section %u (%s at 0x%llx) is not what its name says", i,
-				      s->name, ULL(s->h.sh_addr));
+			return refuse(v,
+				      "new section %u (%s at 0x%llx) is not what its name says",
+				      i, s->name, ULL(s->h.sh_addr));
 		for (uint32_t k = v->orig.nsh; k < i; k++)
 			if (strcmp(v->gen.sh[k].name, s->name) == 0)
 				return refuse(v, "there are two new sections %s", s->name);

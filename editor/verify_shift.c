@@ -1,17 +1,19 @@
-/* verify_shift.c - loads that read an entry of a new jump table by the address of the original's
+/* verify_shift.c - loads that read an entry of a new jump table by the address of the
+ * original's
  *
- * WHAT    Where registers with the address of a table T are used for anything else than the dispatch,
- *         T stays in them, and the image of the load has a displacement that the original has not:
+ * WHAT    Where registers with the address of a table T are used for anything else than the
+ *         dispatch, T stays in them, and the image of the load has a displacement that the
+ *         original has not:
  *             movslq (base,index,4), reg      movslq shift(base,index,4), reg
  *         The new table at T + shift has distances from T to where its entries lead.
  *
- * PROOF   verify_flow.c shows that the base is T whenever such a load is run, whichever table it is.
- *         So it must see every way into the images of a function: direct branches from one FDE into
- *         the middle of another make one group of both; table entries are followed; what else leads
- *         there are entry jumps and redirected pointers, where all registers are unknown.  From
- *         the original's code there is no other way back.
- *         That T may be what a call has left in a register is not enough here: a base in one that
- *         callees may overwrite, and of which nothing is known, is LOOSE.
+ * PROOF   verify_flow.c shows that the base is T whenever such a load is run, whichever table
+ *         it is. So it must see every way into the images of a function: direct branches from
+ *         one FDE into the middle of another make one group of both; table entries are
+ *         followed; what else leads there are entry jumps and redirected pointers, where all
+ *         registers are unknown. From the original's code there is no other way back.
+ *         That T may be what a call has left in a register is not enough here: a base in one
+ *         that callees may overwrite, and of which nothing is known, is LOOSE.
  */
 #include <stdlib.h>
 
@@ -89,7 +91,8 @@ uint32_t vshift_first_inner(const struct verify *v, vaddr addr)
 
 bool vshift_is_beside(const struct verify *v, vaddr table)
 {
-	return v->beside.n && bsearch(&table, v->beside.v, v->beside.n, sizeof(table), address_cmp);
+	return v->beside.n &&
+	       bsearch(&table, v->beside.v, v->beside.n, sizeof(table), address_cmp);
 }
 
 int32_t vshift_at(const struct verify *v, vaddr addr)
@@ -118,15 +121,21 @@ int vshift_load(struct vtables *vt, enum value_kind kind, struct value base, vad
 	const struct vtable *t = base.kind == BASE ? &vt->all.v[base.table] : NULL;
 
 	if (!t || !vshift_is_base(vt, base, t->addr))
-		return refuse(vt->v, "the image of the load at 0x%llx reads at another displacement, and "
-			      "it is not certain by which address", ULL(addr));
+		return refuse(
+			vt->v,
+			"the image of the load at 0x%llx reads at another displacement, and "
+			"it is not certain by which address",
+			ULL(addr));
 	vaddr table = t->addr;
 	const struct blockmap_table *m = verify_find_table(vt->v, table,
 							   table + (vaddr)(int64_t)vt->shift,
 							   BLOCKMAP_TABLE_BESIDE32);
 	if (!m)
-		return refuse(vt->v, "the image of the load at 0x%llx reads another displacement from the "
-			      "jump table at 0x%llx than a new one is at", ULL(addr), ULL(table));
+		return refuse(
+			vt->v,
+			"the image of the load at 0x%llx reads another displacement from the "
+			"jump table at 0x%llx than a new one is at",
+			ULL(addr), ULL(table));
 	if (verify_table_length(vt->v, m, vt->group, addr) < 0)
 		return -1;
 	*out = (struct value){ .kind = (uint8_t)kind, .through = NGPR,

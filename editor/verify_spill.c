@@ -1,9 +1,10 @@
 /* verify_spill.c - bytes that are kept in the frame beside what differs between the two runs
  *
- * mov %eax, 8(%rsp) of a register that is UPPER is how compilers keep a byte.  Whoever loads from there
- * has a register that is UPPER again; anything else must read only what is the same.  The places are told
- * by their distance from the CFA, and hold for the whole function, whatever is stored there besides.
- * That nobody reads them by other registers than rsp is left aside.
+ * mov %eax, 8(%rsp) of a register that is UPPER is how compilers keep a byte.  Whoever loads
+ * from there has a register that is UPPER again; anything else must read only what is the
+ * same.  The places are told by their distance from the CFA, and hold for the whole function,
+ * whatever is stored there besides.  That nobody reads them by other registers than rsp is left
+ * aside.
  */
 #include "editor/verify_value.h"
 

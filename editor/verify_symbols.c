@@ -5,9 +5,9 @@
  *   N1  The original's symbols are all there in their order, unchanged but for the addresses of
  *       those in sections that gave way to program headers; so are the original's strings.
  *   N2  What is added stands behind the original's local symbols, ascending by address: local
- *       functions, each of which is a run of images of one function in its section, named as the
- *       original names that function, with `.cold` behind it in the fluff.  Their names stand
- *       behind the original's strings, one after the other.
+ *       functions, each of which is a run of images of one function in its section, named as
+ *       the original names that function, with `.cold` behind it in the fluff. Their names
+ *       stand behind the original's strings, one after the other.
  *   N3  Nothing refers to symbols by number: those of global ones have grown.
  */
 #include <stdlib.h>
@@ -83,7 +83,8 @@ static bool is_part(const char *text, const char *name, size_t n)
 	return text[n] == '\0' || (text[n] == '.' && strstr(text + n, ".cold"));
 }
 
-/* The original has such a name for the function, of which the first n bytes are to be looked at. */
+/* The original has such a name for the function, of which the first n bytes are to be looked
+ * at. */
 static bool is_called(const struct symbols *s, uint32_t group, const char *name, size_t n)
 {
 	uint32_t lo = 0, hi = s->name.n;
@@ -111,7 +112,8 @@ static bool is_described(const struct vcfi *cfi, new_vaddr from, new_vaddr end)
 	       cfi->fde[last].addr + cfi->fde[last].len == end;
 }
 
-/* [from, from + size) is, from the start of one to the end of one, images of a function called so. */
+/* [from, from + size) is, from the start of one to the end of one, images of a function
+ * called so. */
 static bool is_piece(const struct symbols *s, new_vaddr from, uint64_t size, const char *name,
 		     size_t n)
 {
@@ -121,7 +123,8 @@ static bool is_piece(const struct symbols *s, new_vaddr from, uint64_t size, con
 	uint32_t last = NO_FDE;
 	new_vaddr at = from;
 
-	if (!b || v->map.gen_base + b->gen != from || !is_described(&v->gcfi, from, from + size))
+	if (!b || v->map.gen_base + b->gen != from ||
+	    !is_described(&v->gcfi, from, from + size))
 		return false;
 	for (; b < end && v->map.gen_base + b->gen - from < size; b++) {
 		uint32_t fde = vcfi_find(&v->ocfi, v->map.orig_base + b->orig);
@@ -161,12 +164,16 @@ static int check_added(struct symbols *s, uint64_t i)
 	const struct section *in = &v->gen.sh[sym.st_shndx];
 	bool hot = strcmp(in->name, ".morph.text") == 0;
 	if ((!hot && strcmp(in->name, ".morph.fluff") != 0) || sym.st_value < in->h.sh_addr ||
-	    sym.st_size > in->h.sh_size || sym.st_value - in->h.sh_addr > in->h.sh_size - sym.st_size)
+	    sym.st_size > in->h.sh_size ||
+	    sym.st_value - in->h.sh_addr > in->h.sh_size - sym.st_size)
 		return refuse(v, "added symbol %llu is not in new text", ULL(i));
 	if (!text || sym.st_name != s->string || !strip(text, hot, &n) ||
 	    !is_piece(s, sym.st_value, sym.st_size, text, n))
-		return refuse(v, "added symbol %llu at 0x%llx is not a part of the function that it "
-			      "names", ULL(i), ULL(sym.st_value));
+		return refuse(
+			v,
+			"added symbol %llu at 0x%llx is not a part of the function that it "
+			"names",
+			ULL(i), ULL(sym.st_value));
 	s->string += strlen(text) + 1;
 	s->end = sym.st_value + sym.st_size;
 	return 0;
@@ -248,10 +255,13 @@ int verify_symbols(struct verify *v)
 		return refuse(v, "the strings of symbols were changed");
 	for (uint32_t i = 1; i < v->orig.nsh; i++)
 		if (refers_by_number(v, &v->orig.sh[i].h))
-			return refuse(v, "section %u (%s) refers to symbols by numbers that have changed",
+			return refuse(v,
+				      "section %u (%s) refers to symbols by numbers that have "
+				      "changed",
 				      i, v->orig.sh[i].name);
 	for (uint32_t i = 0; i < v->orig.nsh; i++)
-		if (v->orig.sh[i].h.sh_type == SHT_SYMTAB || v->orig.sh[i].h.sh_type == SHT_DYNSYM)
+		if (v->orig.sh[i].h.sh_type == SHT_SYMTAB ||
+		    v->orig.sh[i].h.sh_type == SHT_DYNSYM)
 			collect_names(&s, &v->orig.sh[i].h);
 	if (s.name.n)
 		qsort(s.name.v, s.name.n, sizeof(*s.name.v), name_cmp);

@@ -1,17 +1,18 @@
 /* verify_table.c - a new jump table leads where the old one leads
  *
- * ENTRIES   Each entry of the new table leads to the image of what the original's entry leads to,
- *           or to that address itself.
- * LENGTH    No bound of the index is proved.  An index that the original can use picks an entry
- *           that leads to code of this function; compilers lay a table out without gaps.  So the
+ * ENTRIES   Each entry of the new table leads to the image of what the original's entry leads
+ *           to, or to that address itself.
+ * LENGTH    No bound of the index is proved. An index that the original can use picks an entry
+ *           that leads to code of this function; compilers lay a table out without gaps. So the
  *           new table must not end while the original's bytes still look like further entries:
- *           the start of an instruction of the same function or its fragments, or exactly the end
- *           of one of their ranges (Clang's filler), and no other table begins.  Every entry up
- *           to there is shown to be right, whatever the index.  Behind where another table begins
- *           entries are not used, and may be inside an entry jump.
- * PLACE     The original's entries are constant (not in a writable segment), and so are the new.
- * USE       verify_flow.c, for every function in which an instruction forms a new table's address, or
- *           a load reads at another displacement.
+ *           the start of an instruction of the same function or its fragments, or exactly the
+ *           end of one of their ranges (Clang's filler), and no other table begins. Every entry
+ *           up to there is shown to be right, whatever the index. Behind where another table
+ *           begins entries are not used, and may be inside an entry jump.
+ * PLACE     The original's entries are constant (not in a writable segment), and so are the
+ *           new.
+ * USE       verify_flow.c, for every function in which an instruction forms a new table's
+ *           address, or a load reads at another displacement.
  */
 #include <stdlib.h>
 
@@ -32,7 +33,8 @@ bool verify_table_entry(const struct image *img, vaddr table, uint32_t kind, uin
 }
 
 /* Where entry i of the new table leads. */
-static bool new_entry(const struct verify *v, const struct blockmap_table *t, uint64_t i, new_vaddr *to)
+static bool new_entry(const struct verify *v, const struct blockmap_table *t, uint64_t i,
+		      new_vaddr *to)
 {
 	if (!verify_table_entry(&v->gen, t->new_addr, t->kind, i, to))
 		return false;
@@ -52,8 +54,8 @@ static int check_entries(struct verify *v, const struct blockmap_table *t)
 		new_vaddr have;
 
 		if (!verify_table_entry(&v->orig, t->orig_addr, t->kind, i, &want))
-			return refuse(v, "entry %u of the jump table at 0x%llx is not constant", i,
-				      ULL(t->orig_addr));
+			return refuse(v, "entry %u of the jump table at 0x%llx is not constant",
+				      i, ULL(t->orig_addr));
 		if (!verify_is_fresh(v, t->new_addr) ||
 		    !new_entry(v, t, i, &have))
 			return refuse(v, "the new jump table at 0x%llx is not in a new segment",
@@ -61,9 +63,11 @@ static int check_entries(struct verify *v, const struct blockmap_table *t)
 		if (!used && verify_is_cut(v, want))
 			continue;
 		if (!(used ? verify_leads : verify_may_lead)(v, want, have))
-			return refuse(v, "entry %u of the jump table at 0x%llx leads to 0x%llx, in the "
-				      "new table at 0x%llx to 0x%llx", i, ULL(t->orig_addr),
-				      ULL(want), ULL(t->new_addr), ULL(have));
+			return refuse(
+				v,
+				"entry %u of the jump table at 0x%llx leads to 0x%llx, in the "
+				"new table at 0x%llx to 0x%llx",
+				i, ULL(t->orig_addr), ULL(want), ULL(t->new_addr), ULL(have));
 	}
 	return 0;
 }
@@ -83,10 +87,12 @@ bool verify_may_be_case(const struct verify *v, uint32_t group, vaddr addr)
 {
 	uint32_t fde = vcfi_find(&v->ocfi, addr);
 
-	return (fde != NO_FDE && v->ocfi.fde[fde].addr == addr) || verify_is_case(v, group, addr);
+	return (fde != NO_FDE && v->ocfi.fde[fde].addr == addr) ||
+	       verify_is_case(v, group, addr);
 }
 
-int verify_table_length(struct verify *v, const struct blockmap_table *t, uint32_t group, vaddr addr)
+int verify_table_length(struct verify *v, const struct blockmap_table *t, uint32_t group,
+			vaddr addr)
 {
 	vaddr to;
 
@@ -98,7 +104,8 @@ int verify_table_length(struct verify *v, const struct blockmap_table *t, uint32
 		    !verify_table_entry(&v->orig, t->orig_addr, t->kind, i, &to) ||
 		    !verify_is_case(v, group, to))
 			return 0;
-	return refuse(v, "the jump table at 0x%llx used at 0x%llx goes on behind its %u entries",
+	return refuse(v,
+		      "the jump table at 0x%llx used at 0x%llx goes on behind its %u entries",
 		      ULL(t->orig_addr), ULL(addr), t->nentry);
 }
 
@@ -126,7 +133,8 @@ static struct by_group *sort_members(struct verify *v)
 	return m;
 }
 
-/* What refers to new tables: formers, and behind them shifted loads; those of a group together. */
+/* What refers to new tables: formers, and behind them shifted loads; those of a group
+ * together. */
 static struct by_group *sort_users(struct verify *v, uint32_t *n)
 {
 	struct by_group *order;

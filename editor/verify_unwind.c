@@ -1,14 +1,14 @@
 /* verify_unwind.c - unwinding through the generation is unwinding through the original
  *
- * AT IMAGES    verify_code.c asks for every instruction and its image.  Unwinders look up return
+ * AT IMAGES    verify_code.c asks for every instruction and its image. Unwinders look up return
  *              addresses less one, so the row must hold for every byte of an instruction.
- * ADDED JUMPS  stand for being at their destination in the original: the row there is right.  The
- *              row of the instruction before is right as well when that one leaves the frame as
- *              it is (a branch, or a call that has come back); compilers end functions with calls
- *              that never come back, and what follows those is another function's.
+ * ADDED JUMPS  stand for being at their destination in the original: the row there is right.
+ *              The row of the instruction before is right as well when that one leaves the
+ *              frame as it is (a branch, or a call that has come back); compilers end functions
+ *              with calls that never come back, and what follows those is another function's.
  * FDES         Each of the original's is there with the same rows, personality and LSDA; the
- *              others describe new text only, and the FDE of an image has the personality of its
- *              original's.
+ *              others describe new text only, and the FDE of an image has the personality of
+ *              its original's.
  * SEARCH TABLE .eh_frame_hdr lists exactly the FDEs of .eh_frame, ascending.
  */
 #include "editor/verify_parts.h"
@@ -30,8 +30,9 @@ static int check_frame_kind(struct verify *v, const struct vpair *c)
 
 	if (oc->personality != gc->personality || oc->indirect != gc->indirect ||
 	    oc->ra_reg != gc->ra_reg || oc->signal_frame != gc->signal_frame)
-		return refuse(v, "the FDE at 0x%llx is of another kind than its original at 0x%llx",
-			      ULL(g->addr), ULL(o->addr));
+		return refuse(
+			v, "the FDE at 0x%llx is of another kind than its original at 0x%llx",
+			ULL(g->addr), ULL(o->addr));
 	return 0;
 }
 
@@ -44,9 +45,11 @@ int verify_row(struct verify *v, struct vpair *c, vaddr o, uint32_t olen, new_va
 	if (want == ROW_NONE || want != have)
 		return differ(v, o, want, g, have);
 	if (vcfi_state(&c->orig, o + olen - 1) != want)
-		return refuse(v, "the unwind row changes inside the instruction at 0x%llx", ULL(o));
+		return refuse(v, "the unwind row changes inside the instruction at 0x%llx",
+			      ULL(o));
 	if (vcfi_state(&c->gen, g + glen - 1) != have)
-		return refuse(v, "the unwind row changes inside the instruction at 0x%llx", ULL(g));
+		return refuse(v, "the unwind row changes inside the instruction at 0x%llx",
+			      ULL(g));
 	v->stats->unwind_rows++;
 	if ((c->gen.fde != gfde || c->orig.fde != ofde) && check_frame_kind(v, c) < 0)
 		return -1;
@@ -90,7 +93,8 @@ static bool same_cie(const struct vcie *o, const struct vcie *g)
 static bool same_rows(const struct verify *v, const struct vfde *o, const struct vfde *g)
 {
 	return o->understood && g->understood && o->nrow == g->nrow &&
-	       memcmp(v->ocfi.row + o->row, v->gcfi.row + g->row, o->nrow * sizeof(struct vrow)) == 0;
+	       memcmp(v->ocfi.row + o->row, v->gcfi.row + g->row,
+		      o->nrow * sizeof(struct vrow)) == 0;
 }
 
 /* Programs that hold no addresses mean the same wherever they stand. */
@@ -129,17 +133,20 @@ static int check_fdes(struct verify *v)
 		if (!verify_is_fresh(v, g->addr))
 			old++;
 		else if (!verify_is_fresh(v, g->addr + g->len - 1))
-			return refuse(v, "the FDE of 0x%llx reaches out of new text", ULL(g->addr));
+			return refuse(v, "the FDE of 0x%llx reaches out of new text",
+				      ULL(g->addr));
 	}
 	if (old != v->ocfi.nfde)
-		return refuse(v, "the new .eh_frame describes %u places of the original, not %u",
+		return refuse(v,
+			      "the new .eh_frame describes %u places of the original, not %u",
 			      old, v->ocfi.nfde);
 	return 0;
 }
 
 static int check_search_table(struct verify *v)
 {
-	static const uint8_t form[4] = { 1, 0x1b, 0x03, 0x3b };	/* pcrel, udata4, datarel sdata4 */
+	/* pcrel, udata4, datarel sdata4 */
+	static const uint8_t form[4] = { 1, 0x1b, 0x03, 0x3b };
 	const Elf64_Phdr *ph = image_phdr(&v->gen, PT_GNU_EH_FRAME);
 	struct rd r = rd_of(image_at(&v->gen, ph->p_vaddr, ph->p_filesz));
 	const uint8_t *head = rd_skip(&r, sizeof(form));
@@ -149,21 +156,23 @@ static int check_search_table(struct verify *v)
 	(void)rd_s32(&r);			/* read by vcfi_parse() */
 	uint32_t n = rd_u32(&r);
 	if (r.bad || n != v->gcfi.nfde || rd_left(&r) != (uint64_t)n * 8)
-		return refuse(v, "the new .eh_frame_hdr lists %u FDEs in %llu bytes; there are %u", n,
-			      ULL(rd_left(&r)), v->gcfi.nfde);
+		return refuse(v,
+			      "the new .eh_frame_hdr lists %u FDEs in %llu bytes; there are %u",
+			      n, ULL(rd_left(&r)), v->gcfi.nfde);
 	for (uint32_t i = 0; i < n; i++) {
 		vaddr addr = v->gcfi.hdr + (vaddr)(int64_t)rd_s32(&r);
 		vaddr record = v->gcfi.hdr + (vaddr)(int64_t)rd_s32(&r);
 
 		if (addr != v->gcfi.fde[i].addr || record != v->gcfi.fde[i].record)
-			return refuse(v, "entry %u of the new .eh_frame_hdr is not the FDE of 0x%llx",
-				      i, ULL(v->gcfi.fde[i].addr));
+			return refuse(
+				v, "entry %u of the new .eh_frame_hdr is not the FDE of 0x%llx",
+				i, ULL(v->gcfi.fde[i].addr));
 	}
 	return 0;
 }
 
-/* What debuggers find by name is what the program's unwinder finds through the headers, and it is
- * new: the original's sections stay as they are. */
+/* What debuggers find by name is what the program's unwinder finds through the headers, and
+ * it is new: the original's sections stay as they are. */
 static int check_places(struct verify *v)
 {
 	static const char *const name[] = { ".eh_frame", ".eh_frame_hdr" };
@@ -173,8 +182,9 @@ static int check_places(struct verify *v)
 		const struct section *s = image_section(&v->gen, name[i]);
 
 		if (!s || s->h.sh_addr != addr[i])
-			return refuse(v, "section %s is not what PT_GNU_EH_FRAME leads to at 0x%llx",
-				      name[i], ULL(addr[i]));
+			return refuse(
+				v, "section %s is not what PT_GNU_EH_FRAME leads to at 0x%llx",
+				name[i], ULL(addr[i]));
 		if (!verify_is_fresh(v, addr[i]))
 			return refuse(v, "%s at 0x%llx is not in a new segment", name[i],
 				      ULL(addr[i]));

@@ -66,7 +66,9 @@ bool vregs_join(const struct vtables *vt, struct regs *to, const struct regs *fr
 		if (equal(x, y))
 			continue;
 		if (x.kind == BASE && y.kind == BASE && x.table == y.table)
-			y = (struct value){ .kind = BASE, .table = x.table, .loose = x.loose | y.loose };
+			y = (struct value){ .kind = BASE,
+					    .table = x.table,
+					    .loose = x.loose | y.loose };
 		else
 			y = meet(vt, x, y);
 		changed |= !equal(x, y);
@@ -146,11 +148,13 @@ static bool belong(const struct vtables *vt, struct value entry, struct value ba
 	if (entry.kind == LOADED && vshift_is(vt, entry))
 		return vshift_is_base(vt, base, vt->all.v[entry.table].addr);
 	return entry.kind == LOADED && base.kind == BASE && entry.table == base.table &&
-	       (entry.through == b || (entry.through == NGPR && same_line(entry.line, base.line)));
+	       (entry.through == b ||
+		(entry.through == NGPR && same_line(entry.line, base.line)));
 }
 
 /* a + b, where x and y are what registers a and b hold; DIRTY when it may not be formed. */
-static struct value sum(const struct vtables *vt, struct value x, uint8_t a, struct value y, uint8_t b)
+static struct value sum(const struct vtables *vt, struct value x, uint8_t a, struct value y,
+			uint8_t b)
 {
 	if (belong(vt, x, y, b))
 		return (struct value){ .kind = TARGET, .table = x.table };
@@ -159,8 +163,9 @@ static struct value sum(const struct vtables *vt, struct value x, uint8_t a, str
 	return meet(vt, x, y);
 }
 
-/* Registers `written`, register b with a base among them, are about to change: where else that base is
- * then, in a copy or, if it can be formed anew, nowhere (NGPR).  False: it is lost. */
+/* Registers `written`, register b with a base among them, are about to change: where else
+ * that base is then, in a copy or, if it can be formed anew, nowhere (NGPR).  False: it is
+ * lost. */
 static bool base_elsewhere(const struct value *r, uint8_t b, uint16_t written, uint8_t *out)
 {
 	for (uint8_t k = 0; k < NGPR; k++) {
@@ -192,9 +197,10 @@ static int load(struct vtables *vt, enum value_kind kind, uint8_t b, uint8_t a, 
 	return 0;
 }
 
-/* The same of 32 bits at b + c, which is an entry when the one is a base and the other its offset. */
-static int load_sum(struct vtables *vt, const struct effect *e, vaddr addr, const struct value *r,
-		    struct value *out)
+/* The same of 32 bits at b + c, which is an entry when the one is a base and the other its
+ * offset. */
+static int load_sum(struct vtables *vt, const struct effect *e, vaddr addr,
+		    const struct value *r, struct value *out)
 {
 	uint8_t base = r[e->c].kind == BASE ? e->c : e->b, other = base == e->b ? e->c : e->b;
 
@@ -202,7 +208,9 @@ static int load_sum(struct vtables *vt, const struct effect *e, vaddr addr, cons
 		return load(vt, WORD, base, e->a, addr, r, out);
 	if (vt->shift)
 		return vregs_misuse(vt, addr);
-	return vvalue_differs(vt, r[e->b]) || vvalue_differs(vt, r[e->c]) ? vregs_misuse(vt, addr) : 0;
+	return vvalue_differs(vt, r[e->b]) || vvalue_differs(vt, r[e->c])
+		       ? vregs_misuse(vt, addr)
+		       : 0;
 }
 
 /* The register that an entry refers to must not be the one it is extended into. */
@@ -252,8 +260,9 @@ static int compute(struct vtables *vt, const struct effect *e, struct line line,
 	case FX_PUSH:
 		return 0;
 	case FX_SPILL:
-		return same_bits(vt, r[e->a]) == 64 ? 0 :
-						      vspill_note(vt, e, same_bits(vt, r[e->a]), addr);
+		return same_bits(vt, r[e->a]) == 64
+			       ? 0
+			       : vspill_note(vt, e, same_bits(vt, r[e->a]), addr);
 	case FX_RELOAD:
 		*out = of_bits(vspill_same_bits(vt, e), 8u * e->span);
 		return 0;
@@ -297,8 +306,8 @@ static int compute(struct vtables *vt, const struct effect *e, struct line line,
 	return 0;
 }
 
-/* A register of which a part, its lowest `bits` or (0) another one, was overwritten with what is the
- * same in both runs. */
+/* A register of which a part, its lowest `bits` or (0) another one, was overwritten with
+ * what is the same in both runs. */
 static struct value overwrite(const struct vtables *vt, struct value x, uint8_t bits)
 {
 	uint8_t known = same_bits(vt, x);
@@ -312,7 +321,8 @@ static struct value overwrite(const struct vtables *vt, struct value x, uint8_t 
 }
 
 /* The instruction reads no bits of a register but those that are the same. */
-static bool reads_same(const struct vtables *vt, const struct effect *e, const struct regs *regs)
+static bool reads_same(const struct vtables *vt, const struct effect *e,
+		       const struct regs *regs)
 {
 	for (int i = 0; i < NGPR; i++) {
 		uint8_t read = e->reads >> i & 1 ? 64 : e->word_reads >> i & 1 ? 16 :
@@ -396,7 +406,8 @@ int vregs_apply(struct vtables *vt, const struct effect *e, struct line line, va
 		regs->count = e->sets_count;
 	if (e->op == FX_PUSH) {
 		regs->pushed |= (uint64_t)vvalue_differs(vt, regs->r[e->a]);
-	} else if (e->op != FX_NONE && e->op != FX_SPILL && e->op != FX_JUMP && e->op != FX_JUMP_TABLE) {
+	} else if (e->op != FX_NONE && e->op != FX_SPILL && e->op != FX_JUMP &&
+		   e->op != FX_JUMP_TABLE) {
 		regs->r[e->a] = result;
 		if ((e->op == FX_ADD || e->op == FX_BITS) && vvalue_differs(vt, result))
 			regs->flags |= e->flags_written;

@@ -1,11 +1,12 @@
 /* verify_watched.c - addresses inside of functions that other code knows have no image
  *
- * The handler of a signal compares where the program was interrupted with the addresses of labels.  It
- * knows nothing of images, so there must be none of these instructions.
+ * The handler of a signal compares where the program was interrupted with the addresses of
+ * labels.  It knows nothing of images, so there must be none of these instructions.
  *
- * INSIDE    an instruction of another function, or one between FDEs, forms the address by a lea;
- * HELD      a relocation puts it into data, and its function has no indirect jump that could go there;
- *           the address of a symbol itself is taken for an entry;
+ * INSIDE    an instruction of another function, or one between FDEs, forms the address by a
+ *           lea;
+ * HELD      a relocation puts it into data, and its function has no indirect jump that could go
+ *           there; the address of a symbol itself is taken for an entry;
  * RSEQ      a word of a section of restartable sequences holds it.
  *
  * Whether somebody asks for the order of a function's start and something else is not judged.
@@ -43,8 +44,9 @@ static int check_formed(struct verify *v)
 		if (!is_inside(v, r->to, &fde) || !has_image(v, r->to) ||
 		    (r->fde != NO_FDE && verify_group(v, r->fde) == verify_group(v, fde)))
 			continue;
-		return refuse(v, "the code at 0x%llx was moved, but that at 0x%llx knows its address",
-			      ULL(r->to), ULL(r->addr));
+		return refuse(
+			v, "the code at 0x%llx was moved, but that at 0x%llx knows its address",
+			ULL(r->to), ULL(r->addr));
 	}
 	return 0;
 }
@@ -89,7 +91,8 @@ static int check_held(struct verify *v, const struct vholder *h, void *ctx)
 	if (!is_inside(v, h->value, &fde) || !has_image(v, h->value) ||
 	    w->jumps[verify_group(v, fde)])
 		return 0;
-	return refuse(v, "the code at 0x%llx was moved, but the word at 0x%llx holds its address",
+	return refuse(v,
+		      "the code at 0x%llx was moved, but the word at 0x%llx holds its address",
 		      ULL(h->value), ULL(h->place));
 }
 

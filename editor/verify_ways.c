@@ -1,12 +1,13 @@
-/* verify_ways.c - where the computed jumps of a function with changed labels get their targets from
+/* verify_ways.c - where the computed jumps of a function with changed labels get their targets
+ * from
  *
  * FETCHED    by a `mov` of 64 bits, or by the jump itself, from memory, as it was there.
- * BY_TABLE   an entry of a table plus the address by which the block read that: the table's, for by
- *            labels nothing is read.
- * Both are looked for in the block that the jump ends.  If the block does not write the register, every
- * branch and fall to the block, and there must be some, has to bring something fetched; nothing else may
- * lead to it: no pointer, no operand, no landing pad, no replaced table.  (By a table that stays a jump
- * would find its own target in the register.)
+ * BY_TABLE   an entry of a table plus the address by which the block read that: the table's,
+ *            for by labels nothing is read.
+ * Both are looked for in the block that the jump ends.  If the block does not write the
+ * register, every branch and fall to the block, and there must be some, has to bring something
+ * fetched; nothing else may lead to it: no pointer, no operand, no landing pad, no replaced
+ * table.  (By a table that stays a jump would find its own target in the register.)
  */
 #include "editor/verify_effect.h"
 #include "editor/verify_parts.h"
@@ -16,7 +17,8 @@ enum { MAX_DEPTH = 8 };		/* blocks: those of the map, which calls end as well */
 
 struct origin {			/* of the values of registers, in one block */
 	uint16_t loaded;	/* a mov of 64 bits read them from memory */
-	uint16_t summed;	/* an entry of a jump table and the address by which it was read */
+	/* an entry of a jump table and the address by which it was read */
+	uint16_t summed;
 	uint16_t written;
 	uint8_t through[NGPR];	/* 1 + the register that holds that address; 0: no entry */
 };
@@ -56,7 +58,8 @@ static void follow(struct origin *o, const struct effect *e, const uint8_t *code
 	if (e->op == FX_LOAD && e->a != e->b && !has(was.loaded, e->b))
 		o->through[e->a] = e->b + 1;
 	if (e->op == FX_ADD)
-		set(&o->summed, e->a, was.through[e->a] == e->b + 1 || was.through[e->b] == e->a + 1);
+		set(&o->summed, e->a,
+		    was.through[e->a] == e->b + 1 || was.through[e->b] == e->a + 1);
 	if (e->len > 2 && (code[0] & 0xf8) == 0x48 && code[1] == LOAD && code[2] < REGISTER)
 		set(&o->loaded, (code[2] >> 3 & 7) | (code[0] & REX_R ? 8 : 0), true);
 }
@@ -115,8 +118,8 @@ static bool is_run_into(const struct verify *v, uint32_t fde, vaddr addr)
 	return true;
 }
 
-/* Where the block of the instruction at `last` begins.  Behind a load whose image is longer a new line
- * of the map begins, but maybe no block. */
+/* Where the block of the instruction at `last` begins.  Behind a load whose image is longer
+ * a new line of the map begins, but maybe no block. */
 static vaddr block_start(struct verify *v, vaddr last)
 {
 	const struct blockmap_block *b = blockmap_find_orig(&v->map, last);
@@ -132,9 +135,9 @@ static vaddr block_start(struct verify *v, vaddr last)
 	return v->map.orig_base + load->orig;
 }
 
-/* What the block of the instruction at `last` has made of the registers before or, with `behind`,
- * behind that instruction; *start is where it begins.  A block that is nothing but that instruction
- * may have no image. */
+/* What the block of the instruction at `last` has made of the registers before or, with
+ * `behind`, behind that instruction; *start is where it begins.  A block that is nothing but
+ * that instruction may have no image. */
 static bool follow_to(struct verify *v, vaddr last, bool behind, vaddr *start, struct effect *e,
 		      struct origin *out)
 {
@@ -168,7 +171,8 @@ static bool brings(struct dispatch *d, vaddr addr, int depth)
 
 	if (!follow_to(d->v, addr, true, &start, &e, &o))
 		return false;
-	return has(o.loaded, d->reg) || (!has(o.written, d->reg) && all_bring(d, start, depth - 1));
+	return has(o.loaded, d->reg) ||
+	       (!has(o.written, d->reg) && all_bring(d, start, depth - 1));
 }
 
 /* All ways from this range of code to `start` do. */
@@ -217,5 +221,6 @@ enum verify_way verify_way_of(struct verify *v, vaddr jump)
 	if (has(o.summed, e.a))
 		return WAY_BY_TABLE;
 	struct dispatch d = { .v = v, .reg = e.a };
-	return !has(o.written, e.a) && all_bring(&d, start, MAX_DEPTH) ? WAY_FETCHED : WAY_CALCULATED;
+	return !has(o.written, e.a) && all_bring(&d, start, MAX_DEPTH) ? WAY_FETCHED
+								       : WAY_CALCULATED;
 }

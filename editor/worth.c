@@ -2,30 +2,32 @@
  *
  * Calls from moved code go straight to the image of a moved function.  Everything else that
  * enters it (function pointers, calls through the PLT, calls from code that stays) comes to the
- * original entry and from there over one more jump.  That jump is a taken branch, and one edge of
- * weight 1 that becomes a fall-through saves one in the Ext-TSP score.  But it always goes the same way;
- * entries less calls, both estimated, are too many rather than too few, since below 0 they count as 0;
- * and a function that stays makes all that it calls come over entry jumps.  So it counts for half:
+ * original entry and from there over one more jump.  That jump is a taken branch, and one edge
+ * of weight 1 that becomes a fall-through saves one in the Ext-TSP score.  But it always goes
+ * the same way; entries less calls, both estimated, are too many rather than too few, since
+ * below 0 they count as 0; and a function that stays makes all that it calls come over entry
+ * jumps.  So it counts for half:
  *
- *	gain = score of the new order - score of the original order + near of all other entries
- *	cost = entry_cost * (entries - direct calls from moved functions)
+ *	gain = score of the new order - score of the original order + near of all other
+ *	entries cost = entry_cost * (entries - direct calls from moved functions)
  *
- * The last part of the gain is for standing beside who calls it, as the Ext-TSP score has it for a
- * near jump.  It is not much, but functions of one block gain nothing else; and without it a rounding
- * error would decide about many.
+ * The last part of the gain is for standing beside who calls it, as the Ext-TSP score has it
+ * for a near jump.  It is not much, but functions of one block gain nothing else; and without
+ * it a rounding error would decide about many.
  *
  * A function with gain < cost stays where it is; then its own direct calls no longer count for
  * its callees, so the rest is looked at again until nothing changes.  The set only shrinks.
  *
- * Before that the tail goes: most functions of a program run next to never, and yet each that moves
- * makes the file longer.  Those with the fewest executed instructions for each byte that they would add
- * stay, as long as all of them together execute less than tail_share of what the program does; and as
- * long as the file would be longer than the original by more than growth_share.  But moved_share and a few
- * pages may always be added, however small the file is and however much unwind data there is to copy.
- * Functions of which nothing was seen, of which only their callers tell (infer_callees.c), are many more than
- * those that run; but in a large program much of what runs is among them, and each where it was is a page
- * of its own.  Of them those stay in the same way that are together expected to do guessed_share of what
- * all of them do: in a compiler half of their blocks are expected to do a hundredth of it.
+ * Before that the tail goes: most functions of a program run next to never, and yet each that
+ * moves makes the file longer.  Those with the fewest executed instructions for each byte that
+ * they would add stay, as long as all of them together execute less than tail_share of what the
+ * program does; and as long as the file would be longer than the original by more than
+ * growth_share.  But moved_share and a few pages may always be added, however small the file is
+ * and however much unwind data there is to copy.  Functions of which nothing was seen, of which
+ * only their callers tell (infer_callees.c), are many more than those that run; but in a large
+ * program much of what runs is among them, and each where it was is a page of its own.  Of them
+ * those stay in the same way that are together expected to do guessed_share of what all of them
+ * do: in a compiler half of their blocks are expected to do a hundredth of it.
  */
 #include "editor/worth.h"
 
@@ -39,7 +41,8 @@ static const double near = 0.1;		/* of a fall-through */
 static const double tail_share = 0.0001;
 static const double guessed_share = 0.05;
 static const double growth_share = 0.325, moved_share = 0.1;
-/* About what each function, each byte of it, and the file adds otherwise: unwind data, map, headers. */
+/* About what each function, each byte of it, and the file adds otherwise: unwind data, map,
+ * headers. */
 static const double fn_bytes = 64, byte_bytes = 0.15, file_bytes = 8192;
 static const double moved_bytes = 16384;
 
@@ -67,9 +70,9 @@ static void count_arrivals(const struct prog *prog, struct arrivals *arrivals)
 	}
 }
 
-/* Executions of the entry jump.  Entries and calls are estimates of their own, so a difference
- * alone proves nothing: a function whose address nobody holds is entered by its callers only, and so
- * is, at its original entry, one whose pointers all lead to its image. */
+/* Executions of the entry jump.  Entries and calls are estimates of their own, so a
+ * difference alone proves nothing: a function whose address nobody holds is entered by its
+ * callers only, and so is, at its original entry, one whose pointers all lead to its image. */
 static double entry_jumps(const struct fn *fn, const struct arrivals *a)
 {
 	double rest = fn->entry_count - a->moved;
@@ -127,9 +130,10 @@ static void keep_moved(struct prog *prog)
 	prog->norder = n;
 }
 
-/* Of those of which nothing was seen, or of all: as long as those dropped do less than `share` of the work,
- * or as all add more than `allowed` bytes. */
-static void drop_least(struct prog *prog, struct arena *a, bool guessed, double share, double allowed)
+/* Of those of which nothing was seen, or of all: as long as those dropped do less than
+ * `share` of the work, or as all add more than `allowed` bytes. */
+static void drop_least(struct prog *prog, struct arena *a, bool guessed, double share,
+		       double allowed)
 {
 	struct candidate *c = arena_array(a, prog->norder, sizeof(*c));
 	double all = 0, dropped = 0, added = 0;
@@ -183,7 +187,8 @@ void worth_select(struct prog *prog, bool redirect)
 			struct fn *fn = &prog->fn[f];
 
 			double jumps = entry_jumps(fn, &arrivals[f]);
-			fn->moved = gain[f] + near * (fn->entry_count - jumps) >= entry_cost * jumps;
+			fn->moved = gain[f] + near * (fn->entry_count - jumps) >=
+				    entry_cost * jumps;
 			if (fn->moved)
 				prog->order[prog->norder++] = f;
 		}

@@ -15,7 +15,8 @@ struct chunk {
 
 struct arena {
 	struct chunk *head;
-	size_t again;		/* of the first chunk after a reset: twice what was used before it */
+	/* of the first chunk after a reset: twice what was used before it */
+	size_t again;
 };
 
 static void out_of_memory(void)
@@ -50,8 +51,8 @@ void arena_free(struct arena *a)
 	free(a);
 }
 
-/* What is needed again and again, of much the same size, is soon in one chunk, which stays: to give memory
- * back and have it zeroed by the system costs more. */
+/* What is needed again and again, of much the same size, is soon in one chunk, which stays:
+ * to give memory back and have it zeroed by the system costs more. */
 void arena_reset(struct arena *a)
 {
 	size_t used = 0;

@@ -36,8 +36,8 @@ void *arena_grow(struct arena *a, const void *old, size_t n_old, size_t n_new, s
 	}									\
 	(vec)->v[(vec)->n++] = (item);						\
 } while (0)
-/* Room for `more` items, so that pushing them moves nothing.  What is not used of much room costs no
- * memory. */
+/* Room for `more` items, so that pushing them moves nothing.  What is not used of much room
+ * costs no memory. */
 #define vec_reserve(a, vec, more) do {						\
 	uint32_t cap_ = (vec)->n + (more);					\
 	if (cap_ > (vec)->cap) {						\

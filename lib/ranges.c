@@ -4,9 +4,10 @@
  *   ranges      [ 0  )[ 1 )        [    2                  )[ 3 )
  *   marks    g  r     r   g        r                      r     g
  *
- * A mark says where in its slot a range begins, or a gap behind one.  The last mark at or in front of
- * a number tells what the number is in; a slot knows its first mark, and how many ranges begin in front
- * of it.  Slots are as wide as gives four to eight ranges each, so few marks are looked at.
+ * A mark says where in its slot a range begins, or a gap behind one.  The last mark at or in
+ * front of a number tells what the number is in; a slot knows its first mark, and how many
+ * ranges begin in front of it.  Slots are as wide as gives four to eight ranges each, so few
+ * marks are looked at.
  *
  * INVARIANTS
  *   I1  mark[0] is a gap in front of everything, so there always is a last mark;

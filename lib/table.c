@@ -146,7 +146,8 @@ static bool number_of(const char *raw, enum table_type type, uint64_t *u, double
 	if (type == TABLE_REAL)
 		*d = strtod(raw, &end);
 	else
-		*u = type == TABLE_INT ? (uint64_t)strtoll(raw, &end, 10) : strtoull(raw, &end, 10);
+		*u = type == TABLE_INT ? (uint64_t)strtoll(raw, &end, 10)
+				       : strtoull(raw, &end, 10);
 	return *end == '\0';
 }
 

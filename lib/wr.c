@@ -27,7 +27,8 @@ static uint8_t *extend(struct wr *w, size_t n)
 			cap *= 2;
 		uint8_t *p = cap - w->n < n ? NULL : realloc(w->p, cap);
 		if (!p) {
-			(void)fprintf(stderr, "out of memory\n");	/* nothing else left to do */
+			/* nothing else left to do */
+			(void)fprintf(stderr, "out of memory\n");
 			exit(1);
 		}
 		w->p = p;

@@ -19,7 +19,8 @@ bool access_sees(const struct work *w, const struct client *cl, const struct sto
 
 static int refuse(const char *name, struct err *err)
 {
-	return err_set(err, ERR_REFUSED, "'%s': no samples of such a module that is yours", name);
+	return err_set(err, ERR_REFUSED, "'%s': no samples of such a module that is yours",
+		       name);
 }
 
 int access_find(struct work *w, const struct client *cl, const char *name,

@@ -1,8 +1,8 @@
 /* access.h - who may see and change what, of those who ask on the socket
  *
  * Root, who started the daemon, and the group of the daemon's user may ask for everything
- * (control_trusted()).  Others may change what they own, and see what they own or, if the policy says
- * so, everything.  A module's owner is the owner of the file at its path.
+ * (control_trusted()).  Others may change what they own, and see what they own or, if the
+ * policy says so, everything.  A module's owner is the owner of the file at its path.
  */
 #ifndef MANAGER_ACCESS_H
 #define MANAGER_ACCESS_H

@@ -1,8 +1,8 @@
 /* ask.h - what the manager asks of its privileged parent
  *
- * The manager's code is written straight down, as if every question were answered at once.  While
- * the answer is awaited the manager's loop goes on turning (`turn`), so that clients are served and
- * events of the parent are taken in; only one question is under way at a time.
+ * The manager's code is written straight down, as if every question were answered at once.
+ * While the answer is awaited the manager's loop goes on turning (`turn`), so that clients are
+ * served and events of the parent are taken in; only one question is under way at a time.
  */
 #ifndef MANAGER_ASK_H
 #define MANAGER_ASK_H
@@ -69,7 +69,8 @@ int ask_open_file(struct ask *a, const char *path, struct err *err);
 int ask_open_policy(struct ask *a, struct err *err);
 int ask_open_original(struct ask *a, const struct digest *d, struct err *err);
 int ask_check(struct ask *a, const char *path, bool hard_links, struct err *err);
-/* 0: text of a file beside that one can have huge pages, and keep them (manager/hugepages.h). */
+/* 0: text of a file beside that one can have huge pages, and keep them
+ * (manager/hugepages.h). */
 int ask_huge_text(struct ask *a, const char *path, struct err *err);
 /* out[] as job.h says, the caller's; `nout` of them must come back. */
 int ask_run_job(struct ask *a, const struct ask_job *job, const struct ask_limits *limits,
@@ -78,8 +79,9 @@ int ask_install(struct ask *a, const struct ask_install *i, const struct ask_lim
 		struct err *err);
 int ask_restore(struct ask *a, const char *path, const struct digest *expected,
 		const struct digest *original, bool hard_links, struct err *err);
-/* The monitor has written out all samples and begun a new spool file.  *states_fd: those of them
- * that came with the state of their task, as a spool file in memory, the caller's; -1: none. */
+/* The monitor has written out all samples and begun a new spool file.  *states_fd: those of
+ * them that came with the state of their task, as a spool file in memory, the caller's; -1:
+ * none. */
 int ask_sync(struct ask *a, int *states_fd, struct err *err);
 
 /* Told, not asked. */

@@ -3,8 +3,8 @@
  *   sample --spaces--> (file, offset) --sample set--> sorted places of one file
  *          --places of that file--> block of the original
  *
- * The walk over the spool touches neither tables nor the store; each module is looked at once, for all
- * its distinct places.
+ * The walk over the spool touches neither tables nor the store; each module is looked at once,
+ * for all its distinct places.
  *
  *   sample --runs--> time of processes by kind, in each file and in the rest
  *
@@ -38,7 +38,8 @@ struct attribute {
 	bool incomplete;			/* records were lost */
 	struct statefeed *feed;
 	uint64_t counter[NCOUNTER];
-	struct names made;			/* samples in code made at run time, by program */
+	/* samples in code made at run time, by program */
+	struct names made;
 	uint64_t bad_blocks, newest_ns;
 	uint32_t ncrash, ncrashed;		/* processes, and files that they had mapped */
 	struct crashed_file *crashed;
@@ -132,9 +133,11 @@ static void take_crash(struct attribute *a, const struct spool_event *ev)
 	if (a->ncrash++ >= CRASHES_MAX)
 		return;
 	uint32_t n = spaces_files_of(a->spaces, ev->pid, file, CRASH_FILES_MAX);
-	a->crashed = must(realloc(a->crashed, (a->ncrashed + (size_t)n + 1) * sizeof(*a->crashed)));
+	a->crashed =
+		must(realloc(a->crashed, (a->ncrashed + (size_t)n + 1) * sizeof(*a->crashed)));
 	for (uint32_t i = 0; i < n; i++)
-		a->crashed[a->ncrashed++] = (struct crashed_file){ ev->pid, ev->signal, file[i] };
+		a->crashed[a->ncrashed++] =
+			(struct crashed_file){ ev->pid, ev->signal, file[i] };
 }
 
 void attribute_states(struct attribute *a, struct statefeed *feed)
@@ -256,7 +259,8 @@ static uint32_t write_states(const struct stateset *set, const struct places *pl
 		memcpy(s.gpr, item[i].state.gpr, sizeof(s.gpr));
 		s.stack = bytes_at(wr_bytes(&set->stack), item[i].stack_at,
 				   item[i].state.stack_bytes);
-		s.memory = bytes_at(wr_bytes(&set->stack), item[i].stack_at + item[i].state.stack_bytes,
+		s.memory = bytes_at(wr_bytes(&set->stack),
+				    item[i].stack_at + item[i].state.stack_bytes,
 				    item[i].state.memory_bytes);
 		statesample_write(&s, out);
 		written++;
@@ -328,12 +332,13 @@ static void add_uses(struct attribution *r, const struct attribute *a, uint32_t 
 
 	for (uint32_t i = 0; i < n && !a->incomplete; i++)
 		add_use(r, &(struct attribute_use){
-			.module = target->module, .generation = target->generation,
-			.kind = kind_of(a, &u[i]),
-			.sums = { .module_s = (double)u[i].module_ns / 1e9,
-				  .rest_s = (double)u[i].rest_ns / 1e9,
-				  .run_s = (double)u[i].run_ns / 1e9, .runs = u[i].runs,
-				  .samples = u[i].samples, .rest_samples = u[i].rest_samples } });
+				   .module = target->module, .generation = target->generation,
+				   .kind = kind_of(a, &u[i]),
+				   .sums = { .module_s = (double)u[i].module_ns / 1e9,
+					     .rest_s = (double)u[i].rest_ns / 1e9,
+					     .run_s = (double)u[i].run_ns / 1e9,
+					     .runs = u[i].runs, .samples = u[i].samples,
+					     .rest_samples = u[i].rest_samples } });
 }
 
 static void add_crash(struct attribution *r, const struct attribute_crash *c)
@@ -355,8 +360,8 @@ static int resolve_crashes(const struct attribute *a, const struct attribute_res
 			return err_wrap(err, "'%s'", file->path);
 		if (!known)
 			continue;
-		add_crash(r, &(struct attribute_crash){ target.module, target.generation, c->pid,
-							c->signal });
+		add_crash(r, &(struct attribute_crash){ target.module, target.generation,
+							c->pid, c->signal });
 		if (resolver->release)
 			resolver->release(resolver->ctx, &target);
 	}

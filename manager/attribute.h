@@ -1,10 +1,10 @@
 /* attribute.h - samples of a spool to blocks of original modules, their states to edges
  *
- * Two steps.  attribute_spool() walks a spool file and gathers a sample set: (mapped file, offset)
- * -> samples, without looking into any module.  attribute_resolve() then takes one mapped file
- * after the other, asks the resolver where its blocks are (manager/places.h), and turns offsets into
- * blocks.  States that came with the samples are handed to the resolver's interpreter, a file at a time,
- * and forgotten.
+ * Two steps.  attribute_spool() walks a spool file and gathers a sample set: (mapped file,
+ * offset) -> samples, without looking into any module.  attribute_resolve() then takes one
+ * mapped file after the other, asks the resolver where its blocks are (manager/places.h), and
+ * turns offsets into blocks.  States that came with the samples are handed to the resolver's
+ * interpreter, a file at a time, and forgotten.
  */
 #ifndef MANAGER_ATTRIBUTE_H
 #define MANAGER_ATTRIBUTE_H
@@ -35,7 +35,8 @@ struct attribute_resolver {
 	 * What *out points to stays valid until release(). */
 	int (*resolve)(void *ctx, const struct space_file *file, struct attribute_target *out,
 		       struct err *err);
-	void (*release)(void *ctx, const struct attribute_target *target);	/* may be NULL */
+	/* may be NULL */
+	void (*release)(void *ctx, const struct attribute_target *target);
 	/* Before release(): the edges that `morph-edit interpret` sees in `states`, a stream of
 	 * lib/statesample.h, into *out, zeroed.  NULL, or -1: they are dropped, and counted. */
 	int (*interpret)(void *ctx, const struct attribute_target *target, struct bytes states,
@@ -75,22 +76,24 @@ struct attribution {		/* the result, ascending by module */
 	uint32_t ncrash;
 	struct attribute_crash *crash;
 	struct names made;	/* COUNTER_ANON by program, as far as that is known */
-	uint32_t nuse;		/* none when records were lost: they would be missing here or there */
+	/* none when records were lost: they would be missing here or there */
+	uint32_t nuse;
 	struct attribute_use *use;
 };
 
 /* Collector of sample sets; keeps `spaces` and uses it, owned by the caller. */
 struct attribute *attribute_new(struct spaces *spaces);
 void attribute_free(struct attribute *a);	/* NULL is allowed */
-/* Samples read from now on get their states from the feed (NULL: they bring them along, if at all),
- * which stays the caller's. */
+/* Samples read from now on get their states from the feed (NULL: they bring them along, if
+ * at all), which stays the caller's. */
 struct statefeed;
 void attribute_states(struct attribute *a, struct statefeed *feed);
 /* Reads the spool file to its end.  May be called for several files before resolving. */
 void attribute_spool(struct attribute *a, struct spool_reader *r);
-/* Resolves what was gathered and empties the collector.  *out must be zeroed before the first
- * use; results are added to it, nothing on failure.  The spaces have moved on by then: who wants
- * to read a file again loads the spaces as they were before it (manager/ingest.h does). */
+/* Resolves what was gathered and empties the collector.  *out must be zeroed before the
+ * first use; results are added to it, nothing on failure.  The spaces have moved on by then:
+ * who wants to read a file again loads the spaces as they were before it (manager/ingest.h
+ * does). */
 int attribute_resolve(struct attribute *a, const struct attribute_resolver *resolver,
 		      struct attribution *out, struct err *err);
 void attribution_add(struct attribution *to, const struct attribution *from);

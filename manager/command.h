@@ -8,8 +8,8 @@ struct client;
 struct work;
 
 enum command_for {
-	FOR_ALL,		/* says nothing of any program, or only what the client may see */
-	FOR_OWNERS,		/* of the programs named (access.h) */
+	FOR_ALL,	 /* says nothing of any program, or only what the client may see */
+	FOR_OWNERS,	/* of the programs named (access.h) */
 	FOR_TRUSTED,
 };
 

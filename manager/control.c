@@ -1,7 +1,8 @@
 /* control.c - the control socket's server; see control.h
  *
- * A client is READING its request, BUSY while somebody works on it, and LEAVING while the rest of
- * the answer is written.  Its slot is free again when it is not BUSY and its socket is closed.
+ * A client is READING its request, BUSY while somebody works on it, and LEAVING while the rest
+ * of the answer is written.  Its slot is free again when it is not BUSY and its socket is
+ * closed.
  */
 #include "manager/control.h"
 
@@ -179,7 +180,8 @@ int control_poll(struct control *c, struct pollfd *f, int *timeout_ms)
 static void send_pending(struct client *cl)
 {
 	if (cl->out.n > cl->sent) {
-		ssize_t k = send(cl->fd, cl->out.p + cl->sent, cl->out.n - cl->sent, MSG_NOSIGNAL);
+		ssize_t k =
+			send(cl->fd, cl->out.p + cl->sent, cl->out.n - cl->sent, MSG_NOSIGNAL);
 
 		if (k < 0 && errno != EAGAIN && errno != EINTR) {
 			disconnect(cl);

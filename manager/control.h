@@ -1,9 +1,10 @@
 /* control.h - the control socket's server
  *
- * Never waits for a client: one that sends garbage or half a request, or stops reading, costs its
- * own connection and a bounded amount of memory for a bounded time.  Who asks is told by the
- * kernel (SO_PEERCRED).  One request per connection.
- * A user who is not trusted has few connections at a time, and all of those leave some to the trusted.
+ * Never waits for a client: one that sends garbage or half a request, or stops reading, costs
+ * its own connection and a bounded amount of memory for a bounded time.  Who asks is told by
+ * the kernel (SO_PEERCRED).  One request per connection.
+ * A user who is not trusted has few connections at a time, and all of those leave some to the
+ * trusted.
  */
 #ifndef MANAGER_CONTROL_H
 #define MANAGER_CONTROL_H
@@ -19,8 +20,8 @@ struct table;
 
 enum { CONTROL_MAX_CLIENTS = 32, CONTROL_MAX_POLL = CONTROL_MAX_CLIENTS + 1 };
 
-/* `on_request` is called for a whole request and must sooner or later lead to control_end(); until
- * then the client may be answered, also when its connection is gone. */
+/* `on_request` is called for a whole request and must sooner or later lead to control_end();
+ * until then the client may be answered, also when its connection is gone. */
 struct control *control_new(int listen_fd,
 			    void (*on_request)(void *ctx, struct client *c, int argc,
 					       const char *const *argv), void *ctx);

@@ -1,4 +1,5 @@
-/* counts.c - by digits of a block's number, the last first; what is in order is left as it is */
+/* counts.c - by digits of a block's number, the last first; what is in order is left as it
+ * is */
 #include "manager/counts.h"
 
 #include <stdbool.h>
@@ -37,7 +38,8 @@ static void sort_by_digit(const struct attribute_count *from, struct attribute_c
 
 static void sort(struct attribute_count *count, uint32_t n)
 {
-	struct attribute_count *room = must(malloc(n * sizeof(*room))), *from = count, *to = room;
+	struct attribute_count *room = must(malloc(n * sizeof(*room))), *from = count,
+			       *to = room;
 	uint32_t differ = 0;
 
 	for (uint32_t i = 1; i < n; i++)

@@ -1,7 +1,7 @@
 /* gamma.h - numbers in as many bits as they need: Elias' gamma code
  *
- * gamma(n), n >= 1: as many 0 bits as n has bits behind its first, then n, highest bit first.  Bits
- * fill bytes from the highest.
+ * gamma(n), n >= 1: as many 0 bits as n has bits behind its first, then n, highest bit first.
+ * Bits fill bytes from the highest.
  */
 #ifndef MANAGER_GAMMA_H
 #define MANAGER_GAMMA_H

@@ -1,13 +1,15 @@
 /* hugepages.c - does the kernel map text of a file system with huge pages?  An experiment
  *
- * WHY      Which file systems can do so, and when, depends on mount options, on the version of the
- *          kernel and on how it was built; much of that can be read nowhere.  But one can see.
+ * WHY      Which file systems can do so, and when, depends on mount options, on the version of
+ *          the kernel and on how it was built; much of that can be read nowhere. But one can
+ *          see.
  *
- * HOW      A file without a name beside the program is written as a generation would be, mapped as a
- *          loader would map its text, and /proc/self/smaps says what became of it.  What the kernel
- *          holds in large pieces only because it has just been written is let go before: text is read
- *          from the disk again some day, and would have small pages then.  Where the kernel gathers
- *          pages of files by itself (khugepaged, when "enabled" is "always") it need not wait for that.
+ * HOW      A file without a name beside the program is written as a generation would be, mapped
+ *          as a loader would map its text, and /proc/self/smaps says what became of it. What
+ *          the kernel holds in large pieces only because it has just been written is let go
+ *          before: text is read from the disk again some day, and would have small pages then.
+ *          Where the kernel gathers pages of files by itself (khugepaged, when "enabled" is
+ *          "always") it need not wait for that.
  */
 #include "manager/hugepages.h"
 
@@ -71,7 +73,8 @@ static bool is_huge(const void *at)
 	size_t room = 0;
 	FILE *f = fopen("/proc/self/smaps", "re");
 
-	(void)snprintf(start, sizeof(start), "%lx-", (unsigned long)(uintptr_t)at);	/* fits */
+	/* fits */
+	(void)snprintf(start, sizeof(start), "%lx-", (unsigned long)(uintptr_t)at);
 	while (f && getline(&line, &room, f) > 0) {
 		const char *mapped = strstr(line, "PmdMapped:");
 

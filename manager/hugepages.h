@@ -6,8 +6,8 @@ struct err;
 
 enum { HUGEPAGES_BYTES = 2 << 20 };	/* smaller text is in none */
 
-/* 0: text of a file beside the one at `path`, aligned for it, gets huge pages and keeps them.  ERR_REFUSED:
- * it does not; other errors: that cannot be found out. */
+/* 0: text of a file beside the one at `path`, aligned for it, gets huge pages and keeps
+ * them.  ERR_REFUSED: it does not; other errors: that cannot be found out. */
 int hugepages_try(const char *path, struct err *err);
 
 #endif

@@ -4,9 +4,10 @@
  * nothing.  When something fails, the address spaces in memory have moved on and are taken back
  * from the store, so that the file can be given again.
  *
- * A file is known as done by its name and the time it was begun: the Monitor numbers anew when it
- * finds no files.  Processes live as long as the machine is up: with the first file of another
- * boot the address spaces begin empty.  What the store keeps is the boot, 16 bytes, and the spaces.
+ * A file is known as done by its name and the time it was begun: the Monitor numbers anew when
+ * it finds no files.  Processes live as long as the machine is up: with the first file of
+ * another boot the address spaces begin empty.  What the store keeps is the boot, 16 bytes, and
+ * the spaces.
  */
 #include "manager/ingest.h"
 
@@ -124,7 +125,8 @@ static int enter(struct ingest *g, struct spool_reader *r, const char *key,
 	uint64_t start_ns = spool_reader_start_ns(r);
 	struct store_fading fading = {
 		.half_life_s = g->half_life_s, .observe_s = g->observe_s,
-		.span_s = out->newest_ns > start_ns ? (double)(out->newest_ns - start_ns) / 1e9 : 0,
+		.span_s = out->newest_ns > start_ns ? (double)(out->newest_ns - start_ns) / 1e9
+						    : 0,
 	};
 	rc = store_add_attribution(g->store, key, out, wr_bytes(&spaces), &fading, err);
 	wr_free(&spaces);

@@ -21,9 +21,9 @@ void ingest_half_life(struct ingest *g, double seconds);
 void ingest_observe(struct ingest *g, double seconds);
 void ingest_free(struct ingest *g);		/* NULL is allowed */
 
-/* Reads the spool file `fd` named `name` and enters it in one transaction.  1: done; 0: it was done
- * before and is skipped; -1: failed, and the file can be given again later.  *sum (may be NULL,
- * zeroed before) gets the file's attribution added. */
+/* Reads the spool file `fd` named `name` and enters it in one transaction.  1: done; 0: it
+ * was done before and is skipped; -1: failed, and the file can be given again later.  *sum
+ * (may be NULL, zeroed before) gets the file's attribution added. */
 int ingest_spool_file(struct ingest *g, int fd, const char *name, struct attribution *sum,
 		      struct err *err);
 /* Files from now on are of samples whose states are in this feed (NULL: none), the caller's. */

@@ -11,10 +11,11 @@
  *
  * INVARIANTS
  *   I1  before `exchange` the path is not touched, after it it is complete;
- *   I2  a file other than the one that was looked at is never unlinked: if somebody replaces the
- *       file between the last look and the exchange, theirs comes out of the exchange, is
+ *   I2  a file other than the one that was looked at is never unlinked: if somebody replaces
+ *       the file between the last look and the exchange, theirs comes out of the exchange, is
  *       recognised and goes back;
- *   I3  the temporary's name is in the journal before the temporary exists, so none is ever left;
+ *   I3  the temporary's name is in the journal before the temporary exists, so none is ever
+ *       left;
  *   I4  the journal goes last.
  *
  * Recovery decides by content alone: whatever the path holds, the temporary of the journal is
@@ -153,8 +154,8 @@ static int make_name(char out[TEMPORARY_LEN + 1], struct err *err)
 	return 0;
 }
 
-/* The path still is the inode that was looked at, with the content that was looked at; the time of
- * change tells of an owner, mode or attribute set since they were copied. */
+/* The path still is the inode that was looked at, with the content that was looked at; the
+ * time of change tells of an owner, mode or attribute set since they were copied. */
 static int look_again(const struct install_file *f, const struct digest *expected,
 		      struct err *err)
 {
@@ -173,12 +174,12 @@ static int look_again(const struct install_file *f, const struct digest *expecte
 	return 0;
 }
 
-static int make_temporary(const struct install_journal *j, const struct install_file *f, int from,
-			  struct err *err)
+static int make_temporary(const struct install_journal *j, const struct install_file *f,
+			  int from, struct err *err)
 {
 	struct digest d;
-	int fd = openat(f->dir, j->temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-			0600);
+	int fd = openat(f->dir, j->temporary,
+			O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd < 0)
 		return err_set(err, ERR_SYS, "temporary file: %s", strerror(errno));
@@ -196,8 +197,8 @@ static int make_temporary(const struct install_journal *j, const struct install_
 	return rc;
 }
 
-/* Somebody replaced or wrote the file, or set its owner or mode, in the last moment: what came out goes
- * back to the path. */
+/* Somebody replaced or wrote the file, or set its owner or mode, in the last moment: what
+ * came out goes back to the path. */
 static int look_back(const struct install_journal *j, const struct install_file *f,
 		     struct err *err)
 {
@@ -232,8 +233,8 @@ static int exchange(const struct install_journal *j, const struct install_file *
 		if (unlinkat(f->dir, j->temporary, 0) < 0)
 			return err_set(err, ERR_SYS, "old file: unlink: %s", strerror(errno));
 	} else if (errno == EINVAL || errno == ENOSYS) {
-		/* A file system without exchange: rename is atomic too, only nothing comes out to
-		 * be looked at. */
+		/* A file system without exchange: rename is atomic too, only nothing comes
+		 * out to be looked at. */
 		if (renameat(f->dir, j->temporary, f->dir, f->name) < 0)
 			return err_set(err, ERR_SYS, "rename: %s", strerror(errno));
 	} else {
@@ -304,10 +305,13 @@ static int settle(int originals_fd, struct err *err)
 
 	if (install_recover(originals_fd, &done, err) < 0)
 		return -1;
-	if (done.outcome == INSTALL_SET_ASIDE)	/* who asked must know; the next request goes on */
-		return err_set(err, ERR_REFUSED, "the journal of an earlier swap is damaged; it is "
-			       "kept as originals/%s, a file .morph-* may be left beside a program",
-			       done.path);
+	/* who asked must know; the next request goes on */
+	if (done.outcome == INSTALL_SET_ASIDE)
+		return err_set(
+			err, ERR_REFUSED,
+			"the journal of an earlier swap is damaged; it is "
+			"kept as originals/%s, a file .morph-* may be left beside a program",
+			done.path);
 	return 0;
 }
 
@@ -321,7 +325,8 @@ int install_generation(const struct install_request *r, struct err *err)
 	    open_checked(r->path, r->allow_hard_links, &r->expected, &f, err) < 0)
 		goto out;
 	if (digest_equal(&r->expected, &r->generation)) {
-		err_set(err, ERR_REFUSED, "'%s': this generation is installed already", r->path);
+		err_set(err, ERR_REFUSED, "'%s': this generation is installed already",
+			r->path);
 		goto out;
 	}
 	(void)snprintf(j.path, sizeof(j.path), "%s", r->path);	/* opened, so it fits */
@@ -415,7 +420,8 @@ static int settle_temporary(const struct install_journal *j, int dir, const char
 	return sync_fd(dir, err);
 }
 
-/* 1: it is open; 0: it is gone or another one by now, and has nothing of ours; -1: not known. */
+/* 1: it is open; 0: it is gone or another one by now, and has nothing of ours; -1: not
+ * known. */
 static int open_journal_dir(const struct install_journal *j, struct install_file *f,
 			    struct err *err)
 {

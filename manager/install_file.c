@@ -1,7 +1,8 @@
 /* install_file.c - one file and its directory, held by descriptors
  *
  * A path is resolved once, with RESOLVE_NO_SYMLINKS; from then on everything is relative to the
- * directory's descriptor, so nobody can lead the privileged parent elsewhere by renaming above it.
+ * directory's descriptor, so nobody can lead the privileged parent elsewhere by renaming above
+ * it.
  */
 #include "manager/install_file.h"
 
@@ -96,8 +97,8 @@ static bool has_access_list(int dir)
 	return has;
 }
 
-/* Only root and the file's owner can change what is in the directory; sticky ones, in which others
- * can change only what is theirs, are good enough above it. */
+/* Only root and the file's owner can change what is in the directory; sticky ones, in which
+ * others can change only what is theirs, are good enough above it. */
 static int check_dir(int dir, const struct stat *st, uid_t owner, const char *which,
 		     struct err *err)
 {
@@ -114,8 +115,8 @@ static int check_dir(int dir, const struct stat *st, uid_t owner, const char *wh
 	return 0;
 }
 
-/* The file's directory and all above it, up from the descriptor: whoever could put another one in the
- * place of one of them could choose which file it is that we swap. */
+/* The file's directory and all above it, up from the descriptor: whoever could put another
+ * one in the place of one of them could choose which file it is that we swap. */
 static int check_dirs(const struct install_file *f, struct err *err)
 {
 	int dir = fcntl(f->dir, F_DUPFD_CLOEXEC, 0), rc = -1, above;
@@ -148,7 +149,8 @@ static int check_flags(int fd, struct err *err)
 	int flags;
 
 	if (ioctl(fd, FS_IOC_GETFLAGS, &flags) < 0) {
-		if (errno == ENOTTY || errno == EOPNOTSUPP || errno == EINVAL || errno == ENOSYS)
+		if (errno == ENOTTY || errno == EOPNOTSUPP || errno == EINVAL ||
+		    errno == ENOSYS)
 			return 0;	/* the file system has no such flags */
 		return err_set(err, ERR_SYS, "flags: %s", strerror(errno));
 	}
@@ -199,7 +201,8 @@ int install_file_check(const struct install_file *f, bool allow_hard_links, stru
 
 /* --- copies --- */
 
-/* One piece of the content, n bytes.  Zeros at its end become a hole; the file's size is set later. */
+/* One piece of the content, n bytes.  Zeros at its end become a hole; the file's size is set
+ * later. */
 static int write_piece(int to, const uint8_t *p, size_t n, struct err *err)
 {
 	size_t used = n;

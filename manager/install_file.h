@@ -1,5 +1,5 @@
-/* install_file.h - inside install: a file in its directory, what speaks against touching it, and
- * a copy of it beside it
+/* install_file.h - inside install: a file in its directory, what speaks against touching it,
+ * and a copy of it beside it
  */
 #ifndef MANAGER_INSTALL_FILE_H
 #define MANAGER_INSTALL_FILE_H
@@ -18,11 +18,12 @@ struct install_file {
 	struct stat st;
 };
 
-/* Only the directory of an absolute path; out->fd is -1.  ERR_SYS: it may be there; of another kind: it
- * is not, or no path leads to it. */
+/* Only the directory of an absolute path; out->fd is -1.  ERR_SYS: it may be there; of
+ * another kind: it is not, or no path leads to it. */
 int install_file_open_dir(const char *path, struct install_file *out, struct err *err);
-/* Opens an absolute path whose every component is what it says: no symbolic links, no "..".  The
- * file itself may be missing: fd is -1 then.  Close with install_file_close() in any case. */
+/* Opens an absolute path whose every component is what it says: no symbolic links, no "..".
+ * The file itself may be missing: fd is -1 then.  Close with install_file_close() in any
+ * case. */
 int install_file_open(const char *path, struct install_file *out, struct err *err);
 void install_file_close(struct install_file *f);
 

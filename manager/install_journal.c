@@ -32,13 +32,15 @@ int install_journal_write(int originals, const struct install_journal *j, struct
 		return err_set(err, ERR_REFUSED, "its path has a line break");
 	digest_hex(&j->from, from);
 	digest_hex(&j->to, to);
-	size_t n = (size_t)snprintf(text, sizeof(text), "morph-journal 1\nfrom %s\nto %s\n"
-				    "directory %" PRIu64 " %" PRIu64 "\ntemporary %s\npath %s\n",
-				    from, to, j->dev, j->inode, j->temporary, j->path);
+	size_t n =
+		(size_t)snprintf(text, sizeof(text),
+				 "morph-journal 1\nfrom %s\nto %s\n"
+				 "directory %" PRIu64 " %" PRIu64 "\ntemporary %s\npath %s\n",
+				 from, to, j->dev, j->inode, j->temporary, j->path);
 	n = seal(text, n);
 
-	int fd = openat(originals, name_new, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
-			0600);
+	int fd = openat(originals, name_new,
+			O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return err_set(err, ERR_SYS, "journal: open: %s", strerror(errno));
 	int rc = io_write_all(fd, text, n, err);

@@ -1,6 +1,7 @@
 /* install_journal.h - inside install: the one operation under way, on disk
  *
- * A file "journal" in the originals directory; lines, the last one a checksum over the ones before:
+ * A file "journal" in the originals directory; lines, the last one a checksum over the ones
+ * before:
  *
  *   morph-journal 1
  *   from <64 hex digits>        content at the path before

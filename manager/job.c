@@ -1,11 +1,12 @@
 /* job.c - one run of morph-edit; see job.h
  *
- * The child's descriptors: 0 /dev/null, 1 the text output or /dev/null, 2 the pipe for the reason,
- * FIRST_FD... inputs, then outputs, in the order of job.h.  The program is started by a descriptor
- * of its own, so the job's user need not be able to reach its folder.
+ * The child's descriptors: 0 /dev/null, 1 the text output or /dev/null, 2 the pipe for the
+ * reason, FIRST_FD... inputs, then outputs, in the order of job.h.  The program is started by a
+ * descriptor of its own, so the job's user need not be able to reach its folder.
  *
- * The cage is put up here, before the program starts, and not left to the program: what is to be
- * feared is a morph-edit that a hostile file has taken over.  tests/unit/test_cage.c has one.
+ * The cage is put up here, before the program starts, and not left to the program: what is to
+ * be feared is a morph-edit that a hostile file has taken over.  tests/unit/test_cage.c has
+ * one.
  */
 #include "manager/job.h"
 
@@ -78,7 +79,8 @@ static uint64_t now_ms(void)
 
 static void child_fail(const char *what)
 {
-	(void)dprintf(2, "cannot start: %s: %s\n", what, strerror(errno));	/* then we end */
+	/* then we end */
+	(void)dprintf(2, "cannot start: %s: %s\n", what, strerror(errno));
 	_exit(1);
 }
 
@@ -112,15 +114,17 @@ static void drop(const struct job_spec *spec)
 	limit(RLIMIT_CPU, spec->cpu_s, "CPU limit");
 	limit(RLIMIT_FSIZE, spec->file_bytes, "file size limit");
 	limit(RLIMIT_NOFILE, MAX_FD, "descriptor limit");
-	if (spec->user.change && (setgroups(0, NULL) < 0 ||
-				  setresgid(spec->user.gid, spec->user.gid, spec->user.gid) < 0 ||
-				  setresuid(spec->user.uid, spec->user.uid, spec->user.uid) < 0))
+	if (spec->user.change &&
+	    (setgroups(0, NULL) < 0 ||
+	     setresgid(spec->user.gid, spec->user.gid, spec->user.gid) < 0 ||
+	     setresuid(spec->user.uid, spec->user.uid, spec->user.uid) < 0))
 		child_fail("change of user");
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 		child_fail("prctl");
 }
 
-/* fd[i] becomes FIRST_FD + i and survives exec, unlike the program's; all others above 2 are gone. */
+/* fd[i] becomes FIRST_FD + i and survives exec, unlike the program's; all others above 2 are
+ * gone. */
 static void arrange(int *fd, int n, int program)
 {
 	program = fcntl(program, F_DUPFD, PROGRAM_FD + 1);
@@ -203,7 +207,8 @@ static void child(const struct job_spec *spec, const int *out, int reason_fd, in
 		child_fail("descriptors");
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);	/* neither can fail on valid pointers */
-	(void)setsid();					/* in its own namespace it leads already */
+	/* in its own namespace it leads already */
+	(void)setsid();
 	for (int i = 0; i < spec->nin; i++)
 		fd[n++] = spec->in[i];
 	for (int i = 0; i < s->nout && !s->text; i++)
@@ -223,8 +228,8 @@ static void child(const struct job_spec *spec, const int *out, int reason_fd, in
 
 /* --- the parent --- */
 
-/* Its session, too: a job starts nothing, but if it could that would be no other.  It may have ended by
- * itself. */
+/* Its session, too: a job starts nothing, but if it could that would be no other.  It may
+ * have ended by itself. */
 static void signal_job(const struct job *j, int signal)
 {
 	(void)kill(-j->pid, signal);
@@ -258,7 +263,8 @@ static int launch(struct job *j, const struct job_spec *spec, struct err *err)
 
 	int program = open(spec->morph_edit, O_PATH | O_CLOEXEC);
 	if (program < 0)
-		return err_set(err, ERR_SYS, "'%s': open: %s", spec->morph_edit, strerror(errno));
+		return err_set(err, ERR_SYS, "'%s': open: %s", spec->morph_edit,
+			       strerror(errno));
 	if (pipe2(pipe_fd, O_CLOEXEC) < 0) {
 		err_set(err, ERR_SYS, "pipe: %s", strerror(errno));
 		close(program);
@@ -388,7 +394,8 @@ static void say_reason(struct job *j, int status, struct job_result *out)
 		text += strlen(mark);
 	if (j->timed_out)
 		(void)snprintf(out->reason, sizeof(out->reason),
-			       "morph-edit %s took too long and was ended", shape[j->kind].name);
+			       "morph-edit %s took too long and was ended",
+			       shape[j->kind].name);
 	else if (WIFSIGNALED(status))
 		(void)snprintf(out->reason, sizeof(out->reason),
 			       "morph-edit %s was ended by signal %d (%s)", shape[j->kind].name,

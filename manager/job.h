@@ -1,9 +1,10 @@
 /* job.h - one run of morph-edit, started by the privileged parent
  *
- * The job gets nothing but the descriptors of its inputs and outputs: its own user, session, PID
- * and network namespace (as far as the kernel lets us), no new privileges, limits on memory, CPU
- * time, file sizes and wall-clock time, a low CPU and the idle I/O priority.  Outputs are memory
- * files, sealed once the job has ended well: nobody changes them between proof and use.
+ * The job gets nothing but the descriptors of its inputs and outputs: its own user, session,
+ * PID and network namespace (as far as the kernel lets us), no new privileges, limits on
+ * memory, CPU time, file sizes and wall-clock time, a low CPU and the idle I/O priority.
+ * Outputs are memory files, sealed once the job has ended well: nobody changes them between
+ * proof and use.
  */
 #ifndef MANAGER_JOB_H
 #define MANAGER_JOB_H
@@ -17,18 +18,18 @@ struct err;
 struct job;
 
 enum job_kind {
-	JOB_ANALYZE,		/* in: module.  out: block table */
-	JOB_OPTIMIZE,		/* in: original, profile.  out: generation, map, stats.  a: number, b: 1 for
-				 * huge pages */
-	JOB_VERIFY,		/* in: original, generation.  out: what was proven, as text */
-	JOB_SYMBOLS,		/* in: module, perhaps its debug file.  out: text */
+	JOB_ANALYZE,	/* in: module.  out: block table */
+	/* in: original, profile.  out: generation, map, stats.  a: number, b: huge pages */
+	JOB_OPTIMIZE,
+	JOB_VERIFY,	/* in: original, generation.  out: what was proven, as text */
+	JOB_SYMBOLS,	/* in: module, perhaps its debug file.  out: text */
 	JOB_DISASSEMBLE,	/* in: module.  out: text.  a: address, b: bytes */
-	JOB_EXPLAIN,		/* in: module, perhaps a profile of it.  out: what analysis says, as text */
-	JOB_INTERPRET,		/* in: mapped file, states; if it is a generation, its original.
-				 * out: edges */
-	JOB_DERIVED,		/* in: original, file, block map.  out: what was shown, as text */
-	JOB_MAP,		/* in: generation.  out: block map */
-	JOB_COUNTS,		/* in: original, file of counts.  out: exact profile */
+	JOB_EXPLAIN,	/* in: module, perhaps its profile.  out: what analysis says, as text */
+	/* in: mapped file, states; if it is a generation, its original.  out: edges */
+	JOB_INTERPRET,
+	JOB_DERIVED,	/* in: original, file, block map.  out: what was shown, as text */
+	JOB_MAP,	/* in: generation.  out: block map */
+	JOB_COUNTS,	/* in: original, file of counts.  out: exact profile */
 	NJOB
 };
 
@@ -66,8 +67,8 @@ struct job *job_start(const struct job_spec *spec, struct err *err);
 int job_poll(const struct job *j, struct pollfd p[2]);
 /* 1: ended, *out filled; 0: still running. */
 int job_step(struct job *j, struct job_result *out);
-/* Stops it where it is, and lets it go on.  What it may take of CPU time counts on as it should; the
- * wall-clock time that is left to it stays what it is while it is stopped. */
+/* Stops it where it is, and lets it go on.  What it may take of CPU time counts on as it
+ * should; the wall-clock time that is left to it stays what it is while it is stopped. */
 void job_stop(struct job *j);
 void job_go_on(struct job *j);
 /* Somebody waits for a background job now: it goes on, with the priority of others. */

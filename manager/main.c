@@ -34,7 +34,8 @@ static const char *absolute(const char *path)
 {
 	char cwd[PATH_MAX], *out;
 
-	if (path[0] == '/' || !getcwd(cwd, sizeof(cwd)) || asprintf(&out, "%s/%s", cwd, path) < 0)
+	if (path[0] == '/' || !getcwd(cwd, sizeof(cwd)) ||
+	    asprintf(&out, "%s/%s", cwd, path) < 0)
 		return path;
 	return out;
 }

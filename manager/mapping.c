@@ -1,12 +1,13 @@
 /* mapping.c - a treap in one array, and a list to search when nothing changes for a while
  *
- * WHY      Any process can map and unmap as fast as it likes, at addresses of its choice.  With a
- *          sorted array every event would move half of it; here it costs O(log n) whatever the
- *          order.  Nodes refer to each other by index, so a copy for a forked child is one memcpy.
+ * WHY      Any process can map and unmap as fast as it likes, at addresses of its choice. With
+ *          a sorted array every event would move half of it; here it costs O(log n) whatever
+ *          the order. Nodes refer to each other by index, so a copy for a forked child is one
+ *          memcpy.
  *
- *          Most processes map their files when they begin, and are sampled ever after.  So after some
- *          searches without a change the starts are listed in order: a search of the list does not
- *          wait for what it compares, one of the tree does at every node.
+ *          Most processes map their files when they begin, and are sampled ever after.  So
+ *          after some searches without a change the starts are listed in order: a search of the
+ *          list does not wait for what it compares, one of the tree does at every node.
  *
  * INVARIANTS
  *   I1  node[0] is the empty tree; a child index of 0 is no child;
@@ -181,8 +182,8 @@ static uint32_t join(struct mappings *t, uint32_t low, uint32_t high)
 	return high;
 }
 
-/* The part of the last range of tree i that reaches over `end`, as a mapping of its own; what is
- * left of the range ends at `at`. */
+/* The part of the last range of tree i that reaches over `end`, as a mapping of its own;
+ * what is left of the range ends at `at`. */
 static bool cut_last(struct mappings *t, uint32_t i, uint64_t at, uint64_t end,
 		     struct mapping *rest)
 {

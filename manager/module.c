@@ -1,15 +1,18 @@
 /* module.c - modules at paths, inodes that hold them, and where samples of them belong
  *
  *   path --open, fstat--> seen as before?  same
- *                         else digest:     the original? a generation of it? somebody else's work
+ *                         else digest:     the original? a generation of it? somebody else's
+ *                                          work
  *
- * Every digest taken is also noted for the inode (store_file_put), because processes go on running
- * an inode that a swap has taken from its path.  A sample of such an inode is attributed through
- * the content it had, as long as the module at the path still has the same original.
+ * Every digest taken is also noted for the inode (store_file_put), because processes go on
+ * running an inode that a swap has taken from its path.  A sample of such an inode is
+ * attributed through the content it had, as long as the module at the path still has the same
+ * original.
  *
- * Device numbers of mappings differ from those of files on some file systems (btrfs, overlayfs):
- * then, and only for a file at the path that is on one, inode and path together identify.  Elsewhere the
- * same inode number and path on another device is another file: that of a container.
+ * Device numbers of mappings differ from those of files on some file systems (btrfs,
+ * overlayfs): then, and only for a file at the path that is on one, inode and path together
+ * identify.  Elsewhere the same inode number and path on another device is another file: that
+ * of a container.
  */
 #include "manager/module.h"
 
@@ -100,7 +103,8 @@ static int note_file(struct modules *ms, const char *path, int fd, const struct 
 		f.has_generation = true;
 		f.inode_generation = (uint32_t)generation;
 	}
-	(void)snprintf(f.path, sizeof(f.path), "%s", path);	/* length checked by the caller */
+	/* length checked by the caller */
+	(void)snprintf(f.path, sizeof(f.path), "%s", path);
 	return store_file_put(ms->store, &f, err);
 }
 
@@ -447,7 +451,8 @@ static int resolve(void *ctx, const struct space_file *file, struct attribute_ta
 	enum module_look look;
 	uint32_t number = 0;
 
-	/* What is at the path now; a file that cannot be opened may still be known by its inode. */
+	/* What is at the path now; a file that cannot be opened may still be known by its
+	 * inode. */
 	if (file->path[0] == '/' && ms->filter->allows(ms->filter->ctx, file->path))
 		(void)modules_look(ms, file->path, &look, &m, NULL);
 	int rc = find_content(ms, file, &f, err);
@@ -464,9 +469,11 @@ static int resolve(void *ctx, const struct space_file *file, struct attribute_ta
 			return rc;
 		number = g.number;
 		if (!digest_equal(&g.original, &m.original))
-			return 0;		/* the module at the path is another one by now */
+			/* the module at the path is another one by now */
+			return 0;
 	}
-	/* A failed analysis must not hold up the spool; it is tried again with the next file. */
+	/* A failed analysis must not hold up the spool; it is tried again with the next
+	 * file. */
 	if (!places_kept_get(ms->kept, &f.digest))
 		(void)modules_analyze(ms, &m, NULL);
 	return load_target(ms, &m, &f.digest, number, out, err);
@@ -480,7 +487,8 @@ static void release(void *ctx, const struct attribute_target *target)
 	places_kept_trim(ms->kept);
 }
 
-/* A content of the module: at its path as last looked at, or, the original, where those are kept. */
+/* A content of the module: at its path as last looked at, or, the original, where those are
+ * kept. */
 static int open_content(struct modules *ms, const struct store_module *m,
 			const struct digest *content, struct err *err)
 {
@@ -492,7 +500,8 @@ static int open_content(struct modules *ms, const struct store_module *m,
 		fd = o->open(o->ctx, m->path, err);
 		if (fd < 0)
 			return -1;
-		struct store_seen now = fstat(fd, &st) < 0 ? (struct store_seen){ 0 } : seen_of(&st);
+		struct store_seen now =
+			fstat(fd, &st) < 0 ? (struct store_seen){ 0 } : seen_of(&st);
 		if (same_seen(&now, &m->seen))
 			return fd;
 		close(fd);

@@ -1,9 +1,10 @@
 /* module.h - which module a file is, and whether it changed
  *
  * A mapped file is identified by device, inode and inode generation, a module by the SHA-256 of
- * its content, read through a descriptor that the privileged parent opens.  A digest that the store
- * knows as a generation of a module is that generation; as its original, generation 0; anything
- * else at the path is a new module there, and what was known of the old one is discarded.
+ * its content, read through a descriptor that the privileged parent opens.  A digest that the
+ * store knows as a generation of a module is that generation; as its original, generation 0;
+ * anything else at the path is a new module there, and what was known of the old one is
+ * discarded.
  */
 #ifndef MANAGER_MODULE_H
 #define MANAGER_MODULE_H
@@ -15,22 +16,23 @@ struct err;
 struct modules;
 
 struct module_opener {
-	int (*open)(void *ctx, const char *path, struct err *err);	/* O_RDONLY descriptor or -1 */
+	/* O_RDONLY descriptor or -1 */
+	int (*open)(void *ctx, const char *path, struct err *err);
 	/* The pristine original that is not at its path any more; NULL: there is none. */
 	int (*open_original)(void *ctx, const struct digest *original, struct err *err);
-	/* May mappings of files like this one name another device than fstat() does?  NULL: on those file
-	 * systems that are known for it. */
+	/* May mappings of files like this one name another device than fstat() does?  NULL:
+	 * on those file systems that are known for it. */
 	bool (*other_device)(int fd);
 	void *ctx;
 };
 
 struct module_analyzer {
-	/* Appends the block table of the original that `fd` holds to *table.  ERR_REFUSED: Morph
-	 * will not touch this file; the reason is kept with the module. */
+	/* Appends the block table of the original that `fd` holds to *table.  ERR_REFUSED:
+	 * Morph will not touch this file; the reason is kept with the module. */
 	int (*analyze)(void *ctx, const char *path, int fd, struct wr *table, struct err *err);
-	/* Appends the edges that the states (lib/statesample.h) of the file in `fd` tell.  If that is
-	 * a generation, `original` is another descriptor, else -1.  NULL: states are not
-	 * interpreted. */
+	/* Appends the edges that the states (lib/statesample.h) of the file in `fd` tell.
+	 * If that is a generation, `original` is another descriptor, else -1.  NULL: states
+	 * are not interpreted. */
 	int (*interpret)(void *ctx, int fd, int original, struct bytes states, struct wr *edges,
 			 struct err *err);
 	void *ctx;
@@ -65,8 +67,8 @@ int modules_look_all(struct modules *ms,
 		     void *ctx, struct err *err);
 /* Makes sure that a block table is in the store: 1 it is, 0 refused (m->refusal), -1 failed. */
 int modules_analyze(struct modules *ms, struct store_module *m, struct err *err);
-/* For attribute_resolve() of a spool file: looks, analyses what is new, loads table and map unless what
- * matters of them is kept from the last ones. */
+/* For attribute_resolve() of a spool file: looks, analyses what is new, loads table and map
+ * unless what matters of them is kept from the last ones. */
 struct attribute_resolver modules_resolver(struct modules *ms);
 
 #endif

@@ -1,7 +1,8 @@
 /* names.h - samples by name, for the few names that have most of them
  *
- * At most NAMES_MAX names: a new one takes the place of that with the fewest samples, which then are among
- * the others.  So memory and store are bounded whatever runs, and what is often seen stays.
+ * At most NAMES_MAX names: a new one takes the place of that with the fewest samples, which
+ * then are among the others.  So memory and store are bounded whatever runs, and what is often
+ * seen stays.
  */
 #ifndef MANAGER_NAMES_H
 #define MANAGER_NAMES_H

@@ -51,7 +51,8 @@ static const struct spec {
 };
 enum { NOPTION = sizeof(table) / sizeof(table[0]) };
 static_assert((int)OPTIONS_MAX == (int)NOPTION, "a text for each");
-static_assert(OPTIONS_MAX_ARG >= 2 * NOPTION + 2, "a place for each, its value, argv[0] and the end");
+static_assert(OPTIONS_MAX_ARG >= 2 * NOPTION + 2,
+	      "a place for each, its value, argv[0] and the end");
 
 static const char *const role_name[] = { "parent", "manager", "monitor" };
 
@@ -65,8 +66,8 @@ void options_help(FILE *out)
 	(void)fputs("usage: morphd [OPTION]...\n\n", out);
 	for (const struct spec *s = table; s < table + NOPTION; s++) {
 		if (s->help)
-			(void)fprintf(out, "  --%s %-*s %s\n", s->name, 15 - (int)strlen(s->name),
-				      s->operand, s->help);
+			(void)fprintf(out, "  --%s %-*s %s\n", s->name,
+				      15 - (int)strlen(s->name), s->operand, s->help);
 	}
 	(void)fputs("\nSIGHUP reads the policy anew, SIGTERM ends it.\n"
 		    "Exit codes: 0 ended as told, 1 failed, 2 wrong usage\n", out);
@@ -95,7 +96,8 @@ static bool take(const struct spec *s, const char *text, struct role_options *o)
 		*(bool *)field = true;
 		return true;
 	case NUMBER:
-		*(unsigned *)field = (unsigned)strtoul(text, NULL, 10);	/* only from ourselves */
+		*(unsigned *)field =
+			(unsigned)strtoul(text, NULL, 10);	/* only from ourselves */
 		return true;
 	case ROLE:
 		return take_role(text, field);
@@ -110,7 +112,9 @@ int options_parse(int argc, char **argv, struct role_options *o)
 
 	for (int i = 0; i < NOPTION; i++)
 		option[i] = (struct option){ table[i].name,
-			table[i].kind == FLAG ? no_argument : required_argument, NULL, 256 + i };
+					     table[i].kind == FLAG ? no_argument
+								   : required_argument,
+					     NULL, 256 + i };
 	while ((c = getopt_long(argc, argv, "h", option, NULL)) != -1) {
 		if (c == 'h')
 			return 1;

@@ -16,8 +16,8 @@ struct options_line {
 	char option[OPTIONS_MAX][16], number[OPTIONS_MAX][16];
 };
 
-/* What is given overwrites *o; texts stay argv's.  -1: wrong usage; unknown options are told on standard
- * error; 1: help was asked for. */
+/* What is given overwrites *o; texts stay argv's.  -1: wrong usage; unknown options are told
+ * on standard error; 1: help was asked for. */
 int options_parse(int argc, char **argv, struct role_options *o);
 void options_help(FILE *out);
 /* A line that options_parse() reads as *o, under argv[0] `name`.  No text of *o may be NULL. */

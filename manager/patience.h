@@ -1,8 +1,8 @@
 /* patience.h - how long somebody is waited for, in time in which we could have seen him
  *
- * While the daemon is stopped or frozen, and when a machine that was paused goes on, the clock can go far
- * between two looks without anybody having worked, or without us having seen that he has.  So a gap counts
- * no more than two looks: who is waited for has his time left afterwards.
+ * While the daemon is stopped or frozen, and when a machine that was paused goes on, the clock
+ * can go far between two looks without anybody having worked, or without us having seen that he
+ * has.  So a gap counts no more than two looks: who is waited for has his time left afterwards.
  */
 #ifndef MANAGER_PATIENCE_H
 #define MANAGER_PATIENCE_H

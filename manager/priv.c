@@ -71,8 +71,8 @@ static int reply_fd(struct priv *p, int fd, const struct err *why, struct err *e
 	return rc;
 }
 
-/* Programs and libraries only: whatever the manager may be made to ask for, nothing secret is of
- * that form. */
+/* Programs and libraries only: whatever the manager may be made to ask for, nothing secret
+ * is of that form. */
 static int open_elf(const char *path, struct err *err)
 {
 	char magic[4];
@@ -149,7 +149,8 @@ static int open_proof_original(const struct priv *p, const struct msg *m, struct
 	return rc < 0 ? -1 : fd;
 }
 
-/* digest[]: expected at the path, original, generation.  First the proof, see finish_install(). */
+/* digest[]: expected at the path, original, generation.  First the proof, see
+ * finish_install(). */
 static int prove_install(struct priv *p, struct err *err)
 {
 	const struct msg *m = &p->request;
@@ -178,7 +179,8 @@ static int finish_install(struct priv *p, const struct job_result *proof, struct
 	struct err why = { 0 };
 
 	if (proof->exit_code) {
-		err_set(&why, ERR_REFUSED, "not proven to be the same program: %s", proof->reason);
+		err_set(&why, ERR_REFUSED, "not proven to be the same program: %s",
+			proof->reason);
 		return reply_err(p, &why, err);
 	}
 	struct install_request r = {
@@ -232,7 +234,8 @@ int priv_request(struct priv *p, struct msg *m, struct err *err)
 
 	if (p->busy) {
 		msg_close_fds(m);
-		return err_set(err, ERR_INPUT, "a second request before the first was answered");
+		return err_set(err, ERR_INPUT,
+			       "a second request before the first was answered");
 	}
 	p->busy = true;
 	p->request = *m;

@@ -87,14 +87,16 @@ static int sum_procedures(struct procedures *l, struct err *err)
 
 			p->fn = i;
 			p->samples = sum[i];
-			(void)snprintf(p->name, sizeof(p->name), "fn_%" PRIx64, l->t.fn[i].entry);
+			(void)snprintf(p->name, sizeof(p->name), "fn_%" PRIx64,
+				       l->t.fn[i].entry);
 		}
 	free(sum);
 	qsort(l->proc, l->nproc, sizeof(*l->proc), by_samples);
 	return 0;
 }
 
-struct procedures *procedures_load(struct work *w, const struct store_module *m, struct err *err)
+struct procedures *procedures_load(struct work *w, const struct store_module *m,
+				   struct err *err)
 {
 	struct procedures *l = calloc(1, sizeof(*l));
 
@@ -158,7 +160,8 @@ static int symbols(struct work *w, const struct store_module *m, struct wr *out,
 
 		job.nin = 2;
 		job.in[1] = debug;
-		if (procedures_text_job(w, &job, &more, &why) == 0) {	/* else: what we have must do */
+		/* else: what we have must do */
+		if (procedures_text_job(w, &job, &more, &why) == 0) {
 			wr_free(out);
 			*out = more;
 		} else {

@@ -32,7 +32,8 @@ struct procedures *procedures_load(struct work *w, const struct store_module *m,
 void procedures_free(struct procedures *l);		/* NULL is allowed */
 /* Gives the first `n` procedures their names; without symbols they keep their numbers. */
 void procedures_name(struct work *w, struct procedures *l, uint32_t n);
-/* Index of a function in the block table: fn_HEX, 0xHEX or a name; UINT32_MAX: there is none. */
+/* Index of a function in the block table: fn_HEX, 0xHEX or a name; UINT32_MAX: there is
+ * none. */
 uint32_t procedures_find(struct work *w, const struct procedures *l, const char *name);
 /* Samples of a block of the table. */
 double procedures_block_samples(const struct procedures *l, uint32_t block);

@@ -59,8 +59,8 @@ static uint64_t put_edges(const struct edges *e, unsigned shift, struct gamma_ou
 
 		if (!v)
 			continue;
-		bits += put(o, (uint64_t)(x->from - previous) + 1) + put(o, far(x->from, x->to)) +
-			put(o, v);
+		bits += put(o, (uint64_t)(x->from - previous) + 1) +
+			put(o, far(x->from, x->to)) + put(o, v);
 		previous = x->from;
 		++*nedge;
 	}
@@ -72,7 +72,8 @@ static uint64_t put_edges(const struct edges *e, unsigned shift, struct gamma_ou
 		if (!v)
 			continue;
 		bits += put(o, (uint64_t)(x->block - previous) + 1) +
-			put(o, (uint64_t)x->at + 1) + put(o, far(x->block, x->target)) + put(o, v);
+			put(o, (uint64_t)x->at + 1) + put(o, far(x->block, x->target)) +
+			put(o, v);
 		previous = x->block;
 		++*ncall;
 	}

@@ -1,8 +1,8 @@
 /* profile_log.c - what the Manager does when idle, for one log and without its store
  *
- * Every file that the log has samples of is opened at its path and must be the inode that ran (the
- * device number may differ: btrfs, overlayfs); `morph-edit analyze` gives its block table, and
- * `morph-edit interpret` the edges, where samples came with registers.  Files
+ * Every file that the log has samples of is opened at its path and must be the inode that ran
+ * (the device number may differ: btrfs, overlayfs); `morph-edit analyze` gives its block table,
+ * and `morph-edit interpret` the edges, where samples came with registers.  Files
  * that it refuses are said and left out.
  *
  * A generation has its block map with it; its original is looked for in the daemon's store.
@@ -85,7 +85,8 @@ static int make_table(const struct log *l, int fd, struct blocktable *out, struc
 	struct bytes b;
 
 	if (run(l, JOB_ANALYZE, &fd, 1, &table, err) == 0 && digest_fd(fd, &digest, err) == 0 &&
-	    io_read_all(table, OUTPUT_MAX, a, &b, err) == 0 && blocktable_read(b, out, err) == 0)
+	    io_read_all(table, OUTPUT_MAX, a, &b, err) == 0 &&
+	    blocktable_read(b, out, err) == 0)
 		rc = 0;
 	if (rc == 0 && !digest_equal(&digest, &out->original)) {
 		blocktable_free(out);
@@ -106,12 +107,15 @@ static int open_generation(struct log *l, struct err *err)
 	struct bytes b;
 
 	if (run(l, JOB_MAP, &l->fd, 1, &map, err) == 0 &&
-	    io_read_all(map, OUTPUT_MAX, a, &b, err) == 0 && blockmap_read(b, &l->map, err) == 0) {
+	    io_read_all(map, OUTPUT_MAX, a, &b, err) == 0 &&
+	    blockmap_read(b, &l->map, err) == 0) {
 		digest_hex(&l->map.original, hex);
 		rc = snprintf(path, sizeof(path), "%s/originals/%s", l->store, hex);
 		l->original = rc < PATH_MAX ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-		rc = l->original < 0 ? err_set(err, ERR_SYS, "a generation; its original '%s': %s",
-					       path, strerror(errno)) : 0;
+		rc = l->original < 0
+			     ? err_set(err, ERR_SYS, "a generation; its original '%s': %s",
+				       path, strerror(errno))
+			     : 0;
 	}
 	if (map >= 0)
 		close(map);
@@ -135,7 +139,8 @@ static int find_table(struct log *l, struct blocktable *out, struct err *err)
 	if (digest_equal(&out->original, &l->map.original))
 		return 0;
 	blocktable_free(out);
-	return err_set(err, ERR_INPUT, "a generation; its original in the store is another file");
+	return err_set(err, ERR_INPUT,
+		       "a generation; its original in the store is another file");
 }
 
 /* A descriptor for the file that ran, if it is still at its path. */
@@ -194,7 +199,8 @@ static int resolve(void *ctx, const struct space_file *file, struct attribute_ta
 	} else {
 		blocktable_free(&t);
 	}
-	struct places *places = places_new(&l->known[i].table, l->original < 0 ? NULL : &l->map);
+	struct places *places =
+		places_new(&l->known[i].table, l->original < 0 ? NULL : &l->map);
 	*out = (struct attribute_target){ .module = i, .places = places, .own = places };
 	return 1;
 }
@@ -247,7 +253,8 @@ static int write_file(const char *out_dir, const char *module, const struct dige
 		rc = err_set(err, ERR_SYS, "close: %s", strerror(errno));
 	if (rc < 0)
 		return err_wrap(err, "'%s'", path);
-	(void)snprintf(text, sizeof(text), "%" PRIu64 " bytes of profile", b.n);	/* fits */
+	/* fits */
+	(void)snprintf(text, sizeof(text), "%" PRIu64 " bytes of profile", b.n);
 	say(l, module, text);
 	return 0;
 }
@@ -347,8 +354,9 @@ static bool holds_counts(int fd)
 int profile_log_write(const char *log_path, const char *out_dir,
 		      const struct profile_log_places *places, FILE *say_to, struct err *err)
 {
-	struct log l = { .morph_edit = places->morph_edit, .store = places->store, .say = say_to,
-			 .fd = -1, .original = -1 };
+	struct log l = { .morph_edit = places->morph_edit,
+			 .store = places->store, .say = say_to, .fd = -1,
+			 .original = -1 };
 	int fd = open(log_path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
@@ -357,7 +365,8 @@ int profile_log_write(const char *log_path, const char *out_dir,
 		close(fd);
 		return err_set(err, ERR_SYS, "'%s': mkdir: %s", out_dir, strerror(errno));
 	}
-	int rc = holds_counts(fd) ? write_counts(fd, &l, out_dir, err) : gather(fd, &l, out_dir, err);
+	int rc = holds_counts(fd) ? write_counts(fd, &l, out_dir, err)
+				  : gather(fd, &l, out_dir, err);
 	close(fd);
 	for (uint32_t i = 0; i < l.nknown; i++) {
 		blocktable_free(&l.known[i].table);

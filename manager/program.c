@@ -23,8 +23,8 @@ int program_open(const char *path, struct err *err)
 		return err_set(err, ERR_REFUSED, "'%s': not an absolute path", path);
 	int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
 	if (fd < 0)
-		return err_set(err, errno == ELOOP ? ERR_REFUSED : ERR_SYS, "'%s': open: %s", path,
-			       errno == ELOOP ? "a symbolic link" : strerror(errno));
+		return err_set(err, errno == ELOOP ? ERR_REFUSED : ERR_SYS, "'%s': open: %s",
+			       path, errno == ELOOP ? "a symbolic link" : strerror(errno));
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		err_set(err, ERR_REFUSED, "'%s': not a regular file", path);
 	else if (st.st_size > DIGEST_MAX_BYTES)

@@ -4,9 +4,10 @@
 
 struct err;
 
-/* For reading: a regular file at an absolute path in which no symbolic link is, so that who owns a
- * folder above it cannot lead the reader to a file that he could not read himself, and of a size that
- * programs have.  Does not wait for devices and pipes; -1 with ERR_REFUSED or ERR_SYS. */
+/* For reading: a regular file at an absolute path in which no symbolic link is, so that who
+ * owns a folder above it cannot lead the reader to a file that he could not read himself,
+ * and of a size that programs have.  Does not wait for devices and pipes; -1 with
+ * ERR_REFUSED or ERR_SYS. */
 int program_open(const char *path, struct err *err);
 
 #endif

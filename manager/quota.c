@@ -6,7 +6,8 @@ static uint64_t filled(const struct quota_user *u, uint64_t now_ms)
 	uint64_t ms = now_ms > u->at_ms ? now_ms - u->at_ms : 0;
 
 	/* A thousandth of a token in a millisecond for each token in a second. */
-	return ms >= most || u->milli + ms * QUOTA_PER_S > most ? most : u->milli + ms * QUOTA_PER_S;
+	return ms >= most || u->milli + ms * QUOTA_PER_S > most ? most
+								: u->milli + ms * QUOTA_PER_S;
 }
 
 static struct quota_user *find(struct quota *q, uint32_t uid, uint64_t now_ms)
@@ -33,7 +34,8 @@ unsigned quota_take(struct quota *q, uint32_t uid, unsigned tokens, uint64_t now
 	u->milli = filled(u, now_ms);
 	u->at_ms = now_ms;
 	if (u->milli < want)
-		return (unsigned)((want - u->milli + QUOTA_PER_S * 1000 - 1) / (QUOTA_PER_S * 1000));
+		return (unsigned)((want - u->milli + QUOTA_PER_S * 1000 - 1) /
+				  (QUOTA_PER_S * 1000));
 	u->milli -= want;
 	return 0;
 }

@@ -1,8 +1,8 @@
 /* quota.h - how much each user may ask for: a bucket of tokens that fills at a constant rate
  *
- * Knows users as numbers, and times.  A request costs tokens; without enough of them it is refused, so
- * that nobody's requests keep the manager from its work.  Users beyond QUOTA_USERS take the place of the
- * one whose bucket is fullest, who loses nothing by it if it is full.
+ * Knows users as numbers, and times.  A request costs tokens; without enough of them it is
+ * refused, so that nobody's requests keep the manager from its work.  Users beyond QUOTA_USERS
+ * take the place of the one whose bucket is fullest, who loses nothing by it if it is full.
  */
 #ifndef MANAGER_QUOTA_H
 #define MANAGER_QUOTA_H

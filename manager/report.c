@@ -107,7 +107,8 @@ static int by_samples(const void *a, const void *b)
 }
 
 /* Code made at run time belongs to no file: by the programs that made it. */
-static int add_makers(struct work *w, uint64_t all, double total, struct table *t, struct err *err)
+static int add_makers(struct work *w, uint64_t all, double total, struct table *t,
+		      struct err *err)
 {
 	struct names made = { 0 };
 	char name[PATH_MAX + 32];
@@ -124,14 +125,17 @@ static int add_makers(struct work *w, uint64_t all, double total, struct table *
 		all -= made.at[i].samples < all ? made.at[i].samples : all;
 	}
 	names_free(&made);
-	table_row(t, "[code made at run time]", (double)all, percent((double)all, total), (uint64_t)0);
+	table_row(t, "[code made at run time]", (double)all, percent((double)all, total),
+		  (uint64_t)0);
 	return 0;
 }
 
 static int report_all(struct work *w, uint32_t limit, struct client *cl, struct err *err)
 {
 	static const struct table_column col[] = {
-		{ "module", TABLE_TEXT }, { "samples", TABLE_REAL }, { "share_pct", TABLE_REAL },
+		{ "module", TABLE_TEXT },
+		{ "samples", TABLE_REAL },
+		{ "share_pct", TABLE_REAL },
 		{ "generation", TABLE_UINT },
 	};
 	struct gather g = { .w = w, .client = cl, .m = calloc(REPORT_MODULES, sizeof(*g.m)) };
@@ -227,7 +231,8 @@ static int annotate(struct work *w, const struct procedures *l, uint32_t fn, str
 		{ "instructions", TABLE_UINT }, { "samples", TABLE_REAL },
 		{ "per_instruction", TABLE_REAL },
 	}, text_column[] = {
-		{ "address", TABLE_HEX }, { "samples", TABLE_REAL }, { "instruction", TABLE_TEXT },
+		{ "address", TABLE_HEX }, { "samples", TABLE_REAL },
+		{ "instruction", TABLE_TEXT },
 	};
 	int file = work_open_pristine(w, &l->m, err), pieces = 0;
 	vaddr start = 0, end = 0;
@@ -334,13 +339,15 @@ static void read_table(struct bytes text, const char *title, struct table *t,
 		add(line, t);
 }
 
-/* What analysis says of the module, and if it has a profile inference of that, or why it could not be
- * attached: that of a module that is cut into other blocks now. */
-static int ask_explain(struct work *w, const struct store_module *m, struct wr *text, struct err *err)
+/* What analysis says of the module, and if it has a profile inference of that, or why it
+ * could not be attached: that of a module that is cut into other blocks now. */
+static int ask_explain(struct work *w, const struct store_module *m, struct wr *text,
+		       struct err *err)
 {
 	struct store_profile stored = { 0 };
 	struct wr lines = { 0 };
-	struct err why;			/* a profile that cannot be had is no reason to say nothing */
+	/* a profile that cannot be had is no reason to say nothing */
+	struct err why;
 	int file = work_open_pristine(w, m, err), profile = -1;
 	struct ask_job job = { .kind = JOB_EXPLAIN, .nin = 1, .in = { file } };
 

@@ -57,7 +57,8 @@ void role_log(const char *fmt, ...)
 	if (to_syslog)
 		syslog(LOG_NOTICE, "%s: %s", log_name, text);
 	if (!detached)
-		(void)dprintf(2, "morphd[%s]: %s\n", log_name, text);	/* nowhere else to say it */
+		/* nowhere else to say it */
+		(void)dprintf(2, "morphd[%s]: %s\n", log_name, text);
 }
 
 uint64_t role_now_ms(void)
@@ -90,10 +91,12 @@ static void become(const struct role_options *o, enum msg_role role, int sock, i
 	(void)close_range(listen_fd >= 0 ? 5 : 4, PARK_FD - 1, 0);
 	struct role_options its = *o;
 	its.role = role;
-	options_make(&its, role == MSG_ROLE_MANAGER ? "morphd: manager" : "morphd: monitor", &line);
+	options_make(&its, role == MSG_ROLE_MANAGER ? "morphd: manager" : "morphd: monitor",
+		     &line);
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);	/* neither can fail on valid pointers */
-	fexecve(program, (char *const *)(uintptr_t)line.arg, env);	/* execve only reads them */
+	/* execve only reads them */
+	fexecve(program, (char *const *)(uintptr_t)line.arg, env);
 	_exit(1);
 }
 
@@ -147,12 +150,16 @@ int role_user(const char *name, struct job_user *out, struct err *err)
 	struct passwd *pw = getpwnam(name);
 
 	if (!pw)
-		return err_set(err, ERR_USAGE, "user '%s' does not exist; make it with "
-			       "'useradd --system %s' or name another one with --user", name, name);
+		return err_set(err, ERR_USAGE,
+			       "user '%s' does not exist; make it with "
+			       "'useradd --system %s' or name another one with --user",
+			       name, name);
 	*out = (struct job_user){ geteuid() == 0, pw->pw_uid, pw->pw_gid };
 	if (!out->change && pw->pw_uid != geteuid())
-		return err_set(err, ERR_USAGE, "needs root to run its parts as user '%s' (root is "
-			       "also needed to sample all processes and to replace programs)", name);
+		return err_set(err, ERR_USAGE,
+			       "needs root to run its parts as user '%s' (root is "
+			       "also needed to sample all processes and to replace programs)",
+			       name);
 	return 0;
 }
 

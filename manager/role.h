@@ -24,7 +24,8 @@ enum { ROLE_FD_PARENT = 3, ROLE_FD_LISTEN = 4 };
 struct role_options {
 	enum msg_role role;
 	const char *policy, *store, *socket, *user, *job_user, *morph_edit;
-	const char *host;	/* before the proc, sys and run that tell whether the machine is idle */
+	/* before the proc, sys and run that tell whether the machine is idle */
+	const char *host;
 	bool foreground, no_monitor;
 	/* To the monitor, from the manager's policy through the parent. */
 	unsigned clock, rate_hz, drain_s, spool_max_mib, stack_bytes;
@@ -44,7 +45,8 @@ int role_start(struct role_child *c, const struct role_options *o, int listen_fd
 /* After it has ended or must end: kills, reaps, closes.  The wait status of it. */
 int role_reap(struct role_child *c);
 
-/* The user that the roles and jobs run as; change is false when we are that user and not root. */
+/* The user that the roles and jobs run as; change is false when we are that user and not
+ * root. */
 int role_user(const char *name, struct job_user *out, struct err *err);
 /* No new privileges, no core files, that user, and death together with the parent. */
 int role_drop(const struct job_user *user, struct err *err);

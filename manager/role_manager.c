@@ -1,8 +1,8 @@
 /* role_manager.c - the manager: works the spool off, decides, serves morphctl
  *
  * One thread.  Requests that are answered from what is known are answered where they come in;
- * those that take long wait in a queue and are worked off one at a time.  While one of them waits
- * for the parent, turn() goes on serving the others.
+ * those that take long wait in a queue and are worked off one at a time.  While one of them
+ * waits for the parent, turn() goes on serving the others.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +36,8 @@ struct manager {
 	struct ask ask;
 	struct work work;
 	struct control *control;
-	struct watch *watch;		/* NULL: changes are noticed when a module is looked at */
+	/* NULL: changes are noticed when a module is looked at */
+	struct watch *watch;
 	bool serving;			/* all is open: clients are let in */
 	struct quota quota;		/* of those who are not trusted */
 	struct pending queue[CONTROL_MAX_CLIENTS];	/* a client has at most one request */
@@ -47,7 +48,8 @@ struct manager {
 
 /* A program that dies over and over must not keep the machine busy with looking at it. */
 enum { CRASH_EVERY_MS = 1000 };
-enum { SLOW_TOKENS = 10 };		/* a request that waits its turn is worth so many others */
+/* a request that waits its turn is worth so many others */
+enum { SLOW_TOKENS = 10 };
 
 /* --- requests --- */
 
@@ -61,8 +63,10 @@ static bool may_ask(struct manager *m, const struct command *c, const struct cli
 	if (s)
 		err_set(err, ERR_REFUSED, "%s: too many requests; again in %u s", c->name, s);
 	else if (c->who == FOR_TRUSTED)
-		err_set(err, ERR_REFUSED, "%s: only root and the group of the daemon's user may "
-			"do this", c->name);
+		err_set(err, ERR_REFUSED,
+			"%s: only root and the group of the daemon's user may "
+			"do this",
+			c->name);
 	else
 		return true;
 	return false;
@@ -164,10 +168,13 @@ static void tell_recovered(struct manager *m)
 
 	(void)snprintf(kept, sizeof(kept), "%s/originals/%s", m->work.options->store, r->text);
 	if (what == INSTALL_SET_ASIDE)
-		work_history(&m->work, kept, outcome[what], "the journal of a swap could not be "
-			     "read; programs are whole, but a file .morph-* may be left beside one");
+		work_history(
+			&m->work, kept, outcome[what],
+			"the journal of a swap could not be "
+			"read; programs are whole, but a file .morph-* may be left beside one");
 	else
-		work_history(&m->work, r->text, outcome[what], "a swap that a kill had interrupted");
+		work_history(&m->work, r->text, outcome[what],
+			     "a swap that a kill had interrupted");
 	m->ask.recovered.type = MSG_NONE;
 }
 
@@ -180,8 +187,8 @@ static bool watch_module(void *ctx, const struct store_module *module)
 	return !m->ask.stop;
 }
 
-/* Files that somebody else changed, and modules that are new since the last time.  Watched first, then
- * looked at: so nothing comes in between. */
+/* Files that somebody else changed, and modules that are new since the last time.  Watched
+ * first, then looked at: so nothing comes in between. */
 static void look_at_changes(struct manager *m)
 {
 	char path[PATH_MAX];
@@ -228,7 +235,8 @@ static void manager_loop(struct manager *m)
 			work_idle(&m->work);
 			if (m->watch)
 				look_at_changes(m);
-			m->next_idle_ms = role_now_ms() + m->work.policy->idle_check_s * 1000ull;
+			m->next_idle_ms =
+				role_now_ms() + m->work.policy->idle_check_s * 1000ull;
 		} else {
 			turn(m, wait_ms(m, now));
 		}
@@ -273,7 +281,8 @@ int role_manager(const struct role_options *o)
 		goto out;
 	}
 	m.watch = watch_new();
-	role_log("pid %d, as user %d: may read and write '%s', answer on '%s' and ask the parent",
+	role_log("pid %d, as user %d: may read and write '%s', answer on '%s' and ask the "
+		 "parent",
 		 (int)getpid(), (int)geteuid(), o->store, o->socket);
 	role_detach(o);
 	m.serving = true;

@@ -3,7 +3,8 @@
  * What it holds: the directory of originals, the listening socket (so that clients wait rather
  * than fail while a killed manager comes back), and a socket to each role.  A role that dies is
  * started again, later and later if it keeps dying; a role that lies is killed first.  When the
- * parent itself is killed, its roles die with it and the next start finishes or undoes the swap.
+ * parent itself is killed, its roles die with it and the next start finishes or undoes the
+ * swap.
  *
  * The monitor's settings come from the manager (CONFIG), because reading a policy is parsing.
  */
@@ -45,7 +46,8 @@ struct parent {
 	struct priv priv;
 	struct role_state manager, monitor;
 	int signal_fd, listen_fd;
-	int ready_fd;			/* not in the foreground: who waits for our start; or -1 */
+	/* not in the foreground: who waits for our start; or -1 */
+	int ready_fd;
 	struct install_recovered recovered;
 	struct msg counts;		/* the latest of the monitor */
 	bool configured;		/* the manager has come up once */
@@ -71,8 +73,8 @@ static int prepare_spool(int store_fd, const struct job_user *user)
 	return rc;
 }
 
-/* DIR is root's and sticky: the daemon's user makes files in it, but cannot put another folder in
- * the place of `originals`. */
+/* DIR is root's and sticky: the daemon's user makes files in it, but cannot put another
+ * folder in the place of `originals`. */
 static int prepare_store(const struct parent *p, struct err *err)
 {
 	const char *dir = p->options.store;
@@ -109,11 +111,13 @@ static int make_socket(const char *path, struct err *err)
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return err_set(err, ERR_SYS, "socket: %s", strerror(errno));
-	if (unlink(path) < 0 && errno != ENOENT) {	/* the store's lock says it is nobody's */
+	/* the store's lock says it is nobody's */
+	if (unlink(path) < 0 && errno != ENOENT) {
 		err_set(err, ERR_SYS, "'%s': unlink: %s", path, strerror(errno));
 		goto fail;
 	}
-	mode_t mask = umask(0111);	/* anyone may ask; who may change is checked per request */
+	/* anyone may ask; who may change is checked per request */
+	mode_t mask = umask(0111);
 	int rc = bind(fd, (struct sockaddr *)&a, sizeof(a));
 	(void)umask(mask);
 	if (rc < 0 || listen(fd, 64) < 0) {
@@ -150,7 +154,8 @@ static int parent_open(struct parent *p, struct err *err)
 	if (p->priv.user.change && role_user(p->options.job_user, &p->priv.job_user, err) < 0)
 		return -1;
 	if (!p->priv.user.change && !p->options.no_monitor)
-		return err_set(err, ERR_USAGE, "needs root to sample all processes; --no-monitor "
+		return err_set(err, ERR_USAGE,
+			       "needs root to sample all processes; --no-monitor "
 			       "does without samples");
 	if (access(p->options.morph_edit, X_OK) < 0)
 		return err_set(err, ERR_USAGE, "'%s': %s (--morph-edit names the Editor)",
@@ -279,9 +284,14 @@ static void end_role(struct parent *p, struct role_state *r, const char *why)
 		return;
 	}
 	role_log("%s (pid %d) ended%s%s; starting it again", manager ? "manager" : "monitor",
-		 (int)pid, why ? ": " : code >= 0 ? " by itself" : " by a signal", why ? why : "");
-	r->backoff_ms = now - r->started_ms >= HEALTHY_MS || !r->backoff_ms ? BACKOFF_FIRST_MS :
-			r->backoff_ms * 2 > BACKOFF_MOST_MS ? BACKOFF_MOST_MS : r->backoff_ms * 2;
+		 (int)pid,
+		 why	     ? ": "
+		 : code >= 0 ? " by itself"
+			     : " by a signal",
+		 why ? why : "");
+	r->backoff_ms = now - r->started_ms >= HEALTHY_MS || !r->backoff_ms ? BACKOFF_FIRST_MS
+			: r->backoff_ms * 2 > BACKOFF_MOST_MS		    ? BACKOFF_MOST_MS
+									    : r->backoff_ms * 2;
 	r->restart_ms = now + r->backoff_ms;
 	tell_roles(p);
 }
@@ -490,7 +500,8 @@ static int parent_loop(struct parent *p)
 	return p->exit_code;
 }
 
-/* Not in the foreground: the caller returns once the daemon is up, with its exit code if not. */
+/* Not in the foreground: the caller returns once the daemon is up, with its exit code if
+ * not. */
 static int background(void)
 {
 	int fd[2], status = 1;
@@ -532,8 +543,10 @@ int role_parent(const struct role_options *o)
 			return 1;
 		p.ready_fd = fd;
 	}
-	role_log("pid %d, as user %d: may open programs, start morph-edit as user %d, and replace "
-		 "programs by proven ones", (int)getpid(), (int)geteuid(), (int)p.priv.job_user.uid);
+	role_log("pid %d, as user %d: may open programs, start morph-edit as user %d, and "
+		 "replace "
+		 "programs by proven ones",
+		 (int)getpid(), (int)geteuid(), (int)p.priv.job_user.uid);
 	if (!landlock_version())
 		role_log("this kernel has no Landlock: a broken part of Morph could read what "
 			 "everybody may read");

@@ -1,11 +1,13 @@
 /* runs.c - see runs.h
  *
- * Two open hash tables, at most half full.  The first counts samples by process and file as they come;
- * when a process ends, or the spool file does, they go over into the second, by kind and file.  What a
- * process that goes on has had is kept with it in the spaces, so that a run may take days.
+ * Two open hash tables, at most half full.  The first counts samples by process and file as
+ * they come; when a process ends, or the spool file does, they go over into the second, by kind
+ * and file.  What a process that goes on has had is kept with it in the spaces, so that a run
+ * may take days.
  *
- * INVARIANT  counts of the first table are 0 for every process that has ended, whose number may come
- *            again, but for files that it no longer had mapped; so no file has more than all of a process.
+ * INVARIANT  counts of the first table are 0 for every process that has ended, whose number may
+ *            come again, but for files that it no longer had mapped; so no file has more than
+ *            all of a process.
  */
 #include "manager/runs.h"
 

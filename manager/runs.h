@@ -1,8 +1,9 @@
 /* runs.h - how much time processes of each kind spend in each file that they have mapped
  *
- * A kind is a program and the program that started it.  For every file that a process has mapped there is
- * the time in that file, the time of the same processes in all the rest, and, of those that end, their
- * whole time since exec.  Malloc-backed and bounded: beyond RUNS_USES_MAX nothing new is entered.
+ * A kind is a program and the program that started it.  For every file that a process has
+ * mapped there is the time in that file, the time of the same processes in all the rest, and,
+ * of those that end, their whole time since exec.  Malloc-backed and bounded: beyond
+ * RUNS_USES_MAX nothing new is entered.
  */
 #ifndef MANAGER_RUNS_H
 #define MANAGER_RUNS_H

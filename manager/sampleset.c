@@ -1,8 +1,8 @@
 /* sampleset.c - places in the order they come, folded together now and then
  *
- * A hash table of all places would miss the cache at every sample.  Writing them down one after the
- * other and sorting does not: by digits, the last first, of those that differ at all.  A small table of
- * places that were there lately catches most of those that come again and again.
+ * A hash table of all places would miss the cache at every sample.  Writing them down one after
+ * the other and sorting does not: by digits, the last first, of those that differ at all.  A
+ * small table of places that were there lately catches most of those that come again and again.
  *
  * INVARIANTS
  *   I1  item[0 .. nfolded) is ascending, every place once;
@@ -36,8 +36,8 @@ static unsigned digit(const struct sampleset_item *it, unsigned d)
 }
 
 /* Keeps the order of equal digits. */
-static void sort_by_digit(const struct sampleset_item *from, struct sampleset_item *to, uint32_t n,
-			  unsigned d)
+static void sort_by_digit(const struct sampleset_item *from, struct sampleset_item *to,
+			  uint32_t n, unsigned d)
 {
 	uint32_t at[DIGIT] = { 0 }, sum = 0;
 

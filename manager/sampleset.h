@@ -23,7 +23,8 @@ enum { SAMPLESET_RECENT = 4096 };
 struct sampleset {		/* zeroed: empty */
 	struct sampleset_item *item;
 	uint32_t n, nfolded, cap;
-	uint32_t recent[SAMPLESET_RECENT];	/* an item + 1, by a hash of its place; 0: none */
+	/* an item + 1, by a hash of its place; 0: none */
+	uint32_t recent[SAMPLESET_RECENT];
 };
 
 /* One more sample; -1 when it did not fit. */

@@ -50,7 +50,9 @@ static uint64_t resident_bytes(uint64_t pid)
 static void show_roles(struct work *w, struct client *cl)
 {
 	static const struct table_column col[] = {
-		{ "role", TABLE_TEXT }, { "pid", TABLE_UINT }, { "resident_bytes", TABLE_BYTES },
+		{ "role", TABLE_TEXT },
+		{ "pid", TABLE_UINT },
+		{ "resident_bytes", TABLE_BYTES },
 		{ "starts", TABLE_UINT },
 	};
 	const uint64_t *n = w->ask->roles.num;
@@ -62,7 +64,8 @@ static void show_roles(struct work *w, struct client *cl)
 		  n[MSG_ROLES_manager_starts]);
 	if (n[MSG_ROLES_monitor_pid])
 		table_row(t, "monitor", n[MSG_ROLES_monitor_pid],
-			  resident_bytes(n[MSG_ROLES_monitor_pid]), n[MSG_ROLES_monitor_starts]);
+			  resident_bytes(n[MSG_ROLES_monitor_pid]),
+			  n[MSG_ROLES_monitor_starts]);
 	if (n[MSG_ROLES_job_pid])
 		table_row(t, "job", n[MSG_ROLES_job_pid], resident_bytes(n[MSG_ROLES_job_pid]),
 			  (uint64_t)1);
@@ -112,10 +115,10 @@ static void show_monitor(struct work *w, struct client *cl)
 	struct table *t = NEW_TABLE("monitor", col);
 
 	table_row(t, n[MSG_COUNTS_samples], n[MSG_COUNTS_events], n[MSG_COUNTS_lost],
-		  n[MSG_COUNTS_throttled], n[MSG_COUNTS_spool_bytes], n[MSG_COUNTS_files_dropped],
-		  n[MSG_COUNTS_samples_dropped], n[MSG_COUNTS_states],
-		  n[MSG_COUNTS_states_dropped], n[MSG_COUNTS_unknown], n[MSG_COUNTS_malformed],
-		  n[MSG_COUNTS_late]);
+		  n[MSG_COUNTS_throttled], n[MSG_COUNTS_spool_bytes],
+		  n[MSG_COUNTS_files_dropped], n[MSG_COUNTS_samples_dropped],
+		  n[MSG_COUNTS_states], n[MSG_COUNTS_states_dropped], n[MSG_COUNTS_unknown],
+		  n[MSG_COUNTS_malformed], n[MSG_COUNTS_late]);
 	give(cl, t);
 }
 
@@ -145,7 +148,8 @@ static int say_budget(struct work *w, struct table *t, struct err *err)
 	double cpu_s, bytes;
 	char text[128];
 
-	if (store_spent(w->store, 0, now_ns > day_ns ? now_ns - day_ns : 0, &cpu_s, &bytes, err) < 0)
+	if (store_spent(w->store, 0, now_ns > day_ns ? now_ns - day_ns : 0, &cpu_s, &bytes,
+			err) < 0)
 		return -1;
 	(void)snprintf(text, sizeof(text), "%.1f of %u s of CPU time, %.0f of %u MiB written",
 		       cpu_s, w->policy->cpu_per_day_s, bytes / (1 << 20),
@@ -156,7 +160,8 @@ static int say_budget(struct work *w, struct table *t, struct err *err)
 
 int show_status(struct work *w, struct client *cl, struct err *err)
 {
-	static const struct table_column col[] = { { "name", TABLE_TEXT }, { "value", TABLE_TEXT } };
+	static const struct table_column col[] = { { "name", TABLE_TEXT },
+						   { "value", TABLE_TEXT } };
 	bool runs = w->ask->roles.num[MSG_ROLES_monitor_pid] != 0;
 	uint64_t files, bytes, up_s = (role_now_ms() - w->started_ms) / 1000;
 	const struct ask *a = w->ask;
@@ -175,16 +180,20 @@ int show_status(struct work *w, struct client *cl, struct err *err)
 	table_row(t, "manager up", text);
 	table_row(t, "policy", w->options->policy);
 	table_row(t, "store", w->options->store);
-	table_row(t, "crash watch", runs && w->ask->roles.num[MSG_ROLES_crashes_watched] ? "on" :
-		  "not available");
+	table_row(t, "crash watch",
+		  runs && w->ask->roles.num[MSG_ROLES_crashes_watched] ? "on"
+								       : "not available");
 	table_row(t, "automatic", w->policy->automatic ? "yes" :
 		  policy_automatic(w->policy) ? "some, by rules" : "no");
 	if (say_budget(w, t, err) < 0) {
 		table_free(t);
 		return -1;
 	}
-	table_row(t, "job", !a->roles.num[MSG_ROLES_job_pid] ? "none" : !a->yield.stopped ? "runs" :
-		  a->yield.done ? "goes on, because somebody waits" : "stopped until the machine is idle");
+	table_row(t, "job",
+		  !a->roles.num[MSG_ROLES_job_pid] ? "none"
+		  : !a->yield.stopped		   ? "runs"
+		  : a->yield.done		   ? "goes on, because somebody waits"
+						   : "stopped until the machine is idle");
 	if (w->note[0] && control_trusted(cl))
 		table_row(t, "last trouble", w->note);
 	give(cl, t);
@@ -231,8 +240,8 @@ static bool list_module(void *ctx, const struct store_module *m)
 	if (m->generation)
 		pace_text(&p, speed);
 	table_row(l->t, m->path, m->samples, m->outside, (uint64_t)m->generation,
-		  (uint64_t)m->functions, (uint64_t)m->movable, m->text_bytes, m->updated_ns, state,
-		  speed, h.verdict);
+		  (uint64_t)m->functions, (uint64_t)m->movable, m->text_bytes, m->updated_ns,
+		  state, speed, h.verdict);
 	store_profile_free(&h.recent);
 	return true;
 }

@@ -11,7 +11,8 @@ int show_status(struct work *w, struct client *cl, struct err *err);
 int show_list(struct work *w, struct client *cl, struct err *err);
 int show_history(struct work *w, const char *path, struct client *cl, struct err *err);
 int show_policy(struct work *w, struct client *cl, struct err *err);
-/* Which rule is about the file at the path, and the settings that it makes.  Asks the parent. */
+/* Which rule is about the file at the path, and the settings that it makes.  Asks the
+ * parent. */
 int show_rule(struct work *w, const char *path, struct client *cl, struct err *err);
 
 /* report.c: needs jobs for names and text.  module == NULL: all. */

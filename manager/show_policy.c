@@ -77,7 +77,8 @@ static void show_rules(const struct policy *p, struct client *cl)
 		w[3].n = 0;
 		policy_each_of_rule(r, add_setting, &w[3]);
 		if (!w[3].n)
-			wr_raw(&w[3], r->refuse ? "refused" : "nothing else", r->refuse ? 7 : 12);
+			wr_raw(&w[3], r->refuse ? "refused" : "nothing else",
+			       r->refuse ? 7 : 12);
 		wr_u8(&w[3], 0);
 		table_row(t, r->name, (uint64_t)r->line, list_of(&r->paths, &w[0]),
 			  list_of(&r->packages, &w[1]), list_of(&r->users, &w[2]),
@@ -111,8 +112,11 @@ int show_rule(struct work *w, const char *path, struct client *cl, struct err *e
 	const struct policy_rule *r = work_rule(w, path, &policy);
 	struct table *t = NEW_TABLE("module", col);
 	table_row(t, path, (int)(included && !(r && r->refuse)), r ? r->name : "",
-		  (uint64_t)(r ? r->line : 0), !included ? "not among the policy's modules" :
-		  r && r->refuse ? "the rule refuses it" : r ? "the rule" : "no rule is about it");
+		  (uint64_t)(r ? r->line : 0),
+		  !included	   ? "not among the policy's modules"
+		  : r && r->refuse ? "the rule refuses it"
+		  : r		   ? "the rule"
+				   : "no rule is about it");
 	give(cl, t);
 	show_settings(&policy, cl);
 	return 0;

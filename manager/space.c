@@ -7,12 +7,14 @@
  *
  * INVARIANTS
  *   I1  both hash tables are open with linear probing, at most half full, sizes powers of two;
- *   I2  nmapping is the sum of mappings_count() over all processes, shared sets counted for each;
- *   I3  the program of a process is the first file that is mapped after its exec: so the kernel does it;
+ *   I2  nmapping is the sum of mappings_count() over all processes, shared sets counted for
+ *       each;
+ *   I3  the program of a process is the first file that is mapped after its exec: so the kernel
+ *       does it;
  *   I4  the kernel does not tell of munmap: a stale range stays until a later mapping cuts it,
  *       exec or exit clears it.  No sample can fall into it meanwhile;
- *   I5  a mapping that cannot be entered takes those of its process with it: what it would have cut
- *       must not be found any more.
+ *   I5  a mapping that cannot be entered takes those of its process with it: what it would have
+ *       cut must not be found any more.
  */
 #include "manager/space.h"
 
@@ -25,7 +27,8 @@
 #include "manager/mapping.h"
 #include "monitor/spool.h"
 
-enum { FILE_ANON = 0, FILE_VDSO = 1, FILE_FIRST = 2 };	/* mapping.file; files from FILE_FIRST */
+/* mapping.file; files from FILE_FIRST */
+enum { FILE_ANON = 0, FILE_VDSO = 1, FILE_FIRST = 2 };
 
 struct process {
 	uint32_t pid;
@@ -580,7 +583,8 @@ static void load_files(struct spaces *s, struct rd *r)
 
 static void load_process(struct spaces *s, struct rd *r)
 {
-	uint64_t pid = rd_uleb(r), threads = rd_uleb(r), headless = rd_uleb(r), exe = rd_uleb(r);
+	uint64_t pid = rd_uleb(r), threads = rd_uleb(r), headless = rd_uleb(r),
+		 exe = rd_uleb(r);
 	uint64_t from = rd_uleb(r), whole = rd_uleb(r), time_ns = rd_uleb(r), n = rd_uleb(r);
 	struct process *p = pid > UINT32_MAX ? NULL : process_enter(s, (uint32_t)pid);
 

@@ -1,7 +1,7 @@
 /* space.h - address spaces of processes, rebuilt from the spool's events
  *
- * Malloc-backed, owned by the caller, lives as long as the Manager.  Memory is bounded: processes,
- * mappings and files beyond the limits are not entered and counted in `refused`.
+ * Malloc-backed, owned by the caller, lives as long as the Manager.  Memory is bounded:
+ * processes, mappings and files beyond the limits are not entered and counted in `refused`.
  */
 #ifndef MANAGER_SPACE_H
 #define MANAGER_SPACE_H
@@ -23,7 +23,8 @@ struct space_file {		/* a mapped file as the kernel named it */
 };
 
 struct space_run {		/* a process since it became what it is */
-	uint32_t exe, from;	/* file + 1: the program, and the one that started it; 0: not known */
+	/* file + 1: the program, and the one that started it; 0: not known */
+	uint32_t exe, from;
 	bool whole;		/* seen from its exec on */
 	uint64_t time_ns;	/* the caller's: entered here it is kept with the process */
 };
@@ -63,8 +64,8 @@ uint32_t spaces_nfile(const struct spaces *s);
 const struct space_file *spaces_file(const struct spaces *s, uint32_t file);
 void spaces_counts(const struct spaces *s, struct spaces_counts *out);
 
-/* Everything that is mapped now, as bytes, and back: the Manager can stop between two spool files
- * and go on.  Reading checks every range; on failure the spaces are empty. */
+/* Everything that is mapped now, as bytes, and back: the Manager can stop between two spool
+ * files and go on.  Reading checks every range; on failure the spaces are empty. */
 void spaces_save(const struct spaces *s, struct wr *out);
 int spaces_load(struct spaces *s, struct bytes b, struct err *err);
 /* Forgets files that no mapping refers to; all file indices change. */

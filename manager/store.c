@@ -1,7 +1,8 @@
 /* store.c - the database: opening, schema, transactions, statements
  *
- * WAL with synchronous=FULL: a commit is on the disk when it returns.  Commits are rare (one per
- * spool file, one per operation), and a spool file is deleted because its commit is durable.
+ * WAL with synchronous=FULL: a commit is on the disk when it returns.  Commits are rare (one
+ * per spool file, one per operation), and a spool file is deleted because its commit is
+ * durable.
  *
  * The schema version is `user_version`; migrations.def holds one step a line, each run in a
  * transaction of its own together with the new version.
@@ -67,16 +68,19 @@ int store_fail(struct store *s, struct err *err)
 
 int store_damaged(struct store *s, const char *table, struct err *err)
 {
-	return err_set(err, ERR_INPUT, "'%s': damaged database: a row of table %s has impossible "
-		       "values", s->file, table);
+	return err_set(err, ERR_INPUT,
+		       "'%s': damaged database: a row of table %s has impossible "
+		       "values",
+		       s->file, table);
 }
 
 /* --- statements --- */
 
 sqlite3_stmt *store_sql(struct store *s, enum store_sql id, struct err *err)
 {
-	if (!s->stmt[id] && sqlite3_prepare_v3(s->db, sql_text[id], -1, SQLITE_PREPARE_PERSISTENT,
-					       &s->stmt[id], NULL) != SQLITE_OK) {
+	if (!s->stmt[id] &&
+	    sqlite3_prepare_v3(s->db, sql_text[id], -1, SQLITE_PREPARE_PERSISTENT, &s->stmt[id],
+			       NULL) != SQLITE_OK) {
 		store_fail(s, err);
 		return NULL;
 	}
@@ -86,7 +90,8 @@ sqlite3_stmt *store_sql(struct store *s, enum store_sql id, struct err *err)
 
 void store_done(sqlite3_stmt *q)
 {
-	(void)sqlite3_reset(q);			/* repeats the error of the step, known already */
+	/* repeats the error of the step, known already */
+	(void)sqlite3_reset(q);
 	(void)sqlite3_clear_bindings(q);	/* cannot fail */
 }
 
@@ -128,7 +133,8 @@ int store_ids(struct store *s, sqlite3_stmt *q, int64_t **out, uint32_t *n, stru
 
 void store_bind_digest(sqlite3_stmt *q, int at, const struct digest *d)
 {
-	(void)sqlite3_bind_blob(q, at, d->b, sizeof(d->b), SQLITE_TRANSIENT); /* NOT NULL tells */
+	/* NOT NULL tells */
+	(void)sqlite3_bind_blob(q, at, d->b, sizeof(d->b), SQLITE_TRANSIENT);
 }
 
 void store_bind_text(sqlite3_stmt *q, int at, const char *text)
@@ -182,7 +188,8 @@ struct bytes store_get_blob(sqlite3_stmt *q, int col)
 {
 	const void *p = sqlite3_column_blob(q, col);	/* NULL for a length of 0 */
 
-	return (struct bytes){ p ? p : (const uint8_t *)"", (uint64_t)sqlite3_column_bytes(q, col) };
+	return (struct bytes){ p ? p : (const uint8_t *)"",
+			       (uint64_t)sqlite3_column_bytes(q, col) };
 }
 
 /* --- transactions --- */
@@ -257,8 +264,10 @@ static int migrate(struct store *s, struct err *err)
 		return -1;
 	long version = strtol(text, NULL, 10);
 	if (version < 0 || version > NMIGRATION)
-		return err_set(err, ERR_INPUT, "'%s': made by a newer Morph (schema version %ld, this "
-			       "one knows %d)", s->file, version, NMIGRATION);
+		return err_set(err, ERR_INPUT,
+			       "'%s': made by a newer Morph (schema version %ld, this "
+			       "one knows %d)",
+			       s->file, version, NMIGRATION);
 	for (; version < NMIGRATION; version++) {
 		(void)snprintf(step, sizeof(step), "PRAGMA user_version = %ld", version + 1);
 		if (store_begin(s, err) < 0)
@@ -277,8 +286,8 @@ static int open_database(struct store *s, struct err *err)
 {
 	char text[512];
 
-	/* SQLite would let everybody read what this machine runs; its other files follow this one's
-	 * mode. */
+	/* SQLite would let everybody read what this machine runs; its other files follow
+	 * this one's mode. */
 	int fd = open(s->file, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0640);
 	if (fd < 0)
 		return err_set(err, ERR_SYS, "'%s': open: %s", s->file, strerror(errno));
@@ -349,7 +358,8 @@ void store_close(struct store *s)
 		return;
 	for (int i = 0; i < NSQL; i++)
 		(void)sqlite3_finalize(s->stmt[i]);	/* repeats an error told before */
-	(void)sqlite3_close(s->db);		/* no statement is left that could keep it busy */
+	/* no statement is left that could keep it busy */
+	(void)sqlite3_close(s->db);
 	free(s->file);
 	free(s->dir);
 	free(s);

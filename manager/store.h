@@ -3,8 +3,8 @@
  * A directory:
  *   DIR/morph.db            SQLite, WAL; schema version in user_version, migrations.def
  *   DIR/spool/              spool files, see monitor/spool.h
- *   DIR/originals/          pristine originals by digest and the swap journal, see install.h; only
- *                           the privileged parent reads or writes there
+ *   DIR/originals/          pristine originals by digest and the swap journal, see install.h;
+ *                           only the privileged parent reads or writes there
  *
  * Owned by the Manager, one connection.  Functions return -1 with *err naming the database; the
  * ones that look something up return 1 found, 0 not there.  What is read back is range-checked.
@@ -58,7 +58,8 @@ struct store_module {
 	uint32_t generation;		/* number of what is at the path, 0 = original */
 	struct store_seen seen;
 	uint32_t owner;			/* uid of that file */
-	char refusal[STORE_REFUSAL_MAX];	/* why Morph leaves it alone, "" if it does not */
+	/* why Morph leaves it alone, "" if it does not */
+	char refusal[STORE_REFUSAL_MAX];
 	uint64_t text_bytes;		/* 0: not analysed */
 	uint32_t functions, movable;
 	double samples, outside, states;	/* read only: of its profile */
@@ -76,7 +77,8 @@ int store_module_delete(struct store *s, int64_t id, struct err *err);
 int store_module_each(struct store *s, bool (*f)(void *ctx, const struct store_module *m),
 		      void *ctx, struct err *err);
 
-/* --- files: which content an inode had, for processes that run a file no longer at its path --- */
+/* --- files: which content an inode had, for processes that run a file no longer at its path
+ * --- */
 
 struct store_file {
 	uint64_t dev, inode;
@@ -123,8 +125,8 @@ int store_profile_get(struct store *s, int64_t module, struct store_profile *out
 int store_profile_put(struct store *s, int64_t module, const struct store_profile *p,
 		      uint64_t max_bytes, struct err *err);
 int store_profile_discard(struct store *s, int64_t module, struct err *err);
-/* Multiplies the module's samples by `factor` (0..1), but for those in `keep` (may be NULL), which are
- * among them. */
+/* Multiplies the module's samples by `factor` (0..1), but for those in `keep` (may be NULL),
+ * which are among them. */
 int store_profile_fade(struct store *s, int64_t module, double factor,
 		       const struct store_profile *keep, struct err *err);
 /* In its blocks. */
@@ -169,17 +171,18 @@ struct store_fading {
 	double observe_s;		/* least time that an observation of speed covers */
 };
 
-/* Adds the attribution (module = id in the store) to profiles, habits, paces and counters, remembers `spaces`
- * and that `spool_file`, any text that names the file, is done.  The file covers `span_s`: what was
- * known of its modules fades by that much, a half in half_life_s.  The last one done is refused with
- * ERR_USAGE: files are taken in order and deleted, so no other can come twice. */
+/* Adds the attribution (module = id in the store) to profiles, habits, paces and counters,
+ * remembers `spaces` and that `spool_file`, any text that names the file, is done.  The file
+ * covers `span_s`: what was known of its modules fades by that much, a half in half_life_s.
+ * The last one done is refused with ERR_USAGE: files are taken in order and deleted, so no
+ * other can come twice. */
 int store_add_attribution(struct store *s, const char *spool_file, const struct attribution *a,
 			  struct bytes spaces, const struct store_fading *fading,
 			  struct err *err);
 /* Text of the last spool file done; out is "" when none; n > 256. */
 int store_spool_last(struct store *s, char *out, size_t n, struct err *err);
-/* Samples in code made at run time (COUNTER_ANON), by the program that made it; *out zeroed before, and
- * the caller's to free. */
+/* Samples in code made at run time (COUNTER_ANON), by the program that made it; *out zeroed
+ * before, and the caller's to free. */
 int store_makers(struct store *s, struct names *out, struct err *err);
 int store_spaces_get(struct store *s, struct wr *out, struct err *err);
 int store_counters(struct store *s, uint64_t out[NCOUNTER], struct err *err);
@@ -215,8 +218,8 @@ struct store_generation {
 /* Inserts; fills id.  map (lib/blockmap.h) may be empty for refused ones. */
 int store_generation_add(struct store *s, struct store_generation *g, struct bytes map,
 			 const struct store_profile *made_from, struct err *err);
-/* The profile that it was made from, roughly, and empty unless it is the module's newest; the caller's to
- * free. */
+/* The profile that it was made from, roughly, and empty unless it is the module's newest;
+ * the caller's to free. */
 int store_generation_made_from(struct store *s, int64_t id, struct store_profile *out,
 			       struct err *err);
 int store_generation_state(struct store *s, int64_t id, enum store_state state,
@@ -244,8 +247,8 @@ int store_generation_each(struct store *s, int64_t module,
 int store_spent_add(struct store *s, int64_t module, uint64_t time_ns, double cpu_s,
 		    struct err *err);
 /* CPU time, and bytes of the generations made, since then, for the module or (0) for all. */
-int store_spent(struct store *s, int64_t module, uint64_t since_ns, double *cpu_s, double *bytes,
-		struct err *err);
+int store_spent(struct store *s, int64_t module, uint64_t since_ns, double *cpu_s,
+		double *bytes, struct err *err);
 
 /* --- crashes: processes that a signal killed, by what they had mapped --- */
 

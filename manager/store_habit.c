@@ -1,7 +1,8 @@
 /* store_habit.c - the window of recent samples of each module, and when older ones fade
  *
- * Samples are whole numbers of 1/256, so fading little by little would round to nothing at all.  The
- * sampled time is added up instead, and the profile fades in steps of 1/32 of its half-life.
+ * Samples are whole numbers of 1/256, so fading little by little would round to nothing at
+ * all.  The sampled time is added up instead, and the profile fades in steps of 1/32 of its
+ * half-life.
  */
 #include <math.h>
 #include <stdio.h>
@@ -105,7 +106,8 @@ int store_habit_begin(struct store *s, int64_t module, const char *verdict, stru
 		return -1;
 	store_profile_free(&h.recent);
 	h.begun_ns = store_now_ns();
-	(void)snprintf(h.verdict, sizeof(h.verdict), "%s", verdict);	/* a cut one still tells */
+	/* a cut one still tells */
+	(void)snprintf(h.verdict, sizeof(h.verdict), "%s", verdict);
 	if (machine_samples(s, &h.machine_begun, err) < 0)
 		return -1;
 	return store_habit_put(s, module, &h, err);

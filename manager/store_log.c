@@ -79,7 +79,8 @@ int store_generation_add(struct store *s, struct store_generation *g, struct byt
 	if (rc < 0)
 		return -1;
 	g->id = sqlite3_last_insert_rowid(s->db);
-	/* Only the newest one is compared with: what is kept does not grow with their number. */
+	/* Only the newest one is compared with: what is kept does not grow with their
+	 * number. */
 	q = store_sql(s, SQL_GENERATION_OLDER, err);
 	if (!q)
 		return -1;

@@ -192,8 +192,8 @@ int store_file_find(struct store *s, uint64_t dev, bool dev_any, uint64_t inode,
 
 /* --- block tables --- */
 
-static int get_blob(struct store *s, enum store_sql id, const struct digest *key, struct wr *out,
-		    struct err *err)
+static int get_blob(struct store *s, enum store_sql id, const struct digest *key,
+		    struct wr *out, struct err *err)
 {
 	sqlite3_stmt *q = store_sql(s, id, err);
 

@@ -1,7 +1,7 @@
 /* store_pace.c - observations of how fast each module's processes run, see policy/pace.h
  *
- * A row is bounded: four kinds, 32 observations of two numbers before the last swap and as many since,
- * 16 bits each, are under 1,200 bytes.
+ * A row is bounded: four kinds, 32 observations of two numbers before the last swap and as many
+ * since, 16 bits each, are under 1,200 bytes.
  */
 #include <math.h>
 #include <string.h>
@@ -206,8 +206,8 @@ static int add_uses(struct store *s, const struct attribute_use *use, uint32_t n
 	return store_pace_put(s, id, &p, err);
 }
 
-int store_pace_add(struct store *s, const struct attribution *a, const struct store_fading *fading,
-		   struct err *err)
+int store_pace_add(struct store *s, const struct attribution *a,
+		   const struct store_fading *fading, struct err *err)
 {
 	for (uint32_t i = 0, end; i < a->nuse; i = end) {
 		for (end = i + 1; end < a->nuse; end++)

@@ -80,7 +80,8 @@ int store_profile_discard(struct store *s, int64_t module, struct err *err)
 	return 0;
 }
 
-/* Three fifths for the profile, one for the recent window, one for what a generation was made from. */
+/* Three fifths for the profile, one for the recent window, one for what a generation was
+ * made from. */
 int store_profile_budget(struct store *s, int64_t module, enum store_budget what, uint64_t *out,
 			 struct err *err)
 {
@@ -104,7 +105,8 @@ int store_profile_fade(struct store *s, int64_t module, double factor,
 	uint64_t budget = 0;
 
 	if (!(factor >= 0 && factor <= 1))
-		return err_set(err, ERR_USAGE, "fading by a factor of %g, not within 0..1", factor);
+		return err_set(err, ERR_USAGE, "fading by a factor of %g, not within 0..1",
+			       factor);
 	int rc = store_profile_get(s, module, &p, err);
 	if (rc != 1)
 		return rc;
@@ -343,7 +345,8 @@ static int add_all(struct store *s, const char *spool_file, const struct attribu
 	if (store_pace_add(s, a, fading, err) < 0)
 		return -1;
 	for (int i = 0; i < NCOUNTER; i++)
-		if (a->counter[i] && store_counter_add(s, (enum counter)i, a->counter[i], err) < 0)
+		if (a->counter[i] &&
+		    store_counter_add(s, (enum counter)i, a->counter[i], err) < 0)
 			return -1;
 	if (add_makers(s, &a->made, err) < 0 || state_put(s, "spaces", spaces, err) < 0)
 		return -1;

@@ -1,6 +1,8 @@
-/* store_spent.c - what generations have cost: CPU time of their jobs, whatever came of those, and bytes
+/* store_spent.c - what generations have cost: CPU time of their jobs, whatever came of those,
+ * and bytes
  *
- * CPU time has rows of its own, because what was given up, refused or not proven leaves no generation.
+ * CPU time has rows of its own, because what was given up, refused or not proven leaves no
+ * generation.
  */
 #include "lib/err.h"
 #include "manager/store_db.h"
@@ -37,8 +39,8 @@ static int sum(struct store *s, enum store_sql which, int64_t module, uint64_t s
 	return ok ? 0 : store_damaged(s, "spent", err);
 }
 
-int store_spent(struct store *s, int64_t module, uint64_t since_ns, double *cpu_s, double *bytes,
-		struct err *err)
+int store_spent(struct store *s, int64_t module, uint64_t since_ns, double *cpu_s,
+		double *bytes, struct err *err)
 {
 	return sum(s, SQL_SPENT_CPU, module, since_ns, cpu_s, err) < 0 ? -1 :
 	       sum(s, SQL_SPENT_BYTES, module, since_ns, bytes, err);

@@ -30,8 +30,10 @@ int tar_put(int fd, const char *name, struct bytes content, struct err *err)
 	strcpy(h.mode, "0000600");
 	strcpy(h.uid, "0000000");
 	strcpy(h.gid, "0000000");
-	(void)snprintf(h.size, sizeof(h.size), "%011" PRIo64, (uint64_t)content.n & 077777777777);
-	(void)snprintf(h.mtime, sizeof(h.mtime), "%011" PRIo64, (uint64_t)time(NULL) & 077777777777);
+	(void)snprintf(h.size, sizeof(h.size), "%011" PRIo64,
+		       (uint64_t)content.n & 077777777777);
+	(void)snprintf(h.mtime, sizeof(h.mtime), "%011" PRIo64,
+		       (uint64_t)time(NULL) & 077777777777);
 	memset(h.checksum, ' ', sizeof(h.checksum));
 	h.type = '0';
 	memcpy(h.magic, "ustar", 6);

@@ -1,4 +1,5 @@
-/* tar.h - writes an archive in the ustar format of POSIX.1-2001 (pax), as far as reports need it */
+/* tar.h - writes an archive in the ustar format of POSIX.1-2001 (pax), as far as reports
+ * need it */
 #ifndef MANAGER_TAR_H
 #define MANAGER_TAR_H
 

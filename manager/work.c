@@ -48,7 +48,8 @@ int work_read(int fd, struct wr *out, struct err *err)
 			continue;
 		if (k <= 0) {
 			out->n = at;
-			return err_set(err, ERR_SYS, "read: %s", k ? strerror(errno) : "cut short");
+			return err_set(err, ERR_SYS, "read: %s",
+				       k ? strerror(errno) : "cut short");
 		}
 		got += (size_t)k;
 	}
@@ -112,7 +113,8 @@ static int open_original(void *ctx, const struct digest *original, struct err *e
 	return ask_open_original(w->ask, original, err);
 }
 
-static int analyze_module(void *ctx, const char *path, int fd, struct wr *table, struct err *err)
+static int analyze_module(void *ctx, const char *path, int fd, struct wr *table,
+			  struct err *err)
 {
 	struct work *w = ctx;
 	struct policy policy;
@@ -122,12 +124,13 @@ static int analyze_module(void *ctx, const char *path, int fd, struct wr *table,
 	struct ask_limits limits = work_limits(&policy);
 	struct ask_job job = { .kind = JOB_ANALYZE, .nin = 1, .in = { fd } };
 	if (ask_run_job(w->ask, &job, &limits, &out, 1, err) < 0) {
-		/* Going on would count samples of this module as outside of all blocks.  Nothing
-		 * is half done: the spool file is taken in whole at the next start. */
+		/* Going on would count samples of this module as outside of all blocks.
+		 * Nothing is half done: the spool file is taken in whole at the next start. */
 		if (w->ask->stop)
 			_exit(0);
 		if (err && err->kind == ERR_INPUT)
-			err->kind = ERR_REFUSED;	/* the same file fails again every time */
+			/* the same file fails again every time */
+			err->kind = ERR_REFUSED;
 		return -1;
 	}
 	int rc = work_read(out, table, err);
@@ -269,7 +272,8 @@ static void free_list(struct dirent **list, int n)
 static bool is_complete(int fd)
 {
 	if (fcntl(fd, F_SETLEASE, F_RDLCK) < 0)
-		return errno != EAGAIN;	/* a file system without leases: the monitor has rotated */
+		/* a file system without leases: the monitor has rotated */
+		return errno != EAGAIN;
 	(void)fcntl(fd, F_SETLEASE, F_UNLCK);	/* goes with the descriptor anyway */
 	return true;
 }
@@ -330,7 +334,8 @@ int work_sync(struct work *w, struct work_spool *out, struct err *err)
 	ingest_states(w->ingest, feed);
 	int n = scandirat(w->spool_dir, ".", &list, is_spool, by_name);
 	if (n < 0)
-		rc = err_set(err, ERR_SYS, "'%s/spool': %s", w->options->store, strerror(errno));
+		rc = err_set(err, ERR_SYS, "'%s/spool': %s", w->options->store,
+			     strerror(errno));
 	for (int i = 0; i < n && (rc == 0 || rc == 1) && !w->ask->stop; i++) {
 		rc = take_in(w, list[i]->d_name, &sum, err);
 		out->files += rc == 1;

@@ -1,8 +1,9 @@
 /* work_crash.c - a process died: was a generation to blame?
  *
- * Every module that the process had mapped is noted, originals too: they are what a generation is
- * compared with.  A generation that is blamed is taken back at once, kept in STORE/quarantine/ with its
- * original and what is known of it, and its module is refused until its original changes.
+ * Every module that the process had mapped is noted, originals too: they are what a generation
+ * is compared with.  A generation that is blamed is taken back at once, kept in
+ * STORE/quarantine/ with its original and what is known of it, and its module is refused until
+ * its original changes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -92,7 +93,8 @@ static bool add_event(void *ctx, const struct store_event *e)
 	struct archive *a = ctx;
 	char line[sizeof(e->event) + sizeof(e->detail) + 32];
 
-	int n = snprintf(line, sizeof(line), "%" PRIu64 " %s: %s\n", e->time_ns, e->event, e->detail);
+	int n = snprintf(line, sizeof(line), "%" PRIu64 " %s: %s\n", e->time_ns, e->event,
+			 e->detail);
 	wr_raw(&a->text, line, (size_t)n);
 	return true;
 }
@@ -113,9 +115,11 @@ static int put_all(struct archive *a, const struct store_generation *g)
 
 	int n = snprintf(about, sizeof(about), "module %s\ngeneration %" PRIu32 "\npasses %s\n",
 			 a->m->path, g->number, g->passes);
-	if (tar_put(a->fd, "about", (struct bytes){ (const uint8_t *)about, (size_t)n }, a->err) < 0 ||
+	if (tar_put(a->fd, "about", (struct bytes){ (const uint8_t *)about, (size_t)n },
+		    a->err) < 0 ||
 	    tar_put(a->fd, "stats", stats, a->err) < 0 || put_history(a) < 0 ||
-	    put_fd(a, "generation", ask_open_file(w->ask, a->m->path, a->err), &a->m->present) < 0 ||
+	    put_fd(a, "generation", ask_open_file(w->ask, a->m->path, a->err), &a->m->present) <
+		    0 ||
 	    put_fd(a, "original", ask_open_original(w->ask, &a->m->original, a->err),
 		   &a->m->original) < 0)
 		return -1;
@@ -131,7 +135,8 @@ int work_bug_report(struct work *w, const struct digest *original, char path[PAT
 	char hex[65];
 
 	digest_hex(original, hex);
-	if (snprintf(path, PATH_MAX, "%s/quarantine/%s.tar", w->options->store, hex) >= PATH_MAX)
+	if (snprintf(path, PATH_MAX, "%s/quarantine/%s.tar", w->options->store, hex) >=
+	    PATH_MAX)
 		return err_set(err, ERR_USAGE, "'%s': too long", w->options->store);
 	return 0;
 }
@@ -176,7 +181,8 @@ int work_take_back(struct work *w, struct store_module *m, const struct store_ge
 	(void)snprintf(m->refusal, sizeof(m->refusal), "%s", why);	/* fits */
 	if (store_module_put(w->store, m, err) < 0)
 		return -1;
-	work_history(w, m->path, store_state_name[state], "%s; not again for this original", why);
+	work_history(w, m->path, store_state_name[state], "%s; not again for this original",
+		     why);
 	return 0;
 }
 

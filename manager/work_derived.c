@@ -1,8 +1,8 @@
 /* work_derived.c - is what is at a path a generation that somebody edited: stripped, say?
  *
- * It has a digest that nobody knows, so it counts as a program of its own, like a package's new version.
- * Told apart by a confined job, which compares its code with the originals of the generations that were at
- * the path, newest first.
+ * It has a digest that nobody knows, so it counts as a program of its own, like a package's new
+ * version.  Told apart by a confined job, which compares its code with the originals of the
+ * generations that were at the path, newest first.
  */
 #include <sys/mman.h>
 #include <unistd.h>
@@ -90,8 +90,8 @@ int work_derived(struct work *w, const struct store_module *m, struct store_gene
 	else if (!digest_equal(&d, &m->present))
 		rc = err_set(err, ERR_INPUT, "'%s': changed just now", m->path);
 	for (uint32_t i = 0; i < c.n && i < MOST && rc == 0; i++) {
-		rc = store_generation_by_number(w->store, m->id, c.number[(c.n - 1 - i) % MOST], of,
-						err);
+		rc = store_generation_by_number(w->store, m->id, c.number[(c.n - 1 - i) % MOST],
+						of, err);
 		if (rc > 0)
 			rc = compare(w, file, of, &why);
 		if (rc < 0 && w->ask->stop)

@@ -1,7 +1,8 @@
 /* work_habit.c - which module has earned a new generation, by policy/decide.h
  *
- * A module is judged once at the end of each window of recent samples, so what a decision rests on
- * was not looked at before.  Each judgement leaves its words with the module, for `morphctl status`.
+ * A module is judged once at the end of each window of recent samples, so what a decision rests
+ * on was not looked at before.  Each judgement leaves its words with the module, for `morphctl
+ * status`.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,8 +16,8 @@
 #include "policy/policy.h"
 
 static const double sample_unit = 256;		/* store.h: fixed point */
-/* Of the module's time for each unit that the Ext-TSP score rises, both being shares: what perl, sqlite3,
- * bash, sort and gzip gained for theirs lies between 0 and 0.5. */
+/* Of the module's time for each unit that the Ext-TSP score rises, both being shares: what
+ * perl, sqlite3, bash, sort and gzip gained for theirs lies between 0 and 0.5. */
 static const double gain_of_score = 0.2;
 static const double mib = 1 << 20;
 
@@ -72,9 +73,11 @@ static double full_gain(const struct case_file *c)
 static int load_uses(struct work *w, struct case_file *c, struct err *err)
 {
 	if (store_profile_get(w->store, c->m.id, &c->use, err) < 0 ||
-	    (c->newest.id && store_generation_made_from(w->store, c->newest.id, &c->made, err) < 0))
+	    (c->newest.id &&
+	     store_generation_made_from(w->store, c->newest.id, &c->made, err) < 0))
 		return -1;
-	if (usage_make(&c->use, &c->d.use, err) < 0 || usage_make(&c->made, &c->d.made, err) < 0)
+	if (usage_make(&c->use, &c->d.use, err) < 0 ||
+	    usage_make(&c->made, &c->d.made, err) < 0)
 		return -1;
 	return usage_make(&c->habit.recent, &c->d.recent, err);
 }
@@ -116,8 +119,8 @@ static int fill_costs(struct work *w, struct case_file *c, uint64_t now_ns, stru
 }
 
 /* Is it known how fast what is at the path runs?  *observations: how often it was observed. */
-static int fill_pace(struct work *w, struct case_file *c, uint64_t now_ns, uint32_t *observations,
-		     struct err *err)
+static int fill_pace(struct work *w, struct case_file *c, uint64_t now_ns,
+		     uint32_t *observations, struct err *err)
 {
 	struct pace p;
 
@@ -143,11 +146,12 @@ static int judge(struct work *w, struct case_file *c, uint64_t now_ns, struct er
 	    fill_pace(w, c, now_ns, &observations, err) < 0)
 		return -1;
 	struct decision d = decide(&c->policy, &c->d);
-	int n = snprintf(verdict, sizeof(verdict),
-			 "%s (drift %.0f %%, unseen %.0f %%, gain %.0f ppm",
-			 decide_reason_text[d.reason], 100 * d.drift, 100 * d.unseen, 1e6 * d.gain);
-	(void)snprintf(verdict + n, sizeof(verdict) - (size_t)n, d.reason == DECIDE_UNOBSERVED ?
-		       ", %" PRIu32 " observations)" : ")", observations);	/* fits: short texts */
+	int n = snprintf(
+		verdict, sizeof(verdict), "%s (drift %.0f %%, unseen %.0f %%, gain %.0f ppm",
+		decide_reason_text[d.reason], 100 * d.drift, 100 * d.unseen, 1e6 * d.gain);
+	(void)snprintf(verdict + n, sizeof(verdict) - (size_t)n,
+		       d.reason == DECIDE_UNOBSERVED ? ", %" PRIu32 " observations)" : ")",
+		       observations);	/* fits: short texts */
 	if (store_habit_begin(w->store, c->m.id, verdict, err) < 0)
 		return -1;
 	if (d.act)
@@ -170,8 +174,8 @@ static int consider(struct work *w, int64_t module, struct case_file *c, struct 
 	    store_habit_get(w->store, module, &c->habit, err) < 0)
 		return -1;
 	double since_s = decide_since_s(c->habit.begun_ns, now_ns);
-	if (!decide_window_ends(&c->policy, !c->newest.id, store_profile_samples(&c->habit.recent),
-				since_s))
+	if (!decide_window_ends(&c->policy, !c->newest.id,
+				store_profile_samples(&c->habit.recent), since_s))
 		return 0;
 	return judge(w, c, now_ns, err);
 }
@@ -187,7 +191,8 @@ int work_judge(struct work *w, char path[PATH_MAX], struct err *err)
 	for (uint32_t i = 0; i < n && rc == 0; i++) {
 		struct case_file *c = calloc(1, sizeof(*c));
 
-		rc = c ? consider(w, module[i], c, err) : err_set(err, ERR_SYS, "out of memory");
+		rc = c ? consider(w, module[i], c, err)
+		       : err_set(err, ERR_SYS, "out of memory");
 		if (rc > 0)
 			(void)snprintf(path, PATH_MAX, "%s", c->m.path);	/* fits */
 		if (!c)

@@ -1,8 +1,8 @@
 /* work_module.c - one module: a new generation, the original back, the proof anew
  *
- * A generation is always made from the pristine original and the profile in terms of its blocks.
- * It is in the store, with its map, before it is at its path: samples of it find their way at once,
- * and after a crash its digest says what the file at the path is.
+ * A generation is always made from the pristine original and the profile in terms of its
+ * blocks.  It is in the store, with its map, before it is at its path: samples of it find their
+ * way at once, and after a crash its digest says what the file at the path is.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -48,7 +48,8 @@ int work_find(struct work *w, const char *name, struct store_module *out, struct
 	if (strchr(name, '/')) {
 		rc = store_module_by_path(w->store, name, out, err);
 		if (rc == 0)
-			return err_set(err, ERR_USAGE, "'%s': no samples of such a module", name);
+			return err_set(err, ERR_USAGE, "'%s': no samples of such a module",
+				       name);
 		return rc < 0 ? -1 : 0;
 	}
 	f = calloc(1, sizeof(*f));
@@ -59,8 +60,11 @@ int work_find(struct work *w, const char *name, struct store_module *out, struct
 	if (rc >= 0 && f->n == 1)
 		*out = f->found;
 	else if (rc >= 0)
-		rc = err_set(err, ERR_USAGE, f->n ? "'%s': several modules have this name; give "
-			     "the path" : "'%s': no samples of such a module", name);
+		rc = err_set(err, ERR_USAGE,
+			     f->n ? "'%s': several modules have this name; give "
+				    "the path"
+				  : "'%s': no samples of such a module",
+			     name);
 	free(f);
 	return rc < 0 ? -1 : 0;
 }
@@ -129,9 +133,10 @@ static int write_profile(struct making *k, struct err *err)
 		return -1;
 	k->samples = store_profile_samples(&k->profile);
 	if (k->samples < 1 && k->m.samples >= 1)
-		err_set(err, ERR_REFUSED, "'%s': its %llu bytes of text are too few: in the share of them "
-			"that profiles may take there is no room for one", k->m.path,
-			(unsigned long long)k->m.text_bytes);
+		err_set(err, ERR_REFUSED,
+			"'%s': its %llu bytes of text are too few: in the share of them "
+			"that profiles may take there is no room for one",
+			k->m.path, (unsigned long long)k->m.text_bytes);
 	else if (k->samples < 1)
 		err_set(err, ERR_REFUSED, "'%s': no samples of it yet", k->m.path);
 	else
@@ -148,8 +153,8 @@ static int prepare(struct making *k, const char *path, struct err *err)
 		return err_set(err, ERR_REFUSED, "'%s': not among the policy's modules", path);
 	const struct policy_rule *rule = work_rule(w, path, &k->policy);
 	if (rule && rule->refuse)
-		return err_set(err, ERR_REFUSED, "'%s': rule '%s' of the policy refuses it", path,
-			       rule->name);
+		return err_set(err, ERR_REFUSED, "'%s': rule '%s' of the policy refuses it",
+			       path, rule->name);
 	if (look(w, path, &k->m, err) < 0)
 		return -1;
 	if (!k->m.id)
@@ -230,9 +235,10 @@ static int put_in_place(struct making *k, struct err *err)
 	struct ask_limits limits = work_limits(&k->policy);
 	struct store_intent intent = { .what = "install", .from = k->m.present,
 				       .to = k->g.digest };
-	struct ask_install i = { .path = k->m.path, .expected = k->m.present,
-				 .original = k->m.original, .generation = k->g.digest,
-				 .generation_fd = k->out[0], .hard_links = w->policy->hard_links };
+	struct ask_install i = { .path = k->m.path,
+				 .expected = k->m.present, .original = k->m.original,
+				 .generation = k->g.digest, .generation_fd = k->out[0],
+				 .hard_links = w->policy->hard_links };
 	struct err why = { 0 };
 
 	(void)snprintf(intent.path, sizeof(intent.path), "%s", k->m.path);	/* fits */
@@ -245,9 +251,10 @@ static int put_in_place(struct making *k, struct err *err)
 	if (rc < 0)
 		rc = store_generation_state(w->store, k->g.id, STATE_REFUSED, err->text, &why);
 	else
-		rc = look(w, k->m.path, &k->m, &why) < 0 ? -1 :
-		     store_generation_state(w->store, k->g.id, STATE_INSTALLED, "", &why) < 0 ? -1 :
-		     1;
+		rc = look(w, k->m.path, &k->m, &why) < 0 ? -1
+		     : store_generation_state(w->store, k->g.id, STATE_INSTALLED, "", &why) < 0
+			     ? -1
+			     : 1;
 	if (rc < 0 || store_intent_end(w->store, intent.id, &why) < 0) {
 		*err = why;
 		return -1;
@@ -270,13 +277,21 @@ static int prove_only(struct making *k, struct err *err)
 
 /* Columns after path, generation and installed: the Editor's own figures, by name. */
 static const struct table_column stat_column[] = {
-	{ "samples", TABLE_REAL }, { "functions", TABLE_UINT }, { "functions_moved", TABLE_UINT },
-	{ "hot_bytes", TABLE_UINT }, { "fluff_bytes", TABLE_UINT },
-	{ "original_bytes", TABLE_UINT }, { "exttsp_before", TABLE_REAL },
-	{ "exttsp_after", TABLE_REAL }, { "file_bytes_before", TABLE_UINT },
-	{ "file_bytes_after", TABLE_UINT }, { "jump_tables", TABLE_UINT },
-	{ "jump_tables_new", TABLE_UINT }, { "huge_pages", TABLE_UINT },
-	{ "calls_left_out", TABLE_UINT }, { "layout", TABLE_TEXT },
+	{ "samples", TABLE_REAL },
+	{ "functions", TABLE_UINT },
+	{ "functions_moved", TABLE_UINT },
+	{ "hot_bytes", TABLE_UINT },
+	{ "fluff_bytes", TABLE_UINT },
+	{ "original_bytes", TABLE_UINT },
+	{ "exttsp_before", TABLE_REAL },
+	{ "exttsp_after", TABLE_REAL },
+	{ "file_bytes_before", TABLE_UINT },
+	{ "file_bytes_after", TABLE_UINT },
+	{ "jump_tables", TABLE_UINT },
+	{ "jump_tables_new", TABLE_UINT },
+	{ "huge_pages", TABLE_UINT },
+	{ "calls_left_out", TABLE_UINT },
+	{ "layout", TABLE_TEXT },
 };
 enum { NSTAT = sizeof(stat_column) / sizeof(stat_column[0]) };
 
@@ -299,7 +314,8 @@ static void stat_value(const char *stats, const char *name, char *out, size_t si
 
 static void show_generation(const struct making *k)
 {
-	struct table_column col[3 + NSTAT] = { { "path", TABLE_TEXT }, { "generation", TABLE_UINT },
+	struct table_column col[3 + NSTAT] = { { "path", TABLE_TEXT },
+					       { "generation", TABLE_UINT },
 					       { "installed", TABLE_BOOL } };
 	char value[NSTAT][64], number[16];
 	const char *cell[3 + NSTAT] = { k->m.path, number, k->dry_run ? "0" : "1" };
@@ -347,8 +363,9 @@ static int reoptimize(struct making *k, const char *path, struct err *err)
 		return 0;
 	if (store_generation_each(w->store, k->m.id, replace_older, k, err) < 0)
 		return -1;
-	work_history(w, path, "installed", "generation %" PRIu32 " from %.0f samples, passes %s",
-		     k->g.number, k->samples, k->g.passes);
+	work_history(w, path, "installed",
+		     "generation %" PRIu32 " from %.0f samples, passes %s", k->g.number,
+		     k->samples, k->g.passes);
 	return 0;
 }
 
@@ -358,7 +375,8 @@ static void count_cost(struct making *k)
 	uint64_t ms = k->w->ask->job_cpu_ms - k->cpu_begun_ms;
 	struct err err;
 
-	if (ms && store_spent_add(k->w->store, k->m.id, store_now_ns(), (double)ms / 1000, &err) < 0)
+	if (ms &&
+	    store_spent_add(k->w->store, k->m.id, store_now_ns(), (double)ms / 1000, &err) < 0)
 		role_log("%s", err.text);
 }
 
@@ -390,8 +408,9 @@ int work_reoptimize(struct work *w, const char *path, bool dry_run, struct clien
 
 /* --- the original back --- */
 
-/* Nothing of ours is at the path.  0: *of is what it was before somebody edited it, which `force` takes for
- * reason enough; 1: there is nothing to do, and that is said; -1: refused or failed. */
+/* Nothing of ours is at the path.  0: *of is what it was before somebody edited it, which
+ * `force` takes for reason enough; 1: there is nothing to do, and that is said; -1: refused
+ * or failed. */
 static int look_for_edited(struct work *w, const struct store_module *m, bool force,
 			   struct client *cl, struct store_generation *of, struct err *err)
 {
@@ -402,17 +421,21 @@ static int look_for_edited(struct work *w, const struct store_module *m, bool fo
 	if (rc && force)
 		return 0;
 	if (rc)
-		return err_set(err, ERR_REFUSED, "'%s': generation %" PRIu32 ", edited by somebody; "
-			       "restore --force puts its original back, without what they changed",
-			       m->path, of->number);
+		return err_set(
+			err, ERR_REFUSED,
+			"'%s': generation %" PRIu32 ", edited by somebody; "
+			"restore --force puts its original back, without what they changed",
+			m->path, of->number);
 	uint32_t next;
 	rc = store_generation_newest(w->store, m->id, &m->original, of, err);
 	if (rc < 0 || store_generation_next(w->store, m->id, &next, err) < 0)
 		return -1;
 	bool original = rc > 0 || next == 1;
 	if (force && !original)
-		return err_set(err, ERR_REFUSED, "'%s': not shown to be a generation that somebody "
-			       "edited; left as it is", m->path);
+		return err_set(err, ERR_REFUSED,
+			       "'%s': not shown to be a generation that somebody "
+			       "edited; left as it is",
+			       m->path);
 	say(cl, m->path, original ? "is the original already" :
 	    "somebody else put there what it is; left as it is");
 	return 1;
@@ -425,10 +448,12 @@ static int put_back(struct work *w, const struct store_module *m, const struct d
 	struct store_intent intent = { .what = "restore", .from = m->present, .to = *original };
 	struct err why = { 0 };
 
-	(void)snprintf(intent.path, sizeof(intent.path), "%s", m->path);	/* looked at: fits */
+	/* looked at: fits */
+	(void)snprintf(intent.path, sizeof(intent.path), "%s", m->path);
 	if (store_intent_begin(w->store, &intent, err) < 0)
 		return -1;
-	int rc = ask_restore(w->ask, m->path, &m->present, original, w->policy->hard_links, err);
+	int rc =
+		ask_restore(w->ask, m->path, &m->present, original, w->policy->hard_links, err);
 	if (rc < 0 && w->ask->stop)
 		return -1;		/* not known how it went: the next start finds out */
 	if (store_intent_end(w->store, intent.id, &why) < 0)
@@ -456,8 +481,8 @@ int work_restore(struct work *w, const char *path, bool force, struct client *cl
 	if (rc < 0 || (rc > 0 && store_generation_state(w->store, g.id, STATE_RESTORED, "",
 							err) < 0) || look(w, path, &m, err) < 0)
 		return -1;
-	work_history(w, path, "restored", "original in the place of generation %" PRIu32 "%s", number,
-		     edited ? ", which somebody had edited" : "");
+	work_history(w, path, "restored", "original in the place of generation %" PRIu32 "%s",
+		     number, edited ? ", which somebody had edited" : "");
 	say(cl, path, "restored");
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* work_pace.c - did the last swap of a module make it slower? by policy/pace.h
  *
- * Looked at whenever samples have been taken in.  What a look finds goes into the history; a generation
- * that is slower goes like one that crashed.
+ * Looked at whenever samples have been taken in.  What a look finds goes into the history; a
+ * generation that is slower goes like one that crashed.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* work_packages.c - for who asks about packages: what the originals of rewritten files are, and which
- * files are others by now
+/* work_packages.c - for who asks about packages: what the originals of rewritten files are, and
+ * which files are others by now
  */
 #include <unistd.h>
 
@@ -64,7 +64,8 @@ static void show_looked(void *ctx, enum module_look look, const struct store_mod
 
 int work_look_all(struct work *w, struct client *cl, struct err *err)
 {
-	static const struct table_column col[] = { { "path", TABLE_TEXT }, { "found", TABLE_TEXT } };
+	static const struct table_column col[] = { { "path", TABLE_TEXT },
+						   { "found", TABLE_TEXT } };
 	struct table *t = table_new("looked", 2, col);
 	int rc = modules_look_all(w->modules, show_looked, t, err);
 

@@ -1,4 +1,5 @@
-/* work_profile.c - what the store knows of a module, as the block profile that the Editor reads */
+/* work_profile.c - what the store knows of a module, as the block profile that the Editor
+ * reads */
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -10,8 +11,8 @@
 
 static const double sample_unit = 256;		/* store.h: fixed point */
 
-static void fill(const struct store_profile *stored, const struct blocktable *t, struct arena *a,
-		 struct profile *p)
+static void fill(const struct store_profile *stored, const struct blocktable *t,
+		 struct arena *a, struct profile *p)
 {
 	p->outside = (double)stored->outside / sample_unit;
 	p->block = arena_array(a, stored->ncount, sizeof(*p->block));
@@ -21,8 +22,8 @@ static void fill(const struct store_profile *stored, const struct blocktable *t,
 
 		if (c->block >= t->nblock || !c->samples)
 			continue;
-		p->block[p->nblock++] = (struct profile_block){ t->base + t->block[c->block].off,
-								samples };
+		p->block[p->nblock++] =
+			(struct profile_block){ t->base + t->block[c->block].off, samples };
 		p->samples += samples;
 	}
 	edges_to_profile(&stored->edges, (uint64_t)sample_unit, t, a, p);

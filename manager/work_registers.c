@@ -49,7 +49,8 @@ int work_interpret(void *ctx, int fd, int original, struct bytes states, struct 
 	}
 	close(job.in[1]);
 	if (rc < 0 && w->ask->stop)
-		_exit(0);	/* as in analysis: the spool file is taken in whole the next time */
+		/* as in analysis: the spool file is taken in whole the next time */
+		_exit(0);
 	return rc;
 }
 
@@ -77,8 +78,9 @@ static bool find_lacking(void *ctx, const struct store_module *m)
 	if (m->refusal[0] || !policy_allows(l->w->policy, m->path) || !l->samples ||
 	    !evidence_lacking(m->samples / l->samples, m->states, l->w->registers))
 		return true;
-	(void)snprintf(l->why, sizeof(l->why), "on: %.200s has %.0f samples with registers of %d",
-		       m->path, m->states, EVIDENCE_ENOUGH);	/* a cut path still tells */
+	(void)snprintf(l->why, sizeof(l->why),
+		       "on: %.200s has %.0f samples with registers of %d", m->path, m->states,
+		       EVIDENCE_ENOUGH);	/* a cut path still tells */
 	l->found = true;
 	return false;
 }
@@ -89,8 +91,8 @@ static int decide(struct work *w, bool *on, struct err *err)
 
 	if (w->policy->registers != SWITCH_AUTO) {
 		*on = w->policy->registers == SWITCH_ON;
-		(void)snprintf(w->registers_why, sizeof(w->registers_why), "%s, as the policy says",
-			       *on ? "on" : "off");		/* fits */
+		(void)snprintf(w->registers_why, sizeof(w->registers_why),
+			       "%s, as the policy says", *on ? "on" : "off");	/* fits */
 		return 0;
 	}
 	if (store_module_each(w->store, add_samples, &l, err) < 0 ||

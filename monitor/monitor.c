@@ -2,15 +2,15 @@
  *
  * It sleeps in poll(2) until a ring is half full, `drain_s` has passed, or the parent says
  * something.  A drain is two looks at the rings, SETTLE_MS apart: by the finished-round rule of
- * merge.h the second lets out what the first has seen.  A block that is not full is written when
- * it is FLUSH_S old, so that a killed Monitor loses little.
+ * merge.h the second lets out what the first has seen.  A block that is not full is written
+ * when it is FLUSH_S old, so that a killed Monitor loses little.
  *
- * A sample that brings the state of its task goes two ways: without it to the spool on disk, with
- * it to a spool in memory, which the answer to FLUSH carries away.  When that is full, registers
- * are switched off until it is taken: nobody would see them.
+ * A sample that brings the state of its task goes two ways: without it to the spool on disk,
+ * with it to a spool in memory, which the answer to FLUSH carries away.  When that is full,
+ * registers are switched off until it is taken: nobody would see them.
  *
- * Sampling is on before the maps of the running processes are opened, and their events are given
- * the time before: what a process maps or executes in between is told by a later record.
+ * Sampling is on before the maps of the running processes are opened, and their events are
+ * given the time before: what a process maps or executes in between is told by a later record.
  */
 #include "monitor/monitor.h"
 
@@ -42,7 +42,8 @@ struct monitor {
 	bool full;			/* `states` had no room for the last one */
 	struct pollfd *fd;		/* [0] the parent, then the rings */
 	struct monitor_counts counts;
-	struct err trouble;		/* of the spool since the last FLUSH; kind ERR_NONE: none */
+	/* of the spool since the last FLUSH; kind ERR_NONE: none */
+	struct err trouble;
 	uint64_t start_ns, drain_ns, flush_ns;	/* sampling, last drain, last spool_flush() */
 	bool crashed;			/* since the parent was told last */
 	bool end;
@@ -222,7 +223,8 @@ static int on_message(struct monitor *m, const struct msg *msg, struct err *err)
 static int on_parent(struct monitor *m, struct err *err)
 {
 	struct msg msg = { 0 };
-	int rc = msg_receive(m->options->command_fd, MSG_ROLE_PARENT, MSG_ROLE_MONITOR, &msg, err);
+	int rc = msg_receive(m->options->command_fd, MSG_ROLE_PARENT, MSG_ROLE_MONITOR, &msg,
+			     err);
 
 	if (rc > 0) {
 		msg_close_fds(&msg);
@@ -247,7 +249,8 @@ static int tell_parent(struct monitor *m, struct err *err)
 		return 0;
 	if (m->crashed) {
 		m->crashed = false;
-		if (msg_send(m->options->command_fd, &(struct msg){ .type = MSG_CRASHED }, err) < 0)
+		if (msg_send(m->options->command_fd, &(struct msg){ .type = MSG_CRASHED },
+			     err) < 0)
 			return -1;
 	}
 	return send_counts(m, err);
@@ -276,7 +279,8 @@ static int loop(struct monitor *m, struct err *err)
 		for (unsigned i = 1; i <= n; i++) {
 			full |= m->fd[i].revents & POLLIN;
 			if (m->fd[i].revents & (POLLERR | POLLHUP | POLLNVAL))
-				m->fd[i].fd = -1;	/* its CPU has gone; the rest is drained */
+				/* its CPU has gone; the rest is drained */
+				m->fd[i].fd = -1;
 		}
 		if (full || now_ns() >= due) {
 			drain(m, false);

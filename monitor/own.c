@@ -1,8 +1,8 @@
 /* own.c - Morph's own processes
  *
- * A short unsorted list: the roles and at most a few jobs at a time.  A process leaves it with the
- * exit of its main thread.  Should exits be lost with a full ring, the list stops growing at
- * MAX_OWN and the last place is given anew.
+ * A short unsorted list: the roles and at most a few jobs at a time.  A process leaves it with
+ * the exit of its main thread.  Should exits be lost with a full ring, the list stops growing
+ * at MAX_OWN and the last place is given anew.
  */
 #include "monitor/own.h"
 
@@ -82,7 +82,8 @@ bool own_event(struct own *o, const struct spool_event *ev)
 	case SPOOL_FORK:
 		if (find(o, ev->fork.parent_pid) == o->n) {
 			if (own && ev->pid == ev->tid)
-				o->pid[at] = o->pid[--o->n];	/* a lost exit: the number is used anew */
+				/* a lost exit: the number is used anew */
+				o->pid[at] = o->pid[--o->n];
 			return false;
 		}
 		own_add(o, ev->pid);

@@ -1,14 +1,14 @@
 /* perf.c - the kernel's sampling events and their rings: all system calls of perf are here
  *
- * Per CPU there are two to five events.  The first samples; its ring of 64 data pages holds 21 s
- * of samples at 250 Hz.  The second, a dummy, never samples: it is there for the exec, mmap, fork
- * and exit records, which it writes into the first one's ring, so that one CPU's records keep
- * their order.  (Output cannot be led to another CPU's ring, and only into a ring that is mapped:
- * that is why perf_map() does it.)  The third is the first once more, but takes all registers with
- * each sample; one of the two is enabled at a time, the other costs nothing.  It writes into the
- * same ring: 6 s of samples, and no more memory.  Another, if asked for, tells of signals that kill:
- * its first record wakes the reader.  A last one is what perf_memory.h writes through, in front of the
- * samples of the third.
+ * Per CPU there are two to five events.  The first samples; its ring of 64 data pages holds 21
+ * s of samples at 250 Hz.  The second, a dummy, never samples: it is there for the exec, mmap,
+ * fork and exit records, which it writes into the first one's ring, so that one CPU's records
+ * keep their order.  (Output cannot be led to another CPU's ring, and only into a ring that is
+ * mapped: that is why perf_map() does it.) The third is the first once more, but takes all
+ * registers with each sample; one of the two is enabled at a time, the other costs nothing.  It
+ * writes into the same ring: 6 s of samples, and no more memory.  Another, if asked for, tells
+ * of signals that kill: its first record wakes the reader.  A last one is what perf_memory.h
+ * writes through, in front of the samples of the third.
  *
  * CLOCKS
  *   tick       tracepoint irq_vectors:local_timer_entry, every hit: no interrupt is added.  The
@@ -16,8 +16,9 @@
  *   cycles     the PMU, in frequency mode, as precise as it can.
  *   cpu-clock  a high-resolution timer per CPU with a prime period, so that it cannot march in
  *              step with what the program does periodically.
- * Times are CLOCK_MONOTONIC.  What is opened for a CPU ends when it goes offline, also if it comes back,
- * and needs privileges to be opened anew: perf_cpu_came() tells when that would be worth while.
+ * Times are CLOCK_MONOTONIC.  What is opened for a CPU ends when it goes offline, also if it
+ * comes back, and needs privileges to be opened anew: perf_cpu_came() tells when that would be
+ * worth while.
  */
 #include "monitor/perf.h"
 
@@ -49,7 +50,8 @@ struct perf_cpu {
 	int crash_fd;		/* -1: not to be had */
 	int memory_fd;		/* likewise */
 	uint64_t enabled_ns;	/* of the dummy event, when last looked at */
-	struct perf_event_mmap_page *page;	/* followed by the data pages; NULL: not mapped */
+	/* followed by the data pages; NULL: not mapped */
+	struct perf_event_mmap_page *page;
 };
 
 struct perf_set {
@@ -162,7 +164,8 @@ static struct perf_event_attr state_attr(const struct perf_event_attr *attr,
 	struct perf_event_attr a = *attr;
 
 	a.sample_regs_user = PERF_STATE_REGS;
-	a.precise_ip = 0;	/* else the registers are those behind the instruction at the PC */
+	/* else the registers are those behind the instruction at the PC */
+	a.precise_ip = 0;
 	if (options->stack_bytes) {
 		a.sample_type |= PERF_SAMPLE_STACK_USER;
 		a.sample_stack_user = options->stack_bytes;
@@ -279,7 +282,8 @@ static int open_crash(struct perf_set *set, struct perf_cpu *c, uint64_t id,
 	return 0;
 }
 
-/* All events of one CPU.  1: done; 0: the CPU went offline; -1.  Below 1 nothing is left open. */
+/* All events of one CPU.  1: done; 0: the CPU went offline; -1.  Below 1 nothing is left
+ * open. */
 static int open_cpu(struct perf_cpu *c, unsigned cpu, struct perf_event_attr *attr,
 		    const struct perf_options *options, struct err *err)
 {
@@ -326,7 +330,8 @@ static void add_note(struct perf_set *set, const char *clock, const char *why)
 {
 	size_t n = strlen(set->note);
 
-	(void)snprintf(set->note + n, sizeof(set->note) - n, "%s%s: %s", n ? "; " : "", clock, why);
+	(void)snprintf(set->note + n, sizeof(set->note) - n, "%s%s: %s", n ? "; " : "", clock,
+		       why);
 }
 
 static int check_rate(unsigned rate_hz, struct err *err)
@@ -339,16 +344,17 @@ static int check_rate(unsigned rate_hz, struct err *err)
 	if (rate_hz < 1 || rate_hz > PERF_RATE_MAX)
 		return err_set(err, ERR_USAGE, "sampling rate %u is outside 1..%d 1/s", rate_hz,
 			       PERF_RATE_MAX);
-	if (sysfs_line(path, text, sizeof(text)) == 0 && sysfs_number(&p, UINT32_MAX, &most) == 0 &&
-	    rate_hz > most)
-		return err_set(err, ERR_USAGE, "sampling rate %u: the kernel holds samples down to "
-			       "%u 1/s (kernel.perf_event_max_sample_rate)", rate_hz,
-			       (unsigned)most);
+	if (sysfs_line(path, text, sizeof(text)) == 0 &&
+	    sysfs_number(&p, UINT32_MAX, &most) == 0 && rate_hz > most)
+		return err_set(err, ERR_USAGE,
+			       "sampling rate %u: the kernel holds samples down to "
+			       "%u 1/s (kernel.perf_event_max_sample_rate)",
+			       rate_hz, (unsigned)most);
 	return 0;
 }
 
-static int open_memory(struct perf_set *set, struct perf_cpu *c, const struct perf_options *options,
-		       struct err *err)
+static int open_memory(struct perf_set *set, struct perf_cpu *c,
+		       const struct perf_options *options, struct err *err)
 {
 	struct perf_event_attr attr = common_attr(options);
 	int sampler = options->state == PERF_STATE_SWITCHED ? c->state_fd : c->sample_fd;
@@ -471,13 +477,14 @@ void perf_close(struct perf_set *set)
 	free(set);
 }
 
-/* An event that is always on, but is not on any longer: its CPU went offline.  poll(2) does not tell,
- * and nobody sees it happen when the machine was suspended. */
+/* An event that is always on, but is not on any longer: its CPU went offline.  poll(2) does
+ * not tell, and nobody sees it happen when the machine was suspended. */
 static bool is_dead(struct perf_cpu *c)
 {
 	uint64_t got[2];		/* count, time enabled */
 
-	if (read(c->dummy_fd, got, sizeof(got)) != (ssize_t)sizeof(got) || got[1] == c->enabled_ns)
+	if (read(c->dummy_fd, got, sizeof(got)) != (ssize_t)sizeof(got) ||
+	    got[1] == c->enabled_ns)
 		return true;
 	c->enabled_ns = got[1];
 	return false;
@@ -543,7 +550,8 @@ int perf_map(struct perf_set *set, struct err *err)
 	return 0;
 }
 
-/* Enables the one of the two sampling events that is wanted, if any, before it disables the other. */
+/* Enables the one of the two sampling events that is wanted, if any, before it disables the
+ * other. */
 static int switch_samplers(struct perf_set *set, struct err *err)
 {
 	for (unsigned i = 0; i < set->ncpu; i++) {
@@ -582,7 +590,8 @@ int perf_enable(struct perf_set *set, struct err *err)
 
 		if (ioctl(c->dummy_fd, PERF_EVENT_IOC_ENABLE, 0) < 0 ||
 		    (c->crash_fd >= 0 && ioctl(c->crash_fd, PERF_EVENT_IOC_ENABLE, 0) < 0))
-			return err_set(err, ERR_SYS, "switching exec, mmap and crash records on: %s",
+			return err_set(err, ERR_SYS,
+				       "switching exec, mmap and crash records on: %s",
 				       strerror(errno));
 	}
 	return perf_pause(set, false, err);

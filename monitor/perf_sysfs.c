@@ -71,7 +71,8 @@ int sysfs_online(unsigned *out, unsigned max, struct err *err)
 		return err_set(err, ERR_SYS, "'%s': %s", sysfs_online_path, strerror(errno));
 	int n = sysfs_cpus(text, out, max);
 	if (n < 0)
-		return err_set(err, ERR_INPUT, "'%s': '%s' is no list of CPUs", sysfs_online_path, text);
+		return err_set(err, ERR_INPUT, "'%s': '%s' is no list of CPUs",
+			       sysfs_online_path, text);
 	return n;
 }
 
@@ -86,7 +87,8 @@ int sysfs_tracepoint(const char *name, uint64_t *id, struct err *err)
 	for (unsigned i = 0; i < 2; i++) {
 		(void)snprintf(path, sizeof(path), "%s/events/%s/id", tracing_roots[i], name);
 		const char *p = text;
-		if (sysfs_line(path, text, sizeof(text)) == 0 && sysfs_number(&p, UINT32_MAX, id) == 0)
+		if (sysfs_line(path, text, sizeof(text)) == 0 &&
+		    sysfs_number(&p, UINT32_MAX, id) == 0)
 			return 0;
 		if (errno == EACCES || errno == EPERM)
 			return err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));

@@ -1,8 +1,8 @@
 /* record.c - one command and its children sampled into one spool file
  *
- * The command's process is forked first and waits on a pipe; the events are opened on it, per CPU
- * (that is what lets children inherit them into a mapped ring), and switch themselves on at its
- * exec.  The recording ends with the command; what it left running is not waited for.
+ * The command's process is forked first and waits on a pipe; the events are opened on it, per
+ * CPU (that is what lets children inherit them into a mapped ring), and switch themselves on at
+ * its exec.  The recording ends with the command; what it left running is not waited for.
  *
  * The rings hold RING_S of samples at the asked rate, as far as the kernel lets us lock so much
  * memory: we share the CPUs with the command and are not always in time.
@@ -112,7 +112,8 @@ static struct perf_set *open_events(pid_t pid, const struct record_options *opti
 		o.user_only = true;
 		set = perf_open(&o, err);
 		if (!set)
-			err_wrap(err, "sampling without privileges needs kernel.perf_event_paranoid "
+			err_wrap(err,
+				 "sampling without privileges needs kernel.perf_event_paranoid "
 				 "of 2 or less");
 	}
 	if (set && options->memory && !perf_tells_memory(set)) {
@@ -235,7 +236,8 @@ static int open_log(const struct record_options *o, struct err *err)
 int record_command(const struct record_options *options, struct record_result *out,
 		   struct err *err)
 {
-	/* The keys that end the command must not end the recording before it; nor must its end. */
+	/* The keys that end the command must not end the recording before it; nor must its
+	 * end. */
 	static const int ignored[] = { SIGINT, SIGQUIT, SIGPIPE };
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, old[3];
 	struct command c = { .pid = -1, .pidfd = -1, .go_fd = -1, .failed_fd = -1 };
@@ -263,7 +265,8 @@ int record_command(const struct record_options *options, struct record_result *o
 	perf_close(r.set);
 	close(log_fd);
 	if (rc < 0)
-		return err_wrap(err, "record '%s' to '%s'", options->argv[0], options->log_path);
+		return err_wrap(err, "record '%s' to '%s'", options->argv[0],
+				options->log_path);
 	*out = result;
 	return 0;
 }

@@ -10,7 +10,8 @@ const char *const pace_verdict_name[] = {
 	[PACE_UNMEASURED] = "unmeasured",
 };
 
-/* Chance alone makes 1 / sqrt(n) of n samples; less than that share of the rest is not worth waiting. */
+/* Chance alone makes 1 / sqrt(n) of n samples; less than that share of the rest is not worth
+ * waiting. */
 enum { SAMPLES_MIN = 200, REST_MIN = 20, SAMPLES_ENOUGH = 2000, RUNS_MIN = 1 };
 
 static const uint32_t look_at[PACE_LOOKS] = { 6, 12, 20, PACE_MAX };
@@ -52,8 +53,8 @@ static bool is_empty(const struct pace_kind *k)
 	return !k->before.n && !k->now.n;
 }
 
-/* The kind's place; a kind of which nothing is known gives way to one that has more samples.  NULL: there
- * is no room. */
+/* The kind's place; a kind of which nothing is known gives way to one that has more
+ * samples.  NULL: there is no room. */
 static struct pace_kind *kind_of(struct pace *p, uint32_t key, uint32_t samples)
 {
 	struct pace_kind *least = NULL;
@@ -100,7 +101,8 @@ static bool has_any(const struct pace *p)
 	return false;
 }
 
-/* One that was not there long enough to be observed is not what the next one is compared with. */
+/* One that was not there long enough to be observed is not what the next one is compared
+ * with. */
 void pace_swap(struct pace *p, uint32_t generation)
 {
 	bool moves = has_any(p);
@@ -145,7 +147,8 @@ static bool compare(const struct pace *p, bool per_rest, struct ranktest_shift *
 	for (uint32_t i = 0; i < p->nkind; i++) {
 		const struct pace_side *b = &p->kind[i].before, *a = &p->kind[i].now;
 
-		s[i].nbefore = fill_side(per_rest ? b->per_rest : b->per_run, b->n, s[i].before);
+		s[i].nbefore =
+			fill_side(per_rest ? b->per_rest : b->per_run, b->n, s[i].before);
 		s[i].nnow = fill_side(per_rest ? a->per_rest : a->per_run, a->n, s[i].now);
 	}
 	return ranktest_shift(s, p->nkind, alpha, out);
@@ -218,7 +221,8 @@ bool pace_look(struct pace *p)
 {
 	uint32_t before, now = pace_observed(p, &before), alone;
 
-	if (p->verdict == PACE_OPEN && has_nothing_to_compare(p, &alone) && alone >= look_at[0]) {
+	if (p->verdict == PACE_OPEN && has_nothing_to_compare(p, &alone) &&
+	    alone >= look_at[0]) {
 		p->verdict = PACE_UNMEASURED;
 		return true;
 	}
@@ -269,8 +273,9 @@ void pace_text(const struct pace *p, char *out)
 	char value[64] = "";
 
 	if (p->verdict == PACE_UNMEASURED && !p->looks) {
-		(void)snprintf(out, PACE_TEXT_MAX, "%s, what was there before had not been observed",
-			       pace_verdict_name[p->verdict]);		/* fits */
+		(void)snprintf(out, PACE_TEXT_MAX,
+			       "%s, what was there before had not been observed",
+			       pace_verdict_name[p->verdict]);	/* fits */
 		return;
 	}
 	if (p->looks && isfinite(p->shift.low) && isfinite(p->shift.high))

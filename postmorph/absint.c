@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static const uint32_t PHI = (uint32_t)1 << 31;	/* names given at joins; others at instructions */
+static const uint32_t PHI = (uint32_t)1 << 31;	/* names given at joins, not instructions */
 enum { RCX = 1, RSP = 4 };
 
 uint64_t absint_may(const struct abs_state *s)
@@ -60,7 +60,7 @@ static uint32_t read_frame(const struct absint *ai, const struct op *op, uint64_
 	return spills_read(&ai->spills, op->frame - ai->depth, op->frame_bytes, may);
 }
 
-/* A load of a whole register may load what is left over from a jump, too.  All else must not see it. */
+/* A load of a whole register may load what is left over from a jump; all else must not. */
 static bool is_reload(const struct op *op)
 {
 	return op->kind == OP_LOAD && op->bits >= 32 && op->bits == op->src_bits;
@@ -124,7 +124,7 @@ static void drop_cell(struct abs_state *s, unsigned k)
 	s->v[ABS_NREG + k] = value_plain();
 }
 
-/* A store to m leaves cell c alone: same registers, other bytes; or stack against static data. */
+/* A store to m leaves cell c alone: same registers, other bytes; or stack and static data. */
 static bool is_apart(const struct abs_cell *c, const struct op_mem *m)
 {
 	if (m->other || m->bytes == 0)
@@ -133,7 +133,8 @@ static bool is_apart(const struct abs_cell *c, const struct op_mem *m)
 	    (c->index == ABS_NONE || c->scale == m->scale))
 		return c->disp + c->bytes <= m->disp || m->disp + m->bytes <= c->disp;
 	return c->index == ABS_NONE && m->index == ABS_NONE &&
-	       ((c->base == RSP && m->base == ABS_RIP) || (c->base == ABS_RIP && m->base == RSP));
+	       ((c->base == RSP && m->base == ABS_RIP) ||
+		(c->base == ABS_RIP && m->base == RSP));
 }
 
 static void kill_memory(struct abs_state *s, const struct op *op)
@@ -180,8 +181,8 @@ static bool reads_table(const struct absint *ai, const struct op *op, const stru
 	return v->kind == ABS_BASE && (op->movable || !ai->stays[v->group]);
 }
 
-/* mov (BASE, index, 4) or mov (BASE, 4 * index) in either order, to 32 bits: an entry that is yet to be
- * sign-extended. */
+/* mov (BASE, index, 4) or mov (BASE, 4 * index) in either order, to 32 bits: an entry that
+ * is yet to be sign-extended. */
 static bool load_word(struct absint *ai, const struct abs_state *s, const struct op *op,
 		      struct abs_value *out)
 {
@@ -208,8 +209,8 @@ static bool load_word(struct absint *ai, const struct abs_state *s, const struct
 	return true;
 }
 
-/* The table's own load: movslq (BASE, index, 4) or, absolute, mov T(, index, 8).  No table's address is an
- * index, not even its own. */
+/* The table's own load: movslq (BASE, index, 4) or, absolute, mov T(, index, 8).  No table's
+ * address is an index, not even its own. */
 static bool load_entry(struct absint *ai, const struct abs_state *s, const struct op *op,
 		       struct abs_value *out)
 {
@@ -310,8 +311,8 @@ static bool reload(const struct absint *ai, const struct op *op, struct abs_valu
 	return true;
 }
 
-/* A part of a register that is extended becomes a number, but for an entry; 32 bits that are moved stay
- * what they were. */
+/* A part of a register that is extended becomes a number, but for an entry; 32 bits that are
+ * moved stay what they were. */
 static void use_extended(struct absint *ai, const struct abs_state *s, const struct op *op)
 {
 	bool entry = op->src_bits == 32 && s->v[op->src].kind == ABS_WORD;
@@ -414,7 +415,7 @@ void absint_test(struct absint *ai, const struct abs_state *s, const struct op *
 		absint_escape(ai, s->flags_may);
 }
 
-/* `out` is what the instruction has made of its operands, NULL if nothing that comes from a table. */
+/* `out` is what the instruction makes of its operands, NULL if nothing from a table. */
 static void write_flags(struct abs_state *s, const struct op *op, const struct abs_value *out)
 {
 	s->flags &= (uint16_t)~op->flags_written;
@@ -430,7 +431,8 @@ static void write_flags(struct abs_state *s, const struct op *op, const struct a
 		s->counts = op->kind == OP_CONST && (uint32_t)op->imm != 0;
 }
 
-/* mov %r, disp(%rsp) of a register of which a part was overwritten (spills.h); false: anything else. */
+/* mov %r, disp(%rsp) of a register of which a part was overwritten (spills.h); false:
+ * anything else. */
 static bool spill(struct absint *ai, const struct abs_state *s, const struct op *op)
 {
 	if (op->kind != OP_STORE || op->src_bits < 32 || op->mem.base != RSP ||
@@ -468,7 +470,7 @@ void absint_step(struct absint *ai, struct abs_state *s, const struct op *op, ui
 	}
 	if (op->dst < ABS_NREG)
 		old = s->v[op->dst];
-	if (op->writes_mem && op->kind != OP_PUSH)	/* below the stack nobody has anything */
+	if (op->writes_mem && op->kind != OP_PUSH)	/* nothing is below the stack */
 		kill_memory(s, op);
 	write_registers(s, op);
 	if (known)
@@ -482,7 +484,8 @@ void absint_step(struct absint *ai, struct abs_state *s, const struct op *op, ui
 		s->compare = (struct abs_compare){ 0 };
 }
 
-void absint_call(struct absint *ai, struct abs_state *s, const struct op *op, uint16_t clobbered)
+void absint_call(struct absint *ai, struct abs_state *s, const struct op *op,
+		 uint16_t clobbered)
 {
 	use_frame(ai, op);
 	use_mask(ai, s, op->reads, 64);
@@ -531,8 +534,8 @@ bool absint_jump(struct absint *ai, struct abs_state *s, const struct op *op,
 	return false;
 }
 
-/* A value of the compared one's name and form is, in the compared width, <= n: what that says about
- * every value made from the same root. */
+/* A value of the compared one's name and form is, in the compared width, <= n: what that
+ * says about every value made from the same root. */
 static void refine(struct abs_state *s, const struct abs_compare *c, uint32_t n)
 {
 	for (unsigned i = 0; i < ABS_NVALUE; i++)
@@ -648,7 +651,8 @@ static bool stays(const struct abs_value *x, const struct abs_value *y, uint32_t
 
 	if (!y->may && memcmp(x, &plain, sizeof(*x)) == 0)
 		return true;
-	return (x->name ? !is_given_here(x->name, insn) : x->form == 0) && memcmp(x, y, sizeof(*x)) == 0;
+	return (x->name ? !is_given_here(x->name, insn) : x->form == 0) &&
+	       memcmp(x, y, sizeof(*x)) == 0;
 }
 
 /* Joining is known to change nothing: mostly so.  Where s has no cell, none comes. */
@@ -657,7 +661,8 @@ static bool is_joined(const struct abs_state *s, const struct abs_state *from, u
 	static const struct abs_compare none;
 	bool compared = memcmp(&s->compare, &none, sizeof(none)) != 0;
 
-	if ((from->flags & ~s->flags) || (s->counts & ~from->counts) || (from->flags_may & ~s->flags_may) ||
+	if ((from->flags & ~s->flags) || (s->counts & ~from->counts) ||
+	    (from->flags_may & ~s->flags_may) ||
 	    (compared && (memcmp(&s->compare, &from->compare, sizeof(none)) != 0 ||
 			  is_given_here(s->compare.name, insn))))
 		return false;
@@ -665,8 +670,9 @@ static bool is_joined(const struct abs_state *s, const struct abs_state *from, u
 		if (!stays(&s->v[i], &from->v[i], insn))
 			return false;
 	for (unsigned k = 0; k < ABS_NCELL; k++)
-		if (s->cell[k].bytes && (memcmp(&s->cell[k], &from->cell[k], sizeof(s->cell[k])) != 0 ||
-					 !stays(&s->v[ABS_NREG + k], &from->v[ABS_NREG + k], insn)))
+		if (s->cell[k].bytes &&
+		    (memcmp(&s->cell[k], &from->cell[k], sizeof(s->cell[k])) != 0 ||
+		     !stays(&s->v[ABS_NREG + k], &from->v[ABS_NREG + k], insn)))
 			return false;
 	return true;
 }

@@ -1,8 +1,8 @@
 /* absint.h - what is known about registers at one point of a function; internal to PostMorph
  *
- * Just enough to prove a jump table: which registers hold the table's address, an entry of it or
- * the sum of both, and upper bounds of everything else.  Bounds come from comparisons, and reach
- * copies of the compared value through names (absvalue.h).
+ * Just enough to prove a jump table: which registers hold the table's address, an entry of it
+ * or the sum of both, and upper bounds of everything else.  Bounds come from comparisons, and
+ * reach copies of the compared value through names (absvalue.h).
  *
  * The states form a lattice; joining only loses knowledge, so iteration ends.
  */
@@ -39,11 +39,13 @@ struct abs_state {
 struct absint {
 	uint32_t ngroup;
 	bool *escaped;		/* [ngroup] the address is used for something else as well */
-	bool *stays;		/* [ngroup] the address will be the original's: it may be used for
-				 * anything, and only loads that are movable read an entry by it */
+	/* [ngroup] the address will be the original's: it may be used for anything, and only
+	 * loads that are movable read an entry by it */
+	bool *stays;
 	struct arena *arena;
 	struct spills spills;	/* of the function, as far as they have been seen */
-	int64_t depth;		/* CFA less rsp before the instruction; 0 if that is not known */
+	/* CFA less rsp before the instruction; 0 if that is not known */
+	int64_t depth;
 };
 
 /* Nothing is known: a function's entry. */
@@ -52,15 +54,18 @@ void absint_top(struct abs_state *s);
 void absint_test(struct absint *ai, const struct abs_state *s, const struct op *op);
 /* Effect of instruction number `insn`; not for jumps and calls. */
 void absint_step(struct absint *ai, struct abs_state *s, const struct op *op, uint32_t insn);
-/* A call, of the kernel too.  `clobbered`: registers that the callee is known to overwrite.  Other
- * caller-saved ones may keep their value, and the caller may know that: a table's address stays one,
- * for whoever reads by it relies on that. */
-void absint_call(struct absint *ai, struct abs_state *s, const struct op *op, uint16_t clobbered);
-/* A direct branch, where images and originals may take turns: an entry whose base no register holds
- * is worth nothing from here on, for one of the two may form another base than it was read from. */
+/* A call, of the kernel too.  `clobbered`: registers that the callee is known to overwrite.
+ * Other caller-saved ones may keep their value, and the caller may know that: a table's
+ * address stays one, for whoever reads by it relies on that. */
+void absint_call(struct absint *ai, struct abs_state *s, const struct op *op,
+		 uint16_t clobbered);
+/* A direct branch, where images and originals may take turns: an entry whose base no
+ * register holds is worth nothing from here on, for one of the two may form another base
+ * than it was read from. */
 void absint_turn(struct abs_state *s);
-/* What a landing pad gets to see of s when an instruction throws: nothing is known, but registers
- * that calls preserve still depend on what they depended on.  False when none depends on a table. */
+/* What a landing pad gets to see of s when an instruction throws: nothing is known, but
+ * registers that calls preserve still depend on what they depended on.  False when none
+ * depends on a table. */
 bool absint_throw(const struct abs_state *s, struct abs_state *out);
 /* An indirect jump.  True: through the table of out->group. */
 struct abs_jump {

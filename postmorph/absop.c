@@ -70,7 +70,8 @@ static void add_memory(struct op *op, const ZydisDecodedInstruction *in,
 	bool access = o->mem.type != ZYDIS_MEMOP_TYPE_AGEN;
 	struct op_mem m = {
 		.base = number_of(o->mem.base), .index = number_of(o->mem.index),
-		.scale = o->mem.scale, .disp = o->mem.disp.has_displacement ? o->mem.disp.value : 0,
+		.scale = o->mem.scale,
+		.disp = o->mem.disp.has_displacement ? o->mem.disp.value : 0,
 		.bytes = o->size <= 64 ? (uint8_t)(o->size / 8) : 0,
 	};
 
@@ -87,7 +88,8 @@ static void add_memory(struct op *op, const ZydisDecodedInstruction *in,
 	bool reads = access && (o->actions & ZYDIS_OPERAND_ACTION_MASK_READ);
 	if (reads && !m.other && o->mem.base == ZYDIS_REGISTER_RSP && m.index == ABS_NONE) {
 		op->reads_frame = true;
-		op->frame_bytes = o->size >= 8 && o->size < 8 * 255 ? (uint8_t)(o->size / 8) : 255;
+		op->frame_bytes =
+			o->size >= 8 && o->size < 8 * 255 ? (uint8_t)(o->size / 8) : 255;
 		op->frame = (int32_t)m.disp;
 	}
 	if (op->has_mem)		/* two of them (string instructions): follow none */
@@ -204,7 +206,7 @@ static void set_kind(struct op *op, const ZydisDecodedInstruction *in,
 			op->src = number_of(o[0].reg.value);
 		}
 		break;
-	case ZYDIS_MNEMONIC_SBB:	/* of a register with itself: the carry flag alone counts */
+	case ZYDIS_MNEMONIC_SBB: /* of a register with itself: the carry flag alone counts */
 		if (is_reg(&o[0]) && is_reg(&o[1]) && o[0].reg.value == o[1].reg.value)
 			op->reads = op->reads16 = op->reads8 = 0;
 		break;
@@ -264,8 +266,9 @@ static uint8_t flag_mask(ZydisAccessedFlagsMask flags)
 	return mask;
 }
 
-/* A shift by zero and a repeat of no round change no flag.  What counts are the lowest five or six bits
- * of the number; of a byte or word that is rotated through the carry it counts modulo 9 or 17. */
+/* A shift by zero and a repeat of no round change no flag.  What counts are the lowest five
+ * or six bits of the number; of a byte or word that is rotated through the carry it counts
+ * modulo 9 or 17. */
 static bool writes_flags_always(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *o)
 {
 	const uint64_t counted = in->operand_width == 64 ? 63 : 31;
@@ -274,7 +277,8 @@ static bool writes_flags_always(const ZydisDecodedInstruction *in, const ZydisDe
 
 	if (in->attributes & repeat)
 		return false;
-	if (in->meta.category != ZYDIS_CATEGORY_SHIFT && in->meta.category != ZYDIS_CATEGORY_ROTATE)
+	if (in->meta.category != ZYDIS_CATEGORY_SHIFT &&
+	    in->meta.category != ZYDIS_CATEGORY_ROTATE)
 		return true;
 	if (in->operand_width < 32)
 		return false;
@@ -284,7 +288,8 @@ static bool writes_flags_always(const ZydisDecodedInstruction *in, const ZydisDe
 	return false;
 }
 
-static void add_flags(struct op *op, const ZydisDecodedInstruction *in, const ZydisDecodedOperand *o)
+static void add_flags(struct op *op, const ZydisDecodedInstruction *in,
+		      const ZydisDecodedOperand *o)
 {
 	const ZydisAccessedFlags *f = in->cpu_flags;
 
@@ -301,8 +306,9 @@ static void add_flags(struct op *op, const ZydisDecodedInstruction *in, const Zy
 		op->flags_written = flag_mask(written);
 }
 
-/* String instructions move on the registers that they address memory with; the tables of operands do
- * not say so of all of them (scas, cmps).  Repeated no times they stay as they are. */
+/* String instructions move on the registers that they address memory with; the tables of
+ * operands do not say so of all of them (scas, cmps).  Repeated no times they stay as they
+ * are. */
 static void add_string_registers(struct op *op, const ZydisDecodedInstruction *in,
 				 const ZydisDecodedOperand *o)
 {
@@ -324,8 +330,9 @@ static bool ask(struct bytes code, vaddr addr, struct op *out)
 	struct op op = { .dst = ABS_NONE, .src = ABS_NONE, .group = ABS_NO_GROUP };
 
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder(), code.p, code.n, &in, o))) {
-		*out = (struct op){ .reads = 0xffff, .writes = 0xffff, .writes_mem = true,
-				    .flags = true, .flags_read = 0xff, .dst = ABS_NONE, .src = ABS_NONE,
+		*out = (struct op){ .reads = 0xffff,
+				    .writes = 0xffff, .writes_mem = true, .flags = true,
+				    .flags_read = 0xff, .dst = ABS_NONE, .src = ABS_NONE,
 				    .group = ABS_NO_GROUP };
 		return false;
 	}
@@ -343,7 +350,8 @@ static bool ask(struct bytes code, vaddr addr, struct op *out)
 	return !(in.attributes & ZYDIS_ATTRIB_IS_RELATIVE);
 }
 
-/* Of a field nothing but the address in a memory operand depends: where a branch leads is not asked here. */
+/* Of a field nothing but the address in a memory operand depends: where a branch leads is
+ * not asked here. */
 void op_decode(struct bytes code, const struct insn *insn, vaddr addr, struct op *out)
 {
 	static struct { uint64_t key; struct op op; } memo[BYTEMEMO_SLOTS];

@@ -1,8 +1,8 @@
 /* absop.h - instructions as the jump table analysis sees them; internal to PostMorph
  *
- * Only general registers, memory operands and the flags of comparisons exist here.  Registers are
- * 0..15 in encoding order.  Whatever has no kind of its own is OP_OTHER with its effects spelled
- * out in the masks, so that an unknown instruction can never be taken for harmless.
+ * Only general registers, memory operands and the flags of comparisons exist here.  Registers
+ * are 0..15 in encoding order.  Whatever has no kind of its own is OP_OTHER with its effects
+ * spelled out in the masks, so that an unknown instruction can never be taken for harmless.
  */
 #ifndef POSTMORPH_ABSOP_H
 #define POSTMORPH_ABSOP_H
@@ -13,25 +13,26 @@ enum { ABS_NREG = 16, ABS_NONE = 0xff, ABS_RIP = 16, ABS_NO_GROUP = 0xffff };
 
 enum op_kind {
 	OP_OTHER,
-	OP_MOVE,		/* dst <- src extended from src_bits (sign if sx), bits 32 or 64 */
-	OP_LOAD,		/* dst <- mem extended from src_bits, bits 32 or 64 */
-	OP_STORE,		/* mem <- src, src_bits */
-	OP_CONST,		/* dst <- imm, zero-extended to 64 bits */
-	OP_LEA,			/* dst <- address of mem, bits 32 or 64 */
-	OP_ADD,			/* dst <- dst + src, 64 bits */
-	OP_AND,			/* dst <- dst & imm */
-	OP_LOGIC,		/* dst <- dst op src, where the low bits of the result depend on those
-				 * of the operands only; src ABS_NONE: some constant */
-	OP_CMOV,		/* dst <- dst or src */
-	OP_PUSH,		/* stack <- src, 64 bits */
-	OP_SHR,			/* dst <- dst >> imm, unsigned */
-	OP_CMP_IMM,		/* compare dst (or mem if dst is ABS_NONE) with imm */
-	OP_CMP_REG,		/* compare dst with src */
-	OP_JCC,			/* imm is the condition code, 0..15 */
-	OP_JMP_REG,		/* jmp *src */
-	OP_JMP_MEM,		/* jmp *mem */
-	OP_CALL,		/* caller-saved registers, flags and memory are unknown after it */
-	OP_KERNEL,		/* a call of the kernel, which may leave the flags as they are */
+	OP_MOVE,	 /* dst <- src extended from src_bits (sign if sx), bits 32 or 64 */
+	OP_LOAD,	 /* dst <- mem extended from src_bits, bits 32 or 64 */
+	OP_STORE,	/* mem <- src, src_bits */
+	OP_CONST,	/* dst <- imm, zero-extended to 64 bits */
+	OP_LEA,	/* dst <- address of mem, bits 32 or 64 */
+	OP_ADD,	/* dst <- dst + src, 64 bits */
+	OP_AND,	/* dst <- dst & imm */
+	/* dst <- dst op src, where the low bits of the result depend on those of the
+	 * operands only; src ABS_NONE: some constant */
+	OP_LOGIC,
+	OP_CMOV,	 /* dst <- dst or src */
+	OP_PUSH,	 /* stack <- src, 64 bits */
+	OP_SHR,	/* dst <- dst >> imm, unsigned */
+	OP_CMP_IMM,	/* compare dst (or mem if dst is ABS_NONE) with imm */
+	OP_CMP_REG,	/* compare dst with src */
+	OP_JCC,	/* imm is the condition code, 0..15 */
+	OP_JMP_REG,	/* jmp *src */
+	OP_JMP_MEM,	/* jmp *mem */
+	OP_CALL,	 /* caller-saved registers, flags and memory are unknown after it */
+	OP_KERNEL,	/* a call of the kernel, which may leave the flags as they are */
 };
 
 struct op_mem {			/* base + index * scale + disp; no segment of its own */

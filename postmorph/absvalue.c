@@ -1,4 +1,5 @@
-/* absvalue.c - what is known about one value: bounds of its low bits, and its part in a dispatch */
+/* absvalue.c - what is known about one value: bounds of its low bits, and its part in a
+ * dispatch */
 #include "postmorph/absvalue.h"
 
 #include <string.h>
@@ -100,7 +101,8 @@ void value_blur(struct abs_value *v)
 	*v = out;
 }
 
-struct abs_value value_extend(const struct abs_value *src, unsigned src_bits, bool sx, unsigned bits)
+struct abs_value value_extend(const struct abs_value *src, unsigned src_bits, bool sx,
+			      unsigned bits)
 {
 	unsigned w = value_width(src_bits);
 	struct abs_value v = value_plain();

@@ -4,8 +4,8 @@
  * name for the function.  Code of the large model forms the address of the GOT from an address
  * that happens to be an entry; programs measure functions, or ask whether an address is between
  * two.  All of that is close behind the instruction that forms the address, so what is followed
- * is a straight line: the registers that hold it, past conditional branches and calls, until they
- * are overwritten or the line ends.
+ * is a straight line: the registers that hold it, past conditional branches and calls, until
+ * they are overwritten or the line ends.
  *
  * Labels are mostly fetched from memory, so that nothing shows who calculates with them but the
  * jumps that go to them.
@@ -80,14 +80,16 @@ static uint16_t registers(const ZydisDecodedInstruction *in, const ZydisDecodedO
 }
 
 /* How far something else is behind the address. */
-static bool is_distance(uint16_t held, const ZydisDecodedInstruction *in, const ZydisDecodedOperand *o)
+static bool is_distance(uint16_t held, const ZydisDecodedInstruction *in,
+			const ZydisDecodedOperand *o)
 {
 	return in->mnemonic == ZYDIS_MNEMONIC_SUB && in->operand_width == 64 &&
 	       o[1].type == ZYDIS_OPERAND_TYPE_REGISTER && (bit_of(o[1].reg.value) & held) &&
 	       o[0].type == ZYDIS_OPERAND_TYPE_REGISTER && !(bit_of(o[0].reg.value) & held);
 }
 
-/* What this instruction does with the address; if it only hands it on, what holds it afterwards. */
+/* What this instruction does with the address; if it only hands it on, what holds it
+ * afterwards. */
 static enum address_use step(struct follow *f, const ZydisDecodedInstruction *in,
 			     const ZydisDecodedOperand *o)
 {
@@ -147,8 +149,8 @@ static bool is_zeroing(const ZydisDecodedInstruction *in, const ZydisDecodedOper
 	       o[1].type == ZYDIS_OPERAND_TYPE_REGISTER && o[0].reg.value == o[1].reg.value;
 }
 
-/* Registers that the instruction puts the address in, when that, or to store it, is all that it does
- * with the address in `held`; -1 for all else. */
+/* Registers that the instruction puts the address in, when that, or to store it, is all that
+ * it does with the address in `held`; -1 for all else. */
 static int keep(uint16_t held, const ZydisDecodedInstruction *in, const ZydisDecodedOperand *o)
 {
 	uint16_t address, reads = registers(in, o, ZYDIS_OPERAND_ACTION_MASK_READ, &address);
@@ -190,7 +192,8 @@ bool address_is_only_kept(struct bytes code, uint8_t reg)
 struct origins {
 	uint16_t fetched, told;		/* from memory as they are; by a jump table */
 	uint16_t written;		/* by the block */
-	uint8_t through[16];		/* 1 + the register through which an entry of a table was read */
+	/* 1 + the register through which an entry of a table was read */
+	uint8_t through[16];
 };
 
 static bool reads_memory(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *o)
@@ -225,8 +228,8 @@ static void origins_step(struct origins *from, const ZydisDecodedInstruction *in
 	bool told = is_table_sum(from, in, o) || (move && (reads & from->told));
 	uint8_t through = 0;
 
-	if (in->mnemonic == ZYDIS_MNEMONIC_MOVSXD && reads_memory(in, o) && o[1].mem.scale == 4 &&
-	    (bit_of(o[1].mem.base) & ~from->fetched))
+	if (in->mnemonic == ZYDIS_MNEMONIC_MOVSXD && reads_memory(in, o) &&
+	    o[1].mem.scale == 4 && (bit_of(o[1].mem.base) & ~from->fetched))
 		through = (uint8_t)(number_of(bit_of(o[1].mem.base)) + 1);
 	if (in->meta.category == ZYDIS_CATEGORY_CALL)
 		writes |= CALLER_SAVED;
@@ -234,7 +237,8 @@ static void origins_step(struct origins *from, const ZydisDecodedInstruction *in
 	from->fetched = (uint16_t)(fetched ? from->fetched | writes : from->fetched & ~writes);
 	from->told = (uint16_t)(told ? from->told | writes : from->told & ~writes);
 	for (uint8_t i = 0; i < 16; i++)
-		if ((writes >> i & 1) || (from->through[i] && (writes >> (from->through[i] - 1) & 1)))
+		if ((writes >> i & 1) ||
+		    (from->through[i] && (writes >> (from->through[i] - 1) & 1)))
 			from->through[i] = 0;
 	for (uint8_t i = 0; i < 16; i++)
 		if ((writes >> i & 1) && through && through != i + 1)
@@ -247,8 +251,8 @@ static enum jump_way way_of(const struct origins *from, uint16_t reg)
 	       from->written & reg ? WAY_CALCULATED : WAY_BROUGHT;
 }
 
-/* From the start of a block to the jump that ends it: its register, 0 for one through memory; or to the
- * block's end: -1. */
+/* From the start of a block to the jump that ends it: its register, 0 for one through
+ * memory; or to the block's end: -1. */
 static int follow_block(struct bytes code, struct origins *from)
 {
 	ZydisDecoder decoder;
@@ -264,7 +268,8 @@ static int follow_block(struct bytes code, struct origins *from)
 			break;
 		}
 		if (in.mnemonic == ZYDIS_MNEMONIC_JMP && !in.raw.imm[0].is_relative)
-			return o[0].type == ZYDIS_OPERAND_TYPE_MEMORY ? 0 : bit_of(o[0].reg.value);
+			return o[0].type == ZYDIS_OPERAND_TYPE_MEMORY ? 0
+								      : bit_of(o[0].reg.value);
 		origins_step(from, &in, o);
 		code = (struct bytes){ code.p + in.length, code.n - in.length };
 	}

@@ -41,7 +41,8 @@ uint16_t alu_writes(enum alu op)
 	}
 }
 
-static void set(struct alu_out *out, unsigned bits, uint64_t value, uint16_t flags, uint16_t defined)
+static void set(struct alu_out *out, unsigned bits, uint64_t value, uint16_t flags,
+		uint16_t defined)
 {
 	out->value = alu_low(value, bits);
 	out->flags = flags | alu_flags_of(out->value, bits);
@@ -119,8 +120,8 @@ static void rotate(enum alu op, struct alu_out *out, unsigned bits, uint64_t a, 
 	}
 }
 
-static void shift_double(enum alu op, struct alu_out *out, unsigned bits, uint64_t a, uint64_t b,
-			 unsigned count)
+static void shift_double(enum alu op, struct alu_out *out, unsigned bits, uint64_t a,
+			 uint64_t b, unsigned count)
 {
 	uint64_t r, carry;
 
@@ -233,10 +234,12 @@ static void plain(struct alu_out *out, unsigned bits, uint64_t value)
 	out->value = alu_low(value, bits);
 }
 
-bool alu_run(enum alu op, unsigned bits, const uint64_t operand[3], bool cf, struct alu_out *out)
+bool alu_run(enum alu op, unsigned bits, const uint64_t operand[3], bool cf,
+	     struct alu_out *out)
 {
 	uint64_t a = alu_low(operand[0], bits), b = alu_low(operand[1], bits);
-	unsigned count = operand[op == ALU_SHLD || op == ALU_SHRD ? 2 : 1] & (bits == 64 ? 63 : 31);
+	unsigned count =
+		operand[op == ALU_SHLD || op == ALU_SHRD ? 2 : 1] & (bits == 64 ? 63 : 31);
 
 	*out = (struct alu_out){ .written = alu_writes(op) };
 	if (op >= ALU_SHL && op <= ALU_SHRD && count == 0) {
@@ -258,10 +261,24 @@ bool alu_run(enum alu op, unsigned bits, const uint64_t operand[3], bool cf, str
 	case ALU_SHL: case ALU_SHR: case ALU_SAR: shift(op, out, bits, a, count); break;
 	case ALU_ROL: case ALU_ROR: rotate(op, out, bits, a, count); break;
 	case ALU_SHLD: case ALU_SHRD: shift_double(op, out, bits, a, b, count); break;
-	case ALU_IMUL: case ALU_MUL_WIDE: case ALU_IMUL_WIDE: multiply(op, out, bits, a, b); break;
+	case ALU_IMUL:
+	case ALU_MUL_WIDE:
+	case ALU_IMUL_WIDE:
+		multiply(op, out, bits, a, b);
+		break;
 	case ALU_DIV: case ALU_IDIV: return divide(op, out, bits, operand);
-	case ALU_BT: case ALU_BTS: case ALU_BTR: case ALU_BTC: bit_test(op, out, bits, a, b); break;
-	case ALU_BSF: case ALU_BSR: case ALU_TZCNT: case ALU_LZCNT: bit_scan(op, out, bits, a); break;
+	case ALU_BT:
+	case ALU_BTS:
+	case ALU_BTR:
+	case ALU_BTC:
+		bit_test(op, out, bits, a, b);
+		break;
+	case ALU_BSF:
+	case ALU_BSR:
+	case ALU_TZCNT:
+	case ALU_LZCNT:
+		bit_scan(op, out, bits, a);
+		break;
 	case ALU_POPCNT:
 		out->value = (unsigned)__builtin_popcountll(a);
 		out->flags = a ? 0 : FLAG_ZF;
@@ -282,8 +299,8 @@ bool alu_run(enum alu op, unsigned bits, const uint64_t operand[3], bool cf, str
 uint16_t alu_condition_reads(unsigned cond)
 {
 	static const uint16_t reads[8] = {
-		FLAG_OF, FLAG_CF, FLAG_ZF, FLAG_CF | FLAG_ZF, FLAG_SF, FLAG_PF, FLAG_SF | FLAG_OF,
-		FLAG_ZF | FLAG_SF | FLAG_OF,
+		FLAG_OF, FLAG_CF, FLAG_ZF,	     FLAG_CF | FLAG_ZF,
+		FLAG_SF, FLAG_PF, FLAG_SF | FLAG_OF, FLAG_ZF | FLAG_SF | FLAG_OF,
 	};
 
 	return reads[cond >> 1 & 7];

@@ -1,7 +1,8 @@
 /* alu.h - what integer instructions compute: results and flags from operands
  *
- * Numbers only.  Flags are bits as in rflags.  An operation says which flags it writes and which of
- * those the architecture defines: the others may come out differently on another processor.
+ * Numbers only.  Flags are bits as in rflags.  An operation says which flags it writes and
+ * which of those the architecture defines: the others may come out differently on another
+ * processor.
  */
 #ifndef POSTMORPH_ALU_H
 #define POSTMORPH_ALU_H
@@ -36,9 +37,10 @@ struct alu_out {
 uint16_t alu_writes(enum alu op);
 /* Flags of `value` as result: SF, ZF, PF. */
 uint16_t alu_flags_of(uint64_t value, unsigned bits);
-/* Operands are taken as `bits` wide (8, 16, 32, 64); cf is the carry flag before it.  False when the
- * processor would raise an exception instead. */
-bool alu_run(enum alu op, unsigned bits, const uint64_t operand[3], bool cf, struct alu_out *out);
+/* Operands are taken as `bits` wide (8, 16, 32, 64); cf is the carry flag before it.  False
+ * when the processor would raise an exception instead. */
+bool alu_run(enum alu op, unsigned bits, const uint64_t operand[3], bool cf,
+	     struct alu_out *out);
 /* Condition code 0..15 as in jcc: the flags it reads; whether it holds. */
 uint16_t alu_condition_reads(unsigned cond);
 bool alu_condition(unsigned cond, uint16_t flags);

@@ -34,7 +34,8 @@ static int find_text(struct text *t, struct err *err)
 	t->prog->base = lo;
 	t->span = hi - lo;
 	t->mark = arena_alloc(t->scratch, t->span);
-	if (last < hi || last - first > MAX_SPAN) {	/* some segment is far away: code only */
+	/* some segment is far away: code only */
+	if (last < hi || last - first > MAX_SPAN) {
 		first = lo;
 		last = hi;
 	}

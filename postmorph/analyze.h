@@ -6,10 +6,10 @@
  * text.mark has one byte of flags for every byte from prog->base to the end of executable
  * segments.  All of it is scratch: it goes when prog_analyze() returns.
  *
- * A large program has ten million instructions, and all of them have to be looked at; but only those
- * of functions that are kept (fn->kept) are kept.  So a step that looks at all functions reads each
- * with a scan, or has it loaded while it is looked at.  Scans decode nothing: two bytes of each
- * instruction are scratch, too.
+ * A large program has ten million instructions, and all of them have to be looked at; but only
+ * those of functions that are kept (fn->kept) are kept.  So a step that looks at all functions
+ * reads each with a scan, or has it loaded while it is looked at.  Scans decode nothing: two
+ * bytes of each instruction are scratch, too.
  */
 #ifndef POSTMORPH_ANALYZE_H
 #define POSTMORPH_ANALYZE_H
@@ -18,17 +18,17 @@
 #include "postmorph/lsda.h"
 #include "postmorph/plt.h"
 
-enum {				/* flags in text.mark */
-	MARK_INSN = 1,		/* an instruction of a piece begins here */
-	MARK_BRANCH = 2,	/* direct branch target */
-	MARK_POINTER = 4,	/* its address is, or may be, taken */
-	MARK_TABLE = 8,		/* target of a proven jump table */
-	MARK_RETURN = 16,	/* an instruction of a piece, with a call right before it */
-	MARK_PAD = 32,		/* landing pad of some function */
-	MARK_SYMBOL = 64,	/* a symbol of .symtab names it: nothing that runs knows it by that */
-	MARK_STRAY = 128,	/* something that could not be made to hold another address holds or
-				 * forms it, or may */
-	MARK_HELD = MARK_POINTER | MARK_SYMBOL,
+enum {	/* flags in text.mark */
+       MARK_INSN = 1,	/* an instruction of a piece begins here */
+       MARK_BRANCH = 2,	/* direct branch target */
+       MARK_POINTER = 4,	/* its address is, or may be, taken */
+       MARK_TABLE = 8,	/* target of a proven jump table */
+       MARK_RETURN = 16,	/* an instruction of a piece, with a call right before it */
+       MARK_PAD = 32,	/* landing pad of some function */
+       MARK_SYMBOL = 64, /* a symbol of .symtab names it: nothing that runs knows it by that */
+       /* something that could not be made to hold another address holds or forms it, or may */
+       MARK_STRAY = 128,
+       MARK_HELD = MARK_POINTER | MARK_SYMBOL,
 };
 
 struct short_insn {		/* struct insn without its place */
@@ -42,14 +42,15 @@ struct piece {
 	const struct short_insn *insn;	/* [ninsn] */
 	uint32_t size;
 	uint32_t ninsn;		/* 0: not all of it decodes */
-	uint32_t parent;	/* index of the piece it belongs to; its own index when it stands
-				 * for itself */
+	/* index of the piece it belongs to; its own index when it stands for itself */
+	uint32_t parent;
 	uint32_t fn;		/* index in prog->fn[] */
 	uint32_t kin;		/* union-find: pieces with jumps into each other's middle */
 	enum skip skip;		/* first reason found */
 	bool returns;		/* has a return or an indirect jump */
 	bool fragment;		/* not entered by a call: its CFA is not rsp + 8 */
-	const char *name;	/* of a fragment that only its symbol tells from a function; or NULL */
+	/* of a fragment that only its symbol tells from a function; or NULL */
+	const char *name;
 };
 
 struct table_start {		/* what looks like a jump table of a function */
@@ -70,13 +71,15 @@ struct text_call {		/* a direct call of code */
 struct text {
 	struct prog *prog;
 	struct arena *scratch;
-	struct arena *pass;	/* what belongs to one function in one step; empty between them */
+	/* what belongs to one function in one step; empty between them */
+	struct arena *pass;
 	struct piece *piece;	/* [npiece], ascending and disjoint; index = index of the FDE */
 	uint32_t npiece;
 	VEC(struct text_jump) jumps;	/* by piece */
 	struct arena *early;		/* of what goes once noreturn_find() is done: */
 	VEC(struct text_call) calls;	/* by piece */
-	VEC(struct text_jump) slot_calls;	/* by piece; the target is the word that holds the function */
+	/* by piece; the target is the word that holds the function */
+	VEC(struct text_jump) slot_calls;
 	uint8_t *mark;		/* [span] */
 	uint64_t span;
 	uint64_t *object;	/* bit per 4 bytes from image_lo: the code forms that address */
@@ -159,8 +162,8 @@ int pieces_decode(struct text *t, struct err *err);
 /* pieces.c: finds the parent of every fragment. */
 void pieces_join(struct text *t);
 
-/* landing.c: whether the exception table of a decoded piece, if it has one, can be made anew; ways
- * out of it. */
+/* landing.c: whether the exception table of a decoded piece, if it has one, can be made
+ * anew; ways out of it. */
 void landing_decode(struct text *t, uint32_t piece);
 /* landing.c: visits the call sites of a piece that have a landing pad; none when its exception
  * table is of unknown form. */
@@ -173,8 +176,8 @@ void landing_mark(struct text *t);
 void names_mark_fragments(struct text *t);
 void names_give(struct text *t);
 
-/* pointers.c: marks everything whose address is known to be taken, or branched to from code that
- * no FDE covers. */
+/* pointers.c: marks everything whose address is known to be taken, or branched to from code
+ * that no FDE covers. */
 int pointers_mark(struct text *t, struct err *err);
 
 /* references.c: a lea of `user` forms an address. */
@@ -183,11 +186,13 @@ void references_note(struct text *t, const struct fn *user, const struct insn *l
 void references_note_end(struct text *t, const struct fn *fn, const struct insn *last);
 /* references.c: prog->ref[], fn->pointers and fn->sealed, once all marks are there. */
 int references_find(struct text *t, struct err *err);
-/* watched.c: code outside of the function, if it is one, has the address of an instruction in its middle. */
+/* watched.c: code outside of the function, if it is one, has the address of an instruction
+ * in its middle. */
 void watched_note_inside(struct text *t, vaddr place);
 /* watched.c: code asks what lies before and behind this entry. */
 void watched_note_order(struct text *t, vaddr entry);
-/* watched.c: a relocation holds the address; what that means is judged once all jumps are known. */
+/* watched.c: a relocation holds the address; what that means is judged once all jumps are
+ * known. */
 void watched_note_held(struct text *t, vaddr place);
 void watched_judge(struct text *t);
 /* labels.c: fn->labels, and which references to labels stay, once prog->ref[] is there. */
@@ -197,8 +202,8 @@ void references_mark_words(struct text *t);
 
 /* functions.c: pieces become prog->fn[], with ranges. */
 void functions_make(struct text *t);
-/* functions.c: the instructions of a function, one after the other.  None when a range of it does not
- * decode. */
+/* functions.c: the instructions of a function, one after the other.  None when a range of it
+ * does not decode. */
 struct fn_scan {
 	const struct text *text;
 	const struct fn *fn;
@@ -215,8 +220,10 @@ bool fn_scan_next_value(struct fn_scan *s, struct insn *out);
 void fn_load(const struct text *t, struct arena *a, struct fn *fn);
 /* functions.c: reasons that hold for a function as a whole, once all targets are marked. */
 void functions_settle(struct text *t);
-/* blocks.c: blocks and edges of one function from the marks and the uses of its tables, in `a`. */
-struct table_use {		/* fn->insn[insn] is an indirect jump through fn->table[table] */
+/* blocks.c: blocks and edges of one function from the marks and the uses of its tables, in
+ * `a`. */
+/* fn->insn[insn] is an indirect jump through fn->table[table] */
+struct table_use {
 	uint32_t insn, table;
 };
 void blocks_make(const struct text *t, struct arena *a, struct fn *fn,
@@ -226,7 +233,8 @@ void blocks_make(const struct text *t, struct arena *a, struct fn *fn,
  * scratch arena, ascending by insn. */
 const struct table_use *jumptables_find(struct text *t, struct fn *fn, uint32_t *nuse);
 
-/* clobbers.c: caller-saved registers that a call of `entry` is known to overwrite on some path. */
+/* clobbers.c: caller-saved registers that a call of `entry` is known to overwrite on some
+ * path. */
 uint16_t clobbers_of(struct text *t, vaddr entry);
 
 /* noreturn.c: text.noreturn[], from blocks without tables. */
@@ -235,8 +243,8 @@ void noreturn_find(struct text *t);
 bool noreturn_call(const struct text *t, const struct insn *insn);
 /* calls.c: prog->call[], from functions with blocks. */
 void calls_find(struct text *t);
-/* calls.c: visits the calls of prog->fn[f], and its jumps to others' entries, in the order of its
- * blocks. */
+/* calls.c: visits the calls of prog->fn[f], and its jumps to others' entries, in the order
+ * of its blocks. */
 typedef void call_visit(void *ctx, const struct call_site *call);
 void calls_each(const struct prog *prog, uint32_t f, call_visit *visit, void *ctx);
 

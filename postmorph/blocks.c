@@ -150,8 +150,10 @@ void blocks_make(const struct text *t, struct arena *a, struct fn *fn,
 		for (uint32_t k = 0; k < table->nentry; k++) {
 			uint32_t to = fn_find_block(fn, table->target[k]);
 
-			table->succ[k] = to != NO_BLOCK && fn->block[to].addr == table->target[k] ?
-					 to : NO_BLOCK;
+			table->succ[k] =
+				to != NO_BLOCK && fn->block[to].addr == table->target[k]
+					? to
+					: NO_BLOCK;
 		}
 	}
 }

@@ -1,15 +1,16 @@
 /* bytememo.h - where to remember what was found of an instruction, by its bytes
  *
- * Of the instructions of a program most have been there before, byte for byte.  What does not depend on
- * where they stand is the same each time, and asking Zydis costs a hundred times as much as looking it up.
- * A table of BYTEMEMO_SLOTS of { key, what was found }, of which the last one stays, is enough.  There are
- * three keys, by what counts:
+ * Of the instructions of a program most have been there before, byte for byte.  What does not
+ * depend on where they stand is the same each time, and asking Zydis costs a hundred times as
+ * much as looking it up.  A table of BYTEMEMO_SLOTS of { key, what was found }, of which the
+ * last one stays, is enough.  There are three keys, by what counts:
  *
  *    bytememo_key          all bytes
  *    bytememo_key_placed   all but the field that depends on where the instruction stands
  *    bytememo_key_pattern  what insn_pattern() has of it: neither displacement nor immediates
  *
- * decode_memo.c remembers forms, which are fewer still: there most registers do not count either.
+ * decode_memo.c remembers forms, which are fewer still: there most registers do not count
+ * either.
  */
 #ifndef POSTMORPH_BYTEMEMO_H
 #define POSTMORPH_BYTEMEMO_H
@@ -34,7 +35,8 @@ static inline uint64_t bytememo_key_placed(struct bytes code, const struct insn 
 	if (n == 0 || n > BYTEMEMO_LONGEST)
 		return 0;
 	return bytes_first((struct bytes){ code.p, insn->field }) | n << 56 |
-	       bytes_first((struct bytes){ code.p + behind, code.n - behind }) << 8 * insn->field;
+	       bytes_first((struct bytes){ code.p + behind, code.n - behind })
+		       << 8 * insn->field;
 }
 
 static inline uint64_t bytememo_key_pattern(struct bytes code)

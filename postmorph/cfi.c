@@ -3,8 +3,8 @@
  * The section is a row of records, each a CIE (id 0) or an FDE whose id is the distance back to
  * its CIE.  Every record is kept with its place and the places of its pointers, because a
  * generation carries copies of all of them at another address.  So what we cannot copy (pointer
- * encodings and augmentations that we do not know, 64-bit records) makes the file one that Morph
- * does not touch, whereas instructions that we cannot follow only cost their function.
+ * encodings and augmentations that we do not know, 64-bit records) makes the file one that
+ * Morph does not touch, whereas instructions that we cannot follow only cost their function.
  *
  * INVARIANTS
  *   I1  cie[] ascends by off; fde[] by addr, then off, and no FDE in it is empty;
@@ -83,7 +83,8 @@ static int parse_augmentation(struct parse *p, struct record *rec, struct cie *c
 		case 'L':
 			cie->lsda_enc = rd_u8(&rec->r);
 			if (cie->lsda_enc != DW_EH_PE_omit &&
-			    (!encoding_known(p, cie->lsda_enc) || (cie->lsda_enc & DW_EH_PE_indirect)))
+			    (!encoding_known(p, cie->lsda_enc) ||
+			     (cie->lsda_enc & DW_EH_PE_indirect)))
 				return refused(p, rec, "unknown LSDA pointer encoding");
 			break;
 		case 'R':
@@ -182,7 +183,8 @@ static int parse_fde_lsda(struct parse *p, struct record *rec, const struct cie 
 	(void)rd_skip(&after, n);		/* a short record shows in after.bad */
 	if (cie->lsda_enc != DW_EH_PE_omit) {
 		fde->lsda_off = reader_off(rec);
-		if (!cfi_read_pointer(&rec->r, cie->lsda_enc, reader_addr(p, rec), &raw, &fde->lsda))
+		if (!cfi_read_pointer(&rec->r, cie->lsda_enc, reader_addr(p, rec), &raw,
+				      &fde->lsda))
 			return malformed(p, rec, "LSDA pointer is cut short");
 		if (raw == 0)
 			fde->lsda_off = 0;
@@ -262,7 +264,8 @@ static int compare_fde(const void *x, const void *y)
 	return a->off < b->off ? -1 : a->off > b->off;
 }
 
-/* No FDE covers what another does, or what is behind the file's memory: there new text will be. */
+/* No FDE covers what another does, or what is behind the file's memory: there new text will
+ * be. */
 static int check_ranges(const struct image *img, const struct fde *fde, uint32_t nfde,
 			struct err *err)
 {
@@ -270,11 +273,13 @@ static int check_ranges(const struct image *img, const struct fde *fde, uint32_t
 
 	image_span(img, &lo, &hi);
 	if (nfde && fde[nfde - 1].addr + fde[nfde - 1].len > hi)
-		return err_set(err, ERR_INPUT, ".eh_frame: FDE at 0x%llx covers what is not loaded",
+		return err_set(err, ERR_INPUT,
+			       ".eh_frame: FDE at 0x%llx covers what is not loaded",
 			       (unsigned long long)fde[nfde - 1].addr);
 	for (uint32_t i = 1; i < nfde; i++)
 		if (fde[i].addr - fde[i - 1].addr < fde[i - 1].len)
-			return err_set(err, ERR_INPUT, ".eh_frame: FDEs at 0x%llx and 0x%llx overlap",
+			return err_set(err, ERR_INPUT,
+				       ".eh_frame: FDEs at 0x%llx and 0x%llx overlap",
 				       (unsigned long long)fde[i - 1].addr,
 				       (unsigned long long)fde[i].addr);
 	return 0;
@@ -311,12 +316,14 @@ static int find_eh_frame(const struct image *img, vaddr *addr, struct bytes *b, 
 	*b = (struct bytes){ NULL, 0 };
 	if (ph && find_by_header(img, ph, addr, b, err) < 0)
 		return -1;
-	if (!s || !(s->h.sh_flags & SHF_ALLOC) || s->h.sh_type == SHT_NOBITS || s->h.sh_size == 0)
+	if (!s || !(s->h.sh_flags & SHF_ALLOC) || s->h.sh_type == SHT_NOBITS ||
+	    s->h.sh_size == 0)
 		return 0;
 	if (ph && *addr != s->h.sh_addr)
-		return err_set(err, ERR_INPUT, ".eh_frame: the section is at 0x%llx, .eh_frame_hdr "
-			       "leads to 0x%llx", (unsigned long long)s->h.sh_addr,
-			       (unsigned long long)*addr);
+		return err_set(err, ERR_INPUT,
+			       ".eh_frame: the section is at 0x%llx, .eh_frame_hdr "
+			       "leads to 0x%llx",
+			       (unsigned long long)s->h.sh_addr, (unsigned long long)*addr);
 	*addr = s->h.sh_addr;
 	*b = image_at(img, s->h.sh_addr, s->h.sh_size);
 	if (!b->p)
@@ -365,8 +372,8 @@ int cfi_parse(const struct image *img, struct arena *a, struct cfi *out, struct 
 		fde->has_address |= !fde->understood && cfi_may_hold_address(insns);
 	}
 	cfi_table_get(p.table, &cfi);
-	bracket_make(&cfi.by_addr, arena_array(a, (size_t)cfi.nfde + 2, sizeof(uint32_t)), cfi.nfde,
-		     fde_addr, cfi.fde);
+	bracket_make(&cfi.by_addr, arena_array(a, (size_t)cfi.nfde + 2, sizeof(uint32_t)),
+		     cfi.nfde, fde_addr, cfi.fde);
 	*out = cfi;
 	return 0;
 }

@@ -1,8 +1,8 @@
 /* cfi.h - call frame information: CIEs, FDEs, and the unwind row at every instruction
  *
- * Reads .eh_frame (found by section or through PT_GNU_EH_FRAME).  A row is the complete rule set
- * (CFA and registers) that holds from one address to the next row; equal rule sets are interned,
- * so rows compare by index.
+ * Reads .eh_frame (found by section or through PT_GNU_EH_FRAME).  A row is the complete rule
+ * set (CFA and registers) that holds from one address to the next row; equal rule sets are
+ * interned, so rows compare by index.
  */
 #ifndef POSTMORPH_CFI_H
 #define POSTMORPH_CFI_H
@@ -15,8 +15,9 @@
 struct err;
 struct image;
 
-/* DWARF numbers: 7 = rsp, 6 = rbp, 16 = return address.  Behind those are vector and mask registers, which
- * functions of other conventions save (17: xmm0, 67: xmm16, 118: k0), and the sixteen newest general ones. */
+/* DWARF numbers: 7 = rsp, 6 = rbp, 16 = return address.  Behind those are vector and mask
+ * registers, which functions of other conventions save (17: xmm0, 67: xmm16, 118: k0), and
+ * the sixteen newest general ones. */
 enum { CFI_NREG = 17, CFI_RA = 16, CFI_REG_END = 160 };
 
 enum cfi_kind {
@@ -47,7 +48,8 @@ struct cfi_state {		/* one complete rule set; interned in cfi.state[] */
 	int64_t cfa_off;
 	struct bytes cfa_expr;
 	struct cfi_rule reg[CFI_NREG];
-	const struct cfi_other *other;	/* [nother], ascending by reg; none of them CFI_UNSPEC */
+	/* [nother], ascending by reg; none of them CFI_UNSPEC */
+	const struct cfi_other *other;
 	uint32_t nother;
 	uint64_t args_size;	/* DW_CFA_GNU_args_size */
 };
@@ -65,7 +67,8 @@ struct cie {
 	int64_t data_align;
 	uint8_t ra_reg;
 	uint8_t fde_enc, lsda_enc, personality_enc;	/* DW_EH_PE_*, 0xff = omitted */
-	uint64_t personality;	/* decoded: address, or address of the pointer when indirect; 0 none */
+	/* decoded: address, or address of the pointer when indirect; 0 none */
+	uint64_t personality;
 	uint32_t personality_off;	/* of the encoded personality in the record, 0 = none */
 	uint32_t insn_off;	/* in the record: of the initial instructions */
 	bool signal_frame;	/* 'S' */
@@ -85,15 +88,16 @@ struct fde {
 	uint32_t insn_off;	/* in the record: of the instructions */
 	uint32_t row, nrow;	/* in cfi.rows[] */
 	bool has_address;	/* as in struct cie: DW_CFA_set_loc */
-	bool understood;	/* false: its instructions have a form we do not model; it has no
-				 * rows then */
+	/* false: its instructions have a form we do not model; it has no rows then */
+	bool understood;
 };
 
 struct cfi {
 	vaddr eh_frame;		/* address of .eh_frame */
 	struct bytes bytes;	/* its content up to and without the terminator */
 	struct cie *cie;
-	struct fde *fde;	/* ascending by addr, disjoint; those that cover nothing are left out */
+	/* ascending by addr, disjoint; those that cover nothing are left out */
+	struct fde *fde;
 	struct cfi_row *rows;
 	struct cfi_state *state;
 	uint32_t ncie, nfde, nrow, nstate;

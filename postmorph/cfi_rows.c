@@ -4,18 +4,19 @@
  * state differs from the row before.  States are interned: a hash table maps a rule set to its
  * index, so that equality of rows anywhere in the program is equality of two numbers.
  *
- * Most rules are for the general registers, which have an array.  The few others have a list that the
- * states share where they can, and which only grows in the one state that is being changed.
+ * Most rules are for the general registers, which have an array.  The few others have a list
+ * that the states share where they can, and which only grows in the one state that is being
+ * changed.
  *
- * A program that is not modelled (registers beyond CFI_REG_END or too many of them, expressions over
- * MAX_EXPR or with what may be an address relative to their place, unknown opcodes, a location that
- * runs backwards or out of its FDE, a stack of more than MAX_REMEMBER states) gives false, never an
- * error: the function it describes is left alone.
+ * A program that is not modelled (registers beyond CFI_REG_END or too many of them, expressions
+ * over MAX_EXPR or with what may be an address relative to their place, unknown opcodes, a
+ * location that runs backwards or out of its FDE, a stack of more than MAX_REMEMBER states)
+ * gives false, never an error: the function it describes is left alone.
  *
  * INVARIANTS
  *   I1  state[0] has no rule, and no two states are equal;
- *   I2  the rows of an FDE ascend strictly, begin at its first address, lie inside it, and no two
- *       neighbours have the same state.
+ *   I2  the rows of an FDE ascend strictly, begin at its first address, lie inside it, and no
+ *       two neighbours have the same state.
  */
 #include "postmorph/cfi_rows.h"
 #include "postmorph/dwarf.h"
@@ -70,7 +71,8 @@ static uint64_t hash_rule(uint64_t h, uint32_t reg, const struct cfi_rule *rule)
 
 static uint64_t hash_state(const struct cfi_state *s)
 {
-	uint64_t h = mix(s->args_size, (uint64_t)s->cfa_off << 16 ^ (s->cfa_reg << 1 | s->cfa_is_expr));
+	uint64_t h = mix(s->args_size,
+			 (uint64_t)s->cfa_off << 16 ^ (s->cfa_reg << 1 | s->cfa_is_expr));
 
 	if (s->cfa_is_expr)
 		h = hash_bytes(h, s->cfa_expr);
@@ -133,7 +135,8 @@ static bool intern(struct cfi_table *t, const struct cfi_state *s, uint32_t *ind
 		return false;
 	struct cfi_state kept = *s;
 
-	kept.other = s->nother ? arena_dup(t->a, s->other, s->nother * sizeof(*s->other)) : NULL;
+	kept.other =
+		s->nother ? arena_dup(t->a, s->other, s->nother * sizeof(*s->other)) : NULL;
 	*index = t->state.n;
 	vec_push(t->a, &t->state, kept);
 	if (2 * t->state.n > t->nslot) {
@@ -160,7 +163,8 @@ struct cfi_table *cfi_table_new(struct arena *a)
 	return t;
 }
 
-/* Every row but the first of an FDE takes two instructions: one that advances, one that changes something. */
+/* Every row but the first of an FDE takes two instructions: one that advances, one that
+ * changes something. */
 void cfi_table_reserve(struct cfi_table *t, uint64_t bytes)
 {
 	vec_reserve(t->a, &t->rows, (uint32_t)(bytes < UINT32_MAX ? bytes / 2 : 0));
@@ -308,7 +312,8 @@ static bool set_scaled(struct run *u, uint64_t reg, uint8_t kind, int64_t factor
 	       set_rule(u, reg, kind, off);
 }
 
-/* Perhaps: an address relative to its own place, and a copy of the expression has another one. */
+/* Perhaps: an address relative to its own place, and a copy of the expression has another
+ * one. */
 static bool may_have_place(const uint8_t *expr, uint64_t n)
 {
 	return n && memchr(expr, DW_OP_GNU_encoded_addr, n);
@@ -338,7 +343,8 @@ static bool set_cfa_scaled(struct run *u, uint64_t reg, int64_t factored)
 {
 	int64_t off;
 
-	return !__builtin_mul_overflow(factored, u->cie->data_align, &off) && set_cfa(u, reg, off);
+	return !__builtin_mul_overflow(factored, u->cie->data_align, &off) &&
+	       set_cfa(u, reg, off);
 }
 
 static bool set_cfa_expr(struct run *u)
@@ -388,7 +394,8 @@ static int64_t to_signed(struct run *u, uint64_t v)
 	return (int64_t)v;
 }
 
-/* An opcode whose first operand is a register.  Operands are read in order before they are used. */
+/* An opcode whose first operand is a register.  Operands are read in order before they are
+ * used. */
 static bool step_register(struct run *u, uint8_t op)
 {
 	uint64_t reg = rd_uleb(&u->r);
@@ -484,7 +491,10 @@ static bool run_all(struct run *u, struct fde *fde)
 static void skip_operands(struct rd *r, const char *form)
 {
 	for (; *form; form++) {
-		uint64_t n = *form == 'b' ? 1 : *form == 'w' ? 2 : *form == 'd' ? 4 : rd_uleb(r);
+		uint64_t n = *form == 'b'   ? 1
+			     : *form == 'w' ? 2
+			     : *form == 'd' ? 4
+					    : rd_uleb(r);
 
 		if (*form == 'u')
 			continue;
@@ -496,19 +506,33 @@ static void skip_operands(struct rd *r, const char *form)
 
 bool cfi_may_hold_address(struct bytes insns)
 {
-	/* by opcode: a letter an operand; b, w, d: 1, 2, 4 bytes, u: LEB128, x: one and as many bytes */
+	/* by opcode: a letter an operand; b, w, d: 1, 2, 4 bytes, u: LEB128, x: one and as
+	 * many bytes */
 	static const char *const form[0x40] = {
-		[DW_CFA_nop] = "", [DW_CFA_advance_loc1] = "b", [DW_CFA_advance_loc2] = "w",
-		[DW_CFA_advance_loc4] = "d", [DW_CFA_offset_extended] = "uu",
-		[DW_CFA_restore_extended] = "u", [DW_CFA_undefined] = "u",
-		[DW_CFA_same_value] = "u", [DW_CFA_register] = "uu", [DW_CFA_remember_state] = "",
-		[DW_CFA_restore_state] = "", [DW_CFA_def_cfa] = "uu",
-		[DW_CFA_def_cfa_register] = "u", [DW_CFA_def_cfa_offset] = "u",
-		[DW_CFA_def_cfa_expression] = "x", [DW_CFA_expression] = "ux",
-		[DW_CFA_offset_extended_sf] = "uu", [DW_CFA_def_cfa_sf] = "uu",
-		[DW_CFA_def_cfa_offset_sf] = "u", [DW_CFA_val_offset] = "uu",
-		[DW_CFA_val_offset_sf] = "uu", [DW_CFA_val_expression] = "ux",
-		[DW_CFA_GNU_args_size] = "u", [DW_CFA_GNU_negative_offset_extended] = "uu",
+		[DW_CFA_nop] = "",
+		[DW_CFA_advance_loc1] = "b",
+		[DW_CFA_advance_loc2] = "w",
+		[DW_CFA_advance_loc4] = "d",
+		[DW_CFA_offset_extended] = "uu",
+		[DW_CFA_restore_extended] = "u",
+		[DW_CFA_undefined] = "u",
+		[DW_CFA_same_value] = "u",
+		[DW_CFA_register] = "uu",
+		[DW_CFA_remember_state] = "",
+		[DW_CFA_restore_state] = "",
+		[DW_CFA_def_cfa] = "uu",
+		[DW_CFA_def_cfa_register] = "u",
+		[DW_CFA_def_cfa_offset] = "u",
+		[DW_CFA_def_cfa_expression] = "x",
+		[DW_CFA_expression] = "ux",
+		[DW_CFA_offset_extended_sf] = "uu",
+		[DW_CFA_def_cfa_sf] = "uu",
+		[DW_CFA_def_cfa_offset_sf] = "u",
+		[DW_CFA_val_offset] = "uu",
+		[DW_CFA_val_offset_sf] = "uu",
+		[DW_CFA_val_expression] = "ux",
+		[DW_CFA_GNU_args_size] = "u",
+		[DW_CFA_GNU_negative_offset_extended] = "uu",
 	};
 	struct rd r = rd_of(insns);
 
@@ -526,7 +550,8 @@ bool cfi_may_hold_address(struct bytes insns)
 	return false;
 }
 
-bool cfi_run_cie(struct cfi_table *t, const struct cie *cie, struct bytes insns, uint32_t *state)
+bool cfi_run_cie(struct cfi_table *t, const struct cie *cie, struct bytes insns,
+		 uint32_t *state)
 {
 	struct cfi_state none = { 0 };
 	struct run u;
@@ -543,8 +568,8 @@ bool cfi_run_cie(struct cfi_table *t, const struct cie *cie, struct bytes insns,
 	return run_all(&u, NULL) && intern(t, &u.now.s, state);
 }
 
-bool cfi_run_fde(struct cfi_table *t, const struct cie *cie, struct fde *fde, struct bytes insns,
-		 vaddr insns_addr)
+bool cfi_run_fde(struct cfi_table *t, const struct cie *cie, struct fde *fde,
+		 struct bytes insns, vaddr insns_addr)
 {
 	struct cfi_state initial = t->state.v[cie->initial];	/* state.v may move */
 	struct run u;

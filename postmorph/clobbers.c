@@ -1,9 +1,9 @@
 /* clobbers.c - which registers a function overwrites
  *
- * The calling convention lets a callee overwrite nine registers, but a compiler that sees the callee
- * may rely on it leaving some of them alone (GCC: -fipa-ra).  So after a call of code in the same
- * file only registers that the callee does write are dead.  Too few here is safe: values then
- * count as possibly alive.
+ * The calling convention lets a callee overwrite nine registers, but a compiler that sees the
+ * callee may rely on it leaving some of them alone (GCC: -fipa-ra).  So after a call of code in
+ * the same file only registers that the callee does write are dead.  Too few here is safe:
+ * values then count as possibly alive.
  */
 #include "postmorph/absint.h"
 #include "postmorph/analyze.h"

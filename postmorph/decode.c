@@ -47,7 +47,8 @@ static uint8_t kind_of(const ZydisDecodedInstruction *in)
 	case ZYDIS_MNEMONIC_UD0: case ZYDIS_MNEMONIC_UD1: case ZYDIS_MNEMONIC_UD2:
 		return INSN_TRAP;
 	default:
-		return in->meta.category == ZYDIS_CATEGORY_COND_BR && relative ? INSN_JCC : INSN_PLAIN;
+		return in->meta.category == ZYDIS_CATEGORY_COND_BR && relative ? INSN_JCC
+									       : INSN_PLAIN;
 	}
 }
 
@@ -100,11 +101,15 @@ bool insn_fuses(struct bytes code)
 	ZydisDecodedInstruction in;
 	ZydisDecoderContext context;
 
-	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder(), &context, code.p, code.n, &in)))
+	if (!ZYAN_SUCCESS(
+		    ZydisDecoderDecodeInstruction(decoder(), &context, code.p, code.n, &in)))
 		return false;
 	switch (in.mnemonic) {
 	case ZYDIS_MNEMONIC_CMP: case ZYDIS_MNEMONIC_TEST: case ZYDIS_MNEMONIC_AND:
-	case ZYDIS_MNEMONIC_ADD: case ZYDIS_MNEMONIC_SUB: case ZYDIS_MNEMONIC_INC: case ZYDIS_MNEMONIC_DEC:
+	case ZYDIS_MNEMONIC_ADD:
+	case ZYDIS_MNEMONIC_SUB:
+	case ZYDIS_MNEMONIC_INC:
+	case ZYDIS_MNEMONIC_DEC:
 		return true;
 	default:
 		return false;

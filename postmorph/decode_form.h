@@ -21,7 +21,8 @@ struct insn_form {
 	struct insn_constant constant[INSN_MAX_CONSTANTS];
 };
 
-/* Asks Zydis.  False when `code` does not begin with one complete instruction that can be moved. */
+/* Asks Zydis.  False when `code` does not begin with one complete instruction that can be
+ * moved. */
 bool insn_form_read(struct bytes code, struct insn_form *out);
 /* The same answer, from memory if it was given before. */
 bool insn_form_recall(struct bytes code, struct insn_form *out);

@@ -1,19 +1,20 @@
 /* decode_memo.c - decodes instructions by remembering the forms of those seen before
  *
- * A program has millions of instructions and some ten thousand forms.  The form follows from what
- * stands in front: prefixes, opcode and ModRM, and whether the SIB byte asks for a displacement
- * without a base.  Behind that come only the rest of the SIB byte, displacement and immediates, whose
- * values change nothing that struct insn_form says.  So these first bytes are the key, and Zydis is
- * asked once for each.  Of most instructions with a ModRM byte any registers will do: these bits are
- * left out, so a large program has some thousand keys, few enough to stay in the cache.
+ * A program has millions of instructions and some ten thousand forms.  The form follows from
+ * what stands in front: prefixes, opcode and ModRM, and whether the SIB byte asks for a
+ * displacement without a base.  Behind that come only the rest of the SIB byte, displacement
+ * and immediates, whose values change nothing that struct insn_form says.  So these first bytes
+ * are the key, and Zydis is asked once for each.  Of most instructions with a ModRM byte any
+ * registers will do: these bits are left out, so a large program has some thousand keys, few
+ * enough to stay in the cache.
  *
- * KEPT     instructions of the one-byte and 0F maps, with at most three prefixes and REX.  Where other
- *          bytes count as well (VEX, EVEX, XOP, the other maps) Zydis is asked every time.  Failures
- *          are not kept.
- * SPEED    where an instruction begins is known only once the one in front of it has been looked up, and
- *          nobody can predict whether it has REX or a ModRM byte.  So finding the key branches on neither:
- *          then several codes, one instruction of each in turn, are decoded side by side
- *          (insn_decode_runs()).
+ * KEPT     instructions of the one-byte and 0F maps, with at most three prefixes and REX. Where
+ *          other bytes count as well (VEX, EVEX, XOP, the other maps) Zydis is asked every
+ *          time. Failures are not kept.
+ * SPEED    where an instruction begins is known only once the one in front of it has been
+ *          looked up, and nobody can predict whether it has REX or a ModRM byte. So finding the
+ *          key branches on neither: then several codes, one instruction of each in turn, are
+ *          decoded side by side (insn_decode_runs()).
  *
  * That an answer from memory is the answer of Zydis is tested over all opcodes and ModRM bytes
  * (tests/unit/test_decode.c).
@@ -22,16 +23,18 @@
 
 #include "postmorph/decode_form.h"
 
-enum { MEMO_BITS = 14, MAX_PREFIXES = 3, SIB_FOLLOWS = 4, SIB_NO_BASE = 5, REX = 0x40, MAP_0F = 0x0f };
+enum { MEMO_BITS = 14, MAX_PREFIXES = 3, SIB_FOLLOWS = 4, SIB_NO_BASE = 5, REX = 0x40, MAP_0F =
+       0x0f };
 
 struct memo {
 	uint64_t key;			/* 0: empty */
 	struct insn_form form;
 };
 
-/* What counts of an instruction with that opcode, as bits of 0F, opcode, ModRM and REX, from the lowest
- * byte on.  Whether an opcode has a ModRM byte is what Zydis said of it the first time; ANY_REGISTER: it
- * has, and neither its register field nor those in REX change anything. */
+/* What counts of an instruction with that opcode, as bits of 0F, opcode, ModRM and REX, from
+ * the lowest byte on.  Whether an opcode has a ModRM byte is what Zydis said of it the first
+ * time; ANY_REGISTER: it has, and neither its register field nor those in REX change
+ * anything. */
 enum {
 	UNKNOWN = 0, ALONE = 0x4f00ffff, MODRM = 0x4fffffff, ANY_REGISTER = 0x48c7ffff,
 	REX_R = 0x04000000, MODRM_REG = 0x380000,
@@ -40,18 +43,35 @@ enum {
 };
 
 static uint32_t one_byte[256] = {
-	[0x00 ... 0x03] = ANY_REGISTER, [0x08 ... 0x0b] = ANY_REGISTER,	/* add, or */
-	[0x10 ... 0x13] = ANY_REGISTER, [0x18 ... 0x1b] = ANY_REGISTER,	/* adc, sbb */
-	[0x20 ... 0x23] = ANY_REGISTER, [0x28 ... 0x2b] = ANY_REGISTER,	/* and, sub */
-	[0x30 ... 0x33] = ANY_REGISTER, [0x38 ... 0x3b] = ANY_REGISTER,	/* xor, cmp */
-	[0x63] = ANY_REGISTER, [0x69] = ANY_REGISTER, [0x6b] = ANY_REGISTER,	/* movsxd, imul */
-	[0x84 ... 0x8b] = ANY_REGISTER, [0x8d] = ANY_REGISTER,	/* test, xchg, mov, lea */
-	[0x26] = PREFIX, [0x2e] = PREFIX, [0x36] = PREFIX, [0x3e] = PREFIX, [0x64] = PREFIX,
-	[0x65] = PREFIX, [0x66] = PREFIX, [0xf2] = PREFIX, [0xf3] = PREFIX,
-	[0x40 ... 0x4f] = OTHER,		/* REX behind REX */
-	[0x67] = OTHER, [0xf0] = OTHER,		/* prefixes that are rare */
-	[0xc4] = OTHER, OTHER, [0x62] = OTHER,	/* VEX, EVEX */
-	[0x8f] = OTHER,				/* XOP, or pop */
+	[0x00 ... 0x03] = ANY_REGISTER,
+	[0x08 ... 0x0b] = ANY_REGISTER,	/* add, or */
+	[0x10 ... 0x13] = ANY_REGISTER,
+	[0x18 ... 0x1b] = ANY_REGISTER,	/* adc, sbb */
+	[0x20 ... 0x23] = ANY_REGISTER,
+	[0x28 ... 0x2b] = ANY_REGISTER,	/* and, sub */
+	[0x30 ... 0x33] = ANY_REGISTER,
+	[0x38 ... 0x3b] = ANY_REGISTER,	/* xor, cmp */
+	[0x63] = ANY_REGISTER,
+	[0x69] = ANY_REGISTER,
+	[0x6b] = ANY_REGISTER,	/* movsxd, imul */
+	[0x84 ... 0x8b] = ANY_REGISTER,
+	[0x8d] = ANY_REGISTER,	/* test, xchg, mov, lea */
+	[0x26] = PREFIX,
+	[0x2e] = PREFIX,
+	[0x36] = PREFIX,
+	[0x3e] = PREFIX,
+	[0x64] = PREFIX,
+	[0x65] = PREFIX,
+	[0x66] = PREFIX,
+	[0xf2] = PREFIX,
+	[0xf3] = PREFIX,
+	[0x40 ... 0x4f] = OTHER,	 /* REX behind REX */
+	[0x67] = OTHER,
+	[0xf0] = OTHER,	/* prefixes that are rare */
+	[0xc4] = OTHER,
+	OTHER,
+	[0x62] = OTHER,	/* VEX, EVEX */
+	[0x8f] = OTHER,	/* XOP, or pop */
 };
 static uint32_t two_byte[256] = {
 	[0x10 ... 0x11] = ANY_REGISTER, [0x28 ... 0x29] = ANY_REGISTER,	/* movs, movaps */
@@ -74,7 +94,8 @@ static uint64_t take_prefixes(uint64_t v, uint64_t *front)
 {
 	uint32_t bits = 0;
 
-	for (uint64_t rest = v; bits < 8 * MAX_PREFIXES && one_byte[rest & 0xff] == PREFIX; rest >>= 8)
+	for (uint64_t rest = v; bits < 8 * MAX_PREFIXES && one_byte[rest & 0xff] == PREFIX;
+	     rest >>= 8)
 		bits += 8;
 	*front = v & (((uint64_t)1 << bits) - 1);
 	return v >> bits;
@@ -100,7 +121,8 @@ static inline struct start read_start(struct bytes code)
 /* Never 0, and never one that is kept of what is not. */
 static inline uint64_t key_of(const struct start *s)
 {
-	uint64_t counts = *s->counts, no_base = (s->code >> 16 & 0x07c7) == (SIB_NO_BASE << 8 | SIB_FOLLOWS);
+	uint64_t counts = *s->counts,
+		 no_base = (s->code >> 16 & 0x07c7) == (SIB_NO_BASE << 8 | SIB_FOLLOWS);
 
 	return (s->code & counts & 0xffffff) | (s->front & (counts | 0xffffff)) << 24 |
 	       no_base << 63 | (counts & IS_KEPT) << 32 | (uint64_t)1 << 61;

@@ -37,7 +37,8 @@ static int each_rela(const struct image *img, struct bytes b, bool plt, reloc_fn
 	return 0;
 }
 
-static int relr_word(const struct image *img, vaddr place, reloc_fn *f, void *ctx, struct err *err)
+static int relr_word(const struct image *img, vaddr place, reloc_fn *f, void *ctx,
+		     struct err *err)
 {
 	struct bytes word = image_at(img, place, 8);
 	struct rd rd = rd_of(word);
@@ -53,7 +54,8 @@ static int relr_word(const struct image *img, vaddr place, reloc_fn *f, void *ct
 }
 
 /* An even entry is a place; an odd one says which of the next 63 words are places too. */
-static int each_relr(const struct image *img, struct bytes b, reloc_fn *f, void *ctx, struct err *err)
+static int each_relr(const struct image *img, struct bytes b, reloc_fn *f, void *ctx,
+		     struct err *err)
 {
 	struct rd rd = rd_of(b);
 	vaddr next = 0;
@@ -82,7 +84,8 @@ static int dynamic_table(const struct image *img, int64_t at_tag, int64_t size_t
 	uint64_t at, size;
 
 	*out = (struct bytes){ (const uint8_t *)"", 0 };
-	if (!image_dynamic(img, at_tag, &at) || !image_dynamic(img, size_tag, &size) || size == 0)
+	if (!image_dynamic(img, at_tag, &at) || !image_dynamic(img, size_tag, &size) ||
+	    size == 0)
 		return 0;
 	struct bytes b = image_at(img, at, size);
 	if (!b.p)
@@ -100,8 +103,8 @@ int relocs_each(const struct image *img, reloc_fn *f, void *ctx, struct err *err
 			const Elf64_Shdr *h = &img->sh[i].h;
 
 			if (h->sh_type == SHT_RELA && (h->sh_flags & SHF_ALLOC) &&
-			    each_rela(img, bytes_at(img->file, h->sh_offset, h->sh_size), false, f, ctx,
-				      err) < 0)
+			    each_rela(img, bytes_at(img->file, h->sh_offset, h->sh_size), false,
+				      f, ctx, err) < 0)
 				return -1;
 		}
 		return 0;
@@ -110,8 +113,11 @@ int relocs_each(const struct image *img, reloc_fn *f, void *ctx, struct err *err
 	    dynamic_table(img, DT_JMPREL, DT_PLTRELSZ, &plt, err) < 0 ||
 	    dynamic_table(img, DT_RELR, DT_RELRSZ, &relr, err) < 0)
 		return -1;
-	return each_rela(img, rela, false, f, ctx, err) < 0 || each_rela(img, plt, true, f, ctx, err) < 0 ||
-	       each_relr(img, relr, f, ctx, err) < 0 ? -1 : 0;
+	return each_rela(img, rela, false, f, ctx, err) < 0 ||
+			       each_rela(img, plt, true, f, ctx, err) < 0 ||
+			       each_relr(img, relr, f, ctx, err) < 0
+		       ? -1
+		       : 0;
 }
 
 static void read_symbol(struct rd *rd, struct bytes names, struct symbol *s)

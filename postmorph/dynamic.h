@@ -1,7 +1,8 @@
 /* dynamic.h - relocations and symbols of an image, one by one; internal to PostMorph
  *
  * Relocations come from where the loader takes them (dynamic entries); files without dynamic
- * entries have theirs in allocated sections.  Broken tables are an error: nobody could run them.
+ * entries have theirs in allocated sections.  Broken tables are an error: nobody could run
+ * them.
  */
 #ifndef POSTMORPH_DYNAMIC_H
 #define POSTMORPH_DYNAMIC_H

@@ -1,8 +1,8 @@
 /* filekind.c - files that are no program or library for this machine, each by its name
  *
- * Somebody who points Morph at a kernel module or at the debug half of a program learns that, and
- * not which header it failed at.  So this comes before everything else, and believes nothing: the
- * bytes may be anything.
+ * Somebody who points Morph at a kernel module or at the debug half of a program learns that,
+ * and not which header it failed at.  So this comes before everything else, and believes
+ * nothing: the bytes may be anything.
  */
 #include <string.h>
 

@@ -65,12 +65,14 @@ struct flags flags_of(struct bytes code)
 
 	if (z) {
 		f.reads = (uint16_t)(z->tested & FLAGS_ALL);
-		f.writes = (uint16_t)((z->modified | z->set_0 | z->set_1 | z->undefined) & FLAGS_ALL);
+		f.writes = (uint16_t)((z->modified | z->set_0 | z->set_1 | z->undefined) &
+				      FLAGS_ALL);
 	}
 	if (saves_flags(in.mnemonic))
 		f.reads = FLAGS_ALL;
 	if (gives_back(in.mnemonic) || (is_shift(in.mnemonic) && !shifts_for_sure(&in)) ||
-	    (in.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)))
+	    (in.attributes &
+	     (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)))
 		f.writes = 0;
 	return f;
 }

@@ -11,8 +11,8 @@ struct flags {
 	uint16_t writes;		/* overwrites these whatever its operands are */
 };
 
-/* `code` begins with an instruction that insn_decode() accepts.  Calls and returns are seen as such:
- * what is behind them is not. */
+/* `code` begins with an instruction that insn_decode() accepts.  Calls and returns are seen
+ * as such: what is behind them is not. */
 struct flags flags_of(struct bytes code);
 
 #endif

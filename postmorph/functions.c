@@ -35,8 +35,12 @@ struct fn_scan fn_scan(const struct text *t, const struct fn *fn)
 
 static struct insn insn_at(const struct short_insn *i, uint32_t off)
 {
-	return (struct insn){ .off = off, .len = i->len, .kind = i->kind, .field = i->field,
-			      .field_size = i->near ? 4 : i->field ? 1 : 0, .constants = i->constants };
+	return (struct insn){ .off = off,
+			      .len = i->len, .kind = i->kind, .field = i->field,
+			      .field_size = i->near    ? 4
+					    : i->field ? 1
+						       : 0,
+			      .constants = i->constants };
 }
 
 /* Finds an instruction that is left, in the next range if there is none in this one. */

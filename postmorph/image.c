@@ -1,18 +1,18 @@
 /* image.c - a bounds-checked view of one ELF file in memory
  *
  * libelf finds the header tables (extended numbering included); every table entry is copied and
- * every range in it is checked here, so that code after image_parse() may use p_offset, p_filesz,
- * sh_offset and sh_size of anything in the file without looking again.
+ * every range in it is checked here, so that code after image_parse() may use p_offset,
+ * p_filesz, sh_offset and sh_size of anything in the file without looking again.
  *
  * INVARIANTS after image_parse()
  *   I1  program header and section file ranges lie inside the file; address ranges do not wrap;
  *   I2  PT_LOADs ascend by address and are disjoint;
  *   I3  no loaded section is compressed or without a type;
- *   I4  of headers that say where something is there is one of a type: of several, some readers believe the
- *       first and others the last.
+ *   I4  of headers that say where something is there is one of a type: of several, some readers
+ *       believe the first and others the last.
  *
- * libelf never writes into memory that it was given for reading in the machine's byte order, and
- * nothing but native byte order gets that far.
+ * libelf never writes into memory that it was given for reading in the machine's byte order,
+ * and nothing but native byte order gets that far.
  */
 #include "postmorph/image.h"
 
@@ -47,7 +47,8 @@ static int copy_program_headers(Elf *elf, struct arena *a, struct image *img, st
 		Elf64_Phdr *ph = &img->ph[i];
 
 		if (!gelf_getphdr(elf, (int)i, ph))
-			return err_set(err, ERR_INPUT, "program header %zu lies outside the file", i);
+			return err_set(err, ERR_INPUT,
+				       "program header %zu lies outside the file", i);
 		if (!bytes_at(img->file, ph->p_offset, ph->p_filesz).p)
 			return err_set(err, ERR_INPUT,
 				       "program header %zu points outside the file", i);
@@ -92,7 +93,8 @@ static bool is_loaded_from(const struct image *img, vaddr addr, file_off off, ui
 	       size <= load->p_filesz && addr - load->p_vaddr <= load->p_filesz - size;
 }
 
-/* What headers and sections name is where the segments load it from.  RELRO may reach further. */
+/* What headers and sections name is where the segments load it from.  RELRO may reach
+ * further. */
 static int check_places(const struct image *img, struct err *err)
 {
 	for (uint32_t i = 0; i < img->nph; i++) {
@@ -104,15 +106,18 @@ static int check_places(const struct image *img, struct err *err)
 		if (named && ph->p_filesz > 0 &&
 		    (ph->p_paddr != ph->p_vaddr ||
 		     !is_loaded_from(img, ph->p_vaddr, ph->p_offset, ph->p_filesz)))
-			return err_set(err, ERR_INPUT, "program header %u names what no segment "
-				       "loads", i);
+			return err_set(err, ERR_INPUT,
+				       "program header %u names what no segment "
+				       "loads",
+				       i);
 	}
 	for (uint32_t i = 0; i < img->nsh; i++) {
 		const Elf64_Shdr *h = &img->sh[i].h;
 
 		if ((h->sh_flags & SHF_ALLOC) && h->sh_type != SHT_NOBITS && h->sh_size > 0 &&
 		    !is_loaded_from(img, h->sh_addr, h->sh_offset, h->sh_size))
-			return err_set(err, ERR_INPUT, "section %u names what no segment loads", i);
+			return err_set(err, ERR_INPUT, "section %u names what no segment loads",
+				       i);
 	}
 	return 0;
 }
@@ -128,7 +133,8 @@ static int check_single_headers(const struct image *img, struct err *err)
 
 		for (const Elf64_Phdr *ph = img->ph; ph < img->ph + img->nph; ph++)
 			if (ph->p_type == single[i] && ph != first)
-				return err_set(err, ERR_INPUT, "several program headers of type %#x",
+				return err_set(err, ERR_INPUT,
+					       "several program headers of type %#x",
 					       single[i]);
 	}
 	return 0;
@@ -140,8 +146,9 @@ static int check_own_header(const struct image *img, struct err *err)
 	uint64_t size = img->nph * sizeof(Elf64_Phdr);
 	const Elf64_Phdr *ph = image_phdr(img, PT_PHDR);
 
-	if (ph && (ph->p_offset != img->eh.e_phoff || ph->p_filesz != size || ph->p_memsz != size ||
-		   ph->p_paddr != ph->p_vaddr || !is_loaded_from(img, ph->p_vaddr, ph->p_offset, size)))
+	if (ph && (ph->p_offset != img->eh.e_phoff || ph->p_filesz != size ||
+		   ph->p_memsz != size || ph->p_paddr != ph->p_vaddr ||
+		   !is_loaded_from(img, ph->p_vaddr, ph->p_offset, size)))
 		return err_set(err, ERR_INPUT, "PT_PHDR does not describe the program headers");
 	return 0;
 }
@@ -179,7 +186,8 @@ static int copy_sections(Elf *elf, struct arena *a, struct image *img, struct er
 		if (h->sh_addr > ADDRESS_END || h->sh_size > ADDRESS_END)
 			return err_set(err, ERR_INPUT, "section %zu has an impossible size", i);
 		if ((h->sh_flags & SHF_ALLOC) && h->sh_type == SHT_NULL)
-			return err_set(err, ERR_INPUT, "section %zu is loaded and of no type", i);
+			return err_set(err, ERR_INPUT, "section %zu is loaded and of no type",
+				       i);
 		if ((h->sh_flags & SHF_ALLOC) && (h->sh_flags & SHF_COMPRESSED))
 			return err_set(err, ERR_REFUSED, "section %zu is loaded compressed", i);
 	}
@@ -226,7 +234,8 @@ const Elf64_Phdr *image_segment(const struct image *img, vaddr addr)
 	for (uint32_t i = 0; i < img->nph; i++) {
 		const Elf64_Phdr *ph = &img->ph[i];
 
-		if (ph->p_type == PT_LOAD && addr >= ph->p_vaddr && addr - ph->p_vaddr < ph->p_memsz)
+		if (ph->p_type == PT_LOAD && addr >= ph->p_vaddr &&
+		    addr - ph->p_vaddr < ph->p_memsz)
 			return ph;
 	}
 	return NULL;
@@ -274,7 +283,8 @@ const struct section *image_section_at(const struct image *img, vaddr addr)
 	for (uint32_t i = 0; i < img->nsh; i++) {
 		const Elf64_Shdr *h = &img->sh[i].h;
 
-		if ((h->sh_flags & SHF_ALLOC) && !(h->sh_flags & SHF_TLS && h->sh_type == SHT_NOBITS) &&
+		if ((h->sh_flags & SHF_ALLOC) &&
+		    !(h->sh_flags & SHF_TLS && h->sh_type == SHT_NOBITS) &&
 		    addr >= h->sh_addr && addr - h->sh_addr < h->sh_size)
 			return &img->sh[i];
 	}

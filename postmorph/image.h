@@ -24,10 +24,12 @@ struct section {
 struct image {
 	struct bytes file;
 	Elf64_Ehdr eh;
-	Elf64_Phdr *ph;		/* [nph], checked: file ranges inside the file, no wrap-around */
+	/* [nph], checked: file ranges inside the file, no wrap-around */
+	Elf64_Phdr *ph;
 	struct section *sh;	/* [nsh], 0 when the file has no section headers */
 	uint32_t nph, nsh;
-	const Elf64_Phdr *code;	/* first executable PT_LOAD, NULL if none: most questions are about it */
+	/* first executable PT_LOAD, NULL if none: most questions are about it */
+	const Elf64_Phdr *code;
 	struct bytes text;	/* its content, n == 0 if none ... */
 	vaddr text_at;		/* ... and where that is */
 	bool pie_or_dso;	/* ET_DYN */
@@ -41,7 +43,8 @@ int filekind_check(struct bytes file, struct err *err);
 /* Fills *img; fails with a reason when the file is not an image that Morph understands. */
 int image_parse(struct bytes file, struct arena *a, struct image *img, struct err *err);
 
-/* n bytes of file content that the loader maps at `addr`; .p == NULL if not all of it is there. */
+/* n bytes of file content that the loader maps at `addr`; .p == NULL if not all of it is
+ * there. */
 struct bytes image_at(const struct image *img, vaddr addr, uint64_t n);
 /* As many bytes as one segment has in the file from `addr` on; .p == NULL if none. */
 struct bytes image_rest_anywhere(const struct image *img, vaddr addr);

@@ -1,10 +1,10 @@
 /* insncost.c - instruction cost classes
  *
- * Where a clock's sample falls is where time passes, and instructions take unequal time.  How long a
- * single one takes depends on caches and on what it waits for; but loads through pointers wait more
- * often than others, divisions always, and pushes hardly.  The costs were found by maximum likelihood
- * from samples and exact counts of perl, gawk, python, sqlite and cc1, each of which gave nearly
- * the same.
+ * Where a clock's sample falls is where time passes, and instructions take unequal time.  How
+ * long a single one takes depends on caches and on what it waits for; but loads through
+ * pointers wait more often than others, divisions always, and pushes hardly.  The costs were
+ * found by maximum likelihood from samples and exact counts of perl, gawk, python, sqlite and
+ * cc1, each of which gave nearly the same.
  */
 #include "postmorph/insncost.h"
 
@@ -13,11 +13,12 @@
 #include "postmorph/bytememo.h"
 
 static const struct {
-	double plain, call, icall, ret, jcc, ijmp, jmp, push, divide, string, vector, chase, load,
-	       store;
+	double plain, call, icall, ret, jcc, ijmp, jmp, push, divide, string, vector, chase,
+		load, store;
 } cost = {
-	.plain = 0.6, .call = 0.2, .icall = 0.9, .ret = 1.0, .jcc = 0.65, .ijmp = 0.8, .jmp = 1.3,
-	.push = 0.5, .divide = 15, .string = 40, .vector = 1.6, .chase = 2.4, .load = 1.0,
+	.plain = 0.6, .call = 0.2, .icall = 0.9, .ret = 1.0, .jcc = 0.65, .ijmp = 0.8,
+	.jmp = 1.3, .push = 0.5, .divide = 15, .string = 40, .vector = 1.6, .chase = 2.4,
+	.load = 1.0,
 	.store = 0.7,
 };
 
@@ -42,8 +43,8 @@ static bool is_chase(const ZydisDecodedOperand *op)
 
 static bool is_vector(const ZydisDecodedOperand *op)
 {
-	return op->type == ZYDIS_OPERAND_TYPE_REGISTER && op->reg.value >= ZYDIS_REGISTER_XMM0 &&
-	       op->reg.value <= ZYDIS_REGISTER_ZMM31;
+	return op->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+	       op->reg.value >= ZYDIS_REGISTER_XMM0 && op->reg.value <= ZYDIS_REGISTER_ZMM31;
 }
 
 static double cost_by_operands(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *op)
@@ -67,8 +68,9 @@ static double cost_by_operands(const ZydisDecodedInstruction *in, const ZydisDec
 
 static double ask(const uint8_t *bytes, uint8_t len)
 {
-	const ZydisInstructionAttributes repeated = ZYDIS_ATTRIB_HAS_LOCK | ZYDIS_ATTRIB_HAS_REP |
-		ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE;
+	const ZydisInstructionAttributes repeated =
+		ZYDIS_ATTRIB_HAS_LOCK | ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
+		ZYDIS_ATTRIB_HAS_REPNE;
 	ZydisDecodedInstruction in;
 	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
 

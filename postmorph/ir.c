@@ -55,7 +55,8 @@ static bool is_mere_way(const struct fn *fn, const struct block *b)
 /* A landing pad of nothing but NOPs runs into it, and has its image. */
 static bool is_behind_empty_pad(const struct fn *fn, uint32_t id)
 {
-	for (; id > 0 && fn->block[id - 1].fall == id && is_mere_way(fn, &fn->block[id - 1]); id--)
+	for (; id > 0 && fn->block[id - 1].fall == id && is_mere_way(fn, &fn->block[id - 1]);
+	     id--)
 		if (fn->block[id - 1].landing)
 			return true;
 	return false;
@@ -69,7 +70,8 @@ bool block_may_stay(const struct fn *fn, const struct block *b)
 	    is_behind_empty_pad(fn, (uint32_t)(b - fn->block)) ||
 	    b->addr - fn->entry < fn->patch_off + ENTRY_JUMP)
 		return false;
-	/* The Verifier looks at jumps to redirected labels from where the map says that a block begins. */
+	/* The Verifier looks at jumps to redirected labels from where the map says that a
+	 * block begins. */
 	return fn->labels != POINTERS_KNOWN ||
 	       !(b->pinned || fn->insn[b->insn + b->ninsn - 1].kind == INSN_IJMP);
 }

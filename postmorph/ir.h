@@ -1,19 +1,19 @@
 /* ir.h - the annotated program: what a Morph compiler back-end would have told us
  *
  * PostMorph FILLS it (prog_analyze), the profile and inference fill the counts, passes PERMUTE
- * fn->order / prog->order and MARK block->cold and warm, emit WRITES, verify REFUSES.  Nobody changes
- * bytes in here.  Everything lives in the job's arena.
+ * fn->order / prog->order and MARK block->cold and warm, emit WRITES, verify REFUSES.  Nobody
+ * changes bytes in here.  Everything lives in the job's arena.
  *
  * INVARIANTS (ir_check)
  *   I1  fn[] ascends by entry; ranges of all functions are disjoint;
  *   I2  a function without skip that is kept is decoded completely: its blocks, in id order,
- *       ascend by address within a range, cover every byte of every range exactly once; block[0]
- *       begins at the entry;
+ *       ascend by address within a range, cover every byte of every range exactly once;
+ *       block[0] begins at the entry;
  *   I3  fn->order is a permutation of its block ids that begins with 0, and block[0] is hot;
  *   I4  edges agree with the last instruction of a block: see struct block;
  *   I5  prog->order lists exactly the functions with `moved`, each once, all without skip;
- *   I6  a block that stays is cold and may stay (block_may_stay), and its function leaves; no other
- *       does.
+ *   I6  a block that stays is cold and may stay (block_may_stay), and its function leaves; no
+ *       other does.
  */
 #ifndef POSTMORPH_IR_H
 #define POSTMORPH_IR_H
@@ -56,7 +56,8 @@ struct ijump {
 	enum ijump_kind kind;
 };
 
-enum confidence {		/* in what inference says of a block: how often it runs, where it leads */
+/* in what inference says of a block: how often it runs, where it leads */
+enum confidence {
 	CONFIDENCE_LOW,		/* next to nothing was seen of it */
 	CONFIDENCE_MEDIUM,
 	CONFIDENCE_HIGH,
@@ -64,8 +65,8 @@ enum confidence {		/* in what inference says of a block: how often it runs, wher
 };
 extern const char *const confidence_name[NCONFIDENCE];
 
-/* A block ends after a control transfer other than a call, before any branch target, landing pad
- * or range end.  Calls do not end blocks.  Edges:
+/* A block ends after a control transfer other than a call, before any branch target, landing
+ * pad or range end.  Calls do not end blocks.  Edges:
  *   fall   the next block in address order in the same range, if control can run into it;
  *          NO_BLOCK if it cannot, or if it leaves the range: then fall_out is the address
  *          behind the range that control would run into (0: it cannot);
@@ -81,27 +82,35 @@ struct block {
 	uint32_t fall, taken;	/* block ids */
 	vaddr fall_out, taken_out;
 	uint32_t table;		/* index in fn->table[], NO_TABLE if none */
-	bool pinned : 1;	/* address known to be taken (lea, relocation, unproven table) */
+	/* address known to be taken (lea, relocation, unproven table) */
+	bool pinned : 1;
 	bool landing : 1;	/* landing pad: the unwinder comes in here */
 	bool padding : 1;	/* nothing but NOPs and nothing runs into or branches to it:
 				 * emit leaves it out, its place in order[] has no meaning */
-	bool probe : 1;		/* begins with the NOP of a static probe point, which stays in it */
-	bool noreturn : 1;	/* ends in a call that is known not to come back; fall is kept */
+	/* begins with the NOP of a static probe point, which stays in it */
+	bool probe : 1;
+	/* ends in a call that is known not to come back; fall is kept */
+	bool noreturn : 1;
 
 	/* filled by inference */
 	uint8_t confidence;	/* enum confidence, of the likelier way out of it if it
 				 * has several, else of the count; in that it does not run where
 				 * nothing tells that it does (unseen.h); exact counts: high */
-	bool guessed : 1;	/* nothing that was seen says that it runs; by the looks of
-				 * the code and what is known around it, it runs `count` times */
+	/* nothing that was seen says that it runs; by the looks of the code and what is
+	 * known around it, it runs `count` times */
+	bool guessed : 1;
 	bool doomed : 1;	/* leads only to calls that do not come back, traps */
 
 	/* marked by passes, read by emit */
 	bool cold : 1;		/* does not run: last in the fluff text */
-	bool warm : 1;		/* not cold, but not known to run either: first in the fluff text */
-	bool stays : 1;		/* cold, and has no image: what leads to it leads to the original */
-	bool in_line : 1;	/* runs often: the jump at its end lies in a line (emit_plan.c) */
-	bool direct : 1;	/* what it calls through the linkage table it calls without that */
+	/* not cold, but not known to run either: first in the fluff text */
+	bool warm : 1;
+	/* cold, and has no image: what leads to it leads to the original */
+	bool stays : 1;
+	/* runs often: the jump at its end lies in a line (emit_plan.c) */
+	bool in_line : 1;
+	/* what it calls through the linkage table it calls without that */
+	bool direct : 1;
 
 	/* filled from the profile and by inference */
 	double samples;		/* in this block */
@@ -110,25 +119,25 @@ struct block {
 	double fall_count, taken_count;	/* of `count`, by edge; table edges: jump_table.count */
 };
 
-/* A jump table that may be replaced by a new one.  The new table gets exactly nentry entries;
- * nentry is at least the proven bound, and covers every further entry up to the function's next
- * table that still looks like one (target inside the function or exactly one of its range ends), so
- * that no index the original could use falls outside.  Entry i of the new table leads to the image
- * of target[i] if that is the start of a block of this function, else to the unchanged absolute
- * address target[i]. */
+/* A jump table that may be replaced by a new one.  The new table gets exactly nentry
+ * entries; nentry is at least the proven bound, and covers every further entry up to the
+ * function's next table that still looks like one (target inside the function or exactly one
+ * of its range ends), so that no index the original could use falls outside.  Entry i of the
+ * new table leads to the image of target[i] if that is the start of a block of this
+ * function, else to the unchanged absolute address target[i]. */
 struct jump_table {
 	vaddr addr;		/* of entry 0, as the dispatch addresses it */
 	uint32_t kind;		/* enum blockmap_table_kind */
 	uint32_t nentry, bound;	/* bound: proven by the compare (or mask, ...) */
 	vaddr *target;		/* [nentry] */
 	uint32_t *succ;		/* [nentry] block ids, NO_BLOCK for targets that are none */
-	double *count;		/* [nentry] edge counts by inference, of all jumps through it together;
-				 * NULL before it.  Entries with the same succ share one edge: its
-				 * count stands at the first */
-	uint32_t *user;		/* [nuser] fn->insn indices of every instruction that forms the
-				 * table's address: `lea T(%rip)` (REL32) or the jmp/mov with the
-				 * absolute disp32 (ABS64); or of every one that reads an entry
-				 * (BESIDE32).  All of them are rewritten together. */
+	/* [nentry] edge counts by inference, of all jumps through it together; NULL before
+	 * it.  Entries with the same succ share one edge: its count stands at the first */
+	double *count;
+	/* [nuser] fn->insn indices of every instruction that forms the table's address: `lea
+	 * T(%rip)` (REL32) or the jmp/mov with the absolute disp32 (ABS64); or of every one
+	 * that reads an entry (BESIDE32).  All of them are rewritten together. */
+	uint32_t *user;
 	uint32_t nuser;
 };
 
@@ -148,9 +157,11 @@ struct reference {		/* a place that holds or forms an address in a function */
 	vaddr to;		/* that address: the entry, or that of a label inside */
 	uint32_t fn;		/* that it is in */
 	uint8_t kind;		/* enum reference_kind */
-	bool stays;		/* to a label that keeps its address, whatever becomes of others */
+	/* to a label that keeps its address, whatever becomes of others */
+	bool stays;
 	uint32_t user;		/* LEA: the function that the instruction is in */
-	file_off at;		/* of the 8 bytes that hold the address, or of the symbol; LEA: 0 */
+	/* of the 8 bytes that hold the address, or of the symbol; LEA: 0 */
+	file_off at;
 };
 
 struct fn_range {
@@ -161,7 +172,8 @@ struct fn_range {
 
 struct shape;
 
-struct seen_edge {		/* by the profile: control went straight from one block to another */
+/* by the profile: control went straight from one block to another */
+struct seen_edge {
 	uint32_t from, to;	/* block ids of one function */
 	double count;
 };
@@ -181,26 +193,33 @@ struct fn {
 	struct insn *insn;	/* [ninsn], ascending by range then address */
 	struct block *block;	/* [nblock] */
 	struct jump_table *table;	/* [ntable] */
-	uint32_t *order;	/* [nblock] block ids, emit order; hot first is not required here:
-				 * emit takes hot, warm and cold ones apart, each in this order */
+	/* [nblock] block ids, emit order; hot first is not required here: emit takes hot,
+	 * warm and cold ones apart, each in this order */
+	uint32_t *order;
 	uint32_t nrange, ninsn, nblock, ntable;
-	uint32_t patch_off;	/* the 5-byte jmp goes to entry + patch_off: 0, or 4 after endbr64 */
-	uint32_t unproven;	/* indirect jumps that may stay inside but have no proven table */
+	/* the 5-byte jmp goes to entry + patch_off: 0, or 4 after endbr64 */
+	uint32_t patch_off;
+	/* indirect jumps that may stay inside but have no proven table */
+	uint32_t unproven;
 	struct ijump *jump;	/* [njump] ascending by insn; those through slots left out */
 	uint32_t njump;
 	enum skip skip;		/* SKIP_NONE: passes may work on it */
 	bool kept;		/* its instructions, blocks and tables are here; else insn[] and
 				 * block[] are empty */
 	enum pointers pointers;
-	bool sealed;		/* once it is moved its original code cannot run any more: nothing
-				 * is known to lead into it but its entry */
-	enum pointers labels;	/* the same of addresses inside of it that its computed jumps may
-				 * go to; NONE when it has no such jump */
+	/* once it is moved its original code cannot run any more: nothing is known to lead
+	 * into it but its entry */
+	bool sealed;
+	/* the same of addresses inside of it that its computed jumps may go to; NONE when it
+	 * has no such jump */
+	enum pointers labels;
 	bool labels_stay;	/* some of them are known, but stay */
-	bool threaded;		/* moved, and all pointers to labels that go lead to their images */
+	/* moved, and all pointers to labels that go lead to their images */
+	bool threaded;
 	bool redirected;	/* moved, and all pointers to it lead to its image */
 	bool moved;		/* selected for the generation (profile, callers or --all) */
-	bool leaves;		/* some of its blocks stay: its original code may run on from there */
+	/* some of its blocks stay: its original code may run on from there */
+	bool leaves;
 	double samples, entry_count;	/* profile: total samples; estimated calls */
 	struct seen_edge *seen_edge;	/* [nseen_edge] ascending by from, to */
 	struct seen_call *seen_call;	/* [nseen_call] ascending by insn, target */
@@ -216,11 +235,13 @@ struct probe {			/* a static probe point that goes where its function goes */
 	uint32_t size, desc;	/* offset in the note of the address */
 };
 
-struct call_site {		/* direct call or tail jump from one function to another's entry */
+/* direct call or tail jump from one function to another's entry */
+struct call_site {
 	uint32_t caller, callee;	/* fn indices */
 	uint32_t block;		/* of the caller */
-	uint32_t off;		/* of the call from the start of the caller's entry range or, in a
-				 * fragment, from the start of the fragment */
+	/* of the call from the start of the caller's entry range or, in a fragment, from the
+	 * start of the fragment */
+	uint32_t off;
 };
 
 struct prog {
@@ -229,7 +250,8 @@ struct prog {
 	struct digest digest;	/* of the file */
 	struct cfi cfi;
 	vaddr base;		/* insn.off counts from here: lowest executable address */
-	struct fn *fn;		/* [nfn], ascending by entry; .cold fragments are no functions */
+	/* [nfn], ascending by entry; .cold fragments are no functions */
+	struct fn *fn;
 	uint32_t nfn;
 	uint32_t *fn_of_fde;	/* [cfi.nfde] function that the FDE is a range of */
 	struct call_site *call;	/* [ncall], ascending by caller, block */
@@ -241,8 +263,9 @@ struct prog {
 	const struct plt *plt;	/* slots of the linkage table; NULL: not known */
 	uint64_t text_size;	/* bytes of executable sections (segments when no sections) */
 	uint64_t fde_bytes;	/* bytes covered by FDEs */
-	vaddr seen_in_front;	/* first address behind the program header table that code or data
-				 * is seen to refer to */
+	/* first address behind the program header table that code or data is seen to refer
+	 * to */
+	vaddr seen_in_front;
 
 	bool exact_blocks;	/* profile: samples are executions times instructions */
 	bool exact_edges;	/* and seen edges, and calls, are complete */
@@ -253,20 +276,23 @@ struct prog {
 	uint32_t norder;
 };
 
-/* Analyses a whole file.  Returns -1 with ERR_REFUSED when Morph must not touch the file at all
- * (Go, OCaml, GHC, set-id is the caller's to check, no code covered by FDEs, ...), ERR_INPUT when
- * it is malformed; *out is then unusable.  `file` must live as long as the arena. */
+/* Analyses a whole file.  Returns -1 with ERR_REFUSED when Morph must not touch the file at
+ * all (Go, OCaml, GHC, set-id is the caller's to check, no code covered by FDEs, ...),
+ * ERR_INPUT when it is malformed; *out is then unusable.  `file` must live as long as the
+ * arena. */
 int prog_analyze(struct bytes file, struct arena *a, struct prog *out, struct err *err);
-/* The same, but only the functions that hold one of the `n` addresses are kept, and prog->call[] has
- * only their calls.  Of others the reason to skip them may be missing.  NULL keeps all. */
+/* The same, but only the functions that hold one of the `n` addresses are kept, and
+ * prog->call[] has only their calls.  Of others the reason to skip them may be missing.
+ * NULL keeps all. */
 int prog_analyze_at(struct bytes file, const vaddr *wanted, uint32_t n, struct arena *a,
 		    struct prog *out, struct err *err);
 
 struct prog_wanted {
 	const vaddr *addr;	/* [n] NULL: all */
 	uint32_t n;
-	uint32_t depth;		/* functions that those hold which are kept, directly call are kept
-				 * too, and those that these call, so many calls deep */
+	/* functions that those hold which are kept, directly call are kept too, and those
+	 * that these call, so many calls deep */
+	uint32_t depth;
 };
 
 int prog_analyze_around(struct bytes file, const struct prog_wanted *wanted, struct arena *a,
@@ -298,14 +324,16 @@ static inline bool fn_is_seen(const struct fn *fn)
 /* Instructions of a block without NOPs: what a sample can meet. */
 uint32_t block_length(const struct fn *fn, const struct block *b);
 
-/* Part of each count of its table that block `id` is taken to have; 0 when it has no table.  The blocks
- * that jump through one table have equal parts for an execution; `runs`, [ntable], is theirs together. */
+/* Part of each count of its table that block `id` is taken to have; 0 when it has no table.
+ * The blocks that jump through one table have equal parts for an execution; `runs`,
+ * [ntable], is theirs together. */
 void fn_table_runs(const struct fn *fn, double *runs);
 double fn_table_share(const struct fn *fn, const double *runs, uint32_t id);
 
-/* Images may lead to the block's original.  Not where the entry jump cuts it off, nor where all that
- * comes to it comes to its image (exceptions, probes, redirected pointers to labels), nor jumps that go
- * to such labels; and not what may have an empty image: then a block map does not tell which. */
+/* Images may lead to the block's original.  Not where the entry jump cuts it off, nor where
+ * all that comes to it comes to its image (exceptions, probes, redirected pointers to
+ * labels), nor jumps that go to such labels; and not what may have an empty image: then a
+ * block map does not tell which. */
 bool block_may_stay(const struct fn *fn, const struct block *b);
 
 /* Bytes of an instruction in the original. */

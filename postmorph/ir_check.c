@@ -10,7 +10,8 @@ static int violated(const struct fn *fn, const char *what, struct err *err)
 		       (unsigned long long)fn->entry, what);
 }
 
-/* I1.  The ranges of all functions are the FDEs, each owned by one function; FDEs are disjoint. */
+/* I1.  The ranges of all functions are the FDEs, each owned by one function; FDEs are
+ *      disjoint. */
 static int check_order(const struct prog *prog, uint8_t *owned, struct err *err)
 {
 	for (uint32_t i = 0; i < prog->nfn; i++) {
@@ -97,12 +98,14 @@ static int check_stays(const struct fn *fn, struct err *err)
 			return violated(fn, "I6: a block stays that must not", err);
 	}
 	if (any != fn->leaves)
-		return violated(fn, "I6: it leaves without a block that stays, or the other way", err);
+		return violated(
+			fn, "I6: it leaves without a block that stays, or the other way", err);
 	return 0;
 }
 
 /* I4: what can be seen from the block's last instruction and its neighbours. */
-static int check_edges(const struct prog *prog, const struct fn *fn, uint32_t id, struct err *err)
+static int check_edges(const struct prog *prog, const struct fn *fn, uint32_t id,
+		       struct err *err)
 {
 	const struct block *b = &fn->block[id];
 	const struct insn *last = &fn->insn[b->insn + b->ninsn - 1];
@@ -120,9 +123,10 @@ static int check_edges(const struct prog *prog, const struct fn *fn, uint32_t id
 		vaddr target = insn_target(last, prog_insn_bytes(prog, last),
 					   prog_insn_addr(prog, last));
 
-		if (b->taken != NO_BLOCK ?
-		    b->taken >= fn->nblock || fn->block[b->taken].addr != target || b->taken_out :
-		    b->taken_out != target)
+		if (b->taken != NO_BLOCK
+			    ? b->taken >= fn->nblock || fn->block[b->taken].addr != target ||
+				      b->taken_out
+			    : b->taken_out != target)
 			return violated(fn, "I4: taken edge", err);
 	}
 	if (b->table != NO_TABLE && (b->table >= fn->ntable || last->kind != INSN_IJMP))
@@ -155,7 +159,8 @@ static int check_tables(const struct fn *fn, struct err *err)
 static int check_fn(const struct prog *prog, const struct fn *fn, struct err *err)
 {
 	if (fn->nblock == 0)
-		return fn->skip == SKIP_NONE && fn->kept ? violated(fn, "I2: no blocks", err) : 0;
+		return fn->skip == SKIP_NONE && fn->kept ? violated(fn, "I2: no blocks", err)
+							 : 0;
 	if (check_cover(prog, fn, err) < 0 || check_tables(fn, err) < 0)
 		return -1;
 	for (uint32_t k = 0; k < fn->nblock; k++)
@@ -203,7 +208,8 @@ int ir_check_order(const struct prog *prog, struct err *err)
 			n = prog->fn[i].nblock;
 	uint8_t *seen = arena_alloc(scratch, n);
 	for (uint32_t i = 0; rc == 0 && i < prog->nfn; i++)
-		if (prog->fn[i].nblock && (rc = check_permutation(&prog->fn[i], seen, err)) == 0)
+		if (prog->fn[i].nblock &&
+		    (rc = check_permutation(&prog->fn[i], seen, err)) == 0)
 			rc = check_stays(&prog->fn[i], err);
 	arena_free(scratch);
 	return rc < 0 ? -1 : ir_check_layout(prog, err);

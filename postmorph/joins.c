@@ -1,13 +1,14 @@
 /* joins.c - the immediate postdominator of a branch in the code around it
  *
- * The code is explored from the branch instruction by instruction, breadth first, calls passed over.
- * Returns, computed jumps, what cannot be followed, and whatever is beyond the limits are ends.
- * Code from which no end is reached (it runs into a trap, a call that does not return, or a circle)
- * does not count.
+ * The code is explored from the branch instruction by instruction, breadth first, calls passed
+ * over.  Returns, computed jumps, what cannot be followed, and whatever is beyond the limits
+ * are ends.  Code from which no end is reached (it runs into a trap, a call that does not
+ * return, or a circle) does not count.
  *
- * JOIN     Take the shortest way from the branch to an end.  The join is the first instruction on it
- *          that no other way gets around.  They are tried in order: what can be reached from those in
- *          front of it without stepping on the way shows how far along it one gets.
+ * JOIN     Take the shortest way from the branch to an end. The join is the first instruction
+ *          on it that no other way gets around. They are tried in order: what can be reached
+ *          from those in front of it without stepping on the way shows how far along it one
+ *          gets.
  *
  * INVARIANTS
  *   I1  the work is bounded by NODES instructions and the ways between them;
@@ -28,7 +29,8 @@ struct node {
 	struct act act;
 	uint16_t next[2];
 	uint16_t from;			/* by which it was found */
-	int64_t rsp;			/* what was added to the stack pointer on the way it was found by */
+	/* what was added to the stack pointer on the way it was found by */
+	int64_t rsp;
 	bool reached, leads;		/* without passing the join; to the join */
 };
 
@@ -86,14 +88,15 @@ static bool moves_stack(const struct act *act, int64_t *by)
 		if (!to_rsp)
 			return true;
 		*by = act->alu == ALU_SUB ? -imm : imm;
-		return act->dst.bits == 64 && act->b.kind == ARG_IMM && act->imm == (uint64_t)imm &&
+		return act->dst.bits == 64 && act->b.kind == ARG_IMM &&
+		       act->imm == (uint64_t)imm &&
 		       (act->alu == ALU_SUB || act->alu == ALU_ADD);
 	case ACT_LEA:
 		if (!to_rsp)
 			return true;
 		*by = (int32_t)act->mem.disp;
-		return act->dst.bits == 64 && act->mem.base == RSP && act->mem.index == ACT_NO_REG &&
-		       !act->mem.narrow && act->mem.disp == *by;
+		return act->dst.bits == 64 && act->mem.base == RSP &&
+		       act->mem.index == ACT_NO_REG && !act->mem.narrow && act->mem.disp == *by;
 	case ACT_LEAVE:
 		return false;
 	default:
@@ -104,7 +107,8 @@ static bool moves_stack(const struct act *act, int64_t *by)
 /* It goes on behind the call. */
 static bool comes_back(const struct joins *j, const struct act *act)
 {
-	const char *name = act->kind == ACT_CALL ? plt_stub_name(&j->plt, j->img, act->imm) : NULL;
+	const char *name =
+		act->kind == ACT_CALL ? plt_stub_name(&j->plt, j->img, act->imm) : NULL;
 
 	return !name || !plt_noreturn(name);
 }
@@ -114,7 +118,8 @@ static bool is_trap(const struct joins *j, vaddr pc)
 	struct insn insn;
 	vaddr target;
 
-	return !insn_decode(image_rest(j->img, pc), pc, &insn, &target) || insn.kind == INSN_TRAP;
+	return !insn_decode(image_rest(j->img, pc), pc, &insn, &target) ||
+	       insn.kind == INSN_TRAP;
 }
 
 static void expand(struct joins *j, uint16_t n)
@@ -153,8 +158,10 @@ static void expand(struct joins *j, uint16_t n)
 			x->next[i] = node_at(j, to[i], n, x->rsp + by);
 }
 
-/* Marks what can be reached from `n` without stepping on the way; tells how far along that one gets. */
-static uint32_t spread(struct joins *j, uint16_t n, const uint16_t place[NODES], uint32_t end, uint32_t far)
+/* Marks what can be reached from `n` without stepping on the way; tells how far along that
+ * one gets. */
+static uint32_t spread(struct joins *j, uint16_t n, const uint16_t place[NODES], uint32_t end,
+		       uint32_t far)
 {
 	uint16_t stack[NODES];
 	uint32_t depth = 0;
@@ -229,14 +236,17 @@ static void add_store(const struct node *x, uint16_t bytes, struct join *out)
 	const struct act *act = &x->act;
 	int64_t disp = act->mem.disp + (act->mem.base == RSP ? x->rsp : 0);
 
-	if (out->nstore == JOIN_STORES || bytes == UINT16_MAX || act->mem.opaque || act->mem.narrow ||
-	    act->mem.base >= MACHINE_GPRS || act->mem.index != ACT_NO_REG || disp != (int32_t)disp)
+	if (out->nstore == JOIN_STORES || bytes == UINT16_MAX || act->mem.opaque ||
+	    act->mem.narrow || act->mem.base >= MACHINE_GPRS || act->mem.index != ACT_NO_REG ||
+	    disp != (int32_t)disp)
 		out->stores = true;
 	else
-		out->store[out->nstore++] = (struct join_store){ (int32_t)disp, bytes, act->mem.base };
+		out->store[out->nstore++] =
+			(struct join_store){ (int32_t)disp, bytes, act->mem.base };
 }
 
-/* The stack pointer changes in the same way on all ways to instruction `at`, and by what is told. */
+/* The stack pointer changes in the same way on all ways to instruction `at`, and by what is
+ * told. */
 static bool one_stack(const struct joins *j, uint16_t at)
 {
 	for (uint32_t i = 0; i < j->nnode; i++) {

@@ -1,23 +1,25 @@
 /* jumptable.c - finds the jump tables of one function and proves their bounds
  *
  * A forward walk over the function's instructions with absint.h's states, one state per join
- * point, repeated until nothing changes.  A jump through a table whose index is bounded adds its
- * targets to the walk, so that code behind one table can lead to the next.
+ * point, repeated until nothing changes.  A jump through a table whose index is bounded adds
+ * its targets to the walk, so that code behind one table can lead to the next.
  *
  * WHY PROOF HOLDS  Moved code is entered at the function's entry, at addresses that something
- * points to, by its own branches, and at landing pads; all of these are walked, entries, pointer
- * targets and landing pads with nothing known (but an exception may bring along a table's address).
- * An indirect jump without a proven table lands in original code, which uses the original tables.
- * So the walk sees every state that moved code can be in.
+ * points to, by its own branches, and at landing pads; all of these are walked, entries,
+ * pointer targets and landing pads with nothing known (but an exception may bring along a
+ * table's address).  An indirect jump without a proven table lands in original code, which uses
+ * the original tables.  So the walk sees every state that moved code can be in.
  *
- * GROUPS  All instructions of the function that form the same table address are one group.  They
- * are rewritten together, or none is: when an entry, or its sum with the address, is used for anything
- * but the jump, when a jump's index has no bound, or when the table is shorter than the bound.
+ * GROUPS  All instructions of the function that form the same table address are one group. They
+ * are rewritten together, or none is: when an entry, or its sum with the address, is used for
+ * anything but the jump, when a jump's index has no bound, or when the table is shorter than
+ * the bound.
  *
  * STAYS   When the address itself is used for anything else (compilers store registers of which
- * nobody needs what is in them), it remains that of the original's table, and the loads by way of it
- * are rewritten instead: each gets the distance to the new table, whose entries are relative to the old
- * one, as a displacement.  That is found out by a second walk, in which such addresses are
+ * nobody needs what is in them), it remains that of the original's table, and the loads by way
+ * of it are rewritten instead: each gets the distance to the new table, whose entries are
+ * relative to the old one, as a displacement.  That is found out by a second walk, in which
+ * such addresses are
  * of no concern.
  *
  * BOUNDED WORK  The walk stops after LIMIT visits per instruction; then nothing is proven.
@@ -67,14 +69,15 @@ static void decode_ops(struct walk *w)
 		vaddr addr = prog_insn_addr(prog, insn);
 		struct op *op = &w->op[i];
 
-		op_decode((struct bytes){ prog_insn_bytes(prog, insn), insn->len }, insn, addr, op);
+		op_decode((struct bytes){ prog_insn_bytes(prog, insn), insn->len }, insn, addr,
+			  op);
 		op->movable = op->kind == OP_LOAD && insn->field == 0 &&
 			      tableload_size((struct bytes){ prog_insn_bytes(prog, insn),
 							     insn->len }) > 0;
 		if (op->kind == OP_LEA && is_plain_lea(insn, prog_insn_bytes(prog, insn)))
 			op->group = group_of(w, (vaddr)op->mem.disp, BLOCKMAP_TABLE_REL32);
-		else if (!prog->img.pie_or_dso && op->mem.base == ABS_NONE && op->mem.scale == 8 &&
-			 op->mem.index < ABS_NREG && !op->mem.other &&
+		else if (!prog->img.pie_or_dso && op->mem.base == ABS_NONE &&
+			 op->mem.scale == 8 && op->mem.index < ABS_NREG && !op->mem.other &&
 			 (op->kind == OP_JMP_MEM || (op->kind == OP_LOAD && op->bits == 64)))
 			op->group = group_of(w, (vaddr)op->mem.disp, BLOCKMAP_TABLE_ABS64);
 	}
@@ -84,7 +87,8 @@ static bool is_proven(const struct walk *w, uint32_t g)
 {
 	const struct group *group = &w->groups.v[g];
 
-	return group->why_not == JUMP_TABLE && !w->ai.escaped[g] && group->bound > 0 && w->work < w->limit;
+	return group->why_not == JUMP_TABLE && !w->ai.escaped[g] && group->bound > 0 &&
+	       w->work < w->limit;
 }
 
 /* The instructions that are rewritten. */
@@ -94,7 +98,8 @@ static uint32_t *find_users(struct walk *w, uint32_t group, uint32_t *n)
 	bool stays = w->ai.stays[group];
 
 	for (uint32_t i = 0; i < w->fn->ninsn; i++)
-		if (w->visited[i] && (stays ? w->reads[i] == group + 1 : w->op[i].group == group))
+		if (w->visited[i] &&
+		    (stays ? w->reads[i] == group + 1 : w->op[i].group == group))
 			vec_push(w->arena, &users, i);
 	*n = users.n;
 	return arena_dup(w->t->prog->arena, users.v, users.n * sizeof(*users.v));
@@ -123,7 +128,8 @@ static void make_table(struct walk *w, uint32_t group)
 	};
 }
 
-/* CFA = rsp + 8: the frame is gone, or there never was one.  Other functions begin like that. */
+/* CFA = rsp + 8: the frame is gone, or there never was one.  Other functions begin like
+ * that. */
 static bool may_be_tail_call(const struct walk *w, uint32_t insn)
 {
 	const struct prog *prog = w->t->prog;
@@ -160,13 +166,15 @@ static bool find_stays(struct walk *w)
 	return any;
 }
 
-/* As before the first walk, but for what is known of tables and jumps, and which addresses stay. */
+/* As before the first walk, but for what is known of tables and jumps, and which addresses
+ * stay. */
 static void start_again(struct walk *w)
 {
 	uint32_t n = w->fn->ninsn;
 
 	for (uint32_t i = 0; i < w->dispatches.n; i++)
-		w->dispatches.v[i].why_not = JUMP_ADDRESS_USED;		/* until it is met again */
+		/* until it is met again */
+		w->dispatches.v[i].why_not = JUMP_ADDRESS_USED;
 	for (uint32_t g = 0; g < w->groups.n; g++) {
 		w->groups.v[g].bound = 0;
 		w->groups.v[g].why_not = JUMP_TABLE;
@@ -183,8 +191,8 @@ static void start_again(struct walk *w)
 	w->work = 0;
 }
 
-/* A jump without a proven table goes on in original code, with whatever the registers and the frame
- * hold. */
+/* A jump without a proven table goes on in original code, with whatever the registers and
+ * the frame hold. */
 static void escape_at_jumps(struct walk *w)
 {
 	uint64_t may = 0, before;

@@ -1,24 +1,24 @@
 /* labels.c - which labels inside of functions may lead to their images
  *
- * Interpreters jump to labels through tables.  The pointers to a label may be changed when all of them
- * are found, and changed together: two of them must stay equal.
+ * Interpreters jump to labels through tables.  The pointers to a label may be changed when all
+ * of them are found, and changed together: two of them must stay equal.
  *
- * GOES    a label that nothing but relocated data holds, and at which an image of its own begins,
- *         so that no two labels become equal.
- * STAYS   one that an instruction forms as well and only keeps: all pointers to it stay as they are,
- *         and whoever jumps there goes on in original code until the next jump.
+ * GOES    a label that nothing but relocated data holds, and at which an image of its own
+ *         begins, so that no two labels become equal.
+ * STAYS   one that an instruction forms as well and only keeps: all pointers to it stay as they
+ *         are, and whoever jumps there goes on in original code until the next jump.
  *
- * Wherever control comes from, being at a label or at its image is the same: so the originals of the
- * jumps may run as well, and some labels of a function may go while others stay.
+ * Wherever control comes from, being at a label or at its image is the same: so the originals
+ * of the jumps may run as well, and some labels of a function may go while others stay.
  *
- * Nobody may have the distance between two labels, which changes: nothing is known of the labels of a
- * function when one of its jumps calculates where it goes, when code calculates with one of them, or
- * when anything else refers to them.
+ * Nobody may have the distance between two labels, which changes: nothing is known of the
+ * labels of a function when one of its jumps calculates where it goes, when code calculates
+ * with one of them, or when anything else refers to them.
  *
  * An engine that copies the code between two labels at run time has the distance, too (dynamic
- * superinstructions: gforth).  To leave out the dispatch it needs a label in front of the jump, and a
- * jump by a register that such a block does not set counts as calculated: brings_fetched().  Where such
- * an engine fetches behind that label, nothing here would see it.
+ * superinstructions: gforth).  To leave out the dispatch it needs a label in front of the jump,
+ * and a jump by a register that such a block does not set counts as calculated:
+ * brings_fetched().  Where such an engine fetches behind that label, nothing here would see it.
  */
 #include <stdlib.h>
 
@@ -54,9 +54,10 @@ static bool is_entry_of_table(const struct fn *fn, uint32_t id)
 	return false;
 }
 
-/* Every branch and fall to block `id` brings something in `reg` that was fetched: a dispatch that
- * compilers have found to be common to several operations. */
-static bool brings_fetched(const struct text *t, const struct fn *fn, uint32_t id, uint8_t reg, int depth)
+/* Every branch and fall to block `id` brings something in `reg` that was fetched: a dispatch
+ * that compilers have found to be common to several operations. */
+static bool brings_fetched(const struct text *t, const struct fn *fn, uint32_t id, uint8_t reg,
+			   int depth)
 {
 	uint32_t ways = 0;
 
@@ -77,8 +78,8 @@ static bool brings_fetched(const struct text *t, const struct fn *fn, uint32_t i
 	return ways > 0;
 }
 
-/* No jump calculates a label as a distance from another one, and some go to labels: a jump without
- * a frame, too, as good as it looks like a tail call. */
+/* No jump calculates a label as a distance from another one, and some go to labels: a jump
+ * without a frame, too, as good as it looks like a tail call. */
 static bool jumps_as_told(const struct text *t, const struct fn *fn)
 {
 	uint32_t fetched = 0;
@@ -90,7 +91,8 @@ static bool jumps_as_told(const struct text *t, const struct fn *fn)
 		enum jump_way way = address_way(code_of(t, &fn->block[id]), &reg);
 
 		if (way == WAY_BROUGHT)
-			way = brings_fetched(t, fn, id, reg, MAX_DEPTH) ? WAY_FETCHED : WAY_CALCULATED;
+			way = brings_fetched(t, fn, id, reg, MAX_DEPTH) ? WAY_FETCHED
+									: WAY_CALCULATED;
 		if (way == WAY_CALCULATED)
 			return false;
 		fetched += way == WAY_FETCHED;

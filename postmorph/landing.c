@@ -1,8 +1,8 @@
 /* landing.c - landing pads: where the unwinder enters a function in its middle
  *
- * Nothing in the code leads to a landing pad, so what is known of it comes from exception tables:
- * it begins a block, it is entered with nothing known, and it belongs to the function whose calls
- * it catches, also when it lies in a fragment that is reached in no other way.
+ * Nothing in the code leads to a landing pad, so what is known of it comes from exception
+ * tables: it begins a block, it is entered with nothing known, and it belongs to the function
+ * whose calls it catches, also when it lies in a fragment that is reached in no other way.
  *
  * New exception tables are made from instructions, so a call site has to hold whole ones.
  */

@@ -1,9 +1,10 @@
 /* loadtables.c - tables of the loader whose length only their contents tell
  *
- * Section headers are for tools; the loader never looks at them.  It goes by dynamic entries, and how
- * many symbols, versions and hash chains there are follows from the hash tables and relocations.
- * Morph moves such tables by their sections, and takes the symbols of .dynsym for all there are.  So for
- * each dynamic entry a section begins where it leads, and holds what the loader can come to there.
+ * Section headers are for tools; the loader never looks at them.  It goes by dynamic entries,
+ * and how many symbols, versions and hash chains there are follows from the hash tables and
+ * relocations.  Morph moves such tables by their sections, and takes the symbols of .dynsym for
+ * all there are.  So for each dynamic entry a section begins where it leads, and holds what the
+ * loader can come to there.
  */
 #include "postmorph/loadtables.h"
 
@@ -19,12 +20,14 @@ struct tables {
 
 static int too_short(const struct tables *t, const char *what)
 {
-	return err_set(t->err, ERR_INPUT, "the section with the %s does not hold all that the loader reads "
-		       "there", what);
+	return err_set(t->err, ERR_INPUT,
+		       "the section with the %s does not hold all that the loader reads "
+		       "there",
+		       what);
 }
 
-/* Of the shortest section that begins where the entry leads, what the loader maps; 0 bytes when there is
- * no such entry. */
+/* Of the shortest section that begins where the entry leads, what the loader maps; 0 bytes
+ * when there is no such entry. */
 static int content(const struct tables *t, int64_t tag, const char *what, struct bytes *out)
 {
 	const struct section *found = NULL;
@@ -34,11 +37,13 @@ static int content(const struct tables *t, int64_t tag, const char *what, struct
 	if (!image_dynamic(t->img, tag, &at))
 		return 0;
 	for (const struct section *s = t->img->sh; s < t->img->sh + t->img->nsh; s++)
-		if ((s->h.sh_flags & SHF_ALLOC) && s->h.sh_type != SHT_NOBITS && s->h.sh_addr == at &&
-		    s->h.sh_size > 0 && (!found || s->h.sh_size < found->h.sh_size))
+		if ((s->h.sh_flags & SHF_ALLOC) && s->h.sh_type != SHT_NOBITS &&
+		    s->h.sh_addr == at && s->h.sh_size > 0 &&
+		    (!found || s->h.sh_size < found->h.sh_size))
 			found = s;
 	if (!found)
-		return err_set(t->err, ERR_INPUT, "no section begins where the loader reads the %s", what);
+		return err_set(t->err, ERR_INPUT,
+			       "no section begins where the loader reads the %s", what);
 	*out = image_at(t->img, at, found->h.sh_size);
 	return out->p ? 0 : too_short(t, what);
 }
@@ -77,8 +82,8 @@ static int look_at_hash(struct tables *t)
 	return 0;
 }
 
-/* Chains stand one behind the other; the last is that of the bucket with the highest symbol, and ends
- * with an odd word. */
+/* Chains stand one behind the other; the last is that of the bucket with the highest symbol,
+ * and ends with an odd word. */
 static int look_at_gnu_hash(struct tables *t)
 {
 	static const char what[] = "GNU hash table";
@@ -119,8 +124,8 @@ static int look_at_relocations(struct tables *t)
 	for (unsigned i = 0; i < sizeof(tags) / sizeof(tags[0]); i++) {
 		uint64_t at, size;
 
-		if (!image_dynamic(t->img, tags[i][0], &at) || !image_dynamic(t->img, tags[i][1], &size) ||
-		    size == 0)
+		if (!image_dynamic(t->img, tags[i][0], &at) ||
+		    !image_dynamic(t->img, tags[i][1], &size) || size == 0)
 			continue;
 		struct rd r = rd_of(image_at(t->img, at, size));
 		if (r.bad)
@@ -155,11 +160,13 @@ static int look_at_symbols(struct tables *t)
 	return 0;
 }
 
-/* Records that lead to one another, each to `below` records of a second kind; offsets in them. */
+/* Records that lead to one another, each to `below` records of a second kind; offsets in
+ * them. */
 struct chain {
 	int64_t tag;
 	const char *what;
-	uint32_t size, below, next;	/* of a record; of the offset of the first below it, of the next */
+	/* of a record; of the offset of the first below it, of the next */
+	uint32_t size, below, next;
 	uint32_t below_size, below_next;
 	uint32_t name, below_name;	/* of offsets of strings; NO_NAME */
 };
@@ -203,12 +210,14 @@ static int follow(struct tables *t, const struct chain *c)
 static int look_at_versions(struct tables *t)
 {
 	static const struct chain chains[] = {
-		{ DT_VERNEED, "needed versions", sizeof(Elf64_Verneed), offsetof(Elf64_Verneed, vn_aux),
-		  offsetof(Elf64_Verneed, vn_next), sizeof(Elf64_Vernaux), offsetof(Elf64_Vernaux, vna_next),
+		{ DT_VERNEED, "needed versions", sizeof(Elf64_Verneed),
+		  offsetof(Elf64_Verneed, vn_aux), offsetof(Elf64_Verneed, vn_next),
+		  sizeof(Elf64_Vernaux), offsetof(Elf64_Vernaux, vna_next),
 		  offsetof(Elf64_Verneed, vn_file), offsetof(Elf64_Vernaux, vna_name) },
-		{ DT_VERDEF, "defined versions", sizeof(Elf64_Verdef), offsetof(Elf64_Verdef, vd_aux),
-		  offsetof(Elf64_Verdef, vd_next), sizeof(Elf64_Verdaux), offsetof(Elf64_Verdaux, vda_next),
-		  NO_NAME, offsetof(Elf64_Verdaux, vda_name) },
+		{ DT_VERDEF, "defined versions", sizeof(Elf64_Verdef),
+		  offsetof(Elf64_Verdef, vd_aux), offsetof(Elf64_Verdef, vd_next),
+		  sizeof(Elf64_Verdaux), offsetof(Elf64_Verdaux, vda_next), NO_NAME,
+		  offsetof(Elf64_Verdaux, vda_name) },
 	};
 
 	for (unsigned i = 0; i < sizeof(chains) / sizeof(chains[0]); i++)
@@ -251,8 +260,12 @@ int loadtables_check(const struct image *img, struct err *err)
 {
 	struct tables t = { .img = img, .err = err };
 
-	if (!image_phdr(img, PT_DYNAMIC) || img->nsh == 0)	/* nothing is said, nothing believed */
+	/* nothing is said, nothing believed */
+	if (!image_phdr(img, PT_DYNAMIC) || img->nsh == 0)
 		return 0;
-	return look_at_relocations(&t) < 0 || look_at_hash(&t) < 0 || look_at_gnu_hash(&t) < 0 ||
-	       look_at_symbols(&t) < 0 || look_at_versions(&t) < 0 || look_at_strings(&t) < 0 ? -1 : 0;
+	return look_at_relocations(&t) < 0 || look_at_hash(&t) < 0 ||
+			       look_at_gnu_hash(&t) < 0 || look_at_symbols(&t) < 0 ||
+			       look_at_versions(&t) < 0 || look_at_strings(&t) < 0
+		       ? -1
+		       : 0;
 }

@@ -5,7 +5,8 @@
 struct err;
 struct image;
 
-/* ERR_INPUT where they do not: then nothing that section headers say of these tables can be believed. */
+/* ERR_INPUT where they do not: then nothing that section headers say of these tables can be
+ * believed. */
 int loadtables_check(const struct image *img, struct err *err);
 
 #endif

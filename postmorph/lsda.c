@@ -3,22 +3,24 @@
  * A record, as the personality routines of C, C++, Rust, Ada and others read it:
  *
  *    u8 encoding, pointer      what landing pads count from; omitted: the FDE's start
- *    u8 encoding, uleb         of types, and the distance from here to the types' end; or omitted
+ *    u8 encoding, uleb         of types, and the distance from here to the types' end; or
+ *                              omitted
  *    u8 encoding, uleb         of call sites, and their length in bytes
  *    call sites                start, length, landing pad (0 = none), uleb action
- *    action records            sleb filter, sleb distance from this field to the next record (0 = none)
+ *    action records            sleb filter, sleb distance from this field to the next record (0
+ *                              = none)
  *    types                     downwards from their end: filter n > 0 means type n
- *    specifications            upwards from there: filter n < 0 means the list at byte -n - 1, uleb
- *                              type numbers up to a 0
+ *    specifications            upwards from there: filter n < 0 means the list at byte -n - 1,
+ *                              uleb type numbers up to a 0
  *
- * Action records and types have no stated length: how far they reach follows from what refers to
- * them.  A generation carries copies, so everything that is reachable has to be found, and found to
- * be of a kind that means the same at another address.
+ * Action records and types have no stated length: how far they reach follows from what refers
+ * to them.  A generation carries copies, so everything that is reachable has to be found, and
+ * found to be of a kind that means the same at another address.
  *
  * INVARIANTS
  *   I1  every action that a site or a record refers to begins at a record of a gapless row;
- *   I2  every type number and every list is inside `types` and `specs`, and every chain of records
- *       has an end;
+ *   I2  every type number and every list is inside `types` and `specs`, and every chain of
+ *       records has an end;
  *   I3  sizes are bounded by the length of the code, so that many FDEs which share one hostile
  *       record cost no more than their code does.
  */
@@ -41,7 +43,8 @@ struct reading {
 	struct bytes behind;		/* where actions and types are */
 	bool has_types;
 	uint64_t max_action;		/* of all sites */
-	uint64_t ntype, nspec;		/* largest type number; farthest byte where a list begins, + 1 */
+	/* largest type number; farthest byte where a list begins, + 1 */
+	uint64_t ntype, nspec;
 };
 
 static vaddr here(const struct reading *g)
@@ -54,7 +57,8 @@ static bool pointer_known(const struct image *img, uint8_t enc)
 	switch (enc & 0x0f) {
 	case DW_EH_PE_absptr: case DW_EH_PE_udata4: case DW_EH_PE_sdata4:
 	case DW_EH_PE_udata8: case DW_EH_PE_sdata8:
-		return (enc & 0x70) == DW_EH_PE_pcrel || ((enc & 0x70) == 0 && !img->pie_or_dso);
+		return (enc & 0x70) == DW_EH_PE_pcrel ||
+		       ((enc & 0x70) == 0 && !img->pie_or_dso);
 	default:
 		return false;
 	}
@@ -123,7 +127,8 @@ static bool check_sites(struct reading *g)
 	while (lsda_next(&it, &site)) {
 		uint64_t off = site.addr - g->out->start;
 
-		if (off < end || off > g->fde_len || site.len == 0 || site.len > g->fde_len - off)
+		if (off < end || off > g->fde_len || site.len == 0 ||
+		    site.len > g->fde_len - off)
 			return false;
 		end = off + site.len;
 		if (site.action > g->max_action)
@@ -137,7 +142,8 @@ static bool bit(const uint8_t *set, uint64_t i)
 	return set[i / 8] >> (i % 8) & 1;
 }
 
-/* One record; *next is the offset of the one that it leads to, or its own when it is the last. */
+/* One record; *next is the offset of the one that it leads to, or its own when it is the
+ * last. */
 static bool read_action(struct rd *r, const uint8_t *base, int64_t *filter, uint64_t *next)
 {
 	uint64_t at = (uint64_t)(r->p - base);
@@ -161,7 +167,8 @@ static bool chains_end(const struct lsda *l)
 	struct rd all = rd_of(l->actions);
 
 	while (rd_left(&all) > 0) {
-		uint64_t start = (uint64_t)(all.p - l->actions.p), at = start, next = start, n = 0;
+		uint64_t start = (uint64_t)(all.p - l->actions.p), at = start, next = start,
+			 n = 0;
 		int64_t filter;
 
 		(void)read_action(&all, l->actions.p, &filter, &next);	/* as before */
@@ -178,8 +185,8 @@ static bool chains_end(const struct lsda *l)
 	return true;
 }
 
-/* Reads one record behind the other until all that is needed has been seen, then looks whether what
- * was needed are beginnings of records. */
+/* Reads one record behind the other until all that is needed has been seen, then looks
+ * whether what was needed are beginnings of records. */
 static bool check_actions(struct reading *g)
 {
 	uint8_t begins[MAX_PART / 8 + 1] = { 0 };
@@ -212,7 +219,8 @@ static bool check_actions(struct reading *g)
 	return chains_end(g->out);
 }
 
-/* The lists that filters lead to, and all before them.  A list begins behind the end of a number. */
+/* The lists that filters lead to, and all before them.  A list begins behind the end of a
+ * number. */
 static bool check_specs(struct reading *g)
 {
 	const uint8_t *base = g->behind.p + g->behind.n;
@@ -258,7 +266,8 @@ static bool check_types(struct reading *g)
 	    !pointer_known(g->img, out->type_enc))
 		return false;
 	out->type_size = (uint8_t)size;
-	out->types = (struct bytes){ g->behind.p + g->behind.n - g->ntype * size, g->ntype * size };
+	out->types =
+		(struct bytes){ g->behind.p + g->behind.n - g->ntype * size, g->ntype * size };
 	out->types_addr = g->addr + (uint64_t)(out->types.p - g->p);
 	return (out->type_enc & 0x70) == DW_EH_PE_pcrel ||
 	       !image_is_writable(g->img, out->types_addr);
@@ -272,7 +281,8 @@ bool lsda_read(const struct image *img, const struct cfi *cfi, uint32_t fde, str
 			     .fde_len = f->len };
 
 	*out = (struct lsda){ 0 };
-	g.limit = f->len < MAX_PART / PART_PER_BYTE ? PART_BASE + PART_PER_BYTE * f->len : MAX_PART;
+	g.limit = f->len < MAX_PART / PART_PER_BYTE ? PART_BASE + PART_PER_BYTE * f->len
+						    : MAX_PART;
 	if (g.limit > MAX_PART)
 		g.limit = MAX_PART;
 	return f->understood && f->lsda != 0 && read_header(&g, f->addr) && !g.r.bad &&

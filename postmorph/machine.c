@@ -1,11 +1,11 @@
 /* machine.c - one instruction at a time, as far as its operands are known
  *
  * INVARIANTS
- *   I1  what is called known is what the processor would have: an operand that is not known leaves
- *       nothing known that depends on it;
+ *   I1  what is called known is what the processor would have: an operand that is not known
+ *       leaves nothing known that depends on it;
  *   I2  bytes that are not known are 0 in struct value;
- *   I3  no instruction has an effect here that it has not there: what is not modelled was turned into
- *       a list of what it writes, or is not followed.
+ *   I3  no instruction has an effect here that it has not there: what is not modelled was
+ *       turned into a list of what it writes, or is not followed.
  */
 #include "postmorph/machine.h"
 
@@ -54,12 +54,15 @@ void machine_start(struct machine *m, const struct memview_file *file,
 	m->memory.bias = sample->bias;
 	m->memory.stack_at = sample->gpr[MACHINE_RSP];
 	m->memory.stack = sample->stack;
-	int n = sample->memory.n ? statememory_pieces(sample->gpr, sample->memory, m->memory.piece) : 0;
+	int n = sample->memory.n
+			? statememory_pieces(sample->gpr, sample->memory, m->memory.piece)
+			: 0;
 	m->memory.npiece = n < 0 ? 0 : (uint32_t)n;
 }
 
 /* False when it is not known; *why is the cause. */
-static bool address_of(const struct machine *m, const struct act *act, uint64_t *out, uint8_t *why)
+static bool address_of(const struct machine *m, const struct act *act, uint64_t *out,
+		       uint8_t *why)
 {
 	unsigned bits = act->mem.narrow ? 32 : 64;
 	uint64_t addr = (uint64_t)act->mem.disp;
@@ -91,7 +94,8 @@ static bool address_of(const struct machine *m, const struct act *act, uint64_t 
 	return true;
 }
 
-static struct value read_arg(const struct machine *m, const struct act *act, const struct arg *arg)
+static struct value read_arg(const struct machine *m, const struct act *act,
+			     const struct arg *arg)
 {
 	uint64_t addr;
 	uint8_t why;
@@ -100,8 +104,8 @@ static struct value read_arg(const struct machine *m, const struct act *act, con
 	case ARG_REG:
 		return m->reg[arg->reg];
 	case ARG_HIGH:
-		return (struct value){ m->reg[arg->reg].v >> 8 & 0xff, m->reg[arg->reg].known >> 1 & 1,
-				       m->reg[arg->reg].why };
+		return (struct value){ m->reg[arg->reg].v >> 8 & 0xff,
+				       m->reg[arg->reg].known >> 1 & 1, m->reg[arg->reg].why };
 	case ARG_MEM:
 		if (!address_of(m, act, &addr, &why))
 			return unknown_value(why);
@@ -136,7 +140,8 @@ static void write_register(struct machine *m, const struct arg *arg, struct valu
 }
 
 /* False when there is no more room.  A store to an unknown address may have hit anything. */
-static bool write_arg(struct machine *m, const struct act *act, const struct arg *arg, struct value v)
+static bool write_arg(struct machine *m, const struct act *act, const struct arg *arg,
+		      struct value v)
 {
 	uint64_t addr;
 	uint8_t why;
@@ -150,7 +155,8 @@ static bool write_arg(struct machine *m, const struct act *act, const struct arg
 	return true;
 }
 
-static void set_flags(struct machine *m, uint16_t written, uint16_t known, uint16_t flags, uint8_t why)
+static void set_flags(struct machine *m, uint16_t written, uint16_t known, uint16_t flags,
+		      uint8_t why)
 {
 	m->flags = (uint16_t)((m->flags & ~written) | (flags & written & known));
 	m->flags_known = (uint16_t)((m->flags_known & ~written) | (known & written));
@@ -190,8 +196,10 @@ static bool run_unknown(struct machine *m, const struct act *act, const struct v
 	struct value result = unknown_value(why);
 	struct alu_out out;
 
-	if (act->alu == ALU_AND || act->alu == ALU_OR || act->alu == ALU_XOR || act->alu == ALU_NOT) {
-		(void)alu_run(act->alu, act->bits, operand, false, &out);	/* cannot fault */
+	if (act->alu == ALU_AND || act->alu == ALU_OR || act->alu == ALU_XOR ||
+	    act->alu == ALU_NOT) {
+		/* cannot fault */
+		(void)alu_run(act->alu, act->bits, operand, false, &out);
 		known = written & (FLAG_CF | FLAG_OF);
 		result = bytewise(act->alu, act, &in[0], &in[1], out.value);
 	}
@@ -267,7 +275,8 @@ static bool run_move(struct machine *m, const struct act *act)
 	else if (act->sx)
 		v = known_value((uint64_t)alu_signed(v.v, from));
 	else if (from < 64)
-		v = (struct value){ alu_low(v.v, from), (uint8_t)(v.known | ~bytes_of(from)), v.why };
+		v = (struct value){ alu_low(v.v, from), (uint8_t)(v.known | ~bytes_of(from)),
+				    v.why };
 	return write_arg(m, act, &act->dst, v);
 }
 
@@ -315,7 +324,8 @@ static bool run_lea(struct machine *m, const struct act *act)
 {
 	uint64_t addr;
 	uint8_t why;
-	struct value v = address_of(m, act, &addr, &why) ? known_value(addr) : unknown_value(why);
+	struct value v =
+		address_of(m, act, &addr, &why) ? known_value(addr) : unknown_value(why);
 
 	return write_arg(m, act, &act->dst, v);
 }
@@ -367,7 +377,8 @@ static bool run_exchange(struct machine *m, const struct act *act)
 		uint8_t why = known ? UNKNOWN_CODE : first_cause(&a, &b, &b);
 
 		if (known)
-			(void)alu_run(ALU_ADD, act->bits, operand, false, &out);	/* no fault */
+			/* no fault */
+			(void)alu_run(ALU_ADD, act->bits, operand, false, &out);
 		first = known ? known_value(out.value) : unknown_value(why);
 		set_flags(m, out.written, out.defined, out.flags, why);
 	}
@@ -483,7 +494,8 @@ static enum step run_return(struct machine *m, const struct act *act, enum unkno
 
 bool act_is_through_slot(const struct act *act)
 {
-	return act->a.kind == ARG_MEM && act->mem.base == ACT_RIP && act->mem.index == ACT_NO_REG;
+	return act->a.kind == ARG_MEM && act->mem.base == ACT_RIP &&
+	       act->mem.index == ACT_NO_REG;
 }
 
 enum step machine_step(struct machine *m, const struct act *act, enum unknown *why)

@@ -1,9 +1,10 @@
 /* machine.h - a program's state as far as it is known, and what one instruction makes of it
  *
- * General registers and flags, each byte and each flag known or not, and memory (memview.h).  What
- * an instruction writes is known when all that it depends on is, and unknown otherwise, with the
- * cause.  Whether something is known never depends on a value, as far as that is possible: else
- * what is seen would be a biased choice.  (A bit of an unknown byte AND a known zero stays unknown.)
+ * General registers and flags, each byte and each flag known or not, and memory (memview.h).
+ * What an instruction writes is known when all that it depends on is, and unknown otherwise,
+ * with the cause.  Whether something is known never depends on a value, as far as that is
+ * possible: else what is seen would be a biased choice.  (A bit of an unknown byte AND a known
+ * zero stays unknown.)
  *
  * Vectors and other registers are not modelled: what comes from there is unknown.
  */
@@ -26,21 +27,31 @@ struct machine {
 };
 
 enum act_kind {
-	ACT_OTHER,		/* what it writes becomes unknown */
+	ACT_OTHER,	/* what it writes becomes unknown */
 	ACT_NOP,
-	ACT_MOVE,		/* dst <- a, zero-extended or (sx) sign-extended */
+	ACT_MOVE,	/* dst <- a, zero-extended or (sx) sign-extended */
 	ACT_LEA,
-	ACT_ALU,		/* dst <- alu(a, b, c); dst may be none */
-	ACT_WIDE,		/* rdx:rax (or ax) <- a * alu */
-	ACT_DIVIDE,		/* rax, rdx (or al, ah) <- rdx:rax / a */
-	ACT_SIGN,		/* rdx <- sign of rax */
-	ACT_SET, ACT_CMOV,	/* by cond */
-	ACT_CARRY,		/* CF <- imm, or its complement if imm is 2 */
-	ACT_PUSH, ACT_POP, ACT_LEAVE,
-	ACT_EXCHANGE, ACT_EXCHANGE_ADD,
-	ACT_GUARD,		/* subtraction of the stack protector's guard from a copy of it */
-	ACT_JMP, ACT_JCC, ACT_LOOP, ACT_IJMP, ACT_CALL, ACT_ICALL, ACT_RET,
-	ACT_STOP,		/* the kernel, an exception, a transaction: not followed */
+	ACT_ALU,	/* dst <- alu(a, b, c); dst may be none */
+	ACT_WIDE,	/* rdx:rax (or ax) <- a * alu */
+	ACT_DIVIDE,	/* rax, rdx (or al, ah) <- rdx:rax / a */
+	ACT_SIGN,	/* rdx <- sign of rax */
+	ACT_SET,
+	ACT_CMOV,	/* by cond */
+	ACT_CARRY,	/* CF <- imm, or its complement if imm is 2 */
+	ACT_PUSH,
+	ACT_POP,
+	ACT_LEAVE,
+	ACT_EXCHANGE,
+	ACT_EXCHANGE_ADD,
+	ACT_GUARD,	/* subtraction of the stack protector's guard from a copy of it */
+	ACT_JMP,
+	ACT_JCC,
+	ACT_LOOP,
+	ACT_IJMP,
+	ACT_CALL,
+	ACT_ICALL,
+	ACT_RET,
+	ACT_STOP,	/* the kernel, an exception, a transaction: not followed */
 };
 
 enum arg_kind { ARG_NONE, ARG_REG, ARG_HIGH, ARG_MEM, ARG_IMM };
@@ -59,27 +70,34 @@ struct act {			/* one instruction, ready to be followed */
 	uint8_t alu;		/* enum alu */
 	uint8_t cond;		/* of JCC, SET, CMOV; of LOOP: enum act_loop */
 	bool sx;
-	bool clears;		/* ALU of a register with itself: what was in it does not matter */
+	/* ALU of a register with itself: what was in it does not matter */
+	bool clears;
 	struct arg dst, a, b, c;
 	struct {
-		uint8_t base, index, scale;	/* ACT_NO_REG; base ACT_RIP: disp is the address */
-		bool opaque;			/* a segment of its own, a vector of addresses */
+		/* ACT_NO_REG; base ACT_RIP: disp is the address */
+		uint8_t base, index, scale;
+		/* a segment of its own, a vector of addresses */
+		bool opaque;
 		bool narrow;			/* 32-bit address */
 		int64_t disp;
 	} mem;
-	uint64_t imm;		/* constant; target of JMP, JCC, LOOP, CALL; bytes that RET pops */
+	/* constant; target of JMP, JCC, LOOP, CALL; bytes that RET pops */
+	uint64_t imm;
 	/* OTHER: */
-	uint16_t wipes, wipes_part;	/* registers written as a whole (32 or 64 bits), in part */
+	/* registers written as a whole (32 or 64 bits), in part */
+	uint16_t wipes, wipes_part;
 	uint16_t wipes_flags;
-	uint16_t stores;	/* bytes written at mem; UINT16_MAX: who knows how many and where */
+	/* bytes written at mem; UINT16_MAX: who knows how many and where */
+	uint16_t stores;
 };
 
 enum act_loop { LOOP_PLAIN, LOOP_EQUAL, LOOP_NOT_EQUAL, LOOP_RCX_ZERO, LOOP_ECX_ZERO };
 
 /* Always gives something: what does not decode is ACT_STOP with len 0. */
 void act_lower(struct bytes code, vaddr addr, struct act *out);
-/* What the instruction itself may change: registers, but for rsp by a call; flags; bytes at mem
- * (UINT16_MAX: who knows how many and where), besides what a push or call leaves on the stack. */
+/* What the instruction itself may change: registers, but for rsp by a call; flags; bytes at
+ * mem (UINT16_MAX: who knows how many and where), besides what a push or call leaves on the
+ * stack. */
 uint16_t act_writes(const struct act *act);
 bool act_writes_flags(const struct act *act);
 uint16_t act_stores(const struct act *act);

@@ -1,7 +1,7 @@
 /* machine_lower.c - one instruction through Zydis, made ready to be followed
  *
- * What is not listed becomes ACT_OTHER with everything it writes spelled out by the decoder's own
- * tables, so that no instruction can be taken for harmless.
+ * What is not listed becomes ACT_OTHER with everything it writes spelled out by the decoder's
+ * own tables, so that no instruction can be taken for harmless.
  */
 #include <Zydis/Zydis.h>
 
@@ -53,8 +53,8 @@ static void set_memory(struct act *act, const struct lowering *l, const ZydisDec
 	act->mem.narrow = l->in.address_width != 64;
 	act->mem.opaque = o->mem.segment == ZYDIS_REGISTER_FS ||
 			  o->mem.segment == ZYDIS_REGISTER_GS ||
-			  o->mem.type == ZYDIS_MEMOP_TYPE_VSIB || o->mem.type == ZYDIS_MEMOP_TYPE_MIB ||
-			  l->in.address_width < 32;
+			  o->mem.type == ZYDIS_MEMOP_TYPE_VSIB ||
+			  o->mem.type == ZYDIS_MEMOP_TYPE_MIB || l->in.address_width < 32;
 	if (act->mem.base == ACT_RIP)
 		act->mem.disp += (int64_t)(l->addr + l->in.length);
 	else if (o->mem.base != ZYDIS_REGISTER_NONE && act->mem.base == ACT_NO_REG)
@@ -131,7 +131,8 @@ static const struct {
 
 static bool is_same_register(const struct arg *a, const struct arg *b)
 {
-	return a->kind == ARG_REG && b->kind == ARG_REG && a->reg == b->reg && a->bits == b->bits;
+	return a->kind == ARG_REG && b->kind == ARG_REG && a->reg == b->reg &&
+	       a->bits == b->bits;
 }
 
 static bool is_bit_string(const struct act *act)
@@ -161,8 +162,9 @@ static bool lower_alu(struct act *act, const struct lowering *l)
 		act->bits = act->dst.bits;
 		if (alu_ops[k].no_result)
 			act->dst = (struct arg){ 0 };
-		act->clears = (act->alu == ALU_XOR || act->alu == ALU_SUB || act->alu == ALU_SBB) &&
-			      is_same_register(&act->a, &act->b);
+		act->clears =
+			(act->alu == ALU_XOR || act->alu == ALU_SUB || act->alu == ALU_SBB) &&
+			is_same_register(&act->a, &act->b);
 		act->kind = ACT_ALU;
 		return true;
 	}
@@ -182,7 +184,8 @@ static bool lower_move(struct act *act, const struct lowering *l, bool sx)
 }
 
 /* imul with one operand, mul, div, idiv: the one operand is explicit. */
-static bool lower_wide(struct act *act, const struct lowering *l, enum act_kind kind, enum alu alu)
+static bool lower_wide(struct act *act, const struct lowering *l, enum act_kind kind,
+		       enum alu alu)
 {
 	if (!set_arg(act, l, 0, &act->a))
 		return false;
@@ -374,8 +377,10 @@ static bool ends_here(const ZydisDecodedInstruction *in)
 	case ZYDIS_CATEGORY_RET: case ZYDIS_CATEGORY_SYSTEM:
 		return true;
 	default:
-		return in->mnemonic == ZYDIS_MNEMONIC_UD2 || in->mnemonic == ZYDIS_MNEMONIC_UD1 ||
-		       in->mnemonic == ZYDIS_MNEMONIC_UD0 || in->mnemonic == ZYDIS_MNEMONIC_HLT ||
+		return in->mnemonic == ZYDIS_MNEMONIC_UD2 ||
+		       in->mnemonic == ZYDIS_MNEMONIC_UD1 ||
+		       in->mnemonic == ZYDIS_MNEMONIC_UD0 ||
+		       in->mnemonic == ZYDIS_MNEMONIC_HLT ||
 		       in->mnemonic == ZYDIS_MNEMONIC_INT3;
 	}
 }
@@ -406,7 +411,7 @@ static void lower_other(struct act *act, const struct lowering *l)
 		    !(o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
 			continue;
 		bool bits = i == 0 && l->in.meta.category == ZYDIS_CATEGORY_BITBYTE &&
-			    l->o[1].type == ZYDIS_OPERAND_TYPE_REGISTER;	/* of a string */
+			    l->o[1].type == ZYDIS_OPERAND_TYPE_REGISTER; /* of a string */
 		bool simple = !bits && o->visibility != ZYDIS_OPERAND_VISIBILITY_HIDDEN &&
 			      o->size > 0 && o->size <= 8 * MANY_BYTES;
 		act->stores = simple && !act->stores ? o->size / 8 : UINT16_MAX;
@@ -426,7 +431,8 @@ static bool ask(struct bytes code, vaddr addr, struct act *out)
 	struct act act = { .mem = { .base = ACT_NO_REG, .index = ACT_NO_REG } };
 
 	*out = (struct act){ .kind = ACT_STOP };
-	if (!code.p || !ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder(), code.p, code.n, &l.in, l.o)))
+	if (!code.p ||
+	    !ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder(), code.p, code.n, &l.in, l.o)))
 		return false;
 	act.len = l.in.length;
 	for (int i = 0; i < l.in.operand_count; i++)

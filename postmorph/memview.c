@@ -1,8 +1,8 @@
 /* memview.c - reading through stores, stack piece and constant file bytes, in that order
  *
- * CONSTANT is what no process can write: segments without the right to, and what is read-only once
- * it is relocated, as far as its relocations say.  Of the latter only the sections that compilers
- * put constants into: the loader keeps state of its own in others (.dynamic, .got).
+ * CONSTANT is what no process can write: segments without the right to, and what is read-only
+ * once it is relocated, as far as its relocations say.  Of the latter only the sections that
+ * compilers put constants into: the loader keeps state of its own in others (.dynamic, .got).
  */
 #include "postmorph/memview.h"
 
@@ -35,8 +35,8 @@ static void take_symbol(void *ctx, uint32_t index, const struct symbol *s)
 	o->cap = v.cap;
 }
 
-/* A symbol of the module's own is taken to be bound to it: what is interposed is a rare sight, and
- * here it costs an edge that is not one. */
+/* A symbol of the module's own is taken to be bound to it: what is interposed is a rare
+ * sight, and here it costs an edge that is not one. */
 static void take_reloc(void *ctx, const struct reloc *r)
 {
 	struct opening *o = ctx;
@@ -66,7 +66,8 @@ static int by_place(const void *a, const void *b)
 	return (x->place > y->place) - (x->place < y->place);
 }
 
-int memview_open(const struct image *img, struct arena *a, struct memview_file *out, struct err *err)
+int memview_open(const struct image *img, struct arena *a, struct memview_file *out,
+		 struct err *err)
 {
 	struct opening o = { .arena = a, .img = img };
 	const Elf64_Phdr *relro = image_phdr(img, PT_GNU_RELRO);
@@ -185,7 +186,8 @@ struct value memview_read(const struct memview *m, uint64_t addr, unsigned n)
 {
 	struct value out = { .why = UNKNOWN_NOTHING };
 	const struct memview_cell *low = cell_of(m, addr & ~7ull);
-	const struct memview_cell *high = (addr & 7) + n > 8 ? cell_of(m, (addr & ~7ull) + 8) : low;
+	const struct memview_cell *high =
+		(addr & 7) + n > 8 ? cell_of(m, (addr & ~7ull) + 8) : low;
 	vaddr in_file = addr - m->bias;
 
 	if (!low && !high && !sampled(m, addr) && image_segment(m->file->img, in_file))
@@ -222,7 +224,8 @@ bool memview_write(struct memview *m, uint64_t addr, unsigned n, struct value va
 
 			c->v = (c->v & ~mask) | ((value.v >> (8 * i) & 0xff) << (8 * byte));
 			c->written |= (uint8_t)(1u << byte);
-			c->known = (uint8_t)((c->known & ~(1u << byte)) | (unsigned)known << byte);
+			c->known =
+				(uint8_t)((c->known & ~(1u << byte)) | (unsigned)known << byte);
 			if (!known)
 				c->why = value.why;
 		}

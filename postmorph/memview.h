@@ -1,8 +1,9 @@
-/* memview.h - what is known of a program's memory at a sample, and what interpretation stored since
+/* memview.h - what is known of a program's memory at a sample, and what interpretation stored
+ * since
  *
- * Known are the bytes of the file that nothing can have changed, the piece of the stack that came
- * with the sample, and bytes stored since.  Everything else is unknown, and so is a value stored
- * that was unknown itself.
+ * Known are the bytes of the file that nothing can have changed, the piece of the stack that
+ * came with the sample, and bytes stored since.  Everything else is unknown, and so is a value
+ * stored that was unknown itself.
  */
 #ifndef POSTMORPH_MEMVIEW_H
 #define POSTMORPH_MEMVIEW_H
@@ -46,7 +47,8 @@ struct memview_file {
 	vaddr relro, relro_end;		/* read-only once relocated */
 };
 
-int memview_open(const struct image *img, struct arena *a, struct memview_file *out, struct err *err);
+int memview_open(const struct image *img, struct arena *a, struct memview_file *out,
+		 struct err *err);
 
 enum { MEMVIEW_CELLS = 96 };
 
@@ -55,7 +57,8 @@ struct memview {
 	uint64_t bias;
 	uint64_t stack_at;		/* address of stack.p[0] */
 	struct bytes stack;		/* .n == 0: none */
-	struct statememory_piece piece[STATEMEMORY_SLOTS];	/* memory that came with the sample */
+	/* memory that came with the sample */
+	struct statememory_piece piece[STATEMEMORY_SLOTS];
 	uint32_t npiece;
 	struct memview_cell {
 		uint64_t at;		/* multiple of 8 */

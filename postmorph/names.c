@@ -1,7 +1,8 @@
 /* names.c - what symbols say: names of functions, and which pieces are `.cold` fragments
  *
- * A function may have several names, and a fragment that is known by its symbol alone has that of one
- * of them.  New symbols have a name that fits all parts (fn->symbol), so that they mislead nobody.
+ * A function may have several names, and a fragment that is known by its symbol alone has that
+ * of one of them.  New symbols have a name that fits all parts (fn->symbol), so that they
+ * mislead nobody.
  */
 #include <string.h>
 

@@ -1,12 +1,14 @@
 /* noreturn.c - which functions never come back
  *
- * A function does not return when no path from its entry reaches a return, or a jump to code that
- * may return.  Known are some library functions by name; the rest follows: whenever a function
- * turns out not to return, its callers are looked at again.  The set only grows, so this ends.
+ * A function does not return when no path from its entry reaches a return, or a jump to code
+ * that may return.  Known are some library functions by name; the rest follows: whenever a
+ * function turns out not to return, its callers are looked at again.  The set only grows, so
+ * this ends.
  *
- * To be looked at in the first place are functions without any return or jump to elsewhere, and those
- * that call a library function that does not return.  Of all others something that returns can be reached
- * as long as none that they call does not return: compilers leave no code that cannot be reached.
+ * To be looked at in the first place are functions without any return or jump to elsewhere, and
+ * those that call a library function that does not return.  Of all others something that
+ * returns can be reached as long as none that they call does not return: compilers leave no
+ * code that cannot be reached.
  *
  * The jump table analysis relies on it, so only names of which there can be no doubt are known.
  */
@@ -32,7 +34,8 @@ struct search {
 	struct text *text;
 	struct arena *arena;
 	VEC(struct call) calls;		/* of other functions */
-	uint32_t *called;		/* of each of text.calls: the function that it leads into */
+	/* of each of text.calls: the function that it leads into */
+	uint32_t *called;
 	uint32_t *jumped_to;		/* the same of text.jumps; NO_FN: none */
 	uint32_t *caller_first;		/* [nfn + 1] in caller[] */
 	uint32_t *caller;		/* callers of function i, grouped by i */
@@ -143,9 +146,10 @@ static bool is_new(struct ways *w, vaddr addr)
 	return true;
 }
 
-/* The way on from addr, straight where it can, comes to a return.  Branches that it passes are put on the
- * list of ways to be gone, as far as there is room. */
-static bool way_returns(const struct text *t, const struct fn_range *r, vaddr addr, struct ways *w)
+/* The way on from addr, straight where it can, comes to a return.  Branches that it passes
+ * are put on the list of ways to be gone, as far as there is room. */
+static bool way_returns(const struct text *t, const struct fn_range *r, vaddr addr,
+			struct ways *w)
 {
 	while (addr - r->addr < r->size) {
 		struct insn insn;
@@ -167,7 +171,8 @@ static bool way_returns(const struct text *t, const struct fn_range *r, vaddr ad
 	return false;
 }
 
-/* Some way from the entry is soon found to return: most functions' does.  False: maybe another one. */
+/* Some way from the entry is soon found to return: most functions' does.  False: maybe
+ * another one. */
 static bool returns_plainly(const struct text *t, const struct fn *fn)
 {
 	const struct fn_range *r = &fn->range[0];
@@ -198,8 +203,8 @@ static bool fn_returns(struct search *c, uint32_t f)
 	return returns;
 }
 
-/* A call of a function's entry, or a jump there from another one, or what runs on there.  Returns the
- * function that the target is in. */
+/* A call of a function's entry, or a jump there from another one, or what runs on there.
+ * Returns the function that the target is in. */
 static uint32_t add_call(struct search *c, uint32_t piece, vaddr target)
 {
 	const struct prog *prog = c->text->prog;
@@ -218,7 +223,8 @@ static void add_calls(struct search *c)
 	c->called = arena_array(c->arena, t->calls.n, sizeof(*c->called));
 	c->jumped_to = arena_array(c->arena, t->jumps.n, sizeof(*c->jumped_to));
 	for (uint32_t i = 0; i < t->calls.n; i++)
-		c->called[i] = add_call(c, t->calls.v[i].piece, t->prog->base + t->calls.v[i].off);
+		c->called[i] =
+			add_call(c, t->calls.v[i].piece, t->prog->base + t->calls.v[i].off);
 	for (uint32_t i = 0; i < t->jumps.n; i++)
 		c->jumped_to[i] = add_call(c, t->jumps.v[i].piece, t->jumps.v[i].target);
 	for (uint32_t i = 0; i < t->npiece; i++)
@@ -249,8 +255,8 @@ static void queue(struct search *c, uint32_t f)
 	c->work[c->nwork++] = f;
 }
 
-/* The stub at `target`, if it is one, leads to a library function that does not return.  Many calls lead to
- * few stubs. */
+/* The stub at `target`, if it is one, leads to a library function that does not return.
+ * Many calls lead to few stubs. */
 static bool stub_noreturn(struct search *c, vaddr target)
 {
 	struct known_stub *k = &c->stub[target / 16 % KNOWN_STUBS];
@@ -317,7 +323,8 @@ static void search(struct search *c)
 
 		c->queued[f] = false;
 		noreturn[f] = !fn_returns(c, f);
-		for (uint32_t i = c->caller_first[f]; noreturn[f] && i < c->caller_first[f + 1]; i++)
+		for (uint32_t i = c->caller_first[f]; noreturn[f] && i < c->caller_first[f + 1];
+		     i++)
 			queue(c, c->caller[i]);
 	}
 }

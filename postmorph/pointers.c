@@ -1,8 +1,9 @@
 /* pointers.c - every address in the code that something may hold or jump to
  *
- * A mark too many costs a block boundary or, inside the five bytes of an entry jump, one function
- * that stays where it is.  A mark too few could break a program only if the address lies inside
- * such an entry jump, because everything else of the original stays intact.  So: mark generously.
+ * A mark too many costs a block boundary or, inside the five bytes of an entry jump, one
+ * function that stays where it is.  A mark too few could break a program only if the address
+ * lies inside such an entry jump, because everything else of the original stays intact.  So:
+ * mark generously.
  */
 #include <string.h>
 
@@ -20,8 +21,8 @@ static void look_in_front(struct text *t, vaddr addr)
 		t->prog->seen_in_front = addr;
 }
 
-/* A number that may be an address and may be any number: for tables that linkers make, and notes
- * with their name in it, it is one only when it is where they begin. */
+/* A number that may be an address and may be any number: for tables that linkers make, and
+ * notes with their name in it, it is one only when it is where they begin. */
 static void guess_in_front(struct text *t, uint64_t v)
 {
 	const struct image *img = &t->prog->img;
@@ -167,7 +168,8 @@ static void mark_dynamic_symbol(void *ctx, uint32_t index, const struct symbol *
 	if (s->type != STT_TLS)		/* of which the value is no address */
 		look_in_front(t, s->value);
 	if (names_address(s))
-		(s->type == STT_FUNC && s->section < SHN_LORESERVE ? mark : mark_stray)(t, s->value);
+		(s->type == STT_FUNC && s->section < SHN_LORESERVE ? mark
+								   : mark_stray)(t, s->value);
 }
 
 static void mark_symbol(void *ctx, uint32_t index, const struct symbol *s)
@@ -196,8 +198,9 @@ static void mark_words(struct text *t, const struct section *s)
 	}
 }
 
-/* Words of all that is loaded and no code, whatever sections call it, may lead behind the headers
- * in a file that is not relocated; those of the headers and dynamic entries are known. */
+/* Words of all that is loaded and no code, whatever sections call it, may lead behind the
+ * headers in a file that is not relocated; those of the headers and dynamic entries are
+ * known. */
 static void look_at_words(struct text *t)
 {
 	const struct image *img = &t->prog->img;
@@ -325,7 +328,8 @@ static void mark_gap(struct text *t, vaddr addr, vaddr end)
 		struct insn insn;
 		vaddr target;
 
-		if (!insn_decode(bytes_at(code, off, code.n - off), addr + off, &insn, &target)) {
+		if (!insn_decode(bytes_at(code, off, code.n - off), addr + off, &insn,
+				 &target)) {
 			off++;
 			continue;
 		}
@@ -338,8 +342,9 @@ static void mark_gap(struct text *t, vaddr addr, vaddr end)
 	}
 }
 
-/* The same of [addr, end) in an executable segment.  What is in none of the executable sections there is
- * data: read as code, a large library's would seem to jump to thousands of places. */
+/* The same of [addr, end) in an executable segment.  What is in none of the executable
+ * sections there is data: read as code, a large library's would seem to jump to thousands of
+ * places. */
 static void mark_segment_gap(struct text *t, vaddr addr, vaddr end)
 {
 	const struct image *img = &t->prog->img;
@@ -404,8 +409,10 @@ static int look_at_pieces(struct text *t, struct err *err)
 	for (uint32_t i = 0; i < t->npiece; i++) {
 		const struct piece *p = &t->piece[i];
 
-		if (p->size > 0 && p->addr < t->behind_headers && p->addr + p->size > first->p_vaddr)
-			return err_set(err, ERR_INPUT, ".eh_frame: the headers of the file are said "
+		if (p->size > 0 && p->addr < t->behind_headers &&
+		    p->addr + p->size > first->p_vaddr)
+			return err_set(err, ERR_INPUT,
+				       ".eh_frame: the headers of the file are said "
 				       "to be code");
 		if (p->size > 0)
 			look_in_front(t, p->addr);
@@ -422,7 +429,8 @@ static bool has_symbols(const struct text *t)
 	if (n == 1)
 		return true;
 	return (t->symbols.n == 0 || n <= t->symbols.n) &&
-	       (!image_dynamic(img, DT_SYMTAB, &at) || image_at(img, at, n * sizeof(Elf64_Sym)).p);
+	       (!image_dynamic(img, DT_SYMTAB, &at) ||
+		image_at(img, at, n * sizeof(Elf64_Sym)).p);
 }
 
 int pointers_mark(struct text *t, struct err *err)

@@ -1,4 +1,5 @@
-/* references.c - every place that holds or forms the address of a function's entry, or of a label
+/* references.c - every place that holds or forms the address of a function's entry, or of a
+ * label
  *
  * Pointers to a function can be given another value only all together: two of them must stay
  * equal.  So what counts is not to miss one.  A place is listed when it could be rewritten:
@@ -7,9 +8,10 @@
  *   symbol   of .dynsym, through which this and other modules find the function
  *   lea      of the entry by code that an FDE covers
  *
- * Everything else that holds the address, or might, has marked it MARK_STRAY (pointers.c): other
- * relocations and kinds of symbols, other instructions, code that calculates with it, code without
- * FDEs, the entry point of the program, and data that could encode it as a distance.
+ * Everything else that holds the address, or might, has marked it MARK_STRAY (pointers.c):
+ * other relocations and kinds of symbols, other instructions, code that calculates with it,
+ * code without FDEs, the entry point of the program, and data that could encode it as a
+ * distance.
  *
  * Labels inside of a function are what interpreters jump to through tables (labels.c).
  *
@@ -113,8 +115,9 @@ void references_note(struct text *t, const struct fn *user, const struct insn *l
 		watched_note_order(t, to);
 }
 
-/* A call that does not come back ends a range as often as not, but of which ones that is so, two may
- * think differently: here it counts as if it came back.  The image runs on into the original, too. */
+/* A call that does not come back ends a range as often as not, but of which ones that is so,
+ * two may think differently: here it counts as if it came back.  The image runs on into the
+ * original, too. */
 void references_note_end(struct text *t, const struct fn *fn, const struct insn *last)
 {
 	const struct prog *prog = t->prog;
@@ -141,7 +144,8 @@ static void sort_by_function(const struct text *t)
 		prog->ref[start[t->refs.v[i].fn]++] = t->refs.v[i];
 }
 
-/* The symbols that the loader sees are those of the section.  A file without either has none. */
+/* The symbols that the loader sees are those of the section.  A file without either has
+ * none. */
 static bool symbols_are_known(const struct image *img)
 {
 	const Elf64_Shdr *h = NULL;
@@ -158,8 +162,8 @@ static bool symbols_are_known(const struct image *img)
 	return mapped.p && mapped.p == img->file.p + h->sh_offset;
 }
 
-/* Among its jumps there are some that go by tables, so others could do so, too, that look as if they
- * left it. */
+/* Among its jumps there are some that go by tables, so others could do so, too, that look as
+ * if they left it. */
 static bool has_doubtful_jump(const struct fn *fn)
 {
 	for (uint32_t i = 0; i < fn->nblock; i++) {
@@ -187,7 +191,8 @@ static bool is_sealed(const struct text *t, const struct fn *fn)
 	return true;
 }
 
-/* Functions that share a fragment, or jump into each other: where one goes, the others may be, too. */
+/* Functions that share a fragment, or jump into each other: where one goes, the others may
+ * be, too. */
 static void unseal_kin(const struct text *t)
 {
 	struct prog *prog = t->prog;
@@ -246,8 +251,8 @@ static int compare_addr(const void *x, const void *y)
 	return *a < *b ? -1 : *a > *b;
 }
 
-/* Bit per SLOT bytes from prog->base: a function begins there.  Of millions of words hardly any lead to an
- * entry; most are told so by little memory. */
+/* Bit per SLOT bytes from prog->base: a function begins there.  Of millions of words hardly
+ * any lead to an entry; most are told so by little memory. */
 enum { SLOT = 16 };
 
 static uint64_t *slots_of_entries(const struct text *t)
@@ -274,11 +279,12 @@ static void mark_entry(const struct text *t, const uint64_t *slot, vaddr addr)
 		mark_stray(t, addr);
 }
 
-/* Those in jump tables lead inside of functions, and code needs the address of a label to have a
- * distance from it: only entries count here.
+/* Those in jump tables lead inside of functions, and code needs the address of a label to have
+ * a distance from it: only entries count here.
  *
  * Distances from the word itself, and from the nearest base at or below it: a table's start. */
-static void mark_section_words(const struct text *t, const uint64_t *slot, const struct section *s)
+static void mark_section_words(const struct text *t, const uint64_t *slot,
+			       const struct section *s)
 {
 	vaddr at = (s->h.sh_addr + 3) & ~(vaddr)3;
 	struct rd rd = rd_of(bytes_at(t->prog->img.file, s->h.sh_offset, s->h.sh_size));

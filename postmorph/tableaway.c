@@ -1,13 +1,14 @@
 /* tableaway.c - what code outside of a function does with what comes from its jump tables
  *
- * Where compilers put what hardly runs is not always known to be a part of its function: it may look like
- * a function itself, or several may share it.  A jump there leaves the walk with registers that hold
- * a table's address, an entry or a target.  Mostly that code traps, calls what does not come back, or
- * overwrites all of them before long.  So it is followed for a few instructions and branches.
+ * Where compilers put what hardly runs is not always known to be a part of its function: it may
+ * look like a function itself, or several may share it.  A jump there leaves the walk with
+ * registers that hold a table's address, an entry or a target.  Mostly that code traps, calls
+ * what does not come back, or overwrites all of them before long.  So it is followed for a few
+ * instructions and branches.
  *
- * Control may come back, to a join point of the walk.  A function that begins, or a stub that leads to
- * one, looks at no such register.  What is left when the steps are used up, when control cannot be
- * followed, or when a function returns it, counts as used.
+ * Control may come back, to a join point of the walk.  A function that begins, or a stub that
+ * leads to one, looks at no such register.  What is left when the steps are used up, when
+ * control cannot be followed, or when a function returns it, counts as used.
  */
 #include "postmorph/tablewalk.h"
 
@@ -18,8 +19,8 @@ struct away {
 	uint32_t steps;		/* that are left */
 };
 
-/* A function begins at addr, or a stub of the procedure linkage table that jumps to one.  One that jumps
- * into the middle of this function may be more of it. */
+/* A function begins at addr, or a stub of the procedure linkage table that jumps to one.
+ * One that jumps into the middle of this function may be more of it. */
 static bool is_begun(const struct walk *w, vaddr addr)
 {
 	const struct prog *prog = w->t->prog;
@@ -97,7 +98,8 @@ static void give_back(struct walk *w, struct abs_state *s)
 	absint_escape(&w->ai, s->v[RAX].may | s->v[RDX].may);
 }
 
-/* One instruction; false when nothing is left to follow behind it.  *addr becomes that of the next. */
+/* One instruction; false when nothing is left to follow behind it.  *addr becomes that of
+ * the next. */
 static bool step(struct away *a, vaddr *addr, struct abs_state *s, int depth)
 {
 	struct walk *w = a->w;

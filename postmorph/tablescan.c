@@ -2,32 +2,33 @@
  *
  * Words are read on from the address for as long as they lead where a case of a switch may lie:
  *   OWN      an instruction of the function or its fragments
- *   KIN      an instruction of a piece that jumps tie to the function: a fragment that looks like a
- *            function, because its frame is gone or there never was one
+ *   KIN      an instruction of a piece that jumps tie to the function: a fragment that looks
+ *            like a function, because its frame is gone or there never was one
  *   START    of a piece that nothing calls or points to: such a fragment, entered by the table
  *   END      exactly behind one of these (Clang's filler for cases that cannot be)
- * A run ends where another function's table begins, at the latest: where an instruction of that one forms
- * the address, and the first entry leads into it.  Functions and their tables stand in the same
- * order, so that such entries, read as more of this table, would lead to the end of this function.
- * The run may be longer than the table when another one of the same function stands behind it.  An entry
- * of a new table leads to the image of wherever the original's leads; but who follows them sees ways
- * that there are not, so those behind the next table's start are left out (tablewalk_own_entries())
- * unless a comparison admits them.
+ * A run ends where another function's table begins, at the latest: where an instruction of that
+ * one forms the address, and the first entry leads into it.  Functions and their tables stand
+ * in the same order, so that such entries, read as more of this table, would lead to the end of
+ * this function.  The run may be longer than the table when another one of the same function
+ * stands behind it.  An entry of a new table leads to the image of wherever the original's
+ * leads; but who follows them sees ways that there are not, so those behind the next table's
+ * start are left out (tablewalk_own_entries()) unless a comparison admits them.
  *
- * CLOSED   The run is never shorter than the table, if it is certain that its first other word is
- *          no entry.  A word that leads to no instruction at all is none.  One that leads into some
- *          other function is none if an instruction of the program forms its address: there
- *          begins something else.  Otherwise it remains in doubt.
- *          The same at the other end: a word before the table that would be an entry hints at an
- *          index that may be negative, unless it is the last one of another function's table.
+ * CLOSED   The run is never shorter than the table, if it is certain that its first other word
+ *          is no entry. A word that leads to no instruction at all is none. One that leads into
+ *          some other function is none if an instruction of the program forms its address:
+ *          there begins something else. Otherwise it remains in doubt.
+ *          The same at the other end: a word before the table that would be an entry hints at
+ *          an index that may be negative, unless it is the last one of another function's
+ *          table.
  *
  * A closed run bounds the index: a switch takes its cases from one table without gaps, and each
- * case lies in its own function.  A run of the program with an index outside has jumped to
- * what is no case, and no compiler makes that.  A word that leads where a case may lie never ends a
+ * case lies in its own function.  A run of the program with an index outside has jumped to what
+ * is no case, and no compiler makes that.  A word that leads where a case may lie never ends a
  * run, whatever refers to it: constants look like its address by chance.
  *
- * A comparison that admits more entries than the run has tells what the words in doubt are: cases in
- * parts of the function that were not recognised as such.
+ * A comparison that admits more entries than the run has tells what the words in doubt are:
+ * cases in parts of the function that were not recognised as such.
  */
 #include <stdlib.h>
 
@@ -44,7 +45,8 @@ bool tablescan_is_filler(const struct text *t, const struct fn *fn, vaddr addr)
 	uint32_t home = fn->range[0].fde, p = text_piece(t, addr - 1);
 
 	return p != UINT32_MAX && addr == t->piece[p].addr + t->piece[p].size &&
-	       (t->prog->fn_of_fde[p] == t->piece[home].fn || text_kin(t, p) == text_kin(t, home));
+	       (t->prog->fn_of_fde[p] == t->piece[home].fn ||
+		text_kin(t, p) == text_kin(t, home));
 }
 
 static enum word classify(const struct text *t, const struct fn *fn, vaddr addr)
@@ -141,7 +143,8 @@ static bool may_be_entry(const struct text *t, const struct fn *fn, vaddr addr)
 }
 
 /* Marks entries of the table, up to where the next one begins, that lead into entry jumps. */
-static void guard(const struct text *t, const struct fn *fn, const struct seeming *s, vaddr next)
+static void guard(const struct text *t, const struct fn *fn, const struct seeming *s,
+		  vaddr next)
 {
 	const struct prog *prog = t->prog;
 	uint32_t size = tablescan_entry_size(s->kind);
@@ -179,7 +182,8 @@ void tablescan_guard(const struct text *t, const struct fn *fn)
 	for (uint32_t i = 0; i < fn->ninsn; i++) {
 		if (!forms_address(t->prog, &fn->insn[i], &s))
 			continue;
-		struct rd rd = rd_of(image_at(&t->prog->img, s.addr, tablescan_entry_size(s.kind)));
+		struct rd rd =
+			rd_of(image_at(&t->prog->img, s.addr, tablescan_entry_size(s.kind)));
 
 		if (rd_left(&rd) && may_be_first(t, fn, read_word(&rd, s.addr, s.kind)))
 			vec_push(t->pass, &seeming, s);
@@ -195,8 +199,8 @@ void tablescan_guard(const struct text *t, const struct fn *fn)
 	}
 }
 
-/* The words before the table, from where the next address below it is formed, are those of another
- * function: read as a table there, all lead into that one. */
+/* The words before the table, from where the next address below it is formed, are those of
+ * another function: read as a table there, all lead into that one. */
 static bool ends_another(const struct text *t, const struct fn *fn, vaddr addr)
 {
 	const struct prog *prog = t->prog;

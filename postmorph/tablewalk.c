@@ -1,7 +1,7 @@
 /* tablewalk.c - the walk over one function's instructions (jumptable.c)
  *
- * One state per join point; what changes is walked again.  Code between two join points is walked as one
- * piece.
+ * One state per join point; what changes is walked again.  Code between two join points is
+ * walked as one piece.
  */
 #include "postmorph/tablewalk.h"
 
@@ -16,7 +16,8 @@ void tablewalk_frame(struct walk *w, const struct op *op, vaddr addr)
 	enum { RSP = 4 };
 
 	w->ai.depth = 0;
-	if (!(op->reads_frame && w->ai.spills.all.n) && !(op->kind == OP_STORE && op->mem.base == RSP))
+	if (!(op->reads_frame && w->ai.spills.all.n) &&
+	    !(op->kind == OP_STORE && op->mem.base == RSP))
 		return;
 	uint32_t fde = cfi_find(cfi, addr);
 	if (fde == UINT32_MAX)
@@ -98,8 +99,8 @@ static void arrive(struct walk *w, uint32_t i, const struct abs_state *s)
 	set_dirty(w, i);
 }
 
-/* A table entry makes a join point in the middle of code that was walked as one piece: the piece
- * is walked again, up to here. */
+/* A table entry makes a join point in the middle of code that was walked as one piece: the
+ * piece is walked again, up to here. */
 static void make_join(struct walk *w, uint32_t i)
 {
 	uint8_t *mark = &w->t->mark[w->fn->insn[i].off];
@@ -123,7 +124,8 @@ void tablewalk_come(struct walk *w, uint32_t i, const struct abs_state *s)
 static void follow_branch(struct walk *w, const struct insn *insn, const struct abs_state *s)
 {
 	const struct prog *prog = w->t->prog;
-	vaddr target = insn_target(insn, prog_insn_bytes(prog, insn), prog_insn_addr(prog, insn));
+	vaddr target =
+		insn_target(insn, prog_insn_bytes(prog, insn), prog_insn_addr(prog, insn));
 	uint32_t i = tablewalk_insn_at(w, target);
 
 	if (i != UINT32_MAX)
@@ -132,8 +134,9 @@ static void follow_branch(struct walk *w, const struct insn *insn, const struct 
 		tableaway_follow(w, target, s);
 }
 
-/* Where a run of entries begins and ends is certain.  What looks like an entry before it belongs
- * to another table of the function, or an index of which nothing is known may be negative. */
+/* Where a run of entries begins and ends is certain.  What looks like an entry before it
+ * belongs to another table of the function, or an index of which nothing is known may be
+ * negative. */
 static bool is_closed(const struct walk *w, const struct group *g, uint32_t index)
 {
 	bool closed = g->scan.closed || tablewalk_own_entries(w, g, true) < g->scan.nentry;
@@ -151,9 +154,9 @@ static bool is_closed(const struct walk *w, const struct group *g, uint32_t inde
 	return false;
 }
 
-/* Entries before another table of the function begins; with `sure`, one that nobody could take for
- * something else.  A table of another function behind it may add a few that are none, by chance: then
- * more is followed than can happen. */
+/* Entries before another table of the function begins; with `sure`, one that nobody could
+ * take for something else.  A table of another function behind it may add a few that are
+ * none, by chance: then more is followed than can happen. */
 uint32_t tablewalk_own_entries(const struct walk *w, const struct group *g, bool sure)
 {
 	vaddr size = tablescan_entry_size(g->kind);
@@ -170,16 +173,17 @@ uint32_t tablewalk_own_entries(const struct walk *w, const struct group *g, bool
 	return n;
 }
 
-/* Nothing but the width of a number, or of a part of it that was shifted or masked out, bounds the
- * index.  Any other bound is the compiler's, and a table shorter than that is none. */
+/* Nothing but the width of a number, or of a part of it that was shifted or masked out,
+ * bounds the index.  Any other bound is the compiler's, and a table shorter than that is
+ * none. */
 static bool is_type_bound(const struct abs_jump *j)
 {
 	return j->masked || j->index == ABS_UNBOUND || j->index == UINT8_MAX ||
 	       j->index == UINT16_MAX;
 }
 
-/* The first n entries and those behind them that look like cases, too.  The Verifier, which knows of no
- * bound, lets the jump go there, with what it leaves in registers. */
+/* The first n entries and those behind them that look like cases, too.  The Verifier, which
+ * knows of no bound, lets the jump go there, with what it leaves in registers. */
 static uint32_t with_alike(const struct walk *w, const struct group *g, uint32_t n)
 {
 	uint32_t own = tablewalk_own_entries(w, g, false);
@@ -190,7 +194,8 @@ static uint32_t with_alike(const struct walk *w, const struct group *g, uint32_t
 }
 
 /* Control goes through the first n entries. */
-static void follow_entries(struct walk *w, const struct group *g, uint32_t n, const struct abs_state *s)
+static void follow_entries(struct walk *w, const struct group *g, uint32_t n,
+			   const struct abs_state *s)
 {
 	w->round++;
 	for (uint32_t k = 0; k < n; k++) {
@@ -209,12 +214,13 @@ static void follow_entries(struct walk *w, const struct group *g, uint32_t n, co
 	}
 }
 
-/* A comparison admits more entries than look like such, and all of them can be made part of it.  A
- * run that is certain to end contradicts the comparison. */
+/* A comparison admits more entries than look like such, and all of them can be made part of
+ * it.  A run that is certain to end contradicts the comparison. */
 static bool extend(struct walk *w, struct group *g, const struct abs_jump *j)
 {
 	return !is_type_bound(j) && !g->scan.closed &&
-	       tablescan_extend(w->t, w->arena, w->fn, g->addr, g->kind, j->index + 1, &g->scan);
+	       tablescan_extend(w->t, w->arena, w->fn, g->addr, g->kind, j->index + 1,
+				&g->scan);
 }
 
 /* What went through a table, as it seemed, goes somewhere else as well. */
@@ -347,8 +353,8 @@ static bool walk_insn(struct walk *w, uint32_t i, struct abs_state *s)
 	}
 }
 
-/* Behind the last instruction of a range.  A call does not come back, whoever it calls, when what is
- * behind it belongs to another function, or to none. */
+/* Behind the last instruction of a range.  A call does not come back, whoever it calls, when
+ * what is behind it belongs to another function, or to none. */
 static void leave_range(struct walk *w, uint32_t r, const struct insn *last,
 			const struct abs_state *s)
 {
@@ -384,8 +390,8 @@ static void walk_from(struct walk *w, uint32_t i)
 	}
 }
 
-/* More places in the frame are known not to be what was stored there: true when all who may have loaded
- * them have to be walked again. */
+/* More places in the frame are known not to be what was stored there: true when all who may
+ * have loaded them have to be walked again. */
 static bool look_again(struct walk *w)
 {
 	if (!w->ai.spills.changed || w->work >= w->limit)

@@ -1,19 +1,22 @@
-/* watched.c - functions of which other code asks whether the program stands at a certain place of them
+/* watched.c - functions of which other code asks whether the program stands at a certain place
+ * of them
  *
- * The handler of a signal sees where the program was interrupted, and may compare that with the addresses
- * of two labels: the C library does so, since 2.41, to tell whether a thread that is to be cancelled
- * waits in a system call; Java does, to let a load fail.  An image has other addresses, of which such a
- * handler knows nothing.  The function stays where it is.  It shows by one of these:
+ * The handler of a signal sees where the program was interrupted, and may compare that with the
+ * addresses of two labels: the C library does so, since 2.41, to tell whether a thread that is
+ * to be cancelled waits in a system call; Java does, to let a load fail.  An image has other
+ * addresses, of which such a handler knows nothing.  The function stays where it is.  It shows
+ * by one of these:
  *
- *   inside   code of another function, or that no FDE covers, forms the address of an instruction in its
- *            middle, by a lea;
+ *   inside   code of another function, or that no FDE covers, forms the address of an
+ *            instruction in its middle, by a lea;
  *   order    code asks whether something is above or below its entry, or how far above;
- *   held     a relocation puts the address of an instruction in its middle into data, and it has no jump
- *            that could go there.
+ *   held     a relocation puts the address of an instruction in its middle into data, and it
+ *            has no jump that could go there.
  *
- * A jump into the middle of a function asks nothing: what arrives there goes on in the original.  Plain
- * words and constants of programs linked to a fixed address, which are mostly numbers and text, say
- * nothing either: that would keep one byte in twenty of large programs where it is.
+ * A jump into the middle of a function asks nothing: what arrives there goes on in the
+ * original.  Plain words and constants of programs linked to a fixed address, which are mostly
+ * numbers and text, say nothing either: that would keep one byte in twenty of large programs
+ * where it is.
  */
 #include "postmorph/analyze.h"
 

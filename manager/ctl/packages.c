@@ -1,13 +1,15 @@
-/* packages.c - morphctl verify --packages: are the originals of rewritten files what packages delivered?
+/* packages.c - morphctl verify --packages: are the originals of rewritten files what packages
+ * delivered?
  *
- * dpkg -V and debsums see the generation at a path and report it as changed.  Its original is what
- * counts: the daemon tells its MD5, and dpkg's lists (ROOT/var/lib/dpkg/info/PACKAGE.md5sums, one
+ * dpkg -V and debsums see the generation at a path and report it as changed.  Its original is
+ * what counts: the daemon tells its MD5, and dpkg's lists
+ * (ROOT/var/lib/dpkg/info/PACKAGE.md5sums, one
  * "MD5  PATH" a line, PATH without the first '/') tell what was delivered.
  *
- * A path of a list may lead through a link of a merged /usr: /bin/sh is usr/bin/sh or bin/sh there.  So
- * folders are compared as what they are resolved to, for those lines only whose last component is a
- * rewritten file's.  Several packages may list a path (a diversion): it is enough that one of them
- * delivered the original.
+ * A path of a list may lead through a link of a merged /usr: /bin/sh is usr/bin/sh or bin/sh
+ * there.  So folders are compared as what they are resolved to, for those lines only whose last
+ * component is a rewritten file's.  Several packages may list a path (a diversion): it is
+ * enough that one of them delivered the original.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -27,7 +29,8 @@ enum { CELL_PATH, CELL_GENERATION, CELL_MD5, CELL_TROUBLE, NCELL };
 
 struct rewritten {
 	const char *path, *name, *generation, *md5, *trouble;	/* in the daemon's table */
-	char package[256];		/* the one that delivered it, or the last that lists it; "" none */
+	/* the one that delivered it, or the last that lists it; "" none */
+	char package[256];
 	bool listed, same;
 };
 
@@ -57,7 +60,8 @@ static int take_checksums(struct check *c, const struct table *t, struct err *er
 		c->file[c->n++] = (struct rewritten){
 			.path = path, .name = slash ? slash + 1 : path,
 			.generation = table_cell(t, i, CELL_GENERATION),
-			.md5 = table_cell(t, i, CELL_MD5), .trouble = table_cell(t, i, CELL_TROUBLE),
+			.md5 = table_cell(t, i, CELL_MD5),
+			.trouble = table_cell(t, i, CELL_TROUBLE),
 		};
 	}
 	if (c->n)
@@ -90,7 +94,8 @@ static void take_line(struct check *c, const char *package, const char *line)
 
 	if (n <= PATH_AT || n - PATH_AT >= sizeof(path) || line[MD5_LEN] != ' ')
 		return;
-	(void)snprintf(path, sizeof(path), "%.*s", (int)(n - PATH_AT), line + PATH_AT);	/* fits */
+	/* fits */
+	(void)snprintf(path, sizeof(path), "%.*s", (int)(n - PATH_AT), line + PATH_AT);
 	const char *slash = strrchr(path, '/');
 	struct rewritten key = { .name = slash ? slash + 1 : path };
 	struct rewritten *f = bsearch(&key, c->file, (size_t)c->n, sizeof(key), by_name);
@@ -103,7 +108,8 @@ static void take_line(struct check *c, const char *package, const char *line)
 			continue;
 		f->listed = true;
 		f->same = strncmp(line, f->md5, MD5_LEN) == 0 && strlen(f->md5) == MD5_LEN;
-		(void)snprintf(f->package, sizeof(f->package), "%s", package);	/* dpkg's are shorter */
+		/* dpkg's are shorter */
+		(void)snprintf(f->package, sizeof(f->package), "%s", package);
 	}
 }
 
@@ -117,7 +123,8 @@ static int read_list(struct check *c, const char *dir, const char *name, struct 
 	FILE *f = fopen(path, "re");
 	if (!f)
 		return err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));
-	(void)snprintf(package, sizeof(package), "%.*s", (int)(strlen(name) - suffix_len), name);
+	(void)snprintf(package, sizeof(package), "%.*s", (int)(strlen(name) - suffix_len),
+		       name);
 	while (getline(&line, &size, f) >= 0)
 		take_line(c, package, line);
 	int rc = ferror(f) ? err_set(err, ERR_SYS, "'%s': read failed", path) : 0;
@@ -135,7 +142,8 @@ static int read_lists(struct check *c, struct err *err)
 		return err_set(err, ERR_USAGE, "'%s': path too long", c->root);
 	DIR *d = opendir(dir);
 	if (!d)
-		return err_set(err, ERR_SYS, "'%s': no lists of dpkg: %s", dir, strerror(errno));
+		return err_set(err, ERR_SYS, "'%s': no lists of dpkg: %s", dir,
+			       strerror(errno));
 	for (struct dirent *e; rc == 0 && (e = readdir(d)); ) {
 		size_t n = strlen(e->d_name);
 
@@ -159,9 +167,11 @@ static int report(const struct check *c, struct ctl_tables *out)
 	out->at[out->n++] = table_new("packages", 4, col);
 	for (int i = 0; i < c->n; i++) {
 		const struct rewritten *f = &c->file[i];
-		const char *cell[] = { f->path, f->generation, f->package, f->trouble[0] ? f->trouble :
-				       f->same ? "as delivered" : f->listed ? "DIFFERS" :
-				       "in no package" };
+		const char *cell[] = { f->path, f->generation, f->package,
+				       f->trouble[0] ? f->trouble
+				       : f->same     ? "as delivered"
+				       : f->listed   ? "DIFFERS"
+						     : "in no package" };
 
 		if (f->trouble[0] || (f->listed && !f->same))
 			code = 1;

@@ -50,8 +50,8 @@ static void say_of(const struct policy *p, const char *name)
 	else if (!r)
 		(void)printf("allowed, no rule is about it\n");
 	else
-		(void)printf("%s by rule '%s' of line %u\n", r->refuse ? "refused" : "allowed", r->name,
-			     r->line);
+		(void)printf("%s by rule '%s' of line %u\n", r->refuse ? "refused" : "allowed",
+			     r->name, r->line);
 	free(path);
 }
 

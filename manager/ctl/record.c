@@ -1,4 +1,5 @@
-/* record.c - morphctl record and profile: one command sampled and worked off without a daemon */
+/* record.c - morphctl record and profile: one command sampled and worked off without a
+ * daemon */
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -98,7 +99,8 @@ int ctl_record(const struct ctl *ctl, int argc, char **argv)
 	return result.exit_status;
 }
 
-/* Beside morphctl where it was built, else where it is installed; NULL when in neither place. */
+/* Beside morphctl where it was built, else where it is installed; NULL when in neither
+ * place. */
 static const char *find_editor(void)
 {
 	static const char *const place[] = { "morph-edit", "../libexec/morph/morph-edit" };
@@ -140,8 +142,9 @@ int ctl_profile(const struct ctl *ctl, int argc, char **argv)
 	if (!dir || argc - optind != 1)
 		return ctl_usage(argv[0]);
 	if (!places.morph_edit) {
-		(void)fputs("morphctl: morph-edit is not beside morphctl; --morph-edit names it\n",
-			    stderr);
+		(void)fputs(
+			"morphctl: morph-edit is not beside morphctl; --morph-edit names it\n",
+			stderr);
 		return 1;
 	}
 	if (profile_log_write(argv[optind], dir, &places, stdout, &err) < 0)

@@ -1,5 +1,5 @@
-/* Messages between roles and the control socket's requests and answers, from any bytes.  The first
- * byte chooses who reads. */
+/* Messages between roles and the control socket's requests and answers, from any bytes.  The
+ * first byte chooses who reads. */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -17,7 +17,8 @@ static inline struct bytes asm_build(const char *name, const char *flags, struct
 {
 	char out[] = "/tmp/morph-asm.XXXXXX";
 	int fd = mkstemp(out);
-	char *command = arena_printf(a, "gcc -nostdlib %s -o %s tests/asm/%s.s", flags, out, name);
+	char *command =
+		arena_printf(a, "gcc -nostdlib %s -o %s tests/asm/%s.s", flags, out, name);
 	struct bytes file = { 0 };
 	struct err err;
 
@@ -38,7 +39,8 @@ static inline void asm_analyze(const char *name, const char *flags, struct arena
 {
 	struct err err;
 
-	if (prog_analyze(asm_build(name, flags, a), a, prog, &err) < 0 || ir_check(prog, &err) < 0)
+	if (prog_analyze(asm_build(name, flags, a), a, prog, &err) < 0 ||
+	    ir_check(prog, &err) < 0)
 		fail_msg("%s: %s", name, err.text);
 }
 

@@ -1,7 +1,8 @@
 /* pace_use.h - simulated use of a program, as its samples tell of it
  *
- * Jobs of a log-normal size, each observation with a typical size and a mix of work of its own; time is known
- * by samples, 250 a second, and what the module itself does not take is taken by the kernel and libraries.
+ * Jobs of a log-normal size, each observation with a typical size and a mix of work of its own;
+ * time is known by samples, 250 a second, and what the module itself does not take is taken by
+ * the kernel and libraries.
  */
 #ifndef TESTS_UNIT_PACE_USE_H
 #define TESTS_UNIT_PACE_USE_H
@@ -16,8 +17,10 @@ enum { USE_JOBS = 30 };
 struct use {
 	double size_s, spread;		/* of a job; of its logarithm */
 	double drift;			/* of the logarithm, from one observation to another */
-	double rest, mix;		/* share; of its logarithm, from one observation to another */
-	uint32_t jobs;			/* in an observation; 0: as much work, but no job ever ends */
+	/* share; of its logarithm, from one observation to another */
+	double rest, mix;
+	/* in an observation; 0: as much work, but no job ever ends */
+	uint32_t jobs;
 };
 
 static uint64_t use_seed = 1;

@@ -30,7 +30,8 @@ static const struct module_opener opener = { .open = spooled_open };
 static const struct module_filter filter = { spooled_is_ours, NULL };
 
 /* Process `pid` maps `len` bytes of the file from offset `off` on. */
-static inline struct spool_event spooled_mmap(uint32_t pid, const char *path, uint64_t off, uint64_t len)
+static inline struct spool_event spooled_mmap(uint32_t pid, const char *path, uint64_t off,
+					      uint64_t len)
 {
 	struct spool_event ev = { .kind = SPOOL_MMAP, .pid = pid };
 	struct stat st;

@@ -1,4 +1,5 @@
-/* test_absint.c - where ways join only what holds on both is known, also where that is seen at once */
+/* test_absint.c - where ways join only what holds on both is known, also where that is seen
+ * at once */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,8 +74,8 @@ static bool is_here(uint32_t name)
 }
 
 /* Given here, it is one of several that were named alike on either way. */
-static void check_name(const struct abs_value *got, const struct abs_value *x, const struct abs_value *y,
-		       const struct abs_state *s)
+static void check_name(const struct abs_value *got, const struct abs_value *x,
+		       const struct abs_value *y, const struct abs_state *s)
 {
 	unsigned alike = 0;
 
@@ -90,8 +91,8 @@ static void check_name(const struct abs_value *got, const struct abs_value *x, c
 	assert_true(alike > 1);
 }
 
-static void check_value(const struct abs_value *got, const struct abs_value *x, const struct abs_value *y,
-			const struct abs_state *s)
+static void check_value(const struct abs_value *got, const struct abs_value *x,
+			const struct abs_value *y, const struct abs_state *s)
 {
 	struct abs_value want = value_join(x, y);
 
@@ -102,8 +103,8 @@ static void check_value(const struct abs_value *got, const struct abs_value *x, 
 	check_name(got, x, y, s);
 }
 
-static void check_cell(const struct abs_state *s, const struct abs_state *old, const struct abs_state *from,
-		       unsigned k)
+static void check_cell(const struct abs_state *s, const struct abs_state *old,
+		       const struct abs_state *from, unsigned k)
 {
 	unsigned j = 0;
 
@@ -138,7 +139,8 @@ static void a_join_knows_what_holds_on_both_ways(void **state)
 		assert_int_equal(s.flags, old.flags | from.flags);
 		assert_int_equal(s.counts, old.counts & from.counts);
 		assert_int_equal(s.flags_may, old.flags_may | from.flags_may);
-		if (memcmp(&old.compare, &from.compare, sizeof(none)) != 0 || is_here(old.compare.name))
+		if (memcmp(&old.compare, &from.compare, sizeof(none)) != 0 ||
+		    is_here(old.compare.name))
 			assert_memory_equal(&s.compare, &none, sizeof(none));
 		for (unsigned i = 0; i < ABS_NREG; i++)
 			check_value(&s.v[i], &old.v[i], &from.v[i], &s);

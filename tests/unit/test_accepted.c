@@ -1,5 +1,6 @@
-/* test_accepted.c - programs with what looks forbidden and is not: all functions move, in several
- * orders, and the Verifier finds that they may; and one with what looks harmless and is not
+/* test_accepted.c - programs with what looks forbidden and is not: all functions move, in
+ * several orders, and the Verifier finds that they may; and one with what looks harmless and is
+ * not
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -127,7 +128,8 @@ static void a_dispatch_may_stay_beside_others(void **state)
 		struct blockmap map;
 		struct err err;
 
-		if (edit_optimize(original, NULL, &options, a, &made, &text, &stats, &err) < 0 ||
+		if (edit_optimize(original, NULL, &options, a, &made, &text, &stats, &err) <
+			    0 ||
 		    verify_generation(original, wr_bytes(&made), a, &proof, &err) < 0)
 			fail_msg("seed %u: %s", (unsigned)seed, err.text);
 		assert_int_equal(stats.jump_tables, 2);
@@ -179,7 +181,8 @@ static void a_damaged_symbol_table_stays(void **state)
 		      (uint64_t)(image_section(&img, ".symtab") - img.sh) * sizeof(Elf64_Shdr);
 	copy[at + offsetof(Elf64_Shdr, sh_size)]++;
 	struct bytes damaged = { copy, original.n };
-	assert_int_equal(edit_optimize(damaged, NULL, &options, a, &made, &map, &stats, &err), 0);
+	assert_int_equal(edit_optimize(damaged, NULL, &options, a, &made, &map, &stats, &err),
+			 0);
 	assert_int_equal(verify_generation(damaged, wr_bytes(&made), a, &proof, &err), 0);
 	wr_free(&made);
 	wr_free(&map);
@@ -198,7 +201,8 @@ static void a_target_on_the_stack_is_followed(void **state)
 	struct err err;
 
 	(void)state;
-	assert_int_equal(edit_optimize(original, NULL, &options, a, &made, &map, &stats, &err), 0);
+	assert_int_equal(edit_optimize(original, NULL, &options, a, &made, &map, &stats, &err),
+			 0);
 	if (verify_generation(original, wr_bytes(&made), a, &proof, &err) == 0)
 		assert_int_equal(proof.tables, 0);
 	else

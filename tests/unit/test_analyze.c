@@ -36,20 +36,29 @@ static void every_function_has_its_reason(void **state)
 		const char *fn;
 		enum skip skip;
 	} expected[] = {
-		{ "counted_loop", SKIP_NONE }, { "loop_insns", SKIP_NONE },
-		{ "loop_at_the_entry", SKIP_ENTRY_TARGET }, { "loop_behind_endbr64", SKIP_NONE },
-		{ "tiny", SKIP_SHORT }, { "calls_next", SKIP_CALL_NEXT },
-		{ "middle_of_insn", SKIP_MID_INSN }, { "middle_of_insn_later", SKIP_MID_INSN },
+		{ "counted_loop", SKIP_NONE },
+		{ "loop_insns", SKIP_NONE },
+		{ "loop_at_the_entry", SKIP_ENTRY_TARGET },
+		{ "loop_behind_endbr64", SKIP_NONE },
+		{ "tiny", SKIP_SHORT },
+		{ "calls_next", SKIP_CALL_NEXT },
+		{ "middle_of_insn", SKIP_MID_INSN },
+		{ "middle_of_insn_later", SKIP_MID_INSN },
 		{ "falls_out", SKIP_NONE },
-		{ "jumped_into", SKIP_NONE }, { "address_taken_inside", SKIP_NONE },
-		{ "handler", SKIP_SIGNAL_FRAME }, { "catches", SKIP_NONE },
-		{ "split", SKIP_NONE }, { "shares_1", SKIP_NONE }, { "shares_2", SKIP_NONE },
+		{ "jumped_into", SKIP_NONE },
+		{ "address_taken_inside", SKIP_NONE },
+		{ "handler", SKIP_SIGNAL_FRAME },
+		{ "catches", SKIP_NONE },
+		{ "split", SKIP_NONE },
+		{ "shares_1", SKIP_NONE },
+		{ "shares_2", SKIP_NONE },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
 		if (fn_of(expected[i].fn)->skip != expected[i].skip)
-			fail_msg("%s: %s", expected[i].fn, skip_text[fn_of(expected[i].fn)->skip]);
+			fail_msg("%s: %s", expected[i].fn,
+				 skip_text[fn_of(expected[i].fn)->skip]);
 }
 
 static void a_function_that_others_look_for_stays(void **state)
@@ -262,7 +271,8 @@ static void callees_are_kept_as_deep_as_is_wanted(void **state)
 			struct err err;
 
 			most[depth] = n > most[depth] ? n : most[depth];
-			assert_int_equal(prog_analyze_around(prog.img.file, &wanted, a, &p, &err), 0);
+			assert_int_equal(
+				prog_analyze_around(prog.img.file, &wanted, a, &p, &err), 0);
 			for (uint32_t i = 0; i < prog.nfn; i++) {
 				assert_int_equal(p.fn[i].kept, kept[i]);
 				if (kept[i])

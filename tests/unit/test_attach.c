@@ -10,8 +10,8 @@
 #include "lib/err.h"
 #include "tests/unit/asm.h"
 
-/* Text begins at 0x1000: f's blocks are at 0x1000, 0x1008, 0x1014; its fragment's at 0x1015; g at
- * 0x101c; h, which stays, at 0x101d. */
+/* Text begins at 0x1000: f's blocks are at 0x1000, 0x1008, 0x1014; its fragment's at 0x1015;
+ * g at 0x101c; h, which stays, at 0x101d. */
 static const char text[] =
 	"fn f\n"
 	"  b0 size 8 insns 2 -> b1 b3\n"
@@ -29,8 +29,9 @@ static struct prog *make(struct arena *a)
 	struct irtext *t = arena_alloc(a, sizeof(*t));
 	struct err err;
 
-	assert_int_equal(irtext_parse((struct bytes){ (const uint8_t *)text, sizeof(text) - 1 }, a,
-				      t, &err), 0);
+	assert_int_equal(irtext_parse((struct bytes){ (const uint8_t *)text, sizeof(text) - 1 },
+				      a, t, &err),
+			 0);
 	for (uint32_t f = 0; f < t->prog.nfn; f++) {
 		t->prog.fn[f].kept = f < 2;
 		t->prog.fn[f].skip = f < 2 ? SKIP_NONE : SKIP_NONE + 1;
@@ -43,11 +44,14 @@ static struct prog *make(struct arena *a)
 
 static struct profile_block block[] = { { 0x1000, 10 }, { 0x1008, 6 }, { 0x101d, 3 } };
 static struct profile_edge edge[] = { { 0x1000, 0x1008, 7 }, { 0x1000, 0x1015, 2 },
-	{ 0x1008, 0x1000, 5 }, { 0x1015, 0x1014, 2 }, { 0x1015, 0x101c, 1 }, { 0x101d, 0x101f, 9 } };
+				      { 0x1008, 0x1000, 5 }, { 0x1015, 0x1014, 2 },
+				      { 0x1015, 0x101c, 1 }, { 0x101d, 0x101f, 9 } };
 static struct profile_call call[] = { { 0x100b, 0x101c, 4 }, { 0x101d, 0x1000, 1 } };
 
-static const struct profile whole = { .module = "/x", .clock = "tick", .block = block, .nblock = 3,
-	.edge = edge, .nedge = 6, .call = call, .ncall = 2 };
+static const struct profile whole = { .module = "/x",
+				      .clock = "tick", .block = block, .nblock = 3,
+				      .edge = edge, .nedge = 6, .call = call,
+				      .ncall = 2 };
 
 static void edges_and_calls_come_to_their_functions(void **state)
 {
@@ -90,7 +94,8 @@ static void exact_executions_become_samples_by_length(void **state)
 	assert_true(prog->fn[0].block[0].samples == 20 && prog->fn[0].block[1].samples == 24);
 	assert_int_equal(infer_counts(prog, &err), 0);
 	assert_true(prog->fn[0].block[0].count == 10 && prog->fn[0].block[1].count == 6);
-	assert_true(prog->fn[0].block[0].fall_count == 7 && prog->fn[0].block[0].taken_count == 2);
+	assert_true(prog->fn[0].block[0].fall_count == 7 &&
+		    prog->fn[0].block[0].taken_count == 2);
 	assert_true(prog->fn[0].entry_count == 5);
 	arena_free(a);
 }
@@ -148,9 +153,11 @@ static void what_is_no_block_is_an_error(void **state)
 	for (int i = 0; i < 3; i++) {
 		struct prog *prog = make(a);
 		struct profile_block b = { 0x1001, 1 };
-		struct profile_edge e = { i == 1 ? 0x1001 : 0x1000, i == 2 ? 0x1001 : 0x1008, 1 };
-		struct profile p = { .module = "/x", .clock = "tick", .block = &b, .nblock = i == 0,
-			.edge = &e, .nedge = i > 0 };
+		struct profile_edge e = { i == 1 ? 0x1001 : 0x1000, i == 2 ? 0x1001 : 0x1008,
+					  1 };
+		struct profile p = { .module = "/x",
+				     .clock = "tick", .block = &b, .nblock = i == 0, .edge = &e,
+				     .nedge = i > 0 };
 
 		assert_int_equal(profile_attach(prog, &p, &err), -1);
 		assert_int_equal(err.kind, ERR_INPUT);
@@ -158,7 +165,8 @@ static void what_is_no_block_is_an_error(void **state)
 	arena_free(a);
 }
 
-/* A sample in one function; another, which that does not call, is only known by an edge or as a target. */
+/* A sample in one function; another, which that does not call, is only known by an edge or
+ * as a target. */
 static void what_edges_and_calls_tell_of_is_looked_at(void **state)
 {
 	struct arena *a = arena_new();
@@ -174,9 +182,12 @@ static void what_edges_and_calls_tell_of_is_looked_at(void **state)
 	struct profile_edge taken = { other->entry, other->entry + other->block[0].size, 2 };
 	struct profile_call called = { sampled.addr, other->entry, 1 };
 	for (int i = 0; i < 3; i++) {
-		const struct profile profile = { .module = "/x", .clock = "tick",
-			.original = digest_of(original), .block = &sampled,
-			.nblock = 1, .edge = &taken, .nedge = i == 1, .call = &called, .ncall = i == 2 };
+		const struct profile profile = { .module = "/x",
+						 .clock = "tick",
+						 .original = digest_of(original),
+						 .block = &sampled, .nblock = 1, .edge = &taken,
+						 .nedge = i == 1, .call = &called,
+						 .ncall = i == 2 };
 		struct prog prog;
 
 		if (edit_analyze(original, &profile, false, a, &prog, &err) < 0)

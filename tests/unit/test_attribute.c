@@ -15,7 +15,8 @@
 #include "monitor/spool.h"
 
 /* Original: text at 0x401000 (file 0x1000), blocks 0x0-0x10, 0x10-0x20, 0x40-0x50.
- * Generation: the same, and new text at 0x900000 (file 0x3000) with blocks 2, 0 in this order. */
+ * Generation: the same, and new text at 0x900000 (file 0x3000) with blocks 2, 0 in this
+ * order. */
 static struct blockmap_seg orig_seg[] = { { 0x401000, 0x1000, 0x1000 } };
 static struct blockmap_seg gen_seg[] = { { 0x401000, 0x1000, 0x1000 },
 					 { 0x900000, 0x3000, 0x100 } };
@@ -85,7 +86,8 @@ static int interpret(void *ctx, const struct attribute_target *target, struct by
 		assert_true(seen[nseen].stack.n <= 8);
 	if (!answer)
 		return err_set(err, ERR_SYS, "the interpreter is ill");
-	return edges_read((struct bytes){ (const uint8_t *)answer, strlen(answer) }, &table, out, err);
+	return edges_read((struct bytes){ (const uint8_t *)answer, strlen(answer) }, &table,
+			  out, err);
 }
 
 static const struct attribute_resolver interpreting = {
@@ -203,7 +205,8 @@ static void every_sample_is_counted_once_where_it_belongs(void **state)
 	put_samples(w, 20, 0x6680001f, false, 8);	/* block 2, in what emit added to it */
 	put_samples(w, 20, 0x66800020, false, 16);	/* block 0 */
 	put_samples(w, 20, 0x66800030, false, 32);	/* behind the new text */
-	put_samples(w, 20, 0x66001015, false, 64);	/* old text of the generation: block 1 */
+	/* old text of the generation: block 1 */
+	put_samples(w, 20, 0x66001015, false, 64);
 	put_samples(w, 20, 0x70000005, false, 128);
 	put_samples(w, 20, 0x71000005, false, 256);
 	put_samples(w, 20, 0x72000005, false, 3);
@@ -271,11 +274,15 @@ static void every_sample_is_counted_once_where_it_belongs(void **state)
 #define EDGES_OF(sha) "morph-profile 2\nmodule x\nsha256 " sha "\nclock cpu-clock\n"
 #define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
 
-/* Edges 0 -> 1 and 1 -> 2, a call of 2 in block 0; the others are of places that do not exist. */
-static const char good_answer[] = EDGES_OF(ZEROS)
-	"edge 0x401000 0x401010 3.000\nedge 0x401000 0x401018 9.000\nedge 0x401010 0x401040 2.000\n"
-	"edge 0x401010 0x500000 9.000\nedge 0x401030 0x401040 9.000\nedge 0x401040 0x401040 0.100\n"
-	"call 0x401004 0x401040 5.000\ncall 0x401004 0x401044 9.000\ncall 0x401030 0x401040 9.000\n";
+/* Edges 0 -> 1 and 1 -> 2, a call of 2 in block 0; the others are of places that do not
+ * exist. */
+static const char good_answer[] =
+	EDGES_OF(ZEROS) "edge 0x401000 0x401010 3.000\nedge 0x401000 0x401018 9.000\nedge "
+			"0x401010 0x401040 2.000\n"
+			"edge 0x401010 0x500000 9.000\nedge 0x401030 0x401040 9.000\nedge "
+			"0x401040 0x401040 0.100\n"
+			"call 0x401004 0x401040 5.000\ncall 0x401004 0x401044 9.000\ncall "
+			"0x401030 0x401040 9.000\n";
 
 static void states_become_edges_of_the_original(void **state)
 {
@@ -337,12 +344,17 @@ static void states_become_edges_of_the_original(void **state)
 
 static void an_ill_or_lying_interpreter_costs_states_but_no_samples(void **state)
 {
-	static const char *const lie[] = {
-		NULL, "", "nonsense", EDGES_OF("11" ZEROS), EDGES_OF(ZEROS) "edge 0x401000 0x401010\n",
-		EDGES_OF("1111111111111111111111111111111111111111111111111111111111111111")
-			"edge 0x401000 0x401010 3.000\n",
-		EDGES_OF(ZEROS) "outside 0.000\nblock 0x401000 3.000\n",
-	};
+	static const char
+		*const lie[] = {
+			NULL,
+			"",
+			"nonsense",
+			EDGES_OF("11" ZEROS),
+			EDGES_OF(ZEROS) "edge 0x401000 0x401010\n",
+			EDGES_OF("1111111111111111111111111111111111111111111111111111111111111"
+				 "111") "edge 0x401000 0x401010 3.000\n",
+			EDGES_OF(ZEROS) "outside 0.000\nblock 0x401000 3.000\n",
+		};
 	struct spaces *s = spaces_new(NULL);
 	struct attribute *a = attribute_new(s);
 	struct err err;
@@ -381,7 +393,8 @@ static void time_of_processes_goes_to_generations(void **state)
 	for (int lossy = 0; lossy < 2; lossy++) {
 		struct spool_writer *w = log_begin(&fd);
 		for (uint32_t pid = 10; pid < 12; pid++) {
-			put(w, (struct spool_event){ .kind = SPOOL_EXEC, .pid = pid, .tid = pid });
+			put(w,
+			    (struct spool_event){ .kind = SPOOL_EXEC, .pid = pid, .tid = pid });
 			put_map(w, pid, 0x44000000, 0x1000, 0, 8, "/prog");
 			put_map(w, pid, 0x66001000, 0x1000, 0x1000, pid - 9, "/orig");
 			put_samples(w, pid, 0x66001000, false, (int)pid);
@@ -409,7 +422,8 @@ static void time_of_processes_goes_to_generations(void **state)
 		assert_int_equal(sums->samples, old ? 17 : 18);
 		assert_int_equal(sums->rest_samples, 7);
 		assert_int_equal(sums->runs, old ? 0 : 1);
-		assert_true(old ? sums->run_s == 0 : sums->run_s > 0.0719 && sums->run_s < 0.0721);
+		assert_true(old ? sums->run_s == 0
+				: sums->run_s > 0.0719 && sums->run_s < 0.0721);
 	}
 	attribution_free(&out);
 	attribute_free(a);

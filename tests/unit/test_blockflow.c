@@ -1,8 +1,9 @@
-/* test_blockflow.c - inferred flow of every small flow graph against every flow of small whole numbers
+/* test_blockflow.c - inferred flow of every small flow graph against every flow of small whole
+ * numbers
  *
- * What a flow costs is reckoned here again, from the definition in blockflow.c's head: nothing of the
- * network that it solves is used.  No flow of whole numbers may cost less than the inferred one, which
- * must be a flow itself.
+ * What a flow costs is reckoned here again, from the definition in blockflow.c's head: nothing
+ * of the network that it solves is used.  No flow of whole numbers may cost less than the
+ * inferred one, which must be a flow itself.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +19,8 @@
 
 enum { MOST = 2, MAX_JUMPS = 2 * FLOWGRAPH_MAX };
 static const double insns = 4;
-/* What the repairs behind the search may cost: joined islands get a thousandth of an execution. */
+/* What the repairs behind the search may cost: joined islands get a thousandth of an
+ * execution. */
 static const double tolerance = 0.5, rounding = 0.02;
 
 struct flow {				/* of one graph with its samples */
@@ -69,7 +71,8 @@ static double cost_of(const struct flow *w, uint32_t v, double count)
 		return more * unit_cost(40) + less * unit_cost(10);
 	double last = floor(0.15 * m * 1000) / 1000;
 	return fmin(more, m) * unit_cost(6) + fmax(more - m, 0) * unit_cost(10) +
-	       fmin(less, m - last) * unit_cost(20) + fmax(less - (m - last), 0) * unit_cost(160);
+	       fmin(less, m - last) * unit_cost(20) +
+	       fmax(less - (m - last), 0) * unit_cost(160);
 }
 
 static void make(const struct flowgraph *g, uint32_t code, struct flow *w)
@@ -77,18 +80,22 @@ static void make(const struct flowgraph *g, uint32_t code, struct flow *w)
 	*w = (struct flow){ .f = { .nnode = g->n } };
 	for (uint32_t v = 0; v < g->n; v++, code /= MOST + 1) {
 		w->measured[v] = code % (MOST + 1);
-		w->node[v] = (struct blockflow_node){ .samples = w->measured[v] * insns, .insns = insns };
+		w->node[v] = (struct blockflow_node){ .samples = w->measured[v] * insns,
+						      .insns = insns };
 		for (int k = 0; k < 2; k++)
 			if (g->way[v][k] != FLOWGRAPH_NONE)
-				w->jump[w->f.njump++] = (struct blockflow_jump){ v, g->way[v][k], false, 0 };
+				w->jump[w->f.njump++] =
+					(struct blockflow_jump){ v, g->way[v][k], false, 0 };
 		if (g->way[v][0] == FLOWGRAPH_NONE)
-			w->jump[w->f.njump++] = (struct blockflow_jump){ v, BLOCKFLOW_EXIT, false, 0 };
+			w->jump[w->f.njump++] =
+				(struct blockflow_jump){ v, BLOCKFLOW_EXIT, false, 0 };
 	}
 	w->f.node = w->node;
 	w->f.jump = w->jump;
 }
 
-/* Jumps j.. get each number of executions from 0 to MOST; in[] and out[] are their sums by node. */
+/* Jumps j.. get each number of executions from 0 to MOST; in[] and out[] are their sums by
+ * node. */
 static void try_flows(const struct flow *w, uint32_t j, double *in, double *out, double *least,
 		      struct tried *tried)
 {
@@ -143,7 +150,8 @@ static void try_graph(const struct flowgraph *g, void *ctx)
 	for (uint32_t v = 0; v < g->n; v++)
 		codes *= MOST + 1;
 	for (uint32_t code = 1; code < codes; code++) {
-		double in[FLOWGRAPH_MAX] = { 0 }, out[FLOWGRAPH_MAX] = { 0 }, least = INFINITY, cost = 0;
+		double in[FLOWGRAPH_MAX] = { 0 }, out[FLOWGRAPH_MAX] = { 0 }, least = INFINITY,
+		       cost = 0;
 		struct flow w;
 
 		make(g, code, &w);
@@ -153,8 +161,8 @@ static void try_graph(const struct flowgraph *g, void *ctx)
 		for (uint32_t v = 0; v < g->n; v++)
 			cost += cost_of(&w, v, w.node[v].count);
 		if (cost > least + tolerance) {
-			print_message("# %u blocks, samples %u: %.3f, and %.3f can be had\n", g->n, code,
-				      cost, least);
+			print_message("# %u blocks, samples %u: %.3f, and %.3f can be had\n",
+				      g->n, code, cost, least);
 			fail();
 		}
 		tried->cases++;

@@ -12,7 +12,8 @@
 
 enum { BLOCKS = 24 };			/* bytes of the five below */
 
-static struct blockmap_seg segs[] = { { 0x1000, 0x1000, 0x2000 }, { 0x7f0000401000, 0x5000, 0x300 } };
+static struct blockmap_seg segs[] = { { 0x1000, 0x1000, 0x2000 },
+				      { 0x7f0000401000, 0x5000, 0x300 } };
 static struct blockmap_block blocks[] = {
 	{ 0x00, 0x10, 0x50, 0x20, false },
 	{ 0x10, 0x00, 0x10, 0x08, false },	/* nothing of it was left but its place */
@@ -47,7 +48,8 @@ static void encoding_has_the_documented_layout(void **state)
 	blockmap_write(&m, &w);
 	assert_int_equal(w.n, 88 + 2 * 24 + BLOCKS + 2 * 4 + 2 * 24);
 	assert_memory_equal(w.p, "MORPHMAP\2\0\0\0\7\0\0\0\xab", 17);
-	assert_memory_equal(w.p + 48, "\0\x10\0\0\0\0\0\0\0\x10\x40\0\0\0\0\0\0\1\0\0\0\2\0\0", 24);
+	assert_memory_equal(w.p + 48, "\0\x10\0\0\0\0\0\0\0\x10\x40\0\0\0\0\0\0\1\0\0\0\2\0\0",
+			    24);
 	assert_memory_equal(w.p + 88 + 48,
 			    "\x86\x01\xd0\0\x10" "\x06\xa0\x7f\x08" "\x46\x68\x08"
 			    "\x87\x02\x11\x08\x18" "\x87\x03\x80\x03\xc0\0\x60", BLOCKS);
@@ -187,7 +189,8 @@ static void lies_are_refused(void **state)
 	assert_int_equal(read_with(0, 0), -1);			/* magic */
 	assert_int_equal(read_with(52, 0xffffffff), -1);	/* orig_base at the very top */
 	assert_int_equal(read_with(64, 0xffffffff), -1);	/* hot + fluff overflow */
-	assert_int_equal(read_with(64, 0x120), -1);		/* a block across hot and fluff */
+	/* a block across hot and fluff */
+	assert_int_equal(read_with(64, 0x120), -1);
 	assert_int_equal(read_with(68, 0x2f), -1);		/* a block beyond the text */
 	assert_int_equal(read_with(72, 0xffffffff), -1);	/* counts without bytes */
 	assert_int_equal(read_with(76, 0xffffffff), -1);
@@ -199,13 +202,19 @@ static void lies_are_refused(void **state)
 	assert_int_equal(read_with(table + 16, 0), -1);		/* empty */
 	assert_int_equal(read_with(table + 16, 5), -1);		/* overlaps the next */
 	assert_int_equal(read_with_block(0, blocks[0]), 0);
-	assert_int_equal(read_with_block(0, (struct blockmap_block){ 0, 0x11, 0x50, 0x20, false }), -1);
-	assert_int_equal(read_with_block(1, (struct blockmap_block){ 0x0f, 0, 0x10, 8, false }), -1);
-	assert_int_equal(read_with_block(0, (struct blockmap_block){ 0, 0x10, 0x50, 0, false }), -1);
-	assert_int_equal(read_with_block(0, (struct blockmap_block){ 0, 0x10, 0x4f, 0x20, false }), -1);
-	assert_int_equal(read_with_block(4, (struct blockmap_block){ 0x100, 0x30, 0xfffffff8, 0x10, false }),
+	assert_int_equal(
+		read_with_block(0, (struct blockmap_block){ 0, 0x11, 0x50, 0x20, false }), -1);
+	assert_int_equal(read_with_block(1, (struct blockmap_block){ 0x0f, 0, 0x10, 8, false }),
 			 -1);
-	assert_int_equal(read_with_block(4, (struct blockmap_block){ 0x100, 0x30, 0x90, 0xffffffff, false }),
+	assert_int_equal(read_with_block(0, (struct blockmap_block){ 0, 0x10, 0x50, 0, false }),
+			 -1);
+	assert_int_equal(
+		read_with_block(0, (struct blockmap_block){ 0, 0x10, 0x4f, 0x20, false }), -1);
+	assert_int_equal(read_with_block(4, (struct blockmap_block){ 0x100, 0x30, 0xfffffff8,
+								     0x10, false }),
+			 -1);
+	assert_int_equal(read_with_block(4, (struct blockmap_block){ 0x100, 0x30, 0x90,
+								     0xffffffff, false }),
 			 -1);
 }
 
@@ -227,7 +236,8 @@ static void bytes_behind_a_longer_call_are_one_off(void **state)
 		assert_int_equal(blockmap_gen_of(&m, b, o + i - 1), g + i);
 	}
 	assert_int_equal(blockmap_gen_of(&m, b, o + 0x37), g + 0x20);	/* at most the end */
-	assert_int_equal(blockmap_orig_of(&m, &blocks[4], m.gen_base + 0x12f), m.orig_base + 0xa0);
+	assert_int_equal(blockmap_orig_of(&m, &blocks[4], m.gen_base + 0x12f),
+			 m.orig_base + 0xa0);
 }
 
 /* Whatever a flipped byte makes of it: refused, or a map that keeps the promised order. */

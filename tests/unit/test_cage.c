@@ -1,8 +1,8 @@
-/* A morph-edit that is broken on purpose, started by the daemon's own machinery, tries to get at
- * everything that a hostile file could make a real one try.  The test is its own morph-edit.
+/* A morph-edit that is broken on purpose, started by the daemon's own machinery, tries to get
+ * at everything that a hostile file could make a real one try.  The test is its own morph-edit.
  *
- * Each try is made twice: outside, where it must succeed, so that it is a real one; and as a job,
- * where it must fail in the way the table says.
+ * Each try is made twice: outside, where it must succeed, so that it is a real one; and as a
+ * job, where it must fail in the way the table says.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -320,7 +320,8 @@ static int play(void)
 	if (read(IN_FD, text, sizeof(text) - 1) < 0 ||
 	    sscanf(text, "%63s %255s %d", name, place, &victim) != 3)
 		return 1;
-	if (name[0] == '+') {		/* as a sound one, before it is taken over by its input */
+	/* as a sound one, before it is taken over by its input */
+	if (name[0] == '+') {
 		if (confine_job(0, 0, &err) < 0)
 			return 1;
 		what++;
@@ -437,7 +438,8 @@ static int outside(const char *what)
 
 	assert_true(out >= 0 && pid >= 0);
 	if (pid == 0) {
-		int self = open("/proc/self/exe", O_RDONLY);	/* not dumpable: by descriptor */
+		/* not dumpable: by descriptor */
+		int self = open("/proc/self/exe", O_RDONLY);
 		char name[] = "morph-edit", *arg[] = { name, NULL };
 
 		become_nobody();
@@ -491,7 +493,8 @@ static int caged(const char *what)
 
 	if (r.exit_code)
 		fail_msg("%s: %s", what, r.reason);
-	(void)pread(r.out[0], &error, sizeof(error), 0);	/* nothing: another program ran */
+	/* nothing: another program ran */
+	(void)pread(r.out[0], &error, sizeof(error), 0);
 	job_result_close(&r);
 	return error;
 }
@@ -531,8 +534,9 @@ static void none_is_possible_in_a_job(void **state)
 	assert_int_equal(access(in_place("removable"), F_OK), 0);
 }
 
-/* What is left to one that has confined itself, as each does before it looks at its input: to write.  The
- * first cage says no to changes of its input, the second ends it for everything else. */
+/* What is left to one that has confined itself, as each does before it looks at its input:
+ * to write.  The first cage says no to changes of its input, the second ends it for
+ * everything else. */
 static void nothing_is_left_when_the_input_is_looked_at(void **state)
 {
 #ifdef MORPH_SANITIZED
@@ -549,7 +553,8 @@ static void nothing_is_left_when_the_input_is_looked_at(void **state)
 		(void)snprintf(what, sizeof(what), "+%s", try[i].name);
 		struct job_result r = end(start(what, 20, 60));
 		bool ended = r.exit_code == 1 && strstr(r.reason, "signal 31");
-		bool own = try[i].make == change_its_input || try[i].make == change_its_inputs_length;
+		bool own = try[i].make == change_its_input ||
+			   try[i].make == change_its_inputs_length;
 
 		if (r.exit_code == 0)
 			(void)pread(r.out[0], &error, sizeof(error), 0);
@@ -605,7 +610,8 @@ static void a_job_is_nobody_in_particular(void **state)
 	(void)snprintf(ids, sizeof(ids), "\t%d\t%d\t%d\t%d", (int)nobody.uid, (int)nobody.uid,
 		       (int)nobody.uid, (int)nobody.uid);
 	(void)snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-	for (int i = 0; i < 1000 && strcmp(name, "63") != 0; i++) {	/* named by descriptor */
+	/* named by descriptor */
+	for (int i = 0; i < 1000 && strcmp(name, "63") != 0; i++) {
 		FILE *f = fopen(path, "re");
 
 		assert_non_null(f);
@@ -664,7 +670,8 @@ static void time_is_bounded(void **state)
 	struct job_result r = end(j);
 	assert_int_equal(r.exit_code, 1);
 	assert_true(r.cpu_ms < 5000);
-	assert_null(strstr(r.reason, "took too long"));		/* the limit of CPU time ended it */
+	/* the limit of CPU time ended it */
+	assert_null(strstr(r.reason, "took too long"));
 	r = end(start("sleep", 20, 1));
 	assert_int_equal(r.exit_code, 1);
 	assert_non_null(strstr(r.reason, "took too long"));

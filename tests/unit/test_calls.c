@@ -36,7 +36,8 @@ static struct made make(const char *names, const char *flags)
 	struct err err;
 
 	m.original = asm_build("stubs", flags, m.a);
-	if (edit_optimize(m.original, NULL, &options, m.a, &m.generation, &map, &stats, &err) < 0 ||
+	if (edit_optimize(m.original, NULL, &options, m.a, &m.generation, &map, &stats, &err) <
+		    0 ||
 	    prog_analyze(m.original, m.a, &m.prog, &err) < 0 ||
 	    image_parse(wr_bytes(&m.generation), m.a, &m.gen, &err) < 0 ||
 	    blockmap_read(wr_bytes(&map), &m.map, &err) < 0)
@@ -64,7 +65,8 @@ static uint8_t *image_of(struct made *m, const char *name, uint8_t nth, vaddr *s
 
 		if (!insn_is_branch(insn))
 			continue;
-		*slot = prog_stub_slot(&m->prog, insn_target(insn, prog_insn_bytes(&m->prog, insn), at));
+		*slot = prog_stub_slot(&m->prog,
+				       insn_target(insn, prog_insn_bytes(&m->prog, insn), at));
 		if (*slot == 0 || nth-- > 0)
 			continue;
 		const struct blockmap_block *b = blockmap_find_orig(&m->map, at);
@@ -78,7 +80,8 @@ static uint8_t *image_of(struct made *m, const char *name, uint8_t nth, vaddr *s
 			struct bytes rest = bytes_at(code, off, code.n - off);
 
 			assert_true(insn_decode(rest, addr, &g, &target));
-			if (g.field && (target == *slot || prog_stub_slot(&m->prog, target) == *slot))
+			if (g.field &&
+			    (target == *slot || prog_stub_slot(&m->prog, target) == *slot))
 				return m->generation.p + (rest.p - m->gen.file.p);
 		}
 		return NULL;
@@ -204,7 +207,8 @@ static void runs(const struct made *m, int mode)
 
 static void bound_at_load_or_at_the_first_call_they_arrive(void **state)
 {
-	struct made lazy = make("calls", "-shared -Wl,-z,lazy"), now = make("calls", "-shared -Wl,-z,now");
+	struct made lazy = make("calls", "-shared -Wl,-z,lazy"),
+		    now = make("calls", "-shared -Wl,-z,now");
 
 	(void)state;
 	runs(&lazy, RTLD_LAZY);

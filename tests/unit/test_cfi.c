@@ -63,14 +63,16 @@ static void put(struct made *m, const void *p, size_t n)
 {
 	wr_raw(&m->w, p, n);
 }
-#define PUT(m, ...) put(m, (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
+#define PUT(m, ...) \
+	put(m, (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
 
 /* "zR", pcrel sdata4, CFA = rsp + 8, return address at CFA - 8. */
 static void put_cie(struct made *m)
 {
 	uint64_t at = begin(m, 0);
 
-	PUT(m, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, DW_CFA_def_cfa, RSP, 8, DW_CFA_offset | 16, 1);
+	PUT(m, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, DW_CFA_def_cfa, RSP, 8, DW_CFA_offset | 16,
+	    1);
 	end(m, at);
 }
 
@@ -146,9 +148,10 @@ static void remembered_states_nest_and_leave_the_argument_size(void **state)
 	struct made *m = *state;
 
 	put_cie(m);
-	FDE(m, CODE, 0x10, DW_CFA_remember_state, DW_CFA_def_cfa_offset, 16, DW_CFA_remember_state,
-	    DW_CFA_def_cfa_offset, 24, DW_CFA_GNU_args_size, 32, DW_CFA_advance_loc | 1,
-	    DW_CFA_restore_state, DW_CFA_advance_loc | 1, DW_CFA_restore_state);
+	FDE(m, CODE, 0x10, DW_CFA_remember_state, DW_CFA_def_cfa_offset, 16,
+	    DW_CFA_remember_state, DW_CFA_def_cfa_offset, 24, DW_CFA_GNU_args_size, 32,
+	    DW_CFA_advance_loc | 1, DW_CFA_restore_state, DW_CFA_advance_loc | 1,
+	    DW_CFA_restore_state);
 	assert_int_equal(parse(m), 0);
 	assert_int_equal(at(m, CODE)->cfa_off, 24);
 	assert_int_equal(at(m, CODE + 1)->cfa_off, 16);
@@ -218,7 +221,8 @@ static void an_fde_we_cannot_follow_has_no_rows(void **state)
 	struct made *m = *state;
 
 	put_cie(m);
-	FDE(m, CODE, 0x10, DW_CFA_offset_extended, 0xa0, 1, 2);	/* no register has that number */
+	/* no register has that number */
+	FDE(m, CODE, 0x10, DW_CFA_offset_extended, 0xa0, 1, 2);
 	FDE(m, CODE + 0x10, 0x10, 0x3f);			/* no such opcode */
 	FDE(m, CODE + 0x20, 0x10, DW_CFA_restore_state);	/* nothing remembered */
 	FDE(m, CODE + 0x30, 0x10, DW_CFA_advance_loc | 0x11);	/* out of its range */
@@ -247,7 +251,8 @@ static void any_register_may_have_a_rule(void **state)
 	    DW_CFA_same_value, 0x80 | (R31 & 0x7f), R31 >> 7, DW_CFA_advance_loc | 1,
 	    DW_CFA_restore_extended, K4, DW_CFA_advance_loc | 1, DW_CFA_restore_state,
 	    DW_CFA_advance_loc | 1, DW_CFA_restore | XMM6, DW_CFA_restore_extended, K4);
-	FDE(m, CODE + 0x40, 0x10, DW_CFA_offset | XMM6, 2, DW_CFA_expression, K4, 2, 0x76, 0x78);
+	FDE(m, CODE + 0x40, 0x10, DW_CFA_offset | XMM6, 2, DW_CFA_expression, K4, 2, 0x76,
+	    0x78);
 	assert_int_equal(parse(m), 0);
 	assert_true(m->cfi.fde[0].understood);
 	assert_int_equal(m->cfi.fde[0].nrow, 5);
@@ -290,20 +295,34 @@ static void too_many_rules_are_not_followed(void **state)
 static void operands_are_no_addresses(void **state)
 {
 	struct made *m = *state;
-	static const struct { bool want; uint8_t n, p[12]; } c[] = {
-		{ false, 7, { DW_CFA_restore_state, DW_CFA_advance_loc1, 1, DW_CFA_advance_loc2, 1, 1,
-			      DW_CFA_nop } },
-		{ false, 12, { DW_CFA_restore_state, DW_CFA_advance_loc4, 1, 1, 1, 1,
-			       DW_CFA_offset | 3, 1, DW_CFA_val_expression, 1, 1, 1 } },
-		{ false, 8, { DW_CFA_restore_state, DW_CFA_def_cfa, 1, 1, DW_CFA_register, 1, 1,
-			      DW_CFA_remember_state } },
+	static const struct { bool want; uint8_t n, p[12];
+	} c[] = {
+		{ false,
+		  7,
+		  { DW_CFA_restore_state, DW_CFA_advance_loc1, 1, DW_CFA_advance_loc2, 1, 1,
+		    DW_CFA_nop } },
+		{ false,
+		  12,
+		  { DW_CFA_restore_state, DW_CFA_advance_loc4, 1, 1, 1, 1, DW_CFA_offset | 3, 1,
+		    DW_CFA_val_expression, 1, 1, 1 } },
+		{ false,
+		  8,
+		  { DW_CFA_restore_state, DW_CFA_def_cfa, 1, 1, DW_CFA_register, 1, 1,
+		    DW_CFA_remember_state } },
 		{ false, 3, { 0x3f, 2, 2 } },
 		{ true, 3, { 0x3f, 1, 2 } },
 		{ true, 6, { DW_CFA_restore_state, DW_CFA_set_loc, 0, 0, 0, 0 } },
-		{ true, 8, { DW_CFA_restore_state, DW_CFA_def_cfa_offset, 1, DW_CFA_set_loc, 0, 0, 0, 0 } },
-		{ true, 5, { DW_CFA_restore_state, DW_CFA_expression, 4, 0x70, 1 } },	/* cut off */
-		{ true, 10, { DW_CFA_expression, 3, 6, DW_OP_GNU_encoded_addr, 0x1b, 4, 0, 0, 0,
-			      DW_CFA_nop } },
+		{ true,
+		  8,
+		  { DW_CFA_restore_state, DW_CFA_def_cfa_offset, 1, DW_CFA_set_loc, 0, 0, 0,
+		    0 } },
+		{ true,
+		  5,
+		  { DW_CFA_restore_state, DW_CFA_expression, 4, 0x70, 1 } },	/* cut off */
+		{ true,
+		  10,
+		  { DW_CFA_expression, 3, 6, DW_OP_GNU_encoded_addr, 0x1b, 4, 0, 0, 0,
+		    DW_CFA_nop } },
 		{ true, 8, { DW_CFA_def_cfa_expression, 6, DW_OP_GNU_encoded_addr, 0x1b, 4 } },
 		{ false, 3, { 0x3f, DW_OP_GNU_encoded_addr - 1, 2 } },
 		{ true, 3, { 0x3f, DW_OP_GNU_encoded_addr, 2 } },
@@ -420,7 +439,8 @@ static void what_cannot_be_copied_is_refused(void **state)
 	assert_int_equal(m->err.kind, ERR_REFUSED);
 	m->w.n = 0;
 	rec = begin(m, 0);
-	PUT(m, 1, 'z', 'R', 0, 1, 0x78, 16, 1, DW_EH_PE_absptr);	/* would need relocations */
+	/* would need relocations */
+	PUT(m, 1, 'z', 'R', 0, 1, 0x78, 16, 1, DW_EH_PE_absptr);
 	end(m, rec);
 	assert_int_equal(parse(m), -1);
 }
@@ -451,8 +471,8 @@ static void any_flipped_byte_keeps_the_invariants(void **state)
 	put_cie(m);
 	FDE(m, CODE, 0x40, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 16,
 	    DW_CFA_remember_state, DW_CFA_advance_loc2, 8, 0, DW_CFA_restore_state);
-	FDE(m, CODE + 0x40, 0x40, DW_CFA_expression, 3, 2, 0x77, 8, DW_CFA_advance_loc4, 1, 0, 0, 0,
-	    DW_CFA_def_cfa_offset, 24);
+	FDE(m, CODE + 0x40, 0x40, DW_CFA_expression, 3, 2, 0x77, 8, DW_CFA_advance_loc4, 1, 0,
+	    0, 0, DW_CFA_def_cfa_offset, 24);
 	for (size_t i = 0; i < m->w.n; i++) {
 		uint8_t old = m->w.p[i];
 
@@ -466,7 +486,8 @@ static void any_flipped_byte_keeps_the_invariants(void **state)
 				assert_true(f == 0 || fde[-1].addr <= fde->addr);
 				assert_true(fde->understood == (fde->nrow > 0));
 				for (uint32_t r = fde->row; r < fde->row + fde->nrow; r++)
-					assert_true(m->cfi.rows[r].addr - fde->addr < fde->len &&
+					assert_true(m->cfi.rows[r].addr - fde->addr <
+							    fde->len &&
 						    m->cfi.rows[r].state < m->cfi.nstate);
 			}
 		}
@@ -489,8 +510,9 @@ static void found_through_the_search_table_header(void **state)
 	assert_int_equal(parse(m), 0);
 	m->img.nsh = 0;
 	m->img.nph = 2;
-	m->ph[1] = (Elf64_Phdr){ .p_type = PT_GNU_EH_FRAME, .p_vaddr = BASE + hdr, .p_offset = hdr,
-				 .p_filesz = 12, .p_memsz = 12 };
+	m->ph[1] = (Elf64_Phdr){ .p_type = PT_GNU_EH_FRAME,
+				 .p_vaddr = BASE + hdr, .p_offset = hdr, .p_filesz = 12,
+				 .p_memsz = 12 };
 	m->cfi = (struct cfi){ 0 };
 	assert_int_equal(cfi_parse(&m->img, m->a, &m->cfi, &m->err), 0);
 	assert_int_equal(m->cfi.eh_frame, BASE);

@@ -1,4 +1,5 @@
-/* test_chain.c - visits of Markov chains: known ones, and random ones against plain iteration */
+/* test_chain.c - visits of Markov chains: known ones, and random ones against plain
+ * iteration */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -96,7 +97,8 @@ static void random_chains_match_plain_iteration(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed <= 200; seed++) {
 		struct chain_step step[STEPS];
-		double probability[STEPS], rate[STATES], visits[STATES], x[STATES], next[STATES];
+		double probability[STEPS], rate[STATES], visits[STATES], x[STATES],
+			next[STATES];
 		uint64_t s = seed + 1000;
 
 		make(seed, step, probability);
@@ -126,8 +128,8 @@ static void random_chains_match_plain_iteration(void **state)
 	}
 }
 
-/* A state leads to some of many that all lead to each other: eliminated first, it has a long row of
- * neighbours which have others besides. */
+/* A state leads to some of many that all lead to each other: eliminated first, it has a long
+ * row of neighbours which have others besides. */
 static void long_rows_of_neighbours_are_eliminated_whole(void **state)
 {
 	enum { N = 300, FEW = 200, NSTEP = FEW + N * (N - 1) };
@@ -168,7 +170,8 @@ static void long_rows_of_neighbours_are_eliminated_whole(void **state)
 	free(probability);
 }
 
-/* Summed over all entries what they are worth is summed over all visits what those are worth. */
+/* Summed over all entries what they are worth is summed over all visits what those are
+ * worth. */
 static void worth_of_entries_is_worth_of_visits(void **state)
 {
 	uint64_t budget = BUDGET;
@@ -176,7 +179,8 @@ static void worth_of_entries_is_worth_of_visits(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed <= 100; seed++) {
 		struct chain_step step[STEPS];
-		double probability[STEPS], rate[STATES], visits[STATES], g[STATES], worth[STATES];
+		double probability[STEPS], rate[STATES], visits[STATES], g[STATES],
+			worth[STATES];
 		double by_visits = 0, by_entries = 0;
 		uint64_t s = seed;
 

@@ -31,11 +31,12 @@ static void a_generation_of_the_future_spends_no_budget(void **state)
 						.state = STATE_MADE };
 		g->digest.b[0] = (uint8_t)i;
 		assert_int_equal(store_spent_add(s, 5 + (i & 1), made[i], 1 << i, NULL), 0);
-		assert_int_equal(store_generation_add(s, g, map, &(struct store_profile){ 0 }, NULL),
-				 0);
+		assert_int_equal(
+			store_generation_add(s, g, map, &(struct store_profile){ 0 }, NULL), 0);
 	}
 	assert_int_equal(store_spent(s, 0, now - day, &cpu_s, &bytes, NULL), 0);
-	assert_true(cpu_s == 2 + 4);		/* set right by half a day is no reason to forget */
+	/* set right by half a day is no reason to forget */
+	assert_true(cpu_s == 2 + 4);
 	assert_true(bytes == 20);
 	assert_int_equal(store_spent(s, 6, now - day, &cpu_s, &bytes, NULL), 0);
 	assert_true(cpu_s == 2 && bytes == 0);

@@ -1,4 +1,5 @@
-/* test_copy.c - the copy that a swap puts in place has the content, and room on the disk for that only */
+/* test_copy.c - the copy that a swap puts in place has the content, and room on the disk for
+ * that only */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -47,16 +47,19 @@ static void any_order_is_sorted_and_added(void **state)
 
 	(void)state;
 	for (int round = 0; round < 60; round++) {
-		uint32_t scale = scales[round % 3], n = (uint32_t)(next_random(&x) % MOST), nto = 0;
+		uint32_t scale = scales[round % 3], n = (uint32_t)(next_random(&x) % MOST),
+			 nto = 0;
 		struct attribute_count c[MOST], *to = NULL;
 		uint32_t want[BLOCKS] = { 0 };
 
 		for (int part = 0; part < 3; part++) {
 			for (uint32_t i = 0; i < n; i++) {
-				uint32_t block = round % 2 ? (uint32_t)(next_random(&x) % BLOCKS)
-							   : i * BLOCKS / MOST;
+				uint32_t block = round % 2
+							 ? (uint32_t)(next_random(&x) % BLOCKS)
+							 : i * BLOCKS / MOST;
 
-				c[i] = (struct attribute_count){ number(block, scale), 1 + i % 5 };
+				c[i] = (struct attribute_count){ number(block, scale),
+								 1 + i % 5 };
 				want[block] += 1 + i % 5;
 			}
 			counts_add(&to, &nto, c, counts_sort(c, n));
@@ -68,7 +71,8 @@ static void any_order_is_sorted_and_added(void **state)
 
 static void none_and_too_many(void **state)
 {
-	struct attribute_count two[] = { { 7, UINT32_MAX }, { 7, 3 } }, more = { 7, 9 }, *to = NULL;
+	struct attribute_count two[] = { { 7, UINT32_MAX }, { 7, 3 } }, more = { 7, 9 },
+			       *to = NULL;
 	uint32_t n = 0;
 
 	(void)state;

@@ -21,7 +21,8 @@ static uint64_t splitmix(uint64_t *state)
 }
 
 /* reach[v]: bits of the nodes that v leads to; itself always. */
-static void find_reach(uint32_t n, const uint32_t *first, const struct cycles_edge *edge, uint32_t *reach)
+static void find_reach(uint32_t n, const uint32_t *first, const struct cycles_edge *edge,
+		       uint32_t *reach)
 {
 	for (uint32_t v = 0; v < n; v++)
 		reach[v] = 1u << v;
@@ -48,7 +49,8 @@ static void cycles_are_what_leads_to_each_other(void **state)
 		for (uint32_t e = 0; e < nedge; e++) {
 			uint32_t from = (uint32_t)(splitmix(&s) % n);
 
-			edge[e] = (struct cycles_edge){ (uint32_t)(splitmix(&s) % n), first[from] };
+			edge[e] = (struct cycles_edge){ (uint32_t)(splitmix(&s) % n),
+							first[from] };
 			first[from] = e + 1;
 		}
 		cycles_find(n, first, edge, cycle);

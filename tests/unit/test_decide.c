@@ -168,7 +168,8 @@ static void the_first_one_needs_evidence_and_gain(void **state)
 	assert_int_equal(reason(f), DECIDE_UNSEEN);
 }
 
-/* What a first generation is to be compared with has to be known, but nothing waits for ever. */
+/* What a first generation is to be compared with has to be known, but nothing waits for
+ * ever. */
 static void the_first_one_waits_for_its_originals_speed(void **state)
 {
 	struct fixture *f = *state;
@@ -282,7 +283,8 @@ static void a_generation_is_blamed_unless_it_died_before(void **state)
 
 static void a_clock_that_was_set_back_holds_nothing_up(void **state)
 {
-	const uint64_t second = 1000000000, now = 1700000000 * second, year = 365 * 86400 * second;
+	const uint64_t second = 1000000000, now = 1700000000 * second,
+		       year = 365 * 86400 * second;
 
 	(void)state;
 	assert_true(decide_since_s(now - 7 * second, now) == 7);

@@ -1,4 +1,5 @@
-/* test_decode.c - one instruction a row: kind, length, and the field that depends on the place */
+/* test_decode.c - one instruction a row: kind, length, and the field that depends on the
+ * place */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,10 +30,20 @@ static const struct row {
 	{ "xchg %eax,%eax", { 0x87, 0xc0 }, 2, INSN_PLAIN, 0, 0, 0 },
 	{ "pause", { 0xf3, 0x90 }, 2, INSN_PLAIN, 0, 0, 0 },
 	{ "nopl (%rax)", { 0x0f, 0x1f, 0x00 }, 3, INSN_NOP, 0, 0, 0 },
-	{ "cs nopw 0(%rax,%rax,1)", { 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0 },
-	  10, INSN_NOP, 0, 0, 0 },
-	{ "nopl 0(%rip): its address means nothing", { 0x0f, 0x1f, 0x05, 1, 0, 0, 0 },
-	  7, INSN_NOP, 0, 0, 0 },
+	{ "cs nopw 0(%rax,%rax,1)",
+	  { 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0 },
+	  10,
+	  INSN_NOP,
+	  0,
+	  0,
+	  0 },
+	{ "nopl 0(%rip): its address means nothing",
+	  { 0x0f, 0x1f, 0x05, 1, 0, 0, 0 },
+	  7,
+	  INSN_NOP,
+	  0,
+	  0,
+	  0 },
 	{ "ret", { 0xc3 }, 1, INSN_RET, 0, 0, 0 },
 	{ "rep ret", { 0xf3, 0xc3 }, 2, INSN_RET, 0, 0, 0 },
 	{ "bnd ret", { 0xf2, 0xc3 }, 2, INSN_RET, 0, 0, 0 },
@@ -46,13 +57,24 @@ static const struct row {
 	{ "call", { 0xe8, 0x10, 0, 0, 0 }, 5, INSN_CALL, 1, 4, AT + 5 + 0x10 },
 	{ "call to the next instruction", { 0xe8, 0, 0, 0, 0 }, 5, INSN_CALL, 1, 4, AT + 5 },
 	{ "call backwards", { 0xe8, 0xfb, 0xff, 0xff, 0xff }, 5, INSN_CALL, 1, 4, AT },
-	{ "data16 rex.W call (TLS)", { 0x66, 0x66, 0x48, 0xe8, 1, 0, 0, 0 },
-	  8, INSN_CALL, 4, 4, AT + 8 + 1 },
+	{ "data16 rex.W call (TLS)",
+	  { 0x66, 0x66, 0x48, 0xe8, 1, 0, 0, 0 },
+	  8,
+	  INSN_CALL,
+	  4,
+	  4,
+	  AT + 8 + 1 },
 	{ "data16 call: two vendors, two meanings", { 0x66, 0xe8, 0, 0, 0, 0 }, 0, 0, 0, 0, 0 },
 	{ "data16 jmp", { 0x66, 0xe9, 0, 0, 0, 0 }, 0, 0, 0, 0, 0 },
 	{ "data16 je", { 0x66, 0x0f, 0x84, 0, 0, 0, 0 }, 0, 0, 0, 0, 0 },
 	{ "call *%rax", { 0xff, 0xd0 }, 2, INSN_ICALL, 0, 0, 0 },
-	{ "call *0x20(%rip)", { 0xff, 0x15, 0x20, 0, 0, 0 }, 6, INSN_ICALL, 2, 4, AT + 6 + 0x20 },
+	{ "call *0x20(%rip)",
+	  { 0xff, 0x15, 0x20, 0, 0, 0 },
+	  6,
+	  INSN_ICALL,
+	  2,
+	  4,
+	  AT + 6 + 0x20 },
 	{ "jmp short", { 0xeb, 0xfe }, 2, INSN_JMP, 1, 1, AT },
 	{ "jmp near", { 0xe9, 0, 1, 0, 0 }, 5, INSN_JMP, 1, 4, AT + 5 + 0x100 },
 	{ "bnd jmp near", { 0xf2, 0xe9, 0, 1, 0, 0 }, 6, INSN_JMP, 2, 4, AT + 6 + 0x100 },
@@ -68,17 +90,43 @@ static const struct row {
 	{ "jmp *0x10(%rip)", { 0xff, 0x25, 0x10, 0, 0, 0 }, 6, INSN_IJMP, 2, 4, AT + 6 + 0x10 },
 	{ "jmp *T(,%rax,8)", { 0xff, 0x24, 0xc5, 0, 0x20, 0x40, 0 }, 7, INSN_IJMP, 0, 0, 0 },
 	{ "xbegin", { 0xc7, 0xf8, 4, 0, 0, 0 }, 6, INSN_XBEGIN, 2, 4, AT + 6 + 4 },
-	{ "lea 8(%rip),%rdi", { 0x48, 0x8d, 0x3d, 8, 0, 0, 0 }, 7, INSN_PLAIN, 3, 4, AT + 7 + 8 },
-	{ "movl $imm32,8(%rip)", { 0xc7, 0x05, 8, 0, 0, 0, 1, 2, 3, 4 },
-	  10, INSN_PLAIN, 2, 4, AT + 10 + 8 },
-	{ "cmpb $1,-4(%rip)", { 0x80, 0x3d, 0xfc, 0xff, 0xff, 0xff, 1 },
-	  7, INSN_PLAIN, 2, 4, AT + 7 - 4 },
-	{ "vpshufb 16(%rip),%xmm0,%xmm1", { 0xc4, 0xe2, 0x79, 0x00, 0x0d, 16, 0, 0, 0 },
-	  9, INSN_PLAIN, 5, 4, AT + 9 + 16 },
+	{ "lea 8(%rip),%rdi",
+	  { 0x48, 0x8d, 0x3d, 8, 0, 0, 0 },
+	  7,
+	  INSN_PLAIN,
+	  3,
+	  4,
+	  AT + 7 + 8 },
+	{ "movl $imm32,8(%rip)",
+	  { 0xc7, 0x05, 8, 0, 0, 0, 1, 2, 3, 4 },
+	  10,
+	  INSN_PLAIN,
+	  2,
+	  4,
+	  AT + 10 + 8 },
+	{ "cmpb $1,-4(%rip)",
+	  { 0x80, 0x3d, 0xfc, 0xff, 0xff, 0xff, 1 },
+	  7,
+	  INSN_PLAIN,
+	  2,
+	  4,
+	  AT + 7 - 4 },
+	{ "vpshufb 16(%rip),%xmm0,%xmm1",
+	  { 0xc4, 0xe2, 0x79, 0x00, 0x0d, 16, 0, 0, 0 },
+	  9,
+	  INSN_PLAIN,
+	  5,
+	  4,
+	  AT + 9 + 16 },
 	{ "lea 8(%eip),%rdi", { 0x67, 0x48, 0x8d, 0x3d, 8, 0, 0, 0 }, 0, 0, 0, 0, 0 },
 	{ "mov 8(%rbp),%eax: disp8, not rip", { 0x8b, 0x45, 0x08 }, 3, INSN_PLAIN, 0, 0, 0 },
-	{ "mov 0x401000,%eax: absolute", { 0x8b, 0x04, 0x25, 0, 0x10, 0x40, 0 },
-	  7, INSN_PLAIN, 0, 0, 0 },
+	{ "mov 0x401000,%eax: absolute",
+	  { 0x8b, 0x04, 0x25, 0, 0x10, 0x40, 0 },
+	  7,
+	  INSN_PLAIN,
+	  0,
+	  0,
+	  0 },
 	{ "push %es: not in 64-bit mode", { 0x06 }, 0, 0, 0, 0, 0 },
 };
 
@@ -92,8 +140,9 @@ static void decodes_every_form_of_the_table(void **state)
 
 		if (ok != (r->len != 0))
 			fail_msg("%s: %s", r->text, ok ? "decoded" : "not decoded");
-		if (ok && (insn.len != r->len || insn.kind != r->kind || insn.field != r->field ||
-			   insn.field_size != r->field_size || target != r->target))
+		if (ok &&
+		    (insn.len != r->len || insn.kind != r->kind || insn.field != r->field ||
+		     insn.field_size != r->field_size || target != r->target))
 			fail_msg("%s: len %u kind %u field %u size %u target %#llx", r->text,
 				 insn.len, insn.kind, insn.field, insn.field_size,
 				 (unsigned long long)target);
@@ -110,8 +159,9 @@ static void never_looks_behind_the_end(void **state)
 			struct insn insn;
 			vaddr target;
 
-			assert_false(insn_decode((struct bytes){ r->code, n }, AT, &insn, &target) &&
-				     insn.len > n);
+			assert_false(
+				insn_decode((struct bytes){ r->code, n }, AT, &insn, &target) &&
+				insn.len > n);
 		}
 }
 
@@ -152,7 +202,8 @@ static void compare_forms(struct bytes code)
 	if (!ok)
 		return;
 	bool same = got.insn.len == want.insn.len && got.insn.kind == want.insn.kind &&
-		    got.insn.field == want.insn.field && got.insn.field_size == want.insn.field_size &&
+		    got.insn.field == want.insn.field &&
+		    got.insn.field_size == want.insn.field_size &&
 		    got.nconstant == want.nconstant;
 	for (uint32_t i = 0; same && i < want.nconstant; i++)
 		same = got.constant[i].off == want.constant[i].off &&
@@ -163,8 +214,8 @@ static void compare_forms(struct bytes code)
 			 code.p[1], code.p[2], code.p[3], code.p[4]);
 }
 
-/* Prefixes, then 0F or nothing, all opcodes, all ModRM bytes; what follows differs each time, and
- * is cut off at any length. */
+/* Prefixes, then 0F or nothing, all opcodes, all ModRM bytes; what follows differs each
+ * time, and is cut off at any length. */
 static void compare_all(const uint8_t *prefix, uint32_t nprefix, uint32_t *seed)
 {
 	enum { ROUNDS = 2 };
@@ -188,12 +239,26 @@ static void compare_all(const uint8_t *prefix, uint32_t nprefix, uint32_t *seed)
 
 static void remembers_what_zydis_says_of_every_form(void **state)
 {
-	static const struct { uint8_t n, byte[4]; } prefix[] = {
-		{ 0, { 0 } }, { 1, { 0x66 } }, { 1, { 0xf2 } }, { 1, { 0xf3 } }, { 1, { 0x48 } },
-		{ 1, { 0x41 } }, { 1, { 0x4f } }, { 1, { 0x40 } }, { 1, { 0x64 } }, { 1, { 0xf0 } },
-		{ 2, { 0x66, 0x48 } }, { 2, { 0xf3, 0x49 } }, { 2, { 0xf2, 0x4c } },
-		{ 2, { 0x3e, 0x42 } }, { 2, { 0x66, 0xf2 } }, { 2, { 0x48, 0x66 } },
-		{ 3, { 0x66, 0x66, 0x48 } }, { 4, { 0x66, 0x2e, 0x66, 0x44 } },
+	static const struct { uint8_t n, byte[4];
+	} prefix[] = {
+		{ 0, { 0 } },
+		{ 1, { 0x66 } },
+		{ 1, { 0xf2 } },
+		{ 1, { 0xf3 } },
+		{ 1, { 0x48 } },
+		{ 1, { 0x41 } },
+		{ 1, { 0x4f } },
+		{ 1, { 0x40 } },
+		{ 1, { 0x64 } },
+		{ 1, { 0xf0 } },
+		{ 2, { 0x66, 0x48 } },
+		{ 2, { 0xf3, 0x49 } },
+		{ 2, { 0xf2, 0x4c } },
+		{ 2, { 0x3e, 0x42 } },
+		{ 2, { 0x66, 0xf2 } },
+		{ 2, { 0x48, 0x66 } },
+		{ 3, { 0x66, 0x66, 0x48 } },
+		{ 4, { 0x66, 0x2e, 0x66, 0x44 } },
 	};
 	uint32_t seed = 1;
 
@@ -273,8 +338,8 @@ static void what_is_remembered_of_an_instruction_is_what_it_is_there(void **stat
 		for (int again = 0; again < 2; again++) {
 			vaddr addr = AT + (vaddr)(uint32_t)(n++ % 5) * 0x1000;
 
-			compare_lowered((struct bytes){ code, f.insn.len }, (struct bytes){ code, MAX },
-					addr);
+			compare_lowered((struct bytes){ code, f.insn.len },
+					(struct bytes){ code, MAX }, addr);
 		}
 	}
 	assert_true(n > 40000);
@@ -336,7 +401,8 @@ static void instructions_of_one_pattern_have_the_same_operands(void **state)
 			fill_tail(code[k] + i, MAX - i, &seed);
 			code[k][i] = code[0][i];	/* SIB, if it is one */
 			ok &= insn_form_recall((struct bytes){ code[k], MAX }, &f) &&
-			      ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code[k], MAX, &in[k], o[k]));
+			      ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code[k], MAX,
+								  &in[k], o[k]));
 		}
 		uint64_t pattern = insn_pattern((struct bytes){ code[0], MAX });
 		if (!ok || !pattern || pattern != insn_pattern((struct bytes){ code[1], MAX }))
@@ -360,8 +426,10 @@ static void decodes_runs_as_one_after_the_other(void **state)
 	for (uint32_t i = 0; i < RUNS; i++) {
 		uint64_t n = i * i % LONGEST;
 
-		for (uint64_t k = 0; k + 4 <= n; k += 4)	/* mov REGISTER, REGISTER; nop */
-			memcpy(&code[i][k], (uint8_t[]){ 0x48, 0x89, 0xc0 | (k & 0x38), 0x90 }, 4);
+		/* mov REGISTER, REGISTER; nop */
+		for (uint64_t k = 0; k + 4 <= n; k += 4)
+			memcpy(&code[i][k], (uint8_t[]){ 0x48, 0x89, 0xc0 | (k & 0x38), 0x90 },
+			       4);
 		if (i % 3 == 0)
 			fill_tail(code[i] + n / 2, (uint32_t)(n - n / 2), &seed);
 		run[i] = (struct insn_run){ .code = { code[i], n } };
@@ -373,15 +441,16 @@ static void decodes_runs_as_one_after_the_other(void **state)
 		vaddr target;
 
 		for (uint32_t k = 0; k < run[i].n; k++, off += insn.len) {
-			assert_true(insn_decode(bytes_at(run[i].code, off, run[i].code.n - off), AT, &insn,
-						&target));
+			assert_true(insn_decode(bytes_at(run[i].code, off, run[i].code.n - off),
+						AT, &insn, &target));
 			insn.off = (uint32_t)off;
 			assert_memory_equal(&run[i].insn[k], &insn, sizeof(insn));
 		}
 		assert_int_equal(insn_run_end(&run[i]), off);
 		bool ends = off == run[i].code.n;
-		assert_true(ends || !insn_decode(bytes_at(run[i].code, off, run[i].code.n - off), AT, &insn,
-						 &target));
+		assert_true(ends ||
+			    !insn_decode(bytes_at(run[i].code, off, run[i].code.n - off), AT,
+					 &insn, &target));
 		broken += !ends;
 	}
 	assert_true(broken > 0 && broken < RUNS);
@@ -420,7 +489,8 @@ static void an_effect_is_that_of_the_instruction_at_its_place(void **state)
 		assert_int_equal(there.op, here.op);
 		assert_int_equal(there.target, here.target ? here.target + AWAY : 0);
 		assert_int_equal(there.slot, here.slot ? here.slot + AWAY : 0);
-		assert_int_equal(there.value, here.op == FX_BASE ? here.value + AWAY : here.value);
+		assert_int_equal(there.value,
+				 here.op == FX_BASE ? here.value + AWAY : here.value);
 		n++;
 	}
 	assert_true(n > 40000);
@@ -456,28 +526,36 @@ static void knows_what_prefixes_mean_nothing_to(void **state)
 	static const struct {
 		uint8_t code[MAX], len, room;
 	} row[] = {
-		{ { 0x39, 0xc1 }, 2, 5 },				/* cmp %eax,%ecx */
-		{ { 0x48, 0x8b, 0x47, 0x08 }, 4, 5 },			/* mov 8(%rdi),%rax */
-		{ { 0x66, 0x41, 0x89, 0x03 }, 4, 5 },			/* mov %ax,(%r11) */
-		{ { 0x0f, 0xb6, 0x07 }, 3, 5 },			/* movzbl (%rdi),%eax */
-		{ { 0x66, 0x0f, 0x6f, 0x07 }, 4, 5 },			/* movdqa (%rdi),%xmm0 */
-		{ { 0x48, 0x8d, 0x05, 0, 0, 0, 0 }, 7, 5 },		/* lea 0(%rip),%rax */
-		{ { 0x50 }, 1, 5 },					/* push %rax */
-		{ { 0x48, 0x81, 0x84, 0x24, 0, 0, 0, 0, 0, 0, 0, 0 }, 12, 3 },	/* addq $0,0(%rsp) */
+		{ { 0x39, 0xc1 }, 2, 5 },	  /* cmp %eax,%ecx */
+		{ { 0x48, 0x8b, 0x47, 0x08 }, 4, 5 },	/* mov 8(%rdi),%rax */
+		{ { 0x66, 0x41, 0x89, 0x03 }, 4, 5 },	/* mov %ax,(%r11) */
+		{ { 0x0f, 0xb6, 0x07 }, 3, 5 },	/* movzbl (%rdi),%eax */
+		{ { 0x66, 0x0f, 0x6f, 0x07 }, 4, 5 },	/* movdqa (%rdi),%xmm0 */
+		{ { 0x48, 0x8d, 0x05, 0, 0, 0, 0 }, 7, 5 },	/* lea 0(%rip),%rax */
+		{ { 0x50 }, 1, 5 },	    /* push %rax */
+		{ { 0x48, 0x81, 0x84, 0x24, 0, 0, 0, 0, 0, 0, 0, 0 },
+		  12,
+		  3 },	/* addq $0,0(%rsp) */
 		{ { 0x66, 0x66, 0x48, 0x8d, 0x05, 0, 0, 0, 0 }, 9, 4 },	/* lea 0(%rip),%rax */
-		{ { 0x64, 0x8b, 0x07 }, 3, 0 },				/* mov %fs:(%rdi),%eax */
-		{ { 0x66, 0x65, 0x89, 0x07 }, 4, 0 },			/* mov %ax,%gs:(%rdi) */
-		{ { 0x2e, 0x8b, 0x07 }, 3, 0 },				/* has one */
-		{ { 0xf3, 0x0f, 0x1e, 0xfa }, 4, 0 },			/* endbr64 */
-		{ { 0xf0, 0x01, 0x07 }, 3, 0 },				/* lock add %eax,(%rdi) */
-		{ { 0xf3, 0xa4 }, 2, 0 }, { { 0xa4 }, 1, 0 },		/* rep movsb, movsb */
-		{ { 0x0f, 0x05 }, 2, 0 }, { { 0xcc }, 1, 0 },		/* syscall, int3 */
-		{ { 0x0f, 0xa2 }, 2, 0 }, { { 0x0f, 0xae, 0xf0 }, 3, 0 }, /* cpuid, mfence */
-		{ { 0xf7, 0xf1 }, 2, 0 },				/* div %ecx */
-		{ { 0xc5, 0xf8, 0x77 }, 3, 0 },				/* vzeroupper */
-		{ { 0x90 }, 1, 0 }, { { 0xc3 }, 1, 0 },			/* nop, ret */
-		{ { 0x74, 0x00 }, 2, 0 }, { { 0x0f, 0x84, 0, 0, 0, 0 }, 6, 0 },	/* je */
-		{ { 0xe8, 0, 0, 0, 0 }, 5, 0 }, { { 0xff, 0xd0 }, 2, 0 },	/* call, call *%rax */
+		{ { 0x64, 0x8b, 0x07 }, 3, 0 },	/* mov %fs:(%rdi),%eax */
+		{ { 0x66, 0x65, 0x89, 0x07 }, 4, 0 },	/* mov %ax,%gs:(%rdi) */
+		{ { 0x2e, 0x8b, 0x07 }, 3, 0 },	/* has one */
+		{ { 0xf3, 0x0f, 0x1e, 0xfa }, 4, 0 },	/* endbr64 */
+		{ { 0xf0, 0x01, 0x07 }, 3, 0 },	/* lock add %eax,(%rdi) */
+		{ { 0xf3, 0xa4 }, 2, 0 },
+		{ { 0xa4 }, 1, 0 },	/* rep movsb, movsb */
+		{ { 0x0f, 0x05 }, 2, 0 },
+		{ { 0xcc }, 1, 0 },	/* syscall, int3 */
+		{ { 0x0f, 0xa2 }, 2, 0 },
+		{ { 0x0f, 0xae, 0xf0 }, 3, 0 },	/* cpuid, mfence */
+		{ { 0xf7, 0xf1 }, 2, 0 },	  /* div %ecx */
+		{ { 0xc5, 0xf8, 0x77 }, 3, 0 },	/* vzeroupper */
+		{ { 0x90 }, 1, 0 },
+		{ { 0xc3 }, 1, 0 },	/* nop, ret */
+		{ { 0x74, 0x00 }, 2, 0 },
+		{ { 0x0f, 0x84, 0, 0, 0, 0 }, 6, 0 },	/* je */
+		{ { 0xe8, 0, 0, 0, 0 }, 5, 0 },
+		{ { 0xff, 0xd0 }, 2, 0 },	/* call, call *%rax */
 	};
 
 	(void)state;
@@ -486,12 +564,14 @@ static void knows_what_prefixes_mean_nothing_to(void **state)
 		vaddr target, other;
 		uint8_t code[2 * MAX];
 
-		assert_true(insn_decode((struct bytes){ row[i].code, row[i].len }, 0, &insn, &target));
+		assert_true(insn_decode((struct bytes){ row[i].code, row[i].len }, 0, &insn,
+					&target));
 		if (insn_front_room(&insn, row[i].code) != row[i].room)
 			fail_msg("row %zu", i);
 		memset(code, INSN_FRONT, sizeof(code));
 		memcpy(code + row[i].room, row[i].code, row[i].len);
-		assert_true(insn_decode((struct bytes){ code, sizeof(code) }, 0, &padded, &other));
+		assert_true(
+			insn_decode((struct bytes){ code, sizeof(code) }, 0, &padded, &other));
 		assert_int_equal(padded.len, insn.len + row[i].room);
 		assert_int_equal(padded.kind, insn.kind);
 	}

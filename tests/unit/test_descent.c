@@ -1,5 +1,5 @@
-/* test_descent.c - the lowest place is found, and the function is called there last, also when the search
- * ends with tries that were no lower
+/* test_descent.c - the lowest place is found, and the function is called there last, also when
+ * the search ends with tries that were no lower
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,7 +56,8 @@ static void calls_last_what_it_found(void **state)
 	for (uint32_t rounds = 1; rounds <= 12; rounds++) {
 		struct bowl b = { .lies = rounds % 2 };
 		double x[N] = { 0 };
-		double value = descent(N, x, bowl, &b, (struct descent_limits){ rounds, rounds + 1, 0 });
+		double value = descent(N, x, bowl, &b,
+				       (struct descent_limits){ rounds, rounds + 1, 0 });
 
 		assert_memory_equal(b.last, x, sizeof(x));
 		double slope[N];

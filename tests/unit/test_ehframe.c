@@ -96,20 +96,21 @@ static void make_original(struct made *m)
 	end(m, fde);
 	uint64_t plain = begin(m, 0);
 
-	PUT(m, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, DW_CFA_def_cfa, 7, 8, DW_CFA_offset | 16, 1);
+	PUT(m, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, DW_CFA_def_cfa, 7, 8, DW_CFA_offset | 16,
+	    1);
 	end(m, plain);
 	fde = begin_fde(m, plain, CODE + 0x100, 0x80);
 	PUT(m, 0, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_offset, 24, DW_CFA_offset | 3, 2,
 	    DW_CFA_advance_loc | 1, DW_CFA_same_value, 12, DW_CFA_undefined, 13,
 	    DW_CFA_register, 14, 1, DW_CFA_val_offset, 15, 1, DW_CFA_GNU_args_size, 0x90, 1,
-	    DW_CFA_advance_loc | 1, DW_CFA_expression, 8, 2, 0x77, 8, DW_CFA_val_expression, 9, 1,
-	    0x9c, DW_CFA_offset_extended_sf, 10, 0x7d, DW_CFA_advance_loc | 1,
-	    DW_CFA_def_cfa_expression, 2, 0x77, 16, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_sf, 6, 1,
-	    DW_CFA_advance_loc | 1, DW_CFA_def_cfa, 7, 8, DW_CFA_restore | 3, DW_CFA_restore | 8,
-	    DW_CFA_undefined, 16, DW_CFA_advance_loc | 1, DW_CFA_offset_extended, 67, 4,
-	    DW_CFA_expression, 122, 2, 0x77, 8, DW_CFA_val_offset, 23, 1,
-	    DW_CFA_advance_loc | 1, DW_CFA_offset_extended_sf, 122, 0x7d, DW_CFA_restore | 23,
-	    DW_CFA_same_value, 0x91, 1);
+	    DW_CFA_advance_loc | 1, DW_CFA_expression, 8, 2, 0x77, 8, DW_CFA_val_expression, 9,
+	    1, 0x9c, DW_CFA_offset_extended_sf, 10, 0x7d, DW_CFA_advance_loc | 1,
+	    DW_CFA_def_cfa_expression, 2, 0x77, 16, DW_CFA_advance_loc | 1, DW_CFA_def_cfa_sf,
+	    6, 1, DW_CFA_advance_loc | 1, DW_CFA_def_cfa, 7, 8, DW_CFA_restore | 3,
+	    DW_CFA_restore | 8, DW_CFA_undefined, 16, DW_CFA_advance_loc | 1,
+	    DW_CFA_offset_extended, 67, 4, DW_CFA_expression, 122, 2, 0x77, 8,
+	    DW_CFA_val_offset, 23, 1, DW_CFA_advance_loc | 1, DW_CFA_offset_extended_sf, 122,
+	    0x7d, DW_CFA_restore | 23, DW_CFA_same_value, 0x91, 1);
 	end(m, fde);
 	fde = begin_fde(m, plain, CODE + 0x50, 0);	/* covers nothing */
 	PUT(m, 0);
@@ -123,7 +124,9 @@ static void make_original(struct made *m)
 static int write_pieces(struct made *m, const struct ehframe_piece *piece, uint32_t npiece,
 			const struct ehframe_row *row)
 {
-	struct ehframe_input in = { .cfi = &m->cfi, .piece = piece, .row = row, .npiece = npiece };
+	struct ehframe_input in = {
+		.cfi = &m->cfi, .piece = piece, .row = row, .npiece = npiece
+	};
 
 	if (ehframe_write(&in, HDR, NEW, &m->hdr, &m->frame, &m->err) < 0)
 		return -1;
@@ -211,7 +214,8 @@ static void programs_with_addresses_are_refused(void **state)
 	struct made *m = *state;
 	uint64_t cie = begin(m, 0);
 
-	PUT(m, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, DW_CFA_def_cfa, 7, 8, DW_CFA_offset | 16, 1);
+	PUT(m, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, DW_CFA_def_cfa, 7, 8, DW_CFA_offset | 16,
+	    1);
 	end(m, cie);
 	uint64_t fde = begin_fde(m, cie, CODE, 0x40);
 
@@ -233,7 +237,8 @@ static void programs_that_nobody_follows_are_copied(void **state)
 	struct made *m = *state;
 	uint64_t cie = begin(m, 0);
 
-	PUT(m, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, DW_CFA_def_cfa, 7, 8, DW_CFA_offset | 16, 1);
+	PUT(m, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, DW_CFA_def_cfa, 7, 8, DW_CFA_offset | 16,
+	    1);
 	end(m, cie);
 	uint64_t fde = begin_fde(m, cie, CODE, 0x40);
 

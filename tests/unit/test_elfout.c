@@ -1,7 +1,7 @@
 /* test_elfout.c - the file of a generation, read again
  *
- * The original is made here: four pages of text and data, and in the first of them notes, a hash
- * table that .dynamic leads to, and unwind data.
+ * The original is made here: four pages of text and data, and in the first of them notes, a
+ * hash table that .dynamic leads to, and unwind data.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,9 +13,9 @@
 #include "lib/arena.h"
 #include "lib/err.h"
 
-enum { TEXT = 0x1000, FRONT = 0x40, NOTE_AT = 0x240, INTERP_AT = NOTE_AT + 0x20,
-       HASH_AT = 0x270, HASH_SIZE = 0x90, HDR_AT = 0x300, NAMES_AT = 0x400, SECTIONS_AT = 0x500,
-       DATA = 0x2000, DYNAMIC_AT = 0x2100, SIZE = 0x3000, NSH = 8, NEW = 2 * sizeof(Elf64_Phdr) };
+enum { TEXT = 0x1000, FRONT = 0x40, NOTE_AT = 0x240, INTERP_AT = NOTE_AT + 0x20, HASH_AT =
+       0x270, HASH_SIZE = 0x90, HDR_AT = 0x300, NAMES_AT = 0x400, SECTIONS_AT = 0x500, DATA =
+       0x2000, DYNAMIC_AT = 0x2100, SIZE = 0x3000, NSH = 8, NEW = 2 * sizeof(Elf64_Phdr) };
 
 struct made {
 	struct arena *a;
@@ -62,20 +62,33 @@ static void put_sections(uint8_t *file, vaddr base, unsigned how)
 	static const char names[] = "\0.note.id\0.interp\0.gnu.hash\0.text\0.eh_frame_hdr\0"
 				    ".eh_frame\0.shstrtab";
 	Elf64_Shdr sh[NSH] = {
-		[1] = { .sh_name = 1, .sh_type = SHT_NOTE, .sh_flags = SHF_ALLOC, .sh_addralign = 8,
-			.sh_addr = base + NOTE_AT, .sh_offset = NOTE_AT, .sh_size = 0x20 },
-		[2] = { .sh_name = 10, .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC,
-			.sh_addr = base + INTERP_AT, .sh_offset = INTERP_AT, .sh_size = 8 },
-		[3] = { .sh_name = 18, .sh_type = how & STATIC ? SHT_RELA : SHT_GNU_HASH,
+		[1] = { .sh_name = 1,
+			.sh_type = SHT_NOTE, .sh_flags = SHF_ALLOC, .sh_addralign = 8,
+			.sh_addr = base + NOTE_AT, .sh_offset = NOTE_AT,
+			.sh_size = 0x20 },
+		[2] = { .sh_name = 10,
+			.sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC,
+			.sh_addr = base + INTERP_AT, .sh_offset = INTERP_AT,
+			.sh_size = 8 },
+		[3] = { .sh_name = 18,
+			.sh_type = how & STATIC ? SHT_RELA : SHT_GNU_HASH,
 			.sh_flags = SHF_ALLOC, .sh_addr = base + HASH_AT, .sh_offset = HASH_AT,
-			.sh_size = HASH_SIZE, .sh_addralign = 8 },
-		[4] = { .sh_name = 28, .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
-			.sh_addr = base + TEXT, .sh_offset = TEXT, .sh_size = 0x800 },
-		[5] = { .sh_name = 34, .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC,
-			.sh_addr = base + HDR_AT, .sh_offset = HDR_AT, .sh_size = 12 },
-		[6] = { .sh_name = 48, .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC,
-			.sh_addr = base + HDR_AT + 16, .sh_offset = HDR_AT + 16, .sh_size = 4 },
-		[7] = { .sh_name = 58, .sh_type = SHT_STRTAB, .sh_offset = NAMES_AT,
+			.sh_size = HASH_SIZE,
+			.sh_addralign = 8 },
+		[4] = { .sh_name = 28,
+			.sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+			.sh_addr = base + TEXT, .sh_offset = TEXT,
+			.sh_size = 0x800 },
+		[5] = { .sh_name = 34,
+			.sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC,
+			.sh_addr = base + HDR_AT, .sh_offset = HDR_AT,
+			.sh_size = 12 },
+		[6] = { .sh_name = 48,
+			.sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC,
+			.sh_addr = base + HDR_AT + 16, .sh_offset = HDR_AT + 16,
+			.sh_size = 4 },
+		[7] = { .sh_name = 58,
+			.sh_type = SHT_STRTAB, .sh_offset = NAMES_AT,
 			.sh_size = sizeof(names) },
 	};
 
@@ -113,14 +126,16 @@ static void make_original(struct made *m, unsigned how)
 	vaddr base = how & FIXED ? 0x400000 : 0;
 	Elf64_Phdr ph[9];
 	uint16_t n = put_phdrs(ph, base, how);
-	Elf64_Dyn dynamic[] = { { DT_STRSZ, { base + HASH_AT } }, { DT_GNU_HASH, { base + HASH_AT } },
-				{ DT_NULL, { 0 } }, { DT_GNU_HASH, { base + HASH_AT } } };
+	Elf64_Dyn dynamic[] = { { DT_STRSZ, { base + HASH_AT } },
+				{ DT_GNU_HASH, { base + HASH_AT } },
+				{ DT_NULL, { 0 } },
+				{ DT_GNU_HASH, { base + HASH_AT } } };
 	Elf64_Ehdr eh = {
 		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
 		.e_type = how & FIXED ? ET_EXEC : ET_DYN, .e_machine = EM_X86_64,
-		.e_version = EV_CURRENT, .e_phoff = FRONT, .e_ehsize = 64, .e_phentsize = sizeof(*ph),
-		.e_phnum = n, .e_shentsize = sizeof(Elf64_Shdr), .e_shoff = SECTIONS_AT,
-		.e_shnum = NSH, .e_shstrndx = NSH - 1,
+		.e_version = EV_CURRENT, .e_phoff = FRONT, .e_ehsize = 64,
+		.e_phentsize = sizeof(*ph), .e_phnum = n, .e_shentsize = sizeof(Elf64_Shdr),
+		.e_shoff = SECTIONS_AT, .e_shnum = NSH, .e_shstrndx = NSH - 1,
 	};
 	uint8_t *file = wr_reserve(&m->file, SIZE);
 
@@ -152,8 +167,8 @@ static void make_generation(struct made *m, unsigned how)
 		elfout_align_huge(&m->eo);
 	m->parts = (struct elfout_parts){
 		.text = BYTES("hot text, then fluff"), .hot_size = 9, .tables = BYTES("tables"),
-		.hdr = BYTES("header of unwind"), .frame = BYTES("unwind data"), .map = BYTES("map"),
-		.patch = &patch, .npatch = 1,
+		.hdr = BYTES("header of unwind"), .frame = BYTES("unwind data"),
+		.map = BYTES("map"), .patch = &patch, .npatch = 1,
 	};
 	patch = (struct elfout_patch){ .off = TEXT + 0x10, .size = 5,
 				       .byte = { 0xe9, 1, 2, 3, 4 } };
@@ -163,7 +178,8 @@ static void make_generation(struct made *m, unsigned how)
 		fail_msg("%s", m->err.text);
 }
 
-static void assert_holds(const struct made *m, const char *name, new_vaddr addr, struct bytes what)
+static void assert_holds(const struct made *m, const char *name, new_vaddr addr,
+			 struct bytes what)
 {
 	const struct section *s = image_section(&m->gen, name);
 	struct bytes b = image_at(&m->gen, addr, what.n);
@@ -238,7 +254,8 @@ static void notes_move_up_and_a_hash_table_away(void **state)
 	make_generation(m, EXECUTABLE);
 	assert_int_equal(m->eo.layout, 'F');
 	assert_sound(m);
-	const Elf64_Shdr *note = &m->gen.sh[1].h, *interp = &m->gen.sh[2].h, *hash = &m->gen.sh[3].h;
+	const Elf64_Shdr *note = &m->gen.sh[1].h, *interp = &m->gen.sh[2].h,
+			 *hash = &m->gen.sh[3].h;
 
 	assert_int_equal(note->sh_offset, NOTE_AT + NEW);
 	assert_int_equal(note->sh_addr, NOTE_AT + NEW);
@@ -247,7 +264,8 @@ static void notes_move_up_and_a_hash_table_away(void **state)
 	assert_int_equal(image_phdr(&m->gen, PT_NOTE)->p_offset, note->sh_offset);
 	assert_int_equal(image_phdr(&m->gen, PT_INTERP)->p_vaddr, interp->sh_addr);
 	assert_int_equal(image_phdr(&m->gen, PT_INTERP)->p_offset, interp->sh_offset);
-	assert_int_equal(image_phdr(&m->gen, PT_PHDR)->p_filesz, m->gen.nph * sizeof(Elf64_Phdr));
+	assert_int_equal(image_phdr(&m->gen, PT_PHDR)->p_filesz,
+			 m->gen.nph * sizeof(Elf64_Phdr));
 	assert_true(hash->sh_addr >= m->eo.text_addr);
 	assert_memory_equal(image_at(&m->gen, hash->sh_addr, HASH_SIZE).p, m->file.p + HASH_AT,
 			    HASH_SIZE);

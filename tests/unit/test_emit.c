@@ -1,5 +1,5 @@
-/* test_emit.c - a program with every kind of block end, emitted in many orders, still computes the
- * same; and what the generation says about itself
+/* test_emit.c - a program with every kind of block end, emitted in many orders, still computes
+ * the same; and what the generation says about itself
  *
  * tests/asm/emit.s folds the results of all its functions into one word on standard output.
  */

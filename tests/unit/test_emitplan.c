@@ -1,4 +1,5 @@
-/* test_emitplan.c - where the plan of new text puts NOPs, and which way a block's branch goes */
+/* test_emitplan.c - where the plan of new text puts NOPs, and which way a block's branch
+ * goes */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -91,7 +92,8 @@ static void loops_that_are_hardly_known_are_not_aligned(void **state)
 }
 
 /* Gives an instruction other bytes. */
-static void put_code(struct irtext *t, struct arena *a, const struct insn *insn, const uint8_t *bytes)
+static void put_code(struct irtext *t, struct arena *a, const struct insn *insn,
+		     const uint8_t *bytes)
 {
 	uint8_t *code = arena_array(a, t->prog.img.file.n, 1);
 
@@ -144,7 +146,8 @@ static const char branch[] =
 	"run none\n";
 static const uint8_t cmp[] = { 0x48, 0x83, 0xf8, 0x00 };
 
-/* Behind 24 bytes of b0: 8 of b1, of which the last 4 are a comparison, and its branch in the next line. */
+/* Behind 24 bytes of b0: 8 of b1, of which the last 4 are a comparison, and its branch in
+ * the next line. */
 static void a_comparison_is_kept_in_a_line_with_its_branch(void **state)
 {
 	struct arena *a = arena_new();
@@ -163,7 +166,8 @@ static void a_comparison_is_kept_in_a_line_with_its_branch(void **state)
 	arena_free(a);
 }
 
-/* As in the last test; its branch moves by what b1's first instruction grows in front, where that can. */
+/* As in the last test; its branch moves by what b1's first instruction grows in front, where
+ * that can. */
 static void a_first_instruction_grows_instead(void **state)
 {
 	static const struct {
@@ -201,7 +205,8 @@ static void a_first_instruction_grows_instead(void **state)
 	}
 }
 
-/* A comparison that is the only instruction in front of its branch would give that the prefixes. */
+/* A comparison that is the only instruction in front of its branch would give that the
+ * prefixes. */
 static void what_is_fused_does_not_grow(void **state)
 {
 	static const char alone[] =
@@ -227,7 +232,8 @@ static void what_is_fused_does_not_grow(void **state)
 	arena_free(a);
 }
 
-/* Neither way out of b0 stands behind it: the conditional branch goes to b1, the likelier one. */
+/* Neither way out of b0 stands behind it: the conditional branch goes to b1, the likelier
+ * one. */
 static void the_likelier_way_needs_no_second_jump(void **state)
 {
 	static const char ways[] =

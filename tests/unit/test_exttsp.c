@@ -43,7 +43,8 @@ static void score_of_falls_and_jumps_is_the_published_one(void **state)
 	const uint32_t a[] = { 0, 1, 2 }, b[] = { 0, 2, 1 };
 
 	(void)state;
-	/* 0 falls to 1; 0 jumps 28 forward to 2; 1 falls to 2 without condition; 2 jumps back 140 */
+	/* 0 falls to 1; 0 jumps 28 forward to 2; 1 falls to 2 without condition; 2 jumps
+	 * back 140 */
 	assert_near(exttsp_score(&g, a), 4 + 0.6 * (1 - 28 / 1024.0) + 1.05 * 4 +
 		    0.8 * (1 - 140 / 640.0));
 	/* 0 falls to 2; 0 jumps 12 forward to 1; 1 jumps back 40 to 2; 2 jumps back 112 to 0 */
@@ -63,7 +64,8 @@ static void jumps_beyond_reach_score_nothing(void **state)
 	(void)state;
 	assert_near(exttsp_score(&(struct exttsp_graph){ 3, 1, size, count, forward }, order),
 		    1 - 1023 / 1024.0);
-	assert_near(exttsp_score(&(struct exttsp_graph){ 3, 1, far, count, forward }, order), 0);
+	assert_near(exttsp_score(&(struct exttsp_graph){ 3, 1, far, count, forward }, order),
+		    0);
 	assert_near(exttsp_score(&(struct exttsp_graph){ 3, 1, size, count, back }, order), 0);
 	assert_near(exttsp_score(&(struct exttsp_graph){ 3, 1, far, count, back }, order),
 		    1 - 639 / 640.0);
@@ -84,7 +86,8 @@ static void indirect_edges_never_fall_through(void **state)
 	assert_near(exttsp_score(&g, order), 0.1 * 6 + 0.1 * 4 * (1 - 8 / 1024.0));
 }
 
-static void best_of_all(const struct exttsp_graph *g, uint32_t *order, uint32_t at, double *best)
+static void best_of_all(const struct exttsp_graph *g, uint32_t *order, uint32_t at,
+			double *best)
 {
 	if (at == g->nnode) {
 		double score = exttsp_score(g, order);
@@ -141,9 +144,9 @@ static void assert_permutation(const uint32_t *order, uint32_t n)
 	free(seen);
 }
 
-/* Neither merging nor exchanging is an exact method; what is claimed is: never below the given order,
- * never under 70 % of the optimum, 99.8 % of it on average (these graphs are worse than code: their
- * edges conserve no flow). */
+/* Neither merging nor exchanging is an exact method; what is claimed is: never below the
+ * given order, never under 70 % of the optimum, 99.8 % of it on average (these graphs are
+ * worse than code: their edges conserve no flow). */
 static void greedy_is_near_the_optimum_of_all_permutations(void **state)
 {
 	double share_sum = 0, share_least = 1;
@@ -174,7 +177,8 @@ static void greedy_is_near_the_optimum_of_all_permutations(void **state)
 		share_least = share < share_least ? share : share_least;
 		n++;
 	}
-	print_message("# least share of the optimum %.3f, mean %.4f\n", share_least, share_sum / n);
+	print_message("# least share of the optimum %.3f, mean %.4f\n", share_least,
+		      share_sum / n);
 	assert_true(share_least >= 0.7);
 	assert_true(share_sum / n >= 0.998);
 }
@@ -182,12 +186,14 @@ static void greedy_is_near_the_optimum_of_all_permutations(void **state)
 /* How one flow graph is weighted. */
 struct weighting {
 	bool chance;			/* any weights; else as often as control goes there */
-	double first;			/* part of the first of two ways; of every other block's the second */
-	uint64_t size, more;		/* of block 0, and how much larger each further one is */
+	/* part of the first of two ways; of every other block's the second */
+	double first;
+	/* of block 0, and how much larger each further one is */
+	uint64_t size, more;
 };
 static const struct weighting weightings[] = {
-	{ false, 0.9, 10, 7 }, { false, 0.2, 30, 0 }, { false, 0.5, 4, 90 }, { true, 0, 20, 11 },
-	{ true, 0, 400, 100 },
+	{ false, 0.9, 10, 7 }, { false, 0.2, 30, 0 }, { false, 0.5, 4, 90 },
+	{ true, 0, 20, 11 },   { true, 0, 400, 100 },
 };
 enum { NWEIGHTING = sizeof(weightings) / sizeof(weightings[0]) };
 
@@ -218,7 +224,8 @@ static void weigh_by_flow(struct exttsp_graph *g, struct exttsp_edge *edge, doub
 }
 
 static void weigh(const struct flowgraph *f, const struct weighting *by, uint64_t seed,
-		  struct exttsp_edge *edge, double *count, uint64_t *size, struct exttsp_graph *g)
+		  struct exttsp_edge *edge, double *count, uint64_t *size,
+		  struct exttsp_graph *g)
 {
 	*g = (struct exttsp_graph){ f->n, 0, size, count, edge };
 	memset(count, 0, MAX_NODES * sizeof(*count));
@@ -282,8 +289,8 @@ static void compare_graph(const struct flowgraph *f, void *ctx)
 static void assert_shares(const struct share *share, double least, double mean, double optimal)
 {
 	for (int k = 0; k < NWEIGHTING; k++) {
-		print_message("# weighting %d: %u, least %.3f, mean %.5f, optimal %.4f\n", k, share[k].n,
-			      share[k].least, share[k].sum / share[k].n,
+		print_message("# weighting %d: %u, least %.3f, mean %.5f, optimal %.4f\n", k,
+			      share[k].n, share[k].least, share[k].sum / share[k].n,
 			      (double)share[k].optimal / share[k].n);
 		assert_true(share[k].least >= least);
 		assert_true(share[k].sum / share[k].n >= mean);
@@ -291,8 +298,8 @@ static void assert_shares(const struct share *share, double least, double mean, 
 	}
 }
 
-/* Every flow graph of up to 5 blocks; with FLOWGRAPHS=6 in the environment of up to 6, for half a minute
- * (flowgraphs.h has how many there are, and why not of 7). */
+/* Every flow graph of up to 5 blocks; with FLOWGRAPHS=6 in the environment of up to 6, for
+ * half a minute (flowgraphs.h has how many there are, and why not of 7). */
 static void all_flow_graphs_are_near_their_optimum(void **state)
 {
 	static const uint32_t graphs[] = { 0, 2, 8, 70, 802, 12008, 218317 };
@@ -308,7 +315,8 @@ static void all_flow_graphs_are_near_their_optimum(void **state)
 	assert_shares(share, 0.63, 0.997, 0.94);
 }
 
-/* Of those of 6 and 7 blocks a choice by chance: each block's ways, if all blocks are reached. */
+/* Of those of 6 and 7 blocks a choice by chance: each block's ways, if all blocks are
+ * reached. */
 static void chosen_larger_flow_graphs_are_near_their_optimum(void **state)
 {
 	enum { GRAPHS = 10000 };
@@ -345,20 +353,28 @@ static void chosen_larger_flow_graphs_are_near_their_optimum(void **state)
 	assert_shares(share, 0.6, 0.996, 0.92);
 }
 
-/* The graph that LLVM's tests of Ext-TSP have to show what splitting chains gains, with the order that is
- * expected of it there: whatever is found here must not be worse. */
+/* The graph that LLVM's tests of Ext-TSP have to show what splitting chains gains, with the
+ * order that is expected of it there: whatever is found here must not be worse. */
 static void published_example_is_as_good_as_published(void **state)
 {
 	enum { N = 10 };
 	static const uint64_t size[N] = { 76, 36, 4, 12, 12, 116, 32, 12, 244, 16 };
 	static const struct exttsp_edge edge[] = {
-		{ 0, 1, 3065981778, EXTTSP_CONDITIONAL }, { 0, 2, 3065981778, EXTTSP_CONDITIONAL },
-		{ 2, 3, 2299486333, EXTTSP_CONDITIONAL }, { 2, 8, 766495444, EXTTSP_CONDITIONAL },
-		{ 3, 4, 1532990888, EXTTSP_CONDITIONAL }, { 3, 8, 766495444, EXTTSP_CONDITIONAL },
-		{ 4, 5, 574871583, EXTTSP_CONDITIONAL }, { 4, 1, 958119305, EXTTSP_CONDITIONAL },
-		{ 5, 1, 574869946, EXTTSP_CONDITIONAL }, { 5, 6, 1636, EXTTSP_CONDITIONAL },
-		{ 6, 7, 1628, EXTTSP_CONDITIONAL }, { 6, 9, 7, EXTTSP_CONDITIONAL },
-		{ 7, 1, 1636, EXTTSP_ONLY }, { 8, 1, 1532990889, EXTTSP_ONLY }, { 9, 7, 7, EXTTSP_ONLY },
+		{ 0, 1, 3065981778, EXTTSP_CONDITIONAL },
+		{ 0, 2, 3065981778, EXTTSP_CONDITIONAL },
+		{ 2, 3, 2299486333, EXTTSP_CONDITIONAL },
+		{ 2, 8, 766495444, EXTTSP_CONDITIONAL },
+		{ 3, 4, 1532990888, EXTTSP_CONDITIONAL },
+		{ 3, 8, 766495444, EXTTSP_CONDITIONAL },
+		{ 4, 5, 574871583, EXTTSP_CONDITIONAL },
+		{ 4, 1, 958119305, EXTTSP_CONDITIONAL },
+		{ 5, 1, 574869946, EXTTSP_CONDITIONAL },
+		{ 5, 6, 1636, EXTTSP_CONDITIONAL },
+		{ 6, 7, 1628, EXTTSP_CONDITIONAL },
+		{ 6, 9, 7, EXTTSP_CONDITIONAL },
+		{ 7, 1, 1636, EXTTSP_ONLY },
+		{ 8, 1, 1532990889, EXTTSP_ONLY },
+		{ 9, 7, 7, EXTTSP_ONLY },
 	};
 	static const uint32_t published[N] = { 0, 2, 3, 4, 5, 8, 1, 6, 7, 9 };
 	double count[N] = { 6131963556 };
@@ -430,8 +446,8 @@ static void same_graph_gives_same_order(void **state)
 	}
 }
 
-/* A loop whose test stands first is turned round, so that its back edge needs no jump of its own:
- * 0 -> 1; 1 tests: out to 3, in to 2; 2 jumps back to 1. */
+/* A loop whose test stands first is turned round, so that its back edge needs no jump of its
+ * own: 0 -> 1; 1 tests: out to 3, in to 2; 2 jumps back to 1. */
 static void loop_is_rotated(void **state)
 {
 	const uint64_t size[] = { 16, 16, 64, 16 };
@@ -472,7 +488,8 @@ static void hidden_chain_of_3000_nodes_is_found(void **state)
 		hidden[j] = t;
 	}
 	for (uint32_t i = 0; i + 1 < N; i++) {
-		edge[nedge++] = (struct exttsp_edge){ hidden[i], hidden[i + 1], 90, EXTTSP_CONDITIONAL };
+		edge[nedge++] = (struct exttsp_edge){ hidden[i], hidden[i + 1], 90,
+						      EXTTSP_CONDITIONAL };
 		edge[nedge++] = (struct exttsp_edge){ hidden[i],
 			hidden[splitmix(&s) % N], 10, EXTTSP_CONDITIONAL };
 	}
@@ -491,8 +508,8 @@ static void hidden_chain_of_3000_nodes_is_found(void **state)
 	free(order);
 }
 
-/* As large as functions get: forward branches and loops, most ways seldom gone.  How much work may be
- * done is bounded; the bound must not be what ends the search. */
+/* As large as functions get: forward branches and loops, most ways seldom gone.  How much
+ * work may be done is bounded; the bound must not be what ends the search. */
 static void large_function_is_searched_to_the_end(void **state)
 {
 	enum { N = 6000 };
@@ -503,13 +520,16 @@ static void large_function_is_searched_to_the_end(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < N; i++) {
-		uint32_t far = 1 + (uint32_t)(splitmix(&s) % 40), to = far % 8 ? i + far : i - far;
-		double all = 1 + (double)(splitmix(&s) % 1000), part = (double)(splitmix(&s) % 100) / 100;
+		uint32_t far = 1 + (uint32_t)(splitmix(&s) % 40),
+			 to = far % 8 ? i + far : i - far;
+		double all = 1 + (double)(splitmix(&s) % 1000),
+		       part = (double)(splitmix(&s) % 100) / 100;
 
 		size[i] = 4 + splitmix(&s) % 40;
 		count[i] = all;
 		if (i + 1 < N)
-			edge[nedge++] = (struct exttsp_edge){ i, i + 1, all * part, EXTTSP_CONDITIONAL };
+			edge[nedge++] = (struct exttsp_edge){ i, i + 1, all * part,
+							      EXTTSP_CONDITIONAL };
 		if (to < N)
 			edge[nedge++] = (struct exttsp_edge){ i, to, all * (1 - part),
 							      EXTTSP_CONDITIONAL };

@@ -1,8 +1,9 @@
-/* test_faults.c - every system call of a swap, of a restore, of their recovery, of the spool and of the
- * store's commits fails, is cut short or is the last one before a kill
+/* test_faults.c - every system call of a swap, of a restore, of their recovery, of the spool
+ * and of the store's commits fails, is cut short or is the last one before a kill
  *
- * Afterwards, as a new start would find it: the program is exactly the old or the new one, the store
- * has all of a spool file or nothing, what the spool gives back was written, nothing lies around.
+ * Afterwards, as a new start would find it: the program is exactly the old or the new one, the
+ * store has all of a spool file or nothing, what the spool gives back was written, nothing lies
+ * around.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,8 +36,8 @@ static void count(struct outcomes *o, const struct injected *i)
 
 static void tell(const char *what, const struct outcomes *o)
 {
-	print_message("# %s: %u points; %u failed, %u done in spite of it, %u killed\n", what, o->points,
-		      o->failed, o->done, o->killed);
+	print_message("# %s: %u points; %u failed, %u done in spite of it, %u killed\n", what,
+		      o->points, o->failed, o->done, o->killed);
 	assert_true(o->points > 50 && o->killed > 10 && o->failed > 10);
 }
 
@@ -83,7 +84,8 @@ static void check_place(struct place *p, bool to_generation, bool done)
 		assert_true(holds(p->path, to));
 	if (recovered.outcome == INSTALL_UNDONE)
 		assert_false(holds(p->path, to));
-	/* From a generation the original can be had; from anywhere all goes on as if nothing had been. */
+	/* From a generation the original can be had; from anywhere all goes on as if nothing
+	 * had been. */
 	if (holds(p->path, &p->generation) != to_generation)
 		assert_int_equal(to_generation ? do_install(p) : do_restore(p), 0);
 	if (to_generation)
@@ -135,15 +137,16 @@ static void a_restore_survives_every_fault(void **state)
 	every_fault("restore", swap_with, false);
 }
 
-/* A swap killed right before or right behind its renaming, and then the recovery meets the fault. */
+/* A swap killed right before or right behind its renaming, and then the recovery meets the
+ * fault. */
 static bool recover_with(enum fault fault, unsigned n, bool behind, struct outcomes *o)
 {
 	struct place p = place_new();
 	unsigned calls = 0;
 
 	while (calls < MANY) {
-		struct injected i = inject(behind ? FAULT_KILL_AFTER : FAULT_KILL_BEFORE, ++calls,
-					   do_install, &p);
+		struct injected i = inject(behind ? FAULT_KILL_AFTER : FAULT_KILL_BEFORE,
+					   ++calls, do_install, &p);
 		bool swapped = holds(p.path, &p.generation);
 
 		assert_true(i.more);
@@ -273,13 +276,15 @@ static int do_store(void *ctx)
 	static const struct store_fading fading = { .span_s = 60, .half_life_s = 86400 };
 	const struct storing *st = ctx;
 	struct attribute_count c[] = { { 3, 10 }, { 9, 4 } };
-	struct attribute_module m = { .module = (uint64_t)st->module, .samples = 14, .ncount = 2,
-				      .count = c };
+	struct attribute_module m = {
+		.module = (uint64_t)st->module, .samples = 14, .ncount = 2, .count = c
+	};
 	struct attribution a = { .nmodule = 1, .module = &m };
 	struct store *s = store_open(st->dir, NULL);
 
 	a.counter[COUNTER_KNOWN] = 14;
-	int rc = s ? store_add_attribution(s, "1.spool", &a, (struct bytes){ 0 }, &fading, NULL) : -1;
+	int rc = s ? store_add_attribution(s, "1.spool", &a, (struct bytes){ 0 }, &fading, NULL)
+		   : -1;
 	store_close(s);
 	return rc;
 }
@@ -332,7 +337,8 @@ static bool store_with(enum fault fault, unsigned n, bool which, struct outcomes
 		count(o, &i);
 		if (i.exit_code == 0)
 			assert_true(there);
-		assert_int_equal(do_store(&st), there ? -1 : 0);	/* done before, or now */
+		/* done before, or now */
+		assert_int_equal(do_store(&st), there ? -1 : 0);
 		assert_true(check_store(&st));
 	}
 	(void)snprintf(command, sizeof(command), "rm -rf '%s'", st.dir);

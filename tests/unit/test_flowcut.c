@@ -1,4 +1,5 @@
-/* test_flowcut.c - what is cut off hardly changes what is found of the rest, and is what was guessed */
+/* test_flowcut.c - what is cut off hardly changes what is found of the rest, and is what was
+ * guessed */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +33,8 @@ static void add_step(struct graph *g, uint32_t from, uint32_t to, double share, 
 	g->step[g->f.nstep++] = (struct flowfit_step){ from, to, 0, share, guess, false, 0 };
 }
 
-/* A loop, 1, one of whose ways leads over 2 and 3 or 4, which hardly run, to 5, where it ends. */
+/* A loop, 1, one of whose ways leads over 2 and 3 or 4, which hardly run, to 5, where it
+ * ends. */
 static void make_loop(struct graph *g)
 {
 	*g = (struct graph){ .f = { .nsource = 1, .npart = 1, .node = g->node, .step = g->step,

@@ -1,5 +1,5 @@
-/* test_flowfit.c - the likeliest counts of small graphs: none near by are likelier, by a reckoning of
- * its own; and what evidence does to them
+/* test_flowfit.c - the likeliest counts of small graphs: none near by are likelier, by a
+ * reckoning of its own; and what evidence does to them
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -115,7 +115,8 @@ static double unlikeliness(const struct small *g, const double *p, double rate)
 				continue;
 			value -= g->step[i].seen * FLOWFIT_SEEN_LIMIT /
 				 (FLOWFIT_SEEN_LIMIT + seen) * log(p[i]);
-			value -= FLOWFIT_GUESS * g->step[i].guess / guess * log(p[i] + FLOWFIT_RARE);
+			value -= FLOWFIT_GUESS * g->step[i].guess / guess *
+				 log(p[i] + FLOWFIT_RARE);
 		}
 	}
 	return value;
@@ -170,8 +171,8 @@ static void nothing_near_by_is_likelier(void **state)
 			double v = unlikeliness(&g, p, up ? rate * 1.2 : rate / 1.2);
 
 			if (v < best - 0.1)
-				fail_msg("seed %u: rate could be likelier by %g, %g %g", (unsigned)seed,
-					 best - v, rate, best);
+				fail_msg("seed %u: rate could be likelier by %g, %g %g",
+					 (unsigned)seed, best - v, rate, best);
 		}
 	}
 	assert_true(skipped <= 5);
@@ -229,8 +230,8 @@ static void entries_of_the_callee_tell_of_the_callers_branch(void **state)
 	assert_true(arm[0] > 0.3 && arm[0] < 3);
 }
 
-/* Each calls the next; only the first and the last have samples, of the others' rates all say that they
- * are alike, which no one of them can change alone. */
+/* Each calls the next; only the first and the last have samples, of the others' rates all
+ * say that they are alike, which no one of them can change alone. */
 static void rates_that_only_calls_tell_agree(void **state)
 {
 	enum { N = 24 };
@@ -259,8 +260,8 @@ static void rates_that_only_calls_tell_agree(void **state)
 	}
 }
 
-/* Both arms of f's branch call g, and neither has time of its own: from where g was entered tells of the
- * branch.  However often that was seen, it is not all that is believed. */
+/* Both arms of f's branch call g, and neither has time of its own: from where g was entered
+ * tells of the branch.  However often that was seen, it is not all that is believed. */
 static void callers_of_the_callee_tell_of_the_callers_branch(void **state)
 {
 	double part[3];

@@ -31,8 +31,9 @@ static struct flowtree random_graph(uint32_t n, uint32_t extra, uint64_t *seed)
 	for (uint32_t v = 0; v < n; v++)
 		t.edge[t.nedge++] = (struct flowtree_edge){ .from = v, .to = (v + 1) % n };
 	for (uint32_t i = 0; i < extra; i++)
-		t.edge[t.nedge++] = (struct flowtree_edge){
-			.from = (uint32_t)(splitmix(seed) % n), .to = (uint32_t)(splitmix(seed) % n) };
+		t.edge[t.nedge++] =
+			(struct flowtree_edge){ .from = (uint32_t)(splitmix(seed) % n),
+						.to = (uint32_t)(splitmix(seed) % n) };
 	for (uint32_t i = 0; i < t.nedge; i++)
 		t.edge[i].cost = (double)(splitmix(seed) % 100);
 	return t;
@@ -93,8 +94,8 @@ static void few_counters_tell_what_all_would(void **state)
 	}
 }
 
-/* The flow of any set of counters is unique if no two different flows agree on it: that is, if the
- * edges left out hold no circle. */
+/* The flow of any set of counters is unique if no two different flows agree on it: that is,
+ * if the edges left out hold no circle. */
 static bool tells_all(const struct flowtree *t, uint32_t set)
 {
 	uint32_t part[8];
@@ -160,7 +161,8 @@ static void blind_edges_follow_from_others(void **state)
 		walk(&t, 300, &seed);
 		(void)flowtree_choose(&t);
 		for (uint32_t i = 0; i < t.nedge; i++)
-			assert_false(t.edge[i].blind && (t.edge[i].counted || t.edge[i].untold));
+			assert_false(t.edge[i].blind &&
+				     (t.edge[i].counted || t.edge[i].untold));
 		assert_all_told(&t);
 		free(t.edge);
 	}

@@ -1,4 +1,5 @@
-/* test_hugepages.c - whether text gets huge pages is found out by trying, on file systems made for it */
+/* test_hugepages.c - whether text gets huge pages is found out by trying, on file systems
+ * made for it */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,7 +50,8 @@ static int try_on(const char *options, mode_t mode, struct err *err)
 
 	*err = (struct err){ 0 };
 	assert_non_null(mkdtemp(root));
-	if (geteuid() != 0 || !has_huge_tmpfs() || mount("tmpfs", root, "tmpfs", 0, options) < 0) {
+	if (geteuid() != 0 || !has_huge_tmpfs() ||
+	    mount("tmpfs", root, "tmpfs", 0, options) < 0) {
 		print_message("needs to mount a tmpfs with huge pages\n");
 		assert_int_equal(rmdir(root), 0);
 		skip();
@@ -61,7 +63,8 @@ static int try_on(const char *options, mode_t mode, struct err *err)
 	assert_int_equal(write(fd, "text", 4), 4);
 	assert_int_equal(fchmod(fd, mode), 0);
 	close(fd);
-	int before = count_entries("/proc/self/fd"), mapped = count_entries("/proc/self/map_files");
+	int before = count_entries("/proc/self/fd"),
+	    mapped = count_entries("/proc/self/map_files");
 	int rc = hugepages_try(path, err);
 
 	assert_int_equal(count_entries("/proc/self/fd"), before);

@@ -127,8 +127,9 @@ static void refused_with(const struct made *m, uint64_t align, const char *why)
 
 	ph.p_align = align;
 	memcpy(p + m->gen.eh.e_phoff + index * sizeof(ph), &ph, sizeof(ph));
-	assert_int_equal(verify_generation(m->original, (struct bytes){ p, m->generation.n }, m->a,
-					   &proof, &err), -1);
+	assert_int_equal(verify_generation(m->original, (struct bytes){ p, m->generation.n },
+					   m->a, &proof, &err),
+			 -1);
 	assert_int_equal(err.kind, ERR_REFUSED);
 	if (!strstr(err.text, why))
 		fail_msg("'%s' does not say '%s'", err.text, why);
@@ -148,7 +149,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(large_text_begins_with_a_huge_page, setup,
 						teardown),
-		cmocka_unit_test_setup_teardown(it_does_not_without_the_option, setup, teardown),
+		cmocka_unit_test_setup_teardown(it_does_not_without_the_option, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(small_text_is_the_same_with_the_option, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(the_verifier_wants_a_page_or_a_huge_page, setup,

@@ -1,5 +1,5 @@
-/* Is the machine idle?  Judged on states that are made up, and read from trees of /proc and /sys that
- * are made up as well. */
+/* Is the machine idle?  Judged on states that are made up, and read from trees of /proc and
+ * /sys that are made up as well. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -31,10 +31,12 @@ static const struct idle_state quiet = {
 	.users_since_s = 600, .mains = 1, .heat_pct = 90,
 };
 
-static void judge(const char *yaml, const struct idle_state *now, int which, bool ok, const char *value)
+static void judge(const char *yaml, const struct idle_state *now, int which, bool ok,
+		  const char *value)
 {
 	struct err err = { 0 };
-	struct policy *p = policy_parse((struct bytes){ (const uint8_t *)yaml, strlen(yaml) }, "t", &err);
+	struct policy *p =
+		policy_parse((struct bytes){ (const uint8_t *)yaml, strlen(yaml) }, "t", &err);
 	struct idle_condition c[IDLE_NCONDITION];
 
 	if (!p)
@@ -43,7 +45,8 @@ static void judge(const char *yaml, const struct idle_state *now, int which, boo
 	assert_string_equal(c[which].value, value);
 	for (int i = 0; i < IDLE_NCONDITION; i++)
 		if (c[i].ok != (ok || i != which))
-			fail_msg("%s is %s (%s)", c[i].name, c[i].ok ? "ok" : "not", c[i].value);
+			fail_msg("%s is %s (%s)", c[i].name, c[i].ok ? "ok" : "not",
+				 c[i].value);
 	assert_int_equal(idle, ok);
 	assert_int_equal(idle_goes_on(c), ok || which == 0 || which == 2);
 	policy_free(p);
@@ -95,7 +98,12 @@ static void every_condition_must_hold(void **state)
 
 static void windows_may_pass_midnight(void **state)
 {
-	static const struct { const char *yaml; unsigned minute; bool ok; const char *value; } t[] = {
+	static const struct {
+		const char *yaml;
+		unsigned minute;
+		bool ok;
+		const char *value;
+	} t[] = {
 		{ "idle: {window: 22:00-06:00}", 0, true, "00:00" },
 		{ "idle: {window: 22:00-06:00}", 6 * 60, false, "06:00" },
 		{ "idle: {window: 22:00-06:00}", 5 * 60 + 59, true, "05:59" },
@@ -122,8 +130,10 @@ static void what_cannot_be_told_does_not_stand_in_the_way(void **state)
 
 	(void)state;
 	for (int i = 0; i < WINDOW; i++)
-		judge("idle: {load_max_pct: 0, busy_max_pct: 0, psi_cpu_max_pct: 0, psi_io_max_pct: 0,"
-		      " psi_memory_max_pct: 0}", &unknown, i, true, "not available");
+		judge("idle: {load_max_pct: 0, busy_max_pct: 0, psi_cpu_max_pct: 0, "
+		      "psi_io_max_pct: 0,"
+		      " psi_memory_max_pct: 0}",
+		      &unknown, i, true, "not available");
 }
 
 /* --- reading --- */
@@ -237,10 +247,12 @@ static void cpu_time_of_others_is_told_from_our_own(void **state)
 	busy(t, 1080, 5120);
 	assert_float_equal(look(t, 0, 11000).busy_pct, 50, 1e-9);
 	/* Of 100 ticks 60 are used, 45 of them by our own job, which is new. */
-	put(t, "/proc/77/stat", "77 (odd ) name) R 1 1 1 0 -1 4194304 9 8 7 6 40 5 0 0 20 0 1\n");
+	put(t, "/proc/77/stat",
+	    "77 (odd ) name) R 1 1 1 0 -1 4194304 9 8 7 6 40 5 0 0 20 0 1\n");
 	busy(t, 1140, 5160);
 	assert_float_equal(look(t, 77, 11500).busy_pct, 15, 1e-9);
-	put(t, "/proc/77/stat", "77 (odd ) name) R 1 1 1 0 -1 4194304 9 8 7 6 60 15 0 0 20 0 1\n");
+	put(t, "/proc/77/stat",
+	    "77 (odd ) name) R 1 1 1 0 -1 4194304 9 8 7 6 60 15 0 0 20 0 1\n");
 	busy(t, 1170, 5230);
 	assert_float_equal(look(t, 77, 12000).busy_pct, 0, 1e-9);
 	/* Another one of ours, whose time does not begin where that of the last one ended. */
@@ -259,7 +271,8 @@ static void stalls_are_over_the_time_between_looks(void **state)
 	    "full avg10=0.00 avg60=0.00 avg300=0.00 total=9\n");
 	put(t, "/proc/pressure/memory", "full avg10=99.00 avg60=0 avg300=0 total=1\n");
 	struct idle_state s = look(t, 0, 10000);
-	assert_float_equal(s.pressure_pct[PRESSURE_IO], 12.34, 1e-9);	/* there is no other yet */
+	/* there is no other yet */
+	assert_float_equal(s.pressure_pct[PRESSURE_IO], 12.34, 1e-9);
 	assert_true(s.pressure_pct[PRESSURE_CPU] < 0 && s.pressure_pct[PRESSURE_MEMORY] < 0);
 	put(t, "/proc/pressure/io", "some avg10=12.34 avg60=0.05 avg300=0.14 total=4400000\n");
 	assert_float_equal(look(t, 0, 11000).pressure_pct[PRESSURE_IO], 40, 1e-9);
@@ -302,7 +315,8 @@ static void heat_is_that_of_the_hottest_zone(void **state)
 {
 	const struct tree *t = *state;
 
-	put(t, "/sys/class/thermal/thermal_zone0/temp", "60000\n");	/* without limit: says nothing */
+	/* without limit: says nothing */
+	put(t, "/sys/class/thermal/thermal_zone0/temp", "60000\n");
 	assert_true(look(t, 0, 1000).heat_pct < 0);
 	put(t, "/sys/class/thermal/thermal_zone1/temp", "45000\n");
 	put(t, "/sys/class/thermal/thermal_zone1/trip_point_0_type", "active\n");
@@ -329,7 +343,8 @@ static void heat_is_that_of_the_hottest_zone(void **state)
 /* A bus that answers one client. */
 struct bus {
 	int listener;
-	const char *hint, *since;	/* what Get is answered with: bodies as hexadecimal; "": an error */
+	/* what Get is answered with: bodies as hexadecimal; "": an error */
+	const char *hint, *since;
 	bool silent, other_order, endless;
 };
 
@@ -397,7 +412,8 @@ static void *serve(void *ctx)
 			break;
 	(void)snprintf(uid, sizeof(uid), "%u", (unsigned)geteuid());
 	for (const char *c = uid; *c; c++)
-		end += (size_t)snprintf(want + end, sizeof(want) - end, "%02x", (unsigned char)*c);
+		end += (size_t)snprintf(want + end, sizeof(want) - end, "%02x",
+					(unsigned char)*c);
 	if (line[0] == '\0' && strncmp(line + 1, want, strlen(want)) == 0 && !b->silent) {
 		(void)!write(fd, "OK 0123456789abcdef0123456789abcdef\r\n", 37);
 		if (recv(fd, line, 7, MSG_WAITALL) == 7 && memcmp(line, "BEGIN\r\n", 7) == 0) {
@@ -422,7 +438,8 @@ static struct logind_hint ask(const struct tree *t, struct bus *b)
 	pthread_t thread;
 
 	put(t, "/run/dbus/x", "%s", "");
-	(void)snprintf(a.sun_path, sizeof(a.sun_path), "%s/run/dbus/system_bus_socket", t->root);
+	(void)snprintf(a.sun_path, sizeof(a.sun_path), "%s/run/dbus/system_bus_socket",
+		       t->root);
 	(void)unlink(a.sun_path);
 	b->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	assert_int_equal(bind(b->listener, (struct sockaddr *)&a, sizeof(a)), 0);
@@ -436,7 +453,9 @@ static struct logind_hint ask(const struct tree *t, struct bus *b)
 
 static void logind_tells_whether_users_are_idle(void **state)
 {
-	struct bus b = { .hint = "0162000001000000", .since = "0174000000000000" "0102030405060000" };
+	struct bus b = { .hint = "0162000001000000",
+			 .since = "0174000000000000"
+				  "0102030405060000" };
 	struct logind_hint h = ask(*state, &b);
 
 	assert_int_equal(h.idle, 1);
@@ -450,7 +469,8 @@ static void logind_tells_whether_users_are_idle(void **state)
 
 static void who_is_no_logind_tells_nothing(void **state)
 {
-	static const char *const wrong[] = { "", "0173000001000000", "016200", "0162000001", "02626200" };
+	static const char *const wrong[] = { "", "0173000001000000", "016200", "0162000001",
+					     "02626200" };
 	char path[128];
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
@@ -506,7 +526,8 @@ int main(void)
 		cmocka_unit_test(this_machine_has_a_verdict),
 	};
 
-	(void)signal(SIGPIPE, SIG_IGN);	/* clients of the bus leave when they have heard enough */
+	/* clients of the bus leave when they have heard enough */
+	(void)signal(SIGPIPE, SIG_IGN);
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,14 +155,15 @@ static void other_files_are_refused_by_what_they_are(void **state)
 		struct err err = { 0 };
 
 		copy[change[i].off] = change[i].value;
-		assert_int_equal(image_parse((struct bytes){ copy, library.n }, arena, &img, &err), -1);
+		assert_int_equal(
+			image_parse((struct bytes){ copy, library.n }, arena, &img, &err), -1);
 		if (!strstr(err.text, change[i].why))
 			fail_msg("%s instead of %s", err.text, change[i].why);
 	}
 }
 
-/* Whatever the bytes are: a verdict with a sentence, or a program that keeps the invariants; and
- * the bytes are not written to. */
+/* Whatever the bytes are: a verdict with a sentence, or a program that keeps the invariants;
+ * and the bytes are not written to. */
 static void analyze_anything(struct bytes file)
 {
 	struct arena *a = arena_new();

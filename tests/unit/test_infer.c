@@ -51,7 +51,8 @@ static struct graph make_graph(uint32_t n, uint64_t seed)
 	for (uint32_t v = 0; v < n; v++) {
 		g.f.node[v].insns = 1 + (double)(splitmix(&s) % 9);
 		if (v + 1 == n) {
-			g.f.jump[g.f.njump++] = (struct blockflow_jump){ v, BLOCKFLOW_EXIT, false, 0 };
+			g.f.jump[g.f.njump++] =
+				(struct blockflow_jump){ v, BLOCKFLOW_EXIT, false, 0 };
 			continue;
 		}
 		g.f.jump[g.f.njump++] = (struct blockflow_jump){ v, v + 1, false, 0 };
@@ -179,8 +180,10 @@ static double direction(const struct graph *g, bool by_flow)
 
 		if (x->from != y->from)
 			continue;
-		double a = by_flow ? x->count : g->f.node[x->to].samples / g->f.node[x->to].insns;
-		double b = by_flow ? y->count : g->f.node[y->to].samples / g->f.node[y->to].insns;
+		double a =
+			by_flow ? x->count : g->f.node[x->to].samples / g->f.node[x->to].insns;
+		double b =
+			by_flow ? y->count : g->f.node[y->to].samples / g->f.node[y->to].insns;
 		right += a >= b ? g->exact_jump[j] : g->exact_jump[j + 1];
 		all += g->exact_jump[j] + g->exact_jump[j + 1];
 	}

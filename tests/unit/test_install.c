@@ -1,4 +1,5 @@
-/* test_install.c - a swap that is killed at any step leaves the old or the new file, never less */
+/* test_install.c - a swap that is killed at any step leaves the old or the new file, never
+ * less */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -113,8 +114,8 @@ static int do_recover(const struct place *p)
 	return install_recover(p->originals_fd, &done, NULL);
 }
 
-/* Kills f at every step; after each the path is whole, and recovery (killed itself at `again`, 0:
- * not) leaves one of both contents and nothing else. */
+/* Kills f at every step; after each the path is whole, and recovery (killed itself at
+ * `again`, 0: not) leaves one of both contents and nothing else. */
 static int kill_everywhere(bool restore, int again)
 {
 	int n;
@@ -382,8 +383,8 @@ static void damage_journal(const struct place *p)
 	close(fd);
 }
 
-/* At every step where there is a journal: programs stay whole, nothing is done by what it says, and
- * it is in nobody's way. */
+/* At every step where there is a journal: programs stay whole, nothing is done by what it
+ * says, and it is in nobody's way. */
 static void a_damaged_journal_is_set_aside(void **state)
 {
 	int damaged = 0;
@@ -574,8 +575,8 @@ static void a_full_disk_leaves_the_file_and_no_traces(void **state)
 		skip();
 	}
 	place_fill(&p);
-	(void)snprintf(filler, sizeof(filler), "head -c 300000 /dev/zero > %s/filler 2>/dev/null",
-		       p.root);
+	(void)snprintf(filler, sizeof(filler),
+		       "head -c 300000 /dev/zero > %s/filler 2>/dev/null", p.root);
 	(void)system(filler);
 	struct install_request r = request_of(&p);
 	assert_int_equal(install_generation(&r, &err), -1);

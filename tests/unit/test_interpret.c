@@ -1,7 +1,8 @@
 /* test_interpret.c - edges and calls from states of small programs (tests/asm/interpret.s)
  *
- * Each case says where control is, what the registers hold, and which edges follow.  It is tried on
- * the original and on generations in several orders, which must tell the same in the original's blocks.
+ * Each case says where control is, what the registers hold, and which edges follow.  It is
+ * tried on the original and on generations in several orders, which must tell the same in the
+ * original's blocks.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +20,8 @@ static const uint64_t BIAS = 0x7f0000000000, STACK = 0x7ffd00000000;
 
 struct sample_case {
 	const char *at;			/* symbol */
-	const char *edges;		/* "FROM>TO FROM>TO*2 CALL=TARGET", blocks by any symbol in them */
+	/* "FROM>TO FROM>TO*2 CALL=TARGET", blocks by any symbol in them */
+	const char *edges;
 	uint64_t reg[16];
 	uint64_t rflags;
 	const char *returns_to;		/* symbol, the first word of the stack piece */
@@ -27,7 +29,8 @@ struct sample_case {
 	uint32_t stack_words;		/* of the piece that comes along, 0 to 3 */
 	uint32_t branches;		/* 0: the default */
 	const char *then_to;		/* symbol, its third word */
-	uint64_t pointed_to;		/* the first word where RDI points, which comes along; 0: none does */
+	/* the first word where RDI points, which comes along; 0: none does */
+	uint64_t pointed_to;
 };
 
 struct fixture {
@@ -124,8 +127,9 @@ static struct statesample sample_of(const struct sample_case *c, vaddr pc, uint6
 #define FUNCTION(name_index) (0xf00d000000000000u | (name_index))
 static const char *const pointed[] = { "by_register", "callee", "above" };
 
-static void follow(const struct sample_case *c, const struct image *img, const struct blockmap *map,
-		   vaddr pc, struct profile *out, struct interpret_stats *stats)
+static void follow(const struct sample_case *c, const struct image *img,
+		   const struct blockmap *map, vaddr pc, struct profile *out,
+		   struct interpret_stats *stats)
 {
 	struct interpret_options options = INTERPRET_DEFAULTS;
 	struct edges_source source = { .mapped = img, .map = map };
@@ -173,18 +177,20 @@ static void check_edges(const struct sample_case *c, const char *where, const st
 		*(edge ? edge : call) = '\0';
 		for (uint32_t i = 0; edge && i < p->nedge; i++)
 			ok |= p->edge[i].from == block_start(w) &&
-			      p->edge[i].to == address_of(edge + 1) && p->edge[i].count == count;
+			      p->edge[i].to == address_of(edge + 1) &&
+			      p->edge[i].count == count;
 		for (uint32_t i = 0; call && i < p->ncall; i++)
 			ok |= p->call[i].insn == address_of(w) &&
-			      p->call[i].target == address_of(call + 1) && p->call[i].count == count;
+			      p->call[i].target == address_of(call + 1) &&
+			      p->call[i].count == count;
 		if (!ok)
 			fail_msg("%s at %s: no %s %s %s", where, c->at, w, edge ? ">" : "=",
 				 edge ? edge + 1 : call + 1);
 		found++;
 	}
 	if (found != p->nedge + p->ncall)
-		fail_msg("%s at %s: %u edges and %u calls, not %u", where, c->at, p->nedge, p->ncall,
-			 found);
+		fail_msg("%s at %s: %u edges and %u calls, not %u", where, c->at, p->nedge,
+			 p->ncall, found);
 }
 
 /* Where a symbol of the original is in a generation: in its block's image, if there is one. */
@@ -210,8 +216,9 @@ static void in_all_forms(const struct sample_case *c)
 		assert_int_equal(image_parse(fx.generation[i], fx.a, &img, &err), 0);
 		const struct section *s = image_section(&img, ".morph.map");
 		assert_non_null(s);
-		assert_int_equal(blockmap_read(bytes_at(img.file, s->h.sh_offset, s->h.sh_size), &map,
-					       &err), 0);
+		assert_int_equal(blockmap_read(bytes_at(img.file, s->h.sh_offset, s->h.sh_size),
+					       &map, &err),
+				 0);
 		follow(c, &img, &map, moved_place(&map, address_of(c->at)), &p, &stats);
 		check_edges(c, "a generation", &p);
 		follow(c, &img, &map, address_of(c->at), &p, &stats);
@@ -232,11 +239,17 @@ static void known_values_decide(void **state)
 		{ .at = "flags_set", .edges = "flags_set>is_gt" },
 		{ .at = "by_stack", .edges = "" },
 		{ .at = "in_frame", .edges = "" },
-		{ .at = "in_frame", .edges = "in_frame>is_seven", .second_word = 7, .stack_words = 2 },
-		{ .at = "in_frame", .edges = "in_frame>is_other", .second_word = 6, .stack_words = 2 },
+		{ .at = "in_frame",
+		  .edges = "in_frame>is_seven", .second_word = 7,
+		  .stack_words = 2 },
+		{ .at = "in_frame",
+		  .edges = "in_frame>is_other", .second_word = 6,
+		  .stack_words = 2 },
 		{ .at = "guard_check", .edges = "guard_check>guard_same" },
 		{ .at = "chosen", .edges = "chosen>chosen_nine", .reg[RDI] = 1, .reg[RSI] = 9 },
-		{ .at = "chosen", .edges = "chosen>chosen_other", .reg[RDI] = 2, .reg[RSI] = 9 },
+		{ .at = "chosen",
+		  .edges = "chosen>chosen_other", .reg[RDI] = 2,
+		  .reg[RSI] = 9 },
 		{ .at = "conditional_tail_call", .edges = "tail>not_tail", .reg[RDI] = 1 },
 	};
 
@@ -248,16 +261,24 @@ static void known_values_decide(void **state)
 static void one_branch_leads_to_the_next(void **state)
 {
 	static const struct sample_case cases[] = {
-		{ .at = "round", .reg[RCX] = 3, .reg[RAX] = 1,
-		  .edges = "counted>counted*2 counted>counted_out counted_out>counted_positive" },
-		{ .at = "round", .reg[RCX] = 2, .reg[RAX] = 0x80000000,
+		{ .at = "round",
+		  .reg[RCX] = 3, .reg[RAX] = 1,
+		  .edges = "counted>counted*2 counted>counted_out "
+			   "counted_out>counted_positive" },
+		{ .at = "round",
+		  .reg[RCX] = 2, .reg[RAX] = 0x80000000,
 		  .edges = "counted>counted counted>counted_out counted_out>counted_positive" },
-		{ .at = "round", .reg[RCX] = 1, .reg[RDX] = 0x80000000,
+		{ .at = "round",
+		  .reg[RCX] = 1, .reg[RDX] = 0x80000000,
 		  .edges = "counted>counted_out counted_out>counted_negative" },
 		{ .at = "round", .reg[RCX] = 100, .edges = "counted>counted*64" },
 		{ .at = "round", .reg[RCX] = 100, .edges = "counted>counted", .branches = 1 },
-		{ .at = "round", .reg[RCX] = 100, .edges = "counted>counted*20", .branches = 20 },
-		{ .at = "by_table", .edges = "by_table>in_table in_table>case_2", .reg[RDI] = 2 },
+		{ .at = "round",
+		  .reg[RCX] = 100, .edges = "counted>counted*20",
+		  .branches = 20 },
+		{ .at = "by_table",
+		  .edges = "by_table>in_table in_table>case_2",
+		  .reg[RDI] = 2 },
 		{ .at = "by_table", .edges = "by_table>no_case", .reg[RDI] = 4 },
 		{ .at = "by_loop_insns",
 		  .edges = "again>again again>loop_done loop_done>rcx_zero" },
@@ -271,21 +292,29 @@ static void one_branch_leads_to_the_next(void **state)
 static void calls_and_returns_are_followed(void **state)
 {
 	static const struct sample_case cases[] = {
-		{ .at = "caller", .reg[RDI] = 7,
+		{ .at = "caller",
+		  .reg[RDI] = 7,
 		  .edges = "callee>callee_other back>caller_eight" },
 		{ .at = "caller", .edges = "callee>callee_zero back>caller_other" },
 		{ .at = "callee_zero", .edges = "" },
-		{ .at = "callee_zero", .edges = "back>caller_other dcall=callee", .returns_to = "back",
+		{ .at = "callee_zero",
+		  .edges = "back>caller_other dcall=callee", .returns_to = "back",
 		  .stack_words = 1 },
-		{ .at = "icall", .edges = "icall=callee callee>callee_other", .reg[RAX] = FUNCTION(1),
+		{ .at = "icall",
+		  .edges = "icall=callee callee>callee_other", .reg[RAX] = FUNCTION(1),
 		  .reg[RDI] = 1 },
-		{ .at = "through_constant_pointer", .reg[RSI] = 1, .reg[RDI] = 0,
+		{ .at = "through_constant_pointer",
+		  .reg[RSI] = 1, .reg[RDI] = 0,
 		  .edges = "ccall=callee callee>callee_zero" },
-		{ .at = "through_constant_pointer", .reg[RSI] = 2, .reg[RDI] = 0,
+		{ .at = "through_constant_pointer",
+		  .reg[RSI] = 2, .reg[RDI] = 0,
 		  .edges = "ccall=by_register by_register>below" },
-		{ .at = "conditional_tail_call", .reg[RDI] = 0,
+		{ .at = "conditional_tail_call",
+		  .reg[RDI] = 0,
 		  .edges = "tail=by_register by_register>below" },
-		{ .at = "itail", .edges = "itail=callee callee>callee_zero", .reg[RAX] = FUNCTION(1) },
+		{ .at = "itail",
+		  .edges = "itail=callee callee>callee_zero",
+		  .reg[RAX] = FUNCTION(1) },
 	};
 
 	(void)state;
@@ -297,14 +326,19 @@ static void calls_and_returns_are_followed(void **state)
 static void return_addresses_tell_of_calls(void **state)
 {
 	static const struct sample_case cases[] = {
-		{ .at = "callee_zero", .returns_to = "back", .then_to = "oback", .stack_words = 2,
+		{ .at = "callee_zero",
+		  .returns_to = "back", .then_to = "oback", .stack_words = 2,
 		  .edges = "back>caller_other dcall=callee" },
-		{ .at = "callee_zero", .returns_to = "back", .then_to = "oback", .stack_words = 3,
+		{ .at = "callee_zero",
+		  .returns_to = "back", .then_to = "oback", .stack_words = 3,
 		  .edges = "back>caller_other dcall=callee ocall=caller" },
-		{ .at = "callee", .returns_to = "back", .then_to = "back", .stack_words = 3,
+		{ .at = "callee",
+		  .returns_to = "back", .then_to = "back", .stack_words = 3,
 		  .edges = "callee>callee_zero back>caller_other*2 dcall=callee" },
 		{ .at = "callee_zero", .returns_to = "tback", .stack_words = 1, .edges = "" },
-		{ .at = "callee_zero", .returns_to = "callee_other", .stack_words = 1, .edges = "" },
+		{ .at = "callee_zero",
+		  .returns_to = "callee_other", .stack_words = 1,
+		  .edges = "" },
 	};
 
 	(void)state;
@@ -338,14 +372,18 @@ static void without_unwind_tables_only_callers_are_not_seen(void **state)
 static void memory_that_comes_along_decides(void **state)
 {
 	static const struct sample_case cases[] = {
-		{ .at = "by_heap", .edges = "by_heap>heap_some heap_some>heap_zero", .reg[RDI] = 0x10000,
-		  .reg[RSI] = 1, .pointed_to = 5 },
-		{ .at = "by_heap", .edges = "by_heap>heap_zero", .reg[RDI] = 0x10000,
-		  .reg[RSI] = 1, .pointed_to = UINT64_C(5) << 32 },
+		{ .at = "by_heap",
+		  .edges = "by_heap>heap_some heap_some>heap_zero", .reg[RDI] = 0x10000,
+		  .reg[RSI] = 1,
+		  .pointed_to = 5 },
+		{ .at = "by_heap",
+		  .edges = "by_heap>heap_zero", .reg[RDI] = 0x10000, .reg[RSI] = 1,
+		  .pointed_to = UINT64_C(5) << 32 },
 		{ .at = "by_heap", .edges = "", .reg[RDI] = 0x10000, .reg[RSI] = 1 },
 		/* A store of what is known covers what came along. */
-		{ .at = "stores_to_heap", .edges = "stores_to_heap>stored_nine", .reg[RDI] = 0x10000,
-		  .reg[RSI] = 9, .pointed_to = 5 },
+		{ .at = "stores_to_heap",
+		  .edges = "stores_to_heap>stored_nine", .reg[RDI] = 0x10000, .reg[RSI] = 9,
+		  .pointed_to = 5 },
 	};
 
 	(void)state;
@@ -372,18 +410,24 @@ static void unknown_values_without_a_way_on_end_it(void **state)
 		in_all_forms(&cases[i]);
 }
 
-/* What may have been written on the ways is unknown, and nothing else.  In a generation one of them may
- * lead to the original; then they do not meet. */
+/* What may have been written on the ways is unknown, and nothing else.  In a generation one
+ * of them may lead to the original; then they do not meet. */
 static void past_a_branch_it_goes_on_where_the_ways_meet(void **state)
 {
 	static const struct sample_case cases[] = {
-		{ .at = "ways_meet", .reg[RDI] = 0x10000, .reg[RDX] = 5, .reg[RSI] = 5,
+		{ .at = "ways_meet",
+		  .reg[RDI] = 0x10000, .reg[RDX] = 5, .reg[RSI] = 5,
 		  .edges = "together>stored_two stored_two>meet_same" },
-		{ .at = "ways_meet", .reg[RDI] = 0x10000, .reg[RDX] = 5, .reg[RSI] = 6,
+		{ .at = "ways_meet",
+		  .reg[RDI] = 0x10000, .reg[RDX] = 5, .reg[RSI] = 6,
 		  .edges = "together>stored_two stored_two>meet_other" },
 		{ .at = "stores_somewhere", .reg[RDI] = 0x10000, .edges = "" },
-		{ .at = "moves_stack", .reg[RDI] = 0x10000, .reg[RSI] = 4, .edges = "moved>moved_four" },
-		{ .at = "moves_stack", .reg[RDI] = 0x10000, .reg[RSI] = 5, .edges = "moved>moved_other" },
+		{ .at = "moves_stack",
+		  .reg[RDI] = 0x10000, .reg[RSI] = 4,
+		  .edges = "moved>moved_four" },
+		{ .at = "moves_stack",
+		  .reg[RDI] = 0x10000, .reg[RSI] = 5,
+		  .edges = "moved>moved_other" },
 	};
 	struct interpret_stats stats;
 	struct profile p;
@@ -395,17 +439,22 @@ static void past_a_branch_it_goes_on_where_the_ways_meet(void **state)
 	}
 }
 
-/* Of an unknown function's caller, and behind a call of one, what functions leave alone is known. */
+/* Of an unknown function's caller, and behind a call of one, what functions leave alone is
+ * known. */
 static void past_what_is_called_it_goes_on_behind_the_call(void **state)
 {
 	static const struct sample_case cases[] = {
-		{ .at = "asks_and_looks", .reg[RDI] = 0x10000, .reg[RBX] = 3,
+		{ .at = "asks_and_looks",
+		  .reg[RDI] = 0x10000, .reg[RBX] = 3,
 		  .edges = "asked>looked_three" },
-		{ .at = "saves_and_asks", .reg[RDI] = 0x10000, .reg[RBX] = 4, .returns_to = "asked",
-		  .stack_words = 1, .edges = "acall=saves_and_asks asked>looked_other" },
-		{ .at = "passes_calls", .reg[RSI] = 4, .reg[RBX] = 0x10000,
+		{ .at = "saves_and_asks",
+		  .reg[RDI] = 0x10000, .reg[RBX] = 4, .returns_to = "asked", .stack_words = 1,
+		  .edges = "acall=saves_and_asks asked>looked_other" },
+		{ .at = "passes_calls",
+		  .reg[RSI] = 4, .reg[RBX] = 0x10000,
 		  .edges = "passes_calls>passed_four" },
-		{ .at = "passes_calls", .reg[RSI] = 5, .reg[RBX] = 0x10000,
+		{ .at = "passes_calls",
+		  .reg[RSI] = 5, .reg[RBX] = 0x10000,
 		  .edges = "passes_calls>passed_other" },
 		{ .at = "calls_stub", .reg[RBX] = 5, .edges = "calls_stub>stub_five" },
 	};
@@ -454,7 +503,11 @@ static void work_is_bounded(void **state)
 
 static void what_ended_it_is_counted(void **state)
 {
-	static const struct { struct sample_case c; enum stop stop; enum unknown why; } cases[] = {
+	static const struct {
+		struct sample_case c;
+		enum stop stop;
+		enum unknown why;
+	} cases[] = {
 		{ { .at = "by_heap", .reg[RDI] = 0x10000 }, STOP_BRANCH, UNKNOWN_HEAP },
 		{ { .at = "in_frame" }, STOP_BRANCH, UNKNOWN_STACK },
 		{ { .at = "stub" }, STOP_JUMP, UNKNOWN_DATA },

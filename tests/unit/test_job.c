@@ -1,5 +1,5 @@
-/* Jobs: what they get, what they cannot do, how they end.  The test is its own morph-edit: started
- * as one, it does what its input says. */
+/* Jobs: what they get, what they cannot do, how they end.  The test is its own morph-edit:
+ * started as one, it does what its input says. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -69,7 +69,8 @@ static int play(int argc, char **argv)
 			;
 	if (strcmp(what, "crash") == 0)
 		(void)raise(SIGSEGV);
-	if (strcmp(what, "fork") == 0) {	/* leaves a child behind that keeps everything open */
+	/* leaves a child behind that keeps everything open */
+	if (strcmp(what, "fork") == 0) {
 		if (fork() == 0)
 			(void)sleep(1000);
 		return 0;
@@ -139,7 +140,8 @@ static void a_job_gets_its_command_line(void **state)
 	r = run(JOB_INTERPRET, "args", 60);
 	assert_string_equal(text_of(&r), "interpret fd:3 fd:4 --original fd:5 -o fd:6 ");
 	r = run(JOB_OPTIMIZE, "args", 60);
-	assert_string_equal(text_of(&r), "optimize fd:3 --profile fd:4 -o fd:5 --map fd:6 --stats fd:7 "
+	assert_string_equal(text_of(&r),
+			    "optimize fd:3 --profile fd:4 -o fd:5 --map fd:6 --stats fd:7 "
 			    "--generation=4096 --passes= --huge-text ");
 	r = run(JOB_MAP, "args", 60);
 	assert_string_equal(text_of(&r), "extract-map fd:3 fd:4 ");
@@ -218,9 +220,11 @@ static void a_job_that_does_not_end_is_ended(void **state)
 
 static struct job *start_spinning(unsigned cpu_s, unsigned wall_s)
 {
-	struct job_spec spec = { .kind = JOB_ANALYZE, .morph_edit = "/proc/self/exe",
+	struct job_spec spec = { .kind = JOB_ANALYZE,
+				 .morph_edit = "/proc/self/exe",
 				 .memory_bytes = (uint64_t)4096 << 20, .file_bytes = 1 << 20,
-				 .cpu_s = cpu_s, .wall_s = wall_s, .nin = 1, .background = true };
+				 .cpu_s = cpu_s, .wall_s = wall_s, .nin = 1,
+				 .background = true };
 	struct err err = { 0 };
 
 	spec.in[0] = input("spin");
@@ -244,8 +248,10 @@ static char state_of(pid_t pid, unsigned long *ticks)
 	close(fd);
 	assert_true(n > 0);
 	text[n] = '\0';
-	assert_int_equal(sscanf(strrchr(text, ')'), ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
-				&what, &user, &system), 3);
+	assert_int_equal(sscanf(strrchr(text, ')'),
+				") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &what,
+				&user, &system),
+			 3);
 	*ticks = user + system;
 	return what;
 }
@@ -289,8 +295,8 @@ static void time_in_which_a_job_is_stopped_does_not_count(void **state)
 	assert_non_null(strstr(r.reason, "took too long"));
 }
 
-/* As when the daemon is stopped, or the machine paused: who ended meanwhile has ended in time, and who did
- * not has time left. */
+/* As when the daemon is stopped, or the machine paused: who ended meanwhile has ended in
+ * time, and who did not has time left. */
 static void time_in_which_nobody_looked_hardly_counts(void **state)
 {
 	struct job *slow = start_spinning(60, 3), *fast;

@@ -1,4 +1,5 @@
-/* test_joins.c - where the ways of branches meet (tests/asm/joins.s), and what is written before */
+/* test_joins.c - where the ways of branches meet (tests/asm/joins.s), and what is written
+ * before */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,8 +10,8 @@
 #include "postmorph/joins.h"
 #include "tests/unit/asm.h"
 
-enum { RAX = 1 << 0, RCX = 1 << 1, RSI = 1 << 6, RDI = 1 << 7, R8 = 1 << 8, R9 = 1 << 9, R10 = 1 << 10,
-       R13 = 1 << 13, R15 = 1 << 15, RBP = 1 << 5 };
+enum { RAX = 1 << 0, RCX = 1 << 1, RSI = 1 << 6, RDI = 1 << 7, R8 = 1 << 8, R9 = 1 << 9, R10 = 1
+       << 10, R13 = 1 << 13, R15 = 1 << 15, RBP = 1 << 5 };
 enum { AT_RSP = 4, AT_R12 = 12 };
 
 static struct arena *arena;
@@ -84,9 +85,14 @@ static void ways_meet_and_what_is_written_before_is_told(void **state)
 		{ .name = "stores", .writes = RAX },
 		{ .name = "anywhere", .writes = R13, .stores = true },
 		{ .name = "indexed", .stores = true },
-		{ .name = "calls", .writes = MACHINE_CALLER_SAVED, .flags = true, .calls = true },
+		{ .name = "calls",
+		  .writes = MACHINE_CALLER_SAVED, .flags = true,
+		  .calls = true },
 		{ .name = "frame", .writes = RBP, .flags = true, .rsp = 24 },
-		{ .name = "trap" }, { .name = "abort" }, { .name = "circle" }, { .name = "far" },
+		{ .name = "trap" },
+		{ .name = "abort" },
+		{ .name = "circle" },
+		{ .name = "far" },
 	};
 
 	(void)state;
@@ -94,11 +100,14 @@ static void ways_meet_and_what_is_written_before_is_told(void **state)
 		struct join join = find(cases[i].name);
 
 		if (!join.found || join.at != address_of(cases[i].name, "join"))
-			fail_msg("%s: joins at %#llx", cases[i].name, (unsigned long long)join.at);
+			fail_msg("%s: joins at %#llx", cases[i].name,
+				 (unsigned long long)join.at);
 		if (join.writes != cases[i].writes || join.flags != cases[i].flags)
-			fail_msg("%s: writes %#x, flags %d", cases[i].name, join.writes, join.flags);
+			fail_msg("%s: writes %#x, flags %d", cases[i].name, join.writes,
+				 join.flags);
 		if (join.calls != cases[i].calls || join.stores != cases[i].stores)
-			fail_msg("%s: calls %d, stores %d", cases[i].name, join.calls, join.stores);
+			fail_msg("%s: calls %d, stores %d", cases[i].name, join.calls,
+				 join.stores);
 		if (join.rsp != cases[i].rsp)
 			fail_msg("%s: stack %lld", cases[i].name, (long long)join.rsp);
 	}
@@ -107,7 +116,9 @@ static void ways_meet_and_what_is_written_before_is_told(void **state)
 /* In terms of the registers at the branch. */
 static void places_of_stores_are_told(void **state)
 {
-	static const struct join_store want[] = { { 8, 4, AT_R12 }, { 16, 8, AT_RSP }, { -40, 16, AT_RSP } };
+	static const struct join_store want[] = { { 8, 4, AT_R12 },
+						  { 16, 8, AT_RSP },
+						  { -40, 16, AT_RSP } };
 	struct join join = find("stores");
 
 	(void)state;
@@ -116,23 +127,25 @@ static void places_of_stores_are_told(void **state)
 		bool found = false;
 
 		for (int k = 0; k < 3; k++)
-			found |= join.store[i].disp == want[k].disp && join.store[i].base == want[k].base &&
+			found |= join.store[i].disp == want[k].disp &&
+				 join.store[i].base == want[k].base &&
 				 join.store[i].bytes == want[k].bytes;
 		if (!found)
-			fail_msg("%u bytes at %d from %u", join.store[i].bytes, join.store[i].disp,
-				 join.store[i].base);
+			fail_msg("%u bytes at %d from %u", join.store[i].bytes,
+				 join.store[i].disp, join.store[i].base);
 	}
 }
 
 static void ways_that_do_not_meet_have_no_join(void **state)
 {
-	static const char *const cases[] = { "returns", "computed", "stack", "frame_pointer", "system",
-					     "doomed", "farther" };
+	static const char *const cases[] = { "returns", "computed", "stack",  "frame_pointer",
+					     "system",	"doomed",   "farther" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		if (find(cases[i]).found)
-			fail_msg("%s: joins at %#llx", cases[i], (unsigned long long)find(cases[i]).at);
+			fail_msg("%s: joins at %#llx", cases[i],
+				 (unsigned long long)find(cases[i]).at);
 }
 
 int main(void)

@@ -113,7 +113,7 @@ static const struct expected {
 	{ "address_stored_scaled", 1, 4, 4, 1, 0 },
 	{ "address_stored_two_loads", 1, 4, 4, 2, 0 },
 	{ "address_stored_displaced", 0, 0, 0, 0, 1 },
-	{ "address_stored_of_two", 0, 0, 0, 0, 0 },	/* no table at all: may be a tail call */
+	{ "address_stored_of_two", 0, 0, 0, 0, 0 }, /* no table at all: may be a tail call */
 	{ "address_stored_one_way", 0, 0, 0, 0, 0 },	/* likewise */
 	{ "address_stored_over_a_call", 0, 0, 0, 0, 1 },
 	{ "address_used_beyond_the_bound", 1, 2, 4, 1, 0 },
@@ -289,8 +289,10 @@ static void every_jump_says_why_it_is_not_proven(void **state)
 		const char *fn;
 		enum ijump_kind kind;
 	} want[] = {
-		{ "pic", JUMP_TABLE }, { "in_doubt", JUMP_NO_BOUND },
-		{ "bound_beyond_the_table", JUMP_TOO_SHORT }, { "entry_stored", JUMP_ADDRESS_USED },
+		{ "pic", JUMP_TABLE },
+		{ "in_doubt", JUMP_NO_BOUND },
+		{ "bound_beyond_the_table", JUMP_TOO_SHORT },
+		{ "entry_stored", JUMP_ADDRESS_USED },
 		{ "base_of_another", JUMP_TAIL },
 	};
 	const struct inputs *in = *state;
@@ -314,7 +316,8 @@ static void what_looks_like_a_table_keeps_entry_jumps_out(void **state)
 			 SKIP_ENTRY_TARGET);
 }
 
-/* Every table that is proven here is moved, and the Verifier finds out by itself that it may be. */
+/* Every table that is proven here is moved, and the Verifier finds out by itself that it may
+ * be. */
 static uint32_t movable_tables(const struct prog *prog)
 {
 	uint32_t n = 0;

@@ -1,7 +1,7 @@
 /* test_landing.c - landing pads in the annotated program, exception tables in the generation
  *
- * tests/asm/landing.s has functions with exception tables of many forms.  They are moved in many
- * orders; what an exception does at any instruction must be what it does at its original.
+ * tests/asm/landing.s has functions with exception tables of many forms.  They are moved in
+ * many orders; what an exception does at any instruction must be what it does at its original.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,16 +63,22 @@ static void functions_that_cannot_move_say_why(void **state)
 		const char *fn;
 		enum skip skip;
 	} expected[] = {
-		{ "throws", SKIP_NONE }, { "catches", SKIP_NONE }, { "stays_silent", SKIP_NONE },
-		{ "split", SKIP_NONE }, { "returns_by_its_handler", SKIP_NONE },
-		{ "lands_in_its_entry", SKIP_ENTRY_TARGET }, { "landed_in", SKIP_NONE },
+		{ "throws", SKIP_NONE },
+		{ "catches", SKIP_NONE },
+		{ "stays_silent", SKIP_NONE },
+		{ "split", SKIP_NONE },
+		{ "returns_by_its_handler", SKIP_NONE },
+		{ "lands_in_its_entry", SKIP_ENTRY_TARGET },
+		{ "landed_in", SKIP_NONE },
 		{ "lands_elsewhere", SKIP_LANDING_PAD },
-		{ "site_ends_in_an_instruction", SKIP_LSDA }, { "unknown_form", SKIP_LSDA },
+		{ "site_ends_in_an_instruction", SKIP_LSDA },
+		{ "unknown_form", SKIP_LSDA },
 	};
 
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
 		if (fn_of(m, expected[i].fn)->skip != expected[i].skip)
-			fail_msg("%s: %s", expected[i].fn, skip_text[fn_of(m, expected[i].fn)->skip]);
+			fail_msg("%s: %s", expected[i].fn,
+				 skip_text[fn_of(m, expected[i].fn)->skip]);
 }
 
 static void landing_pads_begin_blocks(void **state)
@@ -126,8 +132,8 @@ static void emit(struct made *m, uint64_t seed)
 	struct err err;
 
 	m->generation.n = m->map_bytes.n = 0;
-	if (edit_optimize(m->original, NULL, &options, m->a, &m->generation, &m->map_bytes, &stats,
-			  &err) < 0 ||
+	if (edit_optimize(m->original, NULL, &options, m->a, &m->generation, &m->map_bytes,
+			  &stats, &err) < 0 ||
 	    image_parse(wr_bytes(&m->generation), m->a, &m->gen, &err) < 0 ||
 	    cfi_parse(&m->gen, m->a, &m->cfi, &err) < 0 ||
 	    blockmap_read(wr_bytes(&m->map_bytes), &m->map, &err) < 0 ||
@@ -152,7 +158,8 @@ static uint64_t type_of(const struct lsda *l, uint64_t n)
 	uint64_t raw, value;
 
 	assert_true(cfi_read_pointer(&r, l->type_enc & 0x7f,
-				     l->types_addr + l->types.n - n * l->type_size, &raw, &value));
+				     l->types_addr + l->types.n - n * l->type_size, &raw,
+				     &value));
 	return value;
 }
 
@@ -161,7 +168,8 @@ static void tell_actions(const struct lsda *l, uint64_t action, char *text, size
 	FILE *f = fmemopen(text, size, "w");
 
 	while (action) {
-		struct rd r = rd_of(bytes_at(l->actions, action - 1, l->actions.n - (action - 1)));
+		struct rd r =
+			rd_of(bytes_at(l->actions, action - 1, l->actions.n - (action - 1)));
 		int64_t filter = rd_sleb(&r), at = r.p - l->actions.p, next = rd_sleb(&r);
 
 		assert_false(r.bad);

@@ -1,6 +1,8 @@
-/* test_loadtables.c - a file whose sections are not what the loader reads is refused, whatever differs
+/* test_loadtables.c - a file whose sections are not what the loader reads is refused, whatever
+ * differs
  *
- * tests/asm/versions.s as a library has every table; in each test one thing of it is said wrongly.
+ * tests/asm/versions.s as a library has every table; in each test one thing of it is said
+ * wrongly.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +22,8 @@ static int setup(void **state)
 	struct err err;
 
 	arena = arena_new();
-	const char *flags = arena_printf(arena, "-shared -Wl,--hash-style=%s -Wl,--default-symver "
+	const char *flags = arena_printf(arena,
+					 "-shared -Wl,--hash-style=%s -Wl,--default-symver "
 					 "-Wl,-soname,versions.so -Wl,--no-as-needed -lc",
 					 (const char *)*state);
 	library = asm_build("versions", flags, arena);
@@ -72,7 +75,8 @@ static const struct section *section(const char *name)
 
 static void set_section(uint8_t *file, const char *name, Elf64_Shdr h)
 {
-	memcpy(file + img.eh.e_shoff + (size_t)(section(name) - img.sh) * sizeof(h), &h, sizeof(h));
+	memcpy(file + img.eh.e_shoff + (size_t)(section(name) - img.sh) * sizeof(h), &h,
+	       sizeof(h));
 }
 
 static void put32(uint8_t *file, const char *name, uint64_t at, uint32_t value)
@@ -111,7 +115,8 @@ static void a_section_holds_its_table(void **state)
 		uint8_t *file = copy();
 		char why[80];
 
-		snprintf(why, sizeof(why), "section with the %s does not hold all", tables[i].what);
+		snprintf(why, sizeof(why), "section with the %s does not hold all",
+			 tables[i].what);
 		h.sh_size--;
 		set_section(file, tables[i].section, h);
 		expect(file, why);
@@ -126,7 +131,8 @@ static void a_section_begins_with_its_table(void **state)
 		uint8_t *file = copy();
 		char why[80];
 
-		snprintf(why, sizeof(why), "no section begins where the loader reads the %s", tables[i].what);
+		snprintf(why, sizeof(why), "no section begins where the loader reads the %s",
+			 tables[i].what);
 		h.sh_addr--;
 		h.sh_offset--;
 		h.sh_size++;
@@ -139,7 +145,8 @@ static void a_section_begins_with_its_table(void **state)
 static void of_two_sections_at_one_place_the_shorter_counts(void **state)
 {
 	const Elf64_Shdr all = section(".dynsym")->h;
-	uint8_t *behind = copy(), *before = copy(), *empty = copy(), *file_only = copy(), *none = copy();
+	uint8_t *behind = copy(), *before = copy(), *empty = copy(), *file_only = copy(),
+		*none = copy();
 	Elf64_Shdr h = all;
 
 	(void)state;
@@ -162,7 +169,8 @@ static void of_two_sections_at_one_place_the_shorter_counts(void **state)
 	expect(empty, NULL);
 }
 
-/* Where symbols are more than what one of the three that tell of them says, another one counts. */
+/* Where symbols are more than what one of the three that tell of them says, another one
+ * counts. */
 static void symbols_are_as_many_as_any_table_says(void **state)
 {
 	static const char relocations[] = ".rela.dyn";
@@ -173,9 +181,11 @@ static void symbols_are_as_many_as_any_table_says(void **state)
 	(void)state;
 	memcpy(&r, library.p + section(relocations)->h.sh_offset + size - sizeof(r), sizeof(r));
 	r.r_info = ELF64_R_INFO(1000, ELF64_R_TYPE(r.r_info));
-	memcpy(by_relocation + section(relocations)->h.sh_offset + size - sizeof(r), &r, sizeof(r));
+	memcpy(by_relocation + section(relocations)->h.sh_offset + size - sizeof(r), &r,
+	       sizeof(r));
 	expect(by_relocation, "the symbols does not hold all");
-	put32(by_chain, ".gnu.hash", gnu - 4, get32(".gnu.hash", gnu - 4) & ~1u);	/* does not end */
+	/* does not end */
+	put32(by_chain, ".gnu.hash", gnu - 4, get32(".gnu.hash", gnu - 4) & ~1u);
 	expect(by_chain, "the GNU hash table does not hold all");
 }
 
@@ -196,8 +206,10 @@ static void one_hash_table_tells_of_all_symbols(void **state)
 static void hash_tables_lead_into_themselves(void **state)
 {
 	enum { BUCKET = 8, GNU_HEAD = 16 };
-	uint32_t nbucket = get32(".hash", 0), nchain = get32(".hash", 4), nword = get32(".gnu.hash", 8);
-	uint8_t *bucket = copy(), *chain = copy(), *below = copy(), *many = copy(), *empty = copy();
+	uint32_t nbucket = get32(".hash", 0), nchain = get32(".hash", 4),
+		 nword = get32(".gnu.hash", 8);
+	uint8_t *bucket = copy(), *chain = copy(), *below = copy(), *many = copy(),
+		*empty = copy();
 	Elf64_Shdr h = section(".hash")->h;
 
 	(void)state;
@@ -217,17 +229,21 @@ static void hash_tables_lead_into_themselves(void **state)
 
 static void names_are_among_the_strings(void **state)
 {
-	uint8_t *symbol = copy(), *from = copy(), *version = copy(), *last = copy(), *needed = copy();
+	uint8_t *symbol = copy(), *from = copy(), *version = copy(), *last = copy(),
+		*needed = copy();
 	const Elf64_Shdr *strings = &section(".dynstr")->h, *dynamic = &section(".dynamic")->h;
 	Elf64_Dyn d;
 
 	(void)state;
 	put32(symbol, ".dynsym", sizeof(Elf64_Sym), (uint32_t)strings->sh_size);
 	expect(symbol, "the strings does not hold all");
-	put32(from, ".gnu.version_r", offsetof(Elf64_Verneed, vn_file), (uint32_t)strings->sh_size);
+	put32(from, ".gnu.version_r", offsetof(Elf64_Verneed, vn_file),
+	      (uint32_t)strings->sh_size);
 	expect(from, "the strings does not hold all");
-	put32(version, ".gnu.version_r", get32(".gnu.version_r", offsetof(Elf64_Verneed, vn_aux)) +
-	      offsetof(Elf64_Vernaux, vna_name), (uint32_t)strings->sh_size);
+	put32(version, ".gnu.version_r",
+	      get32(".gnu.version_r", offsetof(Elf64_Verneed, vn_aux)) +
+		      offsetof(Elf64_Vernaux, vna_name),
+	      (uint32_t)strings->sh_size);
 	expect(version, "the strings does not hold all");
 	last[strings->sh_offset + strings->sh_size - 1] = 'x';
 	expect(last, "the strings does not hold all");
@@ -253,7 +269,8 @@ static void versions_do_not_lie_in_one_another(void **state)
 	file = copy();
 	for (uint64_t at = 0; at + 4 <= h->sh_size; at += 4)
 		put32(file, ".gnu.version_d", at, 4);
-	put32(file, ".gnu.version_d", h->sh_size - 4, 0);		/* here all of them end */
+	/* here all of them end */
+	put32(file, ".gnu.version_d", h->sh_size - 4, 0);
 	expect(file, "the defined versions does not hold all");
 }
 

@@ -1,5 +1,5 @@
-/* test_logit.c - what weights are learned: none near by are likelier, by a reckoning of its own; and
- * that they tell of cases not seen
+/* test_logit.c - what weights are learned: none near by are likelier, by a reckoning of its
+ * own; and that they tell of cases not seen
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,8 @@ static uint64_t splitmix(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
-static double unlikeliness(const struct logit_case *c, uint32_t n, double firm, const double *weight)
+static double unlikeliness(const struct logit_case *c, uint32_t n, double firm,
+			   const double *weight)
 {
 	double value = 0;
 
@@ -47,8 +48,10 @@ static void no_weights_near_by_are_likelier(void **state)
 
 		for (uint32_t i = 0; i < MAX_CASES; i++) {
 			for (uint32_t k = 0; k < 3; k++)
-				sign[i][k] = (struct logit_sign){ 2 * k + (uint32_t)(splitmix(&s) % 2),
-					splitmix(&s) % 2 ? 1 : -1 };
+				sign[i][k] = (struct logit_sign){
+					2 * k + (uint32_t)(splitmix(&s) % 2),
+					splitmix(&s) % 2 ? 1 : -1
+				};
 			c[i] = (struct logit_case){ sign[i], 3, (double)(splitmix(&s) % 9),
 						    (double)(splitmix(&s) % 5) };
 		}
@@ -59,7 +62,8 @@ static void no_weights_near_by_are_likelier(void **state)
 
 			for (int by = -1; by <= 1; by += 2) {
 				weight[i] = kept + 0.02 * by;
-				assert_true(unlikeliness(c, MAX_CASES, firm, weight) >= best - 1e-6);
+				assert_true(unlikeliness(c, MAX_CASES, firm, weight) >=
+					    best - 1e-6);
 			}
 			weight[i] = kept;
 		}

@@ -25,8 +25,9 @@ static bool read_bytes(struct made *m, const uint8_t *p, size_t n)
 {
 	bool dso = m->img.pie_or_dso;
 
-	m->ph = (Elf64_Phdr){ .p_type = PT_LOAD, .p_flags = PF_R | m->ph.p_flags, .p_vaddr = BASE,
-			      .p_filesz = n, .p_memsz = n };
+	m->ph = (Elf64_Phdr){ .p_type = PT_LOAD,
+			      .p_flags = PF_R | m->ph.p_flags, .p_vaddr = BASE, .p_filesz = n,
+			      .p_memsz = n };
 	m->img = (struct image){ .file = { p, n }, .ph = &m->ph, .nph = 1, .pie_or_dso = dso };
 	m->fde = (struct fde){ .addr = CODE, .len = LEN, .lsda = BASE, .understood = true };
 	m->cfi = (struct cfi){ .fde = &m->fde, .nfde = 1 };
@@ -131,9 +132,12 @@ static void unknown_forms_are_told(void **state)
 	struct made m = { .img.pie_or_dso = true };
 
 	(void)state;
-	assert_false(READ(&m, 0xff, 0xff, 0x02, 4, 0, 8, 0, 0));	/* call sites of 16 bits */
-	assert_false(READ(&m, 0x3b, 1, 1, 1, 1, 0xff, 0x01, 0));	/* data-relative start */
-	assert_false(READ(&m, 0x9b, 1, 1, 1, 1, 0xff, 0x01, 0));	/* start through a pointer */
+	/* call sites of 16 bits */
+	assert_false(READ(&m, 0xff, 0xff, 0x02, 4, 0, 8, 0, 0));
+	/* data-relative start */
+	assert_false(READ(&m, 0x3b, 1, 1, 1, 1, 0xff, 0x01, 0));
+	/* start through a pointer */
+	assert_false(READ(&m, 0x9b, 1, 1, 1, 1, 0xff, 0x01, 0));
 	assert_false(READ(&m, 0xff, 0x3b, 12, 0x01, 4, 0, 8, 0x20, 1, 1, 0, 1, 0, 0, 0));
 }
 
@@ -143,15 +147,21 @@ static void what_lies_outside_is_told(void **state)
 
 	(void)state;
 	assert_false(READ(&m, 0xff, 0xff, 0x01));
-	assert_false(READ(&m, 0xff, 0xff, 0x01, 5, 0, 8, 0, 0));	/* sites behind the end */
+	/* sites behind the end */
+	assert_false(READ(&m, 0xff, 0xff, 0x01, 5, 0, 8, 0, 0));
 	assert_false(READ(&m, 0xff, 0xff, 0x01, 3, 0, 8, 0));		/* half a site */
-	assert_false(READ(&m, 0xff, 0xff, 0x01, 5, 0, 0x81, 2, 0, 0));	/* 0x101 bytes of code */
+	/* 0x101 bytes of code */
+	assert_false(READ(&m, 0xff, 0xff, 0x01, 5, 0, 0x81, 2, 0, 0));
 	assert_false(READ(&m, 0xff, 0xff, 0x01, 4, 0, 0, 0, 0));	/* an empty site */
 	assert_false(READ(&m, 0xff, 0xff, 0x01, 8, 8, 8, 0, 0, 4, 8, 0, 0));	/* descending */
-	assert_false(READ(&m, 0xff, 0xff, 0x01, 4, 0, 8, 1, 1));	/* action behind the end */
-	assert_false(READ(&m, 0xff, 0xff, 0x01, 4, 0, 8, 1, 1, 1, 0));	/* a type where none are */
-	assert_false(READ(&m, 0xff, 0x1b, 5, 0x01, 4, 0, 8, 0x20, 1, 1, 0));	/* types overlap */
-	assert_false(READ(&m, 0xff, 0x9b, 8, 0x01, 4, 0, 8, 0x20, 1, 0x7f, 0, 1));	/* endless list */
+	/* action behind the end */
+	assert_false(READ(&m, 0xff, 0xff, 0x01, 4, 0, 8, 1, 1));
+	/* a type where none are */
+	assert_false(READ(&m, 0xff, 0xff, 0x01, 4, 0, 8, 1, 1, 1, 0));
+	/* types overlap */
+	assert_false(READ(&m, 0xff, 0x1b, 5, 0x01, 4, 0, 8, 0x20, 1, 1, 0));
+	/* endless list */
+	assert_false(READ(&m, 0xff, 0x9b, 8, 0x01, 4, 0, 8, 0x20, 1, 0x7f, 0, 1));
 }
 
 static void actions_begin_where_records_do(void **state)
@@ -162,7 +172,8 @@ static void actions_begin_where_records_do(void **state)
 	assert_true(READ(&m, 0xff, 0xff, 0x01, 4, 0, 8, 1, 3, 0, 0, 0, 0x7d));
 	assert_false(READ(&m, 0xff, 0xff, 0x01, 4, 0, 8, 1, 2, 0, 0, 0, 0));
 	assert_false(READ(&m, 0xff, 0xff, 0x01, 4, 0, 8, 1, 3, 0, 0, 0, 0x7e));	/* back by 2 */
-	assert_false(READ(&m, 0xff, 0xff, 0x01, 4, 0, 8, 1, 1, 0, 0x7c));	/* before the first */
+	/* before the first */
+	assert_false(READ(&m, 0xff, 0xff, 0x01, 4, 0, 8, 1, 1, 0, 0x7c));
 }
 
 /* A list that would begin in the middle of a number. */

@@ -1,8 +1,8 @@
 /* test_machine.c - what is known of a program's state, against the processor itself
  *
- * Every modelled instruction is encoded in many forms, run on the processor with random operands and
- * followed in the model: what the model says it knows must be what the processor has.  Then again
- * with some of the operands unknown to the model.
+ * Every modelled instruction is encoded in many forms, run on the processor with random
+ * operands and followed in the model: what the model says it knows must be what the processor
+ * has.  Then again with some of the operands unknown to the model.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -68,8 +68,10 @@ static uint64_t any(void)
 /* Numbers at which things happen, more often than chance would have it. */
 static uint64_t any_value(void)
 {
-	static const uint64_t edge[] = { 0, 1, 2, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0xffff, 0x7fffffff,
-					 0x80000000, 0xffffffff, INT64_MAX, 1ull << 63, UINT64_MAX };
+	static const uint64_t edge[] = { 0,	    1,		2,	    0x7f,
+					 0x80,	    0xff,	0x7fff,	    0x8000,
+					 0xffff,    0x7fffffff, 0x80000000, 0xffffffff,
+					 INT64_MAX, 1ull << 63, UINT64_MAX };
 
 	switch (any() % 4) {
 	case 0: return edge[any() % (sizeof(edge) / sizeof(edge[0]))];
@@ -102,7 +104,8 @@ static void compare(const struct form *f, const struct machine *m)
 				fail_at(f, "a register", m->reg[r].v, native_state.reg[r]);
 		}
 	if ((m->flags ^ native_state.flags) & m->flags_known & FLAGS_ALL)
-		fail_at(f, "flags", m->flags & m->flags_known, native_state.flags & m->flags_known);
+		fail_at(f, "flags", m->flags & m->flags_known,
+			native_state.flags & m->flags_known);
 	for (unsigned i = 0; i < BUFFER; i++) {
 		struct value v = memview_read(&m->memory, (uint64_t)(uintptr_t)(buffer + i), 1);
 
@@ -128,15 +131,16 @@ static void blind(struct machine *m)
 }
 
 /* What the processor has changed is what the instruction is said to write. */
-static void check_writes(const struct form *f, const struct act *act, const struct statesample *s,
-			 const uint8_t *before)
+static void check_writes(const struct form *f, const struct act *act,
+			 const struct statesample *s, const uint8_t *before)
 {
 	uint16_t writes = act_writes(act), stores = act_stores(act);
 	uint64_t at = (uint64_t)act->mem.disp;
 
 	for (unsigned r = 0; r < MACHINE_GPRS; r++)
 		if (r != MACHINE_RSP && !(writes >> r & 1) && native_state.reg[r] != s->gpr[r])
-			fail_at(f, "a register that is not written", s->gpr[r], native_state.reg[r]);
+			fail_at(f, "a register that is not written", s->gpr[r],
+				native_state.reg[r]);
 	if (!act_writes_flags(act) && (native_state.flags ^ s->rflags) & FLAGS_ALL)
 		fail_at(f, "flags that are not written", s->rflags, native_state.flags);
 	if (act->mem.base < MACHINE_GPRS)
@@ -158,7 +162,8 @@ static bool run_both(const struct form *f, bool blinded, struct machine *m)
 
 	for (unsigned r = 0; r < 16; r++)
 		s.gpr[r] = any_value();
-	s.gpr[3] = (uint64_t)(uintptr_t)(buffer + MIDDLE);		/* rbx: where memory is */
+	/* rbx: where memory is */
+	s.gpr[3] = (uint64_t)(uintptr_t)(buffer + MIDDLE);
 	s.gpr[5] = any() % 4;						/* rbp: its index */
 	s.gpr[7] = (uint64_t)(uintptr_t)(buffer + any() % 64);		/* strings */
 	s.gpr[6] = (uint64_t)(uintptr_t)(buffer + 128 + any() % 64);
@@ -169,7 +174,8 @@ static bool run_both(const struct form *f, bool blinded, struct machine *m)
 	machine_start(m, &no_file, &s);
 	m->memory.stack_at = (uint64_t)(uintptr_t)buffer;
 	act_lower((struct bytes){ f->bytes, f->len }, 0, &act);
-	struct machine whole = *m;		/* what it would not follow the processor cannot either */
+	/* what it would not follow the processor cannot either */
+	struct machine whole = *m;
 	if (!act.len || machine_step(&whole, &act, &why) != STEP_ON)
 		return false;
 	if (blinded)
@@ -189,8 +195,8 @@ static bool run_both(const struct form *f, bool blinded, struct machine *m)
 /* --- forms --- */
 
 enum shape {
-	REG, MEM, REG_REG, REG_MEM, MEM_REG, REG_IMM, MEM_IMM, REG_CL, MEM_CL, REG_REG_IMM, REG_REG_CL,
-	REG_REG_REG, NONE_AT_ALL,
+	REG, MEM, REG_REG, REG_MEM, MEM_REG, REG_IMM, MEM_IMM, REG_CL, MEM_CL, REG_REG_IMM,
+	REG_REG_CL, REG_REG_REG, NONE_AT_ALL,
 };
 
 static ZydisRegister register_of(unsigned bits, bool may_be_high)
@@ -204,11 +210,22 @@ static ZydisRegister register_of(unsigned bits, bool may_be_high)
 		return ZydisRegisterEncode(class, (ZyanU8)n);
 	if (may_be_high && n < 3 && any() % 3 == 0)
 		return (ZydisRegister)(ZYDIS_REGISTER_AH + n);
-	static const ZydisRegister low[] = {
-		ZYDIS_REGISTER_AL, ZYDIS_REGISTER_CL, ZYDIS_REGISTER_DL, 0, 0, 0, ZYDIS_REGISTER_SIL,
-		ZYDIS_REGISTER_DIL, ZYDIS_REGISTER_R8B, ZYDIS_REGISTER_R9B, ZYDIS_REGISTER_R10B,
-		ZYDIS_REGISTER_R11B, ZYDIS_REGISTER_R12B, ZYDIS_REGISTER_R13B, ZYDIS_REGISTER_R14B,
-		ZYDIS_REGISTER_R15B };
+	static const ZydisRegister low[] = { ZYDIS_REGISTER_AL,
+					     ZYDIS_REGISTER_CL,
+					     ZYDIS_REGISTER_DL,
+					     0,
+					     0,
+					     0,
+					     ZYDIS_REGISTER_SIL,
+					     ZYDIS_REGISTER_DIL,
+					     ZYDIS_REGISTER_R8B,
+					     ZYDIS_REGISTER_R9B,
+					     ZYDIS_REGISTER_R10B,
+					     ZYDIS_REGISTER_R11B,
+					     ZYDIS_REGISTER_R12B,
+					     ZYDIS_REGISTER_R13B,
+					     ZYDIS_REGISTER_R14B,
+					     ZYDIS_REGISTER_R15B };
 	return low[n];
 }
 
@@ -244,7 +261,8 @@ static void operand(ZydisEncoderOperand *o, char kind, unsigned bits)
 }
 
 /* False when there is no such instruction (high bytes beside REX registers, say). */
-static bool encode(ZydisMnemonic mnemonic, const char *kinds, const unsigned *bits, struct form *out)
+static bool encode(ZydisMnemonic mnemonic, const char *kinds, const unsigned *bits,
+		   struct form *out)
 {
 	ZydisEncoderRequest req = { .machine_mode = ZYDIS_MACHINE_MODE_LONG_64,
 				    .mnemonic = mnemonic };
@@ -256,13 +274,14 @@ static bool encode(ZydisMnemonic mnemonic, const char *kinds, const unsigned *bi
 	if (!ZYAN_SUCCESS(ZydisEncoderEncodeInstruction(&req, out->bytes, &n)))
 		return false;
 	out->len = (uint8_t)n;
-	(void)snprintf(out->text, sizeof(out->text), "%s %s %u", ZydisMnemonicGetString(mnemonic),
-		       kinds, bits[0]);
+	(void)snprintf(out->text, sizeof(out->text), "%s %s %u",
+		       ZydisMnemonicGetString(mnemonic), kinds, bits[0]);
 	return true;
 }
 
 /* Runs an instruction in random forms; the number of times it was followed. */
-static unsigned try_forms(ZydisMnemonic mnemonic, const char *kinds, const unsigned *bits, bool whole)
+static unsigned try_forms(ZydisMnemonic mnemonic, const char *kinds, const unsigned *bits,
+			  bool whole)
 {
 	unsigned followed = 0;
 	struct form f;
@@ -277,7 +296,8 @@ static unsigned try_forms(ZydisMnemonic mnemonic, const char *kinds, const unsig
 							   mnemonic == ZYDIS_MNEMONIC_SHRD));
 		if (run_both(&f, false, &m)) {
 			followed++;
-			for (unsigned r = 0; r < MACHINE_GPRS && whole && !undefined_result; r++)
+			for (unsigned r = 0; r < MACHINE_GPRS && whole && !undefined_result;
+			     r++)
 				if (m.reg[r].known != 0xff)
 					fail_at(&f, "known", m.reg[r].known, 0xff);
 		}
@@ -353,7 +373,8 @@ static unsigned try_shape(ZydisMnemonic mnemonic, const char *kinds, unsigned bi
 	return try_forms(mnemonic, kinds, width, whole);
 }
 
-static unsigned try_shapes(ZydisMnemonic mnemonic, const char *shapes, unsigned bits, bool whole)
+static unsigned try_shapes(ZydisMnemonic mnemonic, const char *shapes, unsigned bits,
+			   bool whole)
 {
 	unsigned followed = 0;
 	char kinds[8];
@@ -363,8 +384,8 @@ static unsigned try_shapes(ZydisMnemonic mnemonic, const char *shapes, unsigned 
 		unsigned got = try_shape(mnemonic, kinds, bits, whole);
 
 		if (whole && got == 0 && !(mnemonic == ZYDIS_MNEMONIC_BSWAP && bits == 16))
-			fail_msg("%s %s %u was never followed", ZydisMnemonicGetString(mnemonic),
-				 kinds, bits);
+			fail_msg("%s %s %u was never followed",
+				 ZydisMnemonicGetString(mnemonic), kinds, bits);
 		followed += got;
 	}
 	return followed;
@@ -382,8 +403,8 @@ static void modelled_instructions_do_what_the_processor_does(void **state)
 
 		for (unsigned w = modelled[i].no_bytes; w < 4 && has(modelled[i].feature); w++)
 			if ((exact || widths[w] >= 32) && (!bmi || widths[w] >= 32))
-				(void)try_shapes(modelled[i].mnemonic, modelled[i].kinds, widths[w],
-						 true);
+				(void)try_shapes(modelled[i].mnemonic, modelled[i].kinds,
+						 widths[w], true);
 	}
 	assert_true(compared > 1000000);
 }
@@ -398,9 +419,11 @@ static void extensions_do_what_the_processor_does(void **state)
 		{ ZYDIS_MNEMONIC_MOVSX, 32, 16 }, { ZYDIS_MNEMONIC_MOVSX, 64, 16 },
 		{ ZYDIS_MNEMONIC_MOVSXD, 64, 32 },
 	};
-	static const ZydisMnemonic signs[] = { ZYDIS_MNEMONIC_CBW, ZYDIS_MNEMONIC_CWDE,
-		ZYDIS_MNEMONIC_CDQE, ZYDIS_MNEMONIC_CWD, ZYDIS_MNEMONIC_CDQ, ZYDIS_MNEMONIC_CQO,
-		ZYDIS_MNEMONIC_CLC, ZYDIS_MNEMONIC_STC, ZYDIS_MNEMONIC_CMC, ZYDIS_MNEMONIC_NOP };
+	static const ZydisMnemonic signs[] = { ZYDIS_MNEMONIC_CBW,  ZYDIS_MNEMONIC_CWDE,
+					       ZYDIS_MNEMONIC_CDQE, ZYDIS_MNEMONIC_CWD,
+					       ZYDIS_MNEMONIC_CDQ,  ZYDIS_MNEMONIC_CQO,
+					       ZYDIS_MNEMONIC_CLC,  ZYDIS_MNEMONIC_STC,
+					       ZYDIS_MNEMONIC_CMC,  ZYDIS_MNEMONIC_NOP };
 	unsigned none[4] = { 0 };
 
 	(void)state;
@@ -421,11 +444,14 @@ static void extensions_do_what_the_processor_does(void **state)
 
 static void conditions_hold_as_for_the_processor(void **state)
 {
-	static const ZydisMnemonic set[] = {
-		ZYDIS_MNEMONIC_SETO, ZYDIS_MNEMONIC_SETNO, ZYDIS_MNEMONIC_SETB, ZYDIS_MNEMONIC_SETNB,
-		ZYDIS_MNEMONIC_SETZ, ZYDIS_MNEMONIC_SETNZ, ZYDIS_MNEMONIC_SETBE, ZYDIS_MNEMONIC_SETNBE,
-		ZYDIS_MNEMONIC_SETS, ZYDIS_MNEMONIC_SETNS, ZYDIS_MNEMONIC_SETP, ZYDIS_MNEMONIC_SETNP,
-		ZYDIS_MNEMONIC_SETL, ZYDIS_MNEMONIC_SETNL, ZYDIS_MNEMONIC_SETLE, ZYDIS_MNEMONIC_SETNLE };
+	static const ZydisMnemonic set[] = { ZYDIS_MNEMONIC_SETO,  ZYDIS_MNEMONIC_SETNO,
+					     ZYDIS_MNEMONIC_SETB,  ZYDIS_MNEMONIC_SETNB,
+					     ZYDIS_MNEMONIC_SETZ,  ZYDIS_MNEMONIC_SETNZ,
+					     ZYDIS_MNEMONIC_SETBE, ZYDIS_MNEMONIC_SETNBE,
+					     ZYDIS_MNEMONIC_SETS,  ZYDIS_MNEMONIC_SETNS,
+					     ZYDIS_MNEMONIC_SETP,  ZYDIS_MNEMONIC_SETNP,
+					     ZYDIS_MNEMONIC_SETL,  ZYDIS_MNEMONIC_SETNL,
+					     ZYDIS_MNEMONIC_SETLE, ZYDIS_MNEMONIC_SETNLE };
 	static const ZydisMnemonic cmov[] = {
 		ZYDIS_MNEMONIC_CMOVO, ZYDIS_MNEMONIC_CMOVNO, ZYDIS_MNEMONIC_CMOVB,
 		ZYDIS_MNEMONIC_CMOVNB, ZYDIS_MNEMONIC_CMOVZ, ZYDIS_MNEMONIC_CMOVNZ,
@@ -445,19 +471,33 @@ static void conditions_hold_as_for_the_processor(void **state)
 /* Not modelled: what they write is unknown, and nothing else. */
 static void other_instructions_leave_nothing_wrong(void **state)
 {
-	static const struct { ZydisMnemonic mnemonic; const char *kinds; unsigned bits; const char *feature; }
-	other[] = {
-		{ ZYDIS_MNEMONIC_RCL, "rb", 32, NULL }, { ZYDIS_MNEMONIC_RCR, "rc", 64, NULL },
-		{ ZYDIS_MNEMONIC_CMPXCHG, "mr", 32, NULL }, { ZYDIS_MNEMONIC_CMPXCHG, "rr", 8, NULL },
-		{ ZYDIS_MNEMONIC_LAHF, "", 0, NULL }, { ZYDIS_MNEMONIC_SAHF, "", 0, NULL },
-		{ ZYDIS_MNEMONIC_STOSB, "", 0, NULL }, { ZYDIS_MNEMONIC_STOSQ, "", 0, NULL },
-		{ ZYDIS_MNEMONIC_LODSB, "", 0, NULL }, { ZYDIS_MNEMONIC_MOVSB, "", 0, NULL },
-		{ ZYDIS_MNEMONIC_MOVSQ, "", 0, NULL }, { ZYDIS_MNEMONIC_SCASB, "", 0, NULL },
+	static const struct {
+		ZydisMnemonic mnemonic;
+		const char *kinds;
+		unsigned bits;
+		const char *feature;
+	} other[] = {
+		{ ZYDIS_MNEMONIC_RCL, "rb", 32, NULL },
+		{ ZYDIS_MNEMONIC_RCR, "rc", 64, NULL },
+		{ ZYDIS_MNEMONIC_CMPXCHG, "mr", 32, NULL },
+		{ ZYDIS_MNEMONIC_CMPXCHG, "rr", 8, NULL },
+		{ ZYDIS_MNEMONIC_LAHF, "", 0, NULL },
+		{ ZYDIS_MNEMONIC_SAHF, "", 0, NULL },
+		{ ZYDIS_MNEMONIC_STOSB, "", 0, NULL },
+		{ ZYDIS_MNEMONIC_STOSQ, "", 0, NULL },
+		{ ZYDIS_MNEMONIC_LODSB, "", 0, NULL },
+		{ ZYDIS_MNEMONIC_MOVSB, "", 0, NULL },
+		{ ZYDIS_MNEMONIC_MOVSQ, "", 0, NULL },
+		{ ZYDIS_MNEMONIC_SCASB, "", 0, NULL },
 		{ ZYDIS_MNEMONIC_CMPSB, "", 0, NULL },
-		{ ZYDIS_MNEMONIC_CPUID, "", 0, NULL }, { ZYDIS_MNEMONIC_MOVBE, "rm", 32, "bmi2" },
-		{ ZYDIS_MNEMONIC_PEXT, "rrr", 64, "bmi2" }, { ZYDIS_MNEMONIC_BZHI, "rrr", 32, "bmi2" },
-		{ ZYDIS_MNEMONIC_SHLX, "rrr", 64, "bmi2" }, { ZYDIS_MNEMONIC_RORX, "rrb", 64, "bmi2" },
-		{ ZYDIS_MNEMONIC_MULX, "rrr", 64, "bmi2" }, { ZYDIS_MNEMONIC_BEXTR, "rrr", 32, "bmi" },
+		{ ZYDIS_MNEMONIC_CPUID, "", 0, NULL },
+		{ ZYDIS_MNEMONIC_MOVBE, "rm", 32, "bmi2" },
+		{ ZYDIS_MNEMONIC_PEXT, "rrr", 64, "bmi2" },
+		{ ZYDIS_MNEMONIC_BZHI, "rrr", 32, "bmi2" },
+		{ ZYDIS_MNEMONIC_SHLX, "rrr", 64, "bmi2" },
+		{ ZYDIS_MNEMONIC_RORX, "rrb", 64, "bmi2" },
+		{ ZYDIS_MNEMONIC_MULX, "rrr", 64, "bmi2" },
+		{ ZYDIS_MNEMONIC_BEXTR, "rrr", 32, "bmi" },
 	};
 	static const struct form bytes[] = {
 		{ { 0x66, 0x0f, 0xd7, 0xc0 }, 4, "pmovmskb %xmm0, %eax" },
@@ -472,10 +512,12 @@ static void other_instructions_leave_nothing_wrong(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++) {
-		unsigned bits[4] = { other[i].bits, other[i].bits, other[i].bits, other[i].bits };
+		unsigned bits[4] = { other[i].bits, other[i].bits, other[i].bits,
+				     other[i].bits };
 
 		if (has(other[i].feature))
-			assert_true(try_forms(other[i].mnemonic, other[i].kinds, bits, false) > 0);
+			assert_true(try_forms(other[i].mnemonic, other[i].kinds, bits, false) >
+				    0);
 	}
 	for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++)
 		for (int k = 0; k < ROUNDS; k++) {
@@ -487,7 +529,8 @@ static void other_instructions_leave_nothing_wrong(void **state)
 /* The bit may be anywhere from the operand's address on. */
 static void bits_of_strings_are_stored_who_knows_where(void **state)
 {
-	static const uint8_t btc[] = { 0x48, 0x0f, 0xbb, 0x0b }, by_number[] = { 0x48, 0x0f, 0xba, 0x3b, 5 };
+	static const uint8_t btc[] = { 0x48, 0x0f, 0xbb, 0x0b },
+			     by_number[] = { 0x48, 0x0f, 0xba, 0x3b, 5 };
 	struct act act;
 
 	(void)state;
@@ -501,7 +544,8 @@ static void bits_of_strings_are_stored_who_knows_where(void **state)
 static int make_room(void **state)
 {
 	(void)state;
-	code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
+		    -1, 0);
 	if (code == MAP_FAILED)
 		return -1;
 	void *start = code;

@@ -1,8 +1,8 @@
-/* test_many.c - 2,000 profiled modules, 200 of them with a generation: every sample is where it belongs,
- * and the memory is bounded
+/* test_many.c - 2,000 profiled modules, 200 of them with a generation: every sample is where it
+ * belongs, and the memory is bounded
  *
- * Files, store and spool are real; the analyses are told, since only the Editor could make them.  What
- * it costs is printed, not judged: bench/many.sh keeps it.
+ * Files, store and spool are real; the analyses are told, since only the Editor could make
+ * them.  What it costs is printed, not judged: bench/many.sh keeps it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,8 @@ enum { MODULES = 2000, GENERATIONS = 200, FUNCTIONS = 500, BLOCKS = 10 * FUNCTIO
        SAMPLES = 20 /* of each module in a spool file */ };
 #define TEXT (BLOCKS * (uint64_t)BLOCK)
 
-static const uint64_t base = 0x401000, text_off = 0x1000, new_base = 0x900000, new_off = 0x100000;
+static const uint64_t base = 0x401000, text_off = 0x1000, new_base = 0x900000,
+		      new_off = 0x100000;
 
 static struct store *store;
 static struct modules *modules;
@@ -104,7 +105,8 @@ static unsigned long peak_kib(void)
 	return kib;
 }
 
-/* One process for each module; samples in SAMPLES different blocks, in the new text of a generation. */
+/* One process for each module; samples in SAMPLES different blocks, in the new text of a
+ * generation. */
 static int spool(unsigned ngenerations)
 {
 	int fd = memfd_create("log", MFD_CLOEXEC);
@@ -120,7 +122,8 @@ static int spool(unsigned ngenerations)
 		ev.time_ns = 1000 + i;
 		ev.tid = 100 + i;
 		assert_int_equal(spool_write(w, &ev, NULL), 0);
-		ev = (struct spool_event){ .kind = SPOOL_SAMPLE, .time_ns = 1000 + i, .pid = 100 + i,
+		ev = (struct spool_event){ .kind = SPOOL_SAMPLE,
+					   .time_ns = 1000 + i, .pid = 100 + i,
 					   .tid = 100 + i };
 		for (uint64_t k = 0; k < SAMPLES; k++) {
 			ev.sample.pc = SPOOLED_AT + (i + 7 * k) % BLOCKS * BLOCK + 3;
@@ -159,7 +162,8 @@ static bool check_module(void *ctx, const struct store_module *m)
 
 	e->n++;
 	e->generations += m->generation != 0;
-	assert_true(m->samples > (double)e->samples - 0.5 && m->samples < (double)e->samples + 0.5);
+	assert_true(m->samples > (double)e->samples - 0.5 &&
+		    m->samples < (double)e->samples + 0.5);
 	return true;
 }
 
@@ -177,9 +181,11 @@ static void make_generation(unsigned i)
 {
 	static struct blockmap_block block[BLOCKS];
 	struct blockmap_seg seg = { new_base, new_off, TEXT };
-	struct blockmap map = { .generation = 1, .original = digest_text(i, "original"),
-				.orig_base = base, .gen_base = new_base, .hot_size = (uint32_t)TEXT,
-				.nseg = 1, .nblock = BLOCKS, .seg = &seg, .block = block };
+	struct blockmap map = { .generation = 1,
+				.original = digest_text(i, "original"), .orig_base = base,
+				.gen_base = new_base, .hot_size = (uint32_t)TEXT, .nseg = 1,
+				.nblock = BLOCKS, .seg = &seg,
+				.block = block };
 	struct store_generation *g = calloc(1, sizeof(*g));
 	struct store_module m;
 	struct wr w = { 0 };
@@ -187,8 +193,8 @@ static void make_generation(unsigned i)
 
 	assert_non_null(g);
 	for (uint32_t k = 0; k < BLOCKS; k++)
-		block[k] = (struct blockmap_block){ k * BLOCK, BLOCK, (BLOCKS - 1 - k) * BLOCK, BLOCK,
-						    false };
+		block[k] = (struct blockmap_block){ k * BLOCK, BLOCK, (BLOCKS - 1 - k) * BLOCK,
+						    BLOCK, false };
 	name_of(i, path);
 	assert_int_equal(store_module_by_path(store, path, &m, NULL), 1);
 	g->module = m.id;
@@ -197,8 +203,9 @@ static void make_generation(unsigned i)
 	g->original = map.original;
 	g->state = STATE_INSTALLED;
 	blockmap_write(&map, &w);
-	assert_int_equal(store_generation_add(store, g, wr_bytes(&w), &(struct store_profile){ 0 },
-					      NULL), 0);
+	assert_int_equal(store_generation_add(store, g, wr_bytes(&w),
+					      &(struct store_profile){ 0 }, NULL),
+			 0);
 	wr_free(&w);
 	free(g);
 	write_file(i, "generation");

@@ -1,4 +1,5 @@
-/* test_measure.c - figures worked out by hand, and two ways to read one layout that must agree */
+/* test_measure.c - figures worked out by hand, and two ways to read one layout that must
+ * agree */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,8 +61,9 @@ static void figures_of_a_diamond_are_those_by_hand(void **state)
 	assert_near(m.taken, 90 + 10);		/* b0 to b2, b1 to b3 */
 	assert_near(m.jumps, 10);		/* that of b1 */
 	assert_near(m.to_jumps, 0);
-	assert_near(m.exttsp, (10 + 0.1 * 90 * (1 - 10 / 1024.0) + 0.1 * 10 * (1 - 90 / 1024.0) +
-			       1.05 * 90) / 200);
+	assert_near(m.exttsp, (10 + 0.1 * 90 * (1 - 10 / 1024.0) +
+			       0.1 * 10 * (1 - 90 / 1024.0) + 1.05 * 90) /
+				      200);
 	assert_int_equal(m.hot_bytes, 123);
 	assert_int_equal(m.hot_lines, 2);
 	assert_int_equal(m.hot_pages, 1);
@@ -98,7 +100,8 @@ static void branches_to_a_jmp_alone_are_counted(void **state)
 	arena_free(a);
 }
 
-/* b0's branch ends where a line does, at 32; b1's jmp crosses the next one's end, from 62 to 67. */
+/* b0's branch ends where a line does, at 32; b1's jmp crosses the next one's end, from 62 to
+ * 67. */
 static const char across[] =
 	"fn f\n"
 	"  b0 size 32 insns 3 count 100 -> b1:10 b2:90\n"
@@ -187,8 +190,9 @@ static void give_counts(struct prog *prog, uint32_t seed)
 	}
 }
 
-/* Original code runs on from a block that stays: whoever walks there finds originals of blocks that have
- * images as well.  Nothing runs in such functions; returns how many are left. */
+/* Original code runs on from a block that stays: whoever walks there finds originals of
+ * blocks that have images as well.  Nothing runs in such functions; returns how many are
+ * left. */
 static uint32_t silence_leaving(struct prog *prog, const struct placement *pl)
 {
 	uint32_t left = 0;
@@ -200,14 +204,16 @@ static uint32_t silence_leaving(struct prog *prog, const struct placement *pl)
 		for (uint32_t i = 0; i < fn->nblock; i++)
 			leaves |= pl->jumped[f] && pl->block[f][i].addr == fn->block[i].addr;
 		for (uint32_t i = 0; leaves && i < fn->nblock; i++)
-			fn->block[i].count = fn->block[i].taken_count = fn->block[i].fall_count = 0;
+			fn->block[i].count = fn->block[i].taken_count =
+				fn->block[i].fall_count = 0;
 		left += pl->jumped[f] && !leaves;
 	}
 	return left;
 }
 
 /* What stands in the hot text, by the blocks: without NOPs at the end. */
-static uint64_t hot_before(const struct prog *prog, const struct placement *pl, const struct blockmap *map)
+static uint64_t hot_before(const struct prog *prog, const struct placement *pl,
+			   const struct blockmap *map)
 {
 	uint64_t n = 0;
 
@@ -216,7 +222,8 @@ static uint64_t hot_before(const struct prog *prog, const struct placement *pl, 
 			const struct block *b = &prog->fn[f].block[i];
 			const struct insn *insn = prog->fn[f].insn + b->insn + b->ninsn;
 
-			if (!pl->block[f][i].size || pl->block[f][i].addr - map->gen_base >= map->hot_size)
+			if (!pl->block[f][i].size ||
+			    pl->block[f][i].addr - map->gen_base >= map->hot_size)
 				continue;
 			n += b->size;
 			for (uint32_t k = 0; k < b->ninsn && (--insn)->kind == INSN_NOP; k++)
@@ -269,7 +276,8 @@ static void walking_finds_what_the_block_map_says(void **state)
 		struct measure m[3];
 		double left_out;
 
-		if (edit_optimize(original, NULL, &options, a, &generation, &bytes, &stats, &err) < 0 ||
+		if (edit_optimize(original, NULL, &options, a, &generation, &bytes, &stats,
+				  &err) < 0 ||
 		    blockmap_read(wr_bytes(&bytes), &map, &err) < 0)
 			fail_msg("seed %u: %s", seed, err.text);
 		give_counts(&prog, seed);
@@ -279,8 +287,8 @@ static void walking_finds_what_the_block_map_says(void **state)
 			fail_msg("seed %u: %s", seed, err.text);
 		assert_true(silence_leaving(&prog, &pl[1]) >= prog.nfn / 2);
 		measure_run(&prog, pl, 3, m, &left_out);
-		print_message("# seed %u: taken %.0f -> %.0f, %.3f left out\n", seed, m[0].taken,
-			      m[1].taken, left_out);
+		print_message("# seed %u: taken %.0f -> %.0f, %.3f left out\n", seed,
+			      m[0].taken, m[1].taken, left_out);
 		assert_near(left_out, 0);
 		assert_true(m[1].taken != m[0].taken);
 		assert_near(m[0].instructions, instructions_of(&prog));

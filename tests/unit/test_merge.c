@@ -60,7 +60,8 @@ static void put(struct rings *r, unsigned i, uint64_t time, uint32_t pid)
 static bool round_of(struct rings *r, bool all)
 {
 	for (unsigned i = 0; i < NRING; i++) {
-		struct perf_ring ring = { r->data[i], SIZE, merge_tail(r->merge, i), r->head[i] };
+		struct perf_ring ring = { r->data[i], SIZE, merge_tail(r->merge, i),
+					  r->head[i] };
 
 		merge_look(r->merge, i, &ring);
 	}
@@ -194,7 +195,8 @@ static void a_malformed_ring_is_skipped_to_its_head_and_goes_on(void **state)
 	assert_int_equal(r->out[2].pid, 3);
 }
 
-static bool own_of(struct own *o, enum spool_kind kind, uint32_t pid, uint32_t tid, uint32_t parent)
+static bool own_of(struct own *o, enum spool_kind kind, uint32_t pid, uint32_t tid,
+		   uint32_t parent)
 {
 	struct spool_event ev = { .kind = kind, .pid = pid, .tid = tid };
 
@@ -203,10 +205,13 @@ static bool own_of(struct own *o, enum spool_kind kind, uint32_t pid, uint32_t t
 	return own_event(o, &ev);
 }
 
-static const struct perf_format with_memory = { .user_cx = true, .state = true, .memory = true };
+static const struct perf_format with_memory = { .user_cx = true,
+						.state = true,
+						.memory = true };
 
 /* A sample with state, or the memory in front of one: of task `tid`, with its PC and RSP. */
-static void put_state(struct rings *r, uint64_t time, uint32_t tid, uint64_t pc, uint64_t sp, bool memory)
+static void put_state(struct rings *r, uint64_t time, uint32_t tid, uint64_t pc, uint64_t sp,
+		      bool memory)
 {
 	struct wr w = { 0 };
 
@@ -277,7 +282,8 @@ static void own_processes_and_their_children_are_known(void **state)
 	assert_true(own_of(o, SPOOL_EXIT, 21, 21, 0));
 	assert_false(own_of(o, SPOOL_SAMPLE, 21, 21, 0));
 	assert_true(own_of(o, SPOOL_SAMPLE, 20, 20, 0));
-	assert_false(own_of(o, SPOOL_FORK, 20, 20, 99));	/* its exit was lost, somebody else's now */
+	/* its exit was lost, somebody else's now */
+	assert_false(own_of(o, SPOOL_FORK, 20, 20, 99));
 	assert_false(own_of(o, SPOOL_SAMPLE, 20, 20, 0));
 	assert_false(own_of(o, SPOOL_LOST, 10, 10, 0));
 	for (uint32_t i = 0; i < 1000; i++)

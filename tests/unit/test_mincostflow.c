@@ -31,7 +31,8 @@ static uint64_t splitmix(uint64_t *state)
 }
 
 /* Every integral flow on edges e.. is tried; the best has most flow, then least cost. */
-static void search(const struct edge *edge, int e, int64_t *balance, int64_t cost, struct best *best)
+static void search(const struct edge *edge, int e, int64_t *balance, int64_t cost,
+		   struct best *best)
 {
 	if (e == EDGES) {
 		for (int v = 1; v < NODES - 1; v++) {
@@ -67,7 +68,8 @@ static void random_networks_match_exhaustive_search(void **state)
 			edge[e].to = (uint32_t)(splitmix(&s) % NODES);
 			edge[e].capacity = (int64_t)(splitmix(&s) % 4);
 			edge[e].cost = (int64_t)(splitmix(&s) % 5);
-			(void)mcf_add(m, edge[e].from, edge[e].to, edge[e].capacity, edge[e].cost);
+			(void)mcf_add(m, edge[e].from, edge[e].to, edge[e].capacity,
+				      edge[e].cost);
 		}
 		search(edge, 0, balance, 0, &best);
 		int64_t flow = mcf_solve(m, 0, NODES - 1, 0, &cost);

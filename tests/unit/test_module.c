@@ -65,7 +65,8 @@ static bool on_other_device(int fd)
 	return devices_differ;
 }
 
-static const struct module_opener opener = { .open = open_path, .other_device = on_other_device };
+static const struct module_opener opener = { .open = open_path,
+					     .other_device = on_other_device };
 static const struct module_analyzer analyzer = { .analyze = analyze };
 static const struct module_filter filter = { allows, NULL };
 
@@ -148,7 +149,9 @@ static void tell_generation(int64_t module, const char *text)
 	g->original = map.original;
 	g->state = STATE_INSTALLED;
 	blockmap_write(&map, &w);
-	assert_int_equal(store_generation_add(store, g, wr_bytes(&w), &(struct store_profile){ 0 }, NULL), 0);
+	assert_int_equal(store_generation_add(store, g, wr_bytes(&w),
+					      &(struct store_profile){ 0 }, NULL),
+			 0);
 	wr_free(&w);
 	free(g);
 }
@@ -296,7 +299,9 @@ static void put_map(struct spool_writer *w, uint32_t pid, unsigned dev_off, uint
 
 static void put_samples(struct spool_writer *w, uint32_t pid, uint64_t off, int n)
 {
-	struct spool_event ev = { .kind = SPOOL_SAMPLE, .time_ns = 2000, .pid = pid, .tid = pid };
+	struct spool_event ev = {
+		.kind = SPOOL_SAMPLE, .time_ns = 2000, .pid = pid, .tid = pid
+	};
 
 	ev.sample.pc = 0x10000000 + off;
 	while (n--)

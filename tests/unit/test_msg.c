@@ -104,10 +104,10 @@ static void a_role_may_not_send_what_is_not_its_own(void **state)
 
 	(void)state;
 	msg_encode(&m, &w);
-	assert_int_equal(msg_decode(wr_bytes(&w), MSG_ROLE_MONITOR, MSG_ROLE_PARENT, &out, &err),
-			 -1);
-	assert_int_equal(msg_decode(wr_bytes(&w), MSG_ROLE_MANAGER, MSG_ROLE_MONITOR, &out, &err),
-			 -1);
+	assert_int_equal(
+		msg_decode(wr_bytes(&w), MSG_ROLE_MONITOR, MSG_ROLE_PARENT, &out, &err), -1);
+	assert_int_equal(
+		msg_decode(wr_bytes(&w), MSG_ROLE_MANAGER, MSG_ROLE_MONITOR, &out, &err), -1);
 	w.p[2] = MSG_VERSION + 1;
 	assert_int_equal(decode(wr_bytes(&w), &out), -1);
 	w.p[2] = MSG_VERSION;
@@ -130,7 +130,8 @@ static void descriptors_travel_and_too_many_are_closed(void **state)
 	m.fd[0] = p[1];
 	assert_int_equal(msg_send(pair[0], &m, &err), 0);
 	close(p[1]);
-	assert_int_equal(msg_receive(pair[1], MSG_ROLE_MANAGER, MSG_ROLE_PARENT, &out, &err), 1);
+	assert_int_equal(msg_receive(pair[1], MSG_ROLE_MANAGER, MSG_ROLE_PARENT, &out, &err),
+			 1);
 	assert_int_equal(out.nfd, 1);
 	assert_int_equal(write(out.fd[0], "x", 1), 1);
 	assert_int_equal(read(p[0], &byte, 1), 1);
@@ -148,13 +149,15 @@ static void descriptors_travel_and_too_many_are_closed(void **state)
 			    .msg_controllen = sizeof(c) };
 	assert_true(sendmsg(pair[0], &h, 0) > 0);
 	msg_close_fds(&out);
-	assert_int_equal(msg_receive(pair[1], MSG_ROLE_MANAGER, MSG_ROLE_PARENT, &out, &err), -1);
+	assert_int_equal(msg_receive(pair[1], MSG_ROLE_MANAGER, MSG_ROLE_PARENT, &out, &err),
+			 -1);
 	assert_int_equal(out.nfd, 0);
 	assert_int_equal(read(p[0], &byte, 1), 0);	/* the last writer is closed */
 	wr_free(&w);
 	close(p[0]);
 	close(pair[0]);
-	assert_int_equal(msg_receive(pair[1], MSG_ROLE_MANAGER, MSG_ROLE_PARENT, &out, &err), -1);
+	assert_int_equal(msg_receive(pair[1], MSG_ROLE_MANAGER, MSG_ROLE_PARENT, &out, &err),
+			 -1);
 	close(pair[1]);
 }
 
@@ -171,7 +174,8 @@ static void a_request_is_read_only_when_whole(void **state)
 	(void)state;
 	assert_int_equal(request_write(&w, 3, arg, &err), 0);
 	for (size_t k = 0; k < w.n; k++)
-		assert_int_equal(request_read((struct bytes){ w.p, k }, &n, got, &used, &err), 0);
+		assert_int_equal(request_read((struct bytes){ w.p, k }, &n, got, &used, &err),
+				 0);
 	wr_u8(&w, 'x');			/* of something behind it */
 	assert_int_equal(request_read(wr_bytes(&w), &n, got, &used, &err), 1);
 	assert_int_equal(used, w.n - 1);

@@ -60,10 +60,13 @@ static void arrives(const struct role_options *told)
 static void what_a_role_is_told_arrives(void **state)
 {
 	struct role_options o = {
-		.role = MSG_ROLE_MONITOR, .policy = "/a", .store = "--store", .socket = "c d", .user = "e",
-		.job_user = "f", .morph_edit = "g", .host = "", .foreground = true, .no_monitor = true,
-		.clock = 1, .rate_hz = UINT32_MAX, .drain_s = 3, .spool_max_mib = 4, .stack_bytes = 5,
-		.paused = true, .switched = true, .registers = true, .memory = true,
+		.role = MSG_ROLE_MONITOR,
+		.policy = "/a",
+		.store = "--store", .socket = "c d", .user = "e", .job_user = "f",
+		.morph_edit = "g", .host = "", .foreground = true, .no_monitor = true,
+		.clock = 1, .rate_hz = UINT32_MAX, .drain_s = 3, .spool_max_mib = 4,
+		.stack_bytes = 5, .paused = true, .switched = true, .registers = true,
+		.memory = true,
 	};
 
 	(void)state;

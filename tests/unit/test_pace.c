@@ -15,7 +15,8 @@
 static const struct use usual = { 0.5, 1.2, 0.2, 0.15, 0.02, 30 };
 static const struct use even = { 0.5, 0.02, 0.005, 0.15, 0.02, 30 };
 static const struct use alone = { 0.5, 0.02, 0.005, 0, 0, 30 };
-static const struct use lasting = { 0.5, 1.2, 0.2, 0.15, 0.02, 0 };	/* a daemon: no job ever ends */
+/* a daemon: no job ever ends */
+static const struct use lasting = { 0.5, 1.2, 0.2, 0.15, 0.02, 0 };
 
 static void begin(struct pace *p, const struct use *u, uint32_t before)
 {
@@ -41,8 +42,8 @@ static enum pace_verdict try(const struct use *u, const struct use *after, doubl
 }
 
 /* Of `rounds` swaps, how many get that verdict. */
-static unsigned count(const struct use *u, const struct use *after, double slower, uint32_t before,
-		      unsigned rounds, enum pace_verdict verdict)
+static unsigned count(const struct use *u, const struct use *after, double slower,
+		      uint32_t before, unsigned rounds, enum pace_verdict verdict)
 {
 	uint32_t n;
 	unsigned k = 0;
@@ -52,7 +53,8 @@ static unsigned count(const struct use *u, const struct use *after, double slowe
 	return k;
 }
 
-/* One in a thousand is allowed: of 1,500, more than 6 would come by chance once in 1,000 times. */
+/* One in a thousand is allowed: of 1,500, more than 6 would come by chance once in 1,000
+ * times. */
 static void the_same_speed_is_hardly_ever_called_slower(void **state)
 {
 	(void)state;
@@ -96,8 +98,8 @@ static void observe(struct pace *p, uint32_t key, const struct use *u, int times
 		use_observe(p, key, u, 1);
 }
 
-/* Six of one kind are what the second look, at twelve, needs to be certain: 1 in C(18, 6) is less than its
- * share of PACE_ALPHA, 1 in C(17, 5) is not. */
+/* Six of one kind are what the second look, at twelve, needs to be certain: 1 in C(18, 6) is
+ * less than its share of PACE_ALPHA, 1 in C(17, 5) is not. */
 static void what_the_next_one_is_compared_with_takes_six_observations(void **state)
 {
 	struct pace p = { 0 };
@@ -110,7 +112,8 @@ static void what_the_next_one_is_compared_with_takes_six_observations(void **sta
 	assert_true(pace_known(&p));
 	pace_swap(&p, 1);		/* of that one nothing is known */
 	assert_false(pace_known(&p));
-	/* And so it is: twelve that are surely slower are known to be, with six before; not with five. */
+	/* And so it is: twelve that are surely slower are known to be, with six before; not
+	 * with five. */
 	use_seed = 1;
 	for (uint32_t before = 5; before <= 6; before++) {
 		begin(&p, &alone, before);
@@ -144,8 +147,8 @@ static void the_interval_holds_the_truth(void **state)
 		for (int k = 0; k < PACE_MAX; k++)
 			use_observe(&p, 1, &even, 1.08);
 		assert_true(pace_look(&p));
-		/* Of a whole run, 85 % of which are the module's, or of the module: the interval is of
-		 * the one that is known better. */
+		/* Of a whole run, 85 % of which are the module's, or of the module: the
+		 * interval is of the one that is known better. */
 		right += p.shift.low <= log(1.08) && p.shift.high >= log(1 + 0.85 * 0.08) &&
 			 p.shift.estimate > 0.05 && p.shift.estimate < 0.11;
 	}
@@ -234,14 +237,16 @@ static void an_observation_needs_time_and_samples(void **state)
 	pace_add(&p, 7, &s, 0);
 	assert_int_equal(p.kind[0].now.n, 1);	/* 120 samples */
 	/* Samples enough, but in too little time. */
-	struct pace_sums busy = { .module_s = 0.8, .rest_s = 0.16, .samples = 240, .rest_samples = 40,
+	struct pace_sums busy = { .module_s = 0.8,
+				  .rest_s = 0.16, .samples = 240, .rest_samples = 40,
 				  .covered_s = 300 };
 	pace_add(&p, 9, &busy, 600);
 	assert_int_equal(p.kind[1].now.n, 0);
 	pace_add(&p, 9, &busy, 600);
 	assert_int_equal(p.kind[1].now.n, 1);
 	/* No job has ended, and hardly any samples of the rest: nothing is known. */
-	struct pace_sums none = { .module_s = 8, .rest_s = 0.04, .samples = 2001, .rest_samples = 10,
+	struct pace_sums none = { .module_s = 8,
+				  .rest_s = 0.04, .samples = 2001, .rest_samples = 10,
 				  .covered_s = 600 };
 	pace_add(&p, 8, &none, 600);
 	assert_int_equal(p.nkind, 3);
@@ -301,7 +306,8 @@ int main(void)
 		cmocka_unit_test(what_was_never_seen_before_is_not_compared),
 		cmocka_unit_test(a_swap_in_passing_keeps_what_is_known),
 		cmocka_unit_test(an_observation_needs_time_and_samples),
-		cmocka_unit_test(a_busier_kind_takes_the_place_of_one_of_which_nothing_is_known),
+		cmocka_unit_test(
+			a_busier_kind_takes_the_place_of_one_of_which_nothing_is_known),
 		cmocka_unit_test(the_verdict_is_told),
 	};
 

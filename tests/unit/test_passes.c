@@ -139,7 +139,8 @@ static void want_property(struct run *r, const char *line, char **word, uint32_t
 	}
 }
 
-static void want_confidence(struct run *r, const char *line, const struct block *b, const char *word)
+static void want_confidence(struct run *r, const char *line, const struct block *b,
+			    const char *word)
 {
 	if (strcmp(confidence_name[b->confidence], word) != 0)
 		fail_line(r, line, confidence_name[b->confidence]);
@@ -165,7 +166,8 @@ static void want_score(struct run *r, const char *line, const char *what)
 	double after = pass_score(&r->t.prog, false, &weight);
 	char why[96];
 
-	(void)snprintf(why, sizeof(why), "%.4f before, %.4f after, of %.4f", before, after, weight);
+	(void)snprintf(why, sizeof(why), "%.4f before, %.4f after, of %.4f", before, after,
+		       weight);
 	if (strcmp(what, "up") == 0 ? after <= before : fabs(after - before) > 1e-9)
 		fail_line(r, line, why);
 }
@@ -188,8 +190,10 @@ static void want(struct run *r, const char *line, char **word, uint32_t n)
 		want_number(r, line, edge_count(fn, block_id(r, word[1]), block_id(r, word[2])),
 			    word + 3);
 	else if (n == 5 && strcmp(word[0], "probability") == 0)
-		want_number(r, line, edge_count(fn, block_id(r, word[1]), block_id(r, word[2])) /
-			    fn->block[block_id(r, word[1])].count, word + 3);
+		want_number(r, line,
+			    edge_count(fn, block_id(r, word[1]), block_id(r, word[2])) /
+				    fn->block[block_id(r, word[1])].count,
+			    word + 3);
 	else if (n == 3 && strcmp(word[0], "entry") == 0)
 		want_number(r, line, fn->entry_count, word + 1);
 	else if (n >= 1 && strcmp(word[0], "layout") == 0)
@@ -219,7 +223,8 @@ static void check_line(struct run *r, char *line)
 	char *copy = strdup(line), *word[MAX_WORDS + 1] = { NULL };
 	uint32_t n = 0;
 
-	for (char *s = strtok(copy, " \t"); s && *s != '#' && n < MAX_WORDS; s = strtok(NULL, " \t"))
+	for (char *s = strtok(copy, " \t"); s && *s != '#' && n < MAX_WORDS;
+	     s = strtok(NULL, " \t"))
 		word[n++] = s;
 	if (n == 2 && strcmp(word[0], "run") == 0)
 		run_passes(r, word[1], NULL);
@@ -290,7 +295,8 @@ static void printed_form_parses_again(void **state)
 	assert_int_equal(infer_counts(&t.prog, &err), 0);
 	assert_int_equal(passes_run(&t.prog, &options, &err), 0);
 	char *one = print_to_text(&t.prog);
-	if (irtext_parse((struct bytes){ (const uint8_t *)one, strlen(one) }, a, &again, &err) < 0)
+	if (irtext_parse((struct bytes){ (const uint8_t *)one, strlen(one) }, a, &again, &err) <
+	    0)
 		fail_msg("%s\n%s", err.text, one);
 	assert_int_equal(ir_check(&again.prog, &err), 0);
 	char *two = print_to_text(&again.prog);
@@ -367,10 +373,12 @@ int main(void)
 		tests[ntest++] = (struct CMUnitTest){ .name = list[i]->d_name,
 			.test_func = known_answer, .initial_state = list[i]->d_name };
 	static char sample[] = "switch.txt";
-	tests[ntest++] = (struct CMUnitTest)cmocka_unit_test_prestate(printed_form_parses_again, sample);
+	tests[ntest++] =
+		(struct CMUnitTest)cmocka_unit_test_prestate(printed_form_parses_again, sample);
 	tests[ntest++] = (struct CMUnitTest)cmocka_unit_test_prestate(
 		shuffled_layouts_are_valid_and_differ, sample);
-	tests[ntest++] = (struct CMUnitTest)cmocka_unit_test(unknown_pass_is_named_with_the_known_ones);
+	tests[ntest++] =
+		(struct CMUnitTest)cmocka_unit_test(unknown_pass_is_named_with_the_known_ones);
 	int rc = _cmocka_run_group_tests("passes", tests, (size_t)ntest, NULL, NULL);
 	for (int i = 0; i < n; i++)
 		free(list[i]);

@@ -19,9 +19,10 @@ static uint8_t bounce[PERF_RECORD_BYTES_MAX];
 
 /* Recorded on Linux 6.18: a tick in user mode, one in a read(2), one in a kernel thread. */
 static const uint8_t tick_user[] = {
-	9, 0, 0, 0, 1, 0, 48, 0, 0xd7, 0x1c, 0, 0, 0xd8, 0x1c, 0, 0,
-	0x00, 0x10, 0x5e, 0x6c, 0x83, 0x03, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0,
-	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0x50, 0x1a, 0x77, 0x0a, 0x45, 0x56, 0, 0,
+	9,    0,    0,	  0,	1,    0,    48,	  0,	0xd7, 0x1c, 0,	  0,
+	0xd8, 0x1c, 0,	  0,	0x00, 0x10, 0x5e, 0x6c, 0x83, 0x03, 0,	  0,
+	2,    0,    0,	  0,	0,    0,    0,	  0,	0xff, 0xff, 0xff, 0xff,
+	0xff, 0xff, 0xff, 0x7f, 0x50, 0x1a, 0x77, 0x0a, 0x45, 0x56, 0,	  0,
 };
 static const uint8_t tick_syscall[] = {
 	9, 0, 0, 0, 1, 0, 48, 0, 0xd6, 0x1c, 0, 0, 0xd6, 0x1c, 0, 0,
@@ -141,14 +142,15 @@ static void registers_come_in_the_order_of_machine_code(void **state)
 		{ .user_cx = true, .state = true }, { .ip = true, .state = true },
 	};
 	/* rax rcx rdx rbx rsp rbp rsi rdi r8.. by the kernel's numbers */
-	static const unsigned number[] = { 0, 2, 3, 1, 7, 6, 4, 5, 16, 17, 18, 19, 20, 21, 22, 23 };
+	static const unsigned number[] = { 0,  2,  3,  1,  7,  6,  4,  5,
+					   16, 17, 18, 19, 20, 21, 22, 23 };
 	struct wr w = { 0 };
 	struct spool_event ev;
 
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
-		state_sample(&w, &format[i], PERF_RECORD_MISC_USER, PERF_SAMPLE_REGS_ABI_64, 0x5555,
-			     0x102);
+		state_sample(&w, &format[i], PERF_RECORD_MISC_USER, PERF_SAMPLE_REGS_ABI_64,
+			     0x5555, 0x102);
 		assert_int_equal(perf_decode(&format[i], ended(&w), &ev), PERF_EVENT);
 		assert_int_equal(ev.sample.pc, 0x5555);
 		assert_false(ev.sample.kernel);
@@ -347,7 +349,8 @@ static void only_a_comm_by_exec_is_an_exec(void **state)
 		wr_u32(&w, 4);
 		wr_str(&w, "fifteen-letters");
 		sample_id(&w, 3, 4, 50);
-		assert_int_equal(perf_decode(&tick, ended(&w), &ev), exec ? PERF_EVENT : PERF_IGNORED);
+		assert_int_equal(perf_decode(&tick, ended(&w), &ev),
+				 exec ? PERF_EVENT : PERF_IGNORED);
 	}
 	assert_int_equal(ev.kind, SPOOL_EXEC);
 	assert_int_equal(ev.pid, 3);
@@ -487,8 +490,8 @@ static void a_ring_that_lies_about_lengths_gives_no_record(void **state)
 	assert_null(perf_ring_record(&ring, 0, bounce).p);
 }
 
-/* signal:signal_deliver, recorded from a process that killed itself with SIGSEGV: no registers, but the
- * tracepoint's own data. */
+/* signal:signal_deliver, recorded from a process that killed itself with SIGSEGV: no
+ * registers, but the tracepoint's own data. */
 static void a_crash_is_told_with_its_signal(void **state)
 {
 	static const struct perf_format told = { .user_cx = true, .signal_at = 8 };
@@ -501,7 +504,8 @@ static void a_crash_is_told_with_its_signal(void **state)
 		wr_u32(&w, 1234);
 		wr_u32(&w, 1235);
 		wr_u64(&w, 99);
-		wr_u32(&w, 44);			/* raw data: 40 bytes, padded so that all ends at 8 */
+		/* raw data: 40 bytes, padded so that all ends at 8 */
+		wr_u32(&w, 44);
 		wr_u64(&w, 0x000004d300000104);
 		wr_u32(&w, signal);
 		for (int i = 0; i < 4; i++)
@@ -514,7 +518,8 @@ static void a_crash_is_told_with_its_signal(void **state)
 			assert_int_equal(ev.tid, 1235);
 			assert_int_equal(ev.signal, signal);
 		}
-		/* Where nobody asked for them, such a record is a sample with impossible registers. */
+		/* Where nobody asked for them, such a record is a sample with impossible
+		 * registers. */
 		assert_int_equal(perf_decode(&tick, ended(&w), &ev), PERF_MALFORMED);
 		w.n = 0;
 	}

@@ -21,7 +21,9 @@ static struct blockmap_seg gen_seg[SEGS] = { { 0x401000, 0x1000, 0x5800 },
 static struct blocktable_block block[N];
 static struct blockmap_block image[N];
 static uint32_t by_orig[N];
-static struct blocktable table = { .base = 0x401000, .nseg = SEGS, .seg = orig_seg, .block = block };
+static struct blocktable table = {
+	.base = 0x401000, .nseg = SEGS, .seg = orig_seg, .block = block
+};
 static struct blockmap map = { .orig_base = 0x401000, .gen_base = 0x900000, .nseg = SEGS,
 			       .seg = gen_seg, .block = image, .by_orig = by_orig };
 
@@ -83,7 +85,8 @@ static int plain_addr(const struct blockmap_seg *seg, file_off off, uint64_t *ou
 	return -1;
 }
 
-static void check_all(const struct places *p, const struct blockmap_seg *seg, bool is_generation)
+static void check_all(const struct places *p, const struct blockmap_seg *seg,
+		      bool is_generation)
 {
 	for (file_off off = 0; off < 0xd000; off++) {
 		uint64_t addr = 0, got = 0;
@@ -91,8 +94,9 @@ static void check_all(const struct places *p, const struct blockmap_seg *seg, bo
 
 		assert_int_equal(places_addr(p, off, &got), there);
 		assert_int_equal(got, addr);
-		uint32_t want = there < 0 ? UINT32_MAX
-					  : plain_block(is_generation ? plain_orig(addr) : addr);
+		uint32_t want = there < 0
+					? UINT32_MAX
+					: plain_block(is_generation ? plain_orig(addr) : addr);
 		assert_int_equal(places_block(p, off), want);
 	}
 	assert_int_equal(places_block(p, UINT64_MAX), UINT32_MAX);
@@ -138,7 +142,8 @@ static struct digest named(uint8_t name)
 }
 
 /* Asks for each as a spool file does; returns how many were there. */
-static unsigned use_all(struct places_kept *k, const uint8_t *name, unsigned n, size_t max_bytes)
+static unsigned use_all(struct places_kept *k, const uint8_t *name, unsigned n,
+			size_t max_bytes)
 {
 	unsigned there = 0;
 

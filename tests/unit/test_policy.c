@@ -69,7 +69,8 @@ static void list_one(void *ctx, const char *section, const char *key, const char
 
 	(void)unit;
 	assert_true(help[0] != '\0');
-	int n = snprintf(l->text + l->n, sizeof(l->text) - l->n, "%s.%s=%s\n", section, key, value);
+	int n = snprintf(l->text + l->n, sizeof(l->text) - l->n, "%s.%s=%s\n", section, key,
+			 value);
 	assert_true(n > 0 && l->n + (size_t)n < sizeof(l->text));
 	l->n += (size_t)n;
 }
@@ -96,8 +97,8 @@ static void defaults_are_the_tables(void **state)
 #define IS_BOOL(field, def) assert_int_equal(p->field, def);
 #define IS_WINDOW(field, def) assert_int_equal(p->field.from, p->field.to);
 #define IS_GLOBS(field, def)
-#define IS_PASSES(field, def) assert_true(p->field.align && p->field.fluff && p->field.layout && \
-				     p->field.calls);
+#define IS_PASSES(field, def) \
+	assert_true(p->field.align && p->field.fluff && p->field.layout && p->field.calls);
 #define SETTING(section, key, kind, field, def, min, max, unit, help) IS_##kind(field, def)
 #include "policy/policy.def"
 #undef SETTING
@@ -113,7 +114,8 @@ static void defaults_are_the_tables(void **state)
 
 static void nothing_asked_is_all_defaults(void **state)
 {
-	static const char *const empty[] = { "", "# only a comment\n", "---\n", "---\n...\n", "\n\n" };
+	static const char *const empty[] = { "", "# only a comment\n", "---\n", "---\n...\n",
+					     "\n\n" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(empty) / sizeof(empty[0]); i++) {
@@ -135,29 +137,37 @@ static void numbers_are_taken_within_their_bounds(void **state)
 #define TRY_WINDOW(section, key, field, min, max)
 #define TRY_GLOBS(section, key, field, min, max)
 #define TRY_PASSES(section, key, field, min, max)
-#define TRY_UINT(section, key, field, min, max) do {					\
-	char yaml[128], begin[128];							\
-	(void)snprintf(yaml, sizeof(yaml), #section ":\n  " #key ": %llu\n", (unsigned long long)min); \
-	struct policy *p = parse(yaml);							\
-	assert_int_equal(p->field, min);						\
-	policy_free(p);									\
-	(void)snprintf(yaml, sizeof(yaml), #section ":\n  " #key ": %llu\n", (unsigned long long)max); \
-	p = parse(yaml);								\
-	assert_int_equal(p->field, max);						\
-	policy_free(p);									\
-	(void)snprintf(yaml, sizeof(yaml), #section ":\n  " #key ": %llu\n", max + 1ULL); \
-	(void)snprintf(begin, sizeof(begin), "t:2:%zu: " #section "." #key ": %llu is outside %u..%u", \
-		       strlen("  " #key ": ") + 1, max + 1ULL, (unsigned)min, (unsigned)max); \
-	refused_like(yaml, begin);							\
-	if (min > 0) {									\
-		(void)snprintf(yaml, sizeof(yaml), #section ":\n  " #key ": %d\n", (int)min - 1); \
-		(void)snprintf(begin, sizeof(begin), "t:2:%zu: " #section "." #key ": %d is outside", \
-			       strlen("  " #key ": ") + 1, (int)min - 1);		\
-		refused_like(yaml, begin);						\
-	}										\
-	refused_like(#section ":\n  " #key ": [1]\n", "t:2:");				\
-	refused_like(#section ":\n  " #key ":\n", "t:2:");				\
-} while (0);
+#define TRY_UINT(section, key, field, min, max)                                            \
+	do {                                                                               \
+		char yaml[128], begin[128];                                                \
+		(void)snprintf(yaml, sizeof(yaml), #section ":\n  " #key ": %llu\n",       \
+			       (unsigned long long)min);                                   \
+		struct policy *p = parse(yaml);                                            \
+		assert_int_equal(p->field, min);                                           \
+		policy_free(p);                                                            \
+		(void)snprintf(yaml, sizeof(yaml), #section ":\n  " #key ": %llu\n",       \
+			       (unsigned long long)max);                                   \
+		p = parse(yaml);                                                           \
+		assert_int_equal(p->field, max);                                           \
+		policy_free(p);                                                            \
+		(void)snprintf(yaml, sizeof(yaml), #section ":\n  " #key ": %llu\n",       \
+			       max + 1ULL);                                                \
+		(void)snprintf(begin, sizeof(begin),                                       \
+			       "t:2:%zu: " #section "." #key ": %llu is outside %u..%u",   \
+			       strlen("  " #key ": ") + 1, max + 1ULL, (unsigned)min,      \
+			       (unsigned)max);                                             \
+		refused_like(yaml, begin);                                                 \
+		if (min > 0) {                                                             \
+			(void)snprintf(yaml, sizeof(yaml), #section ":\n  " #key ": %d\n", \
+				       (int)min - 1);                                      \
+			(void)snprintf(begin, sizeof(begin),                               \
+				       "t:2:%zu: " #section "." #key ": %d is outside",    \
+				       strlen("  " #key ": ") + 1, (int)min - 1);          \
+			refused_like(yaml, begin);                                         \
+		}                                                                          \
+		refused_like(#section ":\n  " #key ": [1]\n", "t:2:");                     \
+		refused_like(#section ":\n  " #key ":\n", "t:2:");                         \
+	} while (0);
 #define SETTING(section, key, kind, field, def, min, max, unit, help) \
 	TRY_##kind(section, key, field, min, max)
 #include "policy/policy.def"
@@ -166,9 +176,11 @@ static void numbers_are_taken_within_their_bounds(void **state)
 
 static void only_plain_decimal_numbers_are_numbers(void **state)
 {
-	static const char *const bad[] = { "-1", "+1", "1.0", "1e3", "0x10", "010", "1_000", "\"12\"",
-					   "'12'", "ten", "true", "~", "1 2", "12s",
-					   "99999999999999999999999999999999999999" };
+	static const char *const bad[] = {
+		"-1",	"+1",	 "1.0",	   "1e3",  "0x10",
+		"010",	"1_000", "\"12\"", "'12'", "ten",
+		"true", "~",	 "1 2",	   "12s",  "99999999999999999999999999999999999999"
+	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -194,7 +206,8 @@ static void truth_values(void **state)
 	p = parse("modules: {hard_links: false}\n");
 	assert_int_equal(p->hard_links, 0);
 	policy_free(p);
-	refused("modules: {hard_links: 1}", "t:1:23: modules.hard_links: '1' is not true or false");
+	refused("modules: {hard_links: 1}",
+		"t:1:23: modules.hard_links: '1' is not true or false");
 	refused_like("modules: {hard_links: yes}", "t:1:23:");
 	refused_like("modules: {hard_links: \"true\"}", "t:1:23:");
 	refused_like("modules: {hard_links: True}", "t:1:23:");
@@ -206,7 +219,8 @@ static void clocks(void **state)
 	for (unsigned i = 0; policy_clock_name[i]; i++) {
 		char yaml[64];
 
-		(void)snprintf(yaml, sizeof(yaml), "monitor:\n  clock: %s\n", policy_clock_name[i]);
+		(void)snprintf(yaml, sizeof(yaml), "monitor:\n  clock: %s\n",
+			       policy_clock_name[i]);
 		struct policy *p = parse(yaml);
 		assert_int_equal(p->clock, i);
 		policy_free(p);
@@ -214,7 +228,8 @@ static void clocks(void **state)
 	for (unsigned i = 0; policy_switch_name[i]; i++) {
 		char yaml[64];
 
-		(void)snprintf(yaml, sizeof(yaml), "monitor:\n  registers: %s\n", policy_switch_name[i]);
+		(void)snprintf(yaml, sizeof(yaml), "monitor:\n  registers: %s\n",
+			       policy_switch_name[i]);
 		struct policy *p = parse(yaml);
 		assert_int_equal(p->registers, i);
 		policy_free(p);
@@ -233,18 +248,21 @@ static void registers_are_worth_it_while_a_busy_module_lacks_them(void **state)
 	assert_true(evidence_lacking(0.02, 9999, false));
 	assert_false(evidence_lacking(0.019, 0, false));	/* too little of the time */
 	assert_false(evidence_lacking(0.019, 0, true));
-	assert_true(evidence_lacking(0.5, 10000, true));	/* once on, until it is enough */
+	/* once on, until it is enough */
+	assert_true(evidence_lacking(0.5, 10000, true));
 	assert_true(evidence_lacking(0.5, 19999, true));
 	assert_false(evidence_lacking(0.5, 20000, true));
-	assert_false(evidence_lacking(0.5, 19999, false));	/* and not on and off all the time */
+	/* and not on and off all the time */
+	assert_false(evidence_lacking(0.5, 19999, false));
 	assert_false(evidence_lacking(0.5, 10000, false));
 }
 
 static void windows(void **state)
 {
-	static const char *const bad[] = { "24:00-01:00", "22:60-23:00", "9:00-10:00", "22:00",
-					   "22:00-06:00 ", "22:00 - 06:00", "22.00-06.00", "never",
-					   "08:00-08:00", "22:00-06:0x", "\"22:00-06:00x\"" };
+	static const char *const bad[] = { "24:00-01:00", "22:60-23:00",     "9:00-10:00",
+					   "22:00",	  "22:00-06:00 ",    "22:00 - 06:00",
+					   "22.00-06.00", "never",	     "08:00-08:00",
+					   "22:00-06:0x", "\"22:00-06:00x\"" };
 	struct policy *p = parse("idle:\n  window: 22:00-06:30\n");
 
 	(void)state;
@@ -299,10 +317,12 @@ static void globs_replace_the_default_and_keep_their_order(void **state)
 	policy_free(p);
 	refused("modules: {include: /usr/bin/perl}",
 		"t:1:20: modules.include: expects a list of patterns, as in [\"/usr/bin/*\"]");
-	refused("modules: {include: {a: b}}", "t:1:20: modules.include: expects a list, not a mapping");
+	refused("modules: {include: {a: b}}",
+		"t:1:20: modules.include: expects a list, not a mapping");
 	refused("modules: {include: [[a]]}",
 		"t:1:21: modules.include: expects a text in its list, not a list");
-	refused("modules:\n  exclude:\n  - bin/*\n", "t:3:5: modules.exclude: 'bin/*' is not a pattern "
+	refused("modules:\n  exclude:\n  - bin/*\n",
+		"t:3:5: modules.exclude: 'bin/*' is not a pattern "
 		"of absolute paths; it must begin with /");
 }
 
@@ -342,18 +362,21 @@ static void passes_are_any_subset(void **state)
 	assert_listed(p, "optimize.passes=[align, layout]\n");
 	policy_free(p);
 	refused("optimize: {passes: [align, shuffle]}",
-		"t:1:28: optimize.passes: 'shuffle' is not one of fluff, leave, align, layout, calls, lines");
+		"t:1:28: optimize.passes: 'shuffle' is not one of fluff, leave, align, layout, "
+		"calls, lines");
 	refused("optimize: {passes: [align, align]}",
 		"t:1:28: optimize.passes: 'align' stands twice in the list");
 	refused_like("optimize: {passes: []}", "t:1:21: optimize.passes: the list is empty");
-	refused("optimize: {passes: align}", "t:1:20: optimize.passes: expects a list of any of fluff, "
+	refused("optimize: {passes: align}",
+		"t:1:20: optimize.passes: expects a list of any of fluff, "
 		"leave, align, layout, calls, lines, as in [align, fluff]");
 }
 
 static void unknown_and_repeated_names_are_named(void **state)
 {
 	(void)state;
-	refused("idel:\n  check_s: 1\n", "t:1:1: unknown section 'idel'; the sections are monitor, "
+	refused("idel:\n  check_s: 1\n",
+		"t:1:1: unknown section 'idel'; the sections are monitor, "
 		"spool, idle, modules, users, optimize, rules");
 	refused("spool:\n  max: 1\n",
 		"t:2:3: unknown setting 'spool.max'; the settings of spool are max_mib");
@@ -385,7 +408,8 @@ static void other_shapes_are_refused(void **state)
 		"t:1:1: a tag directive is not allowed in a policy");
 	refused("idle: {check_s: 1, <<: 2}\n",
 		"t:1:20: unknown setting 'idle.<<'; the settings of idle are load_max_pct, "
-		"psi_cpu_max_pct, busy_max_pct, psi_io_max_pct, psi_memory_max_pct, users_away, "
+		"psi_cpu_max_pct, busy_max_pct, psi_io_max_pct, psi_memory_max_pct, "
+		"users_away, "
 		"on_battery, heat_max_pct, window, check_s");
 	refused("modules: {include: [\"/a\\0b\"]}\n",
 		"t:1:21: modules.include: a control character is not allowed");
@@ -400,8 +424,9 @@ static void other_shapes_are_refused(void **state)
 /* What is shown parses again to the same policy. */
 static void shown_values_are_yaml(void **state)
 {
-	struct policy *p = parse("idle: {window: 22:00-06:00}\nmodules: {exclude: [\"/a\\\\b\"]}\n"
-				 "optimize: {passes: [fluff]}\n");
+	struct policy *p =
+		parse("idle: {window: 22:00-06:00}\nmodules: {exclude: [\"/a\\\\b\"]}\n"
+		      "optimize: {passes: [fluff]}\n");
 	struct listing a = { .n = 0 }, b = { .n = 0 };
 	char yaml[16384], lines[16384], last[64] = "";
 	size_t n = 0;
@@ -416,7 +441,8 @@ static void shown_values_are_yaml(void **state)
 		if (strcmp(last, line) != 0)
 			n += (size_t)snprintf(yaml + n, sizeof(yaml) - n, "%s:\n", line);
 		(void)snprintf(last, sizeof(last), "%s", line);
-		n += (size_t)snprintf(yaml + n, sizeof(yaml) - n, "  %s: %s\n", dot + 1, eq + 1);
+		n += (size_t)snprintf(yaml + n, sizeof(yaml) - n, "  %s: %s\n", dot + 1,
+				      eq + 1);
 	}
 	struct policy *q = parse(yaml);
 	policy_each(q, list_one, &b);

@@ -151,7 +151,8 @@ static struct msg install_over_self(void)
 	m.num[MSG_INSTALL_memory_mib] = 4096;
 	m.num[MSG_INSTALL_cpu_s] = 10;
 	m.fd[0] = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	assert_int_equal(fcntl(m.fd[0], F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE), 0);
+	assert_int_equal(
+		fcntl(m.fd[0], F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE), 0);
 	return m;
 }
 
@@ -188,8 +189,8 @@ static void install_wants_a_proof(void **state)
 	assert_int_equal(reply(f, &nfd), ERR_REFUSED);
 }
 
-/* Asks for a job that never ends, this program by another name, and lets it take that much CPU time.  The
- * clock of one that has died stands still. */
+/* Asks for a job that never ends, this program by another name, and lets it take that much
+ * CPU time.  The clock of one that has died stands still. */
 static void start_spinning(struct fixture *f, uint64_t ms)
 {
 	struct msg m = { .type = MSG_RUN_JOB, .serial = 9, .nfd = 1 };
@@ -293,7 +294,8 @@ static void a_monitor_is_not_silent_while_nobody_listens(void **state)
 	assert_int_equal(priv_step(&f->priv, &err), 0);
 	assert_false(f->priv.monitor_silent);
 	assert_true(f->priv.syncing);
-	for (int i = 0; i < 30 && f->priv.syncing; i++) {	/* 30 s in which it is looked at */
+	/* 30 s in which it is looked at */
+	for (int i = 0; i < 30 && f->priv.syncing; i++) {
 		f->priv.sync.seen_ms -= 1000;
 		assert_int_equal(priv_step(&f->priv, &err), 0);
 	}
@@ -306,16 +308,20 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_program_is_opened, make, unmake),
 		cmocka_unit_test_setup_teardown(nothing_but_programs_is_opened, make, unmake),
-		cmocka_unit_test_setup_teardown(huge_pages_are_not_tried_beside_anything, make, unmake),
+		cmocka_unit_test_setup_teardown(huge_pages_are_not_tried_beside_anything, make,
+						unmake),
 		cmocka_unit_test_setup_teardown(install_wants_a_sealed_file, make, unmake),
-		cmocka_unit_test_setup_teardown(the_proof_is_about_the_named_content, make, unmake),
+		cmocka_unit_test_setup_teardown(the_proof_is_about_the_named_content, make,
+						unmake),
 		cmocka_unit_test_setup_teardown(install_wants_a_proof, make, unmake),
 		cmocka_unit_test_setup_teardown(a_job_that_is_given_up_has_cost_something, make,
 						unmake),
-		cmocka_unit_test_setup_teardown(a_second_request_at_a_time_is_a_lie, make, unmake),
-		cmocka_unit_test_setup_teardown(a_monitor_is_not_silent_while_nobody_listens, make,
+		cmocka_unit_test_setup_teardown(a_second_request_at_a_time_is_a_lie, make,
 						unmake),
-		cmocka_unit_test_setup_teardown(states_come_with_the_answer_to_a_sync, make, unmake),
+		cmocka_unit_test_setup_teardown(a_monitor_is_not_silent_while_nobody_listens,
+						make, unmake),
+		cmocka_unit_test_setup_teardown(states_come_with_the_answer_to_a_sync, make,
+						unmake),
 	};
 
 	(void)argc;

@@ -1,4 +1,5 @@
-/* test_proclayout.c - orders of procedures worked out by hand, and joins in the order of their gains */
+/* test_proclayout.c - orders of procedures worked out by hand, and joins in the order of
+ * their gains */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,8 +14,9 @@
 
 static const uint64_t even[8] = { 100, 100, 100, 100, 100, 100, 100, 100 };
 
-static void order_by(proclayout_fn *method, uint32_t nproc, const uint64_t *size, const double *samples,
-		     const struct proc_edge *edge, uint32_t nedge, uint32_t *order)
+static void order_by(proclayout_fn *method, uint32_t nproc, const uint64_t *size,
+		     const double *samples, const struct proc_edge *edge, uint32_t nedge,
+		     uint32_t *order)
 {
 	method(&(struct proc_graph){ nproc, nedge, size, samples, edge }, order);
 }
@@ -46,7 +48,8 @@ static void parallel_edges_add_up(void **state)
 	const double samples[4] = { 1, 1, 1, 1 };
 	/* 0-1 is heaviest alone (5), but 1-2 sums up to 6 and 0-3 joins before 0-1 can. */
 	const struct proc_edge edge[] = {
-		{ 0, 1, 5, 0 }, { 1, 2, 2, 0 }, { 2, 1, 2, 0 }, { 1, 2, 2, 0 }, { 3, 0, 5.5, 0 },
+		{ 0, 1, 5, 0 }, { 1, 2, 2, 0 },	  { 2, 1, 2, 0 },
+		{ 1, 2, 2, 0 }, { 3, 0, 5.5, 0 },
 	};
 	const uint32_t want[] = { 3, 0, 1, 2 };
 	uint32_t order[4];
@@ -96,8 +99,8 @@ static void ties_go_to_lower_indices(void **state)
 	assert_order(order, want, 6);
 }
 
-/* 3 is densest and goes behind 1, its likelier caller; then 1 with it behind 0; 2 is called by 0 for the
- * least part only and stays alone. */
+/* 3 is densest and goes behind 1, its likelier caller; then 1 with it behind 0; 2 is called
+ * by 0 for the least part only and stays alone. */
 static void c3_puts_a_procedure_behind_its_likeliest_caller(void **state)
 {
 	const double samples[5] = { 10, 20, 5, 40, 100 };
@@ -113,8 +116,9 @@ static void c3_puts_a_procedure_behind_its_likeliest_caller(void **state)
 	assert_order(order, want, 5);
 }
 
-/* A caller so large that the pair would be less than an eighth as dense as the callee... is the other
- * way round: the cluster of the caller must not be thinned; that of the callee may. */
+/* A caller so large that the pair would be less than an eighth as dense as the callee... is
+ * the other way round: the cluster of the caller must not be thinned; that of the callee
+ * may. */
 static void c3_does_not_thin_a_dense_caller(void **state)
 {
 	const uint64_t size[4] = { 10, 1000, 1000, 10 };
@@ -128,8 +132,8 @@ static void c3_does_not_thin_a_dense_caller(void **state)
 	assert_order(order, want, 4);
 }
 
-/* Of two callees as hot the small one gains more; each goes to the end of its caller that the call is
- * nearer to. */
+/* Of two callees as hot the small one gains more; each goes to the end of its caller that
+ * the call is nearer to. */
 static void cdsort_makes_calls_short(void **state)
 {
 	const uint64_t size[4] = { 1000, 100, 100, 100 };

@@ -36,21 +36,25 @@ static void keep(void *ctx, const struct spool_event *ev)
 static uint32_t parse(const char *text, struct seen *s)
 {
 	memset(s, 0, sizeof(*s));
-	return procmaps_parse((struct bytes){ (const uint8_t *)text, strlen(text) }, 42, "perl", 7000,
-			      keep, s);
+	return procmaps_parse((struct bytes){ (const uint8_t *)text, strlen(text) }, 42, "perl",
+			      7000, keep, s);
 }
 
 static struct seen seen;
 
 static void executable_mappings_follow_an_exec(void **state)
 {
-	static const char text[] =
-		"55b74fa42000-55b74fa71000 r--p 00000000 fe:00 247101                     /usr/bin/bash\n"
-		"55b74fa71000-55b74fb32000 r-xp 0002f000 fe:00 247101                     /usr/bin/bash\n"
-		"55b74fb78000-55b74fb81000 rw-p 00000000 00:00 0                          [heap]\n"
-		"7f20e3dcb000-7f20e3f21000 r-xp 00026000 103:05 332835                    /usr/lib/x y/libc.so.6 (deleted)\n"
-		"7f20e3f96000-7f20e3fa7000 rwxp 00000000 00:00 0 \n"
-		"7f20e3fcd000-7f20e3fcf000 r-xp 00000000 00:00 0                          [vdso]\n";
+	static const char text[] = "55b74fa42000-55b74fa71000 r--p 00000000 fe:00 247101       "
+				   "              /usr/bin/bash\n"
+				   "55b74fa71000-55b74fb32000 r-xp 0002f000 fe:00 247101       "
+				   "              /usr/bin/bash\n"
+				   "55b74fb78000-55b74fb81000 rw-p 00000000 00:00 0            "
+				   "              [heap]\n"
+				   "7f20e3dcb000-7f20e3f21000 r-xp 00026000 103:05 332835      "
+				   "              /usr/lib/x y/libc.so.6 (deleted)\n"
+				   "7f20e3f96000-7f20e3fa7000 rwxp 00000000 00:00 0 \n"
+				   "7f20e3fcd000-7f20e3fcf000 r-xp 00000000 00:00 0            "
+				   "              [vdso]\n";
 
 	(void)state;
 	assert_int_equal(parse(text, &seen), 0);

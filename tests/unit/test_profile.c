@@ -13,7 +13,8 @@
 
 #define HEX8 "0123456789abcdef"
 #define HEX HEX8 HEX8 HEX8 HEX8
-#define HEAD "morph-profile 2\nmodule /usr/bin/perl\nsha256 " HEX "\nclock tick\noutside 12.500\n"
+#define HEAD \
+	"morph-profile 2\nmodule /usr/bin/perl\nsha256 " HEX "\nclock tick\noutside 12.500\n"
 
 static int parse(struct arena *a, const char *text, struct profile *out, struct err *err)
 {
@@ -27,7 +28,8 @@ static void documented_example_reads(void **state)
 	struct err err;
 
 	(void)state;
-	assert_int_equal(parse(a, HEAD "block 0x4f2a0 153.000\nblock 0x4f2b0 0.25\n", &p, &err), 0);
+	assert_int_equal(parse(a, HEAD "block 0x4f2a0 153.000\nblock 0x4f2b0 0.25\n", &p, &err),
+			 0);
 	assert_string_equal(p.module, "/usr/bin/perl");
 	assert_string_equal(p.clock, "tick");
 	assert_true(p.outside == 12.5);
@@ -46,7 +48,9 @@ static void what_is_written_reads_back(void **state)
 {
 	struct arena *a = arena_new();
 	struct profile_block block[] = { { 0, 1 }, { 0x1234, 0.125 }, { UINT64_MAX, 1e12 } };
-	struct profile_edge edge[] = { { 0x10, 0x10, 1 }, { 0x10, UINT64_MAX, 2.5 }, { 0x11, 0, 3 } };
+	struct profile_edge edge[] = { { 0x10, 0x10, 1 },
+				       { 0x10, UINT64_MAX, 2.5 },
+				       { 0x11, 0, 3 } };
 	struct profile_call call[] = { { 7, 8, 9 }, { UINT64_MAX, 0, 999999999999999 } };
 	struct profile p = { .module = "/tmp/100%\nblock 0x0 1\n\x7f ü", .clock = "exact",
 		.outside = 3, .block = block, .nblock = 3, .edge = edge, .nedge = 3,
@@ -80,8 +84,10 @@ static void a_count_beyond_all_digits_reads_back(void **state)
 {
 	struct arena *a = arena_new();
 	struct profile_block block = { 0x1000, 9.5e18 };
-	struct profile p = { .module = "/p", .clock = "exact", .outside = 1e300, .block = &block,
-			     .nblock = 1 }, q;
+	struct profile p = { .module = "/p",
+			     .clock = "exact", .outside = 1e300, .block = &block,
+			     .nblock = 1 },
+		       q;
 	struct wr w = { 0 };
 	struct err err;
 
@@ -96,25 +102,43 @@ static void a_count_beyond_all_digits_reads_back(void **state)
 static void malformed_text_is_refused_with_its_line(void **state)
 {
 	static const char *const bad[] = {
-		"", "morph-profile", "morph-profile 3\n", "morph-profile 2\n", "perl\n",
-		HEAD "block 0x10 1\nblock 0x10 1\n",		/* twice */
-		HEAD "block 0x10 1\nblock 0x0f 1\n",		/* not ascending */
-		HEAD "block 10 1\n", HEAD "block 0x 1\n", HEAD "block 0x10\n", HEAD "block 0x10 \n",
-		HEAD "block 0x10 -1\n", HEAD "block 0x10 1e5\n", HEAD "block 0x10 nan\n",
-		HEAD "block 0x10 1.\n", HEAD "block 0x10 .5\n", HEAD "block 0x10 1 \n",
-		HEAD "block 0x10 1\r\n", HEAD "block 0x10000000000000000 1\n",
-		HEAD "block 0x10 1234567890123456\n", HEAD "block 0x10 0.1234567890\n",
-		HEAD "flow 0x10 0x20 1\n",			/* of a newer version */
-		HEAD "edge 0x10 1\n", HEAD "edge 0x10 0x20\n", HEAD "edge 0x10 20 1\n",
-		HEAD "edge 0x10 0x20 0x30 1\n", HEAD "call 0x10 1\n", HEAD "call 0x10 0x20 -1\n",
+		"",
+		"morph-profile",
+		"morph-profile 3\n",
+		"morph-profile 2\n",
+		"perl\n",
+		HEAD "block 0x10 1\nblock 0x10 1\n",	/* twice */
+		HEAD "block 0x10 1\nblock 0x0f 1\n",	/* not ascending */
+		HEAD "block 10 1\n",
+		HEAD "block 0x 1\n",
+		HEAD "block 0x10\n",
+		HEAD "block 0x10 \n",
+		HEAD "block 0x10 -1\n",
+		HEAD "block 0x10 1e5\n",
+		HEAD "block 0x10 nan\n",
+		HEAD "block 0x10 1.\n",
+		HEAD "block 0x10 .5\n",
+		HEAD "block 0x10 1 \n",
+		HEAD "block 0x10 1\r\n",
+		HEAD "block 0x10000000000000000 1\n",
+		HEAD "block 0x10 1234567890123456\n",
+		HEAD "block 0x10 0.1234567890\n",
+		HEAD "flow 0x10 0x20 1\n",	/* of a newer version */
+		HEAD "edge 0x10 1\n",
+		HEAD "edge 0x10 0x20\n",
+		HEAD "edge 0x10 20 1\n",
+		HEAD "edge 0x10 0x20 0x30 1\n",
+		HEAD "call 0x10 1\n",
+		HEAD "call 0x10 0x20 -1\n",
 		HEAD "edge 0x10 0x20 1\nedge 0x10 0x20 1\n",	/* twice */
 		HEAD "edge 0x10 0x20 1\nedge 0x10 0x1f 1\n",	/* not ascending */
 		HEAD "call 0x10 0x20 1\ncall 0x0f 0x30 1\n",
 		HEAD "edge 0x10 0x20 1\nblock 0x10 1\n",	/* kinds have an order */
 		HEAD "call 0x10 0x20 1\nedge 0x10 0x20 1\n",
 		HEAD "edge 0x10 0x20 1\nclock tick\n",
-		HEAD "\n", HEAD "clock tick\n",
-		HEAD "block 0x10 1\nclock tick\n",		/* header behind blocks */
+		HEAD "\n",
+		HEAD "clock tick\n",
+		HEAD "block 0x10 1\nclock tick\n",	/* header behind blocks */
 		"morph-profile 2\nmodule /x\nsha256 " HEX "\n",	/* no clock */
 		"morph-profile 2\nmodule /x\nclock tick\n",
 		"morph-profile 2\nmodule \nsha256 " HEX "\nclock tick\n",

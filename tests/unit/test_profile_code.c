@@ -1,4 +1,5 @@
-/* test_profile_code.c - profiles in few bytes: all of it comes back, space is kept, damage is seen */
+/* test_profile_code.c - profiles in few bytes: all of it comes back, space is kept, damage
+ * is seen */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,10 +11,12 @@
 
 #include "manager/profile_code.h"
 
-static bool same_counts(const struct store_profile *p, const struct store_count *want, uint32_t n)
+static bool same_counts(const struct store_profile *p, const struct store_count *want,
+			uint32_t n)
 {
 	for (uint32_t i = 0; i < n && n == p->ncount; i++)
-		if (p->count[i].block != want[i].block || p->count[i].samples != want[i].samples)
+		if (p->count[i].block != want[i].block ||
+		    p->count[i].samples != want[i].samples)
 			return false;
 	return n == p->ncount;
 }
@@ -37,7 +40,8 @@ static struct store_profile dense(uint32_t n)
 	for (uint32_t i = 0; i < n; i++) {
 		unsigned bits = (unsigned)__builtin_ctzll(next_random(&x) | 1 << 14);
 
-		p.count[i] = (struct store_count){ i, (1 + next_random(&x) % (1u << bits)) << 8 };
+		p.count[i] =
+			(struct store_count){ i, (1 + next_random(&x) % (1u << bits)) << 8 };
 	}
 	return p;
 }
@@ -109,7 +113,10 @@ static void profiles_code_and_decode_and_damage_is_refused(void **state)
 		{ 0, 1 }, { 1, UINT64_MAX }, { 2, 256 }, { 70000, 3 }, { UINT32_MAX - 1, 77 },
 	};
 	struct edges_edge edge[] = {
-		{ 0, 0, 256 }, { 0, UINT32_MAX - 1, UINT64_MAX }, { 7, 3, 1 }, { UINT32_MAX - 1, 0, 2 },
+		{ 0, 0, 256 },
+		{ 0, UINT32_MAX - 1, UINT64_MAX },
+		{ 7, 3, 1 },
+		{ UINT32_MAX - 1, 0, 2 },
 	};
 	struct edges_call call[] = {
 		{ 0, 0, 0, 1 }, { 0, 0, 1, 77 }, { 0, 5, 0, 300 }, { 99, UINT32_MAX - 1, 4, 3 },
@@ -142,7 +149,8 @@ static void profiles_code_and_decode_and_damage_is_refused(void **state)
 			for (uint32_t k = 1; k < got.ncount; k++)
 				assert_true(got.count[k].block > got.count[k - 1].block);
 			for (uint32_t k = 1; k < got.edges.nedge; k++)
-				assert_true(got.edges.edge[k].from >= got.edges.edge[k - 1].from);
+				assert_true(got.edges.edge[k].from >=
+					    got.edges.edge[k - 1].from);
 			for (uint32_t k = 0; k < got.edges.ncall; k++)
 				assert_true(got.edges.call[k].count > 0);
 			store_profile_free(&got);

@@ -1,9 +1,10 @@
 /* test_races.c - a user races the parent in folders of his own, and gains nothing
  *
- * The user's folder has a copy of a program that root owns elsewhere, with the same content: whoever is
- * led there by a link or a renamed folder would find what he expects.  The user's process swaps links,
- * folders and files in a loop, the parent's code swaps, restores and opens.  Nothing outside the user's
- * folder may change or be opened.  Seconds: RACE_SECONDS (10).
+ * The user's folder has a copy of a program that root owns elsewhere, with the same content:
+ * whoever is led there by a link or a renamed folder would find what he expects.  The user's
+ * process swaps links, folders and files in a loop, the parent's code swaps, restores and
+ * opens.  Nothing outside the user's folder may change or be opened.  Seconds: RACE_SECONDS
+ * (10).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -68,7 +69,8 @@ static void replace_temporary(const char *to)
 
 	for (struct dirent *e; d && (e = readdir(d)); )
 		if (strncmp(e->d_name, ".morph-", 7) == 0) {
-			(void)snprintf(entry, sizeof(entry), "%s/home/bin/%s", p.root, e->d_name);
+			(void)snprintf(entry, sizeof(entry), "%s/home/bin/%s", p.root,
+				       e->d_name);
 			(void)unlink(entry);
 			(void)symlink(to, entry);
 		}
@@ -76,7 +78,8 @@ static void replace_temporary(const char *to)
 		(void)closedir(d);
 }
 
-/* Something else where the program should be, or a folder on the way to it.  Whatever fails, fails. */
+/* Something else where the program should be, or a folder on the way to it.  Whatever fails,
+ * fails. */
 static void misbehave(unsigned how)
 {
 	switch (how % 9) {
@@ -250,7 +253,8 @@ static void a_user_gains_nothing_by_races(void **state)
 	(void)state;
 	if (geteuid() != 0)
 		skip();
-	rounds = mmap(NULL, sizeof(*rounds), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	rounds = mmap(NULL, sizeof(*rounds), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		      -1, 0);
 	assert_true(rounds != MAP_FAILED);
 	make_home();
 	look(secret, &folder);
@@ -260,7 +264,8 @@ static void a_user_gains_nothing_by_races(void **state)
 		unsigned begun = atomic_load(rounds);
 		pid_t user = start_user(seed);
 
-		for (int i = 0; i < 100 || (atomic_load(rounds) - begun < 8 && time(NULL) < end); i++) {
+		for (int i = 0;
+		     i < 100 || (atomic_load(rounds) - begun < 8 && time(NULL) < end); i++) {
 			swap_once(&o);
 			open_it(&o, &prog);
 		}

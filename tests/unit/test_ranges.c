@@ -46,7 +46,8 @@ static void check(const struct range *v, uint32_t n, const uint64_t *x, uint32_t
 		assert_int_equal(ranges_find(&r, x[i]), plain(v, n, x[i]));
 	for (uint32_t i = 0; i < n; i++)
 		for (int d = -1; d <= 1; d++) {
-			uint64_t first = (uint64_t)v[i].start + (uint64_t)d, end = first + v[i].size;
+			uint64_t first = (uint64_t)v[i].start + (uint64_t)d,
+				 end = first + v[i].size;
 
 			assert_int_equal(ranges_find(&r, first), plain(v, n, first));
 			assert_int_equal(ranges_find(&r, end), plain(v, n, end));
@@ -83,7 +84,8 @@ static void random_ones(void **state)
 	(void)state;
 	for (int round = 0; round < 600; round++) {
 		unsigned size_bits = round % 23, gap_bits = round / 23 % 23;
-		uint64_t at = next_random(&seed) % 3 ? next_random(&seed) >> (64 - gap_bits - 1) : 0;
+		uint64_t at =
+			next_random(&seed) % 3 ? next_random(&seed) >> (64 - gap_bits - 1) : 0;
 		uint32_t n = 0;
 
 		while (n < MOST) {

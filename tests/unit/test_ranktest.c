@@ -1,4 +1,5 @@
-/* test_ranktest.c - Mann and Whitney's distribution, Hodges and Lehmann's estimate and interval */
+/* test_ranktest.c - Mann and Whitney's distribution, Hodges and Lehmann's estimate and
+ * interval */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -69,7 +70,8 @@ static void strata_add_up(void **state)
 static void interval_is_that_of_the_textbook(void **state)
 {
 	struct ranktest_stratum s = {
-		.nbefore = 10, .before = { 0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46 },
+		.nbefore = 10,
+		.before = { 0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46 },
 		.nnow = 5, .now = { 1.15, 0.88, 0.90, 0.74, 1.21 },
 	};
 	struct ranktest_shift d;
@@ -83,7 +85,9 @@ static void interval_is_that_of_the_textbook(void **state)
 
 static void few_numbers_bound_nothing(void **state)
 {
-	struct ranktest_stratum s = { .nbefore = 2, .nnow = 2, .before = { 1, 2 }, .now = { 8, 9 } };
+	struct ranktest_stratum s = {
+		.nbefore = 2, .nnow = 2, .before = { 1, 2 }, .now = { 8, 9 }
+	};
 	struct ranktest_stratum none = sizes(5, 0);
 	struct ranktest_shift d;
 
@@ -96,7 +100,8 @@ static void few_numbers_bound_nothing(void **state)
 /* Numbers of one stratum say nothing about those of another. */
 static void strata_are_not_compared_with_each_other(void **state)
 {
-	struct ranktest_stratum s[2] = { { .nbefore = 8, .nnow = 2 }, { .nbefore = 2, .nnow = 8 } };
+	struct ranktest_stratum s[2] = { { .nbefore = 8, .nnow = 2 },
+					 { .nbefore = 2, .nnow = 8 } };
 	struct ranktest_shift d;
 
 	(void)state;
@@ -118,7 +123,8 @@ static double uniform(void)
 	return (double)(seed >> 11) / 9007199254740992.0;
 }
 
-/* A distribution without a mean; intervals at 10 % miss a true shift of 0.3 that often on each side. */
+/* A distribution without a mean; intervals at 10 % miss a true shift of 0.3 that often on
+ * each side. */
 static void intervals_miss_as_often_as_they_may(void **state)
 {
 	enum { ROUNDS = 4000 };

@@ -44,15 +44,17 @@ static bool begins(const char *name, const char *with)
 	return name && strncmp(name, with, strlen(with)) == 0;
 }
 
-/* By their names, which symbols of other kinds do not give; returns how many have one that says something. */
+/* By their names, which symbols of other kinds do not give; returns how many have one that
+ * says something. */
 static uint32_t check_names(const struct prog *prog)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < prog->nfn; i++) {
 		const struct fn *fn = &prog->fn[i];
-		enum pointers want = begins(fn->name, "known_") ? POINTERS_KNOWN :
-				     begins(fn->name, "stray_") ? POINTERS_UNKNOWN : POINTERS_NONE;
+		enum pointers want = begins(fn->name, "known_")	  ? POINTERS_KNOWN
+				     : begins(fn->name, "stray_") ? POINTERS_UNKNOWN
+								  : POINTERS_NONE;
 
 		if (want == POINTERS_NONE && !begins(fn->name, "none_"))
 			continue;
@@ -95,7 +97,8 @@ static void nothing_is_known_at_a_fixed_address(void **state)
 	struct prog prog;
 
 	(void)state;
-	asm_analyze("redirect", "-no-pie -static -Wl,--unresolved-symbols=ignore-all", arena, &prog);
+	asm_analyze("redirect", "-no-pie -static -Wl,--unresolved-symbols=ignore-all", arena,
+		    &prog);
 	assert_int_equal(prog.nref, 0);
 	assert_int_equal(asm_fn(&prog, "known_data")->pointers, POINTERS_UNKNOWN);
 	assert_int_equal(asm_fn(&prog, "known_lea")->pointers, POINTERS_UNKNOWN);
@@ -166,7 +169,8 @@ static void pointers_from_all_places_agree(void **state)
 	}
 }
 
-/* All known_* but known_unsealed, the original of one of whose users may run, and summed and sum. */
+/* All known_* but known_unsealed, the original of one of whose users may run, and summed and
+ * sum. */
 static void only_what_is_known_everywhere_is_redirected(void **state)
 {
 	struct wr generation = { 0 };

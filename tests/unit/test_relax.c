@@ -83,7 +83,8 @@ static void no_more_is_skipped_than_allowed(void **state)
 	assert_int_equal(item[2].addr, 16);
 }
 
-/* What at address 0 ends `end` bytes from its start has its last `tail` bytes kept in a line. */
+/* What at address 0 ends `end` bytes from its start has its last `tail` bytes kept in a
+ * line. */
 static uint64_t moved(uint32_t end, uint8_t tail, uint8_t align, uint8_t max_skip)
 {
 	struct relax_item item[] = { CODE(16), CODE(end - 16) };
@@ -158,8 +159,8 @@ static void an_end_in_a_line_comes_before_a_start_that_may_be_aligned(void **sta
 	assert_int_equal(moved(49, 20, 16, 0), 0);	/* it would cross there, too */
 }
 
-/* Every item's branch goes 25 items on, so one that grows pushes those before it: more rounds than
- * the limit, which must still end in a valid row. */
+/* Every item's branch goes 25 items on, so one that grows pushes those before it: more
+ * rounds than the limit, which must still end in a valid row. */
 static void a_row_of_dominoes_ends_valid(void **state)
 {
 	enum { N = 20000 };

@@ -63,7 +63,8 @@ static void the_first_rule_that_fits_decides(void **state)
 	assert_string_equal(which(p, "/usr/bin/perl"), "one");
 	assert_string_equal(which(p, "/opt/x"), "one");
 	assert_string_equal(which(p, "/usr/bin/perl5"), "two");
-	assert_string_equal(which(p, "/usr/bin/deep/er"), "two");	/* * stands for slashes too */
+	/* * stands for slashes too */
+	assert_string_equal(which(p, "/usr/bin/deep/er"), "two");
 	assert_string_equal(which(p, "/usr/sbin/perl"), "none");
 	assert_int_equal(p->rule[0].line, 2);
 	assert_int_equal(p->rule[2].line, 4);
@@ -73,9 +74,10 @@ static void the_first_rule_that_fits_decides(void **state)
 
 static void a_rule_changes_what_it_says_and_nothing_else(void **state)
 {
-	struct policy *p = good("optimize: {cool_down_h: 7, cpu_per_day_s: 100}\n"
-				"rules:\n- name: r\n  paths: [/a]\n  passes: [fluff]\n  automatic: true\n"
-				"  min_samples: 9\n  cpu_per_day_s: 5\n");
+	struct policy *p =
+		good("optimize: {cool_down_h: 7, cpu_per_day_s: 100}\n"
+		     "rules:\n- name: r\n  paths: [/a]\n  passes: [fluff]\n  automatic: true\n"
+		     "  min_samples: 9\n  cpu_per_day_s: 5\n");
 	char passes[POLICY_PASS_LIST_MAX];
 
 	(void)state;
@@ -107,8 +109,9 @@ static void a_rule_changes_what_it_says_and_nothing_else(void **state)
 
 static void owners_have_names_or_numbers(void **state)
 {
-	struct policy *p = good("rules:\n- {name: root's, users: [root, \"4321\"], paths: [/a*]}\n"
-				"- {name: somebody's, users: [\"*\"]}\n");
+	struct policy *p =
+		good("rules:\n- {name: root's, users: [root, \"4321\"], paths: [/a*]}\n"
+		     "- {name: somebody's, users: [\"*\"]}\n");
 	struct rule_subject s;
 
 	(void)state;
@@ -158,11 +161,12 @@ static void packages_are_those_that_dpkg_unpacked(void **state)
 	put(root, "perl.list", "/usr/bin/perl\n");
 	put(root, "postgresql-15.md5sums", "/usr/bin/perl\n");
 	put(root, ".list", "/usr/bin/perl\n");
-	static const struct { const char *path; bool fits; } t[] = {
+	static const struct { const char *path; bool fits;
+	} t[] = {
 		{ "/usr/lib/postgresql/15/bin/postgres", true },
 		{ "/usr/lib/postgresql/15/bin/postgre", false },
 		{ "/usr/lib/postgresql/15/bin/postgresx", false },
-		{ "/usr/lib/x86_64-linux-gnu/libpq.so.5", true },	/* listed where it was once */
+		{ "/usr/lib/x86_64-linux-gnu/libpq.so.5", true }, /* listed where it was once */
 		{ "/lib/x86_64-linux-gnu/libpq.so.5", true },
 		{ "/usr/share/last", true },
 		{ "/usr/bin/perl", false },
@@ -188,42 +192,57 @@ static void what_is_no_rule_is_told_with_its_place(void **state)
 {
 	(void)state;
 	refused("rules: 5\n", "t:1:8: rules: expects a list of rules, each with - before it");
-	refused("rules: {name: x}\n", "t:1:8: rules: expects a list of rules, each with - before it");
+	refused("rules: {name: x}\n",
+		"t:1:8: rules: expects a list of rules, each with - before it");
 	refused("rules:\n- x\n",
 		"t:2:3: expects a rule: lines KEY: VALUE, the first with - before it");
 	refused("rules:\n- name: a\n  paths: [/a]\n- paths: [/b]\n  refuse: true\n- {}",
 		"t:6:1: the rule that begins in line 4 has no name");
-	refused("rules:\n- {name: a, cool_down_h: 1}\n", "t:2:27: the rule that begins in line 2 says of "
+	refused("rules:\n- {name: a, cool_down_h: 1}\n",
+		"t:2:27: the rule that begins in line 2 says of "
 		"no paths, packages or users; [\"/*\"] are all paths");
-	refused("rules:\n- {name: a, paths: []}\n", "t:2:22: the rule that begins in line 2 says of no "
+	refused("rules:\n- {name: a, paths: []}\n",
+		"t:2:22: the rule that begins in line 2 says of no "
 		"paths, packages or users; [\"/*\"] are all paths");
 	refused("rules:\n- {name: a, paths: [/a], refuse: true, cool_down_h: 1}\n",
-		"t:2:54: the rule that begins in line 2 refuses what it is about, and has settings for it");
+		"t:2:54: the rule that begins in line 2 refuses what it is about, and has "
+		"settings for it");
 	refused("rules:\n- {name: a, paths: [/a]}\n- {name: a, paths: [/b]}\n",
 		"t:3:10: rules.name: 'a' is the name of the rule in line 2, too");
-	refused("rules:\n- {name: \"\", paths: [/a]}\n", "t:2:10: rules.name: a name has 1 to 64 bytes");
-	refused("rules:\n- {name: [a], paths: [/a]}\n", "t:2:10: rules.name: expects a name, not a list");
-	refused("rules:\n- {name: a, name: b, paths: [/a]}\n", "t:2:13: rules.name stands twice in one rule");
+	refused("rules:\n- {name: \"\", paths: [/a]}\n",
+		"t:2:10: rules.name: a name has 1 to 64 bytes");
+	refused("rules:\n- {name: [a], paths: [/a]}\n",
+		"t:2:10: rules.name: expects a name, not a list");
+	refused("rules:\n- {name: a, name: b, paths: [/a]}\n",
+		"t:2:13: rules.name stands twice in one rule");
 	refused("rules:\n- {name: a, paths: [/a], paths: [/b]}\n",
 		"t:2:26: rules.paths stands twice in one rule");
-	refused("rules:\n- {name: a, paths: [a]}\n", "t:2:21: rules.paths: 'a' is not a pattern of "
+	refused("rules:\n- {name: a, paths: [a]}\n",
+		"t:2:21: rules.paths: 'a' is not a pattern of "
 		"absolute paths; it must begin with /");
 	refused("rules:\n- {name: a, packages: [/a]}\n",
 		"t:2:24: rules.packages: '/a' is not a pattern of names");
-	refused("rules:\n- {name: a, users: root}\n", "t:2:20: rules.users: expects a list of patterns, as "
+	refused("rules:\n- {name: a, users: root}\n",
+		"t:2:20: rules.users: expects a list of patterns, as "
 		"in [\"postgresql-*\"]");
 	refused("rules:\n- name: a\n  paths: [/a]\n  cool_down_h: 9999\n",
 		"t:4:16: rules.cool_down_h: 9999 is outside 0..8760 h");
 	refused("rules:\n- name: a\n  paths: [/a]\n  passes: [fluf]\n",
-		"t:4:12: rules.passes: 'fluf' is not one of fluff, leave, align, layout, calls, lines");
-	static const char *const not_of_a_rule[] = { "half_life_d", "check_s", "rate_hz", "nonsense" };
+		"t:4:12: rules.passes: 'fluf' is not one of fluff, leave, align, layout, "
+		"calls, lines");
+	static const char *const not_of_a_rule[] = { "half_life_d", "check_s", "rate_hz",
+						     "nonsense" };
 	for (int i = 0; i < 4; i++) {
 		char yaml[128], sentence[256];
 
-		(void)snprintf(yaml, sizeof(yaml), "rules:\n- name: a\n  %s: 1\n", not_of_a_rule[i]);
-		(void)snprintf(sentence, sizeof(sentence), "t:3:3: unknown setting 'rules.%s'; a rule has "
-			       "name, paths, packages, users, refuse, and settings of optimize but "
-			       "half_life_d", not_of_a_rule[i]);
+		(void)snprintf(yaml, sizeof(yaml), "rules:\n- name: a\n  %s: 1\n",
+			       not_of_a_rule[i]);
+		(void)snprintf(
+			sentence, sizeof(sentence),
+			"t:3:3: unknown setting 'rules.%s'; a rule has "
+			"name, paths, packages, users, refuse, and settings of optimize but "
+			"half_life_d",
+			not_of_a_rule[i]);
 		refused(yaml, sentence);
 	}
 	refused("rules: []\nrules: []\n", "t:2:1: section rules stands here a second time");
@@ -236,7 +255,8 @@ static void rules_are_bounded(void **state)
 
 	(void)state;
 	for (int i = 0; i < 257; i++)
-		n += (size_t)snprintf(yaml + n, sizeof(yaml) - n, "- {name: r%d, paths: [/a]}\n", i);
+		n += (size_t)snprintf(yaml + n, sizeof(yaml) - n,
+				      "- {name: r%d, paths: [/a]}\n", i);
 	refused(yaml, "t:258:3: a policy has at most 256 rules");
 }
 

@@ -36,16 +36,23 @@ static struct prog *make(const char *s, struct arena *a)
 }
 
 /* Called 100 times, 500 rounds; of those 50 by b3, or none. */
-static struct profile_block block[] = { { B0, 500 }, { B1, 450 }, { B2, 100 }, { B3, 50 }, { G, 7 } };
+static struct profile_block block[] = {
+	{ B0, 500 }, { B1, 450 }, { B2, 100 }, { B3, 50 }, { G, 7 }
+};
 static struct profile_edge edge[] = { { B0, B1, 450 }, { B0, B3, 50 }, { B1, B0, 400 },
 	{ B1, B2, 50 }, { B3, B2, 50 } };
 static struct profile_block straight_block[] = { { B0, 500 }, { B1, 500 }, { B2, 100 } };
-static struct profile_edge straight_edge[] = { { B0, B1, 500 }, { B1, B0, 400 }, { B1, B2, 100 } };
+static struct profile_edge straight_edge[] = { { B0, B1, 500 },
+					       { B1, B0, 400 },
+					       { B1, B2, 100 } };
 
-static const struct profile counted = { .module = "/x", .clock = "exact", .block = block, .nblock = 5,
-	.edge = edge, .nedge = 5 };
-static const struct profile straight = { .module = "/x", .clock = "exact", .block = straight_block,
-	.nblock = 3, .edge = straight_edge, .nedge = 3 };
+static const struct profile counted = {
+	.module = "/x", .clock = "exact", .block = block, .nblock = 5, .edge = edge, .nedge = 5
+};
+static const struct profile straight = { .module = "/x",
+					 .clock = "exact", .block = straight_block, .nblock = 3,
+					 .edge = straight_edge,
+					 .nedge = 3 };
 
 static const struct fn *infer(struct prog *prog, const struct profile *samples)
 {
@@ -75,8 +82,9 @@ static void the_shape_is_counted_and_the_level_estimated(void **state)
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
-		struct profile p = { .module = "/x", .clock = "tick", .block = sampled, .nblock = 2,
-			.counted = &counted };
+		struct profile p = { .module = "/x",
+				     .clock = "tick", .block = sampled, .nblock = 2,
+				     .counted = &counted };
 		const struct fn *f = infer(make(text, a), &p);
 
 		level[i] = f->block[0].count;
@@ -180,8 +188,10 @@ static void what_was_not_counted_does_not_run_unless_samples_say_so(void **state
 
 	(void)state;
 	for (int i = 0; i < 3; i++) {
-		struct profile p = { .module = "/x", .clock = "tick", .block = sampled,
-			.nblock = i == 1 ? 2 : 1, .edge = &seen, .nedge = i == 2, .counted = &straight };
+		struct profile p = { .module = "/x",
+				     .clock = "tick", .block = sampled,
+				     .nblock = i == 1 ? 2 : 1, .edge = &seen, .nedge = i == 2,
+				     .counted = &straight };
 		const struct block *b3 = &infer(make(text, a), &p)->block[3];
 
 		assert_int_equal(b3->count > 0, i > 0);
@@ -191,7 +201,8 @@ static void what_was_not_counted_does_not_run_unless_samples_say_so(void **state
 	arena_free(a);
 }
 
-/* Of g, of one block, samples tell nothing: what calls it does, as if it had not been counted. */
+/* Of g, of one block, samples tell nothing: what calls it does, as if it had not been
+ * counted. */
 static void a_function_without_an_estimate_has_no_shape(void **state)
 {
 	struct arena *a = arena_new();
@@ -222,7 +233,9 @@ static void counts_stand_beside_samples_only(void **state)
 	other.original.b[0] = 1;
 	for (int i = 0; i < 4; i++) {
 		struct profile_block sampled = { B0, 30 };
-		struct profile p = { .module = "/x", .clock = "tick", .block = &sampled, .nblock = 1 };
+		struct profile p = {
+			.module = "/x", .clock = "tick", .block = &sampled, .nblock = 1
+		};
 		struct profile *it = i == 3 ? &exact : &p;
 
 		it->counted = bad[i];
@@ -232,7 +245,8 @@ static void counts_stand_beside_samples_only(void **state)
 	arena_free(a);
 }
 
-/* f chooses 40 times and was seen 9 times, g 20 times and never; h does not choose; of j nothing is known. */
+/* f chooses 40 times and was seen 9 times, g 20 times and never; h does not choose; of j
+ * nothing is known. */
 static const char choices[] =
 	"fn f\n"
 	"  b0 size 8 insns 2 -> b1 b2\n"

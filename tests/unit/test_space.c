@@ -42,7 +42,8 @@ static void forked(struct spaces *s, uint32_t parent, uint32_t pid, uint32_t tid
 }
 
 /* pc lies in the file of that path at that offset. */
-static void in_file(struct spaces *s, uint32_t pid, uint64_t pc, const char *path, file_off want)
+static void in_file(struct spaces *s, uint32_t pid, uint64_t pc, const char *path,
+		    file_off want)
 {
 	uint32_t file = 0;
 	file_off off = 0;
@@ -162,7 +163,8 @@ static void random_mappings_agree_with_a_plain_model(void **state)
 
 			assert_int_equal(got ? got->file : 0, page[look].file);
 			if (got)
-				assert_int_equal(got->pgoff + look - got->start, page[look].off);
+				assert_int_equal(got->pgoff + look - got->start,
+						 page[look].off);
 		}
 	}
 	for (uint64_t i = 0; i < PAGES; i++) {
@@ -307,7 +309,8 @@ static void what_could_not_be_entered_hides_nothing_wrong(void **state)
 	map(s, 1, 0x1000, 0x1000, 0, 11, "/a");
 	map(s, 2, 0x1000, 0x1000, 0, 11, "/a");
 	map(s, 2, 0x2000, 0x1000, 0, 12, "/b");
-	map(s, 1, 0x1000, 0x1000, 0, 13, "/c");		/* no room: but /a is not there any more */
+	/* no room: but /a is not there any more */
+	map(s, 1, 0x1000, 0x1000, 0, 13, "/c");
 	nowhere(s, 1, 0x1000, SPACE_ANON);
 	in_file(s, 2, 0x1000, "/a", 0);
 	spaces_free(s);

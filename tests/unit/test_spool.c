@@ -31,10 +31,11 @@ static int memory_file(const void *p, size_t n)
 
 static struct spool_event sample(uint64_t i)
 {
-	return (struct spool_event){
-		.kind = SPOOL_SAMPLE, .time_ns = (1000 + i * 61) * UNIT, .pid = (uint32_t)(100 + i % 70),
-		.tid = (uint32_t)(100 + i % 70 + i % 2), .sample = { 0x400000 + i * 77 % 50000, i % 5 == 0 }
-	};
+	return (struct spool_event){ .kind = SPOOL_SAMPLE,
+				     .time_ns = (1000 + i * 61) * UNIT,
+				     .pid = (uint32_t)(100 + i % 70),
+				     .tid = (uint32_t)(100 + i % 70 + i % 2),
+				     .sample = { 0x400000 + i * 77 % 50000, i % 5 == 0 } };
 }
 
 static void assert_same(const struct spool_event *a, const struct spool_event *b)
@@ -71,7 +72,8 @@ static void make_file(uint64_t n, struct wr *out)
 	close(fd);
 }
 
-/* Reads all of it.  Every event must be one of sample(), ascending; returns how many there were. */
+/* Reads all of it.  Every event must be one of sample(), ascending; returns how many there
+ * were. */
 static uint64_t read_samples(const void *p, size_t n, uint64_t *bad)
 {
 	int fd = memory_file(p, n);
@@ -117,12 +119,15 @@ static void every_kind_comes_back(void **state)
 	static const struct spool_event in[] = {
 		{ SPOOL_FORK, 5 * UNIT, 7, 7, .fork = { 6 } },
 		{ SPOOL_EXEC, 6 * UNIT, 7, 7, .exec = { "fifteen chars.." } },
-		{ SPOOL_MMAP, 7 * UNIT, 7, 8, .mmap = { 0x7fff12345000, 0x3000, 0x1000, 254, 3, 12345,
-			99, "/usr/lib/a\nb (deleted)" } },
-		{ SPOOL_MMAP, 7 * UNIT, 9, 9, .mmap = { 0x1234567, 0x89, 3, 254, 3, 12345, 99,
-			"/usr/lib/a\nb (deleted)" } },
-		{ SPOOL_MMAP, 7 * UNIT, 9, 9, .mmap = { UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT32_MAX,
-			UINT32_MAX, UINT64_MAX, UINT64_MAX, "" } },
+		{ SPOOL_MMAP, 7 * UNIT, 7, 8,
+		  .mmap = { 0x7fff12345000, 0x3000, 0x1000, 254, 3, 12345, 99,
+			    "/usr/lib/a\nb (deleted)" } },
+		{ SPOOL_MMAP, 7 * UNIT, 9, 9,
+		  .mmap = { 0x1234567, 0x89, 3, 254, 3, 12345, 99,
+			    "/usr/lib/a\nb (deleted)" } },
+		{ SPOOL_MMAP, 7 * UNIT, 9, 9,
+		  .mmap = { UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT32_MAX, UINT32_MAX,
+			    UINT64_MAX, UINT64_MAX, "" } },
 		{ SPOOL_SAMPLE, 7 * UNIT, UINT32_MAX, 0, .sample = { UINT64_MAX, true } },
 		{ SPOOL_SAMPLE, 7 * UNIT, 0, UINT32_MAX, .sample = { 0, false } },
 		{ SPOOL_LOST, 8 * UNIT, 0, 0, .lost = UINT64_MAX },
@@ -178,7 +183,8 @@ static void tables_of_a_block_may_overflow(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 2000; i++) {
-		(void)snprintf(path, sizeof(path), "/%u/%0*u", i % 400, i % 50 ? 4 : SPOOL_PATH_MAX, 0);
+		(void)snprintf(path, sizeof(path), "/%u/%0*u", i % 400,
+			       i % 50 ? 4 : SPOOL_PATH_MAX, 0);
 		ev = (struct spool_event){ SPOOL_MMAP, i, i, i, .mmap = { .inode = i % 400,
 					   .path = path } };
 		assert_int_equal(spool_write(w, &ev, NULL), 0);
@@ -186,7 +192,8 @@ static void tables_of_a_block_may_overflow(void **state)
 	assert_int_equal(spool_flush(w, true, NULL), 0);
 	struct spool_reader *r = spool_reader_open(fd, NULL);
 	for (unsigned i = 0; i < 2000; i++) {
-		(void)snprintf(want, sizeof(want), "/%u/%0*u", i % 400, i % 50 ? 4 : SPOOL_PATH_MAX, 0);
+		(void)snprintf(want, sizeof(want), "/%u/%0*u", i % 400,
+			       i % 50 ? 4 : SPOOL_PATH_MAX, 0);
 		want[SPOOL_PATH_MAX] = '\0';
 		assert_int_equal(spool_read(r, &ev), 1);
 		assert_int_equal(ev.pid, i);
@@ -395,19 +402,21 @@ static void a_lying_block_is_bad_and_the_next_one_good(void **state)
 		uint8_t b[16];
 		size_t n;
 	} lie[] = {
-		{ { 0, 0x05, 0, 0 }, 4 },			/* a task slot never filled */
-		{ { 0, 0x3f, 0xff, 0xff, 0xff, 0xff, 0x7f, 0, 0, 0 }, 10 },	/* pid over 32 bits */
-		{ { 0, 0x80, 0, 1, 0 }, 5 },			/* kind 0 */
-		{ { 0, 0x8a, 0, 1, 0, 0 }, 6 },			/* kind 10 */
-		{ { 0, 0x8f, 0, 1, 0, 0 }, 6 },			/* state of a task never filled in */
-		{ { 0, 0x8f, 0x85, 0, 1, 0 }, 6 },		/* state of no sample */
-		{ { 0, 0x8f, 0x5f, 1, 0, 0, 5, 0 }, 16 },	/* state in the kernel; cut short */
-		{ { 0, 0x83, 0, 1, 0, 7 }, 6 },			/* file number never given */
-		{ { 0, 0x83, 0, 1, 0, 0, 0, 0, 0, 0, 0xff, 0x7f }, 12 },	/* path too long */
+		{ { 0, 0x05, 0, 0 }, 4 },	  /* a task slot never filled */
+		{ { 0, 0x3f, 0xff, 0xff, 0xff, 0xff, 0x7f, 0, 0, 0 },
+		  10 },	/* pid over 32 bits */
+		{ { 0, 0x80, 0, 1, 0 }, 5 },	/* kind 0 */
+		{ { 0, 0x8a, 0, 1, 0, 0 }, 6 },	/* kind 10 */
+		{ { 0, 0x8f, 0, 1, 0, 0 }, 6 },	/* state of a task never filled in */
+		{ { 0, 0x8f, 0x85, 0, 1, 0 }, 6 },	/* state of no sample */
+		{ { 0, 0x8f, 0x5f, 1, 0, 0, 5, 0 }, 16 }, /* state in the kernel; cut short */
+		{ { 0, 0x83, 0, 1, 0, 7 }, 6 },	/* file number never given */
+		{ { 0, 0x83, 0, 1, 0, 0, 0, 0, 0, 0, 0xff, 0x7f }, 12 }, /* path too long */
 		{ { 0, 0x82, 0, 1, 0, 16, 'a', 'b' }, 8 },	/* name too long */
-		{ { 0, 0x82, 0, 1, 0, 2, 'a', 0 }, 8 },		/* NUL in a name */
-		{ { 0, 0x85, 0, 1 }, 4 },			/* ends too early */
-		{ { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 0x85, 1, 1, 0 }, 14 },
+		{ { 0, 0x82, 0, 1, 0, 2, 'a', 0 }, 8 },	/* NUL in a name */
+		{ { 0, 0x85, 0, 1 }, 4 },	  /* ends too early */
+		{ { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 0x85, 1, 1, 0 },
+		  14 },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof(lie) / sizeof(lie[0]); i++) {
@@ -438,8 +447,9 @@ static void the_crc_is_the_usual_one(void **state)
 
 	(void)state;
 	for (uint64_t i = 0; i <= 9; i++)
-		assert_int_equal(spool_crc((struct bytes){ text, i }, (struct bytes){ text + i, 9 - i }),
-				 0xcbf43926);
+		assert_int_equal(
+			spool_crc((struct bytes){ text, i }, (struct bytes){ text + i, 9 - i }),
+			0xcbf43926);
 }
 
 static void an_endless_sparse_file_ends(void **state)
@@ -471,7 +481,8 @@ static int folder_new(void)
 }
 
 /* Sums over the files 1..most; removes them and the folder. */
-static uint64_t folder_sum(int dirfd, uint64_t most, uint64_t *bytes, uint64_t *gap, uint64_t *files)
+static uint64_t folder_sum(int dirfd, uint64_t most, uint64_t *bytes, uint64_t *gap,
+			   uint64_t *files)
 {
 	uint64_t samples = 0;
 

@@ -1,4 +1,5 @@
-/* test_statefeed.c - states go to the Manager in memory and find the samples that they belong to */
+/* test_statefeed.c - states go to the Manager in memory and find the samples that they
+ * belong to */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,8 +22,10 @@ enum { UNIT = 1 << SPOOL_TIME_SHIFT };
 /* The i-th: two of a time unit, on tasks of their own. */
 static struct spool_event state_sample(uint64_t i)
 {
-	struct spool_event ev = { .kind = SPOOL_SAMPLE, .time_ns = (10 + i / 2) * UNIT + i,
-				  .pid = 100 + (uint32_t)(i % 2), .tid = 100 + (uint32_t)(i % 2) };
+	struct spool_event ev = { .kind = SPOOL_SAMPLE,
+				  .time_ns = (10 + i / 2) * UNIT + i,
+				  .pid = 100 + (uint32_t)(i % 2),
+				  .tid = 100 + (uint32_t)(i % 2) };
 
 	ev.sample.pc = 0x1000 + i;
 	ev.sample.has_state = true;

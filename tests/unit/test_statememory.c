@@ -10,7 +10,8 @@
 
 enum { RBX = 3, R15 = 15 };
 
-/* Slots of a mask, each filled with its own number, but with `word` where the first is chased from. */
+/* Slots of a mask, each filled with its own number, but with `word` where the first is
+ * chased from. */
 static struct wr memory_of(uint64_t mask, uint64_t word)
 {
 	struct wr w = { 0 };

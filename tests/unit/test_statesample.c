@@ -12,7 +12,9 @@
 
 static struct statesample sample_of(uint64_t seed, struct bytes stack)
 {
-	struct statesample s = { .pc = seed, .bias = seed << 8, .rflags = 0x246, .stack = stack };
+	struct statesample s = {
+		.pc = seed, .bias = seed << 8, .rflags = 0x246, .stack = stack
+	};
 
 	for (unsigned i = 0; i < STATESAMPLE_GPRS; i++)
 		s.gpr[i] = seed * 0x9e3779b97f4a7c15u + i;
@@ -38,8 +40,8 @@ static void what_is_written_reads_back(void **state)
 		s.memory = (struct bytes){ stack + 1, memory[i] };
 		statesample_write(&s, &w);
 	}
-	assert_int_equal(w.n, STATESAMPLE_HEADER + 4 * STATESAMPLE_FIXED + 257 + STATESAMPLE_STACK_MAX +
-			      STATEMEMORY_MAX + 10);
+	assert_int_equal(w.n, STATESAMPLE_HEADER + 4 * STATESAMPLE_FIXED + 257 +
+				      STATESAMPLE_STACK_MAX + STATEMEMORY_MAX + 10);
 	assert_int_equal(statesample_open(wr_bytes(&w), &r, &err), 0);
 	for (unsigned i = 0; i < 4; i++) {
 		struct statesample want = sample_of(i + 1, (struct bytes){ NULL, 0 });
@@ -142,7 +144,8 @@ static void stacks_and_memory_longer_than_they_can_be_are_refused(void **state)
 			statesample_write_header(&w);
 			statesample_write(&s, &w);
 			(void)wr_reserve(&w, part[i].bytes + more);
-			wr_put_u32(&w, STATESAMPLE_HEADER, STATESAMPLE_FIXED + part[i].bytes + more);
+			wr_put_u32(&w, STATESAMPLE_HEADER,
+				   STATESAMPLE_FIXED + part[i].bytes + more);
 			wr_put_u32(&w, STATESAMPLE_HEADER + part[i].at, part[i].bytes + more);
 			assert_int_equal(count(w.p, w.n), more ? -1 : 1);
 			wr_free(&w);

@@ -15,7 +15,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
 #include "lib/err.h"
 #include "manager/attribute.h"
 #include "manager/store.h"
@@ -72,8 +71,8 @@ static struct store_module module_at(const char *path, uint8_t n)
 {
 	struct store_module m = {
 		.original = digest_number(n), .present = digest_number(n),
-		.seen = { 1, UINT64_MAX, 3, 4, 5 }, .owner = UINT32_MAX, .text_bytes = 100000, .functions = 7,
-		.movable = 6,
+		.seen = { 1, UINT64_MAX, 3, 4, 5 }, .owner = UINT32_MAX, .text_bytes = 100000,
+		.functions = 7, .movable = 6,
 	};
 
 	(void)snprintf(m.path, sizeof(m.path), "%s", path);
@@ -107,15 +106,16 @@ static void modules_survive_closing(void **state)
 
 /* --- profiles --- */
 
-static bool same_counts(const struct store_profile *p, const struct store_count *want, uint32_t n)
+static bool same_counts(const struct store_profile *p, const struct store_count *c, uint32_t n)
 {
 	for (uint32_t i = 0; i < n && n == p->ncount; i++)
-		if (p->count[i].block != want[i].block || p->count[i].samples != want[i].samples)
+		if (p->count[i].block != c[i].block || p->count[i].samples != c[i].samples)
 			return false;
 	return n == p->ncount;
 }
 
 static const struct store_fading fading = { .span_s = 60, .half_life_s = 7 * 86400 };
+static const struct bytes nothing;
 static const struct store_fading still = { .span_s = 0, .half_life_s = 7 * 86400 };
 
 static struct attribution two_blocks(int64_t module, struct attribute_count count[2],
@@ -210,8 +210,7 @@ static void a_spool_file_counts_once(void **state)
 	store_close(s);
 }
 
-/* A window collects what comes, and says which share of the machine it was; what is older fades, with
- * the time that was sampled. */
+/* A window collects what comes and says its share of the machine; what is older fades. */
 static void recent_samples_have_a_window(void **state)
 {
 	struct store *s = open_store();
@@ -277,8 +276,7 @@ static struct attribute_use use_of(int64_t module, uint32_t generation, uint32_t
 	};
 }
 
-/* Of what is at the path, observed for as long as it takes; a swap makes it what the next one is
- * compared with. */
+/* Of what is at the path; a swap makes it what the next one is compared with. */
 static void paces_are_observed_and_turn_with_a_swap(void **state)
 {
 	struct store *s = open_store();
@@ -294,12 +292,12 @@ static void paces_are_observed_and_turn_with_a_swap(void **state)
 	use[0] = use_of(m.id, 0, 77);
 	use[1] = use_of(m.id, 1, 77);		/* not what is there now */
 	use[2] = use_of(4711, 0, 77);		/* forgotten meanwhile */
-	assert_int_equal(store_add_attribution(s, "1", &a, (struct bytes){ 0 }, &minutes, &err), 0);
+	assert_int_equal(store_add_attribution(s, "1", &a, nothing, &minutes, &err), 0);
 	assert_int_equal(store_pace_get(s, m.id, &p, &err), 0);
 	assert_int_equal(p.nkind, 1);
 	assert_int_equal(p.kind[0].now.n, 0);
 	assert_int_equal(p.kind[0].now.open.samples, 250);
-	assert_int_equal(store_add_attribution(s, "2", &a, (struct bytes){ 0 }, &minutes, &err), 0);
+	assert_int_equal(store_add_attribution(s, "2", &a, nothing, &minutes, &err), 0);
 	store_close(s);
 
 	s = open_store();
@@ -311,7 +309,7 @@ static void paces_are_observed_and_turn_with_a_swap(void **state)
 
 	m.generation = 1;
 	assert_int_equal(store_module_put(s, &m, &err), 0);
-	assert_int_equal(store_add_attribution(s, "3", &a, (struct bytes){ 0 }, &minutes, &err), 0);
+	assert_int_equal(store_add_attribution(s, "3", &a, nothing, &minutes, &err), 0);
 	assert_int_equal(store_pace_get(s, m.id, &p, &err), 0);
 	assert_int_equal(p.generation, 1);
 	assert_int_equal(p.before, 0);
@@ -363,7 +361,7 @@ static void a_killed_writer_leaves_all_or_nothing(void **state)
 		s = store_open(dir, NULL);
 		for (unsigned i = 1; ; i++) {
 			(void)snprintf(name, sizeof(name), "%u", i);
-			if (store_add_attribution(s, name, &a, (struct bytes){ 0 }, &still, NULL) < 0)
+			if (store_add_attribution(s, name, &a, nothing, &still, NULL) < 0)
 				_exit(1);
 		}
 	}
@@ -411,11 +409,11 @@ static void generations_are_found_by_digest_and_number(void **state)
 		*g = (struct store_generation){
 			.module = 5, .number = next, .digest = digest_number(i),
 			.original = digest_number(0), .state = STATE_MADE, .passes = "align",
-			.stats = "moved 7\n", .samples = 12.5, .size_bytes = 99, .made_ns = 1000 * i,
-			.cpu_s = 1.5,
+			.stats = "moved 7\n", .samples = 12.5, .size_bytes = 99,
+			.made_ns = 1000 * i, .cpu_s = 1.5,
 		};
-		assert_int_equal(store_generation_add(s, g, (struct bytes){ &i, 1 }, &made_from, &err),
-				 0);
+		struct bytes one = { &i, 1 };
+		assert_int_equal(store_generation_add(s, g, one, &made_from, &err), 0);
 	}
 	assert_int_equal(store_generation_state(s, g->id, STATE_REFUSED, "why not", &err), 0);
 	struct digest d = digest_number(2), none = digest_number(8);
@@ -471,7 +469,8 @@ static bool add_event(void *ctx, const struct store_event *e)
 static void intents_and_history_are_kept(void **state)
 {
 	struct store *s = open_store();
-	struct store_intent i = { .what = "install", .path = "/p", .from = digest_number(1) }, got;
+	struct store_intent i = { .what = "install", .path = "/p", .from = digest_number(1) };
+	struct store_intent got;
 	char events[64] = "";
 	struct err err;
 
@@ -577,10 +576,12 @@ static void a_database_before_edges_is_brought_up_to_date(void **state)
 	(void)state;
 	assert_int_equal(store_module_put(s, &m, &err), 0);
 	store_close(s);
-	sql("ALTER TABLE module DROP COLUMN owner; ALTER TABLE habit DROP COLUMN known_ns; DROP TABLE spent;"
+	sql("ALTER TABLE module DROP COLUMN owner; ALTER TABLE habit DROP COLUMN known_ns;"
+	    "DROP TABLE spent;"
 	    "DROP TABLE pace; DROP TABLE crash; ALTER TABLE profile DROP COLUMN states;"
 	    "PRAGMA user_version = 11;"
-	    "INSERT INTO profile(module, samples, outside, updated_ns, data) VALUES(1, 5, 0, 7, x'01')");
+	    "INSERT INTO profile(module, samples, outside, updated_ns, data)"
+	    " VALUES(1, 5, 0, 7, x'01')");
 	s = open_store();
 	assert_int_equal(store_module_by_path(s, "/usr/bin/perl", &got, &err), 1);
 	assert_true(got.samples == 0 && got.states == 0);
@@ -590,10 +591,9 @@ static void a_database_before_edges_is_brought_up_to_date(void **state)
 static void a_newer_database_is_refused(void **state)
 {
 	char text[64];
-
 	(void)state;
 	store_close(open_store());
-	(void)snprintf(text, sizeof(text), "PRAGMA user_version = %d", store_schema_version() + 1);
+	(void)sprintf(text, "PRAGMA user_version = %d", store_schema_version() + 1);
 	sql(text);
 	refused("newer Morph");
 }
@@ -663,10 +663,10 @@ static void impossible_rows_are_refused(void **state)
 	sql("INSERT INTO pace SELECT 10, substr(data, 1, length(data) - 1) FROM pace;"
 	    "INSERT INTO pace SELECT 11, data || x'00' FROM pace WHERE module = 5;"
 	    "INSERT INTO pace SELECT 12, x'02' || substr(data, 2) FROM pace WHERE module = 5;"
-	    "INSERT INTO pace SELECT 13, substr(data, 1, 4) || x'04' || substr(data, 6) FROM pace"
-	    " WHERE module = 5;"
-	    "INSERT INTO pace SELECT 14, substr(data, 1, 29) || x'05' || substr(data, 31) FROM pace"
-	    " WHERE module = 5");
+	    "INSERT INTO pace SELECT 13, substr(data, 1, 4) || x'04' || substr(data, 6) "
+	    "FROM pace WHERE module = 5;"
+	    "INSERT INTO pace SELECT 14, substr(data, 1, 29) || x'05' || substr(data, 31) "
+	    "FROM pace WHERE module = 5");
 	for (int64_t id = 10; id <= 14; id++) {
 		assert_int_equal(store_pace_get(s, id, &pace, &err), -1);
 		assert_int_equal(err.kind, ERR_INPUT);

@@ -1,9 +1,10 @@
-/* test_suspend.c - a machine that sleeps: what is a matter of time in which something ran does not notice,
- * what is a matter of the calendar does
+/* test_suspend.c - a machine that sleeps: what is a matter of time in which something ran does
+ * not notice, what is a matter of the calendar does
  *
- * The clocks are this test's own: asleep, CLOCK_REALTIME and CLOCK_BOOTTIME go on and CLOCK_MONOTONIC, by
- * which samples come, stands still.  The same use of a program is taken in twice, with and without long
- * sleeps between two files and within one; spool, store and the taking in are the real ones.
+ * The clocks are this test's own: asleep, CLOCK_REALTIME and CLOCK_BOOTTIME go on and
+ * CLOCK_MONOTONIC, by which samples come, stands still.  The same use of a program is taken in
+ * twice, with and without long sleeps between two files and within one; spool, store and the
+ * taking in are the real ones.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -56,8 +57,11 @@ static int analyze(void *ctx, const char *p, int fd, struct wr *table, struct er
 	struct blockmap_seg seg = { 0x401000, 0x1000, TEXT };
 	struct blocktable_fn fn = { 0x401000, TEXT, 0 };
 	struct blocktable_block block[TEXT / BLOCK];
-	struct blocktable t = { .base = 0x401000, .text_size = TEXT, .nseg = 1, .nfn = 1,
-				.nblock = TEXT / BLOCK, .seg = &seg, .fn = &fn, .block = block };
+	struct blocktable t = { .base = 0x401000,
+				.text_size = TEXT, .nseg = 1, .nfn = 1,
+				.nblock = TEXT / BLOCK,
+				.seg = &seg, .fn = &fn,
+				.block = block };
 
 	(void)ctx;
 	(void)p;
@@ -148,8 +152,12 @@ static struct outcome use(const char *name, uint64_t asleep_s)
 	assert_int_equal(store_pace_get(s, m.id, &p, NULL), 0);
 	assert_int_equal(p.nkind, 1);
 	struct outcome o = {
-		m.samples, store_profile_samples(&h.recent), decide_since_s(h.begun_ns, store_now_ns()),
-		decide_since_s(h.known_ns, store_now_ns()), p.kind[0].now.n, p.kind[0].now.per_run[0],
+		m.samples,
+		store_profile_samples(&h.recent),
+		decide_since_s(h.begun_ns, store_now_ns()),
+		decide_since_s(h.known_ns, store_now_ns()),
+		p.kind[0].now.n,
+		p.kind[0].now.per_run[0],
 		p.kind[0].now.per_rest[0],
 	};
 	store_profile_free(&h.recent);
@@ -165,8 +173,10 @@ static void sleep_is_no_time_in_which_anything_ran(void **state)
 	struct outcome without = use("without", 0), with = use("with", night_s);
 
 	(void)state;
-	/* Ten hours and a half-life of six: the first ones have faded, and sleep has no part in it. */
-	assert_in_range(without.samples, HOURS * MINUTES * 54 / 2, HOURS * MINUTES * 54 * 9 / 10);
+	/* Ten hours and a half-life of six: the first ones have faded, and sleep has no part
+	 * in it. */
+	assert_in_range(without.samples, HOURS * MINUTES * 54 / 2,
+			HOURS * MINUTES * 54 * 9 / 10);
 	assert_true(with.samples == without.samples);
 	assert_true(with.recent == without.recent);
 	/* An observation of speed for each hour in which the program ran. */
@@ -175,8 +185,10 @@ static void sleep_is_no_time_in_which_anything_ran(void **state)
 	assert_true(with.per_run == without.per_run && with.per_rest == without.per_rest);
 	/* Cool-down and budgets are by the calendar. */
 	assert_in_range(without.since_s, 3600 * (HOURS - 1), 3600 * HOURS);
-	assert_true(fabs(with.since_s - without.since_s - 2.0 * HOURS * night_s) < 2.0 * night_s);
-	assert_true(fabs(with.known_s - without.known_s - 2.0 * HOURS * night_s) < 2.0 * night_s);
+	assert_true(fabs(with.since_s - without.since_s - 2.0 * HOURS * night_s) <
+		    2.0 * night_s);
+	assert_true(fabs(with.known_s - without.known_s - 2.0 * HOURS * night_s) <
+		    2.0 * night_s);
 }
 
 static int make(void **state)

@@ -1,7 +1,9 @@
-/* test_upgrade.c - what package managers and administrators do to a file, at every step of a swap
+/* test_upgrade.c - what package managers and administrators do to a file, at every step of a
+ * swap
  *
- * Whatever is done at whichever step: what they put there is there afterwards, whole, with the mode they
- * gave it; the swap succeeds only if they had not changed what it was about; nothing of ours is left.
+ * Whatever is done at whichever step: what they put there is there afterwards, whole, with the
+ * mode they gave it; the swap succeeds only if they had not changed what it was about; nothing
+ * of ours is left.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -175,7 +177,8 @@ static bool at_step(int n, bool restore)
 			 restore ? "a restore" : "an install");
 	if (acted && manner->kept && !after_exchange && rc == 0)
 		fail_msg("%s at '%s' went unseen", manner->name, acted_at);
-	if (!manner->kept)	/* a link more is no change; with the file away for a moment, it is one */
+	/* a link more is no change; with the file away for a moment, it is one */
+	if (!manner->kept)
 		assert_true(holds(p.path, restore == (rc == 0) ? &p.original : &p.generation));
 	assert_int_equal(entries(p.dir), acted ? manner->entries : 1);
 	assert_true(entries(p.store) == 1);

@@ -40,7 +40,8 @@ static int setup(void **state)
 	arena = arena_new();
 	original = read_file("/usr/bin/gzip");
 	other = read_file("/usr/bin/sort");
-	int rc = edit_optimize(original, NULL, &options, arena, &generation, &map, &stats, &err);
+	int rc =
+		edit_optimize(original, NULL, &options, arena, &generation, &map, &stats, &err);
 	wr_free(&map);
 	return rc;
 }
@@ -106,7 +107,8 @@ static void refuses_every_cut_generation(void **state)
 
 	(void)state;
 	for (size_t n = 0; n < generation.n; n += n < 512 ? 7 : 997) {
-		uint8_t *copy = malloc(n ? n : 1);	/* exact: overruns are seen by sanitizers */
+		/* exact: overruns are seen by sanitizers */
+		uint8_t *copy = malloc(n ? n : 1);
 
 		memcpy(copy, generation.p, n);
 		assert_int_equal(verify(original, (struct bytes){ copy, n }, &stats, &err), -1);
@@ -125,8 +127,9 @@ static void survives_every_cut_original(void **state)
 		uint8_t *copy = malloc(n ? n : 1);
 
 		memcpy(copy, original.p, n);
-		assert_int_equal(verify((struct bytes){ copy, n }, wr_bytes(&generation), &stats,
-					&err), -1);
+		assert_int_equal(
+			verify((struct bytes){ copy, n }, wr_bytes(&generation), &stats, &err),
+			-1);
 		free(copy);
 	}
 }

@@ -1,6 +1,7 @@
 /* test_verify_filler.c - tables with entries that lead out of the function (tests/asm/filler.s)
  *
- * Entries behind such a one are followed like those in front of it, whether the table is replaced or not.
+ * Entries behind such a one are followed like those in front of it, whether the table is
+ * replaced or not.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -36,8 +37,8 @@ static void the_table_may_stay(void **state)
 		assert_true(moved[i] > 0 && stayed[i] > 0);
 }
 
-/* The register with the address of a new table goes to memory, whether the table with that entry, by
- * which control gets there, is a new one or stays. */
+/* The register with the address of a new table goes to memory, whether the table with that
+ * entry, by which control gets there, is a new one or stays. */
 static void misuse_behind_it_is_seen(void **state)
 {
 	bool seen[2][2] = { { false } };

@@ -1,7 +1,9 @@
-/* test_verify_front.c - what gave way to the program header table is all there, and nothing else gave way
+/* test_verify_front.c - what gave way to the program header table is all there, and nothing
+ * else gave way
  *
- * A generation of tests/asm/front.s, in which the notes move up and the rest goes away, is damaged one byte
- * at a time: in every byte, for a check that passes some of them over is right about all others.
+ * A generation of tests/asm/front.s, in which the notes move up and the rest goes away, is
+ * damaged one byte at a time: in every byte, for a check that passes some of them over is right
+ * about all others.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +14,8 @@
 
 static struct spoil made;
 static uint64_t table, new_table;	/* where they end */
-static uint64_t end;			/* of the front: what is behind it is compared as it stands */
+/* of the front: what is behind it is compared as it stands */
+static uint64_t end;
 
 static uint64_t table_end(const struct image *img)
 {
@@ -66,7 +69,8 @@ static void expect_byte(struct spoil *m, uint64_t at, const char *what)
 {
 	char why[80];
 
-	snprintf(why, sizeof(why), "byte at file offset 0x%llx %s", (unsigned long long)at, what);
+	snprintf(why, sizeof(why), "byte at file offset 0x%llx %s", (unsigned long long)at,
+		 what);
 	spoil_expect(m, why);
 }
 
@@ -150,10 +154,13 @@ static void a_section_that_was_overwritten_has_moved(void **state)
 	assert_true(n >= 5);
 }
 
-/* Where it is missed first: of a note, by its program header; of a symbol, by what its address leads to. */
+/* Where it is missed first: of a note, by its program header; of a symbol, by what its
+ * address leads to. */
 static const char *missed(const Elf64_Shdr *h)
 {
-	return h->sh_type == SHT_NOTE ? "program header" : h->sh_type == SHT_DYNSYM ? "" : "has moved from";
+	return h->sh_type == SHT_NOTE	  ? "program header"
+	       : h->sh_type == SHT_DYNSYM ? ""
+					  : "has moved from";
 }
 
 static void what_moved_has_all_its_bytes(void **state)
@@ -171,7 +178,8 @@ static void lengthen_relocations(const struct image *img, struct wr *file)
 {
 	const Elf64_Phdr *p = image_phdr(img, PT_DYNAMIC);
 
-	for (uint64_t at = p->p_offset; at < p->p_offset + p->p_filesz; at += sizeof(Elf64_Dyn)) {
+	for (uint64_t at = p->p_offset; at < p->p_offset + p->p_filesz;
+	     at += sizeof(Elf64_Dyn)) {
 		Elf64_Dyn d;
 
 		memcpy(&d, file->p + at, sizeof(d));
@@ -185,7 +193,8 @@ static void lengthen_relocations(const struct image *img, struct wr *file)
 static void what_goes_on_behind_its_section_stays(void **state)
 {
 	const struct edit_options options = { .all = true };
-	struct spoil m = spoil_make_as("beside", "-shared -Wl,--build-id=none -Wl,-z,noseparate-code", 1);
+	struct spoil m = spoil_make_as("beside",
+				       "-shared -Wl,--build-id=none -Wl,-z,noseparate-code", 1);
 	struct edit_stats stats = { 0 };
 	struct wr generation = { 0 }, map = { 0 };
 	struct err err;
@@ -193,8 +202,9 @@ static void what_goes_on_behind_its_section_stays(void **state)
 	(void)state;
 	lengthen_relocations(&m.orig, &m.original);
 	lengthen_relocations(&m.gen, &m.generation);
-	assert_int_equal(edit_optimize(wr_bytes(&m.original), NULL, &options, m.a, &generation, &map, &stats,
-				       &err), -1);
+	assert_int_equal(edit_optimize(wr_bytes(&m.original), NULL, &options, m.a, &generation,
+				       &map, &stats, &err),
+			 -1);
 	assert_non_null(strstr(err.text, "no room"));
 	spoil_expect(&m, "leads to more than section");
 	wr_free(&generation);
@@ -236,14 +246,16 @@ static vaddr zeros_of(const struct image *img)
 	return at;
 }
 
-static void set_section(const struct image *img, struct wr *file, const char *name, Elf64_Shdr h)
+static void set_section(const struct image *img, struct wr *file, const char *name,
+			Elf64_Shdr h)
 {
 	uint64_t i = (uint64_t)(image_section(img, name) - img->sh);
 
 	memcpy(file->p + img->eh.e_shoff + i * sizeof(h), &h, sizeof(h));
 }
 
-/* The last four bytes of .dynamic, which are zero, are said to be a note: one that can be written to. */
+/* The last four bytes of .dynamic, which are zero, are said to be a note: one that can be
+ * written to. */
 static void what_can_be_written_to_stays(void **state)
 {
 	enum { SIZE = 4 };
@@ -252,9 +264,12 @@ static void what_can_be_written_to_stays(void **state)
 	vaddr at = dynamic->p_vaddr + dynamic->p_filesz - SIZE, zeros = zeros_of(&m.gen);
 	uint64_t off = (uint64_t)(image_rest(&m.orig, at).p - m.orig.file.p);
 	uint64_t zeros_off = (uint64_t)(image_rest(&m.gen, zeros).p - m.gen.file.p);
-	Elf64_Shdr o = image_section(&m.orig, ".dynamic")->h, g = image_section(&m.gen, ".dynamic")->h;
-	Elf64_Phdr h = { .p_type = PT_NOTE, .p_flags = PF_R, .p_offset = off, .p_vaddr = at, .p_paddr = at,
-			 .p_filesz = SIZE, .p_memsz = SIZE, .p_align = 1 };
+	Elf64_Shdr o = image_section(&m.orig, ".dynamic")->h,
+		   g = image_section(&m.gen, ".dynamic")->h;
+	Elf64_Phdr h = { .p_type = PT_NOTE,
+			 .p_flags = PF_R, .p_offset = off, .p_vaddr = at, .p_paddr = at,
+			 .p_filesz = SIZE, .p_memsz = SIZE,
+			 .p_align = 1 };
 
 	(void)state;
 	o.sh_type = g.sh_type = SHT_NOTE;
@@ -266,7 +281,8 @@ static void what_can_be_written_to_stays(void **state)
 	g.sh_addr = zeros;
 	g.sh_offset = zeros_off;
 	set_section(&m.orig, &m.original, ".dynamic", o);
-	set_section(&m.orig, &m.generation, ".dynamic", o);	/* the old table is still there */
+	/* the old table is still there */
+	set_section(&m.orig, &m.generation, ".dynamic", o);
 	set_section(&m.gen, &m.generation, ".dynamic", g);
 	spoil_expect(&m, "has moved from");
 	m = copy();

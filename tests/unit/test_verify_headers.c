@@ -1,6 +1,8 @@
-/* test_verify_headers.c - section headers, symbols and bytes of no part: what nothing runs is checked, too
+/* test_verify_headers.c - section headers, symbols and bytes of no part: what nothing runs is
+ * checked, too
  *
- * A generation of tests/asm/symbols.s is damaged in one place; the Verifier has to say what is wrong.
+ * A generation of tests/asm/symbols.s is damaged in one place; the Verifier has to say what is
+ * wrong.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +20,9 @@ static struct image orig, gen;
 
 static int setup(void **state)
 {
-	const struct edit_options options = { .all = true, .shuffle = true, .seed = 5, .generation = 1 };
+	const struct edit_options options = {
+		.all = true, .shuffle = true, .seed = 5, .generation = 1
+	};
 	struct wr made = { 0 }, map = { 0 };
 	struct edit_stats stats = { 0 };
 	struct err err;
@@ -56,7 +60,8 @@ static void refused(const uint8_t *p, size_t n, const char *why)
 	struct verify_stats stats;
 	struct err err = { 0 };
 
-	assert_int_equal(verify_generation(original, (struct bytes){ p, n }, arena, &stats, &err), -1);
+	assert_int_equal(
+		verify_generation(original, (struct bytes){ p, n }, arena, &stats, &err), -1);
 	assert_int_equal(err.kind, ERR_REFUSED);
 	if (!strstr(err.text, why))
 		fail_msg("'%s' does not say '%s'", err.text, why);
@@ -108,9 +113,12 @@ static void sections_of_the_original_keep_their_headers(void **state)
 static void new_sections_are_what_their_names_say(void **state)
 {
 	(void)state;
-	one_byte(header(".morph.text", offsetof(Elf64_Shdr, sh_size)), "is not what its name says");
-	one_byte(header(".morph.text", offsetof(Elf64_Shdr, sh_flags)), "is not what its name says");
-	one_byte(header(".morph.map", offsetof(Elf64_Shdr, sh_addr)), "is not what its name says");
+	one_byte(header(".morph.text", offsetof(Elf64_Shdr, sh_size)),
+		 "is not what its name says");
+	one_byte(header(".morph.text", offsetof(Elf64_Shdr, sh_flags)),
+		 "is not what its name says");
+	one_byte(header(".morph.map", offsetof(Elf64_Shdr, sh_addr)),
+		 "is not what its name says");
 	one_byte(header(".eh_frame", offsetof(Elf64_Shdr, sh_offset)), "section");
 }
 
@@ -119,7 +127,8 @@ static void names_stand_one_behind_the_other(void **state)
 	uint64_t names = gen.sh[gen.eh.e_shstrndx].h.sh_offset;
 
 	(void)state;
-	one_byte(header(".morph.text", offsetof(Elf64_Shdr, sh_name)), "is not behind the one before");
+	one_byte(header(".morph.text", offsetof(Elf64_Shdr, sh_name)),
+		 "is not behind the one before");
 	one_byte(names + gen.sh[index_of(".text")].h.sh_name + 1, "is called");
 	one_byte(gen.eh.e_shoff + gen.eh.e_shstrndx * sizeof(Elf64_Shdr) +
 		 offsetof(Elf64_Shdr, sh_flags), "is no table of names");
@@ -129,7 +138,8 @@ static Elf64_Sym symbol(uint64_t i)
 {
 	Elf64_Sym s;
 
-	memcpy(&s, generation.p + gen.sh[index_of(".symtab")].h.sh_offset + i * sizeof(s), sizeof(s));
+	memcpy(&s, generation.p + gen.sh[index_of(".symtab")].h.sh_offset + i * sizeof(s),
+	       sizeof(s));
 	return s;
 }
 
@@ -156,7 +166,8 @@ static void symbols_of_the_original_stay(void **state)
 	one_byte(field(first_added() - 1, offsetof(Elf64_Sym, st_size)), "was changed");
 	one_byte(field(gen.sh[index_of(".symtab")].h.sh_info, offsetof(Elf64_Sym, st_value)),
 		 "was changed");
-	one_byte(gen.sh[index_of(".strtab")].h.sh_offset + 1, "the strings of symbols were changed");
+	one_byte(gen.sh[index_of(".strtab")].h.sh_offset + 1,
+		 "the strings of symbols were changed");
 }
 
 static void added_symbols_name_parts_of_functions(void **state)

@@ -168,11 +168,14 @@ static void sites_are_the_same_in_any_form(void **state)
 
 	(void)state;
 	assert_int_equal(compare(&o, &g), 0);
-	g = (struct table){ .type_enc = OMIT, .site_enc = UDATA4, .pads = GTEXT - 0x40, .nsite = 3,
-			    .site = { { 0, 4, 0, 0 }, { 0x20, 5, PAD_G + 0x40, 0 }, { 0x25, 9, 0, 0 } } };
+	g = (struct table){
+		.type_enc = OMIT, .site_enc = UDATA4, .pads = GTEXT - 0x40, .nsite = 3,
+		.site = { { 0, 4, 0, 0 }, { 0x20, 5, PAD_G + 0x40, 0 }, { 0x25, 9, 0, 0 } }
+	};
 	assert_int_equal(compare(&o, &g), 0);
 	g.pads = OTEXT;
-	g.site[1][2] = PAD_O;				/* original code is as good as its image */
+	/* original code is as good as its image */
+	g.site[1][2] = PAD_O;
 	assert_int_equal(compare(&o, &g), 0);
 }
 
@@ -196,7 +199,8 @@ static void a_landing_pad_must_be_the_image_of_the_original(void **state)
 static void no_site_no_pad_and_no_table_are_three_things(void **state)
 {
 	struct table none = { .type_enc = OMIT, .site_enc = ULEB };
-	struct table o = { .type_enc = OMIT, SITE_O(0, 0) }, g = { .type_enc = OMIT, SITE_G(0, 0) };
+	struct table o = { .type_enc = OMIT, SITE_O(0, 0) },
+		     g = { .type_enc = OMIT, SITE_G(0, 0) };
 	struct world *w = world_new();
 
 	(void)state;
@@ -325,7 +329,8 @@ static void exception_specifications_are_lists_of_types(void **state)
 	assert_int_equal(compare(&o, &g), -1);
 	g.actions = RAW(0x7e, 0);			/* the list behind */
 	g.lists = RAW(0, 2, 1, 0);
-	assert_int_equal(compare(&o, &g), -1);		/* the filter itself is seen by the pad */
+	/* the filter itself is seen by the pad */
+	assert_int_equal(compare(&o, &g), -1);
 	o.lists = g.lists = RAW(0);			/* throws nothing */
 	g.actions = o.actions;
 	assert_int_equal(compare(&o, &g), 0);

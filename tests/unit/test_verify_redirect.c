@@ -33,7 +33,8 @@ static struct made make_of(const char *name, const char *flags)
 	struct err err;
 
 	m.original = asm_build(name, flags, m.a);
-	if (edit_optimize(m.original, NULL, &options, m.a, &m.generation, &map, &stats, &err) < 0 ||
+	if (edit_optimize(m.original, NULL, &options, m.a, &m.generation, &map, &stats, &err) <
+		    0 ||
 	    image_parse(m.original, m.a, &m.orig, &err) < 0 ||
 	    image_parse(wr_bytes(&m.generation), m.a, &m.gen, &err) < 0 ||
 	    blockmap_read(wr_bytes(&map), &m.map, &err) < 0)
@@ -190,8 +191,9 @@ static void data_is_redirected_as_a_whole(void **state)
 	redirect_data(&m, address(&m, "held"), image_of(&m, address(&m, "held")), 1);
 	expect(&m, "other pointers");
 	m = make("-shared -Wl,-z,pack-relative-relocs");
-	assert_int_equal(redirect_data(&m, address(&m, "held"), image_of(&m, address(&m, "held")),
-				       UINT32_MAX), 2);
+	assert_int_equal(redirect_data(&m, address(&m, "held"),
+				       image_of(&m, address(&m, "held")), UINT32_MAX),
+			 2);
 	expect(&m, NULL);
 	m = make("-shared -Wl,-z,pack-relative-relocs");
 	redirect_data(&m, address(&m, "held"), image_of(&m, address(&m, "held")), 1);
@@ -212,7 +214,8 @@ static void only_the_image_of_the_function_will_do(void **state)
 	redirect_data(&m, address(&m, "held"), address(&m, "thunk"), 2);
 	expect(&m, "no image");
 	m = make("-shared");
-	redirect_data(&m, address(&m, "in_the_middle"), image_of(&m, address(&m, "in_the_middle")), 1);
+	redirect_data(&m, address(&m, "in_the_middle"),
+		      image_of(&m, address(&m, "in_the_middle")), 1);
 	expect(&m, "may calculate its target");
 }
 
@@ -304,8 +307,9 @@ static void what_is_added_to_a_symbol_is_a_doubt(void **state)
 	expect(&m, "other pointers");
 }
 
-/* Instead of the sum of a symbol and something else, the loader calculates what this type of relocation says
- * of a symbol of that type at `value`; if it is a function's, it leads to its image in the generation. */
+/* Instead of the sum of a symbol and something else, the loader calculates what this type of
+ * relocation says of a symbol of that type at `value`; if it is a function's, it leads to
+ * its image in the generation. */
 static void change_sum(struct spoil *m, uint32_t type, uint8_t symbol_type, vaddr value)
 {
 	const struct section *rela = image_section(&m->orig, ".rela.dyn");
@@ -332,9 +336,11 @@ static void change_sum(struct spoil *m, uint32_t type, uint8_t symbol_type, vadd
 		memcpy(spoil_original(m, symbols->h.sh_addr) + n, &s, sizeof(s));
 		if (symbol_type == STT_FUNC) {
 			s.st_value = spoil_image(m, value);
-			s.st_shndx = (uint16_t)(image_section_at(&m->gen, s.st_value) - m->gen.sh);
+			s.st_shndx =
+				(uint16_t)(image_section_at(&m->gen, s.st_value) - m->gen.sh);
 		}
-		memcpy(spoil_generation(m, m->gen.sh[symbols - m->orig.sh].h.sh_addr) + n, &s, sizeof(s));
+		memcpy(spoil_generation(m, m->gen.sh[symbols - m->orig.sh].h.sh_addr) + n, &s,
+		       sizeof(s));
 		found = true;
 	}
 	assert_true(found);
@@ -346,15 +352,16 @@ static void redirect_both(struct spoil *m, vaddr from)
 	new_vaddr to = spoil_image(m, from);
 
 	for (uint64_t i = 0; i < rela->h.sh_size / sizeof(Elf64_Rela); i++) {
-		uint8_t *addend = spoil_generation(m, rela->h.sh_addr) + i * sizeof(Elf64_Rela) +
-				  offsetof(Elf64_Rela, r_addend);
+		uint8_t *addend = spoil_generation(m, rela->h.sh_addr) +
+				  i * sizeof(Elf64_Rela) + offsetof(Elf64_Rela, r_addend);
 
 		if (memcmp(addend, &from, sizeof(from)) == 0)
 			memcpy(addend, &to, sizeof(to));
 	}
 }
 
-/* Symbols of other types lead where they led; other relocations yield something else than an address. */
+/* Symbols of other types lead where they led; other relocations yield something else than an
+ * address. */
 static void only_pointers_follow_the_symbol(void **state)
 {
 	static const struct {
@@ -384,8 +391,8 @@ static struct made labels(const char *const *name)
 	struct made m = make_of("threaded", "-shared");
 
 	for (; *name; name++)
-		assert_true(redirect_data(&m, address(&m, *name), image_of(&m, address(&m, *name)),
-					  UINT32_MAX) > 0);
+		assert_true(redirect_data(&m, address(&m, *name),
+					  image_of(&m, address(&m, *name)), UINT32_MAX) > 0);
 	return m;
 }
 

@@ -1,7 +1,8 @@
-/* test_verify_segments.c - new segments find room in memory, and what may differ is in one place there
+/* test_verify_segments.c - new segments find room in memory, and what may differ is in one
+ * place there
  *
- * Generations of which the bytes are right, and a program header, or two, is not; and originals whose loader
- * would do what nobody has seen.
+ * Generations of which the bytes are right, and a program header, or two, is not; and originals
+ * whose loader would do what nobody has seen.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,9 +18,10 @@ static struct spoil at_address(vaddr addr)
 {
 	char flags[200];
 
-	snprintf(flags, sizeof(flags), "-static -no-pie -Wl,--build-id=none -Wl,-z,max-page-size=0x2000 "
-		 "-Wl,-Ttext-segment=%#llx -Wl,--section-start=.early=%#llx", (unsigned long long)addr,
-		 (unsigned long long)addr + 0x180);
+	snprintf(flags, sizeof(flags),
+		 "-static -no-pie -Wl,--build-id=none -Wl,-z,max-page-size=0x2000 "
+		 "-Wl,-Ttext-segment=%#llx -Wl,--section-start=.early=%#llx",
+		 (unsigned long long)addr, (unsigned long long)addr + 0x180);
 	return spoil_make_as("low", flags, 1);
 }
 
@@ -251,8 +253,9 @@ static void expect_both(struct spoil *m, const char *editor, const char *verifie
 	struct wr generation = { 0 }, map = { 0 };
 	struct err err = { 0 };
 
-	assert_int_equal(edit_optimize(wr_bytes(&m->original), NULL, &options, m->a, &generation, &map,
-				       &stats, &err), -1);
+	assert_int_equal(edit_optimize(wr_bytes(&m->original), NULL, &options, m->a,
+				       &generation, &map, &stats, &err),
+			 -1);
 	if (!strstr(err.text, editor))
 		fail_msg("refused for another reason: %s", err.text);
 	wr_free(&generation);
@@ -268,7 +271,8 @@ static void relocate_code(struct spoil *m, const char *name, uint64_t at)
 
 	assert_non_null(s);
 	memcpy(spoil_original(m, s->h.sh_addr) + at, &code, sizeof(code));
-	memcpy(spoil_generation(m, m->gen.sh[s - m->orig.sh].h.sh_addr) + at, &code, sizeof(code));
+	memcpy(spoil_generation(m, m->gen.sh[s - m->orig.sh].h.sh_addr) + at, &code,
+	       sizeof(code));
 }
 
 static void what_is_relocated_can_be_written_to(void **state)
@@ -292,7 +296,8 @@ static void what_is_relocated_can_be_written_to(void **state)
 
 static void set_dynamic(struct spoil *m, int64_t tag, uint64_t value)
 {
-	const Elf64_Phdr *o = image_phdr(&m->orig, PT_DYNAMIC), *g = image_phdr(&m->gen, PT_DYNAMIC);
+	const Elf64_Phdr *o = image_phdr(&m->orig, PT_DYNAMIC),
+			 *g = image_phdr(&m->gen, PT_DYNAMIC);
 	uint64_t at = 0;
 	int64_t there;
 
@@ -339,7 +344,8 @@ static void relocations_are_by_symbols_that_are_there(void **state)
 
 	(void)state;
 	memcpy(spoil_original(&m, s->h.sh_addr) + at, &info, sizeof(info));
-	memcpy(spoil_generation(&m, m.gen.sh[s - m.orig.sh].h.sh_addr) + at, &info, sizeof(info));
+	memcpy(spoil_generation(&m, m.gen.sh[s - m.orig.sh].h.sh_addr) + at, &info,
+	       sizeof(info));
 	expect_both(&m, "the symbols does not hold", "the symbols does not hold");
 }
 

@@ -1,8 +1,9 @@
-/* test_verify_shift.c - instructions whose images are longer: loads that read new jump tables by addresses
- * of the original, and what has prefixes in front that mean nothing
+/* test_verify_shift.c - instructions whose images are longer: loads that read new jump tables
+ * by addresses of the original, and what has prefixes in front that mean nothing
  *
- * Generations are made of tests/asm/beside.s, and what shows that a register has the address of a table is
- * spoiled, and of tests/asm/prefixes.s, and the prefixes are, or how the map tells of them.
+ * Generations are made of tests/asm/beside.s, and what shows that a register has the address of
+ * a table is spoiled, and of tests/asm/prefixes.s, and the prefixes are, or how the map tells
+ * of them.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +69,8 @@ static void a_call_may_have_overwritten_the_address(void **state)
 	struct spoil m = make();
 
 	(void)state;
-	spoil_change(&m, spoil_insn(&m, "over_a_call", 2), 2, 0x1d, 0x0d);	/* %rcx, not %rbx */
+	/* %rcx, not %rbx */
+	spoil_change(&m, spoil_insn(&m, "over_a_call", 2), 2, 0x1d, 0x0d);
 	spoil_change(&m, spoil_insn(&m, "over_a_call", 8), 3, 0x83, 0x81);
 	spoil_change(&m, spoil_insn(&m, "over_a_call", 9), 2, 0xd8, 0xc8);
 	spoil_expect(&m, UNCERTAIN);
@@ -104,7 +106,9 @@ static void displacements_lead_to_the_right_table(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		struct spoil m = make();
-		uint8_t *p = spoil_generation(&m, spoil_image(&m, spoil_insn(&m, load[i], i ? 8 : 5))) + 4;
+		uint8_t *p = spoil_generation(
+				     &m, spoil_image(&m, spoil_insn(&m, load[i], i ? 8 : 5))) +
+			     4;
 
 		memcpy(&shift[i], p, sizeof(shift[i]));
 		other = shift[i] + 4;
@@ -112,19 +116,23 @@ static void displacements_lead_to_the_right_table(void **state)
 		spoil_expect(&m, "than a new one is at");
 	}
 	struct spoil m = make();
-	other = shift[1] + (int32_t)(spoil_address(&m, "T_over") - spoil_address(&m, "T_plain"));
-	memcpy(spoil_generation(&m, spoil_image(&m, spoil_insn(&m, "plain", 5))) + 4, &other, sizeof(other));
+	other = shift[1] +
+		(int32_t)(spoil_address(&m, "T_over") - spoil_address(&m, "T_plain"));
+	memcpy(spoil_generation(&m, spoil_image(&m, spoil_insn(&m, "plain", 5))) + 4, &other,
+	       sizeof(other));
 	spoil_expect(&m, "than a new one is at");
 }
 
-/* Where the image of an instruction with prefixes in front is, in a generation by that seed; 0: nowhere. */
+/* Where the image of an instruction with prefixes in front is, in a generation by that seed;
+ * 0: nowhere. */
 static new_vaddr find_front(const struct spoil *m, struct blockmap_block *line)
 {
 	for (uint32_t i = 0; i < m->map.nblock; i++) {
 		*line = m->map.block[i];
 		new_vaddr g = m->map.gen_base + line->gen;
 
-		if (line->gen_size > line->orig_size && image_at(&m->gen, g, 1).p[0] == INSN_FRONT)
+		if (line->gen_size > line->orig_size &&
+		    image_at(&m->gen, g, 1).p[0] == INSN_FRONT)
 			return g;
 	}
 	return 0;
@@ -201,13 +209,15 @@ static void take(struct blockmap_block *b, uint32_t orig_bytes, uint32_t gen_byt
 }
 
 /* Bytes of the plain instructions that a line begins with; *first: of the first one. */
-static uint32_t plain_bytes(const struct spoil *m, const struct blockmap_block *b, uint32_t *first)
+static uint32_t plain_bytes(const struct spoil *m, const struct blockmap_block *b,
+			    uint32_t *first)
 {
 	vaddr start = m->map.orig_base + b->orig, at = start, target;
 	struct insn insn;
 
 	for (*first = 0; at < start + b->orig_size; at += insn.len) {
-		if (!insn_decode(image_rest(&m->orig, at), at, &insn, &target) || insn.kind != INSN_PLAIN)
+		if (!insn_decode(image_rest(&m->orig, at), at, &insn, &target) ||
+		    insn.kind != INSN_PLAIN)
 			break;
 		if (at == start)
 			*first = insn.len;
@@ -215,8 +225,8 @@ static uint32_t plain_bytes(const struct spoil *m, const struct blockmap_block *
 	return (uint32_t)(at - start);
 }
 
-/* A line whose image has prefixes in front, between two that it goes along with, and the length of the
- * first of the instructions behind it.  NULL: there is none. */
+/* A line whose image has prefixes in front, between two that it goes along with, and the
+ * length of the first of the instructions behind it.  NULL: there is none. */
 static struct blockmap_block *find_front_between(const struct spoil *m, uint32_t *len)
 {
 	for (uint32_t i = 1; i + 1 < m->map.nblock; i++) {
@@ -224,7 +234,8 @@ static struct blockmap_block *find_front_between(const struct spoil *m, uint32_t
 
 		if (b->gen_size > b->orig_size && leads_on(b - 1) && leads_on(b) &&
 		    image_at(&m->gen, m->map.gen_base + b->gen, 1).p[0] == INSN_FRONT &&
-		    plain_bytes(m, b - 1, len) == b[-1].orig_size && plain_bytes(m, b + 1, len) > *len)
+		    plain_bytes(m, b - 1, len) == b[-1].orig_size &&
+		    plain_bytes(m, b + 1, len) > *len)
 			return b;
 	}
 	return NULL;
@@ -249,7 +260,8 @@ static void what_has_prefixes_is_a_line_by_itself(void **state)
 			take(front - 1, front->orig_size, front->gen_size);
 		take(front, len, len);
 		write_map(&m);
-		spoil_expect(&m, tries ? "its image is longer" : "what is in front of it has a longer image");
+		spoil_expect(&m, tries ? "its image is longer"
+				       : "what is in front of it has a longer image");
 		tries++;
 	}
 }

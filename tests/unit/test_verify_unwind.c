@@ -130,8 +130,9 @@ static void what_is_not_moved_keeps_its_rows(void **state)
 
 	(void)state;
 	/* in the copy alone */
-	assert_int_equal(replace(m.g + m.original.n, m.generation.n - m.original.n, offset, other,
-				 sizeof(offset)), 1);
+	assert_int_equal(replace(m.g + m.original.n, m.generation.n - m.original.n, offset,
+				 other, sizeof(offset)),
+			 1);
 	assert_int_equal(verify(&m, &err), -1);
 	assert_int_equal(err.kind, ERR_REFUSED);
 	if (!strstr(err.text, "says something else in the new .eh_frame"))
@@ -155,8 +156,9 @@ static void tables_that_can_be_written_to_are_not_copied(void **state)
 	changed.p_flags |= PF_W;
 	assert_int_equal(replace(m.o, m.original.n, ph, &changed, sizeof(changed)), 1);
 	assert_int_equal(replace(m.g, m.generation.n, ph, &changed, sizeof(changed)), 1);
-	assert_int_equal(edit_optimize((struct bytes){ m.o, m.original.n }, NULL, &options, m.a, &made,
-				       &map, &stats, &err), -1);
+	assert_int_equal(edit_optimize((struct bytes){ m.o, m.original.n }, NULL, &options, m.a,
+				       &made, &map, &stats, &err),
+			 -1);
 	assert_int_equal(err.kind, ERR_REFUSED);
 	assert_non_null(strstr(err.text, "can be written to"));
 	assert_int_equal(verify(&m, &err), -1);

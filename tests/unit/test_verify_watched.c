@@ -1,4 +1,5 @@
-/* test_verify_watched.c - a function that others look for by an address inside of it is not moved
+/* test_verify_watched.c - a function that others look for by an address inside of it is not
+ * moved
  *
  * The Editor leaves such functions; here it is told that it need not.
  */
@@ -12,7 +13,8 @@
 #include "lib/err.h"
 #include "tests/unit/asm.h"
 
-/* A generation with all functions but those that must stay, and with `fn`, NULL for none, is verified. */
+/* A generation with all functions but those that must stay, and with `fn`, NULL for none, is
+ * verified. */
 static int verify_with(const char *flags, const char *fn, struct err *err)
 {
 	struct arena *a = arena_new();
@@ -37,7 +39,8 @@ static int verify_with(const char *flags, const char *fn, struct err *err)
 		if (f->moved)
 			prog.order[prog.norder++] = i;
 	}
-	if (infer_counts(&prog, err) < 0 || emit_generation(&prog, &options, &made, &map, &stats, err) < 0)
+	if (infer_counts(&prog, err) < 0 ||
+	    emit_generation(&prog, &options, &made, &map, &stats, err) < 0)
 		fail_msg("%s", err->text);
 	int rc = verify_generation(original, wr_bytes(&made), a, &proof, err);
 	wr_free(&made);

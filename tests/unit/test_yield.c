@@ -75,7 +75,8 @@ static void it_does_not_hold_its_memory_for_ever(void **state)
 	(void)state;
 	assert_int_equal(until_act(&y, YIELD_ENDS, false, false, &now, 1000), YIELD_STOP);
 	uint64_t from = now;
-	assert_int_equal(until_act(&y, YIELD_ENDS, false, false, &now, 2 * YIELD_MOST_MS), YIELD_GIVE_UP);
+	assert_int_equal(until_act(&y, YIELD_ENDS, false, false, &now, 2 * YIELD_MOST_MS),
+			 YIELD_GIVE_UP);
 	assert_int_equal(now - from, YIELD_MOST_MS);
 }
 
