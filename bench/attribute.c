@@ -33,7 +33,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
-#include "manager/ingest.h"
+#include "manager/store/ingest.h"
 #include "monitor/spool.h"
 
 enum { SAMPLES = 200000, PROCESSES = 200, FILES = 60, BLOCK = 20, BLOCKS_MAX = 2000 << 7,

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "editor/exttsp.h"
+#include "editor/graph/exttsp.h"
 #include "policy/decide.h"
 #include "policy/policy.h"
 

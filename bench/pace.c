@@ -22,8 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/pace.h"
-#include "tests/unit/pace_use.h"
+#include "policy/speedtest.h"
+#include "tests/unit/speedtest_use.h"
 
 struct named {
 	const char *name;

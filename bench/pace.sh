@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 
 result pace "Is a generation slower? On simulated use"
 cat <<-'END'
-32 observations before the swap and up to 32 since, looked at after 6, 12, 20 and 32 (policy/pace.h). How many
+32 observations before the swap and up to 32 since, looked at after 6, 12, 20 and 32 (policy/speedtest.h). How many
 swaps of a generation that is as fast are called slower, and of slower ones how many, after how many observations
 (median). One in a thousand is allowed. The uses are described in bench/pace.c; the seed is 1.
 

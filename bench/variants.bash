@@ -15,7 +15,7 @@
 # with RUN_DIR on a tmpfs that is mounted with huge=always.  A variant is made again when
 # its tool, its profile or its options change, and only kept when it does what the original does.
 
-passes=$(sed -nE 's/^\t\{ "([a-z]+)", +".*", true,.*/\1/p' editor/pass.c)
+passes=$(sed -nE 's/^\t\{ "([a-z]+)", +".*", true,.*/\1/p' editor/passes/pass.c)
 bolt_options="-reorder-blocks=ext-tsp -use-gnu-stack"
 bolt_split="-split-functions -split-all-cold"
 
@@ -87,7 +87,7 @@ make_morph() {		# VARIANT PROFILE OUT
 	esac
 	timeout "$LIMIT" "$(variant_tool "$1")" optimize "$(variant_dir original)/$file" --profile "$2" -o "$3" \
 		--stats "${3%/*}.stats" "${only[@]}" &&
-		timeout "$LIMIT" "$B/morph-edit" verify "$(variant_dir original)/$file" "$3"
+		timeout "$LIMIT" "$B/morph-verify" "$(variant_dir original)/$file" "$3"
 }
 
 bolt() {		# ARGUMENT...

@@ -1,8 +1,10 @@
 /* optimize.c - the pipeline: original and profile in, generation and block map out */
-#include "editor/editor.h"
+#include "editor/infer/attach.h"
+#include "editor/infer/infer.h"
+#include "editor/optimize.h"
 
-#include "editor/pass.h"
-#include "editor/redirect.h"
+#include "editor/passes/pass.h"
+#include "editor/passes/redirect.h"
 #include "lib/arena.h"
 #include "lib/err.h"
 
@@ -106,7 +108,8 @@ int edit_optimize(struct bytes original, const struct profile *profile,
 		redirect_select(prog);
 	s.exttsp_before = normalised_score(prog, true);
 	s.exttsp_after = normalised_score(prog, false);
-	if (emit_generation(prog, options, generation, map, &s, err) < 0)
+	if (emit_generation(prog, options->generation, options->huge_text, generation, map, &s,
+			    err) < 0)
 		return -1;
 	*stats = s;
 	return 0;

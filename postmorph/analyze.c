@@ -1,7 +1,7 @@
 /* analyze.c - prog_analyze(): from the bytes of a file to the annotated program */
 #include "lib/err.h"
 #include "postmorph/analyze.h"
-#include "postmorph/loadtables.h"
+#include "binary/loadtables.h"
 
 static const uint64_t MAX_SPAN = (uint64_t)1 << 31;	/* struct insn counts in 32 bits */
 

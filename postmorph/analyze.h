@@ -15,7 +15,7 @@
 #define POSTMORPH_ANALYZE_H
 
 #include "postmorph/ir.h"
-#include "postmorph/lsda.h"
+#include "postmorph/unwind/lsda.h"
 #include "postmorph/plt.h"
 
 enum {	/* flags in text.mark */

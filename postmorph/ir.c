@@ -103,3 +103,12 @@ double fn_table_share(const struct fn *fn, const double *runs, uint32_t id)
 		return 0;
 	return b->count / runs[b->table];
 }
+
+double fn_work(const struct fn *fn)
+{
+	double work = 0;
+
+	for (uint32_t i = 0; i < fn->nblock; i++)
+		work += fn->block[i].count * block_length(fn, &fn->block[i]);
+	return work;
+}

@@ -24,9 +24,9 @@
 #include "lib/arena.h"
 #include "lib/digest.h"
 #include "lib/rd.h"
-#include "postmorph/cfi.h"
-#include "postmorph/decode.h"
-#include "postmorph/image.h"
+#include "postmorph/unwind/cfi.h"
+#include "binary/decode.h"
+#include "binary/image.h"
 
 struct err;
 struct plt;
@@ -93,9 +93,10 @@ struct block {
 	bool noreturn : 1;
 
 	/* filled by inference */
-	uint8_t confidence;	/* enum confidence, of the likelier way out of it if it
-				 * has several, else of the count; in that it does not run where
-				 * nothing tells that it does (unseen.h); exact counts: high */
+	/* enum confidence, of the likelier way out of it if it has several, else of the
+	 * count; in that it does not run where nothing tells that it does (unsampled.h);
+	 * exact counts: high */
+	uint8_t confidence;
 	/* nothing that was seen says that it runs; by the looks of the code and what is
 	 * known around it, it runs `count` times */
 	bool guessed : 1;
@@ -224,7 +225,8 @@ struct fn {
 	struct seen_edge *seen_edge;	/* [nseen_edge] ascending by from, to */
 	struct seen_call *seen_call;	/* [nseen_call] ascending by insn, target */
 	uint32_t nseen_edge, nseen_call;
-	struct shape *shape;	/* it was counted exactly (editor/shape.h); else NULL */
+	/* it was counted exactly (editor/infer/relativeprofile.h); else NULL */
+	struct shape *shape;
 };
 
 struct probe {			/* a static probe point that goes where its function goes */
@@ -323,6 +325,8 @@ static inline bool fn_is_seen(const struct fn *fn)
 
 /* Instructions of a block without NOPs: what a sample can meet. */
 uint32_t block_length(const struct fn *fn, const struct block *b);
+/* Instructions that it executes, by its blocks' counts. */
+double fn_work(const struct fn *fn);
 
 /* Part of each count of its table that block `id` is taken to have; 0 when it has no table.
  * The blocks that jump through one table have equal parts for an execution; `runs`,

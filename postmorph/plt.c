@@ -4,8 +4,8 @@
 
 #include "lib/arena.h"
 #include "lib/err.h"
-#include "postmorph/decode.h"
-#include "postmorph/dynamic.h"
+#include "binary/decode.h"
+#include "binary/dynamic.h"
 
 static const char *const noreturn[] = {
 	"abort", "exit", "_exit", "_Exit", "quick_exit", "pthread_exit", "thrd_exit",

@@ -3,7 +3,7 @@
 #ifndef POSTMORPH_PLT_H
 #define POSTMORPH_PLT_H
 
-#include "postmorph/image.h"
+#include "binary/image.h"
 
 struct arena;
 

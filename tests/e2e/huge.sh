@@ -5,6 +5,7 @@
 # huge pages is the control: where that is not mapped so either, this kernel or loader cannot.
 . "$(dirname "$0")/../tap.sh"
 edit=$(realpath "${B:-build}")/morph-edit
+verify=$(realpath "${B:-build}")/morph-verify
 asm=$(realpath "$(dirname "$0")/../asm/huge.s")
 if [ -z "${HUGE_APART:-}" ]; then
 	[ "$(id -u)" = 0 ] || skip_all "needs root to mount a file system"
@@ -58,7 +59,7 @@ both() {		# NAME CC-OPTIONS FILE COMMAND...: a program or library FILE that COMM
 	fi
 	gcc -nostdlib $options -o "$T/original" "$asm"
 	for how in "" --huge-text; do
-		"$edit" optimize "$T/original" --all $how -o "$T/made" && "$edit" verify "$T/original" "$T/made" >"$T/log" ||
+		"$edit" optimize "$T/original" --all $how -o "$T/made" && "$verify" "$T/original" "$T/made" >"$T/log" ||
 			{ not_ok "$name is made and verified with '$how'"; return; }
 		rm -f "$file"
 		cp "$T/made" "$file" && chmod +x "$file"

@@ -32,7 +32,7 @@ generation() {		# NAME POLICY MOUNT-OPTION EXPECTED
 	check_here "$1: a daemon" start_daemon
 	looping 4
 	check_here "$1: a generation is installed" ctl reoptimize "$root/bin/loops"
-	check "$1: it is proven" "$B/morph-edit" verify "$root/orig/loops" "$root/bin/loops"
+	check "$1: it is proven" "$B/morph-verify" "$root/orig/loops" "$root/bin/loops"
 	check "$1: new text begins with a page of $4" [ "$(alignment)" = "$4" ]
 	check_here "$1: the end" stop_daemon
 }

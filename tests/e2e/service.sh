@@ -163,7 +163,7 @@ if [ "$how" = systemd ]; then
 fi
 
 # Jobs get little CPU time beside other tests; here they need not wait for it.
-inside bash -c 'while sleep 0.2; do for p in $(pgrep -x morph-edit); do renice -n 0 -p $p; done; done' \
+inside bash -c 'while sleep 0.2; do for p in $(pgrep -x "morph-edit|morph-verify"); do renice -n 0 -p $p; done; done' \
 	>/dev/null 2>&1 &
 samples() { ctl --json list | sed -n 's|.*"/usr/local/bin/sort".*"samples": \([0-9]*\).*|\1|p'; }
 runs() {		# until it has samples enough, however fast it runs here

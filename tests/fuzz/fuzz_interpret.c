@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <stddef.h>
 
-#include "editor/edges.h"
+#include "editor/interpret/sightings.h"
 #include "lib/arena.h"
 #include "lib/err.h"
 

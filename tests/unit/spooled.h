@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "manager/ingest.h"
-#include "manager/program.h"
+#include "manager/store/ingest.h"
+#include "manager/parent/program.h"
 #include "monitor/spool.h"
 
 enum { SPOOLED_AT = 0x10000000 };	/* where it is mapped */

@@ -1,0 +1,22 @@
+/* blockcounts.h - samples by block: sorted, and added up
+ *
+ * Malloc-backed; a failed allocation exits as in lib/arena.h.
+ */
+#ifndef MANAGER_SAMPLES_BLOCKCOUNTS_H
+#define MANAGER_SAMPLES_BLOCKCOUNTS_H
+
+#include <stdint.h>
+
+struct attribute_count {
+	uint32_t block;
+	uint32_t samples;
+};
+
+/* Makes count[0 .. n) ascending by block, every block once, its samples added up (UINT32_MAX at
+ * most); returns how many are left. */
+uint32_t counts_sort(struct attribute_count *count, uint32_t n);
+/* Adds `more`, of the same form, to *to, which is malloc'd. */
+void counts_add(struct attribute_count **to, uint32_t *nto, const struct attribute_count *more,
+		uint32_t n);
+
+#endif
