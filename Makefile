@@ -7,7 +7,15 @@ endif
 CSTD      = -std=gnu17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
 WARN      = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wcast-qual -Wvla
 OPT      ?= -O2 -g
-CFLAGS   += $(CSTD) $(WARN) $(OPT) -ffile-prefix-map=$(CURDIR)=. -I. $(EXTRA_CFLAGS)
+# What dpkg-buildflags' hardening=+all gives; tests/lint/hardening.sh looks for it in the programs.
+# Fortified calls need optimization, and the sanitizers take calls over themselves.
+FORTIFY   = $(if $(filter -O0,$(OPT))$(findstring -fsanitize,$(EXTRA_CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+HARDEN    = -fstack-protector-strong $(FORTIFY) -fcf-protection -fPIE
+HARDEN_LD = -pie -Wl,-z,relro,-z,now
+CFLAGS   += $(CSTD) $(WARN) $(OPT) $(HARDEN) -ffile-prefix-map=$(CURDIR)=. -I. $(EXTRA_CFLAGS)
+LDFLAGS  += $(HARDEN_LD)
+# To GCC `(void)` is no answer, so results that are not used are looked for with clang.
+WARN     += $(if $(findstring clang,$(CC)),,-Wno-unused-result)
 ifdef CI
 CFLAGS   += -Werror
 endif
