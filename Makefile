@@ -38,7 +38,8 @@ LIBS_DAEMON = -lsqlite3 -lyaml -lseccomp -lcap -lnettle -lm
 PACKAGES_BUILD = gcc libc6-dev libzydis-dev libelf-dev binutils-dev libseccomp-dev libcap-dev \
 		 nettle-dev libsqlite3-dev libyaml-dev
 PACKAGES_DEMO  = perl sqlite3 bash gzip coreutils libsqlite3-0
-PACKAGES_CHECK = g++ libcmocka-dev libunwind-dev elfutils binutils gdb mandoc procps systemd git
+PACKAGES_CHECK = g++ clang lld llvm libcmocka-dev libunwind-dev elfutils binutils gdb valgrind mandoc \
+		 procps systemd git jq nasm fp-compiler python3 lua5.4 ruby unison restic shellcheck
 
 # Every folder is one archive; main.c of a folder is a program's and stays out of it.
 FOLDERS   = lib policy postmorph editor monitor manager manager/ctl
