@@ -7,7 +7,15 @@ endif
 CSTD      = -std=gnu17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
 WARN      = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wcast-qual -Wvla
 OPT      ?= -O2 -g
-CFLAGS   += $(CSTD) $(WARN) $(OPT) -ffile-prefix-map=$(CURDIR)=. -I. $(EXTRA_CFLAGS)
+# What dpkg-buildflags' hardening=+all gives; tests/lint/hardening.sh looks for it in the programs.
+# Fortified calls need optimization, and the sanitizers take calls over themselves.
+FORTIFY   = $(if $(filter -O0,$(OPT))$(findstring -fsanitize,$(EXTRA_CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+HARDEN    = -fstack-protector-strong $(FORTIFY) -fcf-protection -fPIE
+HARDEN_LD = -pie -Wl,-z,relro,-z,now
+CFLAGS   += $(CSTD) $(WARN) $(OPT) $(HARDEN) -ffile-prefix-map=$(CURDIR)=. -I. $(EXTRA_CFLAGS)
+LDFLAGS  += $(HARDEN_LD)
+# To GCC `(void)` is no answer, so results that are not used are looked for with clang.
+WARN     += $(if $(findstring clang,$(CC)),,-Wno-unused-result)
 ifdef CI
 CFLAGS   += -Werror
 endif
@@ -31,7 +39,8 @@ LIBS_DAEMON = -lsqlite3 -lyaml -lseccomp -lcap -lnettle -lm
 PACKAGES_BUILD = gcc libc6-dev libzydis-dev libelf-dev binutils-dev libseccomp-dev libcap-dev \
 		 nettle-dev libsqlite3-dev libyaml-dev
 PACKAGES_DEMO  = perl sqlite3 bash gzip coreutils libsqlite3-0
-PACKAGES_CHECK = g++ libcmocka-dev libunwind-dev elfutils binutils gdb mandoc procps systemd git
+PACKAGES_CHECK = g++ clang lld llvm libcmocka-dev libunwind-dev elfutils binutils gdb valgrind mandoc \
+		 procps systemd git jq nasm fp-compiler python3 lua5.4 ruby unison restic shellcheck
 
 # Every room is one archive, with what is in its inner folders (manager/ctl is a room of its own);
 # main.c is a program's and stays out of it.

@@ -24,6 +24,15 @@ library() {		# SONAME
 	[ -n "$f" ] && realpath "$f"
 }
 
+# The library of the newest version whose name fits, as releases differ in it.
+newest() {		# SONAME-PATTERN
+	local f
+	for f in $(ldconfig -p 2>/dev/null | awk '/x86-64/ { print $1 }' | sort -Vru); do
+		# shellcheck disable=SC2254	# a pattern
+		case $f in $1) echo "$f"; return ;; esac
+	done
+}
+
 stat_of() {		# NAME: from the last generation's statistics
 	awk -v name="$1" '$1 == name { print $2 }' "$T/stats"
 }

@@ -96,7 +96,7 @@ static const struct {
 } elsewhere[] = {
 	{ COUNTER_KERNEL, "[kernel]" }, { COUNTER_VDSO, "[vdso]" },
 	{ COUNTER_UNKNOWN, "[other files]" },
-	{ COUNTER_NOPROCESS, "[unknown processes]" },
+	{ COUNTER_NOPROCESS, "[unknown processes]" }, { COUNTER_ELSEWHERE, "[other pid namespaces]" },
 };
 enum { NELSEWHERE = sizeof(elsewhere) / sizeof(elsewhere[0]) };
 

@@ -102,6 +102,7 @@ static void take_sample(struct attribute *a, const struct spool_event *ev)
 		[SPACE_VDSO] = COUNTER_VDSO,
 		[SPACE_ANON] = COUNTER_ANON,
 		[SPACE_NOPROCESS] = COUNTER_NOPROCESS,
+		[SPACE_ELSEWHERE] = COUNTER_ELSEWHERE,
 	};
 	uint32_t file;
 	file_off off;

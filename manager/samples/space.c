@@ -384,6 +384,8 @@ static void take_exit(struct spaces *s, uint32_t pid, uint32_t tid)
 
 void spaces_event(struct spaces *s, const struct spool_event *ev)
 {
+	if (ev->pid == 0)
+		return;
 	switch (ev->kind) {
 	case SPOOL_MMAP:
 		take_mmap(s, ev);
@@ -408,7 +410,7 @@ enum space_hit spaces_find(struct spaces *s, uint32_t pid, uint64_t pc, uint32_t
 	const struct process *p = slot_of(s, pid);
 
 	if (!p->used)
-		return SPACE_NOPROCESS;
+		return pid ? SPACE_NOPROCESS : SPACE_ELSEWHERE;
 	const struct mapping *m = mappings_find(p->map, pc);
 	if (!m || m->file == FILE_ANON)
 		return SPACE_ANON;

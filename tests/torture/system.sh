@@ -15,8 +15,8 @@
 #
 #	debootstrap --variant=minbase bookworm ROOT
 #	chroot ROOT apt-get install -y --no-install-recommends make PACKAGE...
-#	git clone . ROOT/root/morph
-#	tests/torture/system.sh ROOT 1 'cd /root/morph && make -s programs-for-check >/dev/null 2>&1; echo $?
+#	git clone . ROOT/root/tree
+#	tests/torture/system.sh ROOT 1 'cd /root/tree && make -s programs-for-check >/dev/null 2>&1; echo $?
 #		find build -type f | LC_ALL=C sort | xargs sha256sum'
 set -u
 die() {

@@ -213,6 +213,7 @@ static void every_sample_is_counted_once_where_it_belongs(void **state)
 	put_samples(w, 20, 0x73000005, false, 5);
 	put_samples(w, 20, 0x66800020, true, 7);
 	put_samples(w, 99, 0x66800020, false, 9);
+	put_samples(w, 0, 0x66800020, false, 13);
 	put_lost(w, SPOOL_LOST, 11);
 	put_lost(w, SPOOL_THROTTLE, 1);
 	put_lost(w, SPOOL_GAP, 1000);
@@ -239,7 +240,7 @@ static void every_sample_is_counted_once_where_it_belongs(void **state)
 		[COUNTER_UNKNOWN] = 256, [COUNTER_ANON] = 3, [COUNTER_VDSO] = 5,
 		[COUNTER_KERNEL] = 7, [COUNTER_NOPROCESS] = 9, [COUNTER_LOST] = 11,
 		[COUNTER_THROTTLED] = 1, [COUNTER_DROPPED] = 1000,
-		[COUNTER_CRASHES] = 2,
+		[COUNTER_CRASHES] = 2, [COUNTER_ELSEWHERE] = 13,
 	};
 	for (int i = 0; i < NCOUNTER; i++)
 		if (out.counter[i] != want[i])

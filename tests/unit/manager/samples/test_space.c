@@ -77,6 +77,19 @@ static void an_address_is_found_with_its_offset(void **state)
 	spaces_free(s);
 }
 
+/* The kernel's number for every process outside of the daemon's pid namespace. */
+static void process_0_is_nobody(void **state)
+{
+	struct spaces *s = spaces_new(NULL);
+
+	(void)state;
+	map(s, 0, 0x1000, 0x2000, 0x5000, 11, "/a");
+	nowhere(s, 0, 0x1000, SPACE_ELSEWHERE);
+	map(s, 7, 0x1000, 0x2000, 0x5000, 11, "/a");
+	in_file(s, 7, 0x1000, "/a", 0x5000);
+	spaces_free(s);
+}
+
 static void a_later_mapping_cuts_earlier_ones(void **state)
 {
 	struct spaces *s = spaces_new(NULL);
@@ -390,6 +403,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_address_is_found_with_its_offset),
+		cmocka_unit_test(process_0_is_nobody),
 		cmocka_unit_test(a_later_mapping_cuts_earlier_ones),
 		cmocka_unit_test(fork_copies_and_exec_clears),
 		cmocka_unit_test(random_mappings_agree_with_a_plain_model),
