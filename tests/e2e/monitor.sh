@@ -84,6 +84,7 @@ run_before() {
 	done
 }
 
+not() { ! "$@"; }
 has() {			# FILE LINE_PATTERN: at least one line
 	grep -qE "$2" "$1"
 }
@@ -105,6 +106,29 @@ for clock in tick cpu-clock; do
 	check "told and written samples are as many ($clock)" test \
 		"$(value samples "$dir/$clock.out")" = "$(value sample "$dir/$clock.sum")"
 done
+
+# Where tracefs is not mounted, root has its ids all the same, and no mount is to be seen; without
+# the right to that, another clock is taken, and it is said why not the tick.
+unseen() {		# COMMAND...: in mounts of its own, without tracefs
+	unshare --mount sh -c 'while umount -l /sys/kernel/tracing; do :; done 2>/dev/null
+		while umount -l /sys/kernel/debug; do :; done 2>/dev/null; exec "$@"' sh "$@"
+}
+if ! unseen true 2>/dev/null; then
+	skip "tracefs without a mount" "no mount namespaces"
+elif ! unshare --mount mount -t tracefs tracefs /sys 2>/dev/null; then
+	skip "tracefs without a mount" "this kernel has none"
+else
+	check "the tick without tracefs mounted" unseen "$driver" record "$dir/log" tick 251 \
+		cp /proc/self/mounts "$dir/mounts"
+	check "mounts are to be seen in there" grep -q " /proc proc" "$dir/mounts"
+	check "but no tracefs" not grep -q tracefs "$dir/mounts"
+	check "without rights there is no tick" not unseen setpriv --bounding-set=-sys_admin \
+		"$driver" record "$dir/log" tick 251 true
+	check "and the reason is told" grep -q "tick: tracefs is not mounted.*not permitted" <(
+		unseen setpriv --bounding-set=-sys_admin "$driver" record "$dir/log" tick 251 true 2>&1)
+	check "there is another clock" unseen setpriv --bounding-set=-sys_admin \
+		"$driver" record "$dir/log" auto 251 true
+fi
 
 # In a time namespace clocks are others than the kernel's records have; what is told of the time is the same.
 shifted_is_as() {	# NAME
