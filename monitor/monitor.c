@@ -14,8 +14,10 @@
  */
 #include "monitor/monitor.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -30,6 +32,8 @@
 #include "monitor/statespool.h"
 
 enum { SETTLE_MS = 20, FLUSH_S = 60 };
+enum { TELL_MAX = 1000 };	/* bytes of WATCHING's text */
+static_assert((int)NLACK * (int)LACK_WHY_MAX <= (int)TELL_MAX, "all reasons fit");
 
 struct monitor {
 	struct perf_set *set;
@@ -302,9 +306,22 @@ static int loop(struct monitor *m, struct err *err)
 static int tell_watching(struct monitor *m, struct err *err)
 {
 	struct msg msg = { .type = MSG_WATCHING };
+	size_t n = 0;
 
 	msg.num[MSG_WATCHING_crashes] = perf_tells_crashes(m->set);
+	for (int i = 0; i < NLACK; i++)			/* all of them fit */
+		n += (size_t)snprintf(msg.text + n, sizeof(msg.text) - n, "%s\n",
+				      perf_lacks(m->set)->why[i]);
 	return msg_send(m->options->command_fd, &msg, err);
+}
+
+int monitor_tell_failure(int command_fd, const char *why, struct err *err)
+{
+	struct msg msg = { .type = MSG_WATCHING };
+
+	static_assert(LACK_SAMPLING == 0, "its line is the first");
+	(void)snprintf(msg.text, TELL_MAX, "%s", why);	/* or its beginning */
+	return msg_send(command_fd, &msg, err);
 }
 
 static int start_sampling(struct monitor *m, struct err *err)

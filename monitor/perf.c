@@ -64,7 +64,7 @@ struct perf_set {
 	bool paused, state_on;
 	int online_fd;		/* the list of CPUs that are online, -1: cannot be read */
 	struct perf_memory *memory;	/* NULL: not to be had, or not wanted */
-	char note[512];
+	struct lacks lacks;
 };
 
 static const char *const clock_names[] = { "auto", "tick", "cpu-clock", "cycles" };
@@ -326,14 +326,6 @@ static int open_clock(struct perf_set *set, const struct perf_options *options,
 	return set->ncpu ? 0 : err_set(err, ERR_SYS, "no CPU is online");
 }
 
-static void add_note(struct perf_set *set, const char *clock, const char *why)
-{
-	size_t n = strlen(set->note);
-
-	(void)snprintf(set->note + n, sizeof(set->note) - n, "%s%s: %s", n ? "; " : "", clock,
-		       why);
-}
-
 static int check_rate(unsigned rate_hz, struct err *err)
 {
 	static const char path[] = "/proc/sys/kernel/perf_event_max_sample_rate";
@@ -391,7 +383,7 @@ static void open_memories(struct perf_set *set, const struct perf_options *optio
 		perf_memory_switch(set->memory, options->state == PERF_STATE_ALWAYS);
 		return;
 	}
-	add_note(set, "memory", why.text);
+	lack_add(&set->lacks, LACK_MEMORY, why.text);
 	close_all(set, offsetof(struct perf_cpu, memory_fd));
 	perf_memory_free(set->memory);
 	set->memory = NULL;
@@ -410,7 +402,7 @@ static void open_crashes(struct perf_set *set, const struct perf_options *option
 		set->format.signal_at = SIGNAL_AT;
 		return;
 	}
-	add_note(set, "crashes", why.text);
+	lack_add(&set->lacks, LACK_CRASHES, why.text);
 	close_all(set, offsetof(struct perf_cpu, crash_fd));
 }
 
@@ -452,9 +444,14 @@ struct perf_set *perf_open(const struct perf_options *options, struct err *err)
 				open_memories(set, options);
 			return set;
 		}
-		add_note(set, clock_names[best[i]], why.text);
+		if (set->clock == MONITOR_CLOCK_CPU_CLOCK)
+			lack_note(&set->lacks, clock_names[best[i]], why.text);
+		else
+			lack_add(&set->lacks, set->clock == MONITOR_CLOCK_TICK ? LACK_TICK
+									       : LACK_CYCLES,
+				 why.text);
 	}
-	err_set(err, ERR_SYS, "no sampling clock: %s", set->note);
+	err_set(err, ERR_SYS, "no sampling clock: %s", set->lacks.note);
 	perf_close(set);
 	return NULL;
 }
@@ -651,7 +648,7 @@ bool perf_tells_memory(const struct perf_set *set)
 	return set->memory != NULL;
 }
 
-const char *perf_note(const struct perf_set *set)
+const struct lacks *perf_lacks(const struct perf_set *set)
 {
-	return set->note;
+	return &set->lacks;
 }

@@ -117,7 +117,7 @@ static struct perf_set *open_events(pid_t pid, const struct record_options *opti
 				 "of 2 or less");
 	}
 	if (set && options->memory && !perf_tells_memory(set)) {
-		err_set(err, ERR_SYS, "%s", perf_note(set));
+		err_set(err, ERR_SYS, "%s", perf_lacks(set)->note);
 		perf_close(set);
 		return NULL;
 	}
