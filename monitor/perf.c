@@ -456,17 +456,22 @@ struct perf_set *perf_open(const struct perf_options *options, struct err *err)
 	return NULL;
 }
 
+static void unmap_rings(struct perf_set *set)
+{
+	for (unsigned i = 0; i < set->ncpu; i++) {
+		if (set->cpu[i].page)
+			munmap(set->cpu[i].page, (set->data_pages + 1) * PAGE_BYTES);
+		set->cpu[i].page = NULL;
+	}
+}
+
 void perf_close(struct perf_set *set)
 {
 	if (!set)
 		return;
-	for (unsigned i = 0; i < set->ncpu; i++) {
-		struct perf_cpu *c = &set->cpu[i];
-
-		if (c->page)
-			munmap(c->page, (set->data_pages + 1) * PAGE_BYTES);
-		close_cpu(c);
-	}
+	unmap_rings(set);
+	for (unsigned i = 0; i < set->ncpu; i++)
+		close_cpu(&set->cpu[i]);
 	perf_memory_free(set->memory);
 	if (set->online_fd >= 0)
 		close(set->online_fd);
@@ -509,35 +514,36 @@ bool perf_cpu_came(struct perf_set *set)
 	return came;
 }
 
-/* The first ring finds out how large they can be. */
-static int map_ring(struct perf_set *set, struct perf_cpu *c, struct err *err)
+/* All rings of that size; what was mapped stays when one fails. */
+static int map_rings(struct perf_set *set, struct err *err)
 {
-	void *p;
+	size_t bytes = (set->data_pages + 1) * PAGE_BYTES;
 
-	for (;;) {
-		p = mmap(NULL, (set->data_pages + 1) * PAGE_BYTES, PROT_READ | PROT_WRITE,
-			 MAP_SHARED, c->sample_fd, 0);
-		if (p != MAP_FAILED || c != set->cpu || set->data_pages <= PERF_DATA_PAGES)
-			break;
-		set->data_pages /= 2;
+	for (unsigned i = 0; i < set->ncpu; i++) {
+		void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+			       set->cpu[i].sample_fd, 0);
+
+		if (p == MAP_FAILED)
+			return err_set(err, ERR_SYS, "ring %u of %u, %zu KiB: mmap: %s%s",
+				       i + 1, set->ncpu, bytes / 1024, strerror(errno),
+				       errno == EPERM ? " (kernel.perf_event_mlock_kb)" : "");
+		set->cpu[i].page = p;
 	}
-	if (p == MAP_FAILED)
-		return err_set(err, ERR_SYS, "ring %u of %u, %zu KiB: mmap: %s%s",
-			       (unsigned)(c - set->cpu) + 1, set->ncpu,
-			       (set->data_pages + 1) * PAGE_BYTES / 1024, strerror(errno),
-			       errno == EPERM ? " (kernel.perf_event_mlock_kb)" : "");
-	c->page = p;
 	return 0;
 }
 
 int perf_map(struct perf_set *set, struct err *err)
 {
+	while (map_rings(set, err) < 0) {
+		unmap_rings(set);
+		if (set->data_pages <= PERF_DATA_PAGES)
+			return -1;
+		set->data_pages /= 2;
+	}
 	for (unsigned i = 0; i < set->ncpu; i++) {
 		struct perf_cpu *c = &set->cpu[i];
-
-		if (map_ring(set, c, err) < 0)
-			return -1;
 		const int other[] = { c->dummy_fd, c->state_fd, c->crash_fd, c->memory_fd };
+
 		for (unsigned k = 0; k < 4; k++)
 			if (other[k] >= 0 &&
 			    ioctl(other[k], PERF_EVENT_IOC_SET_OUTPUT, c->sample_fd) < 0)
