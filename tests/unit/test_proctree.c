@@ -202,6 +202,22 @@ static void processes_and_their_children_are_known(void **state)
 	proctree_free(t);
 }
 
+static void a_command_begins_with_its_own_exec(void **state)
+{
+	struct proctree *t = proctree_new();
+
+	(void)state;
+	proctree_add_at_exec(t, 10);
+	assert_false(has(t, 10));
+	assert_false(tell(t, SPOOL_EXEC, 11, 11, 0));
+	assert_false(has(t, 11));
+	assert_false(tell(t, SPOOL_FORK, 12, 12, 10));
+	assert_true(tell(t, SPOOL_EXEC, 10, 10, 0));
+	assert_true(has(t, 10));
+	assert_false(has(t, 12));
+	proctree_free(t);
+}
+
 static void a_number_used_anew_by_others_is_out(void **state)
 {
 	struct proctree *t = proctree_new();
@@ -237,6 +253,8 @@ static void a_process_ends_with_its_last_thread(void **state)
 	assert_true(tell(t, SPOOL_FORK, 30, 31, 30));
 	assert_true(tell(t, SPOOL_EXIT, 30, 30, 0));
 	assert_true(tell(t, SPOOL_EXEC, 30, 30, 0));
+	assert_true(tell(t, SPOOL_FORK, 30, 32, 30));
+	assert_true(tell(t, SPOOL_EXIT, 30, 32, 0));
 	assert_true(has(t, 30));
 	assert_true(tell(t, SPOOL_EXIT, 30, 30, 0));
 	assert_false(has(t, 30));
@@ -343,6 +361,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_a_cpu_only_the_command_is_taken_from_its_exec_on),
 		cmocka_unit_test(processes_and_their_children_are_known),
+		cmocka_unit_test(a_command_begins_with_its_own_exec),
 		cmocka_unit_test(a_number_used_anew_by_others_is_out),
 		cmocka_unit_test(a_process_ends_with_its_last_thread),
 		cmocka_unit_test(many_come_and_go),
