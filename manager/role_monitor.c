@@ -76,8 +76,11 @@ int role_monitor(const struct role_options *o)
 		.confine_ctx = &copy,
 	};
 	if (set && (!perf_tells_crashes(set) || (wanted.memory && !perf_tells_memory(set))))
-		role_log("%s", perf_note(set));
+		role_log("%s", perf_lacks(set)->note);
 	struct monitor_counts counts = { 0 };
+	struct err untold;
+	if (!set)		/* else the parent sees that we end */
+		(void)monitor_tell_failure(ROLE_FD_PARENT, err.text, &untold);
 	int rc = set ? monitor_run(set, &options, &counts, &err) : -1;
 	if (rc < 0)
 		role_log("%s", err.text);

@@ -14,8 +14,10 @@
  */
 #include "monitor/monitor.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -25,17 +27,19 @@
 #include "lib/msg.h"
 #include "monitor/merge.h"
 #include "monitor/mono.h"
-#include "monitor/own.h"
 #include "monitor/procmaps.h"
+#include "monitor/proctree.h"
 #include "monitor/statespool.h"
 
 enum { SETTLE_MS = 20, FLUSH_S = 60 };
+enum { TELL_MAX = 1000 };	/* bytes of WATCHING's text */
+static_assert((int)NLACK * (int)LACK_WHY_MAX <= (int)TELL_MAX, "all reasons fit");
 
 struct monitor {
 	struct perf_set *set;
 	const struct monitor_options *options;
 	struct merge *merge;
-	struct own *own;
+	struct proctree *own;
 	struct spool_writer *writer;
 	struct statespool *states;
 	bool registers;			/* wanted */
@@ -68,7 +72,7 @@ static void on_event(void *ctx, const struct spool_event *ev)
 	struct monitor *m = ctx;
 	struct err err;
 
-	if (own_event(m->own, ev)) {
+	if (proctree_event(m->own, ev)) {
 		m->counts.own += ev->kind == SPOOL_SAMPLE;
 		return;
 	}
@@ -302,9 +306,22 @@ static int loop(struct monitor *m, struct err *err)
 static int tell_watching(struct monitor *m, struct err *err)
 {
 	struct msg msg = { .type = MSG_WATCHING };
+	size_t n = 0;
 
 	msg.num[MSG_WATCHING_crashes] = perf_tells_crashes(m->set);
+	for (int i = 0; i < NLACK; i++)			/* all of them fit */
+		n += (size_t)snprintf(msg.text + n, sizeof(msg.text) - n, "%s\n",
+				      perf_lacks(m->set)->why[i]);
 	return msg_send(m->options->command_fd, &msg, err);
+}
+
+int monitor_tell_failure(int command_fd, const char *why, struct err *err)
+{
+	struct msg msg = { .type = MSG_WATCHING };
+
+	static_assert(LACK_SAMPLING == 0, "its line is the first");
+	(void)snprintf(msg.text, TELL_MAX, "%s", why);	/* or its beginning */
+	return msg_send(command_fd, &msg, err);
 }
 
 static int start_sampling(struct monitor *m, struct err *err)
@@ -326,14 +343,16 @@ static int start_spool(struct monitor *m, struct procmaps *maps, struct err *err
 	unsigned n = perf_nring(m->set);
 
 	m->merge = merge_new(n, perf_format(m->set));
-	m->own = own_new(o->own_pid, o->nown_pid);
+	m->own = proctree_new();
 	m->states = statespool_new(monitor_clock_name(perf_clock(m->set)),
 				   perf_period_ns(m->set), o->states_max_bytes);
 	m->fd = calloc(n + 1, sizeof(*m->fd));
 	if (!m->own || !m->fd || !m->states)
 		return err_set(err, ERR_SYS, "out of memory");
-	own_add(m->own, self);
-	own_add_children(m->own);
+	proctree_add(m->own, self);
+	for (unsigned i = 0; i < o->nown_pid; i++)
+		proctree_add(m->own, o->own_pid[i]);
+	proctree_add_children(m->own);
 	m->fd[0] = (struct pollfd){ o->command_fd, POLLIN, 0 };
 	for (unsigned i = 0; i < n; i++)
 		m->fd[i + 1] = (struct pollfd){ perf_ring_fd(m->set, i), POLLIN, 0 };
@@ -375,7 +394,7 @@ int monitor_run(struct perf_set *set, const struct monitor_options *options,
 	spool_writer_free(m.writer);
 	statespool_free(m.states);
 	merge_free(m.merge);
-	own_free(m.own);
+	proctree_free(m.own);
 	free(m.fd);
 	return rc;
 }

@@ -4,6 +4,7 @@
  * by MONITOR_COUNTS and FLUSHED, SET_PAUSE and SET_REGISTERS by MONITOR_COUNTS, END by both and
  * the end of the loop.  After each drain it sends MONITOR_COUNTS by itself, WATCHING once when
  * it begins, and CRASHED as soon as a signal has killed a process.
+ * WATCHING says what the set lacks.
  */
 #ifndef MONITOR_MONITOR_H
 #define MONITOR_MONITOR_H
@@ -59,5 +60,8 @@ struct monitor_counts {
  * told in FLUSHED, and tried again.  *counts (may be NULL) is filled in any case. */
 int monitor_run(struct perf_set *set, const struct monitor_options *options,
 		struct monitor_counts *counts, struct err *err);
+
+/* For who has no set: WATCHING, which says that there is no sampling, and why. */
+int monitor_tell_failure(int command_fd, const char *why, struct err *err);
 
 #endif

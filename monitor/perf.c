@@ -64,7 +64,7 @@ struct perf_set {
 	bool paused, state_on;
 	int online_fd;		/* the list of CPUs that are online, -1: cannot be read */
 	struct perf_memory *memory;	/* NULL: not to be had, or not wanted */
-	char note[512];
+	struct lacks lacks;
 };
 
 static const char *const clock_names[] = { "auto", "tick", "cpu-clock", "cycles" };
@@ -326,14 +326,6 @@ static int open_clock(struct perf_set *set, const struct perf_options *options,
 	return set->ncpu ? 0 : err_set(err, ERR_SYS, "no CPU is online");
 }
 
-static void add_note(struct perf_set *set, const char *clock, const char *why)
-{
-	size_t n = strlen(set->note);
-
-	(void)snprintf(set->note + n, sizeof(set->note) - n, "%s%s: %s", n ? "; " : "", clock,
-		       why);
-}
-
 static int check_rate(unsigned rate_hz, struct err *err)
 {
 	static const char path[] = "/proc/sys/kernel/perf_event_max_sample_rate";
@@ -391,7 +383,7 @@ static void open_memories(struct perf_set *set, const struct perf_options *optio
 		perf_memory_switch(set->memory, options->state == PERF_STATE_ALWAYS);
 		return;
 	}
-	add_note(set, "memory", why.text);
+	lack_add(&set->lacks, LACK_MEMORY, why.text);
 	close_all(set, offsetof(struct perf_cpu, memory_fd));
 	perf_memory_free(set->memory);
 	set->memory = NULL;
@@ -410,7 +402,7 @@ static void open_crashes(struct perf_set *set, const struct perf_options *option
 		set->format.signal_at = SIGNAL_AT;
 		return;
 	}
-	add_note(set, "crashes", why.text);
+	lack_add(&set->lacks, LACK_CRASHES, why.text);
 	close_all(set, offsetof(struct perf_cpu, crash_fd));
 }
 
@@ -452,24 +444,34 @@ struct perf_set *perf_open(const struct perf_options *options, struct err *err)
 				open_memories(set, options);
 			return set;
 		}
-		add_note(set, clock_names[best[i]], why.text);
+		if (set->clock == MONITOR_CLOCK_CPU_CLOCK)
+			lack_note(&set->lacks, clock_names[best[i]], why.text);
+		else
+			lack_add(&set->lacks, set->clock == MONITOR_CLOCK_TICK ? LACK_TICK
+									       : LACK_CYCLES,
+				 why.text);
 	}
-	err_set(err, ERR_SYS, "no sampling clock: %s", set->note);
+	err_set(err, ERR_SYS, "no sampling clock: %s", set->lacks.note);
 	perf_close(set);
 	return NULL;
+}
+
+static void unmap_rings(struct perf_set *set)
+{
+	for (unsigned i = 0; i < set->ncpu; i++) {
+		if (set->cpu[i].page)
+			munmap(set->cpu[i].page, (set->data_pages + 1) * PAGE_BYTES);
+		set->cpu[i].page = NULL;
+	}
 }
 
 void perf_close(struct perf_set *set)
 {
 	if (!set)
 		return;
-	for (unsigned i = 0; i < set->ncpu; i++) {
-		struct perf_cpu *c = &set->cpu[i];
-
-		if (c->page)
-			munmap(c->page, (set->data_pages + 1) * PAGE_BYTES);
-		close_cpu(c);
-	}
+	unmap_rings(set);
+	for (unsigned i = 0; i < set->ncpu; i++)
+		close_cpu(&set->cpu[i]);
 	perf_memory_free(set->memory);
 	if (set->online_fd >= 0)
 		close(set->online_fd);
@@ -512,35 +514,36 @@ bool perf_cpu_came(struct perf_set *set)
 	return came;
 }
 
-/* The first ring finds out how large they can be. */
-static int map_ring(struct perf_set *set, struct perf_cpu *c, struct err *err)
+/* All rings of that size; what was mapped stays when one fails. */
+static int map_rings(struct perf_set *set, struct err *err)
 {
-	void *p;
+	size_t bytes = (set->data_pages + 1) * PAGE_BYTES;
 
-	for (;;) {
-		p = mmap(NULL, (set->data_pages + 1) * PAGE_BYTES, PROT_READ | PROT_WRITE,
-			 MAP_SHARED, c->sample_fd, 0);
-		if (p != MAP_FAILED || c != set->cpu || set->data_pages <= PERF_DATA_PAGES)
-			break;
-		set->data_pages /= 2;
+	for (unsigned i = 0; i < set->ncpu; i++) {
+		void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+			       set->cpu[i].sample_fd, 0);
+
+		if (p == MAP_FAILED)
+			return err_set(err, ERR_SYS, "ring %u of %u, %zu KiB: mmap: %s%s",
+				       i + 1, set->ncpu, bytes / 1024, strerror(errno),
+				       errno == EPERM ? " (kernel.perf_event_mlock_kb)" : "");
+		set->cpu[i].page = p;
 	}
-	if (p == MAP_FAILED)
-		return err_set(err, ERR_SYS, "ring %u of %u, %zu KiB: mmap: %s%s",
-			       (unsigned)(c - set->cpu) + 1, set->ncpu,
-			       (set->data_pages + 1) * PAGE_BYTES / 1024, strerror(errno),
-			       errno == EPERM ? " (kernel.perf_event_mlock_kb)" : "");
-	c->page = p;
 	return 0;
 }
 
 int perf_map(struct perf_set *set, struct err *err)
 {
+	while (map_rings(set, err) < 0) {
+		unmap_rings(set);
+		if (set->data_pages <= PERF_DATA_PAGES)
+			return -1;
+		set->data_pages /= 2;
+	}
 	for (unsigned i = 0; i < set->ncpu; i++) {
 		struct perf_cpu *c = &set->cpu[i];
-
-		if (map_ring(set, c, err) < 0)
-			return -1;
 		const int other[] = { c->dummy_fd, c->state_fd, c->crash_fd, c->memory_fd };
+
 		for (unsigned k = 0; k < 4; k++)
 			if (other[k] >= 0 &&
 			    ioctl(other[k], PERF_EVENT_IOC_SET_OUTPUT, c->sample_fd) < 0)
@@ -651,7 +654,7 @@ bool perf_tells_memory(const struct perf_set *set)
 	return set->memory != NULL;
 }
 
-const char *perf_note(const struct perf_set *set)
+const struct lacks *perf_lacks(const struct perf_set *set)
 {
-	return set->note;
+	return &set->lacks;
 }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "monitor/lack.h"
 #include "monitor/perf_decode.h"
 
 struct err;
@@ -86,8 +87,7 @@ enum monitor_clock perf_clock(const struct perf_set *set);	/* the one in use, ne
 uint64_t perf_period_ns(const struct perf_set *set);		/* nominal */
 bool perf_tells_crashes(const struct perf_set *set);
 bool perf_tells_memory(const struct perf_set *set);
-/* Why a better clock was not taken, or crashes or memory are not told; "" when there was
- * nothing to say. */
-const char *perf_note(const struct perf_set *set);
+/* Why a better clock was not taken, or crashes or memory are not told. */
+const struct lacks *perf_lacks(const struct perf_set *set);
 
 #endif

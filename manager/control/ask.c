@@ -32,6 +32,9 @@ int ask_receive(struct ask *a, struct err *err)
 		case MSG_COUNTS:
 			a->counts = m;
 			break;
+		case MSG_LACKS:
+			a->lacks = m;
+			break;
 		case MSG_RECOVERED:
 			a->recovered = m;
 			break;

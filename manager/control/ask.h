@@ -24,7 +24,7 @@ struct ask {
 
 	/* What the parent has told by itself. */
 	bool stop, reload, crashed;
-	struct msg roles, counts, recovered;	/* type MSG_NONE: not told yet */
+	struct msg roles, counts, lacks, recovered;	/* type MSG_NONE: not told yet */
 
 	uint64_t job_cpu_ms;		/* CPU time of all jobs so far */
 	enum yield_kind yields;		/* of jobs that are asked for */

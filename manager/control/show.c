@@ -12,6 +12,7 @@
 #include "lib/table.h"
 #include "manager/control/access.h"
 #include "manager/control/control.h"
+#include "monitor/lack.h"
 #include "policy/speedtest.h"
 #include "policy/policy.h"
 
@@ -122,6 +123,32 @@ static void show_monitor(struct work *w, struct client *cl)
 	give(cl, t);
 }
 
+/* What the monitor could not have, and what is lost by it: no table when there is nothing. */
+static void show_lacks(struct work *w, struct client *cl)
+{
+	static const struct table_column col[] = {
+		{ "what", TABLE_TEXT }, { "lost_by_it", TABLE_TEXT }, { "why", TABLE_TEXT },
+	};
+	struct table *t = NEW_TABLE("not_available", col);
+	const char *line = w->ask->lacks.text;
+
+	for (int i = 0; i < NLACK && *line; i++) {
+		size_t n = strcspn(line, "\n");
+		char why[sizeof(w->ask->lacks.text)];
+
+		memcpy(why, line, n);
+		why[n] = '\0';
+		if (n)
+			table_row(t, lack_name((enum lack)i),
+				  lack_loss((enum lack)i), why);
+		line += n + (line[n] == '\n');
+	}
+	if (table_nrow(t))
+		give(cl, t);
+	else
+		table_free(t);
+}
+
 static void spool_size(struct work *w, uint64_t *files, uint64_t *bytes)
 {
 	int fd = openat(w->spool_dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -197,6 +224,7 @@ int show_status(struct work *w, struct client *cl, struct err *err)
 	if (w->note[0] && control_trusted(cl))
 		table_row(t, "last trouble", w->note);
 	give(cl, t);
+	show_lacks(w, cl);
 	if (runs && w->ask->counts.type)
 		show_monitor(w, cl);
 	if (show_samples(w, cl, err) < 0)

@@ -49,7 +49,7 @@ struct parent {
 	/* not in the foreground: who waits for our start; or -1 */
 	int ready_fd;
 	struct install_recovered recovered;
-	struct msg counts;		/* the latest of the monitor */
+	struct msg counts, lacks;	/* the latest of the monitor */
 	bool configured;		/* the manager has come up once */
 	bool stopping;
 	uint64_t stop_end_ms;
@@ -217,6 +217,16 @@ static void tell_roles(struct parent *p)
 		give_up(&p->manager, &err);
 }
 
+/* What the monitor has to do without. */
+static void tell_lacks(struct parent *p)
+{
+	struct err err;
+
+	if (p->manager.child.pid && p->lacks.type &&
+	    msg_send(p->manager.child.sock, &p->lacks, &err) < 0)
+		give_up(&p->manager, &err);
+}
+
 static void tell_recovered(struct parent *p)
 {
 	struct msg m = { .type = MSG_RECOVERED };
@@ -248,6 +258,7 @@ static void start_role(struct parent *p, struct role_state *r)
 	if (manager) {
 		p->priv.reply_sock = r->child.sock;
 		tell_recovered(p);
+		tell_lacks(p);
 	}
 	tell_roles(p);
 }
@@ -403,7 +414,10 @@ static int monitor_message(struct parent *p, struct msg *m, struct err *err)
 	}
 	if (m->type == MSG_WATCHING) {
 		p->crashes_watched = m->num[MSG_WATCHING_crashes] != 0;
+		p->lacks = (struct msg){ .type = MSG_LACKS };
+		strcpy(p->lacks.text, m->text);		/* the same text */
 		tell_roles(p);
+		tell_lacks(p);
 		return 0;
 	}
 	p->counts = *m;

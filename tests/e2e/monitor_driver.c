@@ -173,7 +173,7 @@ static int run(const char *dir, const char *clock, unsigned drain_s, bool parent
 		perror(dir);
 		return 1;
 	}
-	printf("note %s\n", perf_note(set));
+	printf("note %s\n", perf_lacks(set)->note);
 	(void)fflush(stdout);
 	pid_t pid = fork();
 	if (pid == 0) {

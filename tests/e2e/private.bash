@@ -70,8 +70,9 @@ within() {		# SECONDS COMMAND...: until the command succeeds
 }
 
 # Starts the daemon and waits until it answers, and samples: what runs before that is in nobody's count.
+# Through the command in `under`, if there is one, that becomes it.
 start_daemon() {	# [OPTION...]
-	"$B/morphd" --policy "$root/morph.yaml" --store "$root/store" --socket "$root/sock" \
+	"${under[@]}" "$B/morphd" --policy "$root/morph.yaml" --store "$root/store" --socket "$root/sock" \
 		--user nobody --job-user daemon --morph-edit "$B/morph-edit" --foreground "$@" \
 		>>"$root/log" 2>&1 &
 	daemon=$!

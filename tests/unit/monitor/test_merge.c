@@ -9,7 +9,6 @@
 
 #include "lib/wr.h"
 #include "monitor/merge.h"
-#include "monitor/own.h"
 #include "monitor/perf_memory.h"
 
 enum { NRING = 3, SIZE = 1024, NOUT = 4096 };
@@ -195,16 +194,6 @@ static void a_malformed_ring_is_skipped_to_its_head_and_goes_on(void **state)
 	assert_int_equal(r->out[2].pid, 3);
 }
 
-static bool own_of(struct own *o, enum spool_kind kind, uint32_t pid, uint32_t tid,
-		   uint32_t parent)
-{
-	struct spool_event ev = { .kind = kind, .pid = pid, .tid = tid };
-
-	if (kind == SPOOL_FORK)
-		ev.fork.parent_pid = parent;
-	return own_event(o, &ev);
-}
-
 static const struct perf_format with_memory = { .user_cx = true,
 						.state = true,
 						.memory = true };
@@ -266,32 +255,6 @@ static void memory_goes_to_the_sample_it_is_of(void **state)
 	assert_int_equal(merge_counts(r->merge)->malformed, 0);
 }
 
-static void own_processes_and_their_children_are_known(void **state)
-{
-	const uint32_t pid[] = { 10, 11 };
-	struct own *o = own_new(pid, 2);
-
-	(void)state;
-	assert_true(own_of(o, SPOOL_SAMPLE, 10, 12, 0));
-	assert_false(own_of(o, SPOOL_SAMPLE, 20, 20, 0));
-	assert_true(own_of(o, SPOOL_FORK, 20, 20, 11));
-	assert_true(own_of(o, SPOOL_FORK, 21, 21, 20));
-	assert_true(own_of(o, SPOOL_EXEC, 21, 21, 0));
-	assert_true(own_of(o, SPOOL_EXIT, 21, 22, 0));	/* a thread: the process goes on */
-	assert_true(own_of(o, SPOOL_MMAP, 21, 21, 0));
-	assert_true(own_of(o, SPOOL_EXIT, 21, 21, 0));
-	assert_false(own_of(o, SPOOL_SAMPLE, 21, 21, 0));
-	assert_true(own_of(o, SPOOL_SAMPLE, 20, 20, 0));
-	/* its exit was lost, somebody else's now */
-	assert_false(own_of(o, SPOOL_FORK, 20, 20, 99));
-	assert_false(own_of(o, SPOOL_SAMPLE, 20, 20, 0));
-	assert_false(own_of(o, SPOOL_LOST, 10, 10, 0));
-	for (uint32_t i = 0; i < 1000; i++)
-		assert_true(own_of(o, SPOOL_FORK, 1000 + i, 1000 + i, 10));
-	assert_true(own_of(o, SPOOL_SAMPLE, 10, 10, 0));
-	own_free(o);
-}
-
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -305,7 +268,6 @@ int main(void)
 		TEST(unknown_records_are_skipped_and_counted),
 		TEST(a_malformed_ring_is_skipped_to_its_head_and_goes_on),
 		TEST(memory_goes_to_the_sample_it_is_of),
-		cmocka_unit_test(own_processes_and_their_children_are_known),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
