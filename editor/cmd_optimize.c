@@ -91,7 +91,6 @@ static const struct option options[] = {
 	{ "generation", required_argument, NULL, 'g' },
 	{ "passes", required_argument, NULL, 'P' },
 	{ "print-after", required_argument, NULL, 'A' },
-	{ "layout", required_argument, NULL, 'l' },
 	{ "keep-pointers", no_argument, NULL, 'k' },
 	{ "huge-text", no_argument, NULL, 'h' },
 	{ "all", no_argument, NULL, 'a' },
@@ -134,9 +133,6 @@ static int parse_options(int argc, char **argv, struct ctx *ctx, struct job *job
 			break;
 		case 'A':
 			ctx->options.print_after = optarg;
-			break;
-		case 'l':
-			ctx->options.layout = optarg;
 			break;
 		case 'k':
 			ctx->options.keep_pointers = true;
