@@ -16,8 +16,6 @@ struct edit_options {
 	const char *passes;
 	const char *print_after;	/* name of a pass, NULL = none; dump goes to stderr */
 	bool all;		/* move every movable function, profile or not */
-	/* begin new text with a huge page, if its hot part is as large */
-	bool huge_text;
 	/* leave pointers to moved functions, and labels in them, as they are */
 	bool keep_pointers;
 	/* run the test-only pass shuffle with `seed` instead of the passes */
@@ -37,7 +35,6 @@ struct edit_stats {		/* of one generation; one line each in --stats, "name value
 	double samples;
 	uint64_t file_bytes_before, file_bytes_after;
 	uint32_t jump_tables, jump_tables_new;
-	uint32_t huge_pages;	/* that hot text can be mapped with */
 	uint32_t calls_left_out;	/* of the profile: at no instruction */
 	char layout;		/* 'F' or 'L': how the segments were added (elfout_room.c) */
 };
@@ -71,10 +68,9 @@ void exact_counts(struct arena *a, struct fn *fn);
  * exact`).  Estimates are in thousandths of a sample per instruction.  Arena lifetime. */
 void counts_profile(const struct prog *prog, const char *module, struct profile *out);
 
-/* emit.c: writes the generation from prog->order, fn->order and block->cold.  Of the options
- * only the number and huge_text matter. */
-int emit_generation(struct prog *prog, const struct edit_options *options, struct wr *out,
-		    struct wr *map, struct edit_stats *stats, struct err *err);
+/* emit.c: writes the generation of that number from prog->order, fn->order and block->cold. */
+int emit_generation(struct prog *prog, uint32_t generation, struct wr *out, struct wr *map,
+		    struct edit_stats *stats, struct err *err);
 
 /* The same with code that counts, and a routine that runs first; fills what is known only
  * then in `tallies` and their routine. */

@@ -1,4 +1,4 @@
-/* proclayout.h - procedure ordering over a weighted call graph; knows graphs and numbers only */
+/* proclayout.h - procedure ordering over a weighted call graph */
 #ifndef EDITOR_PROCLAYOUT_H
 #define EDITOR_PROCLAYOUT_H
 

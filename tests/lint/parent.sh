@@ -5,7 +5,7 @@
 # is all that can run in its process before it executes itself anew.
 . tests/tap.sh
 B=${B:-build}
-expected="lib/arena lib/confine lib/digest lib/err lib/io lib/landlock lib/msg lib/wr manager/hugepages manager/install \
+expected="lib/arena lib/confine lib/digest lib/err lib/io lib/landlock lib/msg lib/wr manager/install \
 manager/install_file manager/install_journal manager/job manager/options manager/patience manager/priv manager/program \
 manager/role manager/role_parent"
 

@@ -20,7 +20,6 @@ static int verify_with(const char *flags, const char *fn, struct err *err)
 	struct arena *a = arena_new();
 	struct bytes original = asm_build("watched", flags, a);
 	struct wr made = { 0 }, map = { 0 };
-	const struct edit_options options = { .generation = 1 };
 	struct verify_stats proof;
 	struct edit_stats stats = { 0 };
 	struct prog prog;
@@ -40,7 +39,7 @@ static int verify_with(const char *flags, const char *fn, struct err *err)
 			prog.order[prog.norder++] = i;
 	}
 	if (infer_counts(&prog, err) < 0 ||
-	    emit_generation(&prog, &options, &made, &map, &stats, err) < 0)
+	    emit_generation(&prog, 1, &made, &map, &stats, err) < 0)
 		fail_msg("%s", err->text);
 	int rc = verify_generation(original, wr_bytes(&made), a, &proof, err);
 	wr_free(&made);
