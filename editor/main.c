@@ -16,10 +16,9 @@ const struct cmd commands[] = {
 	  "functions, blocks, coverage, reasons; writes the block table", cmd_analyze },
 	{ "optimize",
 	  "FILE -o OUT [--profile P [--counted C]] [--all] [--passes=LIST]\n"
-	  "                    [--shuffle=SEED] [--keep-pointers] [--huge-text] "
-	  "[--generation=N] [--map OUT] [--stats OUT]\n"
-	  "                    [--print-after=PASS] [--report[=OUT]]\n"
-	  "                    [--layout=cdsort|c3|closest]",
+	  "                    [--shuffle=SEED] [--keep-pointers] [--generation=N] "
+	  "[--map OUT] [--stats OUT]\n"
+	  "                    [--print-after=PASS] [--report[=OUT]]",
 	  "writes a generation of FILE", cmd_optimize },
 	{ "infer", "FILE --profile P [--counted C] -o COUNTS [--stats OUT]",
 	  "writes what is made of a profile: executions of blocks and edges", cmd_infer },

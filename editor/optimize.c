@@ -108,8 +108,7 @@ int edit_optimize(struct bytes original, const struct profile *profile,
 		redirect_select(prog);
 	s.exttsp_before = normalised_score(prog, true);
 	s.exttsp_after = normalised_score(prog, false);
-	if (emit_generation(prog, options->generation, options->huge_text, generation, map, &s,
-			    err) < 0)
+	if (emit_generation(prog, options->generation, generation, map, &s, err) < 0)
 		return -1;
 	*stats = s;
 	return 0;

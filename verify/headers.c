@@ -8,9 +8,8 @@
  *            the first segment: kernels before 5.18 tell programs so, wherever it is.
  * SEGMENTS   A new one shares no page with any other, is not writable and is all file bytes. It
  *            can be where it says: that is no lower than file offsets have grown, little higher
- *            than the file is long, and of no strange alignment. New text begins with a page,
- *            of the usual size or huge. The original's code cannot be written to: nobody would
- *            change its images.
+ *            than the file is long, and of no strange alignment. New text begins with a page.
+ *            The original's code cannot be written to: nobody would change its images.
  * BYTES      The original's whole file is compared, loaded or not, skipping what is shown
  *            elsewhere: header fields, the table and what it has grown over, dynamic entries,
  *            the entry jumps, pointers that lead to images. What is skipped is loaded once:
@@ -20,7 +19,7 @@
 
 #include "verify/parts.h"
 
-enum { PAGE = 4096, HUGE = 2 << 20, JUMP = 5 };
+enum { PAGE = 4096, JUMP = 5 };
 /* what the system keeps free; gaps between segments */
 enum { LOWEST = 64 << 10, NEAR = 16 << 20 };
 
@@ -92,17 +91,15 @@ static int check_fresh(struct verify *v, const Elf64_Phdr *g)
 		return refuse(v, "new segment at 0x%llx cannot be mapped: offset 0x%llx, "
 			      "alignment 0x%llx", ULL(g->p_vaddr), ULL(g->p_offset),
 			      ULL(g->p_align));
-	if ((g->p_align > HUGE && g->p_align > v->lift) || !is_near(v, g))
+	if ((g->p_align > PAGE && g->p_align > v->lift) || !is_near(v, g))
 		return refuse(
 			v,
 			"new segment at 0x%llx with an alignment of 0x%llx may find no room in "
 			"memory",
 			ULL(g->p_vaddr), ULL(g->p_align));
-	if ((g->p_flags & PF_X) &&
-	    ((g->p_align != PAGE && g->p_align != HUGE) || g->p_vaddr % g->p_align))
-		return refuse(v,
-			      "new text at 0x%llx does not begin with a page of 0x%llx bytes",
-			      ULL(g->p_vaddr), ULL(g->p_align));
+	if ((g->p_flags & PF_X) && (g->p_align != PAGE || g->p_vaddr % PAGE))
+		return refuse(v, "new text at 0x%llx does not begin with a page",
+			      ULL(g->p_vaddr));
 	for (const Elf64_Phdr *p = v->gen.ph; p < v->gen.ph + v->gen.nph; p++) {
 		uint64_t lo = p->p_vaddr & ~(uint64_t)(PAGE - 1);
 

@@ -23,14 +23,14 @@ static void write_stats(const struct edit_stats *s, struct arena *a, struct wr *
 		"%u\nhot_bytes %llu\nfluff_bytes %llu\n"
 		"original_bytes %llu\nexttsp_before %.6f\nexttsp_after %.6f\nsamples %.3f\n"
 		"file_bytes_before %llu\nfile_bytes_after %llu\njump_tables %u\n"
-		"jump_tables_new %u\nhuge_pages %u\ncalls_left_out %u\nlayout %c\n",
+		"jump_tables_new %u\ncalls_left_out %u\nlayout %c\n",
 		s->functions, s->functions_moved, s->functions_redirected,
 		s->functions_threaded, (unsigned long long)s->hot_bytes,
 		(unsigned long long)s->fluff_bytes, (unsigned long long)s->original_bytes,
 		s->exttsp_before, s->exttsp_after, s->samples,
 		(unsigned long long)s->file_bytes_before,
 		(unsigned long long)s->file_bytes_after, s->jump_tables, s->jump_tables_new,
-		s->huge_pages, s->calls_left_out, s->layout);
+		s->calls_left_out, s->layout);
 
 	wr_raw(out, text, strlen(text));
 }
@@ -91,9 +91,7 @@ static const struct option options[] = {
 	{ "generation", required_argument, NULL, 'g' },
 	{ "passes", required_argument, NULL, 'P' },
 	{ "print-after", required_argument, NULL, 'A' },
-	{ "layout", required_argument, NULL, 'l' },
 	{ "keep-pointers", no_argument, NULL, 'k' },
-	{ "huge-text", no_argument, NULL, 'h' },
 	{ "all", no_argument, NULL, 'a' },
 	{ "shuffle", required_argument, NULL, 'S' },
 	{ "report", optional_argument, NULL, 'r' },
@@ -135,14 +133,8 @@ static int parse_options(int argc, char **argv, struct ctx *ctx, struct confined
 		case 'A':
 			ctx->options.print_after = optarg;
 			break;
-		case 'l':
-			ctx->options.layout = optarg;
-			break;
 		case 'k':
 			ctx->options.keep_pointers = true;
-			break;
-		case 'h':
-			ctx->options.huge_text = true;
 			break;
 		case 'a':
 			ctx->options.all = true;

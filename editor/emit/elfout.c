@@ -11,8 +11,7 @@
  *
  * INVARIANTS
  *   I1  PT_LOADs ascend by address, PT_PHDR and PT_INTERP come before them, as they did before;
- *   I2  offset and address of new segments are congruent modulo their alignment: the page size,
- *       or that of a huge page for new text, which begins with one then;
+ *   I2  offset and address of new segments are congruent modulo the page size;
  *   I3  indices of the original's sections do not change: symbols and sh_link stay right.
  */
 #include "editor/emit/elfout.h"
@@ -74,20 +73,12 @@ int elfout_plan_counters(const struct prog *prog, uint64_t size, struct elfout *
 	eo->counters_addr = page_up(hi) + GAP;
 	eo->text_addr = eo->counters_addr + eo->counters_size;
 	eo->text_off = page_up(img->file.n + eo->lift);
-	eo->text_align = PAGE;
 	return 0;
 }
 
 static uint64_t align_up(uint64_t v, uint64_t align)
 {
 	return (v + align - 1) & ~(align - 1);
-}
-
-void elfout_align_huge(struct elfout *eo)
-{
-	eo->text_align = ELFOUT_HUGE;
-	eo->text_addr = align_up(eo->text_addr, ELFOUT_HUGE);
-	eo->text_off = align_up(eo->text_off, ELFOUT_HUGE);
 }
 
 static new_vaddr ro_addr(const struct elfout *eo, uint64_t text_size)
@@ -122,7 +113,7 @@ static void describe_segments(struct write *w)
 	w->text = (Elf64_Phdr){
 		.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_offset = eo->text_off,
 		.p_vaddr = eo->text_addr, .p_paddr = eo->text_addr,
-		.p_filesz = text_size, .p_memsz = text_size, .p_align = eo->text_align,
+		.p_filesz = text_size, .p_memsz = text_size, .p_align = PAGE,
 	};
 	w->ro = (Elf64_Phdr){
 		.p_type = PT_LOAD, .p_flags = PF_R,

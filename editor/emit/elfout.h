@@ -11,7 +11,7 @@
 
 struct err;
 
-enum { ELFOUT_PAGE = 4096, ELFOUT_HUGE = 2 << 20, ELFOUT_MAX_FAR = 16 };
+enum { ELFOUT_PAGE = 4096, ELFOUT_MAX_FAR = 16 };
 
 struct elfout_far {			/* a section that goes to the new read-only segment */
 	uint32_t section;
@@ -22,9 +22,8 @@ struct elfout_far {			/* a section that goes to the new read-only segment */
 struct elfout {
 	const struct image *img;
 	char layout;			/* 'F' or 'L' */
-	new_vaddr text_addr;		/* of new text, a multiple of its segment's alignment */
+	new_vaddr text_addr;		/* of new text, a multiple of the page size */
 	file_off text_off;
-	uint64_t text_align;
 	uint32_t nph;			/* program headers of the generation */
 	/* of one more segment, in front of new text, which has nothing in */
 	new_vaddr counters_addr;
@@ -77,9 +76,6 @@ int elfout_plan(const struct prog *prog, struct elfout *eo, struct err *err);
 /* The same with a segment of counters of `size` bytes. */
 int elfout_plan_counters(const struct prog *prog, uint64_t size, struct elfout *eo,
 			 struct err *err);
-/* After either, before elfout_place(): new text begins with a huge page in memory and in the
- * file, so that the kernel can map it so.  The file grows by up to one. */
-void elfout_align_huge(struct elfout *eo);
 /* The generation can have symbols for its text (elfout_symbols.c). */
 bool elfout_has_symbols(const struct elfout *eo);
 /* Index of the section that new text of that kind is in. */

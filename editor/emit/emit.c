@@ -281,17 +281,6 @@ static int write_file(struct job *j, struct wr *out)
 	return elfout_write(&j->eo, &j->parts, out, j->err);
 }
 
-/* Those with hot text that the segment fills: it ends in an ordinary page. */
-static uint32_t count_huge_pages(const struct job *j)
-{
-	uint64_t whole = j->text.n / ELFOUT_HUGE;
-	uint64_t hot = (j->plan.hot_size + ELFOUT_HUGE - 1) / ELFOUT_HUGE;
-
-	if (j->eo.text_align != ELFOUT_HUGE)
-		return 0;
-	return (uint32_t)(hot < whole ? hot : whole);
-}
-
 static void fill_stats(const struct job *j, const struct wr *out, struct edit_stats *stats)
 {
 	stats->functions_moved = j->prog->norder;
@@ -313,19 +302,10 @@ static void fill_stats(const struct job *j, const struct wr *out, struct edit_st
 	stats->file_bytes_before = j->prog->img.file.n;
 	stats->file_bytes_after = out->n;
 	stats->layout = j->eo.layout;
-	stats->huge_pages = count_huge_pages(j);
 }
 
-/* Smaller hot text would not fill one huge page, and is not aligned for them. */
-static void place_text(struct job *j, bool huge_text)
-{
-	if (huge_text && j->plan.hot_size >= ELFOUT_HUGE)
-		elfout_align_huge(&j->eo);
-	j->plan.text_addr = j->eo.text_addr;
-}
-
-static int emit(struct prog *prog, struct tallies *tallies, uint32_t number, bool huge_text,
-		struct wr *out, struct wr *map, struct edit_stats *stats, struct err *err)
+static int emit(struct prog *prog, struct tallies *tallies, uint32_t number, struct wr *out,
+		struct wr *map, struct edit_stats *stats, struct err *err)
 {
 	struct job j = { .prog = prog, .tallies = tallies, .rows = arena_new(), .err = err };
 	struct wr file = { 0 };
@@ -334,7 +314,7 @@ static int emit(struct prog *prog, struct tallies *tallies, uint32_t number, boo
 	if (emit_plan_fill(&j.plan, prog, tallies, err) < 0 ||
 	    elfout_plan_counters(prog, tallies ? tallies->size : 0, &j.eo, err) < 0)
 		goto out;
-	place_text(&j, huge_text);
+	j.plan.text_addr = j.eo.text_addr;
 	if (tallies) {
 		tallies->counters = j.eo.counters_addr;
 		tallies->routine = j.plan.text_addr + emit_routine_off(&j.plan) +
@@ -367,14 +347,14 @@ out:
 	return rc;
 }
 
-int emit_generation(struct prog *prog, uint32_t number, bool huge_text, struct wr *out,
-		    struct wr *map, struct edit_stats *stats, struct err *err)
+int emit_generation(struct prog *prog, uint32_t number, struct wr *out, struct wr *map,
+		    struct edit_stats *stats, struct err *err)
 {
-	return emit(prog, NULL, number, huge_text, out, map, stats, err);
+	return emit(prog, NULL, number, out, map, stats, err);
 }
 
 int emit_instrumented(struct prog *prog, struct tallies *tallies, struct wr *out,
 		      struct wr *map, struct edit_stats *stats, struct err *err)
 {
-	return emit(prog, tallies, 0, false, out, map, stats, err);
+	return emit(prog, tallies, 0, out, map, stats, err);
 }

@@ -19,17 +19,16 @@ struct edit_stats {		/* of one generation; one line each in --stats, "name value
 	double samples;
 	uint64_t file_bytes_before, file_bytes_after;
 	uint32_t jump_tables, jump_tables_new;
-	uint32_t huge_pages;	/* that hot text can be mapped with */
 	uint32_t calls_left_out;	/* of the profile: at no instruction */
 	char layout;		/* 'F' or 'L': how the segments were added (elfout_room.c) */
 };
 
 struct err;
 
-/* Writes the generation from prog->order, fn->order and block->cold.  `number` goes into the
- * block map; with huge_text new text begins with a huge page, if its hot part is as large. */
-int emit_generation(struct prog *prog, uint32_t number, bool huge_text, struct wr *out,
-		    struct wr *map, struct edit_stats *stats, struct err *err);
+/* Writes the generation from prog->order, fn->order and block->cold; `number` goes into the
+ * block map. */
+int emit_generation(struct prog *prog, uint32_t number, struct wr *out, struct wr *map,
+		    struct edit_stats *stats, struct err *err);
 
 /* The same with code that counts, and a routine that runs first; fills what is known only
  * then in `tallies` and their routine. */

@@ -1,5 +1,7 @@
 /* proccache.c - CDSort: calls short and hot code dense, by one gain
  *
+ * As llvm-bolt and lld do since LLVM 17.
+ *
  * Every procedure starts as a chain.  Of all pairs of chains with calls between them the one is
  * joined that gains most, end to end in whichever of eight ways makes the calls shortest, until
  * no pair gains.  A join gains

@@ -1,14 +1,4 @@
-/* proclayout.h - procedure ordering over a weighted call graph; knows graphs and numbers only
- *
- *   closest   the heaviest edge first: Pettis, Hansen: Profile Guided Code Positioning, PLDI
- *             1990
- *   C3        each procedure behind its likeliest caller: Ottoni, Maher: Optimizing Function
- *             Placement for Large-Scale Data-Center Applications, CGO 2017
- *   CDSort    calls short and hot code dense, by one gain: as llvm-bolt and lld do since LLVM
- *             17
- *
- * Deterministic: ties go to lower indices.
- */
+/* proclayout.h - procedure ordering over a weighted call graph */
 #ifndef EDITOR_GRAPH_PROCLAYOUT_H
 #define EDITOR_GRAPH_PROCLAYOUT_H
 
@@ -27,9 +17,8 @@ struct proc_graph {
 	const struct proc_edge *edge;	/* [nedge] */
 };
 
-/* Each gives a permutation in order[nproc]; groups of procedures that call each other come
- * by density (samples / size) descending. */
-typedef void proclayout_fn(const struct proc_graph *g, uint32_t *order);
-proclayout_fn proclayout_closest, proclayout_c3, proclayout_cdsort;
+/* Gives a permutation in order[nproc]; groups of procedures that call each other come by
+ * density (samples / size) descending.  Deterministic: ties go to lower indices. */
+void proclayout_cdsort(const struct proc_graph *g, uint32_t *order);
 
 #endif

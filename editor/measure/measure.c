@@ -21,7 +21,7 @@
 #include "editor/emit/relax.h"
 #include "lib/table.h"
 
-enum { LINE = 64, PAGE = 4096, HUGE = 2 << 20 };
+enum { LINE = 64, PAGE = 4096 };
 
 static const uint64_t reach_bytes[NREACH] = { 4 << 10, 64 << 10, 1 << 20, UINT64_MAX };
 
@@ -350,7 +350,6 @@ void measure_run(const struct prog *prog, const struct placement *placement, uin
 		out[i].hot_bytes = count_units(&w, 1);
 		out[i].hot_lines = count_units(&w, LINE);
 		out[i].hot_pages = count_units(&w, PAGE);
-		out[i].hot_huge_pages = count_units(&w, HUGE);
 		out[i].hot_text = placement[i].hot_text;
 		arena_free(a);
 	}
@@ -389,7 +388,6 @@ static const struct figure {
 	{ "hot bytes", offsetof(struct measure, hot_bytes), true },
 	{ "hot 64-byte lines", offsetof(struct measure, hot_lines), true },
 	{ "hot 4-KiB pages", offsetof(struct measure, hot_pages), true },
-	{ "hot 2-MiB pages", offsetof(struct measure, hot_huge_pages), true },
 };
 
 enum { MAX_LAYOUTS = 3 };

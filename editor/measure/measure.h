@@ -39,8 +39,8 @@ struct measure {
 	double calls[NREACH], calls_out;
 	/* bytes of a generation's hot text; the original's: of what is in it */
 	uint64_t hot_text;
-	/* With an execution: bytes, 64-byte lines, 4-KiB pages, 2-MiB pages. */
-	uint64_t hot_bytes, hot_lines, hot_pages, hot_huge_pages;
+	/* With an execution: bytes, 64-byte lines, 4-KiB pages. */
+	uint64_t hot_bytes, hot_lines, hot_pages;
 };
 
 /* Measures `n` placements, of the original first, over the blocks that all of them know;

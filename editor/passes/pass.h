@@ -18,11 +18,7 @@ struct edit_options {
 	 * in front of each = that but for these */
 	const char *passes;
 	const char *print_after;	/* name of a pass, NULL = none; dump goes to stderr */
-	/* name of a way to order functions (pass_layout.c), NULL = the default */
-	const char *layout;
 	bool all;		/* move every movable function, profile or not */
-	/* begin new text with a huge page, if its hot part is as large */
-	bool huge_text;
 	/* leave pointers to moved functions, and labels in them, as they are */
 	bool keep_pointers;
 	/* run the test-only pass shuffle with `seed` instead of the passes */

@@ -5,35 +5,13 @@
  *
  * Functions whose move would not pay are left where they are (worth.h), unless all are to move:
  * those that hardly run at once, so that no other pass has work with them.  proclayout.h orders
- * the rest, in one of three ways.
+ * the rest.
  */
 #include "editor/passes/pass.h"
-
-#include <string.h>
 
 #include "editor/passes/callgraph.h"
 #include "editor/graph/proclayout.h"
 #include "editor/passes/worth.h"
-#include "lib/err.h"
-
-static const struct method {
-	const char *name;
-	proclayout_fn *order;
-} methods[] = {			/* the first one is the default */
-	{ "cdsort", proclayout_cdsort },
-	{ "c3", proclayout_c3 },
-	{ "closest", proclayout_closest },
-};
-
-static const struct method *find_method(const char *name)
-{
-	if (!name)
-		return &methods[0];
-	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
-		if (strcmp(methods[i].name, name) == 0)
-			return &methods[i];
-	return NULL;
-}
 
 int pass_layout_choose(struct prog *prog, const struct edit_options *options, struct err *err)
 {
@@ -45,12 +23,7 @@ int pass_layout_choose(struct prog *prog, const struct edit_options *options, st
 
 int pass_layout(struct prog *prog, const struct edit_options *options, struct err *err)
 {
-	const struct method *method = find_method(options->layout);
-
-	if (!method)
-		return err_set(err, ERR_USAGE,
-			       "no layout is called '%.40s'; there are cdsort, c3, closest",
-			       options->layout);
+	(void)err;
 	if (!options->all)
 		worth_select(prog, !options->keep_pointers);
 
@@ -60,7 +33,7 @@ int pass_layout(struct prog *prog, const struct edit_options *options, struct er
 	struct proc_graph g;
 
 	passcalls_make(prog, a, &g);
-	method->order(&g, order);
+	proclayout_cdsort(&g, order);
 	for (uint32_t i = 0; i < prog->norder; i++)
 		prog->order[i] = fn_of[order[i]];
 	arena_free(a);

@@ -127,13 +127,6 @@ int ask_check(struct ask *a, const char *path, bool hard_links, struct err *err)
 	return set_path(&m, path, err) < 0 ? -1 : ask(a, &m, 0, err);
 }
 
-int ask_huge_text(struct ask *a, const char *path, struct err *err)
-{
-	struct msg m = { .type = MSG_HUGE_TEXT };
-
-	return set_path(&m, path, err) < 0 ? -1 : ask(a, &m, 0, err);
-}
-
 int ask_run_job(struct ask *a, const struct ask_job *job, const struct ask_limits *limits,
 		int *out, int nout, struct err *err)
 {

@@ -69,9 +69,6 @@ int ask_open_file(struct ask *a, const char *path, struct err *err);
 int ask_open_policy(struct ask *a, struct err *err);
 int ask_open_original(struct ask *a, const struct digest *d, struct err *err);
 int ask_check(struct ask *a, const char *path, bool hard_links, struct err *err);
-/* 0: text of a file beside that one can have huge pages, and keep them
- * (manager/parent/hugepages.h). */
-int ask_huge_text(struct ask *a, const char *path, struct err *err);
 /* out[] as job.h says, the caller's; `nout` of them must come back. */
 int ask_run_job(struct ask *a, const struct ask_job *job, const struct ask_limits *limits,
 		int *out, int nout, struct err *err);

@@ -94,9 +94,11 @@ static const struct {
 	enum counter counter;
 	const char *name;
 } elsewhere[] = {
-	{ COUNTER_KERNEL, "[kernel]" }, { COUNTER_VDSO, "[vdso]" },
+	{ COUNTER_KERNEL, "[kernel]" },
+	{ COUNTER_VDSO, "[vdso]" },
 	{ COUNTER_UNKNOWN, "[other files]" },
-	{ COUNTER_NOPROCESS, "[unknown processes]" }, { COUNTER_ELSEWHERE, "[other pid namespaces]" },
+	{ COUNTER_NOPROCESS, "[unknown processes]" },
+	{ COUNTER_ELSEWHERE, "[other pid namespaces]" },
 };
 enum { NELSEWHERE = sizeof(elsewhere) / sizeof(elsewhere[0]) };
 

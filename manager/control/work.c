@@ -162,6 +162,8 @@ static struct policy *read_policy(struct work *w, struct err *err)
 		p = policy_parse(text, w->options->policy, err);
 	arena_free(a);
 	close(fd);
+	if (p && p->note)
+		role_log("%s", p->note);
 	return p;
 }
 

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/arena.h"
@@ -17,7 +16,6 @@
 #include "lib/profile.h"
 #include "lib/table.h"
 #include "manager/control/control.h"
-#include "manager/parent/hugepages.h"
 #include "manager/store/module.h"
 #include "manager/control/work.h"
 #include "policy/policy.h"
@@ -176,18 +174,6 @@ static int prepare(struct making *k, const char *path, struct err *err)
 	return k->original_fd < 0 ? -1 : 0;
 }
 
-/* What `auto` comes to is the parent's to find out; a reason against it is no failure. */
-static bool wants_huge_text(const struct making *k)
-{
-	struct stat st;
-	struct err why;
-
-	if (k->policy.huge_text != SWITCH_AUTO)
-		return k->policy.huge_text == SWITCH_ON;
-	return fstat(k->original_fd, &st) == 0 && st.st_size >= HUGEPAGES_BYTES &&
-	       ask_huge_text(k->w->ask, k->m.path, &why) == 0;
-}
-
 /* Runs the Editor; g, map and out[] are filled. */
 static int make(struct making *k, struct err *err)
 {
@@ -206,7 +192,7 @@ static int make(struct making *k, struct err *err)
 		return -1;
 	struct ask_job job = { .kind = JOB_OPTIMIZE, .nin = 2,
 			       .in = { k->original_fd, k->profile_fd }, .a = g->number,
-			       .b = wants_huge_text(k), .passes = g->passes };
+			       .passes = g->passes };
 	int out[3];
 	if (ask_run_job(w->ask, &job, &limits, out, 3, err) < 0)
 		return err_wrap(err, "'%s'", k->m.path);
@@ -289,7 +275,6 @@ static const struct table_column stat_column[] = {
 	{ "file_bytes_after", TABLE_UINT },
 	{ "jump_tables", TABLE_UINT },
 	{ "jump_tables_new", TABLE_UINT },
-	{ "huge_pages", TABLE_UINT },
 	{ "calls_left_out", TABLE_UINT },
 	{ "layout", TABLE_TEXT },
 };

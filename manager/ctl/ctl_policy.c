@@ -64,6 +64,8 @@ static int check(const char *file, int n, char **path)
 		(void)fprintf(stderr, "morphctl: %s\n", err.text);
 		return err_exit_code(&err);
 	}
+	if (p->note)
+		(void)printf("%s\n", p->note);
 	(void)printf("%s: good\n", file);
 	for (int i = 0; i < n; i++)
 		say_of(p, path[i]);

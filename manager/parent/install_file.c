@@ -21,7 +21,6 @@
 
 #include "lib/err.h"
 #include "lib/io.h"
-#include "manager/parent/hugepages.h"
 
 static int open_dir(const char *path, struct err *err)
 {
@@ -201,28 +200,13 @@ int install_file_check(const struct install_file *f, bool allow_hard_links, stru
 
 /* --- copies --- */
 
-/* One piece of the content, n bytes.  Zeros at its end become a hole; the file's size is set
- * later. */
-static int write_piece(int to, const uint8_t *p, size_t n, struct err *err)
+int install_copy(int from, int to, struct digest *out, struct err *err)
 {
-	size_t used = n;
-
-	while (used > 0 && p[used - 1] == 0)
-		used--;
-	if (io_write_all(to, p, used, err) < 0)
-		return -1;
-	if (used < n && lseek(to, (off_t)(n - used), SEEK_CUR) < 0)
-		return err_set(err, ERR_SYS, "seek: %s", strerror(errno));
-	return 0;
-}
-
-/* In pieces of a huge page, so that the kernel can keep each in one. */
-static int copy_pieces(int from, int to, uint8_t *buf, struct err *err)
-{
+	static uint8_t buf[65536];
 	off_t at = 0;
 
 	for (;;) {
-		ssize_t n = pread(from, buf, HUGEPAGES_BYTES, at);
+		ssize_t n = pread(from, buf, sizeof(buf), at);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -230,21 +214,12 @@ static int copy_pieces(int from, int to, uint8_t *buf, struct err *err)
 			return err_set(err, ERR_SYS, "read: %s", strerror(errno));
 		if (n == 0)
 			break;
-		if (write_piece(to, buf, (size_t)n, err) < 0)
+		if (io_write_all(to, buf, (size_t)n, err) < 0)
 			return -1;
 		at += n;
 	}
-	return ftruncate(to, at) < 0 ? err_set(err, ERR_SYS, "size: %s", strerror(errno)) : 0;
-}
-
-int install_copy(int from, int to, struct digest *out, struct err *err)
-{
-	uint8_t *buf = malloc(HUGEPAGES_BYTES);
-	int rc = buf ? copy_pieces(from, to, buf, err) : err_set(err, ERR_SYS, "out of memory");
-
-	free(buf);
 	/* What counts is what a reader will get. */
-	return rc < 0 ? -1 : digest_fd(to, out, err);
+	return digest_fd(to, out, err);
 }
 
 static int copy_xattr(int from, int to, const char *name, struct err *err)

@@ -192,8 +192,6 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 		}
 		ADD("--generation=%" PRIu64, spec->a);
 		ADD("--passes=%s", spec->passes ? spec->passes : "");
-		if (spec->b)
-			ADD("--huge-text");
 	} else if (spec->kind == JOB_DISASSEMBLE) {
 		ADD("--start=0x%" PRIx64, spec->a);
 		ADD("--size=%" PRIu64, spec->b);

@@ -19,8 +19,7 @@ struct job;
 
 enum job_kind {
 	JOB_ANALYZE,	/* in: module.  out: block table */
-	/* in: original, profile.  out: generation, map, stats.  a: number, b: huge pages */
-	JOB_OPTIMIZE,
+	JOB_OPTIMIZE,	/* in: original, profile.  out: generation, map, stats.  a: number */
 	JOB_VERIFY, /* morph-verify; in: original, generation.  out: what was proven, text */
 	JOB_SYMBOLS,	/* in: module, perhaps its debug file.  out: text */
 	JOB_DISASSEMBLE,	/* in: module.  out: text.  a: address, b: bytes */

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "lib/err.h"
-#include "manager/parent/hugepages.h"
 #include "manager/parent/install.h"
 #include "manager/parent/program.h"
 
@@ -218,15 +217,6 @@ static int check(struct priv *p, struct err *err)
 	return reply_ok(p, err);
 }
 
-static int try_huge_text(struct priv *p, struct err *err)
-{
-	struct err why = { 0 };
-
-	if (hugepages_try(p->request.text, &why) < 0)
-		return reply_err(p, &why, err);
-	return reply_ok(p, err);
-}
-
 int priv_request(struct priv *p, struct msg *m, struct err *err)
 {
 	struct err why = { 0 };
@@ -251,8 +241,6 @@ int priv_request(struct priv *p, struct msg *m, struct err *err)
 		return reply_fd(p, fd, &why, err);
 	case MSG_CHECK:
 		return check(p, err);
-	case MSG_HUGE_TEXT:
-		return try_huge_text(p, err);
 	case MSG_RUN_JOB:
 		return run_job(p, err);
 	case MSG_INSTALL:

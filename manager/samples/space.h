@@ -52,8 +52,8 @@ struct spaces_counts {
 struct spaces *spaces_new(const struct spaces_limits *limits);
 void spaces_free(struct spaces *s);		/* NULL is allowed */
 
-/* Takes in an exec, mmap, fork or exit event; others are ignored, and those of process 0: to whom is in
- * a pid namespace the kernel gives that number for all processes outside. */
+/* Takes in an exec, mmap, fork or exit event; others are ignored, and those of process 0: to
+ * whom is in a pid namespace the kernel gives that number for all processes outside. */
 void spaces_event(struct spaces *s, const struct spool_event *ev);
 /* Where `pc` of process `pid` lies.  *file is an index for spaces_file(). */
 enum space_hit spaces_find(struct spaces *s, uint32_t pid, uint64_t pc, uint32_t *file,

@@ -372,6 +372,32 @@ static void passes_are_any_subset(void **state)
 		"leave, align, layout, calls, lines, as in [align, fluff]");
 }
 
+/* The daemon of a new version starts with the policy of an old one. */
+static void settings_that_are_gone_are_noted(void **state)
+{
+	struct policy *p = parse("optimize:\n  min_gain_ppm: 7\n  huge_text: auto\n"
+				 "  cool_down_h: 3\n"
+				 "rules:\n  - {name: a, paths: [/a], huge_text: on}\n");
+
+	(void)state;
+	assert_string_equal(p->note, "t:3: huge_text is no setting any more and does nothing; "
+			    "the line can go");
+	assert_int_equal(p->min_gain_ppm, 7);
+	assert_int_equal(p->cool_down_h, 3);
+	assert_int_equal(p->rule[0].set, 0);
+	policy_free(p);
+	p = parse("rules:\n  - {name: a, paths: [/a],\n     huge_text: on, min_samples: 9}\n");
+	assert_string_equal(p->note, "t:3: huge_text is no setting any more and does nothing; "
+			    "the line can go");
+	assert_int_equal(p->rule[0].values->min_samples, 9);
+	policy_free(p);
+	p = parse("optimize: {cool_down_h: 3}");
+	assert_null(p->note);
+	policy_free(p);
+	refused("optimize: {huge_text: [on]}", "t:1:23: expects one value, not a list");
+	refused_like("idle: {huge_text: on}", "t:1:8: unknown setting 'idle.huge_text'");
+}
+
 static void unknown_and_repeated_names_are_named(void **state)
 {
 	(void)state;
@@ -483,6 +509,7 @@ int main(void)
 		cmocka_unit_test(globs_replace_the_default_and_keep_their_order),
 		cmocka_unit_test(lists_are_bounded),
 		cmocka_unit_test(passes_are_any_subset),
+		cmocka_unit_test(settings_that_are_gone_are_noted),
 		cmocka_unit_test(unknown_and_repeated_names_are_named),
 		cmocka_unit_test(other_shapes_are_refused),
 		cmocka_unit_test(shown_values_are_yaml),

@@ -96,9 +96,26 @@ static void new_segments_have_no_strange_alignment(void **state)
 	Elf64_Phdr h = page_behind(&m.gen);
 
 	(void)state;
-	h.p_vaddr = h.p_paddr = h.p_align = 4 << 20;
+	h.p_vaddr = h.p_paddr = h.p_align = 2 << 20;
 	with_another(&m, h);
 	spoil_expect(&m, "may find no room");
+	m = spoil_make("beside", 1);
+	h.p_align = 3 * PAGE;
+	with_another(&m, h);
+	spoil_expect(&m, "cannot be mapped");
+}
+
+static void new_text_begins_with_a_page(void **state)
+{
+	struct spoil m = spoil_make("beside", 1);
+	Elf64_Phdr h = page_behind(&m.gen);
+
+	(void)state;
+	h.p_flags = PF_R | PF_X;
+	h.p_vaddr = h.p_paddr = h.p_vaddr + 16;
+	h.p_offset = h.p_filesz = h.p_memsz = 16;
+	with_another(&m, h);
+	spoil_expect(&m, "does not begin with a page");
 }
 
 static void lower(uint8_t *field)
@@ -354,6 +371,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(new_segments_are_near),
 		cmocka_unit_test(new_segments_have_no_strange_alignment),
+		cmocka_unit_test(new_text_begins_with_a_page),
 		cmocka_unit_test(new_segments_are_not_at_the_bottom),
 		cmocka_unit_test(new_segments_are_right_below),
 		cmocka_unit_test(file_offsets_grow_by_pages),

@@ -41,7 +41,7 @@ static int verify_with(const char *flags, const char *fn, struct err *err)
 			prog.order[prog.norder++] = i;
 	}
 	if (infer_counts(&prog, err) < 0 ||
-	    emit_generation(&prog, 1, false, &made, &map, &stats, err) < 0)
+	    emit_generation(&prog, 1, &made, &map, &stats, err) < 0)
 		fail_msg("%s", err->text);
 	int rc = verify_generation(original, wr_bytes(&made), a, &proof, err);
 	wr_free(&made);

@@ -28,7 +28,7 @@ struct made {
 };
 
 enum { EXECUTABLE = 1, STATIC = 2, NO_EH = 4, FIXED = 8, BIG_PAGES = 16,
-       HUGE_TEXT = 32, WRITABLE = 64 };
+       WRITABLE = 32 };
 
 static int setup(void **state)
 {
@@ -163,8 +163,6 @@ static void make_generation(struct made *m, unsigned how)
 	make_original(m, how);
 	if (elfout_plan(&m->prog, &m->eo, &m->err) < 0)
 		fail_msg("%s", m->err.text);
-	if (how & HUGE_TEXT)
-		elfout_align_huge(&m->eo);
 	m->parts = (struct elfout_parts){
 		.text = BYTES("hot text, then fluff"), .hot_size = 9, .tables = BYTES("tables"),
 		.hdr = BYTES("header of unwind"), .frame = BYTES("unwind data"),
@@ -368,32 +366,6 @@ static void the_segment_below_keeps_large_pages_in_step(void **state)
 	assert_original_intact(m, 0);
 }
 
-static void text_for_huge_pages_begins_with_one_in_both_layouts(void **state)
-{
-	static const struct {
-		unsigned how;
-		char layout;
-	} kind[] = { { EXECUTABLE, 'F' }, { STATIC | FIXED, 'L' } };
-	struct made *m = *state;
-
-	for (int i = 0; i < 2; i++) {
-		wr_free(&m->file);
-		wr_free(&m->out);
-		make_generation(m, kind[i].how | HUGE_TEXT);
-		assert_int_equal(m->eo.layout, kind[i].layout);
-		assert_sound(m);
-		const Elf64_Phdr *text = m->gen.ph;
-
-		while (text->p_vaddr != m->eo.text_addr)
-			text++;
-		assert_int_equal(text->p_align, 0x200000);
-		assert_int_equal(text->p_vaddr % 0x200000, 0);
-		assert_int_equal(text->p_offset % 0x200000, 0);
-		assert_true(text->p_offset < 0x400000);
-		assert_int_equal(text[1].p_align, 0x1000);
-	}
-}
-
 static void a_program_that_registers_frames_gets_a_search_table(void **state)
 {
 	struct made *m = *state;
@@ -441,7 +413,6 @@ int main(void)
 		T(a_library_with_nothing_to_move_is_refused),
 		T(a_static_program_gets_a_segment_below),
 		T(the_segment_below_keeps_large_pages_in_step),
-		T(text_for_huge_pages_begins_with_one_in_both_layouts),
 		T(a_program_that_registers_frames_gets_a_search_table),
 		T(old_sections_keep_index_and_lose_name),
 		T(names_in_no_string_table_are_malformed),

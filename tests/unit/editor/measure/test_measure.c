@@ -68,7 +68,6 @@ static void figures_of_a_diamond_are_those_by_hand(void **state)
 	assert_int_equal(m.hot_bytes, 123);
 	assert_int_equal(m.hot_lines, 2);
 	assert_int_equal(m.hot_pages, 1);
-	assert_int_equal(m.hot_huge_pages, 1);
 	arena_free(a);
 }
 

@@ -1,7 +1,6 @@
 /* test_passes.c - runs every tests/ir/<name>.txt and checks the lines behind its `run` line
  *
  *   run infer,align,fluff      infer_counts(), then passes; first line of the rest
- *   run infer,layout by c3     likewise, with --layout=c3
  *   in g                       what follows is about function g; the first function before that
  *   want order b0 b2 b1        emit order
  *   want cold b1 b3            exactly these blocks are cold; `want cold` alone: none
@@ -207,9 +206,9 @@ static void want(struct run *r, const char *line, char **word, uint32_t n)
 		fail_line(r, line, "not understood");
 }
 
-static void run_passes(struct run *r, char *list, const char *layout)
+static void run_passes(struct run *r, char *list)
 {
-	struct edit_options options = { .passes = list, .layout = layout, .seed = 1 };
+	struct edit_options options = { .passes = list, .seed = 1 };
 	struct err err;
 
 	assert_int_equal(ir_check(&r->t.prog, &err), 0);
@@ -230,9 +229,7 @@ static void check_line(struct run *r, char *line)
 	     s = strtok(NULL, " \t"))
 		word[n++] = s;
 	if (n == 2 && strcmp(word[0], "run") == 0)
-		run_passes(r, word[1], NULL);
-	else if (n == 4 && strcmp(word[0], "run") == 0 && strcmp(word[2], "by") == 0)
-		run_passes(r, word[1], word[3]);
+		run_passes(r, word[1]);
 	else if (n == 2 && strcmp(word[0], "in") == 0)
 		r->fn = find_fn(&r->t.prog, word[1]);
 	else if (n >= 1 && strcmp(word[0], "want") == 0)

@@ -146,7 +146,7 @@ static void a_job_gets_its_command_line(void **state)
 	r = run(JOB_OPTIMIZE, "args", 60);
 	assert_string_equal(text_of(&r),
 			    "optimize fd:3 --profile fd:4 -o fd:5 --map fd:6 --stats fd:7 "
-			    "--generation=4096 --passes= --huge-text ");
+			    "--generation=4096 --passes= ");
 	r = run(JOB_MAP, "args", 60);
 	assert_string_equal(text_of(&r), "extract-map fd:3 fd:4 ");
 	r = run(JOB_VERIFY, "args", 60);

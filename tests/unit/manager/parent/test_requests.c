@@ -104,20 +104,6 @@ static void nothing_but_programs_is_opened(void **state)
 	}
 }
 
-static void huge_pages_are_not_tried_beside_anything(void **state)
-{
-	static const char *const path[] = { "/nonexistent", "/dev/zero", "/etc", "relative", "",
-					    "/proc/self/exe" };
-	struct err err;
-	int nfd;
-
-	for (size_t i = 0; i < sizeof(path) / sizeof(path[0]); i++) {
-		assert_int_equal(request(*state, MSG_HUGE_TEXT, path[i], &err), 0);
-		assert_int_not_equal(reply(*state, &nfd), ERR_NONE);
-		assert_int_equal(nfd, 0);
-	}
-}
-
 static void install_wants_a_sealed_file(void **state)
 {
 	struct fixture *f = *state;
@@ -308,8 +294,6 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_program_is_opened, make, unmake),
 		cmocka_unit_test_setup_teardown(nothing_but_programs_is_opened, make, unmake),
-		cmocka_unit_test_setup_teardown(huge_pages_are_not_tried_beside_anything, make,
-						unmake),
 		cmocka_unit_test_setup_teardown(install_wants_a_sealed_file, make, unmake),
 		cmocka_unit_test_setup_teardown(the_proof_is_about_the_named_content, make,
 						unmake),
