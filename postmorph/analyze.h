@@ -14,9 +14,9 @@
 #ifndef POSTMORPH_ANALYZE_H
 #define POSTMORPH_ANALYZE_H
 
-#include "postmorph/ir.h"
+#include "postmorph/ir/ir.h"
 #include "postmorph/unwind/lsda.h"
-#include "postmorph/plt.h"
+#include "postmorph/ir/plt.h"
 
 enum {	/* flags in text.mark */
        MARK_INSN = 1,	/* an instruction of a piece begins here */

@@ -5,7 +5,7 @@
 
 #include "lib/arena.h"
 #include "lib/err.h"
-#include "postmorph/ir.h"
+#include "postmorph/ir/ir.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -15,8 +15,8 @@
  *   I6  a block that stays is cold and may stay (block_may_stay), and its function leaves; no
  *       other does.
  */
-#ifndef POSTMORPH_IR_H
-#define POSTMORPH_IR_H
+#ifndef POSTMORPH_IR_IR_H
+#define POSTMORPH_IR_IR_H
 
 #include <stdbool.h>
 
@@ -37,7 +37,7 @@ struct plt;
 
 enum skip {			/* why a function is left exactly as it was */
 #define SKIP(id, text) SKIP_##id,
-#include "postmorph/skip.def"
+#include "postmorph/ir/skip.def"
 #undef SKIP
 	NSKIP
 };
@@ -45,7 +45,7 @@ extern const char *const skip_text[NSKIP];
 
 enum ijump_kind {		/* of an indirect jump */
 #define JUMP(id, name) JUMP_##id,
-#include "postmorph/jump.def"
+#include "postmorph/ir/jump.def"
 #undef JUMP
 	NJUMP
 };

@@ -1,4 +1,4 @@
-#include "postmorph/plt.h"
+#include "postmorph/ir/plt.h"
 
 #include <stdlib.h>
 
