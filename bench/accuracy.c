@@ -32,6 +32,7 @@
 #include "lib/err.h"
 #include "lib/io.h"
 #include "lib/profile.h"
+#include "postmorph/analyze.h"
 #include "postmorph/ir/ir.h"
 
 enum { MAX_FILE = 1 << 30, TRUTH = 0, ESTIMATE = 1 };

@@ -11,6 +11,7 @@
 #include "lib/blocktable.h"
 #include "lib/err.h"
 #include "lib/table.h"
+#include "postmorph/analyze.h"
 #include "postmorph/ir/ir.h"
 
 struct ctx {

@@ -10,6 +10,7 @@
 
 #include "lib/err.h"
 #include "lib/io.h"
+#include "postmorph/analyze.h"
 #include "postmorph/ir/ir.h"
 
 /* The linked file as bytes.  `flags` go to gcc, -nostdlib is given. */
