@@ -7,6 +7,7 @@
 #include "editor/passes/redirect.h"
 #include "lib/arena.h"
 #include "lib/err.h"
+#include "postmorph/analyze.h"
 
 /* So many calls deep functions without samples are looked at that those with samples call. */
 enum { CALLEES = 1 };

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "postmorph/analyze.h"
+#include "postmorph/functionnames.h"
 #include "binary/dynamic.h"
 
 static bool is_function(const struct symbol *s)

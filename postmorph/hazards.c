@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "lib/err.h"
-#include "postmorph/analyze.h"
+#include "postmorph/hazards.h"
+#include "postmorph/payload.h"
 #include "binary/dynamic.h"
 
 /* Relocated pointers to return addresses in data: OCaml programs have 17,297 and more, C

@@ -11,7 +11,8 @@
 #include "lib/blocktable.h"
 #include "lib/err.h"
 #include "lib/table.h"
-#include "postmorph/ir.h"
+#include "postmorph/analyze.h"
+#include "postmorph/ir/ir.h"
 
 struct ctx {
 	bool json, table, jumps, has_profile;

@@ -7,6 +7,7 @@
 #include "lib/confinedjob.h"
 #include "lib/err.h"
 #include "lib/profile.h"
+#include "postmorph/analyze.h"
 
 enum { IN_MAPPED, IN_STATES, IN_ORIGINAL };
 enum { OUT_EDGES, OUT_STATS };

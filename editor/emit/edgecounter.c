@@ -21,7 +21,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "postmorph/ir.h"
+#include "postmorph/ir/ir.h"
 
 struct code {
 	uint8_t *out;

@@ -7,7 +7,7 @@
 #define EDITOR_EMIT_ELFOUT_H
 
 #include "lib/wr.h"
-#include "postmorph/ir.h"
+#include "postmorph/ir/ir.h"
 
 struct err;
 

@@ -13,7 +13,7 @@
 #include "editor/emit/relax.h"
 #include "editor/emit/edgecounter.h"
 #include "lib/wr.h"
-#include "postmorph/ir.h"
+#include "postmorph/ir/ir.h"
 
 struct elfout;
 struct elfout_patch;

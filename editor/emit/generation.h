@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "lib/wr.h"
-#include "postmorph/ir.h"
+#include "postmorph/ir/ir.h"
 
 struct edit_stats {		/* of one generation; one line each in --stats, "name value" */
 	uint32_t functions, functions_moved;

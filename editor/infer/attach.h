@@ -3,7 +3,7 @@
 #define EDITOR_INFER_ATTACH_H
 
 #include "lib/profile.h"
-#include "postmorph/ir.h"
+#include "postmorph/ir/ir.h"
 
 /* Sets block.samples, fn.samples, fn.moved and what was seen of edges and calls
  * from the profile (digest must match).  A profile block that is no block here is an error:

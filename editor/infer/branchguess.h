@@ -4,7 +4,7 @@
 #define EDITOR_INFER_BRANCHGUESS_H
 
 #include "editor/graph/logistic.h"
-#include "postmorph/ir.h"
+#include "postmorph/ir/ir.h"
 
 enum { BRANCHGUESS_WEIGHTS = 2200 };	/* signs are numbered below it */
 

@@ -3,7 +3,7 @@
 #define EDITOR_INFER_COMPLETEPROFILE_H
 
 #include "lib/profile.h"
-#include "postmorph/ir.h"
+#include "postmorph/ir/ir.h"
 
 /* The counts of all moved functions, in the form of a complete profile (`clock
  * exact`).  Estimates are in thousandths of a sample per instruction.  Arena lifetime. */

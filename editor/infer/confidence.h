@@ -2,7 +2,7 @@
 #ifndef EDITOR_INFER_CONFIDENCE_H
 #define EDITOR_INFER_CONFIDENCE_H
 
-#include "postmorph/ir.h"
+#include "postmorph/ir/ir.h"
 
 enum evidence_of {
 	EVIDENCE_WORK,		/* instructions executed */

@@ -2,7 +2,7 @@
 #ifndef EDITOR_INFER_EXACT_H
 #define EDITOR_INFER_EXACT_H
 
-#include "postmorph/ir.h"
+#include "postmorph/ir/ir.h"
 
 /* Fills what infer_counts() fills, of one function, from samples and seen edges that are exact
  * and complete. */

@@ -2,7 +2,7 @@
 #ifndef EDITOR_INFER_INFER_H
 #define EDITOR_INFER_INFER_H
 
-#include "postmorph/ir.h"
+#include "postmorph/ir/ir.h"
 
 struct err;
 

@@ -8,7 +8,7 @@
 #ifndef EDITOR_INFER_RELATIVEPROFILE_H
 #define EDITOR_INFER_RELATIVEPROFILE_H
 
-#include "postmorph/ir.h"
+#include "postmorph/ir/ir.h"
 
 struct shape {			/* executions */
 	struct shape_block {

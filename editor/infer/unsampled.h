@@ -2,7 +2,7 @@
 #ifndef EDITOR_INFER_UNSAMPLED_H
 #define EDITOR_INFER_UNSAMPLED_H
 
-#include "postmorph/ir.h"
+#include "postmorph/ir/ir.h"
 
 static inline bool unseen_is(const struct block *b)
 {

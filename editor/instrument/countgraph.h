@@ -9,7 +9,7 @@
 
 #include "editor/graph/spanningtree.h"
 #include "editor/emit/edgecounter.h"
-#include "postmorph/ir.h"
+#include "postmorph/ir/ir.h"
 
 enum countedge_kind {
 	COUNTEDGE_IN,		/* from outside to a block */

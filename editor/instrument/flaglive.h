@@ -2,7 +2,7 @@
 #ifndef EDITOR_INSTRUMENT_FLAGLIVE_H
 #define EDITOR_INSTRUMENT_FLAGLIVE_H
 
-#include "postmorph/ir.h"
+#include "postmorph/ir/ir.h"
 
 struct flaglive;
 

@@ -32,7 +32,8 @@
 #include "editor/instrument/uncertain.h"
 #include "lib/countsfile.h"
 #include "lib/err.h"
-#include "postmorph/plt.h"
+#include "postmorph/analyze.h"
+#include "postmorph/ir/plt.h"
 
 enum { MIN_SLOTS = 4096, MAX_SLOTS = 1 << 20, SLOTS_PER_SITE = 16, RSP = 7 };
 

@@ -2,7 +2,7 @@
 #ifndef EDITOR_INSTRUMENT_UNCERTAIN_H
 #define EDITOR_INSTRUMENT_UNCERTAIN_H
 
-#include "postmorph/ir.h"
+#include "postmorph/ir/ir.h"
 
 /* [nfn], in arena `a`: the fewest functions that together have `share` of what is uncertain
  * in the estimates of all moved ones that are known to run: how often they choose a way, by

@@ -9,7 +9,7 @@
 #include "editor/interpret/interpret.h"
 #include "lib/blockmap.h"
 #include "lib/profile.h"
-#include "postmorph/ir.h"
+#include "postmorph/ir/ir.h"
 
 struct edges_stats {			/* sightings */
 	uint64_t edges, calls;		/* placed */

@@ -13,6 +13,7 @@
 #include "lib/blockmap.h"
 #include "lib/err.h"
 #include "lib/table.h"
+#include "postmorph/analyze.h"
 
 static int place_generation(const struct prog *prog, struct bytes file, const struct image *img,
 			    const struct section *s, struct placement *out, struct err *err)

@@ -7,7 +7,7 @@
 #ifndef EDITOR_MEASURE_PLACEMENT_H
 #define EDITOR_MEASURE_PLACEMENT_H
 
-#include "postmorph/ir.h"
+#include "postmorph/ir/ir.h"
 
 struct blockmap;
 struct err;

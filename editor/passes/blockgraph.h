@@ -3,7 +3,7 @@
 #define EDITOR_PASSES_BLOCKGRAPH_H
 
 #include "editor/graph/exttsp.h"
-#include "postmorph/ir.h"
+#include "postmorph/ir/ir.h"
 
 /* Bytes that emit has to place for a block: without trailing NOPs, none for padding. */
 uint32_t passgraph_block_size(const struct fn *fn, const struct block *b);

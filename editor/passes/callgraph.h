@@ -4,7 +4,7 @@
 #define EDITOR_PASSES_CALLGRAPH_H
 
 #include "editor/graph/proclayout.h"
-#include "postmorph/ir.h"
+#include "postmorph/ir/ir.h"
 
 /* Procedure i is function prog->order[i]; its size is that of what stays in the hot text.
  * Needs counts, fn->order and cold and warm marks.  Arena lifetime. */

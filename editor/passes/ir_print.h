@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "postmorph/ir.h"
+#include "postmorph/ir/ir.h"
 
 /* The moved functions in layout order, in the form that tests/unit/irtext.h describes, except
  * that targets of exits are not named and code bytes are lost. */

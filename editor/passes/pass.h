@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "postmorph/ir.h"
+#include "postmorph/ir/ir.h"
 
 struct cpu;
 

@@ -2,7 +2,7 @@
 #ifndef EDITOR_PASSES_REDIRECT_H
 #define EDITOR_PASSES_REDIRECT_H
 
-#include "postmorph/ir.h"
+#include "postmorph/ir/ir.h"
 
 /* Sets fn->redirected and fn->threaded of all functions, from `moved` of all functions.
  * To be done again whenever the set of moved functions has changed. */

@@ -2,7 +2,7 @@
 #ifndef EDITOR_PASSES_WORTH_H
 #define EDITOR_PASSES_WORTH_H
 
-#include "postmorph/ir.h"
+#include "postmorph/ir/ir.h"
 
 /* Both take functions out of prog->order and clear their `moved`: those that hardly run,
  * which counts and the final cold flags tell; */

@@ -2,7 +2,7 @@
 #ifndef POSTMORPH_MACHINE_INSNCOST_H
 #define POSTMORPH_MACHINE_INSNCOST_H
 
-#include "postmorph/ir.h"
+#include "postmorph/ir/ir.h"
 
 /* Clock samples that one execution of the block is expected to get, in units of the mean
  * instruction.  A guess from the kinds of its instructions; positive if it has any but NOPs. */

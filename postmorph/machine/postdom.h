@@ -8,7 +8,7 @@
 #define POSTMORPH_MACHINE_POSTDOM_H
 
 #include "postmorph/machine/machine.h"
-#include "postmorph/plt.h"
+#include "postmorph/ir/plt.h"
 
 struct err;
 

@@ -23,7 +23,7 @@
 #include <stdlib.h>
 
 #include "postmorph/refs/addressuse.h"
-#include "postmorph/analyze.h"
+#include "postmorph/refs/labels.h"
 
 enum { MAX_DEPTH = 4 };		/* blocks that a fetched label is brought through */
 

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "lib/err.h"
-#include "postmorph/analyze.h"
+#include "postmorph/refs/pointers.h"
+#include "postmorph/refs/references.h"
+#include "postmorph/refs/watched.h"
 #include "postmorph/tables/tablescan.h"
 #include "binary/dynamic.h"
 

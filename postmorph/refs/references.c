@@ -22,7 +22,9 @@
 #include <string.h>
 
 #include "postmorph/refs/addressuse.h"
-#include "postmorph/analyze.h"
+#include "postmorph/refs/references.h"
+#include "postmorph/refs/labels.h"
+#include "postmorph/refs/watched.h"
 #include "binary/dynamic.h"
 
 /* True when that is an entry. */

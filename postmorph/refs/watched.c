@@ -18,7 +18,7 @@
  * numbers and text, say nothing either: that would keep one byte in twenty of large programs
  * where it is.
  */
-#include "postmorph/analyze.h"
+#include "postmorph/refs/watched.h"
 
 static void stay(struct text *t, uint32_t fn)
 {

@@ -6,7 +6,7 @@
  * values then count as possibly alive.
  */
 #include "postmorph/tables/absint.h"
-#include "postmorph/analyze.h"
+#include "postmorph/tables/clobbers.h"
 
 enum { MAX_DEPTH = 12, KNOWN = 1 << 15 };	/* r15 is not caller-saved: its bit is free */
 

@@ -27,6 +27,8 @@
 #include <string.h>
 
 #include "lib/blockmap.h"
+#include "postmorph/ir/landing.h"
+#include "postmorph/tables/jumptable.h"
 #include "postmorph/tables/tableload.h"
 #include "postmorph/tables/tablewalk.h"
 

@@ -10,6 +10,7 @@
  * leads to one, looks at no such register.  What is left when the steps are used up, when
  * control cannot be followed, or when a function returns it, counts as used.
  */
+#include "postmorph/ir/landing.h"
 #include "postmorph/tables/tablewalk.h"
 
 enum { STEPS = 48, DEPTH = 6, RAX = 0, RDX = 2 };

@@ -33,7 +33,7 @@
 #include <stdlib.h>
 
 #include "lib/blockmap.h"
-#include "postmorph/analyze.h"
+#include "postmorph/ir/text.h"
 #include "postmorph/tables/tablescan.h"
 
 enum { MAX_RUN = 1 << 16, LEA = 0x8d };

@@ -3,7 +3,7 @@
 #define POSTMORPH_TABLES_TABLESCAN_H
 
 #include "lib/blockmap.h"
-#include "postmorph/analyze.h"
+#include "postmorph/ir/text.h"
 
 struct tablescan {
 	/* [nentry] where the words lead, as far as they look like entries */

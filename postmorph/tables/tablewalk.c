@@ -5,6 +5,8 @@
  */
 #include "postmorph/tables/tablewalk.h"
 
+#include "postmorph/tables/clobbers.h"
+
 enum { MAX_STATES = 1 << 16, DWARF_RSP = 7 };
 
 static const uint8_t MARK_JOIN = MARK_BRANCH | MARK_HELD | MARK_TABLE | MARK_PAD;
@@ -278,7 +280,7 @@ bool tablewalk_call(struct walk *w, const struct insn *insn, const struct op *op
 		clobbered = clobbers_of(w->t, insn_target(insn, prog_insn_bytes(prog, insn),
 							  prog_insn_addr(prog, insn)));
 	absint_call(&w->ai, s, op, clobbered);
-	return !noreturn_call(w->t, insn);
+	return !text_call_noreturn(w->t, insn);
 }
 
 /* An exception here goes on at the landing pad. */

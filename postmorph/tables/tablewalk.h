@@ -4,7 +4,7 @@
 #define POSTMORPH_TABLES_TABLEWALK_H
 
 #include "postmorph/tables/absint.h"
-#include "postmorph/analyze.h"
+#include "postmorph/ir/text.h"
 #include "postmorph/tables/tablescan.h"
 
 struct group {

@@ -11,6 +11,7 @@
 #include "editor/interpret/sightings.h"
 #include "lib/arena.h"
 #include "lib/err.h"
+#include "postmorph/analyze.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

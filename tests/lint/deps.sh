@@ -15,11 +15,12 @@ binary: lib
 verify: binary lib
 policy: lib
 monitor: lib
-postmorph/unwind: postmorph binary lib
-postmorph/machine: postmorph postmorph/unwind binary lib
-postmorph/tables: postmorph postmorph/unwind postmorph/machine binary lib
-postmorph/refs: postmorph postmorph/unwind postmorph/machine postmorph/tables binary lib
-postmorph: postmorph/unwind postmorph/machine postmorph/tables postmorph/refs binary lib
+postmorph/unwind: binary lib
+postmorph/ir: postmorph/unwind binary lib
+postmorph/machine: postmorph/ir binary lib
+postmorph/tables: postmorph/ir postmorph/unwind binary lib
+postmorph/refs: postmorph/ir postmorph/unwind postmorph/tables binary lib
+postmorph: postmorph/ir postmorph/unwind postmorph/tables postmorph/refs binary lib
 editor/graph:
 editor/infer: editor/graph postmorph binary lib
 editor/passes: editor/graph editor/infer postmorph binary lib
@@ -117,21 +118,26 @@ try_include() {		# FILE INCLUDED
 	noticed "$1 that includes $2" "$(judge_includes "$T/tree")"
 	rm "$T/tree/$1"
 }
-try_include verify/x.c postmorph/ir.h
+try_include verify/x.c postmorph/ir/ir.h
 try_include verify/x.c editor/options.h
-try_include binary/x.c postmorph/ir.h
+try_include binary/x.c postmorph/ir/ir.h
 try_include editor/graph/x.c lib/arena.h
-try_include editor/graph/x.c postmorph/ir.h
+try_include editor/graph/x.c postmorph/ir/ir.h
 try_include editor/infer/x.c editor/passes/pass.h
+try_include postmorph/ir/x.c postmorph/pieces.h
+try_include postmorph/tables/x.c postmorph/refs/references.h
+try_include postmorph/refs/x.c postmorph/blocks.h
 try_include manager/parent/x.c manager/store/store.h
 try_include manager/parent/x.c monitor/spool.h
 try_include manager/samples/x.c manager/store/store.h
-try_include manager/control/x.c postmorph/ir.h
+try_include manager/control/x.c postmorph/ir/ir.h
 try_symbol() {		# OBJECT SYMBOL
 	noticed "$1 that refers to $2" "$( (cat "$T/symbols"; echo "$1 $2 U") | judge_symbols)"
 }
 try_symbol verify/code.o prog_analyze
 try_symbol editor/graph/exttsp.o arena_alloc
+try_symbol postmorph/tables/jumptable.o references_find
+try_symbol postmorph/unwind/cfi.o prog_find_fn
 try_symbol manager/parent/install.o store_open
 try_symbol manager/parent/install.o spool_read
 

@@ -31,7 +31,7 @@
 #ifndef TEST_IRTEXT_H
 #define TEST_IRTEXT_H
 
-#include "postmorph/ir.h"
+#include "postmorph/ir/ir.h"
 
 struct irtext {
 	struct prog prog;	/* satisfies ir_check(); its code bytes are made up to fit */

@@ -1,8 +1,8 @@
-#include "postmorph/ir.h"
+#include "postmorph/ir/ir.h"
 
 const char *const skip_text[NSKIP] = {
 #define SKIP(id, text) [SKIP_##id] = text,
-#include "postmorph/skip.def"
+#include "postmorph/ir/skip.def"
 #undef SKIP
 };
 
@@ -10,6 +10,6 @@ const char *const confidence_name[NCONFIDENCE] = { "low", "medium", "high" };
 
 const char *const jump_name[NJUMP] = {
 #define JUMP(id, name) [JUMP_##id] = name,
-#include "postmorph/jump.def"
+#include "postmorph/ir/jump.def"
 #undef JUMP
 };

@@ -15,8 +15,8 @@
  *   I6  a block that stays is cold and may stay (block_may_stay), and its function leaves; no
  *       other does.
  */
-#ifndef POSTMORPH_IR_H
-#define POSTMORPH_IR_H
+#ifndef POSTMORPH_IR_IR_H
+#define POSTMORPH_IR_IR_H
 
 #include <stdbool.h>
 
@@ -37,7 +37,7 @@ struct plt;
 
 enum skip {			/* why a function is left exactly as it was */
 #define SKIP(id, text) SKIP_##id,
-#include "postmorph/skip.def"
+#include "postmorph/ir/skip.def"
 #undef SKIP
 	NSKIP
 };
@@ -45,7 +45,7 @@ extern const char *const skip_text[NSKIP];
 
 enum ijump_kind {		/* of an indirect jump */
 #define JUMP(id, name) JUMP_##id,
-#include "postmorph/jump.def"
+#include "postmorph/ir/jump.def"
 #undef JUMP
 	NJUMP
 };
@@ -278,27 +278,6 @@ struct prog {
 	uint32_t norder;
 };
 
-/* Analyses a whole file.  Returns -1 with ERR_REFUSED when Morph must not touch the file at
- * all (Go, OCaml, GHC, set-id is the caller's to check, no code covered by FDEs, ...),
- * ERR_INPUT when it is malformed; *out is then unusable.  `file` must live as long as the
- * arena. */
-int prog_analyze(struct bytes file, struct arena *a, struct prog *out, struct err *err);
-/* The same, but only the functions that hold one of the `n` addresses are kept, and
- * prog->call[] has only their calls.  Of others the reason to skip them may be missing.
- * NULL keeps all. */
-int prog_analyze_at(struct bytes file, const vaddr *wanted, uint32_t n, struct arena *a,
-		    struct prog *out, struct err *err);
-
-struct prog_wanted {
-	const vaddr *addr;	/* [n] NULL: all */
-	uint32_t n;
-	/* functions that those hold which are kept, directly call are kept too, and those
-	 * that these call, so many calls deep */
-	uint32_t depth;
-};
-
-int prog_analyze_around(struct bytes file, const struct prog_wanted *wanted, struct arena *a,
-			struct prog *out, struct err *err);
 /* Invariants I1-I5; a violation is our bug, told as an error naming function and invariant. */
 int ir_check(const struct prog *prog, struct err *err);
 /* I3, I5 and I6 alone: what passes may change. */

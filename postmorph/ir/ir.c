@@ -1,7 +1,7 @@
 /* ir.c - looking things up in the annotated program */
-#include "postmorph/ir.h"
+#include "postmorph/ir/ir.h"
 
-#include "postmorph/plt.h"
+#include "postmorph/ir/plt.h"
 
 uint32_t prog_find_fn(const struct prog *prog, vaddr addr)
 {

@@ -1,4 +1,9 @@
-#include "postmorph/plt.h"
+/* plt.c - which library function a call through the linkage table reaches
+ *
+ * The relocations say which symbol the loader puts into each slot; a stub of the linkage table
+ * jumps through one slot.
+ */
+#include "postmorph/ir/plt.h"
 
 #include <stdlib.h>
 
@@ -8,21 +13,9 @@
 #include "binary/dynamic.h"
 
 static const char *const noreturn[] = {
-	"abort", "exit", "_exit", "_Exit", "quick_exit", "pthread_exit", "thrd_exit",
-	"longjmp", "_longjmp", "siglongjmp", "__longjmp_chk",
-	"err", "errx", "verr", "verrx", "__assert", "__assert_fail", "__assert_perror_fail",
-	"__stack_chk_fail", "__fortify_fail", "__chk_fail", "__libc_fatal",
-	"_Unwind_Resume", "__cxa_throw", "__cxa_rethrow", "__cxa_bad_cast", "__cxa_bad_typeid",
-	"__cxa_throw_bad_array_new_length", "__cxa_call_unexpected", "__cxa_call_terminate",
-	"__cxa_pure_virtual",
-	"_ZSt9terminatev", "_ZSt17__throw_bad_allocv", "_ZSt16__throw_bad_castv",
-	"_ZSt19__throw_logic_errorPKc", "_ZSt20__throw_length_errorPKc",
-	"_ZSt20__throw_out_of_rangePKc", "_ZSt24__throw_out_of_range_fmtPKcz",
-	"_ZSt24__throw_invalid_argumentPKc", "_ZSt21__throw_runtime_errorPKc",
-	"_ZSt20__throw_system_errori", "_ZSt25__throw_bad_function_callv",
-	"_ZSt28__throw_bad_array_new_lengthv", "_ZSt21__throw_bad_exceptionv",
-	"g_assertion_message", "g_assertion_message_expr", "g_abort",
-	"log_assert_failed", "log_assert_failed_unreachable",
+#define NORETURN(name) #name,
+#include "postmorph/ir/noreturn.def"
+#undef NORETURN
 };
 
 bool plt_noreturn(const char *name)

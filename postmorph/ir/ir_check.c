@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "lib/err.h"
-#include "postmorph/ir.h"
+#include "postmorph/ir/ir.h"
 
 static int violated(const struct fn *fn, const char *what, struct err *err)
 {

@@ -6,7 +6,7 @@
  *
  * New exception tables are made from instructions, so a call site has to hold whole ones.
  */
-#include "postmorph/analyze.h"
+#include "postmorph/ir/landing.h"
 
 static bool is_boundary(const struct text *t, const struct piece *p, vaddr addr)
 {

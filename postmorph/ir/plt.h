@@ -1,7 +1,7 @@
 /* plt.h - which library function a call through the linkage table reaches; internal to
  * PostMorph */
-#ifndef POSTMORPH_PLT_H
-#define POSTMORPH_PLT_H
+#ifndef POSTMORPH_IR_PLT_H
+#define POSTMORPH_IR_PLT_H
 
 #include "binary/image.h"
 
