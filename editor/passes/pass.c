@@ -132,9 +132,9 @@ static double fn_score(const struct fn *fn, bool original_order, double *weight)
 	struct exttsp_graph g;
 	uint32_t n = 0;
 
-	if (!passgraph_knows(fn))
+	if (!blockgraph_knows(fn))
 		return 0;
-	passgraph_make(fn, original_order, far_bytes, &g);
+	blockgraph_make(fn, original_order, far_bytes, &g);
 	uint32_t *order = memory_new(g.nnode, sizeof(*order));
 	for (int far = 0; far < 2; far++) {
 		for (uint32_t i = 0; i < fn->nblock; i++) {
@@ -151,7 +151,7 @@ static double fn_score(const struct fn *fn, bool original_order, double *weight)
 	for (uint32_t e = 0; e < g.nedge; e++)
 		*weight += g.edge[e].weight;
 	free(order);
-	passgraph_free(&g);
+	blockgraph_free(&g);
 	return score;
 }
 
