@@ -19,11 +19,13 @@
  *
  * Calls do not end blocks.  Padding takes no part.  Landing pads are entered by exceptions.
  */
-#include "editor/infer/exact.h"
+#include "editor/infer/infer.h"
 
 #include "editor/graph/blockflow.h"
 #include "editor/infer/branchguess.h"
-#include "editor/infer/infer.h"
+#include "editor/infer/exact.h"
+#include "editor/infer/infer_callees.h"
+#include "editor/infer/infer_fit.h"
 #include "editor/infer/relativeprofile.h"
 #include "editor/infer/unsampled.h"
 #include "lib/err.h"

@@ -13,12 +13,12 @@
  * Those that they call themselves follow in further rounds.  All of their blocks but the entry
  * are marked as guessed.
  */
-#include "editor/infer/infer.h"
+#include "editor/infer/infer_callees.h"
 
 #include <math.h>
 
-#include "editor/infer/branchguess.h"
 #include "editor/graph/markov.h"
+#include "editor/infer/branchguess.h"
 #include "postmorph/machine/insncost.h"
 
 enum { ROUNDS = 4, MAX_CHANGES = 1000000 };

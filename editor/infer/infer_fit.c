@@ -11,13 +11,13 @@
  * seen edges all know nothing of has its count by what other branches teach of its own
  * (branchguess.h) and is marked as guessed; or none where it leads to an abort.
  */
-#include "editor/infer/infer.h"
+#include "editor/infer/infer_fit.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "editor/infer/branchguess.h"
 #include "editor/graph/flowcut.h"
+#include "editor/infer/branchguess.h"
 #include "postmorph/machine/insncost.h"
 
 enum { CLEAR_SAMPLES = 20, FEW_SAMPLES = 4, FEW_SEEN = 5 };

@@ -2,7 +2,7 @@
 #ifndef EDITOR_PASSES_BLOCKGRAPH_H
 #define EDITOR_PASSES_BLOCKGRAPH_H
 
-#include "editor/graph/exttsp.h"
+#include "editor/graph/exttsp_score.h"
 #include "postmorph/ir.h"
 
 /* Bytes that emit has to place for a block: without trailing NOPs, none for padding. */

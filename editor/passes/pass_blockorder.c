@@ -15,6 +15,7 @@
 
 #include <stdlib.h>
 
+#include "editor/graph/exttsp.h"
 #include "editor/passes/blockgraph.h"
 
 #define NONE UINT32_MAX
