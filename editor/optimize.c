@@ -3,6 +3,7 @@
 #include "editor/infer/infer.h"
 #include "editor/optimize.h"
 
+#include "editor/passes/layoutscore.h"
 #include "editor/passes/pass.h"
 #include "editor/passes/redirect.h"
 #include "lib/arena.h"
@@ -33,7 +34,7 @@ static void select_functions(struct prog *prog, bool all, struct edit_stats *sta
 /* Over the moved functions; 0 when nothing is known about their edges. */
 static double normalised_score(const struct prog *prog, bool original_order)
 {
-	double weight = 0, score = pass_score(prog, original_order, &weight);
+	double weight = 0, score = layoutscore_sum(prog, original_order, &weight);
 
 	return weight > 0 ? score / weight : 0;
 }

@@ -202,7 +202,7 @@ static struct table *confidence(struct confinedjob *job, struct prog *prog, stru
 		{ "branches_pct", TABLE_REAL },
 	}, why[] = { { "left_out", TABLE_TEXT } };
 	struct profile profile;
-	struct evidence e;
+	struct confidence_shares e;
 
 	if (profile_read(job->in[1].bytes, job->arena, &profile, err) < 0) {
 		(void)confinedjob_wrap(job, 1, err);	/* fails as we do */
@@ -218,11 +218,11 @@ static struct table *confidence(struct confinedjob *job, struct prog *prog, stru
 		(void)confinedjob_wrap(job, 0, err);
 		return NULL;
 	}
-	evidence_sum(prog, &e);
+	confidence_sum(prog, &e);
 	struct table *t = table_new("confidence", 3, col);
 	for (int c = NCONFIDENCE; c-- > 0; )
-		table_row(t, confidence_name[c], 100 * e.share[EVIDENCE_WORK][c],
-			  100 * e.share[EVIDENCE_BRANCHES][c]);
+		table_row(t, confidence_name[c], 100 * e.share[CONFIDENCE_OF_WORK][c],
+			  100 * e.share[CONFIDENCE_OF_BRANCHES][c]);
 	return t;
 }
 

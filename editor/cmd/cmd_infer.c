@@ -14,11 +14,11 @@ enum { OUT_COUNTS, OUT_STATS };
 /* Of what is executed, the share by what it rests on. */
 static void write_stats(const struct prog *prog, struct arena *a, struct wr *out)
 {
-	static const char *const name[NEVIDENCE] = { "work", "blocks", "branches" };
-	struct evidence e;
+	static const char *const name[NCONFIDENCE_OF] = { "work", "blocks", "branches" };
+	struct confidence_shares e;
 
-	evidence_sum(prog, &e);
-	for (int kind = 0; kind < NEVIDENCE; kind++) {
+	confidence_sum(prog, &e);
+	for (int kind = 0; kind < NCONFIDENCE_OF; kind++) {
 		for (int c = 0; c < NCONFIDENCE; c++) {
 			const char *line = arena_printf(a, "%s_%s %.4f\n", name[kind],
 							confidence_name[c], e.share[kind][c]);
@@ -44,7 +44,7 @@ static int work(struct confinedjob *job, void *arg, struct err *err)
 	if (edit_analyze(job->in[0].bytes, &profile, false, job->arena, prog, err) < 0 ||
 	    infer_counts(prog, err) < 0)
 		return confinedjob_wrap(job, 0, err);
-	counts_profile(prog, profile.module, &counts);
+	completeprofile_make(prog, profile.module, &counts);
 	profile_write(&counts, &job->out[OUT_COUNTS].bytes);
 	write_stats(prog, job->arena, &job->out[OUT_STATS].bytes);
 	return 0;

@@ -33,7 +33,7 @@ enum {
 	COST_RAISE = 6,			/* up to the double */
 	COST_RAISE_MORE = 10,
 	COST_RAISE_UNSAMPLED = 20,
-	COST_RAISE_DOOMED = 1000,	/* on top */
+	COST_RAISE_ABNORMAL = 1000,	/* on top */
 	COST_LOWER = 20,
 	COST_LOWER_LAST = 160,		/* the last LAST_PART of what was measured */
 	COST_ENTRY_RAISE = 40,
@@ -89,7 +89,7 @@ static void index_jumps(struct work *w)
 }
 
 /* Nodes from which neither a normal exit nor a sampled node can be reached. */
-static void find_doomed(struct work *w)
+static void find_abnormal(struct work *w)
 {
 	struct blockflow *f = w->f;
 	uint32_t n = 0;
@@ -102,7 +102,7 @@ static void find_doomed(struct work *w)
 
 			live |= j->to == BLOCKFLOW_EXIT && !j->abnormal;
 		}
-		f->node[v].doomed = !live;
+		f->node[v].leads_to_abnormal = !live;
 		if (live)
 			w->queue[n++] = v;
 	}
@@ -112,8 +112,8 @@ static void find_doomed(struct work *w)
 		for (uint32_t i = w->in_first[v]; i < w->in_first[v + 1]; i++) {
 			uint32_t from = f->jump[w->in_jump[i]].from;
 
-			if (f->node[from].doomed) {
-				f->node[from].doomed = false;
+			if (f->node[from].leads_to_abnormal) {
+				f->node[from].leads_to_abnormal = false;
 				w->queue[n++] = from;
 			}
 		}
@@ -159,8 +159,8 @@ static void add_node(const struct work *w, struct mcf *m, uint32_t v, uint32_t f
 	if (units == 0) {
 		int base = v == 0 ? COST_ENTRY_RAISE : COST_RAISE_UNSAMPLED;
 
-		if (n->doomed)
-			base += COST_RAISE_DOOMED;
+		if (n->leads_to_abnormal)
+			base += COST_RAISE_ABNORMAL;
 		(void)mcf_add(m, in, out, MCF_INF, cost_of(n, base));
 		return;
 	}
@@ -228,8 +228,8 @@ static void solve(struct work *w)
 }
 
 /* Breadth first from the queue's n nodes over jumps that have a count (or over all, avoiding
- * doomed nodes), forward or backward.  via[] gets the jump a node was reached by; nodes of the
- * queue keep theirs. */
+ * nodes that lead to abnormal exits only), forward or backward.  via[] gets the jump a node was
+ * reached by; nodes of the queue keep theirs. */
 static void spread(struct work *w, uint32_t n, bool forward, bool counted)
 {
 	const struct blockflow *f = w->f;
@@ -245,7 +245,7 @@ static void spread(struct work *w, uint32_t n, bool forward, bool counted)
 
 			if (next == BLOCKFLOW_EXIT || w->via[next] != NONE)
 				continue;
-			if (counted ? j->count <= 0 : f->node[next].doomed)
+			if (counted ? j->count <= 0 : f->node[next].leads_to_abnormal)
 				continue;
 			w->via[next] = list[i];
 			w->queue[n++] = next;
@@ -333,7 +333,7 @@ static bool ignored(const struct work *w, const struct region *r,
 {
 	if (j->to == BLOCKFLOW_EXIT)
 		return j->from == r->src || j->abnormal;
-	if (w->f->node[j->to].doomed)
+	if (w->f->node[j->to].leads_to_abnormal)
 		return true;
 	return !unsampled(w, j->to) && (j->from == r->src || w->f->node[j->to].count <= 0);
 }
@@ -531,7 +531,7 @@ void blockflow_infer(struct blockflow *f)
 		f->jump[j].count = 0;
 	w.queue = memory_new(f->nnode, sizeof(*w.queue));
 	index_jumps(&w);
-	find_doomed(&w);
+	find_abnormal(&w);
 	if (sampled)
 		find_counts(&w);
 	free(w.queue);

@@ -15,7 +15,7 @@ struct blockflow_node {
 	bool absent;		/* in: takes no part, has no jumps */
 	bool entered;		/* in: control may come in from where no jump shows ... */
 	bool thrown;		/* in: ... but as good as never does: a landing pad */
-	bool doomed;		/* out: leads to abnormal exits only */
+	bool leads_to_abnormal;		/* out: leads to abnormal exits only */
 	double count;		/* out: executions, in samples per instruction */
 };
 

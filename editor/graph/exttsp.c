@@ -26,6 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "editor/graph/exttsp_improve.h"
 #include "editor/graph/gainheap.h"
 #include "editor/graph/larger.h"
 #include "editor/graph/memory.h"

@@ -20,7 +20,7 @@
  *   I1  the score never falls, and node 0 stays first;
  *   I2  the work is bounded: rounds, and edges scored in all.
  */
-#include "editor/graph/exttsp.h"
+#include "editor/graph/exttsp_improve.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* exttsp_score.c - the Extended TSP score of a whole order */
-#include "editor/graph/exttsp.h"
+#include "editor/graph/exttsp_score.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * What is searched differs in how much hangs on it by powers of ten, so where the pairs say
  * nothing each component has a scale of its own, which follows the pairs, too.
  *
- * The last few steps and changes of slope stand for the inverse of the second derivatives.  A
+ * The last few steps and changes of gradient stand for the inverse of the second derivatives.  A
  * pair whose curvature is not clearly positive is left out, so the direction always goes down.
  */
 #include "editor/graph/lbfgs.h"
@@ -19,7 +19,7 @@
 
 enum { PAIRS = 5, MAX_HALVINGS = 12 };
 
-static const double enough = 1e-4;	/* of the decrease that the slope promises */
+static const double enough = 1e-4;	/* of the decrease that the gradient promises */
 static const double first_step = 0.5;	/* length of the first step's longest component */
 static const double longest = 3.0;	/* of any component in one step */
 /* curvature of one component that is believed; or its inverse */
@@ -29,20 +29,20 @@ struct state {
 	uint32_t n;
 	uint32_t npair;			/* made so far; pair i is in slot i % PAIRS */
 	double *step[PAIRS], *change[PAIRS], product[PAIRS];
-	double *x, *slope;		/* tried */
-	double *best, *best_slope, *dir;
+	double *x, *gradient;		/* tried */
+	double *best, *best_gradient, *dir;
 	/* [n] of the curvature by each component alone, as far as known */
 	double *inverse;
 };
 
-/* dir = - (inverse curvature) * best_slope, by the two loops over the pairs. */
+/* dir = - (inverse curvature) * best_gradient, by the two loops over the pairs. */
 static void set_direction(struct state *s)
 {
 	double alpha[PAIRS];
 	uint32_t have = s->npair < PAIRS ? s->npair : PAIRS;
 
 	for (uint32_t i = 0; i < s->n; i++)
-		s->dir[i] = -s->best_slope[i];
+		s->dir[i] = -s->best_gradient[i];
 	if (!have) {
 		for (uint32_t i = 0; i < s->n; i++)
 			s->dir[i] = smaller(larger(s->dir[i], -first_step), first_step);
@@ -106,7 +106,7 @@ static void remember(struct state *s, double t)
 
 	for (uint32_t i = 0; i < s->n; i++) {
 		s->step[p][i] = t * s->dir[i];
-		s->change[p][i] = s->slope[i] - s->best_slope[i];
+		s->change[p][i] = s->gradient[i] - s->best_gradient[i];
 	}
 	s->product[p] = dot(s->n, s->step[p], s->change[p]);
 	if (s->product[p] > 1e-10 * dot(s->n, s->change[p], s->change[p])) {
@@ -123,15 +123,15 @@ static void swap(double **a, double **b)
 	*b = was;
 }
 
-static double search(struct state *s, descent_fn f, void *ctx, struct descent_limits limits)
+static double search(struct state *s, lbfgs_fn f, void *ctx, struct lbfgs_limits limits)
 {
-	double value = f(s->best, s->best_slope, ctx);
+	double value = f(s->best, s->best_gradient, ctx);
 	uint32_t calls = limits.calls - 1;
 	bool lower = true;
 
 	for (uint32_t round = 0; round < limits.rounds && calls > 0; round++) {
 		set_direction(s);
-		double most = largest(s->n, s->dir), down = dot(s->n, s->dir, s->best_slope);
+		double most = largest(s->n, s->dir), down = dot(s->n, s->dir, s->best_gradient);
 		double limit = s->npair ? longest : first_step,
 		       t = most > limit ? limit / most : 1;
 
@@ -141,14 +141,14 @@ static double search(struct state *s, descent_fn f, void *ctx, struct descent_li
 		for (uint32_t half = 0; half < MAX_HALVINGS && calls > 0; half++, t /= 2) {
 			for (uint32_t i = 0; i < s->n; i++)
 				s->x[i] = s->best[i] + t * s->dir[i];
-			double v = f(s->x, s->slope, ctx);
+			double v = f(s->x, s->gradient, ctx);
 
 			calls--;
 			if (v <= value + enough * t * down) {
 				lower = true;
 				remember(s, t);
 				memcpy(s->best, s->x, s->n * sizeof(double));
-				swap(&s->best_slope, &s->slope);
+				swap(&s->best_gradient, &s->gradient);
 				value = v;
 				break;
 			}
@@ -159,11 +159,11 @@ static double search(struct state *s, descent_fn f, void *ctx, struct descent_li
 			s->npair = 0;
 	}
 	if (!lower)
-		(void)f(s->best, s->best_slope, ctx);
+		(void)f(s->best, s->best_gradient, ctx);
 	return value;
 }
 
-double descent(uint32_t n, double *x, descent_fn f, void *ctx, struct descent_limits limits)
+double lbfgs_minimize(uint32_t n, double *x, lbfgs_fn f, void *ctx, struct lbfgs_limits limits)
 {
 	double *memory = memory_grow(NULL, n, (2 * PAIRS + 5) * sizeof(double));
 	struct state s = { .n = n, .best = x };
@@ -173,9 +173,9 @@ double descent(uint32_t n, double *x, descent_fn f, void *ctx, struct descent_li
 		s.change[p] = s.step[p] + n;
 	}
 	s.x = memory + (size_t)n * 2 * PAIRS;
-	s.slope = s.x + n;
-	s.best_slope = s.slope + n;
-	s.dir = s.best_slope + n;
+	s.gradient = s.x + n;
+	s.best_gradient = s.gradient + n;
+	s.dir = s.best_gradient + n;
 	s.inverse = s.dir + n;
 	double value = search(&s, f, ctx, limits);
 	free(memory);

@@ -4,17 +4,18 @@
 
 #include <stdint.h>
 
-/* The function's value at x[n], and its gradient to slope[n]. */
-typedef double (*descent_fn)(const double *x, double *slope, void *ctx);
+/* The function's value at x[n], and its gradient to gradient[n]. */
+typedef double (*lbfgs_fn)(const double *x, double *gradient, void *ctx);
 
-struct descent_limits {
+struct lbfgs_limits {
 	uint32_t rounds;		/* steps */
 	uint32_t calls;			/* of the function */
-	double least;			/* stops where the slope promises less than so much */
+	/* the search stops where the gradient promises less than so much */
+	double least;
 };
 
 /* Goes down from x; x is the lowest place found, whose value is returned.  The last call of
  * f is there.  Deterministic. */
-double descent(uint32_t n, double *x, descent_fn f, void *ctx, struct descent_limits limits);
+double lbfgs_minimize(uint32_t n, double *x, lbfgs_fn f, void *ctx, struct lbfgs_limits limits);
 
 #endif

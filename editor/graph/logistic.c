@@ -2,7 +2,7 @@
  *
  *	- sum of yes log(p) + no log(1 - p)  +  firm / 8 * sum of weight^2
  *
- * where p is the probability that the sum of a case's signs gives.  (n observations that are as
+ * where p is the probability that the sum of a case's features gives.  (n observations that are as
  * likely yes as no hold a weight with n / 4 / 2.)
  */
 #include "editor/graph/logistic.h"
@@ -16,17 +16,17 @@
 enum { ROUNDS = 60 };
 
 struct fit {
-	const struct logit_case *cases;
+	const struct logistic_case *cases;
 	uint32_t ncase, nweight;
 	double firm;
 };
 
-static double sum_of(const struct logit_case *c, const double *weight)
+static double sum_of(const struct logistic_case *c, const double *weight)
 {
 	double sum = 0;
 
-	for (uint32_t i = 0; i < c->nsign; i++)
-		sum += c->sign[i].value * weight[c->sign[i].weight];
+	for (uint32_t i = 0; i < c->nfeature; i++)
+		sum += c->feature[i].value * weight[c->feature[i].weight];
 	return sum;
 }
 
@@ -36,37 +36,37 @@ static double softplus(double x)
 	return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
 }
 
-double logit_guess(const struct logit_case *c, const double *weight)
+double logistic_predict(const struct logistic_case *c, const double *weight)
 {
 	return 1 / (1 + exp(-sum_of(c, weight)));
 }
 
-static double judge(const double *weight, double *slope, void *ctx)
+static double judge(const double *weight, double *gradient, void *ctx)
 {
 	const struct fit *w = ctx;
 	double value = 0;
 
 	for (uint32_t i = 0; i < w->nweight; i++) {
 		value += w->firm / 8 * weight[i] * weight[i];
-		slope[i] = w->firm / 4 * weight[i];
+		gradient[i] = w->firm / 4 * weight[i];
 	}
 	for (uint32_t i = 0; i < w->ncase; i++) {
-		const struct logit_case *c = &w->cases[i];
+		const struct logistic_case *c = &w->cases[i];
 		double x = sum_of(c, weight), n = c->yes + c->no;
 		double off = n / (1 + exp(-x)) - c->yes;
 
 		value += n * softplus(x) - c->yes * x;
-		for (uint32_t k = 0; k < c->nsign; k++)
-			slope[c->sign[k].weight] += off * c->sign[k].value;
+		for (uint32_t k = 0; k < c->nfeature; k++)
+			gradient[c->feature[k].weight] += off * c->feature[k].value;
 	}
 	return value;
 }
 
 /* Cases that were never observed teach nothing. */
-void logit_fit(const struct logit_case *cases, uint32_t ncase, double firm, double *weight,
-	       uint32_t nweight)
+void logistic_fit(const struct logistic_case *cases, uint32_t ncase, double firm,
+		  double *weight, uint32_t nweight)
 {
-	struct logit_case *seen = memory_new(ncase, sizeof(*seen));
+	struct logistic_case *seen = memory_new(ncase, sizeof(*seen));
 	struct fit w = { .cases = seen, .nweight = nweight, .firm = firm };
 
 	for (uint32_t i = 0; i < ncase; i++) {
@@ -75,7 +75,7 @@ void logit_fit(const struct logit_case *cases, uint32_t ncase, double firm, doub
 	}
 	for (uint32_t i = 0; i < nweight; i++)
 		weight[i] = 0;
-	(void)descent(nweight, weight, judge, &w,
-		      (struct descent_limits){ ROUNDS, 2 * ROUNDS, 0 });
+	(void)lbfgs_minimize(nweight, weight, judge, &w,
+			     (struct lbfgs_limits){ ROUNDS, 2 * ROUNDS, 0 });
 	free(seen);
 }

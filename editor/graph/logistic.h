@@ -1,25 +1,25 @@
-/* logistic.h - the odds of yes and no by signs that each case shows; knows numbers only */
+/* logistic.h - the odds of yes and no by features that each case shows; knows numbers only */
 #ifndef EDITOR_GRAPH_LOGISTIC_H
 #define EDITOR_GRAPH_LOGISTIC_H
 
 #include <stdint.h>
 
-struct logit_sign {
+struct logistic_feature {
 	uint32_t weight;		/* its number */
-	float value;			/* there are many signs, and little to tell of each */
+	float value;			/* not double: there are many features */
 };
 
-struct logit_case {
-	const struct logit_sign *sign;	/* [nsign] those that are not 0 */
-	uint32_t nsign;
+struct logistic_case {
+	const struct logistic_feature *feature;	/* [nfeature] those that are not 0 */
+	uint32_t nfeature;
 	double yes, no;			/* how often each was seen */
 };
 
 /* The likeliest weight[nweight] of the logarithm of the odds of yes, each believed to be
  * about 0 as firmly as `firm` observations would say.  Deterministic; work is bounded. */
-void logit_fit(const struct logit_case *cases, uint32_t ncase, double firm, double *weight,
-	       uint32_t nweight);
+void logistic_fit(const struct logistic_case *cases, uint32_t ncase, double firm,
+		  double *weight, uint32_t nweight);
 /* The probability of yes. */
-double logit_guess(const struct logit_case *c, const double *weight);
+double logistic_predict(const struct logistic_case *c, const double *weight);
 
 #endif

@@ -34,15 +34,15 @@
 /* of a run's length; above, where it begins */
 enum { RUN_BITS = 7, RUN_MAX = (1 << RUN_BITS) - 1 };
 
-struct chain {
-	uint32_t n, nstep, nnear;
+struct markov {
+	uint32_t n, nedge, nnear;
 	uint32_t *order;	/* [n] states as they are eliminated */
 	uint32_t *first;	/* [n + 1] by rank, into near[] */
 	uint32_t *near;		/* [nnear] ranks, ascending */
 	uint32_t *run;		/* of indices in near[] */
-	uint32_t *at;		/* [nstep] index in value[] of its entry */
+	uint32_t *at;		/* [nedge] index in value[] of its entry */
 	double *value;		/* [n + 2 * nnear] */
-	double *probability;	/* [nstep] of which that is made, if it is of any */
+	double *probability;	/* [nedge] of which that is made, if it is of any */
 	bool is_set;
 	double *scratch;	/* [n] */
 };
@@ -190,19 +190,19 @@ static void sort(uint32_t *v, uint32_t n)
 	}
 }
 
-static void find_neighbours(struct ordering *o, const struct chain_step *step, uint32_t nstep)
+static void find_neighbours(struct ordering *o, const struct markov_edge *edge, uint32_t nedge)
 {
 	uint32_t *degree = memory_new(o->n, sizeof(*degree));
 
-	for (uint32_t i = 0; i < nstep; i++) {
-		degree[step[i].from]++;
-		degree[step[i].to]++;
+	for (uint32_t i = 0; i < nedge; i++) {
+		degree[edge[i].from]++;
+		degree[edge[i].to]++;
 	}
-	o->room = memory_grow(NULL, 2 * (size_t)nstep, sizeof(*o->room));
+	o->room = memory_grow(NULL, 2 * (size_t)nedge, sizeof(*o->room));
 	for (uint32_t v = 0, at = 0; v < o->n; at += degree[v++])
 		o->near[v] = (struct list){ .v = o->room + at, .cap = degree[v] };
-	for (uint32_t i = 0; i < nstep; i++) {
-		uint32_t u = step[i].from, w = step[i].to;
+	for (uint32_t i = 0; i < nedge; i++) {
+		uint32_t u = edge[i].from, w = edge[i].to;
 
 		if (u != w) {
 			o->near[u].v[o->near[u].n++] = w;
@@ -254,14 +254,14 @@ static bool find_order(struct ordering *o, uint64_t budget)
 }
 
 /* Index in near[] of `high` among the neighbours of `low`, of which it is one. */
-static uint32_t place(const struct chain *c, uint32_t low, uint32_t high)
+static uint32_t place(const struct markov *m, uint32_t low, uint32_t high)
 {
-	uint32_t lo = c->first[low], hi = c->first[low + 1];
+	uint32_t lo = m->first[low], hi = m->first[low + 1];
 
 	while (hi - lo > 1) {
 		uint32_t mid = lo + (hi - lo) / 2;
 
-		if (c->near[mid] <= high)
+		if (m->near[mid] <= high)
 			lo = mid;
 		else
 			hi = mid;
@@ -270,32 +270,32 @@ static uint32_t place(const struct chain *c, uint32_t low, uint32_t high)
 }
 
 /* Index in value[] of the entry in row i, column j, which exists. */
-static uint32_t entry(const struct chain *c, uint32_t i, uint32_t j)
+static uint32_t entry(const struct markov *m, uint32_t i, uint32_t j)
 {
 	if (i == j)
 		return i;
-	return i < j ? c->n + place(c, i, j) : c->n + c->nnear + place(c, j, i);
+	return i < j ? m->n + place(m, i, j) : m->n + m->nnear + place(m, j, i);
 }
 
 /* Are all neighbours of near[i] among the neighbours [i + 1, end) of whom it is one? */
-static bool has_no_others(const struct chain *c, uint32_t i, uint32_t end)
+static bool has_no_others(const struct markov *m, uint32_t i, uint32_t end)
 {
-	uint32_t a = c->near[i];
+	uint32_t a = m->near[i];
 
-	return c->first[a + 1] - c->first[a] == end - i - 1;
+	return m->first[a + 1] - m->first[a] == end - i - 1;
 }
 
 /* The runs in which the neighbours (i, end) are among those of near[i]; their number.  NULL:
  * only that. */
-static uint32_t find_runs(const struct chain *c, uint32_t i, uint32_t end, uint32_t *run)
+static uint32_t find_runs(const struct markov *m, uint32_t i, uint32_t end, uint32_t *run)
 {
-	uint32_t first = c->first[c->near[i]], at = 0, n = 0, len = 0;
-	const struct list l = { .v = c->near + first, .n = c->first[c->near[i] + 1] - first };
+	uint32_t first = m->first[m->near[i]], at = 0, n = 0, len = 0;
+	const struct list l = { .v = m->near + first, .n = m->first[m->near[i] + 1] - first };
 
 	for (i++; i < end; i += len, at += len) {
-		at = place_from(&l, at, c->near[i]);
+		at = place_from(&l, at, m->near[i]);
 		for (len = 1; len < RUN_MAX && i + len < end &&
-			      l.v[at + len] == c->near[i + len]; len++)
+			      l.v[at + len] == m->near[i + len]; len++)
 			;
 		if (run)
 			run[n] = (first + at) << RUN_BITS | len;
@@ -304,72 +304,72 @@ static uint32_t find_runs(const struct chain *c, uint32_t i, uint32_t end, uint3
 	return n;
 }
 
-static void set_runs(struct chain *c)
+static void set_runs(struct markov *m)
 {
 	uint32_t n = 0;
 
 	for (int fill = 0; fill < 2; fill++) {
 		if (fill)
-			c->run = memory_grow(NULL, n, sizeof(*c->run));
+			m->run = memory_grow(NULL, n, sizeof(*m->run));
 		n = 0;
-		for (uint32_t k = 0; k < c->n; k++) {
-			uint32_t end = c->first[k + 1];
+		for (uint32_t k = 0; k < m->n; k++) {
+			uint32_t end = m->first[k + 1];
 
-			for (uint32_t i = c->first[k]; i < end; i++)
-				if (!has_no_others(c, i, end))
-					n += find_runs(c, i, end, fill ? c->run + n : NULL);
+			for (uint32_t i = m->first[k]; i < end; i++)
+				if (!has_no_others(m, i, end))
+					n += find_runs(m, i, end, fill ? m->run + n : NULL);
 		}
 	}
 }
 
-static void set_pattern(struct chain *c, const struct ordering *o,
-			const struct chain_step *step)
+static void set_pattern(struct markov *m, const struct ordering *o,
+			const struct markov_edge *edge)
 {
-	uint32_t *rank = memory_new(c->n, sizeof(*rank));
+	uint32_t *rank = memory_new(m->n, sizeof(*rank));
 
-	for (uint32_t k = 0; k < c->n; k++) {
+	for (uint32_t k = 0; k < m->n; k++) {
 		rank[o->order[k]] = k;
-		c->first[k + 1] = c->first[k] + o->near[o->order[k]].n;
+		m->first[k + 1] = m->first[k] + o->near[o->order[k]].n;
 	}
-	c->nnear = c->first[c->n];
-	c->near = memory_new(c->nnear, sizeof(*c->near));
-	c->value = memory_new((size_t)c->n + 2 * (size_t)c->nnear, sizeof(*c->value));
-	for (uint32_t k = 0; k < c->n; k++) {
+	m->nnear = m->first[m->n];
+	m->near = memory_new(m->nnear, sizeof(*m->near));
+	m->value = memory_new((size_t)m->n + 2 * (size_t)m->nnear, sizeof(*m->value));
+	for (uint32_t k = 0; k < m->n; k++) {
 		const struct list *l = &o->near[o->order[k]];
-		uint32_t *near = c->near + c->first[k];
+		uint32_t *near = m->near + m->first[k];
 
 		for (uint32_t i = 0; i < l->n; i++)
 			near[i] = rank[l->v[i]];
 		sort(near, l->n);
 	}
-	set_runs(c);
-	for (uint32_t i = 0; i < c->nstep; i++)
-		c->at[i] = entry(c, rank[step[i].to], rank[step[i].from]);
+	set_runs(m);
+	for (uint32_t i = 0; i < m->nedge; i++)
+		m->at[i] = entry(m, rank[edge[i].to], rank[edge[i].from]);
 	free(rank);
 }
 
-struct chain *chain_new(uint32_t nstate, const struct chain_step *step, uint32_t nstep,
-			uint64_t *budget)
+struct markov *markov_new(uint32_t nstate, const struct markov_edge *edge, uint32_t nedge,
+			  uint64_t *budget)
 {
 	struct ordering o = { .n = nstate };
-	struct chain *c = memory_new(1, sizeof(*c));
+	struct markov *m = memory_new(1, sizeof(*m));
 
-	*c = (struct chain){ .n = nstate, .nstep = nstep };
-	c->order = o.order = memory_new(nstate, sizeof(*c->order));
-	c->first = memory_new((size_t)nstate + 1, sizeof(*c->first));
-	c->at = memory_new(nstep, sizeof(*c->at));
-	c->probability = memory_new(nstep, sizeof(*c->probability));
-	c->scratch = memory_new(nstate, sizeof(*c->scratch));
+	*m = (struct markov){ .n = nstate, .nedge = nedge };
+	m->order = o.order = memory_new(nstate, sizeof(*m->order));
+	m->first = memory_new((size_t)nstate + 1, sizeof(*m->first));
+	m->at = memory_new(nedge, sizeof(*m->at));
+	m->probability = memory_new(nedge, sizeof(*m->probability));
+	m->scratch = memory_new(nstate, sizeof(*m->scratch));
 	o.near = memory_new(nstate, sizeof(*o.near));
 	o.joined = memory_grow(NULL, nstate, sizeof(*o.joined));
 	o.head = memory_new((size_t)nstate + 1, sizeof(*o.head));
 	o.next = memory_new(nstate, sizeof(*o.next));
 	o.prev = memory_new(nstate, sizeof(*o.prev));
 	memset(o.head, 0xff, ((size_t)nstate + 1) * sizeof(*o.head));
-	find_neighbours(&o, step, nstep);
+	find_neighbours(&o, edge, nedge);
 	bool found = find_order(&o, *budget);
 	if (found)
-		set_pattern(c, &o, step);
+		set_pattern(m, &o, edge);
 	for (uint32_t v = 0; v < nstate; v++) {
 		if (o.near[v].own)
 			free(o.near[v].v);
@@ -381,26 +381,26 @@ struct chain *chain_new(uint32_t nstate, const struct chain_step *step, uint32_t
 	free(o.next);
 	free(o.prev);
 	if (!found) {
-		chain_free(c);
+		markov_free(m);
 		return NULL;
 	}
 	*budget -= o.ntarget;
-	return c;
+	return m;
 }
 
-void chain_free(struct chain *c)
+void markov_free(struct markov *m)
 {
-	if (!c)
+	if (!m)
 		return;
-	free(c->order);
-	free(c->first);
-	free(c->near);
-	free(c->run);
-	free(c->at);
-	free(c->value);
-	free(c->probability);
-	free(c->scratch);
-	free(c);
+	free(m->order);
+	free(m->first);
+	free(m->near);
+	free(m->run);
+	free(m->at);
+	free(m->value);
+	free(m->probability);
+	free(m->scratch);
+	free(m);
 }
 
 /* The rows of U and of L behind near[i], times the other one's value there, are subtracted
@@ -423,36 +423,36 @@ static const uint32_t *subtract(uint32_t n, double *u, double *l, uint32_t i,
 	return run;
 }
 
-void chain_set(struct chain *c, const double *probability)
+void markov_set(struct markov *m, const double *probability)
 {
-	size_t size = c->nstep * sizeof(*probability);
-	const uint32_t *run = c->run;
-	double *u = c->value + c->n, *l = u + c->nnear;
+	size_t size = m->nedge * sizeof(*probability);
+	const uint32_t *run = m->run;
+	double *u = m->value + m->n, *l = u + m->nnear;
 
-	if (c->is_set && (size == 0 || memcmp(c->probability, probability, size) == 0))
+	if (m->is_set && (size == 0 || memcmp(m->probability, probability, size) == 0))
 		return;
-	c->is_set = true;
+	m->is_set = true;
 	if (size > 0)
-		memcpy(c->probability, probability, size);
-	memset(u, 0, 2 * (size_t)c->nnear * sizeof(*u));
-	for (uint32_t k = 0; k < c->n; k++)
-		c->value[k] = 1;
-	for (uint32_t i = 0; i < c->nstep; i++)
-		c->value[c->at[i]] -= (1 - LEAK) * probability[i];
-	for (uint32_t k = 0; k < c->n; k++) {
-		uint32_t first = c->first[k], end = c->first[k + 1];
+		memcpy(m->probability, probability, size);
+	memset(u, 0, 2 * (size_t)m->nnear * sizeof(*u));
+	for (uint32_t k = 0; k < m->n; k++)
+		m->value[k] = 1;
+	for (uint32_t i = 0; i < m->nedge; i++)
+		m->value[m->at[i]] -= (1 - LEAK) * probability[i];
+	for (uint32_t k = 0; k < m->n; k++) {
+		uint32_t first = m->first[k], end = m->first[k + 1];
 
-		const double diagonal = c->value[k];
+		const double diagonal = m->value[k];
 		for (uint32_t i = first; i < end; i++)
 			l[i] /= diagonal;
 		for (uint32_t i = first; i < end; i++) {
-			uint32_t a = c->near[i], n = end - i - 1;
+			uint32_t a = m->near[i], n = end - i - 1;
 
-			c->value[a] -= l[i] * u[i];
+			m->value[a] -= l[i] * u[i];
 			if (n == 0)
 				break;
-			uint32_t to = c->first[a];
-			if (c->first[a + 1] - to != n) {
+			uint32_t to = m->first[a];
+			if (m->first[a + 1] - to != n) {
 				run = subtract(n, u, l, i, run);
 				continue;
 			}
@@ -465,56 +465,56 @@ void chain_set(struct chain *c, const double *probability)
 }
 
 /* x[k] less the part of x[] that v[] of row k takes. */
-static inline double less_row(const struct chain *c, uint32_t k, const double *v,
+static inline double less_row(const struct markov *m, uint32_t k, const double *v,
 			      const double *x)
 {
 	double left = x[k];
 
-	for (uint32_t i = c->first[k], end = c->first[k + 1]; i < end; i++)
-		left -= v[i] * x[c->near[i]];
+	for (uint32_t i = m->first[k], end = m->first[k + 1]; i < end; i++)
+		left -= v[i] * x[m->near[i]];
 	return left;
 }
 
 /* What v[] of column k takes of x[k] is taken off x[]. */
-static inline void subtract_column(const struct chain *c, uint32_t k, const double *v,
+static inline void subtract_column(const struct markov *m, uint32_t k, const double *v,
 				   double *x)
 {
 	double by = x[k];
 
-	for (uint32_t i = c->first[k], end = c->first[k + 1]; i < end; i++)
-		x[c->near[i]] -= v[i] * by;
+	for (uint32_t i = m->first[k], end = m->first[k + 1]; i < end; i++)
+		x[m->near[i]] -= v[i] * by;
 }
 
 /* Few states are entered from outside. */
-void chain_visits(const struct chain *c, double *rate)
+void markov_visits(const struct markov *m, double *rate)
 {
-	const double *u = c->value + c->n, *l = u + c->nnear;
-	double *x = c->scratch;
+	const double *u = m->value + m->n, *l = u + m->nnear;
+	double *x = m->scratch;
 
-	for (uint32_t k = 0; k < c->n; k++)
-		x[k] = rate[c->order[k]];
-	for (uint32_t k = 0; k < c->n; k++)
+	for (uint32_t k = 0; k < m->n; k++)
+		x[k] = rate[m->order[k]];
+	for (uint32_t k = 0; k < m->n; k++)
 		if (x[k] != 0)
-			subtract_column(c, k, l, x);
-	for (uint32_t k = c->n; k-- > 0; ) {
-		x[k] = less_row(c, k, u, x) / c->value[k];
-		rate[c->order[k]] = x[k];
+			subtract_column(m, k, l, x);
+	for (uint32_t k = m->n; k-- > 0; ) {
+		x[k] = less_row(m, k, u, x) / m->value[k];
+		rate[m->order[k]] = x[k];
 	}
 }
 
-void chain_worth(const struct chain *c, double *g)
+void markov_worth(const struct markov *m, double *g)
 {
-	const double *u = c->value + c->n, *l = u + c->nnear;
-	double *x = c->scratch;
+	const double *u = m->value + m->n, *l = u + m->nnear;
+	double *x = m->scratch;
 
-	for (uint32_t k = 0; k < c->n; k++)
-		x[k] = g[c->order[k]];
-	for (uint32_t k = 0; k < c->n; k++) {
-		x[k] /= c->value[k];
-		subtract_column(c, k, u, x);
+	for (uint32_t k = 0; k < m->n; k++)
+		x[k] = g[m->order[k]];
+	for (uint32_t k = 0; k < m->n; k++) {
+		x[k] /= m->value[k];
+		subtract_column(m, k, u, x);
 	}
-	for (uint32_t k = c->n; k-- > 0; ) {
-		x[k] = less_row(c, k, l, x);
-		g[c->order[k]] = x[k];
+	for (uint32_t k = m->n; k-- > 0; ) {
+		x[k] = less_row(m, k, l, x);
+		g[m->order[k]] = x[k];
 	}
 }

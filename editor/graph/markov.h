@@ -9,24 +9,24 @@
 
 #include <stdint.h>
 
-struct chain;
+struct markov;
 
-struct chain_step {
-	uint32_t from, to;	/* states; parallel steps are allowed */
+struct markov_edge {
+	uint32_t from, to;	/* states; parallel edges are allowed */
 };
 
 /* NULL when elimination would take more than *budget changes of a number; else they are
- * taken off it.  Memory is 2 bytes a change at most.  `step` is not kept. */
-struct chain *chain_new(uint32_t nstate, const struct chain_step *step, uint32_t nstep,
+ * taken off it.  Memory is 2 bytes a change at most.  `edge` is not kept. */
+struct markov *markov_new(uint32_t nstate, const struct markov_edge *edge, uint32_t nedge,
 			uint64_t *budget);
-void chain_free(struct chain *c);	/* NULL is allowed */
+void markov_free(struct markov *m);	/* NULL is allowed */
 
-/* Probabilities of the steps, in their order; may be NULL when there is none.  From every
+/* Probabilities of the edges, in their order; may be NULL when there is none.  From every
  * state there must be a way out. */
-void chain_set(struct chain *c, const double *probability);
+void markov_set(struct markov *m, const double *probability);
 /* Visits of each state when `rate` enters at each; in place. */
-void chain_visits(const struct chain *c, double *rate);
+void markov_visits(const struct markov *m, double *rate);
 /* If g[v] is what one visit of v is worth, what one entry at v is worth in all; in place. */
-void chain_worth(const struct chain *c, double *g);
+void markov_worth(const struct markov *m, double *g);
 
 #endif

@@ -37,7 +37,7 @@ static uint32_t find(uint32_t *parent, uint32_t v)
 	return v;
 }
 
-uint32_t flowtree_choose(struct flowtree *t)
+uint32_t spanningtree_choose(struct spanningtree *t)
 {
 	uint32_t *parent = memory_new(t->nnode, sizeof(*parent)), n = 0;
 	struct rank *rank = memory_new(t->nedge, sizeof(*rank));
@@ -48,7 +48,7 @@ uint32_t flowtree_choose(struct flowtree *t)
 		rank[i] = (struct rank){ i, t->edge[i].blind, t->edge[i].cost };
 	qsort(rank, t->nedge, sizeof(*rank), by_cost);
 	for (uint32_t i = 0; i < t->nedge; i++) {
-		struct flowtree_edge *e = &t->edge[rank[i].edge];
+		struct spanningtree_edge *e = &t->edge[rank[i].edge];
 		uint32_t from = find(parent, e->from), to = find(parent, e->to);
 
 		e->untold = from == to && e->blind;
@@ -62,7 +62,7 @@ uint32_t flowtree_choose(struct flowtree *t)
 }
 
 struct solve {
-	struct flowtree *t;
+	struct spanningtree *t;
 	uint32_t *first, *at;		/* edges of the tree by node, each twice */
 	uint32_t *left;			/* [nnode] of them not known yet */
 	bool *known;			/* [nedge] */
@@ -72,7 +72,7 @@ struct solve {
 
 static void know(struct solve *s, uint32_t edge)
 {
-	const struct flowtree_edge *e = &s->t->edge[edge];
+	const struct spanningtree_edge *e = &s->t->edge[edge];
 
 	s->known[edge] = true;
 	s->surplus[e->from] = (int64_t)((uint64_t)s->surplus[e->from] - (uint64_t)e->count);
@@ -81,7 +81,7 @@ static void know(struct solve *s, uint32_t edge)
 
 static void index_tree(struct solve *s)
 {
-	const struct flowtree *t = s->t;
+	const struct spanningtree *t = s->t;
 
 	for (uint32_t i = 0; i < t->nedge; i++) {
 		if (s->known[i])
@@ -103,7 +103,7 @@ static void index_tree(struct solve *s)
 static void solve_leaf(struct solve *s, uint32_t v)
 {
 	for (uint32_t i = s->first[v + 1]; s->left[v]; i++) {
-		struct flowtree_edge *e = &s->t->edge[s->at[i]];
+		struct spanningtree_edge *e = &s->t->edge[s->at[i]];
 		uint32_t other = e->from == v ? e->to : e->from;
 
 		if (s->known[s->at[i]])
@@ -117,7 +117,7 @@ static void solve_leaf(struct solve *s, uint32_t v)
 	}
 }
 
-void flowtree_solve(struct flowtree *t)
+void spanningtree_solve(struct spanningtree *t)
 {
 	struct solve s = { .t = t };
 

@@ -201,10 +201,10 @@ int profile_attach(struct prog *prog, const struct profile *profile, struct err 
 				       "profile beside one that is not");
 		if (attach(prog, profile->counted, err) < 0)
 			return -1;
-		shape_take(prog);
+		relprofile_take(prog);
 	}
 	if (attach(prog, profile, err) < 0)
 		return -1;
-	shape_show(prog);
+	relprofile_show(prog);
 	return 0;
 }

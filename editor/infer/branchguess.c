@@ -1,13 +1,13 @@
-/* branchguess.c - signs of branches
+/* branchguess.c - features of branches
  *
  * What programmers and compilers do shows in the code: pointers are seldom null, loops are
  * seldom left, a compiler lays the way that it thinks likelier behind the branch (Ball and
- * Larus 1993).  How much each sign says differs between compilers and programs, so no weights
+ * Larus 1993).  How much each feature says differs between compilers and programs, so no weights
  * stand here: the branches of a program that were seen teach what its others do (Calder et al.
  * 1997 learn them of other programs: as what to begin with, weights of 16 programs made no
  * difference for a 17th from 5,000 samples on).
  *
- * SIGNS    what kind of instruction sets the flags, and the condition: a number for each pair
+ * FEATURES    what kind of instruction sets the flags, and the condition: a number for each pair
  *          of opposite ones
  *          its form: which constant or field of a structure it looks at, and which call or
  *          field what it looks at came from.  A program asks the same questions in many
@@ -22,7 +22,7 @@
 #include "binary/bytememo.h"
 #include "postmorph/machine/machine.h"
 
-enum { CHAIN = 3 };		/* blocks that are looked at behind a branch */
+enum { AHEAD = 3 };		/* blocks that are looked at behind a branch */
 
 enum compare {			/* what sets the flags */
 	TEST64, TEST32, TEST8, TEST_BITS, CMP_ZERO, CMP_MINUS_ONE, CMP_CONSTANT, CMP_LOADED,
@@ -31,23 +31,23 @@ enum compare {			/* what sets the flags */
 
 enum { NCONDITION = 8, NREACH = 7 };
 
-/* of a block behind a branch; of CHAIN blocks behind it: RETURNS, NO_CALL */
+/* of a block behind a branch; of AHEAD blocks behind it: RETURNS, NO_CALL */
 enum fact {
-	DOOMED, FRAGMENT, ENTERS, LEAVES, CALLS, COMPUTED_CALL, STORES, SHORT, LONG, JOINS,
+	NORETURN, FRAGMENT, ENTERS, LEAVES, CALLS, COMPUTED_CALL, STORES, SHORT, LONG, JOINS,
 	JUMPS, RETURNS, NO_CALL, NFACT
 };
 
 enum {
-	SIGN_CONDITION = 0,
-	SIGN_REACH = NCOMPARE * NCONDITION,
-	SIGN_REACH_IN_LOOP = SIGN_REACH + NREACH,
-	SIGN_FACT = SIGN_REACH_IN_LOOP + NREACH,
-	SIGN_FORM = SIGN_FACT + NFACT,
+	FEATURE_CONDITION = 0,
+	FEATURE_REACH = NCOMPARE * NCONDITION,
+	FEATURE_REACH_IN_LOOP = FEATURE_REACH + NREACH,
+	FEATURE_FACT = FEATURE_REACH_IN_LOOP + NREACH,
+	FEATURE_FORM = FEATURE_FACT + NFACT,
 	NFORM = 1024,
-	SIGN_FORM_AND_SOURCE = SIGN_FORM + NFORM,
-	NSIGN = SIGN_FORM_AND_SOURCE + NFORM,
+	FEATURE_FORM_AND_SOURCE = FEATURE_FORM + NFORM,
+	NFEATURE = FEATURE_FORM_AND_SOURCE + NFORM,
 };
-static_assert((int)NSIGN <= (int)BRANCHGUESS_WEIGHTS, "a weight for each sign");
+static_assert((int)NFEATURE <= (int)BRANCHGUESS_WEIGHTS, "a weight for each feature");
 
 enum { OWN_CALL = 1, OWN_ICALL = 2, OWN_STORE = 4, OWN_RET = 8, OWN_JUMP = 16 };
 
@@ -235,7 +235,7 @@ static uint8_t look_ahead(const struct looks *w, uint32_t id)
 {
 	uint8_t own = 0;
 
-	for (int i = 0; i < CHAIN; i++) {
+	for (int i = 0; i < AHEAD; i++) {
 		const struct block *b = &w->fn->block[id];
 
 		own |= w->own[id];
@@ -252,7 +252,7 @@ static void find_facts(const struct looks *w, uint32_t from, uint32_t id, bool *
 	uint8_t ahead = look_ahead(w, id);
 	uint32_t length = block_length(w->fn, b);
 
-	fact[DOOMED] = b->doomed;
+	fact[NORETURN] = b->leads_to_noreturn;
 	fact[FRAGMENT] = b->range > 0;
 	fact[ENTERS] = w->depth[id] > w->depth[from];
 	fact[LEAVES] = w->depth[id] < w->depth[from];
@@ -280,42 +280,46 @@ static uint32_t reach_of(const struct fn *fn, const struct block *b)
 	return skipped < 16 ? 1 : skipped < 64 ? 2 : skipped < 256 ? 3 : skipped < 1024 ? 4 : 5;
 }
 
-static void add_sign(struct logit_sign *sign, uint32_t *n, uint32_t weight, float value)
+static void add_feature(struct logistic_feature *feature, uint32_t *n, uint32_t weight,
+			float value)
 {
-	sign[(*n)++] = (struct logit_sign){ weight, value };
+	feature[(*n)++] = (struct logistic_feature){ weight, value };
 }
 
-static void read_signs(const struct looks *w, uint32_t id, struct arena *a,
-		       struct logit_case *out)
+static void read_features(const struct looks *w, uint32_t id, struct arena *a,
+			  struct logistic_case *out)
 {
 	const struct block *b = &w->fn->block[id];
 	const uint8_t *jcc = prog_insn_bytes(w->prog, &w->fn->insn[b->insn + b->ninsn - 1]);
 	uint32_t condition = (*jcc == 0x0f ? jcc[1] : *jcc) & 15, reach = reach_of(w->fn, b),
 		 n = 0;
-	struct logit_sign sign[NFACT + 5];
+	struct logistic_feature feature[NFACT + 5];
 	struct question q = find_question(w, b);
 	float way = condition % 2 ? -1 : 1;	/* conditions 2n and 2n + 1 are opposites */
 	uint32_t form = mix(q.form, condition / 2);
 	bool taken[NFACT], fall[NFACT];
 
-	add_sign(sign, &n, SIGN_CONDITION + q.compare * NCONDITION + condition / 2, way);
-	add_sign(sign, &n, SIGN_FORM + form % NFORM, way);
+	add_feature(feature, &n, FEATURE_CONDITION + q.compare * NCONDITION + condition / 2,
+		    way);
+	add_feature(feature, &n, FEATURE_FORM + form % NFORM, way);
 	if (q.source)
-		add_sign(sign, &n, SIGN_FORM_AND_SOURCE + mix(form, q.source) % NFORM, way);
-	add_sign(sign, &n, SIGN_REACH + reach, 1);
+		add_feature(feature, &n, FEATURE_FORM_AND_SOURCE + mix(form, q.source) % NFORM,
+			    way);
+	add_feature(feature, &n, FEATURE_REACH + reach, 1);
 	if (w->depth[id] > 0)
-		add_sign(sign, &n, SIGN_REACH_IN_LOOP + reach, 1);
+		add_feature(feature, &n, FEATURE_REACH_IN_LOOP + reach, 1);
 	find_facts(w, id, b->taken, taken);
 	find_facts(w, id, b->fall, fall);
 	for (uint32_t i = 0; i < NFACT; i++) {
 		if (taken[i] != fall[i])
-			add_sign(sign, &n, SIGN_FACT + i, taken[i] ? 1 : -1);
+			add_feature(feature, &n, FEATURE_FACT + i, taken[i] ? 1 : -1);
 	}
-	*out = (struct logit_case){ .sign = arena_dup(a, sign, n * sizeof(*sign)), .nsign = n };
+	*out = (struct logistic_case){ .feature = arena_dup(a, feature, n * sizeof(*feature)),
+				       .nfeature = n };
 }
 
-void branchguess_signs(const struct prog *prog, const struct fn *fn, struct arena *a,
-		       struct logit_case *out)
+void branchguess_features(const struct prog *prog, const struct fn *fn, struct arena *a,
+			  struct logistic_case *out)
 {
 	struct looks w = { .prog = prog, .fn = fn };
 
@@ -327,9 +331,9 @@ void branchguess_signs(const struct prog *prog, const struct fn *fn, struct aren
 	for (uint32_t i = 0; i < fn->nblock; i++) {
 		const struct block *b = &fn->block[i];
 
-		out[i] = (struct logit_case){ 0 };
+		out[i] = (struct logistic_case){ 0 };
 		if (b->ninsn && fn->insn[b->insn + b->ninsn - 1].kind == INSN_JCC &&
 		    b->fall != NO_BLOCK && b->taken != NO_BLOCK && b->fall != b->taken)
-			read_signs(&w, i, a, &out[i]);
+			read_features(&w, i, a, &out[i]);
 	}
 }

@@ -6,12 +6,12 @@
 #include "editor/graph/logistic.h"
 #include "postmorph/ir/ir.h"
 
-enum { BRANCHGUESS_WEIGHTS = 2200 };	/* signs are numbered below it */
+enum { BRANCHGUESS_WEIGHTS = 2200 };	/* features are numbered below it */
 
-/* out[], [nblock]: the signs of the conditional branch at the end of a block, `yes` being
- * that it is taken; no signs where its two ways do not lead to two blocks of the function.
+/* out[], [nblock]: the features of the conditional branch at the end of a block, `yes` being
+ * that it is taken; no features where its two ways do not lead to two blocks of the function.
  * In arena `a`. */
-void branchguess_signs(const struct prog *prog, const struct fn *fn, struct arena *a,
-		       struct logit_case *out);
+void branchguess_features(const struct prog *prog, const struct fn *fn, struct arena *a,
+			  struct logistic_case *out);
 
 #endif

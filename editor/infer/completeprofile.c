@@ -68,7 +68,7 @@ static void add_fn(struct lines *l, const struct fn *fn)
 	}
 }
 
-void counts_profile(const struct prog *prog, const char *module, struct profile *out)
+void completeprofile_make(const struct prog *prog, const char *module, struct profile *out)
 {
 	bool exact = prog->exact_blocks;
 	struct lines l = { .arena = prog->arena, .unit = exact ? 1 : ESTIMATE_UNIT };

@@ -7,6 +7,6 @@
 
 /* The counts of all moved functions, in the form of a complete profile (`clock
  * exact`).  Estimates are in thousandths of a sample per instruction.  Arena lifetime. */
-void counts_profile(const struct prog *prog, const char *module, struct profile *out);
+void completeprofile_make(const struct prog *prog, const char *module, struct profile *out);
 
 #endif

@@ -4,18 +4,18 @@
 
 #include "postmorph/ir/ir.h"
 
-enum evidence_of {
-	EVIDENCE_WORK,		/* instructions executed */
-	EVIDENCE_BLOCKS,	/* executions of blocks */
-	EVIDENCE_BRANCHES,	/* executions of conditional branches */
-	NEVIDENCE
+enum confidence_of {
+	CONFIDENCE_OF_WORK,		/* instructions executed */
+	CONFIDENCE_OF_BLOCKS,	/* executions of blocks */
+	CONFIDENCE_OF_BRANCHES,	/* executions of conditional branches */
+	NCONFIDENCE_OF
 };
 
-struct evidence {		/* parts of 1; 0 each when nothing is executed */
-	double share[NEVIDENCE][NCONFIDENCE];
+struct confidence_shares {		/* parts of 1; 0 each when nothing is executed */
+	double share[NCONFIDENCE_OF][NCONFIDENCE];
 };
 
 /* Of the moved functions, from the counts of inference. */
-void evidence_sum(const struct prog *prog, struct evidence *out);
+void confidence_sum(const struct prog *prog, struct confidence_shares *out);
 
 #endif

@@ -59,7 +59,7 @@ void exact_counts(struct arena *a, struct fn *fn)
 
 		b->count = b->samples / (length ? length : 1);
 		b->fall_count = b->taken_count = 0;
-		b->doomed = false;
+		b->leads_to_noreturn = false;
 		b->confidence = CONFIDENCE_HIGH;
 	}
 	fn->entry_count = fn->block[0].count;

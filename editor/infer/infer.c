@@ -19,11 +19,13 @@
  *
  * Calls do not end blocks.  Padding takes no part.  Landing pads are entered by exceptions.
  */
-#include "editor/infer/exact.h"
+#include "editor/infer/infer.h"
 
 #include "editor/graph/blockflow.h"
 #include "editor/infer/branchguess.h"
-#include "editor/infer/infer.h"
+#include "editor/infer/exact.h"
+#include "editor/infer/infer_callees.h"
+#include "editor/infer/infer_fit.h"
 #include "editor/infer/relativeprofile.h"
 #include "editor/infer/unsampled.h"
 #include "lib/err.h"
@@ -98,7 +100,8 @@ static void read_counts(struct arena *a, struct fn *fn, const struct graph *g, b
 		fn->table[t].count = arena_array(a, fn->table[t].nentry, sizeof(double));
 	for (uint32_t i = 0; i < fn->nblock; i++) {
 		fn->block[i].count = g->flow.node ? g->flow.node[i].count : 0;
-		fn->block[i].doomed = g->flow.node && g->flow.node[i].doomed;
+		fn->block[i].leads_to_noreturn =
+			g->flow.node && g->flow.node[i].leads_to_abnormal;
 		fn->block[i].fall_count = fn->block[i].taken_count = 0;
 		/* Of exact blocks one thing is not known: which way those went that have
 		 * several. */
@@ -131,7 +134,8 @@ static void read_counts(struct arena *a, struct fn *fn, const struct graph *g, b
 	}
 }
 
-/* `sampled`: there are samples somewhere; then what is doomed is found in every function. */
+/* `sampled`: there are samples somewhere; then it is found in every function which blocks lead
+ * to a noreturn. */
 static void infer_fn(struct arena *job, struct arena *a, struct fn *fn, bool exact,
 		     bool sampled)
 {
@@ -186,12 +190,12 @@ int infer_counts(struct prog *prog, struct err *err)
 		arena_reset(scratch);
 	}
 	if (!prog->exact_blocks && infer_fit(prog, scratch, weight)) {
-		shape_apply(prog);
+		relprofile_apply(prog);
 		infer_callees(prog, weight, scratch);
 	}
 	for (uint32_t i = 0; i < prog->nfn && !prog->exact_blocks; i++) {
-		if (prog->fn[i].moved && !prog->fn[i].shape)
-			unseen_judge(&prog->fn[i], scratch);
+		if (prog->fn[i].moved && !prog->fn[i].relprofile)
+			unsampled_judge(&prog->fn[i], scratch);
 		arena_reset(scratch);
 	}
 	rc = 0;

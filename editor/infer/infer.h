@@ -1,4 +1,4 @@
-/* infer.h - how often everything runs, from what is known of it */
+/* infer.h - how often each block and edge of the moved functions runs */
 #ifndef EDITOR_INFER_INFER_H
 #define EDITOR_INFER_INFER_H
 
@@ -6,19 +6,10 @@
 
 struct err;
 
-/* Fills block.count, fall_count, taken_count, jump_table.count, fn.entry_count of every moved
- * function: by exact.c when all is known, else what is likeliest given samples, seen edges and
- * calls. */
+/* Fills block.count, fall_count, taken_count, jump_table.count and fn.entry_count of every moved
+ * function: by exact.c where the profile is complete, else with what is likeliest given samples,
+ * seen edges and calls.  Counts are executions if the profile is exact, else executions in units
+ * of a sample per instruction.  -1 with *err filled when a jump table is too large. */
 int infer_counts(struct prog *prog, struct err *err);
-
-/* --- its steps --- */
-
-/* Makes the counts of moved functions with samples or seen edges likelier, calls between
- * functions included.  weight[BRANCHGUESS_WEIGHTS] gets what was learnt of signs of
- * branches.  False when there is no such function. */
-bool infer_fit(struct prog *prog, struct arena *scratch, double *weight);
-/* Sets the counts of moved functions of which nothing was seen, by the counts of those that
- * call them and by the signs of branches. */
-void infer_callees(struct prog *prog, const double *weight, struct arena *scratch);
 
 #endif

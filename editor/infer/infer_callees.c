@@ -13,16 +13,16 @@
  * Those that they call themselves follow in further rounds.  All of their blocks but the entry
  * are marked as guessed.
  */
-#include "editor/infer/infer.h"
+#include "editor/infer/infer_callees.h"
 
 #include <math.h>
 
-#include "editor/infer/branchguess.h"
 #include "editor/graph/markov.h"
+#include "editor/infer/branchguess.h"
 #include "postmorph/machine/insncost.h"
 
 enum { ROUNDS = 4, MAX_CHANGES = 1000000 };
-static const double leak = 1e-3;	/* of each step, so that every loop is left */
+static const double leak = 1e-3;	/* of each edge, so that every loop is left */
 /* calls of an instruction that went elsewhere */
 static const double unseen_target = 0.5;
 
@@ -40,72 +40,72 @@ struct work {
 	uint32_t *first;	/* scratch of add_table_counts() */
 	struct guess *guess;	/* [nfn] */
 	double *calls;		/* [nfn] entries that calls let expect */
-	VEC(struct chain_step) step;	/* of the function at hand ... */
-	VEC(double) probability;	/* ... and of each step */
+	VEC(struct markov_edge) edge;	/* of the function at hand ... */
+	VEC(double) probability;	/* ... and of each edge */
 };
 
-static void add_step(struct work *w, uint32_t from, uint32_t to, double probability)
+static void add_edge(struct work *w, uint32_t from, uint32_t to, double probability)
 {
-	struct chain_step s = { from, to };
+	struct markov_edge s = { from, to };
 
 	if (to == NO_BLOCK)
 		return;
-	vec_push(w->a, &w->step, s);
+	vec_push(w->a, &w->edge, s);
 	vec_push(w->a, &w->probability, probability * (1 - leak));
 }
 
-static void add_steps(struct work *w, const struct fn *fn, uint32_t id, double taken)
+static void add_edges(struct work *w, const struct fn *fn, uint32_t id, double taken)
 {
 	const struct block *b = &fn->block[id];
 	const struct jump_table *t = b->table != NO_TABLE ? &fn->table[b->table] : NULL;
 
 	if (b->noreturn)
 		return;
-	add_step(w, id, b->fall, 1 - taken);
-	add_step(w, id, b->taken, taken);
+	add_edge(w, id, b->fall, 1 - taken);
+	add_edge(w, id, b->taken, taken);
 	for (uint32_t i = 0; t && i < t->nentry; i++)
-		add_step(w, id, t->succ[i], 1.0 / t->nentry);
+		add_edge(w, id, t->succ[i], 1.0 / t->nentry);
 }
 
-static bool is_doomed(const struct fn *fn, uint32_t id)
+static bool leads_to_noreturn(const struct fn *fn, uint32_t id)
 {
-	return id != NO_BLOCK && fn->block[id].doomed;
+	return id != NO_BLOCK && fn->block[id].leads_to_noreturn;
 }
 
 /* How likely the branch at the end of a block is taken. */
-static double taken_part(const struct fn *fn, const struct block *b, const struct logit_case *c,
-			 const double *weight)
+static double taken_part(const struct fn *fn, const struct block *b,
+			 const struct logistic_case *c, const double *weight)
 {
 	bool falls = b->fall != NO_BLOCK || b->fall_out,
 	     takes = b->taken != NO_BLOCK || b->taken_out;
 
 	if (!falls || !takes)
 		return takes;
-	if (is_doomed(fn, b->fall) != is_doomed(fn, b->taken))
-		return is_doomed(fn, b->fall);
-	return c->nsign ? logit_guess(c, weight) : 0.5;
+	if (leads_to_noreturn(fn, b->fall) != leads_to_noreturn(fn, b->taken))
+		return leads_to_noreturn(fn, b->fall);
+	return c->nfeature ? logistic_predict(c, weight) : 0.5;
 }
 
 static void make_guess(struct work *w, const struct fn *fn, struct guess *g)
 {
-	struct logit_case *cases = arena_array(w->pass, fn->nblock, sizeof(*cases));
+	struct logistic_case *cases = arena_array(w->pass, fn->nblock, sizeof(*cases));
 	uint64_t budget = MAX_CHANGES;
 
 	g->visits = arena_array(w->a, fn->nblock, sizeof(*g->visits));
 	g->taken = arena_array(w->a, fn->nblock, sizeof(*g->taken));
-	branchguess_signs(w->prog, fn, w->pass, cases);
-	w->step.n = w->probability.n = 0;
+	branchguess_features(w->prog, fn, w->pass, cases);
+	w->edge.n = w->probability.n = 0;
 	for (uint32_t i = 0; i < fn->nblock; i++) {
 		g->taken[i] = taken_part(fn, &fn->block[i], &cases[i], w->weight);
-		add_steps(w, fn, i, g->taken[i]);
+		add_edges(w, fn, i, g->taken[i]);
 	}
-	struct chain *chain = chain_new(fn->nblock, w->step.v, w->step.n, &budget);
+	struct markov *markov = markov_new(fn->nblock, w->edge.v, w->edge.n, &budget);
 	g->visits[0] = 1;
-	if (chain) {
-		chain_set(chain, w->probability.v);
-		chain_visits(chain, g->visits);
+	if (markov) {
+		markov_set(markov, w->probability.v);
+		markov_visits(markov, g->visits);
 	}
-	chain_free(chain);
+	markov_free(markov);
 	arena_reset(w->pass);
 	for (uint32_t i = 0; i < fn->nblock; i++)
 		if (!fn->block[i].padding)

@@ -11,40 +11,40 @@
  * seen edges all know nothing of has its count by what other branches teach of its own
  * (branchguess.h) and is marked as guessed; or none where it leads to an abort.
  */
-#include "editor/infer/infer.h"
+#include "editor/infer/infer_fit.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "editor/infer/branchguess.h"
 #include "editor/graph/flowcut.h"
+#include "editor/infer/branchguess.h"
 #include "postmorph/machine/insncost.h"
 
 enum { CLEAR_SAMPLES = 20, FEW_SAMPLES = 4, FEW_SEEN = 5 };
 /* observations of one branch count as so many at most */
 static const double GUESS_LIMIT = 5;
 static const double LEAST_EXPECTED = 2e-4;	/* samples: flowcut.h */
-static const double GUESS_FIRM = 8;	/* of the weight of each sign: logistic.h */
+static const double GUESS_FIRM = 8;	/* of the weight of each feature: logistic.h */
 
-enum way { FALL, TAKEN, TABLE, OTHER };	/* of a block's steps */
+enum way { FALL, TAKEN, TABLE, OTHER };	/* of a block's edges */
 
 struct builder {
 	struct prog *prog;
 	struct arena *arena;		/* scratch */
 	struct arena *pass;		/* for one function */
-	struct arena *signs;		/* of branches, until they are guessed */
-	VEC(struct flowfit_node) node;
-	VEC(struct flowfit_step) step;
-	/* of each step: enum way, and the table entry above it */
+	struct arena *features;		/* of branches, until they are guessed */
+	VEC(struct likelihood_node) node;
+	VEC(struct likelihood_edge) edge;
+	/* of each edge: enum way, and the table entry above it */
 	VEC(uint32_t) way;
-	VEC(struct flowfit_source) source;
-	VEC(struct flowfit_call) call;
-	VEC(struct flowfit_part) part;
-	VEC(struct logit_case) branch;	/* conditional branches ... */
-	/* ... and the first of their two steps: fall, then taken */
-	VEC(uint32_t) branch_step;
+	VEC(struct likelihood_entry) entry;
+	VEC(struct likelihood_call) call;
+	VEC(struct likelihood_part) part;
+	VEC(struct logistic_case) branch;	/* conditional branches ... */
+	/* ... and the first of their two edges: fall, then taken */
+	VEC(uint32_t) branch_edge;
 	uint32_t *part_of;		/* [nfn], NO_FN if none */
-	uint32_t *source_of;		/* [nfn] of its entry */
+	uint32_t *entry_of;		/* [nfn] of its entry */
 	/* of the function being built */
 	const struct fn *fn;
 	uint32_t base;			/* node of block 0 */
@@ -127,20 +127,22 @@ static bool is_tail(const struct fn *fn, const struct block *b)
 	return last && last->kind == INSN_JCC && b->taken == NO_BLOCK && b->taken_out;
 }
 
-static void add_step(struct builder *w, uint32_t from, uint32_t to, double count, double seen,
+static void add_edge(struct builder *w, uint32_t from, uint32_t to, double count, double seen,
 		     uint32_t way)
 {
-	struct flowfit_step s = { .from = from, .to = to, .seen = seen, .share = count };
+	struct likelihood_edge s = {
+		.from = from, .to = to, .seen = seen, .probability = count
+	};
 
-	vec_push(w->arena, &w->step, s);
+	vec_push(w->arena, &w->edge, s);
 	vec_push(w->arena, &w->way, way);
 }
 
-static void add_block_step(struct builder *w, uint32_t id, uint32_t to, double count,
+static void add_block_edge(struct builder *w, uint32_t id, uint32_t to, double count,
 			   uint32_t way)
 {
-	add_step(w, w->base + id, w->base + to, count, seen_edge(w->fn, id, to), way);
-	w->step.v[w->step.n - 1].never = w->fn->block[to].doomed;
+	add_edge(w, w->base + id, w->base + to, count, seen_edge(w->fn, id, to), way);
+	w->edge.v[w->edge.n - 1].never = w->fn->block[to].leads_to_noreturn;
 }
 
 static void add_table(struct builder *w, uint32_t id, const struct jump_table *t)
@@ -154,7 +156,7 @@ static void add_table(struct builder *w, uint32_t id, const struct jump_table *t
 			leaves = true;
 		} else if (!w->listed[to]) {
 			w->listed[to] = 1;
-			add_block_step(w, id, to, t->count[i], i << 2 | TABLE);
+			add_block_edge(w, id, to, t->count[i], i << 2 | TABLE);
 		}
 	}
 	for (uint32_t i = 0; i < t->nentry; i++) {
@@ -162,7 +164,7 @@ static void add_table(struct builder *w, uint32_t id, const struct jump_table *t
 			w->listed[t->succ[i]] = 0;
 	}
 	if (leaves)
-		add_step(w, w->base + id, FLOWFIT_EXIT, 0, 0, OTHER);
+		add_edge(w, w->base + id, LIKELIHOOD_EXIT, 0, 0, OTHER);
 }
 
 /* To where it was seen to go, and to the hub.  What is seen of one jump tells nothing of
@@ -174,43 +176,43 @@ static void add_computed(struct builder *w, uint32_t id)
 
 	for (uint32_t i = first_seen_edge(fn, id, 0);
 	     i < fn->nseen_edge && fn->seen_edge[i].from == id; i++)
-		add_step(w, w->base + id, w->base + fn->seen_edge[i].to, 0,
+		add_edge(w, w->base + id, w->base + fn->seen_edge[i].to, 0,
 			 fn->seen_edge[i].count, OTHER);
-	add_step(w, w->base + id, w->hub, 1, 0, OTHER);
+	add_edge(w, w->base + id, w->hub, 1, 0, OTHER);
 }
 
-static void add_steps(struct builder *w, uint32_t id)
+static void add_edges(struct builder *w, uint32_t id)
 {
 	const struct fn *fn = w->fn;
 	const struct block *b = &fn->block[id];
 	const struct insn *last = last_insn(fn, b);
-	uint32_t before = w->step.n, node = w->base + id;
+	uint32_t before = w->edge.n, node = w->base + id;
 
 	if (b->padding)
 		return;
 	if (b->noreturn || (last && last->kind == INSN_TRAP)) {
-		add_step(w, node, FLOWFIT_EXIT, 1, 0, OTHER);
+		add_edge(w, node, LIKELIHOOD_EXIT, 1, 0, OTHER);
 		return;
 	}
 	if (b->fall != NO_BLOCK)
-		add_block_step(w, id, b->fall, b->fall_count, FALL);
+		add_block_edge(w, id, b->fall, b->fall_count, FALL);
 	if (b->taken != NO_BLOCK && b->taken != b->fall)
-		add_block_step(w, id, b->taken, b->taken_count, TAKEN);
+		add_block_edge(w, id, b->taken, b->taken_count, TAKEN);
 	if (b->table != NO_TABLE)
 		add_table(w, id, &fn->table[b->table]);
 	if (is_tail(fn, b))
-		add_step(w, node, w->tail_base + w->tails++, b->taken_count,
+		add_edge(w, node, w->tail_base + w->tails++, b->taken_count,
 			 seen_calls(fn, b->insn + b->ninsn - 1), TAKEN);
 	else if (b->fall_out || b->taken_out)
-		add_step(w, node, FLOWFIT_EXIT,
+		add_edge(w, node, LIKELIHOOD_EXIT,
 			 fmax(b->count - b->fall_count - b->taken_count, 0), 0, OTHER);
-	if (w->step.n != before)
+	if (w->edge.n != before)
 		return;
 	if (is_computed(fn, b) && w->hub != NO_BLOCK) {
 		add_computed(w, id);
 		return;
 	}
-	add_step(w, node, FLOWFIT_EXIT, 1, 0, OTHER);
+	add_edge(w, node, LIKELIHOOD_EXIT, 1, 0, OTHER);
 }
 
 /* From the hub to each block whose address is taken. */
@@ -220,9 +222,9 @@ static void add_hub(struct builder *w)
 
 	for (uint32_t i = 0; i < fn->nblock; i++) {
 		if (fn->block[i].pinned && !fn->block[i].padding)
-			add_step(w, w->hub, w->base + i, fn->block[i].count, 0, OTHER);
+			add_edge(w, w->hub, w->base + i, fn->block[i].count, 0, OTHER);
 	}
-	add_step(w, w->hub, FLOWFIT_EXIT, fn->entry_count, 0, OTHER);
+	add_edge(w, w->hub, LIKELIHOOD_EXIT, fn->entry_count, 0, OTHER);
 }
 
 /* Of how many samples the time in a block of `len` instructions tells as much: stalls even
@@ -235,15 +237,18 @@ static double trust_of(double len)
 static void add_nodes(struct builder *w)
 {
 	const struct fn *fn = w->fn;
-	struct flowfit_node other = { 0 };
+	struct likelihood_node other = { 0 };
 	bool computed = false, pinned = false;
 
 	w->base = w->node.n;
 	for (uint32_t i = 0; i < fn->nblock; i++) {
 		const struct block *b = &fn->block[i];
-		struct flowfit_node n = { .samples = b->samples, .count = b->count,
+		struct likelihood_node n = {
+			.samples = b->samples,
+			.count = b->count,
 			.cost = b->padding ? 0 : fmax(block_cost(w->prog, fn, b), 0.3),
-			.trust = trust_of(block_length(fn, b)) };
+			.trust = trust_of(block_length(fn, b))
+		};
 
 		vec_push(w->arena, &w->node, n);
 		computed |= is_computed(fn, b);
@@ -266,100 +271,102 @@ static void add_nodes(struct builder *w)
  * nothing, what is guessed. */
 static void set_start(struct builder *w)
 {
-	for (uint32_t i = 0, end; i < w->step.n; i = end) {
+	for (uint32_t i = 0, end; i < w->edge.n; i = end) {
 		double flow = 0, seen = 0;
 
-		for (end = i; end < w->step.n && w->step.v[end].from == w->step.v[i].from;
+		for (end = i; end < w->edge.n && w->edge.v[end].from == w->edge.v[i].from;
 		     end++) {
-			flow += w->step.v[end].share;
-			seen += w->step.v[end].seen;
+			flow += w->edge.v[end].probability;
+			seen += w->edge.v[end].seen;
 		}
 		for (uint32_t k = i; k < end; k++) {
-			struct flowfit_step *s = &w->step.v[k];
-			double part = flow > 0 ? s->share / flow : s->guess;
+			struct likelihood_edge *s = &w->edge.v[k];
+			double part = flow > 0 ? s->probability / flow : s->guess;
 
-			s->share = (s->seen + 2 * part + 0.6 * s->guess) / (seen + 2.6);
+			s->probability = (s->seen + 2 * part + 0.6 * s->guess) / (seen + 2.6);
 		}
 	}
 }
 
-static void add_sources(struct builder *w, uint32_t f)
+static void add_entries(struct builder *w, uint32_t f)
 {
 	const struct fn *fn = w->fn;
-	struct flowfit_source s = { .node = w->base, .rate = fmax(fn->entry_count, 1e-3),
-		.callers_known = fn->pointers == POINTERS_NONE };
+	struct likelihood_entry s = { .node = w->base,
+				      .rate = fmax(fn->entry_count, 1e-3),
+				      .callers_known = fn->pointers == POINTERS_NONE };
 
-	w->source_of[f] = w->source.n;
-	vec_push(w->arena, &w->source, s);
+	w->entry_of[f] = w->entry.n;
+	vec_push(w->arena, &w->entry, s);
 	for (uint32_t i = 0; i < fn->nblock; i++) {
 		const struct block *b = &fn->block[i];
 
 		if (!b->landing || b->samples <= 0)
 			continue;
-		s = (struct flowfit_source){ .node = w->base + i,
-			.rate = b->samples / fmax(block_length(fn, b), 1) };
-		vec_push(w->arena, &w->source, s);
+		s = (struct likelihood_entry){
+			.node = w->base + i, .rate = b->samples / fmax(block_length(fn, b), 1)
+		};
+		vec_push(w->arena, &w->entry, s);
 	}
 }
 
-/* Conditional branches of the function, which are pairs of steps behind `first`. */
+/* Conditional branches of the function, which are pairs of edges behind `first`. */
 static void add_branches(struct builder *w, uint32_t first)
 {
-	struct logit_case *cases = arena_array(w->pass, w->fn->nblock, sizeof(*cases));
+	struct logistic_case *cases = arena_array(w->pass, w->fn->nblock, sizeof(*cases));
 
-	branchguess_signs(w->prog, w->fn, w->pass, cases);
-	for (uint32_t i = first; i + 1 < w->step.n; i++) {
-		const struct flowfit_step *s = &w->step.v[i];
+	branchguess_features(w->prog, w->fn, w->pass, cases);
+	for (uint32_t i = first; i + 1 < w->edge.n; i++) {
+		const struct likelihood_edge *s = &w->edge.v[i];
 		uint32_t id = s->from - w->base;
 
-		if (s[1].from != s->from || id >= w->fn->nblock || !cases[id].nsign)
+		if (s[1].from != s->from || id >= w->fn->nblock || !cases[id].nfeature)
 			continue;
 		double scale = GUESS_LIMIT / (GUESS_LIMIT + s->seen + s[1].seen);
 		cases[id].no = scale * s->seen;
 		cases[id].yes = scale * s[1].seen;
-		cases[id].sign = arena_dup(w->signs, cases[id].sign,
-					   cases[id].nsign * sizeof(*cases[id].sign));
-		vec_push(w->signs, &w->branch, cases[id]);
-		vec_push(w->signs, &w->branch_step, i);
+		cases[id].feature = arena_dup(w->features, cases[id].feature,
+					      cases[id].nfeature * sizeof(*cases[id].feature));
+		vec_push(w->features, &w->branch, cases[id]);
+		vec_push(w->features, &w->branch_edge, i);
 	}
 }
 
 /* What branches that were seen teach of those that were not. */
 static void guess_branches(struct builder *w, double *weight)
 {
-	for (uint32_t i = 0, end; i < w->step.n; i = end) {
-		for (end = i; end < w->step.n && w->step.v[end].from == w->step.v[i].from;
+	for (uint32_t i = 0, end; i < w->edge.n; i = end) {
+		for (end = i; end < w->edge.n && w->edge.v[end].from == w->edge.v[i].from;
 		     end++)
 			;
 		for (uint32_t k = i; k < end; k++)
-			w->step.v[k].guess = 1.0 / (end - i);
+			w->edge.v[k].guess = 1.0 / (end - i);
 	}
-	logit_fit(w->branch.v, w->branch.n, GUESS_FIRM, weight, BRANCHGUESS_WEIGHTS);
+	logistic_fit(w->branch.v, w->branch.n, GUESS_FIRM, weight, BRANCHGUESS_WEIGHTS);
 	for (uint32_t i = 0; i < w->branch.n; i++) {
-		struct flowfit_step *s = &w->step.v[w->branch_step.v[i]];
+		struct likelihood_edge *s = &w->edge.v[w->branch_edge.v[i]];
 
-		s[1].guess = logit_guess(&w->branch.v[i], weight);
+		s[1].guess = logistic_predict(&w->branch.v[i], weight);
 		s->guess = 1 - s[1].guess;
 	}
 }
 
 static void add_fn(struct builder *w, uint32_t f)
 {
-	struct flowfit_part part = { .node = w->node.n, .step = w->step.n };
+	struct likelihood_part part = { .node = w->node.n, .edge = w->edge.n };
 
 	w->fn = &w->prog->fn[f];
 	w->listed = arena_alloc(w->pass, w->fn->nblock);
 	w->part_of[f] = w->part.n;
 	add_nodes(w);
 	for (uint32_t i = 0; i < w->fn->nblock; i++)
-		add_steps(w, i);
+		add_edges(w, i);
 	if (w->hub != NO_BLOCK)
 		add_hub(w);
 	for (uint32_t i = 0; i < w->tails; i++)
-		add_step(w, w->tail_base + i, FLOWFIT_EXIT, 1, 0, OTHER);
+		add_edge(w, w->tail_base + i, LIKELIHOOD_EXIT, 1, 0, OTHER);
 	vec_push(w->arena, &w->part, part);
-	add_branches(w, part.step);
-	add_sources(w, f);
+	add_branches(w, part.edge);
+	add_entries(w, f);
 	arena_reset(w->pass);
 }
 
@@ -386,10 +393,10 @@ static void reserve(struct builder *w)
 					  : 0;
 	}
 	vec_reserve(w->arena, &w->node, nblock + nfn);
-	vec_reserve(w->arena, &w->step, 2 * nblock + nentry);
+	vec_reserve(w->arena, &w->edge, 2 * nblock + nentry);
 	vec_reserve(w->arena, &w->way, 2 * nblock + nentry);
-	vec_reserve(w->signs, &w->branch, nblock);
-	vec_reserve(w->signs, &w->branch_step, nblock);
+	vec_reserve(w->features, &w->branch, nblock);
+	vec_reserve(w->features, &w->branch_edge, nblock);
 }
 
 static uint32_t node_of(const struct builder *w, uint32_t f, uint32_t block)
@@ -429,15 +436,16 @@ static void add_calls(struct builder *w)
 			continue;
 		const struct fn *fn = &prog->fn[c->caller];
 		const struct block *b = &fn->block[c->block];
-		struct flowfit_call call = { .site = node_of(w, c->caller, c->block),
-			.source = w->source_of[c->callee], .share = 1 };
+		struct likelihood_call call = { .site = node_of(w, c->caller, c->block),
+						.entry = w->entry_of[c->callee],
+						.probability = 1 };
 		vaddr last = prog_insn_addr(prog, last_insn(fn, b));
 		if (is_tail(fn, b) && fn->range[b->range].addr + c->off == last) {
-			/* Tail nodes are in the order of their blocks' steps. */
-			for (uint32_t k = w->part.v[w->part_of[c->caller]].step;
-			     k < w->step.n; k++) {
-				if (w->step.v[k].from == call.site && w->way.v[k] == TAKEN) {
-					call.site = w->step.v[k].to;
+			/* Tail nodes are in the order of their blocks' edges. */
+			for (uint32_t k = w->part.v[w->part_of[c->caller]].edge;
+			     k < w->edge.n; k++) {
+				if (w->edge.v[k].from == call.site && w->way.v[k] == TAKEN) {
+					call.site = w->edge.v[k].to;
 					break;
 				}
 			}
@@ -460,11 +468,11 @@ static void add_calls(struct builder *w)
 			    to == NO_FN || w->part_of[to] == NO_FN ||
 			    prog->fn[to].entry != s->target)
 				continue;
-			struct flowfit_call call = {
+			struct likelihood_call call = {
 				.site = node_of(w, f,
 						fn_find_block(fn, prog_insn_addr(prog, insn))),
-				.source = w->source_of[to],
-				.share = s->count / (all + 0.5)
+				.entry = w->entry_of[to],
+				.probability = s->count / (all + 0.5)
 			};
 			vec_push(w->arena, &w->call, call);
 		}
@@ -472,7 +480,7 @@ static void add_calls(struct builder *w)
 }
 
 /* Samples of the block itself agree with its count. */
-static enum confidence by_samples(const struct flowfit_node *n)
+static enum confidence by_samples(const struct likelihood_node *n)
 {
 	double off = fabs(log((n->samples + 1) / (n->count * n->cost + 1)));
 
@@ -481,23 +489,23 @@ static enum confidence by_samples(const struct flowfit_node *n)
 	return n->samples >= FEW_SAMPLES && off < log(4) ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW;
 }
 
-/* Of steps [i, end), which leave one block: is the likeliest of them really? */
-static enum confidence by_steps(const struct flowfit *fit, uint32_t i, uint32_t end)
+/* Of edges [i, end), which leave one block: is the likeliest of them really? */
+static enum confidence by_edges(const struct likelihood *fit, uint32_t i, uint32_t end)
 {
 	double most = 0, next = 0, seen = 0, first = 0, second = 0;
-	enum confidence of_block = by_samples(&fit->node[fit->step[i].from]);
+	enum confidence of_block = by_samples(&fit->node[fit->edge[i].from]);
 
 	for (uint32_t k = i; k < end; k++) {
-		const struct flowfit_step *s = &fit->step[k];
+		const struct likelihood_edge *s = &fit->edge[k];
 
 		seen += s->seen;
-		if (s->share > most) {
+		if (s->probability > most) {
 			next = most;
 			second = first;
-			most = s->share;
+			most = s->probability;
 			first = s->seen;
-		} else if (s->share > next) {
-			next = s->share;
+		} else if (s->probability > next) {
+			next = s->probability;
 			second = s->seen;
 		}
 	}
@@ -510,7 +518,7 @@ static enum confidence by_steps(const struct flowfit *fit, uint32_t i, uint32_t 
 	return CONFIDENCE_LOW;
 }
 
-static void set_confidence(const struct builder *w, const struct flowfit *fit, uint32_t f,
+static void set_confidence(const struct builder *w, const struct likelihood *fit, uint32_t f,
 			   uint32_t first, uint32_t last)
 {
 	struct fn *fn = &w->prog->fn[f];
@@ -519,12 +527,12 @@ static void set_confidence(const struct builder *w, const struct flowfit *fit, u
 	for (uint32_t i = 0; i < fn->nblock; i++)
 		fn->block[i].confidence = (uint8_t)by_samples(&fit->node[base + i]);
 	for (uint32_t i = first, end; i < last; i = end) {
-		uint32_t id = fit->step[i].from - base;
+		uint32_t id = fit->edge[i].from - base;
 
-		for (end = i; end < last && fit->step[end].from == fit->step[i].from; end++)
+		for (end = i; end < last && fit->edge[end].from == fit->edge[i].from; end++)
 			;
 		if (id < fn->nblock && end - i > 1)
-			fn->block[id].confidence = (uint8_t)by_steps(fit, i, end);
+			fn->block[id].confidence = (uint8_t)by_edges(fit, i, end);
 	}
 }
 
@@ -542,7 +550,7 @@ static void mark_guessed(struct builder *w, struct fn *fn)
 
 static bool never_runs(const struct block *b)
 {
-	return b->guessed && b->doomed;
+	return b->guessed && b->leads_to_noreturn;
 }
 
 /* What min-cost flow needs to explain the samples runs, be it hardly ever. */
@@ -551,11 +559,11 @@ static double at_least(double count, double flow)
 	return flow > 0 ? fmax(count, 1e-6) : count;
 }
 
-static void read_fn(struct builder *w, const struct flowfit *fit, uint32_t f)
+static void read_fn(struct builder *w, const struct likelihood *fit, uint32_t f)
 {
 	struct fn *fn = &w->prog->fn[f];
 	uint32_t p = w->part_of[f], base = w->part.v[p].node;
-	uint32_t end = p + 1 < w->part.n ? w->part.v[p + 1].step : w->step.n;
+	uint32_t end = p + 1 < w->part.n ? w->part.v[p + 1].edge : w->edge.n;
 	double (*flow)[2] = arena_array(w->pass, fn->nblock, sizeof(*flow));
 
 	mark_guessed(w, fn);
@@ -569,15 +577,15 @@ static void read_fn(struct builder *w, const struct flowfit *fit, uint32_t f)
 		flow[i][1] = b->taken_count;
 		b->fall_count = b->taken_count = 0;
 	}
-	for (uint32_t k = fit->part[p].step; k < end; k++) {
-		const struct flowfit_step *s = &fit->step[k];
+	for (uint32_t k = fit->part[p].edge; k < end; k++) {
+		const struct likelihood_edge *s = &fit->edge[k];
 		uint32_t from = s->from - base, to = s->to - base;
 
 		if (from >= fn->nblock)
 			break;
 		struct block *b = &fn->block[from];
-		double count = b->count * s->share;
-		if (s->to != FLOWFIT_EXIT && to < fn->nblock && never_runs(&fn->block[to]))
+		double count = b->count * s->probability;
+		if (s->to != LIKELIHOOD_EXIT && to < fn->nblock && never_runs(&fn->block[to]))
 			count = 0;
 		switch ((enum way)(w->way.v[k] & 3)) {
 		case FALL:
@@ -593,18 +601,19 @@ static void read_fn(struct builder *w, const struct flowfit *fit, uint32_t f)
 			break;
 		}
 	}
-	fn->entry_count = fit->source[w->source_of[f]].rate;
-	set_confidence(w, fit, f, fit->part[p].step, end);
+	fn->entry_count = fit->entry[w->entry_of[f]].rate;
+	set_confidence(w, fit, f, fit->part[p].edge, end);
 	arena_reset(w->pass);
 }
 
 bool infer_fit(struct prog *prog, struct arena *scratch, double *weight)
 {
-	struct builder w = { .prog = prog, .arena = scratch, .pass = arena_new(),
-		.signs = arena_new() };
+	struct builder w = {
+		.prog = prog, .arena = scratch, .pass = arena_new(), .features = arena_new()
+	};
 
 	w.part_of = arena_array(scratch, prog->nfn, sizeof(uint32_t));
-	w.source_of = arena_array(scratch, prog->nfn, sizeof(uint32_t));
+	w.entry_of = arena_array(scratch, prog->nfn, sizeof(uint32_t));
 	reserve(&w);
 	for (uint32_t f = 0; f < prog->nfn; f++) {
 		w.part_of[f] = NO_FN;
@@ -614,16 +623,16 @@ bool infer_fit(struct prog *prog, struct arena *scratch, double *weight)
 	if (w.part.n > 0) {
 		add_calls(&w);
 		guess_branches(&w, weight);
-		arena_reset(w.signs);
+		arena_reset(w.features);
 		set_start(&w);
-		struct flowfit fit = { w.node.n, w.step.n, w.source.n, w.call.n, w.part.n,
-			w.node.v, w.step.v, w.source.v, w.call.v, w.part.v };
+		struct likelihood fit = { w.node.n, w.edge.n, w.entry.n, w.call.n, w.part.n,
+					  w.node.v, w.edge.v, w.entry.v, w.call.v, w.part.v };
 		flowcut_fit(&fit, LEAST_EXPECTED);
 		for (uint32_t f = 0; f < prog->nfn; f++)
 			if (w.part_of[f] != NO_FN && fit.part[w.part_of[f]].fitted)
 				read_fn(&w, &fit, f);
 	}
 	arena_free(w.pass);
-	arena_free(w.signs);
+	arena_free(w.features);
 	return w.part.n > 0;
 }

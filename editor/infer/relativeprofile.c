@@ -3,21 +3,23 @@
 
 #include "editor/infer/exact.h"
 
-static struct shape *shape_of(struct arena *a, struct fn *fn)
+static struct relprofile *relprofile_of(struct arena *a, struct fn *fn)
 {
-	struct shape *s = arena_alloc(a, sizeof(*s));
+	struct relprofile *s = arena_alloc(a, sizeof(*s));
 
 	exact_counts(a, fn);
-	*s = (struct shape){ .entry = fn->entry_count,
-		.edge = fn->seen_edge, .nedge = fn->nseen_edge,
-		.call = fn->seen_call, .ncall = fn->nseen_call,
-		.block = arena_array(a, fn->nblock, sizeof(*s->block)),
-		.table = arena_array(a, fn->ntable, sizeof(*s->table)) };
+	*s = (struct relprofile){ .entry = fn->entry_count,
+				  .edge = fn->seen_edge,
+				  .nedge = fn->nseen_edge,
+				  .call = fn->seen_call,
+				  .ncall = fn->nseen_call,
+				  .block = arena_array(a, fn->nblock, sizeof(*s->block)),
+				  .table = arena_array(a, fn->ntable, sizeof(*s->table)) };
 	for (uint32_t i = 0; i < fn->nblock; i++) {
 		const struct block *b = &fn->block[i];
 
-		s->block[i] =
-			(struct shape_block){ b->count, b->fall_count, b->taken_count, false };
+		s->block[i] = (struct relprofile_block){ b->count, b->fall_count,
+							 b->taken_count, false };
 	}
 	for (uint32_t t = 0; t < fn->ntable; t++)
 		s->table[t] = fn->table[t].count;
@@ -41,22 +43,22 @@ static void forget(struct fn *fn)
 		fn->table[t].count = NULL;
 }
 
-void shape_take(struct prog *prog)
+void relprofile_take(struct prog *prog)
 {
 	for (uint32_t f = 0; f < prog->nfn; f++) {
 		struct fn *fn = &prog->fn[f];
 
 		if (fn->moved && fn->kept)
-			fn->shape = shape_of(prog->arena, fn);
+			fn->relprofile = relprofile_of(prog->arena, fn);
 		forget(fn);
 	}
 }
 
-void shape_show(struct prog *prog)
+void relprofile_show(struct prog *prog)
 {
 	for (uint32_t f = 0; f < prog->nfn; f++) {
 		struct fn *fn = &prog->fn[f];
-		const struct shape *s = fn->shape;
+		const struct relprofile *s = fn->relprofile;
 
 		if (!s)
 			continue;
@@ -73,12 +75,12 @@ void shape_show(struct prog *prog)
 	}
 }
 
-static double shape_work(const struct fn *fn)
+static double relprofile_work(const struct fn *fn)
 {
 	double work = 0;
 
 	for (uint32_t i = 0; i < fn->nblock; i++)
-		work += fn->shape->block[i].count * block_length(fn, &fn->block[i]);
+		work += fn->relprofile->block[i].count * block_length(fn, &fn->block[i]);
 	return work;
 }
 
@@ -96,10 +98,10 @@ static void apply_table(struct jump_table *t, const double *counted, double leve
 
 static void apply(struct fn *fn, double level)
 {
-	const struct shape *s = fn->shape;
+	const struct relprofile *s = fn->relprofile;
 
 	for (uint32_t i = 0; i < fn->nblock; i++) {
-		const struct shape_block *x = &s->block[i];
+		const struct relprofile_block *x = &s->block[i];
 		struct block *b = &fn->block[i];
 
 		b->confidence = CONFIDENCE_HIGH;
@@ -115,15 +117,15 @@ static void apply(struct fn *fn, double level)
 	fn->entry_count = level * s->entry;
 }
 
-void shape_apply(struct prog *prog)
+void relprofile_apply(struct prog *prog)
 {
 	for (uint32_t f = 0; f < prog->nfn; f++) {
 		struct fn *fn = &prog->fn[f];
-		double estimated = fn->moved && fn->shape ? fn_work(fn) : 0;
+		double estimated = fn->moved && fn->relprofile ? fn_work(fn) : 0;
 
 		if (estimated > 0)
-			apply(fn, estimated / shape_work(fn));
+			apply(fn, estimated / relprofile_work(fn));
 		else
-			fn->shape = NULL;
+			fn->relprofile = NULL;
 	}
 }

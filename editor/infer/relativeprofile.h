@@ -10,8 +10,8 @@
 
 #include "postmorph/ir/ir.h"
 
-struct shape {			/* executions */
-	struct shape_block {
+struct relprofile {			/* executions */
+	struct relprofile_block {
 		double count, fall, taken;
 		bool known;	/* samples, or edges that they tell, say that it runs */
 	} *block;		/* [nblock] */
@@ -24,13 +24,13 @@ struct shape {			/* executions */
 
 /* Takes what an exact profile, attached just now, tells of functions as their shapes; the
  * program is then as if nothing had been attached. */
-void shape_take(struct prog *prog);
+void relprofile_take(struct prog *prog);
 /* Of functions that have a shape, its edges and calls take the place of those that samples
  * tell. */
-void shape_show(struct prog *prog);
+void relprofile_show(struct prog *prog);
 /* Counts of functions that have a shape: that, at the level of the estimate.  What was not
  * counted but is known to run keeps its estimate; of the rest it is sure that it does not.
  * A function of which there is no estimate has no shape any more. */
-void shape_apply(struct prog *prog);
+void relprofile_apply(struct prog *prog);
 
 #endif

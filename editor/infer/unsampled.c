@@ -35,7 +35,7 @@ static void reach(struct walk *w, uint32_t id, double by)
 {
 	const struct block *b = id == NO_BLOCK ? NULL : &w->fn->block[id];
 
-	if (!b || !unseen_is(b) || w->reached[id] > 0)
+	if (!b || !unsampled_is(b) || w->reached[id] > 0)
 		return;
 	w->reached[id] = by;
 	if (w->judged) {
@@ -44,7 +44,7 @@ static void reach(struct walk *w, uint32_t id, double by)
 		w->judged[id].confidence =
 			(uint8_t)confidence_of(chance * by * (length ? length : 1));
 	}
-	if (!b->doomed && b->confidence == CONFIDENCE_LOW)
+	if (!b->leads_to_noreturn && b->confidence == CONFIDENCE_LOW)
 		w->queue[w->n++] = id;
 }
 
@@ -81,7 +81,7 @@ static void walk_all(struct walk *w, struct arena *a)
 	w->reached = arena_array(a, fn->nblock, sizeof(*w->reached));
 	w->queue = arena_array(a, fn->nblock, sizeof(*w->queue));
 	for (uint32_t i = 0; i < fn->nblock; i++)
-		if (!unseen_is(&fn->block[i]))
+		if (!unsampled_is(&fn->block[i]))
 			hot[nhot++] = i;
 	if (nhot == 0)
 		return;
@@ -98,7 +98,7 @@ static void walk_all(struct walk *w, struct arena *a)
 	}
 }
 
-double *unseen_reached(const struct fn *fn, struct arena *a)
+double *unsampled_reached(const struct fn *fn, struct arena *a)
 {
 	struct walk w = { .fn = fn };
 
@@ -106,15 +106,15 @@ double *unseen_reached(const struct fn *fn, struct arena *a)
 	return w.reached;
 }
 
-void unseen_judge(struct fn *fn, struct arena *scratch)
+void unsampled_judge(struct fn *fn, struct arena *scratch)
 {
 	struct walk w = { .fn = fn, .judged = fn->block };
 
 	for (uint32_t i = 0; i < fn->nblock; i++)
-		if (unseen_is(&fn->block[i]))
+		if (unsampled_is(&fn->block[i]))
 			fn->block[i].confidence = CONFIDENCE_LOW;
 	walk_all(&w, scratch);
 	for (uint32_t i = 0; i < fn->nblock; i++)	/* only what does not run leads there */
-		if (unseen_is(&fn->block[i]) && w.reached[i] <= 0)
+		if (unsampled_is(&fn->block[i]) && w.reached[i] <= 0)
 			fn->block[i].confidence = CONFIDENCE_MEDIUM;
 }

@@ -4,7 +4,7 @@
 
 #include "postmorph/ir/ir.h"
 
-static inline bool unseen_is(const struct block *b)
+static inline bool unsampled_is(const struct block *b)
 {
 	return b->count <= 0 || b->guessed;
 }
@@ -12,8 +12,8 @@ static inline bool unseen_is(const struct block *b)
 /* [nblock] For each unseen block executions of the hottest seen one that leads to it, over
  * unseen ones of which it is not sure that they do not run; 0 if none does, and for seen
  * ones. */
-double *unseen_reached(const struct fn *fn, struct arena *a);
+double *unsampled_reached(const struct fn *fn, struct arena *a);
 /* Sets the confidence of unseen blocks: in that they do not run. */
-void unseen_judge(struct fn *fn, struct arena *scratch);
+void unsampled_judge(struct fn *fn, struct arena *scratch);
 
 #endif

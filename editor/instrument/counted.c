@@ -161,7 +161,7 @@ static void read_fn(struct reader *r, uint32_t f, struct arena *scratch)
 			(int64_t)countsfile_counter(&r->file, r->counter++) :
 			told_count(r, f, g.edge[i].block, g.edge[i].where);
 	}
-	flowtree_solve(&g.flow);
+	spanningtree_solve(&g.flow);
 	for (uint32_t i = 0; i < g.flow.nedge; i++)
 		report_edge(r, fn, &g.edge[i], g.flow.edge[i].count);
 }

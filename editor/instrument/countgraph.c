@@ -36,7 +36,7 @@ struct make {
 	uint32_t *in;			/* [nblock] node at the start of a block */
 	double *often;			/* [nblock] */
 	uint32_t nnode;
-	VEC(struct flowtree_edge) flow;
+	VEC(struct spanningtree_edge) flow;
 	VEC(struct countedge) edge;
 	uint32_t *table_user;
 	uint8_t *seen;			/* [nblock] scratch, zero */
@@ -45,7 +45,9 @@ struct make {
 static void add(struct make *m, uint32_t from, uint32_t to, bool blind, double cost,
 			     struct countedge edge)
 {
-	struct flowtree_edge flow = { .from = from, .to = to, .blind = blind, .cost = cost };
+	struct spanningtree_edge flow = {
+		.from = from, .to = to, .blind = blind, .cost = cost
+	};
 
 	vec_push(m->a, &m->flow, flow);
 	vec_push(m->a, &m->edge, edge);
@@ -298,5 +300,5 @@ void countgraph_make(const struct prog *prog, const struct fn *fn, const uint16_
 	*out = (struct countgraph){
 		.flow = { .nnode = m.nnode, .nedge = m.flow.n, .edge = m.flow.v },
 		.edge = m.edge.v, .table_user = m.table_user };
-	(void)flowtree_choose(&out->flow);
+	(void)spanningtree_choose(&out->flow);
 }

@@ -32,7 +32,7 @@ struct countedge {		/* of flow.edge[] of the same number */
 };
 
 struct countgraph {
-	struct flowtree flow;
+	struct spanningtree flow;
 	struct countedge *edge;	/* [flow.nedge] */
 	/* [ntable] the block that jumps through it; NO_BLOCK if several do */
 	uint32_t *table_user;

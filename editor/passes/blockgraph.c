@@ -5,7 +5,7 @@
 
 #include "editor/graph/memory.h"
 
-bool passgraph_knows(const struct fn *fn)
+bool blockgraph_knows(const struct fn *fn)
 {
 	for (uint32_t i = 0; i < fn->nblock; i++)
 		if (fn->block[i].count > 0)
@@ -13,7 +13,7 @@ bool passgraph_knows(const struct fn *fn)
 	return false;
 }
 
-uint32_t passgraph_block_size(const struct fn *fn, const struct block *b)
+uint32_t blockgraph_block_size(const struct fn *fn, const struct block *b)
 {
 	uint32_t size = b->size;
 
@@ -52,8 +52,8 @@ static uint32_t add_edges(const struct fn *fn, uint32_t id, double share,
 	return n;
 }
 
-void passgraph_make(const struct fn *fn, bool original_sizes, uint64_t extra,
-		    struct exttsp_graph *out)
+void blockgraph_make(const struct fn *fn, bool original_sizes, uint64_t extra,
+		     struct exttsp_graph *out)
 {
 	uint64_t *size = memory_new((size_t)fn->nblock + 1, sizeof(*size));
 	double *count = memory_new((size_t)fn->nblock + 1, sizeof(*count));
@@ -65,7 +65,7 @@ void passgraph_make(const struct fn *fn, bool original_sizes, uint64_t extra,
 		const struct block *b = &fn->block[i];
 
 		nedge += 2 + (b->table != NO_TABLE ? fn->table[b->table].nentry : 0);
-		size[i] = original_sizes ? b->size : passgraph_block_size(fn, b);
+		size[i] = original_sizes ? b->size : blockgraph_block_size(fn, b);
 		count[i] = b->count;
 	}
 	size[fn->nblock] = extra;
@@ -77,7 +77,7 @@ void passgraph_make(const struct fn *fn, bool original_sizes, uint64_t extra,
 	*out = (struct exttsp_graph){ fn->nblock + 1, n, size, count, edge };
 }
 
-void passgraph_free(struct exttsp_graph *g)
+void blockgraph_free(struct exttsp_graph *g)
 {
 	free((void *)(uintptr_t)g->size);
 	free((void *)(uintptr_t)g->count);

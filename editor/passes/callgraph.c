@@ -32,7 +32,7 @@ static uint64_t place_blocks(const struct fn *fn, uint64_t *off)
 
 		off[fn->order[i]] = at;
 		if (is_hot(b))
-			at += passgraph_block_size(fn, b);
+			at += blockgraph_block_size(fn, b);
 	}
 	return at;
 }
@@ -87,7 +87,7 @@ static void add_indirect(struct work *w, uint32_t f)
 	}
 }
 
-void passcalls_make(const struct prog *prog, struct arena *a, struct proc_graph *out)
+void callgraph_make(const struct prog *prog, struct arena *a, struct proc_graph *out)
 {
 	struct work w = { .prog = prog, .a = a };
 	uint64_t *size = arena_array(a, prog->norder, sizeof(*size));

@@ -8,6 +8,6 @@
 
 /* Procedure i is function prog->order[i]; its size is that of what stays in the hot text.
  * Needs counts, fn->order and cold and warm marks.  Arena lifetime. */
-void passcalls_make(const struct prog *prog, struct arena *a, struct proc_graph *out);
+void callgraph_make(const struct prog *prog, struct arena *a, struct proc_graph *out);
 
 #endif

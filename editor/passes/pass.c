@@ -1,4 +1,4 @@
-/* pass.c - the table of passes and their runner, and the score by which a layout is told
+/* pass.c - the table of passes and their runner
  *
  * Two that other optimizers have are not here, since they would gain next to nothing:
  *
@@ -15,12 +15,9 @@
 #include "editor/passes/pass.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "editor/passes/ir_print.h"
-#include "editor/graph/memory.h"
-#include "editor/passes/blockgraph.h"
 #include "lib/cpu.h"
 #include "lib/err.h"
 
@@ -121,53 +118,4 @@ int passes_run(struct prog *prog, const struct edit_options *options, struct err
 			ir_print(prog, stderr);
 	}
 	return ir_check(prog, err) < 0 ? err_wrap(err, "after all passes") : 0;
-}
-
-/* Far enough that no jump across it scores. */
-static const uint64_t far_bytes = 1 << 20;
-
-/* Hot text (or the function's first range), a long gap, then the rest. */
-static double fn_score(const struct fn *fn, bool original_order, double *weight)
-{
-	struct exttsp_graph g;
-	uint32_t n = 0;
-
-	if (!passgraph_knows(fn))
-		return 0;
-	passgraph_make(fn, original_order, far_bytes, &g);
-	uint32_t *order = memory_new(g.nnode, sizeof(*order));
-	for (int far = 0; far < 2; far++) {
-		for (uint32_t i = 0; i < fn->nblock; i++) {
-			uint32_t id = original_order ? i : fn->order[i];
-			const struct block *b = &fn->block[id];
-
-			if ((original_order ? b->range > 0 : b->cold || b->warm) == far)
-				order[n++] = id;
-		}
-		if (!far)
-			order[n++] = fn->nblock;
-	}
-	double score = exttsp_score(&g, order);
-	for (uint32_t e = 0; e < g.nedge; e++)
-		*weight += g.edge[e].weight;
-	free(order);
-	passgraph_free(&g);
-	return score;
-}
-
-double pass_fn_gain(const struct fn *fn)
-{
-	double weight = 0;
-
-	return fn_score(fn, false, &weight) - fn_score(fn, true, &weight);
-}
-
-double pass_score(const struct prog *prog, bool original_order, double *edge_weight)
-{
-	double score = 0;
-
-	*edge_weight = 0;
-	for (uint32_t i = 0; i < prog->norder; i++)
-		score += fn_score(&prog->fn[prog->order[i]], original_order, edge_weight);
-	return score;
 }

@@ -43,14 +43,6 @@ extern const struct pass passes[];	/* in running order, ends with name == NULL *
  * the processor that this runs on.  Unknown names are ERR_USAGE and list the known ones. */
 int passes_run(struct prog *prog, const struct edit_options *options, struct err *err);
 
-/* Ext-TSP score summed over the moved functions, by the sizes of the original blocks: laid
- * out as they were, or as fn->order and block->cold say (cold blocks count as far away).
- * *edge_weight gets the sum of all edge counts, which the score of an ideal layout would
- * about reach. */
-double pass_score(const struct prog *prog, bool original_order, double *edge_weight);
-/* By how much the new layout of a function scores above its original one. */
-double pass_fn_gain(const struct fn *fn);
-
 /* needs: counts.  Changes: block->cold, block->warm.  Keeps: order. */
 int pass_fluff(struct prog *prog, const struct edit_options *options, struct err *err);
 /* needs: counts, cold.  Changes: block->stays, fn->leaves.  Keeps the rest. */

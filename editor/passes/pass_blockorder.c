@@ -15,6 +15,7 @@
 
 #include <stdlib.h>
 
+#include "editor/graph/exttsp.h"
 #include "editor/passes/blockgraph.h"
 
 #define NONE UINT32_MAX
@@ -89,7 +90,7 @@ static void align_fn(struct arena *scratch, struct fn *fn)
 	uint32_t *order = arena_array(scratch, (size_t)fn->nblock + 1, sizeof(*order)), n = 0;
 	struct exttsp_graph all;
 
-	passgraph_make(fn, false, 0, &all);
+	blockgraph_make(fn, false, 0, &all);
 	double rare =
 		rare_weight(scratch, &all, fn_is_seen(fn) ? rare_share : rare_share_guessed);
 	for (uint32_t warm = 0; warm < 2; warm++) {
@@ -104,7 +105,7 @@ static void align_fn(struct arena *scratch, struct fn *fn)
 		for (uint32_t i = 0; i < fn->nblock; i++)
 			if (fn->block[i].padding == padding && (padding || fn->block[i].cold))
 				fn->order[n++] = i;
-	passgraph_free(&all);
+	blockgraph_free(&all);
 }
 
 int pass_align(struct prog *prog, const struct edit_options *options, struct err *err)
@@ -116,7 +117,7 @@ int pass_align(struct prog *prog, const struct edit_options *options, struct err
 	for (uint32_t i = 0; i < prog->norder; i++) {
 		struct fn *fn = &prog->fn[prog->order[i]];
 
-		if (passgraph_knows(fn))
+		if (blockgraph_knows(fn))
 			align_fn(scratch, fn);
 		arena_reset(scratch);
 	}

@@ -31,20 +31,20 @@ static const double expected = 0.1;		/* samples in an instruction */
 /* `all`: instructions that the program executes, in the unit of counts. */
 static void mark_fn(struct arena *scratch, struct fn *fn, double all)
 {
-	const double *reached = unseen_reached(fn, scratch);
+	const double *reached = unsampled_reached(fn, scratch);
 	bool any = false;
 
 	for (uint32_t i = 0; i < fn->nblock; i++)
-		any |= !unseen_is(&fn->block[i]);
+		any |= !unsampled_is(&fn->block[i]);
 	if (!any)
 		return;
 	for (uint32_t i = 1; i < fn->nblock; i++) {
 		struct block *b = &fn->block[i];
 
-		if (!unseen_is(b))
+		if (!unsampled_is(b))
 			continue;
-		b->cold = b->doomed || b->confidence > CONFIDENCE_LOW || reached[i] <= 0 ||
-			  b->range > 0;
+		b->cold = b->leads_to_noreturn || b->confidence > CONFIDENCE_LOW ||
+			  reached[i] <= 0 || b->range > 0;
 		b->warm =
 			!b->cold && reached[i] >= expected &&
 			b->count < (reached[i] >= rare * all ? likely : unlikely) * reached[i];
@@ -71,7 +71,7 @@ int pass_fluff(struct prog *prog, const struct edit_options *options, struct err
 		for (uint32_t k = 0; k < fn->nblock; k++) {
 			struct block *b = &fn->block[k];
 
-			if (b->range > 0 && unseen_is(b))
+			if (b->range > 0 && unsampled_is(b))
 				b->cold = true;
 		}
 	}

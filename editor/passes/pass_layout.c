@@ -32,7 +32,7 @@ int pass_layout(struct prog *prog, const struct edit_options *options, struct er
 	uint32_t *order = arena_array(a, prog->norder, sizeof(*order));
 	struct proc_graph g;
 
-	passcalls_make(prog, a, &g);
+	callgraph_make(prog, a, &g);
 	proclayout_cdsort(&g, order);
 	for (uint32_t i = 0; i < prog->norder; i++)
 		prog->order[i] = fn_of[order[i]];

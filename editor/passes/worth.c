@@ -34,7 +34,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "editor/passes/pass.h"
+#include "editor/passes/layoutscore.h"
 #include "editor/passes/redirect.h"
 
 static const double near = 0.1;		/* of a fall-through */
@@ -175,7 +175,7 @@ void worth_select(struct prog *prog, bool redirect)
 	uint32_t before;
 
 	for (uint32_t i = 0; i < prog->norder; i++)
-		gain[prog->order[i]] = pass_fn_gain(&prog->fn[prog->order[i]]);
+		gain[prog->order[i]] = layoutscore_gain(&prog->fn[prog->order[i]]);
 	do {
 		before = prog->norder;
 		prog->norder = 0;

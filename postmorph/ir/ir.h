@@ -100,7 +100,7 @@ struct block {
 	/* nothing that was seen says that it runs; by the looks of the code and what is
 	 * known around it, it runs `count` times */
 	bool guessed : 1;
-	bool doomed : 1;	/* leads only to calls that do not come back, traps */
+	bool leads_to_noreturn : 1; /* leads only to calls that do not come back, traps */
 
 	/* marked by passes, read by emit */
 	bool cold : 1;		/* does not run: last in the fluff text */
@@ -171,7 +171,7 @@ struct fn_range {
 	uint32_t fde;		/* index in prog->cfi.fde[] */
 };
 
-struct shape;
+struct relprofile;
 
 /* by the profile: control went straight from one block to another */
 struct seen_edge {
@@ -226,7 +226,7 @@ struct fn {
 	struct seen_call *seen_call;	/* [nseen_call] ascending by insn, target */
 	uint32_t nseen_edge, nseen_call;
 	/* it was counted exactly (editor/infer/relativeprofile.h); else NULL */
-	struct shape *shape;
+	struct relprofile *relprofile;
 };
 
 struct probe {			/* a static probe point that goes where its function goes */

@@ -35,7 +35,7 @@ struct tried {
 };
 
 /* From what is sampled, or leaves, something can be gained by going there. */
-static bool is_doomed(const struct flow *w, uint32_t v)
+static bool leads_to_abnormal(const struct flow *w, uint32_t v)
 {
 	uint32_t reached = 1u << v, before = 0;
 
@@ -66,7 +66,8 @@ static double cost_of(const struct flow *w, uint32_t v, double count)
 	double m = w->measured[v], more = fmax(count - m, 0), less = fmax(m - count, 0);
 
 	if (m <= 0)
-		return count * unit_cost((v == 0 ? 40 : 20) + (is_doomed(w, v) ? 1000 : 0));
+		return count *
+		       unit_cost((v == 0 ? 40 : 20) + (leads_to_abnormal(w, v) ? 1000 : 0));
 	if (v == 0)
 		return more * unit_cost(40) + less * unit_cost(10);
 	double last = floor(0.15 * m * 1000) / 1000;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "editor/graph/exttsp.h"
+#include "editor/graph/exttsp_improve.h"
 #include "tests/unit/flowgraphs.h"
 
 enum { MAX_NODES = 7, MAX_EDGES = 14 };

@@ -11,34 +11,36 @@
 
 #include "editor/graph/flowcut.h"
 
-enum { MAX_NODES = 8, MAX_STEPS = 16 };
+enum { MAX_NODES = 8, MAX_EDGES = 16 };
 static const double LEAST = 1;
 
 struct graph {
-	struct flowfit f;
-	struct flowfit_node node[MAX_NODES];
-	struct flowfit_step step[MAX_STEPS];
-	struct flowfit_source source[2];
-	struct flowfit_call call[2];
-	struct flowfit_part part[2];
+	struct likelihood f;
+	struct likelihood_node node[MAX_NODES];
+	struct likelihood_edge edge[MAX_EDGES];
+	struct likelihood_entry entry[2];
+	struct likelihood_call call[2];
+	struct likelihood_part part[2];
 };
 
 static void add_node(struct graph *g, double samples)
 {
-	g->node[g->f.nnode++] = (struct flowfit_node){ samples, 5, 4, 0 };
+	g->node[g->f.nnode++] = (struct likelihood_node){ samples, 5, 4, 0 };
 }
 
-static void add_step(struct graph *g, uint32_t from, uint32_t to, double share, double guess)
+static void add_edge(struct graph *g, uint32_t from, uint32_t to, double probability,
+		     double guess)
 {
-	g->step[g->f.nstep++] = (struct flowfit_step){ from, to, 0, share, guess, false, 0 };
+	g->edge[g->f.nedge++] =
+		(struct likelihood_edge){ from, to, 0, probability, guess, false, 0 };
 }
 
 /* A loop, 1, one of whose ways leads over 2 and 3 or 4, which hardly run, to 5, where it
  * ends. */
 static void make_loop(struct graph *g)
 {
-	*g = (struct graph){ .f = { .nsource = 1, .npart = 1, .node = g->node, .step = g->step,
-		.source = g->source, .call = g->call, .part = g->part } };
+	*g = (struct graph){ .f = { .nentry = 1, .npart = 1, .node = g->node, .edge = g->edge,
+		.entry = g->entry, .call = g->call, .part = g->part } };
 	add_node(g, 5);
 	add_node(g, 10);
 	add_node(g, 0);
@@ -46,17 +48,17 @@ static void make_loop(struct graph *g)
 	add_node(g, 0);
 	add_node(g, 5);
 	g->node[2].cost = g->node[3].cost = g->node[4].cost = 0.5;
-	add_step(g, 0, 1, 1, 1);
-	add_step(g, 1, 1, 0.6, 0.4);
-	add_step(g, 1, 2, 0.05, 0.3);
-	add_step(g, 1, 5, 0.35, 0.3);
-	add_step(g, 2, 3, 0.99, 0.3);
-	add_step(g, 2, 4, 0.01, 0.7);
-	add_step(g, 3, 5, 1, 1);
-	add_step(g, 4, 2, 0.01, 0.5);
-	add_step(g, 4, 5, 0.99, 0.5);
-	add_step(g, 5, FLOWFIT_EXIT, 1, 1);
-	g->source[0] = (struct flowfit_source){ 0, 1, true };
+	add_edge(g, 0, 1, 1, 1);
+	add_edge(g, 1, 1, 0.6, 0.4);
+	add_edge(g, 1, 2, 0.05, 0.3);
+	add_edge(g, 1, 5, 0.35, 0.3);
+	add_edge(g, 2, 3, 0.99, 0.3);
+	add_edge(g, 2, 4, 0.01, 0.7);
+	add_edge(g, 3, 5, 1, 1);
+	add_edge(g, 4, 2, 0.01, 0.5);
+	add_edge(g, 4, 5, 0.99, 0.5);
+	add_edge(g, 5, LIKELIHOOD_EXIT, 1, 1);
+	g->entry[0] = (struct likelihood_entry){ 0, 1, true };
 }
 
 static void assert_near(double a, double b, double part)
@@ -71,13 +73,13 @@ static void nothing_expected_is_too_little_if_nothing_is_to_be_cut(void **state)
 
 	(void)state;
 	make_loop(&whole);
-	flowfit(&whole.f);
+	likelihood_fit(&whole.f);
 	make_loop(&same);
 	flowcut_fit(&same.f, 0);
 	for (uint32_t v = 0; v < whole.f.nnode; v++)
 		assert_near(whole.node[v].count, same.node[v].count, 0.01);
-	for (uint32_t i = 0; i < whole.f.nstep; i++)
-		assert_near(whole.step[i].share, same.step[i].share, 0.02);
+	for (uint32_t i = 0; i < whole.f.nedge; i++)
+		assert_near(whole.edge[i].probability, same.edge[i].probability, 0.02);
 }
 
 static void what_is_cut_off_costs_those_who_go_there(void **state)
@@ -86,16 +88,16 @@ static void what_is_cut_off_costs_those_who_go_there(void **state)
 
 	(void)state;
 	make_loop(&whole);
-	flowfit(&whole.f);
+	likelihood_fit(&whole.f);
 	make_loop(&cut);
 	flowcut_fit(&cut.f, LEAST);
 	assert_near(whole.node[1].count, cut.node[1].count, 0.15);
 	assert_near(whole.node[5].count, cut.node[5].count, 0.1);
-	assert_near(whole.step[2].share, cut.step[2].share, 0.45);
+	assert_near(whole.edge[2].probability, cut.edge[2].probability, 0.45);
 	make_loop(&dear);
 	dear.node[3].cost = dear.node[4].cost = 50;
 	flowcut_fit(&dear.f, LEAST);
-	assert_true(dear.step[2].share < cut.step[2].share / 5);
+	assert_true(dear.edge[2].probability < cut.edge[2].probability / 5);
 }
 
 static void what_is_cut_off_is_as_guessed_and_flows(void **state)
@@ -106,12 +108,13 @@ static void what_is_cut_off_is_as_guessed_and_flows(void **state)
 	make_loop(&g);
 	flowcut_fit(&g.f, LEAST);
 	/* What is likeliest where rare ones are believed a bit less: likelihood.h. */
-	assert_near(g.step[4].share, 0.3 + FLOWFIT_RARE * (2 * 0.3 - 1), 1e-6);
-	assert_near(g.step[5].share, 0.7 + FLOWFIT_RARE * (2 * 0.7 - 1), 1e-6);
-	double in[MAX_NODES] = { g.source[0].rate };
-	for (uint32_t i = 0; i < g.f.nstep; i++)
-		if (g.step[i].to != FLOWFIT_EXIT)
-			in[g.step[i].to] += g.step[i].share * g.node[g.step[i].from].count;
+	assert_near(g.edge[4].probability, 0.3 + LIKELIHOOD_RARE * (2 * 0.3 - 1), 1e-6);
+	assert_near(g.edge[5].probability, 0.7 + LIKELIHOOD_RARE * (2 * 0.7 - 1), 1e-6);
+	double in[MAX_NODES] = { g.entry[0].rate };
+	for (uint32_t i = 0; i < g.f.nedge; i++)
+		if (g.edge[i].to != LIKELIHOOD_EXIT)
+			in[g.edge[i].to] +=
+				g.edge[i].probability * g.node[g.edge[i].from].count;
 	for (uint32_t v = 0; v < g.f.nnode; v++) {
 		assert_true(g.node[v].count > 0);
 		assert_near(g.node[v].count, in[v], 1e-4);
@@ -122,8 +125,8 @@ static void what_is_cut_off_is_as_guessed_and_flows(void **state)
 static void a_call_is_reached_however_little_was_expected_of_the_way(void **state)
 {
 	(void)state;
-	struct graph g = { .f = { .nsource = 2, .ncall = 1, .npart = 2, .node = g.node,
-		.step = g.step, .source = g.source, .call = g.call, .part = g.part } };
+	struct graph g = { .f = { .nentry = 2, .ncall = 1, .npart = 2, .node = g.node,
+		.edge = g.edge, .entry = g.entry, .call = g.call, .part = g.part } };
 
 	add_node(&g, 1000);
 	add_node(&g, 0);
@@ -131,18 +134,18 @@ static void a_call_is_reached_however_little_was_expected_of_the_way(void **stat
 	add_node(&g, 0);
 	add_node(&g, 100);
 	g.node[1].cost = g.node[2].cost = 0;
-	add_step(&g, 0, 3, 0.9999, 0.9999);
-	add_step(&g, 0, 1, 0.0001, 0.0001);
-	add_step(&g, 1, 3, 0.9999, 0.9999);
-	add_step(&g, 1, 2, 0.0001, 0.0001);
-	add_step(&g, 2, 3, 1, 1);
-	add_step(&g, 3, FLOWFIT_EXIT, 1, 1);
-	add_step(&g, 4, FLOWFIT_EXIT, 1, 1);
+	add_edge(&g, 0, 3, 0.9999, 0.9999);
+	add_edge(&g, 0, 1, 0.0001, 0.0001);
+	add_edge(&g, 1, 3, 0.9999, 0.9999);
+	add_edge(&g, 1, 2, 0.0001, 0.0001);
+	add_edge(&g, 2, 3, 1, 1);
+	add_edge(&g, 3, LIKELIHOOD_EXIT, 1, 1);
+	add_edge(&g, 4, LIKELIHOOD_EXIT, 1, 1);
 	g.node[3].samples = 1000;
-	g.source[0] = (struct flowfit_source){ 0, 1, true };
-	g.source[1] = (struct flowfit_source){ 4, 1, true };
-	g.call[0] = (struct flowfit_call){ 2, 1, 1, 0 };
-	g.part[1] = (struct flowfit_part){ 4, 6, false };
+	g.entry[0] = (struct likelihood_entry){ 0, 1, true };
+	g.entry[1] = (struct likelihood_entry){ 4, 1, true };
+	g.call[0] = (struct likelihood_call){ 2, 1, 1, 0 };
+	g.part[1] = (struct likelihood_part){ 4, 6, false };
 	flowcut_fit(&g.f, LEAST);
 	assert_true(g.node[2].count > 2 && g.node[2].count < 40);
 }
@@ -151,8 +154,8 @@ static void a_call_is_reached_however_little_was_expected_of_the_way(void **stat
 static void what_goes_through_comes_back(void **state)
 {
 	(void)state;
-	struct graph g = { .f = { .nsource = 1, .npart = 1, .node = g.node, .step = g.step,
-		.source = g.source, .call = g.call, .part = g.part } };
+	struct graph g = { .f = { .nentry = 1, .npart = 1, .node = g.node, .edge = g.edge,
+		.entry = g.entry, .call = g.call, .part = g.part } };
 
 	for (int i = 0; i < 4; i++)
 		add_node(&g, i % 3 == 0 ? 1000 : 0);
@@ -160,14 +163,14 @@ static void what_goes_through_comes_back(void **state)
 		g.node[i].cost = i % 3 == 0 ? 5 : 1e-4;
 		g.node[i].trust = 100;
 	}
-	add_step(&g, 0, 1, 0.6, 0.5);
-	add_step(&g, 0, 2, 0.4, 0.5);
-	add_step(&g, 1, 3, 1, 1);
-	add_step(&g, 2, 3, 1, 1);
-	add_step(&g, 3, FLOWFIT_EXIT, 1, 1);
-	g.source[0] = (struct flowfit_source){ 0, 1, true };
+	add_edge(&g, 0, 1, 0.6, 0.5);
+	add_edge(&g, 0, 2, 0.4, 0.5);
+	add_edge(&g, 1, 3, 1, 1);
+	add_edge(&g, 2, 3, 1, 1);
+	add_edge(&g, 3, LIKELIHOOD_EXIT, 1, 1);
+	g.entry[0] = (struct likelihood_entry){ 0, 1, true };
 	flowcut_fit(&g.f, LEAST);
-	assert_true(g.step[1].share > 0.3 && g.step[1].share < 0.7);
+	assert_true(g.edge[1].probability > 0.3 && g.edge[1].probability < 0.7);
 }
 
 int main(void)

@@ -17,12 +17,12 @@ enum { N = 7 };
 
 struct bowl {
 	double last[N];		/* where it was called */
-	bool lies;		/* its slope says from the second call on that down is up */
+	bool lies;		/* its gradient says from the second call on that down is up */
 	uint32_t calls;
 };
 
 /* Least at 1, 2, ...; steeper by powers of ten. */
-static double bowl(const double *x, double *slope, void *ctx)
+static double bowl(const double *x, double *gradient, void *ctx)
 {
 	struct bowl *b = ctx;
 	double value = 0, steep = 0.01;
@@ -33,7 +33,7 @@ static double bowl(const double *x, double *slope, void *ctx)
 		double off = x[i] - (i + 1);
 
 		value += steep * off * off;
-		slope[i] = (b->lies && b->calls > 1 ? -2 : 2) * steep * off;
+		gradient[i] = (b->lies && b->calls > 1 ? -2 : 2) * steep * off;
 	}
 	return value;
 }
@@ -44,7 +44,8 @@ static void finds_the_least(void **state)
 	double x[N] = { 0 };
 
 	(void)state;
-	assert_true(descent(N, x, bowl, &b, (struct descent_limits){ 200, 400, 1e-12 }) < 1e-6);
+	assert_true(lbfgs_minimize(N, x, bowl, &b, (struct lbfgs_limits){ 200, 400, 1e-12 }) <
+		    1e-6);
 	for (uint32_t i = 0; i < N; i++)
 		assert_true(fabs(x[i] - (i + 1)) < 0.01);
 	assert_memory_equal(b.last, x, sizeof(x));
@@ -56,13 +57,13 @@ static void calls_last_what_it_found(void **state)
 	for (uint32_t rounds = 1; rounds <= 12; rounds++) {
 		struct bowl b = { .lies = rounds % 2 };
 		double x[N] = { 0 };
-		double value = descent(N, x, bowl, &b,
-				       (struct descent_limits){ rounds, rounds + 1, 0 });
+		double value = lbfgs_minimize(N, x, bowl, &b,
+					      (struct lbfgs_limits){ rounds, rounds + 1, 0 });
 
 		assert_memory_equal(b.last, x, sizeof(x));
-		double slope[N];
+		double gradient[N];
 		b.lies = false;
-		assert_true(value == bowl(x, slope, &b));
+		assert_true(value == bowl(x, gradient, &b));
 	}
 }
 

@@ -13,15 +13,15 @@
 
 #include "editor/graph/likelihood.h"
 
-enum { MAX_NODES = 7, MAX_STEPS = 2 * MAX_NODES };
+enum { MAX_NODES = 7, MAX_EDGES = 2 * MAX_NODES };
 
 struct small {
-	struct flowfit f;
-	struct flowfit_node node[MAX_NODES];
-	struct flowfit_step step[MAX_STEPS];
-	struct flowfit_source source[2];
-	struct flowfit_call call[2];
-	struct flowfit_part part[2];
+	struct likelihood f;
+	struct likelihood_node node[MAX_NODES];
+	struct likelihood_edge edge[MAX_EDGES];
+	struct likelihood_entry entry[2];
+	struct likelihood_call call[2];
+	struct likelihood_part part[2];
 };
 
 static uint64_t splitmix(uint64_t *state)
@@ -36,15 +36,17 @@ static uint64_t splitmix(uint64_t *state)
 static void finish(struct small *g)
 {
 	g->f.node = g->node;
-	g->f.step = g->step;
-	g->f.source = g->source;
+	g->f.edge = g->edge;
+	g->f.entry = g->entry;
 	g->f.call = g->call;
 	g->f.part = g->part;
 }
 
-static void add_step(struct small *g, uint32_t from, uint32_t to, double seen, double share)
+static void add_edge(struct small *g, uint32_t from, uint32_t to, double seen,
+		     double probability)
 {
-	g->step[g->f.nstep++] = (struct flowfit_step){ from, to, seen, share, 0.5, false, 0 };
+	g->edge[g->f.nedge++] =
+		(struct likelihood_edge){ from, to, seen, probability, 0.5, false, 0 };
 }
 
 static void make(struct small *g, uint64_t seed)
@@ -52,23 +54,24 @@ static void make(struct small *g, uint64_t seed)
 	uint64_t s = seed;
 	uint32_t n = 2 + (uint32_t)(splitmix(&s) % (MAX_NODES - 1));
 
-	*g = (struct small){ .f = { .nnode = n, .nsource = 1, .npart = 1 } };
+	*g = (struct small){ .f = { .nnode = n, .nentry = 1, .npart = 1 } };
 	for (uint32_t v = 0; v < n; v++) {
 		double cost = 1 + (double)(splitmix(&s) % 9);
 
-		g->node[v] = (struct flowfit_node){ .samples = (double)(splitmix(&s) % 50),
-			.cost = cost, .trust = 1.5 * sqrt(cost) };
+		g->node[v] = (struct likelihood_node){ .samples = (double)(splitmix(&s) % 50),
+						       .cost = cost,
+						       .trust = 1.5 * sqrt(cost) };
 		bool two = splitmix(&s) % 3 != 0;
 		bool seen = splitmix(&s) % 2 != 0;
-		add_step(g, v, v + 1 < n ? v + 1 : FLOWFIT_EXIT,
+		add_edge(g, v, v + 1 < n ? v + 1 : LIKELIHOOD_EXIT,
 			 seen ? (double)(splitmix(&s) % 30) : 0, two ? 0.5 : 1);
 		if (two) {
-			add_step(g, v, (uint32_t)(splitmix(&s) % n),
+			add_edge(g, v, (uint32_t)(splitmix(&s) % n),
 				 seen ? (double)(splitmix(&s) % 30) : 0, 0.5);
-			g->step[g->f.nstep - 1].guess = 0.1 * (double)(3 + splitmix(&s) % 5);
+			g->edge[g->f.nedge - 1].guess = 0.1 * (double)(3 + splitmix(&s) % 5);
 		}
 	}
-	g->source[0] = (struct flowfit_source){ 0, 1, true };
+	g->entry[0] = (struct likelihood_entry){ 0, 1, true };
 	finish(g);
 }
 
@@ -81,9 +84,9 @@ static void visits(const struct small *g, const double *p, double rate, double *
 	for (int round = 0; round < 3000; round++) {
 		memset(next, 0, sizeof(next));
 		next[0] = rate;
-		for (uint32_t i = 0; i < g->f.nstep; i++) {
-			if (g->step[i].to != FLOWFIT_EXIT)
-				next[g->step[i].to] += p[i] * x[g->step[i].from];
+		for (uint32_t i = 0; i < g->f.nedge; i++) {
+			if (g->edge[i].to != LIKELIHOOD_EXIT)
+				next[g->edge[i].to] += p[i] * x[g->edge[i].from];
 		}
 		memcpy(x, next, sizeof(next));
 	}
@@ -95,10 +98,10 @@ static double unlikeliness(const struct small *g, const double *p, double rate)
 
 	visits(g, p, rate, x);
 	for (uint32_t v = 0; v < g->f.nnode; v++) {
-		const struct flowfit_node *n = &g->node[v];
+		const struct likelihood_node *n = &g->node[v];
 		double m = x[v] * n->cost;
 
-		double room = n->trust + FLOWFIT_EXCESS * n->samples;
+		double room = n->trust + LIKELIHOOD_EXCESS * n->samples;
 
 		value += n->trust / room * ((n->samples + room) * log(m + room) -
 					    n->samples * log(m));
@@ -106,32 +109,32 @@ static double unlikeliness(const struct small *g, const double *p, double rate)
 	for (uint32_t v = 0; v < g->f.nnode; v++) {
 		double seen = 0, guess = 0;
 
-		for (uint32_t i = 0; i < g->f.nstep; i++) {
-			seen += g->step[i].from == v ? g->step[i].seen : 0;
-			guess += g->step[i].from == v ? g->step[i].guess : 0;
+		for (uint32_t i = 0; i < g->f.nedge; i++) {
+			seen += g->edge[i].from == v ? g->edge[i].seen : 0;
+			guess += g->edge[i].from == v ? g->edge[i].guess : 0;
 		}
-		for (uint32_t i = 0; i < g->f.nstep; i++) {
-			if (g->step[i].from != v)
+		for (uint32_t i = 0; i < g->f.nedge; i++) {
+			if (g->edge[i].from != v)
 				continue;
-			value -= g->step[i].seen * FLOWFIT_SEEN_LIMIT /
-				 (FLOWFIT_SEEN_LIMIT + seen) * log(p[i]);
-			value -= FLOWFIT_GUESS * g->step[i].guess / guess *
-				 log(p[i] + FLOWFIT_RARE);
+			value -= g->edge[i].seen * LIKELIHOOD_SEEN_LIMIT /
+				 (LIKELIHOOD_SEEN_LIMIT + seen) * log(p[i]);
+			value -= LIKELIHOOD_GUESS * g->edge[i].guess / guess *
+				 log(p[i] + LIKELIHOOD_RARE);
 		}
 	}
 	return value;
 }
 
-/* p[] with step i's proportion times `by`. */
+/* p[] with edge i's proportion times `by`. */
 static void change(const struct small *g, uint32_t i, double by, double *p)
 {
 	double sum = 0;
 
 	p[i] *= by;
-	for (uint32_t k = 0; k < g->f.nstep; k++)
-		sum += g->step[k].from == g->step[i].from ? p[k] : 0;
-	for (uint32_t k = 0; k < g->f.nstep; k++)
-		p[k] /= g->step[k].from == g->step[i].from ? sum : 1;
+	for (uint32_t k = 0; k < g->f.nedge; k++)
+		sum += g->edge[k].from == g->edge[i].from ? p[k] : 0;
+	for (uint32_t k = 0; k < g->f.nedge; k++)
+		p[k] /= g->edge[k].from == g->edge[i].from ? sum : 1;
 }
 
 static void nothing_near_by_is_likelier(void **state)
@@ -141,14 +144,14 @@ static void nothing_near_by_is_likelier(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed <= 150; seed++) {
 		struct small g;
-		double p[MAX_STEPS], q[MAX_STEPS], x[MAX_NODES], off = 0;
+		double p[MAX_EDGES], q[MAX_EDGES], x[MAX_NODES], off = 0;
 
 		make(&g, seed);
-		flowfit(&g.f);
+		likelihood_fit(&g.f);
 		assert_true(g.part[0].fitted);
-		for (uint32_t i = 0; i < g.f.nstep; i++)
-			p[i] = g.step[i].share;
-		double rate = g.source[0].rate, best = unlikeliness(&g, p, rate);
+		for (uint32_t i = 0; i < g.f.nedge; i++)
+			p[i] = g.edge[i].probability;
+		double rate = g.entry[0].rate, best = unlikeliness(&g, p, rate);
 		/* A nearly closed circle has no end for plain iteration. */
 		visits(&g, p, rate, x);
 		for (uint32_t v = 0; v < g.f.nnode; v++)
@@ -157,12 +160,12 @@ static void nothing_near_by_is_likelier(void **state)
 			skipped++;
 			continue;
 		}
-		for (uint32_t i = 0; i < g.f.nstep; i++) {
+		for (uint32_t i = 0; i < g.f.nedge; i++) {
 			for (int up = 0; up < 2; up++) {
 				memcpy(q, p, sizeof(q));
 				change(&g, i, up ? 1.2 : 1 / 1.2, q);
 				if (unlikeliness(&g, q, rate) < best - 0.1)
-					fail_msg("seed %u: step %u could be likelier by %g",
+					fail_msg("seed %u: edge %u could be likelier by %g",
 						 (unsigned)seed, i,
 						 best - unlikeliness(&g, q, rate));
 			}
@@ -186,13 +189,13 @@ static void what_enters_a_node_leaves_it(void **state)
 		double in[MAX_NODES] = { 0 };
 
 		make(&g, seed);
-		flowfit(&g.f);
-		in[0] = g.source[0].rate;
-		for (uint32_t i = 0; i < g.f.nstep; i++) {
-			const struct flowfit_step *s = &g.step[i];
+		likelihood_fit(&g.f);
+		in[0] = g.entry[0].rate;
+		for (uint32_t i = 0; i < g.f.nedge; i++) {
+			const struct likelihood_edge *s = &g.edge[i];
 
-			if (s->to != FLOWFIT_EXIT)
-				in[s->to] += s->share * g.node[s->from].count;
+			if (s->to != LIKELIHOOD_EXIT)
+				in[s->to] += s->probability * g.node[s->from].count;
 		}
 		for (uint32_t v = 0; v < g.f.nnode; v++)
 			assert_true(fabs(g.node[v].count - in[v]) <= 1e-4 * in[v] + 1e-9);
@@ -206,24 +209,24 @@ static void entries_of_the_callee_tell_of_the_callers_branch(void **state)
 
 	(void)state;
 	for (int often = 0; often < 2; often++) {
-		struct small g = { .f = { .nnode = 4, .nsource = 2, .ncall = 1, .npart = 2 } };
+		struct small g = { .f = { .nnode = 4, .nentry = 2, .ncall = 1, .npart = 2 } };
 
 		/* Nothing is known of the arm itself: it has no time of its own. */
-		g.node[0] = (struct flowfit_node){ 1000, 10, 5, 0 };
-		g.node[1] = (struct flowfit_node){ 0, 0, 0, 0 };
-		g.node[2] = (struct flowfit_node){ 1000, 10, 5, 0 };
-		g.node[3] = (struct flowfit_node){ often ? 900 : 9, 10, 5, 0 };
-		add_step(&g, 0, 1, 0, 0.5);
-		add_step(&g, 0, 2, 0, 0.5);
-		add_step(&g, 1, 2, 0, 1);
-		add_step(&g, 2, FLOWFIT_EXIT, 0, 1);
-		add_step(&g, 3, FLOWFIT_EXIT, 0, 1);
-		g.source[0] = (struct flowfit_source){ 0, 1, true };
-		g.source[1] = (struct flowfit_source){ 3, 1, true };
-		g.call[0] = (struct flowfit_call){ 1, 1, 1, 0 };
-		g.part[1] = (struct flowfit_part){ 3, 4, false };
+		g.node[0] = (struct likelihood_node){ 1000, 10, 5, 0 };
+		g.node[1] = (struct likelihood_node){ 0, 0, 0, 0 };
+		g.node[2] = (struct likelihood_node){ 1000, 10, 5, 0 };
+		g.node[3] = (struct likelihood_node){ often ? 900 : 9, 10, 5, 0 };
+		add_edge(&g, 0, 1, 0, 0.5);
+		add_edge(&g, 0, 2, 0, 0.5);
+		add_edge(&g, 1, 2, 0, 1);
+		add_edge(&g, 2, LIKELIHOOD_EXIT, 0, 1);
+		add_edge(&g, 3, LIKELIHOOD_EXIT, 0, 1);
+		g.entry[0] = (struct likelihood_entry){ 0, 1, true };
+		g.entry[1] = (struct likelihood_entry){ 3, 1, true };
+		g.call[0] = (struct likelihood_call){ 1, 1, 1, 0 };
+		g.part[1] = (struct likelihood_part){ 3, 4, false };
 		finish(&g);
-		flowfit(&g.f);
+		likelihood_fit(&g.f);
 		arm[often] = g.node[1].count;
 	}
 	assert_true(arm[1] > 60 && arm[1] < 110);
@@ -235,25 +238,26 @@ static void entries_of_the_callee_tell_of_the_callers_branch(void **state)
 static void rates_that_only_calls_tell_agree(void **state)
 {
 	enum { N = 24 };
-	struct flowfit_node node[N] = { 0 };
-	struct flowfit_step step[N] = { 0 };
-	struct flowfit_source source[N];
-	struct flowfit_call call[N - 1];
-	struct flowfit_part part[N] = { 0 };
-	struct flowfit f = { N, N, N, N - 1, N, node, step, source, call, part };
+	struct likelihood_node node[N] = { 0 };
+	struct likelihood_edge edge[N] = { 0 };
+	struct likelihood_entry entry[N];
+	struct likelihood_call call[N - 1];
+	struct likelihood_part part[N] = { 0 };
+	struct likelihood f = { N, N, N, N - 1, N, node, edge, entry, call, part };
 
 	(void)state;
 	for (uint32_t i = 0; i < N; i++) {
 		bool end = i == 0 || i == N - 1;
 
-		node[i] = (struct flowfit_node){ end ? 2000 : 0, end ? 2 : 0, end ? 50 : 0, 0 };
-		step[i] = (struct flowfit_step){ i, FLOWFIT_EXIT, 0, 1, 1, false, 0 };
-		source[i] = (struct flowfit_source){ i, 1, true };
-		part[i].node = part[i].step = i;
+		node[i] = (struct likelihood_node){ end ? 2000 : 0, end ? 2 : 0, end ? 50 : 0,
+						    0 };
+		edge[i] = (struct likelihood_edge){ i, LIKELIHOOD_EXIT, 0, 1, 1, false, 0 };
+		entry[i] = (struct likelihood_entry){ i, 1, true };
+		part[i].node = part[i].edge = i;
 		if (i + 1 < N)
-			call[i] = (struct flowfit_call){ i, i + 1, 1, 0 };
+			call[i] = (struct likelihood_call){ i, i + 1, 1, 0 };
 	}
-	flowfit(&f);
+	likelihood_fit(&f);
 	for (uint32_t i = 0; i < N; i++) {
 		if (node[i].count < 900 || node[i].count > 1100)
 			fail_msg("part %u runs %g times", i, node[i].count);
@@ -269,22 +273,22 @@ static void callers_of_the_callee_tell_of_the_callers_branch(void **state)
 
 	(void)state;
 	for (int i = 0; i < 3; i++) {
-		struct small g = { .f = { .nnode = 4, .nsource = 2, .ncall = 2, .npart = 2 } };
+		struct small g = { .f = { .nnode = 4, .nentry = 2, .ncall = 2, .npart = 2 } };
 
-		g.node[0] = (struct flowfit_node){ 1000, 10, 5, 0 };
-		g.node[3] = (struct flowfit_node){ 1000, 10, 5, 0 };
-		add_step(&g, 0, 1, 0, 0.5);
-		add_step(&g, 0, 2, 0, 0.5);
-		add_step(&g, 1, FLOWFIT_EXIT, 0, 1);
-		add_step(&g, 2, FLOWFIT_EXIT, 0, 1);
-		add_step(&g, 3, FLOWFIT_EXIT, 0, 1);
-		g.source[0] = (struct flowfit_source){ 0, 1, true };
-		g.source[1] = (struct flowfit_source){ 3, 1, true };
-		g.call[0] = (struct flowfit_call){ 1, 1, 1, 0.9 * seen[i] };
-		g.call[1] = (struct flowfit_call){ 2, 1, 1, 0.1 * seen[i] };
-		g.part[1] = (struct flowfit_part){ 3, 5, false };
+		g.node[0] = (struct likelihood_node){ 1000, 10, 5, 0 };
+		g.node[3] = (struct likelihood_node){ 1000, 10, 5, 0 };
+		add_edge(&g, 0, 1, 0, 0.5);
+		add_edge(&g, 0, 2, 0, 0.5);
+		add_edge(&g, 1, LIKELIHOOD_EXIT, 0, 1);
+		add_edge(&g, 2, LIKELIHOOD_EXIT, 0, 1);
+		add_edge(&g, 3, LIKELIHOOD_EXIT, 0, 1);
+		g.entry[0] = (struct likelihood_entry){ 0, 1, true };
+		g.entry[1] = (struct likelihood_entry){ 3, 1, true };
+		g.call[0] = (struct likelihood_call){ 1, 1, 1, 0.9 * seen[i] };
+		g.call[1] = (struct likelihood_call){ 2, 1, 1, 0.1 * seen[i] };
+		g.part[1] = (struct likelihood_part){ 3, 5, false };
 		finish(&g);
-		flowfit(&g.f);
+		likelihood_fit(&g.f);
 		part[i] = g.node[1].count / (g.node[1].count + g.node[2].count);
 	}
 	assert_true(fabs(part[0] - 0.5) < 0.01);
@@ -294,16 +298,16 @@ static void callers_of_the_callee_tell_of_the_callers_branch(void **state)
 
 static void a_loop_that_is_never_left_ends(void **state)
 {
-	struct small g = { .f = { .nnode = 2, .nsource = 1, .npart = 1 } };
+	struct small g = { .f = { .nnode = 2, .nentry = 1, .npart = 1 } };
 
 	(void)state;
-	g.node[0] = (struct flowfit_node){ 10, 10, 5, 0 };
-	g.node[1] = (struct flowfit_node){ 5000, 5, 3, 0 };
-	add_step(&g, 0, 1, 0, 1);
-	add_step(&g, 1, 1, 0, 1);
-	g.source[0] = (struct flowfit_source){ 0, 1, false };
+	g.node[0] = (struct likelihood_node){ 10, 10, 5, 0 };
+	g.node[1] = (struct likelihood_node){ 5000, 5, 3, 0 };
+	add_edge(&g, 0, 1, 0, 1);
+	add_edge(&g, 1, 1, 0, 1);
+	g.entry[0] = (struct likelihood_entry){ 0, 1, false };
 	finish(&g);
-	flowfit(&g.f);
+	likelihood_fit(&g.f);
 	/* The entry and the loop contradict each other; neither is believed altogether. */
 	assert_true(g.node[1].count > 500 && g.node[1].count < 1e6);
 	assert_true(g.node[0].count > 1e-4 && g.node[0].count <= 1.1);

@@ -22,7 +22,7 @@ static uint64_t splitmix(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
-static double unlikeliness(const struct logit_case *c, uint32_t n, double firm,
+static double unlikeliness(const struct logistic_case *c, uint32_t n, double firm,
 			   const double *weight)
 {
 	double value = 0;
@@ -30,7 +30,7 @@ static double unlikeliness(const struct logit_case *c, uint32_t n, double firm,
 	for (uint32_t i = 0; i < MAX_WEIGHTS; i++)
 		value += firm / 8 * weight[i] * weight[i];
 	for (uint32_t i = 0; i < n; i++) {
-		double p = logit_guess(&c[i], weight);
+		double p = logistic_predict(&c[i], weight);
 
 		value -= c[i].yes * log(p) + c[i].no * log(1 - p);
 	}
@@ -41,21 +41,22 @@ static void no_weights_near_by_are_likelier(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 50; seed++) {
-		struct logit_sign sign[MAX_CASES][3];
-		struct logit_case c[MAX_CASES];
+		struct logistic_feature feature[MAX_CASES][3];
+		struct logistic_case c[MAX_CASES];
 		double weight[MAX_WEIGHTS], firm = 1 + (double)(seed % 7);
 		uint64_t s = seed;
 
 		for (uint32_t i = 0; i < MAX_CASES; i++) {
 			for (uint32_t k = 0; k < 3; k++)
-				sign[i][k] = (struct logit_sign){
+				feature[i][k] = (struct logistic_feature){
 					2 * k + (uint32_t)(splitmix(&s) % 2),
 					splitmix(&s) % 2 ? 1 : -1
 				};
-			c[i] = (struct logit_case){ sign[i], 3, (double)(splitmix(&s) % 9),
-						    (double)(splitmix(&s) % 5) };
+			c[i] = (struct logistic_case){ feature[i], 3,
+						       (double)(splitmix(&s) % 9),
+						       (double)(splitmix(&s) % 5) };
 		}
-		logit_fit(c, MAX_CASES, firm, weight, MAX_WEIGHTS);
+		logistic_fit(c, MAX_CASES, firm, weight, MAX_WEIGHTS);
 		double best = unlikeliness(c, MAX_CASES, firm, weight);
 		for (uint32_t i = 0; i < MAX_WEIGHTS; i++) {
 			double kept = weight[i];
@@ -72,28 +73,29 @@ static void no_weights_near_by_are_likelier(void **state)
 
 static void nothing_seen_says_nothing(void **state)
 {
-	struct logit_sign sign = { 0, 1 };
-	struct logit_case c = { &sign, 1, 0, 0 };
+	struct logistic_feature feature = { 0, 1 };
+	struct logistic_case c = { &feature, 1, 0, 0 };
 	double weight[1];
 
 	(void)state;
-	logit_fit(&c, 1, 8, weight, 1);
-	assert_true(fabs(logit_guess(&c, weight) - 0.5) < 1e-9);
-	logit_fit(NULL, 0, 8, weight, 1);
+	logistic_fit(&c, 1, 8, weight, 1);
+	assert_true(fabs(logistic_predict(&c, weight) - 0.5) < 1e-9);
+	logistic_fit(NULL, 0, 8, weight, 1);
 	assert_true(weight[0] == 0);
 }
 
-/* A case with a sign seen elsewhere, and one with its opposite. */
+/* A case with a feature seen elsewhere, and one with its opposite. */
 static void what_was_seen_tells_of_others(void **state)
 {
-	struct logit_sign sign = { 0, 1 }, opposite = { 0, -1 };
-	struct logit_case c = { &sign, 1, 90, 10 }, other = { &opposite, 1, 0, 0 };
+	struct logistic_feature feature = { 0, 1 }, opposite = { 0, -1 };
+	struct logistic_case c = { &feature, 1, 90, 10 }, other = { &opposite, 1, 0, 0 };
 	double weight[1];
 
 	(void)state;
-	logit_fit(&c, 1, 1, weight, 1);
-	assert_true(logit_guess(&c, weight) > 0.85 && logit_guess(&c, weight) < 0.9);
-	assert_true(fabs(logit_guess(&c, weight) + logit_guess(&other, weight) - 1) < 1e-9);
+	logistic_fit(&c, 1, 1, weight, 1);
+	assert_true(logistic_predict(&c, weight) > 0.85 && logistic_predict(&c, weight) < 0.9);
+	assert_true(fabs(logistic_predict(&c, weight) + logistic_predict(&other, weight) - 1) <
+		    1e-9);
 }
 
 int main(void)

@@ -24,22 +24,22 @@ static uint64_t splitmix(uint64_t *state)
 }
 
 /* Node 0 is the outside.  Every node has a way out; walks begin and end at node 0. */
-static struct flowtree random_graph(uint32_t n, uint32_t extra, uint64_t *seed)
+static struct spanningtree random_graph(uint32_t n, uint32_t extra, uint64_t *seed)
 {
-	struct flowtree t = { .nnode = n, .edge = calloc(n + extra, sizeof(*t.edge)) };
+	struct spanningtree t = { .nnode = n, .edge = calloc(n + extra, sizeof(*t.edge)) };
 
 	for (uint32_t v = 0; v < n; v++)
-		t.edge[t.nedge++] = (struct flowtree_edge){ .from = v, .to = (v + 1) % n };
+		t.edge[t.nedge++] = (struct spanningtree_edge){ .from = v, .to = (v + 1) % n };
 	for (uint32_t i = 0; i < extra; i++)
 		t.edge[t.nedge++] =
-			(struct flowtree_edge){ .from = (uint32_t)(splitmix(seed) % n),
-						.to = (uint32_t)(splitmix(seed) % n) };
+			(struct spanningtree_edge){ .from = (uint32_t)(splitmix(seed) % n),
+						    .to = (uint32_t)(splitmix(seed) % n) };
 	for (uint32_t i = 0; i < t.nedge; i++)
 		t.edge[i].cost = (double)(splitmix(seed) % 100);
 	return t;
 }
 
-static void walk(struct flowtree *t, uint32_t steps, uint64_t *seed)
+static void walk(struct spanningtree *t, uint32_t steps, uint64_t *seed)
 {
 	uint32_t v = 0;
 
@@ -57,7 +57,7 @@ static void walk(struct flowtree *t, uint32_t steps, uint64_t *seed)
 }
 
 /* Forgets what is not counted, solves, and compares. */
-static void assert_all_told(struct flowtree *t)
+static void assert_all_told(struct spanningtree *t)
 {
 	int64_t *all = calloc(t->nedge, sizeof(*all));
 
@@ -66,7 +66,7 @@ static void assert_all_told(struct flowtree *t)
 		if (!t->edge[i].counted)
 			t->edge[i].count = -12345;
 	}
-	flowtree_solve(t);
+	spanningtree_solve(t);
 	for (uint32_t i = 0; i < t->nedge; i++)
 		assert_true(t->edge[i].count == all[i]);
 	free(all);
@@ -79,11 +79,12 @@ static void few_counters_tell_what_all_would(void **state)
 	(void)state;
 	for (int round = 0; round < 2000; round++) {
 		uint32_t n = 1 + (uint32_t)(splitmix(&seed) % 40);
-		struct flowtree t = random_graph(n, (uint32_t)(splitmix(&seed) % 60), &seed);
+		struct spanningtree t =
+			random_graph(n, (uint32_t)(splitmix(&seed) % 60), &seed);
 		uint32_t counted = 0;
 
 		walk(&t, 500, &seed);
-		assert_int_equal(flowtree_choose(&t), t.nedge - (n - 1));
+		assert_int_equal(spanningtree_choose(&t), t.nedge - (n - 1));
 		for (uint32_t i = 0; i < t.nedge; i++) {
 			counted += t.edge[i].counted;
 			assert_false(t.edge[i].untold);
@@ -96,7 +97,7 @@ static void few_counters_tell_what_all_would(void **state)
 
 /* The flow of any set of counters is unique if no two different flows agree on it: that is,
  * if the edges left out hold no circle. */
-static bool tells_all(const struct flowtree *t, uint32_t set)
+static bool tells_all(const struct spanningtree *t, uint32_t set)
 {
 	uint32_t part[8];
 
@@ -123,10 +124,10 @@ static void no_other_choice_costs_less(void **state)
 	(void)state;
 	for (int round = 0; round < 300; round++) {
 		uint32_t n = 1 + (uint32_t)(splitmix(&seed) % 6);
-		struct flowtree t = random_graph(n, (uint32_t)(splitmix(&seed) % 5), &seed);
+		struct spanningtree t = random_graph(n, (uint32_t)(splitmix(&seed) % 5), &seed);
 		double got = 0, best = 1e9;
 
-		(void)flowtree_choose(&t);
+		(void)spanningtree_choose(&t);
 		for (uint32_t i = 0; i < t.nedge; i++)
 			got += t.edge[i].counted ? t.edge[i].cost : 0;
 		for (uint32_t set = 0; set < 1u << t.nedge; set++) {
@@ -148,7 +149,7 @@ static void blind_edges_follow_from_others(void **state)
 
 	(void)state;
 	for (int round = 0; round < 500; round++) {
-		struct flowtree t = random_graph(20, 30, &seed);
+		struct spanningtree t = random_graph(20, 30, &seed);
 
 		/* a star cannot hold a circle */
 		for (uint32_t i = 0, used = 0; i < t.nedge; i++) {
@@ -159,7 +160,7 @@ static void blind_edges_follow_from_others(void **state)
 			used |= t.edge[i].blind ? 1u << end : 0;
 		}
 		walk(&t, 300, &seed);
-		(void)flowtree_choose(&t);
+		(void)spanningtree_choose(&t);
 		for (uint32_t i = 0; i < t.nedge; i++)
 			assert_false(t.edge[i].blind &&
 				     (t.edge[i].counted || t.edge[i].untold));
@@ -170,44 +171,46 @@ static void blind_edges_follow_from_others(void **state)
 
 static void a_circle_of_blind_edges_is_told_as_such(void **state)
 {
-	struct flowtree_edge edge[] = { { .from = 0, .to = 1, .blind = true },
-		{ .from = 1, .to = 0, .blind = true }, { .from = 0, .to = 1, .cost = 1 } };
-	struct flowtree t = { 2, 3, edge };
+	struct spanningtree_edge edge[] = { { .from = 0, .to = 1, .blind = true },
+					    { .from = 1, .to = 0, .blind = true },
+					    { .from = 0, .to = 1, .cost = 1 } };
+	struct spanningtree t = { 2, 3, edge };
 
 	(void)state;
-	assert_int_equal(flowtree_choose(&t), 1);
+	assert_int_equal(spanningtree_choose(&t), 1);
 	assert_true(!edge[0].untold && edge[1].untold && edge[2].counted);
 	edge[2].count = 7;
-	flowtree_solve(&t);
+	spanningtree_solve(&t);
 	assert_true(edge[1].count == 0 && edge[0].count == -7);
 }
 
 /* Calls that return twice, or not at all, are flow from or to the outside. */
 static void negative_flow_is_flow_as_well(void **state)
 {
-	struct flowtree_edge edge[] = {
-		{ .from = 0, .to = 1, .cost = 1 }, { .from = 1, .to = 2, .cost = 9 },
-		{ .from = 1, .to = 0, .blind = true }, { .from = 2, .to = 0, .cost = 5 } };
-	struct flowtree t = { 3, 4, edge };
+	struct spanningtree_edge edge[] = { { .from = 0, .to = 1, .cost = 1 },
+					    { .from = 1, .to = 2, .cost = 9 },
+					    { .from = 1, .to = 0, .blind = true },
+					    { .from = 2, .to = 0, .cost = 5 } };
+	struct spanningtree t = { 3, 4, edge };
 
 	(void)state;
-	assert_int_equal(flowtree_choose(&t), 2);
+	assert_int_equal(spanningtree_choose(&t), 2);
 	assert_true(edge[0].counted && edge[3].counted);
 	edge[0].count = 3;
 	edge[3].count = 5;
-	flowtree_solve(&t);
+	spanningtree_solve(&t);
 	assert_true(edge[1].count == 5 && edge[2].count == -2);
 }
 
 static void deep_graphs_take_no_time(void **state)
 {
 	uint64_t seed = 5;
-	struct flowtree t = random_graph(200000, 300000, &seed);
+	struct spanningtree t = random_graph(200000, 300000, &seed);
 
 	(void)state;
 	for (uint32_t i = 0; i < t.nnode; i++)
 		t.edge[i].count = 3;
-	(void)flowtree_choose(&t);
+	(void)spanningtree_choose(&t);
 	assert_all_told(&t);
 	free(t.edge);
 }

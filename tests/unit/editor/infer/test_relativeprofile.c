@@ -215,8 +215,8 @@ static void a_function_without_an_estimate_has_no_shape(void **state)
 	const struct fn *f = infer(prog, &p);
 
 	(void)state;
-	assert_non_null(f->shape);
-	assert_null(prog->fn[1].shape);
+	assert_non_null(f->relprofile);
+	assert_null(prog->fn[1].relprofile);
 	assert_true(prog->fn[1].block[0].count > 0);
 	arena_free(a);
 }

@@ -50,7 +50,7 @@ static void direct_calls_are_made_as_often_as_their_block_runs(void **state)
 	struct proc_graph g;
 
 	(void)state;
-	passcalls_make(read_text(a), a, &g);
+	callgraph_make(read_text(a), a, &g);
 	assert_int_equal(g.nproc, 3);
 	assert_int_equal(g.size[0], 62);
 	assert_int_equal(g.nedge, 1);
@@ -74,7 +74,7 @@ static void indirect_calls_are_shared_out_by_what_was_seen(void **state)
 	(void)state;
 	f->seen_call = seen;
 	f->nseen_call = 3;
-	passcalls_make(prog, a, &g);
+	callgraph_make(prog, a, &g);
 	assert_int_equal(g.nedge, 3);
 	assert_edge(&g.edge[1], 0, 1, 2, 50);
 	assert_edge(&g.edge[2], 0, 2, 4, 50);
@@ -92,10 +92,10 @@ static void offsets_count_hot_blocks_in_their_order(void **state)
 	(void)state;
 	f->order[1] = 2;
 	f->order[2] = 1;
-	passcalls_make(prog, a, &g);
+	callgraph_make(prog, a, &g);
 	assert_int_equal(g.edge[0].off, 32);
 	f->block[2].cold = true;
-	passcalls_make(prog, a, &g);
+	callgraph_make(prog, a, &g);
 	assert_int_equal(g.edge[0].off, 20);
 	assert_int_equal(g.size[0], 50);
 	arena_free(a);

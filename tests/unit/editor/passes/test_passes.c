@@ -28,6 +28,7 @@
 #include "editor/infer/infer.h"
 #include "tests/unit/irtext.h"
 #include "editor/passes/ir_print.h"
+#include "editor/passes/layoutscore.h"
 #include "editor/passes/pass.h"
 #include "lib/err.h"
 
@@ -164,8 +165,8 @@ static void want_layout(struct run *r, const char *line, char **word, uint32_t n
 
 static void want_score(struct run *r, const char *line, const char *what)
 {
-	double weight, before = pass_score(&r->t.prog, true, &weight);
-	double after = pass_score(&r->t.prog, false, &weight);
+	double weight, before = layoutscore_sum(&r->t.prog, true, &weight);
+	double after = layoutscore_sum(&r->t.prog, false, &weight);
 	char why[96];
 
 	(void)snprintf(why, sizeof(why), "%.4f before, %.4f after, of %.4f", before, after,
