@@ -40,7 +40,7 @@ static void add(struct account *acc, struct span s)
 	const struct verify *v = acc->v;
 
 	/* What took the place of bytes of the original is part of that. */
-	if (s.n > 0 && (s.off < v->lift || s.off - v->lift >= v->orig.file.n))
+	if (s.n > 0 && (s.off < v->file.lift || s.off - v->file.lift >= v->orig.file.n))
 		vec_push(v->a, &acc->all, s);
 }
 
@@ -73,11 +73,11 @@ static void add_sections(struct account *acc)
 			add_section(acc, i);
 	if (v->gen.eh.e_shstrndx < v->orig.nsh)
 		add_section(acc, v->gen.eh.e_shstrndx);
-	if (v->probes)
-		add_section(acc, v->probes);
-	if (v->symbols) {
-		add_section(acc, v->symbols);
-		add_section(acc, v->orig.sh[v->symbols].h.sh_link);
+	if (v->sections.probes)
+		add_section(acc, v->sections.probes);
+	if (v->sections.symbols) {
+		add_section(acc, v->sections.symbols);
+		add_section(acc, v->orig.sh[v->sections.symbols].h.sh_link);
 	}
 }
 
@@ -86,10 +86,13 @@ static void add_loaded(struct account *acc)
 	const struct verify *v = acc->v;
 	const struct blockmap *m = &v->map;
 
-	for (uint32_t i = 0; i < v->nfresh; i++)
-		if (v->fresh[i]->p_flags & PF_X)
-			add(acc, (struct span){ v->fresh[i]->p_offset, v->fresh[i]->p_filesz,
-						"new text", false, false });
+	for (uint32_t i = 0; i < v->file.nfresh; i++) {
+		const Elf64_Phdr *p = v->file.fresh[i];
+
+		if (p->p_flags & PF_X)
+			add(acc, (struct span){ p->p_offset, p->p_filesz, "new text", false,
+						false });
+	}
 	for (uint32_t i = 0; i < m->ntable; i++)
 		add_at(acc, m->table[i].new_addr,
 		       (uint64_t)m->table[i].nentry * blockmap_entry_size(m->table[i].kind),
@@ -185,7 +188,7 @@ int verify_account(struct verify *v)
 	const Elf64_Ehdr *eh = &v->gen.eh;
 
 	vec_push(v->a, &acc.all,
-		 ((struct span){ v->lift, v->orig.file.n, "the original", false, false }));
+		 ((struct span){ v->file.lift, v->orig.file.n, "the original", false, false }));
 	add(&acc, (struct span){ 0, sizeof(*eh), "the ELF header", false, false });
 	add(&acc, (struct span){ eh->e_phoff, v->gen.nph * sizeof(Elf64_Phdr),
 				 "program headers", false, false });

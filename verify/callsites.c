@@ -21,7 +21,7 @@
  *            has another form is kept as not understood: its function cannot have moved.
  *            Work is bounded by a budget for the whole file.
  */
-#include "verify/parts.h"
+#include "verify/lookup.h"
 
 enum {
 	OMIT = 0xff, ULEB = 0x01, UDATA4 = 0x03, ABSOLUTE = 0x00, FORMAT = 0x0f, BASE = 0x70,
@@ -115,9 +115,9 @@ static bool read_sites(struct sites *s, struct bytes table, uint8_t enc, vaddr p
 		uint64_t pad = read_number(&r, enc), action = rd_uleb(&r);
 
 		if (r.bad || start < at || len > fde->len || start > fde->len - len ||
-		    action > UINT32_MAX || s->v->lsda_budget == 0)
+		    action > UINT32_MAX || s->v->lsda.budget == 0)
 			return false;
-		s->v->lsda_budget--;
+		s->v->lsda.budget--;
 		if (len == 0)
 			continue;
 		at = start + len;
@@ -174,7 +174,7 @@ static int read_all(struct verify *v, const struct image *img, struct vcfi *cfi)
 		    (img == &v->gen && !verify_is_fresh(v, cfi->fde[i].addr)))
 			continue;
 		l.understood = read_lsda(&s, img, &cfi->fde[i], &l);
-		if (v->lsda_budget == 0)
+		if (v->lsda.budget == 0)
 			return refuse(v, "too many call sites in exception tables");
 		if (!l.understood)
 			s.all.n = l.site;
@@ -188,11 +188,11 @@ static int read_all(struct verify *v, const struct image *img, struct vcfi *cfi)
 	return 0;
 }
 
-int verify_lsdas(struct verify *v)
+int verify_callsites(struct verify *v)
 {
 	enum { STEPS_PER_BYTE = 4, STEPS_ALWAYS = 1 << 20 };
 
-	v->lsda_budget = STEPS_PER_BYTE * (v->orig.file.n + v->gen.file.n) + STEPS_ALWAYS;
+	v->lsda.budget = STEPS_PER_BYTE * (v->orig.file.n + v->gen.file.n) + STEPS_ALWAYS;
 	if (read_all(v, &v->orig, &v->ocfi) < 0)
 		return err_wrap(v->err, "original");
 	return read_all(v, &v->gen, &v->gcfi);
@@ -233,9 +233,9 @@ struct both {
 
 static bool spend(struct verify *v)
 {
-	if (v->lsda_budget)
-		v->lsda_budget--;
-	return v->lsda_budget != 0;
+	if (v->lsda.budget)
+		v->lsda.budget--;
+	return v->lsda.budget != 0;
 }
 
 static bool same_type(const struct both *b, uint64_t o, uint64_t g)
@@ -329,12 +329,12 @@ static bool agree(struct verify *v, const struct vpair *c, vaddr o, new_vaddr g)
 
 	if (!b.o->understood || !b.g->understood)
 		return false;
-	if (x && x == v->last_site[0] && y && y == v->last_site[1])
+	if (x && x == v->lsda.last_site[0] && y && y == v->lsda.last_site[1])
 		return true;
 	if (!same_site(&b, x, y))
 		return false;
-	v->last_site[0] = x;
-	v->last_site[1] = y;
+	v->lsda.last_site[0] = x;
+	v->lsda.last_site[1] = y;
 	return true;
 }
 

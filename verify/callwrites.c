@@ -11,7 +11,7 @@
  * without an FDE of its own are taken to write nothing, which is the safe side.
  */
 #include "verify/effect.h"
-#include "verify/parts.h"
+#include "verify/lookup.h"
 
 enum { MAX_DEPTH = 12, KNOWN = 1 << 15 };	/* r15 is not caller-saved: its bit is free */
 
@@ -41,9 +41,9 @@ static uint16_t written_at(struct verify *v, vaddr addr, unsigned depth)
 		return VERIFY_CALLER_SAVED;
 	if (i == NO_FDE || v->ocfi.fde[i].addr != addr || depth > MAX_DEPTH)
 		return 0;
-	if (v->written[i])			/* known, or being found out further up */
-		return v->written[i];
-	v->written[i] = KNOWN;
+	if (v->calls.written[i])	/* known, or being found out further up */
+		return v->calls.written[i];
+	v->calls.written[i] = KNOWN;
 	const struct vfde *fde = &v->ocfi.fde[i];
 	struct bytes code = bytes_at(verify_orig_code(v, addr), 0, fde->len);
 	struct effect e;
@@ -54,7 +54,7 @@ static uint16_t written_at(struct verify *v, vaddr addr, unsigned depth)
 			break;
 		mask |= written_by(v, fde, &e, depth);
 	}
-	v->written[i] = mask | KNOWN;
+	v->calls.written[i] = mask | KNOWN;
 	return mask;
 }
 
@@ -62,7 +62,7 @@ uint16_t verify_call_writes(struct verify *v, const struct effect *e)
 {
 	if (e->kind == INSN_ICALL)
 		return VERIFY_CALLER_SAVED;
-	if (!v->written)
-		v->written = arena_array(v->a, v->ocfi.nfde, sizeof(*v->written));
+	if (!v->calls.written)
+		v->calls.written = arena_array(v->a, v->ocfi.nfde, sizeof(*v->calls.written));
 	return written_at(v, e->target, 0) & VERIFY_CALLER_SAVED;
 }

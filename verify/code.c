@@ -24,7 +24,8 @@
 #include <stdlib.h>
 
 #include "verify/effect.h"
-#include "verify/parts.h"
+#include "verify/lookup.h"
+#include "verify/tableentries.h"
 
 enum { JMP_SHORT = 0xeb, JMP_NEAR = 0xe9, JCC_SHORT = 0x70, JCC_NEAR = 0x80, ESCAPE = 0x0f,
        CALL_SLOT = 0x15, JMP_SLOT = 0x25 };	/* these two behind 0xff */
@@ -68,30 +69,11 @@ static int32_t field32(const uint8_t *p)
 	return v;
 }
 
-const struct blockmap_table *verify_find_table(const struct verify *v, vaddr orig,
-					       new_vaddr gen, uint32_t kind)
-{
-	uint32_t lo = 0, hi = v->map.ntable;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (v->map.table[mid].new_addr < gen)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo == v->map.ntable)
-		return NULL;
-	const struct blockmap_table *t = &v->map.table[lo];
-	return t->new_addr == gen && t->orig_addr == orig && t->kind == kind ? t : NULL;
-}
-
 static void note_former(struct match *m, const struct blockmap_table *t)
 {
 	struct vformer f = { m->o.addr, m->fde, (uint32_t)(t - m->v->map.table) };
 
-	vec_push(m->v->a, &m->v->formers, f);
+	vec_push(m->v->a, &m->v->uses.formers, f);
 }
 
 /* True when all bytes of the instruction but `n` at `off` are the same in the image. */
@@ -124,7 +106,7 @@ static bool is_absolute_table(struct match *m)
 	    !(m->insn.kind == INSN_IJMP || (modrm[-1] == 0x8b && (modrm[-2] & 0xf8) == 0x48)))
 		return false;
 	const struct blockmap_table *t =
-		verify_find_table(m->v, (vaddr)(int64_t)field32(m->bytes + len - 4),
+		verify_find_table(&m->v->map, (vaddr)(int64_t)field32(m->bytes + len - 4),
 				  (vaddr)(int64_t)field32(m->g.code.p + len - 4),
 				  BLOCKMAP_TABLE_ABS64);
 	if (!t)
@@ -159,7 +141,7 @@ static int match_field(struct match *m)
 	if (to == m->target)
 		return verify_is_fresh(m->v, to) ? doubt(m, "its operand is in new text") : 0;
 	const struct blockmap_table *t = is_lea(m) ?
-		verify_find_table(m->v, m->target, to, BLOCKMAP_TABLE_REL32) : NULL;
+		verify_find_table(&m->v->map, m->target, to, BLOCKMAP_TABLE_REL32) : NULL;
 	if (t)
 		note_former(m, t);
 	else if (!is_lea(m) || !verify_redirect_lea(m->v, m->o.addr, m->target, to))
@@ -215,7 +197,7 @@ static uint32_t shifted_len(struct match *m)
 
 	if (len == 0 || s.shift == 0)
 		return 0;
-	vec_push(m->v->a, &m->v->shifted, s);
+	vec_push(m->v->a, &m->v->uses.shifted, s);
 	return len;
 }
 
@@ -585,6 +567,8 @@ static int check_coverage(struct verify *v, const Elf64_Phdr *p)
 {
 	new_vaddr at = p->p_vaddr, end = p->p_vaddr + p->p_filesz;
 
+	if (!(p->p_flags & PF_X))
+		return 0;
 	for (uint32_t i = 0; i < v->map.nblock; i++) {
 		new_vaddr b = v->map.gen_base + v->map.block[i].gen;
 
@@ -645,11 +629,12 @@ int verify_code(struct verify *v)
 	for (uint32_t i = 0; i < v->map.nblock; i++)
 		if (open_block(&m, &v->map.block[i]) < 0 || match_block(&m) < 0)
 			return -1;
-	for (uint32_t i = 0; i < v->nfresh; i++)
-		if ((v->fresh[i]->p_flags & PF_X) && check_coverage(v, v->fresh[i]) < 0)
+	for (uint32_t i = 0; i < v->file.nfresh; i++)
+		if (check_coverage(v, v->file.fresh[i]) < 0)
 			return -1;
-	if (v->formers.n)
-		qsort(v->formers.v, v->formers.n, sizeof(*v->formers.v), former_cmp);
+	struct vformer *former = v->uses.formers.v;
+	if (former)
+		qsort(former, v->uses.formers.n, sizeof(*former), former_cmp);
 	vshift_sort(v);
 	return 0;
 }

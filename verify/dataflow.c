@@ -28,8 +28,11 @@
  * PADS      Every instruction with a landing pad leads there, as a call leads to what is behind
  *           it.
  */
+#include <stdlib.h>
+
 #include "verify/effect.h"
-#include "verify/parts.h"
+#include "verify/lookup.h"
+#include "verify/tableentries.h"
 #include "verify/values.h"
 
 struct node {			/* one instruction */
@@ -83,12 +86,12 @@ static uint32_t add_range(struct flow *f, uint32_t fde)
 				   &r.node[n].e))
 			continue;
 		r.node_addr[n] = o->addr + off;
-		r.node[n].shift = vshift_at(f->v, o->addr + off);
+		r.node[n].shift = vshift_at(&f->v->uses, o->addr + off);
 		r.at[off] = ++n;
 	}
 	vec_push(f->a, &f->ranges, r);
 	vec_push(f->a, &f->fdes, fde);
-	f->v->range_of[fde] = f->ranges.n;
+	f->v->flow.range_of[fde] = f->ranges.n;
 	return f->ranges.n - 1;
 }
 
@@ -97,13 +100,14 @@ static bool locate(struct flow *f, vaddr addr, struct place *out)
 {
 	uint32_t fde = vcfi_find(&f->v->ocfi, addr);
 
-	if (fde == NO_FDE || (!f->v->range_of[fde] && verify_is_stub(f->v, addr)))
+	if (fde == NO_FDE || (!f->v->flow.range_of[fde] && verify_is_stub(f->v, addr)))
 		return false;
 	const struct vfde *o = &f->v->ocfi.fde[fde];
-	if (addr == o->addr && !f->v->fragment[fde] &&
+	if (addr == o->addr && !f->v->ocfi.fragment[fde] &&
 	    verify_group(f->v, fde) != f->tables.group)
 		return false;
-	out->range = f->v->range_of[fde] ? f->v->range_of[fde] - 1 : add_range(f, fde);
+	uint32_t known = f->v->flow.range_of[fde];
+	out->range = known ? known - 1 : add_range(f, fde);
 	const struct range *r = &f->ranges.v[out->range];
 	if (addr - r->addr >= r->len || r->at[addr - r->addr] == 0)
 		return false;
@@ -169,9 +173,9 @@ static int jump(struct flow *f, const struct effect *e, vaddr addr, const struct
 		if (x.kind == TARGET)
 			return jump_by_table(f, x.table, regs);
 		if (vvalue_differs(&f->tables, x))
-			return vregs_misuse(&f->tables, addr);
+			return vtables_misuse(&f->tables, addr);
 	}
-	return verify_is_slot(f->v, e->slot) ? 0 : jump_anywhere(f, addr, regs);
+	return verify_is_slot(&f->v->calls, e->slot) ? 0 : jump_anywhere(f, addr, regs);
 }
 
 static bool is_old_base(const struct flow *f, struct value x)
@@ -334,16 +338,16 @@ static void enter(struct flow *f, const struct vfde *fde, bool fragment)
 
 	if (!fragment || verify_has_entry(v, fde->addr))
 		arrive(f, fde->addr, &clean);
-	for (uint32_t i = vshift_first_inner(v, fde->addr);
-	     i < v->inner.n && v->inner.v[i] - fde->addr < fde->len; i++)
-		arrive(f, v->inner.v[i], &clean);
+	for (uint32_t i = vshift_first_inner(&v->uses, fde->addr);
+	     i < v->uses.inner.n && v->uses.inner.v[i] - fde->addr < fde->len; i++)
+		arrive(f, v->uses.inner.v[i], &clean);
 }
 
 static int run_all(struct flow *f, const uint32_t *former, uint32_t n, const uint32_t *member,
 		   uint32_t nmember)
 {
 	const struct regs clean = { .seen = true };
-	const struct vformer *all = f->v->formers.v;
+	const struct vformer *all = f->v->uses.formers.v;
 	struct place p;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -351,7 +355,7 @@ static int run_all(struct flow *f, const uint32_t *former, uint32_t n, const uin
 			set_former(f, &f->ranges.v[p.range].node[p.node], &all[former[i]]);
 
 	for (uint32_t i = 0; i < nmember; i++)
-		enter(f, &f->v->ocfi.fde[member[i]], f->v->fragment[member[i]]);
+		enter(f, &f->v->ocfi.fde[member[i]], f->v->ocfi.fragment[member[i]]);
 	if (run(f) < 0)
 		return -1;
 	for (uint32_t i = 0; i < n; i++) {
@@ -367,22 +371,95 @@ static int run_all(struct flow *f, const uint32_t *former, uint32_t n, const uin
 	return run(f);
 }
 
-int verify_flow(struct verify *v, const uint32_t *former, uint32_t n, const uint32_t *member,
-		uint32_t nmember)
+/* uses.formers[former[0 .. n)], ascending, are in the group of FDEs member[], as are some loads
+ * of uses.shifted[], perhaps. */
+static int follow_group(struct verify *v, const uint32_t *former, uint32_t n,
+			const uint32_t *member, uint32_t nmember)
 {
+	const struct vformer *all = v->uses.formers.v;
 	struct flow f = { .v = v, .a = v->run };
 
 	f.tables = (struct vtables){ .v = v, .a = f.a, .group = verify_group(v, member[0]) };
 	for (uint32_t i = 0; i < n; i++)
-		if (i == 0 ||
-		    v->formers.v[former[i]].table != v->formers.v[former[i - 1]].table)
-			vtables_claim(&f.tables, &v->map.table[v->formers.v[former[i]].table]);
+		if (i == 0 || all[former[i]].table != all[former[i - 1]].table)
+			vtables_claim(&f.tables, &v->map.table[all[former[i]].table]);
 	int rc = run_all(&f, former, n, member, nmember);
-	v->followed[f.tables.group] = true;
+	v->flow.followed[f.tables.group] = true;
 	if (f.unknown || f.stays)
-		vec_push(v->a, &v->stays, member[0]);
+		vec_push(v->a, &v->flow.stays, member[0]);
 	for (uint32_t i = 0; i < f.fdes.n; i++)
-		v->range_of[f.fdes.v[i]] = 0;
+		v->flow.range_of[f.fdes.v[i]] = 0;
 	arena_reset(v->run);
 	return rc;
+}
+
+struct by_group {
+	uint32_t group, item;
+};
+
+static int by_group_cmp(const void *x, const void *y)
+{
+	const struct by_group *a = x, *b = y;
+
+	if (a->group != b->group)
+		return a->group < b->group ? -1 : 1;
+	return (a->item > b->item) - (a->item < b->item);
+}
+
+/* All FDEs, those of a group together. */
+static struct by_group *sort_members(struct verify *v)
+{
+	struct by_group *m = arena_array(v->a, v->ocfi.nfde, sizeof(*m));
+
+	for (uint32_t i = 0; i < v->ocfi.nfde; i++)
+		m[i] = (struct by_group){ verify_group(v, i), i };
+	qsort(m, v->ocfi.nfde, sizeof(*m), by_group_cmp);
+	return m;
+}
+
+/* What refers to new tables: formers, and behind them shifted loads; those of a group
+ * together. */
+static struct by_group *sort_users(struct verify *v, uint32_t *n)
+{
+	const struct vtableuses *uses = &v->uses;
+	struct by_group *order;
+	uint32_t first = uses->formers.n;
+
+	*n = first + uses->shifted.n;
+	order = arena_array(v->a, *n, sizeof(*order));
+	for (uint32_t i = 0; i < *n; i++) {
+		uint32_t fde = i < first ? uses->formers.v[i].fde :
+					   vcfi_find(&v->ocfi, uses->shifted.v[i - first].addr);
+
+		order[i] = (struct by_group){ verify_group(v, fde), i };
+	}
+	if (*n)
+		qsort(order, *n, sizeof(*order), by_group_cmp);
+	return order;
+}
+
+/* One run of the data flow per function that refers to new tables. */
+int verify_dataflow(struct verify *v)
+{
+	uint32_t n, at = 0;
+	const struct by_group *order = sort_users(v, &n), *members = sort_members(v);
+	uint32_t *former = arena_array(v->a, v->uses.formers.n, sizeof(*former));
+	uint32_t *member = arena_array(v->a, v->ocfi.nfde, sizeof(*member));
+
+	v->flow.followed = arena_array(v->a, v->ocfi.nfde, sizeof(*v->flow.followed));
+	v->flow.range_of = arena_array(v->a, v->ocfi.nfde, sizeof(*v->flow.range_of));
+	for (uint32_t i = 0, k; i < n; i = k) {
+		uint32_t nmember = 0, nformer = 0;
+
+		for (k = i; k < n && order[k].group == order[i].group; k++)
+			if (order[k].item < v->uses.formers.n)
+				former[nformer++] = order[k].item;
+		while (members[at].group < order[i].group)
+			at++;
+		while (at < v->ocfi.nfde && members[at].group == order[i].group)
+			member[nmember++] = members[at++].item;
+		if (follow_group(v, former, nformer, member, nmember) < 0)
+			return -1;
+	}
+	return 0;
 }

@@ -13,7 +13,8 @@
  */
 #include <stdlib.h>
 
-#include "verify/parts.h"
+#include "verify/lookup.h"
+#include "verify/tableentries.h"
 
 enum { JUMP = 5, ENDBR64 = 4 };
 
@@ -59,7 +60,7 @@ static int check_entry(struct verify *v, vaddr entry)
 			ULL(entry), ULL(to), ULL(fde->addr));
 	uint64_t file = (uint64_t)(o.p - v->orig.file.p) + off;
 	for (uint64_t k = file + 1; k < file + JUMP; k++)
-		v->cut[k / 8] |= (uint8_t)(1 << k % 8);
+		v->walk.cut[k / 8] |= (uint8_t)(1 << k % 8);
 	return 0;
 }
 
@@ -95,10 +96,10 @@ static void join(struct verify *v, uint32_t from, vaddr target)
 {
 	uint32_t to = vcfi_find(&v->ocfi, target);
 
-	if (to == NO_FDE || (!v->fragment[to] && v->ocfi.fde[to].addr == target) ||
+	if (to == NO_FDE || (!v->ocfi.fragment[to] && v->ocfi.fde[to].addr == target) ||
 	    verify_is_stub(v, target))
 		return;
-	v->group[verify_group(v, to)] = verify_group(v, from);
+	v->walk.group[verify_group(v, to)] = verify_group(v, from);
 }
 
 /* An operand value(,index,8): ModRM with SIB, SIB without base, the value in the last 4
@@ -124,7 +125,7 @@ static int walk_insn(struct walk *w, const struct insn *insn, const uint8_t *cod
 	if (w->fde != NO_FDE) {
 		uint64_t off = (uint64_t)(code - v->orig.file.p);
 
-		v->start[off / 8] |= (uint8_t)(1 << off % 8);
+		v->walk.start[off / 8] |= (uint8_t)(1 << off % 8);
 	}
 	if (v->orig.eh.e_type == ET_EXEC && check_constants(v, insn, code, addr) < 0)
 		return -1;
@@ -137,7 +138,7 @@ static int walk_insn(struct walk *w, const struct insn *insn, const uint8_t *cod
 	}
 	if (arrive(v, addr, target, "the instruction") < 0)
 		return -1;
-	if (verify_in_front(v, target))
+	if (verify_in_front(&v->front, target))
 		return refuse(v,
 			      "the instruction at 0x%llx refers to 0x%llx, which gave way to "
 			      "program headers",
@@ -242,13 +243,13 @@ static void collect_tables(struct walk *w)
 		const struct base *b = &w->bases.v[i];
 
 		if (b->kind == BLOCKMAP_TABLE_REL32 &&
-		    !(v->bases.n && v->bases.v[v->bases.n - 1] == b->addr))
-			vec_push(v->a, &v->bases, b->addr);
+		    !(v->walk.bases.n && v->walk.bases.v[v->walk.bases.n - 1] == b->addr))
+			vec_push(v->a, &v->walk.bases, b->addr);
 		if (!is_entry(v, b, 0, &to))
 			continue;
-		v->has_table[b->fde] = true;
-		if (!(v->tables.n && v->tables.v[v->tables.n - 1] == b->addr))
-			vec_push(v->a, &v->tables, b->addr);
+		v->walk.has_table[b->fde] = true;
+		if (!(v->walk.tables.n && v->walk.tables.v[v->walk.tables.n - 1] == b->addr))
+			vec_push(v->a, &v->walk.tables, b->addr);
 	}
 }
 
@@ -256,7 +257,7 @@ static void collect_tables(struct walk *w)
 static int scan_base(struct walk *w, const struct base *b, uint64_t *budget)
 {
 	struct verify *v = w->v;
-	vaddr to, end = verify_next_table(v, b->addr);
+	vaddr to, end = verify_next_table(&v->walk, b->addr);
 
 	uint64_t size = blockmap_entry_size(b->kind);
 
@@ -267,21 +268,6 @@ static int scan_base(struct walk *w, const struct base *b, uint64_t *budget)
 			return refuse(v, "too many tables that overlap each other");
 	}
 	return 0;
-}
-
-vaddr verify_next_table(const struct verify *v, vaddr addr)
-{
-	uint32_t lo = 0, hi = v->tables.n;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (v->tables.v[mid] <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < v->tables.n ? v->tables.v[lo] : UINT64_MAX;
 }
 
 /* Landing pads; one in another FDE joins that to its function. */
@@ -312,9 +298,9 @@ static int walk_original(struct verify *v)
 	struct walk w = { .v = v };
 	uint64_t budget = v->orig.file.n + (1 << 20);
 
-	v->group = arena_array(v->a, v->ocfi.nfde, sizeof(*v->group));
+	v->walk.group = arena_array(v->a, v->ocfi.nfde, sizeof(*v->walk.group));
 	for (uint32_t i = 0; i < v->ocfi.nfde; i++)
-		v->group[i] = i;
+		v->walk.group[i] = i;
 	for (uint32_t i = 0; i < v->orig.nph; i++)
 		if (v->orig.ph[i].p_type == PT_LOAD && (v->orig.ph[i].p_flags & PF_X) &&
 		    walk_segment(&w, &v->orig.ph[i]) < 0)
@@ -330,11 +316,14 @@ static int walk_original(struct verify *v)
 
 int verify_entries(struct verify *v)
 {
+	v->walk.cut = arena_alloc(v->a, v->orig.file.n / 8 + 1);
+	v->walk.start = arena_alloc(v->a, v->orig.file.n / 8 + 1);
+	v->walk.has_table = arena_array(v->a, v->ocfi.nfde, sizeof(*v->walk.has_table));
+	/* From here on there are ways into the original to be noted. */
+	v->pointers.open = arena_array(v->a, v->ocfi.nfde, sizeof(*v->pointers.open));
 	for (uint32_t i = 0; i < v->map.nentry; i++)
 		if (check_entry(v, v->map.orig_base + v->map.entry[i]) < 0)
 			return -1;
 	verify_collect_slots(v);
-	if (walk_original(v) < 0)
-		return -1;
-	return verify_pointers(v);
+	return walk_original(v);
 }

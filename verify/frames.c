@@ -17,7 +17,7 @@
  */
 #include <stdlib.h>
 
-#include "verify/parts.h"
+#include "verify/lookup.h"
 
 enum { NREG = 160, DEPTH = 32, EXPR_MAX = 255, CIE_MAX = 256, DWARF_RSP = 7 };
 enum { SET_LOC = 0x01, ENCODED_ADDR = 0xf1 };	/* DW_CFA_set_loc, DW_OP_GNU_encoded_addr */
@@ -466,58 +466,7 @@ static void run_all(struct verify *v, struct vcfi *cfi, const struct vcfi *other
 	cfi->nrow = rows.v.n;
 }
 
-uint32_t vcfi_find(const struct vcfi *cfi, vaddr addr)
-{
-	uint32_t lo = 0, hi = cfi->nfde;
-
-	bracket_narrow(&cfi->by_addr, addr, &lo, &hi);
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (cfi->fde[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo && addr - cfi->fde[lo - 1].addr < cfi->fde[lo - 1].len ? lo - 1 : NO_FDE;
-}
-
-uint32_t vcfi_state(struct vcursor *c, vaddr addr)
-{
-	const struct vcfi *cfi = c->cfi;
-
-	if (c->fde == NO_FDE || addr < cfi->fde[c->fde].addr ||
-	    addr - cfi->fde[c->fde].addr >= cfi->fde[c->fde].len) {
-		c->fde = vcfi_find(cfi, addr);
-		if (c->fde == NO_FDE)
-			return ROW_NONE;
-		c->row = cfi->fde[c->fde].row;
-	}
-	const struct vfde *fde = &cfi->fde[c->fde];
-
-	if (!fde->understood)
-		return ROW_NONE;
-	uint32_t end = fde->row + fde->nrow;
-	if (cfi->row[c->row].addr > addr) {
-		/* row[lo].addr <= addr < row[hi].addr */
-		uint32_t lo = fde->row, hi = c->row;
-
-		while (hi - lo > 1) {
-			uint32_t mid = lo + (hi - lo) / 2;
-
-			if (cfi->row[mid].addr <= addr)
-				lo = mid;
-			else
-				hi = mid;
-		}
-		c->row = lo;
-	}
-	while (c->row + 1 < end && cfi->row[c->row + 1].addr <= addr)
-		c->row++;
-	return cfi->row[c->row].state;
-}
-
-int verify_cfi(struct verify *v)
+int verify_frames(struct verify *v)
 {
 	v->states = arena_alloc(v->a, sizeof(*v->states));
 	v->states->a = v->a;
@@ -533,18 +482,14 @@ int verify_cfi(struct verify *v)
 	if (vcfi_parse(v, &v->gen, &v->gcfi) < 0)
 		return err_wrap(v->err, "generation");
 	run_all(v, &v->gcfi, &v->ocfi);
-	v->fragment = arena_array(v->a, v->ocfi.nfde, sizeof(*v->fragment));
-	v->open = arena_array(v->a, v->ocfi.nfde, sizeof(*v->open));
-	v->followed = arena_array(v->a, v->ocfi.nfde, sizeof(*v->followed));
-	v->labelled = arena_array(v->a, v->ocfi.nfde, sizeof(*v->labelled));
-	v->has_table = arena_array(v->a, v->ocfi.nfde, sizeof(*v->has_table));
+	v->ocfi.fragment = arena_array(v->a, v->ocfi.nfde, sizeof(*v->ocfi.fragment));
 	struct vcursor at = { .cfi = &v->ocfi, .fde = NO_FDE };
 	for (uint32_t i = 0; i < v->ocfi.nfde; i++) {
 		const struct vfde *fde = &v->ocfi.fde[i];
 		struct bytes code = verify_orig_code(v, fde->addr);
 
 		/* A fragment that begins with a landing pad has a one-byte nop in front. */
-		v->fragment[i] = fde->understood &&
+		v->ocfi.fragment[i] = fde->understood &&
 			(!vstates_is_entry(v->states, vcfi_state(&at, fde->addr)) ||
 			 (fde->len > 1 && code.p && *code.p == 0x90 &&
 			  !vstates_is_entry(v->states, vcfi_state(&at, fde->addr + 1))));

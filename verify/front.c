@@ -13,7 +13,7 @@
  *       walk over them (entries.c, holders.c).
  *
  * A file that is linked to a fixed address may have a new segment below it instead: then all
- * file offsets grow by v->lift, and nothing of the original is overwritten.
+ * file offsets grow by v->file.lift, and nothing of the original is overwritten.
  */
 #include "verify/parts.h"
 
@@ -91,7 +91,17 @@ uint64_t verify_new_off(const struct verify *v, uint64_t off)
 		    off - o->sh_offset < o->sh_size)
 			return v->gen.sh[i].h.sh_offset + (off - o->sh_offset);
 	}
-	return off + v->lift;
+	return off + v->file.lift;
+}
+
+/* The same bytes in the generation. */
+struct rd verify_new_bytes(const struct verify *v, vaddr addr, uint64_t n)
+{
+	struct bytes o = image_at(&v->orig, addr, n);
+
+	return rd_of(o.p ? bytes_at(v->gen.file,
+				    verify_new_off(v, (uint64_t)(o.p - v->orig.file.p)), n)
+			 : o);
 }
 
 /* [addr, addr + n) of the generation are the file bytes at `off`, not writable, and those
@@ -106,11 +116,11 @@ static bool same_content(const struct verify *v, uint64_t from, vaddr addr, uint
 		return false;
 	uint8_t *want = arena_dup(v->a, o.p, n);
 
-	for (uint32_t i = 0; i < v->changes.n; i++) {
-		uint64_t at = v->changes.v[i].off - from;
+	for (uint32_t i = 0; i < v->pointers.changes.n; i++) {
+		uint64_t at = v->pointers.changes.v[i].off - from;
 
-		if (at < n && v->changes.v[i].n <= n - at)
-			memcpy(want + at, g.p + at, v->changes.v[i].n);
+		if (at < n && v->pointers.changes.v[i].n <= n - at)
+			memcpy(want + at, g.p + at, v->pointers.changes.v[i].n);
 	}
 	return memcmp(want, g.p, n) == 0;
 }
@@ -123,7 +133,7 @@ int verify_old_section(struct verify *v, uint32_t i)
 		strcmp(o->name, ".eh_frame") == 0 || strcmp(o->name, ".eh_frame_hdr") == 0;
 
 	want.sh_name = g->h.sh_name;
-	want.sh_offset += v->lift;
+	want.sh_offset += v->file.lift;
 	if (verify_has_moved(v, i)) {
 		want.sh_addr = g->h.sh_addr;
 		want.sh_offset = g->h.sh_offset;
@@ -160,7 +170,7 @@ static Elf64_Phdr grown(Elf64_Phdr want, const Elf64_Phdr *g)
 
 Elf64_Phdr verify_moved_phdr(const struct verify *v, Elf64_Phdr want, const Elf64_Phdr *g)
 {
-	if (want.p_type == PT_LOAD && want.p_offset == 0 && v->lift == 0)
+	if (want.p_type == PT_LOAD && want.p_offset == 0 && v->file.lift == 0)
 		return grown(want, g);
 	if (want.p_type != PT_INTERP && want.p_type != PT_NOTE &&
 	    want.p_type != PT_GNU_PROPERTY)
@@ -168,7 +178,8 @@ Elf64_Phdr verify_moved_phdr(const struct verify *v, Elf64_Phdr want, const Elf6
 	if (want.p_filesz == 0)		/* there is nothing that could have moved */
 		return want;
 	if (image_is_writable(&v->orig, want.p_vaddr) ||
-	    !same_content(v, want.p_offset - v->lift, g->p_vaddr, g->p_offset, want.p_filesz) ||
+	    !same_content(v, want.p_offset - v->file.lift, g->p_vaddr, g->p_offset,
+			  want.p_filesz) ||
 	    (want.p_align && g->p_vaddr % want.p_align))
 		return want;
 	want.p_vaddr = want.p_paddr = g->p_vaddr;
@@ -230,9 +241,9 @@ static int find_front(struct verify *v)
 	uint64_t lo = v->gen.eh.e_phoff + v->gen.nph * sizeof(Elf64_Phdr);
 	uint64_t hi = lo > table ? lo : table;
 
-	v->front_off = load->p_vaddr - load->p_offset;
-	v->front_lo = v->front_hi = table;
-	if (v->lift)
+	v->front.off = load->p_vaddr - load->p_offset;
+	v->front.lo = v->front.hi = table;
+	if (v->file.lift)
 		return 0;
 	if (image_is_writable(&v->orig, load->p_vaddr))
 		return refuse(
@@ -247,7 +258,7 @@ static int find_front(struct verify *v)
 	if (hi > first_end || !bytes_at(v->orig.file, 0, hi).p)
 		return refuse(v, "the program headers or what they push reach out of the first "
 			      "segment");
-	v->front_hi = hi;
+	v->front.hi = hi;
 	uint64_t lost = first_outside(v, &v->orig, table, hi),
 		 strange = first_outside(v, &v->gen, lo, hi);
 	if (lost < hi)
@@ -259,14 +270,14 @@ static int find_front(struct verify *v)
 	return check_stayed(v, table, hi);
 }
 
-bool verify_in_front(const struct verify *v, vaddr addr)
+bool verify_in_front(const struct vfront *front, vaddr addr)
 {
-	return addr - v->front_off >= v->front_lo && addr - v->front_off < v->front_hi;
+	return addr - front->off >= front->lo && addr - front->off < front->hi;
 }
 
 bool verify_may_be_in_front(const struct verify *v, uint64_t number)
 {
-	if (!verify_in_front(v, number))
+	if (!verify_in_front(&v->front, number))
 		return false;
 	for (uint32_t i = 0; i < v->orig.nsh; i++) {
 		const Elf64_Shdr *h = &v->orig.sh[i].h;
@@ -305,13 +316,13 @@ static int want_dynamic(struct verify *v, const Elf64_Dyn *d, uint64_t *want)
 				      "moved",
 				      ULL(d->d_tag), i, v->orig.sh[i].name);
 		}
-	if (verify_in_front(v, d->d_un.d_ptr))
+	if (verify_in_front(&v->front, d->d_un.d_ptr))
 		return refuse(v, "dynamic entry %#llx leads to 0x%llx, which was overwritten",
 			      ULL(d->d_tag), ULL(d->d_un.d_ptr));
 	return 0;
 }
 
-/* F3; v->dynamic[] gets the file offsets of the values that differ. */
+/* F3; v->front.dynamic[] gets the file offsets of the values that differ. */
 static int check_dynamic(struct verify *v)
 {
 	const Elf64_Phdr *p = image_phdr(&v->orig, PT_DYNAMIC);
@@ -322,7 +333,7 @@ static int check_dynamic(struct verify *v)
 		return 0;
 	for (uint64_t off = p->p_offset; off + sizeof(o) <= p->p_offset + p->p_filesz;
 	     off += sizeof(o)) {
-		struct bytes b = bytes_at(v->gen.file, off + v->lift, sizeof(g));
+		struct bytes b = bytes_at(v->gen.file, off + v->file.lift, sizeof(g));
 		uint64_t want;
 
 		if (!b.p)
@@ -338,9 +349,9 @@ static int check_dynamic(struct verify *v)
 				      ULL(o.d_tag), ULL(g.d_un.d_val), ULL(want));
 		if (want == o.d_un.d_val)
 			continue;
-		if (v->ndynamic == VERIFY_MAX_DYNAMIC)
+		if (v->front.ndynamic == VERIFY_MAX_DYNAMIC)
 			return refuse(v, "too many dynamic entries differ");
-		v->dynamic[v->ndynamic++] = off + offsetof(Elf64_Dyn, d_un);
+		v->front.dynamic[v->front.ndynamic++] = off + offsetof(Elf64_Dyn, d_un);
 	}
 	return 0;
 }

@@ -6,7 +6,8 @@
  * gave way to program headers.  Places within thread-local storage are no addresses.  What is
  * relocated can be written to: code and tables, of which there are copies, are not.
  */
-#include "verify/parts.h"
+#include "verify/holders.h"
+#include "verify/lookup.h"
 
 static const char NOT_THERE[] = "the relocations at 0x%llx are in no segment, or not in one";
 
@@ -252,16 +253,17 @@ static bool leads_in_front(const struct verify *v, const struct vholder *h)
 	case HOLDS_LISTED:
 		return false;
 	case HOLDS_WORD:
-		return h->at - v->front_off >= v->front_lo &&
+		return h->at - v->front.off >= v->front.lo &&
 		       !(p && h->at - p->p_vaddr < p->p_memsz) &&
 		       verify_may_be_in_front(v, h->value);
 	case HOLDS_RELOCATED:
 		return (h->type == R_X86_64_64 || h->type == R_X86_64_GLOB_DAT ||
 			h->type == R_X86_64_JUMP_SLOT || h->type == R_X86_64_RELATIVE ||
 			h->type == R_X86_64_IRELATIVE) &&
-		       !(h->symbol && h->section == SHN_UNDEF) && verify_in_front(v, h->value);
+		       !(h->symbol && h->section == SHN_UNDEF) &&
+		       verify_in_front(&v->front, h->value);
 	default:
-		return verify_in_front(v, h->value);
+		return verify_in_front(&v->front, h->value);
 	}
 }
 
@@ -277,7 +279,7 @@ static int check(struct verify *v, const struct vholder *h, void *ctx)
 		      ULL(h->value));
 }
 
-int verify_pointers(struct verify *v)
+int verify_holders(struct verify *v)
 {
 	return verify_each_holder(v, check, NULL);
 }

@@ -23,7 +23,7 @@
 #include <string.h>
 
 #include "verify/effect.h"
-#include "verify/parts.h"
+#include "verify/lookup.h"
 
 enum { STORE = 0x89, REGISTER = 0xc0, MAX_LINE = 40 };
 enum { REX_B = 1, REX_X = 2, REX_R = 4, SIB = 4, NO_INDEX = 4, NO_BASE = 5 };
@@ -31,13 +31,6 @@ enum { REX_B = 1, REX_X = 2, REX_R = 4, SIB = 4, NO_INDEX = 4, NO_BASE = 5 };
 static bool has(uint16_t mask, uint8_t reg)
 {
 	return mask >> reg & 1;
-}
-
-bool verify_is_function(const struct verify *v, vaddr addr)
-{
-	uint32_t fde = vcfi_find(&v->ocfi, addr);
-
-	return fde != NO_FDE && v->ocfi.fde[fde].addr == addr && !v->fragment[fde];
 }
 
 int verify_label_place(struct verify *v, vaddr from, new_vaddr to)
@@ -52,7 +45,7 @@ int verify_label_place(struct verify *v, vaddr from, new_vaddr to)
 	if (!b || v->map.gen_base + b->gen != to)
 		return refuse(v, "pointers to 0x%llx lead to 0x%llx, which is no image of it",
 			      ULL(from), ULL(to));
-	v->labelled[verify_group(v, fde)] = true;
+	v->pointers.labelled[verify_group(v, fde)] = true;
 	return 0;
 }
 
@@ -60,7 +53,7 @@ bool verify_is_labelled(const struct verify *v, vaddr addr)
 {
 	uint32_t fde = vcfi_find(&v->ocfi, addr);
 
-	return fde != NO_FDE && v->labelled[verify_group(v, fde)] &&
+	return fde != NO_FDE && v->pointers.labelled[verify_group(v, fde)] &&
 	       !verify_is_function(v, addr);
 }
 
@@ -132,15 +125,17 @@ static bool only_keeps(const struct verify *v, vaddr addr)
 	return true;
 }
 
-int verify_labels(struct verify *v)
+int verify_labelwords(struct verify *v)
 {
 	bool *computes = arena_array(v->a, v->ocfi.nfde, sizeof(*computes));
 
-	for (uint32_t i = 0; i < v->refs.n; i++) {
-		const struct vref *r = &v->refs.v[i];
+	if (v->pointers.redirects.n == 0)
+		return 0;
+	for (uint32_t i = 0; i < v->refs.all.n; i++) {
+		const struct vref *r = &v->refs.all.v[i];
 
 		if (r->kind == REF_JUMP) {
-			if (r->fde == NO_FDE || !v->labelled[verify_group(v, r->fde)])
+			if (r->fde == NO_FDE || !v->pointers.labelled[verify_group(v, r->fde)])
 				continue;
 			enum verify_way way = verify_way_of(v, r->addr);
 
@@ -161,7 +156,7 @@ int verify_labels(struct verify *v)
 		}
 	}
 	for (uint32_t i = 0; i < v->ocfi.nfde; i++)
-		if (v->labelled[i] && !computes[i])
+		if (v->pointers.labelled[i] && !computes[i])
 			return refuse(v,
 				      "pointers lead inside the image of 0x%llx, which has no "
 				      "jump that "

@@ -31,8 +31,8 @@ static int help(void)
 {
 	printf("%s\nShows, block by block, that GENERATION is the program ORIGINAL in another "
 	       "order.\nFiles may be given as fd:N, an inherited descriptor.\n\n"
-	       "Exit codes: 0 shown, 1 failed, 2 wrong usage, 3 not shown (the first doubt is on "
-	       "standard error)\n", usage);
+	       "Exit codes: 0 shown, 1 failed, 2 wrong usage, 3 not shown (the first doubt is "
+	       "on standard error)\n", usage);
 	return 0;
 }
 

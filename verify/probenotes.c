@@ -5,7 +5,7 @@
  * which the probe's NOP begins, and which begins with that NOP.  There is no probe where an
  * entry jump is, which would run beside its image.
  */
-#include "verify/parts.h"
+#include "verify/lookup.h"
 
 enum { NOTE_PROBE = 3, DESC_MIN = 24 };
 
@@ -93,7 +93,7 @@ static int match_note(struct verify *v, const struct note *n, vaddr pc, struct b
 	return 0;
 }
 
-int verify_probes(struct verify *v)
+int verify_probenotes(struct verify *v)
 {
 	const struct section *o = image_section(&v->orig, ".note.stapsdt");
 	const struct section *base = image_section(&v->orig, ".stapsdt.base");
@@ -102,9 +102,9 @@ int verify_probes(struct verify *v)
 	if (!o || o->h.sh_type == SHT_NOBITS)
 		return 0;
 	struct bytes was = bytes_at(v->orig.file, o->h.sh_offset, o->h.sh_size), have = was;
-	if (v->probes)
-		have = bytes_at(v->gen.file, v->gen.sh[v->probes].h.sh_offset,
-				v->gen.sh[v->probes].h.sh_size);
+	if (v->sections.probes)
+		have = bytes_at(v->gen.file, v->gen.sh[v->sections.probes].h.sh_offset,
+				v->gen.sh[v->sections.probes].h.sh_size);
 	if (have.n < was.n || memcmp(was.p, have.p, was.n) != 0)
 		return refuse(v, "the notes of probes are not the original's");
 	have = bytes_at(have, was.n, have.n - was.n);

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 
 #include "verify/effect.h"
-#include "verify/parts.h"
+#include "verify/lookup.h"
 
 enum { SLOT = 8 };			/* bytes of an entry of the GOT */
 
@@ -73,7 +73,8 @@ static bool is_relro(const struct verify *v, vaddr addr)
 static void add_local(struct verify *v, vaddr addr, vaddr function)
 {
 	if (is_relro(v, addr) && image_is_exec(&v->orig, function))
-		vec_push(v->a, &v->locals, ((struct vslot){ .addr = addr, .local = function }));
+		vec_push(v->a, &v->calls.locals,
+			 ((struct vslot){ .addr = addr, .local = function }));
 }
 
 static void collect_slots(struct verify *v, int64_t table, int64_t table_size)
@@ -103,7 +104,7 @@ static void collect_slots(struct verify *v, int64_t table, int64_t table_size)
 		const char *name = named && ELF64_R_SYM(info) && !s.bad ? rd_str(&n) : NULL;
 
 		slot.dead = name && never_returns_by_name(name);
-		vec_push(v->a, &v->slots, slot);
+		vec_push(v->a, &v->calls.slots, slot);
 	}
 }
 
@@ -112,6 +113,20 @@ static int slot_cmp(const void *x, const void *y)
 	const struct vslot *a = x, *b = y;
 
 	return (a->addr > b->addr) - (a->addr < b->addr);
+}
+
+static void sort_slots(struct vslots *s)
+{
+	if (s->n)
+		qsort(s->v, s->n, sizeof(*s->v), slot_cmp);
+}
+
+/* The slot at `addr`; NULL if there is none. */
+static const struct vslot *find_slot(const struct vslots *s, vaddr addr)
+{
+	struct vslot key = { .addr = addr };
+
+	return addr && s->n ? bsearch(&key, s->v, s->n, sizeof(key), slot_cmp) : NULL;
 }
 
 /* Marks what relocations of a table fill in the section: a bit per word of it in `filled`. */
@@ -152,7 +167,7 @@ static void collect_absent(struct verify *v)
 	struct rd r = rd_of(bytes_at(v->orig.file, s->h.sh_offset, s->h.sh_size));
 	for (uint64_t i = 0; rd_left(&r) >= SLOT; i++)
 		if (rd_u64(&r) == 0 && !(filled[i / 8] & 1 << i % 8))
-			vec_push(v->a, &v->slots,
+			vec_push(v->a, &v->calls.slots,
 				 ((struct vslot){ .addr = s->h.sh_addr + i * SLOT }));
 }
 
@@ -161,39 +176,26 @@ void verify_collect_slots(struct verify *v)
 	collect_slots(v, DT_JMPREL, DT_PLTRELSZ);
 	collect_slots(v, DT_RELA, DT_RELASZ);
 	collect_absent(v);
-	if (v->slots.n)
-		qsort(v->slots.v, v->slots.n, sizeof(*v->slots.v), slot_cmp);
-	if (v->locals.n)
-		qsort(v->locals.v, v->locals.n, sizeof(*v->locals.v), slot_cmp);
+	sort_slots(&v->calls.slots);
+	sort_slots(&v->calls.locals);
 }
 
 /* The function of the module that the slot has the address of; 0: none, or not known. */
 static vaddr local_of(const struct verify *v, vaddr addr)
 {
-	struct vslot key = { .addr = addr };
-	const struct vslot *s = addr && v->locals.n ?
-		bsearch(&key, v->locals.v, v->locals.n, sizeof(key), slot_cmp) : NULL;
+	const struct vslot *s = find_slot(&v->calls.locals, addr);
 
 	return s ? s->local : 0;
 }
 
-/* The slot of the GOT at `addr`; NULL if it is none. */
-static const struct vslot *find_slot(const struct verify *v, vaddr addr)
+bool verify_is_slot(const struct vcalls *calls, vaddr addr)
 {
-	struct vslot key = { .addr = addr };
-
-	return addr && v->slots.n ?
-	       bsearch(&key, v->slots.v, v->slots.n, sizeof(key), slot_cmp) : NULL;
-}
-
-bool verify_is_slot(const struct verify *v, vaddr addr)
-{
-	return find_slot(v, addr) != NULL;
+	return find_slot(&calls->slots, addr) != NULL;
 }
 
 static bool is_dead_slot(const struct verify *v, vaddr addr)
 {
-	const struct vslot *s = find_slot(v, addr);
+	const struct vslot *s = find_slot(&v->calls.slots, addr);
 
 	return s && s->dead;
 }
@@ -210,7 +212,7 @@ static vaddr slot_of_stub(const struct verify *v, vaddr addr)
 		if (!code.p || !insn_decode(code, addr, &insn, &slot))
 			return 0;
 		if (insn.kind == INSN_IJMP)
-			return insn.field && verify_is_slot(v, slot) ? slot : 0;
+			return insn.field && verify_is_slot(&v->calls, slot) ? slot : 0;
 		addr += insn.len;
 	}
 	return 0;
@@ -238,7 +240,7 @@ vaddr verify_stub_slot(const struct verify *v, vaddr addr)
 		return 0;
 	vaddr distance = (vaddr)(int64_t)rd_s32(&r);
 	vaddr slot = addr + (code.n - rd_left(&r)) + distance;
-	return verify_is_slot(v, slot) ? slot : 0;
+	return verify_is_slot(&v->calls, slot) ? slot : 0;
 }
 
 static void visit(struct returns *r, vaddr addr)
@@ -391,10 +393,10 @@ bool verify_call_returns(struct verify *v, const struct effect *call)
 	uint32_t fde = vcfi_find(&v->ocfi, target);
 	if (fde == NO_FDE)
 		return true;
-	if (!v->returns)
-		v->returns = start(v);
-	visit(v->returns, target);
-	while (v->returns->todo.n)
-		step(v->returns, v->returns->todo.v[--v->returns->todo.n]);
-	return v->returns->known[fde];
+	if (!v->calls.returns)
+		v->calls.returns = start(v);
+	visit(v->calls.returns, target);
+	while (v->calls.returns->todo.n)
+		step(v->calls.returns, v->calls.returns->todo.v[--v->calls.returns->todo.n]);
+	return v->calls.returns->known[fde];
 }

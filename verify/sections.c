@@ -3,14 +3,14 @@
  * Nothing that runs reads them, but debuggers, profilers, strip and the Verifier itself do.
  *
  *   S1  A section of the original keeps index, name and header. Exceptions: file offsets grow
- *       with the file (v->lift); what gave way to program headers (front.c); the old
+ *       with the file (v->file.lift); what gave way to program headers (front.c); the old
  *       unwind tables get other names; the string table of names is a new one; .symtab and its
  *       strings may be new ones, too (symbols.c), and the notes of probes
  *       (probenotes.c).
  *   S2  A new section has a name, kind and place of the list below, each at most once.
  *   S3  The string table of names holds the names one behind the other, and nothing else.
  */
-#include "verify/parts.h"
+#include "verify/lookup.h"
 
 static bool is_loaded(const struct section *s)
 {
@@ -59,14 +59,18 @@ static const char *new_name(const char *name)
 	return name;
 }
 
+/* Its content is not where the original's was. */
+static bool is_new(const struct verify *v, uint32_t i)
+{
+	return v->gen.sh[i].h.sh_offset != v->orig.sh[i].h.sh_offset + v->file.lift;
+}
+
 /* The original's symbol table that a new one takes the place of; 0: it has the old one. */
 static uint32_t find_symbols(const struct verify *v)
 {
 	for (uint32_t i = 1; i < v->orig.nsh && i < v->gen.nsh; i++)
 		if (v->orig.sh[i].h.sh_type == SHT_SYMTAB && !is_loaded(&v->orig.sh[i]))
-			return v->gen.sh[i].h.sh_offset != v->orig.sh[i].h.sh_offset + v->lift
-				       ? i
-				       : 0;
+			return is_new(v, i) ? i : 0;
 	return 0;
 }
 
@@ -77,7 +81,7 @@ static uint32_t find_probes(const struct verify *v)
 	uint32_t i = s ? (uint32_t)(s - v->orig.sh) : 0;
 
 	return s && !is_loaded(s) && s->h.sh_type == SHT_NOTE && i < v->gen.nsh &&
-	       v->gen.sh[i].h.sh_offset != s->h.sh_offset + v->lift ? i : 0;
+	       is_new(v, i) ? i : 0;
 }
 
 /* S1 for a section that nothing loads. */
@@ -86,18 +90,20 @@ static int check_unloaded(struct verify *v, uint32_t i)
 	Elf64_Shdr want = v->orig.sh[i].h;
 	const Elf64_Shdr *h = &v->gen.sh[i].h;
 	bool names = i == v->gen.eh.e_shstrndx;
-	bool strings = v->symbols && i == v->orig.sh[v->symbols].h.sh_link;
+	bool symbols = v->sections.symbols && i == v->sections.symbols;
+	bool strings = v->sections.symbols && i == v->orig.sh[v->sections.symbols].h.sh_link;
+	bool probes = v->sections.probes && i == v->sections.probes;
 
 	if (names)		/* check_names() */
 		return strings ? changed(v, i) : 0;
 	want.sh_name = h->sh_name;
 	if (want.sh_type != SHT_NULL)
-		want.sh_offset += v->lift;
-	if (strings || (v->symbols && i == v->symbols) || (v->probes && i == v->probes)) {
+		want.sh_offset += v->file.lift;
+	if (strings || symbols || probes) {
 		want.sh_offset = h->sh_offset;
 		want.sh_size = h->sh_size;
 	}
-	if (v->symbols && i == v->symbols)
+	if (symbols)
 		want.sh_info = h->sh_info;
 	return memcmp(&want, h, sizeof(want)) == 0 ? 0 : changed(v, i);
 }
@@ -107,8 +113,8 @@ static int check_old(struct verify *v)
 	if (v->gen.nsh < v->orig.nsh)
 		return refuse(v, "there are %u sections, fewer than the original's %u",
 			      v->gen.nsh, v->orig.nsh);
-	v->symbols = find_symbols(v);
-	v->probes = find_probes(v);
+	v->sections.symbols = find_symbols(v);
+	v->sections.probes = find_probes(v);
 	for (uint32_t i = 0; i < v->orig.nsh; i++) {
 		const struct section *o = &v->orig.sh[i];
 		bool loaded = is_loaded(o);

@@ -17,6 +17,8 @@
  */
 #include <stdlib.h>
 
+#include "verify/lookup.h"
+#include "verify/tableentries.h"
 #include "verify/values.h"
 
 uint32_t vshift_read(struct bytes o, struct bytes g, int32_t *shift)
@@ -46,42 +48,33 @@ static int shifted_cmp(const void *x, const void *y)
 	return (a->addr > b->addr) - (a->addr < b->addr);
 }
 
-static int address_cmp(const void *x, const void *y)
-{
-	const vaddr *a = x, *b = y;
-
-	return (*a > *b) - (*a < *b);
-}
-
 void vshift_sort(struct verify *v)
 {
 	for (uint32_t i = 0; i < v->map.ntable; i++)
 		if (v->map.table[i].kind == BLOCKMAP_TABLE_BESIDE32)
-			vec_push(v->a, &v->beside, v->map.table[i].orig_addr);
-	if (v->beside.n)
-		qsort(v->beside.v, v->beside.n, sizeof(*v->beside.v), address_cmp);
-	if (v->shifted.n == 0)
+			vec_push(v->a, &v->uses.beside, v->map.table[i].orig_addr);
+	verify_sort_addrs(v->uses.beside.v, v->uses.beside.n);
+	if (v->uses.shifted.n == 0)
 		return;
-	qsort(v->shifted.v, v->shifted.n, sizeof(*v->shifted.v), shifted_cmp);
-	for (uint32_t i = 0; i < v->redirects.n; i++) {
-		vaddr from = v->redirects.v[i].from;
+	qsort(v->uses.shifted.v, v->uses.shifted.n, sizeof(*v->uses.shifted.v), shifted_cmp);
+	for (uint32_t i = 0; i < v->pointers.redirects.n; i++) {
+		vaddr from = v->pointers.redirects.v[i].from;
 		uint32_t fde = vcfi_find(&v->ocfi, from);
 
-		if (fde != NO_FDE && (from != v->ocfi.fde[fde].addr || v->fragment[fde]))
-			vec_push(v->a, &v->inner, from);
+		if (fde != NO_FDE && (from != v->ocfi.fde[fde].addr || v->ocfi.fragment[fde]))
+			vec_push(v->a, &v->uses.inner, from);
 	}
-	if (v->inner.n)
-		qsort(v->inner.v, v->inner.n, sizeof(*v->inner.v), address_cmp);
+	verify_sort_addrs(v->uses.inner.v, v->uses.inner.n);
 }
 
-uint32_t vshift_first_inner(const struct verify *v, vaddr addr)
+uint32_t vshift_first_inner(const struct vtableuses *uses, vaddr addr)
 {
-	uint32_t lo = 0, hi = v->inner.n;
+	uint32_t lo = 0, hi = uses->inner.n;
 
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 
-		if (v->inner.v[mid] < addr)
+		if (uses->inner.v[mid] < addr)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -89,18 +82,13 @@ uint32_t vshift_first_inner(const struct verify *v, vaddr addr)
 	return lo;
 }
 
-bool vshift_is_beside(const struct verify *v, vaddr table)
-{
-	return v->beside.n &&
-	       bsearch(&table, v->beside.v, v->beside.n, sizeof(table), address_cmp);
-}
-
-int32_t vshift_at(const struct verify *v, vaddr addr)
+int32_t vshift_at(const struct vtableuses *uses, vaddr addr)
 {
 	const struct vshifted key = { .addr = addr }, *found = NULL;
 
-	if (v->shifted.n)
-		found = bsearch(&key, v->shifted.v, v->shifted.n, sizeof(key), shifted_cmp);
+	if (uses->shifted.n)
+		found = bsearch(&key, uses->shifted.v, uses->shifted.n, sizeof(key),
+				shifted_cmp);
 	return found ? found->shift : 0;
 }
 
@@ -127,7 +115,7 @@ int vshift_load(struct vtables *vt, enum value_kind kind, struct value base, vad
 			"it is not certain by which address",
 			ULL(addr));
 	vaddr table = t->addr;
-	const struct blockmap_table *m = verify_find_table(vt->v, table,
+	const struct blockmap_table *m = verify_find_table(&vt->v->map, table,
 							   table + (vaddr)(int64_t)vt->shift,
 							   BLOCKMAP_TABLE_BESIDE32);
 	if (!m)

@@ -13,7 +13,7 @@ int vspill_note(struct vtables *vt, const struct effect *e, uint8_t bits, vaddr 
 	struct vspill spill = { .at = e->at - vt->depth, .bytes = e->span, .bits = bits };
 
 	if (bits < 8 || vt->depth == 0)
-		return vregs_misuse(vt, addr);
+		return vtables_misuse(vt, addr);
 	for (uint32_t i = 0; i < vt->spills.n; i++) {
 		struct vspill *o = &vt->spills.v[i];
 

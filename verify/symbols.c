@@ -12,7 +12,7 @@
  */
 #include <stdlib.h>
 
-#include "verify/parts.h"
+#include "verify/lookup.h"
 
 struct name {			/* that the original has for a function */
 	uint32_t group;		/* of FDEs */
@@ -201,7 +201,8 @@ static bool refers_by_number(const struct verify *v, const Elf64_Shdr *h)
 {
 	struct bytes b = content(&v->orig, h);
 
-	if (h->sh_link != v->symbols || h->sh_type == SHT_NULL || h->sh_type == SHT_NOBITS)
+	if (h->sh_link != v->sections.symbols || h->sh_type == SHT_NULL ||
+	    h->sh_type == SHT_NOBITS)
 		return false;
 	if (h->sh_type != SHT_RELA)
 		return h->sh_type == SHT_REL || h->sh_type == SHT_GROUP ||
@@ -219,7 +220,8 @@ static bool refers_by_number(const struct verify *v, const Elf64_Shdr *h)
 static int check_tables(struct symbols *s)
 {
 	struct verify *v = s->v;
-	const Elf64_Shdr *o = &v->orig.sh[v->symbols].h, *g = &v->gen.sh[v->symbols].h;
+	const Elf64_Shdr *o = &v->orig.sh[v->sections.symbols].h;
+	const Elf64_Shdr *g = &v->gen.sh[v->sections.symbols].h;
 	uint64_t nold = s->old.n / sizeof(Elf64_Sym), nnow = s->now.n / sizeof(Elf64_Sym);
 
 	if (nnow < nold || s->now.n % sizeof(Elf64_Sym) || s->old.n % sizeof(Elf64_Sym) ||
@@ -241,14 +243,14 @@ int verify_symbols(struct verify *v)
 {
 	struct symbols s = { .v = v };
 
-	if (!v->symbols)
+	if (!v->sections.symbols)
 		return 0;
-	uint32_t link = v->orig.sh[v->symbols].h.sh_link;
+	uint32_t link = v->orig.sh[v->sections.symbols].h.sh_link;
 	if (link >= v->orig.nsh || v->orig.sh[link].h.sh_type != SHT_STRTAB)
 		return refuse(v, "the original's symbol table has no strings");
 	struct bytes strings = content(&v->orig, &v->orig.sh[link].h);
-	s.old = content(&v->orig, &v->orig.sh[v->symbols].h);
-	s.now = content(&v->gen, &v->gen.sh[v->symbols].h);
+	s.old = content(&v->orig, &v->orig.sh[v->sections.symbols].h);
+	s.now = content(&v->gen, &v->gen.sh[v->sections.symbols].h);
 	s.strings = content(&v->gen, &v->gen.sh[link].h);
 	s.string = strings.n;
 	if (s.strings.n < strings.n || memcmp(s.strings.p, strings.p, strings.n) != 0)

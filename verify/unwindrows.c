@@ -11,7 +11,7 @@
  *              its original's.
  * SEARCH TABLE .eh_frame_hdr lists exactly the FDEs of .eh_frame, ascending.
  */
-#include "verify/parts.h"
+#include "verify/lookup.h"
 
 static int differ(struct verify *v, vaddr o, uint32_t want, new_vaddr g, uint32_t have)
 {
@@ -74,11 +74,6 @@ int verify_row_jump(struct verify *v, struct vpair *c, vaddr last, bool last_tra
 	if ((c->gen.fde != gfde || c->orig.fde != ofde) && check_frame_kind(v, c) < 0)
 		return -1;
 	return verify_exceptions_jump(v, c, last, dest, g, glen);
-}
-
-bool verify_same_bytes(struct bytes x, struct bytes y)
-{
-	return x.n == y.n && (x.n == 0 || memcmp(x.p, y.p, x.n) == 0);
 }
 
 static bool same_cie(const struct vcie *o, const struct vcie *g)
@@ -192,7 +187,7 @@ static int check_places(struct verify *v)
 	return 0;
 }
 
-int verify_unwind(struct verify *v)
+int verify_unwindrows(struct verify *v)
 {
 	if (check_places(v) < 0 || check_fdes(v) < 0)
 		return -1;

@@ -3,15 +3,6 @@
 
 enum { RAX = 0, RCX = 1, RDX = 2 };
 
-bool vvalue_differs(const struct vtables *vt, struct value x)
-{
-	if (x.kind == SAME || x.kind == SCALED)
-		return false;
-	if (x.kind == UPPER || x.kind == DIRTY)
-		return true;
-	return vt->all.v[x.table].claimed;
-}
-
 static struct value lose(const struct vtables *vt, struct value x)
 {
 	return (struct value){ .kind = vvalue_differs(vt, x) ? DIRTY : SAME };
@@ -83,46 +74,6 @@ bool vregs_join(const struct vtables *vt, struct regs *to, const struct regs *fr
 	return changed;
 }
 
-/* A table ends where the next one begins, at the latest. */
-static uint32_t max_entries(const struct vtables *vt, vaddr addr, uint32_t kind)
-{
-	enum { MAX_SCAN = 65536 };
-	uint64_t n = (verify_next_table(vt->v, addr) - addr) /
-		     blockmap_entry_size(kind);
-
-	return n < MAX_SCAN ? (uint32_t)n : MAX_SCAN;
-}
-
-bool vtables_find(struct vtables *vt, vaddr addr, uint32_t kind, uint32_t *number)
-{
-	vaddr to;
-	bool own = false;
-	uint32_t n = 0, max = max_entries(vt, addr, kind);
-
-	for (uint32_t i = 0; i < vt->all.n; i++)
-		if (vt->all.v[i].addr == addr && vt->all.v[i].kind == kind) {
-			*number = i;
-			return true;
-		}
-	if (verify_is_start(vt->v, addr))	/* code */
-		return false;
-	for (; n < max && verify_table_entry(&vt->v->orig, addr, kind, n, &to) &&
-	       verify_may_be_case(vt->v, vt->group, to); n++)
-		own |= verify_is_case(vt->v, vt->group, to);
-	if (!own && !(kind == BLOCKMAP_TABLE_REL32 && vshift_is_beside(vt->v, addr)))
-		return false;
-	struct vtable t = { .addr = addr, .kind = kind, .nentry = n };
-	*number = vt->all.n;
-	vec_push(vt->a, &vt->all, t);
-	return true;
-}
-
-int vregs_misuse(struct vtables *vt, vaddr addr)
-{
-	return refuse(vt->v, "the instruction at 0x%llx uses what comes from the address of a "
-		      "replaced jump table for something else", ULL(addr));
-}
-
 void vregs_branch(const struct vtables *vt, struct regs *regs)
 {
 	for (int i = 0; i < NGPR; i++) {
@@ -192,7 +143,7 @@ static int load(struct vtables *vt, enum value_kind kind, uint8_t b, uint8_t a, 
 		if (through == NGPR)
 			out->line = r[b].line;
 	} else if (vvalue_differs(vt, r[b])) {
-		return vregs_misuse(vt, addr);
+		return vtables_misuse(vt, addr);
 	}
 	return 0;
 }
@@ -207,9 +158,9 @@ static int load_sum(struct vtables *vt, const struct effect *e, vaddr addr,
 	if (r[base].kind == BASE && r[other].kind == SCALED)
 		return load(vt, WORD, base, e->a, addr, r, out);
 	if (vt->shift)
-		return vregs_misuse(vt, addr);
+		return vtables_misuse(vt, addr);
 	return vvalue_differs(vt, r[e->b]) || vvalue_differs(vt, r[e->c])
-		       ? vregs_misuse(vt, addr)
+		       ? vtables_misuse(vt, addr)
 		       : 0;
 }
 
@@ -224,7 +175,7 @@ static int extend(struct vtables *vt, const struct effect *e, vaddr addr, const 
 			*out = lose(vt, *out);
 		return 0;
 	}
-	return vvalue_differs(vt, r[e->b]) ? vregs_misuse(vt, addr) : 0;
+	return vvalue_differs(vt, r[e->b]) ? vtables_misuse(vt, addr) : 0;
 }
 
 /* Of a value of that width that many of the lowest bits are the same. */
@@ -273,10 +224,10 @@ static int compute(struct vtables *vt, const struct effect *e, struct line line,
 		*out = meet(vt, r[e->a], r[e->b]);
 		if (out->kind == UPPER && e->op == FX_LOW_BITS)
 			out->kind = SAME;
-		return out->kind == DIRTY ? vregs_misuse(vt, addr) : 0;
+		return out->kind == DIRTY ? vtables_misuse(vt, addr) : 0;
 	case FX_MIX:
 		*out = meet(vt, r[e->b], r[e->c]);
-		return out->kind == DIRTY ? vregs_misuse(vt, addr) : 0;
+		return out->kind == DIRTY ? vtables_misuse(vt, addr) : 0;
 	case FX_BASE:
 		if (vtables_find(vt, e->value, BLOCKMAP_TABLE_REL32, &number))
 			*out = (struct value){ .kind = BASE, .table = number, .line = line };
@@ -298,10 +249,10 @@ static int compute(struct vtables *vt, const struct effect *e, struct line line,
 		return 0;
 	case FX_ADD:
 		*out = sum(vt, r[e->a], e->a, r[e->b], e->b);
-		return out->kind == DIRTY ? vregs_misuse(vt, addr) : 0;
+		return out->kind == DIRTY ? vtables_misuse(vt, addr) : 0;
 	case FX_SUM:
 		*out = sum(vt, r[e->b], e->b, r[e->c], e->c);
-		return out->kind == DIRTY ? vregs_misuse(vt, addr) : 0;
+		return out->kind == DIRTY ? vtables_misuse(vt, addr) : 0;
 	}
 	return 0;
 }
@@ -385,9 +336,9 @@ int vregs_apply(struct vtables *vt, const struct effect *e, struct line line, va
 
 	if (!reads_same(vt, e, regs) || (e->flags_read & regs->flags) ||
 	    (e->op != FX_RELOAD && 8u * e->span > vspill_same_bits(vt, e) && e->frame_read))
-		return vregs_misuse(vt, addr);
+		return vtables_misuse(vt, addr);
 	if (vt->shift && e->op != FX_LOAD && e->op != FX_WORD && e->op != FX_WORD_SUM)
-		return vregs_misuse(vt, addr);
+		return vtables_misuse(vt, addr);
 	if (compute(vt, e, line, addr, regs, &result) < 0)
 		return -1;
 	forget_copies(vt, regs, written);
@@ -429,17 +380,3 @@ void vregs_return(const struct vtables *vt, uint16_t written, struct regs *regs)
 	regs->count = false;
 }
 
-uint32_t vtables_claim(struct vtables *vt, const struct blockmap_table *m)
-{
-	uint32_t max = max_entries(vt, m->orig_addr, m->kind), number;
-	struct vtable t = { m->orig_addr, m->kind, m->nentry < max ? m->nentry : max, true };
-
-	if (!vtables_find(vt, m->orig_addr, m->kind, &number)) {
-		vec_push(vt->a, &vt->all, t);
-		return vt->all.n - 1;
-	}
-	if (vt->all.v[number].nentry < t.nentry)
-		vt->all.v[number].nentry = t.nentry;
-	vt->all.v[number].claimed = true;
-	return number;
-}

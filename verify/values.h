@@ -86,12 +86,15 @@ struct vtables {		/* those that one function uses */
 	int64_t depth;
 };
 
-/* Table number; claimed ones are there from the beginning, others are found by what they
- * hold. */
+/* usedtables.c: the number of the table at addr; claimed ones are there from the beginning,
+ * others are found by what they hold.  False: no table. */
 bool vtables_find(struct vtables *vt, vaddr addr, uint32_t kind, uint32_t *number);
-/* Two new tables may stand for one of the original.  The number. */
+/* usedtables.c: two new tables may stand for one of the original.  The number. */
 uint32_t vtables_claim(struct vtables *vt, const struct blockmap_table *m);
+/* usedtables.c: the two runs may have different values. */
 bool vvalue_differs(const struct vtables *vt, struct value x);
+/* usedtables.c: refuses the instruction at addr, which uses such a value; -1. */
+int vtables_misuse(struct vtables *vt, vaddr addr);
 
 /* Joins `from` into `to`; true when `to` has changed. */
 bool vregs_join(const struct vtables *vt, struct regs *to, const struct regs *from);
@@ -105,13 +108,12 @@ void vregs_return(const struct vtables *vt, uint16_t written, struct regs *regs)
  * one. */
 int vregs_apply(struct vtables *vt, const struct effect *e, struct line line, vaddr addr,
 		struct regs *regs);
-/* A register that is the same in its lowest `bits` goes to the frame; -1: it may not. */
+/* spill.c: a register that is the same in its lowest `bits` goes to the frame; -1: it may
+ * not. */
 int vspill_note(struct vtables *vt, const struct effect *e, uint8_t bits, vaddr addr);
-/* How many of the lowest bits that the instruction reads in the frame are the same;
+/* spill.c: how many of the lowest bits that the instruction reads in the frame are the same;
  * UINT32_MAX: all. */
 uint32_t vspill_same_bits(const struct vtables *vt, const struct effect *e);
-/* The refusal of that. */
-int vregs_misuse(struct vtables *vt, vaddr addr);
 
 /* shift.c: the entry or target is of a table of kind BESIDE32. */
 bool vshift_is(const struct vtables *vt, struct value x);

@@ -6,6 +6,45 @@
 #include "verify/parts.h"
 #include "binary/loadtables.h"
 
+const struct verify_part verify_parts[] = {
+	{ "headers", verify_headers,
+	  "ELF and program headers are the original's, plus new read-only segments" },
+	{ "front", verify_front,
+	  "what gave way to the program headers is elsewhere, unchanged, and found" },
+	{ "keptbytes", verify_keptbytes,
+	  "every other byte of the original's file is what and where it was" },
+	{ "frames", verify_frames,
+	  "the unwind tables can be read, and the original's cannot be written to" },
+	{ "callsites", verify_callsites,
+	  "exceptions at each image go where they go at its original (asked by code.c)" },
+	{ "entries", verify_entries,
+	  "entry jumps lead to images, and no instruction leads inside one" },
+	{ "holders", verify_holders, "nor does any address that the program keeps as data" },
+	{ "code", verify_code,
+	  "each image does what its original block does, and leads where that leads" },
+	{ "casetables", verify_casetables, "a new jump table leads where the old one leads" },
+	{ "dataflow", verify_dataflow,
+	  "nothing but the dispatch sees the address of a new jump table" },
+	{ "unwindrows", verify_unwindrows,
+	  "unwinding through an image is unwinding through its original" },
+	{ "redirected", verify_redirected,
+	  "a redirected pointer leads to the image of what it led to" },
+	{ "labelwords", verify_labelwords,
+	  "so does one to a label, and no jump of its function calculates with it" },
+	{ "stalepointers", verify_stalepointers,
+	  "no code that can run gets at the old value of a redirected pointer" },
+	{ "watchedcode", verify_watchedcode,
+	  "code whose inner addresses others know has no image" },
+	{ "sections", verify_sections,
+	  "section headers are the original's, and the new ones are what they say" },
+	{ "symbols", verify_symbols,
+	  "added symbols name images by the names of their functions" },
+	{ "probenotes", verify_probenotes,
+	  "each static probe point of a moved function has a note for its image" },
+	{ "account", verify_account, "there is no byte in the file that no part answers for" },
+	{ NULL, NULL, NULL },
+};
+
 static int open_files(struct verify *v, struct bytes original, struct bytes generation)
 {
 	if (image_parse(original, v->a, &v->orig, v->err) < 0 ||
@@ -41,14 +80,9 @@ static int run(struct verify *v, struct bytes original, struct bytes generation)
 {
 	if (open_files(v, original, generation) < 0)
 		return -1;
-	v->start = arena_alloc(v->a, original.n / 8 + 1);
-	v->cut = arena_alloc(v->a, original.n / 8 + 1);
-	if (verify_elf(v) < 0 || verify_cfi(v) < 0 || verify_lsdas(v) < 0 ||
-	    verify_entries(v) < 0 || verify_code(v) < 0 || verify_tables(v) < 0 ||
-	    verify_unwind(v) < 0 || verify_redirects(v) < 0 || verify_watched(v) < 0 ||
-	    verify_sections(v) < 0 || verify_symbols(v) < 0 || verify_probes(v) < 0 ||
-	    verify_account(v) < 0)
-		return -1;
+	for (uint32_t i = 0; verify_parts[i].name; i++)
+		if (verify_parts[i].run(v) < 0)
+			return -1;
 	v->stats->blocks = v->map.nblock;
 	v->stats->entries = v->map.nentry;
 	v->stats->tables = v->map.ntable;
@@ -71,113 +105,3 @@ int verify_generation(struct bytes original, struct bytes generation, struct are
 	return rc;
 }
 
-bool verify_is_fresh(const struct verify *v, vaddr addr)
-{
-	for (uint32_t i = 0; i < v->nfresh; i++)
-		if (addr >= v->fresh[i]->p_vaddr &&
-		    addr - v->fresh[i]->p_vaddr < v->fresh[i]->p_memsz)
-			return true;
-	return false;
-}
-
-struct bytes verify_orig_code_anywhere(const struct verify *v, vaddr addr)
-{
-	const Elf64_Phdr *ph = image_segment(&v->orig, addr);
-
-	if (!ph || !(ph->p_flags & PF_X) || addr - ph->p_vaddr >= ph->p_filesz)
-		return (struct bytes){ NULL, 0 };
-	uint64_t skip = addr - ph->p_vaddr;
-	return bytes_at(v->orig.file, ph->p_offset + skip, ph->p_filesz - skip);
-}
-
-static bool test_bit(const struct verify *v, const uint8_t *map, vaddr addr)
-{
-	struct bytes b = verify_orig_code(v, addr);
-
-	if (!b.p)
-		return false;
-	uint64_t off = (uint64_t)(b.p - v->orig.file.p);
-	return map[off / 8] & 1 << off % 8;
-}
-
-bool verify_is_cut(const struct verify *v, vaddr addr)
-{
-	return test_bit(v, v->cut, addr);
-}
-
-bool verify_is_start(const struct verify *v, vaddr addr)
-{
-	return test_bit(v, v->start, addr);
-}
-
-static bool is_entry(const struct verify *v, vaddr addr)
-{
-	uint32_t lo = 0, hi = v->map.nentry;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (v->map.orig_base + v->map.entry[mid] < addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < v->map.nentry && v->map.orig_base + v->map.entry[lo] == addr;
-}
-
-bool verify_has_entry(const struct verify *v, vaddr addr)
-{
-	enum { ENDBR64 = 4 };
-
-	return is_entry(v, addr) || is_entry(v, addr + ENDBR64);
-}
-
-const struct blockmap_block *verify_image_of(const struct verify *v, vaddr addr)
-{
-	const struct blockmap_block *b = blockmap_find_orig(&v->map, addr);
-
-	return b && v->map.orig_base + b->orig == addr && b->gen_size ? b : NULL;
-}
-
-bool verify_leads(const struct verify *v, vaddr addr, new_vaddr to)
-{
-	if (!verify_may_lead(v, addr, to))
-		return false;
-	verify_note_inner(v, to);
-	return true;
-}
-
-bool verify_may_lead(const struct verify *v, vaddr addr, new_vaddr to)
-{
-	enum { MAX_STEPS = 80 };	/* more than any padding between two blocks has NOPs */
-	struct insn insn;
-	vaddr target;
-
-	for (int i = 0; i < MAX_STEPS; i++) {
-		const struct blockmap_block *b = verify_image_of(v, addr);
-
-		if (addr == to)
-			return !verify_is_cut(v, addr) && !verify_is_fresh(v, addr);
-		if (b && v->map.gen_base + b->gen == to)
-			return true;
-		struct bytes code = verify_orig_code(v, addr);
-		if (!code.p || !insn_decode(code, addr, &insn, &target))
-			return false;
-		if (insn.kind == INSN_NOP)
-			addr += insn.len;
-		else if (insn.kind == INSN_JMP && vcfi_find(&v->ocfi, addr) != NO_FDE)
-			addr = target;	/* known to entries.c */
-		else
-			return false;
-	}
-	return false;
-}
-
-uint32_t verify_group(const struct verify *v, uint32_t fde)
-{
-	while (v->group[fde] != fde) {
-		v->group[fde] = v->group[v->group[fde]];
-		fde = v->group[fde];
-	}
-	return fde;
-}

@@ -13,20 +13,15 @@
  */
 #include <string.h>
 
-#include "verify/parts.h"
-
-void verify_note_lea(struct verify *v, uint32_t fde, vaddr addr, vaddr to)
-{
-	if (image_is_exec(&v->orig, to))
-		vec_push(v->a, &v->formed, ((struct vref){ addr, to, fde, REF_LEA }));
-}
+#include "verify/holders.h"
+#include "verify/lookup.h"
 
 /* Where the FDE that holds it does not begin, or begins in the middle of a function. */
 static bool is_inside(const struct verify *v, vaddr addr, uint32_t *fde)
 {
 	*fde = vcfi_find(&v->ocfi, addr);
 	return *fde != NO_FDE && verify_is_start(v, addr) &&
-	       (addr != v->ocfi.fde[*fde].addr || v->fragment[*fde]);
+	       (addr != v->ocfi.fde[*fde].addr || v->ocfi.fragment[*fde]);
 }
 
 static bool has_image(const struct verify *v, vaddr addr)
@@ -38,8 +33,8 @@ static int check_formed(struct verify *v)
 {
 	uint32_t fde;
 
-	for (uint32_t i = 0; i < v->formed.n; i++) {
-		const struct vref *r = &v->formed.v[i];
+	for (uint32_t i = 0; i < v->refs.formed.n; i++) {
+		const struct vref *r = &v->refs.formed.v[i];
 
 		if (!is_inside(v, r->to, &fde) || !has_image(v, r->to) ||
 		    (r->fde != NO_FDE && verify_group(v, r->fde) == verify_group(v, fde)))
@@ -96,13 +91,13 @@ static int check_held(struct verify *v, const struct vholder *h, void *ctx)
 		      ULL(h->value), ULL(h->place));
 }
 
-int verify_watched(struct verify *v)
+int verify_watchedcode(struct verify *v)
 {
 	struct watch w = { .jumps = arena_array(v->a, v->ocfi.nfde, sizeof(*w.jumps)) };
 
-	for (uint32_t i = 0; i < v->refs.n; i++)
-		if (v->refs.v[i].kind == REF_JUMP && v->refs.v[i].fde != NO_FDE)
-			w.jumps[verify_group(v, v->refs.v[i].fde)] = true;
+	for (uint32_t i = 0; i < v->refs.all.n; i++)
+		if (v->refs.all.v[i].kind == REF_JUMP && v->refs.all.v[i].fde != NO_FDE)
+			w.jumps[verify_group(v, v->refs.all.v[i].fde)] = true;
 	for (uint32_t i = 0; i < v->orig.nsh; i++)
 		w.rseq |= strstr(v->orig.sh[i].name, "rseq") != NULL;
 	return check_formed(v) < 0 ? -1 : verify_each_holder(v, check_held, &w);

@@ -10,7 +10,9 @@
  * table.  (By a table that stays a jump would find its own target in the register.)
  */
 #include "verify/effect.h"
-#include "verify/parts.h"
+#include "verify/holders.h"
+#include "verify/lookup.h"
+#include "verify/tableentries.h"
 
 enum { NGPR = 16, LOAD = 0x8b, REGISTER = 0xc0, REX_R = 4 };
 enum { MAX_DEPTH = 8 };		/* blocks: those of the map, which calls end as well */
@@ -80,9 +82,9 @@ static bool is_held(struct verify *v, uint32_t fde, vaddr addr)
 
 	if (addr == v->ocfi.fde[fde].addr || verify_each_holder(v, is_value, &addr) < 0)
 		return true;
-	for (uint32_t i = 0; i < v->refs.n; i++)
-		if ((v->refs.v[i].kind == REF_LEA || v->refs.v[i].kind == REF_OPERAND) &&
-		    v->refs.v[i].to == addr)
+	for (uint32_t i = 0; i < v->refs.all.n; i++)
+		if (v->refs.all.v[i].to == addr && (v->refs.all.v[i].kind == REF_LEA ||
+						    v->refs.all.v[i].kind == REF_OPERAND))
 			return true;
 	for (uint32_t i = 0; l && i < l->nsite; i++)
 		if (v->ocfi.site[l->site + i].pad == addr)
@@ -129,7 +131,7 @@ static vaddr block_start(struct verify *v, vaddr last)
 	vaddr start = v->map.orig_base + b->orig;
 	const struct blockmap_block *load = blockmap_find_orig(&v->map, start - 1);
 	uint32_t fde = vcfi_find(&v->ocfi, start);
-	if (!load || !vshift_at(v, v->map.orig_base + load->orig) || fde == NO_FDE ||
+	if (!load || !vshift_at(&v->uses, v->map.orig_base + load->orig) || fde == NO_FDE ||
 	    is_held(v, fde, start) || !is_run_into(v, fde, start))
 		return start;
 	return v->map.orig_base + load->orig;

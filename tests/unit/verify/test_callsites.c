@@ -64,18 +64,19 @@ static struct world *world_new(void)
 	w->gfde = (struct vfde){ .addr = GTEXT, .len = 0x100, .lsda = GLSDA };
 	memset(w->file + OPAD - OTEXT, 0xcc, 0x40);
 	*v = (struct verify){
-		.a = arena, .err = &w->err, .nfresh = 1, .cut = w->cut,
-		.open = &w->open, .fragment = &w->fragment,
+		.a = arena, .err = &w->err, .walk = { .cut = w->cut },
+		.file = { .fresh = arena_array(arena, 1, sizeof(*v->file.fresh)), .nfresh = 1 },
+		.pointers = { .open = &w->open },
 		.orig = { .file = { w->file, OEND - OTEXT }, .ph = w->ph, .nph = 1,
 			  .eh = { .e_type = ET_DYN } },
 		.gen = { .file = { w->file, GEND - OTEXT }, .ph = w->ph, .nph = 2,
 			 .eh = { .e_type = ET_DYN } },
 		.map = { .orig_base = OTEXT, .gen_base = GTEXT, .hot_size = 0x100,
 			 .nblock = 2, .block = w->block, .by_orig = w->by_orig },
-		.ocfi = { .fde = &w->ofde, .nfde = 1 }, .gcfi = { .fde = &w->gfde, .nfde = 1 },
+		.ocfi = { .fde = &w->ofde, .nfde = 1, .fragment = &w->fragment },
+		.gcfi = { .fde = &w->gfde, .nfde = 1 },
 	};
-	v->fresh = arena_array(arena, 1, sizeof(*v->fresh));
-	v->fresh[0] = w->fresh;
+	v->file.fresh[0] = w->fresh;
 	return w;
 }
 
@@ -139,8 +140,8 @@ static int compare_at(struct world *w, vaddr o, new_vaddr g)
 	struct vpair c = { { .cfi = &w->v.ocfi, .fde = 0 }, { .cfi = &w->v.gcfi, .fde = 0 } };
 
 	w->ofde.exceptions = w->gfde.exceptions = 0;
-	w->v.last_site[0] = w->v.last_site[1] = NULL;
-	if (verify_lsdas(&w->v) < 0)
+	w->v.lsda.last_site[0] = w->v.lsda.last_site[1] = NULL;
+	if (verify_callsites(&w->v) < 0)
 		return -1;
 	return verify_exceptions(&w->v, &c, o, LEN, g, LEN);
 }
