@@ -1,5 +1,6 @@
+/* cmd_interpret.c - the edges and calls that follow from samples with registers and a piece of the
+ * stack (editor/interpret/), written as a profile of the original with clock `state` */
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "editor/cmd/cmd.h"
 #include "editor/interpret/sightings.h"
@@ -123,10 +124,8 @@ static int work(struct confinedjob *job, void *arg, struct err *err)
 	struct blockmap map = { 0 };
 
 	for (int i = 0; i < job->nin; i++)
-		if (i != IN_STATES && (job->in[i].mode & (S_ISUID | S_ISGID))) {
-			err_set(err, ERR_REFUSED, "set-user-id or set-group-id file");
-			return confinedjob_wrap(job, i, err);
-		}
+		if (i != IN_STATES && cmd_refuse_setid(job, i, err) < 0)
+			return -1;
 	if (image_parse(job->in[IN_MAPPED].bytes, job->arena, &mapped, err) < 0)
 		return confinedjob_wrap(job, IN_MAPPED, err);
 	if (ctx->has_original && read_map(job, &mapped, &map, err) < 0)
