@@ -1,6 +1,11 @@
+/* cmd_analyze.c - tables of what the analysis finds in a file: functions, reasons why some stay,
+ * kinds of jumps and pointers; with a profile, the confidence in what is inferred from it
+ *
+ * With --table also the block table (lib/blocktable.h), by which the Manager turns sampled
+ * addresses into blocks.
+ */
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "editor/cmd/cmd.h"
 #include "editor/infer/attach.h"
@@ -10,12 +15,13 @@
 #include "lib/confinedjob.h"
 #include "lib/blocktable.h"
 #include "lib/err.h"
+#include "lib/profile.h"
 #include "lib/table.h"
 #include "postmorph/analyze.h"
 #include "postmorph/ir/ir.h"
 
 struct ctx {
-	bool json, table, jumps, has_profile;
+	bool json, table, jumps;
 };
 
 static int by_offset(const void *a, const void *b)
@@ -193,22 +199,18 @@ static struct table *jumps(const struct prog *prog)
 	return t;
 }
 
-/* What is executed under the profile, by the confidence that inference has in it; for one
- * that cannot be attached, of other blocks or another file, why.  NULL: failed. */
-static struct table *confidence(struct confinedjob *job, struct prog *prog, struct err *err)
+/* The shares of what is executed under the profile, by the confidence in what was inferred.
+ * Where the profile does not fit the program, the table says why.  NULL: failed. */
+static struct table *confidence(struct confinedjob *job, struct prog *prog,
+				const struct profile *profile, struct err *err)
 {
 	static const struct table_column col[] = {
 		{ "confidence", TABLE_TEXT }, { "work_pct", TABLE_REAL },
 		{ "branches_pct", TABLE_REAL },
 	}, why[] = { { "left_out", TABLE_TEXT } };
-	struct profile profile;
 	struct confidence_shares e;
 
-	if (profile_read(job->in[1].bytes, job->arena, &profile, err) < 0) {
-		(void)confinedjob_wrap(job, 1, err);	/* fails as we do */
-		return NULL;
-	}
-	if (profile_attach(prog, &profile, err) < 0) {
+	if (profile_attach(prog, profile, err) < 0) {
 		struct table *t = table_new("profile", 1, why);
 
 		table_row(t, err->text);
@@ -230,19 +232,20 @@ static int work(struct confinedjob *job, void *arg, struct err *err)
 {
 	const struct ctx *ctx = arg;
 	struct prog prog = { 0 };
+	const struct profile *profile;
 	struct table *told = NULL;
 	struct elfout eo;
 
-	if (job->in[0].mode & (S_ISUID | S_ISGID)) {
-		err_set(err, ERR_REFUSED, "set-user-id or set-group-id file");
-		return confinedjob_wrap(job, 0, err);
-	}
+	if (cmd_refuse_setid(job, 0, err) < 0)
+		return -1;
 	if (prog_analyze(job->in[0].bytes, job->arena, &prog, err) < 0 ||
 	    elfout_plan(&prog, &eo, err) < 0)
 		return confinedjob_wrap(job, 0, err);
 	if (ctx->table)
 		write_block_table(&prog, &job->out[0].bytes);
-	if (ctx->has_profile && !(told = confidence(job, &prog, err)))
+	if (cmd_read_profile(job, &profile, err) < 0)
+		return -1;
+	if (profile && !(told = confidence(job, &prog, profile, err)))
 		return -1;
 	struct table *all[6] = { summary(&prog, job->in[0].arg, &eo), reasons(&prog),
 				 jump_kinds(&prog), pointers(&prog) };
@@ -263,11 +266,11 @@ int cmd_analyze(int argc, char **argv)
 		{ "json", no_argument, NULL, 'j' },
 		{ "jumps", no_argument, NULL, 'J' },
 		{ "table", required_argument, NULL, 't' },
-		{ "profile", required_argument, NULL, 'p' },
+		CMD_OPTION_PROFILE,
 		{ 0 }
 	};
 	struct ctx ctx = { 0 };
-	struct confinedjob job = { .nin = 1, .nout = 1, .out = { { .mode_from = -1 } },
+	struct confinedjob job = { .nout = 1, .out = { { .mode_from = -1 } },
 			   .work = work, .ctx = &ctx };
 	int c;
 
@@ -279,16 +282,11 @@ int cmd_analyze(int argc, char **argv)
 		} else if (c == 't') {
 			job.out[0].arg = optarg;
 			ctx.table = true;
-		} else if (c == 'p') {
-			job.in[1].arg = optarg;
-			job.nin = 2;
-			ctx.has_profile = true;
-		} else {
+		} else if (!cmd_take_profile(&job, c)) {
 			return cmd_usage("analyze");
 		}
 	}
-	if (argc - optind != 1)
+	if (argc - optind != 1 || cmd_set_inputs(&job, argv[optind]) < 0)
 		return cmd_usage("analyze");
-	job.in[0].arg = argv[optind];
 	return confinedjob_run(&job);
 }

@@ -1,4 +1,5 @@
-/* cmd_infer.c - what the Editor makes of a profile, without making a generation of it */
+/* cmd_infer.c - the executions of blocks and edges that the Editor infers from a profile, written
+ * as an exact profile instead of a generation */
 #include <string.h>
 
 #include "editor/cmd/cmd.h"
@@ -11,7 +12,7 @@
 
 enum { OUT_COUNTS, OUT_STATS };
 
-/* Of what is executed, the share by what it rests on. */
+/* Shares of executed work, blocks and branches by confidence (infer/confidence.h). */
 static void write_stats(const struct prog *prog, struct arena *a, struct wr *out)
 {
 	static const char *const name[NCONFIDENCE_OF] = { "work", "blocks", "branches" };
@@ -30,21 +31,17 @@ static void write_stats(const struct prog *prog, struct arena *a, struct wr *out
 
 static int work(struct confinedjob *job, void *arg, struct err *err)
 {
-	struct profile profile, counted, counts;
+	const struct profile *profile;
+	struct profile counts;
 	struct prog *prog = arena_alloc(job->arena, sizeof(*prog));
 
 	(void)arg;
-	if (profile_read(job->in[1].bytes, job->arena, &profile, err) < 0)
-		return confinedjob_wrap(job, 1, err);
-	if (job->nin > 2) {
-		if (profile_read(job->in[2].bytes, job->arena, &counted, err) < 0)
-			return confinedjob_wrap(job, 2, err);
-		profile.counted = &counted;
-	}
-	if (edit_analyze(job->in[0].bytes, &profile, false, job->arena, prog, err) < 0 ||
+	if (cmd_read_profile(job, &profile, err) < 0)
+		return -1;
+	if (edit_analyze(job->in[0].bytes, profile, false, job->arena, prog, err) < 0 ||
 	    infer_counts(prog, err) < 0)
 		return confinedjob_wrap(job, 0, err);
-	completeprofile_make(prog, profile.module, &counts);
+	completeprofile_make(prog, profile->module, &counts);
 	profile_write(&counts, &job->out[OUT_COUNTS].bytes);
 	write_stats(prog, job->arena, &job->out[OUT_STATS].bytes);
 	return 0;
@@ -53,12 +50,12 @@ static int work(struct confinedjob *job, void *arg, struct err *err)
 int cmd_infer(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "profile", required_argument, NULL, 'p' },
-		{ "counted", required_argument, NULL, 'c' },
+		CMD_OPTION_PROFILE,
+		CMD_OPTION_COUNTED,
 		{ "stats", required_argument, NULL, 's' },
 		{ 0 }
 	};
-	struct confinedjob job = { .nin = 2, .nout = 2, .work = work };
+	struct confinedjob job = { .nout = 2, .work = work };
 	int c;
 
 	job.out[OUT_COUNTS].mode_from = job.out[OUT_STATS].mode_from = -1;
@@ -67,15 +64,11 @@ int cmd_infer(int argc, char **argv)
 			job.out[OUT_COUNTS].arg = optarg;
 		else if (c == 's')
 			job.out[OUT_STATS].arg = optarg;
-		else if (c == 'p')
-			job.in[1].arg = optarg;
-		else if (c == 'c')
-			job.in[2].arg = optarg, job.nin = 3;
-		else
+		else if (!cmd_take_profile(&job, c))
 			return cmd_usage("infer");
 	}
-	if (argc - optind != 1 || !job.out[OUT_COUNTS].arg || !job.in[1].arg)
+	if (argc - optind != 1 || !job.out[OUT_COUNTS].arg || !job.in[CMD_IN_PROFILE].arg ||
+	    cmd_set_inputs(&job, argv[optind]) < 0)
 		return cmd_usage("infer");
-	job.in[0].arg = argv[optind];
 	return confinedjob_run(&job);
 }

@@ -1,9 +1,10 @@
+/* cmd_instrument.c - the commands of exact profiles: `instrument` writes an instrumented generation
+ * and its file of counts, `counts` turns that file into a profile after the program has run */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "editor/cmd/cmd.h"
@@ -12,22 +13,15 @@
 #include "lib/arena.h"
 #include "lib/err.h"
 
-enum { OUT_GENERATION, OUT_COUNTS, IN_ORIGINAL = 0, IN_COUNTS = 1 };
+enum { OUT_GENERATION, OUT_COUNTS };	/* of instrument */
+enum { IN_ORIGINAL, IN_COUNTS };	/* of counts */
 
 static int work_instrument(struct confinedjob *job, void *arg, struct err *err)
 {
-	if (job->in[0].mode & (S_ISUID | S_ISGID)) {
-		err_set(err, ERR_REFUSED, "set-user-id or set-group-id file");
-		return confinedjob_wrap(job, 0, err);
-	}
 	struct instrument_options *o = arg;
-	struct profile profile;
 
-	if (job->nin > 1) {
-		if (profile_read(job->in[1].bytes, job->arena, &profile, err) < 0)
-			return confinedjob_wrap(job, 1, err);
-		o->profile = &profile;
-	}
+	if (cmd_refuse_setid(job, 0, err) < 0 || cmd_read_profile(job, &o->profile, err) < 0)
+		return -1;
 	if (edit_instrument(job->in[0].bytes, o, job->arena, &job->out[OUT_GENERATION].bytes,
 			    &job->out[OUT_COUNTS].bytes, err) < 0)
 		return confinedjob_wrap(job, 0, err);
@@ -71,14 +65,14 @@ static int take_share(const char *given, bool has_profile, double *out)
 int cmd_instrument(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "counts", required_argument, NULL, 'c' },
+		{ "counts", required_argument, NULL, 'C' },
 		{ "threads", no_argument, NULL, 't' },
-		{ "profile", required_argument, NULL, 'p' },
+		CMD_OPTION_PROFILE,
 		{ "uncertain", required_argument, NULL, 'u' },
 		{ 0 }
 	};
 	struct instrument_options o = { 0 };
-	struct confinedjob job = { .nin = 1, .nout = 2, .work = work_instrument, .ctx = &o };
+	struct confinedjob job = { .nout = 2, .work = work_instrument, .ctx = &o };
 	const char *counts = NULL, *given = NULL;
 	int c, code = 1;
 
@@ -86,22 +80,20 @@ int cmd_instrument(int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
 		if (c == 'o')
 			job.out[OUT_GENERATION].arg = optarg;
-		else if (c == 'c')
+		else if (c == 'C')
 			counts = optarg;
 		else if (c == 't')
 			o.threads = true;
 		else if (c == 'u')
 			given = optarg;
-		else if (c == 'p')
-			job.in[1].arg = optarg, job.nin = 2;
-		else
+		else if (!cmd_take_profile(&job, c))
 			return cmd_usage("instrument");
 	}
-	if (argc - optind != 1 || !job.out[OUT_GENERATION].arg)
+	if (argc - optind != 1 || !job.out[OUT_GENERATION].arg ||
+	    cmd_set_inputs(&job, argv[optind]) < 0)
 		return cmd_usage("instrument");
-	if (given && take_share(given, job.nin > 1, &o.uncertain) < 0)
+	if (given && take_share(given, job.nin > CMD_IN_PROFILE, &o.uncertain) < 0)
 		return cmd_usage("instrument");
-	job.in[0].arg = argv[optind];
 	char *original = realpath(argv[optind], NULL);
 	char *path = counts ? absolute(counts, "") :
 			      absolute(job.out[OUT_GENERATION].arg, ".counts");

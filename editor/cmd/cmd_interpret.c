@@ -1,5 +1,6 @@
+/* cmd_interpret.c - the edges and calls that follow from samples with registers and a piece of the
+ * stack (editor/interpret/), written as a profile of the original with clock `state` */
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "editor/cmd/cmd.h"
 #include "editor/interpret/sightings.h"
@@ -29,7 +30,7 @@ static void put(struct arena *a, struct wr *out, const char *name, uint64_t n)
 	wr_raw(out, line, strlen(line));
 }
 
-static void write_stats(const struct interpret_stats *s, const struct edges_stats *e,
+static void write_stats(const struct interpret_stats *s, const struct sightings_stats *e,
 			struct arena *a, struct wr *out)
 {
 	put(a, out, "samples", s->samples);
@@ -97,19 +98,19 @@ static int follow_all(struct confinedjob *job, struct interpreter *in, struct er
 	return rc < 0 ? confinedjob_wrap(job, IN_STATES, err) : 0;
 }
 
-static int place_all(struct confinedjob *job, const struct edges_source *source,
+static int place_all(struct confinedjob *job, const struct sightings_source *source,
 		     const struct interpret_stats *stats, struct err *err)
 {
 	int original = job->nin > IN_ORIGINAL ? IN_ORIGINAL : IN_MAPPED;
 	struct prog *prog = arena_alloc(job->arena, sizeof(*prog));
 	struct profile p = { .module = job->in[original].arg, .clock = "state" };
-	struct edges_stats placed;
+	struct sightings_stats placed;
 	uint32_t n;
-	vaddr *wanted = edges_wanted(source, job->arena, &n);
+	vaddr *wanted = sightings_wanted(source, job->arena, &n);
 
 	if (prog_analyze_at(job->in[original].bytes, wanted, n, job->arena, prog, err) < 0)
 		return confinedjob_wrap(job, original, err);
-	edges_place(source, prog, &p, &placed);
+	sightings_place(source, prog, &p, &placed);
 	p.original = prog->digest;
 	profile_write(&p, &job->out[OUT_EDGES].bytes);
 	write_stats(stats, &placed, job->arena, &job->out[OUT_STATS].bytes);
@@ -119,15 +120,13 @@ static int place_all(struct confinedjob *job, const struct edges_source *source,
 static int work(struct confinedjob *job, void *arg, struct err *err)
 {
 	const struct ctx *ctx = arg;
-	struct edges_source source = { 0 };
+	struct sightings_source source = { 0 };
 	struct image mapped = { 0 };
 	struct blockmap map = { 0 };
 
 	for (int i = 0; i < job->nin; i++)
-		if (i != IN_STATES && (job->in[i].mode & (S_ISUID | S_ISGID))) {
-			err_set(err, ERR_REFUSED, "set-user-id or set-group-id file");
-			return confinedjob_wrap(job, i, err);
-		}
+		if (i != IN_STATES && cmd_refuse_setid(job, i, err) < 0)
+			return -1;
 	if (image_parse(job->in[IN_MAPPED].bytes, job->arena, &mapped, err) < 0)
 		return confinedjob_wrap(job, IN_MAPPED, err);
 	if (ctx->has_original && read_map(job, &mapped, &map, err) < 0)

@@ -1,18 +1,20 @@
+/* cmd_optimize.c - the command that writes a generation, with its block map, its figures and a
+ * report of its layout where they are wanted */
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "editor/cmd/cmd.h"
 #include "editor/optimize.h"
 #include "lib/confinedjob.h"
 #include "editor/measure/layoutreport.h"
 #include "lib/err.h"
+#include "lib/profile.h"
 
 enum { OUT_GENERATION, OUT_MAP, OUT_STATS, OUT_REPORT, NOUT };
 
 struct ctx {
 	struct edit_options options;
-	bool has_profile, has_counted, report, report_on_stdout;
+	bool report, report_on_stdout;
 };
 
 static void write_stats(const struct edit_stats *s, struct arena *a, struct wr *out)
@@ -58,34 +60,24 @@ static int write_report(struct confinedjob *job, const struct profile *profile, 
 static int work(struct confinedjob *job, void *arg, struct err *err)
 {
 	const struct ctx *ctx = arg;
-	struct profile profile, counted;
+	const struct profile *profile;
 	struct edit_stats stats = { 0 };
 
-	if (job->in[0].mode & (S_ISUID | S_ISGID)) {
-		err_set(err, ERR_REFUSED, "set-user-id or set-group-id file");
-		return confinedjob_wrap(job, 0, err);
-	}
-	if (ctx->has_profile &&
-	    profile_read(job->in[1].bytes, job->arena, &profile, err) < 0)
-		return confinedjob_wrap(job, 1, err);
-	if (ctx->has_counted) {
-		if (profile_read(job->in[2].bytes, job->arena, &counted, err) < 0)
-			return confinedjob_wrap(job, 2, err);
-		profile.counted = &counted;
-	}
-	if (edit_optimize(job->in[0].bytes, ctx->has_profile ? &profile : NULL, &ctx->options,
-			  job->arena, &job->out[OUT_GENERATION].bytes, &job->out[OUT_MAP].bytes,
-			  &stats, err) < 0)
+	if (cmd_refuse_setid(job, 0, err) < 0 || cmd_read_profile(job, &profile, err) < 0)
+		return -1;
+	if (edit_optimize(job->in[0].bytes, profile, &ctx->options, job->arena,
+			  &job->out[OUT_GENERATION].bytes, &job->out[OUT_MAP].bytes, &stats,
+			  err) < 0)
 		return confinedjob_wrap(job, 0, err);
 	write_stats(&stats, job->arena, &job->out[OUT_STATS].bytes);
 	if (ctx->report)
-		return write_report(job, &profile, ctx->report_on_stdout, err);
+		return write_report(job, profile, ctx->report_on_stdout, err);
 	return 0;
 }
 
 static const struct option options[] = {
-	{ "profile", required_argument, NULL, 'p' },
-	{ "counted", required_argument, NULL, 'c' },
+	CMD_OPTION_PROFILE,
+	CMD_OPTION_COUNTED,
 	{ "map", required_argument, NULL, 'm' },
 	{ "stats", required_argument, NULL, 's' },
 	{ "generation", required_argument, NULL, 'g' },
@@ -107,14 +99,6 @@ static int parse_options(int argc, char **argv, struct ctx *ctx, struct confined
 		switch (c) {
 		case 'o':
 			job->out[OUT_GENERATION].arg = optarg;
-			break;
-		case 'p':
-			job->in[1].arg = optarg;
-			ctx->has_profile = true;
-			break;
-		case 'c':
-			job->in[2].arg = optarg;
-			ctx->has_counted = true;
 			break;
 		case 'm':
 			job->out[OUT_MAP].arg = optarg;
@@ -150,7 +134,8 @@ static int parse_options(int argc, char **argv, struct ctx *ctx, struct confined
 			job->out[OUT_REPORT].arg = optarg;
 			break;
 		default:
-			return -1;
+			if (!cmd_take_profile(job, c))
+				return -1;
 		}
 	return 0;
 }
@@ -165,19 +150,16 @@ int cmd_optimize(int argc, char **argv)
 	if (parse_options(argc, argv, &ctx, &job) < 0 || argc - optind != 1 ||
 	    !job.out[OUT_GENERATION].arg)
 		return cmd_usage("optimize");
-	if (!ctx.has_profile && !ctx.options.all) {
+	bool has_profile = job.in[CMD_IN_PROFILE].arg != NULL;
+	if (!has_profile && !ctx.options.all) {
 		(void)fputs("morph-edit: optimize needs --profile, or --all\n", stderr);
 		return cmd_usage("optimize");
 	}
-	if (ctx.report && !ctx.has_profile) {
+	if (ctx.report && !has_profile) {
 		(void)fputs("morph-edit: --report needs --profile\n", stderr);
 		return cmd_usage("optimize");
 	}
-	if (ctx.has_counted && !ctx.has_profile) {
-		(void)fputs("morph-edit: --counted needs --profile\n", stderr);
+	if (cmd_set_inputs(&job, argv[optind]) < 0)
 		return cmd_usage("optimize");
-	}
-	job.in[0].arg = argv[optind];
-	job.nin = 1 + ctx.has_profile + ctx.has_counted;
 	return confinedjob_run(&job);
 }

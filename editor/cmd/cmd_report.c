@@ -1,5 +1,5 @@
-/* cmd_report.c - figures of a program's layout, and of another layout of it, under one
- * profile */
+/* cmd_report.c - figures of a program's layout (editor/measure/layoutreport.h), beside those of
+ * another layout of it if there is one, under one profile */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,17 +1,24 @@
-/* counterruntime.c - the routines as assembly, copied as bytes
+/* counterruntime.c - the counter runtime as assembly, whose bytes are copied
  *
- * They are position-independent and use nothing but the words behind them, which hold distances
- * from where they stand themselves.  No call, no stack protector, no library: in a process that
- * has just been started nothing else can be relied on.
+ * The code is position-independent.  It uses only the words that follow it (struct words), each
+ * of which holds a distance from its own address.  It calls nothing outside itself and needs no
+ * stack protector and no library: in a process that has just been started nothing else can be
+ * relied on.
  *
- * TARGET   %r11 is the target, %eax the number of the call or jump. Changes %rax, %r11 and the
- *          flags. A slot is claimed by setting its bit 0, once and for all; bit 1 says that
- *          site and target are in it. Who meets a slot that is being filled goes on to the
- *          next: one target may then have two slots, whose counts are added by the reader.
+ * TARGET   Gets the target in %r11 and the number of the call or jump in %eax.  Changes %rax,
+ *          %r11 and the flags.  The hash table is searched from the slot of the hash of both,
+ *          at most 16 slots on.  A slot is claimed for good by setting its bit 0; bit 1 says
+ *          that number and target have been stored in it.  A thread that meets a slot that
+ *          another is filling goes on to the next one: one target may then have two slots,
+ *          whose counts the reader adds.  A target that finds no slot is counted in counter 1.
  *
- * JUMP     likewise, and leaves in %r11 where to go: a binary search among the blocks.
+ * JUMP     Does the same, and leaves in %r11 where to go: it searches struct
+ *          counterruntime_move[] for the target's block by bisection.
  *
- * START    leaves all registers as they are but those that a function may change.
+ * START    Changes only registers that a function may change.
+ *
+ * Tested by tests/programs/instrument.sh: programs and libraries that are started with and
+ * without a file of counts, indirect calls from many threads, computed jumps.
  */
 #include "editor/emit/counterruntime.h"
 
@@ -24,10 +31,10 @@ enum { FRAME_TARGET = 32, FRAME_JUMP = 48, FRAME_START = 96 };
 __asm__(
 "	.pushsection .rodata\n"
 "	.balign 8\n"
-"tallyroutine_code:\n"
+"counterruntime_code:\n"
 /* target */
 "	lea -32(%rsp), %rsp\n"
-"tallyroutine_row1:\n"
+"counterruntime_row1:\n"
 "	mov %rcx, (%rsp)\n"
 "	mov %rdx, 8(%rsp)\n"
 "	mov %rdi, 16(%rsp)\n"
@@ -62,7 +69,7 @@ __asm__(
 "	jne 4f\n"
 "	cmp 8(%rdx), %r11\n"
 "	jne 4f\n"
-"tallyroutine_lock1:\n"
+"counterruntime_lock1:\n"
 "	ds incq 16(%rdx)\n"
 "	jmp 5f\n"
 "4:	inc %ecx\n"
@@ -71,25 +78,25 @@ __asm__(
 "	jnz 2b\n"
 "	lea .Lcounters(%rip), %rdi\n"
 "	add (%rdi), %rdi\n"
-"tallyroutine_lock2:\n"
+"counterruntime_lock2:\n"
 "	ds incq 8(%rdi)\n"
 "5:	mov (%rsp), %rcx\n"
 "	mov 8(%rsp), %rdx\n"
 "	mov 16(%rsp), %rdi\n"
 "	mov 24(%rsp), %rsi\n"
 "	lea 32(%rsp), %rsp\n"
-"tallyroutine_row2:\n"
+"counterruntime_row2:\n"
 "	ret\n"
 /* jump */
-"tallyroutine_start_jump:\n"
+"counterruntime_start_jump:\n"
 "	lea -48(%rsp), %rsp\n"
-"tallyroutine_row5:\n"
+"counterruntime_row3:\n"
 "	mov %r11, (%rsp)\n"
 "	mov %rcx, 8(%rsp)\n"
 "	mov %rdx, 16(%rsp)\n"
 "	mov %rdi, 24(%rsp)\n"
 "	mov %rsi, 32(%rsp)\n"
-"	call tallyroutine_code\n"
+"	call counterruntime_code\n"
 "	mov (%rsp), %r11\n"
 "	lea .Lbase(%rip), %rcx\n"
 "	add (%rcx), %rcx\n"
@@ -121,16 +128,16 @@ __asm__(
 "	mov 24(%rsp), %rdi\n"
 "	mov 32(%rsp), %rsi\n"
 "	lea 48(%rsp), %rsp\n"
-"tallyroutine_row6:\n"
+"counterruntime_row4:\n"
 "	ret\n"
 /* start */
-"tallyroutine_start_entry:\n"
+"counterruntime_start_entry:\n"
 "	lea .Lentry(%rip), %r11\n"
 "	jmp 6f\n"
-"tallyroutine_start_init:\n"
+"counterruntime_start_init:\n"
 "	lea .Linit(%rip), %r11\n"
 "6:	lea -96(%rsp), %rsp\n"
-"tallyroutine_row3:\n"
+"counterruntime_row5:\n"
 "	mov %rdi, (%rsp)\n"
 "	mov %rsi, 8(%rsp)\n"
 "	mov %rdx, 16(%rsp)\n"
@@ -185,13 +192,13 @@ __asm__(
 "	mov 16(%rsp), %rdx\n"
 "	mov 24(%rsp), %r11\n"
 "	lea 96(%rsp), %rsp\n"
-"tallyroutine_row4:\n"
+"counterruntime_row6:\n"
 "	add (%r11), %r11\n"
 "	jmp *%r11\n"
-"tallyroutine_return:\n"
+"counterruntime_return:\n"
 "	ret\n"
 "	.balign 8, 0xcc\n"
-"tallyroutine_words:\n"			/* struct words */
+"counterruntime_words:\n"			/* struct words */
 ".Lcounters: .quad 0\n"
 ".Lslots: .quad 0\n"
 ".Lmask: .quad 0\n"
@@ -207,68 +214,68 @@ __asm__(
 ".Lpath:\n"
 "	.popsection\n");
 
-extern const uint8_t tallyroutine_code[], tallyroutine_row1[], tallyroutine_row2[],
-	tallyroutine_start_entry[], tallyroutine_start_init[], tallyroutine_row3[],
-	tallyroutine_row4[], tallyroutine_return[], tallyroutine_words[], tallyroutine_lock1[],
-	tallyroutine_lock2[], tallyroutine_start_jump[], tallyroutine_row5[],
-	tallyroutine_row6[];
+extern const uint8_t counterruntime_code[], counterruntime_start_jump[],
+	counterruntime_start_entry[], counterruntime_start_init[], counterruntime_return[],
+	counterruntime_words[], counterruntime_row1[], counterruntime_row2[],
+	counterruntime_row3[], counterruntime_row4[], counterruntime_row5[],
+	counterruntime_row6[], counterruntime_lock1[], counterruntime_lock2[];
 
-struct words {			/* as the assembly has them behind the code */
+struct words {			/* as the assembly has them after the code */
 	uint64_t counters, slots, mask, base, span, size, offset, entry, init, moves, nmove;
 	uint8_t head[COUNTSFILE_HEAD];
 };
 
 static uint32_t off(const uint8_t *label)
 {
-	return (uint32_t)(label - tallyroutine_code);
+	return (uint32_t)(label - counterruntime_code);
 }
 
-uint32_t tallyroutine_size(const struct tallyroutine *r)
+uint32_t counterruntime_size(const struct counterruntime *r)
 {
-	return (uint32_t)(off(tallyroutine_words) + sizeof(struct words) + strlen(r->path) + 1 +
-			  r->nmove * sizeof(*r->move));
+	return (uint32_t)(off(counterruntime_words) + sizeof(struct words) +
+			  strlen(r->path) + 1 + r->nmove * sizeof(*r->move));
 }
 
-uint32_t tallyroutine_target(void)
+uint32_t counterruntime_target(void)
 {
 	return 0;
 }
 
-uint32_t tallyroutine_jump(void)
+uint32_t counterruntime_jump(void)
 {
-	return off(tallyroutine_start_jump);
+	return off(counterruntime_start_jump);
 }
 
-uint32_t tallyroutine_entry(void)
+uint32_t counterruntime_entry(void)
 {
-	return off(tallyroutine_start_entry);
+	return off(counterruntime_start_entry);
 }
 
-uint32_t tallyroutine_init(void)
+uint32_t counterruntime_init(void)
 {
-	return off(tallyroutine_start_init);
+	return off(counterruntime_start_init);
 }
 
-const struct tallyroutine_row *tallyroutine_rows(uint32_t *n)
+const struct counterruntime_row *counterruntime_rows(uint32_t *n)
 {
-	static struct tallyroutine_row row[] = {
+	static struct counterruntime_row row[] = {
 		{ 0, 0 }, { 0, FRAME_TARGET }, { 0, 0 }, { 0, FRAME_JUMP }, { 0, 0 },
 		{ 0, FRAME_START }, { 0, 0 } };
 
-	row[1].off = off(tallyroutine_row1);
-	row[2].off = off(tallyroutine_row2);
-	row[3].off = off(tallyroutine_row5);
-	row[4].off = off(tallyroutine_row6);
-	row[5].off = off(tallyroutine_row3);
-	row[6].off = off(tallyroutine_row4);
+	row[1].off = off(counterruntime_row1);
+	row[2].off = off(counterruntime_row2);
+	row[3].off = off(counterruntime_row3);
+	row[4].off = off(counterruntime_row4);
+	row[5].off = off(counterruntime_row5);
+	row[6].off = off(counterruntime_row6);
 	*n = sizeof(row) / sizeof(row[0]);
 	return row;
 }
 
-void tallyroutine_write(const struct tallyroutine *r, new_vaddr at, struct wr *out)
+void counterruntime_write(const struct counterruntime *r, new_vaddr at, struct wr *out)
 {
-	uint64_t words = at + off(tallyroutine_words);
-	uint64_t leave = at + off(tallyroutine_return);
+	uint64_t words = at + off(counterruntime_words);
+	uint64_t leave = at + off(counterruntime_return);
 	struct words w = {
 		.counters = r->counters - (words + offsetof(struct words, counters)),
 		.slots = r->slots - (words + offsetof(struct words, slots)),
@@ -284,15 +291,15 @@ void tallyroutine_write(const struct tallyroutine *r, new_vaddr at, struct wr *o
 	size_t start = out->n;
 
 	memcpy(w.head, r->head, sizeof(w.head));
-	wr_raw(out, tallyroutine_code, off(tallyroutine_words));
+	wr_raw(out, counterruntime_code, off(counterruntime_words));
 	if (r->locked)
-		out->p[start + off(tallyroutine_lock1)] =
-			out->p[start + off(tallyroutine_lock2)] = 0xf0;
+		out->p[start + off(counterruntime_lock1)] =
+			out->p[start + off(counterruntime_lock2)] = 0xf0;
 	wr_raw(out, &w, sizeof(w));
 	wr_str(out, r->path);
 	for (uint32_t i = 0; i < r->nmove; i++) {
 		wr_u32(out, r->move[i].block);
 		wr_u32(out, r->move[i].image);
 	}
-	assert(out->n - start == tallyroutine_size(r));
+	assert(out->n - start == counterruntime_size(r));
 }

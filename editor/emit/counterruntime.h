@@ -15,11 +15,11 @@
 #include "lib/wr.h"
 
 
-struct tallyroutine_move {	/* both from the base */
+struct counterruntime_move {	/* both from the base */
 	uint32_t block, image;
 };
 
-struct tallyroutine {
+struct counterruntime {
 	/* what the file is mapped over; the first counter counts starts, the second targets
 	 * that found no slot */
 	new_vaddr counters;
@@ -33,25 +33,25 @@ struct tallyroutine {
 	bool locked;
 	uint8_t head[COUNTSFILE_HEAD];	/* of the file; the program compares all of it */
 	const char *path;	/* of the file */
-	const struct tallyroutine_move *move;	/* [nmove] ascending by block */
+	const struct counterruntime_move *move;	/* [nmove] ascending by block */
 	uint32_t nmove;
 };
 
 /* for unwinding: from `off` on the stack is `depth` bytes lower */
-struct tallyroutine_row {
+struct counterruntime_row {
 	uint32_t off, depth;
 };
 
-uint32_t tallyroutine_size(const struct tallyroutine *r);
+uint32_t counterruntime_size(const struct counterruntime *r);
 /* Offsets of the entries: of start as a program's first instruction, and as a library's
  * DT_INIT. */
-uint32_t tallyroutine_target(void);
-uint32_t tallyroutine_jump(void);
-uint32_t tallyroutine_entry(void);
-uint32_t tallyroutine_init(void);
+uint32_t counterruntime_target(void);
+uint32_t counterruntime_jump(void);
+uint32_t counterruntime_entry(void);
+uint32_t counterruntime_init(void);
 /* Ascending; *n of them, the first at 0. */
-const struct tallyroutine_row *tallyroutine_rows(uint32_t *n);
-/* Appends tallyroutine_size() bytes as they stand at `at`. */
-void tallyroutine_write(const struct tallyroutine *r, new_vaddr at, struct wr *out);
+const struct counterruntime_row *counterruntime_rows(uint32_t *n);
+/* Appends counterruntime_size() bytes as they stand at `at`. */
+void counterruntime_write(const struct counterruntime *r, new_vaddr at, struct wr *out);
 
 #endif

@@ -1,8 +1,8 @@
-/* edgecounter.c - the instructions of a tally
+/* edgecounter.c - the instructions of an edge counter, and how to find one by its place
  *
  * COUNTER    [lock] inc qword COUNTER(%rip)          CF survives, the other flags must be dead
  *
- * SAVED      lea -ROOM(%rsp), %rsp                   the room is below the red zone
+ * SAVED      lea -ROOM(%rsp), %rsp                   what is saved goes below the red zone
  *            mov %rax, (%rsp)
  *            lahf; seto %al
  *            [lock] inc qword COUNTER(%rip)
@@ -10,11 +10,15 @@
  *            mov (%rsp), %rax
  *            lea ROOM(%rsp), %rsp
  *
- * TARGET     the same with: mov TARGET, %r11; mov $SITE, %eax; call ROUTINE
+ * TARGET     the same, with this instead of the inc: mov TARGET, %r11; mov $NUMBER, %eax;
+ *            call the target entry of the counter runtime
  *
- * JUMP       the routine gives in %r11 where to go: mov %r11, (%rsp) ... ret $ROOM-8
- *            which sets the stack and jumps at once: what is below the red zone may be written
- *            to by signal handlers at any time.
+ * JUMP       likewise; the jump entry gives in %r11 where to go: mov %r11, (%rsp) ...
+ *            ret $ROOM-8.  That sets the stack and jumps in one instruction: signal handlers
+ *            may write below the red zone at any time.
+ *
+ * Tested by tests/unit/editor/emit/test_edgecounter.c (each form is run) and, inside whole
+ * programs, by tests/programs/instrument.sh.
  */
 #include "editor/emit/edgecounter.h"
 
@@ -31,7 +35,7 @@ struct code {
 
 static void put(struct code *c, const void *p, size_t n)
 {
-	assert(c->n + n <= TALLY_MAX);
+	assert(c->n + n <= EDGECOUNTER_MAX);
 	memcpy(c->out + c->n, p, n);
 	c->n += (uint32_t)n;
 }
@@ -52,12 +56,12 @@ static void put_rel32(struct code *c, new_vaddr target)
 	put_u32(c, (uint32_t)(target - (c->at + c->n + 4)));
 }
 
-static void put_inc(struct code *c, const struct tallies *t, uint32_t counter)
+static void put_inc(struct code *c, const struct edgecounters *all, uint32_t number)
 {
-	if (t->locked)
+	if (all->locked)
 		PUT(c, 0xf0);
 	PUT(c, 0x48, 0xff, 0x05);
-	put_rel32(c, t->counters + 8 * (new_vaddr)counter);
+	put_rel32(c, all->counter_addr + 8 * (new_vaddr)number);
 }
 
 static void put_room(struct code *c, int32_t change)
@@ -75,7 +79,7 @@ static bool is_prefix(uint8_t b)
 }
 
 /* mov TARGET, %r11, from `call` or `jmp` of a register or memory operand.  The stack is
- * TALLY_ROOM lower than the operand means. */
+ * EDGECOUNTER_ROOM lower than the operand means. */
 static void put_load(struct code *c, const struct prog *prog, const struct insn *insn)
 {
 	const uint8_t *in = prog_insn_bytes(prog, insn);
@@ -90,7 +94,7 @@ static void put_load(struct code *c, const struct prog *prog, const struct insn 
 	uint8_t modrm = in[i + 1], mod = modrm >> 6, rm = modrm & 7;
 	const uint8_t op[] = { (uint8_t)(0x4c | (rex & (REX_X | REX_B))), MOV_LOAD };
 
-	i += 2;					/* behind ff /2 or ff /4 */
+	i += 2;					/* past ff /2 or ff /4 */
 	put(c, op, sizeof(op));
 	if (insn->field) {
 		PUT(c, 0x1d);
@@ -112,11 +116,12 @@ static void put_load(struct code *c, const struct prog *prog, const struct insn 
 		disp = (int8_t)in[i + 1];
 	else if (mod == 2)
 		memcpy(&disp, in + i + 1, sizeof(disp));
-	put_u32(c, (uint32_t)(disp + TALLY_ROOM));
+	put_u32(c, (uint32_t)(disp + EDGECOUNTER_ROOM));
 }
 
-static void put_target(struct code *c, const struct tallies *t, const struct tally *tally,
-		       const struct prog *prog, const struct insn *insn)
+static void put_target(struct code *c, const struct edgecounters *all,
+		       const struct edgecounter *counter, const struct prog *prog,
+		       const struct insn *insn)
 {
 	PUT(c, 0x4c, 0x89, 0x5c, 0x24, 0x10);		/* mov %r11, 16(%rsp) */
 	put_load(c, prog, insn);
@@ -124,45 +129,46 @@ static void put_target(struct code *c, const struct tallies *t, const struct tal
 	PUT(c, 0x9f, 0x0f, 0x90, 0xc0);			/* lahf; seto %al */
 	PUT(c, 0x48, 0x89, 0x04, 0x24);			/* mov %rax, (%rsp) */
 	PUT(c, 0xb8);
-	put_u32(c, tally->counter);
+	put_u32(c, counter->number);
 	PUT(c, 0xe8);
-	put_rel32(c, tally->jumps ? t->jump_routine : t->routine);
+	put_rel32(c, counter->jumps ? all->runtime_jump : all->runtime_target);
 	PUT(c, 0x48, 0x8b, 0x04, 0x24);
-	if (tally->jumps)
+	if (counter->jumps)
 		PUT(c, 0x4c, 0x89, 0x1c, 0x24);
 	PUT(c, 0x04, 0x7f, 0x9e);			/* add $0x7f, %al; sahf */
 	PUT(c, 0x48, 0x8b, 0x44, 0x24, 0x08);
 	PUT(c, 0x4c, 0x8b, 0x5c, 0x24, 0x10);
 }
 
-uint32_t tally_write(const struct tallies *t, const struct tally *tally,
-		     const struct prog *prog, const struct insn *insn, new_vaddr at,
-		     uint8_t *out)
+uint32_t edgecounter_write(const struct edgecounters *all, const struct edgecounter *counter,
+			   const struct prog *prog, const struct insn *insn, new_vaddr at,
+			   uint8_t *out)
 {
 	struct code c = { .out = out, .at = at };
 
-	if (!tally->saved) {
-		put_inc(&c, t, tally->counter);
+	if (!counter->saved) {
+		put_inc(&c, all, counter->number);
 		return c.n;
 	}
-	put_room(&c, -TALLY_ROOM);
-	assert(c.n == TALLY_ROOM_FROM);
-	if (tally->at == TALLY_TARGET) {
-		put_target(&c, t, tally, prog, insn);
+	put_room(&c, -EDGECOUNTER_ROOM);
+	assert(c.n == EDGECOUNTER_ROOM_FROM);
+	if (counter->at == EDGECOUNTER_TARGET) {
+		put_target(&c, all, counter, prog, insn);
 	} else {
 		PUT(&c, 0x48, 0x89, 0x04, 0x24, 0x9f, 0x0f, 0x90, 0xc0);
-		put_inc(&c, t, tally->counter);
+		put_inc(&c, all, counter->number);
 		PUT(&c, 0x04, 0x7f, 0x9e, 0x48, 0x8b, 0x04, 0x24);
 	}
-	if (tally->jumps)
-		PUT(&c, 0xc2, TALLY_ROOM - 8, 0);	/* fits a byte */
+	if (counter->jumps)
+		PUT(&c, 0xc2, EDGECOUNTER_ROOM - 8, 0);	/* fits a byte */
 	else
-		put_room(&c, TALLY_ROOM);
+		put_room(&c, EDGECOUNTER_ROOM);
 	return c.n;
 }
 
 /* Negative when `x` stands before the place. */
-static int compare(const struct tally *x, uint32_t block, enum tally_at at, uint32_t where)
+static int compare(const struct edgecounter *x, uint32_t block, enum edgecounter_at at,
+		   uint32_t where)
 {
 	if (x->block != block)
 		return x->block < block ? -1 : 1;
@@ -171,8 +177,8 @@ static int compare(const struct tally *x, uint32_t block, enum tally_at at, uint
 	return x->where < where ? -1 : x->where > where;
 }
 
-static uint32_t lower_bound(const struct tally_fn *f, uint32_t block, enum tally_at at,
-			    uint32_t where)
+static uint32_t lower_bound(const struct edgecounter_fn *f, uint32_t block,
+			    enum edgecounter_at at, uint32_t where)
 {
 	uint32_t lo = 0, hi = f->n;
 
@@ -187,25 +193,27 @@ static uint32_t lower_bound(const struct tally_fn *f, uint32_t block, enum tally
 	return lo;
 }
 
-const struct tally *tally_look_up(const struct tallies *t, uint32_t fn, uint32_t block,
-				  enum tally_at at, uint32_t where)
+const struct edgecounter *edgecounter_look_up(const struct edgecounters *all, uint32_t fn,
+					      uint32_t block, enum edgecounter_at at,
+					      uint32_t where)
 {
-	if (t->fn[fn].n == 0)
-		return NULL;
-	uint32_t i = lower_bound(&t->fn[fn], block, at, where);
+	const struct edgecounter_fn *f = &all->fn[fn];
 
-	return i < t->fn[fn].n && compare(&t->fn[fn].v[i], block, at, where) == 0 ?
-	       &t->fn[fn].v[i] : NULL;
+	if (f->n == 0)
+		return NULL;
+	uint32_t i = lower_bound(f, block, at, where);
+
+	return i < f->n && compare(&f->v[i], block, at, where) == 0 ? &f->v[i] : NULL;
 }
 
-const struct tally *tally_entries(const struct tallies *t, uint32_t fn, uint32_t block,
-				  uint32_t *n)
+const struct edgecounter *edgecounter_entries(const struct edgecounters *all, uint32_t fn,
+					      uint32_t block, uint32_t *n)
 {
 	*n = 0;
-	if (!t || t->fn[fn].n == 0)
+	if (!all || all->fn[fn].n == 0)
 		return NULL;
-	const struct tally_fn *f = &t->fn[fn];
-	uint32_t i = lower_bound(f, block, TALLY_ENTRY, 0);
+	const struct edgecounter_fn *f = &all->fn[fn];
+	uint32_t i = lower_bound(f, block, EDGECOUNTER_ENTRY, 0);
 
 	while (i + *n < f->n && f->v[i + *n].block == block)
 		++*n;

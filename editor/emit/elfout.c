@@ -287,12 +287,7 @@ static const char *old_name(const char *name)
 	return name;
 }
 
-/* add_new_sections() leaves empty ones out. */
-uint16_t elfout_text_section(const struct elfout *eo, uint64_t hot_size, bool hot)
-{
-	return (uint16_t)(eo->img->nsh + (!hot && hot_size > 0));
-}
-
+/* In the order that elfout_text_section() counts on. */
 static void add_new_sections(const struct write *w, struct headers *h)
 {
 	const struct elfout_parts *p = w->parts;

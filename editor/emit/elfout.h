@@ -78,8 +78,12 @@ int elfout_plan_counters(const struct prog *prog, uint64_t size, struct elfout *
 			 struct err *err);
 /* The generation can have symbols for its text (elfout_symbols.c). */
 bool elfout_has_symbols(const struct elfout *eo);
-/* Index of the section that new text of that kind is in. */
-uint16_t elfout_text_section(const struct elfout *eo, uint64_t hot_size, bool hot);
+/* Index of the section header of .morph.text (`hot`) or .morph.fluff: they follow the
+ * original's sections, and a section that is empty has no header. */
+static inline uint16_t elfout_text_section(const struct elfout *eo, uint64_t hot_size, bool hot)
+{
+	return (uint16_t)(eo->img->nsh + (!hot && hot_size > 0));
+}
 /* Fills the addresses of the read-only parts from the sizes of text and the parts before
  * them. */
 void elfout_place(const struct elfout *eo, uint64_t text_size, uint64_t tables_size,

@@ -53,7 +53,7 @@ struct emit_table {			/* a new jump table */
 
 struct emit_plan {
 	const struct prog *prog;
-	const struct tallies *tallies;	/* NULL: nothing is counted */
+	const struct edgecounters *counters;	/* NULL: nothing is counted */
 	struct arena *arena;		/* of what is below; sizes and addresses survive it */
 	/* [nplace] in emit order: all hot, all warm, all cold ones */
 	struct emit_place *place;
@@ -73,7 +73,7 @@ struct emit_plan {
 /* Everything but the two addresses; *plan is to be freed in any case.  Fails, naming
  * function and address, when the program is one that cannot be laid out. */
 int emit_plan_fill(struct emit_plan *plan, const struct prog *prog,
-		   const struct tallies *tallies, struct err *err);
+		   const struct edgecounters *counters, struct err *err);
 void emit_plan_free(struct emit_plan *plan);	/* twice is allowed */
 /* Leading instructions of a block that its image keeps, the branch at its end not counted. */
 uint32_t emit_count_kept(const struct prog *prog, const struct fn *fn, const struct block *b);
@@ -115,16 +115,25 @@ static inline uint64_t emit_place_size(const struct emit_plan *plan, uint32_t pl
 	return emit_place_code(plan, place) + emit_place_fill(plan, place);
 }
 
-/* emit_counters.c: bytes of what counts in place `p`: in front of an instruction of its block,
- * on the way of the taken branch, on the way to the next block. */
-uint32_t emit_tally_before(const struct emit_plan *plan, const struct emit_place *p,
+/* emit_counters.c: edge counters of place `p` (edgecounter.h); there are none unless the
+ * generation is an instrumented one. */
+const struct edgecounter *emit_counters_find(const struct emit_plan *plan,
+					     const struct emit_place *p,
+					     enum edgecounter_at at, uint32_t where);
+/* Bytes of one; `insn` as for edgecounter_write(). */
+uint32_t emit_counters_size(const struct emit_plan *plan, const struct edgecounter *c,
+			    const struct insn *insn);
+/* Bytes of all in front of an instruction of the block, of that on the taken edge, of that on
+ * the fall-through edge; 0 if there is none. */
+uint32_t emit_counters_before(const struct emit_plan *plan, const struct emit_place *p,
 			   uint32_t insn);
-uint32_t emit_tally_taken(const struct emit_plan *plan, const struct emit_place *p);
-uint32_t emit_tally_fall(const struct emit_plan *plan, const struct emit_place *p);
-/* Bytes in front of the taken branch's tally: the branch around it, without prefixes. */
-uint32_t emit_tally_around(const struct insn *branch);
-/* Where the way from a jump table to a block is counted; 0 when it leads straight there. */
-new_vaddr emit_tally_entry(const struct emit_plan *plan, uint32_t fn, uint32_t table,
+uint32_t emit_counters_taken(const struct emit_plan *plan, const struct emit_place *p);
+uint32_t emit_counters_fall(const struct emit_plan *plan, const struct emit_place *p);
+/* Bytes of the branch that leads around the edge counter on a taken edge, without prefixes. */
+uint32_t emit_counters_around(const struct insn *branch);
+/* The address that the entry of a jump table for block `to` gets so that the edge is counted:
+ * of its edge counter; 0 if it has none. */
+new_vaddr emit_counters_entry(const struct emit_plan *plan, uint32_t fn, uint32_t table,
 			   uint32_t to);
 
 /* The slot through which the image of an instruction of a block calls or jumps, instead of
@@ -195,17 +204,17 @@ int emit_lsda_place(struct emit_lsda *lsda, new_vaddr addr, struct emit_unwind *
 /* emit_runtime.c: the routines of an instrumented generation, behind all places.  How far
  * from the start of new text; their FDEs, how many of them are behind those of `unwind`,
  * which keeps its number. */
-uint64_t emit_routine_off(const struct emit_plan *plan);
+uint64_t emit_runtime_off(const struct emit_plan *plan);
 /* first of all, fills what jumps need */
-void emit_routine_moves(const struct emit_plan *plan);
-uint32_t emit_routine_unwind(const struct emit_plan *plan, struct arena *a,
+void emit_runtime_moves(const struct emit_plan *plan);
+uint32_t emit_runtime_unwind(const struct emit_plan *plan, struct arena *a,
 			     struct emit_unwind *unwind);
-/* Needs parts of the plan's tallies->code: where the program goes on, and its file's head. */
-void emit_routine_write(const struct emit_plan *plan, struct wr *text);
+/* Needs parts of the plan's counters->runtime: where the program goes on, and its file's head. */
+void emit_runtime_write(const struct emit_plan *plan, struct wr *text);
 /* Where the program begins now; 0 when it has no entry. */
-new_vaddr emit_start_entry(const struct emit_plan *plan, const struct elfout *eo);
+new_vaddr emit_runtime_entry(const struct emit_plan *plan, const struct elfout *eo);
 /* A change of .dynamic, so that a library runs its start routine first; none in programs. */
-int emit_start_init(const struct emit_plan *plan, const struct elfout *eo,
+int emit_runtime_init(const struct emit_plan *plan, const struct elfout *eo,
 		    struct elfout_patch *patch, uint32_t *npatch, struct err *err);
 
 /* "NAME at 0xADDRESS" or "function at 0xADDRESS", in the arena: for messages. */

@@ -263,37 +263,40 @@ static void put_nops(struct encoder *e, uint64_t n)
 	}
 }
 
-static void put_tally(struct encoder *e, const struct tally *t, const struct insn *insn)
+static void put_counter(struct encoder *e, const struct edgecounter *c, const struct insn *insn)
 {
-	if (!t)
+	if (!c)
 		return;
-	uint32_t n = tally_write(e->plan->tallies, t, e->plan->prog, insn, e->at, e->out);
+	uint32_t n =
+		edgecounter_write(e->plan->counters, c, e->plan->prog, insn, e->at, e->out);
 
 	e->out += n;
 	e->at += n;
 }
 
-static const struct tally *find_tally(const struct encoder *e, enum tally_at at, uint32_t where)
+static const struct edgecounter *find_counter(const struct encoder *e, enum edgecounter_at at,
+					      uint32_t where)
 {
-	return tally_find(e->plan->tallies, e->place->fn, e->place->block, at, where);
+	return emit_counters_find(e->plan, e->place, at, where);
 }
 
 static void put_before(struct encoder *e, uint32_t insn)
 {
-	put_tally(e, find_tally(e, TALLY_BEFORE, insn), NULL);
-	put_tally(e, find_tally(e, TALLY_TARGET, insn), &e->fn->insn[e->block->insn + insn]);
+	put_counter(e, find_counter(e, EDGECOUNTER_BEFORE, insn), NULL);
+	put_counter(e, find_counter(e, EDGECOUNTER_TARGET, insn),
+		    &e->fn->insn[e->block->insn + insn]);
 }
 
-/* The way of the taken branch is counted: jCC over; tally; jmp TARGET; over:
- * or, where there is no opposite: loop +2; jmp over; ... */
+/* A branch whose taken edge is counted: jCC over; counter; jmp TARGET; over:
+ * or, where the condition has no opposite: loop +2; jmp over; ... */
 static int put_counted_branch(struct encoder *e, const struct relax_item *item,
-			      const struct tally *t)
+			      const struct edgecounter *taken)
 {
 	const struct insn *insn = &e->fn->insn[e->block->insn + e->block->ninsn - 1];
 	const uint8_t *code = prog_insn_bytes(e->plan->prog, insn);
 	vaddr orig = prog_insn_addr(e->plan->prog, insn);
 	uint32_t nopcode = insn->kind == INSN_JCC && insn->field_size == 4 ? 2 : 1;
-	uint32_t over = emit_tally_taken(e->plan, e->place) +
+	uint32_t over = emit_counters_taken(e->plan, e->place) +
 			(item->is_long ? item->long_size : item->short_size);
 
 	put(e, code, insn->field - nopcode);
@@ -305,20 +308,20 @@ static int put_counted_branch(struct encoder *e, const struct relax_item *item,
 		put_byte(e, JMP8);
 	}
 	put_byte(e, (uint8_t)over);
-	put_tally(e, t, NULL);
+	put_counter(e, taken, NULL);
 	return put_jmp(e, item, dest_addr(e->plan, &e->place->branch), orig);
 }
 
 static int put_entries(struct encoder *e, const struct relax_item *item)
 {
 	uint32_t n;
-	const struct tally *t =
-		tally_entries(e->plan->tallies, e->place->fn, e->place->block, &n);
+	const struct edgecounter *c =
+		edgecounter_entries(e->plan->counters, e->place->fn, e->place->block, &n);
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t to = e->plan->place_of[e->place->fn][t[i].where];
+		uint32_t to = e->plan->place_of[e->place->fn][c[i].where];
 
-		put_tally(e, &t[i], NULL);
+		put_counter(e, &c[i], NULL);
 		if (put_jmp(e, &item[i], emit_place_addr(e->plan, to), e->block->addr) < 0)
 			return -1;
 	}
@@ -336,7 +339,7 @@ static int encode_place(const struct emit_plan *plan, uint32_t index, uint8_t *t
 	};
 
 	e.block = &e.fn->block[p->block];
-	const struct tally *taken = find_tally(&e, TALLY_TAKEN, 0);
+	const struct edgecounter *taken = find_counter(&e, EDGECOUNTER_TAKEN, 0);
 
 	for (uint32_t i = 0; i < p->front; i++)
 		put(&e, (uint8_t[]){ INSN_FRONT }, 1);
@@ -350,7 +353,7 @@ static int encode_place(const struct emit_plan *plan, uint32_t index, uint8_t *t
 	if (p->branched && (taken ? put_counted_branch(&e, item++, taken) :
 				    put_branch(&e, item++)) < 0)
 		return -1;
-	put_tally(&e, find_tally(&e, TALLY_FALL, 0), NULL);
+	put_counter(&e, find_counter(&e, EDGECOUNTER_FALL, 0), NULL);
 	if (put_entries(&e, &plan->item[p->item + p->nitem - p->nentry]) < 0)
 		return -1;
 	if (p->jumps && put_jmp(&e, item, dest_addr(plan, &p->jump), e.block->addr) < 0)
@@ -396,7 +399,7 @@ static int put_table_entry(const struct emit_plan *plan, const struct emit_table
 			return err_set(err, ERR_REFUSED, "%s: entry %u of jump table at 0x%llx "
 				       "leads to no block", emit_fn_text(plan->prog, fn), i,
 				       (unsigned long long)t->addr);
-		new_vaddr counted = emit_tally_entry(plan, et->fn, et->table, t->succ[i]);
+		new_vaddr counted = emit_counters_entry(plan, et->fn, et->table, t->succ[i]);
 
 		target = counted ? counted : dest_addr(plan, &dest);
 	}

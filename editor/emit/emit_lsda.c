@@ -117,13 +117,13 @@ static int add_place(struct fill *f, uint32_t index)
 	for (uint32_t i = 0; i < p->nkept; i++) {
 		uint32_t size = emit_insn_size(f->plan, p, i);
 
-		at += emit_tally_before(f->plan, p, i);
+		at += emit_counters_before(f->plan, p, i);
 		if (add_insn(f, p->fn, &insn[i], at, size) < 0)
 			return -1;
 		at += size;
 	}
 	if (emit_ends_in_branch(f->fn, b))
-		at += emit_tally_before(f->plan, p, b->ninsn - 1);
+		at += emit_counters_before(f->plan, p, b->ninsn - 1);
 	if (insn[b->ninsn - 1].kind == INSN_JMP)	/* may be gone, but NOPs go by it */
 		last = &insn[b->ninsn - 1];
 	if (p->branched) {

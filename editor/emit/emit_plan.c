@@ -220,7 +220,7 @@ static int decide_end(struct emit_plan *plan, uint32_t i, uint32_t next)
 
 	/* What is counted on a way stays on it: then nothing is inverted. */
 	bool free = p->branched && last_insn(fn, b)->kind == INSN_JCC &&
-		    !emit_tally_taken(plan, p) && !emit_tally_fall(plan, p);
+		    !emit_counters_taken(plan, p) && !emit_counters_fall(plan, p);
 
 	if (free && taken.place != NO_PLACE && taken.place == next) {
 		p->inverted = p->fills = true;
@@ -326,25 +326,25 @@ static void align_place(const struct emit_plan *plan, uint32_t i, double back,
 	item->max_skip = BLOCK_MAX_SKIP;
 }
 
-/* A branch whose way is counted: [branch around | tally | jmp TARGET]. */
+/* A branch whose taken edge is counted: [branch around | counter | jmp TARGET]. */
 static void set_counted_branch(const struct emit_plan *plan, const struct emit_place *p,
 			       struct relax_item *item, const struct insn *insn)
 {
-	item->size +=
-		branch_prefixes(insn) + emit_tally_around(insn) + emit_tally_taken(plan, p);
+	item->size += branch_prefixes(insn) + emit_counters_around(insn) +
+		      emit_counters_taken(plan, p);
 	set_branch(item, &p->branch, JMP_SHORT, JMP_LONG);
 }
 
 static void add_entries(struct emit_plan *plan, struct emit_place *p)
 {
-	const struct tally *t = tally_entries(plan->tallies, p->fn, p->block, &p->nentry);
+	const struct edgecounter *c =
+		edgecounter_entries(plan->counters, p->fn, p->block, &p->nentry);
 
 	for (uint32_t i = 0; i < p->nentry; i++) {
 		struct relax_item item = { .target = RELAX_NONE };
-		struct emit_dest to = { plan->place_of[p->fn][t[i].where], 0 };
-		uint8_t unused[TALLY_MAX];
+		struct emit_dest to = { plan->place_of[p->fn][c[i].where], 0 };
 
-		item.size = tally_write(plan->tallies, &t[i], plan->prog, NULL, 0, unused);
+		item.size = emit_counters_size(plan, &c[i], NULL);
 		set_branch(&item, &to, JMP_SHORT, JMP_LONG);
 		plan->item[plan->nitem++] = item;
 	}
@@ -366,7 +366,7 @@ static uint8_t front_room(const struct emit_plan *plan, const struct emit_place 
 	uint32_t first = fn->block[p->block].insn;
 	const uint8_t *code = prog_insn_bytes(plan->prog, &fn->insn[first]);
 
-	if (p->nkept < 2 || plan->tallies || emit_load_of(plan, p->fn, first))
+	if (p->nkept < 2 || plan->counters || emit_load_of(plan, p->fn, first))
 		return 0;
 	return (uint8_t)insn_front_room(&fn->insn[first], code);
 }
@@ -394,19 +394,19 @@ static void add_items(struct emit_plan *plan, uint32_t i, double back)
 	const struct fn *fn = &plan->prog->fn[p->fn];
 	const struct block *b = &fn->block[p->block];
 	struct relax_item item = { .target = RELAX_NONE };
-	uint32_t fall = emit_tally_fall(plan, p);
+	uint32_t fall = emit_counters_fall(plan, p);
 
 	align_place(plan, i, back, &item);
 	keep_in_line(plan, p, &item);
 	if (i > 0)
 		plan->place[i - 1].fills &= item.align > 1 || item.in_line;
 	for (uint32_t k = 0; k < p->nkept; k++)
-		item.size += emit_tally_before(plan, p, k) +
+		item.size += emit_counters_before(plan, p, k) +
 			     emit_insn_size(plan, p, k);
 	if (emit_ends_in_branch(fn, b))
-		item.size += emit_tally_before(plan, p, b->ninsn - 1);
+		item.size += emit_counters_before(plan, p, b->ninsn - 1);
 	p->item = plan->nitem;
-	if (p->branched && emit_tally_taken(plan, p))
+	if (p->branched && emit_counters_taken(plan, p))
 		set_counted_branch(plan, p, &item, last_insn(fn, b));
 	else if (p->branched)
 		set_block_branch(&item, last_insn(fn, b), p);
@@ -431,7 +431,7 @@ static int decide_all(struct emit_plan *plan, struct err *err)
 
 	plan->item = arena_array(plan->arena,
 				 2 * (size_t)plan->nplace +
-					 (plan->tallies ? plan->tallies->nentry : 0),
+					 (plan->counters ? plan->counters->nentry : 0),
 				 sizeof(*plan->item));
 	for (uint32_t i = 0; i < plan->nplace; i++) {
 		bool last = i + 1 == plan->nplace || plan->place[i + 1].starts_piece;
@@ -488,11 +488,11 @@ static int check_order(const struct prog *prog, uint32_t f, struct err *err)
 }
 
 int emit_plan_fill(struct emit_plan *plan, const struct prog *prog,
-		   const struct tallies *tallies, struct err *err)
+		   const struct edgecounters *counters, struct err *err)
 {
 	uint64_t nblock = 0, ntable = 0;
 
-	*plan = (struct emit_plan){ .prog = prog, .tallies = tallies, .arena = arena_new() };
+	*plan = (struct emit_plan){ .prog = prog, .counters = counters, .arena = arena_new() };
 	plan->place_of = arena_array(plan->arena, prog->nfn, sizeof(*plan->place_of));
 	plan->table_of = arena_array(plan->arena, prog->nfn, sizeof(*plan->table_of));
 	for (uint32_t i = 0; i < prog->norder; i++) {

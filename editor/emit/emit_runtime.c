@@ -17,11 +17,11 @@
 #include "editor/emit/counterruntime.h"
 #include "lib/err.h"
 
-enum { ROUTINE_ALIGN = 16 };
+enum { RUNTIME_ALIGN = 16 };
 
-uint64_t emit_routine_off(const struct emit_plan *plan)
+uint64_t emit_runtime_off(const struct emit_plan *plan)
 {
-	return (plan->text_size + ROUTINE_ALIGN - 1) & ~(uint64_t)(ROUTINE_ALIGN - 1);
+	return (plan->text_size + RUNTIME_ALIGN - 1) & ~(uint64_t)(RUNTIME_ALIGN - 1);
 }
 
 /* A state with nothing but the return address saved; UINT32_MAX when there is none. */
@@ -52,12 +52,12 @@ static uint32_t find_cie(const struct cfi *cfi, uint32_t state)
 	return UINT32_MAX;
 }
 
-uint32_t emit_routine_unwind(const struct emit_plan *plan, struct arena *a,
+uint32_t emit_runtime_unwind(const struct emit_plan *plan, struct arena *a,
 			     struct emit_unwind *unwind)
 {
 	const struct cfi *cfi = &plan->prog->cfi;
 	uint32_t n, cie = find_cie(cfi, find_state(cfi, 8));
-	const struct tallyroutine_row *row = tallyroutine_rows(&n);
+	const struct counterruntime_row *row = counterruntime_rows(&n);
 
 	if (cie == UINT32_MAX)
 		return 0;
@@ -65,9 +65,9 @@ uint32_t emit_routine_unwind(const struct emit_plan *plan, struct arena *a,
 				       sizeof(*unwind->row_piece));
 	unwind->row = arena_grow(a, unwind->row, unwind->nrow, unwind->nrow + n,
 				 sizeof(*unwind->row));
-	new_vaddr at = plan->text_addr + emit_routine_off(plan);
+	new_vaddr at = plan->text_addr + emit_runtime_off(plan);
 	unwind->row_piece[unwind->npiece] = (struct ehframe_piece){
-		.cie = cie, .addr = at, .len = tallyroutine_size(plan->tallies->code),
+		.cie = cie, .addr = at, .len = counterruntime_size(plan->counters->runtime),
 		.row = unwind->nrow, .nrow = n };
 	for (uint32_t i = 0; i < n; i++)
 		unwind->row[unwind->nrow++] = (struct ehframe_row){
@@ -77,17 +77,17 @@ uint32_t emit_routine_unwind(const struct emit_plan *plan, struct arena *a,
 
 static void make_head(const struct emit_plan *plan, const struct wr *text, uint8_t *head)
 {
-	const struct tallies *t = plan->tallies;
+	const struct counterruntime *r = plan->counters->runtime;
 	struct wr all = { 0 }, out = { 0 };
 
 	wr_raw(&all, &plan->prog->digest, sizeof(plan->prog->digest));
 	wr_raw(&all, text->p, text->n);
-	wr_str(&all, t->code->path);
+	wr_str(&all, r->path);
 	struct digest id = digest_of(wr_bytes(&all));
 
 	wr_raw(&out, "MORPHCNT", 8);
 	wr_u32(&out, COUNTSFILE_VERSION);
-	wr_u32(&out, t->locked);
+	wr_u32(&out, r->locked);
 	wr_raw(&out, id.b, sizeof(id.b));
 	memcpy(head, out.p, COUNTSFILE_HEAD);
 	wr_free(&all);
@@ -101,27 +101,27 @@ static bool is_moved_to(const struct emit_plan *plan, uint32_t fn, uint32_t bloc
 
 static int compare_move(const void *x, const void *y)
 {
-	const struct tallyroutine_move *a = x, *b = y;
+	const struct counterruntime_move *a = x, *b = y;
 
 	return a->block < b->block ? -1 : a->block > b->block;
 }
 
 /* Where computed jumps may go to by addresses that lead to the original. */
-void emit_routine_moves(const struct emit_plan *plan)
+void emit_runtime_moves(const struct emit_plan *plan)
 {
 	const struct prog *prog = plan->prog;
-	struct tallyroutine *r = plan->tallies->code;
-	VEC(struct tallyroutine_move) move = { 0 };
+	struct counterruntime *r = plan->counters->runtime;
+	VEC(struct counterruntime_move) move = { 0 };
 
 	for (uint32_t f = 0; f < prog->nfn; f++) {
-		if (!plan->tallies->fn[f].jumps)
+		if (!plan->counters->fn[f].jumps)
 			continue;
 		for (uint32_t i = 0; i < prog->fn[f].nblock; i++) {
 			if (!is_moved_to(plan, f, i))
 				continue;
 			new_vaddr image = emit_place_addr(plan, plan->place_of[f][i]);
 
-			vec_push(prog->arena, &move, ((struct tallyroutine_move){
+			vec_push(prog->arena, &move, ((struct counterruntime_move){
 				(uint32_t)(prog->fn[f].block[i].addr - r->base),
 				(uint32_t)(image - r->base) }));
 		}
@@ -132,26 +132,26 @@ void emit_routine_moves(const struct emit_plan *plan)
 	r->nmove = move.n;
 }
 
-void emit_routine_write(const struct emit_plan *plan, struct wr *text)
+void emit_runtime_write(const struct emit_plan *plan, struct wr *text)
 {
-	struct tallyroutine *r = plan->tallies->code;
-	uint64_t off = emit_routine_off(plan);
+	struct counterruntime *r = plan->counters->runtime;
+	uint64_t off = emit_runtime_off(plan);
 
 	make_head(plan, text, r->head);
-	r->counters = plan->tallies->counters;
+	r->counters = plan->counters->counter_addr;
 	r->slots += r->counters;
 	(void)wr_reserve(text, off - text->n);
-	tallyroutine_write(r, plan->text_addr + off, text);
+	counterruntime_write(r, plan->text_addr + off, text);
 }
 
-new_vaddr emit_start_entry(const struct emit_plan *plan, const struct elfout *eo)
+new_vaddr emit_runtime_entry(const struct emit_plan *plan, const struct elfout *eo)
 {
 	vaddr entry = eo->img->eh.e_entry;
 
 	if (entry == 0 || !image_is_exec(eo->img, entry))
 		return 0;
-	plan->tallies->code->entry = entry;
-	return plan->text_addr + emit_routine_off(plan) + tallyroutine_entry();
+	plan->counters->runtime->entry = entry;
+	return plan->text_addr + emit_runtime_off(plan) + counterruntime_entry();
 }
 
 /* The entry of .dynamic that is to be DT_INIT: the one there is, or the first of two at the
@@ -178,7 +178,7 @@ static bool find_init(const struct image *img, file_off *at, vaddr *was)
 	return false;
 }
 
-int emit_start_init(const struct emit_plan *plan, const struct elfout *eo,
+int emit_runtime_init(const struct emit_plan *plan, const struct elfout *eo,
 		    struct elfout_patch *patch, uint32_t *npatch, struct err *err)
 {
 	const struct image *img = eo->img;
@@ -190,9 +190,9 @@ int emit_start_init(const struct emit_plan *plan, const struct elfout *eo,
 		return 0;
 	if (!find_init(img, &at, &was))
 		return err_set(err, ERR_REFUSED, "a library without DT_INIT, nor room for one");
-	plan->tallies->code->init = was;
-	const uint64_t entry[] = { DT_INIT, plan->text_addr + emit_routine_off(plan) +
-				   tallyroutine_init() };
+	plan->counters->runtime->init = was;
+	const uint64_t entry[] = { DT_INIT, plan->text_addr + emit_runtime_off(plan) +
+				   counterruntime_init() };
 
 	patch[*npatch] = (struct elfout_patch){ .off = at, .size = sizeof(entry) };
 	memcpy(patch[(*npatch)++].byte, entry, sizeof(entry));

@@ -90,30 +90,30 @@ static uint32_t state_behind(struct fill *f, const struct fde *fde, const struct
 	return state_at(f, &prog->cfi.fde[next], end);
 }
 
-/* A tally at `at` where `state` holds: a saved one has the stack lower.  Returns its end. */
-static new_vaddr add_tally(struct fill *f, const struct tally *t, const struct insn *insn,
-			   new_vaddr at, uint32_t state)
+/* An edge counter at `at`, where `state` holds: one that saves has the stack lower.  Returns
+ * its end. */
+static new_vaddr add_counter(struct fill *f, const struct edgecounter *c,
+			     const struct insn *insn, new_vaddr at, uint32_t state)
 {
-	const struct tallies *all = f->plan->tallies;
-	uint8_t unused[TALLY_MAX];
-
-	if (!t)
+	if (!c)
 		return at;
 	add_row(f, at, state);
-	if (t->saved)
-		add_row(f, at + TALLY_ROOM_FROM, state + all->state_shift);
-	return at + tally_write(all, t, f->plan->prog, insn, 0, unused);
+	if (c->saved)
+		add_row(f, at + EDGECOUNTER_ROOM_FROM, state + f->plan->counters->state_shift);
+	return at + emit_counters_size(f->plan, c, insn);
 }
 
 static new_vaddr add_before(struct fill *f, const struct emit_place *p, uint32_t i,
 			    new_vaddr at, uint32_t state)
 {
-	const struct tallies *all = f->plan->tallies;
-	const struct fn *fn = &f->plan->prog->fn[p->fn];
+	const struct emit_plan *plan = f->plan;
+	const struct fn *fn = &plan->prog->fn[p->fn];
 	const struct insn *insn = &fn->insn[fn->block[p->block].insn + i];
 
-	at = add_tally(f, tally_find(all, p->fn, p->block, TALLY_BEFORE, i), NULL, at, state);
-	return add_tally(f, tally_find(all, p->fn, p->block, TALLY_TARGET, i), insn, at, state);
+	at = add_counter(f, emit_counters_find(plan, p, EDGECOUNTER_BEFORE, i), NULL, at,
+			 state);
+	return add_counter(f, emit_counters_find(plan, p, EDGECOUNTER_TARGET, i), insn, at,
+			   state);
 }
 
 /* What is counted on the ways out of a block; `branch` is the state at its last instruction,
@@ -126,24 +126,24 @@ static void add_ways(struct fill *f, uint32_t index, new_vaddr at, uint32_t bran
 	const struct fn *fn = &plan->prog->fn[p->fn];
 	const struct block *b = &fn->block[p->block];
 	const struct relax_item *item = &plan->item[p->item];
-	const struct tally *t = tally_find(plan->tallies, p->fn, p->block, TALLY_TAKEN, 0);
+	const struct edgecounter *c = emit_counters_find(plan, p, EDGECOUNTER_TAKEN, 0);
 	const struct insn *last = &fn->insn[b->insn + b->ninsn - 1];
 	uint32_t n;
 
-	if (t) {
+	if (c) {
 		at = emit_place_addr(plan, index) + relax_size(item) - relax_branch_size(item) -
-		     emit_tally_taken(plan, p);
-		add_row(f, add_tally(f, t, NULL, at, branch), branch);
+		     emit_counters_taken(plan, p);
+		add_row(f, add_counter(f, c, NULL, at, branch), branch);
 	}
 	if (p->branched)
 		at = emit_place_addr(plan, index) + relax_size(item);
-	t = tally_find(plan->tallies, p->fn, p->block, TALLY_FALL, 0);
-	if (t)
-		add_row(f, add_tally(f, t, NULL, at, behind), behind);
-	t = tally_entries(plan->tallies, p->fn, p->block, &n);
+	c = emit_counters_find(plan, p, EDGECOUNTER_FALL, 0);
+	if (c)
+		add_row(f, add_counter(f, c, NULL, at, behind), behind);
+	c = edgecounter_entries(plan->counters, p->fn, p->block, &n);
 	for (uint32_t i = 0; i < n; i++) {
 		at = plan->text_addr + plan->item[p->item + p->nitem - p->nentry + i].addr;
-		add_row(f, add_tally(f, &t[i], last, at, branch), branch);
+		add_row(f, add_counter(f, &c[i], last, at, branch), branch);
 	}
 }
 
@@ -164,11 +164,11 @@ static void add_place(struct fill *f, uint32_t index, const struct fde *fde)
 
 		state = state_at(f, fde, prog_insn_addr(plan->prog, insn));
 		at = add_before(f, p, i, at, state);
-		if (i < p->nkept || p->branched || plan->tallies)
+		if (i < p->nkept || p->branched || plan->counters)
 			add_row(f, at, state);
 		at += i < p->nkept ? emit_insn_size(plan, p, i) : 0;
 	}
-	if (plan->tallies)
+	if (plan->counters)
 		add_ways(f, index, at, state, state_behind(f, fde, fn, b, p->nkept));
 	if (p->jumps) {
 		const struct relax_item *jump = item + p->nitem - 1;

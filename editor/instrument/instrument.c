@@ -2,7 +2,7 @@
  *
  * The functions that are counted, all that can be moved unless a profile told of which it is
  * uncertain how they run, stand in the new text in their original order.  In each of them
- * spanningtree.h says which edges of its countgraph.h need a counter; these become tallies.
+ * spanningtree.h says which edges of its countgraph.h need a counter; these become counters.
  * Counters are numbered function by function, edge by edge, so that who reads the file of
  * counts finds the same numbers from the original, and the heat that the file has if there was
  * a profile: for each function that can be moved whether it is counted, and if so what runs
@@ -198,26 +198,26 @@ int instrument_prepare(struct bytes original, const struct instrument_choice *by
 
 struct build {
 	struct instrument in;
-	struct tallies tallies;
+	struct edgecounters counters;
 	uint32_t counter, site;		/* next ones */
-	VEC(struct tally) fn;		/* of the function at hand */
+	VEC(struct edgecounter) fn;	/* of the function at hand */
 };
 
-static struct tally tally_of(const struct countedge *e, uint32_t counter)
+static struct edgecounter counter_on(const struct countedge *e, uint32_t number)
 {
 	static const uint8_t at[] = {
-		[COUNTEDGE_PIECE] = TALLY_BEFORE, [COUNTEDGE_FALL] = TALLY_FALL,
-		[COUNTEDGE_TAKEN] = TALLY_TAKEN, [COUNTEDGE_TABLE] = TALLY_ENTRY,
+		[COUNTEDGE_PIECE] = EDGECOUNTER_BEFORE, [COUNTEDGE_FALL] = EDGECOUNTER_FALL,
+		[COUNTEDGE_TAKEN] = EDGECOUNTER_TAKEN, [COUNTEDGE_TABLE] = EDGECOUNTER_ENTRY,
 	};
 	bool placed = e->kind == COUNTEDGE_PIECE || e->kind == COUNTEDGE_TABLE;
 
-	return (struct tally){ .block = e->block, .at = at[e->kind], .saved = e->saved,
-			       .where = placed ? e->where : 0, .counter = counter };
+	return (struct edgecounter){ .block = e->block, .at = at[e->kind], .saved = e->saved,
+				     .where = placed ? e->where : 0, .number = number };
 }
 
 static int by_place(const void *x, const void *y)
 {
-	const struct tally *a = x, *b = y;
+	const struct edgecounter *a = x, *b = y;
 
 	if (a->block != b->block)
 		return a->block < b->block ? -1 : 1;
@@ -226,11 +226,11 @@ static int by_place(const void *x, const void *y)
 	return a->where < b->where ? -1 : a->where > b->where;
 }
 
-static void add_tallies(struct build *b, uint32_t f, struct arena *scratch)
+static void add_counters(struct build *b, uint32_t f, struct arena *scratch)
 {
 	struct arena *a = b->in.prog->arena;
 	const struct fn *fn = &b->in.prog->fn[f];
-	struct tally_fn *out = &b->tallies.fn[f];
+	struct edgecounter_fn *out = &b->counters.fn[f];
 	struct countgraph g;
 
 	b->fn.n = 0;
@@ -239,15 +239,15 @@ static void add_tallies(struct build *b, uint32_t f, struct arena *scratch)
 	for (uint32_t i = 0; i < g.flow.nedge; i++) {
 		if (!instrument_has_counter(&g, i))
 			continue;
-		vec_push(a, &b->fn, tally_of(&g.edge[i], b->counter++));
-		b->tallies.nentry += g.edge[i].kind == COUNTEDGE_TABLE;
+		vec_push(a, &b->fn, counter_on(&g.edge[i], b->counter++));
+		b->counters.nentry += g.edge[i].kind == COUNTEDGE_TABLE;
 	}
 	for (; b->site < b->in.nsite && b->in.site[b->site].fn == f; b->site++) {
 		const struct instrument_site *s = &b->in.site[b->site];
 
-		vec_push(a, &b->fn, ((struct tally){
-			.block = s->block, .at = TALLY_TARGET, .saved = true, .where = s->insn,
-			.counter = b->site, .jumps = s->jumps }));
+		vec_push(a, &b->fn, ((struct edgecounter){
+			.block = s->block, .at = EDGECOUNTER_TARGET, .saved = true,
+			.where = s->insn, .number = b->site, .jumps = s->jumps }));
 		out->jumps |= s->jumps;
 	}
 	qsort(b->fn.v, b->fn.n, sizeof(*b->fn.v), by_place);
@@ -258,20 +258,20 @@ static void add_tallies(struct build *b, uint32_t f, struct arena *scratch)
 
 /* All states once more with the stack lower, then those of the routines.  An expression that
  * uses the stack pointer cannot be made so: such code keeps a wrong state for the few
- * instructions of a tally that saves flags, as it would for any that the compiler pushed
+ * instructions of a counter that saves flags, as it would for any that the compiler pushed
  * without telling. */
 static void add_states(struct build *b)
 {
 	struct cfi *cfi = &b->in.prog->cfi;
 	uint32_t n = cfi->nstate, nrow;
-	const struct tallyroutine_row *row = tallyroutine_rows(&nrow);
+	const struct counterruntime_row *row = counterruntime_rows(&nrow);
 	struct cfi_state *all = arena_grow(b->in.prog->arena, cfi->state, n,
 					   2 * (size_t)n + nrow, sizeof(*all));
 
 	for (uint32_t i = 0; i < n; i++) {
 		all[n + i] = all[i];
 		if (!all[i].cfa_is_expr && all[i].cfa_reg == RSP)
-			all[n + i].cfa_off += TALLY_ROOM;
+			all[n + i].cfa_off += EDGECOUNTER_ROOM;
 	}
 	for (uint32_t i = 0; i < nrow; i++) {
 		struct cfi_state *s = &all[2 * n + i];
@@ -279,7 +279,7 @@ static void add_states(struct build *b)
 		*s = (struct cfi_state){ .cfa_reg = RSP, .cfa_off = 8 + (int64_t)row[i].depth };
 		s->reg[CFI_RA] = (struct cfi_rule){ .kind = CFI_OFFSET, .off = -8 };
 	}
-	b->tallies.state_shift = n;
+	b->counters.state_shift = n;
 	cfi->state = all;
 	cfi->nstate = 2 * n + nrow;
 }
@@ -294,7 +294,7 @@ static uint32_t slots_for(uint32_t nsite)
 }
 
 static void write_counts(const struct build *b, const struct instrument_options *o,
-			 const struct tallyroutine *r, struct bytes map, struct wr *out)
+			 const struct counterruntime *r, struct bytes map, struct wr *out)
 {
 	struct countsfile f = {
 		.original = b->in.prog->digest, .base = r->base, .ncounter = b->in.ncounter,
@@ -319,25 +319,25 @@ int edit_instrument(struct bytes original, const struct instrument_options *o,
 		return -1;
 	struct prog *prog = b.in.prog;
 	struct arena *scratch = arena_new();
-	b.tallies.fn = arena_array(a, prog->nfn, sizeof(*b.tallies.fn));
+	b.counters.fn = arena_array(a, prog->nfn, sizeof(*b.counters.fn));
 	for (uint32_t i = 0; i < prog->norder; i++) {
-		add_tallies(&b, prog->order[i], scratch);
+		add_counters(&b, prog->order[i], scratch);
 		arena_reset(scratch);
 	}
 	arena_free(scratch);
 	assert(b.counter == b.in.ncounter && b.site == b.in.nsite);
 	add_states(&b);
 
-	struct tallyroutine r = { .nslot = slots_for(b.in.nsite), .path = o->counts,
+	struct counterruntime r = { .nslot = slots_for(b.in.nsite), .path = o->counts,
 		.slots = countsfile_slots_at(b.in.ncounter), .locked = o->threads,
 		.offset = countsfile_offset(o->original) };
 	image_span(&prog->img, &r.base, &hi);
 	r.span = INT32_MAX;
 	r.size = countsfile_size(b.in.ncounter, (uint32_t)r.nslot);
-	b.tallies.size = r.size;
-	b.tallies.locked = o->threads;
-	b.tallies.code = &r;
-	if (emit_instrumented(prog, &b.tallies, generation, &map, &stats, err) < 0)
+	b.counters.size = r.size;
+	b.counters.locked = o->threads;
+	b.counters.runtime = &r;
+	if (emit_instrumented(prog, &b.counters, generation, &map, &stats, err) < 0)
 		return -1;
 	write_counts(&b, o, &r, wr_bytes(&map), counts);
 	wr_free(&map);

@@ -19,14 +19,14 @@ struct place {				/* of an instruction in the original */
 };
 
 struct placing {
-	const struct edges_source *source;
+	const struct sightings_source *source;
 	const struct prog *prog;
-	struct edges_stats *stats;
+	struct sightings_stats *stats;
 	VEC(struct profile_edge) edges;
 	VEC(struct profile_call) calls;
 };
 
-static const struct blockmap_block *image_of(const struct edges_source *s, new_vaddr addr)
+static const struct blockmap_block *image_of(const struct sightings_source *s, new_vaddr addr)
 {
 	return s->map ? blockmap_find_gen(s->map, addr) : NULL;
 }
@@ -48,7 +48,7 @@ static uint32_t instructions_between(const struct image *img, new_vaddr from, ne
 	return from == to ? n : UINT32_MAX;
 }
 
-vaddr *edges_wanted(const struct edges_source *s, struct arena *a, uint32_t *n)
+vaddr *sightings_wanted(const struct sightings_source *s, struct arena *a, uint32_t *n)
 {
 	vaddr *v = arena_array(a, s->nsighting, sizeof(*v));
 
@@ -118,7 +118,7 @@ static bool is_last(const struct place *at)
 
 /* Where control arrives in the original when it gets to `addr`; false when it cannot be
  * told. */
-static bool arrival(const struct edges_source *s, new_vaddr addr, vaddr *out)
+static bool arrival(const struct sightings_source *s, new_vaddr addr, vaddr *out)
 {
 	for (int hop = 0; hop < HOPS; hop++) {
 		const struct blockmap_block *b = image_of(s, addr);
@@ -146,7 +146,7 @@ static bool arrival(const struct edges_source *s, new_vaddr addr, vaddr *out)
 }
 
 /* From block `b` of a moved function on to the first one that left an image. */
-static uint32_t pass_through(const struct edges_source *s, const struct fn *fn, uint32_t b)
+static uint32_t pass_through(const struct sightings_source *s, const struct fn *fn, uint32_t b)
 {
 	for (int hop = 0; hop < HOPS && b != NO_BLOCK; hop++) {
 		const struct block *at = &fn->block[b];
@@ -321,12 +321,12 @@ static void finish(struct placing *p, struct profile *out)
 	out->ncall = ncall;
 }
 
-void edges_place(const struct edges_source *source, struct prog *prog, struct profile *out,
-		 struct edges_stats *stats)
+void sightings_place(const struct sightings_source *source, struct prog *prog,
+		     struct profile *out, struct sightings_stats *stats)
 {
 	struct placing p = { .source = source, .prog = prog, .stats = stats };
 
-	*stats = (struct edges_stats){ 0 };
+	*stats = (struct sightings_stats){ 0 };
 	for (uint32_t i = 0; i < source->nsighting; i++)
 		place_sighting(&p, &source->sighting[i]);
 	finish(&p, out);

@@ -11,7 +11,7 @@
 #include "lib/profile.h"
 #include "postmorph/ir/ir.h"
 
-struct edges_stats {			/* sightings */
+struct sightings_stats {			/* sightings */
 	uint64_t edges, calls;		/* placed */
 	uint64_t uncut;			/* in code that is not cut into blocks */
 	uint64_t outside;		/* to where no function of this module begins */
@@ -23,7 +23,7 @@ struct edges_stats {			/* sightings */
 };
 
 /* What was mapped: the original itself (map NULL) or a generation of it. */
-struct edges_source {
+struct sightings_source {
 	const struct image *mapped;
 	const struct blockmap *map;
 	const struct sighting *sighting;
@@ -32,9 +32,9 @@ struct edges_source {
 
 /* Addresses in the original of all branches and calls seen, for prog_analyze_at(); *n of
  * them. */
-vaddr *edges_wanted(const struct edges_source *source, struct arena *a, uint32_t *n);
+vaddr *sightings_wanted(const struct sightings_source *source, struct arena *a, uint32_t *n);
 /* Fills edge, nedge, call and ncall of *out from the analysed original, in prog's arena. */
-void edges_place(const struct edges_source *source, struct prog *prog, struct profile *out,
-		 struct edges_stats *stats);
+void sightings_place(const struct sightings_source *source, struct prog *prog,
+		     struct profile *out, struct sightings_stats *stats);
 
 #endif

@@ -132,8 +132,8 @@ static void follow(const struct sample_case *c, const struct image *img,
 		   struct interpret_stats *stats)
 {
 	struct interpret_options options = INTERPRET_DEFAULTS;
-	struct edges_source source = { .mapped = img, .map = map };
-	struct edges_stats placed;
+	struct sightings_source source = { .mapped = img, .map = map };
+	struct sightings_stats placed;
 	struct err err;
 	uint64_t stack[3];
 
@@ -148,7 +148,7 @@ static void follow(const struct sample_case *c, const struct image *img,
 	interpreter_follow(in, &s);
 	*stats = *interpreter_stats(in);
 	source.sighting = interpreter_sightings(in, &source.nsighting);
-	edges_place(&source, &fx.prog, out, &placed);
+	sightings_place(&source, &fx.prog, out, &placed);
 	assert_int_equal(placed.no_edge + placed.ambiguous + placed.uncut, 0);
 }
 
