@@ -219,9 +219,9 @@ struct listing {
 static bool list_module(void *ctx, const struct store_module *m)
 {
 	struct listing *l = ctx;
-	char speed[PACE_TEXT_MAX] = "";
-	struct store_habit h;
-	struct pace p;
+	char speed[SPEEDTEST_TEXT_MAX] = "";
+	struct store_use h;
+	struct speedtest p;
 	char state[STORE_REFUSAL_MAX + 16] = "original";
 
 	if (!access_sees(l->w, l->client, m))
@@ -230,15 +230,15 @@ static bool list_module(void *ctx, const struct store_module *m)
 		(void)snprintf(state, sizeof(state), "refused: %s", m->refusal);
 	else if (m->generation)
 		(void)snprintf(state, sizeof(state), "optimized");
-	if (store_pace_get(l->w->store, m->id, &p, l->err) < 0 ||
-	    store_habit_get(l->w->store, m->id, &h, l->err) < 0) {
+	if (store_speed_get(l->w->store, m->id, &p, l->err) < 0 ||
+	    store_use_get(l->w->store, m->id, &h, l->err) < 0) {
 		l->failed = true;
 		return false;
 	}
 	if (m->generation && p.generation != m->generation)
-		pace_swap(&p, m->generation);		/* nothing came in since */
+		speedtest_swap(&p, m->generation);		/* nothing came in since */
 	if (m->generation)
-		pace_text(&p, speed);
+		speedtest_text(&p, speed);
 	table_row(l->t, m->path, m->samples, m->outside, (uint64_t)m->generation,
 		  (uint64_t)m->functions, (uint64_t)m->movable, m->text_bytes, m->updated_ns,
 		  state, speed, h.verdict);

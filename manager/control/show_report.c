@@ -102,7 +102,7 @@ enum { NELSEWHERE = sizeof(elsewhere) / sizeof(elsewhere[0]) };
 
 static int by_samples(const void *a, const void *b)
 {
-	const struct name *x = a, *y = b;
+	const struct topname *x = a, *y = b;
 
 	return (x->samples < y->samples) - (x->samples > y->samples);
 }
@@ -111,7 +111,7 @@ static int by_samples(const void *a, const void *b)
 static int add_makers(struct work *w, uint64_t all, double total, struct table *t,
 		      struct err *err)
 {
-	struct names made = { 0 };
+	struct topnames made = { 0 };
 	char name[PATH_MAX + 32];
 
 	if (store_makers(w->store, &made, err) < 0)
@@ -125,7 +125,7 @@ static int add_makers(struct work *w, uint64_t all, double total, struct table *
 		table_row(t, name, samples, percent(samples, total), (uint64_t)0);
 		all -= made.at[i].samples < all ? made.at[i].samples : all;
 	}
-	names_free(&made);
+	topnames_free(&made);
 	table_row(t, "[code made at run time]", (double)all, percent((double)all, total),
 		  (uint64_t)0);
 	return 0;

@@ -343,7 +343,7 @@ int work_sync(struct work *w, struct work_spool *out, struct err *err)
 	for (uint32_t i = 0; i < sum.nmodule; i++)
 		out->samples += sum.module[i].samples;
 	work_crashes(w, &sum);
-	work_paces(w, &sum);
+	work_speedtests(w, &sum);
 	attribution_free(&sum);
 	free_list(list, n);
 	struct err why;

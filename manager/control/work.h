@@ -99,7 +99,7 @@ int work_take_back(struct work *w, struct store_module *m, const struct store_ge
 		   enum store_state state, const char *why, struct err *err);
 /* Observations came in: generations that are slower than what was there before go
  * (work_speed.c). */
-void work_paces(struct work *w, const struct attribution *a);
+void work_speedtests(struct work *w, const struct attribution *a);
 /* Where the report of a crash of a generation of that original is, if there is one. */
 int work_bug_report(struct work *w, const struct digest *original, char path[PATH_MAX],
 		    struct err *err);

@@ -39,7 +39,7 @@ struct attribute {
 	struct statefeed *feed;
 	uint64_t counter[NCOUNTER];
 	/* samples in code made at run time, by program */
-	struct names made;
+	struct topnames made;
 	uint64_t bad_blocks, newest_ns;
 	uint32_t ncrash, ncrashed;		/* processes, and files that they had mapped */
 	struct crashed_file *crashed;
@@ -70,7 +70,7 @@ static void collector_clear(struct attribute *a)
 	runs_clear(a->runs);
 	a->incomplete = false;
 	memset(a->counter, 0, sizeof(a->counter));
-	names_free(&a->made);
+	topnames_free(&a->made);
 	a->bad_blocks = 0;
 	a->newest_ns = 0;
 	free(a->crashed);
@@ -93,7 +93,7 @@ static void name_maker(struct attribute *a, uint32_t pid)
 	const struct space_run *run = spaces_run(a->spaces, pid);
 
 	if (run && run->exe)
-		names_add(&a->made, spaces_file(a->spaces, run->exe - 1)->path, 1);
+		topnames_add(&a->made, spaces_file(a->spaces, run->exe - 1)->path, 1);
 }
 
 static void take_sample(struct attribute *a, const struct spool_event *ev)
@@ -220,11 +220,11 @@ static void add_file(struct attribution *r, const struct attribute_target *targe
 		     const struct sampleset_item *item, uint32_t n)
 {
 	struct attribute_module *m = module_enter(r, target->module);
-	struct attribute_count *count = must(malloc(n * sizeof(*count)));
+	struct blockcount *count = must(malloc(n * sizeof(*count)));
 	uint32_t ncount = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t block = target->places ? places_block(target->places, item[i].off)
+		uint32_t block = target->index ? blockindex_block(target->index, item[i].off)
 						: UINT32_MAX;
 
 		if (block == UINT32_MAX) {
@@ -233,17 +233,17 @@ static void add_file(struct attribution *r, const struct attribute_target *targe
 		} else {
 			m->samples += item[i].samples;
 			r->counter[COUNTER_KNOWN] += item[i].samples;
-			count[ncount++] = (struct attribute_count){ block, item[i].samples };
+			count[ncount++] = (struct blockcount){ block, item[i].samples };
 		}
 	}
-	counts_add(&m->count, &m->ncount, count, counts_sort(count, ncount));
+	blockcounts_add(&m->count, &m->ncount, count, blockcounts_sort(count, ncount));
 	free(count);
 }
 
 /* --- states to edges --- */
 
 /* Returns how many states went into the stream. */
-static uint32_t write_states(const struct stateset *set, const struct places *places,
+static uint32_t write_states(const struct stateset *set, const struct blockindex *index,
 			     const struct stateset_item *item, uint32_t n, struct wr *out)
 {
 	uint32_t written = 0;
@@ -253,7 +253,7 @@ static uint32_t write_states(const struct stateset *set, const struct places *pl
 		struct statesample s = { .pc = item[i].pc, .rflags = item[i].state.rflags };
 		uint64_t addr;
 
-		if (places_addr(places, item[i].off, &addr) < 0)
+		if (blockindex_addr(index, item[i].off, &addr) < 0)
 			continue;
 		s.bias = s.pc - addr;		/* how far the loader moved it */
 		memcpy(s.gpr, item[i].state.gpr, sizeof(s.gpr));
@@ -274,24 +274,24 @@ static void add_states(struct attribution *r, const struct attribute *a, uint32_
 		       const struct attribute_target *target)
 {
 	struct wr stream = { 0 };
-	struct edges edges = { 0 };
+	struct edgecounts edges = { 0 };
 	uint32_t n, written;
 	struct err err;
 
 	const struct stateset_item *item = stateset_of(&a->states, file, &n);
 	r->counter[COUNTER_NOSTATES] += n;
-	if (!n || !target->places || !resolver->interpret)
+	if (!n || !target->index || !resolver->interpret)
 		return;
 	struct attribute_module *m = module_enter(r, target->module);
 	m->states += n;		/* also when it fails: it would again */
-	written = write_states(&a->states, target->places, item, n, &stream);
+	written = write_states(&a->states, target->index, item, n, &stream);
 	if (written &&
 	    resolver->interpret(resolver->ctx, target, wr_bytes(&stream), &edges, &err) == 0) {
 		r->counter[COUNTER_NOSTATES] -= written;
 		r->counter[COUNTER_STATES] += written;
-		r->counter[COUNTER_EDGES] += edges_sum(&edges);
-		edges_add(&m->edges, &edges, 1);
-		edges_free(&edges);
+		r->counter[COUNTER_EDGES] += edgecounts_sum(&edges);
+		edgecounts_add(&m->edges, &edges, 1);
+		edgecounts_free(&edges);
 	}
 	explicit_bzero(stream.p, stream.n);
 	wr_free(&stream);
@@ -372,7 +372,7 @@ void attribution_add(struct attribution *to, const struct attribution *from)
 {
 	for (int i = 0; i < NCOUNTER; i++)
 		to->counter[i] += from->counter[i];
-	names_add_all(&to->made, &from->made);
+	topnames_add_all(&to->made, &from->made);
 	to->bad_blocks += from->bad_blocks;
 	if (from->newest_ns > to->newest_ns)
 		to->newest_ns = from->newest_ns;
@@ -382,9 +382,9 @@ void attribution_add(struct attribution *to, const struct attribution *from)
 
 		m->samples += f->samples;
 		m->outside += f->outside;
-		counts_add(&m->count, &m->ncount, f->count, f->ncount);
+		blockcounts_add(&m->count, &m->ncount, f->count, f->ncount);
 		m->states += f->states;
-		edges_add(&m->edges, &f->edges, 1);
+		edgecounts_add(&m->edges, &f->edges, 1);
 	}
 	for (uint32_t i = 0; i < from->ncrash; i++)
 		add_crash(to, &from->crash[i]);
@@ -399,7 +399,7 @@ int attribute_resolve(struct attribute *a, const struct attribute_resolver *reso
 	struct sampleset *set = &a->set;
 
 	memcpy(r.counter, a->counter, sizeof(r.counter));
-	names_add_all(&r.made, &a->made);
+	topnames_add_all(&r.made, &a->made);
 	sampleset_sort(set);
 	stateset_sort(&a->states);
 	runs_sort(a->runs);
@@ -443,9 +443,9 @@ void attribution_free(struct attribution *r)
 {
 	for (uint32_t i = 0; i < r->nmodule; i++) {
 		free(r->module[i].count);
-		edges_free(&r->module[i].edges);
+		edgecounts_free(&r->module[i].edges);
 	}
-	names_free(&r->made);
+	topnames_free(&r->made);
 	free(r->module);
 	free(r->crash);
 	free(r->use);

@@ -7,16 +7,16 @@
 
 #include <stdint.h>
 
-struct attribute_count {
+struct blockcount {
 	uint32_t block;
 	uint32_t samples;
 };
 
 /* Makes count[0 .. n) ascending by block, every block once, its samples added up (UINT32_MAX at
  * most); returns how many are left. */
-uint32_t counts_sort(struct attribute_count *count, uint32_t n);
+uint32_t blockcounts_sort(struct blockcount *count, uint32_t n);
 /* Adds `more`, of the same form, to *to, which is malloc'd. */
-void counts_add(struct attribute_count **to, uint32_t *nto, const struct attribute_count *more,
+void blockcounts_add(struct blockcount **to, uint32_t *nto, const struct blockcount *more,
 		uint32_t n);
 
 #endif

@@ -30,11 +30,11 @@
 
 #include "lib/err.h"
 
-enum { KEPT_BYTES = 32 << 20 };		/* of places, from one spool file to the next */
+enum { KEPT_BYTES = 32 << 20 };		/* of kept address-to-block indexes */
 
 struct modules {
 	struct store *store;
-	struct places_kept *kept;
+	struct blockindex_kept *kept;
 	const struct module_opener *opener;
 	const struct module_analyzer *analyzer;
 	const struct module_filter *filter;
@@ -61,7 +61,7 @@ struct modules *modules_new(struct store *s, const struct module_opener *opener,
 {
 	struct modules *ms = must(calloc(1, sizeof(*ms)));
 
-	*ms = (struct modules){ s, places_kept_new(KEPT_BYTES), opener, analyzer, filter };
+	*ms = (struct modules){ s, blockindex_kept_new(KEPT_BYTES), opener, analyzer, filter };
 	return ms;
 }
 
@@ -69,7 +69,7 @@ void modules_free(struct modules *ms)
 {
 	if (!ms)
 		return;
-	places_kept_free(ms->kept);
+	blockindex_kept_free(ms->kept);
 	free(ms);
 }
 
@@ -272,7 +272,7 @@ static int enter_table(struct modules *ms, struct store_module *m, struct bytes 
 	for (uint32_t i = 0; i < t->nfn; i++)
 		m->movable += t->fn[i].reason == 0;
 	m->refusal[0] = '\0';
-	places_kept_forget(ms->kept, &m->original);
+	blockindex_kept_forget(ms->kept, &m->original);
 	if (store_begin(ms->store, err) < 0)
 		return -1;
 	if (store_table_put(ms->store, &m->original, b, err) < 0 ||
@@ -406,7 +406,7 @@ static int load_table(struct modules *ms, const struct store_module *m, struct b
 }
 
 /* Where the blocks of content `d` of module m are: 1 it is kept, 0 not known. */
-static int load_places(struct modules *ms, const struct store_module *m, const struct digest *d,
+static int load_index(struct modules *ms, const struct store_module *m, const struct digest *d,
 		       struct err *err)
 {
 	bool is_generation = !digest_equal(d, &m->original);
@@ -417,8 +417,8 @@ static int load_places(struct modules *ms, const struct store_module *m, const s
 	if (rc == 1)
 		rc = load_table(ms, m, &table, err);
 	if (rc == 1)
-		places_kept_put(ms->kept, d, &m->original,
-				places_new(&table, is_generation ? &map : NULL));
+		blockindex_kept_put(ms->kept, d, &m->original,
+				blockindex_new(&table, is_generation ? &map : NULL));
 	blocktable_free(&table);
 	blockmap_free(&map);
 	return rc;
@@ -428,15 +428,15 @@ static int load_places(struct modules *ms, const struct store_module *m, const s
 static int load_target(struct modules *ms, const struct store_module *m, const struct digest *d,
 		       uint32_t number, struct attribute_target *out, struct err *err)
 {
-	const struct places *places = places_kept_get(ms->kept, d);
+	const struct blockindex *index = blockindex_kept_get(ms->kept, d);
 
-	if (!places && load_places(ms, m, d, err) < 0)
+	if (!index && load_index(ms, m, d, err) < 0)
 		return -1;
 	struct loaded *l = must(calloc(1, sizeof(*l)));
 	*l = (struct loaded){ *m, *d };
 	*out = (struct attribute_target){
 		.module = (uint64_t)m->id, .generation = number, .own = l,
-		.places = places ? places : places_kept_get(ms->kept, d),
+		.index = index ? index : blockindex_kept_get(ms->kept, d),
 	};
 	return 1;
 }
@@ -474,7 +474,7 @@ static int resolve(void *ctx, const struct space_file *file, struct attribute_ta
 	}
 	/* A failed analysis must not hold up the spool; it is tried again with the next
 	 * file. */
-	if (!places_kept_get(ms->kept, &f.digest))
+	if (!blockindex_kept_get(ms->kept, &f.digest))
 		(void)modules_analyze(ms, &m, NULL);
 	return load_target(ms, &m, &f.digest, number, out, err);
 }
@@ -484,7 +484,7 @@ static void release(void *ctx, const struct attribute_target *target)
 	struct modules *ms = ctx;
 
 	free(target->own);
-	places_kept_trim(ms->kept);
+	blockindex_kept_trim(ms->kept);
 }
 
 /* A content of the module: at its path as last looked at, or, the original, where those are
@@ -532,7 +532,7 @@ static int run_interpreter(struct modules *ms, const struct loaded *l, struct by
 }
 
 static int interpret(void *ctx, const struct attribute_target *target, struct bytes states,
-		     struct edges *out, struct err *err)
+		     struct edgecounts *out, struct err *err)
 {
 	const struct loaded *l = target->own;
 	struct blocktable table = { 0 };
@@ -541,7 +541,7 @@ static int interpret(void *ctx, const struct attribute_target *target, struct by
 	int rc = run_interpreter(ms, l, states, &text, err);
 
 	if (rc == 0 && load_table(ms, &l->module, &table, err) == 1)
-		rc = edges_read(wr_bytes(&text), &table, out, err);
+		rc = edgecounts_read(wr_bytes(&text), &table, out, err);
 	else
 		rc = -1;
 	blocktable_free(&table);
@@ -551,7 +551,7 @@ static int interpret(void *ctx, const struct attribute_target *target, struct by
 
 struct attribute_resolver modules_resolver(struct modules *ms)
 {
-	places_kept_round(ms->kept);
+	blockindex_kept_round(ms->kept);
 	return (struct attribute_resolver){ .resolve = resolve, .release = release,
 					    .interpret = interpret, .ctx = ms };
 }

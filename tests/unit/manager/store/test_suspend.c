@@ -133,8 +133,8 @@ static struct outcome use(const char *name, uint64_t asleep_s)
 {
 	char path[128];
 	struct store_module m;
-	struct store_habit h;
-	struct pace p;
+	struct store_use h;
+	struct speedtest p;
 
 	(void)snprintf(path, sizeof(path), "%s/%s", dir, name);
 	struct store *s = store_open(path, NULL);
@@ -148,8 +148,8 @@ static struct outcome use(const char *name, uint64_t asleep_s)
 		wall_s += asleep_s;
 	}
 	assert_int_equal(store_module_by_path(s, program, &m, NULL), 1);
-	assert_int_equal(store_habit_get(s, m.id, &h, NULL), 0);
-	assert_int_equal(store_pace_get(s, m.id, &p, NULL), 0);
+	assert_int_equal(store_use_get(s, m.id, &h, NULL), 0);
+	assert_int_equal(store_speed_get(s, m.id, &p, NULL), 0);
 	assert_int_equal(p.nkind, 1);
 	struct outcome o = {
 		m.samples,
