@@ -1,12 +1,12 @@
 /* weeks.c - weeks of use in seconds: what the policy decides, and what that costs and gains
  *
  * A made-up program (functions that are chains of decisions) is used in patterns: how often
- * each function runs and which way each decision goes.  Hour by hour a scenario says which pattern
- * holds, samples are drawn from it, old ones fade, and decide() is asked as morphd asks it.  A
- * generation is what the real block ordering (exttsp.h) makes of the samples; what it is worth
- * in each hour is the share of that hour's control transfers that its Ext-TSP score gains over
- * the original order.  Beside it an oracle that knows each hour's use exactly and makes a new
- * layout every hour.
+ * each function runs and which way each decision goes.  Hour by hour a scenario says which
+ * pattern holds, samples are drawn from it, old ones fade, and decide() is asked as morphd
+ * asks it.  A generation is what the real block ordering (exttsp.h) makes of the samples; what
+ * it is worth in each hour is the share of that hour's control transfers that its Ext-TSP
+ * score gains over the original order.  Beside it an oracle that knows each hour's use exactly
+ * and makes a new layout every hour.
  *
  *	weeks [-v] [SEED]	table of scenarios; -v: and every decision
  */

@@ -23,6 +23,7 @@
 #include "lib/countsfile.h"
 #include "lib/err.h"
 #include "lib/io.h"
+#include "lib/memory.h"
 #include "lib/profile.h"
 #include "manager/samples/attribute.h"
 #include "manager/parent/job.h"
@@ -44,15 +45,6 @@ struct log {
 	int original;		/* of it, if it is a generation, else -1 */
 	struct blockmap map;
 };
-
-static void *must(void *p)
-{
-	if (!p) {
-		(void)fputs("out of memory\n", stderr);	/* exits anyway */
-		exit(1);
-	}
-	return p;
-}
 
 static void say(const struct log *l, const char *path, const char *text)
 {
@@ -194,8 +186,8 @@ static int resolve(void *ctx, const struct space_file *file, struct attribute_ta
 		if (digest_equal(&l->known[i].table.original, &t.original))
 			break;
 	if (i == l->nknown) {
-		l->known = must(realloc(l->known, (l->nknown + 1) * sizeof(*l->known)));
-		l->known[l->nknown++] = (struct known){ must(strdup(file->path)), t };
+		l->known = memory_grow(l->known, l->nknown + 1, sizeof(*l->known));
+		l->known[l->nknown++] = (struct known){ memory_need(strdup(file->path)), t };
 	} else {
 		blocktable_free(&t);
 	}
@@ -269,7 +261,7 @@ static int write_profile(const char *out_dir, const char *clock, const struct lo
 		.clock = clock,
 		.outside = (double)m->outside,
 		.samples = (double)m->samples,
-		.block = must(calloc(m->ncount + 1, sizeof(*p.block))),
+		.block = memory_new(m->ncount + 1, sizeof(*p.block)),
 		.nblock = m->ncount,
 	};
 	struct arena *a = arena_new();

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "lib/err.h"
+#include "lib/memory.h"
 #include "lib/statesample.h"
 #include "manager/samples/runs.h"
 #include "manager/samples/sampleset.h"
@@ -45,18 +46,9 @@ struct attribute {
 	struct crashed_file *crashed;
 };
 
-static void *must(void *p)
-{
-	if (!p) {
-		(void)fputs("out of memory\n", stderr);	/* exits anyway */
-		exit(1);
-	}
-	return p;
-}
-
 struct attribute *attribute_new(struct spaces *spaces)
 {
-	struct attribute *a = must(calloc(1, sizeof(*a)));
+	struct attribute *a = memory_new(1, sizeof(*a));
 
 	a->spaces = spaces;
 	a->runs = runs_new(spaces);
@@ -134,7 +126,7 @@ static void take_crash(struct attribute *a, const struct spool_event *ev)
 		return;
 	uint32_t n = spaces_files_of(a->spaces, ev->pid, file, CRASH_FILES_MAX);
 	a->crashed =
-		must(realloc(a->crashed, (a->ncrashed + (size_t)n + 1) * sizeof(*a->crashed)));
+		memory_grow(a->crashed, a->ncrashed + (size_t)n + 1, sizeof(*a->crashed));
 	for (uint32_t i = 0; i < n; i++)
 		a->crashed[a->ncrashed++] =
 			(struct crashed_file){ ev->pid, ev->signal, file[i] };
@@ -208,7 +200,7 @@ static struct attribute_module *module_enter(struct attribution *r, uint64_t mod
 	}
 	if (lo < r->nmodule && r->module[lo].module == module)
 		return &r->module[lo];
-	r->module = must(realloc(r->module, (r->nmodule + 1) * sizeof(*r->module)));
+	r->module = memory_grow(r->module, r->nmodule + 1, sizeof(*r->module));
 	memmove(&r->module[lo + 1], &r->module[lo], (r->nmodule - lo) * sizeof(*r->module));
 	r->nmodule++;
 	r->module[lo] = (struct attribute_module){ .module = module };
@@ -220,7 +212,7 @@ static void add_file(struct attribution *r, const struct attribute_target *targe
 		     const struct sampleset_item *item, uint32_t n)
 {
 	struct attribute_module *m = module_enter(r, target->module);
-	struct blockcount *count = must(malloc(n * sizeof(*count)));
+	struct blockcount *count = memory_grow(NULL, n, sizeof(*count));
 	uint32_t ncount = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -319,7 +311,7 @@ static uint32_t kind_of(const struct attribute *a, const struct runs_use *u)
 
 static void add_use(struct attribution *r, const struct attribute_use *u)
 {
-	r->use = must(realloc(r->use, (r->nuse + (size_t)1) * sizeof(*r->use)));
+	r->use = memory_grow(r->use, r->nuse + (size_t)1, sizeof(*r->use));
 	r->use[r->nuse++] = *u;
 }
 
@@ -343,7 +335,7 @@ static void add_uses(struct attribution *r, const struct attribute *a, uint32_t 
 
 static void add_crash(struct attribution *r, const struct attribute_crash *c)
 {
-	r->crash = must(realloc(r->crash, (r->ncrash + (size_t)1) * sizeof(*r->crash)));
+	r->crash = memory_grow(r->crash, r->ncrash + (size_t)1, sizeof(*r->crash));
 	r->crash[r->ncrash++] = *c;
 }
 

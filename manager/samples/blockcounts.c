@@ -1,22 +1,13 @@
 /* blockcounts.c - by digits of a block's number, the last first; what is in order is left as it
  * is */
 #include "manager/samples/blockcounts.h"
+#include "lib/memory.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { DIGIT_BITS = 11, DIGIT = 1 << DIGIT_BITS };
-
-static void *must(void *p)
-{
-	if (!p) {
-		(void)fputs("out of memory\n", stderr);	/* exits anyway */
-		exit(1);
-	}
-	return p;
-}
 
 /* Keeps the order of equal digits. */
 static void sort_by_digit(const struct blockcount *from, struct blockcount *to,
@@ -38,7 +29,7 @@ static void sort_by_digit(const struct blockcount *from, struct blockcount *to,
 
 static void sort(struct blockcount *count, uint32_t n)
 {
-	struct blockcount *room = must(malloc(n * sizeof(*room))), *from = count,
+	struct blockcount *room = memory_grow(NULL, n, sizeof(*room)), *from = count,
 			       *to = room;
 	uint32_t differ = 0;
 
@@ -88,7 +79,7 @@ void blockcounts_add(struct blockcount **to, uint32_t *nto, const struct blockco
 
 	if (!n)
 		return;
-	struct blockcount *all = must(malloc(((size_t)nold + n) * sizeof(*all)));
+	struct blockcount *all = memory_grow(NULL, (size_t)nold + n, sizeof(*all));
 	for (uint32_t i = 0, k = 0; i < nold || k < n; ) {
 		if (k == n || (i < nold && old[i].block <= more[k].block))
 			all[out] = old[i++];
@@ -99,6 +90,6 @@ void blockcounts_add(struct blockcount **to, uint32_t *nto, const struct blockco
 		out++;
 	}
 	free(*to);
-	*to = must(realloc(all, out * sizeof(*all)));
+	*to = memory_grow(all, out, sizeof(*all));
 	*nto = out;
 }

@@ -1,6 +1,4 @@
-/* blockcounts.h - samples by block: sorted, and added up
- *
- * Malloc-backed; a failed allocation exits as in lib/arena.h.
+/* blockcounts.h - samples by block: sorted, and added up, malloc-backed (lib/memory.h)
  */
 #ifndef MANAGER_SAMPLES_BLOCKCOUNTS_H
 #define MANAGER_SAMPLES_BLOCKCOUNTS_H

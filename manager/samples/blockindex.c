@@ -1,9 +1,9 @@
 #include "manager/samples/blockindex.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/memory.h"
 #include "lib/ranges.h"
 
 struct blockindex {
@@ -16,15 +16,6 @@ struct blockindex {
 	vaddr orig_base;
 	uint32_t *orig;			/* [image.nrange], what it is of, from orig_base */
 };
-
-static void *must(void *p)
-{
-	if (!p) {
-		(void)fputs("out of memory\n", stderr);	/* exits anyway */
-		exit(1);
-	}
-	return p;
-}
 
 static void add_blocks(struct blockindex *p, const struct blocktable *t)
 {
@@ -43,7 +34,7 @@ static void add_images(struct blockindex *p, const struct blockmap *map)
 
 	p->gen_base = map->gen_base;
 	p->orig_base = map->orig_base;
-	p->orig = must(malloc(((size_t)map->nblock + 1) * sizeof(*p->orig)));
+	p->orig = memory_grow(NULL, (size_t)map->nblock + 1, sizeof(*p->orig));
 	ranges_init(&p->image, map->nblock, last ? (uint64_t)last->gen + last->gen_size : 0);
 	for (uint32_t i = 0; i < map->nblock; i++) {
 		if (map->block[i].gen_size == 0)	/* nothing is in it */
@@ -57,10 +48,10 @@ static void add_images(struct blockindex *p, const struct blockmap *map)
 struct blockindex *blockindex_new(const struct blocktable *t, const struct blockmap *map)
 {
 	const struct blockmap_seg *seg = map ? map->seg : t->seg;
-	struct blockindex *p = must(calloc(1, sizeof(*p)));
+	struct blockindex *p = memory_new(1, sizeof(*p));
 
 	p->nseg = map ? map->nseg : t->nseg;
-	p->seg = must(calloc((size_t)p->nseg + 1, sizeof(*seg)));
+	p->seg = memory_new((size_t)p->nseg + 1, sizeof(*seg));
 	if (p->nseg)
 		memcpy(p->seg, seg, p->nseg * sizeof(*seg));
 	add_blocks(p, t);

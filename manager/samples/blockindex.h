@@ -1,8 +1,7 @@
 /* blockindex.h - from a place in a mapped file to the block of the original
  *
  * What a block table and, for a generation, its block map say, in a form that is small enough
- * to be kept and quick to search: lib/ranges.h.  Malloc-backed; a failed allocation exits as in
- * lib/arena.h.
+ * to be kept and quick to search: lib/ranges.h.  Malloc-backed (lib/memory.h).
  */
 #ifndef MANAGER_SAMPLES_BLOCKINDEX_H
 #define MANAGER_SAMPLES_BLOCKINDEX_H

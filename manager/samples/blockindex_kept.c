@@ -5,10 +5,10 @@
  *   I2  an entry is in the bucket of its content's first byte, every content once.
  */
 #include "manager/samples/blockindex.h"
+#include "lib/memory.h"
 
 #include <assert.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { BUCKETS = 256 };
@@ -29,18 +29,9 @@ struct blockindex_kept {
 	struct digest last;		/* put */
 };
 
-static void *must(void *p)
-{
-	if (!p) {
-		(void)fputs("out of memory\n", stderr);	/* exits anyway */
-		exit(1);
-	}
-	return p;
-}
-
 struct blockindex_kept *blockindex_kept_new(size_t max_bytes)
 {
-	struct blockindex_kept *k = must(calloc(1, sizeof(*k)));
+	struct blockindex_kept *k = memory_new(1, sizeof(*k));
 
 	k->max_bytes = max_bytes;
 	return k;
@@ -116,7 +107,7 @@ const struct blockindex *blockindex_kept_get(struct blockindex_kept *k,
 void blockindex_kept_put(struct blockindex_kept *k, const struct digest *content,
 		     const struct digest *original, struct blockindex *p)
 {
-	struct entry *e = must(malloc(sizeof(*e)));
+	struct entry *e = memory_new(1, sizeof(*e));
 	struct entry **bucket = &k->bucket[content->b[0]];
 
 	assert(!blockindex_kept_get(k, content));

@@ -2,21 +2,12 @@
 #include "manager/samples/edgecounts.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/arena.h"
 #include "lib/err.h"
-
-static void *must(void *p)
-{
-	if (!p) {
-		(void)fputs("out of memory\n", stderr);	/* exits anyway */
-		exit(1);
-	}
-	return p;
-}
+#include "lib/memory.h"
 
 static int by_edge(const void *a, const void *b)
 {
@@ -79,13 +70,13 @@ void edgecounts_add(struct edgecounts *to, const struct edgecounts *from, uint64
 	size_t nedge = (size_t)to->nedge + from->nedge, ncall = (size_t)to->ncall + from->ncall;
 
 	if (from->nedge)
-		to->edge = must(realloc(to->edge, nedge * sizeof(*to->edge)));
+		to->edge = memory_grow(to->edge, nedge, sizeof(*to->edge));
 	for (uint32_t i = 0; i < from->nedge; i++) {
 		to->edge[to->nedge] = from->edge[i];
 		to->edge[to->nedge++].count = times(from->edge[i].count, unit);
 	}
 	if (from->ncall)
-		to->call = must(realloc(to->call, ncall * sizeof(*to->call)));
+		to->call = memory_grow(to->call, ncall, sizeof(*to->call));
 	for (uint32_t i = 0; i < from->ncall; i++) {
 		to->call[to->ncall] = from->call[i];
 		to->call[to->ncall++].count = times(from->call[i].count, unit);
@@ -154,7 +145,7 @@ int edgecounts_read(struct bytes text, const struct blocktable *t, struct edgeco
 		arena_free(a);
 		return -1;
 	}
-	e.edge = must(calloc((size_t)p.nedge + 1, sizeof(*e.edge)));
+	e.edge = memory_new((size_t)p.nedge + 1, sizeof(*e.edge));
 	for (uint32_t i = 0; i < p.nedge; i++) {
 		uint32_t from = block_at(t, p.edge[i].from), to = block_at(t, p.edge[i].to);
 		uint64_t n = (uint64_t)llround(p.edge[i].count);
@@ -162,7 +153,7 @@ int edgecounts_read(struct bytes text, const struct blocktable *t, struct edgeco
 		if (from != UINT32_MAX && to != UINT32_MAX && n)
 			e.edge[e.nedge++] = (struct edgecounts_edge){ from, to, n };
 	}
-	e.call = must(calloc((size_t)p.ncall + 1, sizeof(*e.call)));
+	e.call = memory_new((size_t)p.ncall + 1, sizeof(*e.call));
 	for (uint32_t i = 0; i < p.ncall; i++) {
 		uint32_t b = blocktable_find(t, p.call[i].insn);
 		uint32_t target = block_at(t, p.call[i].target);

@@ -1,10 +1,10 @@
 #include "manager/samples/topnames.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/err.h"
+#include "lib/memory.h"
 
 static uint64_t sum(uint64_t x, uint64_t y)
 {
@@ -28,12 +28,8 @@ void topnames_add(struct topnames *to, const char *name, uint64_t samples)
 	while (at < to->at + to->n && strcmp(at->name, name) != 0)
 		at++;
 	if (at == to->at + to->n) {
-		char *copy = strdup(name);
+		char *copy = memory_need(strdup(name));
 
-		if (!copy) {
-			to->others = sum(to->others, samples);
-			return;
-		}
 		if (to->n == TOPNAMES_MAX) {
 			at = fewest(to);
 			to->others = sum(to->others, at->samples);

@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/memory.h"
 
 enum { KEPT_BYTES = 32 << 20 };		/* of kept address-to-block indexes */
 
@@ -46,20 +47,11 @@ struct loaded {
 	struct digest content;		/* of what was mapped */
 };
 
-static void *must(void *p)
-{
-	if (!p) {
-		(void)fputs("out of memory\n", stderr);	/* exits anyway */
-		exit(1);
-	}
-	return p;
-}
-
 struct modules *modules_new(struct store *s, const struct module_opener *opener,
 			    const struct module_analyzer *analyzer,
 			    const struct module_filter *filter)
 {
-	struct modules *ms = must(calloc(1, sizeof(*ms)));
+	struct modules *ms = memory_new(1, sizeof(*ms));
 
 	*ms = (struct modules){ s, blockindex_kept_new(KEPT_BYTES), opener, analyzer, filter };
 	return ms;
@@ -432,7 +424,7 @@ static int load_target(struct modules *ms, const struct store_module *m, const s
 
 	if (!index && load_index(ms, m, d, err) < 0)
 		return -1;
-	struct loaded *l = must(calloc(1, sizeof(*l)));
+	struct loaded *l = memory_new(1, sizeof(*l));
 	*l = (struct loaded){ *m, *d };
 	*out = (struct attribute_target){
 		.module = (uint64_t)m->id, .generation = number, .own = l,

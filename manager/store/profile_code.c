@@ -1,8 +1,6 @@
 #include "manager/store/profile_code.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
+#include "lib/memory.h"
 #include "manager/store/gamma.h"
 
 enum { FORM = 2, SHIFT_MAX = 48 };
@@ -234,13 +232,7 @@ static int decode_edges(struct gamma_in *in, unsigned shift, struct edgecounts *
 
 static void *array(uint64_t n, size_t size)
 {
-	void *p = calloc(n + 1, size);
-
-	if (!p) {
-		(void)fputs("out of memory\n", stderr);	/* exits anyway */
-		exit(1);
-	}
-	return p;
+	return memory_new(n + 1, size);
 }
 
 int profile_decode(struct bytes b, struct store_profile *out)

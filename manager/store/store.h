@@ -174,9 +174,9 @@ struct store_fading {
 
 /* Adds the attribution (module = id in the store) to profiles, windows of use, speed tests and
  * counters, remembers `spaces` and that `spool_file`, any text that names the file, is done.
- * The file covers `span_s`: what was known of its modules fades by that much, a half in half_life_s.
- * The last one done is refused with ERR_USAGE: files are taken in order and deleted, so no
- * other can come twice. */
+ * The file covers `span_s`: what was known of its modules fades by that much, a half in
+ * half_life_s.  The last one done is refused with ERR_USAGE: files are taken in order and
+ * deleted, so no other can come twice. */
 int store_add_attribution(struct store *s, const char *spool_file, const struct attribution *a,
 			  struct bytes spaces, const struct store_fading *fading,
 			  struct err *err);

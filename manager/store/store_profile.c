@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/err.h"
+#include "lib/memory.h"
 #include "manager/samples/attribute.h"
 #include "manager/store/profile_code.h"
 #include "manager/store/store_db.h"
@@ -283,12 +284,8 @@ struct store_profile store_profile_sum(const struct store_profile *p,
 {
 	size_t most = (size_t)p->ncount + m->ncount;
 	struct store_profile sum = { .outside = add_samples(p->outside, m->outside),
-				     .count = calloc(most + 1, sizeof(*sum.count)) };
+				     .count = memory_new(most + 1, sizeof(*sum.count)) };
 
-	if (!sum.count) {
-		(void)fputs("out of memory\n", stderr);	/* exits anyway */
-		exit(1);
-	}
 	for (uint32_t i = 0, k = 0; i < p->ncount || k < m->ncount; ) {
 		struct store_count *c = &sum.count[sum.ncount++];
 		bool old = i < p->ncount &&
