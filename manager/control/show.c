@@ -12,16 +12,15 @@
 #include "lib/table.h"
 #include "manager/control/access.h"
 #include "manager/control/control.h"
+#include "manager/work/answer.h"
 #include "policy/speedtest.h"
 #include "policy/policy.h"
 
 enum { HISTORY_LIMIT = 1000 };
 
-#define NEW_TABLE(title, col) table_new(title, (int)(sizeof(col) / sizeof((col)[0])), col)
-
-static void give(struct client *cl, struct table *t)
+void show_give(struct client *cl, struct table *t)
 {
-	control_table(cl, t);
+	answer_table(control_answer(cl), t);
 	table_free(t);
 }
 
@@ -69,7 +68,7 @@ static void show_roles(struct work *w, struct client *cl)
 	if (n[MSG_ROLES_job_pid])
 		table_row(t, "job", n[MSG_ROLES_job_pid], resident_bytes(n[MSG_ROLES_job_pid]),
 			  (uint64_t)1);
-	give(cl, t);
+	show_give(cl, t);
 }
 
 static void show_idle(struct work *w, struct client *cl)
@@ -83,7 +82,7 @@ static void show_idle(struct work *w, struct client *cl)
 	(void)work_is_idle(w, c);	/* the rows say it all */
 	for (int i = 0; i < IDLE_NCONDITION; i++)
 		table_row(t, c[i].name, c[i].value, (int)c[i].ok);
-	give(cl, t);
+	show_give(cl, t);
 }
 
 static int show_samples(struct work *w, struct client *cl, struct err *err)
@@ -98,7 +97,7 @@ static int show_samples(struct work *w, struct client *cl, struct err *err)
 	struct table *t = NEW_TABLE("samples", col);
 	for (int i = 0; i < NCOUNTER; i++)
 		table_row(t, counter_name[i], n[i], counter_help[i]);
-	give(cl, t);
+	show_give(cl, t);
 	return 0;
 }
 
@@ -119,7 +118,7 @@ static void show_monitor(struct work *w, struct client *cl)
 		  n[MSG_COUNTS_files_dropped], n[MSG_COUNTS_samples_dropped],
 		  n[MSG_COUNTS_states], n[MSG_COUNTS_states_dropped], n[MSG_COUNTS_unknown],
 		  n[MSG_COUNTS_malformed], n[MSG_COUNTS_late]);
-	give(cl, t);
+	show_give(cl, t);
 }
 
 static void spool_size(struct work *w, uint64_t *files, uint64_t *bytes)
@@ -196,7 +195,7 @@ int show_status(struct work *w, struct client *cl, struct err *err)
 						   : "stopped until the machine is idle");
 	if (w->note[0] && control_trusted(cl))
 		table_row(t, "last trouble", w->note);
-	give(cl, t);
+	show_give(cl, t);
 	if (runs && w->ask->counts.type)
 		show_monitor(w, cl);
 	if (show_samples(w, cl, err) < 0)
@@ -260,7 +259,7 @@ int show_list(struct work *w, struct client *cl, struct err *err)
 	int rc = store_module_each(w->store, list_module, &l, err);
 
 	if (rc >= 0 && !l.failed)
-		control_table(cl, t);
+		answer_table(control_answer(cl), t);
 	table_free(t);
 	return rc < 0 || l.failed ? -1 : 0;
 }
@@ -290,7 +289,7 @@ int show_history(struct work *w, const char *path, struct client *cl, struct err
 	int rc = store_history_each(w->store, path, HISTORY_LIMIT, list_event, &l, err);
 
 	if (rc >= 0)
-		control_table(cl, t);
+		answer_table(control_answer(cl), t);
 	table_free(t);
 	return rc < 0 ? -1 : 0;
 }

@@ -36,9 +36,7 @@ enum { KEPT_BYTES = 32 << 20 };		/* of kept address-to-block indexes */
 struct modules {
 	struct store *store;
 	struct blockindex_kept *kept;
-	const struct module_opener *opener;
-	const struct module_analyzer *analyzer;
-	const struct module_filter *filter;
+	struct module_services by;
 };
 
 /* What release() frees. */
@@ -47,13 +45,11 @@ struct loaded {
 	struct digest content;		/* of what was mapped */
 };
 
-struct modules *modules_new(struct store *s, const struct module_opener *opener,
-			    const struct module_analyzer *analyzer,
-			    const struct module_filter *filter)
+struct modules *modules_new(struct store *s, const struct module_services *services)
 {
 	struct modules *ms = memory_new(1, sizeof(*ms));
 
-	*ms = (struct modules){ s, blockindex_kept_new(KEPT_BYTES), opener, analyzer, filter };
+	*ms = (struct modules){ s, blockindex_kept_new(KEPT_BYTES), *services };
 	return ms;
 }
 
@@ -197,7 +193,7 @@ int modules_look(struct modules *ms, const char *path, enum module_look *look,
 	if (store_module_by_path(ms->store, path, &m, err) < 0)
 		return -1;
 	(void)snprintf(m.path, sizeof(m.path), "%s", path);	/* length checked */
-	int fd = ms->opener->open(ms->opener->ctx, path, err);
+	int fd = ms->by.open(ms->by.ctx, path, err);
 	if (fd < 0) {
 		if (lstat(path, &st) == 0 || (errno != ENOENT && errno != ENOTDIR))
 			return -1;
@@ -279,13 +275,13 @@ static int make_table(struct modules *ms, const struct store_module *m, struct w
 		      struct err *err)
 {
 	struct digest d;
-	int rc = -1, fd = ms->opener->open(ms->opener->ctx, m->path, err);
+	int rc = -1, fd = ms->by.open(ms->by.ctx, m->path, err);
 
 	if (fd < 0)
 		return -1;
 	if (digest_fd(fd, &d, err) == 0) {
 		if (digest_equal(&d, &m->original))
-			rc = ms->analyzer->analyze(ms->analyzer->ctx, m->path, fd, out, err);
+			rc = ms->by.analyze(ms->by.ctx, m->path, fd, out, err);
 		else
 			err_set(err, ERR_SYS, "its original is not at the path");
 	}
@@ -338,12 +334,12 @@ static bool on_known_kind(int fd)
 /* Of what is at the path: when nothing is, nobody can tell. */
 static bool other_device(struct modules *ms, const char *path)
 {
-	const struct module_opener *o = ms->opener;
-	int fd = o->open(o->ctx, path, NULL);
+	const struct module_services *by = &ms->by;
+	int fd = by->open(by->ctx, path, NULL);
 
 	if (fd < 0)
 		return false;
-	bool other = o->other_device ? o->other_device(fd) : on_known_kind(fd);
+	bool other = by->other_device ? by->other_device(fd) : on_known_kind(fd);
 	close(fd);
 	return other;
 }
@@ -445,12 +441,12 @@ static int resolve(void *ctx, const struct space_file *file, struct attribute_ta
 
 	/* What is at the path now; a file that cannot be opened may still be known by its
 	 * inode. */
-	if (file->path[0] == '/' && ms->filter->allows(ms->filter->ctx, file->path))
+	if (file->path[0] == '/' && ms->by.allows(ms->by.ctx, file->path))
 		(void)modules_look(ms, file->path, &look, &m, NULL);
 	int rc = find_content(ms, file, &f, err);
 	if (rc != 1)
 		return rc;
-	if (!ms->filter->allows(ms->filter->ctx, f.path))
+	if (!ms->by.allows(ms->by.ctx, f.path))
 		return 0;
 	rc = store_module_by_path(ms->store, f.path, &m, err);
 	if (rc != 1)
@@ -484,12 +480,12 @@ static void release(void *ctx, const struct attribute_target *target)
 static int open_content(struct modules *ms, const struct store_module *m,
 			const struct digest *content, struct err *err)
 {
-	const struct module_opener *o = ms->opener;
+	const struct module_services *by = &ms->by;
 	struct stat st;
 	int fd;
 
 	if (digest_equal(&m->present, content)) {
-		fd = o->open(o->ctx, m->path, err);
+		fd = by->open(by->ctx, m->path, err);
 		if (fd < 0)
 			return -1;
 		struct store_seen now =
@@ -497,8 +493,8 @@ static int open_content(struct modules *ms, const struct store_module *m,
 		if (same_seen(&now, &m->seen))
 			return fd;
 		close(fd);
-	} else if (digest_equal(&m->original, content) && o->open_original) {
-		return o->open_original(o->ctx, &m->original, err);
+	} else if (digest_equal(&m->original, content) && by->open_original) {
+		return by->open_original(by->ctx, &m->original, err);
 	}
 	return err_set(err, ERR_SYS, "'%s': what ran is not there any more", m->path);
 }
@@ -506,9 +502,9 @@ static int open_content(struct modules *ms, const struct store_module *m,
 static int run_interpreter(struct modules *ms, const struct loaded *l, struct bytes states,
 			   struct wr *text, struct err *err)
 {
-	const struct module_analyzer *a = ms->analyzer;
+	const struct module_services *by = &ms->by;
 
-	if (!a->interpret)
+	if (!by->interpret)
 		return err_set(err, ERR_SYS, "no interpreter");
 	int fd = open_content(ms, &l->module, &l->content, err), original = -1, rc = 0;
 	if (fd < 0)
@@ -516,7 +512,7 @@ static int run_interpreter(struct modules *ms, const struct loaded *l, struct by
 	if (!digest_equal(&l->content, &l->module.original))
 		rc = original = open_content(ms, &l->module, &l->module.original, err);
 	if (rc >= 0)
-		rc = a->interpret(a->ctx, fd, original, states, text, err);
+		rc = by->interpret(by->ctx, fd, original, states, text, err);
 	if (original >= 0)
 		close(original);
 	close(fd);

@@ -17,7 +17,7 @@
 #include "lib/digest.h"
 #include "lib/err.h"
 #include "manager/parent/requests.h"
-#include "manager/control/yield.h"
+#include "manager/work/yield.h"
 
 struct fixture {
 	struct role_options options;

@@ -73,7 +73,8 @@ static int analyze(void *ctx, const char *p, int fd, struct wr *table, struct er
 	return 0;
 }
 
-static const struct module_analyzer analyzer = { .analyze = analyze };
+static const struct module_services services = { .open = spooled_open, .analyze = analyze,
+						 .allows = spooled_is_ours };
 
 static void put(struct spool_writer *w, struct spool_event *ev)
 {
@@ -139,7 +140,7 @@ static struct outcome use(const char *name, uint64_t asleep_s)
 	(void)snprintf(path, sizeof(path), "%s/%s", dir, name);
 	struct store *s = store_open(path, NULL);
 	assert_non_null(s);
-	struct modules *modules = modules_new(s, &opener, &analyzer, &filter);
+	struct modules *modules = modules_new(s, &services);
 	struct ingest *g = ingest_new(s, modules, NULL);
 	ingest_half_life(g, DAY_S / 4.0);
 	ingest_observe(g, 3000);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "lib/err.h"
-#include "manager/control/work.h"
+#include "manager/work/work.h"
 #include "policy/decide.h"
 #include "policy/speedtest.h"
 #include "policy/policy.h"

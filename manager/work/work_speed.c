@@ -8,7 +8,7 @@
 
 #include "lib/err.h"
 #include "manager/samples/attribute.h"
-#include "manager/control/work.h"
+#include "manager/work/work.h"
 #include "policy/speedtest.h"
 
 static void name_content(uint32_t generation, char out[32])

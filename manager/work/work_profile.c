@@ -7,7 +7,7 @@
 #include "lib/err.h"
 #include "lib/io.h"
 #include "lib/profile.h"
-#include "manager/control/work.h"
+#include "manager/work/work.h"
 
 static const double sample_unit = 256;		/* store.h: fixed point */
 
