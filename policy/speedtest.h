@@ -24,7 +24,7 @@
  *		there before, and so never will be
  *
  * Without an effect, and as long as observations before and after the swap are alike but for
- * chance, a swap is called slower with a probability of at most PACE_ALPHA.  What is not
+ * chance, a swap is called slower with a probability of at most SPEEDTEST_ALPHA.  What is not
  * chance, a use that changes for good at the time of the swap in a way that both numbers
  * follow, is not told apart.
  */
@@ -36,11 +36,11 @@
 
 #include "policy/ranktest.h"
 
-#define PACE_ALPHA 0.001
+#define SPEEDTEST_ALPHA 0.001
 
-enum { PACE_KINDS = 4, PACE_LOOKS = 4, PACE_MAX = RANKTEST_SIDE_MAX };
+enum { SPEEDTEST_KINDS = 4, SPEEDTEST_LOOKS = 4, SPEEDTEST_MAX = RANKTEST_SIDE_MAX };
 
-struct pace_sums {
+struct speedtest_sums {
 	double module_s, rest_s;	/* time of the processes that had the module mapped */
 	/* all of the time of those that ended, since their exec */
 	double run_s;
@@ -49,50 +49,51 @@ struct pace_sums {
 	double covered_s;		/* by the clock */
 };
 
-struct pace_side {
-	struct pace_sums open;		/* the observation that is still growing */
+struct speedtest_side {
+	struct speedtest_sums open;		/* the observation that is still growing */
 	uint32_t n;			/* newest last */
-	float per_run[PACE_MAX], per_rest[PACE_MAX];	/* NAN: not known */
+	float per_run[SPEEDTEST_MAX], per_rest[SPEEDTEST_MAX];	/* NAN: not known */
 };
 
-struct pace_kind {
+struct speedtest_kind {
 	uint32_t key;			/* any number that names the kind, not 0 */
-	struct pace_side before, now;
+	struct speedtest_side before, now;
 };
 
-enum pace_verdict {
-	PACE_OPEN,			/* too early to tell */
-	PACE_SLOWER, PACE_FASTER,
-	PACE_UNMEASURED,		/* cannot be told apart */
+enum speedtest_verdict {
+	SPEEDTEST_OPEN,			/* too early to tell */
+	SPEEDTEST_SLOWER, SPEEDTEST_FASTER,
+	SPEEDTEST_UNMEASURED,		/* cannot be told apart */
 };
-extern const char *const pace_verdict_name[];
+extern const char *const speedtest_verdict_name[];
 
-struct pace {
+struct speedtest {
 	uint32_t generation;		/* that `now` is of; 0: the original */
 	uint32_t before;		/* that `before` is of */
 	uint32_t looks;			/* taken since the swap */
-	enum pace_verdict verdict;
+	enum speedtest_verdict verdict;
 	struct ranktest_shift shift;	/* of the logarithm, at the last look; > 0: slower */
 	uint32_t nkind;
-	struct pace_kind kind[PACE_KINDS];
+	struct speedtest_kind kind[SPEEDTEST_KINDS];
 };
 
 /* Another generation is at the path: what is known of the one there becomes `before`, as far
  * as there is anything. */
-void pace_swap(struct pace *p, uint32_t generation);
+void speedtest_swap(struct speedtest *p, uint32_t generation);
 /* More of what ran with p->generation.  An observation ends when it covers `observe_s` and
  * has samples enough. */
-void pace_add(struct pace *p, uint32_t key, const struct pace_sums *more, double observe_s);
+void speedtest_add(struct speedtest *p, uint32_t key, const struct speedtest_sums *more,
+		   double observe_s);
 /* Takes a look if one is due: true when the verdict or the shift is a new one. */
-bool pace_look(struct pace *p);
+bool speedtest_look(struct speedtest *p);
 /* Is so much known of what runs now that the next generation can be compared with it: could
  * the second look after a swap be certain, if observations come as they came? */
-bool pace_known(const struct pace *p);
+bool speedtest_known(const struct speedtest *p);
 /* Observations since the swap, and before it, that can be compared. */
-uint32_t pace_observed(const struct pace *p, uint32_t *before);
+uint32_t speedtest_observed(const struct speedtest *p, uint32_t *before);
 /* For people: "faster, time -3.1 % (-5.0 .. -1.2), 12 observations to 20"; at least
- * PACE_TEXT_MAX bytes. */
-enum { PACE_TEXT_MAX = 128 };
-void pace_text(const struct pace *p, char *out);
+ * SPEEDTEST_TEXT_MAX bytes. */
+enum { SPEEDTEST_TEXT_MAX = 128 };
+void speedtest_text(const struct speedtest *p, char *out);
 
 #endif

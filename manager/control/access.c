@@ -4,7 +4,7 @@
 
 #include "lib/err.h"
 #include "manager/control/control.h"
-#include "manager/control/work.h"
+#include "manager/work/work.h"
 #include "policy/policy.h"
 
 bool access_owns(const struct client *cl, const struct store_module *m)

@@ -9,14 +9,20 @@
 #include "manager/control/access.h"
 #include "manager/control/control.h"
 #include "manager/control/show.h"
-#include "manager/control/work.h"
+#include "manager/work/answer.h"
+#include "manager/work/work.h"
 #include "policy/policy.h"
 
 enum { REPORT_LIMIT = 20, MAX_LIMIT = 10000, WAIT_MS = 1000 };
 
+static void say(struct client *cl, const char *text)
+{
+	answer_line(control_answer(cl), "%s", text);
+}
+
 static int fail(struct client *cl, const struct err *err)
 {
-	control_error(cl, err->text);
+	answer_error(control_answer(cl), err->text);
 	return err_exit_code(err);
 }
 
@@ -61,11 +67,12 @@ static int sync_spool(struct work *w, struct client *cl, struct err *err)
 {
 	struct work_spool spool;
 
-	control_line(cl, "taking in the spool");
+	say(cl, "taking in the spool");
 	if (work_sync(w, &spool, err) < 0)
 		return -1;
 	if (spool.warning[0])
-		control_line(cl, "the newest samples are missing: %s", spool.warning);
+		answer_line(control_answer(cl), "the newest samples are missing: %s",
+			    spool.warning);
 	return 0;
 }
 
@@ -188,7 +195,7 @@ static bool wait_for_idle(struct work *w, struct client *cl)
 	struct idle_condition c[IDLE_NCONDITION];
 
 	if (!work_is_idle(w, c))
-		control_line(cl, "waiting for the machine to be idle");
+		say(cl, "waiting for the machine to be idle");
 	while (!work_is_idle(w, c)) {
 		uint64_t end = role_now_ms() + WAIT_MS;
 
@@ -212,7 +219,7 @@ static int reoptimize_all(struct work *w, struct client *cl, int n, const char *
 	if (sync_spool(w, cl, &err) < 0)
 		return fail(cl, &err);
 	for (int i = 0; i < n && !w->ask->stop; i++)
-		if (work_reoptimize(w, path[i], dry_run, cl, &err) < 0) {
+		if (work_reoptimize(w, path[i], dry_run, control_answer(cl), &err) < 0) {
 			int one = fail(cl, &err);
 
 			code = one > code ? one : code;
@@ -230,8 +237,11 @@ static int run_reoptimize(struct work *w, struct client *cl, int argc, const cha
 		if (arg[i][0] != '/')
 			return reject(cl, arg[i]);
 	if (wait && !control_trusted(cl)) {
-		control_error(cl, "reoptimize --wait: others would have to wait as well");
-		return 3;
+		struct err err;
+
+		err_set(&err, ERR_REFUSED,
+			"reoptimize --wait: others would have to wait as well");
+		return fail(cl, &err);
 	}
 	if (wait && !wait_for_idle(w, cl))
 		return 1;
@@ -302,7 +312,7 @@ static int restore_one(struct work *w, const char *path, struct client *cl, void
 
 	if (access_change(w, cl, path, &err) < 0)
 		return fail(cl, &err);
-	return done(cl, work_restore(w, path, *force, cl, &err), &err);
+	return done(cl, work_restore(w, path, *force, control_answer(cl), &err), &err);
 }
 
 static int run_restore(struct work *w, struct client *cl, int argc, const char *const *argv)
@@ -322,7 +332,7 @@ static int verify_one(struct work *w, const char *path, struct client *cl, void 
 
 	if (!control_trusted(cl) && access_find(w, cl, path, &m, &err) < 0)
 		return fail(cl, &err);
-	control_line(cl, "%s: verifying", path);
+	answer_line(control_answer(cl), "%s: verifying", path);
 	int rc = work_verify(w, path, &proof, &err);
 	table_row(ctx, path, (uint64_t)proof.generation, (int)(rc == 0),
 		  rc == 0 ? proof.detail : err.text);
@@ -338,7 +348,7 @@ static int run_verify(struct work *w, struct client *cl, int argc, const char *c
 	struct table *t = table_new("verified", 4, col);
 	int code = for_paths(w, cl, argc, argv, verify_one, t);
 
-	control_table(cl, t);
+	answer_table(control_answer(cl), t);
 	table_free(t);
 	return code;
 }
@@ -349,7 +359,7 @@ static int run_checksums(struct work *w, struct client *cl, int argc, const char
 
 	(void)argc;
 	(void)argv;
-	return done(cl, work_checksums(w, cl, &err), &err);
+	return done(cl, work_checksums(w, control_answer(cl), &err), &err);
 }
 
 static int run_look(struct work *w, struct client *cl, int argc, const char *const *argv)
@@ -358,7 +368,7 @@ static int run_look(struct work *w, struct client *cl, int argc, const char *con
 
 	(void)argc;
 	(void)argv;
-	return done(cl, work_look_all(w, cl, &err), &err);
+	return done(cl, work_look_all(w, control_answer(cl), &err), &err);
 }
 
 static int bug_report(struct work *w, const char *path, struct client *cl, struct err *err)
@@ -377,7 +387,7 @@ static int bug_report(struct work *w, const char *path, struct client *cl, struc
 		return err_set(err, ERR_USAGE, "'%s': no generation of it has crashed", m.path);
 	struct table *t = table_new("report", 3, col);
 	table_row(t, m.path, report, (uint64_t)st.st_size);
-	control_table(cl, t);
+	answer_table(control_answer(cl), t);
 	table_free(t);
 	return 0;
 }

@@ -7,20 +7,17 @@
 #include "manager/control/control.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "lib/err.h"
-#include "manager/control/answer.h"
+#include "manager/work/answer.h"
 #include "manager/parent/role.h"
 
 enum {
 	REQUEST_MS = 5000,		/* a request must be whole by then */
 	WRITE_MS = 10000,		/* a reader must take something within */
-	MAX_PENDING = 4 << 20,		/* bytes of answer not yet taken */
 	TRUSTED_SLOTS = 8,		/* of the clients, kept for those */
 	USER_SLOTS = 4,			/* for one who is not */
 	MAX_GROUPS = 1024, ACCEPT_AT_ONCE = 8,
@@ -34,8 +31,9 @@ struct client {
 	uid_t uid;
 	bool trusted;
 	uint64_t since_ms;	/* of the connection, or the last byte taken */
-	struct wr in, out;
-	size_t sent;		/* of out */
+	struct wr in;
+	struct answer answer;
+	size_t noticed;		/* bytes of the answer when it was looked at last */
 };
 
 struct control {
@@ -71,8 +69,7 @@ static void disconnect(struct client *cl)
 	if (cl->fd >= 0)
 		close(cl->fd);
 	cl->fd = -1;
-	wr_free(&cl->out);
-	cl->sent = 0;
+	answer_close(&cl->answer);
 	if (cl->state == BUSY)
 		return;			/* its arguments are still in use */
 	wr_free(&cl->in);
@@ -157,6 +154,23 @@ static bool accept_client(struct control *c)
 	return true;
 }
 
+static bool is_pending(const struct client *cl)
+{
+	return cl->answer.out.n > cl->answer.sent;
+}
+
+/* What was appended to the answer since the last time. */
+static void notice(struct client *cl)
+{
+	if (cl->answer.closed) {
+		disconnect(cl);		/* its reader is too slow */
+		return;
+	}
+	if (cl->answer.out.n > cl->noticed && cl->answer.sent == 0)
+		cl->since_ms = role_now_ms();
+	cl->noticed = cl->answer.out.n;
+}
+
 int control_poll(struct control *c, struct pollfd *f, int *timeout_ms)
 {
 	int n = 0;
@@ -166,11 +180,13 @@ int control_poll(struct control *c, struct pollfd *f, int *timeout_ms)
 	for (int i = 0; i < CONTROL_MAX_CLIENTS; i++) {
 		struct client *cl = &c->client[i];
 
+		if (cl->fd >= 0)
+			notice(cl);
 		if (cl->fd < 0)
 			continue;
 		c->at[n] = cl;
 		f[n++] = (struct pollfd){ cl->fd, (short)((cl->state == READING ? POLLIN : 0) |
-					  (cl->out.n > cl->sent ? POLLOUT : 0)), 0 };
+					  (is_pending(cl) ? POLLOUT : 0)), 0 };
 		if (*timeout_ms < 0 || *timeout_ms > 1000)
 			*timeout_ms = 1000;	/* to notice those that do nothing */
 	}
@@ -179,21 +195,22 @@ int control_poll(struct control *c, struct pollfd *f, int *timeout_ms)
 
 static void send_pending(struct client *cl)
 {
-	if (cl->out.n > cl->sent) {
-		ssize_t k =
-			send(cl->fd, cl->out.p + cl->sent, cl->out.n - cl->sent, MSG_NOSIGNAL);
+	struct answer *a = &cl->answer;
+
+	if (is_pending(cl)) {
+		ssize_t k = send(cl->fd, a->out.p + a->sent, a->out.n - a->sent, MSG_NOSIGNAL);
 
 		if (k < 0 && errno != EAGAIN && errno != EINTR) {
 			disconnect(cl);
 			return;
 		}
 		if (k > 0) {
-			cl->sent += (size_t)k;
+			a->sent += (size_t)k;
 			cl->since_ms = role_now_ms();
 		}
 	}
-	if (cl->sent == cl->out.n) {
-		cl->sent = cl->out.n = 0;
+	if (a->sent == a->out.n) {
+		a->sent = a->out.n = cl->noticed = 0;
 		if (cl->state == LEAVING)
 			disconnect(cl);
 	}
@@ -242,7 +259,7 @@ void control_step(struct control *c, const struct pollfd *f, int n)
 		else if (f[i].revents & (POLLERR | POLLHUP | POLLNVAL))
 			disconnect(cl);
 		if (cl->fd >= 0 && ((cl->state == READING && now > cl->since_ms + REQUEST_MS) ||
-				    (cl->out.n > cl->sent && now > cl->since_ms + WRITE_MS)))
+				    (is_pending(cl) && now > cl->since_ms + WRITE_MS)))
 			disconnect(cl);
 	}
 	for (int i = 0; i < ACCEPT_AT_ONCE && (f[0].revents & POLLIN); i++)
@@ -282,61 +299,23 @@ bool control_trusted(const struct client *cl)
 
 bool control_alive(const struct client *cl)
 {
-	return cl->fd >= 0;
+	return cl->fd >= 0 && !cl->answer.closed;
 }
 
-static void appended(struct client *cl)
+struct answer *control_answer(struct client *cl)
 {
-	if (cl->out.n - cl->sent > MAX_PENDING)
-		disconnect(cl);
-	else if (cl->out.n > cl->sent && cl->sent == 0)
-		cl->since_ms = role_now_ms();
-}
-
-void control_table(struct client *cl, const struct table *t)
-{
-	if (cl->fd < 0)
-		return;
-	answer_table(&cl->out, t);
-	appended(cl);
-}
-
-static void put_text(struct client *cl, enum answer_kind kind, const char *text)
-{
-	if (cl->fd < 0)
-		return;
-	answer_text(&cl->out, kind, text);
-	appended(cl);
-}
-
-void control_line(struct client *cl, const char *fmt, ...)
-{
-	char text[4096];
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(text, sizeof(text), fmt, ap);	/* a cut line still tells */
-	va_end(ap);
-	put_text(cl, ANSWER_LINE, text);
-}
-
-void control_error(struct client *cl, const char *text)
-{
-	put_text(cl, ANSWER_ERROR, text);
+	return &cl->answer;
 }
 
 void control_fail(struct client *cl, const struct err *err)
 {
-	put_text(cl, ANSWER_ERROR, err->text);
+	answer_error(&cl->answer, err->text);
 	control_end(cl, err_exit_code(err));
 }
 
 void control_end(struct client *cl, int exit_code)
 {
-	if (cl->fd >= 0) {
-		answer_end(&cl->out, exit_code);
-		appended(cl);
-	}
+	answer_end(&cl->answer, exit_code);
 	wr_free(&cl->in);
 	cl->state = cl->fd >= 0 ? LEAVING : FREE;
 }

@@ -13,10 +13,10 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+struct answer;
 struct client;
 struct control;
 struct err;
-struct table;
 
 enum { CONTROL_MAX_CLIENTS = 32, CONTROL_MAX_POLL = CONTROL_MAX_CLIENTS + 1 };
 
@@ -39,12 +39,10 @@ void control_flush(struct control *c);
 uid_t control_uid(const struct client *c);
 bool control_trusted(const struct client *c);	/* when it connected */
 bool control_alive(const struct client *c);	/* somebody still reads */
-void control_table(struct client *c, const struct table *t);
-void control_line(struct client *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* What the client is told: append to it (manager/work/answer.h); the client's. */
+struct answer *control_answer(struct client *c);
 /* err's sentence and exit code end the answer. */
 void control_fail(struct client *c, const struct err *err);
 void control_end(struct client *c, int exit_code);
-/* A sentence without ending the answer. */
-void control_error(struct client *c, const char *text);
 
 #endif

@@ -14,14 +14,14 @@
 
 #include "lib/confine.h"
 #include "lib/err.h"
-#include "manager/control/answer.h"
+#include "manager/work/answer.h"
 #include "manager/control/command.h"
 #include "manager/control/control.h"
 #include "manager/parent/install.h"
 #include "manager/control/quota.h"
 #include "manager/parent/role.h"
 #include "manager/control/watch.h"
-#include "manager/control/work.h"
+#include "manager/work/work.h"
 #include "policy/sense.h"
 #include "policy/policy.h"
 
@@ -96,7 +96,7 @@ static void on_request(void *ctx, struct client *cl, int argc, const char *const
 	*p = (struct pending){ cl, c, argc, { 0 } };
 	memcpy(p->argv, argv, sizeof(*argv) * (size_t)argc);
 	if (m->nqueue > 1)
-		control_line(cl, "waiting for other work to end");
+		answer_line(control_answer(cl), "waiting for other work to end");
 }
 
 static void run_next(struct manager *m)
@@ -110,7 +110,7 @@ static void run_next(struct manager *m)
 	m->answering = false;
 	memmove(m->queue, m->queue + 1, sizeof(m->queue[0]) * (size_t)--m->nqueue);
 	if (m->ask.stop && code)
-		control_error(p.client, "morphd is stopping");
+		answer_error(control_answer(p.client), "morphd is stopping");
 	control_end(p.client, code);
 }
 
@@ -242,7 +242,7 @@ static void manager_loop(struct manager *m)
 		}
 	}
 	while (m->nqueue) {
-		control_error(m->queue[0].client, "morphd is stopping");
+		answer_error(control_answer(m->queue[0].client), "morphd is stopping");
 		control_end(m->queue[0].client, 1);
 		memmove(m->queue, m->queue + 1, sizeof(m->queue[0]) * (size_t)--m->nqueue);
 	}

@@ -12,17 +12,16 @@
 #include "lib/table.h"
 #include "manager/control/access.h"
 #include "manager/control/control.h"
+#include "manager/work/answer.h"
 #include "monitor/lack.h"
 #include "policy/speedtest.h"
 #include "policy/policy.h"
 
 enum { HISTORY_LIMIT = 1000 };
 
-#define NEW_TABLE(title, col) table_new(title, (int)(sizeof(col) / sizeof((col)[0])), col)
-
-static void give(struct client *cl, struct table *t)
+void show_give(struct client *cl, struct table *t)
 {
-	control_table(cl, t);
+	answer_table(control_answer(cl), t);
 	table_free(t);
 }
 
@@ -70,7 +69,7 @@ static void show_roles(struct work *w, struct client *cl)
 	if (n[MSG_ROLES_job_pid])
 		table_row(t, "job", n[MSG_ROLES_job_pid], resident_bytes(n[MSG_ROLES_job_pid]),
 			  (uint64_t)1);
-	give(cl, t);
+	show_give(cl, t);
 }
 
 static void show_idle(struct work *w, struct client *cl)
@@ -84,7 +83,7 @@ static void show_idle(struct work *w, struct client *cl)
 	(void)work_is_idle(w, c);	/* the rows say it all */
 	for (int i = 0; i < IDLE_NCONDITION; i++)
 		table_row(t, c[i].name, c[i].value, (int)c[i].ok);
-	give(cl, t);
+	show_give(cl, t);
 }
 
 static int show_samples(struct work *w, struct client *cl, struct err *err)
@@ -99,7 +98,7 @@ static int show_samples(struct work *w, struct client *cl, struct err *err)
 	struct table *t = NEW_TABLE("samples", col);
 	for (int i = 0; i < NCOUNTER; i++)
 		table_row(t, counter_name[i], n[i], counter_help[i]);
-	give(cl, t);
+	show_give(cl, t);
 	return 0;
 }
 
@@ -120,7 +119,7 @@ static void show_monitor(struct work *w, struct client *cl)
 		  n[MSG_COUNTS_files_dropped], n[MSG_COUNTS_samples_dropped],
 		  n[MSG_COUNTS_states], n[MSG_COUNTS_states_dropped], n[MSG_COUNTS_unknown],
 		  n[MSG_COUNTS_malformed], n[MSG_COUNTS_late]);
-	give(cl, t);
+	show_give(cl, t);
 }
 
 /* What the monitor could not have, and what is lost by it: no table when there is nothing. */
@@ -144,7 +143,7 @@ static void show_lacks(struct work *w, struct client *cl)
 		line += n + (line[n] == '\n');
 	}
 	if (table_nrow(t))
-		give(cl, t);
+		show_give(cl, t);
 	else
 		table_free(t);
 }
@@ -223,7 +222,7 @@ int show_status(struct work *w, struct client *cl, struct err *err)
 						   : "stopped until the machine is idle");
 	if (w->note[0] && control_trusted(cl))
 		table_row(t, "last trouble", w->note);
-	give(cl, t);
+	show_give(cl, t);
 	show_lacks(w, cl);
 	if (runs && w->ask->counts.type)
 		show_monitor(w, cl);
@@ -247,9 +246,9 @@ struct listing {
 static bool list_module(void *ctx, const struct store_module *m)
 {
 	struct listing *l = ctx;
-	char speed[PACE_TEXT_MAX] = "";
-	struct store_habit h;
-	struct pace p;
+	char speed[SPEEDTEST_TEXT_MAX] = "";
+	struct store_use h;
+	struct speedtest p;
 	char state[STORE_REFUSAL_MAX + 16] = "original";
 
 	if (!access_sees(l->w, l->client, m))
@@ -258,15 +257,15 @@ static bool list_module(void *ctx, const struct store_module *m)
 		(void)snprintf(state, sizeof(state), "refused: %s", m->refusal);
 	else if (m->generation)
 		(void)snprintf(state, sizeof(state), "optimized");
-	if (store_pace_get(l->w->store, m->id, &p, l->err) < 0 ||
-	    store_habit_get(l->w->store, m->id, &h, l->err) < 0) {
+	if (store_speed_get(l->w->store, m->id, &p, l->err) < 0 ||
+	    store_use_get(l->w->store, m->id, &h, l->err) < 0) {
 		l->failed = true;
 		return false;
 	}
 	if (m->generation && p.generation != m->generation)
-		pace_swap(&p, m->generation);		/* nothing came in since */
+		speedtest_swap(&p, m->generation);		/* nothing came in since */
 	if (m->generation)
-		pace_text(&p, speed);
+		speedtest_text(&p, speed);
 	table_row(l->t, m->path, m->samples, m->outside, (uint64_t)m->generation,
 		  (uint64_t)m->functions, (uint64_t)m->movable, m->text_bytes, m->updated_ns,
 		  state, speed, h.verdict);
@@ -288,7 +287,7 @@ int show_list(struct work *w, struct client *cl, struct err *err)
 	int rc = store_module_each(w->store, list_module, &l, err);
 
 	if (rc >= 0 && !l.failed)
-		control_table(cl, t);
+		answer_table(control_answer(cl), t);
 	table_free(t);
 	return rc < 0 || l.failed ? -1 : 0;
 }
@@ -318,7 +317,7 @@ int show_history(struct work *w, const char *path, struct client *cl, struct err
 	int rc = store_history_each(w->store, path, HISTORY_LIMIT, list_event, &l, err);
 
 	if (rc >= 0)
-		control_table(cl, t);
+		answer_table(control_answer(cl), t);
 	table_free(t);
 	return rc < 0 ? -1 : 0;
 }

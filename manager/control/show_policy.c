@@ -6,15 +6,8 @@
 #include "lib/table.h"
 #include "manager/control/control.h"
 #include "manager/control/show.h"
+#include "manager/work/answer.h"
 #include "policy/policy.h"
-
-#define NEW_TABLE(title, col) table_new(title, (int)(sizeof(col) / sizeof((col)[0])), col)
-
-static void give(struct client *cl, struct table *t)
-{
-	control_table(cl, t);
-	table_free(t);
-}
 
 static void list_setting(void *ctx, const char *section, const char *key, const char *value,
 			 const char *unit, const char *help)
@@ -34,7 +27,7 @@ static void show_settings(const struct policy *p, struct client *cl)
 	struct table *t = NEW_TABLE("policy", col);
 
 	policy_each(p, list_setting, t);
-	give(cl, t);
+	show_give(cl, t);
 }
 
 /* Appends `", key: value"`. */
@@ -84,7 +77,7 @@ static void show_rules(const struct policy *p, struct client *cl)
 			  list_of(&r->packages, &w[1]), list_of(&r->users, &w[2]),
 			  (const char *)w[3].p);
 	}
-	give(cl, t);
+	show_give(cl, t);
 	for (int i = 0; i < 4; i++)
 		wr_free(&w[i]);
 }
@@ -117,7 +110,7 @@ int show_rule(struct work *w, const char *path, struct client *cl, struct err *e
 		  : r && r->refuse ? "the rule refuses it"
 		  : r		   ? "the rule"
 				   : "no rule is about it");
-	give(cl, t);
+	show_give(cl, t);
 	show_settings(&policy, cl);
 	return 0;
 }

@@ -11,14 +11,13 @@
 #include "lib/table.h"
 #include "manager/control/access.h"
 #include "manager/control/control.h"
-#include "manager/control/procedure.h"
+#include "manager/work/answer.h"
+#include "manager/work/procedure.h"
 #include "manager/control/show.h"
 
 enum { LINE_BYTES = 256, REPORT_MODULES = 10, ANNOTATE_PIECES = 16 };
 
 static const double sample_unit = 256;		/* store.h: fixed point */
-
-#define NEW_TABLE(title, col) table_new(title, (int)(sizeof(col) / sizeof((col)[0])), col)
 
 static double percent(double part, double whole)
 {
@@ -104,7 +103,7 @@ enum { NELSEWHERE = sizeof(elsewhere) / sizeof(elsewhere[0]) };
 
 static int by_samples(const void *a, const void *b)
 {
-	const struct name *x = a, *y = b;
+	const struct topname *x = a, *y = b;
 
 	return (x->samples < y->samples) - (x->samples > y->samples);
 }
@@ -113,7 +112,7 @@ static int by_samples(const void *a, const void *b)
 static int add_makers(struct work *w, uint64_t all, double total, struct table *t,
 		      struct err *err)
 {
-	struct names made = { 0 };
+	struct topnames made = { 0 };
 	char name[PATH_MAX + 32];
 
 	if (store_makers(w->store, &made, err) < 0)
@@ -127,7 +126,7 @@ static int add_makers(struct work *w, uint64_t all, double total, struct table *
 		table_row(t, name, samples, percent(samples, total), (uint64_t)0);
 		all -= made.at[i].samples < all ? made.at[i].samples : all;
 	}
-	names_free(&made);
+	topnames_free(&made);
 	table_row(t, "[code made at run time]", (double)all, percent((double)all, total),
 		  (uint64_t)0);
 	return 0;
@@ -167,8 +166,8 @@ static int report_all(struct work *w, uint32_t limit, struct client *cl, struct 
 	for (uint32_t i = 0; i < g.n && rc == 0; i++)
 		rc = add_procedures(w, &g.m[i], limit, g.total, procedures, err);
 	if (rc == 0) {
-		control_table(cl, modules);
-		control_table(cl, procedures);
+		answer_table(control_answer(cl), modules);
+		answer_table(control_answer(cl), procedures);
 	}
 out:
 	table_free(modules);
@@ -189,7 +188,7 @@ int show_report(struct work *w, const char *module, uint32_t limit, struct clien
 	struct table *t = NEW_TABLE("procedures", procedure_column);
 	int rc = add_procedures(w, &m, limit, m.samples + m.outside, t, err);
 	if (rc == 0)
-		control_table(cl, t);
+		answer_table(control_answer(cl), t);
 	table_free(t);
 	return rc;
 }
@@ -262,8 +261,8 @@ static int annotate(struct work *w, const struct procedures *l, uint32_t fn, str
 	if (end)
 		add_text(w, l, file, start, end - start, text);
 	close(file);
-	control_table(cl, blocks);
-	control_table(cl, text);
+	answer_table(control_answer(cl), blocks);
+	answer_table(control_answer(cl), text);
 	table_free(blocks);
 	table_free(text);
 	return 0;
@@ -397,11 +396,11 @@ int show_explain(struct work *w, const char *module, struct client *cl, struct e
 		}
 	}
 	if (rc == 0) {
-		control_table(cl, reasons);
+		answer_table(control_answer(cl), reasons);
 		if (table_nrow(told))
-			control_table(cl, told);
+			answer_table(control_answer(cl), told);
 		if (table_nrow(left_out))
-			control_table(cl, left_out);
+			answer_table(control_answer(cl), left_out);
 	}
 	table_free(reasons);
 	table_free(told);

@@ -23,6 +23,7 @@
 #include "lib/countsfile.h"
 #include "lib/err.h"
 #include "lib/io.h"
+#include "lib/memory.h"
 #include "lib/profile.h"
 #include "manager/samples/attribute.h"
 #include "manager/parent/job.h"
@@ -44,15 +45,6 @@ struct log {
 	int original;		/* of it, if it is a generation, else -1 */
 	struct blockmap map;
 };
-
-static void *must(void *p)
-{
-	if (!p) {
-		(void)fputs("out of memory\n", stderr);	/* exits anyway */
-		exit(1);
-	}
-	return p;
-}
 
 static void say(const struct log *l, const char *path, const char *text)
 {
@@ -165,7 +157,7 @@ static void release(void *ctx, const struct attribute_target *target)
 	struct log *l = ctx;
 
 	if (target)
-		places_free(target->own);
+		blockindex_free(target->own);
 	if (l->fd >= 0)
 		close(l->fd);
 	if (l->original >= 0)
@@ -194,19 +186,19 @@ static int resolve(void *ctx, const struct space_file *file, struct attribute_ta
 		if (digest_equal(&l->known[i].table.original, &t.original))
 			break;
 	if (i == l->nknown) {
-		l->known = must(realloc(l->known, (l->nknown + 1) * sizeof(*l->known)));
-		l->known[l->nknown++] = (struct known){ must(strdup(file->path)), t };
+		l->known = memory_grow(l->known, l->nknown + 1, sizeof(*l->known));
+		l->known[l->nknown++] = (struct known){ memory_need(strdup(file->path)), t };
 	} else {
 		blocktable_free(&t);
 	}
-	struct places *places =
-		places_new(&l->known[i].table, l->original < 0 ? NULL : &l->map);
-	*out = (struct attribute_target){ .module = i, .places = places, .own = places };
+	struct blockindex *index =
+		blockindex_new(&l->known[i].table, l->original < 0 ? NULL : &l->map);
+	*out = (struct attribute_target){ .module = i, .index = index, .own = index };
 	return 1;
 }
 
 static int interpret(void *ctx, const struct attribute_target *target, struct bytes states,
-		     struct edges *out_edges, struct err *err)
+		     struct edgecounts *out_edges, struct err *err)
 {
 	const struct log *l = ctx;
 	struct arena *a = arena_new();
@@ -222,7 +214,7 @@ static int interpret(void *ctx, const struct attribute_target *target, struct by
 		 io_read_all(out, OUTPUT_MAX, a, &b, &why) == 0)
 		rc = 0;
 	if (rc == 0)
-		rc = edges_read(b, &l->known[target->module].table, out_edges, &why);
+		rc = edgecounts_read(b, &l->known[target->module].table, out_edges, &why);
 	if (rc < 0)
 		say(l, l->known[target->module].path, why.text);
 	if (in[1] >= 0)
@@ -269,7 +261,7 @@ static int write_profile(const char *out_dir, const char *clock, const struct lo
 		.clock = clock,
 		.outside = (double)m->outside,
 		.samples = (double)m->samples,
-		.block = must(calloc(m->ncount + 1, sizeof(*p.block))),
+		.block = memory_new(m->ncount + 1, sizeof(*p.block)),
 		.nblock = m->ncount,
 	};
 	struct arena *a = arena_new();
@@ -280,7 +272,7 @@ static int write_profile(const char *out_dir, const char *clock, const struct lo
 			k->table.base + k->table.block[m->count[i].block].off,
 			m->count[i].samples,
 		};
-	edges_to_profile(&m->edges, 1, &k->table, a, &p);
+	edgecounts_to_profile(&m->edges, 1, &k->table, a, &p);
 	profile_write(&p, &w);
 	int rc = write_file(out_dir, k->path, &k->table.original, wr_bytes(&w), l, err);
 	wr_free(&w);

@@ -16,7 +16,7 @@ enum { MUST_SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE };
 static const uint64_t max_file_bytes = (uint64_t)1 << 30;
 
 /* What was given up has taken its time as well. */
-static void end_job(struct priv *p)
+static void end_job(struct requests *p)
 {
 	if (p->job)
 		p->job_cpu_ms += job_end(p->job);
@@ -24,15 +24,15 @@ static void end_job(struct priv *p)
 	p->job = NULL;
 }
 
-static void forget(struct priv *p)
+static void forget(struct requests *p)
 {
 	end_job(p);
 	msg_close_fds(&p->request);
 	p->busy = p->syncing = false;
 }
 
-static int reply(struct priv *p, enum err_kind kind, int exit_code, const char *reason, int nfd,
-		 const int *fd, struct err *err)
+static int reply(struct requests *p, enum err_kind kind, int exit_code, const char *reason,
+		 int nfd,  const int *fd, struct err *err)
 {
 	struct msg m = { .type = MSG_REPLY, .serial = p->request.serial, .nfd = nfd };
 
@@ -49,18 +49,18 @@ static int reply(struct priv *p, enum err_kind kind, int exit_code, const char *
 	return msg_send(p->reply_sock, &m, err);
 }
 
-static int reply_err(struct priv *p, const struct err *why, struct err *err)
+static int reply_err(struct requests *p, const struct err *why, struct err *err)
 {
 	return reply(p, why->kind, err_exit_code(why), why->text, 0, NULL, err);
 }
 
-static int reply_ok(struct priv *p, struct err *err)
+static int reply_ok(struct requests *p, struct err *err)
 {
 	return reply(p, ERR_NONE, 0, "", 0, NULL, err);
 }
 
 /* Hands over fd, which the parent then closes; fd < 0: *why says what happened. */
-static int reply_fd(struct priv *p, int fd, const struct err *why, struct err *err)
+static int reply_fd(struct requests *p, int fd, const struct err *why, struct err *err)
 {
 	if (fd < 0)
 		return reply_err(p, why, err);
@@ -95,7 +95,7 @@ static int open_policy(const char *path, struct err *err)
 	return fd;
 }
 
-static struct job *start(const struct priv *p, enum job_kind kind, const int *in, int nin,
+static struct job *start(const struct requests *p, enum job_kind kind, const int *in, int nin,
 			 unsigned memory_mib, unsigned cpu_s, const struct msg *m,
 			 struct err *err)
 {
@@ -119,7 +119,7 @@ static struct job *start(const struct priv *p, enum job_kind kind, const int *in
 	return job_start(&spec, err);
 }
 
-static int run_job(struct priv *p, struct err *err)
+static int run_job(struct requests *p, struct err *err)
 {
 	const struct msg *m = &p->request;
 	struct err why = { 0 };
@@ -131,7 +131,7 @@ static int run_job(struct priv *p, struct err *err)
 }
 
 /* The original that the proof is about: with the very content that the manager named. */
-static int open_proof_original(const struct priv *p, const struct msg *m, struct err *err)
+static int open_proof_original(const struct requests *p, const struct msg *m, struct err *err)
 {
 	struct digest d;
 
@@ -150,7 +150,7 @@ static int open_proof_original(const struct priv *p, const struct msg *m, struct
 
 /* digest[]: expected at the path, original, generation.  First the proof, see
  * finish_install(). */
-static int prove_install(struct priv *p, struct err *err)
+static int prove_install(struct requests *p, struct err *err)
 {
 	const struct msg *m = &p->request;
 	struct err why = { 0 };
@@ -172,7 +172,7 @@ static int prove_install(struct priv *p, struct err *err)
 	return p->job ? 0 : reply_err(p, &why, err);
 }
 
-static int finish_install(struct priv *p, const struct job_result *proof, struct err *err)
+static int finish_install(struct requests *p, const struct job_result *proof, struct err *err)
 {
 	const struct msg *m = &p->request;
 	struct err why = { 0 };
@@ -193,7 +193,7 @@ static int finish_install(struct priv *p, const struct job_result *proof, struct
 	return reply_ok(p, err);
 }
 
-static int restore(struct priv *p, struct err *err)
+static int restore(struct requests *p, struct err *err)
 {
 	const struct msg *m = &p->request;
 	struct restore_request r = {
@@ -208,7 +208,7 @@ static int restore(struct priv *p, struct err *err)
 	return reply_ok(p, err);
 }
 
-static int check(struct priv *p, struct err *err)
+static int check(struct requests *p, struct err *err)
 {
 	struct err why = { 0 };
 
@@ -217,7 +217,7 @@ static int check(struct priv *p, struct err *err)
 	return reply_ok(p, err);
 }
 
-int priv_request(struct priv *p, struct msg *m, struct err *err)
+int requests_take(struct requests *p, struct msg *m, struct err *err)
 {
 	struct err why = { 0 };
 	int fd;
@@ -257,14 +257,14 @@ int priv_request(struct priv *p, struct msg *m, struct err *err)
 	}
 }
 
-int priv_step(struct priv *p, struct err *err)
+int requests_step(struct requests *p, struct err *err)
 {
 	struct job_result result;
 	int rc;
 
 	if (p->syncing && patience_over(&p->sync, role_now_ms())) {
 		p->monitor_silent = true;
-		return priv_synced(p, false, "the monitor does not answer", -1, err);
+		return requests_synced(p, false, "the monitor does not answer", -1, err);
 	}
 	if (!p->job || !job_step(p->job, &result))
 		return 0;
@@ -279,7 +279,7 @@ int priv_step(struct priv *p, struct err *err)
 	return rc;
 }
 
-int priv_yield(struct priv *p, const struct msg *m, struct err *err)
+int requests_yield(struct requests *p, const struct msg *m, struct err *err)
 {
 	struct err why = { 0 };
 
@@ -301,12 +301,13 @@ int priv_yield(struct priv *p, const struct msg *m, struct err *err)
 	}
 }
 
-pid_t priv_job_pid(const struct priv *p)
+pid_t requests_job_pid(const struct requests *p)
 {
 	return p->job ? job_process(p->job) : 0;
 }
 
-int priv_synced(struct priv *p, bool ok, const char *reason, int states_fd, struct err *err)
+int requests_synced(struct requests *p, bool ok, const char *reason, int states_fd,
+		    struct err *err)
 {
 	if (!p->syncing)
 		return 0;
@@ -314,12 +315,12 @@ int priv_synced(struct priv *p, bool ok, const char *reason, int states_fd, stru
 		     &states_fd, err);
 }
 
-void priv_abort(struct priv *p)
+void requests_abort(struct requests *p)
 {
 	forget(p);
 }
 
-int priv_poll(const struct priv *p, struct pollfd f[2])
+int requests_poll(const struct requests *p, struct pollfd f[2])
 {
 	f[0] = f[1] = (struct pollfd){ -1, 0, 0 };
 	if (p->job)

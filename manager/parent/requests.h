@@ -17,7 +17,7 @@
 
 struct err;
 
-struct priv {
+struct requests {
 	const struct role_options *options;
 	struct job_user user;		/* of the roles */
 	/* of morph-edit: another one, so that a job that broke out of all else would not be
@@ -38,19 +38,20 @@ struct priv {
 };
 
 /* Takes over m's descriptors.  -1: the manager lied or is gone. */
-int priv_request(struct priv *p, struct msg *m, struct err *err);
+int requests_take(struct requests *p, struct msg *m, struct err *err);
 /* MSG_YIELD: of the job under way, if it is of that request.  -1: the manager is gone. */
-int priv_yield(struct priv *p, const struct msg *m, struct err *err);
-pid_t priv_job_pid(const struct priv *p);	/* 0: none */
+int requests_yield(struct requests *p, const struct msg *m, struct err *err);
+pid_t requests_job_pid(const struct requests *p);	/* 0: none */
 /* When the job has something to tell, or time has passed.  -1: the manager is gone. */
-int priv_step(struct priv *p, struct err *err);
+int requests_step(struct requests *p, struct err *err);
 /* The answer to a pending SYNC, as the monitor gave it, with the states it held (-1: none),
  * which stay the caller's; ignored without one. */
-int priv_synced(struct priv *p, bool ok, const char *reason, int states_fd, struct err *err);
+int requests_synced(struct requests *p, bool ok, const char *reason, int states_fd,
+		    struct err *err);
 /* The manager has ended or everything ends: kills the job, forgets the request. */
-void priv_abort(struct priv *p);
+void requests_abort(struct requests *p);
 /* Fills p[0..1] while a job runs, else entries without descriptor; timeout in ms, -1 for
  * none. */
-int priv_poll(const struct priv *p, struct pollfd f[2]);
+int requests_poll(const struct requests *p, struct pollfd f[2]);
 
 #endif

@@ -43,7 +43,7 @@ struct role_state {
 
 struct parent {
 	struct role_options options;
-	struct priv priv;
+	struct requests requests;
 	struct role_state manager, monitor;
 	int signal_fd, listen_fd;
 	/* not in the foreground: who waits for our start; or -1 */
@@ -85,9 +85,9 @@ static int prepare_store(const struct parent *p, struct err *err)
 	if (fd < 0)
 		return err_set(err, ERR_SYS, "'%s': open: %s", dir, strerror(errno));
 	int rc = 0;
-	if (p->priv.user.change &&
-	    (fchown(fd, 0, p->priv.user.gid) < 0 || fchmod(fd, 01770) < 0 ||
-	     prepare_spool(fd, &p->priv.user) < 0))
+	if (p->requests.user.change &&
+	    (fchown(fd, 0, p->requests.user.gid) < 0 || fchmod(fd, 01770) < 0 ||
+	     prepare_spool(fd, &p->requests.user) < 0))
 		rc = err_set(err, ERR_SYS, "'%s': set owner: %s", dir, strerror(errno));
 	close(fd);
 	return rc;
@@ -148,12 +148,13 @@ static int open_signals(struct err *err)
 
 static int parent_open(struct parent *p, struct err *err)
 {
-	if (role_user(p->options.user, &p->priv.user, err) < 0)
+	if (role_user(p->options.user, &p->requests.user, err) < 0)
 		return -1;
-	p->priv.job_user = p->priv.user;
-	if (p->priv.user.change && role_user(p->options.job_user, &p->priv.job_user, err) < 0)
+	p->requests.job_user = p->requests.user;
+	if (p->requests.user.change &&
+	    role_user(p->options.job_user, &p->requests.job_user, err) < 0)
 		return -1;
-	if (!p->priv.user.change && !p->options.no_monitor)
+	if (!p->requests.user.change && !p->options.no_monitor)
 		return err_set(err, ERR_USAGE,
 			       "needs root to sample all processes; --no-monitor "
 			       "does without samples");
@@ -166,14 +167,14 @@ static int parent_open(struct parent *p, struct err *err)
 	p->signal_fd = open_signals(err);
 	if (p->signal_fd < 0 || prepare_store(p, err) < 0)
 		return -1;
-	p->priv.originals_fd = install_open_originals(p->options.store, err);
-	if (p->priv.originals_fd < 0)
+	p->requests.originals_fd = install_open_originals(p->options.store, err);
+	if (p->requests.originals_fd < 0)
 		return -1;
-	if (flock(p->priv.originals_fd, LOCK_EX | LOCK_NB) < 0)
+	if (flock(p->requests.originals_fd, LOCK_EX | LOCK_NB) < 0)
 		return err_set(err, ERR_SYS, "'%s': another morphd uses this store",
 			       p->options.store);
 	/* Every program is whole, so sampling goes on; a swap tries again before it begins. */
-	if (install_recover(p->priv.originals_fd, &p->recovered, err) < 0)
+	if (install_recover(p->requests.originals_fd, &p->recovered, err) < 0)
 		role_log("no swaps until this is mended: %s", err->text);
 	p->listen_fd = make_socket(p->options.socket, err);
 	return p->listen_fd < 0 ? -1 : 0;
@@ -203,7 +204,7 @@ static void tell_roles(struct parent *p)
 	struct msg m = { .type = MSG_ROLES };
 	struct err err;
 
-	p->job_told = priv_job_pid(&p->priv);
+	p->job_told = requests_job_pid(&p->requests);
 	if (!p->manager.child.pid)
 		return;
 	m.num[MSG_ROLES_job_pid] = (uint64_t)p->job_told;
@@ -256,7 +257,7 @@ static void start_role(struct parent *p, struct role_state *r)
 		return;
 	}
 	if (manager) {
-		p->priv.reply_sock = r->child.sock;
+		p->requests.reply_sock = r->child.sock;
 		tell_recovered(p);
 		tell_lacks(p);
 	}
@@ -279,8 +280,8 @@ static void end_role(struct parent *p, struct role_state *r, const char *why)
 	int status = role_reap(&r->child);
 	int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 	if (manager)
-		priv_abort(&p->priv);
-	else if (priv_synced(&p->priv, false, "the monitor has ended", -1, &err) < 0)
+		requests_abort(&p->requests);
+	else if (requests_synced(&p->requests, false, "the monitor has ended", -1, &err) < 0)
 		give_up(&p->manager, &err);
 	if (p->stopping)
 		return;
@@ -318,7 +319,7 @@ static void stop(struct parent *p)
 	p->stop_end_ms = role_now_ms() + STOP_MS;
 	say(&p->monitor, MSG_END, 0);
 	say(&p->manager, MSG_STOP, 0);
-	priv_abort(&p->priv);	/* the manager gets no answer, but has been told why */
+	requests_abort(&p->requests);	/* the manager gets no answer, but has been told why */
 }
 
 /* --- loop --- */
@@ -385,15 +386,15 @@ static int manager_message(struct parent *p, struct msg *m, struct err *err)
 		say(&p->monitor, MSG_SET_REGISTERS, p->options.registers);
 		return 0;
 	case MSG_YIELD:
-		return priv_yield(&p->priv, m, err);
+		return requests_yield(&p->requests, m, err);
 	default:
-		if (priv_request(&p->priv, m, err) < 0)
+		if (requests_take(&p->requests, m, err) < 0)
 			return -1;
 	}
-	if (p->priv.syncing && p->monitor.child.pid)
+	if (p->requests.syncing && p->monitor.child.pid)
 		say(&p->monitor, MSG_FLUSH, 0);
-	else if (p->priv.syncing)
-		return priv_synced(&p->priv, false, p->options.no_monitor ?
+	else if (p->requests.syncing)
+		return requests_synced(&p->requests, false, p->options.no_monitor ?
 				   "sampling is off (--no-monitor)" :
 				   "the monitor is not running", -1, err);
 	return 0;
@@ -402,7 +403,7 @@ static int manager_message(struct parent *p, struct msg *m, struct err *err)
 static int monitor_message(struct parent *p, struct msg *m, struct err *err)
 {
 	if (m->type == MSG_FLUSHED) {
-		int rc = priv_synced(&p->priv, m->num[MSG_FLUSHED_status] == 0, m->text,
+		int rc = requests_synced(&p->requests, m->num[MSG_FLUSHED_status] == 0, m->text,
 				     m->nfd ? m->fd[0] : -1, err);
 
 		msg_close_fds(m);
@@ -477,7 +478,7 @@ static void turn(struct parent *p)
 {
 	struct pollfd f[5];
 	struct err err = { 0 };
-	int timeout = keep_running(p), job_timeout = priv_poll(&p->priv, f + 3);
+	int timeout = keep_running(p), job_timeout = requests_poll(&p->requests, f + 3);
 
 	f[0] = (struct pollfd){ p->signal_fd, POLLIN, 0 };
 	f[1] = (struct pollfd){ p->manager.child.sock, POLLIN, 0 };
@@ -491,16 +492,16 @@ static void turn(struct parent *p)
 	on_signal(p);
 	if (f[2].revents)
 		on_role(p, &p->monitor);
-	if (priv_step(&p->priv, &err) < 0)
+	if (requests_step(&p->requests, &err) < 0)
 		give_up(&p->manager, &err);
-	if (p->priv.monitor_silent) {
+	if (p->requests.monitor_silent) {
 		err_set(&err, ERR_SYS, "the monitor does not answer");
 		give_up(&p->monitor, &err);
-		p->priv.monitor_silent = false;
+		p->requests.monitor_silent = false;
 	}
 	if (f[1].revents && p->manager.child.pid)
 		on_role(p, &p->manager);
-	if (priv_job_pid(&p->priv) != p->job_told)
+	if (requests_job_pid(&p->requests) != p->job_told)
 		tell_roles(p);
 }
 
@@ -512,7 +513,7 @@ static int parent_loop(struct parent *p)
 		turn(p);
 	(void)role_reap(&p->manager.child);	/* nothing is learned from how they ended */
 	(void)role_reap(&p->monitor.child);
-	priv_abort(&p->priv);
+	requests_abort(&p->requests);
 	(void)unlink(p->options.socket);	/* the next start would remove it too */
 	return p->exit_code;
 }
@@ -549,7 +550,7 @@ int role_parent(const struct role_options *o)
 	};
 	struct err err = { 0 };
 
-	p.priv.options = &p.options;
+	p.requests.options = &p.options;
 	if (parent_open(&p, &err) < 0) {
 		(void)fprintf(stderr, "morphd: %s\n", err.text);
 		return err_exit_code(&err);
@@ -563,7 +564,7 @@ int role_parent(const struct role_options *o)
 	role_log("pid %d, as user %d: may open programs, start morph-edit as user %d, and "
 		 "replace "
 		 "programs by proven ones",
-		 (int)getpid(), (int)geteuid(), (int)p.priv.job_user.uid);
+		 (int)getpid(), (int)geteuid(), (int)p.requests.job_user.uid);
 	if (!landlock_version())
 		role_log("this kernel has no Landlock: a broken part of Morph could read what "
 			 "everybody may read");

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "lib/err.h"
+#include "lib/memory.h"
 #include "lib/statesample.h"
 #include "manager/samples/runs.h"
 #include "manager/samples/sampleset.h"
@@ -39,24 +40,15 @@ struct attribute {
 	struct statefeed *feed;
 	uint64_t counter[NCOUNTER];
 	/* samples in code made at run time, by program */
-	struct names made;
+	struct topnames made;
 	uint64_t bad_blocks, newest_ns;
 	uint32_t ncrash, ncrashed;		/* processes, and files that they had mapped */
 	struct crashed_file *crashed;
 };
 
-static void *must(void *p)
-{
-	if (!p) {
-		(void)fputs("out of memory\n", stderr);	/* exits anyway */
-		exit(1);
-	}
-	return p;
-}
-
 struct attribute *attribute_new(struct spaces *spaces)
 {
-	struct attribute *a = must(calloc(1, sizeof(*a)));
+	struct attribute *a = memory_new(1, sizeof(*a));
 
 	a->spaces = spaces;
 	a->runs = runs_new(spaces);
@@ -70,7 +62,7 @@ static void collector_clear(struct attribute *a)
 	runs_clear(a->runs);
 	a->incomplete = false;
 	memset(a->counter, 0, sizeof(a->counter));
-	names_free(&a->made);
+	topnames_free(&a->made);
 	a->bad_blocks = 0;
 	a->newest_ns = 0;
 	free(a->crashed);
@@ -93,7 +85,7 @@ static void name_maker(struct attribute *a, uint32_t pid)
 	const struct space_run *run = spaces_run(a->spaces, pid);
 
 	if (run && run->exe)
-		names_add(&a->made, spaces_file(a->spaces, run->exe - 1)->path, 1);
+		topnames_add(&a->made, spaces_file(a->spaces, run->exe - 1)->path, 1);
 }
 
 static void take_sample(struct attribute *a, const struct spool_event *ev)
@@ -135,7 +127,7 @@ static void take_crash(struct attribute *a, const struct spool_event *ev)
 		return;
 	uint32_t n = spaces_files_of(a->spaces, ev->pid, file, CRASH_FILES_MAX);
 	a->crashed =
-		must(realloc(a->crashed, (a->ncrashed + (size_t)n + 1) * sizeof(*a->crashed)));
+		memory_grow(a->crashed, a->ncrashed + (size_t)n + 1, sizeof(*a->crashed));
 	for (uint32_t i = 0; i < n; i++)
 		a->crashed[a->ncrashed++] =
 			(struct crashed_file){ ev->pid, ev->signal, file[i] };
@@ -209,7 +201,7 @@ static struct attribute_module *module_enter(struct attribution *r, uint64_t mod
 	}
 	if (lo < r->nmodule && r->module[lo].module == module)
 		return &r->module[lo];
-	r->module = must(realloc(r->module, (r->nmodule + 1) * sizeof(*r->module)));
+	r->module = memory_grow(r->module, r->nmodule + 1, sizeof(*r->module));
 	memmove(&r->module[lo + 1], &r->module[lo], (r->nmodule - lo) * sizeof(*r->module));
 	r->nmodule++;
 	r->module[lo] = (struct attribute_module){ .module = module };
@@ -221,11 +213,11 @@ static void add_file(struct attribution *r, const struct attribute_target *targe
 		     const struct sampleset_item *item, uint32_t n)
 {
 	struct attribute_module *m = module_enter(r, target->module);
-	struct attribute_count *count = must(malloc(n * sizeof(*count)));
+	struct blockcount *count = memory_grow(NULL, n, sizeof(*count));
 	uint32_t ncount = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t block = target->places ? places_block(target->places, item[i].off)
+		uint32_t block = target->index ? blockindex_block(target->index, item[i].off)
 						: UINT32_MAX;
 
 		if (block == UINT32_MAX) {
@@ -234,17 +226,17 @@ static void add_file(struct attribution *r, const struct attribute_target *targe
 		} else {
 			m->samples += item[i].samples;
 			r->counter[COUNTER_KNOWN] += item[i].samples;
-			count[ncount++] = (struct attribute_count){ block, item[i].samples };
+			count[ncount++] = (struct blockcount){ block, item[i].samples };
 		}
 	}
-	counts_add(&m->count, &m->ncount, count, counts_sort(count, ncount));
+	blockcounts_add(&m->count, &m->ncount, count, blockcounts_sort(count, ncount));
 	free(count);
 }
 
 /* --- states to edges --- */
 
 /* Returns how many states went into the stream. */
-static uint32_t write_states(const struct stateset *set, const struct places *places,
+static uint32_t write_states(const struct stateset *set, const struct blockindex *index,
 			     const struct stateset_item *item, uint32_t n, struct wr *out)
 {
 	uint32_t written = 0;
@@ -254,7 +246,7 @@ static uint32_t write_states(const struct stateset *set, const struct places *pl
 		struct statesample s = { .pc = item[i].pc, .rflags = item[i].state.rflags };
 		uint64_t addr;
 
-		if (places_addr(places, item[i].off, &addr) < 0)
+		if (blockindex_addr(index, item[i].off, &addr) < 0)
 			continue;
 		s.bias = s.pc - addr;		/* how far the loader moved it */
 		memcpy(s.gpr, item[i].state.gpr, sizeof(s.gpr));
@@ -275,24 +267,24 @@ static void add_states(struct attribution *r, const struct attribute *a, uint32_
 		       const struct attribute_target *target)
 {
 	struct wr stream = { 0 };
-	struct edges edges = { 0 };
+	struct edgecounts edges = { 0 };
 	uint32_t n, written;
 	struct err err;
 
 	const struct stateset_item *item = stateset_of(&a->states, file, &n);
 	r->counter[COUNTER_NOSTATES] += n;
-	if (!n || !target->places || !resolver->interpret)
+	if (!n || !target->index || !resolver->interpret)
 		return;
 	struct attribute_module *m = module_enter(r, target->module);
 	m->states += n;		/* also when it fails: it would again */
-	written = write_states(&a->states, target->places, item, n, &stream);
+	written = write_states(&a->states, target->index, item, n, &stream);
 	if (written &&
 	    resolver->interpret(resolver->ctx, target, wr_bytes(&stream), &edges, &err) == 0) {
 		r->counter[COUNTER_NOSTATES] -= written;
 		r->counter[COUNTER_STATES] += written;
-		r->counter[COUNTER_EDGES] += edges_sum(&edges);
-		edges_add(&m->edges, &edges, 1);
-		edges_free(&edges);
+		r->counter[COUNTER_EDGES] += edgecounts_sum(&edges);
+		edgecounts_add(&m->edges, &edges, 1);
+		edgecounts_free(&edges);
 	}
 	explicit_bzero(stream.p, stream.n);
 	wr_free(&stream);
@@ -320,7 +312,7 @@ static uint32_t kind_of(const struct attribute *a, const struct runs_use *u)
 
 static void add_use(struct attribution *r, const struct attribute_use *u)
 {
-	r->use = must(realloc(r->use, (r->nuse + (size_t)1) * sizeof(*r->use)));
+	r->use = memory_grow(r->use, r->nuse + (size_t)1, sizeof(*r->use));
 	r->use[r->nuse++] = *u;
 }
 
@@ -344,7 +336,7 @@ static void add_uses(struct attribution *r, const struct attribute *a, uint32_t 
 
 static void add_crash(struct attribution *r, const struct attribute_crash *c)
 {
-	r->crash = must(realloc(r->crash, (r->ncrash + (size_t)1) * sizeof(*r->crash)));
+	r->crash = memory_grow(r->crash, r->ncrash + (size_t)1, sizeof(*r->crash));
 	r->crash[r->ncrash++] = *c;
 }
 
@@ -373,7 +365,7 @@ void attribution_add(struct attribution *to, const struct attribution *from)
 {
 	for (int i = 0; i < NCOUNTER; i++)
 		to->counter[i] += from->counter[i];
-	names_add_all(&to->made, &from->made);
+	topnames_add_all(&to->made, &from->made);
 	to->bad_blocks += from->bad_blocks;
 	if (from->newest_ns > to->newest_ns)
 		to->newest_ns = from->newest_ns;
@@ -383,9 +375,9 @@ void attribution_add(struct attribution *to, const struct attribution *from)
 
 		m->samples += f->samples;
 		m->outside += f->outside;
-		counts_add(&m->count, &m->ncount, f->count, f->ncount);
+		blockcounts_add(&m->count, &m->ncount, f->count, f->ncount);
 		m->states += f->states;
-		edges_add(&m->edges, &f->edges, 1);
+		edgecounts_add(&m->edges, &f->edges, 1);
 	}
 	for (uint32_t i = 0; i < from->ncrash; i++)
 		add_crash(to, &from->crash[i]);
@@ -400,7 +392,7 @@ int attribute_resolve(struct attribute *a, const struct attribute_resolver *reso
 	struct sampleset *set = &a->set;
 
 	memcpy(r.counter, a->counter, sizeof(r.counter));
-	names_add_all(&r.made, &a->made);
+	topnames_add_all(&r.made, &a->made);
 	sampleset_sort(set);
 	stateset_sort(&a->states);
 	runs_sort(a->runs);
@@ -444,9 +436,9 @@ void attribution_free(struct attribution *r)
 {
 	for (uint32_t i = 0; i < r->nmodule; i++) {
 		free(r->module[i].count);
-		edges_free(&r->module[i].edges);
+		edgecounts_free(&r->module[i].edges);
 	}
-	names_free(&r->made);
+	topnames_free(&r->made);
 	free(r->module);
 	free(r->crash);
 	free(r->use);

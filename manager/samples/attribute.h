@@ -25,7 +25,7 @@ struct spool_reader;
 struct attribute_target {
 	uint64_t module;		/* the resolver's name for the original module, e.g. its
 					 * number in the store */
-	const struct places *places;	/* NULL: all samples count as outside */
+	const struct blockindex *index;	/* NULL: all samples count as outside */
 	uint32_t generation;		/* number of the mapped file's, 0: the original */
 	void *own;			/* the resolver's */
 };
@@ -40,7 +40,7 @@ struct attribute_resolver {
 	/* Before release(): the edges that `morph-edit interpret` sees in `states`, a stream of
 	 * lib/statesample.h, into *out, zeroed.  NULL, or -1: they are dropped, and counted. */
 	int (*interpret)(void *ctx, const struct attribute_target *target, struct bytes states,
-			 struct edges *out, struct err *err);
+			 struct edgecounts *out, struct err *err);
 	void *ctx;
 };
 
@@ -49,9 +49,9 @@ struct attribute_module {
 	uint64_t samples;	/* in blocks */
 	uint64_t outside;	/* in the module, in no block */
 	uint32_t ncount;
-	struct attribute_count *count;	/* ascending by block, every block once */
+	struct blockcount *count;	/* ascending by block, every block once */
 	uint64_t states;	/* that were there to be interpreted */
-	struct edges edges;
+	struct edgecounts edges;
 };
 
 struct attribute_crash {	/* a process died that had this module mapped */
@@ -64,7 +64,7 @@ struct attribute_use {		/* processes of one kind that had this module mapped */
 	uint64_t module;
 	uint32_t generation;
 	uint32_t kind;		/* of program and starter, not 0 */
-	struct pace_sums sums;	/* covered_s: 0 */
+	struct speedtest_sums sums;	/* covered_s: 0 */
 };
 
 struct attribution {		/* the result, ascending by module */
@@ -75,7 +75,7 @@ struct attribution {		/* the result, ascending by module */
 	struct attribute_module *module;
 	uint32_t ncrash;
 	struct attribute_crash *crash;
-	struct names made;	/* COUNTER_ANON by program, as far as that is known */
+	struct topnames made;	/* COUNTER_ANON by program, as far as that is known */
 	/* none when records were lost: they would be missing here or there */
 	uint32_t nuse;
 	struct attribute_use *use;

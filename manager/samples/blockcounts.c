@@ -1,25 +1,16 @@
 /* blockcounts.c - by digits of a block's number, the last first; what is in order is left as it
  * is */
 #include "manager/samples/blockcounts.h"
+#include "lib/memory.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { DIGIT_BITS = 11, DIGIT = 1 << DIGIT_BITS };
 
-static void *must(void *p)
-{
-	if (!p) {
-		(void)fputs("out of memory\n", stderr);	/* exits anyway */
-		exit(1);
-	}
-	return p;
-}
-
 /* Keeps the order of equal digits. */
-static void sort_by_digit(const struct attribute_count *from, struct attribute_count *to,
+static void sort_by_digit(const struct blockcount *from, struct blockcount *to,
 			  uint32_t n, unsigned shift)
 {
 	uint32_t at[DIGIT] = { 0 }, sum = 0;
@@ -36,9 +27,9 @@ static void sort_by_digit(const struct attribute_count *from, struct attribute_c
 		to[at[from[i].block >> shift & (DIGIT - 1)]++] = from[i];
 }
 
-static void sort(struct attribute_count *count, uint32_t n)
+static void sort(struct blockcount *count, uint32_t n)
 {
-	struct attribute_count *room = must(malloc(n * sizeof(*room))), *from = count,
+	struct blockcount *room = memory_grow(NULL, n, sizeof(*room)), *from = count,
 			       *to = room;
 	uint32_t differ = 0;
 
@@ -46,7 +37,7 @@ static void sort(struct attribute_count *count, uint32_t n)
 		differ |= count[i].block ^ count[0].block;
 	for (unsigned shift = 0; shift < 32; shift += DIGIT_BITS)
 		if (differ >> shift & (DIGIT - 1)) {
-			struct attribute_count *sorted = to;
+			struct blockcount *sorted = to;
 
 			sort_by_digit(from, sorted, n, shift);
 			to = from;
@@ -62,7 +53,7 @@ static uint32_t sum(uint32_t x, uint32_t y)
 	return y > UINT32_MAX - x ? UINT32_MAX : x + y;
 }
 
-uint32_t counts_sort(struct attribute_count *count, uint32_t n)
+uint32_t blockcounts_sort(struct blockcount *count, uint32_t n)
 {
 	bool ascending = true;
 	uint32_t out = 0;
@@ -80,25 +71,25 @@ uint32_t counts_sort(struct attribute_count *count, uint32_t n)
 	return out;
 }
 
-void counts_add(struct attribute_count **to, uint32_t *nto, const struct attribute_count *more,
+void blockcounts_add(struct blockcount **to, uint32_t *nto, const struct blockcount *more,
 		uint32_t n)
 {
-	const struct attribute_count *old = *to;
+	const struct blockcount *old = *to;
 	uint32_t nold = *nto, out = 0;
 
 	if (!n)
 		return;
-	struct attribute_count *all = must(malloc(((size_t)nold + n) * sizeof(*all)));
+	struct blockcount *all = memory_grow(NULL, (size_t)nold + n, sizeof(*all));
 	for (uint32_t i = 0, k = 0; i < nold || k < n; ) {
 		if (k == n || (i < nold && old[i].block <= more[k].block))
 			all[out] = old[i++];
 		else
-			all[out] = (struct attribute_count){ more[k].block, 0 };
+			all[out] = (struct blockcount){ more[k].block, 0 };
 		if (k < n && more[k].block == all[out].block)
 			all[out].samples = sum(all[out].samples, more[k++].samples);
 		out++;
 	}
 	free(*to);
-	*to = must(realloc(all, out * sizeof(*all)));
+	*to = memory_grow(all, out, sizeof(*all));
 	*nto = out;
 }

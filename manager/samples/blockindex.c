@@ -1,12 +1,12 @@
 #include "manager/samples/blockindex.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/memory.h"
 #include "lib/ranges.h"
 
-struct places {
+struct blockindex {
 	struct blockmap_seg *seg;	/* of the file */
 	uint32_t nseg;
 	vaddr base;
@@ -17,16 +17,7 @@ struct places {
 	uint32_t *orig;			/* [image.nrange], what it is of, from orig_base */
 };
 
-static void *must(void *p)
-{
-	if (!p) {
-		(void)fputs("out of memory\n", stderr);	/* exits anyway */
-		exit(1);
-	}
-	return p;
-}
-
-static void add_blocks(struct places *p, const struct blocktable *t)
+static void add_blocks(struct blockindex *p, const struct blocktable *t)
 {
 	const struct blocktable_block *last = t->nblock ? &t->block[t->nblock - 1] : NULL;
 
@@ -37,13 +28,13 @@ static void add_blocks(struct places *p, const struct blocktable *t)
 	ranges_finish(&p->block);
 }
 
-static void add_images(struct places *p, const struct blockmap *map)
+static void add_images(struct blockindex *p, const struct blockmap *map)
 {
 	const struct blockmap_block *last = map->nblock ? &map->block[map->nblock - 1] : NULL;
 
 	p->gen_base = map->gen_base;
 	p->orig_base = map->orig_base;
-	p->orig = must(malloc(((size_t)map->nblock + 1) * sizeof(*p->orig)));
+	p->orig = memory_grow(NULL, (size_t)map->nblock + 1, sizeof(*p->orig));
 	ranges_init(&p->image, map->nblock, last ? (uint64_t)last->gen + last->gen_size : 0);
 	for (uint32_t i = 0; i < map->nblock; i++) {
 		if (map->block[i].gen_size == 0)	/* nothing is in it */
@@ -54,13 +45,13 @@ static void add_images(struct places *p, const struct blockmap *map)
 	ranges_finish(&p->image);
 }
 
-struct places *places_new(const struct blocktable *t, const struct blockmap *map)
+struct blockindex *blockindex_new(const struct blocktable *t, const struct blockmap *map)
 {
 	const struct blockmap_seg *seg = map ? map->seg : t->seg;
-	struct places *p = must(calloc(1, sizeof(*p)));
+	struct blockindex *p = memory_new(1, sizeof(*p));
 
 	p->nseg = map ? map->nseg : t->nseg;
-	p->seg = must(calloc((size_t)p->nseg + 1, sizeof(*seg)));
+	p->seg = memory_new((size_t)p->nseg + 1, sizeof(*seg));
 	if (p->nseg)
 		memcpy(p->seg, seg, p->nseg * sizeof(*seg));
 	add_blocks(p, t);
@@ -69,7 +60,7 @@ struct places *places_new(const struct blocktable *t, const struct blockmap *map
 	return p;
 }
 
-void places_free(struct places *p)
+void blockindex_free(struct blockindex *p)
 {
 	if (!p)
 		return;
@@ -80,22 +71,22 @@ void places_free(struct places *p)
 	free(p);
 }
 
-size_t places_bytes(const struct places *p)
+size_t blockindex_bytes(const struct blockindex *p)
 {
 	return sizeof(*p) + p->nseg * sizeof(*p->seg) + ranges_bytes(&p->block) +
 	       ranges_bytes(&p->image) + p->image.nrange * sizeof(*p->orig);
 }
 
-int places_addr(const struct places *p, file_off off, uint64_t *out)
+int blockindex_addr(const struct blockindex *p, file_off off, uint64_t *out)
 {
 	return blockmap_segs_vaddr(p->seg, p->nseg, off, out);
 }
 
-uint32_t places_block(const struct places *p, file_off off)
+uint32_t blockindex_block(const struct blockindex *p, file_off off)
 {
 	uint64_t addr;
 
-	if (places_addr(p, off, &addr) < 0)
+	if (blockindex_addr(p, off, &addr) < 0)
 		return RANGES_NONE;
 	if (p->orig && addr >= p->gen_base) {
 		uint32_t image = ranges_find(&p->image, addr - p->gen_base);

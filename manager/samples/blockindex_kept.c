@@ -5,23 +5,23 @@
  *   I2  an entry is in the bucket of its content's first byte, every content once.
  */
 #include "manager/samples/blockindex.h"
+#include "lib/memory.h"
 
 #include <assert.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { BUCKETS = 256 };
 
 struct entry {
 	struct digest content, original;
-	struct places *places;
+	struct blockindex *index;
 	size_t bytes;
 	uint64_t round;			/* in which it was asked for last */
 	struct entry *next;
 };
 
-struct places_kept {
+struct blockindex_kept {
 	struct entry *bucket[BUCKETS];
 	size_t bytes, max_bytes;
 	uint64_t round;
@@ -29,25 +29,17 @@ struct places_kept {
 	struct digest last;		/* put */
 };
 
-static void *must(void *p)
+struct blockindex_kept *blockindex_kept_new(size_t max_bytes)
 {
-	if (!p) {
-		(void)fputs("out of memory\n", stderr);	/* exits anyway */
-		exit(1);
-	}
-	return p;
-}
-
-struct places_kept *places_kept_new(size_t max_bytes)
-{
-	struct places_kept *k = must(calloc(1, sizeof(*k)));
+	struct blockindex_kept *k = memory_new(1, sizeof(*k));
 
 	k->max_bytes = max_bytes;
 	return k;
 }
 
 /* Those for which `gone` says so. */
-static void drop(struct places_kept *k, bool (*gone)(const struct entry *e, const void *ctx),
+static void drop(struct blockindex_kept *k,
+		 bool (*gone)(const struct entry *e, const void *ctx),
 		 const void *ctx)
 {
 	for (unsigned i = 0; i < BUCKETS; i++)
@@ -60,7 +52,7 @@ static void drop(struct places_kept *k, bool (*gone)(const struct entry *e, cons
 			}
 			*at = e->next;
 			k->bytes -= e->bytes;
-			places_free(e->places);
+			blockindex_free(e->index);
 			free(e);
 		}
 }
@@ -87,7 +79,7 @@ static bool is_old(const struct entry *e, const void *round)
 	return e->round + 1 < *(const uint64_t *)round;
 }
 
-void places_kept_free(struct places_kept *k)
+void blockindex_kept_free(struct blockindex_kept *k)
 {
 	if (!k)
 		return;
@@ -95,36 +87,37 @@ void places_kept_free(struct places_kept *k)
 	free(k);
 }
 
-void places_kept_round(struct places_kept *k)
+void blockindex_kept_round(struct blockindex_kept *k)
 {
 	k->round++;
 	k->swept = false;
 }
 
-const struct places *places_kept_get(struct places_kept *k, const struct digest *content)
+const struct blockindex *blockindex_kept_get(struct blockindex_kept *k,
+					     const struct digest *content)
 {
 	for (struct entry *e = k->bucket[content->b[0]]; e; e = e->next)
 		if (digest_equal(&e->content, content)) {
 			e->round = k->round;
-			return e->places;
+			return e->index;
 		}
 	return NULL;
 }
 
-void places_kept_put(struct places_kept *k, const struct digest *content,
-		     const struct digest *original, struct places *p)
+void blockindex_kept_put(struct blockindex_kept *k, const struct digest *content,
+		     const struct digest *original, struct blockindex *p)
 {
-	struct entry *e = must(malloc(sizeof(*e)));
+	struct entry *e = memory_new(1, sizeof(*e));
 	struct entry **bucket = &k->bucket[content->b[0]];
 
-	assert(!places_kept_get(k, content));
-	*e = (struct entry){ *content, *original, p, places_bytes(p), k->round, *bucket };
+	assert(!blockindex_kept_get(k, content));
+	*e = (struct entry){ *content, *original, p, blockindex_bytes(p), k->round, *bucket };
 	*bucket = e;
 	k->bytes += e->bytes;
 	k->last = *content;
 }
 
-void places_kept_trim(struct places_kept *k)
+void blockindex_kept_trim(struct blockindex_kept *k)
 {
 	if (k->bytes > k->max_bytes && !k->swept) {
 		drop(k, is_old, &k->round);
@@ -134,12 +127,12 @@ void places_kept_trim(struct places_kept *k)
 		drop(k, is_content, &k->last);
 }
 
-void places_kept_forget(struct places_kept *k, const struct digest *original)
+void blockindex_kept_forget(struct blockindex_kept *k, const struct digest *original)
 {
 	drop(k, is_of_original, original);
 }
 
-size_t places_kept_bytes(const struct places_kept *k)
+size_t blockindex_kept_bytes(const struct blockindex_kept *k)
 {
 	return k->bytes;
 }

@@ -2,25 +2,16 @@
 #include "manager/samples/edgecounts.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/arena.h"
 #include "lib/err.h"
-
-static void *must(void *p)
-{
-	if (!p) {
-		(void)fputs("out of memory\n", stderr);	/* exits anyway */
-		exit(1);
-	}
-	return p;
-}
+#include "lib/memory.h"
 
 static int by_edge(const void *a, const void *b)
 {
-	const struct edges_edge *x = a, *y = b;
+	const struct edgecounts_edge *x = a, *y = b;
 
 	if (x->from != y->from)
 		return x->from < y->from ? -1 : 1;
@@ -29,7 +20,7 @@ static int by_edge(const void *a, const void *b)
 
 static int by_call(const void *a, const void *b)
 {
-	const struct edges_call *x = a, *y = b;
+	const struct edgecounts_call *x = a, *y = b;
 
 	if (x->block != y->block)
 		return x->block < y->block ? -1 : 1;
@@ -49,7 +40,7 @@ static uint64_t times(uint64_t a, uint64_t b)
 }
 
 /* Sorted, each place once. */
-static void normalize(struct edges *e)
+static void normalize(struct edgecounts *e)
 {
 	uint32_t n = 0;
 
@@ -74,18 +65,18 @@ static void normalize(struct edges *e)
 	e->ncall = n;
 }
 
-void edges_add(struct edges *to, const struct edges *from, uint64_t unit)
+void edgecounts_add(struct edgecounts *to, const struct edgecounts *from, uint64_t unit)
 {
 	size_t nedge = (size_t)to->nedge + from->nedge, ncall = (size_t)to->ncall + from->ncall;
 
 	if (from->nedge)
-		to->edge = must(realloc(to->edge, nedge * sizeof(*to->edge)));
+		to->edge = memory_grow(to->edge, nedge, sizeof(*to->edge));
 	for (uint32_t i = 0; i < from->nedge; i++) {
 		to->edge[to->nedge] = from->edge[i];
 		to->edge[to->nedge++].count = times(from->edge[i].count, unit);
 	}
 	if (from->ncall)
-		to->call = must(realloc(to->call, ncall * sizeof(*to->call)));
+		to->call = memory_grow(to->call, ncall, sizeof(*to->call));
 	for (uint32_t i = 0; i < from->ncall; i++) {
 		to->call[to->ncall] = from->call[i];
 		to->call[to->ncall++].count = times(from->call[i].count, unit);
@@ -93,7 +84,7 @@ void edges_add(struct edges *to, const struct edges *from, uint64_t unit)
 	normalize(to);
 }
 
-void edges_scale(struct edges *e, double factor)
+void edgecounts_scale(struct edgecounts *e, double factor)
 {
 	uint32_t n = 0;
 
@@ -112,7 +103,7 @@ void edges_scale(struct edges *e, double factor)
 	e->ncall = n;
 }
 
-uint64_t edges_sum(const struct edges *e)
+uint64_t edgecounts_sum(const struct edgecounts *e)
 {
 	uint64_t sum = 0;
 
@@ -123,11 +114,11 @@ uint64_t edges_sum(const struct edges *e)
 	return sum;
 }
 
-void edges_free(struct edges *e)
+void edgecounts_free(struct edgecounts *e)
 {
 	free(e->edge);
 	free(e->call);
-	*e = (struct edges){ 0 };
+	*e = (struct edgecounts){ 0 };
 }
 
 /* --- the job's text --- */
@@ -140,11 +131,11 @@ static uint32_t block_at(const struct blocktable *t, vaddr addr)
 	return b != UINT32_MAX && t->base + t->block[b].off == addr ? b : UINT32_MAX;
 }
 
-int edges_read(struct bytes text, const struct blocktable *t, struct edges *out,
+int edgecounts_read(struct bytes text, const struct blocktable *t, struct edgecounts *out,
 	       struct err *err)
 {
 	struct arena *a = arena_new();
-	struct edges e = { 0 };
+	struct edgecounts e = { 0 };
 	struct profile p;
 
 	int rc = profile_read(text, a, &p, err);
@@ -154,22 +145,22 @@ int edges_read(struct bytes text, const struct blocktable *t, struct edges *out,
 		arena_free(a);
 		return -1;
 	}
-	e.edge = must(calloc((size_t)p.nedge + 1, sizeof(*e.edge)));
+	e.edge = memory_new((size_t)p.nedge + 1, sizeof(*e.edge));
 	for (uint32_t i = 0; i < p.nedge; i++) {
 		uint32_t from = block_at(t, p.edge[i].from), to = block_at(t, p.edge[i].to);
 		uint64_t n = (uint64_t)llround(p.edge[i].count);
 
 		if (from != UINT32_MAX && to != UINT32_MAX && n)
-			e.edge[e.nedge++] = (struct edges_edge){ from, to, n };
+			e.edge[e.nedge++] = (struct edgecounts_edge){ from, to, n };
 	}
-	e.call = must(calloc((size_t)p.ncall + 1, sizeof(*e.call)));
+	e.call = memory_new((size_t)p.ncall + 1, sizeof(*e.call));
 	for (uint32_t i = 0; i < p.ncall; i++) {
 		uint32_t b = blocktable_find(t, p.call[i].insn);
 		uint32_t target = block_at(t, p.call[i].target);
 		uint64_t n = (uint64_t)llround(p.call[i].count);
 
 		if (b != UINT32_MAX && target != UINT32_MAX && n)
-			e.call[e.ncall++] = (struct edges_call){
+			e.call[e.ncall++] = (struct edgecounts_call){
 				b, (uint32_t)(p.call[i].insn - t->base - t->block[b].off),
 				target, n };
 	}
@@ -179,14 +170,14 @@ int edges_read(struct bytes text, const struct blocktable *t, struct edges *out,
 	return 0;
 }
 
-void edges_to_profile(const struct edges *e, uint64_t unit, const struct blocktable *t,
-		      struct arena *a, struct profile *p)
+void edgecounts_to_profile(const struct edgecounts *e, uint64_t unit,
+			   const struct blocktable *t, struct arena *a, struct profile *p)
 {
 	p->edge = arena_alloc(a, e->nedge * sizeof(*p->edge));
 	p->call = arena_alloc(a, e->ncall * sizeof(*p->call));
 	p->nedge = p->ncall = 0;
 	for (uint32_t i = 0; i < e->nedge; i++) {
-		const struct edges_edge *x = &e->edge[i];
+		const struct edgecounts_edge *x = &e->edge[i];
 
 		if (x->from < t->nblock && x->to < t->nblock)
 			p->edge[p->nedge++] = (struct profile_edge){
@@ -194,7 +185,7 @@ void edges_to_profile(const struct edges *e, uint64_t unit, const struct blockta
 				(double)x->count / (double)unit };
 	}
 	for (uint32_t i = 0; i < e->ncall; i++) {
-		const struct edges_call *x = &e->call[i];
+		const struct edgecounts_call *x = &e->call[i];
 
 		if (x->block < t->nblock && x->target < t->nblock &&
 		    x->at < t->block[x->block].size)

@@ -18,11 +18,11 @@
  *   I5  the list is there, [count], or it is NULL; node numbers in it are those of the starts.
  */
 #include "manager/samples/mapping.h"
+#include "lib/memory.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <stdio.h>
 
 struct node {
 	struct mapping m;
@@ -46,15 +46,6 @@ struct listed {
 	uint32_t node;
 };
 
-static void *must(void *p)
-{
-	if (!p) {
-		(void)fputs("out of memory\n", stderr);	/* exits anyway */
-		exit(1);
-	}
-	return p;
-}
-
 static uint32_t next_prio(void)
 {
 	static uint64_t x = 0x9e3779b97f4a7c15;
@@ -67,12 +58,12 @@ static uint32_t next_prio(void)
 
 static struct mappings *new_set(uint32_t cap)
 {
-	struct mappings *t = must(calloc(1, sizeof(*t)));
+	struct mappings *t = memory_new(1, sizeof(*t));
 
 	t->refs = 1;
 	t->used = 1;
 	t->cap = cap;
-	t->node = must(calloc(cap, sizeof(*t->node)));
+	t->node = memory_new(cap, sizeof(*t->node));
 	return t;
 }
 
@@ -126,7 +117,7 @@ static uint32_t new_node(struct mappings *t, const struct mapping *m)
 	} else {
 		if (t->used == t->cap) {
 			t->cap *= 2;
-			t->node = must(realloc(t->node, t->cap * sizeof(*t->node)));
+			t->node = memory_grow(t->node, t->cap, sizeof(*t->node));
 		}
 		i = t->used++;
 	}
@@ -271,7 +262,7 @@ const struct mapping *mappings_find(struct mappings *t, uint64_t addr)
 	if (!t || !t->count)
 		return NULL;
 	if (!t->list && ++t->searches > t->count / 4) {
-		t->list = must(malloc(t->count * sizeof(*t->list)));
+		t->list = memory_grow(NULL, t->count, sizeof(*t->list));
 		list_tree(t, t->root, &n);
 	}
 	return t->list ? find_in_list(t, addr) : find_in_tree(t, addr);

@@ -1,7 +1,7 @@
 /* mapping.h - the mappings of one address space: disjoint ranges, found by address
  *
  * A set that can be shared: fork takes a reference, the first change after it a copy.
- * Malloc-backed; a failed allocation exits as in lib/arena.h.
+ * Malloc-backed (lib/memory.h).
  */
 #ifndef MANAGER_SAMPLES_MAPPING_H
 #define MANAGER_SAMPLES_MAPPING_H

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/memory.h"
 #include "manager/samples/space.h"
 #include "monitor/spool.h"
 
@@ -32,18 +33,9 @@ struct runs {
 	uint32_t nuse, use_cap;
 };
 
-static void *must(void *p)
-{
-	if (!p) {
-		(void)fputs("out of memory\n", stderr);	/* exits anyway */
-		exit(1);
-	}
-	return p;
-}
-
 struct runs *runs_new(struct spaces *spaces)
 {
-	struct runs *r = must(calloc(1, sizeof(*r)));
+	struct runs *r = memory_new(1, sizeof(*r));
 
 	r->spaces = spaces;
 	return r;
@@ -82,7 +74,7 @@ static void grow_counts(struct runs *r)
 	uint32_t n = r->count_cap;
 
 	r->count_cap = n ? 2 * n : 1024;
-	r->count = must(calloc(r->count_cap, sizeof(*r->count)));
+	r->count = memory_new(r->count_cap, sizeof(*r->count));
 	r->ncount = 0;
 	for (uint32_t i = 0; i < n; i++)
 		if (old[i].n) {		/* what was taken need not move */
@@ -144,7 +136,7 @@ static void grow_uses(struct runs *r)
 	uint32_t n = r->use_cap;
 
 	r->use_cap = n ? 2 * n : 256;
-	r->use = must(calloc(r->use_cap, sizeof(*r->use)));
+	r->use = memory_new(r->use_cap, sizeof(*r->use));
 	for (uint32_t i = 0; i < n; i++)
 		if (old[i].samples || old[i].runs)
 			*use_slot(r, &old[i]) = old[i];

@@ -9,24 +9,15 @@
  *   I2  recent[] refers to no item that has been moved: folding clears it.
  */
 #include "manager/samples/sampleset.h"
+#include "lib/memory.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { FIRST = 1 << 17, DIGIT_BITS = 11, DIGIT = 1 << DIGIT_BITS, OFF_DIGITS = 6, DIGITS = 9,
        RECENT_BITS = 12 };
 _Static_assert(SAMPLESET_RECENT == 1 << RECENT_BITS, "a place's hash is an index");
-
-static void *must(void *p)
-{
-	if (!p) {
-		(void)fputs("out of memory\n", stderr);	/* exits anyway */
-		exit(1);
-	}
-	return p;
-}
 
 /* Digit 0 is the last of the offset, the highest one the first of the file. */
 static unsigned digit(const struct sampleset_item *it, unsigned d)
@@ -56,7 +47,7 @@ static void sort_by_digit(const struct sampleset_item *from, struct sampleset_it
 static void sort(struct sampleset *s)
 {
 	struct sampleset_item *from = s->item, differ = { 0 };
-	struct sampleset_item *to = must(malloc(s->cap * sizeof(*to)));
+	struct sampleset_item *to = memory_grow(NULL, s->cap, sizeof(*to));
 
 	for (uint32_t i = 1; i < s->n; i++) {
 		differ.off |= from[i].off ^ from[0].off;
@@ -104,7 +95,7 @@ static bool make_room(struct sampleset *s)
 		return false;
 	if (2 * s->n >= s->cap) {	/* at least half of it is room from now on */
 		s->cap = s->cap ? 2 * s->cap : FIRST;
-		s->item = must(realloc(s->item, s->cap * sizeof(*s->item)));
+		s->item = memory_grow(s->item, s->cap, sizeof(*s->item));
 	}
 	return true;
 }

@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "lib/err.h"
+#include "lib/memory.h"
 #include "manager/samples/mapping.h"
 #include "monitor/spool.h"
 
@@ -50,22 +51,13 @@ struct spaces {
 	uint64_t refused;
 };
 
-static void *must(void *p)
-{
-	if (!p) {
-		(void)fputs("out of memory\n", stderr);	/* exits anyway */
-		exit(1);
-	}
-	return p;
-}
-
 static void start_empty(struct spaces *s)
 {
 	s->process_cap = 1024;
-	s->process = must(calloc(s->process_cap, sizeof(*s->process)));
+	s->process = memory_new(s->process_cap, sizeof(*s->process));
 	s->file_cap = 256;
-	s->file = must(calloc(s->file_cap, sizeof(*s->file)));
-	s->file_hash = must(calloc(2 * (size_t)s->file_cap, sizeof(*s->file_hash)));
+	s->file = memory_new(s->file_cap, sizeof(*s->file));
+	s->file_hash = memory_new(2 * (size_t)s->file_cap, sizeof(*s->file_hash));
 	s->nprocess = s->nfile = 0;
 	s->nmapping = 0;
 }
@@ -84,7 +76,7 @@ static void clear(struct spaces *s)
 
 struct spaces *spaces_new(const struct spaces_limits *limits)
 {
-	struct spaces *s = must(calloc(1, sizeof(*s)));
+	struct spaces *s = memory_new(1, sizeof(*s));
 
 	if (limits)
 		s->limit = *limits;
@@ -129,7 +121,7 @@ static void grow_processes(struct spaces *s)
 	uint32_t n = s->process_cap;
 
 	s->process_cap *= 2;
-	s->process = must(calloc(s->process_cap, sizeof(*s->process)));
+	s->process = memory_new(s->process_cap, sizeof(*s->process));
 	for (uint32_t i = 0; i < n; i++)
 		if (old[i].used)
 			*slot_of(s, old[i].pid) = old[i];
@@ -230,9 +222,9 @@ static uint32_t *file_slot(const struct spaces *s, const struct space_file *f)
 static void grow_files(struct spaces *s)
 {
 	s->file_cap *= 2;
-	s->file = must(realloc(s->file, s->file_cap * sizeof(*s->file)));
+	s->file = memory_grow(s->file, s->file_cap, sizeof(*s->file));
 	free(s->file_hash);
-	s->file_hash = must(calloc(2 * (size_t)s->file_cap, sizeof(*s->file_hash)));
+	s->file_hash = memory_new(2 * (size_t)s->file_cap, sizeof(*s->file_hash));
 	for (uint32_t i = 0; i < s->nfile; i++)
 		*file_slot(s, &s->file[i]) = i + 1;
 }
@@ -255,7 +247,7 @@ static int file_enter(struct spaces *s, const struct space_file *f, uint32_t *ou
 		slot = file_slot(s, f);
 	}
 	s->file[s->nfile] = *f;
-	s->file[s->nfile].path = must(strdup(f->path));
+	s->file[s->nfile].path = memory_need(strdup(f->path));
 	*out = s->nfile++;
 	*slot = s->nfile;
 	return 0;
@@ -513,7 +505,7 @@ static void save_mapping(void *ctx, const struct mapping *m)
 
 static void save_files(const struct spaces *s, const struct saving *sv)
 {
-	uint32_t *by_number = must(calloc(sv->nused + 1, sizeof(*by_number)));
+	uint32_t *by_number = memory_new(sv->nused + 1, sizeof(*by_number));
 
 	for (uint32_t i = 0; i < s->nfile; i++)
 		if (sv->number[i])
@@ -533,7 +525,7 @@ static void save_files(const struct spaces *s, const struct saving *sv)
 
 void spaces_save(const struct spaces *s, struct wr *out)
 {
-	struct saving sv = { out, must(calloc(s->nfile + 1, sizeof(uint32_t))), 0 };
+	struct saving sv = { out, memory_new(s->nfile + 1, sizeof(uint32_t)), 0 };
 
 	wr_raw(out, magic, sizeof(magic));
 	wr_u32(out, 3);

@@ -1,9 +1,10 @@
 #include "manager/samples/statefeed.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "lib/memory.h"
 
 enum { BOOT_SIZE = 16 };
 
@@ -27,12 +28,8 @@ static void advance(struct statefeed *f)
 
 struct statefeed *statefeed_new(int fd)
 {
-	struct statefeed *f = calloc(1, sizeof(*f));
+	struct statefeed *f = memory_new(1, sizeof(*f));
 
-	if (!f) {
-		(void)fputs("out of memory\n", stderr);	/* exits anyway */
-		exit(1);
-	}
 	f->fd = fd;
 	f->reader = fd < 0 ? NULL : spool_reader_open(fd, NULL);
 	f->this_boot = true;

@@ -1,18 +1,15 @@
 #include "manager/samples/stateset.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "lib/memory.h"
 
 static void grow(struct stateset *s)
 {
 	uint32_t cap = s->cap ? 2 * s->cap : 1024;
-	struct stateset_item *item = calloc(cap, sizeof(*item));
+	struct stateset_item *item = memory_new(cap, sizeof(*item));
 
-	if (!item) {
-		(void)fputs("out of memory\n", stderr);	/* exits anyway */
-		exit(1);
-	}
 	if (s->n) {
 		memcpy(item, s->item, s->n * sizeof(*item));
 		explicit_bzero(s->item, s->n * sizeof(*item));

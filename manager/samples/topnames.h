@@ -1,6 +1,6 @@
 /* topnames.h - samples by name, for the few names that have most of them
  *
- * At most NAMES_MAX names: a new one takes the place of that with the fewest samples, which
+ * At most TOPNAMES_MAX names: a new one takes the place of that with the fewest samples, which
  * then are among the others.  So memory and store are bounded whatever runs, and what is often
  * seen stays.
  */
@@ -14,24 +14,24 @@
 
 struct err;
 
-enum { NAMES_MAX = 64 };
+enum { TOPNAMES_MAX = 64 };
 
-struct names {			/* zeroed: none */
+struct topnames {			/* zeroed: none */
 	uint32_t n;
-	struct name {
+	struct topname {
 		char *name;
 		uint64_t samples;
-	} at[NAMES_MAX];
+	} at[TOPNAMES_MAX];
 	uint64_t others;	/* samples of names that had to go */
 };
 
-void names_add(struct names *to, const char *name, uint64_t samples);
-void names_add_all(struct names *to, const struct names *from);
-void names_free(struct names *n);
+void topnames_add(struct topnames *to, const char *name, uint64_t samples);
+void topnames_add_all(struct topnames *to, const struct topnames *from);
+void topnames_free(struct topnames *n);
 
 /* Appends them: uleb others, uleb n, n times str name and uleb samples. */
-void names_write(const struct names *n, struct wr *out);
+void topnames_write(const struct topnames *n, struct wr *out);
 /* Range-checked; *out is the caller's to free. */
-int names_read(struct bytes b, struct names *out, struct err *err);
+int topnames_read(struct bytes b, struct topnames *out, struct err *err);
 
 #endif

@@ -29,15 +29,14 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/memory.h"
 
-enum { KEPT_BYTES = 32 << 20 };		/* of places, from one spool file to the next */
+enum { KEPT_BYTES = 32 << 20 };		/* of kept address-to-block indexes */
 
 struct modules {
 	struct store *store;
-	struct places_kept *kept;
-	const struct module_opener *opener;
-	const struct module_analyzer *analyzer;
-	const struct module_filter *filter;
+	struct blockindex_kept *kept;
+	struct module_services by;
 };
 
 /* What release() frees. */
@@ -46,22 +45,11 @@ struct loaded {
 	struct digest content;		/* of what was mapped */
 };
 
-static void *must(void *p)
+struct modules *modules_new(struct store *s, const struct module_services *services)
 {
-	if (!p) {
-		(void)fputs("out of memory\n", stderr);	/* exits anyway */
-		exit(1);
-	}
-	return p;
-}
+	struct modules *ms = memory_new(1, sizeof(*ms));
 
-struct modules *modules_new(struct store *s, const struct module_opener *opener,
-			    const struct module_analyzer *analyzer,
-			    const struct module_filter *filter)
-{
-	struct modules *ms = must(calloc(1, sizeof(*ms)));
-
-	*ms = (struct modules){ s, places_kept_new(KEPT_BYTES), opener, analyzer, filter };
+	*ms = (struct modules){ s, blockindex_kept_new(KEPT_BYTES), *services };
 	return ms;
 }
 
@@ -69,7 +57,7 @@ void modules_free(struct modules *ms)
 {
 	if (!ms)
 		return;
-	places_kept_free(ms->kept);
+	blockindex_kept_free(ms->kept);
 	free(ms);
 }
 
@@ -205,7 +193,7 @@ int modules_look(struct modules *ms, const char *path, enum module_look *look,
 	if (store_module_by_path(ms->store, path, &m, err) < 0)
 		return -1;
 	(void)snprintf(m.path, sizeof(m.path), "%s", path);	/* length checked */
-	int fd = ms->opener->open(ms->opener->ctx, path, err);
+	int fd = ms->by.open(ms->by.ctx, path, err);
 	if (fd < 0) {
 		if (lstat(path, &st) == 0 || (errno != ENOENT && errno != ENOTDIR))
 			return -1;
@@ -272,7 +260,7 @@ static int enter_table(struct modules *ms, struct store_module *m, struct bytes 
 	for (uint32_t i = 0; i < t->nfn; i++)
 		m->movable += t->fn[i].reason == 0;
 	m->refusal[0] = '\0';
-	places_kept_forget(ms->kept, &m->original);
+	blockindex_kept_forget(ms->kept, &m->original);
 	if (store_begin(ms->store, err) < 0)
 		return -1;
 	if (store_table_put(ms->store, &m->original, b, err) < 0 ||
@@ -287,13 +275,13 @@ static int make_table(struct modules *ms, const struct store_module *m, struct w
 		      struct err *err)
 {
 	struct digest d;
-	int rc = -1, fd = ms->opener->open(ms->opener->ctx, m->path, err);
+	int rc = -1, fd = ms->by.open(ms->by.ctx, m->path, err);
 
 	if (fd < 0)
 		return -1;
 	if (digest_fd(fd, &d, err) == 0) {
 		if (digest_equal(&d, &m->original))
-			rc = ms->analyzer->analyze(ms->analyzer->ctx, m->path, fd, out, err);
+			rc = ms->by.analyze(ms->by.ctx, m->path, fd, out, err);
 		else
 			err_set(err, ERR_SYS, "its original is not at the path");
 	}
@@ -346,12 +334,12 @@ static bool on_known_kind(int fd)
 /* Of what is at the path: when nothing is, nobody can tell. */
 static bool other_device(struct modules *ms, const char *path)
 {
-	const struct module_opener *o = ms->opener;
-	int fd = o->open(o->ctx, path, NULL);
+	const struct module_services *by = &ms->by;
+	int fd = by->open(by->ctx, path, NULL);
 
 	if (fd < 0)
 		return false;
-	bool other = o->other_device ? o->other_device(fd) : on_known_kind(fd);
+	bool other = by->other_device ? by->other_device(fd) : on_known_kind(fd);
 	close(fd);
 	return other;
 }
@@ -406,7 +394,7 @@ static int load_table(struct modules *ms, const struct store_module *m, struct b
 }
 
 /* Where the blocks of content `d` of module m are: 1 it is kept, 0 not known. */
-static int load_places(struct modules *ms, const struct store_module *m, const struct digest *d,
+static int load_index(struct modules *ms, const struct store_module *m, const struct digest *d,
 		       struct err *err)
 {
 	bool is_generation = !digest_equal(d, &m->original);
@@ -417,8 +405,8 @@ static int load_places(struct modules *ms, const struct store_module *m, const s
 	if (rc == 1)
 		rc = load_table(ms, m, &table, err);
 	if (rc == 1)
-		places_kept_put(ms->kept, d, &m->original,
-				places_new(&table, is_generation ? &map : NULL));
+		blockindex_kept_put(ms->kept, d, &m->original,
+				blockindex_new(&table, is_generation ? &map : NULL));
 	blocktable_free(&table);
 	blockmap_free(&map);
 	return rc;
@@ -428,15 +416,15 @@ static int load_places(struct modules *ms, const struct store_module *m, const s
 static int load_target(struct modules *ms, const struct store_module *m, const struct digest *d,
 		       uint32_t number, struct attribute_target *out, struct err *err)
 {
-	const struct places *places = places_kept_get(ms->kept, d);
+	const struct blockindex *index = blockindex_kept_get(ms->kept, d);
 
-	if (!places && load_places(ms, m, d, err) < 0)
+	if (!index && load_index(ms, m, d, err) < 0)
 		return -1;
-	struct loaded *l = must(calloc(1, sizeof(*l)));
+	struct loaded *l = memory_new(1, sizeof(*l));
 	*l = (struct loaded){ *m, *d };
 	*out = (struct attribute_target){
 		.module = (uint64_t)m->id, .generation = number, .own = l,
-		.places = places ? places : places_kept_get(ms->kept, d),
+		.index = index ? index : blockindex_kept_get(ms->kept, d),
 	};
 	return 1;
 }
@@ -453,12 +441,12 @@ static int resolve(void *ctx, const struct space_file *file, struct attribute_ta
 
 	/* What is at the path now; a file that cannot be opened may still be known by its
 	 * inode. */
-	if (file->path[0] == '/' && ms->filter->allows(ms->filter->ctx, file->path))
+	if (file->path[0] == '/' && ms->by.allows(ms->by.ctx, file->path))
 		(void)modules_look(ms, file->path, &look, &m, NULL);
 	int rc = find_content(ms, file, &f, err);
 	if (rc != 1)
 		return rc;
-	if (!ms->filter->allows(ms->filter->ctx, f.path))
+	if (!ms->by.allows(ms->by.ctx, f.path))
 		return 0;
 	rc = store_module_by_path(ms->store, f.path, &m, err);
 	if (rc != 1)
@@ -474,7 +462,7 @@ static int resolve(void *ctx, const struct space_file *file, struct attribute_ta
 	}
 	/* A failed analysis must not hold up the spool; it is tried again with the next
 	 * file. */
-	if (!places_kept_get(ms->kept, &f.digest))
+	if (!blockindex_kept_get(ms->kept, &f.digest))
 		(void)modules_analyze(ms, &m, NULL);
 	return load_target(ms, &m, &f.digest, number, out, err);
 }
@@ -484,7 +472,7 @@ static void release(void *ctx, const struct attribute_target *target)
 	struct modules *ms = ctx;
 
 	free(target->own);
-	places_kept_trim(ms->kept);
+	blockindex_kept_trim(ms->kept);
 }
 
 /* A content of the module: at its path as last looked at, or, the original, where those are
@@ -492,12 +480,12 @@ static void release(void *ctx, const struct attribute_target *target)
 static int open_content(struct modules *ms, const struct store_module *m,
 			const struct digest *content, struct err *err)
 {
-	const struct module_opener *o = ms->opener;
+	const struct module_services *by = &ms->by;
 	struct stat st;
 	int fd;
 
 	if (digest_equal(&m->present, content)) {
-		fd = o->open(o->ctx, m->path, err);
+		fd = by->open(by->ctx, m->path, err);
 		if (fd < 0)
 			return -1;
 		struct store_seen now =
@@ -505,8 +493,8 @@ static int open_content(struct modules *ms, const struct store_module *m,
 		if (same_seen(&now, &m->seen))
 			return fd;
 		close(fd);
-	} else if (digest_equal(&m->original, content) && o->open_original) {
-		return o->open_original(o->ctx, &m->original, err);
+	} else if (digest_equal(&m->original, content) && by->open_original) {
+		return by->open_original(by->ctx, &m->original, err);
 	}
 	return err_set(err, ERR_SYS, "'%s': what ran is not there any more", m->path);
 }
@@ -514,9 +502,9 @@ static int open_content(struct modules *ms, const struct store_module *m,
 static int run_interpreter(struct modules *ms, const struct loaded *l, struct bytes states,
 			   struct wr *text, struct err *err)
 {
-	const struct module_analyzer *a = ms->analyzer;
+	const struct module_services *by = &ms->by;
 
-	if (!a->interpret)
+	if (!by->interpret)
 		return err_set(err, ERR_SYS, "no interpreter");
 	int fd = open_content(ms, &l->module, &l->content, err), original = -1, rc = 0;
 	if (fd < 0)
@@ -524,7 +512,7 @@ static int run_interpreter(struct modules *ms, const struct loaded *l, struct by
 	if (!digest_equal(&l->content, &l->module.original))
 		rc = original = open_content(ms, &l->module, &l->module.original, err);
 	if (rc >= 0)
-		rc = a->interpret(a->ctx, fd, original, states, text, err);
+		rc = by->interpret(by->ctx, fd, original, states, text, err);
 	if (original >= 0)
 		close(original);
 	close(fd);
@@ -532,7 +520,7 @@ static int run_interpreter(struct modules *ms, const struct loaded *l, struct by
 }
 
 static int interpret(void *ctx, const struct attribute_target *target, struct bytes states,
-		     struct edges *out, struct err *err)
+		     struct edgecounts *out, struct err *err)
 {
 	const struct loaded *l = target->own;
 	struct blocktable table = { 0 };
@@ -541,7 +529,7 @@ static int interpret(void *ctx, const struct attribute_target *target, struct by
 	int rc = run_interpreter(ms, l, states, &text, err);
 
 	if (rc == 0 && load_table(ms, &l->module, &table, err) == 1)
-		rc = edges_read(wr_bytes(&text), &table, out, err);
+		rc = edgecounts_read(wr_bytes(&text), &table, out, err);
 	else
 		rc = -1;
 	blocktable_free(&table);
@@ -551,7 +539,7 @@ static int interpret(void *ctx, const struct attribute_target *target, struct by
 
 struct attribute_resolver modules_resolver(struct modules *ms)
 {
-	places_kept_round(ms->kept);
+	blockindex_kept_round(ms->kept);
 	return (struct attribute_resolver){ .resolve = resolve, .release = release,
 					    .interpret = interpret, .ctx = ms };
 }

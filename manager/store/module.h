@@ -15,7 +15,9 @@
 struct err;
 struct modules;
 
-struct module_opener {
+/* What the modules need of their user: morphd's Manager asks its parent, tests have their own.
+ * All but `open`, `analyze` and `allows` may be NULL. */
+struct module_services {
 	/* O_RDONLY descriptor or -1 */
 	int (*open)(void *ctx, const char *path, struct err *err);
 	/* The pristine original that is not at its path any more; NULL: there is none. */
@@ -23,10 +25,6 @@ struct module_opener {
 	/* May mappings of files like this one name another device than fstat() does?  NULL:
 	 * on those file systems that are known for it. */
 	bool (*other_device)(int fd);
-	void *ctx;
-};
-
-struct module_analyzer {
 	/* Appends the block table of the original that `fd` holds to *table.  ERR_REFUSED:
 	 * Morph will not touch this file; the reason is kept with the module. */
 	int (*analyze)(void *ctx, const char *path, int fd, struct wr *table, struct err *err);
@@ -35,18 +33,13 @@ struct module_analyzer {
 	 * are not interpreted. */
 	int (*interpret)(void *ctx, int fd, int original, struct bytes states, struct wr *edges,
 			 struct err *err);
-	void *ctx;
-};
-
-struct module_filter {
+	/* May samples of the file at the path be kept? */
 	bool (*allows)(void *ctx, const char *path);
 	void *ctx;
 };
 
-/* Pointers in the arguments are kept. */
-struct modules *modules_new(struct store *s, const struct module_opener *opener,
-			    const struct module_analyzer *analyzer,
-			    const struct module_filter *filter);
+/* Keeps the store; copies *services.  Never NULL. */
+struct modules *modules_new(struct store *s, const struct module_services *services);
 void modules_free(struct modules *ms);		/* NULL is allowed */
 
 enum module_look {
@@ -57,8 +50,8 @@ enum module_look {
 	MODULE_GONE,		/* no such file any more; *out is what was known */
 };
 
-/* Looks at the path now and brings the store up to date (also refusals by ERR_REFUSED of the
- * opener).  *out is filled unless -1 is returned; out->id is 0 if GONE and never known. */
+/* Looks at the path now and brings the store up to date (also refusals by ERR_REFUSED of
+ * `open`).  *out is filled unless -1 is returned; out->id is 0 if GONE and never known. */
 int modules_look(struct modules *ms, const char *path, enum module_look *look,
 		 struct store_module *out, struct err *err);
 /* All modules of the store, e.g. at start.  `f` may be NULL. */

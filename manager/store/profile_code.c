@@ -1,8 +1,6 @@
 #include "manager/store/profile_code.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
+#include "lib/memory.h"
 #include "manager/store/gamma.h"
 
 enum { FORM = 2, SHIFT_MAX = 48 };
@@ -46,7 +44,7 @@ static uint64_t put_counts(const struct store_profile *p, unsigned shift, struct
 	return bits;
 }
 
-static uint64_t put_edges(const struct edges *e, unsigned shift, struct gamma_out *o,
+static uint64_t put_edges(const struct edgecounts *e, unsigned shift, struct gamma_out *o,
 			  uint32_t *nedge, uint32_t *ncall)
 {
 	uint64_t bits = 0;
@@ -54,7 +52,7 @@ static uint64_t put_edges(const struct edges *e, unsigned shift, struct gamma_ou
 
 	*nedge = *ncall = 0;
 	for (uint32_t i = 0; i < e->nedge; i++) {
-		const struct edges_edge *x = &e->edge[i];
+		const struct edgecounts_edge *x = &e->edge[i];
 		uint64_t v = rounded(x->count, shift);
 
 		if (!v)
@@ -66,7 +64,7 @@ static uint64_t put_edges(const struct edges *e, unsigned shift, struct gamma_ou
 	}
 	previous = 0;
 	for (uint32_t i = 0; i < e->ncall; i++) {
-		const struct edges_call *x = &e->call[i];
+		const struct edgecounts_call *x = &e->call[i];
 		uint64_t v = rounded(x->count, shift);
 
 		if (!v)
@@ -203,12 +201,12 @@ static int decode_counts(struct gamma_in *in, unsigned shift, struct store_profi
 	return 0;
 }
 
-static int decode_edges(struct gamma_in *in, unsigned shift, struct edges *e)
+static int decode_edges(struct gamma_in *in, unsigned shift, struct edgecounts *e)
 {
 	uint32_t block = 0;
 
 	for (uint32_t i = 0; i < e->nedge; i++) {
-		struct edges_edge *x = &e->edge[i];
+		struct edgecounts_edge *x = &e->edge[i];
 
 		if (!get_block(in, &block) || !get_far(in, block, &x->to) ||
 		    !get_count(in, shift, &x->count))
@@ -219,7 +217,7 @@ static int decode_edges(struct gamma_in *in, unsigned shift, struct edges *e)
 	}
 	block = 0;
 	for (uint32_t i = 0; i < e->ncall; i++) {
-		struct edges_call *x = &e->call[i];
+		struct edgecounts_call *x = &e->call[i];
 
 		if (!get_block(in, &block) || !get(in, &x->at) ||
 		    !get_far(in, block, &x->target) || !get_count(in, shift, &x->count))
@@ -234,13 +232,7 @@ static int decode_edges(struct gamma_in *in, unsigned shift, struct edges *e)
 
 static void *array(uint64_t n, size_t size)
 {
-	void *p = calloc(n + 1, size);
-
-	if (!p) {
-		(void)fputs("out of memory\n", stderr);	/* exits anyway */
-		exit(1);
-	}
-	return p;
+	return memory_new(n + 1, size);
 }
 
 int profile_decode(struct bytes b, struct store_profile *out)

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/memory.h"
 #include "manager/store/store_db.h"
 
 static const char *const migrations[] = {
@@ -324,27 +325,19 @@ static char *path_in(const char *dir, const char *name)
 {
 	char *path;
 
-	if (asprintf(&path, "%s/%s", dir, name) < 0) {
-		(void)fputs("out of memory\n", stderr);	/* exits anyway */
-		exit(1);
-	}
+	if (asprintf(&path, "%s/%s", dir, name) < 0)
+		memory_exhausted();
 	return path;
 }
 
 struct store *store_open(const char *dir, struct err *err)
 {
-	struct store *s = calloc(1, sizeof(*s));
+	struct store *s = memory_new(1, sizeof(*s));
 	char *spool = path_in(dir, "spool");
 
-	if (s) {
-		s->dir = path_in(dir, "");
-		s->dir[strlen(dir)] = '\0';
-		s->file = path_in(dir, "morph.db");
-	} else {
-		err_set(err, ERR_SYS, "'%s': out of memory", dir);
-	}
-	if (s && (make_dir(dir, err) < 0 || make_dir(spool, err) < 0 ||
-		  open_database(s, err) < 0)) {
+	s->dir = memory_need(strdup(dir));
+	s->file = path_in(dir, "morph.db");
+	if (make_dir(dir, err) < 0 || make_dir(spool, err) < 0 || open_database(s, err) < 0) {
 		store_close(s);
 		s = NULL;
 	}

@@ -26,7 +26,7 @@
 
 struct attribution;
 struct err;
-struct pace;
+struct speedtest;
 struct store;
 
 /* Makes DIR, DIR/spool and the database when missing. */
@@ -116,7 +116,7 @@ struct store_profile {
 	uint64_t states;	/* 1/256: of the samples, those whose states were interpreted */
 	uint32_t ncount;
 	struct store_count *count;
-	struct edges edges;	/* counts in 1/256 */
+	struct edgecounts edges;	/* counts in 1/256 */
 };
 
 int store_profile_get(struct store *s, int64_t module, struct store_profile *out,
@@ -135,7 +135,7 @@ void store_profile_free(struct store_profile *p);
 
 /* --- how a module is used lately; see policy/decide.h --- */
 
-struct store_habit {
+struct store_use {
 	struct store_profile recent;	/* samples of the window */
 	uint64_t known_ns;		/* the first window began, wall clock */
 	uint64_t begun_ns;		/* this one */
@@ -145,24 +145,25 @@ struct store_habit {
 };
 
 /* Empty, begun now, when there is none.  out->recent is the caller's to free. */
-int store_habit_get(struct store *s, int64_t module, struct store_habit *out, struct err *err);
-int store_habit_put(struct store *s, int64_t module, const struct store_habit *h,
+int store_use_get(struct store *s, int64_t module, struct store_use *out, struct err *err);
+int store_use_put(struct store *s, int64_t module, const struct store_use *h,
 		    struct err *err);
 /* A new window, with what was decided at the end of the old one. */
-int store_habit_begin(struct store *s, int64_t module, const char *verdict, struct err *err);
+int store_use_begin(struct store *s, int64_t module, const char *verdict, struct err *err);
 /* The module's share of all samples of the machine since the window began, 0..1. */
-int store_habit_share(struct store *s, const struct store_habit *h, double *out,
+int store_use_share(struct store *s, const struct store_use *h, double *out,
 		      struct err *err);
 
 /* Modules whose window has so many samples, most first; *module is malloc'd. */
-int store_habit_full(struct store *s, double samples, int64_t **module, uint32_t *n,
+int store_use_full(struct store *s, double samples, int64_t **module, uint32_t *n,
 		     struct err *err);
 
 /* --- how fast its processes run; see policy/speedtest.h --- */
 
 /* Empty when there is none. */
-int store_pace_get(struct store *s, int64_t module, struct pace *out, struct err *err);
-int store_pace_put(struct store *s, int64_t module, const struct pace *p, struct err *err);
+int store_speed_get(struct store *s, int64_t module, struct speedtest *out, struct err *err);
+int store_speed_put(struct store *s, int64_t module, const struct speedtest *p,
+		    struct err *err);
 
 /* --- what a spool file brought, in one transaction --- */
 
@@ -171,11 +172,11 @@ struct store_fading {
 	double observe_s;		/* least time that an observation of speed covers */
 };
 
-/* Adds the attribution (module = id in the store) to profiles, habits, paces and counters,
- * remembers `spaces` and that `spool_file`, any text that names the file, is done.  The file
- * covers `span_s`: what was known of its modules fades by that much, a half in half_life_s.
- * The last one done is refused with ERR_USAGE: files are taken in order and deleted, so no
- * other can come twice. */
+/* Adds the attribution (module = id in the store) to profiles, windows of use, speed tests and
+ * counters, remembers `spaces` and that `spool_file`, any text that names the file, is done.
+ * The file covers `span_s`: what was known of its modules fades by that much, a half in
+ * half_life_s.  The last one done is refused with ERR_USAGE: files are taken in order and
+ * deleted, so no other can come twice. */
 int store_add_attribution(struct store *s, const char *spool_file, const struct attribution *a,
 			  struct bytes spaces, const struct store_fading *fading,
 			  struct err *err);
@@ -183,7 +184,7 @@ int store_add_attribution(struct store *s, const char *spool_file, const struct 
 int store_spool_last(struct store *s, char *out, size_t n, struct err *err);
 /* Samples in code made at run time (COUNTER_ANON), by the program that made it; *out zeroed
  * before, and the caller's to free. */
-int store_makers(struct store *s, struct names *out, struct err *err);
+int store_makers(struct store *s, struct topnames *out, struct err *err);
 int store_spaces_get(struct store *s, struct wr *out, struct err *err);
 int store_counters(struct store *s, uint64_t out[NCOUNTER], struct err *err);
 int store_counter_add(struct store *s, enum counter c, uint64_t n, struct err *err);

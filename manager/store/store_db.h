@@ -58,10 +58,10 @@ struct attribute_module;
 struct attribution;
 struct store_profile store_profile_sum(const struct store_profile *p,
 				       const struct attribute_module *m);
-int store_pace_add(struct store *s, const struct attribution *a,
+int store_speed_add(struct store *s, const struct attribution *a,
 		   const struct store_fading *fading, struct err *err);
 /* Adds the samples to the window; *factor: by what the older ones of the profile fade now. */
-int store_habit_add(struct store *s, const struct attribute_module *m,
+int store_use_add(struct store *s, const struct attribute_module *m,
 		    const struct store_fading *fading, double *factor, struct err *err);
 
 #endif

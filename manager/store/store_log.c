@@ -58,7 +58,7 @@ int store_generation_add(struct store *s, struct store_generation *g, struct byt
 	if (!g->made_ns)
 		g->made_ns = store_now_ns();
 	struct store_profile counts = *made_from;
-	counts.edges = (struct edges){ 0 };	/* it is there to be compared with */
+	counts.edges = (struct edgecounts){ 0 };	/* it is there to be compared with */
 	profile_encode(&counts, budget, &profile);
 	(void)sqlite3_bind_int64(q, 1, g->module);
 	(void)sqlite3_bind_int64(q, 2, g->number);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/err.h"
+#include "lib/memory.h"
 #include "manager/samples/attribute.h"
 #include "manager/store/profile_code.h"
 #include "manager/store/store_db.h"
@@ -30,7 +31,7 @@ int store_profile_get(struct store *s, int64_t module, struct store_profile *out
 void store_profile_free(struct store_profile *p)
 {
 	free(p->count);
-	edges_free(&p->edges);
+	edgecounts_free(&p->edges);
 	*p = (struct store_profile){ 0 };
 }
 
@@ -65,8 +66,8 @@ int store_profile_put(struct store *s, int64_t module, const struct store_profil
 
 int store_profile_discard(struct store *s, int64_t module, struct err *err)
 {
-	static const enum store_sql all[] = { SQL_PROFILE_DELETE, SQL_HABIT_DELETE,
-					      SQL_PACE_DELETE };
+	static const enum store_sql all[] = { SQL_PROFILE_DELETE, SQL_USE_DELETE,
+					      SQL_SPEED_DELETE };
 
 	for (int i = 0; i < 3; i++) {
 		sqlite3_stmt *q = store_sql(s, all[i], err);
@@ -127,7 +128,7 @@ int store_profile_fade(struct store *s, int64_t module, double factor,
 	p.ncount = n;
 	p.outside = faded(p.outside, factor);
 	p.states = faded(p.states, factor);
-	edges_scale(&p.edges, factor);
+	edgecounts_scale(&p.edges, factor);
 	rc = store_profile_budget(s, module, PROFILE_ALL, &budget, err);
 	if (rc >= 0)
 		rc = store_profile_put(s, module, &p, budget, err);
@@ -236,31 +237,31 @@ int store_spool_last(struct store *s, char *out, size_t n, struct err *err)
 	return rc < 0 ? -1 : 0;
 }
 
-int store_makers(struct store *s, struct names *out, struct err *err)
+int store_makers(struct store *s, struct topnames *out, struct err *err)
 {
 	struct wr w = { 0 };
 	int rc = state_get(s, "makers", &w, err);
 
-	if (rc == 1 && names_read(wr_bytes(&w), out, err) < 0)
+	if (rc == 1 && topnames_read(wr_bytes(&w), out, err) < 0)
 		rc = store_damaged(s, "state", err);
 	wr_free(&w);
 	return rc < 0 ? -1 : 0;
 }
 
-static int add_makers(struct store *s, const struct names *made, struct err *err)
+static int add_makers(struct store *s, const struct topnames *made, struct err *err)
 {
-	struct names all = { 0 };
+	struct topnames all = { 0 };
 	struct wr w = { 0 };
 
 	if (!made->n && !made->others)
 		return 0;
 	if (store_makers(s, &all, err) < 0)
 		return -1;
-	names_add_all(&all, made);
-	names_write(&all, &w);
+	topnames_add_all(&all, made);
+	topnames_write(&all, &w);
 	int rc = state_put(s, "makers", wr_bytes(&w), err);
 	wr_free(&w);
-	names_free(&all);
+	topnames_free(&all);
 	return rc;
 }
 
@@ -283,12 +284,8 @@ struct store_profile store_profile_sum(const struct store_profile *p,
 {
 	size_t most = (size_t)p->ncount + m->ncount;
 	struct store_profile sum = { .outside = add_samples(p->outside, m->outside),
-				     .count = calloc(most + 1, sizeof(*sum.count)) };
+				     .count = memory_new(most + 1, sizeof(*sum.count)) };
 
-	if (!sum.count) {
-		(void)fputs("out of memory\n", stderr);	/* exits anyway */
-		exit(1);
-	}
 	for (uint32_t i = 0, k = 0; i < p->ncount || k < m->ncount; ) {
 		struct store_count *c = &sum.count[sum.ncount++];
 		bool old = i < p->ncount &&
@@ -315,14 +312,14 @@ static int add_module(struct store *s, const struct attribute_module *m,
 
 	if (rc == 0)		/* forgotten while its samples were on the way */
 		return store_counter_add(s, COUNTER_CHANGED, m->samples + m->outside, err);
-	if (rc < 0 || store_habit_add(s, m, fading, &factor, err) < 0 ||
+	if (rc < 0 || store_use_add(s, m, fading, &factor, err) < 0 ||
 	    (factor < 1 && store_profile_fade(s, id, factor, NULL, err) < 0) ||
 	    store_profile_get(s, id, &p, err) < 0)
 		return -1;
 	sum = store_profile_sum(&p, m);
 	sum.states = add_samples(p.states, m->states);
-	edges_add(&sum.edges, &p.edges, 1);
-	edges_add(&sum.edges, &m->edges, UNIT);
+	edgecounts_add(&sum.edges, &p.edges, 1);
+	edgecounts_add(&sum.edges, &m->edges, UNIT);
 	rc = store_profile_put(s, id, &sum, budget, err);
 	store_profile_free(&p);
 	store_profile_free(&sum);
@@ -342,7 +339,7 @@ static int add_all(struct store *s, const char *spool_file, const struct attribu
 	for (uint32_t i = 0; i < a->nmodule; i++)
 		if (add_module(s, &a->module[i], fading, err) < 0)
 			return -1;
-	if (store_pace_add(s, a, fading, err) < 0)
+	if (store_speed_add(s, a, fading, err) < 0)
 		return -1;
 	for (int i = 0; i < NCOUNTER; i++)
 		if (a->counter[i] &&

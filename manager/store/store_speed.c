@@ -62,7 +62,7 @@ static float read_log(struct rd *r)
 	return n == NOT_KNOWN ? NAN : (float)(n / unit);
 }
 
-static void write_side(struct wr *w, const struct pace_side *s)
+static void write_side(struct wr *w, const struct speedtest_side *s)
 {
 	wr_uleb(w, s->n);
 	for (uint32_t i = 0; i < s->n; i++) {
@@ -71,16 +71,16 @@ static void write_side(struct wr *w, const struct pace_side *s)
 	}
 }
 
-static void read_side(struct rd *r, struct pace_side *s)
+static void read_side(struct rd *r, struct speedtest_side *s)
 {
-	s->n = read_u32(r, PACE_MAX);
+	s->n = read_u32(r, SPEEDTEST_MAX);
 	for (uint32_t i = 0; i < s->n; i++) {
 		s->per_run[i] = read_log(r);
 		s->per_rest[i] = read_log(r);
 	}
 }
 
-static void write_open(struct wr *w, const struct pace_sums *o)
+static void write_open(struct wr *w, const struct speedtest_sums *o)
 {
 	write_double(w, o->module_s);
 	write_double(w, o->rest_s);
@@ -91,7 +91,7 @@ static void write_open(struct wr *w, const struct pace_sums *o)
 	wr_uleb(w, o->rest_samples);
 }
 
-static void read_open(struct rd *r, struct pace_sums *o)
+static void read_open(struct rd *r, struct speedtest_sums *o)
 {
 	o->module_s = read_time(r);
 	o->rest_s = read_time(r);
@@ -102,7 +102,7 @@ static void read_open(struct rd *r, struct pace_sums *o)
 	o->rest_samples = read_u32(r, UINT32_MAX);
 }
 
-static void encode(const struct pace *p, struct wr *w)
+static void encode(const struct speedtest *p, struct wr *w)
 {
 	wr_u8(w, FORM);
 	wr_uleb(w, p->generation);
@@ -121,34 +121,34 @@ static void encode(const struct pace *p, struct wr *w)
 	}
 }
 
-static int decode(struct bytes b, struct pace *p)
+static int decode(struct bytes b, struct speedtest *p)
 {
 	struct rd r = rd_of(b);
 
-	*p = (struct pace){ 0 };
+	*p = (struct speedtest){ 0 };
 	if (rd_u8(&r) != FORM)
 		return -1;
 	p->generation = read_u32(&r, UINT32_MAX);
 	p->before = read_u32(&r, UINT32_MAX);
-	p->looks = read_u32(&r, PACE_LOOKS);
+	p->looks = read_u32(&r, SPEEDTEST_LOOKS);
 	uint8_t verdict = rd_u8(&r);
-	p->verdict = (enum pace_verdict)verdict;
+	p->verdict = (enum speedtest_verdict)verdict;
 	p->shift.estimate = read_double(&r);
 	p->shift.low = read_double(&r);
 	p->shift.high = read_double(&r);
-	p->nkind = read_u32(&r, PACE_KINDS);
+	p->nkind = read_u32(&r, SPEEDTEST_KINDS);
 	for (uint32_t i = 0; i < p->nkind; i++) {
 		p->kind[i].key = rd_u32(&r);
 		read_side(&r, &p->kind[i].before);
 		read_side(&r, &p->kind[i].now);
 		read_open(&r, &p->kind[i].now.open);
 	}
-	return r.bad || rd_left(&r) || verdict > PACE_UNMEASURED ? -1 : 0;
+	return r.bad || rd_left(&r) || verdict > SPEEDTEST_UNMEASURED ? -1 : 0;
 }
 
-int store_pace_get(struct store *s, int64_t module, struct pace *out, struct err *err)
+int store_speed_get(struct store *s, int64_t module, struct speedtest *out, struct err *err)
 {
-	sqlite3_stmt *q = store_sql(s, SQL_PACE_GET, err);
+	sqlite3_stmt *q = store_sql(s, SQL_SPEED_GET, err);
 
 	if (!q)
 		return -1;
@@ -156,7 +156,7 @@ int store_pace_get(struct store *s, int64_t module, struct pace *out, struct err
 	int rc = store_step(s, q, err);
 	if (rc < 0)
 		return -1;
-	*out = (struct pace){ 0 };
+	*out = (struct speedtest){ 0 };
 	if (rc == 0)
 		return 0;
 	rc = decode(store_get_blob(q, 0), out);
@@ -164,9 +164,9 @@ int store_pace_get(struct store *s, int64_t module, struct pace *out, struct err
 	return rc < 0 ? store_damaged(s, "pace", err) : 0;
 }
 
-int store_pace_put(struct store *s, int64_t module, const struct pace *p, struct err *err)
+int store_speed_put(struct store *s, int64_t module, const struct speedtest *p, struct err *err)
 {
-	sqlite3_stmt *q = store_sql(s, SQL_PACE_PUT, err);
+	sqlite3_stmt *q = store_sql(s, SQL_SPEED_PUT, err);
 	struct wr w = { 0 };
 
 	if (!q)
@@ -185,28 +185,28 @@ static int add_uses(struct store *s, const struct attribute_use *use, uint32_t n
 {
 	int64_t id = (int64_t)use->module;
 	struct store_module m;
-	struct pace p;
+	struct speedtest p;
 	int rc = store_module_by_id(s, id, &m, err);
 
 	if (rc <= 0)		/* forgotten while its samples were on the way */
 		return rc;
-	if (store_pace_get(s, id, &p, err) < 0)
+	if (store_speed_get(s, id, &p, err) < 0)
 		return -1;
 	if (p.generation != m.generation)
-		pace_swap(&p, m.generation);
+		speedtest_swap(&p, m.generation);
 	for (uint32_t i = 0; i < n; i++) {
-		struct pace_sums more = use[i].sums;
+		struct speedtest_sums more = use[i].sums;
 
 		/* Processes that go on running what was there before are not like new ones. */
 		if (use[i].generation != p.generation)
 			continue;
 		more.covered_s = fading->span_s;
-		pace_add(&p, use[i].kind, &more, fading->observe_s);
+		speedtest_add(&p, use[i].kind, &more, fading->observe_s);
 	}
-	return store_pace_put(s, id, &p, err);
+	return store_speed_put(s, id, &p, err);
 }
 
-int store_pace_add(struct store *s, const struct attribution *a,
+int store_speed_add(struct store *s, const struct attribution *a,
 		   const struct store_fading *fading, struct err *err)
 {
 	for (uint32_t i = 0, end; i < a->nuse; i = end) {

@@ -26,9 +26,9 @@ static int machine_samples(struct store *s, uint64_t *out, struct err *err)
 	return 0;
 }
 
-int store_habit_get(struct store *s, int64_t module, struct store_habit *out, struct err *err)
+int store_use_get(struct store *s, int64_t module, struct store_use *out, struct err *err)
 {
-	sqlite3_stmt *q = store_sql(s, SQL_HABIT_GET, err);
+	sqlite3_stmt *q = store_sql(s, SQL_USE_GET, err);
 
 	if (!q)
 		return -1;
@@ -36,7 +36,7 @@ int store_habit_get(struct store *s, int64_t module, struct store_habit *out, st
 	int rc = store_step(s, q, err);
 	if (rc < 0)
 		return -1;
-	*out = (struct store_habit){ .begun_ns = store_now_ns() };
+	*out = (struct store_use){ .begun_ns = store_now_ns() };
 	out->known_ns = out->begun_ns;
 	if (rc == 0)
 		return machine_samples(s, &out->machine_begun, err);
@@ -50,7 +50,7 @@ int store_habit_get(struct store *s, int64_t module, struct store_habit *out, st
 	return ok ? 0 : store_damaged(s, "habit", err);
 }
 
-int store_habit_put(struct store *s, int64_t module, const struct store_habit *h,
+int store_use_put(struct store *s, int64_t module, const struct store_use *h,
 		    struct err *err)
 {
 	struct wr w = { 0 };
@@ -58,7 +58,7 @@ int store_habit_put(struct store *s, int64_t module, const struct store_habit *h
 
 	if (store_profile_budget(s, module, PROFILE_RECENT, &budget, err) < 0)
 		return -1;
-	sqlite3_stmt *q = store_sql(s, SQL_HABIT_PUT, err);
+	sqlite3_stmt *q = store_sql(s, SQL_USE_PUT, err);
 	if (!q)
 		return -1;
 	profile_encode(&h->recent, budget, &w);
@@ -75,13 +75,13 @@ int store_habit_put(struct store *s, int64_t module, const struct store_habit *h
 	return rc;
 }
 
-int store_habit_add(struct store *s, const struct attribute_module *m,
+int store_use_add(struct store *s, const struct attribute_module *m,
 		    const struct store_fading *fading, double *factor, struct err *err)
 {
-	struct store_habit h;
+	struct store_use h;
 	double step = fading_step * fading->half_life_s, unit = 1;
 
-	if (store_habit_get(s, (int64_t)m->module, &h, err) < 0)
+	if (store_use_get(s, (int64_t)m->module, &h, err) < 0)
 		return -1;
 	h.unfaded_s += fading->span_s;
 	if (h.unfaded_s >= step) {
@@ -90,7 +90,7 @@ int store_habit_add(struct store *s, const struct attribute_module *m,
 	}
 	struct store_profile sum = store_profile_sum(&h.recent, m), old = h.recent;
 	h.recent = sum;
-	int rc = store_habit_put(s, (int64_t)m->module, &h, err);
+	int rc = store_use_put(s, (int64_t)m->module, &h, err);
 	store_profile_free(&sum);
 	store_profile_free(&old);
 	if (rc == 0)
@@ -98,11 +98,11 @@ int store_habit_add(struct store *s, const struct attribute_module *m,
 	return rc;
 }
 
-int store_habit_begin(struct store *s, int64_t module, const char *verdict, struct err *err)
+int store_use_begin(struct store *s, int64_t module, const char *verdict, struct err *err)
 {
-	struct store_habit h;
+	struct store_use h;
 
-	if (store_habit_get(s, module, &h, err) < 0)
+	if (store_use_get(s, module, &h, err) < 0)
 		return -1;
 	store_profile_free(&h.recent);
 	h.begun_ns = store_now_ns();
@@ -110,10 +110,10 @@ int store_habit_begin(struct store *s, int64_t module, const char *verdict, stru
 	(void)snprintf(h.verdict, sizeof(h.verdict), "%s", verdict);
 	if (machine_samples(s, &h.machine_begun, err) < 0)
 		return -1;
-	return store_habit_put(s, module, &h, err);
+	return store_use_put(s, module, &h, err);
 }
 
-int store_habit_share(struct store *s, const struct store_habit *h, double *out,
+int store_use_share(struct store *s, const struct store_use *h, double *out,
 		      struct err *err)
 {
 	uint64_t machine;
@@ -125,10 +125,10 @@ int store_habit_share(struct store *s, const struct store_habit *h, double *out,
 	return 0;
 }
 
-int store_habit_full(struct store *s, double samples, int64_t **module, uint32_t *n,
+int store_use_full(struct store *s, double samples, int64_t **module, uint32_t *n,
 		     struct err *err)
 {
-	sqlite3_stmt *q = store_sql(s, SQL_HABIT_FULL, err);
+	sqlite3_stmt *q = store_sql(s, SQL_USE_FULL, err);
 
 	if (!q)
 		return -1;

@@ -33,8 +33,9 @@ editor/cmd: editor editor/infer editor/instrument editor/interpret editor/measur
 manager/parent: lib
 manager/samples: monitor policy lib
 manager/store: manager/samples monitor policy lib
-manager/control: manager/store manager/samples manager/parent monitor policy lib
-manager/ctl: manager/control manager/samples manager/parent monitor policy lib
+manager/work: manager/store manager/samples manager/parent monitor policy lib
+manager/control: manager/work manager/store manager/samples manager/parent monitor policy lib
+manager/ctl: manager/work manager/samples manager/parent monitor policy lib
 manager: manager/parent manager/control monitor policy lib
 "
 
@@ -130,6 +131,8 @@ try_include postmorph/refs/x.c postmorph/blocks.h
 try_include manager/parent/x.c manager/store/store.h
 try_include manager/parent/x.c monitor/spool.h
 try_include manager/samples/x.c manager/store/store.h
+try_include manager/store/x.c manager/work/work.h
+try_include manager/work/x.c manager/control/control.h
 try_include manager/control/x.c postmorph/ir/ir.h
 try_symbol() {		# OBJECT SYMBOL
 	noticed "$1 that refers to $2" "$( (cat "$T/symbols"; echo "$1 $2 U") | judge_symbols)"

@@ -49,11 +49,12 @@ static inline double use_sampled(double time_s, uint32_t *samples)
 }
 
 /* One observation of a module that takes `times` as long. */
-static inline void use_observe(struct pace *p, uint32_t key, const struct use *u, double times)
+static inline void use_observe(struct speedtest *p, uint32_t key, const struct use *u,
+			       double times)
 {
 	double typical = u->size_s * exp(u->drift * use_normal());
 	double module = (1 - u->rest) * times, rest = u->rest * exp(u->mix * use_normal());
-	struct pace_sums s = { .covered_s = 600 };
+	struct speedtest_sums s = { .covered_s = 600 };
 
 	for (uint32_t i = 0; i < (u->jobs ? u->jobs : USE_JOBS); i++) {
 		double size = typical * exp(u->spread * use_normal());
@@ -64,7 +65,7 @@ static inline void use_observe(struct pace *p, uint32_t key, const struct use *u
 	s.samples += s.rest_samples;
 	s.runs = u->jobs;
 	s.run_s = u->jobs ? s.module_s + s.rest_s : 0;
-	pace_add(p, key, &s, 600);
+	speedtest_add(p, key, &s, 600);
 }
 
 #endif

@@ -26,9 +26,6 @@ static inline bool spooled_is_ours(void *ctx, const char *p)
 	return strncmp(p, dir, strlen(dir)) == 0;
 }
 
-static const struct module_opener opener = { .open = spooled_open };
-static const struct module_filter filter = { spooled_is_ours, NULL };
-
 /* Process `pid` maps `len` bytes of the file from offset `off` on. */
 static inline struct spool_event spooled_mmap(uint32_t pid, const char *path, uint64_t off,
 					      uint64_t len)

@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 
 #include "editor/emit/edgecounter.h"
-#include "postmorph/ir.h"
+#include "postmorph/ir/ir.h"
 
 struct cpu {				/* the assembly knows the offsets */
 	uint64_t rax, rcx, rdx, r11, flags;

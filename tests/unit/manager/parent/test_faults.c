@@ -275,7 +275,7 @@ static int do_store(void *ctx)
 {
 	static const struct store_fading fading = { .span_s = 60, .half_life_s = 86400 };
 	const struct storing *st = ctx;
-	struct attribute_count c[] = { { 3, 10 }, { 9, 4 } };
+	struct blockcount c[] = { { 3, 10 }, { 9, 4 } };
 	struct attribute_module m = {
 		.module = (uint64_t)st->module, .samples = 14, .ncount = 2, .count = c
 	};

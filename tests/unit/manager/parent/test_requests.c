@@ -17,11 +17,11 @@
 #include "lib/digest.h"
 #include "lib/err.h"
 #include "manager/parent/requests.h"
-#include "manager/control/yield.h"
+#include "manager/work/yield.h"
 
 struct fixture {
 	struct role_options options;
-	struct priv priv;
+	struct requests requests;
 	int sock;		/* the manager's end */
 };
 
@@ -34,9 +34,9 @@ static int make(void **state)
 		return -1;
 	f->options.morph_edit = f->options.morph_verify = "/bin/false";
 	f->options.policy = "/dev/null";
-	f->priv.options = &f->options;
-	f->priv.originals_fd = -1;
-	f->priv.reply_sock = pair[0];
+	f->requests.options = &f->options;
+	f->requests.originals_fd = -1;
+	f->requests.reply_sock = pair[0];
 	f->sock = pair[1];
 	*state = f;
 	return 0;
@@ -46,8 +46,8 @@ static int unmake(void **state)
 {
 	struct fixture *f = *state;
 
-	priv_abort(&f->priv);
-	close(f->priv.reply_sock);
+	requests_abort(&f->requests);
+	close(f->requests.reply_sock);
 	close(f->sock);
 	free(f);
 	return 0;
@@ -58,7 +58,7 @@ static int request(struct fixture *f, enum msg_type type, const char *text, stru
 	struct msg m = { .type = type, .serial = 9 };
 
 	strcpy(m.text, text);
-	return priv_request(&f->priv, &m, err);
+	return requests_take(&f->requests, &m, err);
 }
 
 /* The reply's status; its descriptors are closed and counted in *nfd. */
@@ -114,11 +114,11 @@ static void install_wants_a_sealed_file(void **state)
 	m.num[MSG_INSTALL_cpu_s] = 1;
 	m.fd[0] = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	assert_true(m.fd[0] >= 0);
-	assert_int_equal(priv_request(&f->priv, &m, &err), -1);
+	assert_int_equal(requests_take(&f->requests, &m, &err), -1);
 	assert_non_null(strstr(err.text, "could still change"));
-	priv_abort(&f->priv);
+	requests_abort(&f->requests);
 	m.nfd = 0;
-	assert_int_equal(priv_request(&f->priv, &m, &err), -1);
+	assert_int_equal(requests_take(&f->requests, &m, &err), -1);
 }
 
 /* A request to install something over this very program. */
@@ -151,8 +151,8 @@ static void the_proof_is_about_the_named_content(void **state)
 
 	m.digest[0].b[0] ^= 1;
 	m.digest[1] = m.digest[0];
-	assert_int_equal(priv_request(&f->priv, &m, &err), 0);
-	assert_null(f->priv.job);
+	assert_int_equal(requests_take(&f->requests, &m, &err), 0);
+	assert_null(f->requests.job);
 	assert_int_equal(reply(f, &nfd), ERR_REFUSED);
 }
 
@@ -164,13 +164,13 @@ static void install_wants_a_proof(void **state)
 	struct err err;
 	int nfd;
 
-	assert_int_equal(priv_request(&f->priv, &m, &err), 0);
-	assert_non_null(f->priv.job);		/* the verifier here is /bin/false */
-	while (f->priv.busy) {
-		int timeout = priv_poll(&f->priv, p);
+	assert_int_equal(requests_take(&f->requests, &m, &err), 0);
+	assert_non_null(f->requests.job);		/* the verifier here is /bin/false */
+	while (f->requests.busy) {
+		int timeout = requests_poll(&f->requests, p);
 
 		(void)poll(p, 2, timeout);
-		assert_int_equal(priv_step(&f->priv, &err), 0);
+		assert_int_equal(requests_step(&f->requests, &err), 0);
 	}
 	assert_int_equal(reply(f, &nfd), ERR_REFUSED);
 }
@@ -189,15 +189,15 @@ static void start_spinning(struct fixture *f, uint64_t ms)
 	m.num[MSG_RUN_JOB_memory_mib] = 4096;
 	m.num[MSG_RUN_JOB_cpu_s] = 60;
 	m.fd[0] = memfd_create("test", MFD_CLOEXEC);
-	if (priv_request(&f->priv, &m, &err) < 0 || !f->priv.job)
+	if (requests_take(&f->requests, &m, &err) < 0 || !f->requests.job)
 		fail_msg("%s", err.text);
-	assert_int_equal(clock_getcpuclockid(priv_job_pid(&f->priv), &clock), 0);
+	assert_int_equal(clock_getcpuclockid(requests_job_pid(&f->requests), &clock), 0);
 	while ((uint64_t)used.tv_sec * 1000 + (uint64_t)used.tv_nsec / 1000000 < ms) {
 		siginfo_t dead = { 0 };
 
 		(void)poll(NULL, 0, 5);
 		assert_int_equal(clock_gettime(clock, &used), 0);
-		assert_int_equal(waitid(P_PID, (id_t)priv_job_pid(&f->priv), &dead,
+		assert_int_equal(waitid(P_PID, (id_t)requests_job_pid(&f->requests), &dead,
 					WEXITED | WNOHANG | WNOWAIT), 0);
 		assert_int_equal(dead.si_pid, 0);
 	}
@@ -224,12 +224,12 @@ static void a_job_that_is_given_up_has_cost_something(void **state)
 	struct err err = { 0 };
 
 	start_spinning(f, 100);
-	assert_int_equal(priv_yield(&f->priv, &end, &err), 0);
+	assert_int_equal(requests_yield(&f->requests, &end, &err), 0);
 	assert_in_range(cpu_ms_told(f), 90, 60000);
-	assert_int_equal(priv_job_pid(&f->priv), 0);
+	assert_int_equal(requests_job_pid(&f->requests), 0);
 	/* When nobody is there to be told, the next one is. */
 	start_spinning(f, 100);
-	priv_abort(&f->priv);
+	requests_abort(&f->requests);
 	assert_int_equal(request(f, MSG_OPEN_POLICY, "", &err), 0);
 	assert_in_range(cpu_ms_told(f), 90, 60000);
 	assert_int_equal(request(f, MSG_OPEN_POLICY, "", &err), 0);
@@ -238,12 +238,13 @@ static void a_job_that_is_given_up_has_cost_something(void **state)
 
 static void a_second_request_at_a_time_is_a_lie(void **state)
 {
+	struct fixture *f = *state;
 	struct err err;
 	int nfd;
 
-	assert_int_equal(request(*state, MSG_SYNC, "", &err), 0);
-	assert_int_equal(request(*state, MSG_OPEN_POLICY, "", &err), -1);
-	assert_int_equal(priv_synced(&((struct fixture *)*state)->priv, true, "", -1, &err), 0);
+	assert_int_equal(request(f, MSG_SYNC, "", &err), 0);
+	assert_int_equal(request(f, MSG_OPEN_POLICY, "", &err), -1);
+	assert_int_equal(requests_synced(&f->requests, true, "", -1, &err), 0);
 	assert_int_equal(reply(*state, &nfd), ERR_NONE);
 	assert_int_equal(request(*state, MSG_OPEN_POLICY, "", &err), 0);
 	assert_int_equal(reply(*state, &nfd), ERR_NONE);
@@ -260,7 +261,7 @@ static void states_come_with_the_answer_to_a_sync(void **state)
 		int fd = with ? memfd_create("states", MFD_CLOEXEC) : -1;
 
 		assert_int_equal(request(f, MSG_SYNC, "", &err), 0);
-		assert_int_equal(priv_synced(&f->priv, true, "", fd, &err), 0);
+		assert_int_equal(requests_synced(&f->requests, true, "", fd, &err), 0);
 		assert_int_equal(reply(f, &nfd), ERR_NONE);
 		assert_int_equal(nfd, with);
 		if (with)
@@ -276,16 +277,16 @@ static void a_monitor_is_not_silent_while_nobody_listens(void **state)
 	int nfd;
 
 	assert_int_equal(request(f, MSG_SYNC, "", &err), 0);
-	f->priv.sync.seen_ms -= 600000;
-	assert_int_equal(priv_step(&f->priv, &err), 0);
-	assert_false(f->priv.monitor_silent);
-	assert_true(f->priv.syncing);
+	f->requests.sync.seen_ms -= 600000;
+	assert_int_equal(requests_step(&f->requests, &err), 0);
+	assert_false(f->requests.monitor_silent);
+	assert_true(f->requests.syncing);
 	/* 30 s in which it is looked at */
-	for (int i = 0; i < 30 && f->priv.syncing; i++) {
-		f->priv.sync.seen_ms -= 1000;
-		assert_int_equal(priv_step(&f->priv, &err), 0);
+	for (int i = 0; i < 30 && f->requests.syncing; i++) {
+		f->requests.sync.seen_ms -= 1000;
+		assert_int_equal(requests_step(&f->requests, &err), 0);
 	}
-	assert_true(f->priv.monitor_silent);
+	assert_true(f->requests.monitor_silent);
 	assert_int_equal(reply(f, &nfd), ERR_SYS);
 }
 

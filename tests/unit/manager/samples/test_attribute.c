@@ -36,7 +36,7 @@ static struct blockmap map = {
 	.nseg = 2, .nblock = 2, .seg = gen_seg, .block = moved,
 };
 
-static struct places *of_table, *of_map;
+static struct blockindex *of_table, *of_map;
 static int resolved, released;
 
 static int resolve(void *ctx, const struct space_file *file, struct attribute_target *out,
@@ -44,8 +44,8 @@ static int resolve(void *ctx, const struct space_file *file, struct attribute_ta
 {
 	(void)ctx;
 	if (!of_table) {
-		of_table = places_new(&table, NULL);
-		of_map = places_new(&table, &map);
+		of_table = blockindex_new(&table, NULL);
+		of_map = blockindex_new(&table, &map);
 	}
 	if (strcmp(file->path, "/fail") == 0)
 		return err_set(err, ERR_SYS, "no luck");
@@ -74,20 +74,20 @@ static unsigned nseen, interpreted;
 static const char *answer;
 
 static int interpret(void *ctx, const struct attribute_target *target, struct bytes states,
-		     struct edges *out, struct err *err)
+		     struct edgecounts *out, struct err *err)
 {
 	struct statesample_reader r;
 
 	(void)ctx;
-	assert_true(target->places == of_table || target->places == of_map);
+	assert_true(target->index == of_table || target->index == of_map);
 	interpreted++;
 	assert_int_equal(statesample_open(states, &r, err), 0);
 	for (nseen = 0; nseen < 8 && statesample_read(&r, &seen[nseen], err) == 1; nseen++)
 		assert_true(seen[nseen].stack.n <= 8);
 	if (!answer)
 		return err_set(err, ERR_SYS, "the interpreter is ill");
-	return edges_read((struct bytes){ (const uint8_t *)answer, strlen(answer) }, &table,
-			  out, err);
+	return edgecounts_read((struct bytes){ (const uint8_t *)answer, strlen(answer) },
+			       &table, out, err);
 }
 
 static const struct attribute_resolver interpreting = {
@@ -412,7 +412,7 @@ static void time_of_processes_goes_to_generations(void **state)
 	const struct attribute_use *u = out.use;
 	assert_int_equal(u[0].kind, u[1].kind);
 	for (uint32_t i = 0; i < 2; i++) {
-		const struct pace_sums *sums = &u[i].sums;
+		const struct speedtest_sums *sums = &u[i].sums;
 		bool old = u[i].generation == 0;
 
 		assert_int_equal(u[i].module, 5);

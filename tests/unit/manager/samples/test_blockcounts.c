@@ -26,7 +26,7 @@ static uint32_t number(uint32_t i, uint32_t scale)
 	return i * scale;
 }
 
-static void check(const struct attribute_count *c, uint32_t n, const uint32_t want[BLOCKS],
+static void check(const struct blockcount *c, uint32_t n, const uint32_t want[BLOCKS],
 		  uint32_t scale)
 {
 	uint32_t k = 0;
@@ -49,7 +49,7 @@ static void any_order_is_sorted_and_added(void **state)
 	for (int round = 0; round < 60; round++) {
 		uint32_t scale = scales[round % 3], n = (uint32_t)(next_random(&x) % MOST),
 			 nto = 0;
-		struct attribute_count c[MOST], *to = NULL;
+		struct blockcount c[MOST], *to = NULL;
 		uint32_t want[BLOCKS] = { 0 };
 
 		for (int part = 0; part < 3; part++) {
@@ -58,11 +58,11 @@ static void any_order_is_sorted_and_added(void **state)
 							 ? (uint32_t)(next_random(&x) % BLOCKS)
 							 : i * BLOCKS / MOST;
 
-				c[i] = (struct attribute_count){ number(block, scale),
+				c[i] = (struct blockcount){ number(block, scale),
 								 1 + i % 5 };
 				want[block] += 1 + i % 5;
 			}
-			counts_add(&to, &nto, c, counts_sort(c, n));
+			blockcounts_add(&to, &nto, c, blockcounts_sort(c, n));
 			check(to, nto, want, scale);
 		}
 		free(to);
@@ -71,18 +71,18 @@ static void any_order_is_sorted_and_added(void **state)
 
 static void none_and_too_many(void **state)
 {
-	struct attribute_count two[] = { { 7, UINT32_MAX }, { 7, 3 } }, more = { 7, 9 },
+	struct blockcount two[] = { { 7, UINT32_MAX }, { 7, 3 } }, more = { 7, 9 },
 			       *to = NULL;
 	uint32_t n = 0;
 
 	(void)state;
-	assert_int_equal(counts_sort(NULL, 0), 0);
-	counts_add(&to, &n, NULL, 0);
+	assert_int_equal(blockcounts_sort(NULL, 0), 0);
+	blockcounts_add(&to, &n, NULL, 0);
 	assert_null(to);
-	assert_int_equal(counts_sort(two, 2), 1);
+	assert_int_equal(blockcounts_sort(two, 2), 1);
 	assert_true(two[0].samples == UINT32_MAX);
-	counts_add(&to, &n, two, 1);
-	counts_add(&to, &n, &more, 1);
+	blockcounts_add(&to, &n, two, 1);
+	blockcounts_add(&to, &n, &more, 1);
 	assert_int_equal(n, 1);
 	assert_true(to[0].block == 7 && to[0].samples == UINT32_MAX);
 	free(to);

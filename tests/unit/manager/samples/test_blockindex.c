@@ -1,4 +1,4 @@
-/* test_blockindex.c - places say what block table and block map say, and are kept within
+/* test_blockindex.c - the index says what block table and block map say, and is kept within
  * bounds */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -86,21 +86,21 @@ static int plain_addr(const struct blockmap_seg *seg, file_off off, uint64_t *ou
 	return -1;
 }
 
-static void check_all(const struct places *p, const struct blockmap_seg *seg,
+static void check_all(const struct blockindex *p, const struct blockmap_seg *seg,
 		      bool is_generation)
 {
 	for (file_off off = 0; off < 0xd000; off++) {
 		uint64_t addr = 0, got = 0;
 		int there = plain_addr(seg, off, &addr);
 
-		assert_int_equal(places_addr(p, off, &got), there);
+		assert_int_equal(blockindex_addr(p, off, &got), there);
 		assert_int_equal(got, addr);
 		uint32_t want = there < 0
 					? UINT32_MAX
 					: plain_block(is_generation ? plain_orig(addr) : addr);
-		assert_int_equal(places_block(p, off), want);
+		assert_int_equal(blockindex_block(p, off), want);
 	}
-	assert_int_equal(places_block(p, UINT64_MAX), UINT32_MAX);
+	assert_int_equal(blockindex_block(p, UINT64_MAX), UINT32_MAX);
 }
 
 static void they_agree_with_a_look_at_every_block(void **state)
@@ -110,11 +110,12 @@ static void they_agree_with_a_look_at_every_block(void **state)
 	(void)state;
 	for (int round = 0; round < 4; round++) {
 		make(&seed);
-		struct places *p = places_new(&table, NULL), *g = places_new(&table, &map);
+		struct blockindex *p = blockindex_new(&table, NULL);
+		struct blockindex *g = blockindex_new(&table, &map);
 		check_all(p, orig_seg, false);
 		check_all(g, gen_seg, true);
-		places_free(p);
-		places_free(g);
+		blockindex_free(p);
+		blockindex_free(g);
 	}
 }
 
@@ -125,14 +126,14 @@ static void empty_ones_know_nothing(void **state)
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
-		struct places *p = places_new(&no_table, i ? &no_map : NULL);
+		struct blockindex *p = blockindex_new(&no_table, i ? &no_map : NULL);
 		uint64_t addr;
 
-		assert_int_equal(places_block(p, 0x1000), UINT32_MAX);
-		assert_int_equal(places_addr(p, 0x1000, &addr), -1);
-		places_free(p);
+		assert_int_equal(blockindex_block(p, 0x1000), UINT32_MAX);
+		assert_int_equal(blockindex_addr(p, 0x1000, &addr), -1);
+		blockindex_free(p);
 	}
-	places_free(NULL);
+	blockindex_free(NULL);
 }
 
 static struct digest named(uint8_t name)
@@ -143,22 +144,22 @@ static struct digest named(uint8_t name)
 }
 
 /* Asks for each as a spool file does; returns how many were there. */
-static unsigned use_all(struct places_kept *k, const uint8_t *name, unsigned n,
+static unsigned use_all(struct blockindex_kept *k, const uint8_t *name, unsigned n,
 			size_t max_bytes)
 {
 	unsigned there = 0;
 
-	places_kept_round(k);
+	blockindex_kept_round(k);
 	for (unsigned i = 0; i < n; i++) {
 		struct digest d = named(name[i]);
 
-		if (places_kept_get(k, &d))
+		if (blockindex_kept_get(k, &d))
 			there++;
 		else
-			places_kept_put(k, &d, &d, places_new(&table, NULL));
-		assert_non_null(places_kept_get(k, &d));
-		places_kept_trim(k);
-		assert_true(places_kept_bytes(k) <= max_bytes);
+			blockindex_kept_put(k, &d, &d, blockindex_new(&table, NULL));
+		assert_non_null(blockindex_kept_get(k, &d));
+		blockindex_kept_trim(k);
+		assert_true(blockindex_kept_bytes(k) <= max_bytes);
 	}
 	return there;
 }
@@ -170,10 +171,10 @@ static void they_are_kept_within_bounds(void **state)
 
 	(void)state;
 	make(&seed);
-	struct places *p = places_new(&table, NULL);
-	size_t one = places_bytes(p);
-	places_free(p);
-	struct places_kept *k = places_kept_new(3 * one);
+	struct blockindex *p = blockindex_new(&table, NULL);
+	size_t one = blockindex_bytes(p);
+	blockindex_free(p);
+	struct blockindex_kept *k = blockindex_kept_new(3 * one);
 
 	assert_int_equal(use_all(k, first, 4, 3 * one), 0);
 	/* One is too many: three stay, for they all were asked for. */
@@ -183,15 +184,15 @@ static void they_are_kept_within_bounds(void **state)
 	assert_int_equal(use_all(k, second, 4, 3 * one), 0);
 	assert_int_equal(use_all(k, second, 4, 3 * one), 0);
 	assert_int_equal(use_all(k, second, 4, 3 * one), 3);
-	assert_int_equal(places_kept_bytes(k), 3 * one);
+	assert_int_equal(blockindex_kept_bytes(k), 3 * one);
 	struct digest d = named(5), other = named(99);
-	places_kept_forget(k, &other);
-	assert_int_equal(places_kept_bytes(k), 3 * one);
-	places_kept_forget(k, &d);
-	assert_null(places_kept_get(k, &d));
-	assert_int_equal(places_kept_bytes(k), 2 * one);
-	places_kept_free(k);
-	places_kept_free(NULL);
+	blockindex_kept_forget(k, &other);
+	assert_int_equal(blockindex_kept_bytes(k), 3 * one);
+	blockindex_kept_forget(k, &d);
+	assert_null(blockindex_kept_get(k, &d));
+	assert_int_equal(blockindex_kept_bytes(k), 2 * one);
+	blockindex_kept_free(k);
+	blockindex_kept_free(NULL);
 }
 
 int main(void)

@@ -59,7 +59,8 @@ static int analyze(void *ctx, const char *p, int fd, struct wr *table, struct er
 	return 0;
 }
 
-static const struct module_analyzer analyzer = { .analyze = analyze };
+static const struct module_services services = { .open = spooled_open, .analyze = analyze,
+						 .allows = spooled_is_ours };
 
 static void write_file(unsigned i, const char *what)
 {
@@ -232,7 +233,7 @@ static void thousands_of_modules_are_told_apart(void **state)
 		write_file(i, "original");
 	store = store_open(name, NULL);
 	assert_non_null(store);
-	modules = modules_new(store, &opener, &analyzer, &filter);
+	modules = modules_new(store, &services);
 	struct ingest *g = ingest_new(store, modules, NULL);
 
 	take_in(g, 0, "1.spool", "2,000 modules for the first time");

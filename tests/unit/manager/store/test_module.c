@@ -65,10 +65,9 @@ static bool on_other_device(int fd)
 	return devices_differ;
 }
 
-static const struct module_opener opener = { .open = open_path,
-					     .other_device = on_other_device };
-static const struct module_analyzer analyzer = { .analyze = analyze };
-static const struct module_filter filter = { allows, NULL };
+static const struct module_services services = { .open = open_path, .analyze = analyze,
+						 .other_device = on_other_device,
+						 .allows = allows };
 
 static void write_file(const char *p, const char *text)
 {
@@ -91,7 +90,7 @@ static int setup(void **state)
 	(void)snprintf(other, sizeof(other), "%s/other", dir);
 	(void)snprintf(name, sizeof(name), "%s/store", dir);
 	store = store_open(name, NULL);
-	modules = modules_new(store, &opener, &analyzer, &filter);
+	modules = modules_new(store, &services);
 	analyses = 0;
 	analysis_fails = ERR_NONE;
 	write_file(path, "original");

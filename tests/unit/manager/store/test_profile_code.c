@@ -80,7 +80,7 @@ static void a_dense_profile_takes_at_most_a_twentieth_of_the_text(void **state)
 static void edges_give_way_before_samples_do(void **state)
 {
 	enum { N = 20000 };
-	struct edges_edge *edge = calloc(N, sizeof(*edge));
+	struct edgecounts_edge *edge = calloc(N, sizeof(*edge));
 	struct store_profile p = dense(1000), got;
 	struct wr w = { 0 };
 	uint64_t x = 7;
@@ -88,15 +88,16 @@ static void edges_give_way_before_samples_do(void **state)
 	(void)state;
 	assert_non_null(edge);
 	for (uint32_t i = 0; i < N; i++)
-		edge[i] = (struct edges_edge){ i, i + 1, (1 + next_random(&x) % 4096) << 8 };
-	p.edges = (struct edges){ N, 0, edge, NULL };
+		edge[i] = (struct edgecounts_edge){ i, i + 1,
+						    (1 + next_random(&x) % 4096) << 8 };
+	p.edges = (struct edgecounts){ N, 0, edge, NULL };
 	profile_encode(&p, 20000, &w);
 	assert_true(w.n <= 20000);
 	assert_int_equal(profile_decode(wr_bytes(&w), &got), 0);
 	assert_true(same_counts(&got, p.count, p.ncount));	/* not one of them rounded */
 	assert_true(got.edges.nedge > 1000 && got.edges.nedge < N);
 	for (uint32_t i = 0; i < got.edges.nedge; i++) {
-		const struct edges_edge *e = &got.edges.edge[i];
+		const struct edgecounts_edge *e = &got.edges.edge[i];
 		uint64_t was = edge[e->from].count;
 
 		assert_int_equal(e->to, e->from + 1);
@@ -112,13 +113,13 @@ static void profiles_code_and_decode_and_damage_is_refused(void **state)
 	struct store_count count[] = {
 		{ 0, 1 }, { 1, UINT64_MAX }, { 2, 256 }, { 70000, 3 }, { UINT32_MAX - 1, 77 },
 	};
-	struct edges_edge edge[] = {
+	struct edgecounts_edge edge[] = {
 		{ 0, 0, 256 },
 		{ 0, UINT32_MAX - 1, UINT64_MAX },
 		{ 7, 3, 1 },
 		{ UINT32_MAX - 1, 0, 2 },
 	};
-	struct edges_call call[] = {
+	struct edgecounts_call call[] = {
 		{ 0, 0, 0, 1 }, { 0, 0, 1, 77 }, { 0, 5, 0, 300 }, { 99, UINT32_MAX - 1, 4, 3 },
 	};
 	struct store_profile p = { .outside = 12345, .states = 678, .ncount = 5, .count = count,

@@ -118,13 +118,13 @@ static const struct store_fading fading = { .span_s = 60, .half_life_s = 7 * 864
 static const struct bytes nothing;
 static const struct store_fading still = { .span_s = 0, .half_life_s = 7 * 86400 };
 
-static struct attribution two_blocks(int64_t module, struct attribute_count count[2],
+static struct attribution two_blocks(int64_t module, struct blockcount count[2],
 				     struct attribute_module *m)
 {
-	count[0] = (struct attribute_count){ 3, 10 };
-	count[1] = (struct attribute_count){ 9, 4 };
-	static struct edges_edge edge = { 3, 9, 7 };
-	static struct edges_call call = { 9, 4, 3, 5 };
+	count[0] = (struct blockcount){ 3, 10 };
+	count[1] = (struct blockcount){ 9, 4 };
+	static struct edgecounts_edge edge = { 3, 9, 7 };
+	static struct edgecounts_call call = { 9, 4, 3, 5 };
 
 	*m = (struct attribute_module){ .module = (uint64_t)module, .samples = 14, .outside = 6,
 					.ncount = 2, .count = count, .states = 12,
@@ -139,7 +139,7 @@ static void a_spool_file_counts_once(void **state)
 {
 	struct store *s = open_store();
 	struct store_module m = module_at("/usr/bin/perl", 1);
-	struct attribute_count count[2];
+	struct blockcount count[2];
 	struct attribute_module am;
 	struct store_profile p;
 	struct wr spaces = { 0 };
@@ -215,10 +215,10 @@ static void recent_samples_have_a_window(void **state)
 {
 	struct store *s = open_store();
 	struct store_module m = module_at("/usr/bin/gawk", 7);
-	struct attribute_count count[2];
+	struct blockcount count[2];
 	struct attribute_module am;
 	struct store_fading week = { .span_s = 7 * 86400, .half_life_s = 7 * 86400 };
-	struct store_habit h;
+	struct store_use h;
 	struct store_profile p;
 	struct bytes none = { 0 };
 	int64_t *full;
@@ -230,20 +230,20 @@ static void recent_samples_have_a_window(void **state)
 	assert_int_equal(store_module_put(s, &m, &err), 0);
 	struct attribution a = two_blocks(m.id, count, &am);
 	assert_int_equal(store_add_attribution(s, "w1", &a, none, &fading, &err), 0);
-	assert_int_equal(store_habit_begin(s, m.id, "why", &err), 0);
-	assert_int_equal(store_habit_get(s, m.id, &h, &err), 0);
+	assert_int_equal(store_use_begin(s, m.id, "why", &err), 0);
+	assert_int_equal(store_use_get(s, m.id, &h, &err), 0);
 	assert_int_equal(h.recent.ncount, 0);
 	assert_string_equal(h.verdict, "why");
 	assert_true(h.known_ns < h.begun_ns);	/* since the first window */
 	store_profile_free(&h.recent);
 
 	assert_int_equal(store_add_attribution(s, "w2", &a, none, &week, &err), 0);
-	assert_int_equal(store_habit_get(s, m.id, &h, &err), 0);
+	assert_int_equal(store_use_get(s, m.id, &h, &err), 0);
 	assert_int_equal(h.recent.ncount, 2);
 	assert_int_equal(h.recent.count[0].samples, 10 << 8);
 	assert_true(store_profile_samples(&h.recent) == 14);
 	/* 14 samples in its blocks, of 14 + 6 that the machine had since the window began. */
-	assert_int_equal(store_habit_share(s, &h, &share, &err), 0);
+	assert_int_equal(store_use_share(s, &h, &share, &err), 0);
 	assert_true(share > 0.69 && share < 0.71);
 	store_profile_free(&h.recent);
 	/* The first lot faded by half, then the second one came: 15, not 20. */
@@ -251,11 +251,11 @@ static void recent_samples_have_a_window(void **state)
 	assert_int_equal(p.count[0].samples, 15 << 8);
 	store_profile_free(&p);
 
-	assert_int_equal(store_habit_full(s, 14, &full, &nfull, &err), 0);
+	assert_int_equal(store_use_full(s, 14, &full, &nfull, &err), 0);
 	assert_int_equal(nfull, 1);
 	assert_true(full[0] == m.id);
 	free(full);
-	assert_int_equal(store_habit_full(s, 15, &full, &nfull, &err), 0);
+	assert_int_equal(store_use_full(s, 15, &full, &nfull, &err), 0);
 	assert_int_equal(nfull, 0);
 	free(full);
 
@@ -284,7 +284,7 @@ static void paces_are_observed_and_turn_with_a_swap(void **state)
 	struct store_fading minutes = { .span_s = 350, .half_life_s = 86400, .observe_s = 600 };
 	struct attribute_use use[3];
 	struct attribution a = { .nuse = 3, .use = use };
-	struct pace p;
+	struct speedtest p;
 	struct err err;
 
 	(void)state;
@@ -293,7 +293,7 @@ static void paces_are_observed_and_turn_with_a_swap(void **state)
 	use[1] = use_of(m.id, 1, 77);		/* not what is there now */
 	use[2] = use_of(4711, 0, 77);		/* forgotten meanwhile */
 	assert_int_equal(store_add_attribution(s, "1", &a, nothing, &minutes, &err), 0);
-	assert_int_equal(store_pace_get(s, m.id, &p, &err), 0);
+	assert_int_equal(store_speed_get(s, m.id, &p, &err), 0);
 	assert_int_equal(p.nkind, 1);
 	assert_int_equal(p.kind[0].now.n, 0);
 	assert_int_equal(p.kind[0].now.open.samples, 250);
@@ -301,7 +301,7 @@ static void paces_are_observed_and_turn_with_a_swap(void **state)
 	store_close(s);
 
 	s = open_store();
-	assert_int_equal(store_pace_get(s, m.id, &p, &err), 0);
+	assert_int_equal(store_speed_get(s, m.id, &p, &err), 0);
 	assert_int_equal(p.kind[0].key, 77);
 	assert_int_equal(p.kind[0].now.n, 1);
 	assert_true(fabs(p.kind[0].now.per_run[0] - log(4)) < 0.001);
@@ -310,7 +310,7 @@ static void paces_are_observed_and_turn_with_a_swap(void **state)
 	m.generation = 1;
 	assert_int_equal(store_module_put(s, &m, &err), 0);
 	assert_int_equal(store_add_attribution(s, "3", &a, nothing, &minutes, &err), 0);
-	assert_int_equal(store_pace_get(s, m.id, &p, &err), 0);
+	assert_int_equal(store_speed_get(s, m.id, &p, &err), 0);
 	assert_int_equal(p.generation, 1);
 	assert_int_equal(p.before, 0);
 	assert_int_equal(p.kind[0].before.n, 1);
@@ -324,17 +324,17 @@ static void paces_are_observed_and_turn_with_a_swap(void **state)
 	p.kind[0].now.per_rest[1] = 2;
 	p.shift = (struct ranktest_shift){ 0.25, -INFINITY, 1 };
 	p.looks = 2;
-	p.verdict = PACE_UNMEASURED;
-	assert_int_equal(store_pace_put(s, m.id, &p, &err), 0);
-	assert_int_equal(store_pace_get(s, m.id, &p, &err), 0);
+	p.verdict = SPEEDTEST_UNMEASURED;
+	assert_int_equal(store_speed_put(s, m.id, &p, &err), 0);
+	assert_int_equal(store_speed_get(s, m.id, &p, &err), 0);
 	assert_true(p.kind[0].now.per_run[0] > 30 && p.kind[0].now.per_run[0] < 33);
 	assert_true(p.kind[0].now.per_run[1] == -1.5F && p.kind[0].now.per_rest[1] == 2);
 	assert_true(isnan(p.kind[0].now.per_rest[0]));
 	assert_true(p.shift.estimate == 0.25 && p.shift.low == -INFINITY && p.looks == 2);
-	assert_int_equal(p.verdict, PACE_UNMEASURED);
+	assert_int_equal(p.verdict, SPEEDTEST_UNMEASURED);
 
 	assert_int_equal(store_profile_discard(s, m.id, &err), 0);
-	assert_int_equal(store_pace_get(s, m.id, &p, &err), 0);
+	assert_int_equal(store_speed_get(s, m.id, &p, &err), 0);
 	assert_int_equal(p.nkind + p.looks, 0);
 	store_close(s);
 }
@@ -353,7 +353,7 @@ static void a_killed_writer_leaves_all_or_nothing(void **state)
 	pid_t pid = fork();
 	assert_true(pid >= 0);
 	if (pid == 0) {
-		struct attribute_count count[2];
+		struct blockcount count[2];
 		struct attribute_module am;
 		struct attribution a = two_blocks(m.id, count, &am);
 		char name[32];
@@ -500,7 +500,7 @@ static void a_new_block_table_discards_the_profiles_of_the_old(void **state)
 {
 	struct store *s = open_store();
 	struct store_module m = module_at("/usr/bin/perl", 1);
-	struct attribute_count count[2];
+	struct blockcount count[2];
 	struct attribute_module am;
 	struct store_profile p;
 	struct err err;
@@ -657,9 +657,9 @@ static void impossible_rows_are_refused(void **state)
 	sql("INSERT INTO profile VALUES(77, 1, 0, 0, x'02000000ffffffffffffffff', 0)");
 	assert_int_equal(store_profile_get(s, 77, &p, &err), -1);
 	assert_int_equal(err.kind, ERR_INPUT);
-	struct pace pace = { .nkind = 1 };
-	assert_int_equal(store_pace_put(s, 5, &pace, &err), 0);
-	assert_int_equal(store_pace_get(s, 5, &pace, &err), 0);
+	struct speedtest pace = { .nkind = 1 };
+	assert_int_equal(store_speed_put(s, 5, &pace, &err), 0);
+	assert_int_equal(store_speed_get(s, 5, &pace, &err), 0);
 	sql("INSERT INTO pace SELECT 10, substr(data, 1, length(data) - 1) FROM pace;"
 	    "INSERT INTO pace SELECT 11, data || x'00' FROM pace WHERE module = 5;"
 	    "INSERT INTO pace SELECT 12, x'02' || substr(data, 2) FROM pace WHERE module = 5;"
@@ -668,7 +668,7 @@ static void impossible_rows_are_refused(void **state)
 	    "INSERT INTO pace SELECT 14, substr(data, 1, 29) || x'05' || substr(data, 31) "
 	    "FROM pace WHERE module = 5");
 	for (int64_t id = 10; id <= 14; id++) {
-		assert_int_equal(store_pace_get(s, id, &pace, &err), -1);
+		assert_int_equal(store_speed_get(s, id, &pace, &err), -1);
 		assert_int_equal(err.kind, ERR_INPUT);
 	}
 	store_close(s);

@@ -73,7 +73,8 @@ static int analyze(void *ctx, const char *p, int fd, struct wr *table, struct er
 	return 0;
 }
 
-static const struct module_analyzer analyzer = { .analyze = analyze };
+static const struct module_services services = { .open = spooled_open, .analyze = analyze,
+						 .allows = spooled_is_ours };
 
 static void put(struct spool_writer *w, struct spool_event *ev)
 {
@@ -133,13 +134,13 @@ static struct outcome use(const char *name, uint64_t asleep_s)
 {
 	char path[128];
 	struct store_module m;
-	struct store_habit h;
-	struct pace p;
+	struct store_use h;
+	struct speedtest p;
 
 	(void)snprintf(path, sizeof(path), "%s/%s", dir, name);
 	struct store *s = store_open(path, NULL);
 	assert_non_null(s);
-	struct modules *modules = modules_new(s, &opener, &analyzer, &filter);
+	struct modules *modules = modules_new(s, &services);
 	struct ingest *g = ingest_new(s, modules, NULL);
 	ingest_half_life(g, DAY_S / 4.0);
 	ingest_observe(g, 3000);
@@ -148,8 +149,8 @@ static struct outcome use(const char *name, uint64_t asleep_s)
 		wall_s += asleep_s;
 	}
 	assert_int_equal(store_module_by_path(s, program, &m, NULL), 1);
-	assert_int_equal(store_habit_get(s, m.id, &h, NULL), 0);
-	assert_int_equal(store_pace_get(s, m.id, &p, NULL), 0);
+	assert_int_equal(store_use_get(s, m.id, &h, NULL), 0);
+	assert_int_equal(store_speed_get(s, m.id, &p, NULL), 0);
 	assert_int_equal(p.nkind, 1);
 	struct outcome o = {
 		m.samples,

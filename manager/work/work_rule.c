@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "manager/control/work.h"
+#include "manager/work/work.h"
 #include "policy/policy.h"
 #include "policy/rule.h"
 

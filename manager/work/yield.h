@@ -5,8 +5,8 @@
  * that has been stopped for YIELD_MOST_MS, or is stopped while somebody waits for us, is given
  * up if it can be done again as well later, else it goes on, now in a hurry.
  */
-#ifndef MANAGER_CONTROL_YIELD_H
-#define MANAGER_CONTROL_YIELD_H
+#ifndef MANAGER_WORK_YIELD_H
+#define MANAGER_WORK_YIELD_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "lib/err.h"
-#include "manager/control/work.h"
+#include "manager/work/work.h"
 #include "policy/decide.h"
 #include "policy/speedtest.h"
 #include "policy/policy.h"
@@ -25,7 +25,7 @@ static const double mib = 1 << 20;
 struct case_file {
 	struct store_module m;
 	struct store_generation newest;		/* of the present original; id 0: none */
-	struct store_habit habit;
+	struct store_use window;
 	struct store_profile use, made;
 	struct decide_module d;
 	struct policy policy;			/* as it is for the module */
@@ -79,7 +79,7 @@ static int load_uses(struct work *w, struct case_file *c, struct err *err)
 	if (usage_make(&c->use, &c->d.use, err) < 0 ||
 	    usage_make(&c->made, &c->d.made, err) < 0)
 		return -1;
-	return usage_make(&c->habit.recent, &c->d.recent, err);
+	return usage_make(&c->window.recent, &c->d.recent, err);
 }
 
 /* What is older than the window loses weight as far as the use has changed. */
@@ -89,7 +89,7 @@ static int forget_old(struct work *w, struct case_file *c, struct err *err)
 
 	if (factor >= 1)
 		return 0;
-	if (store_profile_fade(w->store, c->m.id, factor, &c->habit.recent, err) < 0)
+	if (store_profile_fade(w->store, c->m.id, factor, &c->window.recent, err) < 0)
 		return -1;
 	store_profile_free(&c->use);
 	free(c->d.use.count);
@@ -105,7 +105,7 @@ static int fill_costs(struct work *w, struct case_file *c, uint64_t now_ns, stru
 	uint64_t since_ns = now_ns > day_ns ? now_ns - day_ns : 0;
 	double bytes, own;
 
-	if (store_habit_share(w->store, &c->habit, &c->d.time_share, err) < 0 ||
+	if (store_use_share(w->store, &c->window, &c->d.time_share, err) < 0 ||
 	    store_spent(w->store, 0, since_ns, &c->d.spent_cpu_s, &bytes, err) < 0 ||
 	    store_spent(w->store, c->m.id, since_ns, &c->d.own_cpu_s, &own, err) < 0)
 		return -1;
@@ -119,20 +119,20 @@ static int fill_costs(struct work *w, struct case_file *c, uint64_t now_ns, stru
 }
 
 /* Is it known how fast what is at the path runs?  *observations: how often it was observed. */
-static int fill_pace(struct work *w, struct case_file *c, uint64_t now_ns,
+static int fill_speed(struct work *w, struct case_file *c, uint64_t now_ns,
 		     uint32_t *observations, struct err *err)
 {
-	struct pace p;
+	struct speedtest p;
 
 	*observations = 0;
-	c->d.known_s = decide_since_s(c->habit.known_ns, now_ns);
-	if (store_pace_get(w->store, c->m.id, &p, err) < 0)
+	c->d.known_s = decide_since_s(c->window.known_ns, now_ns);
+	if (store_speed_get(w->store, c->m.id, &p, err) < 0)
 		return -1;
 	if (p.generation != c->m.generation)
 		return 0;
 	for (uint32_t i = 0; i < p.nkind; i++)
 		*observations += p.kind[i].now.n;
-	c->d.observed = pace_known(&p);
+	c->d.observed = speedtest_known(&p);
 	return 0;
 }
 
@@ -143,7 +143,7 @@ static int judge(struct work *w, struct case_file *c, uint64_t now_ns, struct er
 
 	if (load_uses(w, c, err) < 0 || forget_old(w, c, err) < 0 ||
 	    fill_costs(w, c, now_ns, err) < 0 ||
-	    fill_pace(w, c, now_ns, &observations, err) < 0)
+	    fill_speed(w, c, now_ns, &observations, err) < 0)
 		return -1;
 	struct decision d = decide(&c->policy, &c->d);
 	int n = snprintf(
@@ -152,7 +152,7 @@ static int judge(struct work *w, struct case_file *c, uint64_t now_ns, struct er
 	(void)snprintf(verdict + n, sizeof(verdict) - (size_t)n,
 		       d.reason == DECIDE_UNOBSERVED ? ", %" PRIu32 " observations)" : ")",
 		       observations);	/* fits: short texts */
-	if (store_habit_begin(w->store, c->m.id, verdict, err) < 0)
+	if (store_use_begin(w->store, c->m.id, verdict, err) < 0)
 		return -1;
 	if (d.act)
 		role_log("%s: %s", c->m.path, verdict);
@@ -171,11 +171,11 @@ static int consider(struct work *w, int64_t module, struct case_file *c, struct 
 	if ((rule && rule->refuse) || !c->policy.automatic)
 		return 0;
 	if (store_generation_newest(w->store, module, &c->m.original, &c->newest, err) < 0 ||
-	    store_habit_get(w->store, module, &c->habit, err) < 0)
+	    store_use_get(w->store, module, &c->window, err) < 0)
 		return -1;
-	double since_s = decide_since_s(c->habit.begun_ns, now_ns);
+	double since_s = decide_since_s(c->window.begun_ns, now_ns);
 	if (!decide_window_ends(&c->policy, !c->newest.id,
-				store_profile_samples(&c->habit.recent), since_s))
+				store_profile_samples(&c->window.recent), since_s))
 		return 0;
 	return judge(w, c, now_ns, err);
 }
@@ -186,7 +186,7 @@ int work_judge(struct work *w, char path[PATH_MAX], struct err *err)
 	uint32_t n;
 	int rc = 0;
 
-	if (store_habit_full(w->store, policy_least_samples(w->policy), &module, &n, err) < 0)
+	if (store_use_full(w->store, policy_least_samples(w->policy), &module, &n, err) < 0)
 		return -1;
 	for (uint32_t i = 0; i < n && rc == 0; i++) {
 		struct case_file *c = calloc(1, sizeof(*c));
@@ -199,7 +199,7 @@ int work_judge(struct work *w, char path[PATH_MAX], struct err *err)
 			break;
 		store_profile_free(&c->use);
 		store_profile_free(&c->made);
-		store_profile_free(&c->habit.recent);
+		store_profile_free(&c->window.recent);
 		free(c->d.use.count);
 		free(c->d.made.count);
 		free(c->d.recent.count);

@@ -8,7 +8,7 @@
 
 #include "lib/err.h"
 #include "manager/samples/attribute.h"
-#include "manager/control/work.h"
+#include "manager/work/work.h"
 #include "policy/speedtest.h"
 
 static void name_content(uint32_t generation, char out[32])
@@ -29,31 +29,31 @@ static int take_back(struct work *w, struct store_module *m, const char *why, st
 
 static int look(struct work *w, int64_t module, struct err *err)
 {
-	char text[PACE_TEXT_MAX], now[32], before[32], why[256];
+	char text[SPEEDTEST_TEXT_MAX], now[32], before[32], why[256];
 	struct store_module m;
-	struct pace p;
+	struct speedtest p;
 
-	if (store_pace_get(w->store, module, &p, err) < 0)
+	if (store_speed_get(w->store, module, &p, err) < 0)
 		return -1;
-	if (!pace_look(&p))
+	if (!speedtest_look(&p))
 		return 0;
 	int rc = store_module_by_id(w->store, module, &m, err);
 	if (rc <= 0 || m.generation != p.generation)
 		return rc < 0 ? -1 : 0;		/* swapped since */
-	if (p.verdict != PACE_OPEN) {
-		pace_text(&p, text);
+	if (p.verdict != SPEEDTEST_OPEN) {
+		speedtest_text(&p, text);
 		name_content(p.generation, now);
 		name_content(p.before, before);
 		(void)snprintf(why, sizeof(why), "%s against %s: %s", now, before, text);
-		if (p.verdict != PACE_SLOWER || !m.generation)
-			work_history(w, m.path, pace_verdict_name[p.verdict], "%s", why);
+		if (p.verdict != SPEEDTEST_SLOWER || !m.generation)
+			work_history(w, m.path, speedtest_verdict_name[p.verdict], "%s", why);
 		else if (take_back(w, &m, why, err) < 0)
 			return -1;		/* and looked at again the next time */
 	}
-	return store_pace_put(w->store, module, &p, err);
+	return store_speed_put(w->store, module, &p, err);
 }
 
-void work_paces(struct work *w, const struct attribution *a)
+void work_speedtests(struct work *w, const struct attribution *a)
 {
 	struct err err = { 0 };
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "manager/control/yield.h"
+#include "manager/work/yield.h"
 
 enum { STEP_MS = 250, START_MS = 1000000 };
 

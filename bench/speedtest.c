@@ -1,7 +1,7 @@
-/* pace.c - how often a generation that is as fast is called slower, and when one that is slower
- * is found
+/* speedtest.c - how often a generation that is as fast is called slower, and when one that is
+ * slower is found
  *
- *	pace [SWAPS]
+ *	speedtest [SWAPS]
  *
  * Simulated uses of a program, observed for 10 minutes of sampled time each, 250 samples a
  * second:
@@ -44,22 +44,22 @@ enum { NUSE = sizeof(uses) / sizeof(uses[0]), NSLOWER = sizeof(slower) / sizeof(
 /* Observations until it was called slower; 0: it was not. */
 static uint32_t swap(const struct use *u, double times)
 {
-	struct pace p = { 0 };
+	struct speedtest p = { 0 };
 
 	for (int i = 0; i < BEFORE; i++)
 		use_observe(&p, 1, u, 1);
-	pace_swap(&p, 1);
-	for (uint32_t n = 1; n <= PACE_MAX; n++) {
+	speedtest_swap(&p, 1);
+	for (uint32_t n = 1; n <= SPEEDTEST_MAX; n++) {
 		use_observe(&p, 1, u, times);
-		if (pace_look(&p) && p.verdict != PACE_OPEN)
-			return p.verdict == PACE_SLOWER ? n : 0;
+		if (speedtest_look(&p) && p.verdict != SPEEDTEST_OPEN)
+			return p.verdict == SPEEDTEST_SLOWER ? n : 0;
 	}
 	return 0;
 }
 
 static void print_cell(const struct use *u, double more, uint32_t swaps)
 {
-	uint32_t found = 0, at[PACE_MAX + 1] = { 0 }, median = 0, sum = 0;
+	uint32_t found = 0, at[SPEEDTEST_MAX + 1] = { 0 }, median = 0, sum = 0;
 
 	for (uint32_t i = 0; i < swaps; i++) {
 		uint32_t n = swap(u, 1 + more);
@@ -67,7 +67,7 @@ static void print_cell(const struct use *u, double more, uint32_t swaps)
 		found += n > 0;
 		at[n]++;
 	}
-	for (uint32_t n = 1; n <= PACE_MAX && 2 * sum < found; n++) {
+	for (uint32_t n = 1; n <= SPEEDTEST_MAX && 2 * sum < found; n++) {
 		sum += at[n];
 		median = n;
 	}

@@ -15,8 +15,8 @@
 
 #include "lib/err.h"
 #include "manager/samples/attribute.h"
-#include "manager/control/tar.h"
-#include "manager/control/work.h"
+#include "manager/work/tar.h"
+#include "manager/work/work.h"
 #include "policy/decide.h"
 
 static const double remember_s = 28 * 86400.0;

@@ -1,7 +1,7 @@
 /* tar.h - writes an archive in the ustar format of POSIX.1-2001 (pax), as far as reports
  * need it */
-#ifndef MANAGER_CONTROL_TAR_H
-#define MANAGER_CONTROL_TAR_H
+#ifndef MANAGER_WORK_TAR_H
+#define MANAGER_WORK_TAR_H
 
 #include "lib/rd.h"
 

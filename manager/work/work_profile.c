@@ -7,7 +7,7 @@
 #include "lib/err.h"
 #include "lib/io.h"
 #include "lib/profile.h"
-#include "manager/control/work.h"
+#include "manager/work/work.h"
 
 static const double sample_unit = 256;		/* store.h: fixed point */
 
@@ -26,7 +26,7 @@ static void fill(const struct store_profile *stored, const struct blocktable *t,
 			(struct profile_block){ t->base + t->block[c->block].off, samples };
 		p->samples += samples;
 	}
-	edges_to_profile(&stored->edges, (uint64_t)sample_unit, t, a, p);
+	edgecounts_to_profile(&stored->edges, (uint64_t)sample_unit, t, a, p);
 }
 
 int work_profile(struct work *w, const struct store_module *m, struct store_profile *stored,

@@ -1,5 +1,5 @@
 /* tar.c - see tar.h: 512 bytes of header, the content, zero bytes to a multiple of 512 */
-#include "manager/control/tar.h"
+#include "manager/work/tar.h"
 
 #include <assert.h>
 #include <inttypes.h>

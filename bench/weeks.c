@@ -1,14 +1,14 @@
-/* habits.c - weeks of use in seconds: what the policy decides, and what that costs and gains
+/* weeks.c - weeks of use in seconds: what the policy decides, and what that costs and gains
  *
- * A made-up program (functions that are chains of decisions) is used by habits: how often each
- * function runs and which way each decision goes.  Hour by hour a scenario says which habit
- * rules, samples are drawn from it, old ones fade, and decide() is asked as morphd asks it.  A
- * generation is what the real block ordering (exttsp.h) makes of the samples; what it is worth
- * in each hour is the share of that hour's control transfers that its Ext-TSP score gains over
- * the original order.  Beside it an oracle that knows each hour's use exactly and makes a new
- * layout every hour.
+ * A made-up program (functions that are chains of decisions) is used in patterns: how often
+ * each function runs and which way each decision goes.  Hour by hour a scenario says which
+ * pattern holds, samples are drawn from it, old ones fade, and decide() is asked as morphd
+ * asks it.  A generation is what the real block ordering (exttsp.h) makes of the samples; what
+ * it is worth in each hour is the share of that hour's control transfers that its Ext-TSP
+ * score gains over the original order.  Beside it an oracle that knows each hour's use exactly
+ * and makes a new layout every hour.
  *
- *	habits [-v] [SEED]	table of scenarios; -v: and every decision
+ *	weeks [-v] [SEED]	table of scenarios; -v: and every decision
  */
 #include <math.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ enum {
 /* executions that stand for exactly known counts */
 static const double fn_samples = 1 << 20;
 
-struct habit {
+struct pattern {
 	double weight[NFN];			/* sums to 1 */
 	double first[NFN][NDECISION];		/* probability of the first side */
 };
@@ -74,10 +74,10 @@ static double poisson(double mean)
 	return n;
 }
 
-/* --- habits --- */
+/* --- patterns --- */
 
 /* A few functions take most of the time; most decisions nearly always go one way. */
-static void habit_make(struct habit *h)
+static void pattern_make(struct pattern *h)
 {
 	double sum = 0;
 
@@ -95,9 +95,9 @@ static void habit_make(struct habit *h)
 }
 
 /* Another use of the same program: other functions matter, and some decisions go other ways. */
-static void habit_other(const struct habit *a, struct habit *b)
+static void pattern_other(const struct pattern *a, struct pattern *b)
 {
-	habit_make(b);
+	pattern_make(b);
 	for (int f = 0; f < NFN; f++) {
 		for (int d = 0; d < NDECISION; d++) {
 			if (uniform() < 0.5)
@@ -106,9 +106,10 @@ static void habit_other(const struct habit *a, struct habit *b)
 	}
 }
 
-static struct habit habit_mix(const struct habit *a, const struct habit *b, double share_b)
+static struct pattern pattern_mix(const struct pattern *a, const struct pattern *b,
+				  double share_b)
 {
-	struct habit h;
+	struct pattern h;
 
 	for (int f = 0; f < NFN; f++) {
 		h.weight[f] = (1 - share_b) * a->weight[f] + share_b * b->weight[f];
@@ -120,7 +121,7 @@ static struct habit habit_mix(const struct habit *a, const struct habit *b, doub
 }
 
 /* Executions of each block, `total` of functions in all. */
-static void habit_counts(const struct habit *h, double total, struct counts *out)
+static void pattern_counts(const struct pattern *h, double total, struct counts *out)
 {
 	for (int f = 0; f < NFN; f++) {
 		double *block = &out->block[f * NNODE], n = total * h->weight[f];
@@ -192,7 +193,7 @@ static double layout_score(const struct layout *l, const struct counts *c)
 struct scenario {
 	const char *name;
 	double samples_per_hour;
-	/* Share of the second habit in that hour. */
+	/* Share of the second pattern in that hour. */
 	double (*second)(int hour);
 };
 
@@ -290,10 +291,10 @@ static void play(const struct scenario *s, const struct policy *p, bool verbose,
 {
 	static struct run r;
 	struct layout original, ideal;
-	struct habit a, b;
+	struct pattern a, b;
 
-	habit_make(&a);
-	habit_other(&a, &b);
+	pattern_make(&a);
+	pattern_other(&a, &b);
 	memset(&r, 0, sizeof(r));
 	r.policy = p;
 	for (uint32_t f = 0; f < NFN; f++)
@@ -301,10 +302,10 @@ static void play(const struct scenario *s, const struct policy *p, bool verbose,
 			original.order[f][i] = i;
 	r.layout = original;
 	for (int hour = 0; hour < HOURS; hour++) {
-		struct habit h = habit_mix(&a, &b, s->second(hour));
+		struct pattern h = pattern_mix(&a, &b, s->second(hour));
 		struct counts truth;
 
-		habit_counts(&h, fn_samples, &truth);
+		pattern_counts(&h, fn_samples, &truth);
 		layout_make(&truth, &ideal);
 		double before = layout_score(&original, &truth);
 		r.gain += layout_score(&r.layout, &truth) - before;

@@ -14,7 +14,7 @@
 
 #include "lib/err.h"
 #include "lib/io.h"
-#include "manager/control/work.h"
+#include "manager/work/work.h"
 #include "policy/evidence.h"
 #include "policy/policy.h"
 

@@ -1,4 +1,4 @@
-#include "manager/control/yield.h"
+#include "manager/work/yield.h"
 
 enum yield_act yield_step(struct yield *y, enum yield_kind kind, bool calm, bool urgent,
 			  uint64_t now_ms)

@@ -1,21 +1,21 @@
 /* work.h - what the manager does: spool to profiles, profiles to generations, tables for people
  *
- * Malloc-backed, lives as long as the manager.  Functions that take a client answer it, but
- * leave the end of the answer (control_end) to the caller, who knows what else belongs to the
- * request.
+ * Malloc-backed, lives as long as the manager.  Functions that take an answer append lines of
+ * progress and tables to it (NULL: nobody listens); its end is left to the caller, who knows
+ * what else belongs to the request.
  */
-#ifndef MANAGER_CONTROL_WORK_H
-#define MANAGER_CONTROL_WORK_H
+#ifndef MANAGER_WORK_WORK_H
+#define MANAGER_WORK_WORK_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/blocktable.h"
-#include "manager/control/ask.h"
+#include "manager/work/ask.h"
 #include "manager/parent/role.h"
 #include "manager/store/store.h"
 
-struct client;
+struct answer;
 struct err;
 struct ingest;
 struct sense;
@@ -77,11 +77,11 @@ const struct policy_rule *work_rule(struct work *w, const char *path, struct pol
 
 /* Has the monitor take them, or not, as the policy and what is known of the modules say. */
 int work_registers(struct work *w, struct err *err);
-/* The interpreter of struct module_analyzer; ctx is the work. */
+/* The interpreter of struct module_services; ctx is the work. */
 int work_interpret(void *ctx, int fd, int original, struct bytes states, struct wr *edges,
 		   struct err *err);
 
-/* --- one module (work_module.c); `cl` gets progress and tables, NULL: nobody listens --- */
+/* --- one module (work_module.c) --- */
 
 /* All that is known of the module, for the Editor: appended to *text; *stored, zeroed
  * before, is the caller's to free. */
@@ -99,7 +99,7 @@ int work_take_back(struct work *w, struct store_module *m, const struct store_ge
 		   enum store_state state, const char *why, struct err *err);
 /* Observations came in: generations that are slower than what was there before go
  * (work_speed.c). */
-void work_paces(struct work *w, const struct attribution *a);
+void work_speedtests(struct work *w, const struct attribution *a);
 /* Where the report of a crash of a generation of that original is, if there is one. */
 int work_bug_report(struct work *w, const struct digest *original, char path[PATH_MAX],
 		    struct err *err);
@@ -112,11 +112,11 @@ int work_find(struct work *w, const char *name, struct store_module *out, struct
  * (work_use.c)?  Judges those whose window of recent samples has ended, down to the first
  * one: 1 *path is it, 0 none. */
 int work_judge(struct work *w, char path[PATH_MAX], struct err *err);
-int work_reoptimize(struct work *w, const char *path, bool dry_run, struct client *cl,
+int work_reoptimize(struct work *w, const char *path, bool dry_run, struct answer *to,
 		    struct err *err);
 /* `force`: also over what was a generation and has been edited since; over nothing else that
  * is not ours. */
-int work_restore(struct work *w, const char *path, bool force, struct client *cl,
+int work_restore(struct work *w, const char *path, bool force, struct answer *to,
 		 struct err *err);
 /* The file at the path is no generation.  Was it one, before somebody edited it?  1: *of has
  * its digest and original; 0 none that is known; -1 failed (work_derived.c). */
@@ -134,9 +134,9 @@ int work_verify(struct work *w, const char *path, struct work_proof *out, struct
 void work_look(struct work *w, const char *path);
 /* MD5 sums of the originals of all modules that have a generation, for comparing with what
  * packages say (work_packages.c). */
-int work_checksums(struct work *w, struct client *cl, struct err *err);
+int work_checksums(struct work *w, struct answer *to, struct err *err);
 /* Looks at every module: packages may have replaced some. */
-int work_look_all(struct work *w, struct client *cl, struct err *err);
+int work_look_all(struct work *w, struct answer *to, struct err *err);
 /* What a killed manager left half done. */
 int work_recover(struct work *w, struct err *err);
 

@@ -6,9 +6,9 @@
 #include "lib/digest.h"
 #include "lib/err.h"
 #include "lib/table.h"
-#include "manager/control/control.h"
 #include "manager/store/module.h"
-#include "manager/control/work.h"
+#include "manager/work/answer.h"
+#include "manager/work/work.h"
 
 /* --- checksums of originals --- */
 
@@ -34,7 +34,7 @@ static bool checksum(void *ctx, const struct store_module *m)
 	return !c->w->ask->stop;
 }
 
-int work_checksums(struct work *w, struct client *cl, struct err *err)
+int work_checksums(struct work *w, struct answer *to, struct err *err)
 {
 	static const struct table_column col[] = {
 		{ "path", TABLE_TEXT }, { "generation", TABLE_UINT }, { "md5", TABLE_TEXT },
@@ -44,7 +44,7 @@ int work_checksums(struct work *w, struct client *cl, struct err *err)
 	int rc = store_module_each(w->store, checksum, &c, err);
 
 	if (rc >= 0)
-		control_table(cl, c.t);
+		answer_table(to, c.t);
 	table_free(c.t);
 	return rc < 0 ? -1 : 0;
 }
@@ -62,7 +62,7 @@ static void show_looked(void *ctx, enum module_look look, const struct store_mod
 		table_row(ctx, m->path, found[look]);
 }
 
-int work_look_all(struct work *w, struct client *cl, struct err *err)
+int work_look_all(struct work *w, struct answer *to, struct err *err)
 {
 	static const struct table_column col[] = { { "path", TABLE_TEXT },
 						   { "found", TABLE_TEXT } };
@@ -70,7 +70,7 @@ int work_look_all(struct work *w, struct client *cl, struct err *err)
 	int rc = modules_look_all(w->modules, show_looked, t, err);
 
 	if (rc >= 0)
-		control_table(cl, t);
+		answer_table(to, t);
 	table_free(t);
 	return rc < 0 ? -1 : 0;
 }

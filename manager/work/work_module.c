@@ -15,9 +15,9 @@
 #include "lib/err.h"
 #include "lib/profile.h"
 #include "lib/table.h"
-#include "manager/control/control.h"
 #include "manager/store/module.h"
-#include "manager/control/work.h"
+#include "manager/work/answer.h"
+#include "manager/work/work.h"
 #include "policy/policy.h"
 
 struct find {
@@ -100,17 +100,11 @@ void work_look(struct work *w, const char *path)
 	free(m);
 }
 
-static void say(struct client *cl, const char *path, const char *what)
-{
-	if (cl)
-		control_line(cl, "%s: %s", path, what);
-}
-
 /* --- a new generation --- */
 
 struct making {
 	struct work *w;
-	struct client *cl;
+	struct answer *to;
 	bool dry_run;
 	struct store_module m;
 	struct policy policy;		/* as it is for the module */
@@ -166,8 +160,8 @@ static int prepare(struct making *k, const char *path, struct err *err)
 		return err_set(err, ERR_REFUSED, "'%s': %s", path, k->m.refusal);
 	if (write_profile(k, err) < 0)
 		return -1;
-	if (k->samples < k->policy.min_samples && k->cl)
-		control_line(k->cl, "%s: only %.0f samples, the policy wants %u; more of them "
+	if (k->samples < k->policy.min_samples)
+		answer_line(k->to, "%s: only %.0f samples, the policy wants %u; more of them "
 			     "would give a better layout", path, k->samples,
 			     k->policy.min_samples);
 	k->original_fd = work_open_pristine(w, &k->m, err);
@@ -305,8 +299,6 @@ static void show_generation(const struct making *k)
 	char value[NSTAT][64], number[16];
 	const char *cell[3 + NSTAT] = { k->m.path, number, k->dry_run ? "0" : "1" };
 
-	if (!k->cl)
-		return;
 	memcpy(col + 3, stat_column, sizeof(stat_column));
 	(void)snprintf(number, sizeof(number), "%" PRIu32, k->g.number);
 	for (int i = 0; i < NSTAT; i++) {
@@ -315,7 +307,7 @@ static void show_generation(const struct making *k)
 	}
 	struct table *t = table_new("reoptimized", 3 + NSTAT, col);
 	table_row_text(t, cell);
-	control_table(k->cl, t);
+	answer_table(k->to, t);
 	table_free(t);
 }
 
@@ -334,13 +326,13 @@ static int reoptimize(struct making *k, const char *path, struct err *err)
 {
 	struct work *w = k->w;
 
-	say(k->cl, path, "analysing");
+	answer_line(k->to, "%s: analysing", path);
 	if (prepare(k, path, err) < 0)
 		return -1;
-	say(k->cl, path, "optimizing");
+	answer_line(k->to, "%s: optimizing", path);
 	if (make(k, err) < 0)
 		return -1;
-	say(k->cl, path, k->dry_run ? "verifying" : "verifying and installing");
+	answer_line(k->to, "%s: verifying%s", path, k->dry_run ? "" : " and installing");
 	if ((k->dry_run ? prove_only(k, err) : put_in_place(k, err)) < 0)
 		return -1;
 	show_generation(k);
@@ -365,7 +357,7 @@ static void count_cost(struct making *k)
 		role_log("%s", err.text);
 }
 
-int work_reoptimize(struct work *w, const char *path, bool dry_run, struct client *cl,
+int work_reoptimize(struct work *w, const char *path, bool dry_run, struct answer *to,
 		    struct err *err)
 {
 	struct making *k = calloc(1, sizeof(*k));
@@ -373,7 +365,7 @@ int work_reoptimize(struct work *w, const char *path, bool dry_run, struct clien
 	if (!k)
 		return err_set(err, ERR_SYS, "out of memory");
 	k->w = w;
-	k->cl = cl;
+	k->to = to;
 	k->dry_run = dry_run;
 	k->cpu_begun_ms = w->ask->job_cpu_ms;
 	k->original_fd = k->profile_fd = k->out[0] = k->out[1] = k->out[2] = -1;
@@ -397,7 +389,7 @@ int work_reoptimize(struct work *w, const char *path, bool dry_run, struct clien
  * `force` takes for reason enough; 1: there is nothing to do, and that is said; -1: refused
  * or failed. */
 static int look_for_edited(struct work *w, const struct store_module *m, bool force,
-			   struct client *cl, struct store_generation *of, struct err *err)
+			   struct answer *to, struct store_generation *of, struct err *err)
 {
 	int rc = work_derived(w, m, of, err);
 
@@ -421,8 +413,8 @@ static int look_for_edited(struct work *w, const struct store_module *m, bool fo
 			       "'%s': not shown to be a generation that somebody "
 			       "edited; left as it is",
 			       m->path);
-	say(cl, m->path, original ? "is the original already" :
-	    "somebody else put there what it is; left as it is");
+	answer_line(to, "%s: %s", m->path, original ? "is the original already" :
+		    "somebody else put there what it is; left as it is");
 	return 1;
 }
 
@@ -446,7 +438,7 @@ static int put_back(struct work *w, const struct store_module *m, const struct d
 	return rc;
 }
 
-int work_restore(struct work *w, const char *path, bool force, struct client *cl,
+int work_restore(struct work *w, const char *path, bool force, struct answer *to,
 		 struct err *err)
 {
 	struct store_generation g = { 0 };
@@ -455,7 +447,7 @@ int work_restore(struct work *w, const char *path, bool force, struct client *cl
 	if (look_known(w, path, &m, err) < 0)
 		return -1;
 	bool edited = !m.generation;
-	int rc = edited ? look_for_edited(w, &m, force, cl, &g, err) : 0;
+	int rc = edited ? look_for_edited(w, &m, force, to, &g, err) : 0;
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	struct digest from = m.present;
@@ -468,7 +460,7 @@ int work_restore(struct work *w, const char *path, bool force, struct client *cl
 		return -1;
 	work_history(w, path, "restored", "original in the place of generation %" PRIu32 "%s",
 		     number, edited ? ", which somebody had edited" : "");
-	say(cl, path, "restored");
+	answer_line(to, "%s: restored", path);
 	return 0;
 }
 

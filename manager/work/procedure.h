@@ -3,11 +3,11 @@
  * Names and the text of instructions come from confined morph-edit jobs, as text that is looked
  * at line by line: hostile programs may say strange things, but only as names.
  */
-#ifndef MANAGER_CONTROL_PROCEDURE_H
-#define MANAGER_CONTROL_PROCEDURE_H
+#ifndef MANAGER_WORK_PROCEDURE_H
+#define MANAGER_WORK_PROCEDURE_H
 
 #include "lib/rd.h"
-#include "manager/control/work.h"
+#include "manager/work/work.h"
 
 enum { PROCEDURE_NAME_BYTES = 256 };
 

@@ -4,8 +4,8 @@
  * While the answer is awaited the manager's loop goes on turning (`turn`), so that clients are
  * served and events of the parent are taken in; only one question is under way at a time.
  */
-#ifndef MANAGER_CONTROL_ASK_H
-#define MANAGER_CONTROL_ASK_H
+#ifndef MANAGER_WORK_ASK_H
+#define MANAGER_WORK_ASK_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 #include "lib/digest.h"
 #include "lib/msg.h"
 #include "manager/parent/job.h"
-#include "manager/control/yield.h"
+#include "manager/work/yield.h"
 
 struct err;
 

@@ -9,7 +9,7 @@
 
 #include "lib/err.h"
 #include "lib/io.h"
-#include "manager/control/work.h"
+#include "manager/work/work.h"
 
 enum { MOST = 16 };		/* generations that are tried */
 

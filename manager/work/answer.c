@@ -1,9 +1,17 @@
-#include "manager/control/answer.h"
+/* answer.c - requests and answers: writing them, and reading what the other side sent
+ *
+ * See answer.h for the form.  Any bytes are read in tests/fuzz/fuzz_msg.c.
+ */
+#include "manager/work/answer.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/err.h"
 #include "lib/table.h"
+
+/* --- requests --- */
 
 int request_write(struct wr *out, int argc, const char *const *argv, struct err *err)
 {
@@ -54,59 +62,106 @@ int request_read(struct bytes b, int *argc, const char *argv[ANSWER_MAX_ARGS], u
 	return 1;
 }
 
-static size_t begin(struct wr *out, enum answer_kind kind)
-{
-	size_t at = out->n;
+/* --- writing --- */
 
-	wr_u32(out, 0);
-	wr_u8(out, (uint8_t)kind);
+static size_t begin(struct answer *to, enum answer_kind kind)
+{
+	size_t at = to->out.n;
+
+	wr_u32(&to->out, 0);
+	wr_u8(&to->out, (uint8_t)kind);
 	return at;
 }
 
 /* A frame too long for the reader is left out. */
-static void end(struct wr *out, size_t at)
+static void end(struct answer *to, size_t at)
 {
-	if (out->n - at - 4 > ANSWER_MAX_FRAME)
-		out->n = at;
+	size_t n = to->out.n - at - 4;
+
+	if (n > ANSWER_MAX_FRAME)
+		to->out.n = at;
 	else
-		wr_put_u32(out, at, (uint32_t)(out->n - at - 4));
+		wr_put_u32(&to->out, at, (uint32_t)n);
 }
 
-void answer_table(struct wr *out, const struct table *t)
+static bool is_open(const struct answer *to)
+{
+	return to && !to->closed;
+}
+
+static void limit(struct answer *to)
+{
+	if (to->out.n - to->sent > ANSWER_MAX_PENDING)
+		answer_close(to);
+}
+
+void answer_close(struct answer *to)
+{
+	wr_free(&to->out);
+	to->sent = 0;
+	to->closed = true;
+}
+
+void answer_table(struct answer *to, const struct table *t)
 {
 	int ncol = table_ncol(t);
-	size_t at = begin(out, ANSWER_TABLE);
 
-	wr_str(out, table_title(t));
-	wr_u8(out, (uint8_t)ncol);
+	if (!is_open(to))
+		return;
+	size_t at = begin(to, ANSWER_TABLE);
+	wr_str(&to->out, table_title(t));
+	wr_u8(&to->out, (uint8_t)ncol);
 	for (int i = 0; i < ncol; i++) {
-		wr_u8(out, (uint8_t)table_columns(t)[i].type);
-		wr_str(out, table_columns(t)[i].name);
+		wr_u8(&to->out, (uint8_t)table_columns(t)[i].type);
+		wr_str(&to->out, table_columns(t)[i].name);
 	}
-	end(out, at);
+	end(to, at);
 	for (int r = 0; r < table_nrow(t); r++) {
-		at = begin(out, ANSWER_ROW);
+		at = begin(to, ANSWER_ROW);
 		for (int i = 0; i < ncol; i++)
-			wr_str(out, table_cell(t, r, i));
-		end(out, at);
+			wr_str(&to->out, table_cell(t, r, i));
+		end(to, at);
 	}
+	limit(to);
 }
 
-void answer_text(struct wr *out, enum answer_kind kind, const char *text)
+static void put_text(struct answer *to, enum answer_kind kind, const char *text)
 {
-	size_t at = begin(out, kind);
-
-	wr_str(out, text);
-	end(out, at);
+	if (!is_open(to))
+		return;
+	size_t at = begin(to, kind);
+	wr_str(&to->out, text);
+	end(to, at);
+	limit(to);
 }
 
-void answer_end(struct wr *out, int exit_code)
+void answer_line(struct answer *to, const char *fmt, ...)
 {
-	size_t at = begin(out, ANSWER_END);
+	char text[4096];
+	va_list ap;
 
-	wr_u8(out, (uint8_t)exit_code);
-	end(out, at);
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);	/* a cut line still tells */
+	va_end(ap);
+	put_text(to, ANSWER_LINE, text);
 }
+
+void answer_error(struct answer *to, const char *text)
+{
+	put_text(to, ANSWER_ERROR, text);
+}
+
+void answer_end(struct answer *to, int exit_code)
+{
+	if (!is_open(to))
+		return;
+	size_t at = begin(to, ANSWER_END);
+	wr_u8(&to->out, (uint8_t)exit_code);
+	end(to, at);
+	limit(to);
+}
+
+/* --- reading --- */
 
 int answer_read(struct bytes b, struct answer_frame *out, uint64_t *used, struct err *err)
 {

@@ -1,5 +1,5 @@
 /* work.c - the manager's state, and the spool taken in while the machine is idle; see work.h */
-#include "manager/control/work.h"
+#include "manager/work/work.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -208,15 +208,12 @@ static int open_spool(struct work *w, struct err *err)
 
 int work_open(struct work *w, struct err *err)
 {
-	static struct module_opener opener = { .open = open_module,
-					       .open_original = open_original };
-	static struct module_analyzer analyzer = { .analyze = analyze_module,
-						   .interpret = work_interpret };
-	static struct module_filter filter = { .allows = module_allowed };
-
+	const struct module_services services = {
+		.open = open_module, .open_original = open_original, .analyze = analyze_module,
+		.interpret = work_interpret, .allows = module_allowed, .ctx = w,
+	};
 	uint64_t born_ns;		/* asked here, so that it is right later */
 
-	opener.ctx = analyzer.ctx = filter.ctx = w;
 	w->spool_dir = -1;
 	w->started_ms = role_now_ms();
 	w->paused = w->options->paused;
@@ -224,7 +221,7 @@ int work_open(struct work *w, struct err *err)
 	w->store = store_open(w->options->store, err);
 	if (!w->store || store_born(w->store, &born_ns, err) < 0 || open_spool(w, err) < 0)
 		return -1;
-	w->modules = modules_new(w->store, &opener, &analyzer, &filter);
+	w->modules = modules_new(w->store, &services);
 	w->policy = read_policy(w, err);
 	if (!w->policy)
 		return -1;
@@ -345,7 +342,7 @@ int work_sync(struct work *w, struct work_spool *out, struct err *err)
 	for (uint32_t i = 0; i < sum.nmodule; i++)
 		out->samples += sum.module[i].samples;
 	work_crashes(w, &sum);
-	work_paces(w, &sum);
+	work_speedtests(w, &sum);
 	attribution_free(&sum);
 	free_list(list, n);
 	struct err why;

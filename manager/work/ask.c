@@ -1,4 +1,4 @@
-#include "manager/control/ask.h"
+#include "manager/work/ask.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "manager/control/procedure.h"
+#include "manager/work/procedure.h"
 
 #include <inttypes.h>
 #include <stdio.h>

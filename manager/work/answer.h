@@ -1,4 +1,7 @@
-/* answer.h - how requests and answers travel over the control socket
+/* answer.h - what a request is answered: lines and tables, and how both travel over the socket
+ *
+ * An answer is a buffer.  Whoever works on a request appends to it, and knows nothing of the
+ * connection; the control socket's server (manager/control/control.h) sends what is in it.
  *
  *   request   u32 length | u8 version | u8 count | count texts with their NUL
  *   answer    frames: u32 length | u8 kind | body
@@ -11,10 +14,11 @@
  * Lengths count what follows them.  Both sides check all of it: the client may talk to a socket
  * that is not ours.
  */
-#ifndef MANAGER_CONTROL_ANSWER_H
-#define MANAGER_CONTROL_ANSWER_H
+#ifndef MANAGER_WORK_ANSWER_H
+#define MANAGER_WORK_ANSWER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "lib/rd.h"
 #include "lib/wr.h"
@@ -23,7 +27,7 @@ struct err;
 struct table;
 
 enum { ANSWER_VERSION = 1, ANSWER_MAX_ARGS = 64, ANSWER_MAX_REQUEST = 64 * 1024,
-       ANSWER_MAX_FRAME = 1 << 20, ANSWER_MAX_COLUMNS = 64 };
+       ANSWER_MAX_FRAME = 1 << 20, ANSWER_MAX_COLUMNS = 64, ANSWER_MAX_PENDING = 4 << 20 };
 
 enum answer_kind { ANSWER_TABLE = 1, ANSWER_ROW, ANSWER_LINE, ANSWER_ERROR, ANSWER_END };
 
@@ -34,9 +38,21 @@ int request_write(struct wr *out, int argc, const char *const *argv, struct err 
 int request_read(struct bytes b, int *argc, const char *argv[ANSWER_MAX_ARGS], uint64_t *used,
 		 struct err *err);
 
-void answer_table(struct wr *out, const struct table *t);
-void answer_text(struct wr *out, enum answer_kind kind, const char *text);
-void answer_end(struct wr *out, int exit_code);
+struct answer {			/* zeroed: nothing said yet */
+	struct wr out;		/* out.p[sent ...] waits to be sent */
+	size_t sent;
+	bool closed;		/* what comes is dropped */
+};
+
+/* Append to the answer; NULL: nobody listens.  A line of progress, a table, a sentence about
+ * what failed, the end.  When more than ANSWER_MAX_PENDING bytes wait, the answer is closed:
+ * whoever reads it is too slow. */
+void answer_line(struct answer *to, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void answer_table(struct answer *to, const struct table *t);
+void answer_error(struct answer *to, const char *text);
+void answer_end(struct answer *to, int exit_code);
+/* Frees what waits, and drops what is appended from now on. */
+void answer_close(struct answer *to);
 
 struct answer_frame {
 	enum answer_kind kind;
