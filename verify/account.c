@@ -1,8 +1,8 @@
 /* account.c - there is no byte in a generation's file that no part has answered for
  *
- * The file is cut into what was shown elsewhere:
+ * The file is cut into what other parts have shown:
  *
- *   the original's file         compared byte by byte (headers.c)
+ *   the original's file         keptbytes.c
  *   new headers below it        headers.c, where file offsets grow
  *   sections that gave way      front.c
  *   new text                    code.c: images, and padding that runs nothing
@@ -14,9 +14,11 @@
  *   notes of probes             probenotes.c
  *   section headers, names      sections.c
  *
- * These do not overlap, nothing lies behind the last, and every byte between two is zero.
- * Where an exception table ends is known to its readers only: lists in it may serve no call
- * site of this piece.  It goes on to the next table or section.
+ * These pieces do not overlap, nothing follows the last one, and every byte between two of them
+ * is zero.  Only the readers of an exception table know where it ends: it may contain lists
+ * that serve no call site of this piece.  So it goes on to the next table or section.
+ *
+ * Tested by tests/unit/verify/test_sections.c.
  */
 #include <stdlib.h>
 

@@ -1,25 +1,26 @@
-/* callsites.c - exceptions take the same ways through images as through the original
+/* callsites.c - exceptions at each image go where they go at its original
  *
- * An LSDA is the personality routine's table for one FDE: call sites (ranges of code, each with
- * a landing pad or none and the first of a chain of actions), actions (a filter, which the
- * landing pad gets in a register, and the next one), and types (what filters stand for; those
- * of exception specifications are lists).  This is the form that all of GCC's and Clang's
- * languages use, Rust too.  A reading of its own: what writes generations has another one.
+ * An LSDA is the personality routine's table for one FDE.  It has call sites (ranges of code,
+ * each with a landing pad or none and the first of a chain of actions), actions (a filter,
+ * which the landing pad gets in a register, and the next action), and types (what filters stand
+ * for; those of exception specifications are lists).  All languages of GCC and Clang use this
+ * form, Rust too.  verify_callsites() reads all LSDAs; unwindrows.c then asks for every
+ * instruction and its image.
  *
- * SAME       An instruction and its image have the same site when both are in none, or both are
- *            in one, with landing pads of which the new one stands for the old one, or none,
- *            and chains of which each record has the same filter and leads to the same type.
- *            No site is not the same as a site without landing pad, nor an LSDA without sites
- *            the same as no LSDA: the former end the program, the latter let the exception
- *            pass.  Two types are the same when the same address is at the end of their
- *            encodings, and both are the type's or both are of a pointer to it.
- * BYTES      Return addresses are looked up less one, faults at the first byte, so a site that
- *            begins or ends inside an instruction is a doubt.
- * CONSTANT   An LSDA must not be in a writable segment, and absolute addresses in it are known
- *            in programs linked to a fixed address only.
- * LIMITS     Sites of one LSDA ascend and do not overlap, as personality routines expect.  What
- *            has another form is kept as not understood: its function cannot have moved.
- *            Work is bounded by a budget for the whole file.
+ * SAME       An instruction and its image have the same site if both are in none; or if both
+ *            are in one, either without landing pads or with landing pads of which the new one
+ *            stands for the old one, and their chains have, record by record, the same filter
+ *            and the same type.  No site differs from a site without landing pad, and an LSDA
+ *            without sites from no LSDA: the former end the program, the latter let the
+ *            exception pass.  Two types are the same if their encodings lead to the same
+ *            address, and both are the type itself or both are a pointer to it.
+ * BYTES      Unwinders look up return addresses less one, and faults at the first byte.  So a
+ *            site that begins or ends inside an instruction is refused.
+ * CONSTANT   An LSDA must not be in a writable segment.  Absolute addresses in it are known in
+ *            programs linked to a fixed address only.
+ * LIMITS     Sites of one LSDA ascend and do not overlap, as personality routines expect.  An
+ *            LSDA of another form counts as not understood, and its function cannot have moved.
+ *            A budget for the whole file bounds the work.
  */
 #include "verify/lookup.h"
 

@@ -1,14 +1,17 @@
-/* callwrites.c - registers that a call does not leave as they are
+/* callwrites.c - which registers a call may overwrite
  *
- * A register that holds the address of a jump table is mostly dead when the next call is made,
- * and what the code behind does with its remains says nothing about the table.  The convention
- * lets callees overwrite nine registers.  Compilers that see a callee may rely on registers
- * that it does not write, so for code of the same file only those count that it does write, on
- * whatever path; whoever is called through a pointer or in another file, may have written all
- * nine.
+ * A register that holds the address of a jump table is mostly dead at the next call, and what
+ * the code after the call does with its remains says nothing about the table.  The calling
+ * convention lets callees overwrite nine registers.  But a compiler that sees a callee may rely
+ * on registers that the callee does not write.  So a call of code in the same file overwrites
+ * only those of the nine that the callee writes on some path; a call through a pointer or to
+ * another file overwrites all nine.
  *
- * Functions are looked at when somebody asks, each once; calls deeper than MAX_DEPTH and code
- * without an FDE of its own are taken to write nothing, which is the safe side.
+ * The safe error is to name too few registers: then a difference lives on and may be refused.
+ * That is what happens for calls nested deeper than MAX_DEPTH and code without an FDE of its
+ * own.  Each function is looked at once, when a call of it is met.
+ *
+ * Tested by tests/unit/verify/test_returns.c.
  */
 #include "verify/effect.h"
 #include "verify/lookup.h"

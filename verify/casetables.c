@@ -2,17 +2,18 @@
  *
  * ENTRIES   Each entry of the new table leads to the image of what the original's entry leads
  *           to, or to that address itself.
- * LENGTH    No bound of the index is proved. An index that the original can use picks an entry
- *           that leads to code of this function; compilers lay a table out without gaps. So the
- *           new table must not end while the original's bytes still look like further entries:
- *           the start of an instruction of the same function or its fragments, or exactly the
- *           end of one of their ranges (Clang's filler), and no other table begins. Every entry
- *           up to there is shown to be right, whatever the index. Behind where another table
- *           begins entries are not used, and may be inside an entry jump.
- * PLACE     The original's entries are constant (not in a writable segment), and so are the
- *           new.
- * USE       dataflow.c, for every function in which an instruction forms a new table's
- *           address, or a load reads at another displacement.
+ * LENGTH    No bound of the index is proved.  An index that the original can use picks an entry
+ *           that leads to code of this function, and compilers lay out a table without gaps.
+ *           So the new table must not end while the original's bytes still look like further
+ *           entries: while they lead to the start of an instruction of the same function or its
+ *           fragments, or exactly to the end of one of their ranges (Clang's filler), and no
+ *           other table begins.  Every entry up to there is shown to be right, whatever the
+ *           index.  Entries behind the start of another table are not used, and may lead inside
+ *           an entry jump.
+ * PLACE     The original's entries are constant (not in a writable segment), and so are the new
+ *           ones.
+ *
+ * The use of a new table is dataflow.c's matter.
  */
 #include <stdlib.h>
 

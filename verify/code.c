@@ -1,25 +1,28 @@
-/* code.c - an image does what its original block does, and leads where it leads
+/* code.c - each image does what its original block does, and leads where that leads
  *
- * A block of the map is claimed to be straight-line code: calls may stand in it, other
- * transfers only as its last instruction.  Whether it could have been longer does not matter:
- * images are entered at their first byte only (every branch, table entry, landing pad and entry
- * jump is shown to lead to a first byte, and new text has no other addresses in the program),
- * or by returning from a call.
+ * The map claims that a block is straight-line code: calls may stand in it, other transfers
+ * only as its last instruction.  Whether the block could have been longer does not matter.
+ * Control enters images at their first byte only, or by returning from a call: every branch,
+ * table entry, landing pad and entry jump is shown to lead to a first byte, and the program has
+ * no other addresses of new text.
  *
  * Side by side, every instruction must have the same bytes but for the field that depends on
- * the place, whose meaning must be the same absolute address (or a claimed table's base, which
- * is noted for dataflow.c).  Trailing NOPs of the original may be missing.  A call of, or
- * jump to, a stub of the linkage table may be one through the stub's slot, and a load without a
- * displacement may have one (shift.c).
+ * its place.  That field must mean the same absolute address, or the base of a claimed table
+ * (which is noted for dataflow.c).  Three differences are allowed: NOPs at the end of the
+ * original may be missing; a call of a stub of the linkage table, or a jump to it, may go
+ * through the stub's slot; and a load without a displacement may have one (shift.c).
  *
  * WAYS OUT   Each way of the original (taken, fall-through) has exactly one way in the image,
- *            and verify_leads() says whether it arrives at the same place. A way that runs off
- *            the end of the image, perhaps over NOPs, arrives at the byte behind it, so that
- *            must be an image. Behind
- *            the last instruction at most one jump is allowed, and behind `loop` and its kin,
- *            which reach 127 bytes only, a second one for the taken way:
+ *            and verify_leads() says whether it arrives at the same place.  A way that runs off
+ *            the end of the image, perhaps over NOPs, arrives at the byte behind it, so an
+ *            image must begin there.  Behind the last instruction at most one jump is allowed.
+ *            Behind `loop` and its kin, which reach 127 bytes only, there may be a second one
+ *            for the taken way:
  *                loop L1;  jmp fall;  L1: jmp taken
  *            where fall may also be what stands behind the jump to taken.
+ *
+ * Tested by tests/unit/verify/test_verify.c, and by tests/verify/mutate.c with damaged opcodes,
+ * operands, targets, conditions and blocks.
  */
 #include <stdlib.h>
 

@@ -1,4 +1,12 @@
-/* HEAD */
+/* coderefs.c - notes which instructions of the original lead or refer to code
+ *
+ * entries.c calls this for every instruction of its walk.  The notes are judged later, by
+ * labelwords.c, stalepointers.c and watchedcode.c, when it is known which pointers lead to
+ * images.  All but the addresses that a lea forms are of interest only for programs that are
+ * loaded at any address: pointers of others are never redirected.
+ *
+ * Tested by tests/unit/verify/test_redirected.c and test_watchedcode.c.
+ */
 #include "verify/lookup.h"
 
 enum { MOVABS = 10 };

@@ -2,31 +2,33 @@
  *
  * Where an instruction of the original forms the address of a table, its image may form the
  * address of the new one.  From there on a register differs between the two runs.  This data
- * flow over the original's instructions follows such registers through the function and refuses
- * when anything but the way to the table and the jump uses them.
+ * flow over the original's instructions follows such registers through the function.  It
+ * refuses if anything but the way to the table and the jump uses them.  There is one run for
+ * each function that refers to new tables.
  *
- * VALUES    of registers are in values.h.
+ * VALUES    What a register may hold is in values.h.
  *
- * PUSHES    of a register that differs are what compilers align the stack with. Where it is on
- *           the stack is followed, and popping it there makes a register DIRTY; once rsp
- *           changes in other ways than by constants, popping anything does. That nobody reads
- *           the slot otherwise is left aside.
- * SPILLS    of a register that is UPPER are in spill.c. All other memory may be seen by
+ * PUSHES    Compilers push a register that differs to align the stack.  The flow follows where
+ *           it is on the stack, and popping it there makes a register DIRTY.  Once rsp changes
+ *           in other ways than by constants, every pop does.  That nobody reads the slot
+ *           otherwise is assumption A8 (verify.c).
+ * SPILLS    of a register that is UPPER are in spill.c.  All other memory may be seen by
  *           anybody, and must not differ.
  *
- * EDGES     Direct branches, tables, fall-through. A jump or fall to another function's entry
- *           ends the flow, as does an indirect jump with the frame of a function's entry (a
- *           tail call). Any other indirect jump goes anywhere: no register may differ there,
- *           and then instructions that form bases may be reached with all registers SAME.
- * CALLS     that never come back (returns.c) end the flow; so does one that ends a range
- *           when what is behind it belongs to another function. Others end in rax, rdx and what
- *           the callee overwrites (callwrites.c) being SAME and the flags unused.  That a
- *           call may look at argument registers is left aside: no compiler passes the address
- *           of a jump table.
- * SHIFTED   Loads by the address of an original table (shift.c) need to know that
- *           address, so all ways into the images are followed for them.
- * PADS      Every instruction with a landing pad leads there, as a call leads to what is behind
- *           it.
+ * EDGES     The flow follows direct branches, tables and fall-through.  A jump or fall to
+ *           another function's entry ends it, as does an indirect jump with the frame of a
+ *           function's entry (a tail call).  Any other indirect jump goes anywhere: no register
+ *           may differ there, and then instructions that form bases may be reached with all
+ *           registers SAME.
+ * CALLS     that never come back (returns.c) end the flow.  So does one that ends a range if
+ *           another function's code follows.  After other calls rax, rdx and what the callee
+ *           overwrites (callwrites.c) are SAME and the flags unused.  That a call does not look
+ *           at a table's address in an argument register is assumption A8, too.
+ * SHIFTED   Loads by the address of an original table (shift.c) need to know that address, so
+ *           for them all ways into the images are followed.
+ * PADS      Every instruction with a landing pad leads there, as a call leads to what follows.
+ *
+ * Tested by tests/unit/verify/test_casetables.c, test_shift.c and test_accepted.c.
  */
 #include <stdlib.h>
 

@@ -1,4 +1,11 @@
-/* effect.c - operands as Zydis lists them, hidden ones included, as masks */
+/* effect.c - what one instruction reads, writes and does with a jump table's address
+ *
+ * Zydis lists all operands of an instruction, hidden ones included.  Here they become masks of
+ * registers and flags, and the few forms that compilers use on the way to a jump table become
+ * an enum effect_op.  An instruction of any other form is FX_NONE and has its masks only.
+ *
+ * Tested by tests/unit/binary/test_decode.c (effects that are remembered).
+ */
 #include "verify/effect.h"
 
 #include <Zydis/Zydis.h>

@@ -1,4 +1,4 @@
-/* effect.h - what one instruction reads, writes and does to the way to a jump table */
+/* effect.h - what one instruction reads, writes and does with a jump table's address */
 #ifndef VERIFY_EFFECT_H
 #define VERIFY_EFFECT_H
 

@@ -1,15 +1,17 @@
-/* entries.c - one walk over the original's code, and the entry jumps
+/* entries.c - entry jumps lead to images, and no instruction leads inside one
  *
  * An entry jump overwrites five bytes of the original.  Whoever arrives at its first byte goes
- * on in the image of the function's first block; nobody may arrive at the other four.  Arrivals
- * are sought where programs keep addresses: branches and rip-relative operands of all code
- * (between FDEs too, decoded as far as it goes), landing pads, entries of everything that looks
- * like a jump table, relocations, symbols, the dynamic section, and in programs linked to a
- * fixed address every aligned word of data.
+ * on in the image of the function's first block; nobody may arrive at the other four.  One walk
+ * over all code of the original looks for arrivals by instructions: branches and rip-relative
+ * operands (between FDEs too, as far as the bytes there decode), landing pads, and entries of
+ * everything that looks like a jump table.  Addresses kept as data are holders.c's matter.
  *
- * The walk also notes where instructions begin, and which FDEs belong to one function: a jump
- * or an exception into a fragment (the FDE of one begins in the middle of a frame) joins it to
- * where it came from.
+ * The walk also notes where instructions begin, and which FDEs belong to one function.  A
+ * fragment is an FDE that begins in the middle of a frame; a jump or an exception into it joins
+ * it to the FDE where it came from.
+ *
+ * Tested by tests/unit/verify/test_casetables.c, and by tests/verify/mutate.c with damaged
+ * entry jumps and missing entries.
  */
 #include <stdlib.h>
 

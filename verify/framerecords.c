@@ -1,4 +1,11 @@
-/* framerecords.c - finds and splits the records of .eh_frame; see frames.c */
+/* framerecords.c - splits .eh_frame into its records, CIEs and FDEs
+ *
+ * It finds .eh_frame as the program's own unwinder does: PT_GNU_EH_FRAME leads to
+ * .eh_frame_hdr, and that to .eh_frame.  A record that is cut off is refused; one with an
+ * unknown augmentation is kept as not understood.  frames.c runs the programs of the records.
+ *
+ * Tested by tests/unit/verify/test_unwindrows.c.
+ */
 #include <stdlib.h>
 
 #include "verify/parts.h"

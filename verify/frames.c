@@ -1,19 +1,19 @@
-/* frames.c - the records of .eh_frame and an interpreter for their programs
+/* frames.c - what .eh_frame says of every instruction: an interpreter for its programs
  *
- * Found as the program's own unwinder finds them: PT_GNU_EH_FRAME leads to .eh_frame_hdr, that
- * to .eh_frame.  The Verifier's own reading, on purpose: the tables that it judges were written
- * with the help of another one.
+ * This reading is the Verifier's own on purpose: the tables that it judges were written with
+ * the help of PostMorph's reading.  framerecords.c finds the records.
  *
  * STATES   A rule set is written out as bytes (CFA, argument size, then every register that has
  *          a rule) and interned in one table for both files, so rows compare by number.
  *
- * CONSTANT The original's are not in a writable segment: what the loader relocates there, or
- * anybody
- *          changes, it would not change in the copy.
+ * CONSTANT The original's .eh_frame is not in a writable segment: what the loader relocates
+ *          there, or anybody changes, would not change in the copy.
  *
  * LIMITS   Work is linear in the section's size: initial programs, rule sets and the depth of
  *          remembered states are limited.  An FDE in a form that is not modelled is kept
  *          without rows; nothing can be shown about its code then, so it cannot have moved.
+ *
+ * Tested by tests/unit/verify/test_unwindrows.c.
  */
 #include <stdlib.h>
 

@@ -1,4 +1,10 @@
-/* HEAD */
+/* frametable.c - finds the FDE and the unwind row of an address
+ *
+ * frames.c has filled the tables; both are sorted by address.  Most callers walk upwards
+ * through code, so struct vcursor remembers the last FDE and row.
+ *
+ * Tested by tests/unit/verify/test_unwindrows.c.
+ */
 #include "verify/frames.h"
 
 uint32_t vcfi_find(const struct vcfi *cfi, vaddr addr)

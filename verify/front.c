@@ -1,16 +1,17 @@
 /* front.c - what gave way to the program header table is elsewhere, unchanged, and found
  *
- * The longer table overwrites what stood behind the original's.  Shown here:
+ * The generation has more program headers, and its table overwrites what stood behind the
+ * original's.  Shown here:
  *
  *   F1  each overwritten byte was in a section that moved, or was zero and in none, and nobody
  *       could write to it;
  *   F2  a section that moved is of a kind that only headers and .dynamic lead to, and its
- *       content, that nobody could write to, is loaded, read-only, where its section header now
- *       says;
+ *       content, which nobody could write to, is loaded, read-only, where its section header
+ *       says now;
  *   F3  program headers and dynamic entries that led to it lead to the new place, by their
  *       sizes to nothing behind it, and no dynamic entry leads to an overwritten byte;
- *   F4  no code and no pointer in data leads to one: verify_in_front() is asked by those who
- *       walk over them (entries.c, holders.c).
+ *   F4  no code and no pointer in data leads to an overwritten byte: entries.c and holders.c,
+ *       which walk over these, ask verify_in_front().
  *
  * A file that is linked to a fixed address may have a new segment below it instead: then all
  * file offsets grow by v->file.lift, and nothing of the original is overwritten.

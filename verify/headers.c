@@ -1,19 +1,20 @@
-/* headers.c - the original's bytes are where they were, and nothing but new text was added
+/* headers.c - ELF and program headers are the original's, plus new read-only segments
  *
- * HEADERS    Only where the section header table is and how many headers there are may differ.
- *            Program headers: the original's, in their order, plus new PT_LOADs, and a
- *            PT_GNU_EH_FRAME if there was none. PT_PHDR must describe the table as it is now,
- *            PT_GNU_EH_FRAME leads to the new unwind table (unwindrows.c reads it there);
- *            those of what gave way to the table follow it (front.c). The table is in
- *            the first segment: kernels before 5.18 tell programs so, wherever it is.
- * SEGMENTS   A new one shares no page with any other, is not writable and is all file bytes. It
- *            can be where it says: that is no lower than file offsets have grown, little higher
- *            than the file is long, and of no strange alignment. New text begins with a page.
- *            The original's code cannot be written to: nobody would change its images.
- * BYTES      The original's whole file is compared, loaded or not, skipping what is shown
- *            elsewhere: header fields, the table and what it has grown over, dynamic entries,
- *            the entry jumps, pointers that lead to images. What is skipped is loaded once:
- *            nobody meets it at an address by which it was not looked at.
+ * HEADERS    The ELF header may differ only in where the section header table is and how many
+ *            headers there are.  Program headers are the original's, in their order, plus new
+ *            PT_LOADs, and a PT_GNU_EH_FRAME if there was none.  PT_PHDR must describe the
+ *            table as it is now.  PT_GNU_EH_FRAME leads to the new unwind table, where
+ *            unwindrows.c reads it.  Headers of what gave way to the table follow it
+ *            (front.c).  The table is in the first segment: kernels before 5.18 tell programs
+ *            that it is, wherever it is.
+ * SEGMENTS   A new segment shares no page with any other, is not writable and is all file
+ *            bytes.  It can be where it says: its address is no lower than file offsets have
+ *            grown, little higher than the file is long, and its alignment is a usual one.
+ *            New text begins with a page.
+ * CONSTANT   No segment of the original's code can be written to: nobody would change the
+ *            images of what is written there.
+ *
+ * Tested by tests/unit/verify/test_headers.c.
  */
 #include <stdlib.h>
 

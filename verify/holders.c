@@ -1,10 +1,13 @@
-/* holders.c - addresses that the original keeps as data
+/* holders.c - no address that the program keeps as data leads inside an entry jump
  *
  * One walk over all places outside of instructions where a program keeps code addresses:
  * relocations, symbols, the dynamic section, the entry point, and in programs linked to a fixed
  * address every aligned word of data.  None of them may lead inside an entry jump, or to what
- * gave way to program headers.  Places within thread-local storage are no addresses.  What is
- * relocated can be written to: code and tables, of which there are copies, are not.
+ * gave way to program headers (front.c, F4).  Places within thread-local storage are no
+ * addresses.  What the loader relocates is writable: nobody relocates code or tables, of which
+ * there are copies.  Other parts take the same walk (verify_each_holder()).
+ *
+ * Tested by tests/unit/verify/test_headers.c and test_accepted.c.
  */
 #include "verify/holders.h"
 #include "verify/lookup.h"

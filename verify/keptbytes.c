@@ -1,4 +1,15 @@
-/* HEAD */
+/* keptbytes.c - every other byte of the original's file is what and where it was
+ *
+ * BYTES      The original's whole file is compared, whether loaded or not, but for the holes
+ *            that other parts answer for: header fields, the program header table and what it
+ *            has grown over, dynamic entries, entry jumps, and pointers that lead to images.
+ * ONCE       A hole is in one segment at most: nobody meets it at an address by which it was
+ *            not looked at.
+ * STALE      Where a section has moved, its old bytes may still be.  They are as they were, or
+ *            as they are now at the new place.
+ *
+ * Tested by tests/unit/verify/test_headers.c and test_front.c.
+ */
 #include <stdlib.h>
 
 #include "verify/lookup.h"

@@ -1,23 +1,25 @@
-/* labelwords.c - pointers to labels that lead to images
+/* labelwords.c - redirected pointers to labels lead to images that are good for jumps there
  *
  * An interpreter keeps the addresses of its handlers, labels inside of one function, in tables
- * and jumps through those.  Such a pointer may be redirected like one to a function: found, and
- * changed together with all others to that label, by redirected.c.  Here is what labels
- * have of their own:
+ * and jumps through those.  A generation may redirect such a pointer like one to a function:
+ * redirected.c finds it, and stalepointers.c shows that all pointers to that label change
+ * together.  Here is what labels have of their own:
  *
  * PLACE      An image begins exactly for the label: with its own first instruction, so with the
- *            same endbr64, if any, and the same unwind row. dataflow.c lets a computed jump
+ *            same endbr64, if any, and the same unwind row.  dataflow.c lets a computed jump
  *            arrive anywhere with no register that differs, so whoever knows the image's
  *            address may jump there.
- * ALL        All pointers to a label change or none does (redirected.c). Those that stay
- *            are relocated data, or formed by a `lea` that only keeps the address. Nothing else
- *            yields an address inside of the function (but its start): no other relocation, no
- *            symbol, no other instruction's operand.
+ * ALL        All pointers to a label change or none does.  Those that stay are relocated data,
+ *            or formed by a `lea` that only keeps the address.  Nothing else yields an address
+ *            inside of the function (but its start): no other relocation, no symbol, no other
+ *            instruction's operand.
  * STRAIGHT   No jump of the function calculates its target as a distance from a label, and some
- *            go to what was fetched from memory (ways.c).
+ *            jump goes to what was fetched from memory (ways.c).
  *
  * It does not matter whether original code of the function still runs: being at a label and
  * being at its image is the same.
+ *
+ * Tested by tests/unit/verify/test_redirected.c.
  */
 #include <stdlib.h>
 #include <string.h>

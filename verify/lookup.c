@@ -1,4 +1,11 @@
-/* HEAD */
+/* lookup.c - questions about the two files that several parts ask
+ *
+ * Where code is, which bytes entry jumps have overwritten, where a block's image is, and
+ * whether being at one address of the generation is being at one of the original.  It shows
+ * nothing, and every part may ask it; it asks only frametable.c.
+ *
+ * Tested by all of tests/unit/verify/ and by tests/e2e/mutate.sh: each part asks it.
+ */
 #include "verify/lookup.h"
 
 #include <stdlib.h>

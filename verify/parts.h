@@ -68,8 +68,14 @@ struct verify_part {
 	const char *shows;	/* the claim */
 };
 
-/* In running order; the last one has no name.  verify.c. */
+struct verify_helper {
+	const char *name;	/* of the file NAME.c */
+	const char *helps;	/* what it knows */
+};
+
+/* verify.c; the last one of each has no name.  Parts are in running order. */
 extern const struct verify_part verify_parts[];
+extern const struct verify_helper verify_helpers[];
 
 /* The parts, each in the file of its name, in running order (verify.c has the table).  Each
  * returns 0, or -1 with the refusal in v->err. */

@@ -1,9 +1,12 @@
-/* probenotes.c - tracers find static probe points where they are now
+/* probenotes.c - each static probe point of a moved function has a note for its image
  *
- * Notes of the original are there, byte for byte; behind them, in the same order, one for each
- * whose function has moved, which differs in the address only: that of the image of the block
- * which the probe's NOP begins, and which begins with that NOP.  There is no probe where an
- * entry jump is, which would run beside its image.
+ * Tracers find static probe points (SystemTap's) by notes.  The generation has all notes of the
+ * original, byte for byte.  Behind them, in the same order, stands one more for each probe
+ * whose function has moved.  It differs in the address only, which is that of an image.  The
+ * image is of the block that the probe's NOP begins, and it begins with that NOP.  No probe is
+ * where an entry jump is: a tracer would write into that.
+ *
+ * Tested by tests/e2e/mutate.sh (damaged and missing notes).
  */
 #include "verify/lookup.h"
 

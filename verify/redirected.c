@@ -1,27 +1,19 @@
-/* redirected.c - pointers to functions that lead to images
+/* redirected.c - a redirected pointer leads to the image of what it led to
  *
  * A generation may give a function's address another value, that of its image, where the
  * program keeps it: the addend of a relative relocation, a word that RELR relocates, a dynamic
  * symbol, the operand of a `lea` in new text.  Going there is going to the function.  But
- * programs compare pointers, so all places must agree: no running code may get at the old value
- * any more.
+ * programs compare pointers, so all places must agree; stalepointers.c shows that.
  *
  * FOUND      Whatever of the above has another value than in the original is a redirection of
- *            the old value X to the new one Y. headers.c leaves exactly those bytes out.
- * PLACE      X is the start of a function with an entry jump, Y the image of its first block;
- *            different X have different Y.  (Labels: labelwords.c.)
- * ALL        Every relocation, symbol and instruction that yields X yields Y in the generation.
- *            Anything else that yields X, or may, is a refusal: other kinds of relocations, the
- *            entry point, instructions of code between FDEs, large constants that are distances
- *            from the GOT, 32-bit words of data that are distances from where they stand or
- *            from the table that they are in.
- * SEALED     An instruction of the original that forms X must not run any more. So its function
- *            must be one whose original code is entered by the entry jumps only: no address
- *            inside it is kept or formed anywhere, no branch from another function and no image
- *            leads there, and its indirect jumps leave it or go by new tables only.
- * ORDER      of pointers, and distances between them, may change; no program of meaning depends
- *            on them. Only programs that are loaded at any address are judged: at fixed ones
- *            numbers and addresses cannot be told apart.
+ *            the old value X to the new one Y.  keptbytes.c leaves exactly those bytes out.
+ * PLACE      X is the start of a function with an entry jump, and Y the image of its first
+ *            block; different X have different Y.  (Labels: labelwords.c.)
+ * ORDER      of pointers, and distances between them, may change (assumption A5 in verify.c).
+ *            Only programs that are loaded at any address have redirected pointers: at fixed
+ *            addresses numbers and addresses cannot be told apart.
+ *
+ * Tested by tests/unit/verify/test_redirected.c.
  */
 #include <stdlib.h>
 

@@ -1,18 +1,20 @@
 /* returns.c - calls that certainly do not come back
  *
- * Behind such a call stands code that belongs to other ways, and a data flow that ran on into
- * it would find doubts where there are none.
+ * The code that follows such a call belongs to other ways.  A data flow that ran on into it
+ * would find doubts where there are none.
  *
- * A function may return when a return can be reached from where it is entered: along direct
- * branches, behind calls of what may return, and by jumps to what may return.  That is the
- * least fixed point: whoever comes to a call of a function that is not known to return waits
- * for it; once a return is found there, everybody who waits goes on.  An indirect jump returns,
- * and so does what is not covered by an FDE; imported functions do unless their name says that
- * they cannot.  Calls through a slot that the loader fills with an address of the module, and
- * then makes constant, are calls of that.
- * An instruction with a landing pad also leads there; an exception table of unknown form
- * returns.  Functions are looked at when somebody asks, their callees with them, each
- * instruction once.
+ * A function may return if a return can be reached from where it is entered: along direct
+ * branches, after calls of what may return, and by jumps to what may return.  That is a least
+ * fixed point.  Whoever comes to a call of a function that is not known to return waits for it;
+ * once a return is found there, everybody who waits goes on.  What is not known may return: an
+ * indirect jump, code without an FDE, an exception table of unknown form.  Imported functions
+ * return unless their name says that they do not (assumption A2 in verify.c).  A call through a
+ * slot that the loader fills with an address of the module, and then makes constant, is a call
+ * of that address.  An instruction with a landing pad also leads there.
+ *
+ * Functions are looked at when somebody asks, their callees with them, each instruction once.
+ *
+ * Tested by tests/unit/verify/test_returns.c.
  */
 #include <stdlib.h>
 

@@ -1,12 +1,11 @@
-/* sections.c - section headers: the original's as they were, and known new ones
+/* sections.c - section headers are the original's, and the new ones are what they say
  *
  * Nothing that runs reads them, but debuggers, profilers, strip and the Verifier itself do.
  *
- *   S1  A section of the original keeps index, name and header. Exceptions: file offsets grow
- *       with the file (v->file.lift); what gave way to program headers (front.c); the old
- *       unwind tables get other names; the string table of names is a new one; .symtab and its
- *       strings may be new ones, too (symbols.c), and the notes of probes
- *       (probenotes.c).
+ *   S1  A section of the original keeps index, name and header.  Exceptions: file offsets grow
+ *       with the file (v->file.lift); what gave way to program headers has moved (front.c); the
+ *       old unwind tables get other names; the string table of names is a new one; and .symtab
+ *       with its strings (symbols.c) and the notes of probes (probenotes.c) may be new ones.
  *   S2  A new section has a name, kind and place of the list below, each at most once.
  *   S3  The string table of names holds the names one behind the other, and nothing else.
  */

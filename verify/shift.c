@@ -1,5 +1,4 @@
-/* shift.c - loads that read an entry of a new jump table by the address of the
- * original's
+/* shift.c - loads that read an entry of a new jump table by the address of the old one
  *
  * WHAT    Where registers with the address of a table T are used for anything else than the
  *         dispatch, T stays in them, and the image of the load has a displacement that the
@@ -7,13 +6,14 @@
  *             movslq (base,index,4), reg      movslq shift(base,index,4), reg
  *         The new table at T + shift has distances from T to where its entries lead.
  *
- * PROOF   dataflow.c shows that the base is T whenever such a load is run, whichever table
- *         it is. So it must see every way into the images of a function: direct branches from
- *         one FDE into the middle of another make one group of both; table entries are
- *         followed; what else leads there are entry jumps and redirected pointers, where all
- *         registers are unknown. From the original's code there is no other way back.
- *         That T may be what a call has left in a register is not enough here: a base in one
- *         that callees may overwrite, and of which nothing is known, is LOOSE.
+ * PROOF   dataflow.c shows that the base is T whenever such a load is run, whichever table T
+ *         is.  So it must see every way into the images of a function: direct branches from one
+ *         FDE into the middle of another make one group of both; table entries are followed;
+ *         what else leads there are entry jumps and redirected pointers, where all registers
+ *         are unknown.  From the original's code there is no other way back.
+ *         Elsewhere a base may be what a call has left in a register; here that is not enough:
+ *         a base in a register that callees may overwrite is LOOSE after a call, and no such
+ *         load may use it.
  */
 #include <stdlib.h>
 

@@ -1,10 +1,12 @@
-/* spill.c - bytes that are kept in the frame beside what differs between the two runs
+/* spill.c - registers of which only the lowest bits are the same, kept in the frame
  *
- * mov %eax, 8(%rsp) of a register that is UPPER is how compilers keep a byte.  Whoever loads
- * from there has a register that is UPPER again; anything else must read only what is the
- * same.  The places are told by their distance from the CFA, and hold for the whole function,
- * whatever is stored there besides.  That nobody reads them by other registers than rsp is left
- * aside.
+ * Compilers keep a byte in the frame by `mov %eax, 8(%rsp)`, and the other bits of the register
+ * may differ between the two runs (UPPER).  A register loaded from there is UPPER again;
+ * anything else must read only what is the same.  Places are known by their distance from the
+ * CFA.  What is noted of a place holds for the whole function, whatever else is stored there.
+ * That nobody reads it by another register than rsp is assumption A8 (verify.c).
+ *
+ * Tested by tests/unit/verify/test_accepted.c.
  */
 #include "verify/values.h"
 

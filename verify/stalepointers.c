@@ -1,4 +1,20 @@
-/* HEAD */
+/* stalepointers.c - no code that can run gets at the old value of a redirected pointer
+ *
+ * redirected.c has found which pointers lead to images: those with the value X have the value Y
+ * in the generation.
+ *
+ * ALL        Every relocation, symbol and instruction that yields X yields Y in the generation.
+ *            Anything else that yields X, or may, is a refusal: other kinds of relocations, the
+ *            entry point, instructions of code between FDEs, large constants that are distances
+ *            from the GOT, 32-bit words of data that are distances from where they stand or
+ *            from the table that they are in.
+ * SEALED     An instruction of the original that forms X must not run any more.  So its
+ *            function must be one whose original code is entered by the entry jumps only: no
+ *            address inside it is kept or formed anywhere, no branch from another function and
+ *            no image leads there, and its indirect jumps leave it or go by new tables only.
+ *
+ * Tested by tests/unit/verify/test_redirected.c.
+ */
 #include "verify/holders.h"
 #include "verify/lookup.h"
 

@@ -1,14 +1,16 @@
-/* symbols.c - a longer .symtab has the original's symbols and names of moved functions
+/* symbols.c - added symbols name images by the names of their functions
  *
- * Nothing that runs reads it; a debugger that is told wrong names misleads.
+ * Nothing that runs reads .symtab, but wrong names in it would mislead a debugger.
  *
  *   N1  The original's symbols are all there in their order, unchanged but for the addresses of
  *       those in sections that gave way to program headers; so are the original's strings.
- *   N2  What is added stands behind the original's local symbols, ascending by address: local
- *       functions, each of which is a run of images of one function in its section, named as
- *       the original names that function, with `.cold` behind it in the fluff. Their names
+ *   N2  Added symbols stand behind the original's local symbols, ascending by address.  Each is
+ *       a local function, a run of images of one function in its section, and has the name that
+ *       the original gives that function, with `.cold` at its end in the fluff.  The names
  *       stand behind the original's strings, one after the other.
- *   N3  Nothing refers to symbols by number: those of global ones have grown.
+ *   N3  Nothing refers to symbols by number: the numbers of global symbols have grown.
+ *
+ * Tested by tests/unit/verify/test_sections.c.
  */
 #include <stdlib.h>
 

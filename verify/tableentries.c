@@ -1,4 +1,12 @@
-/* HEAD */
+/* tableentries.c - what the bytes of a jump table say
+ *
+ * Nothing says how long a jump table is.  Here are the rules by which casetables.c, entries.c
+ * and dataflow.c tell what an entry is, and where a table ends: an entry leads to an
+ * instruction of the function that uses the table, or to the end of one of its ranges, and a
+ * table ends at the latest where the next one begins.
+ *
+ * Tested by tests/unit/verify/test_casetables.c.
+ */
 #include "verify/lookup.h"
 #include "verify/tableentries.h"
 

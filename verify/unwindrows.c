@@ -1,12 +1,12 @@
-/* unwindrows.c - unwinding through the generation is unwinding through the original
+/* unwindrows.c - unwinding through an image is unwinding through its original
  *
- * AT IMAGES    code.c asks for every instruction and its image. Unwinders look up return
+ * AT IMAGES    code.c asks for every instruction and its image.  Unwinders look up return
  *              addresses less one, so the row must hold for every byte of an instruction.
- * ADDED JUMPS  stand for being at their destination in the original: the row there is right.
- *              The row of the instruction before is right as well when that one leaves the
- *              frame as it is (a branch, or a call that has come back); compilers end functions
- *              with calls that never come back, and what follows those is another function's.
- * FDES         Each of the original's is there with the same rows, personality and LSDA; the
+ * ADDED JUMPS  stand for being at their destination in the original, so the row there is right.
+ *              The row of the instruction before is right as well if that one leaves the frame
+ *              as it is (a branch, or a call that has come back).  Compilers end functions with
+ *              calls that never come back, and what follows those is another function's.
+ * FDES         Each FDE of the original is there with the same rows, personality and LSDA.  The
  *              others describe new text only, and the FDE of an image has the personality of
  *              its original's.
  * SEARCH TABLE .eh_frame_hdr lists exactly the FDEs of .eh_frame, ascending.

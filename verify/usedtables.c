@@ -1,4 +1,11 @@
-/* HEAD */
+/* usedtables.c - the jump tables that one function uses, numbered for values.c
+ *
+ * A run of the data flow (dataflow.c) knows from the start the tables that have a new one
+ * ("claimed").  It finds others when an instruction forms an address at which entries of the
+ * function stand.
+ *
+ * Tested by tests/unit/verify/test_casetables.c and test_shift.c.
+ */
 #include "verify/lookup.h"
 #include "verify/tableentries.h"
 #include "verify/values.h"

@@ -1,4 +1,10 @@
-/* values.c - what registers hold that differs between the two runs (dataflow.c) */
+/* values.c - what registers hold that differs between the two runs
+ *
+ * The lattice of dataflow.c: values.h describes its elements.  Here are what one instruction
+ * does to the values of all registers, and what is known where two ways join.
+ *
+ * Tested by tests/unit/verify/test_casetables.c, test_shift.c and test_accepted.c.
+ */
 #include "verify/values.h"
 
 enum { RAX = 0, RCX = 1, RDX = 2 };

@@ -1,7 +1,81 @@
-/* verify.c - shows that a generation is the original in another order, or refuses it
+/* verify.c - shows that a generation is its original in another order, or refuses it
  *
- * See parts.h for what is shown where.  This file reads the claim, runs the parts and
- * has the few questions that several of them ask.
+ * THE CLAIM of a generation is: "I am the original program, and my block map lists which pieces
+ * of my new text are images of which blocks of the original."  verify_generation() reads that
+ * claim and runs the parts in verify_parts[] below.  Each part shows one aspect of the claim or
+ * refuses with the first doubt; none of them repairs, guesses or skips.
+ *
+ * THE PROOF is a simulation.  A run of the generation and a run of the original go side by side
+ * and agree in memory and registers, with three exceptions: return addresses may lie in images;
+ * registers on the way to a jump table may hold the new table's address, or an entry or target
+ * of it (dataflow.c shows that nothing else sees those); and pointers to a function are all
+ * those of its image where redirected.c, labelwords.c and stalepointers.c have shown that.
+ *
+ * FILES      Each row of verify_parts[] is a claim, and NAME.c is the file that shows it.  The
+ *            rows of verify_helpers[] show nothing: they answer questions of the parts.  These
+ *            two tables, verify.c and main.c are the whole folder (test_verify.c holds that).
+ *            Files call each other in one direction only (tests/lint/deps.sh holds that): at
+ *            the top verify.c, at the bottom lookup.c, frametable.c and effect.c.
+ *
+ * WHAT THE VERIFIER SHARES WITH THE EDITOR is code in binary/ and lib/, and assumptions.  An
+ * error in one of these could mislead both.  Code:
+ *
+ *   S1  binary/decode*.c: where an instruction ends, its kind, the field that depends on its
+ *       place, its constants.  Zydis answers, decode_memo.c remembers answers by its own tables
+ *       of opcodes.  Reason: test_decode.c compares what is remembered with what Zydis says
+ *       for every opcode and ModRM byte of the one-byte and 0F maps after the usual prefixes,
+ *       and has a row written by hand for each kind.  What an instruction reads and writes
+ *       the Verifier asks Zydis itself (effect.c).
+ *   S2  insn_front_room(), in decode.c too: which instructions may get prefixes that mean
+ *       nothing.  Reason: the processor's manuals give the prefix no meaning in 64-bit code
+ *       but as a hint of branches, which are not on the list (test_decode.c has some of each
+ *       kind).  A handler of faults that adds the length of an instruction is not seen.
+ *   S3  binary/image.c: headers, segments and sections of ELF files.  Reason: image_parse()
+ *       refuses a file with two headers that say where one thing is (its I4), and test_image.c
+ *       damages files.  One gap: image_dynamic() takes the first of two dynamic entries with
+ *       the same tag and the dynamic loader takes the last.  Linkers write each tag that is
+ *       asked for once; a file with two is not refused.
+ *   S4  binary/loadtables.c: sections hold all that the dynamic loader reads by dynamic
+ *       entries.  Reason: it refuses a file in which they do not, and test_loadtables.c changes
+ *       each table.  Relocations and symbols the Verifier reads itself (holders.c).
+ *   S5  lib/blockmap.c: the block map.  Reason: the map is only a claim.  A map that is misread
+ *       is another claim, which code.c shows or refuses; the Manager reads it by the same code.
+ *
+ * Assumptions about programs, which no part shows:
+ *
+ *   A1  Unwind tables of the original are true: an FDE covers one function or a fragment of
+ *       one, and a row "CFA is rsp + 8" means that the frame of the entry is there (frames.c,
+ *       dataflow.c and stalepointers.c tell tail calls from dispatches by it).  Reason: the
+ *       program's own unwinder relies on them.
+ *   A2  Which functions never return: by names (returns.c has a list of its own, which is not
+ *       the one of postmorph/plt.c: it takes every std::__throw_*) and by the least fixed point
+ *       over calls.  Reason: the libraries that have these functions say so.  code.c does
+ *       not rely on it for what an image does: the way after such a call must be right as
+ *       well.  If a name were wrong, dataflow.c would miss uses of a new table's address behind
+ *       the call, and stalepointers.c a way to original code.
+ *   A3  What ends the flow: jumps, returns, and hlt and ud0 to ud2, which no handler goes on
+ *       behind; int3 and all else goes on (insn_ends_flow()).  A call comes back to the
+ *       instruction behind it, if at all.  Reason: compilers know no other way; assembler
+ *       code that does otherwise (-fsplit-stack) is not seen.
+ *   A4  Addresses of code in code loaded at any address are formed by `lea ADDRESS(%rip)` of
+ *       64 bits, or as a distance of 64 bits from the GOT.  Reason: the psABI's code models
+ *       have no other forms.  Any other operand that yields a redirected pointer is refused
+ *       (stalepointers.c).  Arithmetic with a pointer that leads to another one is not seen.
+ *   A5  Programs do not ask for properties of pointers to functions: order and distances of
+ *       them, alignment, bytes in front of the entry, or the code itself as data.  Reason: C
+ *       and C++ give no meaning to these.  Programs that do ask are not recognized.
+ *   A6  Addresses inside functions are known to other code only by the ways that watchedcode.c
+ *       looks for: a lea of another function, relocated words, restartable sequences.
+ *   A7  A jump table has no entry behind the last one that looks like an entry of its function
+ *       nor where another table seems to begin (casetables.c; no bound of the index is
+ *       proved).  Reason: compilers lay tables out without gaps, and code forms the address of
+ *       each.
+ *   A8  A jump table's address is not passed to a callee in a register, and what is pushed or
+ *       spilled while it is known to differ is read by rsp only (dataflow.c, spill.c).
+ *       Callees keep the callee-saved registers.  Reason: compilers do not do the first, and
+ *       the psABI demands the rest.
+ *   A9  Code is not written to while it runs.  headers.c refuses segments that are writable and
+ *       executable; a program that calls mprotect() on its code is not seen.
  */
 #include "verify/parts.h"
 #include "binary/loadtables.h"
@@ -43,6 +117,23 @@ const struct verify_part verify_parts[] = {
 	  "each static probe point of a moved function has a note for its image" },
 	{ "account", verify_account, "there is no byte in the file that no part answers for" },
 	{ NULL, NULL, NULL },
+};
+
+const struct verify_helper verify_helpers[] = {
+	{ "lookup", "where code is, where images are, whether a way leads to the same place" },
+	{ "frametable", "the FDE and the unwind row of an address" },
+	{ "framerecords", "the records of .eh_frame, for frames.c" },
+	{ "tableentries", "what the bytes of a jump table say" },
+	{ "coderefs", "notes which instructions lead or refer to code, for entries.c" },
+	{ "returns", "calls that certainly do not come back" },
+	{ "callwrites", "registers that a call may overwrite" },
+	{ "ways", "where a computed jump gets its target from, for labelwords.c" },
+	{ "effect", "what one instruction reads and writes" },
+	{ "usedtables", "the jump tables that one function uses, for dataflow.c" },
+	{ "values", "what registers hold that differs between the runs, for dataflow.c" },
+	{ "spill", "bytes of such registers that are kept in the frame, for dataflow.c" },
+	{ "shift", "loads that read a new jump table by the address of the old one" },
+	{ NULL, NULL },
 };
 
 static int open_files(struct verify *v, struct bytes original, struct bytes generation)

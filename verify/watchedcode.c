@@ -1,15 +1,16 @@
-/* watchedcode.c - addresses inside of functions that other code knows have no image
+/* watchedcode.c - code whose inner addresses others know has no image
  *
- * The handler of a signal compares where the program was interrupted with the addresses of
- * labels.  It knows nothing of images, so there must be none of these instructions.
+ * A signal handler may compare the address at which the program was interrupted with addresses
+ * of labels.  It knows nothing of images, so the instructions at such labels must have none.
  *
  * INSIDE    an instruction of another function, or one between FDEs, forms the address by a
  *           lea;
- * HELD      a relocation puts it into data, and its function has no indirect jump that could go
- *           there; the address of a symbol itself is taken for an entry;
- * RSEQ      a word of a section of restartable sequences holds it.
+ * HELD      a relocation puts the address into data, and its function has no indirect jump that
+ *           could go there; the address of a symbol itself is taken for an entry;
+ * RSEQ      a word of a section of restartable sequences holds the address.
  *
- * Whether somebody asks for the order of a function's start and something else is not judged.
+ * Whether somebody asks for the order of a function's start and something else is not judged
+ * (assumption A5 in verify.c).
  */
 #include <string.h>
 

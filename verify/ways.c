@@ -1,13 +1,14 @@
-/* ways.c - where the computed jumps of a function with changed labels get their targets
- * from
+/* ways.c - where the computed jumps of a function with redirected labels get their targets from
  *
  * FETCHED    by a `mov` of 64 bits, or by the jump itself, from memory, as it was there.
- * BY_TABLE   an entry of a table plus the address by which the block read that: the table's,
- *            for by labels nothing is read.
+ * BY_TABLE   an entry of a table plus the address by which the block read that entry: the
+ *            table's address, for nothing is read by the addresses of labels.
  * Both are looked for in the block that the jump ends.  If the block does not write the
  * register, every branch and fall to the block, and there must be some, has to bring something
  * fetched; nothing else may lead to it: no pointer, no operand, no landing pad, no replaced
  * table.  (By a table that stays a jump would find its own target in the register.)
+ *
+ * Tested by tests/unit/verify/test_redirected.c.
  */
 #include "verify/effect.h"
 #include "verify/holders.h"

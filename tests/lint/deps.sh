@@ -98,6 +98,33 @@ judge_symbols() {	# reads OBJECT SYMBOL TYPE
 	}'
 }
 
+# Objects of one folder refer to each other in one direction.  Again and again those that refer to
+# none of the others that are left go; what is left then are the circles and what leads to them.
+judge_cycles() {	# FOLDER; reads OBJECT SYMBOL TYPE
+	awk -v folder="$1/" '
+	index($1, folder) != 1 || substr($1, length(folder) + 1) ~ /\// { next }
+	$3 ~ /[TDBRC]/ { where[$2] = $1 }
+	$3 == "U" { user[++n] = $1; name[n] = $2 }
+	{ left[$1] }
+	END {
+		do {
+			gone = 0
+			split("", refers)
+			for (i = 1; i <= n; i++)
+				if (name[i] in where && where[name[i]] != user[i] &&
+				    user[i] in left && where[name[i]] in left)
+					refers[user[i]] = where[name[i]] " by " name[i]
+			for (o in left)
+				if (!(o in refers)) {
+					delete left[o]
+					gone++
+				}
+		} while (gone)
+		for (o in left)
+			print o " refers to " refers[o]
+	}'
+}
+
 none() {		# NAME TEXT: ok if there is no text
 	[ -z "$2" ] && ok "$1" || { not_ok "$1"; note "$2"; }
 }
@@ -108,6 +135,11 @@ for room in lib binary verify policy monitor postmorph editor manager; do rooms+
 symbols "${rooms[@]}" >"$T/symbols"
 none "symbols go as the table says" "$(judge_symbols <"$T/symbols")"
 [ "$(wc -l <"$T/symbols")" -gt 2000 ] && ok "objects were looked at" || not_ok "objects were looked at"
+
+# Folders whose files call each other in one direction only.
+for folder in verify; do
+	none "files of $folder/ are in no circle" "$(judge_cycles $folder <"$T/symbols")"
+done
 
 # Violations on purpose.
 noticed() {		# NAME TEXT
@@ -143,6 +175,12 @@ try_symbol postmorph/tables/jumptable.o references_find
 try_symbol postmorph/unwind/cfi.o prog_find_fn
 try_symbol manager/parent/install.o store_open
 try_symbol manager/parent/install.o spool_read
+
+try_cycle() {		# FOLDER OBJECT SYMBOL
+	noticed "a circle by $2 that refers to $3" "$( (cat "$T/symbols"; echo "$2 $3 U") | judge_cycles "$1")"
+}
+try_cycle verify verify/lookup.o verify_generation
+try_cycle verify verify/shift.o vregs_apply
 
 # A program has in it what the table lets it have.
 check_free() {		# PROGRAM SYMBOL...

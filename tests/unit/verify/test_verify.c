@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "lib/arena.h"
 #include "lib/err.h"
 #include "lib/io.h"
+#include "verify/parts.h"
 #include "verify/verify.h"
 
 static struct arena *arena;
@@ -157,6 +159,45 @@ static void survives_noise(void **state)
 	}
 }
 
+static bool is_listed(const char *name)
+{
+	uint32_t n = strcmp(name, "verify") == 0 || strcmp(name, "main") == 0;
+
+	for (const struct verify_part *p = verify_parts; p->name; p++)
+		n += strcmp(p->name, name) == 0;
+	for (const struct verify_helper *h = verify_helpers; h->name; h++)
+		n += strcmp(h->name, name) == 0;
+	return n == 1;
+}
+
+/* Every file of the folder shows a claim or is said to help, and the tables name no others. */
+static void the_tables_name_every_file(void **state)
+{
+	DIR *d = opendir("verify");
+	uint32_t nfile = 0, nlisted = 2;
+
+	(void)state;
+	assert_non_null(d);
+	for (const struct dirent *e; (e = readdir(d)); ) {
+		size_t n = strlen(e->d_name);
+		char name[sizeof(e->d_name)];
+
+		if (n < 2 || strcmp(e->d_name + n - 2, ".c") != 0)
+			continue;
+		memcpy(name, e->d_name, n - 2);
+		name[n - 2] = '\0';
+		if (!is_listed(name))
+			fail_msg("verify/%s.c is in no table of verify.c, or in two", name);
+		nfile++;
+	}
+	closedir(d);
+	for (const struct verify_part *p = verify_parts; p->name; p++, nlisted++)
+		assert_true(p->run && p->shows[0]);
+	for (const struct verify_helper *h = verify_helpers; h->name; h++, nlisted++)
+		assert_true(h->helps[0]);
+	assert_int_equal(nfile, nlisted);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -166,6 +207,7 @@ int main(void)
 		cmocka_unit_test(refuses_every_cut_generation),
 		cmocka_unit_test(survives_every_cut_original),
 		cmocka_unit_test(survives_noise),
+		cmocka_unit_test(the_tables_name_every_file),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,0 +1,87 @@
+# Callees that come back or not, and what they overwrite; test_returns.c knows which.
+
+	.macro begin name
+	.globl	\name
+	.hidden	\name
+	.type	\name, @function
+	.p2align 4
+\name:
+	.cfi_startproc
+	.endm
+	.macro end name
+	.cfi_endproc
+	.size	\name, .-\name
+	.endm
+
+	.text
+begin clears_rcx
+	xor	%ecx, %ecx
+	ret
+end clears_rcx
+
+begin saves_rbx
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset rbx, 0
+	mov	%edi, %ebx
+	test	%ebx, %ebx
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+end saves_rbx
+
+begin calls_clears_rcx
+	call	clears_rcx
+	ret
+end calls_clears_rcx
+
+begin ends_in_clears_rcx
+	jmp	clears_rcx
+end ends_in_clears_rcx
+
+begin hangs
+1:	jmp	1b
+end hangs
+
+begin calls_hangs
+	call	hangs
+	ret
+end calls_hangs
+
+begin may_call_hangs
+	test	%edi, %edi
+	je	1f
+	call	hangs
+1:	ret
+end may_call_hangs
+
+begin calls_itself
+	call	calls_itself
+	ret
+end calls_itself
+
+begin calls_itself_perhaps
+	test	%edi, %edi
+	je	1f
+	call	calls_itself_perhaps
+1:	ret
+end calls_itself_perhaps
+
+begin jumps_by_pointer
+	jmp	*%rax
+end jumps_by_pointer
+
+begin calls_abort
+	call	abort@PLT
+	ud2
+end calls_abort
+
+begin calls_puts
+	call	puts@PLT
+	ret
+end calls_puts
+
+begin ends_in_abort
+	jmp	abort@PLT
+end ends_in_abort
+	.section .note.GNU-stack,"",@progbits

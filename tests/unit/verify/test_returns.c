@@ -1,0 +1,135 @@
+/* test_returns.c - which calls come back, and what they overwrite (tests/asm/callees.s) */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "binary/dynamic.h"
+#include "tests/unit/asm.h"
+#include "verify/effect.h"
+#include "verify/parts.h"
+
+enum { RCX = 1 };
+
+static struct arena *arena;
+static struct verify v;
+static struct verify_stats stats;
+static struct err err;
+
+static int setup(void **state)
+{
+	(void)state;
+	arena = arena_new();
+	v = (struct verify){ .a = arena, .err = &err, .stats = &stats };
+	struct bytes file = asm_build("callees", "-shared", arena);
+	if (image_parse(file, arena, &v.orig, &err) < 0)
+		return -1;
+	v.gen = v.orig;		/* nothing asks for it */
+	if (verify_frames(&v) < 0)
+		return -1;
+	verify_collect_slots(&v);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	arena_free(arena);
+	return 0;
+}
+
+struct find {
+	const char *name;
+	vaddr value;
+};
+
+static void take(void *ctx, uint32_t index, const struct symbol *s)
+{
+	struct find *f = ctx;
+
+	(void)index;
+	if (strcmp(s->name, f->name) == 0)
+		f->value = s->value;
+}
+
+static struct effect call_of(const char *name)
+{
+	struct find f = { .name = name };
+
+	symbols_each(&v.orig, SHT_SYMTAB, take, &f);
+	assert_true(f.value);
+	return (struct effect){ .kind = INSN_CALL, .target = f.value };
+}
+
+static bool comes_back(const char *name)
+{
+	struct effect e = call_of(name);
+
+	return verify_call_returns(&v, &e);
+}
+
+static uint16_t overwritten(const char *name)
+{
+	struct effect e = call_of(name);
+
+	return verify_call_writes(&v, &e);
+}
+
+static void a_call_comes_back_if_a_return_is_reached(void **state)
+{
+	(void)state;
+	assert_true(comes_back("clears_rcx"));
+	assert_true(comes_back("calls_clears_rcx"));
+	assert_true(comes_back("ends_in_clears_rcx"));
+	assert_true(comes_back("may_call_hangs"));
+	assert_true(comes_back("calls_itself_perhaps"));
+	assert_true(comes_back("jumps_by_pointer"));
+}
+
+static void a_call_of_what_never_returns_does_not(void **state)
+{
+	(void)state;
+	assert_false(comes_back("hangs"));
+	assert_false(comes_back("calls_hangs"));
+	assert_false(comes_back("calls_itself"));
+}
+
+static void imported_functions_are_known_by_name(void **state)
+{
+	(void)state;
+	assert_false(comes_back("calls_abort"));
+	assert_false(comes_back("ends_in_abort"));
+	assert_true(comes_back("calls_puts"));
+}
+
+static void a_call_overwrites_what_its_callees_write(void **state)
+{
+	(void)state;
+	assert_int_equal(overwritten("clears_rcx"), 1 << RCX);
+	assert_int_equal(overwritten("calls_clears_rcx"), 1 << RCX);
+	assert_int_equal(overwritten("ends_in_clears_rcx"), 1 << RCX);
+	assert_int_equal(overwritten("saves_rbx"), 0);
+}
+
+static void who_is_not_known_may_overwrite_all_that_callees_may(void **state)
+{
+	struct effect by_pointer = { .kind = INSN_ICALL };
+
+	(void)state;
+	assert_int_equal(overwritten("calls_puts"), VERIFY_CALLER_SAVED);
+	assert_int_equal(verify_call_writes(&v, &by_pointer), VERIFY_CALLER_SAVED);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_call_comes_back_if_a_return_is_reached),
+		cmocka_unit_test(a_call_of_what_never_returns_does_not),
+		cmocka_unit_test(imported_functions_are_known_by_name),
+		cmocka_unit_test(a_call_overwrites_what_its_callees_write),
+		cmocka_unit_test(who_is_not_known_may_overwrite_all_that_callees_may),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
