@@ -1,5 +1,5 @@
-/* cmd_analyze.c - tables of what the analysis finds in a file: functions, reasons why some stay,
- * kinds of jumps and pointers; with a profile, the confidence in what is inferred from it
+/* cmd_analyze.c - tables of what the analysis finds in a file: functions, reasons why some
+ * stay, kinds of jumps and pointers; with a profile, the confidence in what is inferred from it
  *
  * With --table also the block table (lib/blocktable.h), by which the Manager turns sampled
  * addresses into blocks.

@@ -1,5 +1,5 @@
-/* cmd_infer.c - the executions of blocks and edges that the Editor infers from a profile, written
- * as an exact profile instead of a generation */
+/* cmd_infer.c - the executions of blocks and edges that the Editor infers from a profile,
+ * written as an exact profile instead of a generation */
 #include <string.h>
 
 #include "editor/cmd/cmd.h"

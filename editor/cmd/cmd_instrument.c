@@ -1,5 +1,6 @@
-/* cmd_instrument.c - the commands of exact profiles: `instrument` writes an instrumented generation
- * and its file of counts, `counts` turns that file into a profile after the program has run */
+/* cmd_instrument.c - the commands of exact profiles: `instrument` writes an instrumented
+ * generation and its file of counts, `counts` turns that file into a profile after the program
+ * has run */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* cmd_interpret.c - the edges and calls that follow from samples with registers and a piece of the
- * stack (editor/interpret/), written as a profile of the original with clock `state` */
+/* cmd_interpret.c - the edges and calls that follow from samples with registers and a piece of
+ * the stack (editor/interpret/), written as a profile of the original with clock `state` */
 #include <stdio.h>
 
 #include "editor/cmd/cmd.h"

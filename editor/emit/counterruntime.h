@@ -1,11 +1,14 @@
-/* counterruntime.h - the routines that an instrumented generation has at the end of its text
+/* counterruntime.h - the counter runtime: code that an instrumented generation has at the end
+ * of its text
  *
- *   start    runs first: opens the file of counts and maps it over the counters. When there is
- *            no such file, or it belongs to another generation, the program runs on with
- *            counters of its own, which nobody sees.
- *   target   is told where indirect calls and jumps go, and counts that in a hash table.
- *   jump     the same for jumps that may go to blocks whose addresses the program holds: tells
- *            where their images are.
+ * It has three entries:
+ *
+ *   start    runs before anything else of the program or library: opens the file of counts and
+ *            maps it over the counters.  If there is no such file, or it is that of another
+ *            generation, the program runs on with counters that are lost when it ends.
+ *   target   gets the targets of indirect calls and jumps and counts each in a hash table.
+ *   jump     does the same for jumps that may go to a block by its address in the original, and
+ *            returns where the image of that block is.
  */
 #ifndef EDITOR_EMIT_COUNTERRUNTIME_H
 #define EDITOR_EMIT_COUNTERRUNTIME_H
@@ -14,44 +17,48 @@
 #include "lib/countsfile.h"
 #include "lib/wr.h"
 
-
-struct counterruntime_move {	/* both from the base */
-	uint32_t block, image;
+struct counterruntime_move {
+	uint32_t block, image;	/* addresses of a block and of its image, from `base` */
 };
 
 struct counterruntime {
-	/* what the file is mapped over; the first counter counts starts, the second targets
-	 * that found no slot */
+	/* The file is mapped over counters and slots.  Counter 0 counts starts, counter 1
+	 * targets that found no slot. */
 	new_vaddr counters;
-	new_vaddr slots;	/* [nslot], a power of two, of COUNTSFILE_SLOT bytes */
+	/* the hash table: [nslot] of COUNTSFILE_SLOT bytes; nslot is a power of two */
+	new_vaddr slots;
 	uint64_t nslot;
-	uint64_t size;		/* of what is mapped, whole pages */
-	uint64_t offset;	/* of it in the file */
-	vaddr base;		/* targets count from here ... */
-	uint64_t span;		/* ... and are nothing of ours from here on */
-	vaddr entry, init;	/* where start goes on, by how it was entered; 0: it returns */
-	bool locked;
-	uint8_t head[COUNTSFILE_HEAD];	/* of the file; the program compares all of it */
-	const char *path;	/* of the file */
+	uint64_t size;		/* bytes that are mapped, whole pages */
+	uint64_t offset;	/* of these in the file of counts */
+	vaddr base;		/* targets are stored as their distance from here ... */
+	uint64_t span;		/* ... or as -1 if that is so far or farther */
+	/* original entry point and DT_INIT, at which `start` goes on; 0: it returns */
+	vaddr entry, init;
+	bool locked;		/* counters are changed by locked instructions */
+	/* of the file of counts; `start` maps only a file that begins so */
+	uint8_t head[COUNTSFILE_HEAD];
+	const char *path;	/* of the file of counts, absolute */
 	const struct counterruntime_move *move;	/* [nmove] ascending by block */
 	uint32_t nmove;
 };
 
-/* for unwinding: from `off` on the stack is `depth` bytes lower */
+/* An unwind row of the code: from byte `off` on, the stack is `depth` bytes lower than at an
+ * entry. */
 struct counterruntime_row {
 	uint32_t off, depth;
 };
 
+/* Bytes of code and data. */
 uint32_t counterruntime_size(const struct counterruntime *r);
-/* Offsets of the entries: of start as a program's first instruction, and as a library's
- * DT_INIT. */
+/* Offsets of the entries from the first byte.  `start` has two: one to be the program's entry
+ * point, one to be a library's DT_INIT. */
 uint32_t counterruntime_target(void);
 uint32_t counterruntime_jump(void);
 uint32_t counterruntime_entry(void);
 uint32_t counterruntime_init(void);
-/* Ascending; *n of them, the first at 0. */
+/* Static, ascending by off; *n of them, the first at 0. */
 const struct counterruntime_row *counterruntime_rows(uint32_t *n);
-/* Appends counterruntime_size() bytes as they stand at `at`. */
+/* Appends counterruntime_size() bytes as they stand at address `at`. */
 void counterruntime_write(const struct counterruntime *r, new_vaddr at, struct wr *out);
 
 #endif

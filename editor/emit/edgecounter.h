@@ -22,7 +22,7 @@ struct counterruntime;
 
 enum edgecounter_at {		/* in this order where several are in one block */
 	EDGECOUNTER_BEFORE,	/* in front of an instruction */
-	EDGECOUNTER_TARGET,	/* likewise, of an indirect call or jump: passes on its target */
+	EDGECOUNTER_TARGET,	/* likewise, of an indirect call or jump: records its target */
 	EDGECOUNTER_TAKEN,	/* on the taken edge of the branch at the block's end */
 	EDGECOUNTER_FALL,	/* on the fall-through edge */
 	EDGECOUNTER_ENTRY,	/* on the edge from a jump table to a block */

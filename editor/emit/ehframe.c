@@ -1,18 +1,20 @@
 /* ehframe.c - the unwind tables of a generation
  *
- * WHY      Unwinders find an FDE through the binary search table of .eh_frame_hdr or by walking
- *          .eh_frame from its start, so a generation carries complete sections of both kinds:
- *          the records of the original, because its code is still there, and one FDE for every
- *          contiguous piece of moved code.
+ * WHY      Unwinders find an FDE through the binary search table of .eh_frame_hdr, or by
+ *          reading .eh_frame from its start.  So a generation has complete sections of both
+ *          kinds: the records of the original, because its code is still there, and one FDE for
+ *          every contiguous piece of moved code.
  *
- * COPIES   keep their bytes but for the pointers (code, LSDA, personality, which are relative
- *          to where they stand) and the distance to their CIE. Programs that hold addresses, or
- *          may because nobody understands them, are refused: no compiler makes them.
+ * COPIES   Copied records keep their bytes except for pointers that are relative to their own
+ *          address (to code, LSDA, personality) and the distance to the CIE.  A file is refused
+ *          if an unwind program in it holds addresses, or may hold them because it could not be
+ *          parsed: no compiler makes such programs.
  *
- * PIECES   come as rows of complete states.  The program of an FDE is the differences from row
- *          to row, beginning with the state after the CIE's initial instructions.  No state is
- *          remembered.  DW_CFA_restore takes a rule away and does nothing else: libgcc does not
- *          go back to the CIE's rule, as the standard has it, but to none.
+ * PIECES   The input of a new FDE is rows of complete states.  Its program is the differences
+ *          from row to row, beginning with the state after the CIE's initial instructions; it
+ *          uses no DW_CFA_remember_state.  It uses DW_CFA_restore only for registers that have
+ *          no rule after those initial instructions: there libgcc, which drops the rule, and
+ *          the standard, which goes back to the CIE's rule, agree.
  *
  * INVARIANTS
  *   I1  new records are a multiple of 8 bytes long, and no padding lies between records: four

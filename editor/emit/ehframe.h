@@ -1,4 +1,7 @@
-/* ehframe.h - writing .eh_frame and .eh_frame_hdr of a generation */
+/* ehframe.h - writing .eh_frame and .eh_frame_hdr of a generation
+ *
+ * Everything is the caller's, who must keep it until ehframe_write() returns.
+ */
 #ifndef EDITOR_EMIT_EHFRAME_H
 #define EDITOR_EMIT_EHFRAME_H
 
@@ -30,10 +33,10 @@ struct ehframe_input {
 
 /* Size of the .eh_frame_hdr that ehframe_write() is going to make. */
 uint64_t ehframe_hdr_size(const struct ehframe_input *in);
-/* Appends to `hdr` and `frame` the sections as they must stand at those addresses (multiples
- * of 4 and 8): copies of all original records, pointers moved, and one FDE per piece.  FDEs
- * that cover nothing are left out.  Fails when a distance does not fit or a state cannot be
- * expressed in its CIE's terms; the buffers then hold rubbish. */
+/* Appends to `hdr` and `frame` the two sections as they must stand at those addresses
+ * (multiples of 4 and 8): copies of all records of `cfi`, their pointers adjusted, and one FDE
+ * a piece. -1 with ERR_REFUSED when a distance does not fit its field or a state cannot be
+ * expressed with its CIE; `frame` is then untouched, `hdr` may hold a part of its section. */
 int ehframe_write(const struct ehframe_input *in, new_vaddr hdr_addr, new_vaddr frame_addr,
 		  struct wr *hdr, struct wr *frame, struct err *err);
 

@@ -1,9 +1,11 @@
-/* elfout.c - the original file, plus two segments behind it, plus headers that name them
+/* elfout.c - the file of a generation: the original, two segments after it, and headers that
+ * name them
  *
- * WHY      Every byte of the original stays at its address (but for entry jumps, headers and
- *          what gives way to them), so nothing in the program can miss anything. New text goes
- *          into one PT_LOAD (R X) above everything, tables and unwind data into a second one
- *          (R). Where the program headers for them find room is elfout_room.c's matter.
+ * WHY      Every byte of the original stays at its address, except for entry jumps, headers and
+ *          the sections that give way to headers.  So whatever address the program uses, the
+ *          same bytes are there.  New text goes into one PT_LOAD (R X) above everything, tables
+ *          and unwind data into a second one (R).  elfout_room.c finds room for their program
+ *          headers.
  *
  * FILE     original | pad | new text | pad | sections that gave way, tables, .eh_frame_hdr,
  *          .eh_frame | .morph.map | .symtab, .strtab, .note.stapsdt | .shstrtab | section
@@ -13,14 +15,17 @@
  *   I1  PT_LOADs ascend by address, PT_PHDR and PT_INTERP come before them, as they did before;
  *   I2  offset and address of new segments are congruent modulo the page size;
  *   I3  indices of the original's sections do not change: symbols and sh_link stay right.
+ *
+ * Tested by tests/unit/editor/emit/test_elfout.c, with elfout_room.c; programs of every kind
+ * run with it in tests/programs/images.sh.
  */
 #include "editor/emit/elfout.h"
 
 #include "lib/err.h"
 
-/* GAP keeps new text away from the data in front of it: eu-elflint takes the size of a
- * symbol for that of the relocated word, and would see relocations to large objects reach
- * into it. */
+/* GAP keeps new text away from the data in front of it: eu-elflint takes the size of a symbol
+ * for that of the relocated word, so a relocation to a large object would seem to reach into
+ * new text.  1 MiB was chosen, not measured. */
 enum { PAGE = ELFOUT_PAGE, GAP = 1 << 20, MAX_SECTIONS = 0xff00 - 16 };
 
 static uint64_t page_up(uint64_t v)

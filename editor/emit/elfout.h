@@ -1,7 +1,9 @@
 /* elfout.h - the file of a generation: the original, two new segments, new headers
  *
- * elfout.c plans and writes it; elfout_room.c finds room for the longer program header table,
- * elfout_symbols.c names new text.
+ * elfout.c plans and writes it, with the help of elfout_room.c, which finds room for the longer
+ * program header table, and elfout_symbols.c, which names new text.  Neither of these two calls
+ * elfout.c.  Structs hold no memory of their own: the image, the parts and the patches belong
+ * to the caller and must live until elfout_write() returns.
  */
 #ifndef EDITOR_EMIT_ELFOUT_H
 #define EDITOR_EMIT_ELFOUT_H
@@ -13,32 +15,34 @@ struct err;
 
 enum { ELFOUT_PAGE = 4096, ELFOUT_MAX_FAR = 16 };
 
-struct elfout_far {			/* a section that goes to the new read-only segment */
-	uint32_t section;
+struct elfout_far {			/* a section that moves to the new read-only segment */
+	uint32_t section;		/* its index */
 	uint64_t off;			/* from the start of that segment */
 };
 
-/* How the new program headers get their places (see elfout_room.c). */
+/* The plan of the file: where new text goes, and how the program headers get their room
+ * (elfout_room.c). */
 struct elfout {
 	const struct image *img;
-	char layout;			/* 'F' or 'L' */
+	char layout;			/* 'F' or 'L' (elfout_room.c) */
 	new_vaddr text_addr;		/* of new text, a multiple of the page size */
 	file_off text_off;
 	uint32_t nph;			/* program headers of the generation */
-	/* of one more segment, in front of new text, which has nothing in */
+	/* of one more segment in front of new text, for counters: writable, with no bytes in
+	 * the file; size 0: there is none */
 	new_vaddr counters_addr;
-	uint64_t counters_size;		/* the file and can be written; 0: there is none */
+	uint64_t counters_size;
 	bool add_eh_frame;		/* the original has no PT_GNU_EH_FRAME */
 
-	/* What stands in [front, front_end) of the original moves by `shift`: up in layout
-	 * F, in layout L down (modulo 2^64) to the new first segment. */
+	/* The bytes [front, front_end) of the original move by `shift`: up in layout F, down
+	 * (modulo 2^64) to the new first segment in layout L. */
 	file_off front, front_end;
 	uint64_t shift;
 	struct elfout_far far[ELFOUT_MAX_FAR];	/* layout F */
 	uint32_t nfar;
 	uint64_t far_size;
-	/* layout L: file offsets grow by `lift`; 0 else.  The new first segment has low_size
-	 * bytes. */
+	/* layout L: all file offsets of the original grow by `lift`, and the new first segment
+	 * has low_size bytes; else both are 0 */
 	uint64_t lift, low_size;
 };
 
@@ -63,15 +67,16 @@ struct elfout_parts {
 	struct bytes map;		/* block map */
 	struct bytes probes;		/* instead of the content of that section; 0: none */
 	uint32_t probes_section;
-	new_vaddr tables_addr, hdr_addr, frame_addr;	/* as elfout_place() said */
-	new_vaddr entry;		/* of the program; 0: as it was */
+	new_vaddr tables_addr, hdr_addr, frame_addr;	/* from elfout_place() */
+	new_vaddr entry;		/* new entry point of the program; 0: as it was */
 	const struct elfout_patch *patch;
 	uint32_t npatch;
 	const struct elfout_symbol *symbol;	/* for .symtab, where there is one */
 	uint32_t nsymbol;
 };
 
-/* Chooses the layout and where new text goes.  ERR_REFUSED when the file gives no way. */
+/* Chooses the layout and where new text goes.  -1 with ERR_REFUSED when the file has no room
+ * for two more segments, ERR_INPUT when it is malformed. */
 int elfout_plan(const struct prog *prog, struct elfout *eo, struct err *err);
 /* The same with a segment of counters of `size` bytes. */
 int elfout_plan_counters(const struct prog *prog, uint64_t size, struct elfout *eo,
@@ -88,22 +93,27 @@ static inline uint16_t elfout_text_section(const struct elfout *eo, uint64_t hot
  * them. */
 void elfout_place(const struct elfout *eo, uint64_t text_size, uint64_t tables_size,
 		  uint64_t hdr_size, struct elfout_parts *parts);
-/* Appends the whole file.  `out` must be empty. */
+/* Appends the whole file to `out`, which must be empty.  -1 when a patch is outside the
+ * original; `out` then holds a part of the file. */
 int elfout_write(const struct elfout *eo, const struct elfout_parts *parts, struct wr *out,
 		 struct err *err);
 
-/* elfout_room.c, between the two files: room for eo->nph headers; `seen` is the first address
- * behind the original's table that its code or data is seen to refer to. */
+/* --- for elfout.c --- */
+
+/* elfout_room.c.  Finds room for eo->nph headers and sets the layout's fields of *eo; `seen` is
+ * the lowest address after the original's table that its code or data is seen to refer to.  -1
+ * with ERR_REFUSED. */
 int elfout_room(struct elfout *eo, vaddr seen, struct err *err);
 /* Section `index` of the original as the generation has it; `ro` is the new read-only
  * segment. */
 Elf64_Shdr elfout_old_section(const struct elfout *eo, const Elf64_Phdr *ro, uint32_t index);
-/* Puts what moved to its new places and the new places into .dynamic. */
+/* Moves the bytes of what gave way, in `out`, and updates .dynamic there. */
 void elfout_move_front(const struct elfout *eo, const Elf64_Phdr *ro, struct wr *out);
-/* The original's header as the generation has it, if it names something that moved. */
+/* A program header of the original as the generation has it. */
 Elf64_Phdr elfout_old_phdr(const struct elfout *eo, Elf64_Phdr ph);
 
-/* elfout_symbols.c: appends the longer tables and sets their two headers in header[nsh]. */
+/* elfout_symbols.c.  Appends the longer symbol and string table and sets their two headers in
+ * header[nsh]. */
 void elfout_add_symbols(const struct elfout *eo, const struct elfout_parts *parts,
 			const Elf64_Phdr *ro, Elf64_Shdr *header, struct wr *out);
 

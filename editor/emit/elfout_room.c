@@ -1,18 +1,20 @@
-/* elfout_room.c - room for a longer program header table where BFD, patchelf and kernels expect
- * it
+/* elfout_room.c - room for a longer program header table in the place where BFD, patchelf and
+ * kernels expect the table
  *
- * WHY      A table that moves elsewhere works until somebody runs strip or objcopy: BFD writes
- *          the table right behind the ELF header, over whatever is there. So it stays there.
+ * WHY      The table must stay right behind the ELF header.  One that is elsewhere works until
+ *          somebody runs strip or objcopy: BFD writes it right behind the ELF header, over
+ *          whatever is there.
  *
- * LAYOUTS  F Behind the table of a file that is linked dynamically stand .interp and notes, and
- *             then tables that only .dynamic leads to.  The former move up, together and just
- *             as far as needed (the build-id has to stay in the first page of the file: most
- *             kernels look there only), over the first of the latter, which go to the new
- *             read-only segment.  In a program at a fixed address everything up to .dynstr and
- *             the section behind that moves up, if there is a table behind them: patchelf takes
- *             what is free in front of it, and would put .dynamic where nothing can be written.
- *          L  A static program has nothing behind its notes that could give way, but there is
- *             free address space below it: one more segment there, at the start of the file,
+ * LAYOUTS  F  ("front")  In a dynamically linked file .interp and notes follow the table, and
+ *             then tables that only .dynamic leads to.  .interp and notes move up together,
+ *             just as far as needed: the build-id has to stay in the first page of the file,
+ *             because most kernels look only there.  The tables that they then overlap go to
+ *             the new read-only segment.  In a program at a fixed address everything up to
+ *             .dynstr and the section behind it moves up, if a table follows that can give way:
+ *             patchelf takes the free bytes in front of .dynstr, and would put .dynamic where
+ *             it cannot be written.
+ *          L  ("below")  In a static program nothing after the notes can give way, but there is
+ *             free address space below it.  One more segment there, at the start of the file,
  *             holds a new ELF header, the table and the notes.  All file offsets grow by its
  *             alignment.
  *
@@ -20,6 +22,9 @@
  *   I1  what is overwritten is the table, something that moved, or zero bytes between sections;
  *   I2  only program headers, section headers and .dynamic lead to what moved: no code and no
  *       data was seen to refer to it.
+ *
+ * Tested by tests/unit/editor/emit/test_elfout.c; strip, objcopy, eu-strip and patchelf are run
+ * on generations in tests/programs/images.sh.
  */
 #include "editor/emit/elfout.h"
 
@@ -32,11 +37,12 @@
 #define SHT_RELR 19
 #endif
 
-/* mmap_min_addr as distributions set it */
+/* LOWEST is mmap_min_addr as distributions set it.  MAX_LIFT bounds by how much the file grows
+ * (2 MiB alignment is common, larger is rare): chosen, not measured. */
 enum { MAX_LIFT = 16 << 20, LOWEST = 64 << 10 };
 
-/* A section of this type is found through this dynamic entry, and its size through that, if
- * not 0. */
+/* A section of this type is found through dynamic entry `tag`, and its size is in entry `size`
+ * if that is not 0. */
 static const struct {
 	uint32_t type;
 	int64_t tag, size;
@@ -58,7 +64,7 @@ static bool in_file(const Elf64_Shdr *h)
 	return (h->sh_flags & SHF_ALLOC) && h->sh_type != SHT_NOBITS && h->sh_size > 0;
 }
 
-/* Can be elsewhere as well: nobody writes or runs it, and it has an alignment that can be
+/* The section can be elsewhere as well: it is neither written nor run, and its alignment can be
  * kept. */
 static bool is_movable(const Elf64_Shdr *h)
 {
@@ -86,8 +92,8 @@ static const struct section *next_section(const struct image *img, file_off off)
 	return next;
 }
 
-/* What entry i of led_to[] leads to ends with the section: with -z nocombreloc, DT_RELA
- * leads to many. */
+/* What entry i of led_to[] leads to is no larger than the section: with -z nocombreloc, DT_RELA
+ * leads to several sections. */
 static bool is_all(const struct image *img, uint32_t i, const Elf64_Shdr *h)
 {
 	uint64_t size;
@@ -116,7 +122,8 @@ static bool is_zero(struct bytes b)
 	return true;
 }
 
-/* Everything in [eo->front_end, limit) goes to the new segment. */
+/* Notes in eo->far[] the sections of [eo->front_end, limit), which go to the new segment; false
+ * if something there cannot. */
 static bool clear(struct elfout *eo, file_off limit)
 {
 	const struct image *img = eo->img;
@@ -141,8 +148,8 @@ static bool clear(struct elfout *eo, file_off limit)
 	return true;
 }
 
-/* No program header but those of notes and .interp names anything in [from, to), and those name
- * nothing that is half in the front or would lose its alignment. */
+/* Only program headers of notes and .interp name bytes of [eo->front, to), and none of them
+ * names something that is half in the front or would lose its alignment. */
 static bool headers_agree(const struct elfout *eo, file_off to)
 {
 	for (const Elf64_Phdr *p = eo->img->ph; p < eo->img->ph + eo->img->nph; p++) {
@@ -168,8 +175,8 @@ static bool is_far(const struct elfout *eo, uint32_t section)
 	return false;
 }
 
-/* The same for sections: find_front() and clear() went from one to the next, and what overlaps
- * those they met has not been seen. */
+/* The same for sections.  find_front() and clear() went from one section to the next, so they
+ * have not seen sections that overlap those. */
 static bool sections_agree(const struct elfout *eo, file_off to)
 {
 	for (uint32_t i = 0; i < eo->img->nsh; i++) {

@@ -1,13 +1,17 @@
-/* elfout_symbols.c - names for what moved, where the original has names
+/* elfout_symbols.c - symbols for new text, where the original has a symbol table
  *
- * Debuggers and profilers that read .symtab would show new text as code without a name.  So a
- * generation of a file that has one gets a longer copy of it behind everything else: a local
- * function NAME for the hot part of a moved function, NAME.cold for each other part, as
- * compilers name what they split.  The original's symbols keep their values, but for those in
- * sections that gave way to program headers.
+ * Debuggers and profilers that read .symtab would show new text as code without a name.  So the
+ * generation of a file with a .symtab gets a longer copy of it at the end of the file: a local
+ * function symbol NAME for the hot part of a moved function, NAME.cold for each other part, as
+ * compilers name the parts of a function that they split.  The original's symbols keep their
+ * values, except those in sections that gave way to program headers.
  *
- * Local symbols come first in a symbol table, so the numbers of global ones grow: a table that
- * others refer to by number (relocations kept by the linker, section groups) stays as it is.
+ * Local symbols come first in a symbol table, so the indices of global ones grow.  A table
+ * whose symbols others refer to by index (relocations kept by the linker, section groups) stays
+ * as it is.
+ *
+ * Tested by tests/programs/images.sh: gdb names the frames of new text by these symbols, and
+ * strip, objcopy and eu-strip rewrite files with them.
  */
 #include "editor/emit/elfout.h"
 

@@ -10,8 +10,8 @@
  *   fill_map            the block map
  *   elfout_write        the file
  *
- * The same input gives the same bytes: the result does not depend on addresses in our memory, on
- * the order of a hash table, or on time.
+ * The same input gives the same bytes: the result does not depend on addresses in our memory,
+ * on the order of a hash table, or on time.
  */
 #include <stdlib.h>
 
@@ -177,9 +177,9 @@ static void add_map_line(const struct emitter *e, uint32_t index, uint32_t first
 }
 
 /* Adds the lines of one place to the map.  A call whose image is longer begins a new line, so
- * that offsets within a line are the same on both sides except in that call and in the branch at
- * the end.  Any other instruction whose image is longer is a line by itself.  With edge counters
- * a block is one line, in which offsets are not the same on both sides. */
+ * that offsets within a line are the same on both sides except in that call and in the branch
+ * at the end.  Any other instruction whose image is longer is a line by itself.  With edge
+ * counters a block is one line, in which offsets are not the same on both sides. */
 static void fill_map_place(const struct emitter *e, uint32_t index, struct map_blocks *out)
 {
 	const struct emit_plan *plan = &e->plan;
@@ -316,7 +316,8 @@ static int place_counters(struct emitter *e)
 		return 0;
 	new_vaddr runtime = e->plan.text_addr + emit_runtime_off(&e->plan);
 	if (runtime - e->eo.counters_addr > INT32_MAX)
-		return err_set(e->err, ERR_REFUSED, "new text and counters would be over 2 GiB");
+		return err_set(e->err, ERR_REFUSED,
+			       "new text and counters would be over 2 GiB");
 	c->counter_addr = e->eo.counters_addr;
 	c->runtime_target = runtime + counterruntime_target();
 	c->runtime_jump = runtime + counterruntime_jump();

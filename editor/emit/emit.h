@@ -1,10 +1,20 @@
-/* emit.h - between the parts of emit: the plan of the new text
+/* emit.h - what the parts of emit share: the plan of the new text, and each part's functions
  *
- * emit_plan.c decides what is placed where, emit_code.c writes bytes, emit_unwind.c gives the
- * unwind rows, emit_lsda.c the exception tables, emit_probes.c the notes of probes,
- * emit_longer.c says which instructions become longer, emit.c runs them all and puts the file
- * together.  The plan has an arena of its own, so that it can go before the file is put
- * together.
+ * The parts of emit.c, in the order in which each may use those before it:
+ *
+ *   edgecounter.c     instructions of one edge counter   (edgecounter.h)
+ *   emit_counters.c   edge counters in a block's image: size and place
+ *   emit_longer.c     instructions whose images are longer
+ *   emit_plan.c       the plan: what is placed where, how each block ends
+ *   emit_redirect.c   pointers and symbols that lead to images
+ *   emit_code.c       bytes of new text and of new jump tables
+ *   emit_unwind.c     unwind rows of new text
+ *   emit_lsda.c       exception tables of new text
+ *   emit_probes.c     notes of static probe points
+ *   emit_runtime.c    the counter runtime (counterruntime.h)
+ *
+ * generation.h declares what emit.c offers to others.  The plan has an arena of its own, so
+ * that it can be freed before the file is put together.
  */
 #ifndef EDITOR_EMIT_EMIT_H
 #define EDITOR_EMIT_EMIT_H
@@ -22,23 +32,25 @@ struct err;
 #define NO_PLACE UINT32_MAX
 
 struct emit_dest {			/* where a branch goes */
-	uint32_t place;			/* index in emit_plan.place[], NO_PLACE: see addr */
+	/* index in emit_plan.place[]; NO_PLACE: to addr */
+	uint32_t place;
 	vaddr addr;			/* unchanged address in the original */
 };
 
-/* The image of one block: `nkept` instructions copied (some may have become longer), then
- * the re-encoded branch if `branched`, then a synthetic jmp if `jumps`, or NOPs if `fills`.
- * item[item] ends with the branch, item[item + 1] is the jmp if both are there. */
+/* The image of one block: `nkept` instructions copied (some may have become longer), then the
+ * re-encoded branch if `branched`, then a synthetic jmp if `jumps`, or NOPs if `fills`.  To
+ * relaxation it is item[item .. item + nitem): the first ends with the branch; the second is
+ * the jmp if there are both. */
 struct emit_place {
 	uint32_t fn, block;
 	uint32_t item, nitem;
 	uint32_t nkept;			/* leading instructions that are copied */
-	/* its last items: ways from its jump table that are counted */
+	/* the last `nentry` items are edge counters of the edges from its jump table */
 	uint32_t nentry;
-	/* prefixes without a meaning in front of the first of nkept */
+	/* meaningless prefixes in front of the first of nkept */
 	uint8_t front;
 	bool branched, inverted, jumps;
-	/* runs over NOPs into the next place, if there are any */
+	/* control runs on, over NOPs if there are any, into the next place */
 	bool fills;
 	bool starts_piece;		/* first block of a function's hot or fluff part */
 	bool hot;			/* in the hot text */
@@ -54,37 +66,38 @@ struct emit_table {			/* a new jump table */
 struct emit_plan {
 	const struct prog *prog;
 	const struct edgecounters *counters;	/* NULL: nothing is counted */
-	struct arena *arena;		/* of what is below; sizes and addresses survive it */
+	struct arena *arena;		/* of the arrays below */
 	/* [nplace] in emit order: all hot, all warm, all cold ones */
 	struct emit_place *place;
 	struct relax_item *item;	/* [nitem] */
-	/* [nfn] -> [nblock] index in place[], NULL if not moved.  An empty block has that of
-	 * the block it runs into, one that stays NO_PLACE */
+	/* [nfn] -> [nblock] index in place[]; NULL if the function is not moved.  An empty
+	 * block has the place of the block that it runs into, a block that stays has
+	 * NO_PLACE. */
 	uint32_t **place_of;
 	struct emit_table *table;	/* [ntable] ascending by off */
-	/* [nfn] -> [ninsn] index in table[] for the instructions that are its users, else
-	 * NO_TABLE; NULL if without tables */
+	/* [nfn] -> [ninsn] index in table[] of the table whose address the instruction forms,
+	 * else NO_TABLE; NULL if the function has no tables */
 	uint32_t **table_of;
 	uint32_t nplace, nhot, nitem, ntable;
 	uint64_t text_size, hot_size, tables_size;
 	new_vaddr text_addr, tables_addr;
 };
 
-/* Everything but the two addresses; *plan is to be freed in any case.  Fails, naming
- * function and address, when the program is one that cannot be laid out. */
+/* Fills the plan but for text_addr and tables_addr, which the caller sets.  -1, naming function
+ * and address, when the program cannot be laid out.  The caller frees *plan in either case. */
 int emit_plan_fill(struct emit_plan *plan, const struct prog *prog,
 		   const struct edgecounters *counters, struct err *err);
 void emit_plan_free(struct emit_plan *plan);	/* twice is allowed */
 /* Leading instructions of a block that its image keeps, the branch at its end not counted. */
 uint32_t emit_count_kept(const struct prog *prog, const struct fn *fn, const struct block *b);
 bool emit_ends_in_branch(const struct fn *fn, const struct block *b);
-/* Its image is empty: what leads to it leads to what it runs into. */
+/* The block's image is empty: what leads to the block leads to the block that it runs into. */
 bool emit_is_empty(const struct prog *prog, const struct fn *fn, const struct block *b);
-/* Where a way to block `id` goes: to its image, or to the original of what stays; -1:
- * nowhere. */
+/* Where a branch to block `id` goes: to its image, or to the original if the block stays; -1 if
+ * there is neither. */
 int emit_find_block(const struct emit_plan *plan, uint32_t fn, uint32_t id,
 		    struct emit_dest *dest);
-/* The function whose entry `addr` is, if it is moved; NO_FN else. */
+/* The moved function whose entry is at `addr`; NO_FN if there is none. */
 uint32_t emit_moved_entry(const struct prog *prog, vaddr addr);
 
 static inline new_vaddr emit_place_addr(const struct emit_plan *plan, uint32_t place)
@@ -92,7 +105,7 @@ static inline new_vaddr emit_place_addr(const struct emit_plan *plan, uint32_t p
 	return plan->text_addr + plan->item[plan->place[place].item].addr;
 }
 
-/* Bytes of its instructions. */
+/* Bytes of a place without the NOPs after it. */
 static inline uint64_t emit_place_code(const struct emit_plan *plan, uint32_t place)
 {
 	const struct emit_place *p = &plan->place[place];
@@ -101,7 +114,7 @@ static inline uint64_t emit_place_code(const struct emit_plan *plan, uint32_t pl
 	return last->addr + relax_size(last) - plan->item[p->item].addr;
 }
 
-/* NOPs behind it, up to the next place. */
+/* Bytes of NOPs after a place that `fills`, up to the next one. */
 static inline uint64_t emit_place_fill(const struct emit_plan *plan, uint32_t place)
 {
 	if (!plan->place[place].fills)
@@ -146,11 +159,11 @@ const struct emit_table *emit_load_of(const struct emit_plan *plan, uint32_t fn,
  * end. */
 uint32_t emit_insn_size(const struct emit_plan *plan, const struct emit_place *p, uint32_t k);
 
-/* Both need text_addr and tables_addr.  Text and tables have the planned sizes afterwards. */
+/* Both need text_addr and tables_addr, and append exactly text_size and tables_size bytes. */
 int emit_code_write(const struct emit_plan *plan, struct wr *text, struct err *err);
 int emit_tables_write(const struct emit_plan *plan, struct wr *tables, struct err *err);
 
-/* The image of the function that begins at addr if pointers to it are redirected; 0 else. */
+/* The image of the function that begins at addr if pointers to it are redirected; else 0. */
 new_vaddr emit_redirected(const struct emit_plan *plan, vaddr addr);
 /* Changes of all redirected relocations, words and symbols: at most prog->nref. */
 uint32_t emit_redirect_write(const struct emit_plan *plan, const struct elfout *eo,
@@ -162,8 +175,8 @@ uint32_t emit_probes_write(const struct emit_plan *plan, struct wr *out);
 
 struct emit_piece {			/* one FDE of new text */
 	uint32_t place, nplace;		/* plan->place[place .. place + nplace) */
-	/* in cfi.fde[]: whose exception table it goes by; when that has none, the code may
-	 * be of several such FDEs */
+	/* index in cfi.fde[]: the FDE that the code is of; where that has no exception table,
+	 * the code may be of several FDEs without one */
 	uint32_t fde;
 };
 
@@ -174,7 +187,7 @@ struct emit_unwind {
 	uint32_t npiece, nrow;
 };
 
-/* Unwind pieces and rows of all new text; in arena `a`. */
+/* Unwind pieces and rows of all new text, in arena `a`.  Needs text_addr. */
 int emit_unwind_fill(const struct emit_plan *plan, struct arena *a, struct emit_unwind *out,
 		     struct err *err);
 
@@ -188,36 +201,41 @@ struct emit_lsda_fix {			/* a field relative to its own address */
 
 struct emit_lsda {			/* new exception tables */
 	struct wr bytes;		/* the caller frees it */
-	/* [npiece] where its record begins, EMIT_NO_LSDA if none */
+	/* [npiece] offset of the piece's record in bytes, EMIT_NO_LSDA if it has none */
 	uint64_t *off;
-	uint64_t empty;			/* likewise, of the record without call sites */
+	uint64_t empty;			/* likewise, of the shared record without call sites */
 	VEC(struct emit_lsda_fix) fixes;
 };
 
-/* Needs text_addr.  The bytes have their final size, but not all of their content. */
+/* Needs text_addr.  Afterwards the bytes have their final size; the fields in `fixes` are still
+ * missing. */
 int emit_lsda_fill(const struct emit_plan *plan, const struct emit_unwind *unwind,
 		   struct emit_lsda *out, struct err *err);
-/* They stand at `addr`: completes the bytes and tells the pieces. */
+/* The tables stand at `addr`: fills in the fields, and the tables' addresses in row_piece[]. */
 int emit_lsda_place(struct emit_lsda *lsda, new_vaddr addr, struct emit_unwind *unwind,
 		    struct err *err);
 
-/* emit_runtime.c: the routines of an instrumented generation, behind all places.  How far
- * from the start of new text; their FDEs, how many of them are behind those of `unwind`,
- * which keeps its number. */
+/* emit_runtime.c: the counter runtime, which stands after all places of an instrumented
+ * generation.  Its offset from the start of new text. */
 uint64_t emit_runtime_off(const struct emit_plan *plan);
-/* first of all, fills what jumps need */
+/* First of all: lists the blocks that computed jumps may go to by addresses of the original.
+ * Needs text_addr. */
 void emit_runtime_moves(const struct emit_plan *plan);
+/* Appends its FDE and rows to the arrays of `unwind`, in arena `a`; returns 1, or 0 where the
+ * original has no CIE that fits.  unwind->npiece stays as it was: the piece is of no place. */
 uint32_t emit_runtime_unwind(const struct emit_plan *plan, struct arena *a,
 			     struct emit_unwind *unwind);
-/* Needs parts of the plan's counters->runtime: where the program goes on, and its file's head. */
+/* Appends the code to `text`, which holds all places.  Last of all: what it has from the plan's
+ * counters->runtime must be complete. */
 void emit_runtime_write(const struct emit_plan *plan, struct wr *text);
-/* Where the program begins now; 0 when it has no entry. */
+/* The program's new entry point; 0 when the file has none. */
 new_vaddr emit_runtime_entry(const struct emit_plan *plan, const struct elfout *eo);
-/* A change of .dynamic, so that a library runs its start routine first; none in programs. */
+/* Appends to patch[*npatch] the change of .dynamic by which a library runs the counter runtime
+ * first; nothing for a program.  -1 when .dynamic has no room. */
 int emit_runtime_init(const struct emit_plan *plan, const struct elfout *eo,
 		    struct elfout_patch *patch, uint32_t *npatch, struct err *err);
 
-/* "NAME at 0xADDRESS" or "function at 0xADDRESS", in the arena: for messages. */
+/* For messages: "NAME at 0xADDRESS" or "function at 0xADDRESS", in the program's arena. */
 const char *emit_fn_text(const struct prog *prog, const struct fn *fn);
 
 #endif

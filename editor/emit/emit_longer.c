@@ -1,12 +1,17 @@
-/* emit_longer.c - instructions whose images are longer, and which are no branches at a block's
- * end
+/* emit_longer.c - instructions whose images are longer than the originals; the branch at a
+ * block's end is relax.c's matter
  *
- * CALLS   The image of `call stub` is `call *slot(%rip)`, that of `jmp stub` is `jmp
- *         *slot(%rip)`, in blocks that a pass has marked: calls and tail jumps skip the
- *         procedure linkage table. Both have six bytes.
- * LOADS   of a table's entry by the address of the original's table: they get a displacement.
- * FRONTS  A block's first instruction has so many prefixes more as the jump at its end must
- *         move by.
+ * CALLS   In blocks that a pass has marked (block->direct), the image of `call stub` is
+ *         `call *slot(%rip)` and that of `jmp stub` is `jmp *slot(%rip)`: calls and tail jumps
+ *         skip the procedure linkage table.  Both have six bytes.
+ * LOADS   A load from a jump table that uses the address of the original's table in a register
+ *         gets a displacement to the new table.
+ * FRONTS  A block's first instruction may get meaningless prefixes, as many as the jump at the
+ *         block's end must move by to lie in one line.
+ *
+ * Tested by tests/unit/editor/emit/test_emit_plan.c (fronts),
+ * tests/unit/editor/emit/test_emit.c (loads) and, for calls, tests/programs/unwinding.sh
+ * (generations made with --passes=...,calls).
  */
 #include "editor/emit/emit.h"
 

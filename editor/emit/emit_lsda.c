@@ -1,19 +1,24 @@
-/* emit_lsda.c - exception tables of new text
+/* emit_lsda.c - exception tables (LSDAs) of new text
  *
- * WHY      A call site says what happens when an instruction throws. Instructions are in
- *          another order now, so every piece (one new FDE) gets a table of its own, made from
- *          those instructions; actions, types and specifications are copied. A piece from code
- *          without a table gets none, one from code with a table gets one in any case: that a
- *          call is in no call site, and that there is no table, mean different things.
+ * WHY      A call site says what happens when an instruction throws. In new text instructions
+ *          have another order, so every piece (one new FDE) gets a table of its own, made from
+ *          the call sites of its instructions; actions, types and specifications are copied. A
+ *          piece whose code has no table gets none. A piece whose code has one gets one even if
+ *          it is empty: a call in no call site terminates the program, a call in a function
+ *          without a table does not.
  *
- * PADS     may lie in any part of new text. They count from an explicit start one byte below
- *          the lowest of the table's, because 0 means that there is none.
+ * PADS     Landing pads may lie in any part of new text. They are relative to an explicit start
+ *          (LPStart) one byte below the lowest pad of the table, because 0 means that there is
+ *          no pad.
  *
- * SITES    Neighbours that say the same are one. What emit adds (a jmp, NOPs) throws nothing:
- *          it goes by the instruction in front of it.
+ * SITES    Adjacent call sites that say the same become one. What emit adds (a jmp, NOPs)
+ *          throws nothing: it belongs to the call site of the instruction in front of it.
  *
- * ADDRESS  of the tables is known only when their size is: fields that are relative to where
- *          they stand are noted, and filled in by emit_lsda_place().
+ * ADDRESS  The address of the tables is known only when their size is. Fields that are relative
+ *          to their own address are noted in `fixes`, and filled in by emit_lsda_place().
+ *
+ * Tested by tests/programs/unwinding.sh: programs that throw in every way, moved in many
+ * orders.
  */
 #include "editor/emit/emit.h"
 

@@ -1,7 +1,11 @@
-/* emit_redirect.c - the bytes of relocations, pointers and symbols that lead to images now
+/* emit_redirect.c - the changed bytes of relocations, pointers and dynamic symbols that lead to
+ * images now
  *
- * A symbol gets the size of the piece of hot text that its image begins: who asks which
- * function an address belongs to finds the addresses that run.
+ * A redirected symbol also gets the section of its image, and the size of the part of new text
+ * that its image begins.  So a lookup by address (dladdr, a profiler) finds the function for
+ * the addresses that run.
+ *
+ * Tested by tests/unit/editor/passes/test_redirect.c.
  */
 #include "editor/emit/emit.h"
 
@@ -17,7 +21,7 @@ new_vaddr emit_redirected(const struct emit_plan *plan, vaddr addr)
 	return emit_place_addr(plan, plan->place_of[fn][0]);
 }
 
-/* From the image of the entry to the end of the part of the function that it is in. */
+/* Bytes from the image of the entry to the end of the part of the function that it is in. */
 static uint64_t piece_size(const struct emit_plan *plan, uint32_t fn)
 {
 	uint32_t first = plan->place_of[fn][0], last = first;

@@ -1,14 +1,18 @@
-/* emit_runtime.c - the routines of an instrumented generation: where they are, how they are
- * reached
+/* emit_runtime.c - the counter runtime in an instrumented generation: its place, its unwind
+ * record, and how control reaches it
  *
- * START    A program begins with it instead of its entry point. A library has it as DT_INIT and
- *          goes on to what was there before; where no DT_INIT was, an unused entry of .dynamic
- *          becomes one.
+ * START    A program's entry point becomes the start entry, which goes on to the original one.
+ *          A library's DT_INIT becomes the start entry, which goes on to what DT_INIT was.
+ *          Where the library has no DT_INIT, an unused entry of .dynamic becomes one.
  *
- * UNWIND   One FDE, from a CIE that begins as functions do.  prog->cfi has the states for it at
- *          its end (instrument.c).
+ * UNWIND   The counter runtime has one FDE, of a CIE whose initial rules are those of a
+ *          function's entry.  instrument.c has appended the states that it needs to prog->cfi.
  *
- * HEAD     The file of counts and the program agree on the digest of original, text and path.
+ * HEAD     The first bytes of the file of counts hold a digest of the original, the new text
+ *          and the file's path.  The program has the same bytes and compares them.
+ *
+ * Tested by tests/programs/instrument.sh: programs, static programs and libraries run
+ * instrumented, with their file of counts, without it, and with one of another program.
  */
 #include <stdlib.h>
 
@@ -24,7 +28,8 @@ uint64_t emit_runtime_off(const struct emit_plan *plan)
 	return (plan->text_size + RUNTIME_ALIGN - 1) & ~(uint64_t)(RUNTIME_ALIGN - 1);
 }
 
-/* A state with nothing but the return address saved; UINT32_MAX when there is none. */
+/* The state with only the return address saved and the CFA `cfa_off` bytes above %rsp;
+ * UINT32_MAX when there is none. */
 static uint32_t find_state(const struct cfi *cfi, int64_t cfa_off)
 {
 	enum { RSP = 7 };
@@ -106,7 +111,6 @@ static int compare_move(const void *x, const void *y)
 	return a->block < b->block ? -1 : a->block > b->block;
 }
 
-/* Where computed jumps may go to by addresses that lead to the original. */
 void emit_runtime_moves(const struct emit_plan *plan)
 {
 	const struct prog *prog = plan->prog;
@@ -154,8 +158,8 @@ new_vaddr emit_runtime_entry(const struct emit_plan *plan, const struct elfout *
 	return plan->text_addr + emit_runtime_off(plan) + counterruntime_entry();
 }
 
-/* The entry of .dynamic that is to be DT_INIT: the one there is, or the first of two at the
- * end. */
+/* Finds the entry of .dynamic that is to be DT_INIT: the one there is, or the first of two
+ * DT_NULL at the end. */
 static bool find_init(const struct image *img, file_off *at, vaddr *was)
 {
 	const Elf64_Phdr *ph = image_phdr(img, PT_DYNAMIC);

@@ -1,14 +1,20 @@
 /* emit_unwind.c - the unwind rows of new text
  *
- * Every copied instruction has the rule set that the original has at it.  A synthetic jmp runs
- * when the block is through, so it has the one that the original has at the first NOP that was
- * left out, or else behind the block's last byte, be it in another FDE; where that is none, or
- * behind a call at a range's end (which as a rule does not come back), the one at the last
- * instruction.  NOPs in front of an aligned place likewise; behind a branch, which leaves the
- * frame as it is, they have the branch's.
+ * ROWS     A copied instruction has the state (rules for the CFA and all registers) that the
+ *          original has at that instruction.  A synthetic jmp runs after the whole block: it
+ *          has the state that the original has at the first NOP that was left out, or else at
+ *          the first byte after the block, even if that is in another FDE.  If no FDE is there,
+ *          or the block ends in a call at the end of its range (which as a rule does not
+ *          return), it has the state at the block's last instruction.  The same holds for NOPs
+ *          after a block; after a branch, which leaves the frame as it is, they have the
+ *          branch's state.
  *
- * A piece is one FDE: adjacent places of a function's part whose blocks share a CIE and an
- * exception table or have none (an entry range and its fragment may have different ones).
+ * PIECES   A piece is one new FDE: adjacent places of one part of a function whose blocks have
+ *          the same CIE, and the same exception table or none.  (A function's entry range and
+ *          its fragment may differ in both.)
+ *
+ * Tested by tests/unit/editor/emit/test_emit.c and, by unwinding from every instruction, by
+ * tests/programs/unwinding.sh.
  */
 #include "editor/emit/emit.h"
 
@@ -71,7 +77,7 @@ static bool goes_on(const struct fill *f, uint32_t fde)
 	       (last == fde || (all[last].lsda == 0 && all[fde].lsda == 0));
 }
 
-/* The state at a synthetic jmp behind block `b`, of which `nkept` instructions were copied. */
+/* The state at a synthetic jmp after block `b`, of which `nkept` instructions were copied. */
 static uint32_t state_behind(struct fill *f, const struct fde *fde, const struct fn *fn,
 			     const struct block *b, uint32_t nkept)
 {
@@ -116,8 +122,8 @@ static new_vaddr add_before(struct fill *f, const struct emit_place *p, uint32_t
 			   state);
 }
 
-/* What is counted on the ways out of a block; `branch` is the state at its last instruction,
- * `at` where the image of that begins. */
+/* Rows of the edge counters on the edges out of a block.  `branch` is the state at its last
+ * instruction, whose image begins at `at`; `behind` is the state after the block. */
 static void add_ways(struct fill *f, uint32_t index, new_vaddr at, uint32_t branch,
 		     uint32_t behind)
 {

@@ -26,8 +26,8 @@ struct edit_stats {		/* of one generation; one line each in --stats, "name value
 
 struct err;
 
-/* Appends the file to `out`, which must be empty, and its block map to `map`, from prog->order,
- * fn->order, block->cold and block->warm; fills the figures of *stats that emit knows (not
+/* Replaces `out` by the file and `map` by its block map, made from prog->order, fn->order,
+ * block->cold and block->warm; fills the figures of *stats that emit knows (not
  * functions, samples, calls_left_out and exttsp_*).  `number` goes into the block map.  -1
  * with ERR_REFUSED when the file leaves no room or an address is out of reach; `out`, `map` and
  * `stats` are untouched then.  The caller frees `out` and `map`. */

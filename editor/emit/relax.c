@@ -1,17 +1,17 @@
-/* relax.c - branches start short and grow until all reach
+/* relax.c - branch relaxation: branches start short and grow until all reach
  *
- * Each round places all items with the sizes known so far and makes long every short branch
- * that does not reach its target.  Growing one branch can push others out of reach (and,
- * through alignment, pull some back, which stay long all the same), so rounds repeat until
- * nothing grows.  Real programs need under ten rounds; a row made to grow one branch a round
- * would cost the square of its length, so after MAX_ROUNDS every branch that is left is made
- * long, which is always valid.
+ * Each round places all items with the sizes known so far, and makes every short branch long
+ * that does not reach its target.  A branch that grows can push others out of reach, so rounds
+ * repeat until none grows.  (Through alignment it can also bring a target back into reach; that
+ * branch stays long.)  Real programs need under ten rounds.  A sequence made on purpose, in
+ * which one branch grows a round, would cost the square of its length: after MAX_ROUNDS every
+ * branch that is left is made long, which is always valid.
  */
 #include "editor/emit/relax.h"
 
 enum { MAX_ROUNDS = 64 };
 
-/* How far an item that begins at `at` must move for its end to lie in a line. */
+/* By how many bytes an item that begins at `at` must move for its end to lie in one line. */
 static uint64_t short_of_line(const struct relax_item *item, uint64_t at)
 {
 	uint64_t end = at + relax_size(item), from = at + item->front + item->size - item->tail;
@@ -20,9 +20,9 @@ static uint64_t short_of_line(const struct relax_item *item, uint64_t at)
 								      : 0;
 }
 
-/* That the end lies in a line comes before a start that need not be aligned.  One that must
- * is moved by a whole alignment, if that helps.  What can grow in front need not move for
- * its end. */
+/* Bytes in front of an item.  An end in one line has priority over an alignment that may be
+ * left out (max_skip).  An item that must be aligned moves by one alignment more if that brings
+ * its end into one line.  An item that can grow in front does not move for its end. */
 static uint64_t padding(const struct relax_item *item, uint64_t at)
 {
 	uint64_t pad = item->align > 1 ? -at & (item->align - 1u) : 0;

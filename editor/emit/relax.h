@@ -1,5 +1,5 @@
-/* relax.h - the shortest encoding of branches in a row of code pieces; knows items and sizes
- * only */
+/* relax.h - branch relaxation: the shortest encodings of the branches in a sequence of code
+ * pieces; knows items and sizes only */
 #ifndef EDITOR_EMIT_RELAX_H
 #define EDITOR_EMIT_RELAX_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #define RELAX_NONE UINT32_MAX		/* no branch */
-#define RELAX_FAR (UINT32_MAX - 1)	/* a branch to outside of the row: always long */
+#define RELAX_FAR (UINT32_MAX - 1)	/* a branch out of the sequence: always long */
 #define RELAX_LINE 32u			/* bytes */
 
 struct relax_item {			/* `size` bytes, then at most one branch */
@@ -16,26 +16,25 @@ struct relax_item {			/* `size` bytes, then at most one branch */
 	uint8_t align;			/* of the item's start, a power of two; 0 = none */
 	/* not aligned when that takes more bytes; 0 = no limit */
 	uint8_t max_skip;
-	/* of the branch; short reach is -128..127 from its end */
+	/* bytes of the branch; the short form reaches -128..127 from its end */
 	uint8_t short_size, long_size;
-	/* with in_line: the last bytes of `size`, which with the branch */
-	uint8_t tail;
-	/* neither cross a multiple of RELAX_LINE nor end at one */
+	/* the branch must not cross a multiple of RELAX_LINE nor end at one, together with the
+	 * last `tail` bytes of `size` */
 	bool in_line;
-	/* with in_line: bytes to grow by in front instead of moving */
+	uint8_t tail;
+	/* with in_line: by so many bytes the item may grow in front instead of moving */
 	uint8_t max_front;
-	uint8_t front;			/* out: by how many it has, on top of `size` */
+	uint8_t front;			/* out: by how many it has grown, on top of `size` */
 	bool is_long;			/* out */
-	uint64_t addr;			/* out: offset from the start of the row */
+	uint64_t addr;			/* out: offset from the start of the sequence */
 };
 
-/* Fills addr, front and is_long.  Starts with every branch short and only ever grows, so it
- * ends.  Returns the size of the row.  The row must be placed at a multiple of the largest
- * align, and of RELAX_LINE. */
+/* Fills addr, front and is_long; returns the size of the sequence in bytes.  It ends, because
+ * every branch starts short and none gets shorter again.  The sequence must be placed at a
+ * multiple of the largest align, and of RELAX_LINE. */
 uint64_t relax_run(struct relax_item *item, uint32_t nitem);
 
-/* Bytes of its branch; of an item: what it has grown by, fixed part and branch, without
- * padding in front. */
+/* Bytes of an item's branch, and of the whole item without the padding in front of it. */
 static inline uint64_t relax_branch_size(const struct relax_item *item)
 {
 	if (item->target == RELAX_NONE)

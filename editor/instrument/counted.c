@@ -1,12 +1,14 @@
-/* counted.c - what an instrumented program counted, as an exact profile of the original
+/* counted.c - from the counters of an instrumented program to an exact profile of the original
  *
- * The original is analysed again, as it was for instrumenting: the same graphs, the same
- * numbers.  Each function's counted edges get their counters, the others follow
- * (spanningtree.h).
+ * The original is analysed again as it was for instrumenting, which gives the same graphs and
+ * the same numbers of counters.  Each function's counted edges get the values of their
+ * counters, and flow conservation gives the counts of the others (spanningtree.h).
  *
- * A counter lags behind where a process was killed in the middle of a block, or counts of
- * threads that ran at the same time got lost: then what follows can be below zero, and is taken
- * as zero.
+ * Counters do not quite conserve flow when a process was killed in the middle of a block, or
+ * when threads that ran at the same time lost counts (without --threads).  A count that follows
+ * can then be negative, and is taken as zero.
+ *
+ * Tested by tests/programs/instrument.sh and, on malformed files, tests/fuzz/fuzz_counts.c.
  */
 #include "editor/instrument/instrument.h"
 
@@ -22,13 +24,12 @@ struct reader {
 	struct instrument in;
 	struct countsfile file;
 	struct blockmap map;
-	/* [ntold] ascending by site, target; targets as addresses of the original, 0 for
+	/* [nrecorded] ascending by site, target; targets as addresses of the original, 0 for
 	 * other modules */
-	struct countsfile_slot *told;
-	uint32_t ntold;
+	struct countsfile_slot *recorded;
+	uint32_t nrecorded;
 	struct arena *a;
-	uint32_t counter;		/* next one */
-	uint32_t site;			/* next one */
+	uint32_t counter;		/* number of the next one */
 	VEC(struct profile_block) block;
 	VEC(struct profile_edge) edge;
 	VEC(struct profile_call) call;
@@ -61,34 +62,37 @@ static void read_slots(struct reader *r)
 	struct countsfile_slot s;
 	uint32_t n = 0;
 
-	r->told = arena_array(r->a, r->file.nslot, sizeof(*r->told));
+	r->recorded = arena_array(r->a, r->file.nslot, sizeof(*r->recorded));
 	for (uint32_t i = 0; i < r->file.nslot; i++) {
 		if (!countsfile_slot(&r->file, i, &s) || s.site >= r->in.nsite)
 			continue;
 		s.target = original_of(r, s.target);
-		r->told[n++] = s;
+		r->recorded[n++] = s;
 	}
-	qsort(r->told, n, sizeof(*r->told), by_site);
+	qsort(r->recorded, n, sizeof(*r->recorded), by_site);
 	for (uint32_t i = 0; i < n; i++) {
-		if (r->ntold && by_site(&r->told[r->ntold - 1], &r->told[i]) == 0)
-			r->told[r->ntold - 1].count += r->told[i].count;
+		struct countsfile_slot *last =
+			r->nrecorded ? &r->recorded[r->nrecorded - 1] : NULL;
+
+		if (last && by_site(last, &r->recorded[i]) == 0)
+			last->count += r->recorded[i].count;
 		else
-			r->told[r->ntold++] = r->told[i];
+			r->recorded[r->nrecorded++] = r->recorded[i];
 	}
 }
 
-/* How often the jump at the end of `block` was told to go to `to`. */
-static int64_t told_count(const struct reader *r, uint32_t f, uint32_t block, uint32_t to)
+/* How often the jump at the end of `block` went to `to`, by its recorded targets. */
+static int64_t recorded_count(const struct reader *r, uint32_t f, uint32_t block, uint32_t to)
 {
 	const struct fn *fn = &r->in.prog->fn[f];
 	uint64_t n = 0;
 
-	for (uint32_t i = 0; i < r->ntold; i++) {
-		const struct instrument_site *s = &r->in.site[r->told[i].site];
+	for (uint32_t i = 0; i < r->nrecorded; i++) {
+		const struct instrument_site *s = &r->in.site[r->recorded[i].site];
 
 		if (s->fn == f && s->block == block && s->insn == fn->block[block].ninsn - 1 &&
-		    r->told[i].target == fn->block[to].addr)
-			n += r->told[i].count;
+		    r->recorded[i].target == fn->block[to].addr)
+			n += r->recorded[i].count;
 	}
 	return (int64_t)n;
 }
@@ -105,7 +109,7 @@ static void add_edge(struct reader *r, vaddr from, vaddr to, int64_t n)
 		vec_push(r->a, &r->edge, ((struct profile_edge){ from, to, (double)n }));
 }
 
-/* Calls of functions of this module only. */
+/* Only calls of functions of this module. */
 static void add_call(struct reader *r, vaddr insn, vaddr target, int64_t n)
 {
 	uint32_t f = prog_find_fn(r->in.prog, target);
@@ -159,18 +163,19 @@ static void read_fn(struct reader *r, uint32_t f, struct arena *scratch)
 			continue;
 		g.flow.edge[i].count = instrument_has_counter(&g, i) ?
 			(int64_t)countsfile_counter(&r->file, r->counter++) :
-			told_count(r, f, g.edge[i].block, g.edge[i].where);
+			recorded_count(r, f, g.edge[i].block, g.edge[i].where);
 	}
 	spanningtree_solve(&g.flow);
 	for (uint32_t i = 0; i < g.flow.nedge; i++)
 		report_edge(r, fn, &g.edge[i], g.flow.edge[i].count);
 }
 
-/* Computed jumps without a table may go to blocks of their own function; all else is a call. */
+/* A computed jump without a table may go to a block of its own function; any other recorded
+ * target is that of a call. */
 static void report_targets(struct reader *r)
 {
-	for (uint32_t i = 0; i < r->ntold; i++) {
-		const struct countsfile_slot *s = &r->told[i];
+	for (uint32_t i = 0; i < r->nrecorded; i++) {
+		const struct countsfile_slot *s = &r->recorded[i];
 		const struct instrument_site *site = &r->in.site[s->site];
 		const struct fn *fn = &r->in.prog->fn[site->fn];
 		const struct block *b = &fn->block[site->block];
@@ -210,7 +215,7 @@ static int by_block(const void *x, const void *y)
 	return a->addr < b->addr ? -1 : a->addr > b->addr;
 }
 
-/* Both ways of a branch may lead to one block: one line. */
+/* Both edges of a branch may lead to one block: they become one. */
 static uint32_t join_edges(struct profile_edge *v, uint32_t n)
 {
 	uint32_t k = 0;

@@ -1,21 +1,24 @@
-/* countgraph.c - pieces of blocks and ways between them, what counting each would cost
+/* countgraph.c - the flow graph of a function's pieces of blocks and edges, and what counting
+ * each would cost
  *
- * NODES    0 is the outside; every block has one at its start, one behind each call, one at its
- *          end.
+ * NODES    Node 0 is the outside.  Every block has a node at its start, one after each call,
+ *          and one at its end.
  *
- * COSTS    An edge runs as often as a static guess says: ten times as often in a loop as around
- *          it, hardly ever in fragments and on the way to calls that do not come back. Counting
- *          costs one instruction where flags are dead, more where they live or where the way
- *          leads over a branch of its own.
+ * COSTS    The cost of a counter is the frequency of its edge times the cost of its
+ *          instructions.  The frequency is a static guess: ten times as high in a loop as
+ *          around it, very low in fragments and in front of calls that do not return.  With
+ *          heat the frequency is that of the profile, and the guess only orders what the
+ *          profile has not seen run. A counter is one instruction where flags are dead; it is
+ *          more where flags live, or where the edge needs a jump of its own.  Edges whose
+ *          counts follow from the recorded targets of a jump cost nothing.
  *
- *          A profile knows better (heat); then the guess only tells apart what it has not seen
- *          run.
+ * BLIND    Edges that cannot have a counter: edges to and from outside, pieces without a place
+ *          for a counter, and the only edge out of a block, whose count is that of the block's
+ *          last piece.  Blind edges form no cycle except where a block of nothing but NOPs is
+ *          entered from outside.
  *
- *          What the targets of a jump tell anyhow costs nothing.
- *
- * BLIND    are edges to and from outside, pieces without a place to count at, and the only way
- *          out of a block, where its last piece tells the same. They hold no circle but where a
- *          block of nothing but NOPs is entered from outside.
+ * Tested by tests/programs/instrument.sh: counts are those of callgrind in every way to build
+ * the program, and the same wherever a profile puts the counters.
  */
 #include "editor/instrument/countgraph.h"
 
@@ -24,6 +27,8 @@
 #include "editor/emit/emit.h"
 #include "postmorph/machine/flags.h"
 
+/* Costs are about those of the instructions (edgecounter.c), in units of one inc; `cold` is a
+ * frequency.  Chosen, not measured. */
 enum { OUTSIDE = 0, MAX_DEPTH = 4 };
 static const double cost_count = 1, cost_saved = 6, cost_branch = 0.7, cold = 0.001;
 
@@ -53,7 +58,7 @@ static void add(struct make *m, uint32_t from, uint32_t to, bool blind, double c
 	vec_push(m->a, &m->edge, edge);
 }
 
-/* Every jump backwards makes a loop of what stands between. */
+/* Every backward jump makes a loop of the blocks from its target to its source. */
 static void guess_often(struct make *m)
 {
 	const struct fn *fn = m->fn;
@@ -78,11 +83,12 @@ static void guess_often(struct make *m)
 	}
 }
 
-/* Steps of a quarter of the logarithm to base 2. */
+/* 2^(i/4) */
 static const double heat_step[4] = { 1, 1.1892071150027210, 1.4142135623730951,
 				     1.6817928305074290 };
-enum { HEAT_LEAST = -20 };		/* logarithm of what is told apart from nothing */
-static const double unseen = 0x1p-40;	/* of what the guess says */
+enum { HEAT_LEAST = -20 };		/* log2 of the lowest count that is not taken as 0 */
+/* With heat the guess is scaled down by this, below any frequency of the profile. */
+static const double unseen = 0x1p-40;
 
 uint8_t countgraph_heat(double count)
 {
@@ -102,7 +108,7 @@ static void use_heat(struct make *m)
 		m->often[i] = heat_value(m->heat[COUNTGRAPH_HEAT * i]) + unseen * m->often[i];
 }
 
-/* inc leaves CF as it is. */
+/* The flags that inc changes are dead; it leaves CF as it is. */
 static bool is_dead(uint16_t flags)
 {
 	return (flags & (FLAGS_ALL & ~FLAGS_CF)) == 0;
@@ -113,8 +119,8 @@ static bool is_call(const struct insn *insn)
 	return insn->kind == INSN_CALL || insn->kind == INSN_ICALL;
 }
 
-/* Nothing may come between a call or int3 and a NOP behind it, nor in front of endbr64 or
- * the NOP of a probe. */
+/* A counter may stand before instruction `i` of the block: not between a call or int3 and a NOP
+ * right behind it, and not in front of endbr64 or the NOP of a probe. */
 static bool may_stand_before(const struct make *m, const struct block *b, uint32_t i)
 {
 	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa }, int3 = 0xcc;
@@ -128,8 +134,8 @@ static bool may_stand_before(const struct make *m, const struct block *b, uint32
 	       !(is_call(insn - 1) || *prog_insn_bytes(m->prog, insn - 1) == int3);
 }
 
-/* The best place for counting a piece that begins with instruction `i`, up to the next call;
- * false when there is none. */
+/* Finds the cheapest place for the counter of the piece that begins with instruction `i` and
+ * ends with the next call; false when there is none. */
 static bool find_spot(const struct make *m, const struct block *b, uint32_t i, uint32_t *where,
 		      bool *saved)
 {
@@ -176,7 +182,7 @@ static double way_often(const struct make *m, uint32_t from, uint32_t to, bool o
 	return fmin(fmax(kind == COUNTEDGE_TAKEN ? taken : f - taken, least), t);
 }
 
-/* A way out of block `id`, to block `to`, or out of the function when that is none. */
+/* Adds an edge out of block `id`, to block `to`, or out of the function if `to` is NO_BLOCK. */
 static void add_way(struct make *m, uint32_t id, uint32_t node, enum countedge_kind kind,
 		    uint32_t to, bool blind)
 {
@@ -215,7 +221,7 @@ static void add_table(struct make *m, uint32_t id, uint32_t node)
 		add_way(m, id, node, COUNTEDGE_OUT, NO_BLOCK, true);
 }
 
-/* `seen`: the last piece of the block can be counted. */
+/* Adds the edges out of block `id`; `seen`: its last piece can have a counter. */
 static void add_ways(struct make *m, uint32_t id, uint32_t node, bool seen)
 {
 	const struct block *b = &m->fn->block[id];
@@ -262,7 +268,7 @@ static void add_block(struct make *m, uint32_t id)
 	add_ways(m, id, end, seen);
 }
 
-/* Who jumps through each table. */
+/* Fills table_user: the block that jumps through each table. */
 static void find_users(struct make *m)
 {
 	const struct fn *fn = m->fn;

@@ -1,8 +1,8 @@
-/* countgraph.h - a function as a graph whose flow is conserved, for exact counting
+/* countgraph.h - a function as a flow graph in which counts are conserved, for exact counting
  *
- * Blocks are cut behind their calls: a call may not come back (exit, longjmp, an exception), or
- * come back twice (fork, setjmp).  So each piece of a block is an edge of its own, and behind
- * each call an edge leads outside that has the difference.
+ * A call may not return (exit, longjmp, an exception), or return twice (fork, setjmp).  So
+ * blocks are divided after their calls: each piece of a block is an edge of its own, and after
+ * each call an edge leads outside, whose count is the difference.
  */
 #ifndef EDITOR_INSTRUMENT_COUNTGRAPH_H
 #define EDITOR_INSTRUMENT_COUNTGRAPH_H
@@ -20,11 +20,12 @@ enum countedge_kind {
 	COUNTEDGE_OUT,		/* out of the function from a block's end */
 };
 
-struct countedge {		/* of flow.edge[] of the same number */
+struct countedge {		/* what flow.edge[] of the same index is in the program */
 	uint8_t kind;
 	bool first;		/* PIECE: the first of its block, runs as often as the block */
 	bool saved;		/* flags live where it is counted */
-	bool shared;		/* TABLE: of several jumps; told by the targets of each */
+	/* TABLE: several jumps use the table; counts come from the recorded targets of each */
+	bool shared;
 	uint32_t block;
 	/* PIECE: instruction of the block that it is counted before; FALL, TAKEN, TABLE:
 	 * block that it leads to, NO_BLOCK if outside */
@@ -38,14 +39,16 @@ struct countgraph {
 	uint32_t *table_user;
 };
 
-/* Heat: two bytes a block, how often it runs and how often its branch is taken; a coarse
- * logarithm, 0 where it does not run.  Any byte is valid. */
+/* Heat: block frequencies in two bytes a block, how often it runs and how often its branch is
+ * taken.  A byte is 0 where the count is 0; else 1 + 4 * (log2(count) + 20), rounded, from 1 to
+ * 255.  Any byte is valid. */
 enum { COUNTGRAPH_HEAT = 2 };
 uint8_t countgraph_heat(double count);
 
-/* In arena `a`, counted edges chosen.  `flags` are those live before each instruction
- * (editor/instrument/flaglive.h), or NULL: then costs mean nothing.  `heat` may be NULL:
- * nothing is known.  Depends on nothing else but fn. */
+/* Makes the graph of `fn` in arena `a`, and chooses the edges that get counters.  `flags` has
+ * the flags live before each instruction (flaglive.h), or is NULL: then costs mean nothing.
+ * `heat` has the function's frequencies, or is NULL: then a static guess takes their place.
+ * The same arguments give the same graph. */
 void countgraph_make(const struct prog *prog, const struct fn *fn, const uint16_t *flags,
 		     const uint8_t *heat, struct arena *a, struct countgraph *out);
 

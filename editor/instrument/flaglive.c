@@ -1,16 +1,20 @@
 /* flaglive.c - liveness of the condition flags, through the whole program
  *
- * The usual walk backwards over the blocks of each function.  By the ABI no flag lives across a
- * call, into a function or out of it; assembly does not always keep to it, so that is looked
- * at:
+ * The usual backward dataflow analysis over the blocks of each function.  By the ABI no flag is
+ * live across a call, at a function's entry or at its return.  Assembly does not always keep to
+ * that, so the analysis is interprocedural:
  *
- *   entry[f]   flags that f reads before it overwrites them; they live in front of calls of f
- *   back[f]    flags that are read behind some call of f; they live at its returns
+ *   entry[f]   flags that f reads before it writes them: they are live before calls of f
+ *   back[f]    flags that are read after some call of f: they are live at its returns
  *
- * These two grow until nothing changes.  Where it is not known what comes next (computed jumps
- * that may stay inside, jumps into the middle of other functions), all flags live.  What is
- * called through pointers or in other modules keeps to the ABI; if flags live behind such a
- * call, they live at the returns of all functions.
+ * These two sets grow until nothing changes.  Where it is not known what runs next (computed
+ * jumps that may stay inside, jumps into the middle of other functions), all flags are live.
+ * Functions that are called through pointers or in other modules are assumed to keep to the ABI
+ * at their entry; if flags are live after such a call, they are live at the returns of all
+ * functions.
+ *
+ * Tested by tests/programs/instrument.sh: programs whose flags a counter destroyed would not do
+ * what they did.
  */
 #include "editor/instrument/flaglive.h"
 

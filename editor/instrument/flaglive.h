@@ -1,4 +1,4 @@
-/* flaglive.h - where condition flags hold something that is still to be read */
+/* flaglive.h - liveness of the condition flags: where they hold a value that is still read */
 #ifndef EDITOR_INSTRUMENT_FLAGLIVE_H
 #define EDITOR_INSTRUMENT_FLAGLIVE_H
 
@@ -6,10 +6,11 @@
 
 struct flaglive;
 
-/* Looks at all moved functions; in arena `a`. */
+/* Analyses all moved functions; the result lives in arena `a`. */
 struct flaglive *flaglive_new(const struct prog *prog, struct arena *a);
-/* Flags (postmorph/machine/flags.h) that some path from in front of each instruction reads:
- * [ninsn], in the arena. */
+/* [ninsn] of function `fn`: the flags (postmorph/machine/flags.h) that are live before each
+ * instruction, that is, that some path from there reads before it writes them.  NULL for a
+ * function that is not moved. */
 const uint16_t *flaglive_before(const struct flaglive *l, uint32_t fn);
 
 #endif

@@ -1,21 +1,25 @@
-/* instrument.c - where an instrumented generation counts
+/* instrument.c - which edges of a program an instrumented generation counts
  *
- * The functions that are counted, all that can be moved unless a profile told of which it is
- * uncertain how they run, stand in the new text in their original order.  In each of them
- * spanningtree.h says which edges of its countgraph.h need a counter; these become counters.
- * Counters are numbered function by function, edge by edge, so that who reads the file of
- * counts finds the same numbers from the original, and the heat that the file has if there was
- * a profile: for each function that can be moved whether it is counted, and if so what runs
- * often in it.
+ * COUNTERS   The functions that are instrumented are all that can be moved, or those that
+ *            uncertain.h chooses by a profile.  They stand in new text in their original order.
+ *            In the graph of each (countgraph.h) the edges outside a maximum spanning tree
+ *            (spanningtree.h) get counters; the counts of the others follow from these.
+ *            Counters are numbered function by function, edge by edge.  counted.c finds the
+ *            same numbers from the original and the heat in the file of counts.
  *
- * Indirect calls and jumps tell their targets, but for those through slots that the loader
- * fills, and jumps through a table that no other jump uses: the ways from such a table are
- * edges.
+ * HEAT       With a profile the file of counts holds, for each function that can be moved,
+ *            whether it is instrumented, and if so how often its blocks and branches run.
  *
- * Pointers to functions keep the original address, which is then what targets are.  Computed
- * jumps inside of functions must not go on in the original text, where nothing counts: where
- * all labels are known they are redirected; elsewhere the jump itself looks for the image of
- * its target.
+ * TARGETS    Indirect calls and jumps record their targets, except those through slots that the
+ *            loader fills, and jumps through a jump table that no other jump uses: the edges
+ *            from such a table are counted.
+ *
+ * POINTERS   Pointers to functions keep the original address, so recorded targets are original
+ *            addresses.  Computed jumps inside a function must not go on in the original text,
+ *            where nothing counts: they are redirected where all labels are known; elsewhere
+ *            the counter runtime finds the image of the target.
+ *
+ * Tested by tests/programs/instrument.sh: what programs count is what callgrind counts.
  */
 #include "editor/instrument/instrument.h"
 
@@ -35,7 +39,10 @@
 #include "postmorph/analyze.h"
 #include "postmorph/ir/plt.h"
 
-enum { MIN_SLOTS = 4096, MAX_SLOTS = 1 << 20, SLOTS_PER_SITE = 16, RSP = 7 };
+/* Slots of the hash table of targets, 32 bytes each: 128 KiB to 32 MiB; chosen, not measured.
+ * Targets that found no slot are counted. */
+enum { MIN_SLOTS = 4096, MAX_SLOTS = 1 << 20, SLOTS_PER_SITE = 16 };
+enum { RSP = 7 };			/* in DWARF's numbers */
 
 bool instrument_has_counter(const struct countgraph *g, uint32_t edge)
 {
@@ -44,7 +51,7 @@ bool instrument_has_counter(const struct countgraph *g, uint32_t edge)
 	return g->flow.edge[edge].counted && !(e->kind == COUNTEDGE_TABLE && e->shared);
 }
 
-static bool tells_target(const struct instrument *in, const struct plt *plt,
+static bool records_target(const struct instrument *in, const struct plt *plt,
 			 const struct block *b, const struct insn *insn, const uint32_t *user)
 {
 	if (insn->kind != INSN_ICALL && insn->kind != INSN_IJMP)
@@ -55,8 +62,8 @@ static bool tells_target(const struct instrument *in, const struct plt *plt,
 							  prog_insn_addr(in->prog, insn)));
 }
 
-/* A computed jump that may stay inside its function, some of whose labels are those of the
- * original. */
+/* A computed jump that may stay inside its function, where some labels keep their original
+ * address. */
 static bool may_stay(const struct fn *fn, uint32_t insn)
 {
 	for (uint32_t i = 0; i < fn->njump; i++)
@@ -85,14 +92,15 @@ static void number_fn(struct instrument *in, const struct plt *plt, uint32_t f,
 		const struct block *b = &fn->block[k];
 
 		for (uint32_t i = 0; i < b->ninsn && !b->padding; i++)
-			if (tells_target(in, plt, b, &fn->insn[b->insn + i], g.table_user))
+			if (records_target(in, plt, b, &fn->insn[b->insn + i], g.table_user))
 				vec_push(sites->a, &sites->v,
 					 ((struct instrument_site){
 						f, k, i, may_stay(fn, b->insn + i) }));
 	}
 }
 
-/* By what inference makes of the profile. */
+/* Appends the heat: the frequencies that are inferred from the profile, for functions that are
+ * chosen. */
 static int make_heat(struct prog *prog, const struct instrument_choice *by, struct wr *heat,
 		     struct err *err)
 {
@@ -120,7 +128,7 @@ static int make_heat(struct prog *prog, const struct instrument_choice *by, stru
 	return 0;
 }
 
-/* Which functions are counted, and where the heat of each begins. */
+/* Marks the functions that are instrumented, and notes where the heat of each begins. */
 static int take_heat(struct instrument *in, struct bytes heat, struct err *err)
 {
 	struct prog *prog = in->prog;
@@ -199,7 +207,7 @@ int instrument_prepare(struct bytes original, const struct instrument_choice *by
 struct build {
 	struct instrument in;
 	struct edgecounters counters;
-	uint32_t counter, site;		/* next ones */
+	uint32_t counter, site;		/* the next numbers */
 	VEC(struct edgecounter) fn;	/* of the function at hand */
 };
 
@@ -256,10 +264,10 @@ static void add_counters(struct build *b, uint32_t f, struct arena *scratch)
 	out->table_user = arena_dup(a, g.table_user, fn->ntable * sizeof(*g.table_user));
 }
 
-/* All states once more with the stack lower, then those of the routines.  An expression that
- * uses the stack pointer cannot be made so: such code keeps a wrong state for the few
- * instructions of a counter that saves flags, as it would for any that the compiler pushed
- * without telling. */
+/* Appends to prog->cfi all states once more with the stack lower, for edge counters that save
+ * flags, and then the states of the counter runtime.  A CFA that is an expression is left as it
+ * is: if it uses the stack pointer, it is wrong for the few instructions of such an edge
+ * counter, as it would be after a push that the compiler did not record. */
 static void add_states(struct build *b)
 {
 	struct cfi *cfi = &b->in.prog->cfi;

@@ -1,4 +1,5 @@
-/* instrument.h - an instrumented generation, and a profile from what it counted */
+/* instrument.h - instrumentation: a generation with edge counters, and the exact profile that
+ * follows from its counters */
 #ifndef EDITOR_INSTRUMENT_INSTRUMENT_H
 #define EDITOR_INSTRUMENT_INSTRUMENT_H
 
@@ -15,21 +16,26 @@ struct err;
 struct instrument_options {
 	const char *original;		/* absolute path of the original, for the profile */
 	const char *counts;		/* absolute path of the file of counts */
-	/* counters are exact when several threads or processes count at the same time */
+	/* locked instructions: counts are exact also when several threads or processes count
+	 * at the same time */
 	bool threads;
-	/* counters fall where it says that little runs; NULL: by guess */
+	/* counters are put on edges that run seldom by this profile; NULL: by a static guess */
 	const struct profile *profile;
-	/* count the fewest functions that together have this share of what is uncertain in
-	 * what the profile tells (uncertain.h); 0: all */
+	/* with a profile, instrument only the fewest functions that together have this share,
+	 * 0 to 1, of the uncertainty of its estimates (uncertain.h); 0: all functions */
 	double uncertain;
 };
 
-/* Original bytes -> an instrumented generation and a file of counts with nothing counted
- * yet.  All functions that can be moved are, or those that are chosen.  Deterministic. */
+/* Appends to `generation` the instrumented generation, in which the functions that can be moved
+ * have edge counters (or those of them that `uncertain` chooses), and to `counts` its file of
+ * counts (lib/countsfile.h) with all counters 0.  Both must be empty and are the caller's.  The
+ * same input gives the same bytes.  -1 with ERR_REFUSED when nothing can be moved, ERR_INPUT
+ * when file or profile is malformed. */
 int edit_instrument(struct bytes original, const struct instrument_options *options,
 		    struct arena *a, struct wr *generation, struct wr *counts, struct err *err);
 
-/* The exact profile, as text.  `original` must be the file that was instrumented. */
+/* Appends the exact profile of a file of counts, as text.  `original` must be the file that was
+ * instrumented.  -1 with ERR_INPUT when it is another one, or when the program has not run. */
 int edit_counts(struct bytes original, struct bytes counts, struct arena *a, struct wr *profile,
 		struct err *err);
 
@@ -44,27 +50,33 @@ struct instrument {
 	uint32_t ncounter;
 	struct instrument_site {
 		uint32_t fn, block, insn;	/* insn: of the block */
-		/* may go to blocks by addresses of the original */
+		/* may go to a block by its address in the original: goes through the counter
+		 * runtime's jump entry */
 		bool jumps;
-	} *site;	 /* [nsite] indirect calls and jumps whose targets are told */
+	} *site;	 /* [nsite] indirect calls and jumps whose targets are recorded */
 	uint32_t nsite;
-	struct bytes heat;		/* of all functions that can be moved; n == 0: none */
-	uint32_t *heat_at;		/* [nfn] where a function's begins (countgraph.h) */
+	/* frequencies (countgraph.h) of all functions that can be moved: for each a byte that
+	 * says whether it is instrumented, then its blocks' if it is; n == 0: none */
+	struct bytes heat;
+	uint32_t *heat_at;		/* [nfn] offset in heat of a function's blocks */
 };
 
-struct instrument_choice {		/* of what is counted, and where counters fall */
-	const struct profile *profile;
+struct instrument_choice {		/* by what functions and edges are chosen */
+	const struct profile *profile;	/* as in struct instrument_options */
 	double uncertain;
-	/* without a profile: that of a file of counts, any bytes; or none */
+	/* without a profile: the heat in a file of counts, unchecked; n == 0: none */
 	struct bytes heat;
 };
 
-/* Analyses, and numbers what is counted: the same for the same original and heat. */
+/* Analyses the original and numbers counters and sites: the same numbers for the same original
+ * and heat.  *out lives in arena `a`. */
 int instrument_prepare(struct bytes original, const struct instrument_choice *by,
 		       struct arena *a, struct instrument *out, struct err *err);
-/* Of one function; NULL: none. */
+/* The frequencies of function `f`'s blocks, COUNTGRAPH_HEAT bytes each; NULL: there are
+ * none. */
 const uint8_t *instrument_heat(const struct instrument *in, uint32_t f);
-/* The edge has a counter; others that are counted are told by the targets of their jump. */
+/* The edge has a counter of its own.  Other counted edges get their counts from the recorded
+ * targets of their jump. */
 bool instrument_has_counter(const struct countgraph *g, uint32_t edge);
 
 #endif

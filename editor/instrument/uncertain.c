@@ -1,9 +1,12 @@
-/* uncertain.c - where estimates may be wrong, by what they rest on
+/* uncertain.c - how uncertain the estimates of a function are, by the observations behind them
  *
- * Which way a branch or computed jump goes is known the better the oftener it was seen; that it
- * is not known matters the more the oftener it runs.  But what runs seldom is not in the caches
- * when it runs, so that each time costs more: chosen by the root, as many functions of cc1 and
- * clang leave fewer misses than by the count.
+ * The uncertainty of a branch or computed jump is sqrt(executions) / (1 + observed edges).  The
+ * more of its edges were observed, the better its probabilities are known; the oftener it runs,
+ * the more an error costs.  The root is there because code that runs seldom is not in the
+ * caches when it runs, so that each execution costs more: of cc1 and clang, as many functions
+ * chosen by the root left fewer misses than chosen by the count.
+ *
+ * Tested by tests/unit/editor/instrument/test_uncertain.c.
  */
 #include "editor/instrument/uncertain.h"
 

@@ -1,12 +1,13 @@
-/* uncertain.h - functions of which it would help most to know how they run */
+/* uncertain.h - the functions whose exact counts would help most */
 #ifndef EDITOR_INSTRUMENT_UNCERTAIN_H
 #define EDITOR_INSTRUMENT_UNCERTAIN_H
 
 #include "postmorph/ir/ir.h"
 
-/* [nfn], in arena `a`: the fewest functions that together have `share` of what is uncertain
- * in the estimates of all moved ones that are known to run: how often they choose a way, by
- * how often it was seen which. */
+/* [nfn], in arena `a`: true for the fewest functions that together have `share` (0 to 1) of the
+ * uncertainty in the estimates of all moved functions that are known to run.  A branch or
+ * computed jump is the more uncertain the oftener it runs, and the fewer of its edges were
+ * observed. */
 bool *uncertain_select(const struct prog *prog, double share, struct arena *a);
 
 #endif

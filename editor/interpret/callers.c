@@ -1,10 +1,12 @@
-/* callers.c - unwinding from one sample
+/* callers.c - unwinding from a sample: the calls whose return addresses are on the stack
  *
  * The unwind row at an instruction says where the frame ends (CFA), and where the return
- * address and the caller's registers are.  All of that must be known: mostly it is in the piece
- * of the stack that came with the sample.
+ * address and the caller's registers are.  The CFA and the return address must be known: mostly
+ * they are in the piece of the stack that came with the sample.
  *
- * INVARIANT  nothing is read but what the machine knows, and the file.
+ * INVARIANT  only values that the machine knows, and the file, are read.
+ *
+ * Tested by tests/unit/editor/interpret/test_interpret.c.
  */
 #include "editor/interpret/callers.h"
 

@@ -1,5 +1,4 @@
-/* callers.h - the calls by which a program came to where it is, from return addresses on its
- * stack */
+/* callers.h - unwinding from a sample: the calls whose return addresses are on the stack */
 #ifndef EDITOR_INTERPRET_CALLERS_H
 #define EDITOR_INTERPRET_CALLERS_H
 
@@ -8,19 +7,20 @@
 #include "binary/image.h"
 #include "postmorph/machine/machine.h"
 
-/* Goes on where the function that runs at `at` returns to, with what registers its caller
- * has then as far as that is known.  False, and nothing changed, where unwind information,
- * registers or stack end. */
+/* Sets the machine to the moment after the function that runs at `at` has returned: pc is the
+ * return address, registers are the caller's as far as they are known.  False, with *m
+ * unchanged, where there is no unwind information for `at` or a register or word of the stack
+ * that it needs is not known. */
 bool callers_unwind(const struct cfi *cfi, vaddr at, struct machine *m);
 
 struct caller {
-	/* direct call in this module; its return address is on the stack */
-	new_vaddr insn;
-	new_vaddr called;	/* start of the piece of code that ran then: its FDE's */
+	new_vaddr insn;		/* a direct call in this module */
+	new_vaddr called;	/* start of the FDE of the code that ran because of it */
 };
 
-/* Innermost first.  Stops where unwind information, registers or the piece of the stack end,
- * and at the first frame of another module; calls of other forms are left out. */
+/* Fills out[] with at most `max` direct calls, innermost first, looking at `max` frames;
+ * returns how many.  Stops where callers_unwind() fails and at the first frame of another
+ * module. */
 uint32_t callers_find(const struct image *img, const struct cfi *cfi, const struct machine *m,
 		      struct caller *out, uint32_t max);
 

@@ -1,22 +1,25 @@
-/* interpret.c - following the code from one sample
+/* interpret.c - following control flow from one sample
  *
  * INVARIANTS
- *   I1  the work for a sample is bounded by options.steps instructions, one join each at most
- *       (postdom.h), and INTERPRET_CALLERS frames, whatever the code and the stack are;
- *   I2  of registers and memory nothing is kept but branch and call instructions with their
- *       targets.
+ *   I1  the work for a sample is bounded by options.steps instructions, one postdominator each
+ *       at most (postdom.h), and INTERPRET_CALLERS frames, whatever the code and the stack are;
+ *   I2  of a sample's registers and memory only addresses of branches and calls and their
+ *       targets are kept.
  *
  * A call is followed like a jump: its return address is known because it was just pushed.
  *
- * UNKNOWN  Where control goes is often not known. Then it goes on at the next place where it
- *          must have come: past a branch, where its ways meet, or else behind the call of the
- *          function; past a call or jump, behind the call. Unknown is then what may have been
- *          written in between: by the code between a branch and where its ways meet, what that
- *          writes; by other functions, everything but the stack and the registers that they
- *          leave alone. (A function may write to its caller's stack, but that hardly ever
- *          decides anything; to keep the rest of memory as well shows ways that the program
- *          never takes.) In a generation one way may lead to the original; they do not meet
- *          then.
+ * UNKNOWN  Often the known values do not decide where control goes. Then interpretation goes on
+ *          at the next place where control must come: after a branch at its postdominator, or
+ *          else after the call of the function; after an indirect call or jump behind that
+ *          call.  What may have been written in between becomes unknown. For the code between a
+ *          branch and its postdominator that is what this code writes. For other functions it
+ *          is everything but the stack and the callee-saved registers. (A function may write to
+ *          its caller's stack, but that hardly ever decides a branch; to keep the rest of
+ *          memory as known as well showed branches that the program never takes.) In a
+ *          generation one edge of a branch may lead to the original: then there is no
+ *          postdominator.
+ *
+ * Tested by tests/unit/editor/interpret/test_interpret.c.
  */
 #include "editor/interpret/interpret.h"
 
@@ -26,6 +29,8 @@
 #include "lib/err.h"
 #include "postmorph/machine/postdom.h"
 
+/* MEMO entries hold decoded instructions; equal sightings are merged when there are MERGE_AT.
+ * Chosen, not measured. */
 enum { MEMO = 1 << 14, MERGE_AT = 1 << 20 };
 
 struct interpreter {
@@ -127,7 +132,8 @@ static enum stop stop_of(const struct act *act)
 	}
 }
 
-/* What is stored on the ways to the join, as far as it is told where. */
+/* Makes unknown what is stored between a branch and its postdominator, where the addresses are
+ * known; otherwise all memory.  False when there is no room to note it. */
 static bool lose_stores(struct machine *m, const struct join *join)
 {
 	const struct value unknown = { .why = UNKNOWN_CODE };
@@ -149,7 +155,7 @@ static bool lose_stores(struct machine *m, const struct join *join)
 	return true;
 }
 
-/* Goes on where both ways of a branch lead. */
+/* Goes on at the postdominator of a branch. */
 static bool join_ways(struct interpreter *in, struct machine *m)
 {
 	const struct join *join = joins_find(in->joins, m->pc);
@@ -167,7 +173,7 @@ static bool join_ways(struct interpreter *in, struct machine *m)
 	return true;
 }
 
-/* Goes on behind the call of the function that runs. */
+/* Goes on after the call of the function that runs. */
 static bool leave(struct interpreter *in, struct machine *m)
 {
 	if (!in->stats.unwinds || !callers_unwind(&in->cfi, m->pc, m))
@@ -192,8 +198,8 @@ static bool return_for_slot(struct interpreter *in, struct machine *m)
 	return true;
 }
 
-/* Past an instruction after which it is not known where control goes; false: there is no
- * way. */
+/* Goes on past an instruction after which it is not known where control goes; false when that
+ * is not possible. */
 static bool pass_by(struct interpreter *in, struct machine *m, const struct act *act)
 {
 	switch ((enum act_kind)act->kind) {

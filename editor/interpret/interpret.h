@@ -1,9 +1,10 @@
-/* interpret.h - which way control went on from samples that carry the program's state
+/* interpret.h - following control flow from samples that carry registers and a piece of the
+ * stack
  *
- * From each sample the code is followed as far as what is known decides where it goes
- * (postmorph/machine/machine.h).  Return addresses on the stack tell by which calls it came
- * there (callers.h).  What was seen of branches and calls is told in the addresses of the file
- * that was mapped; edges.h takes it to the blocks of the original.
+ * From each sample the code is interpreted as long as the known values decide where control
+ * goes (postmorph/machine/machine.h).  Return addresses on the stack show by which calls it
+ * came there (callers.h).  Each branch or call that this shows is a sighting, in addresses of
+ * the file that was mapped; sightings.h turns sightings into edges and calls of the original.
  */
 #ifndef EDITOR_INTERPRET_INTERPRET_H
 #define EDITOR_INTERPRET_INTERPRET_H
@@ -13,7 +14,7 @@
 #include "lib/statesample.h"
 #include "postmorph/machine/machine.h"
 
-enum { INTERPRET_CALLERS = 4 };		/* frames that are looked at */
+enum { INTERPRET_CALLERS = 4 };		/* frames that are unwound per sample */
 
 struct interpret_options {
 	uint32_t branches;		/* decided per sample at most */
@@ -31,7 +32,8 @@ enum sighting_kind {
 
 struct sighting {
 	new_vaddr insn;			/* branch or call */
-	new_vaddr to;			/* CALLER: start of the piece of code that ran */
+	/* target; CALLER: start of the FDE of the code that ran */
+	new_vaddr to;
 	uint32_t kind;			/* enum sighting_kind */
 	uint32_t count;
 };
@@ -55,19 +57,22 @@ struct interpret_stats {
 	uint64_t callers;		/* return addresses of direct calls in this module */
 	bool unwinds;			/* the module's unwind tables could be read */
 	uint64_t steps;
-	uint64_t joined, left, called;	/* unknown branches, functions and calls passed by */
+	/* unknown branches, ends of functions and calls after which it went on */
+	uint64_t joined, left, called;
 	uint64_t stop[NSTOP];
-	/* of samples without a branch, with the cause */
+	/* samples without a decided branch, by the stop and its cause */
 	uint64_t first[NSTOP][NUNKNOWN];
 };
 
 struct interpreter;
 
-/* Job lifetime.  `img` is what was mapped and must live as long. */
+/* Lives in arena `a`, and `img` must live as long: the file that was mapped when the samples
+ * were taken.  NULL when the file's tables cannot be read. */
 struct interpreter *interpreter_new(const struct image *img, struct arena *a,
 				    const struct interpret_options *options, struct err *err);
+/* Interprets one sample and adds what it shows to sightings and stats. */
 void interpreter_follow(struct interpreter *in, const struct statesample *sample);
-/* Ascending by insn, kind and to, each once. */
+/* [*n] ascending by insn, kind and to, each once; valid until the next interpreter_follow(). */
 const struct sighting *interpreter_sightings(struct interpreter *in, uint32_t *n);
 const struct interpret_stats *interpreter_stats(const struct interpreter *in);
 

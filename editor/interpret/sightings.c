@@ -1,14 +1,18 @@
-/* sightings.c - from branches that were seen in new text to edges of the original
+/* sightings.c - from sightings in new text to edges and calls of the original
  *
- * A block's image keeps the block's instructions in order, the branch at its end last, and may
- * have a jump or NOPs behind that.  So the image tells the block, and from where a branch led
- * to one goes on through such jumps to the start of an image.  Blocks without an image (nothing
- * but NOPs, or a lone jump) are passed through: they have one successor.
+ * A block's image has the block's instructions in order, the branch at its end last, and
+ * perhaps a jump or NOPs after that.  So the image around a branch gives the block and the
+ * instruction.  The target of a branch is followed through such jumps and NOPs to the start of
+ * an image. A block without an image (nothing but NOPs, or a lone jump) has one successor, so
+ * an edge to it is one to the first block after it that has an image.
+ *
+ * Tested by tests/unit/editor/interpret/test_interpret.c, on originals and generations.
  */
 #include "editor/interpret/sightings.h"
 
 #include <stdlib.h>
 
+/* Jumps, or empty blocks, that are followed in a row; chosen, not measured. */
 enum { HOPS = 8 };
 
 struct place {				/* of an instruction in the original */

@@ -1,7 +1,7 @@
-/* sightings.h - sightings in a mapped file as edges and calls of its original
+/* sightings.h - from sightings in a mapped file to edges and calls of its original
  *
- * An edge is one of the original's flow graph, or it is left out and counted.  Edges out of a
- * function are calls.
+ * A sighting becomes an edge of the original's flow graph, or a call if it leads out of the
+ * function.  One that fits neither is left out, and counted by the reason.
  */
 #ifndef EDITOR_INTERPRET_SIGHTINGS_H
 #define EDITOR_INTERPRET_SIGHTINGS_H
@@ -11,18 +11,19 @@
 #include "lib/profile.h"
 #include "postmorph/ir/ir.h"
 
-struct sightings_stats {			/* sightings */
-	uint64_t edges, calls;		/* placed */
-	uint64_t uncut;			/* in code that is not cut into blocks */
-	uint64_t outside;		/* to where no function of this module begins */
-	/* calls to another function than the one that ran: tail calls */
+struct sightings_stats {		/* how many sightings ... */
+	uint64_t edges, calls;		/* became these */
+	uint64_t uncut;			/* were in code that is not divided into blocks */
+	uint64_t outside;		/* led to where no function of this module begins */
+	/* were calls of another function than the one that ran: that one was tail-called */
 	uint64_t others;
-	uint64_t no_edge;		/* not in the flow graph */
-	/* could be one of two, whose blocks left nothing behind */
+	uint64_t no_edge;		/* are not in the flow graph */
+	/* could be one of several edges, to blocks whose images are empty */
 	uint64_t ambiguous;
 };
 
-/* What was mapped: the original itself (map NULL) or a generation of it. */
+/* The input: sightings in the file that was mapped, which is the original itself (map NULL) or
+ * a generation with that block map. */
 struct sightings_source {
 	const struct image *mapped;
 	const struct blockmap *map;
@@ -30,10 +31,10 @@ struct sightings_source {
 	uint32_t nsighting;
 };
 
-/* Addresses in the original of all branches and calls seen, for prog_analyze_at(); *n of
- * them. */
+/* [*n] in arena `a`: the addresses in the original of all sightings, for prog_analyze_at(). */
 vaddr *sightings_wanted(const struct sightings_source *source, struct arena *a, uint32_t *n);
-/* Fills edge, nedge, call and ncall of *out from the analysed original, in prog's arena. */
+/* Fills edge, nedge, call and ncall of *out, in prog's arena; `prog` is the original, analysed
+ * at least where sightings_wanted() says. */
 void sightings_place(const struct sightings_source *source, struct prog *prog,
 		     struct profile *out, struct sightings_stats *stats);
 

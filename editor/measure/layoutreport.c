@@ -2,6 +2,8 @@
  *
  * Every function with samples is measured, whether it moved or not, so that the figures of all
  * layouts of a program are about the same code.
+ *
+ * Tested by tests/unit/editor/measure/test_measure.c (the figures).
  */
 #include "editor/measure/layoutreport.h"
 

@@ -10,9 +10,10 @@
 struct arena;
 struct err;
 
-/* Prints the figures of `original`, and beside them those of `other`: a generation of it, or
- * what another tool made of it; other.p == NULL: none.  `name` heads the column of the other
- * one. */
+/* Prints to `out` the figures (measure.h) of `original` and, in a second column with head
+ * `name`, those of `other`: a generation of it, or what another tool made of it; other.p ==
+ * NULL: there is none.  -1 with a reason when a file or the profile is malformed or they do not
+ * belong together.  Works in arena `a`. */
 int report_print(struct bytes original, const struct profile *profile, struct bytes other,
 		 const char *name, bool json, struct arena *a, FILE *out, struct err *err);
 

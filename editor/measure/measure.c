@@ -1,14 +1,15 @@
 /* measure.c - figures of a layout under a profile
  *
- * An edge whose target begins where the image of its source ends falls through; every other one
- * takes a branch.  What a block executes is read from the bytes of its image: instructions,
- * NOPs, and a jmp at its end, which in a block with a conditional branch runs for one of its
- * sides only.
+ * An edge whose target begins where the image of its source ends falls through; every other
+ * edge takes a branch.  The instructions that a block executes are decoded from its image:
+ * among them NOPs, and a jmp at the end, which after a conditional branch runs for one of the
+ * two edges only.
  *
- * Calls are told by their number in the block, the n-th of the original being the n-th of the
- * image, so that one that was made direct is seen as such.  A call to the original entry of a
- * function that has an image there costs the jump to it; so does, each time that it is called,
- * a pointer to it, unless all pointers lead to the image.
+ * Direct calls are those that the image has, so a call that was made direct counts as one.  A
+ * call of the original entry of a function that was moved costs the jump there.  So does every
+ * call through a pointer, unless the pointers to the function lead to the image.
+ *
+ * Tested by tests/unit/editor/measure/test_measure.c.
  */
 #include "editor/measure/measure.h"
 

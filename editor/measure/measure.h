@@ -1,7 +1,8 @@
-/* measure.h - figures of a layout under a profile: what it does, without a stopwatch
+/* measure.h - figures of a layout under a profile, computed from counts without running it
  *
- * The counts are those of the annotated program; the same counts are laid over every placement,
- * so figures of different layouts of one program compare.  They are exact when the profile is.
+ * The counts are those of the program's blocks and edges.  All placements of a program are
+ * measured with the same counts, so their figures can be compared.  They are exact when the
+ * profile is.
  */
 #ifndef EDITOR_MEASURE_MEASURE_H
 #define EDITOR_MEASURE_MEASURE_H
@@ -39,16 +40,18 @@ struct measure {
 	double calls[NREACH], calls_out;
 	/* bytes of a generation's hot text; the original's: of what is in it */
 	uint64_t hot_text;
-	/* With an execution: bytes, 64-byte lines, 4-KiB pages. */
+	/* of blocks that are executed: bytes, 64-byte lines, 4-KiB pages */
 	uint64_t hot_bytes, hot_lines, hot_pages;
 };
 
-/* Measures `n` placements, of the original first, over the blocks that all of them know;
- * *left_out gets the executions of others, as a share of all.  Needs counts; out[n]. */
+/* Measures `n` placements, that of the original first, over the blocks whose place all of them
+ * know, and fills out[n]; *left_out gets the executions of other blocks as a share (0 to 1) of
+ * all.  Needs counts in `prog`. */
 void measure_run(const struct prog *prog, const struct placement *placement, uint32_t n,
 		 struct measure *out, double *left_out);
 
-/* One row a figure, one column a layout.  The caller frees it. */
+/* A table with one row a figure and one column a layout, `n` at most 3; name[n] are the
+ * columns' heads.  The caller frees it with table_free(). */
 struct table *measure_table(const struct measure *m, const char *const *name, uint32_t n,
 			    double left_out);
 

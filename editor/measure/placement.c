@@ -1,4 +1,8 @@
-/* placement.c - the layouts that are known: the original, and generations by their block map */
+/* placement.c - the layouts whose addresses are given: the original, and generations by their
+ * block map
+ *
+ * Tested by tests/unit/editor/measure/test_measure.c.
+ */
 #include "editor/measure/placement.h"
 
 #include "lib/blockmap.h"
@@ -33,9 +37,9 @@ void placement_original(const struct prog *prog, struct placement *out)
 	}
 }
 
-/* A block without image that is nothing but NOPs, or a lone jmp, stands, empty, where
- * control goes from it: `fall` and the target of a lone jmp may lead on to further ones.
- * Chains are no longer than the function, or they are a circle. */
+/* A block of nothing but NOPs, or of a lone jmp, may have an empty image: its place is that of
+ * the block where control goes from it, which may be such a block, too.  More steps than the
+ * function has blocks mean a cycle. */
 static void place_empty(const struct fn *fn, struct placed *at, uint32_t id)
 {
 	uint32_t to = id;
@@ -142,7 +146,7 @@ void placement_find_pointed(const struct prog *prog, struct placement *pl)
 		uint64_t n = r->kind == REFERENCE_SYMBOL ? sizeof(Elf64_Sym) : sizeof(vaddr);
 
 		if (r->kind != REFERENCE_LEA && r->to == prog->fn[r->fn].entry && old.p &&
-		    new.p &&memcmp(old.p, new.p, n) != 0)
+		    new.p && memcmp(old.p, new.p, n) != 0)
 			pl->pointed[r->fn] = true;
 	}
 }

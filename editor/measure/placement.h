@@ -1,8 +1,8 @@
-/* placement.h - where the blocks of a program stand in some layout of it
+/* placement.h - the addresses of a program's blocks in some layout of it
  *
- * A layout is the original itself, a generation, which says so in its block map, or what
- * another tool made of the original (placement_walk.c).  All are told in the same form, so that
- * they can be measured with the same figures (measure.h).
+ * A layout is the original itself, a generation, whose block map gives the addresses, or what
+ * another tool made of the original (placement_walk.c).  All have the same form, so that they
+ * can be measured with the same figures (measure.h).
  */
 #ifndef EDITOR_MEASURE_PLACEMENT_H
 #define EDITOR_MEASURE_PLACEMENT_H
@@ -14,29 +14,29 @@ struct err;
 
 struct placed {			/* the image of one block */
 	vaddr addr;
-	/* bytes up to where control leaves it; 0: nothing is left of it */
+	/* bytes up to where control leaves it; 0: the image is empty */
 	uint32_t size;
-	bool known;
+	bool known;		/* else the rest means nothing */
 };
 
 struct placement {
 	struct image img;	/* the file that holds the images */
-	/* [nfn] -> [nblock]; NULL: a function of which nothing is known */
+	/* [nfn] -> [nblock]; NULL for a function without blocks */
 	struct placed **block;
 	bool *jumped;		/* [nfn] its original entry leads to the image by a jump */
 	bool *pointed;		/* [nfn] pointers to it in data lead to the image */
-	/* Of a generation: bytes of its hot text, with all that is added to it, and of the
-	 * originals of what is in there, without NOPs behind them; else 0. */
+	/* Of a generation: bytes of its hot text, and of the original instructions whose images
+	 * are there, without NOPs at the ends of blocks; else 0. */
 	uint64_t hot_text, hot_text_before;
 	vaddr fluff, fluff_end;	/* where its fluff text is; else 0 */
 };
 
-/* Nothing known of any block; img stays as it is. */
+/* Allocates the arrays in prog->arena, with no block known; img stays as it is. */
 void placement_make(const struct prog *prog, struct placement *out);
 /* Fills pointed[], from data of img that differs from the original's at the same place. */
 void placement_find_pointed(const struct prog *prog, struct placement *pl);
-/* All need functions with blocks, give job lifetime (prog->arena) and cannot fail but for the
- * reading of the other file. */
+/* The three below fill *out, in prog->arena.  They measure functions that have blocks; those
+ * that read another file fail (-1) when it is malformed. */
 void placement_original(const struct prog *prog, struct placement *out);
 /* `file` is a generation of prog whose block map is `map`. */
 int placement_of_map(const struct prog *prog, struct bytes file, const struct blockmap *map,

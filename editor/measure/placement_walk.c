@@ -1,9 +1,9 @@
-/* placement_walk.c - blocks of a layout that some other tool made, found by walking both
- * programs
+/* placement_walk.c - the blocks of a layout that another tool made, found by walking both
+ * programs at once
  *
- * From the entry on, the instructions of a block and those at the place of its image are walked
- * together.  NOPs on either side mean nothing.  What a block ends in then tells where the
- * images of its successors are:
+ * From the entry on, the instructions of a block and those of its image are compared one by
+ * one.  NOPs on either side mean nothing.  The end of the block then tells where the images of
+ * its successors are:
  *
  *    original          image
  *    jmp A             jmp to A's image; or none, and A's image follows
@@ -27,6 +27,9 @@
  * INVARIANTS
  *   I1  a block is walked once, at the place that was found first;
  *   I2  nothing is believed of the other file: every byte is read through image_rest().
+ *
+ * Tested by tests/unit/editor/measure/test_measure.c: on generations it finds what the block
+ * map says.
  */
 #include "editor/measure/placement.h"
 

@@ -103,7 +103,8 @@ static struct edgecounters all(bool locked)
 {
 	return (struct edgecounters){
 		.locked = locked, .counter_addr = (new_vaddr)counters,
-		.runtime_target = (new_vaddr)stub_target, .runtime_jump = (new_vaddr)stub_jump };
+		.runtime_target = (new_vaddr)stub_target,
+		.runtime_jump = (new_vaddr)stub_jump };
 }
 
 static int setup(void **state)
@@ -271,7 +272,8 @@ static void a_counter_is_found_by_its_place(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < 6; i++)
-		assert_ptr_equal(edgecounter_find(&c, 1, v[i].block, v[i].at, v[i].where), &v[i]);
+		assert_ptr_equal(edgecounter_find(&c, 1, v[i].block, v[i].at, v[i].where),
+				 &v[i]);
 	assert_null(edgecounter_find(&c, 1, 1, EDGECOUNTER_BEFORE, 1));
 	assert_null(edgecounter_find(&c, 1, 1, EDGECOUNTER_TAKEN, 0));
 	assert_null(edgecounter_find(&c, 0, 1, EDGECOUNTER_FALL, 0));
