@@ -74,6 +74,8 @@ struct policy *policy_default(void);
 /* Parses YAML text; `name` stands in messages: "NAME:LINE:COLUMN: idle.check_s: 0 is outside
  * 1..3600 s".  Unknown and repeated keys, wrong types and values out of range are ERR_USAGE. */
 struct policy *policy_parse(struct bytes text, const char *name, struct err *err);
+/* The same for what the descriptor holds, which stays the caller's. */
+struct policy *policy_read(int fd, const char *name, struct err *err);
 void policy_free(struct policy *p);		/* NULL is allowed */
 
 /* True when path matches an include glob and no exclude glob (fnmatch, FNM_PATHNAME not
