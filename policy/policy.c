@@ -1,22 +1,13 @@
 /* policy.c - the policy as a value: defaults, questions, listing */
 #include "policy/policy.h"
 
-#include <assert.h>
 #include <fnmatch.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/err.h"
 #include "policy/setting.h"
-
-#define PASS(name) ", " #name
-static const char pass_names[] =
-#include "policy/passes.def"
-;
-#undef PASS
-const char *const policy_pass_names = pass_names + 2;	/* behind the first comma */
 
 static const char *const default_include[] = {
 	"/usr/bin/*", "/usr/sbin/*", "/usr/lib/*", "/usr/lib64/*",
@@ -103,19 +94,6 @@ static bool any_matches(const struct policy_globs *g, const char *path)
 bool policy_allows(const struct policy *p, const char *path)
 {
 	return any_matches(&p->include, path) && !any_matches(&p->exclude, path);
-}
-
-void policy_pass_list(const struct policy *p, char *out, size_t n)
-{
-	size_t len = 0;
-
-	assert(n >= POLICY_PASS_LIST_MAX);
-	out[0] = '\0';
-#define PASS(name)								\
-	if (p->passes.name)							\
-		len += (size_t)snprintf(out + len, n - len, "%s" #name, len ? "," : "");
-#include "policy/passes.def"
-#undef PASS
 }
 
 /* The setting as the rule has it, or NULL. */

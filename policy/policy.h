@@ -77,6 +77,8 @@ struct policy *policy_default(void);
  * A setting of an older version that is gone does nothing; the first has a sentence in `note`,
  * which whoever reads a policy shows. */
 struct policy *policy_parse(struct bytes text, const char *name, struct err *err);
+/* The same for what the descriptor holds, which stays the caller's. */
+struct policy *policy_read(int fd, const char *name, struct err *err);
 void policy_free(struct policy *p);		/* NULL is allowed */
 
 /* True when path matches an include glob and no exclude glob (fnmatch, FNM_PATHNAME not

@@ -18,7 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/arena.h"
 #include "lib/err.h"
+#include "lib/io.h"
 #include "policy/setting.h"
 #include "policy/yamlwalk.h"
 
@@ -208,4 +210,18 @@ out_memory:
 		w.policy = NULL;
 	}
 	return w.policy;
+}
+
+struct policy *policy_read(int fd, const char *name, struct err *err)
+{
+	struct arena *a = arena_new();
+	struct policy *p = NULL;
+	struct bytes text;
+
+	if (io_read_all(fd, TEXT_MAX, a, &text, err) < 0)
+		err_wrap(err, "'%s'", name);
+	else
+		p = policy_parse(text, name, err);
+	arena_free(a);
+	return p;
 }

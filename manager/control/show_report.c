@@ -17,8 +17,6 @@
 
 enum { LINE_BYTES = 256, REPORT_MODULES = 10, ANNOTATE_PIECES = 16 };
 
-static const double sample_unit = 256;		/* store.h: fixed point */
-
 static double percent(double part, double whole)
 {
 	return whole > 0 ? 100 * part / whole : 0;
@@ -40,7 +38,7 @@ static int add_procedures(struct work *w, const struct store_module *m, uint32_t
 	if (!l)
 		return -1;
 	uint32_t n = l->nproc < limit ? l->nproc : limit;
-	double outside = (double)l->profile.outside / sample_unit, rest = 0;
+	double outside = (double)l->profile.outside / STORE_UNIT, rest = 0;
 	procedures_name(w, l, n);
 	for (uint32_t i = 0; i < l->nproc; i++) {
 		const struct procedure *p = &l->proc[i];

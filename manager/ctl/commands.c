@@ -1,10 +1,6 @@
-/* commands.c - the table of morphctl's commands, and those that only pass a request on */
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+/* commands.c - the table of morphctl's commands: name, arguments, help, function */
+#include <stddef.h>
 
-#include "manager/work/answer.h"
 #include "manager/ctl/ctl.h"
 
 const struct ctl_command ctl_commands[] = {
@@ -54,77 +50,3 @@ const struct ctl_command ctl_commands[] = {
 	  "makes block profiles of a log, or of counts (no daemon needed)", ctl_profile },
 	{ NULL, NULL, NULL, NULL }
 };
-
-int ctl_usage(const char *name)
-{
-	for (const struct ctl_command *c = ctl_commands; c->name; c++)
-		if (strcmp(c->name, name) == 0)
-			(void)fprintf(stderr, "usage: morphctl %s %s\n", c->name, c->args);
-	return 2;
-}
-
-int ctl_ask(const struct ctl *ctl, int argc, char **argv)
-{
-	const char *arg[ANSWER_MAX_ARGS];
-
-	if (argc > ANSWER_MAX_ARGS) {
-		(void)fprintf(stderr, "morphctl: more than %d arguments\n", ANSWER_MAX_ARGS);
-		return 2;
-	}
-	for (int i = 0; i < argc; i++)
-		arg[i] = argv[i];
-	return ctl_talk(ctl, argc, arg);
-}
-
-/* Makes argv[from..to) absolute where they are paths: the daemon works in another folder.  A
- * file that is gone keeps its name; the daemon may know it. */
-static int ask_absolute(const struct ctl *ctl, int argc, char **argv, int to, bool all)
-{
-	char **copy = calloc((size_t)argc + 1, sizeof(*copy));
-	int code = 1;
-
-	if (!copy)
-		return 1;
-	for (int i = 0; i < argc; i++) {
-		copy[i] = argv[i];
-		if (i == 0 || i >= to || argv[i][0] == '-' || (!all && !strchr(argv[i], '/')))
-			continue;
-		char *path = realpath(argv[i], NULL);
-		if (path) {
-			copy[i] = path;
-		} else if (argv[i][0] != '/') {
-			(void)fprintf(stderr, "morphctl: '%s': no such file\n", argv[i]);
-			goto out;
-		}
-	}
-	code = ctl_ask(ctl, argc, copy);
-out:
-	for (int i = 0; i < argc; i++)
-		if (copy[i] != argv[i])
-			free(copy[i]);
-	free(copy);
-	return code;
-}
-
-int ctl_ask_paths(const struct ctl *ctl, int argc, char **argv)
-{
-	if (argc < 2)
-		return ctl_usage(argv[0]);
-	return ask_absolute(ctl, argc, argv, argc, true);
-}
-
-int ctl_ask_module(const struct ctl *ctl, int argc, char **argv)
-{
-	return ask_absolute(ctl, argc, argv, 2, false);
-}
-
-int ctl_status(const struct ctl *ctl, int argc, char **argv)
-{
-	const char *request = "status";
-
-	if (argc == 2 && strcmp(argv[1], "--sync") == 0)
-		request = "sync";
-	else if (argc != 1)
-		return ctl_usage(argv[0]);
-	return ctl_talk(ctl, 1, &request);
-}

@@ -4,9 +4,11 @@
 
 #include <stdbool.h>
 
+struct ctl_command;
 struct table;
 
 struct ctl {
+	const struct ctl_command *command;	/* the one that runs */
 	const char *socket;
 	bool json;
 };
@@ -32,8 +34,8 @@ int ctl_record(const struct ctl *ctl, int argc, char **argv);
 int ctl_profile(const struct ctl *ctl, int argc, char **argv);
 int ctl_verify(const struct ctl *ctl, int argc, char **argv);
 
-/* Prints "usage: morphctl NAME ARGS" on stderr; returns 2. */
-int ctl_usage(const char *name);
+/* Prints "usage: morphctl NAME ARGS" of the command on stderr; returns 2. */
+int ctl_usage(const struct ctl *ctl);
 
 /* Sends the request, prints the answer; the exit code. */
 int ctl_talk(const struct ctl *ctl, int argc, const char *const *argv);

@@ -212,7 +212,7 @@ int ctl_verify(const struct ctl *ctl, int argc, char **argv)
 			return verify_packages(ctl, "/");
 		if (argv[1][n] == '=' && argv[1][n + 1] == '/')
 			return verify_packages(ctl, argv[1] + n + 1);
-		return ctl_usage(argv[0]);
+		return ctl_usage(ctl);
 	}
 	return ctl_ask_paths(ctl, argc, argv);
 }

@@ -1,34 +1,23 @@
 /* ctl_policy.c - morphctl policy check, which needs no daemon, policy show and reload */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/arena.h"
 #include "lib/err.h"
 #include "lib/io.h"
 #include "manager/ctl/ctl.h"
 #include "policy/policy.h"
 #include "policy/rule.h"
 
-enum { MAX_POLICY_BYTES = 1 << 20 };
-
 static struct policy *read_policy(const char *path, struct err *err)
 {
-	struct policy *p = NULL;
-	struct bytes text;
-
 	int fd = io_open_read(path, err);
+
 	if (fd < 0)
 		return NULL;
-	struct arena *a = arena_new();
-	if (io_read_all(fd, MAX_POLICY_BYTES, a, &text, err) < 0)
-		err_wrap(err, "'%s'", path);
-	else
-		p = policy_parse(text, path, err);
-	arena_free(a);
+	struct policy *p = policy_read(fd, path, err);
 	close(fd);
 	return p;
 }
@@ -94,6 +83,6 @@ int ctl_policy(const struct ctl *ctl, int argc, char **argv)
 	if (argc == 2 && strcmp(argv[1], "reload") == 0)
 		return ctl_talk(ctl, 1, request + 1);
 	if (argc < 2 || strcmp(argv[1], "check") != 0)
-		return ctl_usage(argv[0]);
+		return ctl_usage(ctl);
 	return check(argc > 2 ? argv[2] : "/etc/morph.yaml", argc > 3 ? argc - 3 : 0, argv + 3);
 }

@@ -84,12 +84,12 @@ int ctl_record(const struct ctl *ctl, int argc, char **argv)
 		} else if (c == 'm') {
 			o.memory = true;
 		} else {
-			return ctl_usage(argv[0]);
+			return ctl_usage(ctl);
 		}
 	}
 	if (!o.log_path || optind >= argc || clock < 0 || rate < 0 || stack < 0 || stack % 8 ||
 	    (o.memory && !o.registers))
-		return ctl_usage(argv[0]);
+		return ctl_usage(ctl);
 	o.clock = (enum monitor_clock)clock;
 	o.rate_hz = (unsigned)rate;
 	o.stack_bytes = (unsigned)stack;
@@ -121,10 +121,10 @@ int ctl_profile(const struct ctl *ctl, int argc, char **argv)
 		else if (c == 's')
 			places.store = optarg;
 		else
-			return ctl_usage(argv[0]);
+			return ctl_usage(ctl);
 	}
 	if (!dir || argc - optind != 1)
-		return ctl_usage(argv[0]);
+		return ctl_usage(ctl);
 	if (!places.morph_edit) {
 		(void)fputs(
 			"morphctl: morph-edit is not beside morphctl; --morph-edit names it\n",

@@ -62,6 +62,7 @@ int main(int argc, char **argv)
 			(void)printf("usage: morphctl %s %s\n%s\n", c->name, c->args, c->help);
 			return 0;
 		}
+		ctl.command = c;
 		return c->run(&ctl, argc - 1, argv + 1);
 	}
 	(void)fprintf(stderr, "morphctl: unknown command '%s'\n", argv[1]);

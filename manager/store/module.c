@@ -114,7 +114,7 @@ static int discard_old(struct modules *ms, struct store_module *m, struct err *e
 
 	(void)snprintf(detail, sizeof(detail), "content changed; %llu samples discarded",
 		       (unsigned long long)lost);		/* fits */
-	if (store_profile_discard(ms->store, m->id, err) < 0 ||
+	if (store_module_discard(ms->store, m->id, err) < 0 ||
 	    store_counter_add(ms->store, COUNTER_CHANGED, lost, err) < 0 ||
 	    store_generation_each(ms->store, m->id, mark_replaced, ms, err) < 0 ||
 	    store_history_add(ms->store, m->path, "changed", detail, err) < 0)

@@ -1,5 +1,7 @@
 #include "manager/store/profile_code.h"
 
+#include <stdlib.h>
+
 #include "lib/memory.h"
 #include "manager/store/gamma.h"
 
@@ -255,7 +257,8 @@ int profile_decode(struct bytes b, struct store_profile *out)
 	struct gamma_in in = gamma_of((struct bytes){ r.p, left });
 	if (decode_counts(&in, shift, &p) < 0 || decode_edges(&in, edge_shift, &p.edges) < 0 ||
 	    !gamma_at_end(&in)) {
-		store_profile_free(&p);
+		free(p.count);
+		edgecounts_free(&p.edges);
 		return -1;
 	}
 	*out = p;

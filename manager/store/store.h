@@ -8,7 +8,7 @@
  *
  * Owned by the Manager, one connection.  Functions return -1 with *err naming the database; the
  * ones that look something up return 1 found, 0 not there.  What is read back is range-checked.
- * Samples in profiles are fixed point, 1/256.
+ * Samples in profiles are fixed point, in 1/STORE_UNIT.
  */
 #ifndef MANAGER_STORE_STORE_H
 #define MANAGER_STORE_STORE_H
@@ -28,6 +28,8 @@ struct attribution;
 struct err;
 struct speedtest;
 struct store;
+
+enum { STORE_UNIT = 256 };		/* of fixed point samples, in one sample */
 
 /* Makes DIR, DIR/spool and the database when missing. */
 struct store *store_open(const char *dir, struct err *err);
@@ -73,6 +75,8 @@ int store_module_by_id(struct store *s, int64_t id, struct store_module *out, st
 int store_module_put(struct store *s, struct store_module *m, struct err *err);
 /* With profile and generations; not its history. */
 int store_module_delete(struct store *s, int64_t id, struct err *err);
+/* Discards its profile, window of use and speed test. */
+int store_module_discard(struct store *s, int64_t module, struct err *err);
 /* By samples, descending.  f returns false to stop; it may use the store. */
 int store_module_each(struct store *s, bool (*f)(void *ctx, const struct store_module *m),
 		      void *ctx, struct err *err);
@@ -108,15 +112,15 @@ int store_table_get(struct store *s, const struct digest *original, struct wr *o
 
 struct store_count {		/* ascending by block, every block once */
 	uint32_t block;		/* index in the block table */
-	uint64_t samples;	/* 1/256 */
+	uint64_t samples;	/* 1/STORE_UNIT */
 };
 
 struct store_profile {
-	uint64_t outside;	/* 1/256 */
-	uint64_t states;	/* 1/256: of the samples, those whose states were interpreted */
+	uint64_t outside;	/* 1/STORE_UNIT */
+	uint64_t states;	/* 1/STORE_UNIT: of samples whose states were interpreted */
 	uint32_t ncount;
 	struct store_count *count;
-	struct edgecounts edges;	/* counts in 1/256 */
+	struct edgecounts edges;	/* counts in 1/STORE_UNIT */
 };
 
 int store_profile_get(struct store *s, int64_t module, struct store_profile *out,
@@ -124,7 +128,6 @@ int store_profile_get(struct store *s, int64_t module, struct store_profile *out
 /* Replaces; at most `max_bytes` (0: no limit) are kept, by rounding counts as far as needed. */
 int store_profile_put(struct store *s, int64_t module, const struct store_profile *p,
 		      uint64_t max_bytes, struct err *err);
-int store_profile_discard(struct store *s, int64_t module, struct err *err);
 /* Multiplies the module's samples by `factor` (0..1), but for those in `keep` (may be NULL),
  * which are among them. */
 int store_profile_fade(struct store *s, int64_t module, double factor,

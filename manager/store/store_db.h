@@ -1,4 +1,16 @@
-/* store_db.h - inside the store: statements, columns and their range checks */
+/* store_db.h - inside the store: what its files offer each other
+ *
+ * Calls go one way, from the end of this list to its beginning:
+ *
+ *	store_db	connection, statements, columns and their range checks, transactions
+ *	store_counter	counters, and values by name
+ *	store_module	modules, the inodes they were seen in, block tables
+ *	store_profile	block profiles, coded by profile_code
+ *	store_use, store_speed, store_log, store_crash, store_spent
+ *	store_spool	what one spool file brought, all of it in one transaction
+ *
+ * store.c, which opens and migrates the database, needs the first of them only.
+ */
 #ifndef MANAGER_STORE_STORE_DB_H
 #define MANAGER_STORE_STORE_DB_H
 
@@ -20,6 +32,8 @@ struct store {
 	int depth;		/* of nested transactions */
 	bool failed;		/* something inside was rolled back */
 };
+
+/* --- store_db.c --- */
 
 /* Fills err from the connection's last error, naming the database; returns -1. */
 int store_fail(struct store *s, struct err *err);
@@ -49,19 +63,35 @@ bool store_get_u32(sqlite3_stmt *q, int col, uint32_t *out);
 bool store_get_real(sqlite3_stmt *q, int col, double *out);	/* finite, not negative */
 struct bytes store_get_blob(sqlite3_stmt *q, int col);		/* until the next step */
 
-/* What a module may take: 5 % of its text in all, once that is known; 0: no limit. */
+/* --- store_counter.c --- */
+
+/* A value by name: 1 found and appended to *out, 0 there is none. */
+int store_value_get(struct store *s, const char *name, struct wr *out, struct err *err);
+int store_value_put(struct store *s, const char *name, struct bytes value, struct err *err);
+
+/* --- store_module.c --- */
+
+/* What a module's profiles may take: 5 % of its text in all, once that is known; 0: no limit.
+ * Returns 1; 0: no such module. */
 enum store_budget { PROFILE_ALL, PROFILE_RECENT, PROFILE_MADE_FROM };
-int store_profile_budget(struct store *s, int64_t module, enum store_budget what, uint64_t *out,
-			 struct err *err);
-/* The sum of the samples of both, in a new array; without edges. */
+int store_module_budget(struct store *s, int64_t module, enum store_budget what, uint64_t *out,
+			struct err *err);
+
+/* --- what a spool file brought; store_spool.c puts it together --- */
+
 struct attribute_module;
 struct attribution;
+/* The sum of the samples of both, in a new array; without edges and states. */
 struct store_profile store_profile_sum(const struct store_profile *p,
 				       const struct attribute_module *m);
-int store_speed_add(struct store *s, const struct attribution *a,
-		   const struct store_fading *fading, struct err *err);
+/* Adds samples, states and edges to the module's profile. */
+int store_profile_add(struct store *s, const struct attribute_module *m, uint64_t max_bytes,
+		      struct err *err);
 /* Adds the samples to the window; *factor: by what the older ones of the profile fade now. */
 int store_use_add(struct store *s, const struct attribute_module *m,
-		    const struct store_fading *fading, double *factor, struct err *err);
+		  const struct store_fading *fading, double *factor, struct err *err);
+/* Adds what processes showed of how fast all modules run. */
+int store_speed_add(struct store *s, const struct attribution *a,
+		    const struct store_fading *fading, struct err *err);
 
 #endif

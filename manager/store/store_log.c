@@ -50,7 +50,7 @@ int store_generation_add(struct store *s, struct store_generation *g, struct byt
 	struct wr profile = { 0 };
 	uint64_t budget = 0;
 
-	if (store_profile_budget(s, g->module, PROFILE_MADE_FROM, &budget, err) < 0)
+	if (store_module_budget(s, g->module, PROFILE_MADE_FROM, &budget, err) < 0)
 		return -1;
 	sqlite3_stmt *q = store_sql(s, SQL_GENERATION_INSERT, err);
 	if (!q)

@@ -93,11 +93,28 @@ static int run_with_id(struct store *s, enum store_sql id, int64_t value, struct
 	return store_run(s, q, err);
 }
 
+int store_module_discard(struct store *s, int64_t module, struct err *err)
+{
+	static const enum store_sql all[] = { SQL_PROFILE_DELETE, SQL_USE_DELETE,
+					      SQL_SPEED_DELETE };
+
+	for (int i = 0; i < 3; i++) {
+		sqlite3_stmt *q = store_sql(s, all[i], err);
+
+		if (!q)
+			return -1;
+		(void)sqlite3_bind_int64(q, 1, module);
+		if (store_run(s, q, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int store_module_delete(struct store *s, int64_t id, struct err *err)
 {
 	if (store_begin(s, err) < 0)
 		return -1;
-	if (store_profile_discard(s, id, err) < 0 ||
+	if (store_module_discard(s, id, err) < 0 ||
 	    run_with_id(s, SQL_GENERATION_DELETE, id, err) < 0 ||
 	    run_with_id(s, SQL_MODULE_DELETE, id, err) < 0) {
 		store_rollback(s);
@@ -247,7 +264,7 @@ static int discard_profiles_of(struct store *s, const struct digest *original, s
 	store_bind_digest(q, 1, original);
 	int rc = store_ids(s, q, &id, &n, err);
 	for (uint32_t i = 0; i < n && rc == 0; i++)
-		rc = store_profile_discard(s, id[i], err);
+		rc = store_module_discard(s, id[i], err);
 	free(id);
 	return rc;
 }
@@ -283,4 +300,19 @@ int store_table_put(struct store *s, const struct digest *original, struct bytes
 		return -1;
 	}
 	return store_commit(s, err);
+}
+
+/* --- room for profiles --- */
+
+/* Three fifths for the profile, one for the recent window, one for what a generation was
+ * made from. */
+int store_module_budget(struct store *s, int64_t module, enum store_budget what, uint64_t *out,
+			 struct err *err)
+{
+	struct store_module m;
+	int rc = store_module_by_id(s, module, &m, err);
+
+	if (rc == 1)
+		*out = m.text_bytes / 100 * (what == PROFILE_ALL ? 3 : 1);
+	return rc;
 }

@@ -56,7 +56,7 @@ int store_use_put(struct store *s, int64_t module, const struct store_use *h,
 	struct wr w = { 0 };
 	uint64_t budget = 0;
 
-	if (store_profile_budget(s, module, PROFILE_RECENT, &budget, err) < 0)
+	if (store_module_budget(s, module, PROFILE_RECENT, &budget, err) < 0)
 		return -1;
 	sqlite3_stmt *q = store_sql(s, SQL_USE_PUT, err);
 	if (!q)

@@ -333,7 +333,7 @@ static void paces_are_observed_and_turn_with_a_swap(void **state)
 	assert_true(p.shift.estimate == 0.25 && p.shift.low == -INFINITY && p.looks == 2);
 	assert_int_equal(p.verdict, SPEEDTEST_UNMEASURED);
 
-	assert_int_equal(store_profile_discard(s, m.id, &err), 0);
+	assert_int_equal(store_module_discard(s, m.id, &err), 0);
 	assert_int_equal(store_speed_get(s, m.id, &p, &err), 0);
 	assert_int_equal(p.nkind + p.looks, 0);
 	store_close(s);

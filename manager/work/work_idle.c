@@ -1,0 +1,82 @@
+/* work_idle.c - what the Manager does by itself: when the machine is idle, or a process died
+ *
+ * Jobs of such work make room for others (yield.h).  What was given up for that is done again
+ * in the next idle time, if the policy still says so.  Tested with the whole daemon by
+ * tests/e2e/daemon.sh.
+ */
+#include <stdio.h>
+
+#include "lib/err.h"
+#include "manager/work/work.h"
+#include "policy/policy.h"
+#include "policy/sense.h"
+
+bool work_is_idle(struct work *w, struct idle_condition *out)
+{
+	pid_t job = (pid_t)w->ask->roles.num[MSG_ROLES_job_pid];
+
+	return policy_idle(w->policy, w->sense, job, role_now_ms(), out);
+}
+
+void work_yield(struct work *w, bool urgent)
+{
+	struct idle_condition condition[IDLE_NCONDITION];
+	struct ask *a = w->ask;
+	struct err err;
+
+	if (!a->waiting || a->yields == YIELD_NEVER || !w->policy)
+		return;
+	(void)work_is_idle(w, condition);	/* what is under way counts for itself */
+	enum yield_act act = yield_step(&a->yield, a->yields, idle_goes_on(condition), urgent,
+					role_now_ms());
+	if (act != YIELD_NOTHING && ask_yield(a, act, &err) < 0)
+		role_log("%s", err.text);
+}
+
+static void automatic(struct work *w)
+{
+	struct policy policy;
+	struct err err = { 0 };
+
+	/* What was given up is done again if the policy still says so. */
+	if (w->again[0] && (work_rule(w, w->again, &policy), !policy.automatic))
+		w->again[0] = '\0';
+	int rc = w->again[0] ? 1 : work_judge(w, w->again, &err);
+	w->ask->yields = YIELD_ENDS;
+	w->ask->yield = (struct yield){ 0 };	/* of a question before these */
+	if (rc > 0)
+		rc = work_reoptimize(w, w->again, false, NULL, &err);
+	if (rc < 0)
+		role_log("%s", err.text);
+	/* What was given up is the one failure that another time can mend. */
+	if (rc >= 0 || !w->ask->yield.done)
+		w->again[0] = '\0';
+}
+
+void work_crashed(struct work *w)
+{
+	struct work_spool spool;
+	struct err err = { 0 };
+
+	if (work_sync(w, &spool, &err) < 0)
+		role_log("%s", err.text);
+}
+
+void work_idle(struct work *w)
+{
+	struct idle_condition condition[IDLE_NCONDITION];
+	struct work_spool spool;
+	struct err err = { 0 };
+
+	if (!work_is_idle(w, condition))
+		return;
+	w->note[0] = '\0';
+	w->ask->yields = YIELD_STOPS;
+	if (work_sync(w, &spool, &err) < 0) {
+		role_log("%s", err.text);
+		(void)snprintf(w->note, sizeof(w->note), "%.500s", err.text);
+	} else if (policy_automatic(w->policy) && !w->ask->stop) {
+		automatic(w);
+	}
+	w->ask->yields = YIELD_NEVER;
+}

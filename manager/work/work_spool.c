@@ -1,0 +1,129 @@
+/* work_spool.c - the spool taken in: its files in order, each once, and then deleted
+ *
+ * A file that the monitor still writes ends the round; it comes with the next.  What the files
+ * tell is acted on at once: crashes (work_crash.c), speed tests (work_speed.c), and whether
+ * registers are wanted with the samples that follow (work_registers.c).  Tested with the whole
+ * daemon by tests/e2e/daemon.sh.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/err.h"
+#include "manager/samples/statefeed.h"
+#include "manager/store/ingest.h"
+#include "manager/work/work.h"
+#include "monitor/spool.h"
+
+enum { SPOOL_NAME_LEN = 22 };		/* 16 hexadecimal digits and ".spool" */
+
+static int is_spool(const struct dirent *d)
+{
+	return strlen(d->d_name) == SPOOL_NAME_LEN &&
+	       strspn(d->d_name, "0123456789abcdef") == 16 &&
+	       strcmp(d->d_name + 16, ".spool") == 0;
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static void free_list(struct dirent **list, int n)
+{
+	for (int i = 0; i < n; i++)
+		free(list[i]);
+	free(list);
+}
+
+/* A read lease is granted only when nobody has the file open for writing. */
+static bool is_complete(int fd)
+{
+	if (fcntl(fd, F_SETLEASE, F_RDLCK) < 0)
+		/* a file system without leases: the monitor has rotated */
+		return errno != EAGAIN;
+	(void)fcntl(fd, F_SETLEASE, F_UNLCK);	/* goes with the descriptor anyway */
+	return true;
+}
+
+/* Takes in one file and deletes it; a file that cannot be read at all is deleted too, and said.
+ * 1: taken in; 0: nothing in it; 2: the monitor still writes it, as all that follow. */
+static int take_in(struct work *w, const char *name, struct attribution *sum, struct err *err)
+{
+	int fd = openat(w->spool_dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0 && errno == ENOENT)
+		return 0;		/* dropped for space meanwhile, and counted there */
+	if (fd < 0)
+		return err_set(err, ERR_SYS, "'%s': open: %s", name, strerror(errno));
+	if (!is_complete(fd)) {
+		close(fd);
+		return 2;
+	}
+	int rc = ingest_spool_file(w->ingest, fd, name, sum, err);
+	struct spool_reader *r = rc < 0 ? spool_reader_open(fd, NULL) : NULL;
+	bool unreadable = rc < 0 && !r;
+	spool_reader_free(r);
+	close(fd);
+	if (unreadable) {
+		role_log("'%s/spool/%s': %s; dropped", w->options->store, name, err->text);
+		if (store_counter_add(w->store, COUNTER_DAMAGED, 1, err) < 0)
+			return -1;
+	} else if (rc < 0) {
+		return -1;		/* the sentence names the file */
+	}
+	if (unlinkat(w->spool_dir, name, 0) < 0 && errno != ENOENT)
+		return err_set(err, ERR_SYS, "'%s': unlink: %s", name, strerror(errno));
+	return rc < 0 ? 0 : rc;
+}
+
+/* States that belong to no sample: theirs was dropped, or not taken in. */
+static int end_feed(struct work *w, struct statefeed *feed, struct err *err)
+{
+	uint64_t n = statefeed_free(feed);
+
+	ingest_states(w->ingest, NULL);
+	return n ? store_counter_add(w->store, COUNTER_NOSTATES, n, err) : 0;
+}
+
+int work_sync(struct work *w, struct work_spool *out, struct err *err)
+{
+	struct attribution sum = { 0 };
+	struct dirent **list = NULL;
+	int rc = 0, states = -1;
+
+	memset(out, 0, sizeof(*out));
+	if (ask_sync(w->ask, &states, err) < 0) {
+		if (w->ask->stop)
+			return -1;
+		(void)snprintf(out->warning, sizeof(out->warning), "%.500s", err->text);
+	}
+	struct statefeed *feed = statefeed_new(states);
+	ingest_states(w->ingest, feed);
+	int n = scandirat(w->spool_dir, ".", &list, is_spool, by_name);
+	if (n < 0)
+		rc = err_set(err, ERR_SYS, "'%s/spool': %s", w->options->store,
+			     strerror(errno));
+	for (int i = 0; i < n && (rc == 0 || rc == 1) && !w->ask->stop; i++) {
+		rc = take_in(w, list[i]->d_name, &sum, err);
+		out->files += rc == 1;
+	}
+	for (uint32_t i = 0; i < sum.nmodule; i++)
+		out->samples += sum.module[i].samples;
+	work_crashes(w, &sum);
+	work_speedtests(w, &sum);
+	attribution_free(&sum);
+	free_list(list, n);
+	struct err why;
+	if (end_feed(w, feed, &why) < 0 && rc >= 0) {
+		*err = why;
+		rc = -1;
+	}
+	if (rc >= 0 && !w->ask->stop)
+		rc = work_registers(w, err);
+	return rc < 0 ? err_wrap(err, "spool") : 0;
+}
