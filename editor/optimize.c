@@ -1,8 +1,14 @@
-/* optimize.c - the pipeline: original and profile in, generation and block map out */
-#include "editor/infer/attach.h"
-#include "editor/infer/infer.h"
+/* optimize.c - the pipeline: original and profile in, generation and block map out
+ *
+ * Analysis fills the annotated program, the profile is put on it, inference sets its counts,
+ * passes permute and mark, emit writes.
+ *
+ * Tested by tests/unit/editor/emit/test_emit.c.
+ */
 #include "editor/optimize.h"
 
+#include "editor/infer/attach.h"
+#include "editor/infer/infer.h"
 #include "editor/passes/layoutscore.h"
 #include "editor/passes/pass.h"
 #include "editor/passes/redirect.h"
@@ -10,7 +16,8 @@
 #include "lib/err.h"
 #include "postmorph/analyze.h"
 
-/* So many calls deep functions without samples are looked at that those with samples call. */
+/* Functions without samples are looked at so many calls away from those with samples; chosen.
+ *  */
 enum { CALLEES = 1 };
 
 /* prog->order starts as address order; passes permute it. */
@@ -39,8 +46,8 @@ static double normalised_score(const struct prog *prog, bool original_order)
 	return weight > 0 ? score / weight : 0;
 }
 
-/* Where samples were, what was seen to be called from there, where that was seen to go, what
- * was counted. */
+/* Addresses in the functions that are looked at closely: where samples and exact counts are,
+ * what was seen to be called, and where edges were seen. */
 static struct prog_wanted find_wanted(const struct profile *profile, struct arena *a)
 {
 	bool exact = profile_is_exact(profile);

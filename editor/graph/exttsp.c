@@ -1,16 +1,17 @@
-/* exttsp.c - greedy chain merging for the Extended TSP score
+/* exttsp.c - greedy merging of chains of blocks for the Extended TSP score
  *
- * Every node with a weighted edge starts as a chain of its own.  The pair of chains whose
- * merging gains most is merged, until none gains anything.  A merging of X and Y is one of
+ * Every node starts as a chain of its own.  The pair of chains whose merging gains most is
+ * merged, until none gains anything.  A merging of X and Y is one of
  *     X.Y   Y.X   X1.Y.X2   Y.X2.X1   X2.X1.Y        (X = X1.X2, or the same with Y split)
  * Only edges between X and Y, and edges of the split chain that cross the split, change their
  * length, so only those are scored.
  *
- * What merging leaves is improved by exchanges (exttsp_improve.c).
+ * The order that merging leaves is improved by exchanges (exttsp_improve.c).
+ *
  * For each pair of chains joined by an edge there is a `link` with their edges, and for each
- * link an entry in a heap (the stamp there tells which entries are outdated).  First that is no
- * more than what it could gain at best; its best merging is computed when no other could gain
- * more, and again only when one of the two chains has changed.
+ * link an entry in a heap (the stamp there tells which entries are outdated).  The entry says
+ * first what the link could gain at best.  The best merging is computed when no other link
+ * could gain more, and again only when one of the two chains has changed.
  *
  * INVARIANTS
  *   I1  a chain's nodes are numbered at[] = byte offset in the chain, in order;
@@ -34,6 +35,7 @@
 #define NONE UINT32_MAX
 
 enum {
+	/* LLVM 17 splits chains up to 128 nodes; MAX_SPLIT and MAX_WORK are chosen */
 	MAX_SPLIT = 64,		/* nodes of a chain that may be split */
 	MAX_CHAIN = 512,	/* nodes of a chain that may still grow */
 	MAX_WORK = 100000000,
@@ -43,7 +45,8 @@ enum {
 
 enum kind { X_Y, X1_Y_X2, Y_X2_X1, X2_X1_Y };
 
-/* An inner edge that scores, as one that something is put in the way of. */
+/* An inner edge that scores, for the question what it loses when something is put in between.
+ *  */
 struct span {
 	uint32_t lo, hi;		/* places behind its ends */
 	uint64_t bytes, reach;
@@ -113,7 +116,7 @@ struct state {
 	double least;
 };
 
-/* Wherever its nodes are laid. */
+/* The most that the edge can score, wherever its nodes are laid. */
 static double most_of(const struct exttsp_edge *e)
 {
 	return e->weight * (e->kind == EXTTSP_INDIRECT ? EXTTSP_JUMP :
@@ -540,12 +543,6 @@ static void merge_chains(struct state *s)
 	}
 }
 
-/* Edges of no weight and from a node to itself tell nothing. */
-static bool counts(const struct exttsp_edge *e)
-{
-	return e->weight > 0 && e->from != e->to;
-}
-
 static void make_links(struct state *s)
 {
 	const struct exttsp_graph *g = s->g;
@@ -557,7 +554,7 @@ static void make_links(struct state *s)
 	for (uint32_t e = 0; e < g->nedge; e++) {
 		const struct exttsp_edge *ed = &g->edge[e];
 
-		out[(ed->from < ed->to ? ed->from : ed->to) + 1] += counts(ed);
+		out[(ed->from < ed->to ? ed->from : ed->to) + 1] += exttsp_counts(ed);
 	}
 	for (uint32_t v = 0; v < g->nnode; v++)
 		out[v + 1] += out[v];
@@ -566,7 +563,7 @@ static void make_links(struct state *s)
 	for (uint32_t e = 0; e < g->nedge; e++) {
 		const struct exttsp_edge *ed = &g->edge[e];
 
-		if (counts(ed))
+		if (exttsp_counts(ed))
 			by_node[fill[ed->from < ed->to ? ed->from : ed->to]++] = e;
 	}
 	for (uint32_t v = 0; v < g->nnode; v++) {

@@ -1,4 +1,7 @@
-/* exttsp_score.c - the Extended TSP score of a whole order */
+/* exttsp_score.c - the Extended TSP score of a whole order
+ *
+ * Tested by tests/unit/editor/graph/test_exttsp.c.
+ */
 #include "editor/graph/exttsp_score.h"
 
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * of; knows graphs and numbers only
  *
  * Newell, Pupyrev: Improved Basic Block Reordering, 2018 (IEEE Trans. Computers 69(12), 2020).
- * The score is about the number of fall-throughs: a taken jump counts for a tenth of one or less.
- * The constants are those of LLVM 17 (CodeLayout.cpp), which follow the paper.
+ * The score is about the number of fall-throughs: a taken jump counts for a tenth of one or
+ * less.  The constants are those of LLVM 17 (CodeLayout.cpp), which follow the paper.
  */
 #ifndef EDITOR_GRAPH_EXTTSP_SCORE_H
 #define EDITOR_GRAPH_EXTTSP_SCORE_H
@@ -45,6 +45,12 @@ static inline double exttsp_score_edge(double weight, enum exttsp_kind kind, uin
 	if (bytes == 0 && kind != EXTTSP_INDIRECT)
 		return kind == EXTTSP_ONLY ? EXTTSP_ONLY_BONUS * weight : weight;
 	return bytes < reach ? EXTTSP_JUMP * weight * (1 - (double)bytes / (double)reach) : 0;
+}
+
+/* Edges of no weight, and those from a node to itself, score the same in every order. */
+static inline bool exttsp_counts(const struct exttsp_edge *e)
+{
+	return e->weight > 0 && e->from != e->to;
 }
 
 /* Score of laying the nodes out in `order` (a permutation of them) without gaps. */

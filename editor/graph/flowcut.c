@@ -1,23 +1,24 @@
-/* flowcut.c - leaves out of a fit what hardly runs
+/* flowcut.c - leaves out of the likelihood fit what hardly runs
  *
  * Most blocks of a large program hardly run: of cc1's functions with any of 5,000 samples two
  * thirds of the blocks are expected to have less than a thousandth of a sample, and have none.
  * Their branches are what was guessed, before the fit and after it, but the fit walks through
  * them in every round.  Here they are cut off first:
  *
- *    what goes there   leads to where it would most likely come back to what is kept, or leave,
- *                      at a toll: the samples that it would have had on the way. So few as they
- *                      are, how unlikely it is to have none is in proportion to how often that
- *                      way is gone
- *    kept is           what samples, seen edges or calls tell anything of, where the part is
- *                      entered, what makes a notable part of the calls of an entry, and the
- *                      likeliest way to each of these: evidence about where it leads is
- *                      evidence about every branch of it
- *    what was cut off  has the probabilities that were guessed; how often it runs follows in
- *                      the end from those and from what was fitted, in the whole graph
+ *    an edge to a cut node   leads instead to the kept node where that way would most likely
+ *                            come back, or out, at a toll: the samples that would have been
+ *                            expected on the way.  There are so few that the unlikeliness of
+ *                            having none is in proportion to how often the edge is taken
+ *    a node is kept          if samples, seen edges or calls tell anything of it, if its part
+ *                            is entered there, if it makes a notable part of the calls of an
+ *                            entry, or if the likeliest way to a kept node leads over it:
+ *                            evidence of where a way leads is evidence of every branch on it
+ *    a cut node              keeps the probabilities that were guessed; how often it runs
+ *                            follows in the end from those and from what was fitted, in the
+ *                            whole graph
  *
- * Edges of a kept node stay edges, in their order, so that each of the small graph is one of
- * the large one.
+ * Edges of a kept node stay edges, in their order, so each of the small graph is one of the
+ * large one.
  */
 #include "editor/graph/flowcut.h"
 
@@ -30,6 +31,8 @@
 #include "editor/graph/memory.h"
 
 enum { ROUNDS = 50, MAX_CHANGES = 32000000 };
+/* The limits are chosen; what the fit finds of kept nodes changes by them as little as by a few
+ * rounds more or less. */
 static const double NOTABLE = 0.02;	/* part of an entry's calls */
 static const double NEAR = 0.01;	/* tolls that change by a smaller part are found */
 static const double LEAST_PROBABILITY = 1e-4;
@@ -45,16 +48,6 @@ struct cut {
 	uint32_t *node;		/* [nnode] in the small graph */
 };
 
-static uint32_t nodes_end(const struct likelihood *f, uint32_t p)
-{
-	return p + 1 < f->npart ? f->part[p + 1].node : f->nnode;
-}
-
-static uint32_t edges_end(const struct likelihood *f, uint32_t p)
-{
-	return p + 1 < f->npart ? f->part[p + 1].edge : f->nedge;
-}
-
 /* The first edge that leaves another node than edge i. */
 static uint32_t group_end(const struct likelihood *f, uint32_t i)
 {
@@ -65,7 +58,7 @@ static uint32_t group_end(const struct likelihood *f, uint32_t i)
 	return end;
 }
 
-/* Makes probabilities of the probabilities of edges [i, end), which leave one node. */
+/* Makes the probabilities of edges [i, end), which leave one node, add up to 1. */
 static void normalise(struct likelihood *f, uint32_t i, uint32_t end)
 {
 	double sum = 0;
@@ -82,7 +75,7 @@ static void normalise(struct likelihood *f, uint32_t i, uint32_t end)
 		f->edge[k].probability /= sum;
 }
 
-/* Where the search starts, as probabilities. */
+/* Makes probabilities of where the search starts. */
 static void start(struct likelihood *f)
 {
 	for (uint32_t i = 0, end; i < f->nedge; i = end) {
@@ -100,26 +93,26 @@ static void make_markov(struct cut *c)
 	for (uint32_t p = 0; p < f->npart; p++) {
 		uint32_t base = f->part[p].node, n = 0;
 
-		for (uint32_t i = f->part[p].edge; i < edges_end(f, p); i++)
+		for (uint32_t i = f->part[p].edge; i < likelihood_edges_end(f, p); i++)
 			if (f->edge[i].to != LIKELIHOOD_EXIT)
 				edge[n++] = (struct markov_edge){ f->edge[i].from - base,
 								  f->edge[i].to - base };
-		c->markov[p] = markov_new(nodes_end(f, p) - base, edge, n, &budget);
+		c->markov[p] = markov_new(likelihood_nodes_end(f, p) - base, edge, n, &budget);
 	}
 	free(edge);
 }
 
-/* From the rates at which the part's nodes are entered to their visits; false when that is
- * too much work. */
+/* count[] of the part's nodes: in: rates of entry; out: visits.  False when that is too much
+ * work. */
 static bool visit(struct cut *c, uint32_t p)
 {
 	const struct likelihood *f = c->f;
-	uint32_t first = f->part[p].edge, n = 0;
+	uint32_t first = f->part[p].edge, end = likelihood_edges_end(f, p), n = 0;
 
 	if (!c->markov[p])
 		return false;
-	double *probability = memory_new(edges_end(f, p) - first, sizeof(*probability));
-	for (uint32_t i = first; i < edges_end(f, p); i++)
+	double *probability = memory_new(end - first, sizeof(*probability));
+	for (uint32_t i = first; i < end; i++)
 		if (f->edge[i].to != LIKELIHOOD_EXIT)
 			probability[n++] = f->edge[i].probability;
 	markov_set(c->markov[p], probability);
@@ -135,7 +128,7 @@ static void enter(struct cut *c)
 		c->count[c->f->entry[s].node] += c->f->entry[s].rate;
 }
 
-/* Counts by which each part would have as many samples as it has. */
+/* Counts with which each part is expected to have as many samples as it has. */
 static void expect(struct cut *c)
 {
 	const struct likelihood *f = c->f;
@@ -145,12 +138,12 @@ static void expect(struct cut *c)
 		double samples = 0, expected = 0;
 		bool found = visit(c, p);
 
-		for (uint32_t v = f->part[p].node; v < nodes_end(f, p); v++) {
+		for (uint32_t v = f->part[p].node; v < likelihood_nodes_end(f, p); v++) {
 			samples += f->node[v].samples;
 			expected += c->count[v] * f->node[v].cost;
 		}
 		samples = samples > 0 ? samples : LIKELIHOOD_UNMET;
-		for (uint32_t v = f->part[p].node; v < nodes_end(f, p); v++) {
+		for (uint32_t v = f->part[p].node; v < likelihood_nodes_end(f, p); v++) {
 			c->count[v] *= expected > 0 ? samples / expected : 1;
 			if (!found)
 				c->count[v] = f->node[v].count;
@@ -279,8 +272,10 @@ static void set_tolls(struct cut *c, uint32_t p)
 
 	for (int round = 0; changed && round < ROUNDS; round++) {
 		changed = false;
-		for (uint32_t end = edges_end(f, p), i; end > f->part[p].edge; end = i) {
-			for (i = end - 1; i > f->part[p].edge &&
+		uint32_t first = f->part[p].edge;
+
+		for (uint32_t end = likelihood_edges_end(f, p), i; end > first; end = i) {
+			for (i = end - 1; i > first &&
 					  f->edge[i - 1].from == f->edge[end - 1].from;
 			     i--)
 				;
@@ -294,7 +289,7 @@ static void add_edges(struct cut *c, uint32_t p)
 {
 	const struct likelihood *f = c->f;
 
-	for (uint32_t i = f->part[p].edge; i < edges_end(f, p); i++) {
+	for (uint32_t i = f->part[p].edge; i < likelihood_edges_end(f, p); i++) {
 		struct likelihood_edge s = f->edge[i];
 
 		if (!c->keep[s.from])
@@ -317,7 +312,7 @@ static void add_parts(struct cut *c)
 
 	for (uint32_t p = 0; p < f->npart; p++) {
 		g->part[g->npart++] = (struct likelihood_part){ g->nnode, g->nedge, false };
-		for (uint32_t v = f->part[p].node; v < nodes_end(f, p); v++) {
+		for (uint32_t v = f->part[p].node; v < likelihood_nodes_end(f, p); v++) {
 			c->outlet[v] = LIKELIHOOD_EXIT;	/* unless edges lead elsewhere */
 			c->node[v] = g->nnode;
 			if (c->keep[v])
@@ -373,13 +368,14 @@ static void read_small(struct cut *c)
 		bool found = visit(c, p);
 
 		f->part[p].fitted = g->part[p].fitted;
-		for (uint32_t v = f->part[p].node; v < nodes_end(f, p) && f->part[p].fitted;
-		     v++)
+		if (!g->part[p].fitted)
+			continue;
+		for (uint32_t v = f->part[p].node; v < likelihood_nodes_end(f, p); v++)
 			f->node[v].count = found ? c->count[v] : g->node[c->node[v]].count;
 	}
 }
 
-/* They are in the small graph's edges; the fit needs the memory. */
+/* Tolls are in the edges of the small graph now, and the fit needs the memory. */
 static void drop_tolls(struct cut *c)
 {
 	free(c->toll);

@@ -1,4 +1,4 @@
-/* fours.h - long rows of numbers, four at a time */
+/* fours.h - sums over long rows of numbers, four numbers at a time */
 #ifndef EDITOR_GRAPH_FOURS_H
 #define EDITOR_GRAPH_FOURS_H
 
@@ -7,7 +7,7 @@
 
 typedef double four __attribute__((vector_size(4 * sizeof(double))));
 
-/* to[] less by * from[]. */
+/* to[i] -= by * from[i] for all i below n. */
 static inline void subtract_times(size_t n, double *restrict to, double by,
 				  const double *restrict from)
 {
@@ -25,7 +25,7 @@ static inline void subtract_times(size_t n, double *restrict to, double by,
 		to[i] -= by * from[i];
 }
 
-/* Four sums, each of which waits for nothing but itself. */
+/* The sum of a[i] * b[i], as four sums that do not wait for each other. */
 static inline double dot(size_t n, const double *a, const double *b)
 {
 	four sum = { 0 };

@@ -1,4 +1,7 @@
-/* gainheap.c - a binary heap */
+/* gainheap.c - a binary heap of gains
+ *
+ * Tested by tests/unit/editor/graph/test_proclayout.c.
+ */
 #include "editor/graph/gainheap.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* gainheap.h - which of many possible joins gains most; knows numbers only
+/* gainheap.h - which of many possible merges gains most; knows numbers only
  *
- * Gains change while joins are made, and an entry is not searched for to be changed: a new one
- * with a higher stamp is put in, and who takes out one whose stamp is not the item's present
- * one drops it.
+ * Gains change while merges are made.  An entry is not searched for to be changed: a new one
+ * with a higher stamp is pushed.  Who pops an entry whose stamp is not the item's present one
+ * drops it.
  */
 #ifndef EDITOR_GRAPH_GAINHEAP_H
 #define EDITOR_GRAPH_GAINHEAP_H

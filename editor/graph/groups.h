@@ -1,4 +1,7 @@
-/* groups.h - items by the part that each belongs to, those of one part in their order */
+/* groups.h - items grouped by a number of each, in their order within a group
+ *
+ * Tested by tests/unit/editor/graph/test_likelihood.c, which has several parts.
+ */
 #ifndef EDITOR_GRAPH_GROUPS_H
 #define EDITOR_GRAPH_GROUPS_H
 
@@ -11,6 +14,7 @@ struct groups {
 	uint32_t *item;
 };
 
+/* Groups items 0 .. n - 1 by part_of[], numbers below npart.  Free with groups_free(). */
 static inline void groups_make(struct groups *g, uint32_t npart, const uint32_t *part_of,
 			       uint32_t n)
 {

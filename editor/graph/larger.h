@@ -1,5 +1,8 @@
-/* larger.h - fmax() and fmin(), which are calls, for where b is a number: NaN for a gives b,
- * too */
+/* larger.h - the larger and the smaller of two numbers
+ *
+ * fmax() and fmin() would be calls.  b must be a number; if a is none, the result is b, as
+ * theirs is.
+ */
 #ifndef EDITOR_GRAPH_LARGER_H
 #define EDITOR_GRAPH_LARGER_H
 

@@ -1,10 +1,11 @@
 /* lbfgs.c - L-BFGS (Nocedal 1980) with a backtracking line search
  *
- * What is searched differs in how much hangs on it by powers of ten, so where the pairs say
- * nothing each component has a scale of its own, which follows the pairs, too.
+ * The last PAIRS steps, and how the gradient changed over each, stand for the inverse of the
+ * matrix of second derivatives.  A pair whose curvature is not clearly positive is left out, so
+ * the direction always leads down.
  *
- * The last few steps and changes of gradient stand for the inverse of the second derivatives.  A
- * pair whose curvature is not clearly positive is left out, so the direction always goes down.
+ * Variables differ by powers of ten in how much depends on them.  So where the pairs tell
+ * nothing each variable has a scale of its own, which follows the pairs, too.
  */
 #include "editor/graph/lbfgs.h"
 
@@ -19,10 +20,12 @@
 
 enum { PAIRS = 5, MAX_HALVINGS = 12 };
 
+/* The first is the usual constant of Armijo's condition; the others are chosen for logarithms
+ * of probabilities and rates, not measured. */
 static const double enough = 1e-4;	/* of the decrease that the gradient promises */
 static const double first_step = 0.5;	/* length of the first step's longest component */
 static const double longest = 3.0;	/* of any component in one step */
-/* curvature of one component that is believed; or its inverse */
+/* least curvature, and least inverse of it, that is believed of one component */
 static const double flattest = 1e-9;
 
 struct state {
@@ -31,7 +34,7 @@ struct state {
 	double *step[PAIRS], *change[PAIRS], product[PAIRS];
 	double *x, *gradient;		/* tried */
 	double *best, *best_gradient, *dir;
-	/* [n] of the curvature by each component alone, as far as known */
+	/* [n] of the second derivative by each variable alone, as far as known */
 	double *inverse;
 };
 

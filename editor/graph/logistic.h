@@ -1,11 +1,13 @@
-/* logistic.h - the odds of yes and no by features that each case shows; knows numbers only */
+/* logistic.h - logistic regression: the probability of yes by the features of a case; knows
+ * numbers only
+ */
 #ifndef EDITOR_GRAPH_LOGISTIC_H
 #define EDITOR_GRAPH_LOGISTIC_H
 
 #include <stdint.h>
 
 struct logistic_feature {
-	uint32_t weight;		/* its number */
+	uint32_t weight;		/* index in weight[] */
 	float value;			/* not double: there are many features */
 };
 
@@ -15,8 +17,10 @@ struct logistic_case {
 	double yes, no;			/* how often each was seen */
 };
 
-/* The likeliest weight[nweight] of the logarithm of the odds of yes, each believed to be
- * about 0 as firmly as `firm` observations would say.  Deterministic; work is bounded. */
+/* Sets weight[nweight] so that what was seen is likeliest, when the sum of value * weight over
+ * the features of a case is the logarithm of the odds of yes.  Each weight is believed to be
+ * about 0, as firmly as `firm` observations of both ways would say.  Cases that were never seen
+ * teach nothing.  Deterministic; work is bounded. */
 void logistic_fit(const struct logistic_case *cases, uint32_t ncase, double firm,
 		  double *weight, uint32_t nweight);
 /* The probability of yes. */

@@ -1,23 +1,23 @@
-/* markov.c - visits by elimination of states
+/* markov.c - visits of the states of a Markov chain, by elimination of states
  *
- * With p(u, w) the probability to go from u to w, visits obey x[w] = rate[w] + sum of p(u, w)
- * x[u]: a linear system, I - P transposed.  It is solved by triangular factors, L U, without
- * looking for pivots: such matrices do not need them.  Flow graphs are almost trees, so
- * eliminating the state with the fewest neighbours first creates few new entries, and all is
- * nearly linear.
+ * With p(u, w) the probability of going from u to w, the visits x obey x[w] = rate[w] + sum of
+ * p(u, w) x[u].  This is a linear system, I - P transposed.  It is solved by triangular
+ * factors, L U, without pivoting, which such matrices do not need.  Flow graphs are almost
+ * trees: when the state with the fewest neighbours is eliminated first, few new entries arise,
+ * and all work is nearly linear.
  *
- * The pattern is that of the graph without directions, so what is known of U (rows) holds for L
- * (columns).  near[k] are the neighbours of k when it is eliminated; value[] holds
+ * Which entries there are is told by the graph without directions, so U has in row k what L has
+ * in column k.  near[k] are the neighbours of k when it is eliminated; value[] holds
  *
  *    the diagonal   [0, n)
  *    U, row k       [n + first[k], ...)             in the order of near[k]
  *    L, column k    [n + nnear + first[k], ...)     likewise
  *
- * Eliminating k changes the entries of every pair a < b of its neighbours, of U and of L alike:
- * the same place in both, since a's neighbours are all those of k that come after it, and maybe
- * others.  run[] says which places, as runs of neighbours that stand one behind the other in
- * both, but where a has no others: then all do.  So it is in the end of a dense graph, where
- * most of the work is.
+ * Eliminating k changes the entries of every pair a < b of its neighbours, at the same place in
+ * U and in L: a's neighbours are all those of k that come after a, and maybe others.  run[]
+ * lists these places as runs of neighbours that stand side by side in both lists.  It has none
+ * where a has no other neighbours, since then all of its entries change; so it is at the end of
+ * a dense graph, where most of the work is.
  */
 #include "editor/graph/markov.h"
 
@@ -29,9 +29,10 @@
 #include "editor/graph/memory.h"
 
 #define NONE UINT32_MAX
-#define LEAK 1e-6		/* leaves from each state anyway: no circle is closed */
+/* leaves from each state anyway, so that no circle is closed; chosen, not measured */
+#define LEAK 1e-6
 
-/* of a run's length; above, where it begins */
+/* A run in 32 bits: its length in the lowest RUN_BITS, where it begins above them. */
 enum { RUN_BITS = 7, RUN_MAX = (1 << RUN_BITS) - 1 };
 
 struct markov {
@@ -42,7 +43,7 @@ struct markov {
 	uint32_t *run;		/* of indices in near[] */
 	uint32_t *at;		/* [nedge] index in value[] of its entry */
 	double *value;		/* [n + 2 * nnear] */
-	double *probability;	/* [nedge] of which that is made, if it is of any */
+	double *probability;	/* [nedge] from which value[] was made, once it was */
 	bool is_set;
 	double *scratch;	/* [n] */
 };
@@ -83,6 +84,21 @@ static void drop(struct ordering *o, uint32_t v)
 		o->prev[o->next[v]] = o->prev[v];
 }
 
+/* The first place in [lo, hi) of ascending v[] where there is x or more; hi if there is none.
+ *  */
+static uint32_t lower_bound(const uint32_t *v, uint32_t lo, uint32_t hi, uint32_t x)
+{
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (v[mid] < x)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 /* The first place from i on where there is x or more.  Mostly it is near. */
 static uint32_t place_from(const struct list *l, uint32_t i, uint32_t x)
 {
@@ -90,16 +106,7 @@ static uint32_t place_from(const struct list *l, uint32_t i, uint32_t x)
 
 	for (; i + step <= l->n && l->v[i + step - 1] < x; step *= 2)
 		i += step;
-	uint32_t hi = i + step <= l->n ? i + step - 1 : l->n;
-	while (i < hi) {
-		uint32_t mid = i + (hi - i) / 2;
-
-		if (l->v[mid] < x)
-			i = mid + 1;
-		else
-			hi = mid;
-	}
-	return i;
+	return lower_bound(l->v, i, i + step <= l->n ? i + step - 1 : l->n, x);
 }
 
 static void copy(struct list *to, const struct list *from, uint32_t i, uint32_t end)
@@ -119,7 +126,7 @@ static void set_list(struct list *l, const struct list *to)
 	copy(l, to, 0, to->n);
 }
 
-/* What is in one of them or both, but for k and v. */
+/* The numbers that are in a or in b, but for k and v. */
 static void merge(struct list *out, struct list *a, const struct list *b, uint32_t k,
 		  uint32_t v)
 {
@@ -256,17 +263,7 @@ static bool find_order(struct ordering *o, uint64_t budget)
 /* Index in near[] of `high` among the neighbours of `low`, of which it is one. */
 static uint32_t place(const struct markov *m, uint32_t low, uint32_t high)
 {
-	uint32_t lo = m->first[low], hi = m->first[low + 1];
-
-	while (hi - lo > 1) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (m->near[mid] <= high)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
+	return lower_bound(m->near, m->first[low], m->first[low + 1], high);
 }
 
 /* Index in value[] of the entry in row i, column j, which exists. */
@@ -277,7 +274,8 @@ static uint32_t entry(const struct markov *m, uint32_t i, uint32_t j)
 	return i < j ? m->n + place(m, i, j) : m->n + m->nnear + place(m, j, i);
 }
 
-/* Are all neighbours of near[i] among the neighbours [i + 1, end) of whom it is one? */
+/* near[i] is a neighbour of a state whose neighbours end at `end`: are all of its own among
+ * those after it? */
 static bool has_no_others(const struct markov *m, uint32_t i, uint32_t end)
 {
 	uint32_t a = m->near[i];
@@ -285,8 +283,8 @@ static bool has_no_others(const struct markov *m, uint32_t i, uint32_t end)
 	return m->first[a + 1] - m->first[a] == end - i - 1;
 }
 
-/* The runs in which the neighbours (i, end) are among those of near[i]; their number.  NULL:
- * only that. */
+/* Writes the runs in which the neighbours (i, end) are among those of near[i], unless run is
+ * NULL; returns their number. */
 static uint32_t find_runs(const struct markov *m, uint32_t i, uint32_t end, uint32_t *run)
 {
 	uint32_t first = m->first[m->near[i]], at = 0, n = 0, len = 0;
@@ -403,9 +401,9 @@ void markov_free(struct markov *m)
 	free(m);
 }
 
-/* The rows of U and of L behind near[i], times the other one's value there, are subtracted
- * where the runs say, of which there are so many that n is filled; returns what is behind
- * them.  By nothing, which one of the two mostly is, nothing changes. */
+/* Subtracts the n entries of U after entry i, times L's entry i, and those of L, times U's, at
+ * the places that the runs say; returns the run after them.  One of the two factors mostly is
+ * 0, and then nothing changes. */
 static const uint32_t *subtract(uint32_t n, double *u, double *l, uint32_t i,
 				const uint32_t *run)
 {
@@ -464,7 +462,7 @@ void markov_set(struct markov *m, const double *probability)
 	}
 }
 
-/* x[k] less the part of x[] that v[] of row k takes. */
+/* x[k] less the product of row k, whose entries are in v[], and x[]. */
 static inline double less_row(const struct markov *m, uint32_t k, const double *v,
 			      const double *x)
 {
@@ -475,7 +473,7 @@ static inline double less_row(const struct markov *m, uint32_t k, const double *
 	return left;
 }
 
-/* What v[] of column k takes of x[k] is taken off x[]. */
+/* Takes column k, whose entries are in v[], times x[k] off x[]. */
 static inline void subtract_column(const struct markov *m, uint32_t k, const double *v,
 				   double *x)
 {
@@ -502,19 +500,19 @@ void markov_visits(const struct markov *m, double *rate)
 	}
 }
 
-void markov_worth(const struct markov *m, double *g)
+void markov_worth(const struct markov *m, double *worth)
 {
 	const double *u = m->value + m->n, *l = u + m->nnear;
 	double *x = m->scratch;
 
 	for (uint32_t k = 0; k < m->n; k++)
-		x[k] = g[m->order[k]];
+		x[k] = worth[m->order[k]];
 	for (uint32_t k = 0; k < m->n; k++) {
 		x[k] /= m->value[k];
 		subtract_column(m, k, u, x);
 	}
 	for (uint32_t k = m->n; k-- > 0; ) {
 		x[k] = less_row(m, k, l, x);
-		g[m->order[k]] = x[k];
+		worth[m->order[k]] = x[k];
 	}
 }

@@ -1,6 +1,7 @@
 /* memory.h - allocation for algorithms that use and free arrays of their own
  *
- * Never NULL.  When memory is exhausted the process ends as lib/arena.h says: it is one job.
+ * Never NULL.  When memory is exhausted the process ends: it is one job, and who started it
+ * learns of the failure by its exit status.
  */
 #ifndef EDITOR_GRAPH_MEMORY_H
 #define EDITOR_GRAPH_MEMORY_H

@@ -1,17 +1,19 @@
-/* proccache.c - CDSort: calls short and hot code dense, by one gain
+/* proccache.c - CDSort: an order of procedures in which calls are short and hot code is dense
  *
  * As llvm-bolt and lld do since LLVM 17.
  *
- * Every procedure starts as a chain.  Of all pairs of chains with calls between them the one is
- * joined that gains most, end to end in whichever of eight ways makes the calls shortest, until
- * no pair gains.  A join gains
+ * Every procedure starts as a chain of procedures of its own.  Of all pairs of chains with
+ * calls between them the pair is joined that gains most, end to end in whichever of eight ways
+ * makes the calls shortest, until no pair gains.  A join gains
  *
  *     distance   for each call between the two, its weight / the fourth root of the distance
- *     density    SCALE * how many misses less there are in a cache of 16 lines of ENTRY bytes:
- *                a chain misses samples * (1 - what it has of an entry's samples)^16 times
+ *     density    SCALE * how many fewer misses there are in a cache of 16 entries of ENTRY
+ *                bytes: a chain misses samples * (1 - p)^16 times, where p is the part of all
+ *                samples that an entry full of it has
  *
- * divided by the size of the smaller chain, so that small ones, which fit anywhere, find their
- * place early.  Chains come out by density.
+ * divided by the size of the smaller chain, so that small chains, which fit anywhere, find
+ * their place early.  Chains come out by density.  The constants are those of LLVM 17
+ * (CDSortConfig in CodeLayout.cpp).
  *
  * INVARIANTS
  *   I1  a live link joins two different live chains, and each of them lists it once;

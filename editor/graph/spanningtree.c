@@ -1,12 +1,12 @@
-/* spanningtree.c - a spanning tree of greatest cost is not counted, the rest is
+/* spanningtree.c - the edges of a spanning tree of greatest cost are not counted, the rest is
  *
  * After Ball, Larus: Optimally Profiling and Tracing Programs (1994).  Every edge that is not
- * in a spanning tree closes a circle with edges of it; counting those and only those edges
+ * in a spanning tree closes a circle with edges of the tree; so counting exactly those edges
  * tells all.  Edges are taken into the tree by falling cost (Kruskal), blind ones before all
  * others.
  *
- * A leaf of the tree has one edge that is not known: it follows from the others.  With it
- * known, the leaf goes, and so on until no edge is left.
+ * A leaf of the tree has one edge whose count is not known: it follows from the others.  Then
+ * the leaf is taken off, and so on until no edge is left.
  */
 #include "editor/graph/spanningtree.h"
 

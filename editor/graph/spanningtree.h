@@ -1,5 +1,5 @@
-/* spanningtree.h - which edges of a flow graph to count so that all others follow; knows graphs
- * and numbers only
+/* spanningtree.h - which edges of a flow graph to count so that the counts of all others
+ * follow; knows graphs and numbers only
  */
 #ifndef EDITOR_GRAPH_SPANNINGTREE_H
 #define EDITOR_GRAPH_SPANNINGTREE_H
@@ -9,7 +9,7 @@
 
 struct spanningtree_edge {
 	uint32_t from, to;	/* in: nodes; the same one is allowed */
-	double cost;		/* in: of counting it, 0 or more */
+	double cost;		/* in: of counting it, 0 or more: expected executions */
 	bool blind;		/* in: cannot be counted */
 	bool counted;		/* out of choose, in of solve */
 	/* out of choose: neither counted nor does it follow; solve gives 0 */

@@ -1,19 +1,24 @@
-/* branchguess.c - features of branches
+/* branchguess.c - features of conditional branches
  *
  * What programmers and compilers do shows in the code: pointers are seldom null, loops are
- * seldom left, a compiler lays the way that it thinks likelier behind the branch (Ball and
- * Larus 1993).  How much each feature says differs between compilers and programs, so no weights
- * stand here: the branches of a program that were seen teach what its others do (Calder et al.
- * 1997 learn them of other programs: as what to begin with, weights of 16 programs made no
- * difference for a 17th from 5,000 samples on).
+ * seldom left, and a compiler lays the successor that it thinks likelier behind the branch
+ * (Ball and Larus 1993).  How much each feature says differs between compilers and programs, so
+ * no weights stand here: the branches of a program that were seen teach what its others do
+ * (Calder et al. 1997 learn them from other programs; to begin with the weights of 16 programs
+ * made no difference for a 17th from 5,000 samples on).
  *
- * FEATURES    what kind of instruction sets the flags, and the condition: a number for each pair
- *          of opposite ones
- *          its form: which constant or field of a structure it looks at, and which call or
- *          field what it looks at came from.  A program asks the same questions in many
- *          places.  Forms are numbered by a hash; a few share a number
- *          how far and where to the branch leads; the same once more inside loops
- *          facts of the block that it leads to less those of the block behind it
+ * FEATURES  what kind of instruction sets the flags, and the condition: a number for each pair
+ *           of opposite conditions
+ *           its form: which constant or which field of a structure is compared, and which call
+ *           or field the compared value came from.  A program asks the same questions in many
+ *           places.  Forms are numbered by a hash, so a few share a number
+ *           how far and in which direction the branch leads; the same once more inside loops
+ *           facts about the block that it leads to, less those about the block behind it
+ *
+ * Thresholds (of distance, of length, AHEAD, NFORM) are chosen; what all features together
+ * bring is measured by bench/accuracy.c ("right").
+ *
+ * Tested by tests/unit/editor/passes/test_passes.c (tests/ir/infer_guess*.txt).
  */
 #include "editor/infer/branchguess.h"
 

@@ -1,8 +1,8 @@
-/* completeprofile.c - the counts of an annotated program as a profile of the form that complete
- * ones have
+/* completeprofile.c - writes the counts of an annotated program as a complete profile
  *
- * Inference has no unit: what a sample counts depends on the clock.  So that three decimals say
- * enough, estimates are written as thousandths; true executions are written as they are.
+ * Estimates have no unit: what one sample stands for depends on the clock.  They are written in
+ * thousandths, so that the three decimals of a profile say enough; true executions are written
+ * as they are.
  */
 #include "editor/infer/completeprofile.h"
 

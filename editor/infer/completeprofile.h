@@ -5,8 +5,9 @@
 #include "lib/profile.h"
 #include "postmorph/ir/ir.h"
 
-/* The counts of all moved functions, in the form of a complete profile (`clock
- * exact`).  Estimates are in thousandths of a sample per instruction.  Arena lifetime. */
+/* Sets *out to the counts of all moved functions, in the form of a complete profile (`clock
+ * exact`): executions if those are known, else in thousandths of a sample per instruction.
+ * Lives in the program's arena. */
 void completeprofile_make(const struct prog *prog, const char *module, struct profile *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* confidence.h - on how much evidence stands what is believed of a program's executions */
+/* confidence.h - how much of what a program executes is believed how firmly */
 #ifndef EDITOR_INFER_CONFIDENCE_H
 #define EDITOR_INFER_CONFIDENCE_H
 
@@ -11,11 +11,11 @@ enum confidence_of {
 	NCONFIDENCE_OF
 };
 
-struct confidence_shares {		/* parts of 1; 0 each when nothing is executed */
+struct confidence_shares {		/* add up to 1; all 0 when nothing is executed */
 	double share[NCONFIDENCE_OF][NCONFIDENCE];
 };
 
-/* Of the moved functions, from the counts of inference. */
+/* Sums over the moved functions, by the counts that inference gave them. */
 void confidence_sum(const struct prog *prog, struct confidence_shares *out);
 
 #endif

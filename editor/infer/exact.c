@@ -1,8 +1,11 @@
 /* exact.c - counts of blocks and edges when all of them are known: nothing is inferred
  *
  * A block ran as often as its samples divided by its length, an edge as often as it was seen.
- * What leaves the function by a branch was seen as a call; what is left of a block's executions
- * ran out of the function's end.  What came into block 0 by no edge are entries.
+ * Branches out of the function were seen as calls; executions of a block that no edge and no
+ * call accounts for ran out of the function's end.  Executions of block 0 that came over no
+ * edge are entries.
+ *
+ * Tested by tests/unit/editor/passes/test_passes.c (tests/ir/exact_counts.txt).
  */
 #include "editor/infer/exact.h"
 

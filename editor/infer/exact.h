@@ -1,4 +1,4 @@
-/* exact.h - counts of a function of which all was counted */
+/* exact.h - counts of a function when everything in it was counted */
 #ifndef EDITOR_INFER_EXACT_H
 #define EDITOR_INFER_EXACT_H
 

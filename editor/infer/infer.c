@@ -1,7 +1,7 @@
-/* infer.c - counts of blocks and edges of every moved function
+/* infer.c - how often each block and edge of the moved functions runs
  *
- * Fits the IR to blockflow.h, which does the work, and back.  What control can do at the end of
- * a block becomes jumps of the flow graph:
+ * Makes the graph for blockflow.h of each function, and reads the counts back.  What control
+ * can do at the end of a block becomes jumps of the flow graph:
  *
  *    fall, taken, each distinct block of a proven table      jumps to those blocks
  *    return, tail call, fall or branch out of the function   a normal exit

@@ -3,28 +3,28 @@
  * A short function gets no sample now and then even if it is called a thousand times as often
  * as the program is sampled; with few samples most functions of a large program are like that.
  * What was sampled tells of them: they are entered as often as the blocks run that call them,
- * and inside of them branches go the ways that others of the program teach (branchguess.h).
+ * and inside of them branches go the ways that other branches of the program teach
+ * (branchguess.h).
  *
  * That there is no sample says something as well.  When calls let n entries expect, each of c
  * samples, and nothing but its mean n is known of their number, then without a sample it is n /
  * (1 + n c) on average: together less than one sample's worth, however often the function seems
  * to be called.
  *
- * Those that they call themselves follow in further rounds.  All of their blocks but the entry
- * are marked as guessed.
+ * Functions that these call in turn follow in further rounds.  All of their blocks but the
+ * entry are marked as guessed.
+ *
+ * Tested by tests/unit/editor/passes/test_passes.c (tests/ir/infer_callee*.txt).
  */
 #include "editor/infer/infer_callees.h"
 
-#include <math.h>
-
 #include "editor/graph/markov.h"
 #include "editor/infer/branchguess.h"
-#include "postmorph/machine/insncost.h"
+#include "editor/infer/expectation.h"
 
+/* Chosen, not measured, as is what follows. */
 enum { ROUNDS = 4, MAX_CHANGES = 1000000 };
 static const double leak = 1e-3;	/* of each edge, so that every loop is left */
-/* calls of an instruction that went elsewhere */
-static const double unseen_target = 0.5;
 
 struct guess {			/* of one function */
 	double *visits;		/* [nblock] for one entry; NULL: not made yet */
@@ -108,9 +108,7 @@ static void make_guess(struct work *w, const struct fn *fn, struct guess *g)
 	markov_free(markov);
 	arena_reset(w->pass);
 	for (uint32_t i = 0; i < fn->nblock; i++)
-		if (!fn->block[i].padding)
-			g->cost += g->visits[i] *
-				   fmax(block_cost(w->prog, fn, &fn->block[i]), 0.3);
+		g->cost += g->visits[i] * expectation_samples(w->prog, fn, &fn->block[i]);
 }
 
 /* Evenly over its entries.  Those that lead to one block share the edge of the first of
@@ -168,7 +166,7 @@ static void add_seen(struct work *w, const struct fn *fn)
 {
 	for (uint32_t i = 0, next; i < fn->nseen_call; i = next) {
 		const struct insn *insn = &fn->insn[fn->seen_call[i].insn];
-		double sum = unseen_target;
+		double sum = EXPECTATION_UNSEEN_TARGET;
 
 		for (next = i; next < fn->nseen_call &&
 			       fn->seen_call[next].insn == fn->seen_call[i].insn; next++)

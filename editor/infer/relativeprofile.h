@@ -2,8 +2,9 @@
  * estimated
  *
  * What was counted tells how often each block and edge ran beside the others of its function,
- * not how often the function is called where the samples come from.  So the function's *shape*
- * is taken from the counts, and its level from the fit.
+ * not how often the function is called where the samples come from.  So the relative
+ * counts of a function's blocks and edges are taken from what was counted, and their level from
+ * the fit.
  */
 #ifndef EDITOR_INFER_RELATIVEPROFILE_H
 #define EDITOR_INFER_RELATIVEPROFILE_H
@@ -13,7 +14,7 @@
 struct relprofile {			/* executions */
 	struct relprofile_block {
 		double count, fall, taken;
-		bool known;	/* samples, or edges that they tell, say that it runs */
+		bool known;	/* by samples, or by edges seen from them, it runs */
 	} *block;		/* [nblock] */
 	double **table;		/* [ntable][nentry] */
 	double entry;
@@ -22,15 +23,15 @@ struct relprofile {			/* executions */
 	uint32_t nedge, ncall;
 };
 
-/* Takes what an exact profile, attached just now, tells of functions as their shapes; the
- * program is then as if nothing had been attached. */
+/* Keeps what an exact profile, attached just now, tells of functions as their relative
+ * profiles; the program is then as if nothing had been attached. */
 void relprofile_take(struct prog *prog);
-/* Of functions that have a shape, its edges and calls take the place of those that samples
- * tell. */
+/* In functions that have a relative profile its edges and calls take the place of those that
+ * samples told. */
 void relprofile_show(struct prog *prog);
-/* Counts of functions that have a shape: that, at the level of the estimate.  What was not
- * counted but is known to run keeps its estimate; of the rest it is sure that it does not.
- * A function of which there is no estimate has no shape any more. */
+/* Sets the counts of functions that have a relative profile: that profile, at the level of the
+ * estimate.  A block that was not counted but is known to run keeps its estimate; the rest is
+ * sure not to run.  A function of which there is no estimate loses its relative profile. */
 void relprofile_apply(struct prog *prog);
 
 #endif

@@ -1,19 +1,21 @@
-/* unsampled.c - how sure it is that what was not seen does not run
+/* unsampled.c - how sure it is that a block does not run in which nothing was seen
  *
- * A profile of samples is sparse: none in a block says little where few would be.  Had the
- * block run for CHANCE of the executions of what leads to it, so many samples would be expected
- * in it: the more, the surer it is that it does not run (or hardly ever).  What leads to a
- * block are the blocks in front of it; through others that were not seen either, those before
- * them; the hottest counts.
+ * A profile of samples is sparse: that a block has none says little where few would be
+ * expected.  Had the block run for CHANCE of the executions of the blocks that lead to it, a
+ * number of samples would be expected in it: the higher that is, the surer it is that the block
+ * does not run (or hardly ever).  Blocks that lead to it are those in front of it and, over
+ * other unsampled blocks, those before them; the hottest one counts.
  *
  * Computed jumps may come from any block of the function.
+ *
+ * Tested by tests/unit/editor/passes/test_passes.c (tests/ir/infer_absence.txt, fluff_*.txt).
  */
 #include "editor/infer/unsampled.h"
 
 #include <stdlib.h>
 
-static const double chance = 0.1;
-/* Expected observations: one in 7, one in 1000 times there is none all the same. */
+static const double chance = 0.1;	/* chosen, not measured */
+/* Samples expected: with these there is none all the same once in 7 and once in 1,000 times. */
 static const double clear = 2, very_clear = 7;
 
 struct walk {
@@ -30,7 +32,7 @@ static enum confidence confidence_of(double expected)
 	       expected >= clear ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW;
 }
 
-/* Only the first time decides for a block: it is reached from hotter ones first. */
+/* The first time decides for a block, since it is reached from hotter blocks first. */
 static void reach(struct walk *w, uint32_t id, double by)
 {
 	const struct block *b = id == NO_BLOCK ? NULL : &w->fn->block[id];

@@ -1,4 +1,7 @@
-/* blockgraph.c - one function's blocks and edges as the graph that exttsp.h orders */
+/* blockgraph.c - one function's blocks and edges as the graph that exttsp.h orders
+ *
+ * Tested by tests/unit/editor/passes/test_passes.c (tests/ir/align_*.txt, switch.txt).
+ */
 #include "editor/passes/blockgraph.h"
 
 #include <stdlib.h>

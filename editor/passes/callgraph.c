@@ -1,9 +1,9 @@
 /* callgraph.c - the moved functions and the calls between them as the graph that proclayout.h
  * orders
  *
- * A direct call is made as often as its block runs.  Where an indirect one goes is known only
- * as far as the profile saw it: its block's executions are shared out among the targets by what
- * was seen.
+ * A direct call is made as often as its block runs.  An indirect call has known targets only as
+ * far as the profile saw them: the executions of its block are shared out among those targets
+ * in proportion to how often each was seen.
  */
 #include "editor/passes/callgraph.h"
 
@@ -48,28 +48,14 @@ static void add_call(struct work *w, uint32_t caller, uint32_t callee, uint32_t 
 	vec_push(w->a, &w->edge, e);
 }
 
-static uint32_t block_of_insn(const struct fn *fn, uint32_t insn)
-{
-	uint32_t lo = 0, hi = fn->nblock;
-
-	while (lo + 1 < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (fn->block[mid].insn <= insn)
-			lo = mid;
-		else
-			hi = mid;
-	}
-	return lo;
-}
-
 /* Calls seen at one instruction stand together. */
 static void add_indirect(struct work *w, uint32_t f)
 {
 	const struct fn *fn = &w->prog->fn[f];
 
 	for (uint32_t i = 0, next; i < fn->nseen_call; i = next) {
-		uint32_t insn = fn->seen_call[i].insn, block = block_of_insn(fn, insn);
+		uint32_t insn = fn->seen_call[i].insn;
+		uint32_t block = fn_find_block(fn, prog_insn_addr(w->prog, &fn->insn[insn]));
 		double sum = 0;
 
 		for (next = i; next < fn->nseen_call && fn->seen_call[next].insn == insn;

@@ -6,8 +6,8 @@
 #include "editor/graph/proclayout.h"
 #include "postmorph/ir/ir.h"
 
-/* Procedure i is function prog->order[i]; its size is that of what stays in the hot text.
- * Needs counts, fn->order and cold and warm marks.  Arena lifetime. */
+/* Procedure i is function prog->order[i]; its size is that of its blocks in the hot text.
+ * Needs counts, fn->order and cold and warm marks.  Lives in arena `a`. */
 void callgraph_make(const struct prog *prog, struct arena *a, struct proc_graph *out);
 
 #endif

@@ -1,4 +1,8 @@
-/* ir_print.c - the text form of the annotated program, as tests/unit/irtext.h describes it */
+/* ir_print.c - writes the annotated program as text, in the form that tests/unit/irtext.h
+ * describes
+ *
+ * Tested by tests/unit/editor/passes/test_passes.c, which parses it again.
+ */
 #include "editor/passes/ir_print.h"
 
 static void print_name(const struct fn *fn, FILE *f)
@@ -29,7 +33,7 @@ static void print_table(const struct jump_table *t, FILE *f)
 	}
 }
 
-/* What stands behind `->`; nothing when control just runs on. */
+/* Prints `->` and the targets; nothing when control just runs on to the next block. */
 static void print_targets(const struct fn *fn, uint32_t id, FILE *f)
 {
 	const struct block *b = &fn->block[id];

@@ -11,6 +11,8 @@
  *   whose binding nothing can change.  The link editor makes no slots for them: of 1,350
  *   programs and libraries of a distribution none has one for a function of its own but
  *   libraries in which it can be interposed.
+ *
+ * Tested by tests/unit/editor/passes/test_passes.c.
  */
 #include "editor/passes/pass.h"
 
@@ -65,8 +67,7 @@ static int unknown_pass(const char *name, size_t n, struct err *err)
 		       n > 40 ? 40 : (int)n, name, known);
 }
 
-/* selected[i] tells whether passes[i] is to run.  A list of names with a minus is what not
- * to run. */
+/* Sets selected[i]: is passes[i] to run?  A list of names with a minus says which are not. */
 static int select_passes(const struct edit_options *options, bool *selected, struct err *err)
 {
 	const struct cpu cpu = cpu_here();

@@ -1,15 +1,23 @@
-/* pass_blockorder.c - branch alignment: the likely successor of a block is laid behind it
+/* pass_blockorder.c - an order of blocks in which the likely successor of a block stands behind
+ * it
+ *
+ * Policies and --passes name this pass `align`, for branch alignment as Pettis and Hansen use
+ * the word; it aligns nothing to addresses.
  *
  * needs: counts, cold, warm.  Changes: fn->order.  Keeps: cold, warm, prog->order.
  *
- * Hot blocks and warm ones are laid out apart, far from each other, so exttsp.h orders each by
- * themselves: what leads from one to the other has no place that is better.  Cold blocks stand
- * behind them in their old order, padding last of all.  A function of which nothing is known
- * keeps its order.
+ * Hot blocks and warm blocks are laid out far from each other, so exttsp.h orders each kind by
+ * itself: an edge from one to the other scores nothing anyway.  Cold blocks stand behind them
+ * in their old order, padding last of all.  A function of which nothing is known keeps its
+ * order.
  *
  * Most edges of a function that was hardly sampled have guessed weights of next to nothing.
  * The rarest ones, rare_share of all weight together, are left out: the score cannot lose more,
- * and they are most of the work.  Where all weights are guessed, it may be more.
+ * and they are two fifths of the work.  Where all weights are guessed it may be more: with a
+ * hundredth cc1, clang, php and bash are as fast within 1 %, and the job for cc1 takes 2.3 s
+ * instead of 2.6.
+ *
+ * Tested by tests/unit/editor/passes/test_passes.c (tests/ir/align_*.txt).
  */
 #include "editor/passes/pass.h"
 
@@ -22,8 +30,8 @@
 
 static const double rare_share = 0.0005, rare_share_guessed = 0.01;
 
-/* Node 0 stays first.  Of hot blocks that is the entry; in front of warm ones there is a
- * node of no size. */
+/* The graph of the hot blocks or of the warm ones.  Node 0 stays first: among hot blocks that
+ * is the entry, and in front of warm ones there is a node of no size. */
 struct part {
 	uint32_t *block;		/* [nnode] of each node */
 	uint32_t *node_of;		/* [nblock] NONE: in another part */

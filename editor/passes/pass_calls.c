@@ -1,4 +1,5 @@
-/* pass_calls.c - calls of other modules go there at once, not over the procedure linkage table
+/* pass_calls.c - calls of other modules read their slot themselves, not by a stub of the
+ * procedure linkage table
  *
  * needs: cold, warm.  Changes: block->direct.  Keeps: orders, cold, warm.
  *
@@ -14,7 +15,9 @@
  * from 100 on (bench/farcalls.sh); bash, which has 444 in hot code, lost 5 % by them.
  *
  * The map has a line more for each such call.  Blocks that end in a computed jump stay one
- * line: the verifier looks at where the jump gets its target from.
+ * line: the Verifier looks at where the jump gets its target from.
+ *
+ * Tested by tests/unit/postmorph/test_calls.c.
  */
 #include "editor/passes/pass.h"
 

@@ -5,12 +5,14 @@
  * Intel's processors from Skylake to Comet Lake do not keep a line of 32 bytes decoded in which
  * a jump crosses the line's end or ends there ("Mitigations for Jump Conditional Code Erratum",
  * 2019): they decode it again each time.  About one jump of six lies so, and a loop in which
- * one does is up to twice as slow.  What moves such a jump, prefixes in its block or NOPs in
- * front of it, emit_plan.c puts in.
+ * one does is up to twice as slow.  Emit moves such a jump by prefixes in its block or NOPs in
+ * front of it (emit_plan.c).
  *
  * It is only worth it in code that would otherwise stay decoded, of which there is little: the
  * blocks that run most often, up to DECODED bytes of all functions together.  Elsewhere every
  * line is decoded anyway, and NOPs take as long as they save.
+ *
+ * Tested by tests/unit/editor/passes/test_passes.c (tests/ir/lines_*.txt).
  */
 #include "editor/passes/pass.h"
 

@@ -1,10 +1,12 @@
-/* pass_shuffle.c - any valid layout, drawn by chance: for tests of everything behind the passes
+/* pass_shuffle.c - any valid layout, drawn by chance: for tests of everything after the passes
  *
  * needs: nothing.  Changes: fn->order, fn->leaves, cold, warm, stays, direct, in_line, counts,
  * prog->order.
  *
  * The entry block stays first and is hot; all else is drawn from options->seed.  Emit aligns
  * blocks by their counts, so those are drawn as well.
+ *
+ * Tested by tests/unit/editor/passes/test_passes.c.
  */
 #include "editor/passes/pass.h"
 

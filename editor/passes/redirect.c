@@ -7,8 +7,9 @@
  *
  *   data, symbols   they are there only once; rewritten, they are right everywhere
  *   lea             the image of the instruction forms the new address, but its original stays
- *                   and forms the old one: so the function that it is in has to be moved and
- *                   sealed, so that its original never runs, and no block of it may stay there
+ *                   and forms the old one.  So the function that the instruction is in must be
+ *                   moved and sealed, which keeps its original from running, and no block of it
+ *                   may stay in the original text
  *
  * All references to a function are redirected or none; all to the labels of a function or none.
  */

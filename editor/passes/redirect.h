@@ -1,4 +1,4 @@
-/* redirect.h - which functions get all pointers to them changed to their images */
+/* redirect.h - for which functions all pointers to them are changed to their images */
 #ifndef EDITOR_PASSES_REDIRECT_H
 #define EDITOR_PASSES_REDIRECT_H
 

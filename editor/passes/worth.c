@@ -8,12 +8,13 @@
  * below 0 they count as 0; and a function that stays makes all that it calls come over entry
  * jumps.  So it counts for half:
  *
- *	gain = score of the new order - score of the original order + near of all other
- *	entries cost = entry_cost * (entries - direct calls from moved functions)
+ *	gain = score of the new order - score of the original order
+ *	       + near * (entries - entries over the entry jump)
+ *	cost = entry_cost * entries over the entry jump
  *
- * The last part of the gain is for standing beside who calls it, as the Ext-TSP score has it
- * for a near jump.  It is not much, but functions of one block gain nothing else; and without
- * it a rounding error would decide about many.
+ * The last part of the gain is for standing beside its callers, as much as the Ext-TSP score
+ * gives a near jump.  It is not much, but functions of one block gain nothing else; without it
+ * a rounding error would decide about many.
  *
  * A function with gain < cost stays where it is; then its own direct calls no longer count for
  * its callees, so the rest is looked at again until nothing changes.  The set only shrinks.
@@ -28,6 +29,14 @@
  * program much of what runs is among them, and each where it was is a page of its own.  Of them
  * those stay in the same way that are together expected to do guessed_share of what all of them
  * do: in a compiler half of their blocks are expected to do a hundredth of it.
+ *
+ * tail_share: of sqlite's functions those that execute the last ten-thousandth hold two thirds
+ * of the bytes.  growth_share keeps files below 1.35 times the original, which the estimate of
+ * bytes meets within 0.6 %.  guessed_share: of cc1's 3,586 functions 374 stay, and it is as
+ * fast within 1 %.  The others are chosen.
+ *
+ * Tested by tests/unit/editor/passes/test_passes.c (tests/ir/layout_worth*.txt,
+ * layout_growth.txt, layout_budget.txt).
  */
 #include "editor/passes/worth.h"
 
