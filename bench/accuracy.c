@@ -2,20 +2,24 @@
  *
  *	accuracy FILE TRUTH ESTIMATE
  *
- * TRUTH is a complete profile of FILE (`clock exact`), ESTIMATE one as `morph-edit infer` writes it.
- * Functions that cannot be moved are left out of both.  The unit of an estimate is arbitrary: it is
- * scaled so that both sides have the same instructions executed.  Printed are, one a line:
+ * TRUTH is a complete profile of FILE (`clock exact`), ESTIMATE one as `morph-edit infer`
+ * writes it.  Functions that cannot be moved are left out of both.  The unit of an estimate is
+ * arbitrary: it is scaled so that both sides have the same instructions executed.  Printed are,
+ * one a line:
  *
- *	block5, block10, block15  share of instructions executed that are in blocks whose estimate is
- *	                          within 5, 10, 15 % of the truth (DCPI's measure: what samples are of)
+ *	block5, block10, block15  share of instructions executed that are in blocks whose
+ *	                          estimate is within 5, 10, 15 % of the truth (DCPI's measure:
+ *	                          what samples are of)
  *	edge10                    share of edge executions whose estimate is within 10 %
- *	overlap                   of the block counts as distributions: sum of the lesser shares
+ *	overlap                   of the block counts as distributions: sum of the lesser
+ *                                  shares
  *	within                    the same with each function scaled to its true sum
  *	edges                     overlap of the edge counts
- *	right                     share of executions of conditional branches whose likelier side
- *	                          is the one that the estimate tells; not knowing is not right
- *	error                     mean error of the probability to be taken, of such executions;
- *	                          where the estimate has none it is 1/2
+ *	right                     share of executions of conditional branches whose likelier
+ *	                          side is the one that the estimate tells; not knowing is not
+ *	                          right
+ *	error                     mean error of the probability to be taken, of such
+ *	                          executions; where the estimate has none it is 1/2
  *	entries                   overlap of the functions' entry counts
  */
 #include <fcntl.h>
@@ -28,7 +32,8 @@
 #include "lib/err.h"
 #include "lib/io.h"
 #include "lib/profile.h"
-#include "postmorph/ir.h"
+#include "postmorph/analyze.h"
+#include "postmorph/ir/ir.h"
 
 enum { MAX_FILE = 1 << 30, TRUTH = 0, ESTIMATE = 1 };
 
@@ -145,7 +150,8 @@ static void print_within(const struct sides *s)
 
 		all += weight;
 		for (int k = 0; k < 3; k++) {
-			if (fabs(b->count[ESTIMATE] - b->count[TRUTH]) <= limit[k] * b->count[TRUTH])
+			if (fabs(b->count[ESTIMATE] - b->count[TRUTH]) <=
+			    limit[k] * b->count[TRUTH])
 				good[k] += weight;
 		}
 	}
@@ -213,7 +219,8 @@ static double edge_count(const struct sides *s, vaddr from, vaddr to, int side)
 }
 
 /* Both ways of a conditional branch, as far as they stay inside the function. */
-static bool branch_ways(const struct sides *s, const struct block_pair *b, int side, double *way)
+static bool branch_ways(const struct sides *s, const struct block_pair *b, int side,
+			double *way)
 {
 	const struct fn *fn = &s->prog.fn[b->fn];
 	const struct block *block = b->id == NO_BLOCK ? NULL : &fn->block[b->id];

@@ -1,21 +1,23 @@
 /* attribute.c - how many samples a second the Manager works off: spool file to store
  *
- * What is measured is ingest_spool_file(), all that the Manager does for a file: reading it, finding
- * the mapping of each sample, looking at each module's file, its block table and block map from the
- * store, counting, and the commit into profiles that have counts already.  Files, store and spool are
- * real; only what `morph-edit analyze` would say of the modules is told, and once.
+ * What is measured is ingest_spool_file(), all that the Manager does for a file: reading it,
+ * finding the mapping of each sample, looking at each module's file, its block table and block
+ * map from the store, counting, and the commit into profiles that have counts already.  Files,
+ * store and spool are real; only what `morph-edit analyze` would say of the modules is told,
+ * and once.
  *
- * 60 modules of 2,000 to 256,000 blocks; every second one is a generation whose text is all new, in an
- * order of its own.  A spool file has 200,000 samples (about 1 MiB, where the Monitor begins the next
- * one), in one of two loads:
+ * 60 modules of 2,000 to 256,000 blocks; every second one is a generation whose text is all
+ * new, in an order of its own.  A spool file has 200,000 samples (about 1 MiB, where the
+ * Monitor begins the next one), in one of two loads:
  *
- *   used    as on a machine that compiles, tests and packs: two CPUs take turns; a process that was
- *           sampled is the next one on its CPU, too, four times of five; a few processes have most
- *           samples, and a few of their mappings; of a file's places, the k-th has 1/k of the samples
- *           of the first; a process is begun for every 200 samples.  (Of 82,000 samples of such a
- *           machine 79 of 100 were of the process before, and there were 28 places for 100.)
- *   spread  each sample is of another one of 200 processes, in any of 20 mappings, and places hardly
- *           ever come twice: the worst for every cache
+ *   used    as on a machine that compiles, tests and packs: two CPUs take turns; a process that
+ *           was sampled is the next one on its CPU, too, four times of five; a few processes
+ *           have most samples, and a few of their mappings; of a file's places, the k-th has
+ *           1/k of the samples of the first; a process is begun for every 200 samples. (Of
+ *           82,000 samples of such a machine 79 of 100 were of the process before, and there
+ *           were 28 places for 100.)
+ *   spread  each sample is of another one of 200 processes, in any of 20 mappings, and places
+ *           hardly ever come twice: the worst for every cache
  *
  * What the load is like is printed with the rate, so that it can be compared with a real one.
  */
@@ -31,15 +33,15 @@
 #include <unistd.h>
 
 #include "lib/err.h"
-#include "manager/ingest.h"
+#include "manager/store/ingest.h"
 #include "monitor/spool.h"
 
 enum { SAMPLES = 200000, PROCESSES = 200, FILES = 60, BLOCK = 20, BLOCKS_MAX = 2000 << 7,
        CPUS = 2, ROUNDS = 15, WARM = 10, USED_EXEC = 200, USED_MAPS = 8, SPREAD_EXEC = 2000,
        SPREAD_MAPS = 20 };
 
-static const uint64_t base = 0x550000000000, step = 0x10000000, text = 0x401000, text_off = 0x1000,
-		      new_text = 0x8000000, new_off = 0x7000000;
+static const uint64_t base = 0x550000000000, step = 0x10000000, text = 0x401000,
+		      text_off = 0x1000, new_text = 0x8000000, new_off = 0x7000000;
 
 static const char *dir;
 static struct stat file_stat[FILES];
@@ -137,17 +139,22 @@ static void make_generation(struct store *s, unsigned file, struct err *err)
 	static struct blockmap_block block[BLOCKS_MAX];
 	uint32_t nblock = blocks_of(file);
 	struct blockmap_seg seg = { new_text, new_off, nblock * (uint64_t)BLOCK };
-	struct blockmap map = { .generation = 1, .original = digest_of_kind(file, "original"),
-				.orig_base = text, .gen_base = new_text, .hot_size = nblock * BLOCK,
-				.nseg = 1, .nblock = nblock, .seg = &seg, .block = block };
+	struct blockmap map = { .generation = 1,
+				.original = digest_of_kind(file, "original"), .orig_base = text,
+				.gen_base = new_text, .hot_size = nblock * BLOCK, .nseg = 1,
+				.nblock = nblock, .seg = &seg,
+				.block = block };
 	struct store_generation *g = calloc(1, sizeof(*g));
 	struct store_module m;
 	struct wr w = { 0 };
 	char path[128];
 
 	for (uint32_t i = 0; i < nblock; i++)
-		block[i] = (struct blockmap_block){ .gen = i * BLOCK, .gen_size = BLOCK,
-			.orig = (uint32_t)((uint64_t)i * 7919 % nblock) * BLOCK, .orig_size = BLOCK };
+		block[i] = (struct blockmap_block){
+			.gen = i * BLOCK, .gen_size = BLOCK,
+			.orig = (uint32_t)((uint64_t)i * 7919 % nblock) * BLOCK,
+			.orig_size = BLOCK
+		};
 	name_of(file, path);
 	check(g && store_module_by_path(s, path, &m, err) == 1 ? 0 : -1, err);
 	g->module = m.id;
@@ -196,8 +203,8 @@ static unsigned file_of(uint32_t pid, unsigned i)
 	return (pid * 7 + i * 3) % FILES;
 }
 
-static void write_maps(struct spool_writer *w, const struct load *l, uint32_t pid, uint64_t now_ns,
-		       struct err *err)
+static void write_maps(struct spool_writer *w, const struct load *l, uint32_t pid,
+		       uint64_t now_ns, struct err *err)
 {
 	char path[128];
 
@@ -222,9 +229,12 @@ static void write_maps(struct spool_writer *w, const struct load *l, uint32_t pi
 static void begin_process(struct spool_writer *w, const struct load *l, uint32_t pid,
 			  uint64_t now_ns, struct err *err)
 {
-	struct spool_event fork = { .kind = SPOOL_FORK, .time_ns = now_ns, .pid = pid, .tid = pid };
-	struct spool_event exec = { .kind = SPOOL_EXEC, .time_ns = now_ns, .pid = pid, .tid = pid,
-				    .exec = { "x" } };
+	struct spool_event fork = {
+		.kind = SPOOL_FORK, .time_ns = now_ns, .pid = pid, .tid = pid
+	};
+	struct spool_event exec = {
+		.kind = SPOOL_EXEC, .time_ns = now_ns, .pid = pid, .tid = pid, .exec = { "x" }
+	};
 
 	fork.fork.parent_pid = 1 + pid % PROCESSES;
 	check(spool_write(w, &fork, err), err);
@@ -276,7 +286,9 @@ static void note_place(struct load *l, unsigned file, uint64_t at)
 static void write_sample(struct spool_writer *w, struct load *l, uint32_t pid, uint64_t now_ns,
 			 struct err *err)
 {
-	struct spool_event ev = { .kind = SPOOL_SAMPLE, .time_ns = now_ns, .pid = pid, .tid = pid };
+	struct spool_event ev = {
+		.kind = SPOOL_SAMPLE, .time_ns = now_ns, .pid = pid, .tid = pid
+	};
 	uint64_t r = next_random(&l->x);
 	unsigned map = l->used ? (unsigned)__builtin_ctzll(r | 1u << (l->maps - 1))
 			       : (unsigned)(r % l->maps);
@@ -319,7 +331,8 @@ static double cpu_s(void)
 {
 	struct timespec ts;
 
-	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);	/* cannot fail with this clock */
+	/* cannot fail with this clock */
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
 	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
@@ -364,16 +377,16 @@ static void measure(struct ingest *g, struct load *l, int warm, int rounds, stru
 		used[i] = work_off(g, fd, warm + i, err);
 	qsort(used, (size_t)rounds, sizeof(used[0]), by_value);
 	printf("| %s | %.2f | %.2f | %.1f | %.0f | %.0f | %.0f |\n", l->name,
-	       (double)l->same / SAMPLES, (double)l->distinct / SAMPLES, (double)bytes / SAMPLES,
-	       SAMPLES / used[0], SAMPLES / used[rounds / 2], SAMPLES / used[rounds - 1]);
+	       (double)l->same / SAMPLES, (double)l->distinct / SAMPLES,
+	       (double)bytes / SAMPLES, SAMPLES / used[0], SAMPLES / used[rounds / 2],
+	       SAMPLES / used[rounds - 1]);
 	close(fd);
 }
 
 int main(int argc, char **argv)
 {
-	const struct module_opener opener = { .open = open_path };
-	const struct module_analyzer analyzer = { .analyze = analyze };
-	const struct module_filter filter = { .allows = allows };
+	const struct module_services services = { .open = open_path, .analyze = analyze,
+						  .allows = allows };
 	struct load load[] = {
 		{ .name = "used", .used = true, .maps = USED_MAPS, .exec = USED_EXEC,
 		  .x = 88172645463325252u },
@@ -398,7 +411,7 @@ int main(int argc, char **argv)
 	(void)snprintf(name, sizeof(name), "%s/store", dir);
 	struct store *s = store_open(name, &err);
 	check(s ? 0 : -1, &err);
-	struct modules *ms = modules_new(s, &opener, &analyzer, &filter);
+	struct modules *ms = modules_new(s, &services);
 	make_modules(s, ms, &err);
 	for (unsigned i = 0; i < sizeof(load) / sizeof(load[0]); i++) {
 		if (argc == 5 && strcmp(argv[4], load[i].name) != 0)

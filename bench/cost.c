@@ -74,7 +74,7 @@ int main(int argc, char **argv)
 		peak[i] = (double)u.ru_maxrss;
 	}
 	posix_spawn_file_actions_destroy(&fa);
-	printf("wall_ms %.0f cpu_ms %.0f peak_kib %.0f\n", median(wall, runs), median(cpu, runs),
-	       median(peak, runs));
+	printf("wall_ms %.0f cpu_ms %.0f peak_kib %.0f\n", median(wall, runs),
+	       median(cpu, runs), median(peak, runs));
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }

@@ -2,11 +2,11 @@
  *
  *	farcalls
  *
- * Makes code with so many calls of ten functions, each call behind a branch that goes one way or the
- * other by chance, and runs it: over stubs `jmp *slot(%rip)`, one for each function, or `call
- * *slot(%rip)` at once; with the functions beside the code, as libraries are, or as far away as a
- * program is from its libraries.  Prints a row of a Markdown table for each number of calls:
- * nanoseconds for a call and its branch, the least of RUNS.
+ * Makes code with so many calls of ten functions, each call behind a branch that goes one way
+ * or the other by chance, and runs it: over stubs `jmp *slot(%rip)`, one for each function, or
+ * `call *slot(%rip)` at once; with the functions beside the code, as libraries are, or as far
+ * away as a program is from its libraries.  Prints a row of a Markdown table for each number of
+ * calls: nanoseconds for a call and its branch, the least of RUNS.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,7 +16,8 @@
 #include <sys/mman.h>
 #include <time.h>
 
-enum { FUNCTIONS = 10, RUNS = 40, CALLS_A_RUN = 500000, CODE = 1 << 20, STUB = 16, APART = 256 };
+enum { FUNCTIONS = 10, RUNS = 40, CALLS_A_RUN = 500000, CODE = 1 << 20, STUB = 16, APART = 256
+       };
 
 #define FAR_AWAY (64ull << 30)
 
@@ -28,7 +29,8 @@ struct code {
 
 static uint8_t *map(void *at, size_t size)
 {
-	void *p = mmap(at, size, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *p = mmap(at, size, PROT_READ | PROT_WRITE | PROT_EXEC,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED) {
 		perror("mmap");
@@ -50,7 +52,8 @@ static void put_relative(struct code *c, uint32_t to)
 	put(c, &d, sizeof(d));
 }
 
-#define PUT(c, ...) put(c, (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
+#define PUT(c, ...) \
+	put(c, (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
 
 static uint32_t slot_of(uint32_t f) { return f * (uint32_t)sizeof(void *); }
 static uint32_t stub_of(uint32_t f) { return FUNCTIONS * (uint32_t)sizeof(void *) + f * STUB; }
@@ -62,11 +65,13 @@ static void make_functions(struct code *c, bool far)
 	for (uint32_t f = 0; f < FUNCTIONS; f++) {
 		uint8_t *at = c->callee + f * APART;
 
-		memcpy(at, (const uint8_t[]){ 0xb8, 1, 0, 0, 0, 0xc3 }, 6);	/* mov $1,%eax; ret */
+		/* mov $1,%eax; ret */
+		memcpy(at, (const uint8_t[]){ 0xb8, 1, 0, 0, 0, 0xc3 }, 6);
 		c->n = slot_of(f);
 		put(c, &at, sizeof(at));
 		c->n = stub_of(f);
-		PUT(c, 0xff, 0x25);						/* jmp *slot(%rip) */
+		/* jmp *slot(%rip) */
+		PUT(c, 0xff, 0x25);
 		put_relative(c, slot_of(f));
 	}
 }
@@ -81,10 +86,14 @@ static uint32_t make_calls(struct code *c, uint32_t calls, bool slot)
 	for (uint32_t i = 0; i < calls; i++) {
 		uint32_t f = i * 7 % FUNCTIONS;
 
-		PUT(c, 0x4d, 0x69, 0xe4, 0x2d, 0xf4, 0x51, 0x58);		/* imul $..,%r12,%r12 */
-		PUT(c, 0x49, 0x81, 0xc4, 0x39, 0x30, 0, 0);			/* add $..,%r12 */
-		PUT(c, 0x41, 0xf7, 0xc4, 0, 0, 0, 0x10);			/* test $1<<28,%r12d */
-		PUT(c, 0x74, 3, 0x83, 0xc3, 1);					/* jz 1f; add $1,%ebx; 1: */
+		/* imul $..,%r12,%r12 */
+		PUT(c, 0x4d, 0x69, 0xe4, 0x2d, 0xf4, 0x51, 0x58);
+		/* add $..,%r12 */
+		PUT(c, 0x49, 0x81, 0xc4, 0x39, 0x30, 0, 0);
+		/* test $1<<28,%r12d */
+		PUT(c, 0x41, 0xf7, 0xc4, 0, 0, 0, 0x10);
+		/* jz 1f; add $1,%ebx; 1: */
+		PUT(c, 0x74, 3, 0x83, 0xc3, 1);
 		if (slot)
 			PUT(c, 0xff, 0x15);
 		else
@@ -134,8 +143,8 @@ int main(void)
 	static const uint32_t calls[] = { 10, 20, 50, 100, 200, 500, 1000, 2000 };
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		printf("| %u | %.1f | %.1f | %.1f | %.1f |\n", calls[i], measure(calls[i], false, false),
-		       measure(calls[i], true, false), measure(calls[i], false, true),
-		       measure(calls[i], true, true));
+		printf("| %u | %.1f | %.1f | %.1f | %.1f |\n", calls[i],
+		       measure(calls[i], false, false), measure(calls[i], true, false),
+		       measure(calls[i], false, true), measure(calls[i], true, true));
 	return 0;
 }

@@ -2,10 +2,11 @@
  *
  *	hot TABLE PATH FUNCTIONS
  *
- * TABLE is what `morph-edit analyze --table` says of the program at PATH.  The profile on standard
- * output is as ticks of a clock make it: few of the chosen functions have thousands of samples, most
- * have one or two, and some of a function's blocks take most of what it has.  The same input gives
- * the same profile.  What it costs to work with a profile can be told by it, not what is gained.
+ * TABLE is what `morph-edit analyze --table` says of the program at PATH.  The profile on
+ * standard output is as ticks of a clock make it: few of the chosen functions have thousands of
+ * samples, most have one or two, and some of a function's blocks take most of what it has.  The
+ * same input gives the same profile.  What it costs to work with a profile can be told by it,
+ * not what is gained.
  */
 #include <fcntl.h>
 #include <math.h>

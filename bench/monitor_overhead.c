@@ -4,8 +4,8 @@
  *
  * A loop pinned to a CPU reads the time-stamp counter.  A gap between two readings of over 300
  * cycles and under 20 us is time that somebody else had: an interrupt with all that it brings.
- * Longer gaps are other programs' turns (or the hypervisor's); they count neither as lost nor as
- * ours.  Prints the lost share in percent, the number of gaps, and the share of longer gaps.
+ * Longer gaps are other programs' turns (or the hypervisor's); they count neither as lost nor
+ * as ours.  Prints the lost share in percent, the number of gaps, and the share of longer gaps.
  */
 #include <sched.h>
 #include <stdint.h>
@@ -49,7 +49,8 @@ int main(int argc, char **argv)
 		perror("sched_setaffinity");
 		return 1;
 	}
-	(void)setpriority(PRIO_PROCESS, 0, -20);	/* fewer long gaps; without it more rounds */
+	/* fewer long gaps; without it more rounds */
+	(void)setpriority(PRIO_PROCESS, 0, -20);
 	double per_us = cycles_per_us();
 	uint64_t longest = (uint64_t)(LONG_US * per_us), lost = 0, away = 0, gaps = 0;
 	uint64_t begin = __rdtsc(), last = begin;

@@ -2,17 +2,18 @@
  *
  *	overhead [-n PAIRS] [-c CPU] [-p PID-FILE] 'ON' 'OFF' 'COMMAND'
  *
- * A pair is COMMAND after ON and COMMAND after OFF, in turns the one and the other first.  All are run by
- * /bin/sh; COMMAND pinned to one CPU (-c, default the last one).  What counts is its CPU time, which is
- * where time that an interrupt took while it ran ends up, and that of everything it waited for.  One pair
- * goes uncounted first.  Prints
+ * A pair is COMMAND after ON and COMMAND after OFF, in turns the one and the other first.  All
+ * are run by /bin/sh; COMMAND pinned to one CPU (-c, default the last one).  What counts is its
+ * CPU time, which is where time that an interrupt took while it ran ends up, and that of
+ * everything it waited for.  One pair goes uncounted first.  Prints
  *
  *	off_ms MEDIAN added_pct ESTIMATE low LOW high HIGH own_pct SHARE pairs N same yes|no
  *
- * where ESTIMATE is Hodges and Lehmann's for the logarithms of on / off, LOW .. HIGH the interval of 95 %
- * that goes with Wilcoxon's signed ranks (Hollander, Wolfe, Chicken, Nonparametric Statistical Methods,
- * 3.2 and 3.3), and SHARE the CPU time of the processes in PID-FILE, per time that COMMAND took after ON.
- * Exit code 0 when all runs printed the same, else 1.
+ * where ESTIMATE is Hodges and Lehmann's for the logarithms of on / off, LOW .. HIGH the
+ * interval of 95 % that goes with Wilcoxon's signed ranks (Hollander, Wolfe, Chicken,
+ * Nonparametric Statistical Methods, 3.2 and 3.3), and SHARE the CPU time of the processes in
+ * PID-FILE, per time that COMMAND took after ON. Exit code 0 when all runs printed the same,
+ * else 1.
  */
 #include <errno.h>
 #include <fcntl.h>

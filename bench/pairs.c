@@ -1,31 +1,33 @@
 /* pairs.c - commands, run in turn or side by side, compared in CPU time and output
  *
- *	pairs [-n ROUNDS] [-c CPU] [-s] [-t FILE] [-b BEFORE] [-e EVERY] [-v] 'COMMAND A' 'COMMAND B'...
+ *	pairs [-n ROUNDS] [-c CPU] [-s] [-t FILE] [-b BEFORE] [-e EVERY] [-v] 'COMMAND A'
+ *	'COMMAND B'...
  *
- * Each command is run by /bin/sh.  One round goes uncounted first.  Then rounds of all commands run,
- * each beginning with the next command, every second one backwards (A B, B A, A B and so on), so that
- * a slow drift of the machine meets all alike.  CPU time is user plus system of everything the command
- * waited for.  All are pinned to one CPU (-c, default the last one); address space layout stays
- * random, as in real life.
+ * Each command is run by /bin/sh.  One round goes uncounted first.  Then rounds of all commands
+ * run, each beginning with the next command, every second one backwards (A B, B A, A B and so
+ * on), so that a slow drift of the machine meets all alike.  CPU time is user plus system of
+ * everything the command waited for.  All are pinned to one CPU (-c, default the last one);
+ * address space layout stays random, as in real life.
  *
- * With -s the commands of a round run side by side, and the kernel gives each SLICE_MS of the CPU in
- * turn: on a machine whose speed changes from second to second, as a guest's does with what its neighbours
- * do, all meet the same.  They must not write the same files.  Every slice begins with the caches as the
- * others left them; slices of 5, 20 and 100 ms give the same ratios of the C compiler, short ones the
- * surest.  Kernels before 6.12 make them as long as they like.
+ * With -s the commands of a round run side by side, and the kernel gives each SLICE_MS of the
+ * CPU in turn: on a machine whose speed changes from second to second, as a guest's does with
+ * what its neighbours do, all meet the same.  They must not write the same files.  Every slice
+ * begins with the caches as the others left them; slices of 5, 20 and 100 ms give the same
+ * ratios of the C compiler, short ones the surest.  Kernels before 6.12 make them as long as
+ * they like.
  *
- * BEFORE, a command that is not counted, runs in front of the uncounted round and of every EVERY-th (1)
- * other: what it makes anew, as copies of the programs in other pages of memory, differs from round to
- * round and not from A to B.
+ * BEFORE, a command that is not counted, runs in front of the uncounted round and of every
+ * EVERY-th (1) other: what it makes anew, as copies of the programs in other pages of memory,
+ * differs from round to round and not from A to B.
  *
  * Standard output and exit code of every run are compared with those of the first run of A.
  * Prints one line for each command but A:
  *
  *	a_ms MEDIAN b_ms MEDIAN ratio A/B low LEAST high MOST pairs N same yes|no
  *
- * where low and high are the least and the greatest ratio of one round.  With -t, FILE gets a line for
- * each round: the milliseconds of all commands in their order.  Exit code 0 when all output was the
- * same, else 1.
+ * where low and high are the least and the greatest ratio of one round.  With -t, FILE gets a
+ * line for each round: the milliseconds of all commands in their order.  Exit code 0 when all
+ * output was the same, else 1.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -155,7 +157,8 @@ static bool same(const struct run *x, const struct run *y)
 	return x->status == y->status && x->size == y->size && x->hash == y->hash;
 }
 
-/* Slices of the CPU for this process and what it starts, as long as its policy stays the usual one. */
+/* Slices of the CPU for this process and what it starts, as long as its policy stays the
+ * usual one. */
 static void set_slice(unsigned ms)
 {
 	struct {
@@ -164,7 +167,9 @@ static void set_slice(unsigned ms)
 		int32_t nice;
 		uint32_t priority;
 		uint64_t runtime, deadline, period;
-	} attr = { .size = sizeof(attr), .policy = SCHED_OTHER, .runtime = ms * UINT64_C(1000000) };
+	} attr = { .size = sizeof(attr),
+		   .policy = SCHED_OTHER,
+		   .runtime = ms * UINT64_C(1000000) };
 
 	if (syscall(SYS_sched_setattr, 0, &attr, 0) < 0)
 		die("sched_setattr");
@@ -180,7 +185,8 @@ struct options {
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: pairs [-n ROUNDS] [-c CPU] [-s] [-t FILE] [-b BEFORE] [-e EVERY] [-v] "
+	fprintf(stderr,
+		"usage: pairs [-n ROUNDS] [-c CPU] [-s] [-t FILE] [-b BEFORE] [-e EVERY] [-v] "
 		"'COMMAND A' 'COMMAND B'...\n");
 	return 2;
 }
@@ -223,7 +229,8 @@ static void prepare(const struct options *o)
 	exit(2);
 }
 
-/* Fills r, by command: one after the other from the i-th on, backwards in every second round, or at once. */
+/* Fills r, by command: one after the other from the i-th on, backwards in every second
+ * round, or at once. */
 static void run_round(const struct options *o, unsigned i, bool verbose, struct run *r)
 {
 	struct started s[COMMANDS_MAX];
@@ -295,8 +302,8 @@ int main(int argc, char **argv)
 		memcpy(a_ms, ms[0], sizeof(a_ms));
 		double a = median(a_ms, o.rounds), b = median(ms[k], o.rounds);
 		(void)median(ratio, o.rounds);	/* sorts */
-		printf("a_ms %.1f b_ms %.1f ratio %.3f low %.3f high %.3f pairs %u same %s\n", a, b,
-		       a / b, ratio[0], ratio[o.rounds - 1], o.rounds,
+		printf("a_ms %.1f b_ms %.1f ratio %.3f low %.3f high %.3f pairs %u same %s\n",
+		       a, b, a / b, ratio[0], ratio[o.rounds - 1], o.rounds,
 		       all_same[0] && all_same[k] ? "yes" : "no");
 		ok = ok && all_same[k];
 	}

@@ -2,9 +2,9 @@
  *
  *	pcs LOG FILE [SAMPLES SEED]
  *
- * Prints `S ADDRESS COUNT` lines, in hexadecimal and ascending, for perf2bolt's --pa: the samples taken
- * in user mode in what was mapped from FILE, as addresses of the file.  With SAMPLES, of a random
- * subset of so many.  So bolt gets the very samples that Morph got.
+ * Prints `S ADDRESS COUNT` lines, in hexadecimal and ascending, for perf2bolt's --pa: the
+ * samples taken in user mode in what was mapped from FILE, as addresses of the file.  With
+ * SAMPLES, of a random subset of so many.  So bolt gets the very samples that Morph got.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -126,7 +126,8 @@ static void read_log(const char *log, const char *file)
 		else if (ev.kind == SPOOL_FORK)
 			map_fork(ev.fork.parent_pid, ev.pid);
 		else if (ev.kind == SPOOL_MMAP && strcmp(ev.mmap.path, file) == 0)
-			map_add((struct mapping){ ev.pid, ev.mmap.addr, ev.mmap.len, ev.mmap.pgoff });
+			map_add((struct mapping){ ev.pid, ev.mmap.addr, ev.mmap.len,
+						  ev.mmap.pgoff });
 	}
 	spool_reader_free(r);
 	close(fd);

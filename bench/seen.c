@@ -2,10 +2,10 @@
  *
  *	seen TABLE COMPLETE SAMPLED
  *
- * Prints what the profile COMPLETE says of the functions in which the profile SAMPLED has a sample or an
- * edge.
- * A layout from it has lost what samples did not reach, and nothing else: the rest of what it is
- * better by than a layout from SAMPLED alone was lost by estimating.  TABLE is what
+ * Prints what the profile COMPLETE says of the functions in which the profile SAMPLED has a
+ * sample or an edge.
+ * A layout from it has lost what samples did not reach, and nothing else: the rest of what it
+ * is better by than a layout from SAMPLED alone was lost by estimating.  TABLE is what
  * `morph-edit analyze --table` says of the program.
  */
 #include <fcntl.h>
@@ -82,8 +82,10 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (read_file(argv[1], a, &table, &err) < 0 || blocktable_read(table, &t, &err) < 0 ||
-	    read_file(argv[2], a, &text[0], &err) < 0 || profile_read(text[0], a, &complete, &err) < 0 ||
-	    read_file(argv[3], a, &text[1], &err) < 0 || profile_read(text[1], a, &sampled, &err) < 0)
+	    read_file(argv[2], a, &text[0], &err) < 0 ||
+	    profile_read(text[0], a, &complete, &err) < 0 ||
+	    read_file(argv[3], a, &text[1], &err) < 0 ||
+	    profile_read(text[1], a, &sampled, &err) < 0)
 		goto failed;
 	bool *seen = arena_array(a, t.nfn, sizeof(*seen));
 	for (uint32_t i = 0; i < sampled.nblock; i++)

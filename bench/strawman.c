@@ -1,9 +1,11 @@
 /* strawman.c - a loop over so many bytes of code, which does nothing that needs data
  *
- *	strawman KIB TURNS	KIB of additions, run TURNS times 64 MiB of them in all; KIB 0: one tight loop
+ *	strawman KIB TURNS	KIB of additions, run TURNS times 64 MiB of them in all; KIB
+ *                                0: one tight loop
  *
- * With the size of the second-level cache it fills it without a miss of its own, so that whatever an
- * interrupt brings there displaces some of it; with twice that it misses all the time by itself.
+ * With the size of the second-level cache it fills it without a miss of its own, so that
+ * whatever an interrupt brings there displaces some of it; with twice that it misses all the
+ * time by itself.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -27,7 +29,8 @@ static uint64_t tight(unsigned long turns)
 /* The code as a function of no arguments; NULL when there is no memory. */
 static uint8_t *make_code(size_t bytes)
 {
-	uint8_t *p = mmap(NULL, bytes + 64, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *p = mmap(NULL, bytes + 64, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			  -1, 0);
 
 	if (p == MAP_FAILED)
 		return NULL;

@@ -2,8 +2,9 @@
  *
  *	thin PROFILE SAMPLES SEED
  *
- * Prints the profile of a random subset of SAMPLES of the samples, each subset being as likely as any
- * other; edges and calls are thinned in the same proportion.  The same seed gives the same subset.
+ * Prints the profile of a random subset of SAMPLES of the samples, each subset being as likely
+ * as any other; edges and calls are thinned in the same proportion.  The same seed gives the
+ * same subset.
  */
 #include <fcntl.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* main.c - morph-edit: the Editor as a program
  *
- * Every command is one confined job (job.h): it gets files, or descriptors as "fd:N", and can do
- * nothing else.
+ * Every command is one confined job (lib/confinedjob.h): it gets files, or descriptors as
+ * "fd:N", and can do nothing else.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -9,37 +9,41 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "editor/cmd.h"
+#include "editor/cmd/cmd.h"
 
 const struct cmd commands[] = {
 	{ "analyze", "FILE [--json] [--jumps] [--table OUT] [--profile P]",
 	  "functions, blocks, coverage, reasons; writes the block table", cmd_analyze },
-	{ "optimize", "FILE -o OUT [--profile P [--counted C]] [--all] [--passes=LIST]\n"
-	  "                    [--shuffle=SEED] [--keep-pointers] [--huge-text] [--generation=N] [--map OUT] [--stats OUT]\n"
-	  "                    [--print-after=PASS] [--report[=OUT]]\n"
-	  "                    [--layout=cdsort|c3|closest]",
+	{ "optimize",
+	  "FILE -o OUT [--profile P [--counted C]] [--all] [--passes=LIST]\n"
+	  "                    [--shuffle=SEED] [--keep-pointers] [--generation=N] "
+	  "[--map OUT] [--stats OUT]\n"
+	  "                    [--print-after=PASS] [--report[=OUT]]",
 	  "writes a generation of FILE", cmd_optimize },
 	{ "infer", "FILE --profile P [--counted C] -o COUNTS [--stats OUT]",
 	  "writes what is made of a profile: executions of blocks and edges", cmd_infer },
 	{ "report", "FILE --profile P [--compare OTHER] [--json]",
 	  "figures of the layout of FILE, and of another layout of it", cmd_report },
-	{ "interpret", "FILE STATES -o EDGES [--original ORIGINAL] [--stats OUT] [--branches N]",
+	{ "interpret",
+	  "FILE STATES -o EDGES [--original ORIGINAL] [--stats OUT] [--branches N]",
 	  "edges that samples with registers show", cmd_interpret },
-	{ "instrument", "FILE -o OUT [--counts COUNTS] [--threads] [--profile P [--uncertain PERCENT]]",
+	{ "instrument",
+	  "FILE -o OUT [--counts COUNTS] [--threads] [--profile P [--uncertain PERCENT]]",
 	  "writes a generation that counts every block and edge in COUNTS (OUT.counts)",
 	  cmd_instrument },
 	{ "counts", "FILE COUNTS -o PROFILE", "the exact profile of FILE that COUNTS holds",
 	  cmd_counts },
-	{ "verify", "ORIGINAL GENERATION", "exit code 0 only if shown to be the same program",
-	  cmd_verify },
 	{ "derived", "ORIGINAL FILE MAP",
-	  "exit code 0 only if FILE was once the generation of ORIGINAL with that block map", cmd_derived },
+	  "exit code 0 only if FILE was once the generation of ORIGINAL with that block map",
+	  cmd_derived },
 	{ "map", "GENERATION ADDRESS... [--reverse] [--json]",
 	  "generation address -> original address, or back", cmd_map },
 	{ "extract-map", "GENERATION OUT", "writes the block map of a generation to a file",
 	  cmd_extract_map },
-	{ "symbols", "FILE [--debug FILE]", "addresses, sizes and names of functions", cmd_symbols },
-	{ "disassemble", "FILE --start=ADDRESS --size=N", "prints instructions", cmd_disassemble },
+	{ "symbols", "FILE [--debug FILE]", "addresses, sizes and names of functions",
+	  cmd_symbols },
+	{ "disassemble", "FILE --start=ADDRESS --size=N", "prints instructions",
+	  cmd_disassemble },
 	{ NULL, NULL, NULL, NULL }
 };
 
@@ -49,8 +53,10 @@ static void help(FILE *f)
 		    "descriptor.\n\n", f);
 	for (const struct cmd *c = commands; c->name; c++)
 		(void)fprintf(f, "  %s %s\n        %s\n", c->name, c->args, c->help);
-	(void)fputs("\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 refused (the reason is on "
-		    "standard error)\n", f);
+	(void)fputs(
+		"\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 refused (the reason is on "
+		"standard error)\n",
+		f);
 }
 
 int cmd_usage(const char *name)
@@ -68,7 +74,8 @@ int cmd_number(const char *option, const char *text, uint64_t max, uint64_t *out
 	errno = 0;
 	uint64_t v = strtoull(text, &end, 0);
 	if (errno || end == text || *end || *text == '-' || v > max) {
-		(void)fprintf(stderr, "morph-edit: %s: '%s' is not a number from 0 to %" PRIu64 "\n",
+		(void)fprintf(stderr,
+			      "morph-edit: %s: '%s' is not a number from 0 to %" PRIu64 "\n",
 			      option, text, max);
 		return -1;
 	}

@@ -1,10 +1,14 @@
 /* optimize.c - the pipeline: original and profile in, generation and block map out */
-#include "editor/editor.h"
+#include "editor/infer/attach.h"
+#include "editor/infer/infer.h"
+#include "editor/optimize.h"
 
-#include "editor/pass.h"
-#include "editor/redirect.h"
+#include "editor/passes/layoutscore.h"
+#include "editor/passes/pass.h"
+#include "editor/passes/redirect.h"
 #include "lib/arena.h"
 #include "lib/err.h"
+#include "postmorph/analyze.h"
 
 /* So many calls deep functions without samples are looked at that those with samples call. */
 enum { CALLEES = 1 };
@@ -30,20 +34,21 @@ static void select_functions(struct prog *prog, bool all, struct edit_stats *sta
 /* Over the moved functions; 0 when nothing is known about their edges. */
 static double normalised_score(const struct prog *prog, bool original_order)
 {
-	double weight = 0, score = pass_score(prog, original_order, &weight);
+	double weight = 0, score = layoutscore_sum(prog, original_order, &weight);
 
 	return weight > 0 ? score / weight : 0;
 }
 
-/* Where samples were, what was seen to be called from there, where that was seen to go, what was counted. */
+/* Where samples were, what was seen to be called from there, where that was seen to go, what
+ * was counted. */
 static struct prog_wanted find_wanted(const struct profile *profile, struct arena *a)
 {
 	bool exact = profile_is_exact(profile);
 	struct prog_wanted w = { .depth = exact ? 0 : CALLEES };
 	const struct profile *counted = profile->counted;
 	uint32_t ncounted = counted ? counted->nblock : 0;
-	vaddr *addr = arena_array(a, profile->nblock + profile->ncall + profile->nedge + ncounted,
-				  sizeof(*addr));
+	vaddr *addr = arena_array(
+		a, profile->nblock + profile->ncall + profile->nedge + ncounted, sizeof(*addr));
 
 	for (uint32_t i = 0; i < profile->nblock; i++)
 		addr[w.n++] = profile->block[i].addr;
@@ -57,15 +62,16 @@ static struct prog_wanted find_wanted(const struct profile *profile, struct aren
 	return w;
 }
 
-/* Functions of which nothing was seen may be worth moving for those that call them (infer_callees.c). */
+/* Functions of which nothing was seen may be worth moving for those that call them
+ * (infer_callees.c). */
 static void take_callees(struct prog *prog)
 {
 	for (uint32_t i = 0; i < prog->nfn; i++)
 		prog->fn[i].moved |= prog->fn[i].kept && prog->fn[i].skip == SKIP_NONE;
 }
 
-int edit_analyze(struct bytes original, const struct profile *profile, bool all, struct arena *a,
-		 struct prog *prog, struct err *err)
+int edit_analyze(struct bytes original, const struct profile *profile, bool all,
+		 struct arena *a, struct prog *prog, struct err *err)
 {
 	if (all) {
 		if (prog_analyze(original, a, prog, err) < 0)
@@ -84,8 +90,8 @@ int edit_analyze(struct bytes original, const struct profile *profile, bool all,
 }
 
 int edit_optimize(struct bytes original, const struct profile *profile,
-		  const struct edit_options *options, struct arena *a,
-		  struct wr *generation, struct wr *map, struct edit_stats *stats, struct err *err)
+		  const struct edit_options *options, struct arena *a, struct wr *generation,
+		  struct wr *map, struct edit_stats *stats, struct err *err)
 {
 	struct prog *prog = arena_alloc(a, sizeof(*prog));
 	struct edit_stats s = { 0 };
@@ -104,7 +110,7 @@ int edit_optimize(struct bytes original, const struct profile *profile,
 		redirect_select(prog);
 	s.exttsp_before = normalised_score(prog, true);
 	s.exttsp_after = normalised_score(prog, false);
-	if (emit_generation(prog, options, generation, map, &s, err) < 0)
+	if (emit_generation(prog, options->generation, generation, map, &s, err) < 0)
 		return -1;
 	*stats = s;
 	return 0;

@@ -7,9 +7,11 @@
 
 #include <stdint.h>
 
-typedef uint64_t vaddr;		/* virtual address in an original image, as its program headers say */
-typedef uint64_t new_vaddr;	/* virtual address in a generation; below the first new segment the
-				 * two spaces coincide, because originals keep their addresses */
+/* virtual address in an original image, as its program headers say */
+typedef uint64_t vaddr;
+/* virtual address in a generation; below the first new segment the two spaces coincide,
+ * because originals keep their addresses */
+typedef uint64_t new_vaddr;
 typedef uint64_t file_off;	/* offset in a file, bytes */
 
 #endif

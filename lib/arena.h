@@ -1,8 +1,8 @@
 /* arena.h - memory that lives as long as one job and is freed as a whole
  *
  * Allocation never returns NULL.  When memory is exhausted (jobs run under RLIMIT_AS) the
- * process prints "out of memory" and exits 1: a job has nothing to save.  Long-lived daemons do
- * not use arenas for anything whose size an input decides.
+ * process ends as lib/memory.h says: a job has nothing to save.  Long-lived daemons do not use
+ * arenas for anything whose size an input decides.
  */
 #ifndef LIB_ARENA_H
 #define LIB_ARENA_H
@@ -36,8 +36,8 @@ void *arena_grow(struct arena *a, const void *old, size_t n_old, size_t n_new, s
 	}									\
 	(vec)->v[(vec)->n++] = (item);						\
 } while (0)
-/* Room for `more` items, so that pushing them moves nothing.  What is not used of much room costs no
- * memory. */
+/* Room for `more` items, so that pushing them moves nothing.  What is not used of much room
+ * costs no memory. */
 #define vec_reserve(a, vec, more) do {						\
 	uint32_t cap_ = (vec)->n + (more);					\
 	if (cap_ > (vec)->cap) {						\

@@ -42,7 +42,8 @@ enum {
 	SIZE_SHIFT = 3,
 };
 
-/* Most blocks are as long as their originals, and stand right behind another one in both files. */
+/* Most blocks are as long as their originals, and stand right behind another one in both
+ * files. */
 static void write_blocks(const struct blockmap *map, struct wr *out)
 {
 	uint32_t gen_end = 0, orig_end = 0;
@@ -169,7 +170,8 @@ static int read_blocks(struct rd *r, struct blockmap *m, struct err *err)
 		if (r->bad)
 			return err_set(err, ERR_INPUT, "block %u is cut off", i);
 		if (gap >> 1 > text || gen_size > text || end + (gap >> 1) + gen_size > text)
-			return err_set(err, ERR_INPUT, "block %u is not inside the new text", i);
+			return err_set(err, ERR_INPUT, "block %u is not inside the new text",
+				       i);
 		if (step < -(int64_t)UINT32_MAX || step > UINT32_MAX || orig_end + step < 0 ||
 		    more < -(int64_t)UINT32_MAX || more > UINT32_MAX ||
 		    (int64_t)gen_size + more <= 0 ||
@@ -183,7 +185,8 @@ static int read_blocks(struct rd *r, struct blockmap *m, struct err *err)
 		end = (uint64_t)b->gen + b->gen_size;
 		orig_end = (int64_t)b->orig + b->orig_size;
 		if (b->gen < m->hot_size && end > m->hot_size)
-			return err_set(err, ERR_INPUT, "block %u is not inside the new text", i);
+			return err_set(err, ERR_INPUT, "block %u is not inside the new text",
+				       i);
 	}
 	return 0;
 }
@@ -216,13 +219,15 @@ static int read_tables(struct rd *r, struct blockmap *m, struct err *err)
 		t->nentry = rd_u32(r);
 		t->kind = rd_u32(r);
 		if (t->kind < BLOCKMAP_TABLE_REL32 || t->kind > BLOCKMAP_TABLE_BESIDE32)
-			return err_set(err, ERR_INPUT, "table %u is of unknown kind %u", i, t->kind);
+			return err_set(err, ERR_INPUT, "table %u is of unknown kind %u", i,
+				       t->kind);
 		uint64_t size = (uint64_t)t->nentry * blockmap_entry_size(t->kind);
 		if (t->nentry == 0 || size > UINT64_MAX - t->new_addr ||
 		    size > UINT64_MAX - t->orig_addr)
 			return err_set(err, ERR_INPUT, "table %u is empty or wraps around", i);
 		if (t->new_addr < end)
-			return err_set(err, ERR_INPUT, "table %u overlaps the one before it", i);
+			return err_set(err, ERR_INPUT, "table %u overlaps the one before it",
+				       i);
 		end = t->new_addr + size;
 	}
 	return 0;
@@ -267,7 +272,8 @@ static int sort_by_orig(struct blockmap *m, struct err *err)
 		const struct blockmap_block *p = &m->block[m->by_orig[i - 1]];
 
 		if (m->block[m->by_orig[i]].orig < p->orig + p->orig_size)
-			return err_set(err, ERR_INPUT, "original blocks at offsets %#x and %#x overlap",
+			return err_set(err, ERR_INPUT,
+				       "original blocks at offsets %#x and %#x overlap",
 				       p->orig, m->block[m->by_orig[i]].orig);
 	}
 	bracket_make(&m->bracket, room, m->nblock, orig_at, m);
@@ -359,7 +365,8 @@ const struct blockmap_block *blockmap_find_orig(const struct blockmap *map, vadd
 
 enum { CALL_LEN = 5 };
 
-vaddr blockmap_orig_of(const struct blockmap *map, const struct blockmap_block *b, new_vaddr addr)
+vaddr blockmap_orig_of(const struct blockmap *map, const struct blockmap_block *b,
+		       new_vaddr addr)
 {
 	uint64_t off = addr - map->gen_base - b->gen;
 
@@ -367,7 +374,8 @@ vaddr blockmap_orig_of(const struct blockmap *map, const struct blockmap_block *
 	return map->orig_base + b->orig + (off < b->orig_size ? off : b->orig_size);
 }
 
-new_vaddr blockmap_gen_of(const struct blockmap *map, const struct blockmap_block *b, vaddr addr)
+new_vaddr blockmap_gen_of(const struct blockmap *map, const struct blockmap_block *b,
+			  vaddr addr)
 {
 	uint64_t off = addr - map->orig_base - b->orig;
 

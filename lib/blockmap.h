@@ -7,21 +7,21 @@
  *   header   "MORPHMAP" | u32 version = 2 | u32 generation | 32 bytes SHA-256 of the original
  *            | u64 orig_base | u64 gen_base | u32 hot_size | u32 fluff_size
  *            | u32 nseg | u32 nblock | u32 nentry | u32 ntable
- *   seg      u64 vaddr | u64 offset | u64 size        executable segments of the generation file
- *   block    gen_size, and how gen, orig and orig_size differ from what they mostly are: LEB128,
- *            ascending by gen, disjoint
- *   entry    u32 orig                                  ascending; where a 5-byte jmp was patched
+ *   seg      u64 vaddr | u64 offset | u64 size executable segments of the generation file
+ *   block    gen_size, and how gen, orig and orig_size differ from what they mostly are:
+ *            LEB128, ascending by gen, disjoint
+ *   entry    u32 orig ascending; where a 5-byte jmp was patched
  *   table    u64 orig_addr | u64 new_addr | u32 nentry | u32 kind  ascending by new_addr
  *
  * `gen` counts from gen_base, the first byte of new text: [0, hot_size) is hot text,
  * [hot_size, hot_size + fluff_size) is fluff text.  `orig` counts from orig_base.
- * A block's image has its original's instructions in order, some of them longer, without trailing
- * padding NOPs, its last branch re-encoded, and behind them at most one synthetic jmp, or NOPs that lead
- * into an aligned image behind it; gen_size covers all of it.
- * (A LOOP or JRCXZ out of reach of 8 bits is re-encoded as `loop +2; jmp +5; jmp rel32 TARGET`.)
- * No original block has two images.  One whose image is empty (nothing but NOPs, or a lone JMP to
- * what comes next) is not listed: what led to it leads on to the image of its successor.  Nor is one
- * that was not copied: what led to it leads to its original.
+ * A block's image has its original's instructions in order, some of them longer, without
+ * trailing padding NOPs, its last branch re-encoded, and behind them at most one synthetic jmp,
+ * or NOPs that lead into an aligned image behind it; gen_size covers all of it.
+ * (A LOOP or JRCXZ out of reach of 8 bits is re-encoded as `loop +2; jmp +5; jmp rel32
+ * TARGET`.) No original block has two images.  One whose image is empty (nothing but NOPs, or a
+ * lone JMP to what comes next) is not listed: what led to it leads on to the image of its
+ * successor.  Nor is one that was not copied: what led to it leads to its original.
  */
 #ifndef LIB_BLOCKMAP_H
 #define LIB_BLOCKMAP_H
@@ -53,8 +53,9 @@ struct blockmap_block {
 enum blockmap_table_kind {
 	BLOCKMAP_TABLE_REL32 = 1,	/* entry = target - table address, signed 32 bits */
 	BLOCKMAP_TABLE_ABS64 = 2,	/* entry = target address, 64 bits */
-	BLOCKMAP_TABLE_BESIDE32 = 3,	/* entry = target - address of the original's table, signed 32
-					 * bits: who reads it has that address, and a displacement */
+	/* entry = target - address of the original's table, signed 32 bits: who reads it has
+	 * that address, and a displacement */
+	BLOCKMAP_TABLE_BESIDE32 = 3,
 };
 
 static inline uint32_t blockmap_entry_size(uint32_t table_kind)
@@ -80,7 +81,8 @@ struct blockmap {
 	struct blockmap_block *block;
 	uint32_t *entry;
 	struct blockmap_table *table;
-	uint32_t *by_orig;	/* [nblock], indices of block[] ascending by orig; made on reading */
+	/* [nblock], indices of block[] ascending by orig; made on reading */
+	uint32_t *by_orig;
 	struct bracket bracket;	/* of by_orig[] */
 };
 
@@ -88,25 +90,29 @@ struct blockmap {
 void blockmap_write(const struct blockmap *map, struct wr *out);
 /* Range-checked decoding of untrusted bytes: order, disjointness and bounds hold afterwards. */
 int blockmap_read(struct bytes b, struct blockmap *out, struct err *err);
-/* The same for who only asks what images are of: blockmap_find_orig() must not be called, and that no
- * original block has two images is not checked. */
+/* The same for who only asks what images are of: blockmap_find_orig() must not be called,
+ * and that no original block has two images is not checked. */
 int blockmap_read_images(struct bytes b, struct blockmap *out, struct err *err);
-void blockmap_free(struct blockmap *map);	/* what blockmap_read() allocated; zeroed map allowed */
+/* what blockmap_read() allocated; zeroed map allowed */
+void blockmap_free(struct blockmap *map);
 
 /* The block whose image holds `addr`; NULL when addr is not in new text.  O(log n). */
 const struct blockmap_block *blockmap_find_gen(const struct blockmap *map, new_vaddr addr);
 /* The block whose original range holds `addr`; NULL when it was not moved.  O(log n). */
 const struct blockmap_block *blockmap_find_orig(const struct blockmap *map, vaddr addr);
-/* The original of an address in a block's image, and the other way: by bytes from the block's start, at
- * most its end.  Exact but for branches and what is added. */
-vaddr blockmap_orig_of(const struct blockmap *map, const struct blockmap_block *b, new_vaddr addr);
-new_vaddr blockmap_gen_of(const struct blockmap *map, const struct blockmap_block *b, vaddr addr);
+/* The original of an address in a block's image, and the other way: by bytes from the
+ * block's start, at most its end.  Exact but for branches and what is added. */
+vaddr blockmap_orig_of(const struct blockmap *map, const struct blockmap_block *b,
+		       new_vaddr addr);
+new_vaddr blockmap_gen_of(const struct blockmap *map, const struct blockmap_block *b,
+			  vaddr addr);
 /* File offset in the generation -> its address; -1 when in no executable segment. */
 int blockmap_vaddr_of(const struct blockmap *map, file_off off, new_vaddr *out);
 
 /* The segment list, which the block table has too.  *out is malloc'ed, the caller's to free. */
 void blockmap_segs_write(const struct blockmap_seg *seg, uint32_t nseg, struct wr *out);
 int blockmap_segs_read(struct rd *r, uint32_t nseg, struct blockmap_seg **out, struct err *err);
-int blockmap_segs_vaddr(const struct blockmap_seg *seg, uint32_t nseg, file_off off, vaddr *out);
+int blockmap_segs_vaddr(const struct blockmap_seg *seg, uint32_t nseg, file_off off,
+			vaddr *out);
 
 #endif

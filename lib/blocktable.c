@@ -49,8 +49,9 @@ static int read_header(struct rd *r, struct blocktable *t, struct err *err)
 		return err_set(err, ERR_INPUT, "not a block table");
 	uint32_t version = rd_u32(r);
 	if (!r->bad && version != BLOCKTABLE_VERSION)
-		return err_set(err, ERR_INPUT, "block table of version %u, this program reads %d",
-			       version, BLOCKTABLE_VERSION);
+		return err_set(err, ERR_INPUT,
+			       "block table of version %u, this program reads %d", version,
+			       BLOCKTABLE_VERSION);
 	const uint8_t *digest = rd_skip(r, sizeof(t->original.b));
 	if (digest)
 		memcpy(t->original.b, digest, sizeof(t->original.b));
@@ -65,7 +66,8 @@ static int read_header(struct rd *r, struct blocktable *t, struct err *err)
 		return err_set(err, ERR_INPUT, "text wraps around the address space");
 	if (rd_left(r) != (uint64_t)t->nseg * SEG_SIZE + (uint64_t)t->nfn * FN_SIZE +
 			  (uint64_t)t->nblock * BLOCK_SIZE)
-		return err_set(err, ERR_INPUT, "%llu bytes of records are not what its counts say",
+		return err_set(err, ERR_INPUT,
+			       "%llu bytes of records are not what its counts say",
 			       (unsigned long long)rd_left(r));
 	return 0;
 }
@@ -102,7 +104,8 @@ static int read_blocks(struct rd *r, struct blocktable *t, struct err *err)
 		if (b->size == 0 || b->ninsn == 0 || b->size > UINT32_MAX - b->off)
 			return err_set(err, ERR_INPUT, "block %u is empty or wraps around", i);
 		if (b->off < end)
-			return err_set(err, ERR_INPUT, "block %u overlaps the one before it", i);
+			return err_set(err, ERR_INPUT, "block %u overlaps the one before it",
+				       i);
 		end = (uint64_t)b->off + b->size;
 		if (b->fn >= t->nfn)
 			return err_set(err, ERR_INPUT, "block %u belongs to no function", i);

@@ -36,7 +36,7 @@ struct call {
 	struct scmp_arg_cmp test[MAX_TESTS];
 };
 
-#define INT_IS(arg, value)	SCMP_CMP64(arg, SCMP_CMP_MASKED_EQ, UINT32_MAX, (uint32_t)(value))
+#define INT_IS(arg, value) SCMP_CMP64(arg, SCMP_CMP_MASKED_EQ, UINT32_MAX, (uint32_t)(value))
 #define HAS_NOT(arg, bits)	SCMP_CMP64(arg, SCMP_CMP_MASKED_EQ, (bits), 0)
 
 static int add_calls(scmp_filter_ctx ctx, const struct call *call, size_t n)
@@ -101,16 +101,32 @@ int confine_job(uint64_t memory_bytes, unsigned cpu_s, struct err *err)
 
 /* --- a program that is started --- */
 
-/* What comes before the program's own confinement: the loader, reading the input, confine_job(). */
+/* What comes before the program's own confinement: the loader, reading the input,
+ * confine_job(). */
 static int filter_program(int program, int first_out, int nfd, struct err *err)
 {
 	static const int plain[] = {
-		SCMP_SYS(read), SCMP_SYS(pread64), SCMP_SYS(lseek), SCMP_SYS(close),
-		SCMP_SYS(fstat), SCMP_SYS(newfstatat),
-		SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(brk),
-		SCMP_SYS(sysinfo), SCMP_SYS(futex), SCMP_SYS(getrandom), SCMP_SYS(clock_gettime),
-		SCMP_SYS(arch_prctl), SCMP_SYS(set_tid_address), SCMP_SYS(set_robust_list),
-		SCMP_SYS(rseq), SCMP_SYS(rt_sigreturn), SCMP_SYS(exit), SCMP_SYS(exit_group),
+		SCMP_SYS(read),
+		SCMP_SYS(pread64),
+		SCMP_SYS(lseek),
+		SCMP_SYS(close),
+		SCMP_SYS(fstat),
+		SCMP_SYS(newfstatat),
+		SCMP_SYS(munmap),
+		SCMP_SYS(mremap),
+		SCMP_SYS(madvise),
+		SCMP_SYS(brk),
+		SCMP_SYS(sysinfo),
+		SCMP_SYS(futex),
+		SCMP_SYS(getrandom),
+		SCMP_SYS(clock_gettime),
+		SCMP_SYS(arch_prctl),
+		SCMP_SYS(set_tid_address),
+		SCMP_SYS(set_robust_list),
+		SCMP_SYS(rseq),
+		SCMP_SYS(rt_sigreturn),
+		SCMP_SYS(exit),
+		SCMP_SYS(exit_group),
 		SCMP_SYS(seccomp),	/* takes rights away, never gives any */
 	};
 	static const int writes[] = { SCMP_SYS(write), SCMP_SYS(writev), SCMP_SYS(pwrite64),
@@ -119,9 +135,12 @@ static int filter_program(int program, int first_out, int nfd, struct err *err)
 		{ SCMP_SYS(execveat), 2, { INT_IS(0, program), INT_IS(4, AT_EMPTY_PATH) } },
 		{ SCMP_SYS(openat), 1, { INT_IS(2, O_RDONLY | O_CLOEXEC) } },
 		{ SCMP_SYS(mmap), 2, { HAS_NOT(2, PROT_EXEC), HAS_NOT(3, MAP_SHARED) } },
-		/* The loader has one file open at a time, so it always is the first free one. */
-		{ SCMP_SYS(mmap), 3, { INT_IS(2, PROT_READ | PROT_EXEC),
-				       HAS_NOT(3, MAP_ANONYMOUS | MAP_SHARED), INT_IS(4, nfd) } },
+		/* The loader has one file open at a time, so it always is the first free
+		 * one. */
+		{ SCMP_SYS(mmap),
+		  3,
+		  { INT_IS(2, PROT_READ | PROT_EXEC), HAS_NOT(3, MAP_ANONYMOUS | MAP_SHARED),
+		    INT_IS(4, nfd) } },
 		{ SCMP_SYS(mprotect), 1, { HAS_NOT(2, PROT_EXEC) } },
 		{ SCMP_SYS(fcntl), 1, { INT_IS(1, F_GETFD) } },
 		{ SCMP_SYS(prlimit64), 1, { INT_IS(0, 0) } },	/* its own, which only sink */

@@ -8,17 +8,10 @@
 #include "lib/err.h"
 
 enum { PAGE = 4096, FIELDS = COUNTSFILE_HEAD + 32 + 6 * 8 + 4 * 4, VERSION_AT = 8, READY = 3 };
-static const char magic[8] = "MORPHCNT";
-
-static uint64_t page_up(uint64_t v)
-{
-	return (v + PAGE - 1) & ~(uint64_t)(PAGE - 1);
-}
-
-uint64_t countsfile_slots_at(uint32_t ncounter)
-{
-	return (8 * (uint64_t)ncounter + COUNTSFILE_SLOT - 1) & ~(uint64_t)(COUNTSFILE_SLOT - 1);
-}
+       static const char magic[8] = "MORPHCNT";  static uint64_t page_up(uint64_t v) { return (v
+       + PAGE - 1) & ~(uint64_t)(PAGE - 1); }  uint64_t countsfile_slots_at(uint32_t ncounter) {
+       return (8 * (uint64_t)ncounter + COUNTSFILE_SLOT - 1) & ~(uint64_t)(COUNTSFILE_SLOT - 1);
+       }
 
 uint64_t countsfile_size(uint32_t ncounter, uint32_t nslot)
 {
@@ -84,7 +77,8 @@ int countsfile_read(struct bytes file, struct arena *a, struct countsfile *out, 
 	uint32_t v = rd_u32(&version);
 
 	if (v != COUNTSFILE_VERSION)
-		return err_set(err, ERR_INPUT, "file of counts of version %u, this program reads %u", v,
+		return err_set(err, ERR_INPUT,
+			       "file of counts of version %u, this program reads %u", v,
 			       COUNTSFILE_VERSION);
 	f.base = rd_u64(&r);
 	f.offset = rd_u64(&r);
@@ -98,11 +92,12 @@ int countsfile_read(struct bytes file, struct arena *a, struct countsfile *out, 
 	struct bytes region = bytes_at(file, f.offset, f.size);
 	/* What follows the map begins within the file if the map is in it. */
 	f.heat = bytes_at(file, f.map.p ? map + nmap : 0, nheat);
-	if (r.bad || !f.path || !f.map.p || !f.heat.p || !region.p || f.ncounter < COUNTSFILE_FIRST ||
-	    countsfile_size(f.ncounter, f.nslot) != f.size)
+	if (r.bad || !f.path || !f.map.p || !f.heat.p || !region.p ||
+	    f.ncounter < COUNTSFILE_FIRST || countsfile_size(f.ncounter, f.nslot) != f.size)
 		return err_set(err, ERR_INPUT, "file of counts is damaged");
 	f.counters = bytes_at(region, 0, 8 * (uint64_t)f.ncounter);
-	f.slots = bytes_at(region, countsfile_slots_at(f.ncounter), COUNTSFILE_SLOT * (uint64_t)f.nslot);
+	f.slots = bytes_at(region, countsfile_slots_at(f.ncounter),
+			   COUNTSFILE_SLOT * (uint64_t)f.nslot);
 	*out = f;
 	return 0;
 }

@@ -13,7 +13,8 @@ struct err;
 
 enum { COUNTSFILE_HEAD = 48, COUNTSFILE_SLOT = 32 };	/* bytes */
 enum { COUNTSFILE_VERSION = 3 };
-enum { COUNTSFILE_FIRST = 2 };		/* counters before that: starts, targets without a slot */
+/* counters before that: starts, targets without a slot */
+enum { COUNTSFILE_FIRST = 2 };
 
 struct countsfile {
 	uint8_t head[COUNTSFILE_HEAD];
@@ -22,7 +23,8 @@ struct countsfile {
 	uint32_t ncounter, nslot, nsite;
 	uint64_t offset, size;		/* of counters and slots in the file */
 	struct bytes map;		/* block map of the instrumented generation */
-	struct bytes heat;		/* by which it was chosen what is counted; n == 0: by guess alone */
+	/* by which it was chosen what is counted; n == 0: by guess alone */
+	struct bytes heat;
 	const char *path;		/* of the original, absolute */
 	struct bytes counters, slots;	/* by reading only */
 };
@@ -43,7 +45,8 @@ void countsfile_write(const struct countsfile *f, struct wr *out);
 /* Whether the first bytes of a file say that it is one. */
 bool countsfile_is(struct bytes start);
 /* Range-checked.  Points into `file` and the arena. */
-int countsfile_read(struct bytes file, struct arena *a, struct countsfile *out, struct err *err);
+int countsfile_read(struct bytes file, struct arena *a, struct countsfile *out,
+		    struct err *err);
 uint64_t countsfile_counter(const struct countsfile *f, uint32_t i);
 /* False when nothing is in slot `i`. */
 bool countsfile_slot(const struct countsfile *f, uint32_t i, struct countsfile_slot *out);

@@ -11,7 +11,8 @@ struct cpu cpu_here(void)
 
 	if (!__get_cpuid(0, &a, &b, &c, &d))
 		return cpu;
-	cpu.intel = b == signature_INTEL_ebx && c == signature_INTEL_ecx && d == signature_INTEL_edx;
+	cpu.intel = b == signature_INTEL_ebx && c == signature_INTEL_ecx &&
+		    d == signature_INTEL_edx;
 	if (!__get_cpuid(1, &a, &b, &c, &d))
 		return cpu;
 	cpu.stepping = a & 0xf;
@@ -29,15 +30,16 @@ bool cpu_decodes_jumps_by_line(const struct cpu *cpu)
 	static const struct {
 		unsigned model, first, last;	/* steppings */
 	} of_family_6[] = {
-		{ 0x4e, 3, 3 }, { 0x5e, 3, 3 },		/* Skylake */
-		{ 0x55, 4, 7 },				/* Skylake and Cascade Lake, for servers */
-		{ 0x8e, 9, 12 }, { 0x9e, 9, 13 },	/* Kaby, Amber, Whiskey, Coffee, Comet Lake */
-		{ 0xa5, 0, 15 }, { 0xa6, 0, 0 }, { 0xae, 10, 10 },	/* Comet Lake, Kaby Lake */
+		{ 0x4e, 3, 3 },	 { 0x5e, 3, 3 },	 /* Skylake */
+		{ 0x55, 4, 7 },	/* Skylake and Cascade Lake, for servers */
+		{ 0x8e, 9, 12 }, { 0x9e, 9, 13 }, /* Kaby, Amber, Whiskey, Coffee, Comet Lake */
+		{ 0xa5, 0, 15 }, { 0xa6, 0, 0 },  { 0xae, 10, 10 }, /* Comet Lake, Kaby Lake */
 	};
 
 	for (size_t i = 0; cpu->intel && cpu->family == 6 &&
 			   i < sizeof(of_family_6) / sizeof(of_family_6[0]); i++)
 		if (of_family_6[i].model == cpu->model)
-			return cpu->stepping >= of_family_6[i].first && cpu->stepping <= of_family_6[i].last;
+			return cpu->stepping >= of_family_6[i].first &&
+			       cpu->stepping <= of_family_6[i].last;
 	return false;
 }

@@ -10,9 +10,9 @@ struct cpu {			/* as cpuid tells it */
 };
 
 struct cpu cpu_here(void);
-/* It does not keep lines of 32 bytes decoded that a jump crosses or ends at the end of ("Mitigations for
- * Jump Conditional Code Erratum", Intel 2019): Skylake, Cascade, Kaby, Coffee, Whiskey, Amber and Comet
- * Lake. */
+/* It does not keep lines of 32 bytes decoded that a jump crosses or ends at the end of
+ * ("Mitigations for Jump Conditional Code Erratum", Intel 2019): Skylake, Cascade, Kaby,
+ * Coffee, Whiskey, Amber and Comet Lake. */
 bool cpu_decodes_jumps_by_line(const struct cpu *cpu);
 
 #endif

@@ -22,7 +22,8 @@ struct digest digest_of(struct bytes b)
 	return d;
 }
 
-static int hash_fd(int fd, const struct nettle_hash *hash, void *ctx, uint8_t *out, struct err *err)
+static int hash_fd(int fd, const struct nettle_hash *hash, void *ctx, uint8_t *out,
+		   struct err *err)
 {
 	static _Thread_local uint8_t buf[65536];
 	off_t at = 0;

@@ -14,14 +14,15 @@ struct digest {
 };
 
 struct digest digest_of(struct bytes b);
-/* From offset 0, position kept.  A file of more bytes than a program has is refused, so that nobody's
- * endless file keeps the reader busy. */
+/* From offset 0, position kept.  A file of more bytes than a program has is refused, so that
+ * nobody's endless file keeps the reader busy. */
 enum { DIGEST_MAX_BYTES = 1 << 30 };
 int digest_fd(int fd, struct digest *out, struct err *err);
 /* Nothing is believed because of it. */
 int digest_md5_fd(int fd, char hex[33], struct err *err);
 bool digest_equal(const struct digest *x, const struct digest *y);
 void digest_hex(const struct digest *d, char out[65]);
-int digest_from_hex(const char *hex, struct digest *out);	/* -1: not exactly 64 hex digits */
+/* -1: not exactly 64 hex digits */
+int digest_from_hex(const char *hex, struct digest *out);
 
 #endif

@@ -6,12 +6,12 @@
 #ifndef LIB_ERR_H
 #define LIB_ERR_H
 
-enum err_kind {			/* decides the exit code, see err_exit_code() */
-	ERR_NONE,
-	ERR_SYS,		/* a system call or a resource limit */
-	ERR_INPUT,		/* malformed file, spool, message */
-	ERR_USAGE,		/* wrong command line or policy */
-	ERR_REFUSED,		/* well formed, but Morph will not touch it; text is the reason */
+enum err_kind {	/* decides the exit code, see err_exit_code() */
+		ERR_NONE,
+		ERR_SYS,	 /* a system call or a resource limit */
+		ERR_INPUT,	/* malformed file, spool, message */
+		ERR_USAGE,	/* wrong command line or policy */
+		ERR_REFUSED, /* well formed, but Morph will not touch it; text is the reason */
 };
 
 struct err {

@@ -11,8 +11,8 @@
 #include "lib/arena.h"
 #include "lib/err.h"
 
-/* Tens of megabytes at once were measured to take several times as long as in such pieces, in a virtual
- * machine. */
+/* Tens of megabytes at once were measured to take several times as long as in such pieces,
+ * in a virtual machine. */
 enum { PIECE = 1 << 18 };
 
 int io_write_all(int fd, const void *p, size_t n, struct err *err)

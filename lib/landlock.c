@@ -73,7 +73,8 @@ static int add_rule(int ruleset, const struct landlock_rule *rule, uint64_t hand
 	if (fstat(beneath.parent_fd, &st) == 0 && !S_ISDIR(st.st_mode))
 		beneath.allowed_access &= FS_FILE;
 	beneath.allowed_access &= handled;
-	if (syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0) < 0)
+	if (syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, &beneath, 0) <
+	    0)
 		rc = err_set(err, ERR_SYS, "landlock '%s': %s", rule->path, strerror(errno));
 	if (rule->fd < 0)
 		close(beneath.parent_fd);

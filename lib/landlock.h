@@ -1,8 +1,10 @@
-/* landlock.h - files, networks and signals that a process gives up for itself and what it starts
+/* landlock.h - files, networks and signals that a process gives up for itself and what it
+ * starts
  *
- * A thin cover of the kernel's Landlock: everything of a file system that Landlock can govern is
- * forbidden but beneath the paths that are named; so are TCP, abstract sockets and signals to
- * processes outside, as far as the kernel knows of these.  Descriptors that are open stay usable.
+ * A thin cover of the kernel's Landlock: everything of a file system that Landlock can govern
+ * is forbidden but beneath the paths that are named; so are TCP, abstract sockets and signals
+ * to processes outside, as far as the kernel knows of these.  Descriptors that are open stay
+ * usable.
  */
 #ifndef LIB_LANDLOCK_H
 #define LIB_LANDLOCK_H
@@ -26,8 +28,8 @@ struct landlock_rule {		/* rights beneath a directory, or of one file */
 
 /* The version of the kernel's Landlock; 0: it has none, or it is switched off. */
 int landlock_version(void);
-/* 1: done, and cannot be undone; 0: the kernel has no Landlock, nothing was done.  Needs "no new
- * privileges" or root. */
+/* 1: done, and cannot be undone; 0: the kernel has no Landlock, nothing was done.  Needs "no
+ * new privileges" or root. */
 int landlock_confine(const struct landlock_rule *rule, int n, struct err *err);
 
 #endif

@@ -79,7 +79,8 @@ int msg_decode(struct bytes b, enum msg_role from, enum msg_role to, struct msg 
 	if (r.bad || version != MSG_VERSION)
 		return err_set(err, ERR_INPUT, "message version %u, expected %d", version,
 			       MSG_VERSION);
-	if (type == MSG_NONE || type >= NMSG || shape[type].from != from || shape[type].to != to)
+	if (type == MSG_NONE || type >= NMSG || shape[type].from != from ||
+	    shape[type].to != to)
 		return err_set(err, ERR_INPUT, "message type %u may not be sent here", type);
 	const struct shape *s = &shape[type];
 	m.type = type;
@@ -99,7 +100,8 @@ int msg_decode(struct bytes b, enum msg_role from, enum msg_role to, struct msg 
 		memcpy(m.text, r.p, left);
 	const struct range *bad = broken_range(&m);
 	if (bad)
-		return err_set(err, ERR_INPUT, "message %s: %s is out of range", s->name, bad->name);
+		return err_set(err, ERR_INPUT, "message %s: %s is out of range", s->name,
+			       bad->name);
 	m.nfd = out->nfd;
 	memcpy(m.fd, out->fd, sizeof(m.fd));
 	*out = m;
@@ -156,7 +158,8 @@ int msg_send(int sock, const struct msg *m, struct err *err)
 		if (k >= 0 || (errno != EINTR && errno != EAGAIN) || tries == SEND_TRIES)
 			break;
 		struct pollfd p = { sock, POLLOUT, 0 };
-		(void)poll(&p, 1, SEND_WAIT_MS);	/* the next sendmsg() tells what happened */
+		/* the next sendmsg() tells what happened */
+		(void)poll(&p, 1, SEND_WAIT_MS);
 	}
 	int e = errno;
 	wr_free(&body);

@@ -1,11 +1,12 @@
 /* msg.h - messages between the roles of morphd
  *
- * One datagram each over a SOCK_SEQPACKET pair.  msg.def says for every message who may send it to
- * whom, how many numbers in which ranges, digests, descriptors and how much text it has; the
+ * One datagram each over a SOCK_SEQPACKET pair.  msg.def says for every message who may send it
+ * to whom, how many numbers in which ranges, digests, descriptors and how much text it has; the
  * receiver checks all of it, so a handler never sees a value that the table does not permit.  A
  * message that fails the check is a lie: the caller gives up the peer.
  *
- *   "MM" | u8 version | u8 type | u32 serial | u64 number... | 32 bytes digest... | text (no NUL)
+ *   "MM" | u8 version | u8 type | u32 serial | u64 number... | 32 bytes digest... | text (no
+ *   NUL)
  */
 #ifndef LIB_MSG_H
 #define LIB_MSG_H
@@ -61,8 +62,8 @@ void msg_encode(const struct msg *m, struct wr *out);
 /* Waits some seconds for a peer that does not read, then fails; EPIPE and the like are errors.
  * Descriptors stay the caller's. */
 int msg_send(int sock, const struct msg *m, struct err *err);
-/* 1: *out filled; 0: nothing there (non-blocking socket); -1: end of file, error or a lie.  On -1
- * and 0 no descriptor is left open. */
+/* 1: *out filled; 0: nothing there (non-blocking socket); -1: end of file, error or a lie.
+ * On -1 and 0 no descriptor is left open. */
 int msg_receive(int sock, enum msg_role from, enum msg_role to, struct msg *out,
 		struct err *err);
 void msg_close_fds(struct msg *m);

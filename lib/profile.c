@@ -1,8 +1,8 @@
 /* profile.c - reading and writing of block profiles
  *
  * The reader takes one line after the other and knows four kinds of header line, each at most
- * once, before the first line with a count.  Numbers are parsed here, not by strtod(): no locale, no
- * exponents, no "nan".
+ * once, before the first line with a count.  Numbers are parsed here, not by strtod(): no
+ * locale, no exponents, no "nan".
  */
 #include "lib/profile.h"
 
@@ -245,8 +245,8 @@ static int read_lines(struct parser *ps, struct arena *a, struct profile *p, str
 		if (header > 0)
 			continue;
 		if (header < 0 || !parse_line(ps, &line))
-			return err_set(err, ERR_INPUT, "profile line %u is malformed or unknown",
-				       ps->lineno);
+			return err_set(err, ERR_INPUT,
+				       "profile line %u is malformed or unknown", ps->lineno);
 		if (n > 0 && !line_is_behind(&line, &last))
 			return err_set(err, ERR_INPUT, "profile line %u is out of order",
 				       ps->lineno);
@@ -257,7 +257,8 @@ static int read_lines(struct parser *ps, struct arena *a, struct profile *p, str
 		last = line;
 	}
 	if ((have | HAVE_OUTSIDE) != (HAVE_MODULE | HAVE_DIGEST | HAVE_CLOCK | HAVE_OUTSIDE))
-		return err_set(err, ERR_INPUT, "profile lacks its module, sha256 or clock line");
+		return err_set(err, ERR_INPUT,
+			       "profile lacks its module, sha256 or clock line");
 	p->block = l.block.v;
 	p->nblock = l.block.n;
 	p->edge = l.edge.v;
@@ -280,7 +281,8 @@ int profile_read(struct bytes text, struct arena *a, struct profile *out, struct
 	if (!next_line(&ps) || !take(&ps, "morph-profile"))
 		return err_set(err, ERR_INPUT, "not a profile");
 	if (ps.n != 1 || ps.line[0] != '2')
-		return err_set(err, ERR_INPUT, "profile of version '%.*s', this program reads 2",
+		return err_set(err, ERR_INPUT,
+			       "profile of version '%.*s', this program reads 2",
 			       ps.n > 20 ? 20 : (int)ps.n, ps.line);
 	if (read_lines(&ps, a, &p, err) < 0)
 		return -1;
@@ -322,7 +324,7 @@ static void write_line(struct wr *out, const struct line *line)
 	if (line->kind != LINE_BLOCK)
 		(void)snprintf(second, sizeof(second), " 0x%llx", (unsigned long long)line->b);
 	(void)snprintf(text, sizeof(text), "%s 0x%llx%s %.3f\n", line_name[line->kind],
-		       (unsigned long long)line->a, second, bounded(line->count));	/* fits */
+		       (unsigned long long)line->a, second, bounded(line->count)); /* fits */
 	write_text(out, text);
 }
 

@@ -6,14 +6,15 @@
  *   clock tick
  *   outside 12.000                samples of this module in no known block
  *   block 0x4f2a0 153.000         samples in the block that begins there, ascending
- *   edge 0x4f2a0 0x4f2c0 17.000   control went from the end of one block to the start of another
+ *   edge 0x4f2a0 0x4f2c0 17.000   control went from the end of one block to the start of
+ *                                 another
  *   call 0x4f2b3 0x51230 4.000    the call or jump at 0x4f2b3 entered the function at 0x51230
  *
  * Control bytes and '%' in the module's path are written as %XX.  Numbers are plain decimals.
  * A count is in samples, not yet divided by the block's length: who reads it knows the length.
- * Edges and calls of such a profile are sparse observations: their ratios tell something, their sums
- * nothing.  When the clock is `exact`, blocks, edges and calls are executions, and complete.
- * Lines of unknown kind are an error: a newer profile must not be half understood.
+ * Edges and calls of such a profile are sparse observations: their ratios tell something, their
+ * sums nothing.  When the clock is `exact`, blocks, edges and calls are executions, and
+ * complete.  Lines of unknown kind are an error: a newer profile must not be half understood.
  */
 #ifndef LIB_PROFILE_H
 #define LIB_PROFILE_H
@@ -53,7 +54,8 @@ struct profile {
 	uint32_t nblock, nedge, ncall;
 	struct profile_edge *edge;	/* ascending by from, to */
 	struct profile_call *call;	/* ascending by insn, target */
-	const struct profile *counted;	/* besides, exact counts of some functions; NULL: none */
+	/* besides, exact counts of some functions; NULL: none */
+	const struct profile *counted;
 };
 
 /* Counts are executions and nothing is missing. */

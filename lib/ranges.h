@@ -1,8 +1,8 @@
 /* ranges.h - which of many disjoint ranges holds a number
  *
- * For numbers below 2^32.  What is kept takes about three bytes a range, however far apart the ranges
- * are, and a search looks at a few neighbouring marks: no more memory is touched for many ranges than
- * for few.  Malloc-backed; a failed allocation exits as in lib/arena.h.
+ * For numbers below 2^32.  What is kept takes about three bytes a range, however far apart the
+ * ranges are, and a search looks at a few neighbouring marks: no more memory is touched for
+ * many ranges than for few.  Malloc-backed; a failed allocation exits as in lib/arena.h.
  */
 #ifndef LIB_RANGES_H
 #define LIB_RANGES_H

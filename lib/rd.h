@@ -1,8 +1,8 @@
 /* rd.h - the one bounds-checked way to read bytes that somebody else wrote
  *
  * No casts of file bytes to structs anywhere: take a range with bytes_at(), walk it with a
- * reader.  A reader that runs over its end turns `bad` and gives zeros from then on, so a parser
- * may read a whole record first and look at `bad` once.
+ * reader.  A reader that runs over its end turns `bad` and gives zeros from then on, so a
+ * parser may read a whole record first and look at `bad` once.
  */
 #ifndef LIB_RD_H
 #define LIB_RD_H
@@ -25,8 +25,8 @@ static inline struct bytes bytes_at(struct bytes b, uint64_t off, uint64_t n)
 	return (struct bytes){ b.p + off, n };
 }
 
-/* The first eight bytes as a number; 0 behind the end.  Fewer are read in parts that overlap: to copy them
- * one by one, and then to load all at once, makes the processor wait. */
+/* The first eight bytes as a number; 0 behind the end.  Fewer are read in parts that
+ * overlap: to copy them one by one, and then to load all at once, makes the processor wait. */
 static inline uint64_t bytes_first(struct bytes b)
 {
 	uint64_t whole = 0;
@@ -43,7 +43,8 @@ static inline uint64_t bytes_first(struct bytes b)
 	}
 	if (b.n == 0)
 		return 0;
-	return b.p[0] | (uint64_t)b.p[b.n / 2] << 8 * (b.n / 2) | (uint64_t)b.p[b.n - 1] << 8 * (b.n - 1);
+	return b.p[0] | (uint64_t)b.p[b.n / 2] << 8 * (b.n / 2) |
+	       (uint64_t)b.p[b.n - 1] << 8 * (b.n - 1);
 }
 
 struct rd {

@@ -34,7 +34,8 @@ int statememory_pieces(const uint64_t gpr[STATEMEMORY_GPRS], struct bytes memory
 			continue;
 		p.b.p = rd_skip(&r, p.b.n);
 		if (chased) {
-			struct rd word = rd_of(bytes_at(first, statememory_word_at(chased - 1), 8));
+			struct rd word =
+				rd_of(bytes_at(first, statememory_word_at(chased - 1), 8));
 
 			p.at = rd_u64(&word);
 			r.bad |= word.bad;

@@ -1,15 +1,16 @@
 /* statememory.h - what came with a sample of the memory that the program's registers point to
  *
- * Of each general register the bytes around where it points, and of the first words there, if they
- * are pointers, the bytes where those point: SLOTS places, of which those come that could be read
- * without waiting.  Where a slot is follows from the registers and the slots before it, so addresses
- * are not told:
+ * Of each general register the bytes around where it points, and of the first words there, if
+ * they are pointers, the bytes where those point: SLOTS places, of which those come that could
+ * be read without waiting.  Where a slot is follows from the registers and the slots before it,
+ * so addresses are not told:
  *
  *   u64 mask, bit i: slot i has come | the bytes of each that has, ascending
  *
- * Register r, by its number in machine code, has the slots from r * PER_GPR on.  The first is REACH
- * bytes from BACK below where it points, that rounded down to a multiple of 8; w + 1 behind it is CHASE
- * bytes from where word w at that place points, and comes only if the first does.
+ * Register r, by its number in machine code, has the slots from r * PER_GPR on.  The first is
+ * REACH bytes from BACK below where it points, that rounded down to a multiple of 8; w + 1
+ * behind it is CHASE bytes from where word w at that place points, and comes only if the first
+ * does.
  */
 #ifndef LIB_STATEMEMORY_H
 #define LIB_STATEMEMORY_H
@@ -45,7 +46,8 @@ static inline unsigned statememory_word_at(unsigned w)
 
 /* The bytes of memory that begin at `b`, which may go on behind it; 0: they are malformed. */
 uint64_t statememory_bytes(struct bytes b);
-/* The pieces that came, their number, at most STATEMEMORY_SLOTS; -1 when `memory` is malformed. */
+/* The pieces that came, their number, at most STATEMEMORY_SLOTS; -1 when `memory` is
+ * malformed. */
 int statememory_pieces(const uint64_t gpr[STATEMEMORY_GPRS], struct bytes memory,
 		       struct statememory_piece out[STATEMEMORY_SLOTS]);
 

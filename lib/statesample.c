@@ -1,7 +1,7 @@
 /* statesample.c - reading and writing of state samples
  *
- * A record says its size twice, as a whole and by the lengths of its parts, and both must agree: a
- * reader that lost its place notices at once.
+ * A record says its size twice, as a whole and by the lengths of its parts, and both must
+ * agree: a reader that lost its place notices at once.
  */
 #include "lib/statesample.h"
 

@@ -1,17 +1,18 @@
 /* statesample.h - a stream of samples that carry the state of the program
  *
  * What `morph-edit interpret` reads: where a task was about to run, its general registers, its
- * flags and, if wanted, a piece of its stack.  These are the user's data: the stream goes from one
- * process to another and never to a disk.  Little-endian, no padding:
+ * flags and, if wanted, a piece of its stack.  These are the user's data: the stream goes from
+ * one process to another and never to a disk.  Little-endian, no padding:
  *
  *   "MSTATE02"
  *   record   u32 size of the record | u32 flags = 0 | u64 pc | u64 bias | u64 rflags
  *            | u64 gpr[16] | u32 stack_bytes | u32 memory_bytes
- *            | stack_bytes of the stack from rsp upwards | memory_bytes as lib/statememory.h says
+ *            | stack_bytes of the stack from rsp upwards | memory_bytes as lib/statememory.h
+ *            says
  *
  * pc is the run-time address of the next instruction; bias is what the loader added to the
- * addresses of the module that holds it; gpr is in encoding order (rax rcx rdx rbx rsp rbp rsi rdi
- * r8..r15).
+ * addresses of the module that holds it; gpr is in encoding order (rax rcx rdx rbx rsp rbp rsi
+ * rdi r8..r15).
  */
 #ifndef LIB_STATESAMPLE_H
 #define LIB_STATESAMPLE_H

@@ -14,8 +14,10 @@ struct wr {
 };
 
 void wr_free(struct wr *w);			/* leaves an empty, usable buffer */
-void wr_move(struct wr *to, struct wr *from);	/* instead of what `to` held; `from` is empty then */
-uint8_t *wr_reserve(struct wr *w, size_t n);	/* n zero bytes appended; pointer to the first */
+/* instead of what `to` held; `from` is empty then */
+void wr_move(struct wr *to, struct wr *from);
+/* n zero bytes appended; pointer to the first */
+uint8_t *wr_reserve(struct wr *w, size_t n);
 void wr_raw(struct wr *w, const void *p, size_t n);
 void wr_u8(struct wr *w, uint8_t v);
 void wr_u16(struct wr *w, uint16_t v);

@@ -7,7 +7,7 @@
 
 #include "lib/confine.h"
 #include "lib/err.h"
-#include "manager/role.h"
+#include "manager/parent/role.h"
 #include "monitor/monitor.h"
 
 enum { STATES_MAX_BYTES = 4 << 20 };	/* some 1,100 with memory and 9,000 without */
@@ -51,8 +51,10 @@ int role_monitor(const struct role_options *o)
 {
 	struct perf_options wanted = { .clock = (enum monitor_clock)o->clock,
 				       .rate_hz = o->rate_hz, .pid = PERF_PID_ALL,
-				       .state = o->switched ? PERF_STATE_SWITCHED : PERF_STATE_NEVER,
-				       .stack_bytes = o->stack_bytes / 8 * 8, .crashes = true,
+				       .state = o->switched ? PERF_STATE_SWITCHED
+							    : PERF_STATE_NEVER,
+				       .stack_bytes = o->stack_bytes / 8 * 8,
+				       .crashes = true,
 				       .memory = o->switched && o->memory };
 	uint32_t own = (uint32_t)getppid();	/* and with it all roles and jobs */
 	struct role_options copy = *o;
@@ -69,12 +71,16 @@ int role_monitor(const struct role_options *o)
 		.command_fd = ROLE_FD_PARENT, .spool_dirfd = spool,
 		.spool_max_bytes = (uint64_t)o->spool_max_mib << 20, .drain_s = o->drain_s,
 		.paused = o->paused, .switched = o->switched, .registers = o->registers,
-		.states_max_bytes = STATES_MAX_BYTES, .own_pid = &own, .nown_pid = 1, .confine = drop,
+		.states_max_bytes = STATES_MAX_BYTES, .own_pid = &own, .nown_pid = 1,
+		.confine = drop,
 		.confine_ctx = &copy,
 	};
 	if (set && (!perf_tells_crashes(set) || (wanted.memory && !perf_tells_memory(set))))
-		role_log("%s", perf_note(set));
+		role_log("%s", perf_lacks(set)->note);
 	struct monitor_counts counts = { 0 };
+	struct err untold;
+	if (!set)		/* else the parent sees that we end */
+		(void)monitor_tell_failure(ROLE_FD_PARENT, err.text, &untold);
 	int rc = set ? monitor_run(set, &options, &counts, &err) : -1;
 	if (rc < 0)
 		role_log("%s", err.text);

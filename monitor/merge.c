@@ -1,8 +1,8 @@
 /* merge.c - the records of all CPUs' rings in time order
  *
- * Each ring has three positions, tail <= scanned <= head: before `tail` everything has gone out,
- * before `scanned` the times are known to the newest-time account, at `head` the kernel writes.
- * A heap holds the rings that have a record to offer, the oldest on top.
+ * Each ring has three positions, tail <= scanned <= head: before `tail` everything has gone
+ * out, before `scanned` the times are known to the newest-time account, at `head` the kernel
+ * writes.  A heap holds the rings that have a record to offer, the oldest on top.
  *
  * INVARIANTS
  *   I1  times that go out never decrease: a record that comes late is given the last time;
@@ -168,7 +168,8 @@ static void give_memory(struct source *s, struct spool_event *ev)
 	const unsigned sp = 4;
 
 	if (ev->sample.has_state && of->sample.state.memory_bytes && of->tid == ev->tid &&
-	    of->sample.pc == ev->sample.pc && of->sample.state.gpr[sp] == ev->sample.state.gpr[sp]) {
+	    of->sample.pc == ev->sample.pc &&
+	    of->sample.state.gpr[sp] == ev->sample.state.gpr[sp]) {
 		ev->sample.state.memory = s->memory;
 		ev->sample.state.memory_bytes = of->sample.state.memory_bytes;
 	}

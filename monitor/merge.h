@@ -1,9 +1,9 @@
 /* merge.h - the records of all CPUs' rings in time order; no system calls
  *
- * A CPU may take a record's time and commit the record a moment later, so what the rings hold at
- * one look is not all that happened before its newest time.  The finished-round rule: after look
- * n + 1 everything up to the newest time of look n may go out.  Records that may not go out yet
- * stay in their ring; nothing is copied.
+ * A CPU may take a record's time and commit the record a moment later, so what the rings hold
+ * at one look is not all that happened before its newest time.  The finished-round rule: after
+ * look n + 1 everything up to the newest time of look n may go out.  Records that may not go
+ * out yet stay in their ring; nothing is copied.
  */
 #ifndef MONITOR_MERGE_H
 #define MONITOR_MERGE_H
@@ -24,8 +24,9 @@ void merge_free(struct merge *m);			/* NULL is allowed */
 
 /* The rings as they are now, before each round; heads only grow. */
 void merge_look(struct merge *m, unsigned i, const struct perf_ring *ring);
-/* One round over the rings looked at: `emit` gets events in ascending time.  With `all`, nothing
- * is held back (for the end).  True when records were held back: another round should follow. */
+/* One round over the rings looked at: `emit` gets events in ascending time.  With `all`,
+ * nothing is held back (for the end).  True when records were held back: another round
+ * should follow. */
 bool merge_round(struct merge *m, bool all,
 		 void (*emit)(void *ctx, const struct spool_event *ev), void *ctx);
 /* Everything before this position of ring i has gone out. */

@@ -2,20 +2,22 @@
  *
  * It sleeps in poll(2) until a ring is half full, `drain_s` has passed, or the parent says
  * something.  A drain is two looks at the rings, SETTLE_MS apart: by the finished-round rule of
- * merge.h the second lets out what the first has seen.  A block that is not full is written when
- * it is FLUSH_S old, so that a killed Monitor loses little.
+ * merge.h the second lets out what the first has seen.  A block that is not full is written
+ * when it is FLUSH_S old, so that a killed Monitor loses little.
  *
- * A sample that brings the state of its task goes two ways: without it to the spool on disk, with
- * it to a spool in memory, which the answer to FLUSH carries away.  When that is full, registers
- * are switched off until it is taken: nobody would see them.
+ * A sample that brings the state of its task goes two ways: without it to the spool on disk,
+ * with it to a spool in memory, which the answer to FLUSH carries away.  When that is full,
+ * registers are switched off until it is taken: nobody would see them.
  *
- * Sampling is on before the maps of the running processes are opened, and their events are given
- * the time before: what a process maps or executes in between is told by a later record.
+ * Sampling is on before the maps of the running processes are opened, and their events are
+ * given the time before: what a process maps or executes in between is told by a later record.
  */
 #include "monitor/monitor.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -25,24 +27,27 @@
 #include "lib/msg.h"
 #include "monitor/merge.h"
 #include "monitor/mono.h"
-#include "monitor/own.h"
 #include "monitor/procmaps.h"
+#include "monitor/proctree.h"
 #include "monitor/statespool.h"
 
 enum { SETTLE_MS = 20, FLUSH_S = 60 };
+enum { TELL_MAX = 1000 };	/* bytes of WATCHING's text */
+static_assert((int)NLACK * (int)LACK_WHY_MAX <= (int)TELL_MAX, "all reasons fit");
 
 struct monitor {
 	struct perf_set *set;
 	const struct monitor_options *options;
 	struct merge *merge;
-	struct own *own;
+	struct proctree *own;
 	struct spool_writer *writer;
 	struct statespool *states;
 	bool registers;			/* wanted */
 	bool full;			/* `states` had no room for the last one */
 	struct pollfd *fd;		/* [0] the parent, then the rings */
 	struct monitor_counts counts;
-	struct err trouble;		/* of the spool since the last FLUSH; kind ERR_NONE: none */
+	/* of the spool since the last FLUSH; kind ERR_NONE: none */
+	struct err trouble;
 	uint64_t start_ns, drain_ns, flush_ns;	/* sampling, last drain, last spool_flush() */
 	bool crashed;			/* since the parent was told last */
 	bool end;
@@ -67,7 +72,7 @@ static void on_event(void *ctx, const struct spool_event *ev)
 	struct monitor *m = ctx;
 	struct err err;
 
-	if (own_event(m->own, ev)) {
+	if (proctree_event(m->own, ev)) {
 		m->counts.own += ev->kind == SPOOL_SAMPLE;
 		return;
 	}
@@ -222,7 +227,8 @@ static int on_message(struct monitor *m, const struct msg *msg, struct err *err)
 static int on_parent(struct monitor *m, struct err *err)
 {
 	struct msg msg = { 0 };
-	int rc = msg_receive(m->options->command_fd, MSG_ROLE_PARENT, MSG_ROLE_MONITOR, &msg, err);
+	int rc = msg_receive(m->options->command_fd, MSG_ROLE_PARENT, MSG_ROLE_MONITOR, &msg,
+			     err);
 
 	if (rc > 0) {
 		msg_close_fds(&msg);
@@ -247,7 +253,8 @@ static int tell_parent(struct monitor *m, struct err *err)
 		return 0;
 	if (m->crashed) {
 		m->crashed = false;
-		if (msg_send(m->options->command_fd, &(struct msg){ .type = MSG_CRASHED }, err) < 0)
+		if (msg_send(m->options->command_fd, &(struct msg){ .type = MSG_CRASHED },
+			     err) < 0)
 			return -1;
 	}
 	return send_counts(m, err);
@@ -276,7 +283,8 @@ static int loop(struct monitor *m, struct err *err)
 		for (unsigned i = 1; i <= n; i++) {
 			full |= m->fd[i].revents & POLLIN;
 			if (m->fd[i].revents & (POLLERR | POLLHUP | POLLNVAL))
-				m->fd[i].fd = -1;	/* its CPU has gone; the rest is drained */
+				/* its CPU has gone; the rest is drained */
+				m->fd[i].fd = -1;
 		}
 		if (full || now_ns() >= due) {
 			drain(m, false);
@@ -298,9 +306,22 @@ static int loop(struct monitor *m, struct err *err)
 static int tell_watching(struct monitor *m, struct err *err)
 {
 	struct msg msg = { .type = MSG_WATCHING };
+	size_t n = 0;
 
 	msg.num[MSG_WATCHING_crashes] = perf_tells_crashes(m->set);
+	for (int i = 0; i < NLACK; i++)			/* all of them fit */
+		n += (size_t)snprintf(msg.text + n, sizeof(msg.text) - n, "%s\n",
+				      perf_lacks(m->set)->why[i]);
 	return msg_send(m->options->command_fd, &msg, err);
+}
+
+int monitor_tell_failure(int command_fd, const char *why, struct err *err)
+{
+	struct msg msg = { .type = MSG_WATCHING };
+
+	static_assert(LACK_SAMPLING == 0, "its line is the first");
+	(void)snprintf(msg.text, TELL_MAX, "%s", why);	/* or its beginning */
+	return msg_send(command_fd, &msg, err);
 }
 
 static int start_sampling(struct monitor *m, struct err *err)
@@ -322,14 +343,16 @@ static int start_spool(struct monitor *m, struct procmaps *maps, struct err *err
 	unsigned n = perf_nring(m->set);
 
 	m->merge = merge_new(n, perf_format(m->set));
-	m->own = own_new(o->own_pid, o->nown_pid);
+	m->own = proctree_new();
 	m->states = statespool_new(monitor_clock_name(perf_clock(m->set)),
 				   perf_period_ns(m->set), o->states_max_bytes);
 	m->fd = calloc(n + 1, sizeof(*m->fd));
 	if (!m->own || !m->fd || !m->states)
 		return err_set(err, ERR_SYS, "out of memory");
-	own_add(m->own, self);
-	own_add_children(m->own);
+	proctree_add(m->own, self);
+	for (unsigned i = 0; i < o->nown_pid; i++)
+		proctree_add(m->own, o->own_pid[i]);
+	proctree_add_children(m->own);
 	m->fd[0] = (struct pollfd){ o->command_fd, POLLIN, 0 };
 	for (unsigned i = 0; i < n; i++)
 		m->fd[i + 1] = (struct pollfd){ perf_ring_fd(m->set, i), POLLIN, 0 };
@@ -371,7 +394,7 @@ int monitor_run(struct perf_set *set, const struct monitor_options *options,
 	spool_writer_free(m.writer);
 	statespool_free(m.states);
 	merge_free(m.merge);
-	own_free(m.own);
+	proctree_free(m.own);
 	free(m.fd);
 	return rc;
 }

@@ -1,8 +1,8 @@
 /* mono.h - CLOCK_MONOTONIC as the kernel's own records have it
  *
- * A process in a time namespace, as of containers that were moved, sees one that is shifted for good, while
- * samples and process events come with the machine's.  Neither goes on while the machine is suspended, so
- * differences are time in which something could run.
+ * A process in a time namespace, as of containers that were moved, sees one that is shifted for
+ * good, while samples and process events come with the machine's.  Neither goes on while the
+ * machine is suspended, so differences are time in which something could run.
  */
 #ifndef MONITOR_MONO_H
 #define MONITOR_MONO_H

@@ -1,14 +1,14 @@
 /* perf.c - the kernel's sampling events and their rings: all system calls of perf are here
  *
- * Per CPU there are two to five events.  The first samples; its ring of 64 data pages holds 21 s
- * of samples at 250 Hz.  The second, a dummy, never samples: it is there for the exec, mmap, fork
- * and exit records, which it writes into the first one's ring, so that one CPU's records keep
- * their order.  (Output cannot be led to another CPU's ring, and only into a ring that is mapped:
- * that is why perf_map() does it.)  The third is the first once more, but takes all registers with
- * each sample; one of the two is enabled at a time, the other costs nothing.  It writes into the
- * same ring: 6 s of samples, and no more memory.  Another, if asked for, tells of signals that kill:
- * its first record wakes the reader.  A last one is what perf_memory.h writes through, in front of the
- * samples of the third.
+ * Per CPU there are two to five events.  The first samples; its ring of 64 data pages holds 21
+ * s of samples at 250 Hz.  The second, a dummy, never samples: it is there for the exec, mmap,
+ * fork and exit records, which it writes into the first one's ring, so that one CPU's records
+ * keep their order.  (Output cannot be led to another CPU's ring, and only into a ring that is
+ * mapped: that is why perf_map() does it.) The third is the first once more, but takes all
+ * registers with each sample; one of the two is enabled at a time, the other costs nothing.  It
+ * writes into the same ring: 6 s of samples, and no more memory.  Another, if asked for, tells
+ * of signals that kill: its first record wakes the reader.  A last one is what perf_memory.h
+ * writes through, in front of the samples of the third.
  *
  * CLOCKS
  *   tick       tracepoint irq_vectors:local_timer_entry, every hit: no interrupt is added.  The
@@ -16,8 +16,9 @@
  *   cycles     the PMU, in frequency mode, as precise as it can.
  *   cpu-clock  a high-resolution timer per CPU with a prime period, so that it cannot march in
  *              step with what the program does periodically.
- * Times are CLOCK_MONOTONIC.  What is opened for a CPU ends when it goes offline, also if it comes back,
- * and needs privileges to be opened anew: perf_cpu_came() tells when that would be worth while.
+ * Times are CLOCK_MONOTONIC.  What is opened for a CPU ends when it goes offline, also if it
+ * comes back, and needs privileges to be opened anew: perf_cpu_came() tells when that would be
+ * worth while.
  */
 #include "monitor/perf.h"
 
@@ -49,7 +50,8 @@ struct perf_cpu {
 	int crash_fd;		/* -1: not to be had */
 	int memory_fd;		/* likewise */
 	uint64_t enabled_ns;	/* of the dummy event, when last looked at */
-	struct perf_event_mmap_page *page;	/* followed by the data pages; NULL: not mapped */
+	/* followed by the data pages; NULL: not mapped */
+	struct perf_event_mmap_page *page;
 };
 
 struct perf_set {
@@ -62,7 +64,7 @@ struct perf_set {
 	bool paused, state_on;
 	int online_fd;		/* the list of CPUs that are online, -1: cannot be read */
 	struct perf_memory *memory;	/* NULL: not to be had, or not wanted */
-	char note[512];
+	struct lacks lacks;
 };
 
 static const char *const clock_names[] = { "auto", "tick", "cpu-clock", "cycles" };
@@ -162,7 +164,8 @@ static struct perf_event_attr state_attr(const struct perf_event_attr *attr,
 	struct perf_event_attr a = *attr;
 
 	a.sample_regs_user = PERF_STATE_REGS;
-	a.precise_ip = 0;	/* else the registers are those behind the instruction at the PC */
+	/* else the registers are those behind the instruction at the PC */
+	a.precise_ip = 0;
 	if (options->stack_bytes) {
 		a.sample_type |= PERF_SAMPLE_STACK_USER;
 		a.sample_stack_user = options->stack_bytes;
@@ -279,7 +282,8 @@ static int open_crash(struct perf_set *set, struct perf_cpu *c, uint64_t id,
 	return 0;
 }
 
-/* All events of one CPU.  1: done; 0: the CPU went offline; -1.  Below 1 nothing is left open. */
+/* All events of one CPU.  1: done; 0: the CPU went offline; -1.  Below 1 nothing is left
+ * open. */
 static int open_cpu(struct perf_cpu *c, unsigned cpu, struct perf_event_attr *attr,
 		    const struct perf_options *options, struct err *err)
 {
@@ -322,13 +326,6 @@ static int open_clock(struct perf_set *set, const struct perf_options *options,
 	return set->ncpu ? 0 : err_set(err, ERR_SYS, "no CPU is online");
 }
 
-static void add_note(struct perf_set *set, const char *clock, const char *why)
-{
-	size_t n = strlen(set->note);
-
-	(void)snprintf(set->note + n, sizeof(set->note) - n, "%s%s: %s", n ? "; " : "", clock, why);
-}
-
 static int check_rate(unsigned rate_hz, struct err *err)
 {
 	static const char path[] = "/proc/sys/kernel/perf_event_max_sample_rate";
@@ -339,16 +336,17 @@ static int check_rate(unsigned rate_hz, struct err *err)
 	if (rate_hz < 1 || rate_hz > PERF_RATE_MAX)
 		return err_set(err, ERR_USAGE, "sampling rate %u is outside 1..%d 1/s", rate_hz,
 			       PERF_RATE_MAX);
-	if (sysfs_line(path, text, sizeof(text)) == 0 && sysfs_number(&p, UINT32_MAX, &most) == 0 &&
-	    rate_hz > most)
-		return err_set(err, ERR_USAGE, "sampling rate %u: the kernel holds samples down to "
-			       "%u 1/s (kernel.perf_event_max_sample_rate)", rate_hz,
-			       (unsigned)most);
+	if (sysfs_line(path, text, sizeof(text)) == 0 &&
+	    sysfs_number(&p, UINT32_MAX, &most) == 0 && rate_hz > most)
+		return err_set(err, ERR_USAGE,
+			       "sampling rate %u: the kernel holds samples down to "
+			       "%u 1/s (kernel.perf_event_max_sample_rate)",
+			       rate_hz, (unsigned)most);
 	return 0;
 }
 
-static int open_memory(struct perf_set *set, struct perf_cpu *c, const struct perf_options *options,
-		       struct err *err)
+static int open_memory(struct perf_set *set, struct perf_cpu *c,
+		       const struct perf_options *options, struct err *err)
 {
 	struct perf_event_attr attr = common_attr(options);
 	int sampler = options->state == PERF_STATE_SWITCHED ? c->state_fd : c->sample_fd;
@@ -385,7 +383,7 @@ static void open_memories(struct perf_set *set, const struct perf_options *optio
 		perf_memory_switch(set->memory, options->state == PERF_STATE_ALWAYS);
 		return;
 	}
-	add_note(set, "memory", why.text);
+	lack_add(&set->lacks, LACK_MEMORY, why.text);
 	close_all(set, offsetof(struct perf_cpu, memory_fd));
 	perf_memory_free(set->memory);
 	set->memory = NULL;
@@ -404,7 +402,7 @@ static void open_crashes(struct perf_set *set, const struct perf_options *option
 		set->format.signal_at = SIGNAL_AT;
 		return;
 	}
-	add_note(set, "crashes", why.text);
+	lack_add(&set->lacks, LACK_CRASHES, why.text);
 	close_all(set, offsetof(struct perf_cpu, crash_fd));
 }
 
@@ -446,24 +444,34 @@ struct perf_set *perf_open(const struct perf_options *options, struct err *err)
 				open_memories(set, options);
 			return set;
 		}
-		add_note(set, clock_names[best[i]], why.text);
+		if (set->clock == MONITOR_CLOCK_CPU_CLOCK)
+			lack_note(&set->lacks, clock_names[best[i]], why.text);
+		else
+			lack_add(&set->lacks, set->clock == MONITOR_CLOCK_TICK ? LACK_TICK
+									       : LACK_CYCLES,
+				 why.text);
 	}
-	err_set(err, ERR_SYS, "no sampling clock: %s", set->note);
+	err_set(err, ERR_SYS, "no sampling clock: %s", set->lacks.note);
 	perf_close(set);
 	return NULL;
+}
+
+static void unmap_rings(struct perf_set *set)
+{
+	for (unsigned i = 0; i < set->ncpu; i++) {
+		if (set->cpu[i].page)
+			munmap(set->cpu[i].page, (set->data_pages + 1) * PAGE_BYTES);
+		set->cpu[i].page = NULL;
+	}
 }
 
 void perf_close(struct perf_set *set)
 {
 	if (!set)
 		return;
-	for (unsigned i = 0; i < set->ncpu; i++) {
-		struct perf_cpu *c = &set->cpu[i];
-
-		if (c->page)
-			munmap(c->page, (set->data_pages + 1) * PAGE_BYTES);
-		close_cpu(c);
-	}
+	unmap_rings(set);
+	for (unsigned i = 0; i < set->ncpu; i++)
+		close_cpu(&set->cpu[i]);
 	perf_memory_free(set->memory);
 	if (set->online_fd >= 0)
 		close(set->online_fd);
@@ -471,13 +479,14 @@ void perf_close(struct perf_set *set)
 	free(set);
 }
 
-/* An event that is always on, but is not on any longer: its CPU went offline.  poll(2) does not tell,
- * and nobody sees it happen when the machine was suspended. */
+/* An event that is always on, but is not on any longer: its CPU went offline.  poll(2) does
+ * not tell, and nobody sees it happen when the machine was suspended. */
 static bool is_dead(struct perf_cpu *c)
 {
 	uint64_t got[2];		/* count, time enabled */
 
-	if (read(c->dummy_fd, got, sizeof(got)) != (ssize_t)sizeof(got) || got[1] == c->enabled_ns)
+	if (read(c->dummy_fd, got, sizeof(got)) != (ssize_t)sizeof(got) ||
+	    got[1] == c->enabled_ns)
 		return true;
 	c->enabled_ns = got[1];
 	return false;
@@ -505,35 +514,36 @@ bool perf_cpu_came(struct perf_set *set)
 	return came;
 }
 
-/* The first ring finds out how large they can be. */
-static int map_ring(struct perf_set *set, struct perf_cpu *c, struct err *err)
+/* All rings of that size; what was mapped stays when one fails. */
+static int map_rings(struct perf_set *set, struct err *err)
 {
-	void *p;
+	size_t bytes = (set->data_pages + 1) * PAGE_BYTES;
 
-	for (;;) {
-		p = mmap(NULL, (set->data_pages + 1) * PAGE_BYTES, PROT_READ | PROT_WRITE,
-			 MAP_SHARED, c->sample_fd, 0);
-		if (p != MAP_FAILED || c != set->cpu || set->data_pages <= PERF_DATA_PAGES)
-			break;
-		set->data_pages /= 2;
+	for (unsigned i = 0; i < set->ncpu; i++) {
+		void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+			       set->cpu[i].sample_fd, 0);
+
+		if (p == MAP_FAILED)
+			return err_set(err, ERR_SYS, "ring %u of %u, %zu KiB: mmap: %s%s",
+				       i + 1, set->ncpu, bytes / 1024, strerror(errno),
+				       errno == EPERM ? " (kernel.perf_event_mlock_kb)" : "");
+		set->cpu[i].page = p;
 	}
-	if (p == MAP_FAILED)
-		return err_set(err, ERR_SYS, "ring %u of %u, %zu KiB: mmap: %s%s",
-			       (unsigned)(c - set->cpu) + 1, set->ncpu,
-			       (set->data_pages + 1) * PAGE_BYTES / 1024, strerror(errno),
-			       errno == EPERM ? " (kernel.perf_event_mlock_kb)" : "");
-	c->page = p;
 	return 0;
 }
 
 int perf_map(struct perf_set *set, struct err *err)
 {
+	while (map_rings(set, err) < 0) {
+		unmap_rings(set);
+		if (set->data_pages <= PERF_DATA_PAGES)
+			return -1;
+		set->data_pages /= 2;
+	}
 	for (unsigned i = 0; i < set->ncpu; i++) {
 		struct perf_cpu *c = &set->cpu[i];
-
-		if (map_ring(set, c, err) < 0)
-			return -1;
 		const int other[] = { c->dummy_fd, c->state_fd, c->crash_fd, c->memory_fd };
+
 		for (unsigned k = 0; k < 4; k++)
 			if (other[k] >= 0 &&
 			    ioctl(other[k], PERF_EVENT_IOC_SET_OUTPUT, c->sample_fd) < 0)
@@ -543,7 +553,8 @@ int perf_map(struct perf_set *set, struct err *err)
 	return 0;
 }
 
-/* Enables the one of the two sampling events that is wanted, if any, before it disables the other. */
+/* Enables the one of the two sampling events that is wanted, if any, before it disables the
+ * other. */
 static int switch_samplers(struct perf_set *set, struct err *err)
 {
 	for (unsigned i = 0; i < set->ncpu; i++) {
@@ -582,7 +593,8 @@ int perf_enable(struct perf_set *set, struct err *err)
 
 		if (ioctl(c->dummy_fd, PERF_EVENT_IOC_ENABLE, 0) < 0 ||
 		    (c->crash_fd >= 0 && ioctl(c->crash_fd, PERF_EVENT_IOC_ENABLE, 0) < 0))
-			return err_set(err, ERR_SYS, "switching exec, mmap and crash records on: %s",
+			return err_set(err, ERR_SYS,
+				       "switching exec, mmap and crash records on: %s",
 				       strerror(errno));
 	}
 	return perf_pause(set, false, err);
@@ -642,7 +654,7 @@ bool perf_tells_memory(const struct perf_set *set)
 	return set->memory != NULL;
 }
 
-const char *perf_note(const struct perf_set *set)
+const struct lacks *perf_lacks(const struct perf_set *set)
 {
-	return set->note;
+	return &set->lacks;
 }

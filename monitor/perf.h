@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "monitor/lack.h"
 #include "monitor/perf_decode.h"
 
 struct err;
@@ -46,15 +47,19 @@ struct perf_options {
 				 * exec on */
 	bool user_only;		/* what an unprivileged process may ask for */
 	enum perf_state state;
-	bool crashes;		/* tell of processes that a signal kills, at once, where that can be had */
-	unsigned stack_bytes;	/* of the stack with them: a multiple of 8, at most SPOOL_STACK_MAX */
-	bool memory;		/* and what the registers point to (perf_memory.h), where that can be had */
-	unsigned data_pages;	/* a ring's, a power of two; 0: as many as above.  Where the kernel
-				 * does not let us have so many, perf_map() takes fewer */
+	/* tell of processes that a signal kills, at once, where that can be had */
+	bool crashes;
+	/* of the stack with them: a multiple of 8, at most SPOOL_STACK_MAX */
+	unsigned stack_bytes;
+	/* and what the registers point to (perf_memory.h), where that can be had */
+	bool memory;
+	/* a ring's, a power of two; 0: as many as above.  Where the kernel does not let us
+	 * have so many, perf_map() takes fewer */
+	unsigned data_pages;
 };
 
-/* Opens the events, disabled.  NULL when not even one clock that the options allow is to be had;
- * the sentence then says why for each. */
+/* Opens the events, disabled.  NULL when not even one clock that the options allow is to be
+ * had; the sentence then says why for each. */
 struct perf_set *perf_open(const struct perf_options *options, struct err *err);
 void perf_close(struct perf_set *set);		/* NULL is allowed */
 
@@ -74,15 +79,15 @@ struct perf_ring perf_ring(const struct perf_set *set, unsigned i);
 /* Gives the bytes before `tail` back to the kernel. */
 void perf_ring_consumed(struct perf_set *set, unsigned i, uint64_t tail);
 
-/* Is a CPU online that is not sampled (any more)?  Then everything must be opened anew, with privileges.
- * After perf_enable(), some milliseconds between two calls. */
+/* Is a CPU online that is not sampled (any more)?  Then everything must be opened anew, with
+ * privileges.  After perf_enable(), some milliseconds between two calls. */
 bool perf_cpu_came(struct perf_set *set);
 const struct perf_format *perf_format(const struct perf_set *set);
 enum monitor_clock perf_clock(const struct perf_set *set);	/* the one in use, never auto */
 uint64_t perf_period_ns(const struct perf_set *set);		/* nominal */
 bool perf_tells_crashes(const struct perf_set *set);
 bool perf_tells_memory(const struct perf_set *set);
-/* Why a better clock was not taken, or crashes or memory are not told; "" when there was nothing to say. */
-const char *perf_note(const struct perf_set *set);
+/* Why a better clock was not taken, or crashes or memory are not told. */
+const struct lacks *perf_lacks(const struct perf_set *set);
 
 #endif

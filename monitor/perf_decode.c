@@ -1,18 +1,18 @@
 /* perf_decode.c - records of a perf ring to spool events
  *
- * SAMPLES   carry [IP] TID TIME REGS_USER.  With the tick clock there is no usable IP: the
- *           tracepoint's own registers are those of the kernel's interrupt entry, and its record
- *           says "kernel mode" always.  The user registers are what counts: they are those at the
- *           last way into the kernel.  When that was the clock interrupt itself, IP is the
- *           interrupted PC.  When it was a system call, the SYSCALL instruction has left the
- *           return address in CX too, so CX == IP tells that the tick met the kernel.  A tick in
- *           a page fault cannot be told from one in the faulting instruction; it counts as that.
- *           A kernel thread has no user registers: PC 0.
+ * SAMPLES   carry [IP] TID TIME REGS_USER. With the tick clock there is no usable IP: the
+ *           tracepoint's own registers are those of the kernel's interrupt entry, and its
+ *           record says "kernel mode" always. The user registers are what counts: they are
+ *           those at the last way into the kernel. When that was the clock interrupt itself, IP
+ *           is the interrupted PC. When it was a system call, the SYSCALL instruction has left
+ *           the return address in CX too, so CX == IP tells that the tick met the kernel. A
+ *           tick in a page fault cannot be told from one in the faulting instruction; it counts
+ *           as that. A kernel thread has no user registers: PC 0.
  * STATE     samples of the second kind have all registers instead of these few, and perhaps a
- *           piece of the stack.  Only one taken in user mode, of a 64-bit task, is told with its
+ *           piece of the stack. Only one taken in user mode, of a 64-bit task, is told with its
  *           state: otherwise the registers are not those at the PC.
- * CRASHES   have the tracepoint's own data in the place of the registers: its length, at least 12, stands
- *           where samples have which registers follow: 0, 1 or 2.
+ * CRASHES   have the tracepoint's own data in the place of the registers: its length, at least
+ *           12, stands where samples have which registers follow: 0, 1 or 2.
  * MEMORY    is told by the magic that its data begin with, which no tracepoint's do.
  * OTHERS    end with the sample id that sample_id_all asks for: pid, tid, time.
  */
@@ -77,7 +77,8 @@ static const int8_t gpr_of[NSTATE] = {
 	0, 3, 1, 2, 6, 7, 5, 4, -1, -1, 8, 9, 10, 11, 12, 13, 14, 15
 };
 
-/* The stack behind the registers: its size and, if there is any, it and how much of it is valid. */
+/* The stack behind the registers: its size and, if there is any, it and how much of it is
+ * valid. */
 static void decode_stack(struct rd *r, struct spool_state *out)
 {
 	uint64_t size = rd_u64(r);
@@ -144,7 +145,8 @@ static bool is_memory(const struct perf_format *format, struct rd r)
 enum { GPR_SP = 4 };
 
 /* Who the memory is of is told by where that task and its stack are. */
-static enum perf_outcome decode_memory(struct rd *r, struct bytes record, struct spool_event *out)
+static enum perf_outcome decode_memory(struct rd *r, struct bytes record,
+				       struct spool_event *out)
 {
 	struct bytes raw = { NULL, rd_u32(r) };
 
@@ -165,7 +167,8 @@ static enum perf_outcome decode_sample(const struct perf_format *format, struct 
 				       uint16_t misc, struct rd *r, struct spool_event *out)
 {
 	uint64_t ip = format->ip ? rd_u64(r) : 0, cx = 0, user_ip = 0;
-	bool all = false, user_mode = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
+	bool all = false,
+	     user_mode = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
 
 	out->kind = SPOOL_SAMPLE;
 	out->pid = rd_u32(r);
@@ -237,7 +240,8 @@ static enum perf_outcome decode_comm(uint16_t misc, struct rd *r, struct spool_e
 	return misc & PERF_RECORD_MISC_COMM_EXEC ? PERF_EVENT : PERF_IGNORED;
 }
 
-static enum perf_outcome decode_task(enum spool_kind kind, struct rd *r, struct spool_event *out)
+static enum perf_outcome decode_task(enum spool_kind kind, struct rd *r,
+				     struct spool_event *out)
 {
 	out->kind = kind;
 	out->pid = rd_u32(r);

@@ -10,15 +10,17 @@
 #include "monitor/spool.h"
 
 /* How the samples of a set look; the fields follow each other in this order.  With `state` a
- * ring holds two kinds of samples, told apart by the number of registers in them: few, or all that
- * a task has. */
+ * ring holds two kinds of samples, told apart by the number of registers in them: few, or
+ * all that a task has. */
 struct perf_format {
 	bool ip;	/* PERF_SAMPLE_IP: the interrupted PC, trusted when in user mode */
-	bool user_cx;	/* sample_regs_user holds CX before IP: tells system calls (tick clock) */
+	/* sample_regs_user holds CX before IP: tells system calls (tick clock) */
+	bool user_cx;
 	bool state;	/* there may be samples with PERF_STATE_REGS */
 	bool stack;	/* those have PERF_SAMPLE_STACK_USER behind them */
-	/* There may be samples of signal:signal_deliver: PERF_SAMPLE_RAW in the place of the registers.
-	 * Where that tracepoint keeps the number of the signal; 0: there are none. */
+	/* There may be samples of signal:signal_deliver: PERF_SAMPLE_RAW in the place of the
+	 * registers.  Where that tracepoint keeps the number of the signal; 0: there are
+	 * none. */
 	uint32_t signal_at;
 	bool memory;	/* there may be samples of perf_memory.h in front of those with state */
 };
@@ -35,8 +37,9 @@ struct perf_ring {
 
 enum { PERF_RECORD_BYTES_MAX = 65536 };	/* the header's size field has 16 bits */
 
-/* The record at `pos`, in one piece: in the ring itself or, where it wraps around the end, copied
- * to `bounce` (PERF_RECORD_BYTES_MAX bytes).  .p == NULL when no whole, well-formed record is there. */
+/* The record at `pos`, in one piece: in the ring itself or, where it wraps around the end,
+ * copied to `bounce` (PERF_RECORD_BYTES_MAX bytes).  .p == NULL when no whole, well-formed
+ * record is there. */
 struct bytes perf_ring_record(const struct perf_ring *ring, uint64_t pos, uint8_t *bounce);
 
 /* When the record was made; 0 when it is too short to say. */

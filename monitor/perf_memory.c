@@ -1,9 +1,9 @@
 /* perf_memory.c - the program is assembled here: it needs no compiler, no library and no file
  *
- * It is straight code: for each slot an address, a read that fails where nothing is, and if it did
- * not, the slot's bit, and the place for the next one moved on.  That place is kept in memory, not in
- * a register, so that the kernel's verifier takes it as any number below PLACES each time instead of
- * following all ways to it.
+ * It is straight code: for each slot an address, a read that fails where nothing is, and if it
+ * did not, the slot's bit, and the place for the next one moved on.  That place is kept in
+ * memory, not in a register, so that the kernel's verifier takes it as any number below PLACES
+ * each time instead of following all ways to it.
  */
 #include "monitor/perf_memory.h"
 
@@ -56,8 +56,8 @@ static unsigned put(struct code *c, int op, int dst, int src, int off, int imm)
 {
 	assert(c->n < MAX_INSN);
 	c->insn[c->n] = (struct bpf_insn){
-		.code = (uint8_t)op, .dst_reg = (uint8_t)(dst & 15), .src_reg = (uint8_t)(src & 15),
-		.off = (int16_t)off, .imm = imm,
+		.code = (uint8_t)op, .dst_reg = (uint8_t)(dst & 15),
+		.src_reg = (uint8_t)(src & 15), .off = (int16_t)off, .imm = imm,
 	};
 	return c->n++;
 }
@@ -223,7 +223,8 @@ static int bpf(enum bpf_cmd cmd, union bpf_attr *attr)
 	return (int)syscall(SYS_bpf, cmd, attr, sizeof(*attr));
 }
 
-static int make_map(enum bpf_map_type type, unsigned value_bytes, unsigned entries, unsigned flags)
+static int make_map(enum bpf_map_type type, unsigned value_bytes, unsigned entries,
+		    unsigned flags)
 {
 	union bpf_attr attr;
 
@@ -244,7 +245,8 @@ static int make_maps(struct perf_memory *m, unsigned ncpu, struct err *err)
 	if (m->events_fd < 0 || m->buffer_fd < 0 || m->switch_fd < 0)
 		return err_set(err, ERR_SYS, "BPF map: %s", strerror(errno));
 	m->on = mmap(NULL, SWITCH_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, m->switch_fd, 0);
-	return m->on == MAP_FAILED ? err_set(err, ERR_SYS, "BPF map: mmap: %s", strerror(errno)) : 0;
+	return m->on == MAP_FAILED ? err_set(err, ERR_SYS, "BPF map: mmap: %s", strerror(errno))
+				   : 0;
 }
 
 struct perf_memory *perf_memory_new(bool tracepoint, unsigned ncpu, struct err *err)
@@ -261,12 +263,15 @@ struct perf_memory *perf_memory_new(bool tracepoint, unsigned ncpu, struct err *
 	else if (make_maps(m, ncpu, err) == 0) {
 		assemble(c, m);
 		memset(&attr, 0, sizeof(attr));
-		attr.prog_type = tracepoint ? BPF_PROG_TYPE_TRACEPOINT : BPF_PROG_TYPE_PERF_EVENT;
+		attr.prog_type =
+			tracepoint ? BPF_PROG_TYPE_TRACEPOINT : BPF_PROG_TYPE_PERF_EVENT;
 		attr.insns = (uintptr_t)c->insn;
 		attr.insn_cnt = c->n;
-		attr.license = (uintptr_t)"GPL";	/* what reads users' memory asks for it */
+		/* what reads users' memory asks for it */
+		attr.license = (uintptr_t)"GPL";
 		m->prog_fd = bpf(BPF_PROG_LOAD, &attr);
-		rc = m->prog_fd < 0 ? err_set(err, ERR_SYS, "BPF program: %s", strerror(errno)) : 0;
+		rc = m->prog_fd < 0 ? err_set(err, ERR_SYS, "BPF program: %s", strerror(errno))
+				    : 0;
 	}
 	free(c);
 	if (rc == 0)

@@ -1,11 +1,12 @@
 /* perf_memory.h - a program in the kernel that adds to a sample what its registers point to
  *
- * It runs when a sample with state is taken, just before the sample is written, and writes a record
- * of its own: PERF_SAMPLE_RAW with
+ * It runs when a sample with state is taken, just before the sample is written, and writes a
+ * record of its own: PERF_SAMPLE_RAW with
  *
  *   u64 magic | u64 sp | u64 ip | memory as lib/statememory.h says | zeros, up to 4 behind 8
  *
- * It reads what is in memory at that moment and waits for nothing; what is not there is left out.
+ * It reads what is in memory at that moment and waits for nothing; what is not there is left
+ * out.
  */
 #ifndef MONITOR_PERF_MEMORY_H
 #define MONITOR_PERF_MEMORY_H
@@ -19,15 +20,17 @@ struct err;
 
 struct perf_memory;
 
-/* Loads the program, switched off, for events that are a tracepoint (which meets all tasks) or not, on
- * CPUs below ncpu.  Needs privileges and a kernel with BPF and with its own types (BTF).  NULL: it
- * cannot be had. */
+/* Loads the program, switched off, for events that are a tracepoint (which meets all tasks)
+ * or not, on CPUs below ncpu.  Needs privileges and a kernel with BPF and with its own types
+ * (BTF).  NULL: it cannot be had. */
 struct perf_memory *perf_memory_new(bool tracepoint, unsigned ncpu, struct err *err);
-void perf_memory_free(struct perf_memory *m);		/* NULL allowed; events keep the program */
+/* NULL allowed; events keep the program */
+void perf_memory_free(struct perf_memory *m);
 /* Runs the program with the samples of an event; of a tracepoint, one for all CPUs. */
 int perf_memory_attach(const struct perf_memory *m, int event_fd, struct err *err);
 /* PERF_COUNT_SW_BPF_OUTPUT of one CPU that its records go through. */
-int perf_memory_output(const struct perf_memory *m, unsigned cpu, int event_fd, struct err *err);
+int perf_memory_output(const struct perf_memory *m, unsigned cpu, int event_fd,
+		       struct err *err);
 /* Needs no privileges. */
 void perf_memory_switch(struct perf_memory *m, bool on);
 

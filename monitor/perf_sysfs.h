@@ -18,7 +18,8 @@ int sysfs_line(const char *path, char *out, size_t n);
 /* The CPUs of a list like "0-3,5"; their number, or -1. */
 int sysfs_cpus(const char *text, unsigned *out, unsigned max);
 int sysfs_online(unsigned *out, unsigned max, struct err *err);
-/* The number of the tracepoint "GROUP/NAME". */
+/* The number of the tracepoint "GROUP/NAME": by tracefs where it is mounted, else, with
+ * CAP_SYS_ADMIN, without a mount that anybody sees. */
 int sysfs_tracepoint(const char *name, uint64_t *id, struct err *err);
 
 #endif

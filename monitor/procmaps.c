@@ -115,7 +115,9 @@ static int parse_line(struct bytes line, char path[SPOOL_PATH_MAX + 1], struct s
 uint32_t procmaps_parse(struct bytes text, uint32_t pid, const char *comm, uint64_t time_ns,
 			procmaps_fn *emit, void *ctx)
 {
-	struct spool_event ev = { .kind = SPOOL_EXEC, .time_ns = time_ns, .pid = pid, .tid = pid };
+	struct spool_event ev = {
+		.kind = SPOOL_EXEC, .time_ns = time_ns, .pid = pid, .tid = pid
+	};
 	char path[SPOOL_PATH_MAX + 1];
 	uint32_t skipped = 0;
 
@@ -265,11 +267,12 @@ int procmaps_emit(struct procmaps *p, uint64_t time_ns, procmaps_fn *emit, void 
 		close(one->maps_fd);
 		one->maps_fd = -1;
 		if (text.n)
-			skipped += procmaps_parse(wr_bytes(&text), one->pid, one->comm, time_ns, emit,
-						  ctx);
+			skipped += procmaps_parse(wr_bytes(&text), one->pid, one->comm, time_ns,
+						  emit, ctx);
 	}
 	wr_free(&text);
-	return skipped ? err_set(err, ERR_INPUT, "%u lines of /proc/PID/maps make no sense", skipped)
+	return skipped ? err_set(err, ERR_INPUT, "%u lines of /proc/PID/maps make no sense",
+				 skipped)
 		       : 0;
 }
 

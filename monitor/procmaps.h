@@ -1,7 +1,8 @@
 /* procmaps.h - the processes that ran before sampling began, told as exec and mmap events
  *
  * The kernel checks the right to see a process's maps when they are opened, not when they are
- * read: procmaps_open() needs privileges, procmaps_emit() none, and nothing is parsed with them.
+ * read: procmaps_open() needs privileges, procmaps_emit() none, and nothing is parsed with
+ * them.
  */
 #ifndef MONITOR_PROCMAPS_H
 #define MONITOR_PROCMAPS_H
@@ -21,7 +22,8 @@ uint32_t procmaps_parse(struct bytes text, uint32_t pid, const char *comm, uint6
 			procmaps_fn *emit, void *ctx);
 
 /* Opens /proc/PID/maps of every process; raises the limit on open files if it must and can.
- * Processes that end meanwhile are left out, and so are those that cannot be opened, counted. */
+ * Processes that end meanwhile are left out, and so are those that cannot be opened,
+ * counted. */
 struct procmaps *procmaps_open(struct err *err);
 uint32_t procmaps_missed(const struct procmaps *p);
 /* Reads and emits all of them, ascending by process, with the given time.  Kernel threads and

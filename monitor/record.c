@@ -1,11 +1,22 @@
 /* record.c - one command and its children sampled into one spool file
  *
- * The command's process is forked first and waits on a pipe; the events are opened on it, per CPU
- * (that is what lets children inherit them into a mapped ring), and switch themselves on at its
- * exec.  The recording ends with the command; what it left running is not waited for.
+ * The command's process is forked first and waits on a pipe.  The recording begins with its
+ * exec and ends with the command; what it left running is not waited for.
  *
- * The rings hold RING_S of samples at the asked rate, as far as the kernel lets us lock so much
- * memory: we share the CPUs with the command and are not always in time.
+ * OF ALL   With privileges the CPUs are sampled, as the daemon does.  The rings then have
+ *          records of all processes; what goes on to the log is what the command's own tell,
+ *          its process and those that descend from it by forks seen in the rings.
+ * OF ONE   Without, the events are opened on the command's process, per CPU (that is what lets
+ *          children inherit them into a mapped ring), and switch themselves on at its exec.
+ *          Each fork then makes copies of all events, and takes them down at its exit: a
+ *          command that starts many processes is slower by that, and since a timer begins anew
+ *          with each copy, a process that ends within its first period has no sample.
+ *
+ * The rings hold RING_S of samples at the asked rate and of what processes that begin and end
+ * have to tell, as far as the kernel lets us lock so much memory: we share the CPUs with the
+ * command and are not always in time.  A drain is two looks at the rings, because by the
+ * finished-round rule of merge.h the second lets out, and gives back to the kernel, what the
+ * first has seen.
  */
 #include "monitor/record.h"
 
@@ -22,9 +33,12 @@
 
 #include "lib/err.h"
 #include "monitor/merge.h"
+#include "monitor/mono.h"
+#include "monitor/proctree.h"
 
-enum { DRAIN_MS = 1000, RING_S = 2, SAMPLE_BYTES = 64, STATE_BYTES = 192, MEMORY_BYTES = 2400,
-       PAGE_BYTES = 4096 };
+enum { DRAIN_MS = 1000, SETTLE_MS = 20, PAGE_BYTES = 4096,
+       RING_S = 2, SAMPLE_BYTES = 64, STATE_BYTES = 192, MEMORY_BYTES = 2400,
+       PROCESS_BYTES_S = 256 * 1024 };	/* on one CPU: 250 processes with 8 mappings each */
 
 struct command {
 	pid_t pid;
@@ -38,6 +52,8 @@ struct recording {
 	struct merge *merge;
 	struct spool_writer *writer;
 	struct pollfd *fd;	/* [0] the command, then the rings */
+	struct proctree *own;	/* of all: whose records are written; NULL: all that come */
+	bool lost;		/* of all: records, since the last drain */
 	struct record_result *result;
 	struct err trouble;	/* the first one of the spool; kind ERR_NONE: none */
 };
@@ -89,7 +105,7 @@ static unsigned ring_pages(const struct record_options *o)
 {
 	uint64_t sample = o->registers ? STATE_BYTES + o->stack_bytes +
 					(o->memory ? MEMORY_BYTES : 0) : SAMPLE_BYTES;
-	uint64_t bytes = RING_S * sample * o->rate_hz;
+	uint64_t bytes = RING_S * (sample * o->rate_hz + PROCESS_BYTES_S);
 	unsigned pages = PERF_DATA_PAGES;
 
 	while (pages < PERF_DATA_PAGES_MAX && (uint64_t)pages * PAGE_BYTES < bytes)
@@ -97,50 +113,82 @@ static unsigned ring_pages(const struct record_options *o)
 	return pages;
 }
 
-static struct perf_set *open_events(pid_t pid, const struct record_options *options,
+/* The best way that the kernel permits: *all is whether it is that of all processes. */
+static struct perf_set *open_permitted(struct perf_options *o, pid_t pid, bool *all,
+				       struct err *err)
+{
+	struct err of_all;
+	struct perf_set *set = perf_open(o, &of_all);
+
+	*all = set != NULL;
+	o->pid = pid;
+	if (!set)
+		set = perf_open(o, err);
+	if (!set && geteuid() != 0) {
+		o->user_only = true;
+		set = perf_open(o, err);
+		if (!set)
+			err_wrap(err,
+				 "sampling without privileges needs kernel.perf_event_paranoid "
+				 "of 2 or less");
+	}
+	return set;
+}
+
+static struct perf_set *open_events(pid_t pid, const struct record_options *options, bool *all,
 				    struct err *err)
 {
 	struct perf_options o = {
-		.clock = options->clock, .rate_hz = options->rate_hz, .pid = pid,
+		.clock = options->clock, .rate_hz = options->rate_hz, .pid = PERF_PID_ALL,
 		.state = options->registers ? PERF_STATE_ALWAYS : PERF_STATE_NEVER,
 		.stack_bytes = options->stack_bytes, .memory = options->memory,
 		.data_pages = ring_pages(options),
 	};
-	struct perf_set *set = perf_open(&o, err);
+	struct perf_set *set = open_permitted(&o, pid, all, err);
 
-	if (!set && geteuid() != 0) {
-		o.user_only = true;
-		set = perf_open(&o, err);
-		if (!set)
-			err_wrap(err, "sampling without privileges needs kernel.perf_event_paranoid "
-				 "of 2 or less");
-	}
 	if (set && options->memory && !perf_tells_memory(set)) {
-		err_set(err, ERR_SYS, "%s", perf_note(set));
+		err_set(err, ERR_SYS, "%s", perf_lacks(set)->note);
 		perf_close(set);
 		return NULL;
 	}
-	if (set && perf_map(set, err) < 0) {
+	if (set && (perf_map(set, err) < 0 || (*all && perf_enable(set, err) < 0))) {
 		perf_close(set);
 		return NULL;
 	}
 	return set;
 }
 
-static void on_event(void *ctx, const struct spool_event *ev)
+/* Is it to be written?  What of all was lost may be anybody's: so it is told, without whose. */
+static bool is_ours(struct recording *r, struct spool_event *ev)
+{
+	if (!r->own)
+		return true;
+	if (ev->kind == SPOOL_LOST || ev->kind == SPOOL_THROTTLE) {
+		ev->pid = ev->tid = 0;
+		r->lost |= ev->kind == SPOOL_LOST;
+		return true;
+	}
+	return proctree_event(r->own, ev);
+}
+
+static void on_event(void *ctx, const struct spool_event *event)
 {
 	struct recording *r = ctx;
+	struct spool_event ev = *event;
 	struct err err;
 
-	if (ev->kind == SPOOL_LOST)
-		r->result->lost += ev->lost;
-	else if (ev->kind == SPOOL_THROTTLE)
-		r->result->throttled += ev->lost;
-	if (spool_write(r->writer, ev, &err) < 0 && r->trouble.kind == ERR_NONE)
+	if (!is_ours(r, &ev))
+		return;
+	if (ev.kind == SPOOL_LOST)
+		r->result->lost += ev.lost;
+	else if (ev.kind == SPOOL_THROTTLE)
+		r->result->throttled += ev.lost;
+	if (spool_write(r->writer, &ev, &err) < 0 && r->trouble.kind == ERR_NONE)
 		r->trouble = err;
 }
 
-static void look(struct recording *r, bool all)
+/* True when records were held back until the next look. */
+static bool look(struct recording *r, bool all)
 {
 	unsigned n = perf_nring(r->set);
 
@@ -149,9 +197,21 @@ static void look(struct recording *r, bool all)
 
 		merge_look(r->merge, i, &ring);
 	}
-	(void)merge_round(r->merge, all, on_event, r);	/* held back until the next look */
+	bool held = merge_round(r->merge, all, on_event, r);
 	for (unsigned i = 0; i < n; i++)
 		perf_ring_consumed(r->set, i, merge_tail(r->merge, i));
+	return held;
+}
+
+static void drain(struct recording *r, pid_t command)
+{
+	if (look(r, false)) {
+		(void)poll(r->fd, 1, SETTLE_MS);	/* ended early, less goes out now */
+		(void)look(r, false);
+	}
+	if (r->lost)
+		proctree_doubt(r->own, (uint32_t)command, mono_now_ns(mono_shift_ns()));
+	r->lost = false;
 }
 
 /* Lets the command go and drains the rings until it has ended. */
@@ -174,12 +234,12 @@ static int record(struct recording *r, struct command *c, struct err *err)
 		for (unsigned i = 1; i <= n; i++)	/* the events end with the command */
 			if (r->fd[i].revents & (POLLERR | POLLHUP | POLLNVAL))
 				r->fd[i].fd = -1;
-		look(r, false);
+		drain(r, c->pid);
 	} while (!r->fd[0].revents);
 	while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	c->pid = 0;
-	look(r, true);
+	(void)look(r, true);
 	if (spool_flush(r->writer, true, &r->trouble) < 0 || r->trouble.kind != ERR_NONE) {
 		*err = r->trouble;
 		return -1;
@@ -192,14 +252,18 @@ static int record(struct recording *r, struct command *c, struct err *err)
 	return 0;
 }
 
-static int make_recording(struct recording *r, int log_fd, struct err *err)
+static int make_recording(struct recording *r, bool all, pid_t command, int log_fd,
+			  struct err *err)
 {
 	unsigned n = perf_nring(r->set);
 
 	r->merge = merge_new(n, perf_format(r->set));
 	r->fd = calloc(n + 1, sizeof(*r->fd));
-	if (!r->fd)
+	r->own = all ? proctree_new() : NULL;
+	if (!r->fd || (all && !r->own))
 		return err_set(err, ERR_SYS, "out of memory");
+	if (all)
+		proctree_add_at_exec(r->own, (uint32_t)command);
 	r->writer = spool_writer_new_file(log_fd, monitor_clock_name(perf_clock(r->set)),
 					  perf_period_ns(r->set), err);
 	return r->writer ? 0 : -1;
@@ -235,7 +299,8 @@ static int open_log(const struct record_options *o, struct err *err)
 int record_command(const struct record_options *options, struct record_result *out,
 		   struct err *err)
 {
-	/* The keys that end the command must not end the recording before it; nor must its end. */
+	/* The keys that end the command must not end the recording before it; nor must its
+	 * end. */
 	static const int ignored[] = { SIGINT, SIGQUIT, SIGPIPE };
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, old[3];
 	struct command c = { .pid = -1, .pidfd = -1, .go_fd = -1, .failed_fd = -1 };
@@ -250,8 +315,10 @@ int record_command(const struct record_options *options, struct record_result *o
 		(void)sigaction(ignored[i], &ignore, &old[i]);	/* cannot fail, nor below */
 	if (rc == 0) {
 		rc = -1;
-		r.set = open_events(c.pid, options, err);
-		if (r.set && make_recording(&r, log_fd, err) == 0)
+		bool all = false;
+
+		r.set = open_events(c.pid, options, &all, err);
+		if (r.set && make_recording(&r, all, c.pid, log_fd, err) == 0)
 			rc = record(&r, &c, err);
 	}
 	end_command(&c);
@@ -259,11 +326,13 @@ int record_command(const struct record_options *options, struct record_result *o
 		(void)sigaction(ignored[i], &old[i], NULL);
 	spool_writer_free(r.writer);
 	merge_free(r.merge);
+	proctree_free(r.own);
 	free(r.fd);
 	perf_close(r.set);
 	close(log_fd);
 	if (rc < 0)
-		return err_wrap(err, "record '%s' to '%s'", options->argv[0], options->log_path);
+		return err_wrap(err, "record '%s' to '%s'", options->argv[0],
+				options->log_path);
 	*out = result;
 	return 0;
 }

@@ -17,16 +17,18 @@ struct record_options {
 };
 
 struct record_result {
-	int exit_status;	/* of the command: its exit code, or 128 + the signal that ended it */
+	/* of the command: its exit code, or 128 + the signal that ended it */
+	int exit_status;
 	uint64_t samples;
 	uint64_t states;	/* of them, those with state */
-	uint64_t lost;		/* records that a ring had no room for */
+	/* records that a ring had no room for; of all processes, where CPUs are sampled */
+	uint64_t lost;
 	uint64_t throttled;	/* times that the kernel held sampling down */
 };
 
-/* Runs the command and writes the log; with registers, only its owner may read it.  Also for users
- * without privileges, with cpu-clock or cycles in user mode, where kernel.perf_event_paranoid is at
- * most 2.  0: the command has run. */
+/* Runs the command and writes the log, of the command's processes alone; with registers, only
+ * its owner may read it.  Also for users without privileges, with cpu-clock or cycles in user
+ * mode, where kernel.perf_event_paranoid is at most 2.  0: the command has run. */
 int record_command(const struct record_options *options, struct record_result *out,
 		   struct err *err);
 

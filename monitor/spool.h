@@ -1,10 +1,12 @@
-/* spool.h - the spool: what the Monitor writes while programs run and the Manager reads when idle
+/* spool.h - the spool: what the Monitor writes while programs run and the Manager reads when
+ * idle
  *
  * A spool is a directory of files NNNNNNNNNNNNNNNN.spool (16 hex digits, ascending), each a
- * versioned header and blocks; every block carries its length and a CRC-32, begins with absolute
- * values and can be read alone, so damage costs one block.  Byte layout: doc/formats.md.
- * At most 8 bytes a sample on average; samples that bring the state of their task are larger, and
- * are kept in memory or in a log that somebody asked for, never in the spool directory.
+ * versioned header and blocks; every block carries its length and a CRC-32, begins with
+ * absolute values and can be read alone, so damage costs one block.  Byte layout:
+ * doc/formats.md.
+ * At most 8 bytes a sample on average; samples that bring the state of their task are larger,
+ * and are kept in memory or in a log that somebody asked for, never in the spool directory.
  */
 #ifndef MONITOR_SPOOL_H
 #define MONITOR_SPOOL_H
@@ -26,7 +28,8 @@ enum {
 /* What a task in user mode held when it was sampled: its own data, so never kept for long. */
 struct spool_state {
 	uint64_t rflags;
-	uint64_t gpr[SPOOL_NGPR];	/* by their numbers in machine code: rax rcx rdx rbx rsp ... */
+	/* by their numbers in machine code: rax rcx rdx rbx rsp ... */
+	uint64_t gpr[SPOOL_NGPR];
 	uint32_t stack_bytes;		/* from rsp upwards, at most SPOOL_STACK_MAX */
 	const uint8_t *stack;		/* reader-owned, valid until the next spool_read() */
 	uint32_t memory_bytes;		/* as lib/statememory.h says; 0: none came */
@@ -35,14 +38,14 @@ struct spool_state {
 
 enum spool_kind {
 	SPOOL_SAMPLE = 1,
-	SPOOL_EXEC,		/* comm change by exec: the address space of pid begins anew */
-	SPOOL_MMAP,		/* executable file mapping */
+	SPOOL_EXEC,	/* comm change by exec: the address space of pid begins anew */
+	SPOOL_MMAP,	/* executable file mapping */
 	SPOOL_FORK,
 	SPOOL_EXIT,
-	SPOOL_LOST,		/* records that the kernel's ring had no room for */
-	SPOOL_THROTTLE,		/* sampling was throttled; lost = 1 */
-	SPOOL_GAP,		/* a file was dropped for space: lost = samples in it */
-	SPOOL_CRASH,		/* a signal of crash_signals[] kills pid; its mappings are still there */
+	SPOOL_LOST,	/* records that the kernel's ring had no room for */
+	SPOOL_THROTTLE,	/* sampling was throttled; lost = 1 */
+	SPOOL_GAP,	/* a file was dropped for space: lost = samples in it */
+	SPOOL_CRASH, /* a signal of crash_signals[] kills pid; its mappings are still there */
 };
 
 struct spool_event {
@@ -52,7 +55,8 @@ struct spool_event {
 	union {
 		struct {
 			uint64_t pc;
-			bool kernel;	/* interrupted in kernel mode; pc is the user pc, 0 if none */
+			/* interrupted in kernel mode; pc is the user pc, 0 if none */
+			bool kernel;
 			bool has_state;	/* never in kernel mode */
 			struct spool_state state;
 		} sample;
@@ -60,8 +64,9 @@ struct spool_event {
 			uint64_t addr, len, pgoff;	/* bytes */
 			uint32_t dev_major, dev_minor;
 			uint64_t inode, inode_generation;
-			const char *path;	/* as the kernel gives it; reader-owned, valid until
-						 * the next spool_read() */
+			/* as the kernel gives it; reader-owned, valid until the next
+			 * spool_read() */
+			const char *path;
 		} mmap;
 		struct {
 			uint32_t parent_pid;	/* pid == parent_pid: a new thread */
@@ -90,17 +95,18 @@ struct spool_writer *spool_writer_new(int dirfd, const char *clock, uint64_t per
 struct spool_writer *spool_writer_new_file(int fd, const char *clock, uint64_t period_ns,
 					   struct err *err);
 /* One event, in time order (an earlier time is taken as the last one).  Paths are cut at
- * SPOOL_PATH_MAX.  Times are kept in units of 65,536 ns, rounded down.  Fails only when the disk
- * does; the event is then counted as dropped and later ones may succeed. */
+ * SPOOL_PATH_MAX.  Times are kept in units of 65,536 ns, rounded down.  Fails only when the
+ * disk does; the event is then counted as dropped and later ones may succeed. */
 int spool_write(struct spool_writer *w, const struct spool_event *ev, struct err *err);
-/* Ends the current block and writes it; `rotate` also ends the file, so that the reader sees all. */
+/* Ends the current block and writes it; `rotate` also ends the file, so that the reader sees
+ * all. */
 int spool_flush(struct spool_writer *w, bool rotate, struct err *err);
 void spool_writer_counts(const struct spool_writer *w, struct spool_counts *out);
 void spool_writer_free(struct spool_writer *w);		/* does not flush; NULL allowed */
 
-/* Reader of one file, from its beginning; the position of `fd` is not used, and the caller keeps
- * it open as long as the reader.  Fails on what is no spool file or of a newer version.  Damaged
- * blocks are skipped and counted. */
+/* Reader of one file, from its beginning; the position of `fd` is not used, and the caller
+ * keeps it open as long as the reader.  Fails on what is no spool file or of a newer
+ * version.  Damaged blocks are skipped and counted. */
 struct spool_reader;
 struct spool_reader *spool_reader_open(int fd, struct err *err);
 /* 1: *ev filled; 0: end of file; never fails on damaged content. */
@@ -108,11 +114,12 @@ int spool_read(struct spool_reader *r, struct spool_event *ev);
 uint64_t spool_reader_bad_blocks(const struct spool_reader *r);
 const char *spool_reader_clock(const struct spool_reader *r);
 uint64_t spool_reader_period_ns(const struct spool_reader *r);
-/* When the first event was that it begins with, and in which boot of the machine: CLOCK_MONOTONIC
- * begins anew in each. */
+/* When the first event was that it begins with, and in which boot of the machine:
+ * CLOCK_MONOTONIC begins anew in each. */
 uint64_t spool_reader_start_ns(const struct spool_reader *r);		/* CLOCK_MONOTONIC */
 uint64_t spool_reader_start_wall_ns(const struct spool_reader *r);	/* CLOCK_REALTIME */
-const uint8_t *spool_reader_boot_id(const struct spool_reader *r);	/* 16 bytes; zero: unknown */
+/* 16 bytes; zero: unknown */
+const uint8_t *spool_reader_boot_id(const struct spool_reader *r);
 void spool_reader_free(struct spool_reader *r);		/* NULL is allowed */
 
 /* The number of a spool file's name, or -1: not a spool file's name. */

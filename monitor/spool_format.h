@@ -9,8 +9,8 @@
 
 enum {
 	SPOOL_VERSION = 4,
-	SPOOL_GRID = 256,		/* file header and blocks begin at multiples of it */
-	SPOOL_HEADER_BYTES = 76,	/* with its CRC; stands at 0 and again at SPOOL_HEADER_COPY */
+	SPOOL_GRID = 256,	/* file header and blocks begin at multiples of it */
+	SPOOL_HEADER_BYTES = 76, /* with its CRC; stands at 0 and again at SPOOL_HEADER_COPY */
 	SPOOL_HEADER_COPY = 128,
 	SPOOL_CLOCK_BYTES = 16,
 	SPOOL_BOOT_ID_BYTES = 16,
@@ -20,13 +20,13 @@ enum {
 	SPOOL_EVENT_MAX = SPOOL_PATH_MAX + 256 + STATEMEMORY_MAX,
 	SPOOL_PAYLOAD_MAX = SPOOL_BLOCK_FULL + SPOOL_EVENT_MAX,
 
-	SPOOL_TIME_SHIFT = 16,		/* time unit: 65,536 ns */
-	SPOOL_NSLOT = 31,		/* tasks that a block remembers; 31 in a tag: a new one */
-	SPOOL_NFILE = 256,		/* mapped files that a block remembers */
+	SPOOL_TIME_SHIFT = 16,	/* time unit: 65,536 ns */
+	SPOOL_NSLOT = 31,	/* tasks that a block remembers; 31 in a tag: a new one */
+	SPOOL_NFILE = 256,	/* mapped files that a block remembers */
 	SPOOL_TAG_KERNEL = 0x40,	/* tag of a sample: 0 k p iiiii */
-	SPOOL_TAG_PC = 0x20,		/* from which of the task's two last PCs */
-	SPOOL_TAG_EVENT = 0x80,		/* tag of another event: 1 000 kkkk */
-	SPOOL_TAG_STATE = 0x8f,		/* a sample follows, and behind it the state of its task */
+	SPOOL_TAG_PC = 0x20,	/* from which of the task's two last PCs */
+	SPOOL_TAG_EVENT = 0x80,	/* tag of another event: 1 000 kkkk */
+	SPOOL_TAG_STATE = 0x8f,	/* a sample follows, and behind it the state of its task */
 };
 
 #define SPOOL_MAGIC "MORPHSPL"

@@ -1,13 +1,14 @@
 /* spool_read.c - a spool file back to events, whatever has happened to it
  *
- * Blocks are looked for at multiples of SPOOL_GRID only.  A block counts as good when its length
- * is possible and its CRC fits; behind it the next one is expected at once.  After a bad one every
- * grid place is tried, so damage, even in a length, costs that block alone.  CRC-32 does not stop
- * a liar: the payload is read as hostile input too, and a block that makes no sense ends where it
- * stops making sense and is counted as bad.
+ * Blocks are looked for at multiples of SPOOL_GRID only.  A block counts as good when its
+ * length is possible and its CRC fits; behind it the next one is expected at once.  After a bad
+ * one every grid place is tried, so damage, even in a length, costs that block alone.  CRC-32
+ * does not stop a liar: the payload is read as hostile input too, and a block that makes no
+ * sense ends where it stops making sense and is counted as bad.
  *
- * WORK     is bounded: at most one CRC over SPOOL_PAYLOAD_MAX bytes per grid place, and a stretch
- *          of SEARCH_MAX bytes without a block ends the file (it may be sparse and endless).
+ * WORK     is bounded: at most one CRC over SPOOL_PAYLOAD_MAX bytes per grid place, and a
+ *          stretch of SEARCH_MAX bytes without a block ends the file (it may be sparse and
+ *          endless).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -88,7 +89,8 @@ static int read_header(struct spool_reader *r, struct bytes b, struct err *err)
 		return err_set(err, ERR_INPUT, "the header of the spool file is damaged");
 	for (unsigned i = 0; i < SPOOL_CLOCK_BYTES && clock[i]; i++)
 		if ((clock[i] < 'a' || clock[i] > 'z') && clock[i] != '-')
-			return err_set(err, ERR_INPUT, "spool file with a clock of no known form");
+			return err_set(err, ERR_INPUT,
+				       "spool file with a clock of no known form");
 	memcpy(r->boot_id, boot_id, SPOOL_BOOT_ID_BYTES);
 	memcpy(r->clock, clock, SPOOL_CLOCK_BYTES - 1);
 	return 0;
@@ -130,7 +132,8 @@ void spool_reader_free(struct spool_reader *r)
 	free(r);
 }
 
-/* 1: the block at pos is good, its payload in *out; 0: there is none; -1: the file ends here. */
+/* 1: the block at pos is good, its payload in *out; 0: there is none; -1: the file ends
+ * here. */
 static int try_block(struct spool_reader *r, struct bytes *out, bool *looks_like_one)
 {
 	size_t n = read_at(r->fd, r->block, SPOOL_BLOCK_HEADER, r->pos);

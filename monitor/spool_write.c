@@ -1,16 +1,16 @@
 /* spool_write.c - what the Monitor saw, compactly, on disk
  *
- * IDEA     Events are encoded into a block in memory; a full block is written with one pwrite(2)
- *          at the next multiple of SPOOL_GRID.  Each block can be read alone: it begins with an
- *          absolute time and its tables of tasks and mapped files are empty.  The layout is in
- *          doc/formats.md.
- * SAMPLE   tag byte with the task's slot, time since the last event, PC since one of the
- *          task's last two: 4 to 5 bytes, whether it stays or moves between program and library.
+ * IDEA     Events are encoded into a block in memory; a full block is written with one
+ *          pwrite(2) at the next multiple of SPOOL_GRID. Each block can be read alone: it
+ *          begins with an absolute time and its tables of tasks and mapped files are empty. The
+ *          layout is in doc/formats.md.
+ * SAMPLE   tag byte with the task's slot, time since the last event, PC since one of the task's
+ *          last two: 4 to 5 bytes, whether it stays or moves between program and library.
  * STATE    registers as differences to the task's last ones: many have not changed or little.
- * SPACE    Before a file is begun, whole files are dropped, oldest first, until the spool and the
- *          new file together stay under the limit; whoever wrote them.  What was dropped, for
- *          space or because the disk refused a block, is counted and told by a SPOOL_GAP event in
- *          the next block.
+ * SPACE    Before a file is begun, whole files are dropped, oldest first, until the spool and
+ *          the new file together stay under the limit; whoever wrote them. What was dropped,
+ *          for space or because the disk refused a block, is counted and told by a SPOOL_GAP
+ *          event in the next block.
  *
  * INVARIANTS
  *   I1  the file holds whole blocks up to `end`; a block that could not be written whole is
@@ -49,7 +49,8 @@ struct file {			/* a mapped file named in this block */
 };
 
 struct spool_writer {
-	int dirfd, fd;		/* dirfd < 0: the one file is the caller's; fd < 0: none begun */
+	/* dirfd < 0: the one file is the caller's; fd < 0: none begun */
+	int dirfd, fd;
 	uint64_t max_bytes, file_bytes, next_number, end;
 	uint64_t period_ns;
 	char clock[SPOOL_CLOCK_BYTES];
@@ -267,7 +268,8 @@ static int drop_file(struct spool_writer *w, uint64_t number, struct err *err)
 	if (unlinkat(w->dirfd, name, 0) < 0) {
 		if (errno == ENOENT)
 			return 0;	/* its reader was faster: nothing is lost */
-		return err_set(err, ERR_SYS, "spool file '%s': unlink: %s", name, strerror(errno));
+		return err_set(err, ERR_SYS, "spool file '%s': unlink: %s", name,
+			       strerror(errno));
 	}
 	w->counts.files_dropped++;
 	w->counts.samples_dropped += n;
@@ -396,8 +398,8 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* The nearer of the two, so that the number is short; of two far ones the older, so that the other
- * stays near to where the task has just been. */
+/* The nearer of the two, so that the number is short; of two far ones the older, so that the
+ * other stays near to where the task has just been. */
 static unsigned choose_pc(const struct slot *s, uint64_t pc)
 {
 	uint64_t d[2] = { distance(s->pc[0], pc), distance(s->pc[1], pc) };
@@ -410,7 +412,8 @@ static unsigned choose_pc(const struct slot *s, uint64_t pc)
 
 static void put_state(struct wr *p, const struct spool_state *state, struct spool_state *last)
 {
-	uint32_t n = state->stack_bytes < SPOOL_STACK_MAX ? state->stack_bytes : SPOOL_STACK_MAX;
+	uint32_t n =
+		state->stack_bytes < SPOOL_STACK_MAX ? state->stack_bytes : SPOOL_STACK_MAX;
 
 	wr_sleb(p, (int64_t)(state->rflags - last->rflags));
 	for (unsigned i = 0; i < SPOOL_NGPR; i++)
@@ -468,8 +471,9 @@ static void put_file(struct spool_writer *w, const struct spool_event *ev)
 	for (unsigned i = 0; i < w->nfile; i++) {
 		const struct file *o = &w->file[i];
 
-		if (o->inode == f.inode && o->generation == f.generation && o->major == f.major &&
-		    o->minor == f.minor && o->npath == n && memcmp(p->p + o->path, path, n) == 0) {
+		if (o->inode == f.inode && o->generation == f.generation &&
+		    o->major == f.major && o->minor == f.minor && o->npath == n &&
+		    memcmp(p->p + o->path, path, n) == 0) {
 			wr_uleb(p, i + 1);
 			return;
 		}

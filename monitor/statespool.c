@@ -73,7 +73,8 @@ int statespool_take(struct statespool *s)
 
 	if (!s->writer)
 		return -1;
-	(void)spool_flush(s->writer, true, NULL);	/* a block that is lost is states that are */
+	/* a block that is lost is states that are */
+	(void)spool_flush(s->writer, true, NULL);
 	s->fd = -1;
 	forget(s);
 	return fd;

@@ -1,8 +1,9 @@
-/* statespool.h - samples with the state of their task on their way to the Manager, in memory only
+/* statespool.h - samples with the state of their task on their way to the Manager, in memory
+ * only
  *
  * Registers and stacks are the data of whoever runs the programs: they never go to the spool
- * directory.  A spool file without a name, in memory, holds them until the Manager takes it over
- * as a descriptor, and is bounded; what finds no room is counted.
+ * directory.  A spool file without a name, in memory, holds them until the Manager takes it
+ * over as a descriptor, and is bounded; what finds no room is counted.
  */
 #ifndef MONITOR_STATESPOOL_H
 #define MONITOR_STATESPOOL_H
@@ -13,12 +14,14 @@ struct statespool;
 
 /* NULL when out of memory.  `clock` stays the caller's. */
 struct statespool *statespool_new(const char *clock, uint64_t period_ns, uint64_t max_bytes);
-void statespool_free(struct statespool *s);		/* NULL is allowed; forgets what is held */
+/* NULL is allowed; forgets what is held */
+void statespool_free(struct statespool *s);
 
-/* A sample that has a state.  False: there is no room, it is dropped and counted.  The last quarter
- * of the room is for samples without their memory, of which it holds many more. */
+/* A sample that has a state.  False: there is no room, it is dropped and counted.  The last
+ * quarter of the room is for samples without their memory, of which it holds many more. */
 bool statespool_put(struct statespool *s, const struct spool_event *ev);
-/* What is held, a complete spool file: its descriptor, from now on the caller's; -1: nothing. */
+/* What is held, a complete spool file: its descriptor, from now on the caller's; -1:
+ * nothing. */
 int statespool_take(struct statespool *s);
 uint64_t statespool_states(const struct statespool *s);		/* held since it was made */
 uint64_t statespool_dropped(const struct statespool *s);

@@ -9,7 +9,8 @@ const double DECIDE_FULL_GAIN = 0.05;
 
 const char *const decide_reason_text[] = {
 	[DECIDE_FIRST] = "no generation yet",
-	[DECIDE_BLINDLY] = "no generation yet, and how fast its original runs could not be observed",
+	[DECIDE_BLINDLY] =
+		"no generation yet, and how fast its original runs could not be observed",
 	[DECIDE_EVIDENCE] = "much more is known than when its generation was made",
 	[DECIDE_DRIFT] = "used otherwise than its generation was made for",
 	[DECIDE_FEW_SAMPLES] = "too few samples",
@@ -25,9 +26,10 @@ const char *const decide_reason_text[] = {
 /* Four times the samples halve the error of each count. */
 static const double more_evidence = 4;
 
-/* A branch is known by the samples of its blocks, total / spread of them on the average, and its
- * error falls with their root.  The factor makes it fit what perl, python, gawk and postgres gained
- * at 5,000, 20,000 and 100,000 samples: 30..65, 50..80 and 75..85 % of the full gain. */
+/* A branch is known by the samples of its blocks, total / spread of them on the average, and
+ * its error falls with their root.  The factor makes it fit what perl, python, gawk and
+ * postgres gained at 5,000, 20,000 and 100,000 samples: 30..65, 50..80 and 75..85 % of the
+ * full gain. */
 double decide_quality(const struct usage *made_from)
 {
 	double n = usage_total(made_from);

@@ -1,21 +1,23 @@
 /* decide.h - is it time to lay a module out (again)?
  *
- * Zhang et al. leave open (SOSP 1997, section 5) whether to optimize rarely or frequently.  The answer
- * here: whenever what it should gain is worth the work.  The gain is estimated from three uses of
- * the module, all of them samples of blocks:
+ * Zhang et al. leave open (SOSP 1997, section 5) whether to optimize rarely or frequently.  The
+ * answer here: whenever what it should gain is worth the work.  The gain is estimated from
+ * three uses of the module, all of them samples of blocks:
  *
- *	use	all that is known of it, the old faded; what a generation would be made from now
+ *	use	all that is known of it, the old faded; what a generation would be made from
+ *                now
  *	made	what the present generation was made from; empty without one
  *	recent	the last window of samples: how it is used now
  *
  *	gain = share of the machine's time * full gain *
  *	       (quality(use) * served(use, recent) - quality(made) * served(made, recent))
  *
- * where the full gain is what a perfect profile brings, and quality() is the part of it that a sampled
- * one of that size brings.  A window of recent samples lasts optimize.cool_down_h at least, so that
- * habits of day and night are one use and get one layout.  When it ends and shows that the use has
- * changed, the older samples lose so much weight that the window's share of all of them is as large as
- * the change: see decide_forget().  What is forgotten in vain comes back as fast.
+ * where the full gain is what a perfect profile brings, and quality() is the part of it that a
+ * sampled one of that size brings.  A window of recent samples lasts optimize.cool_down_h at
+ * least, so that habits of day and night are one use and get one layout.  When it ends and
+ * shows that the use has changed, the older samples lose so much weight that the window's share
+ * of all of them is as large as the change: see decide_forget().  What is forgotten in vain
+ * comes back as fast.
  */
 #ifndef POLICY_DECIDE_H
 #define POLICY_DECIDE_H
@@ -43,17 +45,19 @@ struct decide_module {
 };
 
 enum decide_reason {
-	DECIDE_FIRST,		/* act: it has none yet */
-	DECIDE_BLINDLY,		/* act: the same, though not observed in all of optimize.observe_first_h */
+	DECIDE_FIRST,	/* act: it has none yet */
+	/* act: the same, though not observed in all of optimize.observe_first_h */
+	DECIDE_BLINDLY,
 	DECIDE_EVIDENCE,	/* act: far more is known than when its generation was made */
-	DECIDE_DRIFT,		/* act: it is used in another way than it was made for */
+	DECIDE_DRIFT,	/* act: it is used in another way than it was made for */
 	DECIDE_FEW_SAMPLES,	/* wait: below optimize.min_samples */
-	DECIDE_UNSEEN,		/* wait: too much of its time may be in blocks not seen yet */
+	DECIDE_UNSEEN,	/* wait: too much of its time may be in blocks not seen yet */
 	DECIDE_LITTLE_GAIN,	/* wait: below optimize.min_gain */
 	DECIDE_SAME_USE,	/* wait: used as it was made for */
-	DECIDE_UNOBSERVED,	/* wait: its first one could not be compared with its original */
+	DECIDE_UNOBSERVED, /* wait: its first one could not be compared with its original */
 	DECIDE_COOL_DOWN,	/* wait: its last one is too new */
-	DECIDE_CPU_BUDGET, DECIDE_DISK_BUDGET,	/* wait: today's is spent */
+	DECIDE_CPU_BUDGET,
+	DECIDE_DISK_BUDGET,	/* wait: today's is spent */
 };
 extern const char *const decide_reason_text[];	/* a few words each */
 
@@ -64,12 +68,13 @@ struct decision {
 	double gain;		/* of the machine's time, estimated, 0..1 */
 };
 
-/* Seconds from then to now by a clock that people set.  A moment in the future says that it was set back:
- * one that is a day off or more lies as far in the past as anything, so that nothing waits for it. */
+/* Seconds from then to now by a clock that people set.  A moment in the future says that it
+ * was set back: one that is a day off or more lies as far in the past as anything, so that
+ * nothing waits for it. */
 double decide_since_s(uint64_t then_ns, uint64_t now_ns);
 
-/* Is a window of so many samples that began so long ago complete?  Then it is judged, and a new one
- * begins.  The first one need not last: any generation is better than none. */
+/* Is a window of so many samples that began so long ago complete?  Then it is judged, and a
+ * new one begins.  The first one need not last: any generation is better than none. */
 bool decide_window_ends(const struct policy *p, bool first, double samples, double since_s);
 
 /* Factor, 0..1, for the samples in `use` that are older than the window `recent`. */
@@ -81,9 +86,9 @@ extern const double DECIDE_FULL_GAIN;
 /* The part of the full gain that a layout from such a sampling reaches: 0..1. */
 double decide_quality(const struct usage *made_from);
 
-/* A process died that had a generation mapped.  Is the generation to blame, or did the program die as
- * often before?  Blamed unless its original has died too and so often that as many deaths would come
- * by chance, in that time, with 5 % probability at least (Poisson). */
+/* A process died that had a generation mapped.  Is the generation to blame, or did the
+ * program die as often before?  Blamed unless its original has died too and so often that as
+ * many deaths would come by chance, in that time, with 5 % probability at least (Poisson). */
 bool decide_blames(unsigned deaths, double watched_s, unsigned deaths_before,
 		   double watched_before_s);
 

@@ -1,7 +1,8 @@
 /* idle.c - each condition: its value in words, and its verdict; see idle.h
  *
- * All must hold before work begins.  Work that is under way raises the load average and makes tasks
- * wait for a CPU by itself, so these two do not stop it: there it is the CPU time of others that counts.
+ * All must hold before work begins.  Work that is under way raises the load average and makes
+ * tasks wait for a CPU by itself, so these two do not stop it: there it is the CPU time of
+ * others that counts.
  */
 #include "policy/idle.h"
 
@@ -25,7 +26,8 @@ static struct idle_condition at_most(const char *name, double pct, unsigned most
 
 	if (pct >= 0.0) {
 		c.ok = pct <= most;
-		(void)snprintf(c.value, sizeof(c.value), "%.*f %%", digits, pct);	/* fits */
+		/* fits */
+		(void)snprintf(c.value, sizeof(c.value), "%.*f %%", digits, pct);
 	}
 	return c;
 }
@@ -50,17 +52,20 @@ static struct idle_condition battery(const struct policy *p, const struct idle_s
 	if (now->mains < 0)
 		return c;
 	c.ok = now->mains || p->idle_on_battery;
-	(void)snprintf(c.value, sizeof(c.value), "%s", now->mains ? "mains" : "battery");	/* fits */
+	/* fits */
+	(void)snprintf(c.value, sizeof(c.value), "%s", now->mains ? "mains" : "battery");
 	return c;
 }
 
 static struct idle_condition heat(const struct policy *p, const struct idle_state *now)
 {
-	struct idle_condition c = at_most("idle.heat_max_pct", now->heat_pct, p->idle_heat_max_pct, 0);
+	struct idle_condition c =
+		at_most("idle.heat_max_pct", now->heat_pct, p->idle_heat_max_pct, 0);
 
 	if (now->throttled && p->idle_heat_max_pct < 100) {
 		c.ok = false;
-		(void)snprintf(c.value, sizeof(c.value), "throttled in the last minute");	/* fits */
+		/* fits */
+		(void)snprintf(c.value, sizeof(c.value), "throttled in the last minute");
 	}
 	return c;
 }
@@ -73,11 +78,15 @@ bool idle_judge(const struct policy *p, const struct idle_state *now,
 	const struct idle_condition c[IDLE_NCONDITION] = {
 		at_most("idle.load_max_pct", load_pct, p->idle_load_max_pct, 0),
 		at_most("idle.busy_max_pct", now->busy_pct, p->idle_busy_max_pct, 0),
-		at_most("idle.psi_cpu_max_pct", pressure[PRESSURE_CPU], p->idle_psi_cpu_max_pct, 2),
-		at_most("idle.psi_io_max_pct", pressure[PRESSURE_IO], p->idle_psi_io_max_pct, 2),
+		at_most("idle.psi_cpu_max_pct", pressure[PRESSURE_CPU], p->idle_psi_cpu_max_pct,
+			2),
+		at_most("idle.psi_io_max_pct", pressure[PRESSURE_IO], p->idle_psi_io_max_pct,
+			2),
 		at_most("idle.psi_memory_max_pct", pressure[PRESSURE_MEMORY],
 			p->idle_psi_memory_max_pct, 2),
-		users(p, now), battery(p, now), heat(p, now),
+		users(p, now),
+		battery(p, now),
+		heat(p, now),
 		{ "idle.window", "", inside(p->idle_window, now->minute), false },
 	};
 	bool idle = true;
@@ -87,7 +96,8 @@ bool idle_judge(const struct policy *p, const struct idle_state *now,
 		out[i].by_work = i == 0 || i == 2;
 		idle = idle && c[i].ok;
 	}
-	(void)snprintf(out[IDLE_NCONDITION - 1].value, sizeof(out->value), "%02u:%02u",	/* fits */
+	(void)snprintf(out[IDLE_NCONDITION - 1].value, sizeof(out->value),
+		       "%02u:%02u",	/* fits */
 		       now->minute / 60, now->minute % 60);
 	return idle;
 }

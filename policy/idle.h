@@ -1,7 +1,8 @@
-/* idle.h - does the machine count as idle?  The conditions apart from where their values come from
+/* idle.h - does the machine count as idle?  The conditions apart from where their values come
+ * from
  *
- * Private to policy/ and its tests: judging is a pure function of a state that tests make up.  Values
- * that this machine does not offer are negative and do not stand in the way.
+ * Private to policy/ and its tests: judging is a pure function of a state that tests make up.
+ * Values that this machine does not offer are negative and do not stand in the way.
  */
 #ifndef POLICY_IDLE_H
 #define POLICY_IDLE_H

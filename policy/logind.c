@@ -1,9 +1,9 @@
 /* logind.c - see logind.h
  *
- * The handshake of D-Bus is lines of text: who we are is known to the bus from the socket.  Then come
- * messages: a head of 16 bytes with the lengths of what follows, an array of fields (code, type, value,
- * each begun at a multiple of 8), a body.  Everything that comes is bounds-checked, and whatever is not
- * as it should be means that nobody can tell.
+ * The handshake of D-Bus is lines of text: who we are is known to the bus from the socket.
+ * Then come messages: a head of 16 bytes with the lengths of what follows, an array of fields
+ * (code, type, value, each begun at a multiple of 8), a body.  Everything that comes is
+ * bounds-checked, and whatever is not as it should be means that nobody can tell.
  */
 #include "policy/logind.h"
 
@@ -59,7 +59,8 @@ static bool put(const struct bus *b, const void *p, size_t n)
 		if (k > 0) {
 			at += k;
 			n -= (size_t)k;
-		} else if (k == 0 || (errno != EINTR && (errno != EAGAIN || !wait_for(b, POLLOUT)))) {
+		} else if (k == 0 ||
+			   (errno != EINTR && (errno != EAGAIN || !wait_for(b, POLLOUT)))) {
 			return false;
 		}
 	}
@@ -90,8 +91,8 @@ static void used(struct bus *b, size_t n)
 
 /* --- messages --- */
 
-/* The user's number in decimal, each digit as two of its hexadecimal code; a line of the server that
- * begins with OK lets us in. */
+/* The user's number in decimal, each digit as two of its hexadecimal code; a line of the
+ * server that begins with OK lets us in. */
 static bool handshake(struct bus *b)
 {
 	char uid[16], line[64] = "AUTH EXTERNAL ";
@@ -163,7 +164,8 @@ static bool send_call(const struct bus *b, const struct call *c)
 	wr_align(&w, 8);
 	size_t body = w.n;
 	for (int i = 0; i < 2 && c->arg[i]; i++)
-		put_text(&w, c->arg[i]);	/* aligned in the body as in the whole: it is at 8 */
+		/* aligned in the body as in the whole: it is at 8 */
+		put_text(&w, c->arg[i]);
 	wr_put_u32(&w, 4, (uint32_t)(w.n - body));
 	bool ok = put(b, w.p, w.n);
 	wr_free(&w);
@@ -206,8 +208,9 @@ static uint32_t answered(struct bytes message, uint32_t fields_bytes)
 	return 0;
 }
 
-/* The body of the answer to `serial`, valid until the next message is read; .p is NULL when it is an
- * error or none comes.  Signals and the answer to Hello pass by; *used_bytes is what to use up then. */
+/* The body of the answer to `serial`, valid until the next message is read; .p is NULL when
+ * it is an error or none comes.  Signals and the answer to Hello pass by; *used_bytes is
+ * what to use up then. */
 static struct bytes answer_to(struct bus *b, uint32_t serial, size_t *used_bytes)
 {
 	const struct bytes none = { NULL, 0 };

@@ -1,8 +1,8 @@
 /* logind.h - asks systemd-logind whether the users are idle
  *
- * Logind's property IdleHint is the one place that knows: desktops tell it, terminals count as idle
- * five minutes after their last input, and programs that play a film inhibit it.  It is published over
- * D-Bus only; three messages are all of D-Bus that is needed.
+ * Logind's property IdleHint is the one place that knows: desktops tell it, terminals count as
+ * idle five minutes after their last input, and programs that play a film inhibit it.  It is
+ * published over D-Bus only; three messages are all of D-Bus that is needed.
  */
 #ifndef POLICY_LOGIND_H
 #define POLICY_LOGIND_H

@@ -38,14 +38,15 @@ struct policy *policy_default(void)
 	for (unsigned i = 0; i < policy_nsetting; i++) {
 		const struct setting *s = &policy_setting[i];
 
-		if (s->kind == SETTING_UINT || s->kind == SETTING_BOOL || s->kind == SETTING_CLOCK ||
-		    s->kind == SETTING_SWITCH)
+		if (s->kind == SETTING_UINT || s->kind == SETTING_BOOL ||
+		    s->kind == SETTING_CLOCK || s->kind == SETTING_SWITCH)
 			*(unsigned *)((char *)p + s->off) = s->def;
 		if (s->kind == SETTING_PASSES)
 			pass_set_all(&p->passes);
 		if (s->kind != SETTING_GLOBS || strcmp(s->key, "include") != 0)
 			continue;
-		for (size_t k = 0; k < sizeof(default_include) / sizeof(default_include[0]); k++) {
+		for (size_t k = 0; k < sizeof(default_include) / sizeof(default_include[0]);
+		     k++) {
 			if (setting_add(s, p, default_include[k], NULL) < 0) {
 				policy_free(p);
 				return NULL;
@@ -86,6 +87,7 @@ void policy_free(struct policy *p)
 	for (uint32_t i = 0; i < p->nrule; i++)
 		rule_clear(&p->rule[i]);
 	free(p->rule);
+	free(p->note);
 	free(p);
 }
 
@@ -148,8 +150,9 @@ unsigned policy_least_samples(const struct policy *p)
 }
 
 static void each_of(const struct policy *p, uint64_t set,
-		    void (*f)(void *ctx, const char *section, const char *key, const char *value,
-			      const char *unit, const char *help), void *ctx)
+		    void (*f)(void *ctx, const char *section, const char *key,
+			      const char *value, const char *unit, const char *help),
+		    void *ctx)
 {
 	struct wr text = { 0 };
 
@@ -175,7 +178,8 @@ void policy_each(const struct policy *p,
 
 void policy_each_of_rule(const struct policy_rule *r,
 			 void (*f)(void *ctx, const char *section, const char *key,
-				   const char *value, const char *unit, const char *help), void *ctx)
+				   const char *value, const char *unit, const char *help),
+			 void *ctx)
 {
 	each_of(r->values, r->set, f, ctx);
 }

@@ -61,21 +61,26 @@ struct policy {
 	unsigned cool_down_h, cpu_per_day_s, disk_per_day_mib, half_life_d, observe_s;
 	unsigned observe_first_h;
 	struct policy_passes passes;
-	unsigned huge_text, job_memory_mib, job_cpu_s;
+	unsigned job_memory_mib, job_cpu_s;
 	uint32_t nrule;
 	struct policy_rule *rule;	/* the first that fits decides */
-	unsigned module_cpu_per_day_s, module_disk_per_day_mib;	/* of each module; see rule_apply() */
+	char *note;		/* of policy_parse(): what is out of date; NULL: nothing */
+	/* of each module; see rule_apply() */
+	unsigned module_cpu_per_day_s, module_disk_per_day_mib;
 };
 
 /* Defaults: every setting's default; include is /usr/bin, /usr/sbin and the library folders,
  * exclude empty, all passes. */
 struct policy *policy_default(void);
 /* Parses YAML text; `name` stands in messages: "NAME:LINE:COLUMN: idle.check_s: 0 is outside
- * 1..3600 s".  Unknown and repeated keys, wrong types and values out of range are ERR_USAGE. */
+ * 1..3600 s".  Unknown and repeated keys, wrong types and values out of range are ERR_USAGE.
+ * A setting of an older version that is gone does nothing; the first has a sentence in `note`,
+ * which whoever reads a policy shows. */
 struct policy *policy_parse(struct bytes text, const char *name, struct err *err);
 void policy_free(struct policy *p);		/* NULL is allowed */
 
-/* True when path matches an include glob and no exclude glob (fnmatch, FNM_PATHNAME not set). */
+/* True when path matches an include glob and no exclude glob (fnmatch, FNM_PATHNAME not
+ * set). */
 bool policy_allows(const struct policy *p, const char *path);
 /* "fluff,leave,..." as far as switched on; at least POLICY_PASS_LIST_MAX bytes. */
 void policy_pass_list(const struct policy *p, char *out, size_t n);
@@ -91,7 +96,8 @@ void policy_each(const struct policy *p,
 /* The same for what a rule sets. */
 void policy_each_of_rule(const struct policy_rule *r,
 			 void (*f)(void *ctx, const char *section, const char *key,
-				   const char *value, const char *unit, const char *help), void *ctx);
+				   const char *value, const char *unit, const char *help),
+			 void *ctx);
 
 /* Is the machine idle?  Each condition with its present value and verdict. */
 struct idle_condition {

@@ -1,12 +1,13 @@
 /* ranktest.c - see ranktest.h
  *
- * Without a shift all orders of the m + n numbers of a stratum are as likely.  Of them, as many have the
- * statistic u as there are partitions of u into at most m parts of at most n: the coefficient of q^u in
+ * Without a shift all orders of the m + n numbers of a stratum are as likely.  Of them, as many
+ * have the statistic u as there are partitions of u into at most m parts of at most n: the
+ * coefficient of q^u in
  *
  *	product over i = 1..m of (1 - q^(n + i)) / (1 - q^i)
  *
- * which is multiplied out.  Small coefficients, the tail that matters, are whole numbers that a double
- * holds exactly.  Ties make the true probability of the tail smaller, never larger.
+ * which is multiplied out.  Small coefficients, the tail that matters, are whole numbers that a
+ * double holds exactly.  Ties make the true probability of the tail smaller, never larger.
  */
 #include "policy/ranktest.h"
 

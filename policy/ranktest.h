@@ -1,12 +1,14 @@
 /* ranktest.h - by how much are these numbers larger than those?
  *
- * Mann and Whitney's test (Ann. Math. Stat. 18, 1947) turned round: the estimate of Hodges and Lehmann
- * (34, 1963), the median of all differences, and the interval of those shifts that the test does not
- * reject (Moses; see Hollander, Wolfe, Chicken, Nonparametric Statistical Methods, 4.3).  It assumes
- * nothing about the distribution but that without an effect both sides come from the same one.
+ * Mann and Whitney's test (Ann. Math. Stat. 18, 1947) turned round: the estimate of Hodges and
+ * Lehmann (34, 1963), the median of all differences, and the interval of those shifts that the
+ * test does not reject (Moses; see Hollander, Wolfe, Chicken, Nonparametric Statistical
+ * Methods, 4.3).  It assumes nothing about the distribution but that without an effect both
+ * sides come from the same one.
  *
- * Numbers come in strata; only those of one stratum are compared with each other.  The statistic is the
- * sum of those of the strata, and its distribution is exact, so that few numbers are no excuse.
+ * Numbers come in strata; only those of one stratum are compared with each other.  The
+ * statistic is the sum of those of the strata, and its distribution is exact, so that few
+ * numbers are no excuse.
  */
 #ifndef POLICY_RANKTEST_H
 #define POLICY_RANKTEST_H
@@ -26,12 +28,12 @@ struct ranktest_shift {			/* of `now` against `before` */
 	double low, high;		/* infinite when too few numbers are there to say */
 };
 
-/* The largest c for which the statistic is at most c with probability `alpha` or less, when there is no
- * shift; -1: none. */
+/* The largest c for which the statistic is at most c with probability `alpha` or less, when
+ * there is no shift; -1: none. */
 int32_t ranktest_critical(const struct ranktest_stratum *s, uint32_t n, double alpha);
 
-/* `alpha`: probability with which a true shift lies below low; and the same above high.  False when there
- * is nothing to compare. */
+/* `alpha`: probability with which a true shift lies below low; and the same above high.
+ * False when there is nothing to compare. */
 bool ranktest_shift(const struct ranktest_stratum *s, uint32_t n, double alpha,
 		    struct ranktest_shift *out);
 

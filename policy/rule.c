@@ -1,8 +1,9 @@
 /* rule.c - see rule.h
  *
- * The package of a file is looked up where dpkg notes what it unpacked: /var/lib/dpkg/info/NAME.list, or
- * NAME:ARCHITECTURE.list, a path a line.  Only lists of packages that the pattern fits are read.  Packages
- * from before /bin and /lib became links into /usr list files there.
+ * The package of a file is looked up where dpkg notes what it unpacked:
+ * /var/lib/dpkg/info/NAME.list, or NAME:ARCHITECTURE.list, a path a line.  Only lists of
+ * packages that the pattern fits are read.  Packages from before /bin and /lib became links
+ * into /usr list files there.
  */
 #include "policy/rule.h"
 
@@ -88,7 +89,8 @@ bool rule_in_package(const char *root, const char *pattern, const char *path)
 	char folder[PATH_MAX], package[NAME_MAX + 1];
 	bool yes = false;
 
-	(void)snprintf(folder, sizeof(folder), "%s%s", root, info_folder);	/* cut: not there */
+	/* cut: not there */
+	(void)snprintf(folder, sizeof(folder), "%s%s", root, info_folder);
 	DIR *d = opendir(folder);
 	for (struct dirent *e; d && !yes && (e = readdir(d)); )
 		yes = package_of(e->d_name, package, sizeof(package)) &&

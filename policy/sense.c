@@ -1,9 +1,9 @@
 /* sense.c - see sense.h
  *
- * Shares come from the growth of counters between two looks.  Looks are remembered for two seconds, so
- * that somebody who looks often still gets an average over half a second, which clock ticks of 10 ms
- * can tell.  What takes longer to ask for - temperatures, power supplies, logind - is asked for twice a
- * second at most.
+ * Shares come from the growth of counters between two looks.  Looks are remembered for two
+ * seconds, so that somebody who looks often still gets an average over half a second, which
+ * clock ticks of 10 ms can tell.  What takes longer to ask for - temperatures, power supplies,
+ * logind - is asked for twice a second at most.
  */
 #include "policy/sense.h"
 
@@ -112,7 +112,8 @@ static const char *line_of(const char *text, const char *key)
 /* The number behind `name` in the line; -1 without one. */
 static double number_behind(const char *line, const char *name)
 {
-	const char *end = line ? strchr(line, '\n') : NULL, *at = line ? strstr(line, name) : NULL;
+	const char *end = line ? strchr(line, '\n') : NULL,
+		   *at = line ? strstr(line, name) : NULL;
 	char *stop;
 
 	if (!at || (end && at > end))
@@ -126,13 +127,14 @@ static double number_behind(const char *line, const char *name)
 
 static void read_cpu(const struct sense *m, struct look *l, unsigned *ncpu)
 {
-	double t[8] = { 0 };		/* user, nice, system, idle, iowait, irq, softirq, steal */
+	/* user, nice, system, idle, iowait, irq, softirq, steal */
+	double t[8] = { 0 };
 	static char text[65536];	/* interrupts are counted behind what is of use */
 	unsigned n = 0;
 
 	const char *line = line_of(text_of(m, text, sizeof(text), "/proc/stat"), "cpu ");
-	l->cpu = line && sscanf(line, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &t[0], &t[1], &t[2], &t[3],
-				&t[4], &t[5], &t[6], &t[7]) >= 4;
+	l->cpu = line && sscanf(line, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &t[0], &t[1],
+				&t[2], &t[3], &t[4], &t[5], &t[6], &t[7]) >= 4;
 	for (int i = 0; i < 8; i++)
 		l->all += t[i];
 	l->busy = l->all - t[3] - t[4];
@@ -148,8 +150,9 @@ static void read_own(const struct sense *m, pid_t own, struct look *l)
 	unsigned long long user, system;
 	char text[1024];
 
-	const char *at = own ? strrchr(text_of(m, text, sizeof(text), "/proc/%d/stat", (int)own), ')') :
-			 NULL;
+	const char *at =
+		own ? strrchr(text_of(m, text, sizeof(text), "/proc/%d/stat", (int)own), ')')
+		    : NULL;
 	/* Behind the name: state, then ten numbers, then user and system time. */
 	if (!at || sscanf(at, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user,
 			  &system) != 2)
@@ -164,8 +167,8 @@ static void read_pressure(struct sense *m, struct look *l)
 	char text[512];
 
 	for (int i = 0; i < NPRESSURE; i++) {
-		const char *line = line_of(text_of(m, text, sizeof(text), "/proc/pressure/%s", name[i]),
-					   "some ");
+		const char *line = line_of(
+			text_of(m, text, sizeof(text), "/proc/pressure/%s", name[i]), "some ");
 
 		l->stalled_us[i] = number_behind(line, " total=");
 		if (l->stalled_us[i] < 0)
@@ -187,11 +190,14 @@ static void compare(struct sense *m, const struct look *from, const struct look 
 	if (!to->cpu)
 		m->busy_pct = -1;
 	else if (from->cpu && all > 0)
-		m->busy_pct = clamp(100 * (to->busy - from->busy - to->own +
-					   (from->own_pid == to->own_pid ? from->own : 0)) / all);
+		m->busy_pct = clamp(100 *
+				    (to->busy - from->busy - to->own +
+				     (from->own_pid == to->own_pid ? from->own : 0)) /
+				    all);
 	for (int i = 0; i < NPRESSURE; i++)
 		if (from->stalled_us[i] >= 0 && to->stalled_us[i] >= 0)
-			m->pressure_pct[i] = clamp((to->stalled_us[i] - from->stalled_us[i]) / (10 * ms));
+			m->pressure_pct[i] =
+				clamp((to->stalled_us[i] - from->stalled_us[i]) / (10 * ms));
 }
 
 /* What one look back tells: the newest that is far enough back. */
@@ -242,11 +248,13 @@ static void look_at_supply(struct sense *m, const char *name, void *ctx)
 	(void)text_of(m, type, sizeof(type), "/sys/class/power_supply/%.255s/type", name);
 	if (strncmp(type, "Battery", 7) == 0) {
 		p->battery = true;
-		(void)text_of(m, text, sizeof(text), "/sys/class/power_supply/%.255s/status", name);
+		(void)text_of(m, text, sizeof(text), "/sys/class/power_supply/%.255s/status",
+			      name);
 		p->discharging |= strncmp(text, "Discharging", 11) == 0;
 	} else if (strncmp(type, "Mains", 5) == 0 || strncmp(type, "USB", 3) == 0) {
 		p->mains = true;
-		(void)text_of(m, text, sizeof(text), "/sys/class/power_supply/%.255s/online", name);
+		(void)text_of(m, text, sizeof(text), "/sys/class/power_supply/%.255s/online",
+			      name);
 		p->online |= text[0] > '0' && text[0] <= '9';
 	}
 }
@@ -267,7 +275,8 @@ static double limit_of(struct sense *m, const char *zone)
 	char text[32];
 
 	for (int i = 0; i < 16; i++) {
-		(void)text_of(m, text, sizeof(text), "/sys/class/thermal/%.255s/trip_point_%d_type", zone, i);
+		(void)text_of(m, text, sizeof(text),
+			      "/sys/class/thermal/%.255s/trip_point_%d_type", zone, i);
 		if (!text[0])
 			break;
 		if (strncmp(text, "passive", 7) != 0 && strncmp(text, "hot", 3) != 0 &&
@@ -285,7 +294,8 @@ static void look_at_zone(struct sense *m, const char *zone, void *ctx)
 {
 	char text[32];
 	double limit = limit_of(m, zone);
-	double t = strtod(text_of(m, text, sizeof(text), "/sys/class/thermal/%.255s/temp", zone), NULL);
+	double t = strtod(
+		text_of(m, text, sizeof(text), "/sys/class/thermal/%.255s/temp", zone), NULL);
 
 	(void)ctx;
 	if (limit > 0 && t > 0 && 100 * t / limit > m->heat_pct)
@@ -299,8 +309,11 @@ static void count_throttles(struct sense *m, const char *cpu, void *ctx)
 	char text[32];
 
 	for (int i = 0; i < 2; i++)
-		*sum += strtoull(text_of(m, text, sizeof(text), "/sys/devices/system/cpu/%.255s/"
-					 "thermal_throttle/%s_throttle_count", cpu, name[i]), NULL, 10);
+		*sum += strtoull(text_of(m, text, sizeof(text),
+					 "/sys/devices/system/cpu/%.255s/"
+					 "thermal_throttle/%s_throttle_count",
+					 cpu, name[i]),
+				 NULL, 10);
 }
 
 static void read_heat(struct sense *m, uint64_t now_ms)
@@ -323,14 +336,16 @@ static void read_users(struct sense *m, uint64_t now_ms)
 
 	if (now_ms < m->bus_after_ms)
 		return;
-	(void)snprintf(path, sizeof(path), "%s/run/dbus/system_bus_socket", m->root);	/* fits */
+	/* fits */
+	(void)snprintf(path, sizeof(path), "%s/run/dbus/system_bus_socket", m->root);
 	(void)clock_gettime(CLOCK_MONOTONIC, &begun);	/* cannot fail for this clock */
 	struct logind_hint h = logind_ask(path, BUS_MS);
 	(void)clock_gettime(CLOCK_MONOTONIC, &end);
 	m->users_idle = h.idle;
 	m->users_since_us = h.since_us;
-	if (h.idle < 0 && (end.tv_sec - begun.tv_sec) * 1000 + (end.tv_nsec - begun.tv_nsec) / 1000000 >=
-	    BUS_MS)
+	if (h.idle < 0 &&
+	    (end.tv_sec - begun.tv_sec) * 1000 + (end.tv_nsec - begun.tv_nsec) / 1000000 >=
+		    BUS_MS)
 		m->bus_after_ms = now_ms + BUS_AGAIN_MS;
 }
 
@@ -353,8 +368,10 @@ void sense_look(struct sense *m, pid_t own, uint64_t now_ms, struct idle_state *
 	struct tm tm = { 0 };
 	char text[128], *end;
 
-	*out = (struct idle_state){ .load1 = -1, .ncpu = 1, .busy_pct = -1, .users_idle = -1,
-				    .pressure_pct = { -1, -1, -1 }, .mains = -1, .heat_pct = -1 };
+	*out = (struct idle_state){ .load1 = -1,
+				    .ncpu = 1, .busy_pct = -1, .users_idle = -1,
+				    .pressure_pct = { -1, -1, -1 }, .mains = -1,
+				    .heat_pct = -1 };
 	if (localtime_r(&t, &tm))
 		out->minute = 60u * (unsigned)tm.tm_hour + (unsigned)tm.tm_min;
 	if (!m)

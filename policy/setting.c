@@ -1,7 +1,7 @@
 /* setting.c - values of the policy's settings: text to value and value to text
  *
- * Every message about a value says which values are permitted, so that nobody needs the manual to
- * mend a policy.
+ * Every message about a value says which values are permitted, so that nobody needs the manual
+ * to mend a policy.
  */
 #include "policy/setting.h"
 
@@ -17,16 +17,21 @@ const char *const policy_clock_name[] = { "auto", "tick", "cpu-clock", "cycles",
 const char *const policy_switch_name[] = { "auto", "on", "off", NULL };
 
 const struct setting policy_setting[] = {
-#define SETTING(section, key, kind, field, def, min, max, unit, help) \
-	{ #section, #key, SETTING_##kind, offsetof(struct policy, field), def, min, max, unit, help },
+#define SETTING(section, key, kind, field, def, min, max, unit, help)                    \
+	{ #section, #key, SETTING_##kind, offsetof(struct policy, field), def, min, max, \
+	  unit,	    help },
 #include "policy/policy.def"
 #undef SETTING
 };
 static const struct setting rule_setting[] = {
-	{ "rules", "paths", SETTING_GLOBS, offsetof(struct policy_rule, paths), 0, 0, 0, "", "" },
-	{ "rules", "packages", SETTING_NAMES, offsetof(struct policy_rule, packages), 0, 0, 0, "", "" },
-	{ "rules", "users", SETTING_NAMES, offsetof(struct policy_rule, users), 0, 0, 0, "", "" },
-	{ "rules", "refuse", SETTING_BOOL, offsetof(struct policy_rule, refuse), 0, 0, 1, "", "" },
+	{ "rules", "paths", SETTING_GLOBS, offsetof(struct policy_rule, paths), 0, 0, 0, "",
+	  "" },
+	{ "rules", "packages", SETTING_NAMES, offsetof(struct policy_rule, packages), 0, 0, 0,
+	  "", "" },
+	{ "rules", "users", SETTING_NAMES, offsetof(struct policy_rule, users), 0, 0, 0, "",
+	  "" },
+	{ "rules", "refuse", SETTING_BOOL, offsetof(struct policy_rule, refuse), 0, 0, 1, "",
+	  "" },
 };
 const unsigned policy_nsetting = sizeof(policy_setting) / sizeof(policy_setting[0]);
 
@@ -40,7 +45,8 @@ static const void *field_in(const struct setting *s, const void *in)
 	return (const char *)in + s->off;
 }
 
-static_assert(sizeof(policy_setting) / sizeof(policy_setting[0]) <= 64, "a rule has a bit for each");
+static_assert(sizeof(policy_setting) / sizeof(policy_setting[0]) <= 64,
+	      "a rule has a bit for each");
 
 const struct setting *setting_of_rule(const char *key)
 {
@@ -63,7 +69,8 @@ unsigned setting_overridden(const char *key)
 
 bool setting_is_list(const struct setting *s)
 {
-	return s->kind == SETTING_GLOBS || s->kind == SETTING_NAMES || s->kind == SETTING_PASSES;
+	return s->kind == SETTING_GLOBS || s->kind == SETTING_NAMES ||
+	       s->kind == SETTING_PASSES;
 }
 
 /* Plain decimal digits without a leading zero (which YAML 1.1 would take for octal).  Saturates
@@ -91,11 +98,12 @@ static int set_uint(const struct setting *s, unsigned *field, const char *text, 
 	unsigned long long v;
 
 	if (quoted || !parse_uint(text, &v))
-		return err_set(err, ERR_USAGE, "'%.80s' is not a whole number; permitted are %u..%u%s%s",
-			       text, s->min, s->max, gap, s->unit);
+		return err_set(err, ERR_USAGE,
+			       "'%.80s' is not a whole number; permitted are %u..%u%s%s", text,
+			       s->min, s->max, gap, s->unit);
 	if (v < s->min || v > s->max)
-		return err_set(err, ERR_USAGE, "%.80s is outside %u..%u%s%s", text, s->min, s->max,
-			       gap, s->unit);
+		return err_set(err, ERR_USAGE, "%.80s is outside %u..%u%s%s", text, s->min,
+			       s->max, gap, s->unit);
 	*field = (unsigned)v;
 	return 0;
 }
@@ -150,11 +158,15 @@ static int set_window(struct policy_window *field, const char *text, struct err 
 	if (strcmp(text, "always") != 0) {
 		if (strlen(text) != 11 || text[5] != '-' || !parse_time(text, &w.from) ||
 		    !parse_time(text + 6, &w.to))
-			return err_set(err, ERR_USAGE, "'%.80s' is not a time of day HH:MM-HH:MM "
-				       "(00:00..23:59) or always", text);
+			return err_set(err, ERR_USAGE,
+				       "'%.80s' is not a time of day HH:MM-HH:MM "
+				       "(00:00..23:59) or always",
+				       text);
 		if (w.from == w.to)
-			return err_set(err, ERR_USAGE, "'%.80s' begins when it ends; write always or "
-				       "two different times", text);
+			return err_set(err, ERR_USAGE,
+				       "'%.80s' begins when it ends; write always or "
+				       "two different times",
+				       text);
 	}
 	*field = w;
 	return 0;
@@ -177,11 +189,14 @@ int setting_set(const struct setting *s, void *in, const char *text, bool quoted
 	case SETTING_WINDOW:
 		return set_window(field, text, err);
 	case SETTING_GLOBS:
-		return err_set(err, ERR_USAGE, "expects a list of patterns, as in [\"/usr/bin/*\"]");
+		return err_set(err, ERR_USAGE,
+			       "expects a list of patterns, as in [\"/usr/bin/*\"]");
 	case SETTING_NAMES:
-		return err_set(err, ERR_USAGE, "expects a list of patterns, as in [\"postgresql-*\"]");
+		return err_set(err, ERR_USAGE,
+			       "expects a list of patterns, as in [\"postgresql-*\"]");
 	case SETTING_PASSES:
-		return err_set(err, ERR_USAGE, "expects a list of any of %s, as in [align, fluff]",
+		return err_set(err, ERR_USAGE,
+			       "expects a list of any of %s, as in [align, fluff]",
 			       policy_pass_names);
 	}
 	return err_set(err, ERR_USAGE, "has no value");
@@ -219,9 +234,11 @@ static int add_glob(struct policy_globs *g, const char *text, bool path, struct 
 		return err_set(err, ERR_USAGE, "'%.80s' is not a pattern of absolute paths; "
 			       "it must begin with /", text);
 	if (strlen(text) >= SETTING_GLOB_MAX)
-		return err_set(err, ERR_USAGE, "a pattern has at most %d bytes", SETTING_GLOB_MAX - 1);
+		return err_set(err, ERR_USAGE, "a pattern has at most %d bytes",
+			       SETTING_GLOB_MAX - 1);
 	if (g->n == SETTING_LIST_MAX)
-		return err_set(err, ERR_USAGE, "a list has at most %d patterns", SETTING_LIST_MAX);
+		return err_set(err, ERR_USAGE, "a list has at most %d patterns",
+			       SETTING_LIST_MAX);
 	char **grown = realloc(g->glob, (g->n + 1) * sizeof(*grown));
 	if (!grown)
 		return err_set(err, ERR_SYS, "out of memory");
@@ -243,7 +260,8 @@ static int add_pass(struct policy_passes *passes, const char *text, struct err *
 #include "policy/passes.def"
 #undef PASS
 	if (!flag)
-		return err_set(err, ERR_USAGE, "'%.80s' is not one of %s", text, policy_pass_names);
+		return err_set(err, ERR_USAGE, "'%.80s' is not one of %s", text,
+			       policy_pass_names);
 	if (*flag)
 		return err_set(err, ERR_USAGE, "'%s' stands twice in the list", text);
 	*flag = true;
@@ -292,10 +310,12 @@ void setting_show(const struct setting *s, const void *in, struct wr *out)
 
 	switch (s->kind) {
 	case SETTING_UINT:
-		(void)snprintf(text, sizeof(text), "%u", *(const unsigned *)field);	/* fits */
+		/* fits */
+		(void)snprintf(text, sizeof(text), "%u", *(const unsigned *)field);
 		break;
 	case SETTING_BOOL:
-		(void)snprintf(text, sizeof(text), "%s", *(const unsigned *)field ? "true" : "false");
+		(void)snprintf(text, sizeof(text), "%s",
+			       *(const unsigned *)field ? "true" : "false");
 		break;
 	case SETTING_CLOCK:
 		put(out, policy_clock_name[*(const unsigned *)field]);
@@ -307,8 +327,8 @@ void setting_show(const struct setting *s, const void *in, struct wr *out)
 		if (w->from == w->to)
 			put(out, "always");
 		else
-			(void)snprintf(text, sizeof(text), "\"%02u:%02u-%02u:%02u\"", w->from / 60u,
-				       w->from % 60u, w->to / 60u, w->to % 60u);
+			(void)snprintf(text, sizeof(text), "\"%02u:%02u-%02u:%02u\"",
+				       w->from / 60u, w->from % 60u, w->to / 60u, w->to % 60u);
 		break;
 	case SETTING_GLOBS:
 	case SETTING_NAMES:

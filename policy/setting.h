@@ -41,16 +41,18 @@ enum {
 	SETTING_GLOB_MAX = 4096,	/* bytes of one pattern with its NUL */
 };
 
-/* Of a rule: its own keys, whose fields are in struct policy_rule; NULL when it is none of them.  And
- * those that it may override, as an index of policy_setting; policy_nsetting when it may not. */
+/* Of a rule: its own keys, whose fields are in struct policy_rule; NULL when it is none of
+ * them.  And those that it may override, as an index of policy_setting; policy_nsetting when
+ * it may not. */
 const struct setting *setting_of_rule(const char *key);
 unsigned setting_overridden(const char *key);
-struct policy_rule *policy_rule_add(struct policy *p, uint32_t line);	/* NULL: out of memory */
+/* NULL: out of memory */
+struct policy_rule *policy_rule_add(struct policy *p, uint32_t line);
 
 /* `in` is what the setting's field is in: a struct policy, or a struct policy_rule. */
 bool setting_is_list(const struct setting *s);
-/* Sets a setting that is no list.  `quoted`: the YAML scalar stood in quotes, so it is no number
- * and no truth value.  The message names the permitted values, not the setting. */
+/* Sets a setting that is no list.  `quoted`: the YAML scalar stood in quotes, so it is no
+ * number and no truth value.  The message names the permitted values, not the setting. */
 int setting_set(const struct setting *s, void *in, const char *text, bool quoted,
 		struct err *err);
 /* Empties a list. */

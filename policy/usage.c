@@ -45,9 +45,9 @@ double usage_overlap(const struct usage *a, const struct usage *b)
 	return sum;
 }
 
-/* The share p of a block is estimated twice; the difference has variance p (1 - p) (1/na + 1/nb) and,
- * about normal, the mean size sqrt(2 / pi) times its deviation.  Half of the sum of all differences is
- * what the overlap lacks. */
+/* The share p of a block is estimated twice; the difference has variance p (1 - p) (1/na +
+ * 1/nb) and, about normal, the mean size sqrt(2 / pi) times its deviation.  Half of the sum
+ * of all differences is what the overlap lacks. */
 double usage_noise(const struct usage *a, const struct usage *b)
 {
 	double na = usage_total(a), nb = usage_total(b), sum = 0;

@@ -19,27 +19,31 @@ struct usage {			/* ascending by block, every block once */
 
 double usage_total(const struct usage *u);
 
-/* Share of time that both uses spend alike: sum over blocks of the lesser share; 0..1.  0 when one
- * of them is empty. */
+/* Share of time that both uses spend alike: sum over blocks of the lesser share; 0..1.  0
+ * when one of them is empty. */
 double usage_overlap(const struct usage *a, const struct usage *b);
 
-/* What the overlap of two samplings, as large as these, of one and the same use would fall short of
- * 1, on the average: the share of each block is known no better than its samples allow. */
+/* What the overlap of two samplings, as large as these, of one and the same use would fall
+ * short of 1, on the average: the share of each block is known no better than its samples
+ * allow. */
 double usage_noise(const struct usage *a, const struct usage *b);
 
 /* How different the uses are beyond what chance explains: 0..1. */
 double usage_drift(const struct usage *a, const struct usage *b);
 
-/* Upper end, at 95 %, of the share of time in blocks that have no sample yet: the Good-Turing estimate
- * with Esty's variance (Annals of Statistics 11(3), 1983).  1 when there are no samples. */
+/* Upper end, at 95 %, of the share of time in blocks that have no sample yet: the
+ * Good-Turing estimate with Esty's variance (Annals of Statistics 11(3), 1983).  1 when
+ * there are no samples. */
 double usage_unseen(const struct usage *u);
 
-/* Number of blocks over which the time is spread: the exponential of the entropy.  0 when empty. */
+/* Number of blocks over which the time is spread: the exponential of the entropy.  0 when
+ * empty. */
 double usage_spread(const struct usage *u);
 
-/* Share of the time of `use` that a layout made from `known` serves: a block counts whole when its share
- * in `known` is at least half of that in `use`, else in proportion.  A layout is an order, not a
- * proportion: it serves two habits that take turns nearly as well as either one. */
+/* Share of the time of `use` that a layout made from `known` serves: a block counts whole
+ * when its share in `known` is at least half of that in `use`, else in proportion.  A layout
+ * is an order, not a proportion: it serves two habits that take turns nearly as well as
+ * either one. */
 double usage_served(const struct usage *known, const struct usage *use);
 
 #endif

@@ -1,16 +1,16 @@
 /* yaml.c - a policy from YAML text
  *
- * The shape is fixed: sections of settings, a setting is a scalar or a list of scalars; and rules
- * (yaml_rules.c).
+ * The shape is fixed: sections of settings, a setting is a scalar or a list of scalars; and
+ * rules (yaml_rules.c).
  *
  *	idle:
  *	  check_s: 30
  *	modules:
  *	  include: ["/usr/bin/perl"]
  *
- * The walk follows libyaml's events and refuses at the first event that does not fit, so the text
- * decides neither the depth of anything nor the memory.  What a reader could misunderstand is
- * refused too: repeated sections and settings, aliases, anchors, tags, a second document.
+ * The walk follows libyaml's events and refuses at the first event that does not fit, so the
+ * text decides neither the depth of anything nor the memory.  What a reader could misunderstand
+ * is refused too: repeated sections and settings, aliases, anchors, tags, a second document.
  * Every message begins with NAME:LINE:COLUMN.
  */
 #include "policy/policy.h"
@@ -54,16 +54,19 @@ static int unknown_name(const struct walk *w, const char *section, const char *n
 
 	(void)known_names(section, &list);
 	if (section)
-		(void)err_set(err, ERR_USAGE, "unknown setting '%s.%.*s'; the settings of %s are %s",
-			      section, SHOWN_MAX, name, section, (const char *)list.p);
+		(void)err_set(err, ERR_USAGE,
+			      "unknown setting '%s.%.*s'; the settings of %s are %s", section,
+			      SHOWN_MAX, name, section, (const char *)list.p);
 	else
-		(void)err_set(err, ERR_USAGE, "unknown section '%.*s'; the sections are %s, rules",
-			      SHOWN_MAX, name, (const char *)list.p);
+		(void)err_set(err, ERR_USAGE,
+			      "unknown section '%.*s'; the sections are %s, rules", SHOWN_MAX,
+			      name, (const char *)list.p);
 	wr_free(&list);
 	return walk_fail(w, err);
 }
 
-/* Index of the setting, or of the section's first one when key == NULL; policy_nsetting if none. */
+/* Index of the setting, or of the section's first one when key == NULL; policy_nsetting if
+ * none. */
 static unsigned find_setting(const char *section, const char *key)
 {
 	unsigned i = 0;
@@ -79,8 +82,8 @@ static int read_section(struct walk *w, const char *section, struct err *err)
 	if (walk_next(w, err) < 0)
 		return -1;
 	if (w->ev.type != YAML_MAPPING_START_EVENT) {
-		(void)err_set(err, ERR_USAGE, "section %s has no settings: expects lines KEY: VALUE",
-			      section);
+		(void)err_set(err, ERR_USAGE,
+			      "section %s has no settings: expects lines KEY: VALUE", section);
 		return walk_fail(w, err);
 	}
 	for (;;) {
@@ -91,11 +94,17 @@ static int read_section(struct walk *w, const char *section, struct err *err)
 		const char *key = walk_scalar(w, "the name of a setting", err);
 		if (!key)
 			return walk_fail(w, err);
+		int gone = walk_gone(w, section, key, err);
+		if (gone < 0)
+			return -1;
+		if (gone > 0)
+			continue;
 		unsigned i = find_setting(section, key);
 		if (i == policy_nsetting)
 			return unknown_name(w, section, key, err);
 		if (w->line[i]) {
-			(void)err_set(err, ERR_USAGE, "%s.%s stands here a second time, first in line %zu",
+			(void)err_set(err, ERR_USAGE,
+				      "%s.%s stands here a second time, first in line %zu",
 				      section, key, w->line[i]);
 			return walk_fail(w, err);
 		}
@@ -130,12 +139,14 @@ static int read_sections(struct walk *w, struct err *err)
 			goto out;
 		}
 		if (seen[i]) {
-			(void)err_set(err, ERR_USAGE, "section %s stands here a second time", name);
+			(void)err_set(err, ERR_USAGE, "section %s stands here a second time",
+				      name);
 			walk_fail(w, err);
 			goto out;
 		}
 		seen[i] = true;
-		if ((rules ? walk_rules(w, err) : read_section(w, policy_setting[i].section, err)) < 0)
+		if ((rules ? walk_rules(w, err)
+			   : read_section(w, policy_setting[i].section, err)) < 0)
 			goto out;
 	}
 	rc = 0;
@@ -147,7 +158,8 @@ out:
 /* A stream without a document, or with an empty one, asks for nothing: all defaults. */
 static int read_stream(struct walk *w, struct err *err)
 {
-	if (walk_next(w, err) < 0 || walk_next(w, err) < 0)	/* stream start; document start or end */
+	/* stream start; document start or end */
+	if (walk_next(w, err) < 0 || walk_next(w, err) < 0)
 		return -1;
 	if (w->ev.type == YAML_STREAM_END_EVENT)
 		return 0;
@@ -157,7 +169,8 @@ static int read_stream(struct walk *w, struct err *err)
 		if (read_sections(w, err) < 0)
 			return -1;
 	} else if (w->ev.type != YAML_SCALAR_EVENT || w->ev.data.scalar.length > 0) {
-		(void)err_set(err, ERR_USAGE, "expects sections: lines NAME: with settings under them");
+		(void)err_set(err, ERR_USAGE,
+			      "expects sections: lines NAME: with settings under them");
 		return walk_fail(w, err);
 	}
 	if (walk_next(w, err) < 0 || walk_next(w, err) < 0)	/* document end; stream end */

@@ -32,8 +32,13 @@ static int read_key(struct walk *w, struct policy_rule *r, const char *key, stru
 		r->set |= (uint64_t)1 << i;
 		return 0;
 	}
-	(void)err_set(err, ERR_USAGE, "unknown setting 'rules.%.*s'; a rule has name, paths, packages, "
-		      "users, refuse, and settings of optimize but half_life_d", SHOWN_MAX, key);
+	int gone = walk_gone(w, "optimize", key, err);
+	if (gone)
+		return gone < 0 ? -1 : 0;
+	(void)err_set(err, ERR_USAGE,
+		      "unknown setting 'rules.%.*s'; a rule has name, paths, packages, "
+		      "users, refuse, and settings of optimize but half_life_d",
+		      SHOWN_MAX, key);
 	return walk_fail(w, err);
 }
 
@@ -42,7 +47,8 @@ static bool had(struct wr *keys, const char *key)
 {
 	size_t n = strlen(key);
 
-	for (const char *at = keys->n ? (const char *)keys->p : ""; *at; at = strchr(at, ',') + 1)
+	for (const char *at = keys->n ? (const char *)keys->p : ""; *at;
+	     at = strchr(at, ',') + 1)
 		if (strncmp(at, key, n) == 0 && at[n] == ',')
 			return true;
 	if (keys->n)
@@ -65,7 +71,8 @@ static int read_name(struct walk *w, struct policy_rule *r, struct err *err)
 		const struct policy_rule *other = &w->policy->rule[i];
 
 		if (strcmp(other->name, name) == 0) {
-			(void)err_set(err, ERR_USAGE, "'%s' is the name of the rule in line %u, too", name,
+			(void)err_set(err, ERR_USAGE,
+				      "'%s' is the name of the rule in line %u, too", name,
 				      other->line);
 			name = NULL;
 		}
@@ -92,7 +99,8 @@ static int read_keys(struct walk *w, struct policy_rule *r, struct wr *keys, str
 			(void)err_set(err, ERR_USAGE, "rules.%s stands twice in one rule", key);
 			return walk_fail(w, err);
 		}
-		int rc = strcmp(key, "name") == 0 ? read_name(w, r, err) : read_key(w, r, key, err);
+		int rc = strcmp(key, "name") == 0 ? read_name(w, r, err)
+						  : read_key(w, r, key, err);
 		if (rc < 0)
 			return -1;
 	}
@@ -121,7 +129,8 @@ static int read_rule(struct walk *w, struct err *err)
 	struct wr keys = { 0 };
 
 	if (w->ev.type != YAML_MAPPING_START_EVENT) {
-		(void)err_set(err, ERR_USAGE, "expects a rule: lines KEY: VALUE, the first with - before it");
+		(void)err_set(err, ERR_USAGE,
+			      "expects a rule: lines KEY: VALUE, the first with - before it");
 		return walk_fail(w, err);
 	}
 	if (p->nrule == RULES_MAX) {
@@ -141,7 +150,8 @@ int walk_rules(struct walk *w, struct err *err)
 	if (walk_next(w, err) < 0)
 		return -1;
 	if (w->ev.type != YAML_SEQUENCE_START_EVENT) {
-		(void)err_set(err, ERR_USAGE, "rules: expects a list of rules, each with - before it");
+		(void)err_set(err, ERR_USAGE,
+			      "rules: expects a list of rules, each with - before it");
 		return walk_fail(w, err);
 	}
 	for (;;) {

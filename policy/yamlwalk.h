@@ -1,7 +1,7 @@
 /* yamlwalk.h - one event of YAML after the other, and messages that say where
  *
- * Private to policy/.  What a reader of a policy could misunderstand is refused here: anchors, aliases,
- * tags, control characters.  Every message begins with NAME:LINE:COLUMN.
+ * Private to policy/.  What a reader of a policy could misunderstand is refused here: anchors,
+ * aliases, tags, control characters.  Every message begins with NAME:LINE:COLUMN.
  */
 #ifndef POLICY_YAMLWALK_H
 #define POLICY_YAMLWALK_H
@@ -28,12 +28,15 @@ struct walk {
 int walk_next(struct walk *w, struct err *err);
 /* Puts where the present event is before the message; -1. */
 int walk_fail(const struct walk *w, struct err *err);
-/* The present scalar's text; NULL with a message when it is no scalar or holds control characters (an
- * escaped NUL would cut it, an escape sequence would reach a terminal). */
+/* The present scalar's text; NULL with a message when it is no scalar or holds control
+ * characters (an escaped NUL would cut it, an escape sequence would reach a terminal). */
 const char *walk_scalar(const struct walk *w, const char *expected, struct err *err);
 /* Value of a setting of `section`, behind its key, into what s->off is in. */
 int walk_value(struct walk *w, const char *section, const struct setting *s, void *into,
 	       struct err *err);
+/* 1: `key` was a setting of `section` in an older version; its value is passed by, and the
+ * policy's note says so. */
+int walk_gone(struct walk *w, const char *section, const char *key, struct err *err);
 /* The list of rules, behind its key (yaml_rules.c). */
 int walk_rules(struct walk *w, struct err *err);
 

@@ -1,18 +1,19 @@
 /* hazards.c - programs whose code must stay where it is
  *
- * Some language runtimes look code addresses up in tables of their own: moved code would not be in
- * them.  They are recognised by what the runtime cannot do without, not by names alone, so that a
- * C program that happens to contain a string is not refused.
+ * Some language runtimes look code addresses up in tables of their own: moved code would not be
+ * in them.  They are recognised by what the runtime cannot do without, not by names alone, so
+ * that a C program that happens to contain a string is not refused.
  */
 #include <string.h>
 
 #include "lib/err.h"
-#include "postmorph/analyze.h"
-#include "postmorph/dynamic.h"
+#include "postmorph/hazards.h"
+#include "postmorph/payload.h"
+#include "binary/dynamic.h"
 
-/* Relocated pointers to return addresses in data: OCaml programs have 17,297 and more, C programs
- * at most 77 among all of a distribution.  Without relocations the entries of jump tables look
- * the same, so there the name counts as well. */
+/* Relocated pointers to return addresses in data: OCaml programs have 17,297 and more, C
+ * programs at most 77 among all of a distribution.  Without relocations the entries of jump
+ * tables look the same, so there the name counts as well. */
 enum { OCAML_POINTERS = 1000, OCAML_POINTERS_WITH_NAME = 100 };
 
 static const char GO_MAGIC[] = "\xff Go buildinf:";
@@ -52,10 +53,11 @@ static void see_debug_hook(void *ctx, uint32_t index, const struct symbol *s)
 		*(bool *)ctx = true;
 }
 
-/* A dynamic loader has a function where debuggers stop when libraries come and go.  glibc's takes
- * where it ends itself from the symbols _end and _etext: dladdr() does not know what is added behind
- * them, nor does the unwinder with some versions.  musl's believes that all between its first and
- * its last segment is its own, but the kernel, which loads it, puts other things into gaps. */
+/* A dynamic loader has a function where debuggers stop when libraries come and go.  glibc's
+ * takes where it ends itself from the symbols _end and _etext: dladdr() does not know what
+ * is added behind them, nor does the unwinder with some versions.  musl's believes that all
+ * between its first and its last segment is its own, but the kernel, which loads it, puts
+ * other things into gaps. */
 static bool is_loader(const struct image *img)
 {
 	bool found = false;
@@ -76,7 +78,8 @@ int hazards_check_file(const struct image *img, struct err *err)
 	if (image_section(img, ".morph.map"))
 		return err_set(err, ERR_REFUSED, "it is a generation made by Morph");
 	if (is_go(img))
-		return err_set(err, ERR_REFUSED, "a Go program: its runtime finds code by address");
+		return err_set(err, ERR_REFUSED,
+			       "a Go program: its runtime finds code by address");
 	if (is_loader(img))
 		return err_set(err, ERR_REFUSED,
 			       "a dynamic loader: it has its own notion of where it ends");
@@ -108,9 +111,10 @@ int hazards_check_code(const struct text *t, struct err *err)
 	if ((prog->img.pie_or_dso && t->nreturn_pointer > OCAML_POINTERS) ||
 	    (t->nreturn_pointer > OCAML_POINTERS_WITH_NAME &&
 	     has_runtime_string(&prog->img, "OCAMLRUNPARAM")))
-		return err_set(err, ERR_REFUSED,
-			       "%llu pointers to return addresses: an OCaml program, or one like it",
-			       (unsigned long long)t->nreturn_pointer);
+		return err_set(
+			err, ERR_REFUSED,
+			"%llu pointers to return addresses: an OCaml program, or one like it",
+			(unsigned long long)t->nreturn_pointer);
 	if (prog->fde_bytes < prog->text_size / 2 && has_runtime_string(&prog->img, "GHCRTS"))
 		return err_set(err, ERR_REFUSED,
 			       "a Haskell program: most of its code has no unwind information");

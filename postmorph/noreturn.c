@@ -1,16 +1,22 @@
-/* noreturn.c - which functions never come back
+/* noreturn.c - finds the functions of a program that never return
  *
- * A function does not return when no path from its entry reaches a return, or a jump to code that
- * may return.  Known are some library functions by name; the rest follows: whenever a function
- * turns out not to return, its callers are looked at again.  The set only grows, so this ends.
+ * A function does not return when no path from its entry reaches a return, or a jump to code
+ * that may return.  Some library functions are known by name: ir/noreturn.def lists them.  The
+ * rest follows: whenever a function turns out not to return, its callers are looked at again.
+ * The set only grows, so this ends.
  *
- * To be looked at in the first place are functions without any return or jump to elsewhere, and those
- * that call a library function that does not return.  Of all others something that returns can be reached
- * as long as none that they call does not return: compilers leave no code that cannot be reached.
+ * The search begins with functions without any return or jump to elsewhere, and with those that
+ * call a library function that does not return.  In all others something that returns can be
+ * reached as long as every function that they call returns: compilers leave no code that cannot
+ * be reached.
  *
- * The jump table analysis relies on it, so only names of which there can be no doubt are known.
+ * The jump table analysis relies on the result: the code after a call that does not return may
+ * be anything.
+ *
+ * Tested by tests/unit/postmorph/test_analyze.c.
  */
-#include "postmorph/analyze.h"
+#include "postmorph/noreturn.h"
+#include "postmorph/blocks.h"
 
 struct call {
 	uint32_t caller, callee;
@@ -32,7 +38,8 @@ struct search {
 	struct text *text;
 	struct arena *arena;
 	VEC(struct call) calls;		/* of other functions */
-	uint32_t *called;		/* of each of text.calls: the function that it leads into */
+	/* of each of text.calls: the function that it leads into */
+	uint32_t *called;
 	uint32_t *jumped_to;		/* the same of text.jumps; NO_FN: none */
 	uint32_t *caller_first;		/* [nfn + 1] in caller[] */
 	uint32_t *caller;		/* callers of function i, grouped by i */
@@ -43,42 +50,11 @@ struct search {
 	bool *seen;
 };
 
-static vaddr target_of(const struct prog *prog, const struct insn *insn)
-{
-	return insn_target(insn, prog_insn_bytes(prog, insn), prog_insn_addr(prog, insn));
-}
-
-/* Control that goes to `target` never comes back. */
-static bool target_noreturn(const struct text *t, vaddr target)
-{
-	const struct prog *prog = t->prog;
-	uint32_t fn = prog_find_fn(prog, target);
-
-	if (fn != NO_FN && prog->fn[fn].skip != SKIP_PLT)
-		return prog->fn[fn].entry == target && t->noreturn[fn];
-	const char *name = plt_stub_name(&t->plt, &prog->img, target);
-	return name && plt_noreturn(name);
-}
-
-bool noreturn_call(const struct text *t, const struct insn *insn)
-{
-	const struct prog *prog = t->prog;
-
-	if (insn->kind == INSN_CALL)
-		return target_noreturn(t, target_of(prog, insn));
-	if (insn->kind == INSN_ICALL && insn->field) {
-		const char *name = plt_name(&t->plt, target_of(prog, insn));
-
-		return name && plt_noreturn(name);
-	}
-	return false;
-}
-
 /* The block stops at a call inside it. */
 static bool block_stops(const struct search *c, const struct fn *fn, const struct block *b)
 {
 	for (uint32_t i = b->insn; i < b->insn + b->ninsn; i++)
-		if (noreturn_call(c->text, &fn->insn[i]))
+		if (text_call_noreturn(c->text, &fn->insn[i]))
 			return true;
 	return false;
 }
@@ -90,9 +66,9 @@ static bool block_may_return(const struct search *c, const struct fn *fn, const 
 
 	if (last->kind == INSN_RET || (last->kind == INSN_IJMP && b->table == NO_TABLE))
 		return true;
-	if (b->fall_out && !target_noreturn(c->text, b->fall_out))
+	if (b->fall_out && !text_target_noreturn(c->text, b->fall_out))
 		return true;
-	return b->taken_out && !target_noreturn(c->text, b->taken_out);
+	return b->taken_out && !text_target_noreturn(c->text, b->taken_out);
 }
 
 static void push_block(struct search *c, uint32_t id, uint32_t *n)
@@ -143,9 +119,10 @@ static bool is_new(struct ways *w, vaddr addr)
 	return true;
 }
 
-/* The way on from addr, straight where it can, comes to a return.  Branches that it passes are put on the
- * list of ways to be gone, as far as there is room. */
-static bool way_returns(const struct text *t, const struct fn_range *r, vaddr addr, struct ways *w)
+/* The way on from addr, straight where it can, comes to a return.  Branches that it passes
+ * are put on the list of ways to be gone, as far as there is room. */
+static bool way_returns(const struct text *t, const struct fn_range *r, vaddr addr,
+			struct ways *w)
 {
 	while (addr - r->addr < r->size) {
 		struct insn insn;
@@ -157,7 +134,7 @@ static bool way_returns(const struct text *t, const struct fn_range *r, vaddr ad
 		insn.off = (uint32_t)(addr - t->prog->base);
 		if (insn.kind == INSN_RET || insn.kind == INSN_IJMP)
 			return true;
-		if (insn.kind == INSN_TRAP || noreturn_call(t, &insn) ||
+		if (insn.kind == INSN_TRAP || text_call_noreturn(t, &insn) ||
 		    (insn.kind == INSN_JMP && !is_new(w, target)))
 			return false;
 		if (insn.kind == INSN_JCC && w->nopen < WAYS)
@@ -167,7 +144,8 @@ static bool way_returns(const struct text *t, const struct fn_range *r, vaddr ad
 	return false;
 }
 
-/* Some way from the entry is soon found to return: most functions' does.  False: maybe another one. */
+/* Some way from the entry is soon found to return: most functions' does.  False: maybe
+ * another one. */
 static bool returns_plainly(const struct text *t, const struct fn *fn)
 {
 	const struct fn_range *r = &fn->range[0];
@@ -198,8 +176,8 @@ static bool fn_returns(struct search *c, uint32_t f)
 	return returns;
 }
 
-/* A call of a function's entry, or a jump there from another one, or what runs on there.  Returns the
- * function that the target is in. */
+/* A call of a function's entry, or a jump there from another one, or what runs on there.
+ * Returns the function that the target is in. */
 static uint32_t add_call(struct search *c, uint32_t piece, vaddr target)
 {
 	const struct prog *prog = c->text->prog;
@@ -218,7 +196,8 @@ static void add_calls(struct search *c)
 	c->called = arena_array(c->arena, t->calls.n, sizeof(*c->called));
 	c->jumped_to = arena_array(c->arena, t->jumps.n, sizeof(*c->jumped_to));
 	for (uint32_t i = 0; i < t->calls.n; i++)
-		c->called[i] = add_call(c, t->calls.v[i].piece, t->prog->base + t->calls.v[i].off);
+		c->called[i] =
+			add_call(c, t->calls.v[i].piece, t->prog->base + t->calls.v[i].off);
 	for (uint32_t i = 0; i < t->jumps.n; i++)
 		c->jumped_to[i] = add_call(c, t->jumps.v[i].piece, t->jumps.v[i].target);
 	for (uint32_t i = 0; i < t->npiece; i++)
@@ -249,8 +228,8 @@ static void queue(struct search *c, uint32_t f)
 	c->work[c->nwork++] = f;
 }
 
-/* The stub at `target`, if it is one, leads to a library function that does not return.  Many calls lead to
- * few stubs. */
+/* The stub at `target`, if it is one, leads to a library function that does not return.
+ * Many calls lead to few stubs. */
 static bool stub_noreturn(struct search *c, vaddr target)
 {
 	struct known_stub *k = &c->stub[target / 16 % KNOWN_STUBS];
@@ -317,7 +296,8 @@ static void search(struct search *c)
 
 		c->queued[f] = false;
 		noreturn[f] = !fn_returns(c, f);
-		for (uint32_t i = c->caller_first[f]; noreturn[f] && i < c->caller_first[f + 1]; i++)
+		for (uint32_t i = c->caller_first[f]; noreturn[f] && i < c->caller_first[f + 1];
+		     i++)
 			queue(c, c->caller[i]);
 	}
 }

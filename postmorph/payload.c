@@ -1,8 +1,8 @@
 /* payload.c - programs that read data from their own file
  *
- * Self-extracting archives, packed scripts and programs of interpreters keep data in their file that
- * is not loaded, and find it from the file's end or from where the headers end.  A generation
- * ends elsewhere.  Two forms are told from what linkers and debuggers write:
+ * Self-extracting archives, packed scripts and programs of interpreters keep data in their file
+ * that is not loaded, and find it from the file's end or from where the headers end.  A
+ * generation ends elsewhere.  Two forms are told from what linkers and debuggers write:
  *
  *   appended    bytes that are not zero behind all that headers describe (tools that rewrite
  *               files leave some zero bytes);
@@ -10,7 +10,7 @@
  *               systems do.
  */
 #include "lib/err.h"
-#include "postmorph/analyze.h"
+#include "postmorph/payload.h"
 
 static uint64_t later(uint64_t end, uint64_t off, uint64_t size)
 {
@@ -43,16 +43,18 @@ int payload_check(const struct image *img, struct err *err)
 
 	for (uint64_t i = end; i < img->file.n; i++)
 		if (img->file.p[i])
-			return err_set(err, ERR_REFUSED,
-				       "%llu bytes are appended to it: it may read its own file",
-				       (unsigned long long)(img->file.n - end));
+			return err_set(
+				err, ERR_REFUSED,
+				"%llu bytes are appended to it: it may read its own file",
+				(unsigned long long)(img->file.n - end));
 	for (uint32_t i = 1; i < img->nsh; i++) {
 		const struct section *s = &img->sh[i];
 
 		if (s->h.sh_type == SHT_PROGBITS && !(s->h.sh_flags & SHF_ALLOC) &&
 		    s->h.sh_size && *s->name && *s->name != '.')
-			return err_set(err, ERR_REFUSED,
-				       "a section of it is data of its own: it may read its own file");
+			return err_set(
+				err, ERR_REFUSED,
+				"a section of it is data of its own: it may read its own file");
 	}
 	return 0;
 }

@@ -1,15 +1,17 @@
 /* pieces.c - decodes what the FDEs cover and brings split functions together again
  *
- * GCC moves the unlikely part of a function to a `.cold` fragment with an FDE of its own.  Stripped
- * files do not name them, but their unwind rows do: a function begins with CFA = rsp + 8 because
- * it was called, a fragment begins in the middle of a frame.  A fragment belongs to the one
- * function whose jumps reach it.  A fragment that nobody or several functions reach stays where
- * it is; jumps to it keep their original target, which is intact.  Landing pads count as jumps.
+ * GCC moves the unlikely part of a function to a `.cold` fragment with an FDE of its own.
+ * Stripped files do not name them, but their unwind rows do: a function begins with CFA = rsp +
+ * 8 because it was called, a fragment begins in the middle of a frame.  A fragment belongs to
+ * the one function whose jumps reach it.  A fragment that nobody or several functions reach
+ * stays where it is; jumps to it keep their original target, which is intact.  Landing pads
+ * count as jumps.
  */
 #include <string.h>
 
 #include "lib/err.h"
-#include "postmorph/analyze.h"
+#include "postmorph/pieces.h"
+#include "postmorph/ir/landing.h"
 
 enum {
 	DWARF_RSP = 7,
@@ -87,14 +89,16 @@ static bool rows_begin_instructions(const struct text *t, const struct piece *p)
 	return true;
 }
 
-/* Where code goes that is not all instructions: decoded again at the byte behind what is none. */
+/* Where code goes that is not all instructions: decoded again at the byte behind what is
+ * none. */
 static void note_jumps(struct text *t, const struct piece *p, struct bytes code)
 {
 	struct insn insn;
 	vaddr target;
 
 	for (uint64_t off = 0; off < code.n; ) {
-		if (!insn_decode(bytes_at(code, off, code.n - off), p->addr + off, &insn, &target)) {
+		if (!insn_decode(bytes_at(code, off, code.n - off), p->addr + off, &insn,
+				 &target)) {
 			off++;
 			continue;
 		}
@@ -212,7 +216,9 @@ static void make_piece(struct text *t, uint32_t i, struct insn_run *run)
 	const struct fde *fde = &t->prog->cfi.fde[i];
 	struct piece *p = &t->piece[i];
 
-	*p = (struct piece){ .addr = fde->addr, .size = (uint32_t)fde->len, .parent = i, .kin = i };
+	*p = (struct piece){
+		.addr = fde->addr, .size = (uint32_t)fde->len, .parent = i, .kin = i
+	};
 	if (!run->code.p) {
 		piece_skip(p, SKIP_DECODE);
 		return;
@@ -270,9 +276,10 @@ struct arrival {
 /* parent[] of a fragment: UINT32_MAX unknown, SHARED when several functions reach it. */
 static const uint32_t SHARED = UINT32_MAX - 1;
 
-/* Owners spread along jumps until nothing changes: a fragment may be reached through another. */
-static void spread_owners(const struct text *t, const struct arrival *arrival, uint32_t narrival,
-			  uint32_t *owner)
+/* Owners spread along jumps until nothing changes: a fragment may be reached through
+ * another. */
+static void spread_owners(const struct text *t, const struct arrival *arrival,
+			  uint32_t narrival, uint32_t *owner)
 {
 	bool changed = true;
 

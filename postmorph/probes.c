@@ -1,15 +1,15 @@
 /* probes.c - static probe points (SystemTap's SDT, also known as USDT)
  *
- * A probe is a NOP, and a note in .note.stapsdt says where it is: a tracer puts a breakpoint there.
- * When its function moves, a second note for the NOP's image lets tracing go on (emit_probes.c).  For
- * that the NOP begins a block and stays in it.
+ * A probe is a NOP, and a note in .note.stapsdt says where it is: a tracer puts a breakpoint
+ * there.  When its function moves, a second note for the NOP's image lets tracing go on
+ * (emit_probes.c).  For that the NOP begins a block and stays in it.
  *
- * A function stays when that cannot be done: the notes are loaded, an argument is relative to where
- * the code is, or the probe is where the entry jump goes.
+ * A function stays when that cannot be done: the notes are loaded, an argument is relative to
+ * where the code is, or the probe is where the entry jump goes.
  */
 #include <string.h>
 
-#include "postmorph/analyze.h"
+#include "postmorph/probes.h"
 
 enum { NOTE_PROBE = 3, ENTRY_BYTES = 9 };	/* endbr64 and the entry jump */
 
@@ -45,8 +45,8 @@ static bool can_follow(const struct notes *n, const struct probe *p, struct rd t
 	       is_nop(n->t, p->pc);
 }
 
-/* Notes hold addresses as they were at link time, and where .stapsdt.base was then: prelinking moves
- * one of them only. */
+/* Notes hold addresses as they were at link time, and where .stapsdt.base was then:
+ * prelinking moves one of them only. */
 static void see_note(struct notes *n, struct probe p, struct rd desc)
 {
 	struct prog *prog = n->t->prog;

@@ -7,6 +7,7 @@
 
 work=$(realpath tests/programs/work)
 edit=$(realpath "${B:-build}")/morph-edit
+verify=$(realpath "${B:-build}")/morph-verify
 SEEDS=${SEEDS:-1 2 3}
 MIN_MOVED=${MIN_MOVED:-85}		# per cent of the functions
 T=$(mktemp -d "${TMPDIR:-/tmp}/morph-test.XXXXXX") || exit 1
@@ -53,7 +54,7 @@ move_all() {		# FILE OUT SEED
 	else
 		not_ok "$name: $moved of $all functions moved, fewer than $MIN_MOVED %"
 	fi
-	if out=$("$edit" verify "$1" "$2" 2>&1); then
+	if out=$("$verify" "$1" "$2" 2>&1); then
 		ok "$name: verified"
 	else
 		not_ok "$name: verify"

@@ -22,7 +22,8 @@ struct ctl_command {
 extern const struct ctl_command ctl_commands[];		/* ends with name == NULL */
 
 int ctl_ask(const struct ctl *ctl, int argc, char **argv);	/* request as it is given */
-int ctl_ask_paths(const struct ctl *ctl, int argc, char **argv);	/* paths made absolute */
+/* paths made absolute */
+int ctl_ask_paths(const struct ctl *ctl, int argc, char **argv);
 int ctl_ask_module(const struct ctl *ctl, int argc, char **argv);	/* the first one, if it
 									 * is a path */
 int ctl_status(const struct ctl *ctl, int argc, char **argv);
@@ -45,7 +46,8 @@ struct ctl_tables {
 	bool whole;		/* the answer came to its end */
 };
 
-/* The same, but the tables are not printed: they are the caller's to free, also after a failure. */
+/* The same, but the tables are not printed: they are the caller's to free, also after a
+ * failure. */
 int ctl_fetch(const struct ctl *ctl, int argc, const char *const *argv, struct ctl_tables *out);
 void ctl_tables_free(struct ctl_tables *t);
 /* Prints and frees them; returns `code`, or 1 if that fails. */

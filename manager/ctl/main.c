@@ -9,9 +9,12 @@ static void help(FILE *f)
 	(void)fputs("usage: morphctl [--socket PATH] [--json] COMMAND ...\n\n", f);
 	for (const struct ctl_command *c = ctl_commands; c->name; c++)
 		(void)fprintf(f, "  %s %s\n        %s\n", c->name, c->args, c->help);
-	(void)fputs("\n--json prints tables for programs.  A MODULE is a path or, if it is the only "
-		    "one of this\nname, a file name; a FUNCTION is a name, fn_ADDRESS or 0xADDRESS."
-		    "\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 refused (with the reason)\n", f);
+	(void)fputs(
+		"\n--json prints tables for programs.  A MODULE is a path or, if it is the "
+		"only "
+		"one of this\nname, a file name; a FUNCTION is a name, fn_ADDRESS or 0xADDRESS."
+		"\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 refused (with the reason)\n",
+		f);
 }
 
 /* Takes --json and --socket out, wherever they stand in front of "--"; -1 on wrong usage. */

@@ -1,7 +1,7 @@
 /* talk.c - one request to the daemon and its answer
  *
- * Lines of progress and errors go to standard error as they come.  Tables are gathered and printed
- * at the end; tables of one title become one, so that JSON has every key once.
+ * Lines of progress and errors go to standard error as they come.  Tables are gathered and
+ * printed at the end; tables of one title become one, so that JSON has every key once.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "lib/err.h"
 #include "lib/io.h"
 #include "lib/table.h"
-#include "manager/answer.h"
+#include "manager/work/answer.h"
 #include "manager/ctl/ctl.h"
 
 struct talk {
@@ -67,7 +67,8 @@ static int next_frame(struct talk *t, struct answer_frame *f, struct err *err)
 		if (k < 0 && errno == EINTR)
 			continue;
 		if (k <= 0)
-			return err_set(err, ERR_SYS, "morphd ended in the middle of its answer%s%s",
+			return err_set(err, ERR_SYS,
+				       "morphd ended in the middle of its answer%s%s",
 				       k < 0 ? ": " : "", k < 0 ? strerror(errno) : "");
 		wr_raw(&t->in, buf, (size_t)k);
 	}

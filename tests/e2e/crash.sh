@@ -48,7 +48,7 @@ check "that nobody else can read" test "$(stat -c %a "$root/store/quarantine" "$
 mkdir "$root/kept"
 check "it can be unpacked" tar -C "$root/kept" -xf "$report"
 check "its original is the original" same_file "$root/kept/original" "$root/orig/perl"
-check "its generation is one of it" "$B/morph-edit" verify "$root/kept/original" "$root/kept/generation"
+check "its generation is one of it" "$B/morph-verify" "$root/kept/original" "$root/kept/generation"
 check "its profile makes the generation anew" "$B/morph-edit" optimize "$root/kept/original" \
 	--profile "$root/kept/profile" -o "$root/kept/again"
 check "no report of what did not crash" grep -q "no generation of it has crashed" <<<"$(ctl report-bug sort 2>&1)"

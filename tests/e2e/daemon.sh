@@ -69,7 +69,7 @@ for p in perl gzip sort; do
 	check "reoptimize $p" ctl reoptimize "$root/bin/$p"
 	[ "$(listed $p generation)" = 1 ]
 	check "$p is generation 1" [ "$(listed $p generation)" = 1 ]
-	check "$p is proven by hand" "$B/morph-edit" verify "$root/orig/$p" "$root/bin/$p"
+	check "$p is proven by hand" "$B/morph-verify" "$root/orig/$p" "$root/bin/$p"
 	check "$p has its owner and mode" [ "$(stat -c %a:%u:%g "$root/bin/$p")" = \
 		"$(stat -c %a:%u:%g "$root/orig/$p")" ]
 done

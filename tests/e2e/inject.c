@@ -1,8 +1,8 @@
 /* inject PID CALL [ARG...] - has another process make a system call; tells how it ended
  *
- * What a process may do is best asked of itself.  It is stopped (ptrace), made to execute the call at
- * a `syscall` instruction of its vdso, and goes on where it was.  ARG is a number or =TEXT, a string.
- * Prints "ok" or the name of the error.
+ * What a process may do is best asked of itself.  It is stopped (ptrace), made to execute the
+ * call at a `syscall` instruction of its vdso, and goes on where it was.  ARG is a number or
+ * =TEXT, a string.  Prints "ok" or the name of the error.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +52,9 @@ static uint64_t find_syscall(pid_t pid, int mem)
 /* Texts go below the stack, beyond its red zone. */
 static void set_arguments(int mem, struct user_regs_struct *r, int argc, char **argv)
 {
-	unsigned long long *const reg[] = { &r->rdi, &r->rsi, &r->rdx, &r->r10, &r->r8, &r->r9 };
+	unsigned long long *const reg[] = {
+		&r->rdi, &r->rsi, &r->rdx, &r->r10, &r->r8, &r->r9
+	};
 	uint64_t room = (r->rsp - 8192) & ~15ull;
 
 	for (int i = 0; i < 6; i++)

@@ -84,6 +84,7 @@ run_before() {
 	done
 }
 
+not() { ! "$@"; }
 has() {			# FILE LINE_PATTERN: at least one line
 	grep -qE "$2" "$1"
 }
@@ -105,6 +106,29 @@ for clock in tick cpu-clock; do
 	check "told and written samples are as many ($clock)" test \
 		"$(value samples "$dir/$clock.out")" = "$(value sample "$dir/$clock.sum")"
 done
+
+# Where tracefs is not mounted, root has its ids all the same, and no mount is to be seen; without
+# the right to that, another clock is taken, and it is said why not the tick.
+unseen() {		# COMMAND...: in mounts of its own, without tracefs
+	unshare --mount sh -c 'while umount -l /sys/kernel/tracing; do :; done 2>/dev/null
+		while umount -l /sys/kernel/debug; do :; done 2>/dev/null; exec "$@"' sh "$@"
+}
+if ! unseen true 2>/dev/null; then
+	skip "tracefs without a mount" "no mount namespaces"
+elif ! unshare --mount mount -t tracefs tracefs /sys 2>/dev/null; then
+	skip "tracefs without a mount" "this kernel has none"
+else
+	check "the tick without tracefs mounted" unseen "$driver" record "$dir/log" tick 251 \
+		cp /proc/self/mounts "$dir/mounts"
+	check "mounts are to be seen in there" grep -q " /proc proc" "$dir/mounts"
+	check "but no tracefs" not grep -q tracefs "$dir/mounts"
+	check "without rights there is no tick" not unseen setpriv --bounding-set=-sys_admin \
+		"$driver" record "$dir/log" tick 251 true
+	check "and the reason is told" grep -q "tick: tracefs is not mounted.*not permitted" <(
+		unseen setpriv --bounding-set=-sys_admin "$driver" record "$dir/log" tick 251 true 2>&1)
+	check "there is another clock" unseen setpriv --bounding-set=-sys_admin \
+		"$driver" record "$dir/log" auto 251 true
+fi
 
 # In a time namespace clocks are others than the kernel's records have; what is told of the time is the same.
 shifted_is_as() {	# NAME
@@ -217,6 +241,60 @@ out=$("$driver" record "$dir/log" auto 1009 /nowhere/command 2>&1)
 check "record of a command that is not there says so" has <(echo "$out") "/nowhere/command.*No such file"
 out=$("$driver" record /nowhere/log auto 1009 true 2>&1)
 check "record to a place that is not there says so" has <(echo "$out") "/nowhere/log.*No such file"
+
+# All CPUs are sampled, where others run too, and all of them start processes: the log is of the command alone.
+cp /bin/true "$dir/foreign"
+(while :; do "$dir/foreign"; done) &
+pids+=($!)
+"$driver" record "$dir/log" auto 1009 bash -c "'$driver' forks 1000 >'$dir/forks'; :"
+"$driver" dump "$dir/log" >"$dir/log.dump"
+of_a_tree() {		# DUMP: all of it is of the process that begins it, by its exec, and its children
+	awk 'NR == 1 { if ($2 != "exec") bad = 1; of[$3] = 1 }
+		$2 != "lost" && $2 != "throttle" && !($3 in of) && !($2 == "fork" && $5 in of) {
+			print "not of the command:", $0; bad = 1 }
+		$2 == "fork" { of[$3] = 1 }
+		END { exit bad || !NR }' "$1"
+}
+lives_of() {		# DUMP PARENT: forks, execs, mappings and exits of its children
+	awk -v p="$2" '
+		$2 == "fork" && $5 == p { child[$3] = 1; forks++ }
+		$3 in child && $2 == "exec" && $5 == "true" { execs++ }
+		$3 in child && $2 == "mmap" && $NF ~ /bin\/true$/ { maps++ }
+		$3 in child && $2 == "exit" { exits++ }
+		END { print forks + 0, execs + 0, maps + 0, exits + 0 }' "$1"
+}
+samples_of() {		# DUMP PARENT: and their samples
+	awk -v p="$2" '$2 == "fork" && $5 == p { child[$3] = 1 }
+		$2 == "sample" && $3 in child { n++ }
+		END { print n + 0 }' "$1"
+}
+parent=$(value pid "$dir/forks")
+check "record tells 1,000 short lives whole" test "$(lives_of "$dir/log.dump" "$parent")" = "1000 1000 1000 1000"
+check "record has samples of them" test "$(samples_of "$dir/log.dump" "$parent")" -ge 40
+check "record loses nothing of that" not has "$dir/log.dump" " lost "
+check "record has the command's processes alone" of_a_tree "$dir/log.dump"
+
+# A recorder that comes too late: records are lost, and what it does not know it does not write.
+cat >"$dir/late.sh" <<END
+kill -STOP \$PPID
+"$driver" forks 4000 >/dev/null
+kill -CONT \$PPID
+sleep 3		# the loss is told with the next record
+"$driver" forks 100 >"$dir/forks"
+"$driver" spin 50 300 >"$dir/spin"
+END
+taskset -c "$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')" \
+	"$driver" record "$dir/log" auto 1009 sh "$dir/late.sh"
+"$driver" dump "$dir/log" >"$dir/log.dump"
+check "a loss is told" has "$dir/log.dump" " lost 0 0 [1-9]"
+check "after it the command's processes are told whole" test \
+	"$(lives_of "$dir/log.dump" "$(value pid "$dir/forks")")" = "100 100 100 100"
+check "and sampled" has "$dir/log.dump" "sample $(value pid "$dir/spin") "
+check "and others are not" not has "$dir/log.dump" "foreign"
+check "nor their shell" not has "$dir/log.dump" "^[0-9]+ [a-z]+ ${pids[-1]} "
+kill "${pids[-1]}"
+unset 'pids[-1]'
+
 if command -v setpriv >/dev/null; then
 	paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
 	chmod 777 "$dir"

@@ -1,15 +1,18 @@
 /* monitor_driver.c - the Monitor without the daemon around it, for tests and measurements
  *
- *   monitor_driver run DIR CLOCK[+STATE] DRAIN_S [-n]   sample the machine into DIR; commands on standard
- *                                        input, a line each: flush, pause, resume, stop (the same
- *                                        as end of file), freeze and thaw (stop draining); answers
- *                                        are lines "NAME VALUE".  -n: not the driver either.  STATE:
- *                                        registers, memory (registers and what they point to), or off
- *                                        (as memory, but not switched on)
+ *   monitor_driver run DIR CLOCK[+STATE] DRAIN_S [-n]   sample the machine into DIR; commands
+ *                                                       on standard
+ *                                        input, a line each: flush, pause, resume, stop (the
+ *                                        same as end of file), freeze and thaw (stop draining);
+ *                                        answers are lines "NAME VALUE".  -n: not the driver
+ *                                        either.  STATE: registers, memory (registers and what
+ *                                        they point to), or off (as memory, but not switched
+ *                                        on)
  *   monitor_driver record LOG CLOCK RATE COMMAND...
  *   monitor_driver dump FILE...          events as text
  *   monitor_driver sum FILE...           counts by kind, bytes, bytes a sample
- *   monitor_driver spin PERCENT MS       two loops, PERCENT of MS in the first; prints the ranges
+ *   monitor_driver spin PERCENT MS       two loops, PERCENT of MS in the first; prints the
+ *                                        ranges
  *   monitor_driver forks N               N processes that end at once
  */
 #include <errno.h>
@@ -50,14 +53,16 @@ static int clock_named(const char *name, enum monitor_clock *out)
 	return -1;
 }
 
-static int monitor_child(struct perf_set *set, int sock, int dirfd, unsigned drain_s, bool parent_too,
-			 bool switched, bool registers)
+static int monitor_child(struct perf_set *set, int sock, int dirfd, unsigned drain_s,
+			 bool parent_too, bool switched, bool registers)
 {
 	uint32_t own = (uint32_t)getppid();
-	struct monitor_options o = { .command_fd = sock, .spool_dirfd = dirfd, .drain_s = drain_s,
+	struct monitor_options o = { .command_fd = sock,
+				     .spool_dirfd = dirfd, .drain_s = drain_s,
 				     .spool_max_bytes = 64 << 20, .own_pid = &own,
 				     .nown_pid = parent_too, .switched = switched,
-				     .registers = registers, .states_max_bytes = 64 << 20 };
+				     .registers = registers,
+				     .states_max_bytes = 64 << 20 };
 	struct monitor_counts c = { 0 };
 	struct err err;
 
@@ -65,7 +70,8 @@ static int monitor_child(struct perf_set *set, int sock, int dirfd, unsigned dra
 		return fail(&err);
 	printf("kernel %" PRIu64 "\nown %" PRIu64 "\nunknown %" PRIu64 "\nmalformed %" PRIu64
 	       "\nlate %" PRIu64 "\nwrite_errors %" PRIu64 "\nprocesses_missed %" PRIu64 "\n",
-	       c.kernel, c.own, c.unknown, c.malformed, c.late, c.write_errors, c.processes_missed);
+	       c.kernel, c.own, c.unknown, c.malformed, c.late, c.write_errors,
+	       c.processes_missed);
 	(void)fflush(stdout);
 	return 0;
 }
@@ -80,8 +86,9 @@ static int answers(int sock, enum msg_type last)
 		if (msg_receive(sock, MSG_ROLE_MONITOR, MSG_ROLE_PARENT, &m, &err) <= 0)
 			return -1;
 		if (m.type == MSG_MONITOR_COUNTS)
-			printf("clock %s\nsamples %" PRIu64 "\nevents %" PRIu64 "\nlost %" PRIu64
-			       "\nthrottled %" PRIu64 "\nbytes %" PRIu64 "\npaused %" PRIu64 "\n",
+			printf("clock %s\nsamples %" PRIu64 "\nevents %" PRIu64
+			       "\nlost %" PRIu64 "\nthrottled %" PRIu64 "\nbytes %" PRIu64
+			       "\npaused %" PRIu64 "\n",
 			       m.text, m.num[MSG_MONITOR_COUNTS_samples],
 			       m.num[MSG_MONITOR_COUNTS_events], m.num[MSG_MONITOR_COUNTS_lost],
 			       m.num[MSG_MONITOR_COUNTS_throttled],
@@ -139,7 +146,8 @@ static int options_of(const char *text, struct perf_options *o, bool *on)
 	char clock[32];
 	const char *plus = strchr(text, '+'), *state = plus ? plus + 1 : "";
 
-	(void)snprintf(clock, sizeof(clock), "%.*s", plus ? (int)(plus - text) : (int)strlen(text), text);
+	(void)snprintf(clock, sizeof(clock), "%.*s",
+		       plus ? (int)(plus - text) : (int)strlen(text), text);
 	*on = *state && strcmp(state, "off") != 0;
 	o->memory = *state && strcmp(state, "registers") != 0;
 	if (*state)
@@ -165,7 +173,7 @@ static int run(const char *dir, const char *clock, unsigned drain_s, bool parent
 		perror(dir);
 		return 1;
 	}
-	printf("note %s\n", perf_note(set));
+	printf("note %s\n", perf_lacks(set)->note);
 	(void)fflush(stdout);
 	pid_t pid = fork();
 	if (pid == 0) {
@@ -261,16 +269,17 @@ static int read_files(char **path, int n, bool dump)
 	for (int k = SPOOL_SAMPLE; !dump && k <= SPOOL_CRASH; k++)
 		printf("%s %" PRIu64 "\n", kinds[k], count[k]);
 	if (!dump)
-		printf("state %" PRIu64 "\nbytes %" PRIu64 "\nbad_blocks %" PRIu64 "\nbackwards %" PRIu64
-		       "\nspan_ms %" PRIu64 "\nbytes_a_sample %.2f\n", states, bytes, bad, backwards,
-		       span_ns / 1000000,
+		printf("state %" PRIu64 "\nbytes %" PRIu64 "\nbad_blocks %" PRIu64
+		       "\nbackwards %" PRIu64 "\nspan_ms %" PRIu64 "\nbytes_a_sample %.2f\n",
+		       states, bytes, bad, backwards, span_ns / 1000000,
 		       count[SPOOL_SAMPLE] ? (double)bytes / (double)count[SPOOL_SAMPLE] : 0.0);
 	return 0;
 }
 
-/* Only its own clock decides how long each loop runs, so that the shares are known.  It is looked at every
- * 10 ms or so: looking, the kernel may give the CPU to somebody else.  Who looks more often than the tick
- * comes is on a busy machine always off the CPU when it comes, and in no sample of it. */
+/* Only its own clock decides how long each loop runs, so that the shares are known.  It is
+ * looked at every 10 ms or so: looking, the kernel may give the CPU to somebody else.  Who
+ * looks more often than the tick comes is on a busy machine always off the CPU when it
+ * comes, and in no sample of it. */
 static uint64_t turns = 200000;
 
 #define LOOP(name)								\

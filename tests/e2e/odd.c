@@ -9,8 +9,9 @@
  *   odd jit                       in code made at run time, named in /tmp/perf-PID.map
  *   odd chroot DIR PROGRAM        in PROGRAM of the root DIR
  *   odd covered TYPE DIR [LOWER UPPER WORK] FILE PROGRAM
- *                                 in PROGRAM, in mount and pid namespaces where another file system, tmpfs or
- *                                 overlay, covers DIR; FILE is copied to PROGRAM there
+ *                                 in PROGRAM, in mount and pid namespaces where another file
+ *                                 system, tmpfs or overlay, covers DIR; FILE is copied to
+ *                                 PROGRAM there
  *   odd maps N                    with N mappings of its file, then plainly
  *   odd short N MS                N processes one after the other, each burning MS milliseconds
  */
@@ -31,7 +32,8 @@
 #include <time.h>
 #include <unistd.h>
 
-static const uint64_t turns = 1000 * 1000 * 1000;	/* some 0.4 s, less on a fast processor */
+/* some 0.4 s, less on a fast processor */
+static const uint64_t turns = 1000 * 1000 * 1000;
 static const uint64_t least_ns = 400 * 1000 * 1000;
 
 static __attribute__((noinline)) void burn(uint64_t n)
@@ -47,15 +49,16 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-/* By the clock, so that a fast processor gives as many samples; by turns, because time that the machine
- * was away may count as CPU time and has none. */
+/* By the clock, so that a fast processor gives as many samples; by turns, because time that
+ * the machine was away may count as CPU time and has none. */
 static void spend(void (*code)(uint64_t))
 {
 	uint64_t begun = cpu_ns();
 
 	code(turns);
 	while (cpu_ns() - begun < least_ns)
-		code(25 * 1000 * 1000);		/* who looks more often is off the CPU at ticks */
+		/* who looks more often is off the CPU at ticks */
+		code(25 * 1000 * 1000);
 }
 
 static int die(const char *what)
@@ -135,11 +138,13 @@ static int run_remap(void)
 	char line[1024];
 
 	while (f && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%lx-%lx %7s %lx %*s %*s %511s", &from, &to, perms, &off, path) != 5 ||
+		if (sscanf(line, "%lx-%lx %7s %lx %*s %*s %511s", &from, &to, perms, &off,
+			   path) != 5 ||
 		    at < from || at >= to)
 			continue;
 		int fd = open(path, O_RDONLY | O_CLOEXEC);
-		uint8_t *p = mmap(NULL, to - from, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, (off_t)off);
+		uint8_t *p = mmap(NULL, to - from, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd,
+				  (off_t)off);
 		if (fd < 0 || p == MAP_FAILED)
 			return die(path);
 		void (*again)(uint64_t) = (void (*)(uint64_t))(uintptr_t)(p + (at - from));
@@ -151,7 +156,8 @@ static int run_remap(void)
 
 static int run_jit(void)
 {
-	static const uint8_t code[] = { 0x48, 0xff, 0xcf, 0x75, 0xfb, 0xc3 };	/* dec %rdi; jnz; ret */
+	/* dec %rdi; jnz; ret */
+	static const uint8_t code[] = { 0x48, 0xff, 0xcf, 0x75, 0xfb, 0xc3 };
 	char path[64];
 	uint8_t *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -163,7 +169,8 @@ static int run_jit(void)
 	FILE *f = fopen(path, "we");
 	if (!f)
 		return die(path);
-	(void)fprintf(f, "%lx %zx made_at_run_time\n", (unsigned long)(uintptr_t)p, sizeof(code));
+	(void)fprintf(f, "%lx %zx made_at_run_time\n", (unsigned long)(uintptr_t)p,
+		      sizeof(code));
 	(void)fclose(f);
 	spend((void (*)(uint64_t))(uintptr_t)p);
 	(void)unlink(path);
@@ -229,8 +236,8 @@ static int run_maps(const char *self, unsigned long n)
 
 static int run_short(const char *self, unsigned long n, const char *ms)
 {
-	char *argv[] = { (char *)(uintptr_t)self, (char *)(uintptr_t)"for", (char *)(uintptr_t)ms,
-			 NULL };
+	char *argv[] = { (char *)(uintptr_t)self, (char *)(uintptr_t)"for",
+			 (char *)(uintptr_t)ms, NULL };
 	pid_t pid;
 
 	for (unsigned long i = 0; i < n; i++)

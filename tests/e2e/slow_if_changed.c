@@ -1,7 +1,7 @@
 /* slow_if_changed.c - a program that is slower when its file is not the one that was built
  *
- *   slow_if_changed SIZE WORK	works for about WORK ms; four times as long in its own code when its file does
- *				not have SIZE bytes, whatever the reason
+ *   slow_if_changed SIZE WORK	works for about WORK ms; four times as long in its own code
+ *				when its file does not have SIZE bytes, whatever the reason
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -10,7 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What is kept of a program takes 5 % of its text: one of a few hundred bytes has no room for a profile. */
+/* What is kept of a program takes 5 % of its text: one of a few hundred bytes has no room
+ * for a profile. */
 __asm__(".text\n.skip 32768, 0x90");
 
 static uint64_t turn(uint64_t x, unsigned n)

@@ -1,7 +1,8 @@
 /* fuzz_blockmap.c - block maps and block tables from any bytes
  *
- * What is accepted must look up consistently.  A table must encode to the same bytes again; a map, whose
- * numbers can be written longer than they need be, to bytes that read as the same map.
+ * What is accepted must look up consistently.  A table must encode to the same bytes again; a
+ * map, whose numbers can be written longer than they need be, to bytes that read as the same
+ * map.
  */
 #include <assert.h>
 #include <stddef.h>
@@ -51,7 +52,8 @@ static void try_map(const uint8_t *data, size_t size)
 		assert(blockmap_find_orig(&map, map.orig_base + b->orig) == b);
 	}
 	for (uint32_t i = 0; i < map.nseg; i++)
-		(void)blockmap_vaddr_of(&map, map.seg[i].offset, &at);	/* empty ones have none */
+		/* empty ones have none */
+		(void)blockmap_vaddr_of(&map, map.seg[i].offset, &at);
 	blockmap_free(&map);
 }
 

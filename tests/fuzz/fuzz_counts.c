@@ -1,8 +1,8 @@
 /* fuzz_counts.c - files of counts from any bytes, and any counts in a good one
  *
- * What is accepted says the same when it is written and read again.  Whatever an instrumented program
- * has counted, or anybody has written into its counters and slots, makes a profile that can be read; and
- * so does any heat, by which it is told what was counted.
+ * What is accepted says the same when it is written and read again.  Whatever an instrumented
+ * program has counted, or anybody has written into its counters and slots, makes a profile that
+ * can be read; and so does any heat, by which it is told what was counted.
  */
 #include <assert.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "editor/instrument.h"
+#include "editor/instrument/instrument.h"
 #include "lib/arena.h"
 #include "lib/countsfile.h"
 #include "lib/err.h"
@@ -21,7 +21,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { ORIGINAL_MAX = 1 << 16 };
 
-/* A small program with an indirect call, and the file that its instrumented form would count in. */
+/* A small program with an indirect call, and the file that its instrumented form would count
+ * in. */
 static struct bytes original, empty, heated;
 
 static void prepare(void)
@@ -71,8 +72,8 @@ static void try_file(struct bytes file)
 	arena_free(a);
 }
 
-/* Counter 0 says that the program has run.  With other heat it is counted in as many places or, where blind
- * edges are in the way, in more or fewer: then it is refused. */
+/* Counter 0 says that the program has run.  With other heat it is counted in as many places
+ * or, where blind edges are in the way, in more or fewer: then it is refused. */
 static void try_counts(struct bytes good, const uint8_t *data, size_t size)
 {
 	struct arena *a = arena_new();

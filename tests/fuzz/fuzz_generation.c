@@ -1,21 +1,25 @@
 /* fuzz_generation.c - any bytes through the whole Editor: what comes out can be verified
  *
- * Damaged bytes are refused or give a generation in which the Verifier finds no fault; neither it
- * nor the Editor may crash, and no error may be one of our own.  Sanitized builds, which look for
- * crashes, go on after a fault that the Verifier finds: tests/fuzz/mutants.c counts those.
+ * Damaged bytes are refused or give a generation in which the Verifier finds no fault; neither
+ * it nor the Editor may crash, and no error may be one of our own.  Sanitized builds, which
+ * look for crashes, go on after a fault that the Verifier finds: tests/fuzz/mutants.c counts
+ * those.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "editor/editor.h"
+#include "editor/optimize.h"
 #include "lib/arena.h"
 #include "lib/err.h"
+#include "verify/verify.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct edit_options options = { .all = true, .shuffle = true, .seed = size, .generation = 1 };
+	struct edit_options options = {
+		.all = true, .shuffle = true, .seed = size, .generation = 1
+	};
 	struct bytes file = { data, size };
 	struct arena *a = arena_new();
 	struct wr gen = { 0 }, map = { 0 };

@@ -1,14 +1,17 @@
-/* fuzz_interpret.c - any file followed from any state: bounded work, and no edge but the graph's
+/* fuzz_interpret.c - any file followed from any state: bounded work, and no edge but the
+ * graph's
  *
- * Input: u32 length of a stream of state samples, the stream, and the file.  The file is followed from
- * the samples as they are, and from many places of its code with the registers of each sample.
+ * Input: u32 length of a stream of state samples, the stream, and the file.  The file is
+ * followed from the samples as they are, and from many places of its code with the registers of
+ * each sample.
  */
 #include <assert.h>
 #include <stddef.h>
 
-#include "editor/edges.h"
+#include "editor/interpret/sightings.h"
 #include "lib/arena.h"
 #include "lib/err.h"
+#include "postmorph/analyze.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -19,8 +22,9 @@ static void sweep(struct interpreter *in, const struct image *img, struct states
 	const Elf64_Phdr *code = img->code;
 
 	for (uint64_t i = 0; code && i < PLACES; i++) {
-		s.pc = s.bias + code->p_vaddr + (code->p_filesz < PLACES ? i % (code->p_filesz + 1) :
-						 code->p_filesz / PLACES * i);
+		s.pc = s.bias + code->p_vaddr +
+		       (code->p_filesz < PLACES ? i % (code->p_filesz + 1)
+						: code->p_filesz / PLACES * i);
 		interpreter_follow(in, &s);
 	}
 }
@@ -32,22 +36,24 @@ static void check_edges(const struct prog *prog, const struct profile *p)
 
 		assert(f != NO_FN && f == prog_find_fn(prog, p->edge[i].to));
 		const struct fn *fn = &prog->fn[f];
-		uint32_t from = fn_find_block(fn, p->edge[i].from), to = fn_find_block(fn, p->edge[i].to);
+		uint32_t from = fn_find_block(fn, p->edge[i].from),
+			 to = fn_find_block(fn, p->edge[i].to);
 		assert(from != NO_BLOCK && fn->block[from].addr == p->edge[i].from);
 		assert(to != NO_BLOCK && fn->block[to].addr == p->edge[i].to);
 		assert(i == 0 || p->edge[i - 1].from < p->edge[i].from ||
 		       p->edge[i - 1].to < p->edge[i].to);
 	}
 	for (uint32_t i = 0; i < p->ncall; i++)
-		assert(prog->fn[prog_find_fn(prog, p->call[i].target)].entry == p->call[i].target);
+		assert(prog->fn[prog_find_fn(prog, p->call[i].target)].entry ==
+		       p->call[i].target);
 }
 
 static void follow(struct arena *a, struct bytes file, struct bytes stream)
 {
 	struct interpret_options options = INTERPRET_DEFAULTS;
-	struct edges_source source = { 0 };
+	struct sightings_source source = { 0 };
 	struct statesample_reader r;
-	struct edges_stats placed;
+	struct sightings_stats placed;
 	struct statesample s;
 	struct image img = { 0 };
 	struct prog prog = { 0 };
@@ -70,11 +76,12 @@ static void follow(struct arena *a, struct bytes file, struct bytes stream)
 	source.mapped = &img;
 	source.sighting = interpreter_sightings(in, &source.nsighting);
 	uint32_t n;
-	const vaddr *wanted = edges_wanted(&source, a, &n);
+	const vaddr *wanted = sightings_wanted(&source, a, &n);
 	if (prog_analyze_at(file, wanted, n, a, &prog, &err) == 0) {
-		edges_place(&source, &prog, &p, &placed);
-		assert(placed.edges + placed.calls + placed.uncut + placed.outside + placed.no_edge +
-		       placed.ambiguous == stats->branches + stats->calls);
+		sightings_place(&source, &prog, &p, &placed);
+		assert(placed.edges + placed.calls + placed.uncut + placed.outside +
+			       placed.no_edge + placed.ambiguous ==
+		       stats->branches + stats->calls);
 		check_edges(&prog, &p);
 	}
 }

@@ -1,12 +1,12 @@
-/* Messages between roles and the control socket's requests and answers, from any bytes.  The first
- * byte chooses who reads. */
+/* Messages between roles and the control socket's requests and answers, from any bytes.  The
+ * first byte chooses who reads. */
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "lib/err.h"
 #include "lib/msg.h"
 #include "lib/table.h"
-#include "manager/answer.h"
+#include "manager/work/answer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 /* fuzz_perf.c - two perf rings of any content, in several looks
  *
- * Byte 0: which clock's format.  Byte 1: where the first ring is split between them.  Bytes 2 and
- * 3: where the rings begin, so that records wrap.  The rest is what the kernel has written.
+ * Byte 0: which clock's format.  Byte 1: where the first ring is split between them.  Bytes 2
+ * and 3: where the rings begin, so that records wrap.  The rest is what the kernel has written.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,8 @@ static void emit(void *ctx, const struct spool_event *ev)
 
 		if (ev->sample.kernel || s->stack_bytes > SPOOL_STACK_MAX)
 			abort();
-		for (uint32_t i = 0; i < s->stack_bytes; i++)	/* sanitizers see reads past it */
+		/* sanitizers see reads past it */
+		for (uint32_t i = 0; i < s->stack_bytes; i++)
 			seen += s->stack[i];
 		for (uint32_t i = 0; i < s->memory_bytes; i++)
 			seen += s->memory[i];

@@ -1,4 +1,5 @@
-/* fuzz_profile.c - block profiles from any text; what is accepted survives writing and reading */
+/* fuzz_profile.c - block profiles from any text; what is accepted survives writing and
+ * reading */
 #include <assert.h>
 #include <stddef.h>
 

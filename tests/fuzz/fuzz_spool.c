@@ -62,7 +62,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			if (ev.sample.kernel || ev.sample.state.stack_bytes > SPOOL_STACK_MAX)
 				abort();
 			for (uint32_t i = 0; i < ev.sample.state.stack_bytes; i++)
-				seen += ev.sample.state.stack[i];	/* sanitizers see reads past it */
+				/* sanitizers see reads past it */
+				seen += ev.sample.state.stack[i];
 			for (uint32_t i = 0; i < ev.sample.state.memory_bytes; i++)
 				seen += ev.sample.state.memory[i];
 		}

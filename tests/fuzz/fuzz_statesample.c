@@ -1,4 +1,5 @@
-/* fuzz_statesample.c - state samples from any bytes; what is accepted is written the same again */
+/* fuzz_statesample.c - state samples from any bytes; what is accepted is written the same
+ * again */
 #include <assert.h>
 #include <stddef.h>
 #include <string.h>

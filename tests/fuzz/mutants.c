@@ -3,16 +3,17 @@
  *   mutants [-n COUNT] [-s SEED] [-j JOBS] [-d FOLDER] [-w INDEX] [FILE...]
  *
  * The places of a file where damage tells (fields of headers, every byte of the unwind and
- * exception tables, relocations, symbols, notes, code, constants) times the ways to damage them are
- * numbered.  COUNT of those mutants (all files together; 0: every single one) are tried, spread
- * evenly from SEED on; every fifth is damaged at a second place, too.  A mutant depends on file,
- * SEED and its number only: -w writes one of the first FILE to FOLDER.
+ * exception tables, relocations, symbols, notes, code, constants) times the ways to damage them
+ * are numbered.  COUNT of those mutants (all files together; 0: every single one) are tried,
+ * spread evenly from SEED on; every fifth is damaged at a second place, too.  A mutant depends
+ * on file, SEED and its number only: -w writes one of the first FILE to FOLDER.
  *
  * Each is optimized with all functions in an order of its own and the generation verified, in a
  * child with 10 s of processor time and 2 GiB of memory for each.  "Refused", "malformed" and
- * "verified" are good ends; the other mutants are kept in FOLDER and fail the test: a crash, a hang,
- * too much memory, an error of our own.  So does a generation that the verifier refuses: it harms
- * nobody, since it is not installed, but Editor and Verifier see the file in different ways.
+ * "verified" are good ends; the other mutants are kept in FOLDER and fail the test: a crash, a
+ * hang, too much memory, an error of our own.  So does a generation that the verifier refuses:
+ * it harms nobody, since it is not installed, but Editor and Verifier see the file in different
+ * ways.
  */
 #include <dirent.h>
 #include <signal.h>
@@ -26,12 +27,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "editor/editor.h"
+#include "editor/optimize.h"
 #include "lib/arena.h"
 #include "lib/err.h"
 #include "lib/io.h"
+#include "verify/verify.h"
 
-enum { CPU_SECONDS = 10, FILE_MAX = 1 << 24, DEFAULT_COUNT = 3000, SHOWN = 20, SECOND_EVERY = 5 };
+enum { CPU_SECONDS = 10, FILE_MAX = 1 << 24, DEFAULT_COUNT = 3000, SHOWN = 20, SECOND_EVERY = 5
+       };
 static const uint64_t MEMORY_MAX = 2ull << 30;
 
 enum outcome { UNTRIED, REFUSED, MALFORMED, VERIFIED, NOT_VERIFIED, OTHER_ERROR, CRASHED, HUNG,
@@ -161,7 +164,8 @@ static void find_places(struct target *t)
 
 /* --- how to damage --- */
 
-static uint64_t damaged_word(uint64_t v, uint32_t way, uint64_t other, uint64_t file_size, uint64_t r)
+static uint64_t damaged_word(uint64_t v, uint32_t way, uint64_t other, uint64_t file_size,
+			     uint64_t r)
 {
 	switch (way) {
 	case 0: return 0;
@@ -249,7 +253,8 @@ static void try_some(const struct target *t, uint64_t first, uint64_t step, uint
 {
 	const struct rlimit memory = { MEMORY_MAX, MEMORY_MAX }, none = { 0, 0 };
 	const struct itimerval limit = { .it_value.tv_sec = CPU_SECONDS };
-	uint8_t *p = malloc(t->file.n);		/* exactly as large: sanitizers see reads behind it */
+	/* exactly as large: sanitizers see reads behind it */
+	uint8_t *p = malloc(t->file.n);
 
 #ifndef MORPH_SANITIZED
 	if (setrlimit(RLIMIT_AS, &memory) < 0)
@@ -269,14 +274,16 @@ static void try_some(const struct target *t, uint64_t first, uint64_t step, uint
 		outcome[i] = (uint8_t)try_mutant((struct bytes){ p, t->file.n }, i, &err);
 		(void)snprintf(report->text, sizeof(report->text), "%.200s", err.text);
 		if (outcome[i] > VERIFIED)
-			_exit(3);		/* the parent looks, and goes on with the next */
+			/* the parent looks, and goes on with the next */
+			_exit(3);
 	}
 	_exit(0);
 }
 
 static void *share(size_t n)
 {
-	void *p = mmap(NULL, n ? n : 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *p = mmap(NULL, n ? n : 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		       0);
 
 	if (p == MAP_FAILED)
 		exit(1);
@@ -293,7 +300,8 @@ static void keep(const struct target *t, uint64_t index, uint64_t stride, const 
 		exit(1);
 	make_mutant(t, index, stride, p);
 	(void)mkdir(folder, 0777);	/* there already, or the next call says why */
-	(void)snprintf(path, sizeof(path), "%s/%s-%llu", folder, t->name, (unsigned long long)index);
+	(void)snprintf(path, sizeof(path), "%s/%s-%llu", folder, t->name,
+		       (unsigned long long)index);
 	f = fopen(path, "wb");
 	if (!f || fwrite(p, 1, t->file.n, f) != t->file.n || fclose(f))
 		perror(path);
@@ -341,7 +349,8 @@ static uint64_t try_all(const struct target *t, uint64_t count, uint64_t stride,
 	int status;
 
 	for (uint32_t j = 0; j < jobs; j++) {
-		worker[j] = (struct worker){ .first = j, .report = share(sizeof(struct report)) };
+		worker[j] =
+			(struct worker){ .first = j, .report = share(sizeof(struct report)) };
 		start(&worker[j], t, jobs, count, stride, outcome);
 	}
 	for (pid_t pid; (pid = wait(&status)) > 0; )
@@ -355,8 +364,9 @@ static uint64_t try_all(const struct target *t, uint64_t count, uint64_t stride,
 				continue;
 			outcome[at] = (uint8_t)outcome_of(status, w->report, outcome);
 			if (bad++ < SHOWN)
-				printf("# %s, mutant %llu: %s %s\n", t->name, (unsigned long long)at,
-				       outcome_name[outcome[at]], w->report->text);
+				printf("# %s, mutant %llu: %s %s\n", t->name,
+				       (unsigned long long)at, outcome_name[outcome[at]],
+				       w->report->text);
 			keep(t, at, stride, folder);
 			w->first = at + jobs;
 			start(w, t, jobs, count, stride, outcome);
@@ -436,7 +446,8 @@ static bool parse(int argc, char **argv, struct options *o)
 }
 
 /* One file's share of the mutants; returns whether all came to a good end. */
-static bool try_file(const char *path, const struct options *o, uint64_t share_of, struct arena *a)
+static bool try_file(const char *path, const struct options *o, uint64_t share_of,
+		     struct arena *a)
 {
 	uint64_t sum[NOUTCOME] = { 0 };
 	struct target t;
@@ -482,8 +493,8 @@ int main(int argc, char **argv)
 	for (int i = 0; i < n; i++) {
 		bool good = try_file(path[i], &o, o.count / (uint64_t)n, a);
 
-		printf("%sok %d - mutants of %s, seed %llu\n", good ? "" : "not ", i + 1, path[i],
-		       (unsigned long long)seed);
+		printf("%sok %d - mutants of %s, seed %llu\n", good ? "" : "not ", i + 1,
+		       path[i], (unsigned long long)seed);
 		bad |= !good;
 	}
 	printf("1..%d\n", n > 0 ? n : 0);

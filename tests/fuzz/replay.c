@@ -2,8 +2,8 @@
  *
  * The corpus of fuzz_NAME is tests/fuzz/corpus/NAME; other files or folders may be given as
  * arguments.  Besides every input itself, each is tried cut short at a few places, which costs
- * little and finds most unchecked reads.  One TAP line for the target; a crash prints no plan, and
- * the last file named on stderr is the culprit.
+ * little and finds most unchecked reads.  One TAP line for the target; a crash prints no plan,
+ * and the last file named on stderr is the culprit.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -21,7 +21,8 @@ static unsigned files, inputs;
 
 static void run(const uint8_t *p, size_t n)
 {
-	uint8_t *exact = malloc(n ? n : 1);	/* so that a sanitizer sees reads past the end */
+	/* so that a sanitizer sees reads past the end */
+	uint8_t *exact = malloc(n ? n : 1);
 
 	if (!exact)
 		exit(1);
@@ -97,6 +98,7 @@ int main(int argc, char **argv)
 	for (int i = 1; i < argc; i++)
 		replay(argv[i]);
 	run((const uint8_t *)"", 0);
-	printf("%sok 1 - %s: %u files, %u inputs\n1..1\n", files ? "" : "not ", name, files, inputs);
+	printf("%sok 1 - %s: %u files, %u inputs\n1..1\n", files ? "" : "not ", name, files,
+	       inputs);
 	return files ? 0 : 1;
 }

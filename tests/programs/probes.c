@@ -1,31 +1,35 @@
 /* probes.c - a program with static probe points, for images.sh and mutate.sh
  *
- * As <sys/sdt.h> makes them: a NOP and a note that is not loaded.  Where each of them fires, and with
- * which arguments, depends on nothing but the program.  PROBE_STAY are two that cannot follow.
+ * As <sys/sdt.h> makes them: a NOP and a note that is not loaded.  Where each of them fires,
+ * and with which arguments, depends on nothing but the program.  PROBE_STAY are two that cannot
+ * follow.
  */
 #include <stdio.h>
 
-#define PROBE(name, arguments, ...)						\
-	__asm__ volatile("990: nop\n"						\
-			 ".pushsection .note.stapsdt, \"\", \"note\"\n"		\
-			 ".balign 4\n"						\
-			 ".4byte 992f - 991f, 994f - 993f, 3\n"			\
-			 "991: .asciz \"stapsdt\"\n"				\
-			 "992: .balign 4\n"					\
-			 "993: .8byte 990b, _.stapsdt.base, 0\n"		\
-			 ".asciz \"morph\"\n"					\
-			 ".asciz \"" #name "\"\n"				\
-			 ".asciz \"" arguments "\"\n"				\
-			 "994: .balign 4\n"					\
-			 ".popsection\n"					\
-			 ".ifndef _.stapsdt.base\n"				\
-			 ".pushsection .stapsdt.base, \"aG\", \"progbits\", .stapsdt.base, comdat\n" \
-			 ".weak _.stapsdt.base\n"				\
-			 ".hidden _.stapsdt.base\n"				\
-			 "_.stapsdt.base: .space 1\n"				\
-			 ".size _.stapsdt.base, 1\n"				\
-			 ".popsection\n"					\
-			 ".endif" : : __VA_ARGS__)
+#define PROBE(name, arguments, ...)                                                         \
+	__asm__ volatile(                                                                   \
+		"990: nop\n"                                                                \
+		".pushsection .note.stapsdt, \"\", \"note\"\n"                              \
+		".balign 4\n"                                                               \
+		".4byte 992f - 991f, 994f - 993f, 3\n"                                      \
+		"991: .asciz \"stapsdt\"\n"                                                 \
+		"992: .balign 4\n"                                                          \
+		"993: .8byte 990b, _.stapsdt.base, 0\n"                                     \
+		".asciz \"morph\"\n"                                                        \
+		".asciz \"" #name "\"\n"                                                    \
+		".asciz \"" arguments "\"\n"                                                \
+		"994: .balign 4\n"                                                          \
+		".popsection\n"                                                             \
+		".ifndef _.stapsdt.base\n"                                                  \
+		".pushsection .stapsdt.base, \"aG\", \"progbits\", .stapsdt.base, comdat\n" \
+		".weak _.stapsdt.base\n"                                                    \
+		".hidden _.stapsdt.base\n"                                                  \
+		"_.stapsdt.base: .space 1\n"                                                \
+		".size _.stapsdt.base, 1\n"                                                 \
+		".popsection\n"                                                             \
+		".endif"                                                                    \
+		:                                                                           \
+		: __VA_ARGS__)
 
 int number;
 

@@ -1,8 +1,8 @@
 /* unwind.c - unwinding through libc's code, for tests that run it on a libc in another order
  *
  * Prints what must not depend on where libc's functions lie: how many frames backtrace() finds
- * from a qsort() callback out, that they end in this program, and that cancelling a thread which
- * sleeps inside libc runs every cleanup handler on its way.
+ * from a qsort() callback out, that they end in this program, and that cancelling a thread
+ * which sleeps inside libc runs every cleanup handler on its way.
  */
 #include <execinfo.h>
 #include <pthread.h>
@@ -90,7 +90,8 @@ int main(void)
 	if (pthread_cancel(thread) || pthread_join(thread, &result))
 		return 1;
 	printf("cancelled %d\n", result == PTHREAD_CANCELED);
-	if (pthread_create(&thread, NULL, leaver, (void *)"on exit") || pthread_join(thread, &result))
+	if (pthread_create(&thread, NULL, leaver, (void *)"on exit") ||
+	    pthread_join(thread, &result))
 		return 1;
 	printf("%s\n", (const char *)result);
 	return 0;

@@ -10,7 +10,7 @@
 . tests/moving.sh
 
 src=$(realpath tests/programs/unwinding)
-morph_edit=$edit
+morph_edit=$edit morph_verify=$verify
 SEEDS=${UNWINDING_SEEDS:-$([ "${UNWINDING:-}" = full ] && echo 1 2 3 || echo 1)}
 
 # START and END of every FDE, and 1 if it has an LSDA.
@@ -62,7 +62,7 @@ generation() {		# NAME FILE OUT OPTIONS...
 		note "$text"
 		return 1
 	fi
-	if ! text=$("$morph_edit" verify "$file" "$out" 2>&1); then
+	if ! text=$("$morph_verify" "$file" "$out" 2>&1); then
 		not_ok "$name: verify"
 		note "$text"
 	fi

@@ -8,9 +8,9 @@
  *	sha256 size mtime_ns kind runtimes exec_bytes copies path
  *
  * where kind is what the headers say, runtimes are those whose marks are in the file ("-" for
- * none), exec_bytes the size of its executable sections, and copies the number of files with this
- * content.  A line of the old LIST is believed when path, size and time are still the same, so
- * that a second run reads nothing but new files.
+ * none), exec_bytes the size of its executable sections, and copies the number of files with
+ * this content.  A line of the old LIST is believed when path, size and time are still the
+ * same, so that a second run reads nothing but new files.
  *
  * Nothing here uses the Editor's reader: the report compares its answers with these.
  */
@@ -98,9 +98,12 @@ static void read_list(const char *name, struct list *l)
 		struct file f = { 0 };
 		int at = 0;
 
-		if (sscanf(line, "%64s\t%" SCNu64 "\t%" SCNu64 "\t%15[^\t]\t%31[^\t]\t%" SCNu64 "\t%u\t%n",
-			   f.hex, &f.size, &f.mtime_ns, f.kind, f.runtimes, &f.exec_bytes, &f.copies,
-			   &at) != 7 || at == 0)
+		if (sscanf(line,
+			   "%64s\t%" SCNu64 "\t%" SCNu64 "\t%15[^\t]\t%31[^\t]\t%" SCNu64
+			   "\t%u\t%n",
+			   f.hex, &f.size, &f.mtime_ns, f.kind, f.runtimes, &f.exec_bytes,
+			   &f.copies, &at) != 7 ||
+		    at == 0)
 			continue;
 		line[n - 1] = '\0';
 		f.path = strdup(line + at);
@@ -294,8 +297,9 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < now.n; i++) {
 		const struct file *f = &now.file[i];
 
-		fprintf(out, "%s\t%" PRIu64 "\t%" PRIu64 "\t%s\t%s\t%" PRIu64 "\t%u\t%s\n", f->hex,
-			f->size, f->mtime_ns, f->kind, f->runtimes, f->exec_bytes, f->copies, f->path);
+		fprintf(out, "%s\t%" PRIu64 "\t%" PRIu64 "\t%s\t%s\t%" PRIu64 "\t%u\t%s\n",
+			f->hex, f->size, f->mtime_ns, f->kind, f->runtimes, f->exec_bytes,
+			f->copies, f->path);
 	}
 	if (fclose(out) != 0)
 		die(argv[1]);

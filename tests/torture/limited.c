@@ -38,8 +38,8 @@ static void run(char **argv, rlim_t cpu_s, rlim_t mem_mib)
 	struct rlimit cpu = { cpu_s, cpu_s + 1 }, mem = { mem_mib << 20, mem_mib << 20 };
 	struct rlimit core = { 0, 0 };
 
-	if (setpgid(0, 0) < 0 || setrlimit(RLIMIT_CPU, &cpu) < 0 || setrlimit(RLIMIT_AS, &mem) < 0 ||
-	    setrlimit(RLIMIT_CORE, &core) < 0) {
+	if (setpgid(0, 0) < 0 || setrlimit(RLIMIT_CPU, &cpu) < 0 ||
+	    setrlimit(RLIMIT_AS, &mem) < 0 || setrlimit(RLIMIT_CORE, &core) < 0) {
 		perror("limited: limits");
 		_exit(127);
 	}

@@ -2,10 +2,11 @@
  *
  *	profiled TABLE SEED
  *
- * Prints a profile of the file that TABLE (`morph-edit analyze --table`) is about, the same for the same
- * seed: a part of its functions ran, of these a part of their blocks, some a thousand times as often as
- * others.  Nothing in it agrees with any flow of control: so a generation made from it has hot pieces
- * and fluff, moved functions and such that stay, wherever chance and the passes want them.
+ * Prints a profile of the file that TABLE (`morph-edit analyze --table`) is about, the same for
+ * the same seed: a part of its functions ran, of these a part of their blocks, some a thousand
+ * times as often as others.  Nothing in it agrees with any flow of control: so a generation
+ * made from it has hot pieces and fluff, moved functions and such that stay, wherever chance
+ * and the passes want them.
  */
 #include <fcntl.h>
 #include <inttypes.h>

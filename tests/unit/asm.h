@@ -10,14 +10,16 @@
 
 #include "lib/err.h"
 #include "lib/io.h"
-#include "postmorph/ir.h"
+#include "postmorph/analyze.h"
+#include "postmorph/ir/ir.h"
 
 /* The linked file as bytes.  `flags` go to gcc, -nostdlib is given. */
 static inline struct bytes asm_build(const char *name, const char *flags, struct arena *a)
 {
 	char out[] = "/tmp/morph-asm.XXXXXX";
 	int fd = mkstemp(out);
-	char *command = arena_printf(a, "gcc -nostdlib %s -o %s tests/asm/%s.s", flags, out, name);
+	char *command =
+		arena_printf(a, "gcc -nostdlib %s -o %s tests/asm/%s.s", flags, out, name);
 	struct bytes file = { 0 };
 	struct err err;
 
@@ -38,7 +40,8 @@ static inline void asm_analyze(const char *name, const char *flags, struct arena
 {
 	struct err err;
 
-	if (prog_analyze(asm_build(name, flags, a), a, prog, &err) < 0 || ir_check(prog, &err) < 0)
+	if (prog_analyze(asm_build(name, flags, a), a, prog, &err) < 0 ||
+	    ir_check(prog, &err) < 0)
 		fail_msg("%s: %s", name, err.text);
 }
 

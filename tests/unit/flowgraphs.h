@@ -1,9 +1,9 @@
 /* flowgraphs.h - all flow graphs of a few blocks, each once
  *
- * A flow graph: block 0 is the entry and leads to all others; from each block control goes to none (it
- * returns), one or two other blocks or itself.  Two are the same if the blocks other than the entry can
- * be renamed so that they are equal.  Which of two ways falls through is no part of a graph: weights
- * are tried for both.
+ * A flow graph: block 0 is the entry and leads to all others; from each block control goes to
+ * none (it returns), one or two other blocks or itself.  Two are the same if the blocks other
+ * than the entry can be renamed so that they are equal.  Which of two ways falls through is no
+ * part of a graph: weights are tried for both.
  *
  *	blocks	graphs
  *	1	2
@@ -14,11 +14,12 @@
  *	6	218,317
  *	7	4,674,632
  *
- * All orders of all graphs of 5 blocks, with five weightings, take a second; those of 6 half a minute; those
- * of 7 are 20 times as many graphs, with 6 times as many orders each.
+ * All orders of all graphs of 5 blocks, with five weightings, take a second; those of 6 half a
+ * minute; those of 7 are 20 times as many graphs, with 6 times as many orders each.
  *
- * Numbered in the order in which they are met, block by block, renamed graphs become few: only where
- * two new blocks are met at once is their order free.  Of those one is kept, that with the least code.
+ * Numbered in the order in which they are met, block by block, renamed graphs become few: only
+ * where two new blocks are met at once is their order free.  Of those one is kept, that with
+ * the least code.
  */
 #ifndef TESTS_UNIT_FLOWGRAPHS_H
 #define TESTS_UNIT_FLOWGRAPHS_H
@@ -68,7 +69,8 @@ static inline bool flowgraph_renamed_is_less(const struct flowgraph *g, const ui
 	return false;
 }
 
-/* Tries all names for blocks at..; one of the graphs that are met in their numbers' order is the least. */
+/* Tries all names for blocks at..; one of the graphs that are met in their numbers' order is
+ * the least. */
 static inline bool flowgraph_is_least(const struct flowgraph *g, uint8_t *name, uint32_t at)
 {
 	if (at == g->n)

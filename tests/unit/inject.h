@@ -1,7 +1,8 @@
-/* inject.h - runs something in a child and lets its n-th system call fail, or kills it there (ptrace)
+/* inject.h - runs something in a child and lets its n-th system call fail, or kills it there
+ * (ptrace)
  *
- * System calls that only manage memory, signals and identity are let through and do not count: no
- * disk or other process makes them fail.
+ * System calls that only manage memory, signals and identity are let through and do not count:
+ * no disk or other process makes them fail.
  */
 #ifndef TESTS_UNIT_INJECT_H
 #define TESTS_UNIT_INJECT_H
@@ -17,7 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum fault { FAULT_ENOSPC, FAULT_EIO, FAULT_EINTR, FAULT_SHORT, FAULT_KILL_BEFORE, FAULT_KILL_AFTER };
+enum fault { FAULT_ENOSPC, FAULT_EIO, FAULT_EINTR, FAULT_SHORT, FAULT_KILL_BEFORE,
+       FAULT_KILL_AFTER };
 enum { NFAULT = FAULT_KILL_AFTER + 1 };
 
 struct injected {
@@ -85,7 +87,8 @@ static inline bool inject_apply(pid_t pid, enum fault fault, struct user_regs_st
 	}
 }
 
-static inline struct injected inject(enum fault fault, unsigned n, int (*f)(void *ctx), void *ctx)
+static inline struct injected inject(enum fault fault, unsigned n, int (*f)(void *ctx),
+				     void *ctx)
 {
 	struct injected out = { .exit_code = -1, .call = -1 };
 	struct user_regs_struct regs;

@@ -1,4 +1,5 @@
-/* place.h - a private folder with a program, a generation of it and a store, for tests of swaps */
+/* place.h - a private folder with a program, a generation of it and a store, for tests of
+ * swaps */
 #ifndef TESTS_UNIT_PLACE_H
 #define TESTS_UNIT_PLACE_H
 
@@ -11,7 +12,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
-#include "manager/install.h"
+#include "manager/parent/install.h"
 
 #ifndef PLACE_ROOT
 #define PLACE_ROOT "/var/tmp"
@@ -24,7 +25,8 @@ struct place {
 	int originals_fd, generation_fd;
 };
 
-static const char old_text[] = "#!/bin/sh\necho old\n", new_text[] = "#!/bin/sh\necho new, longer\n";
+static const char old_text[] = "#!/bin/sh\necho old\n",
+		  new_text[] = "#!/bin/sh\necho new, longer\n";
 
 static inline void write_file(const char *path, const char *text, mode_t mode)
 {

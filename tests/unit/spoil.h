@@ -1,16 +1,17 @@
 /* spoil.h - generations of tests/asm/NAME.s in which one thing is wrong
  *
- * What makes the generation right is changed in the original, in its copy and in the image alike, so that
- * nothing else than that is wrong.
+ * What makes the generation right is changed in the original, in its copy and in the image
+ * alike, so that nothing else than that is wrong.
  */
 #ifndef TESTS_UNIT_SPOIL_H
 #define TESTS_UNIT_SPOIL_H
 
-#include "editor/editor.h"
+#include "editor/optimize.h"
 #include "lib/arena.h"
 #include "lib/blockmap.h"
 #include "lib/digest.h"
 #include "tests/unit/asm.h"
+#include "verify/verify.h"
 
 struct spoil {
 	struct arena *a;
@@ -19,7 +20,8 @@ struct spoil {
 	struct blockmap map;
 };
 
-static inline struct spoil spoil_make_with(const char *name, const char *flags, struct edit_options options)
+static inline struct spoil spoil_make_with(const char *name, const char *flags,
+					   struct edit_options options)
 {
 	struct spoil m = { .a = arena_new() };
 	struct edit_stats stats = { 0 };
@@ -39,8 +41,11 @@ static inline struct spoil spoil_make_with(const char *name, const char *flags, 
 
 static inline struct spoil spoil_make_as(const char *name, const char *flags, uint64_t seed)
 {
-	return spoil_make_with(name, flags, (struct edit_options){ .all = true, .shuffle = true, .seed = seed,
-								   .generation = 1, .keep_pointers = true });
+	return spoil_make_with(name, flags,
+			       (struct edit_options){ .all = true,
+						      .shuffle = true, .seed = seed,
+						      .generation = 1,
+						      .keep_pointers = true });
 }
 
 static inline struct spoil spoil_make(const char *name, uint64_t seed)
@@ -60,7 +65,8 @@ static inline vaddr spoil_address(const struct spoil *m, const char *name)
 		(void)rd_u32(&r);
 		vaddr value = rd_u64(&r);
 		(void)rd_u64(&r);
-		struct rd s = rd_of(bytes_at(file, names->h.sh_offset + at, names->h.sh_size - at));
+		struct rd s =
+			rd_of(bytes_at(file, names->h.sh_offset + at, names->h.sh_size - at));
 		if (strcmp(rd_str(&s), name) == 0)
 			return value;
 	}
@@ -98,14 +104,16 @@ static inline uint8_t *spoil_generation(struct spoil *m, vaddr addr)
 }
 
 /* A byte of the instruction at `addr` in the original, in its copy and in its image. */
-static inline void spoil_change(struct spoil *m, vaddr addr, unsigned at, uint8_t from, uint8_t to)
+static inline void spoil_change(struct spoil *m, vaddr addr, unsigned at, uint8_t from,
+				uint8_t to)
 {
 	uint8_t *p[] = { spoil_original(m, addr) + at, spoil_generation(m, addr) + at,
 			 spoil_generation(m, spoil_image(m, addr)) + at };
 
 	for (int i = 0; i < 3; i++) {
 		if (*p[i] != from && !(i == 2 && *p[i] == (from | 0x80)))
-			fail_msg("byte %u at %#llx is %#x", at, (unsigned long long)addr, *p[i]);
+			fail_msg("byte %u at %#llx is %#x", at, (unsigned long long)addr,
+				 *p[i]);
 		*p[i] ^= from ^ to;
 	}
 }
@@ -120,7 +128,8 @@ static inline void spoil_expect(struct spoil *m, const char *why)
 	struct err err;
 
 	memcpy(m->generation.p + map->h.sh_offset + DIGEST_OFF, d.b, sizeof(d.b));
-	int rc = verify_generation(wr_bytes(&m->original), wr_bytes(&m->generation), m->a, &stats, &err);
+	int rc = verify_generation(wr_bytes(&m->original), wr_bytes(&m->generation), m->a,
+				   &stats, &err);
 	if (!why && rc < 0)
 		fail_msg("refused: %s", err.text);
 	if (why && rc == 0)

@@ -7,11 +7,13 @@
 
 #include <string.h>
 
-#include "editor/editor.h"
+#include "binary/decode.h"
+#include "binary/image.h"
 #include "lib/arena.h"
+#include "lib/blockmap.h"
 #include "lib/err.h"
-#include "postmorph/cfi.h"
-#include "postmorph/lsda.h"
+#include "postmorph/unwind/cfi.h"
+#include "postmorph/unwind/lsda.h"
 
 struct target {
 	struct bytes original, pristine;
@@ -19,7 +21,8 @@ struct target {
 	struct image img;		/* of the pristine generation */
 	struct blockmap map;
 	struct cfi cfi;
-	const Elf64_Shdr *map_section, *frame, *hdr, *notes;	/* notes of probes: NULL if none */
+	/* notes of probes: NULL if none */
+	const Elf64_Shdr *map_section, *frame, *hdr, *notes;
 	uint64_t map_section_header;	/* file offset of the section header of .morph.map */
 	uint64_t notes_header;		/* the same of the notes */
 	uint64_t seed;
@@ -30,7 +33,8 @@ static uint64_t offset_of(const struct target *t, new_vaddr addr)
 	return (uint64_t)(image_rest(&t->img, addr).p - t->pristine.p);
 }
 
-/* Calls `same` for every instruction of every image with its address; false when one said so. */
+/* Calls `same` for every instruction of every image with its address; false when one said
+ * so. */
 static bool every_insn(const struct target *t, const void *ctx,
 		       bool (*same)(const struct target *, const void *, new_vaddr, uint32_t))
 {
@@ -100,7 +104,8 @@ static bool same_rows(const struct target *t, const void *ctx, new_vaddr addr, u
 
 		if (x == UINT32_MAX || y == UINT32_MAX ||
 		    t->cfi.cie[t->cfi.fde[x].cie].personality !=
-		    now->cie[now->fde[y].cie].personality || t->cfi.fde[x].lsda != now->fde[y].lsda ||
+			    now->cie[now->fde[y].cie].personality ||
+		    t->cfi.fde[x].lsda != now->fde[y].lsda ||
 		    !same_state(&t->cfi.state[cfi_state_at(&t->cfi, x, addr + k)],
 				&now->state[cfi_state_at(now, y, addr + k)]))
 			return false;
@@ -123,7 +128,8 @@ static bool unwinds_alike(const struct target *t, struct bytes gen, struct arena
 
 		if (x->addr != y->addr || x->lsda != y->lsda)
 			return false;
-		if (x->addr >= t->map.gen_base)		/* what else than images it covers is padding */
+		/* what else than images it covers is padding */
+		if (x->addr >= t->map.gen_base)
 			continue;
 		if (x->len != y->len)
 			return false;
@@ -186,8 +192,8 @@ static bool leads_to(struct bytes original, vaddr from, vaddr to)
 	return ok && from == to;
 }
 
-/* The damaged byte is in the field of a jump that leads to the same place of the original, a few
- * NOPs earlier or later. */
+/* The damaged byte is in the field of a jump that leads to the same place of the original, a
+ * few NOPs earlier or later. */
 static bool jumps_alike(const struct target *t, uint64_t off, struct bytes gen)
 {
 	for (uint32_t i = 0; i < t->map.nblock; i++) {
@@ -201,7 +207,8 @@ static bool jumps_alike(const struct target *t, uint64_t off, struct bytes gen)
 		if (off < start || off - start >= b->gen_size)
 			continue;
 		for (uint64_t k = 0; k < code.n; k += insn.len) {
-			if (!insn_decode(bytes_at(code, k, code.n - k), addr + k, &insn, &before))
+			if (!insn_decode(bytes_at(code, k, code.n - k), addr + k, &insn,
+					 &before))
 				return false;
 			if (off - start >= k + insn.len)
 				continue;
@@ -220,7 +227,8 @@ static bool is_nop(const struct target *t, new_vaddr addr)
 	struct insn insn;
 	vaddr target;
 
-	return insn_decode(image_rest(&t->img, addr), addr, &insn, &target) && insn.kind == INSN_NOP;
+	return insn_decode(image_rest(&t->img, addr), addr, &insn, &target) &&
+	       insn.kind == INSN_NOP;
 }
 
 /* Nobody looks for the table of section names by its name. */
@@ -261,7 +269,8 @@ static bool nops_alike(const struct target *t, uint64_t off, struct bytes gen)
 	return false;
 }
 
-static const struct lsda_site *site_at(const struct lsda *l, new_vaddr addr, struct lsda_site *out)
+static const struct lsda_site *site_at(const struct lsda *l, new_vaddr addr,
+				       struct lsda_site *out)
 {
 	struct lsda_iter it = lsda_iter(l);
 
@@ -334,22 +343,24 @@ static bool same_landing(const struct target *t, const void *ctx, new_vaddr addr
 	const struct landing *l = ctx;
 	struct lsda_site a, b;
 
-	if (addr - l->fde->addr >= l->fde->len || is_nop(t, addr))	/* which throws nothing */
+	/* which throws nothing */
+	if (addr - l->fde->addr >= l->fde->len || is_nop(t, addr))
 		return true;
 	for (uint32_t k = 0; k < len; k++) {
 		const struct lsda_site *x = site_at(&l->before, addr + k, &a);
 		const struct lsda_site *y = site_at(&l->now, addr + k, &b);
 
-		if (!x != !y || (x && (x->pad != y->pad ||
-				       !same_actions(&l->before, x->action, &l->now, y->action))))
+		if (!x != !y || (x && (x->pad != y->pad || !same_actions(&l->before, x->action,
+									 &l->now, y->action))))
 			return false;
 	}
 	return true;
 }
 
-/* The byte is where an action record says that it is the last one, and it says so in more bytes now:
- * nothing else is read behind them, whatever those belong to. */
-static bool ends_alike(const struct target *t, const struct lsda *before, uint64_t off, struct bytes gen)
+/* The byte is where an action record says that it is the last one, and it says so in more
+ * bytes now: nothing else is read behind them, whatever those belong to. */
+static bool ends_alike(const struct target *t, const struct lsda *before, uint64_t off,
+		       struct bytes gen)
 {
 	struct rd r = rd_of(before->actions);
 
@@ -412,7 +423,8 @@ static const char *harmless_byte(const struct target *t, uint64_t off, struct by
 		uint64_t at = off - p->p_offset;
 
 		if (p->p_type == PT_LOAD && (p->p_flags & PF_X) && at < p->p_filesz &&
-		    p->p_vaddr >= t->map.gen_base - p->p_filesz && p->p_vaddr <= t->map.gen_base &&
+		    p->p_vaddr >= t->map.gen_base - p->p_filesz &&
+		    p->p_vaddr <= t->map.gen_base &&
 		    !blockmap_find_gen(&t->map, p->p_vaddr + at))
 			return "padding of new text, which nothing reaches";
 	}

@@ -1,14 +1,15 @@
-/* mutate.c - damages a generation in every way that it knows, at many places, and asks the Verifier
+/* mutate.c - damages a generation in every way that it knows, at many places, and asks the
+ * Verifier
  *
  *   mutate ORIGINAL GENERATION PER-KIND SEED
  *
  * PER-KIND `every`: not at random, but every byte of what is new or has moved, once.
  *
- * The generation must be accepted as it is, and refused with each damage.  A damaged one that is
- * accepted must be shown to be harmless here, by other means than the Verifier's: the byte is
- * padding of new text, or the unwind tables give the same row at every instruction (by
- * postmorph/cfi.h), exceptions go the same ways (postmorph/lsda.h), or the block map takes every
- * instruction back to the same original.  Anything else fails the test.
+ * The generation must be accepted as it is, and refused with each damage.  A damaged one that
+ * is accepted must be shown to be harmless here, by other means than the Verifier's: the byte
+ * is padding of new text, or the unwind tables give the same row at every instruction (by
+ * postmorph/unwind/cfi.h), exceptions go the same ways (postmorph/unwind/lsda.h), or the block
+ * map takes every instruction back to the same original.  Anything else fails the test.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 
 #include "lib/io.h"
 #include "tests/verify/harmless.h"
+#include "verify/verify.h"
 
 struct kind {
 	const char *name;
@@ -36,7 +38,8 @@ static void flip(struct target *t, uint64_t off)
 }
 
 /* A random instruction of a random image: its file offset. */
-static uint64_t pick_insn(struct target *t, struct insn *insn, bool (*want)(const struct insn *))
+static uint64_t pick_insn(struct target *t, struct insn *insn,
+			  bool (*want)(const struct insn *))
 {
 	for (int tries = 0; tries < 10000; tries++) {
 		const struct blockmap_block *b = &t->map.block[below(t, t->map.nblock)];
@@ -45,8 +48,8 @@ static uint64_t pick_insn(struct target *t, struct insn *insn, bool (*want)(cons
 		uint64_t stop = below(t, b->gen_size), off = 0;
 		vaddr target;
 
-		while (off < code.n && insn_decode(bytes_at(code, off, code.n - off), addr + off,
-						   insn, &target)) {
+		while (off < code.n && insn_decode(bytes_at(code, off, code.n - off),
+						   addr + off, insn, &target)) {
 			if (off >= stop && want(insn))
 				return offset_of(t, addr + off);
 			off += insn->len;
@@ -107,8 +110,9 @@ static bool damage_way_back(struct target *t)
 		new_vaddr at = t->map.gen_base + (off - offset_of(t, t->map.gen_base));
 		vaddr to = at + insn.len + (vaddr)(int64_t)d;
 		struct bytes code = image_rest(&t->img, to);
-		if (to >= t->map.gen_base || !code.p || !insn_decode(code, to, &first, &unused) ||
-		    first.kind == INSN_NOP || first.kind == INSN_JMP)
+		if (to >= t->map.gen_base || !code.p ||
+		    !insn_decode(code, to, &first, &unused) || first.kind == INSN_NOP ||
+		    first.kind == INSN_JMP)
 			continue;
 		d += first.len;
 		memcpy(t->gen + off + insn.field, &d, sizeof(d));
@@ -158,8 +162,8 @@ static bool damage_table(struct target *t)
 	return true;
 }
 
-/* The displacement by which an image reads a new table from the address of the old one: changed by a few
- * entries, to that of another table, or anyhow. */
+/* The displacement by which an image reads a new table from the address of the old one:
+ * changed by a few entries, to that of another table, or anyhow. */
 static bool damage_displacement(struct target *t)
 {
 	enum { LONGEST = 8 };
@@ -353,7 +357,8 @@ static bool damage_program_header_field(struct target *t)
 
 	memcpy(&value, at, field[i].size);
 	value += below(t, 2) ? by : 0 - by;
-	memcpy(at, below(t, 2) ? (uint8_t *)&value : table + below(t, n) * sizeof(Elf64_Phdr), field[i].size);
+	memcpy(at, below(t, 2) ? (uint8_t *)&value : table + below(t, n) * sizeof(Elf64_Phdr),
+	       field[i].size);
 	return true;
 }
 
@@ -437,8 +442,9 @@ static bool damage_missing_entry(struct target *t)
 }
 
 /* Changes one or two blocks of a copy of the map. */
-static bool change_blocks(struct target *t, void (*change)(struct target *, struct blockmap_block *,
-							    struct blockmap_block *))
+static bool change_blocks(struct target *t,
+			  void (*change)(struct target *, struct blockmap_block *,
+					 struct blockmap_block *))
 {
 	struct blockmap map = t->map;
 
@@ -469,7 +475,8 @@ static void shrink(struct target *t, struct blockmap_block *b, struct blockmap_b
 		b->orig_size -= 1 + (uint32_t)below(t, b->orig_size);
 }
 
-static void swap_blocks(struct target *t, struct blockmap_block *b, struct blockmap_block *other)
+static void swap_blocks(struct target *t, struct blockmap_block *b,
+			struct blockmap_block *other)
 {
 	struct blockmap_block x = *b;
 

@@ -1,7 +1,7 @@
 /* switches.c - ways to write a switch; every function has one, or as many as its name says
  *
- * Cases do what no table of constants could, so that compilers have to jump.  The program runs each
- * function over all its cases and prints what came of it.
+ * Cases do what no table of constants could, so that compilers have to jump.  The program runs
+ * each function over all its cases and prints what came of it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,8 +156,9 @@ __attribute__((noinline)) static void exits(int x)
 	}
 }
 
-/* Compilers store what is in a register of which nobody needs the content, and that may be the address of
- * the table by which the code got there.  It is the same wherever the code is. */
+/* Compilers store what is in a register of which nobody needs the content, and that may be
+ * the address of the table by which the code got there.  It is the same wherever the code
+ * is. */
 extern const int kept_table[];
 int kept(int x, const int **where);
 
@@ -175,7 +176,7 @@ __asm__(".text\n"
 	"	jmp	8f\n"
 	"11:	lea	3(%rdi), %eax\n"
 	"	jmp	8f\n"
-	"12:	mov	(%rdx), %eax\n"	/* from the table itself */
+	"12:	mov	(%rdx), %eax\n" /* from the table itself */
 	"	cmp	%eax, kept_table(%rip)\n"
 	"	sete	%al\n"
 	"	movzbl	%al, %eax\n"
@@ -190,7 +191,8 @@ __asm__(".text\n"
 	".p2align 2\n"
 	".hidden kept_table\n"
 	"kept_table:\n"
-	"	.long	10b-kept_table, 11b-kept_table, 12b-kept_table, 11b-kept_table, 10b-kept_table\n"
+	"	.long	10b-kept_table, 11b-kept_table, 12b-kept_table, 11b-kept_table, "
+	"10b-kept_table\n"
 	".text\n");
 
 static void table_stays(int x)
@@ -206,7 +208,8 @@ int main(void)
 	struct item items[8];
 
 	for (int i = 0; i < 8; i++)
-		items[i] = (struct item){ (enum kind)(i * 5 % 8), i < 7 ? &items[i + 1] : NULL };
+		items[i] =
+			(struct item){ (enum kind)(i * 5 % 8), i < 7 ? &items[i + 1] : NULL };
 	for (int i = -3; i < 20; i++) {
 		plain(i);
 		offset('a' + i);

@@ -1,7 +1,8 @@
 /* interpreters.c - the ways in which interpreters keep and jump to labels
  *
- * Prints what each computed.  `interpreters where` prints in which text those run that keep labels
- * in relocated tables only: "new" when the handler's call returns behind the original's text.
+ * Prints what each computed.  `interpreters where` prints in which text those run that keep
+ * labels in relocated tables only: "new" when the handler's call returns behind the original's
+ * text.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +45,8 @@ union cell {
 };
 
 /* Labels in code on the heap; with no code tells the labels, as such interpreters do. */
-static __attribute__((noinline)) long by_label(const union cell *p, long x, const void *const **labels)
+static __attribute__((noinline)) long by_label(const union cell *p, long x,
+					       const void *const **labels)
 {
 	static const void *const op[NOPS] = { &&add, &&triple, &&flip, &&jump, &&note, &&halt };
 
@@ -89,8 +91,8 @@ static long translate(const unsigned char *code, size_t n, long x)
 /* By distances between labels. */
 static __attribute__((noinline)) long by_distance(const unsigned char *p, long x)
 {
-	static const int op[NOPS] = { &&add - &&add, &&triple - &&add, &&flip - &&add, &&jump - &&add,
-				      &&note - &&add, &&halt - &&add };
+	static const int op[NOPS] = { &&add - &&add,  &&triple - &&add, &&flip - &&add,
+				      &&jump - &&add, &&note - &&add,	&&halt - &&add };
 
 	goto *(&&add + op[*p++]);
 add:	x += 1;
@@ -109,7 +111,8 @@ halt:	return x;
 /* By distances from one of the labels that data holds, calculated at run time. */
 static __attribute__((noinline)) long by_difference(const unsigned char *p, long x)
 {
-	static const void *const volatile op[NOPS] = { &&add, &&triple, &&flip, &&jump, &&note, &&halt };
+	static const void *const volatile op[NOPS] = { &&add,  &&triple, &&flip,
+						       &&jump, &&note,	 &&halt };
 	const char *base = op[ADD];
 	long distance[NOPS];
 
@@ -180,10 +183,10 @@ halt:	return x;
 
 int main(int argc, char **argv)
 {
-	static const unsigned char code[] = {
-		ADD, TRIPLE, JUMP, FLIP, ADD, NOTE, TRIPLE, JUMP, TRIPLE, FLIP, TRIPLE, TRIPLE, TRIPLE,
-		TRIPLE, TRIPLE, TRIPLE, NOTE, FLIP, JUMP, FLIP, TRIPLE, ADD, HALT
-	};
+	static const unsigned char code[] = { ADD,    TRIPLE, JUMP,   FLIP,   ADD,    NOTE,
+					      TRIPLE, JUMP,   TRIPLE, FLIP,   TRIPLE, TRIPLE,
+					      TRIPLE, TRIPLE, TRIPLE, TRIPLE, NOTE,   FLIP,
+					      JUMP,   FLIP,   TRIPLE, ADD,    HALT };
 	int where = argc > 1 && strcmp(argv[1], "where") == 0;
 
 	long x = by_token(code, argc);

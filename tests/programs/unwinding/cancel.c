@@ -1,7 +1,7 @@
 /* cancel.c - threads that are cancelled or leave: every cleanup handler on their way runs, once
  *
- * Built with -fexceptions handlers run by the unwind tables; without, by jump buffers.  Both are
- * tried.
+ * Built with -fexceptions handlers run by the unwind tables; without, by jump buffers.  Both
+ * are tried.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -191,7 +191,8 @@ int main(void)
 		cancel("at any instruction", spinner, (void *)"spinner", "spinner cancelled");
 	cancel("when it asks", polite, &go, "busy asked cancelled");
 	for (int i = 0; i < 3; i++) {
-		if (pthread_create(&t, NULL, leaver, (void *)"outer") || pthread_join(t, &result))
+		if (pthread_create(&t, NULL, leaver, (void *)"outer") ||
+		    pthread_join(t, &result))
 			return 2;
 		mark(result);
 		expect("leaves", "inner outer left");

@@ -2,11 +2,11 @@
  *
  *   steps ORIGINAL GENERATION
  *
- * Both run under ptrace, one instruction after the other.  Wherever the program counter is in the
- * program itself, libunwind walks the stack from outside by the file's unwind tables.  Program
- * counters of new text are taken back by the block map; then both runs must give the same stacks
- * at the same instructions: every return address and every frame.  Only jumps and NOPs may be in
- * one of the runs alone, and stubs of the linkage table in the original.
+ * Both run under ptrace, one instruction after the other.  Wherever the program counter is in
+ * the program itself, libunwind walks the stack from outside by the file's unwind tables.
+ * Program counters of new text are taken back by the block map; then both runs must give the
+ * same stacks at the same instructions: every return address and every frame.  Only jumps and
+ * NOPs may be in one of the runs alone, and stubs of the linkage table in the original.
  *
  * Addresses are not randomised; both paths must be equally long, since they lie on the stack.
  */
@@ -24,8 +24,8 @@
 #include "lib/blockmap.h"
 #include "lib/err.h"
 #include "lib/io.h"
-#include "postmorph/decode.h"
-#include "postmorph/image.h"
+#include "binary/decode.h"
+#include "binary/image.h"
 
 enum { FRAMES = 64, STEPS_MAX = 20000000, SHOWN = 5 };
 
@@ -34,7 +34,8 @@ struct stop {
 	uint64_t stack;			/* hash of all frames behind the first */
 	uint32_t nframe;
 	bool between;			/* in a jump that only the generation has */
-	bool jumps;			/* such a one, perhaps: behind a branch of another length */
+	/* such a one, perhaps: behind a branch of another length */
+	bool jumps;
 };
 
 struct run {
@@ -75,7 +76,8 @@ static uint64_t original_of(const struct run *r, uint64_t pc, bool *between)
 	*between = false;
 	if (addr < r->lo || addr >= r->hi)
 		return pc;
-	const struct blockmap_block *b = r->map.nblock ? blockmap_find_gen(&r->map, addr) : NULL;
+	const struct blockmap_block *b =
+		r->map.nblock ? blockmap_find_gen(&r->map, addr) : NULL;
 	if (!b)
 		return addr;
 	uint64_t orig = blockmap_orig_of(&r->map, b, addr);
@@ -107,7 +109,8 @@ static bool is_stub(const struct run *r, uint64_t addr)
 	struct insn insn;
 	vaddr target;
 
-	return code.p && insn_decode(code, addr, &insn, &target) && insn.kind == INSN_IJMP && insn.field;
+	return code.p && insn_decode(code, addr, &insn, &target) && insn.kind == INSN_IJMP &&
+	       insn.field;
 }
 
 static struct stop look(const struct run *r, uint64_t pc, unw_addr_space_t space, void *upt)
@@ -158,10 +161,12 @@ static int run_to_entry(pid_t pid, const struct run *r)
 
 	if (ptrace(PTRACE_POKETEXT, pid, entry, (word & ~0xffl) | 0xcc) < 0 ||
 	    ptrace(PTRACE_CONT, pid, 0, 0) < 0 || waitpid(pid, &status, 0) != pid ||
-	    !WIFSTOPPED(status) || ptrace(PTRACE_GETREGS, pid, 0, &regs) < 0 || regs.rip != entry + 1)
+	    !WIFSTOPPED(status) || ptrace(PTRACE_GETREGS, pid, 0, &regs) < 0 ||
+	    regs.rip != entry + 1)
 		fail("the entry point was not met");
 	regs.rip = entry;
-	if (ptrace(PTRACE_SETREGS, pid, 0, &regs) < 0 || ptrace(PTRACE_POKETEXT, pid, entry, word) < 0)
+	if (ptrace(PTRACE_SETREGS, pid, 0, &regs) < 0 ||
+	    ptrace(PTRACE_POKETEXT, pid, entry, word) < 0)
 		fail("PTRACE_SETREGS");
 	return status;
 }
@@ -194,7 +199,8 @@ static void trace(struct run *r, const char *path, struct arena *a)
 			fail("PTRACE_GETREGS");
 		if (regs.rip - r->bias >= r->lo && regs.rip - r->bias < r->hi)
 			vec_push(a, &r->stops, look(r, regs.rip, space, upt));
-		if (ptrace(PTRACE_SINGLESTEP, pid, 0, sig) < 0 || waitpid(pid, &status, 0) != pid)
+		if (ptrace(PTRACE_SINGLESTEP, pid, 0, sig) < 0 ||
+		    waitpid(pid, &status, 0) != pid)
 			fail("PTRACE_SINGLESTEP");
 	}
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
@@ -222,13 +228,18 @@ static unsigned compare(const struct run *o, const struct run *g)
 		/* A jump of the generation's own changes no frame. */
 		if (s->between || (i && s->pc == o->stops.v[i - 1].pc && i < o->stops.n &&
 				   s->pc != o->stops.v[i].pc)) {
-			if (i && !same_stack(s, &o->stops.v[s->between && i < o->stops.n ? i : i - 1]))
-				printf("# %#llx, a jump: another stack\n", (unsigned long long)s->pc), bad++;
+			if (i &&
+			    !same_stack(s,
+					&o->stops.v[s->between && i < o->stops.n ? i : i - 1]))
+				printf("# %#llx, a jump: another stack\n",
+				       (unsigned long long)s->pc),
+					bad++;
 			continue;
 		}
 		uint32_t at = i;
 
-		while (i < o->stops.n && o->stops.v[i].pc != s->pc && is_jump_or_nop(o, o->stops.v[i].pc))
+		while (i < o->stops.n && o->stops.v[i].pc != s->pc &&
+		       is_jump_or_nop(o, o->stops.v[i].pc))
 			i++;
 		if (s->jumps && at && i < o->stops.n && o->stops.v[i].pc != s->pc &&
 		    same_stack(s, &o->stops.v[at])) {
@@ -236,7 +247,8 @@ static unsigned compare(const struct run *o, const struct run *g)
 			continue;
 		}
 		if (i == o->stops.n || o->stops.v[i].pc != s->pc) {
-			printf("# %#llx: the original was elsewhere\n", (unsigned long long)s->pc);
+			printf("# %#llx: the original was elsewhere\n",
+			       (unsigned long long)s->pc);
 			return bad + 1;
 		}
 		if (!same_stack(s, &o->stops.v[i])) {
@@ -268,7 +280,8 @@ int main(int argc, char **argv)
 	unsigned bad = compare(&o, &g);
 	for (uint32_t i = 0; i < o.stops.n; i++)
 		deepest = o.stops.v[i].nframe > deepest ? o.stops.v[i].nframe : deepest;
-	printf("# %u stops in the original, %u in the generation, at most %u frames, %llu steps\n",
+	printf("# %u stops in the original, %u in the generation, at most %u frames, %llu "
+	       "steps\n",
 	       o.stops.n, g.stops.n, deepest, (unsigned long long)g.steps);
 	blockmap_free(&g.map);
 	arena_free(a);

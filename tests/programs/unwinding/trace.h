@@ -1,7 +1,9 @@
-/* trace.h - program counters of this module as addresses of the file, for unwinding.sh to translate
+/* trace.h - program counters of this module as addresses of the file, for unwinding.sh to
+ * translate
  *
  * A return address is printed less one, so that it lies in the call; `@0x1234` is an address of
- * this module, `-` one of another.  The script takes addresses of new text back to the original's.
+ * this module, `-` one of another.  The script takes addresses of new text back to the
+ * original's.
  */
 #ifndef TRACE_H
 #define TRACE_H

@@ -1,0 +1,316 @@
+/* test_decide.c - how uses of a module compare, and when it is laid out anew */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "policy/decide.h"
+#include "policy/policy.h"
+
+#define USAGE(array) ((struct usage){ sizeof(array) / sizeof((array)[0]), array })
+
+static bool near(double a, double b)
+{
+	return fabs(a - b) < 1e-9;
+}
+
+static void uses_compare_by_shares(void **state)
+{
+	struct usage_count a[] = { { 1, 30 }, { 2, 70 } }, b[] = { { 2, 7 }, { 5, 3 } };
+	struct usage ua = USAGE(a), ub = USAGE(b), none = { 0 };
+
+	(void)state;
+	assert_true(near(usage_overlap(&ua, &ua), 1));
+	assert_true(near(usage_overlap(&ua, &ub), 0.7));
+	assert_true(near(usage_overlap(&ub, &ua), 0.7));
+	assert_true(near(usage_overlap(&ua, &none), 0));
+	/* Half of a share is as good as all of it, less counts in proportion. */
+	struct usage_count known[] = { { 1, 50 }, { 2, 40 }, { 3, 10 } };
+	struct usage_count use[] = { { 1, 100 }, { 3, 60 }, { 4, 40 } };
+	struct usage uk = USAGE(known), uu = USAGE(use);
+	assert_true(near(usage_served(&uk, &uu), 0.5 + 0.2 + 0));
+	assert_true(near(usage_spread(&none), 0));
+	struct usage_count even[] = { { 1, 5 }, { 2, 5 }, { 3, 5 }, { 4, 5 } };
+	struct usage ue = USAGE(even);
+	assert_true(near(usage_spread(&ue), 4));
+}
+
+/* Good and Turing: 2 of 10 samples are the only ones of their block; Esty's variance. */
+static void what_was_never_seen_is_bounded(void **state)
+{
+	struct usage_count c[] = { { 1, 1 }, { 2, 1 }, { 3, 2 }, { 4, 6 } };
+	struct usage u = USAGE(c), none = { 0 };
+
+	(void)state;
+	assert_true(near(usage_unseen(&u), (2 + 1.645 * sqrt(2 + 2 * 1 - 4 / 10.0)) / 10));
+	assert_true(near(usage_unseen(&none), 1));
+}
+
+static uint64_t seed = 1;
+
+static double uniform(void)
+{
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return (double)(seed >> 11) / 9007199254740992.0;
+}
+
+/* `n` samples of blocks with shares falling like 1 / rank; `shift` turns the ranks around. */
+static struct usage draw(struct usage_count *room, uint32_t nblock, unsigned n, uint32_t shift)
+{
+	struct usage u = { .count = room };
+	double norm = 0;
+
+	for (uint32_t i = 0; i < nblock; i++)
+		norm += 1.0 / (i + 1);
+	for (uint32_t i = 0; i < nblock; i++)
+		room[i] = (struct usage_count){ i, 0 };
+	for (unsigned k = 0; k < n; k++) {
+		double x = uniform() * norm;
+		uint32_t i = 0;
+
+		while (i + 1 < nblock && (x -= 1.0 / (i + 1)) > 0)
+			i++;
+		room[(i + shift) % nblock].samples++;
+	}
+	for (uint32_t i = 0; i < nblock; i++) {
+		if (room[i].samples > 0)
+			room[u.n++] = room[i];
+	}
+	return u;
+}
+
+static void chance_is_no_drift(void **state)
+{
+	static struct usage_count room[3][400];
+
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		struct usage a = draw(room[0], 400, 5000, 0), b = draw(room[1], 400, 1000, 0);
+		struct usage other = draw(room[2], 400, 1000, 200);
+
+		/* The overlap alone would say that a tenth has changed. */
+		assert_true(usage_overlap(&a, &b) < 0.9);
+		assert_true(usage_drift(&a, &b) < 0.05);
+		assert_true(usage_drift(&a, &other) > 0.4);
+	}
+}
+
+static void old_samples_lose_as_much_as_changed(void **state)
+{
+	struct usage_count use[] = { { 1, 900 }, { 2, 100 } }, recent[] = { { 2, 100 } };
+	struct usage_count same[] = { { 1, 90 }, { 2, 10 } };
+	struct usage u = USAGE(use), r = USAGE(recent), s = USAGE(same);
+
+	(void)state;
+	double drift = usage_drift(&u, &r), factor = decide_forget(&u, &r);
+	assert_true(drift > 0.8 && factor < 0.1);
+	assert_true(near(100 / (100 + factor * 900), drift));
+	assert_true(near(decide_forget(&u, &s), 1));
+}
+
+/* A module worth a generation, to be changed by one thing at a time. */
+struct fixture {
+	struct policy *policy;
+	struct usage_count room[3][200];
+	struct decide_module m;
+};
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	f->policy = policy_default();
+	f->m.use = draw(f->room[0], 200, 20000, 0);
+	f->m.recent = draw(f->room[2], 200, 6000, 0);
+	f->m.time_share = 0.1;
+	f->m.full_gain = DECIDE_FULL_GAIN;
+	f->m.since_s = -1;
+	f->m.observed = true;
+	*state = f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	policy_free(f->policy);
+	free(f);
+	return 0;
+}
+
+static enum decide_reason reason(struct fixture *f)
+{
+	struct decision d = decide(f->policy, &f->m);
+
+	assert_true(d.act == (d.reason == DECIDE_FIRST || d.reason == DECIDE_BLINDLY ||
+			      d.reason == DECIDE_EVIDENCE || d.reason == DECIDE_DRIFT));
+	return d.reason;
+}
+
+static void the_first_one_needs_evidence_and_gain(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(reason(f), DECIDE_FIRST);
+	f->m.time_share = 0.0001;
+	assert_int_equal(reason(f), DECIDE_LITTLE_GAIN);
+	f->m.time_share = 0.1;
+	f->m.use = draw(f->room[0], 200, 4000, 0);
+	assert_int_equal(reason(f), DECIDE_FEW_SAMPLES);
+	f->policy->min_samples = 50;
+	assert_int_equal(reason(f), DECIDE_FIRST);
+	f->m.use = draw(f->room[0], 200, 100, 0);
+	assert_int_equal(reason(f), DECIDE_UNSEEN);
+}
+
+/* What a first generation is to be compared with has to be known, but nothing waits for
+ * ever. */
+static void the_first_one_waits_for_its_originals_speed(void **state)
+{
+	struct fixture *f = *state;
+
+	f->m.observed = false;
+	f->m.known_s = 3600.0 * f->policy->observe_first_h - 1;
+	assert_int_equal(reason(f), DECIDE_UNOBSERVED);
+	f->m.known_s++;
+	assert_int_equal(reason(f), DECIDE_BLINDLY);
+	f->m.known_s = 0;
+	f->policy->observe_first_h = 0;
+	assert_int_equal(reason(f), DECIDE_FIRST);
+	f->policy->observe_first_h = 24;
+	f->m.observed = true;
+	assert_int_equal(reason(f), DECIDE_FIRST);
+	/* What would not be done anyway is not said to wait for this. */
+	f->m.observed = false;
+	f->m.time_share = 0.0001;
+	assert_int_equal(reason(f), DECIDE_LITTLE_GAIN);
+	/* Later ones have something to be compared with, or never will. */
+	f->m.time_share = 0.1;
+	f->m.since_s = 30 * 86400;
+	f->m.made = draw(f->room[1], 200, 20000, 100);
+	assert_int_equal(reason(f), DECIDE_DRIFT);
+}
+
+static void another_one_needs_a_reason(void **state)
+{
+	struct fixture *f = *state;
+
+	f->m.since_s = 30 * 86400;
+	f->m.made = draw(f->room[1], 200, 20000, 0);
+	assert_int_equal(reason(f), DECIDE_SAME_USE);
+	f->m.made = draw(f->room[1], 200, 4000, 0);
+	assert_int_equal(reason(f), DECIDE_EVIDENCE);
+	f->m.made = draw(f->room[1], 200, 20000, 100);
+	assert_int_equal(reason(f), DECIDE_DRIFT);
+	/* ... which `use` must be able to serve. */
+	f->m.use = draw(f->room[0], 200, 20000, 100);
+	assert_int_equal(reason(f), DECIDE_LITTLE_GAIN);
+}
+
+static void budgets_and_cool_down_hold_it_back(void **state)
+{
+	struct fixture *f = *state;
+
+	f->m.made = draw(f->room[1], 200, 20000, 100);
+	f->m.since_s = 3600;
+	assert_int_equal(reason(f), DECIDE_COOL_DOWN);
+	f->m.since_s = 3600.0 * f->policy->cool_down_h;
+	assert_int_equal(reason(f), DECIDE_DRIFT);
+	f->m.job_cpu_s = 2;
+	f->m.spent_cpu_s = f->policy->cpu_per_day_s - 1;
+	assert_int_equal(reason(f), DECIDE_CPU_BUDGET);
+	f->m.spent_cpu_s = 0;
+	f->m.disk_mib = 1;
+	f->m.spent_disk_mib = f->policy->disk_per_day_mib;
+	assert_int_equal(reason(f), DECIDE_DISK_BUDGET);
+	f->m.spent_disk_mib = 5;
+	assert_int_equal(reason(f), DECIDE_DRIFT);
+	/* A module's own budgets, which a rule gives it. */
+	f->policy->module_disk_per_day_mib = 5;
+	assert_int_equal(reason(f), DECIDE_DRIFT);
+	f->m.own_disk_mib = 5;
+	assert_int_equal(reason(f), DECIDE_DISK_BUDGET);
+	f->policy->module_cpu_per_day_s = 5;
+	f->m.own_cpu_s = 4;
+	assert_int_equal(reason(f), DECIDE_CPU_BUDGET);
+}
+
+static void a_window_lasts_unless_it_is_the_first(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_true(decide_window_ends(f->policy, true, 5000, 1));
+	assert_false(decide_window_ends(f->policy, true, 4999, 1e9));
+	assert_false(decide_window_ends(f->policy, false, 5000, 86399));
+	assert_true(decide_window_ends(f->policy, false, 5000, 86400));
+}
+
+/* Better with more samples, worse the wider they spread, never more than all. */
+static void quality_grows_with_samples(void **state)
+{
+	static struct usage_count room[300];
+	double before = 0;
+
+	(void)state;
+	for (unsigned n = 1000; n <= 64000; n *= 4) {
+		struct usage u = draw(room, 300, n, 0);
+		double q = decide_quality(&u);
+
+		assert_true(q > before && q < 1);
+		before = q;
+	}
+	struct usage none = { 0 };
+	assert_true(near(decide_quality(&none), 0));
+}
+
+static void a_generation_is_blamed_unless_it_died_before(void **state)
+{
+	(void)state;
+	assert_true(decide_blames(1, 1, 0, 1e6));
+	/* Once a day before, so once in a day is no news, and five times in an hour is. */
+	assert_false(decide_blames(1, 86400, 10, 10 * 86400.0));
+	assert_false(decide_blames(2, 86400, 10, 10 * 86400.0));
+	assert_true(decide_blames(5, 3600, 10, 10 * 86400.0));
+	/* Once in ten days before: once in the first minute is. */
+	assert_true(decide_blames(1, 60, 1, 10 * 86400.0));
+	assert_true(decide_blames(1, 60, 1, 0));
+}
+
+static void a_clock_that_was_set_back_holds_nothing_up(void **state)
+{
+	const uint64_t second = 1000000000, now = 1700000000 * second,
+		       year = 365 * 86400 * second;
+
+	(void)state;
+	assert_true(decide_since_s(now - 7 * second, now) == 7);
+	assert_true(decide_since_s(now, now) == 0);
+	assert_true(decide_since_s(now + second, now) == 0);	/* set right by a second */
+	assert_true(decide_since_s(now + 9 * year, now) > 40 * 365 * 86400.0);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(uses_compare_by_shares),
+		cmocka_unit_test(what_was_never_seen_is_bounded),
+		cmocka_unit_test(chance_is_no_drift),
+		cmocka_unit_test(old_samples_lose_as_much_as_changed),
+		TEST(the_first_one_needs_evidence_and_gain),
+		TEST(another_one_needs_a_reason),
+		TEST(budgets_and_cool_down_hold_it_back),
+		TEST(a_window_lasts_unless_it_is_the_first),
+		TEST(the_first_one_waits_for_its_originals_speed),
+		cmocka_unit_test(quality_grows_with_samples),
+		cmocka_unit_test(a_generation_is_blamed_unless_it_died_before),
+		cmocka_unit_test(a_clock_that_was_set_back_holds_nothing_up),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
