@@ -1,4 +1,7 @@
-/* ir.c - looking things up in the annotated program */
+/* ir.c - looking things up in the annotated program
+ *
+ * Tested by tests/unit/postmorph/test_analyze.c.
+ */
 #include "postmorph/ir/ir.h"
 
 #include "lib/search.h"

@@ -2,6 +2,8 @@
  *
  * The relocations say which symbol the loader puts into each slot; a stub of the linkage table
  * jumps through one slot.
+ *
+ * Tested by tests/unit/editor/passes/test_pass_calls.c.
  */
 #include "postmorph/ir/plt.h"
 

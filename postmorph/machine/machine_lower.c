@@ -2,6 +2,8 @@
  *
  * What is not listed becomes ACT_OTHER with everything it writes spelled out by the decoder's
  * own tables, so that no instruction can be taken for harmless.
+ *
+ * Tested by tests/unit/postmorph/machine/test_machine.c.
  */
 #include "binary/bytememo.h"
 #include "binary/decoder.h"

@@ -3,6 +3,8 @@
  * CONSTANT is what no process can write: segments without the right to, and what is read-only
  * once it is relocated, as far as its relocations say.  Of the latter only the sections that
  * compilers put constants into: the loader keeps state of its own in others (.dynamic, .got).
+ *
+ * Tested by tests/unit/editor/interpret/test_interpret.c (memory_that_comes_along_decides).
  */
 #include "postmorph/machine/memview.h"
 

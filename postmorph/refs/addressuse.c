@@ -9,6 +9,8 @@
  *
  * Labels are mostly fetched from memory, so that nothing shows who calculates with them but the
  * jumps that go to them.
+ *
+ * Tested by tests/unit/editor/passes/test_redirect.c.
  */
 #include "postmorph/refs/addressuse.h"
 

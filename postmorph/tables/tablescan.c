@@ -29,6 +29,8 @@
  *
  * A comparison that admits more entries than the run has tells what the words in doubt are:
  * cases in parts of the function that were not recognised as such.
+ *
+ * Tested by tests/unit/postmorph/tables/test_jumptable.c.
  */
 #include <stdlib.h>
 
