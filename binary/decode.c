@@ -7,21 +7,9 @@
  */
 #include "binary/decode_form.h"
 
-#include <Zydis/Zydis.h>
+#include "binary/decoder.h"
 
 enum { PREFIX_OPERAND_SIZE = 0x66 };
-
-static const ZydisDecoder *decoder(void)
-{
-	static ZydisDecoder d;
-	static bool ready;
-
-	if (!ready) {
-		(void)ZydisDecoderInit(&d, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-		ready = true;		/* constant arguments: cannot fail */
-	}
-	return &d;
-}
 
 static uint8_t kind_of(const ZydisDecodedInstruction *in)
 {

@@ -1,3 +1,11 @@
+/* arena.c - chunks of 1 MiB from which allocations are cut
+ *
+ * Chunks come zeroed from calloc(), so no allocation has to be.  One that is larger than a
+ * quarter of a chunk gets a chunk of its own.  After a reset the next first chunk is twice as
+ * large as everything before it, up to 8 MiB: then a job that is repeated soon needs one chunk,
+ * which arena_reset() keeps and zeroes.  The limits were chosen; they were not measured one by
+ * one.
+ */
 #include "lib/arena.h"
 
 #include <stdarg.h>

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "lib/err.h"
+#include "lib/search.h"
 
 static const char magic[8] = { 'M', 'O', 'R', 'P', 'H', 'M', 'A', 'P' };
 
@@ -323,22 +324,13 @@ void blockmap_free(struct blockmap *map)
 
 const struct blockmap_block *blockmap_find_gen(const struct blockmap *map, new_vaddr addr)
 {
-	uint32_t lo = 0, hi = map->nblock;	/* block[lo - 1].gen <= off < block[hi].gen */
-
 	if (addr < map->gen_base || addr - map->gen_base > UINT32_MAX)
 		return NULL;
 	uint32_t off = (uint32_t)(addr - map->gen_base);
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (map->block[mid].gen <= off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo == 0 || off - map->block[lo - 1].gen >= map->block[lo - 1].gen_size)
+	uint32_t k = search_first(i, 0, map->nblock, map->block[i].gen <= off);
+	if (k == 0 || off - map->block[k - 1].gen >= map->block[k - 1].gen_size)
 		return NULL;
-	return &map->block[lo - 1];
+	return &map->block[k - 1];
 }
 
 const struct blockmap_block *blockmap_find_orig(const struct blockmap *map, vaddr addr)
@@ -349,14 +341,7 @@ const struct blockmap_block *blockmap_find_orig(const struct blockmap *map, vadd
 		return NULL;
 	uint32_t off = (uint32_t)(addr - map->orig_base);
 	bracket_narrow(&map->bracket, off, &lo, &hi);
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (map->block[map->by_orig[mid]].orig <= off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	lo = search_first(i, lo, hi, map->block[map->by_orig[i]].orig <= off);
 	if (lo == 0)
 		return NULL;
 	const struct blockmap_block *b = &map->block[map->by_orig[lo - 1]];

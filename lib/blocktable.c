@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "lib/err.h"
+#include "lib/search.h"
 
 static const char magic[8] = { 'M', 'O', 'R', 'P', 'H', 'B', 'L', 'K' };
 
@@ -138,22 +139,13 @@ void blocktable_free(struct blocktable *t)
 
 uint32_t blocktable_find(const struct blocktable *t, vaddr addr)
 {
-	uint32_t lo = 0, hi = t->nblock;	/* block[lo - 1].off <= off < block[hi].off */
-
 	if (addr < t->base || addr - t->base > UINT32_MAX)
 		return UINT32_MAX;
 	uint32_t off = (uint32_t)(addr - t->base);
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (t->block[mid].off <= off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo == 0 || off - t->block[lo - 1].off >= t->block[lo - 1].size)
+	uint32_t k = search_first(i, 0, t->nblock, t->block[i].off <= off);
+	if (k == 0 || off - t->block[k - 1].off >= t->block[k - 1].size)
 		return UINT32_MAX;
-	return lo - 1;
+	return k - 1;
 }
 
 int blocktable_vaddr_of(const struct blocktable *t, file_off off, vaddr *out)

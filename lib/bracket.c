@@ -1,3 +1,4 @@
+/* bracket.c - counts, for each slot, the numbers in front of it */
 #include "lib/bracket.h"
 
 void bracket_make(struct bracket *b, uint32_t *room, uint32_t n,

@@ -1,4 +1,8 @@
-/* confinedjob.c - see confinedjob.h */
+/* confinedjob.c - one run of morph-edit or morph-verify, in a child that gives up all rights
+ *
+ * Tested by tests/unit/manager/parent/test_cage.c (descriptors) and tests/e2e/refusals.sh
+ * (paths).
+ */
 #include "lib/confinedjob.h"
 
 #include <errno.h>

@@ -1,6 +1,8 @@
 /* countsfile.c - writing and reading of the file of counts
  *
  *	head, fields, path | zero bytes to a page | counters, slots | block map | heat
+ *
+ * Tested by tests/fuzz/fuzz_counts.c and tests/programs/instrument.sh.
  */
 #include "lib/countsfile.h"
 
@@ -8,10 +10,18 @@
 #include "lib/err.h"
 
 enum { PAGE = 4096, FIELDS = COUNTSFILE_HEAD + 32 + 6 * 8 + 4 * 4, VERSION_AT = 8, READY = 3 };
-       static const char magic[8] = "MORPHCNT";  static uint64_t page_up(uint64_t v) { return (v
-       + PAGE - 1) & ~(uint64_t)(PAGE - 1); }  uint64_t countsfile_slots_at(uint32_t ncounter) {
-       return (8 * (uint64_t)ncounter + COUNTSFILE_SLOT - 1) & ~(uint64_t)(COUNTSFILE_SLOT - 1);
-       }
+
+static const char magic[8] = "MORPHCNT";
+
+static uint64_t page_up(uint64_t v)
+{
+	return (v + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+}
+
+uint64_t countsfile_slots_at(uint32_t ncounter)
+{
+	return (8 * (uint64_t)ncounter + COUNTSFILE_SLOT - 1) & ~(uint64_t)(COUNTSFILE_SLOT - 1);
+}
 
 uint64_t countsfile_size(uint32_t ncounter, uint32_t nslot)
 {

@@ -1,3 +1,4 @@
+/* digest.c - SHA-256 and MD5 of bytes and of files, and their hexadecimal form */
 #include "lib/digest.h"
 
 #include <errno.h>

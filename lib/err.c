@@ -1,3 +1,4 @@
+/* err.c - sentences about failures; one that is too long is cut */
 #include "lib/err.h"
 
 #include <stdarg.h>

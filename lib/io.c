@@ -1,3 +1,4 @@
+/* io.c - reads and writes all of a file, in pieces, through interrupted calls */
 #include "lib/io.h"
 
 #include <errno.h>

@@ -1,3 +1,9 @@
+/* msg.c - encoding, checking, sending and receiving of the messages of msg.def
+ *
+ * msg.def becomes two tables: a shape for each message (sender, receiver, how many digests,
+ * descriptors and bytes of text it may have), and the range of each of its numbers.  Decoding
+ * and encoding both go by these tables, so there is no code for single messages.
+ */
 #include "lib/msg.h"
 
 #include <assert.h>

@@ -1,3 +1,8 @@
+/* table.c - cells as text, and their two printed forms
+ *
+ * A cell is kept as raw text, whatever its type: so a table can be sent to another process and
+ * printed there.  Types matter only for printing.
+ */
 #include "lib/table.h"
 
 #include <inttypes.h>

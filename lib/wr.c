@@ -1,3 +1,4 @@
+/* wr.c - a byte buffer that doubles its room when it is full */
 #include "lib/wr.h"
 
 #include <assert.h>

@@ -3,6 +3,8 @@
  * The marks decide where blocks begin; what they end in follows from the last instruction
  * (struct block in ir.h).  Blocks of a range are contiguous: the fall-through of a block is the
  * next id, or leaves the range.
+ *
+ * Tested by tests/unit/postmorph/test_analyze.c.
  */
 #include <string.h>
 

@@ -1,4 +1,7 @@
-/* calls.c - direct calls, and jumps to other functions' entries */
+/* calls.c - direct calls, and jumps to other functions' entries
+ *
+ * Tested by tests/unit/postmorph/test_analyze.c (calls_are_listed_in_order).
+ */
 #include "postmorph/calls.h"
 
 void calls_each(const struct prog *prog, uint32_t f, call_visit *visit, void *ctx)

@@ -4,6 +4,8 @@
  * A function may have several names, and a fragment that is known by its symbol alone has that
  * of one of them.  New symbols have a name that fits all parts (fn->symbol), so that they
  * mislead nobody.
+ *
+ * Tested by tests/unit/verify/test_accepted.c (names_fit_all_parts).
  */
 #include <string.h>
 

@@ -1,4 +1,7 @@
-/* functions.c - pieces become functions */
+/* functions.c - pieces become functions
+ *
+ * Tested by tests/unit/postmorph/test_analyze.c.
+ */
 #include <string.h>
 
 #include "postmorph/functions.h"

@@ -3,6 +3,8 @@
  * Some language runtimes look code addresses up in tables of their own: moved code would not be
  * in them.  They are recognised by what the runtime cannot do without, not by names alone, so
  * that a C program that happens to contain a string is not refused.
+ *
+ * Tested by tests/unit/postmorph/test_analyze.c (hazards_are_refused_with_a_reason).
  */
 #include <string.h>
 

@@ -8,6 +8,8 @@
  *               files leave some zero bytes);
  *   a section   of plain data, not loaded, whose name does not begin with a dot as those of
  *               systems do.
+ *
+ * Tested by tests/e2e/refusals.sh.
  */
 #include "lib/err.h"
 #include "postmorph/payload.h"

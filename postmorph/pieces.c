@@ -6,6 +6,8 @@
  * the one function whose jumps reach it.  A fragment that nobody or several functions reach
  * stays where it is; jumps to it keep their original target, which is intact.  Landing pads
  * count as jumps.
+ *
+ * Tested by tests/unit/postmorph/test_analyze.c.
  */
 #include <string.h>
 

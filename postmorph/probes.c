@@ -6,6 +6,8 @@
  *
  * A function stays when that cannot be done: the notes are loaded, an argument is relative to
  * where the code is, or the probe is where the entry jump goes.
+ *
+ * Tested by tests/programs/images.sh.
  */
 #include <string.h>
 

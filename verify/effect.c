@@ -8,26 +8,13 @@
  */
 #include "verify/effect.h"
 
-#include <Zydis/Zydis.h>
-
 #include "binary/bytememo.h"
+#include "binary/decoder.h"
 
 struct full {
 	ZydisDecodedInstruction in;
 	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
 };
-
-static const ZydisDecoder *decoder(void)
-{
-	static ZydisDecoder d;
-	static bool ready;
-
-	if (!ready) {
-		(void)ZydisDecoderInit(&d, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-		ready = true;		/* constant arguments: cannot fail */
-	}
-	return &d;
-}
 
 /* Number of the general register that `reg` is or is part of; -1 when it is none. */
 static int gpr(ZydisRegister reg)

@@ -39,7 +39,7 @@ struct interpreter {
 	struct interpret_options options;
 	struct memview_file file;
 	struct cfi cfi;
-	struct joins *joins;
+	struct postdoms *postdoms;
 	struct memo {
 		vaddr pc;
 		struct act act;
@@ -62,8 +62,8 @@ struct interpreter *interpreter_new(const struct image *img, struct arena *a,
 	/* without unwind tables there are no callers to be seen */
 	struct err unread;
 	in->stats.unwinds = cfi_parse(img, a, &in->cfi, &unread) == 0;
-	in->joins = joins_new(img, a, err);
-	return !in->joins || memview_open(img, a, &in->file, err) < 0 ? NULL : in;
+	in->postdoms = postdom_new(img, a, err);
+	return !in->postdoms || memview_open(img, a, &in->file, err) < 0 ? NULL : in;
 }
 
 static const struct act *act_at(struct interpreter *in, vaddr pc)
@@ -134,13 +134,13 @@ static enum stop stop_of(const struct act *act)
 
 /* Makes unknown what is stored between a branch and its postdominator, where the addresses are
  * known; otherwise all memory.  False when there is no room to note it. */
-static bool lose_stores(struct machine *m, const struct join *join)
+static bool lose_stores(struct machine *m, const struct postdom *postdom)
 {
 	const struct value unknown = { .why = UNKNOWN_CODE };
-	bool anywhere = join->stores;
+	bool anywhere = postdom->stores;
 
-	for (uint32_t i = 0; i < join->nstore; i++) {
-		const struct join_store *s = &join->store[i];
+	for (uint32_t i = 0; i < postdom->nstore; i++) {
+		const struct postdom_store *s = &postdom->store[i];
 		const struct value *base = &m->reg[s->base];
 		uint64_t at = base->v + (uint64_t)(int64_t)s->disp;
 
@@ -156,19 +156,19 @@ static bool lose_stores(struct machine *m, const struct join *join)
 }
 
 /* Goes on at the postdominator of a branch. */
-static bool join_ways(struct interpreter *in, struct machine *m)
+static bool pass_branch(struct interpreter *in, struct machine *m)
 {
-	const struct join *join = joins_find(in->joins, m->pc);
+	const struct postdom *postdom = postdom_find(in->postdoms, m->pc);
 	struct value *rsp = &m->reg[MACHINE_RSP];
 
-	if (!join->found || !lose_stores(m, join))
+	if (!postdom->found || !lose_stores(m, postdom))
 		return false;
-	if (join->calls)
+	if (postdom->calls)
 		memview_forget_heap(&m->memory);
-	machine_lose(m, join->writes, join->flags);
+	machine_lose(m, postdom->writes, postdom->flags);
 	if (rsp->known == VALUE_KNOWN)
-		rsp->v += (uint64_t)join->rsp;
-	m->pc = join->at;
+		rsp->v += (uint64_t)postdom->rsp;
+	m->pc = postdom->at;
 	in->stats.joined++;
 	return true;
 }
@@ -204,7 +204,7 @@ static bool pass_by(struct interpreter *in, struct machine *m, const struct act 
 {
 	switch ((enum act_kind)act->kind) {
 	case ACT_JCC: case ACT_LOOP:
-		return join_ways(in, m) || leave(in, m);
+		return pass_branch(in, m) || leave(in, m);
 	case ACT_IJMP:
 		return act_is_through_slot(act) ? return_for_slot(in, m) : leave(in, m);
 	case ACT_ICALL:

@@ -1,6 +1,10 @@
-/* ir.c - looking things up in the annotated program */
+/* ir.c - looking things up in the annotated program
+ *
+ * Tested by tests/unit/postmorph/test_analyze.c.
+ */
 #include "postmorph/ir/ir.h"
 
+#include "lib/search.h"
 #include "postmorph/ir/plt.h"
 
 uint32_t prog_find_fn(const struct prog *prog, vaddr addr)
@@ -24,23 +28,17 @@ vaddr prog_stub_slot(const struct prog *prog, vaddr addr)
 /* Blocks ascend by range, then by address. */
 uint32_t fn_find_block(const struct fn *fn, vaddr addr)
 {
-	uint32_t range = 0, lo = 0, hi = fn->nblock;
+	const struct block *b = fn->block;
+	uint32_t range = 0;
 
 	while (range < fn->nrange && (addr < fn->range[range].addr ||
 				      addr - fn->range[range].addr >= fn->range[range].size))
 		range++;
 	if (range == fn->nrange)
 		return NO_BLOCK;
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		const struct block *b = &fn->block[mid];
-
-		if (b->range < range || (b->range == range && b->addr <= addr))
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo ? lo - 1 : NO_BLOCK;
+	uint32_t k = search_first(i, 0, fn->nblock, b[i].range < range ||
+				  (b[i].range == range && b[i].addr <= addr));
+	return k ? k - 1 : NO_BLOCK;
 }
 
 /* Nothing but NOPs, or a jmp. */

@@ -1,4 +1,8 @@
-/* ir_check.c - the invariants of ir.h */
+/* ir_check.c - checks the invariants of ir.h
+ *
+ * It runs after the analysis and after each pass, over the whole program: an error in those is
+ * found before anything is written.
+ */
 #include <string.h>
 
 #include "lib/err.h"

@@ -2,6 +2,8 @@
  *
  * The relocations say which symbol the loader puts into each slot; a stub of the linkage table
  * jumps through one slot.
+ *
+ * Tested by tests/unit/editor/passes/test_pass_calls.c.
  */
 #include "postmorph/ir/plt.h"
 
@@ -9,6 +11,7 @@
 
 #include "lib/arena.h"
 #include "lib/err.h"
+#include "lib/search.h"
 #include "binary/decode.h"
 #include "binary/dynamic.h"
 
@@ -86,17 +89,9 @@ const struct plt *plt_copy(const struct plt *plt, struct arena *a)
 
 const char *plt_name(const struct plt *plt, vaddr slot)
 {
-	uint32_t lo = 0, hi = plt->n;
+	uint32_t k = search_first(i, 0, plt->n, plt->v[i].slot < slot);
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (plt->v[mid].slot < slot)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < plt->n && plt->v[lo].slot == slot ? plt->v[lo].name : NULL;
+	return k < plt->n && plt->v[k].slot == slot ? plt->v[k].name : NULL;
 }
 
 /* Behind the endbr64 at addr, if there is one. */

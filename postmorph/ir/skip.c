@@ -1,3 +1,8 @@
+/* skip.c - texts for the enumerations of ir.h: reasons to skip a function, kinds of indirect
+ * jumps, confidence
+ *
+ * The enumerations and these texts come from the same lists, skip.def and jump.def.
+ */
 #include "postmorph/ir/ir.h"
 
 const char *const skip_text[NSKIP] = {

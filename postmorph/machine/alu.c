@@ -1,7 +1,8 @@
 /* alu.c - integer arithmetic as the processor does it
  *
- * Each operation is a function of its operands; what a flag is after it stands beside what the
- * result is.  tests/unit/postmorph/machine/test_machine.c compares all of them with the
+ * Each operation is a function of its operands that gives the result and the flags.
+ *
+ * Tested by tests/unit/postmorph/machine/test_machine.c, which compares all of them with the
  * processor itself.
  */
 #include "postmorph/machine/alu.h"

@@ -5,7 +5,7 @@
  */
 #include "postmorph/machine/flags.h"
 
-#include <Zydis/Zydis.h>
+#include "binary/decoder.h"
 
 static bool is_shift(ZydisMnemonic m)
 {
@@ -51,13 +51,11 @@ static bool gives_back(ZydisMnemonic m)
 
 struct flags flags_of(struct bytes code)
 {
-	ZydisDecoder decoder;
 	ZydisDecoderContext context;
 	ZydisDecodedInstruction in;
 	struct flags none = { FLAGS_ALL, 0 };
 
-	(void)ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, &context, code.p,
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder(), &context, code.p,
 							code.n < 15 ? code.n : 15, &in)))
 		return none;
 	struct flags f = { 0, 0 };

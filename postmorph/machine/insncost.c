@@ -8,9 +8,8 @@
  */
 #include "postmorph/machine/insncost.h"
 
-#include <Zydis/Zydis.h>
-
 #include "binary/bytememo.h"
+#include "binary/decoder.h"
 
 static const struct {
 	double plain, call, icall, ret, jcc, ijmp, jmp, push, divide, string, vector, chase,
@@ -21,18 +20,6 @@ static const struct {
 	.load = 1.0,
 	.store = 0.7,
 };
-
-static const ZydisDecoder *decoder(void)
-{
-	static ZydisDecoder d;
-	static bool ready;
-
-	if (!ready) {
-		(void)ZydisDecoderInit(&d, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-		ready = true;		/* constant arguments: cannot fail */
-	}
-	return &d;
-}
 
 /* The address of what is loaded comes from another register than the frame's. */
 static bool is_chase(const ZydisDecodedOperand *op)

@@ -2,10 +2,11 @@
  *
  * What is not listed becomes ACT_OTHER with everything it writes spelled out by the decoder's
  * own tables, so that no instruction can be taken for harmless.
+ *
+ * Tested by tests/unit/postmorph/machine/test_machine.c.
  */
-#include <Zydis/Zydis.h>
-
 #include "binary/bytememo.h"
+#include "binary/decoder.h"
 #include "postmorph/machine/machine.h"
 
 enum { MANY_BYTES = 64, RCX_RSI_RDI = 1 << 1 | 1 << 6 | 1 << 7 };
@@ -15,18 +16,6 @@ struct lowering {
 	ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
 	vaddr addr;
 };
-
-static const ZydisDecoder *decoder(void)
-{
-	static ZydisDecoder d;
-	static bool ready;
-
-	if (!ready) {
-		(void)ZydisDecoderInit(&d, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-		ready = true;		/* constant arguments: cannot fail */
-	}
-	return &d;
-}
 
 static uint8_t number_of(ZydisRegister reg)
 {

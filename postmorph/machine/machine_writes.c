@@ -1,4 +1,8 @@
-/* machine_writes.c - what an instruction may write, for whoever does not follow it */
+/* machine_writes.c - what an instruction may write, for whoever does not follow it
+ *
+ * Tested by tests/unit/postmorph/machine/test_machine.c
+ * (other_instructions_leave_nothing_wrong).
+ */
 #include "postmorph/machine/machine.h"
 
 static uint16_t register_of(const struct arg *arg)

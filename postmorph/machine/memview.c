@@ -3,12 +3,15 @@
  * CONSTANT is what no process can write: segments without the right to, and what is read-only
  * once it is relocated, as far as its relocations say.  Of the latter only the sections that
  * compilers put constants into: the loader keeps state of its own in others (.dynamic, .got).
+ *
+ * Tested by tests/unit/editor/interpret/test_interpret.c (memory_that_comes_along_decides).
  */
 #include "postmorph/machine/memview.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/search.h"
 #include "binary/dynamic.h"
 
 enum { STACK_REACH = 1 << 20, RED_ZONE = 128 };
@@ -88,17 +91,9 @@ int memview_open(const struct image *img, struct arena *a, struct memview_file *
 /* The first relocated word that ends behind addr; NULL if none. */
 static const struct memview_word *word_from(const struct memview_file *f, vaddr addr)
 {
-	uint32_t lo = 0, hi = f->nword;
+	uint32_t k = search_first(i, 0, f->nword, f->word[i].place + 8 <= addr);
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (f->word[mid].place + 8 <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < f->nword ? &f->word[lo] : NULL;
+	return k < f->nword ? &f->word[k] : NULL;
 }
 
 static bool is_constant(const struct memview_file *f, vaddr addr)

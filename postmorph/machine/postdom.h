@@ -1,8 +1,8 @@
-/* postdom.h - where the ways behind a conditional branch meet again, and what is written on
- * them
+/* postdom.h - the immediate postdominator of a conditional branch: where its ways meet again,
+ * and what is written on them
  *
- * Whoever does not know which way a branch goes can go on where both have led, if he takes for
- * unknown what may have been written in between.
+ * An interpreter that does not know which way a branch goes can continue at the postdominator,
+ * if it takes everything for unknown that may have been written in between.
  */
 #ifndef POSTMORPH_MACHINE_POSTDOM_H
 #define POSTMORPH_MACHINE_POSTDOM_H
@@ -12,9 +12,9 @@
 
 struct err;
 
-enum { JOIN_STORES = 16 };
+enum { POSTDOM_STORES = 16 };
 
-struct join {
+struct postdom {
 	bool found;
 	bool flags;		/* written */
 	bool calls;		/* functions are called in between */
@@ -22,19 +22,19 @@ struct join {
 	uint16_t writes;	/* registers, bit i: number i in encoding order */
 	vaddr at;
 	int64_t rsp;		/* what is added to the stack pointer */
-	struct join_store {	/* at what register `base` held at the branch, + disp */
+	struct postdom_store {	/* at what register `base` held at the branch, + disp */
 		int32_t disp;
 		uint16_t bytes;
 		uint8_t base;
-	} store[JOIN_STORES];
+	} store[POSTDOM_STORES];
 	uint32_t nstore;
 };
 
-struct joins;
+struct postdoms;
 
 /* Job lifetime; `img` must live as long. */
-struct joins *joins_new(const struct image *img, struct arena *a, struct err *err);
+struct postdoms *postdom_new(const struct image *img, struct arena *a, struct err *err);
 /* Of the conditional branch at `branch`.  Valid until the next call. */
-const struct join *joins_find(struct joins *j, vaddr branch);
+const struct postdom *postdom_find(struct postdoms *p, vaddr branch);
 
 #endif

@@ -9,10 +9,12 @@
  *
  * Labels are mostly fetched from memory, so that nothing shows who calculates with them but the
  * jumps that go to them.
+ *
+ * Tested by tests/unit/editor/passes/test_redirect.c.
  */
 #include "postmorph/refs/addressuse.h"
 
-#include <Zydis/Zydis.h>
+#include "binary/decoder.h"
 
 enum { MAX_STEPS = 40 };
 enum { CALLER_SAVED = 0x0fc7 };		/* rax rcx rdx rsi rdi r8..r11 */
@@ -124,14 +126,12 @@ static bool ends_line(ZydisInstructionCategory category)
 enum address_use address_use(struct bytes code, uint8_t reg)
 {
 	struct follow f = { .held = (uint16_t)(1u << reg) };
-	ZydisDecoder decoder;
 
-	(void)ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	for (int i = 0; i < MAX_STEPS && (f.held || f.compared); i++) {
 		ZydisDecodedInstruction in;
 		ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
 
-		if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code.p, code.n, &in, o)))
+		if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder(), code.p, code.n, &in, o)))
 			return USE_NAME;
 		enum address_use use = step(&f, &in, o);
 		if (use != USE_NAME || ends_line(in.meta.category))
@@ -170,15 +170,13 @@ static int keep(uint16_t held, const ZydisDecodedInstruction *in, const ZydisDec
 
 bool address_is_only_kept(struct bytes code, uint8_t reg)
 {
-	ZydisDecoder decoder;
 	int held = 1 << reg;
 
-	(void)ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	for (int i = 0; i < MAX_STEPS && held > 0; i++) {
 		ZydisDecodedInstruction in;
 		ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
 
-		if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code.p, code.n, &in, o)))
+		if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder(), code.p, code.n, &in, o)))
 			return false;
 		held = keep((uint16_t)held, &in, o);
 		if (held < 0 || ends_line(in.meta.category))
@@ -255,14 +253,11 @@ static enum jump_way way_of(const struct origins *from, uint16_t reg)
  * memory; or to the block's end: -1. */
 static int follow_block(struct bytes code, struct origins *from)
 {
-	ZydisDecoder decoder;
-
-	(void)ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	while (code.n) {
 		ZydisDecodedInstruction in;
 		ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
 
-		if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code.p, code.n, &in, o))) {
+		if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder(), code.p, code.n, &in, o))) {
 			from->written = UINT16_MAX;
 			from->fetched = from->told = 0;
 			break;

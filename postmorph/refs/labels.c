@@ -19,6 +19,8 @@
  * superinstructions: gforth).  To leave out the dispatch it needs a label in front of the jump,
  * and a jump by a register that such a block does not set counts as calculated:
  * brings_fetched().  Where such an engine fetches behind that label, nothing here would see it.
+ *
+ * Tested by tests/unit/editor/passes/test_redirect.c.
  */
 #include <stdlib.h>
 

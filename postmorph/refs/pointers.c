@@ -4,6 +4,8 @@
  * function that stays where it is.  A mark too few could break a program only if the address
  * lies inside such an entry jump, because everything else of the original stays intact.  So:
  * mark generously.
+ *
+ * Tested by tests/unit/postmorph/test_analyze.c (taken_addresses_pin and others).
  */
 #include <string.h>
 

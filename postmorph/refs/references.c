@@ -17,6 +17,8 @@
  *
  * Programs linked to a fixed address keep addresses in plain words and constants, which nothing
  * tells from numbers: nothing is known of their pointers.
+ *
+ * Tested by tests/unit/editor/passes/test_redirect.c.
  */
 #include <stdlib.h>
 #include <string.h>

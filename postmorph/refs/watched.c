@@ -17,6 +17,8 @@
  * original.  Plain words and constants of programs linked to a fixed address, which are mostly
  * numbers and text, say nothing either: that would keep one byte in twenty of large programs
  * where it is.
+ *
+ * Tested by tests/unit/postmorph/test_analyze.c (a_function_that_others_look_for_stays).
  */
 #include "postmorph/refs/watched.h"
 

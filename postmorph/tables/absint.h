@@ -83,4 +83,7 @@ void absint_branch(struct abs_state *s, unsigned condition, bool taken);
 /* s <- what holds in both, at the join point before instruction `insn`.  True if s changed. */
 bool absint_join(struct abs_state *s, const struct abs_state *from, uint32_t insn);
 
+/* Nothing is known of the place in memory of cell `k` any more.  For absint.c and absjoin.c. */
+void absint_drop_cell(struct abs_state *s, unsigned k);
+
 #endif

@@ -1,20 +1,16 @@
+/* absop.c - turns an instruction into what the jump table analysis needs of it (absop.h)
+ *
+ * Zydis lists all operands of an instruction, hidden ones included.  From these come the masks
+ * of registers that it reads and writes; a few kinds of instructions get a kind of their own with
+ * operands.  Results are remembered by the bytes of the instruction (bytememo.h).
+ *
+ * Tested by tests/unit/binary/test_decode.c (an_effect_is_that_of_the_instruction_at_its_place)
+ * and, by what is proven with it, tests/unit/postmorph/tables/test_jumptable.c.
+ */
 #include "postmorph/tables/absop.h"
 
-#include <Zydis/Zydis.h>
-
 #include "binary/bytememo.h"
-
-static const ZydisDecoder *decoder(void)
-{
-	static ZydisDecoder d;
-	static bool ready;
-
-	if (!ready) {
-		(void)ZydisDecoderInit(&d, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-		ready = true;		/* constant arguments: cannot fail */
-	}
-	return &d;
-}
+#include "binary/decoder.h"
 
 /* Number of the general register that `reg` is or is part of; ABS_NONE for any other. */
 static uint8_t number_of(ZydisRegister reg)
@@ -161,6 +157,54 @@ static void set_arithmetic(struct op *op, const ZydisDecodedOperand *o, enum op_
 	}
 }
 
+static void set_one_register(struct op *op, const ZydisDecodedOperand *o, enum op_kind kind)
+{
+	op->kind = kind;
+	op->bits = (uint8_t)o[0].size;
+	op->dst = number_of(o[0].reg.value);
+}
+
+static bool same_register(const ZydisDecodedOperand *o)
+{
+	return is_reg(&o[0]) && is_reg(&o[1]) && o[0].reg.value == o[1].reg.value;
+}
+
+static void set_branch(struct op *op, const ZydisDecodedInstruction *in)
+{
+	bool two_bytes = in->opcode_map == ZYDIS_OPCODE_MAP_0F;
+
+	if (in->meta.category == ZYDIS_CATEGORY_COND_BR && in->raw.imm[0].is_relative &&
+	    (in->opcode & 0xf0) == (two_bytes ? 0x80 : 0x70)) {
+		op->kind = OP_JCC;
+		op->imm = in->opcode & 0xf;
+	}
+}
+
+/* What neither moves nor calculates. */
+static void set_kind_of_control(struct op *op, const ZydisDecodedInstruction *in,
+				const ZydisDecodedOperand *o)
+{
+	switch (in->mnemonic) {
+	case ZYDIS_MNEMONIC_CALL:
+		op->kind = OP_CALL;
+		break;
+	case ZYDIS_MNEMONIC_SYSCALL: case ZYDIS_MNEMONIC_INT: case ZYDIS_MNEMONIC_SYSENTER:
+	case ZYDIS_MNEMONIC_XBEGIN:
+		op->kind = OP_KERNEL;
+		break;
+	case ZYDIS_MNEMONIC_JMP:
+		if (is_reg(&o[0])) {
+			op->kind = OP_JMP_REG;
+			op->src = number_of(o[0].reg.value);
+		} else if (is_mem(&o[0])) {
+			op->kind = OP_JMP_MEM;
+		}
+		break;
+	default:
+		set_branch(op, in);
+	}
+}
+
 static void set_kind(struct op *op, const ZydisDecodedInstruction *in,
 		     const ZydisDecodedOperand *o)
 {
@@ -172,11 +216,8 @@ static void set_kind(struct op *op, const ZydisDecodedInstruction *in,
 		set_move(op, o, true);
 		break;
 	case ZYDIS_MNEMONIC_LEA:
-		if (o[0].size >= 32) {
-			op->kind = OP_LEA;
-			op->bits = (uint8_t)o[0].size;
-			op->dst = number_of(o[0].reg.value);
-		}
+		if (o[0].size >= 32)
+			set_one_register(op, o, OP_LEA);
 		break;
 	case ZYDIS_MNEMONIC_ADD:
 		set_arithmetic(op, o, OP_LOGIC, o[0].size == 64 ? OP_ADD : OP_LOGIC);
@@ -185,11 +226,8 @@ static void set_kind(struct op *op, const ZydisDecodedInstruction *in,
 		set_arithmetic(op, o, OP_LOGIC, OP_OTHER);
 		break;
 	case ZYDIS_MNEMONIC_INC: case ZYDIS_MNEMONIC_DEC:
-		if (is_reg(&o[0])) {
-			op->kind = OP_LOGIC;
-			op->bits = (uint8_t)o[0].size;
-			op->dst = number_of(o[0].reg.value);
-		}
+		if (is_reg(&o[0]))
+			set_one_register(op, o, OP_LOGIC);
 		break;
 	case ZYDIS_MNEMONIC_AND:
 		set_arithmetic(op, o, OP_AND, OP_LOGIC);
@@ -207,7 +245,7 @@ static void set_kind(struct op *op, const ZydisDecodedInstruction *in,
 		}
 		break;
 	case ZYDIS_MNEMONIC_SBB: /* of a register with itself: the carry flag alone counts */
-		if (is_reg(&o[0]) && is_reg(&o[1]) && o[0].reg.value == o[1].reg.value)
+		if (same_register(o))
 			op->reads = op->reads16 = op->reads8 = 0;
 		break;
 	case ZYDIS_MNEMONIC_SHR:
@@ -217,38 +255,18 @@ static void set_kind(struct op *op, const ZydisDecodedInstruction *in,
 		set_arithmetic(op, o, OP_CMP_IMM, OP_CMP_REG);
 		break;
 	case ZYDIS_MNEMONIC_XOR: case ZYDIS_MNEMONIC_SUB:
-		if (is_reg(&o[0]) && is_reg(&o[1]) && o[0].reg.value == o[1].reg.value &&
-		    o[0].size >= 32) {
+		if (same_register(o) && o[0].size >= 32) {
 			op->kind = OP_CONST;
 			op->dst = number_of(o[0].reg.value);
 		} else {
 			set_arithmetic(op, o, OP_LOGIC, OP_LOGIC);
 		}
 		break;
-	case ZYDIS_MNEMONIC_CALL:
-		op->kind = OP_CALL;
-		break;
-	case ZYDIS_MNEMONIC_SYSCALL: case ZYDIS_MNEMONIC_INT: case ZYDIS_MNEMONIC_SYSENTER:
-	case ZYDIS_MNEMONIC_XBEGIN:
-		op->kind = OP_KERNEL;
-		break;
-	case ZYDIS_MNEMONIC_JMP:
-		if (is_reg(&o[0])) {
-			op->kind = OP_JMP_REG;
-			op->src = number_of(o[0].reg.value);
-		} else if (is_mem(&o[0])) {
-			op->kind = OP_JMP_MEM;
-		}
-		break;
 	default:
 		if (in->meta.category == ZYDIS_CATEGORY_CMOV && o[0].size >= 32)
 			set_arithmetic(op, o, OP_OTHER, OP_CMOV);
-		if (in->meta.category == ZYDIS_CATEGORY_COND_BR && in->raw.imm[0].is_relative &&
-		    (in->opcode_map == ZYDIS_OPCODE_MAP_0F ? (in->opcode & 0xf0) == 0x80 :
-							     (in->opcode & 0xf0) == 0x70)) {
-			op->kind = OP_JCC;
-			op->imm = in->opcode & 0xf;
-		}
+		else
+			set_kind_of_control(op, in, o);
 	}
 }
 

@@ -1,5 +1,8 @@
 /* absvalue.c - what is known about one value: bounds of its low bits, and its part in a
- * dispatch */
+ * dispatch
+ *
+ * Tested by tests/unit/postmorph/tables/test_absint.c and test_jumptable.c there.
+ */
 #include "postmorph/tables/absvalue.h"
 
 #include <string.h>

@@ -4,6 +4,8 @@
  * callee may rely on it leaving some of them alone (GCC: -fipa-ra).  So after a call of code in
  * the same file only registers that the callee does write are dead.  Too few here is safe:
  * values then count as possibly alive.
+ *
+ * Tested by tests/unit/postmorph/tables/test_jumptable.c.
  */
 #include "postmorph/tables/absint.h"
 #include "postmorph/tables/clobbers.h"

@@ -9,6 +9,8 @@
  * Control may come back, to a join point of the walk.  A function that begins, or a stub that
  * leads to one, looks at no such register.  What is left when the steps are used up, when
  * control cannot be followed, or when a function returns it, counts as used.
+ *
+ * Tested by tests/unit/postmorph/tables/test_jumptable.c (its functions leaves_...).
  */
 #include "postmorph/ir/landing.h"
 #include "postmorph/tables/tablewalk.h"

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-enum { MOVSXD = 0x63, MOV = 0x8b, WITH_SIB = 4, NO_BASE = 5, DISP8 = 1, DISP32 = 0x80, DISP_SIZE
-       = 4 };
+enum { MOVSXD = 0x63, MOV = 0x8b, WITH_SIB = 4, NO_BASE = 5 };
+enum { DISP8 = 1, DISP32 = 0x80, DISP_SIZE = 4 };
 
 /* Bytes in front of the displacement, 0 if it is no such instruction. */
 static uint32_t find_displacement(struct bytes code)

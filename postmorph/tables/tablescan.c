@@ -29,10 +29,13 @@
  *
  * A comparison that admits more entries than the run has tells what the words in doubt are:
  * cases in parts of the function that were not recognised as such.
+ *
+ * Tested by tests/unit/postmorph/tables/test_jumptable.c.
  */
 #include <stdlib.h>
 
 #include "lib/blockmap.h"
+#include "lib/search.h"
 #include "postmorph/ir/text.h"
 #include "postmorph/tables/tablescan.h"
 
@@ -264,19 +267,12 @@ void tablescan_sort(struct text *t)
 /* Where the next table behind addr begins that is another function's. */
 static vaddr next_of_others(const struct text *t, const struct fn *fn, vaddr addr)
 {
-	uint32_t own = t->piece[fn->range[0].fde].fn, lo = 0, hi = t->tables.n;
+	uint32_t own = t->piece[fn->range[0].fde].fn;
+	uint32_t next = search_first(i, 0, t->tables.n, t->tables.v[i].addr <= addr);
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (t->tables.v[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	while (lo < t->tables.n && t->tables.v[lo].fn == own)
-		lo++;
-	return lo < t->tables.n ? t->tables.v[lo].addr : UINT64_MAX;
+	while (next < t->tables.n && t->tables.v[next].fn == own)
+		next++;
+	return next < t->tables.n ? t->tables.v[next].addr : UINT64_MAX;
 }
 
 bool tablescan(const struct text *t, struct arena *a, const struct fn *fn, vaddr addr,

@@ -2,6 +2,8 @@
  *
  * One state per join point; what changes is walked again.  Code between two join points is
  * walked as one piece.
+ *
+ * Tested by tests/unit/postmorph/tables/test_jumptable.c.
  */
 #include "postmorph/tables/tablewalk.h"
 

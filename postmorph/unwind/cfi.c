@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "lib/err.h"
+#include "lib/search.h"
 #include "postmorph/unwind/cfi_rows.h"
 #include "binary/dwarf.h"
 #include "binary/image.h"
@@ -157,19 +158,11 @@ static int parse_cie(struct parse *p, struct record *rec)
 
 static int find_cie(const struct parse *p, uint64_t off, uint32_t *index)
 {
-	uint32_t lo = 0, hi = p->cie.n;
+	uint32_t k = search_first(i, 0, p->cie.n, p->cie.v[i].off < off);
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (p->cie.v[mid].off < off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (lo == p->cie.n || p->cie.v[lo].off != off)
+	if (k == p->cie.n || p->cie.v[k].off != off)
 		return -1;
-	*index = lo;
+	*index = k;
 	return 0;
 }
 
@@ -383,14 +376,8 @@ uint32_t cfi_find(const struct cfi *cfi, vaddr addr)
 	uint32_t lo = 0, hi = cfi->nfde;
 
 	bracket_narrow(&cfi->by_addr, addr, &lo, &hi);
-	while (lo < hi) {			/* the first that begins behind addr */
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (cfi->fde[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	/* the first that begins after addr */
+	lo = search_first(i, lo, hi, cfi->fde[i].addr <= addr);
 	if (lo == 0 || addr - cfi->fde[lo - 1].addr >= cfi->fde[lo - 1].len)
 		return UINT32_MAX;
 	return lo - 1;
@@ -399,17 +386,10 @@ uint32_t cfi_find(const struct cfi *cfi, vaddr addr)
 uint32_t cfi_state_at(const struct cfi *cfi, uint32_t fde, vaddr addr)
 {
 	const struct fde *f = &cfi->fde[fde];
-	uint32_t lo = f->row, hi = f->row + f->nrow;
+	/* the first row that begins after addr */
+	uint32_t k = search_first(i, f->row, f->row + f->nrow, cfi->rows[i].addr <= addr);
 
-	while (lo < hi) {			/* the first row that begins behind addr */
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (cfi->rows[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo == f->row ? 0 : cfi->rows[lo - 1].state;
+	return k == f->row ? 0 : cfi->rows[k - 1].state;
 }
 
 const struct cfi_rule *cfi_rule_of(const struct cfi_state *state, uint32_t reg)

@@ -17,6 +17,8 @@
  *   I1  state[0] has no rule, and no two states are equal;
  *   I2  the rows of an FDE ascend strictly, begin at its first address, lie inside it, and no
  *       two neighbours have the same state.
+ *
+ * Tested by tests/unit/postmorph/unwind/test_cfi.c.
  */
 #include "postmorph/unwind/cfi_rows.h"
 #include "binary/dwarf.h"

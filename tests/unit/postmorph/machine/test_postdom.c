@@ -1,4 +1,4 @@
-/* test_postdom.c - where the ways of branches meet (tests/asm/joins.s), and what is written
+/* test_postdom.c - where the ways of branches meet (tests/asm/postdom.s), and what is written
  * before */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -46,7 +46,7 @@ static int set_up(void **state)
 
 	(void)state;
 	arena = arena_new();
-	if (image_parse(asm_build("joins", "-shared", arena), arena, &img, &err) < 0)
+	if (image_parse(asm_build("postdom", "-shared", arena), arena, &img, &err) < 0)
 		fail_msg("%s", err.text);
 	symbols_each(&img, SHT_SYMTAB, take_symbol, NULL);
 	return 0;
@@ -59,14 +59,14 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static struct join find(const char *name)
+static struct postdom find(const char *name)
 {
 	struct err err;
-	struct joins *j = joins_new(&img, arena, &err);
+	struct postdoms *j = postdom_new(&img, arena, &err);
 
 	assert_non_null(j);
-	struct join first = *joins_find(j, address_of(name, "branch"));
-	struct join again = *joins_find(j, address_of(name, "branch"));
+	struct postdom first = *postdom_find(j, address_of(name, "branch"));
+	struct postdom again = *postdom_find(j, address_of(name, "branch"));
 	assert_int_equal(first.at, again.at);
 	return again;
 }
@@ -97,46 +97,46 @@ static void ways_meet_and_what_is_written_before_is_told(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct join join = find(cases[i].name);
+		struct postdom postdom = find(cases[i].name);
 
-		if (!join.found || join.at != address_of(cases[i].name, "join"))
-			fail_msg("%s: joins at %#llx", cases[i].name,
-				 (unsigned long long)join.at);
-		if (join.writes != cases[i].writes || join.flags != cases[i].flags)
-			fail_msg("%s: writes %#x, flags %d", cases[i].name, join.writes,
-				 join.flags);
-		if (join.calls != cases[i].calls || join.stores != cases[i].stores)
-			fail_msg("%s: calls %d, stores %d", cases[i].name, join.calls,
-				 join.stores);
-		if (join.rsp != cases[i].rsp)
-			fail_msg("%s: stack %lld", cases[i].name, (long long)join.rsp);
+		if (!postdom.found || postdom.at != address_of(cases[i].name, "postdom"))
+			fail_msg("%s: meets at %#llx", cases[i].name,
+				 (unsigned long long)postdom.at);
+		if (postdom.writes != cases[i].writes || postdom.flags != cases[i].flags)
+			fail_msg("%s: writes %#x, flags %d", cases[i].name, postdom.writes,
+				 postdom.flags);
+		if (postdom.calls != cases[i].calls || postdom.stores != cases[i].stores)
+			fail_msg("%s: calls %d, stores %d", cases[i].name, postdom.calls,
+				 postdom.stores);
+		if (postdom.rsp != cases[i].rsp)
+			fail_msg("%s: stack %lld", cases[i].name, (long long)postdom.rsp);
 	}
 }
 
 /* In terms of the registers at the branch. */
 static void places_of_stores_are_told(void **state)
 {
-	static const struct join_store want[] = { { 8, 4, AT_R12 },
+	static const struct postdom_store want[] = { { 8, 4, AT_R12 },
 						  { 16, 8, AT_RSP },
 						  { -40, 16, AT_RSP } };
-	struct join join = find("stores");
+	struct postdom postdom = find("stores");
 
 	(void)state;
-	assert_int_equal(join.nstore, 3);
-	for (uint32_t i = 0; i < join.nstore; i++) {
+	assert_int_equal(postdom.nstore, 3);
+	for (uint32_t i = 0; i < postdom.nstore; i++) {
 		bool found = false;
 
 		for (int k = 0; k < 3; k++)
-			found |= join.store[i].disp == want[k].disp &&
-				 join.store[i].base == want[k].base &&
-				 join.store[i].bytes == want[k].bytes;
+			found |= postdom.store[i].disp == want[k].disp &&
+				 postdom.store[i].base == want[k].base &&
+				 postdom.store[i].bytes == want[k].bytes;
 		if (!found)
-			fail_msg("%u bytes at %d from %u", join.store[i].bytes,
-				 join.store[i].disp, join.store[i].base);
+			fail_msg("%u bytes at %d from %u", postdom.store[i].bytes,
+				 postdom.store[i].disp, postdom.store[i].base);
 	}
 }
 
-static void ways_that_do_not_meet_have_no_join(void **state)
+static void ways_that_do_not_meet_have_no_postdominator(void **state)
 {
 	static const char *const cases[] = { "returns", "computed", "stack",  "frame_pointer",
 					     "system",	"doomed",   "farther" };
@@ -144,7 +144,7 @@ static void ways_that_do_not_meet_have_no_join(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		if (find(cases[i]).found)
-			fail_msg("%s: joins at %#llx", cases[i],
+			fail_msg("%s: meets at %#llx", cases[i],
 				 (unsigned long long)find(cases[i]).at);
 }
 
@@ -153,7 +153,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ways_meet_and_what_is_written_before_is_told),
 		cmocka_unit_test(places_of_stores_are_told),
-		cmocka_unit_test(ways_that_do_not_meet_have_no_join),
+		cmocka_unit_test(ways_that_do_not_meet_have_no_postdominator),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,4 +1,4 @@
-/* test_calls.c - calls and tail jumps skip the procedure linkage table, and only the table
+/* test_pass_calls.c - calls and tail jumps skip the procedure linkage table, and only the table
  *
  * tests/asm/stubs.s is a library that calls its own functions as if they were another module's.
  */

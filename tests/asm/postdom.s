@@ -1,5 +1,5 @@
-# A branch each, NAME_branch, and where its ways meet, NAME_join, if they do; test_postdom.c knows what is
-# written in between.
+# postdom.s - branches for test_postdom.c: NAME_branch each, and NAME_postdom where its ways
+# meet, if they do.  The test knows what is written in between.
 
 	.text
 	.globl	code
@@ -8,9 +8,9 @@ code:
 
 # Written on one way only.
 one_branch:
-	je	one_join
+	je	one_postdom
 	mov	$1, %ecx
-one_join:
+one_postdom:
 	ret
 
 # On both, with an inner branch, and flags.
@@ -21,94 +21,94 @@ nested_branch:
 	mov	%dl, %sil
 nested_inner:
 	xchg	%r8, %r9
-	jmp	nested_join
+	jmp	nested_postdom
 nested_else:
 	lea	1(%rbx), %r15
-nested_join:
+nested_postdom:
 	ret
 
 # Only what the loop writes counts, and all of it, though the branch is in its middle.
 loop_head:
 	inc	%eax
 loop_branch:
-	je	loop_join
+	je	loop_postdom
 	mov	%rax, %r10
 	jmp	loop_head
-loop_join:
+loop_postdom:
 	mov	$1, %r11d
 	ret
 
 # At r12 and at the stack as they were at the branch.
 stores_branch:
-	je	stores_join
+	je	stores_postdom
 	mov	%eax, 8(%r12)
 	push	%rbx
 	movq	$0, 24(%rsp)
 	movups	%xmm0, -32(%rsp)
 	pop	%rax
-stores_join:
+stores_postdom:
 	ret
 
 # Who knows where: r13 changes, and an index.
 anywhere_branch:
-	je	anywhere_join
+	je	anywhere_postdom
 	movb	$0, (%r13)
 	mov	$1, %r13d
-anywhere_join:
+anywhere_postdom:
 	ret
 indexed_branch:
-	je	indexed_join
+	je	indexed_postdom
 	movb	$0, (%r13,%rax)
-indexed_join:
+indexed_postdom:
 	ret
 
 calls_branch:
-	je	calls_join
+	je	calls_postdom
 	sub	$8, %rsp
 	call	*%rbp
 	add	$8, %rsp
-calls_join:
+calls_postdom:
 	ret
 
 # The stack is the same on both ways, and another one than before.
 frame_branch:
 	je	frame_else
 	add	$24, %rsp
-	jmp	frame_join
+	jmp	frame_postdom
 frame_else:
 	lea	16(%rsp), %rsp
 	pop	%rbp
-frame_join:
+frame_postdom:
 	ret
 
 # Of the way into the trap nothing comes back.
 trap_branch:
-	je	trap_join
+	je	trap_postdom
 	mov	$1, %edi
 	ud2
-trap_join:
+trap_postdom:
 	ret
 abort_branch:
-	je	abort_join
+	je	abort_postdom
 	mov	$1, %edi
 	call	abort@plt
 	mov	$1, %esi
 	ret
-abort_join:
+abort_postdom:
 	ret
 circle_branch:
-	je	circle_join
+	je	circle_postdom
 circle:	inc	%edi
 	jmp	circle
-circle_join:
+circle_postdom:
 	ret
 
 far_branch:
-	je	far_join
+	je	far_postdom
 	.rept	200
 	nop
 	.endr
-far_join:
+far_postdom:
 	ret
 
 # No join.
