@@ -20,6 +20,8 @@
  * INVARIANTS
  *   I1  the score never falls, and node 0 stays first;
  *   I2  the work is bounded: rounds, and edges scored in all.
+ *
+ * Tested by tests/unit/editor/graph/test_exttsp.c.
  */
 #include "editor/graph/exttsp_improve.h"
 

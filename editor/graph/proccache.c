@@ -19,6 +19,8 @@
  *   I1  a live link joins two different live chains, and each of them lists it once;
  *   I2  at[] is the offset of a procedure in its chain;
  *   I3  the heap holds every live link that gains, with its present stamp.
+ *
+ * Tested by tests/unit/editor/graph/test_proclayout.c.
  */
 #include "editor/graph/proclayout.h"
 

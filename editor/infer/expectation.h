@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "postmorph/ir.h"
+#include "postmorph/ir/ir.h"
 #include "postmorph/machine/insncost.h"
 
 /* Calls of an instruction that went elsewhere than all that were seen; chosen, not measured. */

@@ -18,6 +18,8 @@
  * (relativeprofile.h).
  *
  * Calls do not end blocks.  Padding takes no part.  Landing pads are entered by exceptions.
+ *
+ * Tested by tests/unit/editor/passes/test_passes.c (tests/ir/infer_*.txt).
  */
 #include "editor/infer/infer.h"
 

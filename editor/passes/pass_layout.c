@@ -6,6 +6,8 @@
  * Functions whose move would not pay are left where they are (worth.h), unless all are to move:
  * those that hardly run at once, so that no other pass has work with them.  proclayout.h orders
  * the rest.
+ *
+ * Tested by tests/unit/editor/passes/test_passes.c (tests/ir/layout_*.txt).
  */
 #include "editor/passes/pass.h"
 

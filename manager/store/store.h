@@ -24,6 +24,8 @@
 #include "manager/samples/edgecounts.h"
 #include "manager/samples/topnames.h"
 
+enum { STORE_UNIT = 256 };	/* so many are one sample */
+
 struct attribution;
 struct err;
 struct speedtest;
