@@ -1,25 +1,27 @@
-/* bytememo.h - where to remember what was found of an instruction, by its bytes
+/* bytememo.h - keys for tables that remember what was found out about an instruction
  *
- * Of the instructions of a program most have been there before, byte for byte.  What does not
- * depend on where they stand is the same each time, and asking Zydis costs a hundred times as
- * much as looking it up.  A table of BYTEMEMO_SLOTS of { key, what was found }, of which the
- * last one stays, is enough.  There are three keys, by what counts:
+ * Most instructions of a program are, byte for byte, equal to an earlier one.  What does not
+ * depend on their place is the same each time, and asking Zydis costs a hundred times as much
+ * as looking it up.  So the users keep a table of BYTEMEMO_SLOTS pairs of a key and what was
+ * found; a new pair replaces the old one in its slot.  There are three keys, by what counts:
  *
  *    bytememo_key          all bytes
  *    bytememo_key_placed   all but the field that depends on where the instruction stands
- *    bytememo_key_pattern  what insn_pattern() has of it: neither displacement nor immediates
+ *    bytememo_key_pattern  what insn_pattern() says of it: neither displacement nor immediates
  *
- * decode_memo.c remembers forms, which are fewer still: there most registers do not count
- * either.
+ * decode_memo.c has keys of its own, by which most registers do not count either.
+ *
+ * Tested by tests/unit/binary/test_decode.c: effects and operations that are remembered.
  */
 #ifndef BINARY_BYTEMEMO_H
 #define BINARY_BYTEMEMO_H
 
 #include "binary/decode.h"
 
+/* A key is 7 bytes and a length in 64 bits.  The number of slots was chosen, not measured. */
 enum { BYTEMEMO_SLOTS = 1 << 12, BYTEMEMO_LONGEST = 7 };
 
-/* `code` is one instruction, without anything behind it.  0: too long to be remembered. */
+/* `code` is exactly one instruction.  0: it is too long to be remembered. */
 static inline uint64_t bytememo_key(struct bytes code)
 {
 	if (code.n == 0 || code.n > BYTEMEMO_LONGEST)

@@ -1,9 +1,11 @@
-/* decode.c - one instruction through Zydis, reduced to what moving it needs
+/* decode.c - decodes one instruction by Zydis and reduces it to what moving it needs
  *
- * What cannot be moved blindly does not decode here:
+ * Instructions that cannot be moved without a closer look do not decode here:
  *   - operands relative to eip (prefix 67): their address wraps at 4 GiB;
  *   - branches with an operand size prefix that counts: 66 without REX.W truncates the target
  *     on one vendor's processors and not on the other's.
+ *
+ * Tested by tests/unit/binary/test_decode.c.
  */
 #include "binary/decode_form.h"
 

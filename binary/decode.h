@@ -1,4 +1,4 @@
-/* decode.h - one x86-64 instruction, reduced to what moving it needs (Zydis behind it) */
+/* decode.h - one x86-64 instruction, reduced to what moving it needs; decoded by Zydis */
 #ifndef BINARY_DECODE_H
 #define BINARY_DECODE_H
 
@@ -57,20 +57,19 @@ static inline uint64_t insn_run_end(const struct insn_run *r)
 	return r->n ? r->insn[r->n - 1].off + r->insn[r->n - 1].len : 0;
 }
 
-/* What stands in front of its displacement and immediates, but for the register that is an
- * operand whatever the other one is, as a number.  Instructions of the same number are of
- * the same kind and have the same operands but for that register and values of constants and
- * places.  0: not known. */
+/* A number for the bytes in front of displacement and immediates, but for the ModRM field of
+ * the register operand.  Instructions with the same number are of the same kind and have the
+ * same operands but for that register and the values of constants and places.  0: not known. */
 uint64_t insn_pattern(struct bytes code);
 
 /* A conditional branch right behind it may run as one with it (macro-fusion, as Intel's
  * optimization manual has it; the condition, which rules out some, is not looked at). */
 bool insn_fuses(struct bytes code);
 
-/* In 64-bit code it says nothing in front of an instruction that names no segment and is no
- * branch.  Not more than the GNU assembler puts there: some processors are slow with many,
- * and valgrind knows 7 at most, with the instruction's own. */
-enum { INSN_FRONT = 0x2e, INSN_FRONT_MAX = 5, INSN_PREFIXES_MAX = 7 };		/* CS */
+/* The prefix CS means nothing in 64-bit code in front of an instruction that names no segment
+ * and is no branch.  At most as many as the GNU assembler puts there: some processors are slow
+ * with more.  Valgrind knows 7 prefixes at most, with the instruction's own. */
+enum { INSN_FRONT = 0x2e, INSN_FRONT_MAX = 5, INSN_PREFIXES_MAX = 7 };
 
 /* How many of those may stand in front of it; 0 where that is not known to be without
  * effect: of anything but plain arithmetic, moves and stack accesses that have no prefix but

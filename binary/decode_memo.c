@@ -1,20 +1,20 @@
-/* decode_memo.c - decodes instructions by remembering the forms of those seen before
+/* decode_memo.c - decodes instructions by remembering the forms of earlier ones
  *
  * A program has millions of instructions and some ten thousand forms.  The form follows from
- * what stands in front: prefixes, opcode and ModRM, and whether the SIB byte asks for a
- * displacement without a base.  Behind that come only the rest of the SIB byte, displacement
- * and immediates, whose values change nothing that struct insn_form says.  So these first bytes
- * are the key, and Zydis is asked once for each.  Of most instructions with a ModRM byte any
- * registers will do: these bits are left out, so a large program has some thousand keys, few
- * enough to stay in the cache.
+ * the first bytes: prefixes, opcode and ModRM, and whether the SIB byte asks for a displacement
+ * without a base.  After these come only the rest of the SIB byte, displacement and immediates,
+ * whose values change nothing that struct insn_form says.  So the first bytes are the key, and
+ * Zydis is asked once for each key.  In most instructions with a ModRM byte the registers
+ * change nothing either.  Their bits are left out of the key, so a large program has some
+ * thousand keys, few enough to stay in the cache.
  *
- * KEPT     instructions of the one-byte and 0F maps, with at most three prefixes and REX. Where
- *          other bytes count as well (VEX, EVEX, XOP, the other maps) Zydis is asked every
- *          time. Failures are not kept.
- * SPEED    where an instruction begins is known only once the one in front of it has been
- *          looked up, and nobody can predict whether it has REX or a ModRM byte. So finding the
- *          key branches on neither: then several codes, one instruction of each in turn, are
- *          decoded side by side (insn_decode_runs()).
+ * KEPT     Instructions of the one-byte and 0F maps, with at most three prefixes and REX.
+ *          Where other bytes count as well (VEX, EVEX, XOP, the other maps) Zydis is asked
+ *          every time.  Failures are not kept.
+ * SPEED    Where an instruction begins is known only after the one in front of it has been
+ *          looked up, and the processor cannot predict whether it has REX or a ModRM byte.  So
+ *          finding the key branches on neither, and several codes are decoded side by side, one
+ *          instruction of each in turn (insn_decode_runs()).
  *
  * Tested by tests/unit/binary/test_decode.c: over all opcodes and ModRM bytes an answer from
  * memory is the answer of Zydis.

@@ -1,11 +1,12 @@
-/* dynamic.c - visits the relocations and symbols of an image
+/* dynamic.c - relocations and symbols of an image, one by one
  *
- * All forms in which relocations come (RELA, RELR, those of the linkage table, and sections of
- * files without dynamic entries) become struct reloc.  Each is checked: it changes a place that
- * the loader can write to.
+ * Relocations are read as the dynamic loader reads them: by DT_RELA, DT_JMPREL and DT_RELR, or,
+ * in a file without a dynamic section, from its allocated sections.  A table that is not in the
+ * file, and a relocation of something that nobody can write to, are errors: nobody could run
+ * such a file.  PostMorph and the Editor read them here; the Verifier does so by itself
+ * (verify/holders.c).
  *
- * Tested by tests/unit/binary/test_image.c (entries), tests/unit/editor/passes/test_redirect.c
- * (relocations and symbols).
+ * Tested by tests/unit/binary/test_dynamic.c.
  */
 #include "binary/dynamic.h"
 

@@ -1,9 +1,4 @@
-/* dynamic.h - relocations and symbols of an image, one by one; internal to PostMorph
- *
- * Relocations come from where the loader takes them (dynamic entries); files without dynamic
- * entries have theirs in allocated sections.  Broken tables are an error: nobody could run
- * them.
- */
+/* dynamic.h - relocations and symbols of an image, one by one; not used by the Verifier */
 #ifndef BINARY_DYNAMIC_H
 #define BINARY_DYNAMIC_H
 

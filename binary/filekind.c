@@ -1,10 +1,10 @@
-/* filekind.c - files that are no program or library for this machine, each by its name
+/* filekind.c - says what a file is that is no program or library for this machine
  *
- * Somebody who points Morph at a kernel module or at the debug half of a program learns that,
- * and not which header it failed at.  So this comes before everything else, and believes
- * nothing: the bytes may be anything.
+ * Somebody who names a kernel module or a separate debug file to Morph should read that it is
+ * one, and not at which header Morph failed.  So this check comes before all others, and it
+ * relies on nothing: the bytes may be anything.
  *
- * Tested by tests/unit/binary/test_image.c (other_files_are_refused_by_what_they_are).
+ * Tested by tests/unit/binary/test_image.c.
  */
 #include <string.h>
 

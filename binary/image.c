@@ -1,18 +1,21 @@
 /* image.c - a bounds-checked view of one ELF file in memory
  *
- * libelf finds the header tables (extended numbering included); every table entry is copied and
- * every range in it is checked here, so that code after image_parse() may use p_offset,
- * p_filesz, sh_offset and sh_size of anything in the file without looking again.
+ * libelf finds the header tables, extended numbering included.  Every entry is copied and every
+ * range in it checked here, so that after image_parse() code may use p_offset, p_filesz,
+ * sh_offset and sh_size of anything in the file without looking again.
  *
  * INVARIANTS after image_parse()
  *   I1  program header and section file ranges lie inside the file; address ranges do not wrap;
  *   I2  PT_LOADs ascend by address and are disjoint;
  *   I3  no loaded section is compressed or without a type;
- *   I4  of headers that say where something is there is one of a type: of several, some readers
- *       believe the first and others the last.
+ *   I4  there is at most one program header of each type that has one only (PT_DYNAMIC, PT_TLS
+ *       and others): of several, some readers believe the first and others the last.
  *
- * libelf never writes into memory that it was given for reading in the machine's byte order,
- * and nothing but native byte order gets that far.
+ * Dynamic entries are not checked like that: image_dynamic() takes the first of several with
+ * one tag, and the dynamic loader takes the last.
+ *
+ * libelf does not write into the file's bytes: it would do so only for another byte order than
+ * the machine's, and filekind_check() has refused that.
  */
 #include "binary/image.h"
 

@@ -65,7 +65,7 @@ const struct section *image_section_at(const struct image *img, vaddr addr);	/* 
 const Elf64_Phdr *image_phdr(const struct image *img, uint32_t type);
 /* Lowest and highest (end) address of all PT_LOADs. */
 void image_span(const struct image *img, vaddr *lo, vaddr *hi);
-/* Value of a dynamic entry; false when the tag is absent. */
+/* Value of the first dynamic entry with that tag; false when there is none. */
 bool image_dynamic(const struct image *img, int64_t tag, uint64_t *value);
 
 #endif

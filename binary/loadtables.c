@@ -1,10 +1,12 @@
-/* loadtables.c - tables of the loader whose length only their contents tell
+/* loadtables.c - sections hold all that the dynamic loader reads by dynamic entries
  *
  * Section headers are for tools; the loader never looks at them.  It goes by dynamic entries,
  * and how many symbols, versions and hash chains there are follows from the hash tables and
  * relocations.  Morph moves such tables by their sections, and takes the symbols of .dynsym for
- * all there are.  So for each dynamic entry a section begins where it leads, and holds what the
- * loader can come to there.
+ * all there are.  So it is checked here that a section begins where each of these entries
+ * leads, and that it holds everything that the loader can reach there.
+ *
+ * Tested by tests/unit/binary/test_loadtables.c.
  */
 #include "binary/loadtables.h"
 

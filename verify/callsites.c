@@ -191,6 +191,7 @@ static int read_all(struct verify *v, const struct image *img, struct vcfi *cfi)
 
 int verify_callsites(struct verify *v)
 {
+	/* Bounds the work on malformed tables; chosen, not measured. */
 	enum { STEPS_PER_BYTE = 4, STEPS_ALWAYS = 1 << 20 };
 
 	v->lsda.budget = STEPS_PER_BYTE * (v->orig.file.n + v->gen.file.n) + STEPS_ALWAYS;

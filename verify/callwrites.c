@@ -16,7 +16,8 @@
 #include "verify/effect.h"
 #include "verify/lookup.h"
 
-enum { MAX_DEPTH = 12, KNOWN = 1 << 15 };	/* r15 is not caller-saved: its bit is free */
+enum { MAX_DEPTH = 12 };	/* of nested calls: chosen, not measured */
+enum { KNOWN = 1 << 15 };	/* r15 is not caller-saved: its bit is free */
 
 static uint16_t written_at(struct verify *v, vaddr addr, unsigned depth);
 

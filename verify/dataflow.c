@@ -28,7 +28,7 @@
  *           for them all ways into the images are followed.
  * PADS      Every instruction with a landing pad leads there, as a call leads to what follows.
  *
- * Tested by tests/unit/verify/test_casetables.c, test_shift.c and test_accepted.c.
+ * Tested by tests/unit/verify/test_casetables.c, test_accepted.c and test_shift.c.
  */
 #include <stdlib.h>
 

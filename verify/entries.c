@@ -298,6 +298,7 @@ static int walk_pads(struct verify *v)
 static int walk_original(struct verify *v)
 {
 	struct walk w = { .v = v };
+	/* Table entries; bounds the work on tables that overlap.  Chosen, not measured. */
 	uint64_t budget = v->orig.file.n + (1 << 20);
 
 	v->walk.group = arena_array(v->a, v->ocfi.nfde, sizeof(*v->walk.group));

@@ -19,6 +19,8 @@
 
 #include "verify/lookup.h"
 
+/* Registers up to 160 include all that DWARF numbers on x86-64 (k0 to k7 are 118 to 125); the
+ * other limits bound the work, and were chosen, not measured. */
 enum { NREG = 160, DEPTH = 32, EXPR_MAX = 255, CIE_MAX = 256, DWARF_RSP = 7 };
 enum { SET_LOC = 0x01, ENCODED_ADDR = 0xf1 };	/* DW_CFA_set_loc, DW_OP_GNU_encoded_addr */
 enum { RULE_MAX = 8 + 8 + 8 + EXPR_MAX, STATE_MAX = 2 * 8 + (1 + NREG) * RULE_MAX };

@@ -3,7 +3,7 @@
  * frames.c has filled the tables; both are sorted by address.  Most callers walk upwards
  * through code, so struct vcursor remembers the last FDE and row.
  *
- * Tested by tests/unit/verify/test_unwindrows.c.
+ * Tested by tests/unit/verify/test_redirected.c.
  */
 #include "verify/frames.h"
 

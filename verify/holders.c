@@ -7,7 +7,8 @@
  * addresses.  What the loader relocates is writable: nobody relocates code or tables, of which
  * there are copies.  Other parts take the same walk (verify_each_holder()).
  *
- * Tested by tests/unit/verify/test_headers.c and test_accepted.c.
+ * Tested by tests/unit/verify/test_holders.c, test_headers.c (what is relocated) and
+ * test_accepted.c (thread-local storage).
  */
 #include "verify/holders.h"
 #include "verify/lookup.h"

@@ -6,7 +6,7 @@
  * CFA.  What is noted of a place holds for the whole function, whatever else is stored there.
  * That nobody reads it by another register than rsp is assumption A8 (verify.c).
  *
- * Tested by tests/unit/verify/test_accepted.c.
+ * Tested by tests/unit/verify/test_values.c.
  */
 #include "verify/values.h"
 

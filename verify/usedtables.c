@@ -22,7 +22,7 @@ bool vvalue_differs(const struct vtables *vt, struct value x)
 /* A table ends where the next one begins, at the latest. */
 static uint32_t max_entries(const struct vtables *vt, vaddr addr, uint32_t kind)
 {
-	enum { MAX_SCAN = 65536 };
+	enum { MAX_SCAN = 65536 };	/* bounds the work; chosen, not measured */
 	uint64_t n = (verify_next_table(&vt->v->walk, addr) - addr) /
 		     blockmap_entry_size(kind);
 

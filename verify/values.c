@@ -3,7 +3,7 @@
  * The lattice of dataflow.c: values.h describes its elements.  Here are what one instruction
  * does to the values of all registers, and what is known where two ways join.
  *
- * Tested by tests/unit/verify/test_casetables.c, test_shift.c and test_accepted.c.
+ * Tested by tests/unit/verify/test_values.c, test_casetables.c and test_accepted.c.
  */
 #include "verify/values.h"
 

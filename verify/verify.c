@@ -31,7 +31,7 @@
  *       but as a hint of branches, which are not on the list (test_decode.c has some of each
  *       kind).  A handler of faults that adds the length of an instruction is not seen.
  *   S3  binary/image.c: headers, segments and sections of ELF files.  Reason: image_parse()
- *       refuses a file with two headers that say where one thing is (its I4), and test_image.c
+ *       refuses what readers could understand in two ways (its I1 to I4), and test_image.c
  *       damages files.  One gap: image_dynamic() takes the first of two dynamic entries with
  *       the same tag and the dynamic loader takes the last.  Linkers write each tag that is
  *       asked for once; a file with two is not refused.

@@ -16,7 +16,9 @@
 #include "verify/tableentries.h"
 
 enum { NGPR = 16, LOAD = 0x8b, REGISTER = 0xc0, REX_R = 4 };
-enum { MAX_DEPTH = 8 };		/* blocks: those of the map, which calls end as well */
+/* Blocks of the map, which calls end as well.  A lower limit refused libproc2's generation; a
+ * higher one costs time only. */
+enum { MAX_DEPTH = 8 };
 
 struct origin {			/* of the values of registers, in one block */
 	uint16_t loaded;	/* a mov of 64 bits read them from memory */

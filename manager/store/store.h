@@ -31,7 +31,6 @@ struct err;
 struct speedtest;
 struct store;
 
-enum { STORE_UNIT = 256 };		/* of fixed point samples, in one sample */
 
 /* Makes DIR, DIR/spool and the database when missing. */
 struct store *store_open(const char *dir, struct err *err);

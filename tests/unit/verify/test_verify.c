@@ -1,4 +1,6 @@
-/* test_verify.c - what is no generation of this original is refused, whatever its form */
+/* test_verify.c - what is no generation of this original is refused, whatever its form; and the
+ * tables of verify.c name every file of the folder
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,0 +1,124 @@
+/* test_holders.c - addresses kept as data: none leads inside an entry jump, or to what gave way
+ *
+ * tests/asm/pointed.s keeps pointers to functions; the tests say which bytes are cut, or gone.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "tests/unit/asm.h"
+#include "verify/holders.h"
+#include "verify/lookup.h"
+
+static struct arena *arena;
+static struct verify v;
+static struct err err;
+
+static int setup(void **state)
+{
+	(void)state;
+	arena = arena_new();
+	v = (struct verify){ .a = arena, .err = &err };
+	struct bytes file = asm_build("pointed", "-shared", arena);
+	if (image_parse(file, arena, &v.orig, &err) < 0)
+		return -1;
+	v.walk.cut = arena_alloc(arena, file.n / 8 + 1);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	arena_free(arena);
+	return 0;
+}
+
+struct kinds {
+	vaddr last[HOLDS_WORD + 1];	/* a value of code of each kind; 0: none */
+};
+
+static int take(struct verify *of, const struct vholder *h, void *ctx)
+{
+	struct kinds *k = ctx;
+
+	if (image_is_exec(&of->orig, h->value))
+		k->last[h->kind] = h->value;
+	return 0;
+}
+
+static struct kinds kinds_met(void)
+{
+	struct kinds k = { { 0 } };
+
+	assert_int_equal(verify_each_holder(&v, take, &k), 0);
+	return k;
+}
+
+static void no_pointer_leads_inside_an_entry_jump(void **state)
+{
+	struct kinds k = kinds_met();
+	uint32_t n = 0;
+
+	(void)state;
+	assert_int_equal(verify_holders(&v), 0);
+	for (int kind = 0; kind <= HOLDS_WORD; kind++) {
+		if (!k.last[kind])
+			continue;
+		uint64_t off = (uint64_t)(verify_orig_code(&v, k.last[kind]).p -
+					  v.orig.file.p);
+
+		v.walk.cut[off / 8] |= (uint8_t)(1 << off % 8);
+		assert_int_equal(verify_holders(&v), -1);
+		assert_non_null(strstr(err.text, "inside an entry jump"));
+		v.walk.cut[off / 8] = 0;
+		n++;
+	}
+	assert_true(n >= 2);		/* relocations and symbols at least */
+	assert_int_equal(verify_holders(&v), 0);
+}
+
+static void no_pointer_leads_to_what_gave_way(void **state)
+{
+	vaddr to = kinds_met().last[HOLDS_RELATIVE];
+
+	(void)state;
+	assert_true(to);
+	v.front = (struct vfront){ .lo = to, .hi = to };
+	assert_int_equal(verify_holders(&v), 0);
+	v.front.hi++;
+	assert_int_equal(verify_holders(&v), -1);
+	assert_non_null(strstr(err.text, "gave way to program headers"));
+}
+
+static int stop(struct verify *of, const struct vholder *h, void *ctx)
+{
+	uint32_t *n = ctx;
+
+	(void)of;
+	(void)h;
+	return ++*n == 2 ? -1 : 0;
+}
+
+static void the_walk_stops_when_asked(void **state)
+{
+	uint32_t n = 0;
+
+	(void)state;
+	assert_int_equal(verify_each_holder(&v, stop, &n), -1);
+	assert_int_equal(n, 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(no_pointer_leads_inside_an_entry_jump, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(no_pointer_leads_to_what_gave_way, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(the_walk_stops_when_asked, setup, teardown),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

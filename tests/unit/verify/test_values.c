@@ -1,0 +1,192 @@
+/* test_values.c - what instructions make of registers that differ between the two runs
+ *
+ * Values are put into registers and effects applied by hand.  Table 0 has a new one, table 1
+ * has not.  values.c, spill.c.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "verify/values.h"
+
+enum { RAX, RCX, RDX, RBX, AT = 0x1000, DEPTH = 0x20 };
+
+static struct arena *arena;
+static struct verify v;
+static struct err err;
+static struct vtables vt;
+static struct regs regs;
+
+static int setup(void **state)
+{
+	struct vtable table[] = { { 0x2000, BLOCKMAP_TABLE_REL32, 4, true },
+				  { 0x3000, BLOCKMAP_TABLE_REL32, 4, false } };
+
+	(void)state;
+	arena = arena_new();
+	v = (struct verify){ .a = arena, .err = &err };
+	vt = (struct vtables){ .v = &v, .a = arena, .depth = DEPTH };
+	for (int i = 0; i < 2; i++)
+		vec_push(arena, &vt.all, table[i]);
+	regs = (struct regs){ .seen = true };
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	arena_free(arena);
+	return 0;
+}
+
+static int apply(struct effect e)
+{
+	return vregs_apply(&vt, &e, (struct line){ 0 }, AT, &regs);
+}
+
+static uint16_t bit(int reg) { return (uint16_t)(1 << reg); }
+
+static void set(int reg, struct value x) { regs.r[reg] = x; }
+
+static void an_entry_and_its_own_base_are_a_target(void **state)
+{
+	const struct effect load = { .op = FX_LOAD, .a = RCX, .b = RAX, .kills = bit(RCX) };
+	const struct effect add = { .op = FX_ADD, .a = RCX, .b = RAX, .clobbers = bit(RCX) };
+
+	(void)state;
+	set(RAX, (struct value){ .kind = BASE });
+	assert_int_equal(apply(load), 0);
+	assert_int_equal(regs.r[RCX].kind, LOADED);
+	assert_int_equal(apply(add), 0);
+	assert_int_equal(regs.r[RCX].kind, TARGET);
+}
+
+static void an_entry_and_another_base_are_refused(void **state)
+{
+	const struct effect load = { .op = FX_LOAD, .a = RCX, .b = RAX, .kills = bit(RCX) };
+	const struct effect add = { .op = FX_ADD, .a = RCX, .b = RDX, .clobbers = bit(RCX) };
+
+	(void)state;
+	set(RAX, (struct value){ .kind = BASE });
+	set(RDX, (struct value){ .kind = BASE, .table = 1 });
+	assert_int_equal(apply(load), 0);
+	assert_int_equal(apply(add), -1);
+	assert_non_null(strstr(err.text, "replaced jump table"));
+}
+
+static void a_base_is_not_read_by_anything_else(void **state)
+{
+	(void)state;
+	set(RAX, (struct value){ .kind = BASE });
+	set(RDX, (struct value){ .kind = BASE, .table = 1 });	/* equal in both runs */
+	assert_int_equal(apply((struct effect){ .reads = bit(RDX) }), 0);
+	assert_int_equal(apply((struct effect){ .reads = bit(RAX) }), -1);
+}
+
+static void only_the_bits_that_are_the_same_are_read(void **state)
+{
+	(void)state;
+	set(RAX, (struct value){ .kind = UPPER, .bits = 8 });
+	assert_int_equal(apply((struct effect){ .low_reads = bit(RAX) }), 0);
+	assert_int_equal(apply((struct effect){ .word_reads = bit(RAX) }), -1);
+}
+
+static void a_pushed_base_is_popped_dirty(void **state)
+{
+	(void)state;
+	set(RAX, (struct value){ .kind = BASE });
+	assert_int_equal(apply((struct effect){ .op = FX_PUSH, .a = RAX, .stack = 1 }), 0);
+	assert_int_equal(apply((struct effect){ .op = FX_POP, .a = RCX, .kills = bit(RCX),
+						.stack = -1 }), 0);
+	assert_int_equal(regs.r[RCX].kind, DIRTY);
+}
+
+static struct effect spill(int reg)
+{
+	return (struct effect){ .op = FX_SPILL, .a = (uint8_t)reg, .frame = true, .at = 8,
+				.span = 4 };
+}
+
+static struct effect reload(int reg, uint8_t span)
+{
+	return (struct effect){ .op = FX_RELOAD, .a = (uint8_t)reg, .kills = bit(reg),
+				.frame = true, .frame_read = true, .at = 8, .span = span };
+}
+
+static void a_spilled_byte_comes_back_as_one(void **state)
+{
+	(void)state;
+	set(RAX, (struct value){ .kind = UPPER, .bits = 8 });
+	assert_int_equal(apply(spill(RAX)), 0);
+	assert_true(vt.spilled);
+	assert_int_equal(apply(reload(RCX, 4)), 0);
+	assert_int_equal(regs.r[RCX].kind, UPPER);
+	assert_int_equal(regs.r[RCX].bits, 8);
+	vt.depth += 8;				/* another place: 8 bytes lower */
+	assert_int_equal(apply(reload(RCX, 4)), 0);
+	assert_int_equal(regs.r[RCX].kind, SAME);
+}
+
+static void nothing_else_reads_more_of_a_spilled_byte(void **state)
+{
+	struct effect e = { .frame = true, .frame_read = true, .at = 8, .span = 1 };
+
+	(void)state;
+	set(RAX, (struct value){ .kind = UPPER, .bits = 8 });
+	assert_int_equal(apply(spill(RAX)), 0);
+	assert_int_equal(apply(e), 0);
+	e.span = 4;
+	assert_int_equal(apply(e), -1);
+}
+
+static void a_base_is_not_spilled(void **state)
+{
+	(void)state;
+	set(RAX, (struct value){ .kind = BASE });
+	assert_int_equal(apply(spill(RAX)), -1);
+}
+
+static void nothing_is_spilled_where_the_frame_is_not_known(void **state)
+{
+	(void)state;
+	vt.depth = 0;
+	set(RAX, (struct value){ .kind = UPPER, .bits = 8 });
+	assert_int_equal(apply(spill(RAX)), -1);
+}
+
+static void what_two_ways_disagree_about_is_dirty(void **state)
+{
+	struct regs other = { .seen = true };
+
+	(void)state;
+	set(RAX, (struct value){ .kind = BASE });
+	set(RBX, (struct value){ .kind = UPPER, .bits = 16 });
+	other.r[RBX] = (struct value){ .kind = UPPER, .bits = 8 };
+	assert_true(vregs_join(&vt, &regs, &other));
+	assert_int_equal(regs.r[RAX].kind, DIRTY);
+	assert_int_equal(regs.r[RBX].bits, 8);
+	assert_false(vregs_join(&vt, &regs, &other));
+}
+
+#define EACH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		EACH(an_entry_and_its_own_base_are_a_target),
+		EACH(an_entry_and_another_base_are_refused),
+		EACH(a_base_is_not_read_by_anything_else),
+		EACH(only_the_bits_that_are_the_same_are_read),
+		EACH(a_pushed_base_is_popped_dirty),
+		EACH(a_spilled_byte_comes_back_as_one),
+		EACH(nothing_else_reads_more_of_a_spilled_byte),
+		EACH(a_base_is_not_spilled),
+		EACH(nothing_is_spilled_where_the_frame_is_not_known),
+		EACH(what_two_ways_disagree_about_is_dirty),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
