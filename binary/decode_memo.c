@@ -16,8 +16,8 @@
  *          key branches on neither: then several codes, one instruction of each in turn, are
  *          decoded side by side (insn_decode_runs()).
  *
- * Tested by tests/unit/binary/test_decode.c: over all opcodes and ModRM bytes an answer from
- * memory is the answer of Zydis.
+ * That an answer from memory is the answer of Zydis is tested over all opcodes and ModRM bytes
+ * (tests/unit/binary/test_decode.c).
  */
 #include <string.h>
 

@@ -1,12 +1,3 @@
-/* dynamic.c - visits the relocations and symbols of an image
- *
- * All forms in which relocations come (RELA, RELR, those of the linkage table, and sections of
- * files without dynamic entries) become struct reloc.  Each is checked: it changes a place that
- * the loader can write to.
- *
- * Tested by tests/unit/binary/test_image.c (entries), tests/unit/editor/passes/test_redirect.c
- * (relocations and symbols).
- */
 #include "binary/dynamic.h"
 
 #include "lib/err.h"

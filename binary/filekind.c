@@ -3,8 +3,6 @@
  * Somebody who points Morph at a kernel module or at the debug half of a program learns that,
  * and not which header it failed at.  So this comes before everything else, and believes
  * nothing: the bytes may be anything.
- *
- * Tested by tests/unit/binary/test_image.c (other_files_are_refused_by_what_they_are).
  */
 #include <string.h>
 
