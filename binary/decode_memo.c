@@ -16,8 +16,8 @@
  *          finding the key branches on neither, and several codes are decoded side by side, one
  *          instruction of each in turn (insn_decode_runs()).
  *
- * Tested by tests/unit/binary/test_decode.c: over all opcodes and ModRM bytes an answer from
- * memory is the answer of Zydis.
+ * That an answer from memory is the answer of Zydis is tested over all opcodes and ModRM bytes
+ * (tests/unit/binary/test_decode.c).
  */
 #include <string.h>
 

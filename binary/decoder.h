@@ -1,4 +1,4 @@
-/* decoder.h - the Zydis decoder of 64-bit code, for those who need what decode.h does not tell */
+/* decoder.h - the Zydis decoder of 64-bit code, for what decode.h does not tell */
 #ifndef BINARY_DECODER_H
 #define BINARY_DECODER_H
 

@@ -3,7 +3,8 @@
  * Each of the three kinds of process (job, program, role of the daemon) has a list of the
  * system calls that it may make; some lists give conditions on arguments as well.  A list has
  * only what its process needs: any other call kills the process or fails with EPERM, as
- * confine.h says.  Limits and Landlock come first, because the filter forbids the calls that set them up.
+ * confine.h says.  Limits and Landlock come first, because the filter forbids the calls that
+ * set them up.
  *
  * Tested by tests/unit/manager/parent/test_cage.c and tests/e2e/trust.sh.
  */

@@ -1,7 +1,6 @@
 /* confinedjob.c - one run of morph-edit or morph-verify, in a child that gives up all rights
  *
- * Tested by tests/unit/manager/parent/test_cage.c (descriptors) and tests/e2e/refusals.sh
- * (paths).
+ * Tested by tests/e2e/refusals.sh (paths) and tests/e2e/daemon.sh (descriptors).
  */
 #include "lib/confinedjob.h"
 

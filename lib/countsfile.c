@@ -20,7 +20,8 @@ static uint64_t page_up(uint64_t v)
 
 uint64_t countsfile_slots_at(uint32_t ncounter)
 {
-	return (8 * (uint64_t)ncounter + COUNTSFILE_SLOT - 1) & ~(uint64_t)(COUNTSFILE_SLOT - 1);
+	return (8 * (uint64_t)ncounter + COUNTSFILE_SLOT - 1) &
+	       ~(uint64_t)(COUNTSFILE_SLOT - 1);
 }
 
 uint64_t countsfile_size(uint32_t ncounter, uint32_t nslot)

@@ -2,8 +2,8 @@
 #ifndef LIB_SEARCH_H
 #define LIB_SEARCH_H
 
-/* The first index in [lo, hi) for which `before` is false, or hi if there is none.  `before` is an
- * expression in the index `i`, true up to some index and false from there on:
+/* The first index in [lo, hi) for which `before` is false, or hi if there is none.  `before` is
+ * an expression in the index `i`, true up to some index and false from there on:
  *
  *	uint32_t k = search_first(i, 0, n, v[i].addr <= addr);
  *

@@ -1,4 +1,4 @@
-/* calls.c - direct calls, and jumps to other functions' entries
+/* calls.c - lists direct calls, and jumps to other functions' entries
  *
  * Tested by tests/unit/postmorph/test_analyze.c (calls_are_listed_in_order).
  */

@@ -6,8 +6,8 @@
 
 struct err;
 
-/* Fills text.piece[]: decodes all pieces, marks instructions and direct branch targets.  -1 with
- * ERR_REFUSED or ERR_INPUT. */
+/* Fills text.piece[]: decodes all pieces, marks instructions and direct branch targets.  -1
+ * with ERR_REFUSED or ERR_INPUT. */
 int pieces_decode(struct text *t, struct err *err);
 /* Finds the parent of every fragment. */
 void pieces_join(struct text *t);

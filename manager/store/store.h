@@ -31,7 +31,6 @@ struct err;
 struct speedtest;
 struct store;
 
-
 /* Makes DIR, DIR/spool and the database when missing. */
 struct store *store_open(const char *dir, struct err *err);
 void store_close(struct store *s);		/* NULL is allowed */

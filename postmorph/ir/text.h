@@ -8,9 +8,9 @@
  *
  * A large program has ten million instructions.  All of them have to be looked at, but only
  * those of functions with fn->kept stay in memory as struct insn.  So a step that looks at all
- * functions either reads each with a scan (struct fn_scan), or loads it (fn_load) while it looks
- * at it.  A scan decodes nothing: two bytes of each instruction (struct short_insn) are scratch,
- * too.
+ * functions either reads each with a scan (struct fn_scan), or loads it (fn_load) while it
+ * looks at it.  A scan decodes nothing: two bytes of each instruction (struct short_insn) are
+ * scratch, too.
  */
 #ifndef POSTMORPH_IR_TEXT_H
 #define POSTMORPH_IR_TEXT_H

@@ -1,7 +1,7 @@
-/* flags.c - condition flags by Zydis' tables, less what the tables say too boldly
+/* flags.c - condition flags by Zydis' tables, with corrections
  *
- * Shifts and rotations by a count of zero leave the flags alone, and so do repeated string
- * instructions that do nothing.
+ * The tables say that some instructions write flags which they may leave alone: shifts and
+ * rotations do so when their count is zero, and repeated string instructions that do nothing.
  */
 #include "postmorph/machine/flags.h"
 

@@ -1,10 +1,12 @@
 /* insncost.c - instruction cost classes
  *
- * Where a clock's sample falls is where time passes, and instructions take unequal time.  How
- * long a single one takes depends on caches and on what it waits for; but loads through
- * pointers wait more often than others, divisions always, and pushes hardly.  The costs were
- * found by maximum likelihood from samples and exact counts of perl, gawk, python, sqlite and
- * cc1, each of which gave nearly the same.
+ * Samples of a clock fall where time passes, and instructions take unequal time.  How long a
+ * single instruction takes depends on caches and on its operands; but on average loads through
+ * pointers wait more often than others, divisions always, and pushes hardly ever.  The costs
+ * were found by maximum likelihood from samples and exact counts of perl, gawk, python, sqlite
+ * and cc1, each of which gave nearly the same.
+ *
+ * Tested by tests/unit/postmorph/machine/test_insncost.c.
  */
 #include "postmorph/machine/insncost.h"
 

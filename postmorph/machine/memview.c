@@ -1,8 +1,9 @@
 /* memview.c - reading through stores, stack piece and constant file bytes, in that order
  *
- * CONSTANT is what no process can write: segments without the right to, and what is read-only
- * once it is relocated, as far as its relocations say.  Of the latter only the sections that
- * compilers put constants into: the loader keeps state of its own in others (.dynamic, .got).
+ * CONSTANT are bytes that no process can write: segments that are not writable, and memory
+ * that is read-only after relocation (RELRO), with the values that its relocations give.  Of
+ * RELRO only sections that compilers put constants into count: the loader keeps state of its
+ * own in others (.dynamic, .got).
  *
  * Tested by tests/unit/editor/interpret/test_interpret.c (memory_that_comes_along_decides).
  */

@@ -3,9 +3,9 @@
  * The address of a function may only be replaced by that of its image where it is nothing but a
  * name for the function.  Code of the large model forms the address of the GOT from an address
  * that happens to be an entry; programs measure functions, or ask whether an address is between
- * two.  All of that is close behind the instruction that forms the address, so what is followed
- * is a straight line: the registers that hold it, past conditional branches and calls, until
- * they are overwritten or the line ends.
+ * two.  Code does all of that soon after the instruction that forms the address.  So a straight
+ * line of code is followed, past conditional branches and calls, until all registers that hold
+ * the address are overwritten or the line ends.
  *
  * Labels are mostly fetched from memory, so that nothing shows who calculates with them but the
  * jumps that go to them.

@@ -1,4 +1,4 @@
-/* labels.h - which labels inside of functions may lead to their images; internal to PostMorph */
+/* labels.h - which labels in functions may lead to their images; internal to PostMorph */
 #ifndef POSTMORPH_REFS_LABELS_H
 #define POSTMORPH_REFS_LABELS_H
 

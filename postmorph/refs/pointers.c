@@ -1,9 +1,9 @@
-/* pointers.c - every address in the code that something may hold or jump to
+/* pointers.c - marks every address in the code that something may hold or jump to
  *
  * A mark too many costs a block boundary or, inside the five bytes of an entry jump, one
- * function that stays where it is.  A mark too few could break a program only if the address
- * lies inside such an entry jump, because everything else of the original stays intact.  So:
- * mark generously.
+ * function that stays where it is.  A missing mark could break a program only if the address
+ * lies inside such an entry jump, because all other bytes of the original stay intact.  So in
+ * doubt an address is marked.
  *
  * Tested by tests/unit/postmorph/test_analyze.c (taken_addresses_pin and others).
  */

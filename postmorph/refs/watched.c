@@ -1,11 +1,12 @@
-/* watched.c - functions of which other code asks whether the program stands at a certain place
- * of them
+/* watched.c - functions whose addresses other code compares with the place where the program
+ * was interrupted
  *
- * The handler of a signal sees where the program was interrupted, and may compare that with the
- * addresses of two labels: the C library does so, since 2.41, to tell whether a thread that is
- * to be cancelled waits in a system call; Java does, to let a load fail.  An image has other
- * addresses, of which such a handler knows nothing.  The function stays where it is.  It shows
- * by one of these:
+ * The handler of a signal knows where the program was interrupted, and may compare that with
+ * the addresses of two labels.  The C library does so, since 2.41, to find out whether a thread
+ * that is to be cancelled waits in a system call; Java does so to let a load fail.  An image
+ * has other addresses, of which such a handler knows nothing.  So the function stays where it
+ * is.
+ * One of these tells that a function is watched:
  *
  *   inside   code of another function, or that no FDE covers, forms the address of an
  *            instruction in its middle, by a lea;

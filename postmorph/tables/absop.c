@@ -1,8 +1,8 @@
 /* absop.c - turns an instruction into what the jump table analysis needs of it (absop.h)
  *
  * Zydis lists all operands of an instruction, hidden ones included.  From these come the masks
- * of registers that it reads and writes; a few kinds of instructions get a kind of their own with
- * operands.  Results are remembered by the bytes of the instruction (bytememo.h).
+ * of registers that it reads and writes; a few kinds of instructions get a kind of their own
+ * with operands.  Results are remembered by the bytes of the instruction (bytememo.h).
  *
  * Tested by tests/unit/binary/test_decode.c (an_effect_is_that_of_the_instruction_at_its_place)
  * and, by what is proven with it, tests/unit/postmorph/tables/test_jumptable.c.

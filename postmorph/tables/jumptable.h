@@ -8,8 +8,8 @@
 struct table_use {
 	uint32_t insn, table;
 };
-/* Fills fn->table[] and fn->jump[], and marks the targets of proven tables.  Returns the uses in
- * the scratch arena, ascending by insn. */
+/* Fills fn->table[] and fn->jump[], and marks the targets of proven tables.  Returns the uses
+ * in the scratch arena, ascending by insn. */
 const struct table_use *jumptables_find(struct text *t, struct fn *fn, uint32_t *nuse);
 
 #endif
