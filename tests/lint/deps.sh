@@ -108,6 +108,23 @@ symbols "${rooms[@]}" >"$T/symbols"
 none "symbols go as the table says" "$(judge_symbols <"$T/symbols")"
 [ "$(wc -l <"$T/symbols")" -gt 2000 ] && ok "objects were looked at" || not_ok "objects were looked at"
 
+# Inside a folder calls of files go one way as well, as far as that is reached.
+ONE_WAY="manager/parent manager/samples manager/store manager/work manager/control manager/ctl policy"
+circles() {		# FOLDER: reads OBJECT SYMBOL TYPE
+	awk -v folder="$1/" '
+	index($1, folder) != 1 || substr($1, length(folder) + 1) ~ /\// { next }
+	$3 ~ /[TDBRC]/ { where[$2] = $1 }
+	$3 == "U" { user[++n] = $1; name[n] = $2 }
+	END {
+		for (i = 1; i <= n; i++)
+			if (name[i] in where)
+				print user[i], where[name[i]]
+	}' | tsort 2>&1 >/dev/null
+}
+for folder in $ONE_WAY; do
+	none "files of $folder call each other one way" "$(circles "$folder" <"$T/symbols")"
+done
+
 # Violations on purpose.
 noticed() {		# NAME TEXT
 	[ -n "$2" ] && ok "$1 is noticed" || not_ok "$1 is noticed"
@@ -137,6 +154,9 @@ try_symbol verify/code.o prog_analyze
 try_symbol editor/graph/exttsp.o arena_alloc
 try_symbol manager/parent/install.o store_open
 try_symbol manager/parent/install.o spool_read
+
+noticed "a circle of files" "$( (cat "$T/symbols"; echo "manager/store/store_db.o store_module_put U") |
+	circles manager/store)"
 
 # A program has in it what the table lets it have.
 check_free() {		# PROGRAM SYMBOL...
