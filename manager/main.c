@@ -1,4 +1,4 @@
-/* main.c - morphd: options, then the role */
+/* main.c - morphd: its options, then the role that they name */
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>

@@ -70,35 +70,45 @@ static struct idle_condition heat(const struct policy *p, const struct idle_stat
 	return c;
 }
 
+static struct idle_condition window(const struct policy *p, const struct idle_state *now)
+{
+	struct idle_condition c = { "idle.window", "", inside(p->idle_window, now->minute),
+				    false };
+
+	(void)snprintf(c.value, sizeof(c.value), "%02u:%02u",	/* fits */
+		       now->minute / 60, now->minute % 60);
+	return c;
+}
+
 bool idle_judge(const struct policy *p, const struct idle_state *now,
 		struct idle_condition out[IDLE_NCONDITION])
 {
 	double load_pct = now->load1 < 0 ? -1 : 100.0 * now->load1 / now->ncpu;
 	const double *pressure = now->pressure_pct;
 	const struct idle_condition c[IDLE_NCONDITION] = {
-		at_most("idle.load_max_pct", load_pct, p->idle_load_max_pct, 0),
-		at_most("idle.busy_max_pct", now->busy_pct, p->idle_busy_max_pct, 0),
-		at_most("idle.psi_cpu_max_pct", pressure[PRESSURE_CPU], p->idle_psi_cpu_max_pct,
-			2),
-		at_most("idle.psi_io_max_pct", pressure[PRESSURE_IO], p->idle_psi_io_max_pct,
-			2),
-		at_most("idle.psi_memory_max_pct", pressure[PRESSURE_MEMORY],
-			p->idle_psi_memory_max_pct, 2),
-		users(p, now),
-		battery(p, now),
-		heat(p, now),
-		{ "idle.window", "", inside(p->idle_window, now->minute), false },
+		[IDLE_LOAD] = at_most("idle.load_max_pct", load_pct,
+				      p->idle_load_max_pct, 0),
+		[IDLE_BUSY] = at_most("idle.busy_max_pct", now->busy_pct,
+				      p->idle_busy_max_pct, 0),
+		[IDLE_PSI_CPU] = at_most("idle.psi_cpu_max_pct", pressure[PRESSURE_CPU],
+					 p->idle_psi_cpu_max_pct, 2),
+		[IDLE_PSI_IO] = at_most("idle.psi_io_max_pct", pressure[PRESSURE_IO],
+					p->idle_psi_io_max_pct, 2),
+		[IDLE_PSI_MEMORY] = at_most("idle.psi_memory_max_pct",
+					    pressure[PRESSURE_MEMORY],
+					    p->idle_psi_memory_max_pct, 2),
+		[IDLE_USERS] = users(p, now),
+		[IDLE_BATTERY] = battery(p, now),
+		[IDLE_HEAT] = heat(p, now),
+		[IDLE_WINDOW] = window(p, now),
 	};
 	bool idle = true;
 
 	for (int i = 0; i < IDLE_NCONDITION; i++) {
 		out[i] = c[i];
-		out[i].by_work = i == 0 || i == 2;
+		out[i].by_work = i == IDLE_LOAD || i == IDLE_PSI_CPU;
 		idle = idle && c[i].ok;
 	}
-	(void)snprintf(out[IDLE_NCONDITION - 1].value, sizeof(out->value),
-		       "%02u:%02u",	/* fits */
-		       now->minute / 60, now->minute % 60);
 	return idle;
 }
 

@@ -108,7 +108,10 @@ struct idle_condition {
 	bool ok;
 	bool by_work;		/* what is under way itself may be why it does not hold */
 };
-enum { IDLE_NCONDITION = 9 };
+enum idle_which {		/* in the order in which they are shown */
+	IDLE_LOAD, IDLE_BUSY, IDLE_PSI_CPU, IDLE_PSI_IO, IDLE_PSI_MEMORY, IDLE_USERS,
+	IDLE_BATTERY, IDLE_HEAT, IDLE_WINDOW, IDLE_NCONDITION
+};
 struct sense;
 /* See policy/sense.h for `own` and now_ms. */
 bool policy_idle(const struct policy *p, struct sense *m, pid_t own, uint64_t now_ms,

@@ -1,3 +1,7 @@
+/* yamlwalk.c - libyaml by single events, and where in the text an error is; see yamlwalk.h
+ *
+ * Tested by tests/unit/policy/test_policy.c and tests/fuzz/fuzz_yaml.c.
+ */
 #include "policy/yamlwalk.h"
 
 #include <stdio.h>

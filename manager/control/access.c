@@ -1,3 +1,10 @@
+/* access.c - which requests of whom are answered; see access.h
+ *
+ * A user is told the same of a module that is unknown and of one that is not his: so nobody
+ * learns from the daemon what others run.
+ *
+ * Tested by tests/e2e/users.sh.
+ */
 #include "manager/control/access.h"
 
 #include <stdlib.h>

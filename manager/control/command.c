@@ -1,3 +1,11 @@
+/* command.c - the requests of morphctl: the table of all, and what each does
+ *
+ * A request that is answered from what is known is answered at once; one that asks the parent,
+ * or takes long, waits its turn (column `slow`; role_manager.c keeps the queue).  Arguments
+ * come from anybody who may connect: options are checked here, paths and rights in access.c.
+ *
+ * Tested by tests/e2e/daemon.sh and tests/e2e/users.sh.
+ */
 #include "manager/control/command.h"
 
 #include <stdlib.h>

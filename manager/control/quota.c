@@ -1,3 +1,8 @@
+/* quota.c - buckets of tokens by user; see quota.h
+ *
+ * A bucket is not filled by a clock: what has come since the last look is added when the user
+ * asks again.  Thousandths of tokens keep the sum exact in milliseconds.
+ */
 #include "manager/control/quota.h"
 
 static uint64_t filled(const struct quota_user *u, uint64_t now_ms)

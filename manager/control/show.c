@@ -1,3 +1,7 @@
+/* show.c - status, list and history as tables
+ *
+ * Tested by tests/e2e/daemon.sh, and by tests/e2e/users.sh as to who sees what.
+ */
 #include "manager/control/show.h"
 
 #include <dirent.h>

@@ -1,3 +1,10 @@
+/* watch.c - inotify watches on the files of modules; see watch.h
+ *
+ * The kernel drops a watch together with the file that it is on, and a replaced program is
+ * another file: so a path that was touched is taken out and has to be added again.
+ *
+ * Tested by tests/e2e/upgrade.sh.
+ */
 #include "manager/control/watch.h"
 
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* main.c - morphctl */
+/* main.c - morphctl: its own options, then the command */
 #include <stdio.h>
 #include <string.h>
 

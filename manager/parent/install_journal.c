@@ -1,3 +1,11 @@
+/* install_journal.c - the journal's format: its text written, read, removed, set aside
+ *
+ * What is done with a journal (when it is written, and how a swap that was interrupted is
+ * finished or undone) is in install.c.  A journal is written under another name and renamed,
+ * so a kill leaves a whole one or none; its checksum tells of the rest.
+ *
+ * Tested by tests/unit/manager/parent/test_install.c and test_faults.c.
+ */
 #include "manager/parent/install_journal.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* patience.c - time that is only counted while we could have seen progress; see patience.h */
 #include "manager/parent/patience.h"
 
 struct patience patience_begin(uint64_t now_ms, uint64_t ms)

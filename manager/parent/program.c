@@ -1,4 +1,4 @@
-/* program.c - see program.h */
+/* program.c - programs of ours and of others, opened by path; see program.h */
 #include "manager/parent/program.h"
 
 #include <errno.h>

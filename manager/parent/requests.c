@@ -1,3 +1,18 @@
+/* requests.c - what the parent does for the manager, and what it refuses
+ *
+ * The manager may have been taken over by what it reads.  So every request is checked here as
+ * if it came from an enemy:
+ *
+ *	which files	open_elf(): only regular ELF files by absolute path, so nothing secret
+ *	jobs		job.c: a cage before the program starts, and limits of memory, time
+ *			and output
+ *	content		prove_install(): a sealed file, proven by a verifier that this process
+ *			starts, before finish_install(); install.c takes all digests anew
+ *	the path	install_file.c, install.c: what may be replaced, and by what
+ *	order		requests_take(): one request at a time; a second one is a lie
+ *
+ * Tested by tests/unit/manager/parent/test_requests.c.
+ */
 #include "manager/parent/requests.h"
 
 #include <errno.h>

@@ -1,3 +1,7 @@
+/* role.c - a role: started, confined, ended, and the log; see role.h
+ *
+ * Tested by tests/e2e/trust.sh.
+ */
 #include "manager/parent/role.h"
 
 #include <errno.h>

@@ -7,6 +7,20 @@
  * swap.
  *
  * The monitor's settings come from the manager (CONFIG), because reading a policy is parsing.
+ *
+ * WHAT PROTECTS THE PARENT from a manager or a monitor that was taken over and lies:
+ *
+ *	lib/msg.def, lib/msg.c	which role may send which message, with which ranges of
+ *				numbers, how many descriptors and what text; anything else is
+ *				a lie, and on_role() kills the role
+ *	requests.c		what may be asked for, and what is checked first (its head
+ *				has the list): files opened, jobs run, programs installed
+ *	install_file.c		which paths may be touched, held by descriptors
+ *	job.c			the cage of every job, before its program starts
+ *
+ * Shown by tests/unit/manager/parent/test_requests.c (lies are refused), test_races.c (paths
+ * that change under its hands), test_cage.c (jobs that try), tests/e2e/trust.sh (roles that
+ * try), tests/fuzz/fuzz_msg.c (any bytes) and tests/lint/parent.sh (nothing else runs as root).
  */
 #include <errno.h>
 #include <fcntl.h>

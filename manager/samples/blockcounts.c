@@ -1,5 +1,7 @@
-/* blockcounts.c - by digits of a block's number, the last first; what is in order is left as it
- * is */
+/* blockcounts.c - samples by block, sorted by radix: digit by digit, the last one first
+ *
+ * An array that is in order already is left as it is.
+ */
 #include "manager/samples/blockcounts.h"
 #include "lib/memory.h"
 

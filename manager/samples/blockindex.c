@@ -1,3 +1,8 @@
+/* blockindex.c - blocks and images of blocks as compact ranges; see blockindex.h
+ *
+ * An address is looked for among the images of a generation first, then among the blocks at
+ * their original addresses.
+ */
 #include "manager/samples/blockindex.h"
 
 #include <stdlib.h>

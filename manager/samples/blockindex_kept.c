@@ -1,4 +1,4 @@
-/* blockindex_kept.c - see blockindex.h
+/* blockindex_kept.c - address-to-block indexes kept from one spool file to the next
  *
  * INVARIANTS
  *   I1  bytes is the sum over all entries;

@@ -1,3 +1,4 @@
+/* counter.c - the names and the help texts of counter.def */
 #include "manager/samples/counter.h"
 
 const char *const counter_name[NCOUNTER] = {

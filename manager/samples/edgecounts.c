@@ -1,4 +1,4 @@
-/* edgecounts.c - counts of edges and calls, sorted; see edges.h */
+/* edgecounts.c - counts of edges and calls, sorted; see edgecounts.h */
 #include "manager/samples/edgecounts.h"
 
 #include <math.h>

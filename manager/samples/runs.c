@@ -1,4 +1,4 @@
-/* runs.c - see runs.h
+/* runs.c - time of processes by kind, in each file and in the rest; see runs.h
  *
  * Two open hash tables, at most half full.  The first counts samples by process and file as
  * they come; when a process ends, or the spool file does, they go over into the second, by kind

@@ -1,3 +1,7 @@
+/* statefeed.c - two spools in one order, matched sample by sample; see statefeed.h
+ *
+ * Both are read once, side by side.  A state whose sample has been passed belonged to none.
+ */
 #include "manager/samples/statefeed.h"
 
 #include <stdlib.h>

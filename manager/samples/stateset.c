@@ -1,3 +1,10 @@
+/* stateset.c - states gathered in an array, sorted by file and offset; see stateset.h
+ *
+ * Memory that held states of tasks is zeroed before it is freed: growing copies by hand,
+ * because realloc() would leave the old contents behind.
+ *
+ * Tested by tests/unit/manager/samples/test_attribute.c.
+ */
 #include "manager/samples/stateset.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* topnames.c - the few names with most samples; see topnames.h */
 #include "manager/samples/topnames.h"
 
 #include <stdlib.h>

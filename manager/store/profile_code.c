@@ -1,3 +1,4 @@
+/* profile_code.c - block profiles as bits; the form is in profile_code.h */
 #include "manager/store/profile_code.h"
 
 #include <stdlib.h>

@@ -1,8 +1,13 @@
-/* store_use.c - the window of recent samples of each module, and when older ones fade
+/* store_use.c - how each module is used lately: a window of recent samples, table `habit`
  *
- * Samples are whole numbers of 1/256, so fading little by little would round to nothing at
- * all.  The sampled time is added up instead, and the profile fades in steps of 1/32 of its
- * half-life.
+ * The window is what a decision is based on (policy/decide.h): it begins when the last decision
+ * was made, and its samples are in the module's profile as well.
+ *
+ * The profile fades with the time that is sampled.  Samples are whole numbers of 1/STORE_UNIT,
+ * so fading after every spool file would round many of them to where they were.  The sampled
+ * time is added up instead, and the profile fades in steps of 1/32 of its half-life.
+ *
+ * Tested by tests/unit/manager/store/test_store.c.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,3 +1,10 @@
+/* ask.c - questions to the privileged parent, each as one message and its reply; see ask.h
+ *
+ * The parent checks everything anew (manager/parent/requests.c); what is checked here only
+ * gives better sentences.
+ *
+ * Tested by tests/e2e/daemon.sh.
+ */
 #include "manager/work/ask.h"
 
 #include <assert.h>

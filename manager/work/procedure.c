@@ -1,3 +1,10 @@
+/* procedure.c - procedures of a module by samples, with names from confined jobs
+ *
+ * Names are looked for in the output of a job line by line; a procedure without one keeps
+ * fn_ADDRESS.
+ *
+ * Tested by tests/e2e/daemon.sh.
+ */
 #include "manager/work/procedure.h"
 
 #include <inttypes.h>

@@ -1,4 +1,8 @@
-/* tar.c - see tar.h: 512 bytes of header, the content, zero bytes to a multiple of 512 */
+/* tar.c - archives in the ustar format
+ *
+ * Each file: 512 bytes of header, the content, zero bytes to a multiple of 512.  Tested by
+ * tests/e2e/crash.sh.
+ */
 #include "manager/work/tar.h"
 
 #include <assert.h>

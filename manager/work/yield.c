@@ -1,3 +1,4 @@
+/* yield.c - when a job stops for others, goes on, or is given up; see yield.h */
 #include "manager/work/yield.h"
 
 enum yield_act yield_step(struct yield *y, enum yield_kind kind, bool calm, bool urgent,
