@@ -3,15 +3,17 @@
  * Every command is one confined job (lib/confinedjob.h): it gets files, or descriptors as
  * "fd:N", and can do nothing else.
  */
-#include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "editor/cmd/cmd.h"
 
-const struct cmd commands[] = {
+static const struct cmd {
+	const char *name;
+	const char *args;		/* of the usage line */
+	const char *help;		/* one line */
+	int (*run)(int argc, char **argv);
+} commands[] = {
 	{ "analyze", "FILE [--json] [--jumps] [--table OUT] [--profile P]",
 	  "functions, blocks, coverage, reasons; writes the block table", cmd_analyze },
 	{ "optimize",
@@ -59,28 +61,14 @@ static void help(FILE *f)
 		f);
 }
 
-int cmd_usage(const char *name)
+static int run(const struct cmd *c, int argc, char **argv)
 {
-	for (const struct cmd *c = commands; c->name; c++)
-		if (strcmp(c->name, name) == 0)
-			(void)fprintf(stderr, "usage: morph-edit %s %s\n", c->name, c->args);
+	int code = c->run(argc, argv);
+
+	if (code != CMD_USAGE)
+		return code;
+	(void)fprintf(stderr, "usage: morph-edit %s %s\n", c->name, c->args);
 	return 2;
-}
-
-int cmd_number(const char *option, const char *text, uint64_t max, uint64_t *out)
-{
-	char *end;
-
-	errno = 0;
-	uint64_t v = strtoull(text, &end, 0);
-	if (errno || end == text || *end || *text == '-' || v > max) {
-		(void)fprintf(stderr,
-			      "morph-edit: %s: '%s' is not a number from 0 to %" PRIu64 "\n",
-			      option, text, max);
-		return -1;
-	}
-	*out = v;
-	return 0;
 }
 
 int main(int argc, char **argv)
@@ -92,7 +80,7 @@ int main(int argc, char **argv)
 	if (argc >= 2)
 		for (const struct cmd *c = commands; c->name; c++)
 			if (strcmp(c->name, argv[1]) == 0)
-				return c->run(argc - 1, argv + 1);
+				return run(c, argc - 1, argv + 1);
 	if (argc >= 2)
 		(void)fprintf(stderr, "morph-edit: unknown command '%s'\n", argv[1]);
 	help(stderr);

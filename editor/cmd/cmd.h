@@ -2,7 +2,7 @@
  *
  * A command turns its arguments into one confined job (lib/confinedjob.h) and returns its exit
  * code: 0 done, 1 failed, 2 wrong usage, 3 refused.  Its work() runs without rights, on the
- * bytes of the inputs.
+ * bytes of the inputs.  The table of the commands is in main.c, which no command refers to.
  */
 #ifndef EDITOR_CMD_CMD_H
 #define EDITOR_CMD_CMD_H
@@ -15,16 +15,10 @@ struct confinedjob;
 struct err;
 struct profile;
 
-struct cmd {
-	const char *name;
-	const char *args;		/* of the usage line */
-	const char *help;		/* one line */
-	/* argv[0] is the command; returns the exit code */
-	int (*run)(int argc, char **argv);
-};
+/* Returned by a command instead of 2: main.c prints its usage line first. */
+enum { CMD_USAGE = -1 };
 
-extern const struct cmd commands[];		/* ends with name == NULL */
-
+/* All take the command's arguments, argv[0] being its name, and return its exit code. */
 int cmd_analyze(int argc, char **argv);
 int cmd_optimize(int argc, char **argv);
 int cmd_infer(int argc, char **argv);
@@ -38,13 +32,11 @@ int cmd_symbols(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_disassemble(int argc, char **argv);
 
-/* main.c */
-/* Prints "usage: morph-edit NAME ARGS" on stderr; returns 2. */
-int cmd_usage(const char *name);
+/* inputs.c */
 /* Hexadecimal with 0x, or decimal.  -1 (and a message) when `text` is no such number. */
 int cmd_number(const char *option, const char *text, uint64_t max, uint64_t *out);
 
-/* inputs.c: the inputs of commands that take a program and its profile */
+/* The inputs of commands that take a program and its profile. */
 enum { CMD_IN_PROGRAM, CMD_IN_PROFILE, CMD_IN_COUNTED };
 
 /* The options, for the table of getopt_long(). */

@@ -283,10 +283,10 @@ int cmd_analyze(int argc, char **argv)
 			job.out[0].arg = optarg;
 			ctx.table = true;
 		} else if (!cmd_take_profile(&job, c)) {
-			return cmd_usage("analyze");
+			return CMD_USAGE;
 		}
 	}
 	if (argc - optind != 1 || cmd_set_inputs(&job, argv[optind]) < 0)
-		return cmd_usage("analyze");
+		return CMD_USAGE;
 	return confinedjob_run(&job);
 }

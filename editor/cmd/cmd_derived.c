@@ -123,7 +123,7 @@ int cmd_derived(int argc, char **argv)
 	static const struct option none[] = { { 0 } };
 
 	if (getopt_long(argc, argv, "", none, NULL) != -1 || argc - optind != 3)
-		return cmd_usage("derived");
+		return CMD_USAGE;
 	struct confinedjob job = {
 		.in = { { .arg = argv[optind] }, { .arg = argv[optind + 1] },
 			{ .arg = argv[optind + 2] } },

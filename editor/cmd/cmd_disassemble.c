@@ -89,10 +89,10 @@ int cmd_disassemble(int argc, char **argv)
 		if (c == 'n' && cmd_number("--size", optarg, 1 << 30, &ctx.size) < 0)
 			return 2;
 		if (c == '?')
-			return cmd_usage("disassemble");
+			return CMD_USAGE;
 	}
 	if (argc - optind != 1 || ctx.size == 0)
-		return cmd_usage("disassemble");
+		return CMD_USAGE;
 	struct confinedjob job = {
 		.in = { { .arg = argv[optind] } }, .nin = 1, .work = disassemble, .ctx = &ctx
 	};

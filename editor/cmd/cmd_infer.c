@@ -65,10 +65,10 @@ int cmd_infer(int argc, char **argv)
 		else if (c == 's')
 			job.out[OUT_STATS].arg = optarg;
 		else if (!cmd_take_profile(&job, c))
-			return cmd_usage("infer");
+			return CMD_USAGE;
 	}
 	if (argc - optind != 1 || !job.out[OUT_COUNTS].arg || !job.in[CMD_IN_PROFILE].arg ||
 	    cmd_set_inputs(&job, argv[optind]) < 0)
-		return cmd_usage("infer");
+		return CMD_USAGE;
 	return confinedjob_run(&job);
 }

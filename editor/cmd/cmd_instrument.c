@@ -88,13 +88,13 @@ int cmd_instrument(int argc, char **argv)
 		else if (c == 'u')
 			given = optarg;
 		else if (!cmd_take_profile(&job, c))
-			return cmd_usage("instrument");
+			return CMD_USAGE;
 	}
 	if (argc - optind != 1 || !job.out[OUT_GENERATION].arg ||
 	    cmd_set_inputs(&job, argv[optind]) < 0)
-		return cmd_usage("instrument");
+		return CMD_USAGE;
 	if (given && take_share(given, job.nin > CMD_IN_PROFILE, &o.uncertain) < 0)
-		return cmd_usage("instrument");
+		return CMD_USAGE;
 	char *original = realpath(argv[optind], NULL);
 	char *path = counts ? absolute(counts, "") :
 			      absolute(job.out[OUT_GENERATION].arg, ".counts");
@@ -125,11 +125,11 @@ int cmd_counts(int argc, char **argv)
 	job.out[0].mode_from = -1;
 	while ((c = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
 		if (c != 'o')
-			return cmd_usage("counts");
+			return CMD_USAGE;
 		job.out[0].arg = optarg;
 	}
 	if (argc - optind != 2 || !job.out[0].arg)
-		return cmd_usage("counts");
+		return CMD_USAGE;
 	job.in[IN_ORIGINAL].arg = argv[optind];
 	job.in[IN_COUNTS].arg = argv[optind + 1];
 	return confinedjob_run(&job);

@@ -172,14 +172,14 @@ int cmd_interpret(int argc, char **argv)
 			break;
 		case 'b':
 			if (cmd_number("--branches", optarg, INTERPRET_MAX_BRANCHES, &n) < 0)
-				return cmd_usage("interpret");
+				return CMD_USAGE;
 			ctx.options.branches = (uint32_t)n;
 			break;
 		default:
-			return cmd_usage("interpret");
+			return CMD_USAGE;
 		}
 	if (argc - optind != 2 || !job.out[OUT_EDGES].arg || ctx.options.branches == 0)
-		return cmd_usage("interpret");
+		return CMD_USAGE;
 	job.in[IN_MAPPED].arg = argv[optind];
 	job.in[IN_STATES].arg = argv[optind + 1];
 	return confinedjob_run(&job);

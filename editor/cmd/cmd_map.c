@@ -94,10 +94,10 @@ int cmd_map(int argc, char **argv)
 		else if (c == 'j')
 			ctx.json = true;
 		else
-			return cmd_usage("map");
+			return CMD_USAGE;
 	}
 	if (argc - optind < 2)
-		return cmd_usage("map");
+		return CMD_USAGE;
 	ctx.address = argv + optind + 1;
 	ctx.naddress = argc - optind - 1;
 	struct confinedjob job = {
@@ -126,7 +126,7 @@ int cmd_extract_map(int argc, char **argv)
 	static const struct option none[] = { { 0 } };
 
 	if (getopt_long(argc, argv, "", none, NULL) != -1 || argc - optind != 2)
-		return cmd_usage("extract-map");
+		return CMD_USAGE;
 	struct confinedjob job = {
 		.in = { { .arg = argv[optind] } },
 		.out = { { .arg = argv[optind + 1], .mode_from = -1 } },

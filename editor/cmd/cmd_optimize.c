@@ -149,17 +149,17 @@ int cmd_optimize(int argc, char **argv)
 		job.out[i].mode_from = i == OUT_GENERATION ? 0 : -1;
 	if (parse_options(argc, argv, &ctx, &job) < 0 || argc - optind != 1 ||
 	    !job.out[OUT_GENERATION].arg)
-		return cmd_usage("optimize");
+		return CMD_USAGE;
 	bool has_profile = job.in[CMD_IN_PROFILE].arg != NULL;
 	if (!has_profile && !ctx.options.all) {
 		(void)fputs("morph-edit: optimize needs --profile, or --all\n", stderr);
-		return cmd_usage("optimize");
+		return CMD_USAGE;
 	}
 	if (ctx.report && !has_profile) {
 		(void)fputs("morph-edit: --report needs --profile\n", stderr);
-		return cmd_usage("optimize");
+		return CMD_USAGE;
 	}
 	if (cmd_set_inputs(&job, argv[optind]) < 0)
-		return cmd_usage("optimize");
+		return CMD_USAGE;
 	return confinedjob_run(&job);
 }

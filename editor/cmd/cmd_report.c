@@ -59,11 +59,11 @@ int cmd_report(int argc, char **argv)
 		} else if (c == 'j') {
 			ctx.json = true;
 		} else {
-			return cmd_usage("report");
+			return CMD_USAGE;
 		}
 	}
 	if (argc - optind != 1 || !job.in[IN_PROFILE].arg)
-		return cmd_usage("report");
+		return CMD_USAGE;
 	job.in[IN_ORIGINAL].arg = argv[optind];
 	return confinedjob_run(&job);
 }

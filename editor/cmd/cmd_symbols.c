@@ -177,12 +177,12 @@ int cmd_symbols(int argc, char **argv)
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (c != 'd')
-			return cmd_usage("symbols");
+			return CMD_USAGE;
 		job.in[1].arg = optarg;
 		job.nin = 2;
 	}
 	if (argc - optind != 1)
-		return cmd_usage("symbols");
+		return CMD_USAGE;
 	job.in[0].arg = argv[optind];
 	return confinedjob_run(&job);
 }

@@ -1,10 +1,13 @@
-/* inputs.c - the inputs that several commands take: a program, its profile (--profile) and a
- * complete profile of some of its functions (--counted)
+/* inputs.c - the arguments that several commands take: numbers, a program, its profile
+ * (--profile) and a complete profile of some of its functions (--counted)
  *
  * Tested by tests/programs/instrument.sh (--counted, with and without --profile, and with the
  * wrong kind of profile) and by every test that gives a command a profile.
  */
+#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "editor/cmd/cmd.h"
@@ -12,6 +15,22 @@
 #include "lib/confinedjob.h"
 #include "lib/err.h"
 #include "lib/profile.h"
+
+int cmd_number(const char *option, const char *text, uint64_t max, uint64_t *out)
+{
+	char *end;
+
+	errno = 0;
+	uint64_t v = strtoull(text, &end, 0);
+	if (errno || end == text || *end || *text == '-' || v > max) {
+		(void)fprintf(stderr,
+			      "morph-edit: %s: '%s' is not a number from 0 to %" PRIu64 "\n",
+			      option, text, max);
+		return -1;
+	}
+	*out = v;
+	return 0;
+}
 
 bool cmd_take_profile(struct confinedjob *job, int c)
 {
