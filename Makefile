@@ -7,7 +7,15 @@ endif
 CSTD      = -std=gnu17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
 WARN      = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wcast-qual -Wvla
 OPT      ?= -O2 -g
-CFLAGS   += $(CSTD) $(WARN) $(OPT) -ffile-prefix-map=$(CURDIR)=. -I. $(EXTRA_CFLAGS)
+# What dpkg-buildflags' hardening=+all gives; tests/lint/hardening.sh looks for it in the programs.
+# Fortified calls need optimization, and the sanitizers take calls over themselves.
+FORTIFY   = $(if $(filter -O0,$(OPT))$(findstring -fsanitize,$(EXTRA_CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+HARDEN    = -fstack-protector-strong $(FORTIFY) -fcf-protection -fPIE
+HARDEN_LD = -pie -Wl,-z,relro,-z,now
+CFLAGS   += $(CSTD) $(WARN) $(OPT) $(HARDEN) -ffile-prefix-map=$(CURDIR)=. -I. $(EXTRA_CFLAGS)
+LDFLAGS  += $(HARDEN_LD)
+# To GCC `(void)` is no answer, so results that are not used are looked for with clang.
+WARN     += $(if $(findstring clang,$(CC)),,-Wno-unused-result)
 ifdef CI
 CFLAGS   += -Werror
 endif
@@ -23,26 +31,31 @@ ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
 
-LIBS_EDIT   = -lZydis -lelf -lbfd -lopcodes -lseccomp -lnettle -lm
+LIBS_VERIFY = -lZydis -lelf -lseccomp -lnettle
+LIBS_EDIT   = $(LIBS_VERIFY) -lbfd -lopcodes -lm
 LIBS_DAEMON = -lsqlite3 -lyaml -lseccomp -lcap -lnettle -lm
 
 # Debian packages: what building needs, what the demonstration runs, what the tests use besides.
 PACKAGES_BUILD = gcc libc6-dev libzydis-dev libelf-dev binutils-dev libseccomp-dev libcap-dev \
 		 nettle-dev libsqlite3-dev libyaml-dev
 PACKAGES_DEMO  = perl sqlite3 bash gzip coreutils libsqlite3-0
-PACKAGES_CHECK = g++ libcmocka-dev libunwind-dev elfutils binutils gdb mandoc procps systemd git
+PACKAGES_CHECK = g++ clang lld llvm libcmocka-dev libunwind-dev elfutils binutils gdb valgrind mandoc \
+		 procps systemd git jq nasm fp-compiler python3 lua5.4 ruby unison restic shellcheck
 
-# Every folder is one archive; main.c of a folder is a program's and stays out of it.
-FOLDERS   = lib policy postmorph editor monitor manager manager/ctl
-objs      = $(patsubst %.c,$(B)/%.o,$(filter-out %/main.c,$(wildcard $(1)/*.c)))
+# Every room is one archive, with what is in its inner folders (manager/ctl is a room of its own);
+# main.c is a program's and stays out of it.
+ROOMS     = lib binary verify postmorph editor monitor policy manager manager/ctl
+sources   = $(filter-out %/main.c $(if $(filter manager,$(1)),manager/ctl/%),$(wildcard $(1)/*.c $(1)/*/*.c))
+objs      = $(patsubst %.c,$(B)/%.o,$(call sources,$(1)))
 archive   = $(B)/$(subst /,-,$(1)).a
+archives  = $(foreach r,$(1),$(call archive,$(r)))
 
-PROGRAMS  = $(B)/morphd $(B)/morphctl $(B)/morph-edit
+PROGRAMS  = $(B)/morphd $(B)/morphctl $(B)/morph-edit $(B)/morph-verify
 
 all: $(PROGRAMS)
 
 help:
-	@echo "make                 build morphd, morphctl and morph-edit into build/"
+	@echo "make                 build morphd, morphctl, morph-edit and morph-verify into build/"
 	@echo "make check           all tests; ends in: N passed, N failed, N skipped"
 	@echo "make demo            the whole loop on private copies of real programs (root)"
 	@echo "make torture         every ELF file of the machine, and test suites of others (root; hours)"
@@ -60,29 +73,37 @@ help:
 	@echo "make uninstall       the same paths; leaves the policy and the store"
 	@echo "make clean           remove $(B)/; B=FOLDER builds elsewhere, CC=clang with clang"
 
-define folder_rule
+define room_rule
 $(call archive,$(1)): $(call objs,$(1))
 	@rm -f $$@
 	ar rcs $$@ $$^
 endef
-$(foreach f,$(FOLDERS),$(eval $(call folder_rule,$(f))))
+$(foreach r,$(ROOMS),$(eval $(call room_rule,$(r))))
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -MMD -MP -c $< -o $@
 
-$(B)/morph-edit: $(B)/editor/main.o $(call archive,editor) $(call archive,postmorph) $(call archive,lib)
-	$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS_EDIT) -o $@
-$(B)/morphd: $(B)/manager/main.o $(call archive,manager) $(call archive,monitor) $(call archive,policy) $(call archive,lib)
-	$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS_DAEMON) -o $@
-$(B)/morphctl: $(B)/manager/ctl/main.o $(call archive,manager/ctl) $(call archive,manager) $(call archive,monitor) $(call archive,policy) $(call archive,lib)
-	$(CC) $(CFLAGS) $(LDFLAGS) $^ $(LIBS_DAEMON) -o $@
+# What a program is linked from is what it may depend on (DESIGN.md).
+link_program = $(CC) $(CFLAGS) $(LDFLAGS) $^ $(1) -o $@
 
-# Test programs: one C file and all archives each.  Unit tests (cmocka) print TAP themselves;
+$(B)/morph-verify: $(B)/verify/main.o $(call archives,verify binary lib)
+	$(call link_program,$(LIBS_VERIFY))
+$(B)/morph-edit: $(B)/editor/main.o $(call archives,editor postmorph binary lib)
+	$(call link_program,$(LIBS_EDIT))
+$(B)/morphd: $(B)/manager/main.o $(call archives,manager monitor policy lib)
+	$(call link_program,$(LIBS_DAEMON))
+$(B)/morphctl: $(B)/manager/ctl/main.o $(call archives,manager/ctl manager monitor policy lib)
+	$(call link_program,$(LIBS_DAEMON))
+
+# Test programs: one C file, all archives and what tests share (tests/unit/*.c).  Unit tests (cmocka) print TAP themselves;
 # fuzz targets get a main() that replays a corpus, or libFuzzer's with FUZZ_ENGINE.
-ARCHIVES  = $(foreach f,manager/ctl manager monitor editor postmorph policy lib,$(call archive,$(f)))
+ARCHIVES  = $(call archives,tests/unit manager/ctl manager monitor verify editor postmorph binary policy lib)
 programs  = $(patsubst %.c,$(B)/%,$(wildcard $(1)))
-UNIT      = $(call programs,tests/unit/test_*.c)
+UNIT      = $(call programs,$(foreach d,* */*,tests/unit/$(d)/test_*.c))
+$(call archive,tests/unit): $(patsubst %.c,$(B)/%.o,$(wildcard tests/unit/*.c))
+	@rm -f $@
+	ar rcs $@ $^
 FUZZ      = $(call programs,tests/fuzz/fuzz_*.c)
 MUTANTS   = $(B)/tests/fuzz/mutants
 HELPERS   = $(call programs,tests/e2e/*.c) $(call programs,tests/verify/*.c) \
@@ -190,6 +211,7 @@ MANDIR    = $(DESTDIR)$(PREFIX)/share/man
 COMPLETION = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 LIBDIR    = $(DESTDIR)$(PREFIX)/lib
 INSTALLED = $(SBINDIR)/morphd $(BINDIR)/morphctl $(LIBEXEC)/morph-edit $(BINDIR)/morph-edit \
+	    $(LIBEXEC)/morph-verify $(BINDIR)/morph-verify $(MANDIR)/man1/morph-verify.1 \
 	    $(MANDIR)/man8/morphd.8 $(MANDIR)/man1/morphctl.1 $(MANDIR)/man1/morph-edit.1 \
 	    $(MANDIR)/man5/morph.yaml.5 $(COMPLETION)/morphctl $(COMPLETION)/morph-edit \
 	    $(LIBDIR)/systemd/system/morphd.service $(LIBDIR)/sysusers.d/morph.conf \
@@ -199,10 +221,14 @@ install: all
 	install -D -m 755 $(B)/morphd $(SBINDIR)/morphd
 	install -D -m 755 $(B)/morphctl $(BINDIR)/morphctl
 	install -D -m 755 $(B)/morph-edit $(LIBEXEC)/morph-edit
-	install -d $(BINDIR) && ln -sf ../libexec/morph/morph-edit $(BINDIR)/morph-edit
+	install -D -m 755 $(B)/morph-verify $(LIBEXEC)/morph-verify
+	install -d $(BINDIR)
+	ln -sf ../libexec/morph/morph-edit $(BINDIR)/morph-edit
+	ln -sf ../libexec/morph/morph-verify $(BINDIR)/morph-verify
 	install -D -m 644 doc/morphd.8 $(MANDIR)/man8/morphd.8
 	install -D -m 644 doc/morphctl.1 $(MANDIR)/man1/morphctl.1
 	install -D -m 644 doc/morph-edit.1 $(MANDIR)/man1/morph-edit.1
+	install -D -m 644 doc/morph-verify.1 $(MANDIR)/man1/morph-verify.1
 	install -D -m 644 doc/morph.yaml.5 $(MANDIR)/man5/morph.yaml.5
 	install -D -m 644 etc/morph.bash-completion $(COMPLETION)/morphctl
 	ln -sf morphctl $(COMPLETION)/morph-edit

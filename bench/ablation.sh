@@ -9,15 +9,15 @@
 cd "$(dirname "$0")/.." || exit 1
 SIZES=${SIZES:-20000 5000}
 . bench/stages.bash
-VARIANTS="copy morph-exact $(for p in $passes; do echo "morph-exact+no.$p"; done) morph-exact+layout.c3 \
+VARIANTS="copy morph-exact $(for p in $passes; do echo "morph-exact+no.$p"; done) \
 	morph-exact+keep-pointers morph-exact+none $(for n in $SIZES; do echo "morph-exact@$n morph-$n+shapes morph-$n"; done)"
 
 report() {
 	result ablation "What each pass contributes, and where the gain is lost"
 	cat <<-END
 	\`copy\` is the original's bytes: what measuring makes of no difference at all.  \`+no.PASS\`: without this pass;
-	\`+none\`: functions that ran moved, in their original order; \`+layout.c3\`: functions in the order of C3 instead of
-	CDSort's; \`+keep-pointers\`: what pointers enter comes over entry jumps.  \`morph-N\` has N samples;
+	\`+none\`: functions that ran moved, in their original order;
+	\`+keep-pointers\`: what pointers enter comes over entry jumps.  \`morph-N\` has N samples;
 	\`morph-exact@N\` the complete counts, but of the functions only of which N samples or their edges tell;
 	\`morph-N+shapes\` these counts as to where functions go, while how often they run is estimated from the samples.
 	Columns as in speed.md.

@@ -32,7 +32,8 @@
 #include "lib/err.h"
 #include "lib/io.h"
 #include "lib/profile.h"
-#include "postmorph/ir.h"
+#include "postmorph/analyze.h"
+#include "postmorph/ir/ir.h"
 
 enum { MAX_FILE = 1 << 30, TRUTH = 0, ESTIMATE = 1 };
 

@@ -33,7 +33,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
-#include "manager/ingest.h"
+#include "manager/store/ingest.h"
 #include "monitor/spool.h"
 
 enum { SAMPLES = 200000, PROCESSES = 200, FILES = 60, BLOCK = 20, BLOCKS_MAX = 2000 << 7,
@@ -385,9 +385,8 @@ static void measure(struct ingest *g, struct load *l, int warm, int rounds, stru
 
 int main(int argc, char **argv)
 {
-	const struct module_opener opener = { .open = open_path };
-	const struct module_analyzer analyzer = { .analyze = analyze };
-	const struct module_filter filter = { .allows = allows };
+	const struct module_services services = { .open = open_path, .analyze = analyze,
+						  .allows = allows };
 	struct load load[] = {
 		{ .name = "used", .used = true, .maps = USED_MAPS, .exec = USED_EXEC,
 		  .x = 88172645463325252u },
@@ -412,7 +411,7 @@ int main(int argc, char **argv)
 	(void)snprintf(name, sizeof(name), "%s/store", dir);
 	struct store *s = store_open(name, &err);
 	check(s ? 0 : -1, &err);
-	struct modules *ms = modules_new(s, &opener, &analyzer, &filter);
+	struct modules *ms = modules_new(s, &services);
 	make_modules(s, ms, &err);
 	for (unsigned i = 0; i < sizeof(load) / sizeof(load[0]); i++) {
 		if (argc == 5 && strcmp(argv[4], load[i].name) != 0)

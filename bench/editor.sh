@@ -25,7 +25,7 @@ row() {			# NAME FILE WHAT OPTION...
 	shift 3
 	a=$("$cost" "$B/morph-edit" analyze "$file") || return
 	o=$("$cost" "$B/morph-edit" optimize "$file" -o "$T/out" --stats "$T/stats" "$@") || return
-	v=$("$cost" "$B/morph-edit" verify "$file" "$T/out") || return
+	v=$("$cost" "$B/morph-verify" "$file" "$T/out") || return
 	echo "$a $o $v" | awk -v name="$name" -v what="$what" \
 		-v moved="$(awk '$1 == "functions_moved" { print $2 }' "$T/stats")" '{
 		peak = $6; if ($12 > peak) peak = $12; if ($18 > peak) peak = $18

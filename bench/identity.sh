@@ -46,7 +46,7 @@ row() {			# NAME MOVED PROGRAM ARGUMENT...
 	echo "| $name | $moved | $ratio | $low-$high | $cg | $same |"
 }
 
-source=postmorph/jumptable.c
+source=postmorph/tables/jumptable.c
 if cc1=$(gcc -print-prog-name=cc1 2>/dev/null) && [ -x "$cc1" ]; then
 	gcc -I. -E -P "$source" -o "$T/gcc.i"
 	n=$(move "$cc1" cc1) && row cc1 "$n" cc1 -quiet -O1 "$T/gcc.i" -o -

@@ -33,7 +33,7 @@ row() {			# FILE TEXT WHAT BOLT OPTION...
 		echo "| ${file##*/} | $text | $what | $(tail -n 1 "$T/why") |"
 		return
 	fi
-	v=$("$cost" "$B/morph-edit" verify "$file" "$T/out" 2>"$T/why") ||
+	v=$("$cost" "$B/morph-verify" "$file" "$T/out" 2>"$T/why") ||
 		what="$what, not verified: $(tail -n 1 "$T/why" | sed 's/|/ /g; s/.*: //')"
 	echo "$o $v $bolt" | awk -v name="${file##*/}" -v text="$text" -v what="$what" \
 		-v moved="$(awk '$1 == "functions_moved" { print $2 }' "$T/stats")" '{

@@ -12,7 +12,7 @@ echo
 echo "Each of 500 functions and 5,000 blocks; a spool file has 20 samples of each, in as many blocks. Analyses are"
 echo "told, not made: they are \`morph-edit analyze\`'s. One process, CPU time as the kernel counts it."
 echo
-"$B/tests/unit/test_many" 2>/dev/null | sed -n 's/^# \(.*: [0-9].*\)/* \1/p'
+"$B/tests/unit/manager/store/test_many" 2>/dev/null | sed -n 's/^# \(.*: [0-9].*\)/* \1/p'
 echo
 
 echo "## Processes that live 2 ms"

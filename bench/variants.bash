@@ -10,12 +10,11 @@
 #	bolt-...-nosplit, bolt-...-lines	functions not split; no hot jump across lines of 32 bytes
 #
 # Morph's may end in +counted: N samples, and the functions counted that hold UNCERTAIN percent of what is uncertain by them; in +older: made
-# by the Editor OLDER; or in +none or +no.PASS, without passes or all but this one; in +layout.ORDER; or in
-# +keep-pointers: functions are entered by pointers over their entry jumps; or in +huge-text, which tells
-# with RUN_DIR on a tmpfs that is mounted with huge=always.  A variant is made again when
+# by the Editor OLDER; in +none or +no.PASS, without passes or all but this one; or in
+# +keep-pointers: functions are entered by pointers over their entry jumps.  A variant is made again when
 # its tool, its profile or its options change, and only kept when it does what the original does.
 
-passes=$(sed -nE 's/^\t\{ "([a-z]+)", +".*", true,.*/\1/p' editor/pass.c)
+passes=$(sed -nE 's/^\t\{ "([a-z]+)", +".*", true,.*/\1/p' editor/passes/pass.c)
 bolt_options="-reorder-blocks=ext-tsp -use-gnu-stack"
 bolt_split="-split-functions -split-all-cold"
 
@@ -80,14 +79,12 @@ make_morph() {		# VARIANT PROFILE OUT
 		only=(--counted "$P/exact@${counted%%+*}.profile")
 		;;
 	*+none) only=(--passes=) ;;
-	*+layout.*) only=("--layout=${1##*.}") ;;
 	*+keep-pointers) only=(--keep-pointers) ;;
-	*+huge-text) only=(--huge-text) ;;
 	*+no.*) only=("--passes=-${1##*.}") ;;
 	esac
 	timeout "$LIMIT" "$(variant_tool "$1")" optimize "$(variant_dir original)/$file" --profile "$2" -o "$3" \
 		--stats "${3%/*}.stats" "${only[@]}" &&
-		timeout "$LIMIT" "$B/morph-edit" verify "$(variant_dir original)/$file" "$3"
+		timeout "$LIMIT" "$B/morph-verify" "$(variant_dir original)/$file" "$3"
 }
 
 bolt() {		# ARGUMENT...

@@ -1,7 +1,7 @@
 /* main.c - morph-edit: the Editor as a program
  *
- * Every command is one confined job (job.h): it gets files, or descriptors as "fd:N", and can
- * do nothing else.
+ * Every command is one confined job (lib/confinedjob.h): it gets files, or descriptors as
+ * "fd:N", and can do nothing else.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -9,17 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "editor/cmd.h"
+#include "editor/cmd/cmd.h"
 
 const struct cmd commands[] = {
 	{ "analyze", "FILE [--json] [--jumps] [--table OUT] [--profile P]",
 	  "functions, blocks, coverage, reasons; writes the block table", cmd_analyze },
 	{ "optimize",
 	  "FILE -o OUT [--profile P [--counted C]] [--all] [--passes=LIST]\n"
-	  "                    [--shuffle=SEED] [--keep-pointers] [--huge-text] "
-	  "[--generation=N] [--map OUT] [--stats OUT]\n"
-	  "                    [--print-after=PASS] [--report[=OUT]]\n"
-	  "                    [--layout=cdsort|c3|closest]",
+	  "                    [--shuffle=SEED] [--keep-pointers] [--generation=N] "
+	  "[--map OUT] [--stats OUT]\n"
+	  "                    [--print-after=PASS] [--report[=OUT]]",
 	  "writes a generation of FILE", cmd_optimize },
 	{ "infer", "FILE --profile P [--counted C] -o COUNTS [--stats OUT]",
 	  "writes what is made of a profile: executions of blocks and edges", cmd_infer },
@@ -34,8 +33,6 @@ const struct cmd commands[] = {
 	  cmd_instrument },
 	{ "counts", "FILE COUNTS -o PROFILE", "the exact profile of FILE that COUNTS holds",
 	  cmd_counts },
-	{ "verify", "ORIGINAL GENERATION", "exit code 0 only if shown to be the same program",
-	  cmd_verify },
 	{ "derived", "ORIGINAL FILE MAP",
 	  "exit code 0 only if FILE was once the generation of ORIGINAL with that block map",
 	  cmd_derived },

@@ -1,10 +1,14 @@
 /* optimize.c - the pipeline: original and profile in, generation and block map out */
-#include "editor/editor.h"
+#include "editor/infer/attach.h"
+#include "editor/infer/infer.h"
+#include "editor/optimize.h"
 
-#include "editor/pass.h"
-#include "editor/redirect.h"
+#include "editor/passes/layoutscore.h"
+#include "editor/passes/pass.h"
+#include "editor/passes/redirect.h"
 #include "lib/arena.h"
 #include "lib/err.h"
+#include "postmorph/analyze.h"
 
 /* So many calls deep functions without samples are looked at that those with samples call. */
 enum { CALLEES = 1 };
@@ -30,7 +34,7 @@ static void select_functions(struct prog *prog, bool all, struct edit_stats *sta
 /* Over the moved functions; 0 when nothing is known about their edges. */
 static double normalised_score(const struct prog *prog, bool original_order)
 {
-	double weight = 0, score = pass_score(prog, original_order, &weight);
+	double weight = 0, score = layoutscore_sum(prog, original_order, &weight);
 
 	return weight > 0 ? score / weight : 0;
 }
@@ -106,7 +110,7 @@ int edit_optimize(struct bytes original, const struct profile *profile,
 		redirect_select(prog);
 	s.exttsp_before = normalised_score(prog, true);
 	s.exttsp_after = normalised_score(prog, false);
-	if (emit_generation(prog, options, generation, map, &s, err) < 0)
+	if (emit_generation(prog, options->generation, generation, map, &s, err) < 0)
 		return -1;
 	*stats = s;
 	return 0;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/memory.h"
+
 enum { CHUNK = 1 << 20, MOST_KEPT = 8 << 20, ALIGN = 16 };
 
 struct chunk {
@@ -19,19 +21,9 @@ struct arena {
 	size_t again;
 };
 
-static void out_of_memory(void)
-{
-	(void)fprintf(stderr, "out of memory\n");	/* nothing else left to do */
-	exit(1);
-}
-
 struct arena *arena_new(void)
 {
-	struct arena *a = calloc(1, sizeof(*a));
-
-	if (!a)
-		out_of_memory();
-	return a;
+	return memory_new(1, sizeof(struct arena));
 }
 
 static void free_chunks(struct arena *a)
@@ -73,7 +65,7 @@ void *arena_alloc(struct arena *a, size_t n)
 	struct chunk *c = a->head;
 
 	if (n > SIZE_MAX / 2)
-		out_of_memory();
+		memory_exhausted();
 	n = (n + ALIGN - 1) & ~(size_t)(ALIGN - 1);
 	if (!c || c->size - c->used < n) {
 		size_t size = n > CHUNK / 4 ? n : CHUNK;
@@ -81,9 +73,7 @@ void *arena_alloc(struct arena *a, size_t n)
 		if (!c && a->again > size)
 			size = a->again;
 
-		c = calloc(1, sizeof(*c) + size);
-		if (!c)
-			out_of_memory();
+		c = memory_new(1, sizeof(*c) + size);
 		c->size = size;
 		if (n > CHUNK / 4 && a->head) {		/* keep filling the current chunk */
 			c->next = a->head->next;
@@ -103,7 +93,7 @@ void *arena_array(struct arena *a, size_t n, size_t size)
 	size_t total;
 
 	if (__builtin_mul_overflow(n, size, &total))
-		out_of_memory();
+		memory_exhausted();
 	return arena_alloc(a, total);
 }
 

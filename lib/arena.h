@@ -1,8 +1,8 @@
 /* arena.h - memory that lives as long as one job and is freed as a whole
  *
  * Allocation never returns NULL.  When memory is exhausted (jobs run under RLIMIT_AS) the
- * process prints "out of memory" and exits 1: a job has nothing to save.  Long-lived daemons do
- * not use arenas for anything whose size an input decides.
+ * process ends as lib/memory.h says: a job has nothing to save.  Long-lived daemons do not use
+ * arenas for anything whose size an input decides.
  */
 #ifndef LIB_ARENA_H
 #define LIB_ARENA_H

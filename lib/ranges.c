@@ -17,8 +17,9 @@
 #include "lib/ranges.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
+
+#include "lib/memory.h"
 
 enum { PLACE_BITS = 15, GAP = 1 << PLACE_BITS, RANGES_A_SLOT = 4, SLOTS_LEAST = 64 };
 
@@ -26,15 +27,6 @@ struct ranges_slot {
 	uint32_t mark;		/* first one */
 	uint32_t nrange;	/* that begin in front of the slot */
 };
-
-static void *must(void *p)
-{
-	if (!p) {
-		(void)fputs("out of memory\n", stderr);	/* exits anyway */
-		exit(1);
-	}
-	return p;
-}
 
 void ranges_init(struct ranges *r, uint32_t n, uint64_t end)
 {
@@ -45,8 +37,8 @@ void ranges_init(struct ranges *r, uint32_t n, uint64_t end)
 	while (r->shift < PLACE_BITS && end >> r->shift > slots)
 		r->shift++;
 	uint32_t most = (uint32_t)(end >> r->shift) + 1;
-	r->slot = must(calloc((size_t)most + 1, sizeof(*r->slot)));
-	r->mark = must(calloc(2 * (size_t)n + 2, sizeof(*r->mark)));
+	r->slot = memory_new((size_t)most + 1, sizeof(*r->slot));
+	r->mark = memory_new(2 * (size_t)n + 2, sizeof(*r->mark));
 	r->mark[r->nmark++] = GAP;
 }
 
@@ -74,7 +66,7 @@ void ranges_finish(struct ranges *r)
 {
 	put_mark(r, r->end, GAP);
 	r->slot[r->nslot] = (struct ranges_slot){ r->nmark, r->nrange };
-	r->mark = must(realloc(r->mark, r->nmark * sizeof(*r->mark)));
+	r->mark = memory_grow(r->mark, r->nmark, sizeof(*r->mark));
 }
 
 uint32_t ranges_find(const struct ranges *r, uint64_t x)

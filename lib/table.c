@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/memory.h"
+
 struct table {
 	char *title;
 	struct table_column *col;
@@ -14,24 +16,15 @@ struct table {
 	char **cell;			/* [nrow * ncol], raw text */
 };
 
-static void *must(void *p)
-{
-	if (!p) {
-		(void)fprintf(stderr, "out of memory\n");	/* nothing else left to do */
-		exit(1);
-	}
-	return p;
-}
-
 struct table *table_new(const char *title, int ncol, const struct table_column *col)
 {
-	struct table *t = must(calloc(1, sizeof(*t)));
+	struct table *t = memory_new(1, sizeof(*t));
 
-	t->title = must(strdup(title));
-	t->col = must(calloc((size_t)ncol, sizeof(*t->col)));
+	t->title = memory_need(strdup(title));
+	t->col = memory_new((size_t)ncol, sizeof(*t->col));
 	t->ncol = ncol;
 	for (int i = 0; i < ncol; i++) {
-		t->col[i].name = must(strdup(col[i].name));
+		t->col[i].name = memory_need(strdup(col[i].name));
 		t->col[i].type = col[i].type;
 	}
 	return t;
@@ -56,7 +49,7 @@ static char **new_row(struct table *t)
 	if (t->nrow == t->cap) {
 		t->cap = t->cap ? 2 * t->cap : 16;
 		size_t n = (size_t)t->cap * (size_t)t->ncol;
-		t->cell = must(realloc(t->cell, n * sizeof(*t->cell)));
+		t->cell = memory_grow(t->cell, n, sizeof(*t->cell));
 	}
 	return t->cell + t->nrow++ * t->ncol;
 }
@@ -86,7 +79,7 @@ void table_row(struct table *t, ...)
 		default:
 			(void)snprintf(buf, sizeof(buf), "%" PRIu64, va_arg(ap, uint64_t));
 		}
-		row[i] = must(strdup(text ? text : ""));
+		row[i] = memory_need(strdup(text ? text : ""));
 	}
 	va_end(ap);
 }
@@ -96,7 +89,7 @@ void table_row_text(struct table *t, const char *const *cell)
 	char **row = new_row(t);
 
 	for (int i = 0; i < t->ncol; i++)
-		row[i] = must(strdup(cell[i] ? cell[i] : ""));
+		row[i] = memory_need(strdup(cell[i] ? cell[i] : ""));
 }
 
 int table_ncol(const struct table *t)
@@ -190,7 +183,7 @@ static void human(const char *raw, enum table_type type, char *out, size_t n)
 
 static void print_text(const struct table *t, FILE *f)
 {
-	int *width = must(calloc((size_t)t->ncol, sizeof(*width)));
+	int *width = memory_new((size_t)t->ncol, sizeof(*width));
 	char buf[4200];
 
 	for (int i = 0; i < t->ncol; i++)

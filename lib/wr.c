@@ -1,8 +1,9 @@
 #include "lib/wr.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
+
+#include "lib/memory.h"
 
 void wr_free(struct wr *w)
 {
@@ -25,13 +26,9 @@ static uint8_t *extend(struct wr *w, size_t n)
 
 		while (cap - w->n < n && cap <= SIZE_MAX / 2)
 			cap *= 2;
-		uint8_t *p = cap - w->n < n ? NULL : realloc(w->p, cap);
-		if (!p) {
-			/* nothing else left to do */
-			(void)fprintf(stderr, "out of memory\n");
-			exit(1);
-		}
-		w->p = p;
+		if (cap - w->n < n)
+			memory_exhausted();
+		w->p = memory_grow(w->p, cap, 1);
 		w->cap = cap;
 	}
 	uint8_t *at = w->p + w->n;

@@ -6,28 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "manager/options.h"
-#include "manager/role.h"
-
-/* Beside morphd when run from where it was built, else where it is installed. */
-static const char *default_editor(void)
-{
-	static char path[PATH_MAX + 16];
-	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX);
-	char *slash = n > 0 ? memrchr(path, '/', (size_t)n) : NULL;
-
-	if (slash) {
-		strcpy(slash + 1, "morph-edit");
-		if (access(path, X_OK) == 0)
-			return path;
-		if (slash - path < PATH_MAX - 32) {
-			strcpy(slash + 1, "../libexec/morph/morph-edit");
-			if (access(path, X_OK) == 0)
-				return path;
-		}
-	}
-	return "/usr/libexec/morph/morph-edit";
-}
+#include "manager/parent/options.h"
+#include "manager/parent/program.h"
+#include "manager/parent/role.h"
 
 /* Paths must mean the same whatever folder a role works in. */
 static const char *absolute(const char *path)
@@ -38,6 +19,16 @@ static const char *absolute(const char *path)
 	    asprintf(&out, "%s/%s", cwd, path) < 0)
 		return path;
 	return out;
+}
+
+static const char *absolute_program(const char *given, const char *name)
+{
+	if (given)
+		return absolute(given);
+	char *path = program_of_ours(name);
+	if (!path && asprintf(&path, "/usr/libexec/morph/%s", name) < 0)
+		return "";
+	return path;
 }
 
 int main(int argc, char **argv)
@@ -57,7 +48,8 @@ int main(int argc, char **argv)
 	o.store = absolute(o.store);
 	o.socket = absolute(o.socket);
 	o.host = *o.host ? absolute(o.host) : "";
-	o.morph_edit = o.morph_edit ? absolute(o.morph_edit) : default_editor();
+	o.morph_edit = absolute_program(o.morph_edit, "morph-edit");
+	o.morph_verify = absolute_program(o.morph_verify, "morph-verify");
 	if (!o.job_user)
 		o.job_user = o.user ? o.user : "morph-edit";
 	if (!o.user)

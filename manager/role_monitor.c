@@ -7,7 +7,7 @@
 
 #include "lib/confine.h"
 #include "lib/err.h"
-#include "manager/role.h"
+#include "manager/parent/role.h"
 #include "monitor/monitor.h"
 
 enum { STATES_MAX_BYTES = 4 << 20 };	/* some 1,100 with memory and 9,000 without */

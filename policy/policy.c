@@ -87,6 +87,7 @@ void policy_free(struct policy *p)
 	for (uint32_t i = 0; i < p->nrule; i++)
 		rule_clear(&p->rule[i]);
 	free(p->rule);
+	free(p->note);
 	free(p);
 }
 

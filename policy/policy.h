@@ -61,9 +61,10 @@ struct policy {
 	unsigned cool_down_h, cpu_per_day_s, disk_per_day_mib, half_life_d, observe_s;
 	unsigned observe_first_h;
 	struct policy_passes passes;
-	unsigned huge_text, job_memory_mib, job_cpu_s;
+	unsigned job_memory_mib, job_cpu_s;
 	uint32_t nrule;
 	struct policy_rule *rule;	/* the first that fits decides */
+	char *note;		/* of policy_parse(): what is out of date; NULL: nothing */
 	/* of each module; see rule_apply() */
 	unsigned module_cpu_per_day_s, module_disk_per_day_mib;
 };
@@ -72,7 +73,9 @@ struct policy {
  * exclude empty, all passes. */
 struct policy *policy_default(void);
 /* Parses YAML text; `name` stands in messages: "NAME:LINE:COLUMN: idle.check_s: 0 is outside
- * 1..3600 s".  Unknown and repeated keys, wrong types and values out of range are ERR_USAGE. */
+ * 1..3600 s".  Unknown and repeated keys, wrong types and values out of range are ERR_USAGE.
+ * A setting of an older version that is gone does nothing; the first has a sentence in `note`,
+ * which whoever reads a policy shows. */
 struct policy *policy_parse(struct bytes text, const char *name, struct err *err);
 void policy_free(struct policy *p);		/* NULL is allowed */
 

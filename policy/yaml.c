@@ -94,6 +94,11 @@ static int read_section(struct walk *w, const char *section, struct err *err)
 		const char *key = walk_scalar(w, "the name of a setting", err);
 		if (!key)
 			return walk_fail(w, err);
+		int gone = walk_gone(w, section, key, err);
+		if (gone < 0)
+			return -1;
+		if (gone > 0)
+			continue;
 		unsigned i = find_setting(section, key);
 		if (i == policy_nsetting)
 			return unknown_name(w, section, key, err);

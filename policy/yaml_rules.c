@@ -32,6 +32,9 @@ static int read_key(struct walk *w, struct policy_rule *r, const char *key, stru
 		r->set |= (uint64_t)1 << i;
 		return 0;
 	}
+	int gone = walk_gone(w, "optimize", key, err);
+	if (gone)
+		return gone < 0 ? -1 : 0;
 	(void)err_set(err, ERR_USAGE,
 		      "unknown setting 'rules.%.*s'; a rule has name, paths, packages, "
 		      "users, refuse, and settings of optimize but half_life_d",

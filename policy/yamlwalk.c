@@ -1,5 +1,6 @@
 #include "policy/yamlwalk.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/err.h"
@@ -136,4 +137,33 @@ int walk_value(struct walk *w, const char *section, const struct setting *s, voi
 		return walk_fail(w, err);
 	}
 	return 0;
+}
+
+/* A policy file outlives the version that it was written for. */
+static const struct {
+	const char *section, *key;
+} gone[] = {
+	{ "optimize", "huge_text" },
+};
+
+int walk_gone(struct walk *w, const char *section, const char *key, struct err *err)
+{
+	size_t line = w->ev.start_mark.line + 1, i = 0, n = sizeof(gone) / sizeof(gone[0]);
+
+	while (i < n && (strcmp(gone[i].section, section) != 0 ||
+			 strcmp(gone[i].key, key) != 0))
+		i++;
+	if (i == n)
+		return 0;
+	if (walk_next(w, err) < 0)
+		return -1;
+	if (!walk_scalar(w, "one value", err))
+		return walk_fail(w, err);
+	if (!w->policy->note &&
+	    asprintf(&w->policy->note, "%s:%zu: %s is no setting any more and does "
+		     "nothing; the line can go", w->name, line, gone[i].key) < 0) {
+		w->policy->note = NULL;
+		return err_set(err, ERR_SYS, "out of memory");
+	}
+	return 1;
 }

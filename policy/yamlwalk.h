@@ -34,6 +34,9 @@ const char *walk_scalar(const struct walk *w, const char *expected, struct err *
 /* Value of a setting of `section`, behind its key, into what s->off is in. */
 int walk_value(struct walk *w, const char *section, const struct setting *s, void *into,
 	       struct err *err);
+/* 1: `key` was a setting of `section` in an older version; its value is passed by, and the
+ * policy's note says so. */
+int walk_gone(struct walk *w, const char *section, const char *key, struct err *err);
 /* The list of rules, behind its key (yaml_rules.c). */
 int walk_rules(struct walk *w, struct err *err);
 

@@ -1,7 +1,20 @@
 /* analyze.c - prog_analyze(): from the bytes of a file to the annotated program */
 #include "lib/err.h"
 #include "postmorph/analyze.h"
-#include "postmorph/loadtables.h"
+#include "postmorph/blocks.h"
+#include "postmorph/calls.h"
+#include "postmorph/functionnames.h"
+#include "postmorph/functions.h"
+#include "postmorph/hazards.h"
+#include "postmorph/ir/landing.h"
+#include "postmorph/noreturn.h"
+#include "postmorph/pieces.h"
+#include "postmorph/probes.h"
+#include "postmorph/refs/pointers.h"
+#include "postmorph/refs/references.h"
+#include "postmorph/refs/watched.h"
+#include "postmorph/tables/jumptable.h"
+#include "binary/loadtables.h"
 
 static const uint64_t MAX_SPAN = (uint64_t)1 << 31;	/* struct insn counts in 32 bits */
 

@@ -1,260 +1,31 @@
-/* analyze.h - what the steps of prog_analyze() share; internal to PostMorph
- *
- * The code covered by one FDE is a *piece*.  Every piece is decoded; then pieces that are
- * fragments (.cold) find their parent, and each remaining one becomes a function.
- *
- * text.mark has one byte of flags for every byte from prog->base to the end of executable
- * segments.  All of it is scratch: it goes when prog_analyze() returns.
- *
- * A large program has ten million instructions, and all of them have to be looked at; but only
- * those of functions that are kept (fn->kept) are kept.  So a step that looks at all functions
- * reads each with a scan, or has it loaded while it is looked at.  Scans decode nothing: two
- * bytes of each instruction are scratch, too.
- */
+/* analyze.h - from the bytes of a file to the annotated program (ir.h) */
 #ifndef POSTMORPH_ANALYZE_H
 #define POSTMORPH_ANALYZE_H
 
-#include "postmorph/ir.h"
-#include "postmorph/lsda.h"
-#include "postmorph/plt.h"
+#include "postmorph/ir/ir.h"
 
-enum {	/* flags in text.mark */
-       MARK_INSN = 1,	/* an instruction of a piece begins here */
-       MARK_BRANCH = 2,	/* direct branch target */
-       MARK_POINTER = 4,	/* its address is, or may be, taken */
-       MARK_TABLE = 8,	/* target of a proven jump table */
-       MARK_RETURN = 16,	/* an instruction of a piece, with a call right before it */
-       MARK_PAD = 32,	/* landing pad of some function */
-       MARK_SYMBOL = 64, /* a symbol of .symtab names it: nothing that runs knows it by that */
-       /* something that could not be made to hold another address holds or forms it, or may */
-       MARK_STRAY = 128,
-       MARK_HELD = MARK_POINTER | MARK_SYMBOL,
+struct err;
+
+/* Analyses a whole file.  Returns -1 with ERR_REFUSED when Morph must not touch the file at
+ * all (Go, OCaml, GHC, set-id is the caller's to check, no code covered by FDEs, ...),
+ * ERR_INPUT when it is malformed; *out is then unusable.  `file` must live as long as the
+ * arena. */
+int prog_analyze(struct bytes file, struct arena *a, struct prog *out, struct err *err);
+/* The same, but only the functions that hold one of the `n` addresses are kept, and
+ * prog->call[] has only their calls.  Of others the reason to skip them may be missing.
+ * NULL keeps all. */
+int prog_analyze_at(struct bytes file, const vaddr *wanted, uint32_t n, struct arena *a,
+		    struct prog *out, struct err *err);
+
+struct prog_wanted {
+	const vaddr *addr;	/* [n] NULL: all */
+	uint32_t n;
+	/* functions that those hold which are kept, directly call are kept too, and those
+	 * that these call, so many calls deep */
+	uint32_t depth;
 };
 
-struct short_insn {		/* struct insn without its place */
-	uint16_t len : 4, kind : 4, field : 4;
-	uint16_t near : 1;	/* the field has 4 bytes */
-	uint16_t constants : 1;
-};
-
-struct piece {
-	vaddr addr;
-	const struct short_insn *insn;	/* [ninsn] */
-	uint32_t size;
-	uint32_t ninsn;		/* 0: not all of it decodes */
-	/* index of the piece it belongs to; its own index when it stands for itself */
-	uint32_t parent;
-	uint32_t fn;		/* index in prog->fn[] */
-	uint32_t kin;		/* union-find: pieces with jumps into each other's middle */
-	enum skip skip;		/* first reason found */
-	bool returns;		/* has a return or an indirect jump */
-	bool fragment;		/* not entered by a call: its CFA is not rsp + 8 */
-	/* of a fragment that only its symbol tells from a function; or NULL */
-	const char *name;
-};
-
-struct table_start {		/* what looks like a jump table of a function */
-	vaddr addr;
-	uint32_t fn;
-};
-
-struct text_jump {		/* a direct jump or an exception out of a piece */
-	uint32_t piece;
-	vaddr target;
-};
-
-struct text_call {		/* a direct call of code */
-	uint32_t piece;
-	uint32_t off;		/* from prog->base */
-};
-
-struct text {
-	struct prog *prog;
-	struct arena *scratch;
-	/* what belongs to one function in one step; empty between them */
-	struct arena *pass;
-	struct piece *piece;	/* [npiece], ascending and disjoint; index = index of the FDE */
-	uint32_t npiece;
-	VEC(struct text_jump) jumps;	/* by piece */
-	struct arena *early;		/* of what goes once noreturn_find() is done: */
-	VEC(struct text_call) calls;	/* by piece */
-	/* by piece; the target is the word that holds the function */
-	VEC(struct text_jump) slot_calls;
-	uint8_t *mark;		/* [span] */
-	uint64_t span;
-	uint64_t *object;	/* bit per 4 bytes from image_lo: the code forms that address */
-	vaddr image_lo, image_hi;
-	struct plt plt;
-	bool *called;		/* [nfn] a direct call leads to its entry */
-	bool *noreturn;		/* [nfn] calls of it do not come back */
-	uint16_t *clobbers;	/* [nfn], filled on demand by clobbers_of(); 0: not yet */
-	VEC(vaddr) symbols;	/* values of .dynsym, 0 for undefined ones */
-	VEC(struct reference) refs;	/* in the order found */
-	VEC(uint32_t) entered;	/* functions into whose middle others seem to run on */
-	VEC(vaddr) held;	/* addresses of instructions that data holds */
-	VEC(vaddr) bases;	/* addresses outside of functions that some lea forms */
-	VEC(struct table_start) tables;	/* ascending by address once all code was looked at */
-	bool has_rseq;		/* some section holds restartable sequences */
-	uint32_t last_symbol;		/* of those that relocations name */
-	vaddr behind_headers;		/* end of the program header table */
-	uint64_t nreturn_pointer;	/* pointers in data to return addresses */
-};
-
-static inline bool text_holds(const struct text *t, vaddr addr)
-{
-	return addr >= t->prog->base && addr - t->prog->base < t->span;
-}
-
-static inline uint8_t *text_mark(const struct text *t, vaddr addr)
-{
-	return &t->mark[addr - t->prog->base];
-}
-
-/* Something begins at addr: an instruction refers to it. */
-static inline void text_note_object(struct text *t, vaddr addr)
-{
-	uint64_t i = (addr - t->image_lo) / 4;
-
-	if (addr >= t->image_lo && addr < t->image_hi && addr % 4 == 0)
-		t->object[i / 64] |= (uint64_t)1 << (i % 64);
-}
-
-static inline bool text_object_begins(const struct text *t, vaddr addr)
-{
-	uint64_t i = (addr - t->image_lo) / 4;
-
-	return addr >= t->image_lo && addr < t->image_hi && addr % 4 == 0 &&
-	       (t->object[i / 64] >> (i % 64) & 1);
-}
-
-/* Some indirect jump of it may go anywhere. */
-static inline bool fn_has_open_jump(const struct fn *fn)
-{
-	for (uint32_t i = 0; i < fn->njump; i++)
-		if (fn->jump[i].kind != JUMP_TABLE)
-			return true;
-	return false;
-}
-
-/* The piece that stands for all that have jumps into each other's middle. */
-static inline uint32_t text_kin(const struct text *t, uint32_t piece)
-{
-	while (t->piece[piece].kin != piece)
-		piece = t->piece[piece].kin;
-	return piece;
-}
-
-/* The piece that holds addr, UINT32_MAX if none. */
-static inline uint32_t text_piece(const struct text *t, vaddr addr)
-{
-	return cfi_find(&t->prog->cfi, addr);
-}
-
-/* The first reason found stays. */
-static inline void piece_skip(struct piece *p, enum skip reason)
-{
-	if (p->skip == SKIP_NONE)
-		p->skip = reason;
-}
-
-/* pieces.c: decodes all pieces, marks instructions and direct branch targets. */
-int pieces_decode(struct text *t, struct err *err);
-/* pieces.c: finds the parent of every fragment. */
-void pieces_join(struct text *t);
-
-/* landing.c: whether the exception table of a decoded piece, if it has one, can be made
- * anew; ways out of it. */
-void landing_decode(struct text *t, uint32_t piece);
-/* landing.c: visits the call sites of a piece that have a landing pad; none when its exception
- * table is of unknown form. */
-typedef void landing_visit(void *ctx, const struct lsda_site *site);
-void landing_each(const struct text *t, uint32_t piece, landing_visit *visit, void *ctx);
-/* landing.c: marks all landing pads, once functions are made. */
-void landing_mark(struct text *t);
-
-/* names.c: fragments by symbol name; fn->name, fn->symbol. */
-void names_mark_fragments(struct text *t);
-void names_give(struct text *t);
-
-/* pointers.c: marks everything whose address is known to be taken, or branched to from code
- * that no FDE covers. */
-int pointers_mark(struct text *t, struct err *err);
-
-/* references.c: a lea of `user` forms an address. */
-void references_note(struct text *t, const struct fn *user, const struct insn *lea);
-/* references.c: `last` ends a range of `fn`. */
-void references_note_end(struct text *t, const struct fn *fn, const struct insn *last);
-/* references.c: prog->ref[], fn->pointers and fn->sealed, once all marks are there. */
-int references_find(struct text *t, struct err *err);
-/* watched.c: code outside of the function, if it is one, has the address of an instruction
- * in its middle. */
-void watched_note_inside(struct text *t, vaddr place);
-/* watched.c: code asks what lies before and behind this entry. */
-void watched_note_order(struct text *t, vaddr entry);
-/* watched.c: a relocation holds the address; what that means is judged once all jumps are
- * known. */
-void watched_note_held(struct text *t, vaddr place);
-void watched_judge(struct text *t);
-/* labels.c: fn->labels, and which references to labels stay, once prog->ref[] is there. */
-void labels_judge(struct text *t);
-/* references.c: marks what 32-bit words of data may encode as stray. */
-void references_mark_words(struct text *t);
-
-/* functions.c: pieces become prog->fn[], with ranges. */
-void functions_make(struct text *t);
-/* functions.c: the instructions of a function, one after the other.  None when a range of it
- * does not decode. */
-struct fn_scan {
-	const struct text *text;
-	const struct fn *fn;
-	uint32_t range;		/* next one */
-	uint32_t left;		/* instructions of the last one */
-	uint32_t off;		/* of the next instruction */
-	const struct short_insn *next;
-};
-struct fn_scan fn_scan(const struct text *t, const struct fn *fn);
-bool fn_scan_next(struct fn_scan *s, struct insn *out);
-/* The next one that has a field or constants, or is the last of its range. */
-bool fn_scan_next_value(struct fn_scan *s, struct insn *out);
-/* functions.c: fills insn[] and ninsn, in arena `a`. */
-void fn_load(const struct text *t, struct arena *a, struct fn *fn);
-/* functions.c: reasons that hold for a function as a whole, once all targets are marked. */
-void functions_settle(struct text *t);
-/* blocks.c: blocks and edges of one function from the marks and the uses of its tables, in
- * `a`. */
-/* fn->insn[insn] is an indirect jump through fn->table[table] */
-struct table_use {
-	uint32_t insn, table;
-};
-void blocks_make(const struct text *t, struct arena *a, struct fn *fn,
-		 const struct table_use *use, uint32_t nuse);
-
-/* jumptable.c: proven tables of one function; marks their targets.  Returns the uses in the
- * scratch arena, ascending by insn. */
-const struct table_use *jumptables_find(struct text *t, struct fn *fn, uint32_t *nuse);
-
-/* clobbers.c: caller-saved registers that a call of `entry` is known to overwrite on some
- * path. */
-uint16_t clobbers_of(struct text *t, vaddr entry);
-
-/* noreturn.c: text.noreturn[], from blocks without tables. */
-void noreturn_find(struct text *t);
-/* noreturn.c: true when the call never comes back. */
-bool noreturn_call(const struct text *t, const struct insn *insn);
-/* calls.c: prog->call[], from functions with blocks. */
-void calls_find(struct text *t);
-/* calls.c: visits the calls of prog->fn[f], and its jumps to others' entries, in the order
- * of its blocks. */
-typedef void call_visit(void *ctx, const struct call_site *call);
-void calls_each(const struct prog *prog, uint32_t f, call_visit *visit, void *ctx);
-
-/* hazards.c: reasons to refuse the whole file; before and after its code is known. */
-int hazards_check_file(const struct image *img, struct err *err);
-int hazards_check_code(const struct text *t, struct err *err);
-/* payload.c: refuses programs that read their own file. */
-int payload_check(const struct image *img, struct err *err);
-/* probes.c: prog->probe[], and functions that stay because of one; then block->probe. */
-void probes_mark(struct text *t);
-void probes_settle(struct prog *prog);
+int prog_analyze_around(struct bytes file, const struct prog_wanted *wanted, struct arena *a,
+			struct prog *out, struct err *err);
 
 #endif

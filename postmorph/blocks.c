@@ -6,7 +6,8 @@
  */
 #include <string.h>
 
-#include "postmorph/analyze.h"
+#include "postmorph/blocks.h"
+#include "postmorph/tables/jumptable.h"
 
 static const uint8_t MARK_LEADER = MARK_BRANCH | MARK_HELD | MARK_TABLE | MARK_PAD;
 
@@ -94,7 +95,7 @@ static void mark_block(const struct text *t, struct fn *fn, uint32_t id)
 	uint32_t n = b->ninsn;
 	while (n > 1 && fn->insn[b->insn + n - 1].kind == INSN_NOP)
 		n--;
-	b->noreturn = noreturn_call(t, &fn->insn[b->insn + n - 1]);
+	b->noreturn = text_call_noreturn(t, &fn->insn[b->insn + n - 1]);
 	b->padding = id != 0 && !(any & MARK_LEADER) && fn->block[id - 1].fall != id &&
 		     only_nops(fn, b);
 }

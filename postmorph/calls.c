@@ -1,5 +1,5 @@
 /* calls.c - direct calls, and jumps to other functions' entries */
-#include "postmorph/analyze.h"
+#include "postmorph/calls.h"
 
 void calls_each(const struct prog *prog, uint32_t f, call_visit *visit, void *ctx)
 {

@@ -1,7 +1,7 @@
 /* functions.c - pieces become functions */
 #include <string.h>
 
-#include "postmorph/analyze.h"
+#include "postmorph/functions.h"
 
 enum { PATCH = 5, ENDBR64 = 4 };	/* bytes of the entry jump, of endbr64 */
 
@@ -10,87 +10,6 @@ static void add_range(struct fn *fn, const struct piece *p, uint32_t fde)
 	fn->range[fn->nrange++] = (struct fn_range){ p->addr, p->size, fde };
 	if (fn->skip == SKIP_NONE)
 		fn->skip = p->skip;
-}
-
-/* 0 when a range of it does not decode. */
-static uint32_t count_insns(const struct text *t, const struct fn *fn)
-{
-	uint32_t n = 0;
-
-	for (uint32_t r = 0; r < fn->nrange; r++) {
-		const struct piece *p = &t->piece[fn->range[r].fde];
-
-		if (p->ninsn == 0)
-			return 0;
-		n += p->ninsn;
-	}
-	return n;
-}
-
-struct fn_scan fn_scan(const struct text *t, const struct fn *fn)
-{
-	return (struct fn_scan){ .text = t, .fn = fn,
-				 .range = count_insns(t, fn) ? 0 : fn->nrange };
-}
-
-static struct insn insn_at(const struct short_insn *i, uint32_t off)
-{
-	return (struct insn){ .off = off,
-			      .len = i->len, .kind = i->kind, .field = i->field,
-			      .field_size = i->near    ? 4
-					    : i->field ? 1
-						       : 0,
-			      .constants = i->constants };
-}
-
-/* Finds an instruction that is left, in the next range if there is none in this one. */
-static bool scan_more(struct fn_scan *s)
-{
-	if (s->left > 0)
-		return true;
-	if (s->range == s->fn->nrange)
-		return false;
-	const struct fn_range *r = &s->fn->range[s->range++];
-	const struct piece *p = &s->text->piece[r->fde];
-
-	s->off = (uint32_t)(r->addr - s->text->prog->base);
-	s->next = p->insn;
-	s->left = p->ninsn;
-	return true;
-}
-
-static void scan_pass(struct fn_scan *s)
-{
-	s->off += s->next++->len;
-	s->left--;
-}
-
-bool fn_scan_next(struct fn_scan *s, struct insn *out)
-{
-	if (!scan_more(s))
-		return false;
-	*out = insn_at(s->next, s->off);
-	scan_pass(s);
-	return true;
-}
-
-bool fn_scan_next_value(struct fn_scan *s, struct insn *out)
-{
-	if (!scan_more(s))
-		return false;
-	while (s->left > 1 && !s->next->field && !s->next->constants)
-		scan_pass(s);
-	return fn_scan_next(s, out);
-}
-
-void fn_load(const struct text *t, struct arena *a, struct fn *fn)
-{
-	struct fn_scan scan = fn_scan(t, fn);
-
-	fn->ninsn = count_insns(t, fn);
-	fn->insn = arena_array(a, fn->ninsn, sizeof(*fn->insn));
-	for (uint32_t i = 0; i < fn->ninsn; i++)
-		(void)fn_scan_next(&scan, &fn->insn[i]);	/* there are that many */
 }
 
 void functions_make(struct text *t)

@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "lib/err.h"
-#include "postmorph/analyze.h"
-#include "postmorph/dynamic.h"
+#include "postmorph/hazards.h"
+#include "postmorph/payload.h"
+#include "binary/dynamic.h"
 
 /* Relocated pointers to return addresses in data: OCaml programs have 17,297 and more, C
  * programs at most 77 among all of a distribution.  Without relocations the entries of jump

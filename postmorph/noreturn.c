@@ -1,18 +1,22 @@
-/* noreturn.c - which functions never come back
+/* noreturn.c - finds the functions of a program that never return
  *
  * A function does not return when no path from its entry reaches a return, or a jump to code
- * that may return.  Known are some library functions by name; the rest follows: whenever a
- * function turns out not to return, its callers are looked at again.  The set only grows, so
- * this ends.
+ * that may return.  Some library functions are known by name: ir/noreturn.def lists them.  The
+ * rest follows: whenever a function turns out not to return, its callers are looked at again.
+ * The set only grows, so this ends.
  *
- * To be looked at in the first place are functions without any return or jump to elsewhere, and
- * those that call a library function that does not return.  Of all others something that
- * returns can be reached as long as none that they call does not return: compilers leave no
- * code that cannot be reached.
+ * The search begins with functions without any return or jump to elsewhere, and with those that
+ * call a library function that does not return.  In all others something that returns can be
+ * reached as long as every function that they call returns: compilers leave no code that cannot
+ * be reached.
  *
- * The jump table analysis relies on it, so only names of which there can be no doubt are known.
+ * The jump table analysis relies on the result: the code after a call that does not return may
+ * be anything.
+ *
+ * Tested by tests/unit/postmorph/test_analyze.c.
  */
-#include "postmorph/analyze.h"
+#include "postmorph/noreturn.h"
+#include "postmorph/blocks.h"
 
 struct call {
 	uint32_t caller, callee;
@@ -46,42 +50,11 @@ struct search {
 	bool *seen;
 };
 
-static vaddr target_of(const struct prog *prog, const struct insn *insn)
-{
-	return insn_target(insn, prog_insn_bytes(prog, insn), prog_insn_addr(prog, insn));
-}
-
-/* Control that goes to `target` never comes back. */
-static bool target_noreturn(const struct text *t, vaddr target)
-{
-	const struct prog *prog = t->prog;
-	uint32_t fn = prog_find_fn(prog, target);
-
-	if (fn != NO_FN && prog->fn[fn].skip != SKIP_PLT)
-		return prog->fn[fn].entry == target && t->noreturn[fn];
-	const char *name = plt_stub_name(&t->plt, &prog->img, target);
-	return name && plt_noreturn(name);
-}
-
-bool noreturn_call(const struct text *t, const struct insn *insn)
-{
-	const struct prog *prog = t->prog;
-
-	if (insn->kind == INSN_CALL)
-		return target_noreturn(t, target_of(prog, insn));
-	if (insn->kind == INSN_ICALL && insn->field) {
-		const char *name = plt_name(&t->plt, target_of(prog, insn));
-
-		return name && plt_noreturn(name);
-	}
-	return false;
-}
-
 /* The block stops at a call inside it. */
 static bool block_stops(const struct search *c, const struct fn *fn, const struct block *b)
 {
 	for (uint32_t i = b->insn; i < b->insn + b->ninsn; i++)
-		if (noreturn_call(c->text, &fn->insn[i]))
+		if (text_call_noreturn(c->text, &fn->insn[i]))
 			return true;
 	return false;
 }
@@ -93,9 +66,9 @@ static bool block_may_return(const struct search *c, const struct fn *fn, const 
 
 	if (last->kind == INSN_RET || (last->kind == INSN_IJMP && b->table == NO_TABLE))
 		return true;
-	if (b->fall_out && !target_noreturn(c->text, b->fall_out))
+	if (b->fall_out && !text_target_noreturn(c->text, b->fall_out))
 		return true;
-	return b->taken_out && !target_noreturn(c->text, b->taken_out);
+	return b->taken_out && !text_target_noreturn(c->text, b->taken_out);
 }
 
 static void push_block(struct search *c, uint32_t id, uint32_t *n)
@@ -161,7 +134,7 @@ static bool way_returns(const struct text *t, const struct fn_range *r, vaddr ad
 		insn.off = (uint32_t)(addr - t->prog->base);
 		if (insn.kind == INSN_RET || insn.kind == INSN_IJMP)
 			return true;
-		if (insn.kind == INSN_TRAP || noreturn_call(t, &insn) ||
+		if (insn.kind == INSN_TRAP || text_call_noreturn(t, &insn) ||
 		    (insn.kind == INSN_JMP && !is_new(w, target)))
 			return false;
 		if (insn.kind == INSN_JCC && w->nopen < WAYS)

@@ -10,7 +10,7 @@
  *               systems do.
  */
 #include "lib/err.h"
-#include "postmorph/analyze.h"
+#include "postmorph/payload.h"
 
 static uint64_t later(uint64_t end, uint64_t off, uint64_t size)
 {

@@ -10,7 +10,8 @@
 #include <string.h>
 
 #include "lib/err.h"
-#include "postmorph/analyze.h"
+#include "postmorph/pieces.h"
+#include "postmorph/ir/landing.h"
 
 enum {
 	DWARF_RSP = 7,

@@ -9,7 +9,7 @@
  */
 #include <string.h>
 
-#include "postmorph/analyze.h"
+#include "postmorph/probes.h"
 
 enum { NOTE_PROBE = 3, ENTRY_BYTES = 9 };	/* endbr64 and the entry jump */
 

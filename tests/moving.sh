@@ -7,6 +7,7 @@
 
 work=$(realpath tests/programs/work)
 edit=$(realpath "${B:-build}")/morph-edit
+verify=$(realpath "${B:-build}")/morph-verify
 SEEDS=${SEEDS:-1 2 3}
 MIN_MOVED=${MIN_MOVED:-85}		# per cent of the functions
 T=$(mktemp -d "${TMPDIR:-/tmp}/morph-test.XXXXXX") || exit 1
@@ -21,6 +22,15 @@ library() {		# SONAME
 	f=$(ldconfig -p 2>/dev/null | awk -v n="$1" '$1 == n && /x86-64/ { print $NF; exit }')
 	[ -n "$f" ] || f=$(ls /lib/x86_64-linux-gnu/"$1" /usr/lib/x86_64-linux-gnu/"$1" 2>/dev/null | head -n 1)
 	[ -n "$f" ] && realpath "$f"
+}
+
+# The library of the newest version whose name fits, as releases differ in it.
+newest() {		# SONAME-PATTERN
+	local f
+	for f in $(ldconfig -p 2>/dev/null | awk '/x86-64/ { print $1 }' | sort -Vru); do
+		# shellcheck disable=SC2254	# a pattern
+		case $f in $1) echo "$f"; return ;; esac
+	done
 }
 
 stat_of() {		# NAME: from the last generation's statistics
@@ -44,7 +54,7 @@ move_all() {		# FILE OUT SEED
 	else
 		not_ok "$name: $moved of $all functions moved, fewer than $MIN_MOVED %"
 	fi
-	if out=$("$edit" verify "$1" "$2" 2>&1); then
+	if out=$("$verify" "$1" "$2" 2>&1); then
 		ok "$name: verified"
 	else
 		not_ok "$name: verify"

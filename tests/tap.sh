@@ -36,14 +36,13 @@ check() {		# NAME COMMAND...: passes when the command does; its output only on f
 	fi
 }
 
-skip_all() {		# REASON
-	echo "1..1"
-	echo "ok 1 - ${0##*/} # SKIP $*"
-	exit 0
-}
-
 done_testing() {
 	echo "1..$tap_n"
 	[ "$tap_bad" = 0 ]
 	exit
+}
+
+skip_all() {		# REASON: for all of the test, or for what is left of it
+	skip "${0##*/}" "$*"
+	done_testing
 }

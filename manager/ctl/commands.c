@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "manager/answer.h"
+#include "manager/work/answer.h"
 #include "manager/ctl/ctl.h"
 
 const struct ctl_command ctl_commands[] = {

@@ -14,7 +14,7 @@
 #include "lib/err.h"
 #include "lib/io.h"
 #include "lib/table.h"
-#include "manager/answer.h"
+#include "manager/work/answer.h"
 #include "manager/ctl/ctl.h"
 
 struct talk {

@@ -1,5 +1,5 @@
 # Jump tables whose addresses are stored, too, so that they stay in the registers and the loads by way of
-# them are changed.  test_verify_shift.c spoils what shows which address it is.
+# them are changed.  test_shift.c spoils what shows which address it is.
 
 	.macro begin name
 	.type	\name, @function

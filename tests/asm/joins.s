@@ -1,4 +1,4 @@
-# A branch each, NAME_branch, and where its ways meet, NAME_join, if they do; test_joins.c knows what is
+# A branch each, NAME_branch, and where its ways meet, NAME_join, if they do; test_postdom.c knows what is
 # written in between.
 
 	.text

@@ -69,7 +69,7 @@ for p in perl gzip sort; do
 	check "reoptimize $p" ctl reoptimize "$root/bin/$p"
 	[ "$(listed $p generation)" = 1 ]
 	check "$p is generation 1" [ "$(listed $p generation)" = 1 ]
-	check "$p is proven by hand" "$B/morph-edit" verify "$root/orig/$p" "$root/bin/$p"
+	check "$p is proven by hand" "$B/morph-verify" "$root/orig/$p" "$root/bin/$p"
 	check "$p has its owner and mode" [ "$(stat -c %a:%u:%g "$root/bin/$p")" = \
 		"$(stat -c %a:%u:%g "$root/orig/$p")" ]
 done
@@ -107,15 +107,11 @@ if echo 'int main(void) { for (volatile long i = 0; i < 1L << 29; i++); }' |
 else
 	skip "a program that is too small is told so" "no compiler"
 fi
-as_another() { setpriv --reuid 64001 --regid 64001 --clear-groups "$B/morphctl" \
+install -m 755 "$B/morphctl" "$root/morphctl"	# for whom the way to $B is closed
+as_another() { setpriv --reuid 64001 --regid 64001 --clear-groups "$root/morphctl" \
 	--socket "$root/sock" "$@"; }
-if setpriv --reuid 64001 --regid 64001 --clear-groups test -x "$B/morphctl"; then
-	check "anyone may ask for the status" as_another status
-	check "not anyone may change something" refused "only root" as_another pause
-else
-	skip "anyone may ask for the status" "$B cannot be reached by other users"
-	skip "not anyone may change something" "$B cannot be reached by other users"
-fi
+check "anyone may ask for the status" as_another status
+check "not anyone may change something" refused "only root" as_another pause
 known=$(ctl --json list | grep -c '"path"')
 ctl verify /usr/bin/env "$root/elsewhere" >/dev/null 2>&1
 check "naming a file does not make it a module" [ "$(ctl --json list | grep -c '"path"')" = "$known" ]

@@ -4,7 +4,7 @@
 # tests/verify/mutate.c does the damage and prints what was tried, refused and accepted by kind.
 set -u
 . "$(dirname "$0")/../tap.sh"
-edit=${B:-build}/morph-edit
+edit=${B:-build}/morph-edit verify=${B:-build}/morph-verify
 mutate=${B:-build}/tests/verify/mutate
 per_kind=${MUTANTS:-20}
 work=$(mktemp -d) || exit 1
@@ -171,7 +171,7 @@ if ${CXX:-c++} -std=c++14 -w -O2 -fno-inline -o "$work/throws" "$work/throws.cc"
 	${CXX:-c++} -std=c++14 -w -O2 -fno-inline -no-pie -fno-pie -o "$work/fixed" "$work/throws.cc"
 	try "one at a fixed address" "$work/fixed" 6
 	lengthen "$work/gen" .morph.rodata
-	"$edit" verify "$work/fixed" "$work/gen" 2>"$work/why"
+	"$verify" "$work/fixed" "$work/gen" 2>"$work/why"
 	[ $? = 3 ] && grep -q "morph.rodata is not where" "$work/why" &&
 		ok "exception tables whose section reaches into what follows are refused" || {
 		not_ok "exception tables whose section reaches into what follows"; note "$(cat "$work/why")"; }

@@ -111,13 +111,13 @@ role_pid() {		# parent | manager | monitor
 }
 
 # Does the daemon run `morph-edit COMMAND`?  Leaves its pid in $job.  Builtins only: a job may take 20 ms.
-finds_job() {		# COMMAND
+finds_job() {		# optimize, ... of morph-edit; or verify: morph-verify
 	local kids kid name command
 	read -r kids 2>/dev/null <"/proc/$daemon/task/$daemon/children"
 	for kid in $kids; do
 		name=
 		{ IFS= read -r -d '' name && IFS= read -r -d '' command; } 2>/dev/null <"/proc/$kid/cmdline"
-		[ "$name $command" = "morph-edit $1" ] || continue
+		[ "$name $command" = "morph-edit $1" ] || [ "$name" = "morph-$1" ] || continue
 		job=$kid
 		return 0
 	done
@@ -152,7 +152,7 @@ whole() {		# PROGRAM
 	local rc=0 fd
 	exec {fd}<"$root/bin/$1" || return 1
 	same_file "/proc/self/fd/$fd" "$root/orig/$1" ||
-		"$B/morph-edit" verify "$root/orig/$1" "/proc/self/fd/$fd" || rc=1
+		"$B/morph-verify" "$root/orig/$1" "/proc/self/fd/$fd" || rc=1
 	exec {fd}<&-
 	return $rc
 }

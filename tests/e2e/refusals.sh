@@ -5,7 +5,7 @@
 # refusal is exit code 3 and one line; analyse and optimize agree about it, and nothing is written.
 set -u
 . "$(dirname "$0")/../tap.sh"
-edit=${B:-build}/morph-edit
+edit=${B:-build}/morph-edit verify=${B:-build}/morph-verify
 T=$(mktemp -d "${TMPDIR:-/tmp}/morph-test.XXXXXX") || exit 1
 trap 'rm -rf "$T"' EXIT
 cc=${CC:-cc}
@@ -39,7 +39,7 @@ real() {		# NAME PATTERN PROGRAM...: the first of them that is here
 # A program made here runs the same when all of it that can be moved is moved.
 stays_right() {		# NAME FILE
 	if ! "$edit" optimize "$2" --all --shuffle=5 -o "$2.gen" >"$T/log" 2>&1 ||
-	   ! "$edit" verify "$2" "$2.gen" >>"$T/log" 2>&1; then
+	   ! "$verify" "$2" "$2.gen" >>"$T/log" 2>&1; then
 		not_ok "$1 is moved and verified"
 		note "$(cat "$T/log")"
 		return

@@ -96,10 +96,10 @@ ctl restore --all >/dev/null 2>&1
 check "the new package stays" is_version perl 2
 check "its use is counted anew" test "$(listed perl generation)" = 0
 check "and it is laid out anew" optimized perl
-check "from the new package" "$B/morph-edit" verify "$root/orig/perl.2" "$root/bin/perl"
+check "from the new package" "$B/morph-verify" "$root/orig/perl.2" "$root/bin/perl"
 
 # While a job runs; between the proof and the swap.
-stopped_at() {		# COMMAND PATH: asks for a reoptimization and stops its job `morph-edit COMMAND`
+stopped_at() {		# COMMAND PATH: asks for a reoptimization and stops that job of it
 	ctl reoptimize "$2" >"$root/asked" 2>&1 &
 	asked=$!
 	while kill -0 $asked 2>/dev/null; do
@@ -115,12 +115,12 @@ for at in optimize verify; do
 	check "perl has samples" sampled perl 100 work perl
 	if ! stopped_at $at "$root/bin/perl"; then
 		wait $asked
-		skip "an upgrade while morph-edit $at runs" "the job could not be stopped: $(tail -n 1 "$root/asked")"
+		skip "an upgrade while the job $at runs" "the job could not be stopped: $(tail -n 1 "$root/asked")"
 		continue
 	fi
 	v=1
 	is_version perl 1 >/dev/null && v=3
-	check "an upgrade while morph-edit $at runs" upgrade perl $v
+	check "an upgrade while the job $at runs" upgrade perl $v
 	kill -CONT "$job"
 	wait $asked
 	check "the swap is refused ($?: $(tail -n 1 "$root/asked"))" grep -q "changed" "$root/asked"
@@ -195,7 +195,7 @@ fi
 by_rename "$root/bin/sort" "$root/orig/sort.1"
 check "renamed over, as rpm does" optimized sort
 cp -p "$root/bin/sort" "$root/backup"
-check "verified" "$B/morph-edit" verify "$root/orig/sort.1" "$root/bin/sort"
+check "verified" "$B/morph-verify" "$root/orig/sort.1" "$root/bin/sort"
 samples=$(listed sort samples)
 rm "$root/bin/sort"
 check "a file that is gone cannot be restored" not ctl restore "$root/bin/sort"

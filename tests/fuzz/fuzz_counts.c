@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "editor/instrument.h"
+#include "editor/instrument/instrument.h"
 #include "lib/arena.h"
 #include "lib/countsfile.h"
 #include "lib/err.h"

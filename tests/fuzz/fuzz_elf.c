@@ -5,7 +5,8 @@
 
 #include "lib/arena.h"
 #include "lib/err.h"
-#include "postmorph/ir.h"
+#include "postmorph/analyze.h"
+#include "postmorph/ir/ir.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

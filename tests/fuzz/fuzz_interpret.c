@@ -8,9 +8,10 @@
 #include <assert.h>
 #include <stddef.h>
 
-#include "editor/edges.h"
+#include "editor/interpret/sightings.h"
 #include "lib/arena.h"
 #include "lib/err.h"
+#include "postmorph/analyze.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -50,9 +51,9 @@ static void check_edges(const struct prog *prog, const struct profile *p)
 static void follow(struct arena *a, struct bytes file, struct bytes stream)
 {
 	struct interpret_options options = INTERPRET_DEFAULTS;
-	struct edges_source source = { 0 };
+	struct sightings_source source = { 0 };
 	struct statesample_reader r;
-	struct edges_stats placed;
+	struct sightings_stats placed;
 	struct statesample s;
 	struct image img = { 0 };
 	struct prog prog = { 0 };
@@ -75,9 +76,9 @@ static void follow(struct arena *a, struct bytes file, struct bytes stream)
 	source.mapped = &img;
 	source.sighting = interpreter_sightings(in, &source.nsighting);
 	uint32_t n;
-	const vaddr *wanted = edges_wanted(&source, a, &n);
+	const vaddr *wanted = sightings_wanted(&source, a, &n);
 	if (prog_analyze_at(file, wanted, n, a, &prog, &err) == 0) {
-		edges_place(&source, &prog, &p, &placed);
+		sightings_place(&source, &prog, &p, &placed);
 		assert(placed.edges + placed.calls + placed.uncut + placed.outside +
 			       placed.no_edge + placed.ambiguous ==
 		       stats->branches + stats->calls);

@@ -6,7 +6,7 @@
 #include "lib/err.h"
 #include "lib/msg.h"
 #include "lib/table.h"
-#include "manager/answer.h"
+#include "manager/work/answer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

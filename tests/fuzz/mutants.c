@@ -27,10 +27,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "editor/editor.h"
+#include "editor/optimize.h"
 #include "lib/arena.h"
 #include "lib/err.h"
 #include "lib/io.h"
+#include "verify/verify.h"
 
 enum { CPU_SECONDS = 10, FILE_MAX = 1 << 24, DEFAULT_COUNT = 3000, SHOWN = 20, SECOND_EVERY = 5
        };

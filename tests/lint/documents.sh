@@ -2,7 +2,7 @@
 # documents.sh - manual pages are well formed and name every command and setting there is
 . tests/tap.sh
 
-for page in morphd.8 morphctl.1 morph-edit.1 morph.yaml.5; do
+for page in morphd.8 morphctl.1 morph-edit.1 morph-verify.1 morph.yaml.5; do
 	if command -v mandoc >/dev/null; then
 		check "$page is well formed" mandoc -Tlint -Wwarning "doc/$page"
 	else

@@ -11,15 +11,18 @@ check "make install" quiet_make install
 want="etc/dpkg/dpkg.cfg.d/morph
 etc/morph.yaml
 usr/bin/morph-edit
+usr/bin/morph-verify
 usr/bin/morphctl
 usr/lib/systemd/system/morphd.service
 usr/lib/sysusers.d/morph.conf
 usr/lib/tmpfiles.d/morph.conf
 usr/libexec/morph/morph-edit
+usr/libexec/morph/morph-verify
 usr/sbin/morphd
 usr/share/bash-completion/completions/morph-edit
 usr/share/bash-completion/completions/morphctl
 usr/share/man/man1/morph-edit.1
+usr/share/man/man1/morph-verify.1
 usr/share/man/man1/morphctl.1
 usr/share/man/man5/morph.yaml.5
 usr/share/man/man8/morphd.8"
@@ -27,6 +30,7 @@ have=$(cd "$T" && find . ! -type d | sed 's|^\./||' | LC_ALL=C sort)
 [ "$have" = "$want" ] && ok "every file is in its place" || {
 	not_ok "every file is in its place"; note "$(diff <(echo "$want") <(echo "$have"))"; }
 check "installed morph-edit runs" "$T/usr/bin/morph-edit" --help
+check "installed morph-verify runs" "$T/usr/bin/morph-verify" --help
 check "installed morphctl runs" "$T/usr/bin/morphctl" --help
 check "installed morphd runs" "$T/usr/sbin/morphd" --help
 check "the installed policy is right" "$T/usr/bin/morphctl" policy check "$T/etc/morph.yaml"

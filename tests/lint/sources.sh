@@ -19,7 +19,7 @@ here=$(pwd -P)
 case $here in
 /tmp* | / | /usr* | /root) skip "no path of this machine" "the folder $here is not telling" ;;
 *)
-	found=$(echo "$sources" | xargs grep -lF "$here" /dev/null; for p in morphd morphctl morph-edit; do
+	found=$(echo "$sources" | xargs grep -lF "$here" /dev/null; for p in morphd morphctl morph-edit morph-verify; do
 		[ -e "$B/$p" ] && grep -lF "$here" "$B/$p"; done)
 	[ -z "$found" ] && ok "no path of this machine" || { not_ok "no path of this machine"; note "$found"; }
 	;;

@@ -211,7 +211,7 @@ if instrument "$T/original" "$P"; then
 		[ -s "$T/more" ] && { not_ok "its counts are the same"; note "$(head "$T/more")"; } || ok "its counts are the same"
 		for how in "infer:" "optimize: verify"; do
 			"$edit" ${how%:*} "$T/original" --profile "$T/samples" --counted "$T/profile" -o "$T/generation" 2>"$T/e" &&
-				{ [[ $how = *: ]] || "$edit" verify "$T/original" "$T/generation" 2>>"$T/e"; } &&
+				{ [[ $how = *: ]] || "$verify" "$T/original" "$T/generation" 2>>"$T/e"; } &&
 				ok "${how%:*} takes them beside samples" || { not_ok "${how%:*} takes them beside samples"; note "$(cat "$T/e")"; }
 		done
 		# Also of functions without samples.
@@ -243,7 +243,7 @@ if instrument "$T/original" "$P"; then
 		"$edit" counts "$T/original" "$T/counts" -o "$T/twice" &&
 		cmp -s "$T/twice" "$T"/profiles/original.*.profile && ok "morphctl profile makes the same of it" ||
 		{ not_ok "morphctl profile makes the same of it"; note "$(cat "$T/e")"; }
-	out=$("$edit" verify "$T/original" "$P" 2>&1)
+	out=$("$verify" "$T/original" "$P" 2>&1)
 	[ $? = 3 ] && [[ $out = *instrumented* ]] && ok "the verifier refuses it by name" || not_ok "the verifier refuses it by name: $out"
 	out=$("$edit" optimize "$P" --all -o "$T/generation" 2>&1)
 	[ $? = 3 ] && [[ $out = *instrumented* ]] && ok "it is not optimized" || not_ok "it is not optimized: $out"
@@ -252,7 +252,7 @@ if instrument "$T/original" "$P"; then
 	cmp -s "$T/cut" "$T/counts" && cmp -s "$P" "$T/generation" && ok "the same input gives the same bytes" ||
 		not_ok "the same input gives the same bytes"
 	"$edit" optimize "$T/original" --profile "$T/once" -o "$T/generation" 2>"$T/e" &&
-		"$edit" verify "$T/original" "$T/generation" 2>>"$T/e" && ok "an exact profile optimizes" ||
+		"$verify" "$T/original" "$T/generation" 2>>"$T/e" && ok "an exact profile optimizes" ||
 		{ not_ok "an exact profile optimizes"; note "$(cat "$T/e")"; }
 fi
 

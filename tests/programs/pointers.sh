@@ -14,7 +14,7 @@ redirect() {		# FILE OUT SEED
 		note "$out"
 		return 1
 	fi
-	if out=$("$edit" verify "$1" "$2" 2>&1); then
+	if out=$("$verify" "$1" "$2" 2>&1); then
 		ok "${1##*/} seed $3: verified"
 	else
 		not_ok "${1##*/} seed $3: verify"

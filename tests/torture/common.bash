@@ -2,16 +2,18 @@
 export B STATE=$B/torture
 export TORTURE_TMP=${TORTURE_TMP:-$STATE/tmp}
 
-# The run works with a copy of the Editor: hours later its results are still those of one build.
+# The run works with copies of Editor and Verifier: hours later its results are still those of one build.
 if [ -z "${EDIT:-}" ]; then
-	[ -x "$B/morph-edit" ] || { echo "$B/morph-edit is not built"; exit 1; }
+	for p in morph-edit morph-verify; do
+		[ -x "$B/$p" ] || { echo "$B/$p is not built"; exit 1; }
+	done
 	mkdir -p "$STATE" || exit 1
-	export EDITOR EDIT LIMITED PROFILED
-	EDITOR=$(sha256sum "$B/morph-edit" | cut -c 1-12)
-	EDIT=$STATE/morph-edit-$EDITOR LIMITED=$STATE/limited-$EDITOR PROFILED=$STATE/profiled-$EDITOR
+	export EDITOR EDIT VERIFY LIMITED PROFILED
+	EDITOR=$(cat "$B/morph-edit" "$B/morph-verify" | sha256sum | cut -c 1-12)
+	EDIT=$STATE/morph-edit-$EDITOR VERIFY=$STATE/morph-verify-$EDITOR LIMITED=$STATE/limited-$EDITOR PROFILED=$STATE/profiled-$EDITOR
 	[ -e "$STATE/version-$EDITOR" ] || git describe --always --dirty >"$STATE/version-$EDITOR" 2>/dev/null
 	[ -x "$EDIT" ] || { cp "$B/tests/torture/limited" "$LIMITED" && cp "$B/tests/torture/profiled" "$PROFILED" &&
-		cp "$B/morph-edit" "$EDIT"; } || exit 1
+		cp "$B/morph-verify" "$VERIFY" && cp "$B/morph-edit" "$EDIT"; } || exit 1
 fi
 
 # An order is `layout`: every function moved as the passes lay it out without a profile; N: moved and

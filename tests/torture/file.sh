@@ -32,15 +32,15 @@ clean() {		# one line of text as a value
 }
 
 fault() {		# KIND STEP
-	faults="$faults$1:$2:$(sed "s/^morph-edit: //; s|^'[^']*': ||" "$T/err" | head -n 1 | clean | tr ':' ' ');"
+	faults="$faults$1:$2:$(sed "s/^morph-[a-z]*: //; s|^'[^']*': ||" "$T/err" | head -n 1 | clean | tr ':' ' ');"
 }
 
-# Runs a command of the Editor; leaves its end in $end, its cost in $cpu and $kib.  What is neither
+# Runs the Editor or the Verifier; leaves its end in $end, its cost in $cpu and $kib.  What is neither
 # success nor a refusal with one line of reason is a fault.
 step() {		# STEP COMMAND...
 	local name=$1
 	shift
-	"$LIMITED" "$TORTURE_CPU" "$TORTURE_MEM" "$EDIT" "$@" 3>"$T/out" 2>"$T/err" >"$T/end"
+	"$LIMITED" "$TORTURE_CPU" "$TORTURE_MEM" "$@" 3>"$T/out" 2>"$T/err" >"$T/end"
 	read -r end cpu kib <"$T/end" || end=lost cpu=0 kib=0
 	case $end in
 	0)	return 0 ;;
@@ -85,7 +85,7 @@ jump_kinds() {
 
 reason=
 refused() {
-	reason=$(sed -E "s/^morph-edit: //; s|^'[^']*': ||; s/(^| )(0x[0-9a-f]+|[0-9]+)( |:|\$)/\1N\3/g" "$T/err" |
+	reason=$(sed -E "s/^morph-[a-z]*: //; s|^'[^']*': ||; s/(^| )(0x[0-9a-f]+|[0-9]+)( |:|\$)/\1N\3/g" "$T/err" |
 		head -n 1 | clean)
 }
 
@@ -100,7 +100,7 @@ greater() { [ "$1" -gt "$2" ] && echo "$1" || echo "$2"; }
 move() {		# ORDER
 	local order=$1
 	order_options "$order" "$path" "$T" || { fault failure "profile $order"; return 1; }
-	step "optimize $order" optimize "$path" -o "$T/gen" --stats "$T/stats" "${order_options[@]}" || return 1
+	step "optimize $order" "$EDIT" optimize "$path" -o "$T/gen" --stats "$T/stats" "${order_options[@]}" || return 1
 	op=$(greater "$op" "$cpu") op_kib=$(greater "$op_kib" "$kib")
 	if [ -z "$moved" ]; then
 		moved=$(awk '$1 == "functions_moved" { print $2 }' "$T/stats")
@@ -108,7 +108,7 @@ move() {		# ORDER
 		layout=$(awk '$1 == "layout" { print $2 }' "$T/stats")
 		grown=$(($(stat -c %s "$T/gen") - size))
 	fi
-	step "verify $order" verify "$path" "$T/gen"
+	step "verify $order" "$VERIFY" "$path" "$T/gen"
 	local rc=$?
 	[ "$end" = 3 ] && fault verifier "verify $order"
 	ve=$(greater "$ve" "$cpu") ve_kib=$(greater "$ve_kib" "$kib")
@@ -138,7 +138,7 @@ move_all() {
 	fi
 }
 
-if step analyse analyze --json "$path"; then
+if step analyse "$EDIT" analyze --json "$path"; then
 	cp "$T/out" "$T/json"
 	an=$cpu an_kib=$kib
 	skip=$(sed -nE 's/.*"reason": "([^"]*)", "functions": ([0-9]+), "bytes": ([0-9]+).*/\1:\2:\3/p' \
@@ -152,7 +152,7 @@ else
 	if [ "$end" = 3 ]; then
 		answer=refused
 		refused
-		if step "optimize layout" optimize "$path" --all -o "$T/gen"; then
+		if step "optimize layout" "$EDIT" optimize "$path" --all -o "$T/gen"; then
 			fault silent "optimize layout"
 		elif [ "$end" = 3 ]; then
 			first=$reason

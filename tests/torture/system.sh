@@ -15,8 +15,8 @@
 #
 #	debootstrap --variant=minbase bookworm ROOT
 #	chroot ROOT apt-get install -y --no-install-recommends make PACKAGE...
-#	git clone . ROOT/root/morph
-#	tests/torture/system.sh ROOT 1 'cd /root/morph && make -s programs-for-check >/dev/null 2>&1; echo $?
+#	git clone . ROOT/root/tree
+#	tests/torture/system.sh ROOT 1 'cd /root/tree && make -s programs-for-check >/dev/null 2>&1; echo $?
 #		find build -type f | LC_ALL=C sort | xargs sha256sum'
 set -u
 die() {
@@ -32,7 +32,7 @@ root=$(realpath -qe "$1") || die "no folder '$1'"
 [ "$(id -u)" = 0 ] || die "mount namespaces need root"
 cd "$(dirname "$0")/../.." || exit 2
 B=$(realpath "${B:-build}")
-[ -x "$B/morph-edit" ] && [ -x "$B/tests/torture/elves" ] || die "$B is not built: make programs-for-check"
+[ -x "$B/morph-edit" ] && [ -x "$B/morph-verify" ] && [ -x "$B/tests/torture/elves" ] || die "$B is not built: make programs-for-check"
 . tests/torture/common.bash
 
 # Mounts and processes are in namespaces of their own and end with them: nothing is mounted any more, for
@@ -70,7 +70,7 @@ move() {		# DIGEST SIZE COPIES FILE
 	mkdir "$W"
 	if order_options "$order" "$4" "$W" &&
 			"$EDIT" optimize "$4" "${order_options[@]}" -o "$W/gen" >/dev/null 2>"$W/err"; then
-		"$EDIT" verify "$4" "$W/gen" >/dev/null 2>"$W/err" && answer=moved
+		"$VERIFY" "$4" "$W/gen" >/dev/null 2>"$W/err" && answer=moved
 	elif [ $? = 3 ]; then
 		answer=refused
 	fi

@@ -140,7 +140,7 @@ map_of() {		# ORDER: writes $W/map, leaves $count and $left: three of those with
 			cp -p "$f" "$W/covers/$(sha256sum "$f" | cut -c 1-16)"
 			made=$W/covers/$(sha256sum "$f" | cut -c 1-16)
 		elif ! generation "$f" "$1"; then
-			printf '%s\t%s\n' "${f##*/}" "$(sed "s/^morph-edit: //; s|^'[^']*': ||" "$W/err" |
+			printf '%s\t%s\n' "${f##*/}" "$(sed "s/^morph-[a-z]*: //; s|^'[^']*': ||" "$W/err" |
 				head -n 1)" >>"$W/left"
 			continue
 		fi

@@ -10,7 +10,8 @@
 
 #include "lib/err.h"
 #include "lib/io.h"
-#include "postmorph/ir.h"
+#include "postmorph/analyze.h"
+#include "postmorph/ir/ir.h"
 
 /* The linked file as bytes.  `flags` go to gcc, -nostdlib is given. */
 static inline struct bytes asm_build(const char *name, const char *flags, struct arena *a)

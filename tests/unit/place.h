@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
-#include "manager/install.h"
+#include "manager/parent/install.h"
 
 #ifndef PLACE_ROOT
 #define PLACE_ROOT "/var/tmp"

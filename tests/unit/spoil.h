@@ -6,11 +6,12 @@
 #ifndef TESTS_UNIT_SPOIL_H
 #define TESTS_UNIT_SPOIL_H
 
-#include "editor/editor.h"
+#include "editor/optimize.h"
 #include "lib/arena.h"
 #include "lib/blockmap.h"
 #include "lib/digest.h"
 #include "tests/unit/asm.h"
+#include "verify/verify.h"
 
 struct spoil {
 	struct arena *a;

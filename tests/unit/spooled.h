@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "manager/ingest.h"
-#include "manager/program.h"
+#include "manager/store/ingest.h"
+#include "manager/parent/program.h"
 #include "monitor/spool.h"
 
 enum { SPOOLED_AT = 0x10000000 };	/* where it is mapped */
@@ -25,9 +25,6 @@ static inline bool spooled_is_ours(void *ctx, const char *p)
 	(void)ctx;
 	return strncmp(p, dir, strlen(dir)) == 0;
 }
-
-static const struct module_opener opener = { .open = spooled_open };
-static const struct module_filter filter = { spooled_is_ours, NULL };
 
 /* Process `pid` maps `len` bytes of the file from offset `off` on. */
 static inline struct spool_event spooled_mmap(uint32_t pid, const char *path, uint64_t off,

@@ -7,11 +7,13 @@
 
 #include <string.h>
 
-#include "editor/editor.h"
+#include "binary/decode.h"
+#include "binary/image.h"
 #include "lib/arena.h"
+#include "lib/blockmap.h"
 #include "lib/err.h"
-#include "postmorph/cfi.h"
-#include "postmorph/lsda.h"
+#include "postmorph/unwind/cfi.h"
+#include "postmorph/unwind/lsda.h"
 
 struct target {
 	struct bytes original, pristine;

@@ -8,8 +8,8 @@
  * The generation must be accepted as it is, and refused with each damage.  A damaged one that
  * is accepted must be shown to be harmless here, by other means than the Verifier's: the byte
  * is padding of new text, or the unwind tables give the same row at every instruction (by
- * postmorph/cfi.h), exceptions go the same ways (postmorph/lsda.h), or the block map takes
- * every instruction back to the same original.  Anything else fails the test.
+ * postmorph/unwind/cfi.h), exceptions go the same ways (postmorph/unwind/lsda.h), or the block
+ * map takes every instruction back to the same original.  Anything else fails the test.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +17,7 @@
 
 #include "lib/io.h"
 #include "tests/verify/harmless.h"
+#include "verify/verify.h"
 
 struct kind {
 	const char *name;

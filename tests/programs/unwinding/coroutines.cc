@@ -48,8 +48,8 @@ struct Direct {			/* an exception leaves resume() at once */
 	Handle h;
 	bool left = false;	/* by an exception: compilers disagree about what is left to destroy */
 	explicit Direct(Handle x) : h(x) {}
-	Direct(const Direct &) = delete;
-	~Direct() { if (!left) h.destroy(); }
+	Direct(Direct &&o) : h(std::exchange(o.h, {})), left(o.left) {}	/* by clang before 15 */
+	~Direct() { if (h && !left) h.destroy(); }
 };
 
 struct Fails {			/* an awaiter that throws when it is resumed */

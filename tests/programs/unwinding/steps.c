@@ -24,8 +24,8 @@
 #include "lib/blockmap.h"
 #include "lib/err.h"
 #include "lib/io.h"
-#include "postmorph/decode.h"
-#include "postmorph/image.h"
+#include "binary/decode.h"
+#include "binary/image.h"
 
 enum { FRAMES = 64, STEPS_MAX = 20000000, SHOWN = 5 };
 

@@ -5,8 +5,8 @@
 sources_prepare() {	# CC CXX
 	local top
 	top=$(realpath "$TORTURE_HERE/../../..")
-	for f in postmorph/jumptable.c postmorph/absint.c editor/emit_code.c editor/verify_flow.c \
-		editor/exttsp.c lib/table.c; do
+	for f in postmorph/tables/jumptable.c postmorph/tables/absint.c editor/emit/emit_code.c verify/dataflow.c \
+		editor/graph/exttsp.c lib/table.c; do
 		"$1" -std=gnu17 -D_GNU_SOURCE -I "$top" -E -P "$top/$f" >"$(basename "$f" .c).i" || return
 	done
 	cp jumptable.i program.i

@@ -1,0 +1,86 @@
+/* completeprofile.c - the counts of an annotated program as a profile of the form that complete
+ * ones have
+ *
+ * Inference has no unit: what a sample counts depends on the clock.  So that three decimals say
+ * enough, estimates are written as thousandths; true executions are written as they are.
+ */
+#include "editor/infer/completeprofile.h"
+
+#include <stdlib.h>
+
+#define ESTIMATE_UNIT 1000.0
+
+struct lines {
+	struct arena *arena;
+	double unit;
+	VEC(struct profile_block) block;
+	VEC(struct profile_edge) edge;
+};
+
+static int by_block(const void *x, const void *y)
+{
+	const struct profile_block *a = x, *b = y;
+
+	return a->addr < b->addr ? -1 : a->addr > b->addr;
+}
+
+static int by_edge(const void *x, const void *y)
+{
+	const struct profile_edge *a = x, *b = y;
+
+	if (a->from != b->from)
+		return a->from < b->from ? -1 : 1;
+	return a->to < b->to ? -1 : a->to > b->to;
+}
+
+static void add_edge(struct lines *l, const struct fn *fn, uint32_t from, uint32_t to,
+		     double count)
+{
+	struct profile_edge e;
+
+	if (to == NO_BLOCK || count <= 0)
+		return;
+	e = (struct profile_edge){ fn->block[from].addr, fn->block[to].addr, count * l->unit };
+	vec_push(l->arena, &l->edge, e);
+}
+
+static void add_fn(struct lines *l, const struct fn *fn)
+{
+	double *runs = arena_array(l->arena, fn->ntable, sizeof(*runs));
+
+	fn_table_runs(fn, runs);
+	for (uint32_t i = 0; i < fn->nblock; i++) {
+		const struct block *b = &fn->block[i];
+		double share = fn_table_share(fn, runs, i);
+		struct profile_block line = { b->addr, b->count * l->unit };
+
+		if (b->count > 0)
+			vec_push(l->arena, &l->block, line);
+		if (b->fall == b->taken) {
+			add_edge(l, fn, i, b->fall, b->fall_count + b->taken_count);
+		} else {
+			add_edge(l, fn, i, b->fall, b->fall_count);
+			add_edge(l, fn, i, b->taken, b->taken_count);
+		}
+		for (uint32_t k = 0; share > 0 && k < fn->table[b->table].nentry; k++)
+			add_edge(l, fn, i, fn->table[b->table].succ[k],
+				 share * fn->table[b->table].count[k]);
+	}
+}
+
+void completeprofile_make(const struct prog *prog, const char *module, struct profile *out)
+{
+	bool exact = prog->exact_blocks;
+	struct lines l = { .arena = prog->arena, .unit = exact ? 1 : ESTIMATE_UNIT };
+
+	for (uint32_t i = 0; i < prog->nfn; i++) {
+		if (prog->fn[i].moved)
+			add_fn(&l, &prog->fn[i]);
+	}
+	if (l.block.n)
+		qsort(l.block.v, l.block.n, sizeof(*l.block.v), by_block);
+	if (l.edge.n)
+		qsort(l.edge.v, l.edge.n, sizeof(*l.edge.v), by_edge);
+	*out = (struct profile){ .module = module, .original = prog->digest, .clock = "exact",
+		.block = l.block.v, .nblock = l.block.n, .edge = l.edge.v, .nedge = l.edge.n };
+}

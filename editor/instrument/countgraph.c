@@ -1,0 +1,304 @@
+/* countgraph.c - pieces of blocks and ways between them, what counting each would cost
+ *
+ * NODES    0 is the outside; every block has one at its start, one behind each call, one at its
+ *          end.
+ *
+ * COSTS    An edge runs as often as a static guess says: ten times as often in a loop as around
+ *          it, hardly ever in fragments and on the way to calls that do not come back. Counting
+ *          costs one instruction where flags are dead, more where they live or where the way
+ *          leads over a branch of its own.
+ *
+ *          A profile knows better (heat); then the guess only tells apart what it has not seen
+ *          run.
+ *
+ *          What the targets of a jump tell anyhow costs nothing.
+ *
+ * BLIND    are edges to and from outside, pieces without a place to count at, and the only way
+ *          out of a block, where its last piece tells the same. They hold no circle but where a
+ *          block of nothing but NOPs is entered from outside.
+ */
+#include "editor/instrument/countgraph.h"
+
+#include <math.h>
+
+#include "editor/emit/emit.h"
+#include "postmorph/machine/flags.h"
+
+enum { OUTSIDE = 0, MAX_DEPTH = 4 };
+static const double cost_count = 1, cost_saved = 6, cost_branch = 0.7, cold = 0.001;
+
+struct make {
+	const struct prog *prog;
+	const struct fn *fn;
+	const uint16_t *flags;
+	const uint8_t *heat;
+	struct arena *a;
+	uint32_t *in;			/* [nblock] node at the start of a block */
+	double *often;			/* [nblock] */
+	uint32_t nnode;
+	VEC(struct spanningtree_edge) flow;
+	VEC(struct countedge) edge;
+	uint32_t *table_user;
+	uint8_t *seen;			/* [nblock] scratch, zero */
+};
+
+static void add(struct make *m, uint32_t from, uint32_t to, bool blind, double cost,
+			     struct countedge edge)
+{
+	struct spanningtree_edge flow = {
+		.from = from, .to = to, .blind = blind, .cost = cost
+	};
+
+	vec_push(m->a, &m->flow, flow);
+	vec_push(m->a, &m->edge, edge);
+}
+
+/* Every jump backwards makes a loop of what stands between. */
+static void guess_often(struct make *m)
+{
+	const struct fn *fn = m->fn;
+	int32_t *step = arena_array(m->a, (size_t)fn->nblock + 1, sizeof(*step)), depth = 0;
+
+	for (uint32_t i = 0; i < fn->nblock; i++) {
+		uint32_t to = fn->block[i].taken;
+
+		if (to <= i && fn->block[to].range == fn->block[i].range) {
+			step[to]++;
+			step[i + 1]--;
+		}
+	}
+	for (uint32_t i = 0; i < fn->nblock; i++) {
+		const struct block *b = &fn->block[i];
+		const struct insn *last = &fn->insn[b->insn + b->ninsn - 1];
+
+		depth += step[i];
+		m->often[i] = pow(10, depth > MAX_DEPTH ? MAX_DEPTH : depth);
+		if (b->range > 0 || b->landing || b->noreturn || last->kind == INSN_TRAP)
+			m->often[i] = cold;
+	}
+}
+
+/* Steps of a quarter of the logarithm to base 2. */
+static const double heat_step[4] = { 1, 1.1892071150027210, 1.4142135623730951,
+				     1.6817928305074290 };
+enum { HEAT_LEAST = -20 };		/* logarithm of what is told apart from nothing */
+static const double unseen = 0x1p-40;	/* of what the guess says */
+
+uint8_t countgraph_heat(double count)
+{
+	double h = count > 0 ? 1 + floor(4 * (log2(count) - HEAT_LEAST) + 0.5) : 0;
+
+	return (uint8_t)(count > 0 ? fmin(fmax(h, 1), UINT8_MAX) : 0);
+}
+
+static double heat_value(uint8_t heat)
+{
+	return heat ? ldexp(heat_step[(heat - 1) % 4], (heat - 1) / 4 + HEAT_LEAST) : 0;
+}
+
+static void use_heat(struct make *m)
+{
+	for (uint32_t i = 0; m->heat && i < m->fn->nblock; i++)
+		m->often[i] = heat_value(m->heat[COUNTGRAPH_HEAT * i]) + unseen * m->often[i];
+}
+
+/* inc leaves CF as it is. */
+static bool is_dead(uint16_t flags)
+{
+	return (flags & (FLAGS_ALL & ~FLAGS_CF)) == 0;
+}
+
+static bool is_call(const struct insn *insn)
+{
+	return insn->kind == INSN_CALL || insn->kind == INSN_ICALL;
+}
+
+/* Nothing may come between a call or int3 and a NOP behind it, nor in front of endbr64 or
+ * the NOP of a probe. */
+static bool may_stand_before(const struct make *m, const struct block *b, uint32_t i)
+{
+	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa }, int3 = 0xcc;
+
+	const struct insn *insn = &m->fn->insn[b->insn + i];
+	const uint8_t *code = prog_insn_bytes(m->prog, insn);
+
+	if (i == 0)
+		return !b->probe && !(insn->len == 4 && memcmp(code, endbr64, 4) == 0);
+	return insn->kind != INSN_NOP ||
+	       !(is_call(insn - 1) || *prog_insn_bytes(m->prog, insn - 1) == int3);
+}
+
+/* The best place for counting a piece that begins with instruction `i`, up to the next call;
+ * false when there is none. */
+static bool find_spot(const struct make *m, const struct block *b, uint32_t i, uint32_t *where,
+		      bool *saved)
+{
+	uint32_t end = emit_count_kept(m->prog, m->fn, b) + emit_ends_in_branch(m->fn, b);
+	bool found = false;
+
+	if (b->padding || emit_is_empty(m->prog, m->fn, b))
+		return false;
+	for (; i < end; i++) {
+		if (may_stand_before(m, b, i)) {
+			bool dead = !m->flags || is_dead(m->flags[b->insn + i]);
+
+			if (!found || dead)
+				*where = i;
+			*saved = !dead;
+			found = true;
+			if (dead)
+				return true;
+		}
+		if (is_call(&m->fn->insn[b->insn + i]))
+			break;
+	}
+	return found;
+}
+
+/* Adds the piece from instruction `i` on; false when it is blind. */
+static bool add_piece(struct make *m, uint32_t id, uint32_t i, uint32_t from, uint32_t to)
+{
+	struct countedge e = { .kind = COUNTEDGE_PIECE, .block = id, .first = i == 0 };
+	bool seen = find_spot(m, &m->fn->block[id], i, &e.where, &e.saved);
+
+	add(m, from, to, !seen, m->often[id] * (e.saved ? cost_saved : cost_count), e);
+	return seen;
+}
+
+static double way_often(const struct make *m, uint32_t from, uint32_t to, bool only,
+			enum countedge_kind kind)
+{
+	double f = m->often[from], t = to == NO_BLOCK ? f : m->often[to], least = unseen * f;
+
+	if (!m->heat || only || kind == COUNTEDGE_TABLE)
+		return (f < t ? f : t) * (only ? 1 : 0.6);
+	double taken = fmin(heat_value(m->heat[COUNTGRAPH_HEAT * from + 1]), f);
+	return fmin(fmax(kind == COUNTEDGE_TAKEN ? taken : f - taken, least), t);
+}
+
+/* A way out of block `id`, to block `to`, or out of the function when that is none. */
+static void add_way(struct make *m, uint32_t id, uint32_t node, enum countedge_kind kind,
+		    uint32_t to, bool blind)
+{
+	struct countedge e = { .kind = (uint8_t)kind, .block = id, .where = to };
+	const struct block *b = to == NO_BLOCK ? NULL : &m->fn->block[to];
+
+	e.saved = m->flags && (!b || !is_dead(m->flags[b->insn]));
+	double cost = (e.saved ? cost_saved : cost_count) +
+		      (kind == COUNTEDGE_FALL ? 0 : cost_branch);
+	add(m, node, b ? m->in[to] : OUTSIDE, blind, cost * way_often(m, id, to, blind, kind),
+	    e);
+}
+
+static void add_table(struct make *m, uint32_t id, uint32_t node)
+{
+	const struct jump_table *t = &m->fn->table[m->fn->block[id].table];
+	bool shared = m->table_user[m->fn->block[id].table] != id, leaves = false;
+
+	for (uint32_t i = 0; i < t->nentry; i++) {
+		uint32_t to = t->succ[i];
+
+		if (to == NO_BLOCK || m->fn->block[to].padding) {
+			leaves = true;
+		} else if (!m->seen[to]) {
+			m->seen[to] = 1;
+			add_way(m, id, node, COUNTEDGE_TABLE, to, false);
+			m->edge.v[m->edge.n - 1].shared = shared;
+			if (shared)
+				m->flow.v[m->flow.n - 1].cost = 0;
+		}
+	}
+	for (uint32_t i = 0; i < t->nentry; i++)
+		if (t->succ[i] != NO_BLOCK)
+			m->seen[t->succ[i]] = 0;
+	if (leaves)
+		add_way(m, id, node, COUNTEDGE_OUT, NO_BLOCK, true);
+}
+
+/* `seen`: the last piece of the block can be counted. */
+static void add_ways(struct make *m, uint32_t id, uint32_t node, bool seen)
+{
+	const struct block *b = &m->fn->block[id];
+	const struct insn *last = &m->fn->insn[b->insn + b->ninsn - 1];
+	bool falls = b->fall != NO_BLOCK || b->fall_out;
+	bool branches = b->taken != NO_BLOCK || b->taken_out;
+	bool no_image = emit_is_empty(m->prog, m->fn, b);
+
+	if (falls)
+		add_way(m, id, node, COUNTEDGE_FALL, b->fall, no_image || (!branches && seen));
+	if (b->taken != NO_BLOCK || (b->taken_out && falls))
+		add_way(m, id, node, COUNTEDGE_TAKEN, b->taken,
+			!falls || last->kind == INSN_XBEGIN);
+	if (b->table != NO_TABLE)
+		add_table(m, id, node);
+	else if (!falls && b->taken == NO_BLOCK)
+		add_way(m, id, node, COUNTEDGE_OUT, NO_BLOCK, true);
+}
+
+static void add_block(struct make *m, uint32_t id)
+{
+	const struct block *b = &m->fn->block[id];
+	uint32_t from = m->in[id], start = 0;
+
+	if (id == 0 || b->landing || (b->pinned && m->fn->unproven))
+		add(m, OUTSIDE, from, true, 0,
+			  (struct countedge){ .kind = COUNTEDGE_IN, .block = id });
+	for (uint32_t i = 0; i < b->ninsn; i++) {
+		if (!is_call(&m->fn->insn[b->insn + i]))
+			continue;
+		uint32_t behind = m->nnode++;
+
+		(void)add_piece(m, id, start, from, behind);
+		add(m, behind, OUTSIDE, true, 0,
+		    (struct countedge){ .kind = COUNTEDGE_CALL, .block = id, .where = i });
+		from = behind;
+		start = i + 1;
+	}
+	if (b->noreturn && start == b->ninsn)
+		return;
+	uint32_t end = m->nnode++;
+	bool seen = add_piece(m, id, start, from, end);
+
+	add_ways(m, id, end, seen);
+}
+
+/* Who jumps through each table. */
+static void find_users(struct make *m)
+{
+	const struct fn *fn = m->fn;
+	uint8_t *n = arena_alloc(m->a, fn->ntable);
+
+	for (uint32_t i = 0; i < fn->nblock; i++) {
+		uint32_t t = fn->block[i].table;
+
+		if (t == NO_TABLE)
+			continue;
+		m->table_user[t] = n[t] ? NO_BLOCK : i;
+		n[t] = 1;
+	}
+}
+
+void countgraph_make(const struct prog *prog, const struct fn *fn, const uint16_t *flags,
+		     const uint8_t *heat, struct arena *a, struct countgraph *out)
+{
+	struct make m = {
+		.prog = prog, .fn = fn, .flags = flags, .heat = heat, .a = a, .nnode = 1
+	};
+
+	m.in = arena_array(a, fn->nblock, sizeof(*m.in));
+	m.often = arena_array(a, fn->nblock, sizeof(*m.often));
+	m.table_user = arena_array(a, fn->ntable, sizeof(*m.table_user));
+	m.seen = arena_alloc(a, fn->nblock);
+	for (uint32_t i = 0; i < fn->nblock; i++)
+		m.in[i] = m.nnode++;
+	guess_often(&m);
+	use_heat(&m);
+	find_users(&m);
+	for (uint32_t i = 0; i < fn->nblock; i++)
+		if (!fn->block[i].padding)
+			add_block(&m, i);
+	*out = (struct countgraph){
+		.flow = { .nnode = m.nnode, .nedge = m.flow.n, .edge = m.flow.v },
+		.edge = m.edge.v, .table_user = m.table_user };
+	(void)spanningtree_choose(&out->flow);
+}

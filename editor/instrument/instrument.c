@@ -1,0 +1,345 @@
+/* instrument.c - where an instrumented generation counts
+ *
+ * The functions that are counted, all that can be moved unless a profile told of which it is
+ * uncertain how they run, stand in the new text in their original order.  In each of them
+ * spanningtree.h says which edges of its countgraph.h need a counter; these become counters.
+ * Counters are numbered function by function, edge by edge, so that who reads the file of
+ * counts finds the same numbers from the original, and the heat that the file has if there was
+ * a profile: for each function that can be moved whether it is counted, and if so what runs
+ * often in it.
+ *
+ * Indirect calls and jumps tell their targets, but for those through slots that the loader
+ * fills, and jumps through a table that no other jump uses: the ways from such a table are
+ * edges.
+ *
+ * Pointers to functions keep the original address, which is then what targets are.  Computed
+ * jumps inside of functions must not go on in the original text, where nothing counts: where
+ * all labels are known they are redirected; elsewhere the jump itself looks for the image of
+ * its target.
+ */
+#include "editor/instrument/instrument.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "editor/instrument/countgraph.h"
+#include "editor/instrument/flaglive.h"
+#include "editor/passes/redirect.h"
+#include "editor/emit/counterruntime.h"
+#include "editor/emit/generation.h"
+#include "editor/infer/attach.h"
+#include "editor/infer/infer.h"
+#include "editor/instrument/uncertain.h"
+#include "lib/countsfile.h"
+#include "lib/err.h"
+#include "postmorph/analyze.h"
+#include "postmorph/ir/plt.h"
+
+enum { MIN_SLOTS = 4096, MAX_SLOTS = 1 << 20, SLOTS_PER_SITE = 16, RSP = 7 };
+
+bool instrument_has_counter(const struct countgraph *g, uint32_t edge)
+{
+	const struct countedge *e = &g->edge[edge];
+
+	return g->flow.edge[edge].counted && !(e->kind == COUNTEDGE_TABLE && e->shared);
+}
+
+static bool tells_target(const struct instrument *in, const struct plt *plt,
+			 const struct block *b, const struct insn *insn, const uint32_t *user)
+{
+	if (insn->kind != INSN_ICALL && insn->kind != INSN_IJMP)
+		return false;
+	if (insn->kind == INSN_IJMP && b->table != NO_TABLE)
+		return user[b->table] == NO_BLOCK;
+	return !insn->field || !plt_name(plt, insn_target(insn, prog_insn_bytes(in->prog, insn),
+							  prog_insn_addr(in->prog, insn)));
+}
+
+/* A computed jump that may stay inside its function, some of whose labels are those of the
+ * original. */
+static bool may_stay(const struct fn *fn, uint32_t insn)
+{
+	for (uint32_t i = 0; i < fn->njump; i++)
+		if (fn->jump[i].insn == insn)
+			return fn->unproven > 0 && (!fn->threaded || fn->labels_stay) &&
+			       fn->jump[i].kind != JUMP_TABLE && fn->jump[i].kind != JUMP_TAIL;
+	return false;
+}
+
+struct sites {
+	struct arena *a;
+	VEC(struct instrument_site) v;
+};
+
+static void number_fn(struct instrument *in, const struct plt *plt, uint32_t f,
+		      struct arena *scratch, struct sites *sites)
+{
+	const struct fn *fn = &in->prog->fn[f];
+	struct countgraph g;
+
+	countgraph_make(in->prog, fn, flaglive_before(in->flags, f),
+			instrument_heat(in, f), scratch, &g);
+	for (uint32_t i = 0; i < g.flow.nedge; i++)
+		in->ncounter += instrument_has_counter(&g, i);
+	for (uint32_t k = 0; k < fn->nblock; k++) {
+		const struct block *b = &fn->block[k];
+
+		for (uint32_t i = 0; i < b->ninsn && !b->padding; i++)
+			if (tells_target(in, plt, b, &fn->insn[b->insn + i], g.table_user))
+				vec_push(sites->a, &sites->v,
+					 ((struct instrument_site){
+						f, k, i, may_stay(fn, b->insn + i) }));
+	}
+}
+
+/* By what inference makes of the profile. */
+static int make_heat(struct prog *prog, const struct instrument_choice *by, struct wr *heat,
+		     struct err *err)
+{
+	for (uint32_t i = 0; i < prog->nfn; i++)
+		prog->fn[i].moved = prog->fn[i].skip == SKIP_NONE;
+	if (profile_attach(prog, by->profile, err) < 0)
+		return -1;
+	if (by->uncertain > 0 && prog->exact_edges)
+		return err_set(err, ERR_INPUT, "nothing is uncertain: the profile is complete");
+	if (infer_counts(prog, err) < 0)
+		return -1;
+	const bool *chosen = by->uncertain > 0 ?
+		uncertain_select(prog, by->uncertain, prog->arena) : NULL;
+	for (uint32_t i = 0; i < prog->nfn; i++) {
+		const struct fn *fn = &prog->fn[i];
+
+		if (fn->skip != SKIP_NONE)
+			continue;
+		wr_u8(heat, !chosen || chosen[i]);
+		for (uint32_t k = 0; k < fn->nblock && (!chosen || chosen[i]); k++) {
+			wr_u8(heat, countgraph_heat(fn->block[k].count));
+			wr_u8(heat, countgraph_heat(fn->block[k].taken_count));
+		}
+	}
+	return 0;
+}
+
+/* Which functions are counted, and where the heat of each begins. */
+static int take_heat(struct instrument *in, struct bytes heat, struct err *err)
+{
+	struct prog *prog = in->prog;
+	struct rd r = rd_of(heat);
+
+	in->heat = heat;
+	in->heat_at = arena_array(prog->arena, prog->nfn, sizeof(*in->heat_at));
+	for (uint32_t i = 0; i < prog->nfn; i++) {
+		struct fn *fn = &prog->fn[i];
+
+		fn->moved = fn->skip == SKIP_NONE && (!heat.n || rd_u8(&r));
+		in->heat_at[i] = (uint32_t)(heat.n - rd_left(&r));
+		if (fn->moved && heat.n)
+			(void)rd_skip(&r, COUNTGRAPH_HEAT * (uint64_t)fn->nblock);
+	}
+	if (heat.n && (r.bad || rd_left(&r)))
+		return err_set(err, ERR_INPUT,
+			       "these counts were made by another version of this "
+			       "program");
+	return 0;
+}
+
+const uint8_t *instrument_heat(const struct instrument *in, uint32_t f)
+{
+	return in->heat.n ? in->heat.p + in->heat_at[f] : NULL;
+}
+
+int instrument_prepare(struct bytes original, const struct instrument_choice *by,
+		       struct arena *a, struct instrument *out, struct err *err)
+{
+	struct prog *prog = arena_alloc(a, sizeof(*prog));
+	struct sites sites = { .a = a };
+	struct bytes heat = by->heat;
+	struct plt plt;
+
+	if (prog_analyze(original, a, prog, err) < 0 || plt_read(&prog->img, a, &plt, err) < 0)
+		return -1;
+	*out = (struct instrument){ .prog = prog };
+	if (by->profile) {
+		struct wr made = { 0 };
+		int rc = make_heat(prog, by, &made, err);
+
+		heat = (struct bytes){ arena_dup(a, made.p, made.n), made.n };
+		wr_free(&made);
+		if (rc < 0)
+			return -1;
+	}
+	if (take_heat(out, heat, err) < 0)
+		return -1;
+	prog->order = arena_array(a, prog->nfn, sizeof(*prog->order));
+	prog->norder = 0;
+	for (uint32_t i = 0; i < prog->nfn; i++)
+		if (prog->fn[i].moved)
+			prog->order[prog->norder++] = i;
+	if (prog->norder == 0)
+		return err_set(err, ERR_REFUSED,
+			       by->uncertain > 0 ? "no function of which the profile tells "
+						   "anything uncertain can be moved"
+						 : "no function of it can be moved");
+	redirect_select(prog);
+	for (uint32_t i = 0; i < prog->nfn; i++)
+		prog->fn[i].redirected = false;
+	out->flags = flaglive_new(prog, a);
+	out->ncounter = COUNTSFILE_FIRST;
+	struct arena *scratch = arena_new();
+	for (uint32_t i = 0; i < prog->norder; i++) {
+		number_fn(out, &plt, prog->order[i], scratch, &sites);
+		arena_reset(scratch);
+	}
+	arena_free(scratch);
+	out->site = sites.v.v;
+	out->nsite = sites.v.n;
+	return 0;
+}
+
+struct build {
+	struct instrument in;
+	struct edgecounters counters;
+	uint32_t counter, site;		/* next ones */
+	VEC(struct edgecounter) fn;	/* of the function at hand */
+};
+
+static struct edgecounter counter_on(const struct countedge *e, uint32_t number)
+{
+	static const uint8_t at[] = {
+		[COUNTEDGE_PIECE] = EDGECOUNTER_BEFORE, [COUNTEDGE_FALL] = EDGECOUNTER_FALL,
+		[COUNTEDGE_TAKEN] = EDGECOUNTER_TAKEN, [COUNTEDGE_TABLE] = EDGECOUNTER_ENTRY,
+	};
+	bool placed = e->kind == COUNTEDGE_PIECE || e->kind == COUNTEDGE_TABLE;
+
+	return (struct edgecounter){ .block = e->block, .at = at[e->kind], .saved = e->saved,
+				     .where = placed ? e->where : 0, .number = number };
+}
+
+static int by_place(const void *x, const void *y)
+{
+	const struct edgecounter *a = x, *b = y;
+
+	if (a->block != b->block)
+		return a->block < b->block ? -1 : 1;
+	if (a->at != b->at)
+		return a->at < b->at ? -1 : 1;
+	return a->where < b->where ? -1 : a->where > b->where;
+}
+
+static void add_counters(struct build *b, uint32_t f, struct arena *scratch)
+{
+	struct arena *a = b->in.prog->arena;
+	const struct fn *fn = &b->in.prog->fn[f];
+	struct edgecounter_fn *out = &b->counters.fn[f];
+	struct countgraph g;
+
+	b->fn.n = 0;
+	countgraph_make(b->in.prog, fn, flaglive_before(b->in.flags, f),
+			instrument_heat(&b->in, f), scratch, &g);
+	for (uint32_t i = 0; i < g.flow.nedge; i++) {
+		if (!instrument_has_counter(&g, i))
+			continue;
+		vec_push(a, &b->fn, counter_on(&g.edge[i], b->counter++));
+		b->counters.nentry += g.edge[i].kind == COUNTEDGE_TABLE;
+	}
+	for (; b->site < b->in.nsite && b->in.site[b->site].fn == f; b->site++) {
+		const struct instrument_site *s = &b->in.site[b->site];
+
+		vec_push(a, &b->fn, ((struct edgecounter){
+			.block = s->block, .at = EDGECOUNTER_TARGET, .saved = true,
+			.where = s->insn, .number = b->site, .jumps = s->jumps }));
+		out->jumps |= s->jumps;
+	}
+	qsort(b->fn.v, b->fn.n, sizeof(*b->fn.v), by_place);
+	out->v = arena_dup(a, b->fn.v, b->fn.n * sizeof(*b->fn.v));
+	out->n = b->fn.n;
+	out->table_user = arena_dup(a, g.table_user, fn->ntable * sizeof(*g.table_user));
+}
+
+/* All states once more with the stack lower, then those of the routines.  An expression that
+ * uses the stack pointer cannot be made so: such code keeps a wrong state for the few
+ * instructions of a counter that saves flags, as it would for any that the compiler pushed
+ * without telling. */
+static void add_states(struct build *b)
+{
+	struct cfi *cfi = &b->in.prog->cfi;
+	uint32_t n = cfi->nstate, nrow;
+	const struct counterruntime_row *row = counterruntime_rows(&nrow);
+	struct cfi_state *all = arena_grow(b->in.prog->arena, cfi->state, n,
+					   2 * (size_t)n + nrow, sizeof(*all));
+
+	for (uint32_t i = 0; i < n; i++) {
+		all[n + i] = all[i];
+		if (!all[i].cfa_is_expr && all[i].cfa_reg == RSP)
+			all[n + i].cfa_off += EDGECOUNTER_ROOM;
+	}
+	for (uint32_t i = 0; i < nrow; i++) {
+		struct cfi_state *s = &all[2 * n + i];
+
+		*s = (struct cfi_state){ .cfa_reg = RSP, .cfa_off = 8 + (int64_t)row[i].depth };
+		s->reg[CFI_RA] = (struct cfi_rule){ .kind = CFI_OFFSET, .off = -8 };
+	}
+	b->counters.state_shift = n;
+	cfi->state = all;
+	cfi->nstate = 2 * n + nrow;
+}
+
+static uint32_t slots_for(uint32_t nsite)
+{
+	uint32_t n = MIN_SLOTS;
+
+	while (n < MAX_SLOTS && n / SLOTS_PER_SITE < nsite)
+		n *= 2;
+	return n;
+}
+
+static void write_counts(const struct build *b, const struct instrument_options *o,
+			 const struct counterruntime *r, struct bytes map, struct wr *out)
+{
+	struct countsfile f = {
+		.original = b->in.prog->digest, .base = r->base, .ncounter = b->in.ncounter,
+		.nslot = (uint32_t)r->nslot, .nsite = b->in.nsite, .offset = r->offset,
+		.size = r->size, .map = map, .heat = b->in.heat, .path = o->original };
+
+	memcpy(f.head, r->head, sizeof(f.head));
+	countsfile_write(&f, out);
+}
+
+int edit_instrument(struct bytes original, const struct instrument_options *o,
+		    struct arena *a, struct wr *generation, struct wr *counts, struct err *err)
+{
+	struct build b = { .counter = COUNTSFILE_FIRST };
+	struct edit_stats stats = { 0 };
+	struct wr map = { 0 };
+	vaddr hi;
+
+	struct instrument_choice by = { .profile = o->profile, .uncertain = o->uncertain };
+
+	if (instrument_prepare(original, &by, a, &b.in, err) < 0)
+		return -1;
+	struct prog *prog = b.in.prog;
+	struct arena *scratch = arena_new();
+	b.counters.fn = arena_array(a, prog->nfn, sizeof(*b.counters.fn));
+	for (uint32_t i = 0; i < prog->norder; i++) {
+		add_counters(&b, prog->order[i], scratch);
+		arena_reset(scratch);
+	}
+	arena_free(scratch);
+	assert(b.counter == b.in.ncounter && b.site == b.in.nsite);
+	add_states(&b);
+
+	struct counterruntime r = { .nslot = slots_for(b.in.nsite), .path = o->counts,
+		.slots = countsfile_slots_at(b.in.ncounter), .locked = o->threads,
+		.offset = countsfile_offset(o->original) };
+	image_span(&prog->img, &r.base, &hi);
+	r.span = INT32_MAX;
+	r.size = countsfile_size(b.in.ncounter, (uint32_t)r.nslot);
+	b.counters.size = r.size;
+	b.counters.locked = o->threads;
+	b.counters.runtime = &r;
+	if (emit_instrumented(prog, &b.counters, generation, &map, &stats, err) < 0)
+		return -1;
+	write_counts(&b, o, &r, wr_bytes(&map), counts);
+	wr_free(&map);
+	return 0;
+}

@@ -1,0 +1,74 @@
+/* interpret.h - which way control went on from samples that carry the program's state
+ *
+ * From each sample the code is followed as far as what is known decides where it goes
+ * (postmorph/machine/machine.h).  Return addresses on the stack tell by which calls it came
+ * there (callers.h).  What was seen of branches and calls is told in the addresses of the file
+ * that was mapped; edges.h takes it to the blocks of the original.
+ */
+#ifndef EDITOR_INTERPRET_INTERPRET_H
+#define EDITOR_INTERPRET_INTERPRET_H
+
+#include "lib/addr.h"
+#include "lib/arena.h"
+#include "lib/statesample.h"
+#include "postmorph/machine/machine.h"
+
+enum { INTERPRET_CALLERS = 4 };		/* frames that are looked at */
+
+struct interpret_options {
+	uint32_t branches;		/* decided per sample at most */
+	uint32_t steps;			/* instructions per sample at most */
+};
+
+enum { INTERPRET_MAX_BRANCHES = 64 };
+#define INTERPRET_DEFAULTS { .branches = 64, .steps = 4096 }
+
+enum sighting_kind {
+	SIGHTING_BRANCH,
+	SIGHTING_CALL,			/* indirect */
+	SIGHTING_CALLER,		/* direct call, and the code that ran because of it */
+};
+
+struct sighting {
+	new_vaddr insn;			/* branch or call */
+	new_vaddr to;			/* CALLER: start of the piece of code that ran */
+	uint32_t kind;			/* enum sighting_kind */
+	uint32_t count;
+};
+
+enum stop {				/* why a sample was followed no further */
+	STOP_ENOUGH,			/* as many branches as wanted */
+	STOP_STEPS,
+	STOP_OUTSIDE,			/* control left the module */
+	STOP_BRANCH,			/* unknown condition */
+	STOP_JUMP,			/* unknown target of a jump or call */
+	STOP_RETURN,			/* unknown return address */
+	STOP_CODE,			/* instruction that is not followed, or no room */
+	NSTOP
+};
+
+struct interpret_stats {
+	uint64_t samples;
+	uint64_t outside;		/* not in code of this module */
+	uint64_t with_branch;		/* at least one decided */
+	uint64_t branches, calls;	/* seen */
+	uint64_t callers;		/* return addresses of direct calls in this module */
+	bool unwinds;			/* the module's unwind tables could be read */
+	uint64_t steps;
+	uint64_t joined, left, called;	/* unknown branches, functions and calls passed by */
+	uint64_t stop[NSTOP];
+	/* of samples without a branch, with the cause */
+	uint64_t first[NSTOP][NUNKNOWN];
+};
+
+struct interpreter;
+
+/* Job lifetime.  `img` is what was mapped and must live as long. */
+struct interpreter *interpreter_new(const struct image *img, struct arena *a,
+				    const struct interpret_options *options, struct err *err);
+void interpreter_follow(struct interpreter *in, const struct statesample *sample);
+/* Ascending by insn, kind and to, each once. */
+const struct sighting *interpreter_sightings(struct interpreter *in, uint32_t *n);
+const struct interpret_stats *interpreter_stats(const struct interpreter *in);
+
+#endif

@@ -1,0 +1,333 @@
+/* sightings.c - from branches that were seen in new text to edges of the original
+ *
+ * A block's image keeps the block's instructions in order, the branch at its end last, and may
+ * have a jump or NOPs behind that.  So the image tells the block, and from where a branch led
+ * to one goes on through such jumps to the start of an image.  Blocks without an image (nothing
+ * but NOPs, or a lone jump) are passed through: they have one successor.
+ */
+#include "editor/interpret/sightings.h"
+
+#include <stdlib.h>
+
+enum { HOPS = 8 };
+
+struct place {				/* of an instruction in the original */
+	const struct fn *fn;
+	uint32_t block;
+	const struct insn *insn;
+	bool moved;			/* seen in the block's image */
+};
+
+struct placing {
+	const struct sightings_source *source;
+	const struct prog *prog;
+	struct sightings_stats *stats;
+	VEC(struct profile_edge) edges;
+	VEC(struct profile_call) calls;
+};
+
+static const struct blockmap_block *image_of(const struct sightings_source *s, new_vaddr addr)
+{
+	return s->map ? blockmap_find_gen(s->map, addr) : NULL;
+}
+
+/* How many instructions other than NOPs are in [from, to) of new text. */
+static uint32_t instructions_between(const struct image *img, new_vaddr from, new_vaddr to)
+{
+	uint32_t n = 0;
+
+	while (from < to) {
+		struct insn insn;
+		vaddr target;
+
+		if (!insn_decode(image_rest(img, from), from, &insn, &target))
+			return UINT32_MAX;
+		n += insn.kind != INSN_NOP;
+		from += insn.len;
+	}
+	return from == to ? n : UINT32_MAX;
+}
+
+vaddr *sightings_wanted(const struct sightings_source *s, struct arena *a, uint32_t *n)
+{
+	vaddr *v = arena_array(a, s->nsighting, sizeof(*v));
+
+	for (uint32_t i = 0; i < s->nsighting; i++) {
+		const struct blockmap_block *b = image_of(s, s->sighting[i].insn);
+
+		v[i] = b ? s->map->orig_base + b->orig : s->sighting[i].insn;
+	}
+	*n = s->nsighting;
+	return v;
+}
+
+/* The instruction of a block that begins at addr. */
+static const struct insn *insn_at(const struct prog *prog, const struct fn *fn,
+				  const struct block *b, vaddr addr)
+{
+	for (uint32_t i = 0; i < b->ninsn; i++)
+		if (prog_insn_addr(prog, &fn->insn[b->insn + i]) == addr)
+			return &fn->insn[b->insn + i];
+	return NULL;
+}
+
+/* The `count`-th one from addr on that is no NOP; NULL if there is none. */
+static const struct insn *insn_behind(const struct prog *prog, const struct fn *fn,
+				      const struct block *b, vaddr addr, uint32_t count)
+{
+	for (uint32_t i = 0; i < b->ninsn; i++) {
+		const struct insn *insn = &fn->insn[b->insn + i];
+
+		if (prog_insn_addr(prog, insn) >= addr && insn->kind != INSN_NOP &&
+		    count-- == 0)
+			return insn;
+	}
+	return NULL;
+}
+
+/* False when it is in no block. */
+static bool find_place(const struct placing *p, new_vaddr addr, struct place *out)
+{
+	const struct blockmap_block *image = image_of(p->source, addr);
+	vaddr in_original = image ? p->source->map->orig_base + image->orig : addr;
+	uint32_t f = prog_find_fn(p->prog, in_original), count = 0;
+	const struct fn *fn = f == NO_FN ? NULL : &p->prog->fn[f];
+
+	if (!fn || !fn->kept || fn->nblock == 0)
+		return false;
+	uint32_t b = fn_find_block(fn, in_original);
+	if (b == NO_BLOCK)
+		return false;
+	if (image)
+		count = instructions_between(p->source->mapped,
+					     p->source->map->gen_base + image->gen, addr);
+	*out = (struct place){ fn, b,
+			       image ? insn_behind(p->prog, fn, &fn->block[b], in_original,
+						   count)
+				     : insn_at(p->prog, fn, &fn->block[b], in_original),
+			       image != NULL };
+	return out->insn != NULL;
+}
+
+static bool is_last(const struct place *at)
+{
+	const struct block *b = &at->fn->block[at->block];
+
+	return at->insn == &at->fn->insn[b->insn + b->ninsn - 1];
+}
+
+/* Where control arrives in the original when it gets to `addr`; false when it cannot be
+ * told. */
+static bool arrival(const struct sightings_source *s, new_vaddr addr, vaddr *out)
+{
+	for (int hop = 0; hop < HOPS; hop++) {
+		const struct blockmap_block *b = image_of(s, addr);
+		struct insn insn;
+		vaddr target;
+
+		if (!b) {
+			*out = addr;
+			return true;
+		}
+		if (addr == s->map->gen_base + b->gen) {
+			*out = s->map->orig_base + b->orig;
+			return true;
+		}
+		if (!insn_decode(image_rest(s->mapped, addr), addr, &insn, &target))
+			return false;
+		if (insn.kind == INSN_JMP)
+			addr = target;
+		else if (insn.kind == INSN_NOP)
+			addr += insn.len;
+		else
+			return false;
+	}
+	return false;
+}
+
+/* From block `b` of a moved function on to the first one that left an image. */
+static uint32_t pass_through(const struct sightings_source *s, const struct fn *fn, uint32_t b)
+{
+	for (int hop = 0; hop < HOPS && b != NO_BLOCK; hop++) {
+		const struct block *at = &fn->block[b];
+
+		if (blockmap_find_orig(s->map, at->addr))
+			return b;
+		if (at->taken != NO_BLOCK && at->fall != NO_BLOCK)
+			return b;
+		b = at->taken != NO_BLOCK ? at->taken : at->fall;
+	}
+	return b;
+}
+
+static bool leads_to(const struct placing *p, const struct place *at, uint32_t succ,
+		     uint32_t to)
+{
+	return succ != NO_BLOCK &&
+	       (succ == to || (at->moved && pass_through(p->source, at->fn, succ) == to));
+}
+
+enum { AMBIGUOUS = UINT32_MAX - 1 };
+
+static uint32_t choose(uint32_t so_far, uint32_t succ)
+{
+	return so_far == NO_BLOCK || so_far == succ ? succ : AMBIGUOUS;
+}
+
+/* The successor of a block that leads to block `to`: NO_BLOCK if none, AMBIGUOUS if several. */
+static uint32_t successor(const struct placing *p, const struct place *at, uint32_t to)
+{
+	const struct fn *fn = at->fn;
+	const struct block *b = &fn->block[at->block];
+	uint32_t found = NO_BLOCK;
+
+	if (leads_to(p, at, b->fall, to))
+		found = choose(found, b->fall);
+	if (leads_to(p, at, b->taken, to))
+		found = choose(found, b->taken);
+	if (b->table != NO_TABLE) {
+		const struct jump_table *t = &fn->table[b->table];
+
+		for (uint32_t i = 0; i < t->nentry; i++)
+			if (leads_to(p, at, t->succ[i], to))
+				found = choose(found, t->succ[i]);
+	} else if (at->insn->kind == INSN_IJMP && fn->block[to].pinned) {
+		found = choose(found, to);
+	}
+	return found;
+}
+
+static void place_call(struct placing *p, const struct place *at, vaddr to, uint32_t count)
+{
+	uint32_t f = prog_find_fn(p->prog, to);
+
+	if (f == NO_FN || p->prog->fn[f].entry != to) {
+		p->stats->outside += count;
+	} else {
+		struct profile_call call = { prog_insn_addr(p->prog, at->insn), to, count };
+
+		vec_push(p->prog->arena, &p->calls, call);
+		p->stats->calls += count;
+	}
+}
+
+/* A direct call and the piece of code that ran because of it: if that is of the called
+ * function, not of one that it has jumped to. */
+static void place_caller(struct placing *p, const struct place *at, new_vaddr piece,
+			 uint32_t count)
+{
+	const struct blockmap_block *image = image_of(p->source, piece);
+	vaddr ran = image ? p->source->map->orig_base + image->orig : piece;
+	vaddr to = insn_target(at->insn, prog_insn_bytes(p->prog, at->insn),
+			       prog_insn_addr(p->prog, at->insn));
+	uint32_t f = prog_find_fn(p->prog, ran);
+
+	if (f != NO_FN && p->prog->fn[f].entry == to)
+		place_call(p, at, to, count);
+	else
+		p->stats->others += count;
+}
+
+static void place_branch(struct placing *p, const struct place *at, vaddr to, uint32_t count)
+{
+	uint32_t b = fn_find_block(at->fn, to), succ = NO_BLOCK;
+
+	if (b != NO_BLOCK && at->fn->block[b].addr == to)
+		succ = successor(p, at, b);
+	if (succ == AMBIGUOUS) {
+		p->stats->ambiguous += count;
+	} else if (succ != NO_BLOCK) {
+		struct profile_edge edge = { at->fn->block[at->block].addr,
+					     at->fn->block[succ].addr, count };
+
+		vec_push(p->prog->arena, &p->edges, edge);
+		p->stats->edges += count;
+	} else if (at->insn->kind == INSN_IJMP || at->fn->block[at->block].taken_out == to) {
+		place_call(p, at, to, count);
+	} else {
+		p->stats->no_edge += count;
+	}
+}
+
+static void place_sighting(struct placing *p, const struct sighting *s)
+{
+	struct place at;
+	vaddr to;
+
+	if (!find_place(p, s->insn, &at)) {
+		p->stats->uncut += s->count;
+		return;
+	}
+	if (s->kind == SIGHTING_CALLER) {
+		if (at.insn->kind == INSN_CALL)
+			place_caller(p, &at, s->to, s->count);
+		else
+			p->stats->no_edge += s->count;
+		return;
+	}
+	bool fits = s->kind == SIGHTING_CALL ? at.insn->kind == INSN_ICALL :
+		    is_last(&at) && (at.insn->kind == INSN_JCC || at.insn->kind == INSN_LOOP ||
+				     at.insn->kind == INSN_IJMP);
+	if (!fits || !arrival(p->source, s->to, &to))
+		p->stats->no_edge += s->count;
+	else if (s->kind == SIGHTING_CALL)
+		place_call(p, &at, to, s->count);
+	else
+		place_branch(p, &at, to, s->count);
+}
+
+static int by_edge(const void *a, const void *b)
+{
+	const struct profile_edge *x = a, *y = b;
+
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return (x->to > y->to) - (x->to < y->to);
+}
+
+static int by_call(const void *a, const void *b)
+{
+	const struct profile_call *x = a, *y = b;
+
+	if (x->insn != y->insn)
+		return x->insn < y->insn ? -1 : 1;
+	return (x->target > y->target) - (x->target < y->target);
+}
+
+/* Several sightings may be of one edge: through an entry jump or straight, say. */
+static void finish(struct placing *p, struct profile *out)
+{
+	uint32_t nedge = 0, ncall = 0;
+
+	if (p->edges.n)
+		qsort(p->edges.v, p->edges.n, sizeof(*p->edges.v), by_edge);
+	for (uint32_t i = 0; i < p->edges.n; i++) {
+		if (nedge && by_edge(&p->edges.v[nedge - 1], &p->edges.v[i]) == 0)
+			p->edges.v[nedge - 1].count += p->edges.v[i].count;
+		else
+			p->edges.v[nedge++] = p->edges.v[i];
+	}
+	if (p->calls.n)
+		qsort(p->calls.v, p->calls.n, sizeof(*p->calls.v), by_call);
+	for (uint32_t i = 0; i < p->calls.n; i++) {
+		if (ncall && by_call(&p->calls.v[ncall - 1], &p->calls.v[i]) == 0)
+			p->calls.v[ncall - 1].count += p->calls.v[i].count;
+		else
+			p->calls.v[ncall++] = p->calls.v[i];
+	}
+	out->edge = p->edges.v;
+	out->nedge = nedge;
+	out->call = p->calls.v;
+	out->ncall = ncall;
+}
+
+void sightings_place(const struct sightings_source *source, struct prog *prog,
+		     struct profile *out, struct sightings_stats *stats)
+{
+	struct placing p = { .source = source, .prog = prog, .stats = stats };
+
+	*stats = (struct sightings_stats){ 0 };
+	for (uint32_t i = 0; i < source->nsighting; i++)
+		place_sighting(&p, &source->sighting[i]);
+	finish(&p, out);
+}

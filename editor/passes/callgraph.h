@@ -1,0 +1,13 @@
+/* callgraph.h - the moved functions and the calls between them as the graph that
+ * proclayout.h orders */
+#ifndef EDITOR_PASSES_CALLGRAPH_H
+#define EDITOR_PASSES_CALLGRAPH_H
+
+#include "editor/graph/proclayout.h"
+#include "postmorph/ir/ir.h"
+
+/* Procedure i is function prog->order[i]; its size is that of what stays in the hot text.
+ * Needs counts, fn->order and cold and warm marks.  Arena lifetime. */
+void callgraph_make(const struct prog *prog, struct arena *a, struct proc_graph *out);
+
+#endif

@@ -1,0 +1,66 @@
+/* pass.h - passes over the annotated program
+ *
+ * A pass reorders or marks; it never adds, drops or rewrites code.  After each, what it may
+ * change is checked, and all by ir_check() after the last.
+ */
+#ifndef EDITOR_PASSES_PASS_H
+#define EDITOR_PASSES_PASS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "postmorph/ir/ir.h"
+
+struct cpu;
+
+struct edit_options {
+	/* comma-separated names from the pass table; NULL = the default list, with a minus
+	 * in front of each = that but for these */
+	const char *passes;
+	const char *print_after;	/* name of a pass, NULL = none; dump goes to stderr */
+	bool all;		/* move every movable function, profile or not */
+	/* leave pointers to moved functions, and labels in them, as they are */
+	bool keep_pointers;
+	/* run the test-only pass shuffle with `seed` instead of the passes */
+	bool shuffle;
+	uint64_t seed;
+	uint32_t generation;	/* number recorded in the block map */
+};
+
+struct pass {
+	const char *name;	/* for --passes= and --print-after= */
+	const char *help;	/* NULL: an earlier step of the pass of that name */
+	bool by_default;
+	/* by default only for such; NULL: for all */
+	bool (*is_wanted_by)(const struct cpu *cpu);
+	int (*run)(struct prog *prog, const struct edit_options *options, struct err *err);
+	bool keeps_blocks;	/* their order, and which are cold, are warm or stay */
+};
+
+extern const struct pass passes[];	/* in running order, ends with name == NULL */
+
+/* Runs the passes that options name (always in table order), or by default those that suit
+ * the processor that this runs on.  Unknown names are ERR_USAGE and list the known ones. */
+int passes_run(struct prog *prog, const struct edit_options *options, struct err *err);
+
+/* needs: counts.  Changes: block->cold, block->warm.  Keeps: order. */
+int pass_fluff(struct prog *prog, const struct edit_options *options, struct err *err);
+/* needs: counts, cold.  Changes: block->stays, fn->leaves.  Keeps the rest. */
+int pass_leave(struct prog *prog, const struct edit_options *options, struct err *err);
+/* needs: counts, cold, warm.  Changes: prog->order, fn->moved.  Keeps the rest. */
+int pass_layout_choose(struct prog *prog, const struct edit_options *options, struct err *err);
+/* needs: counts, cold, warm.  Changes: fn->order.  Keeps the rest. */
+int pass_align(struct prog *prog, const struct edit_options *options, struct err *err);
+/* needs: counts, cold, warm, fn->order.  Changes: prog->order, fn->moved.  Keeps the rest. */
+int pass_layout(struct prog *prog, const struct edit_options *options, struct err *err);
+/* needs: cold, warm.  Changes: block->direct.  Keeps the rest. */
+int pass_calls(struct prog *prog, const struct edit_options *options, struct err *err);
+/* Calls of the block may be made direct at all. */
+bool pass_calls_may(const struct fn *fn, const struct block *b);
+/* needs: counts, cold, warm.  Changes: block->in_line.  Keeps the rest. */
+int pass_lines(struct prog *prog, const struct edit_options *options, struct err *err);
+/* test only; needs nothing.  Changes fn->order, cold, warm, stays, direct, in_line, counts
+ * and prog->order to any valid ones. */
+int pass_shuffle(struct prog *prog, const struct edit_options *options, struct err *err);
+
+#endif

@@ -1,0 +1,126 @@
+/* pass_blockorder.c - branch alignment: the likely successor of a block is laid behind it
+ *
+ * needs: counts, cold, warm.  Changes: fn->order.  Keeps: cold, warm, prog->order.
+ *
+ * Hot blocks and warm ones are laid out apart, far from each other, so exttsp.h orders each by
+ * themselves: what leads from one to the other has no place that is better.  Cold blocks stand
+ * behind them in their old order, padding last of all.  A function of which nothing is known
+ * keeps its order.
+ *
+ * Most edges of a function that was hardly sampled have guessed weights of next to nothing.
+ * The rarest ones, rare_share of all weight together, are left out: the score cannot lose more,
+ * and they are most of the work.  Where all weights are guessed, it may be more.
+ */
+#include "editor/passes/pass.h"
+
+#include <stdlib.h>
+
+#include "editor/graph/exttsp.h"
+#include "editor/passes/blockgraph.h"
+
+#define NONE UINT32_MAX
+
+static const double rare_share = 0.0005, rare_share_guessed = 0.01;
+
+/* Node 0 stays first.  Of hot blocks that is the entry; in front of warm ones there is a
+ * node of no size. */
+struct part {
+	uint32_t *block;		/* [nnode] of each node */
+	uint32_t *node_of;		/* [nblock] NONE: in another part */
+	struct exttsp_graph g;
+};
+
+static bool is_in(const struct block *b, bool warm)
+{
+	return !b->cold && !b->padding && b->warm == warm;
+}
+
+static int by_weight(const void *x, const void *y)
+{
+	const double *a = x, *b = y;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+/* The weight of the heaviest edge that is left out. */
+static double rare_weight(struct arena *a, const struct exttsp_graph *g, double share)
+{
+	double *weight = arena_array(a, g->nedge, sizeof(*weight)), all = 0, sum = 0, rare = 0;
+
+	for (uint32_t i = 0; i < g->nedge; i++)
+		all += weight[i] = g->edge[i].weight;
+	if (g->nedge)
+		qsort(weight, g->nedge, sizeof(*weight), by_weight);
+	for (uint32_t i = 0; i < g->nedge && (sum += weight[i]) <= share * all; i++)
+		rare = weight[i];
+	return rare;
+}
+
+static void make_part(struct arena *a, const struct fn *fn, const struct exttsp_graph *all,
+		      bool warm, double rare, struct part *p)
+{
+	uint64_t *size = arena_array(a, (size_t)fn->nblock + 1, sizeof(*size));
+	double *count = arena_array(a, (size_t)fn->nblock + 1, sizeof(*count));
+	struct exttsp_edge *edge = arena_array(a, all->nedge, sizeof(*edge));
+	uint32_t n = warm ? 1 : 0, nedge = 0;
+
+	p->block = arena_array(a, (size_t)fn->nblock + 1, sizeof(*p->block));
+	p->node_of = arena_array(a, fn->nblock, sizeof(*p->node_of));
+	for (uint32_t i = 0; i < fn->nblock; i++) {
+		p->node_of[i] = is_in(&fn->block[i], warm) ? n : NONE;
+		if (p->node_of[i] == NONE)
+			continue;
+		size[n] = all->size[i];
+		count[n] = all->count[i] > rare ? all->count[i] : 0;
+		p->block[n++] = i;
+	}
+	for (uint32_t i = 0; i < all->nedge; i++) {
+		struct exttsp_edge e = all->edge[i];
+
+		e.from = p->node_of[e.from];
+		e.to = p->node_of[e.to];
+		if (e.weight > rare && e.from != NONE && e.to != NONE)
+			edge[nedge++] = e;
+	}
+	p->g = (struct exttsp_graph){ n, nedge, size, count, edge };
+}
+
+static void align_fn(struct arena *scratch, struct fn *fn)
+{
+	uint32_t *order = arena_array(scratch, (size_t)fn->nblock + 1, sizeof(*order)), n = 0;
+	struct exttsp_graph all;
+
+	blockgraph_make(fn, false, 0, &all);
+	double rare =
+		rare_weight(scratch, &all, fn_is_seen(fn) ? rare_share : rare_share_guessed);
+	for (uint32_t warm = 0; warm < 2; warm++) {
+		struct part p;
+
+		make_part(scratch, fn, &all, warm, rare, &p);
+		exttsp_order(&p.g, order);
+		for (uint32_t i = warm; i < p.g.nnode; i++)
+			fn->order[n++] = p.block[order[i]];
+	}
+	for (int padding = 0; padding < 2; padding++)
+		for (uint32_t i = 0; i < fn->nblock; i++)
+			if (fn->block[i].padding == padding && (padding || fn->block[i].cold))
+				fn->order[n++] = i;
+	blockgraph_free(&all);
+}
+
+int pass_align(struct prog *prog, const struct edit_options *options, struct err *err)
+{
+	struct arena *scratch = arena_new();
+
+	(void)options;
+	(void)err;
+	for (uint32_t i = 0; i < prog->norder; i++) {
+		struct fn *fn = &prog->fn[prog->order[i]];
+
+		if (blockgraph_knows(fn))
+			align_fn(scratch, fn);
+		arena_reset(scratch);
+	}
+	arena_free(scratch);
+	return 0;
+}

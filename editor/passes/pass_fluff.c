@@ -1,0 +1,80 @@
+/* pass_fluff.c - fluff removal: blocks that do not run go to the fluff text
+ *
+ * needs: counts.  Changes: block->cold, block->warm.  Keeps: order.
+ *
+ * A profile of samples is sparse, and a block that does run but stands in the fluff text costs
+ * more than removing all the rest gains.  So no samples are not enough: a block of which
+ * nothing tells that it runs, whatever its count is guessed to be (unsampled.h), is cold when
+ *   - the confidence in that is medium or high; or
+ *   - all blocks before it are cold; or
+ *   - it can only end in an abort.
+ * Any other is warm when its guessed count is less than a LIKELY part of what runs before it
+ * goes there: it stands between the hot blocks of all functions, which are so packed as closely
+ * as can be, and the cold ones.  Where what runs before it is RARE the part is an UNLIKELY one,
+ * and where of that a sample is hardly EXPECTED the block is hot: the less is gained by
+ * packing, and the more such blocks do run (of a large program most), each of which would be a
+ * jump to another page away.
+ * Blocks that the compiler itself put into a .cold fragment are cold unless they are known to
+ * run.  The entry is always hot.
+ */
+#include "editor/passes/pass.h"
+
+#include "editor/infer/unsampled.h"
+
+/* Under this many samples of the whole program nothing is known well enough. */
+static const double min_samples = 3000;
+static const double likely = 0.25, unlikely = 0.03;
+/* executions for each instruction of the program's */
+static const double rare = 0.00001;
+static const double expected = 0.1;		/* samples in an instruction */
+
+/* `all`: instructions that the program executes, in the unit of counts. */
+static void mark_fn(struct arena *scratch, struct fn *fn, double all)
+{
+	const double *reached = unsampled_reached(fn, scratch);
+	bool any = false;
+
+	for (uint32_t i = 0; i < fn->nblock; i++)
+		any |= !unsampled_is(&fn->block[i]);
+	if (!any)
+		return;
+	for (uint32_t i = 1; i < fn->nblock; i++) {
+		struct block *b = &fn->block[i];
+
+		if (!unsampled_is(b))
+			continue;
+		b->cold = b->leads_to_noreturn || b->confidence > CONFIDENCE_LOW ||
+			  reached[i] <= 0 || b->range > 0;
+		b->warm =
+			!b->cold && reached[i] >= expected &&
+			b->count < (reached[i] >= rare * all ? likely : unlikely) * reached[i];
+	}
+}
+
+int pass_fluff(struct prog *prog, const struct edit_options *options, struct err *err)
+{
+	struct arena *scratch = arena_new();
+	double samples = 0, all = 0;
+
+	(void)options;
+	(void)err;
+	for (uint32_t i = 0; i < prog->nfn; i++)
+		samples += prog->fn[i].samples;
+	for (uint32_t i = 0; i < prog->norder; i++)
+		all += fn_work(&prog->fn[prog->order[i]]);
+	for (uint32_t i = 0; i < prog->norder; i++) {
+		struct fn *fn = &prog->fn[prog->order[i]];
+
+		if (samples >= min_samples)
+			mark_fn(scratch, fn, all);
+		arena_reset(scratch);
+		for (uint32_t k = 0; k < fn->nblock; k++) {
+			struct block *b = &fn->block[k];
+
+			if (b->range > 0 && unsampled_is(b))
+				b->cold = true;
+		}
+	}
+	arena_free(scratch);
+	return 0;
+}

@@ -1,0 +1,220 @@
+/* confinedjob.c - see confinedjob.h */
+#include "lib/confinedjob.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+#include "lib/confine.h"
+#include "lib/err.h"
+#include "lib/io.h"
+
+enum {
+	MAX_INPUT = 1 << 30,	/* bytes; the largest program of a distribution is 200 MiB */
+	/* such memory goes back to the system when it is freed, for the next step */
+	LARGE = 1 << 18,
+};
+
+struct opened {			/* the parent's view of one output */
+	int fd;
+	char *temporary;	/* NULL: written in place or not wanted */
+};
+
+int confinedjob_wrap(const struct confinedjob *job, int i, struct err *err)
+{
+	const char *arg = job->in[i].arg;
+
+	return strncmp(arg, "fd:", 3) == 0 ? -1 : err_wrap(err, "'%s'", arg);
+}
+
+/* What is there and no regular file (a device, a pipe) is written to: a rename would put a
+ * file in its place. */
+static bool is_written_in_place(const char *arg)
+{
+	struct stat st;
+
+	return strncmp(arg, "fd:", 3) == 0 || (stat(arg, &st) == 0 && !S_ISREG(st.st_mode));
+}
+
+static int open_output(struct confinedjob_out *out, struct opened *o, struct err *err)
+{
+	*o = (struct opened){ .fd = -1 };
+	if (!out->arg)
+		return 0;
+	if (is_written_in_place(out->arg)) {
+		o->fd = io_open_write(out->arg, err);
+		return o->fd < 0 ? -1 : 0;
+	}
+	if (asprintf(&o->temporary, "%s.XXXXXX", out->arg) < 0) {
+		o->temporary = NULL;
+		return err_set(err, ERR_SYS, "out of memory");
+	}
+	o->fd = mkostemp(o->temporary, O_CLOEXEC);
+	if (o->fd < 0) {
+		err_set(err, ERR_SYS, "'%s': create: %s", out->arg, strerror(errno));
+		free(o->temporary);
+		o->temporary = NULL;
+		return -1;
+	}
+	return 0;
+}
+
+/* What cannot be read as a whole is refused by name before anything else is done. */
+static int check_input(const struct confinedjob *job, int i, const struct stat *st,
+		       struct err *err)
+{
+	if (S_ISDIR(st->st_mode))
+		err_set(err, ERR_REFUSED, "a directory");
+	else if (S_ISREG(st->st_mode) && st->st_size > MAX_INPUT)
+		err_set(err, ERR_REFUSED, "larger than %d MiB", MAX_INPUT >> 20);
+	else
+		return 0;
+	(void)confinedjob_wrap(job, i, err);		/* already failing */
+	return -1;
+}
+
+/* Runs in the child; the exit code. */
+static int work_confined(struct confinedjob *job, const int *in_fd, const struct opened *out)
+{
+	/* given, so that stdio asks nothing of the kernel */
+	static char stdout_buffer[1 << 16];
+	struct err err = { 0 };
+
+	(void)mallopt(M_MMAP_THRESHOLD, LARGE);		/* an advice */
+	(void)setvbuf(stdout, stdout_buffer, _IOFBF, sizeof(stdout_buffer));
+	job->arena = arena_new();
+	for (int i = 0; i < job->nin; i++) {
+		struct confinedjob_in *in = &job->in[i];
+
+		if (io_read_all(in_fd[i], MAX_INPUT, job->arena, &in->bytes, &err) < 0) {
+			(void)confinedjob_wrap(job, i, &err);	/* already failing */
+			goto fail;
+		}
+	}
+	if (confine_job(0, 0, &err) < 0 || job->work(job, job->ctx, &err) < 0)
+		goto fail;
+	for (int i = 0; i < job->nout; i++)
+		if (out[i].fd >= 0 && io_write_all(out[i].fd, wr_bytes(&job->out[i].bytes).p,
+						   job->out[i].bytes.n, &err) < 0) {
+			err_wrap(&err, "'%s'", job->out[i].arg);
+			goto fail;
+		}
+	if (fflush(stdout) == 0)
+		return 0;
+	err_set(&err, ERR_SYS, "standard output: %s", strerror(errno));
+fail:
+	(void)fflush(stdout);		/* already failing; the message below says why */
+	(void)fprintf(stderr, "%s: %s\n", program_invocation_short_name, err.text);
+	return err_exit_code(&err);
+}
+
+static int wait_for(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return 1;
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	int sig = WTERMSIG(status);
+	(void)fprintf(stderr, "%s: the job died of signal %d (%s)%s\n",
+		      program_invocation_short_name, sig, strsignal(sig),
+		      sig == SIGSYS    ? ": it tried a forbidden system call"
+		      : sig == SIGXCPU ? ": CPU time limit"
+				       : "");
+	return 1;
+}
+
+/* Gives a finished output its name, or removes it. */
+static int settle_output(const struct confinedjob *job, const struct confinedjob_out *out,
+			 struct opened *o, bool keep, struct err *err)
+{
+	int rc = 0;
+
+	if (keep && out->mode_from >= 0 &&
+	    fchmod(o->fd, job->in[out->mode_from].mode & 0777) < 0)
+		rc = err_set(err, ERR_SYS, "'%s': chmod: %s", out->arg, strerror(errno));
+	if (keep && out->mode_from < 0) {
+		mode_t mask = umask(0);
+
+		(void)umask(mask);
+		if (fchmod(o->fd, 0666 & ~mask) < 0)
+			rc = err_set(err, ERR_SYS, "'%s': chmod: %s", out->arg,
+				     strerror(errno));
+	}
+	if (keep && rc == 0 && rename(o->temporary, out->arg) < 0)
+		rc = err_set(err, ERR_SYS, "'%s': rename: %s", out->arg, strerror(errno));
+	if (!keep || rc < 0)
+		(void)unlink(o->temporary);	/* best effort: we are failing anyway */
+	free(o->temporary);
+	o->temporary = NULL;
+	return rc;
+}
+
+/* Is there an output that must get its name once the job has succeeded? */
+static bool needs_name(const struct opened *out, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (out[i].temporary)
+			return true;
+	return false;
+}
+
+int confinedjob_run(struct confinedjob *job)
+{
+	int in_fd[CONFINEDJOB_FILES], code = 1;
+	struct opened out[CONFINEDJOB_FILES] = { 0 };
+	struct err err = { 0 };
+	struct stat st;
+	int nopen = 0;
+
+	for (int i = 0; i < job->nin; i++) {
+		in_fd[i] = io_open_read(job->in[i].arg, &err);
+		if (in_fd[i] < 0)
+			goto fail;
+		if (fstat(in_fd[i], &st) < 0) {
+			err_set(&err, ERR_SYS, "'%s': fstat: %s", job->in[i].arg,
+				strerror(errno));
+			goto fail;
+		}
+		job->in[i].mode = st.st_mode;
+		if (check_input(job, i, &st, &err) < 0)
+			goto fail;
+	}
+	for (; nopen < job->nout; nopen++)
+		if (open_output(&job->out[nopen], &out[nopen], &err) < 0)
+			goto fail;
+	if (!needs_name(out, nopen))
+		_exit(work_confined(job, in_fd, out));
+	pid_t pid = fork();
+	if (pid < 0) {
+		err_set(&err, ERR_SYS, "fork: %s", strerror(errno));
+		goto fail;
+	}
+	if (pid == 0)
+		_exit(work_confined(job, in_fd, out));
+	code = wait_for(pid);
+	err.kind = ERR_NONE;
+	goto settle;
+fail:
+	(void)fprintf(stderr, "%s: %s\n", program_invocation_short_name, err.text);
+	code = err_exit_code(&err);
+settle:
+	for (int i = 0; i < nopen; i++)
+		if (out[i].temporary &&
+		    settle_output(job, &job->out[i], &out[i], code == 0, &err) < 0) {
+			(void)fprintf(stderr, "%s: %s\n", program_invocation_short_name,
+				      err.text);
+			code = 1;
+		}
+	return code;
+}

@@ -1,0 +1,465 @@
+#include "manager/control/command.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lib/err.h"
+#include "lib/table.h"
+#include "manager/control/access.h"
+#include "manager/control/control.h"
+#include "manager/control/show.h"
+#include "manager/work/answer.h"
+#include "manager/work/work.h"
+#include "policy/policy.h"
+
+enum { REPORT_LIMIT = 20, MAX_LIMIT = 10000, WAIT_MS = 1000 };
+
+static void say(struct client *cl, const char *text)
+{
+	answer_line(control_answer(cl), "%s", text);
+}
+
+static int fail(struct client *cl, const struct err *err)
+{
+	answer_error(control_answer(cl), err->text);
+	return err_exit_code(err);
+}
+
+static int done(struct client *cl, int rc, const struct err *err)
+{
+	return rc < 0 ? fail(cl, err) : 0;
+}
+
+/* Takes an option out of the arguments. */
+static bool take(int *argc, const char **argv, const char *option)
+{
+	for (int i = 1; i < *argc; i++)
+		if (strcmp(argv[i], option) == 0) {
+			memmove(argv + i, argv + i + 1,
+				sizeof(*argv) * (size_t)(*argc - i - 1));
+			(*argc)--;
+			return true;
+		}
+	return false;
+}
+
+enum { MAX_ARGS = 64 };
+
+/* A copy of the arguments from which options can be taken. */
+static int copy_args(int argc, const char *const *argv, const char **out)
+{
+	if (argc > MAX_ARGS)
+		argc = MAX_ARGS;
+	memcpy(out, argv, sizeof(*out) * (size_t)argc);
+	return argc;
+}
+
+static int reject(struct client *cl, const char *option)
+{
+	struct err err;
+
+	err_set(&err, ERR_USAGE, "unknown option '%s'", option);
+	return fail(cl, &err);
+}
+
+static int sync_spool(struct work *w, struct client *cl, struct err *err)
+{
+	struct work_spool spool;
+
+	say(cl, "taking in the spool");
+	if (work_sync(w, &spool, err) < 0)
+		return -1;
+	if (spool.warning[0])
+		answer_line(control_answer(cl), "the newest samples are missing: %s",
+			    spool.warning);
+	return 0;
+}
+
+/* --- what is answered at once --- */
+
+static int run_status(struct work *w, struct client *cl, int argc, const char *const *argv)
+{
+	struct err err;
+
+	(void)argc;
+	(void)argv;
+	return done(cl, show_status(w, cl, &err), &err);
+}
+
+static int run_list(struct work *w, struct client *cl, int argc, const char *const *argv)
+{
+	struct err err;
+
+	(void)argc;
+	(void)argv;
+	return done(cl, show_list(w, cl, &err), &err);
+}
+
+static int run_history(struct work *w, struct client *cl, int argc, const char *const *argv)
+{
+	struct err err;
+
+	return done(cl, show_history(w, argc > 1 ? argv[1] : NULL, cl, &err), &err);
+}
+
+static int run_policy(struct work *w, struct client *cl, int argc, const char *const *argv)
+{
+	struct err err;
+
+	(void)argc;
+	(void)argv;
+	return done(cl, show_policy(w, cl, &err), &err);
+}
+
+static int set_pause(struct work *w, struct client *cl, bool on)
+{
+	struct err err;
+
+	if (ask_pause(w->ask, on, &err) < 0)
+		return fail(cl, &err);
+	w->paused = on;
+	return 0;
+}
+
+static int run_pause(struct work *w, struct client *cl, int argc, const char *const *argv)
+{
+	(void)argc;
+	(void)argv;
+	return set_pause(w, cl, true);
+}
+
+static int run_resume(struct work *w, struct client *cl, int argc, const char *const *argv)
+{
+	(void)argc;
+	(void)argv;
+	return set_pause(w, cl, false);
+}
+
+/* --- what waits its turn --- */
+
+static int run_sync(struct work *w, struct client *cl, int argc, const char *const *argv)
+{
+	struct err err = { 0 };
+
+	(void)argc;
+	(void)argv;
+	if (sync_spool(w, cl, &err) < 0)
+		return fail(cl, &err);
+	return done(cl, show_status(w, cl, &err), &err);
+}
+
+static int run_report(struct work *w, struct client *cl, int argc, const char *const *argv)
+{
+	const char *module = NULL;
+	uint32_t limit = REPORT_LIMIT;
+	struct err err = { 0 };
+
+	for (int i = 1; i < argc; i++) {
+		if (strncmp(argv[i], "--limit=", 8) == 0) {
+			unsigned long n = strtoul(argv[i] + 8, NULL, 10);
+
+			limit = n < 1 ? 1 : n > MAX_LIMIT ? MAX_LIMIT : (uint32_t)n;
+		} else if (argv[i][0] == '-') {
+			return reject(cl, argv[i]);
+		} else {
+			module = argv[i];
+		}
+	}
+	if (sync_spool(w, cl, &err) < 0)
+		return fail(cl, &err);
+	return done(cl, show_report(w, module, limit, cl, &err), &err);
+}
+
+static int run_annotate(struct work *w, struct client *cl, int argc, const char *const *argv)
+{
+	struct err err = { 0 };
+
+	(void)argc;
+	if (sync_spool(w, cl, &err) < 0)
+		return fail(cl, &err);
+	return done(cl, show_annotate(w, argv[1], argv[2], cl, &err), &err);
+}
+
+static int run_explain(struct work *w, struct client *cl, int argc, const char *const *argv)
+{
+	struct err err = { 0 };
+
+	(void)argc;
+	return done(cl, show_explain(w, argv[1], cl, &err), &err);
+}
+
+/* False when the client has gone or the daemon stops meanwhile. */
+static bool wait_for_idle(struct work *w, struct client *cl)
+{
+	struct idle_condition c[IDLE_NCONDITION];
+
+	if (!work_is_idle(w, c))
+		say(cl, "waiting for the machine to be idle");
+	while (!work_is_idle(w, c)) {
+		uint64_t end = role_now_ms() + WAIT_MS;
+
+		while (role_now_ms() < end && !w->ask->stop)
+			w->ask->turn(w->ask->ctx);
+		if (w->ask->stop || !control_alive(cl))
+			return false;
+	}
+	return true;
+}
+
+static int reoptimize_all(struct work *w, struct client *cl, int n, const char *const *path,
+			  bool dry_run)
+{
+	struct err err = { 0 };
+	int code = 0;
+
+	for (int i = 0; i < n; i++)
+		if (access_change(w, cl, path[i], &err) < 0)
+			return fail(cl, &err);
+	if (sync_spool(w, cl, &err) < 0)
+		return fail(cl, &err);
+	for (int i = 0; i < n && !w->ask->stop; i++)
+		if (work_reoptimize(w, path[i], dry_run, control_answer(cl), &err) < 0) {
+			int one = fail(cl, &err);
+
+			code = one > code ? one : code;
+		}
+	return w->ask->stop ? 1 : code;
+}
+
+static int run_reoptimize(struct work *w, struct client *cl, int argc, const char *const *argv)
+{
+	const char *arg[MAX_ARGS];
+
+	argc = copy_args(argc, argv, arg);
+	bool dry_run = take(&argc, arg, "--dry-run"), wait = take(&argc, arg, "--wait");
+	for (int i = 1; i < argc; i++)
+		if (arg[i][0] != '/')
+			return reject(cl, arg[i]);
+	if (wait && !control_trusted(cl)) {
+		struct err err;
+
+		err_set(&err, ERR_REFUSED,
+			"reoptimize --wait: others would have to wait as well");
+		return fail(cl, &err);
+	}
+	if (wait && !wait_for_idle(w, cl))
+		return 1;
+	w->ask->yields = wait ? YIELD_STOPS : YIELD_NEVER;
+	int code = reoptimize_all(w, cl, argc - 1, arg + 1, dry_run);
+	w->ask->yields = YIELD_NEVER;
+	return code;
+}
+
+struct paths {			/* of the client's modules that are not their originals */
+	const struct client *client;
+	uint32_t n, cap;
+	char **path;
+};
+
+static bool add_path(void *ctx, const struct store_module *m)
+{
+	struct paths *p = ctx;
+
+	if (!m->generation || !access_owns(p->client, m))
+		return true;
+	if (p->n == p->cap) {
+		uint32_t cap = p->cap ? 2 * p->cap : 16;
+		char **path = realloc(p->path, sizeof(*path) * cap);
+
+		if (!path)
+			return false;
+		p->path = path;
+		p->cap = cap;
+	}
+	p->path[p->n] = strdup(m->path);
+	p->n += p->path[p->n] != NULL;
+	return true;
+}
+
+/* Calls `one` for each path given, or with --all for all modules that have a generation. */
+static int for_paths(struct work *w, struct client *cl, int argc, const char *const *argv,
+		     int (*one)(struct work *w, const char *path, struct client *cl, void *ctx),
+		     void *ctx)
+{
+	const char *arg[MAX_ARGS];
+	struct paths p = { .client = cl };
+	struct err err = { 0 };
+	int code = 0;
+
+	argc = copy_args(argc, argv, arg);
+	if (take(&argc, arg, "--all") && store_module_each(w->store, add_path, &p, &err) < 0)
+		code = fail(cl, &err);
+	for (int i = 1; i < argc; i++) {
+		int rc = arg[i][0] != '/' ? reject(cl, arg[i]) : one(w, arg[i], cl, ctx);
+
+		code = rc > code ? rc : code;
+	}
+	for (uint32_t i = 0; i < p.n; i++) {
+		int rc = one(w, p.path[i], cl, ctx);
+
+		code = rc > code ? rc : code;
+		free(p.path[i]);
+	}
+	free(p.path);
+	return code;
+}
+
+static int restore_one(struct work *w, const char *path, struct client *cl, void *ctx)
+{
+	const bool *force = ctx;
+	struct err err = { 0 };
+
+	if (access_change(w, cl, path, &err) < 0)
+		return fail(cl, &err);
+	return done(cl, work_restore(w, path, *force, control_answer(cl), &err), &err);
+}
+
+static int run_restore(struct work *w, struct client *cl, int argc, const char *const *argv)
+{
+	const char *arg[MAX_ARGS];
+
+	argc = copy_args(argc, argv, arg);
+	bool force = take(&argc, arg, "--force");
+	return for_paths(w, cl, argc, arg, restore_one, &force);
+}
+
+static int verify_one(struct work *w, const char *path, struct client *cl, void *ctx)
+{
+	struct work_proof proof;
+	struct store_module m;
+	struct err err = { 0 };
+
+	if (!control_trusted(cl) && access_find(w, cl, path, &m, &err) < 0)
+		return fail(cl, &err);
+	answer_line(control_answer(cl), "%s: verifying", path);
+	int rc = work_verify(w, path, &proof, &err);
+	table_row(ctx, path, (uint64_t)proof.generation, (int)(rc == 0),
+		  rc == 0 ? proof.detail : err.text);
+	return done(cl, rc, &err);
+}
+
+static int run_verify(struct work *w, struct client *cl, int argc, const char *const *argv)
+{
+	static const struct table_column col[] = {
+		{ "path", TABLE_TEXT }, { "generation", TABLE_UINT }, { "proven", TABLE_BOOL },
+		{ "detail", TABLE_TEXT },
+	};
+	struct table *t = table_new("verified", 4, col);
+	int code = for_paths(w, cl, argc, argv, verify_one, t);
+
+	answer_table(control_answer(cl), t);
+	table_free(t);
+	return code;
+}
+
+static int run_checksums(struct work *w, struct client *cl, int argc, const char *const *argv)
+{
+	struct err err = { 0 };
+
+	(void)argc;
+	(void)argv;
+	return done(cl, work_checksums(w, control_answer(cl), &err), &err);
+}
+
+static int run_look(struct work *w, struct client *cl, int argc, const char *const *argv)
+{
+	struct err err = { 0 };
+
+	(void)argc;
+	(void)argv;
+	return done(cl, work_look_all(w, control_answer(cl), &err), &err);
+}
+
+static int bug_report(struct work *w, const char *path, struct client *cl, struct err *err)
+{
+	static const struct table_column col[] = {
+		{ "path", TABLE_TEXT }, { "report", TABLE_TEXT }, { "bytes", TABLE_BYTES },
+	};
+	struct store_module m;
+	struct stat st;
+	char report[PATH_MAX];
+
+	if (work_find(w, path, &m, err) < 0 ||
+	    work_bug_report(w, &m.original, report, err) < 0)
+		return -1;
+	if (stat(report, &st) < 0)
+		return err_set(err, ERR_USAGE, "'%s': no generation of it has crashed", m.path);
+	struct table *t = table_new("report", 3, col);
+	table_row(t, m.path, report, (uint64_t)st.st_size);
+	answer_table(control_answer(cl), t);
+	table_free(t);
+	return 0;
+}
+
+static int run_report_bug(struct work *w, struct client *cl, int argc, const char *const *argv)
+{
+	struct err err = { 0 };
+
+	(void)argc;
+	return done(cl, bug_report(w, argv[1], cl, &err), &err);
+}
+
+static int run_rule(struct work *w, struct client *cl, int argc, const char *const *argv)
+{
+	struct store_module m;
+	struct err err = { 0 };
+
+	(void)argc;
+	if (!control_trusted(cl) && access_find(w, cl, argv[1], &m, &err) < 0)
+		return fail(cl, &err);
+	return done(cl, show_rule(w, argv[1], cl, &err), &err);
+}
+
+static int run_reload(struct work *w, struct client *cl, int argc, const char *const *argv)
+{
+	struct err err = { 0 };
+
+	(void)argc;
+	(void)argv;
+	if (work_reload(w, &err) < 0) {
+		err_wrap(&err, "the old policy stays");
+		return fail(cl, &err);
+	}
+	role_log("policy '%s' read anew", w->options->policy);
+	return 0;
+}
+
+/* --- the table --- */
+
+static const struct command command[] = {
+	/* name      arguments  for          slow */
+	{ "status",     0,  0, FOR_ALL,     false, run_status },
+	{ "sync",       0,  0, FOR_TRUSTED, true,  run_sync },
+	{ "list",       0,  0, FOR_ALL,     false, run_list },
+	{ "history",    0,  1, FOR_ALL,     false, run_history },
+	{ "policy",     0,  0, FOR_ALL,     false, run_policy },
+	{ "rule",       1,  1, FOR_ALL,     true,  run_rule },
+	{ "reload",     0,  0, FOR_TRUSTED, true,  run_reload },
+	{ "pause",      0,  0, FOR_TRUSTED, false, run_pause },
+	{ "resume",     0,  0, FOR_TRUSTED, false, run_resume },
+	{ "report",     0,  2, FOR_ALL,     true,  run_report },
+	{ "annotate",   2,  2, FOR_ALL,     true,  run_annotate },
+	{ "explain",    1,  1, FOR_ALL,     true,  run_explain },
+	{ "reoptimize", 1, -1, FOR_OWNERS,  true,  run_reoptimize },
+	{ "restore",    1, -1, FOR_OWNERS,  true,  run_restore },
+	{ "verify",     1, -1, FOR_ALL,     true,  run_verify },
+	{ "checksums",  0,  0, FOR_TRUSTED, true,  run_checksums },
+	{ "look",       0,  0, FOR_TRUSTED, true,  run_look },
+	{ "report-bug", 1,  1, FOR_TRUSTED, false, run_report_bug },
+};
+
+const struct command *command_find(int argc, const char *const *argv, const char **why)
+{
+	for (size_t i = 0; i < sizeof(command) / sizeof(command[0]); i++) {
+		const struct command *c = &command[i];
+
+		if (strcmp(c->name, argv[0]) != 0)
+			continue;
+		*why = "wrong number of arguments";
+		return argc - 1 < c->min_args || (c->max_args >= 0 && argc - 1 > c->max_args) ?
+		       NULL : c;
+	}
+	*why = "unknown request";
+	return NULL;
+}

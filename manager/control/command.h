@@ -1,0 +1,28 @@
+/* command.h - the requests that the daemon understands, one a line of a table */
+#ifndef MANAGER_CONTROL_COMMAND_H
+#define MANAGER_CONTROL_COMMAND_H
+
+#include <stdbool.h>
+
+struct client;
+struct work;
+
+enum command_for {
+	FOR_ALL,	 /* says nothing of any program, or only what the client may see */
+	FOR_OWNERS,	/* of the programs named (access.h) */
+	FOR_TRUSTED,
+};
+
+struct command {
+	const char *name;
+	int min_args, max_args;		/* behind the name; max -1: any number */
+	enum command_for who;
+	bool slow;			/* waits its turn: it asks the parent, or takes long */
+	/* Answers but for the end; the exit code. */
+	int (*run)(struct work *w, struct client *cl, int argc, const char *const *argv);
+};
+
+/* NULL: no such request, or a wrong number of arguments; *why says which. */
+const struct command *command_find(int argc, const char *const *argv, const char **why);
+
+#endif

@@ -1,0 +1,323 @@
+#include "manager/control/show.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/err.h"
+#include "lib/table.h"
+#include "manager/control/access.h"
+#include "manager/control/control.h"
+#include "manager/work/answer.h"
+#include "monitor/lack.h"
+#include "policy/speedtest.h"
+#include "policy/policy.h"
+
+enum { HISTORY_LIMIT = 1000 };
+
+void show_give(struct client *cl, struct table *t)
+{
+	answer_table(control_answer(cl), t);
+	table_free(t);
+}
+
+/* --- status --- */
+
+/* 0 when the process has gone. */
+static uint64_t resident_bytes(uint64_t pid)
+{
+	char path[64], text[128];
+	unsigned long long pages = 0;
+
+	(void)snprintf(path, sizeof(path), "/proc/%" PRIu64 "/statm", pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	ssize_t n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	if (sscanf(text, "%*u %llu", &pages) != 1)
+		return 0;
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void show_roles(struct work *w, struct client *cl)
+{
+	static const struct table_column col[] = {
+		{ "role", TABLE_TEXT },
+		{ "pid", TABLE_UINT },
+		{ "resident_bytes", TABLE_BYTES },
+		{ "starts", TABLE_UINT },
+	};
+	const uint64_t *n = w->ask->roles.num;
+	struct table *t = NEW_TABLE("roles", col);
+
+	table_row(t, "parent", n[MSG_ROLES_parent_pid],
+		  resident_bytes(n[MSG_ROLES_parent_pid]), (uint64_t)1);
+	table_row(t, "manager", (uint64_t)getpid(), resident_bytes((uint64_t)getpid()),
+		  n[MSG_ROLES_manager_starts]);
+	if (n[MSG_ROLES_monitor_pid])
+		table_row(t, "monitor", n[MSG_ROLES_monitor_pid],
+			  resident_bytes(n[MSG_ROLES_monitor_pid]),
+			  n[MSG_ROLES_monitor_starts]);
+	if (n[MSG_ROLES_job_pid])
+		table_row(t, "job", n[MSG_ROLES_job_pid], resident_bytes(n[MSG_ROLES_job_pid]),
+			  (uint64_t)1);
+	show_give(cl, t);
+}
+
+static void show_idle(struct work *w, struct client *cl)
+{
+	static const struct table_column col[] = {
+		{ "condition", TABLE_TEXT }, { "now", TABLE_TEXT }, { "idle", TABLE_BOOL },
+	};
+	struct idle_condition c[IDLE_NCONDITION];
+	struct table *t = NEW_TABLE("idle", col);
+
+	(void)work_is_idle(w, c);	/* the rows say it all */
+	for (int i = 0; i < IDLE_NCONDITION; i++)
+		table_row(t, c[i].name, c[i].value, (int)c[i].ok);
+	show_give(cl, t);
+}
+
+static int show_samples(struct work *w, struct client *cl, struct err *err)
+{
+	static const struct table_column col[] = {
+		{ "kind", TABLE_TEXT }, { "count", TABLE_UINT }, { "meaning", TABLE_TEXT },
+	};
+	uint64_t n[NCOUNTER];
+
+	if (store_counters(w->store, n, err) < 0)
+		return -1;
+	struct table *t = NEW_TABLE("samples", col);
+	for (int i = 0; i < NCOUNTER; i++)
+		table_row(t, counter_name[i], n[i], counter_help[i]);
+	show_give(cl, t);
+	return 0;
+}
+
+static void show_monitor(struct work *w, struct client *cl)
+{
+	static const struct table_column col[] = {
+		{ "samples", TABLE_UINT }, { "events", TABLE_UINT }, { "lost", TABLE_UINT },
+		{ "throttled", TABLE_UINT }, { "spool_bytes", TABLE_BYTES },
+		{ "files_dropped", TABLE_UINT }, { "samples_dropped", TABLE_UINT },
+		{ "states", TABLE_UINT }, { "states_dropped", TABLE_UINT },
+		{ "unknown", TABLE_UINT }, { "malformed", TABLE_UINT }, { "late", TABLE_UINT },
+	};
+	const uint64_t *n = w->ask->counts.num;
+	struct table *t = NEW_TABLE("monitor", col);
+
+	table_row(t, n[MSG_COUNTS_samples], n[MSG_COUNTS_events], n[MSG_COUNTS_lost],
+		  n[MSG_COUNTS_throttled], n[MSG_COUNTS_spool_bytes],
+		  n[MSG_COUNTS_files_dropped], n[MSG_COUNTS_samples_dropped],
+		  n[MSG_COUNTS_states], n[MSG_COUNTS_states_dropped], n[MSG_COUNTS_unknown],
+		  n[MSG_COUNTS_malformed], n[MSG_COUNTS_late]);
+	show_give(cl, t);
+}
+
+/* What the monitor could not have, and what is lost by it: no table when there is nothing. */
+static void show_lacks(struct work *w, struct client *cl)
+{
+	static const struct table_column col[] = {
+		{ "what", TABLE_TEXT }, { "lost_by_it", TABLE_TEXT }, { "why", TABLE_TEXT },
+	};
+	struct table *t = NEW_TABLE("not_available", col);
+	const char *line = w->ask->lacks.text;
+
+	for (int i = 0; i < NLACK && *line; i++) {
+		size_t n = strcspn(line, "\n");
+		char why[sizeof(w->ask->lacks.text)];
+
+		memcpy(why, line, n);
+		why[n] = '\0';
+		if (n)
+			table_row(t, lack_name((enum lack)i),
+				  lack_loss((enum lack)i), why);
+		line += n + (line[n] == '\n');
+	}
+	if (table_nrow(t))
+		show_give(cl, t);
+	else
+		table_free(t);
+}
+
+static void spool_size(struct work *w, uint64_t *files, uint64_t *bytes)
+{
+	int fd = openat(w->spool_dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct stat st;
+
+	*files = *bytes = 0;
+	if (!dir && fd >= 0)
+		close(fd);
+	for (struct dirent *d; dir && (d = readdir(dir)); ) {
+		if (d->d_name[0] == '.' ||
+		    fstatat(w->spool_dir, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		(*files)++;
+		*bytes += (uint64_t)st.st_size;
+	}
+	if (dir)
+		(void)closedir(dir);	/* only read */
+}
+
+static int say_budget(struct work *w, struct table *t, struct err *err)
+{
+	uint64_t now_ns = store_now_ns(), day_ns = UINT64_C(86400) * 1000000000;
+	double cpu_s, bytes;
+	char text[128];
+
+	if (store_spent(w->store, 0, now_ns > day_ns ? now_ns - day_ns : 0, &cpu_s, &bytes,
+			err) < 0)
+		return -1;
+	(void)snprintf(text, sizeof(text), "%.1f of %u s of CPU time, %.0f of %u MiB written",
+		       cpu_s, w->policy->cpu_per_day_s, bytes / (1 << 20),
+		       w->policy->disk_per_day_mib);		/* fits */
+	table_row(t, "spent in 24 h", text);
+	return 0;
+}
+
+int show_status(struct work *w, struct client *cl, struct err *err)
+{
+	static const struct table_column col[] = { { "name", TABLE_TEXT },
+						   { "value", TABLE_TEXT } };
+	bool runs = w->ask->roles.num[MSG_ROLES_monitor_pid] != 0;
+	uint64_t files, bytes, up_s = (role_now_ms() - w->started_ms) / 1000;
+	const struct ask *a = w->ask;
+	char text[128], size[32];
+
+	struct table *t = NEW_TABLE("status", col);
+	table_row(t, "sampling", w->options->no_monitor ? "off (--no-monitor)" : !runs ?
+		  "the monitor is not running" : w->paused ? "paused" : "on");
+	table_row(t, "clock", runs && w->ask->counts.text[0] ? w->ask->counts.text : "-");
+	table_row(t, "registers", w->registers_why);
+	spool_size(w, &files, &bytes);
+	table_human_bytes(bytes, size, sizeof(size));
+	(void)snprintf(text, sizeof(text), "%" PRIu64 " files, %s", files, size);
+	table_row(t, "spool", text);
+	(void)snprintf(text, sizeof(text), "%" PRIu64 " s", up_s);
+	table_row(t, "manager up", text);
+	table_row(t, "policy", w->options->policy);
+	table_row(t, "store", w->options->store);
+	table_row(t, "crash watch",
+		  runs && w->ask->roles.num[MSG_ROLES_crashes_watched] ? "on"
+								       : "not available");
+	table_row(t, "automatic", w->policy->automatic ? "yes" :
+		  policy_automatic(w->policy) ? "some, by rules" : "no");
+	if (say_budget(w, t, err) < 0) {
+		table_free(t);
+		return -1;
+	}
+	table_row(t, "job",
+		  !a->roles.num[MSG_ROLES_job_pid] ? "none"
+		  : !a->yield.stopped		   ? "runs"
+		  : a->yield.done		   ? "goes on, because somebody waits"
+						   : "stopped until the machine is idle");
+	if (w->note[0] && control_trusted(cl))
+		table_row(t, "last trouble", w->note);
+	show_give(cl, t);
+	show_lacks(w, cl);
+	if (runs && w->ask->counts.type)
+		show_monitor(w, cl);
+	if (show_samples(w, cl, err) < 0)
+		return -1;
+	show_idle(w, cl);
+	show_roles(w, cl);
+	return 0;
+}
+
+/* --- list, history --- */
+
+struct listing {
+	struct work *w;
+	const struct client *client;
+	struct table *t;
+	struct err *err;
+	bool failed;
+};
+
+static bool list_module(void *ctx, const struct store_module *m)
+{
+	struct listing *l = ctx;
+	char speed[SPEEDTEST_TEXT_MAX] = "";
+	struct store_use h;
+	struct speedtest p;
+	char state[STORE_REFUSAL_MAX + 16] = "original";
+
+	if (!access_sees(l->w, l->client, m))
+		return true;
+	if (m->refusal[0])
+		(void)snprintf(state, sizeof(state), "refused: %s", m->refusal);
+	else if (m->generation)
+		(void)snprintf(state, sizeof(state), "optimized");
+	if (store_speed_get(l->w->store, m->id, &p, l->err) < 0 ||
+	    store_use_get(l->w->store, m->id, &h, l->err) < 0) {
+		l->failed = true;
+		return false;
+	}
+	if (m->generation && p.generation != m->generation)
+		speedtest_swap(&p, m->generation);		/* nothing came in since */
+	if (m->generation)
+		speedtest_text(&p, speed);
+	table_row(l->t, m->path, m->samples, m->outside, (uint64_t)m->generation,
+		  (uint64_t)m->functions, (uint64_t)m->movable, m->text_bytes, m->updated_ns,
+		  state, speed, h.verdict);
+	store_profile_free(&h.recent);
+	return true;
+}
+
+int show_list(struct work *w, struct client *cl, struct err *err)
+{
+	static const struct table_column col[] = {
+		{ "path", TABLE_TEXT }, { "samples", TABLE_REAL }, { "outside", TABLE_REAL },
+		{ "generation", TABLE_UINT }, { "functions", TABLE_UINT },
+		{ "movable", TABLE_UINT }, { "text_bytes", TABLE_BYTES },
+		{ "last_sample", TABLE_TIME }, { "state", TABLE_TEXT }, { "speed", TABLE_TEXT },
+		{ "decided", TABLE_TEXT },
+	};
+	struct table *t = NEW_TABLE("modules", col);
+	struct listing l = { .w = w, .client = cl, .t = t, .err = err };
+	int rc = store_module_each(w->store, list_module, &l, err);
+
+	if (rc >= 0 && !l.failed)
+		answer_table(control_answer(cl), t);
+	table_free(t);
+	return rc < 0 || l.failed ? -1 : 0;
+}
+
+/* What is not a module any more is not anybody's. */
+static bool list_event(void *ctx, const struct store_event *e)
+{
+	struct listing *l = ctx;
+	struct store_module m = { 0 };
+
+	if (!control_trusted(l->client) &&
+	    (store_module_by_path(l->w->store, e->path, &m, NULL) != 1 ||
+	     !access_sees(l->w, l->client, &m)))
+		return true;
+	table_row(l->t, e->time_ns, e->path, e->event, e->detail);
+	return true;
+}
+
+int show_history(struct work *w, const char *path, struct client *cl, struct err *err)
+{
+	static const struct table_column col[] = {
+		{ "time", TABLE_TIME }, { "path", TABLE_TEXT }, { "event", TABLE_TEXT },
+		{ "detail", TABLE_TEXT },
+	};
+	struct table *t = NEW_TABLE("history", col);
+	struct listing l = { .w = w, .client = cl, .t = t };
+	int rc = store_history_each(w->store, path, HISTORY_LIMIT, list_event, &l, err);
+
+	if (rc >= 0)
+		answer_table(control_answer(cl), t);
+	table_free(t);
+	return rc < 0 ? -1 : 0;
+}

@@ -1,0 +1,37 @@
+/* show.h - what morphctl is shown: each function here answers the client with its tables
+ *
+ * They write nothing to the store, and leave the end of the answer to the caller.  -1: nothing
+ * was answered, or not all.
+ */
+#ifndef MANAGER_CONTROL_SHOW_H
+#define MANAGER_CONTROL_SHOW_H
+
+#include <stdint.h>
+
+#include "manager/work/work.h"
+
+struct client;
+struct table;
+
+/* An empty table with the columns of the array `col`. */
+#define NEW_TABLE(title, col) table_new(title, (int)(sizeof(col) / sizeof((col)[0])), col)
+/* Answers with the table, and frees it. */
+void show_give(struct client *cl, struct table *t);
+
+/* show.c, show_policy.c: what is known without asking anybody, so it is answered at once. */
+int show_status(struct work *w, struct client *cl, struct err *err);
+int show_list(struct work *w, struct client *cl, struct err *err);
+int show_history(struct work *w, const char *path, struct client *cl, struct err *err);
+int show_policy(struct work *w, struct client *cl, struct err *err);
+/* Which rule is about the file at the path, and the settings that it makes.  Asks the
+ * parent. */
+int show_rule(struct work *w, const char *path, struct client *cl, struct err *err);
+
+/* show_report.c: runs jobs for names and text.  module == NULL: all. */
+int show_report(struct work *w, const char *module, uint32_t limit, struct client *cl,
+		struct err *err);
+int show_annotate(struct work *w, const char *module, const char *function, struct client *cl,
+		  struct err *err);
+int show_explain(struct work *w, const char *module, struct client *cl, struct err *err);
+
+#endif

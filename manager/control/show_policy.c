@@ -1,0 +1,116 @@
+/* show_policy.c - the policy in force, and what it says of one module */
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/err.h"
+#include "lib/table.h"
+#include "manager/control/control.h"
+#include "manager/control/show.h"
+#include "manager/work/answer.h"
+#include "policy/policy.h"
+
+static void list_setting(void *ctx, const char *section, const char *key, const char *value,
+			 const char *unit, const char *help)
+{
+	char name[128];
+
+	(void)snprintf(name, sizeof(name), "%s.%s", section, key);	/* fits */
+	table_row(ctx, name, value, unit, help);
+}
+
+static void show_settings(const struct policy *p, struct client *cl)
+{
+	static const struct table_column col[] = {
+		{ "setting", TABLE_TEXT }, { "value", TABLE_TEXT }, { "unit", TABLE_TEXT },
+		{ "meaning", TABLE_TEXT },
+	};
+	struct table *t = NEW_TABLE("policy", col);
+
+	policy_each(p, list_setting, t);
+	show_give(cl, t);
+}
+
+/* Appends `", key: value"`. */
+static void add_setting(void *ctx, const char *section, const char *key, const char *value,
+			const char *unit, const char *help)
+{
+	struct wr *w = ctx;
+
+	(void)section, (void)unit, (void)help;
+	if (w->n)
+		wr_raw(w, ", ", 2);
+	wr_raw(w, key, strlen(key));
+	wr_raw(w, ": ", 2);
+	wr_raw(w, value, strlen(value));
+}
+
+static const char *list_of(const struct policy_globs *g, struct wr *w)
+{
+	w->n = 0;
+	for (uint32_t i = 0; i < g->n; i++) {
+		wr_raw(w, i ? ", " : "", i ? 2 : 0);
+		wr_raw(w, g->glob[i], strlen(g->glob[i]));
+	}
+	wr_u8(w, 0);
+	return (const char *)w->p;
+}
+
+static void show_rules(const struct policy *p, struct client *cl)
+{
+	static const struct table_column col[] = {
+		{ "rule", TABLE_TEXT }, { "line", TABLE_UINT }, { "paths", TABLE_TEXT },
+		{ "packages", TABLE_TEXT }, { "users", TABLE_TEXT }, { "says", TABLE_TEXT },
+	};
+	struct wr w[4] = { 0 };
+	struct table *t = NEW_TABLE("rules", col);
+
+	for (uint32_t i = 0; i < p->nrule; i++) {
+		const struct policy_rule *r = &p->rule[i];
+
+		w[3].n = 0;
+		policy_each_of_rule(r, add_setting, &w[3]);
+		if (!w[3].n)
+			wr_raw(&w[3], r->refuse ? "refused" : "nothing else",
+			       r->refuse ? 7 : 12);
+		wr_u8(&w[3], 0);
+		table_row(t, r->name, (uint64_t)r->line, list_of(&r->paths, &w[0]),
+			  list_of(&r->packages, &w[1]), list_of(&r->users, &w[2]),
+			  (const char *)w[3].p);
+	}
+	show_give(cl, t);
+	for (int i = 0; i < 4; i++)
+		wr_free(&w[i]);
+}
+
+int show_policy(struct work *w, struct client *cl, struct err *err)
+{
+	(void)err;			/* cannot fail */
+	show_settings(w->policy, cl);
+	if (w->policy->nrule)
+		show_rules(w->policy, cl);
+	return 0;
+}
+
+int show_rule(struct work *w, const char *path, struct client *cl, struct err *err)
+{
+	static const struct table_column col[] = {
+		{ "path", TABLE_TEXT }, { "allowed", TABLE_BOOL }, { "rule", TABLE_TEXT },
+		{ "line", TABLE_UINT }, { "why", TABLE_TEXT },
+	};
+	bool included = policy_allows(w->policy, path);
+	struct policy policy;
+
+	if (path[0] != '/')
+		return err_set(err, ERR_USAGE, "'%s': not an absolute path", path);
+	const struct policy_rule *r = work_rule(w, path, &policy);
+	struct table *t = NEW_TABLE("module", col);
+	table_row(t, path, (int)(included && !(r && r->refuse)), r ? r->name : "",
+		  (uint64_t)(r ? r->line : 0),
+		  !included	   ? "not among the policy's modules"
+		  : r && r->refuse ? "the rule refuses it"
+		  : r		   ? "the rule"
+				   : "no rule is about it");
+	show_give(cl, t);
+	show_settings(&policy, cl);
+	return 0;
+}

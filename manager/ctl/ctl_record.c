@@ -1,0 +1,137 @@
+/* ctl_record.c - morphctl record and profile: one command sampled and worked off without a
+ * daemon */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/err.h"
+#include "manager/ctl/ctl.h"
+#include "manager/ctl/profile_log.h"
+#include "manager/parent/program.h"
+#include "monitor/record.h"
+#include "policy/policy.h"
+
+enum { DEFAULT_RATE_HZ = 251 };
+
+static int clock_of(const char *name)
+{
+	for (int i = 0; policy_clock_name[i]; i++)
+		if (strcmp(policy_clock_name[i], name) == 0)
+			return i;	/* the Monitor numbers them in the same way */
+	return -1;
+}
+
+static int fail(const struct err *err)
+{
+	(void)fprintf(stderr, "morphctl: %s\n", err->text);
+	return err_exit_code(err);
+}
+
+/* A whole number of at most `most`; -1: it is none. */
+static long number(const char *text, long most)
+{
+	char *end;
+	long v = strtol(text, &end, 10);
+
+	return end == text || *end || v < 0 || v > most ? -1 : v;
+}
+
+/* Lost samples are no failure, but who draws conclusions from the log should know. */
+static void tell_losses(const struct record_result *r)
+{
+	if (r->lost)
+		(void)fprintf(stderr, "morphctl: %" PRIu64 " records lost beside %" PRIu64
+			      " samples\n", r->lost, r->samples);
+	if (r->throttled)
+		(void)fprintf(stderr, "morphctl: the kernel held sampling down %" PRIu64
+			      " times\n", r->throttled);
+	if (r->exit_status)
+		(void)fprintf(stderr, "morphctl: the command ended with code %d\n",
+			      r->exit_status);
+}
+
+int ctl_record(const struct ctl *ctl, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "clock", required_argument, NULL, 'c' },
+		{ "rate", required_argument, NULL, 'r' },
+		{ "registers", optional_argument, NULL, 's' },
+		{ "memory", no_argument, NULL, 'm' },
+		{ 0 }
+	};
+	struct record_options o = { .clock = MONITOR_CLOCK_AUTO };
+	long rate = DEFAULT_RATE_HZ, stack = 0;
+	struct record_result result;
+	struct err err = { 0 };
+	int c, clock = MONITOR_CLOCK_AUTO;
+
+	(void)ctl;
+	while ((c = getopt_long(argc, argv, "+o:", options, NULL)) != -1) {
+		if (c == 'o') {
+			o.log_path = optarg;
+		} else if (c == 'c') {
+			clock = clock_of(optarg);
+		} else if (c == 'r') {
+			rate = number(optarg, INT_MAX);
+		} else if (c == 's') {
+			o.registers = true;
+			stack = optarg ? number(optarg, SPOOL_STACK_MAX) : 0;
+		} else if (c == 'm') {
+			o.memory = true;
+		} else {
+			return ctl_usage(argv[0]);
+		}
+	}
+	if (!o.log_path || optind >= argc || clock < 0 || rate < 0 || stack < 0 || stack % 8 ||
+	    (o.memory && !o.registers))
+		return ctl_usage(argv[0]);
+	o.clock = (enum monitor_clock)clock;
+	o.rate_hz = (unsigned)rate;
+	o.stack_bytes = (unsigned)stack;
+	o.argv = argv + optind;
+	if (record_command(&o, &result, &err) < 0)
+		return fail(&err);
+	tell_losses(&result);
+	return result.exit_status;
+}
+
+int ctl_profile(const struct ctl *ctl, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "morph-edit", required_argument, NULL, 'e' },
+		{ "store", required_argument, NULL, 's' },
+		{ 0 }
+	};
+	struct profile_log_places places = { program_of_ours("morph-edit"), "/var/lib/morph" };
+	const char *dir = NULL;
+	struct err err = { 0 };
+	int c;
+
+	(void)ctl;
+	while ((c = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
+		if (c == 'o')
+			dir = optarg;
+		else if (c == 'e')
+			places.morph_edit = optarg;
+		else if (c == 's')
+			places.store = optarg;
+		else
+			return ctl_usage(argv[0]);
+	}
+	if (!dir || argc - optind != 1)
+		return ctl_usage(argv[0]);
+	if (!places.morph_edit) {
+		(void)fputs(
+			"morphctl: morph-edit is not beside morphctl; --morph-edit names it\n",
+			stderr);
+		return 1;
+	}
+	if (profile_log_write(argv[optind], dir, &places, stdout, &err) < 0)
+		return fail(&err);
+	return 0;
+}

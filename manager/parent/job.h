@@ -1,0 +1,88 @@
+/* job.h - one run of morph-edit or morph-verify, started by the privileged parent
+ *
+ * The job gets nothing but the descriptors of its inputs and outputs: its own user, session,
+ * PID and network namespace (as far as the kernel lets us), no new privileges, limits on
+ * memory, CPU time, file sizes and wall-clock time, a low CPU and the idle I/O priority.
+ * Outputs are memory files, sealed once the job has ended well: nobody changes them between
+ * proof and use.
+ */
+#ifndef MANAGER_PARENT_JOB_H
+#define MANAGER_PARENT_JOB_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct err;
+struct job;
+
+enum job_kind {
+	JOB_ANALYZE,	/* in: module.  out: block table */
+	JOB_OPTIMIZE,	/* in: original, profile.  out: generation, map, stats.  a: number */
+	JOB_VERIFY, /* morph-verify; in: original, generation.  out: what was proven, text */
+	JOB_SYMBOLS,	/* in: module, perhaps its debug file.  out: text */
+	JOB_DISASSEMBLE,	/* in: module.  out: text.  a: address, b: bytes */
+	JOB_EXPLAIN,	/* in: module, perhaps its profile.  out: what analysis says, as text */
+	/* in: mapped file, states; if it is a generation, its original.  out: edges */
+	JOB_INTERPRET,
+	JOB_DERIVED,	/* in: original, file, block map.  out: what was shown, as text */
+	JOB_MAP,	/* in: generation.  out: block map */
+	JOB_COUNTS,	/* in: original, file of counts.  out: exact profile */
+	NJOB
+};
+
+/* What a request to the parent does to the job under way (MSG_YIELD). */
+enum yield_act { YIELD_NOTHING, YIELD_STOP, YIELD_GO_ON, YIELD_HURRY, YIELD_GIVE_UP };
+
+enum { JOB_MAX_IN = 3, JOB_MAX_OUT = 3 };
+
+struct job_user {
+	bool change;		/* false: the job runs as who we are */
+	uid_t uid;
+	gid_t gid;
+};
+
+struct job_spec {
+	enum job_kind kind;
+	const char *morph_edit, *morph_verify;	/* paths of the programs */
+	struct job_user user;
+	uint64_t memory_bytes, file_bytes;	/* at most what our own limits leave */
+	unsigned cpu_s, wall_s;
+	int nin, in[JOB_MAX_IN];	/* readable; stay the caller's */
+	uint64_t a, b;
+	const char *passes;		/* JOB_OPTIMIZE */
+	bool prompt;			/* somebody waits: at the usual priority */
+	bool background;		/* nobody waits: only with CPU time that is left over */
+};
+
+struct job_result {
+	int exit_code;			/* 0 done, 1 failed, 2 wrong usage, 3 refused */
+	char reason[1024];		/* one line when it is not 0 */
+	uint64_t cpu_ms;		/* user and system time */
+	int nout, out[JOB_MAX_OUT];	/* the caller's; none unless exit_code is 0 */
+};
+
+/* NULL with *err filled when the job cannot be started, or has a wrong number of inputs. */
+struct job *job_start(const struct job_spec *spec, struct err *err);
+/* What to poll for: fills p[0..1].  Milliseconds until job_step() must be called anyway. */
+int job_poll(const struct job *j, struct pollfd p[2]);
+/* 1: ended, *out filled; 0: still running. */
+int job_step(struct job *j, struct job_result *out);
+/* Stops it where it is, and lets it go on.  What it may take of CPU time counts on as it
+ * should; the wall-clock time that is left to it stays what it is while it is stopped. */
+void job_stop(struct job *j);
+void job_go_on(struct job *j);
+/* Somebody waits for a background job now: it goes on, with the priority of others. */
+void job_hurry(struct job *j);
+pid_t job_process(const struct job *j);
+/* Starts one and waits for its end: the number of outputs is as the kind says, in out[], the
+ * caller's.  -1 with the reason when it does not end with 0. */
+int job_run(const struct job_spec *spec, int out[JOB_MAX_OUT], struct err *err);
+/* Kills it if it still runs: the CPU time that it took, ms; 0 when it had ended already. */
+uint64_t job_end(struct job *j);
+/* Kills what still runs.  NULL is allowed. */
+void job_free(struct job *j);
+void job_result_close(struct job_result *r);
+
+#endif

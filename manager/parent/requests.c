@@ -1,0 +1,329 @@
+#include "manager/parent/requests.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/err.h"
+#include "manager/parent/install.h"
+#include "manager/parent/program.h"
+
+enum { SYNC_MS = 30000, WALL_FACTOR = 4, WALL_EXTRA_S = 60 };
+enum { MUST_SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE };
+static const uint64_t max_file_bytes = (uint64_t)1 << 30;
+
+/* What was given up has taken its time as well. */
+static void end_job(struct requests *p)
+{
+	if (p->job)
+		p->job_cpu_ms += job_end(p->job);
+	job_free(p->job);
+	p->job = NULL;
+}
+
+static void forget(struct requests *p)
+{
+	end_job(p);
+	msg_close_fds(&p->request);
+	p->busy = p->syncing = false;
+}
+
+static int reply(struct requests *p, enum err_kind kind, int exit_code, const char *reason,
+		 int nfd,  const int *fd, struct err *err)
+{
+	struct msg m = { .type = MSG_REPLY, .serial = p->request.serial, .nfd = nfd };
+
+	m.num[MSG_REPLY_status] = kind;
+	m.num[MSG_REPLY_exit_code] = (uint64_t)exit_code;
+	end_job(p);
+	m.num[MSG_REPLY_cpu_ms] = p->job_cpu_ms < UINT32_MAX ? p->job_cpu_ms : UINT32_MAX;
+	p->job_cpu_ms = 0;
+	for (size_t i = 0; i < 1023 && reason[i]; i++)
+		m.text[i] = reason[i];
+	for (int i = 0; i < nfd; i++)
+		m.fd[i] = fd[i];
+	forget(p);
+	return msg_send(p->reply_sock, &m, err);
+}
+
+static int reply_err(struct requests *p, const struct err *why, struct err *err)
+{
+	return reply(p, why->kind, err_exit_code(why), why->text, 0, NULL, err);
+}
+
+static int reply_ok(struct requests *p, struct err *err)
+{
+	return reply(p, ERR_NONE, 0, "", 0, NULL, err);
+}
+
+/* Hands over fd, which the parent then closes; fd < 0: *why says what happened. */
+static int reply_fd(struct requests *p, int fd, const struct err *why, struct err *err)
+{
+	if (fd < 0)
+		return reply_err(p, why, err);
+	int rc = reply(p, ERR_NONE, 0, "", 1, &fd, err);
+	close(fd);
+	return rc;
+}
+
+/* Programs and libraries only: whatever the manager may be made to ask for, nothing secret
+ * is of that form. */
+static int open_elf(const char *path, struct err *err)
+{
+	char magic[4];
+
+	if (path[0] != '/')
+		return err_set(err, ERR_INPUT, "'%s': not an absolute path", path);
+	int fd = program_open(path, err);
+	if (fd < 0)
+		return -1;
+	if (pread(fd, magic, sizeof(magic), 0) == 4 && memcmp(magic, "\177ELF", 4) == 0)
+		return fd;
+	close(fd);
+	return err_set(err, ERR_REFUSED, "'%s': not an ELF file", path);
+}
+
+static int open_policy(const char *path, struct err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0)
+		return err_set(err, ERR_SYS, "'%s': open: %s", path, strerror(errno));
+	return fd;
+}
+
+static struct job *start(const struct requests *p, enum job_kind kind, const int *in, int nin,
+			 unsigned memory_mib, unsigned cpu_s, const struct msg *m,
+			 struct err *err)
+{
+	struct job_spec spec = {
+		.kind = kind, .morph_edit = p->options->morph_edit,
+		.morph_verify = p->options->morph_verify, .user = p->job_user,
+		.memory_bytes = (uint64_t)memory_mib << 20, .file_bytes = max_file_bytes,
+		.cpu_s = cpu_s, .wall_s = WALL_FACTOR * cpu_s + WALL_EXTRA_S, .nin = nin,
+	};
+
+	for (int i = 0; i < nin; i++)
+		spec.in[i] = in[i];
+	if (m)
+		spec.background = m->num[m->type == MSG_INSTALL ? MSG_INSTALL_background :
+					 MSG_RUN_JOB_background] != 0;
+	if (kind != JOB_VERIFY && m) {
+		spec.a = m->num[MSG_RUN_JOB_a];
+		spec.b = m->num[MSG_RUN_JOB_b];
+		spec.passes = m->text;
+	}
+	return job_start(&spec, err);
+}
+
+static int run_job(struct requests *p, struct err *err)
+{
+	const struct msg *m = &p->request;
+	struct err why = { 0 };
+
+	p->job = start(p, (enum job_kind)m->num[MSG_RUN_JOB_kind], m->fd, m->nfd,
+		       (unsigned)m->num[MSG_RUN_JOB_memory_mib],
+		       (unsigned)m->num[MSG_RUN_JOB_cpu_s], m, &why);
+	return p->job ? 0 : reply_err(p, &why, err);
+}
+
+/* The original that the proof is about: with the very content that the manager named. */
+static int open_proof_original(const struct requests *p, const struct msg *m, struct err *err)
+{
+	struct digest d;
+
+	if (!digest_equal(&m->digest[0], &m->digest[1]))
+		return install_open_original(p->originals_fd, &m->digest[1], err);
+	int fd = open_elf(m->text, err);
+	if (fd < 0)
+		return -1;
+	int rc = digest_fd(fd, &d, err);
+	if (rc == 0 && !digest_equal(&d, &m->digest[1]))
+		rc = err_set(err, ERR_REFUSED, "'%s': changed meanwhile", m->text);
+	if (rc < 0)
+		close(fd);
+	return rc < 0 ? -1 : fd;
+}
+
+/* digest[]: expected at the path, original, generation.  First the proof, see
+ * finish_install(). */
+static int prove_install(struct requests *p, struct err *err)
+{
+	const struct msg *m = &p->request;
+	struct err why = { 0 };
+	int original, in[2];
+
+	if (m->nfd != 1)
+		return err_set(err, ERR_INPUT, "INSTALL without a generation");
+	int seals = fcntl(m->fd[0], F_GET_SEALS);
+	if (seals < 0 || (seals & MUST_SEALS) != MUST_SEALS)
+		return err_set(err, ERR_INPUT, "INSTALL of a file that could still change");
+	original = open_proof_original(p, m, &why);
+	if (original < 0)
+		return reply_err(p, &why, err);
+	in[0] = original;
+	in[1] = m->fd[0];
+	p->job = start(p, JOB_VERIFY, in, 2, (unsigned)m->num[MSG_INSTALL_memory_mib],
+		       (unsigned)m->num[MSG_INSTALL_cpu_s], m, &why);
+	close(original);
+	return p->job ? 0 : reply_err(p, &why, err);
+}
+
+static int finish_install(struct requests *p, const struct job_result *proof, struct err *err)
+{
+	const struct msg *m = &p->request;
+	struct err why = { 0 };
+
+	if (proof->exit_code) {
+		err_set(&why, ERR_REFUSED, "not proven to be the same program: %s",
+			proof->reason);
+		return reply_err(p, &why, err);
+	}
+	struct install_request r = {
+		.path = m->text, .expected = m->digest[0], .original = m->digest[1],
+		.generation = m->digest[2], .generation_fd = m->fd[0],
+		.originals_fd = p->originals_fd,
+		.allow_hard_links = m->num[MSG_INSTALL_hard_links] != 0,
+	};
+	if (install_generation(&r, &why) < 0)
+		return reply_err(p, &why, err);
+	return reply_ok(p, err);
+}
+
+static int restore(struct requests *p, struct err *err)
+{
+	const struct msg *m = &p->request;
+	struct restore_request r = {
+		.path = m->text, .expected = m->digest[0], .original = m->digest[1],
+		.originals_fd = p->originals_fd,
+		.allow_hard_links = m->num[MSG_RESTORE_hard_links] != 0,
+	};
+	struct err why = { 0 };
+
+	if (install_restore(&r, &why) < 0)
+		return reply_err(p, &why, err);
+	return reply_ok(p, err);
+}
+
+static int check(struct requests *p, struct err *err)
+{
+	struct err why = { 0 };
+
+	if (install_check(p->request.text, p->request.num[MSG_CHECK_hard_links] != 0, &why) < 0)
+		return reply_err(p, &why, err);
+	return reply_ok(p, err);
+}
+
+int requests_take(struct requests *p, struct msg *m, struct err *err)
+{
+	struct err why = { 0 };
+	int fd;
+
+	if (p->busy) {
+		msg_close_fds(m);
+		return err_set(err, ERR_INPUT,
+			       "a second request before the first was answered");
+	}
+	p->busy = true;
+	p->request = *m;
+	switch (m->type) {
+	case MSG_OPEN_FILE:
+		fd = open_elf(m->text, &why);
+		return reply_fd(p, fd, &why, err);
+	case MSG_OPEN_POLICY:
+		fd = open_policy(p->options->policy, &why);
+		return reply_fd(p, fd, &why, err);
+	case MSG_OPEN_ORIGINAL:
+		fd = install_open_original(p->originals_fd, &m->digest[0], &why);
+		return reply_fd(p, fd, &why, err);
+	case MSG_CHECK:
+		return check(p, err);
+	case MSG_RUN_JOB:
+		return run_job(p, err);
+	case MSG_INSTALL:
+		return prove_install(p, err);
+	case MSG_RESTORE:
+		return restore(p, err);
+	case MSG_SYNC:
+		p->syncing = true;
+		p->sync = patience_begin(role_now_ms(), SYNC_MS);
+		return 0;
+	default:
+		forget(p);
+		return err_set(err, ERR_INPUT, "%s is no request", msg_name(m->type));
+	}
+}
+
+int requests_step(struct requests *p, struct err *err)
+{
+	struct job_result result;
+	int rc;
+
+	if (p->syncing && patience_over(&p->sync, role_now_ms())) {
+		p->monitor_silent = true;
+		return requests_synced(p, false, "the monitor does not answer", -1, err);
+	}
+	if (!p->job || !job_step(p->job, &result))
+		return 0;
+	p->job_cpu_ms += result.cpu_ms;
+	if (p->request.type == MSG_INSTALL)
+		rc = finish_install(p, &result, err);
+	else
+		rc = reply(p, result.exit_code == 0 ? ERR_NONE : result.exit_code == 3 ?
+			   ERR_REFUSED : ERR_INPUT, result.exit_code, result.reason,
+			   result.nout, result.out, err);
+	job_result_close(&result);
+	return rc;
+}
+
+int requests_yield(struct requests *p, const struct msg *m, struct err *err)
+{
+	struct err why = { 0 };
+
+	if (!p->job || m->serial != p->request.serial)
+		return 0;
+	switch (m->num[MSG_YIELD_act]) {
+	case YIELD_STOP:
+		job_stop(p->job);
+		return 0;
+	case YIELD_GO_ON:
+		job_go_on(p->job);
+		return 0;
+	case YIELD_HURRY:
+		job_hurry(p->job);
+		return 0;
+	default:
+		err_set(&why, ERR_SYS, "given up, because the machine is not idle any more");
+		return reply_err(p, &why, err);
+	}
+}
+
+pid_t requests_job_pid(const struct requests *p)
+{
+	return p->job ? job_process(p->job) : 0;
+}
+
+int requests_synced(struct requests *p, bool ok, const char *reason, int states_fd,
+		    struct err *err)
+{
+	if (!p->syncing)
+		return 0;
+	return reply(p, ok ? ERR_NONE : ERR_SYS, ok ? 0 : 1, reason, ok && states_fd >= 0,
+		     &states_fd, err);
+}
+
+void requests_abort(struct requests *p)
+{
+	forget(p);
+}
+
+int requests_poll(const struct requests *p, struct pollfd f[2])
+{
+	f[0] = f[1] = (struct pollfd){ -1, 0, 0 };
+	if (p->job)
+		return job_poll(p->job, f);
+	return p->syncing ? patience_poll(&p->sync) : -1;
+}

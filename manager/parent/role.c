@@ -1,0 +1,183 @@
+#include "manager/parent/role.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <syslog.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/err.h"
+#include "manager/parent/options.h"
+
+static bool to_syslog, detached;
+static const char *log_name = "morphd";
+
+void role_log_open(const struct role_options *o)
+{
+	log_name = options_role_name(o->role);
+	to_syslog = !o->foreground;
+	if (to_syslog)
+		openlog("morphd", LOG_PID | LOG_NDELAY, LOG_DAEMON);
+}
+
+void role_detach(const struct role_options *o)
+{
+	int null = o->foreground ? -1 : open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (null < 0)
+		return;
+	for (int i = 0; i < 3; i++)
+		(void)dup2(null, i);	/* at worst they stay what they are */
+	close(null);
+	detached = true;
+}
+
+void role_log(const char *fmt, ...)
+{
+	char text[2048];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);	/* a cut line still tells */
+	va_end(ap);
+	for (char *c = text; *c; c++)
+		if ((unsigned char)*c < 0x20 || *c == 0x7f)
+			*c = '?';
+	if (to_syslog)
+		syslog(LOG_NOTICE, "%s: %s", log_name, text);
+	if (!detached)
+		/* nowhere else to say it */
+		(void)dprintf(2, "morphd[%s]: %s\n", log_name, text);
+}
+
+uint64_t role_now_ms(void)
+{
+	struct timespec ts;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &ts);	/* cannot fail for this clock */
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
+enum { PARK_FD = 40 };
+
+/* Never returns. */
+static void become(const struct role_options *o, enum msg_role role, int sock, int listen_fd)
+{
+	struct options_line line;
+	char locale[] = "PATH=/usr/bin:/bin", *env[] = { locale, NULL };
+	sigset_t none;
+
+	sock = fcntl(sock, F_DUPFD_CLOEXEC, PARK_FD);
+	if (listen_fd >= 0)
+		listen_fd = fcntl(listen_fd, F_DUPFD_CLOEXEC, PARK_FD);
+	int program = open("/proc/self/exe", O_PATH | O_CLOEXEC);
+	if (program >= 0)
+		program = fcntl(program, F_DUPFD_CLOEXEC, PARK_FD);
+	if (sock < 0 || program < 0 || dup2(sock, ROLE_FD_PARENT) < 0 ||
+	    (listen_fd >= 0 && dup2(listen_fd, ROLE_FD_LISTEN) < 0))
+		_exit(1);
+	/* What is above closes itself; what lies between does so here. */
+	(void)close_range(listen_fd >= 0 ? 5 : 4, PARK_FD - 1, 0);
+	struct role_options its = *o;
+	its.role = role;
+	options_make(&its, role == MSG_ROLE_MANAGER ? "morphd: manager" : "morphd: monitor",
+		     &line);
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);	/* neither can fail on valid pointers */
+	/* execve only reads them */
+	fexecve(program, (char *const *)(uintptr_t)line.arg, env);
+	_exit(1);
+}
+
+int role_start(struct role_child *c, const struct role_options *o, int listen_fd,
+	       struct err *err)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return err_set(err, ERR_SYS, "socketpair: %s", strerror(errno));
+	pid_t pid = fork();
+	if (pid == 0)
+		become(o, c->role, pair[1], listen_fd);
+	int e = errno;
+	close(pair[1]);
+	if (pid < 0) {
+		close(pair[0]);
+		return err_set(err, ERR_SYS, "fork: %s", strerror(e));
+	}
+	c->pid = pid;
+	c->sock = pair[0];
+	c->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	c->starts++;
+	if (c->pidfd < 0 || fcntl(c->sock, F_SETFL, O_NONBLOCK) < 0) {
+		err_set(err, ERR_SYS, "pidfd_open: %s", strerror(errno));
+		(void)role_reap(c);	/* it has done nothing yet */
+		return -1;
+	}
+	return 0;
+}
+
+int role_reap(struct role_child *c)
+{
+	int status = 0;
+
+	if (!c->pid)
+		return 0;
+	(void)kill(c->pid, SIGKILL);	/* it may have ended by itself */
+	while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	close(c->sock);
+	if (c->pidfd >= 0)
+		close(c->pidfd);
+	c->pid = 0;
+	c->sock = c->pidfd = -1;
+	return status;
+}
+
+int role_user(const char *name, struct job_user *out, struct err *err)
+{
+	struct passwd *pw = getpwnam(name);
+
+	if (!pw)
+		return err_set(err, ERR_USAGE,
+			       "user '%s' does not exist; make it with "
+			       "'useradd --system %s' or name another one with --user",
+			       name, name);
+	*out = (struct job_user){ geteuid() == 0, pw->pw_uid, pw->pw_gid };
+	if (!out->change && pw->pw_uid != geteuid())
+		return err_set(err, ERR_USAGE,
+			       "needs root to run its parts as user '%s' (root is "
+			       "also needed to sample all processes and to replace programs)",
+			       name);
+	return 0;
+}
+
+int role_drop(const struct job_user *user, struct err *err)
+{
+	struct rlimit none = { 0, 0 };
+	pid_t parent = getppid();
+
+	if (setrlimit(RLIMIT_CORE, &none) < 0)
+		return err_set(err, ERR_SYS, "setrlimit: %s", strerror(errno));
+	if (user->change && (setgroups(0, NULL) < 0 ||
+			     setresgid(user->gid, user->gid, user->gid) < 0 ||
+			     setresuid(user->uid, user->uid, user->uid) < 0))
+		return err_set(err, ERR_SYS, "change of user: %s", strerror(errno));
+	/* A change of user forgets the death signal, so it comes after. */
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+		return err_set(err, ERR_SYS, "prctl: %s", strerror(errno));
+	if (getppid() != parent)
+		return err_set(err, ERR_SYS, "the parent has ended");
+	return 0;
+}

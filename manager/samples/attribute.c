@@ -1,0 +1,446 @@
+/* attribute.c - from samples to blocks
+ *
+ *   sample --spaces--> (file, offset) --sample set--> sorted places of one file
+ *          --places of that file--> block of the original
+ *
+ * The walk over the spool touches neither tables nor the store; each module is looked at once,
+ * for all its distinct places.
+ *
+ *   sample --runs--> time of processes by kind, in each file and in the rest
+ *
+ *   state --spaces--> state set of one file --stream--> confined interpreter --text--> edges
+ */
+#include "manager/samples/attribute.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/err.h"
+#include "lib/memory.h"
+#include "lib/statesample.h"
+#include "manager/samples/runs.h"
+#include "manager/samples/sampleset.h"
+#include "manager/samples/statefeed.h"
+#include "manager/samples/stateset.h"
+#include "monitor/spool.h"
+
+enum { CRASHES_MAX = 64, CRASH_FILES_MAX = 256 };	/* of one spool file; of one process */
+
+struct crashed_file {
+	uint32_t pid, signal, file;
+};
+
+struct attribute {
+	struct spaces *spaces;
+	struct sampleset set;
+	struct stateset states;
+	struct runs *runs;
+	bool incomplete;			/* records were lost */
+	struct statefeed *feed;
+	uint64_t counter[NCOUNTER];
+	/* samples in code made at run time, by program */
+	struct topnames made;
+	uint64_t bad_blocks, newest_ns;
+	uint32_t ncrash, ncrashed;		/* processes, and files that they had mapped */
+	struct crashed_file *crashed;
+};
+
+struct attribute *attribute_new(struct spaces *spaces)
+{
+	struct attribute *a = memory_new(1, sizeof(*a));
+
+	a->spaces = spaces;
+	a->runs = runs_new(spaces);
+	return a;
+}
+
+static void collector_clear(struct attribute *a)
+{
+	sampleset_clear(&a->set);
+	stateset_clear(&a->states);
+	runs_clear(a->runs);
+	a->incomplete = false;
+	memset(a->counter, 0, sizeof(a->counter));
+	topnames_free(&a->made);
+	a->bad_blocks = 0;
+	a->newest_ns = 0;
+	free(a->crashed);
+	a->crashed = NULL;
+	a->ncrash = a->ncrashed = 0;
+}
+
+void attribute_free(struct attribute *a)
+{
+	if (!a)
+		return;
+	collector_clear(a);
+	runs_free(a->runs);
+	free(a);
+}
+
+/* Code made at run time has no file; the program that made it has. */
+static void name_maker(struct attribute *a, uint32_t pid)
+{
+	const struct space_run *run = spaces_run(a->spaces, pid);
+
+	if (run && run->exe)
+		topnames_add(&a->made, spaces_file(a->spaces, run->exe - 1)->path, 1);
+}
+
+static void take_sample(struct attribute *a, const struct spool_event *ev)
+{
+	static const enum counter counter_of[] = {
+		[SPACE_VDSO] = COUNTER_VDSO,
+		[SPACE_ANON] = COUNTER_ANON,
+		[SPACE_NOPROCESS] = COUNTER_NOPROCESS,
+		[SPACE_ELSEWHERE] = COUNTER_ELSEWHERE,
+	};
+	uint32_t file;
+	file_off off;
+
+	if (ev->sample.kernel) {
+		a->counter[COUNTER_KERNEL]++;
+		runs_sample(a->runs, ev->pid, RUNS_NO_FILE);
+		return;
+	}
+	enum space_hit hit = spaces_find(a->spaces, ev->pid, ev->sample.pc, &file, &off);
+	runs_sample(a->runs, ev->pid, hit == SPACE_FILE ? file : RUNS_NO_FILE);
+	bool placed = hit == SPACE_FILE && sampleset_add(&a->set, file, off) == 0;
+	if (!placed)
+		a->counter[hit == SPACE_FILE ? COUNTER_UNKNOWN : counter_of[hit]]++;
+	if (hit == SPACE_ANON)
+		name_maker(a, ev->pid);
+	if (ev->sample.has_state &&
+	    (!placed ||
+	     stateset_add(&a->states, file, off, ev->sample.pc, &ev->sample.state) < 0))
+		a->counter[COUNTER_NOSTATES]++;
+}
+
+/* A fork bomb that crashes is not told in full: what matters is that it crashed. */
+static void take_crash(struct attribute *a, const struct spool_event *ev)
+{
+	uint32_t file[CRASH_FILES_MAX];
+
+	a->counter[COUNTER_CRASHES]++;
+	if (a->ncrash++ >= CRASHES_MAX)
+		return;
+	uint32_t n = spaces_files_of(a->spaces, ev->pid, file, CRASH_FILES_MAX);
+	a->crashed =
+		memory_grow(a->crashed, a->ncrashed + (size_t)n + 1, sizeof(*a->crashed));
+	for (uint32_t i = 0; i < n; i++)
+		a->crashed[a->ncrashed++] =
+			(struct crashed_file){ ev->pid, ev->signal, file[i] };
+}
+
+void attribute_states(struct attribute *a, struct statefeed *feed)
+{
+	a->feed = feed;
+}
+
+static uint64_t lost_records(const struct attribute *a)
+{
+	return a->counter[COUNTER_LOST] + a->counter[COUNTER_THROTTLED] +
+	       a->counter[COUNTER_DROPPED] + a->counter[COUNTER_DAMAGED];
+}
+
+void attribute_spool(struct attribute *a, struct spool_reader *r)
+{
+	uint64_t period_ns = spool_reader_period_ns(r), lost = lost_records(a);
+	struct spool_event ev;
+
+	if (a->feed)
+		statefeed_boot(a->feed, spool_reader_boot_id(r));
+	while (spool_read(r, &ev) == 1) {
+		if (ev.time_ns > a->newest_ns)
+			a->newest_ns = ev.time_ns;
+		switch (ev.kind) {
+		case SPOOL_SAMPLE:
+			if (a->feed)
+				statefeed_match(a->feed, &ev);
+			take_sample(a, &ev);
+			break;
+		case SPOOL_LOST:
+			a->counter[COUNTER_LOST] += ev.lost;
+			break;
+		case SPOOL_THROTTLE:
+			a->counter[COUNTER_THROTTLED] += ev.lost;
+			break;
+		case SPOOL_CRASH:
+			take_crash(a, &ev);
+			break;
+		case SPOOL_GAP:
+			a->counter[COUNTER_DROPPED] += ev.lost;
+			break;
+		default:
+			runs_event(a->runs, &ev, period_ns);
+			spaces_event(a->spaces, &ev);
+			break;
+		}
+	}
+	runs_flush(a->runs, period_ns);
+	a->bad_blocks += spool_reader_bad_blocks(r);
+	a->counter[COUNTER_DAMAGED] += spool_reader_bad_blocks(r);
+	a->incomplete = a->incomplete || lost_records(a) != lost;
+}
+
+/* --- places to blocks --- */
+
+/* Index of the module's entry, made where it belongs if missing. */
+static struct attribute_module *module_enter(struct attribution *r, uint64_t module)
+{
+	uint32_t lo = 0, hi = r->nmodule;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (r->module[mid].module < module)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo < r->nmodule && r->module[lo].module == module)
+		return &r->module[lo];
+	r->module = memory_grow(r->module, r->nmodule + 1, sizeof(*r->module));
+	memmove(&r->module[lo + 1], &r->module[lo], (r->nmodule - lo) * sizeof(*r->module));
+	r->nmodule++;
+	r->module[lo] = (struct attribute_module){ .module = module };
+	return &r->module[lo];
+}
+
+/* The places of one file, item[0 .. n), of a known module. */
+static void add_file(struct attribution *r, const struct attribute_target *target,
+		     const struct sampleset_item *item, uint32_t n)
+{
+	struct attribute_module *m = module_enter(r, target->module);
+	struct blockcount *count = memory_grow(NULL, n, sizeof(*count));
+	uint32_t ncount = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t block = target->index ? blockindex_block(target->index, item[i].off)
+						: UINT32_MAX;
+
+		if (block == UINT32_MAX) {
+			m->outside += item[i].samples;
+			r->counter[COUNTER_OUTSIDE] += item[i].samples;
+		} else {
+			m->samples += item[i].samples;
+			r->counter[COUNTER_KNOWN] += item[i].samples;
+			count[ncount++] = (struct blockcount){ block, item[i].samples };
+		}
+	}
+	blockcounts_add(&m->count, &m->ncount, count, blockcounts_sort(count, ncount));
+	free(count);
+}
+
+/* --- states to edges --- */
+
+/* Returns how many states went into the stream. */
+static uint32_t write_states(const struct stateset *set, const struct blockindex *index,
+			     const struct stateset_item *item, uint32_t n, struct wr *out)
+{
+	uint32_t written = 0;
+
+	statesample_write_header(out);
+	for (uint32_t i = 0; i < n; i++) {
+		struct statesample s = { .pc = item[i].pc, .rflags = item[i].state.rflags };
+		uint64_t addr;
+
+		if (blockindex_addr(index, item[i].off, &addr) < 0)
+			continue;
+		s.bias = s.pc - addr;		/* how far the loader moved it */
+		memcpy(s.gpr, item[i].state.gpr, sizeof(s.gpr));
+		s.stack = bytes_at(wr_bytes(&set->stack), item[i].stack_at,
+				   item[i].state.stack_bytes);
+		s.memory = bytes_at(wr_bytes(&set->stack),
+				    item[i].stack_at + item[i].state.stack_bytes,
+				    item[i].state.memory_bytes);
+		statesample_write(&s, out);
+		written++;
+	}
+	return written;
+}
+
+/* The states of one file of a known module. */
+static void add_states(struct attribution *r, const struct attribute *a, uint32_t file,
+		       const struct attribute_resolver *resolver,
+		       const struct attribute_target *target)
+{
+	struct wr stream = { 0 };
+	struct edgecounts edges = { 0 };
+	uint32_t n, written;
+	struct err err;
+
+	const struct stateset_item *item = stateset_of(&a->states, file, &n);
+	r->counter[COUNTER_NOSTATES] += n;
+	if (!n || !target->index || !resolver->interpret)
+		return;
+	struct attribute_module *m = module_enter(r, target->module);
+	m->states += n;		/* also when it fails: it would again */
+	written = write_states(&a->states, target->index, item, n, &stream);
+	if (written &&
+	    resolver->interpret(resolver->ctx, target, wr_bytes(&stream), &edges, &err) == 0) {
+		r->counter[COUNTER_NOSTATES] -= written;
+		r->counter[COUNTER_STATES] += written;
+		r->counter[COUNTER_EDGES] += edgecounts_sum(&edges);
+		edgecounts_add(&m->edges, &edges, 1);
+		edgecounts_free(&edges);
+	}
+	explicit_bzero(stream.p, stream.n);
+	wr_free(&stream);
+}
+
+/* --- time of processes --- */
+
+static uint32_t hash_text(uint32_t h, const char *text)
+{
+	do
+		h = (h ^ (uint8_t)*text) * 16777619u;
+	while (*text++);
+	return h;
+}
+
+/* By paths: a kind stays what it is when its program is replaced. */
+static uint32_t kind_of(const struct attribute *a, const struct runs_use *u)
+{
+	uint32_t h = hash_text(2166136261u, spaces_file(a->spaces, u->exe)->path);
+
+	if (u->from != RUNS_NO_FILE)
+		h = hash_text(h, spaces_file(a->spaces, u->from)->path);
+	return h ? h : 1;
+}
+
+static void add_use(struct attribution *r, const struct attribute_use *u)
+{
+	r->use = memory_grow(r->use, r->nuse + (size_t)1, sizeof(*r->use));
+	r->use[r->nuse++] = *u;
+}
+
+/* Of one file of a known module. */
+static void add_uses(struct attribution *r, const struct attribute *a, uint32_t file,
+		     const struct attribute_target *target)
+{
+	uint32_t n;
+	const struct runs_use *u = runs_of(a->runs, file, &n);
+
+	for (uint32_t i = 0; i < n && !a->incomplete; i++)
+		add_use(r, &(struct attribute_use){
+				   .module = target->module, .generation = target->generation,
+				   .kind = kind_of(a, &u[i]),
+				   .sums = { .module_s = (double)u[i].module_ns / 1e9,
+					     .rest_s = (double)u[i].rest_ns / 1e9,
+					     .run_s = (double)u[i].run_ns / 1e9,
+					     .runs = u[i].runs, .samples = u[i].samples,
+					     .rest_samples = u[i].rest_samples } });
+}
+
+static void add_crash(struct attribution *r, const struct attribute_crash *c)
+{
+	r->crash = memory_grow(r->crash, r->ncrash + (size_t)1, sizeof(*r->crash));
+	r->crash[r->ncrash++] = *c;
+}
+
+static int resolve_crashes(const struct attribute *a, const struct attribute_resolver *resolver,
+			   struct attribution *r, struct err *err)
+{
+	for (uint32_t i = 0; i < a->ncrashed; i++) {
+		const struct crashed_file *c = &a->crashed[i];
+		const struct space_file *file = spaces_file(a->spaces, c->file);
+		struct attribute_target target = { 0 };
+		int known = resolver->resolve(resolver->ctx, file, &target, err);
+
+		if (known < 0)
+			return err_wrap(err, "'%s'", file->path);
+		if (!known)
+			continue;
+		add_crash(r, &(struct attribute_crash){ target.module, target.generation,
+							c->pid, c->signal });
+		if (resolver->release)
+			resolver->release(resolver->ctx, &target);
+	}
+	return 0;
+}
+
+void attribution_add(struct attribution *to, const struct attribution *from)
+{
+	for (int i = 0; i < NCOUNTER; i++)
+		to->counter[i] += from->counter[i];
+	topnames_add_all(&to->made, &from->made);
+	to->bad_blocks += from->bad_blocks;
+	if (from->newest_ns > to->newest_ns)
+		to->newest_ns = from->newest_ns;
+	for (uint32_t i = 0; i < from->nmodule; i++) {
+		const struct attribute_module *f = &from->module[i];
+		struct attribute_module *m = module_enter(to, f->module);
+
+		m->samples += f->samples;
+		m->outside += f->outside;
+		blockcounts_add(&m->count, &m->ncount, f->count, f->ncount);
+		m->states += f->states;
+		edgecounts_add(&m->edges, &f->edges, 1);
+	}
+	for (uint32_t i = 0; i < from->ncrash; i++)
+		add_crash(to, &from->crash[i]);
+	for (uint32_t i = 0; i < from->nuse; i++)
+		add_use(to, &from->use[i]);
+}
+
+int attribute_resolve(struct attribute *a, const struct attribute_resolver *resolver,
+		      struct attribution *out, struct err *err)
+{
+	struct attribution r = { .bad_blocks = a->bad_blocks, .newest_ns = a->newest_ns };
+	struct sampleset *set = &a->set;
+
+	memcpy(r.counter, a->counter, sizeof(r.counter));
+	topnames_add_all(&r.made, &a->made);
+	sampleset_sort(set);
+	stateset_sort(&a->states);
+	runs_sort(a->runs);
+	for (uint32_t i = 0, end; i < set->n; i = end) {
+		const struct space_file *file = spaces_file(a->spaces, set->item[i].file);
+		struct attribute_target target = { 0 };
+		uint32_t nstate;
+
+		for (end = i + 1; end < set->n; end++)
+			if (set->item[end].file != set->item[i].file)
+				break;
+		int known = resolver->resolve(resolver->ctx, file, &target, err);
+		if (known < 0) {
+			err_wrap(err, "'%s'", file->path);
+			attribution_free(&r);
+			collector_clear(a);
+			return -1;
+		}
+		if (known) {
+			add_file(&r, &target, set->item + i, end - i);
+			add_uses(&r, a, set->item[i].file, &target);
+			add_states(&r, a, set->item[i].file, resolver, &target);
+			if (resolver->release)
+				resolver->release(resolver->ctx, &target);
+		} else {
+			for (uint32_t k = i; k < end; k++)
+				r.counter[COUNTER_UNKNOWN] += set->item[k].samples;
+			(void)stateset_of(&a->states, set->item[i].file, &nstate);
+			r.counter[COUNTER_NOSTATES] += nstate;
+		}
+	}
+	int rc = resolve_crashes(a, resolver, &r, err);
+	if (rc == 0)
+		attribution_add(out, &r);
+	attribution_free(&r);
+	collector_clear(a);
+	return rc;
+}
+
+void attribution_free(struct attribution *r)
+{
+	for (uint32_t i = 0; i < r->nmodule; i++) {
+		free(r->module[i].count);
+		edgecounts_free(&r->module[i].edges);
+	}
+	topnames_free(&r->made);
+	free(r->module);
+	free(r->crash);
+	free(r->use);
+	*r = (struct attribution){ 0 };
+}

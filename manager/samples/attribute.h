@@ -1,0 +1,102 @@
+/* attribute.h - samples of a spool to blocks of original modules, their states to edges
+ *
+ * Two steps.  attribute_spool() walks a spool file and gathers a sample set: (mapped file,
+ * offset) -> samples, without looking into any module.  attribute_resolve() then takes one
+ * mapped file after the other, asks the resolver where its blocks are
+ * (manager/samples/blockindex.h), and turns offsets into blocks.  States that came with the
+ * samples are handed to the resolver's interpreter, a file at a time, and forgotten.
+ */
+#ifndef MANAGER_SAMPLES_ATTRIBUTE_H
+#define MANAGER_SAMPLES_ATTRIBUTE_H
+
+#include <stdint.h>
+
+#include "manager/samples/counter.h"
+#include "manager/samples/blockcounts.h"
+#include "manager/samples/edgecounts.h"
+#include "manager/samples/topnames.h"
+#include "manager/samples/blockindex.h"
+#include "manager/samples/space.h"
+#include "policy/speedtest.h"
+
+struct err;
+struct spool_reader;
+
+struct attribute_target {
+	uint64_t module;		/* the resolver's name for the original module, e.g. its
+					 * number in the store */
+	const struct blockindex *index;	/* NULL: all samples count as outside */
+	uint32_t generation;		/* number of the mapped file's, 0: the original */
+	void *own;			/* the resolver's */
+};
+
+struct attribute_resolver {
+	/* 1: known, *out filled; 0: unknown or not allowed; -1: failed, nothing is attributed.
+	 * What *out points to stays valid until release(). */
+	int (*resolve)(void *ctx, const struct space_file *file, struct attribute_target *out,
+		       struct err *err);
+	/* may be NULL */
+	void (*release)(void *ctx, const struct attribute_target *target);
+	/* Before release(): the edges that `morph-edit interpret` sees in `states`, a stream of
+	 * lib/statesample.h, into *out, zeroed.  NULL, or -1: they are dropped, and counted. */
+	int (*interpret)(void *ctx, const struct attribute_target *target, struct bytes states,
+			 struct edgecounts *out, struct err *err);
+	void *ctx;
+};
+
+struct attribute_module {
+	uint64_t module;
+	uint64_t samples;	/* in blocks */
+	uint64_t outside;	/* in the module, in no block */
+	uint32_t ncount;
+	struct blockcount *count;	/* ascending by block, every block once */
+	uint64_t states;	/* that were there to be interpreted */
+	struct edgecounts edges;
+};
+
+struct attribute_crash {	/* a process died that had this module mapped */
+	uint64_t module;
+	uint32_t generation;
+	uint32_t pid, signal;
+};
+
+struct attribute_use {		/* processes of one kind that had this module mapped */
+	uint64_t module;
+	uint32_t generation;
+	uint32_t kind;		/* of program and starter, not 0 */
+	struct speedtest_sums sums;	/* covered_s: 0 */
+};
+
+struct attribution {		/* the result, ascending by module */
+	uint64_t counter[NCOUNTER];
+	uint64_t bad_blocks;	/* damaged parts of spool files */
+	uint64_t newest_ns;	/* time of the latest event */
+	uint32_t nmodule;
+	struct attribute_module *module;
+	uint32_t ncrash;
+	struct attribute_crash *crash;
+	struct topnames made;	/* COUNTER_ANON by program, as far as that is known */
+	/* none when records were lost: they would be missing here or there */
+	uint32_t nuse;
+	struct attribute_use *use;
+};
+
+/* Collector of sample sets; keeps `spaces` and uses it, owned by the caller. */
+struct attribute *attribute_new(struct spaces *spaces);
+void attribute_free(struct attribute *a);	/* NULL is allowed */
+/* Samples read from now on get their states from the feed (NULL: they bring them along, if
+ * at all), which stays the caller's. */
+struct statefeed;
+void attribute_states(struct attribute *a, struct statefeed *feed);
+/* Reads the spool file to its end.  May be called for several files before resolving. */
+void attribute_spool(struct attribute *a, struct spool_reader *r);
+/* Resolves what was gathered and empties the collector.  *out must be zeroed before the
+ * first use; results are added to it, nothing on failure.  The spaces have moved on by then:
+ * who wants to read a file again loads the spaces as they were before it
+ * (manager/store/ingest.h does). */
+int attribute_resolve(struct attribute *a, const struct attribute_resolver *resolver,
+		      struct attribution *out, struct err *err);
+void attribution_add(struct attribution *to, const struct attribution *from);
+void attribution_free(struct attribution *r);	/* leaves a zeroed, usable result */
+
+#endif

@@ -1,0 +1,31 @@
+/* mapping.h - the mappings of one address space: disjoint ranges, found by address
+ *
+ * A set that can be shared: fork takes a reference, the first change after it a copy.
+ * Malloc-backed (lib/memory.h).
+ */
+#ifndef MANAGER_SAMPLES_MAPPING_H
+#define MANAGER_SAMPLES_MAPPING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mapping {
+	uint64_t start, end;	/* [start, end), addresses in the process */
+	uint64_t pgoff;		/* offset in the file of start, bytes */
+	uint32_t file;		/* the user's number for the file */
+};
+
+struct mappings;		/* NULL is the empty set */
+
+struct mappings *mappings_share(struct mappings *m);
+void mappings_drop(struct mappings *m);		/* NULL is allowed */
+/* Enters `add` (start < end), cutting away what was there.  Returns the set to use from now on,
+ * which is another one if m was shared. */
+struct mappings *mappings_put(struct mappings *m, const struct mapping *add);
+const struct mapping *mappings_find(struct mappings *m, uint64_t addr);
+uint32_t mappings_count(const struct mappings *m);
+/* Ascending by start. */
+void mappings_each(const struct mappings *m, void (*f)(void *ctx, const struct mapping *m),
+		   void *ctx);
+
+#endif

@@ -1,0 +1,67 @@
+/* module.h - which module a file is, and whether it changed
+ *
+ * A mapped file is identified by device, inode and inode generation, a module by the SHA-256 of
+ * its content, read through a descriptor that the privileged parent opens.  A digest that the
+ * store knows as a generation of a module is that generation; as its original, generation 0;
+ * anything else at the path is a new module there, and what was known of the old one is
+ * discarded.
+ */
+#ifndef MANAGER_STORE_MODULE_H
+#define MANAGER_STORE_MODULE_H
+
+#include "manager/samples/attribute.h"
+#include "manager/store/store.h"
+
+struct err;
+struct modules;
+
+/* What the modules need of their user: morphd's Manager asks its parent, tests have their own.
+ * All but `open`, `analyze` and `allows` may be NULL. */
+struct module_services {
+	/* O_RDONLY descriptor or -1 */
+	int (*open)(void *ctx, const char *path, struct err *err);
+	/* The pristine original that is not at its path any more; NULL: there is none. */
+	int (*open_original)(void *ctx, const struct digest *original, struct err *err);
+	/* May mappings of files like this one name another device than fstat() does?  NULL:
+	 * on those file systems that are known for it. */
+	bool (*other_device)(int fd);
+	/* Appends the block table of the original that `fd` holds to *table.  ERR_REFUSED:
+	 * Morph will not touch this file; the reason is kept with the module. */
+	int (*analyze)(void *ctx, const char *path, int fd, struct wr *table, struct err *err);
+	/* Appends the edges that the states (lib/statesample.h) of the file in `fd` tell.
+	 * If that is a generation, `original` is another descriptor, else -1.  NULL: states
+	 * are not interpreted. */
+	int (*interpret)(void *ctx, int fd, int original, struct bytes states, struct wr *edges,
+			 struct err *err);
+	/* May samples of the file at the path be kept? */
+	bool (*allows)(void *ctx, const char *path);
+	void *ctx;
+};
+
+/* Keeps the store; copies *services.  Never NULL. */
+struct modules *modules_new(struct store *s, const struct module_services *services);
+void modules_free(struct modules *ms);		/* NULL is allowed */
+
+enum module_look {
+	MODULE_SAME,		/* as before */
+	MODULE_NEW,		/* first seen */
+	MODULE_CHANGED,		/* content changed other than by Morph: profile discarded */
+	MODULE_SWAPPED,		/* content is another generation or the original again */
+	MODULE_GONE,		/* no such file any more; *out is what was known */
+};
+
+/* Looks at the path now and brings the store up to date (also refusals by ERR_REFUSED of
+ * `open`).  *out is filled unless -1 is returned; out->id is 0 if GONE and never known. */
+int modules_look(struct modules *ms, const char *path, enum module_look *look,
+		 struct store_module *out, struct err *err);
+/* All modules of the store, e.g. at start.  `f` may be NULL. */
+int modules_look_all(struct modules *ms,
+		     void (*f)(void *ctx, enum module_look look, const struct store_module *m),
+		     void *ctx, struct err *err);
+/* Makes sure that a block table is in the store: 1 it is, 0 refused (m->refusal), -1 failed. */
+int modules_analyze(struct modules *ms, struct store_module *m, struct err *err);
+/* For attribute_resolve() of a spool file: looks, analyses what is new, loads table and map
+ * unless what matters of them is kept from the last ones. */
+struct attribute_resolver modules_resolver(struct modules *ms);
+
+#endif

@@ -1,0 +1,294 @@
+/* store.h - what Morph remembers: modules, profiles, generations, history
+ *
+ * A directory:
+ *   DIR/morph.db            SQLite, WAL; schema version in user_version, migrations.def
+ *   DIR/spool/              spool files, see monitor/spool.h
+ *   DIR/originals/          pristine originals by digest and the swap journal, see install.h;
+ *                           only the privileged parent reads or writes there
+ *
+ * Owned by the Manager, one connection.  Functions return -1 with *err naming the database; the
+ * ones that look something up return 1 found, 0 not there.  What is read back is range-checked.
+ * Samples in profiles are fixed point, 1/256.
+ */
+#ifndef MANAGER_STORE_STORE_H
+#define MANAGER_STORE_STORE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/digest.h"
+#include "lib/wr.h"
+#include "manager/samples/counter.h"
+#include "manager/samples/edgecounts.h"
+#include "manager/samples/topnames.h"
+
+struct attribution;
+struct err;
+struct speedtest;
+struct store;
+
+/* Makes DIR, DIR/spool and the database when missing. */
+struct store *store_open(const char *dir, struct err *err);
+void store_close(struct store *s);		/* NULL is allowed */
+const char *store_dir(const struct store *s);
+int store_schema_version(void);
+uint64_t store_now_ns(void);			/* as in all its rows: since 1970 */
+
+/* A transaction; calls nest, only the outermost one counts.  After a rollback inside, the outer
+ * commit fails. */
+int store_begin(struct store *s, struct err *err);
+int store_commit(struct store *s, struct err *err);
+void store_rollback(struct store *s);
+
+/* --- modules --- */
+
+struct store_seen {		/* of the file at the path when it was looked at last */
+	uint64_t dev, inode, size, mtime_ns, ctime_ns;
+};
+
+enum { STORE_REFUSAL_MAX = 512 };
+
+struct store_module {
+	int64_t id;			/* 0: not in the store yet */
+	char path[PATH_MAX];
+	struct digest original;		/* of generation 0 */
+	struct digest present;		/* of what is at the path: original or a generation */
+	uint32_t generation;		/* number of what is at the path, 0 = original */
+	struct store_seen seen;
+	uint32_t owner;			/* uid of that file */
+	/* why Morph leaves it alone, "" if it does not */
+	char refusal[STORE_REFUSAL_MAX];
+	uint64_t text_bytes;		/* 0: not analysed */
+	uint32_t functions, movable;
+	double samples, outside, states;	/* read only: of its profile */
+	uint64_t updated_ns;		/* read only: when its profile grew last, 0 never */
+};
+
+int store_module_by_path(struct store *s, const char *path, struct store_module *out,
+			 struct err *err);
+int store_module_by_id(struct store *s, int64_t id, struct store_module *out, struct err *err);
+/* Inserts (id == 0, id is filled in) or updates all but the read-only fields. */
+int store_module_put(struct store *s, struct store_module *m, struct err *err);
+/* With profile and generations; not its history. */
+int store_module_delete(struct store *s, int64_t id, struct err *err);
+/* By samples, descending.  f returns false to stop; it may use the store. */
+int store_module_each(struct store *s, bool (*f)(void *ctx, const struct store_module *m),
+		      void *ctx, struct err *err);
+
+/* --- files: which content an inode had, for processes that run a file no longer at its path
+ * --- */
+
+struct store_file {
+	uint64_t dev, inode;
+	uint64_t inode_generation;	/* only if has_generation */
+	bool has_generation;		/* the file system tells it */
+	char path[PATH_MAX];
+	struct digest digest;		/* content */
+};
+
+int store_file_put(struct store *s, const struct store_file *f, struct err *err);
+/* The latest record of that inode (and path, if dev_any: device numbers of mappings differ from
+ * those of files on some file systems). */
+int store_file_find(struct store *s, uint64_t dev, bool dev_any, uint64_t inode,
+		    const char *path, struct store_file *out, struct err *err);
+
+/* --- block tables (lib/blocktable.h), by original --- */
+
+/* Replacing one by different bytes discards the profiles that refer to it. */
+int store_table_put(struct store *s, const struct digest *original, struct bytes table,
+		    struct err *err);
+/* *out is the caller's, wr_free(). */
+int store_table_has(struct store *s, const struct digest *original, struct err *err);
+int store_table_get(struct store *s, const struct digest *original, struct wr *out,
+		    struct err *err);
+
+/* --- block profiles, one per module --- */
+
+struct store_count {		/* ascending by block, every block once */
+	uint32_t block;		/* index in the block table */
+	uint64_t samples;	/* 1/256 */
+};
+
+struct store_profile {
+	uint64_t outside;	/* 1/256 */
+	uint64_t states;	/* 1/256: of the samples, those whose states were interpreted */
+	uint32_t ncount;
+	struct store_count *count;
+	struct edgecounts edges;	/* counts in 1/256 */
+};
+
+int store_profile_get(struct store *s, int64_t module, struct store_profile *out,
+		      struct err *err);
+/* Replaces; at most `max_bytes` (0: no limit) are kept, by rounding counts as far as needed. */
+int store_profile_put(struct store *s, int64_t module, const struct store_profile *p,
+		      uint64_t max_bytes, struct err *err);
+int store_profile_discard(struct store *s, int64_t module, struct err *err);
+/* Multiplies the module's samples by `factor` (0..1), but for those in `keep` (may be NULL),
+ * which are among them. */
+int store_profile_fade(struct store *s, int64_t module, double factor,
+		       const struct store_profile *keep, struct err *err);
+/* In its blocks. */
+double store_profile_samples(const struct store_profile *p);
+void store_profile_free(struct store_profile *p);
+
+/* --- how a module is used lately; see policy/decide.h --- */
+
+struct store_use {
+	struct store_profile recent;	/* samples of the window */
+	uint64_t known_ns;		/* the first window began, wall clock */
+	uint64_t begun_ns;		/* this one */
+	uint64_t machine_begun;		/* samples of the whole machine before the window */
+	double unfaded_s;		/* sampled time since its profile was faded last */
+	char verdict[256];		/* what was decided last, in words; "" before */
+};
+
+/* Empty, begun now, when there is none.  out->recent is the caller's to free. */
+int store_use_get(struct store *s, int64_t module, struct store_use *out, struct err *err);
+int store_use_put(struct store *s, int64_t module, const struct store_use *h,
+		    struct err *err);
+/* A new window, with what was decided at the end of the old one. */
+int store_use_begin(struct store *s, int64_t module, const char *verdict, struct err *err);
+/* The module's share of all samples of the machine since the window began, 0..1. */
+int store_use_share(struct store *s, const struct store_use *h, double *out,
+		      struct err *err);
+
+/* Modules whose window has so many samples, most first; *module is malloc'd. */
+int store_use_full(struct store *s, double samples, int64_t **module, uint32_t *n,
+		     struct err *err);
+
+/* --- how fast its processes run; see policy/speedtest.h --- */
+
+/* Empty when there is none. */
+int store_speed_get(struct store *s, int64_t module, struct speedtest *out, struct err *err);
+int store_speed_put(struct store *s, int64_t module, const struct speedtest *p,
+		    struct err *err);
+
+/* --- what a spool file brought, in one transaction --- */
+
+struct store_fading {
+	double span_s, half_life_s;	/* half_life_s > 0 */
+	double observe_s;		/* least time that an observation of speed covers */
+};
+
+/* Adds the attribution (module = id in the store) to profiles, windows of use, speed tests and
+ * counters, remembers `spaces` and that `spool_file`, any text that names the file, is done.
+ * The file covers `span_s`: what was known of its modules fades by that much, a half in
+ * half_life_s.  The last one done is refused with ERR_USAGE: files are taken in order and
+ * deleted, so no other can come twice. */
+int store_add_attribution(struct store *s, const char *spool_file, const struct attribution *a,
+			  struct bytes spaces, const struct store_fading *fading,
+			  struct err *err);
+/* Text of the last spool file done; out is "" when none; n > 256. */
+int store_spool_last(struct store *s, char *out, size_t n, struct err *err);
+/* Samples in code made at run time (COUNTER_ANON), by the program that made it; *out zeroed
+ * before, and the caller's to free. */
+int store_makers(struct store *s, struct topnames *out, struct err *err);
+int store_spaces_get(struct store *s, struct wr *out, struct err *err);
+int store_counters(struct store *s, uint64_t out[NCOUNTER], struct err *err);
+int store_counter_add(struct store *s, enum counter c, uint64_t n, struct err *err);
+
+/* --- generations --- */
+
+enum store_state {
+	STATE_MADE = 1, STATE_INSTALLED, STATE_RESTORED, STATE_REFUSED, STATE_REPLACED,
+	STATE_CRASHED,			/* restored because a process of it died */
+	STATE_SLOWER,			/* restored because its processes became slower */
+};
+extern const char *const store_state_name[];	/* by enum; [0] is "" */
+
+enum { STORE_STATS_MAX = 16384 };
+
+struct store_generation {
+	int64_t id;
+	int64_t module;
+	uint32_t number;		/* 1, 2, ... */
+	struct digest digest;		/* of the generation's file */
+	struct digest original;
+	enum store_state state;
+	char passes[64];
+	char stats[STORE_STATS_MAX];	/* lines "name value" */
+	char reason[STORE_REFUSAL_MAX];	/* STATE_REFUSED: why */
+	double samples;			/* it was made from */
+	uint64_t size_bytes;
+	uint64_t made_ns;
+	double cpu_s;			/* it took to make */
+};
+
+/* Inserts; fills id.  map (lib/blockmap.h) may be empty for refused ones. */
+int store_generation_add(struct store *s, struct store_generation *g, struct bytes map,
+			 const struct store_profile *made_from, struct err *err);
+/* The profile that it was made from, roughly, and empty unless it is the module's newest;
+ * the caller's to free. */
+int store_generation_made_from(struct store *s, int64_t id, struct store_profile *out,
+			       struct err *err);
+int store_generation_state(struct store *s, int64_t id, enum store_state state,
+			   const char *reason, struct err *err);
+/* The latest of that digest. */
+int store_generation_by_digest(struct store *s, const struct digest *d,
+			       struct store_generation *out, struct err *err);
+int store_generation_by_number(struct store *s, int64_t module, uint32_t number,
+			       struct store_generation *out, struct err *err);
+/* The one made last of that original, whatever became of it. */
+int store_generation_newest(struct store *s, int64_t module, const struct digest *original,
+			    struct store_generation *out, struct err *err);
+/* Number for the next generation of the module. */
+int store_generation_next(struct store *s, int64_t module, uint32_t *out, struct err *err);
+int store_generation_map(struct store *s, const struct digest *d, struct wr *out,
+			 struct err *err);
+/* Ascending by number. */
+int store_generation_each(struct store *s, int64_t module,
+			  bool (*f)(void *ctx, const struct store_generation *g), void *ctx,
+			  struct err *err);
+
+/* --- what generations cost (store_spent.c) --- */
+
+/* CPU time of jobs for a generation of the module; 0: of one that is not known. */
+int store_spent_add(struct store *s, int64_t module, uint64_t time_ns, double cpu_s,
+		    struct err *err);
+/* CPU time, and bytes of the generations made, since then, for the module or (0) for all. */
+int store_spent(struct store *s, int64_t module, uint64_t since_ns, double *cpu_s,
+		double *bytes, struct err *err);
+
+/* --- crashes: processes that a signal killed, by what they had mapped --- */
+
+int store_crash_add(struct store *s, int64_t module, uint32_t generation, struct err *err);
+/* Of that generation of the module (0: the original) since then. */
+int store_crash_count(struct store *s, int64_t module, uint32_t generation, uint64_t since_ns,
+		      uint32_t *out, struct err *err);
+/* When the store was made, or first asked this. */
+int store_born(struct store *s, uint64_t *out_ns, struct err *err);
+
+/* --- intents: operations begun and not ended, found again after a crash --- */
+
+struct store_intent {
+	int64_t id;
+	char what[16];			/* "install", "restore", "analyze", "optimize" */
+	char path[PATH_MAX];
+	struct digest from, to;		/* content before and after */
+	uint64_t begun_ns;
+};
+
+int store_intent_begin(struct store *s, struct store_intent *i, struct err *err); /* fills id */
+int store_intent_end(struct store *s, int64_t id, struct err *err);
+int store_intent_each(struct store *s, bool (*f)(void *ctx, const struct store_intent *i),
+		      void *ctx, struct err *err);
+
+/* --- history --- */
+
+struct store_event {
+	uint64_t time_ns;
+	char path[PATH_MAX];
+	char event[32];			/* "installed", "restored", "refused", "changed", ... */
+	char detail[1024];
+};
+
+int store_history_add(struct store *s, const char *path, const char *event, const char *detail,
+		      struct err *err);
+/* Newest first, at most `limit`; path == NULL: all. */
+int store_history_each(struct store *s, const char *path, uint32_t limit,
+		       bool (*f)(void *ctx, const struct store_event *e), void *ctx,
+		       struct err *err);
+
+#endif

@@ -1,0 +1,67 @@
+/* store_db.h - inside the store: statements, columns and their range checks */
+#ifndef MANAGER_STORE_STORE_DB_H
+#define MANAGER_STORE_STORE_DB_H
+
+#include <sqlite3.h>
+
+#include "manager/store/store.h"
+
+enum store_sql {
+#define SQL(id, text) SQL_##id,
+#include "manager/store/store_sql.def"
+#undef SQL
+	NSQL
+};
+
+struct store {
+	char *dir, *file;
+	sqlite3 *db;
+	sqlite3_stmt *stmt[NSQL];
+	int depth;		/* of nested transactions */
+	bool failed;		/* something inside was rolled back */
+};
+
+/* Fills err from the connection's last error, naming the database; returns -1. */
+int store_fail(struct store *s, struct err *err);
+/* A row that cannot be: names the database and the table; returns -1. */
+int store_damaged(struct store *s, const char *table, struct err *err);
+
+/* The prepared statement with nothing bound, NULL on failure. */
+sqlite3_stmt *store_sql(struct store *s, enum store_sql id, struct err *err);
+/* 1: a row; 0: done, statement reset; -1: failed, statement reset. */
+int store_step(struct store *s, sqlite3_stmt *q, struct err *err);
+/* Runs a statement that gives no row, and resets it. */
+int store_run(struct store *s, sqlite3_stmt *q, struct err *err);
+/* Ends a statement that gave the one row wanted. */
+void store_done(sqlite3_stmt *q);
+/* The first column of all rows; *out is malloc'd. */
+int store_ids(struct store *s, sqlite3_stmt *q, int64_t **out, uint32_t *n, struct err *err);
+
+/* The blob is only borrowed: it lives until the statement has run. */
+void store_bind_digest(sqlite3_stmt *q, int at, const struct digest *d);
+void store_bind_text(sqlite3_stmt *q, int at, const char *text);
+void store_bind_blob(sqlite3_stmt *q, int at, struct bytes b);
+
+/* Columns of a row; false when the value cannot be. */
+bool store_get_digest(sqlite3_stmt *q, int col, struct digest *out);
+bool store_get_text(sqlite3_stmt *q, int col, char *out, size_t n);
+bool store_get_u32(sqlite3_stmt *q, int col, uint32_t *out);
+bool store_get_real(sqlite3_stmt *q, int col, double *out);	/* finite, not negative */
+struct bytes store_get_blob(sqlite3_stmt *q, int col);		/* until the next step */
+
+/* What a module may take: 5 % of its text in all, once that is known; 0: no limit. */
+enum store_budget { PROFILE_ALL, PROFILE_RECENT, PROFILE_MADE_FROM };
+int store_profile_budget(struct store *s, int64_t module, enum store_budget what, uint64_t *out,
+			 struct err *err);
+/* The sum of the samples of both, in a new array; without edges. */
+struct attribute_module;
+struct attribution;
+struct store_profile store_profile_sum(const struct store_profile *p,
+				       const struct attribute_module *m);
+int store_speed_add(struct store *s, const struct attribution *a,
+		   const struct store_fading *fading, struct err *err);
+/* Adds the samples to the window; *factor: by what the older ones of the profile fade now. */
+int store_use_add(struct store *s, const struct attribute_module *m,
+		    const struct store_fading *fading, double *factor, struct err *err);
+
+#endif

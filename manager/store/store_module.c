@@ -1,0 +1,286 @@
+/* store_module.c - modules, the inodes they were seen in, and their block tables */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/err.h"
+#include "manager/store/store_db.h"
+
+static int read_module(struct store *s, sqlite3_stmt *q, struct store_module *out,
+		       struct err *err)
+{
+	struct store_module m = { .id = sqlite3_column_int64(q, 0) };
+	bool ok = m.id > 0 && store_get_text(q, 1, m.path, sizeof(m.path)) &&
+		  store_get_digest(q, 2, &m.original) && store_get_digest(q, 3, &m.present) &&
+		  store_get_u32(q, 4, &m.generation) &&
+		  store_get_text(q, 10, m.refusal, sizeof(m.refusal)) &&
+		  store_get_u32(q, 12, &m.functions) && store_get_u32(q, 13, &m.movable) &&
+		  store_get_real(q, 14, &m.samples) && store_get_real(q, 15, &m.outside) &&
+		  store_get_real(q, 17, &m.states) && store_get_u32(q, 18, &m.owner);
+
+	m.seen.dev = (uint64_t)sqlite3_column_int64(q, 5);
+	m.seen.inode = (uint64_t)sqlite3_column_int64(q, 6);
+	m.seen.size = (uint64_t)sqlite3_column_int64(q, 7);
+	m.seen.mtime_ns = (uint64_t)sqlite3_column_int64(q, 8);
+	m.seen.ctime_ns = (uint64_t)sqlite3_column_int64(q, 9);
+	m.text_bytes = (uint64_t)sqlite3_column_int64(q, 11);
+	m.updated_ns = (uint64_t)sqlite3_column_int64(q, 16);
+	store_done(q);
+	if (!ok || m.text_bytes > INT64_MAX)
+		return store_damaged(s, "module", err);
+	*out = m;
+	return 1;
+}
+
+int store_module_by_path(struct store *s, const char *path, struct store_module *out,
+			 struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_MODULE_BY_PATH, err);
+
+	if (!q)
+		return -1;
+	store_bind_text(q, 1, path);
+	int rc = store_step(s, q, err);
+	return rc == 1 ? read_module(s, q, out, err) : rc;
+}
+
+int store_module_by_id(struct store *s, int64_t id, struct store_module *out, struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_MODULE_BY_ID, err);
+
+	if (!q)
+		return -1;
+	(void)sqlite3_bind_int64(q, 1, id);
+	int rc = store_step(s, q, err);
+	return rc == 1 ? read_module(s, q, out, err) : rc;
+}
+
+int store_module_put(struct store *s, struct store_module *m, struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, m->id ? SQL_MODULE_UPDATE : SQL_MODULE_INSERT, err);
+
+	if (!q)
+		return -1;
+	store_bind_digest(q, 1, &m->original);
+	store_bind_digest(q, 2, &m->present);
+	(void)sqlite3_bind_int64(q, 3, m->generation);
+	(void)sqlite3_bind_int64(q, 4, (int64_t)m->seen.dev);
+	(void)sqlite3_bind_int64(q, 5, (int64_t)m->seen.inode);
+	(void)sqlite3_bind_int64(q, 6, (int64_t)m->seen.size);
+	(void)sqlite3_bind_int64(q, 7, (int64_t)m->seen.mtime_ns);
+	(void)sqlite3_bind_int64(q, 8, (int64_t)m->seen.ctime_ns);
+	store_bind_text(q, 9, m->refusal);
+	(void)sqlite3_bind_int64(q, 10, (int64_t)m->text_bytes);
+	(void)sqlite3_bind_int64(q, 11, m->functions);
+	(void)sqlite3_bind_int64(q, 12, m->movable);
+	store_bind_text(q, 13, m->path);
+	(void)sqlite3_bind_int64(q, 14, m->owner);
+	if (m->id)
+		(void)sqlite3_bind_int64(q, 15, m->id);
+	if (store_run(s, q, err) < 0)
+		return -1;
+	if (!m->id)
+		m->id = sqlite3_last_insert_rowid(s->db);
+	return 0;
+}
+
+static int run_with_id(struct store *s, enum store_sql id, int64_t value, struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, id, err);
+
+	if (!q)
+		return -1;
+	(void)sqlite3_bind_int64(q, 1, value);
+	return store_run(s, q, err);
+}
+
+int store_module_delete(struct store *s, int64_t id, struct err *err)
+{
+	if (store_begin(s, err) < 0)
+		return -1;
+	if (store_profile_discard(s, id, err) < 0 ||
+	    run_with_id(s, SQL_GENERATION_DELETE, id, err) < 0 ||
+	    run_with_id(s, SQL_MODULE_DELETE, id, err) < 0) {
+		store_rollback(s);
+		return -1;
+	}
+	return store_commit(s, err);
+}
+
+int store_module_each(struct store *s, bool (*f)(void *ctx, const struct store_module *m),
+		      void *ctx, struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_MODULE_IDS, err);
+	int64_t *id = NULL;
+	uint32_t n = 0;
+	int rc = q ? store_ids(s, q, &id, &n, err) : -1;
+
+	for (uint32_t i = 0; i < n && rc >= 0; i++) {
+		struct store_module m;
+
+		rc = store_module_by_id(s, id[i], &m, err);
+		if (rc == 1 && !f(ctx, &m))
+			break;
+	}
+	free(id);
+	return rc < 0 ? -1 : 0;
+}
+
+/* --- files --- */
+
+static int file_insert(struct store *s, const struct store_file *f, struct err *err)
+{
+	const enum store_sql step[] = { SQL_FILE_DELETE, SQL_FILE_INSERT };
+
+	for (int i = 0; i < 2; i++) {
+		sqlite3_stmt *q = store_sql(s, step[i], err);
+
+		if (!q)
+			return -1;
+		(void)sqlite3_bind_int64(q, 1, (int64_t)f->inode);
+		(void)sqlite3_bind_int64(q, 2, (int64_t)f->dev);
+		store_bind_text(q, 3, f->path);
+		(void)sqlite3_bind_int64(q, 4, (int64_t)f->inode_generation);
+		if (step[i] == SQL_FILE_INSERT) {
+			(void)sqlite3_bind_int(q, 5, f->has_generation);
+			store_bind_digest(q, 6, &f->digest);
+		}
+		if (store_run(s, q, err) < 0)
+			return -1;
+	}
+	sqlite3_stmt *q = store_sql(s, SQL_FILE_PRUNE, err);
+	return q ? store_run(s, q, err) : -1;
+}
+
+int store_file_put(struct store *s, const struct store_file *f, struct err *err)
+{
+	if (store_begin(s, err) < 0)
+		return -1;
+	if (file_insert(s, f, err) < 0) {
+		store_rollback(s);
+		return -1;
+	}
+	return store_commit(s, err);
+}
+
+int store_file_find(struct store *s, uint64_t dev, bool dev_any, uint64_t inode,
+		    const char *path, struct store_file *out, struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_FILE_FIND, err);
+	struct store_file f;
+
+	if (!q)
+		return -1;
+	(void)sqlite3_bind_int64(q, 1, (int64_t)inode);
+	(void)sqlite3_bind_int64(q, 2, (int64_t)dev);
+	(void)sqlite3_bind_int(q, 3, dev_any);
+	store_bind_text(q, 4, path);
+	int rc = store_step(s, q, err);
+	if (rc != 1)
+		return rc;
+	f.dev = (uint64_t)sqlite3_column_int64(q, 0);
+	f.inode = (uint64_t)sqlite3_column_int64(q, 1);
+	f.inode_generation = (uint64_t)sqlite3_column_int64(q, 2);
+	f.has_generation = sqlite3_column_int(q, 3) != 0;
+	bool ok = store_get_text(q, 4, f.path, sizeof(f.path)) &&
+		  store_get_digest(q, 5, &f.digest);
+	store_done(q);
+	if (!ok)
+		return store_damaged(s, "file", err);
+	*out = f;
+	return 1;
+}
+
+/* --- block tables --- */
+
+static int get_blob(struct store *s, enum store_sql id, const struct digest *key,
+		    struct wr *out, struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, id, err);
+
+	if (!q)
+		return -1;
+	store_bind_digest(q, 1, key);
+	int rc = store_step(s, q, err);
+	if (rc == 1) {
+		struct bytes b = store_get_blob(q, 0);
+
+		wr_raw(out, b.p, b.n);
+		store_done(q);
+	}
+	return rc;
+}
+
+int store_table_has(struct store *s, const struct digest *original, struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_TABLE_HAS, err);
+
+	if (!q)
+		return -1;
+	store_bind_digest(q, 1, original);
+	int rc = store_step(s, q, err);
+	if (rc == 1)
+		store_done(q);
+	return rc;
+}
+
+int store_table_get(struct store *s, const struct digest *original, struct wr *out,
+		    struct err *err)
+{
+	return get_blob(s, SQL_TABLE_GET, original, out, err);
+}
+
+int store_generation_map(struct store *s, const struct digest *d, struct wr *out,
+			 struct err *err)
+{
+	return get_blob(s, SQL_GENERATION_MAP, d, out, err);
+}
+
+/* Block indices of the old table mean nothing in the new one. */
+static int discard_profiles_of(struct store *s, const struct digest *original, struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_MODULE_IDS_OF, err);
+	int64_t *id = NULL;
+	uint32_t n = 0;
+
+	if (!q)
+		return -1;
+	store_bind_digest(q, 1, original);
+	int rc = store_ids(s, q, &id, &n, err);
+	for (uint32_t i = 0; i < n && rc == 0; i++)
+		rc = store_profile_discard(s, id[i], err);
+	free(id);
+	return rc;
+}
+
+static int table_replace(struct store *s, const struct digest *original, struct bytes table,
+			 struct err *err)
+{
+	struct wr old = { 0 };
+	int rc = store_table_get(s, original, &old, err);
+
+	if (rc == 1 && old.n == table.n && memcmp(old.p, table.p, old.n) == 0) {
+		wr_free(&old);
+		return 0;
+	}
+	wr_free(&old);
+	if (rc < 0 || (rc == 1 && discard_profiles_of(s, original, err) < 0))
+		return -1;
+	sqlite3_stmt *q = store_sql(s, SQL_TABLE_PUT, err);
+	if (!q)
+		return -1;
+	store_bind_digest(q, 1, original);
+	store_bind_blob(q, 2, table);
+	return store_run(s, q, err);
+}
+
+int store_table_put(struct store *s, const struct digest *original, struct bytes table,
+		    struct err *err)
+{
+	if (store_begin(s, err) < 0)
+		return -1;
+	if (table_replace(s, original, table, err) < 0) {
+		store_rollback(s);
+		return -1;
+	}
+	return store_commit(s, err);
+}

@@ -1,0 +1,218 @@
+#include "manager/work/ask.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/err.h"
+
+enum { ANY_NFD = -1 };
+
+int ask_receive(struct ask *a, struct err *err)
+{
+	struct msg m = { 0 };
+
+	for (;;) {
+		int rc = msg_receive(a->sock, MSG_ROLE_PARENT, MSG_ROLE_MANAGER, &m, err);
+
+		if (rc <= 0)
+			return rc;
+		switch (m.type) {
+		case MSG_REPLY:
+			if (a->waiting && m.serial == a->serial) {
+				a->reply = m;
+				a->waiting = false;
+				continue;
+			}
+			break;
+		case MSG_ROLES:
+			a->roles = m;
+			break;
+		case MSG_COUNTS:
+			a->counts = m;
+			break;
+		case MSG_LACKS:
+			a->lacks = m;
+			break;
+		case MSG_RECOVERED:
+			a->recovered = m;
+			break;
+		case MSG_CRASHED_TOLD:
+			a->crashed = true;
+			break;
+		case MSG_RELOAD:
+			a->reload = true;
+			break;
+		default:
+			a->stop = true;
+		}
+		msg_close_fds(&m);
+	}
+}
+
+/* Sends *m and waits.  0: a->reply is filled and its `nfd` descriptors are the caller's; with
+ * ANY_NFD there may be one or none. */
+static int ask(struct ask *a, struct msg *m, int nfd, struct err *err)
+{
+	assert(!a->waiting);
+	if (a->stop)
+		return err_set(err, ERR_SYS, "morphd is stopping");
+	m->serial = ++a->serial;
+	if (msg_send(a->sock, m, err) < 0)
+		return -1;
+	a->waiting = true;
+	a->yield = (struct yield){ 0 };
+	while (a->waiting && !a->stop)
+		a->turn(a->ctx);
+	if (a->waiting) {
+		a->waiting = false;
+		return err_set(err, ERR_SYS, "morphd is stopping");
+	}
+	struct msg *r = &a->reply;
+	a->job_cpu_ms += r->num[MSG_REPLY_cpu_ms];
+	if (r->num[MSG_REPLY_status] == ERR_NONE &&
+	    (r->nfd == nfd || (nfd == ANY_NFD && r->nfd <= 1)))
+		return 0;
+	if (r->num[MSG_REPLY_status] == ERR_NONE)
+		err_set(err, ERR_SYS, "%s was answered with %d descriptors", msg_name(m->type),
+			r->nfd);
+	else
+		err_set(err, (enum err_kind)r->num[MSG_REPLY_status], "%s", r->text);
+	msg_close_fds(r);
+	return -1;
+}
+
+static int set_path(struct msg *m, const char *path, struct err *err)
+{
+	size_t n = strlen(path);
+
+	if (n > MSG_MAX_TEXT)
+		return err_set(err, ERR_USAGE, "a path longer than %d bytes", MSG_MAX_TEXT);
+	memcpy(m->text, path, n + 1);
+	return 0;
+}
+
+static int ask_fd(struct ask *a, struct msg *m, struct err *err)
+{
+	return ask(a, m, 1, err) < 0 ? -1 : a->reply.fd[0];
+}
+
+int ask_open_file(struct ask *a, const char *path, struct err *err)
+{
+	struct msg m = { .type = MSG_OPEN_FILE };
+
+	return set_path(&m, path, err) < 0 ? -1 : ask_fd(a, &m, err);
+}
+
+int ask_open_policy(struct ask *a, struct err *err)
+{
+	struct msg m = { .type = MSG_OPEN_POLICY };
+
+	return ask_fd(a, &m, err);
+}
+
+int ask_open_original(struct ask *a, const struct digest *d, struct err *err)
+{
+	struct msg m = { .type = MSG_OPEN_ORIGINAL, .digest = { *d } };
+
+	return ask_fd(a, &m, err);
+}
+
+int ask_check(struct ask *a, const char *path, bool hard_links, struct err *err)
+{
+	struct msg m = { .type = MSG_CHECK };
+
+	m.num[MSG_CHECK_hard_links] = hard_links;
+	return set_path(&m, path, err) < 0 ? -1 : ask(a, &m, 0, err);
+}
+
+int ask_run_job(struct ask *a, const struct ask_job *job, const struct ask_limits *limits,
+		int *out, int nout, struct err *err)
+{
+	struct msg m = { .type = MSG_RUN_JOB, .nfd = job->nin };
+
+	m.num[MSG_RUN_JOB_kind] = job->kind;
+	m.num[MSG_RUN_JOB_memory_mib] = limits->memory_mib;
+	m.num[MSG_RUN_JOB_cpu_s] = limits->cpu_s;
+	m.num[MSG_RUN_JOB_a] = job->a;
+	m.num[MSG_RUN_JOB_b] = job->b;
+	m.num[MSG_RUN_JOB_background] = a->yields != YIELD_NEVER;
+	(void)snprintf(m.text, 64, "%s", job->passes ? job->passes : "");	/* shorter */
+	for (int i = 0; i < job->nin; i++)
+		m.fd[i] = job->in[i];
+	if (ask(a, &m, nout, err) < 0)
+		return -1;
+	memcpy(out, a->reply.fd, sizeof(int) * (size_t)nout);
+	return 0;
+}
+
+int ask_install(struct ask *a, const struct ask_install *i, const struct ask_limits *limits,
+		struct err *err)
+{
+	struct msg m = { .type = MSG_INSTALL, .nfd = 1, .fd = { i->generation_fd },
+			 .digest = { i->expected, i->original, i->generation } };
+
+	m.num[MSG_INSTALL_hard_links] = i->hard_links;
+	m.num[MSG_INSTALL_memory_mib] = limits->memory_mib;
+	m.num[MSG_INSTALL_cpu_s] = limits->cpu_s;
+	m.num[MSG_INSTALL_background] = a->yields != YIELD_NEVER;
+	return set_path(&m, i->path, err) < 0 ? -1 : ask(a, &m, 0, err);
+}
+
+int ask_restore(struct ask *a, const char *path, const struct digest *expected,
+		const struct digest *original, bool hard_links, struct err *err)
+{
+	struct msg m = { .type = MSG_RESTORE, .digest = { *expected, *original } };
+
+	m.num[MSG_RESTORE_hard_links] = hard_links;
+	return set_path(&m, path, err) < 0 ? -1 : ask(a, &m, 0, err);
+}
+
+int ask_sync(struct ask *a, int *states_fd, struct err *err)
+{
+	struct msg m = { .type = MSG_SYNC };
+
+	if (ask(a, &m, ANY_NFD, err) < 0)
+		return -1;
+	*states_fd = a->reply.nfd ? a->reply.fd[0] : -1;
+	return 0;
+}
+
+int ask_config(struct ask *a, const struct ask_config *c, struct err *err)
+{
+	struct msg m = { .type = MSG_CONFIG };
+
+	m.num[MSG_CONFIG_clock] = c->clock;
+	m.num[MSG_CONFIG_rate_hz] = c->rate_hz;
+	m.num[MSG_CONFIG_drain_s] = c->drain_s;
+	m.num[MSG_CONFIG_spool_max_mib] = c->spool_max_mib;
+	m.num[MSG_CONFIG_switched] = c->switched;
+	m.num[MSG_CONFIG_stack_bytes] = c->stack_bytes;
+	m.num[MSG_CONFIG_memory] = c->memory;
+	return msg_send(a->sock, &m, err);
+}
+
+int ask_registers(struct ask *a, bool on, struct err *err)
+{
+	struct msg m = { .type = MSG_REGISTERS };
+
+	m.num[MSG_REGISTERS_on] = on;
+	return msg_send(a->sock, &m, err);
+}
+
+int ask_pause(struct ask *a, bool on, struct err *err)
+{
+	struct msg m = { .type = MSG_PAUSE };
+
+	m.num[MSG_PAUSE_on] = on;
+	return msg_send(a->sock, &m, err);
+}
+
+int ask_yield(struct ask *a, enum yield_act act, struct err *err)
+{
+	struct msg m = { .type = MSG_YIELD, .serial = a->serial };
+
+	m.num[MSG_YIELD_act] = act;
+	return msg_send(a->sock, &m, err);
+}

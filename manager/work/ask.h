@@ -1,0 +1,90 @@
+/* ask.h - what the manager asks of its privileged parent
+ *
+ * The manager's code is written straight down, as if every question were answered at once.
+ * While the answer is awaited the manager's loop goes on turning (`turn`), so that clients are
+ * served and events of the parent are taken in; only one question is under way at a time.
+ */
+#ifndef MANAGER_WORK_ASK_H
+#define MANAGER_WORK_ASK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/digest.h"
+#include "lib/msg.h"
+#include "manager/parent/job.h"
+#include "manager/work/yield.h"
+
+struct err;
+
+struct ask {
+	int sock;
+	void (*turn)(void *ctx);	/* waits for something to happen and sees to it */
+	void *ctx;
+
+	/* What the parent has told by itself. */
+	bool stop, reload, crashed;
+	struct msg roles, counts, lacks, recovered;	/* type MSG_NONE: not told yet */
+
+	uint64_t job_cpu_ms;		/* CPU time of all jobs so far */
+	enum yield_kind yields;		/* of jobs that are asked for */
+
+	/* Of the question under way. */
+	uint32_t serial;
+	bool waiting;
+	struct yield yield;
+	struct msg reply;
+};
+
+struct ask_limits {
+	unsigned memory_mib, cpu_s;
+};
+
+struct ask_job {
+	enum job_kind kind;
+	int nin, in[JOB_MAX_IN];	/* stay the caller's */
+	uint64_t a, b;
+	const char *passes;
+};
+
+struct ask_config {
+	unsigned clock, rate_hz, drain_s, spool_max_mib;
+	bool switched;			/* samples may be asked for with registers */
+	unsigned stack_bytes;		/* and so much of the stack */
+	bool memory;			/* and what the registers point to */
+};
+
+struct ask_install {
+	const char *path;
+	struct digest expected, original, generation;
+	int generation_fd;
+	bool hard_links;
+};
+
+/* When the socket has something: takes in all of it.  -1: the parent has ended. */
+int ask_receive(struct ask *a, struct err *err);
+
+/* All fail when the parent stops; the error is the parent's own otherwise. */
+int ask_open_file(struct ask *a, const char *path, struct err *err);
+int ask_open_policy(struct ask *a, struct err *err);
+int ask_open_original(struct ask *a, const struct digest *d, struct err *err);
+int ask_check(struct ask *a, const char *path, bool hard_links, struct err *err);
+/* out[] as job.h says, the caller's; `nout` of them must come back. */
+int ask_run_job(struct ask *a, const struct ask_job *job, const struct ask_limits *limits,
+		int *out, int nout, struct err *err);
+int ask_install(struct ask *a, const struct ask_install *i, const struct ask_limits *limits,
+		struct err *err);
+int ask_restore(struct ask *a, const char *path, const struct digest *expected,
+		const struct digest *original, bool hard_links, struct err *err);
+/* The monitor has written out all samples and begun a new spool file.  *states_fd: those of
+ * them that came with the state of their task, as a spool file in memory, the caller's; -1:
+ * none. */
+int ask_sync(struct ask *a, int *states_fd, struct err *err);
+
+/* Told, not asked. */
+int ask_config(struct ask *a, const struct ask_config *c, struct err *err);
+int ask_registers(struct ask *a, bool on, struct err *err);
+int ask_pause(struct ask *a, bool on, struct err *err);
+int ask_yield(struct ask *a, enum yield_act act, struct err *err);
+
+#endif

@@ -1,0 +1,47 @@
+/* procedure.h - a module with its profile, procedure by procedure, and what they are called
+ *
+ * Names and the text of instructions come from confined morph-edit jobs, as text that is looked
+ * at line by line: hostile programs may say strange things, but only as names.
+ */
+#ifndef MANAGER_WORK_PROCEDURE_H
+#define MANAGER_WORK_PROCEDURE_H
+
+#include "lib/rd.h"
+#include "manager/work/work.h"
+
+enum { PROCEDURE_NAME_BYTES = 256 };
+
+struct procedure {
+	uint32_t fn;			/* index in the block table */
+	double samples;
+	char name[PROCEDURE_NAME_BYTES];	/* fn_ADDRESS until named */
+};
+
+struct procedures {
+	struct store_module m;
+	struct wr bytes;
+	struct blocktable t;
+	struct store_profile profile;
+	uint32_t nproc;
+	struct procedure *proc;		/* those with samples, by samples, descending */
+};
+
+/* Malloc'd; NULL when the module is not analysed, or the store fails. */
+struct procedures *procedures_load(struct work *w, const struct store_module *m,
+				   struct err *err);
+void procedures_free(struct procedures *l);		/* NULL is allowed */
+/* Gives the first `n` procedures their names; without symbols they keep their numbers. */
+void procedures_name(struct work *w, struct procedures *l, uint32_t n);
+/* Index of a function in the block table: fn_HEX, 0xHEX or a name; UINT32_MAX: there is
+ * none. */
+uint32_t procedures_find(struct work *w, const struct procedures *l, const char *name);
+/* Samples of a block of the table. */
+double procedures_block_samples(const struct procedures *l, uint32_t block);
+
+/* Runs a job whose output is text. */
+int procedures_text_job(struct work *w, const struct ask_job *job, struct wr *out,
+			struct err *err);
+/* The next line of *b as a text in `line`, cut if too long; false at the end. */
+bool procedures_next_line(struct bytes *b, char *line, size_t size);
+
+#endif

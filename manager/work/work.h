@@ -1,0 +1,156 @@
+/* work.h - what the manager does: spool to profiles, profiles to generations, tables for people
+ *
+ * Malloc-backed, lives as long as the manager.  Functions that take an answer append lines of
+ * progress and tables to it (NULL: nobody listens); its end is left to the caller, who knows
+ * what else belongs to the request.
+ */
+#ifndef MANAGER_WORK_WORK_H
+#define MANAGER_WORK_WORK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/blocktable.h"
+#include "manager/work/ask.h"
+#include "manager/parent/role.h"
+#include "manager/store/store.h"
+
+struct answer;
+struct err;
+struct ingest;
+struct sense;
+struct modules;
+struct policy;
+
+struct work {
+	const struct role_options *options;
+	struct ask *ask;
+	struct policy *policy;
+	struct store *store;
+	struct modules *modules;
+	struct ingest *ingest;
+	struct sense *sense;
+	int spool_dir;
+	bool paused;
+	char again[PATH_MAX];		/* what was begun by itself and given up; "" nothing */
+	uint64_t started_ms;
+	/* what went wrong last in the background; "" if nothing */
+	char note[512];
+	bool registers;			/* asked of the monitor */
+	char registers_why[320];
+};
+
+/* Policy, store, spool; w->options and w->ask are filled.  Says to the parent how to sample. */
+int work_open(struct work *w, struct err *err);
+void work_close(struct work *w);
+/* Reads the policy anew; on error the old one stays. */
+int work_reload(struct work *w, struct err *err);
+
+struct work_spool {
+	uint32_t files;
+	uint64_t samples;		/* of known modules */
+	/* why the newest samples are missing, "" if they are not */
+	char warning[512];
+};
+
+/* Has the monitor write everything out and takes in all spool files. */
+int work_sync(struct work *w, struct work_spool *out, struct err *err);
+/* If the machine is idle: takes in the spool and, if the policy says so, reoptimizes one
+ * module.  Jobs yield to others; what is given up is done again the next time. */
+void work_idle(struct work *w);
+
+struct idle_condition;
+/* Each idle condition now, IDLE_NCONDITION of them; true when all hold. */
+bool work_is_idle(struct work *w, struct idle_condition *out);
+/* A job is under way: it makes room for others, or goes on.  `urgent`: somebody waits for
+ * us. */
+void work_yield(struct work *w, bool urgent);
+
+/* --- rules of the policy (work_rule.c) --- */
+
+struct policy_rule;
+/* The one that applies to the file at the path, NULL without one; *out is the policy for it,
+ * valid as long as w->policy. */
+const struct policy_rule *work_rule(struct work *w, const char *path, struct policy *out);
+
+/* --- registers with the samples (work_registers.c) --- */
+
+/* Has the monitor take them, or not, as the policy and what is known of the modules say. */
+int work_registers(struct work *w, struct err *err);
+/* The interpreter of struct module_services; ctx is the work. */
+int work_interpret(void *ctx, int fd, int original, struct bytes states, struct wr *edges,
+		   struct err *err);
+
+/* --- one module (work_module.c) --- */
+
+/* All that is known of the module, for the Editor: appended to *text; *stored, zeroed
+ * before, is the caller's to free. */
+int work_profile(struct work *w, const struct store_module *m, struct store_profile *stored,
+		 struct wr *text, struct err *err);
+/* A memory file with the text, which nobody changes; -1: there is none. */
+int work_profile_file(struct bytes text, struct err *err);
+/* Processes died: generations that they had mapped go, unless their programs died as often
+ * before (work_crash.c). */
+void work_crashes(struct work *w, const struct attribution *a);
+/* Puts the original back in the place of a generation that failed in `state`, a past tense
+ * or an adjective of store_state_name[]; the module is refused for that until its original
+ * changes. */
+int work_take_back(struct work *w, struct store_module *m, const struct store_generation *g,
+		   enum store_state state, const char *why, struct err *err);
+/* Observations came in: generations that are slower than what was there before go
+ * (work_speed.c). */
+void work_speedtests(struct work *w, const struct attribution *a);
+/* Where the report of a crash of a generation of that original is, if there is one. */
+int work_bug_report(struct work *w, const struct digest *original, char path[PATH_MAX],
+		    struct err *err);
+/* Somebody just died: does not wait until the machine is idle. */
+void work_crashed(struct work *w);
+
+/* Path, or the name of one module without its folder.  -1 also when there is no such module. */
+int work_find(struct work *w, const char *name, struct store_module *out, struct err *err);
+/* Is there a module that should get a (new) generation without anybody asking
+ * (work_use.c)?  Judges those whose window of recent samples has ended, down to the first
+ * one: 1 *path is it, 0 none. */
+int work_judge(struct work *w, char path[PATH_MAX], struct err *err);
+int work_reoptimize(struct work *w, const char *path, bool dry_run, struct answer *to,
+		    struct err *err);
+/* `force`: also over what was a generation and has been edited since; over nothing else that
+ * is not ours. */
+int work_restore(struct work *w, const char *path, bool force, struct answer *to,
+		 struct err *err);
+/* The file at the path is no generation.  Was it one, before somebody edited it?  1: *of has
+ * its digest and original; 0 none that is known; -1 failed (work_derived.c). */
+int work_derived(struct work *w, const struct store_module *m, struct store_generation *of,
+		 struct err *err);
+
+struct work_proof {
+	uint32_t generation;
+	char detail[1024];
+};
+
+/* Proves anew what is at the path. */
+int work_verify(struct work *w, const char *path, struct work_proof *out, struct err *err);
+/* Somebody may have changed the file: brings the store up to date. */
+void work_look(struct work *w, const char *path);
+/* MD5 sums of the originals of all modules that have a generation, for comparing with what
+ * packages say (work_packages.c). */
+int work_checksums(struct work *w, struct answer *to, struct err *err);
+/* Looks at every module: packages may have replaced some. */
+int work_look_all(struct work *w, struct answer *to, struct err *err);
+/* What a killed manager left half done. */
+int work_recover(struct work *w, struct err *err);
+
+/* --- help for all of it --- */
+
+struct ask_limits work_limits(const struct policy *p);
+/* Appends the whole content; the descriptor stays the caller's. */
+int work_read(int fd, struct wr *out, struct err *err);
+/* Both are the caller's to free; -1 also when the module is not analysed. */
+int work_table(struct work *w, const struct store_module *m, struct wr *bytes,
+	       struct blocktable *out, struct err *err);
+/* The pristine original, wherever it is; a descriptor or -1. */
+int work_open_pristine(struct work *w, const struct store_module *m, struct err *err);
+void work_history(struct work *w, const char *path, const char *event, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+#endif

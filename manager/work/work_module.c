@@ -1,0 +1,553 @@
+/* work_module.c - one module: a new generation, the original back, the proof anew
+ *
+ * A generation is always made from the pristine original and the profile in terms of its
+ * blocks.  It is in the store, with its map, before it is at its path: samples of it find their
+ * way at once, and after a crash its digest says what the file at the path is.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+#include "lib/cpu.h"
+#include "lib/err.h"
+#include "lib/profile.h"
+#include "lib/table.h"
+#include "manager/store/module.h"
+#include "manager/work/answer.h"
+#include "manager/work/work.h"
+#include "policy/policy.h"
+
+struct find {
+	const char *name;
+	int n;
+	struct store_module found;
+};
+
+static bool same_name(void *ctx, const struct store_module *m)
+{
+	struct find *f = ctx;
+	const char *slash = strrchr(m->path, '/');
+
+	if (slash && strcmp(slash + 1, f->name) == 0) {
+		f->n++;
+		f->found = *m;
+	}
+	return true;
+}
+
+int work_find(struct work *w, const char *name, struct store_module *out, struct err *err)
+{
+	struct find *f;
+	int rc;
+
+	if (strchr(name, '/')) {
+		rc = store_module_by_path(w->store, name, out, err);
+		if (rc == 0)
+			return err_set(err, ERR_USAGE, "'%s': no samples of such a module",
+				       name);
+		return rc < 0 ? -1 : 0;
+	}
+	f = calloc(1, sizeof(*f));
+	if (!f)
+		return err_set(err, ERR_SYS, "out of memory");
+	f->name = name;
+	rc = store_module_each(w->store, same_name, f, err);
+	if (rc >= 0 && f->n == 1)
+		*out = f->found;
+	else if (rc >= 0)
+		rc = err_set(err, ERR_USAGE,
+			     f->n ? "'%s': several modules have this name; give "
+				    "the path"
+				  : "'%s': no samples of such a module",
+			     name);
+	free(f);
+	return rc < 0 ? -1 : 0;
+}
+
+/* Looks at what is at the path now. */
+static int look(struct work *w, const char *path, struct store_module *m, struct err *err)
+{
+	enum module_look how;
+
+	if (modules_look(w->modules, path, &how, m, err) < 0)
+		return -1;
+	if (how == MODULE_GONE)
+		return err_set(err, ERR_SYS, "'%s': no such file", path);
+	return 0;
+}
+
+/* As look(), but nothing new comes into the store because somebody names a file. */
+static int look_known(struct work *w, const char *path, struct store_module *m, struct err *err)
+{
+	int rc = store_module_by_path(w->store, path, m, err);
+
+	if (rc == 0)
+		return err_set(err, ERR_USAGE, "'%s': no samples of such a module", path);
+	return rc < 0 ? -1 : look(w, path, m, err);
+}
+
+void work_look(struct work *w, const char *path)
+{
+	struct store_module *m = calloc(1, sizeof(*m));
+	enum module_look how;
+	struct err err = { 0 };
+
+	if (m && modules_look(w->modules, path, &how, m, &err) < 0)
+		role_log("%s", err.text);
+	free(m);
+}
+
+/* --- a new generation --- */
+
+struct making {
+	struct work *w;
+	struct answer *to;
+	bool dry_run;
+	struct store_module m;
+	struct policy policy;		/* as it is for the module */
+	int original_fd, profile_fd;
+	int out[3];			/* generation, map, stats */
+	struct wr map;
+	struct store_generation g;
+	struct store_profile profile;	/* that g is made from */
+	uint64_t cpu_begun_ms;
+	double samples;
+};
+
+static int write_profile(struct making *k, struct err *err)
+{
+	struct wr text = { 0 };
+
+	if (work_profile(k->w, &k->m, &k->profile, &text, err) < 0)
+		return -1;
+	k->samples = store_profile_samples(&k->profile);
+	if (k->samples < 1 && k->m.samples >= 1)
+		err_set(err, ERR_REFUSED,
+			"'%s': its %llu bytes of text are too few: in the share of them "
+			"that profiles may take there is no room for one",
+			k->m.path, (unsigned long long)k->m.text_bytes);
+	else if (k->samples < 1)
+		err_set(err, ERR_REFUSED, "'%s': no samples of it yet", k->m.path);
+	else
+		k->profile_fd = work_profile_file(wr_bytes(&text), err);
+	wr_free(&text);
+	return k->profile_fd < 0 ? -1 : 0;
+}
+
+static int prepare(struct making *k, const char *path, struct err *err)
+{
+	struct work *w = k->w;
+
+	if (!policy_allows(w->policy, path))
+		return err_set(err, ERR_REFUSED, "'%s': not among the policy's modules", path);
+	const struct policy_rule *rule = work_rule(w, path, &k->policy);
+	if (rule && rule->refuse)
+		return err_set(err, ERR_REFUSED, "'%s': rule '%s' of the policy refuses it",
+			       path, rule->name);
+	if (look(w, path, &k->m, err) < 0)
+		return -1;
+	if (!k->m.id)
+		return err_set(err, ERR_REFUSED, "'%s': no samples of it yet", path);
+	if (ask_check(w->ask, path, w->policy->hard_links, err) < 0)
+		return -1;
+	int rc = modules_analyze(w->modules, &k->m, err);
+	if (rc < 0)
+		return err_wrap(err, "'%s'", path);
+	if (rc == 0)
+		return err_set(err, ERR_REFUSED, "'%s': %s", path, k->m.refusal);
+	if (write_profile(k, err) < 0)
+		return -1;
+	if (k->samples < k->policy.min_samples)
+		answer_line(k->to, "%s: only %.0f samples, the policy wants %u; more of them "
+			     "would give a better layout", path, k->samples,
+			     k->policy.min_samples);
+	k->original_fd = work_open_pristine(w, &k->m, err);
+	return k->original_fd < 0 ? -1 : 0;
+}
+
+/* Runs the Editor; g, map and out[] are filled. */
+static int make(struct making *k, struct err *err)
+{
+	struct work *w = k->w;
+	struct ask_limits limits = work_limits(&k->policy);
+	struct store_generation *g = &k->g;
+	struct wr stats = { 0 };
+
+	const struct cpu cpu = cpu_here();
+
+	k->policy.passes.lines &= cpu_decodes_jumps_by_line(&cpu);
+	policy_pass_list(&k->policy, g->passes, sizeof(g->passes));
+	if (!g->passes[0])
+		return err_set(err, ERR_REFUSED, "the policy switches all passes off");
+	if (store_generation_next(w->store, k->m.id, &g->number, err) < 0)
+		return -1;
+	struct ask_job job = { .kind = JOB_OPTIMIZE, .nin = 2,
+			       .in = { k->original_fd, k->profile_fd }, .a = g->number,
+			       .passes = g->passes };
+	int out[3];
+	if (ask_run_job(w->ask, &job, &limits, out, 3, err) < 0)
+		return err_wrap(err, "'%s'", k->m.path);
+	memcpy(k->out, out, sizeof(out));
+	g->module = k->m.id;
+	g->original = k->m.original;
+	g->state = STATE_MADE;
+	g->samples = k->samples;
+	g->cpu_s = (double)(w->ask->job_cpu_ms - k->cpu_begun_ms) / 1000;
+	int rc = digest_fd(k->out[0], &g->digest, err);
+	off_t size = lseek(k->out[0], 0, SEEK_END);
+	g->size_bytes = size > 0 ? (uint64_t)size : 0;
+	if (rc == 0)
+		rc = work_read(k->out[1], &k->map, err);
+	if (rc == 0)
+		rc = work_read(k->out[2], &stats, err);
+	if (rc == 0 && stats.n < sizeof(g->stats))
+		memcpy(g->stats, stats.p, stats.n);	/* zeroed behind it */
+	wr_free(&stats);
+	return rc;
+}
+
+static int put_in_place(struct making *k, struct err *err)
+{
+	struct work *w = k->w;
+	struct ask_limits limits = work_limits(&k->policy);
+	struct store_intent intent = { .what = "install", .from = k->m.present,
+				       .to = k->g.digest };
+	struct ask_install i = { .path = k->m.path,
+				 .expected = k->m.present, .original = k->m.original,
+				 .generation = k->g.digest, .generation_fd = k->out[0],
+				 .hard_links = w->policy->hard_links };
+	struct err why = { 0 };
+
+	(void)snprintf(intent.path, sizeof(intent.path), "%s", k->m.path);	/* fits */
+	if (store_generation_add(w->store, &k->g, wr_bytes(&k->map), &k->profile, err) < 0 ||
+	    store_intent_begin(w->store, &intent, err) < 0)
+		return -1;
+	int rc = ask_install(w->ask, &i, &limits, err);
+	if (rc < 0 && w->ask->stop)
+		return -1;		/* not known how it went: the next start finds out */
+	if (rc < 0)
+		rc = store_generation_state(w->store, k->g.id, STATE_REFUSED, err->text, &why);
+	else
+		rc = look(w, k->m.path, &k->m, &why) < 0 ? -1
+		     : store_generation_state(w->store, k->g.id, STATE_INSTALLED, "", &why) < 0
+			     ? -1
+			     : 1;
+	if (rc < 0 || store_intent_end(w->store, intent.id, &why) < 0) {
+		*err = why;
+		return -1;
+	}
+	return rc == 1 ? 0 : -1;	/* refused: *err is the parent's reason */
+}
+
+static int prove_only(struct making *k, struct err *err)
+{
+	struct ask_limits limits = work_limits(&k->policy);
+	struct ask_job job = { .kind = JOB_VERIFY, .nin = 2,
+			       .in = { k->original_fd, k->out[0] } };
+	int out;
+
+	if (ask_run_job(k->w->ask, &job, &limits, &out, 1, err) < 0)
+		return err_wrap(err, "'%s': not proven to be the same program", k->m.path);
+	close(out);
+	return 0;
+}
+
+/* Columns after path, generation and installed: the Editor's own figures, by name. */
+static const struct table_column stat_column[] = {
+	{ "samples", TABLE_REAL },
+	{ "functions", TABLE_UINT },
+	{ "functions_moved", TABLE_UINT },
+	{ "hot_bytes", TABLE_UINT },
+	{ "fluff_bytes", TABLE_UINT },
+	{ "original_bytes", TABLE_UINT },
+	{ "exttsp_before", TABLE_REAL },
+	{ "exttsp_after", TABLE_REAL },
+	{ "file_bytes_before", TABLE_UINT },
+	{ "file_bytes_after", TABLE_UINT },
+	{ "jump_tables", TABLE_UINT },
+	{ "jump_tables_new", TABLE_UINT },
+	{ "calls_left_out", TABLE_UINT },
+	{ "layout", TABLE_TEXT },
+};
+enum { NSTAT = sizeof(stat_column) / sizeof(stat_column[0]) };
+
+/* The value of line "name value", "" when there is none. */
+static void stat_value(const char *stats, const char *name, char *out, size_t size)
+{
+	size_t n = strlen(name);
+
+	out[0] = '\0';
+	for (const char *at = stats; *at; ) {
+		size_t line = strcspn(at, "\n");
+
+		if (line > n + 1 && strncmp(at, name, n) == 0 && at[n] == ' ') {
+			(void)snprintf(out, size, "%.*s", (int)(line - n - 1), at + n + 1);
+			return;
+		}
+		at += line + (at[line] == '\n');
+	}
+}
+
+static void show_generation(const struct making *k)
+{
+	struct table_column col[3 + NSTAT] = { { "path", TABLE_TEXT },
+					       { "generation", TABLE_UINT },
+					       { "installed", TABLE_BOOL } };
+	char value[NSTAT][64], number[16];
+	const char *cell[3 + NSTAT] = { k->m.path, number, k->dry_run ? "0" : "1" };
+
+	memcpy(col + 3, stat_column, sizeof(stat_column));
+	(void)snprintf(number, sizeof(number), "%" PRIu32, k->g.number);
+	for (int i = 0; i < NSTAT; i++) {
+		stat_value(k->g.stats, stat_column[i].name, value[i], sizeof(value[i]));
+		cell[3 + i] = value[i];
+	}
+	struct table *t = table_new("reoptimized", 3 + NSTAT, col);
+	table_row_text(t, cell);
+	answer_table(k->to, t);
+	table_free(t);
+}
+
+static bool replace_older(void *ctx, const struct store_generation *g)
+{
+	struct making *k = ctx;
+	struct err err = { 0 };
+
+	if (g->id != k->g.id && g->state == STATE_INSTALLED &&
+	    store_generation_state(k->w->store, g->id, STATE_REPLACED, "", &err) < 0)
+		role_log("%s", err.text);
+	return true;
+}
+
+static int reoptimize(struct making *k, const char *path, struct err *err)
+{
+	struct work *w = k->w;
+
+	answer_line(k->to, "%s: analysing", path);
+	if (prepare(k, path, err) < 0)
+		return -1;
+	answer_line(k->to, "%s: optimizing", path);
+	if (make(k, err) < 0)
+		return -1;
+	answer_line(k->to, "%s: verifying%s", path, k->dry_run ? "" : " and installing");
+	if ((k->dry_run ? prove_only(k, err) : put_in_place(k, err)) < 0)
+		return -1;
+	show_generation(k);
+	if (k->dry_run)
+		return 0;
+	if (store_generation_each(w->store, k->m.id, replace_older, k, err) < 0)
+		return -1;
+	work_history(w, path, "installed",
+		     "generation %" PRIu32 " from %.0f samples, passes %s", k->g.number,
+		     k->samples, k->g.passes);
+	return 0;
+}
+
+/* Whatever came of it: what fails again and again must not go on all day. */
+static void count_cost(struct making *k)
+{
+	uint64_t ms = k->w->ask->job_cpu_ms - k->cpu_begun_ms;
+	struct err err;
+
+	if (ms &&
+	    store_spent_add(k->w->store, k->m.id, store_now_ns(), (double)ms / 1000, &err) < 0)
+		role_log("%s", err.text);
+}
+
+int work_reoptimize(struct work *w, const char *path, bool dry_run, struct answer *to,
+		    struct err *err)
+{
+	struct making *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		return err_set(err, ERR_SYS, "out of memory");
+	k->w = w;
+	k->to = to;
+	k->dry_run = dry_run;
+	k->cpu_begun_ms = w->ask->job_cpu_ms;
+	k->original_fd = k->profile_fd = k->out[0] = k->out[1] = k->out[2] = -1;
+	int rc = reoptimize(k, path, err);
+	count_cost(k);
+	if (rc < 0 && err->kind == ERR_REFUSED && !dry_run)
+		work_history(w, path, "refused", "%s", err->text);
+	const int fd[] = { k->original_fd, k->profile_fd, k->out[0], k->out[1], k->out[2] };
+	for (int i = 0; i < 5; i++)
+		if (fd[i] >= 0)
+			close(fd[i]);
+	wr_free(&k->map);
+	store_profile_free(&k->profile);
+	free(k);
+	return rc;
+}
+
+/* --- the original back --- */
+
+/* Nothing of ours is at the path.  0: *of is what it was before somebody edited it, which
+ * `force` takes for reason enough; 1: there is nothing to do, and that is said; -1: refused
+ * or failed. */
+static int look_for_edited(struct work *w, const struct store_module *m, bool force,
+			   struct answer *to, struct store_generation *of, struct err *err)
+{
+	int rc = work_derived(w, m, of, err);
+
+	if (rc < 0)
+		return -1;
+	if (rc && force)
+		return 0;
+	if (rc)
+		return err_set(
+			err, ERR_REFUSED,
+			"'%s': generation %" PRIu32 ", edited by somebody; "
+			"restore --force puts its original back, without what they changed",
+			m->path, of->number);
+	uint32_t next;
+	rc = store_generation_newest(w->store, m->id, &m->original, of, err);
+	if (rc < 0 || store_generation_next(w->store, m->id, &next, err) < 0)
+		return -1;
+	bool original = rc > 0 || next == 1;
+	if (force && !original)
+		return err_set(err, ERR_REFUSED,
+			       "'%s': not shown to be a generation that somebody "
+			       "edited; left as it is",
+			       m->path);
+	answer_line(to, "%s: %s", m->path, original ? "is the original already" :
+		    "somebody else put there what it is; left as it is");
+	return 1;
+}
+
+/* The swap, with *from the content that goes and *original what comes. */
+static int put_back(struct work *w, const struct store_module *m, const struct digest *original,
+		    struct err *err)
+{
+	struct store_intent intent = { .what = "restore", .from = m->present, .to = *original };
+	struct err why = { 0 };
+
+	/* looked at: fits */
+	(void)snprintf(intent.path, sizeof(intent.path), "%s", m->path);
+	if (store_intent_begin(w->store, &intent, err) < 0)
+		return -1;
+	int rc =
+		ask_restore(w->ask, m->path, &m->present, original, w->policy->hard_links, err);
+	if (rc < 0 && w->ask->stop)
+		return -1;		/* not known how it went: the next start finds out */
+	if (store_intent_end(w->store, intent.id, &why) < 0)
+		role_log("%s", why.text);
+	return rc;
+}
+
+int work_restore(struct work *w, const char *path, bool force, struct answer *to,
+		 struct err *err)
+{
+	struct store_generation g = { 0 };
+	struct store_module m = { 0 };
+
+	if (look_known(w, path, &m, err) < 0)
+		return -1;
+	bool edited = !m.generation;
+	int rc = edited ? look_for_edited(w, &m, force, to, &g, err) : 0;
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	struct digest from = m.present;
+	uint32_t number = edited ? g.number : m.generation;
+	if (put_back(w, &m, edited ? &g.original : &m.original, err) < 0)
+		return -1;
+	rc = edited ? 1 : store_generation_by_digest(w->store, &from, &g, err);
+	if (rc < 0 || (rc > 0 && store_generation_state(w->store, g.id, STATE_RESTORED, "",
+							err) < 0) || look(w, path, &m, err) < 0)
+		return -1;
+	work_history(w, path, "restored", "original in the place of generation %" PRIu32 "%s",
+		     number, edited ? ", which somebody had edited" : "");
+	answer_line(to, "%s: restored", path);
+	return 0;
+}
+
+/* --- the proof anew --- */
+
+static int prove_installed(struct work *w, const struct store_module *m, struct work_proof *out,
+			   struct err *err)
+{
+	struct ask_limits limits = work_limits(w->policy);
+	struct wr text = { 0 };
+	struct digest d;
+	int proof = -1, rc = -1;
+
+	int original = ask_open_original(w->ask, &m->original, err);
+	int file = original < 0 ? -1 : ask_open_file(w->ask, m->path, err);
+	if (file < 0 || digest_fd(file, &d, err) < 0)
+		goto out;
+	if (!digest_equal(&d, &m->present)) {
+		err_set(err, ERR_INPUT, "'%s': changed just now", m->path);
+		goto out;
+	}
+	struct ask_job job = { .kind = JOB_VERIFY, .nin = 2, .in = { original, file } };
+	if (ask_run_job(w->ask, &job, &limits, &proof, 1, err) < 0 ||
+	    work_read(proof, &text, err) < 0)
+		goto out;
+	size_t n = text.n && text.p[text.n - 1] == '\n' ? text.n - 1 : text.n;
+	if (n >= sizeof(out->detail))
+		n = sizeof(out->detail) - 1;
+	memcpy(out->detail, text.n ? text.p : (const uint8_t *)"", n);
+	out->detail[n] = '\0';
+	rc = 0;
+out:
+	if (original >= 0)
+		close(original);
+	if (file >= 0)
+		close(file);
+	if (proof >= 0)
+		close(proof);
+	wr_free(&text);
+	return rc;
+}
+
+int work_verify(struct work *w, const char *path, struct work_proof *out, struct err *err)
+{
+	struct store_module m = { 0 };
+
+	memset(out, 0, sizeof(*out));
+	if (look_known(w, path, &m, err) < 0)
+		return -1;
+	out->generation = m.generation;
+	if (m.generation)
+		return prove_installed(w, &m, out, err);
+	(void)snprintf(out->detail, sizeof(out->detail), "the original");
+	return 0;
+}
+
+/* --- after a crash --- */
+
+static bool recover_intent(void *ctx, const struct store_intent *i)
+{
+	struct work *w = ctx;
+	struct store_generation g = { 0 };
+	struct store_module m = { 0 };
+	struct err err = { 0 };
+	bool install = strcmp(i->what, "install") == 0;
+
+	if (look(w, i->path, &m, &err) < 0)
+		role_log("%s", err.text);
+	bool done = m.id && digest_equal(&m.present, &i->to);
+	if (store_generation_by_digest(w->store, install ? &i->to : &i->from, &g, &err) > 0) {
+		enum store_state state = done ? (install ? STATE_INSTALLED : STATE_RESTORED) :
+					 (install ? STATE_REFUSED : STATE_INSTALLED);
+		if (store_generation_state(w->store, g.id, state, done ? "" : "interrupted",
+					   &err) < 0)
+			role_log("%s", err.text);
+	}
+	work_history(w, i->path, done ? (install ? "installed" : "restored") : "undone",
+		     "%s was interrupted; %s", i->what, done ? "it was finished" :
+		     "the former content is in place");
+	if (store_intent_end(w->store, i->id, &err) < 0)
+		role_log("%s", err.text);
+	return true;
+}
+
+int work_recover(struct work *w, struct err *err)
+{
+	if (store_intent_each(w->store, recover_intent, w, err) < 0)
+		return -1;
+	return modules_look_all(w->modules, NULL, NULL, err);
+}

@@ -1,0 +1,65 @@
+/* work_profile.c - what the store knows of a module, as the block profile that the Editor
+ * reads */
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+#include "lib/err.h"
+#include "lib/io.h"
+#include "lib/profile.h"
+#include "manager/work/work.h"
+
+static const double sample_unit = 256;		/* store.h: fixed point */
+
+static void fill(const struct store_profile *stored, const struct blocktable *t,
+		 struct arena *a, struct profile *p)
+{
+	p->outside = (double)stored->outside / sample_unit;
+	p->block = arena_array(a, stored->ncount, sizeof(*p->block));
+	for (uint32_t i = 0; i < stored->ncount; i++) {
+		const struct store_count *c = &stored->count[i];
+		double samples = (double)c->samples / sample_unit;
+
+		if (c->block >= t->nblock || !c->samples)
+			continue;
+		p->block[p->nblock++] =
+			(struct profile_block){ t->base + t->block[c->block].off, samples };
+		p->samples += samples;
+	}
+	edgecounts_to_profile(&stored->edges, (uint64_t)sample_unit, t, a, p);
+}
+
+int work_profile(struct work *w, const struct store_module *m, struct store_profile *stored,
+		 struct wr *text, struct err *err)
+{
+	struct blocktable t = { 0 };
+	struct wr bytes = { 0 };
+	const char *clock = w->ask->counts.text[0] ? w->ask->counts.text : "tick";
+	struct profile p = { .module = m->path, .original = m->original, .clock = clock };
+
+	int rc = work_table(w, m, &bytes, &t, err);
+	if (rc == 0)
+		rc = store_profile_get(w->store, m->id, stored, err) < 0 ? -1 : 0;
+	if (rc == 0) {
+		struct arena *a = arena_new();
+
+		fill(stored, &t, a, &p);
+		profile_write(&p, text);
+		arena_free(a);
+	}
+	wr_free(&bytes);
+	blocktable_free(&t);
+	return rc;
+}
+
+int work_profile_file(struct bytes text, struct err *err)
+{
+	int fd = memfd_create("morph-profile", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0)
+		return err_set(err, ERR_SYS, "memfd_create failed");
+	if (io_write_all(fd, text.p, text.n, err) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}

@@ -1,0 +1,117 @@
+/* work_registers.c - registers with the samples: when to take them, and what becomes of them
+ *
+ *   monitor --descriptor, with SYNC--> feed --beside the spool--> states of one file
+ *           --memory file--> confined morph-edit interpret --counts--> store
+ *
+ * They are in memory from end to end, and gone when the spool has been taken in.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "lib/err.h"
+#include "lib/io.h"
+#include "manager/work/work.h"
+#include "policy/evidence.h"
+#include "policy/policy.h"
+
+/* --- a confined interpreter for one file --- */
+
+static int memory_file(struct bytes b, struct err *err)
+{
+	int fd = memfd_create("morph-input", MFD_CLOEXEC);
+
+	if (fd < 0)
+		return err_set(err, ERR_SYS, "memfd_create: %s", strerror(errno));
+	if (io_write_all(fd, b.p, b.n, err) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+int work_interpret(void *ctx, int fd, int original, struct bytes states, struct wr *edges,
+		   struct err *err)
+{
+	struct work *w = ctx;
+	struct ask_limits limits = work_limits(w->policy);
+	struct ask_job job = { .kind = JOB_INTERPRET, .nin = original < 0 ? 2 : 3,
+			       .in = { fd, memory_file(states, err), original } };
+	int out, rc = -1;
+
+	if (job.in[1] < 0)
+		return -1;
+	if (ask_run_job(w->ask, &job, &limits, &out, 1, err) == 0) {
+		rc = work_read(out, edges, err);
+		close(out);
+	}
+	close(job.in[1]);
+	if (rc < 0 && w->ask->stop)
+		/* as in analysis: the spool file is taken in whole the next time */
+		_exit(0);
+	return rc;
+}
+
+/* --- when to take them --- */
+
+struct lookout {
+	const struct work *w;
+	double samples;			/* of all modules */
+	bool found;
+	char why[sizeof(((struct work *)0)->registers_why)];
+};
+
+static bool add_samples(void *ctx, const struct store_module *m)
+{
+	struct lookout *l = ctx;
+
+	l->samples += m->samples;
+	return true;
+}
+
+static bool find_lacking(void *ctx, const struct store_module *m)
+{
+	struct lookout *l = ctx;
+
+	if (m->refusal[0] || !policy_allows(l->w->policy, m->path) || !l->samples ||
+	    !evidence_lacking(m->samples / l->samples, m->states, l->w->registers))
+		return true;
+	(void)snprintf(l->why, sizeof(l->why),
+		       "on: %.200s has %.0f samples with registers of %d", m->path, m->states,
+		       EVIDENCE_ENOUGH);	/* a cut path still tells */
+	l->found = true;
+	return false;
+}
+
+static int decide(struct work *w, bool *on, struct err *err)
+{
+	struct lookout l = { .w = w };
+
+	if (w->policy->registers != SWITCH_AUTO) {
+		*on = w->policy->registers == SWITCH_ON;
+		(void)snprintf(w->registers_why, sizeof(w->registers_why),
+			       "%s, as the policy says", *on ? "on" : "off");	/* fits */
+		return 0;
+	}
+	if (store_module_each(w->store, add_samples, &l, err) < 0 ||
+	    store_module_each(w->store, find_lacking, &l, err) < 0)
+		return -1;
+	*on = l.found;
+	(void)snprintf(w->registers_why, sizeof(w->registers_why), "%s", l.found ? l.why :
+		       "off: no busy module lacks the evidence");	/* fits */
+	return 0;
+}
+
+int work_registers(struct work *w, struct err *err)
+{
+	bool on = false;
+
+	if (decide(w, &on, err) < 0)
+		return -1;
+	if (on == w->registers)
+		return 0;
+	w->registers = on;
+	return ask_registers(w->ask, on, err);
+}

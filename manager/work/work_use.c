@@ -1,0 +1,210 @@
+/* work_use.c - which module has earned a new generation, by policy/decide.h
+ *
+ * A module is judged once at the end of each window of recent samples, so what a decision rests
+ * on was not looked at before.  Each judgement leaves its words with the module, for `morphctl
+ * status`.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/err.h"
+#include "manager/work/work.h"
+#include "policy/decide.h"
+#include "policy/speedtest.h"
+#include "policy/policy.h"
+
+static const double sample_unit = 256;		/* store.h: fixed point */
+/* Of the module's time for each unit that the Ext-TSP score rises, both being shares: what
+ * perl, sqlite3, bash, sort and gzip gained for theirs lies between 0 and 0.5. */
+static const double gain_of_score = 0.2;
+static const double mib = 1 << 20;
+
+/* Everything that a judgement needs, and frees in the end. */
+struct case_file {
+	struct store_module m;
+	struct store_generation newest;		/* of the present original; id 0: none */
+	struct store_use window;
+	struct store_profile use, made;
+	struct decide_module d;
+	struct policy policy;			/* as it is for the module */
+};
+
+static int usage_make(const struct store_profile *p, struct usage *out, struct err *err)
+{
+	out->n = 0;
+	out->count = calloc((size_t)p->ncount + 1, sizeof(*out->count));
+	if (!out->count)
+		return err_set(err, ERR_SYS, "out of memory");
+	for (uint32_t i = 0; i < p->ncount; i++) {
+		const struct store_count *c = &p->count[i];
+
+		if (c->samples)
+			out->count[out->n++] = (struct usage_count){
+				c->block, (double)c->samples / sample_unit };
+	}
+	return 0;
+}
+
+/* Of the line "NAME value" of a generation's figures; -1 without it. */
+static double figure(const char *stats, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = stats; at; at = strchr(at, '\n')) {
+		at += *at == '\n';
+		if (strncmp(at, name, n) == 0 && at[n] == ' ')
+			return strtod(at + n, NULL);
+	}
+	return -1;
+}
+
+static double full_gain(const struct case_file *c)
+{
+	double before = figure(c->newest.stats, "exttsp_before");
+	double after = figure(c->newest.stats, "exttsp_after");
+
+	if (before < 0 || after < before)
+		return DECIDE_FULL_GAIN;
+	return gain_of_score * (after - before);
+}
+
+static int load_uses(struct work *w, struct case_file *c, struct err *err)
+{
+	if (store_profile_get(w->store, c->m.id, &c->use, err) < 0 ||
+	    (c->newest.id &&
+	     store_generation_made_from(w->store, c->newest.id, &c->made, err) < 0))
+		return -1;
+	if (usage_make(&c->use, &c->d.use, err) < 0 ||
+	    usage_make(&c->made, &c->d.made, err) < 0)
+		return -1;
+	return usage_make(&c->window.recent, &c->d.recent, err);
+}
+
+/* What is older than the window loses weight as far as the use has changed. */
+static int forget_old(struct work *w, struct case_file *c, struct err *err)
+{
+	double factor = decide_forget(&c->d.use, &c->d.recent);
+
+	if (factor >= 1)
+		return 0;
+	if (store_profile_fade(w->store, c->m.id, factor, &c->window.recent, err) < 0)
+		return -1;
+	store_profile_free(&c->use);
+	free(c->d.use.count);
+	c->d.use.count = NULL;
+	if (store_profile_get(w->store, c->m.id, &c->use, err) < 0)
+		return -1;
+	return usage_make(&c->use, &c->d.use, err);
+}
+
+static int fill_costs(struct work *w, struct case_file *c, uint64_t now_ns, struct err *err)
+{
+	uint64_t day_ns = (uint64_t)86400 * 1000000000;
+	uint64_t since_ns = now_ns > day_ns ? now_ns - day_ns : 0;
+	double bytes, own;
+
+	if (store_use_share(w->store, &c->window, &c->d.time_share, err) < 0 ||
+	    store_spent(w->store, 0, since_ns, &c->d.spent_cpu_s, &bytes, err) < 0 ||
+	    store_spent(w->store, c->m.id, since_ns, &c->d.own_cpu_s, &own, err) < 0)
+		return -1;
+	c->d.own_disk_mib = own / mib;
+	c->d.spent_disk_mib = bytes / mib;
+	c->d.disk_mib = (double)c->m.seen.size / mib;
+	c->d.job_cpu_s = c->newest.id ? c->newest.cpu_s : 0;
+	c->d.since_s = c->newest.id ? decide_since_s(c->newest.made_ns, now_ns) : -1;
+	c->d.full_gain = full_gain(c);
+	return 0;
+}
+
+/* Is it known how fast what is at the path runs?  *observations: how often it was observed. */
+static int fill_speed(struct work *w, struct case_file *c, uint64_t now_ns,
+		     uint32_t *observations, struct err *err)
+{
+	struct speedtest p;
+
+	*observations = 0;
+	c->d.known_s = decide_since_s(c->window.known_ns, now_ns);
+	if (store_speed_get(w->store, c->m.id, &p, err) < 0)
+		return -1;
+	if (p.generation != c->m.generation)
+		return 0;
+	for (uint32_t i = 0; i < p.nkind; i++)
+		*observations += p.kind[i].now.n;
+	c->d.observed = speedtest_known(&p);
+	return 0;
+}
+
+static int judge(struct work *w, struct case_file *c, uint64_t now_ns, struct err *err)
+{
+	char verdict[256];
+	uint32_t observations;
+
+	if (load_uses(w, c, err) < 0 || forget_old(w, c, err) < 0 ||
+	    fill_costs(w, c, now_ns, err) < 0 ||
+	    fill_speed(w, c, now_ns, &observations, err) < 0)
+		return -1;
+	struct decision d = decide(&c->policy, &c->d);
+	int n = snprintf(
+		verdict, sizeof(verdict), "%s (drift %.0f %%, unseen %.0f %%, gain %.0f ppm",
+		decide_reason_text[d.reason], 100 * d.drift, 100 * d.unseen, 1e6 * d.gain);
+	(void)snprintf(verdict + n, sizeof(verdict) - (size_t)n,
+		       d.reason == DECIDE_UNOBSERVED ? ", %" PRIu32 " observations)" : ")",
+		       observations);	/* fits: short texts */
+	if (store_use_begin(w->store, c->m.id, verdict, err) < 0)
+		return -1;
+	if (d.act)
+		role_log("%s: %s", c->m.path, verdict);
+	return d.act;
+}
+
+/* 1 it is time, 0 not, -1 failed. */
+static int consider(struct work *w, int64_t module, struct case_file *c, struct err *err)
+{
+	uint64_t now_ns = store_now_ns();
+	int rc = store_module_by_id(w->store, module, &c->m, err);
+
+	if (rc <= 0 || c->m.refusal[0] || !policy_allows(w->policy, c->m.path))
+		return rc < 0 ? -1 : 0;
+	const struct policy_rule *rule = work_rule(w, c->m.path, &c->policy);
+	if ((rule && rule->refuse) || !c->policy.automatic)
+		return 0;
+	if (store_generation_newest(w->store, module, &c->m.original, &c->newest, err) < 0 ||
+	    store_use_get(w->store, module, &c->window, err) < 0)
+		return -1;
+	double since_s = decide_since_s(c->window.begun_ns, now_ns);
+	if (!decide_window_ends(&c->policy, !c->newest.id,
+				store_profile_samples(&c->window.recent), since_s))
+		return 0;
+	return judge(w, c, now_ns, err);
+}
+
+int work_judge(struct work *w, char path[PATH_MAX], struct err *err)
+{
+	int64_t *module;
+	uint32_t n;
+	int rc = 0;
+
+	if (store_use_full(w->store, policy_least_samples(w->policy), &module, &n, err) < 0)
+		return -1;
+	for (uint32_t i = 0; i < n && rc == 0; i++) {
+		struct case_file *c = calloc(1, sizeof(*c));
+
+		rc = c ? consider(w, module[i], c, err)
+		       : err_set(err, ERR_SYS, "out of memory");
+		if (rc > 0)
+			(void)snprintf(path, PATH_MAX, "%s", c->m.path);	/* fits */
+		if (!c)
+			break;
+		store_profile_free(&c->use);
+		store_profile_free(&c->made);
+		store_profile_free(&c->window.recent);
+		free(c->d.use.count);
+		free(c->d.made.count);
+		free(c->d.recent.count);
+		free(c);
+	}
+	free(module);
+	return rc;
+}

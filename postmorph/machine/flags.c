@@ -1,0 +1,78 @@
+/* flags.c - condition flags by Zydis' tables, less what the tables say too boldly
+ *
+ * Shifts and rotations by a count of zero leave the flags alone, and so do repeated string
+ * instructions that do nothing.
+ */
+#include "postmorph/machine/flags.h"
+
+#include <Zydis/Zydis.h>
+
+static bool is_shift(ZydisMnemonic m)
+{
+	switch (m) {
+	case ZYDIS_MNEMONIC_SHL: case ZYDIS_MNEMONIC_SHR: case ZYDIS_MNEMONIC_SAR:
+	case ZYDIS_MNEMONIC_SALC: case ZYDIS_MNEMONIC_SHLD: case ZYDIS_MNEMONIC_SHRD:
+	case ZYDIS_MNEMONIC_ROL: case ZYDIS_MNEMONIC_ROR:
+	case ZYDIS_MNEMONIC_RCL: case ZYDIS_MNEMONIC_RCR:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* D0 and D1 shift by one; an immediate counts modulo 32 or 64. */
+static bool shifts_for_sure(const ZydisDecodedInstruction *in)
+{
+	uint64_t mask = in->raw.rex.W ? 63 : 31;
+
+	if (in->raw.imm[0].size)
+		return (in->raw.imm[0].value.u & mask) != 0;
+	return in->opcode == 0xd0 || in->opcode == 0xd1;
+}
+
+static bool saves_flags(ZydisMnemonic m)
+{
+	switch (m) {
+	case ZYDIS_MNEMONIC_PUSHF: case ZYDIS_MNEMONIC_PUSHFD: case ZYDIS_MNEMONIC_PUSHFQ:
+	case ZYDIS_MNEMONIC_LAHF: case ZYDIS_MNEMONIC_INT: case ZYDIS_MNEMONIC_INT1:
+	case ZYDIS_MNEMONIC_INT3: case ZYDIS_MNEMONIC_XBEGIN:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* By way of the kernel, which restores them. */
+static bool gives_back(ZydisMnemonic m)
+{
+	return m == ZYDIS_MNEMONIC_SYSCALL || m == ZYDIS_MNEMONIC_SYSENTER ||
+	       m == ZYDIS_MNEMONIC_INT || m == ZYDIS_MNEMONIC_INT1 || m == ZYDIS_MNEMONIC_INT3;
+}
+
+struct flags flags_of(struct bytes code)
+{
+	ZydisDecoder decoder;
+	ZydisDecoderContext context;
+	ZydisDecodedInstruction in;
+	struct flags none = { FLAGS_ALL, 0 };
+
+	(void)ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, &context, code.p,
+							code.n < 15 ? code.n : 15, &in)))
+		return none;
+	struct flags f = { 0, 0 };
+	const ZydisAccessedFlags *z = in.cpu_flags;
+
+	if (z) {
+		f.reads = (uint16_t)(z->tested & FLAGS_ALL);
+		f.writes = (uint16_t)((z->modified | z->set_0 | z->set_1 | z->undefined) &
+				      FLAGS_ALL);
+	}
+	if (saves_flags(in.mnemonic))
+		f.reads = FLAGS_ALL;
+	if (gives_back(in.mnemonic) || (is_shift(in.mnemonic) && !shifts_for_sure(&in)) ||
+	    (in.attributes &
+	     (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)))
+		f.writes = 0;
+	return f;
+}

@@ -1,0 +1,18 @@
+/* flags.h - which condition flags an instruction reads and overwrites */
+#ifndef POSTMORPH_MACHINE_FLAGS_H
+#define POSTMORPH_MACHINE_FLAGS_H
+
+#include "lib/rd.h"
+
+enum { FLAGS_ALL = 0x8d5, FLAGS_CF = 1 };	/* CF PF AF ZF SF OF, as in rflags */
+
+struct flags {
+	uint16_t reads;			/* may depend on these */
+	uint16_t writes;		/* overwrites these whatever its operands are */
+};
+
+/* `code` begins with an instruction that insn_decode() accepts.  Calls and returns are seen
+ * as such: what is behind them is not. */
+struct flags flags_of(struct bytes code);
+
+#endif

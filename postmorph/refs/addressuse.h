@@ -1,0 +1,37 @@
+/* addressuse.h - what code does with an address that it has formed; internal to PostMorph */
+#ifndef POSTMORPH_REFS_ADDRESSUSE_H
+#define POSTMORPH_REFS_ADDRESSUSE_H
+
+#include <stdbool.h>
+
+#include "lib/rd.h"
+
+enum address_use {
+	USE_NAME,	/* handed on, called, or compared for equality: it names a function */
+	USE_CALCULATED,	/* something is calculated from it, or memory accessed by it */
+	USE_ORDERED,	/* something is asked to be above or below it, or how far */
+};
+
+/* `code` begins behind an instruction that left the address of a function in general
+ * register `reg` (0..15 in encoding order): what is done with it first, as far as straight
+ * line code shows. */
+enum address_use address_use(struct bytes code, uint8_t reg);
+
+/* The same for the address of a label: true when it is copied and stored, and nothing else
+ * is done with it until the line ends. */
+bool address_is_only_kept(struct bytes code, uint8_t reg);
+
+enum jump_way {
+	WAY_CALCULATED,	/* perhaps: to what no line below describes */
+	WAY_BROUGHT,	/* to what a register held when the block began */
+	WAY_FETCHED,	/* to what the block, or the jump itself, took from memory as it was */
+	WAY_TABLE,  /* to an entry of a table plus the address by which the block read that */
+};
+
+/* `code` is that of a block that ends in an indirect jump: where that gets its target from;
+ * `reg`: if it was brought, in which register. */
+enum jump_way address_way(struct bytes code, uint8_t *reg);
+/* Where register `reg` got what it holds at the end of the block `code`. */
+enum jump_way address_origin(struct bytes code, uint8_t reg);
+
+#endif

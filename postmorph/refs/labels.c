@@ -1,0 +1,192 @@
+/* labels.c - which labels inside of functions may lead to their images
+ *
+ * Interpreters jump to labels through tables.  The pointers to a label may be changed when all
+ * of them are found, and changed together: two of them must stay equal.
+ *
+ * GOES    a label that nothing but relocated data holds, and at which an image of its own
+ *         begins, so that no two labels become equal.
+ * STAYS   one that an instruction forms as well and only keeps: all pointers to it stay as they
+ *         are, and whoever jumps there goes on in original code until the next jump.
+ *
+ * Wherever control comes from, being at a label or at its image is the same: so the originals
+ * of the jumps may run as well, and some labels of a function may go while others stay.
+ *
+ * Nobody may have the distance between two labels, which changes: nothing is known of the
+ * labels of a function when one of its jumps calculates where it goes, when code calculates
+ * with one of them, or when anything else refers to them.
+ *
+ * An engine that copies the code between two labels at run time has the distance, too (dynamic
+ * superinstructions: gforth).  To leave out the dispatch it needs a label in front of the jump,
+ * and a jump by a register that such a block does not set counts as calculated:
+ * brings_fetched().  Where such an engine fetches behind that label, nothing here would see it.
+ */
+#include <stdlib.h>
+
+#include "postmorph/refs/addressuse.h"
+#include "postmorph/refs/labels.h"
+
+enum { MAX_DEPTH = 4 };		/* blocks that a fetched label is brought through */
+
+/* An image of its own begins for this address. */
+static bool has_image(const struct fn *fn, vaddr addr)
+{
+	uint32_t id = fn_find_block(fn, addr), i;
+
+	if (id == NO_BLOCK || fn->block[id].addr != addr)
+		return false;
+	const struct block *b = &fn->block[id];
+	for (i = b->insn; i < b->insn + b->ninsn && fn->insn[i].kind == INSN_NOP; i++)
+		;
+	return i < b->insn + b->ninsn;
+}
+
+static struct bytes code_of(const struct text *t, const struct block *b)
+{
+	return bytes_at(image_rest(&t->prog->img, b->addr), 0, b->size);
+}
+
+static bool is_entry_of_table(const struct fn *fn, uint32_t id)
+{
+	for (uint32_t i = 0; i < fn->ntable; i++)
+		for (uint32_t k = 0; k < fn->table[i].nentry; k++)
+			if (fn->table[i].succ[k] == id)
+				return true;
+	return false;
+}
+
+/* Every branch and fall to block `id` brings something in `reg` that was fetched: a dispatch
+ * that compilers have found to be common to several operations. */
+static bool brings_fetched(const struct text *t, const struct fn *fn, uint32_t id, uint8_t reg,
+			   int depth)
+{
+	uint32_t ways = 0;
+
+	if (depth == 0 || id == 0 || fn->block[id].pinned || fn->block[id].landing ||
+	    is_entry_of_table(fn, id))
+		return false;
+	for (uint32_t i = 0; i < fn->nblock; i++) {
+		const struct block *b = &fn->block[i];
+
+		if (b->fall != id && b->taken != id)
+			continue;
+		ways++;
+		enum jump_way way = address_origin(code_of(t, b), reg);
+		if (way != WAY_FETCHED &&
+		    (way != WAY_BROUGHT || !brings_fetched(t, fn, i, reg, depth - 1)))
+			return false;
+	}
+	return ways > 0;
+}
+
+/* No jump calculates a label as a distance from another one, and some go to labels: a jump
+ * without a frame, too, as good as it looks like a tail call. */
+static bool jumps_as_told(const struct text *t, const struct fn *fn)
+{
+	uint32_t fetched = 0;
+
+	for (uint32_t i = 0; i < fn->njump; i++) {
+		vaddr at = prog_insn_addr(t->prog, &fn->insn[fn->jump[i].insn]);
+		uint32_t id = fn_find_block(fn, at);
+		uint8_t reg;
+		enum jump_way way = address_way(code_of(t, &fn->block[id]), &reg);
+
+		if (way == WAY_BROUGHT)
+			way = brings_fetched(t, fn, id, reg, MAX_DEPTH) ? WAY_FETCHED
+									: WAY_CALCULATED;
+		if (way == WAY_CALCULATED)
+			return false;
+		fetched += way == WAY_FETCHED;
+	}
+	return fetched > 0;
+}
+
+/* Something inside of it is referred to by what could not be made to hold another address. */
+static bool has_stray(const struct text *t, const struct fn *fn)
+{
+	for (uint32_t r = 0; r < fn->nrange; r++) {
+		const uint8_t *mark = text_mark(t, fn->range[r].addr);
+
+		for (uint32_t i = r == 0; i < fn->range[r].size; i++)
+			if (mark[i] & MARK_STRAY)
+				return true;
+	}
+	return false;
+}
+
+static int compare(const void *x, const void *y)
+{
+	const struct reference *a = x, *b = y;
+
+	if (a->to != b->to)
+		return a->to < b->to ? -1 : 1;
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	if (a->user != b->user)
+		return a->user < b->user ? -1 : 1;
+	return (a->at > b->at) - (a->at < b->at);
+}
+
+/* The references to one label; true when they go to its image. */
+static bool judge_label(const struct fn *fn, struct reference *ref, uint32_t n)
+{
+	bool goes = has_image(fn, ref->to);
+
+	for (uint32_t i = 0; i < n; i++)
+		goes &= ref[i].kind == REFERENCE_ADDEND;
+	for (uint32_t i = 0; i < n; i++)
+		ref[i].stays = !goes;
+	return goes;
+}
+
+/* All references to one function; some are to labels. */
+static void judge(const struct text *t, struct fn *fn, struct reference *ref, uint32_t n)
+{
+	bool go = false;
+
+	fn->labels = POINTERS_UNKNOWN;
+	for (uint32_t i = 0; i < n; i++)
+		if (ref[i].kind == REFERENCE_SYMBOL && ref[i].to != fn->entry)
+			return;
+	if (has_stray(t, fn) || !jumps_as_told(t, fn))
+		return;
+	for (uint32_t i = 0, k; i < n; i = k) {
+		for (k = i + 1; k < n && ref[k].to == ref[i].to; )
+			k++;
+		if (ref[i].to == fn->entry)
+			continue;
+		bool goes = judge_label(fn, ref + i, k - i);
+
+		go |= goes;
+		fn->labels_stay |= !goes;
+	}
+	if (!go)
+		return;
+	fn->labels = POINTERS_KNOWN;
+	for (uint32_t i = 0; i < fn->njump; i++)
+		if (fn->jump[i].kind != JUMP_TABLE && fn->jump[i].kind != JUMP_TAIL)
+			fn->jump[i].kind = JUMP_LABEL;
+}
+
+static bool has_label(const struct fn *fn, const struct reference *ref, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (ref[i].to != fn->entry)
+			return true;
+	return false;
+}
+
+void labels_judge(struct text *t)
+{
+	struct prog *prog = t->prog;
+
+	for (uint32_t i = 0, k; i < prog->nref; i = k) {
+		struct fn *fn = &prog->fn[prog->ref[i].fn];
+
+		for (k = i + 1; k < prog->nref && prog->ref[k].fn == prog->ref[i].fn; )
+			k++;
+		if (!fn->kept || !fn_has_open_jump(fn) || !has_label(fn, prog->ref + i, k - i))
+			continue;
+		qsort(prog->ref + i, k - i, sizeof(*prog->ref), compare);
+		judge(t, fn, prog->ref + i, k - i);
+	}
+}

@@ -1,0 +1,19 @@
+/* references.h - every place that holds or forms the address of a function or a label; internal
+ * to PostMorph */
+#ifndef POSTMORPH_REFS_REFERENCES_H
+#define POSTMORPH_REFS_REFERENCES_H
+
+#include "postmorph/ir/text.h"
+
+struct err;
+
+/* A lea of `user` forms an address. */
+void references_note(struct text *t, const struct fn *user, const struct insn *lea);
+/* `last` ends a range of `fn`. */
+void references_note_end(struct text *t, const struct fn *fn, const struct insn *last);
+/* Marks what 32-bit words of data may encode as stray. */
+void references_mark_words(struct text *t);
+/* prog->ref[], fn->pointers and fn->sealed, once all marks are there. */
+int references_find(struct text *t, struct err *err);
+
+#endif

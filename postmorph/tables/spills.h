@@ -1,0 +1,34 @@
+/* spills.h - bytes that are kept in the frame with what stood beside them; internal to
+ * PostMorph
+ *
+ * Where a byte is kept, compilers store a whole register, mov %eax, 8(%rsp), of which the other
+ * bits may be left over from a jump through a table.  Whoever loads them has them again.  The
+ * places are told by their distance from the CFA, hold for the whole function, and only ever
+ * become more.
+ */
+#ifndef POSTMORPH_TABLES_SPILLS_H
+#define POSTMORPH_TABLES_SPILLS_H
+
+#include <stdbool.h>
+
+#include "lib/arena.h"
+
+struct spill {
+	int64_t at;		/* from the CFA */
+	uint64_t may;		/* groups that the other bits may come from: bit group % 64 */
+	uint8_t bytes, clean;	/* clean: lowest bits that do not */
+};
+
+struct spills {
+	VEC(struct spill) all;
+	bool changed;		/* since somebody has set it to false */
+};
+
+void spills_note(struct spills *s, struct arena *a, struct spill spill);
+/* How many of the lowest bits of what is read there come from no table, UINT32_MAX for all
+ * of them; *may: where the others come from. */
+uint32_t spills_read(const struct spills *s, int64_t at, uint32_t bytes, uint64_t *may);
+/* All groups. */
+uint64_t spills_may(const struct spills *s);
+
+#endif

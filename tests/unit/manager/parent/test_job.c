@@ -1,0 +1,413 @@
+/* test_job.c - jobs: what they get, what they cannot do, how they end
+ *
+ * The test is its own morph-edit and morph-verify: started as one, it does what its input
+ * says. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "lib/err.h"
+#include "manager/parent/job.h"
+
+#define SELF "/proc/self/exe"
+
+/* --- the morph-edit and morph-verify of this test --- */
+
+static int play(int argc, char **argv)
+{
+	char what[64] = "", out[256];
+	struct rlimit r;
+	int n = 0;
+
+	if (read(3, what, sizeof(what) - 1) < 0)
+		return 1;
+	if (strcmp(what, "args") == 0) {
+		for (int i = 1; i < argc; i++)
+			n += snprintf(out + n, sizeof(out) - (size_t)n, "%s ", argv[i]);
+		int to = 1;
+		for (int i = 3; i < argc && to == 1; i++)
+			if (strcmp(argv[i - 1], "-o") == 0 ||
+			    (i == argc - 1 && strncmp(argv[i], "fd:", 3) == 0))
+				to = atoi(argv[i] + 3);
+		return write(to, out, (size_t)n) == n ? 0 : 1;
+	}
+	if (strcmp(what, "descriptors") == 0) {
+		for (int fd = 0; fd < 1024; fd++)
+			if (fcntl(fd, F_GETFD) >= 0)
+				n += snprintf(out + n, sizeof(out) - (size_t)n, "%d ", fd);
+		return write(1, out, (size_t)n) == n ? 0 : 1;
+	}
+	if (strcmp(what, "limits") == 0) {
+		(void)getrlimit(RLIMIT_AS, &r);
+		n = snprintf(out, sizeof(out), "%llu", (unsigned long long)r.rlim_max);
+		(void)getrlimit(RLIMIT_CORE, &r);
+		n += snprintf(out + n, sizeof(out) - (size_t)n, " %llu %d",
+			      (unsigned long long)r.rlim_max, getpriority(PRIO_PROCESS, 0));
+		return write(1, out, (size_t)n) == n ? 0 : 1;
+	}
+	if (strcmp(what, "refuse") == 0) {
+		(void)fprintf(stderr, "a warning\nmorph-edit: 'x': bad\033[31m luck\n");
+		return 3;
+	}
+	if (strcmp(what, "flood") == 0) {
+		for (int i = 0; i < 100000; i++)
+			(void)fprintf(stderr, "line %d of very many\n", i);
+		(void)fprintf(stderr, "the last one\n");
+		return 1;
+	}
+	if (strcmp(what, "spin") == 0)
+		for (;;)
+			;
+	if (strcmp(what, "crash") == 0)
+		(void)raise(SIGSEGV);
+	/* leaves a child behind that keeps everything open */
+	if (strcmp(what, "fork") == 0) {
+		if (fork() == 0)
+			(void)sleep(1000);
+		return 0;
+	}
+	return 1;
+}
+
+/* --- the tests --- */
+
+static int input(const char *what)
+{
+	int fd = memfd_create("test", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, what, strlen(what)), strlen(what));
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	return fd;
+}
+
+static struct job_result run(enum job_kind kind, const char *what, unsigned wall_s)
+{
+	struct job_spec spec = { .kind = kind, .morph_edit = SELF, .morph_verify = SELF,
+				 .memory_bytes = (uint64_t)4096 << 20, .file_bytes = 1 << 20,
+				 .cpu_s = 20, .wall_s = wall_s, .nin = 1, .a = 4096, .b = 64 };
+	struct job_result result;
+	struct err err = { 0 };
+	struct pollfd p[2];
+
+	spec.in[0] = input(what);
+	if (kind == JOB_OPTIMIZE || kind == JOB_INTERPRET || kind == JOB_VERIFY)
+		spec.in[spec.nin++] = input("second");
+	if (kind == JOB_INTERPRET)
+		spec.in[spec.nin++] = input("original");
+	struct job *j = job_start(&spec, &err);
+	if (!j)
+		fail_msg("%s", err.text);
+	while (!job_step(j, &result)) {
+		int timeout = job_poll(j, p);
+
+		(void)poll(p, 2, timeout);
+	}
+	job_free(j);
+	for (int i = 0; i < spec.nin; i++)
+		close(spec.in[i]);
+	return result;
+}
+
+static const char *text_of(struct job_result *r)
+{
+	static char text[256];
+
+	assert_int_equal(r->exit_code, 0);
+	assert_true(r->nout >= 1);
+	ssize_t n = pread(r->out[0], text, sizeof(text) - 1, 0);
+	assert_true(n >= 0);
+	text[n] = '\0';
+	job_result_close(r);
+	return text;
+}
+
+static void a_job_gets_its_command_line(void **state)
+{
+	struct job_result r = run(JOB_DISASSEMBLE, "args", 60);
+
+	(void)state;
+	assert_string_equal(text_of(&r), "disassemble fd:3 --start=0x1000 --size=64 ");
+	r = run(JOB_INTERPRET, "args", 60);
+	assert_string_equal(text_of(&r), "interpret fd:3 fd:4 --original fd:5 -o fd:6 ");
+	r = run(JOB_OPTIMIZE, "args", 60);
+	assert_string_equal(text_of(&r),
+			    "optimize fd:3 --profile fd:4 -o fd:5 --map fd:6 --stats fd:7 "
+			    "--generation=4096 --passes= ");
+	r = run(JOB_MAP, "args", 60);
+	assert_string_equal(text_of(&r), "extract-map fd:3 fd:4 ");
+	r = run(JOB_VERIFY, "args", 60);
+	assert_string_equal(text_of(&r), "fd:3 fd:4 ");
+}
+
+static void a_job_can_be_waited_for_at_the_usual_priority(void **state)
+{
+	struct job_spec spec = { .kind = JOB_SYMBOLS, .morph_edit = SELF, .morph_verify = SELF,
+				 .memory_bytes = UINT64_MAX, .file_bytes = 1 << 20, .cpu_s = 20,
+				 .wall_s = 60, .nin = 1, .prompt = true };
+	int out[JOB_MAX_OUT];
+	char text[64] = "", *priority;
+	struct err err;
+
+	(void)state;
+	spec.in[0] = input("limits");
+	assert_int_equal(job_run(&spec, out, &err), 0);
+	assert_true(pread(out[0], text, sizeof(text) - 1, 0) > 0);
+	priority = strrchr(text, ' ');
+	assert_non_null(priority);
+	assert_int_equal(atoi(priority), getpriority(PRIO_PROCESS, 0));
+	close(out[0]);
+	close(spec.in[0]);
+	spec.in[0] = input("refuse");
+	assert_int_equal(job_run(&spec, out, &err), -1);
+	assert_int_equal(err.kind, ERR_REFUSED);
+	assert_string_equal(err.text, "'x': bad?[31m luck");
+	close(spec.in[0]);
+}
+
+static void a_job_holds_only_its_own_descriptors(void **state)
+{
+	int other = open("/dev/null", O_RDONLY);	/* not even close-on-exec */
+	struct job_result r = run(JOB_SYMBOLS, "descriptors", 60);
+
+	(void)state;
+	assert_string_equal(text_of(&r), "0 1 2 3 ");
+	close(other);
+}
+
+static void a_job_has_its_limits_and_low_priority(void **state)
+{
+	struct job_result r = run(JOB_SYMBOLS, "limits", 60);
+
+	(void)state;
+	assert_string_equal(text_of(&r), "4294967296 0 19");
+}
+
+static void the_last_line_is_the_reason(void **state)
+{
+	struct job_result r = run(JOB_ANALYZE, "refuse", 60);
+
+	(void)state;
+	assert_int_equal(r.exit_code, 3);
+	assert_string_equal(r.reason, "'x': bad?[31m luck");
+	assert_int_equal(r.nout, 0);
+}
+
+static void a_flood_of_messages_is_taken_in_and_cut(void **state)
+{
+	struct job_result r = run(JOB_ANALYZE, "flood", 60);
+
+	(void)state;
+	assert_int_equal(r.exit_code, 1);
+	assert_string_equal(r.reason, "the last one");
+}
+
+static void a_job_that_does_not_end_is_ended(void **state)
+{
+	struct job_result r = run(JOB_ANALYZE, "spin", 1);
+
+	(void)state;
+	assert_int_equal(r.exit_code, 1);
+	assert_non_null(strstr(r.reason, "took too long"));
+}
+
+static struct job *start_spinning(unsigned cpu_s, unsigned wall_s)
+{
+	struct job_spec spec = { .kind = JOB_ANALYZE,
+				 .morph_edit = SELF, .morph_verify = SELF,
+				 .memory_bytes = (uint64_t)4096 << 20, .file_bytes = 1 << 20,
+				 .cpu_s = cpu_s, .wall_s = wall_s, .nin = 1,
+				 .background = true };
+	struct err err = { 0 };
+
+	spec.in[0] = input("spin");
+	struct job *j = job_start(&spec, &err);
+	if (!j)
+		fail_msg("%s", err.text);
+	close(spec.in[0]);
+	return j;
+}
+
+/* State and CPU time in clock ticks, from /proc. */
+static char state_of(pid_t pid, unsigned long *ticks)
+{
+	char path[64], text[512], what = '?';
+	unsigned long user = 0, system = 0;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	ssize_t n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	assert_true(n > 0);
+	text[n] = '\0';
+	assert_int_equal(sscanf(strrchr(text, ')'),
+				") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &what,
+				&user, &system),
+			 3);
+	*ticks = user + system;
+	return what;
+}
+
+static struct job_result end_of(struct job *j)
+{
+	struct job_result result;
+	struct pollfd p[2];
+
+	while (!job_step(j, &result)) {
+		int timeout = job_poll(j, p);
+
+		(void)poll(p, 2, timeout);
+	}
+	job_free(j);
+	return result;
+}
+
+/* Longer than its wall-clock limit; then it has all of what is left, and no more. */
+static void time_in_which_a_job_is_stopped_does_not_count(void **state)
+{
+	struct job *j = start_spinning(60, 2);
+	unsigned long before, after;
+	struct job_result r;
+	struct pollfd p[2];
+
+	(void)state;
+	job_stop(j);
+	job_stop(j);			/* once is enough */
+	for (int i = 0; i < 500 && state_of(job_process(j), &before) != 'T'; i++)
+		(void)poll(NULL, 0, 10);
+	assert_int_equal(job_poll(j, p), -1);	/* no time at which something must be done */
+	(void)poll(NULL, 0, 2200);
+	assert_int_equal(state_of(job_process(j), &after), 'T');
+	assert_int_equal(after, before);
+	assert_int_equal(job_step(j, &r), 0);
+	job_go_on(j);
+	int left = job_poll(j, p);
+	assert_true(left > 100 && left <= 2000);	/* 100: it is being ended */
+	r = end_of(j);
+	assert_non_null(strstr(r.reason, "took too long"));
+}
+
+/* As when the daemon is stopped, or the machine paused: who ended meanwhile has ended in
+ * time, and who did not has time left. */
+static void time_in_which_nobody_looked_hardly_counts(void **state)
+{
+	struct job *slow = start_spinning(60, 3), *fast;
+	struct job_spec spec = { .kind = JOB_ANALYZE, .morph_edit = SELF, .morph_verify = SELF,
+				 .memory_bytes = (uint64_t)4096 << 20, .file_bytes = 1 << 20,
+				 .cpu_s = 60, .wall_s = 1, .nin = 1 };
+	struct job_result r;
+	struct pollfd p[2];
+	struct err err = { 0 };
+
+	(void)state;
+	spec.in[0] = input("refuse");
+	fast = job_start(&spec, &err);
+	close(spec.in[0]);
+	assert_non_null(fast);
+	(void)poll(NULL, 0, 3300);
+	assert_int_equal(job_step(fast, &r), 1);
+	assert_int_equal(r.exit_code, 3);
+	job_free(fast);
+	assert_int_equal(job_step(slow, &r), 0);
+	assert_in_range(job_poll(slow, p), 101, 1000);	/* 100: it is being ended */
+	r = end_of(slow);
+	assert_non_null(strstr(r.reason, "took too long"));
+}
+
+static void cpu_time_of_a_job_counts_on_when_it_was_stopped(void **state)
+{
+	struct job *j = start_spinning(1, 600);
+
+	(void)state;
+	job_stop(j);
+	(void)poll(NULL, 0, 100);
+	job_hurry(j);
+	/* On a busy machine a job's priority would give it that second within minutes. */
+	(void)setpriority(PRIO_PROCESS, (id_t)job_process(j), 0);
+	struct job_result r = end_of(j);
+	assert_int_equal(r.exit_code, 1);
+	assert_non_null(strstr(r.reason, "was ended by signal"));
+	assert_true(r.cpu_ms >= 500);
+}
+
+static void a_stopped_job_can_be_ended(void **state)
+{
+	struct job *j = start_spinning(60, 60);
+	pid_t pid = job_process(j);
+
+	(void)state;
+	job_stop(j);
+	job_free(j);
+	assert_int_equal(kill(pid, 0), -1);
+}
+
+static void a_crash_is_named(void **state)
+{
+	struct job_result r = run(JOB_ANALYZE, "crash", 60);
+
+	(void)state;
+	assert_int_equal(r.exit_code, 1);
+	assert_int_equal(r.nout, 0);
+	assert_true(r.reason[0] != '\0');
+}
+
+static void outputs_cannot_change_any_more(void **state)
+{
+	struct job_result r = run(JOB_SYMBOLS, "fork", 60);
+
+	(void)state;
+	assert_int_equal(r.exit_code, 0);
+	assert_int_equal(write(r.out[0], "x", 1), -1);
+	assert_int_equal(errno, EPERM);
+	job_result_close(&r);
+}
+
+static void a_wrong_number_of_inputs_is_refused(void **state)
+{
+	struct job_spec spec = { .kind = JOB_VERIFY, .nin = 1, .morph_verify = SELF };
+	struct err err;
+
+	(void)state;
+	assert_null(job_start(&spec, &err));
+	spec.kind = NJOB;
+	assert_null(job_start(&spec, &err));
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_job_gets_its_command_line),
+		cmocka_unit_test(a_job_can_be_waited_for_at_the_usual_priority),
+		cmocka_unit_test(a_job_holds_only_its_own_descriptors),
+		cmocka_unit_test(a_job_has_its_limits_and_low_priority),
+		cmocka_unit_test(the_last_line_is_the_reason),
+		cmocka_unit_test(a_flood_of_messages_is_taken_in_and_cut),
+		cmocka_unit_test(a_job_that_does_not_end_is_ended),
+		cmocka_unit_test(time_in_which_a_job_is_stopped_does_not_count),
+		cmocka_unit_test(time_in_which_nobody_looked_hardly_counts),
+		cmocka_unit_test(cpu_time_of_a_job_counts_on_when_it_was_stopped),
+		cmocka_unit_test(a_stopped_job_can_be_ended),
+		cmocka_unit_test(a_crash_is_named),
+		cmocka_unit_test(outputs_cannot_change_any_more),
+		cmocka_unit_test(a_wrong_number_of_inputs_is_refused),
+	};
+
+	if (strcmp(argv[0], "morph-edit") == 0 || strcmp(argv[0], "morph-verify") == 0)
+		return play(argc, argv);
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,317 @@
+/* The privileged parent's services: what a manager that has been taken over cannot get. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "lib/digest.h"
+#include "lib/err.h"
+#include "manager/parent/requests.h"
+#include "manager/work/yield.h"
+
+struct fixture {
+	struct role_options options;
+	struct requests requests;
+	int sock;		/* the manager's end */
+};
+
+static int make(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	int pair[2];
+
+	if (!f || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair) < 0)
+		return -1;
+	f->options.morph_edit = f->options.morph_verify = "/bin/false";
+	f->options.policy = "/dev/null";
+	f->requests.options = &f->options;
+	f->requests.originals_fd = -1;
+	f->requests.reply_sock = pair[0];
+	f->sock = pair[1];
+	*state = f;
+	return 0;
+}
+
+static int unmake(void **state)
+{
+	struct fixture *f = *state;
+
+	requests_abort(&f->requests);
+	close(f->requests.reply_sock);
+	close(f->sock);
+	free(f);
+	return 0;
+}
+
+static int request(struct fixture *f, enum msg_type type, const char *text, struct err *err)
+{
+	struct msg m = { .type = type, .serial = 9 };
+
+	strcpy(m.text, text);
+	return requests_take(&f->requests, &m, err);
+}
+
+/* The reply's status; its descriptors are closed and counted in *nfd. */
+static int reply(struct fixture *f, int *nfd)
+{
+	struct msg m = { 0 };
+	struct err err = { 0 };
+
+	assert_int_equal(msg_receive(f->sock, MSG_ROLE_PARENT, MSG_ROLE_MANAGER, &m, &err), 1);
+	assert_int_equal(m.type, MSG_REPLY);
+	assert_int_equal(m.serial, 9);
+	*nfd = m.nfd;
+	msg_close_fds(&m);
+	return (int)m.num[MSG_REPLY_status];
+}
+
+static void a_program_is_opened(void **state)
+{
+	struct err err;
+	int nfd;
+
+	assert_int_equal(request(*state, MSG_OPEN_FILE, "/proc/self/exe", &err), 0);
+	assert_int_equal(reply(*state, &nfd), ERR_REFUSED);	/* a symbolic link */
+	assert_int_equal(nfd, 0);
+	char *self = realpath("/proc/self/exe", NULL);
+	assert_int_equal(request(*state, MSG_OPEN_FILE, self, &err), 0);
+	assert_int_equal(reply(*state, &nfd), ERR_NONE);
+	assert_int_equal(nfd, 1);
+	free(self);
+}
+
+static void nothing_but_programs_is_opened(void **state)
+{
+	static const char *const path[] = { "/etc/passwd", "/etc", "/dev/zero", "/dev/mem",
+					    "/proc/kcore", "etc/passwd", "", "/nonexistent" };
+	struct err err;
+	int nfd;
+
+	for (size_t i = 0; i < sizeof(path) / sizeof(path[0]); i++) {
+		assert_int_equal(request(*state, MSG_OPEN_FILE, path[i], &err), 0);
+		assert_int_not_equal(reply(*state, &nfd), ERR_NONE);
+		assert_int_equal(nfd, 0);
+	}
+}
+
+static void install_wants_a_sealed_file(void **state)
+{
+	struct fixture *f = *state;
+	struct msg m = { .type = MSG_INSTALL, .text = "/bin/true", .nfd = 1 };
+	struct err err;
+
+	m.num[MSG_INSTALL_memory_mib] = 64;
+	m.num[MSG_INSTALL_cpu_s] = 1;
+	m.fd[0] = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	assert_true(m.fd[0] >= 0);
+	assert_int_equal(requests_take(&f->requests, &m, &err), -1);
+	assert_non_null(strstr(err.text, "could still change"));
+	requests_abort(&f->requests);
+	m.nfd = 0;
+	assert_int_equal(requests_take(&f->requests, &m, &err), -1);
+}
+
+/* A request to install something over this very program. */
+static struct msg install_over_self(void)
+{
+	struct msg m = { .type = MSG_INSTALL, .serial = 9, .nfd = 1 };
+	char *self = realpath("/proc/self/exe", NULL);
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct err err;
+
+	strcpy(m.text, self);
+	free(self);
+	assert_int_equal(digest_fd(fd, &m.digest[0], &err), 0);
+	close(fd);
+	m.digest[1] = m.digest[0];
+	m.num[MSG_INSTALL_memory_mib] = 4096;
+	m.num[MSG_INSTALL_cpu_s] = 10;
+	m.fd[0] = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	assert_int_equal(
+		fcntl(m.fd[0], F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE), 0);
+	return m;
+}
+
+static void the_proof_is_about_the_named_content(void **state)
+{
+	struct fixture *f = *state;
+	struct msg m = install_over_self();
+	struct err err;
+	int nfd;
+
+	m.digest[0].b[0] ^= 1;
+	m.digest[1] = m.digest[0];
+	assert_int_equal(requests_take(&f->requests, &m, &err), 0);
+	assert_null(f->requests.job);
+	assert_int_equal(reply(f, &nfd), ERR_REFUSED);
+}
+
+static void install_wants_a_proof(void **state)
+{
+	struct fixture *f = *state;
+	struct msg m = install_over_self();
+	struct pollfd p[2];
+	struct err err;
+	int nfd;
+
+	assert_int_equal(requests_take(&f->requests, &m, &err), 0);
+	assert_non_null(f->requests.job);		/* the verifier here is /bin/false */
+	while (f->requests.busy) {
+		int timeout = requests_poll(&f->requests, p);
+
+		(void)poll(p, 2, timeout);
+		assert_int_equal(requests_step(&f->requests, &err), 0);
+	}
+	assert_int_equal(reply(f, &nfd), ERR_REFUSED);
+}
+
+/* Asks for a job that never ends, this program by another name, and lets it take that much
+ * CPU time.  The clock of one that has died stands still. */
+static void start_spinning(struct fixture *f, uint64_t ms)
+{
+	struct msg m = { .type = MSG_RUN_JOB, .serial = 9, .nfd = 1 };
+	struct timespec used = { 0 };
+	struct err err = { 0 };
+	clockid_t clock;
+
+	f->options.morph_edit = "/proc/self/exe";
+	m.num[MSG_RUN_JOB_kind] = JOB_ANALYZE;
+	m.num[MSG_RUN_JOB_memory_mib] = 4096;
+	m.num[MSG_RUN_JOB_cpu_s] = 60;
+	m.fd[0] = memfd_create("test", MFD_CLOEXEC);
+	if (requests_take(&f->requests, &m, &err) < 0 || !f->requests.job)
+		fail_msg("%s", err.text);
+	assert_int_equal(clock_getcpuclockid(requests_job_pid(&f->requests), &clock), 0);
+	while ((uint64_t)used.tv_sec * 1000 + (uint64_t)used.tv_nsec / 1000000 < ms) {
+		siginfo_t dead = { 0 };
+
+		(void)poll(NULL, 0, 5);
+		assert_int_equal(clock_gettime(clock, &used), 0);
+		assert_int_equal(waitid(P_PID, (id_t)requests_job_pid(&f->requests), &dead,
+					WEXITED | WNOHANG | WNOWAIT), 0);
+		assert_int_equal(dead.si_pid, 0);
+	}
+}
+
+static uint64_t cpu_ms_told(struct fixture *f)
+{
+	struct msg m = { 0 };
+	struct err err = { 0 };
+
+	assert_int_equal(msg_receive(f->sock, MSG_ROLE_PARENT, MSG_ROLE_MANAGER, &m, &err), 1);
+	msg_close_fds(&m);
+	return m.num[MSG_REPLY_cpu_ms];
+}
+
+/* Under a limit of address space, which the sanitizers' shadow exceeds. */
+static void a_job_that_is_given_up_has_cost_something(void **state)
+{
+#ifdef MORPH_SANITIZED
+	skip();
+#endif
+	struct msg end = { .type = MSG_YIELD, .serial = 9, .num = { YIELD_GIVE_UP } };
+	struct fixture *f = *state;
+	struct err err = { 0 };
+
+	start_spinning(f, 100);
+	assert_int_equal(requests_yield(&f->requests, &end, &err), 0);
+	assert_in_range(cpu_ms_told(f), 90, 60000);
+	assert_int_equal(requests_job_pid(&f->requests), 0);
+	/* When nobody is there to be told, the next one is. */
+	start_spinning(f, 100);
+	requests_abort(&f->requests);
+	assert_int_equal(request(f, MSG_OPEN_POLICY, "", &err), 0);
+	assert_in_range(cpu_ms_told(f), 90, 60000);
+	assert_int_equal(request(f, MSG_OPEN_POLICY, "", &err), 0);
+	assert_int_equal(cpu_ms_told(f), 0);
+}
+
+static void a_second_request_at_a_time_is_a_lie(void **state)
+{
+	struct fixture *f = *state;
+	struct err err;
+	int nfd;
+
+	assert_int_equal(request(f, MSG_SYNC, "", &err), 0);
+	assert_int_equal(request(f, MSG_OPEN_POLICY, "", &err), -1);
+	assert_int_equal(requests_synced(&f->requests, true, "", -1, &err), 0);
+	assert_int_equal(reply(*state, &nfd), ERR_NONE);
+	assert_int_equal(request(*state, MSG_OPEN_POLICY, "", &err), 0);
+	assert_int_equal(reply(*state, &nfd), ERR_NONE);
+	assert_int_equal(nfd, 1);
+}
+
+static void states_come_with_the_answer_to_a_sync(void **state)
+{
+	struct fixture *f = *state;
+	struct err err;
+	int nfd;
+
+	for (int with = 0; with < 2; with++) {
+		int fd = with ? memfd_create("states", MFD_CLOEXEC) : -1;
+
+		assert_int_equal(request(f, MSG_SYNC, "", &err), 0);
+		assert_int_equal(requests_synced(&f->requests, true, "", fd, &err), 0);
+		assert_int_equal(reply(f, &nfd), ERR_NONE);
+		assert_int_equal(nfd, with);
+		if (with)
+			close(fd);
+	}
+}
+
+/* Ten minutes in which we were stopped say nothing about the monitor. */
+static void a_monitor_is_not_silent_while_nobody_listens(void **state)
+{
+	struct fixture *f = *state;
+	struct err err;
+	int nfd;
+
+	assert_int_equal(request(f, MSG_SYNC, "", &err), 0);
+	f->requests.sync.seen_ms -= 600000;
+	assert_int_equal(requests_step(&f->requests, &err), 0);
+	assert_false(f->requests.monitor_silent);
+	assert_true(f->requests.syncing);
+	/* 30 s in which it is looked at */
+	for (int i = 0; i < 30 && f->requests.syncing; i++) {
+		f->requests.sync.seen_ms -= 1000;
+		assert_int_equal(requests_step(&f->requests, &err), 0);
+	}
+	assert_true(f->requests.monitor_silent);
+	assert_int_equal(reply(f, &nfd), ERR_SYS);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_program_is_opened, make, unmake),
+		cmocka_unit_test_setup_teardown(nothing_but_programs_is_opened, make, unmake),
+		cmocka_unit_test_setup_teardown(install_wants_a_sealed_file, make, unmake),
+		cmocka_unit_test_setup_teardown(the_proof_is_about_the_named_content, make,
+						unmake),
+		cmocka_unit_test_setup_teardown(install_wants_a_proof, make, unmake),
+		cmocka_unit_test_setup_teardown(a_job_that_is_given_up_has_cost_something, make,
+						unmake),
+		cmocka_unit_test_setup_teardown(a_second_request_at_a_time_is_a_lie, make,
+						unmake),
+		cmocka_unit_test_setup_teardown(a_monitor_is_not_silent_while_nobody_listens,
+						make, unmake),
+		cmocka_unit_test_setup_teardown(states_come_with_the_answer_to_a_sync, make,
+						unmake),
+	};
+
+	(void)argc;
+	while (strcmp(argv[0], "morph-edit") == 0)
+		;
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

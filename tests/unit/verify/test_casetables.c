@@ -1,0 +1,86 @@
+/* test_casetables.c - tables with entries that lead out of the function (tests/asm/filler.s)
+ *
+ * Entries behind such a one are followed like those in front of it, whether the table is
+ * replaced or not.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "tests/unit/spoil.h"
+
+enum { SEEDS = 64, FIRST_TABLE = 1, SECOND_TABLE = 10, STORE = 15 };	/* instructions */
+
+static bool has_image(const struct spoil *m, const char *function, unsigned insn)
+{
+	return blockmap_find_orig(&m->map, spoil_insn(m, function, insn)) != NULL;
+}
+
+static const char *const forms[] = { "forms_behind", "forms_behind_cold" };
+static const char *const stores[] = { "stores_behind", "stores_behind_cold" };
+
+static void the_table_may_stay(void **state)
+{
+	uint32_t stayed[2] = { 0 }, moved[2] = { 0 };
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct spoil m = spoil_make("filler", seed);
+
+		for (unsigned i = 0; i < 2; i++)
+			if (has_image(&m, forms[i], FIRST_TABLE))
+				(has_image(&m, forms[i], SECOND_TABLE) ? moved : stayed)[i]++;
+		spoil_expect(&m, NULL);
+	}
+	for (unsigned i = 0; i < 2; i++)
+		assert_true(moved[i] > 0 && stayed[i] > 0);
+}
+
+/* The register with the address of a new table goes to memory, whether the table with that
+ * entry, by which control gets there, is a new one or stays. */
+static void misuse_behind_it_is_seen(void **state)
+{
+	bool seen[2][2] = { { false } };
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		unsigned i = seed % 2;
+		struct spoil m = spoil_make("filler", seed);
+		bool spoiled = has_image(&m, stores[i], FIRST_TABLE) &&
+			       has_image(&m, stores[i], STORE);
+
+		if (spoiled) {
+			seen[i][has_image(&m, stores[i], SECOND_TABLE)] = true;
+			spoil_change(&m, spoil_insn(&m, stores[i], STORE), 2, 0x2a, 0x22);
+		}
+		spoil_expect(&m, spoiled ? "uses what comes from the address" : NULL);
+	}
+	for (unsigned i = 0; i < 2; i++)
+		assert_true(seen[i][0] && seen[i][1]);
+}
+
+/* Nobody jumps through that one: an entry jump is made where its third entry is to lead. */
+static void an_entry_behind_it_leads_inside_an_entry_jump(void **state)
+{
+	struct spoil m = spoil_make("filler", 1);
+	vaddr table = spoil_address(&m, "T_inside"), entry = spoil_address(&m, "leads_inside");
+	int32_t inside = (int32_t)(entry + 2 - table);
+
+	(void)state;
+	memcpy(spoil_original(&m, table) + 2 * sizeof(inside), &inside, sizeof(inside));
+	memcpy(spoil_generation(&m, table) + 2 * sizeof(inside), &inside, sizeof(inside));
+	spoil_expect(&m, "inside an entry jump");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_table_may_stay),
+		cmocka_unit_test(misuse_behind_it_is_seen),
+		cmocka_unit_test(an_entry_behind_it_leads_inside_an_entry_jump),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("entries that lead out", tests, NULL, NULL);
+}

@@ -1,0 +1,183 @@
+/* test_unwindrows.c - a copy of unwind tables that may mean something else is refused
+ *
+ * The Editor makes no generation with such tables: both files are changed afterwards.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "editor/optimize.h"
+#include "lib/digest.h"
+#include "binary/dwarf.h"
+#include "tests/unit/asm.h"
+#include "verify/verify.h"
+
+enum { FREE = 0xf2 };
+
+static const uint8_t expression[] = { FREE, 0x1b, 4, 0, 0, 0 };
+
+static uint8_t *copy(struct arena *a, struct bytes b)
+{
+	return arena_dup(a, b.p, b.n);
+}
+
+/* How often `old` was there; `new` is there then. */
+static uint32_t replace(uint8_t *p, uint64_t size, const void *old, const void *new, size_t n)
+{
+	uint32_t found = 0;
+
+	for (uint64_t i = 0; i + n <= size; i++)
+		if (memcmp(p + i, old, n) == 0) {
+			memcpy(p + i, new, n);
+			found++;
+		}
+	return found;
+}
+
+struct made {
+	struct arena *a;
+	struct bytes original, generation;	/* as the Editor saw and made them */
+	uint8_t *o, *g;				/* copies, to be changed */
+};
+
+static struct made make(void)
+{
+	const struct edit_options options = { .all = true, .generation = 1 };
+	struct made m = { .a = arena_new() };
+	struct wr made = { 0 }, map = { 0 };
+	struct edit_stats stats;
+	struct err err;
+
+	m.original = asm_build("encodedaddr", "-shared", m.a);
+	if (edit_optimize(m.original, NULL, &options, m.a, &made, &map, &stats, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(stats.functions_moved, 1);
+	m.o = copy(m.a, m.original);
+	m.g = copy(m.a, wr_bytes(&made));
+	m.generation = (struct bytes){ copy(m.a, wr_bytes(&made)), made.n };
+	wr_free(&made);
+	wr_free(&map);
+	return m;
+}
+
+static int verify(struct made *m, struct err *err)
+{
+	struct bytes o = { m->o, m->original.n }, g = { m->g, m->generation.n };
+	struct digest before = digest_of(m->original), after = digest_of(o);
+	struct verify_stats proof;
+
+	assert_true(replace(m->g, g.n, &before, &after, sizeof(before)) > 0);
+	int rc = verify_generation(o, g, m->a, &proof, err);
+	arena_free(m->a);
+	return rc;
+}
+
+/* Verifies with that operation in the place of the free one. */
+static int verify_with(uint8_t operation, struct err *err)
+{
+	struct made m = make();
+	uint8_t changed[sizeof(expression)];
+
+	memcpy(changed, expression, sizeof(changed));
+	changed[0] = operation;
+	assert_int_equal(replace(m.o, m.original.n, expression, changed, sizeof(changed)), 1);
+	/* the original's record, its copy, that of the image */
+	assert_int_equal(replace(m.g, m.generation.n, expression, changed, sizeof(changed)), 3);
+	return verify(&m, err);
+}
+
+static void other_operations_are_the_same_anywhere(void **state)
+{
+	struct err err;
+
+	(void)state;
+	if (verify_with(FREE + 1, &err) < 0)
+		fail_msg("%s", err.text);
+}
+
+static void an_address_relative_to_the_rule_is_not(void **state)
+{
+	struct err err;
+
+	(void)state;
+	assert_int_equal(verify_with(DW_OP_GNU_encoded_addr, &err), -1);
+	assert_int_equal(err.kind, ERR_REFUSED);
+	if (!strstr(err.text, "unwind row") && !strstr(err.text, ".eh_frame"))
+		fail_msg("%s", err.text);
+}
+
+static void letters_that_nobody_knows_may_mean_anything(void **state)
+{
+	struct made m = make();
+	struct err err;
+
+	(void)state;
+	assert_int_equal(replace(m.o, m.original.n, "zRS", "zRX", sizeof("zRS")), 1);
+	assert_int_equal(replace(m.g, m.generation.n, "zRS", "zRX", sizeof("zRS")), 2);
+	assert_int_equal(verify(&m, &err), -1);
+	assert_int_equal(err.kind, ERR_REFUSED);
+	if (!strstr(err.text, "new .eh_frame"))
+		fail_msg("%s", err.text);
+}
+
+static void what_is_not_moved_keeps_its_rows(void **state)
+{
+	static const uint8_t offset[] = { 0x0e, 0x70 }, other[] = { 0x0e, 0x68 };
+	struct made m = make();
+	struct err err;
+
+	(void)state;
+	/* in the copy alone */
+	assert_int_equal(replace(m.g + m.original.n, m.generation.n - m.original.n, offset,
+				 other, sizeof(offset)),
+			 1);
+	assert_int_equal(verify(&m, &err), -1);
+	assert_int_equal(err.kind, ERR_REFUSED);
+	if (!strstr(err.text, "says something else in the new .eh_frame"))
+		fail_msg("%s", err.text);
+}
+
+static void tables_that_can_be_written_to_are_not_copied(void **state)
+{
+	const struct edit_options options = { .all = true, .generation = 1 };
+	struct made m = make();
+	struct wr made = { 0 }, map = { 0 };
+	struct edit_stats stats;
+	struct image img;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(image_parse(m.original, m.a, &img, &err), 0);
+	const Elf64_Phdr *ph = image_segment(&img, image_section(&img, ".eh_frame")->h.sh_addr);
+	Elf64_Phdr changed = *ph;
+
+	changed.p_flags |= PF_W;
+	assert_int_equal(replace(m.o, m.original.n, ph, &changed, sizeof(changed)), 1);
+	assert_int_equal(replace(m.g, m.generation.n, ph, &changed, sizeof(changed)), 1);
+	assert_int_equal(edit_optimize((struct bytes){ m.o, m.original.n }, NULL, &options, m.a,
+				       &made, &map, &stats, &err),
+			 -1);
+	assert_int_equal(err.kind, ERR_REFUSED);
+	assert_non_null(strstr(err.text, "can be written to"));
+	assert_int_equal(verify(&m, &err), -1);
+	assert_int_equal(err.kind, ERR_REFUSED);
+	if (!strstr(err.text, "can be written to"))
+		fail_msg("%s", err.text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(other_operations_are_the_same_anywhere),
+		cmocka_unit_test(an_address_relative_to_the_rule_is_not),
+		cmocka_unit_test(letters_that_nobody_knows_may_mean_anything),
+		cmocka_unit_test(what_is_not_moved_keeps_its_rows),
+		cmocka_unit_test(tables_that_can_be_written_to_are_not_copied),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

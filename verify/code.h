@@ -1,0 +1,44 @@
+/* code.h - images that refer to new jump tables, as code.c has met them */
+#ifndef VERIFY_CODE_H
+#define VERIFY_CODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/arena.h"
+#include "lib/rd.h"
+#include "verify/entries.h"
+
+struct verify;
+
+struct vformer {		/* an original instruction whose image refers to a new table */
+	vaddr addr;
+	uint32_t fde;		/* of the original */
+	uint32_t table;		/* index in map.table[] */
+};
+
+struct vshifted {		/* an original load whose image reads at another displacement */
+	vaddr addr;
+	int32_t shift;		/* new displacement less old one */
+};
+
+struct vtableuses {		/* ascending after verify_code() */
+	VEC(struct vformer) formers;	/* by table, then address */
+	VEC(struct vshifted) shifted;	/* by address */
+	struct vbases beside;	/* addresses of tables whose new ones are read like that */
+	/* if any are: redirected pointers into the middle of functions */
+	struct vbases inner;
+};
+
+/* shift.c: the original's instruction `o` loads 32 bits without a displacement, and
+ * `g` begins with the same load at the displacement *shift: how long that is; else 0. */
+uint32_t vshift_read(struct bytes o, struct bytes g, int32_t *shift);
+/* shift.c: when all of `shifted` and pointers.redirects are there. */
+void vshift_sort(struct verify *v);
+/* shift.c: how far the image of the instruction at addr reads from where that does; 0: the same
+ * place. */
+int32_t vshift_at(const struct vtableuses *uses, vaddr addr);
+/* shift.c: index of the first of inner[] that is not below addr. */
+uint32_t vshift_first_inner(const struct vtableuses *uses, vaddr addr);
+
+#endif

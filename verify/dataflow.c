@@ -1,0 +1,465 @@
+/* dataflow.c - nothing but the dispatch sees the address of a new jump table
+ *
+ * Where an instruction of the original forms the address of a table, its image may form the
+ * address of the new one.  From there on a register differs between the two runs.  This data
+ * flow over the original's instructions follows such registers through the function and refuses
+ * when anything but the way to the table and the jump uses them.
+ *
+ * VALUES    of registers are in values.h.
+ *
+ * PUSHES    of a register that differs are what compilers align the stack with. Where it is on
+ *           the stack is followed, and popping it there makes a register DIRTY; once rsp
+ *           changes in other ways than by constants, popping anything does. That nobody reads
+ *           the slot otherwise is left aside.
+ * SPILLS    of a register that is UPPER are in spill.c. All other memory may be seen by
+ *           anybody, and must not differ.
+ *
+ * EDGES     Direct branches, tables, fall-through. A jump or fall to another function's entry
+ *           ends the flow, as does an indirect jump with the frame of a function's entry (a
+ *           tail call). Any other indirect jump goes anywhere: no register may differ there,
+ *           and then instructions that form bases may be reached with all registers SAME.
+ * CALLS     that never come back (returns.c) end the flow; so does one that ends a range
+ *           when what is behind it belongs to another function. Others end in rax, rdx and what
+ *           the callee overwrites (callwrites.c) being SAME and the flags unused.  That a
+ *           call may look at argument registers is left aside: no compiler passes the address
+ *           of a jump table.
+ * SHIFTED   Loads by the address of an original table (shift.c) need to know that
+ *           address, so all ways into the images are followed for them.
+ * PADS      Every instruction with a landing pad leads there, as a call leads to what is behind
+ *           it.
+ */
+#include <stdlib.h>
+
+#include "verify/effect.h"
+#include "verify/lookup.h"
+#include "verify/tableentries.h"
+#include "verify/values.h"
+
+struct node {			/* one instruction */
+	struct effect e;
+	struct regs in;
+	bool queued;
+	bool former;		/* its image forms the address of a new table */
+	struct line line;	/* of a former */
+	int32_t shift;		/* its image reads so far from where it does */
+};
+
+struct range {
+	vaddr addr;
+	uint64_t len;
+	uint32_t *at;		/* [len] number of the instruction that begins there + 1 */
+	struct node *node;
+	vaddr *node_addr;
+};
+
+struct place {
+	uint32_t range, node;
+};
+
+struct flow {
+	struct verify *v;
+	struct arena *a;	/* lifetime of one run */
+	struct vtables tables;
+	VEC(struct range) ranges;
+	VEC(uint32_t) fdes;	/* of ranges[] */
+	VEC(struct place) queue;
+	bool unknown;		/* an indirect jump that may go anywhere was met */
+	bool stays;		/* an image may lead to original code by a table */
+};
+
+static uint32_t add_range(struct flow *f, uint32_t fde)
+{
+	const struct vfde *o = &f->v->ocfi.fde[fde];
+	struct bytes code = bytes_at(verify_orig_code(f->v, o->addr), 0, o->len);
+	struct range r = { .addr = o->addr, .len = code.n };
+	uint32_t n = 0;
+
+	r.at = arena_array(f->a, code.n, sizeof(*r.at));
+	for (uint64_t off = 0; off < code.n; off++)
+		n += verify_is_start(f->v, o->addr + off);
+	r.node = arena_array(f->a, n, sizeof(*r.node));
+	r.node_addr = arena_array(f->a, n, sizeof(*r.node_addr));
+	n = 0;
+	for (uint64_t off = 0; off < code.n; off++) {
+		if (!verify_is_start(f->v, o->addr + off) ||
+		    !effect_decode(bytes_at(code, off, code.n - off), o->addr + off,
+				   &r.node[n].e))
+			continue;
+		r.node_addr[n] = o->addr + off;
+		r.node[n].shift = vshift_at(&f->v->uses, o->addr + off);
+		r.at[off] = ++n;
+	}
+	vec_push(f->a, &f->ranges, r);
+	vec_push(f->a, &f->fdes, fde);
+	f->v->flow.range_of[fde] = f->ranges.n;
+	return f->ranges.n - 1;
+}
+
+/* The instruction at `addr` as a flow's next one; false when the flow has left the function. */
+static bool locate(struct flow *f, vaddr addr, struct place *out)
+{
+	uint32_t fde = vcfi_find(&f->v->ocfi, addr);
+
+	if (fde == NO_FDE || (!f->v->flow.range_of[fde] && verify_is_stub(f->v, addr)))
+		return false;
+	const struct vfde *o = &f->v->ocfi.fde[fde];
+	if (addr == o->addr && !f->v->ocfi.fragment[fde] &&
+	    verify_group(f->v, fde) != f->tables.group)
+		return false;
+	uint32_t known = f->v->flow.range_of[fde];
+	out->range = known ? known - 1 : add_range(f, fde);
+	const struct range *r = &f->ranges.v[out->range];
+	if (addr - r->addr >= r->len || r->at[addr - r->addr] == 0)
+		return false;
+	out->node = r->at[addr - r->addr] - 1;
+	return true;
+}
+
+static void arrive(struct flow *f, vaddr addr, const struct regs *regs)
+{
+	struct place p;
+
+	if (!locate(f, addr, &p))
+		return;
+	struct node *n = &f->ranges.v[p.range].node[p.node];
+	if (vregs_join(&f->tables, &n->in, regs) && !n->queued) {
+		n->queued = true;
+		vec_push(f->a, &f->queue, p);
+	}
+}
+
+static int jump_anywhere(struct flow *f, vaddr addr, const struct regs *regs)
+{
+	struct vcursor at = { .cfi = &f->v->ocfi, .fde = NO_FDE };
+
+	if (vstates_is_entry(f->v->states, vcfi_state(&at, addr)))
+		return 0;
+	f->unknown = true;
+	bool differs = f->tables.spills.n > 0;
+	for (int i = 0; i < NGPR; i++)
+		differs |= vvalue_differs(&f->tables, regs->r[i]);
+	if (differs)
+		return refuse(
+			f->v,
+			"the jump at 0x%llx may go anywhere while a register or the frame "
+			"has something from the address of a replaced jump table",
+			ULL(addr));
+	return 0;
+}
+
+static int jump_by_table(struct flow *f, uint32_t number, const struct regs *regs)
+{
+	struct vtable t = f->tables.all.v[number];
+	struct regs out = *regs;
+	vaddr to;
+
+	vregs_transfer(&f->tables, &out);
+	for (uint32_t i = 0; i < t.nentry; i++)
+		if (verify_table_entry(&f->v->orig, t.addr, t.kind, i, &to))
+			arrive(f, to, &out);
+	return 0;
+}
+
+static int jump(struct flow *f, const struct effect *e, vaddr addr, const struct regs *regs)
+{
+	uint32_t number;
+
+	if (e->op == FX_JUMP_TABLE &&
+	    vtables_find(&f->tables, e->value, BLOCKMAP_TABLE_ABS64, &number))
+		return jump_by_table(f, number, regs);
+	if (e->op == FX_JUMP) {
+		struct value x = regs->r[e->a];
+
+		if (x.kind == TARGET)
+			return jump_by_table(f, x.table, regs);
+		if (vvalue_differs(&f->tables, x))
+			return vtables_misuse(&f->tables, addr);
+	}
+	return verify_is_slot(&f->v->calls, e->slot) ? 0 : jump_anywhere(f, addr, regs);
+}
+
+static bool is_old_base(const struct flow *f, struct value x)
+{
+	return x.kind == BASE && !f->tables.all.v[x.table].claimed;
+}
+
+static int land(struct flow *f, uint32_t fde, vaddr addr, struct regs regs)
+{
+	const struct vlsda *l = vlsda_of(&f->v->ocfi, fde);
+	const struct vsite *s = vlsda_site(&f->v->ocfi, fde, addr);
+
+	if (l && !l->understood)
+		return refuse(
+			f->v,
+			"the instruction at 0x%llx has an exception table of unknown form "
+			"and is on the way to a replaced jump table",
+			ULL(addr));
+	if (s && s->pad) {
+		vregs_return(&f->tables, VERIFY_CALLER_SAVED, &regs);
+		regs.pushed = regs.pushed ? UINT64_MAX : 0;	/* arguments are gone */
+		arrive(f, s->pad, &regs);
+	}
+	return 0;
+}
+
+/* An image that goes by an original table leads to original code: one that reads its entry,
+ * or that forms its address where others form a new one's. */
+static void note_stay(struct flow *f, const struct node *n)
+{
+	const struct effect *e = &n->e;
+	uint32_t number;
+
+	if (n->former || n->shift)
+		return;
+	if (e->op == FX_BASE &&
+	    vtables_find(&f->tables, e->value, BLOCKMAP_TABLE_REL32, &number))
+		f->stays |= f->tables.all.v[number].claimed;
+	else if (e->op == FX_TABLE || e->op == FX_JUMP_TABLE)
+		f->stays |= vtables_find(&f->tables, e->value, BLOCKMAP_TABLE_ABS64, &number);
+	else if (e->op == FX_LOAD || e->op == FX_WORD || e->op == FX_WORD_SUM)
+		f->stays |= is_old_base(f, n->in.r[e->b]) ||
+			    (e->op == FX_WORD_SUM && is_old_base(f, n->in.r[e->c]));
+}
+
+/* Behind the end of the range there is code of the same function. */
+static bool goes_on_behind(const struct flow *f, struct place p, vaddr next)
+{
+	const struct range *r = &f->ranges.v[p.range];
+	uint32_t fde = vcfi_find(&f->v->ocfi, next);
+
+	return next - r->addr < r->len ||
+	       (fde != NO_FDE &&
+		verify_group(f->v, fde) == verify_group(f->v, f->fdes.v[p.range]));
+}
+
+static void find_frame(struct flow *f, const struct effect *e, vaddr addr)
+{
+	struct vcursor at = { .cfi = &f->v->ocfi, .fde = NO_FDE };
+
+	f->tables.depth = 0;
+	if (e->frame && (f->tables.spills.n || e->op == FX_SPILL))
+		f->tables.depth = vstates_depth(f->v->states, vcfi_state(&at, addr));
+}
+
+static int step(struct flow *f, struct place p)
+{
+	const struct range *r = &f->ranges.v[p.range];
+	const struct node *n = &r->node[p.node];
+	const struct effect *e = &n->e;
+	vaddr addr = r->node_addr[p.node], next = addr + e->len;
+	struct regs regs = n->in;
+
+	note_stay(f, n);
+	find_frame(f, e, addr);
+	f->tables.shift = n->shift;
+	struct line line = n->former ? n->line : (struct line){ .image = LINE_ORIGINAL };
+
+	if (vregs_apply(&f->tables, e, line, addr, &regs) < 0 ||
+	    land(f, f->fdes.v[p.range], addr, n->in) < 0)
+		return -1;
+	switch (e->kind) {
+	case INSN_IJMP:
+		return jump(f, e, addr, &regs);
+	case INSN_RET:
+	case INSN_TRAP:
+		return 0;
+	case INSN_CALL: case INSN_ICALL:
+		if (!verify_call_returns(f->v, e) || !goes_on_behind(f, p, next))
+			return 0;
+		vregs_return(&f->tables, verify_call_writes(f->v, e), &regs);
+		break;
+	case INSN_JMP: case INSN_JCC: case INSN_LOOP: case INSN_XBEGIN:
+		vregs_branch(&f->tables, &regs);
+		arrive(f, e->target, &regs);
+		if (e->kind == INSN_JMP)
+			return 0;
+		break;
+	}
+	arrive(f, next, &regs);
+	return 0;
+}
+
+/* All that was reached, for what they load from the frame may be something else now. */
+static void queue_all(struct flow *f)
+{
+	for (uint32_t r = 0; r < f->ranges.n; r++) {
+		const struct range *range = &f->ranges.v[r];
+
+		for (uint64_t off = 0; off < range->len; off++) {
+			struct place p = { r, range->at[off] - 1 };
+
+			if (range->at[off] && range->node[p.node].in.seen) {
+				range->node[p.node].queued = true;
+				vec_push(f->a, &f->queue, p);
+			}
+		}
+	}
+}
+
+static int run(struct flow *f)
+{
+	do {
+		f->tables.spilled = false;
+		while (f->queue.n) {
+			struct place p = f->queue.v[--f->queue.n];
+
+			f->ranges.v[p.range].node[p.node].queued = false;
+			if (step(f, p) < 0)
+				return -1;
+		}
+		if (f->tables.spilled)
+			queue_all(f);
+	} while (f->queue.n);
+	return 0;
+}
+
+/* Nobody has seen this instruction: only a jump from anywhere can lead there. */
+static bool was_reached(struct flow *f, vaddr addr)
+{
+	struct place p;
+
+	return !locate(f, addr, &p) || f->ranges.v[p.range].node[p.node].in.seen;
+}
+
+static void set_former(const struct flow *f, struct node *n, const struct vformer *former)
+{
+	const struct blockmap *map = &f->v->map;
+	const struct blockmap_block *b = blockmap_find_orig(map, former->addr);
+
+	n->former = true;
+	n->line = (struct line){ b ? (uint32_t)(b - map->block) + 1 : 0, former->table };
+}
+
+/* What leads into the images of an FDE's code but branches, tables and exceptions. */
+static void enter(struct flow *f, const struct vfde *fde, bool fragment)
+{
+	const struct regs clean = { .seen = true };
+	const struct verify *v = f->v;
+
+	if (!fragment || verify_has_entry(v, fde->addr))
+		arrive(f, fde->addr, &clean);
+	for (uint32_t i = vshift_first_inner(&v->uses, fde->addr);
+	     i < v->uses.inner.n && v->uses.inner.v[i] - fde->addr < fde->len; i++)
+		arrive(f, v->uses.inner.v[i], &clean);
+}
+
+static int run_all(struct flow *f, const uint32_t *former, uint32_t n, const uint32_t *member,
+		   uint32_t nmember)
+{
+	const struct regs clean = { .seen = true };
+	const struct vformer *all = f->v->uses.formers.v;
+	struct place p;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (locate(f, all[former[i]].addr, &p))
+			set_former(f, &f->ranges.v[p.range].node[p.node], &all[former[i]]);
+
+	for (uint32_t i = 0; i < nmember; i++)
+		enter(f, &f->v->ocfi.fde[member[i]], f->v->ocfi.fragment[member[i]]);
+	if (run(f) < 0)
+		return -1;
+	for (uint32_t i = 0; i < n; i++) {
+		if (!was_reached(f, all[former[i]].addr))
+			arrive(f, all[former[i]].addr, &clean);
+		if (run(f) < 0)
+			return -1;
+	}
+	if (!f->unknown)
+		return 0;
+	for (uint32_t i = 0; i < n; i++)
+		arrive(f, all[former[i]].addr, &clean);
+	return run(f);
+}
+
+/* uses.formers[former[0 .. n)], ascending, are in the group of FDEs member[], as are some loads
+ * of uses.shifted[], perhaps. */
+static int follow_group(struct verify *v, const uint32_t *former, uint32_t n,
+			const uint32_t *member, uint32_t nmember)
+{
+	const struct vformer *all = v->uses.formers.v;
+	struct flow f = { .v = v, .a = v->run };
+
+	f.tables = (struct vtables){ .v = v, .a = f.a, .group = verify_group(v, member[0]) };
+	for (uint32_t i = 0; i < n; i++)
+		if (i == 0 || all[former[i]].table != all[former[i - 1]].table)
+			vtables_claim(&f.tables, &v->map.table[all[former[i]].table]);
+	int rc = run_all(&f, former, n, member, nmember);
+	v->flow.followed[f.tables.group] = true;
+	if (f.unknown || f.stays)
+		vec_push(v->a, &v->flow.stays, member[0]);
+	for (uint32_t i = 0; i < f.fdes.n; i++)
+		v->flow.range_of[f.fdes.v[i]] = 0;
+	arena_reset(v->run);
+	return rc;
+}
+
+struct by_group {
+	uint32_t group, item;
+};
+
+static int by_group_cmp(const void *x, const void *y)
+{
+	const struct by_group *a = x, *b = y;
+
+	if (a->group != b->group)
+		return a->group < b->group ? -1 : 1;
+	return (a->item > b->item) - (a->item < b->item);
+}
+
+/* All FDEs, those of a group together. */
+static struct by_group *sort_members(struct verify *v)
+{
+	struct by_group *m = arena_array(v->a, v->ocfi.nfde, sizeof(*m));
+
+	for (uint32_t i = 0; i < v->ocfi.nfde; i++)
+		m[i] = (struct by_group){ verify_group(v, i), i };
+	qsort(m, v->ocfi.nfde, sizeof(*m), by_group_cmp);
+	return m;
+}
+
+/* What refers to new tables: formers, and behind them shifted loads; those of a group
+ * together. */
+static struct by_group *sort_users(struct verify *v, uint32_t *n)
+{
+	const struct vtableuses *uses = &v->uses;
+	struct by_group *order;
+	uint32_t first = uses->formers.n;
+
+	*n = first + uses->shifted.n;
+	order = arena_array(v->a, *n, sizeof(*order));
+	for (uint32_t i = 0; i < *n; i++) {
+		uint32_t fde = i < first ? uses->formers.v[i].fde :
+					   vcfi_find(&v->ocfi, uses->shifted.v[i - first].addr);
+
+		order[i] = (struct by_group){ verify_group(v, fde), i };
+	}
+	if (*n)
+		qsort(order, *n, sizeof(*order), by_group_cmp);
+	return order;
+}
+
+/* One run of the data flow per function that refers to new tables. */
+int verify_dataflow(struct verify *v)
+{
+	uint32_t n, at = 0;
+	const struct by_group *order = sort_users(v, &n), *members = sort_members(v);
+	uint32_t *former = arena_array(v->a, v->uses.formers.n, sizeof(*former));
+	uint32_t *member = arena_array(v->a, v->ocfi.nfde, sizeof(*member));
+
+	v->flow.followed = arena_array(v->a, v->ocfi.nfde, sizeof(*v->flow.followed));
+	v->flow.range_of = arena_array(v->a, v->ocfi.nfde, sizeof(*v->flow.range_of));
+	for (uint32_t i = 0, k; i < n; i = k) {
+		uint32_t nmember = 0, nformer = 0;
+
+		for (k = i; k < n && order[k].group == order[i].group; k++)
+			if (order[k].item < v->uses.formers.n)
+				former[nformer++] = order[k].item;
+		while (members[at].group < order[i].group)
+			at++;
+		while (at < v->ocfi.nfde && members[at].group == order[i].group)
+			member[nmember++] = members[at++].item;
+		if (follow_group(v, former, nformer, member, nmember) < 0)
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,18 @@
+/* dataflow.h - the functions that the data flow has followed */
+#ifndef VERIFY_DATAFLOW_H
+#define VERIFY_DATAFLOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/arena.h"
+
+struct vflow {
+	/* [ocfi.nfde] number of the FDE in the run at hand + 1; zero between runs */
+	uint32_t *range_of;
+	bool *followed;		/* [ocfi.nfde] of a group: a run has followed it */
+	/* one FDE of each group in which images may jump to original code by a table */
+	VEC(uint32_t) stays;
+};
+
+#endif

@@ -1,0 +1,153 @@
+/* HEAD */
+#include "verify/lookup.h"
+
+#include <stdlib.h>
+
+bool verify_is_fresh(const struct verify *v, vaddr addr)
+{
+	for (uint32_t i = 0; i < v->file.nfresh; i++)
+		if (addr >= v->file.fresh[i]->p_vaddr &&
+		    addr - v->file.fresh[i]->p_vaddr < v->file.fresh[i]->p_memsz)
+			return true;
+	return false;
+}
+
+struct bytes verify_orig_code_anywhere(const struct verify *v, vaddr addr)
+{
+	const Elf64_Phdr *ph = image_segment(&v->orig, addr);
+
+	if (!ph || !(ph->p_flags & PF_X) || addr - ph->p_vaddr >= ph->p_filesz)
+		return (struct bytes){ NULL, 0 };
+	uint64_t skip = addr - ph->p_vaddr;
+	return bytes_at(v->orig.file, ph->p_offset + skip, ph->p_filesz - skip);
+}
+
+static bool test_bit(const struct verify *v, const uint8_t *map, vaddr addr)
+{
+	struct bytes b = verify_orig_code(v, addr);
+
+	if (!b.p)
+		return false;
+	uint64_t off = (uint64_t)(b.p - v->orig.file.p);
+	return map[off / 8] & 1 << off % 8;
+}
+
+bool verify_is_cut(const struct verify *v, vaddr addr)
+{
+	return test_bit(v, v->walk.cut, addr);
+}
+
+bool verify_is_start(const struct verify *v, vaddr addr)
+{
+	return test_bit(v, v->walk.start, addr);
+}
+
+static bool is_entry(const struct verify *v, vaddr addr)
+{
+	uint32_t lo = 0, hi = v->map.nentry;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (v->map.orig_base + v->map.entry[mid] < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < v->map.nentry && v->map.orig_base + v->map.entry[lo] == addr;
+}
+
+bool verify_has_entry(const struct verify *v, vaddr addr)
+{
+	enum { ENDBR64 = 4 };
+
+	return is_entry(v, addr) || is_entry(v, addr + ENDBR64);
+}
+
+const struct blockmap_block *verify_image_of(const struct verify *v, vaddr addr)
+{
+	const struct blockmap_block *b = blockmap_find_orig(&v->map, addr);
+
+	return b && v->map.orig_base + b->orig == addr && b->gen_size ? b : NULL;
+}
+
+bool verify_is_function(const struct verify *v, vaddr addr)
+{
+	uint32_t fde = vcfi_find(&v->ocfi, addr);
+
+	return fde != NO_FDE && v->ocfi.fde[fde].addr == addr && !v->ocfi.fragment[fde];
+}
+
+void verify_note_inner(const struct verify *v, vaddr addr)
+{
+	uint32_t fde = vcfi_find(&v->ocfi, addr);
+
+	if (fde != NO_FDE && (addr != v->ocfi.fde[fde].addr || v->ocfi.fragment[fde]))
+		v->pointers.open[fde] = true;
+}
+
+bool verify_leads(const struct verify *v, vaddr addr, new_vaddr to)
+{
+	if (!verify_may_lead(v, addr, to))
+		return false;
+	verify_note_inner(v, to);
+	return true;
+}
+
+bool verify_may_lead(const struct verify *v, vaddr addr, new_vaddr to)
+{
+	enum { MAX_STEPS = 80 };	/* more than any padding between two blocks has NOPs */
+	struct insn insn;
+	vaddr target;
+
+	for (int i = 0; i < MAX_STEPS; i++) {
+		const struct blockmap_block *b = verify_image_of(v, addr);
+
+		if (addr == to)
+			return !verify_is_cut(v, addr) && !verify_is_fresh(v, addr);
+		if (b && v->map.gen_base + b->gen == to)
+			return true;
+		struct bytes code = verify_orig_code(v, addr);
+		if (!code.p || !insn_decode(code, addr, &insn, &target))
+			return false;
+		if (insn.kind == INSN_NOP)
+			addr += insn.len;
+		else if (insn.kind == INSN_JMP && vcfi_find(&v->ocfi, addr) != NO_FDE)
+			addr = target;	/* known to entries.c */
+		else
+			return false;
+	}
+	return false;
+}
+
+uint32_t verify_group(const struct verify *v, uint32_t fde)
+{
+	while (v->walk.group[fde] != fde) {
+		v->walk.group[fde] = v->walk.group[v->walk.group[fde]];
+		fde = v->walk.group[fde];
+	}
+	return fde;
+}
+
+bool verify_same_bytes(struct bytes x, struct bytes y)
+{
+	return x.n == y.n && (x.n == 0 || memcmp(x.p, y.p, x.n) == 0);
+}
+
+static int addr_cmp(const void *x, const void *y)
+{
+	const vaddr *a = x, *b = y;
+
+	return (*a > *b) - (*a < *b);
+}
+
+void verify_sort_addrs(vaddr *addr, uint32_t n)
+{
+	if (n)
+		qsort(addr, n, sizeof(*addr), addr_cmp);
+}
+
+bool verify_has_addr(const vaddr *addr, uint32_t n, vaddr x)
+{
+	return n && bsearch(&x, addr, n, sizeof(x), addr_cmp);
+}

@@ -1,0 +1,53 @@
+/* main.c - morph-verify: is this file a generation of that original, and the same program?
+ *
+ * One confined job (lib/confinedjob.h): two files, or descriptors as "fd:N", go in, one line
+ * comes out.  Nothing of what makes generations is linked in.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/confinedjob.h"
+#include "lib/err.h"
+#include "verify/verify.h"
+
+static const char usage[] = "usage: morph-verify ORIGINAL GENERATION\n";
+
+static int work(struct confinedjob *job, void *ctx, struct err *err)
+{
+	struct verify_stats stats = { 0 };
+	char hex[65];
+
+	(void)ctx;
+	if (verify_generation(job->in[0].bytes, job->in[1].bytes, job->arena, &stats, err) < 0)
+		return confinedjob_wrap(job, 1, err);
+	digest_hex(&stats.original, hex);
+	printf("generation %u of %s: the same program (%u blocks, %u instructions, %u entries, "
+	       "%u tables, %u unwind rows)\n", stats.generation, hex, stats.blocks,
+	       stats.instructions, stats.entries, stats.tables, stats.unwind_rows);
+	return 0;
+}
+
+static int help(void)
+{
+	printf("%s\nShows, block by block, that GENERATION is the program ORIGINAL in another "
+	       "order.\nFiles may be given as fd:N, an inherited descriptor.\n\n"
+	       "Exit codes: 0 shown, 1 failed, 2 wrong usage, 3 not shown (the first doubt is "
+	       "on standard error)\n", usage);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+		return help();
+	if (argc == 4 && strcmp(argv[1], "--") == 0)
+		argv++, argc--;
+	if (argc != 3 || (argv[1][0] == '-' && argv[1][1]) || argv[2][0] == '-') {
+		(void)fputs(usage, stderr);
+		return 2;
+	}
+	struct confinedjob job = {
+		.in = { { .arg = argv[1] }, { .arg = argv[2] } }, .nin = 2, .work = work,
+	};
+	return confinedjob_run(&job);
+}

@@ -1,0 +1,25 @@
+/* verify.h - is a generation the same program as its original? */
+#ifndef VERIFY_VERIFY_H
+#define VERIFY_VERIFY_H
+
+#include <stdint.h>
+
+#include "lib/digest.h"
+#include "lib/rd.h"
+
+struct arena;
+struct err;
+
+struct verify_stats {		/* of what was shown */
+	uint32_t blocks, instructions, entries, tables, unwind_rows;
+	uint32_t generation;
+	struct digest original;
+};
+
+/* 0 only when `generation` is shown, block by block, to be `original` in another order; else -1
+ * with ERR_REFUSED and the first doubt, naming addresses on both sides.  Shares only `binary`
+ * and `lib` with what produced the generation. */
+int verify_generation(struct bytes original, struct bytes generation, struct arena *a,
+		      struct verify_stats *stats, struct err *err);
+
+#endif

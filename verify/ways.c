@@ -1,0 +1,228 @@
+/* ways.c - where the computed jumps of a function with changed labels get their targets
+ * from
+ *
+ * FETCHED    by a `mov` of 64 bits, or by the jump itself, from memory, as it was there.
+ * BY_TABLE   an entry of a table plus the address by which the block read that: the table's,
+ *            for by labels nothing is read.
+ * Both are looked for in the block that the jump ends.  If the block does not write the
+ * register, every branch and fall to the block, and there must be some, has to bring something
+ * fetched; nothing else may lead to it: no pointer, no operand, no landing pad, no replaced
+ * table.  (By a table that stays a jump would find its own target in the register.)
+ */
+#include "verify/effect.h"
+#include "verify/holders.h"
+#include "verify/lookup.h"
+#include "verify/tableentries.h"
+
+enum { NGPR = 16, LOAD = 0x8b, REGISTER = 0xc0, REX_R = 4 };
+enum { MAX_DEPTH = 8 };		/* blocks: those of the map, which calls end as well */
+
+struct origin {			/* of the values of registers, in one block */
+	uint16_t loaded;	/* a mov of 64 bits read them from memory */
+	/* an entry of a jump table and the address by which it was read */
+	uint16_t summed;
+	uint16_t written;
+	uint8_t through[NGPR];	/* 1 + the register that holds that address; 0: no entry */
+};
+
+static void set(uint16_t *mask, uint8_t reg, bool to)
+{
+	*mask = (uint16_t)(to ? *mask | 1u << reg : *mask & ~(1u << reg));
+}
+
+static bool has(uint16_t mask, uint8_t reg)
+{
+	return mask >> reg & 1;
+}
+
+static void forget(struct origin *o, uint16_t written)
+{
+	o->loaded &= (uint16_t)~written;
+	o->summed &= (uint16_t)~written;
+	for (uint8_t i = 0; i < NGPR; i++)
+		if (has(written, i) || (o->through[i] && has(written, o->through[i] - 1)))
+			o->through[i] = 0;
+}
+
+static void follow(struct origin *o, const struct effect *e, const uint8_t *code)
+{
+	const struct origin was = *o;
+	uint16_t written = e->kills | e->clobbers;
+
+	if (e->kind == INSN_CALL || e->kind == INSN_ICALL)
+		written |= VERIFY_CALLER_SAVED;
+	forget(o, written);
+	o->written |= written;
+	if (e->op == FX_COPY) {
+		set(&o->loaded, e->a, has(was.loaded, e->b));
+		set(&o->summed, e->a, has(was.summed, e->b));
+	}
+	if (e->op == FX_LOAD && e->a != e->b && !has(was.loaded, e->b))
+		o->through[e->a] = e->b + 1;
+	if (e->op == FX_ADD)
+		set(&o->summed, e->a,
+		    was.through[e->a] == e->b + 1 || was.through[e->b] == e->a + 1);
+	if (e->len > 2 && (code[0] & 0xf8) == 0x48 && code[1] == LOAD && code[2] < REGISTER)
+		set(&o->loaded, (code[2] >> 3 & 7) | (code[0] & REX_R ? 8 : 0), true);
+}
+
+static int is_value(struct verify *v, const struct vholder *h, void *ctx)
+{
+	const vaddr *addr = ctx;
+
+	(void)v;
+	return h->value == *addr ? -1 : 0;
+}
+
+/* Something else than a branch may lead there. */
+static bool is_held(struct verify *v, uint32_t fde, vaddr addr)
+{
+	const struct vlsda *l = vlsda_of(&v->ocfi, fde);
+	vaddr to;
+
+	if (addr == v->ocfi.fde[fde].addr || verify_each_holder(v, is_value, &addr) < 0)
+		return true;
+	for (uint32_t i = 0; i < v->refs.all.n; i++)
+		if (v->refs.all.v[i].to == addr && (v->refs.all.v[i].kind == REF_LEA ||
+						    v->refs.all.v[i].kind == REF_OPERAND))
+			return true;
+	for (uint32_t i = 0; l && i < l->nsite; i++)
+		if (v->ocfi.site[l->site + i].pad == addr)
+			return true;
+	for (uint32_t i = 0; i < v->map.ntable; i++)
+		for (uint32_t k = 0; k < v->map.table[i].nentry; k++)
+			if (verify_table_entry(&v->orig, v->map.table[i].orig_addr,
+					       v->map.table[i].kind, k, &to) && to == addr)
+				return true;
+	return false;
+}
+
+static bool goes_on(const struct effect *e)
+{
+	return e->kind != INSN_JMP && e->kind != INSN_IJMP && e->kind != INSN_RET &&
+	       e->kind != INSN_TRAP;
+}
+
+/* Nothing but the instruction in front of it leads there. */
+static bool is_run_into(const struct verify *v, uint32_t fde, vaddr addr)
+{
+	struct effect e;
+
+	for (uint32_t i = 0; i < v->ocfi.nfde; i++) {
+		const struct vfde *f = &v->ocfi.fde[i];
+
+		if (verify_group(v, i) != verify_group(v, fde))
+			continue;
+		for (vaddr at = f->addr; at < f->addr + f->len; at += e.len)
+			if (!effect_decode(verify_orig_code(v, at), at, &e) || e.target == addr)
+				return false;
+	}
+	return true;
+}
+
+/* Where the block of the instruction at `last` begins.  Behind a load whose image is longer
+ * a new line of the map begins, but maybe no block. */
+static vaddr block_start(struct verify *v, vaddr last)
+{
+	const struct blockmap_block *b = blockmap_find_orig(&v->map, last);
+
+	if (!b)
+		return last;
+	vaddr start = v->map.orig_base + b->orig;
+	const struct blockmap_block *load = blockmap_find_orig(&v->map, start - 1);
+	uint32_t fde = vcfi_find(&v->ocfi, start);
+	if (!load || !vshift_at(&v->uses, v->map.orig_base + load->orig) || fde == NO_FDE ||
+	    is_held(v, fde, start) || !is_run_into(v, fde, start))
+		return start;
+	return v->map.orig_base + load->orig;
+}
+
+/* What the block of the instruction at `last` has made of the registers before or, with
+ * `behind`, behind that instruction; *start is where it begins.  A block that is nothing but
+ * that instruction may have no image. */
+static bool follow_to(struct verify *v, vaddr last, bool behind, vaddr *start, struct effect *e,
+		      struct origin *out)
+{
+	*out = (struct origin){ 0 };
+	*start = block_start(v, last);
+	for (vaddr at = *start; at <= last; at += e->len) {
+		struct bytes code = verify_orig_code(v, at);
+
+		if (!effect_decode(code, at, e))
+			return false;
+		if (at < last || behind)
+			follow(out, e, code.p);
+	}
+	return true;
+}
+
+struct dispatch {
+	struct verify *v;
+	uint8_t reg;
+	uint32_t ways;		/* to the block at hand */
+};
+
+static bool all_bring(struct dispatch *d, vaddr start, int depth);
+
+/* The way that begins with the instruction at `addr` brings something fetched. */
+static bool brings(struct dispatch *d, vaddr addr, int depth)
+{
+	struct origin o;
+	struct effect e;
+	vaddr start;
+
+	if (!follow_to(d->v, addr, true, &start, &e, &o))
+		return false;
+	return has(o.loaded, d->reg) ||
+	       (!has(o.written, d->reg) && all_bring(d, start, depth - 1));
+}
+
+/* All ways from this range of code to `start` do. */
+static bool range_brings(struct dispatch *d, uint32_t fde, vaddr start, int depth)
+{
+	vaddr at = d->v->ocfi.fde[fde].addr, end = at + d->v->ocfi.fde[fde].len;
+	struct effect e;
+
+	for (; at < end; at += e.len) {
+		if (!effect_decode(verify_orig_code(d->v, at), at, &e))
+			return false;
+		if (e.target != start && (at + e.len != start || !goes_on(&e)))
+			continue;
+		d->ways++;
+		if (!brings(d, at, depth))
+			return false;
+	}
+	return true;
+}
+
+static bool all_bring(struct dispatch *d, vaddr start, int depth)
+{
+	uint32_t fde = vcfi_find(&d->v->ocfi, start), before = d->ways;
+
+	if (depth == 0 || fde == NO_FDE || is_held(d->v, fde, start))
+		return false;
+	for (uint32_t i = 0; i < d->v->ocfi.nfde; i++)
+		if (verify_group(d->v, i) == verify_group(d->v, fde) &&
+		    !range_brings(d, i, start, depth))
+			return false;
+	return d->ways > before;
+}
+
+enum verify_way verify_way_of(struct verify *v, vaddr jump)
+{
+	struct origin o;
+	struct effect e;
+	vaddr start;
+
+	if (!follow_to(v, jump, false, &start, &e, &o))
+		return WAY_CALCULATED;
+	if (e.op != FX_JUMP)
+		return e.kind == INSN_IJMP ? WAY_FETCHED : WAY_CALCULATED;
+	if (has(o.loaded, e.a))
+		return WAY_FETCHED;
+	if (has(o.summed, e.a))
+		return WAY_BY_TABLE;
+	struct dispatch d = { .v = v, .reg = e.a };
+	return !has(o.written, e.a) && all_bring(&d, start, MAX_DEPTH) ? WAY_FETCHED
+								       : WAY_CALCULATED;
+}
