@@ -2,7 +2,9 @@
 # record.sh - what `morphctl record` loses of a command that starts many processes, and slows it by
 #
 # PAIRS (9) pairs of runs of SECONDS_RUN (4) s in turns, one recorded and one not, for each way to record.
-# Needs root, for samples of all CPUs; without privileges it is measured as well, as user nobody.
+# Needs root, for samples of all CPUs; without privileges it is measured as well, as user nobody.  On a busy
+# machine `chrt --rr 1 bench/record.sh` keeps others' work out of it: the command, recorded or not, and what
+# records it then run before all that.
 . bench/common.bash
 [ "$(id -u)" = 0 ] || { echo "needs root: it samples"; exit 1; }
 PAIRS=${PAIRS:-9} SECONDS_RUN=${SECONDS_RUN:-4}
@@ -61,7 +63,8 @@ result record "Recording a command that starts many processes"
 echo "A shell that runs \`/bin/true\` over and over: $PAIRS pairs of $SECONDS_RUN s in turns, one recorded, one not."
 echo "Slower: processes a second when not recorded, divided by those when recorded; median of the pairs (least,"
 echo "most). Records are samples, executions, mappings, forks and exits of the command's processes; lost ones, where"
-echo "all CPUs are sampled, may be of others."
+echo "all CPUs are sampled, may be of others. All runs, and morphctl, as"
+echo "$(chrt -p $$ | sed -n 's/.*policy: /policy /p') $(chrt -p $$ | sed -n 's/.*priority: /priority /p')."
 echo
 echo "| recorded | processes a second, not recorded | recorded | slower | records kept | of them samples | with registers | lost | of all |"
 echo "|---|---|---|---|---|---|---|---|---|"

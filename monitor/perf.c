@@ -1,14 +1,16 @@
 /* perf.c - the kernel's sampling events and their rings: all system calls of perf are here
  *
- * Per CPU there are two to five events.  The first samples; its ring of 64 data pages holds 21
+ * Per CPU there are one to five events.  The first samples; its ring of 64 data pages holds 21
  * s of samples at 250 Hz.  The second, a dummy, never samples: it is there for the exec, mmap,
- * fork and exit records, which it writes into the first one's ring, so that one CPU's records
- * keep their order.  (Output cannot be led to another CPU's ring, and only into a ring that is
- * mapped: that is why perf_map() does it.) The third is the first once more, but takes all
- * registers with each sample; one of the two is enabled at a time, the other costs nothing.  It
- * writes into the same ring: 6 s of samples, and no more memory.  Another, if asked for, tells
- * of signals that kill: its first record wakes the reader.  A last one is what perf_memory.h
- * writes through, in front of the samples of the third.
+ * fork and exit records, also in a pause, which it writes into the first one's ring, so that
+ * one CPU's records keep their order.  (Output cannot be led to another CPU's ring, and only
+ * into a ring that is mapped: that is why perf_map() does it.)  Where one process is sampled
+ * the first event tells all that: every fork copies all events, which is what that costs.  The
+ * third is the first once more, but takes all registers with each sample; one of the two is
+ * enabled at a time, the other costs nothing.  It writes into the same ring: 6 s of samples,
+ * and no more memory.  Another, if asked for, tells of signals that kill: its first record
+ * wakes the reader.  A last one is what perf_memory.h writes through, in front of the samples
+ * of the third.
  *
  * CLOCKS
  *   tick       tracepoint irq_vectors:local_timer_entry, every hit: no interrupt is added.  The
@@ -45,7 +47,8 @@ enum { PAGE_BYTES = 4096 };
 
 struct perf_cpu {
 	unsigned number;
-	int sample_fd, dummy_fd;
+	int sample_fd;
+	int dummy_fd;		/* PERF_PID_ALL, else -1 */
 	int state_fd;		/* PERF_STATE_SWITCHED, else -1 */
 	int crash_fd;		/* -1: not to be had */
 	int memory_fd;		/* likewise */
@@ -108,6 +111,11 @@ static struct perf_event_attr common_attr(const struct perf_options *options)
 	};
 }
 
+static void tell_tasks(struct perf_event_attr *attr)
+{
+	attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = 1;
+}
+
 /* Fills attr, set->format and set->period_ns for one clock. */
 static int clock_attr(struct perf_set *set, const struct perf_options *options,
 		      struct perf_event_attr *attr, struct err *err)
@@ -116,6 +124,8 @@ static int clock_attr(struct perf_set *set, const struct perf_options *options,
 	uint64_t id = 0;
 
 	*attr = common_attr(options);
+	if (options->pid != PERF_PID_ALL)
+		tell_tasks(attr);
 	attr->sample_type |= PERF_SAMPLE_REGS_USER;
 	attr->sample_regs_user = UINT64_C(1) << PERF_REG_X86_IP;
 	set->format = (struct perf_format){
@@ -246,7 +256,7 @@ static int open_dummy(int *out, unsigned cpu, const struct perf_options *options
 
 	attr.type = PERF_TYPE_SOFTWARE;
 	attr.config = PERF_COUNT_SW_DUMMY;
-	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
+	tell_tasks(&attr);
 	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;	/* see is_dead() */
 	int fd = event_open(&attr, options->pid, cpu);
 	if (fd < 0)
@@ -296,7 +306,7 @@ static int open_cpu(struct perf_cpu *c, unsigned cpu, struct perf_event_attr *at
 	int got = open_sampler(&c->sample_fd, always ? &state : attr, cpu, options, err);
 	if (got > 0 && options->state == PERF_STATE_SWITCHED)
 		got = open_sampler(&c->state_fd, &state, cpu, options, err);
-	if (got > 0)
+	if (got > 0 && options->pid == PERF_PID_ALL)
 		got = open_dummy(&c->dummy_fd, cpu, options, err);
 	if (got <= 0)
 		close_cpu(c);

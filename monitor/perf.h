@@ -65,8 +65,9 @@ void perf_close(struct perf_set *set);		/* NULL is allowed */
 
 /* Maps the rings and leads the dummy events into them.  Once. */
 int perf_map(struct perf_set *set, struct err *err);
-/* Switches everything on (after perf_map), or only the sampling off and on again: exec, mmap,
- * fork and exit are still recorded in a pause, so that address spaces stay known. */
+/* With PERF_PID_ALL, since one process's events switch themselves on at its exec: switches
+ * everything on (after perf_map), or only the sampling off and on again: exec, mmap, fork and
+ * exit are still recorded in a pause, so that address spaces stay known. */
 int perf_enable(struct perf_set *set, struct err *err);
 int perf_pause(struct perf_set *set, bool pause, struct err *err);
 /* With PERF_STATE_SWITCHED, from now on: samples with state, or without. */
@@ -79,8 +80,8 @@ struct perf_ring perf_ring(const struct perf_set *set, unsigned i);
 /* Gives the bytes before `tail` back to the kernel. */
 void perf_ring_consumed(struct perf_set *set, unsigned i, uint64_t tail);
 
-/* Is a CPU online that is not sampled (any more)?  Then everything must be opened anew, with
- * privileges.  After perf_enable(), some milliseconds between two calls. */
+/* With PERF_PID_ALL: is a CPU online that is not sampled (any more)?  Then everything must be
+ * opened anew, with privileges.  After perf_enable(), some milliseconds between two calls. */
 bool perf_cpu_came(struct perf_set *set);
 const struct perf_format *perf_format(const struct perf_set *set);
 enum monitor_clock perf_clock(const struct perf_set *set);	/* the one in use, never auto */
