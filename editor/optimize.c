@@ -15,8 +15,8 @@
 #include "lib/arena.h"
 #include "lib/err.h"
 
-/* Functions without samples are looked at so many calls away from those with samples; chosen.
- *  */
+/* Functions without samples are looked at so many calls away from those with samples;
+ * chosen. */
 enum { CALLEES = 1 };
 
 /* prog->order starts as address order; passes permute it. */
