@@ -8,6 +8,8 @@
 
 #include "lib/err.h"
 
+static const double sample_unit = 256;		/* store.h: fixed point */
+
 /* --- jobs that print text --- */
 
 int procedures_text_job(struct work *w, const struct ask_job *job, struct wr *out,
@@ -69,7 +71,7 @@ static int sum_procedures(struct procedures *l, struct err *err)
 		const struct store_count *c = &l->profile.count[i];
 
 		if (c->block < l->t.nblock)
-			sum[l->t.block[c->block].fn] += (double)c->samples / STORE_SAMPLE_UNIT;
+			sum[l->t.block[c->block].fn] += (double)c->samples / sample_unit;
 	}
 	for (uint32_t i = 0; i < l->t.nfn; i++)
 		l->nproc += sum[i] > 0;
@@ -269,5 +271,5 @@ double procedures_block_samples(const struct procedures *l, uint32_t block)
 	}
 	if (lo == l->profile.ncount || l->profile.count[lo].block != block)
 		return 0;
-	return (double)l->profile.count[lo].samples / STORE_SAMPLE_UNIT;
+	return (double)l->profile.count[lo].samples / sample_unit;
 }

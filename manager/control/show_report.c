@@ -16,6 +16,8 @@
 
 enum { LINE_BYTES = 256, REPORT_MODULES = 10, ANNOTATE_PIECES = 16 };
 
+static const double sample_unit = 256;		/* store.h: fixed point */
+
 #define NEW_TABLE(title, col) table_new(title, (int)(sizeof(col) / sizeof((col)[0])), col)
 
 static double percent(double part, double whole)
@@ -39,7 +41,7 @@ static int add_procedures(struct work *w, const struct store_module *m, uint32_t
 	if (!l)
 		return -1;
 	uint32_t n = l->nproc < limit ? l->nproc : limit;
-	double outside = (double)l->profile.outside / STORE_SAMPLE_UNIT, rest = 0;
+	double outside = (double)l->profile.outside / sample_unit, rest = 0;
 	procedures_name(w, l, n);
 	for (uint32_t i = 0; i < l->nproc; i++) {
 		const struct procedure *p = &l->proc[i];

@@ -9,14 +9,16 @@
 #include "lib/profile.h"
 #include "manager/control/work.h"
 
+static const double sample_unit = 256;		/* store.h: fixed point */
+
 static void fill(const struct store_profile *stored, const struct blocktable *t,
 		 struct arena *a, struct profile *p)
 {
-	p->outside = (double)stored->outside / STORE_SAMPLE_UNIT;
+	p->outside = (double)stored->outside / sample_unit;
 	p->block = arena_array(a, stored->ncount, sizeof(*p->block));
 	for (uint32_t i = 0; i < stored->ncount; i++) {
 		const struct store_count *c = &stored->count[i];
-		double samples = (double)c->samples / STORE_SAMPLE_UNIT;
+		double samples = (double)c->samples / sample_unit;
 
 		if (c->block >= t->nblock || !c->samples)
 			continue;
@@ -24,7 +26,7 @@ static void fill(const struct store_profile *stored, const struct blocktable *t,
 			(struct profile_block){ t->base + t->block[c->block].off, samples };
 		p->samples += samples;
 	}
-	edges_to_profile(&stored->edges, STORE_SAMPLE_UNIT, t, a, p);
+	edges_to_profile(&stored->edges, (uint64_t)sample_unit, t, a, p);
 }
 
 int work_profile(struct work *w, const struct store_module *m, struct store_profile *stored,

@@ -15,6 +15,7 @@
 #include "policy/speedtest.h"
 #include "policy/policy.h"
 
+static const double sample_unit = 256;		/* store.h: fixed point */
 /* Of the module's time for each unit that the Ext-TSP score rises, both being shares: what
  * perl, sqlite3, bash, sort and gzip gained for theirs lies between 0 and 0.5. */
 static const double gain_of_score = 0.2;
@@ -41,7 +42,7 @@ static int usage_make(const struct store_profile *p, struct usage *out, struct e
 
 		if (c->samples)
 			out->count[out->n++] = (struct usage_count){
-				c->block, (double)c->samples / STORE_SAMPLE_UNIT };
+				c->block, (double)c->samples / sample_unit };
 	}
 	return 0;
 }

@@ -8,7 +8,7 @@
  *
  * Owned by the Manager, one connection.  Functions return -1 with *err naming the database; the
  * ones that look something up return 1 found, 0 not there.  What is read back is range-checked.
- * Samples in profiles are fixed point: whole numbers of 1 / STORE_SAMPLE_UNIT.
+ * Samples in profiles are fixed point, 1/256.
  */
 #ifndef MANAGER_STORE_STORE_H
 #define MANAGER_STORE_STORE_H
@@ -23,8 +23,6 @@
 #include "manager/samples/counter.h"
 #include "manager/samples/edgecounts.h"
 #include "manager/samples/topnames.h"
-
-enum { STORE_SAMPLE_UNIT = 256 };	/* so many are one sample */
 
 struct attribution;
 struct err;

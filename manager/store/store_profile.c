@@ -9,6 +9,8 @@
 #include "manager/store/profile_code.h"
 #include "manager/store/store_db.h"
 
+enum { UNIT = 256 };		/* of fixed point samples */
+
 int store_profile_get(struct store *s, int64_t module, struct store_profile *out,
 		      struct err *err)
 {
@@ -37,7 +39,7 @@ double store_profile_samples(const struct store_profile *p)
 	double sum = 0;
 
 	for (uint32_t i = 0; i < p->ncount; i++)
-		sum += (double)p->count[i].samples / STORE_SAMPLE_UNIT;
+		sum += (double)p->count[i].samples / UNIT;
 	return sum;
 }
 
@@ -52,8 +54,8 @@ int store_profile_put(struct store *s, int64_t module, const struct store_profil
 	profile_encode(p, max_bytes, &w);
 	(void)sqlite3_bind_int64(q, 1, module);
 	(void)sqlite3_bind_double(q, 2, store_profile_samples(p));
-	(void)sqlite3_bind_double(q, 3, (double)p->outside / STORE_SAMPLE_UNIT);
-	(void)sqlite3_bind_double(q, 4, (double)p->states / STORE_SAMPLE_UNIT);
+	(void)sqlite3_bind_double(q, 3, (double)p->outside / UNIT);
+	(void)sqlite3_bind_double(q, 4, (double)p->states / UNIT);
 	(void)sqlite3_bind_int64(q, 5, (int64_t)store_now_ns());
 	store_bind_blob(q, 6, wr_bytes(&w));
 	int rc = store_run(s, q, err);
@@ -271,8 +273,7 @@ int store_spaces_get(struct store *s, struct wr *out, struct err *err)
 
 static uint64_t add_samples(uint64_t a, uint64_t samples)
 {
-	const uint64_t unit = STORE_SAMPLE_UNIT;
-	uint64_t b = samples > UINT64_MAX / unit ? UINT64_MAX : samples * unit;
+	uint64_t b = samples > UINT64_MAX / UNIT ? UINT64_MAX : samples * UNIT;
 
 	return b > UINT64_MAX - a ? UINT64_MAX : a + b;
 }
@@ -321,7 +322,7 @@ static int add_module(struct store *s, const struct attribute_module *m,
 	sum = store_profile_sum(&p, m);
 	sum.states = add_samples(p.states, m->states);
 	edges_add(&sum.edges, &p.edges, 1);
-	edges_add(&sum.edges, &m->edges, STORE_SAMPLE_UNIT);
+	edges_add(&sum.edges, &m->edges, UNIT);
 	rc = store_profile_put(s, id, &sum, budget, err);
 	store_profile_free(&p);
 	store_profile_free(&sum);
