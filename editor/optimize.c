@@ -16,8 +16,8 @@
 #include "lib/err.h"
 #include "postmorph/analyze.h"
 
-/* Functions without samples are looked at so many calls away from those with samples; chosen.
- *  */
+/* Functions without samples are looked at so many calls away from those with samples;
+ * chosen. */
 enum { CALLEES = 1 };
 
 /* prog->order starts as address order; passes permute it. */

@@ -45,8 +45,7 @@ enum {
 
 enum kind { X_Y, X1_Y_X2, Y_X2_X1, X2_X1_Y };
 
-/* An inner edge that scores, for the question what it loses when something is put in between.
- *  */
+/* An inner edge that scores, by what it loses when something is put between its ends. */
 struct span {
 	uint32_t lo, hi;		/* places behind its ends */
 	uint64_t bytes, reach;
@@ -64,7 +63,8 @@ struct chain {
 	/* [nnode] what inner edges gain when the chain is split in front of a node and the
 	 * halves change places; NULL: to be found */
 	double *swap;
-	/* [nnode] of what falls through to a node when it no longer does; behind swap[] */
+	/* [nnode] what a fall-through to a node loses when it no longer is one; in the memory
+	 * of swap[] */
 	double *lose;
 	struct span *span;
 	uint32_t nspan;

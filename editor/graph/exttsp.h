@@ -1,5 +1,4 @@
-/* exttsp.h - an order of basic blocks of a high Extended TSP score; knows graphs and numbers only
- */
+/* exttsp.h - orders basic blocks for a high Extended TSP score; knows graphs only */
 #ifndef EDITOR_GRAPH_EXTTSP_H
 #define EDITOR_GRAPH_EXTTSP_H
 

@@ -169,7 +169,7 @@ static void keep_call_sites(struct cut *c)
 	free(called);
 }
 
-/* The likeliest way to what is kept is kept. */
+/* Keeps the likeliest way to each kept node. */
 static void keep_ways(struct cut *c)
 {
 	const struct likelihood *f = c->f;

@@ -84,8 +84,8 @@ static void drop(struct ordering *o, uint32_t v)
 		o->prev[o->next[v]] = o->prev[v];
 }
 
-/* The first place in [lo, hi) of ascending v[] where there is x or more; hi if there is none.
- *  */
+/* The first place in [lo, hi) of ascending v[] where there is x or more; hi if there is
+ * none. */
 static uint32_t lower_bound(const uint32_t *v, uint32_t lo, uint32_t hi, uint32_t x)
 {
 	while (lo < hi) {

@@ -1,11 +1,11 @@
-/* attach.c - samples of a profile, and edges and calls seen, onto the blocks of the program
+/* attach.c - puts the samples, edges and calls of a profile on the blocks of the program
  *
- * Functions that stay as they are, or are not looked at closely, may not be cut into blocks:
- * what the profile knows of their inside is left out, but their samples count.
+ * Functions that stay as they are, or are not looked at closely, may not be cut into blocks.
+ * Their samples count, but nothing else that the profile says of them is used.
  *
- * A profile with blocks or edges that the program has not is of another analysis, and worth
- * nothing.  A call only says where a pointer led: one at no instruction is left out, and
- * counted.
+ * A profile with blocks or edges that the program does not have was made with another analysis,
+ * and is refused.  A call only says where a pointer led: a call at an address where no
+ * instruction begins is left out, and counted.
  */
 #include "editor/infer/attach.h"
 

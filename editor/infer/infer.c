@@ -11,10 +11,10 @@
  *                                                            taken
  *
  * A profile that is exact and has edges needs no inference (exact.c).  From exact blocks alone
- * edges follow by flow (blockflow.h).  Samples are worse: from what flow makes of them, the
- * likeliest counts are searched, given samples, seen edges and calls of the whole program
- * together (infer_fit.c).  Functions of which nothing was seen have the counts that their
- * callers' calls let expect (infer_callees.c).  Some functions may have been counted besides
+ * edges follow by flow (blockflow.h).  Samples need more: starting from the counts that flow
+ * gives, the likeliest counts of the whole program are searched, given samples, seen edges and
+ * calls (infer_fit.c).  Functions of which nothing was seen get the counts that calls from
+ * others let expect (infer_callees.c).  Some functions may have been counted besides
  * (relativeprofile.h).
  *
  * Calls do not end blocks.  Padding takes no part.  Landing pads are entered by exceptions.

@@ -245,8 +245,8 @@ static void add_hub(struct builder *w)
 /* The time spent in a block of `len` instructions tells as much as so many samples: the longer
  * the block, the more its stalls even out.  In proportion to the length, and with a bound on
  * the pull (LIKELIHOOD_EXCESS), edges of 14 programs overlap with complete profiles by .802 at
- * 100,000 samples; with 1.5 times the root of the length, and no bound, by .787.  30 is chosen.
- *  */
+ * 100,000 samples; with 1.5 times the root of the length, and no bound, by .787.  30 is
+ * chosen. */
 static double trust_of(double len)
 {
 	const double of_instruction = 0.8, longest = 30;
@@ -512,8 +512,8 @@ static enum confidence by_samples(const struct likelihood_node *n)
 	return n->samples >= FEW_SAMPLES && off < log(4) ? CONFIDENCE_MEDIUM : CONFIDENCE_LOW;
 }
 
-/* Confidence in that the likeliest of edges [i, end), which leave one block, is the likeliest.
- *  */
+/* Confidence in that the likeliest of edges [i, end), which leave one block, is the
+ * likeliest. */
 static enum confidence by_edges(const struct likelihood *fit, uint32_t i, uint32_t end)
 {
 	double most = 0, next = 0, seen = 0, first = 0, second = 0;
@@ -577,8 +577,8 @@ static bool never_runs(const struct block *b)
 	return b->guessed && b->leads_to_noreturn;
 }
 
-/* A count that min-cost flow needs to explain the samples is not 0, but may be next to nothing.
- *  */
+/* A count that min-cost flow needs to explain the samples is not 0, but may be next to
+ * nothing. */
 static double at_least(double count, double flow)
 {
 	return flow > 0 ? fmax(count, 1e-6) : count;

@@ -12,7 +12,7 @@ uint32_t blockgraph_block_size(const struct fn *fn, const struct block *b);
 bool blockgraph_knows(const struct fn *fn);
 
 /* Nodes are the blocks, by their ids, and one more, node nblock, which has no count and no
- * edges:  a gap of `extra` bytes that a caller may lay between others.  Sizes are those of the
+ * edges: a gap of `extra` bytes that a caller may lay between others.  Sizes are those of the
  * original blocks, or what emit has to place.  Malloc-backed; free with blockgraph_free(). */
 void blockgraph_make(const struct fn *fn, bool original_sizes, uint64_t extra,
 		     struct exttsp_graph *out);

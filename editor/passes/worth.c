@@ -3,10 +3,10 @@
  * Calls from moved code go straight to the image of a moved function.  Everything else that
  * enters it (function pointers, calls through the PLT, calls from code that stays) comes to the
  * original entry and from there over one more jump.  That jump is a taken branch, and one edge
- * of weight 1 that becomes a fall-through saves one in the Ext-TSP score.  But it always goes
- * the same way; entries less calls, both estimated, are too many rather than too few, since
- * below 0 they count as 0; and a function that stays makes all that it calls come over entry
- * jumps.  So it counts for half:
+ * of weight 1 that becomes a fall-through saves one in the Ext-TSP score.  But the jump counts
+ * for half of that, since it always goes the same way; since its executions, entries less
+ * calls, both estimated, are too many rather than too few (below 0 they count as 0); and since
+ * a function that stays makes its callees come over their entry jumps:
  *
  *	gain = score of the new order - score of the original order
  *	       + near * (entries - entries over the entry jump)
@@ -20,15 +20,17 @@
  * its callees, so the rest is looked at again until nothing changes.  The set only shrinks.
  *
  * Before that the tail goes: most functions of a program run next to never, and yet each that
- * moves makes the file longer.  Those with the fewest executed instructions for each byte that
- * they would add stay, as long as all of them together execute less than tail_share of what the
- * program does; and as long as the file would be longer than the original by more than
- * growth_share.  But moved_share and a few pages may always be added, however small the file is
- * and however much unwind data there is to copy.  Functions of which nothing was seen, of which
- * only their callers tell (infer_callees.c), are many more than those that run; but in a large
- * program much of what runs is among them, and each where it was is a page of its own.  Of them
- * those stay in the same way that are together expected to do guessed_share of what all of them
- * do: in a compiler half of their blocks are expected to do a hundredth of it.
+ * moves makes the file longer.  Functions with the fewest executed instructions for each byte
+ * that they would add stay, as long as all that stay execute less than tail_share of the
+ * program's instructions; and as long as the file would be longer than the original by more
+ * than growth_share.  But moved_share and a few pages may always be added, however small the
+ * file is and however much unwind data there is to copy.
+ *
+ * Functions of which nothing was seen, only their callers (infer_callees.c), are many more than
+ * the functions that run.  But in a large program many that run are among them, and each that
+ * stays is a page of its own.  In the same way those of them stay that together are expected to
+ * execute guessed_share of the instructions of all of them: in a compiler half of their blocks
+ * are expected to execute a hundredth.
  *
  * tail_share: of sqlite's functions those that execute the last ten-thousandth hold two thirds
  * of the bytes.  growth_share keeps files below 1.35 times the original, which the estimate of

@@ -1,4 +1,4 @@
-/* test_completeprofile.c - counts as a complete profile: units, order, parallel edges, tables */
+/* test_completeprofile.c - counts as a complete profile: units, order, parallel edges */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -76,7 +76,7 @@ static void blocks_and_edges_that_run_ascend_and_parallel_edges_are_one(void **s
 	arena_free(w.prog.arena);
 }
 
-static void estimates_are_thousandths_and_functions_that_stay_are_left_out(void **state)
+static void estimates_are_thousandths_of_functions_that_move(void **state)
 {
 	struct world w;
 	struct profile p;
@@ -95,7 +95,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(blocks_and_edges_that_run_ascend_and_parallel_edges_are_one),
-		cmocka_unit_test(estimates_are_thousandths_and_functions_that_stay_are_left_out),
+		cmocka_unit_test(estimates_are_thousandths_of_functions_that_move),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

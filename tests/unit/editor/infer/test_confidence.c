@@ -32,7 +32,7 @@ static void assert_share(double is, double is_to_be)
 		fail_msg("%.12g instead of %.12g", is, is_to_be);
 }
 
-static void shares_are_of_moved_functions_by_work_by_blocks_and_by_branches(void **state)
+static void shares_are_of_work_of_blocks_and_of_branches_that_move(void **state)
 {
 	struct block block[2][3];
 	struct insn insn[2][6];
@@ -74,7 +74,7 @@ static void of_nothing_executed_all_shares_are_0(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(shares_are_of_moved_functions_by_work_by_blocks_and_by_branches),
+		cmocka_unit_test(shares_are_of_work_of_blocks_and_of_branches_that_move),
 		cmocka_unit_test(of_nothing_executed_all_shares_are_0),
 	};
 
