@@ -1,8 +1,8 @@
 /* memory.h - allocation that never returns NULL
  *
  * This is the one place where a process ends because memory is exhausted: it prints "out of
- * memory" and exits 1.  lib/arena.h, lib/wr.h and all tables that grow by realloc() use it.  Code
- * that can go on without the memory calls malloc() itself and returns an error.
+ * memory" and exits 1.  lib/arena.h, lib/wr.h and all tables that grow by realloc() use it.
+ * Code that can go on without the memory calls malloc() itself and returns an error.
  */
 #ifndef LIB_MEMORY_H
 #define LIB_MEMORY_H

@@ -4,6 +4,8 @@
  * seconds, so that somebody who looks often still gets an average over half a second, which
  * clock ticks of 10 ms can tell.  What takes longer to ask for - temperatures, power supplies,
  * logind - is asked for twice a second at most.
+ *
+ * Tested by tests/unit/policy/test_idle.c.
  */
 #include "policy/sense.h"
 

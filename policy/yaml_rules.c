@@ -7,6 +7,8 @@
  *
  * A rule has a name, says which modules it is about, and says something of them: that they are
  * refused, or settings of the section optimize that are other than the general ones.
+ *
+ * Tested by tests/unit/policy/test_rule.c.
  */
 #include <stdlib.h>
 #include <string.h>

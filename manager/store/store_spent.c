@@ -3,6 +3,8 @@
  *
  * CPU time has rows of its own, because what was given up, refused or not proven leaves no
  * generation.
+ *
+ * Tested by tests/unit/manager/store/test_store.c.
  */
 #include "lib/err.h"
 #include "manager/store/store_db.h"

@@ -3,6 +3,8 @@
  * It has a digest that nobody knows, so it counts as a program of its own, like a package's new
  * version.  Told apart by a confined job, which compares its code with the originals of the
  * generations that were at the path, newest first.
+ *
+ * Tested by tests/e2e/upgrade.sh.
  */
 #include <sys/mman.h>
 #include <unistd.h>

@@ -3,6 +3,8 @@
  * A generation is always made from the pristine original and the profile in terms of its
  * blocks.  It is in the store, with its map, before it is at its path: samples of it find their
  * way at once, and after a crash its digest says what the file at the path is.
+ *
+ * Tested by tests/e2e/daemon.sh and upgrade.sh.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,7 @@
 /* work_packages.c - for who asks about packages: what the originals of rewritten files are, and
  * which files are others by now
+ *
+ * Tested by tests/e2e/upgrade.sh.
  */
 #include <unistd.h>
 

@@ -1,5 +1,8 @@
 /* work_profile.c - what the store knows of a module, as the block profile that the Editor
- * reads */
+ * reads
+ *
+ * Tested by tests/e2e/daemon.sh.
+ */
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -2,6 +2,8 @@
  *
  * Looked at whenever samples have been taken in.  What a look finds goes into the history; a
  * generation that is slower goes like one that crashed.
+ *
+ * Tested by tests/e2e/slower.sh.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,6 +3,8 @@
  * A module is judged once at the end of each window of recent samples, so what a decision rests
  * on was not looked at before.  Each judgement leaves its words with the module, for `morphctl
  * status`.
+ *
+ * Tested by tests/e2e/daemon.sh.
  */
 #include <inttypes.h>
 #include <stdio.h>
