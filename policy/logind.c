@@ -1,4 +1,4 @@
-/* logind.c - see logind.h
+/* logind.c - what logind says of sessions, asked over D-Bus by hand; see logind.h
  *
  * The handshake of D-Bus is lines of text: who we are is known to the bus from the socket.
  * Then come messages: a head of 16 bytes with the lengths of what follows, an array of fields

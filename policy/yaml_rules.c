@@ -41,7 +41,7 @@ static int read_key(struct walk *w, struct policy_rule *r, const char *key, stru
 	return walk_fail(w, err);
 }
 
-/* The keys that a rule has had so far, each with a comma behind. */
+/* The keys that a rule has had so far, each with a comma after it. */
 static bool had(struct wr *keys, const char *key)
 {
 	size_t n = strlen(key);
