@@ -2,8 +2,6 @@
  *
  * hot_share: a module with less than 2 % of the samples is not worth the cost; chosen, not
  * measured.
- *
- * Tested by tests/e2e/registers.sh.
  */
 #include "policy/evidence.h"
 

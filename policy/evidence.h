@@ -1,4 +1,4 @@
-/* evidence.h - is it worth to take registers with the samples?
+/* evidence.h - are registers worth taking with the samples of a module?
  *
  * Registers tell which way branches go, which PCs alone do not.  Beyond some number of samples
  * with them they tell nothing new, and few samples of a module are not worth it at all.

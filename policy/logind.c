@@ -1,9 +1,11 @@
-/* logind.c - see logind.h
+/* logind.c - what logind says of sessions, asked over D-Bus by hand; see logind.h
  *
  * The handshake of D-Bus is lines of text: who we are is known to the bus from the socket.
  * Then come messages: a head of 16 bytes with the lengths of what follows, an array of fields
  * (code, type, value, each begun at a multiple of 8), a body.  Everything that comes is
  * bounds-checked, and whatever is not as it should be means that nobody can tell.
+ *
+ * Tested by tests/unit/policy/test_idle.c.
  */
 #include "policy/logind.h"
 

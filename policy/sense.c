@@ -1,9 +1,11 @@
-/* sense.c - see sense.h
+/* sense.c - the state of the machine, from /proc, /sys and logind; see sense.h
  *
  * Shares come from the growth of counters between two looks.  Looks are remembered for two
  * seconds, so that somebody who looks often still gets an average over half a second, which
  * clock ticks of 10 ms can tell.  What takes longer to ask for - temperatures, power supplies,
  * logind - is asked for twice a second at most.
+ *
+ * Tested by tests/unit/policy/test_idle.c.
  */
 #include "policy/sense.h"
 
@@ -109,8 +111,8 @@ static const char *line_of(const char *text, const char *key)
 	return text;
 }
 
-/* The number behind `name` in the line; -1 without one. */
-static double number_behind(const char *line, const char *name)
+/* The number after `name` in the line; -1 without one. */
+static double number_after(const char *line, const char *name)
 {
 	const char *end = line ? strchr(line, '\n') : NULL,
 		   *at = line ? strstr(line, name) : NULL;
@@ -129,7 +131,7 @@ static void read_cpu(const struct sense *m, struct look *l, unsigned *ncpu)
 {
 	/* user, nice, system, idle, iowait, irq, softirq, steal */
 	double t[8] = { 0 };
-	static char text[65536];	/* interrupts are counted behind what is of use */
+	static char text[65536];	/* what is of use comes before the interrupts */
 	unsigned n = 0;
 
 	const char *line = line_of(text_of(m, text, sizeof(text), "/proc/stat"), "cpu ");
@@ -170,11 +172,11 @@ static void read_pressure(struct sense *m, struct look *l)
 		const char *line = line_of(
 			text_of(m, text, sizeof(text), "/proc/pressure/%s", name[i]), "some ");
 
-		l->stalled_us[i] = number_behind(line, " total=");
+		l->stalled_us[i] = number_after(line, " total=");
 		if (l->stalled_us[i] < 0)
 			m->pressure_pct[i] = -1;
 		else if (m->pressure_pct[i] < 0)	/* until there are two looks */
-			m->pressure_pct[i] = number_behind(line, " avg10=");
+			m->pressure_pct[i] = number_after(line, " avg10=");
 	}
 }
 

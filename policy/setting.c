@@ -2,6 +2,8 @@
  *
  * Every message about a value says which values are permitted, so that nobody needs the manual
  * to mend a policy.
+ *
+ * Tested by tests/unit/policy/test_policy.c.
  */
 #include "policy/setting.h"
 

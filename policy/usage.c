@@ -1,4 +1,7 @@
-/* usage.c - see usage.h */
+/* usage.c - how alike two uses of a program are, by samples of its blocks; see usage.h
+ *
+ * Tested by tests/unit/policy/test_decide.c.
+ */
 #include "policy/usage.h"
 
 #include <math.h>

@@ -12,6 +12,8 @@
  * text decides neither the depth of anything nor the memory.  What a reader could misunderstand
  * is refused too: repeated sections and settings, aliases, anchors, tags, a second document.
  * Every message begins with NAME:LINE:COLUMN.
+ *
+ * Tested by tests/unit/policy/test_policy.c and tests/fuzz/fuzz_yaml.c.
  */
 #include "policy/policy.h"
 

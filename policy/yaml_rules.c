@@ -7,6 +7,8 @@
  *
  * A rule has a name, says which modules it is about, and says something of them: that they are
  * refused, or settings of the section optimize that are other than the general ones.
+ *
+ * Tested by tests/unit/policy/test_rule.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +44,7 @@ static int read_key(struct walk *w, struct policy_rule *r, const char *key, stru
 	return walk_fail(w, err);
 }
 
-/* The keys that a rule has had so far, each with a comma behind. */
+/* The keys that a rule has had so far, each with a comma after it. */
 static bool had(struct wr *keys, const char *key)
 {
 	size_t n = strlen(key);

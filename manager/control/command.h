@@ -1,4 +1,4 @@
-/* command.h - the requests that the daemon understands, one a line of a table */
+/* command.h - the requests that the daemon understands: a table with one line for each */
 #ifndef MANAGER_CONTROL_COMMAND_H
 #define MANAGER_CONTROL_COMMAND_H
 
@@ -15,7 +15,7 @@ enum command_for {
 
 struct command {
 	const char *name;
-	int min_args, max_args;		/* behind the name; max -1: any number */
+	int min_args, max_args;		/* after the name; max -1: any number */
 	enum command_for who;
 	bool slow;			/* waits its turn: it asks the parent, or takes long */
 	/* Answers but for the end; the exit code. */

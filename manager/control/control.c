@@ -3,6 +3,8 @@
  * A client is READING its request, BUSY while somebody works on it, and LEAVING while the rest
  * of the answer is written.  Its slot is free again when it is not BUSY and its socket is
  * closed.
+ *
+ * Tested by tests/e2e/bad_client.sh.
  */
 #include "manager/control/control.h"
 

@@ -1,10 +1,10 @@
 /* control.h - the control socket's server
  *
- * Never waits for a client: one that sends garbage or half a request, or stops reading, costs
- * its own connection and a bounded amount of memory for a bounded time.  Who asks is told by
- * the kernel (SO_PEERCRED).  One request per connection.
- * A user who is not trusted has few connections at a time, and all of those leave some to the
- * trusted.
+ * One request per connection.  The kernel tells who asks (SO_PEERCRED).  The server never waits
+ * for a client: one that sends garbage or half a request, or stops reading, loses its own
+ * connection, and costs a bounded amount of memory for a bounded time.  A user who is not
+ * trusted has few connections at a time, and all such users together leave some connections to
+ * the trusted ones.
  */
 #ifndef MANAGER_CONTROL_CONTROL_H
 #define MANAGER_CONTROL_CONTROL_H

@@ -3,6 +3,8 @@
  * One thread.  Requests that are answered from what is known are answered where they come in;
  * those that take long wait in a queue and are worked off one at a time.  While one of them
  * waits for the parent, turn() goes on serving the others.
+ *
+ * Tested by tests/e2e/daemon.sh and bad_client.sh.
  */
 #include <errno.h>
 #include <fcntl.h>

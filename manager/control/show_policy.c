@@ -1,4 +1,7 @@
-/* show_policy.c - the policy in force, and what it says of one module */
+/* show_policy.c - the policy in force, and its settings for one module
+ *
+ * Tested by tests/e2e/daemon.sh.
+ */
 #include <stdio.h>
 #include <string.h>
 

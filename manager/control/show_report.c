@@ -1,5 +1,8 @@
-/* show_report.c - where the time goes: modules, procedures, blocks; and why functions stay
- * put */
+/* show_report.c - where the time goes, by module, procedure and block; why functions stay where
+ * they are
+ *
+ * Tested by tests/e2e/daemon.sh.
+ */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>

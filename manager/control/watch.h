@@ -1,6 +1,7 @@
 /* watch.h - which modules' files somebody touches, by inotify
  *
- * Only a hint of what to look at: what a file is its digest says.  Malloc-backed.
+ * A watch is only a hint of which file to look at: whether the file changed is decided by its
+ * digest.  Malloc-backed.
  */
 #ifndef MANAGER_CONTROL_WATCH_H
 #define MANAGER_CONTROL_WATCH_H

@@ -10,6 +10,8 @@
  * there.  So folders are compared as what they are resolved to, for those lines only whose last
  * component is a rewritten file's.  Several packages may list a path (a diversion): it is
  * enough that one of them delivered the original.
+ *
+ * Tested by tests/e2e/upgrade.sh.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -6,6 +6,8 @@
  * that it refuses are said and left out.
  *
  * A generation has its block map with it; its original is looked for in the daemon's store.
+ *
+ * Tested by tests/e2e/registers.sh.
  */
 #include "manager/ctl/profile_log.h"
 

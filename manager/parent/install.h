@@ -21,7 +21,7 @@ struct install_request {
 	/* of the pristine original; equal to `expected` when the original is at the path,
 	 * else it is in originals */
 	struct digest original;
-	struct digest generation;	/* of the content behind generation_fd */
+	struct digest generation;	/* of what generation_fd holds */
 	int generation_fd;		/* the verified generation, readable */
 	int originals_fd;		/* directory, see above */
 	bool allow_hard_links;

@@ -1,4 +1,5 @@
-/* attribute.h - samples of a spool to blocks of original modules, their states to edges
+/* attribute.h - from samples of a spool to blocks of original modules, and from their states to
+ * edges
  *
  * Two steps.  attribute_spool() walks a spool file and gathers a sample set: (mapped file,
  * offset) -> samples, without looking into any module.  attribute_resolve() then takes one

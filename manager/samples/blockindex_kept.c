@@ -3,6 +3,8 @@
  * INVARIANTS
  *   I1  bytes is the sum over all entries;
  *   I2  an entry is in the bucket of its content's first byte, every content once.
+ *
+ * Tested by tests/unit/manager/samples/test_blockindex.c.
  */
 #include "manager/samples/blockindex.h"
 #include "lib/memory.h"

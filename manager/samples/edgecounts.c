@@ -1,4 +1,7 @@
-/* edgecounts.c - counts of edges and calls, sorted; see edgecounts.h */
+/* edgecounts.c - counts of edges and calls, sorted; see edgecounts.h
+ *
+ * Tested by tests/unit/manager/samples/test_attribute.c.
+ */
 #include "manager/samples/edgecounts.h"
 
 #include <math.h>

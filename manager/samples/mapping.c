@@ -16,6 +16,8 @@
  *       input cannot steer, so the expected depth is O(log n);
  *   I4  a set with refs > 1 is not changed, but for its list;
  *   I5  the list is there, [count], or it is NULL; node numbers in it are those of the starts.
+ *
+ * Tested by tests/unit/manager/samples/test_space.c.
  */
 #include "manager/samples/mapping.h"
 #include "lib/memory.h"

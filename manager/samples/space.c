@@ -1,4 +1,4 @@
-/* space.c - processes, their mappings, and the files behind them
+/* space.c - processes, their mappings, and the files that are mapped
  *
  *   pid  --hash-->  struct mappings (shared after fork)  --file index-->  struct space_file
  *
@@ -145,7 +145,7 @@ static void process_leave(struct spaces *s, uint32_t pid)
 	process_clear(s, p);
 	s->nprocess--;
 
-	/* Move back whoever would no longer be found behind the hole. */
+	/* Move back those that would no longer be found because of the hole. */
 	uint32_t hole = (uint32_t)(p - s->process);
 	for (uint32_t i = (hole + 1) & mask; s->process[i].used; i = (i + 1) & mask) {
 		if (((i - home_of(s, s->process[i].pid)) & mask) >= ((i - hole) & mask)) {

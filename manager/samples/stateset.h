@@ -19,7 +19,7 @@ struct stateset_item {
 	file_off off;
 	uint64_t pc;
 	struct spool_state state;	/* its stack is stateset.stack at stack_at */
-	size_t stack_at;		/* and behind it its memory */
+	size_t stack_at;		/* and after it its memory */
 };
 
 struct stateset {		/* zeroed: empty */

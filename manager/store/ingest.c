@@ -8,6 +8,8 @@
  * it finds no files.  Processes live as long as the machine is up: with the first file of
  * another boot the address spaces begin empty.  What the store keeps is the boot, 16 bytes, and
  * the spaces.
+ *
+ * Tested by tests/unit/manager/store/test_suspend.c.
  */
 #include "manager/store/ingest.h"
 

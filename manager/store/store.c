@@ -6,6 +6,8 @@
  *
  * The schema version is `user_version`; migrations.def holds one step a line, each run in a
  * transaction of its own together with the new version.
+ *
+ * Tested by tests/unit/manager/store/test_store.c.
  */
 #include "manager/store/store.h"
 

@@ -1,4 +1,7 @@
-/* store_crash.c - processes that a signal killed, by the modules that they had mapped */
+/* store_crash.c - processes that a signal killed, by the modules that they had mapped
+ *
+ * Tested by tests/unit/manager/store/test_store.c.
+ */
 #include "lib/err.h"
 #include "manager/store/store_db.h"
 

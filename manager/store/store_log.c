@@ -1,4 +1,7 @@
-/* store_log.c - generations, intents and history */
+/* store_log.c - generations, intents and history
+ *
+ * Tested by tests/unit/manager/store/test_store.c.
+ */
 #include <stdlib.h>
 #include <string.h>
 

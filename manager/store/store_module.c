@@ -1,4 +1,7 @@
-/* store_module.c - modules, the inodes they were seen in, and their block tables */
+/* store_module.c - modules, the inodes that they were seen in, their block tables
+ *
+ * Tested by tests/unit/manager/store/test_store.c.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,9 @@
-/* store_spent.c - what generations have cost: CPU time of their jobs, whatever came of those,
- * and bytes
+/* store_spent.c - what generations have cost: CPU time of their jobs, and bytes written
  *
- * CPU time has rows of its own, because what was given up, refused or not proven leaves no
- * generation.
+ * CPU time has rows of its own: a job that was given up, or whose result was refused or not
+ * proven, leaves no generation but has taken its time.
+ *
+ * Tested by tests/unit/manager/store/test_store.c.
  */
 #include "lib/err.h"
 #include "manager/store/store_db.h"

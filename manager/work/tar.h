@@ -7,7 +7,7 @@
 
 struct err;
 
-/* Appends a regular file, mode 0600, to the archive behind fd.  name: at most 99 bytes. */
+/* Appends a regular file, mode 0600, to the archive that fd holds.  name: at most 99 bytes. */
 int tar_put(int fd, const char *name, struct bytes content, struct err *err);
 /* The archive's end. */
 int tar_end(int fd, struct err *err);

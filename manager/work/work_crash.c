@@ -4,6 +4,8 @@
  * is compared with.  A generation that is blamed is taken back at once, kept in
  * STORE/quarantine/ with its original and what is known of it, and its module is refused until
  * its original changes.
+ *
+ * Tested by tests/e2e/crash.sh.
  */
 #include <errno.h>
 #include <fcntl.h>

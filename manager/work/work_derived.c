@@ -1,8 +1,11 @@
-/* work_derived.c - is what is at a path a generation that somebody edited: stripped, say?
+/* work_derived.c - is the file at a path a generation that somebody edited, for example
+ * stripped?
  *
- * It has a digest that nobody knows, so it counts as a program of its own, like a package's new
- * version.  Told apart by a confined job, which compares its code with the originals of the
+ * Such a file has a digest that the store does not know, as a package's new version has.  A
+ * confined job tells the two apart: it compares the file's code with the originals of the
  * generations that were at the path, newest first.
+ *
+ * Tested by tests/e2e/upgrade.sh.
  */
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,8 +1,11 @@
 /* work_module.c - one module: a new generation, the original back, the proof anew
  *
  * A generation is always made from the pristine original and the profile in terms of its
- * blocks.  It is in the store, with its map, before it is at its path: samples of it find their
- * way at once, and after a crash its digest says what the file at the path is.
+ * blocks.  It is entered in the store, with its map, before it is put at its path: so samples
+ * of it can be attributed at once, and after a crash its digest says what the file at the path
+ * is.
+ *
+ * Tested by tests/e2e/daemon.sh and upgrade.sh.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -204,7 +207,7 @@ static int make(struct making *k, struct err *err)
 	if (rc == 0)
 		rc = work_read(k->out[2], &stats, err);
 	if (rc == 0 && stats.n < sizeof(g->stats))
-		memcpy(g->stats, stats.p, stats.n);	/* zeroed behind it */
+		memcpy(g->stats, stats.p, stats.n);	/* the rest is zeroed */
 	wr_free(&stats);
 	return rc;
 }

@@ -1,5 +1,7 @@
-/* work_packages.c - for who asks about packages: what the originals of rewritten files are, and
- * which files are others by now
+/* work_packages.c - for comparisons with packages: MD5 sums of the originals of rewritten
+ * files, and which files have been replaced
+ *
+ * Tested by tests/e2e/upgrade.sh.
  */
 #include <unistd.h>
 

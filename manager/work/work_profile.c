@@ -1,5 +1,8 @@
-/* work_profile.c - what the store knows of a module, as the block profile that the Editor
- * reads */
+/* work_profile.c - a module's samples and edges of the store, as the block profile that the
+ * Editor reads
+ *
+ * Tested by tests/e2e/daemon.sh.
+ */
 #include <sys/mman.h>
 #include <unistd.h>
 

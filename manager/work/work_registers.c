@@ -4,6 +4,8 @@
  *           --memory file--> confined morph-edit interpret --counts--> store
  *
  * They are in memory from end to end, and gone when the spool has been taken in.
+ *
+ * Tested by tests/e2e/registers.sh.
  */
 #include <errno.h>
 #include <inttypes.h>

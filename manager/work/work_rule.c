@@ -1,6 +1,8 @@
 /* work_rule.c - which rule of the policy is about a module
  *
  * Looked up when it is needed: owners and packages change without telling us.
+ *
+ * Tested by tests/e2e/daemon.sh.
  */
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,7 +1,9 @@
-/* work_speed.c - did the last swap of a module make it slower? by policy/speedtest.h
+/* work_speed.c - did the last swap of a module make it slower?  The test is policy/speedtest.h
  *
- * Looked at whenever samples have been taken in.  What a look finds goes into the history; a
- * generation that is slower goes like one that crashed.
+ * The test is applied whenever samples have been taken in.  Its verdict goes into the history;
+ * a generation that is slower is taken back as one that crashed is.
+ *
+ * Tested by tests/e2e/slower.sh.
  */
 #include <inttypes.h>
 #include <stdio.h>

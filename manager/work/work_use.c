@@ -1,8 +1,9 @@
-/* work_use.c - which module has earned a new generation, by policy/decide.h
+/* work_use.c - which module has earned a new generation?  The rule is policy/decide.h
  *
- * A module is judged once at the end of each window of recent samples, so what a decision rests
- * on was not looked at before.  Each judgement leaves its words with the module, for `morphctl
- * status`.
+ * A module is judged once, at the end of each window of recent samples, so no sample is judged
+ * twice.  Each judgement is kept in words with the module, for `morphctl list`.
+ *
+ * Tested by tests/e2e/daemon.sh.
  */
 #include <inttypes.h>
 #include <stdio.h>

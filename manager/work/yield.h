@@ -1,9 +1,10 @@
 /* yield.h - when work that nobody waits for makes room for others
  *
- * Knows times and truths only.  Work begins when the machine is idle.  When it is not idle any
- * more, the job is stopped; when it has been calm for YIELD_CALM_MS, the job goes on.  A job
- * that has been stopped for YIELD_MOST_MS, or is stopped while somebody waits for us, is given
- * up if it can be done again as well later, else it goes on, now in a hurry.
+ * A state machine over times and conditions, without system calls.  Work begins when the
+ * machine is idle.  When it is not idle any more, the job is stopped; when it has been calm for
+ * YIELD_CALM_MS, the job goes on.  A job that has been stopped for YIELD_MOST_MS, or is stopped
+ * while somebody waits for us, is given up if it can be done again as well later, else it goes
+ * on, now in a hurry.
  */
 #ifndef MANAGER_WORK_YIELD_H
 #define MANAGER_WORK_YIELD_H
