@@ -295,5 +295,6 @@ int main(void)
 		cmocka_unit_test(a_counter_is_found_by_its_place),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
