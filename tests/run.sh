@@ -1,19 +1,24 @@
 #!/bin/bash
 # run.sh TEST... - run test programs, sum up their TAP
 #
-# Runs JOBS (2) at a time, each with at most TIMEOUT (600) seconds.  Every test prints a plan 1..N
+# Runs JOBS (2) at a time, each with at most TIMEOUT seconds: 600 where nothing else runs, and as many
+# times more as there are others for each CPU when it begins.  Every test prints a plan 1..N
 # and N lines `ok` or `not ok`; `# SKIP reason` marks a skip.  A crash, a time-out, a missing plan
 # and a plan that does not fit the lines are failures of their own.  Ends with the skips and their
 # reasons, the failures and their output, and the line `N passed, N failed, N skipped`.
 set -u
 jobs=${JOBS:-2}
-limit=${TIMEOUT:-600}
 export B=${B:-build}
 out=$(mktemp -d "${TMPDIR:-/tmp}/morph-check.XXXXXX") || exit 1
 trap 'rm -rf "$out"' EXIT
 
+seconds() {		# the load counts processes that run or want to
+	awk -v cpus="$(nproc)" '{ busy = $1 / cpus; printf "%d", 600 * (busy > 1 ? busy : 1) }' /proc/loadavg
+}
+
 run_one() {		# NUMBER PROGRAM
-	local log=$out/$1 start=$SECONDS rc
+	local log=$out/$1 start=$SECONDS rc limit
+	limit=${TIMEOUT:-$(seconds)}
 	timeout --kill-after=10 "$limit" "$2" >"$log.out" 2>&1 </dev/null
 	rc=$?
 	awk -v name="$2" -v rc=$rc -v limit="$limit" -v base="$log" '
