@@ -2,7 +2,7 @@
 # sources.sh - files that a person can hold in mind; nothing of the machine they were written on
 . tests/tap.sh
 
-sources=$(find lib policy postmorph editor monitor manager tests bench etc doc .ci -type f \
+sources=$(find lib binary verify policy postmorph editor monitor manager tests bench etc doc .ci -type f \
 	! -path '*/corpus/*' ! -path '*/results/*'; echo Makefile; ls ./*.md 2>/dev/null)
 
 long=$(echo "$sources" | grep -E '\.([ch]|def|sh)$' | xargs wc -l |
