@@ -217,9 +217,8 @@ static int compute(struct vtables *vt, const struct effect *e, struct line line,
 	case FX_PUSH:
 		return 0;
 	case FX_SPILL:
-		return same_bits(vt, r[e->a]) == 64
-			       ? 0
-			       : vspill_note(vt, e, same_bits(vt, r[e->a]), addr);
+		number = same_bits(vt, r[e->a]);
+		return number == 64 ? 0 : vspill_note(vt, e, number, addr);
 	case FX_RELOAD:
 		*out = of_bits(vspill_same_bits(vt, e), 8u * e->span);
 		return 0;
@@ -255,12 +254,12 @@ static int compute(struct vtables *vt, const struct effect *e, struct line line,
 		return 0;
 	case FX_ADD:
 		*out = sum(vt, r[e->a], e->a, r[e->b], e->b);
-		return out->kind == DIRTY ? vtables_misuse(vt, addr) : 0;
+		break;
 	case FX_SUM:
 		*out = sum(vt, r[e->b], e->b, r[e->c], e->c);
-		return out->kind == DIRTY ? vtables_misuse(vt, addr) : 0;
+		break;
 	}
-	return 0;
+	return out->kind == DIRTY ? vtables_misuse(vt, addr) : 0;
 }
 
 /* A register of which a part, its lowest `bits` or (0) another one, was overwritten with

@@ -17,7 +17,7 @@
  * The map has a line more for each such call.  Blocks that end in a computed jump stay one
  * line: the Verifier looks at where the jump gets its target from.
  *
- * Tested by tests/unit/postmorph/test_calls.c.
+ * Tested by tests/unit/editor/passes/test_pass_calls.c.
  */
 #include "editor/passes/pass.h"
 

@@ -153,7 +153,7 @@ try_include() {		# FILE INCLUDED
 	rm "$T/tree/$1"
 }
 try_include verify/x.c postmorph/ir/ir.h
-try_include verify/x.c editor/options.h
+try_include verify/x.c editor/passes/pass.h
 try_include binary/x.c postmorph/ir/ir.h
 try_include editor/graph/x.c lib/arena.h
 try_include editor/graph/x.c postmorph/ir/ir.h

@@ -205,7 +205,7 @@ try_steps() {		# COMPILER SOURCE FLAGS...
 		return
 	fi
 	if [ ! -x "$T/steps" ] && ! text=$(cc -std=gnu17 -D_GNU_SOURCE -O2 $sanitize -I. "$src/steps.c" "$lib/postmorph.a" \
-		"$lib/lib.a" -o "$T/steps" -lunwind-ptrace -lunwind-x86_64 -lunwind -lZydis -lelf -lnettle 2>&1); then
+		"$lib/binary.a" "$lib/lib.a" -o "$T/steps" -lunwind-ptrace -lunwind-x86_64 -lunwind -lZydis -lelf -lnettle 2>&1); then
 		not_ok "$name: compile steps.c"
 		note "$text"
 		return
