@@ -49,9 +49,9 @@
  *       program's own unwinder relies on them.
  *   A2  Which functions never return: by names (returns.c has a list of its own, which is not
  *       the one of postmorph/ir/noreturn.def: it takes every std::__throw_*) and by the least
- *       fixed point over calls.  Reason: the libraries that have these functions say so.  code.c does
- *       not rely on it for what an image does: the way after such a call must be right as
- *       well.  If a name were wrong, dataflow.c would miss uses of a new table's address behind
+ *       fixed point over calls. Reason: the libraries that have these functions say so. code.c
+ *       does not rely on it for what an image does: the way after such a call must be right as
+ *       well. If a name were wrong, dataflow.c would miss uses of a new table's address behind
  *       the call, and stalepointers.c a way to original code.
  *   A3  What ends the flow: jumps, returns, and hlt and ud0 to ud2, which no handler goes on
  *       behind; int3 and all else goes on (insn_ends_flow()).  A call comes back to the
