@@ -91,7 +91,7 @@ int edit_analyze(struct bytes original, const struct profile *profile, bool all,
 	}
 	if (profile && profile_attach(prog, profile, err) < 0)
 		return -1;
-	if (profile && !all && !prog->exact_blocks)
+	if (profile && !all && !prog->exact)
 		take_callees(prog);
 	return 0;
 }

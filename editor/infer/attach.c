@@ -45,7 +45,7 @@ static int attach_blocks(struct prog *prog, const struct profile *profile, struc
 		uint32_t b = block_at(fn, profile->block[i].addr);
 		double samples = profile->block[i].samples;
 
-		if (prog->exact_blocks && b != NO_BLOCK) {
+		if (prog->exact && b != NO_BLOCK) {
 			uint32_t length = block_length(fn, &fn->block[b]);
 
 			samples *= length ? length : 1;
@@ -183,8 +183,7 @@ static int attach(struct prog *prog, const struct profile *profile, struct err *
 		return err_set(err, ERR_INPUT, "profile is of another file: SHA-256 %.12s..., "
 			       "this is %.12s...", want, got);
 	}
-	prog->exact_blocks = profile_is_exact(profile);
-	prog->exact_edges = prog->exact_blocks && profile->nedge > 0;
+	prog->exact = profile_is_exact(profile);
 	if (attach_blocks(prog, profile, err) < 0 || attach_edges(prog, profile, err) < 0)
 		return -1;
 	attach_calls(prog, profile);

@@ -70,7 +70,7 @@ static void add_fn(struct lines *l, const struct fn *fn)
 
 void completeprofile_make(const struct prog *prog, const char *module, struct profile *out)
 {
-	bool exact = prog->exact_blocks;
+	bool exact = prog->exact;
 	struct lines l = { .arena = prog->arena, .unit = exact ? 1 : ESTIMATE_UNIT };
 
 	for (uint32_t i = 0; i < prog->nfn; i++) {

@@ -1,21 +1,19 @@
 /* infer.c - how often each block and edge of the moved functions runs
  *
- * Makes the graph for blockflow.h of each function, and reads the counts back.  What control
- * can do at the end of a block becomes jumps of the flow graph:
+ * A complete profile needs no inference (exact.c).  From samples, the likeliest counts of the
+ * whole program are searched, given samples, seen edges and calls (infer_fit.c).  Before that
+ * it is found which blocks without samples must run for those with samples to run (mustrun.h).
+ * What control can do at the end of a block becomes jumps of a graph:
  *
- *    fall, taken, each distinct block of a proven table      jumps to those blocks
+ *    fall, taken, each block of a proven table               jumps to those blocks
  *    return, tail call, fall or branch out of the function   a normal exit
  *    ud2 and the like, a call that does not come back        an abnormal exit
  *    an indirect jump without proven table                   a normal exit; it may come back in
  *                                                            at any block whose address is
  *                                                            taken
  *
- * A profile that is exact and has edges needs no inference (exact.c).  From exact blocks alone
- * edges follow by flow (blockflow.h).  Samples need more: starting from the counts that flow
- * gives, the likeliest counts of the whole program are searched, given samples, seen edges and
- * calls (infer_fit.c).  Functions of which nothing was seen get the counts that calls from
- * others let expect (infer_callees.c).  Some functions may have been counted besides
- * (relativeprofile.h).
+ * Functions of which nothing was seen get the counts that calls from others let expect
+ * (infer_callees.c).  Some functions may have been counted besides (relativeprofile.h).
  *
  * Calls do not end blocks.  Padding takes no part.  Landing pads are entered by exceptions.
  *
@@ -23,7 +21,7 @@
  */
 #include "editor/infer/infer.h"
 
-#include "editor/graph/blockflow.h"
+#include "editor/graph/mustrun.h"
 #include "editor/infer/branchguess.h"
 #include "editor/infer/exact.h"
 #include "editor/infer/infer_callees.h"
@@ -32,136 +30,95 @@
 #include "editor/infer/unsampled.h"
 #include "lib/err.h"
 
-enum jump_kind { FALL, TAKEN, TABLE, EXIT };
+/* Executions, in samples for an instruction, of what must run but has no samples; chosen. */
+static const double hardly_ever = 1e-3;
 
 struct graph {
-	struct blockflow flow;
-	VEC(struct blockflow_jump) jump;
-	VEC(uint32_t) where;	/* for each jump: kind, and the table entry above it */
+	struct mustrun m;
+	VEC(struct mustrun_jump) jump;
 };
 
-static void add_jump(struct arena *a, struct graph *g, uint32_t from, uint32_t to,
-		     enum jump_kind kind, uint32_t entry)
+static void add_jump(struct arena *a, struct graph *g, uint32_t from, uint32_t to)
 {
-	struct blockflow_jump j = { .from = from, .to = to };
+	struct mustrun_jump j = { .from = from, .to = to };
 
 	vec_push(a, &g->jump, j);
-	vec_push(a, &g->where, entry << 2 | (uint32_t)kind);
 }
 
-/* One jump for each distinct block, at its first entry; entries that lead out are one exit.
- * seen[] is scratch, [nblock], all zero before and after. */
-static void add_table(struct arena *a, struct graph *g, uint32_t from,
-		      const struct jump_table *t, uint8_t *seen)
-{
-	bool leaves = false;
-
-	for (uint32_t i = 0; i < t->nentry; i++) {
-		if (t->succ[i] == NO_BLOCK) {
-			leaves = true;
-		} else if (!seen[t->succ[i]]) {
-			seen[t->succ[i]] = 1;
-			add_jump(a, g, from, t->succ[i], TABLE, i);
-		}
-	}
-	for (uint32_t i = 0; i < t->nentry; i++) {
-		if (t->succ[i] != NO_BLOCK)
-			seen[t->succ[i]] = 0;
-	}
-	if (leaves)
-		add_jump(a, g, from, BLOCKFLOW_EXIT, EXIT, 0);
-}
-
-static void add_block(struct arena *a, struct graph *g, const struct fn *fn, uint32_t id,
-		      uint8_t *seen)
+static void add_block(struct arena *a, struct graph *g, const struct fn *fn, uint32_t id)
 {
 	const struct block *b = &fn->block[id];
 	const struct insn *last = b->ninsn ? &fn->insn[b->insn + b->ninsn - 1] : NULL;
+	const struct jump_table *t = b->table != NO_TABLE ? &fn->table[b->table] : NULL;
 	uint32_t before = g->jump.n;
 
 	if (b->padding)
 		return;
 	if (b->noreturn || (last && last->kind == INSN_TRAP)) {
-		add_jump(a, g, id, BLOCKFLOW_EXIT, EXIT, 0);
+		add_jump(a, g, id, MUSTRUN_EXIT);
 		g->jump.v[g->jump.n - 1].abnormal = true;
 		return;
 	}
 	if (b->fall != NO_BLOCK)
-		add_jump(a, g, id, b->fall, FALL, 0);
+		add_jump(a, g, id, b->fall);
 	if (b->taken != NO_BLOCK)
-		add_jump(a, g, id, b->taken, TAKEN, 0);
-	if (b->table != NO_TABLE)
-		add_table(a, g, id, &fn->table[b->table], seen);
+		add_jump(a, g, id, b->taken);
+	for (uint32_t i = 0; t && i < t->nentry; i++)
+		add_jump(a, g, id, t->succ[i] == NO_BLOCK ? MUSTRUN_EXIT : t->succ[i]);
 	if (b->fall_out || b->taken_out || g->jump.n == before)
-		add_jump(a, g, id, BLOCKFLOW_EXIT, EXIT, 0);
+		add_jump(a, g, id, MUSTRUN_EXIT);
 }
 
-static void read_counts(struct arena *a, struct fn *fn, const struct graph *g, bool exact)
+static void read_graph(struct arena *a, struct fn *fn, const struct graph *g)
 {
+	for (uint32_t i = 0; i < fn->nblock; i++) {
+		const struct mustrun_node *n = &g->m.node[i];
+		struct block *b = &fn->block[i];
+		uint32_t length = block_length(fn, b);
+
+		b->leads_to_noreturn = n->leads_to_abnormal;
+		b->confidence = CONFIDENCE_LOW;
+		b->fall_count = b->taken_count = 0;
+		b->count = n->runs ? hardly_ever : 0;
+		if (n->runs && b->samples > 0)
+			b->count = b->samples / (length ? length : 1);
+	}
 	for (uint32_t t = 0; t < fn->ntable; t++)
 		fn->table[t].count = arena_array(a, fn->table[t].nentry, sizeof(double));
-	for (uint32_t i = 0; i < fn->nblock; i++) {
-		fn->block[i].count = g->flow.node ? g->flow.node[i].count : 0;
-		fn->block[i].leads_to_noreturn =
-			g->flow.node && g->flow.node[i].leads_to_abnormal;
-		fn->block[i].fall_count = fn->block[i].taken_count = 0;
-		/* Of exact blocks one thing is not known: which way those went that have
-		 * several. */
-		fn->block[i].confidence = exact ? CONFIDENCE_HIGH : CONFIDENCE_LOW;
-	}
-	fn->entry_count = g->flow.entry_count;
-	for (uint32_t j = 0; j < g->flow.njump; j++) {
-		struct block *b = &fn->block[g->flow.jump[j].from];
-		double count = g->flow.jump[j].count;
+	for (uint32_t j = 0; j < g->m.njump; j++) {
+		const struct mustrun_jump *jump = &g->m.jump[j];
+		struct block *b = &fn->block[jump->from];
 
-		if (exact && j > 0 && g->flow.jump[j - 1].from == g->flow.jump[j].from)
-			b->confidence = CONFIDENCE_MEDIUM;
-		switch ((enum jump_kind)(g->where.v[j] & 3)) {
-		case FALL:
-			b->fall_count = count;
-			break;
-		case TAKEN:
-			b->taken_count = count;
-			break;
-		case TABLE:
-			fn->table[b->table].count[g->where.v[j] >> 2] += count;
-			break;
-		case EXIT:
-			if (b->fall_out && !b->taken_out)
-				b->fall_count = count;
-			else if (b->taken_out && b->taken == NO_BLOCK)
-				b->taken_count = count;
-			break;
-		}
+		if (!jump->runs)
+			continue;
+		if (b->fall == jump->to)
+			b->fall_count = hardly_ever;
+		else if (b->taken == jump->to)
+			b->taken_count = hardly_ever;
 	}
+	fn->entry_count = fn->block[0].count;
 }
 
 /* `sampled`: there are samples somewhere; then it is found in every function which blocks lead
  * to a noreturn. */
-static void infer_fn(struct arena *job, struct arena *a, struct fn *fn, bool exact,
-		     bool sampled)
+static void find_needed(struct arena *job, struct arena *a, struct fn *fn, bool sampled)
 {
-	struct graph g = { 0 };
+	struct graph g = { .m.nnode = fn->nblock };
 
-	if (sampled) {
-		uint8_t *seen = arena_alloc(a, fn->nblock);
+	g.m.node = arena_array(a, fn->nblock, sizeof(*g.m.node));
+	for (uint32_t i = 0; i < fn->nblock; i++) {
+		const struct block *b = &fn->block[i];
+		bool computed = b->pinned && fn->unproven > 0;
 
-		g.flow.nnode = fn->nblock;
-		g.flow.node = arena_array(a, fn->nblock, sizeof(*g.flow.node));
-		for (uint32_t i = 0; i < fn->nblock; i++) {
-			const struct block *b = &fn->block[i];
-
-			g.flow.node[i] = (struct blockflow_node){ .samples = b->samples,
-				.insns = block_length(fn, b), .absent = b->padding,
-				.entered = b->landing || (b->pinned && fn->unproven > 0),
-				.thrown = b->landing && !(b->pinned && fn->unproven > 0) };
-			add_block(a, &g, fn, i, seen);
-		}
-		g.flow.jump = g.jump.v;
-		g.flow.njump = g.jump.n;
-		blockflow_infer(&g.flow);
+		g.m.node[i] = (struct mustrun_node){ .runs = b->samples > 0 && !b->padding,
+			.entered = b->landing || computed, .thrown = b->landing && !computed };
+		add_block(a, &g, fn, i);
 	}
-	read_counts(job, fn, &g, exact);
+	g.m.jump = g.jump.v;
+	g.m.njump = g.jump.n;
+	if (sampled)
+		mustrun_find(&g.m);
+	read_graph(job, fn, &g);
 }
 
 int infer_counts(struct prog *prog, struct err *err)
@@ -184,18 +141,17 @@ int infer_counts(struct prog *prog, struct err *err)
 				goto out;
 			}
 		}
-		if (fn->moved && prog->exact_edges)
+		if (fn->moved && prog->exact)
 			exact_counts(prog->arena, &prog->fn[i]);
 		else if (fn->moved)
-			infer_fn(prog->arena, scratch, &prog->fn[i], prog->exact_blocks,
-				 sampled);
+			find_needed(prog->arena, scratch, &prog->fn[i], sampled);
 		arena_reset(scratch);
 	}
-	if (!prog->exact_blocks && infer_fit(prog, scratch, weight)) {
+	if (!prog->exact && infer_fit(prog, scratch, weight)) {
 		relprofile_apply(prog);
 		infer_callees(prog, weight, scratch);
 	}
-	for (uint32_t i = 0; i < prog->nfn && !prog->exact_blocks; i++) {
+	for (uint32_t i = 0; i < prog->nfn && !prog->exact; i++) {
 		if (prog->fn[i].moved && !prog->fn[i].relprofile)
 			unsampled_judge(&prog->fn[i], scratch);
 		arena_reset(scratch);

@@ -9,9 +9,10 @@
  *    a tail call   the target of a conditional jump out of the function, so that it can be
  *                  counted
  *
- * The search starts from the counts that min-cost flow found.  A block of which neither these
- * counts nor samples nor seen edges tell that it runs gets its count from the branches around
- * it, whose probabilities are guessed (branchguess.h), and is marked as guessed; or none where
+ * The search starts from what was seen of a branch, from how often the blocks were sampled that
+ * it leads to, and from what other branches teach (branchguess.h).  A block without samples or
+ * seen edges that is not needed by one that has some (mustrun.h) gets its count from the
+ * branches around it, whose probabilities are guessed, and is marked as guessed; or none where
  * it leads to a noreturn.
  *
  * Tested by tests/unit/editor/passes/test_passes.c (tests/ir/infer_*.txt).
@@ -37,9 +38,9 @@ static const double GUESS_FIRM = 8;
  * with half of the blocks of cc1's functions that have any of 5,000 samples; what the fit finds
  * of the rest changes no more than by a few rounds more or less. */
 static const double LEAST_EXPECTED = 2e-4;
-/* With so many observations min-cost flow and the guess count where the search starts; chosen:
- * where it ends hardly depends on them. */
-static const double START_FLOW = 2, START_GUESS = 0.6;
+/* With so many observations samples and the guess count where the search starts; chosen: where
+ * it ends hardly depends on them. */
+static const double START_SAMPLES = 2, START_GUESS = 0.6;
 
 enum way { FALL, TAKEN, TABLE, OTHER };	/* of a block's edges */
 
@@ -142,21 +143,17 @@ static bool is_tail(const struct fn *fn, const struct block *b)
 	return last && last->kind == INSN_JCC && b->taken == NO_BLOCK && b->taken_out;
 }
 
-static void add_edge(struct builder *w, uint32_t from, uint32_t to, double count, double seen,
-		     uint32_t way)
+static void add_edge(struct builder *w, uint32_t from, uint32_t to, double seen, uint32_t way)
 {
-	struct likelihood_edge s = {
-		.from = from, .to = to, .seen = seen, .probability = count
-	};
+	struct likelihood_edge s = { .from = from, .to = to, .seen = seen };
 
 	vec_push(w->arena, &w->edge, s);
 	vec_push(w->arena, &w->way, way);
 }
 
-static void add_block_edge(struct builder *w, uint32_t id, uint32_t to, double count,
-			   uint32_t way)
+static void add_block_edge(struct builder *w, uint32_t id, uint32_t to, uint32_t way)
 {
-	add_edge(w, w->base + id, w->base + to, count, seen_edge(w->fn, id, to), way);
+	add_edge(w, w->base + id, w->base + to, seen_edge(w->fn, id, to), way);
 	w->edge.v[w->edge.n - 1].never = w->fn->block[to].leads_to_noreturn;
 }
 
@@ -171,7 +168,7 @@ static void add_table(struct builder *w, uint32_t id, const struct jump_table *t
 			leaves = true;
 		} else if (!w->listed[to]) {
 			w->listed[to] = 1;
-			add_block_edge(w, id, to, t->count[i], i << 2 | TABLE);
+			add_block_edge(w, id, to, i << 2 | TABLE);
 		}
 	}
 	for (uint32_t i = 0; i < t->nentry; i++) {
@@ -179,7 +176,7 @@ static void add_table(struct builder *w, uint32_t id, const struct jump_table *t
 			w->listed[t->succ[i]] = 0;
 	}
 	if (leaves)
-		add_edge(w, w->base + id, LIKELIHOOD_EXIT, 0, 0, OTHER);
+		add_edge(w, w->base + id, LIKELIHOOD_EXIT, 0, OTHER);
 }
 
 /* To where the jump was seen to go, and to the hub.  What is seen of one jump tells nothing of
@@ -191,9 +188,9 @@ static void add_computed(struct builder *w, uint32_t id)
 
 	for (uint32_t i = first_seen_edge(fn, id, 0);
 	     i < fn->nseen_edge && fn->seen_edge[i].from == id; i++)
-		add_edge(w, w->base + id, w->base + fn->seen_edge[i].to, 0,
+		add_edge(w, w->base + id, w->base + fn->seen_edge[i].to,
 			 fn->seen_edge[i].count, OTHER);
-	add_edge(w, w->base + id, w->hub, 1, 0, OTHER);
+	add_edge(w, w->base + id, w->hub, 0, OTHER);
 }
 
 static void add_edges(struct builder *w, uint32_t id)
@@ -206,28 +203,27 @@ static void add_edges(struct builder *w, uint32_t id)
 	if (b->padding)
 		return;
 	if (b->noreturn || (last && last->kind == INSN_TRAP)) {
-		add_edge(w, node, LIKELIHOOD_EXIT, 1, 0, OTHER);
+		add_edge(w, node, LIKELIHOOD_EXIT, 0, OTHER);
 		return;
 	}
 	if (b->fall != NO_BLOCK)
-		add_block_edge(w, id, b->fall, b->fall_count, FALL);
+		add_block_edge(w, id, b->fall, FALL);
 	if (b->taken != NO_BLOCK && b->taken != b->fall)
-		add_block_edge(w, id, b->taken, b->taken_count, TAKEN);
+		add_block_edge(w, id, b->taken, TAKEN);
 	if (b->table != NO_TABLE)
 		add_table(w, id, &fn->table[b->table]);
 	if (is_tail(fn, b))
-		add_edge(w, node, w->tail_base + w->tails++, b->taken_count,
+		add_edge(w, node, w->tail_base + w->tails++,
 			 seen_calls(fn, b->insn + b->ninsn - 1), TAKEN);
 	else if (b->fall_out || b->taken_out)
-		add_edge(w, node, LIKELIHOOD_EXIT,
-			 fmax(b->count - b->fall_count - b->taken_count, 0), 0, OTHER);
+		add_edge(w, node, LIKELIHOOD_EXIT, 0, OTHER);
 	if (w->edge.n != before)
 		return;
 	if (is_computed(fn, b) && w->hub != NO_BLOCK) {
 		add_computed(w, id);
 		return;
 	}
-	add_edge(w, node, LIKELIHOOD_EXIT, 1, 0, OTHER);
+	add_edge(w, node, LIKELIHOOD_EXIT, 0, OTHER);
 }
 
 /* From the hub to each block whose address is taken. */
@@ -237,9 +233,9 @@ static void add_hub(struct builder *w)
 
 	for (uint32_t i = 0; i < fn->nblock; i++) {
 		if (fn->block[i].pinned && !fn->block[i].padding)
-			add_edge(w, w->hub, w->base + i, fn->block[i].count, 0, OTHER);
+			add_edge(w, w->hub, w->base + i, 0, OTHER);
 	}
-	add_edge(w, w->hub, LIKELIHOOD_EXIT, fn->entry_count, 0, OTHER);
+	add_edge(w, w->hub, LIKELIHOOD_EXIT, 0, OTHER);
 }
 
 /* The time spent in a block of `len` instructions tells as much as so many samples: the longer
@@ -287,25 +283,35 @@ static void add_nodes(struct builder *w)
 	}
 }
 
-/* The search starts from proportions of flow and of what was seen, neither believed altogether;
- * where both know nothing, from the guess. */
+/* Executions of the node that the edge leads to, by its samples and what is guessed of one
+ * more: that a short block has none tells little. */
+static double sampled(const struct builder *w, const struct likelihood_edge *s)
+{
+	const struct likelihood_node *n =
+		s->to == LIKELIHOOD_EXIT ? NULL : &w->node.v[s->to];
+
+	return n && n->cost > 0 && !s->never ? (n->samples + s->guess) / fmax(n->cost, 1) : 0;
+}
+
+/* The search starts from proportions of what was seen and of samples, neither believed
+ * altogether; where both know nothing, from the guess. */
 static void set_start(struct builder *w)
 {
 	for (uint32_t i = 0, end; i < w->edge.n; i = end) {
-		double flow = 0, seen = 0;
+		double all = 0, seen = 0;
 
 		for (end = i; end < w->edge.n && w->edge.v[end].from == w->edge.v[i].from;
 		     end++) {
-			flow += w->edge.v[end].probability;
+			all += sampled(w, &w->edge.v[end]);
 			seen += w->edge.v[end].seen;
 		}
 		for (uint32_t k = i; k < end; k++) {
 			struct likelihood_edge *s = &w->edge.v[k];
-			double part = flow > 0 ? s->probability / flow : s->guess;
+			double part = all > 0 ? sampled(w, s) / all : s->guess;
+			double observed =
+				s->seen + START_SAMPLES * part + START_GUESS * s->guess;
 
-			double observed = s->seen + START_FLOW * part + START_GUESS * s->guess;
-
-			s->probability = observed / (seen + (START_FLOW + START_GUESS));
+			s->probability = observed / (seen + (START_SAMPLES + START_GUESS));
 		}
 	}
 }
@@ -385,7 +391,7 @@ static void add_fn(struct builder *w, uint32_t f)
 	if (w->hub != NO_BLOCK)
 		add_hub(w);
 	for (uint32_t i = 0; i < w->tails; i++)
-		add_edge(w, w->tail_base + i, LIKELIHOOD_EXIT, 1, 0, OTHER);
+		add_edge(w, w->tail_base + i, LIKELIHOOD_EXIT, 0, OTHER);
 	vec_push(w->arena, &w->part, part);
 	add_branches(w, part.edge);
 	add_entries(w, f);
@@ -560,7 +566,7 @@ static void set_confidence(const struct builder *w, const struct likelihood *fit
 	}
 }
 
-/* Marks blocks of which nothing says that they run; counts are still those of min-cost flow. */
+/* Marks blocks of which nothing says that they run; counts are still those before the fit. */
 static void mark_guessed(struct builder *w, struct fn *fn)
 {
 	bool *seen = arena_alloc(w->pass, fn->nblock);
@@ -577,11 +583,10 @@ static bool never_runs(const struct block *b)
 	return b->guessed && b->leads_to_noreturn;
 }
 
-/* A count that min-cost flow needs to explain the samples is not 0, but may be next to
- * nothing. */
-static double at_least(double count, double flow)
+/* The count of what must run is not 0, but may be next to nothing. */
+static double at_least(double count, double needed)
 {
-	return flow > 0 ? fmax(count, 1e-6) : count;
+	return needed > 0 ? fmax(count, 1e-6) : count;
 }
 
 static void read_fn(struct builder *w, const struct likelihood *fit, uint32_t f)
@@ -589,7 +594,7 @@ static void read_fn(struct builder *w, const struct likelihood *fit, uint32_t f)
 	struct fn *fn = &w->prog->fn[f];
 	uint32_t p = w->part_of[f], base = w->part.v[p].node;
 	uint32_t end = p + 1 < w->part.n ? w->part.v[p + 1].edge : w->edge.n;
-	double (*flow)[2] = arena_array(w->pass, fn->nblock, sizeof(*flow));
+	double (*needed)[2] = arena_array(w->pass, fn->nblock, sizeof(*needed));
 
 	mark_guessed(w, fn);
 	for (uint32_t t = 0; t < fn->ntable; t++)
@@ -598,8 +603,8 @@ static void read_fn(struct builder *w, const struct likelihood *fit, uint32_t f)
 		struct block *b = &fn->block[i];
 
 		b->count = never_runs(b) ? 0 : at_least(fit->node[base + i].count, b->count);
-		flow[i][0] = b->fall_count;
-		flow[i][1] = b->taken_count;
+		needed[i][0] = b->fall_count;
+		needed[i][1] = b->taken_count;
 		b->fall_count = b->taken_count = 0;
 	}
 	for (uint32_t k = fit->part[p].edge; k < end; k++) {
@@ -614,10 +619,10 @@ static void read_fn(struct builder *w, const struct likelihood *fit, uint32_t f)
 			count = 0;
 		switch ((enum way)(w->way.v[k] & 3)) {
 		case FALL:
-			b->fall_count = at_least(count, flow[from][0]);
+			b->fall_count = at_least(count, needed[from][0]);
 			break;
 		case TAKEN:
-			b->taken_count = at_least(count, flow[from][1]);
+			b->taken_count = at_least(count, needed[from][1]);
 			break;
 		case TABLE:
 			fn->table[b->table].count[w->way.v[k] >> 2] += count;

@@ -5,7 +5,7 @@
 #include "postmorph/ir/ir.h"
 
 /* Makes the counts of moved functions with samples or seen edges likelier, calls between
- * functions included; they must have counts by min-cost flow.  weight[BRANCHGUESS_WEIGHTS] gets
+ * functions included; they must have counts (infer.c).  weight[BRANCHGUESS_WEIGHTS] gets
  * what was learnt of features of branches.  False when there is no such function. */
 bool infer_fit(struct prog *prog, struct arena *scratch, double *weight);
 

@@ -108,7 +108,7 @@ static int make_heat(struct prog *prog, const struct instrument_choice *by, stru
 		prog->fn[i].moved = prog->fn[i].skip == SKIP_NONE;
 	if (profile_attach(prog, by->profile, err) < 0)
 		return -1;
-	if (by->uncertain > 0 && prog->exact_edges)
+	if (by->uncertain > 0 && prog->exact)
 		return err_set(err, ERR_INPUT, "nothing is uncertain: the profile is complete");
 	if (infer_counts(prog, err) < 0)
 		return -1;

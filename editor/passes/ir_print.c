@@ -146,7 +146,7 @@ static void print_block(const struct prog *prog, uint32_t fn_id, uint32_t id, FI
 
 void ir_print(const struct prog *prog, FILE *f)
 {
-	if (prog->exact_edges)
+	if (prog->exact)
 		(void)fprintf(f, "exact\n");
 	for (uint32_t i = 0; i < prog->norder; i++) {
 		const struct fn *fn = &prog->fn[prog->order[i]];

@@ -269,8 +269,8 @@ struct prog {
 	 * to */
 	vaddr seen_in_front;
 
-	bool exact_blocks;	/* profile: samples are executions times instructions */
-	bool exact_edges;	/* and seen edges, and calls, are complete */
+	/* profile: samples are executions times instructions, seen edges and calls complete */
+	bool exact;
 	uint32_t calls_left_out;	/* of the profile: at no instruction */
 
 	/* layout, filled by passes */

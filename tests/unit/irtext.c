@@ -174,7 +174,6 @@ static int parse_seen(struct parser *ps, struct text_fn *t, char **word, uint32_
 		return wrong(ps, "two blocks and a number belong behind", word[0]);
 	e.count = strtod(word[3], NULL);
 	vec_push(ps->a, &t->seen, e);
-	ps->out->prog.exact_edges = ps->out->prog.exact_blocks;
 	return 0;
 }
 
@@ -212,7 +211,7 @@ static int parse_line(struct parser *ps, char *line)
 	if (n == 0)
 		return 0;
 	if (strcmp(word[0], "exact") == 0) {
-		ps->out->prog.exact_blocks = true;
+		ps->out->prog.exact = true;
 		return 0;
 	}
 	if (strcmp(word[0], "fn") == 0)

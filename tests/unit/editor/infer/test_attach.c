@@ -66,7 +66,7 @@ static void edges_and_calls_come_to_their_functions(void **state)
 	/* the call is wherever the made-up code has an instruction of b1 */
 	call[0].insn = prog->base + f->insn[f->block[1].insn + 1].off;
 	assert_int_equal(profile_attach(prog, &whole, &err), 0);
-	assert_false(prog->exact_blocks || prog->exact_edges);
+	assert_false(prog->exact);
 	assert_true(f->samples == 16 && f->moved && f->block[0].samples == 10);
 	assert_true(prog->fn[2].samples == 3 && !prog->fn[2].moved);
 	assert_int_equal(f->nseen_edge, 4);
@@ -92,36 +92,13 @@ static void exact_executions_become_samples_by_length(void **state)
 	p.clock = "exact";
 	p.ncall = 0;
 	assert_int_equal(profile_attach(prog, &p, &err), 0);
-	assert_true(prog->exact_blocks && prog->exact_edges);
+	assert_true(prog->exact);
 	assert_true(prog->fn[0].block[0].samples == 20 && prog->fn[0].block[1].samples == 24);
 	assert_int_equal(infer_counts(prog, &err), 0);
 	assert_true(prog->fn[0].block[0].count == 10 && prog->fn[0].block[1].count == 6);
 	assert_true(prog->fn[0].block[0].fall_count == 7 &&
 		    prog->fn[0].block[0].taken_count == 2);
 	assert_true(prog->fn[0].entry_count == 5);
-	arena_free(a);
-}
-
-/* Without edges, exact block counts are still not samples of time. */
-static void exact_blocks_without_edges_are_inferred_from(void **state)
-{
-	struct arena *a = arena_new();
-	struct prog *prog = make(a);
-	struct profile_block exact[] = { { 0x1000, 90 }, { 0x1008, 60 }, { 0x1014, 80 },
-		{ 0x1015, 30 } };
-	struct profile p = { .module = "/x", .clock = "exact", .block = exact, .nblock = 4 };
-	struct err err;
-
-	(void)state;
-	assert_int_equal(profile_attach(prog, &p, &err), 0);
-	assert_true(prog->exact_blocks && !prog->exact_edges);
-	assert_int_equal(infer_counts(prog, &err), 0);
-	const struct fn *f = &prog->fn[0];
-	for (uint32_t b = 0; b < 4; b++)
-		assert_true(f->block[b].count > exact[b].samples - 0.01 &&
-			    f->block[b].count < exact[b].samples + 0.01);
-	assert_true(f->block[1].fall_count > 49.9 && f->block[1].fall_count < 50.1);
-	assert_true(f->entry_count > 79.9 && f->entry_count < 80.1);
 	arena_free(a);
 }
 
@@ -207,7 +184,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(edges_and_calls_come_to_their_functions),
 		cmocka_unit_test(exact_executions_become_samples_by_length),
-		cmocka_unit_test(exact_blocks_without_edges_are_inferred_from),
 		cmocka_unit_test(a_call_at_no_instruction_is_left_out),
 		cmocka_unit_test(what_is_no_block_is_an_error),
 		cmocka_unit_test(what_edges_and_calls_tell_of_is_looked_at),

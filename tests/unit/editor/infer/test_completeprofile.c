@@ -60,7 +60,7 @@ static void blocks_and_edges_that_run_ascend_and_parallel_edges_are_one(void **s
 
 	(void)state;
 	make(&w);
-	w.prog.exact_blocks = true;
+	w.prog.exact = true;
 	completeprofile_make(&w.prog, "m", &p);
 	assert_true(profile_is_exact(&p));
 	assert_string_equal(p.module, "m");

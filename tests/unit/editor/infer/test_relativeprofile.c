@@ -66,7 +66,7 @@ static const struct fn *infer(struct prog *prog, const struct profile *samples)
 		prog->fn[f].moved = true;	/* as callees are */
 	if (infer_counts(prog, &err) < 0)
 		fail_msg("%s", err.text);
-	assert_false(prog->exact_blocks || prog->exact_edges);
+	assert_false(prog->exact);
 	return &prog->fn[0];
 }
 
