@@ -1,3 +1,4 @@
+/* mono.c - the shift of a time namespace, from /proc/self/timens_offsets */
 #include "monitor/mono.h"
 
 #include <fcntl.h>

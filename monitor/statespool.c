@@ -1,3 +1,7 @@
+/* statespool.c - a nameless spool in memory, filled with states and handed over as a descriptor
+ *
+ * Tested by tests/unit/manager/samples/test_statefeed.c.
+ */
 #include "monitor/statespool.h"
 
 #include <stdlib.h>

@@ -1,4 +1,7 @@
-/* decide.c - see decide.h */
+/* decide.c - is a new generation of a module worth its work now, and if not, why not yet?
+ *
+ * Tested by tests/unit/policy/test_decide.c.
+ */
 #include "policy/decide.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* rule.c - see rule.h
+/* rule.c - which rule of the policy is about a file, by its path, package and owner
  *
  * The package of a file is looked up where dpkg notes what it unpacked:
  * /var/lib/dpkg/info/NAME.list, or NAME:ARCHITECTURE.list, a path a line.  Only lists of

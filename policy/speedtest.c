@@ -1,4 +1,4 @@
-/* speedtest.c - see speedtest.h */
+/* speedtest.c - observes how fast a module is, and compares that with before its last swap */
 #include "policy/speedtest.h"
 
 #include <math.h>

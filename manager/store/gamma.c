@@ -1,3 +1,7 @@
+/* gamma.c - writes and reads numbers in Elias' gamma code, bit by bit
+ *
+ * Tested by tests/unit/manager/store/test_gamma.c.
+ */
 #include "manager/store/gamma.h"
 
 #include <endian.h>

@@ -391,15 +391,3 @@ uint32_t cfi_state_at(const struct cfi *cfi, uint32_t fde, vaddr addr)
 
 	return k == f->row ? 0 : cfi->rows[k - 1].state;
 }
-
-const struct cfi_rule *cfi_rule_of(const struct cfi_state *state, uint32_t reg)
-{
-	static const struct cfi_rule none;
-
-	if (reg < CFI_NREG)
-		return &state->reg[reg];
-	for (uint32_t i = 0; i < state->nother; i++)
-		if (state->other[i].reg == reg)
-			return &state->other[i].rule;
-	return &none;
-}

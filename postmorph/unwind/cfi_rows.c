@@ -363,6 +363,18 @@ static bool set_cfa_expr(struct run *u)
 	return true;
 }
 
+const struct cfi_rule *cfi_rule_of(const struct cfi_state *state, uint32_t reg)
+{
+	static const struct cfi_rule none;
+
+	if (reg < CFI_NREG)
+		return &state->reg[reg];
+	for (uint32_t i = 0; i < state->nother; i++)
+		if (state->other[i].reg == reg)
+			return &state->other[i].rule;
+	return &none;
+}
+
 static bool restore_rule(struct run *u, uint64_t reg)
 {
 	return u->initial && reg < CFI_REG_END &&
