@@ -107,7 +107,7 @@ $(call archive,tests/unit): $(patsubst %.c,$(B)/%.o,$(wildcard tests/unit/*.c))
 FUZZ      = $(call programs,tests/fuzz/fuzz_*.c)
 MUTANTS   = $(B)/tests/fuzz/mutants
 HELPERS   = $(call programs,tests/e2e/*.c) $(call programs,tests/verify/*.c) \
-	    $(call programs,tests/programs/*.c) $(call programs,tests/torture/*.c) \
+	    $(call programs,tests/programs/*.c) $(call programs,tests/torture/*.c) $(call programs,tests/mutation/*.c) \
 	    $(call programs,bench/*.c) $(MUTANTS)
 FUZZ_ENGINE ?= tests/fuzz/replay.c
 link_test = $(CC) $(CFLAGS) $(LDFLAGS) -MMD -MP -MT $@ -MF $@.d $(filter %.c %.a,$^) $(1) \
