@@ -4,8 +4,9 @@
  *
  * Makes NUMBER damaged generations by the kinds of kinds.h, each as often as any other, and
  * asks the Verifier about each.  One that it accepts is written to FOLDER and run: it must
- * print what ORIGINAL prints and end as that ends.  Nothing is judged to be harmless by reading it,
- * and nothing is shared with mutate.c, whose damage and whose judgement know the Verifier.
+ * print what ORIGINAL prints and end as that ends.  Nothing is judged to be harmless by
+ * reading it, and nothing is shared with mutate.c, whose damage and judgement know the
+ * Verifier.
  *
  * The program must therefore run all of its code, throw through all of its frames and call
  * through all of its pointers by itself, without arguments: tests/verify/foreign.sh builds
