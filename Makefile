@@ -41,6 +41,8 @@ PACKAGES_BUILD = gcc libc6-dev libzydis-dev libelf-dev binutils-dev libseccomp-d
 PACKAGES_DEMO  = perl sqlite3 bash gzip coreutils libsqlite3-0
 PACKAGES_CHECK = g++ clang lld llvm libcmocka-dev libunwind-dev elfutils binutils gdb valgrind mandoc \
 		 procps systemd git jq nasm fp-compiler python3 lua5.4 ruby unison restic shellcheck
+# Packages of their own in newer releases only, part of others before.
+PACKAGES_NEWER = binutils-gold
 
 # Every room is one archive, with what is in its inner folders (manager/ctl is a room of its own);
 # main.c is a program's and stays out of it.
@@ -131,9 +133,10 @@ programs-for-check: all $(UNIT) $(FUZZ) $(HELPERS)
 
 # `make packages` works offline when nothing is missing; without root it only says what is.
 packages: want = $(PACKAGES_BUILD) $(PACKAGES_DEMO) $(PACKAGES_CHECK)
+packages: newer = $(PACKAGES_NEWER)
 packages-demo: want = $(PACKAGES_BUILD) $(PACKAGES_DEMO)
 packages packages-demo:
-	@missing=; for p in $(want); do \
+	@missing=; for p in $(want) $$(apt-cache pkgnames 2>/dev/null | grep -Fx "$(newer)"); do \
 		case "$$(dpkg-query -W -f '$${Status}' $$p 2>/dev/null)" in \
 		*" installed") ;; *) missing="$$missing $$p" ;; esac; \
 	done; \
