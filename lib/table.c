@@ -1,7 +1,9 @@
-/* table.c - cells as text, and their two printed forms
+/* table.c - keeps tables as cells of text, and prints them for people or as JSON
  *
  * A cell is kept as raw text, whatever its type: so a table can be sent to another process and
  * printed there.  Types matter only for printing.
+ *
+ * Tested by tests/unit/lib/test_table.c.
  */
 #include "lib/table.h"
 
