@@ -23,7 +23,7 @@ enum {
 	BLOCK_SIZE_MIN = 1,
 	ENTRY_SIZE = 4,
 	TABLE_SIZE = 24,
-	MAX_SEGS = 64,		/* they are searched one by one */
+	MAX_SEGS = 64,		/* chosen: they are searched one by one, and files have few */
 };
 
 void blockmap_segs_write(const struct blockmap_seg *seg, uint32_t nseg, struct wr *out)
