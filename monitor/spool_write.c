@@ -1,4 +1,4 @@
-/* spool_write.c - what the Monitor saw, compactly, on disk
+/* spool_write.c - writes events compactly into spool files, within a limit of space
  *
  * IDEA     Events are encoded into a block in memory; a full block is written with one
  *          pwrite(2) at the next multiple of SPOOL_GRID. Each block can be read alone: it
