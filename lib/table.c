@@ -1,9 +1,7 @@
-/* table.c - keeps tables as cells of text, and prints them for people or as JSON
+/* table.c - cells as text, and their two printed forms
  *
  * A cell is kept as raw text, whatever its type: so a table can be sent to another process and
  * printed there.  Types matter only for printing.
- *
- * Tested by tests/unit/lib/test_table.c.
  */
 #include "lib/table.h"
 

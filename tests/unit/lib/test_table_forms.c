@@ -1,4 +1,4 @@
-/* test_table.c - one table, as people see it and as JSON; hostile text does no harm in either */
+/* test_table_forms.c - one table in its two forms: for people with units, for programs as JSON */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -65,19 +65,6 @@ static void programs_see_plain_values(void **state)
 	       "{\"modules\": [\n  {\"name\": \"perl\", \"n\": 7, \"change\": -3, "
 	       "\"ratio\": 1.250000, \"at\": \"0x1f\", \"size\": 1536, "
 	       "\"when\": 86400000000000, \"on\": true}\n]}\n");
-}
-
-static void control_characters_reach_neither_terminal_nor_json(void **state)
-{
-	struct table *t = one_row("a\033\"\\\n\177");
-	char *text = printed(&t, 1, false), *json = printed(&t, 1, true);
-
-	(void)state;
-	assert_non_null(strstr(text, "\na?\"\\??  "));
-	assert_non_null(strstr(json, "\"a\\u001b\\\"\\\\\\u000a\\u007f\""));
-	free(text);
-	free(json);
-	table_free(t);
 }
 
 /* As a table is sent from one process to another. */
@@ -157,7 +144,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(people_see_units_in_aligned_columns),
 		cmocka_unit_test(programs_see_plain_values),
-		cmocka_unit_test(control_characters_reach_neither_terminal_nor_json),
 		cmocka_unit_test(a_table_of_raw_cells_prints_as_the_one_it_was_made_of),
 		cmocka_unit_test(a_cell_that_is_no_number_is_shown_as_text),
 		cmocka_unit_test(several_tables_have_headings_or_keys),
