@@ -4,7 +4,7 @@
  * count is held against the bytes that are there before anything is allocated, and order,
  * disjointness and bounds are checked once, so that the searches need no care.
  *
- * A block may have an empty image (its instructions were all padding); it then shares its place
+ * A block may have an empty image (its instructions were all NOPs); it then shares its place
  * with the block behind it, which comes later in block[] and is the one that a search finds.
  */
 #include "lib/blockmap.h"

@@ -2,7 +2,7 @@
  *
  * Written by the Editor, believed by the Verifier only after proof, used by the Manager to take
  * samples of a running generation back to the blocks of its original.  doc/formats.md has the
- * byte layout.  All integers little-endian, no padding.
+ * byte layout.  All integers little-endian, without gaps.
  *
  *   header   "MORPHMAP" | u32 version = 2 | u32 generation | 32 bytes SHA-256 of the original
  *            | u64 orig_base | u64 gen_base | u32 hot_size | u32 fluff_size
@@ -16,7 +16,7 @@
  * `gen` counts from gen_base, the first byte of new text: [0, hot_size) is hot text,
  * [hot_size, hot_size + fluff_size) is fluff text.  `orig` counts from orig_base.
  * A block's image has its original's instructions in order, some of them longer, without
- * trailing padding NOPs, its last branch re-encoded, and behind them at most one synthetic jmp,
+ * trailing NOPs, its last branch re-encoded, and behind them at most one synthetic jmp,
  * or NOPs that lead into an aligned image behind it; gen_size covers all of it.
  * (A LOOP or JRCXZ out of reach of 8 bits is re-encoded as `loop +2; jmp +5; jmp rel32
  * TARGET`.) No original block has two images.  One whose image is empty (nothing but NOPs, or a
@@ -102,8 +102,8 @@ const struct blockmap_block *blockmap_find_gen(const struct blockmap *map, new_v
 /* The block whose original range holds `addr`; NULL when it was not moved.  O(log n). */
 const struct blockmap_block *blockmap_find_orig(const struct blockmap *map, vaddr addr);
 /* The original address of an address in a block's image, and the other way round: the one at
- * the same distance from the block's start, but not behind its end.  Exact, except where branches
- * were re-encoded or instructions added. */
+ * the same distance from the block's start, but not behind its end.  Exact, except where
+ * branches were re-encoded or instructions added. */
 vaddr blockmap_orig_of(const struct blockmap *map, const struct blockmap_block *b,
 		       new_vaddr addr);
 new_vaddr blockmap_gen_of(const struct blockmap *map, const struct blockmap_block *b,

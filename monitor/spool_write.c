@@ -321,7 +321,8 @@ static void begin_block(struct spool_writer *w)
 	w->nslot = w->next_slot = w->nfile = 0;
 }
 
-/* The payload as a block at the end of the file, in one piece with its header and padding. */
+/* Writes the payload as a block at the end of the file, by one call: header, payload, zeros up
+ * to the next multiple of SPOOL_GRID. */
 static int write_block(struct spool_writer *w, struct err *err)
 {
 	size_t n = SPOOL_BLOCK_HEADER + w->payload.n;

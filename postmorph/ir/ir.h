@@ -76,7 +76,7 @@ extern const char *const confidence_name[NCONFIDENCE];
  *   table  the jump table when the last instruction is an IJMP with a proven one. */
 struct block {
 	vaddr addr;
-	uint32_t size;		/* bytes in the original, NOP padding included */
+	uint32_t size;		/* bytes in the original, trailing NOPs included */
 	uint32_t insn, ninsn;	/* fn->insn[insn .. insn + ninsn) */
 	uint32_t range;		/* index in fn->range[] */
 	uint32_t fall, taken;	/* block ids */
