@@ -4,7 +4,7 @@
  * count is held against the bytes that are there before anything is allocated, and order,
  * disjointness and bounds are checked once, so that the searches need no care.
  *
- * A block may have an empty image (its instructions were all padding); it then shares its place
+ * A block may have an empty image (its instructions were all NOPs); it then shares its place
  * with the block behind it, which comes later in block[] and is the one that a search finds.
  */
 #include "lib/blockmap.h"
@@ -23,7 +23,7 @@ enum {
 	BLOCK_SIZE_MIN = 1,
 	ENTRY_SIZE = 4,
 	TABLE_SIZE = 24,
-	MAX_SEGS = 64,		/* they are searched one by one */
+	MAX_SEGS = 64,		/* chosen: they are searched one by one, and files have few */
 };
 
 void blockmap_segs_write(const struct blockmap_seg *seg, uint32_t nseg, struct wr *out)

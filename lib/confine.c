@@ -36,7 +36,7 @@ static int limit(int resource, uint64_t value, const char *name, struct err *err
 
 /* --- filters of system calls --- */
 
-enum { MAX_TESTS = 3, MAX_CALLS = 64 };
+enum { MAX_TESTS = 3, MAX_CALLS = 64 };	/* room for the lists below */
 
 /* A system call that is allowed when its tested arguments are as said.  The kernel looks at the
  * lower half of those that are an int, so tests of these must as well. */

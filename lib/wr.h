@@ -14,9 +14,9 @@ struct wr {
 };
 
 void wr_free(struct wr *w);			/* leaves an empty, usable buffer */
-/* instead of what `to` held; `from` is empty then */
+/* `to` gets the bytes of `from` in place of its own; `from` is empty afterwards. */
 void wr_move(struct wr *to, struct wr *from);
-/* n zero bytes appended; pointer to the first */
+/* Appends n zero bytes; returns a pointer to the first, valid until the next call. */
 uint8_t *wr_reserve(struct wr *w, size_t n);
 void wr_raw(struct wr *w, const void *p, size_t n);
 void wr_u8(struct wr *w, uint8_t v);

@@ -1,8 +1,8 @@
-/* merge.c - the records of all CPUs' rings in time order
+/* merge.c - merges the records of all CPUs' rings in the order of time
  *
- * Each ring has three positions, tail <= scanned <= head: before `tail` everything has gone
- * out, before `scanned` the times are known to the newest-time account, at `head` the kernel
- * writes.  A heap holds the rings that have a record to offer, the oldest on top.
+ * Each ring has three positions, tail <= scanned <= head: everything before `tail` has gone
+ * out, the newest time is known of everything before `scanned`, and the kernel writes at
+ * `head`.  A heap holds the rings that have a record to offer, the oldest on top.
  *
  * INVARIANTS
  *   I1  times that go out never decrease: a record that comes late is given the last time;

@@ -1,4 +1,4 @@
-/* merge.h - the records of all CPUs' rings in time order; no system calls
+/* merge.h - merges the records of all CPUs' rings in the order of time; no system calls
  *
  * A CPU may take a record's time and commit the record a moment later, so what the rings hold
  * at one look is not all that happened before its newest time.  The finished-round rule: after
@@ -22,7 +22,7 @@ struct merge_counts {		/* since merge_new() */
 struct merge *merge_new(unsigned nring, const struct perf_format *format);
 void merge_free(struct merge *m);			/* NULL is allowed */
 
-/* The rings as they are now, before each round; heads only grow. */
+/* Tells the merge how ring i stands; for every ring, before each round.  Heads only grow. */
 void merge_look(struct merge *m, unsigned i, const struct perf_ring *ring);
 /* One round over the rings looked at: `emit` gets events in ascending time.  With `all`,
  * nothing is held back (for the end).  True when records were held back: another round

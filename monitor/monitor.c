@@ -1,16 +1,16 @@
-/* monitor.c - the Monitor role: kernel rings to spool
+/* monitor.c - the Monitor's loop: takes records from the kernel's rings and writes the spool
  *
  * It sleeps in poll(2) until a ring is half full, `drain_s` has passed, or the parent says
  * something.  A drain is two looks at the rings, SETTLE_MS apart: by the finished-round rule of
  * merge.h the second lets out what the first has seen.  A block that is not full is written
  * when it is FLUSH_S old, so that a killed Monitor loses little.
  *
- * A sample that brings the state of its task goes two ways: without it to the spool on disk,
- * with it to a spool in memory, which the answer to FLUSH carries away.  When that is full,
- * registers are switched off until it is taken: nobody would see them.
+ * A sample that brings the state of its task is written twice: without the state to the spool
+ * on disk, with it to a spool in memory, which the answer to FLUSH carries away.  When the one
+ * in memory is full, registers are switched off until it is taken, because they would be lost.
  *
- * Sampling is on before the maps of the running processes are opened, and their events are
- * given the time before: what a process maps or executes in between is told by a later record.
+ * Sampling is on before the maps of the running processes are opened, and their events get an
+ * earlier time: if a process maps or executes something in between, a later record says so.
  */
 #include "monitor/monitor.h"
 
@@ -31,7 +31,7 @@
 #include "monitor/proctree.h"
 #include "monitor/statespool.h"
 
-enum { SETTLE_MS = 20, FLUSH_S = 60 };
+enum { SETTLE_MS = 20, FLUSH_S = 60 };	/* chosen, not measured */
 enum { TELL_MAX = 1000 };	/* bytes of WATCHING's text */
 static_assert((int)NLACK * (int)LACK_WHY_MAX <= (int)TELL_MAX, "all reasons fit");
 

@@ -1,4 +1,4 @@
-/* monitor.h - the Monitor role: kernel rings to spool
+/* monitor.h - the Monitor role: takes records from the kernel's rings and writes the spool
  *
  * The role speaks with the privileged parent in the messages of lib/msg.def: FLUSH is answered
  * by MONITOR_COUNTS and FLUSHED, SET_PAUSE and SET_REGISTERS by MONITOR_COUNTS, END by both and
@@ -61,7 +61,8 @@ struct monitor_counts {
 int monitor_run(struct perf_set *set, const struct monitor_options *options,
 		struct monitor_counts *counts, struct err *err);
 
-/* For who has no set: WATCHING, which says that there is no sampling, and why. */
+/* For a Monitor whose perf_open() failed: sends WATCHING with the reason why nothing is
+ * sampled. */
 int monitor_tell_failure(int command_fd, const char *why, struct err *err);
 
 #endif

@@ -1,16 +1,16 @@
-/* perf.c - the kernel's sampling events and their rings: all system calls of perf are here
+/* perf.c - opens the kernel's sampling events and maps their rings: all system calls of perf
  *
  * Per CPU there are one to five events.  The first samples; its ring of 64 data pages holds 21
  * s of samples at 250 Hz.  The second, a dummy, never samples: it is there for the exec, mmap,
  * fork and exit records, also in a pause, which it writes into the first one's ring, so that
- * one CPU's records keep their order.  (Output cannot be led to another CPU's ring, and only
- * into a ring that is mapped: that is why perf_map() does it.)  Where one process is sampled
- * the first event tells all that: every fork copies all events, which is what that costs.  The
- * third is the first once more, but takes all registers with each sample; one of the two is
- * enabled at a time, the other costs nothing.  It writes into the same ring: 6 s of samples,
- * and no more memory.  Another, if asked for, tells of signals that kill: its first record
- * wakes the reader.  A last one is what perf_memory.h writes through, in front of the samples
- * of the third.
+ * one CPU's records keep their order.  (Output can be led neither to another CPU's ring nor
+ * into a ring that is not mapped yet: that is why perf_map() does it.)  Where a single process
+ * is sampled there is no dummy, and the first event brings those records too: every fork copies
+ * all events, and the fewer there are the less that costs.  The third is the first once more,
+ * but takes all registers with each sample; one of the two is enabled at a time, the other
+ * costs nothing.  It writes into the same ring: 6 s of samples, and no more memory.  Another,
+ * if asked for, tells of signals that kill: its first record wakes the reader.  A last one is
+ * what perf_memory.h writes through, in front of the samples of the third.
  *
  * CLOCKS
  *   tick       tracepoint irq_vectors:local_timer_entry, every hit: no interrupt is added.  The

@@ -1,4 +1,4 @@
-/* perf_decode.c - records of a perf ring to spool events
+/* perf_decode.c - decodes the records of a perf ring into spool events
  *
  * SAMPLES   carry [IP] TID TIME REGS_USER. With the tick clock there is no usable IP: the
  *           tracepoint's own registers are those of the kernel's interrupt entry, and its

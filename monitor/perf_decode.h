@@ -1,4 +1,4 @@
-/* perf_decode.h - records of a perf ring to spool events; no system calls
+/* perf_decode.h - decodes the records of a perf ring into spool events; no system calls
  *
  * The bytes are the kernel's, but nothing here trusts them: lengths are checked, rings may wrap
  * anywhere, unknown types are told apart from malformed ones.

@@ -1,9 +1,10 @@
-/* perf_memory.c - the program is assembled here: it needs no compiler, no library and no file
+/* perf_memory.c - assembles and loads the BPF program that reads what registers point to
  *
- * It is straight code: for each slot an address, a read that fails where nothing is, and if it
- * did not, the slot's bit, and the place for the next one moved on.  That place is kept in
+ * It needs no compiler, no library and no file.  The program is straight-line code.  For each
+ * slot it computes an address and reads there, which fails where no memory is; if it did not
+ * fail, it sets the slot's bit and moves the place for the next slot on.  That place is kept in
  * memory, not in a register, so that the kernel's verifier takes it as any number below PLACES
- * each time instead of following all ways to it.
+ * each time instead of following every path to it.
  */
 #include "monitor/perf_memory.h"
 

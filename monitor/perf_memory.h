@@ -1,11 +1,11 @@
-/* perf_memory.h - a program in the kernel that adds to a sample what its registers point to
+/* perf_memory.h - a BPF program in the kernel that adds to a sample what its registers point to
  *
  * It runs when a sample with state is taken, just before the sample is written, and writes a
  * record of its own: PERF_SAMPLE_RAW with
  *
  *   u64 magic | u64 sp | u64 ip | memory as lib/statememory.h says | zeros, up to 4 behind 8
  *
- * It reads what is in memory at that moment and waits for nothing; what is not there is left
+ * It reads only pages that are in memory at that moment and waits for nothing; others are left
  * out.
  */
 #ifndef MONITOR_PERF_MEMORY_H
@@ -20,9 +20,9 @@ struct err;
 
 struct perf_memory;
 
-/* Loads the program, switched off, for events that are a tracepoint (which meets all tasks)
- * or not, on CPUs below ncpu.  Needs privileges and a kernel with BPF and with its own types
- * (BTF).  NULL: it cannot be had. */
+/* Loads the program, switched off, for CPUs below ncpu.  `tracepoint` says whether the sampling
+ * events are a tracepoint, which meets all tasks.  Needs privileges and a kernel with BPF and
+ * with its own types (BTF).  NULL: it cannot be loaded. */
 struct perf_memory *perf_memory_new(bool tracepoint, unsigned ncpu, struct err *err);
 /* NULL allowed; events keep the program */
 void perf_memory_free(struct perf_memory *m);

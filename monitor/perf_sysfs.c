@@ -1,4 +1,4 @@
-/* perf_sysfs.c - what the kernel says in small files: numbers, CPUs, ids of tracepoints
+/* perf_sysfs.c - reads numbers, lists of CPUs and ids of tracepoints from small kernel files
  *
  * Ids of tracepoints are in tracefs, which is mounted on most machines, but not in containers
  * and minimal systems.  Where it is not, root makes an instance of it that no path leads to and

@@ -1,4 +1,4 @@
-/* perf_sysfs.h - what files of /sys and /proc say of CPUs and tracepoints */
+/* perf_sysfs.h - reads what files of /sys, /proc and tracefs say of CPUs and tracepoints */
 #ifndef MONITOR_PERF_SYSFS_H
 #define MONITOR_PERF_SYSFS_H
 

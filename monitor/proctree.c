@@ -1,9 +1,9 @@
-/* proctree.c - some processes and all that descends from them
+/* proctree.c - keeps the set of some processes and all their descendants, see proctree.h
  *
  * An open hash table by process id.  A process leaves it with its last thread: its main one may
- * end before the others.  Threads that were there before the process was added are not known;
- * such a one leaves with its main thread.  A fork that makes a process known to be somebody
- * else's takes out what had its number before, whose exit must have been lost.
+ * end before the others.  Threads that existed before the process was added are not known; such
+ * a process leaves with its main thread.  A fork by a process outside the set removes a process
+ * of the set with the child's number: its exit must have been lost.
  */
 #include "monitor/proctree.h"
 

@@ -1,5 +1,4 @@
-/* spool.h - the spool: what the Monitor writes while programs run and the Manager reads when
- * idle
+/* spool.h - writes and reads the spool: files of events, from the Monitor to the Manager
  *
  * A spool is a directory of files NNNNNNNNNNNNNNNN.spool (16 hex digits, ascending), each a
  * versioned header and blocks; every block carries its length and a CRC-32, begins with
@@ -114,8 +113,8 @@ int spool_read(struct spool_reader *r, struct spool_event *ev);
 uint64_t spool_reader_bad_blocks(const struct spool_reader *r);
 const char *spool_reader_clock(const struct spool_reader *r);
 uint64_t spool_reader_period_ns(const struct spool_reader *r);
-/* When the first event was that it begins with, and in which boot of the machine:
- * CLOCK_MONOTONIC begins anew in each. */
+/* The time of its first event, by both clocks, and the boot of the machine in which it was
+ * written: CLOCK_MONOTONIC begins anew in each boot. */
 uint64_t spool_reader_start_ns(const struct spool_reader *r);		/* CLOCK_MONOTONIC */
 uint64_t spool_reader_start_wall_ns(const struct spool_reader *r);	/* CLOCK_REALTIME */
 /* 16 bytes; zero: unknown */

@@ -1,4 +1,4 @@
-/* spool_read.c - a spool file back to events, whatever has happened to it
+/* spool_read.c - reads the events of a spool file, whatever damage it has
  *
  * Blocks are looked for at multiples of SPOOL_GRID only.  A block counts as good when its
  * length is possible and its CRC fits; behind it the next one is expected at once.  After a bad

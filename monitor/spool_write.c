@@ -1,4 +1,4 @@
-/* spool_write.c - what the Monitor saw, compactly, on disk
+/* spool_write.c - writes events compactly into spool files, within a limit of space
  *
  * IDEA     Events are encoded into a block in memory; a full block is written with one
  *          pwrite(2) at the next multiple of SPOOL_GRID. Each block can be read alone: it
@@ -321,7 +321,8 @@ static void begin_block(struct spool_writer *w)
 	w->nslot = w->next_slot = w->nfile = 0;
 }
 
-/* The payload as a block at the end of the file, in one piece with its header and padding. */
+/* Writes the payload as a block at the end of the file, by one call: header, payload, zeros up
+ * to the next multiple of SPOOL_GRID. */
 static int write_block(struct spool_writer *w, struct err *err)
 {
 	size_t n = SPOOL_BLOCK_HEADER + w->payload.n;

@@ -1,4 +1,4 @@
-/* decide.c - is a new generation of a module worth its work now, and if not, why not yet?
+/* decide.c - decides whether a new generation of a module is worth its work now
  *
  * Tested by tests/unit/policy/test_decide.c.
  */

@@ -106,7 +106,7 @@ struct idle_condition {
 	const char *name;	/* setting, e.g. "idle.load_max_pct" */
 	char value[64];		/* present value with unit; "not available" passes */
 	bool ok;
-	bool by_work;		/* what is under way itself may be why it does not hold */
+	bool by_work;		/* work under way may be the reason why it is not met */
 };
 enum idle_which {		/* in the order in which they are shown */
 	IDLE_LOAD, IDLE_BUSY, IDLE_PSI_CPU, IDLE_PSI_IO, IDLE_PSI_MEMORY, IDLE_USERS,

@@ -1,4 +1,4 @@
-/* usage.c - how alike two uses of a program are, by samples of its blocks; see usage.h
+/* usage.c - computes how alike two uses of a program are, from samples of its blocks
  *
  * Tested by tests/unit/policy/test_decide.c.
  */

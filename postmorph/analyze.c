@@ -1,4 +1,9 @@
-/* analyze.c - prog_analyze(): from the bytes of a file to the annotated program */
+/* analyze.c - runs all steps of the analysis: from the bytes of a file to the annotated program
+ *
+ * prog_analyze() reads as the list of these steps.
+ *
+ * Tested by tests/unit/postmorph/test_analyze.c.
+ */
 #include "lib/err.h"
 #include "postmorph/analyze.h"
 #include "postmorph/blocks.h"

@@ -1,8 +1,8 @@
-/* blocks.c - basic blocks and edges of one function
+/* blocks.c - divides a function into basic blocks and finds their edges
  *
- * The marks decide where blocks begin; what they end in follows from the last instruction
- * (struct block in ir.h).  Blocks of a range are contiguous: the fall-through of a block is the
- * next id, or leaves the range.
+ * The marks (ir/text.h) decide where blocks begin; the edges of a block follow from its last
+ * instruction (struct block in ir.h).  Blocks of a range are contiguous: the fall-through of a
+ * block is the next id, or leaves the range.
  *
  * Tested by tests/unit/postmorph/test_analyze.c.
  */

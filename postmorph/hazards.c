@@ -1,4 +1,4 @@
-/* hazards.c - programs whose code must stay where it is
+/* hazards.c - recognizes programs whose code must stay where it is, and refuses them
  *
  * Some language runtimes look code addresses up in tables of their own: moved code would not be
  * in them.  They are recognised by what the runtime cannot do without, not by names alone, so

@@ -6,9 +6,8 @@
  * The set only grows, so this ends.
  *
  * The search begins with functions without any return or jump to elsewhere, and with those that
- * call a library function that does not return.  In all others something that returns can be
- * reached as long as every function that they call returns: compilers leave no code that cannot
- * be reached.
+ * call a library function that does not return.  In all others a return can be reached as long
+ * as every function that they call returns, because compilers leave no unreachable code.
  *
  * The jump table analysis relies on the result: the code after a call that does not return may
  * be anything.

@@ -1,4 +1,4 @@
-/* pieces.c - decodes what the FDEs cover and brings split functions together again
+/* pieces.c - decodes the code that FDEs cover, and finds the parent of each fragment
  *
  * GCC moves the unlikely part of a function to a `.cold` fragment with an FDE of its own.
  * Stripped files do not name them, but their unwind rows do: a function begins with CFA = rsp +

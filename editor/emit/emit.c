@@ -100,14 +100,14 @@ static int write_code(struct emitter *e)
 	    emit_lsda_fill(plan, &e->unwind, &e->lsda, e->err) < 0)
 		return -1;
 	struct ehframe_input frame = {
-		.cfi = &e->prog->cfi, .piece = e->unwind.row_piece, .row = e->unwind.row,
-		.npiece = e->unwind.npiece,
+		.cfi = &e->prog->cfi, .span = e->unwind.row_span, .row = e->unwind.row,
+		.nspan = e->unwind.nspan,
 	};
 	uint64_t text_size = plan->text_size;
 
 	if (e->counters) {
-		frame.npiece += emit_runtime_unwind(plan, e->rows, &e->unwind);
-		frame.piece = e->unwind.row_piece;
+		frame.nspan += emit_runtime_unwind(plan, e->rows, &e->unwind);
+		frame.span = e->unwind.row_span;
 		frame.row = e->unwind.row;
 		text_size = emit_runtime_off(plan) + counterruntime_size(e->counters->runtime);
 	}
@@ -249,7 +249,7 @@ static void write_map(struct emitter *e, uint32_t generation)
 	arena_free(a);
 }
 
-/* Parts of functions that have a name: runs of places that begin with starts_piece. */
+/* Parts of functions that have a name: runs of places that begin with starts_part. */
 static void fill_symbols(struct emitter *e)
 {
 	const struct emit_plan *plan = &e->plan;
@@ -262,7 +262,7 @@ static void fill_symbols(struct emitter *e)
 		struct elfout_symbol s = { .name = fn->symbol, .addr = emit_place_addr(plan, i),
 					   .hot = plan->place[i].hot };
 
-		for (n = i + 1; n < plan->nplace && !plan->place[n].starts_piece; )
+		for (n = i + 1; n < plan->nplace && !plan->place[n].starts_part; )
 			n++;
 		s.size = emit_place_addr(plan, n - 1) + emit_place_size(plan, n - 1) - s.addr;
 		if (s.name && s.size > 0)

@@ -1,5 +1,5 @@
-/* countgraph.c - the flow graph of a function's pieces of blocks and edges, and what counting
- * each would cost
+/* countgraph.c - makes a function's flow graph for counting, with the cost of counting each
+ * edge
  *
  * NODES    Node 0 is the outside.  Every block has a node at its start, one after each call,
  *          and one at its end.

@@ -1,5 +1,4 @@
-/* interpret.h - following control flow from samples that carry registers and a piece of the
- * stack
+/* interpret.h - follows control flow from samples that carry registers, stack and memory
  *
  * From each sample the code is interpreted as long as the known values decide where control
  * goes (postmorph/machine/machine.h).  Return addresses on the stack show by which calls it

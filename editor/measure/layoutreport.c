@@ -1,4 +1,4 @@
-/* layoutreport.c - layouts of one program, measured under one profile
+/* layoutreport.c - measures layouts of one program under one profile, and prints the figures
  *
  * Every function with samples is measured, whether it moved or not, so that the figures of all
  * layouts of a program are about the same code.

@@ -1,12 +1,12 @@
-/* attribute.c - from samples to blocks
+/* attribute.c - finds for each sample of a spool file the block of the original that it is in
  *
  *   sample --spaces--> (file, offset) --sample set--> sorted places of one file
  *          --places of that file--> block of the original
  *
  * The walk over the spool touches neither tables nor the store; each module is looked at once,
- * for all its distinct places.
+ * for all its distinct places.  Two other results come out of the same walk:
  *
- *   sample --runs--> time of processes by kind, in each file and in the rest
+ *   sample --runs--> CPU time of processes by kind, inside and outside of each mapped file
  *
  *   state --spaces--> state set of one file --stream--> confined interpreter --text--> edges
  */

@@ -1,5 +1,4 @@
-/* attribute.h - from samples of a spool to blocks of original modules, and from their states to
- * edges
+/* attribute.h - turns samples of a spool into counts of blocks, and their states into edges
  *
  * Two steps.  attribute_spool() walks a spool file and gathers a sample set: (mapped file,
  * offset) -> samples, without looking into any module.  attribute_resolve() then takes one
@@ -27,7 +26,7 @@ struct attribute_target {
 	uint64_t module;		/* the resolver's name for the original module, e.g. its
 					 * number in the store */
 	const struct blockindex *index;	/* NULL: all samples count as outside */
-	uint32_t generation;		/* number of the mapped file's, 0: the original */
+	uint32_t generation;		/* that the mapped file is; 0: the original */
 	void *own;			/* the resolver's */
 };
 
@@ -38,8 +37,9 @@ struct attribute_resolver {
 		       struct err *err);
 	/* may be NULL */
 	void (*release)(void *ctx, const struct attribute_target *target);
-	/* Before release(): the edges that `morph-edit interpret` sees in `states`, a stream of
-	 * lib/statesample.h, into *out, zeroed.  NULL, or -1: they are dropped, and counted. */
+	/* Called before release().  Fills *out, which is zeroed, with the edges and calls that
+	 * `morph-edit interpret` sees in `states`, a stream of lib/statesample.h.  Without this
+	 * function, or when it returns -1, the states are dropped, and counted as dropped. */
 	int (*interpret)(void *ctx, const struct attribute_target *target, struct bytes states,
 			 struct edgecounts *out, struct err *err);
 	void *ctx;

@@ -1,4 +1,4 @@
-/* mapping.c - a treap in one array, and a list to search when nothing changes for a while
+/* mapping.c - keeps mappings in a treap, and in a sorted list while nothing changes
  *
  * WHY      Any process can map and unmap as fast as it likes, at addresses of its choice. With
  *          a sorted array every event would move half of it; here it costs O(log n) whatever

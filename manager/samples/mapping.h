@@ -1,6 +1,6 @@
 /* mapping.h - the mappings of one address space: disjoint ranges, found by address
  *
- * A set that can be shared: fork takes a reference, the first change after it a copy.
+ * Sets are shared: a fork takes a reference, and the first change after it makes a copy.
  * Malloc-backed (lib/memory.h).
  */
 #ifndef MANAGER_SAMPLES_MAPPING_H

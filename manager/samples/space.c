@@ -1,4 +1,4 @@
-/* space.c - processes, their mappings, and the files that are mapped
+/* space.c - follows processes and their mappings, and gives mapped files short numbers
  *
  *   pid  --hash-->  struct mappings (shared after fork)  --file index-->  struct space_file
  *
@@ -9,8 +9,8 @@
  *   I1  both hash tables are open with linear probing, at most half full, sizes powers of two;
  *   I2  nmapping is the sum of mappings_count() over all processes, shared sets counted for
  *       each;
- *   I3  the program of a process is the first file that is mapped after its exec: so the kernel
- *       does it;
+ *   I3  the program of a process is the first file that is mapped after its exec, because the
+ *       kernel maps it first;
  *   I4  the kernel does not tell of munmap: a stale range stays until a later mapping cuts it,
  *       exec or exit clears it.  No sample can fall into it meanwhile;
  *   I5  a mapping that cannot be entered takes those of its process with it: what it would have

@@ -34,10 +34,10 @@ enum space_hit {
 	SPACE_VDSO,
 	SPACE_ANON,		/* no mapping of a file: code generated at run time */
 	SPACE_NOPROCESS,	/* nothing is known about the process */
-	SPACE_ELSEWHERE,	/* process 0: one of another pid namespace, whichever */
+	SPACE_ELSEWHERE,	/* process 0: some process of another pid namespace */
 };
 
-struct spaces_limits {		/* 0: the default */
+struct spaces_limits {		/* 0: the default; the defaults were chosen, not measured */
 	uint32_t processes;	/* 16384 */
 	uint32_t mappings;	/* of all processes together, 1048576 */
 	uint32_t files;		/* 65536 */
@@ -52,15 +52,15 @@ struct spaces_counts {
 struct spaces *spaces_new(const struct spaces_limits *limits);
 void spaces_free(struct spaces *s);		/* NULL is allowed */
 
-/* Takes in an exec, mmap, fork or exit event; others are ignored, and those of process 0: to
- * whom is in a pid namespace the kernel gives that number for all processes outside. */
+/* Takes in an exec, mmap, fork or exit event and ignores others.  Events of process 0 are
+ * ignored as well: in a pid namespace the kernel gives that number to all processes outside. */
 void spaces_event(struct spaces *s, const struct spool_event *ev);
 /* Where `pc` of process `pid` lies.  *file is an index for spaces_file(). */
 enum space_hit spaces_find(struct spaces *s, uint32_t pid, uint64_t pc, uint32_t *file,
 			   file_off *off);
 /* The files that the process has mapped, each once, at most `max` of them; returns how many. */
 uint32_t spaces_files_of(struct spaces *s, uint32_t pid, uint32_t *file, uint32_t max);
-/* Until the next event; NULL: nothing is known of the process. */
+/* What is known of the process as a run; valid until the next event.  NULL: nothing. */
 struct space_run *spaces_run(struct spaces *s, uint32_t pid);
 uint32_t spaces_nfile(const struct spaces *s);
 const struct space_file *spaces_file(const struct spaces *s, uint32_t file);

@@ -1,6 +1,7 @@
-/* statefeed.c - two spools in one order, matched sample by sample; see statefeed.h
+/* statefeed.c - matches two spools, one with samples and one with states; see statefeed.h
  *
- * Both are read once, side by side.  A state whose sample has been passed belonged to none.
+ * Both are in the order of time and are read once, side by side.  A state whose time has passed
+ * without a sample belongs to none.
  */
 #include "manager/samples/statefeed.h"
 

@@ -1,7 +1,7 @@
 /* stateset.h - samples with the state of their task, until they are interpreted
  *
- * What one pass over a spool gathers, by mapped file.  Malloc-backed, in memory only, bounded;
- * cleared with zeros, because it is the users' data.
+ * One pass over a spool gathers them here, by mapped file.  Malloc-backed, in memory only,
+ * bounded; cleared with zeros, because it is the users' data.
  */
 #ifndef MANAGER_SAMPLES_STATESET_H
 #define MANAGER_SAMPLES_STATESET_H
@@ -12,6 +12,7 @@
 #include "lib/wr.h"
 #include "monitor/spool.h"
 
+/* Items, and bytes of stack and memory; chosen, and more than the Monitor holds at a time. */
 enum { STATESET_MAX = 1 << 20, STATESET_STACK_MAX = 1 << 30 };
 
 struct stateset_item {

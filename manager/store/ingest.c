@@ -1,13 +1,12 @@
-/* ingest.c - spool file to store
+/* ingest.c - enters one spool file in the store, whole or not at all
  *
  * Either the store has everything of a file (counts, counters, address spaces, its name) or
- * nothing.  When something fails, the address spaces in memory have moved on and are taken back
- * from the store, so that the file can be given again.
+ * nothing.  When something fails, the address spaces in memory have moved on; they are read
+ * back from the store, so that the file can be given again.
  *
- * A file is known as done by its name and the time it was begun: the Monitor numbers anew when
- * it finds no files.  Processes live as long as the machine is up: with the first file of
- * another boot the address spaces begin empty.  What the store keeps is the boot, 16 bytes, and
- * the spaces.
+ * A file is known to be done by its name and the time it was begun, because the Monitor numbers
+ * anew when it finds no files.  No process outlives a boot: with the first file of another boot
+ * the address spaces begin empty.  So the store keeps the boot's id, 16 bytes, with the spaces.
  *
  * Tested by tests/unit/manager/store/test_suspend.c.
  */

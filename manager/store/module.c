@@ -1,4 +1,4 @@
-/* module.c - modules at paths, inodes that hold them, and where samples of them belong
+/* module.c - tells which module and which generation a file is, by path, inode and content
  *
  *   path --open, fstat--> seen as before?  same
  *                         else digest:     the original? a generation of it? somebody else's
@@ -31,7 +31,8 @@
 #include "lib/err.h"
 #include "lib/memory.h"
 
-enum { KEPT_BYTES = 32 << 20 };		/* of kept address-to-block indexes */
+/* Of kept address-to-block indexes: chosen; they take 3 to 4 bytes a block. */
+enum { KEPT_BYTES = 32 << 20 };
 
 struct modules {
 	struct store *store;

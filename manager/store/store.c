@@ -1,4 +1,4 @@
-/* store.c - opening the store: its folder, the database, the schema
+/* store.c - opens the store: makes its folder, opens the database, brings the schema up to date
  *
  * WAL with synchronous=FULL: a commit is on the disk when it returns.  Commits are rare (one
  * per spool file, one per operation), and a spool file is deleted because its commit is

@@ -81,8 +81,7 @@ int store_module_discard(struct store *s, int64_t module, struct err *err);
 int store_module_each(struct store *s, bool (*f)(void *ctx, const struct store_module *m),
 		      void *ctx, struct err *err);
 
-/* --- files: which content an inode had, for processes that run a file no longer at its path
- * --- */
+/* --- files: the content of inodes, for processes that run a file no longer at its path --- */
 
 struct store_file {
 	uint64_t dev, inode;
@@ -128,11 +127,11 @@ int store_profile_get(struct store *s, int64_t module, struct store_profile *out
 /* Replaces; at most `max_bytes` (0: no limit) are kept, by rounding counts as far as needed. */
 int store_profile_put(struct store *s, int64_t module, const struct store_profile *p,
 		      uint64_t max_bytes, struct err *err);
-/* Multiplies the module's samples by `factor` (0..1), but for those in `keep` (may be NULL),
- * which are among them. */
+/* Multiplies the module's samples by `factor` (0..1), except those of `keep` (may be NULL),
+ * which are a part of them. */
 int store_profile_fade(struct store *s, int64_t module, double factor,
 		       const struct store_profile *keep, struct err *err);
-/* In its blocks. */
+/* The sum of the samples in its blocks, in samples. */
 double store_profile_samples(const struct store_profile *p);
 void store_profile_free(struct store_profile *p);
 
@@ -151,7 +150,7 @@ struct store_use {
 int store_use_get(struct store *s, int64_t module, struct store_use *out, struct err *err);
 int store_use_put(struct store *s, int64_t module, const struct store_use *h,
 		    struct err *err);
-/* A new window, with what was decided at the end of the old one. */
+/* Begins a new window; `verdict` is what was decided at the end of the old one. */
 int store_use_begin(struct store *s, int64_t module, const char *verdict, struct err *err);
 /* The module's share of all samples of the machine since the window began, 0..1. */
 int store_use_share(struct store *s, const struct store_use *h, double *out,
@@ -213,10 +212,10 @@ struct store_generation {
 	char passes[64];
 	char stats[STORE_STATS_MAX];	/* lines "name value" */
 	char reason[STORE_REFUSAL_MAX];	/* STATE_REFUSED: why */
-	double samples;			/* it was made from */
+	double samples;			/* of the profile that it was made from */
 	uint64_t size_bytes;
 	uint64_t made_ns;
-	double cpu_s;			/* it took to make */
+	double cpu_s;			/* CPU time of the job that made it */
 };
 
 /* Inserts; fills id.  map (lib/blockmap.h) may be empty for refused ones. */
@@ -233,7 +232,7 @@ int store_generation_by_digest(struct store *s, const struct digest *d,
 			       struct store_generation *out, struct err *err);
 int store_generation_by_number(struct store *s, int64_t module, uint32_t number,
 			       struct store_generation *out, struct err *err);
-/* The one made last of that original, whatever became of it. */
+/* The generation of that original that was made last, whatever became of it. */
 int store_generation_newest(struct store *s, int64_t module, const struct digest *original,
 			    struct store_generation *out, struct err *err);
 /* Number for the next generation of the module. */

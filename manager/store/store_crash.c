@@ -1,4 +1,4 @@
-/* store_crash.c - processes that a signal killed, by the modules that they had mapped
+/* store_crash.c - remembers processes that a signal killed, by the modules they had mapped
  *
  * Tested by tests/unit/manager/store/test_store.c.
  */

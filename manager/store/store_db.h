@@ -1,4 +1,4 @@
-/* store_db.h - inside the store: what its files offer each other
+/* store_db.h - functions that the files of the store share among themselves
  *
  * Calls go one way, from the end of this list to its beginning:
  *
@@ -37,7 +37,7 @@ struct store {
 
 /* Fills err from the connection's last error, naming the database; returns -1. */
 int store_fail(struct store *s, struct err *err);
-/* A row that cannot be: names the database and the table; returns -1. */
+/* Reports a row with impossible values: names the database and the table; returns -1. */
 int store_damaged(struct store *s, const char *table, struct err *err);
 
 /* The prepared statement with nothing bound, NULL on failure. */
@@ -90,7 +90,7 @@ int store_profile_add(struct store *s, const struct attribute_module *m, uint64_
 /* Adds the samples to the window; *factor: by what the older ones of the profile fade now. */
 int store_use_add(struct store *s, const struct attribute_module *m,
 		  const struct store_fading *fading, double *factor, struct err *err);
-/* Adds what processes showed of how fast all modules run. */
+/* Adds the observations of how fast the modules' processes run. */
 int store_speed_add(struct store *s, const struct attribution *a,
 		    const struct store_fading *fading, struct err *err);
 

@@ -1,4 +1,4 @@
-/* store_log.c - generations, intents and history
+/* store_log.c - stores generations, intents (operations under way) and history
  *
  * Tested by tests/unit/manager/store/test_store.c.
  */

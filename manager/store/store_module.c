@@ -1,4 +1,4 @@
-/* store_module.c - modules, the inodes that they were seen in, their block tables
+/* store_module.c - stores modules, the inodes that they were seen in, and their block tables
  *
  * Tested by tests/unit/manager/store/test_store.c.
  */
@@ -308,7 +308,7 @@ int store_table_put(struct store *s, const struct digest *original, struct bytes
 /* --- room for profiles --- */
 
 /* Three fifths for the profile, one for the recent window, one for what a generation was
- * made from. */
+ * made from; chosen. */
 int store_module_budget(struct store *s, int64_t module, enum store_budget what, uint64_t *out,
 			 struct err *err)
 {

@@ -1,4 +1,4 @@
-/* store_speed.c - observations of how fast each module's processes run, see policy/speedtest.h
+/* store_speed.c - stores how fast each module's processes ran, for policy/speedtest.h
  *
  * A row is bounded: four kinds, 32 observations of two numbers before the last swap and as many
  * since, 16 bits each, are under 1,200 bytes.

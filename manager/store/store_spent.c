@@ -1,4 +1,4 @@
-/* store_spent.c - what generations have cost: CPU time of their jobs, and bytes written
+/* store_spent.c - stores what generations have cost: CPU time of their jobs, bytes written
  *
  * CPU time has rows of its own: a job that was given up, or whose result was refused or not
  * proven, leaves no generation but has taken its time.

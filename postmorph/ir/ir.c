@@ -1,4 +1,4 @@
-/* ir.c - looking things up in the annotated program
+/* ir.c - look-ups in the annotated program: functions, blocks, instructions, their work
  *
  * Tested by tests/unit/postmorph/test_analyze.c.
  */

@@ -1,7 +1,7 @@
 /* ir_check.c - checks the invariants of ir.h
  *
- * It runs after the analysis and after each pass, over the whole program: an error in those is
- * found before anything is written.
+ * It runs after the analysis and after each pass, over the whole program, so that a mistake in
+ * one of them is found before anything is written.
  */
 #include <string.h>
 

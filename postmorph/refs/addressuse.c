@@ -1,4 +1,4 @@
-/* addressuse.c - what code does with an address that it has formed
+/* addressuse.c - follows what code does with an address that it has formed
  *
  * The address of a function may only be replaced by that of its image where it is nothing but a
  * name for the function.  Code of the large model forms the address of the GOT from an address

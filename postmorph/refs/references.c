@@ -1,8 +1,8 @@
-/* references.c - every place that holds or forms the address of a function's entry, or of a
- * label
+/* references.c - lists every place that holds or forms the address of a function's entry or of
+ * a label
  *
- * Pointers to a function can be given another value only all together: two of them must stay
- * equal.  So what counts is not to miss one.  A place is listed when it could be rewritten:
+ * Pointers to a function can be given another value only all together, because two of them must
+ * stay equal.  So none may be missed.  A place is listed when it could be rewritten:
  *
  *   addend   of a relative relocation, or the word that RELR relocates
  *   symbol   of .dynsym, through which this and other modules find the function

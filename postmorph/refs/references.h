@@ -1,5 +1,5 @@
-/* references.h - every place that holds or forms the address of a function or a label; internal
- * to PostMorph */
+/* references.h - lists every place that holds or forms the address of a function or a label;
+ * internal to PostMorph */
 #ifndef POSTMORPH_REFS_REFERENCES_H
 #define POSTMORPH_REFS_REFERENCES_H
 

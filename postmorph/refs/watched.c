@@ -1,12 +1,10 @@
-/* watched.c - functions whose addresses other code compares with the place where the program
- * was interrupted
+/* watched.c - finds functions whose addresses other code compares with the interrupted PC
  *
  * The handler of a signal knows where the program was interrupted, and may compare that with
  * the addresses of two labels.  The C library does so, since 2.41, to find out whether a thread
  * that is to be cancelled waits in a system call; Java does so to let a load fail.  An image
  * has other addresses, of which such a handler knows nothing.  So the function stays where it
- * is.
- * One of these tells that a function is watched:
+ * is.  One of these shows that a function is watched:
  *
  *   inside   code of another function, or that no FDE covers, forms the address of an
  *            instruction in its middle, by a lea;

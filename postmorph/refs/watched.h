@@ -1,5 +1,5 @@
-/* watched.h - functions of which other code asks where the program stands in them; internal to
- * PostMorph */
+/* watched.h - finds functions whose inner addresses other code compares with the PC; internal
+ * to PostMorph */
 #ifndef POSTMORPH_REFS_WATCHED_H
 #define POSTMORPH_REFS_WATCHED_H
 

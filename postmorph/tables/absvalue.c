@@ -1,5 +1,4 @@
-/* absvalue.c - what is known about one value: bounds of its low bits, and its part in a
- * dispatch
+/* absvalue.c - computes with abstract values: bounds of low bits, and a part in a dispatch
  *
  * Tested by tests/unit/postmorph/tables/test_absint.c and test_jumptable.c there.
  */

@@ -1,14 +1,15 @@
-/* tableaway.c - what code outside of a function does with what comes from its jump tables
+/* tableaway.c - follows values from jump tables into code outside of the function
  *
- * Where compilers put what hardly runs is not always known to be a part of its function: it may
- * look like a function itself, or several may share it.  A jump there leaves the walk with
- * registers that hold a table's address, an entry or a target.  Mostly that code traps, calls
- * what does not come back, or overwrites all of them before long.  So it is followed for a few
- * instructions and branches.
+ * Compilers put code that hardly runs elsewhere, and that code is not always recognized as a
+ * part of its function: it may look like a function itself, or several may share it.  A jump
+ * there leaves the walk with registers that hold a table's address, an entry or a target.
+ * Mostly that code traps, calls something that does not come back, or overwrites all these
+ * registers before long.  So it is followed for a few instructions and branches.
  *
  * Control may come back, to a join point of the walk.  A function that begins, or a stub that
- * leads to one, looks at no such register.  What is left when the steps are used up, when
- * control cannot be followed, or when a function returns it, counts as used.
+ * leads to one, looks at no such register.  A register that still has such a value when the
+ * steps are used up, when control cannot be followed, or when a function returns, counts as
+ * used.
  *
  * Tested by tests/unit/postmorph/tables/test_jumptable.c (its functions leaves_...).
  */

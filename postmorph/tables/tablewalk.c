@@ -1,7 +1,7 @@
-/* tablewalk.c - the walk over one function's instructions (jumptable.c)
+/* tablewalk.c - walks over one function's instructions with abstract states (jumptable.c)
  *
- * One state per join point; what changes is walked again.  Code between two join points is
- * walked as one piece.
+ * There is one state per join point; code behind one whose state changes is walked again.  Code
+ * between two join points is walked as one piece.
  *
  * Tested by tests/unit/postmorph/tables/test_jumptable.c.
  */

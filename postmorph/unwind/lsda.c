@@ -1,4 +1,4 @@
-/* lsda.c - reading .gcc_except_table
+/* lsda.c - reads exception tables (.gcc_except_table)
  *
  * A record, as the personality routines of C, C++, Rust, Ada and others read it:
  *

@@ -1,5 +1,6 @@
-# Two dispatches as compilers make them without optimization: the entry takes the register of the base, and
-# the base is formed anew.  Where either block stays as it is, the original's table is used.
+# Two dispatches as compilers make them without optimization: the entry is loaded into the register of
+# the base, and the base is formed anew.  Where either block is not copied, the original's table is
+# used.
 
 	.macro	dispatch table, index
 	mov	\index, %eax

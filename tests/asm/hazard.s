@@ -1,4 +1,5 @@
-# Symbols GO, MAP, OCAML and TEXTREL (given as -Wa,--defsym) add what the file is refused for.
+# A program that is refused: each of the symbols GO, MAP, OCAML and TEXTREL (-Wa,--defsym) adds the
+# property for which it is.
 
 	.text
 	.globl	f
