@@ -3,10 +3,12 @@
  * Every command is one confined job (lib/confinedjob.h): it gets files, or descriptors as
  * "fd:N", and can do nothing else.
  */
+#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "editor/cmd/cmd.h"
+#include "lib/say.h"
 
 static const struct cmd {
 	const char *name;
@@ -73,6 +75,7 @@ static int run(const struct cmd *c, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	opterr = 0;		/* it would print the option as it is; the usage line tells */
 	if (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
 		help(stdout);
 		return 0;
@@ -82,7 +85,7 @@ int main(int argc, char **argv)
 			if (strcmp(c->name, argv[1]) == 0)
 				return run(c, argc - 1, argv + 1);
 	if (argc >= 2)
-		(void)fprintf(stderr, "morph-edit: unknown command '%s'\n", argv[1]);
+		say_line(stderr, "morph-edit: unknown command '%s'", argv[1]);
 	help(stderr);
 	return 2;
 }

@@ -19,6 +19,7 @@
 #include "lib/confine.h"
 #include "lib/err.h"
 #include "lib/io.h"
+#include "lib/say.h"
 
 enum {
 	MAX_INPUT = 1 << 30,	/* bytes; the largest program of a distribution is 200 MiB */
@@ -116,7 +117,7 @@ static int work_confined(struct confinedjob *job, const int *in_fd, const struct
 	err_set(&err, ERR_SYS, "standard output: %s", strerror(errno));
 fail:
 	(void)fflush(stdout);		/* already failing; the message below says why */
-	(void)fprintf(stderr, "%s: %s\n", program_invocation_short_name, err.text);
+	say_line(stderr, "%s: %s", program_invocation_short_name, err.text);
 	return err_exit_code(&err);
 }
 
@@ -130,11 +131,11 @@ static int wait_for(pid_t pid)
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
 	int sig = WTERMSIG(status);
-	(void)fprintf(stderr, "%s: the job died of signal %d (%s)%s\n",
-		      program_invocation_short_name, sig, strsignal(sig),
-		      sig == SIGSYS    ? ": it tried a forbidden system call"
-		      : sig == SIGXCPU ? ": CPU time limit"
-				       : "");
+	say_line(stderr, "%s: the job died of signal %d (%s)%s", program_invocation_short_name,
+		 sig, strsignal(sig),
+		 sig == SIGSYS    ? ": it tried a forbidden system call"
+		 : sig == SIGXCPU ? ": CPU time limit"
+				  : "");
 	return 1;
 }
 
@@ -210,14 +211,13 @@ int confinedjob_run(struct confinedjob *job)
 	err.kind = ERR_NONE;
 	goto settle;
 fail:
-	(void)fprintf(stderr, "%s: %s\n", program_invocation_short_name, err.text);
+	say_line(stderr, "%s: %s", program_invocation_short_name, err.text);
 	code = err_exit_code(&err);
 settle:
 	for (int i = 0; i < nopen; i++)
 		if (out[i].temporary &&
 		    settle_output(job, &job->out[i], &out[i], code == 0, &err) < 0) {
-			(void)fprintf(stderr, "%s: %s\n", program_invocation_short_name,
-				      err.text);
+			say_line(stderr, "%s: %s", program_invocation_short_name, err.text);
 			code = 1;
 		}
 	return code;

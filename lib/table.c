@@ -2,9 +2,16 @@
  *
  * A cell is kept as raw text, whatever its type: so a table can be sent to another process and
  * printed there.  Types matter only for printing.
+ *
+ * What is printed is fit for terminals, and as JSON always well formed, whatever bytes the
+ * cells, the titles and the names of the columns hold (lib/utf8.h).
+ *
+ * Tested by tests/unit/lib/test_table.c.
  */
 #include "lib/table.h"
 
+#include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -13,6 +20,7 @@
 #include <time.h>
 
 #include "lib/memory.h"
+#include "lib/utf8.h"
 
 struct table {
 	char *title;
@@ -135,101 +143,151 @@ void table_human_bytes(unsigned long long bytes, char *out, size_t n)
 	(void)snprintf(out, n, u ? "%.1f %s" : "%.0f %s", v, unit[u]);
 }
 
+/* What JSON takes for a number: -12, 0.5, 1e-7; not +1, 012, 0x1, inf. */
+static bool is_number(const char *raw)
+{
+	const char *at = raw + (*raw == '-');
+	size_t digits = strspn(at, "0123456789");
+
+	if (!digits || (digits > 1 && *at == '0'))
+		return false;
+	at += digits;
+	if (*at == '.') {
+		digits = strspn(++at, "0123456789");
+		if (!digits)
+			return false;
+		at += digits;
+	}
+	if (*at == 'e' || *at == 'E') {
+		at += 1 + (at[1] == '+' || at[1] == '-');
+		digits = strspn(at, "0123456789");
+		at += digits;
+	}
+	return digits && !*at;
+}
+
 static bool number_of(const char *raw, enum table_type type, uint64_t *u, double *d)
 {
 	char *end;
 
-	if (!*raw)
+	if (!is_number(raw))
 		return false;
+	errno = 0;
 	if (type == TABLE_REAL)
 		*d = strtod(raw, &end);
 	else
 		*u = type == TABLE_INT ? (uint64_t)strtoll(raw, &end, 10)
 				       : strtoull(raw, &end, 10);
-	return *end == '\0';
+	bool may_be_negative = type == TABLE_REAL || type == TABLE_INT;
+	return *end == '\0' && !errno && (may_be_negative || *raw != '-');
 }
 
-/* What people see of a cell.  Control characters become '?': a path is somebody else's text. */
-static void human(const char *raw, enum table_type type, char *out, size_t n)
+/* What people see of a cell, malloc'd. */
+static char *human(const char *raw, enum table_type type)
 {
+	char out[64];
 	uint64_t u = 0;
 	double d = 0;
 	struct tm tm;
 
-	if (type == TABLE_TEXT || !number_of(raw, type, &u, &d)) {
-		(void)snprintf(out, n, "%s", raw);	/* a cut cell still tells */
-		for (char *c = out; *c; c++)
-			if ((unsigned char)*c < 0x20 || *c == 0x7f)
-				*c = '?';
-		return;
-	}
+	if (type == TABLE_TEXT || !number_of(raw, type, &u, &d))
+		return utf8_escaped(raw);
 	time_t s = (time_t)(u / 1000000000);
 	switch (type) {
 	case TABLE_REAL:
-		(void)snprintf(out, n, "%.3f", d);
+		(void)snprintf(out, sizeof(out), "%.3f", d);	/* a cut number still tells */
 		break;
 	case TABLE_HEX:
-		(void)snprintf(out, n, "0x%" PRIx64, u);
+		(void)snprintf(out, sizeof(out), "0x%" PRIx64, u);
 		break;
 	case TABLE_BYTES:
-		table_human_bytes(u, out, n);
+		table_human_bytes(u, out, sizeof(out));
 		break;
 	case TABLE_TIME:
-		if (!u || !localtime_r(&s, &tm) || !strftime(out, n, "%Y-%m-%d %H:%M:%S", &tm))
-			(void)snprintf(out, n, "-");
+		if (!u || !localtime_r(&s, &tm) ||
+		    !strftime(out, sizeof(out), "%Y-%m-%d %H:%M:%S", &tm))
+			(void)snprintf(out, sizeof(out), "-");
 		break;
 	case TABLE_BOOL:
-		(void)snprintf(out, n, "%s", u ? "yes" : "no");
+		(void)snprintf(out, sizeof(out), "%s", u ? "yes" : "no");
 		break;
 	default:
-		(void)snprintf(out, n, "%s", raw);
+		return utf8_escaped(raw);
 	}
+	return utf8_escaped(out);
+}
+
+/* The text of a cell, or of a heading (row -1). */
+static char *shown_cell(const struct table *t, int row, int col)
+{
+	return row < 0 ? utf8_escaped(t->col[col].name)
+		       : human(table_cell(t, row, col), t->col[col].type);
+}
+
+static void print_padded(const char *text, size_t width, bool left, FILE *f)
+{
+	size_t n = utf8_length(text), pad = width > n ? width - n : 0;
+
+	(void)fprintf(f, "%*s%s%*s", left ? 0 : (int)pad, "", text, left ? (int)pad : 0, "");
 }
 
 static void print_text(const struct table *t, FILE *f)
 {
-	int *width = memory_new((size_t)t->ncol, sizeof(*width));
-	char buf[4200];
+	size_t *width = memory_new((size_t)t->ncol, sizeof(*width));
 
-	for (int i = 0; i < t->ncol; i++)
-		width[i] = (int)strlen(t->col[i].name);
-	for (int r = 0; r < t->nrow; r++)
+	for (int r = -1; r < t->nrow; r++)
 		for (int i = 0; i < t->ncol; i++) {
-			human(table_cell(t, r, i), t->col[i].type, buf, sizeof(buf));
-			if ((int)strlen(buf) > width[i])
-				width[i] = (int)strlen(buf);
+			char *text = shown_cell(t, r, i);
+			size_t n = utf8_length(text);
+
+			width[i] = n > width[i] ? n : width[i];
+			free(text);
 		}
 	for (int r = -1; r < t->nrow; r++)
 		for (int i = 0; i < t->ncol; i++) {
 			bool left = t->col[i].type == TABLE_TEXT, last = i == t->ncol - 1;
+			char *text = shown_cell(t, r, i);
 
-			if (r < 0)
-				(void)snprintf(buf, sizeof(buf), "%s", t->col[i].name);
-			else
-				human(table_cell(t, r, i), t->col[i].type, buf, sizeof(buf));
-			(void)fprintf(f, "%*s%s", left ? (last ? 0 : -width[i]) : width[i], buf,
-				      last ? "\n" : "  ");
+			print_padded(text, left && last ? 0 : width[i], left, f);
+			(void)fputs(last ? "\n" : "  ", f);
+			free(text);
 		}
 	free(width);
 }
 
-static void json_string(FILE *f, const char *s)
+/* A character of a string: as it is, or as an escape that means the same. */
+static void json_character(FILE *f, const char *s, unsigned n, uint32_t c)
 {
-	(void)fputc('"', f);
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
-
-		if (c == '"' || c == '\\')
-			(void)fprintf(f, "\\%c", c);
-		else if (c < 0x20 || c == 0x7f)
-			(void)fprintf(f, "\\u%04x", c);
-		else
-			(void)fputc(c, f);
-	}
-	(void)fputc('"', f);
+	if (c == '"' || c == '\\')
+		(void)fprintf(f, "\\%c", (char)c);
+	else if (utf8_is_shown(c))
+		(void)fwrite(s, 1, n, f);
+	else if (c < 0x10000)
+		(void)fprintf(f, "\\u%04x", c);
+	else
+		(void)fprintf(f, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10),
+			      0xdc00 + (c & 0x3ff));
 }
 
-static void json_cell(FILE *f, const char *raw, enum table_type type)
+/* What is no UTF-8 is given as people see it: json_cell() gives its bytes besides. */
+static void json_string(FILE *f, const char *text)
+{
+	char *escaped = utf8_valid(text) ? NULL : utf8_escaped(text);
+	uint32_t c;
+
+	(void)fputc('"', f);
+	for (const char *s = escaped ? escaped : text; *s; ) {
+		unsigned n = utf8_next(s, &c);
+
+		assert(n);
+		json_character(f, s, n, c);
+		s += n;
+	}
+	(void)fputc('"', f);
+	free(escaped);
+}
+
+static void json_value(FILE *f, const char *raw, enum table_type type)
 {
 	uint64_t u = 0;
 	double d = 0;
@@ -241,7 +299,28 @@ static void json_cell(FILE *f, const char *raw, enum table_type type)
 	else if (type == TABLE_BOOL)
 		(void)fputs(u ? "true" : "false", f);
 	else
-		(void)fputs(raw, f);
+		(void)fputs(raw, f);		/* is_number() */
+}
+
+/* A member and its value.  A value that is no UTF-8 is told apart from a text that looks like
+ * it by a member more, with all its bytes. */
+static void json_cell(FILE *f, const char *name, const char *raw, enum table_type type)
+{
+	json_string(f, name);
+	(void)fputs(": ", f);
+	json_value(f, raw, type);
+	if (utf8_valid(raw))
+		return;
+	char *member;
+	if (asprintf(&member, "%s_hex", name) < 0)
+		memory_exhausted();
+	(void)fputs(", ", f);
+	json_string(f, member);
+	free(member);
+	(void)fputs(": \"", f);
+	for (; *raw; raw++)
+		(void)fprintf(f, "%02x", (uint8_t)*raw);
+	(void)fputc('"', f);
 }
 
 static void print_json_member(const struct table *t, FILE *f)
@@ -252,13 +331,19 @@ static void print_json_member(const struct table *t, FILE *f)
 		(void)fputs(r ? ",\n  {" : "\n  {", f);
 		for (int i = 0; i < t->ncol; i++) {
 			(void)fputs(i ? ", " : "", f);
-			json_string(f, t->col[i].name);
-			(void)fputs(": ", f);
-			json_cell(f, table_cell(t, r, i), t->col[i].type);
+			json_cell(f, t->col[i].name, table_cell(t, r, i), t->col[i].type);
 		}
 		(void)fputc('}', f);
 	}
 	(void)fputs(t->nrow ? "\n]" : "]", f);
+}
+
+static void print_title(const struct table *t, bool first, FILE *f)
+{
+	char *title = utf8_escaped(t->title);
+
+	(void)fprintf(f, "%s%s\n", first ? "" : "\n", title);
+	free(title);
 }
 
 void table_print_all(struct table *const *t, int n, FILE *f, bool json)
@@ -271,7 +356,7 @@ void table_print_all(struct table *const *t, int n, FILE *f, bool json)
 			print_json_member(t[i], f);
 		} else {
 			if (n > 1)
-				(void)fprintf(f, "%s%s\n", i ? "\n" : "", t[i]->title);
+				print_title(t[i], i == 0, f);
 			print_text(t[i], f);
 		}
 	}

@@ -43,7 +43,8 @@ int table_nrow(const struct table *t);
 /* Raw text of a cell, as table_row_text() takes it: how tables travel between processes. */
 const char *table_cell(const struct table *t, int row, int col);
 
-/* JSON: {"TITLE": [{"column": value, ...}, ...]} */
+/* JSON: {"TITLE": [{"column": value, ...}, ...]}.  A text that is no UTF-8 is given with
+ * escapes (lib/utf8.h), and its bytes in a further member "column_hex". */
 void table_print(const struct table *t, FILE *f, bool json);
 /* Several tables; in JSON one object with a key for each. */
 void table_print_all(struct table *const *t, int n, FILE *f, bool json);

@@ -43,7 +43,7 @@ struct merge {
 static void *must(void *p)
 {
 	if (!p) {
-		(void)fprintf(stderr, "out of memory\n");	/* nothing else left to do */
+		(void)fputs("out of memory\n", stderr);	/* nothing else left to do */
 		exit(1);
 	}
 	return p;

@@ -13,6 +13,7 @@
 #include "lib/confinedjob.h"
 #include "lib/arena.h"
 #include "lib/err.h"
+#include "lib/say.h"
 
 enum { OUT_GENERATION, OUT_COUNTS };	/* of instrument */
 enum { IN_ORIGINAL, IN_COUNTS };	/* of counts */
@@ -37,7 +38,7 @@ static char *absolute(const char *path, const char *suffix)
 
 	if (!cwd || asprintf(&all, "%s%s%s%s", cwd, *cwd ? "/" : "", path, suffix) < 0 ||
 	    strlen(all) >= PATH_MAX) {
-		(void)fprintf(stderr, "morph-edit: '%s': path: %s\n", path, strerror(errno));
+		say_line(stderr, "morph-edit: '%s': path: %s", path, strerror(errno));
 		free(all);
 		all = NULL;
 	}

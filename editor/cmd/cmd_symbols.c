@@ -21,6 +21,7 @@
 #include "lib/confinedjob.h"
 #include "lib/arena.h"
 #include "lib/err.h"
+#include "lib/say.h"
 #include "binary/image.h"
 
 static void *mem_open(struct bfd *abfd, void *closure)
@@ -83,7 +84,7 @@ static void print_symbols(asymbol **sym, long n, bool synthetic)
 			continue;
 		if (bfd_is_und_section(s->section) || !s->name || !*s->name)
 			continue;
-		printf("%" PRIx64 " %s\n", (uint64_t)bfd_asymbol_value(s), s->name);
+		say_line(stdout, "%" PRIx64 " %s", (uint64_t)bfd_asymbol_value(s), s->name);
 	}
 }
 
@@ -133,7 +134,7 @@ static void print_debuglink(bfd *abfd)
 
 	if (section && bfd_malloc_and_get_section(abfd, section, &name) &&
 	    memchr(name, 0, bfd_section_size(section)))
-		printf("debuglink %s\n", (const char *)name);
+		say_line(stdout, "debuglink %s", (const char *)name);
 	free(name);
 }
 

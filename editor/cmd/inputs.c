@@ -15,6 +15,7 @@
 #include "lib/confinedjob.h"
 #include "lib/err.h"
 #include "lib/profile.h"
+#include "lib/say.h"
 
 int cmd_number(const char *option, const char *text, uint64_t max, uint64_t *out)
 {
@@ -23,9 +24,8 @@ int cmd_number(const char *option, const char *text, uint64_t max, uint64_t *out
 	errno = 0;
 	uint64_t v = strtoull(text, &end, 0);
 	if (errno || end == text || *end || *text == '-' || v > max) {
-		(void)fprintf(stderr,
-			      "morph-edit: %s: '%s' is not a number from 0 to %" PRIu64 "\n",
-			      option, text, max);
+		say_line(stderr, "morph-edit: %s: '%s' is not a number from 0 to %" PRIu64,
+			 option, text, max);
 		return -1;
 	}
 	*out = v;

@@ -4,7 +4,8 @@
  * or takes long, waits its turn (column `slow`; role_manager.c keeps the queue).  Arguments
  * come from anybody who may connect: options are checked here, paths and rights in access.c.
  *
- * Tested by tests/e2e/daemon.sh and tests/e2e/users.sh.
+ * Tested by tests/e2e/daemon.sh and tests/e2e/users.sh; what each tells a user who owns
+ * nothing, by tests/unit/manager/control/test_access.c, which fails while one is not in it.
  */
 #include "manager/control/command.h"
 
@@ -71,16 +72,23 @@ static int reject(struct client *cl, const char *option)
 	return fail(cl, &err);
 }
 
+/* What goes wrong with it may be about anybody's program. */
 static int sync_spool(struct work *w, struct client *cl, struct err *err)
 {
+	bool tell = control_trusted(cl);
 	struct work_spool spool;
 
 	say(cl, "taking in the spool");
-	if (work_sync(w, &spool, err) < 0)
-		return -1;
+	if (work_sync(w, &spool, err) < 0) {
+		if (tell || w->ask->stop)
+			return -1;
+		role_log("%s", err->text);
+		return err_set(err, ERR_SYS,
+			       "the samples could not be taken in; the daemon's log says why");
+	}
 	if (spool.warning[0])
-		answer_line(control_answer(cl), "the newest samples are missing: %s",
-			    spool.warning);
+		answer_line(control_answer(cl), "the newest samples are missing%s%s",
+			    tell ? ": " : "", tell ? spool.warning : "");
 	return 0;
 }
 
@@ -388,7 +396,7 @@ static int bug_report(struct work *w, const char *path, struct client *cl, struc
 	struct stat st;
 	char report[PATH_MAX];
 
-	if (work_find(w, path, &m, err) < 0 ||
+	if (access_find(w, cl, path, &m, err) < 0 ||
 	    work_bug_report(w, &m.original, report, err) < 0)
 		return -1;
 	if (stat(report, &st) < 0)
@@ -457,11 +465,16 @@ static const struct command command[] = {
 	{ "report-bug", 1,  1, FOR_TRUSTED, false, run_report_bug },
 };
 
+const struct command *command_at(size_t i)
+{
+	return i < sizeof(command) / sizeof(command[0]) ? &command[i] : NULL;
+}
+
 const struct command *command_find(int argc, const char *const *argv, const char **why)
 {
-	for (size_t i = 0; i < sizeof(command) / sizeof(command[0]); i++) {
-		const struct command *c = &command[i];
+	const struct command *c;
 
+	for (size_t i = 0; (c = command_at(i)); i++) {
 		if (strcmp(c->name, argv[0]) != 0)
 			continue;
 		*why = "wrong number of arguments";

@@ -3,12 +3,13 @@
 #define MANAGER_CONTROL_COMMAND_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct client;
 struct work;
 
 enum command_for {
-	FOR_ALL,	 /* says nothing of any program, or only what the client may see */
+	FOR_ALL,	/* names programs, and sums over users, by access.h only */
 	FOR_OWNERS,	/* of the programs named (access.h) */
 	FOR_TRUSTED,
 };
@@ -24,5 +25,8 @@ struct command {
 
 /* NULL: no such request, or a wrong number of arguments; *why says which. */
 const struct command *command_find(int argc, const char *const *argv, const char **why);
+
+/* The table; NULL behind its end. */
+const struct command *command_at(size_t i);
 
 #endif

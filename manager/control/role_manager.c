@@ -1,8 +1,8 @@
 /* role_manager.c - the manager: works the spool off, decides, serves morphctl
  *
  * One thread.  Requests that are answered from what is known are answered where they come in;
- * those that take long wait in a queue and are worked off one at a time.  While one of them
- * waits for the parent, turn() goes on serving the others.
+ * those that take long wait in a queue (queue.h) and are worked off one at a time.  While one
+ * of them waits for the parent, turn() goes on serving the others.
  *
  * Tested by tests/e2e/daemon.sh and bad_client.sh.
  */
@@ -19,34 +19,13 @@
 #include "manager/work/answer.h"
 #include "manager/control/command.h"
 #include "manager/control/control.h"
+#include "manager/control/role_manager.h"
 #include "manager/parent/install_recover.h"
-#include "manager/control/quota.h"
 #include "manager/parent/role.h"
 #include "manager/control/watch.h"
 #include "manager/work/work.h"
 #include "policy/sense.h"
 #include "policy/policy.h"
-
-struct pending {
-	struct client *client;
-	const struct command *command;
-	int argc;
-	const char *argv[ANSWER_MAX_ARGS];	/* texts live as long as the client is busy */
-};
-
-struct manager {
-	struct ask ask;
-	struct work work;
-	struct control *control;
-	/* NULL: changes are noticed when a module is looked at */
-	struct watch *watch;
-	bool serving;			/* all is open: clients are let in */
-	struct quota quota;		/* of those who are not trusted */
-	struct pending queue[CONTROL_MAX_CLIENTS];	/* a client has at most one request */
-	int nqueue;
-	bool answering;			/* the first of the queue is being worked off */
-	uint64_t next_idle_ms, next_crash_ms;
-};
 
 /* A program that dies over and over must not keep the machine busy with looking at it. */
 enum { CRASH_EVERY_MS = 1000 };
@@ -61,7 +40,7 @@ static bool may_ask(struct manager *m, const struct command *c, const struct cli
 	if (control_trusted(cl))
 		return true;
 	unsigned s = quota_take(&m->quota, control_uid(cl), c->slow ? SLOW_TOKENS : 1,
-				role_now_ms());
+				m->now_ms());
 	if (s)
 		err_set(err, ERR_REFUSED, "%s: too many requests; again in %u s", c->name, s);
 	else if (c->who == FOR_TRUSTED)
@@ -94,23 +73,24 @@ static void on_request(void *ctx, struct client *cl, int argc, const char *const
 		control_end(cl, c->run(&m->work, cl, argc, argv));
 		return;
 	}
-	struct pending *p = &m->queue[m->nqueue++];
-	*p = (struct pending){ cl, c, argc, { 0 } };
-	memcpy(p->argv, argv, sizeof(*argv) * (size_t)argc);
-	if (m->nqueue > 1)
+	struct pending p = { .client = cl, .command = c, .trusted = control_trusted(cl),
+			     .uid = control_uid(cl), .argc = argc };
+	memcpy(p.argv, argv, sizeof(*argv) * (size_t)argc);
+	if (m->queue.n || m->answering)
 		answer_line(control_answer(cl), "waiting for other work to end");
+	queue_put(&m->queue, &p);
 }
 
 static void run_next(struct manager *m)
 {
-	struct pending p = m->queue[0];
+	struct pending p;
 
-	/* It stays first in the queue, so that later ones know that they wait. */
+	if (!queue_take(&m->queue, &p))
+		return;
 	m->answering = true;
 	int code = control_alive(p.client) ?
 		   p.command->run(&m->work, p.client, p.argc, p.argv) : 1;
 	m->answering = false;
-	memmove(m->queue, m->queue + 1, sizeof(m->queue[0]) * (size_t)--m->nqueue);
 	if (m->ask.stop && code)
 		answer_error(control_answer(p.client), "morphd is stopping");
 	control_end(p.client, code);
@@ -145,7 +125,7 @@ static void turn_for_ask(void *ctx)
 	struct manager *m = ctx;
 
 	turn(m, m->ask.yields == YIELD_NEVER ? 1000 : SENSE_LOOK_MS);
-	work_yield(&m->work, m->nqueue > m->answering || m->ask.crashed || m->ask.reload);
+	work_yield(&m->work, m->queue.n || m->ask.crashed || m->ask.reload);
 }
 
 static void reload(struct manager *m)
@@ -221,42 +201,68 @@ static int wait_ms(const struct manager *m, uint64_t now)
 	return next > now ? (int)(next - now) : 0;
 }
 
-static void manager_loop(struct manager *m)
+void manager_round(struct manager *m)
 {
-	while (!m->ask.stop) {
-		uint64_t now = role_now_ms();
+	uint64_t now = m->now_ms();
 
-		if (m->ask.nrecovered)
-			tell_recovered(m);
-		if (m->ask.crashed && now >= m->next_crash_ms) {
-			m->ask.crashed = false;
-			work_crashed(&m->work);
-			m->next_crash_ms = role_now_ms() + CRASH_EVERY_MS;
-		}
-		if (m->ask.reload)
-			reload(m);
-		if (m->watch && watch_pending(m->watch))
-			look_at_changes(m);
-		if (m->nqueue) {
-			run_next(m);
-			if (m->watch)
-				look_at_changes(m);	/* there may be modules by now */
-		} else if (now >= m->next_idle_ms) {
-			work_idle(&m->work);
-			if (m->watch)
-				look_at_changes(m);
-			m->next_idle_ms =
-				role_now_ms() + m->work.policy->idle_check_s * 1000ull;
-		} else {
-			turn(m, wait_ms(m, now));
-		}
+	if (m->ask.nrecovered)
+		tell_recovered(m);
+	if (m->ask.crashed && now >= m->next_crash_ms) {
+		m->ask.crashed = false;
+		work_crashed(&m->work);
+		m->next_crash_ms = m->now_ms() + CRASH_EVERY_MS;
 	}
-	while (m->nqueue) {
-		answer_error(control_answer(m->queue[0].client), "morphd is stopping");
-		control_end(m->queue[0].client, 1);
-		memmove(m->queue, m->queue + 1, sizeof(m->queue[0]) * (size_t)--m->nqueue);
+	if (m->ask.reload)
+		reload(m);
+	if (m->watch && watch_pending(m->watch))
+		look_at_changes(m);
+	if (m->queue.n) {
+		run_next(m);
+		if (m->watch)
+			look_at_changes(m);	/* there may be modules by now */
+	} else if (now >= m->next_idle_ms) {
+		work_idle(&m->work);
+		if (m->watch)
+			look_at_changes(m);
+		m->next_idle_ms = m->now_ms() + m->work.policy->idle_check_s * 1000ull;
+	} else {
+		turn(m, wait_ms(m, now));
+	}
+}
+
+void manager_end(struct manager *m)
+{
+	struct pending p;
+
+	while (queue_take(&m->queue, &p)) {
+		answer_error(control_answer(p.client), "morphd is stopping");
+		control_end(p.client, 1);
 	}
 	control_flush(m->control);
+}
+
+int manager_open(struct manager *m, const struct role_options *o, int parent_fd, int listen_fd,
+		 uid_t user, gid_t group, struct err *err)
+{
+	m->ask = (struct ask){ .sock = parent_fd, .turn = turn_for_ask, .ctx = m };
+	m->work = (struct work){ .options = o, .ask = &m->ask, .spool_dir = -1 };
+	m->now_ms = role_now_ms;
+	m->control = control_new(listen_fd, on_request, m);
+	if (!m->control)
+		return err_set(err, ERR_SYS, "out of memory");
+	control_trust(m->control, user, group);
+	if (work_open(&m->work, err) < 0 || work_recover(&m->work, err) < 0)
+		return -1;
+	m->watch = watch_new();
+	m->serving = true;
+	return 0;
+}
+
+void manager_close(struct manager *m)
+{
+	watch_free(m->watch);
+	control_free(m->control);
+	work_close(&m->work);
 }
 
 int role_manager(const struct role_options *o)
@@ -279,27 +285,20 @@ int role_manager(const struct role_options *o)
 		role_log("%s", err.text);
 		return err_exit_code(&err);
 	}
-	m.ask = (struct ask){ .sock = ROLE_FD_PARENT, .turn = turn_for_ask, .ctx = &m };
-	m.work = (struct work){ .options = o, .ask = &m.ask };
-	m.control = control_new(ROLE_FD_LISTEN, on_request, &m);
-	if (m.control)
-		control_trust(m.control, starter, user.change ? user.gid : (gid_t)-1);
-	if (!m.control || work_open(&m.work, &err) < 0 || work_recover(&m.work, &err) < 0) {
+	if (manager_open(&m, o, ROLE_FD_PARENT, ROLE_FD_LISTEN, starter,
+			 user.change ? user.gid : (gid_t)-1, &err) < 0) {
 		if (!m.ask.stop)
 			role_log("%s", err.text);
 		code = m.ask.stop ? 0 : err_exit_code(&err);
-		goto out;
+	} else {
+		role_log("pid %d, as user %d: may read and write '%s', answer on '%s' and ask "
+			 "the parent",
+			 (int)getpid(), (int)geteuid(), o->store, o->socket);
+		role_detach(o);
+		while (!m.ask.stop)
+			manager_round(&m);
+		manager_end(&m);
 	}
-	m.watch = watch_new();
-	role_log("pid %d, as user %d: may read and write '%s', answer on '%s' and ask the "
-		 "parent",
-		 (int)getpid(), (int)geteuid(), o->store, o->socket);
-	role_detach(o);
-	m.serving = true;
-	manager_loop(&m);
-out:
-	watch_free(m.watch);
-	control_free(m.control);
-	work_close(&m.work);
+	manager_close(&m);
 	return code;
 }

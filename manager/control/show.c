@@ -1,6 +1,7 @@
 /* show.c - status, list and history as tables
  *
- * Tested by tests/e2e/daemon.sh, and by tests/e2e/users.sh as to who sees what.
+ * Tested by tests/e2e/daemon.sh, and by tests/unit/manager/control/test_access.c and
+ * tests/e2e/users.sh as to who sees what.
  */
 #include "manager/control/show.h"
 
@@ -51,7 +52,7 @@ static uint64_t resident_bytes(uint64_t pid)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static void show_roles(struct work *w, struct client *cl)
+static void show_roles(struct work *w, struct client *cl, bool job)
 {
 	static const struct table_column col[] = {
 		{ "role", TABLE_TEXT },
@@ -70,7 +71,7 @@ static void show_roles(struct work *w, struct client *cl)
 		table_row(t, "monitor", n[MSG_ROLES_monitor_pid],
 			  resident_bytes(n[MSG_ROLES_monitor_pid]),
 			  n[MSG_ROLES_monitor_starts]);
-	if (n[MSG_ROLES_job_pid])
+	if (job && n[MSG_ROLES_job_pid])
 		table_row(t, "job", n[MSG_ROLES_job_pid], resident_bytes(n[MSG_ROLES_job_pid]),
 			  (uint64_t)1);
 	show_give(cl, t);
@@ -188,24 +189,52 @@ static int say_budget(struct work *w, struct table *t, struct err *err)
 	return 0;
 }
 
-int show_status(struct work *w, struct client *cl, struct err *err)
+/* Which module is busy, and how much comes in, is for who may see what others run. */
+static void say_samples(struct work *w, struct table *t)
 {
-	static const struct table_column col[] = { { "name", TABLE_TEXT },
-						   { "value", TABLE_TEXT } };
-	bool runs = w->ask->roles.num[MSG_ROLES_monitor_pid] != 0;
-	uint64_t files, bytes, up_s = (role_now_ms() - w->started_ms) / 1000;
-	const struct ask *a = w->ask;
+	uint64_t files, bytes;
 	char text[128], size[32];
 
-	struct table *t = NEW_TABLE("status", col);
-	table_row(t, "sampling", w->options->no_monitor ? "off (--no-monitor)" : !runs ?
-		  "the monitor is not running" : w->paused ? "paused" : "on");
-	table_row(t, "clock", runs && w->ask->counts.text[0] ? w->ask->counts.text : "-");
 	table_row(t, "registers", w->registers_why);
 	spool_size(w, &files, &bytes);
 	table_human_bytes(bytes, size, sizeof(size));
 	(void)snprintf(text, sizeof(text), "%" PRIu64 " files, %s", files, size);
 	table_row(t, "spool", text);
+}
+
+static void say_job(const struct ask *a, struct table *t)
+{
+	table_row(t, "job",
+		  !a->roles.num[MSG_ROLES_job_pid] ? "none"
+		  : !a->yield.stopped		   ? "runs"
+		  : a->yield.done		   ? "goes on, because somebody waits"
+						   : "stopped until the machine is idle");
+}
+
+/* What the parent may do here and what it may not. */
+static void say_rights(const struct ask *a, struct table *t)
+{
+	table_row(t, "job namespaces", a->roles.num[MSG_ROLES_job_namespaces] ? "yes" :
+		  "none: not the right to make any; the cage holds without");
+	table_row(t, "attributes trusted.*", a->roles.num[MSG_ROLES_all_attributes] ?
+		  "kept" : "not seen: lost when a file that has any is swapped");
+}
+
+int show_status(struct work *w, struct client *cl, struct err *err)
+{
+	static const struct table_column col[] = { { "name", TABLE_TEXT },
+						   { "value", TABLE_TEXT } };
+	bool runs = w->ask->roles.num[MSG_ROLES_monitor_pid] != 0;
+	bool all = access_sees_all(w, cl);
+	uint64_t up_s = (role_now_ms() - w->started_ms) / 1000;
+	char text[128];
+
+	struct table *t = NEW_TABLE("status", col);
+	table_row(t, "sampling", w->options->no_monitor ? "off (--no-monitor)" : !runs ?
+		  "the monitor is not running" : w->paused ? "paused" : "on");
+	table_row(t, "clock", runs && w->ask->counts.text[0] ? w->ask->counts.text : "-");
+	if (all)
+		say_samples(w, t);
 	(void)snprintf(text, sizeof(text), "%" PRIu64 " s", up_s);
 	table_row(t, "manager up", text);
 	table_row(t, "policy", w->options->policy);
@@ -213,31 +242,25 @@ int show_status(struct work *w, struct client *cl, struct err *err)
 	table_row(t, "crash watch",
 		  runs && w->ask->roles.num[MSG_ROLES_crashes_watched] ? "on"
 								       : "not available");
-	table_row(t, "job namespaces", a->roles.num[MSG_ROLES_job_namespaces] ? "yes" :
-		  "none: not the right to make any; the cage holds without");
-	table_row(t, "attributes trusted.*", a->roles.num[MSG_ROLES_all_attributes] ?
-		  "kept" : "not seen: lost when a file that has any is swapped");
+	say_rights(w->ask, t);
 	table_row(t, "automatic", w->policy->automatic ? "yes" :
 		  policy_automatic(w->policy) ? "some, by rules" : "no");
-	if (say_budget(w, t, err) < 0) {
+	if (all && say_budget(w, t, err) < 0) {
 		table_free(t);
 		return -1;
 	}
-	table_row(t, "job",
-		  !a->roles.num[MSG_ROLES_job_pid] ? "none"
-		  : !a->yield.stopped		   ? "runs"
-		  : a->yield.done		   ? "goes on, because somebody waits"
-						   : "stopped until the machine is idle");
+	if (all)
+		say_job(w->ask, t);
 	if (w->note[0] && control_trusted(cl))
 		table_row(t, "last trouble", w->note);
 	show_give(cl, t);
 	show_lacks(w, cl);
-	if (runs && w->ask->counts.type)
+	if (all && runs && w->ask->counts.type)
 		show_monitor(w, cl);
-	if (show_samples(w, cl, err) < 0)
+	if (all && show_samples(w, cl, err) < 0)
 		return -1;
 	show_idle(w, cl);
-	show_roles(w, cl);
+	show_roles(w, cl, all);
 	return 0;
 }
 
@@ -304,11 +327,8 @@ int show_list(struct work *w, struct client *cl, struct err *err)
 static bool list_event(void *ctx, const struct store_event *e)
 {
 	struct listing *l = ctx;
-	struct store_module m = { 0 };
 
-	if (!control_trusted(l->client) &&
-	    (store_module_by_path(l->w->store, e->path, &m, NULL) != 1 ||
-	     !access_sees(l->w, l->client, &m)))
+	if (!access_shows(l->w, l->client, e->path))
 		return true;
 	table_row(l->t, e->time_ns, e->path, e->event, e->detail);
 	return true;
@@ -322,7 +342,12 @@ int show_history(struct work *w, const char *path, struct client *cl, struct err
 	};
 	struct table *t = NEW_TABLE("history", col);
 	struct listing l = { .w = w, .client = cl, .t = t };
-	int rc = store_history_each(w->store, path, HISTORY_LIMIT, list_event, &l, err);
+	/* Chosen by owner before they are counted: else the limit tells of the others'. */
+	int rc = access_sees_all(w, cl)
+			 ? store_history_each(w->store, path, HISTORY_LIMIT, list_event, &l,
+					      err)
+			 : store_history_of(w->store, path, control_uid(cl), HISTORY_LIMIT,
+					    list_event, &l, err);
 
 	if (rc >= 0)
 		answer_table(control_answer(cl), t);

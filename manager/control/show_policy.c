@@ -7,30 +7,38 @@
 
 #include "lib/err.h"
 #include "lib/table.h"
+#include "manager/control/access.h"
 #include "manager/control/control.h"
 #include "manager/control/show.h"
 #include "manager/work/answer.h"
 #include "policy/policy.h"
 
+struct settings {
+	struct table *t;
+	bool paths;			/* are told */
+};
+
 static void list_setting(void *ctx, const char *section, const char *key, const char *value,
 			 const char *unit, const char *help)
 {
+	const struct settings *s = ctx;
 	char name[128];
 
 	(void)snprintf(name, sizeof(name), "%s.%s", section, key);	/* fits */
-	table_row(ctx, name, value, unit, help);
+	table_row(s->t, name, s->paths || !strchr(value, '/') ? value : "(not for users)", unit,
+		  help);
 }
 
-static void show_settings(const struct policy *p, struct client *cl)
+static void show_settings(const struct work *w, const struct policy *p, struct client *cl)
 {
 	static const struct table_column col[] = {
 		{ "setting", TABLE_TEXT }, { "value", TABLE_TEXT }, { "unit", TABLE_TEXT },
 		{ "meaning", TABLE_TEXT },
 	};
-	struct table *t = NEW_TABLE("policy", col);
+	struct settings s = { NEW_TABLE("policy", col), access_sees_all(w, cl) };
 
-	policy_each(p, list_setting, t);
-	show_give(cl, t);
+	policy_each(p, list_setting, &s);
+	show_give(cl, s.t);
 }
 
 /* Appends `", key: value"`. */
@@ -88,8 +96,8 @@ static void show_rules(const struct policy *p, struct client *cl)
 int show_policy(struct work *w, struct client *cl, struct err *err)
 {
 	(void)err;			/* cannot fail */
-	show_settings(w->policy, cl);
-	if (w->policy->nrule)
+	show_settings(w, w->policy, cl);
+	if (w->policy->nrule && access_sees_all(w, cl))
 		show_rules(w->policy, cl);
 	return 0;
 }
@@ -114,6 +122,6 @@ int show_rule(struct work *w, const char *path, struct client *cl, struct err *e
 		  : r		   ? "the rule"
 				   : "no rule is about it");
 	show_give(cl, t);
-	show_settings(&policy, cl);
+	show_settings(w, &policy, cl);
 	return 0;
 }

@@ -77,11 +77,13 @@ static bool gather_module(void *ctx, const struct store_module *m)
 	struct gather *g = ctx;
 	double all = m->samples + m->outside;
 
+	if (!access_sees(g->w, g->client, m))
+		return true;
 	if (!g->t) {
 		g->total += all;
 		return true;
 	}
-	if (all <= 0 || !access_sees(g->w, g->client, m))
+	if (all <= 0)
 		return true;
 	table_row(g->t, m->path, all, percent(all, g->total), (uint64_t)m->generation);
 	if (g->n < REPORT_MODULES && m->samples > 0 && m->text_bytes)
@@ -133,6 +135,16 @@ static int add_makers(struct work *w, uint64_t all, double total, struct table *
 	return 0;
 }
 
+/* Samples that are of nobody's file are of everybody: not for who sees only his own. */
+static int add_elsewhere(struct work *w, const uint64_t *count, double total, struct table *t,
+			 struct err *err)
+{
+	for (int i = 0; i < NELSEWHERE; i++)
+		table_row(t, elsewhere[i].name, (double)count[elsewhere[i].counter],
+			  percent((double)count[elsewhere[i].counter], total), (uint64_t)0);
+	return add_makers(w, count[COUNTER_ANON], total, t, err);
+}
+
 static int report_all(struct work *w, uint32_t limit, struct client *cl, struct err *err)
 {
 	static const struct table_column col[] = {
@@ -142,6 +154,7 @@ static int report_all(struct work *w, uint32_t limit, struct client *cl, struct 
 		{ "generation", TABLE_UINT },
 	};
 	struct gather g = { .w = w, .client = cl, .m = calloc(REPORT_MODULES, sizeof(*g.m)) };
+	bool all = access_sees_all(w, cl);
 	uint64_t count[NCOUNTER];
 	int rc = -1;
 
@@ -154,16 +167,13 @@ static int report_all(struct work *w, uint32_t limit, struct client *cl, struct 
 	if (store_counters(w->store, count, err) < 0 ||
 	    store_module_each(w->store, gather_module, &g, err) < 0)
 		goto out;
-	g.total += (double)count[COUNTER_ANON];
-	for (int i = 0; i < NELSEWHERE; i++)
+	g.total += all ? (double)count[COUNTER_ANON] : 0;
+	for (int i = 0; i < NELSEWHERE && all; i++)
 		g.total += (double)count[elsewhere[i].counter];
 	g.t = modules;
 	if (store_module_each(w->store, gather_module, &g, err) < 0)
 		goto out;
-	for (int i = 0; i < NELSEWHERE; i++)
-		table_row(modules, elsewhere[i].name, (double)count[elsewhere[i].counter],
-			  percent((double)count[elsewhere[i].counter], g.total), (uint64_t)0);
-	rc = add_makers(w, count[COUNTER_ANON], g.total, modules, err);
+	rc = all ? add_elsewhere(w, count, g.total, modules, err) : 0;
 	for (uint32_t i = 0; i < g.n && rc == 0; i++)
 		rc = add_procedures(w, &g.m[i], limit, g.total, procedures, err);
 	if (rc == 0) {

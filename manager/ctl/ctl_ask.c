@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/say.h"
 #include "manager/ctl/ctl.h"
 #include "manager/work/answer.h"
 
@@ -19,7 +20,7 @@ int ctl_ask(const struct ctl *ctl, int argc, char **argv)
 	const char *arg[ANSWER_MAX_ARGS];
 
 	if (argc > ANSWER_MAX_ARGS) {
-		(void)fprintf(stderr, "morphctl: more than %d arguments\n", ANSWER_MAX_ARGS);
+		say_line(stderr, "morphctl: more than %d arguments", ANSWER_MAX_ARGS);
 		return 2;
 	}
 	for (int i = 0; i < argc; i++)
@@ -44,7 +45,7 @@ static int ask_absolute(const struct ctl *ctl, int argc, char **argv, int to, bo
 		if (path) {
 			copy[i] = path;
 		} else if (argv[i][0] != '/') {
-			(void)fprintf(stderr, "morphctl: '%s': no such file\n", argv[i]);
+			say_line(stderr, "morphctl: '%s': no such file", argv[i]);
 			goto out;
 		}
 	}

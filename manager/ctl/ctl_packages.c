@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "lib/err.h"
+#include "lib/say.h"
 #include "lib/table.h"
 #include "manager/ctl/ctl.h"
 
@@ -192,7 +193,7 @@ static int verify_packages(const struct ctl *ctl, const char *root)
 
 	if (code == 0 && answer.n == 1) {
 		if (take_checksums(&c, answer.at[0], &err) < 0 || read_lists(&c, &err) < 0) {
-			(void)fprintf(stderr, "morphctl: %s\n", err.text);
+			say_line(stderr, "morphctl: %s", err.text);
 			code = err_exit_code(&err);
 		} else {
 			code = report(&c, &shown);

@@ -7,6 +7,7 @@
 
 #include "lib/err.h"
 #include "lib/io.h"
+#include "lib/say.h"
 #include "manager/ctl/ctl.h"
 #include "policy/policy.h"
 #include "policy/rule.h"
@@ -33,14 +34,13 @@ static void say_of(const struct policy *p, const char *name)
 	if (path && stat(path, &st) == 0)
 		rule_subject_owner(&s, st.st_uid);
 	const struct policy_rule *r = rule_find(p, &s);
-	(void)printf("%s: ", s.path);
 	if (!policy_allows(p, s.path))
-		(void)printf("not among the policy's modules\n");
+		say_line(stdout, "%s: not among the policy's modules", s.path);
 	else if (!r)
-		(void)printf("allowed, no rule is about it\n");
+		say_line(stdout, "%s: allowed, no rule is about it", s.path);
 	else
-		(void)printf("%s by rule '%s' of line %u\n", r->refuse ? "refused" : "allowed",
-			     r->name, r->line);
+		say_line(stdout, "%s: %s by rule '%s' of line %u", s.path,
+			 r->refuse ? "refused" : "allowed", r->name, r->line);
 	free(path);
 }
 
@@ -50,12 +50,12 @@ static int check(const char *file, int n, char **path)
 
 	struct policy *p = read_policy(file, &err);
 	if (!p) {
-		(void)fprintf(stderr, "morphctl: %s\n", err.text);
+		say_line(stderr, "morphctl: %s", err.text);
 		return err_exit_code(&err);
 	}
 	if (p->note)
-		(void)printf("%s\n", p->note);
-	(void)printf("%s: good\n", file);
+		say_line(stdout, "%s", p->note);
+	say_line(stdout, "%s: good", file);
 	for (int i = 0; i < n; i++)
 		say_of(p, path[i]);
 	policy_free(p);

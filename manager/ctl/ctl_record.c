@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/say.h"
 #include "manager/ctl/ctl.h"
 #include "manager/ctl/profile_log.h"
 #include "manager/parent/program.h"
@@ -28,7 +29,7 @@ static int clock_of(const char *name)
 
 static int fail(const struct err *err)
 {
-	(void)fprintf(stderr, "morphctl: %s\n", err->text);
+	say_line(stderr, "morphctl: %s", err->text);
 	return err_exit_code(err);
 }
 
@@ -45,14 +46,13 @@ static long number(const char *text, long most)
 static void tell_losses(const struct record_result *r)
 {
 	if (r->lost)
-		(void)fprintf(stderr, "morphctl: %" PRIu64 " records lost beside %" PRIu64
-			      " samples\n", r->lost, r->samples);
+		say_line(stderr, "morphctl: %" PRIu64 " records lost beside %" PRIu64
+			 " samples", r->lost, r->samples);
 	if (r->throttled)
-		(void)fprintf(stderr, "morphctl: the kernel held sampling down %" PRIu64
-			      " times\n", r->throttled);
+		say_line(stderr, "morphctl: the kernel held sampling down %" PRIu64 " times",
+			 r->throttled);
 	if (r->exit_status)
-		(void)fprintf(stderr, "morphctl: the command ended with code %d\n",
-			      r->exit_status);
+		say_line(stderr, "morphctl: the command ended with code %d", r->exit_status);
 }
 
 int ctl_record(const struct ctl *ctl, int argc, char **argv)

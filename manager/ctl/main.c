@@ -1,7 +1,9 @@
 /* main.c - morphctl: its own options, then the command */
+#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/say.h"
 #include "manager/ctl/ctl.h"
 
 static void help(FILE *f)
@@ -46,6 +48,7 @@ int main(int argc, char **argv)
 {
 	struct ctl ctl = { .socket = "/run/morph/control.sock" };
 
+	opterr = 0;		/* it would print the option as it is; the usage line tells */
 	argc = take_options(&ctl, argc, argv);
 	if (argc < 2) {
 		help(stderr);
@@ -65,7 +68,7 @@ int main(int argc, char **argv)
 		ctl.command = c;
 		return c->run(&ctl, argc - 1, argv + 1);
 	}
-	(void)fprintf(stderr, "morphctl: unknown command '%s'\n", argv[1]);
+	say_line(stderr, "morphctl: unknown command '%s'", argv[1]);
 	help(stderr);
 	return 2;
 }

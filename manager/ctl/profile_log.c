@@ -27,6 +27,7 @@
 #include "lib/io.h"
 #include "lib/memory.h"
 #include "lib/profile.h"
+#include "lib/say.h"
 #include "manager/samples/attribute.h"
 #include "manager/parent/job.h"
 #include "monitor/spool.h"
@@ -51,7 +52,7 @@ struct log {
 static void say(const struct log *l, const char *path, const char *text)
 {
 	if (l->say)
-		(void)fprintf(l->say, "%s: %s\n", path, text);	/* only news for a person */
+		say_line(l->say, "%s: %s", path, text);	/* only news for a person */
 }
 
 static int run(const struct log *l, enum job_kind kind, const int *in, int nin, int *out,
@@ -300,8 +301,8 @@ static int gather(int fd, struct log *l, const char *out_dir, struct err *err)
 		rc = write_profile(out_dir, spool_reader_clock(r), l, &sum.module[i], err);
 	for (int i = 0; i < NCOUNTER && l->say && rc == 0; i++)
 		if (sum.counter[i])
-			(void)fprintf(l->say, "%10" PRIu64 " %s\n", sum.counter[i],
-				      counter_help[i]);		/* only news for a person */
+			say_line(l->say, "%10" PRIu64 " %s", sum.counter[i],
+				 counter_help[i]);	/* only news for a person */
 	attribution_free(&sum);
 	attribute_free(a);
 	spaces_free(spaces);

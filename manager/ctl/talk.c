@@ -13,6 +13,7 @@
 
 #include "lib/err.h"
 #include "lib/io.h"
+#include "lib/say.h"
 #include "lib/table.h"
 #include "manager/work/answer.h"
 #include "manager/ctl/ctl.h"
@@ -105,13 +106,6 @@ static int begin_table(struct talk *t, const struct answer_frame *f, struct err 
 	return 0;
 }
 
-static void print_line(const char *text)
-{
-	for (; *text; text++)
-		(void)fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, stderr);
-	(void)fputc('\n', stderr);
-}
-
 /* Until END, whose code is *code. */
 static int converse(struct talk *t, int *code, struct err *err)
 {
@@ -132,11 +126,10 @@ static int converse(struct talk *t, int *code, struct err *err)
 				return -1;
 			break;
 		case ANSWER_LINE:
-			print_line(answer_read_text(&f));
+			say_line(stderr, "%s", answer_read_text(&f));
 			break;
 		case ANSWER_ERROR:
-			(void)fputs("morphctl: ", stderr);
-			print_line(answer_read_text(&f));
+			say_line(stderr, "morphctl: %s", answer_read_text(&f));
 			break;
 		default:
 			*code = answer_read_end(&f);
@@ -166,8 +159,7 @@ int ctl_fetch(const struct ctl *ctl, int argc, const char *const *argv, struct c
 			rc = converse(&t, &code, &err);
 	}
 	if (rc < 0) {
-		(void)fputs("morphctl: ", stderr);
-		print_line(err.text);
+		say_line(stderr, "morphctl: %s", err.text);
 		code = err_exit_code(&err);
 	}
 	out->whole = rc == 0;
@@ -184,7 +176,7 @@ int ctl_print(const struct ctl *ctl, struct ctl_tables *t, int code)
 		table_print_all(t->at, t->n, stdout, ctl->json);
 	ctl_tables_free(t);
 	if (fflush(stdout) != 0 && code == 0) {
-		(void)fprintf(stderr, "morphctl: standard output: %s\n", strerror(errno));
+		say_line(stderr, "morphctl: standard output: %s", strerror(errno));
 		code = 1;
 	}
 	return code;

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/utf8.h"
 #include "manager/parent/options.h"
 
 static bool to_syslog, detached;
@@ -49,15 +50,13 @@ void role_detach(const struct role_options *o)
 
 void role_log(const char *fmt, ...)
 {
-	char text[2048];
+	char raw[2048], text[UTF8_GROWTH * sizeof(raw)];
 	va_list ap;
 
 	va_start(ap, fmt);
-	(void)vsnprintf(text, sizeof(text), fmt, ap);	/* a cut line still tells */
+	(void)vsnprintf(raw, sizeof(raw), fmt, ap);	/* a cut line still tells */
 	va_end(ap);
-	for (char *c = text; *c; c++)
-		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			*c = '?';
+	utf8_escape(raw, text, sizeof(text));
 	if (to_syslog)
 		syslog(LOG_NOTICE, "%s: %s", log_name, text);
 	if (!detached)

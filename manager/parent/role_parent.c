@@ -38,6 +38,7 @@
 
 #include "lib/err.h"
 #include "lib/landlock.h"
+#include "lib/say.h"
 #include "manager/parent/install.h"
 #include "manager/parent/ledger.h"
 #include "manager/parent/requests.h"
@@ -581,7 +582,7 @@ int role_parent(const struct role_options *o)
 
 	p.requests.options = &p.options;
 	if (parent_open(&p, &err) < 0) {
-		(void)fprintf(stderr, "morphd: %s\n", err.text);
+		say_line(stderr, "morphd: %s", err.text);
 		return err_exit_code(&err);
 	}
 	if (!o->foreground) {

@@ -293,4 +293,9 @@ int store_history_each(struct store *s, const char *path, uint32_t limit,
 		       bool (*f)(void *ctx, const struct store_event *e), void *ctx,
 		       struct err *err);
 
+/* Only of what is a module of that owner now. */
+int store_history_of(struct store *s, const char *path, uint32_t owner, uint32_t limit,
+		     bool (*f)(void *ctx, const struct store_event *e), void *ctx,
+		     struct err *err);
+
 #endif

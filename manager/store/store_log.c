@@ -319,16 +319,13 @@ static int history_get(struct store *s, int64_t id, struct store_event *out, str
 	return ok ? 1 : store_damaged(s, "history", err);
 }
 
-int store_history_each(struct store *s, const char *path, uint32_t limit,
-		       bool (*f)(void *ctx, const struct store_event *e), void *ctx,
-		       struct err *err)
+static int each_event(struct store *s, sqlite3_stmt *q, const char *path, uint32_t limit,
+		      bool (*f)(void *ctx, const struct store_event *e), void *ctx,
+		      struct err *err)
 {
-	sqlite3_stmt *q = store_sql(s, SQL_HISTORY_IDS, err);
 	int64_t *id = NULL;
 	uint32_t n = 0;
 
-	if (!q)
-		return -1;
 	if (path)
 		store_bind_text(q, 1, path);
 	(void)sqlite3_bind_int64(q, 2, limit);
@@ -342,4 +339,25 @@ int store_history_each(struct store *s, const char *path, uint32_t limit,
 	}
 	free(id);
 	return rc < 0 ? -1 : 0;
+}
+
+int store_history_each(struct store *s, const char *path, uint32_t limit,
+		       bool (*f)(void *ctx, const struct store_event *e), void *ctx,
+		       struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_HISTORY_IDS, err);
+
+	return q ? each_event(s, q, path, limit, f, ctx, err) : -1;
+}
+
+int store_history_of(struct store *s, const char *path, uint32_t owner, uint32_t limit,
+		     bool (*f)(void *ctx, const struct store_event *e), void *ctx,
+		     struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_HISTORY_IDS_OF, err);
+
+	if (!q)
+		return -1;
+	(void)sqlite3_bind_int64(q, 3, owner);
+	return each_event(s, q, path, limit, f, ctx, err);
 }

@@ -106,8 +106,11 @@ int work_bug_report(struct work *w, const struct digest *original, char path[PAT
 /* Somebody just died: does not wait until the machine is idle. */
 void work_crashed(struct work *w);
 
-/* Path, or the name of one module without its folder.  -1 also when there is no such module. */
-int work_find(struct work *w, const char *name, struct store_module *out, struct err *err);
+/* Path, or the name of one module without its folder, among those that `sees` says true of.
+ * 1 found, 0 there is none, -1 failed, or several have the name. */
+int work_find(struct work *w, const char *name,
+	      bool (*sees)(const void *ctx, const struct store_module *m), const void *ctx,
+	      struct store_module *out, struct err *err);
 /* Is there a module that should get a (new) generation without anybody asking
  * (work_use.c)?  Judges those whose window of recent samples has ended, down to the first
  * one: 1 *path is it, 0 none. */

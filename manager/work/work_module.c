@@ -25,6 +25,8 @@
 
 struct find {
 	const char *name;
+	bool (*sees)(const void *ctx, const struct store_module *m);
+	const void *ctx;
 	int n;
 	struct store_module found;
 };
@@ -34,40 +36,42 @@ static bool same_name(void *ctx, const struct store_module *m)
 	struct find *f = ctx;
 	const char *slash = strrchr(m->path, '/');
 
-	if (slash && strcmp(slash + 1, f->name) == 0) {
+	if (slash && strcmp(slash + 1, f->name) == 0 && f->sees(f->ctx, m)) {
 		f->n++;
 		f->found = *m;
 	}
 	return true;
 }
 
-int work_find(struct work *w, const char *name, struct store_module *out, struct err *err)
+static int find_path(struct work *w, struct find *f, struct err *err)
 {
-	struct find *f;
-	int rc;
+	int rc = store_module_by_path(w->store, f->name, &f->found, err);
 
-	if (strchr(name, '/')) {
-		rc = store_module_by_path(w->store, name, out, err);
-		if (rc == 0)
-			return err_set(err, ERR_USAGE, "'%s': no samples of such a module",
-				       name);
-		return rc < 0 ? -1 : 0;
-	}
-	f = calloc(1, sizeof(*f));
+	f->n = rc == 1 && f->sees(f->ctx, &f->found);
+	return rc;
+}
+
+int work_find(struct work *w, const char *name,
+	      bool (*sees)(const void *ctx, const struct store_module *m), const void *ctx,
+	      struct store_module *out, struct err *err)
+{
+	struct find *f = calloc(1, sizeof(*f));
+
 	if (!f)
 		return err_set(err, ERR_SYS, "out of memory");
 	f->name = name;
-	rc = store_module_each(w->store, same_name, f, err);
-	if (rc >= 0 && f->n == 1)
-		*out = f->found;
-	else if (rc >= 0)
+	f->sees = sees;
+	f->ctx = ctx;
+	int rc = strchr(name, '/') ? find_path(w, f, err)
+				   : store_module_each(w->store, same_name, f, err);
+	if (rc >= 0 && f->n > 1)
 		rc = err_set(err, ERR_USAGE,
-			     f->n ? "'%s': several modules have this name; give "
-				    "the path"
-				  : "'%s': no samples of such a module",
-			     name);
+			     "'%s': several modules have this name; give the path", name);
+	if (rc >= 0 && f->n)
+		*out = f->found;
+	rc = rc < 0 ? -1 : f->n;
 	free(f);
-	return rc < 0 ? -1 : 0;
+	return rc;
 }
 
 /* Looks at what is at the path now. */

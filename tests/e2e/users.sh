@@ -6,6 +6,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/private.bash
 need_root
 one=64001 two=64002
+nothing=64004		# owns nothing
 quiet=64003		# asks for nothing before it is his turn, so that nothing of his share is used
 make_root gzip
 cp "$B/morphctl" "$root/morphctl"
@@ -80,6 +81,11 @@ for c in sync "pause" "resume" "policy reload" "report-bug $p1"; do
 	check "not for users: $c" refused as $one $c
 done
 check "reoptimize --wait holds up others" hasnot "verifying" as $one reoptimize --wait "$p1"
+
+for c in status list history report "policy show" "restore --all" "verify --all"; do
+	check "who owns nothing hears nothing of others: $c" hasnot "$root/6400" as $nothing $c
+	check "nor with --json" hasnot "$root/6400" as $nothing --json $c
+done
 
 check "his own he can have laid out anew" as $one reoptimize "$p1"
 check "it is a generation" [ "$(sha "$p1")" != "$(sha "$root/orig/gzip")" ]

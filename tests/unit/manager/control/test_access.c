@@ -1,0 +1,291 @@
+/* test_access.c - what the commands tell a user who owns nothing: nothing of others
+ *
+ * Every command of the table is asked, through the Manager's own loop.  In the store, the
+ * policy and the notes are programs of somebody else whose paths all hold SECRET.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "lib/err.h"
+#include "manager/control/command.h"
+#include "manager/samples/attribute.h"
+#include "manager/work/work.h"
+#include "policy/policy.h"
+#include "tests/unit/daemon.h"
+
+#define SECRET "geheim"
+#define HIS "/home/bob/" SECRET "/tool"
+#define NONE "/home/bob/nichts/tool"		/* as long, and not known */
+#define LAST "other-" SECRET
+
+enum { BOB = 64055 };
+
+static const char policy[] =
+	"modules:\n"
+	"  include: [\"@/*\", \"/home/bob/" SECRET "/*\"]\n"
+	"  exclude: [\"/home/bob/" SECRET "/.*\"]\n"
+	"idle:\n  check_s: 3600\n"
+	"rules:\n"
+	"  - name: of " SECRET "\n"
+	"    paths: [\"/home/bob/" SECRET "/*\"]\n"
+	"    refuse: true\n";
+
+/* Who asks: not root, and nobody whom the daemon trusts. */
+static uid_t asker(void)
+{
+	return geteuid() ? geteuid() : DAEMON_NOBODY;
+}
+
+static int64_t add_module(struct daemon *d, const char *path, uint32_t owner)
+{
+	/* not analysed: so nothing asks for its procedures */
+	struct store_module m = { .owner = owner };
+	struct err err;
+
+	(void)snprintf(m.path, sizeof(m.path), "%s", path);
+	memset(m.original.b, (int)strlen(path), sizeof(m.original.b));
+	memcpy(m.original.b, path + strlen(path) - 4, 4);
+	m.present = m.original;
+	if (store_module_put(d->m.work.store, &m, &err) < 0)
+		fail_msg("%s", err.text);
+	return m.id;
+}
+
+static void add_samples(struct daemon *d, int64_t module, uint32_t samples, const char *key)
+{
+	struct blockcount count[] = { { 3, samples } };
+	struct attribute_module m = { .module = (uint64_t)module, .samples = samples,
+				      .outside = 7, .ncount = 1, .count = count };
+	struct attribution a = { .nmodule = 1, .module = &m };
+	struct store_fading fading = { 1, 3600, 600 };
+	struct err err;
+
+	for (int i = 0; i < NCOUNTER; i++)
+		a.counter[i] = samples;
+	topnames_add(&a.made, "/home/bob/" SECRET "/jit", samples);
+	if (store_add_attribution(d->m.work.store, key, &a, (struct bytes){ 0 }, &fading,
+				  &err) < 0)
+		fail_msg("%s", err.text);
+	topnames_free(&a.made);
+}
+
+static int64_t his;
+
+/* Somebody else's programs, busy and named wherever something can be named. */
+static void others_are_busy(struct daemon *d, uint32_t samples, const char *key)
+{
+	struct store *s = d->m.work.store;
+	struct err err;
+
+	add_samples(d, his, samples, key);
+	assert_int_equal(store_use_begin(s, his, "worth it for " SECRET, &err), 0);
+	for (int i = 0; i < 1500; i++)		/* more than are shown */
+		assert_int_equal(store_history_add(s, HIS, "installed", "of " SECRET, &err), 0);
+	assert_int_equal(store_spent_add(s, his, store_now_ns(), samples / 10.0, &err), 0);
+	(void)snprintf(d->m.work.registers_why, sizeof(d->m.work.registers_why),
+		       "on: " HIS " has %u samples", samples);
+	(void)snprintf(d->m.work.note, sizeof(d->m.work.note), "'" HIS "': %u", samples);
+	d->m.ask.roles.num[MSG_ROLES_monitor_pid] = 1;
+	d->m.ask.roles.num[MSG_ROLES_job_pid] = samples > 1000 ? 1 : 0;
+	d->m.ask.counts.type = MSG_COUNTS;
+	for (int i = 0; i < MSG_MAX_NUM; i++)
+		d->m.ask.counts.num[i] = samples;
+}
+
+static void begin(struct daemon *d)
+{
+	daemon_open(d, policy);
+	his = add_module(d, HIS, BOB);
+	add_module(d, "/home/carol/" LAST, BOB + 1);
+	others_are_busy(d, 1000, "first");
+}
+
+enum { MOST_ARGS = 4 };
+
+/* At least one line for every command; a new one needs a line here, and with it a decision. */
+static const char *const asked[][MOST_ARGS] = {
+	{ "status" }, { "sync" }, { "list" }, { "history" }, { "history", "@" }, { "policy" },
+	{ "rule", "@" }, { "reload" }, { "pause" }, { "resume" }, { "report" },
+	{ "report", "@" }, { "report", "tool" }, { "report", "@", "--limit=9" },
+	{ "annotate", "@", "main" }, { "annotate", "tool", "main" }, { "explain", "@" },
+	{ "explain", "tool" }, { "reoptimize", "@" }, { "reoptimize", "@", "--dry-run" },
+	{ "reoptimize", "@", "--wait" }, { "restore", "@" }, { "restore", "@", "--force" },
+	{ "restore", "--all" }, { "verify", "@" }, { "verify", "--all" }, { "verify", "tool" },
+	{ "checksums" }, { "look" }, { "report-bug", "@" }, { "report-bug", "tool" },
+};
+enum { NASKED = sizeof(asked) / sizeof(asked[0]) };
+
+/* The answer, with `path` in the place of @. */
+static char *ask(struct daemon *d, int line, const char *path, int *code)
+{
+	const char *argv[MOST_ARGS];
+	int argc = 0;
+
+	for (; argc < MOST_ARGS && asked[line][argc]; argc++)
+		argv[argc] = strcmp(asked[line][argc], "@") == 0 ? path : asked[line][argc];
+	daemon_now_ms += 60000;			/* as much as he may ask */
+	return daemon_ask(d, asker(), argc, argv, code);
+}
+
+static void every_command_has_been_decided_about(void **state)
+{
+	const struct command *c;
+
+	(void)state;
+	for (size_t i = 0; (c = command_at(i)); i++) {
+		bool found = false;
+
+		for (int k = 0; k < NASKED; k++)
+			found = found || strcmp(asked[k][0], c->name) == 0;
+		if (!found)
+			fail_msg("%s: not asked as a user who owns nothing", c->name);
+	}
+}
+
+static void no_path_of_others_is_told(void **state)
+{
+	struct daemon d;
+	int code;
+
+	(void)state;
+	begin(&d);
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < NASKED; i++) {
+			char *text = ask(&d, i, NONE, &code);
+
+			if (strstr(text, SECRET) || strstr(text, "bob/" SECRET))
+				fail_msg("%s %s: %.300s", asked[i][0],
+					 asked[i][1] ? asked[i][1] : "", text);
+			free(text);
+		}
+		d.sync_error = "monitor: '" HIS "' is too much";	/* once more with it */
+	}
+	daemon_close(&d);
+}
+
+static void nothing_changes_when_others_are_busy(void **state)
+{
+	char *before[NASKED];
+	struct daemon d;
+	int code[NASKED], again;
+
+	(void)state;
+	begin(&d);
+	for (int i = 0; i < NASKED; i++)
+		before[i] = ask(&d, i, NONE, &code[i]);
+	others_are_busy(&d, 77777, "second");
+	add_module(&d, "/home/dora/" SECRET "/tool", BOB + 2);
+	for (int i = 0; i < NASKED; i++) {
+		char *after = ask(&d, i, NONE, &again);
+
+		if (strcmp(before[i], after) != 0)
+			fail_msg("%s: %.300s", asked[i][0], after);
+		assert_int_equal(again, code[i]);
+		free(after);
+		free(before[i]);
+	}
+	daemon_close(&d);
+}
+
+/* Known or not, and whose: the same words and the same code. */
+static void what_is_known_is_answered_as_what_is_not(void **state)
+{
+	struct daemon d;
+	int known, unknown;
+
+	(void)state;
+	begin(&d);
+	for (int i = 0; i < NASKED; i++) {
+		char *of_his = ask(&d, i, HIS, &known), *of_none = ask(&d, i, NONE, &unknown);
+		unsigned opened = d.opened;
+
+		for (char *at; (at = strstr(of_none, "nichts")); )
+			memcpy(at, SECRET, strlen(SECRET));
+		assert_string_equal(of_his, of_none);
+		assert_int_equal(known, unknown);
+		assert_int_equal(opened, 0);	/* nor is anything looked at for him */
+		free(of_his);
+		free(of_none);
+	}
+	daemon_close(&d);
+}
+
+static void his_own_is_told_as_if_he_were_alone(void **state)
+{
+	static const char *const list[] = { "list" }, *const report[] = { "report" };
+	static const char *const history[] = { "history" },
+				 *const named[] = { "report", "tool" };
+	char own[] = "/home/asker/tool";
+	struct daemon d;
+	struct err err;
+	int code;
+
+	(void)state;
+	begin(&d);
+	int64_t id = add_module(&d, own, asker());
+	add_samples(&d, id, 93, "his own");
+	assert_int_equal(store_history_add(d.m.work.store, own, "installed", "old", &err), 0);
+	others_are_busy(&d, 5, "third");		/* 1500 events after his */
+	char *text = daemon_ask(&d, asker(), 1, list, &code);
+	assert_non_null(strstr(text, own));
+	assert_null(strstr(text, SECRET));
+	free(text);
+	daemon_now_ms += 60000;
+	text = daemon_ask(&d, asker(), 1, history, &code);
+	assert_non_null(strstr(text, own));	/* not pushed out by what others do */
+	free(text);
+	daemon_now_ms += 60000;
+	text = daemon_ask(&d, asker(), 1, report, &code);
+	assert_null(strstr(text, SECRET));
+	assert_non_null(strstr(text, "/home/asker/tool\t100.000000\t100.000000\t"));
+	free(text);
+	daemon_now_ms += 60000;
+	/* His is the only one of that name, to him. */
+	text = daemon_ask(&d, asker(), 2, named, &code);
+	assert_null(strstr(text, "several"));
+	assert_null(strstr(text, "that is yours"));
+	free(text);
+	daemon_close(&d);
+}
+
+static void who_may_see_others_is_told(void **state)
+{
+	static const char *const words[][1] = { { "status" }, { "list" }, { "history" },
+						{ "policy" } };
+	struct daemon d;
+	int code;
+
+	(void)state;
+	begin(&d);
+	struct policy *p = d.m.work.policy;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		daemon_now_ms += 60000;
+		p->see_others = 1;
+		char *text = daemon_ask(&d, asker(), 1, words[i], &code);
+		assert_non_null(strstr(text, SECRET));
+		free(text);
+	}
+	daemon_close(&d);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_command_has_been_decided_about),
+		cmocka_unit_test(no_path_of_others_is_told),
+		cmocka_unit_test(nothing_changes_when_others_are_busy),
+		cmocka_unit_test(what_is_known_is_answered_as_what_is_not),
+		cmocka_unit_test(his_own_is_told_as_if_he_were_alone),
+		cmocka_unit_test(who_may_see_others_is_told),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
