@@ -106,7 +106,7 @@ $(call archive,tests/unit): $(patsubst %.c,$(B)/%.o,$(wildcard tests/unit/*.c))
 	ar rcs $@ $^
 FUZZ      = $(call programs,tests/fuzz/fuzz_*.c)
 MUTANTS   = $(B)/tests/fuzz/mutants
-HELPERS   = $(call programs,tests/e2e/*.c) $(call programs,tests/verify/*.c) \
+HELPERS   = $(call programs,tests/e2e/*.c) $(call programs,tests/e2e/hostile/*.c) $(call programs,tests/verify/*.c) \
 	    $(call programs,tests/programs/*.c) $(call programs,tests/torture/*.c) \
 	    $(call programs,bench/*.c) $(MUTANTS)
 FUZZ_ENGINE ?= tests/fuzz/replay.c
@@ -147,7 +147,7 @@ packages packages-demo:
 		apt-get install -y -qq $$missing >/dev/null; }
 
 TESTS = $(UNIT) $(wildcard tests/lint/*.sh) $(FUZZ) $(MUTANTS) \
-	$(wildcard tests/programs/*.sh) $(wildcard tests/e2e/*.sh)
+	$(wildcard tests/programs/*.sh) $(wildcard tests/e2e/*.sh tests/e2e/hostile/*.sh)
 
 check: packages
 	@$(MAKE) --no-print-directory programs-for-check

@@ -25,6 +25,7 @@
 
 #include "lib/err.h"
 #include "lib/msg.h"
+#include "lib/secret.h"
 #include "monitor/merge.h"
 #include "monitor/mono.h"
 #include "monitor/procmaps.h"
@@ -129,6 +130,8 @@ static void drain(struct monitor *m, bool all)
 		(void)nanosleep(&settle, NULL);	/* woken early, less goes out now */
 		(void)look(m, all);
 	}
+	merge_rest(m->merge);
+	secret_wipe_stack();
 	m->drain_ns = now_ns();
 }
 
