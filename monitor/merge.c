@@ -33,6 +33,7 @@ struct source {
 
 struct waiting {			/* memory of the sample that follows */
 	struct spool_event of;		/* memory_bytes 0: it has been given */
+	bool private;			/* the state of that sample is not to be told */
 	bool rested;			/* it was there when merge_rest() was called */
 	uint8_t memory[STATEMEMORY_MAX];
 };
@@ -188,30 +189,44 @@ static bool offer(struct merge *m, struct source *s)
 }
 
 /* Records do not stay: a sample may come a look later than its memory. */
-static void keep_memory(struct source *s, const struct spool_event *ev)
+static void keep_memory(struct source *s, const struct spool_event *ev, bool private)
 {
 	if (!s->waiting)
 		s->waiting = secret_new(sizeof(*s->waiting));
 	s->waiting->of = *ev;
 	s->waiting->rested = false;
+	s->waiting->private = private;
 	memcpy(s->waiting->memory, ev->sample.state.memory, ev->sample.state.memory_bytes);
 }
 
 /* What came just before the sample, if it is of it. */
-static void give_memory(struct source *s, struct spool_event *ev)
+static const struct waiting *waiting_for(const struct source *s, const struct spool_event *ev)
 {
 	const unsigned sp = 4;
 
 	if (!s->waiting)
-		return;
-	struct spool_event *of = &s->waiting->of;
-	if (ev->sample.has_state && of->sample.state.memory_bytes && of->tid == ev->tid &&
-	    of->sample.pc == ev->sample.pc &&
-	    of->sample.state.gpr[sp] == ev->sample.state.gpr[sp]) {
-		ev->sample.state.memory = s->waiting->memory;
-		ev->sample.state.memory_bytes = of->sample.state.memory_bytes;
+		return NULL;
+	const struct spool_event *of = &s->waiting->of;
+	return of->sample.state.memory_bytes && of->tid == ev->tid &&
+	       of->sample.pc == ev->sample.pc &&
+	       of->sample.state.gpr[sp] == ev->sample.state.gpr[sp] ? s->waiting : NULL;
+}
+
+static void give_memory(struct merge *m, struct source *s, struct spool_event *ev)
+{
+	if (ev->sample.has_state) {
+		const struct waiting *w = waiting_for(s, ev);
+
+		if (m->format.guarded && (!w || w->private)) {
+			m->counts.private++;
+			ev->sample.has_state = false;
+		} else if (w) {
+			ev->sample.state.memory = w->memory;
+			ev->sample.state.memory_bytes = w->of.sample.state.memory_bytes;
+		}
 	}
-	of->sample.state.memory_bytes = 0;
+	if (s->waiting)
+		s->waiting->of.sample.state.memory_bytes = 0;
 }
 
 static void put_out(struct merge *m, struct source *s,
@@ -227,11 +242,14 @@ static void put_out(struct merge *m, struct source *s,
 		}
 		m->last_ns = ev.time_ns;
 		if (ev.kind == SPOOL_SAMPLE)
-			give_memory(s, &ev);
+			give_memory(m, s, &ev);
 		emit(ctx, &ev);
 		break;
 	case PERF_MEMORY:
-		keep_memory(s, &ev);
+		keep_memory(s, &ev, false);
+		break;
+	case PERF_PRIVATE:
+		keep_memory(s, &ev, true);
 		break;
 	case PERF_IGNORED:
 		break;

@@ -16,6 +16,8 @@ struct merge_counts {		/* since merge_new() */
 	uint64_t unknown;	/* records of unknown type, skipped */
 	uint64_t malformed;	/* records skipped, or rings skipped up to their head */
 	uint64_t late;		/* records older than what had gone out; given its time */
+	/* samples whose state was dropped: of tasks not known to be dumpable */
+	uint64_t private;
 };
 
 /* Allocation failure exits, as in lib/wr.h. */

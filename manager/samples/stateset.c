@@ -1,6 +1,6 @@
 /* stateset.c - states gathered in an array, sorted by file and offset; see stateset.h
  *
- * What is sorted has no registers in it: qsort() copies to the heap and leaves the copies there.
+ * What is sorted has no registers in it: qsort() copies to the heap and leaves copies there.
  *
  * Tested by tests/unit/manager/samples/test_attribute.c.
  */

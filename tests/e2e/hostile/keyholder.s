@@ -1,13 +1,17 @@
 # keyholder.s - a loop that holds a key of 16 bytes: in registers, on its stack, and where r14 points
 #
 # FIRST and SECOND are the complements of its halves, so that the key is not in the file; N are the
-# iterations.
+# iterations.  DUMPABLE is what it says of itself first: prctl(PR_SET_DUMPABLE).
 
 	.globl	_start
 	.type	_start, @function
 _start:
 	.cfi_startproc
 	.cfi_undefined rip
+	mov	$157, %eax
+	mov	$4, %edi
+	mov	$DUMPABLE, %esi
+	syscall
 	movabs	$FIRST, %r12
 	movabs	$SECOND, %r13
 	not	%r12

@@ -21,12 +21,12 @@ sleb() {		# NUMBER IN HEX, of 64 bits and positive
 	echo "$out$(printf '%02x' "$b")"
 }
 halves=("$(in_memory $first)" "$(in_memory $second)" "$(sleb $first)" "$(sleb $second)")
-make_holder() {		# NAME ITERATIONS
+make_holder() {		# NAME ITERATIONS DUMPABLE
 	${CC:-cc} -nostdlib -static -Wa,--defsym,FIRST="$(printf '0x%x' $((~16#$first)))" \
-		-Wa,--defsym,SECOND="$(printf '0x%x' $((~16#$second)))",--defsym,N="$2" -o "$root/bin/$1" tests/e2e/hostile/keyholder.s
+		-Wa,--defsym,SECOND="$(printf '0x%x' $((~16#$second)))",--defsym,N="$2",--defsym,DUMPABLE="$3" -o "$root/bin/$1" tests/e2e/hostile/keyholder.s
 }
-make_holder holder 2000000000 || skip_all "no compiler"
-make_holder sleeper 1000000000000 || exit 1
+make_holder holder 2000000000 1 || skip_all "no compiler"
+make_holder open 1000000000000 1 && make_holder closed 1000000000000 0 || exit 1
 
 found() { "$B/tests/e2e/memgrep" "$1" "${halves[@]}" | awk '{ print $1 + $2 + $3 + $4 }'; }
 nowhere() {		# PID | FILE...
@@ -51,10 +51,31 @@ END
 check_here "the daemon starts" start_daemon
 monitor=$(role_pid monitor) manager=$(role_pid manager)
 [ -n "$monitor" ] || { skip_all "it cannot sample here"; }
-"$root/bin/sleeper" &
+
+# What the monitor has written down of them so far, in its memory file.
+written() {
+	local fd sum=0
+	for fd in /proc/"$monitor"/fd/*; do
+		[[ $(readlink "$fd") = /memfd:morph-states* ]] && sum=$((sum + $(found "$fd")))
+	done
+	echo "$sum"
+}
+counted() { ctl --json status | sed -n "s/.*\"$1\": \([0-9]*\),.*/\1/p" | head -n 1; }
+taken_in
+"$root/bin/closed" &
 looper=$!
-within 30 eval '[ "$(found "$looper")" -ge 3 ]'
-check "the key is found where it is ($(found "$looper"))" [ "$(found "$looper")" -ge 3 ]
+private=$(counted states_private)
+check "one that is not to be dumped: that it was met is counted" within 30 eval \
+	'sleep 0.5; [ "$(counted states_private)" -ge $((private + 250)) ]'
+check "and nothing of it was taken" [ "$(written)" = 0 ]
+check "nor is it in the monitor" nowhere "$monitor"
+kill "$looper"
+wait "$looper" 2>/dev/null
+taken_in
+"$root/bin/open" &
+looper=$!
+check "the key of another one is found where it is" within 30 eval '[ "$(found "$looper")" -ge 3 ]'
+check "and in what the monitor has written down" within 30 eval 'sleep 0.5; [ "$(written)" -ge 10 ]'
 kill "$looper"
 wait "$looper" 2>/dev/null
 looper=
