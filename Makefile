@@ -108,7 +108,7 @@ $(call archive,tests/unit): $(patsubst %.c,$(B)/%.o,$(wildcard tests/unit/*.c))
 	ar rcs $@ $^
 FUZZ      = $(call programs,tests/fuzz/fuzz_*.c)
 MUTANTS   = $(B)/tests/fuzz/mutants
-HELPERS   = $(call programs,tests/e2e/*.c) $(call programs,tests/verify/*.c) \
+HELPERS   = $(call programs,tests/e2e/*.c) $(call programs,tests/e2e/hostile/*.c) $(call programs,tests/verify/*.c) \
 	    $(call programs,tests/programs/*.c) $(call programs,tests/torture/*.c) $(call programs,tests/mutation/*.c) \
 	    $(call programs,bench/*.c) $(MUTANTS)
 FUZZ_ENGINE ?= tests/fuzz/replay.c

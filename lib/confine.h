@@ -11,11 +11,11 @@
 struct err;
 
 /* For a job that has its input in memory and its output open: no new privileges, no core
- * file, at most `memory_bytes` of address space and `cpu_s` of CPU time (0: as inherited),
- * and from then on only the system calls that write to open descriptors, manage memory that
- * is never code nor shared, and exit; any other one kills the process with SIGSYS.  Nothing
- * can be opened or read any more.  (confine_program() has to let the loader read libraries; a
- * sound job cannot read even these once it looks at its input.) */
+ * file, also none that a program takes, at most `memory_bytes` of address space and `cpu_s`
+ * of CPU time (0: as inherited), and from then on only the system calls that write to open
+ * descriptors, manage memory that is never code nor shared, and exit; any other one kills the
+ * process with SIGSYS.  Nothing can be opened or read any more.  (confine_program() has to let
+ * the loader read libraries; a sound job cannot read even these once it looks at its input.) */
 int confine_job(uint64_t memory_bytes, unsigned cpu_s, struct err *err);
 
 /* For a child that is about to execute a program which may be broken or taken over, and so

@@ -1,16 +1,20 @@
 /* wr.h - growing byte buffer for everything that Morph writes in binary
  *
- * Malloc-backed; the owner frees it with wr_free().  A failed allocation exits as in arena.h.
+ * Malloc-backed, or of lib/secret.h where `secret` is set before the first byte; the owner
+ * frees it with wr_free().  A failed allocation exits as in arena.h.
  * Integers are written little-endian.
  */
 #ifndef LIB_WR_H
 #define LIB_WR_H
+
+#include <stdbool.h>
 
 #include "lib/rd.h"
 
 struct wr {
 	uint8_t *p;
 	size_t n, cap;
+	bool secret;
 };
 
 void wr_free(struct wr *w);			/* leaves an empty, usable buffer */

@@ -55,7 +55,8 @@ int role_monitor(const struct role_options *o)
 							    : PERF_STATE_NEVER,
 				       .stack_bytes = o->stack_bytes / 8 * 8,
 				       .crashes = true,
-				       .memory = o->switched && o->memory };
+				       .memory = o->switched && o->memory,
+				       .guard = true };
 	uint32_t own = (uint32_t)getppid();	/* and with it all roles and jobs */
 	struct role_options copy = *o;
 	struct err err = { 0 };
@@ -75,7 +76,7 @@ int role_monitor(const struct role_options *o)
 		.confine = drop,
 		.confine_ctx = &copy,
 	};
-	if (set && (!perf_tells_crashes(set) || (wanted.memory && !perf_tells_memory(set))))
+	if (set && (!perf_tells_crashes(set) || (o->switched && !perf_guards(set))))
 		role_log("%s", perf_lacks(set)->note);
 	struct monitor_counts counts = { 0 };
 	struct err untold;

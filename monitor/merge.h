@@ -16,6 +16,8 @@ struct merge_counts {		/* since merge_new() */
 	uint64_t unknown;	/* records of unknown type, skipped */
 	uint64_t malformed;	/* records skipped, or rings skipped up to their head */
 	uint64_t late;		/* records older than what had gone out; given its time */
+	/* samples whose state was dropped: of tasks not known to be dumpable */
+	uint64_t private;
 };
 
 /* Allocation failure exits, as in lib/wr.h. */
@@ -29,6 +31,9 @@ void merge_look(struct merge *m, unsigned i, const struct perf_ring *ring);
  * should follow. */
 bool merge_round(struct merge *m, bool all,
 		 void (*emit)(void *ctx, const struct spool_event *ev), void *ctx);
+/* No round follows for a while: wipes and gives up what copies of records are held, but for
+ * memory whose sample may come with the next look. */
+void merge_rest(struct merge *m);
 /* Everything before this position of ring i has gone out. */
 uint64_t merge_tail(const struct merge *m, unsigned i);
 const struct merge_counts *merge_counts(const struct merge *m);

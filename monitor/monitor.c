@@ -25,8 +25,10 @@
 
 #include "lib/err.h"
 #include "lib/msg.h"
+#include "lib/secret.h"
 #include "monitor/merge.h"
 #include "monitor/mono.h"
+#include "monitor/private.h"
 #include "monitor/procmaps.h"
 #include "monitor/proctree.h"
 #include "monitor/statespool.h"
@@ -42,6 +44,7 @@ struct monitor {
 	struct proctree *own;
 	struct spool_writer *writer;
 	struct statespool *states;
+	struct private *private;	/* NULL: the kernel tells */
 	bool registers;			/* wanted */
 	bool full;			/* `states` had no room for the last one */
 	struct pollfd *fd;		/* [0] the parent, then the rings */
@@ -84,9 +87,11 @@ static void on_event(void *ctx, const struct spool_event *ev)
 		m->counts.throttled += ev->lost;
 	m->crashed |= ev->kind == SPOOL_CRASH;
 	if (ev->kind == SPOOL_SAMPLE && ev->sample.has_state) {
+		bool told = !private_is(m->private, ev->pid);
 		struct spool_event plain = *ev;
 
-		m->full = !statespool_put(m->states, ev);
+		if (told)
+			m->full = !statespool_put(m->states, ev);
 		plain.sample.has_state = false;
 		if (spool_write(m->writer, &plain, &err) < 0)
 			spool_failed(m, &err);
@@ -129,6 +134,9 @@ static void drain(struct monitor *m, bool all)
 		(void)nanosleep(&settle, NULL);	/* woken early, less goes out now */
 		(void)look(m, all);
 	}
+	merge_rest(m->merge);
+	private_forget(m->private);
+	secret_wipe_stack();
 	m->drain_ns = now_ns();
 }
 
@@ -151,6 +159,7 @@ static void fill_counts(struct monitor *m)
 	m->counts.malformed = merged->malformed;
 	m->counts.late = merged->late;
 	m->counts.states = statespool_states(m->states);
+	m->counts.states_private = merged->private + private_found(m->private);
 	m->counts.states_dropped = statespool_dropped(m->states);
 }
 
@@ -174,6 +183,7 @@ static int send_counts(struct monitor *m, struct err *err)
 	msg.num[MSG_MONITOR_COUNTS_states] = c->states;
 	msg.num[MSG_MONITOR_COUNTS_states_dropped] = c->states_dropped;
 	msg.num[MSG_MONITOR_COUNTS_registers] = c->registers;
+	msg.num[MSG_MONITOR_COUNTS_states_private] = c->states_private;
 	strcpy(msg.text, monitor_clock_name(perf_clock(m->set)));
 	return msg_send(m->options->command_fd, &msg, err);
 }
@@ -344,6 +354,7 @@ static int start_spool(struct monitor *m, struct procmaps *maps, struct err *err
 
 	m->merge = merge_new(n, perf_format(m->set));
 	m->own = proctree_new();
+	m->private = o->switched && !perf_guards(m->set) ? private_new() : NULL;
 	m->states = statespool_new(monitor_clock_name(perf_clock(m->set)),
 				   perf_period_ns(m->set), o->states_max_bytes);
 	m->fd = calloc(n + 1, sizeof(*m->fd));
@@ -393,6 +404,7 @@ int monitor_run(struct perf_set *set, const struct monitor_options *options,
 		*counts = m.counts;
 	spool_writer_free(m.writer);
 	statespool_free(m.states);
+	private_free(m.private);
 	merge_free(m.merge);
 	proctree_free(m.own);
 	free(m.fd);

@@ -48,6 +48,7 @@ struct monitor_counts {
 	uint64_t processes_missed;	/* at the start, see procmaps.h */
 	uint64_t states;	/* of the samples, those held with their task's state */
 	uint64_t states_dropped;	/* no room for the state; the sample is in the spool */
+	uint64_t states_private;	/* likewise: of tasks that cannot be dumped */
 	struct spool_counts spool;
 	bool paused, registers;
 	/* ended because a CPU came online, which needs a new perf_open() */

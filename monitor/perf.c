@@ -67,6 +67,7 @@ struct perf_set {
 	bool paused, state_on;
 	int online_fd;		/* the list of CPUs that are online, -1: cannot be read */
 	struct perf_memory *memory;	/* NULL: not to be had, or not wanted */
+	bool reads_memory;		/* or only tells whose samples are */
 	struct lacks lacks;
 };
 
@@ -382,7 +383,7 @@ static void open_memories(struct perf_set *set, const struct perf_options *optio
 	struct err why;
 	int rc = -1;
 
-	set->memory = perf_memory_new(set->clock == MONITOR_CLOCK_TICK,
+	set->memory = perf_memory_new(set->clock == MONITOR_CLOCK_TICK, options->memory,
 				      set->cpu[set->ncpu - 1].number + 1, &why);
 	if (set->memory)
 		rc = 0;
@@ -390,6 +391,8 @@ static void open_memories(struct perf_set *set, const struct perf_options *optio
 		rc = open_memory(set, &set->cpu[i], options, &why);
 	if (rc == 0) {
 		set->format.memory = true;
+		set->format.guarded = options->guard;
+		set->reads_memory = options->memory;
 		perf_memory_switch(set->memory, options->state == PERF_STATE_ALWAYS);
 		return;
 	}
@@ -450,7 +453,8 @@ struct perf_set *perf_open(const struct perf_options *options, struct err *err)
 		else if (open_clock(set, options, cpu, (unsigned)ncpu, &why) == 0) {
 			if (options->crashes)
 				open_crashes(set, options);
-			if (options->memory && options->state != PERF_STATE_NEVER)
+			if ((options->memory || options->guard) &&
+			    options->state != PERF_STATE_NEVER)
 				open_memories(set, options);
 			return set;
 		}
@@ -661,7 +665,12 @@ bool perf_tells_crashes(const struct perf_set *set)
 
 bool perf_tells_memory(const struct perf_set *set)
 {
-	return set->memory != NULL;
+	return set->memory != NULL && set->reads_memory;
+}
+
+bool perf_guards(const struct perf_set *set)
+{
+	return set->format.guarded;
 }
 
 const struct lacks *perf_lacks(const struct perf_set *set)

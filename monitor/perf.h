@@ -53,6 +53,9 @@ struct perf_options {
 	unsigned stack_bytes;
 	/* and what the registers point to (perf_memory.h), where that can be had */
 	bool memory;
+	/* no state of tasks that cannot be dumped.  Where the kernel does not tell of them
+	 * (perf_guards()), the caller has to find out */
+	bool guard;
 	/* a ring's, a power of two; 0: as many as above.  Where the kernel does not let us
 	 * have so many, perf_map() takes fewer */
 	unsigned data_pages;
@@ -88,6 +91,7 @@ enum monitor_clock perf_clock(const struct perf_set *set);	/* the one in use, ne
 uint64_t perf_period_ns(const struct perf_set *set);		/* nominal */
 bool perf_tells_crashes(const struct perf_set *set);
 bool perf_tells_memory(const struct perf_set *set);
+bool perf_guards(const struct perf_set *set);
 /* Why no better clock was taken, or why crashes or memory are not reported. */
 const struct lacks *perf_lacks(const struct perf_set *set);
 

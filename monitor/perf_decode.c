@@ -13,7 +13,7 @@
  *           state: otherwise the registers are not those at the PC.
  * CRASHES   have the tracepoint's own data in the place of the registers: its length, at least
  *           12, stands where samples have which registers follow: 0, 1 or 2.
- * MEMORY    is told by the magic that its data begin with, which no tracepoint's do.
+ * MEMORY    is told by the magics that its data begin with, which no tracepoint's do.
  * OTHERS    end with the sample id that sample_id_all asks for: pid, tid, time.
  */
 #include "monitor/perf_decode.h"
@@ -139,7 +139,8 @@ static bool is_crash(const struct perf_format *format, struct rd r)
 static bool is_memory(const struct perf_format *format, struct rd r)
 {
 	(void)rd_u32(&r);
-	return format->memory && rd_u64(&r) == PERF_MEMORY_MAGIC;
+	uint64_t magic = rd_u64(&r);
+	return format->memory && (magic == PERF_MEMORY_MAGIC || magic == PERF_PRIVATE_MAGIC);
 }
 
 enum { GPR_SP = 4 };
@@ -152,7 +153,7 @@ static enum perf_outcome decode_memory(struct rd *r, struct bytes record,
 
 	raw.p = rd_skip(r, raw.n);
 	struct rd in = rd_of(raw);
-	(void)rd_u64(&in);		/* the magic */
+	uint64_t magic = rd_u64(&in);
 	out->sample.state.gpr[GPR_SP] = rd_u64(&in);
 	out->sample.pc = rd_u64(&in);
 	uint64_t left = rd_left(&in), n = statememory_bytes((struct bytes){ in.p, left });
@@ -160,7 +161,7 @@ static enum perf_outcome decode_memory(struct rd *r, struct bytes record,
 		return PERF_MALFORMED;
 	out->sample.state.memory = in.p;
 	out->sample.state.memory_bytes = (uint32_t)n;
-	return PERF_MEMORY;
+	return magic == PERF_PRIVATE_MAGIC ? PERF_PRIVATE : PERF_MEMORY;
 }
 
 static enum perf_outcome decode_sample(const struct perf_format *format, struct bytes record,

@@ -23,6 +23,8 @@ struct perf_format {
 	 * none. */
 	uint32_t signal_at;
 	bool memory;	/* there may be samples of perf_memory.h in front of those with state */
+	/* and a state is only given to whom these say that it may be told */
+	bool guarded;
 };
 
 /* sample_regs_user of samples with state: all general registers, IP and FLAGS. */
@@ -48,6 +50,7 @@ uint64_t perf_record_time(const struct perf_format *format, struct bytes record)
 enum perf_outcome {
 	PERF_EVENT,	/* *out is filled */
 	PERF_MEMORY,	/* of the next sample with state, if its PC and RSP are those in *out */
+	PERF_PRIVATE,	/* likewise: that one's state is not to be told */
 	PERF_IGNORED,	/* of a known type, nothing to spool */
 	PERF_UNKNOWN,	/* of a type that this version does not know */
 	PERF_MALFORMED,

@@ -21,6 +21,7 @@
 
 #include "lib/err.h"
 #include "lib/statememory.h"
+#include "monitor/kernel_field.h"
 
 enum { MAX_INSN = 2048, SWITCH_BYTES = 4096 };
 
@@ -187,7 +188,34 @@ static void begin(struct code *c, const struct perf_memory *m)
 	move(c, BUFFER, R0);
 }
 
-static void assemble(struct code *c, const struct perf_memory *m)
+/* Where the kernel keeps whether a task can be dumped, and how it says that its user may. */
+struct dumpable {
+	uint32_t mm, flags;		/* in struct task_struct, mm_struct */
+};
+enum { DUMPABLE_MASK = 3, DUMPABLE_BY_USER = 1 };
+
+/* The task in R0.  Returns the jump of one that cannot be dumped. */
+static unsigned ask_dumpable(struct code *c, const struct dumpable *at)
+{
+	move(c, R2, R0);
+	load(c, R0, R2, (int)at->mm);
+	unsigned none = jump(c, BPF_JEQ);	/* the kernel's own */
+	load(c, R2, R0, (int)at->flags);
+	move(c, R0, R2);
+	and(c, R0, DUMPABLE_MASK);
+	add(c, R0, -DUMPABLE_BY_USER);
+	unsigned may = jump(c, BPF_JEQ);
+	here(c, none);
+	set_wide(c, R1, 0, PERF_PRIVATE_MAGIC);
+	store(c, BUFFER, AT_MAGIC, R1);
+	set(c, R0, 1);
+	unsigned may_not = jump(c, BPF_JNE);
+	here(c, may);
+	return may_not;
+}
+
+static void assemble(struct code *c, const struct perf_memory *m, bool read,
+		     const struct dumpable *at)
 {
 	begin(c, m);
 	set(c, R1, 0);
@@ -203,8 +231,11 @@ static void assemble(struct code *c, const struct perf_memory *m)
 	store(c, BUFFER, AT_SP, R1);
 	load(c, R1, REGS, REG_IP);
 	store(c, BUFFER, AT_IP, R1);
-	for (unsigned r = 0; r < STATEMEMORY_GPRS; r++)
+	call(c, BPF_FUNC_get_current_task_btf);
+	unsigned private = ask_dumpable(c, at);
+	for (unsigned r = 0; read && r < STATEMEMORY_GPRS; r++)
 		read_register(c, r);
+	here(c, private);
 	move(c, R1, CTX);
 	set_wide(c, R2, BPF_PSEUDO_MAP_FD, (uint32_t)m->events_fd);
 	set_wide(c, R3, 0, BPF_F_CURRENT_CPU);
@@ -250,8 +281,9 @@ static int make_maps(struct perf_memory *m, unsigned ncpu, struct err *err)
 				   : 0;
 }
 
-struct perf_memory *perf_memory_new(bool tracepoint, unsigned ncpu, struct err *err)
+struct perf_memory *perf_memory_new(bool tracepoint, bool read, unsigned ncpu, struct err *err)
 {
+	struct dumpable at;
 	struct perf_memory *m = calloc(1, sizeof(*m));
 	struct code *c = calloc(1, sizeof(*c));
 	union bpf_attr attr;
@@ -261,8 +293,10 @@ struct perf_memory *perf_memory_new(bool tracepoint, unsigned ncpu, struct err *
 		*m = (struct perf_memory){ -1, -1, -1, -1, MAP_FAILED };
 	if (!m || !c)
 		err_set(err, ERR_SYS, "out of memory");
-	else if (make_maps(m, ncpu, err) == 0) {
-		assemble(c, m);
+	else if (make_maps(m, ncpu, err) == 0 &&
+		 kernel_field("task_struct", "mm", &at.mm, err) == 0 &&
+		 kernel_field("mm_struct", "flags", &at.flags, err) == 0) {
+		assemble(c, m, read, &at);
 		memset(&attr, 0, sizeof(attr));
 		attr.prog_type =
 			tracepoint ? BPF_PROG_TYPE_TRACEPOINT : BPF_PROG_TYPE_PERF_EVENT;

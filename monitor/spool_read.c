@@ -11,10 +11,10 @@
  *          endless).
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/secret.h"
 #include "lib/statememory.h"
 #include "monitor/spool_format.h"
 
@@ -98,13 +98,9 @@ static int read_header(struct spool_reader *r, struct bytes b, struct err *err)
 
 struct spool_reader *spool_reader_open(int fd, struct err *err)
 {
-	struct spool_reader *r = calloc(1, sizeof(*r));
+	struct spool_reader *r = secret_new(sizeof(*r));
 	uint8_t head[SPOOL_GRID];
 
-	if (!r) {
-		err_set(err, ERR_SYS, "out of memory");
-		return NULL;
-	}
 	size_t n = read_at(fd, head, sizeof(head), 0);
 	struct bytes all = { head, n };
 	struct bytes first = bytes_at(all, 0, SPOOL_HEADER_BYTES);
@@ -123,13 +119,13 @@ struct spool_reader *spool_reader_open(int fd, struct err *err)
 	r->payload = rd_of((struct bytes){ r->block, 0 });
 	return r;
 fail:
-	free(r);
+	spool_reader_free(r);
 	return NULL;
 }
 
 void spool_reader_free(struct spool_reader *r)
 {
-	free(r);
+	secret_free(r, sizeof(*r));
 }
 
 /* 1: the block at pos is good, its payload in *out; 0: there is none; -1: the file ends

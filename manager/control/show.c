@@ -114,6 +114,7 @@ static void show_monitor(struct work *w, struct client *cl)
 		{ "throttled", TABLE_UINT }, { "spool_bytes", TABLE_BYTES },
 		{ "files_dropped", TABLE_UINT }, { "samples_dropped", TABLE_UINT },
 		{ "states", TABLE_UINT }, { "states_dropped", TABLE_UINT },
+		{ "states_private", TABLE_UINT },
 		{ "unknown", TABLE_UINT }, { "malformed", TABLE_UINT }, { "late", TABLE_UINT },
 	};
 	const uint64_t *n = w->ask->counts.num;
@@ -122,7 +123,8 @@ static void show_monitor(struct work *w, struct client *cl)
 	table_row(t, n[MSG_COUNTS_samples], n[MSG_COUNTS_events], n[MSG_COUNTS_lost],
 		  n[MSG_COUNTS_throttled], n[MSG_COUNTS_spool_bytes],
 		  n[MSG_COUNTS_files_dropped], n[MSG_COUNTS_samples_dropped],
-		  n[MSG_COUNTS_states], n[MSG_COUNTS_states_dropped], n[MSG_COUNTS_unknown],
+		  n[MSG_COUNTS_states], n[MSG_COUNTS_states_dropped],
+		  n[MSG_COUNTS_states_private], n[MSG_COUNTS_unknown],
 		  n[MSG_COUNTS_malformed], n[MSG_COUNTS_late]);
 	show_give(cl, t);
 }

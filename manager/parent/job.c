@@ -108,7 +108,8 @@ static void lower_priority(bool background)
 
 static void drop(const struct job_spec *spec)
 {
-	limit(RLIMIT_CORE, 0, "core limit");
+	/* 1 also keeps it from a program that takes core files, which 0 does not: core(5) */
+	limit(RLIMIT_CORE, 1, "core limit");
 	limit(RLIMIT_AS, spec->memory_bytes, "memory limit");
 	limit(RLIMIT_CPU, spec->cpu_s, "CPU limit");
 	limit(RLIMIT_FSIZE, spec->file_bytes, "file size limit");

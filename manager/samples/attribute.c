@@ -243,18 +243,17 @@ static uint32_t write_states(const struct stateset *set, const struct blockindex
 
 	statesample_write_header(out);
 	for (uint32_t i = 0; i < n; i++) {
-		struct statesample s = { .pc = item[i].pc, .rflags = item[i].state.rflags };
+		struct statesample s = { .pc = item[i].pc };
 		uint64_t addr;
 
 		if (blockindex_addr(index, item[i].off, &addr) < 0)
 			continue;
+		const struct spool_state state = stateset_state(set, &item[i]);
 		s.bias = s.pc - addr;		/* how far the loader moved it */
-		memcpy(s.gpr, item[i].state.gpr, sizeof(s.gpr));
-		s.stack = bytes_at(wr_bytes(&set->stack), item[i].stack_at,
-				   item[i].state.stack_bytes);
-		s.memory = bytes_at(wr_bytes(&set->stack),
-				    item[i].stack_at + item[i].state.stack_bytes,
-				    item[i].state.memory_bytes);
+		s.rflags = state.rflags;
+		memcpy(s.gpr, state.gpr, sizeof(s.gpr));
+		s.stack = (struct bytes){ state.stack, state.stack_bytes };
+		s.memory = (struct bytes){ state.memory, state.memory_bytes };
 		statesample_write(&s, out);
 		written++;
 	}
@@ -266,7 +265,7 @@ static void add_states(struct attribution *r, const struct attribute *a, uint32_
 		       const struct attribute_resolver *resolver,
 		       const struct attribute_target *target)
 {
-	struct wr stream = { 0 };
+	struct wr stream = { .secret = true };
 	struct edgecounts edges = { 0 };
 	uint32_t n, written;
 	struct err err;
@@ -286,7 +285,6 @@ static void add_states(struct attribution *r, const struct attribute *a, uint32_
 		edgecounts_add(&m->edges, &edges, 1);
 		edgecounts_free(&edges);
 	}
-	explicit_bzero(stream.p, stream.n);
 	wr_free(&stream);
 }
 

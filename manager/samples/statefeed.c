@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/memory.h"
+#include "lib/secret.h"
 
 enum { BOOT_SIZE = 16 };
 
@@ -33,7 +33,7 @@ static void advance(struct statefeed *f)
 
 struct statefeed *statefeed_new(int fd)
 {
-	struct statefeed *f = memory_new(1, sizeof(*f));
+	struct statefeed *f = secret_new(sizeof(*f));
 
 	f->fd = fd;
 	f->reader = fd < 0 ? NULL : spool_reader_open(fd, NULL);
@@ -73,7 +73,6 @@ uint64_t statefeed_free(struct statefeed *f)
 	spool_reader_free(f->reader);
 	if (f->fd >= 0)
 		close(f->fd);
-	explicit_bzero(f, sizeof(*f));
-	free(f);
+	secret_free(f, sizeof(*f));
 	return unmatched;
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/secret.h"
 #include "manager/samples/statefeed.h"
 #include "manager/store/ingest.h"
 #include "manager/work/work.h"
@@ -87,6 +88,7 @@ static int end_feed(struct work *w, struct statefeed *feed, struct err *err)
 	uint64_t n = statefeed_free(feed);
 
 	ingest_states(w->ingest, NULL);
+	secret_wipe_stack();
 	return n ? store_counter_add(w->store, COUNTER_NOSTATES, n, err) : 0;
 }
 
