@@ -288,8 +288,10 @@ static void classify_bits(struct effect *e, const struct full *f)
 		return;
 	int a = gpr(x->reg.value);
 	set_op(e, FX_BITS, a, constant ? a : gpr(y->reg.value), 0);
-	if (f->in.mnemonic == ZYDIS_MNEMONIC_AND && constant && y->imm.value.u <= 0xff)
+	if (f->in.mnemonic == ZYDIS_MNEMONIC_AND && constant) {
 		e->op = FX_LOW_BITS;
+		e->value = y->imm.value.u;	/* extended by its sign */
+	}
 	if (f->in.meta.category == ZYDIS_CATEGORY_CMOV)
 		e->op = FX_CHOOSE;
 	e->reads = 0;

@@ -12,7 +12,7 @@ enum effect_op {
 	 * operands only */
 	FX_BITS,
 	FX_CHOOSE,		/* a = a or b, 32 or 64 bits (cmov) */
-	FX_LOW_BITS,		/* a &= constant of 8 bits */
+	FX_LOW_BITS,		/* a &= the constant `value`, which leaves its lowest bits */
 	FX_MIX,			/* a = b + c * k + constant, 32 or 64 bits (lea); likewise */
 	FX_BASE,		/* a = the address `value` (lea value(%rip), a) */
 	FX_LOAD,		/* a = sign-extended 32 bits at b + index * 4 */

@@ -74,6 +74,16 @@ static int arrive(struct verify *v, vaddr from, vaddr to, const char *what)
 		      ULL(to));
 }
 
+/* Something begins there: an instruction refers to it. */
+static void note_referred(struct verify *v, vaddr addr)
+{
+	struct bytes b = image_rest(&v->orig, addr);
+
+	if (b.p && (b.p - v->orig.file.p) % 4 == 0)
+		v->walk.referred[(b.p - v->orig.file.p) / 32] |=
+			(uint8_t)(1 << (b.p - v->orig.file.p) / 4 % 8);
+}
+
 /* A constant that is the address of what gave way to program headers, in code that is linked
  * to a fixed address. */
 static int check_constants(struct verify *v, const struct insn *insn, const uint8_t *code,
@@ -84,13 +94,15 @@ static int check_constants(struct verify *v, const struct insn *insn, const uint
 	if (!insn->constants)
 		return 0;
 	uint32_t n = insn_constants((struct bytes){ code, insn->len }, c);
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
+		note_referred(v, c[i]);
 		if (verify_may_be_in_front(v, c[i]))
 			return refuse(
 				v,
 				"the instruction at 0x%llx refers to 0x%llx, which gave way "
 				"to program headers",
 				ULL(addr), ULL(c[i]));
+	}
 	return 0;
 }
 
@@ -150,6 +162,8 @@ static int walk_insn(struct walk *w, const struct insn *insn, const uint8_t *cod
 	if (w->fde == NO_FDE)
 		return 0;
 	const struct vfde *fde = &v->ocfi.fde[w->fde];
+	if (!insn_is_branch(insn))
+		note_referred(v, target);
 	if (insn_is_branch(insn)) {
 		if (insn->kind != INSN_CALL && target - fde->addr >= fde->len)
 			join(v, w->fde, target);
@@ -321,6 +335,7 @@ int verify_entries(struct verify *v)
 {
 	v->walk.cut = arena_alloc(v->a, v->orig.file.n / 8 + 1);
 	v->walk.start = arena_alloc(v->a, v->orig.file.n / 8 + 1);
+	v->walk.referred = arena_alloc(v->a, v->orig.file.n / 32 + 1);
 	v->walk.has_table = arena_array(v->a, v->ocfi.nfde, sizeof(*v->walk.has_table));
 	/* From here on there are ways into the original to be noted. */
 	v->pointers.open = arena_array(v->a, v->ocfi.nfde, sizeof(*v->pointers.open));

@@ -14,6 +14,8 @@ struct vbases {			/* VEC: ascending */
 
 struct vwalk {			/* filled by entries.c; `start` and `cut` by one bit a byte */
 	uint8_t *start;		/* of the original file: an instruction of an FDE begins here */
+	/* of the original file, by one bit for four bytes: an instruction refers to them */
+	uint8_t *referred;
 	uint8_t *cut;		/* of the original file: byte 1..4 of an entry jump */
 	/* [ocfi.nfde] union-find: fragments and their functions (verify_group()) */
 	uint32_t *group;

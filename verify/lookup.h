@@ -21,6 +21,8 @@ static inline struct bytes verify_orig_code(const struct verify *v, vaddr addr)
 bool verify_is_cut(const struct verify *v, vaddr addr);
 /* An instruction of an FDE of the original begins at addr. */
 bool verify_is_start(const struct verify *v, vaddr addr);
+/* An instruction refers to addr, so that something begins there. */
+bool verify_is_referred(const struct verify *v, vaddr addr);
 /* The function that begins at addr has an entry jump (perhaps behind its endbr64). */
 bool verify_has_entry(const struct verify *v, vaddr addr);
 /* An FDE begins at addr, and not in the middle of a frame. */

@@ -227,8 +227,8 @@ static int compute(struct vtables *vt, const struct effect *e, struct line line,
 		return 0;
 	case FX_BITS: case FX_LOW_BITS:
 		*out = meet(vt, r[e->a], r[e->b]);
-		if (out->kind == UPPER && e->op == FX_LOW_BITS)
-			out->kind = SAME;
+		if (out->kind == UPPER && e->op == FX_LOW_BITS && e->value >> out->bits == 0)
+			*out = (struct value){ .kind = SAME };
 		return out->kind == DIRTY ? vtables_misuse(vt, addr) : 0;
 	case FX_MIX:
 		*out = meet(vt, r[e->b], r[e->c]);

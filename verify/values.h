@@ -79,6 +79,7 @@ struct vtables {		/* those that one function uses */
 	struct arena *a;	/* lifetime of one run */
 	uint32_t group;
 	VEC(struct vtable) all;
+	VEC(const struct blockmap_table *) claims;	/* each once */
 	VEC(struct vspill) spills;
 	int32_t shift;		/* of the instruction at hand: vshift_at() */
 	bool spilled;		/* there are more of them than there were */

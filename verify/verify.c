@@ -52,7 +52,8 @@
  *       fixed point over calls. Reason: the libraries that have these functions say so. code.c
  *       does not rely on it for what an image does: the way after such a call must be right as
  *       well. If a name were wrong, dataflow.c would miss uses of a new table's address behind
- *       the call, and stalepointers.c a way to original code.
+ *       the call, or a way past the comparison that bounds its index, and stalepointers.c a
+ *       way to original code.
  *   A3  What ends the flow: jumps, returns, and hlt and ud0 to ud2, which no handler goes on
  *       behind; int3 and all else goes on (insn_ends_flow()).  A call comes back to the
  *       instruction behind it, if at all.  Reason: compilers know no other way; assembler
@@ -66,10 +67,10 @@
  *       and C++ give no meaning to these.  Programs that do ask are not recognized.
  *   A6  Addresses inside functions are known to other code only by the ways that watchedcode.c
  *       looks for: a lea of another function, relocated words, restartable sequences.
- *   A7  A jump table has no entry behind the last one that looks like an entry of its function
- *       nor where another table seems to begin (casetables.c; no bound of the index is
- *       proved).  Reason: compilers lay tables out without gaps, and code forms the address of
- *       each.
+ *   A7  Where the code shows no bound of the index (bounds.c), a jump table has no entry
+ *       behind a word that leads to no instruction, nor where its section ends or something
+ *       begins that an instruction refers to (tableentries.c).  Reason: compilers lay tables
+ *       out without gaps; an index beyond would have had the original jump to what is no code.
  *   A8  A jump table's address is not passed to a callee in a register, and what is pushed or
  *       spilled while it is known to differ is read by rsp only (dataflow.c, spill.c).
  *       Callees keep the callee-saved registers.  Reason: compilers do not do the first, and
@@ -129,6 +130,8 @@ const struct verify_helper verify_helpers[] = {
 	{ "callwrites", "registers that a call may overwrite" },
 	{ "ways", "where a computed jump gets its target from, for labelwords.c" },
 	{ "effect", "what one instruction reads and writes" },
+	{ "bounds", "how many entries of a jump table a load can reach, for dataflow.c" },
+	{ "indexop", "what one instruction means for the index, for bounds.c" },
 	{ "usedtables", "the jump tables that one function uses, for dataflow.c" },
 	{ "values", "what registers hold that differs between the runs, for dataflow.c" },
 	{ "spill", "bytes of such registers that are kept in the frame, for dataflow.c" },
