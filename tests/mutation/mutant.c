@@ -30,6 +30,7 @@ struct token {
 	enum token_kind kind;
 	uint32_t at, len, line;
 	uint32_t depth; /* of braces; 0: outside of functions */
+	uint32_t open;			/* parentheses around it */
 };
 
 struct place {
@@ -129,7 +130,7 @@ static uint32_t skip_blank(const struct source *f, uint32_t i, uint32_t *line)
 
 static void tokenize(struct source *f)
 {
-	uint32_t line = 1, depth = 0;
+	uint32_t line = 1, depth = 0, open = 0;
 
 	for (uint32_t i = skip_blank(f, 0, &line); f->s[i]; i = skip_blank(f, i, &line)) {
 		unsigned char c = (unsigned char)f->s[i];
@@ -150,10 +151,13 @@ static void tokenize(struct source *f)
 			t.kind = TOKEN_MARK;
 			i += length_of_mark(f->s + i);
 			depth -= c == '}' && depth;
+			open -= c == ')' && open;
 		}
 		t.len = i - t.at;
 		t.depth = depth;
+		t.open = open;
 		depth += c == '{';
+		open += c == '(';
 		f->token = grow(f->token, f->ntoken, sizeof(*f->token));
 		f->token[f->ntoken++] = t;
 	}
@@ -265,17 +269,20 @@ static void find_number(struct source *f, uint32_t i)
 	add(f, "constant", i, i, text);
 }
 
+/* Not within parentheses, as the parts of a for(), nor within an initializer. */
 static bool begins_statement(const struct source *f, uint32_t i)
 {
-	static const char *const before[] = { ";", "{", "}", ":", "else", NULL };
+	static const char *const before[] = { ";", "{", "}", "else", NULL };
+	static const char *const head[] = { "if", "for", "while", "switch", NULL };
 
+	if (f->token[i].open ||
+	    (is(f, i - 1, "{") && !is(f, i - 2, ")") && !is(f, i - 2, "else")))
+		return false;
 	if (is_one_of(f, i - 1, before))
 		return true;
 	if (!is(f, i - 1, ")"))
 		return false;
 	for (uint32_t k = i - 1, open = 0; k > 0; k--) {
-		static const char *const head[] = { "if", "for", "while", "switch", NULL };
-
 		open += is(f, k, ")");
 		open -= is(f, k, "(");
 		if (open == 0)
