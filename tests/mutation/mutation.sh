@@ -61,7 +61,7 @@ tests_of() {		# FILE
 			first = substr($1, length($1) - length(own) + 1) == own
 			if (links || first)
 				print (first ? 0 : $2 + 1), $1, int($2 / 100) + 60
-		}' "$work/survey" | sort -n | cut -d ' ' -f 2-
+		}' "$trees/survey" | sort -n | cut -d ' ' -f 2-
 	[ "${MUTATION_SHELL:-1}" = 0 ] || awk -v file="$1" '
 		!/^#/ && index(file, $1) == 1 { for (i = 2; i <= NF; i++) print $i, 600 }' tests/mutation/shell
 }
@@ -104,14 +104,14 @@ try_draw() {		# NUMBER FILE PLACE
 
 worker() {		# takes draws of the list until there are enough
 	local number file place
-	enclose "$work" && cd "$work/tree$1" || die "no namespace for a worker"
+	enclose "$trees" && cd "$trees/tree$1" || die "no namespace for a worker"
 	export TMPDIR=/tmp
-	while [ "$(grep -cv '	([^	]*)$' "$work/results")" -lt "$wanted" ]; do
-		number=$(flock "$work/next" sh -c 'n=$(cat "$0"); echo $((n + 1)) >"$0"; echo $n' "$work/next")
-		read -r file place < <(sed -n "$((number + 1))p" "$work/draws")
+	while [ "$(grep -cv '	([^	]*)$' "$trees/results")" -lt "$wanted" ]; do
+		number=$(flock "$trees/next" sh -c 'n=$(cat "$0"); echo $((n + 1)) >"$0"; echo $n' "$trees/next")
+		read -r file place < <(sed -n "$((number + 1))p" "$trees/draws")
 		[ -n "$file" ] || break
-		try_draw "$number" "$file" "$place" >>"$work/results"
-		tail -n 1 "$work/results" >&2
+		try_draw "$number" "$file" "$place" >>"$trees/results"
+		tail -n 1 "$trees/results" >&2
 	done
 }
 
@@ -121,7 +121,7 @@ worker() {		# takes draws of the list until there are enough
 draw() {		# FILE...
 	local f n
 	for f in "$@"; do
-		n=$("$work/tree1/build/tests/mutation/mutant" count "$f")
+		n=$("$trees/tree1/build/tests/mutation/mutant" count "$f")
 		[ "$n" = 0 ] || echo "$n $f"
 	done | awk -v seed="$seed" -v n=$((3 * wanted)) '
 		{ from[NR] = all; all += $1; file[NR] = $2 }
@@ -139,10 +139,10 @@ draw() {		# FILE...
 make_trees() {
 	local j
 	for j in $(seq "$jobs"); do
-		mkdir -p "$work/tree$j" || return 1
-		git ls-files -z | xargs -0 cp --parents -t "$work/tree$j"
-		(cd "$work/tree$j" && make -s CC="$cc" -j"$(nproc)" programs-for-check >"$work/make.log" 2>&1) ||
-			{ tail -n 20 "$work/make.log"; return 1; }
+		mkdir -p "$trees/tree$j" || return 1
+		git ls-files -z | xargs -0 cp --parents -t "$trees/tree$j"
+		(cd "$trees/tree$j" && make -s CC="$cc" -j"$(nproc)" programs-for-check >"$trees/make.log" 2>&1) ||
+			{ tail -n 20 "$trees/make.log"; return 1; }
 	done
 }
 
@@ -185,13 +185,13 @@ report() {
 		printf "%s", survivors
 		print "\n## Equivalent\n\n| place | goes | comes | why nobody can see it |\n|---|---|---|---|"
 		printf "%s", reasons
-	}' "$work/results"
+	}' "$trees/results"
 }
 
 main() {
 	local j
 	if [ "${1:-}" = worker ]; then
-		work=$2 wanted=$3 cc=$4
+		trees=$2 wanted=$3 cc=$4
 		worker "$5"
 		exit
 	fi
@@ -207,29 +207,29 @@ main() {
 	shift $((OPTIND - 1))
 	[ $# -gt 0 ] || set -- lib binary verify postmorph editor monitor policy manager
 	[ "$(id -u)" = 0 ] || die "needs root, for the namespaces in which changed code runs"
-	cc=${CC:-gcc} work=$(realpath -m "${MUTATION_WORK:-/var/tmp/morph-mutation}")
+	cc=${CC:-gcc} trees=$(realpath -m "${MUTATION_WORK:-/var/tmp/morph-mutation}")
 	mapfile -t files < <(git ls-files -- "$@" | grep '\.c$')
 	[ ${#files[@]} -gt 0 ] || die "no sources in: $*"
-	[ "${KEEP:-}" = 1 ] || rm -rf "$work"
-	mkdir -p "$work" && touch "$work/results"
-	if [ ! -s "$work/survey" ]; then
+	[ "${KEEP:-}" = 1 ] || rm -rf "$trees"
+	mkdir -p "$trees" && touch "$trees/results"
+	if [ ! -s "$trees/survey" ]; then
 		make_trees || die "the sources do not build"
 		export -f survey run_test make_quietly
 		export cc
-		(cd "$work/tree1" && survey) >"$work/survey.new" && mv "$work/survey.new" "$work/survey" ||
+		(cd "$trees/tree1" && survey) >"$trees/survey.new" && mv "$trees/survey.new" "$trees/survey" ||
 			die "no survey of the tests"
-		draw "${files[@]}" >"$work/draws"
-		echo 0 >"$work/next"
+		draw "${files[@]}" >"$trees/draws"
+		echo 0 >"$trees/next"
 	fi
 	for j in $(seq "$jobs"); do
 		unshare --mount --pid --fork --kill-child --mount-proc \
-			"$0" worker "$work" "$wanted" "$cc" "$j" &
+			"$0" worker "$trees" "$wanted" "$cc" "$j" &
 	done
 	wait
 
 	. bench/common.bash
 	result mutation "Changes of the source that tests notice"
-	echo "$(grep -cv '	([^	]*)$' "$work/results") mutants by chance (seed $seed) in: $*"
+	echo "$(grep -cv '	([^	]*)$' "$trees/results") mutants by chance (seed $seed) in: $*"
 	echo
 	report
 	result_end
