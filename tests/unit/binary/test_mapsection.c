@@ -1,4 +1,4 @@
-/* test_mapsection.c - the block map is read from its section, and what has none is no generation */
+/* test_mapsection.c - reads the block map from its section; what has none is no generation */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
