@@ -53,9 +53,11 @@ static void registers_are_read_and_overwritten(void **state)
 		{ "sbb %eax,%eax", CODE(0x19, 0xc0), 0, AX, 0, 0, 0, 0, 0 },
 		{ "or $-1,%eax", CODE(0x83, 0xc8, 0xff), 0, AX, 0, 0, 0, 0, 0 },
 		{ "sete %dl", CODE(0x0f, 0x94, 0xc2), 0, 0, DX, 0, 0, DX, 0 },
-		{ "mov %rbx,8(%rax,%rcx,2)", CODE(0x48, 0x89, 0x5c, 0x48, 8), AX | CX | BX, 0, 0,
+		{ "mov %rbx,8(%rax,%rcx,2)", CODE(0x48, 0x89, 0x5c, 0x48, 8),
+		  AX | CX | BX, 0, 0,
 		  0, 0, 0, 0 },
-		{ "mov %fs:8(%rsp),%rax", CODE(0x64, 0x48, 0x8b, 0x44, 0x24, 8), SP, AX, 0, 0, 0,
+		{ "mov %fs:8(%rsp),%rax", CODE(0x64, 0x48, 0x8b, 0x44, 0x24, 8),
+		  SP, AX, 0, 0, 0,
 		  0, 0 },
 		{ "bsf %rax,%rcx", CODE(0x48, 0x0f, 0xbc, 0xc8), AX, 0, CX, 0, 0, 0, 0 },
 		{ "cpuid", CODE(0x0f, 0xa2), AX | CX, AX | BX | CX | DX, 0, 0, 0, 0, 0 },
@@ -81,77 +83,77 @@ static void registers_are_read_and_overwritten(void **state)
 	}
 }
 
+static const struct {
+	const char *name;
+	uint8_t code[8];
+	unsigned n;
+	uint8_t op, a, b, c;
+	uint16_t reads;
+	vaddr value;
+} way[] = {
+	{ "mov %rax,%rbx", CODE(0x48, 0x89, 0xc3), FX_COPY, rbx, rax, 0, 0, 0 },
+	{ "mov %eax,%ebx", CODE(0x89, 0xc3), FX_COPY_LOW, rbx, rax, 0, 0, 0 },
+	{ "mov %esp,%eax", CODE(0x89, 0xe0), FX_COPY_LOW, rax, 4, 0, 0, 0 },
+	{ "and %rax,%rcx", CODE(0x48, 0x21, 0xc1), FX_BITS, rcx, rax, 0, 0, 0 },
+	{ "sub $4,%ecx", CODE(0x83, 0xe9, 4), FX_BITS, rcx, rcx, 0, 0, 0 },
+	{ "shl $2,%rcx", CODE(0x48, 0xc1, 0xe1, 2), FX_BITS, rcx, rcx, 0, 0, 0 },
+	{ "inc %eax", CODE(0xff, 0xc0), FX_BITS, rax, rax, 0, 0, 0 },
+	{ "and $3,%ecx", CODE(0x83, 0xe1, 3), FX_LOW_BITS, rcx, rcx, 0, 0, 0 },
+	{ "and $-4,%ecx", CODE(0x83, 0xe1, 0xfc), FX_BITS, rcx, rcx, 0, 0, 0 },
+	{ "cmovne %rax,%rbx", CODE(0x48, 0x0f, 0x45, 0xd8), FX_CHOOSE, rbx, rax, 0, 0, 0 },
+	{ "lea 8(%rdx,%rax,2),%rcx", CODE(0x48, 0x8d, 0x4c, 0x42, 8), FX_MIX, rcx, rdx,
+	  rax, 0, 0 },
+	{ "lea 0x10(%rip),%rdx", CODE(0x48, 0x8d, 0x15, 0x10, 0, 0, 0), FX_BASE, rdx, 0, 0,
+	  0, 0x1017 },
+	{ "movslq (%rdx,%rax,4),%rcx", CODE(0x48, 0x63, 0x0c, 0x82), FX_LOAD, rcx, rdx, 0,
+	  AX, 0 },
+	{ "lea (,%rax,4),%rcx", CODE(0x48, 0x8d, 0x0c, 0x85, 0, 0, 0, 0), FX_SCALE, rcx,
+	  rax, 0, AX, 0 },
+	{ "mov (%rdx,%rax,4),%ecx", CODE(0x8b, 0x0c, 0x82), FX_WORD, rcx, rdx, rax, AX, 0 },
+	{ "mov (%rdx,%rax),%ecx", CODE(0x8b, 0x0c, 0x02), FX_WORD_SUM, rcx, rdx, rax, 0,
+	  0 },
+	{ "movslq %eax,%rcx", CODE(0x48, 0x63, 0xc8), FX_EXTEND, rcx, rax, 0, 0, 0 },
+	{ "cltq", CODE(0x48, 0x98), FX_EXTEND, rax, rax, 0, 0, 0 },
+	{ "add %rdx,%rax", CODE(0x48, 0x01, 0xd0), FX_ADD, rax, rdx, 0, 0, 0 },
+	{ "lea (%rdx,%rax),%rcx", CODE(0x48, 0x8d, 0x0c, 0x02), FX_SUM, rcx, rdx, rax, 0,
+	  0 },
+	{ "push %rbx", CODE(0x53), FX_PUSH, rbx, 0, 0, 0, 0 },
+	{ "pop %rbx", CODE(0x5b), FX_POP, rbx, 0, 0, SP, 0 },
+	{ "mov %rax,8(%rsp)", CODE(0x48, 0x89, 0x44, 0x24, 8), FX_SPILL, rax, 0, 0, SP, 0 },
+	{ "mov 8(%rsp),%eax", CODE(0x8b, 0x44, 0x24, 8), FX_RELOAD, rax, 0, 0, SP, 0 },
+	{ "mov 0x1000(,%rax,8),%rcx", CODE(0x48, 0x8b, 0x0c, 0xc5, 0, 0x10, 0, 0), FX_TABLE,
+	  rcx, 0, 0, AX, 0x1000 },
+	{ "jmp *%rax", CODE(0xff, 0xe0), FX_JUMP, rax, 0, 0, 0, 0 },
+	{ "jmp *0x1000(,%rax,8)", CODE(0xff, 0x24, 0xc5, 0, 0x10, 0, 0), FX_JUMP_TABLE, 0,
+	  0, 0, AX, 0x1000 },
+	/* Close to these, and nothing of the kind. */
+	{ "add %rax,%rax", CODE(0x48, 0x01, 0xc0), FX_BITS, rax, rax, 0, 0, 0 },
+	{ "movslq 4(%rdx,%rax,4),%rcx", CODE(0x48, 0x63, 0x4c, 0x82, 4), FX_NONE, 0, 0, 0,
+	  AX | DX, 0 },
+	{ "movslq (%rdx,%rax,8),%rcx", CODE(0x48, 0x63, 0x0c, 0xc2), FX_NONE, 0, 0, 0,
+	  AX | DX, 0 },
+	{ "mov 4(%rdx,%rax,4),%ecx", CODE(0x8b, 0x4c, 0x82, 4), FX_NONE, 0, 0, 0, AX | DX,
+	  0 },
+	{ "shr $2,%rcx", CODE(0x48, 0xc1, 0xe9, 2), FX_NONE, 0, 0, 0, CX, 0 },
+	{ "jmp *0x1000(,%rax,4)", CODE(0xff, 0x24, 0x85, 0, 0x10, 0, 0), FX_NONE, 0, 0, 0,
+	  AX, 0 },
+};
+
 static void the_way_to_a_table_is_recognized(void **state)
 {
-	static const struct {
-		const char *name;
-		uint8_t code[8];
-		unsigned n;
-		uint8_t op, a, b, c;
-		uint16_t reads;
-		vaddr value;
-	} row[] = {
-		{ "mov %rax,%rbx", CODE(0x48, 0x89, 0xc3), FX_COPY, rbx, rax, 0, 0, 0 },
-		{ "mov %eax,%ebx", CODE(0x89, 0xc3), FX_COPY_LOW, rbx, rax, 0, 0, 0 },
-		{ "mov %esp,%eax", CODE(0x89, 0xe0), FX_COPY_LOW, rax, 4, 0, 0, 0 },
-		{ "and %rax,%rcx", CODE(0x48, 0x21, 0xc1), FX_BITS, rcx, rax, 0, 0, 0 },
-		{ "sub $4,%ecx", CODE(0x83, 0xe9, 4), FX_BITS, rcx, rcx, 0, 0, 0 },
-		{ "shl $2,%rcx", CODE(0x48, 0xc1, 0xe1, 2), FX_BITS, rcx, rcx, 0, 0, 0 },
-		{ "inc %eax", CODE(0xff, 0xc0), FX_BITS, rax, rax, 0, 0, 0 },
-		{ "and $3,%ecx", CODE(0x83, 0xe1, 3), FX_LOW_BITS, rcx, rcx, 0, 0, 0 },
-		{ "and $-4,%ecx", CODE(0x83, 0xe1, 0xfc), FX_BITS, rcx, rcx, 0, 0, 0 },
-		{ "cmovne %rax,%rbx", CODE(0x48, 0x0f, 0x45, 0xd8), FX_CHOOSE, rbx, rax, 0, 0, 0 },
-		{ "lea 8(%rdx,%rax,2),%rcx", CODE(0x48, 0x8d, 0x4c, 0x42, 8), FX_MIX, rcx, rdx,
-		  rax, 0, 0 },
-		{ "lea 0x10(%rip),%rdx", CODE(0x48, 0x8d, 0x15, 0x10, 0, 0, 0), FX_BASE, rdx, 0, 0,
-		  0, 0x1017 },
-		{ "movslq (%rdx,%rax,4),%rcx", CODE(0x48, 0x63, 0x0c, 0x82), FX_LOAD, rcx, rdx, 0,
-		  AX, 0 },
-		{ "lea (,%rax,4),%rcx", CODE(0x48, 0x8d, 0x0c, 0x85, 0, 0, 0, 0), FX_SCALE, rcx,
-		  rax, 0, AX, 0 },
-		{ "mov (%rdx,%rax,4),%ecx", CODE(0x8b, 0x0c, 0x82), FX_WORD, rcx, rdx, rax, AX, 0 },
-		{ "mov (%rdx,%rax),%ecx", CODE(0x8b, 0x0c, 0x02), FX_WORD_SUM, rcx, rdx, rax, 0,
-		  0 },
-		{ "movslq %eax,%rcx", CODE(0x48, 0x63, 0xc8), FX_EXTEND, rcx, rax, 0, 0, 0 },
-		{ "cltq", CODE(0x48, 0x98), FX_EXTEND, rax, rax, 0, 0, 0 },
-		{ "add %rdx,%rax", CODE(0x48, 0x01, 0xd0), FX_ADD, rax, rdx, 0, 0, 0 },
-		{ "lea (%rdx,%rax),%rcx", CODE(0x48, 0x8d, 0x0c, 0x02), FX_SUM, rcx, rdx, rax, 0,
-		  0 },
-		{ "push %rbx", CODE(0x53), FX_PUSH, rbx, 0, 0, 0, 0 },
-		{ "pop %rbx", CODE(0x5b), FX_POP, rbx, 0, 0, SP, 0 },
-		{ "mov %rax,8(%rsp)", CODE(0x48, 0x89, 0x44, 0x24, 8), FX_SPILL, rax, 0, 0, SP, 0 },
-		{ "mov 8(%rsp),%eax", CODE(0x8b, 0x44, 0x24, 8), FX_RELOAD, rax, 0, 0, SP, 0 },
-		{ "mov 0x1000(,%rax,8),%rcx", CODE(0x48, 0x8b, 0x0c, 0xc5, 0, 0x10, 0, 0), FX_TABLE,
-		  rcx, 0, 0, AX, 0x1000 },
-		{ "jmp *%rax", CODE(0xff, 0xe0), FX_JUMP, rax, 0, 0, 0, 0 },
-		{ "jmp *0x1000(,%rax,8)", CODE(0xff, 0x24, 0xc5, 0, 0x10, 0, 0), FX_JUMP_TABLE, 0,
-		  0, 0, AX, 0x1000 },
-		/* Close to these, and nothing of the kind. */
-		{ "add %rax,%rax", CODE(0x48, 0x01, 0xc0), FX_BITS, rax, rax, 0, 0, 0 },
-		{ "movslq 4(%rdx,%rax,4),%rcx", CODE(0x48, 0x63, 0x4c, 0x82, 4), FX_NONE, 0, 0, 0,
-		  AX | DX, 0 },
-		{ "movslq (%rdx,%rax,8),%rcx", CODE(0x48, 0x63, 0x0c, 0xc2), FX_NONE, 0, 0, 0,
-		  AX | DX, 0 },
-		{ "mov 4(%rdx,%rax,4),%ecx", CODE(0x8b, 0x4c, 0x82, 4), FX_NONE, 0, 0, 0, AX | DX,
-		  0 },
-		{ "shr $2,%rcx", CODE(0x48, 0xc1, 0xe9, 2), FX_NONE, 0, 0, 0, CX, 0 },
-		{ "jmp *0x1000(,%rax,4)", CODE(0xff, 0x24, 0x85, 0, 0x10, 0, 0), FX_NONE, 0, 0, 0,
-		  AX, 0 },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
-		const char *name = row[i].name;
-		struct effect e = effect_of(name, row[i].code, row[i].n);
+	for (size_t i = 0; i < sizeof(way) / sizeof(way[0]); i++) {
+		const char *name = way[i].name;
+		struct effect e = effect_of(name, way[i].code, way[i].n);
 
-		expect(name, "op", e.op, row[i].op);
-		expect(name, "reads", e.reads, row[i].reads);
-		if (row[i].op == FX_NONE)
+		expect(name, "op", e.op, way[i].op);
+		expect(name, "reads", e.reads, way[i].reads);
+		if (way[i].op == FX_NONE)
 			continue;
-		expect(name, "a", e.a, row[i].a);
-		expect(name, "b", e.b, row[i].b);
-		expect(name, "c", e.c, row[i].c);
-		expect(name, "value", e.value, row[i].value);
+		expect(name, "a", e.a, way[i].a);
+		expect(name, "b", e.b, way[i].b);
+		expect(name, "c", e.c, way[i].c);
+		expect(name, "value", e.value, way[i].value);
 	}
 }
 
@@ -228,10 +230,11 @@ static void the_stack_grows_by_whole_slots_or_moves(void **state)
 
 static void places_in_the_frame_and_slots_are_told(void **state)
 {
-	static const uint8_t spill[] = { 0x48, 0x89, 0x44, 0x24, 8 };		/* mov %rax,8(%rsp) */
-	static const uint8_t byte[] = { 0x0f, 0xb6, 0x44, 0x24, 0xf8 };	/* movzbl -8(%rsp),%eax */
-	static const uint8_t call[] = { 0xff, 0x15, 0x10, 0, 0, 0 };		/* call *0x10(%rip) */
-	static const uint8_t count[] = { 0xb9, 7, 0, 0, 0 };			/* mov $7,%ecx */
+	static const uint8_t spill[] = { 0x48, 0x89, 0x44, 0x24, 8 };	/* mov %rax,8(%rsp) */
+	/* movzbl -8(%rsp),%eax */
+	static const uint8_t byte[] = { 0x0f, 0xb6, 0x44, 0x24, 0xf8 };
+	static const uint8_t call[] = { 0xff, 0x15, 0x10, 0, 0, 0 };	/* call *0x10(%rip) */
+	static const uint8_t count[] = { 0xb9, 7, 0, 0, 0 };		/* mov $7,%ecx */
 	static const uint8_t zero[] = { 0xb9, 0, 0, 0, 0 };
 	struct effect e = effect_of("spill", spill, sizeof(spill));
 
