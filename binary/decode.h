@@ -61,8 +61,8 @@ static inline uint64_t insn_run_end(const struct insn_run *r)
 uint64_t insn_pattern(struct bytes code);
 
 /* True when the processor may run the instruction and a conditional branch right behind it as
- * one (macro-fusion, as Intel's optimization manual describes it).  The branch's condition, which
- * rules out some pairs, is not looked at. */
+ * one (macro-fusion, as Intel's optimization manual describes it).  The branch's condition,
+ * which rules out some pairs, is not looked at. */
 bool insn_fuses(struct bytes code);
 
 /* The prefix CS means nothing in 64-bit code in front of an instruction that names no segment
@@ -72,8 +72,8 @@ bool insn_fuses(struct bytes code);
 enum { INSN_FRONT = 0x2e, INSN_FRONT_MAX = 5, INSN_PREFIXES_MAX = 7 };
 
 /* How many such prefixes may be put in front of the instruction.  More than 0 only where they
- * are known to have no effect: at plain arithmetic, moves and stack accesses that have no prefix
- * but 66 and REX. */
+ * are known to have no effect: at plain arithmetic, moves and stack accesses that have no
+ * prefix but 66 and REX. */
 uint32_t insn_front_room(const struct insn *insn, const uint8_t *code);
 
 /* Target of the position-dependent field: branch target, or address of the rip-relative

@@ -2,8 +2,8 @@
  *
  * Section headers are for tools; the loader never looks at them.  It goes by dynamic entries,
  * and learns from the hash tables and relocations how many symbols, versions and hash chains
- * there are.  Morph moves such tables by their sections, and takes the symbols of .dynsym for all
- * there are.  So it is checked here that a section begins where each of these entries
+ * there are.  Morph moves such tables by their sections, and takes the symbols of .dynsym for
+ * all there are.  So it is checked here that a section begins where each of these entries
  * leads, and that it holds everything that the loader can reach there.
  *
  * Tested by tests/unit/binary/test_loadtables.c.

@@ -15,8 +15,8 @@ struct digest {
 
 struct digest digest_of(struct bytes b);
 /* Of the whole file, whatever the descriptor's position, which is kept.  A larger file than
- * DIGEST_MAX_BYTES is refused, so that nobody's endless file keeps the reader busy.  The limit was
- * chosen: five times the largest program of a distribution. */
+ * DIGEST_MAX_BYTES is refused, so that nobody's endless file keeps the reader busy.  The limit
+ * was chosen: five times the largest program of a distribution. */
 enum { DIGEST_MAX_BYTES = 1 << 30 };
 int digest_fd(int fd, struct digest *out, struct err *err);
 /* Only to compare a file with a package's list: nothing is trusted because its MD5 is right. */

@@ -56,7 +56,7 @@ static int hex_value(char c)
 	return -1;
 }
 
-enum { DIGITS = 15 };			/* in front of the point */
+enum { DIGITS = 15 };			/* in front of the point: a double holds them exactly */
 static const double COUNT_MAX = 999999999999999;
 
 /* Digits, perhaps a point and more digits. */

@@ -10,7 +10,8 @@
 #include "manager/parent/role.h"
 #include "monitor/monitor.h"
 
-enum { STATES_MAX_BYTES = 4 << 20 };	/* some 1,100 with memory and 9,000 without */
+/* Chosen: some 1,100 samples with memory and 9,000 without. */
+enum { STATES_MAX_BYTES = 4 << 20 };
 
 enum { SPOOL_PATH = 4096 };
 

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { FIRST_SLOTS = 256, MAX_SLOTS = 1 << 20 };	/* powers of two */
+/* Powers of two; chosen.  The kernel has at most 4 Mi processes (PID_MAX_LIMIT). */
+enum { FIRST_SLOTS = 256, MAX_SLOTS = 1 << 20 };
 
 struct process {
 	uint32_t pid;		/* 0: the slot is free */

@@ -18,7 +18,7 @@
 #include "lib/statememory.h"
 #include "monitor/spool_format.h"
 
-enum { SEARCH_MAX = 4 << 20 };
+enum { SEARCH_MAX = 4 << 20 };		/* chosen: four times the largest file we write */
 
 struct slot {
 	uint32_t pid, tid;

@@ -33,6 +33,8 @@
 #include "monitor/mono.h"
 #include "monitor/spool_format.h"
 
+/* Sizes of a spool file, chosen: the Manager takes in a whole file at a time, and one that has
+ * to give way for space is lost whole. */
 enum { FILE_MOST = 1 << 20, FILE_LEAST = 32 << 10, NAME_BYTES = 32 };
 
 struct slot {

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stddef.h>
 
-static const double z95 = 1.645;	/* one-sided */
+static const double z95 = 1.645;	/* 95 % quantile of the normal distribution */
 
 double usage_total(const struct usage *u)
 {

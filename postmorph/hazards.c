@@ -12,6 +12,7 @@
 #include "postmorph/hazards.h"
 #include "postmorph/payload.h"
 #include "binary/dynamic.h"
+#include "binary/mapsection.h"
 
 /* Relocated pointers to return addresses in data: OCaml programs have 17,297 and more, C
  * programs at most 77 among all of a distribution.  Without relocations the entries of jump
@@ -77,7 +78,7 @@ int hazards_check_file(const struct image *img, struct err *err)
 		return err_set(err, ERR_REFUSED, "it has no section headers");
 	if (image_section(img, ".morph.counters"))
 		return err_set(err, ERR_REFUSED, "it is a program that Morph instrumented");
-	if (image_section(img, ".morph.map"))
+	if (image_section(img, MAPSECTION))
 		return err_set(err, ERR_REFUSED, "it is a generation made by Morph");
 	if (is_go(img))
 		return err_set(err, ERR_REFUSED,

@@ -21,6 +21,8 @@ struct call {
 	uint32_t caller, callee;
 };
 
+/* Slots of the memory of stubs; places that the quick search for a return goes to before blocks
+ * are searched.  Chosen, not measured. */
 enum { KNOWN_STUBS = 1024, WAYS = 64 };
 
 struct known_stub {

@@ -18,8 +18,8 @@
 enum {
 	DWARF_RSP = 7,
 	NOP1 = 0x90,
-	CALL_DISTANCE = 32,			/* bytes between calls, hardly less */
-	SOME_PIECES = 256, SOME_BYTES = 1 << 17,	/* decoded together */
+	CALL_DISTANCE = 32,	/* bytes between calls, hardly less; reserves room, chosen */
+	SOME_PIECES = 256, SOME_BYTES = 1 << 17,	/* decoded together; chosen */
 };
 
 static bool entered_by_call(const struct cfi *cfi, uint32_t fde, vaddr addr)

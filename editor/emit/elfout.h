@@ -13,6 +13,7 @@
 
 struct err;
 
+/* MAX_FAR is more sections than can stand behind the program headers and be moved; chosen. */
 enum { ELFOUT_PAGE = 4096, ELFOUT_MAX_FAR = 16 };
 
 struct elfout_far {			/* a section that moves to the new read-only segment */

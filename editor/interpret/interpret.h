@@ -20,6 +20,7 @@ struct interpret_options {
 	uint32_t steps;			/* instructions per sample at most */
 };
 
+/* These limits, and INTERPRET_CALLERS, were chosen, not measured. */
 enum { INTERPRET_MAX_BRANCHES = 64 };
 #define INTERPRET_DEFAULTS { .branches = 64, .steps = 4096 }
 

@@ -25,7 +25,8 @@
 #include "manager/samples/stateset.h"
 #include "monitor/spool.h"
 
-enum { CRASHES_MAX = 64, CRASH_FILES_MAX = 256 };	/* of one spool file; of one process */
+/* Of one spool file; of one process.  Chosen; further crashes are only counted. */
+enum { CRASHES_MAX = 64, CRASH_FILES_MAX = 256 };
 
 struct crashed_file {
 	uint32_t pid, signal, file;

@@ -18,7 +18,7 @@
 #include "manager/samples/space.h"
 #include "monitor/spool.h"
 
-enum { FREE = 0, TOTAL = 1, FILE_FIRST = 2, FILES_MAX = 256 };
+enum { FREE = 0, TOTAL = 1, FILE_FIRST = 2, FILES_MAX = 256 };	/* FILES_MAX: chosen */
 
 struct count {
 	uint32_t pid, file;		/* FREE, TOTAL, or a file + FILE_FIRST */

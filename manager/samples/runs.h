@@ -14,7 +14,7 @@ struct runs;
 struct spaces;
 struct spool_event;
 
-enum { RUNS_USES_MAX = 1 << 16, RUNS_NO_FILE = UINT32_MAX };
+enum { RUNS_USES_MAX = 1 << 16, RUNS_NO_FILE = UINT32_MAX };	/* USES_MAX: chosen */
 
 struct runs_use {
 	uint32_t file, exe, from;	/* of the spaces; from: RUNS_NO_FILE when not known */

@@ -2,7 +2,7 @@
  *
  * Either everything of a file is in the store (profiles, windows of use, speed tests, counters,
  * address spaces, the file's name) or nothing.  Uses all other parts of the store.  Tested by
- * tests/unit/manager/store/test_store.c and test_suspend.c.
+ * tests/unit/manager/store/test_store_spool.c and test_suspend.c.
  */
 #include <string.h>
 

@@ -7,7 +7,7 @@
  * so fading after every spool file would round many of them to where they were.  The sampled
  * time is added up instead, and the profile fades in steps of 1/32 of its half-life.
  *
- * Tested by tests/unit/manager/store/test_store.c.
+ * Tested by tests/unit/manager/store/test_store_spool.c.
  */
 #include <math.h>
 #include <stdio.h>

@@ -9,6 +9,7 @@
 #include "binary/decoder.h"
 #include "postmorph/machine/machine.h"
 
+/* MANY_BYTES is the size of the largest register; larger stores may be anywhere. */
 enum { MANY_BYTES = 64, RCX_RSI_RDI = 1 << 1 | 1 << 6 | 1 << 7 };
 
 struct lowering {

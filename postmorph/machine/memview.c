@@ -15,6 +15,7 @@
 #include "lib/search.h"
 #include "binary/dynamic.h"
 
+/* Addresses so near to the stack count as the stack's (chosen); RED_ZONE is the ABI's. */
 enum { STACK_REACH = 1 << 20, RED_ZONE = 128 };
 
 struct opening {

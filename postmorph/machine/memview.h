@@ -49,6 +49,7 @@ struct memview_file {
 int memview_open(const struct image *img, struct arena *a, struct memview_file *out,
 		 struct err *err);
 
+/* Stores that are remembered; chosen: interpretation of a sample ends when there is no room. */
 enum { MEMVIEW_CELLS = 96 };
 
 struct memview {

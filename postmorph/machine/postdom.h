@@ -12,6 +12,8 @@
 
 struct err;
 
+/* Stores that are told one by one; with more, any store may be anywhere.  Chosen, not
+ * measured. */
 enum { POSTDOM_STORES = 16 };
 
 struct postdom {

@@ -7,6 +7,8 @@
  * line of code is followed, past conditional branches and calls, until all registers that hold
  * the address are overwritten or the line ends.
  *
+ * The line is followed for MAX_STEPS instructions, a number that was chosen.
+ *
  * Labels are mostly fetched from memory, so that nothing shows who calculates with them but the
  * jumps that go to them.
  *

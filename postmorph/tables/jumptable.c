@@ -21,7 +21,8 @@
  * new table, whose entries are relative to the old one.  A second walk finds out whether that
  * can be done; in it such addresses may be used for anything (absint.stays).
  *
- * BOUNDED WORK  The walk stops after LIMIT visits per instruction; then nothing is proven.
+ * BOUNDED WORK  The walk stops after VISITS visits per instruction; then nothing is proven.
+ *               This and the other limits were chosen, far above what compilers' code needs.
  */
 #include <string.h>
 

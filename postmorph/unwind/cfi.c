@@ -216,7 +216,8 @@ static int parse_fde(struct parse *p, struct record *rec)
 /* All records up to the terminator or the end; *used becomes the length of what they fill. */
 static int parse_records(struct parse *p, struct bytes b, uint64_t *used)
 {
-	enum { SHORT = 24, MANY = 1 << 20 };	/* bytes: hardly a record has less */
+	/* bytes of a record, hardly fewer; most records to reserve room for: both chosen */
+	enum { SHORT = 24, MANY = 1 << 20 };
 	struct rd r = rd_of(b);
 
 	vec_reserve(p->a, &p->fde, b.n / SHORT < MANY ? (uint32_t)(b.n / SHORT) : MANY);

@@ -23,6 +23,7 @@
 #include "postmorph/unwind/cfi_rows.h"
 #include "binary/dwarf.h"
 
+/* Chosen, far above what compilers make: a function that has more is left alone. */
 enum { MAX_REMEMBER = 32, MAX_STATES = 1 << 18, MAX_OTHER = 64, MAX_EXPR = 255 };
 
 struct cfi_table {

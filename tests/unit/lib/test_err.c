@@ -1,4 +1,5 @@
-/* test_err.c - sentences about failures: context in front, never longer than there is room for */
+/* test_err.c - sentences about failures: context in front, never longer than there is room
+ * for */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -80,5 +81,6 @@ int main(void)
 		cmocka_unit_test(a_long_sentence_is_cut_at_its_end),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,7 +124,9 @@ static void arguments_name_descriptors_or_paths(void **state)
 	assert_true(again >= 0 && again != fd);
 	close(again);
 	close(fd);
-	static const char *const wrong[] = { "fd:", "fd:x", "fd:-1", "fd:1x", "fd:99999999999" };
+	static const char *const wrong[] = {
+		"fd:", "fd:x", "fd:-1", "fd:1x", "fd:99999999999"
+	};
 	for (int i = 0; i < 5; i++) {
 		assert_int_equal(io_open_read(wrong[i], &err), -1);
 		assert_int_equal(err.kind, ERR_USAGE);
@@ -144,5 +146,6 @@ int main(void)
 		cmocka_unit_test(arguments_name_descriptors_or_paths),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* test_table_forms.c - one table in its two forms: for people with units, for programs as JSON */
+/* test_table_forms.c - one table in its two forms: for people with units, for programs as
+ * JSON */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -127,7 +128,8 @@ static void sizes_have_the_largest_unit_that_fits(void **state)
 		unsigned long long bytes;
 		const char *text;
 	} row[] = {
-		{ 0, "0 B" }, { 1023, "1023 B" }, { 1024, "1.0 KiB" }, { 5ull << 20, "5.0 MiB" },
+		{ 0, "0 B" }, { 1023, "1023 B" }, { 1024, "1.0 KiB" },
+		{ 5ull << 20, "5.0 MiB" },
 		{ 3ull << 29, "1.5 GiB" }, { 4096ull << 40, "4096.0 TiB" },
 	};
 	char text[32];
@@ -150,5 +152,6 @@ int main(void)
 		cmocka_unit_test(sizes_have_the_largest_unit_that_fits),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,9 +168,9 @@ static void expect(struct made *m, const char *why)
 	drop(m);
 }
 
-static struct made all_of(const char *name, unsigned skip, bool lea)
+static struct made all_of_as(const char *flags, const char *name, unsigned skip, bool lea)
 {
-	struct made m = make("-shared");
+	struct made m = make(flags);
 	char user[64];
 	vaddr x = address(&m, name);
 
@@ -180,6 +180,11 @@ static struct made all_of(const char *name, unsigned skip, bool lea)
 		redirect_lea(&m, user, skip, image_of(&m, x));
 	}
 	return m;
+}
+
+static struct made all_of(const char *name, unsigned skip, bool lea)
+{
+	return all_of_as("-shared", name, skip, lea);
 }
 
 static void data_is_redirected_as_a_whole(void **state)
@@ -257,6 +262,8 @@ static void code_that_may_still_run_in_place_is_a_doubt(void **state)
 	expect(&m, NULL);
 	m = all_of("branched", 5, true);	/* the intruder's image leads there */
 	expect(&m, "may still run");
+	m = all_of("entered", 5, true);		/* and this one's original */
+	expect(&m, "may still run");
 }
 
 static void other_ways_to_name_a_function_are_doubts(void **state)
@@ -266,6 +273,8 @@ static void other_ways_to_name_a_function_are_doubts(void **state)
 	(void)state;
 	expect(&m, "the instruction at");
 	m = all_of("outside", 0, false);
+	expect(&m, "the instruction at");
+	m = all_of_as("-shared -Wa,--defsym,PLT=1", "gotoff", 0, false);
 	expect(&m, "the instruction at");
 	m = all_of("distant", 0, false);
 	expect(&m, "the distance at");

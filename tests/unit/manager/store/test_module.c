@@ -336,37 +336,80 @@ static void check_profile(uint64_t block0, uint64_t block1)
 	assert_int_equal(got[1], block1);
 }
 
-static void samples_of_all_generations_arrive_in_one_profile(void **state)
+/* `n` samples of a process that maps the file at the path now, as a device that is `dev_off`
+ * off, at `off`; a spool file of that name, taken in. */
+static void take_in_samples(struct ingest *g, const char *name, uint32_t pid, unsigned dev_off,
+			    uint64_t off, int n)
+{
+	int fd;
+	struct spool_writer *w = log_begin(&fd);
+
+	put_map(w, pid, dev_off, off & ~UINT64_C(0xfff));
+	put_samples(w, pid, off, n);
+	assert_int_equal(take_in(g, w, fd, name), 1);
+	close(fd);
+}
+
+/* Opens what is at the path, as a process that runs it does: so its inode stays. */
+static int run_it(void)
+{
+	int fd = open(path, O_RDONLY);
+
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &running), 0);
+	return fd;
+}
+
+static int swap_in_generation(void)
 {
 	struct store_module m;
-	int fd, held[2];		/* what runs keeps its inode */
+
+	(void)look(&m);
+	tell_generation(m.id, "generation");
+	replace("generation");
+	(void)look(&m);
+	return run_it();
+}
+
+static void a_spool_file_given_again_is_not_counted_again(void **state)
+{
+	struct ingest *g = ingest_new(store, modules, NULL);
+	int held = run_it(), fd;
 
 	(void)state;
-	struct ingest *g = ingest_new(store, modules, NULL);
-	held[0] = open(path, O_RDONLY);
-	assert_int_equal(fstat(held[0], &running), 0);
 	struct spool_writer *w = log_begin(&fd);
 	put_map(w, 7, 0, 0x1000);
 	put_samples(w, 7, 0x1004, 5);
 	assert_int_equal(take_in(g, w, fd, "0000000000000001.spool"), 1);
 	check_profile(5, 0);
-	assert_int_equal(analyses, 1);
 
-	/* The same file again, as after a kill between commit and unlink: by a new Manager. */
+	/* As after a kill between commit and unlink: by a new Manager. */
 	ingest_free(g);
 	g = ingest_new(store, modules, NULL);
 	assert_int_equal(ingest_spool_file(g, fd, "0000000000000001.spool", NULL, NULL), 0);
 	check_profile(5, 0);
 	close(fd);
 
+	/* The Monitor began to number anew: another file of the same name counts. */
+	take_in_samples(g, "0000000000000002.spool", 7, 0, 0x1004, 1);
+	take_in_samples(g, "0000000000000001.spool", 7, 0, 0x1004, 10);
+	check_profile(16, 0);
+	close(held);
+	ingest_free(g);
+}
+
+static void samples_of_all_generations_arrive_in_one_profile(void **state)
+{
+	struct ingest *g = ingest_new(store, modules, NULL);
+	int held[2], fd;
+
+	(void)state;
+	held[0] = run_it();
+	take_in_samples(g, "0000000000000001.spool", 7, 0, 0x1004, 5);
+
 	/* Swapped; the old process runs on in the old inode, a new one in the generation. */
-	(void)look(&m);
-	tell_generation(m.id, "generation");
-	replace("generation");
-	(void)look(&m);
-	held[1] = open(path, O_RDONLY);
-	assert_int_equal(fstat(held[1], &running), 0);
-	w = log_begin(&fd);
+	held[1] = swap_in_generation();
+	struct spool_writer *w = log_begin(&fd);
 	put_samples(w, 7, 0x1014, 10);		/* mapped in the file before */
 	put_map(w, 8, 0, 0x3000);
 	put_samples(w, 8, 0x3004, 100);
@@ -374,24 +417,6 @@ static void samples_of_all_generations_arrive_in_one_profile(void **state)
 	close(fd);
 	check_profile(5, 110);
 	assert_int_equal(analyses, 1);
-
-	/* The Monitor began to number anew: another file of the same name counts. */
-	devices_differ = true;
-	w = log_begin(&fd);
-	put_map(w, 9, 3, 0x3000);		/* a device number that is not the file's */
-	put_samples(w, 9, 0x3004, 1000);
-	assert_int_equal(take_in(g, w, fd, "0000000000000001.spool"), 1);
-	close(fd);
-	check_profile(5, 1110);
-
-	/* Where devices are what they seem, it is the file of a container. */
-	devices_differ = false;
-	w = log_begin(&fd);
-	put_map(w, 10, 3, 0x3000);
-	put_samples(w, 10, 0x3004, 5000);
-	assert_int_equal(take_in(g, w, fd, "0000000000000001.spool"), 1);
-	close(fd);
-	check_profile(5, 1110);
 
 	/* A package upgrade: nothing of what still runs is counted for the new program. */
 	replace("upgrade");
@@ -401,6 +426,28 @@ static void samples_of_all_generations_arrive_in_one_profile(void **state)
 	assert_int_equal(take_in(g, w, fd, "0000000000000003.spool"), 1);
 	close(fd);
 	check_profile(0, 0);
+	close(held[0]);
+	close(held[1]);
+	ingest_free(g);
+}
+
+static void another_device_is_the_same_file_only_where_devices_differ(void **state)
+{
+	struct ingest *g = ingest_new(store, modules, NULL);
+	int held[2];
+
+	(void)state;
+	held[0] = run_it();
+	take_in_samples(g, "0000000000000001.spool", 7, 0, 0x1004, 5);
+	held[1] = swap_in_generation();
+	devices_differ = true;
+	take_in_samples(g, "0000000000000002.spool", 9, 3, 0x3004, 1000);
+	check_profile(5, 1000);
+
+	/* Where devices are what they seem, it is the file of a container. */
+	devices_differ = false;
+	take_in_samples(g, "0000000000000003.spool", 10, 3, 0x3004, 5000);
+	check_profile(5, 1000);
 	close(held[0]);
 	close(held[1]);
 	ingest_free(g);
@@ -448,7 +495,9 @@ int main(void)
 		TEST(a_foreign_change_discards_profile_and_refusal),
 		TEST(only_regular_files_are_opened),
 		TEST(a_table_is_made_once_and_a_refusal_is_kept),
+		TEST(a_spool_file_given_again_is_not_counted_again),
 		TEST(samples_of_all_generations_arrive_in_one_profile),
+		TEST(another_device_is_the_same_file_only_where_devices_differ),
 		TEST(an_analysis_that_fails_does_not_hold_up_the_spool),
 	};
 
