@@ -389,8 +389,14 @@ int install_generation(const struct install_request *r, struct err *err)
 	(void)snprintf(s.j.path, sizeof(s.j.path), "%s", r->path);	/* opened, so it fits */
 	rc = keep_original(r, &f, &s.original_bytes, err);
 	install_step("original kept");
-	if (rc == 0)
-		rc = swap(&s, err);
+	if (rc == 0 && swap(&s, err) < 0) {
+		/* Who makes swaps fail does not fill root's disk with their originals.  What
+		 * cannot be removed now goes with the next sweep. */
+		struct originals_swept swept;
+
+		(void)originals_sweep(r->originals_fd, r->ledger_fd, 0, &swept, NULL);
+		rc = -1;
+	}
 	if (rc < 0)
 		err_wrap(err, "'%s'", r->path);
 out:

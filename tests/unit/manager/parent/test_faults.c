@@ -28,6 +28,9 @@ struct outcomes {
 
 static void count(struct outcomes *o, const struct injected *i)
 {
+	if (i->leaked)
+		fail_msg("%d descriptors are left, after a fault at call %ld", i->leaked,
+			 i->call);
 	o->points++;
 	o->killed += i->exit_code == -1;
 	o->failed += i->exit_code > 0;
