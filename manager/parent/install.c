@@ -106,8 +106,11 @@ static int keep_original(const struct install_request *r, const struct install_f
 	struct err why;
 
 	/* First: what goes for it may be this very original. */
-	if (originals_room(r->originals_fd, r->ledger_fd, f->st.st_uid, &r->original,
-			   at_path ? (uint64_t)f->st.st_size : 0, err) < 0)
+	const struct originals_coming coming = {
+		.path = r->path, .owner = f->st.st_uid, .original = r->original,
+		.bytes = at_path ? (uint64_t)f->st.st_size : 0,
+	};
+	if (originals_room(r->originals_fd, r->ledger_fd, &coming, err) < 0)
 		return -1;
 	int fd = install_open_original(r->originals_fd, &r->original, &why);
 	if (fd >= 0) {

@@ -263,6 +263,35 @@ static void a_damaged_entry_stops_it(void **state)
 	place_free(&p);
 }
 
+/* Another generation of one original again and again, as a Manager that was taken over might
+ * have them made. */
+static void a_path_has_a_bounded_number_of_entries(void **state)
+{
+	struct place p = place_new();
+	struct digest first = p.generation, expected = p.original;
+	struct ledger_entry e;
+	char text[64];
+
+	(void)state;
+	for (int i = 0; i < ORIGINALS_PATH_ENTRIES + 10; i++) {
+		struct install_request r;
+
+		(void)snprintf(text, sizeof(text), "generation %d\n", i);
+		write_file(p.gen, i ? text : new_text, 0600);
+		p.generation = digest_path(p.gen);
+		r = request_of(&p);
+		r.expected = expected;
+		assert_int_equal(install_generation(&r, NULL), 0);
+		expected = p.generation;
+		if (i % 8 == 0 && i < 16)	/* times are of seconds */
+			sleep(1);
+	}
+	assert_int_equal(ledger_entries(&p), ORIGINALS_PATH_ENTRIES);
+	assert_int_equal(ledger_find(p.ledger_fd, p.path, &first, &e, NULL), 0);
+	assert_int_equal(do_restore(&p), 0);
+	place_free(&p);
+}
+
 /* --- one user's part --- */
 
 /* Half of what one user may have, and some more. */
@@ -366,6 +395,7 @@ int main(void)
 		cmocka_unit_test(other_files_in_originals_stay),
 		cmocka_unit_test(an_operation_under_way_names_its_original),
 		cmocka_unit_test(a_damaged_entry_stops_it),
+		cmocka_unit_test(a_path_has_a_bounded_number_of_entries),
 		cmocka_unit_test(a_users_originals_take_a_bounded_part),
 		cmocka_unit_test(a_swap_that_fails_leaves_no_original),
 		cmocka_unit_test(when_all_are_in_use_the_swap_is_refused),
