@@ -19,6 +19,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "manager/parent/install_journal.h"
 #include "manager/parent/requests.h"
 #include "tests/unit/place.h"
 
@@ -440,8 +441,10 @@ static void core_files_are_not_opened(void **state)
 static void requests_leave_no_memory(void **state)
 {
 	struct fixture *f = *state;
+	const struct install_journal other = { .temporary = ".morph-000000", .path = "/gone" };
 	size_t before = 0;
 
+	assert_int_equal(install_journal_write(f->p.originals_fd, &other, NULL), 0);
 	for (int i = 0; i < 12; i++) {
 		struct digest g, now = i % 2 ? f->p.original : f->their_original;
 
