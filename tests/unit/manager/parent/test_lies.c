@@ -205,7 +205,9 @@ static void another_files_original_is_not_restored(void **state)
 {
 	struct fixture *f = *state;
 
+	assert_false(f->requests.swap_failed);
 	refused(f, restore(f, f->p.path, f->p.original, f->their_original), "morphctl undo");
+	assert_true(f->requests.swap_failed);	/* so traces are looked for */
 	assert_true(holds(f->p.path, &f->p.original));
 }
 
