@@ -1,4 +1,4 @@
-/* test_upkeep.c - what could not be settled is tried again, later and later; old originals go */
+/* test_upkeep.c - what could not be settled is tried again, ever later; old originals go */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
