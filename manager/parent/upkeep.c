@@ -1,6 +1,6 @@
 /* upkeep.c - interrupted swaps and old originals, seen to now and then; see upkeep.h
  *
- * Tested by tests/e2e/hostile/journals.sh.
+ * Tested by tests/unit/manager/parent/test_upkeep.c, tests/e2e/hostile/journals.sh.
  */
 #include "manager/parent/upkeep.h"
 
@@ -82,6 +82,15 @@ void upkeep_begin(struct upkeep *u, int originals_fd, int ledger_fd)
 	*u = (struct upkeep){ .originals_fd = originals_fd, .ledger_fd = ledger_fd };
 	recover(u);
 	u->sweep_ms = role_now_ms() + SWEEP_FIRST_MS;
+	set_next(u);
+}
+
+void upkeep_soon(struct upkeep *u)
+{
+	uint64_t soon = role_now_ms() + FIRST_MS;
+
+	if (u->recover_ms > soon)
+		u->recover_ms = soon;
 	set_next(u);
 }
 

@@ -15,7 +15,8 @@ static void usual_folders_are_allowed(void **state)
 	static const char *const path[] = {
 		"/usr/bin/perl", "/bin/sh", "/sbin/init", "/lib/x.so", "/lib64/ld.so",
 		"/opt/x/y", "/srv/x", "/home/u/bin/x", "/usr/lib/.hidden/..x/x.so", "/lib32/x",
-		"/libx32/x",
+		"/libx32/x", "/snap/x/1/y", "/var/lib/flatpak/x", "/nix/store/x",
+		"/gnu/store/x",
 	};
 
 	(void)state;
@@ -28,6 +29,7 @@ static void others_are_not(void **state)
 	static const char *const path[] = {
 		"/root/x", "/var/lib/x", "/var/tmp/x", "/tmp/x", "/etc/x", "/proc/self/exe",
 		"/dev/zero", "/sys/x", "/run/x", "/x", "/usrx/y", "/usr", "/boot/x",
+		"/var/lib/flatpakx/x", "/var/lib/morph/x",
 	};
 	struct err err;
 

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <malloc.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -18,6 +19,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "manager/parent/install_journal.h"
 #include "manager/parent/requests.h"
 #include "tests/unit/place.h"
 
@@ -203,7 +205,9 @@ static void another_files_original_is_not_restored(void **state)
 {
 	struct fixture *f = *state;
 
+	assert_false(f->requests.swap_failed);
 	refused(f, restore(f, f->p.path, f->p.original, f->their_original), "morphctl undo");
+	assert_true(f->requests.swap_failed);	/* so traces are looked for */
 	assert_true(holds(f->p.path, &f->p.original));
 }
 
@@ -435,6 +439,30 @@ static void core_files_are_not_opened(void **state)
 	refused(f, ask_path(f, MSG_OPEN_FILE, path, NULL), "not an ELF file");
 }
 
+/* Descriptors are counted after each test; memory after requests of every kind. */
+static void requests_leave_no_memory(void **state)
+{
+	struct fixture *f = *state;
+	const struct install_journal other = { .temporary = ".morph-000000", .path = "/gone" };
+	size_t before = 0;
+
+	assert_int_equal(install_journal_write(f->p.originals_fd, &other, NULL), 0);
+	for (int i = 0; i < 12; i++) {
+		struct digest g, now = i % 2 ? f->p.original : f->their_original;
+
+		refused(f, restore(f, f->p.path, f->p.original, f->their_original), "ledger");
+		refused(f, install(f, f->p.path, now, f->their_original, "x", &g), "");
+		assert_int_equal(install(f, f->p.path, f->p.original, f->p.original, "good",
+					 &g), ERR_NONE);
+		assert_int_equal(restore(f, f->p.path, g, f->p.original), ERR_NONE);
+		refused(f, ask_path(f, MSG_OPEN_FILE, "/etc/passwd", NULL), "");
+		refused(f, ask_path(f, MSG_CHECK, f->home, NULL), "not a regular file");
+		if (i == 3)		/* libraries keep something of their first uses */
+			before = mallinfo2().uordblks;
+	}
+	assert_in_range(mallinfo2().uordblks, 0, before);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, unmake)
@@ -451,6 +479,7 @@ int main(void)
 		TEST(a_damaged_entry_binds_nothing),
 		TEST(elsewhere_nothing_is_opened_or_replaced),
 		TEST(core_files_are_not_opened),
+		TEST(requests_leave_no_memory),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -51,7 +51,7 @@ static bool opened(struct fixture *f)
 	struct inotify_event e;
 	bool open = false;
 
-	/* events of a file by itself have no name; a watch that goes with its file tells, too */
+	/* they have no names; a watch that goes with its file tells that, too */
 	while (read(f->watch, &e, sizeof(e)) == (ssize_t)sizeof(e))
 		open |= (e.mask & IN_OPEN) != 0;
 	return open;
