@@ -4,6 +4,7 @@
  * printed at the end; tables of one title become one, so that JSON has every key once.
  */
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "manager/ctl/ctl.h"
 
 struct talk {
+	const struct ctl *ctl;
 	int fd;
 	struct wr in;
 	size_t used;			/* of in */
@@ -105,11 +107,24 @@ static int begin_table(struct talk *t, const struct answer_frame *f, struct err 
 	return 0;
 }
 
-static void print_line(const char *text)
+static void print_line(FILE *to, const char *text)
 {
 	for (; *text; text++)
-		(void)fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, stderr);
-	(void)fputc('\n', stderr);
+		(void)fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, to);
+	(void)fputc('\n', to);
+}
+
+void ctl_line(const char *text)
+{
+	print_line(stderr, text);
+}
+
+static void print_error(const struct ctl *ctl, const char *text)
+{
+	FILE *to = ctl->errors ? ctl->errors : stderr;
+
+	(void)fputs("morphctl: ", to);
+	print_line(to, text);
 }
 
 /* Until END, whose code is *code. */
@@ -132,11 +147,10 @@ static int converse(struct talk *t, int *code, struct err *err)
 				return -1;
 			break;
 		case ANSWER_LINE:
-			print_line(answer_read_text(&f));
+			ctl_line(answer_read_text(&f));
 			break;
 		case ANSWER_ERROR:
-			(void)fputs("morphctl: ", stderr);
-			print_line(answer_read_text(&f));
+			print_error(t->ctl, answer_read_text(&f));
 			break;
 		default:
 			*code = answer_read_end(&f);
@@ -152,9 +166,34 @@ void ctl_tables_free(struct ctl_tables *t)
 	t->n = 0;
 }
 
+bool ctl_answers(const struct ctl *ctl, int seconds)
+{
+	const char *request[] = { "policy" };
+	struct wr text = { 0 };
+	struct err ignored = { 0 };
+	int fd = dial(ctl, &ignored);
+	bool answers = false;
+
+	if (fd >= 0 && request_write(&text, 1, request, &ignored) == 0 &&
+	    io_write_all(fd, text.p, text.n, &ignored) == 0) {
+		struct pollfd f = { fd, POLLIN, 0 };
+		int n = poll(&f, 1, 1000 * seconds);
+		char first;
+
+		answers = n > 0 && recv(fd, &first, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+		if (n == 0)
+			(void)fprintf(stderr, "morphctl: morphd has not answered for %d s; "
+				      "going on without it\n", seconds);
+	}
+	if (fd >= 0)
+		close(fd);
+	wr_free(&text);
+	return answers;
+}
+
 int ctl_fetch(const struct ctl *ctl, int argc, const char *const *argv, struct ctl_tables *out)
 {
-	struct talk t = { .fd = -1, .tables = out };
+	struct talk t = { .ctl = ctl, .fd = -1, .tables = out };
 	struct wr request = { 0 };
 	struct err err = { 0 };
 	int code = 1, rc = -1;
@@ -166,8 +205,7 @@ int ctl_fetch(const struct ctl *ctl, int argc, const char *const *argv, struct c
 			rc = converse(&t, &code, &err);
 	}
 	if (rc < 0) {
-		(void)fputs("morphctl: ", stderr);
-		print_line(err.text);
+		print_error(ctl, err.text);
 		code = err_exit_code(&err);
 	}
 	out->whole = rc == 0;

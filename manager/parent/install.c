@@ -33,21 +33,9 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "manager/parent/install_exchange.h"
 #include "manager/parent/install_file.h"
 #include "manager/parent/install_journal.h"
-
-void (*install_step_hook)(const char *step);
-
-static void step(const char *name)
-{
-	if (install_step_hook)
-		install_step_hook(name);
-}
-
-static int sync_fd(int fd, struct err *err)
-{
-	return fsync(fd) < 0 ? err_set(err, ERR_SYS, "fsync: %s", strerror(errno)) : 0;
-}
 
 /* --- originals --- */
 
@@ -105,19 +93,19 @@ static int keep_copy(int originals_fd, int fd, const struct digest *original, st
 			O_CLOEXEC, 0600);
 	if (to < 0)
 		return err_set(err, ERR_SYS, "open: %s", strerror(errno));
-	step("original opened");
+	install_step("original opened");
 	int rc = install_copy(fd, to, &d, err);
 	if (rc == 0 && !digest_equal(&d, original))
 		rc = err_set(err, ERR_REFUSED, "the file changed meanwhile");
 	if (rc == 0)
-		rc = sync_fd(to, err);
+		rc = install_sync(to, err);
 	close(to);
-	step("original copied");
+	install_step("original copied");
 	if (rc == 0 && renameat(originals_fd, temporary, originals_fd, hex) < 0)
 		rc = err_set(err, ERR_SYS, "rename: %s", strerror(errno));
 	if (rc < 0)
 		(void)unlinkat(originals_fd, temporary, 0);	/* the next one overwrites it */
-	return rc < 0 ? -1 : sync_fd(originals_fd, err);
+	return rc < 0 ? -1 : install_sync(originals_fd, err);
 }
 
 /* The original is in originals afterwards: it was, or the present file is it. */
@@ -154,26 +142,6 @@ static int make_name(char out[TEMPORARY_LEN + 1], struct err *err)
 	return 0;
 }
 
-/* The path still is the inode that was looked at, with the content that was looked at; the
- * time of change tells of an owner, mode or attribute set since they were copied. */
-static int look_again(const struct install_file *f, const struct digest *expected,
-		      struct err *err)
-{
-	struct digest d;
-	struct stat st;
-
-	if (fstatat(f->dir, f->name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    st.st_dev != f->st.st_dev || st.st_ino != f->st.st_ino ||
-	    st.st_ctim.tv_sec != f->st.st_ctim.tv_sec ||
-	    st.st_ctim.tv_nsec != f->st.st_ctim.tv_nsec)
-		return err_set(err, ERR_REFUSED, "the file changed meanwhile");
-	if (digest_fd(f->fd, &d, err) < 0)
-		return -1;
-	if (!digest_equal(&d, expected))
-		return err_set(err, ERR_REFUSED, "the file changed meanwhile");
-	return 0;
-}
-
 static int make_temporary(const struct install_journal *j, const struct install_file *f,
 			  int from, struct err *err)
 {
@@ -183,65 +151,18 @@ static int make_temporary(const struct install_journal *j, const struct install_
 
 	if (fd < 0)
 		return err_set(err, ERR_SYS, "temporary file: %s", strerror(errno));
-	step("temporary made");
+	install_step("temporary made");
 	int rc = install_copy(from, fd, &d, err);
 	if (rc == 0 && !digest_equal(&d, &j->to))
 		rc = err_set(err, ERR_REFUSED, "the new content is not what was verified");
-	step("temporary written");
+	install_step("temporary written");
 	if (rc == 0)
 		rc = install_copy_attributes(f->fd, &f->st, fd, err);
-	step("attributes copied");
+	install_step("attributes copied");
 	if (rc == 0)
-		rc = sync_fd(fd, err);
+		rc = install_sync(fd, err);
 	close(fd);
 	return rc;
-}
-
-/* Somebody replaced or wrote the file, or set its owner or mode, in the last moment: what
- * came out goes back to the path. */
-static int look_back(const struct install_journal *j, const struct install_file *f,
-		     struct err *err)
-{
-	struct digest d;
-	struct stat st;
-
-	if (fstatat(f->dir, j->temporary, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return err_set(err, ERR_SYS, "temporary file: %s", strerror(errno));
-	if (st.st_dev == f->st.st_dev && st.st_ino == f->st.st_ino &&
-	    st.st_mode == f->st.st_mode && st.st_uid == f->st.st_uid &&
-	    st.st_gid == f->st.st_gid) {
-		if (digest_fd(f->fd, &d, err) < 0)
-			return -1;
-		if (digest_equal(&d, &j->from))
-			return 0;
-	}
-	if (renameat2(f->dir, j->temporary, f->dir, f->name, RENAME_EXCHANGE) < 0)
-		return err_set(err, ERR_SYS, "exchange back: %s", strerror(errno));
-	return err_set(err, ERR_REFUSED, "the file changed meanwhile");
-}
-
-static int exchange(const struct install_journal *j, const struct install_file *f,
-		    struct err *err)
-{
-	if (renameat2(f->dir, j->temporary, f->dir, f->name, RENAME_EXCHANGE) == 0) {
-		step("exchanged");
-		if (look_back(j, f, err) < 0)
-			return -1;
-		if (sync_fd(f->dir, err) < 0)
-			return -1;
-		step("directory synced");
-		if (unlinkat(f->dir, j->temporary, 0) < 0)
-			return err_set(err, ERR_SYS, "old file: unlink: %s", strerror(errno));
-	} else if (errno == EINVAL || errno == ENOSYS) {
-		/* A file system without exchange: rename is atomic too, only nothing comes
-		 * out to be looked at. */
-		if (renameat(f->dir, j->temporary, f->dir, f->name) < 0)
-			return err_set(err, ERR_SYS, "rename: %s", strerror(errno));
-	} else {
-		return err_set(err, ERR_SYS, "exchange: %s", strerror(errno));
-	}
-	step("old file unlinked");
-	return sync_fd(f->dir, err);
 }
 
 /* Puts the content of `from` at the path, whose file f holds j->from. */
@@ -257,17 +178,17 @@ static int swap(int originals_fd, struct install_journal *j, const struct instal
 	j->inode = dir.st_ino;
 	if (make_name(j->temporary, err) < 0)
 		return -1;
-	step("begin");
+	install_step("begin");
 	if (install_journal_write(originals_fd, j, err) < 0)
 		return -1;
-	step("journal written");
+	install_step("journal written");
 	int rc = make_temporary(j, f, from, err);
-	step("temporary synced");
+	install_step("temporary synced");
 	if (rc == 0)
-		rc = look_again(f, &j->from, err);
-	step("looked again");
+		rc = install_look_again(f, &j->from, err);
+	install_step("looked again");
 	if (rc == 0)
-		rc = exchange(j, f, err);
+		rc = install_exchange(f, j->temporary, &j->from, err);
 	if (rc < 0) {
 		/* As after a kill; what cannot be cleaned up now stays in the journal. */
 		struct install_recovered done;
@@ -275,7 +196,7 @@ static int swap(int originals_fd, struct install_journal *j, const struct instal
 		(void)install_recover(originals_fd, &done, &ignored);
 		return -1;
 	}
-	step("swapped");
+	install_step("swapped");
 	return install_journal_remove(originals_fd, err);
 }
 
@@ -331,7 +252,7 @@ int install_generation(const struct install_request *r, struct err *err)
 	}
 	(void)snprintf(j.path, sizeof(j.path), "%s", r->path);	/* opened, so it fits */
 	rc = keep_original(r, &f, err);
-	step("original kept");
+	install_step("original kept");
 	if (rc == 0)
 		rc = swap(r->originals_fd, &j, &f, r->generation_fd, err);
 	if (rc < 0)
@@ -414,10 +335,10 @@ static int settle_temporary(const struct install_journal *j, int dir, const char
 			return err_set(err, ERR_SYS, "exchange back: %s", strerror(errno));
 		*outcome = INSTALL_OVERTAKEN;
 	}
-	step("recovery looked");
+	install_step("recovery looked");
 	if (unlinkat(dir, j->temporary, 0) < 0 && errno != ENOENT)
 		return err_set(err, ERR_SYS, "'%s': unlink: %s", j->temporary, strerror(errno));
-	return sync_fd(dir, err);
+	return install_sync(dir, err);
 }
 
 /* 1: it is open; 0: it is gone or another one by now, and has nothing of ours; -1: not
@@ -466,7 +387,7 @@ int install_recover(int originals_fd, struct install_recovered *out, struct err 
 	install_file_close(&f);
 	if (rc < 0)
 		return err_wrap(err, "recovery of '%s'", j.path);
-	step("recovery done");
+	install_step("recovery done");
 	if (install_journal_remove(originals_fd, err) < 0)
 		return -1;
 	(void)snprintf(done.path, sizeof(done.path), "%s", j.path);	/* same size */

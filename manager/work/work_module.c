@@ -388,6 +388,24 @@ int work_reoptimize(struct work *w, const char *path, bool dry_run, struct answe
 
 /* --- the original back --- */
 
+/* Is it a generation that this store has no record of?  1, 0; -1 when the daemon stops. */
+static int is_forgotten(struct work *w, const char *path, struct err *err)
+{
+	struct ask_limits limits = work_limits(w->policy);
+	struct err why;
+	int map, file = ask_open_file(w->ask, path, err);
+
+	if (file < 0)
+		return -1;
+	struct ask_job job = { .kind = JOB_MAP, .nin = 1, .in = { file } };
+	int rc = ask_run_job(w->ask, &job, &limits, &map, 1, &why);
+	close(file);
+	if (rc < 0)
+		return w->ask->stop ? err_set(err, why.kind, "%s", why.text) : 0;
+	close(map);
+	return 1;
+}
+
 /* Nothing of ours is at the path.  0: *of is what it was before somebody edited it, which
  * `force` takes for reason enough; 1: there is nothing to do, and that is said; -1: refused
  * or failed. */
@@ -411,6 +429,11 @@ static int look_for_edited(struct work *w, const struct store_module *m, bool fo
 	if (rc < 0 || store_generation_next(w->store, m->id, &next, err) < 0)
 		return -1;
 	bool original = rc > 0 || next == 1;
+	rc = original ? is_forgotten(w, m->path, err) : 0;
+	if (rc)
+		return rc < 0 ? -1 : err_set(err, ERR_INPUT,
+			"'%s': a generation, of which this store has no record; root's "
+			"`morphctl undo` puts its original back", m->path);
 	if (force && !original)
 		return err_set(err, ERR_REFUSED,
 			       "'%s': not shown to be a generation that somebody "

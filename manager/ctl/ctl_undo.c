@@ -1,0 +1,292 @@
+/* ctl_undo.c - morphctl undo and restore: by the daemon, if it answers, and by ourselves
+ *
+ * What the daemon does is in its history.  But nothing depends on it: files are looked at here
+ * afterwards, and what still is a generation gets its original back without it (undo_file.c).
+ * So the command works with no daemon, with one that does not answer or has forgotten, and with
+ * --root for another system's files: then the process makes that folder its root, and is as if
+ * it ran there.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/err.h"
+#include "manager/ctl/ctl.h"
+#include "manager/ctl/undo_file.h"
+#include "manager/ctl/undo_known.h"
+#include "manager/ctl/undo_search.h"
+#include "manager/parent/install.h"
+#include "manager/parent/program.h"
+
+enum { ANSWER_S = 10 };			/* then the daemon is taken for dead */
+
+struct undo {
+	const struct ctl *ctl;
+	const char *root;		/* NULL: this system */
+	struct undo_store store;
+	bool all, search;
+	bool answered;			/* there is a daemon */
+	bool ours;			/* the originals could be opened */
+	int npath;
+	char **path;			/* as given */
+	unsigned restored;
+	int code;
+};
+
+static void fail(struct undo *u, const struct err *err)
+{
+	int code = err_exit_code(err);
+
+	(void)fputs("morphctl: ", stderr);
+	ctl_line(err->text);
+	u->code = code > u->code ? code : u->code;
+}
+
+static void say(const char *path, const char *text)
+{
+	char line[PATH_MAX + UNDO_SAID + 4];
+
+	(void)snprintf(line, sizeof(line), "%s: %s", path, text);
+	ctl_line(line);
+}
+
+/* --- arguments --- */
+
+/* The value of option NAME at argv[*i], "NAME VALUE" or "NAME=VALUE"; NULL: another word. */
+static const char *value_of(const char *name, int argc, char **argv, int *i)
+{
+	size_t n = strlen(name);
+
+	if (strncmp(argv[*i], name, n) != 0)
+		return NULL;
+	if (argv[*i][n] == '=')
+		return argv[*i] + n + 1;
+	return argv[*i][n] == '\0' && *i + 1 < argc ? argv[++*i] : NULL;
+}
+
+static int take_arguments(struct undo *u, int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		const char *v;
+
+		if (strcmp(argv[i], "--all") == 0)
+			u->all = true;
+		else if (strcmp(argv[i], "--search") == 0)
+			u->search = true;
+		else if (strcmp(argv[i], "--force") == 0)
+			u->store.force = true;
+		else if ((v = value_of("--root", argc, argv, &i)))
+			u->root = v;
+		else if ((v = value_of("--store", argc, argv, &i)))
+			u->store.folder = v;
+		else if (argv[i][0] == '-')
+			return -1;
+		else
+			u->path[u->npath++] = argv[i];
+	}
+	/* with --all, paths are folders that are searched */
+	return (u->npath || u->all) && (u->all || !u->search) ? 0 : -1;
+}
+
+/* --- without the daemon --- */
+
+/* What a killed swap has left.  Not while a daemon has the store: it does that itself. */
+static void settle_swaps(struct undo *u)
+{
+	struct install_recovered done;
+	struct err err = { 0 };
+
+	if (flock(u->store.originals_fd, LOCK_EX | LOCK_NB) < 0)
+		return;
+	if (install_recover(u->store.originals_fd, &done, &err) < 0)
+		fail(u, &err);
+}
+
+static int open_store(struct undo *u, struct err *err)
+{
+	struct undo_store *s = &u->store;
+	char path[PATH_MAX];
+	struct stat st;
+
+	(void)snprintf(path, sizeof(path), "%s/originals", s->folder);	/* or too long: below */
+	if (lstat(path, &st) < 0)
+		return err_set(err, ERR_SYS, "'%s': %s%s", path, strerror(errno),
+			       errno == EACCES ? " (root can)" : " (--store names another folder)");
+	s->originals_fd = install_open_originals(s->folder, err);
+	if (s->originals_fd < 0 || undo_known_open(s->folder, &s->ledger_fd, err) < 0)
+		return -1;
+	u->ours = true;
+	return 0;
+}
+
+static int enter_root(const struct undo *u, struct err *err)
+{
+	if (u->root && (chroot(u->root) < 0 || chdir("/") < 0))
+		return err_set(err, ERR_SYS, "'%s': chroot: %s", u->root, strerror(errno));
+	return 0;
+}
+
+static void undo_one(void *ctx, const char *path)
+{
+	struct undo *u = ctx;
+	enum undo_result result;
+	struct err err = { 0 };
+	char said[UNDO_SAID];
+
+	if (undo_file(&u->store, path, &result, said, &err) < 0) {
+		fail(u, &err);
+		return;
+	}
+	u->restored += result == UNDO_RESTORED;
+	/* with --all, only what there was to do is told; nor again what the daemon has told */
+	if (result == UNDO_RESTORED || !(u->all || u->answered))
+		say(path, said);
+	if (result == UNDO_GONE && !u->all && !u->answered)
+		u->code = u->code ? u->code : 1;
+}
+
+static bool search_one(void *ctx, const char *path)
+{
+	undo_one(ctx, path);
+	return true;
+}
+
+static void undo_given(struct undo *u, const char *given)
+{
+	char *path = u->root && given[0] != '/' ? NULL : realpath(given, NULL);
+	struct err err;
+
+	if (path) {
+		undo_one(u, path);
+	} else if (!u->answered) {
+		err_set(&err, ERR_USAGE, "'%s': %s", given, u->root && given[0] != '/' ?
+			"with --root, paths begin at it" : strerror(errno));
+		fail(u, &err);
+	}
+	free(path);
+}
+
+/* What the ledger knows; and what is found, where there is none or that is asked for. */
+static void undo_all(struct undo *u)
+{
+	unsigned unread = 0;
+	struct err err;
+
+	/* with a list, one that is not on it may be there as well: --search */
+	if (undo_known_each(u->store.ledger_fd, undo_one, u, &err) < 0)
+		fail(u, &err);
+	for (int i = 0; i < u->npath; i++)
+		undo_search(u->path[i], search_one, u, &unread);
+	bool search = u->search || (!u->npath && !u->answered && u->store.ledger_fd < 0);
+	for (int i = 0; search && undo_folders[i]; i++)
+		undo_search(undo_folders[i], search_one, u, &unread);
+	if (unread) {
+		err_set(&err, ERR_SYS, "%u folders could not be searched", unread);
+		fail(u, &err);
+	}
+	if (!u->answered)
+		(void)fprintf(stderr, "%u restored\n", u->restored);
+}
+
+static void undo_ourselves(struct undo *u)
+{
+	struct err err = { 0 };
+
+	if (enter_root(u, &err) < 0 || open_store(u, &err) < 0) {
+		/* the daemon's answer stands */
+		if (!u->answered)
+			fail(u, &err);
+		return;
+	}
+	settle_swaps(u);
+	if (u->all)
+		undo_all(u);
+	else
+		for (int i = 0; i < u->npath; i++)
+			undo_given(u, u->path[i]);
+}
+
+/* --- with the daemon --- */
+
+/* Of one path: what it says of a file that it does not know is held back until that turns out
+ * to be all that can be said. */
+static void ask_for(struct undo *u, char *given)
+{
+	char name[] = "restore", force[] = "--force";
+	char *argv[] = { name, given, force, NULL };
+	char *held = NULL;
+	size_t size = 0;
+	struct ctl ctl = *u->ctl;
+	unsigned before = u->restored;
+	int former = u->code;
+
+	ctl.errors = open_memstream(&held, &size);
+	int code = ctl_ask_paths(&ctl, u->store.force ? 3 : 2, argv);
+	if (ctl.errors)
+		(void)fclose(ctl.errors);	/* in memory */
+	u->code = 0;
+	if (code != 3)
+		undo_given(u, given);
+	if (u->restored == before && code) {
+		(void)fputs(held ? held : "", stderr);
+		u->code = code > u->code ? code : u->code;
+	}
+	u->code = former > u->code ? former : u->code;
+	free(held);
+}
+
+static void undo_by_daemon(struct undo *u, int argc, char **argv)
+{
+	struct err ignored;
+	char name[] = "restore", all[] = "--all";
+	char *request[] = { name, all, NULL };
+
+	argv[0] = name;
+	if (geteuid() != 0) {
+		u->code = ctl_ask_paths(u->ctl, argc, argv);
+		return;
+	}
+	(void)open_store(u, &ignored);		/* else it is told where it is missed */
+	if (!u->all) {
+		for (int i = 0; i < u->npath; i++)
+			ask_for(u, u->path[i]);
+		return;
+	}
+	u->code = ctl_ask_paths(u->ctl, 2, request);
+	if (u->ours)
+		undo_all(u);
+}
+
+/* --- all of it --- */
+
+int ctl_undo(const struct ctl *ctl, int argc, char **argv)
+{
+	struct undo u = { .ctl = ctl, .store = { .folder = "/var/lib/morph", .originals_fd = -1,
+						 .ledger_fd = -1 } };
+	char *verify = program_of_ours("morph-verify");
+
+	u.path = calloc((size_t)argc, sizeof(*u.path));
+	if (!u.path || take_arguments(&u, argc, argv) < 0) {
+		free(verify);
+		free(u.path);
+		return ctl_usage(ctl);
+	}
+	u.store.morph_verify = u.root ? NULL : verify;	/* it is not below that root */
+	u.answered = !u.root && ctl_answers(ctl, ANSWER_S);
+	if (u.answered)
+		undo_by_daemon(&u, argc, argv);
+	else
+		undo_ourselves(&u);
+	if (u.store.ledger_fd >= 0)
+		close(u.store.ledger_fd);
+	if (u.store.originals_fd >= 0)
+		close(u.store.originals_fd);
+	free(verify);
+	free(u.path);
+	return u.code;
+}
