@@ -19,7 +19,7 @@
 #include "manager/work/answer.h"
 #include "manager/control/command.h"
 #include "manager/control/control.h"
-#include "manager/parent/install.h"
+#include "manager/parent/install_recover.h"
 #include "manager/control/quota.h"
 #include "manager/parent/role.h"
 #include "manager/control/watch.h"
@@ -160,11 +160,10 @@ static void reload(struct manager *m)
 	m->next_idle_ms = 0;
 }
 
-static void tell_recovered(struct manager *m)
+static void tell_one_recovered(struct manager *m, const struct msg *r)
 {
 	static const char *const outcome[] = { "nothing", "undone", "finished", "overtaken",
-					       "damaged" };
-	const struct msg *r = &m->ask.recovered;
+					       "damaged", "stuck" };
 	uint64_t what = r->num[MSG_RECOVERED_outcome];
 	char kept[PATH_MAX + 32];
 
@@ -176,8 +175,17 @@ static void tell_recovered(struct manager *m)
 			"read; programs are whole, but a file .morph-* may be left beside one");
 	else
 		work_history(&m->work, r->text, outcome[what],
-			     "a swap that a kill had interrupted");
-	m->ask.recovered.type = MSG_NONE;
+			     what == INSTALL_STUCK ?
+				     "a swap that a kill had interrupted; cleaning up after it "
+				     "fails, see the log, and is tried again" :
+				     "a swap that a kill had interrupted");
+}
+
+static void tell_recovered(struct manager *m)
+{
+	for (int i = 0; i < m->ask.nrecovered; i++)
+		tell_one_recovered(m, &m->ask.recovered[i]);
+	m->ask.nrecovered = 0;
 }
 
 static bool watch_module(void *ctx, const struct store_module *module)
@@ -218,7 +226,7 @@ static void manager_loop(struct manager *m)
 	while (!m->ask.stop) {
 		uint64_t now = role_now_ms();
 
-		if (m->ask.recovered.type)
+		if (m->ask.nrecovered)
 			tell_recovered(m);
 		if (m->ask.crashed && now >= m->next_crash_ms) {
 			m->ask.crashed = false;

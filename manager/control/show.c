@@ -216,6 +216,10 @@ int show_status(struct work *w, struct client *cl, struct err *err)
 	table_row(t, "crash watch",
 		  runs && w->ask->roles.num[MSG_ROLES_crashes_watched] ? "on"
 								       : "not available");
+	table_row(t, "job namespaces", a->roles.num[MSG_ROLES_job_namespaces] ? "yes" :
+		  "none: not the right to make any; the cage holds without");
+	table_row(t, "attributes trusted.*", a->roles.num[MSG_ROLES_all_attributes] ?
+		  "kept" : "not seen: lost when a file that has any is swapped");
 	table_row(t, "automatic", w->policy->automatic ? "yes" :
 		  policy_automatic(w->policy) ? "some, by rules" : "no");
 	if (say_budget(w, t, err) < 0) {

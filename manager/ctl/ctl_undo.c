@@ -20,7 +20,9 @@
 #include "manager/ctl/undo_file.h"
 #include "manager/ctl/undo_known.h"
 #include "manager/ctl/undo_search.h"
+#include "manager/parent/folders.h"
 #include "manager/parent/install.h"
+#include "manager/parent/install_recover.h"
 #include "manager/parent/program.h"
 
 enum { ANSWER_S = 10 };			/* then the daemon is taken for dead */
@@ -95,15 +97,25 @@ static int take_arguments(struct undo *u, int argc, char **argv)
 
 /* --- without the daemon --- */
 
-/* What a killed swap has left.  Not while a daemon has the store: it does that itself. */
+static void tell_stuck(void *ctx, const struct install_recovered *r)
+{
+	struct undo *u = ctx;
+	struct err err;
+
+	if (r->outcome != INSTALL_STUCK)
+		return;
+	err_set(&err, ERR_SYS, "'%.500s': what a killed swap left: %.400s", r->path, r->reason);
+	fail(u, &err);
+}
+
+/* What killed swaps have left.  Not while a daemon has the store: it does that itself. */
 static void settle_swaps(struct undo *u)
 {
-	struct install_recovered done;
 	struct err err = { 0 };
 
 	if (flock(u->store.originals_fd, LOCK_EX | LOCK_NB) < 0)
 		return;
-	if (install_recover(u->store.originals_fd, &done, &err) < 0)
+	if (install_recover(u->store.originals_fd, tell_stuck, u, &err) < 0)
 		fail(u, &err);
 }
 
@@ -183,8 +195,8 @@ static void undo_all(struct undo *u)
 	for (int i = 0; i < u->npath; i++)
 		undo_search(u->path[i], search_one, u, &unread);
 	bool search = u->search || (!u->npath && !u->answered && u->store.ledger_fd < 0);
-	for (int i = 0; search && undo_folders[i]; i++)
-		undo_search(undo_folders[i], search_one, u, &unread);
+	for (int i = 0; search && folders_usual[i]; i++)
+		undo_search(folders_usual[i], search_one, u, &unread);
 	if (unread) {
 		err_set(&err, ERR_SYS, "%u folders could not be searched", unread);
 		fail(u, &err);
@@ -230,7 +242,8 @@ static void ask_for(struct undo *u, char *given)
 	if (ctl.errors)
 		(void)fclose(ctl.errors);	/* in memory */
 	u->code = 0;
-	if (code != 3)
+	/* what it refused to --force was shown to be something else */
+	if (code != 3 || !u->store.force)
 		undo_given(u, given);
 	if (u->restored == before && code) {
 		(void)fputs(held ? held : "", stderr);

@@ -163,8 +163,8 @@ static int put_back(const struct undo_store *s, const struct looked *k, char sai
 	};
 	struct back_request r = {
 		.path = k->path, .expected = k->present, .original = k->original,
-		.originals_fd = s->originals_fd, .allow_hard_links = true,
-		.last = undo_known_last(s->ledger_fd, k->path, &k->original),
+		.originals_fd = s->originals_fd, .ledger_fd = s->ledger_fd,
+		.allow_hard_links = true,
 	};
 	enum back_how how;
 

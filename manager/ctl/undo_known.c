@@ -52,7 +52,7 @@ int undo_known_find(int ledger_fd, const char *path, const struct digest *presen
 struct question {
 	const char *path;
 	const struct digest *original;
-	bool path_known, of_original, others_need;
+	bool path_known, of_original;
 };
 
 static int ask(void *ctx, const char *name, time_t seen, const struct ledger_entry *e,
@@ -67,23 +67,22 @@ static int ask(void *ctx, const char *name, time_t seen, const struct ledger_ent
 	(void)err;
 	q->path_known |= path;
 	q->of_original |= path && original;
-	q->others_need |= !path && original;
 	return 0;
 }
 
-/* False: not all is known. */
-static bool ask_all(int ledger_fd, struct question *q)
+static void ask_all(int ledger_fd, struct question *q)
 {
 	struct err ignored;
 
-	return ledger_fd >= 0 && ledger_each(ledger_fd, ask, q, &ignored) == 0;
+	if (ledger_fd >= 0)
+		(void)ledger_each(ledger_fd, ask, q, &ignored);	/* what could be read */
 }
 
 bool undo_known_path(int ledger_fd, const char *path)
 {
 	struct question q = { .path = path };
 
-	(void)ask_all(ledger_fd, &q);		/* what could be read */
+	ask_all(ledger_fd, &q);
 	return q.path_known;
 }
 
@@ -91,15 +90,8 @@ bool undo_known_original(int ledger_fd, const char *path, const struct digest *o
 {
 	struct question q = { .path = path, .original = original };
 
-	(void)ask_all(ledger_fd, &q);		/* what could be read */
+	ask_all(ledger_fd, &q);
 	return q.of_original;
-}
-
-bool undo_known_last(int ledger_fd, const char *path, const struct digest *original)
-{
-	struct question q = { .path = path, .original = original };
-
-	return ask_all(ledger_fd, &q) && !q.others_need;
 }
 
 /* --- all paths --- */

@@ -17,8 +17,6 @@ int undo_known_find(int ledger_fd, const char *path, const struct digest *presen
 /* Is there an entry of the path, and one with that original? */
 bool undo_known_path(int ledger_fd, const char *path);
 bool undo_known_original(int ledger_fd, const char *path, const struct digest *original);
-/* No path but this one needs the original; without a ledger nobody can tell. */
-bool undo_known_last(int ledger_fd, const char *path, const struct digest *original);
 /* With every path of the ledger, each once.  -1: not all of it could be read. */
 int undo_known_each(int ledger_fd, void (*f)(void *ctx, const char *path), void *ctx,
 		    struct err *err);

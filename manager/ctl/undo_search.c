@@ -23,9 +23,6 @@
 /* no generation is smaller */
 enum { LEAST_BYTES = 4096 };
 
-const char *const undo_folders[] = { "/usr",  "/bin",  "/sbin", "/lib",	 "/lib64",
-				     "/opt",  "/srv",  "/home", "/root", NULL };
-
 struct search {
 	bool (*f)(void *ctx, const char *path);
 	void *ctx;

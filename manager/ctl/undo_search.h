@@ -10,7 +10,4 @@
 void undo_search(const char *folder, bool (*f)(void *ctx, const char *path), void *ctx,
 		 unsigned *unread);
 
-/* Folders in which programs lie; ends with NULL. */
-extern const char *const undo_folders[];
-
 #endif

@@ -31,6 +31,8 @@
 #include "manager/parent/install.h"
 #include "manager/parent/install_exchange.h"
 #include "manager/parent/install_file.h"
+#include "manager/parent/ledger.h"
+#include "manager/parent/originals.h"
 
 void back_temporary(const char *name, char out[BACK_NAME_LEN + 1])
 {
@@ -121,13 +123,33 @@ static int copy_original(int dir, const char *name, int original, const struct d
 	return -1;
 }
 
+static int is_for_another(void *ctx, const char *name, time_t seen,
+			  const struct ledger_entry *e, struct err *err)
+{
+	const struct back_request *r = ctx;
+
+	(void)name;
+	(void)seen;
+	return digest_equal(&e->original, &r->original) && strcmp(e->path, r->path) != 0 ?
+	       err_set(err, ERR_REFUSED, "'%s' needs it", e->path) : 0;
+}
+
+/* Also when that cannot be known. */
+static bool others_need(const struct back_request *r)
+{
+	struct back_request copy = *r;
+	struct err ignored;
+
+	return r->ledger_fd < 0 || ledger_each(r->ledger_fd, is_for_another, &copy, &ignored) < 0;
+}
+
 /* The original itself, by a second name; *why says why it cannot be copied. */
 static int link_original(const struct back_request *r, const struct install_file *f,
 			 const char *name, const struct err *why, struct err *err)
 {
 	char hex[65];
 
-	if (f->st.st_uid != 0 && f->st.st_uid != geteuid() && !r->last)
+	if (f->st.st_uid != 0 && f->st.st_uid != geteuid() && others_need(r))
 		return err_set(err, why->kind,
 			       "%s; the original itself cannot take its place, because "
 			       "other files need it", why->text);
@@ -187,7 +209,9 @@ int back_apart(const struct install_file *f, const struct digest *original, int 
 	int fd = copy_original(originals_fd, temporary, f->fd, original, err);
 	if (fd < 0)
 		return err_wrap(err, "keeping the original");
-	int rc = install_sync(fd, err);
+	int rc = fchmod(fd, ORIGINALS_MODE) < 0
+			 ? err_set(err, ERR_SYS, "chmod: %s", strerror(errno))
+			 : install_sync(fd, err);
 	close(fd);
 	if (rc == 0 && renameat(originals_fd, temporary, originals_fd, hex) < 0)
 		rc = err_set(err, ERR_SYS, "rename: %s", strerror(errno));
@@ -197,6 +221,7 @@ int back_apart(const struct install_file *f, const struct digest *original, int 
 	return rc < 0 || install_sync(originals_fd, err) < 0 ? -1 : 1;
 }
 
+/* There may be room now that the generation is gone. */
 static enum back_how settle_linked(const struct back_request *r)
 {
 	struct install_file f = { .dir = -1, .fd = -1 };
@@ -205,11 +230,11 @@ static enum back_how settle_linked(const struct back_request *r)
 	char hex[65];
 
 	digest_hex(&r->original, hex);
-	if (r->last && unlinkat(r->originals_fd, hex, 0) == 0)
-		how = BACK_MOVED;
-	else if (install_file_open(r->path, &f, &ignored) == 0 &&
-		 back_apart(&f, &r->original, r->originals_fd, &ignored) >= 0)
+	if (install_file_open(r->path, &f, &ignored) == 0 &&
+	    back_apart(&f, &r->original, r->originals_fd, &ignored) >= 0)
 		how = BACK_COPIED;
+	else if (!others_need(r) && unlinkat(r->originals_fd, hex, 0) == 0)
+		how = BACK_MOVED;
 	install_file_close(&f);
 	return how;
 }

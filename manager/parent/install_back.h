@@ -20,7 +20,7 @@ struct back_request {
 	struct digest expected;		/* of what is at the path now */
 	struct digest original;
 	int originals_fd;
-	bool last;			/* no other path needs the original */
+	int ledger_fd;			/* who else needs the original; -1: nobody can tell */
 	bool allow_hard_links;
 };
 

@@ -16,21 +16,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
-#include "manager/parent/install.h"
 #include "manager/parent/install_file.h"
-
-void (*install_step_hook)(const char *step);
-
-void install_step(const char *name)
-{
-	if (install_step_hook)
-		install_step_hook(name);
-}
-
-int install_sync(int fd, struct err *err)
-{
-	return fsync(fd) < 0 ? err_set(err, ERR_SYS, "fsync: %s", strerror(errno)) : 0;
-}
 
 /* The path still is the inode that was looked at, with the content that was looked at; the
  * time of change tells of an owner, mode or attribute set since they were copied. */

@@ -7,9 +7,6 @@
 struct err;
 struct install_file;
 
-void install_step(const char *name);	/* for install_step_hook */
-int install_sync(int fd, struct err *err);
-
 /* The path still is the inode f that was looked at, with `expected`, and owner, mode and
  * attributes as they were then. */
 int install_look_again(const struct install_file *f, const struct digest *expected,

@@ -244,15 +244,30 @@ static void signal_job(const struct job *j, int signal)
 	(void)kill(j->pid, signal);
 }
 
-/* Like fork(), in namespaces of its own where we may make them. */
-static pid_t fork_apart(void)
+static pid_t fork_in_namespaces(void)
 {
 	long flags = CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC;
-	long pid = syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, NULL);
 
-	if (pid < 0)
-		pid = syscall(SYS_clone, (long)SIGCHLD, NULL, NULL, NULL, NULL);
-	return (pid_t)pid;
+	return (pid_t)syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, NULL);
+}
+
+/* Like fork(), in namespaces of its own where we may make them; where not, rights.c says so. */
+static pid_t fork_apart(void)
+{
+	pid_t pid = fork_in_namespaces();
+
+	return pid < 0 ? (pid_t)syscall(SYS_clone, (long)SIGCHLD, NULL, NULL, NULL, NULL) : pid;
+}
+
+bool job_has_namespaces(void)
+{
+	pid_t pid = fork_in_namespaces();
+
+	if (pid == 0)
+		_exit(0);
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return pid > 0;
 }
 
 static int make_outputs(struct job *j, struct err *err)

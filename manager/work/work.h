@@ -135,6 +135,9 @@ int work_restore(struct work *w, const char *path, bool force, struct answer *to
  * its digest and original; 0 none that is known; -1 failed (work_derived.c). */
 int work_derived(struct work *w, const struct store_module *m, struct store_generation *of,
 		 struct err *err);
+/* The block map of a generation in a memory file, the caller's; -1: it is not kept, or that
+ * failed. */
+int work_map_file(struct work *w, const struct digest *generation, struct err *err);
 
 struct work_proof {
 	uint32_t generation;

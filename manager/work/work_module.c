@@ -444,24 +444,50 @@ static int look_for_edited(struct work *w, const struct store_module *m, bool fo
 	return 1;
 }
 
-/* The swap, with *from the content that goes and *original what comes. */
-static int put_back(struct work *w, const struct store_module *m, const struct digest *original,
-		    struct err *err)
+/* The swap; of == NULL: the generation itself is at the path, else that one, edited. */
+static int put_back(struct work *w, const struct store_module *m,
+		    const struct store_generation *of, struct err *err)
 {
-	struct store_intent intent = { .what = "restore", .from = m->present, .to = *original };
+	struct ask_limits limits = work_limits(w->policy);
+	struct ask_restore r = { .path = m->path, .expected = m->present,
+				 .original = of ? of->original : m->original,
+				 .generation = of ? of->digest : m->present, .map_fd = -1,
+				 .hard_links = w->policy->hard_links };
+	struct store_intent intent = { .what = "restore", .from = m->present,
+				       .to = r.original };
 	struct err why = { 0 };
 
 	/* looked at: fits */
 	(void)snprintf(intent.path, sizeof(intent.path), "%s", m->path);
-	if (store_intent_begin(w->store, &intent, err) < 0)
+	if (of && (r.map_fd = work_map_file(w, &of->digest, err)) < 0)
 		return -1;
-	int rc =
-		ask_restore(w->ask, m->path, &m->present, original, w->policy->hard_links, err);
-	if (rc < 0 && w->ask->stop)
-		return -1;		/* not known how it went: the next start finds out */
-	if (store_intent_end(w->store, intent.id, &why) < 0)
+	/* A database that cannot be written, on a full disk, does not hold up the original. */
+	bool noted = store_intent_begin(w->store, &intent, &why) == 0;
+	if (!noted)
 		role_log("%s", why.text);
+	int rc = ask_restore(w->ask, &r, &limits, err);
+	/* else it is not known how it went: the next start finds out */
+	if (noted && (rc == 0 || !w->ask->stop) &&
+	    store_intent_end(w->store, intent.id, &why) < 0)
+		role_log("%s", why.text);
+	if (r.map_fd >= 0)
+		close(r.map_fd);
 	return rc;
+}
+
+static int note_restored(struct work *w, const char *path,
+			 const struct store_generation *edited, const struct digest *from,
+			 struct store_module *m, struct err *err)
+{
+	struct store_generation g = { 0 };
+	int rc = edited ? 1 : store_generation_by_digest(w->store, from, &g, err);
+
+	if (rc < 0 || (rc > 0 && store_generation_state(w->store, edited ? edited->id : g.id,
+							STATE_RESTORED, "", err) < 0) ||
+	    look(w, path, m, err) < 0)
+		return -1;
+	/* a window of use from here on, before it is laid out anew by itself */
+	return store_use_begin(w->store, m->id, "its original was put back", err);
 }
 
 int work_restore(struct work *w, const char *path, bool force, struct answer *to,
@@ -469,6 +495,7 @@ int work_restore(struct work *w, const char *path, bool force, struct answer *to
 {
 	struct store_generation g = { 0 };
 	struct store_module m = { 0 };
+	struct err why;
 
 	if (look_known(w, path, &m, err) < 0)
 		return -1;
@@ -478,12 +505,14 @@ int work_restore(struct work *w, const char *path, bool force, struct answer *to
 		return rc < 0 ? -1 : 0;
 	struct digest from = m.present;
 	uint32_t number = edited ? g.number : m.generation;
-	if (put_back(w, &m, edited ? &g.original : &m.original, err) < 0)
+	if (put_back(w, &m, edited ? &g : NULL, err) < 0)
 		return -1;
-	rc = edited ? 1 : store_generation_by_digest(w->store, &from, &g, err);
-	if (rc < 0 || (rc > 0 && store_generation_state(w->store, g.id, STATE_RESTORED, "",
-							err) < 0) || look(w, path, &m, err) < 0)
-		return -1;
+	/* The original is there, whether that can be noted or not. */
+	if (note_restored(w, path, edited ? &g : NULL, &from, &m, &why) < 0) {
+		role_log("%s: restored, which cannot be noted: %s", path, why.text);
+		answer_line(to, "%s: restored, which cannot be noted: %s", path, why.text);
+		return 0;
+	}
 	work_history(w, path, "restored", "original in the place of generation %" PRIu32 "%s",
 		     number, edited ? ", which somebody had edited" : "");
 	answer_line(to, "%s: restored", path);

@@ -144,7 +144,7 @@ role_pid() {
 	ctl --json status 2>/dev/null | sed -n "s/.*\"role\": \"$1\", \"pid\": \([0-9]*\),.*/\1/p"
 }
 start_daemon() {
-	"$B/morphd" --foreground --policy "$root/morph.yaml" --store "$root/store" --socket "$root/sock" \
+	"$B/morphd" --foreground --policy "$root/morph.yaml" --store "$root/store" --socket "$root/sock" --folders "$root" \
 		--user nobody --morph-edit "$B/morph-edit" >>"$root/log/morphd" 2>&1 &
 	morphd=$!
 	for _ in $(seq 300); do

@@ -62,7 +62,7 @@ static int do_recover(void *ctx)
 	const struct place *p = ctx;
 	struct install_recovered done;
 
-	return install_recover(p->originals_fd, &done, NULL);
+	return place_recover(p, &done, NULL);
 }
 
 static void check_place(struct place *p, bool to_generation, bool done)
@@ -75,7 +75,7 @@ static void check_place(struct place *p, bool to_generation, bool done)
 	assert_true(holds(p->path, &p->original) || holds(p->path, &p->generation));
 	assert_int_equal(stat(p->path, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0751);
-	if (install_recover(p->originals_fd, &recovered, &err) < 0)
+	if (place_recover(p, &recovered, &err) != 0)
 		fail_msg("%s", err.text);
 	assert_true(holds(p->path, &p->original) || holds(p->path, &p->generation));
 	assert_int_equal(entries(p->dir), 1);
