@@ -3,16 +3,19 @@
  * What the daemon does is in its history.  But nothing depends on it: files are looked at here
  * afterwards, and what still is a generation gets its original back without it (undo_file.c).
  * So the command works with no daemon, with one that does not answer or has forgotten, and with
- * --root for another system's files: then the process makes that folder its root, and is as if
- * it ran there.
+ * --root for another system's files: paths then begin at that folder, and so does what they
+ * lead to by symbolic links.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "lib/err.h"
@@ -29,13 +32,15 @@ enum { ANSWER_S = 10 };			/* then the daemon is taken for dead */
 
 struct undo {
 	const struct ctl *ctl;
-	const char *root;		/* NULL: this system */
+	char root[PATH_MAX];		/* "": this system; else without a '/' at its end */
 	struct undo_store store;
 	bool all, search;
+	bool other;			/* --root: another system's files */
 	bool answered;			/* there is a daemon */
 	bool ours;			/* the originals could be opened */
 	int npath;
 	char **path;			/* as given */
+	char folder[PATH_MAX];		/* of the store, root included */
 	unsigned restored;
 	int code;
 };
@@ -73,6 +78,8 @@ static const char *value_of(const char *name, int argc, char **argv, int *i)
 
 static int take_arguments(struct undo *u, int argc, char **argv)
 {
+	const char *root = NULL;
+
 	for (int i = 1; i < argc; i++) {
 		const char *v;
 
@@ -83,7 +90,7 @@ static int take_arguments(struct undo *u, int argc, char **argv)
 		else if (strcmp(argv[i], "--force") == 0)
 			u->store.force = true;
 		else if ((v = value_of("--root", argc, argv, &i)))
-			u->root = v;
+			root = v;
 		else if ((v = value_of("--store", argc, argv, &i)))
 			u->store.folder = v;
 		else if (argv[i][0] == '-')
@@ -92,6 +99,13 @@ static int take_arguments(struct undo *u, int argc, char **argv)
 			u->path[u->npath++] = argv[i];
 	}
 	/* with --all, paths are folders that are searched */
+	if (root && !realpath(root, u->root)) {
+		(void)fprintf(stderr, "morphctl: '%s': %s\n", root, strerror(errno));
+		return -1;
+	}
+	if (strcmp(u->root, "/") == 0)
+		u->root[0] = '\0';
+	u->other = root != NULL;
 	return (u->npath || u->all) && (u->all || !u->search) ? 0 : -1;
 }
 
@@ -122,13 +136,19 @@ static void settle_swaps(struct undo *u)
 static int open_store(struct undo *u, struct err *err)
 {
 	struct undo_store *s = &u->store;
-	char path[PATH_MAX];
+	char path[PATH_MAX + 16];
 	struct stat st;
 
-	(void)snprintf(path, sizeof(path), "%s/originals", s->folder);	/* or too long: below */
+	if (snprintf(u->folder, sizeof(u->folder), "%s%s", u->root, s->folder) >=
+	    (int)sizeof(u->folder))
+		return err_set(err, ERR_USAGE, "'%s': path too long", s->folder);
+	s->folder = u->folder;
+	(void)snprintf(path, sizeof(path), "%s/originals", s->folder);	/* fits */
+	if (lstat(path, &st) < 0 && errno == EACCES)
+		return err_set(err, ERR_SYS, "'%s': only root may look there", path);
 	if (lstat(path, &st) < 0)
-		return err_set(err, ERR_SYS, "'%s': %s%s", path, strerror(errno),
-			       errno == EACCES ? " (root can)" : " (--store names another folder)");
+		return err_set(err, ERR_SYS, "'%s': %s (--store names another folder)", path,
+			       strerror(errno));
 	s->originals_fd = install_open_originals(s->folder, err);
 	if (s->originals_fd < 0 || undo_known_open(s->folder, &s->ledger_fd, err) < 0)
 		return -1;
@@ -136,11 +156,26 @@ static int open_store(struct undo *u, struct err *err)
 	return 0;
 }
 
-static int enter_root(const struct undo *u, struct err *err)
+/* An absolute path, below u->root as the system there has it, without links; malloc'ed. */
+static char *resolve(const struct undo *u, const char *given)
 {
-	if (u->root && (chroot(u->root) < 0 || chdir("/") < 0))
-		return err_set(err, ERR_SYS, "'%s': chroot: %s", u->root, strerror(errno));
-	return 0;
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
+	char link[64], path[PATH_MAX];
+	ssize_t n = -1;
+
+	if (!u->other)
+		return realpath(given, NULL);
+	int root = open(*u->root ? u->root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd = root < 0 ? -1 : (int)syscall(SYS_openat2, root, given, &how, sizeof(how));
+	if (fd >= 0) {
+		(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		n = readlink(link, path, sizeof(path) - 1);
+		close(fd);
+	}
+	if (root >= 0)
+		close(root);
+	path[n < 0 ? 0 : n] = '\0';
+	return n < 0 ? NULL : strdup(path);
 }
 
 static void undo_one(void *ctx, const char *path)
@@ -157,7 +192,7 @@ static void undo_one(void *ctx, const char *path)
 	u->restored += result == UNDO_RESTORED;
 	/* with --all, only what there was to do is told; nor again what the daemon has told */
 	if (result == UNDO_RESTORED || !(u->all || u->answered))
-		say(path, said);
+		say(path + strlen(u->root), said);
 	if (result == UNDO_GONE && !u->all && !u->answered)
 		u->code = u->code ? u->code : 1;
 }
@@ -170,17 +205,50 @@ static bool search_one(void *ctx, const char *path)
 
 static void undo_given(struct undo *u, const char *given)
 {
-	char *path = u->root && given[0] != '/' ? NULL : realpath(given, NULL);
+	char *path = resolve(u, given);
 	struct err err;
 
 	if (path) {
 		undo_one(u, path);
 	} else if (!u->answered) {
-		err_set(&err, ERR_USAGE, "'%s': %s", given, u->root && given[0] != '/' ?
-			"with --root, paths begin at it" : strerror(errno));
+		err_set(&err, ERR_SYS, "'%s': %s", given, strerror(errno));
 		fail(u, &err);
 	}
 	free(path);
+}
+
+static void known_one(void *ctx, const char *path)
+{
+	struct undo *u = ctx;
+	char whole[PATH_MAX];
+
+	if (snprintf(whole, sizeof(whole), "%s%s", u->root, path) < (int)sizeof(whole))
+		undo_one(u, whole);
+}
+
+static void search_given(struct undo *u, const char *given, unsigned *unread)
+{
+	char *folder = resolve(u, given);
+	struct err err;
+
+	if (folder) {
+		undo_search(folder, search_one, u, unread);
+	} else {
+		err_set(&err, ERR_SYS, "'%s': %s", given, strerror(errno));
+		fail(u, &err);
+	}
+	free(folder);
+}
+
+/* What of these is a link leads to another one of them. */
+static void search_usual(struct undo *u, unsigned *unread)
+{
+	char whole[PATH_MAX];
+
+	for (int i = 0; folders_usual[i]; i++)
+		if (snprintf(whole, sizeof(whole), "%s%s", u->root, folders_usual[i]) <
+		    (int)sizeof(whole))
+			undo_search(whole, search_one, u, unread);
 }
 
 /* What the ledger knows; and what is found, where there is none or that is asked for. */
@@ -190,13 +258,12 @@ static void undo_all(struct undo *u)
 	struct err err;
 
 	/* with a list, one that is not on it may be there as well: --search */
-	if (undo_known_each(u->store.ledger_fd, undo_one, u, &err) < 0)
+	if (undo_known_each(u->store.ledger_fd, known_one, u, &err) < 0)
 		fail(u, &err);
 	for (int i = 0; i < u->npath; i++)
-		undo_search(u->path[i], search_one, u, &unread);
-	bool search = u->search || (!u->npath && !u->answered && u->store.ledger_fd < 0);
-	for (int i = 0; search && folders_usual[i]; i++)
-		undo_search(folders_usual[i], search_one, u, &unread);
+		search_given(u, u->path[i], &unread);
+	if (u->search || (!u->npath && !u->answered && u->store.ledger_fd < 0))
+		search_usual(u, &unread);
 	if (unread) {
 		err_set(&err, ERR_SYS, "%u folders could not be searched", unread);
 		fail(u, &err);
@@ -209,7 +276,7 @@ static void undo_ourselves(struct undo *u)
 {
 	struct err err = { 0 };
 
-	if (enter_root(u, &err) < 0 || open_store(u, &err) < 0) {
+	if (open_store(u, &err) < 0) {
 		/* the daemon's answer stands */
 		if (!u->answered)
 			fail(u, &err);
@@ -289,8 +356,9 @@ int ctl_undo(const struct ctl *ctl, int argc, char **argv)
 		free(u.path);
 		return ctl_usage(ctl);
 	}
-	u.store.morph_verify = u.root ? NULL : verify;	/* it is not below that root */
-	u.answered = !u.root && ctl_answers(ctl, ANSWER_S);
+	u.store.root = u.root;
+	u.store.morph_verify = verify;
+	u.answered = !u.other && ctl_answers(ctl, ANSWER_S);
 	if (u.answered)
 		undo_by_daemon(&u, argc, argv);
 	else

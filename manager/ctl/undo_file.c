@@ -37,7 +37,8 @@ enum { PROOF_S = 600 };
 
 struct looked {
 	struct install_file f;
-	const char *path;
+	const char *path;		/* as it is opened */
+	const char *known_as;		/* as it was called where it was rewritten */
 	struct digest present, original;
 	bool known;			/* the ledger has this content at this path */
 	bool edited;			/* another one of the same original */
@@ -95,11 +96,11 @@ static int no_generation(const struct undo_store *s, const struct looked *k,
 
 	if (finish_former(s, k, kept, err) < 0)
 		return err_wrap(err, "'%s'", k->path);
-	(void)snprintf(said, UNDO_SAID, "%s",
-		       kept ? "is the original already"
-		       : undo_known_path(s->ledger_fd, k->path)
-			       ? "another file is there now, which is no generation; left as it is"
-			       : "no generation made by Morph; left as it is");
+	const char *what = kept ? "is the original already"
+				: "no generation made by Morph; left as it is";
+	if (!kept && undo_known_path(s->ledger_fd, k->known_as))
+		what = "another file is there now, which is no generation; left as it is";
+	(void)snprintf(said, UNDO_SAID, "%s", what);
 	return 0;
 }
 
@@ -136,11 +137,11 @@ static int may_restore(const struct undo_store *s, const struct looked *k, struc
 	uid_t uid = k->f.st.st_uid;
 
 	if (k->known && k->owner != uid)
-		return err_set(err, ERR_REFUSED, "it belonged to user %u when it was rewritten, "
-			       "and belongs to user %u now", k->owner, uid);
+		return err_set(err, ERR_REFUSED, "it belonged to user %u when it was "
+			       "rewritten, and belongs to user %u now", k->owner, uid);
 	if (k->edited && !s->force)
-		return err_set(err, ERR_REFUSED, "a generation, edited by somebody; --force puts "
-			       "its original back, without what they changed");
+		return err_set(err, ERR_REFUSED, "a generation, edited by somebody; --force "
+			       "puts its original back, without what they changed");
 	if (!is_kept(s, &k->original)) {
 		char hex[65];
 
@@ -158,11 +159,12 @@ static int put_back(const struct undo_store *s, const struct looked *k, char sai
 		[BACK_COPIED] = "restored",
 		[BACK_MOVED] = "restored; for want of room the kept original itself was put "
 			       "there, and is kept no longer",
-		[BACK_SHARED] = "restored; for want of room it shares its content with the kept "
-				"original: undo it again when there is room",
+		[BACK_SHARED] = "restored; for want of room it shares its content with the "
+				"kept original: undo it again when there is room",
 	};
 	struct back_request r = {
-		.path = k->path, .expected = k->present, .original = k->original,
+		.path = k->path, .known_as = k->known_as, .expected = k->present,
+		.original = k->original,
 		.originals_fd = s->originals_fd, .ledger_fd = s->ledger_fd,
 		.allow_hard_links = true,
 	};
@@ -181,8 +183,8 @@ static int put_back(const struct undo_store *s, const struct looked *k, char sai
 /* Fills original, known, edited, owner: 1; 0 the file is no generation. */
 static int identify(const struct undo_store *s, struct looked *k, struct err *err)
 {
-	int rc = undo_known_find(s->ledger_fd, k->path, &k->present, &k->original, &k->owner,
-				 err);
+	int rc = undo_known_find(s->ledger_fd, k->known_as, &k->present, &k->original,
+				 &k->owner, err);
 
 	if (rc < 0)
 		return -1;
@@ -191,7 +193,7 @@ static int identify(const struct undo_store *s, struct looked *k, struct err *er
 		return 1;
 	rc = undo_names(k->f.fd, &k->original, err);
 	if (rc > 0)
-		k->edited = undo_known_original(s->ledger_fd, k->path, &k->original);
+		k->edited = undo_known_original(s->ledger_fd, k->known_as, &k->original);
 	return rc;
 }
 
@@ -220,7 +222,8 @@ static int look_and_restore(const struct undo_store *s, struct looked *k,
 int undo_file(const struct undo_store *s, const char *path, enum undo_result *result,
 	      char said[UNDO_SAID], struct err *err)
 {
-	struct looked k = { .f = { .dir = -1, .fd = -1 }, .path = path };
+	struct looked k = { .f = { .dir = -1, .fd = -1 }, .path = path,
+			    .known_as = path + strlen(s->root) };
 	struct err why;
 
 	*result = UNDO_NOTHING;

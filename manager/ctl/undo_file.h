@@ -8,7 +8,8 @@
 struct err;
 
 struct undo_store {
-	const char *folder;		/* the daemon's --store */
+	const char *root;		/* "", or where the other system's root is */
+	const char *folder;		/* the daemon's --store, below root */
 	int originals_fd;
 	int ledger_fd;			/* -1: there is none */
 	const char *morph_verify;	/* the program; NULL: nothing can be proven */
@@ -23,7 +24,7 @@ enum undo_result {
 
 enum { UNDO_SAID = 512 };
 
-/* *result says what came of it, in words in said[].  -1: a generation still is at the path, or
+/* `path`: absolute, without symbolic links, root included.  *result says what came of it, in words in said[].  -1: a generation still is at the path, or
  * that cannot be known. */
 int undo_file(const struct undo_store *s, const char *path, enum undo_result *result,
 	      char said[UNDO_SAID], struct err *err);

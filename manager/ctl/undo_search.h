@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /* Calls f for every regular file below the absolute path that may be a generation
- * (blockmap_may_be_in()), in the order of names.  Links are not followed; folders that cannot be read
- * count in *unread.  False from f ends it. */
+ * (blockmap_may_be_in()), in the order of names.  Links are not followed; folders that cannot
+ * be read count in *unread.  False from f ends it. */
 void undo_search(const char *folder, bool (*f)(void *ctx, const char *path), void *ctx,
 		 unsigned *unread);
 

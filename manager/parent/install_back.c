@@ -127,10 +127,11 @@ static int is_for_another(void *ctx, const char *name, time_t seen,
 			  const struct ledger_entry *e, struct err *err)
 {
 	const struct back_request *r = ctx;
+	const char *own = r->known_as ? r->known_as : r->path;
 
 	(void)name;
 	(void)seen;
-	return digest_equal(&e->original, &r->original) && strcmp(e->path, r->path) != 0 ?
+	return digest_equal(&e->original, &r->original) && strcmp(e->path, own) != 0 ?
 	       err_set(err, ERR_REFUSED, "'%s' needs it", e->path) : 0;
 }
 
@@ -140,7 +141,8 @@ static bool others_need(const struct back_request *r)
 	struct back_request copy = *r;
 	struct err ignored;
 
-	return r->ledger_fd < 0 || ledger_each(r->ledger_fd, is_for_another, &copy, &ignored) < 0;
+	return r->ledger_fd < 0 ||
+	       ledger_each(r->ledger_fd, is_for_another, &copy, &ignored) < 0;
 }
 
 /* The original itself, by a second name; *why says why it cannot be copied. */

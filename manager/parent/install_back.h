@@ -17,6 +17,7 @@ struct install_file;
 
 struct back_request {
 	const char *path;		/* absolute, without symbolic links */
+	const char *known_as;		/* in the ledger; NULL: the same */
 	struct digest expected;		/* of what is at the path now */
 	struct digest original;
 	int originals_fd;

@@ -1,8 +1,8 @@
-/* work_adopt.c - a generation at a path, of which the store has no record: its database was lost
+/* work_adopt.c - a generation at a path, of which the store has no record
  *
- * The file names its original; that and its block map are taken from it by a confined job, and
- * believed after the proof alone (morph-verify).  So whoever claims a generation of what is not
- * theirs is not told anything about it.
+ * Its database was lost.  The file names its original; that and its block map are taken from it
+ * by a confined job, and believed after the proof alone (morph-verify).  So whoever claims a
+ * generation of what is not theirs is not told anything about it.
  *
  * Tested by tests/e2e/undo.sh.
  */

@@ -1,9 +1,10 @@
 /* work_policy.c - the policy: read, put into force, and the last good one
  *
- * A copy of each policy that was right is kept, DIR/policy.good.  Where the policy is wrong, or
- * gone, when the daemon starts, the copy is in force: so a wrong line does not stop the daemon,
- * nor make it do what was never asked for.  It is said in the log and by `morphctl status` until
- * the file is right.  Without a copy there is nothing to go by, and the daemon does not start.
+ * A copy of each policy that was right is kept, DIR/policy.good.  Where the policy is wrong,
+ * or gone, when the daemon starts, the copy is in force: so a wrong line does not stop the
+ * daemon, nor make it do what was never asked for.  It is said in the log and by `morphctl
+ * status` until the file is right.  Without a copy there is nothing to go by, and the daemon
+ * does not start.
  *
  * Tested with the whole daemon by tests/e2e/degraded.sh.
  */

@@ -145,7 +145,7 @@ fi
 fresh
 setpriv --reuid nobody --clear-groups "$B/morphctl" --socket "$root/none" undo --store="$root/store" "$root/bin/gzip" \
 	>"$root/out" 2>&1
-check "others cannot ($?)" said "Permission denied"
+check "others cannot ($?)" said "only root may look there"
 check "nothing happens" is_generation gzip
 check "wrong usage" test "$(undo; echo $?)" = 2
 
@@ -158,10 +158,12 @@ check "--root: paths, store and originals are below it" alone undo --root="$root
 check "the original is back" is_original sort "$root/sys/usr/bin/sort"
 check "by the path that it has there" said "^/usr/bin/sort: restored"
 alone undo --root "$root/sys" --all
-check "a user's file that no ledger knows stays there ($?)" is_generation gzip "$root/sys/usr/bin/gzip"
-chown root "$root/sys/usr/bin/gzip"
-check "--root with --all" alone undo --root "$root/sys" --all
-check "finds root's" is_original gzip "$root/sys/usr/bin/gzip"
+check "a list of other paths does not know the other one ($?)" is_generation gzip "$root/sys/usr/bin/gzip"
+check "--search finds it" alone undo --root "$root/sys" --all --search
+check "its original is back" is_original gzip "$root/sys/usr/bin/gzip"
+ln -s /etc/passwd "$root/sys/usr/bin/outside" && ln -s ../../../../../../etc/passwd "$root/sys/usr/bin/out"
+alone undo --root "$root/sys" /usr/bin/outside /usr/bin/out
+check "links lead nowhere else ($?)" test "$(grep -c "No such file" "$root/out")" = 2
 
 # --- full disks ---
 
