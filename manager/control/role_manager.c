@@ -223,7 +223,7 @@ static int wait_ms(const struct manager *m, uint64_t now)
 
 static void manager_loop(struct manager *m)
 {
-	while (!m->ask.stop) {
+	while (!m->ask.stop && !store_is_damaged(m->work.store)) {
 		uint64_t now = role_now_ms();
 
 		if (m->ask.nrecovered)
@@ -252,7 +252,8 @@ static void manager_loop(struct manager *m)
 		}
 	}
 	while (m->nqueue) {
-		answer_error(control_answer(m->queue[0].client), "morphd is stopping");
+		answer_error(control_answer(m->queue[0].client), m->ask.stop ?
+			     "morphd is stopping" : "the database is damaged; it is begun anew");
 		control_end(m->queue[0].client, 1);
 		memmove(m->queue, m->queue + 1, sizeof(m->queue[0]) * (size_t)--m->nqueue);
 	}
@@ -297,6 +298,10 @@ int role_manager(const struct role_options *o)
 	role_detach(o);
 	m.serving = true;
 	manager_loop(&m);
+	if (store_is_damaged(m.work.store)) {
+		work_forget(&m.work);
+		code = 1;		/* the parent starts the next one, which begins anew */
+	}
 out:
 	watch_free(m.watch);
 	control_free(m.control);

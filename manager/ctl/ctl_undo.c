@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/table.h"
 #include "manager/ctl/ctl.h"
 #include "manager/ctl/undo_file.h"
 #include "manager/ctl/undo_known.h"
@@ -40,6 +41,8 @@ struct undo {
 	bool ours;			/* the originals could be opened */
 	int npath;
 	char **path;			/* as given */
+	bool store_given;
+	char told[PATH_MAX];		/* by the daemon */
 	char folder[PATH_MAX];		/* of the store, root included */
 	unsigned restored;
 	int code;
@@ -92,7 +95,7 @@ static int take_arguments(struct undo *u, int argc, char **argv)
 		else if ((v = value_of("--root", argc, argv, &i)))
 			root = v;
 		else if ((v = value_of("--store", argc, argv, &i)))
-			u->store.folder = v;
+			u->store.folder = v, u->store_given = true;
 		else if (argv[i][0] == '-')
 			return -1;
 		else
@@ -292,6 +295,30 @@ static void undo_ourselves(struct undo *u)
 
 /* --- with the daemon --- */
 
+/* The folder of the daemon's store, as its status has it.  The daemon's parent makes it, so it
+ * is root's. */
+static void ask_for_store(struct undo *u)
+{
+	const char *request[] = { "status" };
+	struct ctl_tables t;
+	struct stat st;
+
+	(void)ctl_fetch(u->ctl, 1, request, &t);
+	for (int i = 0; i < t.n; i++)
+		for (int row = 0; strcmp(table_title(t.at[i]), "status") == 0 &&
+		     table_ncol(t.at[i]) == 2 && row < table_nrow(t.at[i]); row++) {
+			const char *value = table_cell(t.at[i], row, 1);
+
+			if (strcmp(table_cell(t.at[i], row, 0), "store") != 0 ||
+			    value[0] != '/' || strlen(value) >= sizeof(u->told) ||
+			    lstat(value, &st) < 0 || st.st_uid != 0)
+				continue;
+			(void)snprintf(u->told, sizeof(u->told), "%s", value);
+			u->store.folder = u->told;
+		}
+	ctl_tables_free(&t);
+}
+
 /* Of one path: what it says of a file that it does not know is held back until that turns out
  * to be all that can be said. */
 static void ask_for(struct undo *u, char *given)
@@ -331,6 +358,8 @@ static void undo_by_daemon(struct undo *u, int argc, char **argv)
 		u->code = ctl_ask_paths(u->ctl, argc, argv);
 		return;
 	}
+	if (!u->store_given)
+		ask_for_store(u);
 	(void)open_store(u, &ignored);		/* else it is told where it is missed */
 	if (!u->all) {
 		for (int i = 0; i < u->npath; i++)

@@ -322,11 +322,14 @@ static int without_room(const struct restore_request *r, struct err *err)
 		.originals_fd = r->originals_fd, .ledger_fd = r->ledger_fd,
 		.allow_hard_links = r->allow_hard_links,
 	};
+	const struct err first = *err;
 	enum back_how how;
 	struct err why;
 
-	/* *err is the swap's, and tells of the disk */
-	return install_back(&b, &how, &why) < 0 ? err_wrap(err, "%s", why.text) : 0;
+	if (install_back(&b, &how, &why) == 0)
+		return 0;
+	return err_set(err, first.kind, "%.480s; nor without a journal: %.480s", first.text,
+		       why.text);
 }
 
 int install_restore(const struct restore_request *r, struct err *err)

@@ -159,7 +159,7 @@ static int link_original(const struct back_request *r, const struct install_file
 	if (linkat(r->originals_fd, hex, f->dir, name, 0) < 0)
 		return err_set(err, why->kind, "%s; the original itself cannot take its place"
 			       "%s: %s", why->text, errno == EXDEV ? ", it is in another file "
-			       "system" : "", strerror(errno));
+			       "system or mount" : "", strerror(errno));
 	install_step("original linked");
 	int fd = openat(f->dir, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 	if (fd >= 0)

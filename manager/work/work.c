@@ -8,7 +8,7 @@
  *	work_crash, work_speed		a generation is taken back
  *	work_use, work_packages, procedure
  *	work_module			a new generation, the original back, the proof anew
- *	work_adopt, work_derived, work_profile, work_registers, work_rule
+ *	work_adopt, work_derived, work_profile, work_registers, work_room, work_rule
  *	work				this file
  *	ask, answer, tar, yield		know nothing of the work
  */

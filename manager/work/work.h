@@ -38,8 +38,7 @@ struct work {
 	char note[512];
 	/* why another policy than the one in the file is in force; "" if it is not */
 	char policy_trouble[1200];
-	/* what the disk refused last, until it takes something again */
-	char disk_trouble[512];
+	char no_room[160];		/* on the store's disk, and what follows; "" there is */
 	bool registers;			/* asked of the monitor */
 	char registers_why[320];
 };
@@ -47,6 +46,8 @@ struct work {
 /* Policy, store, spool; w->options and w->ask are filled.  Says to the parent how to sample. */
 int work_open(struct work *w, struct err *err);
 void work_close(struct work *w);
+/* The database turned out to be damaged: closed and set aside. */
+void work_forget(struct work *w);
 /* The policy (work_policy.c): at start, the last good one if it is wrong; what others must know
  * of it; read anew, on error the old one stays. */
 int work_policy_first(struct work *w, struct err *err);
@@ -87,6 +88,9 @@ int work_registers(struct work *w, struct err *err);
 /* The interpreter of struct module_services; ctx is the work. */
 int work_interpret(void *ctx, int fd, int original, struct bytes states, struct wr *edges,
 		   struct err *err);
+
+/* Brings w->no_room up to date, and says in the log when that changes (work_room.c). */
+bool work_has_room(struct work *w);
 
 /* --- generations of which the store has no record (work_adopt.c) --- */
 

@@ -79,6 +79,15 @@ static int open_spool(struct work *w, struct err *err)
 
 /* A damaged database must not be the end of it: what it knew is counted anew, and generations
  * are found by what they and their originals say (work_adopt.c). */
+static int set_aside(const struct work *w, char kept[PATH_MAX], struct err *err)
+{
+	if (store_set_aside(w->options->store, kept, err) < 0)
+		return -1;
+	role_log("it is kept as '%s', and a new one begun: samples and history are lost, "
+		 "originals and generations are not", kept);
+	return 0;
+}
+
 static struct store *open_store(struct work *w, struct err *err)
 {
 	struct store *s = store_open(w->options->store, err);
@@ -87,15 +96,29 @@ static struct store *open_store(struct work *w, struct err *err)
 	if (s || err->kind != ERR_INPUT)
 		return s;
 	role_log("%s", err->text);
-	if (store_set_aside(w->options->store, kept, err) < 0)
+	if (set_aside(w, kept, err) < 0)
 		return NULL;
-	role_log("it is kept as '%s', and a new one begun: samples and history are lost, "
-		 "originals and generations are not", kept);
 	s = store_open(w->options->store, err);
 	if (s && store_history_add(s, kept, "damaged", "the database could not be read, and is "
 				   "kept under this name; this one was begun anew", err) < 0)
 		role_log("%s", err->text);
 	return s;
+}
+
+void work_forget(struct work *w)
+{
+	char kept[PATH_MAX];
+	struct err err;
+
+	role_log("the database is damaged");
+	ingest_free(w->ingest);
+	modules_free(w->modules);
+	store_close(w->store);
+	w->ingest = NULL;
+	w->modules = NULL;
+	w->store = NULL;
+	if (set_aside(w, kept, &err) < 0)
+		role_log("%s", err.text);
 }
 
 int work_open(struct work *w, struct err *err)
