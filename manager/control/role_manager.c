@@ -252,8 +252,9 @@ static void manager_loop(struct manager *m)
 		}
 	}
 	while (m->nqueue) {
-		answer_error(control_answer(m->queue[0].client), m->ask.stop ?
-			     "morphd is stopping" : "the database is damaged; it is begun anew");
+		answer_error(control_answer(m->queue[0].client),
+			     m->ask.stop ? "morphd is stopping"
+					 : "the database is damaged; it is begun anew");
 		control_end(m->queue[0].client, 1);
 		memmove(m->queue, m->queue + 1, sizeof(m->queue[0]) * (size_t)--m->nqueue);
 	}

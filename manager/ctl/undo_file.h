@@ -24,8 +24,8 @@ enum undo_result {
 
 enum { UNDO_SAID = 512 };
 
-/* `path`: absolute, without symbolic links, root included.  *result says what came of it, in words in said[].  -1: a generation still is at the path, or
- * that cannot be known. */
+/* `path`: absolute, without symbolic links, root included.  *result says what came of it, in
+ * words in said[].  -1: a generation still is at the path, or that cannot be known. */
 int undo_file(const struct undo_store *s, const char *path, enum undo_result *result,
 	      char said[UNDO_SAID], struct err *err);
 

@@ -29,6 +29,6 @@ bool work_has_room(struct work *w)
 		(void)snprintf(w->no_room, sizeof(w->no_room),
 			       "%llu KiB are left on the disk of the store: samples are lost, "
 			       "nothing is laid out anew; originals can be put back",
-			       (unsigned long long)f.f_bavail * f.f_frsize / 1024);	/* fits */
+			       (unsigned long long)f.f_bavail * f.f_frsize / 1024);
 	return !little;
 }

@@ -87,7 +87,7 @@ kill -9 "$manager"
 check "damage is found when the manager starts anew" within 60 [ -e "$root/store/morph.db.damaged-2" ]
 check "it answers" within 60 eval 'ctl status >/dev/null 2>&1 && [ "$(role_pid manager)" != "$manager" ]'
 check "sort runs on" within 60 runs sort
-check "it still is known" generation sort 1
+check "it still is known" generation sort 3
 check "restore" ctl restore "$root/bin/sort"
 check "the original is back" is_original sort
 

@@ -133,7 +133,8 @@ static struct place rewritten(void)
 
 static struct undo_store store_of(const struct place *p)
 {
-	return (struct undo_store){ .root = "", .folder = p->store, .originals_fd = p->originals_fd,
+	return (struct undo_store){ .root = "", .folder = p->store,
+				    .originals_fd = p->originals_fd,
 				    .ledger_fd = -1 };
 }
 
