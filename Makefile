@@ -147,7 +147,7 @@ packages packages-demo:
 		apt-get install -y -qq $$missing >/dev/null; }
 
 TESTS = $(UNIT) $(wildcard tests/lint/*.sh) $(FUZZ) $(MUTANTS) \
-	$(wildcard tests/programs/*.sh) $(wildcard tests/e2e/*.sh)
+	$(wildcard tests/programs/*.sh) $(wildcard tests/e2e/*.sh tests/e2e/hostile/*.sh)
 
 check: packages
 	@$(MAKE) --no-print-directory programs-for-check

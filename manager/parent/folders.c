@@ -1,7 +1,7 @@
 /* folders.c - where programs may be; see folders.h
  *
  * The usual folders are those that the File System Hierarchy has for programs and libraries,
- * and for users' own files.  Not among them: /var, /run and /tmp, where services and users
+ * and for users' own files, and those of other package systems.  Not among them: /var, /run and /tmp, where services and users
  * keep what they work on (the store of Morph, too); /root, which is nobody else's to read; and
  * /proc, /sys and /dev, where files are not files.
  *
@@ -17,6 +17,7 @@
 
 const char *const folders_usual[] = {
 	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/srv", "/home",
+	"/snap", "/var/lib/flatpak", "/nix/store", "/gnu/store",
 	NULL
 };
 

@@ -88,8 +88,11 @@ static int keep_original(const struct install_request *r, const struct install_f
 	struct err why;
 
 	/* First: what goes for it may be this very original. */
-	if (originals_room(r->originals_fd, r->ledger_fd, f->st.st_uid, &r->original,
-			   at_path ? (uint64_t)f->st.st_size : 0, err) < 0)
+	const struct originals_coming coming = {
+		.path = r->path, .owner = f->st.st_uid, .original = r->original,
+		.bytes = at_path ? (uint64_t)f->st.st_size : 0,
+	};
+	if (originals_room(r->originals_fd, r->ledger_fd, &coming, err) < 0)
 		return -1;
 	int fd = install_open_original(r->originals_fd, &r->original, &why);
 	if (fd >= 0) {
@@ -304,8 +307,14 @@ int install_generation(const struct install_request *r, struct err *err)
 	(void)snprintf(s.j.path, sizeof(s.j.path), "%s", r->path);	/* opened, so it fits */
 	rc = keep_original(r, &f, &s.original_bytes, err);
 	install_step("original kept");
-	if (rc == 0)
-		rc = swap(&s, err);
+	if (rc == 0 && swap(&s, err) < 0) {
+		/* Who makes swaps fail does not fill root's disk with their originals.  What
+		 * cannot be removed now goes with the next sweep. */
+		struct originals_swept swept;
+
+		(void)originals_sweep(r->originals_fd, r->ledger_fd, 0, &swept, NULL);
+		rc = -1;
+	}
 	if (rc < 0)
 		err_wrap(err, "'%s'", r->path);
 out:

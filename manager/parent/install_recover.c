@@ -10,7 +10,7 @@
  *   R2  a newer file or link that came out of the exchange goes back to the path;
  *   R3  a journal goes when nothing of its operation is left, and no sooner.
  *
- * Tested by tests/unit/manager/parent/test_install.c, test_faults.c, test_ledger.c.
+ * Tested by tests/unit/manager/parent/test_recover.c, test_install.c, test_faults.c.
  */
 #include "manager/parent/install_recover.h"
 

@@ -33,14 +33,16 @@ struct known {			/* an entry, as far as it matters here */
 	uid_t owner;
 	time_t seen;
 	enum presence presence;
+	bool at_its_path;		/* that of list.coming */
 	bool gone;
 };
 
 struct list {
 	struct known *entry;
 	size_t n, room;
-	uid_t owner;			/* only his, unless `all` */
-	bool all;
+	/* only those that matter for it: its path's, and its owner's if his are bounded; NULL:
+	 * all */
+	const struct originals_coming *coming;
 };
 
 /* --- one of them --- */
@@ -63,6 +65,12 @@ int install_open_original(int originals_fd, const struct digest *original, struc
 	}
 	close(fd);
 	return -1;
+}
+
+/* Root's are not; and where all belongs to one user, his are root's. */
+static bool is_bounded(uid_t owner)
+{
+	return owner != geteuid();
 }
 
 /* --- is a generation at its path? --- */
@@ -112,7 +120,10 @@ static int add(void *ctx, const char *name, time_t seen, const struct ledger_ent
 {
 	struct list *l = ctx;
 
-	if (!l->all && e->owner != l->owner)
+	const struct originals_coming *c = l->coming;
+	bool at_its_path = c && strcmp(c->path, e->path) == 0;
+
+	if (c && !at_its_path && !(is_bounded(c->owner) && e->owner == c->owner))
 		return 0;
 	if (l->n == l->room) {
 		size_t room = l->room ? 2 * l->room : 64;
@@ -125,7 +136,8 @@ static int add(void *ctx, const char *name, time_t seen, const struct ledger_ent
 	}
 	struct known *k = &l->entry[l->n++];
 	*k = (struct known){ .original = e->original, .bytes = e->original_bytes,
-			     .owner = e->owner, .seen = seen, .presence = presence_of(e) };
+			     .owner = e->owner, .seen = seen, .presence = presence_of(e),
+			     .at_its_path = at_its_path };
 	memcpy(k->name, name, sizeof(k->name));
 	return 0;
 }
@@ -136,24 +148,6 @@ static bool is_named(const struct list *l, const struct digest *original, size_t
 		if (!l->entry[i].gone && digest_equal(&l->entry[i].original, original))
 			return true;
 	return false;
-}
-
-/* Of different originals that entries name. */
-static uint64_t bytes_of(const struct list *l, size_t *n)
-{
-	uint64_t bytes = 0;
-
-	*n = 0;
-	for (size_t i = 0; i < l->n; i++) {
-		const struct known *k = &l->entry[i];
-
-		if (k->gone)
-			continue;
-		++*n;
-		if (!is_named(l, &k->original, i))
-			bytes += k->bytes;
-	}
-	return bytes;
 }
 
 static int drop(int ledger_fd, struct known *k, struct err *err)
@@ -178,7 +172,6 @@ static int add_journals(int originals_fd, struct list *l, struct err *err)
 				     : err_set(err, ERR_SYS, "out of memory");
 		for (int to = 0; rc > 0 && to < 2; to++) {
 			e.original = to ? j.to : j.from;
-			e.owner = l->owner;
 			if (add(l, "", 0, &e, err) < 0)
 				rc = -1;
 		}
@@ -238,7 +231,7 @@ static int remove_unnamed(int originals_fd, const struct list *l, struct origina
 int originals_sweep(int originals_fd, int ledger_fd, time_t now, struct originals_swept *out,
 		    struct err *err)
 {
-	struct list l = { .all = true };
+	struct list l = { .coming = NULL };
 	struct originals_swept swept = { 0 };
 
 	int rc = ledger_each(ledger_fd, add, &l, err);
@@ -266,54 +259,85 @@ int originals_sweep(int originals_fd, int ledger_fd, time_t now, struct original
 	return rc;
 }
 
-static bool fits(const struct list *l, const struct digest *original, uint64_t more,
-		 uint64_t *bytes)
-{
-	size_t n;
+/* What the owner of l->coming has already. */
+struct part {
+	size_t entries, of_path;
+	uint64_t bytes;			/* of different originals */
+};
 
-	*bytes = bytes_of(l, &n);
-	if (is_named(l, original, l->n))
-		more = 0;
-	return n < ORIGINALS_OWNER_ENTRIES &&
-	       *bytes + more <= (uint64_t)ORIGINALS_OWNER_MIB << 20;
+static struct part part_of(const struct list *l)
+{
+	struct part part = { 0 };
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct known *k = &l->entry[i];
+
+		if (k->gone)
+			continue;
+		part.of_path += k->at_its_path;
+		if (k->owner != l->coming->owner)
+			continue;
+		part.entries++;
+		if (!is_named(l, &k->original, i))
+			part.bytes += k->bytes;
+	}
+	return part;
 }
 
-static struct known *oldest_elsewhere(const struct list *l)
+enum room { ENOUGH, PATH_FULL, OWNER_FULL };
+
+static enum room room_in(const struct list *l, struct part *part)
+{
+	const struct originals_coming *c = l->coming;
+	uint64_t more = is_named(l, &c->original, l->n) ? 0 : c->bytes;
+
+	*part = part_of(l);
+	if (part->of_path >= ORIGINALS_PATH_ENTRIES)
+		return PATH_FULL;
+	if (is_bounded(c->owner) && (part->entries >= ORIGINALS_OWNER_ENTRIES ||
+				     part->bytes + more > (uint64_t)ORIGINALS_OWNER_MIB << 20))
+		return OWNER_FULL;
+	return ENOUGH;
+}
+
+static struct known *oldest_elsewhere(const struct list *l, enum room room)
 {
 	struct known *oldest = NULL;
 
 	for (size_t i = 0; i < l->n; i++) {
 		struct known *k = &l->entry[i];
 
-		if (!k->gone && k->presence != AT_PATH && (!oldest || k->seen < oldest->seen))
+		if (!k->gone && k->presence != AT_PATH && (!oldest || k->seen < oldest->seen) &&
+		    (room == PATH_FULL ? k->at_its_path : k->owner == l->coming->owner))
 			oldest = k;
 	}
 	return oldest;
 }
 
-int originals_room(int originals_fd, int ledger_fd, uid_t owner, const struct digest *original,
-		   uint64_t bytes, struct err *err)
+int originals_room(int originals_fd, int ledger_fd, const struct originals_coming *c,
+		   struct err *err)
 {
-	struct list l = { .owner = owner };
+	struct list l = { .coming = c };
 	struct originals_swept swept;
-	struct known *k;
-	uint64_t taken;
+	struct part part;
+	enum room room;
 	bool dropped = false;
 
-	if (owner == geteuid())		/* root's, or all of it is one user's */
-		return 0;
 	int rc = ledger_each(ledger_fd, add, &l, err);
-	while (rc == 0 && !fits(&l, original, bytes, &taken) &&
-	       (k = oldest_elsewhere(&l)) != NULL) {
-		rc = drop(ledger_fd, k, err);
-		dropped = true;
+	while (rc == 0 && (room = room_in(&l, &part)) != ENOUGH) {
+		struct known *k = oldest_elsewhere(&l, room);
+
+		if (k) {
+			rc = drop(ledger_fd, k, err);
+			dropped = true;
+		} else {
+			rc = err_set(err, ERR_REFUSED,
+				     "originals of user %u take %llu MiB already; one user may "
+				     "have %d MiB of them, in %d programs", (unsigned)c->owner,
+				     (unsigned long long)(part.bytes >> 20),
+				     ORIGINALS_OWNER_MIB, ORIGINALS_OWNER_ENTRIES);
+		}
 	}
-	if (rc == 0 && !fits(&l, original, bytes, &taken))
-		rc = err_set(err, ERR_REFUSED,
-			     "originals of user %u take %llu MiB already; one user may have "
-			     "%d MiB of them, in %d programs", (unsigned)owner,
-			     (unsigned long long)(taken >> 20), ORIGINALS_OWNER_MIB,
-			     ORIGINALS_OWNER_ENTRIES);
 	free(l.entry);
 	if (rc == 0 && dropped)
 		rc = ledger_sync(ledger_fd, err);

@@ -21,7 +21,8 @@
 #include <sys/types.h>
 #include <time.h>
 
-struct digest;
+#include "lib/digest.h"
+
 struct err;
 
 enum {
@@ -29,6 +30,7 @@ enum {
 	ORIGINALS_KEPT_DAYS = 30,
 	ORIGINALS_OWNER_MIB = 512,	/* of one owner who is not root */
 	ORIGINALS_OWNER_ENTRIES = 1000,
+	ORIGINALS_PATH_ENTRIES = 64,
 };
 
 struct originals_swept {
@@ -43,9 +45,16 @@ int install_open_original(int originals_fd, const struct digest *original, struc
  * cannot be read (a damaged entry) stops it before anything is removed. */
 int originals_sweep(int originals_fd, int ledger_fd, time_t now, struct originals_swept *out,
 		    struct err *err);
-/* Makes room for an original more of that owner's, if it must; ERR_REFUSED when there is
- * none. */
-int originals_room(int originals_fd, int ledger_fd, uid_t owner, const struct digest *original,
-		   uint64_t bytes, struct err *err);
+/* A swap that is about to come. */
+struct originals_coming {
+	const char *path;
+	uid_t owner;
+	struct digest original;
+	uint64_t bytes;			/* of the original */
+};
+
+/* Makes room for it in the ledger and originals, if it must; ERR_REFUSED when there is none. */
+int originals_room(int originals_fd, int ledger_fd, const struct originals_coming *c,
+		   struct err *err);
 
 #endif

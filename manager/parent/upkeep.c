@@ -1,6 +1,6 @@
 /* upkeep.c - interrupted swaps and old originals, seen to now and then; see upkeep.h
  *
- * Tested by tests/e2e/hostile/journals.sh.
+ * Tested by tests/unit/manager/parent/test_upkeep.c, tests/e2e/hostile/journals.sh.
  */
 #include "manager/parent/upkeep.h"
 

@@ -39,6 +39,7 @@ static void swapping_there_and_back_loses_nothing(void **state)
 	bool owner = geteuid() == 0 && chown(p.path, 0, 12) == 0;
 	assert_int_equal(chmod(p.path, 0751), 0);
 	bool xattr = setxattr(p.path, "user.morph", "kept", 4, 0) == 0;
+	bool trusted = setxattr(p.path, "trusted.morph", "too", 3, 0) == 0;
 	assert_int_equal(stat(p.path, &before), 0);
 	for (int round = 0; round < 2; round++) {
 		int rc = round ? install_restore(&back, &err) : install_generation(&r, &err);
@@ -54,6 +55,10 @@ static void swapping_there_and_back_loses_nothing(void **state)
 		if (xattr) {
 			assert_int_equal(getxattr(p.path, "user.morph", value, 8), 4);
 			assert_memory_equal(value, "kept", 4);
+		}
+		if (trusted) {
+			assert_int_equal(getxattr(p.path, "trusted.morph", value, 8), 3);
+			assert_memory_equal(value, "too", 3);
 		}
 		assert_int_equal(entries(p.dir), 1);
 		assert_int_equal(entries(p.store), 2);
