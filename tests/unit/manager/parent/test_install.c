@@ -6,8 +6,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <sys/resource.h>
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -614,36 +612,6 @@ static void a_full_disk_leaves_the_file_and_no_traces(void **state)
 	assert_int_equal(rmdir(p.root), 0);
 }
 
-/* No file of ours can be longer than nothing: neither journal nor copy. */
-static void without_any_room_the_original_itself_comes_back(void **state)
-{
-	const struct rlimit none = { 0, RLIM_INFINITY }, all = { RLIM_INFINITY, RLIM_INFINITY };
-	struct place p = place_new();
-	struct install_request i = request_of(&p);
-	struct restore_request r = restore_of(&p);
-	struct stat st;
-	struct err err = { 0 };
-
-	(void)state;
-	assert_int_equal(install_generation(&i, &err), 0);
-	(void)signal(SIGXFSZ, SIG_IGN);
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
-	int rc = install_restore(&r, &err);
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &all), 0);
-	if (rc < 0)
-		fail_msg("%s", err.text);
-	assert_true(holds(p.path, &p.original));
-	assert_int_equal(stat(p.path, &st), 0);
-	assert_int_equal(st.st_mode & 07777, 0751);
-	assert_int_equal(st.st_nlink, 1);
-	assert_int_equal(entries(p.dir), 1);
-	/* it is kept anew when it goes again */
-	assert_int_equal(install_generation(&i, &err), 0);
-	assert_int_equal(install_restore(&r, &err), 0);
-	assert_true(holds(p.path, &p.original));
-	place_free(&p);
-}
-
 static void the_second_generation_needs_the_kept_original(void **state)
 {
 	struct place p = place_new();
@@ -697,7 +665,6 @@ int main(void)
 		cmocka_unit_test(what_must_not_be_touched_is_refused_with_its_reason),
 		cmocka_unit_test(what_only_root_can_make_is_refused_too),
 		cmocka_unit_test(a_full_disk_leaves_the_file_and_no_traces),
-		cmocka_unit_test(without_any_room_the_original_itself_comes_back),
 		cmocka_unit_test(the_second_generation_needs_the_kept_original),
 	};
 

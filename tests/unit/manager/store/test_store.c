@@ -623,75 +623,6 @@ static void a_damaged_database_is_refused(void **state)
 	refused("damaged");
 }
 
-static void a_damaged_database_is_set_aside(void **state)
-{
-	char kept[PATH_MAX], path[96];
-	struct err err = { 0 };
-
-	(void)state;
-	for (int n = 1; n <= 11; n++) {
-		(void)snprintf(path, sizeof(path), "%s/morph.db-wal", dir);
-		int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-		assert_int_equal(write(fd, "log", 3), 3);
-		close(fd);
-		(void)snprintf(path, sizeof(path), "%s/morph.db", dir);
-		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-		assert_int_equal(write(fd, path, sizeof(path)), sizeof(path));
-		close(fd);
-		assert_null(store_open(dir, &err));
-		assert_int_equal(err.kind, ERR_INPUT);
-		if (store_set_aside(dir, kept, &err) < 0)
-			fail_msg("%d: %s", n, err.text);
-		(void)snprintf(path, sizeof(path), "%s/morph.db.damaged-%d", dir,
-			       n < 9 ? n : 9);
-		assert_string_equal(kept, path);
-		assert_int_equal(access(path, F_OK), 0);
-		(void)snprintf(path, sizeof(path), "%s/morph.db-wal", dir);
-		assert_int_equal(access(path, F_OK), -1);
-		struct store *s = open_store();
-		assert_false(store_is_damaged(s));
-		store_close(s);
-	}
-	/* another one than a damaged one is nobody's to set aside: its kind tells */
-	sql("PRAGMA user_version = 999");
-	assert_null(store_open(dir, &err));
-	assert_int_equal(err.kind, ERR_REFUSED);
-}
-
-static bool none(void *ctx, const struct store_event *e)
-{
-	(void)ctx;
-	(void)e;
-	return true;
-}
-
-static void damage_is_noticed_in_use(void **state)
-{
-	char path[96], text[4000], junk[4096];
-
-	(void)state;
-	struct store *s = open_store();
-	memset(text, 'x', sizeof(text) - 1);
-	text[sizeof(text) - 1] = '\0';
-	assert_int_equal(store_begin(s, NULL), 0);
-	for (int i = 0; i < 3000; i++)		/* more than is kept in memory */
-		assert_int_equal(store_history_add(s, "/some/path", "e", text, NULL), 0);
-	assert_int_equal(store_commit(s, NULL), 0);
-	store_close(s);
-	s = open_store();
-	assert_int_equal(store_history_each(s, NULL, 1, none, NULL, NULL), 0);
-	(void)snprintf(path, sizeof(path), "%s/morph.db", dir);
-	int fd = open(path, O_WRONLY);
-	memset(junk, 0x5a, sizeof(junk));
-	for (off_t at = 1 << 20; at < 3 << 20; at += sizeof(junk))
-		assert_int_equal(pwrite(fd, junk, sizeof(junk), at), sizeof(junk));
-	close(fd);
-	assert_false(store_is_damaged(s));
-	assert_int_equal(store_history_each(s, NULL, 3000, none, NULL, NULL), -1);
-	assert_true(store_is_damaged(s));
-	store_close(s);
-}
-
 static void impossible_rows_are_refused(void **state)
 {
 	static const char *const change[] = {
@@ -761,8 +692,6 @@ int main(void)
 		TEST(a_database_before_edges_is_brought_up_to_date),
 		TEST(a_newer_database_is_refused),
 		TEST(a_damaged_database_is_refused),
-		TEST(a_damaged_database_is_set_aside),
-		TEST(damage_is_noticed_in_use),
 		TEST(impossible_rows_are_refused),
 	};
 
