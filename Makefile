@@ -72,7 +72,7 @@ help:
 	@echo "make fuzz            libFuzzer with clang, FUZZ_SECONDS=$(FUZZ_SECONDS) each target, in build-fuzz/"
 	@echo "make packages        install the Debian packages that are missing"
 	@echo "make install         PREFIX=$(PREFIX) SYSCONFDIR=$(SYSCONFDIR) DESTDIR=$(DESTDIR)"
-	@echo "make uninstall       the same paths; leaves the policy and the store"
+	@echo "make uninstall       stops the daemon, puts originals back; leaves the policy and the store"
 	@echo "make clean           remove $(B)/; B=FOLDER builds elsewhere, CC=clang with clang"
 
 define room_rule
@@ -245,7 +245,22 @@ install: all
 		echo "$(DESTDIR)$(SYSCONFDIR)/morph.yaml is there: kept"; \
 	else install -D -m 644 etc/morph.yaml $(DESTDIR)$(SYSCONFDIR)/morph.yaml; fi
 
+# Nothing is removed while a rewritten program would be left that has no way back.  UNDO=no: all the same.
+STORE    ?= /var/lib/morph
+UNDO     ?= yes
 uninstall:
+	@if [ -z "$(DESTDIR)" ] && [ -d /run/systemd/system ]; then \
+		systemctl disable --now morphd 2>/dev/null && echo "morphd is stopped"; true; fi
+	@if [ "$(UNDO)" != no ] && [ -d "$(DESTDIR)$(STORE)/originals" ]; then \
+		morphctl=$(BINDIR)/morphctl; [ -x "$$morphctl" ] || morphctl=$(B)/morphctl; \
+		if [ -z "$(DESTDIR)" ] && "$$morphctl" status >/dev/null 2>&1; then \
+			echo "morphd still runs: end it first; nothing was removed"; exit 1; fi; \
+		echo "putting originals back"; \
+		"$$morphctl" undo --all --store=$(STORE) $(if $(DESTDIR),--root=$(DESTDIR)) || { \
+			echo "not all originals could be put back, for the reasons above; nothing was removed." \
+				"UNDO=no removes Morph all the same: what is left stays rewritten, and" \
+				"build/morphctl undo puts it back as long as $(DESTDIR)$(STORE)/originals is there"; \
+			exit 1; }; fi
 	rm -f $(INSTALLED)
 	-rmdir $(LIBEXEC) 2>/dev/null
 

@@ -11,9 +11,30 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "lib/err.h"
 #include "lib/search.h"
+
+/* A generation's names of sections are behind everything else, but for their headers. */
+enum { TAIL = 1 << 16 };
+
+bool blockmap_may_be_in(int fd)
+{
+	static const char name[] = ".morph.map";
+	static uint8_t tail[TAIL];
+	struct stat st;
+	char magic[4];
+
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || pread(fd, magic, 4, 0) != 4 ||
+	    memcmp(magic, "\177ELF", 4) != 0)
+		return false;
+	off_t from = st.st_size > TAIL ? st.st_size - TAIL : 0;
+	ssize_t n = pread(fd, tail, sizeof(tail), from);
+	return n > 0 && memmem(tail, (size_t)n, name, sizeof(name));
+}
 
 static const char magic[8] = { 'M', 'O', 'R', 'P', 'H', 'M', 'A', 'P' };
 

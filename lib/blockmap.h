@@ -86,6 +86,8 @@ struct blockmap {
 	struct bracket bracket;	/* of by_orig[] */
 };
 
+/* Bytes near the end of the regular file say that it may be a generation: nothing is parsed. */
+bool blockmap_may_be_in(int fd);
 /* Appends the encoded map.  Arrays must be in the documented order. */
 void blockmap_write(const struct blockmap *map, struct wr *out);
 /* Range-checked decoding of untrusted bytes: order, disjointness and bounds hold afterwards. */

@@ -48,6 +48,7 @@ enum decide_reason {
 	DECIDE_FIRST,	/* act: it has none yet */
 	/* act: the same, though not observed in all of optimize.observe_first_h */
 	DECIDE_BLINDLY,
+	DECIDE_AGAIN,	/* act: the one it had is not at its path any more */
 	DECIDE_EVIDENCE,	/* act: far more is known than when its generation was made */
 	DECIDE_DRIFT,	/* act: it is used in another way than it was made for */
 	DECIDE_FEW_SAMPLES,	/* wait: below optimize.min_samples */

@@ -235,7 +235,9 @@ void manager_end(struct manager *m)
 	struct pending p;
 
 	while (queue_take(&m->queue, &p)) {
-		answer_error(control_answer(p.client), "morphd is stopping");
+		answer_error(control_answer(p.client),
+			     m->ask.stop ? "morphd is stopping"
+					 : "the database is damaged; it is begun anew");
 		control_end(p.client, 1);
 	}
 	control_flush(m->control);
@@ -295,9 +297,13 @@ int role_manager(const struct role_options *o)
 			 "the parent",
 			 (int)getpid(), (int)geteuid(), o->store, o->socket);
 		role_detach(o);
-		while (!m.ask.stop)
+		while (!m.ask.stop && !store_is_damaged(m.work.store))
 			manager_round(&m);
 		manager_end(&m);
+	}
+	if (m.work.store && store_is_damaged(m.work.store)) {
+		work_forget(&m.work);
+		code = 1;		/* the parent starts the next one, which begins anew */
 	}
 	manager_close(&m);
 	return code;

@@ -240,6 +240,11 @@ int show_status(struct work *w, struct client *cl, struct err *err)
 	(void)snprintf(text, sizeof(text), "%" PRIu64 " s", up_s);
 	table_row(t, "manager up", text);
 	table_row(t, "policy", w->options->policy);
+	if (!work_has_room(w))
+		table_row(t, "NO ROOM", w->no_room);
+	if (w->policy_trouble[0])
+		table_row(t, "WRONG POLICY",
+			  control_trusted(cl) ? w->policy_trouble : "another one is in force");
 	table_row(t, "store", w->options->store);
 	table_row(t, "crash watch",
 		  runs && w->ask->roles.num[MSG_ROLES_crashes_watched] ? "on"

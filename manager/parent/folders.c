@@ -15,9 +15,10 @@
 
 #include "lib/err.h"
 
-static const char *const usual[] = {
+const char *const folders_usual[] = {
 	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/srv", "/home",
 	"/snap", "/var/lib/flatpak", "/nix/store", "/gnu/store",
+	NULL
 };
 
 int folders_spelled(const char *path, struct err *err)
@@ -48,8 +49,8 @@ int folders_check(const char *more, const char *path, struct err *err)
 {
 	if (folders_spelled(path, err) < 0)
 		return -1;
-	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
-		if (below(path, usual[i], strlen(usual[i])))
+	for (size_t i = 0; folders_usual[i]; i++)
+		if (below(path, folders_usual[i], strlen(folders_usual[i])))
 			return 0;
 	for (const char *at = more; *at; ) {
 		size_t n = strcspn(at, ":");

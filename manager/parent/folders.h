@@ -8,6 +8,8 @@
 
 struct err;
 
+extern const char *const folders_usual[];	/* ends with NULL */
+
 /* 0: `path` is absolute, spelled in the one way that has no ".", ".." or empty part, and
  * below one of the usual folders or one of `more` ("DIR:DIR...", may be empty).  Else -1,
  * ERR_REFUSED. */

@@ -35,6 +35,8 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "manager/parent/install_back.h"
+#include "manager/parent/install_exchange.h"
 #include "manager/parent/install_file.h"
 #include "manager/parent/install_journal.h"
 #include "manager/parent/install_recover.h"
@@ -47,26 +49,6 @@
 int install_open_originals(const char *store_dir, struct err *err)
 {
 	return private_open(store_dir, "originals", err);
-}
-
-int install_open_original(int originals_fd, const struct digest *original, struct err *err)
-{
-	struct digest d;
-	char hex[65];
-
-	digest_hex(original, hex);
-	int fd = openat(originals_fd, hex, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return err_set(err, ERR_SYS, "original %s: open: %s", hex, strerror(errno));
-	if (digest_fd(fd, &d, err) < 0) {
-		err_wrap(err, "original %s", hex);
-	} else if (!digest_equal(&d, original)) {
-		err_set(err, ERR_INPUT, "original %s: its content is damaged", hex);
-	} else {
-		return fd;
-	}
-	close(fd);
-	return -1;
 }
 
 /* Copies `fd` to originals/<digest>. */
@@ -146,26 +128,6 @@ static int make_name(char out[TEMPORARY_LEN + 1], struct err *err)
 	return 0;
 }
 
-/* The path still is the inode that was looked at, with the content that was looked at; the
- * time of change tells of an owner, mode or attribute set since they were copied. */
-static int look_again(const struct install_file *f, const struct digest *expected,
-		      struct err *err)
-{
-	struct digest d;
-	struct stat st;
-
-	if (fstatat(f->dir, f->name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    st.st_dev != f->st.st_dev || st.st_ino != f->st.st_ino ||
-	    st.st_ctim.tv_sec != f->st.st_ctim.tv_sec ||
-	    st.st_ctim.tv_nsec != f->st.st_ctim.tv_nsec)
-		return err_set(err, ERR_REFUSED, "the file changed meanwhile");
-	if (digest_fd(f->fd, &d, err) < 0)
-		return -1;
-	if (!digest_equal(&d, expected))
-		return err_set(err, ERR_REFUSED, "the file changed meanwhile");
-	return 0;
-}
-
 /* *st: the new file. */
 static int make_temporary(const struct install_journal *j, const struct install_file *f,
 			  int from, struct stat *st, struct err *err)
@@ -190,53 +152,6 @@ static int make_temporary(const struct install_journal *j, const struct install_
 		rc = err_set(err, ERR_SYS, "temporary file: %s", strerror(errno));
 	close(fd);
 	return rc;
-}
-
-/* Somebody replaced or wrote the file, or set its owner or mode, in the last moment: what
- * came out goes back to the path. */
-static int look_back(const struct install_journal *j, const struct install_file *f,
-		     struct err *err)
-{
-	struct digest d;
-	struct stat st;
-
-	if (fstatat(f->dir, j->temporary, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return err_set(err, ERR_SYS, "temporary file: %s", strerror(errno));
-	if (st.st_dev == f->st.st_dev && st.st_ino == f->st.st_ino &&
-	    st.st_mode == f->st.st_mode && st.st_uid == f->st.st_uid &&
-	    st.st_gid == f->st.st_gid) {
-		if (digest_fd(f->fd, &d, err) < 0)
-			return -1;
-		if (digest_equal(&d, &j->from))
-			return 0;
-	}
-	if (renameat2(f->dir, j->temporary, f->dir, f->name, RENAME_EXCHANGE) < 0)
-		return err_set(err, ERR_SYS, "exchange back: %s", strerror(errno));
-	return err_set(err, ERR_REFUSED, "the file changed meanwhile");
-}
-
-static int exchange(const struct install_journal *j, const struct install_file *f,
-		    struct err *err)
-{
-	if (renameat2(f->dir, j->temporary, f->dir, f->name, RENAME_EXCHANGE) == 0) {
-		install_step("exchanged");
-		if (look_back(j, f, err) < 0)
-			return -1;
-		if (install_sync(f->dir, err) < 0)
-			return -1;
-		install_step("directory synced");
-		if (unlinkat(f->dir, j->temporary, 0) < 0)
-			return err_set(err, ERR_SYS, "old file: unlink: %s", strerror(errno));
-	} else if (errno == EINVAL || errno == ENOSYS) {
-		/* A file system without exchange: rename is atomic too, only nothing comes
-		 * out to be looked at. */
-		if (renameat(f->dir, j->temporary, f->dir, f->name) < 0)
-			return err_set(err, ERR_SYS, "rename: %s", strerror(errno));
-	} else {
-		return err_set(err, ERR_SYS, "exchange: %s", strerror(errno));
-	}
-	install_step("old file unlinked");
-	return install_sync(f->dir, err);
 }
 
 struct swap {
@@ -291,10 +206,10 @@ static int swap(struct swap *s, struct err *err)
 		rc = enter_in_ledger(s, &generation, &dir, err);
 	install_step("in the ledger");
 	if (rc == 0)
-		rc = look_again(f, &j->from, err);
+		rc = install_look_again(f, &j->from, err);
 	install_step("looked again");
 	if (rc == 0)
-		rc = exchange(j, f, err);
+		rc = install_exchange(f, j->temporary, &j->from, err);
 	if (rc < 0) {
 		/* As after a kill; what cannot be cleaned up now stays in the journal. */
 		(void)install_recover_path(s->originals_fd, j->path, NULL);
@@ -407,13 +322,35 @@ out:
 	return rc;
 }
 
+/* A full disk takes neither journal nor copy, and somebody may wait for the original because
+ * of it. */
+static int without_room(const struct restore_request *r, struct err *err)
+{
+	struct back_request b = {
+		.path = r->path, .expected = r->expected, .original = r->original,
+		.originals_fd = r->originals_fd, .ledger_fd = r->ledger_fd,
+		.allow_hard_links = r->allow_hard_links,
+	};
+	const struct err first = *err;
+	enum back_how how;
+	struct err why;
+
+	if (install_back(&b, &how, &why) == 0)
+		return 0;
+	return err_set(err, first.kind, "%.480s; nor without a journal: %.480s", first.text,
+		       why.text);
+}
+
 int install_restore(const struct restore_request *r, struct err *err)
 {
 	struct install_file f = { .dir = -1, .fd = -1 };
 	struct swap s = { .originals_fd = r->originals_fd, .from = -1, .ledger_fd = -1,
 			  .f = &f, .j = { .from = r->expected, .to = r->original } };
 	int rc = -1;
+	struct err own;
 
+	if (!err)
+		err = &own;
 	if (install_recover_path(r->originals_fd, r->path, err) < 0 ||
 	    open_checked(r->path, r->allow_hard_links, &r->expected, &f, err) < 0)
 		goto out;
@@ -431,6 +368,8 @@ int install_restore(const struct restore_request *r, struct err *err)
 		rc = swap(&s, err);
 	if (rc < 0)
 		err_wrap(err, "'%s'", r->path);
+	if (rc < 0 && s.from >= 0 && err->kind == ERR_SYS)
+		rc = without_room(r, err);
 out:
 	if (s.from >= 0)
 		close(s.from);

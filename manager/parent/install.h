@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 #include "lib/digest.h"
+#include "manager/parent/originals.h"
 
 struct err;
 
@@ -57,8 +58,5 @@ int install_check(const char *path, bool allow_hard_links, struct err *err);
 /* 0: the ledger binds the generation at the path to that original; else a refusal. */
 int install_bound(int ledger_fd, const char *path, const struct digest *generation,
 		  const struct digest *original, struct err *err);
-
-/* A pristine original by digest, content checked; a descriptor for reading, or -1. */
-int install_open_original(int originals_fd, const struct digest *original, struct err *err);
 
 #endif

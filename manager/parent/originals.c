@@ -1,4 +1,4 @@
-/* originals.c - which originals go, and when; see originals.h
+/* originals.c - originals by digest; which go, and when; see originals.h
  *
  * Entries go first and are synced, then originals that nothing names: so no entry ever names an
  * original that is gone.
@@ -44,6 +44,28 @@ struct list {
 	 * all */
 	const struct originals_coming *coming;
 };
+
+/* --- one of them --- */
+
+int install_open_original(int originals_fd, const struct digest *original, struct err *err)
+{
+	struct digest d;
+	char hex[65];
+
+	digest_hex(original, hex);
+	int fd = openat(originals_fd, hex, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return err_set(err, ERR_SYS, "original %s: open: %s", hex, strerror(errno));
+	if (digest_fd(fd, &d, err) < 0) {
+		err_wrap(err, "original %s", hex);
+	} else if (!digest_equal(&d, original)) {
+		err_set(err, ERR_INPUT, "original %s: its content is damaged", hex);
+	} else {
+		return fd;
+	}
+	close(fd);
+	return -1;
+}
 
 /* Root's are not; and where all belongs to one user, his are root's. */
 static bool is_bounded(uid_t owner)

@@ -38,6 +38,8 @@ struct originals_swept {
 	uint64_t bytes;			/* of these originals */
 };
 
+/* A pristine original by digest, content checked; a descriptor for reading, or -1. */
+int install_open_original(int originals_fd, const struct digest *original, struct err *err);
 /* Removes entries that have had their time, then originals that nothing names.  A kill in
  * between leaves originals for the next time, never an entry without its original.  What
  * cannot be read (a damaged entry) stops it before anything is removed. */

@@ -33,6 +33,11 @@ struct module_services {
 	 * NULL: states are not interpreted. */
 	int (*interpret)(void *ctx, int fd, int original, struct bytes states, struct wr *edges,
 			 struct err *err);
+	/* The file, of unknown content, may be a generation of which the store has no record:
+	 * 1 it is shown to be one; *original, *number and its block map, appended to *map.
+	 * 0 it is not.  NULL: nobody can tell. */
+	int (*adopt)(void *ctx, const char *path, int fd, struct digest *original,
+		     uint32_t *number, struct wr *map);
 	/* May samples of the file at the path be kept? */
 	bool (*allows)(void *ctx, const char *path);
 	void *ctx;

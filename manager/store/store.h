@@ -33,6 +33,11 @@ struct store;
 
 /* Makes DIR, DIR/spool and the database when missing. */
 struct store *store_open(const char *dir, struct err *err);
+/* What store_open() refuses as damaged gets another name, "morph.db.damaged-N", in kept[]: the
+ * next store_open() begins anew. */
+int store_set_aside(const char *dir, char kept[PATH_MAX], struct err *err);
+/* Has a call found the database damaged? */
+bool store_is_damaged(const struct store *s);
 void store_close(struct store *s);		/* NULL is allowed */
 const char *store_dir(const struct store *s);
 int store_schema_version(void);

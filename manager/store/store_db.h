@@ -31,6 +31,7 @@ struct store {
 	sqlite3_stmt *stmt[NSQL];
 	int depth;		/* of nested transactions */
 	bool failed;		/* something inside was rolled back */
+	bool damaged;		/* as SQLite says */
 };
 
 /* --- store_db.c --- */

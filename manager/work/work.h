@@ -36,6 +36,9 @@ struct work {
 	uint64_t started_ms;
 	/* what went wrong last in the background; "" if nothing */
 	char note[512];
+	/* why another policy than the one in the file is in force; "" if it is not */
+	char policy_trouble[1200];
+	char no_room[160];		/* on the store's disk, and what follows; "" there is */
 	bool registers;			/* asked of the monitor */
 	char registers_why[320];
 };
@@ -43,7 +46,12 @@ struct work {
 /* Policy, store, spool; w->options and w->ask are filled.  Says to the parent how to sample. */
 int work_open(struct work *w, struct err *err);
 void work_close(struct work *w);
-/* Reads the policy anew; on error the old one stays. */
+/* The database turned out to be damaged: closed and set aside. */
+void work_forget(struct work *w);
+/* The policy (work_policy.c): at start, the last good one if it is wrong; what others must know
+ * of it; read anew, on error the old one stays. */
+int work_policy_first(struct work *w, struct err *err);
+int work_policy_apply(struct work *w, struct err *err);
 int work_reload(struct work *w, struct err *err);
 
 struct work_spool {
@@ -80,6 +88,15 @@ int work_registers(struct work *w, struct err *err);
 /* The interpreter of struct module_services; ctx is the work. */
 int work_interpret(void *ctx, int fd, int original, struct bytes states, struct wr *edges,
 		   struct err *err);
+
+/* Brings w->no_room up to date, and says in the log when that changes (work_room.c). */
+bool work_has_room(struct work *w);
+
+/* --- generations of which the store has no record (work_adopt.c) --- */
+
+/* The adopter of struct module_services; ctx is the work. */
+int work_adopt(void *ctx, const char *path, int fd, struct digest *original, uint32_t *number,
+	       struct wr *map);
 
 /* --- one module (work_module.c) --- */
 

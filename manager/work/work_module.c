@@ -392,6 +392,24 @@ int work_reoptimize(struct work *w, const char *path, bool dry_run, struct answe
 
 /* --- the original back --- */
 
+/* Is it a generation that this store has no record of?  1, 0; -1 when the daemon stops. */
+static int is_forgotten(struct work *w, const char *path, struct err *err)
+{
+	struct ask_limits limits = work_limits(w->policy);
+	struct err why;
+	int map, file = ask_open_file(w->ask, path, err);
+
+	if (file < 0)
+		return -1;
+	struct ask_job job = { .kind = JOB_MAP, .nin = 1, .in = { file } };
+	int rc = ask_run_job(w->ask, &job, &limits, &map, 1, &why);
+	close(file);
+	if (rc < 0)
+		return w->ask->stop ? err_set(err, why.kind, "%s", why.text) : 0;
+	close(map);
+	return 1;
+}
+
 /* Nothing of ours is at the path.  0: *of is what it was before somebody edited it, which
  * `force` takes for reason enough; 1: there is nothing to do, and that is said; -1: refused
  * or failed. */
@@ -415,6 +433,11 @@ static int look_for_edited(struct work *w, const struct store_module *m, bool fo
 	if (rc < 0 || store_generation_next(w->store, m->id, &next, err) < 0)
 		return -1;
 	bool original = rc > 0 || next == 1;
+	rc = original ? is_forgotten(w, m->path, err) : 0;
+	if (rc)
+		return rc < 0 ? -1 : err_set(err, ERR_INPUT,
+			"'%s': a generation, of which this store has no record; root's "
+			"`morphctl undo` puts its original back", m->path);
 	if (force && !original)
 		return err_set(err, ERR_REFUSED,
 			       "'%s': not shown to be a generation that somebody "
@@ -442,17 +465,33 @@ static int put_back(struct work *w, const struct store_module *m,
 	(void)snprintf(intent.path, sizeof(intent.path), "%s", m->path);
 	if (of && (r.map_fd = work_map_file(w, &of->digest, err)) < 0)
 		return -1;
-	int rc = store_intent_begin(w->store, &intent, err);
-	if (rc == 0) {
-		rc = ask_restore(w->ask, &r, &limits, err);
-		/* else it is not known how it went: the next start finds out */
-		if ((rc == 0 || !w->ask->stop) &&
-		    store_intent_end(w->store, intent.id, &why) < 0)
-			role_log("%s", why.text);
-	}
+	/* A database that cannot be written, on a full disk, does not hold up the original. */
+	bool noted = store_intent_begin(w->store, &intent, &why) == 0;
+	if (!noted)
+		role_log("%s", why.text);
+	int rc = ask_restore(w->ask, &r, &limits, err);
+	/* else it is not known how it went: the next start finds out */
+	if (noted && (rc == 0 || !w->ask->stop) &&
+	    store_intent_end(w->store, intent.id, &why) < 0)
+		role_log("%s", why.text);
 	if (r.map_fd >= 0)
 		close(r.map_fd);
 	return rc;
+}
+
+static int note_restored(struct work *w, const char *path,
+			 const struct store_generation *edited, const struct digest *from,
+			 struct store_module *m, struct err *err)
+{
+	struct store_generation g = { 0 };
+	int rc = edited ? 1 : store_generation_by_digest(w->store, from, &g, err);
+
+	if (rc < 0 || (rc > 0 && store_generation_state(w->store, edited ? edited->id : g.id,
+							STATE_RESTORED, "", err) < 0) ||
+	    look(w, path, m, err) < 0)
+		return -1;
+	/* a window of use from here on, before it is laid out anew by itself */
+	return store_use_begin(w->store, m->id, "its original was put back", err);
 }
 
 int work_restore(struct work *w, const char *path, bool force, struct answer *to,
@@ -460,6 +499,7 @@ int work_restore(struct work *w, const char *path, bool force, struct answer *to
 {
 	struct store_generation g = { 0 };
 	struct store_module m = { 0 };
+	struct err why;
 
 	if (look_known(w, path, &m, err) < 0)
 		return -1;
@@ -471,10 +511,12 @@ int work_restore(struct work *w, const char *path, bool force, struct answer *to
 	uint32_t number = edited ? g.number : m.generation;
 	if (put_back(w, &m, edited ? &g : NULL, err) < 0)
 		return -1;
-	rc = edited ? 1 : store_generation_by_digest(w->store, &from, &g, err);
-	if (rc < 0 || (rc > 0 && store_generation_state(w->store, g.id, STATE_RESTORED, "",
-							err) < 0) || look(w, path, &m, err) < 0)
-		return -1;
+	/* The original is there, whether that can be noted or not. */
+	if (note_restored(w, path, edited ? &g : NULL, &from, &m, &why) < 0) {
+		role_log("%s: restored, which cannot be noted: %s", path, why.text);
+		answer_line(to, "%s: restored, which cannot be noted: %s", path, why.text);
+		return 0;
+	}
 	work_history(w, path, "restored", "original in the place of generation %" PRIu32 "%s",
 		     number, edited ? ", which somebody had edited" : "");
 	answer_line(to, "%s: restored", path);

@@ -65,10 +65,13 @@ static inline bool inject_counts(long nr)
 /* Stops at the next entry or return of a system call; false: the child has ended. */
 static inline bool inject_step(pid_t pid, struct user_regs_struct *regs, int *status)
 {
-	assert(ptrace(PTRACE_SYSCALL, pid, 0, 0) == 0);
-	assert(waitpid(pid, status, 0) == pid);
-	if (WIFEXITED(*status) || WIFSIGNALED(*status))
-		return false;
+	/* a signal, such as that of a child's end, is no system call */
+	do {
+		assert(ptrace(PTRACE_SYSCALL, pid, 0, 0) == 0);
+		assert(waitpid(pid, status, 0) == pid);
+		if (WIFEXITED(*status) || WIFSIGNALED(*status))
+			return false;
+	} while (WSTOPSIG(*status) != (SIGTRAP | 0x80));
 	assert(ptrace(PTRACE_GETREGS, pid, 0, regs) == 0);
 	return true;
 }

@@ -51,6 +51,25 @@ static int analyze(void *ctx, const char *p, int fd, struct wr *table, struct er
 	return 0;
 }
 
+/* Of content "stray", a generation whose original is "original". */
+static bool adopts;
+static const char stray[] = "\177ELF stray .morph.map";
+
+static int adopt(void *ctx, const char *p, int fd, struct digest *original, uint32_t *number,
+		 struct wr *map)
+{
+	char text[sizeof(stray)] = "";
+
+	(void)ctx;
+	(void)p;
+	assert_int_equal(pread(fd, text, sizeof(stray), 0), sizeof(stray));
+	assert_string_equal(text, stray);
+	*original = digest_of((struct bytes){ (const uint8_t *)"original", 8 });
+	*number = 7;
+	wr_raw(map, "map", 3);
+	return adopts;
+}
+
 static bool allows(void *ctx, const char *p)
 {
 	(void)ctx;
@@ -67,6 +86,7 @@ static bool on_other_device(int fd)
 
 static const struct module_services services = { .open = open_path, .analyze = analyze,
 						 .other_device = on_other_device,
+						 .adopt = adopt,
 						 .allows = allows };
 
 static void write_file(const char *p, const char *text)
@@ -176,6 +196,103 @@ static void a_path_is_new_then_the_same_then_swapped_and_back(void **state)
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(look(&m), MODULE_GONE);
 	assert_true(m.id > 0);
+}
+
+static bool same_event(void *ctx, const struct store_event *e)
+{
+	unsigned *n = ctx;
+
+	n[0] += strcmp(e->event, "put back") == 0;
+	n[1] += strcmp(e->event, "found") == 0;
+	return true;
+}
+
+static void events(unsigned put_back, unsigned found)
+{
+	unsigned n[2] = { 0 };
+
+	assert_int_equal(store_history_each(store, path, 100, same_event, n, NULL), 0);
+	assert_int_equal(n[0], put_back);
+	assert_int_equal(n[1], found);
+}
+
+static void an_original_that_comes_back_by_itself_is_an_event(void **state)
+{
+	struct digest d = digest_text("generation");
+	struct store_generation g;
+	struct store_use use = { 0 };
+	struct store_module m;
+
+	(void)state;
+	(void)look(&m);
+	tell_generation(m.id, "generation");
+	replace("generation");
+	(void)look(&m);
+	replace("original");
+	assert_int_equal(look(&m), MODULE_SWAPPED);
+	events(1, 0);
+	assert_int_equal(store_generation_by_digest(store, &d, &g, NULL), 1);
+	assert_int_equal(g.state, STATE_REPLACED);
+	assert_int_equal(store_use_get(store, m.id, &use, NULL), 0);
+	assert_string_equal(use.verdict, "its original came back");
+	store_profile_free(&use.recent);
+	assert_int_equal(look(&m), MODULE_SAME);
+	events(1, 0);
+	/* not when we did it */
+	replace("generation");
+	(void)look(&m);
+	assert_int_equal(store_generation_state(store, g.id, STATE_RESTORED, "", NULL), 0);
+	replace("original");
+	(void)look(&m);
+	events(1, 0);
+}
+
+static void write_bytes(const char *p, const void *bytes, size_t n)
+{
+	int fd = open(p, O_WRONLY | O_CREAT | O_TRUNC, 0755);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, n), n);
+	close(fd);
+}
+
+static void a_generation_without_a_record_is_adopted(void **state)
+{
+	struct digest original = digest_text("original");
+	struct store_generation g;
+	struct store_module m;
+	struct wr map = { 0 };
+
+	(void)state;
+	adopts = true;
+	write_bytes(path, stray, sizeof(stray));
+	assert_int_equal(look(&m), MODULE_NEW);
+	assert_int_equal(m.generation, 7);
+	assert_memory_equal(&m.original, &original, sizeof(original));
+	assert_int_equal(store_generation_by_digest(store, &m.present, &g, NULL), 1);
+	assert_int_equal(g.state, STATE_INSTALLED);
+	assert_memory_equal(&g.original, &original, sizeof(original));
+	assert_int_equal(store_generation_map(store, &m.present, &map, NULL), 1);
+	assert_int_equal(map.n, 3);
+	wr_free(&map);
+	events(0, 1);
+	assert_int_equal(look(&m), MODULE_SAME);
+	replace("original");
+	assert_int_equal(look(&m), MODULE_SWAPPED);
+	assert_int_equal(m.generation, 0);
+}
+
+static void what_is_not_shown_is_not_adopted(void **state)
+{
+	struct store_module m;
+
+	(void)state;
+	adopts = false;
+	write_bytes(path, stray, sizeof(stray));
+	assert_int_equal(look(&m), MODULE_NEW);
+	assert_int_equal(m.generation, 0);
+	assert_true(digest_equal(&m.original, &m.present));
+	events(0, 0);
 }
 
 static void a_change_in_place_that_keeps_size_and_time_is_seen(void **state)
@@ -491,6 +608,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_path_is_new_then_the_same_then_swapped_and_back),
+		TEST(an_original_that_comes_back_by_itself_is_an_event),
+		TEST(a_generation_without_a_record_is_adopted),
+		TEST(what_is_not_shown_is_not_adopted),
 		TEST(a_change_in_place_that_keeps_size_and_time_is_seen),
 		TEST(a_foreign_change_discards_profile_and_refusal),
 		TEST(only_regular_files_are_opened),
