@@ -26,7 +26,7 @@ struct err;
 struct perf_memory;
 
 /* Loads the program, switched off, for events that are a tracepoint (which meets all tasks) or
- * not, on CPUs below ncpu; without `read` it only tells whose samples are.  Needs privileges and
+ * not, on CPUs below ncpu; without `read` it only tells whose samples are.  Needs privileges,
  * a kernel with BPF and with its own types (BTF).  NULL: it cannot be had. */
 struct perf_memory *perf_memory_new(bool tracepoint, bool read, unsigned ncpu,
 				    struct err *err);
