@@ -18,10 +18,7 @@ struct perf_format {
 	bool user_cx;
 	bool state;	/* there may be samples with PERF_STATE_REGS */
 	bool stack;	/* those have PERF_SAMPLE_STACK_USER behind them */
-	/* There may be samples of signal:signal_deliver: PERF_SAMPLE_RAW in the place of the
-	 * registers.  Where that tracepoint keeps the number of the signal; 0: there are
-	 * none. */
-	uint32_t signal_at;
+	bool crashes;	/* there may be samples of perf_crash.h */
 	bool memory;	/* there may be samples of perf_memory.h in front of those with state */
 	/* and a state is only given to whom these say that it may be told */
 	bool guarded;

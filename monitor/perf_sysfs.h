@@ -22,4 +22,7 @@ int sysfs_online(unsigned *out, unsigned max, struct err *err);
  * CAP_SYS_ADMIN, without a mount that anybody sees. */
 int sysfs_tracepoint(const char *name, uint64_t *id, struct err *err);
 
+/* Is it a rate from 1 to `max`, and one that the kernel takes? */
+int sysfs_check_rate(unsigned rate_hz, unsigned max, struct err *err);
+
 #endif

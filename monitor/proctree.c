@@ -191,6 +191,7 @@ bool proctree_event(struct proctree *t, const struct spool_event *ev)
 		return false;
 	case SPOOL_SAMPLE:
 	case SPOOL_MMAP:
+	case SPOOL_KILLED:
 	case SPOOL_CRASH:
 		break;
 	}

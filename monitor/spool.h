@@ -44,7 +44,8 @@ enum spool_kind {
 	SPOOL_LOST,	/* records that the kernel's ring had no room for */
 	SPOOL_THROTTLE,	/* sampling was throttled; lost = 1 */
 	SPOOL_GAP,	/* a file was dropped for space: lost = samples in it */
-	SPOOL_CRASH, /* a signal of crash_signals[] kills pid; its mappings are still there */
+	SPOOL_KILLED,	/* written no more: a signal, whoever sent it, kills pid */
+	SPOOL_CRASH,	/* a fault kills pid; its mappings are still there */
 };
 
 struct spool_event {
@@ -74,7 +75,11 @@ struct spool_event {
 			char comm[16];
 		} exec;
 		uint64_t lost;
-		uint32_t signal;
+		uint32_t signal;	/* SPOOL_KILLED */
+		struct {
+			uint64_t pc;		/* of the instruction with the fault */
+			uint32_t signal, uid;	/* who ran it, his real one */
+		} crash;
 	};
 };
 

@@ -357,8 +357,13 @@ static void get_event(struct spool_reader *r, uint8_t tag, struct spool_event *e
 	case SPOOL_GAP:
 		ev->lost = rd_uleb(p);
 		break;
-	case SPOOL_CRASH:
+	case SPOOL_KILLED:
 		ev->signal = get_u32(p);
+		break;
+	case SPOOL_CRASH:
+		ev->crash.signal = get_u32(p);
+		ev->crash.uid = get_u32(p);
+		ev->crash.pc = rd_uleb(p);
 		break;
 	case SPOOL_EXIT:
 	case SPOOL_SAMPLE:

@@ -515,8 +515,13 @@ static void put_event(struct spool_writer *w, const struct spool_event *ev)
 	case SPOOL_GAP:
 		wr_uleb(p, ev->lost);
 		break;
-	case SPOOL_CRASH:
+	case SPOOL_KILLED:
 		wr_uleb(p, ev->signal);
+		break;
+	case SPOOL_CRASH:
+		wr_uleb(p, ev->crash.signal);
+		wr_uleb(p, ev->crash.uid);
+		wr_uleb(p, ev->crash.pc);
 		break;
 	case SPOOL_EXIT:
 	case SPOOL_SAMPLE:

@@ -18,6 +18,7 @@
 
 #include "lib/err.h"
 #include "lib/memory.h"
+#include "lib/search.h"
 #include "lib/statesample.h"
 #include "manager/samples/runs.h"
 #include "manager/samples/sampleset.h"
@@ -25,11 +26,11 @@
 #include "manager/samples/stateset.h"
 #include "monitor/spool.h"
 
-/* Of one spool file; of one process.  Chosen; further crashes are only counted. */
-enum { CRASHES_MAX = 64, CRASH_FILES_MAX = 256 };
+/* Of one user in one spool file; chosen, further crashes are only counted. */
+enum { CRASHES_MAX = 16 };
 
 struct crashed_file {
-	uint32_t pid, signal, file;
+	uint32_t pid, signal, uid, file;
 };
 
 struct attribute {
@@ -43,7 +44,11 @@ struct attribute {
 	/* samples in code made at run time, by program */
 	struct topnames made;
 	uint64_t bad_blocks, newest_ns;
-	uint32_t ncrash, ncrashed;		/* processes, and files that they had mapped */
+	/* by place in user[], those of all others at the end */
+	uint32_t *ncrash;
+	const uint32_t *user;
+	uint32_t nuser;
+	uint32_t ncrashed;			/* files that are to blame, perhaps */
 	struct crashed_file *crashed;
 };
 
@@ -53,7 +58,16 @@ struct attribute *attribute_new(struct spaces *spaces)
 
 	a->spaces = spaces;
 	a->runs = runs_new(spaces);
+	a->ncrash = memory_new(1, sizeof(*a->ncrash));
 	return a;
+}
+
+void attribute_users(struct attribute *a, const uint32_t *uid, uint32_t n)
+{
+	a->user = uid;
+	a->nuser = n;
+	free(a->ncrash);
+	a->ncrash = memory_new(n + (size_t)1, sizeof(*a->ncrash));
 }
 
 static void collector_clear(struct attribute *a)
@@ -68,7 +82,8 @@ static void collector_clear(struct attribute *a)
 	a->newest_ns = 0;
 	free(a->crashed);
 	a->crashed = NULL;
-	a->ncrash = a->ncrashed = 0;
+	a->ncrashed = 0;
+	memset(a->ncrash, 0, (a->nuser + (size_t)1) * sizeof(*a->ncrash));
 }
 
 void attribute_free(struct attribute *a)
@@ -77,6 +92,7 @@ void attribute_free(struct attribute *a)
 		return;
 	collector_clear(a);
 	runs_free(a->runs);
+	free(a->ncrash);
 	free(a);
 }
 
@@ -118,20 +134,39 @@ static void take_sample(struct attribute *a, const struct spool_event *ev)
 		a->counter[COUNTER_NOSTATES]++;
 }
 
-/* A fork bomb that crashes is not told in full: what matters is that it crashed. */
+static uint32_t *crashes_of(struct attribute *a, uint32_t uid)
+{
+	uint32_t at = search_first(i, 0, a->nuser, a->user[i] < uid);
+
+	return &a->ncrash[at < a->nuser && a->user[at] == uid ? at : a->nuser];
+}
+
+static void add_crashed(struct attribute *a, const struct spool_event *ev, uint32_t file)
+{
+	a->crashed = memory_grow(a->crashed, a->ncrashed + (size_t)1, sizeof(*a->crashed));
+	a->crashed[a->ncrashed++] = (struct crashed_file){ ev->pid, ev->crash.signal,
+							   ev->crash.uid, file };
+}
+
+/* Where the fault was, and the program, which may have passed on what came to grief elsewhere;
+ * what else was mapped says nothing.  A fork bomb that crashes is not told in full, and takes
+ * nobody else's place. */
 static void take_crash(struct attribute *a, const struct spool_event *ev)
 {
-	uint32_t file[CRASH_FILES_MAX];
+	const struct space_run *run = spaces_run(a->spaces, ev->pid);
+	uint32_t file = UINT32_MAX, *n = crashes_of(a, ev->crash.uid);
+	file_off off;
 
 	a->counter[COUNTER_CRASHES]++;
-	if (a->ncrash++ >= CRASHES_MAX)
+	if (*n == CRASHES_MAX) {
+		a->counter[COUNTER_CRASHES_OVER]++;
 		return;
-	uint32_t n = spaces_files_of(a->spaces, ev->pid, file, CRASH_FILES_MAX);
-	a->crashed =
-		memory_grow(a->crashed, a->ncrashed + (size_t)n + 1, sizeof(*a->crashed));
-	for (uint32_t i = 0; i < n; i++)
-		a->crashed[a->ncrashed++] =
-			(struct crashed_file){ ev->pid, ev->signal, file[i] };
+	}
+	++*n;
+	if (spaces_find(a->spaces, ev->pid, ev->crash.pc, &file, &off) == SPACE_FILE)
+		add_crashed(a, ev, file);
+	if (run && run->exe && run->exe - 1 != file)
+		add_crashed(a, ev, run->exe - 1);
 }
 
 void attribute_states(struct attribute *a, struct statefeed *feed)
@@ -353,7 +388,7 @@ static int resolve_crashes(const struct attribute *a, const struct attribute_res
 		if (!known)
 			continue;
 		add_crash(r, &(struct attribute_crash){ target.module, target.generation,
-							c->pid, c->signal });
+							c->pid, c->signal, c->uid });
 		if (resolver->release)
 			resolver->release(resolver->ctx, &target);
 	}

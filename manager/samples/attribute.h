@@ -55,10 +55,11 @@ struct attribute_module {
 	struct edgecounts edges;
 };
 
-struct attribute_crash {	/* a process died that had this module mapped */
+/* A fault in this module killed a process, or one elsewhere a process whose program it is. */
+struct attribute_crash {
 	uint64_t module;
 	uint32_t generation;
-	uint32_t pid, signal;
+	uint32_t pid, signal, uid;
 };
 
 struct attribute_use {		/* processes of one kind that had this module mapped */
@@ -89,6 +90,9 @@ void attribute_free(struct attribute *a);	/* NULL is allowed */
  * at all), which stays the caller's. */
 struct statefeed;
 void attribute_states(struct attribute *a, struct statefeed *feed);
+/* Users, ascending, whose crashes are counted for each; those of all others are together.
+ * Stays the caller's. */
+void attribute_users(struct attribute *a, const uint32_t *uid, uint32_t n);
 /* Reads the spool file to its end.  May be called for several files before resolving. */
 void attribute_spool(struct attribute *a, struct spool_reader *r);
 /* Resolves what was gathered and empties the collector.  *out must be zeroed before the

@@ -27,6 +27,8 @@ struct ingest {
 	struct modules *modules;
 	struct spaces *spaces;
 	struct statefeed *feed;
+	const uint32_t *user;
+	uint32_t nuser;
 	double half_life_s, observe_s;
 	uint8_t boot[BOOT_SIZE];
 };
@@ -97,6 +99,12 @@ void ingest_states(struct ingest *g, struct statefeed *feed)
 	g->feed = feed;
 }
 
+void ingest_users(struct ingest *g, const uint32_t *uid, uint32_t n)
+{
+	g->user = uid;
+	g->nuser = n;
+}
+
 static void begin_boot(struct ingest *g, const uint8_t *boot)
 {
 	if (memcmp(g->boot, boot, BOOT_SIZE) == 0)
@@ -115,6 +123,7 @@ static int enter(struct ingest *g, struct spool_reader *r, const char *key,
 	begin_boot(g, spool_reader_boot_id(r));
 	struct attribute *a = attribute_new(g->spaces);
 	attribute_states(a, g->feed);
+	attribute_users(a, g->user, g->nuser);
 	attribute_spool(a, r);
 	int rc = attribute_resolve(a, &resolver, out, err);
 	attribute_free(a);

@@ -29,6 +29,8 @@ int ingest_spool_file(struct ingest *g, int fd, const char *name, struct attribu
 		      struct err *err);
 /* Files from now on have their states in this feed, which stays the caller's; NULL: in none. */
 void ingest_states(struct ingest *g, struct statefeed *feed);
+/* The users who have an account here, for attribute_users(); stays the caller's. */
+void ingest_users(struct ingest *g, const uint32_t *uid, uint32_t n);
 void ingest_spaces_counts(const struct ingest *g, struct spaces_counts *out);
 
 #endif

@@ -258,12 +258,17 @@ int store_spent_add(struct store *s, int64_t module, uint64_t time_ns, double cp
 int store_spent(struct store *s, int64_t module, uint64_t since_ns, double *cpu_s,
 		double *bytes, struct err *err);
 
-/* --- crashes: processes that a signal killed, by what they had mapped --- */
+/* --- crashes: processes that a fault killed, by module and by who ran them --- */
 
-int store_crash_add(struct store *s, int64_t module, uint32_t generation, struct err *err);
-/* Of that generation of the module (0: the original) since then. */
-int store_crash_count(struct store *s, int64_t module, uint32_t generation, uint64_t since_ns,
-		      uint32_t *out, struct err *err);
+enum { STORE_CRASHES_MAX = 64 };	/* kept, of a module's generation and a user */
+
+int store_crash_add(struct store *s, int64_t module, uint32_t generation, uint32_t uid,
+		    struct err *err);
+struct blame_user;
+/* Of that generation of the module and of its original since then, by user: *n of them in *out,
+ * the caller's to free(). */
+int store_crash_users(struct store *s, int64_t module, uint32_t generation, uint64_t since_ns,
+		      struct blame_user **out, uint32_t *n, struct err *err);
 /* When the store was made, or first asked this. */
 int store_born(struct store *s, uint64_t *out_ns, struct err *err);
 

@@ -10,7 +10,7 @@
  *	work_module			a new generation, the original back, the proof anew
  *	work_adopt, work_derived, work_profile, work_registers, work_room, work_rule
  *	work				this file
- *	ask, answer, tar, yield		know nothing of the work
+ *	accounts, ask, answer, tar, yield	know nothing of the work
  */
 #include "manager/work/work.h"
 

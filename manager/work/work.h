@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "lib/blocktable.h"
+#include "manager/work/accounts.h"
 #include "manager/work/ask.h"
 #include "manager/parent/role.h"
 #include "manager/store/store.h"
@@ -31,6 +32,7 @@ struct work {
 	struct ingest *ingest;
 	struct sense *sense;
 	int spool_dir;
+	struct accounts accounts;	/* as the spool was last taken in */
 	bool paused;
 	char again[PATH_MAX];		/* what was begun by itself and given up; "" nothing */
 	uint64_t started_ms;
@@ -106,8 +108,7 @@ int work_profile(struct work *w, const struct store_module *m, struct store_prof
 		 struct wr *text, struct err *err);
 /* A memory file with the text, which nobody changes; -1: there is none. */
 int work_profile_file(struct bytes text, struct err *err);
-/* Processes died: generations that they had mapped go, unless their programs died as often
- * before (work_crash.c). */
+/* Processes met faults: generations that are to blame go (work_crash.c, policy/blame.h). */
 void work_crashes(struct work *w, const struct attribution *a);
 /* Puts the original back in the place of a generation that failed in `state`, a past tense
  * or an adjective of store_state_name[]; the module is refused for that until its original

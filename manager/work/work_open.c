@@ -157,6 +157,7 @@ void work_close(struct work *w)
 	store_close(w->store);
 	sense_free(w->sense);
 	policy_free(w->policy);
+	accounts_free(&w->accounts);
 	if (w->spool_dir >= 0)
 		close(w->spool_dir);
 }

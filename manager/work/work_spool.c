@@ -106,6 +106,8 @@ int work_sync(struct work *w, struct work_spool *out, struct err *err)
 	}
 	struct statefeed *feed = statefeed_new(states);
 	ingest_states(w->ingest, feed);
+	accounts_read(&w->accounts, w->options->host);
+	ingest_users(w->ingest, w->accounts.uid, w->accounts.n);
 	int n = scandirat(w->spool_dir, ".", &list, is_spool, by_name);
 	if (n < 0)
 		rc = err_set(err, ERR_SYS, "'%s/spool': %s", w->options->store,

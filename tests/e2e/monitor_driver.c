@@ -34,7 +34,7 @@
 #include "monitor/record.h"
 
 static const char *const kinds[] = { "", "sample", "exec", "mmap", "fork", "exit", "lost",
-				     "throttle", "gap", "crash" };
+				     "throttle", "gap", "killed", "crash" };
 
 static int fail(const struct err *err)
 {
@@ -224,8 +224,12 @@ static void print_event(const struct spool_event *ev)
 	case SPOOL_GAP:
 		printf(" %" PRIu64, ev->lost);
 		break;
-	case SPOOL_CRASH:
+	case SPOOL_KILLED:
 		printf(" %" PRIu32, ev->signal);
+		break;
+	case SPOOL_CRASH:
+		printf(" %" PRIu32 " %" PRIu32 " %" PRIx64, ev->crash.signal, ev->crash.uid,
+		       ev->crash.pc);
 		break;
 	case SPOOL_EXIT:
 		break;
