@@ -20,10 +20,12 @@ struct err;
 struct ask {
 	int sock;
 	void (*turn)(void *ctx);	/* waits for something to happen and sees to it */
+	void (*pass)(void *ctx);	/* sees to what has happened, and does not wait */
 	void *ctx;
 
 	/* What the parent has told by itself. */
 	bool stop, reload, crashed;
+	bool trusted_waits;		/* a request of a trusted client */
 	struct msg roles, counts, lacks, recovered;	/* type MSG_NONE: not told yet */
 
 	uint64_t job_cpu_ms;		/* CPU time of all jobs so far */
