@@ -1,4 +1,4 @@
-/* test_watch.c - files that are touched are told once for each look, however often it happens */
+/* test_watch.c - a file that is touched is told once for each look, however often that is */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -97,7 +97,7 @@ static void what_has_to_wait_waits(void **state)
 	assert_int_equal(watch_due_ms(w), NOW + 60000);
 	assert_false(watch_next(w, NOW + 59999, p));
 	assert_true(watch_next(w, NOW + 60000, p));
-	watch_later(w, path[0], NOW + 70000);		/* not watched: remembered all the same */
+	watch_later(w, path[0], NOW + 70000);	/* not watched: remembered all the same */
 	assert_true(watch_next(w, NOW + 70000, p));
 	assert_string_equal(p, path[0]);
 }
