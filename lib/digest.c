@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <nettle/md5.h>
@@ -23,12 +24,21 @@ struct digest digest_of(struct bytes b)
 	return d;
 }
 
-static int hash_fd(int fd, const struct nettle_hash *hash, void *ctx, uint8_t *out,
-		   struct err *err)
+static int too_large(struct err *err)
 {
-	static _Thread_local uint8_t buf[65536];
-	off_t at = 0;
+	return err_set(err, ERR_REFUSED, "larger than %d MiB", DIGEST_MAX_BYTES >> 20);
+}
 
+/* `by` may be NULL. */
+static int hash_fd(int fd, const struct nettle_hash *hash, void *ctx,
+		   const struct digest_slices *by, uint8_t *out, struct err *err)
+{
+	uint8_t buf[65536];		/* between slices somebody else may take a digest */
+	off_t at = 0, told = 0;
+	struct stat st;
+
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > DIGEST_MAX_BYTES)
+		return too_large(err);
 	hash->init(ctx);
 	for (;;) {
 		ssize_t n = pread(fd, buf, sizeof(buf), at);
@@ -42,18 +52,28 @@ static int hash_fd(int fd, const struct nettle_hash *hash, void *ctx, uint8_t *o
 		hash->update(ctx, (size_t)n, buf);
 		at += n;
 		if (at > DIGEST_MAX_BYTES)
-			return err_set(err, ERR_REFUSED, "larger than %d MiB",
-				       DIGEST_MAX_BYTES >> 20);
+			return too_large(err);
+		if (!by || at - told < DIGEST_SLICE)
+			continue;
+		if (!by->go_on(by->ctx, (uint64_t)(at - told)))
+			return err_set(err, ERR_SYS, "given up, because somebody waits");
+		told = at;
 	}
 	hash->digest(ctx, hash->digest_size, out);
 	return 0;
 }
 
-int digest_fd(int fd, struct digest *out, struct err *err)
+int digest_fd_slices(int fd, const struct digest_slices *by, struct digest *out,
+		     struct err *err)
 {
 	struct sha256_ctx ctx;
 
-	return hash_fd(fd, &nettle_sha256, &ctx, out->b, err);
+	return hash_fd(fd, &nettle_sha256, &ctx, by, out->b, err);
+}
+
+int digest_fd(int fd, struct digest *out, struct err *err)
+{
+	return digest_fd_slices(fd, NULL, out, err);
 }
 
 static void to_hex(const uint8_t *b, unsigned n, char *out)
@@ -67,7 +87,7 @@ int digest_md5_fd(int fd, char hex[33], struct err *err)
 	uint8_t sum[MD5_DIGEST_SIZE];
 	struct md5_ctx ctx;
 
-	if (hash_fd(fd, &nettle_md5, &ctx, sum, err) < 0)
+	if (hash_fd(fd, &nettle_md5, &ctx, NULL, sum, err) < 0)
 		return -1;
 	to_hex(sum, sizeof(sum), hex);
 	return 0;

@@ -19,6 +19,15 @@ struct digest digest_of(struct bytes b);
  * was chosen: five times the largest program of a distribution. */
 enum { DIGEST_MAX_BYTES = 1 << 30 };
 int digest_fd(int fd, struct digest *out, struct err *err);
+/* The same in slices: `go_on` is asked after each, with the bytes of it, so that a long file
+ * does not hold up everything else.  False: it is given up, ERR_SYS. */
+struct digest_slices {
+	bool (*go_on)(void *ctx, uint64_t bytes);
+	void *ctx;
+};
+enum { DIGEST_SLICE = 4 << 20 };
+int digest_fd_slices(int fd, const struct digest_slices *by, struct digest *out,
+		     struct err *err);
 /* Only to compare a file with a package's list: nothing is trusted because its MD5 is right. */
 int digest_md5_fd(int fd, char hex[33], struct err *err);
 bool digest_equal(const struct digest *x, const struct digest *y);

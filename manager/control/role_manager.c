@@ -23,6 +23,7 @@
 #include "manager/parent/install_recover.h"
 #include "manager/parent/role.h"
 #include "manager/control/watch.h"
+#include "manager/work/lookwait.h"
 #include "manager/work/work.h"
 #include "policy/sense.h"
 #include "policy/policy.h"
@@ -40,7 +41,10 @@ static bool may_ask(struct manager *m, const struct command *c, const struct cli
 	if (control_trusted(cl))
 		return true;
 	unsigned s = quota_take(&m->quota, control_uid(cl), c->slow ? SLOW_TOKENS : 1,
-				m->now_ms());
+				m->work.now_ms());
+	if (!s && c->slow)
+		s = (unsigned)((lookwait_debt_ms(m->work.lookwait, control_uid(cl),
+						 m->work.now_ms()) + 999) / 1000);
 	if (s)
 		err_set(err, ERR_REFUSED, "%s: too many requests; again in %u s", c->name, s);
 	else if (c->who == FOR_TRUSTED)
@@ -79,6 +83,7 @@ static void on_request(void *ctx, struct client *cl, int argc, const char *const
 	if (m->queue.n || m->answering)
 		answer_line(control_answer(cl), "waiting for other work to end");
 	queue_put(&m->queue, &p);
+	m->ask.trusted_waits = queue_has_trusted(&m->queue);
 }
 
 static void run_next(struct manager *m)
@@ -87,10 +92,12 @@ static void run_next(struct manager *m)
 
 	if (!queue_take(&m->queue, &p))
 		return;
+	m->ask.trusted_waits = queue_has_trusted(&m->queue);
 	m->answering = true;
+	m->work.asked_by_trusted = p.trusted;
 	int code = control_alive(p.client) ?
 		   p.command->run(&m->work, p.client, p.argc, p.argv) : 1;
-	m->answering = false;
+	m->answering = m->work.asked_by_trusted = false;
 	if (m->ask.stop && code)
 		answer_error(control_answer(p.client), "morphd is stopping");
 	control_end(p.client, code);
@@ -115,9 +122,14 @@ static void turn(struct manager *m, int timeout_ms)
 	if (f[0].revents && ask_receive(&m->ask, &err) < 0)
 		m->ask.stop = true;	/* the parent has ended; so do we */
 	if (f[1].revents)
-		watch_read(m->watch);
+		watch_read(m->watch, m->work.now_ms());
 	if (n)
 		control_step(m->control, f + 2, n);
+}
+
+static void pass(void *ctx)
+{
+	turn(ctx, 0);
 }
 
 static void turn_for_ask(void *ctx)
@@ -168,28 +180,50 @@ static void tell_recovered(struct manager *m)
 	m->ask.nrecovered = 0;
 }
 
+/* It may have to wait its turn. */
+static void look_at(struct manager *m, const char *path)
+{
+	uint64_t wait = work_look(&m->work, path);
+
+	if (wait)
+		watch_later(m->watch, path, m->work.now_ms() + wait);
+}
+
 static bool watch_module(void *ctx, const struct store_module *module)
 {
 	struct manager *m = ctx;
 
 	if (watch_add(m->watch, module->path))
-		work_look(&m->work, module->path);
-	return !m->ask.stop;
+		look_at(m, module->path);
+	return !m->ask.stop && !m->ask.trusted_waits;
 }
 
-/* Files that somebody else changed, and modules that are new since the last time.  Watched
- * first, then looked at: so nothing comes in between. */
+/* Modules that are new since the last time.  Watched first, then looked at: so nothing comes in
+ * between. */
+static void watch_new_modules(struct manager *m)
+{
+	struct err err = { 0 };
+
+	if (!m->watch)
+		return;
+	m->work.gives_way = true;
+	if (store_module_each(m->work.store, watch_module, m, &err) < 0)
+		role_log("%s", err.text);
+	m->work.gives_way = false;
+}
+
+/* Files that somebody else changed. */
 static void look_at_changes(struct manager *m)
 {
 	char path[PATH_MAX];
-	struct err err = { 0 };
 
-	while (!m->ask.stop && watch_next(m->watch, path)) {
+	m->work.gives_way = true;
+	while (!m->ask.stop && !m->ask.trusted_waits &&
+	       watch_next(m->watch, m->work.now_ms(), path)) {
 		(void)watch_add(m->watch, path);	/* looked at in any case */
-		work_look(&m->work, path);
+		look_at(m, path);
 	}
-	if (store_module_each(m->work.store, watch_module, m, &err) < 0)
-		role_log("%s", err.text);
+	m->work.gives_way = false;
 }
 
 static int wait_ms(const struct manager *m, uint64_t now)
@@ -198,33 +232,33 @@ static int wait_ms(const struct manager *m, uint64_t now)
 
 	if (m->ask.crashed && m->next_crash_ms < next)
 		next = m->next_crash_ms;
+	if (m->watch && watch_due_ms(m->watch) < next)
+		next = watch_due_ms(m->watch);
 	return next > now ? (int)(next - now) : 0;
 }
 
 void manager_round(struct manager *m)
 {
-	uint64_t now = m->now_ms();
+	uint64_t now = m->work.now_ms();
 
 	if (m->ask.nrecovered)
 		tell_recovered(m);
 	if (m->ask.crashed && now >= m->next_crash_ms) {
 		m->ask.crashed = false;
 		work_crashed(&m->work);
-		m->next_crash_ms = m->now_ms() + CRASH_EVERY_MS;
+		m->next_crash_ms = m->work.now_ms() + CRASH_EVERY_MS;
 	}
 	if (m->ask.reload)
 		reload(m);
-	if (m->watch && watch_pending(m->watch))
+	if (m->watch && watch_due_ms(m->watch) <= now)
 		look_at_changes(m);
 	if (m->queue.n) {
 		run_next(m);
-		if (m->watch)
-			look_at_changes(m);	/* there may be modules by now */
+		watch_new_modules(m);
 	} else if (now >= m->next_idle_ms) {
 		work_idle(&m->work);
-		if (m->watch)
-			look_at_changes(m);
-		m->next_idle_ms = m->now_ms() + m->work.policy->idle_check_s * 1000ull;
+		watch_new_modules(m);
+		m->next_idle_ms = m->work.now_ms() + m->work.policy->idle_check_s * 1000ull;
 	} else {
 		turn(m, wait_ms(m, now));
 	}
@@ -246,9 +280,9 @@ void manager_end(struct manager *m)
 int manager_open(struct manager *m, const struct role_options *o, int parent_fd, int listen_fd,
 		 uid_t user, gid_t group, struct err *err)
 {
-	m->ask = (struct ask){ .sock = parent_fd, .turn = turn_for_ask, .ctx = m };
+	m->ask = (struct ask){ .sock = parent_fd, .turn = turn_for_ask, .pass = pass,
+			       .ctx = m };
 	m->work = (struct work){ .options = o, .ask = &m->ask, .spool_dir = -1 };
-	m->now_ms = role_now_ms;
 	m->control = control_new(listen_fd, on_request, m);
 	if (!m->control)
 		return err_set(err, ERR_SYS, "out of memory");

@@ -24,7 +24,6 @@ struct manager {
 	struct queue queue;
 	bool answering;			/* one of the queue is being worked on */
 	uint64_t next_idle_ms, next_crash_ms;
-	uint64_t (*now_ms)(void);
 };
 
 /* Fills *m: parent_fd is the socket to the parent, listen_fd where clients come in; both stay

@@ -39,6 +39,7 @@ struct modules {
 	struct store *store;
 	struct blockindex_kept *kept;
 	struct module_services by;
+	uint64_t wait_ms;		/* of the last that has to wait */
 };
 
 /* What release() frees. */
@@ -51,7 +52,8 @@ struct modules *modules_new(struct store *s, const struct module_services *servi
 {
 	struct modules *ms = memory_new(1, sizeof(*ms));
 
-	*ms = (struct modules){ s, blockindex_kept_new(KEPT_BYTES), *services };
+	*ms = (struct modules){ .store = s, .kept = blockindex_kept_new(KEPT_BYTES),
+				.by = *services };
 	return ms;
 }
 
@@ -199,6 +201,18 @@ static int find_made(struct modules *ms, const char *path, int fd, const struct 
 	return ms->by.adopt(ms->by.ctx, path, fd, &g->original, &g->number, map) > 0 ? 2 : 0;
 }
 
+int modules_digest(struct modules *ms, int fd, struct digest *out, struct err *err)
+{
+	const struct digest_slices slices = { ms->by.go_on, ms->by.ctx };
+
+	return digest_fd_slices(fd, ms->by.go_on ? &slices : NULL, out, err);
+}
+
+uint64_t modules_wait_ms(const struct modules *ms)
+{
+	return ms->wait_ms;
+}
+
 static int look_at(struct modules *ms, const char *path, int fd, struct store_module *m,
 		   enum module_look *look, struct err *err)
 {
@@ -214,7 +228,15 @@ static int look_at(struct modules *ms, const char *path, int fd, struct store_mo
 		*look = MODULE_SAME;
 		return 0;
 	}
-	if (digest_fd(fd, &d, err) < 0)
+	uint64_t wait = ms->by.wait_ms ? ms->by.wait_ms(ms->by.ctx, path, st.st_uid,
+							seen.size) : 0;
+	if (wait) {
+		m->seen = seen;
+		ms->wait_ms = wait;
+		*look = MODULE_LATER;
+		return 0;
+	}
+	if (modules_digest(ms, fd, &d, err) < 0)
 		return -1;
 	int made = find_made(ms, path, fd, &d, &g, &map, err);
 	if (made < 0 || store_begin(ms->store, err) < 0) {
@@ -336,7 +358,7 @@ static int make_table(struct modules *ms, const struct store_module *m, struct w
 
 	if (fd < 0)
 		return -1;
-	if (digest_fd(fd, &d, err) == 0) {
+	if (modules_digest(ms, fd, &d, err) == 0) {
 		if (digest_equal(&d, &m->original))
 			rc = ms->by.analyze(ms->by.ctx, m->path, fd, out, err);
 		else
@@ -497,9 +519,11 @@ static int resolve(void *ctx, const struct space_file *file, struct attribute_ta
 	uint32_t number = 0;
 
 	/* What is at the path now; a file that cannot be opened may still be known by its
-	 * inode. */
-	if (file->path[0] == '/' && ms->by.allows(ms->by.ctx, file->path))
-		(void)modules_look(ms, file->path, &look, &m, NULL);
+	 * inode.  One that changed and was not read since is not known by it. */
+	if (file->path[0] == '/' && ms->by.allows(ms->by.ctx, file->path) &&
+	    modules_look(ms, file->path, &look, &m, NULL) == 0 && look == MODULE_LATER &&
+	    m.seen.inode == file->inode)
+		return 0;
 	int rc = find_content(ms, file, &f, err);
 	if (rc != 1)
 		return rc;

@@ -38,6 +38,11 @@ struct module_services {
 	 * 0 it is not.  NULL: nobody can tell. */
 	int (*adopt)(void *ctx, const char *path, int fd, struct digest *original,
 		     uint32_t *number, struct wr *map);
+	/* A file of that owner and size, which changed, is to be read as a whole: 0 do it now,
+	 * else the milliseconds after which to ask again. */
+	uint64_t (*wait_ms)(void *ctx, const char *path, uint32_t owner, uint64_t bytes);
+	/* So many bytes of it are read; false: give it up. */
+	bool (*go_on)(void *ctx, uint64_t bytes);
 	/* May samples of the file at the path be kept? */
 	bool (*allows)(void *ctx, const char *path);
 	void *ctx;
@@ -53,12 +58,18 @@ enum module_look {
 	MODULE_CHANGED,		/* content changed other than by Morph: profile discarded */
 	MODULE_SWAPPED,		/* content is another generation or the original again */
 	MODULE_GONE,		/* no such file any more; *out is what was known */
+	MODULE_LATER,		/* it changed and may not be read yet; *out is what was known,
+				 * but `seen` is what is there */
 };
 
 /* Looks at the path now and brings the store up to date (also refusals by ERR_REFUSED of
  * `open`).  *out is filled unless -1 is returned; out->id is 0 if GONE and never known. */
 int modules_look(struct modules *ms, const char *path, enum module_look *look,
 		 struct store_module *out, struct err *err);
+/* After MODULE_LATER: for how long. */
+uint64_t modules_wait_ms(const struct modules *ms);
+/* A digest in slices between which others are served. */
+int modules_digest(struct modules *ms, int fd, struct digest *out, struct err *err);
 /* All modules of the store, e.g. at start.  `f` may be NULL. */
 int modules_look_all(struct modules *ms,
 		     void (*f)(void *ctx, enum module_look look, const struct store_module *m),

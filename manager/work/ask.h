@@ -22,10 +22,12 @@ enum { ASK_MOST_RECOVERED = 16 };	/* of more, the parent's log tells */
 struct ask {
 	int sock;
 	void (*turn)(void *ctx);	/* waits for something to happen and sees to it */
+	void (*pass)(void *ctx);	/* sees to what has happened, and does not wait */
 	void *ctx;
 
 	/* What the parent has told by itself. */
 	bool stop, reload, crashed;
+	bool trusted_waits;		/* a request of a trusted client */
 	struct msg roles, counts, lacks;	/* type MSG_NONE: not told yet */
 	struct msg recovered[ASK_MOST_RECOVERED];
 	int nrecovered;

@@ -10,7 +10,7 @@
  *	work_module			a new generation, the original back, the proof anew
  *	work_adopt, work_derived, work_profile, work_registers, work_room, work_rule
  *	work				this file
- *	accounts, ask, answer, tar, yield	know nothing of the work
+ *	accounts, ask, answer, lookwait, tar, yield	know nothing of the work
  */
 #include "manager/work/work.h"
 
@@ -22,6 +22,8 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "manager/store/module.h"
+#include "manager/work/lookwait.h"
 #include "policy/policy.h"
 
 static const uint64_t max_read = (uint64_t)1 << 30;
@@ -91,8 +93,10 @@ int work_open_pristine(struct work *w, const struct store_module *m, struct err 
 	int fd = ask_open_file(w->ask, m->path, err);
 	if (fd < 0)
 		return -1;
-	if (digest_fd(fd, &d, err) == 0 && digest_equal(&d, &m->original))
+	lookwait_pay(w->lookwait, m->owner, m->seen.size, w->now_ms());
+	int rc = modules_digest(w->modules, fd, &d, err);
+	if (rc == 0 && digest_equal(&d, &m->original))
 		return fd;
 	close(fd);
-	return err_set(err, ERR_INPUT, "'%s': changed just now", m->path);
+	return rc < 0 ? -1 : err_set(err, ERR_INPUT, "'%s': changed just now", m->path);
 }

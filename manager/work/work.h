@@ -19,6 +19,7 @@
 struct answer;
 struct err;
 struct ingest;
+struct lookwait;
 struct sense;
 struct modules;
 struct policy;
@@ -36,6 +37,11 @@ struct work {
 	bool paused;
 	char again[PATH_MAX];		/* what was begun by itself and given up; "" nothing */
 	uint64_t started_ms;
+	uint64_t (*now_ms)(void);	/* CLOCK_MONOTONIC, or a test's */
+	struct lookwait *lookwait;	/* when files that changed are read */
+	bool asked_by_trusted;		/* what is done now: it waits for nothing */
+	bool gives_way;			/* a long read, to trusted requests that wait */
+	uint64_t read_bytes;		/* for digests of modules, so far */
 	/* what went wrong last in the background; "" if nothing */
 	char note[512];
 	/* why another policy than the one in the file is in force; "" if it is not */
@@ -154,8 +160,9 @@ struct work_proof {
 
 /* Proves anew what is at the path. */
 int work_verify(struct work *w, const char *path, struct work_proof *out, struct err *err);
-/* Somebody may have changed the file: brings the store up to date. */
-void work_look(struct work *w, const char *path);
+/* Somebody may have changed the file: brings the store up to date.  0, or the milliseconds
+ * after which to look again. */
+uint64_t work_look(struct work *w, const char *path);
 /* MD5 sums of the originals of all modules that have a generation, for comparing with what
  * packages say (work_packages.c). */
 int work_checksums(struct work *w, struct answer *to, struct err *err);

@@ -12,6 +12,7 @@
 
 #include "lib/err.h"
 #include "lib/io.h"
+#include "manager/store/module.h"
 #include "manager/work/work.h"
 
 enum { MOST = 16 };		/* generations that are tried */
@@ -88,7 +89,7 @@ int work_derived(struct work *w, const struct store_module *m, struct store_gene
 	int file = ask_open_file(w->ask, m->path, err);
 	if (file < 0)
 		return -1;
-	if (digest_fd(file, &d, err) < 0)
+	if (modules_digest(w->modules, file, &d, err) < 0)
 		rc = -1;
 	else if (!digest_equal(&d, &m->present))
 		rc = err_set(err, ERR_INPUT, "'%s': changed just now", m->path);

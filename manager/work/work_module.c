@@ -16,10 +16,12 @@
 #include "lib/arena.h"
 #include "lib/cpu.h"
 #include "lib/err.h"
+#include "lib/memory.h"
 #include "lib/profile.h"
 #include "lib/table.h"
 #include "manager/store/module.h"
 #include "manager/work/answer.h"
+#include "manager/work/lookwait.h"
 #include "manager/work/work.h"
 #include "policy/policy.h"
 
@@ -81,6 +83,11 @@ static int look(struct work *w, const char *path, struct store_module *m, struct
 
 	if (modules_look(w->modules, path, &how, m, err) < 0)
 		return -1;
+	if (how == MODULE_LATER)
+		return err_set(err, ERR_SYS,
+			       "'%s': large, or changed too often; its turn comes in %llu s",
+			       path,
+			       (unsigned long long)modules_wait_ms(w->modules) / 1000 + 1);
 	if (how == MODULE_GONE)
 		return err_set(err, ERR_SYS, "'%s': no such file", path);
 	return 0;
@@ -96,15 +103,19 @@ static int look_known(struct work *w, const char *path, struct store_module *m, 
 	return rc < 0 ? -1 : look(w, path, m, err);
 }
 
-void work_look(struct work *w, const char *path)
+uint64_t work_look(struct work *w, const char *path)
 {
-	struct store_module *m = calloc(1, sizeof(*m));
-	enum module_look how;
+	struct store_module *m = memory_new(1, sizeof(*m));
+	enum module_look how = MODULE_SAME;
 	struct err err = { 0 };
 
-	if (m && modules_look(w->modules, path, &how, m, &err) < 0)
+	int rc = modules_look(w->modules, path, &how, m, &err);
+	bool way_given = rc < 0 && w->gives_way && w->ask->trusted_waits;
+	if (rc < 0 && !way_given)
 		role_log("%s", err.text);
 	free(m);
+	return way_given ? LOOKWAIT_LEAST_MS
+	       : how == MODULE_LATER ? modules_wait_ms(w->modules) : 0;
 }
 
 /* --- a new generation --- */
@@ -535,7 +546,7 @@ static int prove_installed(struct work *w, const struct store_module *m, struct 
 
 	int original = ask_open_original(w->ask, &m->original, err);
 	int file = original < 0 ? -1 : ask_open_file(w->ask, m->path, err);
-	if (file < 0 || digest_fd(file, &d, err) < 0)
+	if (file < 0 || modules_digest(w->modules, file, &d, err) < 0)
 		goto out;
 	if (!digest_equal(&d, &m->present)) {
 		err_set(err, ERR_INPUT, "'%s': changed just now", m->path);

@@ -5,12 +5,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/memory.h"
 #include "manager/store/ingest.h"
 #include "manager/store/module.h"
+#include "manager/work/lookwait.h"
 #include "manager/work/work.h"
 #include "policy/policy.h"
 #include "policy/sense.h"
@@ -41,7 +45,13 @@ static int analyze_module(void *ctx, const char *path, int fd, struct wr *table,
 	(void)work_rule(w, path, &policy);	/* refused or not: it is counted */
 	struct ask_limits limits = work_limits(&policy);
 	struct ask_job job = { .kind = JOB_ANALYZE, .nin = 1, .in = { fd } };
-	if (ask_run_job(w->ask, &job, &limits, &out, 1, err) < 0) {
+	uint64_t cpu_ms = w->ask->job_cpu_ms;
+	struct stat st;
+	int rc = ask_run_job(w->ask, &job, &limits, &out, 1, err);
+	cpu_ms = w->ask->job_cpu_ms - cpu_ms;
+	if (fstat(fd, &st) == 0)
+		lookwait_pay(w->lookwait, st.st_uid, cpu_ms * LOOKWAIT_OF_CPU_MS, w->now_ms());
+	if (rc < 0) {
 		/* Going on would count samples of this module as outside of all blocks.
 		 * Nothing is half done: the spool file is taken in whole at the next start. */
 		if (w->ask->stop)
@@ -51,9 +61,31 @@ static int analyze_module(void *ctx, const char *path, int fd, struct wr *table,
 			err->kind = ERR_REFUSED;
 		return -1;
 	}
-	int rc = work_read(out, table, err);
+	rc = work_read(out, table, err);
 	close(out);
 	return rc;
+}
+
+/* A trusted client waits for it: the owner pays all the same. */
+static uint64_t wait_ms(void *ctx, const char *path, uint32_t owner, uint64_t bytes)
+{
+	struct work *w = ctx;
+	uint64_t now = w->now_ms();
+
+	if (!w->asked_by_trusted)
+		return lookwait_ms(w->lookwait, path, owner, bytes, now);
+	lookwait_pay(w->lookwait, owner, bytes, now);
+	return 0;
+}
+
+static bool go_on(void *ctx, uint64_t bytes)
+{
+	struct work *w = ctx;
+
+	w->read_bytes += bytes;
+	if (w->ask->pass)
+		w->ask->pass(w->ask->ctx);
+	return !w->ask->stop && !(w->gives_way && w->ask->trusted_waits);
 }
 
 static bool module_allowed(void *ctx, const char *path)
@@ -125,13 +157,15 @@ int work_open(struct work *w, struct err *err)
 {
 	const struct module_services services = {
 		.open = open_module, .open_original = open_original, .analyze = analyze_module,
-		.interpret = work_interpret, .adopt = work_adopt, .allows = module_allowed,
-		.ctx = w,
+		.interpret = work_interpret, .adopt = work_adopt, .wait_ms = wait_ms,
+		.go_on = go_on, .allows = module_allowed, .ctx = w,
 	};
 	uint64_t born_ns;		/* asked here, so that it is right later */
 
 	w->spool_dir = -1;
 	w->started_ms = role_now_ms();
+	w->now_ms = role_now_ms;
+	w->lookwait = memory_new(1, sizeof(*w->lookwait));
 	w->paused = w->options->paused;
 	w->sense = sense_new(w->options->host);
 	w->store = open_store(w, err);
@@ -156,6 +190,7 @@ void work_close(struct work *w)
 	modules_free(w->modules);
 	store_close(w->store);
 	sense_free(w->sense);
+	free(w->lookwait);
 	policy_free(w->policy);
 	accounts_free(&w->accounts);
 	if (w->spool_dir >= 0)

@@ -58,6 +58,7 @@ static void show_looked(void *ctx, enum module_look look, const struct store_mod
 	static const char *const found[] = {
 		[MODULE_NEW] = "new", [MODULE_CHANGED] = "replaced",
 		[MODULE_SWAPPED] = "original or generation", [MODULE_GONE] = "gone",
+		[MODULE_LATER] = "changed, not read yet",
 	};
 
 	if (look != MODULE_SAME)

@@ -87,14 +87,13 @@ static void answer_all(struct daemon *d)
 	}
 }
 
-/* The Manager waits for its parent: which is us. */
+/* The Manager waits for its parent, which is us, and serves clients meanwhile. */
 static void turn(void *ctx)
 {
 	struct daemon *d = ctx;
-	struct err err;
 
 	answer_all(d);
-	assert_int_equal(ask_receive(&d->m.ask, &err), 0);
+	d->m.ask.pass(&d->m);
 }
 
 /* --- life --- */
@@ -150,11 +149,11 @@ void daemon_open(struct daemon *d, const char *policy)
 	if (manager_open(&d->m, &d->options, pair[0], d->listener, (uid_t)-1, (gid_t)-1,
 			 &err) < 0)
 		fail_msg("%s", err.text);
-	d->m.now_ms = made_up_clock;
+	d->m.work.now_ms = made_up_clock;
 	d->m.next_idle_ms = UINT64_MAX;
 	answer_all(d);
 	d->m.ask.turn = turn;
-	d->m.ask.ctx = d;
+	d->m.ask.ctx = d;		/* begins with d->m, which ask.pass is given */
 }
 
 void daemon_close(struct daemon *d)

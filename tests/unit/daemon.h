@@ -2,8 +2,8 @@
  * clock that the test makes up
  *
  * The parent answers at once: it opens files as the real one does, has no monitor, and fails
- * jobs.  Users are told apart by the kernel, as always: when the test runs as root it becomes the user
- * for the time of connecting, else it asks as itself, who is not trusted either.
+ * jobs.  Users are told apart by the kernel, as always: when the test runs as root it becomes
+ * the user for the time of connecting, else it asks as itself, who is not trusted either.
  */
 #ifndef TESTS_UNIT_DAEMON_H
 #define TESTS_UNIT_DAEMON_H
@@ -14,7 +14,7 @@
 enum { DAEMON_NOBODY = 64044 };		/* a user who owns nothing */
 
 struct daemon {
-	struct manager m;
+	struct manager m;		/* the first */
 	struct role_options options;
 	char dir[64], store[80], policy[80], nothing[80];
 	int parent, listener;		/* the parent's end; where clients come in */

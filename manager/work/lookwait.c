@@ -1,0 +1,115 @@
+/* lookwait.c - when a file that changed may be read again; see lookwait.h
+ *
+ * Files share slots by a hash of their paths: of two in one slot, the one that was read last is
+ * remembered, and the other is as if it had never been read.
+ *
+ * Tested by tests/unit/manager/work/test_lookwait.c.
+ */
+#include "manager/work/lookwait.h"
+
+#include <stddef.h>
+
+static const uint64_t most_bytes = UINT64_C(1) << 60;	/* more make no difference */
+
+/* What he has spent, with what has come back since. */
+static int64_t spent(const struct lookwait_bucket *b, int64_t per_s, uint64_t now_ms)
+{
+	uint64_t ms = now_ms > b->at_ms ? now_ms - b->at_ms : 0;
+
+	if (!b->used || ms > INT64_MAX / 2 / (uint64_t)per_s)
+		return 0;
+	int64_t left = b->spent - (int64_t)ms * per_s / 1000;
+	return left > 0 ? left : 0;
+}
+
+static struct lookwait_bucket *bucket_of(struct lookwait *l, uint32_t uid, uint64_t now_ms)
+{
+	struct lookwait_bucket *least = &l->owner[0];
+
+	for (int i = 0; i < LOOKWAIT_OWNERS; i++) {
+		struct lookwait_bucket *b = &l->owner[i];
+
+		if (b->used && b->uid == uid)
+			return b;
+		if (spent(b, LOOKWAIT_PER_S, now_ms) < spent(least, LOOKWAIT_PER_S, now_ms) ||
+		    (least->used && !b->used))
+			least = b;
+	}
+	*least = (struct lookwait_bucket){ .used = true, .uid = uid, .at_ms = now_ms };
+	return least;
+}
+
+/* Until less than `most` is spent. */
+static uint64_t debt_ms(const struct lookwait_bucket *b, int64_t most, int64_t per_s,
+			uint64_t now_ms)
+{
+	int64_t over = spent(b, per_s, now_ms) - most;
+
+	return over < 0 ? 0 : (uint64_t)(over / per_s + 1) * 1000;
+}
+
+static void pay(struct lookwait_bucket *b, int64_t per_s, uint64_t bytes, uint64_t now_ms)
+{
+	int64_t before = spent(b, per_s, now_ms);
+
+	b->used = true;
+	b->spent = bytes < most_bytes ? before + (int64_t)(bytes + LOOKWAIT_EACH)
+				      : (int64_t)most_bytes;
+	b->at_ms = now_ms;
+}
+
+void lookwait_pay(struct lookwait *l, uint32_t owner, uint64_t bytes, uint64_t now_ms)
+{
+	if (owner == 0)
+		return;
+	pay(bucket_of(l, owner, now_ms), LOOKWAIT_PER_S, bytes, now_ms);
+	pay(&l->all, (int64_t)LOOKWAIT_PER_S * LOOKWAIT_SHARE, bytes, now_ms);
+}
+
+static uint64_t key_of(const char *path)
+{
+	uint64_t h = 14695981039346656037u;		/* FNV-1a */
+
+	for (; *path; path++)
+		h = (h ^ (uint8_t)*path) * 1099511628211u;
+	return h ? h : 1;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+uint64_t lookwait_debt_ms(struct lookwait *l, uint32_t owner, uint64_t now_ms)
+{
+	const int64_t most = LOOKWAIT_MOST, per_s = LOOKWAIT_PER_S;
+
+	if (owner == 0)
+		return 0;
+	return larger(debt_ms(bucket_of(l, owner, now_ms), most, per_s, now_ms),
+		      debt_ms(&l->all, most * LOOKWAIT_SHARE, per_s * LOOKWAIT_SHARE, now_ms));
+}
+
+uint64_t lookwait_ms(struct lookwait *l, const char *path, uint32_t owner, uint64_t bytes,
+		     uint64_t now_ms)
+{
+	uint64_t key = key_of(path), wait = 0;
+	size_t slot = key % LOOKWAIT_FILES;
+	bool known = l->file[slot].key == key;
+	uint64_t since = known && now_ms > l->file[slot].at_ms ? now_ms - l->file[slot].at_ms
+								: 0;
+
+	if (known && since < l->file[slot].wait_ms)
+		wait = l->file[slot].wait_ms - since;
+	wait = larger(wait, lookwait_debt_ms(l, owner, now_ms));
+	if (wait)
+		return wait;
+	uint64_t next = LOOKWAIT_LEAST_MS;
+	if (known && since < 4 * l->file[slot].wait_ms)
+		next = 2 * l->file[slot].wait_ms;
+	l->file[slot].key = key;
+	l->file[slot].at_ms = now_ms;
+	l->file[slot].wait_ms = next < LOOKWAIT_MOST_MS ? next : LOOKWAIT_MOST_MS;
+	lookwait_pay(l, owner, bytes, now_ms);
+	return 0;
+}
