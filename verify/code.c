@@ -432,20 +432,6 @@ static int match_jmp(struct match *m)
 	return m->g.code.n ? doubt(m, "the image goes on where its original has ended") : 0;
 }
 
-/* Behind the instruction that ends at addr its FDE has more than NOPs. */
-static bool has_code_behind(const struct match *m, vaddr addr)
-{
-	const struct vfde *fde = &m->v->ocfi.fde[m->fde];
-	struct insn insn;
-	vaddr target;
-
-	while (addr - fde->addr < fde->len &&
-	       insn_decode(verify_orig_code(m->v, addr), addr, &insn, &target) &&
-	       insn.kind == INSN_NOP)
-		addr += insn.len;
-	return addr - fde->addr < fde->len;
-}
-
 /* The original goes on with a return of one byte, and its FDE behind that: a callee that adds
  * one to its return address goes on there (__morestack of -fsplit-stack). */
 static bool is_stepped_over(const struct match *m)
@@ -455,12 +441,14 @@ static bool is_stepped_over(const struct match *m)
 	enum { RETURN = 0xc3 };
 
 	return m->o.addr - fde->addr < fde->len && code.n && *code.p == RETURN &&
-	       has_code_behind(m, m->o.addr + 1);
+	       verify_goes_on(m->v, m->fde, m->o.addr + 1);
 }
 
 /* The last transfer of a block.  Behind it the original may have NOPs that nothing reaches. */
 static int match_end(struct match *m)
 {
+	vaddr last = m->o.addr;
+	bool trap = m->insn.kind == INSN_TRAP;
 
 	switch (m->insn.kind) {
 	case INSN_JMP:
@@ -472,6 +460,8 @@ static int match_end(struct match *m)
 	}
 	if (match_plain(m) < 0)
 		return -1;
+	if (trap && verify_goes_on(m->v, m->fde, m->o.addr))
+		return match_way(m, m->o.addr, last, true);
 	if (m->g.code.n)
 		return doubt(m, "the image goes on where its original has ended");
 	return 0;
