@@ -72,8 +72,9 @@ bool insn_fuses(struct bytes code);
 enum { INSN_FRONT = 0x2e, INSN_FRONT_MAX = 5, INSN_PREFIXES_MAX = 7 };
 
 /* How many such prefixes may be put in front of the instruction.  More than 0 only where they
- * are known to have no effect: at plain arithmetic, moves and stack accesses that have no
- * prefix but 66 and REX. */
+ * are known to have no effect: at plain arithmetic and moves between registers that have no
+ * prefix but 66 and REX.  A handler of faults may add the length of an instruction that can
+ * fault. */
 uint32_t insn_front_room(const struct insn *insn, const uint8_t *code);
 
 /* Target of the position-dependent field: branch target, or address of the rip-relative

@@ -54,6 +54,8 @@ static void mark_branch(struct text *t, struct piece *p, const struct insn *insn
 
 	if (insn->kind == INSN_CALL && target == addr + insn->len)
 		piece_skip(p, SKIP_CALL_NEXT);
+	else if (insn->kind == INSN_CALL && target != p->addr && target - p->addr < p->size)
+		piece_skip(p, SKIP_CALL_INSIDE);	/* perhaps over data, to learn where */
 	if (insn->kind != INSN_CALL && target == 0)	/* a weak symbol that nobody defines */
 		piece_skip(p, SKIP_NOWHERE);
 	if (text_holds(t, target))
@@ -126,6 +128,21 @@ static const struct short_insn *keep(struct arena *a, const struct insn_run *run
 	return kept;
 }
 
+/* A return of one byte right behind a call, and more code behind that: a callee that adds one
+ * to its return address goes on there (__morestack of -fsplit-stack). */
+static bool is_stepped_over(const struct insn_run *run, const struct insn *i)
+{
+	const struct insn *end = run->insn + run->n;
+
+	if (i->kind != INSN_RET || i->len != 1 || i == run->insn ||
+	    (i[-1].kind != INSN_CALL && i[-1].kind != INSN_ICALL))
+		return false;
+	do {
+		i++;
+	} while (i < end && i->kind == INSN_NOP);
+	return i < end;
+}
+
 static void note_insns(struct text *t, struct piece *p, struct insn_run *run)
 {
 	uint32_t base = (uint32_t)(p->addr - t->prog->base);
@@ -143,6 +160,8 @@ static void note_insns(struct text *t, struct piece *p, struct insn_run *run)
 			mark_branch(t, p, i);
 		else
 			note_way(t, p, i);
+		if (is_stepped_over(run, i))
+			piece_skip(p, SKIP_RETURN_BEHIND);
 	}
 }
 

@@ -298,8 +298,11 @@ static int step(struct flow *f, struct place p)
 	case INSN_IJMP:
 		return jump(f, e, addr, &regs);
 	case INSN_RET:
-	case INSN_TRAP:
 		return 0;
+	case INSN_TRAP:
+		if (!verify_goes_on(f->v, f->fdes.v[p.range], next))
+			return 0;
+		break;
 	case INSN_CALL: case INSN_ICALL:
 		if (!verify_call_returns(f->v, e) || !goes_on_behind(f, p, next))
 			return 0;

@@ -135,6 +135,19 @@ bool verify_may_lead(const struct verify *v, vaddr addr, new_vaddr to)
 	return false;
 }
 
+bool verify_goes_on(const struct verify *v, uint32_t fde, vaddr addr)
+{
+	const struct vfde *f = &v->ocfi.fde[fde];
+	struct insn insn;
+	vaddr target;
+
+	while (addr - f->addr < f->len &&
+	       insn_decode(verify_orig_code(v, addr), addr, &insn, &target) &&
+	       insn.kind == INSN_NOP)
+		addr += insn.len;
+	return addr - f->addr < f->len;
+}
+
 uint32_t verify_group(const struct verify *v, uint32_t fde)
 {
 	while (v->walk.group[fde] != fde) {

@@ -31,10 +31,8 @@
  *       but as a hint of branches, which are not on the list (test_decode.c has some of each
  *       kind).  A handler of faults that adds the length of an instruction is not seen.
  *   S3  binary/image.c: headers, segments and sections of ELF files.  Reason: image_parse()
- *       refuses what readers could understand in two ways (its I1 to I4), and test_image.c
- *       damages files.  One gap: image_dynamic() takes the first of two dynamic entries with
- *       the same tag and the dynamic loader takes the last.  Linkers write each tag that is
- *       asked for once; a file with two is not refused.
+ *       refuses what readers could understand in two ways (its I1 to I5: of two dynamic
+ *       entries with one tag the loader takes the last), and test_image.c damages files.
  *   S4  binary/loadtables.c: sections hold all that the dynamic loader reads by dynamic
  *       entries.  Reason: it refuses a file in which they do not, and test_loadtables.c changes
  *       each table.  Relocations and symbols the Verifier reads itself (holders.c).

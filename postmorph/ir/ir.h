@@ -320,6 +320,11 @@ double fn_table_share(const struct fn *fn, const double *runs, uint32_t id);
  * enter its image (exceptions, probes, redirected pointers to labels); for jumps to such
  * labels; and where the image might be empty, because a block map does not list empty ones. */
 bool block_may_stay(const struct fn *fn, const struct block *b);
+/* Instruction i is a trap, and more than NOPs is behind it in its range, which ends in front of
+ * instruction `end`: a handler may go on there. */
+bool fn_trap_falls(const struct fn *fn, uint32_t i, uint32_t end);
+/* The same of a block's last instruction. */
+bool block_trap_falls(const struct fn *fn, uint32_t id);
 
 /* Bytes of an instruction in the original. */
 static inline const uint8_t *prog_insn_bytes(const struct prog *prog, const struct insn *insn)

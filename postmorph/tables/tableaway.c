@@ -42,6 +42,21 @@ static void escape(struct walk *w, const struct abs_state *s)
 	absint_escape(&w->ai, absint_may(s) | spills_may(&w->ai.spills));
 }
 
+/* Code that is no NOP follows in the piece: a handler may skip the trap in front of it. */
+static bool goes_on(const struct walk *w, vaddr addr)
+{
+	const struct text *t = w->t;
+	const struct piece *p = &t->piece[text_piece(t, addr - 1)];
+	struct insn insn;
+	vaddr target;
+
+	while (addr - p->addr < p->size &&
+	       insn_decode(image_rest(&t->prog->img, addr), addr, &insn, &target) &&
+	       insn.kind == INSN_NOP)
+		addr += insn.len;
+	return addr - p->addr < p->size;
+}
+
 static bool decode(const struct walk *w, vaddr addr, struct insn *insn, struct op *op)
 {
 	const struct text *t = w->t;
@@ -131,7 +146,7 @@ static bool step(struct away *a, vaddr *addr, struct abs_state *s, int depth)
 		give_back(w, s);
 		return false;
 	case INSN_TRAP:
-		return false;
+		return goes_on(w, *addr);
 	case INSN_CALL: case INSN_ICALL:
 		return tablewalk_call(w, &insn, &op, s) &&
 		       tablewalk_runs_on(w->t, text_piece(w->t, *addr - 1), *addr);

@@ -306,6 +306,16 @@ static void note_load(struct walk *w, uint32_t i, const struct abs_state *s)
 	}
 }
 
+/* Index of the instruction behind the range that i is in. */
+static uint32_t range_behind(const struct walk *w, uint32_t i)
+{
+	uint32_t r = 0;
+
+	while (i >= w->range_end[r])
+		r++;
+	return w->range_end[r];
+}
+
 /* One instruction; false when control does not go on behind it. */
 static bool walk_insn(struct walk *w, uint32_t i, struct abs_state *s)
 {
@@ -341,7 +351,9 @@ static bool walk_insn(struct walk *w, uint32_t i, struct abs_state *s)
 	case INSN_IJMP:
 		follow_table(w, i, s);
 		return false;
-	case INSN_RET: case INSN_TRAP:
+	case INSN_TRAP:
+		return fn_trap_falls(w->fn, i, range_behind(w, i));
+	case INSN_RET:
 		return false;
 	case INSN_CALL: case INSN_ICALL:
 		return tablewalk_call(w, insn, op, s);

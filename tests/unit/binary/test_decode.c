@@ -527,15 +527,28 @@ static void knows_what_prefixes_mean_nothing_to(void **state)
 		uint8_t code[MAX], len, room;
 	} row[] = {
 		{ { 0x39, 0xc1 }, 2, 5 },	  /* cmp %eax,%ecx */
-		{ { 0x48, 0x8b, 0x47, 0x08 }, 4, 5 },	/* mov 8(%rdi),%rax */
-		{ { 0x66, 0x41, 0x89, 0x03 }, 4, 5 },	/* mov %ax,(%r11) */
-		{ { 0x0f, 0xb6, 0x07 }, 3, 5 },	/* movzbl (%rdi),%eax */
-		{ { 0x66, 0x0f, 0x6f, 0x07 }, 4, 5 },	/* movdqa (%rdi),%xmm0 */
+		{ { 0x48, 0x8b, 0x47, 0x08 }, 4, 0 },	/* mov 8(%rdi),%rax: may fault */
+		{ { 0x48, 0x8b, 0xc7 }, 3, 5 },	/* mov %rdi,%rax */
+		{ { 0x66, 0x41, 0x89, 0xc3 }, 4, 5 },	/* mov %ax,%r11w */
+		{ { 0x66, 0x41, 0x89, 0x03 }, 4, 0 },	/* mov %ax,(%r11) */
+		{ { 0x0f, 0xb6, 0x07 }, 3, 0 },	/* movzbl (%rdi),%eax */
+		{ { 0x0f, 0xb6, 0xc7 }, 3, 5 },	/* movzbl %bh,%eax */
+		{ { 0xb8, 1, 0, 0, 0 }, 5, 5 },	/* mov $1,%eax */
+		{ { 0x83, 0xc0, 1 }, 3, 5 },	/* add $1,%eax */
+		{ { 0x83, 0x00, 1 }, 3, 0 },	/* addl $1,(%rax) */
+		{ { 0x3d, 1, 0, 0, 0 }, 5, 5 },	/* cmp $1,%eax */
+		{ { 0x0f, 0x58, 0xc1 }, 3, 0 },	/* addps %xmm1,%xmm0: may be inexact */
+		{ { 0x0f, 0x6f, 0xc1 }, 3, 0 },	/* movq %mm1,%mm0: x87 exceptions */
+		{ { 0x66, 0x0f, 0x6f, 0xc1 }, 4, 5 },	/* movdqa %xmm1,%xmm0 */
+		{ { 0x66, 0x0f, 0xe6, 0xc1 }, 4, 0 },	/* cvttpd2dq %xmm1,%xmm0 */
+		{ { 0x66, 0x0f, 0xf7, 0xc1 }, 4, 0 },	/* maskmovdqu: to memory */
+		{ { 0x66, 0x0f, 0x6f, 0x07 }, 4, 0 },	/* movdqa (%rdi),%xmm0 */
 		{ { 0x48, 0x8d, 0x05, 0, 0, 0, 0 }, 7, 5 },	/* lea 0(%rip),%rax */
-		{ { 0x50 }, 1, 5 },	    /* push %rax */
+		{ { 0x50 }, 1, 0 },	    /* push %rax */
 		{ { 0x48, 0x81, 0x84, 0x24, 0, 0, 0, 0, 0, 0, 0, 0 },
 		  12,
-		  3 },	/* addq $0,0(%rsp) */
+		  0 },	/* addq $0,0(%rsp) */
+		{ { 0x66, 0x66, 0x66, 0x66, 0x66, 0x48, 0x89, 0xc0 }, 8, 1 },	/* has many */
 		{ { 0x66, 0x66, 0x48, 0x8d, 0x05, 0, 0, 0, 0 }, 9, 4 },	/* lea 0(%rip),%rax */
 		{ { 0x64, 0x8b, 0x07 }, 3, 0 },	/* mov %fs:(%rdi),%eax */
 		{ { 0x66, 0x65, 0x89, 0x07 }, 4, 0 },	/* mov %ax,%gs:(%rdi) */
