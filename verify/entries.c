@@ -76,8 +76,8 @@ static int arrive(struct verify *v, vaddr from, vaddr to, const char *what)
 
 /* A constant that is the address of what gave way to program headers, in code that is linked
  * to a fixed address. */
-static int check_constants(struct verify *v, const struct insn *insn, const uint8_t *code,
-			   vaddr addr)
+static int check_constants(struct verify *v, uint32_t fde, const struct insn *insn,
+			   const uint8_t *code, vaddr addr)
 {
 	uint64_t c[INSN_MAX_CONSTANTS];
 
@@ -91,6 +91,7 @@ static int check_constants(struct verify *v, const struct insn *insn, const uint
 				"the instruction at 0x%llx refers to 0x%llx, which gave way "
 				"to program headers",
 				ULL(addr), ULL(c[i]));
+	verify_note_constants(v, fde, code, addr, c, n);
 	return 0;
 }
 
@@ -129,7 +130,7 @@ static int walk_insn(struct walk *w, const struct insn *insn, const uint8_t *cod
 
 		v->walk.start[off / 8] |= (uint8_t)(1 << off % 8);
 	}
-	if (v->orig.eh.e_type == ET_EXEC && check_constants(v, insn, code, addr) < 0)
+	if (v->orig.eh.e_type == ET_EXEC && check_constants(v, w->fde, insn, code, addr) < 0)
 		return -1;
 	if (insn->kind != INSN_NOP)
 		w->last = insn->kind;
@@ -261,14 +262,17 @@ static int scan_base(struct walk *w, const struct base *b, uint64_t *budget)
 	struct verify *v = w->v;
 	vaddr to, end = verify_next_table(&v->walk, b->addr);
 
-	uint64_t size = blockmap_entry_size(b->kind);
+	uint64_t size = blockmap_entry_size(b->kind), i;
 
-	for (uint64_t i = 0; b->addr + size * i < end && is_entry(v, b, i, &to); i++) {
+	for (i = 0; b->addr + size * i < end && is_entry(v, b, i, &to); i++) {
 		if (arrive(v, b->addr + size * i, to, "the table entry") < 0)
 			return -1;
 		if ((*budget)-- == 0)
 			return refuse(v, "too many tables that overlap each other");
 	}
+	if (i)
+		vec_push(v->a, &v->walk.extents,
+			 ((struct vextent){ b->addr, b->addr + size * i }));
 	return 0;
 }
 

@@ -6,10 +6,15 @@
 #include <stdint.h>
 
 #include "lib/addr.h"
+#include "lib/arena.h"
 
 struct vbases {			/* VEC: ascending */
 	vaddr *v;
 	uint32_t n, cap;
+};
+
+struct vextent {		/* from lo up to hi */
+	vaddr lo, hi;
 };
 
 struct vwalk {			/* filled by entries.c; `start` and `cut` by one bit a byte */
@@ -20,6 +25,8 @@ struct vwalk {			/* filled by entries.c; `start` and `cut` by one bit a byte */
 	bool *has_table;	/* [ocfi.nfde] forms the address of what looks like a table */
 	struct vbases tables;	/* addresses of what looks like jump tables */
 	struct vbases bases;	/* addresses that `lea` forms */
+	/* what reads as entries of jump tables, for the code that forms their addresses */
+	VEC(struct vextent) extents;
 };
 
 #endif

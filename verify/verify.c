@@ -109,6 +109,8 @@ const struct verify_part verify_parts[] = {
 	  "no code that can run gets at the old value of a redirected pointer" },
 	{ "watchedcode", verify_watchedcode,
 	  "code whose inner addresses others know has no image" },
+	{ "innerwords", verify_innerwords,
+	  "nor has code where a word of data leads inside a function" },
 	{ "sections", verify_sections,
 	  "section headers are the original's, and the new ones are what they say" },
 	{ "symbols", verify_symbols,

@@ -11,6 +11,7 @@
 
 #include "lib/err.h"
 #include "postmorph/refs/pointers.h"
+#include "postmorph/refs/listed.h"
 #include "postmorph/refs/references.h"
 #include "postmorph/refs/watched.h"
 #include "postmorph/tables/tablescan.h"
@@ -120,6 +121,7 @@ static void mark_symbolic(struct text *t, const struct reloc *r, vaddr symbol)
 		mark_stray(t, to);
 		watched_note_held(t, to);
 	}
+	listed_note(t, r->place, to);
 	if (in_rseq(t, r->place))
 		skip_rseq(t, to);
 }
@@ -153,6 +155,7 @@ static void mark_reloc(void *ctx, const struct reloc *r)
 	}
 	mark_data(t, r->value);
 	watched_note_held(t, r->value);
+	listed_note(t, r->place, r->value);
 	if (in_rseq(t, r->place))
 		skip_rseq(t, r->value);
 }
@@ -171,9 +174,10 @@ static void mark_dynamic_symbol(void *ctx, uint32_t index, const struct symbol *
 	vec_push(t->scratch, &t->symbols, s->defined ? s->value : 0);
 	if (s->type != STT_TLS)		/* of which the value is no address */
 		look_in_front(t, s->value);
-	if (names_address(s))
-		(s->type == STT_FUNC && s->section < SHN_LORESERVE ? mark
-								   : mark_stray)(t, s->value);
+	if (!names_address(s))
+		return;
+	(s->type == STT_FUNC && s->section < SHN_LORESERVE ? mark : mark_stray)(t, s->value);
+	watched_note_inside(t, s->value);
 }
 
 static void mark_symbol(void *ctx, uint32_t index, const struct symbol *s)
@@ -278,8 +282,10 @@ static void look_at_constants(struct text *t, const struct insn *insn, const uin
 	if (!insn->constants || t->prog->img.pie_or_dso)
 		return;
 	uint32_t n = insn_constants((struct bytes){ code, insn->len }, c);
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
 		guess_in_front(t, c[i]);
+		watched_note_constant(t, insn, code, c[i]);
+	}
 }
 
 /* What one instruction of a function points to. */
@@ -318,6 +324,8 @@ static void mark_operands(struct text *t, const struct fn *fn, const struct insn
 			guess_in_front(t, c[i]);
 			put_mark(t, c[i], MARK_POINTER);
 			text_note_object(t, c[i]);
+			if (!fn_holds(fn, c[i]))
+				watched_note_constant(t, insn, code, c[i]);
 		}
 	}
 }
@@ -453,6 +461,7 @@ int pointers_mark(struct text *t, struct err *err)
 		return err_set(err, ERR_INPUT, "a relocation names a symbol that is not there");
 	symbols_each(&prog->img, SHT_SYMTAB, mark_symbol, t);
 	mark_sections(t);
+	listed_note_words(t);
 	look_at_words(t);
 	mark_gaps(t);
 	mark_stray(t, prog->img.eh.e_entry);
