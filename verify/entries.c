@@ -68,6 +68,7 @@ static int check_entry(struct verify *v, vaddr entry)
 
 static int arrive(struct verify *v, vaddr from, vaddr to, const char *what)
 {
+	verify_note_met(v, to);
 	if (!verify_is_cut(v, to))
 		return 0;
 	return refuse(v, "%s at 0x%llx leads to 0x%llx, inside an entry jump", what, ULL(from),
@@ -146,6 +147,8 @@ static int walk_insn(struct walk *w, const struct insn *insn, const uint8_t *cod
 			      "the instruction at 0x%llx refers to 0x%llx, which gave way to "
 			      "program headers",
 			      ULL(addr), ULL(target));
+	v->walk.asks_end |= !insn_is_branch(insn) &&
+			    (target == v->walk.end_of_code || target == v->walk.end);
 	if (insn_is_lea(insn, code))
 		verify_note_lea(v, w->fde, addr, target);
 	if (w->fde == NO_FDE)
@@ -321,10 +324,26 @@ static int walk_original(struct verify *v)
 	return 0;
 }
 
+static void find_ends(struct verify *v)
+{
+	vaddr lo;
+
+	image_span(&v->orig, &lo, &v->walk.end);
+	for (uint32_t i = 0; i < v->orig.nsh; i++) {
+		const Elf64_Shdr *h = &v->orig.sh[i].h;
+
+		if ((h->sh_flags & SHF_ALLOC) && (h->sh_flags & SHF_EXECINSTR) &&
+		    h->sh_addr + h->sh_size > v->walk.end_of_code)
+			v->walk.end_of_code = h->sh_addr + h->sh_size;
+	}
+}
+
 int verify_entries(struct verify *v)
 {
 	v->walk.cut = arena_alloc(v->a, v->orig.file.n / 8 + 1);
 	v->walk.start = arena_alloc(v->a, v->orig.file.n / 8 + 1);
+	v->walk.met = arena_alloc(v->a, v->orig.file.n / 8 + 1);
+	find_ends(v);
 	v->walk.has_table = arena_array(v->a, v->ocfi.nfde, sizeof(*v->walk.has_table));
 	/* From here on there are ways into the original to be noted. */
 	v->pointers.open = arena_array(v->a, v->ocfi.nfde, sizeof(*v->pointers.open));

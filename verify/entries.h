@@ -27,6 +27,11 @@ struct vwalk {			/* filled by entries.c; `start` and `cut` by one bit a byte */
 	struct vbases bases;	/* addresses that `lea` forms */
 	/* what reads as entries of jump tables, for the code that forms their addresses */
 	VEC(struct vextent) extents;
+	/* bit a byte of the original file, like start: an instruction, a table or an exception
+	 * leads there, or forms the address */
+	uint8_t *met;
+	vaddr end_of_code, end;	/* of the last executable section, of all segments */
+	bool asks_end;		/* some instruction forms one of these */
 };
 
 #endif

@@ -21,6 +21,9 @@ static inline struct bytes verify_orig_code(const struct verify *v, vaddr addr)
 bool verify_is_cut(const struct verify *v, vaddr addr);
 /* An instruction of an FDE of the original begins at addr. */
 bool verify_is_start(const struct verify *v, vaddr addr);
+/* Something leads to that address of the original, and whether anything does: walk.met. */
+void verify_note_met(const struct verify *v, vaddr addr);
+bool verify_is_met(const struct verify *v, vaddr addr);
 /* The function that begins at addr has an entry jump (perhaps behind its endbr64). */
 bool verify_has_entry(const struct verify *v, vaddr addr);
 /* An FDE begins at addr, and not in the middle of a frame. */

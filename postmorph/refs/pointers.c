@@ -12,6 +12,7 @@
 #include "lib/err.h"
 #include "postmorph/refs/pointers.h"
 #include "postmorph/refs/listed.h"
+#include "postmorph/refs/placed.h"
 #include "postmorph/refs/references.h"
 #include "postmorph/refs/watched.h"
 #include "postmorph/tables/tablescan.h"
@@ -115,6 +116,7 @@ static void mark_symbolic(struct text *t, const struct reloc *r, vaddr symbol)
 {
 	vaddr to = symbol + r->value;
 
+	placed_note(t, to);
 	if (!is_pointer_to(r))
 		mark_stray(t, symbol);
 	if (r->value != 0) {
@@ -131,6 +133,7 @@ static void mark_reloc(void *ctx, const struct reloc *r)
 	struct text *t = ctx;
 
 	look_at_reloc(t, r);
+	placed_note(t, r->value);
 	if (r->sym > t->last_symbol)
 		t->last_symbol = r->sym;
 	switch (r->type) {
@@ -297,6 +300,8 @@ static void mark_operands(struct text *t, const struct fn *fn, const struct insn
 		vaddr target = insn_target(insn, code, prog_insn_addr(t->prog, insn));
 
 		look_in_front(t, target);
+		if (!insn_is_branch(insn))
+			placed_note(t, target);
 		if (insn_is_lea(insn, code)) {
 			mark(t, target);
 			if (!fn_holds(fn, target))
@@ -306,6 +311,8 @@ static void mark_operands(struct text *t, const struct fn *fn, const struct insn
 			tablescan_note(t, fn, target);
 		} else if (!insn_is_branch(insn)) {
 			mark_stray(t, target);
+			if (text_holds(t, target))
+				watched_note_read(t, target);
 			text_note_object(t, target);
 		} else if (text_holds(t, target) && !fn_holds(fn, target)) {
 			uint32_t to = prog_find_fn(t->prog, target);
@@ -324,6 +331,9 @@ static void mark_operands(struct text *t, const struct fn *fn, const struct insn
 			guess_in_front(t, c[i]);
 			put_mark(t, c[i], MARK_POINTER);
 			text_note_object(t, c[i]);
+			if (text_holds(t, c[i]))
+				references_note_constant(t, insn, code,
+							 prog_insn_addr(t->prog, insn), c[i]);
 			if (!fn_holds(fn, c[i]))
 				watched_note_constant(t, insn, code, c[i]);
 		}
@@ -347,6 +357,8 @@ static void mark_gap(struct text *t, vaddr addr, vaddr end)
 		}
 		if (insn.field)
 			(insn_is_branch(&insn) ? mark : mark_stray)(t, target);
+		if (insn.field && !insn_is_branch(&insn))
+			placed_note(t, target);
 		if (insn.field && insn_is_lea(&insn, code.p + off))
 			watched_note_inside(t, target);
 		look_at_constants(t, &insn, code.p + off);
@@ -452,6 +464,7 @@ int pointers_mark(struct text *t, struct err *err)
 	uint64_t v;
 
 	look_at_file(t);
+	placed_look_at_file(t);
 	if (look_at_pieces(t, err) < 0)
 		return -1;
 	symbols_each(&prog->img, SHT_DYNSYM, mark_dynamic_symbol, t);
@@ -485,6 +498,7 @@ int pointers_mark(struct text *t, struct err *err)
 		}
 	}
 	references_mark_words(t);
+	placed_judge(t);
 	tablescan_sort(t);
 	return 0;
 }

@@ -96,6 +96,21 @@ void watched_note_order(struct text *t, vaddr entry)
 	stay(t, prog_find_fn(t->prog, entry));
 }
 
+void watched_note_read(struct text *t, vaddr place)
+{
+	enum { WIDTH = 64, FIRST = 9 };	/* of an operand; endbr64 and the entry jump */
+
+	for (vaddr at = place; at < place + WIDTH && text_holds(t, at); at++) {
+		uint32_t fn = prog_find_fn(t->prog, at);
+
+		if (fn == NO_FN || place >= t->prog->fn[fn].entry + FIRST)
+			continue;
+		if (t->prog->fn[fn].skip == SKIP_NONE)
+			t->prog->fn[fn].skip = SKIP_CODE_READ;
+		return;
+	}
+}
+
 void watched_note_held(struct text *t, vaddr place)
 {
 	if (inside_of(t, place) != NO_FN)

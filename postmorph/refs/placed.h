@@ -1,0 +1,17 @@
+/* placed.h - functions whose place programs ask for; internal to PostMorph */
+#ifndef POSTMORPH_REFS_PLACED_H
+#define POSTMORPH_REFS_PLACED_H
+
+#include "postmorph/ir/text.h"
+
+/* Before anything is noted. */
+void placed_look_at_file(struct text *t);
+/* Something holds or forms the address. */
+static inline void placed_note(struct text *t, vaddr to)
+{
+	t->asks_end |= to == t->end_of_code || to == t->end;
+}
+/* Needs the marks of all that leads to code. */
+void placed_judge(struct text *t);
+
+#endif
