@@ -13,7 +13,7 @@
  *           section is: no declaration aligns a function to more than its section.
  * FRONT     In front of the original there is nothing but NOPs and int3, back to the end of
  *           the FDE or the start of the section there: no data that callers could read.
- * STUBS     The original is not followed by a function of the same length and the same first
+ * STUBS     The original is not short and followed by a function of the same length and first
  *           byte to which nothing leads: one that is run by an address that is calculated.
  * RANGE     No instruction and no relocation yields the end of the code or that of all
  *           segments (etext, _end), with which pointers could be compared.
@@ -94,7 +94,7 @@ static bool is_padded(const struct verify *v, const struct section *s, vaddr add
 
 static bool is_stub(const struct verify *v, vaddr addr)
 {
-	enum { GAP = 64 };
+	enum { GAP = 64, SHORT = 64 };
 	uint32_t i = vcfi_find(&v->ocfi, addr);
 
 	if (i == NO_FDE || i + 1 >= v->ocfi.nfde)
@@ -102,7 +102,7 @@ static bool is_stub(const struct verify *v, vaddr addr)
 	const struct vfde *a = &v->ocfi.fde[i], *b = a + 1;
 	struct bytes x = verify_orig_code(v, a->addr), y = verify_orig_code(v, b->addr);
 
-	return a->len == b->len && b->addr - a->addr - a->len < GAP && x.p && y.p &&
+	return a->len == b->len && a->len <= SHORT && b->addr - a->addr - a->len < GAP && x.p && y.p &&
 	       x.p[0] == y.p[0] && verify_is_function(v, b->addr) && !verify_is_met(v, b->addr);
 }
 

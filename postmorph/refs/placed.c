@@ -16,8 +16,8 @@
  *            section is aligned to more by its declaration;
  *   front    functions with something else than padding in front of the entry: data that
  *            callers read there (prefix data, hashes of types);
- *   stub     functions that one of the same length follows that nothing leads to: whoever runs
- *            that one calculates its address;
+ *   stub     short functions that one of the same length follows that nothing leads to: whoever
+ *            runs that one calculates its address;
  *   range    all functions of a file that asks where its code, or all of it, ends (etext, _end):
  *            images are behind both.
  *
@@ -27,7 +27,8 @@
 
 #include "postmorph/refs/placed.h"
 
-enum { PAGE = 4096, ALIGN_USUAL = 16, ALIGN_MAX = 256, STUB_GAP = 64 };
+enum { PAGE = 4096, ALIGN_USUAL = 16, ALIGN_MAX = 256, STUB_GAP = 64,
+       STUB_MAX = 64 };
 
 static bool is_identifier(const char *name)
 {
@@ -47,7 +48,7 @@ static void stay(struct fn *fn, enum skip reason)
 static void keep_pointers(const struct text *t, vaddr entry)
 {
 	if (text_holds(t, entry))
-		*text_mark(t, entry) |= MARK_POINTER | MARK_STRAY;
+		*text_mark(t, entry) |= MARK_STRAY;
 }
 
 /* All bytes are NOPs or int3. */
@@ -92,8 +93,8 @@ static bool repeats(const struct text *t, const struct fn *fn, const struct fn *
 	struct bytes x = image_at(&t->prog->img, a->addr, a->size);
 	struct bytes y = image_at(&t->prog->img, b->addr, b->size);
 
-	return a->size == b->size && b->addr - a->addr - a->size < STUB_GAP && x.p && y.p &&
-	       x.p[0] == y.p[0];
+	return a->size == b->size && a->size <= STUB_MAX &&
+	       b->addr - a->addr - a->size < STUB_GAP && x.p && y.p && x.p[0] == y.p[0];
 }
 
 static uint16_t alignment(vaddr entry, uint64_t section)
