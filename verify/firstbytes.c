@@ -152,7 +152,7 @@ static int check_operand(struct verify *v, const struct vref *r)
 	struct seen s;
 
 	if (r->kind != REF_OPERAND || !verify_has_entry(v, r->to) || !code.p ||
-	    !decode(code, &s))
+	    !decode(code, &s) || s.in.mnemonic == ZYDIS_MNEMONIC_LEA)
 		return 0;
 	for (int i = 0; i < s.in.operand_count; i++)
 		if (s.o[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&

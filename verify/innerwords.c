@@ -219,10 +219,11 @@ int verify_innerwords(struct verify *v)
 		if (v->refs.all.v[i].kind == REF_JUMP && v->refs.all.v[i].fde != NO_FDE)
 			has_jump[verify_group(v, v->refs.all.v[i].fde)] = true;
 	for (uint32_t i = 0; i < v->orig.nsh; i++) {
-		struct scan s = { .v = v, .s = &v->orig.sh[i], .mixed = is_mixed(&v->orig.sh[i]) };
+		const struct section *section = &v->orig.sh[i];
+		struct scan s = { .v = v, .s = section, .mixed = is_mixed(section) };
 
 		image_span(&v->orig, &s.lo, &s.hi);
-		if (holds_tables(s.s) && check_section(&s, has_jump) < 0)
+		if (holds_tables(section) && check_section(&s, has_jump) < 0)
 			return -1;
 	}
 	return 0;

@@ -102,8 +102,9 @@ static bool is_stub(const struct verify *v, vaddr addr)
 	const struct vfde *a = &v->ocfi.fde[i], *b = a + 1;
 	struct bytes x = verify_orig_code(v, a->addr), y = verify_orig_code(v, b->addr);
 
-	return a->len == b->len && a->len <= SHORT && b->addr - a->addr - a->len < GAP && x.p && y.p &&
-	       x.p[0] == y.p[0] && verify_is_function(v, b->addr) && !verify_is_met(v, b->addr);
+	return a->len == b->len && a->len <= SHORT && b->addr - a->addr - a->len < GAP &&
+	       x.p && y.p && x.p[0] == y.p[0] && verify_is_function(v, b->addr) &&
+	       !verify_is_met(v, b->addr);
 }
 
 static int check_pointer(struct verify *v, const struct vredirect *r)
@@ -118,13 +119,13 @@ static int check_pointer(struct verify *v, const struct vredirect *r)
 			      ULL(r->from), ULL(r->to));
 	if (!is_padded(v, s, r->from))
 		return refuse(v,
-			      "pointers to 0x%llx lead to 0x%llx, but something stands in front "
-			      "of the original",
+			      "pointers to 0x%llx lead to 0x%llx, but something stands in "
+			      "front of the original",
 			      ULL(r->from), ULL(r->to));
 	if (is_stub(v, r->from))
 		return refuse(v,
-			      "pointers to 0x%llx lead to 0x%llx, but nothing leads to the code "
-			      "of the same length behind the original",
+			      "pointers to 0x%llx lead to 0x%llx, but nothing leads to the "
+			      "code of the same length behind the original",
 			      ULL(r->from), ULL(r->to));
 	return 0;
 }

@@ -9,8 +9,8 @@
  * HELD      a relocation puts the address into data, and its function has no indirect jump that
  *           could go there; the address of a symbol itself is taken for an entry;
  * RSEQ      a word of a section of restartable sequences holds the address;
- * LISTED    a word of a section for tools that patch code holds the address, or the start of the
- *           function, or bytes in front of that; as it is, or as a distance from the word.
+ * LISTED    a word of a section for tools that patch code holds the address, or the start of
+ *           the function, or bytes in front of that; as it is, or as a distance from the word.
  *
  * Whether somebody asks for the order of a function's start and something else is not judged
  * (assumption A5 in verify.c).

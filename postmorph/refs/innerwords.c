@@ -148,7 +148,8 @@ static int classify_at(const struct text *t, vaddr at, uint32_t size)
 
 	if (rd.bad || (size == WORD && number + NEAR < NEAR))
 		return -1;
-	return classify(t, number, size == WORD ? at + number : number, size == WORD ? WORD : 1);
+	return size == WORD ? classify(t, number, at + number, WORD) :
+			      classify(t, number, number, 1);
 }
 
 /* Of words in between numbers of any kind some lead to an instruction by chance.  A table of

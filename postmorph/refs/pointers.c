@@ -19,6 +19,7 @@
 #include "binary/dynamic.h"
 
 enum { MOVABS = 10 };			/* bytes of mov $IMM64, REGISTER */
+enum { LEA = 0x8d };			/* opcode, in front of ModRM */
 
 /* Behind the program header table stands what only headers should lead to. */
 static void look_in_front(struct text *t, vaddr addr)
@@ -311,7 +312,7 @@ static void mark_operands(struct text *t, const struct fn *fn, const struct insn
 			tablescan_note(t, fn, target);
 		} else if (!insn_is_branch(insn)) {
 			mark_stray(t, target);
-			if (text_holds(t, target))
+			if (text_holds(t, target) && code[insn->field - 2] != LEA)
 				watched_note_read(t, target);
 			text_note_object(t, target);
 		} else if (text_holds(t, target) && !fn_holds(fn, target)) {

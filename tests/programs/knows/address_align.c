@@ -1,5 +1,5 @@
-/* address_align.c - a tag in the low bits of pointers to functions that are aligned for that, and
- * the page of a function that is protected */
+/* address_align.c - a tag in the low bits of pointers to functions that are aligned for that,
+ * and the page of a function that is protected */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>

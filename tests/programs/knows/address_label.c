@@ -1,5 +1,5 @@
-/* address_label.c - a handler compares where the program was interrupted with labels: constants in
- * a program at a fixed address, leas else */
+/* address_label.c - a handler compares where the program was interrupted with labels: constants
+ * in a program at a fixed address, leas else */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
-/* address_library.c - a library's handler knows a label of the library by its symbol, over the GOT;
- * with MAIN the program that uses the library */
+/* address_library.c - a library's handler knows a label of the library by its symbol, over the
+ * GOT; with MAIN the program that uses the library */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>

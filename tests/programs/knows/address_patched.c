@@ -19,7 +19,8 @@ extern const uintptr_t __stop___patchable_function_entries[]
 /* Two NOPs stand in front of the entry, three behind it. */
 static void patch(uintptr_t place)
 {
-	static const unsigned char code[] = { 0x89, 0xf8, 0xc3 };	/* mov %edi, %eax; ret */
+	/* mov %edi, %eax; ret */
+	static const unsigned char code[] = { 0x89, 0xf8, 0xc3 };
 	uintptr_t page = place & ~(uintptr_t)4095;
 
 	mprotect((void *)page, 8192, PROT_READ | PROT_WRITE | PROT_EXEC);

@@ -1,5 +1,5 @@
-/* address_tables.c - tables of instructions that may fault: distances of 32 and 64 bits from where
- * they stand, in a section of their own and among constants, and plain addresses */
+/* address_tables.c - tables of instructions that may fault: distances of 32 and 64 bits from
+ * where they stand, in a section of their own and among constants, and plain addresses */
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
