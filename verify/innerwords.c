@@ -10,8 +10,9 @@
  * TABLES    What reads as a jump table for the code that forms its address (entries.c), or has
  *           been copied (casetables.c), leads inside of functions as well, and is left out.
  * CHANCE    Numbers lead to instructions by chance.  In sections of mixed data a word counts
- *           only if the words on both sides could stand in a table with it, and one of the four
- *           around it leads to code.  A single word there is assumption A6 in verify.c.
+ *           only if one of its two neighbours leads to code close by; or if both could stand in
+ *           a table with it and one of the next two leads to code.  A single word there is assumption A6 in
+ *           verify.c.
  *
  * Tested by tests/unit/verify/test_watchedcode.c.
  */
@@ -78,42 +79,55 @@ static bool is_within(const struct scan *s, vaddr at, uint64_t n)
 	return at >= s->s->h.sh_addr && at + n <= s->s->h.sh_addr + s->s->h.sh_size;
 }
 
-static enum kind distance_at(const struct scan *s, vaddr at)
+/* Two equal numbers of 16 bits. */
+static bool are_halves(uint64_t word)
+{
+	return (word & 0xffff) == (word >> 16 & 0xffff) && word;
+}
+
+static enum kind distance_at(const struct scan *s, vaddr at, vaddr *to)
 {
 	enum { NEAR = 16 };
 	struct rd r = rd_of(image_at(&s->v->orig, at, HALF));
 	int64_t distance = rd_s32(&r);
 
-	if (r.bad || (distance < 0 && distance >= -NEAR))
+	if (r.bad || (distance < 0 && distance >= -NEAR) || are_halves((uint64_t)distance))
 		return NONE;
-	return kind_of(s, (uint64_t)distance, at + (vaddr)distance, HALF);
+	*to = at + (vaddr)distance;
+	return kind_of(s, (uint64_t)distance, *to, HALF);
 }
 
-static enum kind word_at(const struct scan *s, vaddr at)
+static enum kind word_at(const struct scan *s, vaddr at, vaddr *to)
 {
 	struct rd r = rd_of(image_at(&s->v->orig, at, FULL));
 	uint64_t word = rd_u64(&r);
 
+	*to = word;
 	return r.bad ? NONE : kind_of(s, word, word, 1);
 }
 
 /* As the comment at the top says. */
-static bool in_table(const struct scan *s, vaddr at, uint32_t size)
+static bool in_table(const struct scan *s, vaddr at, uint32_t size, vaddr place)
 {
-	enum kind (*what)(const struct scan *, vaddr) = size == HALF ? distance_at : word_at;
-	bool code = false;
+	enum { CLOSE = 1 << 16 };
+	enum kind (*what)(const struct scan *, vaddr, vaddr *) =
+		size == HALF ? distance_at : word_at;
+	bool code = false, plausible = true;
 
 	for (int i = -2; i <= 2; i++) {
 		vaddr beside = at + (vaddr)(i * (int)size);
 
 		if (i == 0 || !is_within(s, beside, size))
 			continue;
-		enum kind kind = what(s, beside);
-		if (kind == NONE && i >= -1 && i <= 1)
-			return false;
+		vaddr to = 0;
+		enum kind kind = what(s, beside, &to);
+		bool next = i == -1 || i == 1;
+		if (kind == CODE && next && to - place + CLOSE < 2 * CLOSE)
+			return true;
+		plausible &= kind != NONE || !next;
 		code |= kind == CODE;
 	}
-	return code;
+	return code && plausible;
 }
 
 /* A distance of 64 bits beside words that are such, or half ones. */
@@ -123,8 +137,9 @@ static bool in_wide_table(const struct scan *s, vaddr at)
 		vaddr beside = at + (vaddr)(i * FULL);
 		struct rd r = rd_of(image_at(&s->v->orig, beside, FULL));
 		uint64_t distance = rd_u64(&r);
+		vaddr to;
 
-		if (is_within(s, beside, FULL) && distance_at(s, beside) == NONE &&
+		if (is_within(s, beside, FULL) && distance_at(s, beside, &to) == NONE &&
 		    kind_of(s, distance, beside + distance, 1) == NONE)
 			return false;
 	}
@@ -157,7 +172,8 @@ static int check_word(const struct scan *s, const bool *has_jump, vaddr at)
 	struct rd r = rd_of(image_at(&v->orig, at, HALF)), wide;
 	vaddr distance = (vaddr)(int64_t)rd_s32(&r);
 
-	if (is_moved(v, at + distance) && (!s->mixed || in_table(s, at, HALF)))
+	if (is_moved(v, at + distance) &&
+	    (!s->mixed || (!are_halves(distance) && in_table(s, at, HALF, at + distance))))
 		return refuse_word(s, at, at + distance);
 	if (at % FULL || !is_within(s, at, FULL))
 		return 0;
@@ -167,7 +183,7 @@ static int check_word(const struct scan *s, const bool *has_jump, vaddr at)
 	if (is_moved(v, at + word) && (!s->mixed || in_wide_table(s, at)))
 		return refuse_word(s, at, at + word);
 	if (v->orig.eh.e_type == ET_EXEC && is_moved(v, word) && !jumps(v, has_jump, word) &&
-	    (!s->mixed || (!is_text(word) && in_table(s, at, FULL))))
+	    (!s->mixed || (!is_text(word) && in_table(s, at, FULL, word))))
 		return refuse_word(s, at, word);
 	return 0;
 }

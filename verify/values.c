@@ -28,7 +28,8 @@ static bool same_line(struct line x, struct line y)
 static bool equal(struct value x, struct value y)
 {
 	return x.kind == y.kind && x.through == y.through && x.bits == y.bits &&
-	       x.loose == y.loose && x.fresh == y.fresh && x.table == y.table && same_line(x.line, y.line);
+	       x.loose == y.loose && x.fresh == y.fresh && x.table == y.table &&
+	       same_line(x.line, y.line);
 }
 
 /* How many of the lowest bits are the same. */
@@ -378,7 +379,8 @@ int vregs_apply(struct vtables *vt, const struct effect *e, struct line line, va
 
 int vregs_pass(struct vtables *vt, const struct regs *regs, vaddr addr)
 {
-	enum { RSI = 6, RDI = 7, ARGUMENTS = 1 << RDI | 1 << RSI | 1 << RDX | 1 << RCX | 3 << 8 };
+	/* rcx rdx rsi rdi r8 r9 */
+	enum { ARGUMENTS = 1 << RCX | 1 << RDX | 3 << 6 | 3 << 8 };
 
 	for (int i = 0; i < NGPR; i++)
 		if ((ARGUMENTS >> i & 1) && regs->r[i].fresh &&

@@ -25,7 +25,7 @@
 #include "postmorph/refs/innerwords.h"
 #include "postmorph/tables/tablescan.h"
 
-enum { WORD = 4, SMALL = 4096, NEAR = 16 };
+enum { WORD = 4, SMALL = 4096, NEAR = 16, CLOSE = 1 << 16 };
 
 struct extent {			/* of what are, or seem to be, entries of a jump table */
 	vaddr lo, hi;
@@ -141,35 +141,45 @@ static int classify(const struct text *t, uint64_t number, vaddr to, vaddr align
 	return text_piece(t, to) == UINT32_MAX || (*text_mark(t, to) & MARK_INSN) ? CODE : -1;
 }
 
-static int classify_at(const struct text *t, vaddr at, uint32_t size)
+/* Two equal numbers of 16 bits, of which there are long tables. */
+static bool are_halves(vaddr distance)
+{
+	return (uint16_t)distance == (uint16_t)(distance >> 16) && distance != 0;
+}
+
+/* ... and *to where it leads. */
+static int classify_at(const struct text *t, vaddr at, uint32_t size, vaddr *to)
 {
 	struct rd rd = rd_of(image_at(&t->prog->img, at, size));
 	vaddr number = size == WORD ? (vaddr)(int64_t)rd_s32(&rd) : rd_u64(&rd);
 
-	if (rd.bad || (size == WORD && number + NEAR < NEAR))
+	if (rd.bad || (size == WORD && (number + NEAR < NEAR || are_halves(number))))
 		return -1;
-	return size == WORD ? classify(t, number, at + number, WORD) :
-			      classify(t, number, number, 1);
+	*to = size == WORD ? at + number : number;
+	return classify(t, number, *to, size == WORD ? WORD : 1);
 }
 
-/* Of words in between numbers of any kind some lead to an instruction by chance.  A table of
- * them has addresses, or small numbers, on both sides, and among the next two of each side
- * another one of code. */
-static bool is_in_table(const struct text *t, const struct section *s, vaddr at, uint32_t size)
+/* Of words in between numbers of any kind some lead to an instruction by chance.  In a table of
+ * them another one that leads close by stands beside it; or addresses and small numbers on both
+ * sides, and one of code among the next two of each side. */
+static bool is_in_table(const struct text *t, const struct section *s, vaddr at, uint32_t size,
+			vaddr place)
 {
 	const vaddr beside[] = { at - size, at + size, at - 2 * size, at + 2 * size };
-	bool code = false;
+	bool code = false, plausible = true;
 
 	for (int i = 0; i < 4; i++) {
 		if (beside[i] < s->h.sh_addr || beside[i] + size > s->h.sh_addr + s->h.sh_size)
 			continue;
-		int kind = classify_at(t, beside[i], size);
+		vaddr to = 0;
+		int kind = classify_at(t, beside[i], size, &to);
 
-		if (kind < 0 && i < 2)
-			return false;
+		if (kind == CODE && i < 2 && to - place + CLOSE < 2 * CLOSE)
+			return true;
+		plausible &= kind >= 0 || i >= 2;
 		code |= kind == CODE;
 	}
-	return code;
+	return code && plausible;
 }
 
 /* The words beside a distance of 64 bits are such ones, or the halves are distances. */
@@ -180,11 +190,12 @@ static bool distance_in_table(const struct text *t, const struct section *s, vad
 	for (int i = 0; i < 2; i++) {
 		struct rd rd = rd_of(image_at(&t->prog->img, beside[i], 8));
 		uint64_t v = rd_u64(&rd);
+		vaddr to;
 
 		if (beside[i] - s->h.sh_addr >= s->h.sh_size)
 			continue;
 		if (rd.bad || (classify(t, v, beside[i] + v, 1) < 0 &&
-			       classify_at(t, beside[i], WORD) < 0))
+			       classify_at(t, beside[i], WORD, &to) < 0))
 			return false;
 	}
 	return true;
@@ -211,7 +222,8 @@ static void look_at_distance(const struct text *t, const struct section *s, vadd
 {
 	uint32_t fn = inside_of(t, at + distance);
 
-	if (fn != NO_FN && (!is_mixed(s) || is_in_table(t, s, at, WORD)))
+	if (fn != NO_FN && (!is_mixed(s) || (!are_halves(distance) &&
+					     is_in_table(t, s, at, WORD, at + distance))))
 		stay_inside(t, fn);
 }
 
@@ -223,7 +235,7 @@ static void look_at_wide(const struct text *t, const struct section *s, vaddr at
 		stay_inside(t, fn);
 	fn = t->prog->img.pie_or_dso ? NO_FN : inside_of(t, word);
 	if (fn != NO_FN && !fn_has_open_jump(&t->prog->fn[fn]) &&
-	    (!is_mixed(s) || (!is_text(word) && is_in_table(t, s, at, 8))))
+	    (!is_mixed(s) || (!is_text(word) && is_in_table(t, s, at, 8, word))))
 		stay_inside(t, fn);
 }
 
