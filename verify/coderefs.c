@@ -97,7 +97,7 @@ static bool takes_address(const uint8_t *code, uint64_t value)
 static bool is_round(uint64_t value)
 {
 	return (value & 0xffff) < 0x10 || (value & (value + 1)) == 0 ||
-	       __builtin_popcountll(value) <= 2;
+	       __builtin_popcountll(value) <= 3;
 }
 
 void verify_note_constants(struct verify *v, uint32_t fde, const uint8_t *code, vaddr addr,

@@ -147,9 +147,11 @@ static int walk_insn(struct walk *w, const struct insn *insn, const uint8_t *cod
 			      "the instruction at 0x%llx refers to 0x%llx, which gave way to "
 			      "program headers",
 			      ULL(addr), ULL(target));
-	v->walk.asks_end |= !insn_is_branch(insn) &&
-			    (target == v->walk.end_of_code || target == v->walk.end);
-	if (insn_is_lea(insn, code))
+	bool lea = insn_is_lea(insn, code);
+	if (!insn_is_branch(insn) && (target == v->walk.end_of_code || target == v->walk.end))
+		vec_push(v->a, &v->walk.ends,
+			 ((struct vref){ addr, target, w->fde, lea ? REF_LEA : REF_OPERAND }));
+	if (lea)
 		verify_note_lea(v, w->fde, addr, target);
 	if (w->fde == NO_FDE)
 		return 0;

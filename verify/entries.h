@@ -7,6 +7,7 @@
 
 #include "lib/addr.h"
 #include "lib/arena.h"
+#include "verify/coderefs.h"
 
 struct vbases {			/* VEC: ascending */
 	vaddr *v;
@@ -31,7 +32,8 @@ struct vwalk {			/* filled by entries.c; `start` and `cut` by one bit a byte */
 	 * leads there, or forms the address */
 	uint8_t *met;
 	vaddr end_of_code, end;	/* of the last executable section, of all segments */
-	bool asks_end;		/* some instruction forms one of these */
+	VEC(struct vref) ends;	/* instructions that form one of these */
+	bool asks_end;		/* something compares or calculates with them, perhaps */
 };
 
 #endif

@@ -12,6 +12,8 @@
  *           a comparison with it whose result is used for more than equal or not; an operand
  *           in memory at the entry itself.
  *
+ * What placement.c asks of the ends of the code is found in the same way.
+ *
  * Code of the large model adds a distance to its own address to find the GOT: an instruction
  * that forms its own address is left out.  What happens to the address once it is in memory or
  * with a callee is assumption A5 in verify.c.
@@ -165,8 +167,22 @@ static int check_operand(struct verify *v, const struct vref *r)
 	return 0;
 }
 
+/* The end of the code, or of everything, is more than handed on. */
+static bool asks_end(const struct verify *v, const struct vref *r)
+{
+	struct bytes code = verify_orig_code(v, r->addr);
+	struct seen s;
+
+	if (r->kind != REF_LEA || !code.p || !decode(code, &s))
+		return true;
+	return looks((struct bytes){ code.p + s.in.length, code.n - s.in.length },
+		     formed_in(r, &s));
+}
+
 int verify_firstbytes(struct verify *v)
 {
+	for (uint32_t i = 0; i < v->walk.ends.n; i++)
+		v->walk.asks_end |= asks_end(v, &v->walk.ends.v[i]);
 	for (uint32_t i = 0; i < v->refs.formed.n; i++)
 		if (check(v, &v->refs.formed.v[i]) < 0)
 			return -1;

@@ -11,8 +11,8 @@
  *           been copied (casetables.c), leads inside of functions as well, and is left out.
  * CHANCE    Numbers lead to instructions by chance.  In sections of mixed data a word counts
  *           only if one of its two neighbours leads to code close by; or if both could stand in
- *           a table with it and one of the next two leads to code.  A single word there is assumption A6 in
- *           verify.c.
+ *           a table with it and one of the next two leads to code.  That a single word there
+ *           is none is assumption A6 in verify.c.
  *
  * Tested by tests/unit/verify/test_watchedcode.c.
  */

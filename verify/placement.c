@@ -15,8 +15,8 @@
  *           the FDE or the start of the section there: no data that callers could read.
  * STUBS     The original is not short and followed by a function of the same length and first
  *           byte to which nothing leads: one that is run by an address that is calculated.
- * RANGE     No instruction and no relocation yields the end of the code or that of all
- *           segments (etext, _end), with which pointers could be compared.
+ * RANGE     No instruction compares or calculates with the end of the code or that of all
+ *           segments (etext, _end; firstbytes.c), and no data holds it.
  *
  * Tested by tests/unit/verify/test_placement.c.
  */

@@ -18,8 +18,9 @@
  *            callers read there (prefix data, hashes of types);
  *   stub     short functions that one of the same length follows that nothing leads to: whoever
  *            runs that one calculates its address;
- *   range    all functions of a file that asks where its code, or all of it, ends (etext,
- *            _end): images are behind both.
+ *   range    all functions of a file with code that compares something with the end of the
+ *            code, or of everything (etext, _end), or with data that holds such an address:
+ *            images are behind both.
  *
  * Tested by tests/unit/editor/passes/test_redirect.c and tests/programs/knows_address.sh.
  */

@@ -301,7 +301,8 @@ static void mark_operands(struct text *t, const struct fn *fn, const struct insn
 		vaddr target = insn_target(insn, code, prog_insn_addr(t->prog, insn));
 
 		look_in_front(t, target);
-		if (!insn_is_branch(insn))
+		if (placed_is_end(t, target) && !insn_is_branch(insn) &&
+		    (!insn_is_lea(insn, code) || references_asks(t, insn)))
 			placed_note(t, target);
 		if (insn_is_lea(insn, code)) {
 			mark(t, target);

@@ -143,6 +143,15 @@ void references_note(struct text *t, const struct fn *user, const struct insn *l
 		mark_stray(t, to);
 }
 
+bool references_asks(const struct text *t, const struct insn *lea)
+{
+	const uint8_t *code = prog_insn_bytes(t->prog, lea);
+	vaddr behind = prog_insn_addr(t->prog, lea) + lea->len;
+
+	return address_use(image_rest(&t->prog->img, behind), filled_register(lea, code)) !=
+	       USE_NAME;
+}
+
 void references_note_constant(struct text *t, const struct insn *insn, const uint8_t *code,
 			      vaddr at, uint64_t value)
 {

@@ -83,7 +83,7 @@ static bool is_number(const uint8_t *code, uint8_t len, uint64_t value)
 void watched_note_constant(struct text *t, const struct insn *insn, const uint8_t *code,
 			   uint64_t value)
 {
-	enum { LOW = 0xffff, ROUND = 16, FLAGS = 2 };
+	enum { LOW = 0xffff, ROUND = 16, FLAGS = 3 };
 
 	if ((value & LOW) >= ROUND && (value & (value + 1)) != 0 &&
 	    __builtin_popcountll(value) > FLAGS &&

@@ -1,5 +1,5 @@
-/* test_placement.c - a function of which the program asks where it is stays there, as do pointers
- * to it
+/* test_placement.c - a function of which the program asks where it is stays there, as do
+ * pointers to it
  *
  * The Editor leaves such functions and pointers; here it is told that it need not.
  */
