@@ -15,6 +15,7 @@
 #include "postmorph/noreturn.h"
 #include "postmorph/pieces.h"
 #include "postmorph/probes.h"
+#include "postmorph/refs/innerwords.h"
 #include "postmorph/refs/pointers.h"
 #include "postmorph/refs/references.h"
 #include "postmorph/refs/watched.h"
@@ -173,6 +174,7 @@ int prog_analyze_around(struct bytes file, const struct prog_wanted *wanted, str
 		find_blocks(&t, wanted->depth);
 		probes_settle(&prog);
 		watched_judge(&t);
+		innerwords_judge(&t);
 		functions_settle(&t);
 		calls_find(&t);
 		rc = references_find(&t, err);

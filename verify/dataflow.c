@@ -22,8 +22,10 @@
  *           registers SAME.
  * CALLS     that never come back (returns.c) end the flow.  So does one that ends a range if
  *           another function's code follows.  After other calls rax, rdx and what the callee
- *           overwrites (callwrites.c) are SAME and the flags unused.  That a call does not look
- *           at a table's address in an argument register is assumption A8, too.
+ *           overwrites (callwrites.c) are SAME and the flags unused.
+ * ARGUMENTS that differ are refused at calls, as long as no jump by a table has come since the
+ *           base was formed.  What a jump has left behind in such a register is no argument
+ *           (assumption A8).
  * SHIFTED   Loads by the address of an original table (shift.c) need to know that address, so
  *           for them all ways into the images are followed.
  * LENGTH    Each load of an entry of a new table reads one that this has: bounds.c shows that,
@@ -177,6 +179,8 @@ static int jump_by_table(struct flow *f, uint32_t number, const struct regs *reg
 	vaddr to;
 
 	vregs_transfer(&f->tables, &out);
+	for (int i = 0; i < NGPR; i++)
+		out.r[i].fresh = false;
 	for (uint32_t i = 0; i < t.nentry; i++)
 		if (verify_table_entry(&f->v->orig, t.addr, t.kind, i, &to))
 			arrive(f, to, &out);
@@ -304,6 +308,8 @@ static int step(struct flow *f, struct place p)
 			return 0;
 		break;
 	case INSN_CALL: case INSN_ICALL:
+		if (vregs_pass(&f->tables, &regs, addr) < 0)
+			return -1;
 		if (!verify_call_returns(f->v, e) || !goes_on_behind(f, p, next))
 			return 0;
 		vregs_return(&f->tables, verify_call_writes(f->v, e), &regs);

@@ -6,10 +6,16 @@
 #include <stdint.h>
 
 #include "lib/addr.h"
+#include "lib/arena.h"
+#include "verify/coderefs.h"
 
 struct vbases {			/* VEC: ascending */
 	vaddr *v;
 	uint32_t n, cap;
+};
+
+struct vextent {		/* from lo up to hi */
+	vaddr lo, hi;
 };
 
 struct vwalk {			/* filled by entries.c; `start` and `cut` by one bit a byte */
@@ -22,6 +28,14 @@ struct vwalk {			/* filled by entries.c; `start` and `cut` by one bit a byte */
 	bool *has_table;	/* [ocfi.nfde] forms the address of what looks like a table */
 	struct vbases tables;	/* addresses of what looks like jump tables */
 	struct vbases bases;	/* addresses that `lea` forms */
+	/* what reads as entries of jump tables, for the code that forms their addresses */
+	VEC(struct vextent) extents;
+	/* bit a byte of the original file, like start: an instruction, a table or an exception
+	 * leads there, or forms the address */
+	uint8_t *met;
+	vaddr end_of_code, end;	/* of the last executable section, of all segments */
+	VEC(struct vref) ends;	/* instructions that form one of these */
+	bool asks_end;		/* something compares or calculates with them, perhaps */
 };
 
 #endif

@@ -57,6 +57,21 @@ bool verify_is_referred(const struct verify *v, vaddr addr)
 	return off % 4 == 0 && (v->walk.referred[off / 32] & 1 << off / 4 % 8);
 }
 
+bool verify_is_met(const struct verify *v, vaddr addr)
+{
+	return test_bit(v, v->walk.met, addr);
+}
+
+void verify_note_met(const struct verify *v, vaddr addr)
+{
+	struct bytes b = verify_orig_code(v, addr);
+
+	if (!b.p)
+		return;
+	uint64_t off = (uint64_t)(b.p - v->orig.file.p);
+	v->walk.met[off / 8] |= (uint8_t)(1 << off % 8);
+}
+
 static bool is_entry(const struct verify *v, vaddr addr)
 {
 	uint32_t lo = 0, hi = v->map.nentry;

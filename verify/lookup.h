@@ -23,6 +23,9 @@ bool verify_is_cut(const struct verify *v, vaddr addr);
 bool verify_is_start(const struct verify *v, vaddr addr);
 /* An instruction refers to addr, so that something begins there. */
 bool verify_is_referred(const struct verify *v, vaddr addr);
+/* Something leads to that address of the original, and whether anything does: walk.met. */
+void verify_note_met(const struct verify *v, vaddr addr);
+bool verify_is_met(const struct verify *v, vaddr addr);
 /* The function that begins at addr has an entry jump (perhaps behind its endbr64). */
 bool verify_has_entry(const struct verify *v, vaddr addr);
 /* An FDE begins at addr, and not in the middle of a frame. */

@@ -59,20 +59,32 @@
  *   A4  Addresses of code in code loaded at any address are formed by `lea ADDRESS(%rip)` of
  *       64 bits, or as a distance of 64 bits from the GOT.  Reason: the psABI's code models
  *       have no other forms.  Any other operand that yields a redirected pointer is refused
- *       (stalepointers.c).  Arithmetic with a pointer that leads to another one is not seen.
- *   A5  Programs do not ask for properties of pointers to functions: order and distances of
- *       them, alignment, bytes in front of the entry, or the code itself as data.  Reason: C
- *       and C++ give no meaning to these.  Programs that do ask are not recognized.
+ *       (stalepointers.c).  Arithmetic with a pointer that leads to another one is seen where
+ *       the pointer was formed (firstbytes.c), and where it leads to stubs to which nothing
+ *       else leads (placement.c); once it is in memory or with a callee it is not.
+ *   A5  Programs that ask for properties of pointers to functions do so where they form them
+ *       (firstbytes.c: order, arithmetic, the code as data), or by what placement.c shows:
+ *       sections with names in C, pages, alignment, what stands in front of the entry, the
+ *       ends of the code.  Reason: C and C++ give no meaning to any of these.  Pointers that
+ *       are fetched from memory and compared by order, and code that a callee reads, are not
+ *       seen.
  *   A6  Addresses inside functions are known to other code only by the ways that watchedcode.c
- *       looks for: a lea of another function, relocated words, restartable sequences.
+ *       and innerwords.c look for: operands of other functions, dynamic symbols, relocated
+ *       words, words at a fixed address, distances of words from themselves, restartable
+ *       sequences.  Reason: these are the forms that assemblers and linkers have.  A single
+ *       word among numbers of other kinds, which could be one by chance, a plain word of 32
+ *       bits, a distance from elsewhere, and a constant that looks like a mask, a round number
+ *       or text are not seen.  Nor are words that lead into a function with indirect jumps,
+ *       which may go there, unless they are distances from themselves.
  *   A7  Where the code shows no bound of the index (bounds.c), a jump table has no entry
  *       behind a word that leads to no instruction, nor where its section ends or something
  *       begins that an instruction refers to (tableentries.c).  Reason: compilers lay tables
  *       out without gaps; an index beyond would have had the original jump to what is no code.
- *   A8  A jump table's address is not passed to a callee in a register, and what is pushed or
- *       spilled while it is known to differ is read by rsp only (dataflow.c, spill.c).
- *       Callees keep the callee-saved registers.  Reason: compilers do not do the first, and
- *       the psABI demands the rest.
+ *   A8  A jump table's address that a jump by a table has used, and that is left in a register
+ *       behind that, is no argument of a callee (one that was not used yet must not differ:
+ *       dataflow.c); what is pushed or spilled while it is known to differ is read by rsp only
+ *       (dataflow.c, spill.c).  Callees keep the callee-saved registers.  Reason: compilers
+ *       form the address for the dispatch alone, and the psABI demands the rest.
  *   A9  Code is not written to while it runs.  headers.c refuses segments that are writable and
  *       executable; a program that calls mprotect() on its code is not seen.
  */
@@ -108,6 +120,12 @@ const struct verify_part verify_parts[] = {
 	  "no code that can run gets at the old value of a redirected pointer" },
 	{ "watchedcode", verify_watchedcode,
 	  "code whose inner addresses others know has no image" },
+	{ "innerwords", verify_innerwords,
+	  "nor has code where a word of data leads inside a function" },
+	{ "firstbytes", verify_firstbytes,
+	  "no code looks at a moved function by its address" },
+	{ "placement", verify_placement,
+	  "section, alignment and neighbours of a function are those that programs ask for" },
 	{ "sections", verify_sections,
 	  "section headers are the original's, and the new ones are what they say" },
 	{ "symbols", verify_symbols,

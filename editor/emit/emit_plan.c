@@ -311,7 +311,7 @@ static double *count_loops(const struct emit_plan *plan)
  * in front of it run when it is entered, and always take room in the cache.  So a block is
  * aligned only if nearly all of its executions come by branches back, and if its counts are
  * more than a guess.  Programs use the low bits of function pointers, so entries are aligned in
- * any part. */
+ * any part, and as the original's where pointers lead to them. */
 static void align_place(const struct emit_plan *plan, uint32_t i, double back,
 			struct relax_item *item)
 {
@@ -321,7 +321,10 @@ static void align_place(const struct emit_plan *plan, uint32_t i, double back,
 
 	item->align = 1;
 	if ((p->hot && p->starts_part) || plan->place_of[p->fn][0] == i) {
-		item->align = HOT_ALIGN;
+		bool entry = plan->place_of[p->fn][0] == i;
+
+		item->align = entry && fn->redirected && fn->align > HOT_ALIGN ? fn->align :
+			      HOT_ALIGN;
 		return;
 	}
 	if (!p->hot)

@@ -13,7 +13,7 @@
 struct relax_item {			/* `size` bytes, then at most one branch */
 	uint32_t size;
 	uint32_t target;		/* index of the item the branch goes to, or as above */
-	uint8_t align;			/* of the item's start, a power of two; 0 = none */
+	uint16_t align;			/* of the item's start, a power of two; 0 = none */
 	/* not aligned when that takes more bytes; 0 = no limit */
 	uint8_t max_skip;
 	/* bytes of the branch; the short form reaches -128..127 from its end */

@@ -204,6 +204,8 @@ struct fn {
 	uint32_t unproven;
 	struct ijump *jump;	/* [njump] ascending by insn; those through slots left out */
 	uint32_t njump;
+	/* what programs may expect of pointers to it: a power of two */
+	uint16_t align;
 	enum skip skip;		/* SKIP_NONE: passes may work on it */
 	bool kept;		/* its instructions, blocks and tables are here; else insn[] and
 				 * block[] are empty */

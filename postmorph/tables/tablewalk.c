@@ -266,6 +266,7 @@ static void follow_table(struct walk *w, uint32_t insn, struct abs_state *s)
 		return;
 	}
 	uint32_t n = beyond ? tablewalk_own_entries(w, g, false) : j.index + 1;
+	absint_dispatch(s);
 	if (n > g->bound)
 		g->bound = n;
 	follow_entries(w, g, with_alike(w, g, n), s);
@@ -281,6 +282,7 @@ bool tablewalk_call(struct walk *w, const struct insn *insn, const struct op *op
 	if (insn->kind == INSN_CALL)
 		clobbered = clobbers_of(w->t, insn_target(insn, prog_insn_bytes(prog, insn),
 							  prog_insn_addr(prog, insn)));
+	absint_pass(&w->ai, s);
 	absint_call(&w->ai, s, op, clobbered);
 	return !text_call_noreturn(w->t, insn);
 }

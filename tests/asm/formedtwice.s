@@ -41,6 +41,7 @@ dispatches:
 12:	cmp	$3, %esi
 	ja	19f
 	.globl	second_dispatch
+	.hidden	second_dispatch		# nobody else knows it
 second_dispatch:
 	table	T_second, 30f, 31f, 32f, 33f
 	dispatch T_second, %esi

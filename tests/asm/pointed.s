@@ -90,9 +90,10 @@ begin use_tail
 	lea	tail(%rip), %rax
 	jmp	*%rdi
 end use_tail
-leaf compared				# by an instruction that has no other operand to give
+leaf compared				# formed in 32 bits, which the address of the image may not fit
 begin use_compared
-	cmp	compared(%rip), %rdi
+	lea	compared(%rip), %eax
+	cmp	%eax, %edi
 	setz	%al
 	movzbl	%al, %eax
 	ret
