@@ -12,7 +12,7 @@ static inline bool unsampled_is(const struct block *b)
 }
 
 /* Returns an array [nblock] in arena `a`: for each unsampled block, the executions of the
- * hottest sampled block that leads to it, directly or over unsampled blocks that may run; 0 if
+ * hottest other block that leads to it, directly or over unsampled blocks that may run; 0 if
  * none does, and for other blocks. */
 double *unsampled_reached(const struct fn *fn, struct arena *a);
 /* Sets the confidence of unsampled blocks, which is in that they do not run. */

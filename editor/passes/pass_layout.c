@@ -4,8 +4,8 @@
  * cold, warm.
  *
  * Unless all functions are to move, those whose move would not pay are left where they are
- * (worth.h); functions that hardly run are dropped first, in a step of its own before the other
- * passes, which then have no work with them.  proclayout.h orders the rest.
+ * (worth.h).  Functions that hardly run are dropped in an earlier step of their own, so that
+ * pass align has no work with them.  proclayout.h orders the rest.
  *
  * Tested by tests/unit/editor/passes/test_passes.c (tests/ir/layout_*.txt).
  */

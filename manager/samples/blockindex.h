@@ -29,7 +29,7 @@ int blockindex_addr(const struct blockindex *p, file_off off, uint64_t *out);
 
 /* An index is kept by the content of the file that it is of, so it never becomes wrong.  When
  * the cache exceeds max_bytes, those indexes are dropped that were asked for neither in this
- * round nor in the one before, and if that is not enough the newest ones.  (The oldest would be
+ * round nor in the one before, and if that is not enough the newest one.  (The oldest would be
  * wrong: each round asks for much the same indexes in the same order; they are wanted next.) */
 struct blockindex_kept;
 struct blockindex_kept *blockindex_kept_new(size_t max_bytes);
