@@ -193,6 +193,13 @@ int store_spool_last(struct store *s, char *out, size_t n, struct err *err);
  * before, and the caller's to free. */
 int store_makers(struct store *s, struct topnames *out, struct err *err);
 int store_spaces_get(struct store *s, struct wr *out, struct err *err);
+/* What each process has mapped, a row for each (manager/samples/space.h): puts one or, row.p
+ * NULL, deletes it, or with pid 0 all; ctx is the store.  Then calls f with each; -1 ends it
+ * and is returned. */
+int store_space_change(void *ctx, uint32_t pid, struct bytes row, struct err *err);
+int store_space_each(struct store *s,
+		     int (*f)(void *ctx, uint32_t pid, struct bytes row, struct err *err),
+		     void *ctx, struct err *err);
 int store_counters(struct store *s, uint64_t out[NCOUNTER], struct err *err);
 int store_counter_add(struct store *s, enum counter c, uint64_t n, struct err *err);
 
