@@ -10,6 +10,7 @@
 
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/xattr.h>
 
 #include "manager/parent/install_back.h"
 #include "manager/parent/install_file.h"
@@ -141,30 +142,37 @@ static void a_package_that_comes_in_between_stays(void **state)
 
 static void owner_gives_it_away(const char *step)
 {
-	if (strcmp(step, "attributes copied") == 0)
+	if (strcmp(step, "attributes copied") != 0)
+		return;
+	if (times++ == 0)
 		assert_int_equal(chmod(at->path, 0700), 0);
+	else
+		assert_int_equal(setxattr(at->path, "user.who", "me", 2, 0), 0);
 }
 
-static void a_mode_that_is_set_in_between_is_not_lost(void **state)
+static void what_is_set_in_between_is_not_lost(void **state)
 {
 	struct place p = rewritten();
 	struct back_request r = back_of(&p);
 	enum back_how how;
 	struct stat st;
 	struct err err = { 0 };
+	char who[2];
 
 	(void)state;
 	at = &p;
+	times = 0;
 	install_step_hook = owner_gives_it_away;
-	int rc = install_back(&r, &how, &err);
+	assert_int_equal(install_back(&r, &how, &err), -1);
+	assert_int_equal(install_back(&r, &how, &err), -1);
 	install_step_hook = NULL;
-	assert_int_equal(rc, -1);
 	assert_int_equal(stat(p.path, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0700);
 	assert_true(holds(p.path, &p.generation));
 	assert_int_equal(install_back(&r, &how, &err), 0);
 	assert_int_equal(stat(p.path, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0700);
+	assert_int_equal(getxattr(p.path, "user.who", who, 2), 2);
 	assert_true(holds(p.path, &p.original));
 	place_free(&p);
 }
@@ -233,7 +241,7 @@ int main(void)
 		cmocka_unit_test(without_any_room_the_original_itself_comes_back),
 		cmocka_unit_test(what_others_need_stays_kept),
 		cmocka_unit_test(a_package_that_comes_in_between_stays),
-		cmocka_unit_test(a_mode_that_is_set_in_between_is_not_lost),
+		cmocka_unit_test(what_is_set_in_between_is_not_lost),
 		cmocka_unit_test(an_original_that_spoils_meanwhile_is_not_put_there),
 		cmocka_unit_test(what_must_not_be_touched_is_refused),
 	};
