@@ -1,9 +1,9 @@
 /* folders.c - where programs may be; see folders.h
  *
  * The usual folders are those that the File System Hierarchy has for programs and libraries,
- * and for users' own files, and those of other package systems.  Not among them: /var, /run and /tmp, where services and users
- * keep what they work on (the store of Morph, too); /root, which is nobody else's to read; and
- * /proc, /sys and /dev, where files are not files.
+ * and for users' own files, and those of other package systems.  Not among them: /var, /run
+ * and /tmp, where services and users keep what they work on (the store of Morph, too); /root,
+ * which is nobody else's to read; and /proc, /sys and /dev, where files are not files.
  *
  * Tested by tests/unit/manager/parent/test_folders.c.
  */

@@ -18,7 +18,7 @@
 
 #include "lib/err.h"
 #include "manager/parent/folders.h"
-#include "manager/parent/sealed.h"
+#include "manager/parent/sumtext.h"
 
 static const char name_new[] = "journal.new", name_before[] = "journal";
 
@@ -30,7 +30,7 @@ void install_journal_name(const struct install_journal *j, char out[JOURNAL_LEN 
 		       j->temporary + TEMPORARY_LEN - LETTERS);		/* fits */
 }
 
-static void format(const struct install_journal *j, struct sealed *out)
+static void format(const struct install_journal *j, struct sumtext *out)
 {
 	char from[65], to[65];
 	bool has_owner = j->owner != JOURNAL_ANYBODY;
@@ -38,24 +38,24 @@ static void format(const struct install_journal *j, struct sealed *out)
 	digest_hex(&j->from, from);
 	digest_hex(&j->to, to);
 	out->n = 0;
-	sealed_add(out, "morph-journal %d\nfrom %s\nto %s\n", has_owner ? 2 : 1, from, to);
+	sumtext_add(out, "morph-journal %d\nfrom %s\nto %s\n", has_owner ? 2 : 1, from, to);
 	if (has_owner)
-		sealed_add(out, "owner %" PRIu32 "\n", j->owner);
-	sealed_add(out, "directory %" PRIu64 " %" PRIu64 "\ntemporary %s\npath %s\n", j->dev,
+		sumtext_add(out, "owner %" PRIu32 "\n", j->owner);
+	sumtext_add(out, "directory %" PRIu64 " %" PRIu64 "\ntemporary %s\npath %s\n", j->dev,
 		   j->inode, j->temporary, j->path);
-	sealed_close(out);
+	sumtext_close(out);
 }
 
 int install_journal_write(int originals, const struct install_journal *j, struct err *err)
 {
 	char name[JOURNAL_LEN + 1];
-	struct sealed s;
+	struct sumtext s;
 
 	if (strchr(j->path, '\n'))
 		return err_set(err, ERR_REFUSED, "its path has a line break");
 	format(j, &s);
 	install_journal_name(j, name);
-	if (sealed_write(originals, name, name_new, &s, err) < 0)
+	if (sumtext_write(originals, name, name_new, &s, err) < 0)
 		return err_wrap(err, "journal");
 	return 0;
 }
@@ -73,22 +73,22 @@ static int parse(char *at, struct install_journal *out)
 	struct install_journal j = { .owner = JOURNAL_ANYBODY };
 	const char *value;
 
-	if (sealed_line(&at, "morph-journal 2"))
+	if (sumtext_line(&at, "morph-journal 2"))
 		j.owner = 0;
-	else if (!sealed_line(&at, "morph-journal 1"))
+	else if (!sumtext_line(&at, "morph-journal 1"))
 		return -1;
-	if (!(value = sealed_line(&at, "from ")) || digest_from_hex(value, &j.from) < 0 ||
-	    !(value = sealed_line(&at, "to ")) || digest_from_hex(value, &j.to) < 0)
+	if (!(value = sumtext_line(&at, "from ")) || digest_from_hex(value, &j.from) < 0 ||
+	    !(value = sumtext_line(&at, "to ")) || digest_from_hex(value, &j.to) < 0)
 		return -1;
-	if (j.owner == 0 && (!(value = sealed_line(&at, "owner ")) ||
+	if (j.owner == 0 && (!(value = sumtext_line(&at, "owner ")) ||
 			     sscanf(value, "%" SCNu32, &j.owner) != 1))
 		return -1;
-	if (!(value = sealed_line(&at, "directory ")) ||
+	if (!(value = sumtext_line(&at, "directory ")) ||
 	    sscanf(value, "%" SCNu64 " %" SCNu64, &j.dev, &j.inode) != 2 ||
-	    !is_temporary(value = sealed_line(&at, "temporary ")))
+	    !is_temporary(value = sumtext_line(&at, "temporary ")))
 		return -1;
 	memcpy(j.temporary, value, TEMPORARY_LEN + 1);
-	value = sealed_line(&at, "path ");
+	value = sumtext_line(&at, "path ");
 	if (!value || strlen(value) >= sizeof(j.path) || folders_spelled(value, NULL) < 0)
 		return -1;
 	memcpy(j.path, value, strlen(value) + 1);
@@ -99,10 +99,10 @@ static int parse(char *at, struct install_journal *out)
 int install_journal_read(int originals, const char *name, struct install_journal *out,
 			 struct err *err)
 {
-	struct sealed s, copy, again;
+	struct sumtext s, copy, again;
 	struct install_journal j;
 	char right[JOURNAL_LEN + 1];
-	int rc = sealed_read(originals, name, &s, err);
+	int rc = sumtext_read(originals, name, &s, err);
 
 	if (rc < 0)
 		return err_wrap(err, "originals");
@@ -113,7 +113,7 @@ int install_journal_read(int originals, const char *name, struct install_journal
 		return err_set(err, ERR_INPUT, "originals/%s: damaged", name);
 	format(&j, &again);
 	install_journal_name(&j, right);
-	if (!sealed_same(&s, &again) ||
+	if (!sumtext_same(&s, &again) ||
 	    strcmp(name, j.owner == JOURNAL_ANYBODY ? name_before : right) != 0)
 		return err_set(err, ERR_INPUT, "originals/%s: damaged", name);
 	*out = j;

@@ -1,7 +1,7 @@
 /* install_journal.h - inside install: an operation under way, on disk
  *
- * Each operation has a file of its own in the originals directory, "journal-XXXXXX", a sealed
- * text (sealed.h):
+ * Each operation has a file of its own in the originals directory, "journal-XXXXXX", a text
+ * with a checksum (sumtext.h):
  *
  *   morph-journal 2
  *   from <64 hex digits>        content at the path before

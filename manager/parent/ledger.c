@@ -17,7 +17,7 @@
 #include "lib/err.h"
 #include "manager/parent/folders.h"
 #include "manager/parent/private.h"
-#include "manager/parent/sealed.h"
+#include "manager/parent/sumtext.h"
 
 static const char name_new[] = "entry.new";
 
@@ -39,32 +39,32 @@ static void name_of(const char *path, const struct digest *generation,
 	digest_hex(&d, out);
 }
 
-static void format(const struct ledger_entry *e, struct sealed *out)
+static void format(const struct ledger_entry *e, struct sumtext *out)
 {
 	char original[65], generation[65];
 
 	digest_hex(&e->original, original);
 	digest_hex(&e->generation, generation);
 	out->n = 0;
-	sealed_add(out, "morph-ledger 1\noriginal %s\ngeneration %s\n", original, generation);
-	sealed_add(out, "bytes %" PRIu64 " %" PRIu64 "\nowner %" PRIu32 "\n",
+	sumtext_add(out, "morph-ledger 1\noriginal %s\ngeneration %s\n", original, generation);
+	sumtext_add(out, "bytes %" PRIu64 " %" PRIu64 "\nowner %" PRIu32 "\n",
 		   e->original_bytes, e->generation_bytes, e->owner);
-	sealed_add(out, "file %" PRIu64 " %" PRIu64 "\ndirectory %" PRIu64 " %" PRIu64 "\n",
+	sumtext_add(out, "file %" PRIu64 " %" PRIu64 "\ndirectory %" PRIu64 " %" PRIu64 "\n",
 		   e->dev, e->inode, e->dir_dev, e->dir_inode);
-	sealed_add(out, "path %s\n", e->path);
-	sealed_close(out);
+	sumtext_add(out, "path %s\n", e->path);
+	sumtext_close(out);
 }
 
 int ledger_put(int ledger_fd, const struct ledger_entry *e, struct err *err)
 {
 	char name[LEDGER_NAME_LEN + 1];
-	struct sealed s;
+	struct sumtext s;
 
 	if (strchr(e->path, '\n'))
 		return err_set(err, ERR_REFUSED, "its path has a line break");
 	format(e, &s);
 	name_of(e->path, &e->generation, name);
-	if (sealed_write(ledger_fd, name, name_new, &s, err) < 0)
+	if (sumtext_write(ledger_fd, name, name_new, &s, err) < 0)
 		return err_wrap(err, "ledger");
 	return 0;
 }
@@ -81,16 +81,17 @@ static int parse(char *at, struct ledger_entry *out)
 	struct ledger_entry e = { 0 };
 	const char *value;
 
-	if (!sealed_line(&at, "morph-ledger 1") ||
-	    !(value = sealed_line(&at, "original ")) ||
+	if (!sumtext_line(&at, "morph-ledger 1") ||
+	    !(value = sumtext_line(&at, "original ")) ||
 	    digest_from_hex(value, &e.original) < 0 ||
-	    !(value = sealed_line(&at, "generation ")) ||
+	    !(value = sumtext_line(&at, "generation ")) ||
 	    digest_from_hex(value, &e.generation) < 0 ||
-	    !two(sealed_line(&at, "bytes "), &e.original_bytes, &e.generation_bytes) ||
-	    !(value = sealed_line(&at, "owner ")) || sscanf(value, "%" SCNu32, &e.owner) != 1 ||
-	    !two(sealed_line(&at, "file "), &e.dev, &e.inode) ||
-	    !two(sealed_line(&at, "directory "), &e.dir_dev, &e.dir_inode) ||
-	    !(value = sealed_line(&at, "path ")) || strlen(value) >= sizeof(e.path) ||
+	    !two(sumtext_line(&at, "bytes "), &e.original_bytes, &e.generation_bytes) ||
+	    !(value = sumtext_line(&at, "owner ")) ||
+	    sscanf(value, "%" SCNu32, &e.owner) != 1 ||
+	    !two(sumtext_line(&at, "file "), &e.dev, &e.inode) ||
+	    !two(sumtext_line(&at, "directory "), &e.dir_dev, &e.dir_inode) ||
+	    !(value = sumtext_line(&at, "path ")) || strlen(value) >= sizeof(e.path) ||
 	    folders_spelled(value, NULL) < 0)
 		return -1;
 	memcpy(e.path, value, strlen(value) + 1);
@@ -103,9 +104,9 @@ static int read_entry(int ledger_fd, const char *name, struct ledger_entry *out,
 		      struct err *err)
 {
 	char right[LEDGER_NAME_LEN + 1];
-	struct sealed s, copy, again;
+	struct sumtext s, copy, again;
 	struct ledger_entry e;
-	int rc = sealed_read(ledger_fd, name, &s, err);
+	int rc = sumtext_read(ledger_fd, name, &s, err);
 
 	if (rc <= 0)
 		return rc;
@@ -114,7 +115,7 @@ static int read_entry(int ledger_fd, const char *name, struct ledger_entry *out,
 		return err_set(err, ERR_INPUT, "'%s': damaged", name);
 	format(&e, &again);
 	name_of(e.path, &e.generation, right);
-	if (!sealed_same(&s, &again) || strcmp(name, right) != 0)
+	if (!sumtext_same(&s, &again) || strcmp(name, right) != 0)
 		return err_set(err, ERR_INPUT, "'%s': damaged", name);
 	*out = e;
 	return 1;
@@ -144,6 +145,7 @@ static int is_entry(const struct dirent *d)
 	return strlen(d->d_name) == LEDGER_NAME_LEN;
 }
 
+/* 1 told; 0: it cannot be read; -1: f said so. */
 static int tell(int ledger_fd, const char *name,
 		int (*f)(void *ctx, const char *name, time_t seen, const struct ledger_entry *e,
 			 struct err *err),
@@ -152,11 +154,15 @@ static int tell(int ledger_fd, const char *name,
 	struct ledger_entry e;
 	struct stat st;
 
-	if (fstatat(ledger_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return err_set(err, ERR_SYS, "ledger: '%s': %s", name, strerror(errno));
-	if (read_entry(ledger_fd, name, &e, err) < 0)
-		return err_wrap(err, "ledger");
-	return f(ctx, name, st.st_mtim.tv_sec, &e, err);
+	if (fstatat(ledger_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+		err_set(err, ERR_SYS, "ledger: '%s': %s", name, strerror(errno));
+		return 0;
+	}
+	if (read_entry(ledger_fd, name, &e, err) <= 0) {
+		err_wrap(err, "ledger");
+		return 0;
+	}
+	return f(ctx, name, st.st_mtim.tv_sec, &e, err) < 0 ? -1 : 1;
 }
 
 int ledger_each(int ledger_fd,
@@ -165,17 +171,19 @@ int ledger_each(int ledger_fd,
 		void *ctx, struct err *err)
 {
 	struct dirent **list;
-	int n = scandirat(ledger_fd, ".", &list, is_entry, alphasort), rc = 0;
+	int n = scandirat(ledger_fd, ".", &list, is_entry, alphasort), rc = 1;
+	bool unread = false;
 
 	if (n < 0)
 		return err_set(err, ERR_SYS, "ledger: %s", strerror(errno));
 	for (int i = 0; i < n; i++) {
-		if (rc == 0)
+		if (rc >= 0)
 			rc = tell(ledger_fd, list[i]->d_name, f, ctx, err);
+		unread |= rc == 0;
 		free(list[i]);
 	}
 	free(list);
-	return rc;
+	return rc < 0 || unread ? -1 : 0;
 }
 
 int ledger_touch(int ledger_fd, const char *name, struct err *err)

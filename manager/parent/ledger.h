@@ -6,8 +6,8 @@
  * still its owner's.  An entry of a swap that was undone does no harm: its generation is not at
  * the path, and its original was.
  *
- * An entry is a sealed text (sealed.h), named by the SHA-256 of path, NUL and the generation's
- * digest, in hex:
+ * An entry is a text with a checksum (sumtext.h), named by the SHA-256 of path, NUL and the
+ * generation's digest, in hex:
  *
  *   morph-ledger 1
  *   original <64 hex digits>    pristine content, in originals
@@ -52,8 +52,8 @@ int ledger_find(int ledger_fd, const char *path, const struct digest *generation
 		struct ledger_entry *out, struct err *err);
 
 /* With every entry, in the order of names, its name and when its generation was last seen.
- * -1: f said so, or not all could be read; a damaged one is an ERR_INPUT that names it, and
- * those before it have been told. */
+ * -1: f said so, and no more are told; or some could not be read, and all others have been: a
+ * damaged one is an ERR_INPUT that names it. */
 int ledger_each(int ledger_fd,
 		int (*f)(void *ctx, const char *name, time_t seen, const struct ledger_entry *e,
 			 struct err *err),

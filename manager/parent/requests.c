@@ -197,6 +197,7 @@ static int open_proof_original(const struct requests *p, const struct msg *m, st
 static int refuse(struct requests *p, const struct err *why, struct err *err)
 {
 	log_refused(p, why);
+	p->swap_failed = true;
 	return reply_err(p, why, err);
 }
 

@@ -35,6 +35,7 @@ struct requests {
 	uint64_t job_cpu_ms;
 	bool syncing;		/* SYNC: the monitor has been asked */
 	struct patience sync;	/* then it counts as silent */
+	bool swap_failed;	/* traces may be left; whoever sees to them takes this back */
 	bool monitor_silent;	/* it let a SYNC's time pass; whoever ends it takes this back */
 };
 

@@ -530,6 +530,9 @@ static void turn(struct parent *p)
 		on_role(p, &p->manager);
 	if (requests_job_pid(&p->requests) != p->job_told)
 		tell_roles(p);
+	if (p->requests.swap_failed)
+		upkeep_soon(&p->upkeep);
+	p->requests.swap_failed = false;
 	if (!p->requests.busy && !p->stopping && upkeep_step(&p->upkeep))
 		tell_recovered(p);
 }

@@ -85,6 +85,15 @@ void upkeep_begin(struct upkeep *u, int originals_fd, int ledger_fd)
 	set_next(u);
 }
 
+void upkeep_soon(struct upkeep *u)
+{
+	uint64_t soon = role_now_ms() + FIRST_MS;
+
+	if (u->recover_ms > soon)
+		u->recover_ms = soon;
+	set_next(u);
+}
+
 bool upkeep_step(struct upkeep *u)
 {
 	uint64_t now = role_now_ms();

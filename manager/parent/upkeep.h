@@ -26,6 +26,8 @@ struct upkeep {
 
 /* Settles what it can at once. */
 void upkeep_begin(struct upkeep *u, int originals_fd, int ledger_fd);
+/* A swap has failed: if something is left of it, it is seen to within a minute. */
+void upkeep_soon(struct upkeep *u);
 /* Between requests.  True: u->recovered has something new. */
 bool upkeep_step(struct upkeep *u);
 

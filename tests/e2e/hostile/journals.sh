@@ -72,6 +72,7 @@ check "gzip is laid out anew beside that folder" ctl reoptimize "$root/bin/gzip"
 check "and sort" ctl reoptimize "$root/bin/sort"
 check "both are restored" ctl restore --all
 check "byte for byte" same_file "$root/bin/gzip" "$root/orig/gzip"
+check "root's log tells of it" grep -q "restored '$root/bin/gzip'" "$root/log"
 check "both" same_file "$root/bin/sort" "$root/orig/sort"
 check_here "the daemon ends" stop_daemon
 if [ -n "$stuck" ]; then

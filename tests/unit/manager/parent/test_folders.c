@@ -15,7 +15,8 @@ static void usual_folders_are_allowed(void **state)
 	static const char *const path[] = {
 		"/usr/bin/perl", "/bin/sh", "/sbin/init", "/lib/x.so", "/lib64/ld.so",
 		"/opt/x/y", "/srv/x", "/home/u/bin/x", "/usr/lib/.hidden/..x/x.so", "/lib32/x",
-		"/libx32/x", "/snap/x/1/y", "/var/lib/flatpak/x", "/nix/store/x", "/gnu/store/x",
+		"/libx32/x", "/snap/x/1/y", "/var/lib/flatpak/x", "/nix/store/x",
+		"/gnu/store/x",
 	};
 
 	(void)state;

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "manager/parent/private.h"
-#include "manager/parent/sealed.h"
+#include "manager/parent/sumtext.h"
 #include "tests/unit/place.h"
 
 static struct ledger_entry entry(void)
@@ -77,16 +77,30 @@ static void all_are_told(void **state)
 	}
 	assert_int_equal(ledger_each(p.ledger_fd, tell, &n, &err), 0);
 	assert_int_equal(n, 50);
+	/* one that is damaged hides no other */
+	struct dirent **list;
+	int count = scandirat(p.ledger_fd, ".", &list, NULL, alphasort);
+	assert_int_equal(count, 52);
+	int fd = openat(p.ledger_fd, list[2]->d_name, O_WRONLY | O_TRUNC);
+	close(fd);
+	n = 0;
+	assert_int_equal(ledger_each(p.ledger_fd, tell, &n, &err), -1);
+	assert_int_equal(err.kind, ERR_INPUT);
+	assert_non_null(strstr(err.text, list[2]->d_name));
+	assert_int_equal(n, 49);
+	for (int i = 0; i < count; i++)
+		free(list[i]);
+	free(list);
 	place_free(&p);
 }
 
-static void write_sealed(int dir, const char *name, const char *text)
+static void write_summed(int dir, const char *name, const char *text)
 {
-	struct sealed s = { .n = 0 };
+	struct sumtext s = { .n = 0 };
 
-	sealed_add(&s, "%s", text);
-	sealed_close(&s);
-	assert_int_equal(sealed_write(dir, name, "new", &s, NULL), 0);
+	sumtext_add(&s, "%s", text);
+	sumtext_close(&s);
+	assert_int_equal(sumtext_write(dir, name, "new", &s, NULL), 0);
 }
 
 static char *only_name(const struct place *p)
@@ -131,27 +145,27 @@ static void malformed_ones_with_a_right_sum_are_refused(void **state)
 	struct ledger_entry e = entry(), got = { .inode = 5 };
 	struct place p = place_new();
 	struct err err = { 0 };
-	struct sealed s;
+	struct sumtext s;
 
 	(void)state;
 	assert_int_equal(ledger_put(p.ledger_fd, &e, &err), 0);
 	char *name = only_name(&p);
-	assert_int_equal(sealed_read(p.ledger_fd, name, &s, &err), 1);
+	assert_int_equal(sumtext_read(p.ledger_fd, name, &s, &err), 1);
 	*strstr(s.text, "sum ") = '\0';
 	for (size_t i = 0; i < sizeof(edit) / sizeof(edit[0]); i++) {
-		char text[2 * SEALED_MAX];
+		char text[2 * SUMTEXT_MAX];
 		const char *at = strstr(s.text, edit[i].from);
 
 		assert_non_null(at);
 		(void)snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - s.text), s.text,
 			       edit[i].to, at + strlen(edit[i].from));
-		write_sealed(p.ledger_fd, name, text);
+		write_summed(p.ledger_fd, name, text);
 		if (ledger_find(p.ledger_fd, e.path, &e.generation, &got, &err) != -1)
 			fail_msg("'%s' is believed", text);
 		assert_int_equal(err.kind, ERR_INPUT);
 		assert_int_equal(got.inode, 5);
 	}
-	write_sealed(p.ledger_fd, name, s.text);
+	write_summed(p.ledger_fd, name, s.text);
 	assert_int_equal(ledger_find(p.ledger_fd, e.path, &e.generation, &got, &err), 1);
 	free(name);
 	place_free(&p);

@@ -205,7 +205,9 @@ static void another_files_original_is_not_restored(void **state)
 {
 	struct fixture *f = *state;
 
+	assert_false(f->requests.swap_failed);
 	refused(f, restore(f, f->p.path, f->p.original, f->their_original), "morphctl undo");
+	assert_true(f->requests.swap_failed);	/* so traces are looked for */
 	assert_true(holds(f->p.path, &f->p.original));
 }
 
@@ -450,8 +452,8 @@ static void requests_leave_no_memory(void **state)
 
 		refused(f, restore(f, f->p.path, f->p.original, f->their_original), "ledger");
 		refused(f, install(f, f->p.path, now, f->their_original, "x", &g), "");
-		assert_int_equal(install(f, f->p.path, f->p.original, f->p.original, "good", &g),
-				 ERR_NONE);
+		assert_int_equal(install(f, f->p.path, f->p.original, f->p.original, "good",
+					 &g), ERR_NONE);
 		assert_int_equal(restore(f, f->p.path, g, f->p.original), ERR_NONE);
 		refused(f, ask_path(f, MSG_OPEN_FILE, "/etc/passwd", NULL), "");
 		refused(f, ask_path(f, MSG_CHECK, f->home, NULL), "not a regular file");

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 
 #include "manager/parent/install_journal.h"
-#include "manager/parent/sealed.h"
+#include "manager/parent/sumtext.h"
 #include "tests/unit/place.h"
 
 enum { USER = 12345 };
@@ -236,13 +236,13 @@ static void count(void *ctx, const struct install_recovered *r)
 	t->n[r->outcome]++;
 }
 
-static void write_sealed(const struct place *p, const char *name, const char *text)
+static void write_summed(const struct place *p, const char *name, const char *text)
 {
-	struct sealed s = { .n = 0 };
+	struct sumtext s = { .n = 0 };
 
-	sealed_add(&s, "%s", text);
-	sealed_close(&s);
-	assert_int_equal(sealed_write(p->originals_fd, name, "journal.new", &s, NULL), 0);
+	sumtext_add(&s, "%s", text);
+	sumtext_close(&s);
+	assert_int_equal(sumtext_write(p->originals_fd, name, "journal.new", &s, NULL), 0);
 }
 
 static void all_are_settled_and_all_are_told(void **state)
@@ -260,7 +260,7 @@ static void all_are_settled_and_all_are_told(void **state)
 		(void)snprintf(more.path, sizeof(more.path), "%s/gone/%d", p.root, i);
 		assert_int_equal(install_journal_write(p.originals_fd, &more, &err), 0);
 	}
-	write_sealed(&p, "journal-damage", "morph-journal 2\n");
+	write_summed(&p, "journal-damage", "morph-journal 2\n");
 	assert_int_equal(install_recover(p.originals_fd, count, &t, &err), 0);
 	assert_int_equal(t.n[INSTALL_UNDONE], 1);
 	assert_int_equal(t.n[INSTALL_OVERTAKEN], 20);
@@ -281,15 +281,15 @@ static void a_journal_of_version_1_is_settled(void **state)
 	(void)state;
 	struct install_journal j = killed_at(&p, "temporary synced");
 	install_journal_name(&j, name);
-	struct sealed s;
-	assert_int_equal(sealed_read(p.originals_fd, name, &s, &err), 1);
+	struct sumtext s;
+	assert_int_equal(sumtext_read(p.originals_fd, name, &s, &err), 1);
 	char text[sizeof(s.text)], *owner = strstr(s.text, "owner "), *sum;
 	assert_int_equal(unlinkat(p.originals_fd, name, 0), 0);
 	sum = strstr(s.text, "sum ");
 	*sum = '\0';
 	(void)snprintf(text, sizeof(text), "morph-journal 1%.*s%s",
 		       (int)(owner - s.text - 15), s.text + 15, strchr(owner, '\n') + 1);
-	write_sealed(&p, "journal", text);
+	write_summed(&p, "journal", text);
 	assert_int_equal(entries(p.dir), 2);
 	assert_int_equal(place_recover(&p, &done, &err), 0);
 	assert_int_equal(done.outcome, INSTALL_UNDONE);
@@ -303,7 +303,7 @@ static void a_journal_of_version_1_is_settled(void **state)
 /* The first `from` in the text becomes `to`. */
 static void put(char *text, size_t size, const char *from, const char *to)
 {
-	char *where = strstr(text, from), rest[SEALED_MAX + 1];
+	char *where = strstr(text, from), rest[SUMTEXT_MAX + 1];
 
 	assert_non_null(where);
 	(void)snprintf(rest, sizeof(rest), "%s", where + strlen(from));
@@ -341,34 +341,34 @@ static void malformed_ones_with_a_right_sum_do_nothing(void **state)
 		{ "/prog\n", "/prog\n\n" },
 		{ "/prog\n", "\001" },
 	};
-	char text[SEALED_MAX + 1], name[JOURNAL_LEN + 1];
+	char text[SUMTEXT_MAX + 1], name[JOURNAL_LEN + 1];
 	struct place p = place_new();
-	struct sealed s;
+	struct sumtext s;
 	struct err err;
 
 	(void)state;
 	struct install_journal j = killed_at(&p, "temporary synced");
 	install_journal_name(&j, name);
-	assert_int_equal(sealed_read(p.originals_fd, name, &s, &err), 1);
+	assert_int_equal(sumtext_read(p.originals_fd, name, &s, &err), 1);
 	*strstr(s.text, "sum ") = '\0';
 	for (size_t i = 0; i < sizeof(edit) / sizeof(edit[0]); i++) {
 		struct install_recovered done;
 
 		memcpy(text, s.text, sizeof(text));
 		put(text, sizeof(text), edit[i].from, edit[i].to);
-		write_sealed(&p, name, text);
+		write_summed(&p, name, text);
 		assert_int_equal(place_recover(&p, &done, &err), 0);
 		if (done.outcome != INSTALL_SET_ASIDE)
 			fail_msg("'%s' is believed", text);
 		assert_int_equal(entries(p.dir), 2);	/* the temporary is left */
 	}
 	/* of another operation, by its name */
-	write_sealed(&p, "journal-000000", s.text);
+	write_summed(&p, "journal-000000", s.text);
 	struct install_recovered done;
 	assert_int_equal(place_recover(&p, &done, &err), 0);
 	assert_int_equal(done.outcome, INSTALL_SET_ASIDE);
 	/* and the right one */
-	write_sealed(&p, name, s.text);
+	write_summed(&p, name, s.text);
 	assert_int_equal(place_recover(&p, &done, &err), 0);
 	assert_int_equal(done.outcome, INSTALL_UNDONE);
 	assert_int_equal(entries(p.dir), 1);

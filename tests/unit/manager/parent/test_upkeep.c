@@ -1,4 +1,4 @@
-/* test_upkeep.c - what could not be settled is tried again, later and later; old originals go */
+/* test_upkeep.c - what could not be settled is tried again, ever later; old originals go */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,6 +58,14 @@ static void what_was_interrupted_is_settled_at_the_start(void **state)
 	assert_string_equal(u.recovered[0].path, p.path);
 	assert_true(u.recover_ms == UINT64_MAX && u.next_ms == u.sweep_ms);
 	assert_false(upkeep_step(&u));
+	/* while it runs: of a swap that failed, and could not be cleaned up at once */
+	interrupt(&p);
+	upkeep_soon(&u);
+	assert_true(due_in(&u, 60000));
+	u.recover_ms = 0;
+	u.nrecovered = 0;
+	assert_true(upkeep_step(&u));
+	assert_int_equal(u.recovered[0].outcome, INSTALL_UNDONE);
 	place_free(&p);
 }
 

@@ -1,8 +1,8 @@
-/* sealed.c - text files with a checksum; see sealed.h
+/* sumtext.c - text files with a checksum; see sumtext.h
  *
  * Tested by tests/unit/manager/parent/test_ledger.c, test_install.c and test_faults.c.
  */
-#include "manager/parent/sealed.h"
+#include "manager/parent/sumtext.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 enum { SUM_BYTES = 4 + 64 + 1 };	/* "sum ", digits, line break */
 
-void sealed_add(struct sealed *s, const char *fmt, ...)
+void sumtext_add(struct sumtext *s, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -38,20 +38,20 @@ static void sum_line(const char *text, size_t n, char out[SUM_BYTES + 1])
 	(void)snprintf(out, SUM_BYTES + 1, "sum %s\n", hex);	/* fits */
 }
 
-void sealed_close(struct sealed *s)
+void sumtext_close(struct sumtext *s)
 {
 	char line[SUM_BYTES + 1];
 
 	sum_line(s->text, s->n, line);
-	sealed_add(s, "%s", line);
+	sumtext_add(s, "%s", line);
 }
 
-bool sealed_same(const struct sealed *x, const struct sealed *y)
+bool sumtext_same(const struct sumtext *x, const struct sumtext *y)
 {
 	return x->n == y->n && memcmp(x->text, y->text, x->n) == 0;
 }
 
-int sealed_write(int dir, const char *name, const char *temporary, const struct sealed *s,
+int sumtext_write(int dir, const char *name, const char *temporary, const struct sumtext *s,
 		 struct err *err)
 {
 	int fd = openat(dir, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
@@ -72,7 +72,7 @@ int sealed_write(int dir, const char *name, const char *temporary, const struct 
 	return fsync(dir) < 0 ? err_set(err, ERR_SYS, "fsync: %s", strerror(errno)) : 0;
 }
 
-int sealed_read(int dir, const char *name, struct sealed *out, struct err *err)
+int sumtext_read(int dir, const char *name, struct sumtext *out, struct err *err)
 {
 	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	char line[SUM_BYTES + 1];
@@ -83,7 +83,7 @@ int sealed_read(int dir, const char *name, struct sealed *out, struct err *err)
 	if (fd < 0)
 		return err_set(err, ERR_SYS, "'%s': open: %s", name, strerror(errno));
 	do
-		n = read(fd, out->text, SEALED_MAX);
+		n = read(fd, out->text, SUMTEXT_MAX);
 	while (n < 0 && errno == EINTR);
 	int e = errno;
 	close(fd);
@@ -99,7 +99,7 @@ int sealed_read(int dir, const char *name, struct sealed *out, struct err *err)
 	return 1;
 }
 
-char *sealed_line(char **at, const char *key)
+char *sumtext_line(char **at, const char *key)
 {
 	size_t n = strlen(key);
 	char *value = *at, *end = strchr(value, '\n');
