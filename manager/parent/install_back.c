@@ -149,6 +149,7 @@ static bool others_need(const struct back_request *r)
 static int link_original(const struct back_request *r, const struct install_file *f,
 			 const char *name, const struct err *why, struct err *err)
 {
+	struct digest d;
 	char hex[65];
 
 	if (f->st.st_uid != 0 && f->st.st_uid != geteuid() && others_need(r))
@@ -162,15 +163,21 @@ static int link_original(const struct back_request *r, const struct install_file
 			       "system or mount" : "", strerror(errno));
 	install_step("original linked");
 	int fd = openat(f->dir, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-	if (fd >= 0)
+	int rc = fd < 0 ? err_set(err, ERR_SYS, "temporary file: %s", strerror(errno))
+			: digest_fd(fd, &d, err);
+	if (rc == 0 && !digest_equal(&d, &r->original))
+		rc = err_set(err, ERR_INPUT, "original %s: its content is damaged", hex);
+	if (rc == 0)
 		return fd;
-	err_set(err, ERR_SYS, "temporary file: %s", strerror(errno));
+	if (fd >= 0)
+		close(fd);
 	(void)unlinkat(f->dir, name, 0);	/* the next one clears it away */
 	return -1;
 }
 
 static int make_temporary(const struct back_request *r, const struct install_file *f,
-			  int original, const char *name, bool *linked, struct err *err)
+			  int original, const char *name, bool *linked, struct stat *st,
+			  struct err *err)
 {
 	struct err why;
 	int fd = copy_original(f->dir, name, original, &r->original, &why);
@@ -180,7 +187,8 @@ static int make_temporary(const struct back_request *r, const struct install_fil
 		fd = link_original(r, f, name, &why, err);
 	if (fd < 0)
 		return -1;
-	int rc = install_copy_attributes(f->fd, &f->st, fd, err);
+	int rc = fstat(fd, st) < 0 ? err_set(err, ERR_SYS, "fstat: %s", strerror(errno))
+				   : install_copy_attributes(f->fd, &f->st, fd, err);
 	install_step("attributes copied");
 	if (rc == 0)
 		rc = install_sync(fd, err);
@@ -269,14 +277,14 @@ static int put_back(const struct back_request *r, const struct install_file *f, 
 		    bool *linked, struct err *err)
 {
 	char name[BACK_NAME_LEN + 1];
+	struct stat st, ours = { 0 };
 	struct err ignored;
-	struct stat st;
 
 	back_temporary(f->name, name);
 	if (back_clear_left(f, false, err) < 0)
 		return -1;
 	install_step("begin");
-	int rc = make_temporary(r, f, original, name, linked, err);
+	int rc = make_temporary(r, f, original, name, linked, &ours, err);
 	install_step("temporary synced");
 	if (rc == 0)
 		rc = install_look_again(f, &r->expected, err);
@@ -285,8 +293,8 @@ static int put_back(const struct back_request *r, const struct install_file *f, 
 		rc = install_exchange(f, name, &r->expected, err);
 	/* Behind an exchange that was not seen to be right it may be anybody's: the next one
 	 * looks at it. */
-	if (rc < 0 && fstatat(f->dir, f->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    same_inode(&st, &f->st))
+	if (rc < 0 && fstatat(f->dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    same_inode(&st, &ours))
 		(void)back_clear_left(f, false, &ignored);
 	install_step("put back");
 	return rc;

@@ -1,4 +1,4 @@
-/* test_damaged.c - a database that SQLite calls damaged: noticed, and kept under another name */
+/* test_damaged.c - a database that SQLite calls damaged: noticed, kept under another name */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
