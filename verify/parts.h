@@ -96,6 +96,7 @@ int verify_stalepointers(struct verify *v);
 int verify_watchedcode(struct verify *v);
 int verify_sections(struct verify *v);		/* fills sections */
 int verify_symbols(struct verify *v);
+int verify_dynsyms(struct verify *v);
 int verify_probenotes(struct verify *v);
 int verify_account(struct verify *v);
 
