@@ -1,4 +1,4 @@
-# Symbols GO, MAP, OCAML and TEXTREL (given as -Wa,--defsym) add what the file is refused for.
+# Symbols GO, GPROF, MAP, OCAML and TEXTREL (given as -Wa,--defsym) add what the file is refused for.
 
 	.text
 	.globl	f
@@ -11,6 +11,10 @@ f:	.cfi_startproc
 .ifdef GO
 	.section .gopclntab, "a"
 	.quad	0
+.endif
+.ifdef GPROF
+	.text
+	call	__monstartup@plt
 .endif
 .ifdef MAP
 	.section .morph.map, "a"
