@@ -70,6 +70,27 @@ static bool is_loader(const struct image *img)
 	return found;
 }
 
+static void see_call_counts(void *ctx, uint32_t index, const struct symbol *s)
+{
+	bool *found = ctx;		/* [defined] */
+
+	(void)index;
+	if (strcmp(s->name, "__monstartup") == 0 || strcmp(s->name, "monstartup") == 0)
+		found[s->defined] = true;
+}
+
+/* Compiled with -pg: calls are counted by where they come from and where they go, and what is
+ * behind the original's text is not counted.  A library that is compiled so has no range of its
+ * own. */
+static bool is_counted_for_gprof(const struct image *img)
+{
+	bool dynamic[2] = { false }, all[2] = { false };
+
+	symbols_each(img, SHT_DYNSYM, see_call_counts, dynamic);
+	symbols_each(img, SHT_SYMTAB, see_call_counts, all);
+	return dynamic[false] || (img->is_static && img->executable && all[true]);
+}
+
 int hazards_check_file(const struct image *img, struct err *err)
 {
 	uint64_t v;
@@ -86,6 +107,10 @@ int hazards_check_file(const struct image *img, struct err *err)
 	if (is_loader(img))
 		return err_set(err, ERR_REFUSED,
 			       "a dynamic loader: it has its own notion of where it ends");
+	if (is_counted_for_gprof(img))
+		return err_set(err, ERR_REFUSED,
+			       "compiled for gprof: calls are counted by addresses of the "
+			       "original text");
 	if (image_dynamic(img, DT_TEXTREL, &v) ||
 	    (image_dynamic(img, DT_FLAGS, &v) && (v & DF_TEXTREL)))
 		return err_set(err, ERR_REFUSED, "its code is relocated when loaded");

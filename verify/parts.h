@@ -99,6 +99,7 @@ int verify_placement(struct verify *v);		/* completes walk.met, walk.asks_end */
 int verify_innerwords(struct verify *v);	/* sorts walk.extents */
 int verify_sections(struct verify *v);		/* fills sections */
 int verify_symbols(struct verify *v);
+int verify_dynsyms(struct verify *v);
 int verify_probenotes(struct verify *v);
 int verify_account(struct verify *v);
 

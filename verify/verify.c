@@ -130,6 +130,8 @@ const struct verify_part verify_parts[] = {
 	  "section headers are the original's, and the new ones are what they say" },
 	{ "symbols", verify_symbols,
 	  "added symbols name images by the names of their functions" },
+	{ "dynsyms", verify_dynsyms,
+	  "so do added dynamic symbols, and every lookup by name finds what it found" },
 	{ "probenotes", verify_probenotes,
 	  "each static probe point of a moved function has a note for its image" },
 	{ "account", verify_account, "there is no byte in the file that no part answers for" },

@@ -384,6 +384,7 @@ int elfout_write(const struct elfout *eo, const struct elfout_parts *parts, stru
 	describe_segments(&w);
 	write_segments(&w);
 	elfout_move_front(eo, &w.ro, out);
+	elfout_add_dynsyms(eo, parts, &w.ro, out);
 	write_phdrs(&w);
 	write_sections(&w, &eh);
 	eh.e_phoff = sizeof(eh);

@@ -4,6 +4,7 @@
  *
  *   emit_plan_fill      what goes where and how each block ends; sizes of everything
  *   elfout_plan/place   addresses of new text, tables, unwind sections
+ *   emit_dynsyms_fill   names for parts of exported functions
  *   emit_*_write        bytes
  *   fill_symbols        names for new text, where the original has names
  *   emit_probes_write   notes of static probe points
@@ -337,6 +338,8 @@ static int emit(struct prog *prog, struct edgecounters *counters, uint32_t numbe
 	    elfout_plan_counters(prog, counters ? counters->size : 0, &e.eo, err) < 0)
 		goto out;
 	e.plan.text_addr = e.eo.text_addr;
+	e.parts.ndynsym = elfout_make_dynsym_room(
+		&e.eo, emit_dynsyms_fill(&e.plan, &e.parts.dynsym));
 	if (place_counters(&e) < 0 || write_code(&e) < 0)
 		goto out;
 	fill_symbols(&e);

@@ -11,6 +11,7 @@
  *   emit_unwind.c     unwind rows of new text
  *   emit_lsda.c       exception tables of new text
  *   emit_probes.c     notes of static probe points
+ *   emit_dynsyms.c    dynamic symbols for parts of exported functions
  *   emit_runtime.c    the counter runtime (counterruntime.h)
  *
  * generation.h declares what emit.c offers to others.  The plan has an arena of its own, so
@@ -26,6 +27,7 @@
 #include "postmorph/ir/ir.h"
 
 struct elfout;
+struct elfout_dynsym;
 struct elfout_patch;
 struct err;
 
@@ -172,6 +174,10 @@ uint32_t emit_redirect_write(const struct emit_plan *plan, const struct elfout *
 /* Appends the new content of .note.stapsdt and gives the index of that section, or 0 when it
  * stays as it is. */
 uint32_t emit_probes_write(const struct emit_plan *plan, struct wr *out);
+
+/* Needs text_addr.  The number of dynamic symbols that the parts of exported functions want,
+ * and those in *out, in the program's arena. */
+uint32_t emit_dynsyms_fill(const struct emit_plan *plan, const struct elfout_dynsym **out);
 
 struct emit_span {			/* one FDE of new text */
 	uint32_t place, nplace;		/* plan->place[place .. place + nplace) */

@@ -145,6 +145,7 @@ static void a_section_that_was_overwritten_has_moved(void **state)
 
 		h.sh_addr = made.orig.sh[i].h.sh_addr;
 		h.sh_offset = at;
+		h.sh_size = made.orig.sh[i].h.sh_size;
 		memcpy(m.generation.p + made.gen.eh.e_shoff + i * sizeof(h), &h, sizeof(h));
 		while (!made.original.p[at])
 			at++;
@@ -155,12 +156,16 @@ static void a_section_that_was_overwritten_has_moved(void **state)
 }
 
 /* Where it is missed first: of a note, by its program header; of a symbol, by what its
- * address leads to. */
-static const char *missed(const Elf64_Shdr *h)
+ * address leads to; of a table that has grown, where it grew. */
+static const char *missed(const Elf64_Shdr *o, const Elf64_Shdr *h, uint64_t at)
 {
-	return h->sh_type == SHT_NOTE	  ? "program header"
-	       : h->sh_type == SHT_DYNSYM ? ""
-					  : "has moved from";
+	if (h->sh_type == SHT_NOTE)
+		return "program header";
+	if (h->sh_type == SHT_GNU_HASH || h->sh_type == SHT_HASH)
+		return o->sh_size == h->sh_size ? "has moved from" : "hash table";
+	if (at >= o->sh_size)
+		return "added dynamic symbol";
+	return h->sh_type == SHT_DYNSYM ? "" : "has moved from";
 }
 
 static void what_moved_has_all_its_bytes(void **state)
@@ -170,7 +175,7 @@ static void what_moved_has_all_its_bytes(void **state)
 		const Elf64_Shdr *h = &made.gen.sh[i].h;
 
 		for (uint64_t at = 0; has_moved(i) && at < h->sh_size; at++)
-			damaged(h->sh_offset + at, missed(h));
+			damaged(h->sh_offset + at, missed(&made.orig.sh[i].h, h, at));
 	}
 }
 

@@ -320,6 +320,20 @@ static void what_is_added_to_a_symbol_is_a_doubt(void **state)
 /* Instead of the sum of a symbol and something else, the loader calculates what this type of
  * relocation says of a symbol of that type at `value`; if it is a function's, it leads to
  * its image in the generation. */
+/* What the generation has added to .dynsym by that name becomes a name of the original's. */
+static void change_added(struct spoil *m, const Elf64_Sym *like)
+{
+	const struct section *o = image_section(&m->orig, ".dynsym");
+	const Elf64_Shdr *g = &m->gen.sh[o - m->orig.sh].h;
+
+	for (uint64_t at = o->h.sh_size; at < g->sh_size; at += sizeof(*like)) {
+		Elf64_Sym *added = (Elf64_Sym *)(void *)(m->generation.p + g->sh_offset + at);
+
+		if (added->st_name == like->st_name)
+			*added = *like;
+	}
+}
+
 static void change_sum(struct spoil *m, uint32_t type, uint8_t symbol_type, vaddr value)
 {
 	const struct section *rela = image_section(&m->orig, ".rela.dyn");
@@ -344,6 +358,7 @@ static void change_sum(struct spoil *m, uint32_t type, uint8_t symbol_type, vadd
 		s.st_info = ELF64_ST_INFO(STB_GLOBAL, symbol_type);
 		s.st_value = value;
 		memcpy(spoil_original(m, symbols->h.sh_addr) + n, &s, sizeof(s));
+		change_added(m, &s);
 		if (symbol_type == STT_FUNC) {
 			s.st_value = spoil_image(m, value);
 			s.st_shndx =
