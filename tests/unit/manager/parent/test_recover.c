@@ -310,37 +310,38 @@ static void put(char *text, size_t size, const char *from, const char *to)
 	(void)snprintf(where, size - (size_t)(where - text), "%s%s", to, rest);
 }
 
+static const struct {
+	const char *from, *to;
+} edit[] = {
+	{ "morph-journal 2", "morph-journal 3" },
+	{ "morph-journal 2", "morph-journal 1" },
+	{ "morph-journal 2", "morph-journal 02" },
+	{ "from ", "From " },
+	{ "from ", "from  " },
+	{ "to ", "to x" },
+	{ "owner ", "owner -" },
+	{ "owner ", "owner 0" },
+	{ "owner ", "owner  " },
+	{ "owner ", "owner 99999999999999999999" },
+	{ "directory ", "directory +" },
+	{ "directory ", "directory 0" },
+	{ "directory ", "directory 1 2 " },
+	{ "directory ", "folder " },
+	{ "temporary .morph-", "temporary ./orph-" },
+	{ "temporary .morph-", "temporary morph-" },
+	{ "temporary .morph-", "temporary .morph--" },
+	{ "path /", "path " },
+	{ "path /", "path //" },
+	{ "path /", "path /../" },
+	{ "path /", "path /./" },
+	{ "/prog\n", "/prog/\n" },
+	{ "/prog\n", "/prog\nmore\n" },
+	{ "/prog\n", "/prog\n\n" },
+	{ "/prog\n", "\001" },
+};
+
 static void malformed_ones_with_a_right_sum_do_nothing(void **state)
 {
-	static const struct {
-		const char *from, *to;
-	} edit[] = {
-		{ "morph-journal 2", "morph-journal 3" },
-		{ "morph-journal 2", "morph-journal 1" },
-		{ "morph-journal 2", "morph-journal 02" },
-		{ "from ", "From " },
-		{ "from ", "from  " },
-		{ "to ", "to x" },
-		{ "owner ", "owner -" },
-		{ "owner ", "owner 0" },
-		{ "owner ", "owner  " },
-		{ "owner ", "owner 99999999999999999999" },
-		{ "directory ", "directory +" },
-		{ "directory ", "directory 0" },
-		{ "directory ", "directory 1 2 " },
-		{ "directory ", "folder " },
-		{ "temporary .morph-", "temporary ./orph-" },
-		{ "temporary .morph-", "temporary morph-" },
-		{ "temporary .morph-", "temporary .morph--" },
-		{ "path /", "path " },
-		{ "path /", "path //" },
-		{ "path /", "path /../" },
-		{ "path /", "path /./" },
-		{ "/prog\n", "/prog/\n" },
-		{ "/prog\n", "/prog\nmore\n" },
-		{ "/prog\n", "/prog\n\n" },
-		{ "/prog\n", "\001" },
-	};
 	char text[SUMTEXT_MAX + 1], name[JOURNAL_LEN + 1];
 	struct place p = place_new();
 	struct sumtext s;
