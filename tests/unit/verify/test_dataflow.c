@@ -51,7 +51,7 @@ static void only_the_sum_is_jumped_to(void **state)
 	spoil_expect(&m, "uses what comes from the address");
 }
 
-/* The map says that the new table ends in front of an entry by which control can go. */
+/* The map says that the new table ends in front of an entry that the comparison admits. */
 static void a_new_table_has_all_entries(void **state)
 {
 	struct spoil m = make();
@@ -71,7 +71,7 @@ static void a_new_table_has_all_entries(void **state)
 	assert_int_equal(map.n, at->h.sh_size);
 	memcpy(m.generation.p + at->h.sh_offset, map.p, map.n);
 	wr_free(&map);
-	spoil_expect(&m, "goes on behind its 3 entries");
+	spoil_expect(&m, "of which 3 have new ones");
 }
 
 int main(void)

@@ -98,8 +98,9 @@ static const struct {
 	{ "sub $4,%ecx", CODE(0x83, 0xe9, 4), FX_BITS, rcx, rcx, 0, 0, 0 },
 	{ "shl $2,%rcx", CODE(0x48, 0xc1, 0xe1, 2), FX_BITS, rcx, rcx, 0, 0, 0 },
 	{ "inc %eax", CODE(0xff, 0xc0), FX_BITS, rax, rax, 0, 0, 0 },
-	{ "and $3,%ecx", CODE(0x83, 0xe1, 3), FX_LOW_BITS, rcx, rcx, 0, 0, 0 },
-	{ "and $-4,%ecx", CODE(0x83, 0xe1, 0xfc), FX_BITS, rcx, rcx, 0, 0, 0 },
+	{ "and $3,%ecx", CODE(0x83, 0xe1, 3), FX_LOW_BITS, rcx, rcx, 0, 0, 3 },
+	{ "and $0x3ff,%ecx", CODE(0x81, 0xe1, 0xff, 3, 0, 0),
+	  FX_LOW_BITS, rcx, rcx, 0, 0, 0x3ff },
 	{ "cmovne %rax,%rbx", CODE(0x48, 0x0f, 0x45, 0xd8), FX_CHOOSE, rbx, rax, 0, 0, 0 },
 	{ "lea 8(%rdx,%rax,2),%rcx", CODE(0x48, 0x8d, 0x4c, 0x42, 8), FX_MIX, rcx, rdx,
 	  rax, 0, 0 },
@@ -228,6 +229,32 @@ static void the_stack_grows_by_whole_slots_or_moves(void **state)
 	}
 }
 
+static void what_may_fault_is_told(void **state)
+{
+	static const struct {
+		const char *name;
+		uint8_t code[8];
+		unsigned n;
+		bool faults;
+	} row[] = {
+		{ "mov %rax,%rbx", CODE(0x48, 0x89, 0xc3), false },
+		{ "mov (%rax),%rbx", CODE(0x48, 0x8b, 0x18), true },
+		{ "mov %rbx,(%rax)", CODE(0x48, 0x89, 0x18), true },
+		{ "lea 8(%rax),%rbx", CODE(0x48, 0x8d, 0x58, 8), false },
+		{ "add %eax,%ecx", CODE(0x01, 0xc1), false },
+		{ "div %ecx", CODE(0xf7, 0xf1), true },
+		{ "push %rbx", CODE(0x53), true },
+		{ "pxor %xmm0,%xmm0", CODE(0x66, 0x0f, 0xef, 0xc0), false },
+		{ "addps %xmm1,%xmm0", CODE(0x0f, 0x58, 0xc1), true },
+		{ "ud2", CODE(0x0f, 0x0b), true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++)
+		expect(row[i].name, "faults",
+		       effect_of(row[i].name, row[i].code, row[i].n).faults, row[i].faults);
+}
+
 static void places_in_the_frame_and_slots_are_told(void **state)
 {
 	static const uint8_t spill[] = { 0x48, 0x89, 0x44, 0x24, 8 };	/* mov %rax,8(%rsp) */
@@ -258,6 +285,7 @@ int main(void)
 		cmocka_unit_test(the_way_to_a_table_is_recognized),
 		cmocka_unit_test(flags_are_read_and_written),
 		cmocka_unit_test(the_stack_grows_by_whole_slots_or_moves),
+		cmocka_unit_test(what_may_fault_is_told),
 		cmocka_unit_test(places_in_the_frame_and_slots_are_told),
 	};
 
