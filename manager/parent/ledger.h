@@ -51,6 +51,9 @@ int ledger_put(int ledger_fd, const struct ledger_entry *e, struct err *err);
 int ledger_find(int ledger_fd, const char *path, const struct digest *generation,
 		struct ledger_entry *out, struct err *err);
 
+/* 1: it has an entry of that path; 0: none; -1: not all could be read, and of those none is. */
+int ledger_knows(int ledger_fd, const char *path, struct err *err);
+
 /* With every entry, in the order of names, its name and when its generation was last seen.
  * -1: f said so, and no more are told; or some could not be read, and all others have been: a
  * damaged one is an ERR_INPUT that names it. */
@@ -58,8 +61,10 @@ int ledger_each(int ledger_fd,
 		int (*f)(void *ctx, const char *name, time_t seen, const struct ledger_entry *e,
 			 struct err *err),
 		void *ctx, struct err *err);
-/* Its generation is at the path now. */
+/* Its generation is at the path now: by the entry's name; by what is in it. */
 int ledger_touch(int ledger_fd, const char *name, struct err *err);
+int ledger_seen(int ledger_fd, const char *path, const struct digest *generation,
+		struct err *err);
 /* Durable after ledger_sync(). */
 int ledger_remove(int ledger_fd, const char *name, struct err *err);
 int ledger_sync(int ledger_fd, struct err *err);
