@@ -101,14 +101,35 @@ static void on_request(void *ctx, struct client *cl, int argc, const char *const
 		answer_line(control_answer(cl), "waiting for other work to end");
 }
 
+/* The exit code. */
+static int run(struct manager *m, const struct pending *p)
+{
+	struct work *w = &m->work;
+	struct err err;
+	int code;
+
+	if (!control_alive(p->client))
+		return 1;
+	uint32_t uid = control_trusted(p->client) ? 0 : control_uid(p->client);
+	if (p->command->jobs && work_budget(w, uid, 0, &err) < 0) {
+		err_wrap(&err, "%s", p->command->name);
+		answer_error(control_answer(p->client), err.text);
+		return err_exit_code(&err);
+	}
+	w->trusted = uid == 0;
+	code = p->command->run(w, p->client, p->argc, p->argv);
+	w->trusted = false;
+	work_charge(w, 0, uid, 0);
+	return code;
+}
+
 static void run_next(struct manager *m)
 {
 	struct pending p = m->queue[0];
 
 	/* It stays first in the queue, so that later ones know that they wait. */
 	m->answering = true;
-	int code = control_alive(p.client) ?
-		   p.command->run(&m->work, p.client, p.argc, p.argv) : 1;
+	int code = run(m, &p);
 	m->answering = false;
 	memmove(m->queue, m->queue + 1, sizeof(m->queue[0]) * (size_t)--m->nqueue);
 	if (m->ask.stop && code)

@@ -151,7 +151,9 @@ static int take_content(struct modules *ms, struct store_module *m, const struct
 	m->original = original;
 	m->present = *d;
 	m->generation = made == 1 ? g.number : 0;
-	return store_module_put(ms->store, m, err);
+	if (store_module_put(ms->store, m, err) < 0)
+		return -1;
+	return *look == MODULE_CHANGED ? store_table_prune(ms->store, err) : 0;
 }
 
 static int look_at(struct modules *ms, const char *path, int fd, struct store_module *m,

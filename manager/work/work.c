@@ -8,6 +8,7 @@
  *	work_use, work_packages, procedure
  *	work_module			a new generation, the original back, the proof anew
  *	work_derived, work_profile, work_registers, work_rule
+ *	work_budget
  *	work				this file
  *	accounts, ask, answer, tar, yield	know nothing of the work
  */

@@ -33,6 +33,8 @@ struct work {
 	struct sense *sense;
 	int spool_dir;
 	struct accounts accounts;	/* as the spool was last taken in */
+	bool trusted;			/* who asks for what is being done has no budget */
+	uint64_t charged_ms;		/* of ask->job_cpu_ms */
 	bool paused;
 	char again[PATH_MAX];		/* what was begun by itself and given up; "" nothing */
 	uint64_t started_ms;
@@ -67,6 +69,16 @@ bool work_is_idle(struct work *w, struct idle_condition *out);
 /* A job is under way: it makes room for others, or goes on.  `urgent`: somebody waits for
  * us. */
 void work_yield(struct work *w, bool urgent);
+
+/* --- budgets of owners (work_budget.c) --- */
+
+/* May jobs be run for the owner, and so many bytes written?  -1 and ERR_REFUSED, which names
+ * the budget, if not; root has no such budgets. */
+int work_budget(struct work *w, uint32_t owner, uint64_t bytes, struct err *err);
+/* What jobs have taken since the last call, and bytes that were written, are the owner's; of
+ * root's only what was done for a module counts. */
+void work_charge(struct work *w, int64_t module, uint32_t owner, uint64_t bytes);
+uint32_t work_owner(int fd);			/* of the file */
 
 /* --- rules of the policy (work_rule.c) --- */
 
