@@ -57,6 +57,7 @@ struct policy {
 	struct policy_window idle_window;
 	struct policy_globs include, exclude;
 	unsigned hard_links, see_others, automatic;
+	unsigned owner_cpu_per_day_s, owner_disk_per_day_mib;
 	unsigned min_samples, max_unseen_pct, min_gain_ppm, min_drift_pct;
 	unsigned cool_down_h, cpu_per_day_s, disk_per_day_mib, half_life_d, observe_s;
 	unsigned observe_first_h;

@@ -86,6 +86,28 @@ static void on_request(void *ctx, struct client *cl, int argc, const char *const
 	m->ask.trusted_waits = queue_has_trusted(&m->queue);
 }
 
+/* The exit code. */
+static int run(struct manager *m, const struct pending *p)
+{
+	struct work *w = &m->work;
+	struct err err;
+	int code;
+
+	if (!control_alive(p->client))
+		return 1;
+	uint32_t uid = control_trusted(p->client) ? 0 : control_uid(p->client);
+	if (p->command->jobs && work_budget(w, uid, 0, &err) < 0) {
+		err_wrap(&err, "%s", p->command->name);
+		answer_error(control_answer(p->client), err.text);
+		return err_exit_code(&err);
+	}
+	w->asked_by_trusted = p->trusted;
+	code = p->command->run(w, p->client, p->argc, p->argv);
+	w->asked_by_trusted = false;
+	work_charge(w, 0, uid, 0);
+	return code;
+}
+
 static void run_next(struct manager *m)
 {
 	struct pending p;
@@ -94,10 +116,8 @@ static void run_next(struct manager *m)
 		return;
 	m->ask.trusted_waits = queue_has_trusted(&m->queue);
 	m->answering = true;
-	m->work.asked_by_trusted = p.trusted;
-	int code = control_alive(p.client) ?
-		   p.command->run(&m->work, p.client, p.argc, p.argv) : 1;
-	m->answering = m->work.asked_by_trusted = false;
+	int code = run(m, &p);
+	m->answering = false;
 	if (m->ask.stop && code)
 		answer_error(control_answer(p.client), "morphd is stopping");
 	control_end(p.client, code);

@@ -173,7 +173,9 @@ static int take_content(struct modules *ms, struct store_module *m, const struct
 	m->original = original;
 	m->present = *d;
 	m->generation = made ? g->number : 0;
-	return store_module_put(ms->store, m, err);
+	if (store_module_put(ms->store, m, err) < 0)
+		return -1;
+	return *look == MODULE_CHANGED ? store_table_prune(ms->store, err) : 0;
 }
 
 /* A generation that the store has no record of, because it is older than its database. */

@@ -107,6 +107,8 @@ int store_file_find(struct store *s, uint64_t dev, bool dev_any, uint64_t inode,
 /* Replacing one by different bytes discards the profiles that refer to it. */
 int store_table_put(struct store *s, const struct digest *original, struct bytes table,
 		    struct err *err);
+/* Deletes those of originals that no module has any more. */
+int store_table_prune(struct store *s, struct err *err);
 /* *out is the caller's, wr_free(). */
 int store_table_has(struct store *s, const struct digest *original, struct err *err);
 int store_table_get(struct store *s, const struct digest *original, struct wr *out,
@@ -258,10 +260,19 @@ int store_generation_each(struct store *s, int64_t module,
 
 /* --- what generations cost (store_spent.c) --- */
 
-/* CPU time of jobs for a generation of the module; 0: of one that is not known. */
-int store_spent_add(struct store *s, int64_t module, uint64_t time_ns, double cpu_s,
+struct store_cost {
+	int64_t module;			/* 0: of one that is not known */
+	uint32_t owner;			/* of the file, or who asked */
+	double cpu_s;			/* of jobs */
+	uint64_t bytes;			/* written */
+};
+int store_spent_add(struct store *s, const struct store_cost *c, uint64_t time_ns,
 		    struct err *err);
-/* CPU time, and bytes of the generations made, since then, for the module or (0) for all. */
+/* All that was done for one owner since then. */
+int store_spent_by(struct store *s, uint32_t owner, uint64_t since_ns, double *cpu_s,
+		   double *bytes, struct err *err);
+/* CPU time, and bytes of the generations made, since then, for the module or (0) for all files
+ * of root. */
 int store_spent(struct store *s, int64_t module, uint64_t since_ns, double *cpu_s,
 		double *bytes, struct err *err);
 

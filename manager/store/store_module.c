@@ -230,6 +230,13 @@ static int get_blob(struct store *s, enum store_sql id, const struct digest *key
 	return rc;
 }
 
+int store_table_prune(struct store *s, struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_TABLE_PRUNE, err);
+
+	return q ? store_run(s, q, err) : -1;
+}
+
 int store_table_has(struct store *s, const struct digest *original, struct err *err)
 {
 	sqlite3_stmt *q = store_sql(s, SQL_TABLE_HAS, err);

@@ -34,12 +34,13 @@ struct work {
 	struct sense *sense;
 	int spool_dir;
 	struct accounts accounts;	/* as the spool was last taken in */
+	uint64_t charged_ms;		/* of ask->job_cpu_ms */
 	bool paused;
 	char again[PATH_MAX];		/* what was begun by itself and given up; "" nothing */
 	uint64_t started_ms;
 	uint64_t (*now_ms)(void);	/* CLOCK_MONOTONIC, or a test's */
 	struct lookwait *lookwait;	/* when files that changed are read */
-	bool asked_by_trusted;		/* what is done now: it waits for nothing */
+	bool asked_by_trusted;		/* what is done now: no budget, and it waits for nothing */
 	bool gives_way;			/* a long read, to trusted requests that wait */
 	uint64_t read_bytes;		/* for digests of modules, so far */
 	/* what went wrong last in the background; "" if nothing */
@@ -81,6 +82,16 @@ bool work_is_idle(struct work *w, struct idle_condition *out);
 /* A job is under way: it makes room for others, or goes on.  `urgent`: somebody waits for
  * us. */
 void work_yield(struct work *w, bool urgent);
+
+/* --- budgets of owners (work_budget.c) --- */
+
+/* May jobs be run for the owner, and so many bytes written?  -1 and ERR_REFUSED, which names
+ * the budget, if not; root has no such budgets. */
+int work_budget(struct work *w, uint32_t owner, uint64_t bytes, struct err *err);
+/* What jobs have taken since the last call, and bytes that were written, are the owner's; of
+ * root's only what was done for a module counts. */
+void work_charge(struct work *w, int64_t module, uint32_t owner, uint64_t bytes);
+uint32_t work_owner(int fd);			/* of the file */
 
 /* --- rules of the policy (work_rule.c) --- */
 

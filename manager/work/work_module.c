@@ -132,6 +132,7 @@ struct making {
 	struct store_generation g;
 	struct store_profile profile;	/* that g is made from */
 	uint64_t cpu_begun_ms;
+	uint64_t written;		/* bytes, for good */
 	double samples;
 };
 
@@ -155,6 +156,12 @@ static int write_profile(struct making *k, struct err *err)
 	return k->profile_fd < 0 ? -1 : 0;
 }
 
+/* A generation, the map of it, and the original to be kept beside it. */
+static uint64_t disk_need(const struct store_module *m)
+{
+	return (m->generation ? 1 : 2) * m->seen.size;
+}
+
 static int prepare(struct making *k, const char *path, struct err *err)
 {
 	struct work *w = k->w;
@@ -169,6 +176,9 @@ static int prepare(struct making *k, const char *path, struct err *err)
 		return -1;
 	if (!k->m.id)
 		return err_set(err, ERR_REFUSED, "'%s': no samples of it yet", path);
+	if (!w->asked_by_trusted && work_budget(w, k->m.owner, k->dry_run ? 0 : disk_need(&k->m),
+				       err) < 0)
+		return err_wrap(err, "'%s'", path);
 	if (ask_check(w->ask, path, w->policy->hard_links, err) < 0)
 		return -1;
 	int rc = modules_analyze(w->modules, &k->m, err);
@@ -240,6 +250,8 @@ static int put_in_place(struct making *k, struct err *err)
 	struct err why = { 0 };
 
 	(void)snprintf(intent.path, sizeof(intent.path), "%s", k->m.path);	/* fits */
+	k->written = k->map.n + strlen(k->g.stats) + k->g.size_bytes +
+		     (k->m.generation ? 0 : k->m.seen.size);
 	if (store_generation_add(w->store, &k->g, wr_bytes(&k->map), &k->profile, err) < 0 ||
 	    store_intent_begin(w->store, &intent, err) < 0)
 		return -1;
@@ -364,17 +376,6 @@ static int reoptimize(struct making *k, const char *path, struct err *err)
 	return 0;
 }
 
-/* Whatever came of it: what fails again and again must not go on all day. */
-static void count_cost(struct making *k)
-{
-	uint64_t ms = k->w->ask->job_cpu_ms - k->cpu_begun_ms;
-	struct err err;
-
-	if (ms &&
-	    store_spent_add(k->w->store, k->m.id, store_now_ns(), (double)ms / 1000, &err) < 0)
-		role_log("%s", err.text);
-}
-
 int work_reoptimize(struct work *w, const char *path, bool dry_run, struct answer *to,
 		    struct err *err)
 {
@@ -387,8 +388,10 @@ int work_reoptimize(struct work *w, const char *path, bool dry_run, struct answe
 	k->dry_run = dry_run;
 	k->cpu_begun_ms = w->ask->job_cpu_ms;
 	k->original_fd = k->profile_fd = k->out[0] = k->out[1] = k->out[2] = -1;
+	work_charge(w, 0, 0, 0);	/* what others have left */
 	int rc = reoptimize(k, path, err);
-	count_cost(k);
+	/* Whatever came of it: what fails again and again must not go on all day. */
+	work_charge(w, k->m.id, k->m.owner, k->written);
 	if (rc < 0 && err->kind == ERR_REFUSED && !dry_run)
 		work_history(w, path, "refused", "%s", err->text);
 	const int fd[] = { k->original_fd, k->profile_fd, k->out[0], k->out[1], k->out[2] };

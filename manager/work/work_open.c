@@ -40,8 +40,16 @@ static int analyze_module(void *ctx, const char *path, int fd, struct wr *table,
 {
 	struct work *w = ctx;
 	struct policy policy;
+	const uint32_t owner = work_owner(fd);
 	int out;
 
+	/* Later, with the samples of another day. */
+	if (!w->asked_by_trusted && work_budget(w, owner, 0, err) < 0) {
+		if (err)
+			err->kind = ERR_SYS;
+		return -1;
+	}
+	work_charge(w, 0, 0, 0);
 	(void)work_rule(w, path, &policy);	/* refused or not: it is counted */
 	struct ask_limits limits = work_limits(&policy);
 	struct ask_job job = { .kind = JOB_ANALYZE, .nin = 1, .in = { fd } };
@@ -63,6 +71,7 @@ static int analyze_module(void *ctx, const char *path, int fd, struct wr *table,
 	}
 	rc = work_read(out, table, err);
 	close(out);
+	work_charge(w, 0, owner, rc == 0 ? table->n : 0);
 	return rc;
 }
 
@@ -178,9 +187,10 @@ int work_open(struct work *w, struct err *err)
 	if (!w->ingest)
 		return -1;
 	/* Of a job that the parent ended because its manager, the one before, had ended. */
-	if (w->ask->job_cpu_ms && store_spent_add(w->store, 0, store_now_ns(),
-						  (double)w->ask->job_cpu_ms / 1000, err) < 0)
+	const struct store_cost lost = { .cpu_s = (double)w->ask->job_cpu_ms / 1000 };
+	if (w->ask->job_cpu_ms && store_spent_add(w->store, &lost, store_now_ns(), err) < 0)
 		return -1;
+	w->charged_ms = w->ask->job_cpu_ms;
 	return work_policy_apply(w, err);
 }
 

@@ -118,7 +118,10 @@ static void older_ones_are_forgotten(void **state)
 	store_close(s);
 	(void)snprintf(path, sizeof(path), "%s/morph.db", dir);
 	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(db, "ALTER TABLE crash DROP COLUMN uid;"
+	assert_int_equal(sqlite3_exec(db, "DROP TABLE space; DROP INDEX spent_uid;"
+				      "ALTER TABLE spent DROP COLUMN uid;"
+				      "ALTER TABLE spent DROP COLUMN bytes;"
+				      "ALTER TABLE crash DROP COLUMN uid;"
 				      "INSERT INTO crash(module, generation, time_ns)"
 				      " VALUES(1, 2, 3);"
 				      "PRAGMA user_version = 17", NULL, NULL, NULL), SQLITE_OK);
