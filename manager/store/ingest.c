@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "lib/err.h"
+#include "manager/samples/userset.h"
 #include "monitor/spool.h"
 
 enum { BOOT_SIZE = 16 };
@@ -28,6 +29,7 @@ struct ingest {
 	struct modules *modules;
 	struct spaces *spaces;
 	struct statefeed *feed;
+	struct userset *users;		/* NULL: whose samples they are is not asked */
 	double half_life_s, observe_s;
 	uint8_t boot[BOOT_SIZE];
 };
@@ -75,6 +77,7 @@ void ingest_free(struct ingest *g)
 	if (!g)
 		return;
 	spaces_free(g->spaces);
+	userset_free(g->users);
 	free(g);
 }
 
@@ -98,12 +101,20 @@ void ingest_states(struct ingest *g, struct statefeed *feed)
 	g->feed = feed;
 }
 
+void ingest_whose(struct ingest *g, const struct userset_source *source)
+{
+	userset_free(g->users);
+	g->users = source ? userset_new(source) : NULL;
+}
+
 static void begin_boot(struct ingest *g, const uint8_t *boot)
 {
 	if (memcmp(g->boot, boot, BOOT_SIZE) == 0)
 		return;
 	spaces_free(g->spaces);
 	g->spaces = spaces_new(NULL);
+	if (g->users)
+		userset_forget(g->users);
 	memcpy(g->boot, boot, BOOT_SIZE);
 }
 
@@ -116,6 +127,7 @@ static int enter(struct ingest *g, struct spool_reader *r, const char *key,
 	begin_boot(g, spool_reader_boot_id(r));
 	struct attribute *a = attribute_new(g->spaces);
 	attribute_states(a, g->feed);
+	attribute_whose(a, g->users);
 	attribute_spool(a, r);
 	int rc = attribute_resolve(a, &resolver, out, err);
 	attribute_free(a);

@@ -28,6 +28,9 @@ int ingest_spool_file(struct ingest *g, int fd, const char *name, struct attribu
 		      struct err *err);
 /* Files from now on are of samples whose states are in this feed (NULL: none), the caller's. */
 void ingest_states(struct ingest *g, struct statefeed *feed);
+/* From now on it is kept how many samples of each module are of which user (NULL: not). */
+struct userset_source;
+void ingest_whose(struct ingest *g, const struct userset_source *source);
 void ingest_spaces_counts(const struct ingest *g, struct spaces_counts *out);
 
 #endif

@@ -7,7 +7,7 @@
  *	work_crash, work_speed		a generation is taken back
  *	work_use, work_packages, procedure
  *	work_module			a new generation, the original back, the proof anew
- *	work_derived, work_profile, work_registers, work_rule
+ *	work_derived, work_profile, work_registers, work_rule, work_share
  *	work				this file
  *	ask, answer, lookwait, tar, yield	know nothing of the work
  */

@@ -42,6 +42,7 @@ struct work {
 	uint64_t read_bytes;		/* for digests of modules, so far */
 	/* what went wrong last in the background; "" if nothing */
 	char note[512];
+	bool asks_whose;		/* samples are: work_share.c */
 	bool registers;			/* asked of the monitor */
 	char registers_why[320];
 };
@@ -78,6 +79,17 @@ struct policy_rule;
 /* The one that applies to the file at the path, NULL without one; *out is the policy for it,
  * valid as long as w->policy. */
 const struct policy_rule *work_rule(struct work *w, const char *path, struct policy *out);
+
+/* --- whose use may show in layouts (work_share.c) --- */
+
+struct share;
+/* The source of manager/samples/userset.h; ctx is the work. */
+int work_whose(void *ctx, uint32_t pid, uint64_t before_ns, uint32_t *uid);
+/* May the module be laid out, by the policy for it? */
+int work_share(struct work *w, const struct store_module *m, const struct policy *p,
+	       struct share *out, struct err *err);
+/* The policy is new: keeps whose samples are, or forgets it. */
+int work_apply_share(struct work *w, struct err *err);
 
 /* --- registers with the samples (work_registers.c) --- */
 

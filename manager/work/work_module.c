@@ -24,6 +24,7 @@
 #include "manager/work/lookwait.h"
 #include "manager/work/work.h"
 #include "policy/policy.h"
+#include "policy/share.h"
 
 struct find {
 	const char *name;
@@ -155,6 +156,19 @@ static int write_profile(struct making *k, struct err *err)
 	return k->profile_fd < 0 ? -1 : 0;
 }
 
+/* A layout tells who reads the file how it is used. */
+static int check_share(const struct making *k, struct err *err)
+{
+	struct share s;
+
+	if (work_share(k->w, &k->m, &k->policy, &s, err) < 0)
+		return -1;
+	return s.enough ? 0 : err_set(err, ERR_REFUSED,
+				      "'%s': of the %u people whose use the policy wants in a "
+				      "layout (users.share_layouts) there are %u",
+				      k->m.path, k->policy.share_layouts, s.people);
+}
+
 static int prepare(struct making *k, const char *path, struct err *err)
 {
 	struct work *w = k->w;
@@ -176,7 +190,7 @@ static int prepare(struct making *k, const char *path, struct err *err)
 		return err_wrap(err, "'%s'", path);
 	if (rc == 0)
 		return err_set(err, ERR_REFUSED, "'%s': %s", path, k->m.refusal);
-	if (write_profile(k, err) < 0)
+	if (check_share(k, err) < 0 || write_profile(k, err) < 0)
 		return -1;
 	if (k->samples < k->policy.min_samples)
 		answer_line(k->to, "%s: only %.0f samples, the policy wants %u; more of them "
