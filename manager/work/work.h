@@ -38,6 +38,7 @@ struct work {
 	uint64_t (*now_ms)(void);	/* CLOCK_MONOTONIC, or a test's */
 	struct lookwait *lookwait;	/* when files that changed are read */
 	bool asked_by_trusted;		/* what is done now: it waits for nothing */
+	bool reads_at_once;		/* so does what we have done or undo ourselves */
 	bool gives_way;			/* a long read, to trusted requests that wait */
 	uint64_t read_bytes;		/* for digests of modules, so far */
 	/* what went wrong last in the background; "" if nothing */

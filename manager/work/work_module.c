@@ -94,14 +94,23 @@ static int look(struct work *w, const char *path, struct store_module *m, struct
 	return 0;
 }
 
-/* As look(), but nothing new comes into the store because somebody names a file. */
-static int look_known(struct work *w, const char *path, struct store_module *m, struct err *err)
+/* As look(), of what we have done or undo ourselves: that waits for nothing. */
+static int look_at_once(struct work *w, const char *path, struct store_module *m,
+			struct err *err)
+{
+	w->reads_at_once = true;
+	int rc = look(w, path, m, err);
+	w->reads_at_once = false;
+	return rc;
+}
+
+/* Nothing new comes into the store because somebody names a file. */
+static int find_known(struct work *w, const char *path, struct store_module *m, struct err *err)
 {
 	int rc = store_module_by_path(w->store, path, m, err);
 
-	if (rc == 0)
-		return err_set(err, ERR_USAGE, "'%s': no samples of such a module", path);
-	return rc < 0 ? -1 : look(w, path, m, err);
+	return rc == 0 ? err_set(err, ERR_USAGE, "'%s': no samples of such a module", path)
+		       : rc < 0 ? -1 : 0;
 }
 
 uint64_t work_look(struct work *w, const char *path)
@@ -263,7 +272,7 @@ static int put_in_place(struct making *k, struct err *err)
 	if (rc < 0)
 		rc = store_generation_state(w->store, k->g.id, STATE_REFUSED, err->text, &why);
 	else
-		rc = look(w, k->m.path, &k->m, &why) < 0 ? -1
+		rc = look_at_once(w, k->m.path, &k->m, &why) < 0 ? -1
 		     : store_generation_state(w->store, k->g.id, STATE_INSTALLED, "", &why) < 0
 			     ? -1
 			     : 1;
@@ -476,7 +485,7 @@ int work_restore(struct work *w, const char *path, bool force, struct answer *to
 	struct store_generation g = { 0 };
 	struct store_module m = { 0 };
 
-	if (look_known(w, path, &m, err) < 0)
+	if (find_known(w, path, &m, err) < 0 || look_at_once(w, path, &m, err) < 0)
 		return -1;
 	bool edited = !m.generation;
 	int rc = edited ? look_for_edited(w, &m, force, to, &g, err) : 0;
@@ -488,7 +497,8 @@ int work_restore(struct work *w, const char *path, bool force, struct answer *to
 		return -1;
 	rc = edited ? 1 : store_generation_by_digest(w->store, &from, &g, err);
 	if (rc < 0 || (rc > 0 && store_generation_state(w->store, g.id, STATE_RESTORED, "",
-							err) < 0) || look(w, path, &m, err) < 0)
+							err) < 0) ||
+	    look_at_once(w, path, &m, err) < 0)
 		return -1;
 	work_history(w, path, "restored", "original in the place of generation %" PRIu32 "%s",
 		     number, edited ? ", which somebody had edited" : "");
@@ -540,7 +550,7 @@ int work_verify(struct work *w, const char *path, struct work_proof *out, struct
 	struct store_module m = { 0 };
 
 	memset(out, 0, sizeof(*out));
-	if (look_known(w, path, &m, err) < 0)
+	if (find_known(w, path, &m, err) < 0 || look(w, path, &m, err) < 0)
 		return -1;
 	out->generation = m.generation;
 	if (m.generation)
@@ -559,7 +569,7 @@ static bool recover_intent(void *ctx, const struct store_intent *i)
 	struct err err = { 0 };
 	bool install = strcmp(i->what, "install") == 0;
 
-	if (look(w, i->path, &m, &err) < 0)
+	if (look_at_once(w, i->path, &m, &err) < 0)
 		role_log("%s", err.text);
 	bool done = m.id && digest_equal(&m.present, &i->to);
 	if (store_generation_by_digest(w->store, install ? &i->to : &i->from, &g, &err) > 0) {
