@@ -2,10 +2,11 @@
  *
  * Knows files by their paths, users as numbers, bytes and times.  A file that changes over and
  * over is read LOOKWAIT_FREE times at once, then after waits that double, from
- * LOOKWAIT_LEAST_MS to LOOKWAIT_MOST_MS, as long as it does.  The files of a user may cost LOOKWAIT_PER_S bytes a second, in the long run; a read
- * is allowed as long as the user is not in debt, and may bring him there.  All users together
- * may cost LOOKWAIT_SHARE times as much, because one of them may be many (subordinate uids).
- * Root's files only wait for themselves: who changes them needs no such means.
+ * LOOKWAIT_LEAST_MS to LOOKWAIT_MOST_MS, as long as it does.  The files of a user may cost
+ * LOOKWAIT_PER_S bytes a second, in the long run; a read is allowed as long as the user is not
+ * in debt, and may bring him there.  All users together may cost LOOKWAIT_SHARE times as much,
+ * because one of them may be many (subordinate uids).  Root's files only wait for themselves:
+ * who changes them needs no such means.
  */
 #ifndef MANAGER_WORK_LOOKWAIT_H
 #define MANAGER_WORK_LOOKWAIT_H
