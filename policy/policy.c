@@ -102,6 +102,18 @@ static const struct policy *setter(const struct policy_rule *r, const char *key)
 	return r->set >> setting_overridden(key) & 1 ? r->values : NULL;
 }
 
+bool policy_asks_whose(const struct policy *p)
+{
+	bool any = p->share_layouts > 1;
+
+	for (uint32_t i = 0; i < p->nrule; i++) {
+		const struct policy *own = setter(&p->rule[i], "share_layouts");
+
+		any = any || (own && own->share_layouts > 1);
+	}
+	return any;
+}
+
 bool policy_automatic(const struct policy *p)
 {
 	bool any = p->automatic;

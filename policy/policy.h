@@ -56,7 +56,7 @@ struct policy {
 	unsigned idle_users_away, idle_on_battery, idle_heat_max_pct, idle_check_s;
 	struct policy_window idle_window;
 	struct policy_globs include, exclude;
-	unsigned hard_links, see_others, automatic;
+	unsigned hard_links, see_others, share_layouts, automatic;
 	unsigned owner_cpu_per_day_s, owner_disk_per_day_mib;
 	unsigned min_samples, max_unseen_pct, min_gain_ppm, min_drift_pct;
 	unsigned cool_down_h, cpu_per_day_s, disk_per_day_mib, half_life_d, observe_s;
@@ -89,6 +89,8 @@ bool policy_allows(const struct policy *p, const char *path);
 void policy_pass_list(const struct policy *p, char *out, size_t n);
 /* May anything be done without being asked, by the general setting or by a rule's? */
 bool policy_automatic(const struct policy *p);
+/* Is there a module of which it matters whose samples it has? */
+bool policy_asks_whose(const struct policy *p);
 /* The least number of samples that makes any module worth a look. */
 unsigned policy_least_samples(const struct policy *p);
 /* Calls f for every setting, in table order, with its value as YAML would show it. */

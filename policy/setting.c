@@ -58,15 +58,22 @@ const struct setting *setting_of_rule(const char *key)
 	return NULL;
 }
 
-/* What a module is laid out for fades for all alike. */
+/* What a module is laid out for fades for all alike; who sees it is asked before it is known
+ * which module it is. */
+static bool is_of_modules(const struct setting *s)
+{
+	return (strcmp(s->section, "optimize") == 0 && strcmp(s->key, "half_life_d") != 0) ||
+	       (strcmp(s->section, "users") == 0 && strcmp(s->key, "share_layouts") == 0);
+}
+
 unsigned setting_overridden(const char *key)
 {
 	unsigned i = 0;
 
-	while (i < policy_nsetting && (strcmp(policy_setting[i].section, "optimize") != 0 ||
-				       strcmp(policy_setting[i].key, key) != 0))
+	while (i < policy_nsetting &&
+	       (!is_of_modules(&policy_setting[i]) || strcmp(policy_setting[i].key, key) != 0))
 		i++;
-	return strcmp(key, "half_life_d") == 0 ? policy_nsetting : i;
+	return i;
 }
 
 bool setting_is_list(const struct setting *s)

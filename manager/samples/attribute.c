@@ -24,6 +24,7 @@
 #include "manager/samples/sampleset.h"
 #include "manager/samples/statefeed.h"
 #include "manager/samples/stateset.h"
+#include "manager/samples/userset.h"
 #include "monitor/spool.h"
 
 /* Of one user in one spool file; chosen, further crashes are only counted. */
@@ -40,6 +41,7 @@ struct attribute {
 	struct runs *runs;
 	bool incomplete;			/* records were lost */
 	struct statefeed *feed;
+	struct userset *users;
 	uint64_t counter[NCOUNTER];
 	/* samples in code made at run time, by program */
 	struct topnames made;
@@ -76,6 +78,8 @@ static void collector_clear(struct attribute *a)
 	stateset_clear(&a->states);
 	runs_clear(a->runs);
 	a->incomplete = false;
+	if (a->users)
+		userset_clear(a->users);
 	memset(a->counter, 0, sizeof(a->counter));
 	topnames_free(&a->made);
 	a->bad_blocks = 0;
@@ -124,6 +128,8 @@ static void take_sample(struct attribute *a, const struct spool_event *ev)
 	enum space_hit hit = spaces_find(a->spaces, ev->pid, ev->sample.pc, &file, &off);
 	runs_sample(a->runs, ev->pid, hit == SPACE_FILE ? file : RUNS_NO_FILE);
 	bool placed = hit == SPACE_FILE && sampleset_add(&a->set, file, off) == 0;
+	if (placed && a->users)
+		userset_sample(a->users, ev->pid, file, ev->time_ns);
 	if (!placed)
 		a->counter[hit == SPACE_FILE ? COUNTER_UNKNOWN : counter_of[hit]]++;
 	if (hit == SPACE_ANON)
@@ -174,6 +180,11 @@ void attribute_states(struct attribute *a, struct statefeed *feed)
 	a->feed = feed;
 }
 
+void attribute_whose(struct attribute *a, struct userset *users)
+{
+	a->users = users;
+}
+
 static uint64_t lost_records(const struct attribute *a)
 {
 	return a->counter[COUNTER_LOST] + a->counter[COUNTER_THROTTLED] +
@@ -210,11 +221,15 @@ void attribute_spool(struct attribute *a, struct spool_reader *r)
 			break;
 		default:
 			runs_event(a->runs, &ev, period_ns);
+			if (a->users)
+				userset_event(a->users, &ev);
 			spaces_event(a->spaces, &ev);
 			break;
 		}
 	}
 	runs_flush(a->runs, period_ns);
+	if (a->users)
+		userset_flush(a->users);
 	a->bad_blocks += spool_reader_bad_blocks(r);
 	a->counter[COUNTER_DAMAGED] += spool_reader_bad_blocks(r);
 	a->incomplete = a->incomplete || lost_records(a) != lost;
@@ -368,6 +383,24 @@ static void add_uses(struct attribution *r, const struct attribute *a, uint32_t 
 					     .rest_samples = u[i].rest_samples } });
 }
 
+static void add_whose(struct attribution *r, const struct attribute_whose *w)
+{
+	r->whose = memory_grow(r->whose, r->nwhose + (size_t)1, sizeof(*r->whose));
+	r->whose[r->nwhose++] = *w;
+}
+
+/* Of one file of a known module. */
+static void add_users(struct attribution *r, const struct attribute *a, uint32_t file,
+		      const struct attribute_target *target)
+{
+	uint32_t n = 0;
+	const struct userset_use *u = a->users ? userset_of(a->users, file, &n) : NULL;
+
+	for (uint32_t i = 0; i < n; i++)
+		add_whose(r, &(struct attribute_whose){ target->module, u[i].uid,
+							u[i].samples });
+}
+
 static void add_crash(struct attribution *r, const struct attribute_crash *c)
 {
 	r->crash = memory_grow(r->crash, r->ncrash + (size_t)1, sizeof(*r->crash));
@@ -417,6 +450,8 @@ void attribution_add(struct attribution *to, const struct attribution *from)
 		add_crash(to, &from->crash[i]);
 	for (uint32_t i = 0; i < from->nuse; i++)
 		add_use(to, &from->use[i]);
+	for (uint32_t i = 0; i < from->nwhose; i++)
+		add_whose(to, &from->whose[i]);
 }
 
 int attribute_resolve(struct attribute *a, const struct attribute_resolver *resolver,
@@ -448,6 +483,7 @@ int attribute_resolve(struct attribute *a, const struct attribute_resolver *reso
 		if (known) {
 			add_file(&r, &target, set->item + i, end - i);
 			add_uses(&r, a, set->item[i].file, &target);
+			add_users(&r, a, set->item[i].file, &target);
 			add_states(&r, a, set->item[i].file, resolver, &target);
 			if (resolver->release)
 				resolver->release(resolver->ctx, &target);
@@ -476,5 +512,6 @@ void attribution_free(struct attribution *r)
 	free(r->module);
 	free(r->crash);
 	free(r->use);
+	free(r->whose);
 	*r = (struct attribution){ 0 };
 }

@@ -69,6 +69,12 @@ struct attribute_use {		/* processes of one kind that had this module mapped */
 	struct speedtest_sums sums;	/* covered_s: 0 */
 };
 
+struct attribute_whose {	/* samples of a module, in its blocks or not, of one user */
+	uint64_t module;
+	uint32_t uid;		/* as manager/samples/userset.h has it */
+	uint32_t samples;
+};
+
 struct attribution {		/* the result, ascending by module */
 	uint64_t counter[NCOUNTER];
 	uint64_t bad_blocks;	/* damaged parts of spool files */
@@ -81,6 +87,8 @@ struct attribution {		/* the result, ascending by module */
 	/* none when records were lost: they would be missing here or there */
 	uint32_t nuse;
 	struct attribute_use *use;
+	uint32_t nwhose;
+	struct attribute_whose *whose;
 };
 
 /* Collector of sample sets; keeps `spaces` and uses it, owned by the caller. */
@@ -93,6 +101,9 @@ void attribute_states(struct attribute *a, struct statefeed *feed);
 /* Users, ascending, whose crashes are counted for each; those of all others are together.
  * Stays the caller's. */
 void attribute_users(struct attribute *a, const uint32_t *uid, uint32_t n);
+/* Samples read from now on are entered there (NULL: nowhere); stays the caller's. */
+struct userset;
+void attribute_whose(struct attribute *a, struct userset *users);
 /* Reads the spool file to its end.  May be called for several files before resolving. */
 void attribute_spool(struct attribute *a, struct spool_reader *r);
 /* Resolves what was gathered and empties the collector.  *out must be zeroed before the

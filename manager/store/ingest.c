@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 
 #include "lib/err.h"
+#include "manager/samples/userset.h"
 #include "monitor/spool.h"
 
 enum { BOOT_SIZE = 16 };
@@ -31,6 +32,7 @@ struct ingest {
 	struct statefeed *feed;
 	const uint32_t *user;
 	uint32_t nuser;
+	struct userset *users;		/* NULL: whose samples they are is not asked */
 	double half_life_s, observe_s;
 	uint8_t boot[BOOT_SIZE];
 };
@@ -99,6 +101,7 @@ void ingest_free(struct ingest *g)
 	if (!g)
 		return;
 	spaces_free(g->spaces);
+	userset_free(g->users);
 	free(g);
 }
 
@@ -128,12 +131,20 @@ void ingest_users(struct ingest *g, const uint32_t *uid, uint32_t n)
 	g->nuser = n;
 }
 
+void ingest_whose(struct ingest *g, const struct userset_source *source)
+{
+	userset_free(g->users);
+	g->users = source ? userset_new(source) : NULL;
+}
+
 static void begin_boot(struct ingest *g, const uint8_t *boot)
 {
 	if (memcmp(g->boot, boot, BOOT_SIZE) == 0)
 		return;
 	spaces_free(g->spaces);
 	g->spaces = new_spaces();
+	if (g->users)
+		userset_forget(g->users);
 	memcpy(g->boot, boot, BOOT_SIZE);
 }
 
@@ -165,6 +176,7 @@ static int enter(struct ingest *g, struct spool_reader *r, const char *key,
 	struct attribute *a = attribute_new(g->spaces);
 	attribute_states(a, g->feed);
 	attribute_users(a, g->user, g->nuser);
+	attribute_whose(a, g->users);
 	attribute_spool(a, r);
 	int rc = attribute_resolve(a, &resolver, out, err);
 	attribute_free(a);

@@ -233,6 +233,12 @@ static int look_at(struct modules *ms, const char *path, int fd, struct store_mo
 	uint64_t wait = ms->by.wait_ms ? ms->by.wait_ms(ms->by.ctx, path, st.st_uid,
 							seen.size) : 0;
 	if (wait) {
+		/* Whose it is matters to who may see it, and need not be read. */
+		bool other = m->id && m->owner != st.st_uid;
+
+		m->owner = st.st_uid;
+		if (other && store_module_put(ms->store, m, err) < 0)
+			return -1;
 		m->seen = seen;
 		ms->wait_ms = wait;
 		*look = MODULE_LATER;

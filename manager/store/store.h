@@ -205,6 +205,15 @@ int store_space_each(struct store *s,
 int store_counters(struct store *s, uint64_t out[NCOUNTER], struct err *err);
 int store_counter_add(struct store *s, enum counter c, uint64_t n, struct err *err);
 
+/* --- whose samples a module's profile has (store_whose.c); see policy/share.h --- */
+
+struct share_use;
+/* Malloc'd, ascending by uid; they fade as the profile does. */
+int store_whose_get(struct store *s, int64_t module, struct share_use **out, uint32_t *n,
+		    struct err *err);
+/* Of all modules: what comes in is not told apart any more. */
+int store_whose_clear(struct store *s, struct err *err);
+
 /* --- generations --- */
 
 enum store_state {

@@ -91,6 +91,9 @@ int store_profile_add(struct store *s, const struct attribute_module *m, uint64_
 /* Adds the samples to the window; *factor: by what the older ones of the profile fade now. */
 int store_use_add(struct store *s, const struct attribute_module *m,
 		  const struct store_fading *fading, double *factor, struct err *err);
+/* Adds whose samples all modules had. */
+int store_whose_add(struct store *s, const struct attribution *a, struct err *err);
+int store_whose_fade(struct store *s, int64_t module, double factor, struct err *err);
 /* Adds the observations of how fast the modules' processes run. */
 int store_speed_add(struct store *s, const struct attribution *a,
 		    const struct store_fading *fading, struct err *err);

@@ -103,6 +103,8 @@ int store_profile_fade(struct store *s, int64_t module, double factor,
 	edgecounts_scale(&p.edges, factor);
 	rc = store_module_budget(s, module, PROFILE_ALL, &budget, err);
 	if (rc >= 0)
+		rc = store_whose_fade(s, module, factor, err);
+	if (rc >= 0)
 		rc = store_profile_put(s, module, &p, budget, err);
 	store_profile_free(&p);
 	return rc;

@@ -124,7 +124,7 @@ static int add_all(struct store *s, const char *spool_file, const struct attribu
 	for (uint32_t i = 0; i < a->nmodule; i++)
 		if (add_module(s, &a->module[i], fading, err) < 0)
 			return -1;
-	if (store_speed_add(s, a, fading, err) < 0)
+	if (store_whose_add(s, a, err) < 0 || store_speed_add(s, a, fading, err) < 0)
 		return -1;
 	for (int i = 0; i < NCOUNTER; i++)
 		if (a->counter[i] &&

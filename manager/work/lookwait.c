@@ -90,26 +90,38 @@ uint64_t lookwait_debt_ms(struct lookwait *l, uint32_t owner, uint64_t now_ms)
 		      debt_ms(&l->all, most * LOOKWAIT_SHARE, per_s * LOOKWAIT_SHARE, now_ms));
 }
 
+/* After so many reads. */
+static uint64_t wait_after(unsigned reads)
+{
+	uint64_t wait = LOOKWAIT_LEAST_MS;
+
+	if (reads < LOOKWAIT_FREE)
+		return 0;
+	for (unsigned i = LOOKWAIT_FREE; i < reads && wait < LOOKWAIT_MOST_MS; i++)
+		wait *= 2;
+	return wait < LOOKWAIT_MOST_MS ? wait : LOOKWAIT_MOST_MS;
+}
+
 uint64_t lookwait_ms(struct lookwait *l, const char *path, uint32_t owner, uint64_t bytes,
 		     uint64_t now_ms)
 {
-	uint64_t key = key_of(path), wait = 0;
+	uint64_t key = key_of(path);
 	size_t slot = key % LOOKWAIT_FILES;
 	bool known = l->file[slot].key == key;
+	unsigned reads = known ? l->file[slot].reads : 0;
+	uint64_t own = wait_after(reads);
 	uint64_t since = known && now_ms > l->file[slot].at_ms ? now_ms - l->file[slot].at_ms
 								: 0;
+	uint64_t wait = larger(since < own ? own - since : 0,
+			       lookwait_debt_ms(l, owner, now_ms));
 
-	if (known && since < l->file[slot].wait_ms)
-		wait = l->file[slot].wait_ms - since;
-	wait = larger(wait, lookwait_debt_ms(l, owner, now_ms));
 	if (wait)
 		return wait;
-	uint64_t next = LOOKWAIT_LEAST_MS;
-	if (known && since < 4 * l->file[slot].wait_ms)
-		next = 2 * l->file[slot].wait_ms;
+	if (since >= 4 * larger(own, LOOKWAIT_LEAST_MS))
+		reads = 0;
 	l->file[slot].key = key;
 	l->file[slot].at_ms = now_ms;
-	l->file[slot].wait_ms = next < LOOKWAIT_MOST_MS ? next : LOOKWAIT_MOST_MS;
+	l->file[slot].reads = reads + 1;
 	lookwait_pay(l, owner, bytes, now_ms);
 	return 0;
 }

@@ -1,11 +1,12 @@
 /* lookwait.h - when a file that changed may be read again, as a whole, to see what it is
  *
  * Knows files by their paths, users as numbers, bytes and times.  A file that changes over and
- * over is read after waits that double, from LOOKWAIT_LEAST_MS to LOOKWAIT_MOST_MS, as long as
- * it does.  The files of a user may cost LOOKWAIT_PER_S bytes a second, in the long run; a read
- * is allowed as long as the user is not in debt, and may bring him there.  All users together
- * may cost LOOKWAIT_SHARE times as much, because one of them may be many (subordinate uids).
- * Root's files only wait for themselves: who changes them needs no such means.
+ * over is read LOOKWAIT_FREE times at once, then after waits that double, from
+ * LOOKWAIT_LEAST_MS to LOOKWAIT_MOST_MS, as long as it does.  The files of a user may cost
+ * LOOKWAIT_PER_S bytes a second, in the long run; a read is allowed as long as the user is not
+ * in debt, and may bring him there.  All users together may cost LOOKWAIT_SHARE times as much,
+ * because one of them may be many (subordinate uids).  Root's files only wait for themselves:
+ * who changes them needs no such means.
  */
 #ifndef MANAGER_WORK_LOOKWAIT_H
 #define MANAGER_WORK_LOOKWAIT_H
@@ -14,7 +15,7 @@
 #include <stdint.h>
 
 enum {
-	LOOKWAIT_LEAST_MS = 2000, LOOKWAIT_MOST_MS = 600000,
+	LOOKWAIT_FREE = 3, LOOKWAIT_LEAST_MS = 2000, LOOKWAIT_MOST_MS = 600000,
 	LOOKWAIT_MOST = 256 << 20,	/* bytes that a user has at hand */
 	LOOKWAIT_PER_S = 2 << 20,
 	LOOKWAIT_SHARE = 4,
@@ -33,7 +34,8 @@ struct lookwait_bucket {
 struct lookwait {			/* zeroed before its first use */
 	struct {
 		uint64_t key;		/* of the path; 0: none */
-		uint64_t at_ms, wait_ms;
+		uint64_t at_ms;
+		unsigned reads;		/* without a rest between them */
 	} file[LOOKWAIT_FILES];
 	struct lookwait_bucket owner[LOOKWAIT_OWNERS], all;
 };

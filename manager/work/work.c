@@ -9,7 +9,7 @@
  *	work_use, work_packages, procedure
  *	work_module			a new generation, the original back, the proof anew
  *	work_adopt, work_budget, work_derived, work_profile, work_registers, work_room,
- *	work_rule
+ *	work_rule, work_share
  *	work				this file
  *	accounts, ask, answer, lookwait, tar, yield	know nothing of the work
  */

@@ -41,6 +41,7 @@ struct work {
 	uint64_t (*now_ms)(void);	/* CLOCK_MONOTONIC, or a test's */
 	struct lookwait *lookwait;	/* when files that changed are read */
 	bool asked_by_trusted;		/* what is done now: no budget, and it waits for nothing */
+	bool reads_at_once;		/* so does what we have done or undo ourselves */
 	bool gives_way;			/* a long read, to trusted requests that wait */
 	uint64_t read_bytes;		/* for digests of modules, so far */
 	/* what went wrong last in the background; "" if nothing */
@@ -48,6 +49,7 @@ struct work {
 	/* why another policy than the one in the file is in force; "" if it is not */
 	char policy_trouble[1200];
 	char no_room[160];		/* on the store's disk, and what follows; "" there is */
+	bool asks_whose;		/* samples are: work_share.c */
 	bool registers;			/* asked of the monitor */
 	char registers_why[320];
 };
@@ -99,6 +101,17 @@ struct policy_rule;
 /* The one that applies to the file at the path, NULL without one; *out is the policy for it,
  * valid as long as w->policy. */
 const struct policy_rule *work_rule(struct work *w, const char *path, struct policy *out);
+
+/* --- whose use may show in layouts (work_share.c) --- */
+
+struct share;
+/* The source of manager/samples/userset.h; ctx is the work. */
+int work_whose(void *ctx, uint32_t pid, uint64_t before_ns, uint32_t *uid);
+/* May the module be laid out, by the policy for it? */
+int work_share(struct work *w, const struct store_module *m, const struct policy *p,
+	       struct share *out, struct err *err);
+/* The policy is new: keeps whose samples are, or forgets it. */
+int work_apply_share(struct work *w, struct err *err);
 
 /* --- registers with the samples (work_registers.c) --- */
 

@@ -24,6 +24,7 @@
 #include "manager/work/lookwait.h"
 #include "manager/work/work.h"
 #include "policy/policy.h"
+#include "policy/share.h"
 
 struct find {
 	const char *name;
@@ -93,14 +94,23 @@ static int look(struct work *w, const char *path, struct store_module *m, struct
 	return 0;
 }
 
-/* As look(), but nothing new comes into the store because somebody names a file. */
-static int look_known(struct work *w, const char *path, struct store_module *m, struct err *err)
+/* As look(), of what we have done or undo ourselves: that waits for nothing. */
+static int look_at_once(struct work *w, const char *path, struct store_module *m,
+			struct err *err)
+{
+	w->reads_at_once = true;
+	int rc = look(w, path, m, err);
+	w->reads_at_once = false;
+	return rc;
+}
+
+/* Nothing new comes into the store because somebody names a file. */
+static int find_known(struct work *w, const char *path, struct store_module *m, struct err *err)
 {
 	int rc = store_module_by_path(w->store, path, m, err);
 
-	if (rc == 0)
-		return err_set(err, ERR_USAGE, "'%s': no samples of such a module", path);
-	return rc < 0 ? -1 : look(w, path, m, err);
+	return rc == 0 ? err_set(err, ERR_USAGE, "'%s': no samples of such a module", path)
+		       : rc < 0 ? -1 : 0;
 }
 
 uint64_t work_look(struct work *w, const char *path)
@@ -162,6 +172,19 @@ static uint64_t disk_need(const struct store_module *m)
 	return (m->generation ? 1 : 2) * m->seen.size;
 }
 
+/* A layout tells who reads the file how it is used. */
+static int check_share(const struct making *k, struct err *err)
+{
+	struct share s;
+
+	if (work_share(k->w, &k->m, &k->policy, &s, err) < 0)
+		return -1;
+	return s.enough ? 0 : err_set(err, ERR_REFUSED,
+				      "'%s': of the %u people whose use the policy wants in a "
+				      "layout (users.share_layouts) there are %u",
+				      k->m.path, k->policy.share_layouts, s.people);
+}
+
 static int prepare(struct making *k, const char *path, struct err *err)
 {
 	struct work *w = k->w;
@@ -186,7 +209,7 @@ static int prepare(struct making *k, const char *path, struct err *err)
 		return err_wrap(err, "'%s'", path);
 	if (rc == 0)
 		return err_set(err, ERR_REFUSED, "'%s': %s", path, k->m.refusal);
-	if (write_profile(k, err) < 0)
+	if (check_share(k, err) < 0 || write_profile(k, err) < 0)
 		return -1;
 	if (k->samples < k->policy.min_samples)
 		answer_line(k->to, "%s: only %.0f samples, the policy wants %u; more of them "
@@ -261,7 +284,7 @@ static int put_in_place(struct making *k, struct err *err)
 	if (rc < 0)
 		rc = store_generation_state(w->store, k->g.id, STATE_REFUSED, err->text, &why);
 	else
-		rc = look(w, k->m.path, &k->m, &why) < 0 ? -1
+		rc = look_at_once(w, k->m.path, &k->m, &why) < 0 ? -1
 		     : store_generation_state(w->store, k->g.id, STATE_INSTALLED, "", &why) < 0
 			     ? -1
 			     : 1;
@@ -502,7 +525,7 @@ static int note_restored(struct work *w, const char *path,
 
 	if (rc < 0 || (rc > 0 && store_generation_state(w->store, edited ? edited->id : g.id,
 							STATE_RESTORED, "", err) < 0) ||
-	    look(w, path, m, err) < 0)
+	    look_at_once(w, path, m, err) < 0)
 		return -1;
 	/* a window of use from here on, before it is laid out anew by itself */
 	return store_use_begin(w->store, m->id, "its original was put back", err);
@@ -515,7 +538,7 @@ int work_restore(struct work *w, const char *path, bool force, struct answer *to
 	struct store_module m = { 0 };
 	struct err why;
 
-	if (look_known(w, path, &m, err) < 0)
+	if (find_known(w, path, &m, err) < 0 || look_at_once(w, path, &m, err) < 0)
 		return -1;
 	bool edited = !m.generation;
 	int rc = edited ? look_for_edited(w, &m, force, to, &g, err) : 0;
@@ -581,7 +604,7 @@ int work_verify(struct work *w, const char *path, struct work_proof *out, struct
 	struct store_module m = { 0 };
 
 	memset(out, 0, sizeof(*out));
-	if (look_known(w, path, &m, err) < 0)
+	if (find_known(w, path, &m, err) < 0 || look(w, path, &m, err) < 0)
 		return -1;
 	out->generation = m.generation;
 	if (m.generation)
@@ -600,7 +623,7 @@ static bool recover_intent(void *ctx, const struct store_intent *i)
 	struct err err = { 0 };
 	bool install = strcmp(i->what, "install") == 0;
 
-	if (look(w, i->path, &m, &err) < 0)
+	if (look_at_once(w, i->path, &m, &err) < 0)
 		role_log("%s", err.text);
 	bool done = m.id && digest_equal(&m.present, &i->to);
 	if (store_generation_by_digest(w->store, install ? &i->to : &i->from, &g, &err) > 0) {

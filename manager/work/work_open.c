@@ -75,13 +75,13 @@ static int analyze_module(void *ctx, const char *path, int fd, struct wr *table,
 	return rc;
 }
 
-/* A trusted client waits for it: the owner pays all the same. */
+/* What has to be known at once is paid for all the same. */
 static uint64_t wait_ms(void *ctx, const char *path, uint32_t owner, uint64_t bytes)
 {
 	struct work *w = ctx;
 	uint64_t now = w->now_ms();
 
-	if (!w->asked_by_trusted)
+	if (!w->asked_by_trusted && !w->reads_at_once)
 		return lookwait_ms(w->lookwait, path, owner, bytes, now);
 	lookwait_pay(w->lookwait, owner, bytes, now);
 	return 0;

@@ -122,7 +122,7 @@ int work_policy_apply(struct work *w, struct err *err)
 	ingest_observe(w->ingest, p->observe_s);
 	struct ask_config c = { p->clock, p->rate_hz, p->drain_s, p->spool_max_mib,
 				p->registers != SWITCH_OFF, p->stack_bytes, p->memory };
-	if (ask_config(w->ask, &c, err) < 0)
+	if (ask_config(w->ask, &c, err) < 0 || work_apply_share(w, err) < 0)
 		return -1;
 	return work_registers(w, err);
 }

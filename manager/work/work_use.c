@@ -15,6 +15,7 @@
 #include "policy/decide.h"
 #include "policy/speedtest.h"
 #include "policy/policy.h"
+#include "policy/share.h"
 
 /* Of the module's time for each unit that the Ext-TSP score rises, both being shares: what
  * perl, sqlite3, bash, sort and gzip gained for theirs lies between 0 and 0.5. */
@@ -146,9 +147,15 @@ static int judge(struct work *w, struct case_file *c, uint64_t now_ns, struct er
 	    fill_speed(w, c, now_ns, &observations, err) < 0)
 		return -1;
 	struct decision d = decide(&c->policy, &c->d);
+	struct share share;
+	if (work_share(w, &c->m, &c->policy, &share, err) < 0)
+		return -1;
+	d.act = d.act && share.enough;
+	const char *why = share.enough ? decide_reason_text[d.reason]
+				       : "the use of too few people";
 	int n = snprintf(
 		verdict, sizeof(verdict), "%s (drift %.0f %%, unseen %.0f %%, gain %.0f ppm",
-		decide_reason_text[d.reason], 100 * d.drift, 100 * d.unseen, 1e6 * d.gain);
+		why, 100 * d.drift, 100 * d.unseen, 1e6 * d.gain);
 	(void)snprintf(verdict + n, sizeof(verdict) - (size_t)n,
 		       d.reason == DECIDE_UNOBSERVED ? ", %" PRIu32 " observations)" : ")",
 		       observations);	/* fits: short texts */

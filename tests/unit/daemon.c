@@ -67,13 +67,16 @@ static void answer_one(struct daemon *d, const struct msg *q)
 	case MSG_SYNC:
 		reply(d, q, -1, d->sync_error);
 		break;
+	case MSG_CHECK:
+		reply(d, q, -1, NULL);
+		break;
 	case MSG_CONFIG:
 	case MSG_REGISTERS:
 	case MSG_PAUSE:
 	case MSG_YIELD:
 		break;
 	default:
-		reply(d, q, -1, "not in this test");
+		reply(d, q, -1, DAEMON_NO_JOB);
 	}
 }
 

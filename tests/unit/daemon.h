@@ -11,6 +11,7 @@
 #include "lib/wr.h"
 #include "manager/control/role_manager.h"
 
+#define DAEMON_NO_JOB "not in this test"	/* what a job ends with */
 enum { DAEMON_NOBODY = 64044 };		/* a user who owns nothing */
 
 struct daemon {

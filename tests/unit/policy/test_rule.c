@@ -240,8 +240,8 @@ static void what_is_no_rule_is_told_with_its_place(void **state)
 		(void)snprintf(
 			sentence, sizeof(sentence),
 			"t:3:3: unknown setting 'rules.%s'; a rule has "
-			"name, paths, packages, users, refuse, and settings of optimize but "
-			"half_life_d",
+			"name, paths, packages, users, refuse, share_layouts, and settings of "
+			"optimize but half_life_d",
 			not_of_a_rule[i]);
 		refused(yaml, sentence);
 	}
