@@ -186,6 +186,24 @@ int ledger_each(int ledger_fd,
 	return rc < 0 || unread ? -1 : 0;
 }
 
+static int is_of_path(void *ctx, const char *name, time_t seen, const struct ledger_entry *e,
+		      struct err *err)
+{
+	const char **path = ctx;
+
+	(void)name, (void)seen, (void)err;
+	if (*path && strcmp(*path, e->path) == 0)
+		*path = NULL;			/* found */
+	return 0;
+}
+
+int ledger_knows(int ledger_fd, const char *path, struct err *err)
+{
+	int rc = ledger_each(ledger_fd, is_of_path, &path, err);
+
+	return path ? rc : 1;
+}
+
 int ledger_touch(int ledger_fd, const char *name, struct err *err)
 {
 	if (utimensat(ledger_fd, name, NULL, AT_SYMLINK_NOFOLLOW) < 0)

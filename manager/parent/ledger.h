@@ -51,6 +51,9 @@ int ledger_put(int ledger_fd, const struct ledger_entry *e, struct err *err);
 int ledger_find(int ledger_fd, const char *path, const struct digest *generation,
 		struct ledger_entry *out, struct err *err);
 
+/* 1: it has an entry of that path; 0: none; -1: not all could be read, and of those none is. */
+int ledger_knows(int ledger_fd, const char *path, struct err *err);
+
 /* With every entry, in the order of names, its name and when its generation was last seen.
  * -1: f said so, and no more are told; or some could not be read, and all others have been: a
  * damaged one is an ERR_INPUT that names it. */

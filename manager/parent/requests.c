@@ -29,6 +29,7 @@
 #include "lib/err.h"
 #include "manager/parent/folders.h"
 #include "manager/parent/install.h"
+#include "manager/parent/ledger.h"
 #include "manager/parent/printable.h"
 #include "manager/parent/program.h"
 
@@ -112,13 +113,20 @@ static void log_done(const struct requests *p)
 		 path, now, before);
 }
 
+/* In a folder for programs; or one that was swapped, before root took its folder off the
+ * command line: its original can still be wanted back. */
+static bool may_open(const struct requests *p, const char *path, struct err *err)
+{
+	return folders_check(p->options->folders, path, err) == 0 ||
+	       (folders_spelled(path, NULL) == 0 &&
+		ledger_knows(p->ledger_fd, path, NULL) > 0);
+}
+
 /* Programs and libraries only: whatever the manager may be made to ask for, nothing secret
  * is of that form. */
 static int open_elf(const struct requests *p, const char *path, struct err *err)
 {
-	if (folders_check(p->options->folders, path, err) < 0)
-		return -1;
-	return program_open_elf(path, err);
+	return may_open(p, path, err) ? program_open_elf(path, err) : -1;
 }
 
 static int open_policy(const char *path, struct err *err)
@@ -185,10 +193,11 @@ static int open_expected(const struct requests *p, const struct msg *m, struct e
  * original of that. */
 static int open_proof_original(const struct requests *p, const struct msg *m, struct err *err)
 {
+	if (folders_check(p->options->folders, m->text, err) < 0)
+		return -1;
 	if (digest_equal(&m->digest[0], &m->digest[1]))
 		return open_expected(p, m, err);
-	if (folders_check(p->options->folders, m->text, err) < 0 ||
-	    install_bound(p->ledger_fd, m->text, &m->digest[0], &m->digest[1], err) < 0)
+	if (install_bound(p->ledger_fd, m->text, &m->digest[0], &m->digest[1], err) < 0)
 		return -1;
 	return install_open_original(p->originals_fd, &m->digest[1], err);
 }

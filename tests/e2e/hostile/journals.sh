@@ -70,7 +70,10 @@ check "gzip has samples" sampled gzip 20 work
 check "so has sort" sampled sort 20 work
 check "gzip is laid out anew beside that folder" ctl reoptimize "$root/bin/gzip"
 check "and sort" ctl reoptimize "$root/bin/sort"
-check "both are restored" ctl restore --all
+check_here "the daemon ends, and starts without being told of their folder" \
+	eval 'stop_daemon && start_daemon --folders /nonexistent'
+check "there nothing is laid out anew" not ctl reoptimize "$root/bin/gzip"
+check "but both are restored" ctl restore --all
 check "byte for byte" same_file "$root/bin/gzip" "$root/orig/gzip"
 check "root's log tells of it" grep -q "restored '$root/bin/gzip'" "$root/log"
 check "both" same_file "$root/bin/sort" "$root/orig/sort"

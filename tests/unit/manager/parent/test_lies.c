@@ -399,6 +399,7 @@ static void elsewhere_nothing_is_opened_or_replaced(void **state)
 	struct fixture *f = *state;
 	struct digest g;
 	char beside[160];
+	int nfd;
 
 	f->options.folders = "";
 	refused(f, ask_path(f, MSG_OPEN_FILE, f->p.path, NULL), "not in a folder for programs");
@@ -413,7 +414,10 @@ static void elsewhere_nothing_is_opened_or_replaced(void **state)
 		       f->p.root);
 	f->options.folders = beside;
 	refused(f, ask_path(f, MSG_OPEN_FILE, f->p.path, NULL), "not in a folder for programs");
-	/* what is there already can be taken back */
+	/* what is there already can be looked at, and taken back */
+	assert_int_equal(ask_path(f, MSG_OPEN_FILE, f->theirs, &nfd), ERR_NONE);
+	assert_int_equal(nfd, 1);
+	refused(f, ask_path(f, MSG_CHECK, f->theirs, NULL), "not in a folder for programs");
 	assert_int_equal(restore(f, f->theirs, f->their_generation, f->their_original), 0);
 }
 
