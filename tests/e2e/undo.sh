@@ -76,6 +76,15 @@ rm -rf "$root/store/ledger" "$root"/store/morph.db*
 check "no ledger, no database: the folder is searched" undo --all "$root/bin"
 check "both originals are back" eval "is_original sort && is_original gzip"
 fresh
+fresh
+entry=$(grep -lx "path $root/bin/sort" "$root"/store/ledger/*)
+printf 'x' >>"$entry"
+check "a damaged entry of the ledger does not pass for all" test "$(undo --all; echo $?)" != 0
+check "it is named" said "${entry##*/}"
+check "others come back" is_original gzip
+check "its path does by what the file says" undo "$root/bin/sort"
+check "the original is back" is_original sort
+fresh
 mkdir "$root/left" && cp "$B/morphctl" "$root/left"	# all that there is after make uninstall
 check "nothing else is installed" timeout 60 "$root/left/morphctl" --socket "$root/none" undo --store="$root/store" \
 	"$root/bin/sort" "$root/bin/gzip"

@@ -98,6 +98,15 @@ check "its use is counted anew" test "$(listed perl generation)" = 0
 check "and it is laid out anew" optimized perl
 check "from the new package" "$B/morph-verify" "$root/orig/perl.2" "$root/bin/perl"
 
+# The same package once more, as apt-get install --reinstall does.
+put_back() { ctl history "$root/bin/perl" | grep -q "put back .*the original is at its path again"; }
+check "the same package again" upgrade perl 2
+check "the daemon knows within 10 s, and it is an event" within 10 put_back
+check "its original is there" is_version perl 2
+check "what is known of its use stays" test "$(listed perl samples | cut -d. -f1)" -ge 100
+check "and it is laid out anew" optimized perl
+check "proven" "$B/morph-verify" "$root/orig/perl.2" "$root/bin/perl"
+
 # While a job runs; between the proof and the swap.
 stopped_at() {		# COMMAND PATH: asks for a reoptimization and stops that job of it
 	ctl reoptimize "$2" >"$root/asked" 2>&1 &

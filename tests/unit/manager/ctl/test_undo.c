@@ -104,6 +104,86 @@ static void a_damaged_header_is_no_generation(void **state)
 	wr_free(&w);
 }
 
+/* --- who looks at the bytes --- */
+
+struct seen {
+	int reads, reads_after, confined, writes, writes_before;
+};
+
+static void see(struct seen *s, long call)
+{
+	s->confined += call == SYS_seccomp;
+	if (call == SYS_read || call == SYS_pread64) {
+		s->reads++;
+		s->reads_after += s->confined > 0;
+	}
+	if (call == SYS_write) {
+		s->writes++;
+		s->writes_before += !s->confined;
+	}
+}
+
+/* All system calls of the processes that undo_names() starts. */
+static void watch_children(pid_t pid, struct seen *s)
+{
+	int status;
+	bool entry = true;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_EXITKILL |
+				PTRACE_O_TRACEFORK | PTRACE_O_TRACESYSGOOD), 0);
+	assert_int_equal(ptrace(PTRACE_CONT, pid, 0, 0), 0);
+	for (;;) {
+		struct user_regs_struct regs;
+		pid_t who = waitpid(-1, &status, __WALL);
+
+		if (who < 0 || (who == pid && (WIFEXITED(status) || WIFSIGNALED(status))))
+			break;
+		if (!WIFSTOPPED(status))
+			continue;
+		if (who != pid && WSTOPSIG(status) == (SIGTRAP | 0x80)) {
+			assert_int_equal(ptrace(PTRACE_GETREGS, who, 0, &regs), 0);
+			if (entry)
+				see(s, (long)regs.orig_rax);
+			entry = !entry;
+		}
+		assert_int_equal(ptrace(who == pid ? PTRACE_CONT : PTRACE_SYSCALL, who, 0, 0),
+				 0);
+	}
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void the_file_is_looked_at_by_who_can_only_answer(void **state)
+{
+	char path[] = PLACE_ROOT "/morph-names-XXXXXX";
+	struct digest d = { { 7 } };
+	struct wr w = elf_naming(&d, 2);
+	struct seen seen = { 0 };
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, w.p, w.n), w.n);
+	wr_free(&w);
+	pid_t pid = fork();
+	if (pid == 0) {
+		struct digest got;
+
+		(void)ptrace(PTRACE_TRACEME, 0, 0, 0);
+		(void)raise(SIGSTOP);
+		_exit(undo_names(fd, &got, NULL) == 1 && digest_equal(&got, &d) ? 0 : 1);
+	}
+	watch_children(pid, &seen);
+	assert_true(seen.reads > 0);
+	assert_int_equal(seen.reads_after, 0);
+	assert_true(seen.confined > 0);
+	assert_int_equal(seen.writes, 1);
+	assert_int_equal(seen.writes_before, 0);
+	close(fd);
+	assert_int_equal(unlink(path), 0);
+}
+
 /* --- a program, its generation at the path, its original in originals --- */
 
 static void keep(struct place *p)
@@ -548,6 +628,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finds_the_original_of_a_generation),
 		cmocka_unit_test(a_damaged_header_is_no_generation),
+		cmocka_unit_test(the_file_is_looked_at_by_who_can_only_answer),
 		cmocka_unit_test(the_original_comes_back_with_its_attributes),
 		cmocka_unit_test(a_generation_never_is_called_an_original),
 		cmocka_unit_test(what_is_no_generation_is_left_alone),

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "manager/parent/install_back.h"
 #include "manager/parent/originals.h"
 #include "tests/unit/calls.h"
 #include "tests/unit/place.h"
@@ -165,6 +166,38 @@ static void a_restore_is_durable_at_every_step(void **state)
 	place_free(&p);
 }
 
+static int do_back(void *ctx)
+{
+	const struct place *p = ctx;
+	struct back_request r = {
+		.path = p->path, .expected = p->generation, .original = p->original,
+		.originals_fd = p->originals_fd, .ledger_fd = p->ledger_fd,
+	};
+	enum back_how how;
+
+	return install_back(&r, &how, NULL);
+}
+
+/* Without a journal: the temporary's name is known without. */
+static void an_undo_is_durable_at_every_step(void **state)
+{
+	static struct calls c;
+	struct place p = place_new();
+
+	(void)state;
+	assert_int_equal(do_install(&p), 0);
+	c.root = p.root;
+	calls_record(&c, do_back, &p);
+	assert_int_equal(c.exit_code, 0);
+	same(&c, TEMPORARY
+	     "exchange bin/.morph-? bin/prog\n"
+	     "fsync bin\n"
+	     "unlink bin/.morph-?\n"
+	     "fsync bin\n");
+	no_link_is_followed(&c);
+	place_free(&p);
+}
+
 static void a_recovery_is_durable_at_every_step(void **state)
 {
 	static struct calls c;
@@ -230,6 +263,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_install_is_durable_at_every_step),
 		cmocka_unit_test(a_restore_is_durable_at_every_step),
+		cmocka_unit_test(an_undo_is_durable_at_every_step),
 		cmocka_unit_test(a_recovery_is_durable_at_every_step),
 		cmocka_unit_test(entries_go_before_originals),
 		cmocka_unit_test(new_folders_are_durable),
