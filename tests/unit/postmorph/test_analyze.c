@@ -155,7 +155,7 @@ static void pointers_keep_their_value_where_that_matters(void **state)
 	} expected[] = {
 		{ "ordinary", POINTERS_KNOWN }, { "aligned", POINTERS_KNOWN },
 		{ "padded", POINTERS_KNOWN }, { "fronted", POINTERS_UNKNOWN },
-		{ "stub", POINTERS_UNKNOWN },
+		{ "stub", POINTERS_UNKNOWN }, { "joined", POINTERS_UNKNOWN },
 	};
 	struct prog placed;
 
