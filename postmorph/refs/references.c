@@ -299,7 +299,8 @@ int references_find(struct text *t, struct err *err)
 		uint8_t mark = text_holds(t, fn->entry) ? *text_mark(t, fn->entry) : MARK_STRAY;
 
 		fn->sealed = is_sealed(t, fn);
-		if ((mark & MARK_STRAY) || has_unmet_code(t, fn) || (!known && (mark & MARK_POINTER)))
+		if ((mark & MARK_STRAY) || has_unmet_code(t, fn) ||
+		    (!known && (mark & MARK_POINTER)))
 			fn->pointers = POINTERS_UNKNOWN;
 	}
 	unseal_kin(t);
