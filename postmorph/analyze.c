@@ -174,8 +174,8 @@ int prog_analyze_around(struct bytes file, const struct prog_wanted *wanted, str
 		find_blocks(&t, wanted->depth);
 		probes_settle(&prog);
 		watched_judge(&t);
-		innerwords_judge(&t);
 		functions_settle(&t);
+		innerwords_judge(&t);
 		calls_find(&t);
 		rc = references_find(&t, err);
 		*out = prog;

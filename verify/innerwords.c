@@ -146,11 +146,16 @@ static bool in_wide_table(const struct scan *s, vaddr at)
 	return true;
 }
 
-static bool is_text(uint64_t word)
+/* A string of a few letters, or a few bytes that count something. */
+static bool is_bytes(uint64_t word)
 {
-	while (word && (word & 0xff) >= 0x20 && (word & 0xff) < 0x7f)
+	uint64_t w = word;
+
+	while (w && (w & 0xff) >= 0x20 && (w & 0xff) < 0x7f)
+		w >>= 8;
+	while (word && (word & 0xff) <= 16)
 		word >>= 8;
-	return word == 0;
+	return w == 0 || word == 0;
 }
 
 /* Its indirect jumps, which may go by such words. */
@@ -183,7 +188,7 @@ static int check_word(const struct scan *s, const bool *has_jump, vaddr at)
 	if (is_moved(v, at + word) && (!s->mixed || in_wide_table(s, at)))
 		return refuse_word(s, at, at + word);
 	if (v->orig.eh.e_type == ET_EXEC && is_moved(v, word) && !jumps(v, has_jump, word) &&
-	    (!s->mixed || (!is_text(word) && in_table(s, at, FULL, word))))
+	    (!s->mixed || (!is_bytes(word) && in_table(s, at, FULL, word))))
 		return refuse_word(s, at, word);
 	return 0;
 }

@@ -15,6 +15,7 @@
  *           the FDE or the start of the section there: no data that callers could read.
  * STUBS     The original is not short and followed by a function of the same length and first
  *           byte to which nothing leads: one that is run by an address that is calculated.
+ *           The same of code in the original itself that no jump of it could go to.
  * RANGE     No instruction compares or calculates with the end of the code or that of all
  *           segments (etext, _end; firstbytes.c), and no data holds it.
  *
@@ -107,7 +108,34 @@ static bool is_stub(const struct verify *v, vaddr addr)
 	       !verify_is_met(v, b->addr);
 }
 
-static int check_pointer(struct verify *v, const struct vredirect *r)
+/* Code in the FDE at addr to which nothing leads, behind what ends the flow.  A function with
+ * indirect jumps may go there by these. */
+static bool has_unmet_code(const struct verify *v, vaddr addr, const bool *jumps)
+{
+	uint32_t i = vcfi_find(&v->ocfi, addr);
+	bool live = true;
+	struct insn insn;
+	vaddr target;
+
+	if (i == NO_FDE || jumps[verify_group(v, i)])
+		return false;
+	const struct vfde *fde = &v->ocfi.fde[i];
+	struct bytes code = bytes_at(verify_orig_code(v, fde->addr), 0, fde->len);
+
+	for (uint64_t off = 0; off < code.n; off += insn.len) {
+		struct bytes rest = bytes_at(code, off, code.n - off);
+
+		if (!insn_decode(rest, fde->addr + off, &insn, &target))
+			return false;
+		live |= verify_is_met(v, fde->addr + off);
+		if (!live && insn.kind != INSN_NOP)
+			return rest.p[0] != 0xcc;
+		live = live && !insn_ends_flow(&insn);
+	}
+	return false;
+}
+
+static int check_pointer(struct verify *v, const struct vredirect *r, const bool *jumps)
 {
 	const struct section *s = image_section_at(&v->orig, r->from);
 
@@ -126,6 +154,11 @@ static int check_pointer(struct verify *v, const struct vredirect *r)
 		return refuse(v,
 			      "pointers to 0x%llx lead to 0x%llx, but nothing leads to the "
 			      "code of the same length behind the original",
+			      ULL(r->from), ULL(r->to));
+	if (has_unmet_code(v, r->from, jumps))
+		return refuse(v,
+			      "pointers to 0x%llx lead to 0x%llx, but nothing leads to some of "
+			      "its code",
 			      ULL(r->from), ULL(r->to));
 	return 0;
 }
@@ -153,9 +186,13 @@ int verify_placement(struct verify *v)
 	if (v->walk.asks_end)
 		return refuse(v, "pointers to functions were changed, but the program asks "
 			      "where its code ends");
+	bool *jumps = arena_array(v->a, v->ocfi.nfde, sizeof(*jumps));
+	for (uint32_t i = 0; i < v->refs.all.n; i++)
+		if (v->refs.all.v[i].kind == REF_JUMP && v->refs.all.v[i].fde != NO_FDE)
+			jumps[verify_group(v, v->refs.all.v[i].fde)] = true;
 	for (uint32_t i = 0; i < v->pointers.redirects.n; i++)
 		if (verify_is_function(v, v->pointers.redirects.v[i].from) &&
-		    check_pointer(v, &v->pointers.redirects.v[i]) < 0)
+		    check_pointer(v, &v->pointers.redirects.v[i], jumps) < 0)
 			return -1;
 	return 0;
 }

@@ -201,13 +201,17 @@ static bool distance_in_table(const struct text *t, const struct section *s, vad
 	return true;
 }
 
-/* Letters: a short string, or the end of one. */
-static bool is_text(uint64_t word)
+/* Letters, a short string or the end of one, or a row of small numbers. */
+static bool is_bytes(uint64_t word)
 {
-	for (; word; word >>= 8)
-		if ((word & 0xff) < ' ' || (word & 0xff) > '~')
-			return false;
-	return true;
+	enum { SMALL_BYTE = 16 };
+	bool text = true, small = true;
+
+	for (; word; word >>= 8) {
+		text &= (word & 0xff) >= ' ' && (word & 0xff) <= '~';
+		small &= (word & 0xff) <= SMALL_BYTE;
+	}
+	return text || small;
 }
 
 /* Something leads into the middle of fn. */
@@ -235,7 +239,7 @@ static void look_at_wide(const struct text *t, const struct section *s, vaddr at
 		stay_inside(t, fn);
 	fn = t->prog->img.pie_or_dso ? NO_FN : inside_of(t, word);
 	if (fn != NO_FN && !fn_has_open_jump(&t->prog->fn[fn]) &&
-	    (!is_mixed(s) || (!is_text(word) && is_in_table(t, s, at, 8, word))))
+	    (!is_mixed(s) || (!is_bytes(word) && is_in_table(t, s, at, 8, word))))
 		stay_inside(t, fn);
 }
 

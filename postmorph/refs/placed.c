@@ -17,7 +17,8 @@
  *   front    functions with something else than padding in front of the entry: data that
  *            callers read there (prefix data, hashes of types);
  *   stub     short functions that one of the same length follows that nothing leads to: whoever
- *            runs that one calculates its address;
+ *            runs that one calculates its address; the same of code inside of a function
+ *            (references.c);
  *   range    all functions of a file with code that compares something with the end of the
  *            code, or of everything (etext, _end), or with data that holds such an address:
  *            images are behind both.

@@ -242,6 +242,27 @@ static bool is_sealed(const struct text *t, const struct fn *fn)
 	return true;
 }
 
+/* Code of it is reached by no way that is known, though none of its jumps could go there: by an
+ * address that is calculated, then, from one of its own.  Padding is none. */
+static bool has_unmet_code(const struct text *t, const struct fn *fn)
+{
+	enum { INT3 = 0xcc };
+
+	if (!fn->kept || fn_has_open_jump(fn))
+		return false;
+	for (uint32_t i = 1; i < fn->nblock; i++) {
+		const struct block *b = &fn->block[i];
+		bool falls = fn->block[i - 1].fall == i || fn->block[i - 1].fall_out == b->addr;
+
+		if (!falls && !b->padding && b->addr != fn->range[b->range].addr &&
+		    !(*text_mark(t, b->addr) &
+		      (MARK_BRANCH | MARK_POINTER | MARK_TABLE | MARK_PAD)) &&
+		    *prog_insn_bytes(t->prog, &fn->insn[b->insn]) != INT3)
+			return true;
+	}
+	return false;
+}
+
 /* Functions that share a fragment, or jump into each other: where one goes, the others may
  * be, too. */
 static void unseal_kin(const struct text *t)
@@ -278,7 +299,8 @@ int references_find(struct text *t, struct err *err)
 		uint8_t mark = text_holds(t, fn->entry) ? *text_mark(t, fn->entry) : MARK_STRAY;
 
 		fn->sealed = is_sealed(t, fn);
-		if ((mark & MARK_STRAY) || (!known && (mark & MARK_POINTER)))
+		if ((mark & MARK_STRAY) || has_unmet_code(t, fn) ||
+		    (!known && (mark & MARK_POINTER)))
 			fn->pointers = POINTERS_UNKNOWN;
 	}
 	unseal_kin(t);

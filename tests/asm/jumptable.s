@@ -999,6 +999,41 @@ begin base_kept_over_a_call
 	table	T_kept
 end base_kept_over_a_call
 
+	# The callee may read the table.
+begin passed_to_a_callee
+	mov	%edi, %ecx
+	lea	T_passed(%rip), %rdi
+	call	leaves_rdx
+	cmp	$3, %ecx
+	ja	19f
+	mov	%ecx, %ecx
+	dispatch T_passed, %rcx
+	cases
+	table	T_passed
+end passed_to_a_callee
+
+	# What a dispatch has left is no argument.
+begin left_over_at_a_call
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	T_overcall(%rip), %rdx
+	movslq	(%rdx,%rdi,4), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+10:	call	leaves_rdx
+	ret
+11:	mov	$11, %eax
+	ret
+12:	mov	$12, %eax
+	ret
+13:	mov	$13, %eax
+	ret
+19:	xor	%eax, %eax
+	ret
+	table	T_overcall
+end left_over_at_a_call
+
 begin leaves_rdx
 	.hidden	leaves_rdx
 	xor	%eax, %eax

@@ -54,6 +54,16 @@ stub:	.rept	3
 	.size	stub, 10
 	.section .data.rel.ro, "aw"
 	.quad	stub
+	.text
+	.p2align 4
+begin joined			# code behind a ret that nothing leads to
+	lea	1(%rdi), %rax
+	mov	$1, %ecx
+	ret
+	.p2align 4
+	lea	2(%rdi), %rax
+	ret
+end joined
 	.section trusted, "ax"
 	plain in_section
 	.p2align 4

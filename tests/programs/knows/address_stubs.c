@@ -17,19 +17,37 @@ __asm__(".text\n"
 	"\tret\n"
 	"\t.cfi_endproc\n"
 	"\t.set number, number + 1\n"
-	"\t.endr\n");
+	"\t.endr\n"
+	/* the same with one FDE for all of them */
+	"\t.set number, 0\n"
+	"\t.p2align 4\n"
+	"\t.globl joined\n"
+	"\t.hidden joined\n"
+	"\t.type joined, @function\n"
+	"joined:\n"
+	"\t.cfi_startproc\n"
+	"\t.rept 8\n"
+	"\t.p2align 4\n"
+	"\tmovl $200 + number, %eax\n"
+	"\taddl %edi, %eax\n"
+	"\tret\n"
+	"\t.set number, number + 1\n"
+	"\t.endr\n"
+	"\t.cfi_endproc\n");
 
-int stubs(int);
+int stubs(int), joined(int);
 
 /* in memory: nothing tells who calculates with it */
-char *volatile base = (char *)stubs;
+char *volatile base = (char *)stubs, *volatile other = (char *)joined;
 
 int main(void)
 {
 	int sum = 0;
 
-	for (int i = 0; i < 100000; i++)
+	for (int i = 0; i < 100000; i++) {
 		sum += ((int (*)(int))(base + 16 * (i & 7)))(i & 3);
+		sum += ((int (*)(int))(other + 16 * (i & 7)))(i & 3);
+	}
 	printf("%d\n", sum);
 	return 0;
 }

@@ -61,6 +61,11 @@ static void every_function_has_its_reason(void **state)
 				 skip_text[fn_of(expected[i].fn)->skip]);
 }
 
+struct skipped {
+	const char *fn;
+	enum skip skip;
+};
+
 static void a_function_that_others_look_for_stays(void **state)
 {
 	static const struct {
@@ -84,6 +89,84 @@ static void a_function_that_others_look_for_stays(void **state)
 		if (fn->skip != expected[i].skip)
 			fail_msg("%s: %s", expected[i].fn, skip_text[fn->skip]);
 	}
+}
+
+static void check_skips(const char *source, const char *flags,
+			const struct skipped *expected, size_t n)
+{
+	struct prog made;
+
+	asm_analyze(source, flags, arena, &made);
+	for (size_t i = 0; i < n; i++) {
+		const struct fn *fn = asm_fn(&made, expected[i].fn);
+
+		if (fn->skip != expected[i].skip)
+			fail_msg("%s %s, %s: %s", source, flags, expected[i].fn,
+				 skip_text[fn->skip]);
+	}
+}
+
+static void a_function_that_data_knows_inside_stays(void **state)
+{
+	static const struct skipped expected[] = {
+		{ "unknown", SKIP_NONE }, { "half", SKIP_INNER_WORD },
+		{ "half_of_two", SKIP_INNER_WORD }, { "half_alone", SKIP_NONE },
+		{ "full", SKIP_INNER_WORD }, { "symbol", SKIP_WATCHED },
+		{ "listed", SKIP_LISTED }, { "listed_in_front", SKIP_LISTED },
+		{ "switches", SKIP_NONE },
+	};
+	static const struct skipped fixed[] = {
+		{ "unknown", SKIP_NONE }, { "half", SKIP_INNER_WORD },
+		{ "word", SKIP_INNER_WORD }, { "constant", SKIP_WATCHED },
+		{ "use_constant", SKIP_NONE }, { "switches", SKIP_NONE },
+	};
+
+	(void)state;
+	check_skips("inner", "-shared", expected, sizeof(expected) / sizeof(expected[0]));
+	check_skips("inner", "-static -no-pie -Wa,--defsym,FIXED=1", fixed,
+		    sizeof(fixed) / sizeof(fixed[0]));
+}
+
+static void a_function_whose_place_is_asked_for_stays(void **state)
+{
+	static const struct skipped expected[] = {
+		{ "ordinary", SKIP_NONE }, { "in_section", SKIP_SECTION },
+		{ "paged", SKIP_PAGE }, { "read_from", SKIP_CODE_READ },
+		{ "read_at", SKIP_CODE_READ }, { "ordered", SKIP_WATCHED },
+		{ "entered", SKIP_CODE_READ }, { "named", SKIP_NONE },
+		{ "finds_got", SKIP_NONE }, { "reads", SKIP_NONE },
+	};
+	static const struct skipped fixed[] = {
+		{ "read_by_constant", SKIP_CODE_READ }, { "read_from", SKIP_CODE_READ },
+		{ "named", SKIP_NONE }, { "in_section", SKIP_SECTION },
+	};
+
+	(void)state;
+	check_skips("placed", "-shared", expected, sizeof(expected) / sizeof(expected[0]));
+	check_skips("placed", "-static -no-pie -Wa,--defsym,FIXED=1", fixed,
+		    sizeof(fixed) / sizeof(fixed[0]));
+}
+
+static void pointers_keep_their_value_where_that_matters(void **state)
+{
+	static const struct {
+		const char *fn;
+		enum pointers pointers;
+	} expected[] = {
+		{ "ordinary", POINTERS_KNOWN }, { "aligned", POINTERS_KNOWN },
+		{ "padded", POINTERS_KNOWN }, { "fronted", POINTERS_UNKNOWN },
+		{ "stub", POINTERS_UNKNOWN }, { "joined", POINTERS_UNKNOWN },
+	};
+	struct prog placed;
+
+	(void)state;
+	asm_analyze("placed", "-shared", arena, &placed);
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+		assert_int_equal(asm_fn(&placed, expected[i].fn)->pointers,
+				 expected[i].pointers);
+	assert_int_equal(asm_fn(&placed, "aligned")->align, 64);
+	asm_analyze("placed", "-shared -Wa,--defsym,ASKS=1", arena, &placed);
+	assert_int_equal(asm_fn(&placed, "ordinary")->pointers, POINTERS_UNKNOWN);
 }
 
 static void the_entry_jump_goes_behind_endbr64(void **state)
@@ -344,6 +427,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_function_has_its_reason),
 		cmocka_unit_test(a_function_that_others_look_for_stays),
+		cmocka_unit_test(a_function_that_data_knows_inside_stays),
+		cmocka_unit_test(a_function_whose_place_is_asked_for_stays),
+		cmocka_unit_test(pointers_keep_their_value_where_that_matters),
 		cmocka_unit_test(the_entry_jump_goes_behind_endbr64),
 		cmocka_unit_test(a_conditional_jump_has_two_edges),
 		cmocka_unit_test(loop_and_jrcxz_and_xbegin_branch),

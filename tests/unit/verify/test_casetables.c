@@ -73,11 +73,27 @@ static void an_entry_behind_it_leads_inside_an_entry_jump(void **state)
 	spoil_expect(&m, "inside an entry jump");
 }
 
+/* The register at a call becomes an argument (r9). */
+static void a_callee_does_not_get_the_address(void **state)
+{
+	enum { FORMS = 3, MODRM = 2, R11 = 0x1d, R9 = 0x0d };
+	struct spoil m = spoil_make("passed", 1);
+	vaddr lea = spoil_insn(&m, "passes", FORMS);
+
+	(void)state;
+	assert_int_equal(m.map.ntable, 1);
+	spoil_expect(&m, NULL);
+	m = spoil_make("passed", 1);
+	spoil_change(&m, lea, MODRM, R11, R9);
+	spoil_expect(&m, "uses what comes from the address");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_table_may_stay),
 		cmocka_unit_test(misuse_behind_it_is_seen),
+		cmocka_unit_test(a_callee_does_not_get_the_address),
 		cmocka_unit_test(an_entry_behind_it_leads_inside_an_entry_jump),
 	};
 

@@ -50,6 +50,7 @@ static void pointers_lead_to_images_that_are_as_good(void **state)
 		{ ANY, "aligned", "aligned to less", true },
 		{ ANY, "fronted", "in front of", false },
 		{ ANY, "stub", "nothing leads to", false },
+		{ ANY, "joined", "nothing leads to some", false },
 		{ ASKS, "ordinary", "where its code ends", false },
 	};
 

@@ -76,6 +76,8 @@ static const struct expected {
 	{ .fn = "whole_register_arithmetic", .unproven = 1 },
 	{ .fn = "ends_in_a_call", .ntable = 1, .bound = 4, .nentry = 4, .jumps = 1 },
 	{ .fn = "base_kept_over_a_call", .unproven = 1 },
+	{ .fn = "passed_to_a_callee", .ntable = 1, .bound = 4, .nentry = 4, .jumps = 1 },
+	{ .fn = "left_over_at_a_call", .ntable = 1, .bound = 4, .nentry = 4, .jumps = 1 },
 	{ .fn = "compare_beyond_the_table", .unproven = 1 },
 	{ .fn = "something_else_behind", .ntable = 1, .bound = 4, .nentry = 4, .jumps = 1 },
 	{ .fn = "two_without_a_gap", .ntable = 2, .bound = 2, .nentry = 2, .jumps = 2 },
@@ -173,6 +175,7 @@ static bool stays(const char *fn)
 		"address_stored_odd_base", "address_left_over", "address_stored_scaled",
 		"address_stored_two_loads", "live_at_an_unknown_jump", "live_when_leaving",
 		"leaves_and_uses", "leaves_and_returns_it", "address_used_beyond_the_bound",
+		"passed_to_a_callee",
 	};
 
 	for (uint32_t i = 0; i < sizeof(name) / sizeof(name[0]); i++)
