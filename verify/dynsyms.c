@@ -25,7 +25,6 @@
 #include "binary/loadtables.h"
 #include "lib/search.h"
 #include "verify/lookup.h"
-#include "verify/symbols.h"
 
 enum { VERSION_HIDDEN = 0x8000, LAST = 1, NO_HASH = 0 };
 
@@ -43,7 +42,6 @@ struct dynsyms {
 	struct bytes names;
 	uint64_t nold, nadded;
 	struct name *by_name;	/* [nold] ascending */
-	struct vnames all;
 };
 
 static struct bytes content(const struct image *img, uint32_t i)
@@ -128,26 +126,11 @@ static const char *name_of(const struct dynsyms *s, const Elf64_Sym *sym)
 	return rd_str(&r);
 }
 
-struct owner {			/* of a part */
-	const struct dynsyms *s;
-	uint32_t group;
-	const char *name;
-};
-
-static bool is_owned(const void *ctx, uint32_t group)
-{
-	const struct owner *o = ctx;
-
-	return group == o->group ||
-	       verify_is_called(&o->s->all, group, o->name, strlen(o->name), false);
-}
-
 /* D2, of symbol `sym` and the original's `like` */
 static bool is_like(const struct dynsyms *s, const Elf64_Sym *sym, const Elf64_Sym *like)
 {
 	const struct verify *v = s->v;
 	uint32_t fde = vcfi_find(&v->ocfi, like->st_value);
-	bool hot;
 
 	if (sym->st_name != like->st_name || sym->st_info != like->st_info ||
 	    sym->st_other != like->st_other || ELF64_ST_TYPE(like->st_info) != STT_FUNC ||
@@ -155,10 +138,11 @@ static bool is_like(const struct dynsyms *s, const Elf64_Sym *sym, const Elf64_S
 		return false;
 	if (sym->st_shndx == like->st_shndx)
 		return sym->st_value == like->st_value && sym->st_size == like->st_size;
-	struct owner owner = { s, verify_group(v, fde), name_of(s, sym) };
+	uint32_t piece = vcfi_find(&v->gcfi, sym->st_value);
 
-	return owner.name && verify_in_new_text(v, sym, &hot) &&
-	       verify_is_piece(v, sym->st_value, sym->st_size, is_owned, &owner);
+	return verify_new_text_of(v, sym) && piece != NO_FDE &&
+	       v->gcfi.fde[piece].addr == sym->st_value &&
+	       verify_is_text_of(v, fde, sym->st_value, sym->st_size);
 }
 
 static int name_cmp(const void *x, const void *y)
@@ -286,7 +270,6 @@ int verify_dynsyms(struct verify *v)
 	if (find_tables(&s, i) < 0 || check_sysv(&s) < 0 || check_gnu(&s) < 0)
 		return -1;
 	sort_names(&s);
-	verify_find_names(v, &s.all);
 	for (uint64_t k = s.nold; k < s.nold + s.nadded; k++)
 		if (check_symbol(&s, k) < 0)
 			return -1;

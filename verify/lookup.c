@@ -194,3 +194,38 @@ bool verify_has_addr(const vaddr *addr, uint32_t n, vaddr x)
 {
 	return n && bsearch(&x, addr, n, sizeof(x), addr_cmp);
 }
+
+bool verify_is_text_of(const struct verify *v, uint32_t fde, new_vaddr from, uint64_t size)
+{
+	const struct blockmap_block *b = blockmap_find_gen(&v->map, from);
+	const struct blockmap_block *end = v->map.block + v->map.nblock;
+	new_vaddr at = from;
+
+	if (size == 0 || size > (uint64_t)v->map.hot_size + v->map.fluff_size)
+		return false;
+	uint32_t last = vcfi_find(&v->gcfi, from + size - 1);
+	if (last == NO_FDE || v->gcfi.fde[last].addr + v->gcfi.fde[last].len != from + size)
+		return false;
+	for (; b && b < end && v->map.gen_base + b->gen < from + size; b++) {
+		uint32_t of = vcfi_find(&v->ocfi, v->map.orig_base + b->orig);
+
+		if (of == NO_FDE || (verify_group(v, of) != verify_group(v, fde) &&
+				     verify_has_entry(v, v->ocfi.fde[of].addr)))
+			return false;
+		at = v->map.gen_base + b->gen + b->gen_size;
+	}
+	return at == from + size;
+}
+
+const struct section *verify_new_text_of(const struct verify *v, const Elf64_Sym *sym)
+{
+	if (sym->st_shndx < v->orig.nsh || sym->st_shndx >= v->gen.nsh)
+		return NULL;
+	const struct section *in = &v->gen.sh[sym->st_shndx];
+
+	if ((strcmp(in->name, ".morph.text") != 0 && strcmp(in->name, ".morph.fluff") != 0) ||
+	    sym->st_value < in->h.sh_addr || sym->st_size > in->h.sh_size ||
+	    sym->st_value - in->h.sh_addr > in->h.sh_size - sym->st_size)
+		return NULL;
+	return in;
+}

@@ -46,6 +46,14 @@ bool verify_goes_on(const struct verify *v, uint32_t fde, vaddr addr);
 /* Root of a group of FDEs. */
 uint32_t verify_group(const struct verify *v, uint32_t fde);
 
+/* All new text from `from` on is images of the function whose FDE is `fde`, and what is
+ * between, to the end of one of its pieces: there an image ends, and the FDE.  What has
+ * moved and has no entry jump of its own is a part of something. */
+bool verify_is_text_of(const struct verify *v, uint32_t fde, new_vaddr from, uint64_t size);
+/* The section of new text that the symbol says it is of, if its bytes are in there; else
+ * NULL. */
+const struct section *verify_new_text_of(const struct verify *v, const Elf64_Sym *sym);
+
 bool verify_same_bytes(struct bytes x, struct bytes y);
 /* Sorts n addresses, and asks whether x is among n sorted ones.  n may be 0. */
 void verify_sort_addrs(vaddr *addr, uint32_t n);

@@ -46,31 +46,6 @@ static int still_held(struct verify *v, const char *what, uint64_t n, vaddr x)
 		      what, ULL(n), ULL(x), ULL(redirected(v, x)));
 }
 
-/* All new text from `from` on is images of the function whose FDE is `fde`, and what is
- * between, to the end of one of its pieces: there an image ends, and the FDE.  What has
- * moved and has no entry jump of its own is a part of something. */
-static bool is_text_of(const struct verify *v, uint32_t fde, new_vaddr from, uint64_t size)
-{
-	const struct blockmap_block *b = blockmap_find_gen(&v->map, from);
-	const struct blockmap_block *end = v->map.block + v->map.nblock;
-	new_vaddr at = from;
-
-	if (size == 0 || size > v->map.hot_size)
-		return false;
-	uint32_t last = vcfi_find(&v->gcfi, from + size - 1);
-	if (last == NO_FDE || v->gcfi.fde[last].addr + v->gcfi.fde[last].len != from + size)
-		return false;
-	for (; b && b < end && v->map.gen_base + b->gen < from + size; b++) {
-		uint32_t of = vcfi_find(&v->ocfi, v->map.orig_base + b->orig);
-
-		if (of == NO_FDE || (verify_group(v, of) != verify_group(v, fde) &&
-				     verify_has_entry(v, v->ocfi.fde[of].addr)))
-			return false;
-		at = v->map.gen_base + b->gen + b->gen_size;
-	}
-	return at == from + size;
-}
-
 static int check_symbol(struct verify *v, const struct vholder *h, new_vaddr want)
 {
 	struct rd r = verify_new_bytes(v, h->at + VERIFY_SYMBOL_FIELDS,
@@ -84,7 +59,7 @@ static int check_symbol(struct verify *v, const struct vholder *h, new_vaddr wan
 	if (h->symbol_type != STT_FUNC || section >= v->gen.nsh ||
 	    !(v->gen.sh[section].h.sh_flags & SHF_EXECINSTR) ||
 	    now - v->gen.sh[section].h.sh_addr >= v->gen.sh[section].h.sh_size ||
-	    !is_text_of(v, vcfi_find(&v->ocfi, h->value), now, size))
+	    !verify_is_text_of(v, vcfi_find(&v->ocfi, h->value), now, size))
 		return refuse(
 			v,
 			"dynamic symbol %llu does not describe the image of the function at "

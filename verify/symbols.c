@@ -2,11 +2,14 @@
  *
  * Nothing that runs reads .symtab, but wrong names in it would mislead a debugger.
  *
- *   N1  The original's symbols are all there in their order, unchanged but for the addresses of
- *       those in sections that gave way to program headers; so are the original's strings.
+ *   N1  The original's symbols are all there in their order, unchanged but for the addresses
+ *       of those in sections that gave way to program headers, and of functions with an entry
+ *       jump: these may lead to the image, and then cover it to the end of a piece of the
+ *       function.  The original's strings are all there, too.
  *   N2  Added symbols stand behind the original's local symbols, ascending by address.  Each is
- *       a local function, a run of images of one function in its section, and has the name that
- *       the original gives that function, with `.cold` at its end in the fluff.  The names
+ *       a local function and has the name that the original gives a function.  It covers a run
+ *       of images of that in its section, and has `.cold` at its end in the fluff; or it covers
+ *       the original of that, which has an entry jump, and has `.cold` at its end.  The names
  *       stand behind the original's strings, one after the other.
  *   N3  Nothing refers to symbols by number: the numbers of global symbols have grown.
  *
@@ -14,13 +17,16 @@
  */
 #include <stdlib.h>
 
-#include "lib/search.h"
 #include "verify/lookup.h"
-#include "verify/symbols.h"
+
+struct name {			/* that the original has for a function */
+	uint32_t group;		/* of FDEs */
+	const char *text;
+};
 
 struct symbols {
 	struct verify *v;
-	struct vnames names;
+	VEC(struct name) name;	/* ascending by group */
 	struct bytes old, now, strings;
 	uint64_t string;	/* where the next added name begins */
 	new_vaddr end;		/* of the added symbol in front */
@@ -49,57 +55,55 @@ static const char *string_at(struct bytes strings, uint64_t at)
 
 static int name_cmp(const void *x, const void *y)
 {
-	const struct vname *a = x, *b = y;
+	const struct name *a = x, *b = y;
 
 	return (a->group > b->group) - (a->group < b->group);
 }
 
-static void take_names(struct verify *v, const Elf64_Shdr *h, struct vnames *out)
+static void collect_names(struct symbols *s, const Elf64_Shdr *h)
 {
-	const struct image *img = &v->orig;
+	const struct image *img = &s->v->orig;
 	struct bytes table = content(img, h);
 
 	for (uint64_t i = 0; i < table.n / sizeof(Elf64_Sym); i++) {
 		Elf64_Sym sym = symbol_at(table, i);
 		uint8_t type = ELF64_ST_TYPE(sym.st_info);
-		uint32_t fde = vcfi_find(&v->ocfi, sym.st_value);
+		uint32_t fde = vcfi_find(&s->v->ocfi, sym.st_value);
 
 		if (sym.st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC) ||
 		    fde == NO_FDE || h->sh_link >= img->nsh)
 			continue;
 		const char *text = string_at(content(img, &img->sh[h->sh_link].h), sym.st_name);
 		if (text)
-			vec_push(v->a, &out->all,
-				 ((struct vname){ verify_group(v, fde), text }));
+			vec_push(s->v->a, &s->name,
+				 ((struct name){ verify_group(s->v, fde), text }));
 	}
 }
 
-void verify_find_names(struct verify *v, struct vnames *out)
-{
-	for (uint32_t i = 0; i < v->orig.nsh; i++)
-		if (v->orig.sh[i].h.sh_type == SHT_SYMTAB ||
-		    v->orig.sh[i].h.sh_type == SHT_DYNSYM)
-			take_names(v, &v->orig.sh[i].h, out);
-	if (out->all.n)
-		qsort(out->all.v, out->all.n, sizeof(*out->all.v), name_cmp);
-}
-
-/* NAME.cold, NAME.cold.N, NAME.part.N.cold; or NAME itself, if `whole` */
-static bool is_part(const char *text, const char *name, size_t n, bool whole)
+/* NAME, or that of a fragment of it: NAME.cold, NAME.cold.N, NAME.part.N.cold */
+static bool is_part(const char *text, const char *name, size_t n)
 {
 	if (strlen(text) < n || memcmp(text, name, n) != 0)
 		return false;
-	return text[n] == '\0' ? whole : text[n] == '.' && strstr(text + n, ".cold");
+	return text[n] == '\0' || (text[n] == '.' && strstr(text + n, ".cold"));
 }
 
-bool verify_is_called(const struct vnames *names, uint32_t group, const char *name, size_t n,
-		      bool whole)
+/* The original has such a name for the function, of which the first n bytes are to be looked
+ * at. */
+static bool is_called(const struct symbols *s, uint32_t group, const char *name, size_t n)
 {
-	const struct vname *all = names->all.v;
-	uint32_t i = search_first(k, 0, names->all.n, all[k].group < group);
+	uint32_t lo = 0, hi = s->name.n;
 
-	for (; i < names->all.n && all[i].group == group; i++)
-		if (is_part(all[i].text, name, n, whole))
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (s->name.v[mid].group < group)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < s->name.n && s->name.v[lo].group == group; lo++)
+		if (is_part(s->name.v[lo].text, name, n))
 			return true;
 	return false;
 }
@@ -113,9 +117,12 @@ static bool is_described(const struct vcfi *cfi, new_vaddr from, new_vaddr end)
 	       cfi->fde[last].addr + cfi->fde[last].len == end;
 }
 
-bool verify_is_piece(const struct verify *v, new_vaddr from, uint64_t size,
-		     bool (*is_of)(const void *ctx, uint32_t group), const void *ctx)
+/* [from, from + size) is, from the start of one to the end of one, images of a function
+ * called so. */
+static bool is_piece(const struct symbols *s, new_vaddr from, uint64_t size, const char *name,
+		     size_t n)
 {
+	const struct verify *v = s->v;
 	const struct blockmap_block *b = blockmap_find_gen(&v->map, from);
 	const struct blockmap_block *end = v->map.block + v->map.nblock;
 	uint32_t last = NO_FDE;
@@ -127,7 +134,8 @@ bool verify_is_piece(const struct verify *v, new_vaddr from, uint64_t size,
 	for (; b < end && v->map.gen_base + b->gen - from < size; b++) {
 		uint32_t fde = vcfi_find(&v->ocfi, v->map.orig_base + b->orig);
 
-		if (fde == NO_FDE || (fde != last && !is_of(ctx, verify_group(v, fde))))
+		if (fde == NO_FDE ||
+		    (fde != last && !is_called(s, verify_group(v, fde), name, n)))
 			return false;
 		last = fde;
 		at = v->map.gen_base + b->gen + b->gen_size;
@@ -135,41 +143,41 @@ bool verify_is_piece(const struct verify *v, new_vaddr from, uint64_t size,
 	return at - from == size;
 }
 
-bool verify_in_new_text(const struct verify *v, const Elf64_Sym *sym, bool *hot)
+/* The text without its end, which it has to have. */
+static bool strip(const char *text, const char *end, size_t *n)
 {
-	if (sym->st_shndx < v->orig.nsh || sym->st_shndx >= v->gen.nsh)
-		return false;
-	const struct section *in = &v->gen.sh[sym->st_shndx];
-
-	*hot = strcmp(in->name, ".morph.text") == 0;
-	return (*hot || strcmp(in->name, ".morph.fluff") == 0) &&
-	       sym->st_value >= in->h.sh_addr && sym->st_size <= in->h.sh_size &&
-	       sym->st_value - in->h.sh_addr <= in->h.sh_size - sym->st_size;
-}
-
-struct called {			/* verify_is_called() for verify_is_piece() */
-	const struct symbols *s;
-	const char *name;
-	size_t n;
-};
-
-static bool is_called_so(const void *ctx, uint32_t group)
-{
-	const struct called *c = ctx;
-
-	return verify_is_called(&c->s->names, group, c->name, c->n, true);
-}
-
-/* The text without `.cold`, when it has to have that. */
-static bool strip(const char *text, bool hot, size_t *n)
-{
-	size_t cold = hot ? 0 : strlen(".cold");
-
 	*n = strlen(text);
-	if (*n <= cold || (!hot && strcmp(text + *n - cold, ".cold") != 0))
+	if (*n <= strlen(end) || strcmp(text + *n - strlen(end), end) != 0)
 		return false;
-	*n -= cold;
+	*n -= strlen(end);
 	return true;
+}
+
+/* [value, value + size) is the original of a function with an entry jump. */
+static bool is_original(const struct symbols *s, const Elf64_Sym *sym, const char *name,
+			size_t n)
+{
+	const struct verify *v = s->v;
+	uint32_t fde = vcfi_find(&v->ocfi, sym->st_value);
+	const Elf64_Shdr *h = &v->orig.sh[sym->st_shndx].h;
+
+	return fde != NO_FDE && v->ocfi.fde[fde].addr == sym->st_value &&
+	       v->ocfi.fde[fde].len == sym->st_size && verify_has_entry(v, sym->st_value) &&
+	       (h->sh_flags & SHF_EXECINSTR) && sym->st_value - h->sh_addr < h->sh_size &&
+	       is_called(s, verify_group(v, fde), name, n);
+}
+
+/* N2, of the name */
+static bool names_part(const struct symbols *s, const Elf64_Sym *sym, const char *text)
+{
+	size_t n;
+
+	if (sym->st_shndx < s->v->orig.nsh)
+		return strip(text, ".cold", &n) && is_original(s, sym, text, n);
+	const struct section *in = verify_new_text_of(s->v, sym);
+
+	return in && strip(text, strcmp(in->name, ".morph.text") == 0 ? "" : ".cold", &n) &&
+	       is_piece(s, sym->st_value, sym->st_size, text, n);
 }
 
 /* N2 */
@@ -178,18 +186,11 @@ static int check_added(struct symbols *s, uint64_t i)
 	struct verify *v = s->v;
 	Elf64_Sym sym = symbol_at(s->now, i);
 	const char *text = string_at(s->strings, sym.st_name);
-	size_t n;
-
-	bool hot;
 
 	if (sym.st_info != ELF64_ST_INFO(STB_LOCAL, STT_FUNC) || sym.st_other != 0 ||
 	    sym.st_value < s->end)
 		return refuse(v, "added symbol %llu is no local function", ULL(i));
-	if (!verify_in_new_text(v, &sym, &hot))
-		return refuse(v, "added symbol %llu is not in new text", ULL(i));
-	if (!text || sym.st_name != s->string || !strip(text, hot, &n) ||
-	    !verify_is_piece(v, sym.st_value, sym.st_size, is_called_so,
-			     &(struct called){ s, text, n }))
+	if (!text || sym.st_name != s->string || !names_part(s, &sym, text))
 		return refuse(
 			v,
 			"added symbol %llu at 0x%llx is not a part of the function that it "
@@ -198,6 +199,21 @@ static int check_added(struct symbols *s, uint64_t i)
 	s->string += strlen(text) + 1;
 	s->end = sym.st_value + sym.st_size;
 	return 0;
+}
+
+/* A function symbol of the original leads to the image. */
+static bool leads_to_image(const struct verify *v, Elf64_Sym want, const Elf64_Sym *g)
+{
+	uint32_t fde = vcfi_find(&v->ocfi, want.st_value);
+	vaddr entry = want.st_value;
+
+	want.st_value = g->st_value;
+	want.st_size = g->st_size;
+	want.st_shndx = g->st_shndx;
+	return ELF64_ST_TYPE(want.st_info) == STT_FUNC && fde != NO_FDE &&
+	       memcmp(&want, g, sizeof(want)) == 0 && verify_has_entry(v, entry) &&
+	       verify_new_text_of(v, g) && verify_may_lead(v, entry, g->st_value) &&
+	       verify_is_text_of(v, fde, g->st_value, g->st_size);
 }
 
 /* N1 */
@@ -213,7 +229,7 @@ static int check_kept(struct symbols *s, uint64_t old, uint64_t now)
 		if (o.st_value - was <= v->orig.sh[o.st_shndx].h.sh_size)
 			o.st_value += v->gen.sh[o.st_shndx].h.sh_addr - was;
 	}
-	return memcmp(&o, &g, sizeof(o)) == 0 ? 0 :
+	return memcmp(&o, &g, sizeof(o)) == 0 || leads_to_image(v, o, &g) ? 0 :
 	       refuse(v, "symbol %llu was changed", ULL(old));
 }
 
@@ -282,6 +298,11 @@ int verify_symbols(struct verify *v)
 				      "section %u (%s) refers to symbols by numbers that have "
 				      "changed",
 				      i, v->orig.sh[i].name);
-	verify_find_names(v, &s.names);
+	for (uint32_t i = 0; i < v->orig.nsh; i++)
+		if (v->orig.sh[i].h.sh_type == SHT_SYMTAB ||
+		    v->orig.sh[i].h.sh_type == SHT_DYNSYM)
+			collect_names(&s, &v->orig.sh[i].h);
+	if (s.name.n)
+		qsort(s.name.v, s.name.n, sizeof(*s.name.v), name_cmp);
 	return check_tables(&s);
 }

@@ -63,12 +63,24 @@ struct elfout_patch {			/* bytes of the original that change */
 	uint8_t byte[18];
 };
 
+struct elfout_moved {			/* a moved function, for .symtab */
+	const char *name;		/* NULL: none fits */
+	vaddr from;			/* its entry, and how much is behind it there */
+	uint64_t old_size;
+	new_vaddr to;			/* the image of the entry, to the end of its part */
+	uint64_t size;
+	bool hot;
+	bool named;			/* it has a symbol: elfout_symbols.c */
+};
+
 struct elfout_symbol {			/* a name for a part of a moved function */
 	const char *name;
 	new_vaddr addr;
 	uint64_t size;
 	bool hot;
+	uint32_t begins;		/* moved[] of the function whose image begins here */
 };
+enum { ELFOUT_INNER = UINT32_MAX };	/* in `begins`: of none */
 
 struct elfout_dynsym {			/* the same in .dynsym, by the name that is there */
 	uint64_t like;			/* index of the function's symbol */
@@ -91,6 +103,8 @@ struct elfout_parts {
 	uint32_t npatch;
 	const struct elfout_symbol *symbol;	/* for .symtab, where there is one */
 	uint32_t nsymbol;
+	struct elfout_moved *moved;		/* ascending by from */
+	uint32_t nmoved;
 	const struct elfout_dynsym *dynsym;	/* as many as there was made room for */
 	uint32_t ndynsym;
 };

@@ -250,6 +250,31 @@ static void write_map(struct emitter *e, uint32_t generation)
 	arena_free(a);
 }
 
+/* Moved functions, in the order of their originals; index[] of each of prog->fn[]. */
+static uint32_t *fill_moved(struct emitter *e)
+{
+	const struct emit_plan *plan = &e->plan;
+	const struct prog *prog = e->prog;
+	uint32_t *index = arena_array(prog->arena, prog->nfn, sizeof(*index));
+
+	e->parts.moved = arena_array(prog->arena, prog->norder, sizeof(*e->parts.moved));
+	for (uint32_t i = 0; i < prog->nfn; i++) {
+		const struct fn *fn = &prog->fn[i];
+
+		if (!fn->moved)
+			continue;
+		uint32_t place = plan->place_of[i][0];
+
+		index[i] = e->parts.nmoved;
+		e->parts.moved[e->parts.nmoved++] = (struct elfout_moved){
+			.name = fn->symbol, .from = fn->entry, .old_size = fn->range[0].size,
+			.to = emit_place_addr(plan, place),
+			.size = emit_part_size(plan, place), .hot = plan->place[place].hot,
+		};
+	}
+	return index;
+}
+
 /* Parts of functions that have a name: runs of places that begin with starts_part. */
 static void fill_symbols(struct emitter *e)
 {
@@ -258,14 +283,17 @@ static void fill_symbols(struct emitter *e)
 
 	if (!elfout_has_symbols(&e->eo))
 		return;
+	const uint32_t *index = fill_moved(e);
 	for (uint32_t i = 0, n; i < plan->nplace; i = n) {
-		const struct fn *fn = &e->prog->fn[plan->place[i].fn];
+		uint32_t f = plan->place[i].fn;
+		const struct fn *fn = &e->prog->fn[f];
 		struct elfout_symbol s = { .name = fn->symbol, .addr = emit_place_addr(plan, i),
 					   .hot = plan->place[i].hot };
 
 		for (n = i + 1; n < plan->nplace && !plan->place[n].starts_part; )
 			n++;
-		s.size = emit_place_addr(plan, n - 1) + emit_place_size(plan, n - 1) - s.addr;
+		s.size = emit_part_size(plan, i);
+		s.begins = plan->place_of[f][0] == i ? index[f] : ELFOUT_INNER;
 		if (s.name && s.size > 0)
 			vec_push(e->prog->arena, &symbol, s);
 	}

@@ -165,6 +165,8 @@ uint32_t emit_insn_size(const struct emit_plan *plan, const struct emit_place *p
 int emit_code_write(const struct emit_plan *plan, struct wr *text, struct err *err);
 int emit_tables_write(const struct emit_plan *plan, struct wr *tables, struct err *err);
 
+/* Bytes from a place to the end of the part of the function that it is in. */
+uint64_t emit_part_size(const struct emit_plan *plan, uint32_t place);
 /* The image of the function that begins at addr if pointers to it are redirected; else 0. */
 new_vaddr emit_redirected(const struct emit_plan *plan, vaddr addr);
 /* Changes of all redirected relocations, words and symbols: at most prog->nref. */

@@ -1,9 +1,9 @@
 /* emit_dynsyms.c - which parts of exported functions get a dynamic symbol of their own
  *
- * Each part of a moved function with a name that fits all its parts does, but for one that a
- * redirected symbol begins already (emit_redirect.c).  So does the original of a function whose
- * symbol is redirected away from it although its code may still run.  Of several names the part
- * gets the one that the program's own dladdr() prefers, which is the first in the table.
+ * Each part of a moved function does, but for one that a redirected symbol begins already
+ * (emit_redirect.c).  So does the original of a function whose symbol is redirected away from
+ * it although its code may still run.  Of several names the part gets the one that the
+ * program's own dladdr() prefers, which is the first in the table.
  *
  * Tested by tests/programs/names.sh: dladdr() names every frame as it does in the original.
  */
@@ -86,21 +86,21 @@ static const struct exported *find_name(const struct dynsyms *s, vaddr entry)
 	return i < s->nexported && s->exported[i].addr == entry ? &s->exported[i] : NULL;
 }
 
-/* The part of places [first, end). */
-static void add_part(struct dynsyms *s, uint32_t first, uint32_t end)
+/* The part that begins with that place. */
+static void add_part(struct dynsyms *s, uint32_t first)
 {
 	const struct emit_plan *plan = s->plan;
 	uint32_t f = plan->place[first].fn;
 	const struct fn *fn = &plan->prog->fn[f];
 	const struct exported *e = find_name(s, fn->entry);
-	new_vaddr from = emit_place_addr(plan, first);
-	uint64_t size = emit_place_addr(plan, end - 1) + emit_place_size(plan, end - 1) - from;
+	uint64_t size = emit_part_size(plan, first);
 
-	if (!e || !fn->symbol || size == 0 || (fn->redirected && plan->place_of[f][0] == first))
+	if (!e || size == 0 || (fn->redirected && plan->place_of[f][0] == first))
 		return;
 	vec_push(plan->prog->arena, &s->all,
-		 ((struct elfout_dynsym){ .like = e->index, .addr = from, .size = size,
-					  .image = true, .hot = plan->place[first].hot }));
+		 ((struct elfout_dynsym){ .like = e->index, .size = size, .image = true,
+					  .addr = emit_place_addr(plan, first),
+					  .hot = plan->place[first].hot }));
 }
 
 static void add_original(struct dynsyms *s, const struct fn *fn)
@@ -122,11 +122,9 @@ uint32_t emit_dynsyms_fill(const struct emit_plan *plan, const struct elfout_dyn
 	if (!d.n)
 		return 0;
 	find_exported(&s, &d);
-	for (uint32_t i = 0, n; i < plan->nplace; i = n) {
-		for (n = i + 1; n < plan->nplace && !plan->place[n].starts_part; )
-			n++;
-		add_part(&s, i, n);
-	}
+	for (uint32_t i = 0; i < plan->nplace; i++)
+		if (plan->place[i].starts_part)
+			add_part(&s, i);
 	for (uint32_t i = 0; i < plan->prog->norder; i++)
 		add_original(&s, &plan->prog->fn[plan->prog->order[i]]);
 	*out = s.all.v;

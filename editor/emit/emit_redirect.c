@@ -21,15 +21,14 @@ new_vaddr emit_redirected(const struct emit_plan *plan, vaddr addr)
 	return emit_place_addr(plan, plan->place_of[fn][0]);
 }
 
-/* Bytes from the image of the entry to the end of the part of the function that it is in. */
-static uint64_t piece_size(const struct emit_plan *plan, uint32_t fn)
+uint64_t emit_part_size(const struct emit_plan *plan, uint32_t place)
 {
-	uint32_t first = plan->place_of[fn][0], last = first;
+	uint32_t last = place;
 
 	while (last + 1 < plan->nplace && !plan->place[last + 1].starts_part)
 		last++;
 	return emit_place_addr(plan, last) + emit_place_size(plan, last) -
-	       emit_place_addr(plan, first);
+	       emit_place_addr(plan, place);
 }
 
 static struct elfout_patch make_patch(const struct emit_plan *plan, const struct reference *r,
@@ -43,7 +42,7 @@ static struct elfout_patch make_patch(const struct emit_plan *plan, const struct
 		memcpy(patch.byte, &to, sizeof(to));
 		return patch;
 	}
-	uint64_t size = piece_size(plan, r->fn);
+	uint64_t size = emit_part_size(plan, plan->place_of[r->fn][0]);
 
 	patch.off += offsetof(Elf64_Sym, st_shndx);
 	patch.size = sizeof(section) + sizeof(to) + sizeof(size);

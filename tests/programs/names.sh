@@ -10,13 +10,14 @@ code=tests/programs/names
 gdb_quiet=(-nx -batch -ex 'set confirm off' -ex 'set startup-with-shell off' -ex 'set debuginfod enabled off'
 	-ex 'set breakpoint pending on' -ex 'set width 0')
 
-# Both files in the folder, with symbols.
+# Both files in the folder; the program exports its functions unless $exports is empty.
+exports=-rdynamic
 build() {		# FOLDER COMPILER FLAGS...
 	local to=$1
 	shift
 	mkdir -p "$to"
 	"$@" -I. -shared -fPIC -o "$to/libnames.so" $code/nameslib.c -Wl,--version-script=$code/names.map 2>"$T/cc.err" &&
-		"$@" -I. -rdynamic -o "$to/names" $code/names.c -L"$to" -lnames -Wl,-rpath,'$ORIGIN' 2>"$T/cc.err"
+		"$@" -I. $exports -o "$to/names" $code/names.c -L"$to" -lnames -Wl,-rpath,'$ORIGIN' 2>"$T/cc.err"
 }
 
 # Generations of both, in another folder; the tests in it say whether they verify.
@@ -75,6 +76,80 @@ links() {		# NAME FOLDER
 	done
 }
 
+
+# How often gdb stops at each of the places until the program ends, and the calls at the first stop
+# in lib_second.
+stops() {		# FILE PLACE... [-- gdb options]
+	local file=$1 place
+	shift
+	: >"$T/break.gdb"
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do
+		printf 'break %s\ncommands\nsilent\nprintf "at %s\\n"\ncontinue\nend\n' "$1" "${1//%/%%}" >>"$T/break.gdb"
+		shift
+	done
+	shift
+	printf 'tbreak lib_second\ncommands\nsilent\nbt\ncontinue\nend\nrun\n' >>"$T/break.gdb"
+	gdb "${gdb_quiet[@]}" "$@" -x "$T/break.gdb" "$file" >"$T/gdb" 2>&1
+	grep -o 'exited normally' "$T/gdb"
+	sed -n 's/^#[0-9]* *\(0x[0-9a-f]* in \)*\([a-z_]*\)\(\[cold\]\)* (.*/\2/p' "$T/gdb" | grep -v -e ^__libc -e ^_start
+	grep '^at ' "$T/gdb" | sort | uniq -c
+}
+
+# Breakpoints by name and with a condition; the stack where they stop.  In a file that exports names
+# gdb also stops where a function goes on in another part: `more`.
+places=(inner outer hidden 'inner if $rdi == 7' 'outer if $rdi > 3')
+by_name() {		# NAME FOLDER exact|more COMPILER FLAGS...
+	local name=$1 at=$T/$2 exact=$3 seed
+	shift 3
+	command -v gdb >/dev/null || { skip "$name: gdb" "no gdb"; return; }
+	[ -e "$at/names" ] || build "$at" "$@" || { skip "$name: gdb" "$1 does not make it"; return; }
+	stops "$at/names" "${places[@]}" >"$T/want"
+	check "$name: gdb stops in the original" [ "$(grep -c -e ' 21 at inner$' -e '^lib_second$' -e 'exited normally' "$T/want")" = 3 ]
+	for seed in 1 2; do
+		move "$at" "$at.moved" "$seed" >/dev/null
+		stops "$at.moved/names" "${places[@]}" >"$T/have"
+		if [ $exact = more ]; then	# more stops count as as many
+			awk 'NR == FNR { if ($2 == "at") n[substr($0, index($0, "at"))] = $1; next }
+				$2 == "at" { k = substr($0, index($0, "at")); if ($1 > n[k]) sub($1, n[k]) } { print }' "$T/want" "$T/have" >"$T/less"
+			mv "$T/less" "$T/have"
+		fi
+		diff "$T/want" "$T/have" >"$T/diff" && ok "$name seed $seed: gdb stops as often, with the same stack" ||
+			{ not_ok "$name seed $seed: gdb stops otherwise"; note "$(cat "$T/diff")"; }
+	done
+}
+
+# Valgrind names the frames, and a suppression by a function's name is one.  A part of a function is
+# NAME.cold in .symtab, as with compilers.
+under_valgrind() {	# NAME FOLDER
+	local seed file star=
+	command -v valgrind >/dev/null || { skip "$1: valgrind" "no valgrind"; return; }
+	[ "$2" = stripped ] || star='*'
+	printf '{\n careless\n Memcheck:Cond\n fun:careless%s\n fun:main%s\n}\n' "$star" "$star" >"$T/suppressions"
+	for seed in original 1 2; do
+		file=$T/$2/names
+		[ "$seed" = original ] || { move "$T/$2" "$T/$2.moved" "$seed" >/dev/null; file=$T/$2.moved/names; }
+		valgrind "$file" leaks >"$T/valgrind" 2>&1
+		grep -A2 'Conditional jump' "$T/valgrind" | sed 's/.*: \([a-z]*\)\(\.cold\)* (.*/\1/' | grep -v Cond | tr '\n' ' ' | grep -qx 'careless main ' &&
+			ok "$1 $seed: valgrind's stack" || { not_ok "$1 $seed: valgrind's stack"; note "$(cat "$T/valgrind")"; }
+		valgrind -q --suppressions="$T/suppressions" "$file" leaks 2>&1 | grep -q Conditional && not_ok "$1 $seed: valgrind's suppression" ||
+			ok "$1 $seed: valgrind's suppression"
+	done
+}
+
+# Calls that gprof counts; a program that counts them is left alone, whatever it is linked to.
+under_gprof() {
+	local at=$T/gprof out
+	command -v gprof >/dev/null || { skip "gprof" "no gprof"; return; }
+	build "$at" gcc -O2 -pg || { skip "gprof" "gcc does not make it"; return; }
+	calls() { (cd "$at" && rm -f gmon.out && LD_LIBRARY_PATH=$1 ./names long >/dev/null && gprof -b -p ./names gmon.out | awk '$NF ~ /^(inner|hidden|outer)$/ { print $NF, $(NF - 3) }'); }
+	calls "$at" >"$T/calls"
+	check "gprof: the original's calls are counted" [ "$(sort "$T/calls" | tr '\n' ' ')" = "hidden 20000 inner 420000 outer 20000 " ]
+	out=$("$edit" optimize "$at/names" --all -o "$T/generation" 2>&1)
+	[ $? = 3 ] && [[ $out == *gprof* ]] && ok "gprof: its program is refused" || not_ok "gprof: its program is not refused: $out"
+	mkdir -p "$at.moved" && move_all "$at/libnames.so" "$at.moved/libnames.so" 1
+	calls "$at.moved" | cmp - "$T/calls" && ok "gprof: beside a moved library" || not_ok "gprof: beside a moved library"
+}
+
 names_itself pie pie gcc -O2
 links pie "$T/pie"
 names_itself stripped stripped gcc -O2 -s
@@ -83,4 +158,13 @@ names_itself sysv-hash sysv gcc -O2 -Wl,--hash-style=sysv
 names_itself both-hashes both gcc -O2 -Wl,--hash-style=both
 names_itself clang clang clang -O2
 names_itself lld lld clang -O1 -fuse-ld=lld
+by_name pie pie more gcc -O2
+by_name stripped stripped more gcc -O2 -s
+under_valgrind stripped stripped
+exports=
+by_name symbols plain exact gcc -O2
+by_name "fixed, symbols" plain-fixed exact gcc -O2 -no-pie -fno-pie
+by_name "clang, symbols" plain-clang exact clang -O2
+under_valgrind symbols plain
+under_gprof
 done_testing
