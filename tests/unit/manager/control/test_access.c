@@ -81,6 +81,7 @@ static int64_t his;
 /* Somebody else's programs, busy and named wherever something can be named. */
 static void others_are_busy(struct daemon *d, uint32_t samples, const char *key)
 {
+	const struct store_cost cost = { .module = his, .cpu_s = samples / 10.0 };
 	struct store *s = d->m.work.store;
 	struct err err;
 
@@ -88,7 +89,7 @@ static void others_are_busy(struct daemon *d, uint32_t samples, const char *key)
 	assert_int_equal(store_use_begin(s, his, "worth it for " SECRET, &err), 0);
 	for (int i = 0; i < 1500; i++)		/* more than are shown */
 		assert_int_equal(store_history_add(s, HIS, "installed", "of " SECRET, &err), 0);
-	assert_int_equal(store_spent_add(s, his, store_now_ns(), samples / 10.0, &err), 0);
+	assert_int_equal(store_spent_add(s, &cost, store_now_ns(), &err), 0);
 	(void)snprintf(d->m.work.registers_why, sizeof(d->m.work.registers_why),
 		       "on: " HIS " has %u samples", samples);
 	(void)snprintf(d->m.work.note, sizeof(d->m.work.note), "'" HIS "': %u", samples);
