@@ -336,6 +336,11 @@ static enum outcome step_back(struct search *s, struct query *q, uint32_t node)
 	/* behind what writes 32 bits the whole register is that number */
 	if (q->at.kind == PLACE_REG && (op.clears >> q->at.base & 1) && q->bits > 32)
 		q->bits = 32;
+	/* and what a mask leaves is what it leaves of the lowest bits */
+	if (op.kind == IOP_MASK && vplace_same(&q->at, &op.to) && op.to_bits >= 32)
+		for (uint64_t bits = 8; bits < q->bits; bits *= 2)
+			if (op.value <= all_of(bits))
+				q->bits = bits;
 	if (is_bounded(q, s->nentry))
 		return BOUNDED;
 	for (uint64_t i = 0; i < q->nfact; )

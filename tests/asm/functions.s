@@ -130,7 +130,7 @@ begin local_calls_first			# there is a return
 end local_calls_first
 
 	.hidden	local_traps
-begin local_traps			# there is a way to the return, but one that traps
+begin local_traps			# there is a way to the return, if somebody skips the trap
 	sub	$8, %rsp
 	.cfi_adjust_cfa_offset 8
 	test	%edi, %edi

@@ -143,7 +143,7 @@ static void calls_that_do_not_return_are_known(void **state)
 	assert_int_equal(fn->block[1].fall, 2);
 	assert_true(fn_of("trusts_what_runs_on")->block[1].noreturn);
 	assert_true(fn_of("trusts_what_calls_first")->block[1].noreturn);
-	assert_true(fn_of("trusts_what_traps")->block[1].noreturn);
+	assert_false(fn_of("trusts_what_traps")->block[1].noreturn);
 	assert_true(fn_of("trusts_what_jumps")->block[1].noreturn);
 	assert_false(fn_of("asks")->block[0].noreturn);
 }
