@@ -22,9 +22,9 @@
  *
  * What is not followed: numbers behind other arithmetic, in memory across calls and stores that
  * may overlap it, and across a change of the registers of its address.  At a landing pad
- * nothing is known.  Behind a trap the walk of dataflow.c does not go on, nor behind a call that
- * does not come back: who gets there all the same would have had the original read behind its
- * table.
+ * nothing is known.  Where the walk of dataflow.c does not go on, behind a call that does not
+ * come back, bounds do not count: who gets there all the same would have had the original read
+ * behind its table.
  *
  * Tested by tests/unit/verify/test_bounds.c.
  */

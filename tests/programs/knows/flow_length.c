@@ -50,7 +50,8 @@ static void step(int sig, siginfo_t *info, void *context)
 	}
 
 LOADS(a, 0) LOADS(b, 1) LOADS(c, 2) LOADS(d, 3) LOADS(e, 4) LOADS(f, 5) LOADS(g, 6) LOADS(h, 7)
-LOADS(i, 8) LOADS(j, 9) LOADS(k, 10) LOADS(l, 11) LOADS(m, 12) LOADS(n, 13) LOADS(o, 14) LOADS(p, 15)
+LOADS(i, 8) LOADS(j, 9) LOADS(k, 10) LOADS(l, 11)
+LOADS(m, 12) LOADS(n, 13) LOADS(o, 14) LOADS(p, 15)
 
 static unsigned (*const all[])(const int *, unsigned) = {
 	a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p,

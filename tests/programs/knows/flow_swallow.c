@@ -1,5 +1,5 @@
-/* flow_swallow.c - bytes that are jumped over and that, decoded one after the other, swallow the
- * instruction by which an address is formed
+/* flow_swallow.c - bytes that are jumped over and that, decoded one after the other, swallow
+ * the instruction by which an address is formed
  *
  * Two pointers to one function are equal, wherever they come from.
  */
