@@ -127,7 +127,7 @@ static bool is_of_registers(const uint8_t *code, uint32_t left, bool two)
 	if (!two && (code[0] == LEA || (code[0] & 0xf0) == IMMEDIATES ||
 		     (code[0] < 0x40 && (code[0] & 7) >= 4) ||
 		     (code[0] >= 0x98 && code[0] <= 0xa9)))
-		return true;			/* no operand in memory, with ModRM or without */
+		return true;		/* no operand in memory, with ModRM or without */
 	return left > 1 && code[1] >> 6 == REGISTERS;
 }
 

@@ -135,7 +135,8 @@ static bool way_returns(const struct text *t, const struct fn_range *r, vaddr ad
 		insn.off = (uint32_t)(addr - t->prog->base);
 		if (insn.kind == INSN_RET || insn.kind == INSN_IJMP)
 			return true;
-		if (text_call_noreturn(t, &insn) || (insn.kind == INSN_JMP && !is_new(w, target)))
+		if (text_call_noreturn(t, &insn) ||
+		    (insn.kind == INSN_JMP && !is_new(w, target)))
 			return false;
 		if (insn.kind == INSN_JCC && w->nopen < WAYS)
 			w->open[w->nopen++] = target;

@@ -22,9 +22,9 @@
  *
  * What is not followed: numbers behind other arithmetic, in memory across calls and stores that
  * may overlap it, and across a change of the registers of its address.  At a landing pad
- * nothing is known.  Behind a trap the walk of dataflow.c does not go on, nor behind a call that
- * does not come back: who gets there all the same would have had the original read behind its
- * table.
+ * nothing is known.  Where the walk of dataflow.c does not go on, behind a call that does not
+ * come back, bounds do not count: who gets there all the same would have had the original read
+ * behind its table.
  *
  * Tested by tests/unit/verify/test_bounds.c.
  */
@@ -336,6 +336,11 @@ static enum outcome step_back(struct search *s, struct query *q, uint32_t node)
 	/* behind what writes 32 bits the whole register is that number */
 	if (q->at.kind == PLACE_REG && (op.clears >> q->at.base & 1) && q->bits > 32)
 		q->bits = 32;
+	/* and what a mask leaves is what it leaves of the lowest bits */
+	if (op.kind == IOP_MASK && vplace_same(&q->at, &op.to) && op.to_bits >= 32)
+		for (uint64_t bits = 8; bits < q->bits; bits *= 2)
+			if (op.value <= all_of(bits))
+				q->bits = bits;
 	if (is_bounded(q, s->nentry))
 		return BOUNDED;
 	for (uint64_t i = 0; i < q->nfact; )

@@ -30,6 +30,9 @@ struct walk {
 	struct verify *v;
 	VEC(struct base) bases;
 	uint32_t fde;		/* being walked, NO_FDE between FDEs */
+	/* of the original file, by one bit a byte: was decoded; a branch leads there */
+	uint8_t *seen, *reached;
+	bool hidden;		/* the instruction at hand begins inside of another one */
 	uint8_t last;		/* kind of the last instruction, but for NOPs */
 };
 
@@ -133,16 +136,25 @@ static void note_absolute(struct walk *w, const struct insn *insn, const uint8_t
 							     BLOCKMAP_TABLE_ABS64 }));
 }
 
+static void note_reached(struct walk *w, vaddr addr)
+{
+	struct bytes b = verify_orig_code(w->v, addr);
+
+	if (b.p)
+		w->reached[(b.p - w->v->orig.file.p) / 8] |=
+			(uint8_t)(1 << (b.p - w->v->orig.file.p) % 8);
+}
+
 static int walk_insn(struct walk *w, const struct insn *insn, const uint8_t *code, vaddr addr,
 		     vaddr target)
 {
 	struct verify *v = w->v;
 
-	if (w->fde != NO_FDE) {
-		uint64_t off = (uint64_t)(code - v->orig.file.p);
+	uint64_t off = (uint64_t)(code - v->orig.file.p);
 
+	w->seen[off / 8] |= (uint8_t)(1 << off % 8);
+	if (w->fde != NO_FDE && !w->hidden)
 		v->walk.start[off / 8] |= (uint8_t)(1 << off % 8);
-	}
 	if (v->orig.eh.e_type == ET_EXEC && check_constants(v, w->fde, insn, code, addr) < 0)
 		return -1;
 	if (insn->kind != INSN_NOP)
@@ -154,6 +166,8 @@ static int walk_insn(struct walk *w, const struct insn *insn, const uint8_t *cod
 	}
 	if (arrive(v, addr, target, "the instruction") < 0)
 		return -1;
+	if (insn_is_branch(insn))
+		note_reached(w, target);
 	if (verify_in_front(&v->front, target))
 		return refuse(v,
 			      "the instruction at 0x%llx refers to 0x%llx, which gave way to "
@@ -236,6 +250,55 @@ static int walk_segment(struct walk *w, const Elf64_Phdr *p)
 			verify_note_way(w->v, i, at - 1, at);
 	}
 	return at < end ? walk_gap(w, at, end) : 0;
+}
+
+/* Code that begins where a branch leads, inside of what was taken for an instruction, or behind
+ * what is none: up to where both are the same again. */
+static int walk_hidden(struct walk *w, vaddr addr)
+{
+	struct verify *v = w->v;
+	struct insn insn;
+	vaddr target;
+
+	for (;; addr += insn.len) {
+		struct bytes code = verify_orig_code(v, addr);
+		uint64_t off = code.p ? (uint64_t)(code.p - v->orig.file.p) : 0;
+
+		if (!code.p || (w->seen[off / 8] >> off % 8 & 1) ||
+		    !insn_decode(code, addr, &insn, &target))
+			return 0;
+		w->fde = vcfi_find(&v->ocfi, addr);
+		if (walk_insn(w, &insn, code.p, addr, target) < 0)
+			return -1;
+		if (insn.kind == INSN_JMP || insn.kind == INSN_IJMP || insn.kind == INSN_RET)
+			return 0;
+	}
+}
+
+/* Bytes that are jumped over may swallow instructions when code is decoded one after the
+ * other. */
+static int walk_all_hidden(struct walk *w, const Elf64_Phdr *p)
+{
+	bool any = true;
+
+	w->hidden = true;
+	while (any) {
+		any = false;
+		for (uint64_t off = p->p_offset; off < p->p_offset + p->p_filesz; off++) {
+			if (off % 8 == 0 && !(w->reached[off / 8] & ~w->seen[off / 8])) {
+				off += 7;
+				continue;
+			}
+			if (!((w->reached[off / 8] & ~w->seen[off / 8]) >> off % 8 & 1))
+				continue;
+			w->reached[off / 8] &= (uint8_t)~(1 << off % 8);
+			any = true;
+			if (walk_hidden(w, p->p_vaddr + (off - p->p_offset)) < 0)
+				return -1;
+		}
+	}
+	w->hidden = false;
+	return 0;
 }
 
 /* Entry i of what would be a table at b->addr leads into the function that forms the
@@ -324,12 +387,18 @@ static int walk_original(struct verify *v)
 	/* Table entries; bounds the work on tables that overlap.  Chosen, not measured. */
 	uint64_t budget = v->orig.file.n + (1 << 20);
 
+	w.seen = arena_alloc(v->a, v->orig.file.n / 8 + 1);
+	w.reached = arena_alloc(v->a, v->orig.file.n / 8 + 1);
 	v->walk.group = arena_array(v->a, v->ocfi.nfde, sizeof(*v->walk.group));
 	for (uint32_t i = 0; i < v->ocfi.nfde; i++)
 		v->walk.group[i] = i;
 	for (uint32_t i = 0; i < v->orig.nph; i++)
 		if (v->orig.ph[i].p_type == PT_LOAD && (v->orig.ph[i].p_flags & PF_X) &&
 		    walk_segment(&w, &v->orig.ph[i]) < 0)
+			return -1;
+	for (uint32_t i = 0; i < v->orig.nph; i++)
+		if (v->orig.ph[i].p_type == PT_LOAD && (v->orig.ph[i].p_flags & PF_X) &&
+		    walk_all_hidden(&w, &v->orig.ph[i]) < 0)
 			return -1;
 	if (walk_pads(v) < 0)
 		return -1;

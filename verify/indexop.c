@@ -254,7 +254,9 @@ bool iop_decode(struct bytes code, vaddr addr, struct iop *out)
 				 (ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_ZF);
 	}
 	classify(&o, &f, next);
-	/* one that also writes something else (push, xchg, locked ones) is none of these */
+	if (f.in.mnemonic == ZYDIS_MNEMONIC_PUSH)	/* nothing is below the stack */
+		o.stores = false;
+	/* one that also writes something else (xchg, locked ones) is none of these */
 	if (o.kind != IOP_CALL && o.stores && o.to.kind != PLACE_MEMORY)
 		o.kind = IOP_OTHER;
 	*out = o;

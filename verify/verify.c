@@ -29,7 +29,8 @@
  *   S2  insn_front_room(), in decode.c too: which instructions may get prefixes that mean
  *       nothing.  Reason: the processor's manuals give the prefix no meaning in 64-bit code
  *       but as a hint of branches, which are not on the list (test_decode.c has some of each
- *       kind).  A handler of faults that adds the length of an instruction is not seen.
+ *       kind).  That the instruction cannot fault, so that no handler knows its length,
+ *       code.c asks Zydis as well (effect.c).
  *   S3  binary/image.c: headers, segments and sections of ELF files.  Reason: image_parse()
  *       refuses what readers could understand in two ways (its I1 to I5: of two dynamic
  *       entries with one tag the loader takes the last), and test_image.c damages files.
@@ -52,10 +53,11 @@
  *       well. If a name were wrong, dataflow.c would miss uses of a new table's address behind
  *       the call, or a way past the comparison that bounds its index, and stalepointers.c a
  *       way to original code.
- *   A3  What ends the flow: jumps, returns, and hlt and ud0 to ud2, which no handler goes on
- *       behind; int3 and all else goes on (insn_ends_flow()).  A call comes back to the
- *       instruction behind it, if at all.  Reason: compilers know no other way; assembler
- *       code that does otherwise (-fsplit-stack) is not seen.
+ *   A3  What ends the flow: jumps and returns, and hlt and ud0 to ud2 where their FDE has no
+ *       more code behind them; int3 and all else goes on, for a handler may
+ *       (verify_goes_on()).  A call comes back to the instruction behind it, if at all, or
+ *       behind a return of one byte there (code.c leaves such code alone).  Reason: compilers
+ *       know no other way, but for -fsplit-stack.
  *   A4  Addresses of code in code loaded at any address are formed by `lea ADDRESS(%rip)` of
  *       64 bits, or as a distance of 64 bits from the GOT.  Reason: the psABI's code models
  *       have no other forms.  Any other operand that yields a redirected pointer is refused

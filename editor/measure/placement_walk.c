@@ -167,6 +167,10 @@ static vaddr walk_end(struct walk *w, uint32_t id, const struct insn *last, stru
 			return 0;
 		arrive(w, b->taken, s->target);
 		return run_on(w, b->fall, behind);
+	case INSN_TRAP:
+		if (s->insn.kind == INSN_TRAP && b->fall != NO_BLOCK)
+			return run_on(w, b->fall, behind);
+		/* fall through */
 	default:
 		return s->insn.kind == last->kind ? behind : 0;
 	}

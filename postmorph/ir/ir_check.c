@@ -117,7 +117,8 @@ static int check_edges(const struct prog *prog, const struct fn *fn, uint32_t id
 	vaddr end = b->addr + b->size;
 	bool branch = insn_is_branch(last) && last->kind != INSN_CALL;
 
-	if (insn_ends_flow(last) && !block_trap_falls(fn, id) ? b->fall != NO_BLOCK || b->fall_out != 0 :
+	if (insn_ends_flow(last) && !block_trap_falls(fn, id) ?
+		    b->fall != NO_BLOCK || b->fall_out != 0 :
 	    end == range->addr + range->size ? b->fall != NO_BLOCK || b->fall_out != end :
 	    b->fall != id + 1 || b->fall_out != 0)
 		return violated(fn, "I4: fall-through edge", err);

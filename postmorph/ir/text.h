@@ -82,6 +82,8 @@ struct text {
 	VEC(struct text_jump) slot_calls;
 	uint8_t *mark;		/* [span] */
 	uint64_t span;
+	/* bit per byte: an instruction begins there that no decoded FDE has */
+	uint8_t *swept;
 	uint64_t *object;	/* bit per 4 bytes from image_lo: the code forms that address */
 	vaddr image_lo, image_hi;
 	struct plt plt;
@@ -91,6 +93,7 @@ struct text {
 	VEC(vaddr) symbols;	/* values of .dynsym, 0 for undefined ones */
 	VEC(struct reference) refs;	/* in the order found */
 	VEC(uint32_t) entered;	/* functions into whose middle others seem to run on */
+	VEC(vaddr) gap_branches;	/* where branches lead that no decoded FDE has */
 	VEC(vaddr) held;	/* addresses of instructions that data holds */
 	VEC(vaddr) bases;	/* addresses outside of functions that some lea forms */
 	VEC(struct table_start) tables;	/* ascending by address once all code was looked at */

@@ -342,6 +342,75 @@ static void mark_operands(struct text *t, const struct fn *fn, const struct insn
 	}
 }
 
+/* What an instruction outside of all functions, or hidden in one, points to. */
+static void mark_found(struct text *t, const struct insn *insn, const uint8_t *code,
+		       vaddr addr, vaddr target)
+{
+	if (insn->field)
+		(insn_is_branch(insn) ? mark : mark_stray)(t, target);
+	if (insn->field && !insn_is_branch(insn))
+		placed_note(t, target);
+	if (insn->field && insn_is_lea(insn, code))
+		watched_note_inside(t, target);
+	if (!insn->field && insn->len == MOVABS)
+		mark_got_distance(t, code);
+	look_at_constants(t, insn, code);
+	if (text_holds(t, addr))
+		t->swept[(addr - t->prog->base) / 8] |=
+			(uint8_t)(1 << (addr - t->prog->base) % 8);
+}
+
+static bool is_decoded(const struct text *t, vaddr addr)
+{
+	uint64_t off = addr - t->prog->base;
+
+	return (t->mark[off] & MARK_INSN) || (t->swept[off / 8] >> off % 8 & 1);
+}
+
+/* Bytes that are jumped over may swallow instructions behind them when code is decoded one
+ * after the other.  So it is decoded from where branches lead, too. */
+static void mark_hidden(struct text *t, vaddr addr)
+{
+	VEC(vaddr) todo = { 0 };
+
+	vec_push(t->pass, &todo, addr);
+	while (todo.n) {
+		struct insn insn;
+		vaddr target;
+
+		for (addr = todo.v[--todo.n]; text_holds(t, addr) && !is_decoded(t, addr);
+		     addr += insn.len) {
+			struct bytes code = image_rest(&t->prog->img, addr);
+
+			if (!code.p || !insn_decode(code, addr, &insn, &target))
+				break;
+			mark_found(t, &insn, code.p, addr, target);
+			if (insn_is_branch(&insn))
+				vec_push(t->pass, &todo, target);
+			if (insn_ends_flow(&insn) && insn.kind != INSN_TRAP)
+				break;
+		}
+	}
+	arena_reset(t->pass);
+}
+
+/* All branches have been noted, and all gaps looked at. */
+static void mark_all_hidden(struct text *t)
+{
+	uint64_t marks, branches = MARK_BRANCH * (UINT64_MAX / UINT8_MAX);
+
+	for (uint64_t off = 0; off < t->span; off++) {
+		while (t->span - off >= sizeof(marks) &&
+		       (memcpy(&marks, t->mark + off, sizeof(marks)), !(marks & branches)))
+			off += sizeof(marks);
+		if (off < t->span && (t->mark[off] & MARK_BRANCH) &&
+		    !is_decoded(t, t->prog->base + off))
+			mark_hidden(t, t->prog->base + off);
+	}
+	for (uint32_t i = 0; i < t->gap_branches.n; i++)
+		mark_hidden(t, t->gap_branches.v[i]);
+}
+
 /* Code that no FDE covers, [addr, end): decoded one after the other; after something that is no
  * instruction, again at the next byte. */
 static void mark_gap(struct text *t, vaddr addr, vaddr end)
@@ -357,13 +426,9 @@ static void mark_gap(struct text *t, vaddr addr, vaddr end)
 			off++;
 			continue;
 		}
-		if (insn.field)
-			(insn_is_branch(&insn) ? mark : mark_stray)(t, target);
-		if (insn.field && !insn_is_branch(&insn))
-			placed_note(t, target);
-		if (insn.field && insn_is_lea(&insn, code.p + off))
-			watched_note_inside(t, target);
-		look_at_constants(t, &insn, code.p + off);
+		mark_found(t, &insn, code.p + off, addr + off, target);
+		if (insn_is_branch(&insn) && text_holds(t, target))
+			vec_push(t->scratch, &t->gap_branches, target);
 		off += insn.len;
 	}
 }
@@ -465,6 +530,7 @@ int pointers_mark(struct text *t, struct err *err)
 	struct prog *prog = t->prog;
 	uint64_t v;
 
+	t->swept = arena_alloc(t->scratch, t->span / 8 + 1);
 	look_at_file(t);
 	placed_look_at_file(t);
 	if (look_at_pieces(t, err) < 0)
@@ -499,6 +565,7 @@ int pointers_mark(struct text *t, struct err *err)
 				references_note_end(t, fn, &insn);
 		}
 	}
+	mark_all_hidden(t);
 	references_mark_words(t);
 	placed_judge(t);
 	tablescan_sort(t);

@@ -57,6 +57,51 @@ begin calls_next
 	ret
 end calls_next
 
+begin calls_inside
+	call	1f
+	.asciz	"PPP"
+	.byte	0x40, 0x00		# which go on with an instruction of their own
+1:	pop	%rax
+	ret
+end calls_inside
+
+begin comes_back_later
+	test	%edi, %edi
+	je	1f
+	call	tiny@plt
+	ret
+1:	mov	$1, %eax
+	ret
+end comes_back_later
+
+begin comes_back_later_over_nops
+	xor	%eax, %eax
+	call	*%rdi
+	ret
+	nop
+	nopl	(%rax)
+	mov	$1, %eax
+	ret
+end comes_back_later_over_nops
+
+begin returns_behind_a_call
+	xor	%eax, %eax
+	mov	$3, %ecx
+	call	*%rdi
+	ret
+	nop
+end returns_behind_a_call
+
+begin traps_twice
+	test	%edi, %edi
+	jne	1f
+	ud2
+	nop
+1:	mov	$1, %eax
+	hlt
+	nopl	(%rax)
+end traps_twice
+
 begin middle_of_insn
 	test	%edi, %edi
 	je	1f + 1
@@ -130,7 +175,7 @@ begin local_calls_first			# there is a return
 end local_calls_first
 
 	.hidden	local_traps
-begin local_traps			# there is a way to the return, but one that traps
+begin local_traps			# there is a way to the return, if somebody skips the trap
 	sub	$8, %rsp
 	.cfi_adjust_cfa_offset 8
 	test	%edi, %edi

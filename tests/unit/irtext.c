@@ -404,6 +404,19 @@ static int build_table(struct parser *ps, struct text_fn *t, uint32_t id)
 	return 0;
 }
 
+/* A trap with code behind it in its range. */
+static bool trap_falls(const struct text_fn *t, uint32_t id)
+{
+	const struct block *b = &t->block.v[id];
+
+	if (t->fn.insn[b->insn + b->ninsn - 1].kind != INSN_TRAP)
+		return false;
+	do {
+		id++;
+	} while (id < t->block.n && t->block.v[id].padding);
+	return id < t->block.n && t->block.v[id].range == b->range;
+}
+
 static int build_edges(struct parser *ps, struct text_fn *t, uint32_t id)
 {
 	const struct text_block *text = &t->text.v[id];
@@ -411,7 +424,8 @@ static int build_edges(struct parser *ps, struct text_fn *t, uint32_t id)
 	const struct insn *last = &t->fn.insn[b->insn + b->ninsn - 1];
 	bool range_ends = id + 1 == t->block.n || t->block.v[id + 1].range != b->range;
 
-	if (!insn_ends_flow(last)) {
+	b->noreturn |= trap_falls(t, id);
+	if (!insn_ends_flow(last) || trap_falls(t, id)) {
 		b->fall = range_ends ? NO_BLOCK : id + 1;
 		b->fall_out = range_ends ? b->addr + b->size : 0;
 	}

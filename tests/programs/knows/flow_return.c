@@ -1,7 +1,7 @@
 /* flow_return.c - a callee comes back to its return address + 1
  *
- * So does __morestack, which -fsplit-stack calls: right behind the call is a return of one byte,
- * for when the function is done, and behind that its body.
+ * So does __morestack, which -fsplit-stack calls: right behind the call is a return of one
+ * byte, for when the function is done, and behind that its body.
  */
 #include <stdio.h>
 

@@ -33,8 +33,13 @@ int main(void)
 	for (unsigned i = 0; i < 20000; i++) {
 		const char *s = (i & 1 ? i & 2 ? text : longer : i & 2 ? code : more_code)(i);
 
-		for (size_t k = strlen(s); k > 0; k--)
+		for (size_t k = strlen(s); k > 0; k--) {
+			if (sum % 100003 == 1)
+				printf("%u %zu\n", sum, k);
 			sum = sum * 31 + (unsigned char)s[k - 1];
+			if (sum % 100019 == 2)
+				printf("%u\n", i);
+		}
 	}
 	printf("%u %s %s\n", sum, text(1), longer(1));
 	return 0;

@@ -1,5 +1,5 @@
-/* flow_swallow.c - bytes that are jumped over and that, decoded one after the other, swallow the
- * instruction by which an address is formed
+/* flow_swallow.c - bytes that are jumped over and that, decoded one after the other, swallow
+ * the instruction by which an address is formed
  *
  * Two pointers to one function are equal, wherever they come from.
  */
@@ -7,19 +7,25 @@
 
 typedef unsigned (*function)(unsigned);
 
-__attribute__((noinline)) static unsigned twice(unsigned x)
-{
-	for (unsigned i = 0; i < (x & 7); i++)
-		x = x * 2 + i;
-	return x;
-}
+/* With what hardly runs among what does, so that a profile makes it move. */
+#define FUNCTION(name, factor) \
+	__attribute__((noinline)) static unsigned name(unsigned x) \
+	{ \
+		for (unsigned i = 0; i < (x & 15); i++) { \
+			if (x % 1021 == 1) \
+				printf("%u\n", x ^ i); \
+			if (x & 1 << i) \
+				x = x * factor + i; \
+			else if (x % 911 == 7) \
+				x ^= (unsigned)printf("-\n"); \
+			else \
+				x = x / factor + 77 * i; \
+		} \
+		return x; \
+	}
 
-__attribute__((noinline)) static unsigned thrice(unsigned x)
-{
-	for (unsigned i = 0; i < (x & 7); i++)
-		x = x * 3 + i;
-	return x;
-}
+FUNCTION(twice, 2)
+FUNCTION(thrice, 3)
 
 /* In data, where relocations tell of them. */
 static function table[] = { twice, thrice };

@@ -42,6 +42,10 @@ static void every_function_has_its_reason(void **state)
 		{ "loop_behind_endbr64", SKIP_NONE },
 		{ "tiny", SKIP_SHORT },
 		{ "calls_next", SKIP_CALL_NEXT },
+		{ "calls_inside", SKIP_CALL_INSIDE },
+		{ "comes_back_later", SKIP_RETURN_BEHIND },
+		{ "comes_back_later_over_nops", SKIP_RETURN_BEHIND },
+		{ "returns_behind_a_call", SKIP_NONE },
 		{ "middle_of_insn", SKIP_MID_INSN },
 		{ "middle_of_insn_later", SKIP_MID_INSN },
 		{ "falls_out", SKIP_NONE },
@@ -226,9 +230,23 @@ static void calls_that_do_not_return_are_known(void **state)
 	assert_int_equal(fn->block[1].fall, 2);
 	assert_true(fn_of("trusts_what_runs_on")->block[1].noreturn);
 	assert_true(fn_of("trusts_what_calls_first")->block[1].noreturn);
-	assert_true(fn_of("trusts_what_traps")->block[1].noreturn);
+	assert_false(fn_of("trusts_what_traps")->block[1].noreturn);
 	assert_true(fn_of("trusts_what_jumps")->block[1].noreturn);
 	assert_false(fn_of("asks")->block[0].noreturn);
+}
+
+/* But behind the last one of a function nothing is. */
+static void a_trap_runs_on(void **state)
+{
+	const struct fn *fn = fn_of("traps_twice");
+
+	(void)state;
+	assert_int_equal(fn->nblock, 5);
+	assert_true(fn->block[1].noreturn && fn->block[1].fall == 2);
+	assert_true(fn->block[2].fall == 3);		/* NOPs */
+	assert_true(fn->block[3].fall == NO_BLOCK && fn->block[3].fall_out == 0);
+	assert_false(fn->block[3].noreturn);
+	assert_true(fn->block[4].padding);
 }
 
 static void padding_is_what_nothing_reaches(void **state)
@@ -435,6 +453,7 @@ int main(void)
 		cmocka_unit_test(loop_and_jrcxz_and_xbegin_branch),
 		cmocka_unit_test(control_may_run_out_of_a_function),
 		cmocka_unit_test(calls_that_do_not_return_are_known),
+		cmocka_unit_test(a_trap_runs_on),
 		cmocka_unit_test(padding_is_what_nothing_reaches),
 		cmocka_unit_test(branches_between_functions_pin),
 		cmocka_unit_test(taken_addresses_pin),

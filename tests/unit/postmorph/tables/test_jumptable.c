@@ -174,8 +174,8 @@ static bool stays(const char *fn)
 		"byte_of_the_address_extended", "half_of_the_address_extended",
 		"address_stored_odd_base", "address_left_over", "address_stored_scaled",
 		"address_stored_two_loads", "live_at_an_unknown_jump", "live_when_leaving",
-		"leaves_and_uses", "leaves_and_returns_it", "address_used_beyond_the_bound",
-		"passed_to_a_callee",
+		"leaves_for_a_trap", "leaves_and_uses", "leaves_and_returns_it",
+		"address_used_beyond_the_bound", "passed_to_a_callee",
 	};
 
 	for (uint32_t i = 0; i < sizeof(name) / sizeof(name[0]); i++)
