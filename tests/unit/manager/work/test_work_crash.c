@@ -1,5 +1,5 @@
-/* test_work_crash.c - which crashes make the Manager ask for the original back, of a parent made
- * up here, and what it keeps of it; and the budget of users
+/* test_work_crash.c - which crashes make the Manager ask its parent for the original back, and
+ * what it keeps of them, with a parent made up here; and the budgets of users
  */
 #include <fcntl.h>
 #include <setjmp.h>
