@@ -3,7 +3,7 @@
  * The parent checks everything anew (manager/parent/requests.c); what is checked here only
  * gives better sentences.
  *
- * Tested by tests/e2e/daemon.sh.
+ * Tested by tests/unit/manager/work/test_ask.c.
  */
 #include "manager/work/ask.h"
 

@@ -5,7 +5,7 @@
  * nobody asked for; each other owner has those of section users, which hold for what he asks
  * for as well.
  *
- * Tested by tests/e2e/hostile/budget.sh.
+ * Tested by tests/unit/manager/work/test_work_crash.c and tests/e2e/hostile/budget.sh.
  */
 #include <inttypes.h>
 #include <sys/stat.h>

@@ -6,7 +6,7 @@
  * STORE/quarantine/ with its original and what is known of it, and its module is refused until
  * its original changes.
  *
- * Tested by tests/e2e/crash.sh and tests/e2e/hostile/crashes.sh.
+ * Tested by tests/unit/manager/work/test_work_crash.c, tests/e2e/crash.sh, hostile/crashes.sh.
  */
 #include <errno.h>
 #include <fcntl.h>

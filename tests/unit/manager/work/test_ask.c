@@ -1,0 +1,244 @@
+/* test_ask.c - questions to a parent made up here: its answers, its lies, and its end */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "lib/err.h"
+#include "manager/work/ask.h"
+
+/* --- the parent --- */
+
+static struct {
+	int sock;
+	struct msg asked;		/* the last request */
+	struct msg first, reply;	/* sent for it, in this order; MSG_NONE: not */
+	bool ends;			/* instead of an answer */
+	int turns;
+} parent;
+
+static void turn(void *ctx)
+{
+	struct ask *a = ctx;
+	struct err err;
+
+	assert_true(++parent.turns < 10);
+	if (msg_receive(parent.sock, MSG_ROLE_MANAGER, MSG_ROLE_PARENT, &parent.asked, &err) ==
+	    1) {
+		msg_close_fds(&parent.asked);
+		if (parent.ends)
+			shutdown(parent.sock, SHUT_RDWR);
+		if (parent.first.type)
+			assert_int_equal(msg_send(parent.sock, &parent.first, &err), 0);
+		parent.reply.serial += parent.asked.serial;
+		if (parent.reply.type)
+			assert_int_equal(msg_send(parent.sock, &parent.reply, &err), 0);
+	}
+	if (ask_receive(a, &err) < 0)
+		a->stop = true;
+}
+
+static void replies(enum err_kind status, const char *text, int nfd)
+{
+	parent.reply = (struct msg){ .type = MSG_REPLY, .nfd = nfd };
+	parent.reply.num[MSG_REPLY_status] = status;
+	parent.reply.num[MSG_REPLY_cpu_ms] = 40;
+	strcpy(parent.reply.text, text);
+	for (int i = 0; i < nfd; i++)
+		parent.reply.fd[i] = parent.sock;
+}
+
+static int setup(void **state)
+{
+	static struct ask a;
+	int pair[2];
+
+	memset(&parent, 0, sizeof(parent));
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
+		return -1;
+	parent.sock = pair[0];
+	a = (struct ask){ .sock = pair[1], .turn = turn, .ctx = &a };
+	*state = &a;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct ask *a = *state;
+
+	close(a->sock);
+	close(parent.sock);
+	return 0;
+}
+
+/* The first descriptor that is free: no other way tells that none was left open. */
+static int next_fd(void)
+{
+	int fd = dup(0);
+
+	close(fd);
+	return fd;
+}
+
+/* --- the tests --- */
+
+static void an_answer_brings_its_descriptor_and_what_it_cost(void **state)
+{
+	struct ask *a = *state;
+	struct err err;
+
+	replies(ERR_NONE, "", 1);
+	int fd = ask_open_file(a, "/usr/bin/perl", &err);
+	assert_true(fd >= 0 && fcntl(fd, F_GETFD) == FD_CLOEXEC);
+	assert_int_equal(parent.asked.type, MSG_OPEN_FILE);
+	assert_string_equal(parent.asked.text, "/usr/bin/perl");
+	assert_int_equal(a->job_cpu_ms, 40);
+	close(fd);
+	replies(ERR_NONE, "", 1);
+	fd = ask_open_policy(a, &err);
+	assert_true(fd >= 0);
+	assert_int_equal(a->job_cpu_ms, 80);
+	close(fd);
+}
+
+static void a_refusal_is_told_as_it_is(void **state)
+{
+	struct ask *a = *state;
+	struct err err = { 0 };
+
+	replies(ERR_REFUSED, "it is set-user-id", 0);
+	assert_int_equal(ask_check(a, "/usr/bin/su", true, &err), -1);
+	assert_int_equal(err.kind, ERR_REFUSED);
+	assert_string_equal(err.text, "it is set-user-id");
+	assert_int_equal(parent.asked.num[MSG_CHECK_hard_links], 1);
+	assert_int_equal(a->job_cpu_ms, 40);	/* what was refused has cost as well */
+}
+
+static void descriptors_that_nobody_wants_are_closed(void **state)
+{
+	static const int wrong[] = { 0, 2, 4 };
+	struct ask *a = *state;
+	struct err err = { 0 };
+	int before = next_fd();
+
+	for (int i = 0; i < 3; i++) {
+		replies(ERR_NONE, "", wrong[i]);
+		assert_int_equal(ask_open_file(a, "/x", &err), -1);
+		assert_non_null(strstr(err.text, "OPEN_FILE was answered with"));
+	}
+	replies(ERR_REFUSED, "no", 1);		/* a refusal has none either */
+	assert_int_equal(ask_open_file(a, "/x", &err), -1);
+	assert_int_equal(next_fd(), before);
+}
+
+static void an_answer_to_another_question_is_none(void **state)
+{
+	struct ask *a = *state;
+	struct err err;
+	int before = next_fd();
+
+	replies(ERR_NONE, "", 1);
+	parent.first = parent.reply;
+	parent.first.serial = 4711;
+	int fd = ask_open_file(a, "/x", &err);
+	assert_int_equal(fd, before);		/* the first one's was closed */
+	close(fd);
+	assert_int_equal(next_fd(), before);
+}
+
+static void what_the_parent_tells_meanwhile_is_kept(void **state)
+{
+	struct ask *a = *state;
+	struct err err;
+
+	replies(ERR_NONE, "", 0);
+	parent.first = (struct msg){ .type = MSG_ROLES };
+	parent.first.num[MSG_ROLES_monitor_pid] = 77;
+	assert_int_equal(ask_check(a, "/x", false, &err), 0);
+	assert_int_equal(a->roles.num[MSG_ROLES_monitor_pid], 77);
+	replies(ERR_NONE, "", 0);
+	parent.first = (struct msg){ .type = MSG_CRASHED_TOLD };
+	assert_int_equal(ask_check(a, "/x", false, &err), 0);
+	assert_true(a->crashed && !a->reload && !a->stop);
+	replies(ERR_NONE, "", 0);
+	parent.first = (struct msg){ .type = MSG_RELOAD };
+	assert_int_equal(ask_check(a, "/x", false, &err), 0);
+	assert_true(a->reload);
+}
+
+static void the_end_of_the_parent_ends_what_is_asked(void **state)
+{
+	struct ask *a = *state;
+	struct err err;
+
+	parent.ends = true;
+	assert_int_equal(ask_check(a, "/x", false, &err), -1);
+	assert_string_equal(err.text, "morphd is stopping");
+	assert_true(a->stop && !a->waiting);
+	int turns = parent.turns;
+	assert_int_equal(ask_check(a, "/x", false, &err), -1);	/* nothing is sent any more */
+	assert_int_equal(parent.turns, turns);
+}
+
+static void it_can_be_told_to_stop_while_it_waits(void **state)
+{
+	struct ask *a = *state;
+	struct err err;
+
+	parent.first = (struct msg){ .type = MSG_STOP };
+	assert_int_equal(ask_check(a, "/x", false, &err), -1);
+	assert_string_equal(err.text, "morphd is stopping");
+}
+
+static void states_may_come_with_the_spool_or_not(void **state)
+{
+	struct ask *a = *state;
+	struct err err;
+	int fd = 99;
+
+	replies(ERR_NONE, "", 0);
+	assert_int_equal(ask_sync(a, &fd, &err), 0);
+	assert_int_equal(fd, -1);
+	replies(ERR_NONE, "", 1);
+	assert_int_equal(ask_sync(a, &fd, &err), 0);
+	assert_true(fd >= 0);
+	close(fd);
+}
+
+static void a_path_that_fits_no_message_is_refused_here(void **state)
+{
+	struct ask *a = *state;
+	static char path[MSG_MAX_TEXT + 2];
+	struct err err;
+
+	memset(path, 'x', sizeof(path) - 1);
+	assert_int_equal(ask_check(a, path, false, &err), -1);
+	assert_int_equal(err.kind, ERR_USAGE);
+	assert_int_equal(parent.turns, 0);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(an_answer_brings_its_descriptor_and_what_it_cost),
+		TEST(a_refusal_is_told_as_it_is),
+		TEST(descriptors_that_nobody_wants_are_closed),
+		TEST(an_answer_to_another_question_is_none),
+		TEST(what_the_parent_tells_meanwhile_is_kept),
+		TEST(the_end_of_the_parent_ends_what_is_asked),
+		TEST(it_can_be_told_to_stop_while_it_waits),
+		TEST(states_may_come_with_the_spool_or_not),
+		TEST(a_path_that_fits_no_message_is_refused_here),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
