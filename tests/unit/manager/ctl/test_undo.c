@@ -95,7 +95,7 @@ static void a_damaged_header_is_no_generation(void **state)
 		(void)undo_find_original(wr_bytes(&w), &got);	/* no crash, whatever it is */
 		w.p[at / 8] ^= (uint8_t)(1 << at % 8);
 	}
-	memcpy(w.p + 64 + sizeof(names), "MORPHMAQ", 8);	/* the section, with other content */
+	memcpy(w.p + 64 + sizeof(names), "MORPHMAQ", 8);
 	assert_false(undo_find_original(wr_bytes(&w), &got));
 	memcpy(w.p + 64 + sizeof(names), "MORPHMAP", 8);
 	assert_true(undo_find_original(wr_bytes(&w), &got));
