@@ -268,7 +268,8 @@ static int check_bound(int ledger_fd, const char *path, const struct digest *gen
 			       "'%s': it belonged to user %u when it was laid out anew, and "
 			       "belongs to user %u now; `morphctl undo` puts its original back",
 			       path, (unsigned)e.owner, (unsigned)f->st.st_uid);
-	return 0;
+	/* from here on its original is kept for the usual time */
+	return ledger_seen(ledger_fd, path, generation, err);
 }
 
 /* What may be the original of what is at the path: that itself, unless it is a generation;

@@ -211,6 +211,15 @@ int ledger_touch(int ledger_fd, const char *name, struct err *err)
 	return 0;
 }
 
+int ledger_seen(int ledger_fd, const char *path, const struct digest *generation,
+		struct err *err)
+{
+	char name[LEDGER_NAME_LEN + 1];
+
+	name_of(path, generation, name);
+	return ledger_touch(ledger_fd, name, err);
+}
+
 int ledger_remove(int ledger_fd, const char *name, struct err *err)
 {
 	if (unlinkat(ledger_fd, name, 0) < 0 && errno != ENOENT)

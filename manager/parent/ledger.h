@@ -61,8 +61,10 @@ int ledger_each(int ledger_fd,
 		int (*f)(void *ctx, const char *name, time_t seen, const struct ledger_entry *e,
 			 struct err *err),
 		void *ctx, struct err *err);
-/* Its generation is at the path now. */
+/* Its generation is at the path now: by the entry's name; by what is in it. */
 int ledger_touch(int ledger_fd, const char *name, struct err *err);
+int ledger_seen(int ledger_fd, const char *path, const struct digest *generation,
+		struct err *err);
 /* Durable after ledger_sync(). */
 int ledger_remove(int ledger_fd, const char *name, struct err *err);
 int ledger_sync(int ledger_fd, struct err *err);

@@ -161,7 +161,7 @@ static void a_restore_is_durable_at_every_step(void **state)
 	c.root = p.root;
 	calls_record(&c, do_restore, &p);
 	assert_int_equal(c.exit_code, 0);
-	same(&c, JOURNAL TEMPORARY EXCHANGE);
+	same(&c, "times store/ledger\n" JOURNAL TEMPORARY EXCHANGE);
 	no_link_is_followed(&c);
 	place_free(&p);
 }

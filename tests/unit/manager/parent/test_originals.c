@@ -119,6 +119,23 @@ static void seen_at_the_path_the_time_begins_anew(void **state)
 	place_free(&p);
 }
 
+/* The daemon had not run for long when it was restored. */
+static void restored_the_time_begins_anew(void **state)
+{
+	struct place p = place_new();
+	char command[160];
+
+	(void)state;
+	assert_int_equal(do_install(&p), 0);
+	(void)snprintf(command, sizeof(command), "touch -d '100 days ago' '%s/ledger/'*",
+		       p.store);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(do_restore(&p), 0);
+	sweep(&p, ORIGINALS_KEPT_DAYS - 1, 0, 0);
+	sweep(&p, ORIGINALS_KEPT_DAYS + 1, 1, 1);
+	place_free(&p);
+}
+
 static void a_deleted_programs_original_goes_in_time(void **state)
 {
 	struct place p = place_new();
@@ -388,6 +405,7 @@ int main(void)
 		cmocka_unit_test(an_installed_ones_original_stays_for_ever),
 		cmocka_unit_test(a_restored_ones_original_stays_for_thirty_days),
 		cmocka_unit_test(seen_at_the_path_the_time_begins_anew),
+		cmocka_unit_test(restored_the_time_begins_anew),
 		cmocka_unit_test(a_deleted_programs_original_goes_in_time),
 		cmocka_unit_test(a_folder_that_is_not_there_tells_nothing),
 		cmocka_unit_test(an_original_of_two_paths_goes_with_the_second),

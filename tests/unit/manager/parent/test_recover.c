@@ -146,6 +146,9 @@ static void what_is_not_ours_is_left_and_holds_nobody_up(void **state)
 		int rc = place_recover(&p, &done, &err);
 		if (rc)
 			fail_msg("case %zu: %s", i, done.reason);
+		assert_string_equal(done.path, p.path);
+		assert_true(digest_equal(&done.from, &p.original));
+		assert_true(digest_equal(&done.to, &p.generation));
 		assert_int_equal(journals(&p), 0);
 		assert_true(is_there(path));
 		assert_int_equal(entries(p.dir), 2);
