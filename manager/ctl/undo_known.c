@@ -46,6 +46,8 @@ int undo_known_find(int ledger_fd, const char *path, const struct digest *presen
 		return 0;
 	*original = e.original;
 	*owner = e.owner;
+	/* from here on its original is kept for the usual time; nothing depends on it */
+	(void)ledger_seen(ledger_fd, path, present, &why);
 	return 1;
 }
 

@@ -4,7 +4,7 @@
  * more are opened; those that begin as ELF files do and have the name of a generation's section
  * near their end are told.  Nothing is parsed.
  *
- * Tested by tests/e2e/undo.sh, which also says how long it takes.
+ * Tested by tests/e2e/undo.sh.
  */
 #include "manager/ctl/undo_search.h"
 

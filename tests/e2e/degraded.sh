@@ -91,6 +91,26 @@ check "it still is known" generation sort 3
 check "restore" ctl restore "$root/bin/sort"
 check "the original is back" is_original sort
 
+# In use, without a new start: a database that is larger than what SQLite keeps of it in memory.
+if command -v sqlite3 >/dev/null; then
+	check_here "the daemon ends" stop_daemon
+	sqlite3 "$root/store/morph.db" "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+		INSERT INTO history(time_ns, path, event, detail) SELECT i, '/' || hex(randomblob(1900)), 'e', 'd' FROM n"
+	check_here "a daemon with a long history" start_daemon
+	check "sort is laid out anew" eval 'sampled sort 100 work sort && ctl reoptimize "$root/bin/sort"'
+	manager=$(role_pid manager)
+	database_of 300 9000
+	ctl history >"$root/out" 2>&1
+	check "damage is found in use ($?)" within 20 [ -e "$root/store/morph.db.damaged-3" ]
+	check "that is said" in_log "^morphd.manager.: the database is damaged"
+	check "the next manager begins anew" within 60 eval 'ctl status >/dev/null 2>&1 && [ "$(role_pid manager)" != "$manager" ]'
+	check "sort runs on, and is known" eval 'within 60 runs sort && [ "$(listed sort generation)" -gt 0 ]'
+	check "restore" ctl restore "$root/bin/sort"
+	check "the original is back" is_original sort
+else
+	skip "damage in use" "no sqlite3"
+fi
+
 # --- a wrong policy ---
 
 check_here "the daemon ends" stop_daemon

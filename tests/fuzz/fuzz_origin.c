@@ -1,7 +1,7 @@
-/* fuzz_origin.c - which original any file names, as root's undo asks it (manager/ctl/undo_names.c)
+/* fuzz_origin.c - which original any file names, as root's undo asks it
  *
- * What the reader of all sections (binary/image.c) takes for the map of a generation must name
- * the same one: two readers, one of them small.
+ * The reader is manager/ctl/undo_names.c.  What the reader of all sections (binary/image.c)
+ * takes for the map of a generation must name the same one: two readers, one of them small.
  */
 #include <assert.h>
 #include <stddef.h>

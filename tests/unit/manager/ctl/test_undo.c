@@ -95,7 +95,7 @@ static void a_damaged_header_is_no_generation(void **state)
 		(void)undo_find_original(wr_bytes(&w), &got);	/* no crash, whatever it is */
 		w.p[at / 8] ^= (uint8_t)(1 << at % 8);
 	}
-	memcpy(w.p + 64 + sizeof(names), "MORPHMAQ", 8);	/* the section, with other content */
+	memcpy(w.p + 64 + sizeof(names), "MORPHMAQ", 8);
 	assert_false(undo_find_original(wr_bytes(&w), &got));
 	memcpy(w.p + 64 + sizeof(names), "MORPHMAP", 8);
 	assert_true(undo_find_original(wr_bytes(&w), &got));
@@ -351,6 +351,26 @@ static void the_ledger_is_asked_first(void **state)
 	enter(&p, &s, p.path, getuid());
 	assert_int_equal(undo(&s, p.path, said), UNDO_RESTORED);
 	assert_true(holds(p.path, &p.original));
+	close(s.ledger_fd);
+	place_free(&p);
+}
+
+/* As the daemon's restore does: a backup may bring the generation again. */
+static void what_came_back_is_kept_from_then_on(void **state)
+{
+	struct place p = rewritten();
+	struct undo_store s = store_of(&p);
+	char said[UNDO_SAID], command[192];
+
+	(void)state;
+	enter(&p, &s, p.path, getuid());
+	(void)snprintf(command, sizeof(command), "touch -d @1000 '%s'/ledger/*", p.store);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(undo(&s, p.path, said), UNDO_RESTORED);
+	(void)snprintf(command, sizeof(command),
+		       "test -z \"$(find '%s/ledger' -type f ! -newermt 2000-01-01)\"",
+		       p.store);
+	assert_int_equal(system(command), 0);
 	close(s.ledger_fd);
 	place_free(&p);
 }
@@ -633,6 +653,7 @@ int main(void)
 		cmocka_unit_test(a_generation_never_is_called_an_original),
 		cmocka_unit_test(what_is_no_generation_is_left_alone),
 		cmocka_unit_test(the_ledger_is_asked_first),
+		cmocka_unit_test(what_came_back_is_kept_from_then_on),
 		cmocka_unit_test(only_to_the_owner_that_the_ledger_has),
 		cmocka_unit_test(a_users_claim_is_not_believed),
 		cmocka_unit_test(an_edited_generation_needs_force),
