@@ -41,6 +41,8 @@ PACKAGES_BUILD = gcc libc6-dev libzydis-dev libelf-dev binutils-dev libseccomp-d
 PACKAGES_DEMO  = perl sqlite3 bash gzip coreutils libsqlite3-0
 PACKAGES_CHECK = g++ clang lld llvm libcmocka-dev libunwind-dev elfutils binutils gdb valgrind mandoc \
 		 procps systemd git jq nasm fp-compiler python3 lua5.4 ruby unison restic shellcheck
+# Packages of their own in newer releases only, part of others before.
+PACKAGES_NEWER = binutils-gold
 
 # Every room is one archive, with what is in its inner folders (manager/ctl is a room of its own);
 # main.c is a program's and stays out of it.
@@ -70,7 +72,7 @@ help:
 	@echo "make fuzz            libFuzzer with clang, FUZZ_SECONDS=$(FUZZ_SECONDS) each target, in build-fuzz/"
 	@echo "make packages        install the Debian packages that are missing"
 	@echo "make install         PREFIX=$(PREFIX) SYSCONFDIR=$(SYSCONFDIR) DESTDIR=$(DESTDIR)"
-	@echo "make uninstall       the same paths; leaves the policy and the store"
+	@echo "make uninstall       stops the daemon, puts originals back; leaves the policy and the store"
 	@echo "make clean           remove $(B)/; B=FOLDER builds elsewhere, CC=clang with clang"
 
 define room_rule
@@ -106,8 +108,8 @@ $(call archive,tests/unit): $(patsubst %.c,$(B)/%.o,$(wildcard tests/unit/*.c))
 	ar rcs $@ $^
 FUZZ      = $(call programs,tests/fuzz/fuzz_*.c)
 MUTANTS   = $(B)/tests/fuzz/mutants
-HELPERS   = $(call programs,tests/e2e/*.c) $(call programs,tests/verify/*.c) \
-	    $(call programs,tests/programs/*.c) $(call programs,tests/torture/*.c) \
+HELPERS   = $(call programs,tests/e2e/*.c) $(call programs,tests/e2e/hostile/*.c) $(call programs,tests/verify/*.c) \
+	    $(call programs,tests/programs/*.c) $(call programs,tests/torture/*.c) $(call programs,tests/mutation/*.c) \
 	    $(call programs,bench/*.c) $(MUTANTS)
 FUZZ_ENGINE ?= tests/fuzz/replay.c
 link_test = $(CC) $(CFLAGS) $(LDFLAGS) -MMD -MP -MT $@ -MF $@.d $(filter %.c %.a,$^) $(1) \
@@ -131,9 +133,10 @@ programs-for-check: all $(UNIT) $(FUZZ) $(HELPERS)
 
 # `make packages` works offline when nothing is missing; without root it only says what is.
 packages: want = $(PACKAGES_BUILD) $(PACKAGES_DEMO) $(PACKAGES_CHECK)
+packages: newer = $(PACKAGES_NEWER)
 packages-demo: want = $(PACKAGES_BUILD) $(PACKAGES_DEMO)
 packages packages-demo:
-	@missing=; for p in $(want); do \
+	@missing=; for p in $(want) $$(apt-cache pkgnames 2>/dev/null | grep -Fx "$(newer)"); do \
 		case "$$(dpkg-query -W -f '$${Status}' $$p 2>/dev/null)" in \
 		*" installed") ;; *) missing="$$missing $$p" ;; esac; \
 	done; \
@@ -242,7 +245,22 @@ install: all
 		echo "$(DESTDIR)$(SYSCONFDIR)/morph.yaml is there: kept"; \
 	else install -D -m 644 etc/morph.yaml $(DESTDIR)$(SYSCONFDIR)/morph.yaml; fi
 
+# Nothing is removed while a rewritten program would be left that has no way back.  UNDO=no: all the same.
+STORE    ?= /var/lib/morph
+UNDO     ?= yes
 uninstall:
+	@if [ -z "$(DESTDIR)" ] && [ -d /run/systemd/system ]; then \
+		systemctl disable --now morphd 2>/dev/null && echo "morphd is stopped"; true; fi
+	@if [ "$(UNDO)" != no ] && [ -d "$(DESTDIR)$(STORE)/originals" ]; then \
+		morphctl=$(BINDIR)/morphctl; [ -x "$$morphctl" ] || morphctl=$(B)/morphctl; \
+		if [ -z "$(DESTDIR)" ] && "$$morphctl" status >/dev/null 2>&1; then \
+			echo "morphd still runs: end it first; nothing was removed"; exit 1; fi; \
+		echo "putting originals back"; \
+		"$$morphctl" undo --all --store=$(STORE) $(if $(DESTDIR),--root=$(DESTDIR)) || { \
+			echo "not all originals could be put back, for the reasons above; nothing was removed." \
+				"UNDO=no removes Morph all the same: what is left stays rewritten, and" \
+				"build/morphctl undo puts it back as long as $(DESTDIR)$(STORE)/originals is there"; \
+			exit 1; }; fi
 	rm -f $(INSTALLED)
 	-rmdir $(LIBEXEC) 2>/dev/null
 

@@ -16,7 +16,7 @@ modules:
   exclude: []
 END
 "$B/morphd" --foreground --policy "$T/morph.yaml" --store "$T/store" --socket "$T/sock" --user nobody \
-	--morph-edit "$B/morph-edit" 2>"$T/log" &
+	--folders "$T" --morph-edit "$B/morph-edit" 2>"$T/log" &
 morphd=$!
 trap 'kill $morphd 2>/dev/null; wait $morphd 2>/dev/null; rm -rf "$T"' EXIT
 ctl() { "$B/morphctl" --socket "$T/sock" "$@"; }

@@ -50,7 +50,7 @@ waiting() {		# CONDITION [WHAT TO DO AFTER TEN SECONDS]
 start_morph() {
 	mkdir -p "$T/store"
 	"$B/morphd" --foreground --policy etc/morph.yaml --store "$T/store" --socket "$T/sock" \
-		--user nobody --morph-edit "$B/morph-edit" 2>"$T/log" &
+		--folders "$T" --user nobody --morph-edit "$B/morph-edit" 2>"$T/log" &
 	morphd=$!
 	local i
 	for i in $(seq 100); do ctl status >/dev/null 2>&1 && break; sleep 0.1; done

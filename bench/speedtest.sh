@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$0")/.."
 . bench/common.bash
 
-result pace "Is a generation slower? On simulated use"
+result speedtest "Is a generation slower? On simulated use"
 cat <<-'END'
 32 observations before the swap and up to 32 since, looked at after 6, 12, 20 and 32 (policy/speedtest.h). How many
 swaps of a generation that is as fast are called slower, and of slower ones how many, after how many observations

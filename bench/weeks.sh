@@ -1,7 +1,7 @@
 #!/bin/bash
 # weeks.sh - what the policy decides over four weeks of made-up use, and what that costs and gains
 . bench/common.bash
-result habits "When to reoptimize: four weeks of use"
+result weeks "When to reoptimize: four weeks of use"
 
 echo "A program whose use changes in several ways, hour by hour (\`bench/weeks.c\`), and morphd's own rule for"
 echo "when to lay it out anew (\`policy/decide.c\`), with the default policy.  Work: jobs, in percent of those of"

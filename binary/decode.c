@@ -119,20 +119,37 @@ static bool has(const struct opcodes *row, uint32_t n, uint8_t opcode)
 	return false;
 }
 
+/* Of registers and constants only: then no fault can tell a handler how long it is. */
+static bool is_of_registers(const uint8_t *code, uint32_t left, bool two)
+{
+	enum { REGISTERS = 3, LEA = 0x8d, IMMEDIATES = 0xb0 };
+
+	if (!two && (code[0] == LEA || (code[0] & 0xf0) == IMMEDIATES ||
+		     (code[0] < 0x40 && (code[0] & 7) >= 4) ||
+		     (code[0] >= 0x98 && code[0] <= 0xa9)))
+		return true;			/* no operand in memory, with ModRM or without */
+	return left > 1 && code[1] >> 6 == REGISTERS;
+}
+
 uint32_t insn_front_room(const struct insn *insn, const uint8_t *code)
 {
 	enum { OPERAND_SIZE = 0x66, REX = 0x40, ESCAPE = 0x0f };
-	/* no prefixes, string instructions, division, groups 4 and 5 */
+	/* no prefixes, stack accesses, string instructions, division, groups 4 and 5 */
 	static const struct opcodes one[] = {
 		{ 0x00, 0x05 }, { 0x08, 0x0d }, { 0x10, 0x15 }, { 0x18, 0x1d }, { 0x20, 0x25 },
-		{ 0x28, 0x2d }, { 0x30, 0x35 }, { 0x38, 0x3d }, { 0x50, 0x5f }, { 0x63, 0x63 },
-		{ 0x68, 0x6b }, { 0x80, 0x81 }, { 0x83, 0x8b }, { 0x8d, 0x8d }, { 0x98, 0x99 },
+		{ 0x28, 0x2d }, { 0x30, 0x35 }, { 0x38, 0x3d }, { 0x63, 0x63 }, { 0x69, 0x69 },
+		{ 0x6b, 0x6b }, { 0x80, 0x81 }, { 0x83, 0x8b }, { 0x8d, 0x8d }, { 0x98, 0x99 },
 		{ 0xa8, 0xa9 }, { 0xb0, 0xc1 }, { 0xc7, 0xc7 }, { 0xd0, 0xd3 },
 	};
-	/* no system instructions, fences, NOPs */
+	/* no system instructions, fences, NOPs; nor what has floating point exceptions */
 	static const struct opcodes two[] = {
-		{ 0x10, 0x17 }, { 0x28, 0x2f }, { 0x40, 0x7f }, { 0x90, 0x9f }, { 0xa3, 0xa5 },
-		{ 0xab, 0xad }, { 0xaf, 0xaf }, { 0xb6, 0xb7 }, { 0xbc, 0xbf }, { 0xd0, 0xfe },
+		{ 0x10, 0x17 }, { 0x28, 0x29 }, { 0x40, 0x50 }, { 0x54, 0x57 }, { 0x90, 0x9f },
+		{ 0xa3, 0xa5 }, { 0xab, 0xad }, { 0xaf, 0xaf }, { 0xb6, 0xb7 }, { 0xbc, 0xbf },
+	};
+	/* these are of vectors with the operand size prefix only; without it they may tell
+	 * what is wrong with the x87 unit */
+	static const struct opcodes vector[] = {
+		{ 0x60, 0x76 }, { 0x7e, 0x7f }, { 0xd1, 0xe5 }, { 0xe8, 0xf6 }, { 0xf8, 0xfe },
 	};
 	uint32_t i = 0;
 
@@ -140,13 +157,20 @@ uint32_t insn_front_room(const struct insn *insn, const uint8_t *code)
 		return 0;
 	while (i < insn->len && code[i] == OPERAND_SIZE)
 		i++;
+	bool sized = i > 0;
 	i += i < insn->len && (code[i] & 0xf0) == REX;
-	bool known = i + 1u < insn->len && code[i] == ESCAPE ?
-		     has(two, sizeof(two) / sizeof(*two), code[i + 1]) :
-		     i < insn->len && has(one, sizeof(one) / sizeof(*one), code[i]);
+	if (i + 1u >= insn->len)
+		return 0;
+	bool is_two = code[i] == ESCAPE;
+	bool known = is_two ? has(two, sizeof(two) / sizeof(*two), code[i + 1]) ||
+			      (sized && has(vector, sizeof(vector) / sizeof(*vector),
+					    code[i + 1])) :
+			      has(one, sizeof(one) / sizeof(*one), code[i]);
 	uint32_t left = INSN_MAX_LENGTH - insn->len;
 	uint32_t room = known && i < INSN_PREFIXES_MAX ? INSN_PREFIXES_MAX - i : 0;
 
+	if (!known || !is_of_registers(code + i + is_two, insn->len - i - is_two, is_two))
+		return 0;
 	if (room > INSN_FRONT_MAX)
 		room = INSN_FRONT_MAX;
 	return room < left ? room : left;

@@ -23,8 +23,6 @@ enum insn_kind {
 	INSN_XBEGIN,		/* xbegin rel: the abort handler is a branch target */
 };
 
-/* Bit i of the masks below is general register i in encoding order: rax rcx rdx rbx rsp rbp rsi
- * rdi r8..r15 = 0..15; 16 is rip. */
 struct insn {
 	uint32_t off;		/* from prog->base */
 	uint8_t len;		/* 1..15 */
@@ -41,15 +39,15 @@ struct insn {
  * out->off is left 0 for the caller to set. */
 bool insn_decode(struct bytes code, vaddr addr, struct insn *out, vaddr *target);
 
-/* The code of many functions. */
+/* One stretch of code, usually of a function, and its instructions. */
 struct insn_run {
 	struct bytes code;
 	struct insn *insn;	/* [n] one behind the other; off is from the start of `code` */
-	uint32_t n;		/* up to the end of `code`, or to what is no instruction */
+	uint32_t n;		/* up to the end of `code`, or to bytes that do not decode */
 };
 
-/* Decodes all of them, two at a time, which takes half as long.  `room` is for as many
- * instructions as all codes together have bytes. */
+/* Decodes all of run[], two at a time, which takes half as long.  `room` has space for as many
+ * instructions as all their codes together have bytes. */
 void insn_decode_runs(struct insn_run *run, uint32_t nrun, struct insn *room);
 
 static inline uint64_t insn_run_end(const struct insn_run *r)
@@ -57,23 +55,26 @@ static inline uint64_t insn_run_end(const struct insn_run *r)
 	return r->n ? r->insn[r->n - 1].off + r->insn[r->n - 1].len : 0;
 }
 
-/* A number for the bytes in front of displacement and immediates, but for the ModRM field of
- * the register operand.  Instructions with the same number are of the same kind and have the
- * same operands but for that register and the values of constants and places.  0: not known. */
+/* A number made of the bytes in front of displacement and immediates, without the register
+ * operand's bits in ModRM.  Two instructions with the same number are the same operation on the
+ * same operands, except for that register, constants and addresses.  0: not known. */
 uint64_t insn_pattern(struct bytes code);
 
-/* A conditional branch right behind it may run as one with it (macro-fusion, as Intel's
- * optimization manual has it; the condition, which rules out some, is not looked at). */
+/* True when the processor may run the instruction and a conditional branch right behind it as
+ * one (macro-fusion, as Intel's optimization manual describes it).  The branch's condition,
+ * which rules out some pairs, is not looked at. */
 bool insn_fuses(struct bytes code);
 
 /* The prefix CS means nothing in 64-bit code in front of an instruction that names no segment
- * and is no branch.  At most as many as the GNU assembler puts there: some processors are slow
- * with more.  Valgrind knows 7 prefixes at most, with the instruction's own. */
+ * and is no branch, so it can make an instruction longer.  FRONT_MAX is what the GNU assembler
+ * puts there at most: some processors are slow with more.  PREFIXES_MAX is what Valgrind knows,
+ * the instruction's own prefixes included. */
 enum { INSN_FRONT = 0x2e, INSN_FRONT_MAX = 5, INSN_PREFIXES_MAX = 7 };
 
-/* How many of those may stand in front of it; 0 where that is not known to be without
- * effect: of anything but plain arithmetic, moves and stack accesses that have no prefix but
- * 66 and REX. */
+/* How many such prefixes may be put in front of the instruction.  More than 0 only where they
+ * are known to have no effect: at plain arithmetic and moves between registers that have no
+ * prefix but 66 and REX.  A handler of faults may add the length of an instruction that can
+ * fault. */
 uint32_t insn_front_room(const struct insn *insn, const uint8_t *code);
 
 /* Target of the position-dependent field: branch target, or address of the rip-relative
@@ -94,7 +95,7 @@ static inline bool insn_is_lea(const struct insn *insn, const uint8_t *code)
 enum { INSN_MAX_CONSTANTS = 3 };
 uint32_t insn_constants(struct bytes code, uint64_t out[INSN_MAX_CONSTANTS]);
 
-/* direct, field is a displacement */
+/* A direct branch: its field is a displacement. */
 static inline bool insn_is_branch(const struct insn *insn)
 {
 	return insn->kind == INSN_CALL || insn->kind == INSN_JMP || insn->kind == INSN_JCC ||

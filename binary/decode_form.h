@@ -1,4 +1,4 @@
-/* decode_form.h - the form of an instruction: all of it but the values in its bytes
+/* decode_form.h - an instruction's form: all that is known of it without its constants' values
  *
  * Internal to the decoder: decode.c asks Zydis for a form, decode_memo.c remembers the answers.
  */

@@ -23,6 +23,7 @@
 
 #include "binary/decode_form.h"
 
+/* 2^14 slots are some times the thousand keys of a large program; chosen. */
 enum { MEMO_BITS = 14, MAX_PREFIXES = 3, SIB_FOLLOWS = 4, SIB_NO_BASE = 5, REX = 0x40, MAP_0F =
        0x0f };
 

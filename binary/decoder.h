@@ -4,7 +4,7 @@
 
 #include <Zydis/Zydis.h>
 
-/* The same one each time; set up at the first call.  Not for several threads. */
+/* Returns the same decoder each time, set up at the first call.  Not for several threads. */
 const ZydisDecoder *decoder(void);
 
 #endif

@@ -2,8 +2,8 @@
  *
  * Relocations are read as the dynamic loader reads them: by DT_RELA, DT_JMPREL and DT_RELR, or,
  * in a file without a dynamic section, from its allocated sections.  A table that is not in the
- * file, and a relocation of something that nobody can write to, are errors: nobody could run
- * such a file.  PostMorph and the Editor read them here; the Verifier does so by itself
+ * file, and a relocation of a place that is not writable, are errors: nobody could run such a
+ * file.  PostMorph and the Editor read them here; the Verifier does so by itself
  * (verify/holders.c).
  *
  * Tested by tests/unit/binary/test_dynamic.c.

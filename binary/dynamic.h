@@ -26,7 +26,8 @@ struct symbol {
 typedef void reloc_fn(void *ctx, const struct reloc *r);
 typedef void symbol_fn(void *ctx, uint32_t index, const struct symbol *s);
 
-/* Fails when a table of relocations is not there, or what one changes cannot be written to. */
+/* Fails when a table of relocations is not in the file, or when the place that a relocation
+ * changes is not writable. */
 int relocs_each(const struct image *img, reloc_fn *f, void *ctx, struct err *err);
 /* All symbols of the first section of that type (SHT_DYNSYM, SHT_SYMTAB); none if absent. */
 void symbols_each(const struct image *img, uint32_t section_type, symbol_fn *f, void *ctx);

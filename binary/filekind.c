@@ -1,7 +1,7 @@
-/* filekind.c - says what a file is that is no program or library for this machine
+/* filekind.c - names the kind of a file that is no program or library for this machine
  *
- * Somebody who names a kernel module or a separate debug file to Morph should read that it is
- * one, and not at which header Morph failed.  So this check comes before all others, and it
+ * Somebody who gives Morph a kernel module or a separate debug file should read that it is one,
+ * and not at which header Morph failed.  So this check comes before all others, and it
  * relies on nothing: the bytes may be anything.
  *
  * Tested by tests/unit/binary/test_image.c.

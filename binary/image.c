@@ -9,10 +9,9 @@
  *   I2  PT_LOADs ascend by address and are disjoint;
  *   I3  no loaded section is compressed or without a type;
  *   I4  there is at most one program header of each type that has one only (PT_DYNAMIC, PT_TLS
- *       and others): of several, some readers believe the first and others the last.
- *
- * Dynamic entries are not checked like that: image_dynamic() takes the first of several with
- * one tag, and the dynamic loader takes the last.
+ *       and others): of several, some readers believe the first and others the last;
+ *   I5  there is at most one dynamic entry of each tag, but for those of which all count: the
+ *       dynamic loader takes the last, image_dynamic() the first.
  *
  * libelf does not write into the file's bytes: it would do so only for another byte order than
  * the machine's, and filekind_check() has refused that.
@@ -21,6 +20,7 @@
 
 #include <libelf.h>
 #include <gelf.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/arena.h"
@@ -201,6 +201,35 @@ static int copy_sections(Elf *elf, struct arena *a, struct image *img, struct er
 	return 0;
 }
 
+static int tag_cmp(const void *x, const void *y)
+{
+	const int64_t *a = x, *b = y;
+
+	return (*a > *b) - (*a < *b);
+}
+
+static int check_dynamic_tags(const struct image *img, struct arena *a, struct err *err)
+{
+	const Elf64_Phdr *ph = image_phdr(img, PT_DYNAMIC);
+	struct rd r = rd_of(ph ? bytes_at(img->file, ph->p_offset, ph->p_filesz) :
+				 (struct bytes){ NULL, 0 });
+	int64_t *tags = arena_array(a, rd_left(&r) / sizeof(Elf64_Dyn), sizeof(*tags)), tag;
+	uint64_t n = 0;
+
+	while (rd_left(&r) >= sizeof(Elf64_Dyn) && (tag = rd_s64(&r)) != DT_NULL) {
+		(void)rd_u64(&r);
+		if (tag != DT_NEEDED && tag != DT_AUXILIARY && tag != DT_FILTER)
+			tags[n++] = tag;
+	}
+	if (n)
+		qsort(tags, n, sizeof(*tags), tag_cmp);
+	for (uint64_t i = 1; i < n; i++)
+		if (tags[i] == tags[i - 1])
+			return err_set(err, ERR_REFUSED, "two dynamic entries of tag 0x%llx",
+				       (unsigned long long)tags[i]);
+	return 0;
+}
+
 int image_parse(struct bytes file, struct arena *a, struct image *img, struct err *err)
 {
 	struct image out = { .file = file };
@@ -216,7 +245,8 @@ int image_parse(struct bytes file, struct arena *a, struct image *img, struct er
 		return err_set(err, ERR_INPUT, "libelf: %s", elf_errmsg(-1));
 	if (copy_program_headers(elf, a, &out, err) < 0 || check_segment_order(&out, err) < 0 ||
 	    check_single_headers(&out, err) < 0 || check_own_header(&out, err) < 0 ||
-	    copy_sections(elf, a, &out, err) < 0 || check_places(&out, err) < 0)
+	    copy_sections(elf, a, &out, err) < 0 || check_places(&out, err) < 0 ||
+	    check_dynamic_tags(&out, a, err) < 0)
 		goto out;
 	bool interp = image_phdr(&out, PT_INTERP) != NULL;
 	(void)image_dynamic(&out, DT_FLAGS_1, &flags);		/* absent: no flags */

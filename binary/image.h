@@ -28,7 +28,7 @@ struct image {
 	Elf64_Phdr *ph;
 	struct section *sh;	/* [nsh], 0 when the file has no section headers */
 	uint32_t nph, nsh;
-	/* first executable PT_LOAD, NULL if none: most questions are about it */
+	/* first executable PT_LOAD, NULL if none; kept apart because most look-ups are in it */
 	const Elf64_Phdr *code;
 	struct bytes text;	/* its content, n == 0 if none ... */
 	vaddr text_at;		/* ... and where that is */
@@ -46,7 +46,7 @@ int image_parse(struct bytes file, struct arena *a, struct image *img, struct er
 /* n bytes of file content that the loader maps at `addr`; .p == NULL if not all of it is
  * there. */
 struct bytes image_at(const struct image *img, vaddr addr, uint64_t n);
-/* As many bytes as one segment has in the file from `addr` on; .p == NULL if none. */
+/* The bytes in the file from `addr` to the end of its segment; .p == NULL if there are none. */
 struct bytes image_rest_anywhere(const struct image *img, vaddr addr);
 static inline struct bytes image_rest(const struct image *img, vaddr addr)
 {

@@ -1,8 +1,8 @@
-/* loadtables.c - sections hold all that the dynamic loader reads by dynamic entries
+/* loadtables.c - checks that sections hold all that the loader reads through dynamic entries
  *
  * Section headers are for tools; the loader never looks at them.  It goes by dynamic entries,
- * and how many symbols, versions and hash chains there are follows from the hash tables and
- * relocations.  Morph moves such tables by their sections, and takes the symbols of .dynsym for
+ * and learns from the hash tables and relocations how many symbols, versions and hash chains
+ * there are.  Morph moves such tables by their sections, and takes the symbols of .dynsym for
  * all there are.  So it is checked here that a section begins where each of these entries
  * leads, and that it holds everything that the loader can reach there.
  *

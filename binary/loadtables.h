@@ -1,12 +1,11 @@
-/* loadtables.h - do sections hold all that the loader reads by dynamic entries? */
+/* loadtables.h - checks that sections hold all that the loader reads through dynamic entries */
 #ifndef BINARY_LOADTABLES_H
 #define BINARY_LOADTABLES_H
 
 struct err;
 struct image;
 
-/* ERR_INPUT where they do not: then nothing that section headers say of these tables can be
- * believed. */
+/* ERR_INPUT where they do not: then section headers cannot be believed about these tables. */
 int loadtables_check(const struct image *img, struct err *err);
 
 #endif

@@ -1,6 +1,6 @@
-/* addr.h - the number spaces in which Morph speaks of places
+/* addr.h - one type for each kind of address: in an original, in a generation, in a file
  *
- * A bare uint64_t is never an address in an interface.
+ * No interface passes an address as a bare uint64_t.
  */
 #ifndef LIB_ADDR_H
 #define LIB_ADDR_H

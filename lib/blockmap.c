@@ -4,16 +4,37 @@
  * count is held against the bytes that are there before anything is allocated, and order,
  * disjointness and bounds are checked once, so that the searches need no care.
  *
- * A block may have an empty image (its instructions were all padding); it then shares its place
+ * A block may have an empty image (its instructions were all NOPs); it then shares its place
  * with the block behind it, which comes later in block[] and is the one that a search finds.
  */
 #include "lib/blockmap.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "lib/err.h"
 #include "lib/search.h"
+
+/* A generation's names of sections are behind everything else, but for their headers. */
+enum { TAIL = 1 << 16 };
+
+bool blockmap_may_be_in(int fd)
+{
+	static const char name[] = ".morph.map";
+	static uint8_t tail[TAIL];
+	struct stat st;
+	char magic[4];
+
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || pread(fd, magic, 4, 0) != 4 ||
+	    memcmp(magic, "\177ELF", 4) != 0)
+		return false;
+	off_t from = st.st_size > TAIL ? st.st_size - TAIL : 0;
+	ssize_t n = pread(fd, tail, sizeof(tail), from);
+	return n > 0 && memmem(tail, (size_t)n, name, sizeof(name));
+}
 
 static const char magic[8] = { 'M', 'O', 'R', 'P', 'H', 'M', 'A', 'P' };
 
@@ -23,7 +44,7 @@ enum {
 	BLOCK_SIZE_MIN = 1,
 	ENTRY_SIZE = 4,
 	TABLE_SIZE = 24,
-	MAX_SEGS = 64,		/* they are searched one by one */
+	MAX_SEGS = 64,		/* chosen: they are searched one by one, and files have few */
 };
 
 void blockmap_segs_write(const struct blockmap_seg *seg, uint32_t nseg, struct wr *out)

@@ -1,7 +1,7 @@
 /* blocktable.h - where the blocks of one original module are
  *
  * Made once per original by a confined `morph-edit analyze --table`, kept by the Manager, which
- * has no decoder.  Little-endian, no padding:
+ * has no decoder.  Little-endian, without gaps:
  *
  *   header   "MORPHBLK" | u32 version = 1 | 32 bytes SHA-256 of the original | u64 base
  *            | u64 text_size | u32 nseg | u32 nfn | u32 nblock

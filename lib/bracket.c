@@ -1,4 +1,4 @@
-/* bracket.c - counts, for each slot, the numbers in front of it */
+/* bracket.c - builds the slots of bracket.h: for each, how many of the numbers lie before it */
 #include "lib/bracket.h"
 
 void bracket_make(struct bracket *b, uint32_t *room, uint32_t n,

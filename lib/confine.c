@@ -36,7 +36,7 @@ static int limit(int resource, uint64_t value, const char *name, struct err *err
 
 /* --- filters of system calls --- */
 
-enum { MAX_TESTS = 3, MAX_CALLS = 64 };
+enum { MAX_TESTS = 3, MAX_CALLS = 64 };	/* room for the lists below */
 
 /* A system call that is allowed when its tested arguments are as said.  The kernel looks at the
  * lower half of those that are an int, so tests of these must as well. */
@@ -104,7 +104,8 @@ int confine_job(uint64_t memory_bytes, unsigned cpu_s, struct err *err)
 	    (memory_bytes && limit(RLIMIT_AS, memory_bytes, "address space", err) < 0) ||
 	    (cpu_s && limit(RLIMIT_CPU, cpu_s, "CPU time", err) < 0))
 		return -1;
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+	/* a core file that a program takes, core_pattern "|...", has no limit of size */
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0)
 		return err_set(err, ERR_SYS, "prctl: %s", strerror(errno));
 	return filter(SCMP_ACT_KILL_PROCESS, allowed, COUNT(allowed), call, COUNT(call), err);
 }
@@ -155,6 +156,7 @@ static int filter_program(int program, int first_out, int nfd, struct err *err)
 		{ SCMP_SYS(fcntl), 1, { INT_IS(1, F_GETFD) } },
 		{ SCMP_SYS(prlimit64), 1, { INT_IS(0, 0) } },	/* its own, which only sink */
 		{ SCMP_SYS(prctl), 1, { INT_IS(0, PR_SET_NO_NEW_PRIVS) } },
+		{ SCMP_SYS(prctl), 2, { INT_IS(0, PR_SET_DUMPABLE), INT_IS(1, 0) } },
 		{ SCMP_SYS(getpriority), 2, { INT_IS(0, PRIO_PROCESS), INT_IS(1, 0) } },
 	};
 	size_t n = 0;

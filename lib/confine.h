@@ -1,7 +1,7 @@
-/* confine.h - processes that give up everything but what their part of the work needs
+/* confine.h - a process gives up every right that its part of the work does not need
  *
- * None of this can be undone.  In a sanitizer build the filters of system calls are left out,
- * because the sanitizers need more.
+ * What is given up cannot be had back.  In a sanitizer build the filters of system calls are
+ * left out, because the sanitizers need more.
  */
 #ifndef LIB_CONFINE_H
 #define LIB_CONFINE_H
@@ -11,17 +11,17 @@
 struct err;
 
 /* For a job that has its input in memory and its output open: no new privileges, no core
- * file, at most `memory_bytes` of address space and `cpu_s` of CPU time (0: as inherited),
- * and from then on only the system calls that write to open descriptors, manage memory that
- * is never code nor shared, and exit; any other one kills the process with SIGSYS.  Nothing
- * can be read any more, nor opened: what the cage below has to leave to the loader, files of
- * libraries, is out of reach before the first byte of input is looked at. */
+ * file, also none that a program takes, at most `memory_bytes` of address space and `cpu_s`
+ * of CPU time (0: as inherited), and from then on only the system calls that write to open
+ * descriptors, manage memory that is never code nor shared, and exit; any other one kills the
+ * process with SIGSYS.  Nothing can be opened or read any more.  (confine_program() has to let
+ * the loader read libraries; a sound job cannot read even these once it looks at its input.) */
 int confine_job(uint64_t memory_bytes, unsigned cpu_s, struct err *err);
 
-/* For a child that is about to execute a program which may be broken or taken over: what it
- * could not do to itself, it cannot do at all.  It has the descriptors below `nfd`, and
- * `program`, which closes itself and is higher than any that it may open.  Needs "no new
- * privileges".  Afterwards:
+/* For a child that is about to execute a program which may be broken or taken over, and so
+ * cannot be relied on to confine itself.  The child has the descriptors below `nfd`, and
+ * `program`, which is close-on-exec and higher than any descriptor that the program may open.
+ * Needs "no new privileges".  Afterwards:
  *   writing     goes to descriptors 1, 2 and first_out..nfd-1 only, not into what is mapped
  *   files       of libraries can be read, as the loader must; nothing else can be opened, and
  *               nothing executed but the program itself and its loader

@@ -23,7 +23,8 @@
 
 enum {
 	MAX_INPUT = 1 << 30,	/* bytes; the largest program of a distribution is 200 MiB */
-	/* such memory goes back to the system when it is freed, for the next step */
+	/* An allocation of this size goes back to the system when it is freed, for the next
+	 * step; chosen, not measured. */
 	LARGE = 1 << 18,
 };
 

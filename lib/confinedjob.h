@@ -30,7 +30,7 @@ struct confinedjob_in {
 };
 
 struct confinedjob_out {
-	/* path or "fd:N"; NULL: not wanted, what work() gives is dropped */
+	/* path or "fd:N"; NULL: not wanted, and work()'s bytes are dropped */
 	const char *arg;
 	struct wr bytes;	/* work() appends */
 	/* index of the input whose permission bits a new file gets, or -1 */

@@ -1,4 +1,4 @@
-/* countsfile.c - writing and reading of the file of counts
+/* countsfile.c - makes and reads the file in which an instrumented program counts
  *
  *	head, fields, path | zero bytes to a page | counters, slots | block map | heat
  *

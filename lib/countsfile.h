@@ -13,7 +13,8 @@ struct err;
 
 enum { COUNTSFILE_HEAD = 48, COUNTSFILE_SLOT = 32 };	/* bytes */
 enum { COUNTSFILE_VERSION = 3 };
-/* counters before that: starts, targets without a slot */
+/* The first edge counter has this index.  The two before it count how often the program was
+ * started, and calls whose target got no slot. */
 enum { COUNTSFILE_FIRST = 2 };
 
 struct countsfile {
@@ -23,7 +24,7 @@ struct countsfile {
 	uint32_t ncounter, nslot, nsite;
 	uint64_t offset, size;		/* of counters and slots in the file */
 	struct bytes map;		/* block map of the instrumented generation */
-	/* by which it was chosen what is counted; n == 0: by guess alone */
+	/* the expected counts by which the edges to count were chosen; n == 0: guesses alone */
 	struct bytes heat;
 	const char *path;		/* of the original, absolute */
 	struct bytes counters, slots;	/* by reading only */
@@ -35,7 +36,7 @@ struct countsfile_slot {
 	uint64_t count;
 };
 
-/* Where slots begin in the region, and the region's size, for that many. */
+/* Of the region that holds counters and slots: where its slots begin, and its size. */
 uint64_t countsfile_slots_at(uint32_t ncounter);
 uint64_t countsfile_size(uint32_t ncounter, uint32_t nslot);
 /* Where the region begins in the file. */

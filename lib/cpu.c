@@ -1,4 +1,4 @@
-/* cpu.c - what of the processor matters to a layout */
+/* cpu.c - asks cpuid for the processor's model, and tells what is known of that model */
 #include "lib/cpu.h"
 
 #include <cpuid.h>

@@ -1,4 +1,4 @@
-/* cpu.h - what of the processor matters to a layout */
+/* cpu.h - the properties of a processor on which the best layout depends */
 #ifndef LIB_CPU_H
 #define LIB_CPU_H
 
@@ -10,9 +10,9 @@ struct cpu {			/* as cpuid tells it */
 };
 
 struct cpu cpu_here(void);
-/* It does not keep lines of 32 bytes decoded that a jump crosses or ends at the end of
- * ("Mitigations for Jump Conditional Code Erratum", Intel 2019): Skylake, Cascade, Kaby,
- * Coffee, Whiskey, Amber and Comet Lake. */
+/* True for a processor that does not keep a 32-byte line of code decoded if a jump crosses the
+ * line's end or ends there ("Mitigations for Jump Conditional Code Erratum", Intel 2019):
+ * Skylake, Cascade, Kaby, Coffee, Whiskey, Amber and Comet Lake. */
 bool cpu_decodes_jumps_by_line(const struct cpu *cpu);
 
 #endif

@@ -1,4 +1,7 @@
-/* err.c - sentences about failures; one that is too long is cut */
+/* err.c - builds the sentence about a failure; one that is too long is cut at its end
+ *
+ * Tested by tests/unit/lib/test_err.c.
+ */
 #include "lib/err.h"
 
 #include <stdarg.h>

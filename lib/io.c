@@ -1,4 +1,7 @@
-/* io.c - reads and writes all of a file, in pieces, through interrupted calls */
+/* io.c - reads and writes whole files, going on after interrupted and short calls
+ *
+ * Tested by tests/unit/lib/test_io.c.
+ */
 #include "lib/io.h"
 
 #include <errno.h>
@@ -45,9 +48,9 @@ int io_read_all(int fd, size_t max, struct arena *a, struct bytes *out, struct e
 	size_t cap = S_ISREG(st.st_mode) ? (size_t)st.st_size + 1 : 65536, n = 0;
 	uint8_t *p = arena_alloc(a, cap);
 	for (;;) {
+		if (n > max)
+			return err_set(err, ERR_INPUT, "larger than %zu bytes", max);
 		if (n == cap) {
-			if (cap > max)
-				return err_set(err, ERR_INPUT, "larger than %zu bytes", max);
 			p = arena_grow(a, p, cap, cap * 2, 1);
 			cap *= 2;
 		}

@@ -15,8 +15,8 @@ int io_write_all(int fd, const void *p, size_t n, struct err *err);
  * under us cannot hurt.  More than `max` bytes is an error. */
 int io_read_all(int fd, size_t max, struct arena *a, struct bytes *out, struct err *err);
 
-/* Command-line file arguments: "fd:N" names an inherited descriptor (how the Manager hands
- * files to morph-edit), "-" is not special, anything else is opened as a path. */
+/* Opens a file named on the command line.  "fd:N" is the inherited descriptor N: that is how
+ * the Manager hands files to morph-edit.  Anything else is a path, "-" too. */
 int io_open_read(const char *arg, struct err *err);
 int io_open_write(const char *arg, struct err *err);	/* O_CREAT | O_TRUNC, 0666 & ~umask */
 

@@ -1,7 +1,7 @@
 /* landlock.c - the kernel's Landlock, by its system calls
  *
- * The C library has no functions for it, and the header of some distributions does not know
- * newer versions: numbers that are missing there stand here.  Every right that the running
+ * The C library has no functions for it, and the headers of some distributions are older than
+ * the kernels: numbers that they lack are defined here.  Every right that the running
  * kernel can govern is taken away, and only those of the rules are given back.
  *
  * Tested by tests/unit/manager/parent/test_cage.c and tests/e2e/trust.sh.

@@ -1,10 +1,9 @@
-/* landlock.h - files, networks and signals that a process gives up for itself and what it
- * starts
+/* landlock.h - a process gives up files, networks and signals, for itself and for its children
  *
- * A thin cover of the kernel's Landlock: everything of a file system that Landlock can govern
- * is forbidden but beneath the paths that are named; so are TCP, abstract sockets and signals
- * to processes outside, as far as the kernel knows of these.  Descriptors that are open stay
- * usable.
+ * A thin cover of the kernel's Landlock.  Everything that Landlock can govern in a file system
+ * is forbidden, except beneath the paths that are named.  TCP, abstract sockets and signals to
+ * processes outside are forbidden as well, as far as the running kernel can do that.
+ * Descriptors that are open stay usable.
  */
 #ifndef LIB_LANDLOCK_H
 #define LIB_LANDLOCK_H

@@ -134,6 +134,7 @@ void msg_encode(const struct msg *m, struct wr *out)
 	wr_raw(out, m->text, n);
 }
 
+/* Chosen: a peer that has not read for five seconds hangs. */
 enum { SEND_TRIES = 5, SEND_WAIT_MS = 1000 };
 
 union control {

@@ -1,6 +1,6 @@
 /* profile.c - reading and writing of block profiles
  *
- * The reader takes one line after the other and knows four kinds of header line, each at most
+ * The reader goes line by line and knows four kinds of header line, each at most
  * once, before the first line with a count.  Numbers are parsed here, not by strtod(): no
  * locale, no exponents, no "nan".
  */
@@ -56,7 +56,7 @@ static int hex_value(char c)
 	return -1;
 }
 
-enum { DIGITS = 15 };			/* in front of the point */
+enum { DIGITS = 15 };			/* in front of the point: a double holds them exactly */
 static const double COUNT_MAX = 999999999999999;
 
 /* Digits, perhaps a point and more digits. */

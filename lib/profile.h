@@ -11,7 +11,7 @@
  *   call 0x4f2b3 0x51230 4.000    the call or jump at 0x4f2b3 entered the function at 0x51230
  *
  * Control bytes and '%' in the module's path are written as %XX.  Numbers are plain decimals.
- * A count is in samples, not yet divided by the block's length: who reads it knows the length.
+ * A block's count is in samples, not divided by the block's length, which the reader knows.
  * Edges and calls of such a profile are sparse observations: their ratios tell something, their
  * sums nothing.  When the clock is `exact`, blocks, edges and calls are executions, and
  * complete.  Lines of unknown kind are an error: a newer profile must not be half understood.

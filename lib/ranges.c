@@ -1,4 +1,4 @@
-/* ranges.c - slots of equal width, and marks in them
+/* ranges.c - finds the range that holds a number, by slots of equal width with marks in them
  *
  *   numbers  |      slot 0      |      slot 1      |      slot 2      |
  *   ranges      [ 0  )[ 1 )        [    2                  )[ 3 )
@@ -6,8 +6,8 @@
  *
  * A mark says where in its slot a range begins, or a gap behind one.  The last mark at or in
  * front of a number tells what the number is in; a slot knows its first mark, and how many
- * ranges begin in front of it.  Slots are as wide as gives four to eight ranges each, so few
- * marks are looked at.
+ * ranges begin in front of it.  Their width is chosen so that each has four to eight ranges on
+ * average, so few marks are looked at; four was chosen, not measured.
  *
  * INVARIANTS
  *   I1  mark[0] is a gap in front of everything, so there always is a last mark;

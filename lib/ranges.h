@@ -1,8 +1,8 @@
 /* ranges.h - which of many disjoint ranges holds a number
  *
- * For numbers below 2^32.  What is kept takes about three bytes a range, however far apart the
- * ranges are, and a search looks at a few neighbouring marks: no more memory is touched for
- * many ranges than for few.  Malloc-backed; a failed allocation exits as in lib/arena.h.
+ * For numbers below 2^32.  The structure takes about three bytes a range, however far apart the
+ * ranges are, and a search looks at a few neighbouring marks: it touches no more memory among
+ * many ranges than among few.  Malloc-backed; a failed allocation exits as in lib/arena.h.
  */
 #ifndef LIB_RANGES_H
 #define LIB_RANGES_H
@@ -20,13 +20,13 @@ struct ranges {			/* zeroed: empty */
 	uint8_t shift;
 };
 
-/* Empty; for at most `n` ranges that end at `end` (<= 2^32) or before. */
+/* Makes *r empty, with room for `n` ranges that end at `end` (<= 2^32) or before. */
 void ranges_init(struct ranges *r, uint32_t n, uint64_t end);
-/* Behind those that there are; not empty. */
+/* Adds a range behind all that were added before; `size` is not 0. */
 void ranges_add(struct ranges *r, uint32_t start, uint32_t size);
-/* After the last one, before the first search. */
+/* To be called once, after the last range was added and before the first search. */
 void ranges_finish(struct ranges *r);
-/* Its index in the order they were added; RANGES_NONE. */
+/* Index, in the order of adding, of the range that holds x; RANGES_NONE: none does. */
 uint32_t ranges_find(const struct ranges *r, uint64_t x);
 size_t ranges_bytes(const struct ranges *r);
 void ranges_free(struct ranges *r);

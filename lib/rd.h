@@ -1,8 +1,8 @@
 /* rd.h - the one bounds-checked way to read bytes that somebody else wrote
  *
- * No casts of file bytes to structs anywhere: take a range with bytes_at(), walk it with a
- * reader.  A reader that runs over its end turns `bad` and gives zeros from then on, so a
- * parser may read a whole record first and look at `bad` once.
+ * File bytes are nowhere cast to structs: a parser takes a range with bytes_at() and walks it
+ * with a reader.  A reader that runs over its end turns `bad` and gives zeros from then on, so
+ * a parser may read a whole record first and look at `bad` once.
  */
 #ifndef LIB_RD_H
 #define LIB_RD_H

@@ -1,4 +1,5 @@
-/* statememory.c - finds the pieces of memory in what came with a sample, and their addresses */
+/* statememory.c - splits the memory that came with a sample into pieces, with their
+ * addresses */
 #include "lib/statememory.h"
 
 static uint64_t slot_bytes(unsigned slot)

@@ -1,16 +1,20 @@
-/* statememory.h - what came with a sample of the memory that the program's registers point to
+/* statememory.h - the memory that registers point to, as it comes with a sample
  *
- * Of each general register the bytes around where it points, and of the first words there, if
- * they are pointers, the bytes where those point: SLOTS places, of which those come that could
- * be read without waiting.  Where a slot is follows from the registers and the slots before it,
- * so addresses are not told:
+ * For each general register there are the bytes around the place that it points to and, for the
+ * first words at that place, the bytes that each of these points to, if it is a pointer.  These
+ * are SLOTS slots; only slots that could be read without waiting come with a sample.  The
+ * address of a slot follows from the registers and the slots before it, so addresses are not
+ * stored:
  *
- *   u64 mask, bit i: slot i has come | the bytes of each that has, ascending
+ *   u64 mask, bit i: slot i has come | the bytes of each slot that has come, ascending
  *
- * Register r, by its number in machine code, has the slots from r * PER_GPR on.  The first is
- * REACH bytes from BACK below where it points, that rounded down to a multiple of 8; w + 1
- * behind it is CHASE bytes from where word w at that place points, and comes only if the first
- * does.
+ * Register r, by its number in machine code, has the slots from r * PER_GPR on.  The first
+ * holds REACH bytes from BACK below the place that r points to, which is rounded down to a
+ * multiple of 8.  Slot w + 1 behind it holds CHASE bytes from the address in word w at that
+ * place; it comes only if the first one does.
+ *
+ * The sizes were chosen together; as they are, branches told by a sample of perl rose from 0.9
+ * to 5.6 and of cc1 from 1.5 to 5.8.  Other sizes were not measured.
  */
 #ifndef LIB_STATEMEMORY_H
 #define LIB_STATEMEMORY_H
@@ -33,7 +37,7 @@ struct statememory_piece {
 	struct bytes b;
 };
 
-/* Where the first slot of a register is, and where in it word w that is chased. */
+/* The address of a register's first slot, and the offset in it of word w that is followed. */
 static inline uint64_t statememory_at(uint64_t gpr)
 {
 	return (gpr & ~UINT64_C(7)) - STATEMEMORY_BACK;
@@ -44,10 +48,11 @@ static inline unsigned statememory_word_at(unsigned w)
 	return STATEMEMORY_BACK + 8 * w;
 }
 
-/* The bytes of memory that begin at `b`, which may go on behind it; 0: they are malformed. */
+/* How many bytes the mask and the slots at the start of `b` take; `b` may go on behind them.
+ * 0: they are malformed. */
 uint64_t statememory_bytes(struct bytes b);
-/* The pieces that came, their number, at most STATEMEMORY_SLOTS; -1 when `memory` is
- * malformed. */
+/* Fills out[] with the slots that came, and returns how many, at most STATEMEMORY_SLOTS; -1
+ * when `memory` is malformed. */
 int statememory_pieces(const uint64_t gpr[STATEMEMORY_GPRS], struct bytes memory,
 		       struct statememory_piece out[STATEMEMORY_SLOTS]);
 

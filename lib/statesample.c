@@ -1,4 +1,4 @@
-/* statesample.c - reading and writing of state samples
+/* statesample.c - reads and writes streams of samples with registers, stack and memory
  *
  * A record says its size twice, as a whole and by the lengths of its parts, and both must
  * agree: a reader that lost its place notices at once.

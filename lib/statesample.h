@@ -1,8 +1,9 @@
 /* statesample.h - a stream of samples that carry the state of the program
  *
- * What `morph-edit interpret` reads: where a task was about to run, its general registers, its
- * flags and, if wanted, a piece of its stack.  These are the user's data: the stream goes from
- * one process to another and never to a disk.  Little-endian, no padding:
+ * `morph-edit interpret` reads it.  A sample has the address at which a task was about to run,
+ * its general registers, its flags and, if wanted, pieces of its stack and memory.  These are
+ * the user's data: the stream goes from one process to another and never to a disk.
+ * Little-endian, without gaps:
  *
  *   "MSTATE02"
  *   record   u32 size of the record | u32 flags = 0 | u64 pc | u64 bias | u64 rflags

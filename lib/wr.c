@@ -5,31 +5,38 @@
 #include <stdlib.h>
 
 #include "lib/memory.h"
+#include "lib/secret.h"
+
+enum { CAP_FIRST = 256, CAP_FIRST_SECRET = 64 << 10 };
 
 void wr_free(struct wr *w)
 {
-	free(w->p);
-	*w = (struct wr){ 0 };
+	if (w->secret)
+		secret_free(w->p, w->cap);
+	else
+		free(w->p);
+	*w = (struct wr){ .secret = w->secret };
 }
 
 void wr_move(struct wr *to, struct wr *from)
 {
 	wr_free(to);
 	*to = *from;
-	*from = (struct wr){ 0 };
+	*from = (struct wr){ .secret = from->secret };
 }
 
 /* n bytes appended, not yet written to. */
 static uint8_t *extend(struct wr *w, size_t n)
 {
 	if (w->cap - w->n < n) {
-		size_t cap = w->cap ? w->cap : 256;
+		size_t cap = w->cap ? w->cap : w->secret ? CAP_FIRST_SECRET : CAP_FIRST;
 
 		while (cap - w->n < n && cap <= SIZE_MAX / 2)
 			cap *= 2;
 		if (cap - w->n < n)
 			memory_exhausted();
-		w->p = memory_grow(w->p, cap, 1);
+		w->p = w->secret ? secret_grow(w->p, w->cap, cap)
+				 : memory_grow(w->p, cap, 1);
 		w->cap = cap;
 	}
 	uint8_t *at = w->p + w->n;

@@ -1,22 +1,26 @@
 /* wr.h - growing byte buffer for everything that Morph writes in binary
  *
- * Malloc-backed; the owner frees it with wr_free().  A failed allocation exits as in arena.h.
+ * Malloc-backed, or of lib/secret.h where `secret` is set before the first byte; the owner
+ * frees it with wr_free().  A failed allocation exits as in arena.h.
  * Integers are written little-endian.
  */
 #ifndef LIB_WR_H
 #define LIB_WR_H
+
+#include <stdbool.h>
 
 #include "lib/rd.h"
 
 struct wr {
 	uint8_t *p;
 	size_t n, cap;
+	bool secret;
 };
 
 void wr_free(struct wr *w);			/* leaves an empty, usable buffer */
-/* instead of what `to` held; `from` is empty then */
+/* `to` gets the bytes of `from` in place of its own; `from` is empty afterwards. */
 void wr_move(struct wr *to, struct wr *from);
-/* n zero bytes appended; pointer to the first */
+/* Appends n zero bytes; returns a pointer to the first, valid until the next call. */
 uint8_t *wr_reserve(struct wr *w, size_t n);
 void wr_raw(struct wr *w, const void *p, size_t n);
 void wr_u8(struct wr *w, uint8_t v);

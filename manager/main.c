@@ -36,6 +36,7 @@ int main(int argc, char **argv)
 	struct role_options o = {
 		.role = MSG_ROLE_PARENT, .policy = "/etc/morph.yaml", .store = "/var/lib/morph",
 		.socket = "/run/morph/control.sock", .host = "",
+		.folders = "",
 	};
 
 	int rc = options_parse(argc, argv, &o);

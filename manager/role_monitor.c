@@ -10,7 +10,8 @@
 #include "manager/parent/role.h"
 #include "monitor/monitor.h"
 
-enum { STATES_MAX_BYTES = 4 << 20 };	/* some 1,100 with memory and 9,000 without */
+/* Chosen: some 1,100 samples with memory and 9,000 without. */
+enum { STATES_MAX_BYTES = 4 << 20 };
 
 enum { SPOOL_PATH = 4096 };
 
@@ -55,7 +56,8 @@ int role_monitor(const struct role_options *o)
 							    : PERF_STATE_NEVER,
 				       .stack_bytes = o->stack_bytes / 8 * 8,
 				       .crashes = true,
-				       .memory = o->switched && o->memory };
+				       .memory = o->switched && o->memory,
+				       .guard = true };
 	uint32_t own = (uint32_t)getppid();	/* and with it all roles and jobs */
 	struct role_options copy = *o;
 	struct err err = { 0 };
@@ -75,7 +77,7 @@ int role_monitor(const struct role_options *o)
 		.confine = drop,
 		.confine_ctx = &copy,
 	};
-	if (set && (!perf_tells_crashes(set) || (wanted.memory && !perf_tells_memory(set))))
+	if (set && (!perf_tells_crashes(set) || (o->switched && !perf_guards(set))))
 		role_log("%s", perf_lacks(set)->note);
 	struct monitor_counts counts = { 0 };
 	struct err untold;

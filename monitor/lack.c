@@ -1,4 +1,4 @@
-/* lack.c - what the Monitor has to do without, and why */
+/* lack.c - notes what the machine does not offer the Monitor, and why */
 #include "monitor/lack.h"
 
 #include <stdio.h>

@@ -1,14 +1,16 @@
-/* merge.c - the records of all CPUs' rings in time order
+/* merge.c - merges the records of all CPUs' rings in the order of time
  *
- * Each ring has three positions, tail <= scanned <= head: before `tail` everything has gone
- * out, before `scanned` the times are known to the newest-time account, at `head` the kernel
- * writes.  A heap holds the rings that have a record to offer, the oldest on top.
+ * Each ring has three positions, tail <= scanned <= head: everything before `tail` has gone
+ * out, the newest time is known of everything before `scanned`, and the kernel writes at
+ * `head`.  A heap holds the rings that have a record to offer, the oldest on top.
  *
  * INVARIANTS
  *   I1  times that go out never decrease: a record that comes late is given the last time;
  *   I2  of equal times, the ring with the lower number goes first;
  *   I3  a malformed record ends its ring's look: nothing behind it can be found, so the ring is
- *       skipped to its head and that is counted once.
+ *       skipped to its head and that is counted once;
+ *   I4  what records hold is copied to secret memory only, and merge_rest() leaves of that no
+ *       more than memory whose sample is still to come.
  */
 #include "monitor/merge.h"
 
@@ -17,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/secret.h"
 #include "lib/statememory.h"
 
 struct source {
@@ -24,9 +27,15 @@ struct source {
 	uint64_t scanned;
 	uint64_t time_ns;		/* of the record at ring.tail, while in the heap */
 	struct bytes record;
-	uint8_t *bounce;		/* made when a record first wraps */
-	struct spool_event with_memory;	/* of the sample that follows; has it in `memory` */
-	uint8_t *memory;		/* [STATEMEMORY_MAX], made when some first comes */
+	uint8_t *bounce;		/* [PERF_RECORD_BYTES_MAX], secret; NULL: none yet */
+	struct waiting *waiting;	/* secret; NULL: none */
+};
+
+struct waiting {			/* memory of the sample that follows */
+	struct spool_event of;		/* memory_bytes 0: it has been given */
+	bool private;			/* the state of that sample is not to be told */
+	bool rested;			/* it was there when merge_rest() was called */
+	uint8_t memory[STATEMEMORY_MAX];
 };
 
 struct merge {
@@ -37,7 +46,7 @@ struct merge {
 	uint64_t newest_ns;		/* over everything scanned so far */
 	uint64_t last_ns;		/* newest that went out */
 	struct merge_counts counts;
-	uint8_t scratch[PERF_RECORD_BYTES_MAX];
+	uint8_t *scratch;		/* as `bounce` */
 };
 
 static void *must(void *p)
@@ -65,12 +74,37 @@ void merge_free(struct merge *m)
 	if (!m)
 		return;
 	for (unsigned i = 0; i < m->nsrc; i++) {
-		free(m->src[i].bounce);
-		free(m->src[i].memory);
+		secret_free(m->src[i].bounce, PERF_RECORD_BYTES_MAX);
+		secret_free(m->src[i].waiting, sizeof(struct waiting));
 	}
+	secret_free(m->scratch, PERF_RECORD_BYTES_MAX);
 	free(m->src);
 	free(m->heap);
 	free(m);
+}
+
+static void forget(uint8_t **record)
+{
+	secret_free(*record, PERF_RECORD_BYTES_MAX);
+	*record = NULL;
+}
+
+void merge_rest(struct merge *m)
+{
+	forget(&m->scratch);
+	for (unsigned i = 0; i < m->nsrc; i++) {
+		struct source *s = &m->src[i];
+
+		forget(&s->bounce);	/* the next round reads its record again */
+		if (!s->waiting)
+			continue;
+		if (s->waiting->of.sample.state.memory_bytes && !s->waiting->rested) {
+			s->waiting->rested = true;
+			continue;
+		}
+		secret_free(s->waiting, sizeof(*s->waiting));
+		s->waiting = NULL;
+	}
 }
 
 void merge_look(struct merge *m, unsigned i, const struct perf_ring *ring)
@@ -99,6 +133,8 @@ const struct merge_counts *merge_counts(const struct merge *m)
 /* Raises newest_ns over the records that came since the last look. */
 static void scan(struct merge *m, struct source *s)
 {
+	if (!m->scratch)
+		m->scratch = secret_new(PERF_RECORD_BYTES_MAX);
 	while (s->scanned != s->ring.head) {
 		struct bytes rec = perf_ring_record(&s->ring, s->scanned, m->scratch);
 
@@ -141,7 +177,7 @@ static bool offer(struct merge *m, struct source *s)
 	if (s->ring.tail == s->ring.head)
 		return false;
 	if (!s->bounce)
-		s->bounce = must(malloc(PERF_RECORD_BYTES_MAX));
+		s->bounce = secret_new(PERF_RECORD_BYTES_MAX);
 	s->record = perf_ring_record(&s->ring, s->ring.tail, s->bounce);
 	if (!s->record.p) {
 		m->counts.malformed++;
@@ -153,27 +189,44 @@ static bool offer(struct merge *m, struct source *s)
 }
 
 /* Records do not stay: a sample may come a look later than its memory. */
-static void keep_memory(struct source *s, const struct spool_event *ev)
+static void keep_memory(struct source *s, const struct spool_event *ev, bool private)
 {
-	if (!s->memory)
-		s->memory = must(malloc(STATEMEMORY_MAX));
-	s->with_memory = *ev;
-	memcpy(s->memory, ev->sample.state.memory, ev->sample.state.memory_bytes);
+	if (!s->waiting)
+		s->waiting = secret_new(sizeof(*s->waiting));
+	s->waiting->of = *ev;
+	s->waiting->rested = false;
+	s->waiting->private = private;
+	memcpy(s->waiting->memory, ev->sample.state.memory, ev->sample.state.memory_bytes);
 }
 
 /* What came just before the sample, if it is of it. */
-static void give_memory(struct source *s, struct spool_event *ev)
+static const struct waiting *waiting_for(const struct source *s, const struct spool_event *ev)
 {
-	const struct spool_event *of = &s->with_memory;
 	const unsigned sp = 4;
 
-	if (ev->sample.has_state && of->sample.state.memory_bytes && of->tid == ev->tid &&
-	    of->sample.pc == ev->sample.pc &&
-	    of->sample.state.gpr[sp] == ev->sample.state.gpr[sp]) {
-		ev->sample.state.memory = s->memory;
-		ev->sample.state.memory_bytes = of->sample.state.memory_bytes;
+	if (!s->waiting)
+		return NULL;
+	const struct spool_event *of = &s->waiting->of;
+	return of->sample.state.memory_bytes && of->tid == ev->tid &&
+	       of->sample.pc == ev->sample.pc &&
+	       of->sample.state.gpr[sp] == ev->sample.state.gpr[sp] ? s->waiting : NULL;
+}
+
+static void give_memory(struct merge *m, struct source *s, struct spool_event *ev)
+{
+	if (ev->sample.has_state) {
+		const struct waiting *w = waiting_for(s, ev);
+
+		if (m->format.guarded && (!w || w->private)) {
+			m->counts.private++;
+			ev->sample.has_state = false;
+		} else if (w) {
+			ev->sample.state.memory = w->memory;
+			ev->sample.state.memory_bytes = w->of.sample.state.memory_bytes;
+		}
 	}
-	s->with_memory.sample.state.memory_bytes = 0;
+	if (s->waiting)
+		s->waiting->of.sample.state.memory_bytes = 0;
 }
 
 static void put_out(struct merge *m, struct source *s,
@@ -189,11 +242,14 @@ static void put_out(struct merge *m, struct source *s,
 		}
 		m->last_ns = ev.time_ns;
 		if (ev.kind == SPOOL_SAMPLE)
-			give_memory(s, &ev);
+			give_memory(m, s, &ev);
 		emit(ctx, &ev);
 		break;
 	case PERF_MEMORY:
-		keep_memory(s, &ev);
+		keep_memory(s, &ev, false);
+		break;
+	case PERF_PRIVATE:
+		keep_memory(s, &ev, true);
 		break;
 	case PERF_IGNORED:
 		break;

@@ -1,16 +1,16 @@
-/* monitor.c - the Monitor role: kernel rings to spool
+/* monitor.c - the Monitor's loop: takes records from the kernel's rings and writes the spool
  *
  * It sleeps in poll(2) until a ring is half full, `drain_s` has passed, or the parent says
  * something.  A drain is two looks at the rings, SETTLE_MS apart: by the finished-round rule of
  * merge.h the second lets out what the first has seen.  A block that is not full is written
  * when it is FLUSH_S old, so that a killed Monitor loses little.
  *
- * A sample that brings the state of its task goes two ways: without it to the spool on disk,
- * with it to a spool in memory, which the answer to FLUSH carries away.  When that is full,
- * registers are switched off until it is taken: nobody would see them.
+ * A sample that brings the state of its task is written twice: without the state to the spool
+ * on disk, with it to a spool in memory, which the answer to FLUSH carries away.  When the one
+ * in memory is full, registers are switched off until it is taken, because they would be lost.
  *
- * Sampling is on before the maps of the running processes are opened, and their events are
- * given the time before: what a process maps or executes in between is told by a later record.
+ * Sampling is on before the maps of the running processes are opened, and their events get an
+ * earlier time: if a process maps or executes something in between, a later record says so.
  */
 #include "monitor/monitor.h"
 
@@ -25,13 +25,15 @@
 
 #include "lib/err.h"
 #include "lib/msg.h"
+#include "lib/secret.h"
 #include "monitor/merge.h"
 #include "monitor/mono.h"
+#include "monitor/private.h"
 #include "monitor/procmaps.h"
 #include "monitor/proctree.h"
 #include "monitor/statespool.h"
 
-enum { SETTLE_MS = 20, FLUSH_S = 60 };
+enum { SETTLE_MS = 20, FLUSH_S = 60 };	/* chosen, not measured */
 enum { TELL_MAX = 1000 };	/* bytes of WATCHING's text */
 static_assert((int)NLACK * (int)LACK_WHY_MAX <= (int)TELL_MAX, "all reasons fit");
 
@@ -42,6 +44,7 @@ struct monitor {
 	struct proctree *own;
 	struct spool_writer *writer;
 	struct statespool *states;
+	struct private *private;	/* NULL: the kernel tells */
 	bool registers;			/* wanted */
 	bool full;			/* `states` had no room for the last one */
 	struct pollfd *fd;		/* [0] the parent, then the rings */
@@ -84,9 +87,11 @@ static void on_event(void *ctx, const struct spool_event *ev)
 		m->counts.throttled += ev->lost;
 	m->crashed |= ev->kind == SPOOL_CRASH;
 	if (ev->kind == SPOOL_SAMPLE && ev->sample.has_state) {
+		bool told = !private_is(m->private, ev->pid);
 		struct spool_event plain = *ev;
 
-		m->full = !statespool_put(m->states, ev);
+		if (told)
+			m->full = !statespool_put(m->states, ev);
 		plain.sample.has_state = false;
 		if (spool_write(m->writer, &plain, &err) < 0)
 			spool_failed(m, &err);
@@ -129,6 +134,9 @@ static void drain(struct monitor *m, bool all)
 		(void)nanosleep(&settle, NULL);	/* woken early, less goes out now */
 		(void)look(m, all);
 	}
+	merge_rest(m->merge);
+	private_forget(m->private);
+	secret_wipe_stack();
 	m->drain_ns = now_ns();
 }
 
@@ -151,6 +159,7 @@ static void fill_counts(struct monitor *m)
 	m->counts.malformed = merged->malformed;
 	m->counts.late = merged->late;
 	m->counts.states = statespool_states(m->states);
+	m->counts.states_private = merged->private + private_found(m->private);
 	m->counts.states_dropped = statespool_dropped(m->states);
 }
 
@@ -174,6 +183,7 @@ static int send_counts(struct monitor *m, struct err *err)
 	msg.num[MSG_MONITOR_COUNTS_states] = c->states;
 	msg.num[MSG_MONITOR_COUNTS_states_dropped] = c->states_dropped;
 	msg.num[MSG_MONITOR_COUNTS_registers] = c->registers;
+	msg.num[MSG_MONITOR_COUNTS_states_private] = c->states_private;
 	strcpy(msg.text, monitor_clock_name(perf_clock(m->set)));
 	return msg_send(m->options->command_fd, &msg, err);
 }
@@ -344,6 +354,7 @@ static int start_spool(struct monitor *m, struct procmaps *maps, struct err *err
 
 	m->merge = merge_new(n, perf_format(m->set));
 	m->own = proctree_new();
+	m->private = o->switched && !perf_guards(m->set) ? private_new() : NULL;
 	m->states = statespool_new(monitor_clock_name(perf_clock(m->set)),
 				   perf_period_ns(m->set), o->states_max_bytes);
 	m->fd = calloc(n + 1, sizeof(*m->fd));
@@ -393,6 +404,7 @@ int monitor_run(struct perf_set *set, const struct monitor_options *options,
 		*counts = m.counts;
 	spool_writer_free(m.writer);
 	statespool_free(m.states);
+	private_free(m.private);
 	merge_free(m.merge);
 	proctree_free(m.own);
 	free(m.fd);

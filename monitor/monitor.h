@@ -1,4 +1,4 @@
-/* monitor.h - the Monitor role: kernel rings to spool
+/* monitor.h - the Monitor role: takes records from the kernel's rings and writes the spool
  *
  * The role speaks with the privileged parent in the messages of lib/msg.def: FLUSH is answered
  * by MONITOR_COUNTS and FLUSHED, SET_PAUSE and SET_REGISTERS by MONITOR_COUNTS, END by both and
@@ -48,6 +48,7 @@ struct monitor_counts {
 	uint64_t processes_missed;	/* at the start, see procmaps.h */
 	uint64_t states;	/* of the samples, those held with their task's state */
 	uint64_t states_dropped;	/* no room for the state; the sample is in the spool */
+	uint64_t states_private;	/* likewise: of tasks that cannot be dumped */
 	struct spool_counts spool;
 	bool paused, registers;
 	/* ended because a CPU came online, which needs a new perf_open() */
@@ -61,7 +62,8 @@ struct monitor_counts {
 int monitor_run(struct perf_set *set, const struct monitor_options *options,
 		struct monitor_counts *counts, struct err *err);
 
-/* For who has no set: WATCHING, which says that there is no sampling, and why. */
+/* For a Monitor whose perf_open() failed: sends WATCHING with the reason why nothing is
+ * sampled. */
 int monitor_tell_failure(int command_fd, const char *why, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* mono.c - the shift of a time namespace, from /proc/self/timens_offsets */
+/* mono.c - corrects CLOCK_MONOTONIC by the offset of our time namespace (/proc) */
 #include "monitor/mono.h"
 
 #include <fcntl.h>

@@ -1,16 +1,16 @@
-/* perf.c - the kernel's sampling events and their rings: all system calls of perf are here
+/* perf.c - opens the kernel's sampling events and maps their rings: all system calls of perf
  *
  * Per CPU there are one to five events.  The first samples; its ring of 64 data pages holds 21
  * s of samples at 250 Hz.  The second, a dummy, never samples: it is there for the exec, mmap,
  * fork and exit records, also in a pause, which it writes into the first one's ring, so that
- * one CPU's records keep their order.  (Output cannot be led to another CPU's ring, and only
- * into a ring that is mapped: that is why perf_map() does it.)  Where one process is sampled
- * the first event tells all that: every fork copies all events, which is what that costs.  The
- * third is the first once more, but takes all registers with each sample; one of the two is
- * enabled at a time, the other costs nothing.  It writes into the same ring: 6 s of samples,
- * and no more memory.  Another, if asked for, tells of signals that kill: its first record
- * wakes the reader.  A last one is what perf_memory.h writes through, in front of the samples
- * of the third.
+ * one CPU's records keep their order.  (Output can be led neither to another CPU's ring nor
+ * into a ring that is not mapped yet: that is why perf_map() does it.)  Where a single process
+ * is sampled there is no dummy, and the first event brings those records too: every fork copies
+ * all events, and the fewer there are the less that costs.  The third is the first once more,
+ * but takes all registers with each sample; one of the two is enabled at a time, the other
+ * costs nothing.  It writes into the same ring: 6 s of samples, and no more memory.  Another,
+ * if asked for, is what perf_crash.h writes through: its first record wakes the reader.  A last
+ * one is what perf_memory.h writes through, in front of the samples of the third.
  *
  * CLOCKS
  *   tick       tracepoint irq_vectors:local_timer_entry, every hit: no interrupt is added.  The
@@ -40,6 +40,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "monitor/perf_crash.h"
 #include "monitor/perf_memory.h"
 #include "monitor/perf_sysfs.h"
 
@@ -65,8 +66,11 @@ struct perf_set {
 	unsigned ncpu;
 	size_t data_pages;
 	bool paused, state_on;
+	struct perf_crash *crash;	/* NULL: not to be had, or not wanted */
+	int signal_fd;			/* that it hangs on, or -1 */
 	int online_fd;		/* the list of CPUs that are online, -1: cannot be read */
 	struct perf_memory *memory;	/* NULL: not to be had, or not wanted */
+	bool reads_memory;		/* or only tells whose samples are */
 	struct lacks lacks;
 };
 
@@ -265,31 +269,24 @@ static int open_dummy(int *out, unsigned cpu, const struct perf_options *options
 	return 1;
 }
 
-/* Signals that kill as a crash does, and that nobody has a handler for. */
-static const char crash_filter[] =
-	"(sig == 4 || sig == 5 || sig == 6 || sig == 7 || sig == 11) && sa_handler == 0";
-/* Behind the fields common to all tracepoints; the kernel's tools rely on it too. */
-enum { SIGNAL_AT = 8 };
-
-static int open_crash(struct perf_set *set, struct perf_cpu *c, uint64_t id,
-		      const struct perf_options *options, struct err *err)
+/* `wakes`: each record wakes the reader. */
+static int open_output(unsigned cpu, const struct perf_set *set,
+		       const struct perf_options *options, bool wakes, struct err *err)
 {
 	struct perf_event_attr attr = common_attr(options);
 
-	attr.type = PERF_TYPE_TRACEPOINT;
-	attr.config = id;
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_BPF_OUTPUT;
 	attr.sample_type |= PERF_SAMPLE_RAW | (set->format.ip ? PERF_SAMPLE_IP : 0);
 	attr.sample_period = 1;
-	attr.exclude_hv = attr.exclude_idle = 0;	/* not for tracepoints */
-	attr.watermark = 0;
-	attr.wakeup_events = 1;
-	c->crash_fd = event_open(&attr, options->pid, c->number);
-	if (c->crash_fd < 0)
-		return refused(c->number, "signal:signal_deliver", err);
-	if (ioctl(c->crash_fd, PERF_EVENT_IOC_SET_FILTER, crash_filter) < 0)
-		return err_set(err, ERR_SYS, "CPU %u: filter of signals: %s", c->number,
-			       strerror(errno));
-	return 0;
+	attr.disabled = attr.inherit = attr.enable_on_exec = 0;
+	attr.exclude_idle = attr.exclude_kernel = 0;
+	if (wakes) {
+		attr.watermark = 0;
+		attr.wakeup_events = 1;
+	}
+	int fd = event_open(&attr, PERF_PID_ALL, cpu);
+	return fd < 0 ? refused(cpu, "what BPF writes", err) : fd;
 }
 
 /* All events of one CPU.  1: done; 0: the CPU went offline; -1.  Below 1 nothing is left
@@ -336,39 +333,14 @@ static int open_clock(struct perf_set *set, const struct perf_options *options,
 	return set->ncpu ? 0 : err_set(err, ERR_SYS, "no CPU is online");
 }
 
-static int check_rate(unsigned rate_hz, struct err *err)
-{
-	static const char path[] = "/proc/sys/kernel/perf_event_max_sample_rate";
-	char text[32] = "";
-	const char *p = text;
-	uint64_t most;
-
-	if (rate_hz < 1 || rate_hz > PERF_RATE_MAX)
-		return err_set(err, ERR_USAGE, "sampling rate %u is outside 1..%d 1/s", rate_hz,
-			       PERF_RATE_MAX);
-	if (sysfs_line(path, text, sizeof(text)) == 0 &&
-	    sysfs_number(&p, UINT32_MAX, &most) == 0 && rate_hz > most)
-		return err_set(err, ERR_USAGE,
-			       "sampling rate %u: the kernel holds samples down to "
-			       "%u 1/s (kernel.perf_event_max_sample_rate)",
-			       rate_hz, (unsigned)most);
-	return 0;
-}
-
 static int open_memory(struct perf_set *set, struct perf_cpu *c,
 		       const struct perf_options *options, struct err *err)
 {
-	struct perf_event_attr attr = common_attr(options);
 	int sampler = options->state == PERF_STATE_SWITCHED ? c->state_fd : c->sample_fd;
 
-	attr.type = PERF_TYPE_SOFTWARE;
-	attr.config = PERF_COUNT_SW_BPF_OUTPUT;
-	attr.sample_type |= PERF_SAMPLE_RAW | (set->format.ip ? PERF_SAMPLE_IP : 0);
-	attr.sample_period = 1;
-	attr.disabled = attr.inherit = attr.enable_on_exec = 0;
-	c->memory_fd = event_open(&attr, PERF_PID_ALL, c->number);
+	c->memory_fd = open_output(c->number, set, options, false, err);
 	if (c->memory_fd < 0)
-		return refused(c->number, "what BPF writes", err);
+		return -1;
 	if (perf_memory_output(set->memory, c->number, c->memory_fd, err) < 0)
 		return -1;
 	if (set->clock == MONITOR_CLOCK_TICK && c != set->cpu)
@@ -382,7 +354,7 @@ static void open_memories(struct perf_set *set, const struct perf_options *optio
 	struct err why;
 	int rc = -1;
 
-	set->memory = perf_memory_new(set->clock == MONITOR_CLOCK_TICK,
+	set->memory = perf_memory_new(set->clock == MONITOR_CLOCK_TICK, options->memory,
 				      set->cpu[set->ncpu - 1].number + 1, &why);
 	if (set->memory)
 		rc = 0;
@@ -390,6 +362,8 @@ static void open_memories(struct perf_set *set, const struct perf_options *optio
 		rc = open_memory(set, &set->cpu[i], options, &why);
 	if (rc == 0) {
 		set->format.memory = true;
+		set->format.guarded = options->guard;
+		set->reads_memory = options->memory;
 		perf_memory_switch(set->memory, options->state == PERF_STATE_ALWAYS);
 		return;
 	}
@@ -399,21 +373,61 @@ static void open_memories(struct perf_set *set, const struct perf_options *optio
 	set->memory = NULL;
 }
 
+static int open_crash(struct perf_set *set, struct perf_cpu *c,
+		      const struct perf_options *options, struct err *err)
+{
+	c->crash_fd = open_output(c->number, set, options, true, err);
+	if (c->crash_fd < 0)
+		return -1;
+	return perf_crash_output(set->crash, c->number, c->crash_fd, err);
+}
+
+/* The event of the tracepoint, never enabled, is only what the program hangs on. */
+static int attach_crash(struct perf_set *set, const struct perf_options *options,
+			struct err *err)
+{
+	struct perf_event_attr attr = common_attr(options);
+	uint64_t id;
+
+	if (sysfs_tracepoint("signal/signal_deliver", &id, err) < 0)
+		return -1;
+	set->crash = perf_crash_new(set->cpu[set->ncpu - 1].number + 1, err);
+	if (!set->crash)
+		return -1;
+	attr.type = PERF_TYPE_TRACEPOINT;
+	attr.config = id;
+	attr.sample_period = 1;
+	attr.exclude_hv = attr.exclude_idle = 0;	/* not for tracepoints */
+	set->signal_fd = event_open(&attr, PERF_PID_ALL, set->cpu[0].number);
+	if (set->signal_fd < 0)
+		return refused(set->cpu[0].number, "signal:signal_deliver", err);
+	return perf_crash_attach(set->crash, set->signal_fd, err);
+}
+
+static void close_crashes(struct perf_set *set)
+{
+	close_all(set, offsetof(struct perf_cpu, crash_fd));
+	if (set->signal_fd >= 0)
+		close(set->signal_fd);
+	set->signal_fd = -1;
+	perf_crash_free(set->crash);
+	set->crash = NULL;
+}
+
 /* On all CPUs or on none: a crash that is not told would look like none. */
 static void open_crashes(struct perf_set *set, const struct perf_options *options)
 {
-	uint64_t id;
 	struct err why;
-	int rc = sysfs_tracepoint("signal/signal_deliver", &id, &why);
+	int rc = attach_crash(set, options, &why);
 
 	for (unsigned i = 0; i < set->ncpu && rc == 0; i++)
-		rc = open_crash(set, &set->cpu[i], id, options, &why);
+		rc = open_crash(set, &set->cpu[i], options, &why);
 	if (rc == 0) {
-		set->format.signal_at = SIGNAL_AT;
+		set->format.crashes = true;
 		return;
 	}
 	lack_add(&set->lacks, LACK_CRASHES, why.text);
-	close_all(set, offsetof(struct perf_cpu, crash_fd));
+	close_crashes(set);
 }
 
 struct perf_set *perf_open(const struct perf_options *options, struct err *err)
@@ -425,12 +439,14 @@ struct perf_set *perf_open(const struct perf_options *options, struct err *err)
 	bool automatic = options->clock == MONITOR_CLOCK_AUTO;
 	struct err why;
 
-	if (check_rate(options->rate_hz, err) < 0)
+	if (sysfs_check_rate(options->rate_hz, PERF_RATE_MAX, err) < 0)
 		return NULL;
 	int ncpu = sysfs_online(cpu, SYSFS_MAX_CPU, err);
 	if (ncpu < 0)
 		return NULL;
 	struct perf_set *set = calloc(1, sizeof(*set));
+	if (set)
+		set->signal_fd = -1;
 	if (set)
 		set->cpu = calloc((size_t)ncpu + 1, sizeof(*set->cpu));
 	if (!set || !set->cpu) {
@@ -450,7 +466,8 @@ struct perf_set *perf_open(const struct perf_options *options, struct err *err)
 		else if (open_clock(set, options, cpu, (unsigned)ncpu, &why) == 0) {
 			if (options->crashes)
 				open_crashes(set, options);
-			if (options->memory && options->state != PERF_STATE_NEVER)
+			if ((options->memory || options->guard) &&
+			    options->state != PERF_STATE_NEVER)
 				open_memories(set, options);
 			return set;
 		}
@@ -483,6 +500,7 @@ void perf_close(struct perf_set *set)
 	for (unsigned i = 0; i < set->ncpu; i++)
 		close_cpu(&set->cpu[i]);
 	perf_memory_free(set->memory);
+	close_crashes(set);
 	if (set->online_fd >= 0)
 		close(set->online_fd);
 	free(set->cpu);
@@ -601,10 +619,8 @@ int perf_enable(struct perf_set *set, struct err *err)
 	for (unsigned i = 0; i < set->ncpu; i++) {
 		const struct perf_cpu *c = &set->cpu[i];
 
-		if (ioctl(c->dummy_fd, PERF_EVENT_IOC_ENABLE, 0) < 0 ||
-		    (c->crash_fd >= 0 && ioctl(c->crash_fd, PERF_EVENT_IOC_ENABLE, 0) < 0))
-			return err_set(err, ERR_SYS,
-				       "switching exec, mmap and crash records on: %s",
+		if (ioctl(c->dummy_fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
+			return err_set(err, ERR_SYS, "switching exec and mmap records on: %s",
 				       strerror(errno));
 	}
 	return perf_pause(set, false, err);
@@ -656,12 +672,17 @@ uint64_t perf_period_ns(const struct perf_set *set)
 
 bool perf_tells_crashes(const struct perf_set *set)
 {
-	return set->format.signal_at != 0;
+	return set->format.crashes;
 }
 
 bool perf_tells_memory(const struct perf_set *set)
 {
-	return set->memory != NULL;
+	return set->memory != NULL && set->reads_memory;
+}
+
+bool perf_guards(const struct perf_set *set)
+{
+	return set->format.guarded;
 }
 
 const struct lacks *perf_lacks(const struct perf_set *set)

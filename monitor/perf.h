@@ -1,8 +1,8 @@
-/* perf.h - the kernel's sampling events and their rings: all system calls of perf are here
+/* perf.h - opens the kernel's sampling events and maps their rings: all system calls of perf
  *
  * Order of life: perf_open() with privileges; perf_map() and perf_enable() with or, within
  * kernel.perf_event_mlock_kb, without; then rings are read through perf_ring().
- * Decoding is apart from this, in perf_decode.h.
+ * Records are decoded elsewhere (perf_decode.h).
  */
 #ifndef MONITOR_PERF_H
 #define MONITOR_PERF_H
@@ -29,9 +29,9 @@ enum {
 	PERF_DATA_PAGES = 64,			/* per CPU: 256 KiB */
 	PERF_MEMORY_DATA_PAGES = 128,		/* a second of samples with memory at 250 Hz */
 	PERF_DATA_PAGES_MAX = 4096,
-	PERF_WATERMARK_BYTES = 128 * 1024,	/* of unread records before poll(2) wakes up */
+	PERF_WATERMARK_BYTES = 128 * 1024,	/* poll(2) wakes up: half of PERF_DATA_PAGES */
 	PERF_PID_ALL = -1,
-	PERF_RATE_MAX = 50000,			/* 1/s */
+	PERF_RATE_MAX = 50000,			/* 1/s; chosen */
 };
 
 enum perf_state {		/* registers and flags with the samples (user mode) */
@@ -53,6 +53,9 @@ struct perf_options {
 	unsigned stack_bytes;
 	/* and what the registers point to (perf_memory.h), where that can be had */
 	bool memory;
+	/* no state of tasks that cannot be dumped.  Where the kernel does not tell of them
+	 * (perf_guards()), the caller has to find out */
+	bool guard;
 	/* a ring's, a power of two; 0: as many as above.  Where the kernel does not let us
 	 * have so many, perf_map() takes fewer */
 	unsigned data_pages;
@@ -88,7 +91,8 @@ enum monitor_clock perf_clock(const struct perf_set *set);	/* the one in use, ne
 uint64_t perf_period_ns(const struct perf_set *set);		/* nominal */
 bool perf_tells_crashes(const struct perf_set *set);
 bool perf_tells_memory(const struct perf_set *set);
-/* Why a better clock was not taken, or crashes or memory are not told. */
+bool perf_guards(const struct perf_set *set);
+/* Why no better clock was taken, or why crashes or memory are not reported. */
 const struct lacks *perf_lacks(const struct perf_set *set);
 
 #endif

@@ -1,4 +1,4 @@
-/* perf_decode.c - records of a perf ring to spool events
+/* perf_decode.c - decodes the records of a perf ring into spool events
  *
  * SAMPLES   carry [IP] TID TIME REGS_USER. With the tick clock there is no usable IP: the
  *           tracepoint's own registers are those of the kernel's interrupt entry, and its
@@ -11,9 +11,7 @@
  * STATE     samples of the second kind have all registers instead of these few, and perhaps a
  *           piece of the stack. Only one taken in user mode, of a 64-bit task, is told with its
  *           state: otherwise the registers are not those at the PC.
- * CRASHES   have the tracepoint's own data in the place of the registers: its length, at least
- *           12, stands where samples have which registers follow: 0, 1 or 2.
- * MEMORY    is told by the magic that its data begin with, which no tracepoint's do.
+ * CRASHES   and memory are told by the magics that their data begin with.
  * OTHERS    end with the sample id that sample_id_all asks for: pid, tid, time.
  */
 #include "monitor/perf_decode.h"
@@ -22,6 +20,7 @@
 #include <string.h>
 
 #include "lib/statememory.h"
+#include "monitor/perf_crash.h"
 #include "monitor/perf_memory.h"
 
 enum {
@@ -116,30 +115,36 @@ static bool decode_registers(const struct perf_format *format, struct rd *r, uin
 
 enum { SIGNAL_MAX = 64 };
 
-static enum perf_outcome decode_crash(const struct perf_format *format, struct rd *r,
-				      struct bytes record, struct spool_event *out)
+static enum perf_outcome decode_crash(struct rd *r, struct bytes record,
+				      struct spool_event *out)
 {
 	struct bytes raw = { NULL, rd_u32(r) };
 
 	raw.p = rd_skip(r, raw.n);
-	if (r->bad || record.p + record.n - r->p >= 8 || format->signal_at + 4 > raw.n)
+	if (r->bad || r->p != record.p + record.n || raw.n < PERF_CRASH_BYTES ||
+	    raw.n >= PERF_CRASH_BYTES + 8)
 		return PERF_MALFORMED;
-	struct rd at = rd_of(bytes_at(raw, format->signal_at, 4));
+	struct rd in = rd_of(raw);
+	(void)rd_u64(&in);		/* the magic */
 	out->kind = SPOOL_CRASH;
-	out->signal = rd_u32(&at);
-	return out->signal >= 1 && out->signal <= SIGNAL_MAX ? PERF_EVENT : PERF_MALFORMED;
+	out->crash.pc = rd_u64(&in);
+	out->crash.signal = rd_u32(&in);
+	(void)rd_u32(&in);		/* si_code */
+	out->crash.uid = rd_u32(&in);
+	return out->crash.signal >= 1 && out->crash.signal <= SIGNAL_MAX ? PERF_EVENT
+									 : PERF_MALFORMED;
 }
 
-/* The tracepoint's data follow, not registers. */
-static bool is_crash(const struct perf_format *format, struct rd r)
-{
-	return format->signal_at && rd_u32(&r) > PERF_SAMPLE_REGS_ABI_64;
-}
-
-static bool is_memory(const struct perf_format *format, struct rd r)
+/* What BPF has written begins with a magic. */
+static uint64_t magic_of(struct rd r)
 {
 	(void)rd_u32(&r);
-	return format->memory && rd_u64(&r) == PERF_MEMORY_MAGIC;
+	return rd_u64(&r);
+}
+
+static bool is_memory(const struct perf_format *format, uint64_t magic)
+{
+	return format->memory && (magic == PERF_MEMORY_MAGIC || magic == PERF_PRIVATE_MAGIC);
 }
 
 enum { GPR_SP = 4 };
@@ -152,7 +157,7 @@ static enum perf_outcome decode_memory(struct rd *r, struct bytes record,
 
 	raw.p = rd_skip(r, raw.n);
 	struct rd in = rd_of(raw);
-	(void)rd_u64(&in);		/* the magic */
+	uint64_t magic = rd_u64(&in);
 	out->sample.state.gpr[GPR_SP] = rd_u64(&in);
 	out->sample.pc = rd_u64(&in);
 	uint64_t left = rd_left(&in), n = statememory_bytes((struct bytes){ in.p, left });
@@ -160,7 +165,7 @@ static enum perf_outcome decode_memory(struct rd *r, struct bytes record,
 		return PERF_MALFORMED;
 	out->sample.state.memory = in.p;
 	out->sample.state.memory_bytes = (uint32_t)n;
-	return PERF_MEMORY;
+	return magic == PERF_PRIVATE_MAGIC ? PERF_PRIVATE : PERF_MEMORY;
 }
 
 static enum perf_outcome decode_sample(const struct perf_format *format, struct bytes record,
@@ -174,10 +179,10 @@ static enum perf_outcome decode_sample(const struct perf_format *format, struct 
 	out->pid = rd_u32(r);
 	out->tid = rd_u32(r);
 	out->time_ns = rd_u64(r);
-	if (is_memory(format, *r))
+	if (is_memory(format, magic_of(*r)))
 		return decode_memory(r, record, out);
-	if (is_crash(format, *r))
-		return decode_crash(format, r, record, out);
+	if (format->crashes && magic_of(*r) == PERF_CRASH_MAGIC)
+		return decode_crash(r, record, out);
 	uint64_t abi = rd_u64(r);
 	if (abi != PERF_SAMPLE_REGS_ABI_NONE)
 		all = decode_registers(format, r, &cx, &user_ip, &out->sample.state);

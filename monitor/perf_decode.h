@@ -1,4 +1,4 @@
-/* perf_decode.h - records of a perf ring to spool events; no system calls
+/* perf_decode.h - decodes the records of a perf ring into spool events; no system calls
  *
  * The bytes are the kernel's, but nothing here trusts them: lengths are checked, rings may wrap
  * anywhere, unknown types are told apart from malformed ones.
@@ -18,11 +18,10 @@ struct perf_format {
 	bool user_cx;
 	bool state;	/* there may be samples with PERF_STATE_REGS */
 	bool stack;	/* those have PERF_SAMPLE_STACK_USER behind them */
-	/* There may be samples of signal:signal_deliver: PERF_SAMPLE_RAW in the place of the
-	 * registers.  Where that tracepoint keeps the number of the signal; 0: there are
-	 * none. */
-	uint32_t signal_at;
+	bool crashes;	/* there may be samples of perf_crash.h */
 	bool memory;	/* there may be samples of perf_memory.h in front of those with state */
+	/* and a state is only given to whom these say that it may be told */
+	bool guarded;
 };
 
 /* sample_regs_user of samples with state: all general registers, IP and FLAGS. */
@@ -48,6 +47,7 @@ uint64_t perf_record_time(const struct perf_format *format, struct bytes record)
 enum perf_outcome {
 	PERF_EVENT,	/* *out is filled */
 	PERF_MEMORY,	/* of the next sample with state, if its PC and RSP are those in *out */
+	PERF_PRIVATE,	/* likewise: that one's state is not to be told */
 	PERF_IGNORED,	/* of a known type, nothing to spool */
 	PERF_UNKNOWN,	/* of a type that this version does not know */
 	PERF_MALFORMED,

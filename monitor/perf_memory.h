@@ -1,12 +1,15 @@
-/* perf_memory.h - a program in the kernel that adds to a sample what its registers point to
+/* perf_memory.h - a BPF program in the kernel that says whose a sample is, and adds to it what
+ * its registers point to
  *
  * It runs when a sample with state is taken, just before the sample is written, and writes a
  * record of its own: PERF_SAMPLE_RAW with
  *
  *   u64 magic | u64 sp | u64 ip | memory as lib/statememory.h says | zeros, up to 4 behind 8
  *
- * It reads what is in memory at that moment and waits for nothing; what is not there is left
- * out.
+ * It reads only pages that are in memory at that moment and waits for nothing; others are left
+ * out.  Of a task that cannot be dumped (prctl(2), PR_SET_DUMPABLE: by its own wish, or because
+ * it executed a program with set-id, capabilities or without the right to read it) nothing is
+ * read, and the magic is the one that says so.
  */
 #ifndef MONITOR_PERF_MEMORY_H
 #define MONITOR_PERF_MEMORY_H
@@ -18,12 +21,16 @@ struct err;
 
 #define PERF_MEMORY_MAGIC UINT64_C(0x79726f6d656d4d21)	/* no other record's data begin so */
 
+#define PERF_PRIVATE_MAGIC UINT64_C(0x657461766972702f)	/* of a task that cannot be dumped */
+
 struct perf_memory;
 
-/* Loads the program, switched off, for events that are a tracepoint (which meets all tasks)
- * or not, on CPUs below ncpu.  Needs privileges and a kernel with BPF and with its own types
- * (BTF).  NULL: it cannot be had. */
-struct perf_memory *perf_memory_new(bool tracepoint, unsigned ncpu, struct err *err);
+/* Loads the program, switched off, for CPUs below ncpu.  `tracepoint` says whether the sampling
+ * events are a tracepoint, which meets all tasks; without `read` the program only tells whose
+ * samples are.  Needs privileges and a kernel with BPF and with its own types (BTF).  NULL: it
+ * cannot be loaded. */
+struct perf_memory *perf_memory_new(bool tracepoint, bool read, unsigned ncpu,
+				    struct err *err);
 /* NULL allowed; events keep the program */
 void perf_memory_free(struct perf_memory *m);
 /* Runs the program with the samples of an event; of a tracepoint, one for all CPUs. */

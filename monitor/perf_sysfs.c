@@ -1,4 +1,4 @@
-/* perf_sysfs.c - what the kernel says in small files: numbers, CPUs, ids of tracepoints
+/* perf_sysfs.c - reads numbers, lists of CPUs and ids of tracepoints from small kernel files
  *
  * Ids of tracepoints are in tracefs, which is mounted on most machines, but not in containers
  * and minimal systems.  Where it is not, root makes an instance of it that no path leads to and
@@ -152,4 +152,23 @@ int sysfs_tracepoint(const char *name, uint64_t *id, struct err *err)
 	if (access(path, F_OK) < 0)
 		return unseen_tracepoint(name, id, err);
 	return err_set(err, ERR_SYS, "the kernel has no tracepoint %s", name);
+}
+
+int sysfs_check_rate(unsigned rate_hz, unsigned max, struct err *err)
+{
+	static const char path[] = "/proc/sys/kernel/perf_event_max_sample_rate";
+	char text[32] = "";
+	const char *p = text;
+	uint64_t most;
+
+	if (rate_hz < 1 || rate_hz > max)
+		return err_set(err, ERR_USAGE, "sampling rate %u is outside 1..%u 1/s", rate_hz,
+			       max);
+	if (sysfs_line(path, text, sizeof(text)) == 0 &&
+	    sysfs_number(&p, UINT32_MAX, &most) == 0 && rate_hz > most)
+		return err_set(err, ERR_USAGE,
+			       "sampling rate %u: the kernel holds samples down to "
+			       "%u 1/s (kernel.perf_event_max_sample_rate)",
+			       rate_hz, (unsigned)most);
+	return 0;
 }

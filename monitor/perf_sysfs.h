@@ -1,4 +1,4 @@
-/* perf_sysfs.h - what files of /sys and /proc say of CPUs and tracepoints */
+/* perf_sysfs.h - reads what files of /sys, /proc and tracefs say of CPUs and tracepoints */
 #ifndef MONITOR_PERF_SYSFS_H
 #define MONITOR_PERF_SYSFS_H
 
@@ -21,5 +21,8 @@ int sysfs_online(unsigned *out, unsigned max, struct err *err);
 /* The number of the tracepoint "GROUP/NAME": by tracefs where it is mounted, else, with
  * CAP_SYS_ADMIN, without a mount that anybody sees. */
 int sysfs_tracepoint(const char *name, uint64_t *id, struct err *err);
+
+/* Is it a rate from 1 to `max`, and one that the kernel takes? */
+int sysfs_check_rate(unsigned rate_hz, unsigned max, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* procmaps.c - the processes that ran before sampling began
+/* procmaps.c - reads the maps of processes that ran before sampling began
  *
  * A line of maps is
  *	7f1c2a000000-7f1c2a155000 r-xp 00026000 fd:01 1835034    /usr/lib/libc.so.6
@@ -18,7 +18,7 @@
 #include "lib/err.h"
 #include "lib/wr.h"
 
-enum { MAPS_MAX = 64 << 20 };
+enum { MAPS_MAX = 64 << 20 };	/* bytes of one process's maps; chosen */
 
 struct process {
 	uint32_t pid;

@@ -1,4 +1,4 @@
-/* procmaps.h - the processes that ran before sampling began, told as exec and mmap events
+/* procmaps.h - makes exec and mmap events for the processes that ran before sampling began
  *
  * The kernel checks the right to see a process's maps when they are opened, not when they are
  * read: procmaps_open() needs privileges, procmaps_emit() none, and nothing is parsed with

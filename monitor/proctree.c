@@ -1,9 +1,9 @@
-/* proctree.c - some processes and all that descends from them
+/* proctree.c - keeps the set of some processes and all their descendants, see proctree.h
  *
  * An open hash table by process id.  A process leaves it with its last thread: its main one may
- * end before the others.  Threads that were there before the process was added are not known;
- * such a one leaves with its main thread.  A fork that makes a process known to be somebody
- * else's takes out what had its number before, whose exit must have been lost.
+ * end before the others.  Threads that existed before the process was added are not known; such
+ * a process leaves with its main thread.  A fork by a process outside the set removes a process
+ * of the set with the child's number: its exit must have been lost.
  */
 #include "monitor/proctree.h"
 
@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { FIRST_SLOTS = 256, MAX_SLOTS = 1 << 20 };	/* powers of two */
+/* Powers of two; chosen.  The kernel has at most 4 Mi processes (PID_MAX_LIMIT). */
+enum { FIRST_SLOTS = 256, MAX_SLOTS = 1 << 20 };
 
 struct process {
 	uint32_t pid;		/* 0: the slot is free */
@@ -190,6 +191,7 @@ bool proctree_event(struct proctree *t, const struct spool_event *ev)
 		return false;
 	case SPOOL_SAMPLE:
 	case SPOOL_MMAP:
+	case SPOOL_KILLED:
 	case SPOOL_CRASH:
 		break;
 	}

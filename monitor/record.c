@@ -1,14 +1,14 @@
-/* record.c - one command and its children sampled into one spool file
+/* record.c - runs one command and samples it and its children into one spool file
  *
  * The command's process is forked first and waits on a pipe.  The recording begins with its
- * exec and ends with the command; what it left running is not waited for.
+ * exec and ends with the command; it does not wait for processes that the command left running.
  *
  * OF ALL   With privileges the CPUs are sampled, as the daemon does.  The rings then have
- *          records of all processes; what goes on to the log is what the command's own tell,
- *          its process and those that descend from it by forks seen in the rings.
- * OF ONE   Without, the events are opened on the command's process, per CPU (that is what lets
- *          children inherit them into a mapped ring), and switch themselves on at its exec.
- *          Each fork then makes copies of all events, and takes them down at its exit: a
+ *          records of all processes.  Only those of the command's process, and of the
+ *          processes that descend from it by forks seen in the rings, go on to the log.
+ * OF ONE   Without privileges, the events are opened on the command's process, per CPU (that is
+ *          what lets children inherit them into a mapped ring), and switch themselves on at its
+ *          exec.  Each fork then makes copies of all events, and takes them down at its exit: a
  *          command that starts many processes is slower by that, and since a timer begins anew
  *          with each copy, a process that ends within its first period has no sample.
  *
@@ -36,6 +36,7 @@
 #include "monitor/mono.h"
 #include "monitor/proctree.h"
 
+/* Times are chosen; bytes are those of the records, rounded up. */
 enum { DRAIN_MS = 1000, SETTLE_MS = 20, PAGE_BYTES = 4096,
        RING_S = 2, SAMPLE_BYTES = 64, STATE_BYTES = 192, MEMORY_BYTES = 2400,
        PROCESS_BYTES_S = 256 * 1024 };	/* on one CPU: 250 processes with 8 mappings each */

@@ -1,4 +1,6 @@
-/* record.h - one command and its children sampled into one spool file, without the daemon */
+/* record.h - runs one command and samples it and its children into one spool file, without the
+ * daemon
+ */
 #ifndef MONITOR_RECORD_H
 #define MONITOR_RECORD_H
 
@@ -13,7 +15,7 @@ struct record_options {
 	unsigned rate_hz;
 	bool registers;		/* with the state of the task, where it ran in user mode */
 	unsigned stack_bytes;	/* and so much of its stack: a multiple of 8 */
-	bool memory;		/* and what memory the registers point to; else it fails */
+	bool memory;		/* and the memory that registers point to, or fail */
 };
 
 struct record_result {

@@ -1,5 +1,4 @@
-/* spool.h - the spool: what the Monitor writes while programs run and the Manager reads when
- * idle
+/* spool.h - writes and reads the spool: files of events, from the Monitor to the Manager
  *
  * A spool is a directory of files NNNNNNNNNNNNNNNN.spool (16 hex digits, ascending), each a
  * versioned header and blocks; every block carries its length and a CRC-32, begins with
@@ -45,7 +44,8 @@ enum spool_kind {
 	SPOOL_LOST,	/* records that the kernel's ring had no room for */
 	SPOOL_THROTTLE,	/* sampling was throttled; lost = 1 */
 	SPOOL_GAP,	/* a file was dropped for space: lost = samples in it */
-	SPOOL_CRASH, /* a signal of crash_signals[] kills pid; its mappings are still there */
+	SPOOL_KILLED,	/* written no more: a signal, whoever sent it, kills pid */
+	SPOOL_CRASH,	/* a fault kills pid; its mappings are still there */
 };
 
 struct spool_event {
@@ -75,7 +75,11 @@ struct spool_event {
 			char comm[16];
 		} exec;
 		uint64_t lost;
-		uint32_t signal;
+		uint32_t signal;	/* SPOOL_KILLED */
+		struct {
+			uint64_t pc;		/* of the instruction with the fault */
+			uint32_t signal, uid;	/* who ran it, his real one */
+		} crash;
 	};
 };
 
@@ -114,8 +118,8 @@ int spool_read(struct spool_reader *r, struct spool_event *ev);
 uint64_t spool_reader_bad_blocks(const struct spool_reader *r);
 const char *spool_reader_clock(const struct spool_reader *r);
 uint64_t spool_reader_period_ns(const struct spool_reader *r);
-/* When the first event was that it begins with, and in which boot of the machine:
- * CLOCK_MONOTONIC begins anew in each. */
+/* The time of its first event, by both clocks, and the boot of the machine in which it was
+ * written: CLOCK_MONOTONIC begins anew in each boot. */
 uint64_t spool_reader_start_ns(const struct spool_reader *r);		/* CLOCK_MONOTONIC */
 uint64_t spool_reader_start_wall_ns(const struct spool_reader *r);	/* CLOCK_REALTIME */
 /* 16 bytes; zero: unknown */

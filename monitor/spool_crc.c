@@ -1,4 +1,4 @@
-/* spool_crc.c - CRC-32 as in IEEE 802.3 and zlib, four bytes a step */
+/* spool_crc.c - computes the CRC-32 of IEEE 802.3 and zlib, four bytes a step */
 #include "monitor/spool_format.h"
 
 static uint32_t table[4][256];

@@ -1,4 +1,4 @@
-/* spool_read.c - a spool file back to events, whatever has happened to it
+/* spool_read.c - reads the events of a spool file, whatever damage it has
  *
  * Blocks are looked for at multiples of SPOOL_GRID only.  A block counts as good when its
  * length is possible and its CRC fits; behind it the next one is expected at once.  After a bad
@@ -11,14 +11,14 @@
  *          endless).
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/secret.h"
 #include "lib/statememory.h"
 #include "monitor/spool_format.h"
 
-enum { SEARCH_MAX = 4 << 20 };
+enum { SEARCH_MAX = 4 << 20 };		/* chosen: four times the largest file we write */
 
 struct slot {
 	uint32_t pid, tid;
@@ -98,13 +98,9 @@ static int read_header(struct spool_reader *r, struct bytes b, struct err *err)
 
 struct spool_reader *spool_reader_open(int fd, struct err *err)
 {
-	struct spool_reader *r = calloc(1, sizeof(*r));
+	struct spool_reader *r = secret_new(sizeof(*r));
 	uint8_t head[SPOOL_GRID];
 
-	if (!r) {
-		err_set(err, ERR_SYS, "out of memory");
-		return NULL;
-	}
 	size_t n = read_at(fd, head, sizeof(head), 0);
 	struct bytes all = { head, n };
 	struct bytes first = bytes_at(all, 0, SPOOL_HEADER_BYTES);
@@ -123,13 +119,13 @@ struct spool_reader *spool_reader_open(int fd, struct err *err)
 	r->payload = rd_of((struct bytes){ r->block, 0 });
 	return r;
 fail:
-	free(r);
+	spool_reader_free(r);
 	return NULL;
 }
 
 void spool_reader_free(struct spool_reader *r)
 {
-	free(r);
+	secret_free(r, sizeof(*r));
 }
 
 /* 1: the block at pos is good, its payload in *out; 0: there is none; -1: the file ends
@@ -361,8 +357,13 @@ static void get_event(struct spool_reader *r, uint8_t tag, struct spool_event *e
 	case SPOOL_GAP:
 		ev->lost = rd_uleb(p);
 		break;
-	case SPOOL_CRASH:
+	case SPOOL_KILLED:
 		ev->signal = get_u32(p);
+		break;
+	case SPOOL_CRASH:
+		ev->crash.signal = get_u32(p);
+		ev->crash.uid = get_u32(p);
+		ev->crash.pc = rd_uleb(p);
 		break;
 	case SPOOL_EXIT:
 	case SPOOL_SAMPLE:

@@ -1,4 +1,4 @@
-/* spool_write.c - what the Monitor saw, compactly, on disk
+/* spool_write.c - writes events compactly into spool files, within a limit of space
  *
  * IDEA     Events are encoded into a block in memory; a full block is written with one
  *          pwrite(2) at the next multiple of SPOOL_GRID. Each block can be read alone: it
@@ -23,16 +23,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/secret.h"
 #include "lib/wr.h"
 #include "monitor/mono.h"
 #include "monitor/spool_format.h"
 
+/* Sizes of a spool file, chosen: the Manager takes in a whole file at a time, and one that has
+ * to give way for space is lost whole. */
 enum { FILE_MOST = 1 << 20, FILE_LEAST = 32 << 10, NAME_BYTES = 32 };
 
 struct slot {
@@ -92,14 +94,11 @@ static void read_boot_id(uint8_t out[SPOOL_BOOT_ID_BYTES])
 	}
 }
 
-static struct spool_writer *writer_new(const char *clock, uint64_t period_ns, struct err *err)
+static struct spool_writer *writer_new(const char *clock, uint64_t period_ns)
 {
-	struct spool_writer *w = calloc(1, sizeof(*w));
+	struct spool_writer *w = secret_new(sizeof(*w));
 
-	if (!w) {
-		err_set(err, ERR_SYS, "spool: out of memory");
-		return NULL;
-	}
+	w->payload.secret = true;
 	w->fd = w->dirfd = -1;
 	w->period_ns = period_ns;
 	(void)snprintf(w->clock, sizeof(w->clock), "%s", clock);
@@ -168,11 +167,9 @@ static int list_files(const struct spool_writer *w, struct listing *out, struct 
 struct spool_writer *spool_writer_new(int dirfd, const char *clock, uint64_t period_ns,
 				      uint64_t max_bytes, struct err *err)
 {
-	struct spool_writer *w = writer_new(clock, period_ns, err);
+	struct spool_writer *w = writer_new(clock, period_ns);
 	struct listing l;
 
-	if (!w)
-		return NULL;
 	w->dirfd = dirfd;
 	w->max_bytes = max_bytes;
 	w->file_bytes = max_bytes / 16;
@@ -229,10 +226,8 @@ static int write_header(struct spool_writer *w, struct err *err)
 struct spool_writer *spool_writer_new_file(int fd, const char *clock, uint64_t period_ns,
 					   struct err *err)
 {
-	struct spool_writer *w = writer_new(clock, period_ns, err);
+	struct spool_writer *w = writer_new(clock, period_ns);
 
-	if (!w)
-		return NULL;
 	w->fd = fd;
 	if (write_header(w, err) < 0) {
 		spool_writer_free(w);
@@ -321,12 +316,13 @@ static void begin_block(struct spool_writer *w)
 	w->nslot = w->next_slot = w->nfile = 0;
 }
 
-/* The payload as a block at the end of the file, in one piece with its header and padding. */
+/* Writes the payload as a block at the end of the file, by one call: header, payload, zeros up
+ * to the next multiple of SPOOL_GRID. */
 static int write_block(struct spool_writer *w, struct err *err)
 {
 	size_t n = SPOOL_BLOCK_HEADER + w->payload.n;
 	size_t padded = (n + SPOOL_GRID - 1) / SPOOL_GRID * SPOOL_GRID;
-	struct wr head = { 0 }, block = { 0 };
+	struct wr head = { 0 }, block = { .secret = true };
 	int rc = 0;
 
 	assert(w->payload.n <= SPOOL_PAYLOAD_MAX);
@@ -519,8 +515,13 @@ static void put_event(struct spool_writer *w, const struct spool_event *ev)
 	case SPOOL_GAP:
 		wr_uleb(p, ev->lost);
 		break;
-	case SPOOL_CRASH:
+	case SPOOL_KILLED:
 		wr_uleb(p, ev->signal);
+		break;
+	case SPOOL_CRASH:
+		wr_uleb(p, ev->crash.signal);
+		wr_uleb(p, ev->crash.uid);
+		wr_uleb(p, ev->crash.pc);
 		break;
 	case SPOOL_EXIT:
 	case SPOOL_SAMPLE:
@@ -569,5 +570,5 @@ void spool_writer_free(struct spool_writer *w)
 		return;
 	end_file(w);
 	wr_free(&w->payload);
-	free(w);
+	secret_free(w, sizeof(*w));
 }

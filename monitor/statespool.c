@@ -1,4 +1,4 @@
-/* statespool.c - a nameless spool in memory, filled with states and handed over as a descriptor
+/* statespool.c - holds samples with states in a nameless spool file in memory (memfd)
  *
  * Tested by tests/unit/manager/samples/test_statefeed.c.
  */

@@ -1,9 +1,8 @@
-/* statespool.h - samples with the state of their task on their way to the Manager, in memory
- * only
+/* statespool.h - holds samples with the state of their task, in memory only, for the Manager
  *
  * Registers and stacks are the data of whoever runs the programs: they never go to the spool
- * directory.  A spool file without a name, in memory, holds them until the Manager takes it
- * over as a descriptor, and is bounded; what finds no room is counted.
+ * directory.  A spool file without a name, in memory, holds them until its descriptor goes to
+ * the Manager.  It is bounded; samples that find no room are counted.
  */
 #ifndef MONITOR_STATESPOOL_H
 #define MONITOR_STATESPOOL_H

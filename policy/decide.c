@@ -1,4 +1,4 @@
-/* decide.c - is a new generation of a module worth its work now, and if not, why not yet?
+/* decide.c - decides whether a new generation of a module is worth its work now
  *
  * Tested by tests/unit/policy/test_decide.c.
  */
@@ -14,6 +14,7 @@ const char *const decide_reason_text[] = {
 	[DECIDE_FIRST] = "no generation yet",
 	[DECIDE_BLINDLY] =
 		"no generation yet, and how fast its original runs could not be observed",
+	[DECIDE_AGAIN] = "its generation is not at its path any more",
 	[DECIDE_EVIDENCE] = "much more is known than when its generation was made",
 	[DECIDE_DRIFT] = "used otherwise than its generation was made for",
 	[DECIDE_FEW_SAMPLES] = "too few samples",
@@ -71,9 +72,10 @@ static double served(const struct usage *known, const struct usage *recent)
 static enum decide_reason why_again(const struct policy *p, const struct decide_module *m,
 				    double drift)
 {
+	if (!m->made.n && m->since_s >= 0)
+		return DECIDE_AGAIN;
 	if (!m->made.n)
-		return m->since_s >= 0 || m->observed || !p->observe_first_h ?
-		       DECIDE_FIRST : DECIDE_BLINDLY;
+		return m->observed || !p->observe_first_h ? DECIDE_FIRST : DECIDE_BLINDLY;
 	if (100 * drift >= p->min_drift_pct)
 		return DECIDE_DRIFT;
 	return usage_total(&m->use) >= more_evidence * usage_total(&m->made) ?

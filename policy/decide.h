@@ -1,7 +1,7 @@
-/* decide.h - is it time to lay a module out (again)?
+/* decide.h - decides whether it is time to lay a module out, for the first time or again
  *
  * Zhang et al. leave open (SOSP 1997, section 5) whether to optimize rarely or frequently.  The
- * answer here: whenever what it should gain is worth the work.  The gain is estimated from
+ * answer here: whenever the expected gain is worth the work.  The gain is estimated from
  * three uses of the module, all of them samples of blocks:
  *
  *	use	all that is known of it, the old faded; what a generation would be made from
@@ -16,8 +16,8 @@
  * sampled one of that size brings.  A window of recent samples lasts optimize.cool_down_h at
  * least, so that habits of day and night are one use and get one layout.  When it ends and
  * shows that the use has changed, the older samples lose so much weight that the window's share
- * of all of them is as large as the change: see decide_forget().  What is forgotten in vain
- * comes back as fast.
+ * of all of them is as large as the change: see decide_forget().  If that was a mistake, the
+ * old use is learnt again as fast as it was forgotten.
  */
 #ifndef POLICY_DECIDE_H
 #define POLICY_DECIDE_H
@@ -48,6 +48,7 @@ enum decide_reason {
 	DECIDE_FIRST,	/* act: it has none yet */
 	/* act: the same, though not observed in all of optimize.observe_first_h */
 	DECIDE_BLINDLY,
+	DECIDE_AGAIN,	/* act: the one it had is not at its path any more */
 	DECIDE_EVIDENCE,	/* act: far more is known than when its generation was made */
 	DECIDE_DRIFT,	/* act: it is used in another way than it was made for */
 	DECIDE_FEW_SAMPLES,	/* wait: below optimize.min_samples */
@@ -68,8 +69,8 @@ struct decision {
 	double gain;		/* of the machine's time, estimated, 0..1 */
 };
 
-/* Seconds from then to now by a clock that people set.  A moment in the future says that it
- * was set back: one that is a day off or more lies as far in the past as anything, so that
+/* Seconds from then to now by a clock that people set.  A moment in the future means that the
+ * clock was set back: if it is a day off or more it counts as infinitely long ago, so that
  * nothing waits for it. */
 double decide_since_s(uint64_t then_ns, uint64_t now_ns);
 
@@ -80,15 +81,16 @@ bool decide_window_ends(const struct policy *p, bool first, double samples, doub
 /* Factor, 0..1, for the samples in `use` that are older than the window `recent`. */
 double decide_forget(const struct usage *use, const struct usage *recent);
 
-/* 5 %: about what a perfect profile gained on programs never measured before. */
+/* 0.05: about the gain of a perfect profile on programs that had never been measured before. */
 extern const double DECIDE_FULL_GAIN;
 
 /* The part of the full gain that a layout from such a sampling reaches: 0..1. */
 double decide_quality(const struct usage *made_from);
 
 /* A process died that had a generation mapped.  Is the generation to blame, or did the
- * program die as often before?  Blamed unless its original has died too and so often that as
- * many deaths would come by chance, in that time, with 5 % probability at least (Poisson). */
+ * program die as often before?  The generation is blamed unless its original died as well, and
+ * so often that chance alone would bring that many deaths, in that time, with a probability of
+ * 5 % or more (Poisson; 5 % is the usual level, chosen). */
 bool decide_blames(unsigned deaths, double watched_s, unsigned deaths_before,
 		   double watched_before_s);
 

@@ -1,4 +1,4 @@
-/* evidence.c - has a module samples with registers enough? see evidence.h
+/* evidence.c - decides whether a module has enough samples with registers; see evidence.h
  *
  * hot_share: a module with less than 2 % of the samples is not worth the cost; chosen, not
  * measured.

@@ -1,8 +1,7 @@
-/* idle.c - each condition: its value in words, and its verdict; see idle.h
+/* idle.c - judges each condition of idleness: is it met, and what is its value in words?
  *
- * All must hold before work begins.  Work that is under way raises the load average and makes
- * tasks wait for a CPU by itself, so these two do not stop it: there it is the CPU time of
- * others that counts.
+ * All must be met before work begins.  Work that is under way raises the load average and makes
+ * tasks wait for a CPU, so these two conditions do not stop it; the CPU time of others does.
  */
 #include "policy/idle.h"
 

@@ -1,8 +1,7 @@
-/* idle.h - does the machine count as idle?  The conditions apart from where their values come
- * from
+/* idle.h - decides whether the machine is idle, from a state that sense.c has read
  *
  * Private to policy/ and its tests: judging is a pure function of a state that tests make up.
- * Values that this machine does not offer are negative and do not stand in the way.
+ * A value that this machine does not offer is negative, and its condition counts as met.
  */
 #ifndef POLICY_IDLE_H
 #define POLICY_IDLE_H
@@ -18,9 +17,9 @@ struct idle_state {
 	double load1;			/* one-minute load average */
 	unsigned ncpu;			/* online CPUs, at least 1 */
 	double busy_pct;		/* CPU time of others, of all CPUs */
-	double pressure_pct[NPRESSURE];	/* of the time in which some task was stalled */
+	double pressure_pct[NPRESSURE];	/* share of time in which some task was stalled */
 	int users_idle;			/* 1; 0: somebody is active */
-	uint64_t users_since_s;		/* for so long they have been */
+	uint64_t users_since_s;		/* how long that has been so */
 	int mains;			/* 1; 0: on battery */
 	double heat_pct;		/* the hottest zone, in % of where it is throttled */
 	bool throttled;			/* a CPU was, in the last minute */

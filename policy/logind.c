@@ -1,9 +1,9 @@
-/* logind.c - what logind says of sessions, asked over D-Bus by hand; see logind.h
+/* logind.c - asks logind whether users are idle, speaking D-Bus without a library
  *
- * The handshake of D-Bus is lines of text: who we are is known to the bus from the socket.
+ * The handshake of D-Bus is lines of text: the bus knows from the socket who we are.
  * Then come messages: a head of 16 bytes with the lengths of what follows, an array of fields
  * (code, type, value, each begun at a multiple of 8), a body.  Everything that comes is
- * bounds-checked, and whatever is not as it should be means that nobody can tell.
+ * bounds-checked, and anything unexpected in it makes the answer "nobody can tell".
  *
  * Tested by tests/unit/policy/test_idle.c.
  */
@@ -24,6 +24,7 @@
 enum { CALL = 1, RETURN = 2, ERROR = 3, NO_AUTO_START = 2 };
 enum { FIELD_PATH = 1, FIELD_INTERFACE = 2, FIELD_MEMBER = 3, FIELD_REPLY_SERIAL = 5,
        FIELD_DESTINATION = 6, FIELD_SIGNATURE = 8 };
+/* The limits are chosen: the answer is some hundred bytes, and few messages come before it. */
 enum { HEAD = 16, MESSAGE_MAX = 16384, MESSAGES_MAX = 64 };
 
 struct bus {

@@ -1,4 +1,4 @@
-/* policy.c - the policy as a value: defaults, questions, listing */
+/* policy.c - makes the default policy, answers questions about a policy, lists its settings */
 #include "policy/policy.h"
 
 #include <fnmatch.h>

@@ -57,6 +57,7 @@ struct policy {
 	struct policy_window idle_window;
 	struct policy_globs include, exclude;
 	unsigned hard_links, see_others, share_layouts, automatic;
+	unsigned owner_cpu_per_day_s, owner_disk_per_day_mib;
 	unsigned min_samples, max_unseen_pct, min_gain_ppm, min_drift_pct;
 	unsigned cool_down_h, cpu_per_day_s, disk_per_day_mib, half_life_d, observe_s;
 	unsigned observe_first_h;
@@ -108,7 +109,7 @@ struct idle_condition {
 	const char *name;	/* setting, e.g. "idle.load_max_pct" */
 	char value[64];		/* present value with unit; "not available" passes */
 	bool ok;
-	bool by_work;		/* what is under way itself may be why it does not hold */
+	bool by_work;		/* work under way may be the reason why it is not met */
 };
 enum idle_which {		/* in the order in which they are shown */
 	IDLE_LOAD, IDLE_BUSY, IDLE_PSI_CPU, IDLE_PSI_IO, IDLE_PSI_MEMORY, IDLE_USERS,

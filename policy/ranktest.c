@@ -1,4 +1,4 @@
-/* ranktest.c - the exact distribution of the rank sum statistic (Mann and Whitney)
+/* ranktest.c - computes the exact distribution of the rank sum statistic (Mann and Whitney)
  *
  * Without a shift all orders of the m + n numbers of a stratum are as likely.  Of them, as many
  * have the statistic u as there are partitions of u into at most m parts of at most n: the

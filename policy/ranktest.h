@@ -1,14 +1,14 @@
-/* ranktest.h - by how much are these numbers larger than those?
+/* ranktest.h - estimates by how much one set of numbers is larger than another, by ranks
  *
  * Mann and Whitney's test (Ann. Math. Stat. 18, 1947) turned round: the estimate of Hodges and
  * Lehmann (34, 1963), the median of all differences, and the interval of those shifts that the
  * test does not reject (Moses; see Hollander, Wolfe, Chicken, Nonparametric Statistical
- * Methods, 4.3).  It assumes nothing about the distribution but that without an effect both
- * sides come from the same one.
+ * Methods, 4.3).  The only assumption is that without an effect both sides come from the same
+ * distribution, whichever it is.
  *
- * Numbers come in strata; only those of one stratum are compared with each other.  The
- * statistic is the sum of those of the strata, and its distribution is exact, so that few
- * numbers are no excuse.
+ * Numbers come in strata; only numbers of one stratum are compared with each other.  The
+ * statistic is the sum of the strata's statistics.  Its distribution is exact, so the test is
+ * valid for few numbers as well.
  */
 #ifndef POLICY_RANKTEST_H
 #define POLICY_RANKTEST_H

@@ -1,4 +1,4 @@
-/* rule.c - which rule of the policy is about a file, by its path, package and owner
+/* rule.c - finds the rule of the policy that applies to a file, by path, package and owner
  *
  * The package of a file is looked up where dpkg notes what it unpacked:
  * /var/lib/dpkg/info/NAME.list, or NAME:ARCHITECTURE.list, a path a line.  Only lists of
@@ -21,7 +21,7 @@
 #include "lib/io.h"
 #include "policy/setting.h"
 
-enum { LIST_MAX_BYTES = 64 << 20 };
+enum { LIST_MAX_BYTES = 64 << 20 };	/* of one package's list of files; chosen */
 static const char info_folder[] = "/var/lib/dpkg/info", suffix[] = ".list";
 
 void rule_subject_init(struct rule_subject *out, const char *path)

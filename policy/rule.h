@@ -1,8 +1,8 @@
 /* rule.h - which rule of the policy applies to a module, and what it makes of the policy
  *
- * The first rule that fits decides, as in a firewall: exceptions stand before what they are
- * exceptions from.  A rule fits when each of its lists - paths, packages, users - has a pattern
- * that fits, or is not there.  What the rule does not say is as the general settings say.
+ * The first rule that fits decides, as in a firewall: an exception stands before the rule that
+ * it is an exception from.  A rule fits when each of its lists (paths, packages, users) has a
+ * pattern that fits, or is missing.  Settings that the rule does not name are the general ones.
  */
 #ifndef POLICY_RULE_H
 #define POLICY_RULE_H
@@ -24,8 +24,8 @@ void rule_subject_owner(struct rule_subject *s, uid_t uid);
 
 /* NULL: none fits. */
 const struct policy_rule *rule_find(const struct policy *p, const struct rule_subject *s);
-/* The policy as it is for modules of that rule (NULL: of none).  Its lists are p's; not to
- * be freed. */
+/* The policy that applies to modules of that rule (NULL: of no rule).  Its lists are p's; it
+ * must not be freed. */
 struct policy rule_apply(const struct policy *p, const struct policy_rule *r);
 
 /* Does the module belong to an installed Debian package whose name fits the pattern? */

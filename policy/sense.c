@@ -1,9 +1,10 @@
-/* sense.c - the state of the machine, from /proc, /sys and logind; see sense.h
+/* sense.c - reads the state of the machine from /proc, /sys and logind; see sense.h
  *
  * Shares come from the growth of counters between two looks.  Looks are remembered for two
- * seconds, so that somebody who looks often still gets an average over half a second, which
- * clock ticks of 10 ms can tell.  What takes longer to ask for - temperatures, power supplies,
- * logind - is asked for twice a second at most.
+ * seconds, so that a caller who looks often still gets an average over half a second; counters
+ * grow in clock ticks of 10 ms, which are too coarse for less.  Values that take longer to get
+ * (temperatures, power supplies, logind) are read twice a second at most.  The times were
+ * chosen.
  *
  * Tested by tests/unit/policy/test_idle.c.
  */
@@ -23,12 +24,12 @@
 #include "policy/logind.h"
 
 enum {
-	NLOOK = 8, LEAST_MS = 100,	/* apart, for looks that are remembered */
-	SPAN_MS = 500,			/* that shares are over, at least */
-	SLOW_MS = 500,			/* between two askings for what takes longer */
-	BUS_MS = 200,			/* that logind may take; else it is left alone for */
-	BUS_AGAIN_MS = 60000,
-	THROTTLED_MS = 60000,
+	NLOOK = 8, LEAST_MS = 100,	/* looks remembered; least time between two of them */
+	SPAN_MS = 500,			/* shares are over this time at least */
+	SLOW_MS = 500,			/* least time between two readings of slow values */
+	BUS_MS = 200,			/* longest time to wait for logind; else it is */
+	BUS_AGAIN_MS = 60000,		/* not asked again for this time */
+	THROTTLED_MS = 60000,		/* a throttled CPU counts for this time */
 };
 
 struct look {

@@ -1,4 +1,4 @@
-/* setting.c - values of the policy's settings: text to value and value to text
+/* setting.c - converts the values of the policy's settings from text and to text
  *
  * Every message about a value says which values are permitted, so that nobody needs the manual
  * to mend a policy.

@@ -1,4 +1,4 @@
-/* setting.h - one row of policy.def, and its values from text and back
+/* setting.h - the settings of policy.def as a table, and their values from text and to text
  *
  * Private to policy/.  Lists (GLOBS, PASSES) are set item by item after setting_clear().
  */
@@ -37,13 +37,13 @@ extern const struct setting policy_setting[];	/* settings of one section stand t
 extern const unsigned policy_nsetting;
 
 enum {
-	SETTING_LIST_MAX = 1024,	/* items of one list */
+	SETTING_LIST_MAX = 1024,	/* items of one list; chosen */
 	SETTING_GLOB_MAX = 4096,	/* bytes of one pattern with its NUL */
 };
 
-/* Of a rule: its own keys, whose fields are in struct policy_rule; NULL when it is none of
- * them.  And those that it may override, as an index of policy_setting; policy_nsetting when
- * it may not. */
+/* Keys in a rule.  The first finds a key of rules alone, whose field is in struct policy_rule;
+ * NULL: it is none.  The second finds a general setting that a rule may override, as an index
+ * of policy_setting; policy_nsetting: it may not. */
 const struct setting *setting_of_rule(const char *key);
 unsigned setting_overridden(const char *key);
 /* NULL: out of memory */
@@ -57,7 +57,7 @@ int setting_set(const struct setting *s, void *in, const char *text, bool quoted
 		struct err *err);
 /* Empties a list. */
 void setting_clear(const struct setting *s, void *in);
-/* Of the same kind of struct; not of lists of patterns. */
+/* Copies one setting between two structs of the same kind; not for lists of patterns. */
 void setting_copy(const struct setting *s, void *to, const void *from);
 int setting_add(const struct setting *s, void *in, const char *text, struct err *err);
 /* Appends the value as YAML would show it, without a NUL. */

@@ -1,4 +1,4 @@
-/* speedtest.c - observes how fast a module is, and compares that with before its last swap */
+/* speedtest.c - collects how fast a module's processes are; compares that with before a swap */
 #include "policy/speedtest.h"
 
 #include <math.h>
@@ -11,8 +11,9 @@ const char *const speedtest_verdict_name[] = {
 	[SPEEDTEST_UNMEASURED] = "unmeasured",
 };
 
-/* Chance alone makes 1 / sqrt(n) of n samples; less than that share of the rest is not worth
- * waiting. */
+/* An observation ends when it covers its time and has SAMPLES_MIN samples, and either REST_MIN
+ * of them outside of the module or SAMPLES_ENOUGH in all.  A count of n samples is off by 1 /
+ * sqrt(n) by chance; the limits were chosen by that, not measured. */
 enum { SAMPLES_MIN = 200, REST_MIN = 20, SAMPLES_ENOUGH = 2000, RUNS_MIN = 1 };
 
 static const uint32_t look_at[SPEEDTEST_LOOKS] = { 6, 12, 20, SPEEDTEST_MAX };

@@ -1,9 +1,9 @@
-/* speedtest.h - did a new generation make its module slower or faster?
+/* speedtest.h - decides whether a new generation made its module slower or faster
  *
- * What is compared are observations: sums over the processes of one kind that had the module
- * mapped, over a while.  A kind is an executable and who started it, so that like is compared
- * with like; the four kinds that come first are looked at.  Each observation gives two numbers,
- * both logarithms:
+ * It compares observations.  An observation is a set of sums over the processes of one kind
+ * that had the module mapped, over a while.  A kind is an executable and the program that
+ * started it, so that like is compared with like; the first four kinds of a module are looked
+ * at.  Each observation gives two numbers, both logarithms:
  *
  *	per run		CPU time of a process from exec to exit
  *	per rest	time in the module per time in the rest of the same processes: other
@@ -12,8 +12,8 @@
  * The first fails when jobs become larger, the second where there is little besides the module;
  * jobs that become larger have more of the rest as well.  Both are compared, after the swap
  * with before it, by ranks (ranktest.h).  Looks are taken when 6, 12, 20 and 32 observations
- * have come since the swap, so each may err with a quarter of what all may; and one number or
- * the other decides, so half of that again.
+ * have come since the swap (chosen).  So each look gets a quarter of the permitted probability
+ * of error, and each of the two numbers half of that.
  *
  *	slower	the one with the narrower interval says so with certainty, and the other
  *		agrees: `per rest` must show at least half of what `per run` shows, while `per
@@ -36,7 +36,7 @@
 
 #include "policy/ranktest.h"
 
-#define SPEEDTEST_ALPHA 0.001
+#define SPEEDTEST_ALPHA 0.001	/* chosen: one swap in a thousand may be undone by chance */
 
 enum { SPEEDTEST_KINDS = 4, SPEEDTEST_LOOKS = 4, SPEEDTEST_MAX = RANKTEST_SIDE_MAX };
 

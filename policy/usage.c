@@ -1,4 +1,4 @@
-/* usage.c - how alike two uses of a program are, by samples of its blocks; see usage.h
+/* usage.c - computes how alike two uses of a program are, from samples of its blocks
  *
  * Tested by tests/unit/policy/test_decide.c.
  */
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stddef.h>
 
-static const double z95 = 1.645;	/* one-sided */
+static const double z95 = 1.645;	/* 95 % quantile of the normal distribution */
 
 double usage_total(const struct usage *u)
 {

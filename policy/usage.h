@@ -1,4 +1,4 @@
-/* usage.h - how a module is used: samples of its blocks, and how two uses compare
+/* usage.h - compares two uses of a module, each given as samples of its blocks
  *
  * Knows numbers only.  Samples may be fractions: old ones fade.
  */
@@ -23,9 +23,9 @@ double usage_total(const struct usage *u);
  * when one of them is empty. */
 double usage_overlap(const struct usage *a, const struct usage *b);
 
-/* What the overlap of two samplings, as large as these, of one and the same use would fall
- * short of 1, on the average: the share of each block is known no better than its samples
- * allow. */
+/* By how much the overlap of two samplings of one and the same use, as large as these, would
+ * fall short of 1 on average.  It would, because the share of each block is known no better
+ * than its samples allow. */
 double usage_noise(const struct usage *a, const struct usage *b);
 
 /* How different the uses are beyond what chance explains: 0..1. */

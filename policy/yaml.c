@@ -1,4 +1,4 @@
-/* yaml.c - a policy from YAML text
+/* yaml.c - reads a policy from YAML text
  *
  * The shape is fixed: sections of settings, a setting is a scalar or a list of scalars; and
  * rules (yaml_rules.c).
@@ -27,7 +27,7 @@
 #include "policy/yamlwalk.h"
 
 enum {
-	TEXT_MAX = 1 << 20,	/* bytes of a policy file */
+	TEXT_MAX = 1 << 20,	/* bytes of a policy file; chosen */
 	SHOWN_MAX = 80,		/* bytes of a name from the file in a message */
 };
 

@@ -1,12 +1,12 @@
-/* yaml_rules.c - the rules of a policy: a list of mappings
+/* yaml_rules.c - reads the rules of a policy, a YAML list of mappings
  *
  *	rules:
  *	  - name: databases
  *	    packages: [postgresql-*]
  *	    passes: [align, fluff]
  *
- * A rule has a name, says which modules it is about, and says something of them: that they are
- * refused, or settings of the section optimize that are other than the general ones.
+ * A rule has a name, says which modules it applies to, and either refuses these or gives them
+ * settings of the section optimize that differ from the general ones.
  *
  * Tested by tests/unit/policy/test_rule.c.
  */
@@ -18,6 +18,7 @@
 #include "policy/setting.h"
 #include "policy/yamlwalk.h"
 
+/* Chosen: more than anybody writes by hand. */
 enum { RULES_MAX = 256, NAME_MAX_BYTES = 64, SHOWN_MAX = 80 };
 
 /* What follows a key: one of the rule's own, or a setting that it overrides. */

@@ -1,4 +1,4 @@
-/* yamlwalk.c - libyaml by single events, and where in the text an error is; see yamlwalk.h
+/* yamlwalk.c - steps through YAML text event by event with libyaml; see yamlwalk.h
  *
  * Tested by tests/unit/policy/test_policy.c and tests/fuzz/fuzz_yaml.c.
  */

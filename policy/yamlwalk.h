@@ -1,4 +1,4 @@
-/* yamlwalk.h - one event of YAML after the other, and messages that say where
+/* yamlwalk.h - steps through YAML text event by event, with messages that name the place
  *
  * Private to policy/.  What a reader of a policy could misunderstand is refused here: anchors,
  * aliases, tags, control characters.  Every message begins with NAME:LINE:COLUMN.
@@ -26,7 +26,7 @@ struct walk {
 
 /* The next event in w->ev. */
 int walk_next(struct walk *w, struct err *err);
-/* Puts where the present event is before the message; -1. */
+/* Puts the place of the present event in front of the message; returns -1. */
 int walk_fail(const struct walk *w, struct err *err);
 /* The present scalar's text; NULL with a message when it is no scalar or holds control
  * characters (an escaped NUL would cut it, an escape sequence would reach a terminal). */

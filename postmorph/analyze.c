@@ -1,4 +1,9 @@
-/* analyze.c - prog_analyze(): from the bytes of a file to the annotated program */
+/* analyze.c - runs all steps of the analysis: from the bytes of a file to the annotated program
+ *
+ * prog_analyze() reads as the list of these steps.
+ *
+ * Tested by tests/unit/postmorph/test_analyze.c.
+ */
 #include "lib/err.h"
 #include "postmorph/analyze.h"
 #include "postmorph/blocks.h"
@@ -10,6 +15,7 @@
 #include "postmorph/noreturn.h"
 #include "postmorph/pieces.h"
 #include "postmorph/probes.h"
+#include "postmorph/refs/innerwords.h"
 #include "postmorph/refs/pointers.h"
 #include "postmorph/refs/references.h"
 #include "postmorph/refs/watched.h"
@@ -168,6 +174,7 @@ int prog_analyze_around(struct bytes file, const struct prog_wanted *wanted, str
 		find_blocks(&t, wanted->depth);
 		probes_settle(&prog);
 		watched_judge(&t);
+		innerwords_judge(&t);
 		functions_settle(&t);
 		calls_find(&t);
 		rc = references_find(&t, err);

@@ -1,4 +1,4 @@
-/* analyze.h - from the bytes of a file to the annotated program (ir.h) */
+/* analyze.h - analyses a file: from its bytes to the annotated program of ir.h */
 #ifndef POSTMORPH_ANALYZE_H
 #define POSTMORPH_ANALYZE_H
 
@@ -7,7 +7,7 @@
 struct err;
 
 /* Analyses a whole file.  Returns -1 with ERR_REFUSED when Morph must not touch the file at
- * all (Go, OCaml, GHC, set-id is the caller's to check, no code covered by FDEs, ...),
+ * all (Go, OCaml, GHC, no code covered by FDEs, ...; set-id bits are the caller's to check),
  * ERR_INPUT when it is malformed; *out is then unusable.  `file` must live as long as the
  * arena. */
 int prog_analyze(struct bytes file, struct arena *a, struct prog *out, struct err *err);

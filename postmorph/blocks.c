@@ -1,8 +1,8 @@
-/* blocks.c - basic blocks and edges of one function
+/* blocks.c - divides a function into basic blocks and finds their edges
  *
- * The marks decide where blocks begin; what they end in follows from the last instruction
- * (struct block in ir.h).  Blocks of a range are contiguous: the fall-through of a block is the
- * next id, or leaves the range.
+ * The marks (ir/text.h) decide where blocks begin; the edges of a block follow from its last
+ * instruction (struct block in ir.h).  Blocks of a range are contiguous: the fall-through of a
+ * block is the next id, or leaves the range.
  *
  * Tested by tests/unit/postmorph/test_analyze.c.
  */
@@ -55,7 +55,7 @@ static void set_fall(const struct fn *fn, uint32_t id)
 	struct block *b = &fn->block[id];
 	const struct fn_range *r = &fn->range[b->range];
 
-	if (insn_ends_flow(&fn->insn[b->insn + b->ninsn - 1]))
+	if (insn_ends_flow(&fn->insn[b->insn + b->ninsn - 1]) && !block_trap_falls(fn, id))
 		return;
 	if (id + 1 < fn->nblock && fn->block[id + 1].range == b->range)
 		b->fall = id + 1;
@@ -97,7 +97,8 @@ static void mark_block(const struct text *t, struct fn *fn, uint32_t id)
 	uint32_t n = b->ninsn;
 	while (n > 1 && fn->insn[b->insn + n - 1].kind == INSN_NOP)
 		n--;
-	b->noreturn = text_call_noreturn(t, &fn->insn[b->insn + n - 1]);
+	b->noreturn = text_call_noreturn(t, &fn->insn[b->insn + n - 1]) ||
+		      (fn->insn[b->insn + n - 1].kind == INSN_TRAP && b->fall != NO_BLOCK);
 	b->padding = id != 0 && !(any & MARK_LEADER) && fn->block[id - 1].fall != id &&
 		     only_nops(fn, b);
 }

@@ -1,4 +1,4 @@
-/* blocks.h - basic blocks and edges of one function; internal to PostMorph */
+/* blocks.h - divides a function into basic blocks and edges; internal to PostMorph */
 #ifndef POSTMORPH_BLOCKS_H
 #define POSTMORPH_BLOCKS_H
 

@@ -1,10 +1,10 @@
-/* calls.h - direct calls, and jumps to other functions' entries; internal to PostMorph */
+/* calls.h - lists direct calls, and jumps to other functions' entries; internal to PostMorph */
 #ifndef POSTMORPH_CALLS_H
 #define POSTMORPH_CALLS_H
 
 #include "postmorph/ir/text.h"
 
-/* prog->call[], from functions with blocks. */
+/* Fills prog->call[]; functions must have their blocks. */
 void calls_find(struct text *t);
 /* Visits the calls of prog->fn[f], and its jumps to others' entries, in the order of its
  * blocks. */

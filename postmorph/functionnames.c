@@ -1,9 +1,8 @@
-/* functionnames.c - what symbols say: names of functions, and which pieces are `.cold`
- * fragments
+/* functionnames.c - takes names of functions, and which pieces are fragments, from symbols
  *
- * A function may have several names, and a fragment that is known by its symbol alone has that
- * of one of them.  New symbols have a name that fits all parts (fn->symbol), so that they
- * mislead nobody.
+ * A function may have several names, and a fragment (`NAME.cold`) is called after one of them.
+ * The new symbols that a generation gets are made of the name that fits all parts (fn->symbol),
+ * so that they mislead nobody.
  *
  * Tested by tests/unit/verify/test_accepted.c (names_fit_all_parts).
  */

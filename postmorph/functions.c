@@ -1,4 +1,4 @@
-/* functions.c - pieces become functions
+/* functions.c - makes functions of the pieces (the code of one FDE each), and judges them
  *
  * Tested by tests/unit/postmorph/test_analyze.c.
  */

@@ -1,4 +1,4 @@
-/* hazards.c - programs whose code must stay where it is
+/* hazards.c - recognizes programs whose code must stay where it is, and refuses them
  *
  * Some language runtimes look code addresses up in tables of their own: moved code would not be
  * in them.  They are recognised by what the runtime cannot do without, not by names alone, so
@@ -12,6 +12,7 @@
 #include "postmorph/hazards.h"
 #include "postmorph/payload.h"
 #include "binary/dynamic.h"
+#include "binary/mapsection.h"
 
 /* Relocated pointers to return addresses in data: OCaml programs have 17,297 and more, C
  * programs at most 77 among all of a distribution.  Without relocations the entries of jump
@@ -69,6 +70,27 @@ static bool is_loader(const struct image *img)
 	return found;
 }
 
+static void see_call_counts(void *ctx, uint32_t index, const struct symbol *s)
+{
+	bool *found = ctx;		/* [defined] */
+
+	(void)index;
+	if (strcmp(s->name, "__monstartup") == 0 || strcmp(s->name, "monstartup") == 0)
+		found[s->defined] = true;
+}
+
+/* Compiled with -pg: calls are counted by where they come from and where they go, and what is
+ * behind the original's text is not counted.  A library that is compiled so has no range of its
+ * own. */
+static bool is_counted_for_gprof(const struct image *img)
+{
+	bool dynamic[2] = { false }, all[2] = { false };
+
+	symbols_each(img, SHT_DYNSYM, see_call_counts, dynamic);
+	symbols_each(img, SHT_SYMTAB, see_call_counts, all);
+	return dynamic[false] || (img->is_static && img->executable && all[true]);
+}
+
 int hazards_check_file(const struct image *img, struct err *err)
 {
 	uint64_t v;
@@ -77,7 +99,7 @@ int hazards_check_file(const struct image *img, struct err *err)
 		return err_set(err, ERR_REFUSED, "it has no section headers");
 	if (image_section(img, ".morph.counters"))
 		return err_set(err, ERR_REFUSED, "it is a program that Morph instrumented");
-	if (image_section(img, ".morph.map"))
+	if (image_section(img, MAPSECTION))
 		return err_set(err, ERR_REFUSED, "it is a generation made by Morph");
 	if (is_go(img))
 		return err_set(err, ERR_REFUSED,
@@ -85,6 +107,10 @@ int hazards_check_file(const struct image *img, struct err *err)
 	if (is_loader(img))
 		return err_set(err, ERR_REFUSED,
 			       "a dynamic loader: it has its own notion of where it ends");
+	if (is_counted_for_gprof(img))
+		return err_set(err, ERR_REFUSED,
+			       "compiled for gprof: calls are counted by addresses of the "
+			       "original text");
 	if (image_dynamic(img, DT_TEXTREL, &v) ||
 	    (image_dynamic(img, DT_FLAGS, &v) && (v & DF_TEXTREL)))
 		return err_set(err, ERR_REFUSED, "its code is relocated when loaded");

@@ -6,9 +6,8 @@
  * The set only grows, so this ends.
  *
  * The search begins with functions without any return or jump to elsewhere, and with those that
- * call a library function that does not return.  In all others something that returns can be
- * reached as long as every function that they call returns: compilers leave no code that cannot
- * be reached.
+ * call a library function that does not return.  In all others a return can be reached as long
+ * as every function that they call returns, because compilers leave no unreachable code.
  *
  * The jump table analysis relies on the result: the code after a call that does not return may
  * be anything.
@@ -22,6 +21,8 @@ struct call {
 	uint32_t caller, callee;
 };
 
+/* Slots of the memory of stubs; places that the quick search for a return goes to before blocks
+ * are searched.  Chosen, not measured. */
 enum { KNOWN_STUBS = 1024, WAYS = 64 };
 
 struct known_stub {
@@ -134,8 +135,7 @@ static bool way_returns(const struct text *t, const struct fn_range *r, vaddr ad
 		insn.off = (uint32_t)(addr - t->prog->base);
 		if (insn.kind == INSN_RET || insn.kind == INSN_IJMP)
 			return true;
-		if (insn.kind == INSN_TRAP || text_call_noreturn(t, &insn) ||
-		    (insn.kind == INSN_JMP && !is_new(w, target)))
+		if (text_call_noreturn(t, &insn) || (insn.kind == INSN_JMP && !is_new(w, target)))
 			return false;
 		if (insn.kind == INSN_JCC && w->nopen < WAYS)
 			w->open[w->nopen++] = target;

@@ -1,4 +1,4 @@
-/* noreturn.h - which functions never come back; internal to PostMorph */
+/* noreturn.h - finds the functions that never return; internal to PostMorph */
 #ifndef POSTMORPH_NORETURN_H
 #define POSTMORPH_NORETURN_H
 

@@ -1,8 +1,8 @@
-/* payload.c - programs that read data from their own file
+/* payload.c - recognizes programs that read data from their own file, and refuses them
  *
- * Self-extracting archives, packed scripts and programs of interpreters keep data in their file
- * that is not loaded, and find it from the file's end or from where the headers end.  A
- * generation ends elsewhere.  Two forms are told from what linkers and debuggers write:
+ * Self-extracting archives, packed scripts and interpreters with a program inside keep data in
+ * their file that is not loaded, and find it from the file's end or from where the headers end.
+ * A generation ends elsewhere.  Two forms can be told from what linkers and debuggers write:
  *
  *   appended    bytes that are not zero behind all that headers describe (tools that rewrite
  *               files leave some zero bytes);

@@ -1,4 +1,4 @@
-/* payload.h - programs that read their own file; internal to PostMorph */
+/* payload.h - recognizes programs that read their own file; internal to PostMorph */
 #ifndef POSTMORPH_PAYLOAD_H
 #define POSTMORPH_PAYLOAD_H
 

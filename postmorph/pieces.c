@@ -1,4 +1,4 @@
-/* pieces.c - decodes what the FDEs cover and brings split functions together again
+/* pieces.c - decodes the code that FDEs cover, and finds the parent of each fragment
  *
  * GCC moves the unlikely part of a function to a `.cold` fragment with an FDE of its own.
  * Stripped files do not name them, but their unwind rows do: a function begins with CFA = rsp +
@@ -18,8 +18,8 @@
 enum {
 	DWARF_RSP = 7,
 	NOP1 = 0x90,
-	CALL_DISTANCE = 32,			/* bytes between calls, hardly less */
-	SOME_PIECES = 256, SOME_BYTES = 1 << 17,	/* decoded together */
+	CALL_DISTANCE = 32,	/* bytes between calls, hardly less; reserves room, chosen */
+	SOME_PIECES = 256, SOME_BYTES = 1 << 17,	/* decoded together; chosen */
 };
 
 static bool entered_by_call(const struct cfi *cfi, uint32_t fde, vaddr addr)
@@ -54,6 +54,8 @@ static void mark_branch(struct text *t, struct piece *p, const struct insn *insn
 
 	if (insn->kind == INSN_CALL && target == addr + insn->len)
 		piece_skip(p, SKIP_CALL_NEXT);
+	else if (insn->kind == INSN_CALL && target != p->addr && target - p->addr < p->size)
+		piece_skip(p, SKIP_CALL_INSIDE);	/* perhaps over data, to learn where */
 	if (insn->kind != INSN_CALL && target == 0)	/* a weak symbol that nobody defines */
 		piece_skip(p, SKIP_NOWHERE);
 	if (text_holds(t, target))
@@ -126,6 +128,21 @@ static const struct short_insn *keep(struct arena *a, const struct insn_run *run
 	return kept;
 }
 
+/* A return of one byte right behind a call, and more code behind that: a callee that adds one
+ * to its return address goes on there (__morestack of -fsplit-stack). */
+static bool is_stepped_over(const struct insn_run *run, const struct insn *i)
+{
+	const struct insn *end = run->insn + run->n;
+
+	if (i->kind != INSN_RET || i->len != 1 || i == run->insn ||
+	    (i[-1].kind != INSN_CALL && i[-1].kind != INSN_ICALL))
+		return false;
+	do {
+		i++;
+	} while (i < end && i->kind == INSN_NOP);
+	return i < end;
+}
+
 static void note_insns(struct text *t, struct piece *p, struct insn_run *run)
 {
 	uint32_t base = (uint32_t)(p->addr - t->prog->base);
@@ -143,6 +160,8 @@ static void note_insns(struct text *t, struct piece *p, struct insn_run *run)
 			mark_branch(t, p, i);
 		else
 			note_way(t, p, i);
+		if (is_stepped_over(run, i))
+			piece_skip(p, SKIP_RETURN_BEHIND);
 	}
 }
 

@@ -1,4 +1,4 @@
-/* pieces.h - decodes what the FDEs cover; internal to PostMorph */
+/* pieces.h - decodes the code that FDEs cover; internal to PostMorph */
 #ifndef POSTMORPH_PIECES_H
 #define POSTMORPH_PIECES_H
 

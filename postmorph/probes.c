@@ -1,4 +1,4 @@
-/* probes.c - static probe points (SystemTap's SDT, also known as USDT)
+/* probes.c - finds static probe points (SystemTap's SDT, also known as USDT)
  *
  * A probe is a NOP, and a note in .note.stapsdt says where it is: a tracer puts a breakpoint
  * there.  When its function moves, a second note for the NOP's image lets tracing go on

@@ -1,12 +1,12 @@
-/* probes.h - static probe points; internal to PostMorph */
+/* probes.h - finds static probe points; internal to PostMorph */
 #ifndef POSTMORPH_PROBES_H
 #define POSTMORPH_PROBES_H
 
 #include "postmorph/ir/text.h"
 
-/* prog->probe[], and functions that are skipped because of one. */
+/* Fills prog->probe[], and skips functions that cannot move because of a probe. */
 void probes_mark(struct text *t);
-/* block->probe, once there are blocks. */
+/* Sets block->probe, once there are blocks. */
 void probes_settle(struct prog *prog);
 
 #endif

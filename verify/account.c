@@ -11,6 +11,7 @@
  *   .eh_frame_hdr, .eh_frame    unwindrows.c, frames.c
  *   block map                   lib/blockmap.c
  *   symbols and their names     symbols.c
+ *   more dynamic symbols        dynsyms.c
  *   notes of probes             probenotes.c
  *   section headers, names      sections.c
  *

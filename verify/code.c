@@ -129,6 +129,13 @@ static bool call_leads(const struct match *m, new_vaddr to)
 	return verify_has_entry(m->v, m->target) && verify_leads(m->v, m->target, to);
 }
 
+static bool is_own_middle(const struct match *m, vaddr addr)
+{
+	const struct vfde *fde = &m->v->ocfi.fde[m->fde];
+
+	return addr != fde->addr && addr - fde->addr < fde->len;
+}
+
 static int match_field(struct match *m)
 {
 	new_vaddr to = insn_target(&m->insn, m->g.code.p, m->g.addr);
@@ -137,6 +144,9 @@ static int match_field(struct match *m)
 		if (m->target == m->o.addr + m->insn.len)
 			return doubt(
 				m, "it calls the instruction behind it, to learn its address");
+		if (is_own_middle(m, m->target))
+			return doubt(m, "it calls code in the middle of its own function, "
+					"which may look at what stands behind the call");
 		if (!call_leads(m, to))
 			return doubt(m, "the call leads somewhere else");
 		return 0;
@@ -204,11 +214,16 @@ static uint32_t shifted_len(struct match *m)
 	return len;
 }
 
-/* Prefixes that its image has in front, and which mean nothing there. */
+/* Prefixes that its image has in front, and which mean nothing there.  Of what may fault a
+ * handler may know the length. */
 static uint32_t front_len(const struct match *m)
 {
-	uint32_t n = 0, room = insn_front_room(&m->insn, m->bytes);
+	uint32_t n = 0, room = 0;
+	struct effect e;
 
+	if (m->g.code.n && *m->g.code.p == INSN_FRONT &&
+	    effect_decode((struct bytes){ m->bytes, m->insn.len }, m->o.addr, &e) && !e.faults)
+		room = insn_front_room(&m->insn, m->bytes);
 	while (n < room && n < m->g.code.n && m->g.code.p[n] == INSN_FRONT)
 		n++;
 	return n;
@@ -417,9 +432,24 @@ static int match_jmp(struct match *m)
 	return m->g.code.n ? doubt(m, "the image goes on where its original has ended") : 0;
 }
 
+/* The original goes on with a return of one byte, and its FDE behind that: a callee that adds
+ * one to its return address goes on there (__morestack of -fsplit-stack). */
+static bool is_stepped_over(const struct match *m)
+{
+	const struct vfde *fde = &m->v->ocfi.fde[m->fde];
+	struct bytes code = verify_orig_code(m->v, m->o.addr);
+	enum { RETURN = 0xc3 };
+
+	return m->o.addr - fde->addr < fde->len && code.n && *code.p == RETURN &&
+	       verify_goes_on(m->v, m->fde, m->o.addr + 1);
+}
+
 /* The last transfer of a block.  Behind it the original may have NOPs that nothing reaches. */
 static int match_end(struct match *m)
 {
+	vaddr last = m->o.addr;
+	bool trap = m->insn.kind == INSN_TRAP;
+
 	switch (m->insn.kind) {
 	case INSN_JMP:
 		return match_jmp(m);
@@ -430,6 +460,8 @@ static int match_end(struct match *m)
 	}
 	if (match_plain(m) < 0)
 		return -1;
+	if (trap && verify_goes_on(m->v, m->fde, m->o.addr))
+		return match_way(m, m->o.addr, last, true);
 	if (m->g.code.n)
 		return doubt(m, "the image goes on where its original has ended");
 	return 0;
@@ -501,6 +533,8 @@ static int match_block(struct match *m)
 		last_is_call = m->insn.kind == INSN_CALL || m->insn.kind == INSN_ICALL;
 		if (match_plain(m) < 0)
 			return -1;
+		if (last_is_call && is_stepped_over(m))
+			return doubt(m, "the call in front may come back behind this return");
 	}
 	/* What is added stands for being in front of the original's padding, or behind it. */
 	struct match front = *m;

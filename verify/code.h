@@ -26,7 +26,7 @@ struct vtableuses {		/* ascending after verify_code() */
 	VEC(struct vformer) formers;	/* by table, then address */
 	VEC(struct vshifted) shifted;	/* by address */
 	struct vbases beside;	/* addresses of tables whose new ones are read like that */
-	/* if any are: redirected pointers into the middle of functions */
+	/* redirected pointers into the middle of functions */
 	struct vbases inner;
 };
 

@@ -25,15 +25,17 @@ void verify_note_reference(struct verify *v, uint32_t fde, const struct insn *in
 			   const uint8_t *code, vaddr addr, vaddr target)
 {
 	struct vref ref = { addr, target, fde, REF_OPERAND };
+	bool jumps = insn->kind == INSN_IJMP &&
+		     !(insn->field && verify_is_slot(&v->calls, target));
 
-	if (v->orig.eh.e_type != ET_DYN)
+	if (v->orig.eh.e_type != ET_DYN && !jumps)
 		return;
 	if (insn_is_branch(insn)) {
 		if (fde == NO_FDE || target - v->ocfi.fde[fde].addr >= v->ocfi.fde[fde].len)
 			verify_note_way(v, fde, addr, target);
 		return;
 	}
-	if (insn->kind == INSN_IJMP && !(insn->field && verify_is_slot(&v->calls, target))) {
+	if (jumps) {
 		ref.kind = REF_JUMP;
 	} else if (insn->field) {
 		if (!image_is_exec(&v->orig, target))
@@ -59,4 +61,51 @@ void verify_note_lea(struct verify *v, uint32_t fde, vaddr addr, vaddr to)
 {
 	if (image_is_exec(&v->orig, to))
 		vec_push(v->a, &v->refs.formed, ((struct vref){ addr, to, fde, REF_LEA }));
+}
+
+/* A short string. */
+static bool is_text(uint64_t value)
+{
+	while (value && (value & 0xff) >= 0x20 && (value & 0xff) < 0x7f)
+		value >>= 8;
+	return value == 0;
+}
+
+/* What compilers use to bring an address into a register or to memory, or to compare one: mov
+ * of a register or of 64 bits, push, and 64-bit arithmetic but for masks. */
+static bool takes_address(const uint8_t *code, uint64_t value)
+{
+	bool wide = (code[0] & 0xf8) == 0x48;
+	const uint8_t *op = (code[0] & 0xf0) == 0x40 ? code + 1 : code;
+
+	if ((op[0] & 0xf8) == 0xb8)
+		return !is_text(value);
+	switch (op[0]) {
+	case 0x68:
+		return true;
+	case 0x81:
+		return wide && (op[1] & 0x38) != 0x08 && (op[1] & 0x38) != 0x20 &&
+		       (op[1] & 0x38) != 0x30;
+	case 0x05: case 0x2d: case 0x3d: case 0xc7:
+		return wide;
+	default:
+		return false;
+	}
+}
+
+/* Round numbers, flags and masks; labels are hardly ever any of these. */
+static bool is_round(uint64_t value)
+{
+	return (value & 0xffff) < 0x10 || (value & (value + 1)) == 0 ||
+	       __builtin_popcountll(value) <= 3;
+}
+
+void verify_note_constants(struct verify *v, uint32_t fde, const uint8_t *code, vaddr addr,
+			   const uint64_t *constant, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (image_is_exec(&v->orig, constant[i]) && !is_round(constant[i]) &&
+		    takes_address(code, constant[i]))
+			vec_push(v->a, &v->refs.formed,
+				 ((struct vref){ addr, constant[i], fde, REF_OPERAND }));
 }

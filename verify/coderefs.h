@@ -25,7 +25,8 @@ struct vref {
 
 struct vcoderefs {
 	VEC(struct vref) all;		/* of programs that are loaded at any address */
-	VEC(struct vref) formed;	/* of any program: by any lea, what may be code */
+	/* of any program: by any lea, what may be code; constants that may be addresses */
+	VEC(struct vref) formed;
 };
 
 /* Parts of the walk over the original (entries.c).  A way from that FDE (NO_FDE: from between)
@@ -34,6 +35,9 @@ void verify_note_way(struct verify *v, uint32_t fde, vaddr addr, vaddr to);
 /* Any instruction; `target` is where its field leads. */
 void verify_note_reference(struct verify *v, uint32_t fde, const struct insn *insn,
 			   const uint8_t *code, vaddr addr, vaddr target);
+/* The n constants of the instruction, in a program linked to a fixed address. */
+void verify_note_constants(struct verify *v, uint32_t fde, const uint8_t *code, vaddr addr,
+			   const uint64_t *constant, uint32_t n);
 /* A lea. */
 void verify_note_lea(struct verify *v, uint32_t fde, vaddr addr, vaddr to);
 

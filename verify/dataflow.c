@@ -22,16 +22,22 @@
  *           registers SAME.
  * CALLS     that never come back (returns.c) end the flow.  So does one that ends a range if
  *           another function's code follows.  After other calls rax, rdx and what the callee
- *           overwrites (callwrites.c) are SAME and the flags unused.  That a call does not look
- *           at a table's address in an argument register is assumption A8, too.
+ *           overwrites (callwrites.c) are SAME and the flags unused.
+ * ARGUMENTS that differ are refused at calls, as long as no jump by a table has come since the
+ *           base was formed.  What a jump has left behind in such a register is no argument
+ *           (assumption A8).
  * SHIFTED   Loads by the address of an original table (shift.c) need to know that address, so
  *           for them all ways into the images are followed.
+ * LENGTH    Each load of an entry of a new table reads one that this has: bounds.c shows that,
+ *           going back the ways that were found here.  Where the code shows no bound, what is
+ *           behind the new table's entries is none (tableentries.c).
  * PADS      Every instruction with a landing pad leads there, as a call leads to what follows.
  *
  * Tested by tests/unit/verify/test_casetables.c, test_accepted.c and test_shift.c.
  */
 #include <stdlib.h>
 
+#include "verify/bounds.h"
 #include "verify/effect.h"
 #include "verify/lookup.h"
 #include "verify/tableentries.h"
@@ -41,6 +47,7 @@ struct node {			/* one instruction */
 	struct effect e;
 	struct regs in;
 	bool queued;
+	bool open;		/* control may come there from elsewhere */
 	bool former;		/* its image forms the address of a new table */
 	struct line line;	/* of a former */
 	int32_t shift;		/* its image reads so far from where it does */
@@ -52,6 +59,7 @@ struct range {
 	uint32_t *at;		/* [len] number of the instruction that begins there + 1 */
 	struct node *node;
 	vaddr *node_addr;
+	uint32_t n, first;	/* nodes, and those of the ranges before it */
 };
 
 struct place {
@@ -67,6 +75,11 @@ struct flow {
 	VEC(struct place) queue;
 	bool unknown;		/* an indirect jump that may go anywhere was met */
 	bool stays;		/* an image may lead to original code by a table */
+	bool outside;		/* where control is about to arrive, it comes from elsewhere */
+	/* all ways are known, and are put down here */
+	bool collecting;
+	struct vgraph graph;
+	struct vedge edge;	/* `from` and the condition of the next one */
 };
 
 static uint32_t add_range(struct flow *f, uint32_t fde)
@@ -91,6 +104,9 @@ static uint32_t add_range(struct flow *f, uint32_t fde)
 		r.node[n].shift = vshift_at(&f->v->uses, o->addr + off);
 		r.at[off] = ++n;
 	}
+	r.n = n;
+	r.first = f->ranges.n ? f->ranges.v[f->ranges.n - 1].first +
+				f->ranges.v[f->ranges.n - 1].n : 0;
 	vec_push(f->a, &f->ranges, r);
 	vec_push(f->a, &f->fdes, fde);
 	f->v->flow.range_of[fde] = f->ranges.n;
@@ -124,6 +140,13 @@ static void arrive(struct flow *f, vaddr addr, const struct regs *regs)
 	if (!locate(f, addr, &p))
 		return;
 	struct node *n = &f->ranges.v[p.range].node[p.node];
+	n->open |= f->outside;
+	if (f->collecting) {
+		f->edge.to = f->ranges.v[p.range].first + p.node;
+		if (!f->outside)
+			vec_push(f->a, &f->graph.edges, f->edge);
+		return;
+	}
 	if (vregs_join(&f->tables, &n->in, regs) && !n->queued) {
 		n->queued = true;
 		vec_push(f->a, &f->queue, p);
@@ -156,6 +179,8 @@ static int jump_by_table(struct flow *f, uint32_t number, const struct regs *reg
 	vaddr to;
 
 	vregs_transfer(&f->tables, &out);
+	for (int i = 0; i < NGPR; i++)
+		out.r[i].fresh = false;
 	for (uint32_t i = 0; i < t.nentry; i++)
 		if (verify_table_entry(&f->v->orig, t.addr, t.kind, i, &to))
 			arrive(f, to, &out);
@@ -199,7 +224,9 @@ static int land(struct flow *f, uint32_t fde, vaddr addr, struct regs regs)
 	if (s && s->pad) {
 		vregs_return(&f->tables, VERIFY_CALLER_SAVED, &regs);
 		regs.pushed = regs.pushed ? UINT64_MAX : 0;	/* arguments are gone */
+		f->outside = true;
 		arrive(f, s->pad, &regs);
+		f->outside = false;
 	}
 	return 0;
 }
@@ -243,6 +270,18 @@ static void find_frame(struct flow *f, const struct effect *e, vaddr addr)
 		f->tables.depth = vstates_depth(f->v->states, vcfi_state(&at, addr));
 }
 
+/* The way that is taken is the one that has it; the other one has the inverse. */
+static void set_condition(struct flow *f, const struct effect *e, vaddr addr)
+{
+	struct insn insn;
+	struct bytes code = verify_orig_code(f->v, addr);
+	vaddr target;
+
+	f->edge.conditional = f->collecting && e->kind == INSN_JCC &&
+			      insn_decode(code, addr, &insn, &target);
+	f->edge.condition = f->edge.conditional ? code.p[insn.field - 1] & 15 : 0;
+}
+
 static int step(struct flow *f, struct place p)
 {
 	const struct range *r = &f->ranges.v[p.range];
@@ -263,16 +302,25 @@ static int step(struct flow *f, struct place p)
 	case INSN_IJMP:
 		return jump(f, e, addr, &regs);
 	case INSN_RET:
-	case INSN_TRAP:
 		return 0;
+	case INSN_TRAP:
+		if (!verify_goes_on(f->v, f->fdes.v[p.range], next))
+			return 0;
+		break;
 	case INSN_CALL: case INSN_ICALL:
+		if (vregs_pass(&f->tables, &regs, addr) < 0)
+			return -1;
 		if (!verify_call_returns(f->v, e) || !goes_on_behind(f, p, next))
 			return 0;
 		vregs_return(&f->tables, verify_call_writes(f->v, e), &regs);
 		break;
 	case INSN_JMP: case INSN_JCC: case INSN_LOOP: case INSN_XBEGIN:
 		vregs_branch(&f->tables, &regs);
+		f->outside = e->kind == INSN_XBEGIN;	/* registers are not these */
+		set_condition(f, e, addr);
 		arrive(f, e->target, &regs);
+		f->outside = false;
+		f->edge.condition ^= 1;
 		if (e->kind == INSN_JMP)
 			return 0;
 		break;
@@ -338,11 +386,13 @@ static void enter(struct flow *f, const struct vfde *fde, bool fragment)
 	const struct regs clean = { .seen = true };
 	const struct verify *v = f->v;
 
+	f->outside = true;
 	if (!fragment || verify_has_entry(v, fde->addr))
 		arrive(f, fde->addr, &clean);
 	for (uint32_t i = vshift_first_inner(&v->uses, fde->addr);
 	     i < v->uses.inner.n && v->uses.inner.v[i] - fde->addr < fde->len; i++)
 		arrive(f, v->uses.inner.v[i], &clean);
+	f->outside = false;
 }
 
 static int run_all(struct flow *f, const uint32_t *former, uint32_t n, const uint32_t *member,
@@ -361,8 +411,10 @@ static int run_all(struct flow *f, const uint32_t *former, uint32_t n, const uin
 	if (run(f) < 0)
 		return -1;
 	for (uint32_t i = 0; i < n; i++) {
+		f->outside = true;
 		if (!was_reached(f, all[former[i]].addr))
 			arrive(f, all[former[i]].addr, &clean);
+		f->outside = false;
 		if (run(f) < 0)
 			return -1;
 	}
@@ -371,6 +423,111 @@ static int run_all(struct flow *f, const uint32_t *former, uint32_t n, const uin
 	for (uint32_t i = 0; i < n; i++)
 		arrive(f, all[former[i]].addr, &clean);
 	return run(f);
+}
+
+/* Puts all ways down once more, this time in f->graph. */
+static int collect_ways(struct flow *f)
+{
+	struct vgraph *g = &f->graph;
+	const struct range *last = &f->ranges.v[f->ranges.n - 1];
+	vaddr *addr = arena_array(f->a, last->first + last->n, sizeof(*addr));
+
+	*g = (struct vgraph){ .v = f->v, .a = f->a, .addr = addr, .n = last->first + last->n };
+	g->open = arena_array(f->a, g->n, sizeof(*g->open));
+	f->collecting = true;
+	for (uint32_t r = 0; r < f->ranges.n; r++)
+		for (uint32_t i = 0; i < f->ranges.v[r].n; i++) {
+			const struct range *range = &f->ranges.v[r];
+
+			addr[range->first + i] = range->node_addr[i];
+			f->edge = (struct vedge){ .from = range->first + i };
+			if (range->node[i].in.seen && step(f, (struct place){ r, i }) < 0)
+				return -1;
+		}
+	for (uint32_t r = 0; r < f->ranges.n; r++)
+		for (uint32_t i = 0; i < f->ranges.v[r].n; i++)
+			g->open[f->ranges.v[r].first + i] = f->ranges.v[r].node[i].open;
+	vgraph_close(g);
+	return 0;
+}
+
+/* The instruction reads an entry of a new table that stands for `m`'s: *base is the register
+ * with the address, none if it is a constant. */
+static bool reads_entry(struct flow *f, const struct node *n, const struct blockmap_table *m,
+			uint8_t *base)
+{
+	const struct effect *e = &n->e;
+
+	if (e->op == FX_TABLE || e->op == FX_JUMP_TABLE) {
+		*base = NGPR;
+		return m->kind == BLOCKMAP_TABLE_ABS64 && e->value == m->orig_addr;
+	}
+	if (e->op != FX_LOAD && e->op != FX_WORD && e->op != FX_WORD_SUM)
+		return false;
+	*base = e->op == FX_WORD_SUM && n->in.r[e->c].kind == BASE ? e->c : e->b;
+	struct value x = n->in.r[*base];
+	return x.kind == BASE && f->tables.all.v[x.table].addr == m->orig_addr &&
+	       (m->kind == BLOCKMAP_TABLE_BESIDE32) == (n->shift != 0);
+}
+
+/* Entries that are right whatever they are used for: up to where another table seems to begin,
+ * and behind that as long as none was left out (casetables.c). */
+static uint32_t right_entries(struct verify *v, const struct blockmap_table *m)
+{
+	vaddr end = verify_next_table(&v->walk, m->orig_addr), to;
+	uint64_t size = blockmap_entry_size(m->kind);
+
+	for (uint32_t i = 0; i < m->nentry; i++)
+		if (m->orig_addr + i * size >= end &&
+		    verify_table_entry(&v->orig, m->orig_addr, m->kind, i, &to) &&
+		    verify_is_cut(v, to))
+			return i;
+	return m->nentry;
+}
+
+static int check_load(struct flow *f, const struct blockmap_table *m, uint32_t load,
+		      uint8_t base)
+{
+	uint32_t n = right_entries(f->v, m);
+	vaddr addr = f->graph.addr[load];
+	struct vbound b = vbound_of(&f->graph, load, base, n);
+
+	if (b.kind == BOUND_PROVEN)
+		return 0;
+	if (b.kind == BOUND_BEYOND)
+		return refuse(f->v,
+			      "the instruction at 0x%llx uses up to %llu entries of the jump "
+			      "table at 0x%llx, of which %u have new ones",
+			      ULL(addr), ULL(b.most + 1), ULL(m->orig_addr), n);
+	if (n < m->nentry || !verify_table_ends(f->v, m, f->tables.group, b.negative))
+		return refuse(
+			f->v,
+			"the jump table at 0x%llx used at 0x%llx goes on behind its %u entries",
+			ULL(m->orig_addr), ULL(addr), n);
+	return 0;
+}
+
+/* Each load of an entry reads one that the new table has. */
+static int check_lengths(struct flow *f)
+{
+	uint8_t base;
+
+	if (f->ranges.n == 0)
+		return 0;
+	if (collect_ways(f) < 0)
+		return -1;
+	for (uint32_t r = 0; r < f->ranges.n; r++)
+		for (uint32_t i = 0; i < f->ranges.v[r].n; i++)
+			for (uint32_t k = 0; k < f->tables.claims.n; k++) {
+				const struct range *range = &f->ranges.v[r];
+				const struct blockmap_table *m = f->tables.claims.v[k];
+
+				if (range->node[i].in.seen &&
+				    reads_entry(f, &range->node[i], m, &base) &&
+				    check_load(f, m, range->first + i, base) < 0)
+					return -1;
+			}
+	return 0;
 }
 
 /* uses.formers[former[0 .. n)], ascending, are in the group of FDEs member[], as are some loads
@@ -386,6 +543,8 @@ static int follow_group(struct verify *v, const uint32_t *former, uint32_t n,
 		if (i == 0 || all[former[i]].table != all[former[i - 1]].table)
 			vtables_claim(&f.tables, &v->map.table[all[former[i]].table]);
 	int rc = run_all(&f, former, n, member, nmember);
+	if (rc == 0)
+		rc = check_lengths(&f);
 	v->flow.followed[f.tables.group] = true;
 	if (f.unknown || f.stays)
 		vec_push(v->a, &v->flow.stays, member[0]);

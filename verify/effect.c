@@ -288,8 +288,10 @@ static void classify_bits(struct effect *e, const struct full *f)
 		return;
 	int a = gpr(x->reg.value);
 	set_op(e, FX_BITS, a, constant ? a : gpr(y->reg.value), 0);
-	if (f->in.mnemonic == ZYDIS_MNEMONIC_AND && constant && y->imm.value.u <= 0xff)
+	if (f->in.mnemonic == ZYDIS_MNEMONIC_AND && constant) {
 		e->op = FX_LOW_BITS;
+		e->value = y->imm.value.u;	/* extended by its sign */
+	}
 	if (f->in.meta.category == ZYDIS_CATEGORY_CMOV)
 		e->op = FX_CHOOSE;
 	e->reads = 0;
@@ -412,6 +414,32 @@ static void classify_jump(struct effect *e, const struct full *f)
 	}
 }
 
+/* Memory is read or written, or what is calculated may be no number. */
+static bool may_fault(const struct full *f)
+{
+	for (int i = 0; i < f->in.operand_count; i++) {
+		const ZydisDecodedOperand *op = &f->op[i];
+
+		if (op->type == ZYDIS_OPERAND_TYPE_MEMORY &&
+		    op->mem.type != ZYDIS_MEMOP_TYPE_AGEN)
+			return true;
+		if (op->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+		    ZydisRegisterGetClass(op->reg.value) != ZYDIS_REGCLASS_XMM &&
+		    ZydisRegisterGetClass(op->reg.value) != ZYDIS_REGCLASS_FLAGS &&
+		    gpr(op->reg.value) < 0)
+			return true;
+	}
+	switch (f->in.mnemonic) {
+	case ZYDIS_MNEMONIC_DIV: case ZYDIS_MNEMONIC_IDIV:
+	case ZYDIS_MNEMONIC_UD0: case ZYDIS_MNEMONIC_UD1: case ZYDIS_MNEMONIC_UD2:
+		return true;
+	default:
+		/* with exceptions of floating point numbers */
+		return f->in.meta.exception_class == ZYDIS_EXCEPTION_CLASS_SSE2 ||
+		       f->in.meta.exception_class == ZYDIS_EXCEPTION_CLASS_SSE3;
+	}
+}
+
 /* Of the instruction that code begins with; false when Zydis does not know its operands. */
 static bool ask(struct bytes code, vaddr addr, const struct insn *insn, vaddr target,
 		struct effect *out)
@@ -445,6 +473,7 @@ static bool ask(struct bytes code, vaddr addr, const struct insn *insn, vaddr ta
 			e.flags_written = 0;
 	}
 	e.sets_count = sets_count(&f);
+	e.faults = may_fault(&f);
 	if (ignores_operand(&f))
 		e.reads = e.low_reads = e.word_reads = 0;
 	if ((insn->kind == INSN_IJMP || insn->kind == INSN_ICALL) && insn->field)

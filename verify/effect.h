@@ -12,7 +12,7 @@ enum effect_op {
 	 * operands only */
 	FX_BITS,
 	FX_CHOOSE,		/* a = a or b, 32 or 64 bits (cmov) */
-	FX_LOW_BITS,		/* a &= constant of 8 bits */
+	FX_LOW_BITS,		/* a &= the constant `value`, which leaves its lowest bits */
 	FX_MIX,			/* a = b + c * k + constant, 32 or 64 bits (lea); likewise */
 	FX_BASE,		/* a = the address `value` (lea value(%rip), a) */
 	FX_LOAD,		/* a = sign-extended 32 bits at b + index * 4 */
@@ -41,6 +41,8 @@ struct effect {
 	uint16_t low_kills, word_kills;
 	uint8_t flags_read, flags_written;
 	uint8_t repeats;	/* flags written if rcx is not 0: a repeated comparison */
+	/* it may read or write memory, or end in a fault for another reason */
+	bool faults;
 	bool sets_count;	/* rcx becomes a constant other than 0 */
 	bool frame, frame_read;	/* disp(%rsp) is an operand, and is read */
 	uint8_t span;		/* bytes of that; 255: unknown or larger */

@@ -68,29 +68,43 @@ static int check_entry(struct verify *v, vaddr entry)
 
 static int arrive(struct verify *v, vaddr from, vaddr to, const char *what)
 {
+	verify_note_met(v, to);
 	if (!verify_is_cut(v, to))
 		return 0;
 	return refuse(v, "%s at 0x%llx leads to 0x%llx, inside an entry jump", what, ULL(from),
 		      ULL(to));
 }
 
+/* Something begins there: an instruction refers to it. */
+static void note_referred(struct verify *v, vaddr addr)
+{
+	struct bytes b = image_rest(&v->orig, addr);
+
+	if (b.p && (b.p - v->orig.file.p) % 4 == 0)
+		v->walk.referred[(b.p - v->orig.file.p) / 32] |=
+			(uint8_t)(1 << (b.p - v->orig.file.p) / 4 % 8);
+}
+
 /* A constant that is the address of what gave way to program headers, in code that is linked
  * to a fixed address. */
-static int check_constants(struct verify *v, const struct insn *insn, const uint8_t *code,
-			   vaddr addr)
+static int check_constants(struct verify *v, uint32_t fde, const struct insn *insn,
+			   const uint8_t *code, vaddr addr)
 {
 	uint64_t c[INSN_MAX_CONSTANTS];
 
 	if (!insn->constants)
 		return 0;
 	uint32_t n = insn_constants((struct bytes){ code, insn->len }, c);
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
+		note_referred(v, c[i]);
 		if (verify_may_be_in_front(v, c[i]))
 			return refuse(
 				v,
 				"the instruction at 0x%llx refers to 0x%llx, which gave way "
 				"to program headers",
 				ULL(addr), ULL(c[i]));
+	}
+	verify_note_constants(v, fde, code, addr, c, n);
 	return 0;
 }
 
@@ -129,7 +143,7 @@ static int walk_insn(struct walk *w, const struct insn *insn, const uint8_t *cod
 
 		v->walk.start[off / 8] |= (uint8_t)(1 << off % 8);
 	}
-	if (v->orig.eh.e_type == ET_EXEC && check_constants(v, insn, code, addr) < 0)
+	if (v->orig.eh.e_type == ET_EXEC && check_constants(v, w->fde, insn, code, addr) < 0)
 		return -1;
 	if (insn->kind != INSN_NOP)
 		w->last = insn->kind;
@@ -145,11 +159,17 @@ static int walk_insn(struct walk *w, const struct insn *insn, const uint8_t *cod
 			      "the instruction at 0x%llx refers to 0x%llx, which gave way to "
 			      "program headers",
 			      ULL(addr), ULL(target));
-	if (insn_is_lea(insn, code))
+	bool lea = insn_is_lea(insn, code);
+	if (!insn_is_branch(insn) && (target == v->walk.end_of_code || target == v->walk.end))
+		vec_push(v->a, &v->walk.ends,
+			 ((struct vref){ addr, target, w->fde, lea ? REF_LEA : REF_OPERAND }));
+	if (lea)
 		verify_note_lea(v, w->fde, addr, target);
 	if (w->fde == NO_FDE)
 		return 0;
 	const struct vfde *fde = &v->ocfi.fde[w->fde];
+	if (!insn_is_branch(insn))
+		note_referred(v, target);
 	if (insn_is_branch(insn)) {
 		if (insn->kind != INSN_CALL && target - fde->addr >= fde->len)
 			join(v, w->fde, target);
@@ -261,14 +281,17 @@ static int scan_base(struct walk *w, const struct base *b, uint64_t *budget)
 	struct verify *v = w->v;
 	vaddr to, end = verify_next_table(&v->walk, b->addr);
 
-	uint64_t size = blockmap_entry_size(b->kind);
+	uint64_t size = blockmap_entry_size(b->kind), i;
 
-	for (uint64_t i = 0; b->addr + size * i < end && is_entry(v, b, i, &to); i++) {
+	for (i = 0; b->addr + size * i < end && is_entry(v, b, i, &to); i++) {
 		if (arrive(v, b->addr + size * i, to, "the table entry") < 0)
 			return -1;
 		if ((*budget)-- == 0)
 			return refuse(v, "too many tables that overlap each other");
 	}
+	if (i)
+		vec_push(v->a, &v->walk.extents,
+			 ((struct vextent){ b->addr, b->addr + size * i }));
 	return 0;
 }
 
@@ -317,10 +340,27 @@ static int walk_original(struct verify *v)
 	return 0;
 }
 
+static void find_ends(struct verify *v)
+{
+	vaddr lo;
+
+	image_span(&v->orig, &lo, &v->walk.end);
+	for (uint32_t i = 0; i < v->orig.nsh; i++) {
+		const Elf64_Shdr *h = &v->orig.sh[i].h;
+
+		if ((h->sh_flags & SHF_ALLOC) && (h->sh_flags & SHF_EXECINSTR) &&
+		    h->sh_addr + h->sh_size > v->walk.end_of_code)
+			v->walk.end_of_code = h->sh_addr + h->sh_size;
+	}
+}
+
 int verify_entries(struct verify *v)
 {
 	v->walk.cut = arena_alloc(v->a, v->orig.file.n / 8 + 1);
 	v->walk.start = arena_alloc(v->a, v->orig.file.n / 8 + 1);
+	v->walk.referred = arena_alloc(v->a, v->orig.file.n / 32 + 1);
+	v->walk.met = arena_alloc(v->a, v->orig.file.n / 8 + 1);
+	find_ends(v);
 	v->walk.has_table = arena_array(v->a, v->ocfi.nfde, sizeof(*v->walk.has_table));
 	/* From here on there are ways into the original to be noted. */
 	v->pointers.open = arena_array(v->a, v->ocfi.nfde, sizeof(*v->pointers.open));

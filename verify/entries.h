@@ -6,20 +6,36 @@
 #include <stdint.h>
 
 #include "lib/addr.h"
+#include "lib/arena.h"
+#include "verify/coderefs.h"
 
 struct vbases {			/* VEC: ascending */
 	vaddr *v;
 	uint32_t n, cap;
 };
 
+struct vextent {		/* from lo up to hi */
+	vaddr lo, hi;
+};
+
 struct vwalk {			/* filled by entries.c; `start` and `cut` by one bit a byte */
 	uint8_t *start;		/* of the original file: an instruction of an FDE begins here */
+	/* of the original file, by one bit for four bytes: an instruction refers to them */
+	uint8_t *referred;
 	uint8_t *cut;		/* of the original file: byte 1..4 of an entry jump */
 	/* [ocfi.nfde] union-find: fragments and their functions (verify_group()) */
 	uint32_t *group;
 	bool *has_table;	/* [ocfi.nfde] forms the address of what looks like a table */
 	struct vbases tables;	/* addresses of what looks like jump tables */
 	struct vbases bases;	/* addresses that `lea` forms */
+	/* what reads as entries of jump tables, for the code that forms their addresses */
+	VEC(struct vextent) extents;
+	/* bit a byte of the original file, like start: an instruction, a table or an exception
+	 * leads there, or forms the address */
+	uint8_t *met;
+	vaddr end_of_code, end;	/* of the last executable section, of all segments */
+	VEC(struct vref) ends;	/* instructions that form one of these */
+	bool asks_end;		/* something compares or calculates with them, perhaps */
 };
 
 #endif

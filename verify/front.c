@@ -7,7 +7,8 @@
  *       could write to it;
  *   F2  a section that moved is of a kind that only headers and .dynamic lead to, and its
  *       content, which nobody could write to, is loaded, read-only, where its section header
- *       says now;
+ *       says now.
+ *       Tables of dynamic symbols may be longer there: dynsyms.c looks at the rest;
  *   F3  program headers and dynamic entries that led to it lead to the new place, by their
  *       sizes to nothing behind it, and no dynamic entry leads to an overwritten byte;
  *   F4  no code and no pointer in data leads to an overwritten byte: entries.c and holders.c,
@@ -105,12 +106,12 @@ struct rd verify_new_bytes(const struct verify *v, vaddr addr, uint64_t n)
 			 : o);
 }
 
-/* [addr, addr + n) of the generation are the file bytes at `off`, not writable, and those
- * are the original's at `from`, but for pointers that lead to images. */
+/* [addr, addr + n + more) of the generation are the file bytes at `off`, not writable, and the
+ * first n of those are the original's at `from`, but for pointers that lead to images. */
 static bool same_content(const struct verify *v, uint64_t from, vaddr addr, uint64_t off,
-			 uint64_t n)
+			 uint64_t n, uint64_t more)
 {
-	struct bytes o = bytes_at(v->orig.file, from, n), g = image_at(&v->gen, addr, n);
+	struct bytes o = bytes_at(v->orig.file, from, n), g = image_at(&v->gen, addr, n + more);
 
 	if (!o.p || !g.p || (uint64_t)(g.p - v->gen.file.p) != off ||
 	    image_is_writable(&v->gen, addr))
@@ -126,6 +127,19 @@ static bool same_content(const struct verify *v, uint64_t from, vaddr addr, uint
 	return memcmp(want, g.p, n) == 0;
 }
 
+static bool is_hash(const Elf64_Shdr *h)
+{
+	return h->sh_type == SHT_HASH || h->sh_type == SHT_GNU_HASH;
+}
+
+bool verify_has_grown(const struct verify *v, uint32_t i)
+{
+	const Elf64_Shdr *o = &v->orig.sh[i].h;
+
+	return verify_has_moved(v, i) && v->gen.sh[i].h.sh_size > o->sh_size &&
+	       (is_hash(o) || o->sh_type == SHT_DYNSYM || o->sh_type == SHT_GNU_versym);
+}
+
 int verify_old_section(struct verify *v, uint32_t i)
 {
 	const struct section *o = &v->orig.sh[i], *g = &v->gen.sh[i];
@@ -136,12 +150,17 @@ int verify_old_section(struct verify *v, uint32_t i)
 	want.sh_name = g->h.sh_name;
 	want.sh_offset += v->file.lift;
 	if (verify_has_moved(v, i)) {
+		uint64_t more = verify_has_grown(v, i) ? g->h.sh_size - o->h.sh_size : 0;
+		/* dynsyms.c looks at what is in longer hash tables */
+		uint64_t same = more > 0 && is_hash(&o->h) ? 0 : o->h.sh_size;
+
 		want.sh_addr = g->h.sh_addr;
 		want.sh_offset = g->h.sh_offset;
+		want.sh_size += more;
 		if (!may_move(o) || image_is_writable(&v->orig, o->h.sh_addr) ||
 		    (o->h.sh_addralign && g->h.sh_addr % o->h.sh_addralign) ||
-		    !same_content(v, o->h.sh_offset, want.sh_addr, want.sh_offset,
-				  want.sh_size))
+		    !same_content(v, o->h.sh_offset, want.sh_addr, want.sh_offset, same,
+				  want.sh_size - same))
 			return refuse(
 				v,
 				"section %u (%s) has moved from 0x%llx to 0x%llx, and its "
@@ -180,7 +199,7 @@ Elf64_Phdr verify_moved_phdr(const struct verify *v, Elf64_Phdr want, const Elf6
 		return want;
 	if (image_is_writable(&v->orig, want.p_vaddr) ||
 	    !same_content(v, want.p_offset - v->file.lift, g->p_vaddr, g->p_offset,
-			  want.p_filesz) ||
+			  want.p_filesz, 0) ||
 	    (want.p_align && g->p_vaddr % want.p_align))
 		return want;
 	want.p_vaddr = want.p_paddr = g->p_vaddr;

@@ -28,6 +28,8 @@ struct vfront {			/* filled by front.c */
 int verify_old_section(struct verify *v, uint32_t i);
 /* It is at another address in the generation. */
 bool verify_has_moved(const struct verify *v, uint32_t i);
+/* Likewise, and it is one of the tables of dynamic symbols, with more in it (dynsyms.c). */
+bool verify_has_grown(const struct verify *v, uint32_t i);
 /* `want`, or how it has to be when `g` is the same thing at another place. */
 Elf64_Phdr verify_moved_phdr(const struct verify *v, Elf64_Phdr want, const Elf64_Phdr *g);
 /* Where the generation has the byte that stands at `off` in the original's file. */

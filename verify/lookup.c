@@ -49,6 +49,29 @@ bool verify_is_start(const struct verify *v, vaddr addr)
 	return test_bit(v, v->walk.start, addr);
 }
 
+bool verify_is_referred(const struct verify *v, vaddr addr)
+{
+	struct bytes b = image_rest(&v->orig, addr);
+	uint64_t off = b.p ? (uint64_t)(b.p - v->orig.file.p) : 1;
+
+	return off % 4 == 0 && (v->walk.referred[off / 32] & 1 << off / 4 % 8);
+}
+
+bool verify_is_met(const struct verify *v, vaddr addr)
+{
+	return test_bit(v, v->walk.met, addr);
+}
+
+void verify_note_met(const struct verify *v, vaddr addr)
+{
+	struct bytes b = verify_orig_code(v, addr);
+
+	if (!b.p)
+		return;
+	uint64_t off = (uint64_t)(b.p - v->orig.file.p);
+	v->walk.met[off / 8] |= (uint8_t)(1 << off % 8);
+}
+
 static bool is_entry(const struct verify *v, vaddr addr)
 {
 	uint32_t lo = 0, hi = v->map.nentry;
@@ -125,6 +148,19 @@ bool verify_may_lead(const struct verify *v, vaddr addr, new_vaddr to)
 			return false;
 	}
 	return false;
+}
+
+bool verify_goes_on(const struct verify *v, uint32_t fde, vaddr addr)
+{
+	const struct vfde *f = &v->ocfi.fde[fde];
+	struct insn insn;
+	vaddr target;
+
+	while (addr - f->addr < f->len &&
+	       insn_decode(verify_orig_code(v, addr), addr, &insn, &target) &&
+	       insn.kind == INSN_NOP)
+		addr += insn.len;
+	return addr - f->addr < f->len;
 }
 
 uint32_t verify_group(const struct verify *v, uint32_t fde)

@@ -21,6 +21,11 @@ static inline struct bytes verify_orig_code(const struct verify *v, vaddr addr)
 bool verify_is_cut(const struct verify *v, vaddr addr);
 /* An instruction of an FDE of the original begins at addr. */
 bool verify_is_start(const struct verify *v, vaddr addr);
+/* An instruction refers to addr, so that something begins there. */
+bool verify_is_referred(const struct verify *v, vaddr addr);
+/* Something leads to that address of the original, and whether anything does: walk.met. */
+void verify_note_met(const struct verify *v, vaddr addr);
+bool verify_is_met(const struct verify *v, vaddr addr);
 /* The function that begins at addr has an entry jump (perhaps behind its endbr64). */
 bool verify_has_entry(const struct verify *v, vaddr addr);
 /* An FDE begins at addr, and not in the middle of a frame. */
@@ -35,6 +40,9 @@ bool verify_leads(const struct verify *v, vaddr addr, new_vaddr to);
 bool verify_may_lead(const struct verify *v, vaddr addr, new_vaddr to);
 /* Something leads to this address of the original: pointers.open. */
 void verify_note_inner(const struct verify *v, vaddr addr);
+/* More than NOPs begins at addr, or behind, in that FDE of the original: what a handler goes on
+ * at that skips a trap in front of it. */
+bool verify_goes_on(const struct verify *v, uint32_t fde, vaddr addr);
 /* Root of a group of FDEs. */
 uint32_t verify_group(const struct verify *v, uint32_t fde);
 

@@ -350,7 +350,7 @@ static void step(struct returns *r, vaddr addr)
 			found(r, fde);
 		return;
 	case INSN_TRAP:
-		if (*code.p != 0xcc && *code.p != 0xf1)
+		if (!verify_goes_on(r->v, fde, next))
 			return;
 		break;
 	case INSN_CALL:

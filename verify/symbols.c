@@ -14,16 +14,13 @@
  */
 #include <stdlib.h>
 
+#include "lib/search.h"
 #include "verify/lookup.h"
-
-struct name {			/* that the original has for a function */
-	uint32_t group;		/* of FDEs */
-	const char *text;
-};
+#include "verify/symbols.h"
 
 struct symbols {
 	struct verify *v;
-	VEC(struct name) name;	/* ascending by group */
+	struct vnames names;
 	struct bytes old, now, strings;
 	uint64_t string;	/* where the next added name begins */
 	new_vaddr end;		/* of the added symbol in front */
@@ -52,55 +49,57 @@ static const char *string_at(struct bytes strings, uint64_t at)
 
 static int name_cmp(const void *x, const void *y)
 {
-	const struct name *a = x, *b = y;
+	const struct vname *a = x, *b = y;
 
 	return (a->group > b->group) - (a->group < b->group);
 }
 
-static void collect_names(struct symbols *s, const Elf64_Shdr *h)
+static void take_names(struct verify *v, const Elf64_Shdr *h, struct vnames *out)
 {
-	const struct image *img = &s->v->orig;
+	const struct image *img = &v->orig;
 	struct bytes table = content(img, h);
 
 	for (uint64_t i = 0; i < table.n / sizeof(Elf64_Sym); i++) {
 		Elf64_Sym sym = symbol_at(table, i);
 		uint8_t type = ELF64_ST_TYPE(sym.st_info);
-		uint32_t fde = vcfi_find(&s->v->ocfi, sym.st_value);
+		uint32_t fde = vcfi_find(&v->ocfi, sym.st_value);
 
 		if (sym.st_shndx == SHN_UNDEF || (type != STT_FUNC && type != STT_GNU_IFUNC) ||
 		    fde == NO_FDE || h->sh_link >= img->nsh)
 			continue;
 		const char *text = string_at(content(img, &img->sh[h->sh_link].h), sym.st_name);
 		if (text)
-			vec_push(s->v->a, &s->name,
-				 ((struct name){ verify_group(s->v, fde), text }));
+			vec_push(v->a, &out->all,
+				 ((struct vname){ verify_group(v, fde), text }));
 	}
 }
 
-/* NAME, or that of a fragment of it: NAME.cold, NAME.cold.N, NAME.part.N.cold */
-static bool is_part(const char *text, const char *name, size_t n)
+void verify_find_names(struct verify *v, struct vnames *out)
+{
+	for (uint32_t i = 0; i < v->orig.nsh; i++)
+		if (v->orig.sh[i].h.sh_type == SHT_SYMTAB ||
+		    v->orig.sh[i].h.sh_type == SHT_DYNSYM)
+			take_names(v, &v->orig.sh[i].h, out);
+	if (out->all.n)
+		qsort(out->all.v, out->all.n, sizeof(*out->all.v), name_cmp);
+}
+
+/* NAME.cold, NAME.cold.N, NAME.part.N.cold; or NAME itself, if `whole` */
+static bool is_part(const char *text, const char *name, size_t n, bool whole)
 {
 	if (strlen(text) < n || memcmp(text, name, n) != 0)
 		return false;
-	return text[n] == '\0' || (text[n] == '.' && strstr(text + n, ".cold"));
+	return text[n] == '\0' ? whole : text[n] == '.' && strstr(text + n, ".cold");
 }
 
-/* The original has such a name for the function, of which the first n bytes are to be looked
- * at. */
-static bool is_called(const struct symbols *s, uint32_t group, const char *name, size_t n)
+bool verify_is_called(const struct vnames *names, uint32_t group, const char *name, size_t n,
+		      bool whole)
 {
-	uint32_t lo = 0, hi = s->name.n;
+	const struct vname *all = names->all.v;
+	uint32_t i = search_first(k, 0, names->all.n, all[k].group < group);
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (s->name.v[mid].group < group)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (; lo < s->name.n && s->name.v[lo].group == group; lo++)
-		if (is_part(s->name.v[lo].text, name, n))
+	for (; i < names->all.n && all[i].group == group; i++)
+		if (is_part(all[i].text, name, n, whole))
 			return true;
 	return false;
 }
@@ -114,12 +113,9 @@ static bool is_described(const struct vcfi *cfi, new_vaddr from, new_vaddr end)
 	       cfi->fde[last].addr + cfi->fde[last].len == end;
 }
 
-/* [from, from + size) is, from the start of one to the end of one, images of a function
- * called so. */
-static bool is_piece(const struct symbols *s, new_vaddr from, uint64_t size, const char *name,
-		     size_t n)
+bool verify_is_piece(const struct verify *v, new_vaddr from, uint64_t size,
+		     bool (*is_of)(const void *ctx, uint32_t group), const void *ctx)
 {
-	const struct verify *v = s->v;
 	const struct blockmap_block *b = blockmap_find_gen(&v->map, from);
 	const struct blockmap_block *end = v->map.block + v->map.nblock;
 	uint32_t last = NO_FDE;
@@ -131,13 +127,37 @@ static bool is_piece(const struct symbols *s, new_vaddr from, uint64_t size, con
 	for (; b < end && v->map.gen_base + b->gen - from < size; b++) {
 		uint32_t fde = vcfi_find(&v->ocfi, v->map.orig_base + b->orig);
 
-		if (fde == NO_FDE ||
-		    (fde != last && !is_called(s, verify_group(v, fde), name, n)))
+		if (fde == NO_FDE || (fde != last && !is_of(ctx, verify_group(v, fde))))
 			return false;
 		last = fde;
 		at = v->map.gen_base + b->gen + b->gen_size;
 	}
 	return at - from == size;
+}
+
+bool verify_in_new_text(const struct verify *v, const Elf64_Sym *sym, bool *hot)
+{
+	if (sym->st_shndx < v->orig.nsh || sym->st_shndx >= v->gen.nsh)
+		return false;
+	const struct section *in = &v->gen.sh[sym->st_shndx];
+
+	*hot = strcmp(in->name, ".morph.text") == 0;
+	return (*hot || strcmp(in->name, ".morph.fluff") == 0) &&
+	       sym->st_value >= in->h.sh_addr && sym->st_size <= in->h.sh_size &&
+	       sym->st_value - in->h.sh_addr <= in->h.sh_size - sym->st_size;
+}
+
+struct called {			/* verify_is_called() for verify_is_piece() */
+	const struct symbols *s;
+	const char *name;
+	size_t n;
+};
+
+static bool is_called_so(const void *ctx, uint32_t group)
+{
+	const struct called *c = ctx;
+
+	return verify_is_called(&c->s->names, group, c->name, c->n, true);
 }
 
 /* The text without `.cold`, when it has to have that. */
@@ -160,17 +180,16 @@ static int check_added(struct symbols *s, uint64_t i)
 	const char *text = string_at(s->strings, sym.st_name);
 	size_t n;
 
+	bool hot;
+
 	if (sym.st_info != ELF64_ST_INFO(STB_LOCAL, STT_FUNC) || sym.st_other != 0 ||
-	    sym.st_shndx < v->orig.nsh || sym.st_shndx >= v->gen.nsh || sym.st_value < s->end)
+	    sym.st_value < s->end)
 		return refuse(v, "added symbol %llu is no local function", ULL(i));
-	const struct section *in = &v->gen.sh[sym.st_shndx];
-	bool hot = strcmp(in->name, ".morph.text") == 0;
-	if ((!hot && strcmp(in->name, ".morph.fluff") != 0) || sym.st_value < in->h.sh_addr ||
-	    sym.st_size > in->h.sh_size ||
-	    sym.st_value - in->h.sh_addr > in->h.sh_size - sym.st_size)
+	if (!verify_in_new_text(v, &sym, &hot))
 		return refuse(v, "added symbol %llu is not in new text", ULL(i));
 	if (!text || sym.st_name != s->string || !strip(text, hot, &n) ||
-	    !is_piece(s, sym.st_value, sym.st_size, text, n))
+	    !verify_is_piece(v, sym.st_value, sym.st_size, is_called_so,
+			     &(struct called){ s, text, n }))
 		return refuse(
 			v,
 			"added symbol %llu at 0x%llx is not a part of the function that it "
@@ -263,11 +282,6 @@ int verify_symbols(struct verify *v)
 				      "section %u (%s) refers to symbols by numbers that have "
 				      "changed",
 				      i, v->orig.sh[i].name);
-	for (uint32_t i = 0; i < v->orig.nsh; i++)
-		if (v->orig.sh[i].h.sh_type == SHT_SYMTAB ||
-		    v->orig.sh[i].h.sh_type == SHT_DYNSYM)
-			collect_names(&s, &v->orig.sh[i].h);
-	if (s.name.n)
-		qsort(s.name.v, s.name.n, sizeof(*s.name.v), name_cmp);
+	verify_find_names(v, &s.names);
 	return check_tables(&s);
 }

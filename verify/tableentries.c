@@ -1,11 +1,13 @@
 /* tableentries.c - what the bytes of a jump table say
  *
- * Nothing says how long a jump table is.  Here are the rules by which casetables.c, entries.c
- * and dataflow.c tell what an entry is, and where a table ends: an entry leads to an
- * instruction of the function that uses the table, or to the end of one of its ranges, and a
- * table ends at the latest where the next one begins.
+ * Here are the rules by which casetables.c, entries.c and dataflow.c tell what an entry is: it
+ * leads to an instruction of the function that uses the table, or to the end of one of its
+ * ranges.  How long a table is, bounds.c proves from the code.  Where the code shows no bound,
+ * a table ends where its section does, where something else begins whose address some
+ * instruction forms, or with a word that leads to no instruction at all: an index beyond that
+ * would have had the original run what is no code.
  *
- * Tested by tests/unit/verify/test_casetables.c.
+ * Tested by tests/unit/verify/test_casetables.c and test_bounds.c.
  */
 #include "verify/lookup.h"
 #include "verify/tableentries.h"
@@ -43,6 +45,21 @@ bool verify_may_be_case(const struct verify *v, uint32_t group, vaddr addr)
 	       verify_is_case(v, group, addr);
 }
 
+vaddr verify_table_before(const struct vwalk *walk, vaddr addr)
+{
+	uint32_t lo = 0, hi = walk->tables.n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (walk->tables.v[mid] < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo ? walk->tables.v[lo - 1] : 0;
+}
+
 vaddr verify_next_table(const struct vwalk *walk, vaddr addr)
 {
 	uint32_t lo = 0, hi = walk->tables.n;
@@ -58,22 +75,56 @@ vaddr verify_next_table(const struct vwalk *walk, vaddr addr)
 	return lo < walk->tables.n ? walk->tables.v[lo] : UINT64_MAX;
 }
 
-int verify_table_length(struct verify *v, const struct blockmap_table *t, uint32_t group,
-			vaddr addr)
+/* Outside of the section that the table is in. */
+static bool is_outside(const struct image *img, vaddr table, vaddr addr)
 {
-	vaddr to;
+	const struct section *s = image_section_at(img, table);
 
-	uint64_t size = blockmap_entry_size(t->kind);
-	vaddr end = verify_next_table(&v->walk, t->orig_addr);
+	return s && addr - s->h.sh_addr >= s->h.sh_size;
+}
 
-	for (uint64_t i = 0; i <= t->nentry; i++)
-		if (t->orig_addr + i * size >= end ||
-		    !verify_table_entry(&v->orig, t->orig_addr, t->kind, i, &to) ||
-		    !verify_is_case(v, group, to))
-			return 0;
-	return refuse(v,
-		      "the jump table at 0x%llx used at 0x%llx goes on behind its %u entries",
-		      ULL(t->orig_addr), ULL(addr), t->nentry);
+/* The words from `from` to `to` are all entries of a table that begins at `from`, each of
+ * which leads to an instruction. */
+static bool is_filled(const struct verify *v, vaddr from, vaddr to, uint32_t kind)
+{
+	uint64_t size = blockmap_entry_size(kind);
+	vaddr target;
+
+	for (uint64_t i = 0; from + size * i < to; i++)
+		if (!verify_table_entry(&v->orig, from, kind, i, &target) ||
+		    !verify_is_start(v, target))
+			return false;
+	return true;
+}
+
+/* The word in front of the table would be an entry, and no other table ends with it: an index
+ * of which nothing is known may be negative. */
+static bool is_preceded(const struct verify *v, const struct blockmap_table *t, uint32_t group)
+{
+	vaddr to, other = verify_table_before(&v->walk, t->orig_addr);
+
+	if (!verify_table_entry(&v->orig, t->orig_addr, t->kind, UINT64_MAX, &to) ||
+	    is_outside(&v->orig, t->orig_addr, t->orig_addr - blockmap_entry_size(t->kind)) ||
+	    !verify_is_case(v, group, to))
+		return false;
+	return !other || !is_filled(v, other, t->orig_addr,
+				    t->kind == BLOCKMAP_TABLE_ABS64 ? BLOCKMAP_TABLE_ABS64 :
+								      BLOCKMAP_TABLE_REL32);
+}
+
+bool verify_table_ends(const struct verify *v, const struct blockmap_table *t, uint32_t group,
+		       bool negative)
+{
+	vaddr behind = t->orig_addr + t->nentry * (uint64_t)blockmap_entry_size(t->kind), to;
+
+	if (negative && is_preceded(v, t, group))
+		return false;
+	if (behind >= verify_next_table(&v->walk, t->orig_addr) ||
+	    is_outside(&v->orig, t->orig_addr, behind) ||
+	    verify_is_referred(v, behind) ||
+	    !verify_table_entry(&v->orig, t->orig_addr, t->kind, t->nentry, &to))
+		return true;
+	return !verify_is_start(v, to) && !verify_is_case(v, group, to);
 }
 
 const struct blockmap_table *verify_find_table(const struct blockmap *map, vaddr orig,

@@ -16,10 +16,12 @@ bool verify_may_be_case(const struct verify *v, uint32_t group, vaddr addr);
 /* Where the next jump table behind addr begins, as far as the code that uses it shows;
  * UINT64_MAX if there is none. */
 vaddr verify_next_table(const struct vwalk *walk, vaddr addr);
-/* The new table, used at `addr`, is as long as what looks like entries of the function of group
- * `group`.  0, or -1 with the refusal. */
-int verify_table_length(struct verify *v, const struct blockmap_table *t, uint32_t group,
-			vaddr addr);
+/* Where the last jump table in front of addr begins; 0 if there is none. */
+vaddr verify_table_before(const struct vwalk *walk, vaddr addr);
+/* Nobody has shown how many entries the code of group `group` uses: but what stands behind
+ * those of the new table, or, for an index that may be negative, before them, is none. */
+bool verify_table_ends(const struct verify *v, const struct blockmap_table *t, uint32_t group,
+		       bool negative);
 /* The claimed table with these two addresses; NULL if there is none. */
 const struct blockmap_table *verify_find_table(const struct blockmap *map, vaddr orig,
 					       new_vaddr gen, uint32_t kind);

@@ -53,10 +53,20 @@ bool vtables_find(struct vtables *vt, vaddr addr, uint32_t kind, uint32_t *numbe
 	return true;
 }
 
+static void note_claim(struct vtables *vt, const struct blockmap_table *m)
+{
+	for (uint32_t i = 0; i < vt->claims.n; i++)
+		if (vt->claims.v[i] == m)
+			return;
+	vec_push(vt->a, &vt->claims, m);
+}
+
 uint32_t vtables_claim(struct vtables *vt, const struct blockmap_table *m)
 {
 	uint32_t max = max_entries(vt, m->orig_addr, m->kind), number;
 	struct vtable t = { m->orig_addr, m->kind, m->nentry < max ? m->nentry : max, true };
+
+	note_claim(vt, m);
 
 	if (!vtables_find(vt, m->orig_addr, m->kind, &number)) {
 		vec_push(vt->a, &vt->all, t);

@@ -28,7 +28,8 @@ static bool same_line(struct line x, struct line y)
 static bool equal(struct value x, struct value y)
 {
 	return x.kind == y.kind && x.through == y.through && x.bits == y.bits &&
-	       x.loose == y.loose && x.table == y.table && same_line(x.line, y.line);
+	       x.loose == y.loose && x.fresh == y.fresh && x.table == y.table &&
+	       same_line(x.line, y.line);
 }
 
 /* How many of the lowest bits are the same. */
@@ -62,13 +63,17 @@ bool vregs_join(const struct vtables *vt, struct regs *to, const struct regs *fr
 
 		if (equal(x, y))
 			continue;
-		if (x.kind == BASE && y.kind == BASE && x.table == y.table)
+		bool fresh = x.fresh | y.fresh;
+		x.fresh = y.fresh = fresh;
+		if (equal(x, y))
+			;
+		else if (x.kind == BASE && y.kind == BASE && x.table == y.table)
 			y = (struct value){ .kind = BASE,
-					    .table = x.table,
+					    .table = x.table, .fresh = fresh,
 					    .loose = x.loose | y.loose };
 		else
 			y = meet(vt, x, y);
-		changed |= !equal(x, y);
+		changed |= !equal(to->r[i], y);
 		to->r[i] = y;
 	}
 	changed |= (to->flags | from->flags) != to->flags;
@@ -114,9 +119,9 @@ static struct value sum(const struct vtables *vt, struct value x, uint8_t a, str
 			uint8_t b)
 {
 	if (belong(vt, x, y, b))
-		return (struct value){ .kind = TARGET, .table = x.table };
+		return (struct value){ .kind = TARGET, .table = x.table, .fresh = x.fresh };
 	if (belong(vt, y, x, a))
-		return (struct value){ .kind = TARGET, .table = y.table };
+		return (struct value){ .kind = TARGET, .table = y.table, .fresh = y.fresh };
 	return meet(vt, x, y);
 }
 
@@ -145,7 +150,7 @@ static int load(struct vtables *vt, enum value_kind kind, uint8_t b, uint8_t a, 
 		return vshift_load(vt, kind, r[b], addr, out);
 	if (r[b].kind == BASE && (a != b || base_elsewhere(r, b, 1 << b, &through))) {
 		*out = (struct value){ .kind = (uint8_t)kind, .through = through,
-				       .table = r[b].table };
+				       .table = r[b].table, .fresh = r[b].fresh };
 		if (through == NGPR)
 			out->line = r[b].line;
 	} else if (vvalue_differs(vt, r[b])) {
@@ -227,15 +232,16 @@ static int compute(struct vtables *vt, const struct effect *e, struct line line,
 		return 0;
 	case FX_BITS: case FX_LOW_BITS:
 		*out = meet(vt, r[e->a], r[e->b]);
-		if (out->kind == UPPER && e->op == FX_LOW_BITS)
-			out->kind = SAME;
+		if (out->kind == UPPER && e->op == FX_LOW_BITS && e->value >> out->bits == 0)
+			*out = (struct value){ .kind = SAME };
 		return out->kind == DIRTY ? vtables_misuse(vt, addr) : 0;
 	case FX_MIX:
 		*out = meet(vt, r[e->b], r[e->c]);
 		return out->kind == DIRTY ? vtables_misuse(vt, addr) : 0;
 	case FX_BASE:
 		if (vtables_find(vt, e->value, BLOCKMAP_TABLE_REL32, &number))
-			*out = (struct value){ .kind = BASE, .table = number, .line = line };
+			*out = (struct value){ .kind = BASE, .table = number, .fresh = true,
+					       .line = line };
 		return 0;
 	case FX_TABLE:
 		if (vtables_find(vt, e->value, BLOCKMAP_TABLE_ABS64, &number))
@@ -368,6 +374,18 @@ int vregs_apply(struct vtables *vt, const struct effect *e, struct line line, va
 		if ((e->op == FX_ADD || e->op == FX_BITS) && vvalue_differs(vt, result))
 			regs->flags |= e->flags_written;
 	}
+	return 0;
+}
+
+int vregs_pass(struct vtables *vt, const struct regs *regs, vaddr addr)
+{
+	/* rcx rdx rsi rdi r8 r9 */
+	enum { ARGUMENTS = 1 << RCX | 1 << RDX | 3 << 6 | 3 << 8 };
+
+	for (int i = 0; i < NGPR; i++)
+		if ((ARGUMENTS >> i & 1) && regs->r[i].fresh &&
+		    vvalue_differs(vt, regs->r[i]))
+			return vtables_misuse(vt, addr);
 	return 0;
 }
 

@@ -47,6 +47,8 @@ struct value {
 	uint8_t through;
 	uint8_t bits;		/* UPPER: how many are the same */
 	bool loose;		/* BASE: a call may have overwritten it */
+	/* no jump by a table has come since the base was formed */
+	bool fresh;
 	uint32_t table;		/* index in vtables.all[] */
 	/* BASE: where it was formed; LOADED, WORD: its base was (`through` is NGPR then: no
 	 * register holds it) */
@@ -79,6 +81,7 @@ struct vtables {		/* those that one function uses */
 	struct arena *a;	/* lifetime of one run */
 	uint32_t group;
 	VEC(struct vtable) all;
+	VEC(const struct blockmap_table *) claims;	/* each once */
 	VEC(struct vspill) spills;
 	int32_t shift;		/* of the instruction at hand: vshift_at() */
 	bool spilled;		/* there are more of them than there were */
@@ -102,6 +105,9 @@ bool vregs_join(const struct vtables *vt, struct regs *to, const struct regs *fr
 void vregs_branch(const struct vtables *vt, struct regs *regs);
 /* A transfer of control that is no direct branch: LOADED does not survive it. */
 void vregs_transfer(const struct vtables *vt, struct regs *regs);
+/* A call of the instruction at addr gets arguments: -1 when one is a base, an entry or a target
+ * that no jump has used. */
+int vregs_pass(struct vtables *vt, const struct regs *regs, vaddr addr);
 /* Behind a call that overwrites registers `written`, or at a landing pad. */
 void vregs_return(const struct vtables *vt, uint16_t written, struct regs *regs);
 /* Effect of the instruction at addr; `line` says where it forms a base.  -1 when it misuses

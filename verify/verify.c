@@ -31,10 +31,8 @@
  *       but as a hint of branches, which are not on the list (test_decode.c has some of each
  *       kind).  A handler of faults that adds the length of an instruction is not seen.
  *   S3  binary/image.c: headers, segments and sections of ELF files.  Reason: image_parse()
- *       refuses what readers could understand in two ways (its I1 to I4), and test_image.c
- *       damages files.  One gap: image_dynamic() takes the first of two dynamic entries with
- *       the same tag and the dynamic loader takes the last.  Linkers write each tag that is
- *       asked for once; a file with two is not refused.
+ *       refuses what readers could understand in two ways (its I1 to I5: of two dynamic
+ *       entries with one tag the loader takes the last), and test_image.c damages files.
  *   S4  binary/loadtables.c: sections hold all that the dynamic loader reads by dynamic
  *       entries.  Reason: it refuses a file in which they do not, and test_loadtables.c changes
  *       each table.  Relocations and symbols the Verifier reads itself (holders.c).
@@ -52,7 +50,8 @@
  *       fixed point over calls. Reason: the libraries that have these functions say so. code.c
  *       does not rely on it for what an image does: the way after such a call must be right as
  *       well. If a name were wrong, dataflow.c would miss uses of a new table's address behind
- *       the call, and stalepointers.c a way to original code.
+ *       the call, or a way past the comparison that bounds its index, and stalepointers.c a
+ *       way to original code.
  *   A3  What ends the flow: jumps, returns, and hlt and ud0 to ud2, which no handler goes on
  *       behind; int3 and all else goes on (insn_ends_flow()).  A call comes back to the
  *       instruction behind it, if at all.  Reason: compilers know no other way; assembler
@@ -60,20 +59,32 @@
  *   A4  Addresses of code in code loaded at any address are formed by `lea ADDRESS(%rip)` of
  *       64 bits, or as a distance of 64 bits from the GOT.  Reason: the psABI's code models
  *       have no other forms.  Any other operand that yields a redirected pointer is refused
- *       (stalepointers.c).  Arithmetic with a pointer that leads to another one is not seen.
- *   A5  Programs do not ask for properties of pointers to functions: order and distances of
- *       them, alignment, bytes in front of the entry, or the code itself as data.  Reason: C
- *       and C++ give no meaning to these.  Programs that do ask are not recognized.
+ *       (stalepointers.c).  Arithmetic with a pointer that leads to another one is seen where
+ *       the pointer was formed (firstbytes.c), and where it leads to stubs to which nothing
+ *       else leads (placement.c); once it is in memory or with a callee it is not.
+ *   A5  Programs that ask for properties of pointers to functions do so where they form them
+ *       (firstbytes.c: order, arithmetic, the code as data), or by what placement.c shows:
+ *       sections with names in C, pages, alignment, what stands in front of the entry, the
+ *       ends of the code.  Reason: C and C++ give no meaning to any of these.  Pointers that
+ *       are fetched from memory and compared by order, and code that a callee reads, are not
+ *       seen.
  *   A6  Addresses inside functions are known to other code only by the ways that watchedcode.c
- *       looks for: a lea of another function, relocated words, restartable sequences.
- *   A7  A jump table has no entry behind the last one that looks like an entry of its function
- *       nor where another table seems to begin (casetables.c; no bound of the index is
- *       proved).  Reason: compilers lay tables out without gaps, and code forms the address of
- *       each.
- *   A8  A jump table's address is not passed to a callee in a register, and what is pushed or
- *       spilled while it is known to differ is read by rsp only (dataflow.c, spill.c).
- *       Callees keep the callee-saved registers.  Reason: compilers do not do the first, and
- *       the psABI demands the rest.
+ *       and innerwords.c look for: operands of other functions, dynamic symbols, relocated
+ *       words, words at a fixed address, distances of words from themselves, restartable
+ *       sequences.  Reason: these are the forms that assemblers and linkers have.  A single
+ *       word among numbers of other kinds, which could be one by chance, a plain word of 32
+ *       bits, a distance from elsewhere, and a constant that looks like a mask, a round number
+ *       or text are not seen.  Nor are words that lead into a function with indirect jumps,
+ *       which may go there, unless they are distances from themselves.
+ *   A7  Where the code shows no bound of the index (bounds.c), a jump table has no entry
+ *       behind a word that leads to no instruction, nor where its section ends or something
+ *       begins that an instruction refers to (tableentries.c).  Reason: compilers lay tables
+ *       out without gaps; an index beyond would have had the original jump to what is no code.
+ *   A8  A jump table's address that a jump by a table has used, and that is left in a register
+ *       behind that, is no argument of a callee (one that was not used yet must not differ:
+ *       dataflow.c); what is pushed or spilled while it is known to differ is read by rsp only
+ *       (dataflow.c, spill.c).  Callees keep the callee-saved registers.  Reason: compilers
+ *       form the address for the dispatch alone, and the psABI demands the rest.
  *   A9  Code is not written to while it runs.  headers.c refuses segments that are writable and
  *       executable; a program that calls mprotect() on its code is not seen.
  */
@@ -109,10 +120,18 @@ const struct verify_part verify_parts[] = {
 	  "no code that can run gets at the old value of a redirected pointer" },
 	{ "watchedcode", verify_watchedcode,
 	  "code whose inner addresses others know has no image" },
+	{ "innerwords", verify_innerwords,
+	  "nor has code where a word of data leads inside a function" },
+	{ "firstbytes", verify_firstbytes,
+	  "no code looks at a moved function by its address" },
+	{ "placement", verify_placement,
+	  "section, alignment and neighbours of a function are those that programs ask for" },
 	{ "sections", verify_sections,
 	  "section headers are the original's, and the new ones are what they say" },
 	{ "symbols", verify_symbols,
 	  "added symbols name images by the names of their functions" },
+	{ "dynsyms", verify_dynsyms,
+	  "so do added dynamic symbols, and every lookup by name finds what it found" },
 	{ "probenotes", verify_probenotes,
 	  "each static probe point of a moved function has a note for its image" },
 	{ "account", verify_account, "there is no byte in the file that no part answers for" },
@@ -129,6 +148,8 @@ const struct verify_helper verify_helpers[] = {
 	{ "callwrites", "registers that a call may overwrite" },
 	{ "ways", "where a computed jump gets its target from, for labelwords.c" },
 	{ "effect", "what one instruction reads and writes" },
+	{ "bounds", "how many entries of a jump table a load can reach, for dataflow.c" },
+	{ "indexop", "what one instruction means for the index, for bounds.c" },
 	{ "usedtables", "the jump tables that one function uses, for dataflow.c" },
 	{ "values", "what registers hold that differs between the runs, for dataflow.c" },
 	{ "spill", "bytes of such registers that are kept in the frame, for dataflow.c" },

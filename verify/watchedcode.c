@@ -4,10 +4,13 @@
  * of labels.  It knows nothing of images, so the instructions at such labels must have none.
  *
  * INSIDE    an instruction of another function, or one between FDEs, forms the address by a
- *           lea;
+ *           lea, or has it as a constant in a program linked to a fixed address;
+ * SYMBOL    a dynamic symbol has the address;
  * HELD      a relocation puts the address into data, and its function has no indirect jump that
  *           could go there; the address of a symbol itself is taken for an entry;
- * RSEQ      a word of a section of restartable sequences holds the address.
+ * RSEQ      a word of a section of restartable sequences holds the address;
+ * LISTED    a word of a section for tools that patch code holds the address, or the start of
+ *           the function, or bytes in front of that; as it is, or as a distance from the word.
  *
  * Whether somebody asks for the order of a function's start and something else is not judged
  * (assumption A5 in verify.c).
@@ -49,7 +52,7 @@ static int check_formed(struct verify *v)
 
 struct watch {
 	bool *jumps;		/* [nfde] by group: it has an indirect jump */
-	bool rseq;		/* there are sections of restartable sequences */
+	bool rseq, lists;	/* there are sections of restartable sequences, of lists */
 };
 
 /* The word gets this value; by a symbol, if no other file has one of that name. */
@@ -72,13 +75,71 @@ static bool is_rseq(const struct verify *v, vaddr place)
 	return s && strstr(s->name, "rseq");
 }
 
+/* Whoever has the symbol has the address. */
+static int check_symbol(struct verify *v, const struct vholder *h)
+{
+	uint32_t fde;
+
+	if (h->section == SHN_UNDEF ||
+	    (h->symbol_type != STT_NOTYPE && h->symbol_type != STT_OBJECT &&
+	     h->symbol_type != STT_FUNC && h->symbol_type != STT_GNU_IFUNC) ||
+	    !is_inside(v, h->value, &fde) || !has_image(v, h->value))
+		return 0;
+	return refuse(v, "the code at 0x%llx was moved, but dynamic symbol %llu is its address",
+		      ULL(h->value), ULL(h->n));
+}
+
+static bool is_list(const struct section *s)
+{
+	return s && (strcmp(s->name, "__patchable_function_entries") == 0 ||
+		     strcmp(s->name, "__mcount_loc") == 0 ||
+		     strcmp(s->name, "xray_instr_map") == 0 ||
+		     strcmp(s->name, "xray_fn_idx") == 0);
+}
+
+/* A function is listed by any of its bytes, or by the padding in front of it. */
+static int check_listed(struct verify *v, vaddr place, vaddr to)
+{
+	enum { IN_FRONT = 256 };
+	uint32_t fde = NO_FDE;
+
+	if (!image_is_exec(&v->orig, to))
+		return 0;
+	for (vaddr at = to; fde == NO_FDE && at < to + IN_FRONT; at++)
+		fde = vcfi_find(&v->ocfi, at);
+	if (fde == NO_FDE || !verify_has_entry(v, v->ocfi.fde[fde].addr))
+		return 0;
+	return refuse(v, "the function at 0x%llx was moved, but the section at 0x%llx lists it",
+		      ULL(v->ocfi.fde[fde].addr), ULL(place));
+}
+
+static int check_list(struct verify *v, const struct section *s)
+{
+	struct rd r = rd_of(bytes_at(v->orig.file, s->h.sh_offset, s->h.sh_size));
+
+	for (vaddr at = s->h.sh_addr; rd_left(&r) >= 4; at += 4) {
+		struct rd wide = r;
+		uint64_t word = rd_left(&wide) >= 8 ? rd_u64(&wide) : 0;
+
+		if (check_listed(v, at, at + (vaddr)(int64_t)rd_s32(&r)) < 0 ||
+		    check_listed(v, at, at + word) < 0 || check_listed(v, at, word) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int check_held(struct verify *v, const struct vholder *h, void *ctx)
 {
 	const struct watch *w = ctx;
 	uint32_t fde;
 
+	if (h->kind == HOLDS_SYMBOL)
+		return check_symbol(v, h);
 	if (!has_value(h))
 		return 0;
+	if (w->lists && is_list(image_section_at(&v->orig, h->place)) &&
+	    check_listed(v, h->place, h->value) < 0)
+		return -1;
 	if (w->rseq && is_rseq(v, h->place) && has_image(v, h->value))
 		return refuse(v, "the code at 0x%llx was moved, and has a restartable sequence",
 			      ULL(h->value));
@@ -99,7 +160,14 @@ int verify_watchedcode(struct verify *v)
 	for (uint32_t i = 0; i < v->refs.all.n; i++)
 		if (v->refs.all.v[i].kind == REF_JUMP && v->refs.all.v[i].fde != NO_FDE)
 			w.jumps[verify_group(v, v->refs.all.v[i].fde)] = true;
-	for (uint32_t i = 0; i < v->orig.nsh; i++)
-		w.rseq |= strstr(v->orig.sh[i].name, "rseq") != NULL;
+	for (uint32_t i = 0; i < v->orig.nsh; i++) {
+		const struct section *s = &v->orig.sh[i];
+
+		w.rseq |= strstr(s->name, "rseq") != NULL;
+		w.lists |= is_list(s);
+		if (is_list(s) && (s->h.sh_flags & SHF_ALLOC) && s->h.sh_type != SHT_NOBITS &&
+		    check_list(v, s) < 0)
+			return -1;
+	}
 	return check_formed(v) < 0 ? -1 : verify_each_holder(v, check_held, &w);
 }

@@ -102,8 +102,7 @@ static bool is_held(struct verify *v, uint32_t fde, vaddr addr)
 
 static bool goes_on(const struct effect *e)
 {
-	return e->kind != INSN_JMP && e->kind != INSN_IJMP && e->kind != INSN_RET &&
-	       e->kind != INSN_TRAP;
+	return e->kind != INSN_JMP && e->kind != INSN_IJMP && e->kind != INSN_RET;
 }
 
 /* Nothing but the instruction in front of it leads there. */

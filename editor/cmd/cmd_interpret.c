@@ -2,6 +2,7 @@
  * the stack (editor/interpret/), written as a profile of the original with clock `state` */
 #include <stdio.h>
 
+#include "binary/mapsection.h"
 #include "editor/cmd/cmd.h"
 #include "editor/interpret/sightings.h"
 #include "editor/interpret/interpret.h"
@@ -66,14 +67,9 @@ static void write_stats(const struct interpret_stats *s, const struct sightings_
 static int read_map(struct confinedjob *job, const struct image *mapped, struct blockmap *out,
 		    struct err *err)
 {
-	const struct section *s = image_section(mapped, ".morph.map");
 	struct blockmap map;
 
-	if (!s) {
-		err_set(err, ERR_INPUT, "not a generation: it has no block map");
-		return confinedjob_wrap(job, IN_MAPPED, err);
-	}
-	if (blockmap_read(bytes_at(mapped->file, s->h.sh_offset, s->h.sh_size), &map, err) < 0)
+	if (mapsection_read(mapped, &map, err) < 0)
 		return confinedjob_wrap(job, IN_MAPPED, err);
 	struct digest digest = digest_of(job->in[IN_ORIGINAL].bytes);
 	if (!digest_equal(&digest, &map.original)) {

@@ -8,7 +8,7 @@
 #include "lib/blockmap.h"
 #include "lib/err.h"
 #include "lib/table.h"
-#include "binary/image.h"
+#include "binary/mapsection.h"
 
 struct ctx {
 	char **address;
@@ -16,21 +16,15 @@ struct ctx {
 	bool reverse, json;
 };
 
-/* Content of the section .morph.map. */
-static int map_bytes(struct confinedjob *job, struct bytes *out, struct err *err)
+/* The block map of the job's generation, and its bytes. */
+static int read_map(struct confinedjob *job, struct blockmap *out, struct bytes *bytes,
+		    struct err *err)
 {
 	struct image img = { 0 };
 
-	if (image_parse(job->in[0].bytes, job->arena, &img, err) < 0)
+	if (image_parse(job->in[0].bytes, job->arena, &img, err) < 0 ||
+	    mapsection_bytes(&img, bytes, err) < 0 || blockmap_read(*bytes, out, err) < 0)
 		return confinedjob_wrap(job, 0, err);
-	const struct section *s = image_section(&img, ".morph.map");
-	if (!s)
-		return err_set(err, ERR_INPUT, "'%s' is not a generation: it has no block map",
-			       job->in[0].arg);
-	*out = bytes_at(img.file, s->h.sh_offset, s->h.sh_size);
-	if (!out->p)
-		return err_set(err, ERR_INPUT, "'%s': block map outside the file",
-			       job->in[0].arg);
 	return 0;
 }
 
@@ -59,10 +53,8 @@ static int work(struct confinedjob *job, void *arg, struct err *err)
 	struct blockmap map = { 0 };
 	struct bytes b;
 
-	if (map_bytes(job, &b, err) < 0)
+	if (read_map(job, &map, &b, err) < 0)
 		return -1;
-	if (blockmap_read(b, &map, err) < 0)
-		return confinedjob_wrap(job, 0, err);
 	struct table *t = table_new("addresses", 4, col);
 	for (int i = 0; i < ctx->naddress; i++) {
 		uint64_t addr;
@@ -112,10 +104,8 @@ static int extract(struct confinedjob *job, void *arg, struct err *err)
 	struct bytes b;
 
 	(void)arg;
-	if (map_bytes(job, &b, err) < 0)
+	if (read_map(job, &map, &b, err) < 0)
 		return -1;
-	if (blockmap_read(b, &map, err) < 0)
-		return confinedjob_wrap(job, 0, err);
 	blockmap_free(&map);
 	wr_raw(&job->out[0].bytes, b.p, b.n);
 	return 0;

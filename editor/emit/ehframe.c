@@ -3,14 +3,14 @@
  * WHY      Unwinders find an FDE through the binary search table of .eh_frame_hdr, or by
  *          reading .eh_frame from its start.  So a generation has complete sections of both
  *          kinds: the records of the original, because its code is still there, and one FDE for
- *          every contiguous piece of moved code.
+ *          every contiguous span of moved code.
  *
  * COPIES   Copied records keep their bytes except for pointers that are relative to their own
  *          address (to code, LSDA, personality) and the distance to the CIE.  A file is refused
  *          if an unwind program in it holds addresses, or may hold them because it could not be
  *          parsed: no compiler makes such programs.
  *
- * PIECES   The input of a new FDE is rows of complete states.  Its program is the differences
+ * SPANS    The input of a new FDE is rows of complete states.  Its program is the differences
  *          from row to row, beginning with the state after the CIE's initial instructions; it
  *          uses no DW_CFA_remember_state.  It uses DW_CFA_restore only for registers that have
  *          no rule after those initial instructions: there libgcc, which drops the rule, and
@@ -315,14 +315,14 @@ static int put_difference(struct writer *w, const struct cie *cie, const struct 
 	return 0;
 }
 
-static int put_rows(struct writer *w, const struct ehframe_piece *piece,
+static int put_rows(struct writer *w, const struct ehframe_span *span,
 		    const struct ehframe_row *row)
 {
-	const struct cie *cie = &w->cfi->cie[piece->cie];
+	const struct cie *cie = &w->cfi->cie[span->cie];
 	uint32_t state = cie->initial;
-	new_vaddr at = piece->addr;
+	new_vaddr at = span->addr;
 
-	for (uint32_t i = 0; i < piece->nrow; i++) {
+	for (uint32_t i = 0; i < span->nrow; i++) {
 		if (row[i].state == state)
 			continue;
 		if (row[i].addr != at && put_advance(w, row[i].addr - at, cie->code_align) < 0)
@@ -336,35 +336,35 @@ static int put_rows(struct writer *w, const struct ehframe_piece *piece,
 	return 0;
 }
 
-static int put_piece(struct writer *w, const struct ehframe_piece *piece,
+static int put_span(struct writer *w, const struct ehframe_span *span,
 		     const struct ehframe_row *row)
 {
-	const struct cie *cie = &w->cfi->cie[piece->cie];
+	const struct cie *cie = &w->cfi->cie[span->cie];
 	uint64_t at = w->out->n, lsda_size = cie->lsda_enc == DW_EH_PE_omit ? 0 :
 					     is_wide(cie->lsda_enc) ? 8 : 4;
 
 	wr_u32(w->out, 0);
-	wr_u32(w->out, (uint32_t)(at + 4 - w->cie_off[piece->cie]));
+	wr_u32(w->out, (uint32_t)(at + 4 - w->cie_off[span->cie]));
 	(void)wr_reserve(w->out, is_wide(cie->fde_enc) ? 8 : 4);
-	if (put_pointer(w, at + 8, cie->fde_enc, piece->addr) < 0)
+	if (put_pointer(w, at + 8, cie->fde_enc, span->addr) < 0)
 		return -1;
 	if (is_wide(cie->fde_enc))
-		wr_u64(w->out, piece->len);
+		wr_u64(w->out, span->len);
 	else
-		wr_u32(w->out, (uint32_t)piece->len);
+		wr_u32(w->out, (uint32_t)span->len);
 	if (*cie->augmentation == 'z') {
 		wr_uleb(w->out, lsda_size);
 		uint64_t lsda = w->out->n;
 
 		(void)wr_reserve(w->out, lsda_size);	/* zero: no LSDA */
-		if (piece->lsda && put_pointer(w, lsda, cie->lsda_enc, piece->lsda) < 0)
+		if (span->lsda && put_pointer(w, lsda, cie->lsda_enc, span->lsda) < 0)
 			return -1;
 	}
-	if (put_rows(w, piece, row + piece->row) < 0)
+	if (put_rows(w, span, row + span->row) < 0)
 		return -1;
 	(void)wr_reserve(w->out, -(w->out->n - at) & 7);	/* zero is DW_CFA_nop */
 	wr_put_u32(w->out, at, (uint32_t)(w->out->n - at - 4));
-	add_entry(w, piece->addr, at);
+	add_entry(w, span->addr, at);
 	return 0;
 }
 
@@ -408,13 +408,13 @@ static int write_hdr(const struct writer *w, new_vaddr hdr_addr, struct wr *hdr)
 
 uint64_t ehframe_hdr_size(const struct ehframe_input *in)
 {
-	return 12 + 8 * ((uint64_t)in->cfi->nfde + in->npiece);
+	return 12 + 8 * ((uint64_t)in->cfi->nfde + in->nspan);
 }
 
 int ehframe_write(const struct ehframe_input *in, new_vaddr hdr_addr, new_vaddr frame_addr,
 		  struct wr *hdr, struct wr *frame, struct err *err)
 {
-	uint64_t nentry = (uint64_t)in->cfi->nfde + in->npiece;
+	uint64_t nentry = (uint64_t)in->cfi->nfde + in->nspan;
 	struct wr local = { 0 };		/* offsets count from the section's start */
 	struct writer w = { .cfi = in->cfi, .base = frame_addr, .out = &local, .err = err };
 	int rc = -1;
@@ -427,8 +427,8 @@ int ehframe_write(const struct ehframe_input *in, new_vaddr hdr_addr, new_vaddr 
 	}
 	if (copy_all(&w) < 0)
 		goto out;
-	for (uint32_t i = 0; i < in->npiece; i++)
-		if (put_piece(&w, &in->piece[i], in->row) < 0)
+	for (uint32_t i = 0; i < in->nspan; i++)
+		if (put_span(&w, &in->span[i], in->row) < 0)
 			goto out;
 	wr_u32(&local, 0);			/* the terminator */
 	if (local.n > INT32_MAX) {

@@ -15,7 +15,7 @@ struct ehframe_row {
 	uint32_t state;			/* index in cfi.state[] */
 };
 
-struct ehframe_piece {			/* one new FDE */
+struct ehframe_span {			/* one new FDE */
 	uint32_t cie;			/* index in cfi.cie[] */
 	new_vaddr addr;
 	uint64_t len;
@@ -26,16 +26,16 @@ struct ehframe_piece {			/* one new FDE */
 
 struct ehframe_input {
 	const struct cfi *cfi;
-	const struct ehframe_piece *piece;
+	const struct ehframe_span *span;
 	const struct ehframe_row *row;
-	uint32_t npiece;
+	uint32_t nspan;
 };
 
 /* Size of the .eh_frame_hdr that ehframe_write() is going to make. */
 uint64_t ehframe_hdr_size(const struct ehframe_input *in);
 /* Appends to `hdr` and `frame` the two sections as they must stand at those addresses
  * (multiples of 4 and 8): copies of all records of `cfi`, their pointers adjusted, and one FDE
- * a piece. -1 with ERR_REFUSED when a distance does not fit its field or a state cannot be
+ * a span. -1 with ERR_REFUSED when a distance does not fit its field or a state cannot be
  * expressed with its CIE; `frame` is then untouched, `hdr` may hold a part of its section. */
 int ehframe_write(const struct ehframe_input *in, new_vaddr hdr_addr, new_vaddr frame_addr,
 		  struct wr *hdr, struct wr *frame, struct err *err);

@@ -21,6 +21,7 @@
  */
 #include "editor/emit/elfout.h"
 
+#include "binary/mapsection.h"
 #include "lib/err.h"
 
 /* GAP keeps new text away from the data in front of it: eu-elflint takes the size of a symbol
@@ -309,7 +310,7 @@ static void add_new_sections(const struct write *w, struct headers *h)
 	/* perf looks for .eh_frame_hdr first and rereads the table when it comes second. */
 	add_new(w, h, ".eh_frame_hdr", p->hdr_addr, p->hdr.n, SHF_ALLOC, 4);
 	add_new(w, h, ".eh_frame", p->frame_addr, p->frame.n, SHF_ALLOC, 8);
-	add_header(h, ".morph.map", map);
+	add_header(h, MAPSECTION, map);
 	if (w->eo->counters_size)
 		add_header(h, ".morph.counters", (Elf64_Shdr){
 			.sh_type = SHT_NOBITS, .sh_flags = SHF_ALLOC | SHF_WRITE,
@@ -383,6 +384,7 @@ int elfout_write(const struct elfout *eo, const struct elfout_parts *parts, stru
 	describe_segments(&w);
 	write_segments(&w);
 	elfout_move_front(eo, &w.ro, out);
+	elfout_add_dynsyms(eo, parts, &w.ro, out);
 	write_phdrs(&w);
 	write_sections(&w, &eh);
 	eh.e_phoff = sizeof(eh);

@@ -1,9 +1,9 @@
 /* elfout.h - the file of a generation: the original, two new segments, new headers
  *
  * elfout.c plans and writes it, with the help of elfout_room.c, which finds room for the longer
- * program header table, and elfout_symbols.c, which names new text.  Neither of these two calls
- * elfout.c.  Structs hold no memory of their own: the image, the parts and the patches belong
- * to the caller and must live until elfout_write() returns.
+ * program header table, and elfout_symbols.c and elfout_dynsyms.c, which name new text.  None
+ * of these calls elfout.c.  Structs hold no memory of their own: the image, the parts and the
+ * patches belong to the caller and must live until elfout_write() returns.
  */
 #ifndef EDITOR_EMIT_ELFOUT_H
 #define EDITOR_EMIT_ELFOUT_H
@@ -13,11 +13,21 @@
 
 struct err;
 
+/* MAX_FAR is more sections than can stand behind the program headers and be moved; chosen. */
 enum { ELFOUT_PAGE = 4096, ELFOUT_MAX_FAR = 16 };
 
 struct elfout_far {			/* a section that moves to the new read-only segment */
 	uint32_t section;		/* its index */
 	uint64_t off;			/* from the start of that segment */
+	uint64_t more;			/* bytes that it has behind the original's */
+};
+
+/* The tables of dynamic symbols that get more entries (elfout_dynsyms.c): indices of their
+ * sections, 0 for one that the file does not have, and the number of the original's symbols.
+ * All 0: they stay as they are. */
+struct elfout_dynsyms {
+	uint32_t symbols, versions, gnu, sysv;
+	uint64_t n;
 };
 
 /* The plan of the file: where new text goes, and how the program headers get their room
@@ -41,6 +51,7 @@ struct elfout {
 	struct elfout_far far[ELFOUT_MAX_FAR];	/* layout F */
 	uint32_t nfar;
 	uint64_t far_size;
+	struct elfout_dynsyms dynsyms;		/* layout F */
 	/* layout L: all file offsets of the original grow by `lift`, and the new first segment
 	 * has low_size bytes; else both are 0 */
 	uint64_t lift, low_size;
@@ -59,6 +70,13 @@ struct elfout_symbol {			/* a name for a part of a moved function */
 	bool hot;
 };
 
+struct elfout_dynsym {			/* the same in .dynsym, by the name that is there */
+	uint64_t like;			/* index of the function's symbol */
+	vaddr addr;
+	uint64_t size;
+	bool image, hot;		/* in new text; else the function's original */
+};
+
 struct elfout_parts {
 	struct bytes text;		/* hot, then fluff */
 	uint64_t hot_size;
@@ -73,6 +91,8 @@ struct elfout_parts {
 	uint32_t npatch;
 	const struct elfout_symbol *symbol;	/* for .symtab, where there is one */
 	uint32_t nsymbol;
+	const struct elfout_dynsym *dynsym;	/* as many as there was made room for */
+	uint32_t ndynsym;
 };
 
 /* Chooses the layout and where new text goes.  -1 with ERR_REFUSED when the file has no room
@@ -83,6 +103,14 @@ int elfout_plan_counters(const struct prog *prog, uint64_t size, struct elfout *
 			 struct err *err);
 /* The generation can have symbols for its text (elfout_symbols.c). */
 bool elfout_has_symbols(const struct elfout *eo);
+/* The tables of dynamic symbols, if they can get more entries; else *out is all 0. */
+void elfout_find_dynsyms(const struct image *img, struct elfout_dynsyms *out);
+/* The word of .gnu.hash for new symbols, without the bit that ends a chain.  None of them may
+ * have a name with this hash. */
+enum { ELFOUT_NO_HASH = 0 };
+/* After the plan and before elfout_place(): room for so many dynamic symbols.  Returns their
+ * number, or 0 when the file can have none. */
+uint32_t elfout_make_dynsym_room(struct elfout *eo, uint32_t nsymbol);
 /* Index of the section header of .morph.text (`hot`) or .morph.fluff: they follow the
  * original's sections, and a section that is empty has no header. */
 static inline uint16_t elfout_text_section(const struct elfout *eo, uint64_t hot_size, bool hot)
@@ -104,6 +132,8 @@ int elfout_write(const struct elfout *eo, const struct elfout_parts *parts, stru
  * the lowest address after the original's table that its code or data is seen to refer to.  -1
  * with ERR_REFUSED. */
 int elfout_room(struct elfout *eo, vaddr seen, struct err *err);
+/* Only headers and .dynamic lead to the section, and it can be elsewhere as well. */
+bool elfout_can_move(const struct image *img, uint32_t section);
 /* Section `index` of the original as the generation has it; `ro` is the new read-only
  * segment. */
 Elf64_Shdr elfout_old_section(const struct elfout *eo, const Elf64_Phdr *ro, uint32_t index);
@@ -116,5 +146,9 @@ Elf64_Phdr elfout_old_phdr(const struct elfout *eo, Elf64_Phdr ph);
  * header[nsh]. */
 void elfout_add_symbols(const struct elfout *eo, const struct elfout_parts *parts,
 			const Elf64_Phdr *ro, Elf64_Shdr *header, struct wr *out);
+/* elfout_dynsyms.c.  After elfout_move_front(): writes the dynamic symbols behind the
+ * original's, in the room that was made for them. */
+void elfout_add_dynsyms(const struct elfout *eo, const struct elfout_parts *parts,
+			const Elf64_Phdr *ro, struct wr *out);
 
 #endif

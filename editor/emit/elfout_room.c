@@ -114,6 +114,11 @@ static int entry_to(const struct image *img, const Elf64_Shdr *h)
 	return -1;
 }
 
+bool elfout_can_move(const struct image *img, uint32_t section)
+{
+	return in_file(&img->sh[section].h) && entry_to(img, &img->sh[section].h) >= 0;
+}
+
 static bool is_zero(struct bytes b)
 {
 	for (uint64_t i = 0; i < b.n; i++)
@@ -140,8 +145,8 @@ static bool clear(struct elfout *eo, file_off limit)
 		if (eo->nfar == ELFOUT_MAX_FAR || entry_to(img, &s->h) < 0)
 			return false;
 		eo->far_size = align_up(eo->far_size, s->h.sh_addralign);
-		eo->far[eo->nfar++] =
-			(struct elfout_far){ (uint32_t)(s - img->sh), eo->far_size };
+		eo->far[eo->nfar++] = (struct elfout_far){ .section = (uint32_t)(s - img->sh),
+							   .off = eo->far_size };
 		eo->far_size += s->h.sh_size;
 		at = s->h.sh_offset + s->h.sh_size;
 	}
@@ -356,6 +361,7 @@ Elf64_Shdr elfout_old_section(const struct elfout *eo, const Elf64_Phdr *ro, uin
 		if (eo->far[i].section == index) {
 			h.sh_offset = ro->p_offset + eo->far[i].off;
 			h.sh_addr = ro->p_vaddr + eo->far[i].off;
+			h.sh_size += eo->far[i].more;
 		}
 	return h;
 }
@@ -403,6 +409,29 @@ static void tell_dynamic(const struct elfout *eo, uint32_t section, new_vaddr ad
 	}
 }
 
+/* What moved up with the front and is in the new segment as well (elfout_dynsyms.c) is gone
+ * again: behind the last section that is up there are the original's bytes. */
+static void unmove_far(const struct elfout *eo, struct wr *out)
+{
+	file_off end = eo->front;
+
+	for (uint32_t i = 0; i < eo->img->nsh; i++) {
+		const Elf64_Shdr *h = &eo->img->sh[i].h;
+
+		if (in_file(h) && h->sh_offset >= eo->front && h->sh_offset < eo->front_end &&
+		    !is_far(eo, i) && h->sh_offset + h->sh_size > end)
+			end = h->sh_offset + h->sh_size;
+	}
+	for (uint32_t i = 0; i < eo->nfar; i++) {
+		const Elf64_Shdr *h = &eo->img->sh[eo->far[i].section].h;
+
+		if (h->sh_offset >= eo->front && h->sh_offset < eo->front_end)
+			memset(out->p + h->sh_offset + eo->shift, 0, h->sh_size);
+	}
+	memcpy(out->p + end + eo->shift, eo->img->file.p + end + eo->shift,
+	       eo->front_end - end);
+}
+
 void elfout_move_front(const struct elfout *eo, const Elf64_Phdr *ro, struct wr *out)
 {
 	uint8_t *front = out->p + eo->lift + eo->front;
@@ -416,6 +445,7 @@ void elfout_move_front(const struct elfout *eo, const Elf64_Phdr *ro, struct wr 
 	memmove(front + eo->shift, front, eo->front_end - eo->front);
 	if (eo->layout != 'F')
 		return;
+	unmove_far(eo, out);
 	memset(front, 0, eo->shift);
 	for (uint32_t i = 0; i < eo->img->nsh; i++)
 		tell_dynamic(eo, i, elfout_old_section(eo, ro, i).sh_addr, out);

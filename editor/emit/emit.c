@@ -4,6 +4,7 @@
  *
  *   emit_plan_fill      what goes where and how each block ends; sizes of everything
  *   elfout_plan/place   addresses of new text, tables, unwind sections
+ *   emit_dynsyms_fill   names for parts of exported functions
  *   emit_*_write        bytes
  *   fill_symbols        names for new text, where the original has names
  *   emit_probes_write   notes of static probe points
@@ -100,14 +101,14 @@ static int write_code(struct emitter *e)
 	    emit_lsda_fill(plan, &e->unwind, &e->lsda, e->err) < 0)
 		return -1;
 	struct ehframe_input frame = {
-		.cfi = &e->prog->cfi, .piece = e->unwind.row_piece, .row = e->unwind.row,
-		.npiece = e->unwind.npiece,
+		.cfi = &e->prog->cfi, .span = e->unwind.row_span, .row = e->unwind.row,
+		.nspan = e->unwind.nspan,
 	};
 	uint64_t text_size = plan->text_size;
 
 	if (e->counters) {
-		frame.npiece += emit_runtime_unwind(plan, e->rows, &e->unwind);
-		frame.piece = e->unwind.row_piece;
+		frame.nspan += emit_runtime_unwind(plan, e->rows, &e->unwind);
+		frame.span = e->unwind.row_span;
 		frame.row = e->unwind.row;
 		text_size = emit_runtime_off(plan) + counterruntime_size(e->counters->runtime);
 	}
@@ -249,7 +250,7 @@ static void write_map(struct emitter *e, uint32_t generation)
 	arena_free(a);
 }
 
-/* Parts of functions that have a name: runs of places that begin with starts_piece. */
+/* Parts of functions that have a name: runs of places that begin with starts_part. */
 static void fill_symbols(struct emitter *e)
 {
 	const struct emit_plan *plan = &e->plan;
@@ -262,7 +263,7 @@ static void fill_symbols(struct emitter *e)
 		struct elfout_symbol s = { .name = fn->symbol, .addr = emit_place_addr(plan, i),
 					   .hot = plan->place[i].hot };
 
-		for (n = i + 1; n < plan->nplace && !plan->place[n].starts_piece; )
+		for (n = i + 1; n < plan->nplace && !plan->place[n].starts_part; )
 			n++;
 		s.size = emit_place_addr(plan, n - 1) + emit_place_size(plan, n - 1) - s.addr;
 		if (s.name && s.size > 0)
@@ -337,6 +338,8 @@ static int emit(struct prog *prog, struct edgecounters *counters, uint32_t numbe
 	    elfout_plan_counters(prog, counters ? counters->size : 0, &e.eo, err) < 0)
 		goto out;
 	e.plan.text_addr = e.eo.text_addr;
+	e.parts.ndynsym = elfout_make_dynsym_room(
+		&e.eo, emit_dynsyms_fill(&e.plan, &e.parts.dynsym));
 	if (place_counters(&e) < 0 || write_code(&e) < 0)
 		goto out;
 	fill_symbols(&e);

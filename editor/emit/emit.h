@@ -11,6 +11,7 @@
  *   emit_unwind.c     unwind rows of new text
  *   emit_lsda.c       exception tables of new text
  *   emit_probes.c     notes of static probe points
+ *   emit_dynsyms.c    dynamic symbols for parts of exported functions
  *   emit_runtime.c    the counter runtime (counterruntime.h)
  *
  * generation.h declares what emit.c offers to others.  The plan has an arena of its own, so
@@ -26,6 +27,7 @@
 #include "postmorph/ir/ir.h"
 
 struct elfout;
+struct elfout_dynsym;
 struct elfout_patch;
 struct err;
 
@@ -52,7 +54,7 @@ struct emit_place {
 	bool branched, inverted, jumps;
 	/* control runs on, over NOPs if there are any, into the next place */
 	bool fills;
-	bool starts_piece;		/* first block of a function's hot or fluff part */
+	bool starts_part;		/* first block of a function's hot or fluff part */
 	bool hot;			/* in the hot text */
 	struct emit_dest branch, jump;
 	vaddr slot;			/* the branch is a jump through this; 0: it is direct */
@@ -173,7 +175,11 @@ uint32_t emit_redirect_write(const struct emit_plan *plan, const struct elfout *
  * stays as it is. */
 uint32_t emit_probes_write(const struct emit_plan *plan, struct wr *out);
 
-struct emit_piece {			/* one FDE of new text */
+/* Needs text_addr.  The number of dynamic symbols that the parts of exported functions want,
+ * and those in *out, in the program's arena. */
+uint32_t emit_dynsyms_fill(const struct emit_plan *plan, const struct elfout_dynsym **out);
+
+struct emit_span {			/* one FDE of new text */
 	uint32_t place, nplace;		/* plan->place[place .. place + nplace) */
 	/* index in cfi.fde[]: the FDE that the code is of; where that has no exception table,
 	 * the code may be of several FDEs without one */
@@ -181,13 +187,13 @@ struct emit_piece {			/* one FDE of new text */
 };
 
 struct emit_unwind {
-	struct emit_piece *piece;		/* [npiece] */
-	struct ehframe_piece *row_piece;	/* [npiece] the same ones for ehframe_write() */
+	struct emit_span *span;		/* [nspan] */
+	struct ehframe_span *row_span;	/* [nspan] the same ones for ehframe_write() */
 	struct ehframe_row *row;
-	uint32_t npiece, nrow;
+	uint32_t nspan, nrow;
 };
 
-/* Unwind pieces and rows of all new text, in arena `a`.  Needs text_addr. */
+/* Unwind spans and rows of all new text, in arena `a`.  Needs text_addr. */
 int emit_unwind_fill(const struct emit_plan *plan, struct arena *a, struct emit_unwind *out,
 		     struct err *err);
 
@@ -201,7 +207,7 @@ struct emit_lsda_fix {			/* a field relative to its own address */
 
 struct emit_lsda {			/* new exception tables */
 	struct wr bytes;		/* the caller frees it */
-	/* [npiece] offset of the piece's record in bytes, EMIT_NO_LSDA if it has none */
+	/* [nspan] offset of the span's record in bytes, EMIT_NO_LSDA if it has none */
 	uint64_t *off;
 	uint64_t empty;			/* likewise, of the shared record without call sites */
 	VEC(struct emit_lsda_fix) fixes;
@@ -211,7 +217,7 @@ struct emit_lsda {			/* new exception tables */
  * missing. */
 int emit_lsda_fill(const struct emit_plan *plan, const struct emit_unwind *unwind,
 		   struct emit_lsda *out, struct err *err);
-/* The tables stand at `addr`: fills in the fields, and the tables' addresses in row_piece[]. */
+/* The tables stand at `addr`: fills in the fields, and the tables' addresses in row_span[]. */
 int emit_lsda_place(struct emit_lsda *lsda, new_vaddr addr, struct emit_unwind *unwind,
 		    struct err *err);
 
@@ -222,7 +228,7 @@ uint64_t emit_runtime_off(const struct emit_plan *plan);
  * Needs text_addr. */
 void emit_runtime_moves(const struct emit_plan *plan);
 /* Appends its FDE and rows to the arrays of `unwind`, in arena `a`; returns 1, or 0 where the
- * original has no CIE that fits.  unwind->npiece stays as it was: the piece is of no place. */
+ * original has no CIE that fits.  unwind->nspan stays as it was: the span is of no place. */
 uint32_t emit_runtime_unwind(const struct emit_plan *plan, struct arena *a,
 			     struct emit_unwind *unwind);
 /* Appends the code to `text`, which holds all places.  Last of all: what it has from the plan's

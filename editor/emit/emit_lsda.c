@@ -1,9 +1,9 @@
 /* emit_lsda.c - exception tables (LSDAs) of new text
  *
  * WHY      A call site says what happens when an instruction throws. In new text instructions
- *          have another order, so every piece (one new FDE) gets a table of its own, made from
+ *          have another order, so every span (one new FDE) gets a table of its own, made from
  *          the call sites of its instructions; actions, types and specifications are copied. A
- *          piece whose code has no table gets none. A piece whose code has one gets one even if
+ *          span whose code has no table gets none. A span whose code has one gets one even if
  *          it is empty: a call in no call site terminates the program, a call in a function
  *          without a table does not.
  *
@@ -28,7 +28,7 @@
 #include "postmorph/unwind/lsda.h"
 
 struct new_site {
-	uint64_t off, len;		/* from the start of the piece */
+	uint64_t off, len;		/* from the start of the span */
 	new_vaddr pad;			/* 0: none */
 	uint64_t action;
 };
@@ -37,11 +37,11 @@ struct fill {
 	const struct emit_plan *plan;
 	struct arena *a;
 	struct emit_lsda *out;
-	struct lsda lsda;		/* of the piece at hand */
+	struct lsda lsda;		/* of the span at hand */
 	VEC(struct lsda_site) old;
 	VEC(struct new_site) sites;
 	bool open;			/* the instruction in front is in the last of sites */
-	new_vaddr start;		/* of the piece */
+	new_vaddr start;		/* of the span */
 	const struct fn *fn;
 	struct err *err;
 };
@@ -222,7 +222,7 @@ static void put_record(struct fill *f)
 	wr_free(&sites);
 }
 
-/* All pieces without a call site share one record. */
+/* All spans without a call site share one record. */
 static void put_empty(struct fill *f, uint64_t *at)
 {
 	static const uint8_t empty[] = { DW_EH_PE_omit, DW_EH_PE_omit, DW_EH_PE_uleb128, 0 };
@@ -234,21 +234,21 @@ static void put_empty(struct fill *f, uint64_t *at)
 	*at = f->out->empty;
 }
 
-static int fill_piece(struct fill *f, const struct emit_piece *piece, uint64_t *at)
+static int fill_span(struct fill *f, const struct emit_span *span, uint64_t *at)
 {
 	const struct prog *prog = f->plan->prog;
 	struct lsda_site site;
 
-	f->fn = &prog->fn[prog->fn_of_fde[piece->fde]];
-	if (!lsda_read(&prog->img, &prog->cfi, piece->fde, &f->lsda))
+	f->fn = &prog->fn[prog->fn_of_fde[span->fde]];
+	if (!lsda_read(&prog->img, &prog->cfi, span->fde, &f->lsda))
 		return cannot(f, "its exception table cannot be moved");
 	f->old.n = f->sites.n = 0;
 	f->open = false;
-	f->start = emit_place_addr(f->plan, piece->place);
+	f->start = emit_place_addr(f->plan, span->place);
 	for (struct lsda_iter it = lsda_iter(&f->lsda); lsda_next(&it, &site); )
 		vec_push(f->a, &f->old, site);
-	for (uint32_t i = 0; i < piece->nplace; i++)
-		if (add_place(f, piece->place + i) < 0)
+	for (uint32_t i = 0; i < span->nplace; i++)
+		if (add_place(f, span->place + i) < 0)
 			return -1;
 	if (f->sites.n == 0) {
 		put_empty(f, at);
@@ -265,11 +265,11 @@ int emit_lsda_fill(const struct emit_plan *plan, const struct emit_unwind *unwin
 	struct fill f = { .plan = plan, .a = plan->arena, .out = out, .err = err };
 
 	out->empty = EMIT_NO_LSDA;
-	out->off = arena_array(f.a, unwind->npiece, sizeof(*out->off));
-	for (uint32_t i = 0; i < unwind->npiece; i++) {
+	out->off = arena_array(f.a, unwind->nspan, sizeof(*out->off));
+	for (uint32_t i = 0; i < unwind->nspan; i++) {
 		out->off[i] = EMIT_NO_LSDA;
-		if (plan->prog->cfi.fde[unwind->piece[i].fde].lsda &&
-		    fill_piece(&f, &unwind->piece[i], &out->off[i]) < 0)
+		if (plan->prog->cfi.fde[unwind->span[i].fde].lsda &&
+		    fill_span(&f, &unwind->span[i], &out->off[i]) < 0)
 			return -1;
 	}
 	return 0;
@@ -301,8 +301,8 @@ int emit_lsda_place(struct emit_lsda *lsda, new_vaddr addr, struct emit_unwind *
 		memcpy(lsda->bytes.p + fix->at, &d,
 		       form == DW_EH_PE_udata4 || form == DW_EH_PE_sdata4 ? 4 : 8);
 	}
-	for (uint32_t i = 0; i < unwind->npiece; i++)
-		unwind->row_piece[i].lsda = lsda->off[i] == EMIT_NO_LSDA ? 0 :
+	for (uint32_t i = 0; i < unwind->nspan; i++)
+		unwind->row_span[i].lsda = lsda->off[i] == EMIT_NO_LSDA ? 0 :
 					    addr + lsda->off[i];
 	return 0;
 }

@@ -24,7 +24,7 @@
  * INVARIANTS
  *   I1  every block of a moved function but padding and what stays has a place, its own or its
  *       successor's;
- *   I2  places of one function's part are adjacent and its first one starts a piece.
+ *   I2  places of one function's part are adjacent and its first one starts a span.
  *
  * Tested by tests/unit/editor/emit/test_emit_plan.c and test_emit.c.
  */
@@ -96,14 +96,14 @@ bool emit_is_empty(const struct prog *prog, const struct fn *fn, const struct bl
 	       !emit_ends_in_branch(fn, b);
 }
 
-enum heat { HOT, WARM, COLD, NHEAT };
+enum temperature { HOT, WARM, COLD, NTEMPERATURE };
 
-static enum heat heat_of(const struct block *b)
+static enum temperature temperature_of(const struct block *b)
 {
 	return b->cold ? COLD : b->warm ? WARM : HOT;
 }
 
-static void add_places(struct emit_plan *plan, uint32_t f, enum heat heat)
+static void add_places(struct emit_plan *plan, uint32_t f, enum temperature temperature)
 {
 	const struct fn *fn = &plan->prog->fn[f];
 	bool first = true;
@@ -111,13 +111,13 @@ static void add_places(struct emit_plan *plan, uint32_t f, enum heat heat)
 	for (uint32_t i = 0; i < fn->nblock; i++) {
 		const struct block *b = &fn->block[fn->order[i]];
 
-		if (heat_of(b) != heat || b->padding || b->stays ||
+		if (temperature_of(b) != temperature || b->padding || b->stays ||
 		    emit_is_empty(plan->prog, fn, b))
 			continue;
 		plan->place_of[f][fn->order[i]] = plan->nplace;
 		plan->place[plan->nplace++] = (struct emit_place){
-			.fn = f, .block = fn->order[i], .starts_piece = first,
-			.hot = heat == HOT,
+			.fn = f, .block = fn->order[i], .starts_part = first,
+			.hot = temperature == HOT,
 		};
 		first = false;
 	}
@@ -311,7 +311,7 @@ static double *count_loops(const struct emit_plan *plan)
  * in front of it run when it is entered, and always take room in the cache.  So a block is
  * aligned only if nearly all of its executions come by branches back, and if its counts are
  * more than a guess.  Programs use the low bits of function pointers, so entries are aligned in
- * any part. */
+ * any part, and as the original's where pointers lead to them. */
 static void align_place(const struct emit_plan *plan, uint32_t i, double back,
 			struct relax_item *item)
 {
@@ -320,8 +320,11 @@ static void align_place(const struct emit_plan *plan, uint32_t i, double back,
 	const struct block *b = &fn->block[p->block];
 
 	item->align = 1;
-	if ((p->hot && p->starts_piece) || plan->place_of[p->fn][0] == i) {
-		item->align = HOT_ALIGN;
+	if ((p->hot && p->starts_part) || plan->place_of[p->fn][0] == i) {
+		bool entry = plan->place_of[p->fn][0] == i;
+
+		item->align = entry && fn->redirected && fn->align > HOT_ALIGN ? fn->align :
+			      HOT_ALIGN;
 		return;
 	}
 	if (!p->hot)
@@ -440,7 +443,7 @@ static int decide_all(struct emit_plan *plan, struct err *err)
 					 (plan->counters ? plan->counters->nentry : 0),
 				 sizeof(*plan->item));
 	for (uint32_t i = 0; i < plan->nplace; i++) {
-		bool last = i + 1 == plan->nplace || plan->place[i + 1].starts_piece;
+		bool last = i + 1 == plan->nplace || plan->place[i + 1].starts_part;
 
 		if (decide_end(plan, i, last ? NO_PLACE : i + 1) < 0) {
 			const struct fn *fn = &plan->prog->fn[plan->place[i].fn];
@@ -517,10 +520,10 @@ int emit_plan_fill(struct emit_plan *plan, const struct prog *prog,
 		return err_set(err, ERR_REFUSED, "too many blocks");
 	plan->place = arena_array(plan->arena, nblock, sizeof(*plan->place));
 	plan->table = arena_array(plan->arena, ntable, sizeof(*plan->table));
-	for (enum heat heat = HOT; heat < NHEAT; heat++) {
+	for (enum temperature temperature = HOT; temperature < NTEMPERATURE; temperature++) {
 		for (uint32_t i = 0; i < prog->norder; i++)
-			add_places(plan, prog->order[i], heat);
-		if (heat == HOT)
+			add_places(plan, prog->order[i], temperature);
+		if (temperature == HOT)
 			plan->nhot = plan->nplace;
 	}
 	for (uint32_t i = 0; i < prog->norder; i++)

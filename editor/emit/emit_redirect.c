@@ -26,7 +26,7 @@ static uint64_t piece_size(const struct emit_plan *plan, uint32_t fn)
 {
 	uint32_t first = plan->place_of[fn][0], last = first;
 
-	while (last + 1 < plan->nplace && !plan->place[last + 1].starts_piece)
+	while (last + 1 < plan->nplace && !plan->place[last + 1].starts_part)
 		last++;
 	return emit_place_addr(plan, last) + emit_place_size(plan, last) -
 	       emit_place_addr(plan, first);

@@ -66,12 +66,12 @@ uint32_t emit_runtime_unwind(const struct emit_plan *plan, struct arena *a,
 
 	if (cie == UINT32_MAX)
 		return 0;
-	unwind->row_piece = arena_grow(a, unwind->row_piece, unwind->npiece, unwind->npiece + 1,
-				       sizeof(*unwind->row_piece));
+	unwind->row_span = arena_grow(a, unwind->row_span, unwind->nspan, unwind->nspan + 1,
+				       sizeof(*unwind->row_span));
 	unwind->row = arena_grow(a, unwind->row, unwind->nrow, unwind->nrow + n,
 				 sizeof(*unwind->row));
 	new_vaddr at = plan->text_addr + emit_runtime_off(plan);
-	unwind->row_piece[unwind->npiece] = (struct ehframe_piece){
+	unwind->row_span[unwind->nspan] = (struct ehframe_span){
 		.cie = cie, .addr = at, .len = counterruntime_size(plan->counters->runtime),
 		.row = unwind->nrow, .nrow = n };
 	for (uint32_t i = 0; i < n; i++)

@@ -9,7 +9,7 @@
  *          after a block; after a branch, which leaves the frame as it is, they have the
  *          branch's state.
  *
- * PIECES   A piece is one new FDE: adjacent places of one part of a function whose blocks have
+ * SPANS    A span is one new FDE: adjacent places of one part of a function whose blocks have
  *          the same CIE, and the same exception table or none.  (A function's entry range and
  *          its fragment may differ in both.)
  *
@@ -23,8 +23,8 @@
 struct fill {
 	const struct emit_plan *plan;
 	struct arena *a;
-	VEC(struct ehframe_piece) piece;
-	VEC(struct emit_piece) source;	/* of the same number */
+	VEC(struct ehframe_span) span;
+	VEC(struct emit_span) source;	/* of the same number */
 	VEC(struct ehframe_row) row;
 	/* row of the original found last: addresses mostly ascend */
 	uint32_t cursor;
@@ -46,28 +46,28 @@ static uint32_t state_at(struct fill *f, const struct fde *fde, vaddr addr)
 
 static void add_row(struct fill *f, new_vaddr addr, uint32_t state)
 {
-	struct ehframe_piece *piece = &f->piece.v[f->piece.n - 1];
+	struct ehframe_span *span = &f->span.v[f->span.n - 1];
 	struct ehframe_row row = { .addr = addr, .state = state };
 
-	if (piece->nrow > 0 && f->row.v[f->row.n - 1].state == state)
+	if (span->nrow > 0 && f->row.v[f->row.n - 1].state == state)
 		return;
 	vec_push(f->a, &f->row, row);
-	piece->nrow++;
+	span->nrow++;
 }
 
-static void start_piece(struct fill *f, uint32_t place, uint32_t fde)
+static void start_span(struct fill *f, uint32_t place, uint32_t fde)
 {
-	struct ehframe_piece piece = {
+	struct ehframe_span span = {
 		.cie = f->plan->prog->cfi.fde[fde].cie, .addr = emit_place_addr(f->plan, place),
 		.row = f->row.n,
 	};
-	struct emit_piece source = { .place = place, .fde = fde };
+	struct emit_span source = { .place = place, .fde = fde };
 
-	vec_push(f->a, &f->piece, piece);
+	vec_push(f->a, &f->span, span);
 	vec_push(f->a, &f->source, source);
 }
 
-/* The last piece can go on with code of FDE `fde`. */
+/* The last span can go on with code of FDE `fde`. */
 static bool goes_on(const struct fill *f, uint32_t fde)
 {
 	const struct fde *all = f->plan->prog->cfi.fde;
@@ -192,9 +192,9 @@ static void add_place(struct fill *f, uint32_t index, const struct fde *fde)
 			branch ? state_at(f, fde, prog_insn_addr(plan->prog, last)) :
 				 state_behind(f, fde, fn, b, p->nkept));
 	}
-	f->piece.v[f->piece.n - 1].len = emit_place_addr(plan, index) +
+	f->span.v[f->span.n - 1].len = emit_place_addr(plan, index) +
 					 emit_place_size(plan, index) -
-					 f->piece.v[f->piece.n - 1].addr;
+					 f->span.v[f->span.n - 1].addr;
 }
 
 int emit_unwind_fill(const struct emit_plan *plan, struct arena *a, struct emit_unwind *out,
@@ -213,8 +213,8 @@ int emit_unwind_fill(const struct emit_plan *plan, struct arena *a, struct emit_
 		if (!fde->understood || prog->cfi.cie[fde->cie].signal_frame)
 			return err_set(err, ERR_REFUSED, "%s: its unwind data cannot be moved",
 				       emit_fn_text(prog, fn));
-		if (p->starts_piece || !goes_on(&f, index))
-			start_piece(&f, i, index);
+		if (p->starts_part || !goes_on(&f, index))
+			start_span(&f, i, index);
 		f.source.v[f.source.n - 1].nplace++;
 		if (emit_place_size(plan, i) > 0)
 			add_place(&f, i, fde);
@@ -222,14 +222,14 @@ int emit_unwind_fill(const struct emit_plan *plan, struct arena *a, struct emit_
 
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < f.piece.n; i++) {
-		if (f.piece.v[i].len == 0)	/* a part of dropped jmps alone */
+	for (uint32_t i = 0; i < f.span.n; i++) {
+		if (f.span.v[i].len == 0)	/* a part of dropped jmps alone */
 			continue;
-		f.piece.v[n] = f.piece.v[i];
+		f.span.v[n] = f.span.v[i];
 		f.source.v[n++] = f.source.v[i];
 	}
-	*out = (struct emit_unwind){ .piece = f.source.v,
-				     .row_piece = f.piece.v, .row = f.row.v, .npiece = n,
+	*out = (struct emit_unwind){ .span = f.source.v,
+				     .row_span = f.span.v, .row = f.row.v, .nspan = n,
 				     .nrow = f.row.n };
 	return 0;
 }

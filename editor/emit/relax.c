@@ -23,7 +23,7 @@ static uint64_t short_of_line(const struct relax_item *item, uint64_t at)
 /* Bytes in front of an item.  An end in one line has priority over an alignment that may be
  * left out (max_skip).  An item that must be aligned moves by one alignment more if that brings
  * its end into one line.  An item that can grow in front does not move for its end. */
-static uint64_t padding(const struct relax_item *item, uint64_t at)
+static uint64_t gap_before(const struct relax_item *item, uint64_t at)
 {
 	uint64_t pad = item->align > 1 ? -at & (item->align - 1u) : 0;
 
@@ -44,7 +44,7 @@ static uint64_t place(struct relax_item *item, uint32_t nitem)
 
 	for (uint32_t i = 0; i < nitem; i++) {
 		item[i].front = 0;
-		at += padding(&item[i], at);
+		at += gap_before(&item[i], at);
 		item[i].addr = at;
 		uint64_t more = short_of_line(&item[i], at);
 

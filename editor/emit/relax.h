@@ -1,5 +1,5 @@
-/* relax.h - branch relaxation: the shortest encodings of the branches in a sequence of code
- * pieces; knows items and sizes only */
+/* relax.h - branch relaxation: finds the shortest encoding of each branch in a sequence of
+ * code; knows items and sizes only */
 #ifndef EDITOR_EMIT_RELAX_H
 #define EDITOR_EMIT_RELAX_H
 
@@ -13,7 +13,7 @@
 struct relax_item {			/* `size` bytes, then at most one branch */
 	uint32_t size;
 	uint32_t target;		/* index of the item the branch goes to, or as above */
-	uint8_t align;			/* of the item's start, a power of two; 0 = none */
+	uint16_t align;			/* of the item's start, a power of two; 0 = none */
 	/* not aligned when that takes more bytes; 0 = no limit */
 	uint8_t max_skip;
 	/* bytes of the branch; the short form reaches -128..127 from its end */
@@ -34,7 +34,7 @@ struct relax_item {			/* `size` bytes, then at most one branch */
  * multiple of the largest align, and of RELAX_LINE. */
 uint64_t relax_run(struct relax_item *item, uint32_t nitem);
 
-/* Bytes of an item's branch, and of the whole item without the padding in front of it. */
+/* Bytes of an item's branch, and of the whole item without the gap in front of it. */
 static inline uint64_t relax_branch_size(const struct relax_item *item)
 {
 	if (item->target == RELAX_NONE)

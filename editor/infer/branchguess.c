@@ -1,4 +1,5 @@
-/* branchguess.c - features of conditional branches
+/* branchguess.c - finds the features of conditional branches from which probabilities are
+ * learnt
  *
  * What programmers and compilers do shows in the code: pointers are seldom null, loops are
  * seldom left, and a compiler lays the successor that it thinks likelier behind the branch

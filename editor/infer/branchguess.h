@@ -1,4 +1,4 @@
-/* branchguess.h - the features of conditional branches that the code shows */
+/* branchguess.h - finds the features of conditional branches that the code shows */
 #ifndef EDITOR_INFER_BRANCHGUESS_H
 #define EDITOR_INFER_BRANCHGUESS_H
 

@@ -1,4 +1,4 @@
-/* completeprofile.h - inferred counts in the form of a complete profile */
+/* completeprofile.h - writes inferred counts in the form of a complete profile */
 #ifndef EDITOR_INFER_COMPLETEPROFILE_H
 #define EDITOR_INFER_COMPLETEPROFILE_H
 

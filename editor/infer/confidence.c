@@ -1,4 +1,4 @@
-/* confidence.c - sums of what is executed, by the confidence in it */
+/* confidence.c - adds up executions by the confidence that inference has in them */
 #include "editor/infer/confidence.h"
 
 static bool is_branch(const struct block *b)

@@ -1,4 +1,4 @@
-/* confidence.h - how much of what a program executes is believed how firmly */
+/* confidence.h - adds up executions by the confidence that inference has in them */
 #ifndef EDITOR_INFER_CONFIDENCE_H
 #define EDITOR_INFER_CONFIDENCE_H
 
@@ -15,7 +15,7 @@ struct confidence_shares {		/* add up to 1; all 0 when nothing is executed */
 	double share[NCONFIDENCE_OF][NCONFIDENCE];
 };
 
-/* Sums over the moved functions, by the counts that inference gave them. */
+/* Sums over the moved functions, by the counts that inference has given. */
 void confidence_sum(const struct prog *prog, struct confidence_shares *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* exact.c - counts of blocks and edges when all of them are known: nothing is inferred
+/* exact.c - sets counts of blocks and edges from a complete profile; nothing is inferred
  *
  * A block ran as often as its samples divided by its length, an edge as often as it was seen.
  * Branches out of the function were seen as calls; executions of a block that no edge and no

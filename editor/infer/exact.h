@@ -1,4 +1,4 @@
-/* exact.h - counts of a function when everything in it was counted */
+/* exact.h - sets the counts of a function in which everything was counted */
 #ifndef EDITOR_INFER_EXACT_H
 #define EDITOR_INFER_EXACT_H
 

@@ -1,4 +1,4 @@
-/* expectation.h - what inference expects of code of which nothing else is known */
+/* expectation.h - the numbers that inference assumes where nothing was observed */
 #ifndef EDITOR_INFER_EXPECTATION_H
 #define EDITOR_INFER_EXPECTATION_H
 
@@ -7,7 +7,8 @@
 #include "postmorph/ir/ir.h"
 #include "postmorph/machine/insncost.h"
 
-/* Calls of an instruction that went elsewhere than all that were seen; chosen, not measured. */
+/* Executions of a call that are assumed to have gone to targets nobody saw; chosen, not
+ * measured. */
 #define EXPECTATION_UNSEEN_TARGET 0.5
 
 /* Samples expected of one execution of the block, in units of the mean instruction.  Even a

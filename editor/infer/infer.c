@@ -1,9 +1,9 @@
-/* infer.c - how often each block and edge of the moved functions runs
+/* infer.c - computes how often each block and edge of the moved functions runs
  *
- * A complete profile needs no inference (exact.c).  From samples, the likeliest counts of the
- * whole program are searched, given samples, seen edges and calls (infer_fit.c).  Before that
- * it is found which blocks without samples must run for those with samples to run (mustrun.h).
- * What control can do at the end of a block becomes jumps of a graph:
+ * A complete profile needs no inference (exact.c).  With samples, infer_fit.c searches the
+ * likeliest counts of the whole program, given samples, seen edges and calls.  Before that,
+ * mustrun.h finds the blocks without samples that must have run because others have samples.
+ * For both, the ways out of a block become jumps of a graph:
  *
  *    fall, taken, each block of a proven table               jumps to those blocks
  *    return, tail call, fall or branch out of the function   a normal exit
@@ -12,8 +12,8 @@
  *                                                            at any block whose address is
  *                                                            taken
  *
- * Functions of which nothing was seen get the counts that calls from others let expect
- * (infer_callees.c).  Some functions may have been counted besides (relativeprofile.h).
+ * Functions of which nothing was seen get the counts to be expected from the calls in others
+ * (infer_callees.c).  Some functions may have exact counts besides (relativeprofile.h).
  *
  * Calls do not end blocks.  Padding takes no part.  Landing pads are entered by exceptions.
  *

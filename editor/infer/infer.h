@@ -1,4 +1,4 @@
-/* infer.h - how often each block and edge of the moved functions runs */
+/* infer.h - computes how often each block and edge of the moved functions runs */
 #ifndef EDITOR_INFER_INFER_H
 #define EDITOR_INFER_INFER_H
 

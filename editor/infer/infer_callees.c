@@ -1,10 +1,11 @@
-/* infer_callees.c - counts of functions of which nothing was seen, by who calls them
+/* infer_callees.c - estimates the counts of functions without samples from their callers'
+ * counts
  *
  * A short function gets no sample now and then even if it is called a thousand times as often
  * as the program is sampled; with few samples most functions of a large program are like that.
- * What was sampled tells of them: they are entered as often as the blocks run that call them,
- * and inside of them branches go the ways that other branches of the program teach
- * (branchguess.h).
+ * But the functions that were sampled tell about them: they are entered as often as the blocks
+ * run that call them, and the probabilities of their branches are those that other branches of
+ * the program teach (branchguess.h).
  *
  * That there is no sample says something as well.  When calls let n entries expect, each of c
  * samples, and nothing but its mean n is known of their number, then without a sample it is n /

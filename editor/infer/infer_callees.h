@@ -1,4 +1,4 @@
-/* infer_callees.h - counts of functions of which nothing was seen, by who calls them */
+/* infer_callees.h - estimates counts of functions without samples from their callers' counts */
 #ifndef EDITOR_INFER_INFER_CALLEES_H
 #define EDITOR_INFER_INFER_CALLEES_H
 

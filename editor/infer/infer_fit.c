@@ -1,5 +1,7 @@
-/* infer_fit.c - counts of functions by the likelihood fit: makes its graph of the program, and
- * reads the counts back
+/* infer_fit.c - estimates counts of blocks and edges by the likelihood fit
+ *
+ * It makes the graph of the fit (editor/graph/likelihood.h) from the program, and reads the
+ * counts back.
  *
  * Every moved function with samples or seen edges becomes a part: a node for each block, and
  * nodes that are no blocks:
@@ -9,11 +11,11 @@
  *    a tail call   the target of a conditional jump out of the function, so that it can be
  *                  counted
  *
- * The search starts from what was seen of a branch, from how often the blocks were sampled that
- * it leads to, and from what other branches teach (branchguess.h).  A block without samples or
- * seen edges that is not needed by one that has some (mustrun.h) gets its count from the
- * branches around it, whose probabilities are guessed, and is marked as guessed; or none where
- * it leads to a noreturn.
+ * The search starts from the edges seen of a branch, from the samples of the blocks that it
+ * leads to, and from what other branches teach (branchguess.h).  A block without samples or
+ * seen edges that need not run for one that has some (mustrun.h) gets its count from the
+ * branches around it, whose probabilities are guessed, and is marked as guessed.  Its count is
+ * 0 if it leads to a call that does not return.
  *
  * Tested by tests/unit/editor/passes/test_passes.c (tests/ir/infer_*.txt).
  */

@@ -1,4 +1,4 @@
-/* infer_fit.h - counts of functions with samples or seen edges, by the likelihood fit */
+/* infer_fit.h - estimates counts of functions with samples or seen edges by likelihood */
 #ifndef EDITOR_INFER_INFER_FIT_H
 #define EDITOR_INFER_INFER_FIT_H
 

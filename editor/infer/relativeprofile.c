@@ -1,4 +1,4 @@
-/* relativeprofile.c - exact counts of some functions among estimates */
+/* relativeprofile.c - brings exact counts of some functions to the level of the estimates */
 #include "editor/infer/relativeprofile.h"
 
 #include "editor/infer/exact.h"

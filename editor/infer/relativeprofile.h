@@ -1,10 +1,8 @@
-/* relativeprofile.h - functions that were counted exactly, in a program of which all else is
- * estimated
+/* relativeprofile.h - uses exact counts of some functions in a program that is else estimated
  *
- * What was counted tells how often each block and edge ran beside the others of its function,
- * not how often the function is called where the samples come from.  So the relative
- * counts of a function's blocks and edges are taken from what was counted, and their level from
- * the fit.
+ * Exact counts tell how often each block and edge ran in proportion to the others of its
+ * function.  They do not tell how often the function is called in the runs that the samples are
+ * from.  So the proportions are taken from the exact counts, and the level from the fit.
  */
 #ifndef EDITOR_INFER_RELATIVEPROFILE_H
 #define EDITOR_INFER_RELATIVEPROFILE_H

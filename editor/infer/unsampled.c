@@ -1,4 +1,4 @@
-/* unsampled.c - how sure it is that a block does not run in which nothing was seen
+/* unsampled.c - judges how certain it is that a block without samples does not run
  *
  * A profile of samples is sparse: that a block has none says little where few would be
  * expected.  Had the block run for CHANCE of the executions of the blocks that lead to it, a

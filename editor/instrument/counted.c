@@ -1,4 +1,4 @@
-/* counted.c - from the counters of an instrumented program to an exact profile of the original
+/* counted.c - makes an exact profile of the original from an instrumented program's counters
  *
  * The original is analysed again as it was for instrumenting, which gives the same graphs and
  * the same numbers of counters.  Each function's counted edges get the values of their

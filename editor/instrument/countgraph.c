@@ -1,5 +1,5 @@
-/* countgraph.c - the flow graph of a function's pieces of blocks and edges, and what counting
- * each would cost
+/* countgraph.c - makes a function's flow graph for counting, with the cost of counting each
+ * edge
  *
  * NODES    Node 0 is the outside.  Every block has a node at its start, one after each call,
  *          and one at its end.
@@ -28,9 +28,11 @@
 #include "postmorph/machine/flags.h"
 
 /* Costs are about those of the instructions (edgecounter.c), in units of one inc; `cold` is a
- * frequency.  Chosen, not measured. */
+ * frequency, way_share the guessed part of executions that takes one of several ways, MAX_DEPTH
+ * the nesting of loops that the guess distinguishes.  Chosen, not measured. */
 enum { OUTSIDE = 0, MAX_DEPTH = 4 };
-static const double cost_count = 1, cost_saved = 6, cost_branch = 0.7, cold = 0.001;
+static const double cost_count = 1, cost_saved = 6, cost_branch = 0.7, cold = 0.001,
+		    way_share = 0.6;
 
 struct make {
 	const struct prog *prog;
@@ -177,7 +179,7 @@ static double way_often(const struct make *m, uint32_t from, uint32_t to, bool o
 	double f = m->often[from], t = to == NO_BLOCK ? f : m->often[to], least = unseen * f;
 
 	if (!m->heat || only || kind == COUNTEDGE_TABLE)
-		return (f < t ? f : t) * (only ? 1 : 0.6);
+		return (f < t ? f : t) * (only ? 1 : way_share);
 	double taken = fmin(heat_value(m->heat[COUNTGRAPH_HEAT * from + 1]), f);
 	return fmin(fmax(kind == COUNTEDGE_TAKEN ? taken : f - taken, least), t);
 }

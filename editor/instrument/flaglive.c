@@ -1,4 +1,4 @@
-/* flaglive.c - liveness of the condition flags, through the whole program
+/* flaglive.c - finds where the condition flags are live, through the whole program
  *
  * The usual backward dataflow analysis over the blocks of each function.  By the ABI no flag is
  * live across a call, at a function's entry or at its return.  Assembly does not always keep to

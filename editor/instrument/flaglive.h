@@ -1,4 +1,4 @@
-/* flaglive.h - liveness of the condition flags: where they hold a value that is still read */
+/* flaglive.h - finds where condition flags are live: hold a value that is still read */
 #ifndef EDITOR_INSTRUMENT_FLAGLIVE_H
 #define EDITOR_INSTRUMENT_FLAGLIVE_H
 

@@ -1,4 +1,4 @@
-/* instrument.c - which edges of a program an instrumented generation counts
+/* instrument.c - chooses the edges that an instrumented generation counts, and makes it
  *
  * COUNTERS   The functions that are instrumented are all that can be moved, or those that
  *            uncertain.h chooses by a profile.  They stand in new text in their original order.

@@ -1,4 +1,4 @@
-/* uncertain.c - how uncertain the estimates of a function are, by the observations behind them
+/* uncertain.c - chooses the functions whose estimates are most uncertain, to be counted exactly
  *
  * The uncertainty of a branch or computed jump is sqrt(executions) / (1 + observed edges).  The
  * more of its edges were observed, the better its probabilities are known; the oftener it runs,

@@ -1,4 +1,4 @@
-/* uncertain.h - the functions whose exact counts would help most */
+/* uncertain.h - chooses the functions whose exact counts would help most */
 #ifndef EDITOR_INSTRUMENT_UNCERTAIN_H
 #define EDITOR_INSTRUMENT_UNCERTAIN_H
 

@@ -1,4 +1,4 @@
-/* callers.c - unwinding from a sample: the calls whose return addresses are on the stack
+/* callers.c - unwinds from a sample, to find the calls whose return addresses are on the stack
  *
  * The unwind row at an instruction says where the frame ends (CFA), and where the return
  * address and the caller's registers are.  The CFA and the return address must be known: mostly

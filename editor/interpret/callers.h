@@ -1,4 +1,5 @@
-/* callers.h - unwinding from a sample: the calls whose return addresses are on the stack */
+/* callers.h - unwinds from a sample, to find the calls whose return addresses are on the
+ * stack */
 #ifndef EDITOR_INTERPRET_CALLERS_H
 #define EDITOR_INTERPRET_CALLERS_H
 

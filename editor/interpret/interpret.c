@@ -1,4 +1,4 @@
-/* interpret.c - following control flow from one sample
+/* interpret.c - follows control flow from one sample by interpreting instructions
  *
  * INVARIANTS
  *   I1  the work for a sample is bounded by options.steps instructions, one postdominator each

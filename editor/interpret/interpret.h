@@ -1,5 +1,4 @@
-/* interpret.h - following control flow from samples that carry registers and a piece of the
- * stack
+/* interpret.h - follows control flow from samples that carry registers, stack and memory
  *
  * From each sample the code is interpreted as long as the known values decide where control
  * goes (postmorph/machine/machine.h).  Return addresses on the stack show by which calls it
@@ -21,6 +20,7 @@ struct interpret_options {
 	uint32_t steps;			/* instructions per sample at most */
 };
 
+/* These limits, and INTERPRET_CALLERS, were chosen, not measured. */
 enum { INTERPRET_MAX_BRANCHES = 64 };
 #define INTERPRET_DEFAULTS { .branches = 64, .steps = 4096 }
 

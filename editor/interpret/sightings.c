@@ -1,4 +1,4 @@
-/* sightings.c - from sightings in new text to edges and calls of the original
+/* sightings.c - turns sightings in a mapped file into edges and calls of its original
  *
  * A block's image has the block's instructions in order, the branch at its end last, and
  * perhaps a jump or NOPs after that.  So the image around a branch gives the block and the

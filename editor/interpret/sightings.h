@@ -1,4 +1,4 @@
-/* sightings.h - from sightings in a mapped file to edges and calls of its original
+/* sightings.h - turns sightings in a mapped file into edges and calls of its original
  *
  * A sighting becomes an edge of the original's flow graph, or a call if it leads out of the
  * function.  One that fits neither is left out, and counted by the reason.

@@ -1,4 +1,4 @@
-/* layoutreport.c - layouts of one program, measured under one profile
+/* layoutreport.c - measures layouts of one program under one profile, and prints the figures
  *
  * Every function with samples is measured, whether it moved or not, so that the figures of all
  * layouts of a program are about the same code.
@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "binary/mapsection.h"
 #include "editor/infer/attach.h"
 #include "editor/infer/infer.h"
 #include "editor/measure/measure.h"
@@ -18,11 +19,11 @@
 #include "postmorph/analyze.h"
 
 static int place_generation(const struct prog *prog, struct bytes file, const struct image *img,
-			    const struct section *s, struct placement *out, struct err *err)
+			    struct placement *out, struct err *err)
 {
 	struct blockmap map = { 0 };
 
-	if (blockmap_read(bytes_at(img->file, s->h.sh_offset, s->h.sh_size), &map, err) < 0)
+	if (mapsection_read(img, &map, err) < 0)
 		return -1;
 	int rc = placement_of_map(prog, file, &map, out, err);
 	blockmap_free(&map);
@@ -36,9 +37,8 @@ static int place_other(const struct prog *prog, struct bytes file, struct placem
 
 	if (image_parse(file, prog->arena, &img, err) < 0)
 		return -1;
-	const struct section *s = image_section(&img, ".morph.map");
-	return s ? place_generation(prog, file, &img, s, out, err)
-		 : placement_walk(prog, file, out, err);
+	return image_section(&img, MAPSECTION) ? place_generation(prog, file, &img, out, err)
+					       : placement_walk(prog, file, out, err);
 }
 
 static int fill_program(struct bytes original, const struct profile *profile, struct arena *a,

@@ -1,4 +1,4 @@
-/* layoutreport.h - layouts of one program, measured under one profile */
+/* layoutreport.h - measures layouts of one program under one profile, and prints the figures */
 #ifndef EDITOR_MEASURE_LAYOUTREPORT_H
 #define EDITOR_MEASURE_LAYOUTREPORT_H
 

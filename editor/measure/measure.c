@@ -1,4 +1,4 @@
-/* measure.c - figures of a layout under a profile
+/* measure.c - computes the figures of a layout under a profile
  *
  * An edge whose target begins where the image of its source ends falls through; every other
  * edge takes a branch.  The instructions that a block executes are decoded from its image:

@@ -1,4 +1,4 @@
-/* measure.h - figures of a layout under a profile, computed from counts without running it
+/* measure.h - computes figures of a layout from the counts of a profile, without running it
  *
  * The counts are those of the program's blocks and edges.  All placements of a program are
  * measured with the same counts, so their figures can be compared.  They are exact when the

@@ -1,5 +1,4 @@
-/* placement.c - the layouts whose addresses are given: the original, and generations by their
- * block map
+/* placement.c - finds the addresses of blocks in the original, and in a generation by its map
  *
  * Tested by tests/unit/editor/measure/test_measure.c.
  */

@@ -1,4 +1,4 @@
-/* placement_walk.c - the blocks of a layout that another tool made, found by walking both
+/* placement_walk.c - finds the blocks of a layout that another tool made, by walking both
  * programs at once
  *
  * From the entry on, the instructions of a block and those of its image are compared one by
@@ -21,8 +21,8 @@
  * The entry of a function is where its symbol is: the n-th function symbol of a name in one
  * file is the n-th of that name in the other.  Without symbols it is where the original entry
  * is, or where a jmp there leads.  Labels that data holds are where the same data leads to in
- * the other file.  A block whose instructions do not fit, and what only it leads to, has
- * no known place: who measures counts how much ran there.
+ * the other file.  A block whose instructions do not fit has no known place, nor have blocks to
+ * which only it leads: measure.c adds up how much ran there.
  *
  * INVARIANTS
  *   I1  a block is walked once, at the place that was found first;

@@ -1,4 +1,4 @@
-/* blockgraph.c - one function's blocks and edges as the graph that exttsp.h orders
+/* blockgraph.c - makes the graph that exttsp.h orders from one function's blocks and edges
  *
  * Tested by tests/unit/editor/passes/test_passes.c (tests/ir/align_*.txt, switch.txt).
  */

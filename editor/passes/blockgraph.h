@@ -1,4 +1,4 @@
-/* blockgraph.h - one function's blocks and edges as the graph that exttsp.h orders */
+/* blockgraph.h - makes the graph that exttsp.h orders from one function's blocks and edges */
 #ifndef EDITOR_PASSES_BLOCKGRAPH_H
 #define EDITOR_PASSES_BLOCKGRAPH_H
 
@@ -8,7 +8,7 @@
 /* Bytes that emit has to place for a block: without trailing NOPs, none for padding. */
 uint32_t blockgraph_block_size(const struct fn *fn, const struct block *b);
 
-/* A count of some block is known; if not, no edge of the function has a weight. */
+/* True when the count of some block is known; else no edge of the function has a weight. */
 bool blockgraph_knows(const struct fn *fn);
 
 /* Nodes are the blocks, by their ids, and one more, node nblock, which has no count and no

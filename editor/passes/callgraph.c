@@ -1,5 +1,4 @@
-/* callgraph.c - the moved functions and the calls between them as the graph that proclayout.h
- * orders
+/* callgraph.c - makes the graph that proclayout.h orders from moved functions and their calls
  *
  * A direct call is made as often as its block runs.  An indirect call has known targets only as
  * far as the profile saw them: the executions of its block are shared out among those targets

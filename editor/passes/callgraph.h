@@ -1,5 +1,5 @@
-/* callgraph.h - the moved functions and the calls between them as the graph that
- * proclayout.h orders */
+/* callgraph.h - makes the graph that proclayout.h orders from moved functions and their
+ * calls */
 #ifndef EDITOR_PASSES_CALLGRAPH_H
 #define EDITOR_PASSES_CALLGRAPH_H
 

@@ -1,4 +1,4 @@
-/* ir_print.h - the annotated program as text, for --print-after */
+/* ir_print.h - prints the annotated program as text, for --print-after */
 #ifndef EDITOR_PASSES_IR_PRINT_H
 #define EDITOR_PASSES_IR_PRINT_H
 

@@ -1,4 +1,4 @@
-/* layoutscore.c - the Extended TSP score of the original layout and of the new one
+/* layoutscore.c - computes the Extended TSP score of the original layout and of the new one
  *
  * A function's hot blocks stand together in a layout, and so do the blocks of its first range
  * in the original; the rest stands so far away that no jump between the two scores.

@@ -1,4 +1,4 @@
-/* layoutscore.h - the Extended TSP score of the original layout and of the new one */
+/* layoutscore.h - computes the Extended TSP score of the original layout and of the new one */
 #ifndef EDITOR_PASSES_LAYOUTSCORE_H
 #define EDITOR_PASSES_LAYOUTSCORE_H
 

@@ -1,7 +1,7 @@
-/* pass.h - passes over the annotated program
+/* pass.h - the passes over the annotated program, and their runner
  *
- * A pass reorders or marks; it never adds, drops or rewrites code.  After each, what it may
- * change is checked, and all by ir_check() after the last.
+ * A pass reorders or marks; it never adds, drops or rewrites code.  After each pass the parts
+ * of the program that it may change are checked, after the last one everything (ir_check()).
  */
 #ifndef EDITOR_PASSES_PASS_H
 #define EDITOR_PASSES_PASS_H
@@ -14,8 +14,8 @@
 struct cpu;
 
 struct edit_options {
-	/* comma-separated names from the pass table; NULL = the default list, with a minus
-	 * in front of each = that but for these */
+	/* comma-separated names from the pass table; NULL = the default list; with a minus in
+	 * front of each name = the default list without these */
 	const char *passes;
 	const char *print_after;	/* name of a pass, NULL = none; dump goes to stderr */
 	bool all;		/* move every movable function, profile or not */
@@ -31,10 +31,10 @@ struct pass {
 	const char *name;	/* for --passes= and --print-after= */
 	const char *help;	/* NULL: an earlier step of the pass of that name */
 	bool by_default;
-	/* by default only for such; NULL: for all */
+	/* by default the pass runs for these processors only; NULL: for all */
 	bool (*is_wanted_by)(const struct cpu *cpu);
 	int (*run)(struct prog *prog, const struct edit_options *options, struct err *err);
-	bool keeps_blocks;	/* their order, and which are cold, are warm or stay */
+	bool keeps_blocks;	/* leaves their order, and cold, warm and stays, as they are */
 };
 
 extern const struct pass passes[];	/* in running order, ends with name == NULL */
@@ -55,7 +55,7 @@ int pass_align(struct prog *prog, const struct edit_options *options, struct err
 int pass_layout(struct prog *prog, const struct edit_options *options, struct err *err);
 /* needs: cold, warm.  Changes: block->direct.  Keeps the rest. */
 int pass_calls(struct prog *prog, const struct edit_options *options, struct err *err);
-/* Calls of the block may be made direct at all. */
+/* True when calls of the block may be made direct at all. */
 bool pass_calls_may(const struct fn *fn, const struct block *b);
 /* needs: counts, cold, warm.  Changes: block->in_line.  Keeps the rest. */
 int pass_lines(struct prog *prog, const struct edit_options *options, struct err *err);

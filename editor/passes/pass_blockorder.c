@@ -1,5 +1,4 @@
-/* pass_blockorder.c - an order of blocks in which the likely successor of a block stands behind
- * it
+/* pass_blockorder.c - orders blocks so that the likely successor of a block stands behind it
  *
  * Policies and --passes name this pass `align`, for branch alignment as Pettis and Hansen use
  * the word; it aligns nothing to addresses.
@@ -12,10 +11,10 @@
  * order.
  *
  * Most edges of a function that was hardly sampled have guessed weights of next to nothing.
- * The rarest ones, rare_share of all weight together, are left out: the score cannot lose more,
- * and they are two fifths of the work.  Where all weights are guessed it may be more: with a
- * hundredth cc1, clang, php and bash are as fast within 1 %, and the job for cc1 takes 2.3 s
- * instead of 2.6.
+ * The rarest edges, rare_share of all weight together, are left out: the score cannot lose more
+ * than that, and these edges are two fifths of the work.  Where all weights are guessed the
+ * share is larger: with a hundredth cc1, clang, php and bash are as fast within 1 %, and the
+ * job for cc1 takes 2.3 s instead of 2.6.
  *
  * Tested by tests/unit/editor/passes/test_passes.c (tests/ir/align_*.txt).
  */

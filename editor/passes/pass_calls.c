@@ -1,21 +1,21 @@
-/* pass_calls.c - calls of other modules read their slot themselves, not by a stub of the
- * procedure linkage table
+/* pass_calls.c - marks calls of other modules that will read their slot without a linkage stub
  *
  * needs: cold, warm.  Changes: block->direct.  Keeps: orders, cold, warm.
  *
- * `call stub`, where the stub is `jmp *slot(%rip)`, is `call *slot(%rip)`: a taken branch less,
- * and a line of the table less, for one byte more.  What the slot holds is nobody's matter:
- * bound at load or at the first call, by this module or one that is interposed, the stub would
- * have gone there.  That byte is spent in hot text only.
+ * `call stub`, where the stub is `jmp *slot(%rip)`, becomes `call *slot(%rip)`.  That saves a
+ * taken branch and a line of the linkage table, for one byte more.  It does not matter what the
+ * slot holds (bound at load or at the first call, to this module or one that interposes): the
+ * stub would have gone there.  The byte is spent in hot text only.
  *
- * In libraries only.  They are mapped side by side, but a program is more than 4 GiB away from
- * all of them, and processors keep little room for indirect branches that go so far: a stub is
- * one branch that all calls of a function share, a call through a slot is one more.  Near ones
- * are cheaper by 0.7 ns however many there are, far ones not with 10 and dearer by 1 to 2.5 ns
- * from 100 on (bench/farcalls.sh); bash, which has 444 in hot code, lost 5 % by them.
+ * The pass works on libraries only.  They are mapped side by side, but a program is more than 4
+ * GiB away from all of them, and processors keep little room for indirect branches that go so
+ * far: a stub is one branch that all calls of a function share, a call through a slot is one
+ * more.  Near ones are cheaper by 0.7 ns however many there are, far ones not with 10 and
+ * dearer by 1 to 2.5 ns from 100 on (bench/farcalls.sh); bash, which has 444 in hot code, lost
+ * 5 % by them.
  *
- * The map has a line more for each such call.  Blocks that end in a computed jump stay one
- * line: the Verifier looks at where the jump gets its target from.
+ * The block map has a line more for each such call.  Blocks that end in a computed jump remain
+ * one line: the Verifier looks at where the jump gets its target from.
  *
  * Tested by tests/unit/editor/passes/test_pass_calls.c.
  */

@@ -1,22 +1,20 @@
-/* pass_fluff.c - fluff removal: blocks that do not run go to the fluff text
+/* pass_fluff.c - fluff removal: marks the blocks that do not run, which go to the fluff text
  *
  * needs: counts.  Changes: block->cold, block->warm.  Keeps: order.
  *
  * A profile of samples is sparse, and a block that does run but stands in the fluff text costs
- * more than removing all the rest gains.  So it is not enough that a block has no samples.  A
- * block of which nothing tells that it runs, whatever its count is guessed to be (unsampled.h),
- * is cold when
- *   - the confidence in that is medium or high; or
+ * more than removing all the rest gains.  So it is not enough that a block has no samples.  An
+ * unsampled block (unsampled.h) is cold when
+ *   - the confidence that it does not run is medium or high; or
  *   - all blocks before it are cold; or
  *   - it can only end in an abort.
  * Any other is warm when its guessed count is less than a LIKELY part of the count of the block
- * that leads there: it stands between the hot blocks of all functions, which are so packed as
- * closely as can be, and the cold ones.  Where the block that leads there is RARE the part is
- * an UNLIKELY one, and where hardly a sample is EXPECTED in that block the unsampled one is
- * hot: there less is gained by packing, and more such blocks do run (most of them in a large
- * program), each of which would be a jump to another page.
- * Blocks that the compiler itself put into a .cold fragment are cold unless they are known to
- * run.  The entry is always hot.
+ * that leads there: it then stands between the hot blocks of all functions, which so are packed
+ * as closely as possible, and the cold ones.  Where the block that leads there is RARE the part
+ * is an UNLIKELY one, and where hardly a sample is EXPECTED in that block the unsampled one is
+ * hot.  There packing gains less, and more such blocks do run (most of them in a large
+ * program), each of which would be a jump to another page.  Blocks that the compiler itself put
+ * into a .cold fragment are cold unless they are known to run.  The entry is always hot.
  *
  * RARE and UNLIKELY were measured with cc1 and clang.  Blocks after RARE ones whose guess is
  * less than 3 % run in 5 to 35 % of the cases; with these limits cc1 has 4.7 % fewer misses in

@@ -1,11 +1,11 @@
-/* pass_layout.c - procedure layout: functions that call each other often stand close together
+/* pass_layout.c - procedure layout: places functions that often call each other close together
  *
  * needs: counts, cold, warm, fn->order.  Changes: prog->order, fn->moved.  Keeps: fn->order,
  * cold, warm.
  *
- * Functions whose move would not pay are left where they are (worth.h), unless all are to move:
- * those that hardly run at once, so that no other pass has work with them.  proclayout.h orders
- * the rest.
+ * Unless all functions are to move, those whose move would not pay are left where they are
+ * (worth.h).  Functions that hardly run are dropped in an earlier step of their own, so that
+ * pass align has no work with them.  proclayout.h orders the rest.
  *
  * Tested by tests/unit/editor/passes/test_passes.c (tests/ir/layout_*.txt).
  */

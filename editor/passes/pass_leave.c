@@ -1,18 +1,20 @@
-/* pass_leave.c - cold blocks that need no copy: what leads to them leads to the original
+/* pass_leave.c - marks cold blocks that get no copy: branches to them lead to the originals
  *
  * needs: counts, cold.  Changes: block->stays, fn->leaves.  Keeps the rest.
  *
  * A fluff block that does run runs just as well where it always stood.  But original code knows
- * nothing of images: control that goes there stays until the function returns (or begins
- * again), and what it calls is entered over entry jumps.  So a cold block has no copy only when
- * little can be lost that way: no block that runs again and again while the function is entered
- * once, a loop's, can be reached from it; and no cycle that runs long, even if no block of it
- * runs often: an interpreter's is like that, each turn of which goes another way.  Error exits
- * are left, and most of what ends in a return.
+ * nothing of images: control that goes there remains there until the function returns (or
+ * begins again), and its calls enter moved functions over their entry jumps.  So a cold block
+ * has no copy only when little can be lost that way: from it neither a block that runs many
+ * times for each entry of the function (a loop) can be reached, nor a cycle that runs for long
+ * without any block of it running often (an interpreter's loop, each turn of which goes another
+ * way).  So error exits get no copy, and most ways that end in a return.
  *
- * A function that forms pointers and whose original cannot run otherwise leaves nothing:
- * pointers may lead to images only while that is so (redirect.c), and each call through them
- * would cost a jump.
+ * No block is marked in a function that forms pointers and whose original could otherwise not
+ * run: pointers may lead to images only while it cannot (redirect.c), and each call through
+ * such a pointer would cost a jump.
+ *
+ * Tested by tests/unit/editor/passes/test_passes.c (tests/ir/leave_*.txt).
  */
 #include "editor/passes/pass.h"
 

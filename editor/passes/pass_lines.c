@@ -1,4 +1,4 @@
-/* pass_lines.c - jumps that run most often do not lie across lines of 32 bytes
+/* pass_lines.c - marks the most frequent jumps, which shall not cross the end of a 32-byte line
  *
  * needs: counts, cold, warm.  Changes: block->in_line.  Keeps: orders, cold, warm.
  *

@@ -1,4 +1,4 @@
-/* pass_shuffle.c - any valid layout, drawn by chance: for tests of everything after the passes
+/* pass_shuffle.c - draws a valid layout by chance, for tests of everything after the passes
  *
  * needs: nothing.  Changes: fn->order, fn->leaves, cold, warm, stays, direct, in_line, counts,
  * prog->order.

@@ -1,4 +1,4 @@
-/* redirect.c - which functions get all pointers to them changed to their images
+/* redirect.c - selects the functions to which all pointers are changed to lead to images
  *
  * A pointer to a moved function costs an entry jump, and a page of original text, each time
  * that it is called.  It can lead to the image instead when all pointers to the function do:

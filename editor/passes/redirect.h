@@ -1,4 +1,4 @@
-/* redirect.h - for which functions all pointers to them are changed to their images */
+/* redirect.h - selects the functions to which all pointers are changed to lead to images */
 #ifndef EDITOR_PASSES_REDIRECT_H
 #define EDITOR_PASSES_REDIRECT_H
 

@@ -1,4 +1,4 @@
-/* worth.c - which functions gain more by moving than their entry jumps cost
+/* worth.c - selects the functions that gain more by moving than their entry jumps cost
  *
  * Calls from moved code go straight to the image of a moved function.  Everything else that
  * enters it (function pointers, calls through the PLT, calls from code that stays) comes to the

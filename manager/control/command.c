@@ -444,25 +444,25 @@ static int run_reload(struct work *w, struct client *cl, int argc, const char *c
 /* --- the table --- */
 
 static const struct command command[] = {
-	/* name      arguments  for          slow */
-	{ "status",     0,  0, FOR_ALL,     false, run_status },
-	{ "sync",       0,  0, FOR_TRUSTED, true,  run_sync },
-	{ "list",       0,  0, FOR_ALL,     false, run_list },
-	{ "history",    0,  1, FOR_ALL,     false, run_history },
-	{ "policy",     0,  0, FOR_ALL,     false, run_policy },
-	{ "rule",       1,  1, FOR_ALL,     true,  run_rule },
-	{ "reload",     0,  0, FOR_TRUSTED, true,  run_reload },
-	{ "pause",      0,  0, FOR_TRUSTED, false, run_pause },
-	{ "resume",     0,  0, FOR_TRUSTED, false, run_resume },
-	{ "report",     0,  2, FOR_ALL,     true,  run_report },
-	{ "annotate",   2,  2, FOR_ALL,     true,  run_annotate },
-	{ "explain",    1,  1, FOR_ALL,     true,  run_explain },
-	{ "reoptimize", 1, -1, FOR_OWNERS,  true,  run_reoptimize },
-	{ "restore",    1, -1, FOR_OWNERS,  true,  run_restore },
-	{ "verify",     1, -1, FOR_ALL,     true,  run_verify },
-	{ "checksums",  0,  0, FOR_TRUSTED, true,  run_checksums },
-	{ "look",       0,  0, FOR_TRUSTED, true,  run_look },
-	{ "report-bug", 1,  1, FOR_TRUSTED, false, run_report_bug },
+	/* name      arguments  for          slow   jobs */
+	{ "status",     0,  0, FOR_ALL,     false, false, run_status },
+	{ "sync",       0,  0, FOR_TRUSTED, true,  false, run_sync },
+	{ "list",       0,  0, FOR_ALL,     false, false, run_list },
+	{ "history",    0,  1, FOR_ALL,     false, false, run_history },
+	{ "policy",     0,  0, FOR_ALL,     false, false, run_policy },
+	{ "rule",       1,  1, FOR_ALL,     true,  false, run_rule },
+	{ "reload",     0,  0, FOR_TRUSTED, true,  false, run_reload },
+	{ "pause",      0,  0, FOR_TRUSTED, false, false, run_pause },
+	{ "resume",     0,  0, FOR_TRUSTED, false, false, run_resume },
+	{ "report",     0,  2, FOR_ALL,     true,  true,  run_report },
+	{ "annotate",   2,  2, FOR_ALL,     true,  true,  run_annotate },
+	{ "explain",    1,  1, FOR_ALL,     true,  true,  run_explain },
+	{ "reoptimize", 1, -1, FOR_OWNERS,  true,  true,  run_reoptimize },
+	{ "restore",    1, -1, FOR_OWNERS,  true,  false, run_restore },
+	{ "verify",     1, -1, FOR_ALL,     true,  true,  run_verify },
+	{ "checksums",  0,  0, FOR_TRUSTED, true,  false, run_checksums },
+	{ "look",       0,  0, FOR_TRUSTED, true,  false, run_look },
+	{ "report-bug", 1,  1, FOR_TRUSTED, false, false, run_report_bug },
 };
 
 const struct command *command_at(size_t i)

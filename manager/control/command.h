@@ -19,6 +19,7 @@ struct command {
 	int min_args, max_args;		/* after the name; max -1: any number */
 	enum command_for who;
 	bool slow;			/* waits its turn: it asks the parent, or takes long */
+	bool jobs;			/* what it does is not undoing: work_budget() holds */
 	/* Answers but for the end; the exit code. */
 	int (*run)(struct work *w, struct client *cl, int argc, const char *const *argv);
 };

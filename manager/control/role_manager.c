@@ -20,7 +20,7 @@
 #include "manager/control/command.h"
 #include "manager/control/control.h"
 #include "manager/control/role_manager.h"
-#include "manager/parent/install.h"
+#include "manager/parent/install_recover.h"
 #include "manager/parent/role.h"
 #include "manager/control/watch.h"
 #include "manager/work/lookwait.h"
@@ -86,6 +86,28 @@ static void on_request(void *ctx, struct client *cl, int argc, const char *const
 	m->ask.trusted_waits = queue_has_trusted(&m->queue);
 }
 
+/* The exit code. */
+static int run(struct manager *m, const struct pending *p)
+{
+	struct work *w = &m->work;
+	struct err err;
+	int code;
+
+	if (!control_alive(p->client))
+		return 1;
+	uint32_t uid = control_trusted(p->client) ? 0 : control_uid(p->client);
+	if (p->command->jobs && work_budget(w, uid, 0, &err) < 0) {
+		err_wrap(&err, "%s", p->command->name);
+		answer_error(control_answer(p->client), err.text);
+		return err_exit_code(&err);
+	}
+	w->asked_by_trusted = p->trusted;
+	code = p->command->run(w, p->client, p->argc, p->argv);
+	w->asked_by_trusted = false;
+	work_charge(w, 0, uid, 0);
+	return code;
+}
+
 static void run_next(struct manager *m)
 {
 	struct pending p;
@@ -94,10 +116,8 @@ static void run_next(struct manager *m)
 		return;
 	m->ask.trusted_waits = queue_has_trusted(&m->queue);
 	m->answering = true;
-	m->work.asked_by_trusted = p.trusted;
-	int code = control_alive(p.client) ?
-		   p.command->run(&m->work, p.client, p.argc, p.argv) : 1;
-	m->answering = m->work.asked_by_trusted = false;
+	int code = run(m, &p);
+	m->answering = false;
 	if (m->ask.stop && code)
 		answer_error(control_answer(p.client), "morphd is stopping");
 	control_end(p.client, code);
@@ -152,11 +172,10 @@ static void reload(struct manager *m)
 	m->next_idle_ms = 0;
 }
 
-static void tell_recovered(struct manager *m)
+static void tell_one_recovered(struct manager *m, const struct msg *r)
 {
 	static const char *const outcome[] = { "nothing", "undone", "finished", "overtaken",
-					       "damaged" };
-	const struct msg *r = &m->ask.recovered;
+					       "damaged", "stuck" };
 	uint64_t what = r->num[MSG_RECOVERED_outcome];
 	char kept[PATH_MAX + 32];
 
@@ -168,8 +187,17 @@ static void tell_recovered(struct manager *m)
 			"read; programs are whole, but a file .morph-* may be left beside one");
 	else
 		work_history(&m->work, r->text, outcome[what],
-			     "a swap that a kill had interrupted");
-	m->ask.recovered.type = MSG_NONE;
+			     what == INSTALL_STUCK ?
+				     "a swap that a kill had interrupted; cleaning up after it "
+				     "fails, see the log, and is tried again" :
+				     "a swap that a kill had interrupted");
+}
+
+static void tell_recovered(struct manager *m)
+{
+	for (int i = 0; i < m->ask.nrecovered; i++)
+		tell_one_recovered(m, &m->ask.recovered[i]);
+	m->ask.nrecovered = 0;
 }
 
 /* It may have to wait its turn. */
@@ -233,7 +261,7 @@ void manager_round(struct manager *m)
 {
 	uint64_t now = m->work.now_ms();
 
-	if (m->ask.recovered.type)
+	if (m->ask.nrecovered)
 		tell_recovered(m);
 	if (m->ask.crashed && now >= m->next_crash_ms) {
 		m->ask.crashed = false;
@@ -261,7 +289,9 @@ void manager_end(struct manager *m)
 	struct pending p;
 
 	while (queue_take(&m->queue, &p)) {
-		answer_error(control_answer(p.client), "morphd is stopping");
+		answer_error(control_answer(p.client),
+			     m->ask.stop ? "morphd is stopping"
+					 : "the database is damaged; it is begun anew");
 		control_end(p.client, 1);
 	}
 	control_flush(m->control);
@@ -321,9 +351,13 @@ int role_manager(const struct role_options *o)
 			 "the parent",
 			 (int)getpid(), (int)geteuid(), o->store, o->socket);
 		role_detach(o);
-		while (!m.ask.stop)
+		while (!m.ask.stop && !store_is_damaged(m.work.store))
 			manager_round(&m);
 		manager_end(&m);
+	}
+	if (m.work.store && store_is_damaged(m.work.store)) {
+		work_forget(&m.work);
+		code = 1;		/* the parent starts the next one, which begins anew */
 	}
 	manager_close(&m);
 	return code;

@@ -114,6 +114,7 @@ static void show_monitor(struct work *w, struct client *cl)
 		{ "throttled", TABLE_UINT }, { "spool_bytes", TABLE_BYTES },
 		{ "files_dropped", TABLE_UINT }, { "samples_dropped", TABLE_UINT },
 		{ "states", TABLE_UINT }, { "states_dropped", TABLE_UINT },
+		{ "states_private", TABLE_UINT },
 		{ "unknown", TABLE_UINT }, { "malformed", TABLE_UINT }, { "late", TABLE_UINT },
 	};
 	const uint64_t *n = w->ask->counts.num;
@@ -122,7 +123,8 @@ static void show_monitor(struct work *w, struct client *cl)
 	table_row(t, n[MSG_COUNTS_samples], n[MSG_COUNTS_events], n[MSG_COUNTS_lost],
 		  n[MSG_COUNTS_throttled], n[MSG_COUNTS_spool_bytes],
 		  n[MSG_COUNTS_files_dropped], n[MSG_COUNTS_samples_dropped],
-		  n[MSG_COUNTS_states], n[MSG_COUNTS_states_dropped], n[MSG_COUNTS_unknown],
+		  n[MSG_COUNTS_states], n[MSG_COUNTS_states_dropped],
+		  n[MSG_COUNTS_states_private], n[MSG_COUNTS_unknown],
 		  n[MSG_COUNTS_malformed], n[MSG_COUNTS_late]);
 	show_give(cl, t);
 }
@@ -211,6 +213,15 @@ static void say_job(const struct ask *a, struct table *t)
 						   : "stopped until the machine is idle");
 }
 
+/* What the parent may do here and what it may not. */
+static void say_rights(const struct ask *a, struct table *t)
+{
+	table_row(t, "job namespaces", a->roles.num[MSG_ROLES_job_namespaces] ? "yes" :
+		  "none: not the right to make any; the cage holds without");
+	table_row(t, "attributes trusted.*", a->roles.num[MSG_ROLES_all_attributes] ?
+		  "kept" : "not seen: lost when a file that has any is swapped");
+}
+
 int show_status(struct work *w, struct client *cl, struct err *err)
 {
 	static const struct table_column col[] = { { "name", TABLE_TEXT },
@@ -229,10 +240,16 @@ int show_status(struct work *w, struct client *cl, struct err *err)
 	(void)snprintf(text, sizeof(text), "%" PRIu64 " s", up_s);
 	table_row(t, "manager up", text);
 	table_row(t, "policy", w->options->policy);
+	if (!work_has_room(w))
+		table_row(t, "NO ROOM", w->no_room);
+	if (w->policy_trouble[0])
+		table_row(t, "WRONG POLICY",
+			  control_trusted(cl) ? w->policy_trouble : "another one is in force");
 	table_row(t, "store", w->options->store);
 	table_row(t, "crash watch",
 		  runs && w->ask->roles.num[MSG_ROLES_crashes_watched] ? "on"
 								       : "not available");
+	say_rights(w->ask, t);
 	table_row(t, "automatic", w->policy->automatic ? "yes" :
 		  policy_automatic(w->policy) ? "some, by rules" : "no");
 	if (all && say_budget(w, t, err) < 0) {

@@ -3,6 +3,7 @@
 #define MANAGER_CTL_CTL_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 struct ctl_command;
 struct table;
@@ -11,6 +12,7 @@ struct ctl {
 	const struct ctl_command *command;	/* the one that runs */
 	const char *socket;
 	bool json;
+	FILE *errors;		/* where the daemon's go; NULL: standard error */
 };
 
 struct ctl_command {
@@ -28,6 +30,7 @@ int ctl_ask(const struct ctl *ctl, int argc, char **argv);	/* request as it is g
 int ctl_ask_paths(const struct ctl *ctl, int argc, char **argv);
 int ctl_ask_module(const struct ctl *ctl, int argc, char **argv);	/* the first one, if it
 									 * is a path */
+int ctl_undo(const struct ctl *ctl, int argc, char **argv);
 int ctl_status(const struct ctl *ctl, int argc, char **argv);
 int ctl_policy(const struct ctl *ctl, int argc, char **argv);
 int ctl_record(const struct ctl *ctl, int argc, char **argv);
@@ -36,6 +39,9 @@ int ctl_verify(const struct ctl *ctl, int argc, char **argv);
 
 /* Prints "usage: morphctl NAME ARGS" of the command on stderr; returns 2. */
 int ctl_usage(const struct ctl *ctl);
+
+/* Is there a daemon that answers within that time? */
+bool ctl_answers(const struct ctl *ctl, int seconds);
 
 /* Sends the request, prints the answer; the exit code. */
 int ctl_talk(const struct ctl *ctl, int argc, const char *const *argv);

@@ -4,6 +4,7 @@
  * printed at the end; tables of one title become one, so that JSON has every key once.
  */
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include "manager/ctl/ctl.h"
 
 struct talk {
+	const struct ctl *ctl;
 	int fd;
 	struct wr in;
 	size_t used;			/* of in */
@@ -106,6 +108,11 @@ static int begin_table(struct talk *t, const struct answer_frame *f, struct err 
 	return 0;
 }
 
+static void print_error(const struct ctl *ctl, const char *text)
+{
+	say_line(ctl->errors ? ctl->errors : stderr, "morphctl: %s", text);
+}
+
 /* Until END, whose code is *code. */
 static int converse(struct talk *t, int *code, struct err *err)
 {
@@ -129,7 +136,7 @@ static int converse(struct talk *t, int *code, struct err *err)
 			say_line(stderr, "%s", answer_read_text(&f));
 			break;
 		case ANSWER_ERROR:
-			say_line(stderr, "morphctl: %s", answer_read_text(&f));
+			print_error(t->ctl, answer_read_text(&f));
 			break;
 		default:
 			*code = answer_read_end(&f);
@@ -145,9 +152,34 @@ void ctl_tables_free(struct ctl_tables *t)
 	t->n = 0;
 }
 
+bool ctl_answers(const struct ctl *ctl, int seconds)
+{
+	const char *request[] = { "policy" };
+	struct wr text = { 0 };
+	struct err ignored = { 0 };
+	int fd = dial(ctl, &ignored);
+	bool answers = false;
+
+	if (fd >= 0 && request_write(&text, 1, request, &ignored) == 0 &&
+	    io_write_all(fd, text.p, text.n, &ignored) == 0) {
+		struct pollfd f = { fd, POLLIN, 0 };
+		int n = poll(&f, 1, 1000 * seconds);
+		char first;
+
+		answers = n > 0 && recv(fd, &first, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+		if (n == 0)
+			say_line(stderr, "morphctl: morphd has not answered for %d s; "
+				 "going on without it", seconds);
+	}
+	if (fd >= 0)
+		close(fd);
+	wr_free(&text);
+	return answers;
+}
+
 int ctl_fetch(const struct ctl *ctl, int argc, const char *const *argv, struct ctl_tables *out)
 {
-	struct talk t = { .fd = -1, .tables = out };
+	struct talk t = { .ctl = ctl, .fd = -1, .tables = out };
 	struct wr request = { 0 };
 	struct err err = { 0 };
 	int code = 1, rc = -1;
@@ -159,7 +191,7 @@ int ctl_fetch(const struct ctl *ctl, int argc, const char *const *argv, struct c
 			rc = converse(&t, &code, &err);
 	}
 	if (rc < 0) {
-		say_line(stderr, "morphctl: %s", err.text);
+		print_error(ctl, err.text);
 		code = err_exit_code(&err);
 	}
 	out->whole = rc == 0;

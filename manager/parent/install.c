@@ -1,9 +1,10 @@
 /* install.c - the swap
  *
- *   check       refusals; the file holds what is expected
+ *   check       refusals; the file holds what is expected, and what the ledger says of it
  *   keep        the original is in originals, synced, its digest seen
  *   journal     what will happen, synced
  *   temporary   new file beside the old one, content and attributes, synced
+ *   ledger      which original the new file gives way to, synced (not of a restore)
  *   look again  the path still is the same inode with the same content
  *   exchange    one system call; the directory synced
  *   look back   what came out is the inode that was looked at, else it is put back
@@ -16,10 +17,11 @@
  *       recognised and goes back;
  *   I3  the temporary's name is in the journal before the temporary exists, so none is ever
  *       left;
- *   I4  the journal goes last.
+ *   I4  the journal goes last;
+ *   I5  no generation is ever at a path without its entry in the ledger, and its original in
+ *       originals.
  *
- * Recovery decides by content alone: whatever the path holds, the temporary of the journal is
- * either our new file, the old one, or (exchanged, not yet looked back) somebody's newer one.
+ * What is left of a swap that is killed is seen to by install_recover.c.
  */
 #include "manager/parent/install.h"
 
@@ -33,64 +35,20 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "manager/parent/install_back.h"
+#include "manager/parent/install_exchange.h"
 #include "manager/parent/install_file.h"
 #include "manager/parent/install_journal.h"
-
-void (*install_step_hook)(const char *step);
-
-static void step(const char *name)
-{
-	if (install_step_hook)
-		install_step_hook(name);
-}
-
-static int sync_fd(int fd, struct err *err)
-{
-	return fsync(fd) < 0 ? err_set(err, ERR_SYS, "fsync: %s", strerror(errno)) : 0;
-}
+#include "manager/parent/install_recover.h"
+#include "manager/parent/ledger.h"
+#include "manager/parent/originals.h"
+#include "manager/parent/private.h"
 
 /* --- originals --- */
 
 int install_open_originals(const char *store_dir, struct err *err)
 {
-	char path[PATH_MAX];
-	struct stat st;
-
-	if (snprintf(path, sizeof(path), "%s/originals", store_dir) >= (int)sizeof(path))
-		return err_set(err, ERR_USAGE, "'%s': path too long", store_dir);
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return err_set(err, ERR_SYS, "'%s': mkdir: %s", path, strerror(errno));
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		err_set(err, ERR_SYS, "'%s': open: %s", path, strerror(errno));
-	} else if (st.st_uid != geteuid() || (st.st_mode & 022)) {
-		err_set(err, ERR_REFUSED, "'%s': others can write there", path);
-	} else {
-		return fd;
-	}
-	if (fd >= 0)
-		close(fd);
-	return -1;
-}
-
-int install_open_original(int originals_fd, const struct digest *original, struct err *err)
-{
-	struct digest d;
-	char hex[65];
-
-	digest_hex(original, hex);
-	int fd = openat(originals_fd, hex, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return err_set(err, ERR_SYS, "original %s: open: %s", hex, strerror(errno));
-	if (digest_fd(fd, &d, err) < 0) {
-		err_wrap(err, "original %s", hex);
-	} else if (!digest_equal(&d, original)) {
-		err_set(err, ERR_INPUT, "original %s: its content is damaged", hex);
-	} else {
-		return fd;
-	}
-	close(fd);
-	return -1;
+	return private_open(store_dir, "originals", err);
 }
 
 /* Copies `fd` to originals/<digest>. */
@@ -101,38 +59,54 @@ static int keep_copy(int originals_fd, int fd, const struct digest *original, st
 	char hex[65];
 
 	digest_hex(original, hex);
-	int to = openat(originals_fd, temporary, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW |
-			O_CLOEXEC, 0600);
+	(void)unlinkat(originals_fd, temporary, 0);	/* a kill's, if there is one */
+	int to = openat(originals_fd, temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW |
+			O_CLOEXEC, ORIGINALS_MODE);
 	if (to < 0)
 		return err_set(err, ERR_SYS, "open: %s", strerror(errno));
-	step("original opened");
+	install_step("original opened");
 	int rc = install_copy(fd, to, &d, err);
 	if (rc == 0 && !digest_equal(&d, original))
 		rc = err_set(err, ERR_REFUSED, "the file changed meanwhile");
 	if (rc == 0)
-		rc = sync_fd(to, err);
+		rc = install_sync(to, err);
 	close(to);
-	step("original copied");
+	install_step("original copied");
 	if (rc == 0 && renameat(originals_fd, temporary, originals_fd, hex) < 0)
 		rc = err_set(err, ERR_SYS, "rename: %s", strerror(errno));
 	if (rc < 0)
 		(void)unlinkat(originals_fd, temporary, 0);	/* the next one overwrites it */
-	return rc < 0 ? -1 : sync_fd(originals_fd, err);
+	return rc < 0 ? -1 : install_sync(originals_fd, err);
 }
 
 /* The original is in originals afterwards: it was, or the present file is it. */
 static int keep_original(const struct install_request *r, const struct install_file *f,
-			 struct err *err)
+			 uint64_t *bytes, struct err *err)
 {
+	bool at_path = digest_equal(&r->original, &r->expected);
+	struct stat st;
 	struct err why;
-	int fd = install_open_original(r->originals_fd, &r->original, &why);
 
+	/* First: what goes for it may be this very original. */
+	const struct originals_coming coming = {
+		.path = r->path, .owner = f->st.st_uid, .original = r->original,
+		.bytes = at_path ? (uint64_t)f->st.st_size : 0,
+	};
+	if (originals_room(r->originals_fd, r->ledger_fd, &coming, err) < 0)
+		return -1;
+	int fd = install_open_original(r->originals_fd, &r->original, &why);
 	if (fd >= 0) {
+		int rc = fstat(fd, &st);
+
 		close(fd);
+		if (rc < 0)
+			return err_set(err, ERR_SYS, "original: %s", strerror(errno));
+		*bytes = (uint64_t)st.st_size;
 		return 0;
 	}
-	if (!digest_equal(&r->original, &r->expected))
+	if (!at_path)
 		return err_set(err, why.kind, "%s", why.text);
+	*bytes = (uint64_t)f->st.st_size;
 	if (keep_copy(r->originals_fd, f->fd, &r->original, err) < 0)
 		return err_wrap(err, "keeping the original");
 	return 0;
@@ -154,28 +128,9 @@ static int make_name(char out[TEMPORARY_LEN + 1], struct err *err)
 	return 0;
 }
 
-/* The path still is the inode that was looked at, with the content that was looked at; the
- * time of change tells of an owner, mode or attribute set since they were copied. */
-static int look_again(const struct install_file *f, const struct digest *expected,
-		      struct err *err)
-{
-	struct digest d;
-	struct stat st;
-
-	if (fstatat(f->dir, f->name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    st.st_dev != f->st.st_dev || st.st_ino != f->st.st_ino ||
-	    st.st_ctim.tv_sec != f->st.st_ctim.tv_sec ||
-	    st.st_ctim.tv_nsec != f->st.st_ctim.tv_nsec)
-		return err_set(err, ERR_REFUSED, "the file changed meanwhile");
-	if (digest_fd(f->fd, &d, err) < 0)
-		return -1;
-	if (!digest_equal(&d, expected))
-		return err_set(err, ERR_REFUSED, "the file changed meanwhile");
-	return 0;
-}
-
+/* *st: the new file. */
 static int make_temporary(const struct install_journal *j, const struct install_file *f,
-			  int from, struct err *err)
+			  int from, struct stat *st, struct err *err)
 {
 	struct digest d;
 	int fd = openat(f->dir, j->temporary,
@@ -183,100 +138,85 @@ static int make_temporary(const struct install_journal *j, const struct install_
 
 	if (fd < 0)
 		return err_set(err, ERR_SYS, "temporary file: %s", strerror(errno));
-	step("temporary made");
+	install_step("temporary made");
 	int rc = install_copy(from, fd, &d, err);
 	if (rc == 0 && !digest_equal(&d, &j->to))
 		rc = err_set(err, ERR_REFUSED, "the new content is not what was verified");
-	step("temporary written");
+	install_step("temporary written");
 	if (rc == 0)
 		rc = install_copy_attributes(f->fd, &f->st, fd, err);
-	step("attributes copied");
+	install_step("attributes copied");
 	if (rc == 0)
-		rc = sync_fd(fd, err);
+		rc = install_sync(fd, err);
+	if (rc == 0 && fstat(fd, st) < 0)
+		rc = err_set(err, ERR_SYS, "temporary file: %s", strerror(errno));
 	close(fd);
 	return rc;
 }
 
-/* Somebody replaced or wrote the file, or set its owner or mode, in the last moment: what
- * came out goes back to the path. */
-static int look_back(const struct install_journal *j, const struct install_file *f,
-		     struct err *err)
-{
-	struct digest d;
-	struct stat st;
+struct swap {
+	int originals_fd, from;		/* from: the new content, readable */
+	int ledger_fd;			/* an entry is made there; -1: none */
+	struct digest original;		/* for the entry */
+	uint64_t original_bytes;
+	const struct install_file *f;	/* holds j.from */
+	struct install_journal j;
+};
 
-	if (fstatat(f->dir, j->temporary, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return err_set(err, ERR_SYS, "temporary file: %s", strerror(errno));
-	if (st.st_dev == f->st.st_dev && st.st_ino == f->st.st_ino &&
-	    st.st_mode == f->st.st_mode && st.st_uid == f->st.st_uid &&
-	    st.st_gid == f->st.st_gid) {
-		if (digest_fd(f->fd, &d, err) < 0)
-			return -1;
-		if (digest_equal(&d, &j->from))
-			return 0;
-	}
-	if (renameat2(f->dir, j->temporary, f->dir, f->name, RENAME_EXCHANGE) < 0)
-		return err_set(err, ERR_SYS, "exchange back: %s", strerror(errno));
-	return err_set(err, ERR_REFUSED, "the file changed meanwhile");
+static int enter_in_ledger(const struct swap *s, const struct stat *generation,
+			   const struct stat *dir, struct err *err)
+{
+	struct ledger_entry e = {
+		.original = s->original, .generation = s->j.to,
+		.original_bytes = s->original_bytes,
+		.generation_bytes = (uint64_t)generation->st_size,
+		.owner = generation->st_uid, .dev = generation->st_dev,
+		.inode = generation->st_ino, .dir_dev = dir->st_dev, .dir_inode = dir->st_ino,
+	};
+
+	if (s->ledger_fd < 0)
+		return 0;
+	memcpy(e.path, s->j.path, sizeof(e.path));
+	return ledger_put(s->ledger_fd, &e, err);
 }
 
-static int exchange(const struct install_journal *j, const struct install_file *f,
-		    struct err *err)
+/* Puts the content of s->from at the path, whose file s->f holds s->j.from. */
+static int swap(struct swap *s, struct err *err)
 {
-	if (renameat2(f->dir, j->temporary, f->dir, f->name, RENAME_EXCHANGE) == 0) {
-		step("exchanged");
-		if (look_back(j, f, err) < 0)
-			return -1;
-		if (sync_fd(f->dir, err) < 0)
-			return -1;
-		step("directory synced");
-		if (unlinkat(f->dir, j->temporary, 0) < 0)
-			return err_set(err, ERR_SYS, "old file: unlink: %s", strerror(errno));
-	} else if (errno == EINVAL || errno == ENOSYS) {
-		/* A file system without exchange: rename is atomic too, only nothing comes
-		 * out to be looked at. */
-		if (renameat(f->dir, j->temporary, f->dir, f->name) < 0)
-			return err_set(err, ERR_SYS, "rename: %s", strerror(errno));
-	} else {
-		return err_set(err, ERR_SYS, "exchange: %s", strerror(errno));
-	}
-	step("old file unlinked");
-	return sync_fd(f->dir, err);
-}
-
-/* Puts the content of `from` at the path, whose file f holds j->from. */
-static int swap(int originals_fd, struct install_journal *j, const struct install_file *f,
-		int from, struct err *err)
-{
-	struct err ignored;
-	struct stat dir;
+	const struct install_file *f = s->f;
+	struct install_journal *j = &s->j;
+	char name[JOURNAL_LEN + 1];
+	struct stat dir, generation;
 
 	if (fstat(f->dir, &dir) < 0)
 		return err_set(err, ERR_SYS, "directory: fstat: %s", strerror(errno));
+	j->owner = f->st.st_uid;
 	j->dev = dir.st_dev;
 	j->inode = dir.st_ino;
 	if (make_name(j->temporary, err) < 0)
 		return -1;
-	step("begin");
-	if (install_journal_write(originals_fd, j, err) < 0)
-		return -1;
-	step("journal written");
-	int rc = make_temporary(j, f, from, err);
-	step("temporary synced");
+	install_journal_name(j, name);
+	install_step("begin");
+	int rc = install_journal_write(s->originals_fd, j, err);
+	install_step("journal written");
 	if (rc == 0)
-		rc = look_again(f, &j->from, err);
-	step("looked again");
+		rc = make_temporary(j, f, s->from, &generation, err);
+	install_step("temporary synced");
 	if (rc == 0)
-		rc = exchange(j, f, err);
+		rc = enter_in_ledger(s, &generation, &dir, err);
+	install_step("in the ledger");
+	if (rc == 0)
+		rc = install_look_again(f, &j->from, err);
+	install_step("looked again");
+	if (rc == 0)
+		rc = install_exchange(f, j->temporary, &j->from, err);
 	if (rc < 0) {
 		/* As after a kill; what cannot be cleaned up now stays in the journal. */
-		struct install_recovered done;
-
-		(void)install_recover(originals_fd, &done, &ignored);
+		(void)install_recover_path(s->originals_fd, j->path, NULL);
 		return -1;
 	}
-	step("swapped");
-	return install_journal_remove(originals_fd, err);
+	install_step("swapped");
+	return install_journal_remove(s->originals_fd, name, err);
 }
 
 /* Opens and checks the file at the path and that it holds `expected`. */
@@ -298,42 +238,84 @@ static int open_checked(const char *path, bool allow_hard_links, const struct di
 	return 0;
 }
 
-/* No operation may begin while another one's traces are there. */
-static int settle(int originals_fd, struct err *err)
+int install_bound(int ledger_fd, const char *path, const struct digest *generation,
+		  const struct digest *original, struct err *err)
 {
-	struct install_recovered done;
+	struct ledger_entry e;
+	int rc = ledger_find(ledger_fd, path, generation, &e, err);
 
-	if (install_recover(originals_fd, &done, err) < 0)
+	if (rc < 0)
+		return err_wrap(err, "'%s'", path);
+	if (rc > 0 && digest_equal(&e.original, original))
+		return 0;
+	return err_set(err, ERR_REFUSED,
+		       "'%s': the ledger knows no such generation of it; if it is one, "
+		       "`morphctl undo` puts its original back", path);
+}
+
+/* And that the file is still its owner's. */
+static int check_bound(int ledger_fd, const char *path, const struct digest *generation,
+		       const struct digest *original, const struct install_file *f,
+		       struct err *err)
+{
+	struct ledger_entry e;
+
+	if (install_bound(ledger_fd, path, generation, original, err) < 0 ||
+	    ledger_find(ledger_fd, path, generation, &e, err) < 0)
 		return -1;
-	/* who asked must know; the next request goes on */
-	if (done.outcome == INSTALL_SET_ASIDE)
-		return err_set(
-			err, ERR_REFUSED,
-			"the journal of an earlier swap is damaged; it is "
-			"kept as originals/%s, a file .morph-* may be left beside a program",
-			done.path);
-	return 0;
+	if (e.owner != f->st.st_uid)
+		return err_set(err, ERR_REFUSED,
+			       "'%s': it belonged to user %u when it was laid out anew, and "
+			       "belongs to user %u now; `morphctl undo` puts its original back",
+			       path, (unsigned)e.owner, (unsigned)f->st.st_uid);
+	/* from here on its original is kept for the usual time */
+	return ledger_seen(ledger_fd, path, generation, err);
+}
+
+/* What may be the original of what is at the path: that itself, unless it is a generation;
+ * or what the ledger says. */
+static int check_original(const struct install_request *r, const struct install_file *f,
+			  struct err *err)
+{
+	struct ledger_entry e;
+
+	if (!digest_equal(&r->original, &r->expected))
+		return check_bound(r->ledger_fd, r->path, &r->expected, &r->original, f, err);
+	int rc = ledger_find(r->ledger_fd, r->path, &r->expected, &e, err);
+	if (rc > 0)
+		return err_set(err, ERR_REFUSED, "'%s': a generation, not an original",
+			       r->path);
+	return rc;
 }
 
 int install_generation(const struct install_request *r, struct err *err)
 {
-	struct install_journal j = { .from = r->expected, .to = r->generation };
 	struct install_file f = { .dir = -1, .fd = -1 };
+	struct swap s = { .originals_fd = r->originals_fd, .from = r->generation_fd,
+			  .ledger_fd = r->ledger_fd, .original = r->original, .f = &f,
+			  .j = { .from = r->expected, .to = r->generation } };
 	int rc = -1;
 
-	if (settle(r->originals_fd, err) < 0 ||
-	    open_checked(r->path, r->allow_hard_links, &r->expected, &f, err) < 0)
+	if (install_recover_path(r->originals_fd, r->path, err) < 0 ||
+	    open_checked(r->path, r->allow_hard_links, &r->expected, &f, err) < 0 ||
+	    check_original(r, &f, err) < 0)
 		goto out;
 	if (digest_equal(&r->expected, &r->generation)) {
 		err_set(err, ERR_REFUSED, "'%s': this generation is installed already",
 			r->path);
 		goto out;
 	}
-	(void)snprintf(j.path, sizeof(j.path), "%s", r->path);	/* opened, so it fits */
-	rc = keep_original(r, &f, err);
-	step("original kept");
-	if (rc == 0)
-		rc = swap(r->originals_fd, &j, &f, r->generation_fd, err);
+	(void)snprintf(s.j.path, sizeof(s.j.path), "%s", r->path);	/* opened, so it fits */
+	rc = keep_original(r, &f, &s.original_bytes, err);
+	install_step("original kept");
+	if (rc == 0 && swap(&s, err) < 0) {
+		/* Who makes swaps fail does not fill root's disk with their originals.  What
+		 * cannot be removed now goes with the next sweep. */
+		struct originals_swept swept;
+
+		(void)originals_sweep(r->originals_fd, r->ledger_fd, 0, &swept, NULL);
+		rc = -1;
+	}
 	if (rc < 0)
 		err_wrap(err, "'%s'", r->path);
 out:
@@ -341,28 +323,57 @@ out:
 	return rc;
 }
 
+/* A full disk takes neither journal nor copy, and somebody may wait for the original because
+ * of it. */
+static int without_room(const struct restore_request *r, struct err *err)
+{
+	struct back_request b = {
+		.path = r->path, .expected = r->expected, .original = r->original,
+		.originals_fd = r->originals_fd, .ledger_fd = r->ledger_fd,
+		.allow_hard_links = r->allow_hard_links,
+	};
+	const struct err first = *err;
+	enum back_how how;
+	struct err why;
+
+	if (install_back(&b, &how, &why) == 0)
+		return 0;
+	return err_set(err, first.kind, "%.480s; nor without a journal: %.480s", first.text,
+		       why.text);
+}
+
 int install_restore(const struct restore_request *r, struct err *err)
 {
-	struct install_journal j = { .from = r->expected, .to = r->original };
 	struct install_file f = { .dir = -1, .fd = -1 };
-	int rc = -1, from = -1;
+	struct swap s = { .originals_fd = r->originals_fd, .from = -1, .ledger_fd = -1,
+			  .f = &f, .j = { .from = r->expected, .to = r->original } };
+	int rc = -1;
+	struct err own;
 
-	if (settle(r->originals_fd, err) < 0 ||
+	if (!err)
+		err = &own;
+	if (install_recover_path(r->originals_fd, r->path, err) < 0 ||
 	    open_checked(r->path, r->allow_hard_links, &r->expected, &f, err) < 0)
+		goto out;
+	if (r->ledger_fd >= 0 &&
+	    check_bound(r->ledger_fd, r->path, r->edited ? r->edited : &r->expected,
+			&r->original, &f, err) < 0)
 		goto out;
 	if (digest_equal(&r->expected, &r->original)) {
 		err_set(err, ERR_REFUSED, "'%s': the original is there already", r->path);
 		goto out;
 	}
-	(void)snprintf(j.path, sizeof(j.path), "%s", r->path);	/* opened, so it fits */
-	from = install_open_original(r->originals_fd, &r->original, err);
-	if (from >= 0)
-		rc = swap(r->originals_fd, &j, &f, from, err);
+	(void)snprintf(s.j.path, sizeof(s.j.path), "%s", r->path);	/* opened, so it fits */
+	s.from = install_open_original(r->originals_fd, &r->original, err);
+	if (s.from >= 0)
+		rc = swap(&s, err);
 	if (rc < 0)
 		err_wrap(err, "'%s'", r->path);
+	if (rc < 0 && s.from >= 0 && err->kind == ERR_SYS)
+		rc = without_room(r, err);
 out:
-	if (from >= 0)
-		close(from);
+	if (s.from >= 0)
+		close(s.from);
 	install_file_close(&f);
 	return rc;
 }
@@ -374,104 +385,4 @@ int install_check(const char *path, bool allow_hard_links, struct err *err)
 
 	install_file_close(&f);
 	return rc;
-}
-
-/* --- recovery --- */
-
-/* Content of a name in the directory: 1 and its digest, 0 not there or no regular file. */
-static int content_of(int dir, const char *name, struct digest *out, struct err *err)
-{
-	struct stat st;
-	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-
-	if (fd < 0)
-		return errno == ENOENT || errno == ELOOP ? 0
-			: err_set(err, ERR_SYS, "'%s': open: %s", name, strerror(errno));
-	int rc = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? 1 : 0;
-	if (rc == 1 && digest_fd(fd, out, err) < 0)
-		rc = -1;
-	close(fd);
-	return rc;
-}
-
-/* Removes the temporary, or puts it back if it is somebody's newer file. */
-static int settle_temporary(const struct install_journal *j, int dir, const char *name,
-			    enum install_outcome *outcome, struct err *err)
-{
-	struct digest at_path, at_temporary;
-	int path = content_of(dir, name, &at_path, err);
-	int temporary = content_of(dir, j->temporary, &at_temporary, err);
-
-	if (path < 0 || temporary < 0)
-		return -1;
-	bool is_new = path && digest_equal(&at_path, &j->to);
-	bool is_old = path && digest_equal(&at_path, &j->from);
-
-	*outcome = is_new ? INSTALL_FINISHED : is_old ? INSTALL_UNDONE : INSTALL_OVERTAKEN;
-	if (temporary && is_new && !digest_equal(&at_temporary, &j->from) &&
-	    !digest_equal(&at_temporary, &j->to)) {
-		if (renameat2(dir, j->temporary, dir, name, RENAME_EXCHANGE) < 0)
-			return err_set(err, ERR_SYS, "exchange back: %s", strerror(errno));
-		*outcome = INSTALL_OVERTAKEN;
-	}
-	step("recovery looked");
-	if (unlinkat(dir, j->temporary, 0) < 0 && errno != ENOENT)
-		return err_set(err, ERR_SYS, "'%s': unlink: %s", j->temporary, strerror(errno));
-	return sync_fd(dir, err);
-}
-
-/* 1: it is open; 0: it is gone or another one by now, and has nothing of ours; -1: not
- * known. */
-static int open_journal_dir(const struct install_journal *j, struct install_file *f,
-			    struct err *err)
-{
-	struct err why;
-	struct stat st;
-
-	if (install_file_open_dir(j->path, f, &why) < 0)
-		return why.kind == ERR_SYS ? err_set(err, ERR_SYS, "%s", why.text) : 0;
-	if (fstat(f->dir, &st) < 0)
-		return err_set(err, ERR_SYS, "fstat: %s", strerror(errno));
-	return st.st_dev == j->dev && st.st_ino == j->inode;
-}
-
-static int set_aside(int originals_fd, struct install_recovered *out, struct err *err)
-{
-	struct install_recovered done = { .outcome = INSTALL_SET_ASIDE };
-
-	if (install_journal_set_aside(originals_fd, done.path, err) < 0)
-		return -1;
-	*out = done;
-	return 0;
-}
-
-int install_recover(int originals_fd, struct install_recovered *out, struct err *err)
-{
-	struct install_recovered done = { .outcome = INSTALL_OVERTAKEN };
-	struct install_file f = { .dir = -1, .fd = -1 };
-	struct install_journal j;
-	struct err why = { 0 };
-	int rc = install_journal_read(originals_fd, &j, &why);
-
-	if (rc < 0)
-		return why.kind == ERR_INPUT ? set_aside(originals_fd, out, err)
-					     : err_set(err, why.kind, "%s", why.text);
-	if (rc == 0) {
-		*out = (struct install_recovered){ .outcome = INSTALL_NOTHING };
-		return 0;
-	}
-	rc = open_journal_dir(&j, &f, err);
-	if (rc > 0)
-		rc = settle_temporary(&j, f.dir, f.name, &done.outcome, err);
-	install_file_close(&f);
-	if (rc < 0)
-		return err_wrap(err, "recovery of '%s'", j.path);
-	step("recovery done");
-	if (install_journal_remove(originals_fd, err) < 0)
-		return -1;
-	(void)snprintf(done.path, sizeof(done.path), "%s", j.path);	/* same size */
-	done.from = j.from;
-	done.to = j.to;
-	*out = done;
-	return 0;
 }

@@ -21,6 +21,21 @@
 
 #include "lib/err.h"
 #include "lib/io.h"
+#include "manager/parent/folders.h"
+#include "manager/parent/regular.h"
+
+void (*install_step_hook)(const char *step);
+
+void install_step(const char *name)
+{
+	if (install_step_hook)
+		install_step_hook(name);
+}
+
+int install_sync(int fd, struct err *err)
+{
+	return fsync(fd) < 0 ? err_set(err, ERR_SYS, "fsync: %s", strerror(errno)) : 0;
+}
 
 static int open_dir(const char *path, struct err *err)
 {
@@ -45,10 +60,10 @@ int install_file_open_dir(const char *path, struct install_file *out, struct err
 	const char *slash = strrchr(path, '/');
 
 	*out = (struct install_file){ .dir = -1, .fd = -1 };
-	if (path[0] != '/' || strlen(path) >= sizeof(dir))
-		return err_set(err, ERR_REFUSED, "'%s': not an absolute path", path);
-	if (!slash[1] || strcmp(slash, "/.") == 0 || strcmp(slash, "/..") == 0)
-		return err_set(err, ERR_REFUSED, "'%s': not the path of a file", path);
+	if (folders_spelled(path, err) < 0)
+		return -1;
+	if (strlen(path) >= sizeof(dir))
+		return err_set(err, ERR_REFUSED, "'%s': path too long", path);
 	(void)snprintf(dir, sizeof(dir), "%.*s", slash == path ? 1 : (int)(slash - path), path);
 	out->name = slash + 1;
 	out->dir = open_dir(dir, err);
@@ -60,16 +75,20 @@ int install_file_open(const char *path, struct install_file *out, struct err *er
 	if (install_file_open_dir(path, out, err) < 0)
 		return -1;
 
-	/* O_NONBLOCK: a FIFO put there must not hold the parent up. */
-	out->fd = openat(out->dir, out->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (out->fd < 0 && errno == ENOENT)
+	int fd = regular_open(out->dir, out->name, 0, &out->st);
+	out->fd = fd >= 0 ? fd : -1;
+	if (fd >= 0)
 		return 0;
-	if (out->fd < 0 && errno == ELOOP)
+	if (fd == REGULAR_NOT) {
+		if (!S_ISLNK(out->st.st_mode))
+			return 0;
 		err_set(err, ERR_REFUSED, "'%s': a symbolic link", path);
-	else if (out->fd < 0 || fstat(out->fd, &out->st) < 0)
-		err_set(err, ERR_SYS, "'%s': open: %s", path, strerror(errno));
-	else
+	} else if (errno == ENOENT) {
+		out->st = (struct stat){ 0 };
 		return 0;
+	} else {
+		err_set(err, ERR_SYS, "'%s': open: %s", path, strerror(errno));
+	}
 	install_file_close(out);
 	return -1;
 }
@@ -184,10 +203,10 @@ static int check_xattrs(int fd, struct err *err)
 
 int install_file_check(const struct install_file *f, bool allow_hard_links, struct err *err)
 {
+	if (f->fd < 0 && f->st.st_mode)
+		return err_set(err, ERR_REFUSED, "not a regular file");
 	if (f->fd < 0)
 		return err_set(err, ERR_REFUSED, "no such file");
-	if (!S_ISREG(f->st.st_mode))
-		return err_set(err, ERR_REFUSED, "not a regular file");
 	if (f->st.st_mode & (S_ISUID | S_ISGID))
 		return err_set(err, ERR_REFUSED, "it is set-id");
 	if (f->st.st_nlink > 1 && !allow_hard_links)

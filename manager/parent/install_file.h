@@ -5,6 +5,7 @@
 #define MANAGER_PARENT_INSTALL_FILE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/stat.h>
 
 #include "lib/digest.h"
@@ -22,8 +23,8 @@ struct install_file {
  * another kind: it is not, or no path leads to it. */
 int install_file_open_dir(const char *path, struct install_file *out, struct err *err);
 /* Opens an absolute path whose every component is what it says: no symbolic links, no "..".
- * The file itself may be missing: fd is -1 then.  Close with install_file_close() in any
- * case. */
+ * The file itself may be missing: fd is -1 then; so it is for what is not a regular file,
+ * which is not opened and has st.st_mode.  Close with install_file_close() in any case. */
 int install_file_open(const char *path, struct install_file *out, struct err *err);
 void install_file_close(struct install_file *f);
 
@@ -34,5 +35,10 @@ int install_file_check(const struct install_file *f, bool allow_hard_links, stru
 int install_copy(int from, int to, struct digest *out, struct err *err);
 /* Owner, mode, extended attributes, times of `from`: in the order that loses nothing. */
 int install_copy_attributes(int from, const struct stat *st, int to, struct err *err);
+
+/* Test hook: called with the name of every step boundary. */
+extern void (*install_step_hook)(const char *step);
+void install_step(const char *name);
+int install_sync(int fd, struct err *err);
 
 #endif

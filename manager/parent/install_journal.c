@@ -1,140 +1,134 @@
-/* install_journal.c - the journal's format: its text written, read, removed, set aside
+/* install_journal.c - the journals' format: written, read, listed, removed, set aside
  *
  * What is done with a journal (when it is written, and how a swap that was interrupted is
- * finished or undone) is in install.c.  A journal is written under another name and renamed,
- * so a kill leaves a whole one or none; its checksum tells of the rest.
+ * finished or undone) is in install.c and install_recover.c.
  *
  * Tested by tests/unit/manager/parent/test_install.c and test_faults.c.
  */
 #include "manager/parent/install_journal.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/err.h"
-#include "lib/io.h"
+#include "manager/parent/folders.h"
+#include "manager/parent/sumtext.h"
 
-static const char name[] = "journal", name_new[] = "journal.new";
+static const char name_new[] = "journal.new", name_before[] = "journal";
 
-enum { TEXT_MAX = PATH_MAX + 512 };
+enum { LETTERS = 6 };
 
-/* Appends the checksum line. */
-static size_t seal(char text[TEXT_MAX], size_t n)
+void install_journal_name(const struct install_journal *j, char out[JOURNAL_LEN + 1])
 {
-	struct digest sum = digest_of((struct bytes){ (const uint8_t *)text, n });
-	char hex[65];
+	(void)snprintf(out, JOURNAL_LEN + 1, "journal-%.*s", LETTERS,
+		       j->temporary + TEMPORARY_LEN - LETTERS);		/* fits */
+}
 
-	digest_hex(&sum, hex);
-	return n + (size_t)snprintf(text + n, TEXT_MAX - n, "sum %s\n", hex);
+static void format(const struct install_journal *j, struct sumtext *out)
+{
+	char from[65], to[65];
+	bool has_owner = j->owner != JOURNAL_ANYBODY;
+
+	digest_hex(&j->from, from);
+	digest_hex(&j->to, to);
+	out->n = 0;
+	sumtext_add(out, "morph-journal %d\nfrom %s\nto %s\n", has_owner ? 2 : 1, from, to);
+	if (has_owner)
+		sumtext_add(out, "owner %" PRIu32 "\n", j->owner);
+	sumtext_add(out, "directory %" PRIu64 " %" PRIu64 "\ntemporary %s\npath %s\n", j->dev,
+		   j->inode, j->temporary, j->path);
+	sumtext_close(out);
 }
 
 int install_journal_write(int originals, const struct install_journal *j, struct err *err)
 {
-	char text[TEXT_MAX], from[65], to[65];
+	char name[JOURNAL_LEN + 1];
+	struct sumtext s;
 
 	if (strchr(j->path, '\n'))
 		return err_set(err, ERR_REFUSED, "its path has a line break");
-	digest_hex(&j->from, from);
-	digest_hex(&j->to, to);
-	size_t n =
-		(size_t)snprintf(text, sizeof(text),
-				 "morph-journal 1\nfrom %s\nto %s\n"
-				 "directory %" PRIu64 " %" PRIu64 "\ntemporary %s\npath %s\n",
-				 from, to, j->dev, j->inode, j->temporary, j->path);
-	n = seal(text, n);
-
-	int fd = openat(originals, name_new,
-			O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return err_set(err, ERR_SYS, "journal: open: %s", strerror(errno));
-	int rc = io_write_all(fd, text, n, err);
-	if (rc == 0 && fsync(fd) < 0)
-		rc = err_set(err, ERR_SYS, "fsync: %s", strerror(errno));
-	close(fd);
-	if (rc == 0 && (renameat(originals, name_new, originals, name) < 0 ||
-			fsync(originals) < 0))
-		rc = err_set(err, ERR_SYS, "rename: %s", strerror(errno));
-	return rc < 0 ? err_wrap(err, "journal") : 0;
+	format(j, &s);
+	install_journal_name(j, name);
+	if (sumtext_write(originals, name, name_new, &s, err) < 0)
+		return err_wrap(err, "journal");
+	return 0;
 }
 
-/* The rest of the line that begins with `key` at *at; the line break becomes an end. */
-static char *line(char **at, const char *key)
+static bool is_temporary(const char *value)
 {
-	size_t n = strlen(key);
-	char *value = *at, *end = strchr(value, '\n');
-
-	if (!end || strncmp(value, key, n) != 0)
-		return NULL;
-	*end = '\0';
-	*at = end + 1;
-	return value + n;
+	return value && strlen(value) == TEMPORARY_LEN && strncmp(value, ".morph-", 7) == 0 &&
+	       strspn(value + 7, "0123456789abcdefghijklmnopqrstuv") == LETTERS;
 }
 
-static int parse(char *text, size_t n, struct install_journal *out)
+/* The lines, but for the last one; what sscanf() is lenient about is found by writing it
+ * again. */
+static int parse(char *at, struct install_journal *out)
 {
-	const size_t sum_len = 4 + 64 + 1;
-	struct install_journal j = { 0 };
-	struct digest told, sum;
-	char *at = text + n - (n < sum_len ? n : sum_len), *value;
+	struct install_journal j = { .owner = JOURNAL_ANYBODY };
+	const char *value;
 
-	value = line(&at, "sum ");
-	if (!value || *at || digest_from_hex(value, &told) < 0)
+	if (sumtext_line(&at, "morph-journal 2"))
+		j.owner = 0;
+	else if (!sumtext_line(&at, "morph-journal 1"))
 		return -1;
-	sum = digest_of((struct bytes){ (const uint8_t *)text, n - sum_len });
-	if (!digest_equal(&sum, &told))
+	if (!(value = sumtext_line(&at, "from ")) || digest_from_hex(value, &j.from) < 0 ||
+	    !(value = sumtext_line(&at, "to ")) || digest_from_hex(value, &j.to) < 0)
 		return -1;
-	at = text;
-	if (!line(&at, "morph-journal 1") ||
-	    !(value = line(&at, "from ")) || digest_from_hex(value, &j.from) < 0 ||
-	    !(value = line(&at, "to ")) || digest_from_hex(value, &j.to) < 0 ||
-	    !(value = line(&at, "directory ")) ||
+	if (j.owner == 0 && (!(value = sumtext_line(&at, "owner ")) ||
+			     sscanf(value, "%" SCNu32, &j.owner) != 1))
+		return -1;
+	if (!(value = sumtext_line(&at, "directory ")) ||
 	    sscanf(value, "%" SCNu64 " %" SCNu64, &j.dev, &j.inode) != 2 ||
-	    !(value = line(&at, "temporary ")) || strlen(value) != TEMPORARY_LEN ||
-	    strchr(value, '/') || strncmp(value, ".morph-", 7) != 0)
+	    !is_temporary(value = sumtext_line(&at, "temporary ")))
 		return -1;
 	memcpy(j.temporary, value, TEMPORARY_LEN + 1);
-	value = line(&at, "path ");
-	if (!value || strlen(value) >= sizeof(j.path))
+	value = sumtext_line(&at, "path ");
+	if (!value || strlen(value) >= sizeof(j.path) || folders_spelled(value, NULL) < 0)
 		return -1;
 	memcpy(j.path, value, strlen(value) + 1);
 	*out = j;
 	return 0;
 }
 
-int install_journal_read(int originals, struct install_journal *out, struct err *err)
+int install_journal_read(int originals, const char *name, struct install_journal *out,
+			 struct err *err)
 {
-	char text[TEXT_MAX + 1];
-	int fd = openat(originals, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	ssize_t n;
+	struct sumtext s, copy, again;
+	struct install_journal j;
+	char right[JOURNAL_LEN + 1];
+	int rc = sumtext_read(originals, name, &s, err);
 
-	if (fd < 0 && errno == ENOENT)
+	if (rc < 0)
+		return err_wrap(err, "originals");
+	if (rc == 0)
 		return 0;
-	if (fd < 0)
-		return err_set(err, ERR_SYS, "journal: open: %s", strerror(errno));
-	do
-		n = read(fd, text, TEXT_MAX);
-	while (n < 0 && errno == EINTR);
-	close(fd);
-	if (n < 0)
-		return err_set(err, ERR_SYS, "journal: read: %s", strerror(errno));
-	text[n] = '\0';
-	if (strlen(text) != (size_t)n || parse(text, (size_t)n, out) < 0)
-		return err_set(err, ERR_INPUT, "originals/journal: damaged");
+	copy = s;
+	if (parse(copy.text, &j) < 0)
+		return err_set(err, ERR_INPUT, "originals/%s: damaged", name);
+	format(&j, &again);
+	install_journal_name(&j, right);
+	if (!sumtext_same(&s, &again) ||
+	    strcmp(name, j.owner == JOURNAL_ANYBODY ? name_before : right) != 0)
+		return err_set(err, ERR_INPUT, "originals/%s: damaged", name);
+	*out = j;
 	return 1;
 }
 
-int install_journal_remove(int originals, struct err *err)
+int install_journal_remove(int originals, const char *name, struct err *err)
 {
 	if ((unlinkat(originals, name, 0) < 0 && errno != ENOENT) || fsync(originals) < 0)
 		return err_set(err, ERR_SYS, "journal: unlink: %s", strerror(errno));
 	return 0;
 }
 
-int install_journal_set_aside(int originals, char kept[JOURNAL_KEPT_LEN + 1], struct err *err)
+int install_journal_set_aside(int originals, const char *name, char kept[JOURNAL_KEPT_LEN + 1],
+			      struct err *err)
 {
 	static const char first[JOURNAL_KEPT_LEN + 1] = "journal.damaged-1";
 	unsigned flags = RENAME_NOREPLACE;
@@ -150,4 +144,28 @@ int install_journal_set_aside(int originals, char kept[JOURNAL_KEPT_LEN + 1], st
 			return err_set(err, ERR_SYS, "journal: rename: %s", strerror(errno));
 	}
 	return fsync(originals) < 0 ? err_set(err, ERR_SYS, "fsync: %s", strerror(errno)) : 0;
+}
+
+static int is_journal(const struct dirent *d)
+{
+	return strcmp(d->d_name, name_before) == 0 ||
+	       (strlen(d->d_name) == JOURNAL_LEN && strncmp(d->d_name, "journal-", 8) == 0);
+}
+
+int install_journal_list(int originals, char ***out, struct err *err)
+{
+	struct dirent **list;
+	int n = scandirat(originals, ".", &list, is_journal, alphasort);
+
+	if (n < 0)
+		return err_set(err, ERR_SYS, "originals: %s", strerror(errno));
+	char **name = calloc((size_t)n + 1, sizeof(*name));
+	for (int i = 0; i < n; i++) {
+		if (name)
+			name[i] = strdup(list[i]->d_name);
+		free(list[i]);
+	}
+	free(list);
+	*out = name;
+	return name ? n : err_set(err, ERR_SYS, "out of memory");
 }

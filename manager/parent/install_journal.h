@@ -1,15 +1,18 @@
-/* install_journal.h - inside install: the one operation under way, on disk
+/* install_journal.h - inside install: an operation under way, on disk
  *
- * A file "journal" in the originals directory; lines, the last one a checksum over the ones
- * before:
+ * Each operation has a file of its own in the originals directory, "journal-XXXXXX", a text
+ * with a checksum (sumtext.h):
  *
- *   morph-journal 1
+ *   morph-journal 2
  *   from <64 hex digits>        content at the path before
  *   to <64 hex digits>          content after
- *   directory <dev> <inode>     of the path's directory, decimal
- *   temporary <name>            beside the file
+ *   owner <user>                of the file; numbers are decimal
+ *   directory <dev> <inode>     of the path's directory
+ *   temporary <name>            beside the file; .morph-XXXXXX with the same letters
  *   path <path>                 to the end of the line; new lines in paths are refused
  *   sum <64 hex digits>
+ *
+ * Version 1, which was one file "journal", had no owner; what is left of it is still read.
  */
 #ifndef MANAGER_PARENT_INSTALL_JOURNAL_H
 #define MANAGER_PARENT_INSTALL_JOURNAL_H
@@ -22,10 +25,14 @@
 struct err;
 
 enum { TEMPORARY_LEN = 13,	/* ".morph-XXXXXX" */
+       JOURNAL_LEN = 14,	/* "journal-XXXXXX" */
        JOURNAL_KEPT_LEN = 17 };	/* "journal.damaged-9" */
+
+#define JOURNAL_ANYBODY UINT32_MAX	/* the owner where none is told */
 
 struct install_journal {
 	struct digest from, to;
+	uint32_t owner;
 	uint64_t dev, inode;		/* of the directory */
 	char temporary[TEMPORARY_LEN + 1];
 	char path[PATH_MAX];
@@ -33,10 +40,17 @@ struct install_journal {
 
 /* Durable when it returns. */
 int install_journal_write(int originals, const struct install_journal *j, struct err *err);
-/* 1 read, 0 there is none, -1 damaged or unreadable. */
-int install_journal_read(int originals, struct install_journal *out, struct err *err);
-int install_journal_remove(int originals, struct err *err);
+/* 1 read, 0 there is none; -1: unreadable, or damaged (ERR_INPUT). */
+int install_journal_read(int originals, const char *name, struct install_journal *out,
+			 struct err *err);
+int install_journal_remove(int originals, const char *name, struct err *err);
 /* A damaged one is kept beside it under another name, which is in kept[]. */
-int install_journal_set_aside(int originals, char kept[JOURNAL_KEPT_LEN + 1], struct err *err);
+int install_journal_set_aside(int originals, const char *name, char kept[JOURNAL_KEPT_LEN + 1],
+			      struct err *err);
+/* The name of the journal of an operation, in out[]. */
+void install_journal_name(const struct install_journal *j, char out[JOURNAL_LEN + 1]);
+/* The names of all that there are, in order: the caller frees each and the list.  How many;
+ * -1: they cannot be listed. */
+int install_journal_list(int originals, char ***out, struct err *err);
 
 #endif

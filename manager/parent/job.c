@@ -108,7 +108,8 @@ static void lower_priority(bool background)
 
 static void drop(const struct job_spec *spec)
 {
-	limit(RLIMIT_CORE, 0, "core limit");
+	/* 1 also keeps it from a program that takes core files, which 0 does not: core(5) */
+	limit(RLIMIT_CORE, 1, "core limit");
 	limit(RLIMIT_AS, spec->memory_bytes, "memory limit");
 	limit(RLIMIT_CPU, spec->cpu_s, "CPU limit");
 	limit(RLIMIT_FSIZE, spec->file_bytes, "file size limit");
@@ -244,15 +245,30 @@ static void signal_job(const struct job *j, int signal)
 	(void)kill(j->pid, signal);
 }
 
-/* Like fork(), in namespaces of its own where we may make them. */
-static pid_t fork_apart(void)
+static pid_t fork_in_namespaces(void)
 {
 	long flags = CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC;
-	long pid = syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, NULL);
 
-	if (pid < 0)
-		pid = syscall(SYS_clone, (long)SIGCHLD, NULL, NULL, NULL, NULL);
-	return (pid_t)pid;
+	return (pid_t)syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, NULL);
+}
+
+/* Like fork(), in namespaces of its own where we may make them; where not, rights.c says so. */
+static pid_t fork_apart(void)
+{
+	pid_t pid = fork_in_namespaces();
+
+	return pid < 0 ? (pid_t)syscall(SYS_clone, (long)SIGCHLD, NULL, NULL, NULL, NULL) : pid;
+}
+
+bool job_has_namespaces(void)
+{
+	pid_t pid = fork_in_namespaces();
+
+	if (pid == 0)
+		_exit(0);
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return pid > 0;
 }
 
 static int make_outputs(struct job *j, struct err *err)

@@ -63,6 +63,8 @@ struct job_result {
 	int nout, out[JOB_MAX_OUT];	/* the caller's; none unless exit_code is 0 */
 };
 
+/* Tries whether jobs get namespaces of their own here. */
+bool job_has_namespaces(void);
 /* NULL with *err filled when the job cannot be started, or has a wrong number of inputs. */
 struct job *job_start(const struct job_spec *spec, struct err *err);
 /* What to poll for: fills p[0..1].  Milliseconds until job_step() must be called anyway. */

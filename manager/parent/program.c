@@ -5,37 +5,57 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "lib/digest.h"
 #include "lib/err.h"
+#include "manager/parent/regular.h"
 
 int program_open(const char *path, struct err *err)
 {
-	struct open_how how = {
-		.flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
-		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
-	};
 	struct stat st;
 
 	if (path[0] != '/')
 		return err_set(err, ERR_REFUSED, "'%s': not an absolute path", path);
-	int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+	int fd = regular_open(AT_FDCWD, path, RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS, &st);
+	if (fd == REGULAR_NOT)
+		return err_set(err, ERR_REFUSED, "'%s': %s", path, S_ISLNK(st.st_mode) ?
+			       "a symbolic link" : "not a regular file");
 	if (fd < 0)
 		return err_set(err, errno == ELOOP ? ERR_REFUSED : ERR_SYS, "'%s': open: %s",
 			       path, errno == ELOOP ? "a symbolic link" : strerror(errno));
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		err_set(err, ERR_REFUSED, "'%s': not a regular file", path);
-	else if (st.st_size > DIGEST_MAX_BYTES)
-		err_set(err, ERR_REFUSED, "'%s': larger than %d MiB", path,
-			DIGEST_MAX_BYTES >> 20);
-	else
+	if (st.st_size <= DIGEST_MAX_BYTES)
 		return fd;
+	close(fd);
+	return err_set(err, ERR_REFUSED, "'%s': larger than %d MiB", path,
+		       DIGEST_MAX_BYTES >> 20);
+}
+
+/* ELF's first bytes: magic, class, byte order; then, at 16, its type in that byte order.  A
+ * core file, which holds a process's memory, is none of the two. */
+int program_open_elf(const char *path, struct err *err)
+{
+	enum { EXECUTABLE = 2, SHARED = 3, TYPE_AT = 16, HEAD = 18 };
+	uint8_t b[HEAD];
+	int fd = program_open(path, err);
+
+	if (fd < 0)
+		return -1;
+	if (pread(fd, b, HEAD, 0) != HEAD || memcmp(b, "\177ELF", 4) != 0) {
+		err_set(err, ERR_REFUSED, "'%s': not an ELF file", path);
+	} else {
+		bool big = b[5] == 2;
+		unsigned type = (unsigned)b[TYPE_AT + !big] << 8 | b[TYPE_AT + big];
+
+		if (type == EXECUTABLE || type == SHARED)
+			return fd;
+		err_set(err, ERR_REFUSED, "'%s': neither a program nor a shared library", path);
+	}
 	close(fd);
 	return -1;
 }

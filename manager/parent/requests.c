@@ -3,15 +3,19 @@
  * The manager may have been taken over by what it reads.  So every request is checked here as
  * if it came from an enemy:
  *
- *	which files	open_elf(): only regular ELF files by absolute path, so nothing secret
+ *	which files	open_elf(): only programs and libraries in ELF, in the folders that
+ *			root's command line allows (folders.c), so nothing secret
  *	jobs		job.c: a cage before the program starts, and limits of memory, time
  *			and output
  *	content		prove_install(): a sealed file, proven by a verifier that this process
  *			starts, before finish_install(); install.c takes all digests anew
  *	the path	install_file.c, install.c: what may be replaced, and by what
+ *	what comes back	install.c: only what root's own ledger binds to the path (ledger.h)
  *	order		requests_take(): one request at a time; a second one is a lie
  *
- * Tested by tests/unit/manager/parent/test_requests.c.
+ * Whatever is swapped, restored or refused is logged here, by root.
+ *
+ * Tested by tests/unit/manager/parent/test_requests.c, tests/e2e/hostile/.
  */
 #include "manager/parent/requests.h"
 
@@ -23,7 +27,10 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "manager/parent/folders.h"
 #include "manager/parent/install.h"
+#include "manager/parent/ledger.h"
+#include "manager/parent/printable.h"
 #include "manager/parent/program.h"
 
 enum { SYNC_MS = 30000, WALL_FACTOR = 4, WALL_EXTRA_S = 60 };
@@ -84,21 +91,42 @@ static int reply_fd(struct requests *p, int fd, const struct err *why, struct er
 	return rc;
 }
 
+static void log_refused(const struct requests *p, const struct err *why)
+{
+	char text[PRINTABLE_MAX];
+
+	printable(why->text, text);
+	role_log("%s refused: %s",
+		 p->request.type == MSG_RESTORE ? "restore" : "swap", text);
+}
+
+static void log_done(const struct requests *p)
+{
+	const struct msg *m = &p->request;
+	bool restored = m->type == MSG_RESTORE;
+	char path[PRINTABLE_MAX], now[65], before[65];
+
+	printable(m->text, path);
+	digest_hex(&m->digest[restored ? 1 : 2], now);
+	digest_hex(&m->digest[0], before);
+	role_log("%s '%s': %.16s in the place of %.16s", restored ? "restored" : "swapped",
+		 path, now, before);
+}
+
+/* In a folder for programs; or one that was swapped, before root took its folder off the
+ * command line: its original can still be wanted back. */
+static bool may_open(const struct requests *p, const char *path, struct err *err)
+{
+	return folders_check(p->options->folders, path, err) == 0 ||
+	       (folders_spelled(path, NULL) == 0 &&
+		ledger_knows(p->ledger_fd, path, NULL) > 0);
+}
+
 /* Programs and libraries only: whatever the manager may be made to ask for, nothing secret
  * is of that form. */
-static int open_elf(const char *path, struct err *err)
+static int open_elf(const struct requests *p, const char *path, struct err *err)
 {
-	char magic[4];
-
-	if (path[0] != '/')
-		return err_set(err, ERR_INPUT, "'%s': not an absolute path", path);
-	int fd = program_open(path, err);
-	if (fd < 0)
-		return -1;
-	if (pread(fd, magic, sizeof(magic), 0) == 4 && memcmp(magic, "\177ELF", 4) == 0)
-		return fd;
-	close(fd);
-	return err_set(err, ERR_REFUSED, "'%s': not an ELF file", path);
+	return may_open(p, path, err) ? program_open_elf(path, err) : -1;
 }
 
 static int open_policy(const char *path, struct err *err)
@@ -123,10 +151,10 @@ static struct job *start(const struct requests *p, enum job_kind kind, const int
 
 	for (int i = 0; i < nin; i++)
 		spec.in[i] = in[i];
-	if (m)
-		spec.background = m->num[m->type == MSG_INSTALL ? MSG_INSTALL_background :
-					 MSG_RUN_JOB_background] != 0;
-	if (kind != JOB_VERIFY && m) {
+	spec.background = m->num[m->type == MSG_INSTALL	  ? MSG_INSTALL_background
+				 : m->type == MSG_RESTORE ? MSG_RESTORE_background
+							  : MSG_RUN_JOB_background] != 0;
+	if (m->type == MSG_RUN_JOB) {
 		spec.a = m->num[MSG_RUN_JOB_a];
 		spec.b = m->num[MSG_RUN_JOB_b];
 		spec.passes = m->text;
@@ -145,22 +173,41 @@ static int run_job(struct requests *p, struct err *err)
 	return p->job ? 0 : reply_err(p, &why, err);
 }
 
-/* The original that the proof is about: with the very content that the manager named. */
-static int open_proof_original(const struct requests *p, const struct msg *m, struct err *err)
+/* The file at the path of the request, with the very content that the manager named. */
+static int open_expected(const struct requests *p, const struct msg *m, struct err *err)
 {
 	struct digest d;
+	int fd = open_elf(p, m->text, err);
 
-	if (!digest_equal(&m->digest[0], &m->digest[1]))
-		return install_open_original(p->originals_fd, &m->digest[1], err);
-	int fd = open_elf(m->text, err);
 	if (fd < 0)
 		return -1;
 	int rc = digest_fd(fd, &d, err);
-	if (rc == 0 && !digest_equal(&d, &m->digest[1]))
+	if (rc == 0 && !digest_equal(&d, &m->digest[0]))
 		rc = err_set(err, ERR_REFUSED, "'%s': changed meanwhile", m->text);
 	if (rc < 0)
 		close(fd);
 	return rc < 0 ? -1 : fd;
+}
+
+/* The original that the proof is about: what is at the path, or what the ledger says is the
+ * original of that. */
+static int open_proof_original(const struct requests *p, const struct msg *m, struct err *err)
+{
+	if (folders_check(p->options->folders, m->text, err) < 0)
+		return -1;
+	if (digest_equal(&m->digest[0], &m->digest[1]))
+		return open_expected(p, m, err);
+	if (install_bound(p->ledger_fd, m->text, &m->digest[0], &m->digest[1], err) < 0)
+		return -1;
+	return install_open_original(p->originals_fd, &m->digest[1], err);
+}
+
+/* The request is answered with the reason, which is logged. */
+static int refuse(struct requests *p, const struct err *why, struct err *err)
+{
+	log_refused(p, why);
+	p->swap_failed = true;
+	return reply_err(p, why, err);
 }
 
 /* digest[]: expected at the path, original, generation.  First the proof, see
@@ -178,13 +225,13 @@ static int prove_install(struct requests *p, struct err *err)
 		return err_set(err, ERR_INPUT, "INSTALL of a file that could still change");
 	original = open_proof_original(p, m, &why);
 	if (original < 0)
-		return reply_err(p, &why, err);
+		return refuse(p, &why, err);
 	in[0] = original;
 	in[1] = m->fd[0];
 	p->job = start(p, JOB_VERIFY, in, 2, (unsigned)m->num[MSG_INSTALL_memory_mib],
 		       (unsigned)m->num[MSG_INSTALL_cpu_s], m, &why);
 	close(original);
-	return p->job ? 0 : reply_err(p, &why, err);
+	return p->job ? 0 : refuse(p, &why, err);
 }
 
 static int finish_install(struct requests *p, const struct job_result *proof, struct err *err)
@@ -193,41 +240,85 @@ static int finish_install(struct requests *p, const struct job_result *proof, st
 	struct err why = { 0 };
 
 	if (proof->exit_code) {
-		err_set(&why, ERR_REFUSED, "not proven to be the same program: %s",
-			proof->reason);
-		return reply_err(p, &why, err);
+		err_set(&why, ERR_REFUSED, "'%s': not proven to be the same program: %s",
+			m->text, proof->reason);
+		return refuse(p, &why, err);
 	}
 	struct install_request r = {
 		.path = m->text, .expected = m->digest[0], .original = m->digest[1],
 		.generation = m->digest[2], .generation_fd = m->fd[0],
-		.originals_fd = p->originals_fd,
+		.originals_fd = p->originals_fd, .ledger_fd = p->ledger_fd,
 		.allow_hard_links = m->num[MSG_INSTALL_hard_links] != 0,
 	};
 	if (install_generation(&r, &why) < 0)
-		return reply_err(p, &why, err);
+		return refuse(p, &why, err);
+	log_done(p);
 	return reply_ok(p, err);
 }
 
-static int restore(struct requests *p, struct err *err)
+/* No list of folders here: the ledger knows the path, and who took a folder off the command
+ * line wants the originals in it back. */
+static int restore(struct requests *p, bool edited, struct err *err)
 {
 	const struct msg *m = &p->request;
 	struct restore_request r = {
 		.path = m->text, .expected = m->digest[0], .original = m->digest[1],
-		.originals_fd = p->originals_fd,
+		.edited = edited ? &m->digest[2] : NULL,
+		.originals_fd = p->originals_fd, .ledger_fd = p->ledger_fd,
 		.allow_hard_links = m->num[MSG_RESTORE_hard_links] != 0,
 	};
 	struct err why = { 0 };
 
 	if (install_restore(&r, &why) < 0)
-		return reply_err(p, &why, err);
+		return refuse(p, &why, err);
+	log_done(p);
 	return reply_ok(p, err);
+}
+
+/* digest[]: expected at the path, original, the generation that the ledger knows.  When the
+ * first and the last differ, somebody edited the generation, which is to be shown, with the
+ * generation's block map: see finish_restore(). */
+static int prove_restore(struct requests *p, struct err *err)
+{
+	const struct msg *m = &p->request;
+	struct err why = { 0 };
+	int in[3] = { -1, -1, -1 };
+
+	if (digest_equal(&m->digest[0], &m->digest[2]))
+		return restore(p, false, err);
+	if (m->nfd != 1)
+		return err_set(err, ERR_INPUT, "RESTORE over another file without a map");
+	if (install_bound(p->ledger_fd, m->text, &m->digest[2], &m->digest[1], &why) < 0)
+		return refuse(p, &why, err);
+	in[0] = install_open_original(p->originals_fd, &m->digest[1], &why);
+	in[1] = in[0] < 0 ? -1 : open_expected(p, m, &why);
+	in[2] = m->fd[0];
+	if (in[1] >= 0)
+		p->job = start(p, JOB_DERIVED, in, 3, (unsigned)m->num[MSG_RESTORE_memory_mib],
+			       (unsigned)m->num[MSG_RESTORE_cpu_s], m, &why);
+	for (int i = 0; i < 2; i++)
+		if (in[i] >= 0)
+			close(in[i]);
+	return p->job ? 0 : refuse(p, &why, err);
+}
+
+static int finish_restore(struct requests *p, const struct job_result *proof, struct err *err)
+{
+	struct err why = { 0 };
+
+	if (proof->exit_code == 0)
+		return restore(p, true, err);
+	err_set(&why, ERR_REFUSED, "'%s': not shown to be an edited generation: %s",
+		p->request.text, proof->reason);
+	return refuse(p, &why, err);
 }
 
 static int check(struct requests *p, struct err *err)
 {
 	struct err why = { 0 };
 
-	if (install_check(p->request.text, p->request.num[MSG_CHECK_hard_links] != 0, &why) < 0)
+	if (folders_check(p->options->folders, p->request.text, &why) < 0 ||
+	    install_check(p->request.text, p->request.num[MSG_CHECK_hard_links] != 0, &why) < 0)
 		return reply_err(p, &why, err);
 	return reply_ok(p, err);
 }
@@ -246,7 +337,7 @@ int requests_take(struct requests *p, struct msg *m, struct err *err)
 	p->request = *m;
 	switch (m->type) {
 	case MSG_OPEN_FILE:
-		fd = open_elf(m->text, &why);
+		fd = open_elf(p, m->text, &why);
 		return reply_fd(p, fd, &why, err);
 	case MSG_OPEN_POLICY:
 		fd = open_policy(p->options->policy, &why);
@@ -261,7 +352,7 @@ int requests_take(struct requests *p, struct msg *m, struct err *err)
 	case MSG_INSTALL:
 		return prove_install(p, err);
 	case MSG_RESTORE:
-		return restore(p, err);
+		return prove_restore(p, err);
 	case MSG_SYNC:
 		p->syncing = true;
 		p->sync = patience_begin(role_now_ms(), SYNC_MS);
@@ -286,6 +377,8 @@ int requests_step(struct requests *p, struct err *err)
 	p->job_cpu_ms += result.cpu_ms;
 	if (p->request.type == MSG_INSTALL)
 		rc = finish_install(p, &result, err);
+	else if (p->request.type == MSG_RESTORE)
+		rc = finish_restore(p, &result, err);
 	else
 		rc = reply(p, result.exit_code == 0 ? ERR_NONE : result.exit_code == 3 ?
 			   ERR_REFUSED : ERR_INPUT, result.exit_code, result.reason,

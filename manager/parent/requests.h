@@ -1,9 +1,10 @@
 /* requests.h - services of the privileged parent for the manager
  *
  * The manager asks with a message of fixed form (lib/msg.def) and gets one REPLY with the same
- * serial.  It is trusted with which files Morph works on, not with what is done to them: only
- * regular ELF files are opened for it, and nothing is installed but what this process has had
- * proven by a verifier of its own start, from a sealed file.
+ * serial.  It is trusted with which files of the usual folders Morph works on, not with what is
+ * done to them: only programs and libraries are opened for it, nothing is installed but what
+ * this process has had proven by a verifier of its own start, from a sealed file, and nothing
+ * is put back but what this process's own ledger says was there.
  */
 #ifndef MANAGER_PARENT_REQUESTS_H
 #define MANAGER_PARENT_REQUESTS_H
@@ -23,7 +24,7 @@ struct requests {
 	/* of morph-edit: another one, so that a job that broke out of all else would not be
 	 * the manager either */
 	struct job_user job_user;
-	int originals_fd;
+	int originals_fd, ledger_fd;
 	int reply_sock;		/* to the manager */
 
 	bool busy;		/* one request at a time; a second one is a lie */
@@ -34,6 +35,7 @@ struct requests {
 	uint64_t job_cpu_ms;
 	bool syncing;		/* SYNC: the monitor has been asked */
 	struct patience sync;	/* then it counts as silent */
+	bool swap_failed;	/* traces may be left; whoever sees to them takes this back */
 	bool monitor_silent;	/* it let a SYNC's time pass; whoever ends it takes this back */
 };
 

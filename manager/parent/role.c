@@ -178,7 +178,8 @@ int role_drop(const struct job_user *user, struct err *err)
 			     setresuid(user->uid, user->uid, user->uid) < 0))
 		return err_set(err, ERR_SYS, "change of user: %s", strerror(errno));
 	/* A change of user forgets the death signal, so it comes after. */
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0 ||
+	    prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 		return err_set(err, ERR_SYS, "prctl: %s", strerror(errno));
 	if (getppid() != parent)
 		return err_set(err, ERR_SYS, "the parent has ended");

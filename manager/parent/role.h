@@ -24,6 +24,7 @@ enum { ROLE_FD_PARENT = 3, ROLE_FD_LISTEN = 4 };
 struct role_options {
 	enum msg_role role;
 	const char *policy, *store, *socket, *user, *job_user, *morph_edit, *morph_verify;
+	const char *folders;		/* see folders.h; "" for none */
 	/* before the proc, sys and run that tell whether the machine is idle */
 	const char *host;
 	bool foreground, no_monitor;
@@ -48,7 +49,8 @@ int role_reap(struct role_child *c);
 /* The user that the roles and jobs run as; change is false when we are that user and not
  * root. */
 int role_user(const char *name, struct job_user *out, struct err *err);
-/* No new privileges, no core files, that user, and death together with the parent. */
+/* No new privileges, no core files, not even for a program that takes them (core_pattern
+ * "|..."), that user, and death together with the parent. */
 int role_drop(const struct job_user *user, struct err *err);
 
 /* One line to standard error; when not in the foreground to syslog, and to standard error only

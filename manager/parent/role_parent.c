@@ -40,8 +40,11 @@
 #include "lib/landlock.h"
 #include "lib/say.h"
 #include "manager/parent/install.h"
+#include "manager/parent/ledger.h"
 #include "manager/parent/requests.h"
+#include "manager/parent/rights.h"
 #include "manager/parent/role.h"
+#include "manager/parent/upkeep.h"
 
 enum {
 	BACKOFF_FIRST_MS = 100, BACKOFF_MOST_MS = 30000,
@@ -63,12 +66,13 @@ struct parent {
 	int signal_fd, listen_fd;
 	/* not in the foreground: who waits for our start; or -1 */
 	int ready_fd;
-	struct install_recovered recovered;
+	struct upkeep upkeep;
 	struct msg counts, lacks;	/* the latest of the monitor */
 	bool configured;		/* the manager has come up once */
 	bool stopping;
 	uint64_t stop_end_ms;
 	bool crashes_watched;	/* by the monitor */
+	struct rights rights;
 	pid_t job_told;		/* of the job that the manager knows of; 0: none */
 	int exit_code;
 };
@@ -188,9 +192,11 @@ static int parent_open(struct parent *p, struct err *err)
 	if (flock(p->requests.originals_fd, LOCK_EX | LOCK_NB) < 0)
 		return err_set(err, ERR_SYS, "'%s': another morphd uses this store",
 			       p->options.store);
-	/* Every program is whole, so sampling goes on; a swap tries again before it begins. */
-	if (install_recover(p->requests.originals_fd, &p->recovered, err) < 0)
-		role_log("no swaps until this is mended: %s", err->text);
+	p->requests.ledger_fd = ledger_open(p->options.store, err);
+	if (p->requests.ledger_fd < 0)
+		return -1;
+	/* Every program is whole, so sampling goes on whatever comes of it. */
+	upkeep_begin(&p->upkeep, p->requests.originals_fd, p->requests.ledger_fd);
 	p->listen_fd = make_socket(p->options.socket, err);
 	return p->listen_fd < 0 ? -1 : 0;
 }
@@ -228,6 +234,8 @@ static void tell_roles(struct parent *p)
 	m.num[MSG_ROLES_manager_starts] = p->manager.child.starts;
 	m.num[MSG_ROLES_monitor_starts] = p->monitor.child.starts;
 	m.num[MSG_ROLES_crashes_watched] = p->monitor.child.pid && p->crashes_watched;
+	m.num[MSG_ROLES_job_namespaces] = p->rights.namespaces;
+	m.num[MSG_ROLES_all_attributes] = p->rights.attributes;
 	if (msg_send(p->manager.child.sock, &m, &err) < 0 ||
 	    (p->counts.type && msg_send(p->manager.child.sock, &p->counts, &err) < 0))
 		give_up(&p->manager, &err);
@@ -245,18 +253,22 @@ static void tell_lacks(struct parent *p)
 
 static void tell_recovered(struct parent *p)
 {
-	struct msg m = { .type = MSG_RECOVERED };
+	struct upkeep *u = &p->upkeep;
 	struct err err;
 
-	if (p->recovered.outcome == INSTALL_NOTHING)
-		return;
-	m.num[MSG_RECOVERED_outcome] = p->recovered.outcome;
-	m.digest[0] = p->recovered.from;
-	m.digest[1] = p->recovered.to;
-	memcpy(m.text, p->recovered.path, strnlen(p->recovered.path, MSG_MAX_TEXT));
-	if (msg_send(p->manager.child.sock, &m, &err) < 0)
-		give_up(&p->manager, &err);
-	p->recovered.outcome = INSTALL_NOTHING;
+	for (int i = 0; i < u->nrecovered && p->manager.child.pid; i++) {
+		const struct install_recovered *r = &u->recovered[i];
+		struct msg m = { .type = MSG_RECOVERED, .digest = { r->from, r->to } };
+
+		m.num[MSG_RECOVERED_outcome] = r->outcome;
+		memcpy(m.text, r->path, strnlen(r->path, MSG_MAX_TEXT));
+		if (msg_send(p->manager.child.sock, &m, &err) < 0) {
+			give_up(&p->manager, &err);
+			return;		/* the next one is told */
+		}
+	}
+	if (p->manager.child.pid)
+		u->nrecovered = 0;
 }
 
 static void start_role(struct parent *p, struct role_state *r)
@@ -495,6 +507,7 @@ static void turn(struct parent *p)
 	struct err err = { 0 };
 	int timeout = keep_running(p), job_timeout = requests_poll(&p->requests, f + 3);
 
+	timeout = until(p->upkeep.next_ms, timeout);
 	f[0] = (struct pollfd){ p->signal_fd, POLLIN, 0 };
 	f[1] = (struct pollfd){ p->manager.child.sock, POLLIN, 0 };
 	f[2] = (struct pollfd){ p->monitor.child.sock, POLLIN, 0 };
@@ -518,6 +531,11 @@ static void turn(struct parent *p)
 		on_role(p, &p->manager);
 	if (requests_job_pid(&p->requests) != p->job_told)
 		tell_roles(p);
+	if (p->requests.swap_failed)
+		upkeep_soon(&p->upkeep);
+	p->requests.swap_failed = false;
+	if (!p->requests.busy && !p->stopping && upkeep_step(&p->upkeep))
+		tell_recovered(p);
 }
 
 static int parent_loop(struct parent *p)
@@ -580,6 +598,8 @@ int role_parent(const struct role_options *o)
 		 "replace "
 		 "programs by proven ones",
 		 (int)getpid(), (int)geteuid(), (int)p.requests.job_user.uid);
+	p.rights = rights_here();
+	rights_log(&p.rights);
 	if (!landlock_version())
 		role_log("this kernel has no Landlock: a broken part of Morph could read what "
 			 "everybody may read");

@@ -1,12 +1,12 @@
-/* attribute.c - from samples to blocks
+/* attribute.c - finds for each sample of a spool file the block of the original that it is in
  *
  *   sample --spaces--> (file, offset) --sample set--> sorted places of one file
  *          --places of that file--> block of the original
  *
  * The walk over the spool touches neither tables nor the store; each module is looked at once,
- * for all its distinct places.
+ * for all its distinct places.  Two other results come out of the same walk:
  *
- *   sample --runs--> time of processes by kind, in each file and in the rest
+ *   sample --runs--> CPU time of processes by kind, inside and outside of each mapped file
  *
  *   state --spaces--> state set of one file --stream--> confined interpreter --text--> edges
  */
@@ -18,6 +18,7 @@
 
 #include "lib/err.h"
 #include "lib/memory.h"
+#include "lib/search.h"
 #include "lib/statesample.h"
 #include "manager/samples/runs.h"
 #include "manager/samples/sampleset.h"
@@ -26,10 +27,11 @@
 #include "manager/samples/userset.h"
 #include "monitor/spool.h"
 
-enum { CRASHES_MAX = 64, CRASH_FILES_MAX = 256 };	/* of one spool file; of one process */
+/* Of one user in one spool file; chosen, further crashes are only counted. */
+enum { CRASHES_MAX = 16 };
 
 struct crashed_file {
-	uint32_t pid, signal, file;
+	uint32_t pid, signal, uid, file;
 };
 
 struct attribute {
@@ -44,7 +46,11 @@ struct attribute {
 	/* samples in code made at run time, by program */
 	struct topnames made;
 	uint64_t bad_blocks, newest_ns;
-	uint32_t ncrash, ncrashed;		/* processes, and files that they had mapped */
+	/* by place in user[], those of all others at the end */
+	uint32_t *ncrash;
+	const uint32_t *user;
+	uint32_t nuser;
+	uint32_t ncrashed;			/* files that are to blame, perhaps */
 	struct crashed_file *crashed;
 };
 
@@ -54,7 +60,16 @@ struct attribute *attribute_new(struct spaces *spaces)
 
 	a->spaces = spaces;
 	a->runs = runs_new(spaces);
+	a->ncrash = memory_new(1, sizeof(*a->ncrash));
 	return a;
+}
+
+void attribute_users(struct attribute *a, const uint32_t *uid, uint32_t n)
+{
+	a->user = uid;
+	a->nuser = n;
+	free(a->ncrash);
+	a->ncrash = memory_new(n + (size_t)1, sizeof(*a->ncrash));
 }
 
 static void collector_clear(struct attribute *a)
@@ -71,7 +86,8 @@ static void collector_clear(struct attribute *a)
 	a->newest_ns = 0;
 	free(a->crashed);
 	a->crashed = NULL;
-	a->ncrash = a->ncrashed = 0;
+	a->ncrashed = 0;
+	memset(a->ncrash, 0, (a->nuser + (size_t)1) * sizeof(*a->ncrash));
 }
 
 void attribute_free(struct attribute *a)
@@ -80,6 +96,7 @@ void attribute_free(struct attribute *a)
 		return;
 	collector_clear(a);
 	runs_free(a->runs);
+	free(a->ncrash);
 	free(a);
 }
 
@@ -123,20 +140,39 @@ static void take_sample(struct attribute *a, const struct spool_event *ev)
 		a->counter[COUNTER_NOSTATES]++;
 }
 
-/* A fork bomb that crashes is not told in full: what matters is that it crashed. */
+static uint32_t *crashes_of(struct attribute *a, uint32_t uid)
+{
+	uint32_t at = search_first(i, 0, a->nuser, a->user[i] < uid);
+
+	return &a->ncrash[at < a->nuser && a->user[at] == uid ? at : a->nuser];
+}
+
+static void add_crashed(struct attribute *a, const struct spool_event *ev, uint32_t file)
+{
+	a->crashed = memory_grow(a->crashed, a->ncrashed + (size_t)1, sizeof(*a->crashed));
+	a->crashed[a->ncrashed++] = (struct crashed_file){ ev->pid, ev->crash.signal,
+							   ev->crash.uid, file };
+}
+
+/* Where the fault was, and the program, which may have passed on what came to grief elsewhere;
+ * what else was mapped says nothing.  A fork bomb that crashes is not told in full, and takes
+ * nobody else's place. */
 static void take_crash(struct attribute *a, const struct spool_event *ev)
 {
-	uint32_t file[CRASH_FILES_MAX];
+	const struct space_run *run = spaces_run(a->spaces, ev->pid);
+	uint32_t file = UINT32_MAX, *n = crashes_of(a, ev->crash.uid);
+	file_off off;
 
 	a->counter[COUNTER_CRASHES]++;
-	if (a->ncrash++ >= CRASHES_MAX)
+	if (*n == CRASHES_MAX) {
+		a->counter[COUNTER_CRASHES_OVER]++;
 		return;
-	uint32_t n = spaces_files_of(a->spaces, ev->pid, file, CRASH_FILES_MAX);
-	a->crashed =
-		memory_grow(a->crashed, a->ncrashed + (size_t)n + 1, sizeof(*a->crashed));
-	for (uint32_t i = 0; i < n; i++)
-		a->crashed[a->ncrashed++] =
-			(struct crashed_file){ ev->pid, ev->signal, file[i] };
+	}
+	++*n;
+	if (spaces_find(a->spaces, ev->pid, ev->crash.pc, &file, &off) == SPACE_FILE)
+		add_crashed(a, ev, file);
+	if (run && run->exe && run->exe - 1 != file)
+		add_crashed(a, ev, run->exe - 1);
 }
 
 void attribute_states(struct attribute *a, struct statefeed *feed)
@@ -258,18 +294,17 @@ static uint32_t write_states(const struct stateset *set, const struct blockindex
 
 	statesample_write_header(out);
 	for (uint32_t i = 0; i < n; i++) {
-		struct statesample s = { .pc = item[i].pc, .rflags = item[i].state.rflags };
+		struct statesample s = { .pc = item[i].pc };
 		uint64_t addr;
 
 		if (blockindex_addr(index, item[i].off, &addr) < 0)
 			continue;
+		const struct spool_state state = stateset_state(set, &item[i]);
 		s.bias = s.pc - addr;		/* how far the loader moved it */
-		memcpy(s.gpr, item[i].state.gpr, sizeof(s.gpr));
-		s.stack = bytes_at(wr_bytes(&set->stack), item[i].stack_at,
-				   item[i].state.stack_bytes);
-		s.memory = bytes_at(wr_bytes(&set->stack),
-				    item[i].stack_at + item[i].state.stack_bytes,
-				    item[i].state.memory_bytes);
+		s.rflags = state.rflags;
+		memcpy(s.gpr, state.gpr, sizeof(s.gpr));
+		s.stack = (struct bytes){ state.stack, state.stack_bytes };
+		s.memory = (struct bytes){ state.memory, state.memory_bytes };
 		statesample_write(&s, out);
 		written++;
 	}
@@ -281,7 +316,7 @@ static void add_states(struct attribution *r, const struct attribute *a, uint32_
 		       const struct attribute_resolver *resolver,
 		       const struct attribute_target *target)
 {
-	struct wr stream = { 0 };
+	struct wr stream = { .secret = true };
 	struct edgecounts edges = { 0 };
 	uint32_t n, written;
 	struct err err;
@@ -301,7 +336,6 @@ static void add_states(struct attribution *r, const struct attribute *a, uint32_
 		edgecounts_add(&m->edges, &edges, 1);
 		edgecounts_free(&edges);
 	}
-	explicit_bzero(stream.p, stream.n);
 	wr_free(&stream);
 }
 
@@ -387,7 +421,7 @@ static int resolve_crashes(const struct attribute *a, const struct attribute_res
 		if (!known)
 			continue;
 		add_crash(r, &(struct attribute_crash){ target.module, target.generation,
-							c->pid, c->signal });
+							c->pid, c->signal, c->uid });
 		if (resolver->release)
 			resolver->release(resolver->ctx, &target);
 	}

@@ -1,5 +1,4 @@
-/* attribute.h - from samples of a spool to blocks of original modules, and from their states to
- * edges
+/* attribute.h - turns samples of a spool into counts of blocks, and their states into edges
  *
  * Two steps.  attribute_spool() walks a spool file and gathers a sample set: (mapped file,
  * offset) -> samples, without looking into any module.  attribute_resolve() then takes one
@@ -27,7 +26,7 @@ struct attribute_target {
 	uint64_t module;		/* the resolver's name for the original module, e.g. its
 					 * number in the store */
 	const struct blockindex *index;	/* NULL: all samples count as outside */
-	uint32_t generation;		/* number of the mapped file's, 0: the original */
+	uint32_t generation;		/* that the mapped file is; 0: the original */
 	void *own;			/* the resolver's */
 };
 
@@ -38,8 +37,9 @@ struct attribute_resolver {
 		       struct err *err);
 	/* may be NULL */
 	void (*release)(void *ctx, const struct attribute_target *target);
-	/* Before release(): the edges that `morph-edit interpret` sees in `states`, a stream of
-	 * lib/statesample.h, into *out, zeroed.  NULL, or -1: they are dropped, and counted. */
+	/* Called before release().  Fills *out, which is zeroed, with the edges and calls that
+	 * `morph-edit interpret` sees in `states`, a stream of lib/statesample.h.  Without this
+	 * function, or when it returns -1, the states are dropped, and counted as dropped. */
 	int (*interpret)(void *ctx, const struct attribute_target *target, struct bytes states,
 			 struct edgecounts *out, struct err *err);
 	void *ctx;
@@ -55,10 +55,11 @@ struct attribute_module {
 	struct edgecounts edges;
 };
 
-struct attribute_crash {	/* a process died that had this module mapped */
+/* A fault in this module killed a process, or one elsewhere a process whose program it is. */
+struct attribute_crash {
 	uint64_t module;
 	uint32_t generation;
-	uint32_t pid, signal;
+	uint32_t pid, signal, uid;
 };
 
 struct attribute_use {		/* processes of one kind that had this module mapped */
@@ -100,6 +101,9 @@ void attribute_states(struct attribute *a, struct statefeed *feed);
 /* Samples read from now on are entered there (NULL: nowhere); stays the caller's. */
 struct userset;
 void attribute_whose(struct attribute *a, struct userset *users);
+/* Users, ascending, whose crashes are counted for each; those of all others are together.
+ * Stays the caller's. */
+void attribute_users(struct attribute *a, const uint32_t *uid, uint32_t n);
 /* Reads the spool file to its end.  May be called for several files before resolving. */
 void attribute_spool(struct attribute *a, struct spool_reader *r);
 /* Resolves what was gathered and empties the collector.  *out must be zeroed before the

@@ -1,4 +1,4 @@
-/* blockcounts.c - samples by block, sorted by radix: digit by digit, the last one first
+/* blockcounts.c - sorts samples by block with a radix sort, the last digit first
  *
  * An array that is in order already is left as it is.
  */

@@ -1,4 +1,6 @@
-/* blockcounts.h - samples by block: sorted, and added up, malloc-backed (lib/memory.h)
+/* blockcounts.h - arrays of samples by block: sorts them, and adds two up
+ *
+ * Arrays are malloc-backed (lib/memory.h).
  */
 #ifndef MANAGER_SAMPLES_BLOCKCOUNTS_H
 #define MANAGER_SAMPLES_BLOCKCOUNTS_H

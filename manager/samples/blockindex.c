@@ -1,4 +1,4 @@
-/* blockindex.c - blocks and images of blocks as compact ranges; see blockindex.h
+/* blockindex.c - makes and searches the index of blockindex.h: blocks and images as ranges
  *
  * An address is looked for among the images of a generation first, then among the blocks at
  * their original addresses.

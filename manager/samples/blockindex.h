@@ -1,7 +1,7 @@
 /* blockindex.h - from a place in a mapped file to the block of the original
  *
- * What a block table and, for a generation, its block map say, in a form that is small enough
- * to be kept and quick to search: lib/ranges.h.  Malloc-backed (lib/memory.h).
+ * Holds what a block table and, for a generation, its block map say, in a form that is small
+ * enough to be kept and quick to search (lib/ranges.h).  Malloc-backed (lib/memory.h).
  */
 #ifndef MANAGER_SAMPLES_BLOCKINDEX_H
 #define MANAGER_SAMPLES_BLOCKINDEX_H
@@ -25,25 +25,26 @@ uint32_t blockindex_block(const struct blockindex *p, file_off off);
 /* Address of the place in the file itself; -1 when in no executable segment. */
 int blockindex_addr(const struct blockindex *p, file_off off, uint64_t *out);
 
-/* --- those that are kept --- */
+/* --- a cache of indexes, from one spool file to the next --- */
 
-/* By contents, so they hold for ever.  When there are more than max_bytes, those go that
- * were asked for neither in this round nor in the one before, and if that is not enough the
- * newest one: rounds ask for much the same ones in the same order, so the oldest would be
- * those that are wanted next. */
+/* An index is kept by the content of the file that it is of, so it never becomes wrong.  When
+ * the cache exceeds max_bytes, those indexes are dropped that were asked for neither in this
+ * round nor in the one before, and if that is not enough the newest one.  (The oldest would be
+ * wrong: each round asks for much the same indexes in the same order; they are wanted next.) */
 struct blockindex_kept;
 struct blockindex_kept *blockindex_kept_new(size_t max_bytes);
 void blockindex_kept_free(struct blockindex_kept *k);	/* NULL is allowed */
+/* Begins a round. */
 void blockindex_kept_round(struct blockindex_kept *k);
-/* NULL: not there.  Valid until blockindex_kept_trim(). */
+/* NULL: not in the cache.  Valid until blockindex_kept_trim(). */
 const struct blockindex *blockindex_kept_get(struct blockindex_kept *k,
 					     const struct digest *content);
-/* Takes p over. */
+/* Enters p, which the cache owns from now on. */
 void blockindex_kept_put(struct blockindex_kept *k, const struct digest *content,
 		     const struct digest *original, struct blockindex *p);
-/* Brings it below the limit. */
+/* Drops indexes until the cache is below its limit. */
 void blockindex_kept_trim(struct blockindex_kept *k);
-/* Its block table is another one now. */
+/* Drops the indexes of an original whose block table has changed. */
 void blockindex_kept_forget(struct blockindex_kept *k, const struct digest *original);
 size_t blockindex_kept_bytes(const struct blockindex_kept *k);
 

@@ -1,4 +1,4 @@
-/* counter.c - the names and the help texts of counter.def */
+/* counter.c - the table of names and help texts that counter.def makes */
 #include "manager/samples/counter.h"
 
 const char *const counter_name[NCOUNTER] = {

@@ -1,4 +1,4 @@
-/* counter.h - the kinds by which samples are counted (counter.def) */
+/* counter.h - what can become of a sample: a counter for each line of counter.def */
 #ifndef MANAGER_SAMPLES_COUNTER_H
 #define MANAGER_SAMPLES_COUNTER_H
 

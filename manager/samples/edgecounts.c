@@ -1,4 +1,4 @@
-/* edgecounts.c - counts of edges and calls, sorted; see edgecounts.h
+/* edgecounts.c - reads, adds and scales the counts of edges and calls of edgecounts.h
  *
  * Tested by tests/unit/manager/samples/test_attribute.c.
  */

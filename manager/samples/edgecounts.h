@@ -1,8 +1,9 @@
-/* edgecounts.h - which ways control was seen to go in one original module: counts, nothing else
+/* edgecounts.h - how often edges and calls of one original module were seen
  *
- * What is left of states once a confined `morph-edit interpret` has looked at them.  Places are
- * in terms of the module's block table, against which the job's text is checked: a job that was
- * led astray by a hostile program can tell wrong counts, but none of places that do not exist.
+ * These counts are all that is kept of states once a confined `morph-edit interpret` has looked
+ * at them.  Places are given by the module's block table, against which the job's text is
+ * checked: a job that a hostile program has taken over can report wrong counts, but none of a
+ * place that does not exist.
  */
 #ifndef MANAGER_SAMPLES_EDGECOUNTS_H
 #define MANAGER_SAMPLES_EDGECOUNTS_H
@@ -33,8 +34,9 @@ struct edgecounts {			/* zeroed: empty; malloc-backed */
 	struct edgecounts_call *call;	/* ascending by block, at, target, each once */
 };
 
-/* Reads the job's text.  Lines with places that the table does not have, or counts under
- * 1/2, are left out; a malformed text, or one of another original, is an error. */
+/* Reads the job's text, a profile.  Lines with places that the table does not have, or with
+ * counts that round to 0, are left out; a malformed text, or one of another original, is an
+ * error. */
 int edgecounts_read(struct bytes text, const struct blocktable *t, struct edgecounts *out,
 	       struct err *err);
 /* Adds each count of `from` times `unit`; counts that would be too large stay at the

@@ -1,4 +1,4 @@
-/* mapping.c - a treap in one array, and a list to search when nothing changes for a while
+/* mapping.c - keeps mappings in a treap, and in a sorted list while nothing changes
  *
  * WHY      Any process can map and unmap as fast as it likes, at addresses of its choice. With
  *          a sorted array every event would move half of it; here it costs O(log n) whatever
@@ -39,6 +39,7 @@ struct mappings {
 	uint32_t used, cap;	/* of node[]; 0 is taken */
 	uint32_t free;		/* list through .left */
 	struct node *node;
+	uint32_t round;		/* of the last mappings_renumber() */
 	uint32_t searches;	/* since the last change */
 	struct listed *list;
 };
@@ -198,25 +199,57 @@ static bool cut_last(struct mappings *t, uint32_t i, uint64_t at, uint64_t end,
 	return over;
 }
 
-struct mappings *mappings_put(struct mappings *t, const struct mapping *add)
+/* Cuts [start, end) out and enters `add`, which is that, or NULL. */
+static struct mappings *change(struct mappings *t, uint64_t start, uint64_t end,
+			       const struct mapping *add)
 {
 	uint32_t below, above, covered;
 	struct mapping rest;
 	bool has_rest;
 
-	assert(add->start < add->end);
+	assert(start < end);
 	t = writable(t);
-	split(t, t->root, add->start, &below, &above);
-	split(t, above, add->end, &covered, &above);
-	has_rest = cut_last(t, below, add->start, add->end, &rest);
+	split(t, t->root, start, &below, &above);
+	split(t, above, end, &covered, &above);
+	has_rest = cut_last(t, below, start, end, &rest);
 	if (!has_rest && covered)
-		has_rest = cut_last(t, covered, add->end, add->end, &rest);
+		has_rest = cut_last(t, covered, end, end, &rest);
 	free_tree(t, covered);
-	below = join(t, below, new_node(t, add));
+	if (add)
+		below = join(t, below, new_node(t, add));
 	if (has_rest)
 		below = join(t, below, new_node(t, &rest));
 	t->root = join(t, below, above);
 	return t;
+}
+
+struct mappings *mappings_put(struct mappings *t, const struct mapping *add)
+{
+	return change(t, add->start, add->end, add);
+}
+
+struct mappings *mappings_cut(struct mappings *t, uint64_t start, uint64_t end)
+{
+	return mappings_count(t) ? change(t, start, end, NULL) : t;
+}
+
+static void renumber(struct mappings *t, uint32_t i, const uint32_t *number, uint32_t first)
+{
+	if (!i)
+		return;
+	renumber(t, t->node[i].left, number, first);
+	if (t->node[i].m.file >= first)
+		t->node[i].m.file = number[t->node[i].m.file - first] + first;
+	renumber(t, t->node[i].right, number, first);
+}
+
+void mappings_renumber(struct mappings *t, const uint32_t *number, uint32_t first,
+		       uint32_t round)
+{
+	if (!t || t->round == round)
+		return;
+	t->round = round;
+	renumber(t, t->root, number, first);
 }
 
 static const struct mapping *find_in_tree(const struct mappings *t, uint64_t addr)

@@ -1,13 +1,13 @@
-/* runs.c - time of processes by kind, in each file and in the rest; see runs.h
+/* runs.c - adds up the CPU time of processes, by kind and by mapped file; see runs.h
  *
  * Two open hash tables, at most half full.  The first counts samples by process and file as
  * they come; when a process ends, or the spool file does, they go over into the second, by kind
- * and file.  What a process that goes on has had is kept with it in the spaces, so that a run
- * may take days.
+ * and file.  The time of a process that has not ended is kept with it in the spaces, so that a
+ * run may take days.
  *
- * INVARIANT  counts of the first table are 0 for every process that has ended, whose number may
- *            come again, but for files that it no longer had mapped; so no file has more than
- *            all of a process.
+ * INVARIANT  When a process has ended, its counts in the first table are 0, because its number
+ *            may be used again; only counts of files that it no longer had mapped may be left.
+ *            So no file is ever given more than all the time of a process.
  */
 #include "manager/samples/runs.h"
 
@@ -18,7 +18,7 @@
 #include "manager/samples/space.h"
 #include "monitor/spool.h"
 
-enum { FREE = 0, TOTAL = 1, FILE_FIRST = 2, FILES_MAX = 256 };
+enum { FREE = 0, TOTAL = 1, FILE_FIRST = 2, FILES_MAX = 256 };	/* FILES_MAX: chosen */
 
 struct count {
 	uint32_t pid, file;		/* FREE, TOTAL, or a file + FILE_FIRST */

@@ -1,8 +1,10 @@
-/* sampleset.c - places in the order they come, folded together now and then
+/* sampleset.c - gathers places in the order they come, and folds equal ones now and then
  *
- * A hash table of all places would miss the cache at every sample.  Writing them down one after
- * the other and sorting does not: by digits, the last first, of those that differ at all.  A
- * small table of places that were there lately catches most of those that come again and again.
+ * A hash table of all places would miss the cache at every sample.  Writing the places down one
+ * after the other and sorting them later does not.  They are sorted by radix, the last digit
+ * first, without the digits in which all are equal.  A small table of recent places catches
+ * most of those that come again and again.  The sizes of digits and tables were chosen, and not
+ * measured one by one.
  *
  * INVARIANTS
  *   I1  item[0 .. nfolded) is ascending, every place once;

@@ -10,7 +10,7 @@
 
 #include "lib/addr.h"
 
-enum { SAMPLESET_MAX = 1 << 21 };
+enum { SAMPLESET_MAX = 1 << 21 };	/* places, 16 bytes each; chosen */
 
 struct sampleset_item {
 	file_off off;

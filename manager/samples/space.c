@@ -1,4 +1,4 @@
-/* space.c - processes, their mappings, and the files that are mapped
+/* space.c - follows processes and their mappings, and gives mapped files short numbers
  *
  *   pid  --hash-->  struct mappings (shared after fork)  --file index-->  struct space_file
  *
@@ -9,12 +9,14 @@
  *   I1  both hash tables are open with linear probing, at most half full, sizes powers of two;
  *   I2  nmapping is the sum of mappings_count() over all processes, shared sets counted for
  *       each;
- *   I3  the program of a process is the first file that is mapped after its exec: so the kernel
- *       does it;
+ *   I3  the program of a process is the first file that is mapped after its exec, because the
+ *       kernel maps it first;
  *   I4  the kernel does not tell of munmap: a stale range stays until a later mapping cuts it,
  *       exec or exit clears it.  No sample can fall into it meanwhile;
  *   I5  a mapping that cannot be entered takes those of its process with it: what it would have
- *       cut must not be found any more.
+ *       cut must not be found any more;
+ *   I6  a process is `dirty` when its file, the one it was started from, or its mappings differ
+ *       from its row, if it has one.
  */
 #include "manager/samples/space.h"
 
@@ -25,44 +27,22 @@
 
 #include "lib/err.h"
 #include "lib/memory.h"
-#include "manager/samples/mapping.h"
+#include "manager/samples/space_impl.h"
 #include "monitor/spool.h"
 
-/* mapping.file; files from FILE_FIRST */
-enum { FILE_ANON = 0, FILE_VDSO = 1, FILE_FIRST = 2 };
-
-struct process {
-	uint32_t pid;
-	uint32_t threads;	/* seen to begin and not to end, besides the first one */
-	bool used;
-	bool headless;		/* its first thread has ended, others have not */
-	struct space_run run;
-	struct mappings *map;
-};
-
-struct spaces {
-	struct spaces_limits limit;
-	struct process *process;
-	uint32_t nprocess, process_cap;
-	uint64_t nmapping;
-	struct space_file *file;
-	uint32_t nfile, file_cap;
-	uint32_t *file_hash;		/* index + 1; file_cap * 2 of them */
-	uint64_t refused;
-};
-
-static void start_empty(struct spaces *s)
+void space_start_empty(struct spaces *s)
 {
 	s->process_cap = 1024;
 	s->process = memory_new(s->process_cap, sizeof(*s->process));
 	s->file_cap = 256;
 	s->file = memory_new(s->file_cap, sizeof(*s->file));
 	s->file_hash = memory_new(2 * (size_t)s->file_cap, sizeof(*s->file_hash));
-	s->nprocess = s->nfile = 0;
-	s->nmapping = 0;
+	s->nprocess = s->nfile = s->nfile_compact = s->ngone = 0;
+	s->nmapping = s->path_bytes = 0;
+	s->anew = true;
 }
 
-static void clear(struct spaces *s)
+void space_clear(struct spaces *s)
 {
 	for (uint32_t i = 0; i < s->process_cap; i++)
 		if (s->process[i].used)
@@ -86,7 +66,15 @@ struct spaces *spaces_new(const struct spaces_limits *limits)
 		s->limit.mappings = 1048576;
 	if (!s->limit.files)
 		s->limit.files = 65536;
-	start_empty(s);
+	if (!s->limit.path_bytes)
+		s->limit.path_bytes = 16 << 20;
+	if (!s->limit.process_mappings)
+		s->limit.process_mappings = 4096;
+	if (!s->limit.user_mappings)
+		s->limit.user_mappings = 32768;
+	if (!s->limit.user_processes)
+		s->limit.user_processes = 8192;
+	space_start_empty(s);
 	return s;
 }
 
@@ -94,7 +82,8 @@ void spaces_free(struct spaces *s)
 {
 	if (!s)
 		return;
-	clear(s);
+	space_clear(s);
+	free(s->gone);
 	free(s);
 }
 
@@ -106,7 +95,7 @@ static uint32_t home_of(const struct spaces *s, uint32_t pid)
 }
 
 /* The process's slot, or the free one where it would go. */
-static struct process *slot_of(const struct spaces *s, uint32_t pid)
+struct process *space_slot(const struct spaces *s, uint32_t pid)
 {
 	uint32_t i = home_of(s, pid);
 
@@ -124,7 +113,7 @@ static void grow_processes(struct spaces *s)
 	s->process = memory_new(s->process_cap, sizeof(*s->process));
 	for (uint32_t i = 0; i < n; i++)
 		if (old[i].used)
-			*slot_of(s, old[i].pid) = old[i];
+			*space_slot(s, old[i].pid) = old[i];
 	free(old);
 }
 
@@ -133,16 +122,29 @@ static void process_clear(struct spaces *s, struct process *p)
 	s->nmapping -= mappings_count(p->map);
 	mappings_drop(p->map);
 	p->map = NULL;
+	p->dirty = true;
+}
+
+/* Its row is to go when the rest is saved. */
+static void forget_row(struct spaces *s, uint32_t pid)
+{
+	if (s->ngone == s->gone_cap) {
+		s->gone_cap = s->gone_cap ? 2 * s->gone_cap : 64;
+		s->gone = memory_grow(s->gone, s->gone_cap, sizeof(*s->gone));
+	}
+	s->gone[s->ngone++] = pid;
 }
 
 static void process_leave(struct spaces *s, uint32_t pid)
 {
-	struct process *p = slot_of(s, pid);
+	struct process *p = space_slot(s, pid);
 	uint32_t mask = s->process_cap - 1;
 
 	if (!p->used)
 		return;
 	process_clear(s, p);
+	if (p->saved)
+		forget_row(s, pid);
 	s->nprocess--;
 
 	/* Move back those that would no longer be found because of the hole. */
@@ -168,9 +170,9 @@ static bool sweep(struct spaces *s)
 }
 
 /* The process, entered if it is new; NULL (and counted) when there is no room. */
-static struct process *process_enter(struct spaces *s, uint32_t pid)
+struct process *space_enter(struct spaces *s, uint32_t pid)
 {
-	struct process *p = slot_of(s, pid);
+	struct process *p = space_slot(s, pid);
 
 	if (p->used)
 		return p;
@@ -178,12 +180,12 @@ static struct process *process_enter(struct spaces *s, uint32_t pid)
 		s->refused++;
 		return NULL;
 	}
-	p = slot_of(s, pid);		/* the sweep moves slots */
+	p = space_slot(s, pid);		/* the sweep moves slots */
 	if (2 * (s->nprocess + 1) > s->process_cap) {
 		grow_processes(s);
-		p = slot_of(s, pid);
+		p = space_slot(s, pid);
 	}
-	*p = (struct process){ .pid = pid, .used = true };
+	*p = (struct process){ .pid = pid, .used = true, .dirty = true };
 	s->nprocess++;
 	return p;
 }
@@ -219,18 +221,23 @@ static uint32_t *file_slot(const struct spaces *s, const struct space_file *f)
 	return &s->file_hash[i];
 }
 
-static void grow_files(struct spaces *s)
+void space_hash_files(struct spaces *s)
 {
-	s->file_cap *= 2;
-	s->file = memory_grow(s->file, s->file_cap, sizeof(*s->file));
 	free(s->file_hash);
 	s->file_hash = memory_new(2 * (size_t)s->file_cap, sizeof(*s->file_hash));
 	for (uint32_t i = 0; i < s->nfile; i++)
 		*file_slot(s, &s->file[i]) = i + 1;
 }
 
+static void grow_files(struct spaces *s)
+{
+	s->file_cap *= 2;
+	s->file = memory_grow(s->file, s->file_cap, sizeof(*s->file));
+	space_hash_files(s);
+}
+
 /* -1 (and counted) when there is no room. */
-static int file_enter(struct spaces *s, const struct space_file *f, uint32_t *out)
+int space_file_enter(struct spaces *s, const struct space_file *f, uint32_t *out)
 {
 	uint32_t *slot = file_slot(s, f);
 
@@ -238,7 +245,9 @@ static int file_enter(struct spaces *s, const struct space_file *f, uint32_t *ou
 		*out = *slot - 1;
 		return 0;
 	}
-	if (s->nfile >= s->limit.files) {
+	size_t n = strlen(f->path);
+
+	if (s->nfile >= s->limit.files || n > s->limit.path_bytes - s->path_bytes) {
 		s->refused++;
 		return -1;
 	}
@@ -248,6 +257,7 @@ static int file_enter(struct spaces *s, const struct space_file *f, uint32_t *ou
 	}
 	s->file[s->nfile] = *f;
 	s->file[s->nfile].path = memory_need(strdup(f->path));
+	s->path_bytes += n;
 	*out = s->nfile++;
 	*slot = s->nfile;
 	return 0;
@@ -267,7 +277,7 @@ const struct space_file *spaces_file(const struct spaces *s, uint32_t file)
 /* --- events --- */
 
 /* Enters a mapping; what does not fit or is no range is counted. */
-static void map_enter(struct spaces *s, uint32_t pid, const struct mapping *m)
+void space_map(struct spaces *s, uint32_t pid, const struct mapping *m)
 {
 	struct process *p;
 
@@ -275,18 +285,23 @@ static void map_enter(struct spaces *s, uint32_t pid, const struct mapping *m)
 		s->refused++;
 		return;
 	}
-	p = process_enter(s, pid);
+	p = space_enter(s, pid);
 	if (!p)
 		return;
+	uint32_t n = mappings_count(p->map);
 	/* One event adds at most two ranges. */
-	if (s->nmapping + 2 > s->limit.mappings) {
-		s->refused += 1 + mappings_count(p->map);
+	if (p->over || s->nmapping + 2 > s->limit.mappings ||
+	    n + 2 > s->limit.process_mappings) {
+		p->over |= n + 2 > s->limit.process_mappings;
+		s->refused += 1 + n;
 		process_clear(s, p);
 		return;
 	}
-	s->nmapping -= mappings_count(p->map);
-	p->map = mappings_put(p->map, m);
+	p->map = m->file == FILE_ANON ? mappings_cut(p->map, m->start, m->end)
+				      : mappings_put(p->map, m);
 	s->nmapping += mappings_count(p->map);
+	s->nmapping -= n;
+	p->dirty = true;
 }
 
 static void take_mmap(struct spaces *s, const struct spool_event *ev)
@@ -311,27 +326,29 @@ static void take_mmap(struct spaces *s, const struct spool_event *ev)
 		};
 
 		/* A file beyond the limit must still cut what was mapped there before. */
-		if (file_enter(s, &f, &m.file) < 0)
+		if (space_file_enter(s, &f, &m.file) < 0)
 			m.file = FILE_ANON;
 		else
 			m.file += FILE_FIRST;
 	}
-	map_enter(s, ev->pid, &m);
-	struct process *p = slot_of(s, ev->pid);
-	if (p->used && !p->run.exe && m.file >= FILE_FIRST)
+	space_map(s, ev->pid, &m);
+	struct process *p = space_slot(s, ev->pid);
+	if (p->used && !p->run.exe && m.file >= FILE_FIRST) {
 		p->run.exe = m.file - FILE_FIRST + 1;
+		p->dirty = true;
+	}
 }
 
 static void take_fork(struct spaces *s, uint32_t pid, uint32_t parent_pid)
 {
-	struct process *parent = slot_of(s, parent_pid);
+	struct process *parent = space_slot(s, parent_pid);
 
 	if (pid == parent_pid) {	/* a thread */
 		parent->threads += parent->used;
 		return;
 	}
 	process_leave(s, pid);		/* a number used again whose exit was lost */
-	parent = slot_of(s, parent_pid);
+	parent = space_slot(s, parent_pid);
 	if (!parent->used)
 		return;
 	uint32_t n = mappings_count(parent->map);
@@ -339,18 +356,20 @@ static void take_fork(struct spaces *s, uint32_t pid, uint32_t parent_pid)
 		s->refused++;
 		return;
 	}
-	struct process *child = process_enter(s, pid);
+	struct process *child = space_enter(s, pid);
 	if (!child)
 		return;
-	parent = slot_of(s, parent_pid);	/* it may have moved */
+	parent = space_slot(s, parent_pid);	/* it may have moved */
 	child->run = (struct space_run){ .exe = parent->run.exe, .from = parent->run.from };
 	child->map = mappings_share(parent->map);
+	child->over = parent->over;
+	child->dirty = true;
 	s->nmapping += n;
 }
 
 static void take_exec(struct spaces *s, uint32_t pid)
 {
-	struct process *p = process_enter(s, pid);
+	struct process *p = space_enter(s, pid);
 
 	if (!p)
 		return;
@@ -358,11 +377,12 @@ static void take_exec(struct spaces *s, uint32_t pid)
 	p->run = (struct space_run){ .from = p->run.exe, .whole = true };
 	p->threads = 0;			/* whichever thread did it is the only one now */
 	p->headless = false;
+	p->over = p->asked = false;	/* it may be somebody else's program */
 }
 
 static void take_exit(struct spaces *s, uint32_t pid, uint32_t tid)
 {
-	struct process *p = slot_of(s, pid);
+	struct process *p = space_slot(s, pid);
 
 	if (!p->used)
 		return;
@@ -399,9 +419,9 @@ void spaces_event(struct spaces *s, const struct spool_event *ev)
 enum space_hit spaces_find(struct spaces *s, uint32_t pid, uint64_t pc, uint32_t *file,
 			   file_off *off)
 {
-	const struct process *p = slot_of(s, pid);
+	const struct process *p = space_slot(s, pid);
 
-	if (!p->used)
+	if (!p->used || p->over)
 		return pid ? SPACE_NOPROCESS : SPACE_ELSEWHERE;
 	const struct mapping *m = mappings_find(p->map, pc);
 	if (!m || m->file == FILE_ANON)
@@ -411,6 +431,74 @@ enum space_hit spaces_find(struct spaces *s, uint32_t pid, uint64_t pc, uint32_t
 	*file = m->file - FILE_FIRST;
 	*off = m->pgoff + (pc - m->start);
 	return SPACE_FILE;
+}
+
+/* --- limits of users --- */
+
+struct share {
+	uint32_t uid, pid, n;
+};
+
+/* The largest of a user first. */
+static int by_user(const void *a, const void *b)
+{
+	const struct share *x = a, *y = b;
+
+	if (x->uid != y->uid)
+		return x->uid < y->uid ? -1 : 1;
+	if (x->n != y->n)
+		return x->n < y->n ? 1 : -1;
+	return (x->pid < y->pid) - (x->pid > y->pid);
+}
+
+/* v[0 .. n) are a user's. */
+static void limit_user(struct spaces *s, const struct share *v, uint32_t n)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		sum += v[i].n;
+	for (uint32_t i = 0; i < n && sum > s->limit.user_mappings; i++) {
+		struct process *p = space_slot(s, v[i].pid);
+
+		sum -= v[i].n;
+		s->refused += v[i].n;
+		process_clear(s, p);
+		p->over = true;
+	}
+	for (uint32_t i = 0; i + s->limit.user_processes < n; i++) {
+		s->refused++;
+		process_leave(s, v[i].pid);
+	}
+}
+
+void spaces_settle(struct spaces *s)
+{
+	struct share *v;
+	uint32_t n = 0;
+
+	if (!s->limit.owner || (s->nmapping <= s->limit.user_mappings &&
+				s->nprocess <= s->limit.user_processes))
+		return;
+	v = memory_grow(NULL, s->nprocess, sizeof(*v));
+	for (uint32_t i = 0; i < s->process_cap; i++) {
+		struct process *p = &s->process[i];
+
+		if (!p->used)
+			continue;
+		if (!p->asked)
+			p->uid = s->limit.owner(p->pid);
+		p->asked = true;
+		v[n++] = (struct share){ p->uid, p->pid, mappings_count(p->map) };
+	}
+	qsort(v, n, sizeof(*v), by_user);
+	for (uint32_t i = 0, end; i < n; i = end) {
+		for (end = i; end < n && v[end].uid == v[i].uid; end++)
+			;
+		if (v[i].uid != 0)
+			limit_user(s, v + i, end - i);
+	}
+	free(v);
 }
 
 struct listing {
@@ -431,14 +519,14 @@ static void list_file(void *ctx, const struct mapping *m)
 
 struct space_run *spaces_run(struct spaces *s, uint32_t pid)
 {
-	struct process *p = slot_of(s, pid);
+	struct process *p = space_slot(s, pid);
 
 	return p->used ? &p->run : NULL;
 }
 
 uint32_t spaces_files_of(struct spaces *s, uint32_t pid, uint32_t *file, uint32_t max)
 {
-	const struct process *p = slot_of(s, pid);
+	const struct process *p = space_slot(s, pid);
 	struct listing l = { file, 0, max };
 
 	if (p->used)
@@ -454,190 +542,4 @@ void spaces_counts(const struct spaces *s, struct spaces_counts *out)
 		.files = s->nfile,
 		.refused = s->refused,
 	};
-}
-
-/* --- saving ---
- *
- *   "MORPHSPC" | u32 3 | uleb nfile | file: uleb dev_major dev_minor inode generation, str path
- *   | uleb nprocess | process: uleb pid threads headless exe from whole time_ns nmapping
- *   | mapping: uleb start length pgoff file
- */
-
-static const char magic[8] = "MORPHSPC";
-
-struct saving {
-	struct wr *out;
-	uint32_t *number;	/* in the saved files, 0 = not used; by file */
-	uint32_t nused;
-};
-
-static void use_file(struct saving *sv, uint32_t file)
-{
-	if (!sv->number[file])
-		sv->number[file] = ++sv->nused;
-}
-
-static void number_file(void *ctx, const struct mapping *m)
-{
-	if (m->file >= FILE_FIRST)
-		use_file(ctx, m->file - FILE_FIRST);
-}
-
-static void number_process(struct saving *sv, const struct process *p)
-{
-	if (p->run.exe)
-		use_file(sv, p->run.exe - 1);
-	if (p->run.from)
-		use_file(sv, p->run.from - 1);
-	mappings_each(p->map, number_file, sv);
-}
-
-static void save_mapping(void *ctx, const struct mapping *m)
-{
-	struct saving *sv = ctx;
-
-	wr_uleb(sv->out, m->start);
-	wr_uleb(sv->out, m->end - m->start);
-	wr_uleb(sv->out, m->pgoff);
-	wr_uleb(sv->out, m->file < FILE_FIRST ? m->file
-				: sv->number[m->file - FILE_FIRST] - 1 + FILE_FIRST);
-}
-
-static void save_files(const struct spaces *s, const struct saving *sv)
-{
-	uint32_t *by_number = memory_new(sv->nused + 1, sizeof(*by_number));
-
-	for (uint32_t i = 0; i < s->nfile; i++)
-		if (sv->number[i])
-			by_number[sv->number[i] - 1] = i;
-	wr_uleb(sv->out, sv->nused);
-	for (uint32_t i = 0; i < sv->nused; i++) {
-		const struct space_file *f = &s->file[by_number[i]];
-
-		wr_uleb(sv->out, f->dev_major);
-		wr_uleb(sv->out, f->dev_minor);
-		wr_uleb(sv->out, f->inode);
-		wr_uleb(sv->out, f->inode_generation);
-		wr_str(sv->out, f->path);
-	}
-	free(by_number);
-}
-
-void spaces_save(const struct spaces *s, struct wr *out)
-{
-	struct saving sv = { out, memory_new(s->nfile + 1, sizeof(uint32_t)), 0 };
-
-	wr_raw(out, magic, sizeof(magic));
-	wr_u32(out, 3);
-	for (uint32_t i = 0; i < s->process_cap; i++)
-		if (s->process[i].used)
-			number_process(&sv, &s->process[i]);
-	save_files(s, &sv);
-	wr_uleb(out, s->nprocess);
-	for (uint32_t i = 0; i < s->process_cap; i++) {
-		const struct process *p = &s->process[i];
-
-		if (!p->used)
-			continue;
-		wr_uleb(out, p->pid);
-		wr_uleb(out, p->threads);
-		wr_uleb(out, p->headless);
-		wr_uleb(out, p->run.exe ? sv.number[p->run.exe - 1] : 0);
-		wr_uleb(out, p->run.from ? sv.number[p->run.from - 1] : 0);
-		wr_uleb(out, p->run.whole);
-		wr_uleb(out, p->run.time_ns);
-		wr_uleb(out, mappings_count(p->map));
-		mappings_each(p->map, save_mapping, &sv);
-	}
-	free(sv.number);
-}
-
-static void load_files(struct spaces *s, struct rd *r)
-{
-	uint64_t n = rd_uleb(r);
-
-	for (uint64_t i = 0; i < n && !r->bad; i++) {
-		struct space_file f;
-		uint64_t major = rd_uleb(r), minor = rd_uleb(r);
-		uint32_t index;
-
-		f.inode = rd_uleb(r);
-		f.inode_generation = rd_uleb(r);
-		f.path = rd_str(r);
-		if (major > UINT32_MAX || minor > UINT32_MAX)
-			r->bad = true;
-		if (r->bad)
-			return;
-		f.dev_major = (uint32_t)major;
-		f.dev_minor = (uint32_t)minor;
-		if (file_enter(s, &f, &index) < 0 || index != i)
-			r->bad = true;		/* too many, or one twice */
-	}
-}
-
-static void load_process(struct spaces *s, struct rd *r)
-{
-	uint64_t pid = rd_uleb(r), threads = rd_uleb(r), headless = rd_uleb(r),
-		 exe = rd_uleb(r);
-	uint64_t from = rd_uleb(r), whole = rd_uleb(r), time_ns = rd_uleb(r), n = rd_uleb(r);
-	struct process *p = pid > UINT32_MAX ? NULL : process_enter(s, (uint32_t)pid);
-
-	if (!p || exe > s->nfile || from > s->nfile || whole > 1 || threads > UINT32_MAX ||
-	    headless > 1) {
-		r->bad = true;
-		return;
-	}
-	p->threads = (uint32_t)threads;
-	p->headless = headless;
-	p->run = (struct space_run){ (uint32_t)exe, (uint32_t)from, whole, time_ns };
-	for (uint64_t i = 0; i < n && !r->bad; i++) {
-		uint64_t start = rd_uleb(r), len = rd_uleb(r), pgoff = rd_uleb(r);
-		uint64_t file = rd_uleb(r), refused = s->refused;
-
-		if (r->bad || len > UINT64_MAX - start || file >= FILE_FIRST + s->nfile) {
-			r->bad = true;
-			return;
-		}
-		map_enter(s, (uint32_t)pid, &(struct mapping){ start, start + len, pgoff,
-							       (uint32_t)file });
-		if (s->refused != refused)
-			r->bad = true;
-	}
-}
-
-int spaces_load(struct spaces *s, struct bytes b, struct err *err)
-{
-	struct rd r = rd_of(b);
-	uint64_t refused = s->refused;
-	const uint32_t limit = s->limit.mappings;
-	const uint8_t *m = rd_skip(&r, sizeof(magic));
-	uint32_t version = rd_u32(&r);
-
-	clear(s);
-	start_empty(s);
-	if (!m || memcmp(m, magic, sizeof(magic)) != 0 || version != 3)
-		return err_set(err, ERR_INPUT, "saved address spaces: unknown format");
-	load_files(s, &r);
-	uint64_t n = rd_uleb(&r);
-	s->limit.mappings = limit + 2;		/* as many as there were fit again */
-	for (uint64_t i = 0; i < n && !r.bad; i++)
-		load_process(s, &r);
-	s->limit.mappings = limit;
-	s->refused = refused;
-	if (!r.bad && rd_left(&r) == 0)
-		return 0;
-	clear(s);
-	start_empty(s);
-	return err_set(err, ERR_INPUT, "saved address spaces: damaged");
-}
-
-void spaces_compact(struct spaces *s)
-{
-	struct wr w = { 0 };
-	struct err err;
-
-	spaces_save(s, &w);
-	int rc = spaces_load(s, wr_bytes(&w), &err);
-	assert(rc == 0);
-	wr_free(&w);
 }

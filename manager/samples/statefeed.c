@@ -1,6 +1,7 @@
-/* statefeed.c - two spools in one order, matched sample by sample; see statefeed.h
+/* statefeed.c - matches two spools, one with samples and one with states; see statefeed.h
  *
- * Both are read once, side by side.  A state whose sample has been passed belonged to none.
+ * Both are in the order of time and are read once, side by side.  A state whose time has passed
+ * without a sample belongs to none.
  */
 #include "manager/samples/statefeed.h"
 
@@ -8,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/memory.h"
+#include "lib/secret.h"
 
 enum { BOOT_SIZE = 16 };
 
@@ -32,7 +33,7 @@ static void advance(struct statefeed *f)
 
 struct statefeed *statefeed_new(int fd)
 {
-	struct statefeed *f = memory_new(1, sizeof(*f));
+	struct statefeed *f = secret_new(sizeof(*f));
 
 	f->fd = fd;
 	f->reader = fd < 0 ? NULL : spool_reader_open(fd, NULL);
@@ -72,7 +73,6 @@ uint64_t statefeed_free(struct statefeed *f)
 	spool_reader_free(f->reader);
 	if (f->fd >= 0)
 		close(f->fd);
-	explicit_bzero(f, sizeof(*f));
-	free(f);
+	secret_free(f, sizeof(*f));
 	return unmatched;
 }

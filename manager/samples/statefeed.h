@@ -1,8 +1,8 @@
-/* statefeed.h - the states that belong to samples of the spool
+/* statefeed.h - finds the states (registers, stack, memory) that belong to samples of the spool
  *
- * The spool on disk has the samples without the state of their task; what the monitor held of
- * it in memory comes as a second spool, in the same order.  A sample has its state there if
- * time, task and PC are the same.
+ * The spool on disk has samples without states.  The states that the Monitor held in memory
+ * come as a second spool, in the same order.  A state belongs to a sample if time, task and PC
+ * are the same.
  */
 #ifndef MANAGER_SAMPLES_STATEFEED_H
 #define MANAGER_SAMPLES_STATEFEED_H
@@ -11,7 +11,8 @@
 
 struct statefeed;
 
-/* Takes over the descriptor; -1, or what is no spool: a feed without states.  Never NULL. */
+/* Takes over the descriptor.  With -1, or a file that is no spool, the feed has no states.
+ * Never NULL. */
 struct statefeed *statefeed_new(int fd);
 /* The samples that follow are of this boot of the machine: those of another one have no
  * states. */

@@ -1,7 +1,6 @@
 /* stateset.c - states gathered in an array, sorted by file and offset; see stateset.h
  *
- * Memory that held states of tasks is zeroed before it is freed: growing copies by hand,
- * because realloc() would leave the old contents behind.
+ * What is sorted has no registers in it: qsort() copies to the heap and leaves copies there.
  *
  * Tested by tests/unit/manager/samples/test_attribute.c.
  */
@@ -11,32 +10,27 @@
 #include <string.h>
 
 #include "lib/memory.h"
+#include "lib/statememory.h"
 
-static void grow(struct stateset *s)
-{
-	uint32_t cap = s->cap ? 2 * s->cap : 1024;
-	struct stateset_item *item = memory_new(cap, sizeof(*item));
-
-	if (s->n) {
-		memcpy(item, s->item, s->n * sizeof(*item));
-		explicit_bzero(s->item, s->n * sizeof(*item));
-	}
-	free(s->item);
-	s->item = item;
-	s->cap = cap;
-}
+enum { ALIGN = 8 };
 
 int stateset_add(struct stateset *s, uint32_t file, file_off off, uint64_t pc,
 		 const struct spool_state *state)
 {
-	if (s->n == STATESET_MAX ||
-	    state->stack_bytes + state->memory_bytes > STATESET_STACK_MAX - s->stack.n)
+	const size_t most = sizeof(*state) + SPOOL_STACK_MAX + STATEMEMORY_MAX + ALIGN;
+
+	if (s->n == STATESET_MAX || s->states.n > STATESET_BYTES_MAX - most)
 		return -1;
-	if (s->n == s->cap)
-		grow(s);
-	s->item[s->n++] = (struct stateset_item){ file, off, pc, *state, s->stack.n };
-	wr_raw(&s->stack, state->stack, state->stack_bytes);
-	wr_raw(&s->stack, state->memory, state->memory_bytes);
+	if (s->n == s->cap) {
+		s->cap = s->cap ? 2 * s->cap : 1024;
+		s->item = memory_grow(s->item, s->cap, sizeof(*s->item));
+	}
+	s->states.secret = true;
+	s->item[s->n++] = (struct stateset_item){ file, off, pc, s->states.n };
+	wr_raw(&s->states, state, sizeof(*state));
+	wr_raw(&s->states, state->stack, state->stack_bytes);
+	wr_raw(&s->states, state->memory, state->memory_bytes);
+	wr_align(&s->states, ALIGN);
 	return 0;
 }
 
@@ -73,13 +67,20 @@ const struct stateset_item *stateset_of(const struct stateset *s, uint32_t file,
 	return s->item + lo;
 }
 
+struct spool_state stateset_state(const struct stateset *s, const struct stateset_item *item)
+{
+	const uint8_t *p = s->states.p + item->at;
+	struct spool_state state;
+
+	memcpy(&state, p, sizeof(state));
+	state.stack = p + sizeof(state);
+	state.memory = state.stack + state.stack_bytes;
+	return state;
+}
+
 void stateset_clear(struct stateset *s)
 {
-	if (s->item)
-		explicit_bzero(s->item, s->n * sizeof(*s->item));
-	if (s->stack.p)
-		explicit_bzero(s->stack.p, s->stack.n);
 	free(s->item);
-	wr_free(&s->stack);
+	wr_free(&s->states);
 	*s = (struct stateset){ 0 };
 }

@@ -1,4 +1,4 @@
-/* topnames.c - the few names with most samples; see topnames.h */
+/* topnames.c - counts samples by name, with room for the most frequent names only */
 #include "manager/samples/topnames.h"
 
 #include <stdlib.h>

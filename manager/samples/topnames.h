@@ -1,8 +1,8 @@
 /* topnames.h - samples by name, for the few names that have most of them
  *
- * At most TOPNAMES_MAX names: a new one takes the place of that with the fewest samples, which
- * then are among the others.  So memory and store are bounded whatever runs, and what is often
- * seen stays.
+ * There are at most TOPNAMES_MAX names (chosen).  A new one takes the place of the name with
+ * the fewest samples, whose samples are added to `others`.  So memory and store are bounded
+ * whatever runs, and frequent names stay.
  */
 #ifndef MANAGER_SAMPLES_TOPNAMES_H
 #define MANAGER_SAMPLES_TOPNAMES_H

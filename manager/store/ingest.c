@@ -1,13 +1,13 @@
-/* ingest.c - spool file to store
+/* ingest.c - enters one spool file in the store, whole or not at all
  *
  * Either the store has everything of a file (counts, counters, address spaces, its name) or
- * nothing.  When something fails, the address spaces in memory have moved on and are taken back
- * from the store, so that the file can be given again.
+ * nothing.  When something fails, the address spaces in memory have moved on; they are read
+ * back from the store, so that the file can be given again.
  *
- * A file is known as done by its name and the time it was begun: the Monitor numbers anew when
- * it finds no files.  Processes live as long as the machine is up: with the first file of
- * another boot the address spaces begin empty.  What the store keeps is the boot, 16 bytes, and
- * the spaces.
+ * A file is known to be done by its name and the time it was begun, because the Monitor numbers
+ * anew when it finds no files.  No process outlives a boot: with the first file of another boot
+ * the address spaces begin empty.  So the store keeps the boot's id, 16 bytes, and the list of
+ * processes, and for each process what it has mapped: of that only what has changed is written.
  *
  * Tested by tests/unit/manager/store/test_suspend.c.
  */
@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lib/err.h"
 #include "manager/samples/userset.h"
@@ -30,9 +31,31 @@ struct ingest {
 	struct spaces *spaces;
 	struct statefeed *feed;
 	struct userset *users;		/* NULL: whose samples they are is not asked */
+	const uint32_t *user;
+	uint32_t nuser;
 	double half_life_s, observe_s;
 	uint8_t boot[BOOT_SIZE];
 };
+
+/* Whose process that is, if it is still there. */
+static uint32_t owner_of(uint32_t pid)
+{
+	char path[32];
+	struct stat st;
+
+	(void)snprintf(path, sizeof(path), "/proc/%" PRIu32, pid);
+	return stat(path, &st) < 0 ? UINT32_MAX : st.st_uid;
+}
+
+static struct spaces *new_spaces(void)
+{
+	return spaces_new(&(struct spaces_limits){ .owner = owner_of });
+}
+
+static int load_row(void *ctx, uint32_t pid, struct bytes row, struct err *err)
+{
+	return spaces_load_row(ctx, pid, row, err);
+}
 
 /* The address spaces of the store; none when they are damaged. */
 static int reload(struct ingest *g, struct err *err)
@@ -41,13 +64,14 @@ static int reload(struct ingest *g, struct err *err)
 	int rc = store_spaces_get(g->store, &w, err);
 
 	spaces_free(g->spaces);
-	g->spaces = spaces_new(NULL);
+	g->spaces = new_spaces();
 	/* Damaged ones are left empty: their samples count as of unknown processes. */
 	memset(g->boot, 0, sizeof(g->boot));
 	if (rc == 1 && w.n >= BOOT_SIZE) {
 		memcpy(g->boot, w.p, BOOT_SIZE);
-		(void)spaces_load(g->spaces, bytes_at(wr_bytes(&w), BOOT_SIZE, w.n - BOOT_SIZE),
-				  NULL);
+		if (spaces_load(g->spaces, bytes_at(wr_bytes(&w), BOOT_SIZE, w.n - BOOT_SIZE),
+				NULL) == 0)
+			(void)store_space_each(g->store, load_row, g->spaces, NULL);
 	}
 	wr_free(&w);
 	return rc < 0 ? -1 : 0;
@@ -107,33 +131,61 @@ void ingest_whose(struct ingest *g, const struct userset_source *source)
 	g->users = source ? userset_new(source) : NULL;
 }
 
+void ingest_users(struct ingest *g, const uint32_t *uid, uint32_t n)
+{
+	g->user = uid;
+	g->nuser = n;
+}
+
 static void begin_boot(struct ingest *g, const uint8_t *boot)
 {
 	if (memcmp(g->boot, boot, BOOT_SIZE) == 0)
 		return;
 	spaces_free(g->spaces);
-	g->spaces = spaces_new(NULL);
+	g->spaces = new_spaces();
 	if (g->users)
 		userset_forget(g->users);
 	memcpy(g->boot, boot, BOOT_SIZE);
+}
+
+static int save(struct ingest *g, const char *key, const struct attribution *a,
+		struct bytes spaces, const struct store_fading *fading, struct err *err)
+{
+	if (store_begin(g->store, err) < 0)
+		return -1;
+	if (spaces_changes(g->spaces, store_space_change, g->store, err) < 0 ||
+	    store_add_attribution(g->store, key, a, spaces, fading, err) < 0) {
+		store_rollback(g->store);
+		return -1;
+	}
+	if (store_commit(g->store, err) < 0)
+		return -1;
+	spaces_saved(g->spaces);
+	return 0;
 }
 
 static int enter(struct ingest *g, struct spool_reader *r, const char *key,
 		 struct attribution *out, struct err *err)
 {
 	struct attribute_resolver resolver = modules_resolver(g->modules);
+	struct spaces_counts before, after;
 	struct wr spaces = { 0 };
 
 	begin_boot(g, spool_reader_boot_id(r));
+	spaces_counts(g->spaces, &before);
 	struct attribute *a = attribute_new(g->spaces);
 	attribute_states(a, g->feed);
 	attribute_whose(a, g->users);
+	attribute_users(a, g->user, g->nuser);
 	attribute_spool(a, r);
 	int rc = attribute_resolve(a, &resolver, out, err);
 	attribute_free(a);
 	if (rc < 0)
 		return -1;
+	spaces_settle(g->spaces);
 	spaces_compact(g->spaces);
+	spaces_counts(g->spaces, &after);
+	out->counter[COUNTER_SPACES_OVER] += after.refused - before.refused;
 	wr_raw(&spaces, g->boot, BOOT_SIZE);
 	spaces_save(g->spaces, &spaces);
 	uint64_t start_ns = spool_reader_start_ns(r);
@@ -142,7 +194,7 @@ static int enter(struct ingest *g, struct spool_reader *r, const char *key,
 		.span_s = out->newest_ns > start_ns ? (double)(out->newest_ns - start_ns) / 1e9
 						    : 0,
 	};
-	rc = store_add_attribution(g->store, key, out, wr_bytes(&spaces), &fading, err);
+	rc = save(g, key, out, wr_bytes(&spaces), &fading, err);
 	wr_free(&spaces);
 	return rc;
 }

@@ -1,6 +1,6 @@
-/* ingest.h - one spool file, from its bytes to the store, exactly once
+/* ingest.h - takes a spool file into the store, exactly once
  *
- * The whole of the Manager's idle work for a file; the caller may delete it afterwards.
+ * This is all of the Manager's work on a spool file; the caller may delete the file afterwards.
  */
 #ifndef MANAGER_STORE_INGEST_H
 #define MANAGER_STORE_INGEST_H
@@ -15,9 +15,10 @@ struct statefeed;
 
 /* Begins with the address spaces that the store remembers.  Keeps s and ms. */
 struct ingest *ingest_new(struct store *s, struct modules *ms, struct err *err);
-/* In which sampled time what is known of a module counts half; 7 days unless told. */
+/* The half-life of profiles: after this much sampled time old samples count half.  7 days
+ * (chosen) until it is set. */
 void ingest_half_life(struct ingest *g, double seconds);
-/* What an observation of speed covers at least; 600 s unless told. */
+/* The shortest time that an observation of speed covers; 600 s (chosen) until it is set. */
 void ingest_observe(struct ingest *g, double seconds);
 void ingest_free(struct ingest *g);		/* NULL is allowed */
 
@@ -26,11 +27,13 @@ void ingest_free(struct ingest *g);		/* NULL is allowed */
  * (may be NULL, zeroed before) gets the file's attribution added. */
 int ingest_spool_file(struct ingest *g, int fd, const char *name, struct attribution *sum,
 		      struct err *err);
-/* Files from now on are of samples whose states are in this feed (NULL: none), the caller's. */
+/* Files from now on have their states in this feed, which stays the caller's; NULL: in none. */
 void ingest_states(struct ingest *g, struct statefeed *feed);
 /* From now on it is kept how many samples of each module are of which user (NULL: not). */
 struct userset_source;
 void ingest_whose(struct ingest *g, const struct userset_source *source);
+/* The users who have an account here, for attribute_users(); stays the caller's. */
+void ingest_users(struct ingest *g, const uint32_t *uid, uint32_t n);
 void ingest_spaces_counts(const struct ingest *g, struct spaces_counts *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* module.c - modules at paths, inodes that hold them, and where samples of them belong
+/* module.c - tells which module and which generation a file is, by path, inode and content
  *
  *   path --open, fstat--> seen as before?  same
  *                         else digest:     the original? a generation of it? somebody else's
@@ -28,10 +28,12 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "lib/blockmap.h"
 #include "lib/err.h"
 #include "lib/memory.h"
 
-enum { KEPT_BYTES = 32 << 20 };		/* of kept address-to-block indexes */
+/* Of kept address-to-block indexes: chosen; they take 3 to 4 bytes a block. */
+enum { KEPT_BYTES = 32 << 20 };
 
 struct modules {
 	struct store *store;
@@ -129,22 +131,40 @@ static int discard_old(struct modules *ms, struct store_module *m, struct err *e
 	return 0;
 }
 
-/* Content `d` is at m's path now; says what that means and updates *m. */
-static int take_content(struct modules *ms, struct store_module *m, const struct digest *d,
-			enum module_look *look, struct err *err)
+/* A generation is gone from m's path, and the original is there, while the store believes that
+ * it is installed: this was not our doing. */
+static int note_put_back(struct modules *ms, const struct store_module *m, struct err *err)
 {
 	struct store_generation g;
-	int made = store_generation_by_digest(ms->store, d, &g, err);
-	struct digest original = made == 1 ? g.original : *d;
+	char detail[128];
+	int rc = store_generation_by_digest(ms->store, &m->present, &g, err);
 
-	if (made < 0)
+	if (rc <= 0 || g.state != STATE_INSTALLED)
+		return rc < 0 ? -1 : 0;
+	(void)snprintf(detail, sizeof(detail), "the original is at its path again; generation "
+		       "%u is not", g.number);			/* fits */
+	if (store_generation_state(ms->store, g.id, STATE_REPLACED, "", err) < 0 ||
+	    store_use_begin(ms->store, m->id, "its original came back", err) < 0)
 		return -1;
+	return store_history_add(ms->store, m->path, "put back", detail, err);
+}
+
+/* Content `d` is at m's path now, generation *g if made; says what that means and updates
+ * *m. */
+static int take_content(struct modules *ms, struct store_module *m, const struct digest *d,
+			bool made, const struct store_generation *g, enum module_look *look,
+			struct err *err)
+{
+	struct digest original = made ? g->original : *d;
+
 	if (!m->id) {
 		*look = MODULE_NEW;
 	} else if (digest_equal(d, &m->present)) {
 		*look = MODULE_SAME;
 	} else if (digest_equal(&original, &m->original)) {
 		*look = MODULE_SWAPPED;
+		if (!made && note_put_back(ms, m, err) < 0)
+			return -1;
 	} else {
 		*look = MODULE_CHANGED;
 		if (discard_old(ms, m, err) < 0)
@@ -152,8 +172,35 @@ static int take_content(struct modules *ms, struct store_module *m, const struct
 	}
 	m->original = original;
 	m->present = *d;
-	m->generation = made == 1 ? g.number : 0;
-	return store_module_put(ms->store, m, err);
+	m->generation = made ? g->number : 0;
+	if (store_module_put(ms->store, m, err) < 0)
+		return -1;
+	return *look == MODULE_CHANGED ? store_table_prune(ms->store, err) : 0;
+}
+
+/* A generation that the store has no record of, because it is older than its database. */
+static int enter_adopted(struct modules *ms, const struct store_module *m,
+			 struct store_generation *g, struct bytes map, struct err *err)
+{
+	static const struct store_profile none;
+
+	g->module = m->id;
+	if (store_generation_add(ms->store, g, map, &none, err) < 0)
+		return -1;
+	return store_history_add(ms->store, m->path, "found",
+				 "a generation of which the store had no record", err);
+}
+
+/* Is `d` a generation?  1 known, 2 adopted: *g is filled but for its module; 0, -1. */
+static int find_made(struct modules *ms, const char *path, int fd, const struct digest *d,
+		     struct store_generation *g, struct wr *map, struct err *err)
+{
+	int rc = store_generation_by_digest(ms->store, d, g, err);
+
+	if (rc || !ms->by.adopt || !blockmap_may_be_in(fd))
+		return rc;
+	*g = (struct store_generation){ .digest = *d, .state = STATE_INSTALLED };
+	return ms->by.adopt(ms->by.ctx, path, fd, &g->original, &g->number, map) > 0 ? 2 : 0;
 }
 
 int modules_digest(struct modules *ms, int fd, struct digest *out, struct err *err)
@@ -171,6 +218,8 @@ uint64_t modules_wait_ms(const struct modules *ms)
 static int look_at(struct modules *ms, const char *path, int fd, struct store_module *m,
 		   enum module_look *look, struct err *err)
 {
+	struct store_generation g;
+	struct wr map = { 0 };
 	struct digest d;
 	struct stat st;
 
@@ -197,12 +246,20 @@ static int look_at(struct modules *ms, const char *path, int fd, struct store_mo
 	}
 	if (modules_digest(ms, fd, &d, err) < 0)
 		return -1;
+	int made = find_made(ms, path, fd, &d, &g, &map, err);
+	if (made < 0 || store_begin(ms->store, err) < 0) {
+		wr_free(&map);
+		return -1;
+	}
 	m->seen = seen;
 	m->owner = st.st_uid;
-	if (store_begin(ms->store, err) < 0)
-		return -1;
-	if (take_content(ms, m, &d, look, err) < 0 ||
-	    note_file(ms, path, fd, &st, &d, err) < 0) {
+	int rc = take_content(ms, m, &d, made > 0, &g, look, err);
+	if (rc == 0 && made > 1)
+		rc = enter_adopted(ms, m, &g, wr_bytes(&map), err);
+	if (rc == 0)
+		rc = note_file(ms, path, fd, &st, &d, err);
+	wr_free(&map);
+	if (rc < 0) {
 		store_rollback(ms->store);
 		return -1;
 	}
@@ -303,7 +360,9 @@ static int make_table(struct modules *ms, const struct store_module *m, struct w
 		      struct err *err)
 {
 	struct digest d;
-	int rc = -1, fd = ms->by.open(ms->by.ctx, m->path, err);
+	int rc = -1, fd = m->generation && ms->by.open_original
+				  ? ms->by.open_original(ms->by.ctx, &m->original, err)
+				  : ms->by.open(ms->by.ctx, m->path, err);
 
 	if (fd < 0)
 		return -1;

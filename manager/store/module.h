@@ -1,10 +1,10 @@
-/* module.h - which module a file is, and whether it changed
+/* module.h - tells which module a file is, and whether its content has changed
  *
  * A mapped file is identified by device, inode and inode generation, a module by the SHA-256 of
  * its content, read through a descriptor that the privileged parent opens.  A digest that the
- * store knows as a generation of a module is that generation; as its original, generation 0;
- * anything else at the path is a new module there, and what was known of the old one is
- * discarded.
+ * store knows as a generation of a module is that generation; one that it knows as an original
+ * is generation 0.  Any other content makes the file a new module at its path, and what was
+ * known of the old one is discarded.
  */
 #ifndef MANAGER_STORE_MODULE_H
 #define MANAGER_STORE_MODULE_H
@@ -28,11 +28,16 @@ struct module_services {
 	/* Appends the block table of the original that `fd` holds to *table.  ERR_REFUSED:
 	 * Morph will not touch this file; the reason is kept with the module. */
 	int (*analyze)(void *ctx, const char *path, int fd, struct wr *table, struct err *err);
-	/* Appends the edges that the states (lib/statesample.h) of the file in `fd` tell.
-	 * If that is a generation, `original` is another descriptor, else -1.  NULL: states
-	 * are not interpreted. */
+	/* Appends the edges that `states` (lib/statesample.h), all of the file in `fd`, show.
+	 * If that file is a generation, `original` is a descriptor of its original, else -1.
+	 * NULL: states are not interpreted. */
 	int (*interpret)(void *ctx, int fd, int original, struct bytes states, struct wr *edges,
 			 struct err *err);
+	/* The file, of unknown content, may be a generation of which the store has no record:
+	 * 1 it is shown to be one; *original, *number and its block map, appended to *map.
+	 * 0 it is not.  NULL: nobody can tell. */
+	int (*adopt)(void *ctx, const char *path, int fd, struct digest *original,
+		     uint32_t *number, struct wr *map);
 	/* A file of that owner and size, which changed, is to be read as a whole: 0 do it now,
 	 * else the milliseconds after which to ask again. */
 	uint64_t (*wait_ms)(void *ctx, const char *path, uint32_t owner, uint64_t bytes);
@@ -71,8 +76,8 @@ int modules_look_all(struct modules *ms,
 		     void *ctx, struct err *err);
 /* Makes sure that a block table is in the store: 1 it is, 0 refused (m->refusal), -1 failed. */
 int modules_analyze(struct modules *ms, struct store_module *m, struct err *err);
-/* For attribute_resolve() of a spool file: looks, analyses what is new, loads table and map
- * unless what matters of them is kept from the last ones. */
+/* The resolver for attribute_resolve(): it finds a mapped file's module, has new modules
+ * analysed, and makes the address-to-block index unless an earlier file's is still kept. */
 struct attribute_resolver modules_resolver(struct modules *ms);
 
 #endif

@@ -1,4 +1,4 @@
-/* profile_code.c - block profiles as bits; the form is in profile_code.h */
+/* profile_code.c - writes and reads block profiles in the bit code of profile_code.h */
 #include "manager/store/profile_code.h"
 
 #include <stdlib.h>

@@ -19,9 +19,9 @@
 #include "lib/wr.h"
 #include "manager/store/store.h"
 
-/* Appends the code.  With max_bytes != 0, precision is given up until it fits: counts are
- * rounded to multiples of a power of two, and what rounds to 0 is left out.  Edges give way
- * first while they take more than half. */
+/* Appends the code.  With max_bytes != 0, counts lose precision until the code fits: they are
+ * rounded to multiples of a power of two, and those that round to 0 are left out.  As long as
+ * edges and calls take more than half of the bytes, they are rounded first. */
 void profile_encode(const struct store_profile *p, uint64_t max_bytes, struct wr *out);
 /* -1: malformed; *out is then untouched. */
 int profile_decode(struct bytes b, struct store_profile *out);

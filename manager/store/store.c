@@ -1,4 +1,4 @@
-/* store.c - opening the store: its folder, the database, the schema
+/* store.c - opens the store: makes its folder, opens the database, brings the schema up to date
  *
  * WAL with synchronous=FULL: a commit is on the disk when it returns.  Commits are rare (one
  * per spool file, one per operation), and a spool file is deleted because its commit is
@@ -71,7 +71,7 @@ static int migrate(struct store *s, struct err *err)
 		return -1;
 	long version = strtol(text, NULL, 10);
 	if (version < 0 || version > NMIGRATION)
-		return err_set(err, ERR_INPUT,
+		return err_set(err, ERR_REFUSED,
 			       "'%s': made by a newer Morph (schema version %ld, this "
 			       "one knows %d)",
 			       s->file, version, NMIGRATION);
@@ -149,6 +149,54 @@ struct store *store_open(const char *dir, struct err *err)
 	}
 	free(spool);
 	return s;
+}
+
+bool store_is_damaged(const struct store *s)
+{
+	return s->damaged;
+}
+
+/* DIR/morph.db and what SQLite keeps beside it, to names that end in -N. */
+static int rename_all(const char *dir, int n, unsigned flags, char kept[PATH_MAX])
+{
+	/* the database last: without it, its log would be taken for that of the next one */
+	static const char *const part[] = { "-wal", "-shm", "" };
+	char from[PATH_MAX], to[PATH_MAX];
+
+	for (int i = 0; i < 3; i++) {
+		if (snprintf(from, sizeof(from), "%s/morph.db%s", dir, part[i]) >=
+		    (int)sizeof(from) ||
+		    snprintf(to, sizeof(to), "%s/morph.db.damaged-%d%s", dir, n, part[i]) >=
+		    (int)sizeof(to)) {
+			errno = ENAMETOOLONG;
+			return -1;
+		}
+		if (renameat2(AT_FDCWD, from, AT_FDCWD, to, flags) < 0 &&
+		    (errno != ENOENT || !*part[i]))
+			return -1;
+	}
+	(void)snprintf(kept, PATH_MAX, "%s", to);	/* same size */
+	return 0;
+}
+
+int store_set_aside(const char *dir, char kept[PATH_MAX], struct err *err)
+{
+	enum { MOST = 9 };
+
+	for (int n = 1; n <= MOST; n++) {
+		char path[PATH_MAX + 32];
+		struct stat st;
+
+		(void)snprintf(path, sizeof(path), "%s/morph.db.damaged-%d", dir, n);
+		if (n < MOST && lstat(path, &st) == 0)
+			continue;
+		/* so many tell no more than eight do */
+		if (rename_all(dir, n, n < MOST ? RENAME_NOREPLACE : 0, kept) == 0)
+			return 0;
+		if (errno != EEXIST)
+			break;
+	}
+	return err_set(err, ERR_SYS, "'%s/morph.db': rename: %s", dir, strerror(errno));
 }
 
 void store_close(struct store *s)

@@ -33,6 +33,11 @@ struct store;
 
 /* Makes DIR, DIR/spool and the database when missing. */
 struct store *store_open(const char *dir, struct err *err);
+/* What store_open() refuses as damaged gets another name, "morph.db.damaged-N", in kept[]: the
+ * next store_open() begins anew. */
+int store_set_aside(const char *dir, char kept[PATH_MAX], struct err *err);
+/* Has a call found the database damaged? */
+bool store_is_damaged(const struct store *s);
 void store_close(struct store *s);		/* NULL is allowed */
 const char *store_dir(const struct store *s);
 int store_schema_version(void);
@@ -81,8 +86,7 @@ int store_module_discard(struct store *s, int64_t module, struct err *err);
 int store_module_each(struct store *s, bool (*f)(void *ctx, const struct store_module *m),
 		      void *ctx, struct err *err);
 
-/* --- files: which content an inode had, for processes that run a file no longer at its path
- * --- */
+/* --- files: the content of inodes, for processes that run a file no longer at its path --- */
 
 struct store_file {
 	uint64_t dev, inode;
@@ -103,6 +107,8 @@ int store_file_find(struct store *s, uint64_t dev, bool dev_any, uint64_t inode,
 /* Replacing one by different bytes discards the profiles that refer to it. */
 int store_table_put(struct store *s, const struct digest *original, struct bytes table,
 		    struct err *err);
+/* Deletes those of originals that no module has any more. */
+int store_table_prune(struct store *s, struct err *err);
 /* *out is the caller's, wr_free(). */
 int store_table_has(struct store *s, const struct digest *original, struct err *err);
 int store_table_get(struct store *s, const struct digest *original, struct wr *out,
@@ -128,11 +134,11 @@ int store_profile_get(struct store *s, int64_t module, struct store_profile *out
 /* Replaces; at most `max_bytes` (0: no limit) are kept, by rounding counts as far as needed. */
 int store_profile_put(struct store *s, int64_t module, const struct store_profile *p,
 		      uint64_t max_bytes, struct err *err);
-/* Multiplies the module's samples by `factor` (0..1), but for those in `keep` (may be NULL),
- * which are among them. */
+/* Multiplies the module's samples by `factor` (0..1), except those of `keep` (may be NULL),
+ * which are a part of them. */
 int store_profile_fade(struct store *s, int64_t module, double factor,
 		       const struct store_profile *keep, struct err *err);
-/* In its blocks. */
+/* The sum of the samples in its blocks, in samples. */
 double store_profile_samples(const struct store_profile *p);
 void store_profile_free(struct store_profile *p);
 
@@ -151,7 +157,7 @@ struct store_use {
 int store_use_get(struct store *s, int64_t module, struct store_use *out, struct err *err);
 int store_use_put(struct store *s, int64_t module, const struct store_use *h,
 		    struct err *err);
-/* A new window, with what was decided at the end of the old one. */
+/* Begins a new window; `verdict` is what was decided at the end of the old one. */
 int store_use_begin(struct store *s, int64_t module, const char *verdict, struct err *err);
 /* The module's share of all samples of the machine since the window began, 0..1. */
 int store_use_share(struct store *s, const struct store_use *h, double *out,
@@ -189,6 +195,13 @@ int store_spool_last(struct store *s, char *out, size_t n, struct err *err);
  * before, and the caller's to free. */
 int store_makers(struct store *s, struct topnames *out, struct err *err);
 int store_spaces_get(struct store *s, struct wr *out, struct err *err);
+/* What each process has mapped, a row for each (manager/samples/space.h): puts one or, row.p
+ * NULL, deletes it, or with pid 0 all; ctx is the store.  Then calls f with each; -1 ends it
+ * and is returned. */
+int store_space_change(void *ctx, uint32_t pid, struct bytes row, struct err *err);
+int store_space_each(struct store *s,
+		     int (*f)(void *ctx, uint32_t pid, struct bytes row, struct err *err),
+		     void *ctx, struct err *err);
 int store_counters(struct store *s, uint64_t out[NCOUNTER], struct err *err);
 int store_counter_add(struct store *s, enum counter c, uint64_t n, struct err *err);
 
@@ -222,10 +235,10 @@ struct store_generation {
 	char passes[64];
 	char stats[STORE_STATS_MAX];	/* lines "name value" */
 	char reason[STORE_REFUSAL_MAX];	/* STATE_REFUSED: why */
-	double samples;			/* it was made from */
+	double samples;			/* of the profile that it was made from */
 	uint64_t size_bytes;
 	uint64_t made_ns;
-	double cpu_s;			/* it took to make */
+	double cpu_s;			/* CPU time of the job that made it */
 };
 
 /* Inserts; fills id.  map (lib/blockmap.h) may be empty for refused ones. */
@@ -242,7 +255,7 @@ int store_generation_by_digest(struct store *s, const struct digest *d,
 			       struct store_generation *out, struct err *err);
 int store_generation_by_number(struct store *s, int64_t module, uint32_t number,
 			       struct store_generation *out, struct err *err);
-/* The one made last of that original, whatever became of it. */
+/* The generation of that original that was made last, whatever became of it. */
 int store_generation_newest(struct store *s, int64_t module, const struct digest *original,
 			    struct store_generation *out, struct err *err);
 /* Number for the next generation of the module. */
@@ -256,19 +269,33 @@ int store_generation_each(struct store *s, int64_t module,
 
 /* --- what generations cost (store_spent.c) --- */
 
-/* CPU time of jobs for a generation of the module; 0: of one that is not known. */
-int store_spent_add(struct store *s, int64_t module, uint64_t time_ns, double cpu_s,
+struct store_cost {
+	int64_t module;			/* 0: of one that is not known */
+	uint32_t owner;			/* of the file, or who asked */
+	double cpu_s;			/* of jobs */
+	uint64_t bytes;			/* written */
+};
+int store_spent_add(struct store *s, const struct store_cost *c, uint64_t time_ns,
 		    struct err *err);
-/* CPU time, and bytes of the generations made, since then, for the module or (0) for all. */
+/* All that was done for one owner since then. */
+int store_spent_by(struct store *s, uint32_t owner, uint64_t since_ns, double *cpu_s,
+		   double *bytes, struct err *err);
+/* CPU time, and bytes of the generations made, since then, for the module or (0) for all files
+ * of root. */
 int store_spent(struct store *s, int64_t module, uint64_t since_ns, double *cpu_s,
 		double *bytes, struct err *err);
 
-/* --- crashes: processes that a signal killed, by what they had mapped --- */
+/* --- crashes: processes that a fault killed, by module and by who ran them --- */
 
-int store_crash_add(struct store *s, int64_t module, uint32_t generation, struct err *err);
-/* Of that generation of the module (0: the original) since then. */
-int store_crash_count(struct store *s, int64_t module, uint32_t generation, uint64_t since_ns,
-		      uint32_t *out, struct err *err);
+enum { STORE_CRASHES_MAX = 64 };	/* kept, of a module's generation and a user */
+
+int store_crash_add(struct store *s, int64_t module, uint32_t generation, uint32_t uid,
+		    struct err *err);
+struct blame_user;
+/* Of that generation of the module and of its original since then, by user: *n of them in *out,
+ * the caller's to free(). */
+int store_crash_users(struct store *s, int64_t module, uint32_t generation, uint64_t since_ns,
+		      struct blame_user **out, uint32_t *n, struct err *err);
 /* When the store was made, or first asked this. */
 int store_born(struct store *s, uint64_t *out_ns, struct err *err);
 

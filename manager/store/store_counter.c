@@ -1,6 +1,6 @@
-/* store_counter.c - counters of samples, and values that are kept by name
+/* store_counter.c - stores counters of samples, and single values by name
  *
- * Tested by tests/unit/manager/store/test_store.c.
+ * Tested by tests/unit/manager/store/test_store_spool.c.
  */
 #include <string.h>
 

@@ -31,9 +31,11 @@ int store_fail(struct store *s, struct err *err)
 {
 	int code = sqlite3_errcode(s->db);
 
-	if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
+	if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB) {
+		s->damaged = true;
 		return err_set(err, ERR_INPUT, "'%s': damaged database: %s", s->file,
 			       sqlite3_errmsg(s->db));
+	}
 	return err_set(err, ERR_SYS, "'%s': %s", s->file, sqlite3_errmsg(s->db));
 }
 

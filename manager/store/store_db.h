@@ -1,4 +1,4 @@
-/* store_db.h - inside the store: what its files offer each other
+/* store_db.h - functions that the files of the store share among themselves
  *
  * Calls go one way, from the end of this list to its beginning:
  *
@@ -31,13 +31,14 @@ struct store {
 	sqlite3_stmt *stmt[NSQL];
 	int depth;		/* of nested transactions */
 	bool failed;		/* something inside was rolled back */
+	bool damaged;		/* as SQLite says */
 };
 
 /* --- store_db.c --- */
 
 /* Fills err from the connection's last error, naming the database; returns -1. */
 int store_fail(struct store *s, struct err *err);
-/* A row that cannot be: names the database and the table; returns -1. */
+/* Reports a row with impossible values: names the database and the table; returns -1. */
 int store_damaged(struct store *s, const char *table, struct err *err);
 
 /* The prepared statement with nothing bound, NULL on failure. */
@@ -93,7 +94,7 @@ int store_use_add(struct store *s, const struct attribute_module *m,
 /* Adds whose samples all modules had. */
 int store_whose_add(struct store *s, const struct attribution *a, struct err *err);
 int store_whose_fade(struct store *s, int64_t module, double factor, struct err *err);
-/* Adds what processes showed of how fast all modules run. */
+/* Adds the observations of how fast the modules' processes run. */
 int store_speed_add(struct store *s, const struct attribution *a,
 		    const struct store_fading *fading, struct err *err);
 

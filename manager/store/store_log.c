@@ -1,4 +1,4 @@
-/* store_log.c - generations, intents and history
+/* store_log.c - stores generations, intents (operations under way) and history
  *
  * Tested by tests/unit/manager/store/test_store.c.
  */
@@ -82,13 +82,20 @@ int store_generation_add(struct store *s, struct store_generation *g, struct byt
 	if (rc < 0)
 		return -1;
 	g->id = sqlite3_last_insert_rowid(s->db);
-	/* Only the newest one is compared with: what is kept does not grow with their
-	 * number. */
+	/* Only the newest one is compared with, and processes of the newest few run: what is
+	 * kept does not grow with their number. */
 	q = store_sql(s, SQL_GENERATION_OLDER, err);
 	if (!q)
 		return -1;
 	(void)sqlite3_bind_int64(q, 1, g->module);
 	(void)sqlite3_bind_int64(q, 2, g->id);
+	if (store_run(s, q, err) < 0)
+		return -1;
+	q = store_sql(s, SQL_GENERATION_LONG_AGO, err);
+	if (!q)
+		return -1;
+	(void)sqlite3_bind_int64(q, 1, g->module);
+	(void)sqlite3_bind_int64(q, 2, g->number);
 	return store_run(s, q, err);
 }
 

@@ -1,4 +1,4 @@
-/* store_module.c - modules, the inodes that they were seen in, their block tables
+/* store_module.c - stores modules, the inodes that they were seen in, and their block tables
  *
  * Tested by tests/unit/manager/store/test_store.c.
  */
@@ -230,6 +230,13 @@ static int get_blob(struct store *s, enum store_sql id, const struct digest *key
 	return rc;
 }
 
+int store_table_prune(struct store *s, struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_TABLE_PRUNE, err);
+
+	return q ? store_run(s, q, err) : -1;
+}
+
 int store_table_has(struct store *s, const struct digest *original, struct err *err)
 {
 	sqlite3_stmt *q = store_sql(s, SQL_TABLE_HAS, err);
@@ -308,7 +315,7 @@ int store_table_put(struct store *s, const struct digest *original, struct bytes
 /* --- room for profiles --- */
 
 /* Three fifths for the profile, one for the recent window, one for what a generation was
- * made from. */
+ * made from; chosen. */
 int store_module_budget(struct store *s, int64_t module, enum store_budget what, uint64_t *out,
 			 struct err *err)
 {

@@ -1,6 +1,6 @@
-/* store_profile.c - block profiles: kept within the module's budget, faded, added to
+/* store_profile.c - stores block profiles: adds to them, fades them, keeps them in their budget
  *
- * Tested by tests/unit/manager/store/test_store.c; the code by which they are kept by
+ * Tested by tests/unit/manager/store/test_store_spool.c; the code by which they are kept by
  * test_profile_code.c.
  */
 #include <math.h>

@@ -1,9 +1,9 @@
-/* store_speed.c - observations of how fast each module's processes run, see policy/speedtest.h
+/* store_speed.c - stores how fast each module's processes ran, for policy/speedtest.h
  *
  * A row is bounded: four kinds, 32 observations of two numbers before the last swap and as many
  * since, 16 bits each, are under 1,200 bytes.
  *
- * Tested by tests/unit/manager/store/test_store.c.
+ * Tested by tests/unit/manager/store/test_store_spool.c.
  */
 #include <math.h>
 #include <string.h>

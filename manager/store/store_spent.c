@@ -1,27 +1,57 @@
-/* store_spent.c - what generations have cost: CPU time of their jobs, and bytes written
+/* store_spent.c - stores what was done has cost: CPU time of jobs, and bytes written
  *
- * CPU time has rows of its own: a job that was given up, or whose result was refused or not
- * proven, leaves no generation but has taken its time.
+ * That has rows of its own: a job that was given up, or whose result was refused or not proven,
+ * leaves no generation but has taken its time.  Each row is an owner's, for an hour and a
+ * module, so that there are not many.
  *
  * Tested by tests/unit/manager/store/test_store.c.
  */
 #include "lib/err.h"
 #include "manager/store/store_db.h"
 
-int store_spent_add(struct store *s, int64_t module, uint64_t time_ns, double cpu_s,
-		    struct err *err)
+static int put(struct store *s, enum store_sql which, const struct store_cost *c,
+	       uint64_t time_ns, struct err *err)
 {
-	sqlite3_stmt *q = store_sql(s, SQL_SPENT_INSERT, err);
+	sqlite3_stmt *q = store_sql(s, which, err);
 
 	if (!q)
 		return -1;
-	(void)sqlite3_bind_int64(q, 1, module);
-	(void)sqlite3_bind_int64(q, 2, (int64_t)time_ns);
-	(void)sqlite3_bind_double(q, 3, cpu_s);
-	if (store_run(s, q, err) < 0)
+	(void)sqlite3_bind_int64(q, 1, c->module);
+	(void)sqlite3_bind_int64(q, 2, c->owner);
+	(void)sqlite3_bind_int64(q, 3, (int64_t)time_ns);
+	(void)sqlite3_bind_double(q, 4, c->cpu_s);
+	(void)sqlite3_bind_int64(q, 5, (int64_t)c->bytes);
+	return store_run(s, q, err);
+}
+
+/* A row for each hour. */
+int store_spent_add(struct store *s, const struct store_cost *c, uint64_t time_ns,
+		    struct err *err)
+{
+	if (put(s, SQL_SPENT_MORE, c, time_ns, err) < 0 ||
+	    (!sqlite3_changes(s->db) && put(s, SQL_SPENT_INSERT, c, time_ns, err) < 0))
 		return -1;
-	q = store_sql(s, SQL_SPENT_PRUNE, err);
-	return q ? store_run(s, q, err) : -1;
+	sqlite3_stmt *q = store_sql(s, SQL_SPENT_PRUNE, err);
+	if (!q)
+		return -1;
+	(void)sqlite3_bind_int64(q, 1, c->owner);
+	return store_run(s, q, err);
+}
+
+int store_spent_by(struct store *s, uint32_t owner, uint64_t since_ns, double *cpu_s,
+		   double *bytes, struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_SPENT_BY_OWNER, err);
+
+	if (!q)
+		return -1;
+	(void)sqlite3_bind_int64(q, 1, (int64_t)since_ns);
+	(void)sqlite3_bind_int64(q, 2, owner);
+	if (store_step(s, q, err) != 1)
+		return -1;
+	bool ok = store_get_real(q, 0, cpu_s) && store_get_real(q, 1, bytes);
+	store_done(q);
+	return ok ? 0 : store_damaged(s, "spent", err);
 }
 
 static int sum(struct store *s, enum store_sql which, int64_t module, uint64_t since_ns,

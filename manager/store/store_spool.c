@@ -2,7 +2,7 @@
  *
  * Either everything of a file is in the store (profiles, windows of use, speed tests, counters,
  * address spaces, the file's name) or nothing.  Uses all other parts of the store.  Tested by
- * tests/unit/manager/store/test_store.c and test_suspend.c.
+ * tests/unit/manager/store/test_store_spool.c and test_suspend.c.
  */
 #include <string.h>
 
@@ -58,6 +58,39 @@ static int add_makers(struct store *s, const struct topnames *made, struct err *
 int store_spaces_get(struct store *s, struct wr *out, struct err *err)
 {
 	return store_value_get(s, "spaces", out, err);
+}
+
+int store_space_change(void *ctx, uint32_t pid, struct bytes row, struct err *err)
+{
+	struct store *s = ctx;
+	sqlite3_stmt *q = store_sql(s, row.p ? SQL_SPACE_PUT : SQL_SPACE_DELETE, err);
+
+	if (!q)
+		return -1;
+	(void)sqlite3_bind_int64(q, 1, pid);
+	if (row.p)
+		store_bind_blob(q, 2, row);
+	return store_run(s, q, err);
+}
+
+int store_space_each(struct store *s,
+		     int (*f)(void *ctx, uint32_t pid, struct bytes row, struct err *err),
+		     void *ctx, struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_SPACE_ALL, err);
+	int rc;
+
+	if (!q)
+		return -1;
+	while ((rc = store_step(s, q, err)) == 1) {
+		uint32_t pid;
+
+		if (!store_get_u32(q, 0, &pid) || f(ctx, pid, store_get_blob(q, 1), err) < 0) {
+			store_done(q);
+			return -1;
+		}
+	}
+	return rc;
 }
 
 /* --- one spool file --- */

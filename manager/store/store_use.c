@@ -1,13 +1,13 @@
-/* store_use.c - how each module is used lately: a window of recent samples, table `habit`
+/* store_use.c - stores the window of recent samples of each module (table `habit`)
  *
- * The window is what a decision is based on (policy/decide.h): it begins when the last decision
- * was made, and its samples are in the module's profile as well.
+ * Decisions rest on the window (policy/decide.h).  It begins when the last decision was made,
+ * and its samples are in the module's profile as well.
  *
  * The profile fades with the time that is sampled.  Samples are whole numbers of 1/STORE_UNIT,
  * so fading after every spool file would round many of them to where they were.  The sampled
  * time is added up instead, and the profile fades in steps of 1/32 of its half-life.
  *
- * Tested by tests/unit/manager/store/test_store.c.
+ * Tested by tests/unit/manager/store/test_store_spool.c.
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #include "manager/store/profile_code.h"
 #include "manager/store/store_db.h"
 
-static const double fading_step = 1.0 / 32;	/* of the half-life */
+static const double fading_step = 1.0 / 32;	/* of the half-life; chosen, not measured */
 
 /* Samples of the whole machine, of which anything is known. */
 static int machine_samples(struct store *s, uint64_t *out, struct err *err)

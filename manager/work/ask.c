@@ -43,7 +43,8 @@ int ask_receive(struct ask *a, struct err *err)
 			a->lacks = m;
 			break;
 		case MSG_RECOVERED:
-			a->recovered = m;
+			if (a->nrecovered < ASK_MOST_RECOVERED)
+				a->recovered[a->nrecovered++] = m;
 			break;
 		case MSG_CRASHED_TOLD:
 			a->crashed = true;
@@ -167,13 +168,17 @@ int ask_install(struct ask *a, const struct ask_install *i, const struct ask_lim
 	return set_path(&m, i->path, err) < 0 ? -1 : ask(a, &m, 0, err);
 }
 
-int ask_restore(struct ask *a, const char *path, const struct digest *expected,
-		const struct digest *original, bool hard_links, struct err *err)
+int ask_restore(struct ask *a, const struct ask_restore *r, const struct ask_limits *limits,
+		struct err *err)
 {
-	struct msg m = { .type = MSG_RESTORE, .digest = { *expected, *original } };
+	struct msg m = { .type = MSG_RESTORE, .nfd = r->map_fd >= 0, .fd = { r->map_fd },
+			 .digest = { r->expected, r->original, r->generation } };
 
-	m.num[MSG_RESTORE_hard_links] = hard_links;
-	return set_path(&m, path, err) < 0 ? -1 : ask(a, &m, 0, err);
+	m.num[MSG_RESTORE_hard_links] = r->hard_links;
+	m.num[MSG_RESTORE_memory_mib] = limits->memory_mib;
+	m.num[MSG_RESTORE_cpu_s] = limits->cpu_s;
+	m.num[MSG_RESTORE_background] = a->yields != YIELD_NEVER;
+	return set_path(&m, r->path, err) < 0 ? -1 : ask(a, &m, 0, err);
 }
 
 int ask_sync(struct ask *a, int *states_fd, struct err *err)

@@ -17,6 +17,8 @@
 
 struct err;
 
+enum { ASK_MOST_RECOVERED = 16 };	/* of more, the parent's log tells */
+
 struct ask {
 	int sock;
 	void (*turn)(void *ctx);	/* waits for something to happen and sees to it */
@@ -26,7 +28,9 @@ struct ask {
 	/* What the parent has told by itself. */
 	bool stop, reload, crashed;
 	bool trusted_waits;		/* a request of a trusted client */
-	struct msg roles, counts, lacks, recovered;	/* type MSG_NONE: not told yet */
+	struct msg roles, counts, lacks;	/* type MSG_NONE: not told yet */
+	struct msg recovered[ASK_MOST_RECOVERED];
+	int nrecovered;
 
 	uint64_t job_cpu_ms;		/* CPU time of all jobs so far */
 	enum yield_kind yields;		/* of jobs that are asked for */
@@ -63,6 +67,15 @@ struct ask_install {
 	bool hard_links;
 };
 
+struct ask_restore {
+	const char *path;
+	/* what is there now; its original; the generation that it is, edited by somebody when
+	 * that is not `expected`: then with that generation's block map, else -1 */
+	struct digest expected, original, generation;
+	int map_fd;
+	bool hard_links;
+};
+
 /* When the socket has something: takes in all of it.  -1: the parent has ended. */
 int ask_receive(struct ask *a, struct err *err);
 
@@ -76,8 +89,8 @@ int ask_run_job(struct ask *a, const struct ask_job *job, const struct ask_limit
 		int *out, int nout, struct err *err);
 int ask_install(struct ask *a, const struct ask_install *i, const struct ask_limits *limits,
 		struct err *err);
-int ask_restore(struct ask *a, const char *path, const struct digest *expected,
-		const struct digest *original, bool hard_links, struct err *err);
+int ask_restore(struct ask *a, const struct ask_restore *r, const struct ask_limits *limits,
+		struct err *err);
 /* The monitor has written out all samples and begun a new spool file.  *states_fd: those of
  * them that came with the state of their task, as a spool file in memory, the caller's; -1:
  * none. */

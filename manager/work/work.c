@@ -3,13 +3,15 @@
  * Calls of the files in manager/work go one way:
  *
  *	work_idle, work_open		when there is something to do; the state and its life
+ *	work_policy			the policy, and the last good one
  *	work_spool			the spool taken in, and what follows from it at once
  *	work_crash, work_speed		a generation is taken back
  *	work_use, work_packages, procedure
  *	work_module			a new generation, the original back, the proof anew
- *	work_derived, work_profile, work_registers, work_rule, work_share
+ *	work_adopt, work_budget, work_derived, work_profile, work_registers, work_room,
+ *	work_rule, work_share
  *	work				this file
- *	ask, answer, lookwait, tar, yield	know nothing of the work
+ *	accounts, ask, answer, lookwait, tar, yield	know nothing of the work
  */
 #include "manager/work/work.h"
 

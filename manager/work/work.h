@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "lib/blocktable.h"
+#include "manager/work/accounts.h"
 #include "manager/work/ask.h"
 #include "manager/parent/role.h"
 #include "manager/store/store.h"
@@ -32,18 +33,24 @@ struct work {
 	struct ingest *ingest;
 	struct sense *sense;
 	int spool_dir;
+	struct accounts accounts;	/* as the spool was last taken in */
+	uint64_t charged_ms;		/* of ask->job_cpu_ms */
 	bool paused;
 	char again[PATH_MAX];		/* what was begun by itself and given up; "" nothing */
 	uint64_t started_ms;
 	uint64_t (*now_ms)(void);	/* CLOCK_MONOTONIC, or a test's */
 	struct lookwait *lookwait;	/* when files that changed are read */
-	bool asked_by_trusted;		/* what is done now: it waits for nothing */
+	/* what is done now: it has no budget, and waits for nothing */
+	bool asked_by_trusted;
 	bool reads_at_once;		/* so does what we have done or undo ourselves */
 	bool gives_way;			/* a long read, to trusted requests that wait */
 	uint64_t read_bytes;		/* for digests of modules, so far */
 	/* what went wrong last in the background; "" if nothing */
 	char note[512];
 	bool asks_whose;		/* samples are: work_share.c */
+	/* why another policy than the one in the file is in force; "" if it is not */
+	char policy_trouble[1200];
+	char no_room[160];		/* on the store's disk, and what follows; "" there is */
 	bool registers;			/* asked of the monitor */
 	char registers_why[320];
 };
@@ -51,7 +58,12 @@ struct work {
 /* Policy, store, spool; w->options and w->ask are filled.  Says to the parent how to sample. */
 int work_open(struct work *w, struct err *err);
 void work_close(struct work *w);
-/* Reads the policy anew; on error the old one stays. */
+/* The database turned out to be damaged: closed and set aside. */
+void work_forget(struct work *w);
+/* The policy (work_policy.c): at start, the last good one if it is wrong; what others must know
+ * of it; read anew, on error the old one stays. */
+int work_policy_first(struct work *w, struct err *err);
+int work_policy_apply(struct work *w, struct err *err);
 int work_reload(struct work *w, struct err *err);
 
 struct work_spool {
@@ -73,6 +85,16 @@ bool work_is_idle(struct work *w, struct idle_condition *out);
 /* A job is under way: it makes room for others, or goes on.  `urgent`: somebody waits for
  * us. */
 void work_yield(struct work *w, bool urgent);
+
+/* --- budgets of owners (work_budget.c) --- */
+
+/* May jobs be run for the owner, and so many bytes written?  -1 and ERR_REFUSED, which names
+ * the budget, if not; root has no such budgets. */
+int work_budget(struct work *w, uint32_t owner, uint64_t bytes, struct err *err);
+/* What jobs have taken since the last call, and bytes that were written, are the owner's; of
+ * root's only what was done for a module counts. */
+void work_charge(struct work *w, int64_t module, uint32_t owner, uint64_t bytes);
+uint32_t work_owner(int fd);			/* of the file */
 
 /* --- rules of the policy (work_rule.c) --- */
 
@@ -100,6 +122,15 @@ int work_registers(struct work *w, struct err *err);
 int work_interpret(void *ctx, int fd, int original, struct bytes states, struct wr *edges,
 		   struct err *err);
 
+/* Brings w->no_room up to date, and says in the log when that changes (work_room.c). */
+bool work_has_room(struct work *w);
+
+/* --- generations of which the store has no record (work_adopt.c) --- */
+
+/* The adopter of struct module_services; ctx is the work. */
+int work_adopt(void *ctx, const char *path, int fd, struct digest *original, uint32_t *number,
+	       struct wr *map);
+
 /* --- one module (work_module.c) --- */
 
 /* All that is known of the module, for the Editor: appended to *text; *stored, zeroed
@@ -108,8 +139,7 @@ int work_profile(struct work *w, const struct store_module *m, struct store_prof
 		 struct wr *text, struct err *err);
 /* A memory file with the text, which nobody changes; -1: there is none. */
 int work_profile_file(struct bytes text, struct err *err);
-/* Processes died: generations that they had mapped go, unless their programs died as often
- * before (work_crash.c). */
+/* Processes met faults: generations that are to blame go (work_crash.c, policy/blame.h). */
 void work_crashes(struct work *w, const struct attribution *a);
 /* Puts the original back in the place of a generation that failed in `state`, a past tense
  * or an adjective of store_state_name[]; the module is refused for that until its original
@@ -144,6 +174,9 @@ int work_restore(struct work *w, const char *path, bool force, struct answer *to
  * its digest and original; 0 none that is known; -1 failed (work_derived.c). */
 int work_derived(struct work *w, const struct store_module *m, struct store_generation *of,
 		 struct err *err);
+/* The block map of a generation in a memory file, the caller's; -1: it is not kept, or that
+ * failed. */
+int work_map_file(struct work *w, const struct digest *generation, struct err *err);
 
 struct work_proof {
 	uint32_t generation;

@@ -1,16 +1,18 @@
-/* work_crash.c - a process died: was a generation to blame?
+/* work_crash.c - a process met a fault: was a generation to blame?
  *
- * Every module that the process had mapped is noted, originals too: they are what a generation
- * is compared with.  A generation that is blamed is taken back at once, kept in
+ * The module that the fault was in is noted, and the program of the process, with who ran it;
+ * originals too: they are what a generation is compared with.  Whose crashes decide is
+ * policy/blame.h's matter.  A generation that is blamed is taken back at once, kept in
  * STORE/quarantine/ with its original and what is known of it, and its module is refused until
  * its original changes.
  *
- * Tested by tests/e2e/crash.sh.
+ * Tested by tests/e2e/crash.sh and tests/e2e/hostile/crashes.sh.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,7 +21,7 @@
 #include "manager/samples/attribute.h"
 #include "manager/work/tar.h"
 #include "manager/work/work.h"
-#include "policy/decide.h"
+#include "policy/blame.h"
 
 static const double remember_s = 28 * 86400.0;
 
@@ -28,21 +30,32 @@ static double seconds_between(uint64_t from_ns, uint64_t to_ns)
 	return to_ns > from_ns ? (double)(to_ns - from_ns) / 1e9 : 0;
 }
 
-/* 1 it is, 0 its original died as often, -1 failed. */
-static int is_blamed(struct work *w, const struct store_module *m,
-		     const struct store_generation *g, struct err *err)
+enum verdict { STAYS_AS_USUAL, STAYS_FOR_NOW, GOES };
+
+/* What all have met so far, and `uid` just now; *n: how many blame it.  -1: failed. */
+static int judge(struct work *w, const struct store_module *m, const struct store_generation *g,
+		 uint32_t uid, struct blame_user *who, unsigned *n, struct err *err)
 {
 	uint64_t now_ns = store_now_ns(), born_ns;
 	uint64_t first_ns = now_ns - (uint64_t)(remember_s * 1e9);
-	uint32_t deaths, before;
+	struct blame_user *user;
+	uint32_t nuser;
+	bool goes;
 
 	if (store_born(w->store, &born_ns, err) < 0 ||
-	    store_crash_count(w->store, m->id, g->number, first_ns, &deaths, err) < 0 ||
-	    store_crash_count(w->store, m->id, 0, first_ns, &before, err) < 0)
+	    store_crash_users(w->store, m->id, g->number, first_ns, &user, &nuser, err) < 0)
 		return -1;
 	double watched_s = seconds_between(g->made_ns, now_ns);
 	double all_s = seconds_between(born_ns > first_ns ? born_ns : first_ns, now_ns);
-	return decide_blames(deaths, watched_s, before, all_s - watched_s);
+	const struct blame_about about = { m->owner, watched_s, all_s - watched_s,
+					   w->accounts.person, w->accounts.nperson };
+	*n = blame_judge(user, nuser, &about, &goes);
+	*who = (struct blame_user){ .uid = uid };
+	for (uint32_t i = 0; i < nuser; i++)
+		if (user[i].uid == uid)
+			*who = user[i];
+	free(user);
+	return goes ? GOES : blame_by(who, &about) ? STAYS_FOR_NOW : STAYS_AS_USUAL;
 }
 
 /* --- quarantine: one archive for each original --- */
@@ -203,25 +216,47 @@ static int take_back(struct work *w, struct store_module *m, const struct store_
 	return work_take_back(w, m, g, STATE_CRASHED, why, err);
 }
 
+/* A generation that stays; the first one of each user is told. */
+static void tell(struct work *w, const struct store_module *m, const struct attribute_crash *c,
+		 int verdict, const struct blame_user *who, unsigned blamers)
+{
+	if (who->deaths > 1)
+		return;
+	if (verdict == STAYS_AS_USUAL)
+		work_history(w, m->path, "crash", "signal %" PRIu32 " killed process %" PRIu32
+			     "; its original died as often", c->signal, c->pid);
+	else
+		work_history(w, m->path, "crash", "signal %" PRIu32 " killed process %" PRIu32
+			     " of user %" PRIu32 "; others decide too: %u of %d users so far",
+			     c->signal, c->pid, c->uid, blamers, BLAME_USERS);
+}
+
 static int take_crash(struct work *w, const struct attribute_crash *c, struct err *err)
 {
 	struct store_generation g;
 	struct store_module m;
+	struct blame_user who;
+	unsigned blamers;
 	int64_t id = (int64_t)c->module;
-
-	if (store_crash_add(w->store, id, c->generation, err) < 0)
-		return -1;
 	int rc = store_module_by_id(w->store, id, &m, err);
-	if (rc <= 0 || !c->generation || m.generation != c->generation)
-		return rc < 0 ? -1 : 0;		/* an original, or taken back before */
+
+	if (rc <= 0)
+		return rc;
+	bool known = accounts_has(&w->accounts, c->uid) || c->uid == m.owner || c->uid == 0;
+	uint32_t uid = known ? c->uid : BLAME_NOBODY;
+	if (store_crash_add(w->store, id, c->generation, uid, err) < 0)
+		return -1;
+	if (!c->generation || m.generation != c->generation)
+		return 0;		/* an original, or taken back before */
 	rc = store_generation_by_number(w->store, id, c->generation, &g, err);
 	if (rc <= 0)
 		return rc;
-	rc = is_blamed(w, &m, &g, err);
-	if (rc == 0)
-		work_history(w, m.path, "crash", "signal %" PRIu32 " killed process %" PRIu32
-			     "; its original died as often", c->signal, c->pid);
-	return rc <= 0 ? rc : take_back(w, &m, &g, c, err);
+	rc = judge(w, &m, &g, uid, &who, &blamers, err);
+	if (rc == GOES)
+		return take_back(w, &m, &g, c, err);
+	if (rc >= 0)
+		tell(w, &m, c, rc, &who, blamers);
+	return rc < 0 ? -1 : 0;
 }
 
 void work_crashes(struct work *w, const struct attribution *a)

@@ -32,7 +32,7 @@ static bool add(void *ctx, const struct store_generation *g)
 	return true;
 }
 
-static int map_file(struct work *w, const struct digest *generation, struct err *err)
+int work_map_file(struct work *w, const struct digest *generation, struct err *err)
 {
 	struct wr map = { 0 };
 	int fd = -1, rc = store_generation_map(w->store, generation, &map, err);
@@ -58,7 +58,7 @@ static int compare(struct work *w, int file, const struct store_generation *g, s
 	int out, rc = -1;
 
 	int original = ask_open_original(w->ask, &g->original, err);
-	int map = original < 0 ? -1 : map_file(w, &g->digest, err);
+	int map = original < 0 ? -1 : work_map_file(w, &g->digest, err);
 	if (map >= 0) {
 		struct ask_job job = { .kind = JOB_DERIVED, .nin = 3,
 				       .in = { original, file, map } };

@@ -68,6 +68,7 @@ void work_idle(struct work *w)
 	struct work_spool spool;
 	struct err err = { 0 };
 
+	(void)work_has_room(w);
 	if (!work_is_idle(w, condition))
 		return;
 	w->note[0] = '\0';

@@ -142,6 +142,7 @@ struct making {
 	struct store_generation g;
 	struct store_profile profile;	/* that g is made from */
 	uint64_t cpu_begun_ms;
+	uint64_t written;		/* bytes, for good */
 	double samples;
 };
 
@@ -178,6 +179,12 @@ static int check_share(const struct making *k, struct err *err)
 				      k->m.path, k->policy.share_layouts, s.people);
 }
 
+/* A generation, the map of it, and the original to be kept beside it. */
+static uint64_t disk_need(const struct store_module *m)
+{
+	return (m->generation ? 1 : 2) * m->seen.size;
+}
+
 static int prepare(struct making *k, const char *path, struct err *err)
 {
 	struct work *w = k->w;
@@ -192,6 +199,9 @@ static int prepare(struct making *k, const char *path, struct err *err)
 		return -1;
 	if (!k->m.id)
 		return err_set(err, ERR_REFUSED, "'%s': no samples of it yet", path);
+	uint64_t bytes = k->dry_run ? 0 : disk_need(&k->m);
+	if (!w->asked_by_trusted && work_budget(w, k->m.owner, bytes, err) < 0)
+		return err_wrap(err, "'%s'", path);
 	if (ask_check(w->ask, path, w->policy->hard_links, err) < 0)
 		return -1;
 	int rc = modules_analyze(w->modules, &k->m, err);
@@ -263,6 +273,8 @@ static int put_in_place(struct making *k, struct err *err)
 	struct err why = { 0 };
 
 	(void)snprintf(intent.path, sizeof(intent.path), "%s", k->m.path);	/* fits */
+	k->written = k->map.n + strlen(k->g.stats) + k->g.size_bytes +
+		     (k->m.generation ? 0 : k->m.seen.size);
 	if (store_generation_add(w->store, &k->g, wr_bytes(&k->map), &k->profile, err) < 0 ||
 	    store_intent_begin(w->store, &intent, err) < 0)
 		return -1;
@@ -387,17 +399,6 @@ static int reoptimize(struct making *k, const char *path, struct err *err)
 	return 0;
 }
 
-/* Whatever came of it: what fails again and again must not go on all day. */
-static void count_cost(struct making *k)
-{
-	uint64_t ms = k->w->ask->job_cpu_ms - k->cpu_begun_ms;
-	struct err err;
-
-	if (ms &&
-	    store_spent_add(k->w->store, k->m.id, store_now_ns(), (double)ms / 1000, &err) < 0)
-		role_log("%s", err.text);
-}
-
 int work_reoptimize(struct work *w, const char *path, bool dry_run, struct answer *to,
 		    struct err *err)
 {
@@ -410,8 +411,10 @@ int work_reoptimize(struct work *w, const char *path, bool dry_run, struct answe
 	k->dry_run = dry_run;
 	k->cpu_begun_ms = w->ask->job_cpu_ms;
 	k->original_fd = k->profile_fd = k->out[0] = k->out[1] = k->out[2] = -1;
+	work_charge(w, 0, 0, 0);	/* what others have left */
 	int rc = reoptimize(k, path, err);
-	count_cost(k);
+	/* Whatever came of it: what fails again and again must not go on all day. */
+	work_charge(w, k->m.id, k->m.owner, k->written);
 	if (rc < 0 && err->kind == ERR_REFUSED && !dry_run)
 		work_history(w, path, "refused", "%s", err->text);
 	const int fd[] = { k->original_fd, k->profile_fd, k->out[0], k->out[1], k->out[2] };
@@ -425,6 +428,24 @@ int work_reoptimize(struct work *w, const char *path, bool dry_run, struct answe
 }
 
 /* --- the original back --- */
+
+/* Is it a generation that this store has no record of?  1, 0; -1 when the daemon stops. */
+static int is_forgotten(struct work *w, const char *path, struct err *err)
+{
+	struct ask_limits limits = work_limits(w->policy);
+	struct err why;
+	int map, file = ask_open_file(w->ask, path, err);
+
+	if (file < 0)
+		return -1;
+	struct ask_job job = { .kind = JOB_MAP, .nin = 1, .in = { file } };
+	int rc = ask_run_job(w->ask, &job, &limits, &map, 1, &why);
+	close(file);
+	if (rc < 0)
+		return w->ask->stop ? err_set(err, why.kind, "%s", why.text) : 0;
+	close(map);
+	return 1;
+}
 
 /* Nothing of ours is at the path.  0: *of is what it was before somebody edited it, which
  * `force` takes for reason enough; 1: there is nothing to do, and that is said; -1: refused
@@ -449,6 +470,11 @@ static int look_for_edited(struct work *w, const struct store_module *m, bool fo
 	if (rc < 0 || store_generation_next(w->store, m->id, &next, err) < 0)
 		return -1;
 	bool original = rc > 0 || next == 1;
+	rc = original ? is_forgotten(w, m->path, err) : 0;
+	if (rc)
+		return rc < 0 ? -1 : err_set(err, ERR_INPUT,
+			"'%s': a generation, of which this store has no record; root's "
+			"`morphctl undo` puts its original back", m->path);
 	if (force && !original)
 		return err_set(err, ERR_REFUSED,
 			       "'%s': not shown to be a generation that somebody "
@@ -459,24 +485,50 @@ static int look_for_edited(struct work *w, const struct store_module *m, bool fo
 	return 1;
 }
 
-/* The swap, with *from the content that goes and *original what comes. */
-static int put_back(struct work *w, const struct store_module *m, const struct digest *original,
-		    struct err *err)
+/* The swap; of == NULL: the generation itself is at the path, else that one, edited. */
+static int put_back(struct work *w, const struct store_module *m,
+		    const struct store_generation *of, struct err *err)
 {
-	struct store_intent intent = { .what = "restore", .from = m->present, .to = *original };
+	struct ask_limits limits = work_limits(w->policy);
+	struct ask_restore r = { .path = m->path, .expected = m->present,
+				 .original = of ? of->original : m->original,
+				 .generation = of ? of->digest : m->present, .map_fd = -1,
+				 .hard_links = w->policy->hard_links };
+	struct store_intent intent = { .what = "restore", .from = m->present,
+				       .to = r.original };
 	struct err why = { 0 };
 
 	/* looked at: fits */
 	(void)snprintf(intent.path, sizeof(intent.path), "%s", m->path);
-	if (store_intent_begin(w->store, &intent, err) < 0)
+	if (of && (r.map_fd = work_map_file(w, &of->digest, err)) < 0)
 		return -1;
-	int rc =
-		ask_restore(w->ask, m->path, &m->present, original, w->policy->hard_links, err);
-	if (rc < 0 && w->ask->stop)
-		return -1;		/* not known how it went: the next start finds out */
-	if (store_intent_end(w->store, intent.id, &why) < 0)
+	/* A database that cannot be written, on a full disk, does not hold up the original. */
+	bool noted = store_intent_begin(w->store, &intent, &why) == 0;
+	if (!noted)
 		role_log("%s", why.text);
+	int rc = ask_restore(w->ask, &r, &limits, err);
+	/* else it is not known how it went: the next start finds out */
+	if (noted && (rc == 0 || !w->ask->stop) &&
+	    store_intent_end(w->store, intent.id, &why) < 0)
+		role_log("%s", why.text);
+	if (r.map_fd >= 0)
+		close(r.map_fd);
 	return rc;
+}
+
+static int note_restored(struct work *w, const char *path,
+			 const struct store_generation *edited, const struct digest *from,
+			 struct store_module *m, struct err *err)
+{
+	struct store_generation g = { 0 };
+	int rc = edited ? 1 : store_generation_by_digest(w->store, from, &g, err);
+
+	if (rc < 0 || (rc > 0 && store_generation_state(w->store, edited ? edited->id : g.id,
+							STATE_RESTORED, "", err) < 0) ||
+	    look_at_once(w, path, m, err) < 0)
+		return -1;
+	/* a window of use from here on, before it is laid out anew by itself */
+	return store_use_begin(w->store, m->id, "its original was put back", err);
 }
 
 int work_restore(struct work *w, const char *path, bool force, struct answer *to,
@@ -484,6 +536,7 @@ int work_restore(struct work *w, const char *path, bool force, struct answer *to
 {
 	struct store_generation g = { 0 };
 	struct store_module m = { 0 };
+	struct err why;
 
 	if (find_known(w, path, &m, err) < 0 || look_at_once(w, path, &m, err) < 0)
 		return -1;
@@ -493,13 +546,14 @@ int work_restore(struct work *w, const char *path, bool force, struct answer *to
 		return rc < 0 ? -1 : 0;
 	struct digest from = m.present;
 	uint32_t number = edited ? g.number : m.generation;
-	if (put_back(w, &m, edited ? &g.original : &m.original, err) < 0)
+	if (put_back(w, &m, edited ? &g : NULL, err) < 0)
 		return -1;
-	rc = edited ? 1 : store_generation_by_digest(w->store, &from, &g, err);
-	if (rc < 0 || (rc > 0 && store_generation_state(w->store, g.id, STATE_RESTORED, "",
-							err) < 0) ||
-	    look_at_once(w, path, &m, err) < 0)
-		return -1;
+	/* The original is there, whether that can be noted or not. */
+	if (note_restored(w, path, edited ? &g : NULL, &from, &m, &why) < 0) {
+		role_log("%s: restored, which cannot be noted: %s", path, why.text);
+		answer_line(to, "%s: restored, which cannot be noted: %s", path, why.text);
+		return 0;
+	}
 	work_history(w, path, "restored", "original in the place of generation %" PRIu32 "%s",
 		     number, edited ? ", which somebody had edited" : "");
 	answer_line(to, "%s: restored", path);

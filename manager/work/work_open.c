@@ -1,4 +1,4 @@
-/* work_open.c - the Manager's state: opened, closed, and the policy that it works by
+/* work_open.c - the Manager's state: opened and closed
  *
  * Tested with the whole daemon by tests/e2e/daemon.sh.
  */
@@ -40,8 +40,16 @@ static int analyze_module(void *ctx, const char *path, int fd, struct wr *table,
 {
 	struct work *w = ctx;
 	struct policy policy;
+	const uint32_t owner = work_owner(fd);
 	int out;
 
+	/* Later, with the samples of another day. */
+	if (!w->asked_by_trusted && work_budget(w, owner, 0, err) < 0) {
+		if (err)
+			err->kind = ERR_SYS;
+		return -1;
+	}
+	work_charge(w, 0, 0, 0);
 	(void)work_rule(w, path, &policy);	/* refused or not: it is counted */
 	struct ask_limits limits = work_limits(&policy);
 	struct ask_job job = { .kind = JOB_ANALYZE, .nin = 1, .in = { fd } };
@@ -63,6 +71,7 @@ static int analyze_module(void *ctx, const char *path, int fd, struct wr *table,
 	}
 	rc = work_read(out, table, err);
 	close(out);
+	work_charge(w, 0, owner, rc == 0 ? table->n : 0);
 	return rc;
 }
 
@@ -95,46 +104,6 @@ static bool module_allowed(void *ctx, const char *path)
 	return policy_allows(w->policy, path);
 }
 
-/* --- policy --- */
-
-static struct policy *read_policy(struct work *w, struct err *err)
-{
-	int fd = ask_open_policy(w->ask, err);
-
-	if (fd < 0)
-		return NULL;
-	struct policy *p = policy_read(fd, w->options->policy, err);
-	close(fd);
-	if (p && p->note)
-		role_log("%s", p->note);
-	return p;
-}
-
-/* What others must know of it. */
-static int apply_policy(struct work *w, struct err *err)
-{
-	const struct policy *p = w->policy;
-
-	ingest_half_life(w->ingest, 86400.0 * p->half_life_d);
-	ingest_observe(w->ingest, p->observe_s);
-	struct ask_config c = { p->clock, p->rate_hz, p->drain_s, p->spool_max_mib,
-				p->registers != SWITCH_OFF, p->stack_bytes, p->memory };
-	if (ask_config(w->ask, &c, err) < 0 || work_apply_share(w, err) < 0)
-		return -1;
-	return work_registers(w, err);
-}
-
-int work_reload(struct work *w, struct err *err)
-{
-	struct policy *p = read_policy(w, err);
-
-	if (!p)
-		return -1;
-	policy_free(w->policy);
-	w->policy = p;
-	return apply_policy(w, err);
-}
-
 /* --- life --- */
 
 static int open_spool(struct work *w, struct err *err)
@@ -149,12 +118,56 @@ static int open_spool(struct work *w, struct err *err)
 	return 0;
 }
 
+/* A damaged database must not be the end of it: what it knew is counted anew, and generations
+ * are found by what they and their originals say (work_adopt.c). */
+static int set_aside(const struct work *w, char kept[PATH_MAX], struct err *err)
+{
+	if (store_set_aside(w->options->store, kept, err) < 0)
+		return -1;
+	role_log("it is kept as '%s', and a new one begun: samples and history are lost, "
+		 "originals and generations are not", kept);
+	return 0;
+}
+
+static struct store *open_store(struct work *w, struct err *err)
+{
+	struct store *s = store_open(w->options->store, err);
+	char kept[PATH_MAX];
+
+	if (s || err->kind != ERR_INPUT)
+		return s;
+	role_log("%s", err->text);
+	if (set_aside(w, kept, err) < 0)
+		return NULL;
+	s = store_open(w->options->store, err);
+	if (s && store_history_add(s, kept, "damaged", "the database could not be read, and is "
+				   "kept under this name; this one was begun anew", err) < 0)
+		role_log("%s", err->text);
+	return s;
+}
+
+void work_forget(struct work *w)
+{
+	char kept[PATH_MAX];
+	struct err err;
+
+	role_log("the database is damaged");
+	ingest_free(w->ingest);
+	modules_free(w->modules);
+	store_close(w->store);
+	w->ingest = NULL;
+	w->modules = NULL;
+	w->store = NULL;
+	if (set_aside(w, kept, &err) < 0)
+		role_log("%s", err.text);
+}
+
 int work_open(struct work *w, struct err *err)
 {
 	const struct module_services services = {
 		.open = open_module, .open_original = open_original, .analyze = analyze_module,
-		.interpret = work_interpret, .wait_ms = wait_ms, .go_on = go_on,
-		.allows = module_allowed, .ctx = w,
+		.interpret = work_interpret, .adopt = work_adopt, .wait_ms = wait_ms,
+		.go_on = go_on, .allows = module_allowed, .ctx = w,
 	};
 	uint64_t born_ns;		/* asked here, so that it is right later */
 
@@ -164,21 +177,21 @@ int work_open(struct work *w, struct err *err)
 	w->lookwait = memory_new(1, sizeof(*w->lookwait));
 	w->paused = w->options->paused;
 	w->sense = sense_new(w->options->host);
-	w->store = store_open(w->options->store, err);
+	w->store = open_store(w, err);
 	if (!w->store || store_born(w->store, &born_ns, err) < 0 || open_spool(w, err) < 0)
 		return -1;
 	w->modules = modules_new(w->store, &services);
-	w->policy = read_policy(w, err);
-	if (!w->policy)
+	if (work_policy_first(w, err) < 0)
 		return -1;
 	w->ingest = ingest_new(w->store, w->modules, err);
 	if (!w->ingest)
 		return -1;
 	/* Of a job that the parent ended because its manager, the one before, had ended. */
-	if (w->ask->job_cpu_ms && store_spent_add(w->store, 0, store_now_ns(),
-						  (double)w->ask->job_cpu_ms / 1000, err) < 0)
+	const struct store_cost lost = { .cpu_s = (double)w->ask->job_cpu_ms / 1000 };
+	if (w->ask->job_cpu_ms && store_spent_add(w->store, &lost, store_now_ns(), err) < 0)
 		return -1;
-	return apply_policy(w, err);
+	w->charged_ms = w->ask->job_cpu_ms;
+	return work_policy_apply(w, err);
 }
 
 void work_close(struct work *w)
@@ -189,6 +202,7 @@ void work_close(struct work *w)
 	sense_free(w->sense);
 	free(w->lookwait);
 	policy_free(w->policy);
+	accounts_free(&w->accounts);
 	if (w->spool_dir >= 0)
 		close(w->spool_dir);
 }

@@ -41,15 +41,22 @@ int work_interpret(void *ctx, int fd, int original, struct bytes states, struct 
 	struct ask_limits limits = work_limits(w->policy);
 	struct ask_job job = { .kind = JOB_INTERPRET, .nin = original < 0 ? 2 : 3,
 			       .in = { fd, memory_file(states, err), original } };
+	const uint32_t owner = work_owner(fd);
 	int out, rc = -1;
 
 	if (job.in[1] < 0)
 		return -1;
+	if (!w->asked_by_trusted && work_budget(w, owner, 0, err) < 0) {
+		close(job.in[1]);
+		return -1;
+	}
+	work_charge(w, 0, 0, 0);
 	if (ask_run_job(w->ask, &job, &limits, &out, 1, err) == 0) {
 		rc = work_read(out, edges, err);
 		close(out);
 	}
 	close(job.in[1]);
+	work_charge(w, 0, owner, 0);
 	if (rc < 0 && w->ask->stop)
 		/* as in analysis: the spool file is taken in whole the next time */
 		_exit(0);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/secret.h"
 #include "manager/samples/statefeed.h"
 #include "manager/store/ingest.h"
 #include "manager/work/work.h"
@@ -87,6 +88,7 @@ static int end_feed(struct work *w, struct statefeed *feed, struct err *err)
 	uint64_t n = statefeed_free(feed);
 
 	ingest_states(w->ingest, NULL);
+	secret_wipe_stack();
 	return n ? store_counter_add(w->store, COUNTER_NOSTATES, n, err) : 0;
 }
 
@@ -104,6 +106,8 @@ int work_sync(struct work *w, struct work_spool *out, struct err *err)
 	}
 	struct statefeed *feed = statefeed_new(states);
 	ingest_states(w->ingest, feed);
+	accounts_read(&w->accounts, w->options->host);
+	ingest_users(w->ingest, w->accounts.uid, w->accounts.n);
 	int n = scandirat(w->spool_dir, ".", &list, is_spool, by_name);
 	if (n < 0)
 		rc = err_set(err, ERR_SYS, "'%s/spool': %s", w->options->store,

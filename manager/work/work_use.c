@@ -74,7 +74,7 @@ static double full_gain(const struct case_file *c)
 static int load_uses(struct work *w, struct case_file *c, struct err *err)
 {
 	if (store_profile_get(w->store, c->m.id, &c->use, err) < 0 ||
-	    (c->newest.id &&
+	    (c->newest.id && c->m.generation &&		/* it is at the path */
 	     store_generation_made_from(w->store, c->newest.id, &c->made, err) < 0))
 		return -1;
 	if (usage_make(&c->use, &c->d.use, err) < 0 ||

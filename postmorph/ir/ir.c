@@ -1,4 +1,4 @@
-/* ir.c - looking things up in the annotated program
+/* ir.c - look-ups in the annotated program: functions, blocks, instructions, their work
  *
  * Tested by tests/unit/postmorph/test_analyze.c.
  */
@@ -72,6 +72,28 @@ bool block_may_stay(const struct fn *fn, const struct block *b)
 	 * block begins. */
 	return fn->labels != POINTERS_KNOWN ||
 	       !(b->pinned || fn->insn[b->insn + b->ninsn - 1].kind == INSN_IJMP);
+}
+
+bool fn_trap_falls(const struct fn *fn, uint32_t i, uint32_t end)
+{
+	if (fn->insn[i].kind != INSN_TRAP)
+		return false;
+	do {
+		i++;
+	} while (i < end && fn->insn[i].kind == INSN_NOP);
+	return i < end;
+}
+
+bool block_trap_falls(const struct fn *fn, uint32_t id)
+{
+	const struct block *b = &fn->block[id];
+	uint32_t last = b->insn + b->ninsn - 1, end = id + 1;
+
+	if (fn->insn[last].kind != INSN_TRAP)
+		return false;
+	while (end < fn->nblock && fn->block[end].range == b->range)
+		end++;
+	return fn_trap_falls(fn, last, fn->block[end - 1].insn + fn->block[end - 1].ninsn);
 }
 
 uint32_t block_length(const struct fn *fn, const struct block *b)

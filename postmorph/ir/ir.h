@@ -56,9 +56,9 @@ struct ijump {
 	enum ijump_kind kind;
 };
 
-/* in what inference says of a block: how often it runs, where it leads */
+/* How sure inference is of what it says of a block: how often it runs, where it leads. */
 enum confidence {
-	CONFIDENCE_LOW,		/* next to nothing was seen of it */
+	CONFIDENCE_LOW,		/* hardly any sample or edge tells about it */
 	CONFIDENCE_MEDIUM,
 	CONFIDENCE_HIGH,
 	NCONFIDENCE
@@ -76,7 +76,7 @@ extern const char *const confidence_name[NCONFIDENCE];
  *   table  the jump table when the last instruction is an IJMP with a proven one. */
 struct block {
 	vaddr addr;
-	uint32_t size;		/* bytes in the original, NOP padding included */
+	uint32_t size;		/* bytes in the original, trailing NOPs included */
 	uint32_t insn, ninsn;	/* fn->insn[insn .. insn + ninsn) */
 	uint32_t range;		/* index in fn->range[] */
 	uint32_t fall, taken;	/* block ids */
@@ -93,14 +93,14 @@ struct block {
 	bool noreturn : 1;
 
 	/* filled by inference */
-	/* enum confidence, of the likelier way out of it if it has several, else of the
-	 * count; in that it does not run where nothing tells that it does (unsampled.h);
-	 * exact counts: high */
+	/* enum confidence: in the likelier way out of the block if it has several, else in
+	 * its count; for an unsampled block (unsampled.h), in that it does not run.  High
+	 * with exact counts. */
 	uint8_t confidence;
-	/* nothing that was seen says that it runs; by the looks of the code and what is
-	 * known around it, it runs `count` times */
+	/* no sample or seen edge says that it runs; `count` follows from guessed
+	 * probabilities of branches and the counts around it */
 	bool guessed : 1;
-	bool leads_to_noreturn : 1; /* leads only to calls that do not come back, traps */
+	bool leads_to_noreturn : 1; /* leads only to traps and calls that do not come back */
 
 	/* marked by passes, read by emit */
 	bool cold : 1;		/* does not run: last in the fluff text */
@@ -110,7 +110,7 @@ struct block {
 	bool stays : 1;
 	/* runs often: the jump at its end lies in a line (emit_plan.c) */
 	bool in_line : 1;
-	/* what it calls through the linkage table it calls without that */
+	/* its calls through the linkage table go through the slot itself, without the stub */
 	bool direct : 1;
 
 	/* filled from the profile and by inference */
@@ -173,15 +173,15 @@ struct fn_range {
 
 struct relprofile;
 
-/* by the profile: control went straight from one block to another */
+/* Of the profile: control went straight from one block to another. */
 struct seen_edge {
 	uint32_t from, to;	/* block ids of one function */
 	double count;
 };
 
-struct seen_call {		/* by the profile: a call, or a jump out of the function, */
-	uint32_t insn;		/* index in fn->insn[] */
-	vaddr target;		/* went to this function; in this module's original addresses */
+struct seen_call {		/* of the profile: a call, or a jump out of the function */
+	uint32_t insn;		/* index in fn->insn[] of the call */
+	vaddr target;		/* the function that it entered, by its original address */
 	double count;
 };
 
@@ -204,28 +204,30 @@ struct fn {
 	uint32_t unproven;
 	struct ijump *jump;	/* [njump] ascending by insn; those through slots left out */
 	uint32_t njump;
+	/* what programs may expect of pointers to it: a power of two */
+	uint16_t align;
 	enum skip skip;		/* SKIP_NONE: passes may work on it */
 	bool kept;		/* its instructions, blocks and tables are here; else insn[] and
 				 * block[] are empty */
 	enum pointers pointers;
-	/* once it is moved its original code cannot run any more: nothing is known to lead
-	 * into it but its entry */
+	/* once the function is moved, its original code cannot run any more: nothing is known
+	 * to lead into it but its entry */
 	bool sealed;
-	/* the same of addresses inside of it that its computed jumps may go to; NONE when it
-	 * has no such jump */
+	/* what is known of pointers to addresses inside of it that its computed jumps may go
+	 * to (labels); NONE when it has no such jump */
 	enum pointers labels;
 	bool labels_stay;	/* some of them are known, but stay */
 	/* moved, and all pointers to labels that go lead to their images */
 	bool threaded;
 	bool redirected;	/* moved, and all pointers to it lead to its image */
 	bool moved;		/* selected for the generation (profile, callers or --all) */
-	/* some of its blocks stay: its original code may run on from there */
+	/* some of its blocks stay: control may go on in its original code there */
 	bool leaves;
 	double samples, entry_count;	/* profile: total samples; estimated calls */
 	struct seen_edge *seen_edge;	/* [nseen_edge] ascending by from, to */
 	struct seen_call *seen_call;	/* [nseen_call] ascending by insn, target */
 	uint32_t nseen_edge, nseen_call;
-	/* it was counted exactly (editor/infer/relativeprofile.h); else NULL */
+	/* NULL unless it was counted exactly (editor/infer/relativeprofile.h) */
 	struct relprofile *relprofile;
 };
 
@@ -265,24 +267,25 @@ struct prog {
 	const struct plt *plt;	/* slots of the linkage table; NULL: not known */
 	uint64_t text_size;	/* bytes of executable sections (segments when no sections) */
 	uint64_t fde_bytes;	/* bytes covered by FDEs */
-	/* first address behind the program header table that code or data is seen to refer
-	 * to */
+	/* first address behind the program header table that code or data refers to, as far as
+	 * the analysis has seen */
 	vaddr seen_in_front;
 
 	/* profile: samples are executions times instructions, seen edges and calls complete */
 	bool exact;
-	uint32_t calls_left_out;	/* of the profile: at no instruction */
+	uint32_t calls_left_out;	/* calls of the profile that are at no instruction */
 
 	/* layout, filled by passes */
 	uint32_t *order;	/* [norder] fn indices in hot-text order */
 	uint32_t norder;
 };
 
-/* Invariants I1-I5; a violation is our bug, told as an error naming function and invariant. */
+/* Checks all invariants; a violation is our bug, told as an error that names function and
+ * invariant. */
 int ir_check(const struct prog *prog, struct err *err);
-/* I3, I5 and I6 alone: what passes may change. */
+/* Checks I3, I5 and I6 alone: what passes may change. */
 int ir_check_order(const struct prog *prog, struct err *err);
-/* I5 alone. */
+/* Checks I5 alone. */
 int ir_check_layout(const struct prog *prog, struct err *err);
 
 /* The function one of whose ranges holds addr; NO_FN if none.  O(log n). */
@@ -296,28 +299,34 @@ static inline vaddr prog_insn_addr(const struct prog *prog, const struct insn *i
 	return prog->base + insn->off;
 }
 
-/* Samples, or edges by interpretation, tell that it runs. */
+/* True when samples or seen edges say that it runs. */
 static inline bool fn_is_seen(const struct fn *fn)
 {
 	return fn->samples > 0 || fn->nseen_edge > 0;
 }
 
-/* Instructions of a block without NOPs: what a sample can meet. */
+/* Number of instructions without NOPs: those that a sample can meet. */
 uint32_t block_length(const struct fn *fn, const struct block *b);
 /* Instructions that it executes, by its blocks' counts. */
 double fn_work(const struct fn *fn);
 
-/* Part of each count of its table that block `id` is taken to have; 0 when it has no table.
- * The blocks that jump through one table have equal parts for an execution; `runs`,
- * [ntable], is theirs together. */
+/* Counts of a jump table's entries are those of all blocks that jump through it together.
+ * fn_table_runs() fills runs[ntable] with how often these blocks run; fn_table_share() is the
+ * part of each count that falls to block `id`, in proportion to how often it runs (0: it has no
+ * table). */
 void fn_table_runs(const struct fn *fn, double *runs);
 double fn_table_share(const struct fn *fn, const double *runs, uint32_t id);
 
-/* Images may lead to the block's original.  Not where the entry jump cuts it off, nor where
- * all that comes to it comes to its image (exceptions, probes, redirected pointers to
- * labels), nor jumps that go to such labels; and not what may have an empty image: then a
- * block map does not tell which. */
+/* True when images may lead to the block's original instead of an image of it.  That is not so
+ * where the entry jump cuts the original off; where everything that enters the block has to
+ * enter its image (exceptions, probes, redirected pointers to labels); for jumps to such
+ * labels; and where the image might be empty, because a block map does not list empty ones. */
 bool block_may_stay(const struct fn *fn, const struct block *b);
+/* Instruction i is a trap, and more than NOPs is behind it in its range, which ends in front of
+ * instruction `end`: a handler may go on there. */
+bool fn_trap_falls(const struct fn *fn, uint32_t i, uint32_t end);
+/* The same of a block's last instruction. */
+bool block_trap_falls(const struct fn *fn, uint32_t id);
 
 /* Bytes of an instruction in the original. */
 static inline const uint8_t *prog_insn_bytes(const struct prog *prog, const struct insn *insn)

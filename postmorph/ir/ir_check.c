@@ -1,7 +1,7 @@
 /* ir_check.c - checks the invariants of ir.h
  *
- * It runs after the analysis and after each pass, over the whole program: an error in those is
- * found before anything is written.
+ * It runs after the analysis and after each pass, over the whole program, so that a mistake in
+ * one of them is found before anything is written.
  */
 #include <string.h>
 
@@ -117,7 +117,7 @@ static int check_edges(const struct prog *prog, const struct fn *fn, uint32_t id
 	vaddr end = b->addr + b->size;
 	bool branch = insn_is_branch(last) && last->kind != INSN_CALL;
 
-	if (insn_ends_flow(last) ? b->fall != NO_BLOCK || b->fall_out != 0 :
+	if (insn_ends_flow(last) && !block_trap_falls(fn, id) ? b->fall != NO_BLOCK || b->fall_out != 0 :
 	    end == range->addr + range->size ? b->fall != NO_BLOCK || b->fall_out != end :
 	    b->fall != id + 1 || b->fall_out != 0)
 		return violated(fn, "I4: fall-through edge", err);

@@ -1,10 +1,11 @@
-/* landing.c - landing pads: where the unwinder enters a function in its middle
+/* landing.c - finds landing pads: the places where the unwinder enters a function in its middle
  *
- * Nothing in the code leads to a landing pad, so what is known of it comes from exception
- * tables: it begins a block, it is entered with nothing known, and it belongs to the function
- * whose calls it catches, also when it lies in a fragment that is reached in no other way.
+ * Nothing in the code leads to a landing pad; only exception tables tell of it.  A landing pad
+ * begins a block, nothing is known of registers there, and it belongs to the function whose
+ * calls it catches, also when it lies in a fragment that is reached in no other way.
  *
- * New exception tables are made from instructions, so a call site has to hold whole ones.
+ * New exception tables are made from instructions, so a call site has to hold whole
+ * instructions.
  */
 #include "postmorph/ir/landing.h"
 

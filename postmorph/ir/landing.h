@@ -1,4 +1,4 @@
-/* landing.h - landing pads and the call sites that lead to them; internal to PostMorph */
+/* landing.h - finds landing pads and the call sites that lead to them; internal to PostMorph */
 #ifndef POSTMORPH_IR_LANDING_H
 #define POSTMORPH_IR_LANDING_H
 

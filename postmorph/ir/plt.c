@@ -1,4 +1,4 @@
-/* plt.c - which library function a call through the linkage table reaches
+/* plt.c - tells which library function a call through the linkage table reaches
  *
  * The relocations say which symbol the loader puts into each slot; a stub of the linkage table
  * jumps through one slot.

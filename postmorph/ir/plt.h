@@ -1,4 +1,4 @@
-/* plt.h - which library function a call through the linkage table reaches; internal to
+/* plt.h - tells which library function a call through the linkage table reaches; internal to
  * PostMorph */
 #ifndef POSTMORPH_IR_PLT_H
 #define POSTMORPH_IR_PLT_H
@@ -18,7 +18,7 @@ struct plt {
 };
 
 int plt_read(const struct image *img, struct arena *a, struct plt *out, struct err *err);
-/* In another arena; names are the file's. */
+/* Copies it into another arena; names still point into the file. */
 const struct plt *plt_copy(const struct plt *plt, struct arena *a);
 /* The symbol that the loader puts into `slot`, NULL if none. */
 const char *plt_name(const struct plt *plt, vaddr slot);

@@ -1,7 +1,6 @@
-/* skip.c - texts for the enumerations of ir.h: reasons to skip a function, kinds of indirect
- * jumps, confidence
+/* skip.c - the texts of enum skip, enum ijump_kind and enum confidence (ir.h)
  *
- * The enumerations and these texts come from the same lists, skip.def and jump.def.
+ * Enumerations and texts come from the same lists, skip.def and jump.def.
  */
 #include "postmorph/ir/ir.h"
 

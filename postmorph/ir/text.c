@@ -1,4 +1,4 @@
-/* text.c - instructions of a function while the file is analysed, and which calls come back
+/* text.c - gives the analysis the instructions of a function, and tells which calls come back
  *
  * Tested by tests/unit/postmorph/test_analyze.c.
  */

@@ -94,6 +94,8 @@ struct text {
 	VEC(vaddr) held;	/* addresses of instructions that data holds */
 	VEC(vaddr) bases;	/* addresses outside of functions that some lea forms */
 	VEC(struct table_start) tables;	/* ascending by address once all code was looked at */
+	vaddr end_of_code, end;	/* of the last executable section, of all segments */
+	bool asks_end;		/* something holds or forms one of these */
 	bool has_rseq;		/* some section holds restartable sequences */
 	uint32_t last_symbol;		/* of those that relocations name */
 	vaddr behind_headers;		/* end of the program header table */
@@ -110,7 +112,7 @@ static inline uint8_t *text_mark(const struct text *t, vaddr addr)
 	return &t->mark[addr - t->prog->base];
 }
 
-/* Something begins at addr: an instruction refers to it. */
+/* Notes that an instruction refers to addr: something begins there. */
 static inline void text_note_object(struct text *t, vaddr addr)
 {
 	uint64_t i = (addr - t->image_lo) / 4;
@@ -127,7 +129,7 @@ static inline bool text_object_begins(const struct text *t, vaddr addr)
 	       (t->object[i / 64] >> (i % 64) & 1);
 }
 
-/* Some indirect jump of it may go anywhere. */
+/* True when some indirect jump of it may go anywhere. */
 static inline bool fn_has_open_jump(const struct fn *fn)
 {
 	for (uint32_t i = 0; i < fn->njump; i++)
@@ -150,7 +152,7 @@ static inline uint32_t text_piece(const struct text *t, vaddr addr)
 	return cfi_find(&t->prog->cfi, addr);
 }
 
-/* The first reason found stays. */
+/* Sets the reason to skip; an earlier reason remains. */
 static inline void piece_skip(struct piece *p, enum skip reason)
 {
 	if (p->skip == SKIP_NONE)
@@ -169,13 +171,14 @@ struct fn_scan {
 };
 struct fn_scan fn_scan(const struct text *t, const struct fn *fn);
 bool fn_scan_next(struct fn_scan *s, struct insn *out);
-/* The next one that has a field or constants, or is the last of its range. */
+/* The next instruction that has a field or constants, or is the last of its range. */
 bool fn_scan_next_value(struct fn_scan *s, struct insn *out);
 /* Fills insn[] and ninsn, in arena `a`. */
 void fn_load(const struct text *t, struct arena *a, struct fn *fn);
 
-/* Control that goes to `target`, or comes to the call `insn`, never comes back: as far as
- * text.noreturn[] is known, and by the names of library functions (noreturn.def). */
+/* True when control that goes to `target`, or comes to the call `insn`, never comes back; by
+ * text.noreturn[], as far as it is filled, and the names of library functions
+ * (noreturn.def). */
 bool text_target_noreturn(const struct text *t, vaddr target);
 bool text_call_noreturn(const struct text *t, const struct insn *insn);
 

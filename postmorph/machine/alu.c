@@ -1,4 +1,4 @@
-/* alu.c - integer arithmetic as the processor does it
+/* alu.c - computes results and flags of integer instructions as the processor does
  *
  * Each operation is a function of its operands that gives the result and the flags.
  *

@@ -1,8 +1,7 @@
 /* alu.h - what integer instructions compute: results and flags from operands
  *
- * Numbers only.  Flags are bits as in rflags.  An operation says which flags it writes and
- * which of those the architecture defines: the others may come out differently on another
- * processor.
+ * It knows numbers only.  Flags are bits as in rflags.  An operation says which flags it writes
+ * and which of these the architecture defines: the others may differ between processors.
  */
 #ifndef POSTMORPH_MACHINE_ALU_H
 #define POSTMORPH_MACHINE_ALU_H

@@ -1,7 +1,8 @@
-/* flags.c - condition flags by Zydis' tables, with corrections
+/* flags.c - tells which condition flags an instruction reads and overwrites
  *
- * The tables say that some instructions write flags which they may leave alone: shifts and
- * rotations do so when their count is zero, and repeated string instructions that do nothing.
+ * The answer comes from Zydis' tables, with corrections.  The tables say that some instructions
+ * write flags which they may leave alone: shifts and rotations do so when their count is zero,
+ * and repeated string instructions that do nothing.
  */
 #include "postmorph/machine/flags.h"
 

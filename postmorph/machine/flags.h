@@ -7,12 +7,12 @@
 enum { FLAGS_ALL = 0x8d5, FLAGS_CF = 1 };	/* CF PF AF ZF SF OF, as in rflags */
 
 struct flags {
-	uint16_t reads;			/* may depend on these */
-	uint16_t writes;		/* overwrites these whatever its operands are */
+	uint16_t reads;			/* the instruction may depend on these */
+	uint16_t writes;		/* it overwrites these, whatever its operands are */
 };
 
-/* `code` begins with an instruction that insn_decode() accepts.  Calls and returns are seen
- * as such: what is behind them is not. */
+/* `code` begins with an instruction that insn_decode() accepts.  Of a call or return only the
+ * instruction itself counts, not the code that it leads to. */
 struct flags flags_of(struct bytes code);
 
 #endif

@@ -1,4 +1,4 @@
-/* insncost.c - instruction cost classes
+/* insncost.c - estimates how long instructions take, by classes of instructions
  *
  * Samples of a clock fall where time passes, and instructions take unequal time.  How long a
  * single instruction takes depends on caches and on its operands; but on average loads through

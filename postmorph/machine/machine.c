@@ -1,11 +1,11 @@
-/* machine.c - one instruction at a time, as far as its operands are known
+/* machine.c - executes one instruction after the other, as far as its operands are known
  *
  * INVARIANTS
- *   I1  what is called known is what the processor would have: an operand that is not known
- *       leaves nothing known that depends on it;
+ *   I1  a value that is called known is the one that the processor would have: nothing that
+ *       depends on an unknown operand is known;
  *   I2  bytes that are not known are 0 in struct value;
- *   I3  no instruction has an effect here that it has not there: what is not modelled was
- *       turned into a list of what it writes, or is not followed.
+ *   I3  no instruction has an effect here that it does not have on the processor: one that is
+ *       not modelled was turned into a list of what it writes, or is not followed.
  */
 #include "postmorph/machine/machine.h"
 

@@ -1,12 +1,12 @@
-/* machine.h - a program's state as far as it is known, and what one instruction makes of it
+/* machine.h - interprets instructions on a state of which only a part is known
  *
- * General registers and flags, each byte and each flag known or not, and memory (memview.h).
- * What an instruction writes is known when all that it depends on is, and unknown otherwise,
- * with the cause.  Whether something is known never depends on a value, as far as that is
- * possible: else what is seen would be a biased choice.  (A bit of an unknown byte AND a known
- * zero stays unknown.)
+ * The state has general registers and flags, each byte and each flag known or not, and memory
+ * (memview.h).  The result of an instruction is known when everything that it depends on is
+ * known; otherwise it is unknown, with the cause.  As far as possible, whether something is
+ * known does not depend on values, because the branches that can be followed would then be a
+ * biased choice.  (An unknown bit AND a known zero stays unknown.)
  *
- * Vectors and other registers are not modelled: what comes from there is unknown.
+ * Vector and other registers are not modelled: what comes from there is unknown.
  */
 #ifndef POSTMORPH_MACHINE_MACHINE_H
 #define POSTMORPH_MACHINE_MACHINE_H
@@ -93,7 +93,7 @@ struct act {			/* one instruction, ready to be followed */
 
 enum act_loop { LOOP_PLAIN, LOOP_EQUAL, LOOP_NOT_EQUAL, LOOP_RCX_ZERO, LOOP_ECX_ZERO };
 
-/* Always gives something: what does not decode is ACT_STOP with len 0. */
+/* Always fills *out: what does not decode is ACT_STOP with len 0. */
 void act_lower(struct bytes code, vaddr addr, struct act *out);
 /* What the instruction itself may change: registers, but for rsp by a call; flags; bytes at
  * mem (UINT16_MAX: who knows how many and where), besides what a push or call leaves on the
@@ -116,7 +116,7 @@ void machine_start(struct machine *m, const struct memview_file *file,
 		   const struct statesample *sample);
 /* Follows one instruction; m->pc is where control is then, unchanged on UNKNOWN and STOP. */
 enum step machine_step(struct machine *m, const struct act *act, enum unknown *why);
-/* What code that was not followed may have written is unknown. */
+/* Makes unknown what code that was not followed may have written. */
 void machine_lose(struct machine *m, uint16_t registers, bool flags);
 
 #endif

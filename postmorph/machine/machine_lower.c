@@ -1,7 +1,7 @@
-/* machine_lower.c - one instruction through Zydis, made ready to be followed
+/* machine_lower.c - decodes an instruction with Zydis and turns it into an act of machine.h
  *
- * What is not listed becomes ACT_OTHER with everything it writes spelled out by the decoder's
- * own tables, so that no instruction can be taken for harmless.
+ * An instruction that is not listed here becomes ACT_OTHER with everything that it writes, by
+ * the decoder's own tables, so that no instruction can be taken for harmless.
  *
  * Tested by tests/unit/postmorph/machine/test_machine.c.
  */
@@ -9,6 +9,7 @@
 #include "binary/decoder.h"
 #include "postmorph/machine/machine.h"
 
+/* MANY_BYTES is the size of the largest register; larger stores may be anywhere. */
 enum { MANY_BYTES = 64, RCX_RSI_RDI = 1 << 1 | 1 << 6 | 1 << 7 };
 
 struct lowering {

@@ -1,4 +1,4 @@
-/* machine_writes.c - what an instruction may write, for code that is passed over
+/* machine_writes.c - tells what an instruction may write, for code that is not followed
  *
  * Tested by tests/unit/postmorph/machine/test_machine.c
  * (other_instructions_leave_nothing_wrong).

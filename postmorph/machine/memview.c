@@ -1,4 +1,4 @@
-/* memview.c - reading through stores, stack piece and constant file bytes, in that order
+/* memview.c - reads memory from stores, the sample's stack and constant bytes, in that order
  *
  * CONSTANT are bytes that no process can write: segments that are not writable, and memory
  * that is read-only after relocation (RELRO), with the values that its relocations give.  Of
@@ -15,6 +15,7 @@
 #include "lib/search.h"
 #include "binary/dynamic.h"
 
+/* Addresses so near to the stack count as the stack's (chosen); RED_ZONE is the ABI's. */
 enum { STACK_REACH = 1 << 20, RED_ZONE = 128 };
 
 struct opening {

@@ -1,9 +1,8 @@
-/* memview.h - what is known of a program's memory at a sample, and what interpretation stored
- * since
+/* memview.h - the part of a program's memory that interpretation from a sample on knows
  *
- * Known are the bytes of the file that nothing can have changed, the piece of the stack that
- * came with the sample, and bytes stored since.  Everything else is unknown, and so is a value
- * stored that was unknown itself.
+ * Known are the bytes of the file that nothing can have changed, the stack and memory that came
+ * with the sample, and bytes that interpretation has stored since.  Everything else is unknown,
+ * and so are places where an unknown value was stored.
  */
 #ifndef POSTMORPH_MACHINE_MEMVIEW_H
 #define POSTMORPH_MACHINE_MEMVIEW_H
@@ -50,6 +49,7 @@ struct memview_file {
 int memview_open(const struct image *img, struct arena *a, struct memview_file *out,
 		 struct err *err);
 
+/* Stores that are remembered; chosen: interpretation of a sample ends when there is no room. */
 enum { MEMVIEW_CELLS = 96 };
 
 struct memview {
@@ -73,9 +73,9 @@ struct memview {
 struct value memview_read(const struct memview *m, uint64_t addr, unsigned n);
 /* False when there is no more room to remember what was stored. */
 bool memview_write(struct memview *m, uint64_t addr, unsigned n, struct value value);
-/* Any byte that can be written may be something else now. */
+/* Makes every byte that can be written unknown. */
 void memview_forget(struct memview *m);
-/* The same, but for the stack. */
+/* The same, except for the stack. */
 void memview_forget_heap(struct memview *m);
 
 #endif

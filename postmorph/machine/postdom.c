@@ -1,4 +1,4 @@
-/* postdom.c - the immediate postdominator of a branch in the code around it
+/* postdom.c - finds the immediate postdominator of a branch, from the code around it
  *
  * The code is explored from the branch instruction by instruction, breadth first; a call is
  * one step.  Returns, computed jumps, instructions that cannot be followed, and everything

@@ -1,8 +1,8 @@
-/* postdom.h - the immediate postdominator of a conditional branch: where its ways meet again,
- * and what is written on them
+/* postdom.h - finds where the ways of a conditional branch meet again (its immediate
+ * postdominator), and what is written on the ways
  *
  * An interpreter that does not know which way a branch goes can continue at the postdominator,
- * if it takes everything for unknown that may have been written in between.
+ * if it takes for unknown everything that may have been written on the way there.
  */
 #ifndef POSTMORPH_MACHINE_POSTDOM_H
 #define POSTMORPH_MACHINE_POSTDOM_H
@@ -12,6 +12,8 @@
 
 struct err;
 
+/* Stores that are told one by one; with more, any store may be anywhere.  Chosen, not
+ * measured. */
 enum { POSTDOM_STORES = 16 };
 
 struct postdom {

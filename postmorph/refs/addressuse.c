@@ -1,4 +1,4 @@
-/* addressuse.c - what code does with an address that it has formed
+/* addressuse.c - follows what code does with an address that it has formed
  *
  * The address of a function may only be replaced by that of its image where it is nothing but a
  * name for the function.  Code of the large model forms the address of the GOT from an address
@@ -6,6 +6,8 @@
  * two.  Code does all of that soon after the instruction that forms the address.  So a straight
  * line of code is followed, past conditional branches and calls, until all registers that hold
  * the address are overwritten or the line ends.
+ *
+ * The line is followed for MAX_STEPS instructions, a number that was chosen.
  *
  * Labels are mostly fetched from memory, so that nothing shows who calculates with them but the
  * jumps that go to them.
@@ -41,7 +43,7 @@ static bool is_arithmetic(ZydisMnemonic m)
 	case ZYDIS_MNEMONIC_INC: case ZYDIS_MNEMONIC_DEC: case ZYDIS_MNEMONIC_MUL:
 	case ZYDIS_MNEMONIC_IMUL: case ZYDIS_MNEMONIC_DIV: case ZYDIS_MNEMONIC_IDIV:
 	case ZYDIS_MNEMONIC_SHL: case ZYDIS_MNEMONIC_SHR: case ZYDIS_MNEMONIC_SAR:
-	case ZYDIS_MNEMONIC_SHLD: case ZYDIS_MNEMONIC_SHRD:
+	case ZYDIS_MNEMONIC_SHLD: case ZYDIS_MNEMONIC_SHRD: case ZYDIS_MNEMONIC_AND:
 		return true;
 	default:
 		return false;

@@ -1,4 +1,5 @@
-/* addressuse.h - what code does with an address that it has formed; internal to PostMorph */
+/* addressuse.h - follows what code does with an address that it has formed; internal to
+ * PostMorph */
 #ifndef POSTMORPH_REFS_ADDRESSUSE_H
 #define POSTMORPH_REFS_ADDRESSUSE_H
 

@@ -1,4 +1,4 @@
-/* labels.c - which labels inside of functions may lead to their images
+/* labels.c - decides which pointers to labels inside of functions may lead to images
  *
  * Interpreters jump to labels through tables.  The pointers to a label may be changed when all
  * of them are found, and changed together: two of them must stay equal.

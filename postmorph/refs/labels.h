@@ -1,4 +1,5 @@
-/* labels.h - which labels in functions may lead to their images; internal to PostMorph */
+/* labels.h - decides which pointers to labels in functions may lead to images; internal to
+ * PostMorph */
 #ifndef POSTMORPH_REFS_LABELS_H
 #define POSTMORPH_REFS_LABELS_H
 

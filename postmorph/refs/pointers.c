@@ -11,12 +11,15 @@
 
 #include "lib/err.h"
 #include "postmorph/refs/pointers.h"
+#include "postmorph/refs/listed.h"
+#include "postmorph/refs/placed.h"
 #include "postmorph/refs/references.h"
 #include "postmorph/refs/watched.h"
 #include "postmorph/tables/tablescan.h"
 #include "binary/dynamic.h"
 
 enum { MOVABS = 10 };			/* bytes of mov $IMM64, REGISTER */
+enum { LEA = 0x8d };			/* opcode, in front of ModRM */
 
 /* Behind the program header table stands what only headers should lead to. */
 static void look_in_front(struct text *t, vaddr addr)
@@ -114,12 +117,14 @@ static void mark_symbolic(struct text *t, const struct reloc *r, vaddr symbol)
 {
 	vaddr to = symbol + r->value;
 
+	placed_note(t, to);
 	if (!is_pointer_to(r))
 		mark_stray(t, symbol);
 	if (r->value != 0) {
 		mark_stray(t, to);
 		watched_note_held(t, to);
 	}
+	listed_note(t, r->place, to);
 	if (in_rseq(t, r->place))
 		skip_rseq(t, to);
 }
@@ -129,6 +134,7 @@ static void mark_reloc(void *ctx, const struct reloc *r)
 	struct text *t = ctx;
 
 	look_at_reloc(t, r);
+	placed_note(t, r->value);
 	if (r->sym > t->last_symbol)
 		t->last_symbol = r->sym;
 	switch (r->type) {
@@ -153,6 +159,7 @@ static void mark_reloc(void *ctx, const struct reloc *r)
 	}
 	mark_data(t, r->value);
 	watched_note_held(t, r->value);
+	listed_note(t, r->place, r->value);
 	if (in_rseq(t, r->place))
 		skip_rseq(t, r->value);
 }
@@ -171,9 +178,10 @@ static void mark_dynamic_symbol(void *ctx, uint32_t index, const struct symbol *
 	vec_push(t->scratch, &t->symbols, s->defined ? s->value : 0);
 	if (s->type != STT_TLS)		/* of which the value is no address */
 		look_in_front(t, s->value);
-	if (names_address(s))
-		(s->type == STT_FUNC && s->section < SHN_LORESERVE ? mark
-								   : mark_stray)(t, s->value);
+	if (!names_address(s))
+		return;
+	(s->type == STT_FUNC && s->section < SHN_LORESERVE ? mark : mark_stray)(t, s->value);
+	watched_note_inside(t, s->value);
 }
 
 static void mark_symbol(void *ctx, uint32_t index, const struct symbol *s)
@@ -278,8 +286,10 @@ static void look_at_constants(struct text *t, const struct insn *insn, const uin
 	if (!insn->constants || t->prog->img.pie_or_dso)
 		return;
 	uint32_t n = insn_constants((struct bytes){ code, insn->len }, c);
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
 		guess_in_front(t, c[i]);
+		watched_note_constant(t, insn, code, c[i]);
+	}
 }
 
 /* What one instruction of a function points to. */
@@ -291,6 +301,9 @@ static void mark_operands(struct text *t, const struct fn *fn, const struct insn
 		vaddr target = insn_target(insn, code, prog_insn_addr(t->prog, insn));
 
 		look_in_front(t, target);
+		if (placed_is_end(t, target) && !insn_is_branch(insn) &&
+		    (!insn_is_lea(insn, code) || references_asks(t, insn)))
+			placed_note(t, target);
 		if (insn_is_lea(insn, code)) {
 			mark(t, target);
 			if (!fn_holds(fn, target))
@@ -300,6 +313,8 @@ static void mark_operands(struct text *t, const struct fn *fn, const struct insn
 			tablescan_note(t, fn, target);
 		} else if (!insn_is_branch(insn)) {
 			mark_stray(t, target);
+			if (text_holds(t, target) && code[insn->field - 2] != LEA)
+				watched_note_read(t, target);
 			text_note_object(t, target);
 		} else if (text_holds(t, target) && !fn_holds(fn, target)) {
 			uint32_t to = prog_find_fn(t->prog, target);
@@ -318,6 +333,11 @@ static void mark_operands(struct text *t, const struct fn *fn, const struct insn
 			guess_in_front(t, c[i]);
 			put_mark(t, c[i], MARK_POINTER);
 			text_note_object(t, c[i]);
+			if (text_holds(t, c[i]))
+				references_note_constant(t, insn, code,
+							 prog_insn_addr(t->prog, insn), c[i]);
+			if (!fn_holds(fn, c[i]))
+				watched_note_constant(t, insn, code, c[i]);
 		}
 	}
 }
@@ -339,6 +359,8 @@ static void mark_gap(struct text *t, vaddr addr, vaddr end)
 		}
 		if (insn.field)
 			(insn_is_branch(&insn) ? mark : mark_stray)(t, target);
+		if (insn.field && !insn_is_branch(&insn))
+			placed_note(t, target);
 		if (insn.field && insn_is_lea(&insn, code.p + off))
 			watched_note_inside(t, target);
 		look_at_constants(t, &insn, code.p + off);
@@ -444,6 +466,7 @@ int pointers_mark(struct text *t, struct err *err)
 	uint64_t v;
 
 	look_at_file(t);
+	placed_look_at_file(t);
 	if (look_at_pieces(t, err) < 0)
 		return -1;
 	symbols_each(&prog->img, SHT_DYNSYM, mark_dynamic_symbol, t);
@@ -453,6 +476,7 @@ int pointers_mark(struct text *t, struct err *err)
 		return err_set(err, ERR_INPUT, "a relocation names a symbol that is not there");
 	symbols_each(&prog->img, SHT_SYMTAB, mark_symbol, t);
 	mark_sections(t);
+	listed_note_words(t);
 	look_at_words(t);
 	mark_gaps(t);
 	mark_stray(t, prog->img.eh.e_entry);
@@ -476,6 +500,7 @@ int pointers_mark(struct text *t, struct err *err)
 		}
 	}
 	references_mark_words(t);
+	placed_judge(t);
 	tablescan_sort(t);
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* pointers.h - every address in the code that something may hold or jump to; internal to
+/* pointers.h - marks every address in the code that something may hold or jump to; internal to
  * PostMorph */
 #ifndef POSTMORPH_REFS_POINTERS_H
 #define POSTMORPH_REFS_POINTERS_H

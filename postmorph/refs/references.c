@@ -1,8 +1,8 @@
-/* references.c - every place that holds or forms the address of a function's entry, or of a
- * label
+/* references.c - lists every place that holds or forms the address of a function's entry or of
+ * a label
  *
- * Pointers to a function can be given another value only all together: two of them must stay
- * equal.  So what counts is not to miss one.  A place is listed when it could be rewritten:
+ * Pointers to a function can be given another value only all together, because two of them must
+ * stay equal.  So none may be missed.  A place is listed when it could be rewritten:
  *
  *   addend   of a relative relocation, or the word that RELR relocates
  *   symbol   of .dynsym, through which this and other modules find the function
@@ -96,27 +96,74 @@ static uint8_t filled_register(const struct insn *lea, const uint8_t *code)
 			 (code[lea->field - 3] & REX_R ? 8 : 0));
 }
 
+/* The instruction at `at`, which `behind` follows, has left the address of a function in a
+ * register.  Code that adds a distance from there to its own address looks for the GOT. */
+static enum address_use note_use(struct text *t, vaddr to, vaddr at, uint8_t reg, vaddr behind)
+{
+	uint32_t fn = text_holds(t, to) ? prog_find_fn(t->prog, to) : NO_FN;
+
+	if (fn == NO_FN || t->prog->fn[fn].entry != to)
+		return USE_NAME;
+	enum address_use use = address_use(image_rest(&t->prog->img, behind), reg);
+
+	if (use == USE_ORDERED)
+		watched_note_order(t, to);
+	else if (use == USE_CALCULATED && to != at)
+		watched_note_read(t, to);
+	return use;
+}
+
+/* Of constants in these the entry is a value; in others it is where memory is accessed. */
+static bool takes_immediate(uint8_t opcode)
+{
+	return opcode == 0x68 || opcode == 0x81 || opcode == 0x3d || opcode == 0x05 ||
+	       opcode == 0x2d || opcode == 0xc7 || opcode == 0x69 || opcode == 0x25 ||
+	       opcode == 0x0d || opcode == 0x35 || opcode == 0xa9 || opcode == 0xf7;
+}
+
 void references_note(struct text *t, const struct fn *user, const struct insn *lea)
 {
 	const struct prog *prog = t->prog;
 	const uint8_t *code = prog_insn_bytes(prog, lea);
 	vaddr at = prog_insn_addr(prog, lea), to = insn_target(lea, code, at);
+	uint8_t reg = filled_register(lea, code);
 
-	if (!prog->img.pie_or_dso)
+	if (!prog->img.pie_or_dso) {
+		note_use(t, to, at, reg, at + lea->len);
 		return;
+	}
 	if (!text_holds(t, to) || text_piece(t, to) == UINT32_MAX) {
 		vec_push(t->scratch, &t->bases, to);
 		return;
 	}
 	bool entry = add(t, to, (struct reference){ .kind = REFERENCE_LEA,
 						    .user = (uint32_t)(user - prog->fn) });
-	struct bytes behind = image_rest(&prog->img, at + lea->len);
-	uint8_t reg = filled_register(lea, code);
-	enum address_use use = entry ? address_use(behind, reg) : USE_NAME;
-	if (entry ? use != USE_NAME : !address_is_only_kept(behind, reg))
+	if (entry ? note_use(t, to, at, reg, at + lea->len) != USE_NAME :
+		    !address_is_only_kept(image_rest(&prog->img, at + lea->len), reg))
 		mark_stray(t, to);
-	if (use == USE_ORDERED)
-		watched_note_order(t, to);
+}
+
+bool references_asks(const struct text *t, const struct insn *lea)
+{
+	const uint8_t *code = prog_insn_bytes(t->prog, lea);
+	vaddr behind = prog_insn_addr(t->prog, lea) + lea->len;
+
+	return address_use(image_rest(&t->prog->img, behind), filled_register(lea, code)) !=
+	       USE_NAME;
+}
+
+void references_note_constant(struct text *t, const struct insn *insn, const uint8_t *code,
+			      vaddr at, uint64_t value)
+{
+	enum { REX = 0x40, REX_B = 1, MOV = 0xb8, MOV_WIDE = 0xc7 };
+	uint8_t rex = (code[0] & 0xf0) == REX ? *code++ : 0, high = rex & REX_B ? 8 : 0;
+
+	if ((code[0] & 0xf8) == MOV)
+		(void)note_use(t, value, at, (code[0] & 7) | high, at + insn->len);
+	else if (code[0] == MOV_WIDE && (code[1] & 0xf8) == 0xc0)
+		(void)note_use(t, value, at, (code[1] & 7) | high, at + insn->len);
+	else if (!takes_immediate(code[0]))
+		watched_note_read(t, value);
 }
 
 /* A call that does not come back ends a range as often as not, but of which ones that is so,

@@ -1,23 +1,24 @@
-/* watched.c - functions whose addresses other code compares with the place where the program
- * was interrupted
+/* watched.c - finds functions whose addresses other code compares with the interrupted PC
  *
  * The handler of a signal knows where the program was interrupted, and may compare that with
  * the addresses of two labels.  The C library does so, since 2.41, to find out whether a thread
  * that is to be cancelled waits in a system call; Java does so to let a load fail.  An image
  * has other addresses, of which such a handler knows nothing.  So the function stays where it
- * is.
- * One of these tells that a function is watched:
+ * is.  One of these shows that a function is watched:
  *
  *   inside   code of another function, or that no FDE covers, forms the address of an
  *            instruction in its middle, by a lea;
  *   order    code asks whether something is above or below its entry, or how far above;
  *   held     a relocation puts the address of an instruction in its middle into data, and it
- *            has no jump that could go there.
+ *            has no jump that could go there;
+ *   symbol   a dynamic symbol has the address of an instruction in its middle: code of any
+ *            module may read it from the GOT;
+ *   constant in a program linked to a fixed address, code of another function has the address
+ *            as a constant, by an instruction that can take one, and it does not look like a
+ *            mask, a round number or text (watched_note_constant()).
  *
  * A jump into the middle of a function asks nothing: what arrives there goes on in the
- * original.  Plain words and constants of programs linked to a fixed address, which are mostly
- * numbers and text, say nothing either: that would keep one byte in twenty of large programs
- * where it is.
+ * original.  Words of data that no relocation names: innerwords.c.
  *
  * Tested by tests/unit/postmorph/test_analyze.c (a_function_that_others_look_for_stays).
  */
@@ -44,9 +45,68 @@ void watched_note_inside(struct text *t, vaddr place)
 	stay(t, inside_of(t, place));
 }
 
+/* Letters: a short string that is copied by a register. */
+static bool is_text(uint64_t value)
+{
+	for (; value; value >>= 8)
+		if ((value & 0xff) < ' ' || (value & 0xff) > '~')
+			return false;
+	return true;
+}
+
+/* No address: a mask, a factor, what is narrower than one, a short string.  The opcode stands
+ * behind one legacy prefix, if any, and REX. */
+static bool is_number(const uint8_t *code, uint8_t len, uint64_t value)
+{
+	enum { OPERAND_SIZE = 0x66, REX = 0x40, WIDE = 8 };
+	uint8_t i = code[0] == OPERAND_SIZE, rex = 0;
+
+	if ((code[i] & 0xf0) == REX)
+		rex = code[i++];
+	if (i + 1 >= len)
+		return true;
+	switch (code[i]) {
+	case 0x0d: case 0x25: case 0x35: case 0xa9:	/* or, and, xor, test */
+	case 0x69: case 0xf7:				/* imul, test */
+		return true;
+	case 0x05: case 0x2d: case 0x3d: case 0xc7:	/* add, sub, cmp, mov */
+		return !(rex & WIDE);
+	case 0x81:					/* with or, and, xor among them */
+		return !(rex & WIDE) || (0x52 >> (code[i + 1] >> 3 & 7) & 1);
+	default:
+		return (code[i] & 0xf8) == 0xb8 && is_text(value);
+	}
+}
+
+void watched_note_constant(struct text *t, const struct insn *insn, const uint8_t *code,
+			   uint64_t value)
+{
+	enum { LOW = 0xffff, ROUND = 16, FLAGS = 3 };
+
+	if ((value & LOW) >= ROUND && (value & (value + 1)) != 0 &&
+	    __builtin_popcountll(value) > FLAGS &&
+	    !is_number(code, insn->len, value))
+		watched_note_inside(t, value);
+}
+
 void watched_note_order(struct text *t, vaddr entry)
 {
 	stay(t, prog_find_fn(t->prog, entry));
+}
+
+void watched_note_read(struct text *t, vaddr place)
+{
+	enum { WIDTH = 64, FIRST = 9 };	/* of an operand; endbr64 and the entry jump */
+
+	for (vaddr at = place; at < place + WIDTH && text_holds(t, at); at++) {
+		uint32_t fn = prog_find_fn(t->prog, at);
+
+		if (fn == NO_FN || place >= t->prog->fn[fn].entry + FIRST)
+			continue;
+		if (t->prog->fn[fn].skip == SKIP_NONE)
+			t->prog->fn[fn].skip = SKIP_CODE_READ;
+		return;
+	}
 }
 
 void watched_note_held(struct text *t, vaddr place)

@@ -1,5 +1,5 @@
-/* watched.h - functions of which other code asks where the program stands in them; internal to
- * PostMorph */
+/* watched.h - finds functions whose inner addresses other code compares with the PC; internal
+ * to PostMorph */
 #ifndef POSTMORPH_REFS_WATCHED_H
 #define POSTMORPH_REFS_WATCHED_H
 
@@ -8,8 +8,14 @@
 /* Code outside of the function, if it is one, has the address of an instruction in its
  * middle. */
 void watched_note_inside(struct text *t, vaddr place);
+/* Code linked to a fixed address has the constant; if that is no number, it is the address. */
+void watched_note_constant(struct text *t, const struct insn *insn, const uint8_t *code,
+			   uint64_t value);
 /* Code asks what lies before and after this entry. */
 void watched_note_order(struct text *t, vaddr entry);
+/* Code reads or writes memory by that address, or calculates with it: if it is that of the
+ * first bytes of a function, or close by, the function stays. */
+void watched_note_read(struct text *t, vaddr place);
 /* A relocation holds the address; what that means is judged once all jumps are known. */
 void watched_note_held(struct text *t, vaddr place);
 void watched_judge(struct text *t);

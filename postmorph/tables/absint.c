@@ -505,6 +505,21 @@ void absint_step(struct absint *ai, struct abs_state *s, const struct op *op, ui
 		s->compare = (struct abs_compare){ 0 };
 }
 
+void absint_pass(struct absint *ai, const struct abs_state *s)
+{
+	static const uint16_t arguments = 1 << 7 | 1 << 6 | 1 << 2 | 1 << 1 | 1 << 8 | 1 << 9;
+
+	for (unsigned i = 0; i < ABS_NREG; i++)
+		if ((arguments >> i & 1) && s->v[i].may && s->v[i].fresh)
+			escape(ai, &s->v[i]);
+}
+
+void absint_dispatch(struct abs_state *s)
+{
+	for (unsigned i = 0; i < ABS_NVALUE; i++)
+		s->v[i].fresh = 0;
+}
+
 void absint_call(struct absint *ai, struct abs_state *s, const struct op *op,
 		 uint16_t clobbered)
 {

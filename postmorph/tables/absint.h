@@ -59,6 +59,11 @@ void absint_step(struct absint *ai, struct abs_state *s, const struct op *op, ui
  * address stays one, for whoever reads by it relies on that. */
 void absint_call(struct absint *ai, struct abs_state *s, const struct op *op,
 		 uint16_t clobbered);
+/* A callee may look at its arguments: a table's address among them that no jump has used since
+ * it was formed is there for the callee.  What was left behind by a dispatch is not. */
+void absint_pass(struct absint *ai, const struct abs_state *s);
+/* Control has gone through a table. */
+void absint_dispatch(struct abs_state *s);
 /* A direct branch, where images and originals may take turns: an entry whose base no
  * register holds is worth nothing from here on, for one of the two may form another base
  * than it was read from. */

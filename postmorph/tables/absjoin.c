@@ -1,4 +1,4 @@
-/* absjoin.c - the join of two states where ways of control meet
+/* absjoin.c - joins two states of the jump table analysis where ways of control meet
  *
  * What holds after the join holds in both states.  Values that were equal on both ways stay
  * equal: they get a common name of the join point, which no instruction gives.

@@ -1,5 +1,4 @@
-/* absvalue.c - what is known about one value: bounds of its low bits, and its part in a
- * dispatch
+/* absvalue.c - computes with abstract values: bounds of low bits, and a part in a dispatch
  *
  * Tested by tests/unit/postmorph/tables/test_absint.c and test_jumptable.c there.
  */
@@ -63,6 +62,7 @@ struct abs_value value_of_table(enum abs_kind kind, uint16_t group, uint32_t ind
 
 	v.masked = from && from->masked;
 	v.kind = kind;
+	v.fresh = kind == ABS_BASE;
 	v.group = group;
 	v.index = index;
 	v.may = (uint64_t)1 << (group % 64);
@@ -148,6 +148,7 @@ struct abs_value value_join(const struct abs_value *x, const struct abs_value *y
 	v.short32 = x->short32 & y->short32;
 	v.masked = x->masked & y->masked;
 	v.may = x->may | y->may;
+	v.fresh = x->fresh | y->fresh;
 	v.kind = x->kind;
 	if (x->kind != y->kind || x->group != y->group || x->kind == ABS_MIXED)
 		v.kind = v.may ? ABS_MIXED : ABS_PLAIN;

@@ -1,4 +1,4 @@
-/* clobbers.c - which registers a function overwrites
+/* clobbers.c - finds out which registers a function overwrites
  *
  * The calling convention lets a callee overwrite nine registers, but a compiler that sees the
  * callee may rely on it leaving some of them alone (GCC: -fipa-ra).  So after a call of code in

@@ -1,4 +1,4 @@
-/* clobbers.h - which registers a function overwrites; internal to PostMorph */
+/* clobbers.h - finds out which registers a function overwrites; internal to PostMorph */
 #ifndef POSTMORPH_TABLES_CLOBBERS_H
 #define POSTMORPH_TABLES_CLOBBERS_H
 

@@ -15,14 +15,14 @@
  * anything but the jump, when a jump's index has no bound, or when the table is shorter than
  * the bound.
  *
- * STAYS   When the address itself is used for anything else (compilers store registers of which
- * nobody needs what is in them), it remains that of the original's table, and the loads by way
- * of it are rewritten instead: each gets the distance to the new table, whose entries are
- * relative to the old one, as a displacement.  That is found out by a second walk, in which
- * such addresses are
- * of no concern.
+ * ADDRESS KEPT   When the address itself is used for anything else (compilers store registers
+ * whose content nobody needs), code goes on to form the address of the original's table, and
+ * the loads by way of it are rewritten instead: each gets a displacement, the distance to the
+ * new table, whose entries are relative to the old one.  A second walk finds out whether that
+ * can be done; in it such addresses may be used for anything (absint.stays).
  *
- * BOUNDED WORK  The walk stops after LIMIT visits per instruction; then nothing is proven.
+ * BOUNDED WORK  The walk stops after VISITS visits per instruction; then nothing is proven.
+ *               This and the other limits were chosen, far above what compilers' code needs.
  */
 #include <string.h>
 

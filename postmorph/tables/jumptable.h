@@ -1,4 +1,4 @@
-/* jumptable.h - proven jump tables; internal to PostMorph */
+/* jumptable.h - finds jump tables and proves their bounds; internal to PostMorph */
 #ifndef POSTMORPH_TABLES_JUMPTABLE_H
 #define POSTMORPH_TABLES_JUMPTABLE_H
 

@@ -1,4 +1,4 @@
-/* spills.c - the places of a frame where bits that come from jump tables may be */
+/* spills.c - remembers the places of a frame where bits that come from jump tables may be */
 #include "postmorph/tables/spills.h"
 
 void spills_note(struct spills *s, struct arena *a, struct spill spill)

@@ -1,10 +1,9 @@
-/* spills.h - bytes that are kept in the frame with what stood beside them; internal to
- * PostMorph
+/* spills.h - remembers where in the frame bits from jump tables may be; internal to PostMorph
  *
- * Where a byte is kept, compilers store a whole register, mov %eax, 8(%rsp), of which the other
- * bits may be left over from a jump through a table.  Whoever loads them has them again.  The
- * places are told by their distance from the CFA, hold for the whole function, and only ever
- * become more.
+ * To keep a byte, compilers store a whole register, mov %eax, 8(%rsp), whose other bits may be
+ * left over from a jump through a table.  A load from there has these bits again.  A place is
+ * given by its distance from the CFA.  Places hold for the whole function, and are only ever
+ * added.
  */
 #ifndef POSTMORPH_TABLES_SPILLS_H
 #define POSTMORPH_TABLES_SPILLS_H

@@ -1,14 +1,15 @@
-/* tableaway.c - what code outside of a function does with what comes from its jump tables
+/* tableaway.c - follows values from jump tables into code outside of the function
  *
- * Where compilers put what hardly runs is not always known to be a part of its function: it may
- * look like a function itself, or several may share it.  A jump there leaves the walk with
- * registers that hold a table's address, an entry or a target.  Mostly that code traps, calls
- * what does not come back, or overwrites all of them before long.  So it is followed for a few
- * instructions and branches.
+ * Compilers put code that hardly runs elsewhere, and that code is not always recognized as a
+ * part of its function: it may look like a function itself, or several may share it.  A jump
+ * there leaves the walk with registers that hold a table's address, an entry or a target.
+ * Mostly that code traps, calls something that does not come back, or overwrites all these
+ * registers before long.  So it is followed for a few instructions and branches.
  *
  * Control may come back, to a join point of the walk.  A function that begins, or a stub that
- * leads to one, looks at no such register.  What is left when the steps are used up, when
- * control cannot be followed, or when a function returns it, counts as used.
+ * leads to one, looks at no such register.  A register that still has such a value when the
+ * steps are used up, when control cannot be followed, or when a function returns, counts as
+ * used.  The numbers of steps and branches (STEPS, DEPTH) were chosen, not measured.
  *
  * Tested by tests/unit/postmorph/tables/test_jumptable.c (its functions leaves_...).
  */
@@ -39,6 +40,21 @@ static bool is_begun(const struct walk *w, vaddr addr)
 static void escape(struct walk *w, const struct abs_state *s)
 {
 	absint_escape(&w->ai, absint_may(s) | spills_may(&w->ai.spills));
+}
+
+/* Code that is no NOP follows in the piece: a handler may skip the trap in front of it. */
+static bool goes_on(const struct walk *w, vaddr addr)
+{
+	const struct text *t = w->t;
+	const struct piece *p = &t->piece[text_piece(t, addr - 1)];
+	struct insn insn;
+	vaddr target;
+
+	while (addr - p->addr < p->size &&
+	       insn_decode(image_rest(&t->prog->img, addr), addr, &insn, &target) &&
+	       insn.kind == INSN_NOP)
+		addr += insn.len;
+	return addr - p->addr < p->size;
 }
 
 static bool decode(const struct walk *w, vaddr addr, struct insn *insn, struct op *op)
@@ -130,7 +146,7 @@ static bool step(struct away *a, vaddr *addr, struct abs_state *s, int depth)
 		give_back(w, s);
 		return false;
 	case INSN_TRAP:
-		return false;
+		return goes_on(w, *addr);
 	case INSN_CALL: case INSN_ICALL:
 		return tablewalk_call(w, &insn, &op, s) &&
 		       tablewalk_runs_on(w->t, text_piece(w->t, *addr - 1), *addr);

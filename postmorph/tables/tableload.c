@@ -1,5 +1,4 @@
-/* tableload.c - the instruction that reads an entry of a jump table, and one that reads it
- * elsewhere
+/* tableload.c - rewrites the instruction that reads a jump table's entry to read another table
  *
  *   REX? opcode ModRM SIB       ModRM: no displacement, or one of 8 bits that is 0
  *   REX? opcode ModRM SIB disp32

@@ -1,4 +1,4 @@
-/* tableload.h - the instruction that reads an entry of a jump table */
+/* tableload.h - rewrites the instruction that reads a jump table's entry */
 #ifndef POSTMORPH_TABLES_TABLELOAD_H
 #define POSTMORPH_TABLES_TABLELOAD_H
 

@@ -1,4 +1,4 @@
-/* tablescan.c - what stands at an address that may be a jump table's
+/* tablescan.c - reads the words at an address that may be a jump table's
  *
  * Words are read on from the address for as long as they lead where a case of a switch may lie:
  *   OWN      an instruction of the function or its fragments

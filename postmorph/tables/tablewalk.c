@@ -1,7 +1,7 @@
-/* tablewalk.c - the walk over one function's instructions (jumptable.c)
+/* tablewalk.c - walks over one function's instructions with abstract states (jumptable.c)
  *
- * One state per join point; what changes is walked again.  Code between two join points is
- * walked as one piece.
+ * There is one state per join point; code behind one whose state changes is walked again.  Code
+ * between two join points is walked as one piece.
  *
  * Tested by tests/unit/postmorph/tables/test_jumptable.c.
  */
@@ -266,6 +266,7 @@ static void follow_table(struct walk *w, uint32_t insn, struct abs_state *s)
 		return;
 	}
 	uint32_t n = beyond ? tablewalk_own_entries(w, g, false) : j.index + 1;
+	absint_dispatch(s);
 	if (n > g->bound)
 		g->bound = n;
 	follow_entries(w, g, with_alike(w, g, n), s);
@@ -281,6 +282,7 @@ bool tablewalk_call(struct walk *w, const struct insn *insn, const struct op *op
 	if (insn->kind == INSN_CALL)
 		clobbered = clobbers_of(w->t, insn_target(insn, prog_insn_bytes(prog, insn),
 							  prog_insn_addr(prog, insn)));
+	absint_pass(&w->ai, s);
 	absint_call(&w->ai, s, op, clobbered);
 	return !text_call_noreturn(w->t, insn);
 }
@@ -304,6 +306,16 @@ static void note_load(struct walk *w, uint32_t i, const struct abs_state *s)
 
 		w->reads[i] = v->kind == ABS_ENTRY || v->kind == ABS_WORD ? v->group + 1 : 0;
 	}
+}
+
+/* Index of the instruction behind the range that i is in. */
+static uint32_t range_behind(const struct walk *w, uint32_t i)
+{
+	uint32_t r = 0;
+
+	while (i >= w->range_end[r])
+		r++;
+	return w->range_end[r];
 }
 
 /* One instruction; false when control does not go on behind it. */
@@ -341,7 +353,9 @@ static bool walk_insn(struct walk *w, uint32_t i, struct abs_state *s)
 	case INSN_IJMP:
 		follow_table(w, i, s);
 		return false;
-	case INSN_RET: case INSN_TRAP:
+	case INSN_TRAP:
+		return fn_trap_falls(w->fn, i, range_behind(w, i));
+	case INSN_RET:
 		return false;
 	case INSN_CALL: case INSN_ICALL:
 		return tablewalk_call(w, insn, op, s);

@@ -1,5 +1,5 @@
-/* tablewalk.h - the walk over one function's instructions that finds its jump tables;
- * internal to jumptable.c, which explains it, and its parts */
+/* tablewalk.h - walks over one function's instructions to find its jump tables; internal to
+ * jumptable.c, which explains it, and its parts */
 #ifndef POSTMORPH_TABLES_TABLEWALK_H
 #define POSTMORPH_TABLES_TABLEWALK_H
 

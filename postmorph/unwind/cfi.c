@@ -1,10 +1,10 @@
-/* cfi.c - reading .eh_frame: finding it, its CIEs and FDEs
+/* cfi.c - reads .eh_frame: finds the section, its CIEs and FDEs
  *
- * The section is a row of records, each a CIE (id 0) or an FDE whose id is the distance back to
- * its CIE.  Every record is kept with its place and the places of its pointers, because a
- * generation carries copies of all of them at another address.  So what we cannot copy (pointer
- * encodings and augmentations that we do not know, 64-bit records) makes the file one that
- * Morph does not touch, whereas instructions that we cannot follow only cost their function.
+ * The section is a sequence of records, each a CIE (id 0) or an FDE whose id is the distance
+ * back to its CIE.  Every record is kept with its place and the places of its pointers, because
+ * a generation carries copies of all of them at another address.  So a file with records that
+ * we cannot copy (unknown pointer encodings or augmentations, 64-bit records) is refused,
+ * whereas instructions that we cannot follow only keep their function from being moved.
  *
  * INVARIANTS
  *   I1  cie[] ascends by off; fde[] by addr, then off, and no FDE in it is empty;
@@ -216,7 +216,8 @@ static int parse_fde(struct parse *p, struct record *rec)
 /* All records up to the terminator or the end; *used becomes the length of what they fill. */
 static int parse_records(struct parse *p, struct bytes b, uint64_t *used)
 {
-	enum { SHORT = 24, MANY = 1 << 20 };	/* bytes: hardly a record has less */
+	/* bytes of a record, hardly fewer; most records to reserve room for: both chosen */
+	enum { SHORT = 24, MANY = 1 << 20 };
 	struct rd r = rd_of(b);
 
 	vec_reserve(p->a, &p->fde, b.n / SHORT < MANY ? (uint32_t)(b.n / SHORT) : MANY);

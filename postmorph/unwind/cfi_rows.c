@@ -1,4 +1,4 @@
-/* cfi_rows.c - the DWARF call frame interpreter
+/* cfi_rows.c - runs call frame instructions and makes the unwind row of every address
  *
  * Runs the instructions of a CIE or an FDE over one current state and makes a row wherever the
  * state differs from the row before.  States are interned: a hash table maps a rule set to its
@@ -23,6 +23,7 @@
 #include "postmorph/unwind/cfi_rows.h"
 #include "binary/dwarf.h"
 
+/* Chosen, far above what compilers make: a function that has more is left alone. */
 enum { MAX_REMEMBER = 32, MAX_STATES = 1 << 18, MAX_OTHER = 64, MAX_EXPR = 255 };
 
 struct cfi_table {

@@ -1,4 +1,4 @@
-/* cfi_rows.h - the DWARF call frame interpreter behind cfi_parse() */
+/* cfi_rows.h - runs call frame instructions; internal to cfi.c */
 #ifndef POSTMORPH_UNWIND_CFI_ROWS_H
 #define POSTMORPH_UNWIND_CFI_ROWS_H
 
@@ -23,8 +23,8 @@ void cfi_table_reserve(struct cfi_table *t, uint64_t bytes);
 bool cfi_run_fde(struct cfi_table *t, const struct cie *cie, struct fde *fde,
 		 struct bytes insns, vaddr insns_addr);
 
-/* False when no instruction, read by its form alone, holds an address; for those of which
- * not all can be run. */
+/* False when no instruction, read by its form alone, holds an address.  For instructions that
+ * cannot all be run. */
 bool cfi_may_hold_address(struct bytes insns);
 
 /* Reads a pointer of encoding `enc` whose bytes stand at address `at`.  False when the

@@ -1,4 +1,4 @@
-/* lsda.c - reading .gcc_except_table
+/* lsda.c - reads exception tables (.gcc_except_table)
  *
  * A record, as the personality routines of C, C++, Rust, Ada and others read it:
  *
@@ -30,6 +30,8 @@
 #include "binary/dwarf.h"
 #include "binary/image.h"
 
+/* Bytes of action records and types: in all, and by the length of the code (I3).  Chosen, far
+ * above what compilers make. */
 enum { MAX_PART = 1 << 16, PART_BASE = 1024, PART_PER_BYTE = 32 };
 
 struct reading {

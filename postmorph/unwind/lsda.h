@@ -1,4 +1,4 @@
-/* lsda.h - language-specific data areas: what exception handling does at which instruction
+/* lsda.h - reads language-specific data areas, which say where exceptions are caught
  *
  * One record of .gcc_except_table belongs to one FDE.  It lists call sites (ranges of
  * instructions, each with a landing pad or none, and an action), and what actions refer to: the
@@ -39,8 +39,8 @@ struct lsda {
 	struct bytes specs;		/* lists of type numbers, behind the types */
 };
 
-/* The LSDA of an understood FDE that has one.  False when it has a form that we do not know;
- * then nothing may be concluded.  When true, its sites ascend, are disjoint, not empty and
+/* Reads the LSDA of an understood FDE that has one.  False when its form is not known; then
+ * nothing may be concluded from it.  When true, its sites ascend, are disjoint, not empty and
  * inside the FDE, and what it refers to is there.  Landing pads may be anywhere.  Keeps no
  * memory; the slices point into the file.  Its work is linear in the length of the FDE. */
 bool lsda_read(const struct image *img, const struct cfi *cfi, uint32_t fde, struct lsda *out);

@@ -1,5 +1,6 @@
-# Jump tables whose addresses are stored, too, so that they stay in the registers and the loads by way of
-# them are changed.  test_shift.c spoils what shows which address it is.
+# Jump tables whose addresses the code also stores.  So images form the original's address, and their
+# loads from the table get a displacement instead.  test_shift.c damages the code that shows which
+# address a load reads from.
 
 	.macro begin name
 	.type	\name, @function

@@ -1,4 +1,4 @@
-# Callees that come back or not, and what they overwrite; test_returns.c knows which.
+# Functions that return or do not, and that overwrite some registers; test_returns.c says which.
 
 	.macro begin name
 	.globl	\name

@@ -1,5 +1,5 @@
-# A function whose first bytes, read as an entry of a jump table at its address, lead into the one
-# that forms its address and has a table of its own.
+# A function A whose first bytes, read as an entry of a jump table at A, lead into another function,
+# which forms the address of A and has a jump table of its own.
 
 	.text
 	.type	held, @function

@@ -1,4 +1,4 @@
-# A landing pad of nothing but a nop in front of a loop, as alignment makes it.
+# A landing pad that is nothing but a nop in front of a loop, as alignment makes them.
 
 	.text
 	.globl	cleans_up

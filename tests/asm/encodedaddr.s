@@ -1,6 +1,6 @@
-# An unwind rule with an expression of six bytes of which the first is an operation that nobody has given a
-# meaning (0xf2): tests put others there.  And functions too small to be moved: one with a CIE of its own,
-# one with a rule to be changed, one with an operation that nobody knows.
+# An unwind rule with an expression of six bytes, the first of which is an undefined operation (0xf2);
+# tests put other operations there.  And functions too small to be moved: one with a CIE of its own,
+# one with a rule that tests change, one with an unknown operation.
 
 	.text
 	.globl	place

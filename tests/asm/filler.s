@@ -1,6 +1,6 @@
-# Tables with an entry for a case that cannot be: it leads behind the function, to no code at all; or to a
-# part of the function of which nothing else tells that it is one.  What stands behind that entry is
-# part of the table all the same.
+# Jump tables with an entry for a case that cannot occur.  The entry leads behind the function, to no
+# code at all; or to a part of the function that nothing else shows to be one.  The entries behind it
+# belong to the table all the same.
 
 	.macro	begin name
 	.globl	\name

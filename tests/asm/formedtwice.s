@@ -1,5 +1,6 @@
-# Two dispatches as compilers make them without optimization: the entry takes the register of the base, and
-# the base is formed anew.  Where either block stays as it is, the original's table is used.
+# Two dispatches as compilers make them without optimization: the entry is loaded into the register of
+# the base, and the base is formed anew.  Where either block is not copied, the original's table is
+# used.
 
 	.macro	dispatch table, index
 	mov	\index, %eax
@@ -40,6 +41,7 @@ dispatches:
 12:	cmp	$3, %esi
 	ja	19f
 	.globl	second_dispatch
+	.hidden	second_dispatch		# nobody else knows it
 second_dispatch:
 	table	T_second, 30f, 31f, 32f, 33f
 	dispatch T_second, %esi

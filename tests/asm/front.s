@@ -1,5 +1,5 @@
-# Notes that need not stand close together: in front of them, between them and behind them, there is room
-# that belongs to no section, and it goes where they go.
+# Note sections with gaps in front of, between and behind them that belong to no section.  When the
+# notes are moved out of the way of longer program headers, the gaps move with them.
 
 	.macro	note name, align, bytes
 	.section .note.\name, "a", @note

@@ -1,4 +1,4 @@
-# One property of functions, blocks and edges each; test_analyze.c knows which.
+# Functions that have one property of functions, blocks or edges each; test_analyze.c says which.
 
 	.macro begin name
 	.globl	\name

@@ -1,4 +1,5 @@
-# Symbols GO, MAP, OCAML and TEXTREL (given as -Wa,--defsym) add what the file is refused for.
+# A program that is refused: each of the symbols GO, GPROF, MAP, OCAML and TEXTREL (-Wa,--defsym) adds
+# the property for which it is.
 
 	.text
 	.globl	f
@@ -11,6 +12,10 @@ f:	.cfi_startproc
 .ifdef GO
 	.section .gopclntab, "a"
 	.quad	0
+.endif
+.ifdef GPROF
+	.text
+	call	__monstartup@plt
 .endif
 .ifdef MAP
 	.section .morph.map, "a"

@@ -1,4 +1,5 @@
-# One thing that decides where control goes each, or that leaves it open; test_interpret.c knows which.
+# Functions with one way each to decide where control goes, or to leave it open; test_interpret.c says
+# which.
 
 	.macro begin name
 	.globl	\name

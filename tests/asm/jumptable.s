@@ -975,7 +975,7 @@ end ends_in_a_call
 	nop
 	table	T_endcall
 
-	# The compiler knows that the callee leaves rdx alone.
+	# The compiler knows that the callee leaves rdx alone; but who knows whether it reads it?
 begin base_kept_over_a_call
 	lea	T_kept(%rip), %rdx
 	mov	%edi, %ecx

@@ -1,5 +1,5 @@
-# Exception tables of every form.  Nothing in here runs: test_landing.c analyses it, emits it in many
-# orders and looks where exceptions would go.
+# Exception tables of every form.  Nothing of this runs: test_landing.c analyses it, emits it in many
+# orders and checks where exceptions would go.
 
 	.macro begin name
 	.globl	\name

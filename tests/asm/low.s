@@ -1,5 +1,5 @@
-# A program at a fixed address without room for more program headers, if .early is right behind them: that has
-# to stay.  And one that has the address of a label as a number.
+# A program at a fixed address that has no room for more program headers if .early stands right behind
+# them, because .early cannot be moved.  And one that has the address of a label as a number.
 
 	.section .early, "a"
 	.asciz	"here"

@@ -51,6 +51,29 @@ begin intruder
 	mov	$2, %eax
 	ret
 end intruder
+leaf entered				# by code that a function jumps into which cannot be moved
+begin use_entered
+	mov	$1, %eax
+8:	lea	entered(%rip), %rax
+	ret
+end use_entered
+begin unmoved
+	.cfi_signal_frame
+	test	%edi, %edi
+	jz	8b
+	mov	$2, %eax
+	ret
+end unmoved
+	.ifdef	PLT			# only then the file says where the GOT is (DT_PLTGOT)
+begin calls
+	jmp	elsewhere@PLT
+end calls
+	.endif
+leaf gotoff				# as a constant that is a distance from the GOT
+begin use_gotoff
+	movabs	$gotoff@GOTOFF, %rax
+	ret
+end use_gotoff
 leaf unproven				# by code that jumps who knows where
 begin use_unproven
 	push	%rbx
@@ -67,9 +90,10 @@ begin use_tail
 	lea	tail(%rip), %rax
 	jmp	*%rdi
 end use_tail
-leaf compared				# by an instruction that has no other operand to give
+leaf compared				# formed in 32 bits, which the address of the image may not fit
 begin use_compared
-	cmp	compared(%rip), %rdi
+	lea	compared(%rip), %eax
+	cmp	%eax, %edi
 	setz	%al
 	movzbl	%al, %eax
 	ret
@@ -104,7 +128,7 @@ list:	.long	0
 
 	.data
 	.p2align 3
-	.irp name, held, held, formed, inside, branched, unproven, tail, compared, outside, distant, listed, thunk
+	.irp name, held, held, formed, inside, branched, entered, gotoff, unproven, tail, compared, outside, distant, listed, thunk
 	.quad	\name
 	.endr
 	.quad	in_the_middle

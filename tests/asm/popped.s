@@ -1,4 +1,4 @@
-# What a jump table's entry leads to is pushed, found again by its place on the stack, and read.
+# The target of a jump table's entry is pushed, found again by its place on the stack, and read.
 
 	.text
 	.globl	reads_its_own_code

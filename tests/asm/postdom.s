@@ -1,5 +1,5 @@
-# postdom.s - branches for test_postdom.c: NAME_branch each, and NAME_postdom where its ways
-# meet, if they do.  The test knows what is written in between.
+# Branches for test_postdom.c: each is at NAME_branch, and its two ways meet at NAME_postdom, if they
+# do.  The test says what is written in between.
 
 	.text
 	.globl	code

@@ -1,5 +1,5 @@
-# Blocks whose first instructions may have prefixes in front, to bring the branches at their ends into lines
-# of 32 bytes; what leads there falls into them and ends plainly.
+# Blocks whose first instructions may get prefixes that bring the branches at the blocks' ends into
+# lines of 32 bytes.  The blocks in front of them fall into them.
 
 	.macro loops name, first
 	.globl	\name

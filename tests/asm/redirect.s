@@ -21,6 +21,7 @@ end \name
 	.endm
 
 	.text
+	.nops	16			# no function begins where the section is aligned to
 	plain	known_data, 1		# two pointers in data
 	plain	known_lea, 2		# formed by moved code only
 	plain	known_both, 3

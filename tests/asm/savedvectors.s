@@ -1,6 +1,6 @@
-# Functions that save vector and mask registers for their callers and say so to unwinders, and two with
-# unwind programs that cannot be run: neither holds an address, though there are bytes that would
-# begin one elsewhere.
+# Functions that save vector and mask registers for their callers, with unwind rules for these; and two
+# with unwind programs that cannot be run.  Neither of the two holds an address, though both have
+# bytes that would begin one in another place.
 
 	.text
 	.globl	saves

@@ -1,5 +1,5 @@
-# Two functions leave for the same fragment.  One jumps who knows where; the other one forms the
-# address of a function that data has, too.
+# Two functions that both jump to one fragment.  One of them has an indirect jump to an unknown place;
+# the other forms the address of a function that data holds as well.
 
 	.text
 	.globl	forms

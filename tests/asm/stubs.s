@@ -1,5 +1,5 @@
-# Calls and tail jumps over the procedure linkage table, of functions that another module could
-# have, too.
+# Calls and tail jumps over the procedure linkage table, to functions that another module could
+# interpose.
 
 	.macro begin name
 	.globl	\name

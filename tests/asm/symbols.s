@@ -1,4 +1,4 @@
-# Names and places of functions that new symbols must not get wrong; test_accepted.c knows which.
+# Functions whose names or places are difficult for the symbols of new text; test_accepted.c says why.
 
 	.macro begin name
 	.globl	\name

@@ -1,8 +1,8 @@
-# Direct threading: an interpreter that jumps to labels through tables.  interpret runs its program
-# (bytes at %rdi) by labels that only data holds; interpret_lea stores the only one that it has itself,
-# interpret_halt one of two; dispatch_nothing has a table of labels, but no jump of its own that could
-# use it.  _start, for a PIE, exits with 0
-# when the program computed what it must and labels from different places are equal.
+# Direct threading: an interpreter that jumps to labels through tables.  `interpret` runs its program
+# (bytes at %rdi) by labels that only data holds.  `interpret_lea` stores the only label that it has
+# itself, `interpret_halt` one of two.  `dispatch_nothing` has a table of labels, but no jump of its
+# own that could use it.  _start, for a PIE, exits with 0 when the program computed what it must and
+# labels from different places are equal.
 
 	.macro begin name
 	.type	\name, @function

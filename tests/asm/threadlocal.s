@@ -1,5 +1,5 @@
-# Places within thread-local storage whose numbers are those of code inside entry jumps.  Linked with
-# the text at 0x10000: f begins there.
+# Offsets in thread-local storage that, as numbers, equal addresses of code inside entry jumps.  Linked
+# with the text at 0x10000: f begins there.
 
 	.text
 	.globl	f

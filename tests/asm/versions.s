@@ -1,4 +1,4 @@
-# versions.s - symbols that are exported and imported, all with versions; two hash tables to find them by
+# Symbols that are exported and imported, all with versions, and two hash tables to find them by.
 	.text
 	.globl	one, two, three
 	.type	one, @function

@@ -1,4 +1,5 @@
-# Functions of which others know a place, or only seem to.  NAME is the function, use_NAME what knows it.
+# Functions whose inner addresses other code has, or only seems to have.  NAME is the function,
+# use_NAME the code that has the address.
 
 	.macro begin name
 	.globl	\name

@@ -162,7 +162,7 @@ optimize: {automatic: false, min_samples: 100}
 END
 "$B/morphctl" policy check "$root/morph.yaml" || die "the policy is wrong"
 "$B/morphd" --foreground --policy "$root/morph.yaml" --store "$root/store" \
-	--socket "$root/control.sock" --user nobody --morph-edit "$B/morph-edit" --morph-verify "$B/morph-verify" 2>"$root/morphd.log" &
+	--socket "$root/control.sock" --folders "$root" --user nobody --morph-edit "$B/morph-edit" --morph-verify "$B/morph-verify" 2>"$root/morphd.log" &
 morphd_pid=$!
 for _ in $(seq 100); do
 	ctl status >/dev/null 2>&1 && break

@@ -52,6 +52,7 @@ agrees() {		# FILE REASON
 	"a 32-bit file"*)	[ "$(od -An -tu1 -j4 -N1 "$1")" -eq 1 ] ;;
 	"a dynamic loader"*)	readelf --dyn-syms -W "$1" 2>/dev/null | grep -q '_rtld_global\|_dl_debug_state' ;;
 	"set-user-id"*)		[ -u "$1" ] || [ -g "$1" ] ;;
+	"compiled for gprof"*)	readelf -sW "$1" 2>/dev/null | grep -q monstartup ;;
 	"no code is covered"*)	! readelf --debug-dump=frames "$1" 2>/dev/null | grep -q ' FDE ' ;;
 	".eh_frame: it can be written to") readelf -SW "$1" 2>/dev/null | grep -q ' \.eh_frame  .* WA ' ;;
 	"its code is relocated"*) readelf -dW "$1" 2>/dev/null | grep -q 'TEXTREL' ;;

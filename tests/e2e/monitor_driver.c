@@ -34,7 +34,7 @@
 #include "monitor/record.h"
 
 static const char *const kinds[] = { "", "sample", "exec", "mmap", "fork", "exit", "lost",
-				     "throttle", "gap", "crash" };
+				     "throttle", "gap", "killed", "crash" };
 
 static int fail(const struct err *err)
 {
@@ -157,7 +157,7 @@ static int options_of(const char *text, struct perf_options *o, bool *on)
 
 static int run(const char *dir, const char *clock, unsigned drain_s, bool parent_too)
 {
-	struct perf_options o = { .rate_hz = 1009, .pid = PERF_PID_ALL };
+	struct perf_options o = { .rate_hz = 1009, .pid = PERF_PID_ALL, .guard = true };
 	bool registers;
 	char line[64];
 	struct err err;
@@ -224,8 +224,12 @@ static void print_event(const struct spool_event *ev)
 	case SPOOL_GAP:
 		printf(" %" PRIu64, ev->lost);
 		break;
-	case SPOOL_CRASH:
+	case SPOOL_KILLED:
 		printf(" %" PRIu32, ev->signal);
+		break;
+	case SPOOL_CRASH:
+		printf(" %" PRIu32 " %" PRIu32 " %" PRIx64, ev->crash.signal, ev->crash.uid,
+		       ev->crash.pc);
 		break;
 	case SPOOL_EXIT:
 		break;

@@ -137,6 +137,20 @@ try() {			# NAME FILE SEED [every]
 	cat "$work/out" 2>/dev/null
 }
 
+# The same by damage that does not know the Verifier; what is accepted is run.
+try_foreign() {		# NAME FILE SEED
+	mkdir -p "$work/ran"
+	"$edit" optimize "$2" -o "$work/gen" --all --shuffle="$3" &&
+		"${B:-build}/tests/verify/foreign" "$2" "$work/gen" "${FOREIGN:-1500}" "$3" "$work/ran" \
+			>"$work/out" 2>"$work/err" && [ "$(wc -l <"$work/out")" -ge 100 ]
+	if [ $? = 0 ]; then
+		ok "foreign damage to $1 is refused, or runs the same"
+	else
+		not_ok "foreign damage to $1 is refused, or runs the same"
+		note "$(cat "$work/err")"
+	fi
+}
+
 # A section of less than 1 KiB ends about that much later.
 lengthen() {		# FILE SECTION
 	local at i
@@ -150,6 +164,7 @@ try sort /usr/bin/sort 2
 if ${CC:-cc} -O2 -fno-inline -o "$work/made" "$work/made.c"; then
 	try "a small program" "$work/made" 3
 	try "a byte of a small program" "$work/made" 9 every
+	try_foreign "a small program" "$work/made" 3
 	${CC:-cc} -O2 -fno-inline -no-pie -fno-pie -o "$work/fixed" "$work/made.c"
 	try "a small program at a fixed address" "$work/fixed" 4
 fi
@@ -167,6 +182,7 @@ if ${CC:-cc} -nostdlib -shared -o "$work/beside" tests/asm/beside.s; then
 fi
 if ${CXX:-c++} -std=c++14 -w -O2 -fno-inline -o "$work/throws" "$work/throws.cc" 2>/dev/null; then
 	try "a program that throws" "$work/throws" 5
+	try_foreign "a program that throws" "$work/throws" 5
 	try "a byte of a program that throws" "$work/throws" 9 every
 	${CXX:-c++} -std=c++14 -w -O2 -fno-inline -no-pie -fno-pie -o "$work/fixed" "$work/throws.cc"
 	try "one at a fixed address" "$work/fixed" 6

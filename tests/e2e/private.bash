@@ -73,7 +73,7 @@ within() {		# SECONDS COMMAND...: until the command succeeds
 # Through the command in `under`, if there is one, that becomes it.
 start_daemon() {	# [OPTION...]
 	"${under[@]}" "$B/morphd" --policy "$root/morph.yaml" --store "$root/store" --socket "$root/sock" \
-		--user nobody --job-user daemon --morph-edit "$B/morph-edit" --foreground "$@" \
+		--folders "$root" --user nobody --job-user daemon --morph-edit "$B/morph-edit" --foreground "$@" \
 		>>"$root/log" 2>&1 &
 	daemon=$!
 	within 30 eval 'ctl status >/dev/null 2>&1 || ! kill -0 "$daemon" 2>/dev/null'

@@ -221,8 +221,29 @@ fi
 check "no process of it is left" [ -z "$(inside pgrep -f /usr/local/sbin/morphd)" ]
 check "nothing else was changed" [ "$before" = "$(inside sha256sum /usr/local/sbin/morphd)" ]
 
+# make uninstall, while the daemon runs and a generation is in place.
+check_start "it starts again"
+check "the program runs" runs
+check "and is laid out anew" ctl reoptimize /usr/local/bin/sort
+check "it is not its original" not same
+hex=$(sha256sum <"$root/original" | cut -d' ' -f1)
+inside mv "/var/lib/morph/originals/$hex" /var/lib/morph/away
+if [ "$how" = hand ]; then
+	out=$(inside_make uninstall 2>&1)
+	check "make uninstall does not take a running daemon away ($?)" grep -q "morphd still runs" <<<"$out"
+	inside kill "$(role parent)"
+	check "it ends" wait_end
+fi
+out=$(inside_make uninstall 2>&1)
+check "make uninstall refuses where an original cannot come back ($?)" grep -q "nothing was removed" <<<"$out"
+check "and says which, and why" grep -q "'/usr/local/bin/sort': .*$hex" <<<"$out"
+check "everything is still there" inside test -x /usr/local/sbin/morphd -a -e $unit -a -x /usr/local/bin/morphctl
+check "the daemon is stopped" [ -z "$(inside pgrep -f /usr/local/sbin/morphd)" ]
+inside mv /var/lib/morph/away "/var/lib/morph/originals/$hex"
+out=$(inside_make uninstall 2>&1)
+check "make uninstall puts originals back ($?)" same
+note "$out"
 inside rm /usr/local/bin/sort
-check "make uninstall" inside_make uninstall
 left=$(inside find /usr/local ! -type d)
 [ -z "$left" ] && ok "leaves nothing" || { not_ok "leaves nothing"; note "$left"; }
 left=$(inside find /usr/local -mindepth 1 -type d -name '*morph*')

@@ -68,6 +68,7 @@ both "no namespaces" EPERM unshare 0x400
 both "no ring of requests" EPERM io_uring_setup 0 0
 both "no samplers" EPERM perf_event_open 0 0 -1 -1 0
 both "no programs in the kernel" EPERM bpf 0 0 0
+both "no core files again" EPERM prctl 4 1		# PR_SET_DUMPABLE
 both "no keys" EPERM keyctl 0 0
 both "no timers in the kernel's memory" EPERM userfaultfd -1
 check "manager: root's originals are not its own" ends EACCES "$manager" \

@@ -46,7 +46,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	struct perf_format format = { .ip = data[0] & 1, .user_cx = data[0] & 2,
 				      .state = data[0] & 4, .stack = data[0] & 8,
-				      .memory = data[0] & 16 };
+				      .memory = data[0] & 16, .crashes = data[0] & 32,
+				      .guarded = data[0] & 64 };
 	uint64_t n = size - 4 < 2 * RING ? size - 4 : 2 * RING;
 	uint8_t *ring = calloc(2, RING);	/* on the heap: sanitizers see reads past it */
 	length[0] = n * data[1] / 255 / 8 * 8;

@@ -14,6 +14,26 @@ wide=$(for f in $(echo "$sources" | grep -E '\.[ch]$'); do
 done)
 [ -z "$wide" ] && ok "no line is over 96 columns" || { not_ok "no line is over 96 columns"; note "$wide"; }
 
+# Functions of more than 60 lines between their braces; verify/values.c may have one, which is a switch with a
+# case for each kind of effect.
+long_functions() {	# FILE...
+	awk 'FNR == 1 { begun = 0 }
+	/^\{/ { begun = FNR; head = before }
+	!/^[[:space:]{]/ { before = $0 }
+	/^\}/ && begun {
+		if (FNR - begun - 1 > 60)
+			print FILENAME ":" begun ": " FNR - begun - 1 " lines: " head
+		begun = 0
+	}' "$@"
+}
+long=$(long_functions $(echo "$sources" | grep -E "\.[ch]$") |
+	grep -v '^verify/values\.c:.*compute(')
+[ -z "$long" ] && ok "no function is over 60 lines" || { not_ok "no function is over 60 lines"; note "$long"; }
+try=$(mktemp) || exit 1
+{ echo 'int f(void)'; echo '{'; yes '	;' | head -61; echo '}'; } >"$try"
+[ -n "$(long_functions "$try")" ] && ok "a long function is noticed" || not_ok "a long function is noticed"
+rm -f "$try"
+
 # The folder this runs in, if it is a telling one, must not stand in sources or programs.
 here=$(pwd -P)
 case $here in

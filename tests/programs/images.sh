@@ -181,9 +181,8 @@ made clang clang++ -O2
 made lld clang++ -O2 -fuse-ld=lld
 made lld-fixed clang++ -O2 -no-pie -fuse-ld=lld
 made lld-static clang++ -O2 -static -fuse-ld=lld
-# Before version 15 lld does not say that the loader must know them; a static program needs no loader.
-[[ $(ld.lld --version 2>/dev/null) == *LLD\ 1[0-4].* ]] && static=-static-pie || static=
-made lld-relr clang++ -O2 $static -fuse-ld=lld -Wl,--pack-dyn-relocs=relr
+# lld does not tell the loader that it must know them; a static program needs no loader.
+made lld-relr clang++ -O2 -static-pie -fuse-ld=lld -Wl,--pack-dyn-relocs=relr
 
 MIN_MOVED=50			# of two functions and start-up code
 if command -v gdb >/dev/null; then

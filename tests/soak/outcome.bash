@@ -13,7 +13,7 @@ check_files() {
 	done <"$root/modules"
 	[ -z "$(find "$root/bin" "$root/lib" -name '.morph-*' -print)" ] || bad=1
 	[ "$(find "$root/bin" "$root/lib" -type f | wc -l)" = "$(wc -l <"$root/modules")" ] || bad=1
-	[ ! -e "$root/store/originals/journal" ] || bad=1
+	[ -z "$(find "$root/store/originals" -name 'journal*' -print)" ] || bad=1
 	return $bad
 }
 verdict() {		# WHAT COMMAND...: a line of the report
@@ -41,6 +41,8 @@ report_asked() {
 		none_of '^DIFFERENT' "$root/log/long"
 	verdict "every generation in place at the end was proven anew" [ "$proven" = 0 ]
 	verdict "all could be restored at the end" [ "$restored" = 0 ]
+	verdict "every undo without a daemon brought its originals back, and every uninstall all of them" \
+		none_of '^(undo-alone|uninstall) [^0]' "$root/log/driver"
 	verdict "each file is that of its newest package byte for byte, and nothing is left beside them" \
 		check_files
 	verdict "no generation was taken back for a crash" none_of ': crashed:' "$root/log/morphd"
@@ -74,6 +76,10 @@ report_beneath() {
 	row "packages upgraded" "$(asked '^upgrade')"
 	row "kill -9 of a manager or monitor" "$(asked '^kill (manager|monitor)')"
 	row "kill -9 of the whole daemon, and a new start" "$(asked '^kill parent')"
+	row "undone without a daemon" "$(asked '^undo-alone')"
+	row "of them after a kill -9 of the first try" "$(asked '^kill undo')"
+	row "uninstalled and installed again" "$(asked '^uninstall')"
+	row "database lost or damaged" "$(asked '^lose database')"
 	row "policy read again" "$(asked '^reload')"
 	row "all generations proven anew" "$(asked '^verify 0')"
 	row "requests refused (no samples yet, changed just now, ...)" "$(asked '^(reoptimize|restore) 3')"
@@ -90,7 +96,7 @@ outcome() {
 	outcome_rc=0
 	ctl verify --all >"$root/log/end" 2>&1
 	proven=$?
-	ctl restore --all >>"$root/log/end" 2>&1
+	ctl undo --all >>"$root/log/end" 2>&1
 	restored=$?
 	check_long
 	mkdir -p "$(dirname "$REPORT")"

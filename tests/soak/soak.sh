@@ -3,8 +3,9 @@
 #
 #   originals  run every workload on every input: the outputs to compare with
 #   workers    run the workloads in turn, each in its own folder; two programs run all the time
-#   driver     every few seconds something happens: reoptimize, restore, verify, a package upgrade, kill -9
-#              of a role or of the whole daemon, the policy read again; the daemon reoptimizes by itself too
+#   driver     every few seconds something happens: reoptimize, undo with the daemon and without, verify, a
+#              package upgrade, kill -9 of a role, of the whole daemon or of an undo, the database lost, the
+#              policy read again, make uninstall and a new start; the daemon reoptimizes by itself too
 #   end        every byte of output as that of the originals, every file restored, nothing left behind
 #
 # All programs are private copies, in a private root.  SOAK_S (3600) is how long, SEED (printed) what the
@@ -144,7 +145,7 @@ role_pid() {
 	ctl --json status 2>/dev/null | sed -n "s/.*\"role\": \"$1\", \"pid\": \([0-9]*\),.*/\1/p"
 }
 start_daemon() {
-	"$B/morphd" --foreground --policy "$root/morph.yaml" --store "$root/store" --socket "$root/sock" \
+	"$B/morphd" --foreground --policy "$root/morph.yaml" --store "$root/store" --socket "$root/sock" --folders "$root" \
 		--user nobody --morph-edit "$B/morph-edit" >>"$root/log/morphd" 2>&1 &
 	morphd=$!
 	for _ in $(seq 300); do
@@ -167,6 +168,62 @@ upgrade() {		# MODULE
 	cp -p "$new" "$root/newest/$1"
 	mv "$new" "$root/$1" && did upgrade
 }
+# Without a daemon, and in the middle of it killed, as often as not: what is left is for the next one.
+stop_daemon() {
+	kill "$morphd" 2>/dev/null
+	wait "$morphd" 2>/dev/null
+}
+again() {
+	start_daemon || die "the daemon does not start again: $(tail -n 5 "$root/log/morphd")"
+}
+undo_alone() {		# WHAT: a module, or --all
+	local pid rc
+	"$B/morphctl" --socket "$root/none" undo --store="$root/store" "$1" >>"$root/log/ctl" 2>&1 &
+	pid=$!
+	if [ $((RANDOM % 2)) = 0 ]; then
+		sleep "0.0$((RANDOM % 100))"
+		kill -9 "$pid" 2>/dev/null
+		wait "$pid" 2>/dev/null
+		did "kill undo"
+	fi
+	"$B/morphctl" --socket "$root/none" undo --store="$root/store" "$1" >>"$root/log/ctl" 2>&1
+	rc=$?; did "undo-alone $rc"
+}
+all_undone() {		# what is at each path is no generation
+	local m
+	while read -r m; do
+		! "$B/morph-verify" "$root/orig/$m" "$root/$m" >/dev/null 2>&1 || { echo "$m is a generation"; return 1; }
+	done <"$root/modules"
+}
+undo_without_daemon() {	# MODULE
+	stop_daemon
+	undo_alone "$root/$1"
+	again
+}
+# As `make uninstall` does, and looked at: then the daemon is installed again.
+uninstall() {
+	local rc
+	stop_daemon
+	mkdir -p "$root/installed"
+	make -s -o all B="$B" DESTDIR="$root/installed" PREFIX=/usr SYSCONFDIR=/etc install >>"$root/log/ctl" 2>&1 ||
+		die "make install"
+	undo_alone --all
+	{ all_undone && make -s B="$B" DESTDIR="$root/installed" PREFIX=/usr SYSCONFDIR=/etc uninstall; } \
+		>>"$root/log/ctl" 2>&1
+	rc=$?; did "uninstall $rc"
+	again
+}
+lose_database() {
+	stop_daemon
+	if [ $((RANDOM % 2)) = 0 ]; then
+		rm -f "$root"/store/morph.db*
+	else
+		rm -f "$root"/store/morph.db-*
+		head -c 200000 /dev/urandom >"$root/store/morph.db"
+	fi
+	did "lose database"
+	again
+}
 kill_role() {		# parent | manager | monitor
 	local pid
 	if [ "$1" = parent ]; then
@@ -181,17 +238,23 @@ kill_role() {		# parent | manager | monitor
 one_event() {
 	local m what=$((RANDOM % 100)) rc
 	m=$(shuf -n 1 "$root/modules" --random-source=<(yes "$RANDOM"))
-	if [ "$what" -lt 55 ]; then
+	if [ "$what" -lt 47 ]; then
 		ctl reoptimize "$root/$m" >>"$root/log/ctl" 2>&1
 		rc=$?; did "reoptimize $rc"
+	elif [ "$what" -lt 52 ]; then
+		undo_without_daemon "$m"
+	elif [ "$what" -lt 54 ]; then
+		uninstall
+	elif [ "$what" -lt 55 ]; then
+		lose_database
 	elif [ "$what" -lt 70 ]; then
-		ctl restore "$root/$m" >>"$root/log/ctl" 2>&1
+		ctl undo "$root/$m" >>"$root/log/ctl" 2>&1
 		rc=$?; did "restore $rc"
 	elif [ "$what" -lt 75 ]; then
 		ctl verify --all >>"$root/log/ctl" 2>&1
 		rc=$?; did "verify $rc"
 	elif [ "$what" -lt 78 ]; then
-		ctl restore --all >>"$root/log/ctl" 2>&1
+		ctl undo --all >>"$root/log/ctl" 2>&1
 		rc=$?; did "restore-all $rc"
 	elif [ "$what" -lt 86 ]; then
 		upgrade "$m"

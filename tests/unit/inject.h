@@ -2,16 +2,19 @@
  * (ptrace)
  *
  * System calls that only manage memory, signals and identity are let through and do not count:
- * no disk or other process makes them fail.
+ * no disk or other process makes them fail.  Descriptors are counted as well: what it opens and
+ * does not close, however it ends, is a leak of the process that does it all day.
  */
 #ifndef TESTS_UNIT_INJECT_H
 #define TESTS_UNIT_INJECT_H
 
 #include <assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
@@ -27,7 +30,22 @@ struct injected {
 	bool more;		/* there was such a call */
 	int exit_code;		/* -1: killed */
 	long call;
+	int leaked;		/* descriptors more at its end than before; 0: killed */
 };
+
+static inline int inject_fds(pid_t pid)
+{
+	char path[32];
+	int n = 0;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	DIR *d = opendir(path);
+	assert(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
 
 static inline bool inject_counts(long nr)
 {
@@ -47,10 +65,13 @@ static inline bool inject_counts(long nr)
 /* Stops at the next entry or return of a system call; false: the child has ended. */
 static inline bool inject_step(pid_t pid, struct user_regs_struct *regs, int *status)
 {
-	assert(ptrace(PTRACE_SYSCALL, pid, 0, 0) == 0);
-	assert(waitpid(pid, status, 0) == pid);
-	if (WIFEXITED(*status) || WIFSIGNALED(*status))
-		return false;
+	/* a signal, such as that of a child's end, is no system call */
+	do {
+		assert(ptrace(PTRACE_SYSCALL, pid, 0, 0) == 0);
+		assert(waitpid(pid, status, 0) == pid);
+		if (WIFEXITED(*status) || WIFSIGNALED(*status))
+			return false;
+	} while (WSTOPSIG(*status) != (SIGTRAP | 0x80));
 	assert(ptrace(PTRACE_GETREGS, pid, 0, regs) == 0);
 	return true;
 }
@@ -104,6 +125,7 @@ static inline struct injected inject(enum fault fault, unsigned n, int (*f)(void
 	assert(waitpid(pid, &status, 0) == pid && WIFSTOPPED(status));
 	assert(ptrace(PTRACE_SETOPTIONS, pid, 0,
 		      PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD) == 0);
+	int fds = inject_fds(pid);
 	/* It has stopped on its way out of raise(3): what comes next is the entry of a call. */
 	bool alive = true;
 	for (unsigned seen = 0; alive; ) {
@@ -114,6 +136,8 @@ static inline struct injected inject(enum fault fault, unsigned n, int (*f)(void
 			break;
 		assert(ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof(info), &info) > 0);
 		assert(info.op == PTRACE_SYSCALL_INFO_ENTRY);
+		if (regs.orig_rax == SYS_exit_group)
+			out.leaked = inject_fds(pid) - fds;
 		if (!out.more && inject_counts((long)regs.orig_rax) && ++seen == n) {
 			out.more = true;
 			out.call = (long)regs.orig_rax;

@@ -13,6 +13,9 @@
 
 #include "lib/err.h"
 #include "manager/parent/install.h"
+#include "manager/parent/install_file.h"
+#include "manager/parent/install_recover.h"
+#include "manager/parent/ledger.h"
 
 #ifndef PLACE_ROOT
 #define PLACE_ROOT "/var/tmp"
@@ -22,7 +25,7 @@
 struct place {
 	char root[64], dir[80], path[96], gen[80], store[80];
 	struct digest original, generation;
-	int originals_fd, generation_fd;
+	int originals_fd, ledger_fd, generation_fd;
 };
 
 static const char old_text[] = "#!/bin/sh\necho old\n",
@@ -67,6 +70,8 @@ static inline void place_fill(struct place *p)
 	p->generation = digest_path(p->gen);
 	p->originals_fd = install_open_originals(p->store, &err);
 	assert_true(p->originals_fd >= 0);
+	p->ledger_fd = ledger_open(p->store, &err);
+	assert_true(p->ledger_fd >= 0);
 	p->generation_fd = open(p->gen, O_RDONLY);
 	assert_true(p->generation_fd >= 0);
 }
@@ -86,6 +91,7 @@ static inline void place_free(struct place *p)
 	char command[128];
 
 	close(p->originals_fd);
+	close(p->ledger_fd);
 	close(p->generation_fd);
 	(void)snprintf(command, sizeof(command), "rm -rf '%s'", p->root);
 	assert_int_equal(system(command), 0);
@@ -96,7 +102,7 @@ static inline struct install_request request_of(const struct place *p)
 	return (struct install_request){
 		.path = p->path, .expected = p->original, .original = p->original,
 		.generation = p->generation, .generation_fd = p->generation_fd,
-		.originals_fd = p->originals_fd,
+		.originals_fd = p->originals_fd, .ledger_fd = p->ledger_fd,
 	};
 }
 
@@ -104,8 +110,24 @@ static inline struct restore_request restore_of(const struct place *p)
 {
 	return (struct restore_request){
 		.path = p->path, .expected = p->generation, .original = p->original,
-		.originals_fd = p->originals_fd,
+		.originals_fd = p->originals_fd, .ledger_fd = p->ledger_fd,
 	};
+}
+
+static inline void place_told(void *ctx, const struct install_recovered *r)
+{
+	struct install_recovered *out = ctx;
+
+	assert_int_equal(out->outcome, INSTALL_NOTHING);	/* there is one at most */
+	*out = *r;
+}
+
+/* Recovery where no more than one operation was under way; how many are stuck. */
+static inline int place_recover(const struct place *p, struct install_recovered *out,
+				struct err *err)
+{
+	*out = (struct install_recovered){ .outcome = INSTALL_NOTHING };
+	return install_recover(p->originals_fd, place_told, out, err);
 }
 
 static inline int entries(const char *dir)

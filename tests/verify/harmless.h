@@ -12,6 +12,8 @@
 #include "lib/arena.h"
 #include "lib/blockmap.h"
 #include "lib/err.h"
+#include "postmorph/analyze.h"
+#include "postmorph/ir/ir.h"
 #include "postmorph/unwind/cfi.h"
 #include "postmorph/unwind/lsda.h"
 
@@ -435,10 +437,70 @@ static const char *harmless_byte(const struct target *t, uint64_t off, struct by
 	return NULL;
 }
 
+/* Some image is of code that uses the table. */
+static bool is_used(const struct target *t, const struct prog *prog, const struct fn *fn,
+		    const struct jump_table *table)
+{
+	for (uint32_t i = 0; i < table->nuser; i++)
+		if (blockmap_find_orig(&t->map,
+				       prog_insn_addr(prog, &fn->insn[table->user[i]])))
+			return true;
+	return false;
+}
+
+/* Table i has that many entries: the Editor's proof of its bound wants no more. */
+static bool long_enough(const struct target *t, uint32_t i, uint32_t nentry, struct arena *a)
+{
+	struct prog prog;
+	struct err err;
+	bool enough = true;
+
+	if (prog_analyze(t->original, a, &prog, &err) < 0)
+		return false;
+	for (uint32_t f = 0; f < prog.nfn; f++)
+		for (uint32_t k = 0; k < prog.fn[f].ntable; k++) {
+			const struct jump_table *table = &prog.fn[f].table[k];
+
+			if (table->addr == t->map.table[i].orig_addr)
+				enough &= table->bound <= nentry ||
+					  !is_used(t, &prog, &prog.fn[f], table);
+		}
+	return enough;
+}
+
+/* All that has changed is that a new table has fewer entries, as many as are used. */
+static bool tables_are_long_enough(const struct target *t, struct bytes gen, struct arena *a)
+{
+	struct blockmap now;
+	struct err err;
+	uint32_t i = 0;
+
+	if (blockmap_read(bytes_at(gen, t->map_section->sh_offset, t->map_section->sh_size),
+			  &now, &err) < 0)
+		return false;
+	while (i < now.ntable && i < t->map.ntable &&
+	       now.table[i].nentry == t->map.table[i].nentry)
+		i++;
+	uint32_t nentry = i < now.ntable ? now.table[i].nentry : 0;
+	blockmap_free(&now);
+	if (i == t->map.ntable || nentry == 0 || nentry >= t->map.table[i].nentry)
+		return false;
+	uint64_t size = blockmap_entry_size(t->map.table[i].kind);
+	uint64_t at = offset_of(t, t->map.table[i].new_addr);
+	for (uint64_t k = 0; k < gen.n; k++)
+		if (gen.p[k] != t->pristine.p[k] && !in_section(t->map_section, k) &&
+		    k - (at + nentry * size) >= (t->map.table[i].nentry - nentry) * size)
+			return false;
+	return long_enough(t, i, nentry, a);
+}
+
 static const char *harmless(const struct target *t, struct bytes gen, struct arena *a)
 {
 	const char *why = NULL;
 	bool map_only = true;
+
+	if (tables_are_long_enough(t, gen, a))
+		return "entries that no image uses are gone";
 
 	for (uint64_t i = 0; i < gen.n; i++) {
 		if (gen.p[i] == t->pristine.p[i])

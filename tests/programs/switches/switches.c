@@ -77,6 +77,17 @@ __attribute__((noinline)) static void unreachable_default(unsigned x)
 	}
 }
 
+/* The sign is found by `fnstsw %ax; and $0x200, %eax`, with what else was in the register. */
+__attribute__((noinline)) static void signs(int x, long double y)
+{
+	switch (x) {
+	CASES((unsigned)__builtin_signbit(y) + x)
+	case 8: note((unsigned)__builtin_signbit(y)); break;
+	case 9: printf("%d", !__builtin_signbit(y)); break;
+	default: note(107);
+	}
+}
+
 enum kind { K0, K1, K2, K3, K4, K5, K6, K7 };
 
 struct item {
@@ -222,6 +233,8 @@ int main(void)
 		printf("%d ", nested_two(i, i + 1));
 		printf("%d ", nested_two(3, i));
 		with_holes(i);
+		signs(i, 1.5L);
+		signs(i, -2.5L);
 		table_stays(i);
 	}
 	in_a_loop(items);

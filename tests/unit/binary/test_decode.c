@@ -520,59 +520,72 @@ static void knows_what_branches_are_fused_with(void **state)
 			fail_msg("row %zu", i);
 }
 
+static const struct {
+	uint8_t code[MAX], len, room;
+} front_row[] = {
+	{ { 0x39, 0xc1 }, 2, 5 },	  /* cmp %eax,%ecx */
+	{ { 0x48, 0x8b, 0x47, 0x08 }, 4, 0 },	/* mov 8(%rdi),%rax: may fault */
+	{ { 0x48, 0x8b, 0xc7 }, 3, 5 },	/* mov %rdi,%rax */
+	{ { 0x66, 0x41, 0x89, 0xc3 }, 4, 5 },	/* mov %ax,%r11w */
+	{ { 0x66, 0x41, 0x89, 0x03 }, 4, 0 },	/* mov %ax,(%r11) */
+	{ { 0x0f, 0xb6, 0x07 }, 3, 0 },	/* movzbl (%rdi),%eax */
+	{ { 0x0f, 0xb6, 0xc7 }, 3, 5 },	/* movzbl %bh,%eax */
+	{ { 0xb8, 1, 0, 0, 0 }, 5, 5 },	/* mov $1,%eax */
+	{ { 0x83, 0xc0, 1 }, 3, 5 },	/* add $1,%eax */
+	{ { 0x83, 0x00, 1 }, 3, 0 },	/* addl $1,(%rax) */
+	{ { 0x3d, 1, 0, 0, 0 }, 5, 5 },	/* cmp $1,%eax */
+	{ { 0x0f, 0x58, 0xc1 }, 3, 0 },	/* addps %xmm1,%xmm0: may be inexact */
+	{ { 0x0f, 0x6f, 0xc1 }, 3, 0 },	/* movq %mm1,%mm0: x87 exceptions */
+	{ { 0x66, 0x0f, 0x6f, 0xc1 }, 4, 5 },	/* movdqa %xmm1,%xmm0 */
+	{ { 0x66, 0x0f, 0xe6, 0xc1 }, 4, 0 },	/* cvttpd2dq %xmm1,%xmm0 */
+	{ { 0x66, 0x0f, 0xf7, 0xc1 }, 4, 0 },	/* maskmovdqu: to memory */
+	{ { 0x66, 0x0f, 0x6f, 0x07 }, 4, 0 },	/* movdqa (%rdi),%xmm0 */
+	{ { 0x48, 0x8d, 0x05, 0, 0, 0, 0 }, 7, 5 },	/* lea 0(%rip),%rax */
+	{ { 0x50 }, 1, 0 },	    /* push %rax */
+	{ { 0x48, 0x81, 0x84, 0x24, 0, 0, 0, 0, 0, 0, 0, 0 },
+	  12,
+	  0 },	/* addq $0,0(%rsp) */
+	{ { 0x66, 0x66, 0x66, 0x66, 0x66, 0x48, 0x89, 0xc0 }, 8, 1 },	/* has many */
+	{ { 0x66, 0x66, 0x48, 0x8d, 0x05, 0, 0, 0, 0 }, 9, 4 },	/* lea 0(%rip),%rax */
+	{ { 0x64, 0x8b, 0x07 }, 3, 0 },	/* mov %fs:(%rdi),%eax */
+	{ { 0x66, 0x65, 0x89, 0x07 }, 4, 0 },	/* mov %ax,%gs:(%rdi) */
+	{ { 0x2e, 0x8b, 0x07 }, 3, 0 },	/* has one */
+	{ { 0xf3, 0x0f, 0x1e, 0xfa }, 4, 0 },	/* endbr64 */
+	{ { 0xf0, 0x01, 0x07 }, 3, 0 },	/* lock add %eax,(%rdi) */
+	{ { 0xf3, 0xa4 }, 2, 0 },
+	{ { 0xa4 }, 1, 0 },	/* rep movsb, movsb */
+	{ { 0x0f, 0x05 }, 2, 0 },
+	{ { 0xcc }, 1, 0 },	/* syscall, int3 */
+	{ { 0x0f, 0xa2 }, 2, 0 },
+	{ { 0x0f, 0xae, 0xf0 }, 3, 0 },	/* cpuid, mfence */
+	{ { 0xf7, 0xf1 }, 2, 0 },	  /* div %ecx */
+	{ { 0xc5, 0xf8, 0x77 }, 3, 0 },	/* vzeroupper */
+	{ { 0x90 }, 1, 0 },
+	{ { 0xc3 }, 1, 0 },	/* nop, ret */
+	{ { 0x74, 0x00 }, 2, 0 },
+	{ { 0x0f, 0x84, 0, 0, 0, 0 }, 6, 0 },	/* je */
+	{ { 0xe8, 0, 0, 0, 0 }, 5, 0 },
+	{ { 0xff, 0xd0 }, 2, 0 },	/* call, call *%rax */
+};
+
 /* Prefixes in front of it are the same instruction, or none are allowed. */
 static void knows_what_prefixes_mean_nothing_to(void **state)
 {
-	static const struct {
-		uint8_t code[MAX], len, room;
-	} row[] = {
-		{ { 0x39, 0xc1 }, 2, 5 },	  /* cmp %eax,%ecx */
-		{ { 0x48, 0x8b, 0x47, 0x08 }, 4, 5 },	/* mov 8(%rdi),%rax */
-		{ { 0x66, 0x41, 0x89, 0x03 }, 4, 5 },	/* mov %ax,(%r11) */
-		{ { 0x0f, 0xb6, 0x07 }, 3, 5 },	/* movzbl (%rdi),%eax */
-		{ { 0x66, 0x0f, 0x6f, 0x07 }, 4, 5 },	/* movdqa (%rdi),%xmm0 */
-		{ { 0x48, 0x8d, 0x05, 0, 0, 0, 0 }, 7, 5 },	/* lea 0(%rip),%rax */
-		{ { 0x50 }, 1, 5 },	    /* push %rax */
-		{ { 0x48, 0x81, 0x84, 0x24, 0, 0, 0, 0, 0, 0, 0, 0 },
-		  12,
-		  3 },	/* addq $0,0(%rsp) */
-		{ { 0x66, 0x66, 0x48, 0x8d, 0x05, 0, 0, 0, 0 }, 9, 4 },	/* lea 0(%rip),%rax */
-		{ { 0x64, 0x8b, 0x07 }, 3, 0 },	/* mov %fs:(%rdi),%eax */
-		{ { 0x66, 0x65, 0x89, 0x07 }, 4, 0 },	/* mov %ax,%gs:(%rdi) */
-		{ { 0x2e, 0x8b, 0x07 }, 3, 0 },	/* has one */
-		{ { 0xf3, 0x0f, 0x1e, 0xfa }, 4, 0 },	/* endbr64 */
-		{ { 0xf0, 0x01, 0x07 }, 3, 0 },	/* lock add %eax,(%rdi) */
-		{ { 0xf3, 0xa4 }, 2, 0 },
-		{ { 0xa4 }, 1, 0 },	/* rep movsb, movsb */
-		{ { 0x0f, 0x05 }, 2, 0 },
-		{ { 0xcc }, 1, 0 },	/* syscall, int3 */
-		{ { 0x0f, 0xa2 }, 2, 0 },
-		{ { 0x0f, 0xae, 0xf0 }, 3, 0 },	/* cpuid, mfence */
-		{ { 0xf7, 0xf1 }, 2, 0 },	  /* div %ecx */
-		{ { 0xc5, 0xf8, 0x77 }, 3, 0 },	/* vzeroupper */
-		{ { 0x90 }, 1, 0 },
-		{ { 0xc3 }, 1, 0 },	/* nop, ret */
-		{ { 0x74, 0x00 }, 2, 0 },
-		{ { 0x0f, 0x84, 0, 0, 0, 0 }, 6, 0 },	/* je */
-		{ { 0xe8, 0, 0, 0, 0 }, 5, 0 },
-		{ { 0xff, 0xd0 }, 2, 0 },	/* call, call *%rax */
-	};
-
 	(void)state;
-	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+	for (size_t i = 0; i < sizeof(front_row) / sizeof(front_row[0]); i++) {
 		struct insn insn, padded;
 		vaddr target, other;
 		uint8_t code[2 * MAX];
+		struct bytes plain = { front_row[i].code, front_row[i].len };
 
-		assert_true(insn_decode((struct bytes){ row[i].code, row[i].len }, 0, &insn,
-					&target));
-		if (insn_front_room(&insn, row[i].code) != row[i].room)
+		assert_true(insn_decode(plain, 0, &insn, &target));
+		if (insn_front_room(&insn, front_row[i].code) != front_row[i].room)
 			fail_msg("row %zu", i);
 		memset(code, INSN_FRONT, sizeof(code));
-		memcpy(code + row[i].room, row[i].code, row[i].len);
+		memcpy(code + front_row[i].room, front_row[i].code, front_row[i].len);
 		assert_true(
 			insn_decode((struct bytes){ code, sizeof(code) }, 0, &padded, &other));
-		assert_int_equal(padded.len, insn.len + row[i].room);
+		assert_int_equal(padded.len, insn.len + front_row[i].room);
 		assert_int_equal(padded.kind, insn.kind);
 	}
 }

@@ -107,6 +107,42 @@ static void dynamic_entries_are_found(void **state)
 	assert_false(image_dynamic(&img, DT_SYMTAB, &v));
 }
 
+/* Entry `at` of the dynamic section gets another tag: a copy of the library. */
+static struct bytes with_tag(uint32_t at, int64_t tag)
+{
+	struct image img;
+
+	parse(library, &img);
+	uint8_t *copy = arena_dup(arena, library.p, library.n);
+	memcpy(copy + image_phdr(&img, PT_DYNAMIC)->p_offset + at * sizeof(Elf64_Dyn), &tag,
+	       sizeof(tag));
+	return (struct bytes){ copy, library.n };
+}
+
+/* The loader takes the last, who reads on until it has found one the first. */
+static void a_second_dynamic_entry_of_a_tag_is_refused(void **state)
+{
+	struct image img;
+	struct err err;
+
+	(void)state;
+	parse(library, &img);
+	const uint8_t *first = library.p + image_phdr(&img, PT_DYNAMIC)->p_offset;
+	for (uint32_t i = 1; i < 4; i++) {
+		int64_t tag;
+
+		memcpy(&tag, first + (i - 1) * sizeof(Elf64_Dyn), sizeof(tag));
+		assert_int_equal(image_parse(with_tag(i, tag), arena, &img, &err), -1);
+		assert_non_null(strstr(err.text, "two dynamic entries of tag"));
+	}
+	parse(with_tag(1, DT_DEBUG), &img);
+	struct bytes two = with_tag(0, DT_NEEDED);
+	const int64_t needed = DT_NEEDED;
+	memcpy((uint8_t *)(uintptr_t)two.p + (first - library.p) + sizeof(Elf64_Dyn), &needed,
+	       sizeof(needed));
+	parse(two, &img);
+}
+
 /* Which of two is believed depends on who reads them. */
 static void headers_that_say_where_something_is_are_single(void **state)
 {
@@ -246,6 +282,7 @@ int main(void)
 		cmocka_unit_test(what_is_left_of_a_segment_ends_with_it),
 		cmocka_unit_test(addresses_lead_to_file_bytes),
 		cmocka_unit_test(dynamic_entries_are_found),
+		cmocka_unit_test(a_second_dynamic_entry_of_a_tag_is_refused),
 		cmocka_unit_test(headers_that_say_where_something_is_are_single),
 		cmocka_unit_test(other_files_are_refused_by_what_they_are),
 		cmocka_unit_test(files_cut_anywhere_get_a_verdict),

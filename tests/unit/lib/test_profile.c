@@ -99,7 +99,22 @@ static void a_count_beyond_all_digits_reads_back(void **state)
 	arena_free(a);
 }
 
-static void malformed_text_is_refused_with_its_line(void **state)
+/* Each is refused as malformed input. */
+static void all_are_refused(const char *const *text, size_t n)
+{
+	struct arena *a = arena_new();
+	struct profile p;
+	struct err err;
+
+	for (size_t i = 0; i < n; i++) {
+		if (parse(a, text[i], &p, &err) == 0)
+			fail_msg("accepted: %s", text[i]);
+		assert_int_equal(err.kind, ERR_INPUT);
+	}
+	arena_free(a);
+}
+
+static void a_malformed_header_is_refused(void **state)
 {
 	static const char *const bad[] = {
 		"",
@@ -107,6 +122,23 @@ static void malformed_text_is_refused_with_its_line(void **state)
 		"morph-profile 3\n",
 		"morph-profile 2\n",
 		"perl\n",
+		"morph-profile 2\nmodule /x\nsha256 " HEX "\n",	/* no clock */
+		"morph-profile 2\nmodule /x\nclock tick\n",
+		"morph-profile 2\nmodule \nsha256 " HEX "\nclock tick\n",
+		"morph-profile 2\nmodule /%0\nsha256 " HEX "\nclock tick\n",
+		"morph-profile 2\nmodule /%00\nsha256 " HEX "\nclock tick\n",
+		"morph-profile 2\nmodule /x\nsha256 " HEX "0\nclock tick\n",
+		"morph-profile 2\nmodule /x\nsha256 " HEX8 "\nclock tick\n",
+		"morph-profile 2\nmodule /x\nsha256 " HEX "\nclock Tick Tock\n",
+	};
+
+	(void)state;
+	all_are_refused(bad, sizeof(bad) / sizeof(bad[0]));
+}
+
+static void malformed_lines_are_refused(void **state)
+{
+	static const char *const bad[] = {
 		HEAD "block 0x10 1\nblock 0x10 1\n",	/* twice */
 		HEAD "block 0x10 1\nblock 0x0f 1\n",	/* not ascending */
 		HEAD "block 10 1\n",
@@ -139,25 +171,19 @@ static void malformed_text_is_refused_with_its_line(void **state)
 		HEAD "\n",
 		HEAD "clock tick\n",
 		HEAD "block 0x10 1\nclock tick\n",	/* header behind blocks */
-		"morph-profile 2\nmodule /x\nsha256 " HEX "\n",	/* no clock */
-		"morph-profile 2\nmodule /x\nclock tick\n",
-		"morph-profile 2\nmodule \nsha256 " HEX "\nclock tick\n",
-		"morph-profile 2\nmodule /%0\nsha256 " HEX "\nclock tick\n",
-		"morph-profile 2\nmodule /%00\nsha256 " HEX "\nclock tick\n",
-		"morph-profile 2\nmodule /x\nsha256 " HEX "0\nclock tick\n",
-		"morph-profile 2\nmodule /x\nsha256 " HEX8 "\nclock tick\n",
-		"morph-profile 2\nmodule /x\nsha256 " HEX "\nclock Tick Tock\n",
 	};
+
+	(void)state;
+	all_are_refused(bad, sizeof(bad) / sizeof(bad[0]));
+}
+
+static void a_refusal_names_the_line(void **state)
+{
 	struct arena *a = arena_new();
 	struct profile p;
 	struct err err;
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		if (parse(a, bad[i], &p, &err) == 0)
-			fail_msg("accepted: %s", bad[i]);
-		assert_int_equal(err.kind, ERR_INPUT);
-	}
 	assert_int_equal(parse(a, HEAD "block 0x10 1\nblck 0x20 1\n", &p, &err), -1);
 	assert_string_equal(err.text, "profile line 7 is malformed or unknown");
 	assert_int_equal(profile_read((struct bytes){ NULL, 0 }, a, &p, &err), -1);
@@ -191,7 +217,9 @@ int main(void)
 		cmocka_unit_test(documented_example_reads),
 		cmocka_unit_test(what_is_written_reads_back),
 		cmocka_unit_test(a_count_beyond_all_digits_reads_back),
-		cmocka_unit_test(malformed_text_is_refused_with_its_line),
+		cmocka_unit_test(a_malformed_header_is_refused),
+		cmocka_unit_test(malformed_lines_are_refused),
+		cmocka_unit_test(a_refusal_names_the_line),
 		cmocka_unit_test(no_cut_crashes),
 	};
 

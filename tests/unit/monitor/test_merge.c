@@ -7,6 +7,7 @@
 
 #include <linux/perf_event.h>
 
+#include "lib/secret.h"
 #include "lib/wr.h"
 #include "monitor/merge.h"
 #include "monitor/perf_memory.h"
@@ -198,9 +199,10 @@ static const struct perf_format with_memory = { .user_cx = true,
 						.state = true,
 						.memory = true };
 
-/* A sample with state, or the memory in front of one: of task `tid`, with its PC and RSP. */
+/* A sample with state, or the memory in front of one, with that magic: of task `tid`, with its
+ * PC and RSP. */
 static void put_state(struct rings *r, uint64_t time, uint32_t tid, uint64_t pc, uint64_t sp,
-		      bool memory)
+		      uint64_t memory)
 {
 	struct wr w = { 0 };
 
@@ -212,7 +214,7 @@ static void put_state(struct rings *r, uint64_t time, uint32_t tid, uint64_t pc,
 	wr_u64(&w, time);
 	if (memory) {
 		wr_u32(&w, 36);
-		wr_u64(&w, PERF_MEMORY_MAGIC);
+		wr_u64(&w, memory);
 		wr_u64(&w, sp);
 		wr_u64(&w, pc);
 		wr_u64(&w, 0);
@@ -242,10 +244,10 @@ static void memory_goes_to_the_sample_it_is_of(void **state)
 	r->merge = merge_new(NRING, &with_memory);
 	for (unsigned i = 0; i < 4; i++) {
 		r->nout = 0;
-		put_state(r, 10 * i + 1, 7, 0x1000, 0x2000, true);
+		put_state(r, 10 * i + 1, 7, 0x1000, 0x2000, PERF_MEMORY_MAGIC);
 		(void)round_of(r, true);		/* the sample comes a look later */
-		put_state(r, 10 * i + 2, c[i].tid, c[i].pc, c[i].sp, false);
-		put_state(r, 10 * i + 3, 7, 0x1000, 0x2000, false);
+		put_state(r, 10 * i + 2, c[i].tid, c[i].pc, c[i].sp, 0);
+		put_state(r, 10 * i + 3, 7, 0x1000, 0x2000, 0);
 		(void)round_of(r, true);
 		assert_int_equal(r->nout, 2);
 		assert_true(r->out[0].sample.has_state && r->out[1].sample.has_state);
@@ -253,6 +255,65 @@ static void memory_goes_to_the_sample_it_is_of(void **state)
 		assert_int_equal(r->out[1].sample.state.memory_bytes, 0);	/* once */
 	}
 	assert_int_equal(merge_counts(r->merge)->malformed, 0);
+}
+
+/* Only of whom the kernel says that it may be told. */
+static void a_guarded_state_needs_its_leave(void **state)
+{
+	struct rings *r = *state;
+	struct perf_format guarded = with_memory;
+	static const struct {
+		uint64_t magic;
+		uint32_t tid;
+		bool told;
+	} c[] = {
+		{ PERF_MEMORY_MAGIC, 7, true }, { PERF_PRIVATE_MAGIC, 7, false },
+		{ PERF_MEMORY_MAGIC, 8, false }, { 0, 0, false },
+	};
+	uint64_t private = 0;
+
+	guarded.guarded = true;
+	merge_free(r->merge);
+	r->merge = merge_new(NRING, &guarded);
+	for (unsigned i = 0; i < 4; i++) {
+		r->nout = 0;
+		if (c[i].magic)
+			put_state(r, 10 * i + 1, c[i].tid, 0x1000, 0x2000, c[i].magic);
+		put_state(r, 10 * i + 2, 7, 0x1000, 0x2000, 0);
+		(void)round_of(r, true);
+		assert_int_equal(r->nout, 1);		/* the sample itself is */
+		assert_int_equal(r->out[0].sample.has_state, c[i].told);
+		private += !c[i].told;
+		assert_int_equal(merge_counts(r->merge)->private, private);
+	}
+}
+
+static void a_rest_leaves_only_memory_whose_sample_may_come(void **state)
+{
+	struct rings *r = *state;
+	const size_t before = secret_held();
+
+	merge_free(r->merge);
+	r->merge = merge_new(NRING, &with_memory);
+	put_state(r, 1, 7, 0x1000, 0x2000, PERF_MEMORY_MAGIC);
+	put_state(r, 2, 7, 0x1000, 0x2000, 0);
+	(void)round_of(r, true);
+	assert_true(secret_held() > before);
+	merge_rest(r->merge);
+	assert_int_equal(secret_held(), before);
+	put_state(r, 3, 7, 0x1000, 0x2000, PERF_MEMORY_MAGIC);
+	(void)round_of(r, true);
+	merge_rest(r->merge);
+	assert_true(secret_held() > before);		/* for one look more */
+	r->nout = 0;
+	put_state(r, 4, 7, 0x1000, 0x2000, 0);
+	(void)round_of(r, true);
+	assert_int_equal(r->out[0].sample.state.memory_bytes, 8);
+	put_state(r, 5, 7, 0x1000, 0x2000, PERF_MEMORY_MAGIC);
+	(void)round_of(r, true);
+	merge_rest(r->merge);
+	merge_rest(r->merge);
+	assert_int_equal(secret_held(), before);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -268,6 +329,8 @@ int main(void)
 		TEST(unknown_records_are_skipped_and_counted),
 		TEST(a_malformed_ring_is_skipped_to_its_head_and_goes_on),
 		TEST(memory_goes_to_the_sample_it_is_of),
+		TEST(a_guarded_state_needs_its_leave),
+		TEST(a_rest_leaves_only_memory_whose_sample_may_come),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -10,6 +10,7 @@
 #include "lib/wr.h"
 #include "lib/statememory.h"
 #include "monitor/perf_decode.h"
+#include "monitor/perf_crash.h"
 #include "monitor/perf_memory.h"
 
 static const struct perf_format tick = { .ip = false, .user_cx = true };
@@ -283,7 +284,7 @@ static void memory_is_of_the_sample_behind_it(void **state)
 {
 	static const struct perf_format format[] = {
 		{ .user_cx = true, .state = true, .memory = true },
-		{ .ip = true, .state = true, .stack = true, .memory = true, .signal_at = 8 },
+		{ .ip = true, .state = true, .stack = true, .memory = true, .crashes = true },
 	};
 	const uint32_t one = 8 + STATEMEMORY_REACH;
 	struct spool_event ev;
@@ -490,38 +491,51 @@ static void a_ring_that_lies_about_lengths_gives_no_record(void **state)
 	assert_null(perf_ring_record(&ring, 0, bounce).p);
 }
 
-/* signal:signal_deliver, recorded from a process that killed itself with SIGSEGV: no
- * registers, but the tracepoint's own data. */
-static void a_crash_is_told_with_its_signal(void **state)
+/* What perf_crash.h writes. */
+static void a_crash_is_told_with_its_signal_place_and_user(void **state)
 {
-	static const struct perf_format told = { .user_cx = true, .signal_at = 8 };
+	static const struct perf_format format[] = {
+		{ .user_cx = true, .crashes = true },
+		{ .ip = true, .state = true, .memory = true, .crashes = true },
+	};
 	struct wr w = { 0 };
 	struct spool_event ev;
 
 	(void)state;
-	for (uint32_t signal = 0; signal <= 66; signal++) {
-		head(&w, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
-		wr_u32(&w, 1234);
-		wr_u32(&w, 1235);
-		wr_u64(&w, 99);
-		/* raw data: 40 bytes, padded so that all ends at 8 */
-		wr_u32(&w, 44);
-		wr_u64(&w, 0x000004d300000104);
-		wr_u32(&w, signal);
-		for (int i = 0; i < 4; i++)
-			wr_u64(&w, 0);
-		enum perf_outcome got = perf_decode(&told, ended(&w), &ev);
-		assert_int_equal(got, signal && signal <= 64 ? PERF_EVENT : PERF_MALFORMED);
-		if (got == PERF_EVENT) {
-			assert_int_equal(ev.kind, SPOOL_CRASH);
-			assert_int_equal(ev.pid, 1234);
-			assert_int_equal(ev.tid, 1235);
-			assert_int_equal(ev.signal, signal);
+	for (uint32_t i = 0; i < 2 * 67; i++) {
+		const struct perf_format *f = &format[i % 2];
+		uint32_t signal = i / 2;
+
+		for (uint32_t longer = 0; longer <= 16; longer += 8) {
+			head(&w, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
+			if (f->ip)
+				wr_u64(&w, 0xffff);
+			wr_u32(&w, 1234);
+			wr_u32(&w, 1235);
+			wr_u64(&w, 99);
+			wr_u32(&w, 36 + longer - 8);
+			wr_u64(&w, PERF_CRASH_MAGIC);
+			wr_u64(&w, 0x401000);
+			wr_u32(&w, signal);
+			wr_u32(&w, 1);
+			wr_u32(&w, 64001);
+			(void)wr_reserve(&w, longer);
+			enum perf_outcome got = perf_decode(f, ended(&w), &ev);
+			bool good = signal && signal <= 64 && longer == 8;
+			assert_int_equal(got, good ? PERF_EVENT : PERF_MALFORMED);
+			if (good) {
+				assert_int_equal(ev.kind, SPOOL_CRASH);
+				assert_int_equal(ev.pid, 1234);
+				assert_int_equal(ev.tid, 1235);
+				assert_int_equal(ev.crash.signal, signal);
+				assert_int_equal(ev.crash.pc, 0x401000);
+				assert_int_equal(ev.crash.uid, 64001);
+			}
+			/* Where nobody asked for them, such a record is a sample with
+			 * impossible registers. */
+			assert_int_not_equal(perf_decode(&tick, ended(&w), &ev), PERF_EVENT);
+			w.n = 0;
 		}
-		/* Where nobody asked for them, such a record is a sample with impossible
-		 * registers. */
-		assert_int_equal(perf_decode(&tick, ended(&w), &ev), PERF_MALFORMED);
-		w.n = 0;
 	}
 	wr_free(&w);
 }
@@ -534,7 +548,7 @@ int main(void)
 		cmocka_unit_test(registers_come_in_the_order_of_machine_code),
 		cmocka_unit_test(registers_that_are_not_those_at_the_pc_are_not_told),
 		cmocka_unit_test(the_valid_part_of_a_stack_is_told),
-		cmocka_unit_test(a_crash_is_told_with_its_signal),
+		cmocka_unit_test(a_crash_is_told_with_its_signal_place_and_user),
 		cmocka_unit_test(memory_is_of_the_sample_behind_it),
 		cmocka_unit_test(a_mapping_has_file_identity_and_place),
 		cmocka_unit_test(only_a_comm_by_exec_is_an_exec),

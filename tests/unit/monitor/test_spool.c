@@ -133,7 +133,8 @@ static void every_kind_comes_back(void **state)
 		{ SPOOL_LOST, 8 * UNIT, 0, 0, .lost = UINT64_MAX },
 		{ SPOOL_THROTTLE, 9 * UNIT, 0, 0, .lost = 1 },
 		{ SPOOL_GAP, 9 * UNIT, 0, 0, .lost = 12 },
-		{ SPOOL_CRASH, 9 * UNIT, 7, 8, .signal = 11 },
+		{ SPOOL_KILLED, 9 * UNIT, 7, 8, .signal = 11 },
+		{ SPOOL_CRASH, 9 * UNIT, 7, 8, .crash = { UINT64_MAX, 11, UINT32_MAX } },
 		{ SPOOL_EXIT, (UINT64_MAX >> SPOOL_TIME_SHIFT) * UNIT, 7, 7, .lost = 0 },
 	};
 	enum { N = sizeof(in) / sizeof(in[0]) };
@@ -160,8 +161,10 @@ static void every_kind_comes_back(void **state)
 			assert_string_equal(ev.exec.comm, in[i].exec.comm);
 		} else if (ev.kind == SPOOL_FORK) {
 			assert_int_equal(ev.fork.parent_pid, in[i].fork.parent_pid);
-		} else if (ev.kind == SPOOL_CRASH) {
+		} else if (ev.kind == SPOOL_KILLED) {
 			assert_int_equal(ev.signal, in[i].signal);
+		} else if (ev.kind == SPOOL_CRASH) {
+			assert_memory_equal(&ev.crash, &in[i].crash, sizeof(ev.crash));
 		} else if (ev.kind != SPOOL_SAMPLE && ev.kind != SPOOL_EXIT) {
 			assert_int_equal(ev.lost, in[i].lost);
 		}

@@ -148,6 +148,7 @@ static enum decide_reason reason(struct fixture *f)
 	struct decision d = decide(f->policy, &f->m);
 
 	assert_true(d.act == (d.reason == DECIDE_FIRST || d.reason == DECIDE_BLINDLY ||
+			      d.reason == DECIDE_AGAIN ||
 			      d.reason == DECIDE_EVIDENCE || d.reason == DECIDE_DRIFT));
 	return d.reason;
 }
@@ -209,6 +210,21 @@ static void another_one_needs_a_reason(void **state)
 	assert_int_equal(reason(f), DECIDE_DRIFT);
 	/* ... which `use` must be able to serve. */
 	f->m.use = draw(f->room[0], 200, 20000, 100);
+	assert_int_equal(reason(f), DECIDE_LITTLE_GAIN);
+}
+
+/* Its original came back: by hand, with its package. */
+static void one_that_is_gone_comes_again(void **state)
+{
+	struct fixture *f = *state;
+
+	f->policy->observe_first_h = 24;
+	f->m.observed = false;
+	f->m.since_s = 30 * 86400;
+	assert_int_equal(reason(f), DECIDE_AGAIN);
+	f->m.since_s = 3600;
+	assert_int_equal(reason(f), DECIDE_COOL_DOWN);
+	f->m.time_share = 0.0001;
 	assert_int_equal(reason(f), DECIDE_LITTLE_GAIN);
 }
 
@@ -303,6 +319,7 @@ int main(void)
 		cmocka_unit_test(old_samples_lose_as_much_as_changed),
 		TEST(the_first_one_needs_evidence_and_gain),
 		TEST(another_one_needs_a_reason),
+		TEST(one_that_is_gone_comes_again),
 		TEST(budgets_and_cool_down_hold_it_back),
 		TEST(a_window_lasts_unless_it_is_the_first),
 		TEST(the_first_one_waits_for_its_originals_speed),

@@ -145,6 +145,7 @@ static void a_section_that_was_overwritten_has_moved(void **state)
 
 		h.sh_addr = made.orig.sh[i].h.sh_addr;
 		h.sh_offset = at;
+		h.sh_size = made.orig.sh[i].h.sh_size;
 		memcpy(m.generation.p + made.gen.eh.e_shoff + i * sizeof(h), &h, sizeof(h));
 		while (!made.original.p[at])
 			at++;
@@ -155,12 +156,16 @@ static void a_section_that_was_overwritten_has_moved(void **state)
 }
 
 /* Where it is missed first: of a note, by its program header; of a symbol, by what its
- * address leads to. */
-static const char *missed(const Elf64_Shdr *h)
+ * address leads to; of a table that has grown, where it grew. */
+static const char *missed(const Elf64_Shdr *o, const Elf64_Shdr *h, uint64_t at)
 {
-	return h->sh_type == SHT_NOTE	  ? "program header"
-	       : h->sh_type == SHT_DYNSYM ? ""
-					  : "has moved from";
+	if (h->sh_type == SHT_NOTE)
+		return "program header";
+	if (h->sh_type == SHT_GNU_HASH || h->sh_type == SHT_HASH)
+		return o->sh_size == h->sh_size ? "has moved from" : "hash table";
+	if (at >= o->sh_size)
+		return "added dynamic symbol";
+	return h->sh_type == SHT_DYNSYM ? "" : "has moved from";
 }
 
 static void what_moved_has_all_its_bytes(void **state)
@@ -170,7 +175,7 @@ static void what_moved_has_all_its_bytes(void **state)
 		const Elf64_Shdr *h = &made.gen.sh[i].h;
 
 		for (uint64_t at = 0; has_moved(i) && at < h->sh_size; at++)
-			damaged(h->sh_offset + at, missed(h));
+			damaged(h->sh_offset + at, missed(&made.orig.sh[i].h, h, at));
 	}
 }
 
@@ -320,6 +325,42 @@ static void the_rest_of_a_pointer_is_as_it_was(void **state)
 	spoil_expect(&m, NULL);
 }
 
+/* Of a section that has not moved. */
+static void a_section_header_is_as_it_was(void **state)
+{
+	struct spoil m = copy();
+	const struct section *text = image_section(&m.gen, ".text");
+	uint8_t *header = m.generation.p + m.gen.eh.e_shoff +
+			  (uint64_t)(text - m.gen.sh) * sizeof(Elf64_Shdr);
+
+	(void)state;
+	header[offsetof(Elf64_Shdr, sh_addralign)] ^= 0x30;
+	spoil_expect(&m, "(.text at 0x");
+}
+
+/* Each value that is no address of a section that has moved. */
+static void dynamic_entries_are_as_they_were(void **state)
+{
+	const Elf64_Phdr *p = image_phdr(&made.orig, PT_DYNAMIC);
+	unsigned n = 0;
+
+	(void)state;
+	assert_non_null(p);
+	for (uint64_t at = p->p_offset; at < p->p_offset + p->p_filesz;
+	     at += sizeof(Elf64_Dyn)) {
+		struct spoil m = copy();
+		Elf64_Dyn d;
+
+		memcpy(&d, m.generation.p + at, sizeof(d));
+		m.generation.p[at + offsetof(Elf64_Dyn, d_un)] ^= 0x10;
+		spoil_expect(&m, "dynamic entry 0");
+		if (d.d_tag == DT_NULL)
+			break;
+		n++;
+	}
+	assert_true(n > 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -333,6 +374,8 @@ int main(void)
 		cmocka_unit_test(what_can_be_written_to_stays),
 		cmocka_unit_test(what_is_behind_the_front_is_as_it_was),
 		cmocka_unit_test(the_rest_of_a_pointer_is_as_it_was),
+		cmocka_unit_test(a_section_header_is_as_it_was),
+		cmocka_unit_test(dynamic_entries_are_as_they_were),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

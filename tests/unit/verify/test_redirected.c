@@ -168,9 +168,9 @@ static void expect(struct made *m, const char *why)
 	drop(m);
 }
 
-static struct made all_of(const char *name, unsigned skip, bool lea)
+static struct made all_of_as(const char *flags, const char *name, unsigned skip, bool lea)
 {
-	struct made m = make("-shared");
+	struct made m = make(flags);
 	char user[64];
 	vaddr x = address(&m, name);
 
@@ -180,6 +180,11 @@ static struct made all_of(const char *name, unsigned skip, bool lea)
 		redirect_lea(&m, user, skip, image_of(&m, x));
 	}
 	return m;
+}
+
+static struct made all_of(const char *name, unsigned skip, bool lea)
+{
+	return all_of_as("-shared", name, skip, lea);
 }
 
 static void data_is_redirected_as_a_whole(void **state)
@@ -257,6 +262,8 @@ static void code_that_may_still_run_in_place_is_a_doubt(void **state)
 	expect(&m, NULL);
 	m = all_of("branched", 5, true);	/* the intruder's image leads there */
 	expect(&m, "may still run");
+	m = all_of("entered", 5, true);		/* and this one's original */
+	expect(&m, "may still run");
 }
 
 static void other_ways_to_name_a_function_are_doubts(void **state)
@@ -266,6 +273,8 @@ static void other_ways_to_name_a_function_are_doubts(void **state)
 	(void)state;
 	expect(&m, "the instruction at");
 	m = all_of("outside", 0, false);
+	expect(&m, "the instruction at");
+	m = all_of_as("-shared -Wa,--defsym,PLT=1", "gotoff", 0, false);
 	expect(&m, "the instruction at");
 	m = all_of("distant", 0, false);
 	expect(&m, "the distance at");
@@ -311,6 +320,20 @@ static void what_is_added_to_a_symbol_is_a_doubt(void **state)
 /* Instead of the sum of a symbol and something else, the loader calculates what this type of
  * relocation says of a symbol of that type at `value`; if it is a function's, it leads to
  * its image in the generation. */
+/* What the generation has added to .dynsym by that name becomes a name of the original's. */
+static void change_added(struct spoil *m, const Elf64_Sym *like)
+{
+	const struct section *o = image_section(&m->orig, ".dynsym");
+	const Elf64_Shdr *g = &m->gen.sh[o - m->orig.sh].h;
+
+	for (uint64_t at = o->h.sh_size; at < g->sh_size; at += sizeof(*like)) {
+		Elf64_Sym *added = (Elf64_Sym *)(void *)(m->generation.p + g->sh_offset + at);
+
+		if (added->st_name == like->st_name)
+			*added = *like;
+	}
+}
+
 static void change_sum(struct spoil *m, uint32_t type, uint8_t symbol_type, vaddr value)
 {
 	const struct section *rela = image_section(&m->orig, ".rela.dyn");
@@ -335,6 +358,7 @@ static void change_sum(struct spoil *m, uint32_t type, uint8_t symbol_type, vadd
 		s.st_info = ELF64_ST_INFO(STB_GLOBAL, symbol_type);
 		s.st_value = value;
 		memcpy(spoil_original(m, symbols->h.sh_addr) + n, &s, sizeof(s));
+		change_added(m, &s);
 		if (symbol_type == STT_FUNC) {
 			s.st_value = spoil_image(m, value);
 			s.st_shndx =

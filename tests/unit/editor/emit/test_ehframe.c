@@ -121,11 +121,11 @@ static void make_original(struct made *m)
 	assert_int_equal(m->cfi.fde[1].nrow, 9);
 }
 
-static int write_pieces(struct made *m, const struct ehframe_piece *piece, uint32_t npiece,
+static int write_spans(struct made *m, const struct ehframe_span *span, uint32_t nspan,
 			const struct ehframe_row *row)
 {
 	struct ehframe_input in = {
-		.cfi = &m->cfi, .piece = piece, .row = row, .npiece = npiece
+		.cfi = &m->cfi, .span = span, .row = row, .nspan = nspan
 	};
 
 	if (ehframe_write(&in, HDR, NEW, &m->hdr, &m->frame, &m->err) < 0)
@@ -139,7 +139,7 @@ static void copies_mean_the_same(void **state)
 	struct made *m = *state;
 
 	make_original(m);
-	assert_int_equal(write_pieces(m, NULL, 0, NULL), 0);
+	assert_int_equal(write_spans(m, NULL, 0, NULL), 0);
 	assert_int_equal(m->again.nfde, m->cfi.nfde);
 	assert_int_equal(m->again.nrow, m->cfi.nrow);
 	assert_int_equal(m->again.cie[0].personality, m->cfi.cie[0].personality);
@@ -174,10 +174,10 @@ static void any_sequence_of_states_is_read_again(void **state)
 			row[n++] = (struct ehframe_row){ at, m->cfi.rows[fde->row + k].state };
 			at += step[n % 7];
 		}
-	struct ehframe_piece piece = { .cie = fde->cie, .addr = MOVED, .len = at - MOVED,
+	struct ehframe_span span = { .cie = fde->cie, .addr = MOVED, .len = at - MOVED,
 				       .nrow = n };
 
-	assert_int_equal(write_pieces(m, &piece, 1, row), 0);
+	assert_int_equal(write_spans(m, &span, 1, row), 0);
 	assert_int_equal(m->again.nfde, 3);
 	assert_int_equal(m->again.fde[2].addr, MOVED);
 	assert_int_equal(m->again.fde[2].len, at - MOVED);
@@ -201,9 +201,9 @@ static void rules_of_the_cie_come_back_by_name(void **state)
 	m->cfi.cie[1].initial = 1;
 	m->cfi.state = two;
 	struct ehframe_row row[] = { { MOVED, 0 }, { MOVED + 4, 1 } };
-	struct ehframe_piece piece = { .cie = 1, .addr = MOVED, .len = 8, .nrow = 2 };
+	struct ehframe_span span = { .cie = 1, .addr = MOVED, .len = 8, .nrow = 2 };
 
-	assert_int_equal(write_pieces(m, &piece, 1, row), 0);
+	assert_int_equal(write_spans(m, &span, 1, row), 0);
 	assert_non_null(memmem(m->frame.p + m->again.fde[2].off, m->again.fde[2].size, want,
 			       sizeof(want)));
 }
@@ -226,7 +226,7 @@ static void programs_with_addresses_are_refused(void **state)
 	wr_u32(&m->old, 0);
 	assert_int_equal(read_section(m, &m->old, OLD, &m->cfi), 0);
 	assert_int_equal(m->cfi.fde[0].nrow, 2);
-	assert_int_equal(write_pieces(m, NULL, 0, NULL), -1);
+	assert_int_equal(write_spans(m, NULL, 0, NULL), -1);
 	assert_int_equal(m->err.kind, ERR_REFUSED);
 	assert_non_null(strstr(m->err.text, "addresses"));
 }
@@ -247,7 +247,7 @@ static void programs_that_nobody_follows_are_copied(void **state)
 	wr_u32(&m->old, 0);
 	assert_int_equal(read_section(m, &m->old, OLD, &m->cfi), 0);
 	assert_false(m->cfi.fde[0].understood);
-	assert_int_equal(write_pieces(m, NULL, 0, NULL), 0);
+	assert_int_equal(write_spans(m, NULL, 0, NULL), 0);
 	assert_int_equal(m->again.fde[0].addr, CODE);
 	assert_int_equal(m->again.fde[0].size, m->cfi.fde[0].size);
 	assert_memory_equal(m->frame.p + m->again.fde[0].off + m->again.fde[0].insn_off,
@@ -269,7 +269,7 @@ static void initial_programs_with_addresses_are_refused(void **state)
 	end(m, fde);
 	wr_u32(&m->old, 0);
 	assert_int_equal(read_section(m, &m->old, OLD, &m->cfi), 0);
-	assert_int_equal(write_pieces(m, NULL, 0, NULL), -1);
+	assert_int_equal(write_spans(m, NULL, 0, NULL), -1);
 	assert_int_equal(m->err.kind, ERR_REFUSED);
 }
 
@@ -279,10 +279,10 @@ static void a_piece_leads_to_its_exception_table(void **state)
 
 	make_original(m);
 	struct ehframe_row row = { MOVED, m->cfi.cie[0].initial };
-	struct ehframe_piece piece = { .cie = 0, .addr = MOVED, .len = 0x20, .nrow = 1,
+	struct ehframe_span span = { .cie = 0, .addr = MOVED, .len = 0x20, .nrow = 1,
 				       .lsda = MOVED + 0x1234 };
 
-	assert_int_equal(write_pieces(m, &piece, 1, &row), 0);
+	assert_int_equal(write_spans(m, &span, 1, &row), 0);
 	assert_int_equal(m->again.fde[2].lsda, MOVED + 0x1234);
 }
 
@@ -292,9 +292,9 @@ static void pieces_without_an_exception_table_have_none(void **state)
 
 	make_original(m);
 	struct ehframe_row row = { MOVED, m->cfi.cie[0].initial };
-	struct ehframe_piece piece = { .cie = 0, .addr = MOVED, .len = 0x20, .nrow = 1 };
+	struct ehframe_span span = { .cie = 0, .addr = MOVED, .len = 0x20, .nrow = 1 };
 
-	assert_int_equal(write_pieces(m, &piece, 1, &row), 0);
+	assert_int_equal(write_spans(m, &span, 1, &row), 0);
 	assert_int_equal(m->again.fde[2].cie, 0);
 	assert_int_equal(m->again.fde[2].lsda, 0);
 	assert_int_equal(m->again.fde[0].lsda, m->cfi.fde[0].lsda);
@@ -307,12 +307,12 @@ static void the_search_table_has_every_fde_in_order(void **state)
 	make_original(m);
 	struct ehframe_row row[] = { { MOVED + 0x20, m->cfi.cie[1].initial },
 				     { MOVED, m->cfi.cie[1].initial } };
-	struct ehframe_piece piece[] = {
+	struct ehframe_span span[] = {
 		{ .cie = 1, .addr = MOVED + 0x20, .len = 0x10, .row = 0, .nrow = 1 },
 		{ .cie = 1, .addr = MOVED, .len = 0x20, .row = 1, .nrow = 1 },
 	};
 
-	assert_int_equal(write_pieces(m, piece, 2, row), 0);
+	assert_int_equal(write_spans(m, span, 2, row), 0);
 	struct rd r = rd_of(wr_bytes(&m->hdr));
 
 	assert_int_equal(rd_u32(&r), 0x3b031b01);
@@ -331,13 +331,13 @@ static void what_a_cie_cannot_say_is_refused(void **state)
 
 	make_original(m);
 	struct ehframe_row row = { MOVED, 0 };		/* no CFA, no return address */
-	struct ehframe_piece piece = { .cie = 1, .addr = MOVED, .len = 0x20, .nrow = 1 };
+	struct ehframe_span span = { .cie = 1, .addr = MOVED, .len = 0x20, .nrow = 1 };
 
-	assert_int_equal(write_pieces(m, &piece, 1, &row), -1);
+	assert_int_equal(write_spans(m, &span, 1, &row), -1);
 	assert_int_equal(m->err.kind, ERR_REFUSED);
 	row.state = m->cfi.cie[1].initial;
-	row.addr = piece.addr = MOVED + ((uint64_t)1 << 40);
-	assert_int_equal(write_pieces(m, &piece, 1, &row), -1);
+	row.addr = span.addr = MOVED + ((uint64_t)1 << 40);
+	assert_int_equal(write_spans(m, &span, 1, &row), -1);
 	assert_int_equal(m->err.kind, ERR_REFUSED);
 }
 

@@ -14,6 +14,7 @@
 /* In memory: thousands of operations that each wait for a disk would take minutes. */
 #define PLACE_ROOT "/dev/shm"
 
+#include "manager/parent/originals.h"
 #include "manager/samples/attribute.h"
 #include "manager/store/store.h"
 #include "monitor/spool.h"
@@ -28,6 +29,9 @@ struct outcomes {
 
 static void count(struct outcomes *o, const struct injected *i)
 {
+	if (i->leaked)
+		fail_msg("%d descriptors are left, after a fault at call %ld", i->leaked,
+			 i->call);
 	o->points++;
 	o->killed += i->exit_code == -1;
 	o->failed += i->exit_code > 0;
@@ -62,7 +66,7 @@ static int do_recover(void *ctx)
 	const struct place *p = ctx;
 	struct install_recovered done;
 
-	return install_recover(p->originals_fd, &done, NULL);
+	return place_recover(p, &done, NULL);
 }
 
 static void check_place(struct place *p, bool to_generation, bool done)
@@ -75,7 +79,7 @@ static void check_place(struct place *p, bool to_generation, bool done)
 	assert_true(holds(p->path, &p->original) || holds(p->path, &p->generation));
 	assert_int_equal(stat(p->path, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0751);
-	if (install_recover(p->originals_fd, &recovered, &err) < 0)
+	if (place_recover(p, &recovered, &err) != 0)
 		fail_msg("%s", err.text);
 	assert_true(holds(p->path, &p->original) || holds(p->path, &p->generation));
 	assert_int_equal(entries(p->dir), 1);
@@ -172,6 +176,64 @@ static void a_recovery_survives_every_fault(void **state)
 	(void)state;
 	every_fault("recovery before the swap", recover_with, false);
 	every_fault("recovery behind the swap", recover_with, true);
+}
+
+/* --- old originals --- */
+
+static int do_sweep(void *ctx)
+{
+	const struct place *p = ctx;
+	struct originals_swept swept;
+
+	return originals_sweep(p->originals_fd, p->ledger_fd, (time_t)1 << 40, &swept, NULL);
+}
+
+static int is_named(void *ctx, const char *name, time_t seen, const struct ledger_entry *e,
+		    struct err *err)
+{
+	const struct place *p = ctx;
+	int fd = install_open_original(p->originals_fd, &e->original, err);
+
+	(void)name;
+	(void)seen;
+	assert_true(fd >= 0);
+	close(fd);
+	return 0;
+}
+
+/* Three programs that were restored, and one that is installed. */
+static bool sweep_with(enum fault fault, unsigned n, bool which, struct outcomes *o)
+{
+	struct place p = place_new(), more = p;
+
+	(void)which;
+	for (int i = 0; i < 4; i++) {
+		(void)snprintf(more.path, sizeof(more.path), "%s/prog%d", p.dir, i);
+		write_file(more.path, i ? more.path : old_text, 0751);
+		more.original = digest_path(more.path);
+		assert_int_equal(do_install(&more), 0);
+		if (i < 3)
+			assert_int_equal(do_restore(&more), 0);
+	}
+	struct injected i = inject(fault, n, do_sweep, &p);
+	if (i.reached) {
+		char dir[128];
+
+		count(o, &i);
+		assert_int_equal(ledger_each(p.ledger_fd, is_named, &p, NULL), 0);
+		assert_int_equal(do_sweep(&p), 0);
+		(void)snprintf(dir, sizeof(dir), "%s/originals", p.store);
+		assert_int_equal(entries(dir), 1);
+		assert_int_equal(do_restore(&more), 0);
+	}
+	place_free(&p);
+	return i.more;
+}
+
+static void a_sweep_survives_every_fault(void **state)
+{
+	(void)state;
+	every_fault("old originals", sweep_with, true);
 }
 
 /* --- spool --- */
@@ -358,6 +420,7 @@ int main(void)
 		cmocka_unit_test(a_swap_survives_every_fault),
 		cmocka_unit_test(a_restore_survives_every_fault),
 		cmocka_unit_test(a_recovery_survives_every_fault),
+		cmocka_unit_test(a_sweep_survives_every_fault),
 		cmocka_unit_test(the_spool_survives_every_fault),
 		cmocka_unit_test(the_store_survives_every_fault),
 	};

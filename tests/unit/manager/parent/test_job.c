@@ -193,7 +193,7 @@ static void a_job_has_its_limits_and_low_priority(void **state)
 	struct job_result r = run(JOB_SYMBOLS, "limits", 60);
 
 	(void)state;
-	assert_string_equal(text_of(&r), "4294967296 0 19");
+	assert_string_equal(text_of(&r), "4294967296 1 19");
 }
 
 static void the_last_line_is_the_reason(void **state)

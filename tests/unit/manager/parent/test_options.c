@@ -34,6 +34,7 @@ static void same(const struct role_options *a, const struct role_options *b)
 	assert_string_equal(a->morph_edit, b->morph_edit);
 	assert_string_equal(a->morph_verify, b->morph_verify);
 	assert_string_equal(a->host, b->host);
+	assert_string_equal(a->folders, b->folders);
 	assert_int_equal(a->foreground, b->foreground);
 	assert_int_equal(a->no_monitor, b->no_monitor);
 	assert_int_equal(a->clock, b->clock);
@@ -64,7 +65,8 @@ static void what_a_role_is_told_arrives(void **state)
 		.role = MSG_ROLE_MONITOR,
 		.policy = "/a",
 		.store = "--store", .socket = "c d", .user = "e", .job_user = "f",
-		.morph_edit = "g", .morph_verify = "h", .host = "", .foreground = true,
+		.morph_edit = "g", .morph_verify = "h", .host = "", .folders = "/i:/j",
+		.foreground = true,
 		.no_monitor = true,
 		.clock = 1, .rate_hz = UINT32_MAX, .drain_s = 3, .spool_max_mib = 4,
 		.stack_bytes = 5, .paused = true, .switched = true, .registers = true,

@@ -279,7 +279,7 @@ static void a_user_gains_nothing_by_races(void **state)
 	struct digest after = digest_path(secret_prog);
 	assert_true(digest_equal(&before, &after));
 	assert_int_equal(entries(secret), 1);
-	assert_int_equal(install_recover(p.originals_fd, &done, &err), 0);
+	assert_int_equal(place_recover(&p, &done, &err), 0);
 	(void)nftw(at(""), no_gift, 16, FTW_PHYS);
 	print_message("# %u installed, %u restored, %u refused, %u opened\n", o.installed,
 		      o.restored, o.refused, o.opened);

@@ -34,8 +34,9 @@ static int make(void **state)
 		return -1;
 	f->options.morph_edit = f->options.morph_verify = "/bin/false";
 	f->options.policy = "/dev/null";
+	f->options.folders = "/";
 	f->requests.options = &f->options;
-	f->requests.originals_fd = -1;
+	f->requests.originals_fd = f->requests.ledger_fd = -1;
 	f->requests.reply_sock = pair[0];
 	f->sock = pair[1];
 	*state = f;

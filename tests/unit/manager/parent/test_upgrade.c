@@ -181,7 +181,7 @@ static bool at_step(int n, bool restore)
 	if (!manner->kept)
 		assert_true(holds(p.path, restore == (rc == 0) ? &p.original : &p.generation));
 	assert_int_equal(entries(p.dir), acted ? manner->entries : 1);
-	assert_true(entries(p.store) == 1);
+	assert_true(entries(p.store) == 2);
 	place_free(&p);
 	return acted;
 }

@@ -182,16 +182,9 @@ static void check_block(const struct attribute_module *m, uint32_t i, uint32_t b
 	assert_int_equal(m->count[i].samples, samples);
 }
 
-static void every_sample_is_counted_once_where_it_belongs(void **state)
+/* Process 10 runs the original, process 20 a generation and much else; every kind of sample. */
+static void put_a_bit_of_everything(struct spool_writer *w)
 {
-	struct spaces *s = spaces_new(NULL);
-	struct attribute *a = attribute_new(s);
-	struct attribution out = { 0 };
-	struct err err;
-	int fd;
-
-	(void)state;
-	struct spool_writer *w = log_begin(&fd);
 	put_map(w, 10, 0x55001000, 0x1000, 0x1000, 1, "/orig");
 	put_map(w, 20, 0x66001000, 0x1000, 0x1000, 2, "/orig");	/* the generation's old text */
 	put_map(w, 20, 0x66800000, 0x1000, 0x3000, 2, "/orig");	/* and its new text */
@@ -217,31 +210,55 @@ static void every_sample_is_counted_once_where_it_belongs(void **state)
 	put_lost(w, SPOOL_LOST, 11);
 	put_lost(w, SPOOL_THROTTLE, 1);
 	put_lost(w, SPOOL_GAP, 1000);
-	struct spool_event dies = { .kind = SPOOL_CRASH, .pid = 20, .tid = 21, .signal = 11 };
+}
+
+/* The fault was in one file, the program is another; the rest says nothing. */
+static void put_a_crash(struct spool_writer *w)
+{
+	struct spool_event dies = { .kind = SPOOL_CRASH, .pid = 20, .tid = 21,
+				    .crash = { 0x70000005, 11, 64001 } };
+
 	assert_int_equal(spool_write(w, &dies, NULL), 0);
 	dies.pid = 99;				/* of which nothing is known */
 	assert_int_equal(spool_write(w, &dies, NULL), 0);
-	gather(a, w, fd);
+}
 
-	resolved = released = 0;
-	assert_int_equal(attribute_resolve(a, &resolver, &out, &err), 0);
-	assert_int_equal(resolved, 3 + 2);	/* for its samples, and for its crash */
-	assert_int_equal(released, 3 + 2);
-	assert_int_equal(out.ncrash, 2);
+static void check_crash(const struct attribution *out)
+{
 	unsigned generations = 0;
-	for (uint32_t i = 0; i < out.ncrash; i++) {
-		assert_int_equal(out.crash[i].pid, 20);
-		assert_int_equal(out.crash[i].signal, 11);
-		generations += out.crash[i].generation;
+
+	assert_int_equal(out->ncrash, 2);
+	for (uint32_t i = 0; i < out->ncrash; i++) {
+		assert_int_equal(out->crash[i].pid, 20);
+		assert_int_equal(out->crash[i].signal, 11);
+		assert_int_equal(out->crash[i].uid, 64001);
+		generations += out->crash[i].generation;
 	}
 	assert_int_equal(generations, 3);
+}
+
+static void every_sample_is_counted_once_where_it_belongs(void **state)
+{
+	struct spaces *s = spaces_new(NULL);
+	struct attribute *a = attribute_new(s);
+	struct attribution out = { 0 };
+	struct err err;
+	int fd;
 	const uint64_t want[NCOUNTER] = {
 		[COUNTER_KNOWN] = 1 + 2 + 8 + 16 + 64, [COUNTER_OUTSIDE] = 4 + 32 + 128,
 		[COUNTER_UNKNOWN] = 256, [COUNTER_ANON] = 3, [COUNTER_VDSO] = 5,
 		[COUNTER_KERNEL] = 7, [COUNTER_NOPROCESS] = 9, [COUNTER_LOST] = 11,
-		[COUNTER_THROTTLED] = 1, [COUNTER_DROPPED] = 1000,
-		[COUNTER_CRASHES] = 2, [COUNTER_ELSEWHERE] = 13,
+		[COUNTER_THROTTLED] = 1, [COUNTER_DROPPED] = 1000, [COUNTER_ELSEWHERE] = 13,
 	};
+
+	(void)state;
+	struct spool_writer *w = log_begin(&fd);
+	put_a_bit_of_everything(w);
+	gather(a, w, fd);
+	resolved = released = 0;
+	assert_int_equal(attribute_resolve(a, &resolver, &out, &err), 0);
+	assert_int_equal(resolved, 3);
+	assert_int_equal(released, 3);
 	for (int i = 0; i < NCOUNTER; i++)
 		if (out.counter[i] != want[i])
 			fail_msg("%s: %u", counter_name[i], (unsigned)out.counter[i]);
@@ -256,17 +273,57 @@ static void every_sample_is_counted_once_where_it_belongs(void **state)
 	check_block(m, 0, 0, 17);
 	check_block(m, 1, 1, 66);
 	check_block(m, 2, 2, 8);
+	attribution_free(&out);
+	attribute_free(a);
+	spaces_free(s);
+}
 
-	/* A second spool adds to the first: processes live on, counts add up. */
+static void a_second_spool_adds_to_the_first(void **state)
+{
+	struct spaces *s = spaces_new(NULL);
+	struct attribute *a = attribute_new(s);
+	struct attribution out = { 0 };
+	struct err err;
+	int fd;
+
+	(void)state;
+	struct spool_writer *w = log_begin(&fd);
+	put_a_bit_of_everything(w);
+	gather(a, w, fd);
+	assert_int_equal(attribute_resolve(a, &resolver, &out, &err), 0);
 	w = log_begin(&fd);
-	put_samples(w, 20, 0x66800020, false, 100);
+	put_samples(w, 20, 0x66800020, false, 100);	/* its process lives on */
 	put_samples(w, 20, 0x66800000, false, 1);
 	gather(a, w, fd);
 	assert_int_equal(attribute_resolve(a, &resolver, &out, &err), 0);
-	m = &out.module[1];
+	const struct attribute_module *m = &out.module[1];
 	assert_int_equal(m->samples, 91 + 101);
 	check_block(m, 0, 0, 117);
 	check_block(m, 2, 2, 9);
+	attribution_free(&out);
+	attribute_free(a);
+	spaces_free(s);
+}
+
+static void a_crash_counts_for_where_the_fault_was_and_for_the_program(void **state)
+{
+	struct spaces *s = spaces_new(NULL);
+	struct attribute *a = attribute_new(s);
+	struct attribution out = { 0 };
+	struct err err;
+	int fd;
+
+	(void)state;
+	struct spool_writer *w = log_begin(&fd);
+	put_a_bit_of_everything(w);
+	put_a_crash(w);
+	gather(a, w, fd);
+	resolved = released = 0;
+	assert_int_equal(attribute_resolve(a, &resolver, &out, &err), 0);
+	assert_int_equal(resolved, 3 + 2);	/* for its samples, and for its crash */
+	assert_int_equal(released, 3 + 2);
+	check_crash(&out);
+	assert_int_equal(out.counter[COUNTER_CRASHES], 2);
 	attribution_free(&out);
 	attribute_free(a);
 	spaces_free(s);
@@ -479,15 +536,92 @@ static void many_places_fold_into_few_blocks(void **state)
 	spaces_free(s);
 }
 
+static void put_crashes(struct spool_writer *w, uint32_t pid, uint64_t pc, uint32_t uid,
+			uint32_t step, int n)
+{
+	struct spool_event ev = { .kind = SPOOL_CRASH, .pid = pid, .tid = pid };
+
+	for (int i = 0; i < n; i++) {
+		ev.crash.pc = pc;
+		ev.crash.signal = 11;
+		ev.crash.uid = uid + step * (uint32_t)i;
+		put(w, ev);
+	}
+}
+
+static void nobody_hides_the_crashes_of_others(void **state)
+{
+	static const uint32_t user[] = { 0, 5, 7 };
+	struct spaces *s = spaces_new(NULL);
+	struct attribute *a = attribute_new(s);
+	struct attribution out = { 0 };
+	struct err err;
+	unsigned of[4] = { 0 };
+	int fd;
+
+	(void)state;
+	attribute_users(a, user, 3);
+	struct spool_writer *w = log_begin(&fd);
+	put_map(w, 10, 0x55001000, 0x1000, 0x1000, 1, "/orig");
+	put_crashes(w, 10, 0x55001000, 5, 0, 1000);
+	/* as many users without an account */
+	put_crashes(w, 10, 0x55001000, 100000, 1, 1000);
+	put_crashes(w, 10, 0x55001000, 7, 0, 2);
+	put_crashes(w, 10, 0x55001000, 0, 0, 1);
+	gather(a, w, fd);
+	assert_int_equal(attribute_resolve(a, &resolver, &out, &err), 0);
+	for (uint32_t i = 0; i < out.ncrash; i++)
+		of[out.crash[i].uid == 0 ? 0 : out.crash[i].uid == 5 ? 1 :
+		   out.crash[i].uid == 7 ? 2 : 3]++;
+	assert_int_equal(of[0], 1);
+	assert_int_equal(of[1], 16);
+	assert_int_equal(of[2], 2);
+	assert_int_equal(of[3], 16);
+	assert_int_equal(out.counter[COUNTER_CRASHES], 2003);
+	assert_int_equal(out.counter[COUNTER_CRASHES_OVER], 2 * (1000 - 16));
+	attribution_free(&out);
+	attribute_free(a);
+	spaces_free(s);
+}
+
+/* That a file is mapped says nothing: neither when the fault was nowhere nor when it was in the
+ * program itself. */
+static void what_is_only_mapped_is_not_blamed(void **state)
+{
+	struct spaces *s = spaces_new(NULL);
+	struct attribute *a = attribute_new(s);
+	struct attribution out = { 0 };
+	struct err err;
+	int fd;
+
+	(void)state;
+	struct spool_writer *w = log_begin(&fd);
+	put_map(w, 10, 0x71000000, 0x1000, 0, 4, "/stranger");	/* its program */
+	put_map(w, 10, 0x55001000, 0x1000, 0x1000, 1, "/orig");
+	put_crashes(w, 10, 0x10, 5, 0, 1);
+	put_crashes(w, 10, 0x71000005, 5, 0, 1);
+	gather(a, w, fd);
+	assert_int_equal(attribute_resolve(a, &resolver, &out, &err), 0);
+	assert_int_equal(out.counter[COUNTER_CRASHES], 2);
+	assert_int_equal(out.ncrash, 0);
+	attribution_free(&out);
+	attribute_free(a);
+	spaces_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_sample_is_counted_once_where_it_belongs),
+		cmocka_unit_test(a_second_spool_adds_to_the_first),
+		cmocka_unit_test(a_crash_counts_for_where_the_fault_was_and_for_the_program),
 		cmocka_unit_test(states_become_edges_of_the_original),
 		cmocka_unit_test(an_ill_or_lying_interpreter_costs_states_but_no_samples),
 		cmocka_unit_test(time_of_processes_goes_to_generations),
 		cmocka_unit_test(a_failed_resolve_leaves_the_result_alone),
 		cmocka_unit_test(many_places_fold_into_few_blocks),
+		cmocka_unit_test(nobody_hides_the_crashes_of_others),
+		cmocka_unit_test(what_is_only_mapped_is_not_blamed),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

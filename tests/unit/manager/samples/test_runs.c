@@ -175,6 +175,11 @@ static void an_exec_ends_a_run_and_a_fork_is_none(void **state)
 	check_use(0, 0, RUNS_NO_FILE, 5, 0, 3, 1);
 }
 
+static int move_row(void *ctx, uint32_t pid, struct bytes row, struct err *err)
+{
+	return row.p ? spaces_load_row(ctx, pid, row, err) : 0;
+}
+
 /* Over the ends of spool files and of the daemon. */
 static void a_run_may_take_long(void **state)
 {
@@ -189,9 +194,15 @@ static void a_run_may_take_long(void **state)
 	runs_sort(r);
 	check_use(1, 1, 0, 8, 0, 0, 0);
 	runs_clear(r);
+	struct spaces *t = spaces_new(NULL);
 	spaces_save(s, &w);
-	assert_int_equal(spaces_load(s, wr_bytes(&w), &err), 0);
+	assert_int_equal(spaces_load(t, wr_bytes(&w), &err), 0);
+	assert_int_equal(spaces_changes(s, move_row, t, &err), 0);
 	wr_free(&w);
+	runs_free(r);
+	spaces_free(s);
+	s = t;
+	r = runs_new(s);
 	samples(20, 1, 1);
 	plain(SPOOL_EXIT, 20);
 	runs_sort(r);

@@ -51,6 +51,25 @@ static int analyze(void *ctx, const char *p, int fd, struct wr *table, struct er
 	return 0;
 }
 
+/* Of content "stray", a generation whose original is "original". */
+static bool adopts;
+static const char stray[] = "\177ELF stray .morph.map";
+
+static int adopt(void *ctx, const char *p, int fd, struct digest *original, uint32_t *number,
+		 struct wr *map)
+{
+	char text[sizeof(stray)] = "";
+
+	(void)ctx;
+	(void)p;
+	assert_int_equal(pread(fd, text, sizeof(stray), 0), sizeof(stray));
+	assert_string_equal(text, stray);
+	*original = digest_of((struct bytes){ (const uint8_t *)"original", 8 });
+	*number = 7;
+	wr_raw(map, "map", 3);
+	return adopts;
+}
+
 static bool allows(void *ctx, const char *p)
 {
 	(void)ctx;
@@ -67,6 +86,7 @@ static bool on_other_device(int fd)
 
 static const struct module_services services = { .open = open_path, .analyze = analyze,
 						 .other_device = on_other_device,
+						 .adopt = adopt,
 						 .allows = allows };
 
 static void write_file(const char *p, const char *text)
@@ -176,6 +196,103 @@ static void a_path_is_new_then_the_same_then_swapped_and_back(void **state)
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(look(&m), MODULE_GONE);
 	assert_true(m.id > 0);
+}
+
+static bool same_event(void *ctx, const struct store_event *e)
+{
+	unsigned *n = ctx;
+
+	n[0] += strcmp(e->event, "put back") == 0;
+	n[1] += strcmp(e->event, "found") == 0;
+	return true;
+}
+
+static void events(unsigned put_back, unsigned found)
+{
+	unsigned n[2] = { 0 };
+
+	assert_int_equal(store_history_each(store, path, 100, same_event, n, NULL), 0);
+	assert_int_equal(n[0], put_back);
+	assert_int_equal(n[1], found);
+}
+
+static void an_original_that_comes_back_by_itself_is_an_event(void **state)
+{
+	struct digest d = digest_text("generation");
+	struct store_generation g;
+	struct store_use use = { 0 };
+	struct store_module m;
+
+	(void)state;
+	(void)look(&m);
+	tell_generation(m.id, "generation");
+	replace("generation");
+	(void)look(&m);
+	replace("original");
+	assert_int_equal(look(&m), MODULE_SWAPPED);
+	events(1, 0);
+	assert_int_equal(store_generation_by_digest(store, &d, &g, NULL), 1);
+	assert_int_equal(g.state, STATE_REPLACED);
+	assert_int_equal(store_use_get(store, m.id, &use, NULL), 0);
+	assert_string_equal(use.verdict, "its original came back");
+	store_profile_free(&use.recent);
+	assert_int_equal(look(&m), MODULE_SAME);
+	events(1, 0);
+	/* not when we did it */
+	replace("generation");
+	(void)look(&m);
+	assert_int_equal(store_generation_state(store, g.id, STATE_RESTORED, "", NULL), 0);
+	replace("original");
+	(void)look(&m);
+	events(1, 0);
+}
+
+static void write_bytes(const char *p, const void *bytes, size_t n)
+{
+	int fd = open(p, O_WRONLY | O_CREAT | O_TRUNC, 0755);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, n), n);
+	close(fd);
+}
+
+static void a_generation_without_a_record_is_adopted(void **state)
+{
+	struct digest original = digest_text("original");
+	struct store_generation g;
+	struct store_module m;
+	struct wr map = { 0 };
+
+	(void)state;
+	adopts = true;
+	write_bytes(path, stray, sizeof(stray));
+	assert_int_equal(look(&m), MODULE_NEW);
+	assert_int_equal(m.generation, 7);
+	assert_memory_equal(&m.original, &original, sizeof(original));
+	assert_int_equal(store_generation_by_digest(store, &m.present, &g, NULL), 1);
+	assert_int_equal(g.state, STATE_INSTALLED);
+	assert_memory_equal(&g.original, &original, sizeof(original));
+	assert_int_equal(store_generation_map(store, &m.present, &map, NULL), 1);
+	assert_int_equal(map.n, 3);
+	wr_free(&map);
+	events(0, 1);
+	assert_int_equal(look(&m), MODULE_SAME);
+	replace("original");
+	assert_int_equal(look(&m), MODULE_SWAPPED);
+	assert_int_equal(m.generation, 0);
+}
+
+static void what_is_not_shown_is_not_adopted(void **state)
+{
+	struct store_module m;
+
+	(void)state;
+	adopts = false;
+	write_bytes(path, stray, sizeof(stray));
+	assert_int_equal(look(&m), MODULE_NEW);
+	assert_int_equal(m.generation, 0);
+	assert_true(digest_equal(&m.original, &m.present));
+	events(0, 0);
 }
 
 static void a_change_in_place_that_keeps_size_and_time_is_seen(void **state)
@@ -336,37 +453,80 @@ static void check_profile(uint64_t block0, uint64_t block1)
 	assert_int_equal(got[1], block1);
 }
 
-static void samples_of_all_generations_arrive_in_one_profile(void **state)
+/* `n` samples of a process that maps the file at the path now, as a device that is `dev_off`
+ * off, at `off`; a spool file of that name, taken in. */
+static void take_in_samples(struct ingest *g, const char *name, uint32_t pid, unsigned dev_off,
+			    uint64_t off, int n)
+{
+	int fd;
+	struct spool_writer *w = log_begin(&fd);
+
+	put_map(w, pid, dev_off, off & ~UINT64_C(0xfff));
+	put_samples(w, pid, off, n);
+	assert_int_equal(take_in(g, w, fd, name), 1);
+	close(fd);
+}
+
+/* Opens what is at the path, as a process that runs it does: so its inode stays. */
+static int run_it(void)
+{
+	int fd = open(path, O_RDONLY);
+
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &running), 0);
+	return fd;
+}
+
+static int swap_in_generation(void)
 {
 	struct store_module m;
-	int fd, held[2];		/* what runs keeps its inode */
+
+	(void)look(&m);
+	tell_generation(m.id, "generation");
+	replace("generation");
+	(void)look(&m);
+	return run_it();
+}
+
+static void a_spool_file_given_again_is_not_counted_again(void **state)
+{
+	struct ingest *g = ingest_new(store, modules, NULL);
+	int held = run_it(), fd;
 
 	(void)state;
-	struct ingest *g = ingest_new(store, modules, NULL);
-	held[0] = open(path, O_RDONLY);
-	assert_int_equal(fstat(held[0], &running), 0);
 	struct spool_writer *w = log_begin(&fd);
 	put_map(w, 7, 0, 0x1000);
 	put_samples(w, 7, 0x1004, 5);
 	assert_int_equal(take_in(g, w, fd, "0000000000000001.spool"), 1);
 	check_profile(5, 0);
-	assert_int_equal(analyses, 1);
 
-	/* The same file again, as after a kill between commit and unlink: by a new Manager. */
+	/* As after a kill between commit and unlink: by a new Manager. */
 	ingest_free(g);
 	g = ingest_new(store, modules, NULL);
 	assert_int_equal(ingest_spool_file(g, fd, "0000000000000001.spool", NULL, NULL), 0);
 	check_profile(5, 0);
 	close(fd);
 
+	/* The Monitor began to number anew: another file of the same name counts. */
+	take_in_samples(g, "0000000000000002.spool", 7, 0, 0x1004, 1);
+	take_in_samples(g, "0000000000000001.spool", 7, 0, 0x1004, 10);
+	check_profile(16, 0);
+	close(held);
+	ingest_free(g);
+}
+
+static void samples_of_all_generations_arrive_in_one_profile(void **state)
+{
+	struct ingest *g = ingest_new(store, modules, NULL);
+	int held[2], fd;
+
+	(void)state;
+	held[0] = run_it();
+	take_in_samples(g, "0000000000000001.spool", 7, 0, 0x1004, 5);
+
 	/* Swapped; the old process runs on in the old inode, a new one in the generation. */
-	(void)look(&m);
-	tell_generation(m.id, "generation");
-	replace("generation");
-	(void)look(&m);
-	held[1] = open(path, O_RDONLY);
-	assert_int_equal(fstat(held[1], &running), 0);
-	w = log_begin(&fd);
+	held[1] = swap_in_generation();
+	struct spool_writer *w = log_begin(&fd);
 	put_samples(w, 7, 0x1014, 10);		/* mapped in the file before */
 	put_map(w, 8, 0, 0x3000);
 	put_samples(w, 8, 0x3004, 100);
@@ -374,24 +534,6 @@ static void samples_of_all_generations_arrive_in_one_profile(void **state)
 	close(fd);
 	check_profile(5, 110);
 	assert_int_equal(analyses, 1);
-
-	/* The Monitor began to number anew: another file of the same name counts. */
-	devices_differ = true;
-	w = log_begin(&fd);
-	put_map(w, 9, 3, 0x3000);		/* a device number that is not the file's */
-	put_samples(w, 9, 0x3004, 1000);
-	assert_int_equal(take_in(g, w, fd, "0000000000000001.spool"), 1);
-	close(fd);
-	check_profile(5, 1110);
-
-	/* Where devices are what they seem, it is the file of a container. */
-	devices_differ = false;
-	w = log_begin(&fd);
-	put_map(w, 10, 3, 0x3000);
-	put_samples(w, 10, 0x3004, 5000);
-	assert_int_equal(take_in(g, w, fd, "0000000000000001.spool"), 1);
-	close(fd);
-	check_profile(5, 1110);
 
 	/* A package upgrade: nothing of what still runs is counted for the new program. */
 	replace("upgrade");
@@ -401,6 +543,28 @@ static void samples_of_all_generations_arrive_in_one_profile(void **state)
 	assert_int_equal(take_in(g, w, fd, "0000000000000003.spool"), 1);
 	close(fd);
 	check_profile(0, 0);
+	close(held[0]);
+	close(held[1]);
+	ingest_free(g);
+}
+
+static void another_device_is_the_same_file_only_where_devices_differ(void **state)
+{
+	struct ingest *g = ingest_new(store, modules, NULL);
+	int held[2];
+
+	(void)state;
+	held[0] = run_it();
+	take_in_samples(g, "0000000000000001.spool", 7, 0, 0x1004, 5);
+	held[1] = swap_in_generation();
+	devices_differ = true;
+	take_in_samples(g, "0000000000000002.spool", 9, 3, 0x3004, 1000);
+	check_profile(5, 1000);
+
+	/* Where devices are what they seem, it is the file of a container. */
+	devices_differ = false;
+	take_in_samples(g, "0000000000000003.spool", 10, 3, 0x3004, 5000);
+	check_profile(5, 1000);
 	close(held[0]);
 	close(held[1]);
 	ingest_free(g);
@@ -444,11 +608,16 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_path_is_new_then_the_same_then_swapped_and_back),
+		TEST(an_original_that_comes_back_by_itself_is_an_event),
+		TEST(a_generation_without_a_record_is_adopted),
+		TEST(what_is_not_shown_is_not_adopted),
 		TEST(a_change_in_place_that_keeps_size_and_time_is_seen),
 		TEST(a_foreign_change_discards_profile_and_refusal),
 		TEST(only_regular_files_are_opened),
 		TEST(a_table_is_made_once_and_a_refusal_is_kept),
+		TEST(a_spool_file_given_again_is_not_counted_again),
 		TEST(samples_of_all_generations_arrive_in_one_profile),
+		TEST(another_device_is_the_same_file_only_where_devices_differ),
 		TEST(an_analysis_that_fails_does_not_hold_up_the_spool),
 	};
 

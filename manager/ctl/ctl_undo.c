@@ -1,0 +1,399 @@
+/* ctl_undo.c - morphctl undo and restore: by the daemon, if it answers, and by ourselves
+ *
+ * What the daemon does is in its history.  But nothing depends on it: files are looked at here
+ * afterwards, and what still is a generation gets its original back without it (undo_file.c).
+ * So the command works with no daemon, with one that does not answer or has forgotten, and with
+ * --root for another system's files: paths then begin at that folder, and so does what they
+ * lead to by symbolic links.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lib/err.h"
+#include "lib/say.h"
+#include "lib/table.h"
+#include "manager/ctl/ctl.h"
+#include "manager/ctl/undo_file.h"
+#include "manager/ctl/undo_known.h"
+#include "manager/ctl/undo_search.h"
+#include "manager/parent/folders.h"
+#include "manager/parent/install.h"
+#include "manager/parent/install_recover.h"
+#include "manager/parent/program.h"
+
+enum { ANSWER_S = 10 };			/* then the daemon is taken for dead */
+
+struct undo {
+	const struct ctl *ctl;
+	char root[PATH_MAX];		/* "": this system; else without a '/' at its end */
+	struct undo_store store;
+	bool all, search;
+	bool other;			/* --root: another system's files */
+	bool answered;			/* there is a daemon */
+	bool ours;			/* the originals could be opened */
+	int npath;
+	char **path;			/* as given */
+	bool store_given;
+	char told[PATH_MAX];		/* by the daemon */
+	char folder[PATH_MAX];		/* of the store, root included */
+	unsigned restored;
+	int code;
+};
+
+static void fail(struct undo *u, const struct err *err)
+{
+	int code = err_exit_code(err);
+
+	say_line(stderr, "morphctl: %s", err->text);
+	u->code = code > u->code ? code : u->code;
+}
+
+static void say(const char *path, const char *text)
+{
+	say_line(stderr, "%s: %s", path, text);
+}
+
+/* --- arguments --- */
+
+/* The value of option NAME at argv[*i], "NAME VALUE" or "NAME=VALUE"; NULL: another word. */
+static const char *value_of(const char *name, int argc, char **argv, int *i)
+{
+	size_t n = strlen(name);
+
+	if (strncmp(argv[*i], name, n) != 0)
+		return NULL;
+	if (argv[*i][n] == '=')
+		return argv[*i] + n + 1;
+	return argv[*i][n] == '\0' && *i + 1 < argc ? argv[++*i] : NULL;
+}
+
+static int take_arguments(struct undo *u, int argc, char **argv)
+{
+	const char *root = NULL;
+
+	for (int i = 1; i < argc; i++) {
+		const char *v;
+
+		if (strcmp(argv[i], "--all") == 0)
+			u->all = true;
+		else if (strcmp(argv[i], "--search") == 0)
+			u->search = true;
+		else if (strcmp(argv[i], "--force") == 0)
+			u->store.force = true;
+		else if ((v = value_of("--root", argc, argv, &i)))
+			root = v;
+		else if ((v = value_of("--store", argc, argv, &i)))
+			u->store.folder = v, u->store_given = true;
+		else if (argv[i][0] == '-')
+			return -1;
+		else
+			u->path[u->npath++] = argv[i];
+	}
+	/* with --all, paths are folders that are searched */
+	if (root && !realpath(root, u->root)) {
+		say_line(stderr, "morphctl: '%s': %s", root, strerror(errno));
+		return -1;
+	}
+	if (strcmp(u->root, "/") == 0)
+		u->root[0] = '\0';
+	u->other = root != NULL;
+	return (u->npath || u->all) && (u->all || !u->search) ? 0 : -1;
+}
+
+/* --- without the daemon --- */
+
+static void tell_stuck(void *ctx, const struct install_recovered *r)
+{
+	struct undo *u = ctx;
+	struct err err;
+
+	if (r->outcome != INSTALL_STUCK)
+		return;
+	err_set(&err, ERR_SYS, "'%.500s': what a killed swap left: %.400s", r->path, r->reason);
+	fail(u, &err);
+}
+
+/* What killed swaps have left.  Not while a daemon has the store: it does that itself. */
+static void settle_swaps(struct undo *u)
+{
+	struct err err = { 0 };
+
+	if (flock(u->store.originals_fd, LOCK_EX | LOCK_NB) < 0)
+		return;
+	if (install_recover(u->store.originals_fd, tell_stuck, u, &err) < 0)
+		fail(u, &err);
+}
+
+static int open_store(struct undo *u, struct err *err)
+{
+	struct undo_store *s = &u->store;
+	char path[PATH_MAX + 16];
+	struct stat st;
+
+	if (snprintf(u->folder, sizeof(u->folder), "%s%s", u->root, s->folder) >=
+	    (int)sizeof(u->folder))
+		return err_set(err, ERR_USAGE, "'%s': path too long", s->folder);
+	s->folder = u->folder;
+	(void)snprintf(path, sizeof(path), "%s/originals", s->folder);	/* fits */
+	if (lstat(path, &st) < 0 && errno == EACCES)
+		return err_set(err, ERR_SYS, "'%s': only root may look there", path);
+	if (lstat(path, &st) < 0)
+		return err_set(err, ERR_SYS, "'%s': %s (--store names another folder)", path,
+			       strerror(errno));
+	s->originals_fd = install_open_originals(s->folder, err);
+	if (s->originals_fd < 0 || undo_known_open(s->folder, &s->ledger_fd, err) < 0)
+		return -1;
+	u->ours = true;
+	return 0;
+}
+
+/* An absolute path, below u->root as the system there has it, without links; malloc'ed. */
+static char *resolve(const struct undo *u, const char *given)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
+	char link[64], path[PATH_MAX];
+	ssize_t n = -1;
+
+	if (!u->other)
+		return realpath(given, NULL);
+	int root = open(*u->root ? u->root : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd = root < 0 ? -1 : (int)syscall(SYS_openat2, root, given, &how, sizeof(how));
+	if (fd >= 0) {
+		(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		n = readlink(link, path, sizeof(path) - 1);
+		close(fd);
+	}
+	if (root >= 0)
+		close(root);
+	path[n < 0 ? 0 : n] = '\0';
+	return n < 0 ? NULL : strdup(path);
+}
+
+static void undo_one(void *ctx, const char *path)
+{
+	struct undo *u = ctx;
+	enum undo_result result;
+	struct err err = { 0 };
+	char said[UNDO_SAID];
+
+	if (undo_file(&u->store, path, &result, said, &err) < 0) {
+		fail(u, &err);
+		return;
+	}
+	u->restored += result == UNDO_RESTORED;
+	/* with --all, only what there was to do is told; nor again what the daemon has told */
+	if (result == UNDO_RESTORED || !(u->all || u->answered))
+		say(path + strlen(u->root), said);
+	if (result == UNDO_GONE && !u->all && !u->answered)
+		u->code = u->code ? u->code : 1;
+}
+
+static bool search_one(void *ctx, const char *path)
+{
+	undo_one(ctx, path);
+	return true;
+}
+
+static void undo_given(struct undo *u, const char *given)
+{
+	char *path = resolve(u, given);
+	struct err err;
+
+	if (path) {
+		undo_one(u, path);
+	} else if (!u->answered) {
+		err_set(&err, ERR_SYS, "'%s': %s", given, strerror(errno));
+		fail(u, &err);
+	}
+	free(path);
+}
+
+static void known_one(void *ctx, const char *path)
+{
+	struct undo *u = ctx;
+	char whole[PATH_MAX];
+
+	if (snprintf(whole, sizeof(whole), "%s%s", u->root, path) < (int)sizeof(whole))
+		undo_one(u, whole);
+}
+
+static void search_given(struct undo *u, const char *given, unsigned *unread)
+{
+	char *folder = resolve(u, given);
+	struct err err;
+
+	if (folder) {
+		undo_search(folder, search_one, u, unread);
+	} else {
+		err_set(&err, ERR_SYS, "'%s': %s", given, strerror(errno));
+		fail(u, &err);
+	}
+	free(folder);
+}
+
+/* What of these is a link leads to another one of them. */
+static void search_usual(struct undo *u, unsigned *unread)
+{
+	char whole[PATH_MAX];
+
+	for (int i = 0; folders_usual[i]; i++)
+		if (snprintf(whole, sizeof(whole), "%s%s", u->root, folders_usual[i]) <
+		    (int)sizeof(whole))
+			undo_search(whole, search_one, u, unread);
+}
+
+/* What the ledger knows; and what is found, where there is none or that is asked for. */
+static void undo_all(struct undo *u)
+{
+	unsigned unread = 0;
+	struct err err;
+
+	/* with a list, one that is not on it may be there as well: --search */
+	if (undo_known_each(u->store.ledger_fd, known_one, u, &err) < 0)
+		fail(u, &err);
+	for (int i = 0; i < u->npath; i++)
+		search_given(u, u->path[i], &unread);
+	if (u->search || (!u->npath && !u->answered && u->store.ledger_fd < 0))
+		search_usual(u, &unread);
+	if (unread) {
+		err_set(&err, ERR_SYS, "%u folders could not be searched", unread);
+		fail(u, &err);
+	}
+	if (!u->answered)
+		say_line(stderr, "%u restored", u->restored);
+}
+
+static void undo_ourselves(struct undo *u)
+{
+	struct err err = { 0 };
+
+	if (open_store(u, &err) < 0) {
+		/* the daemon's answer stands */
+		if (!u->answered)
+			fail(u, &err);
+		return;
+	}
+	settle_swaps(u);
+	if (u->all)
+		undo_all(u);
+	else
+		for (int i = 0; i < u->npath; i++)
+			undo_given(u, u->path[i]);
+}
+
+/* --- with the daemon --- */
+
+/* The folder of the daemon's store, as its status has it.  The daemon's parent makes it, so it
+ * is root's. */
+static void ask_for_store(struct undo *u)
+{
+	const char *request[] = { "status" };
+	struct ctl_tables t;
+	struct stat st;
+
+	(void)ctl_fetch(u->ctl, 1, request, &t);
+	for (int i = 0; i < t.n; i++)
+		for (int row = 0; strcmp(table_title(t.at[i]), "status") == 0 &&
+		     table_ncol(t.at[i]) == 2 && row < table_nrow(t.at[i]); row++) {
+			const char *value = table_cell(t.at[i], row, 1);
+
+			if (strcmp(table_cell(t.at[i], row, 0), "store") != 0 ||
+			    value[0] != '/' || strlen(value) >= sizeof(u->told) ||
+			    lstat(value, &st) < 0 || st.st_uid != 0)
+				continue;
+			(void)snprintf(u->told, sizeof(u->told), "%s", value);
+			u->store.folder = u->told;
+		}
+	ctl_tables_free(&t);
+}
+
+/* Of one path: what it says of a file that it does not know is held back until that turns out
+ * to be all that can be said. */
+static void ask_for(struct undo *u, char *given)
+{
+	char name[] = "restore", force[] = "--force";
+	char *argv[] = { name, given, force, NULL };
+	char *held = NULL;
+	size_t size = 0;
+	struct ctl ctl = *u->ctl;
+	unsigned before = u->restored;
+	int former = u->code;
+
+	ctl.errors = open_memstream(&held, &size);
+	int code = ctl_ask_paths(&ctl, u->store.force ? 3 : 2, argv);
+	if (ctl.errors)
+		(void)fclose(ctl.errors);	/* in memory */
+	u->code = 0;
+	/* what it refused to --force was shown to be something else */
+	if (code != 3 || !u->store.force)
+		undo_given(u, given);
+	if (u->restored == before && code) {
+		(void)fputs(held ? held : "", stderr);
+		u->code = code > u->code ? code : u->code;
+	}
+	u->code = former > u->code ? former : u->code;
+	free(held);
+}
+
+static void undo_by_daemon(struct undo *u, int argc, char **argv)
+{
+	struct err ignored;
+	char name[] = "restore", all[] = "--all";
+	char *request[] = { name, all, NULL };
+
+	argv[0] = name;
+	if (geteuid() != 0) {
+		u->code = ctl_ask_paths(u->ctl, argc, argv);
+		return;
+	}
+	if (!u->store_given)
+		ask_for_store(u);
+	(void)open_store(u, &ignored);		/* else it is told where it is missed */
+	if (!u->all) {
+		for (int i = 0; i < u->npath; i++)
+			ask_for(u, u->path[i]);
+		return;
+	}
+	u->code = ctl_ask_paths(u->ctl, 2, request);
+	if (u->ours)
+		undo_all(u);
+}
+
+/* --- all of it --- */
+
+int ctl_undo(const struct ctl *ctl, int argc, char **argv)
+{
+	struct undo u = { .ctl = ctl, .store = { .folder = "/var/lib/morph", .originals_fd = -1,
+						 .ledger_fd = -1 } };
+	char *verify = program_of_ours("morph-verify");
+
+	u.path = calloc((size_t)argc, sizeof(*u.path));
+	if (!u.path || take_arguments(&u, argc, argv) < 0) {
+		free(verify);
+		free(u.path);
+		return ctl_usage(ctl);
+	}
+	u.store.root = u.root;
+	u.store.morph_verify = verify;
+	u.answered = !u.other && ctl_answers(ctl, ANSWER_S);
+	if (u.answered)
+		undo_by_daemon(&u, argc, argv);
+	else
+		undo_ourselves(&u);
+	if (u.store.ledger_fd >= 0)
+		close(u.store.ledger_fd);
+	if (u.store.originals_fd >= 0)
+		close(u.store.originals_fd);
+	free(verify);
+	free(u.path);
+	return u.code;
+}

@@ -1,0 +1,241 @@
+/* undo_file.c - the original back at one path, by what the file says and root's ledger knows
+ *
+ * Which original comes back:
+ *
+ *   the ledger has the file's content at this path	its original, to its owner only
+ *   else what the file names (undo_names.c)		a claim, by whoever wrote the file:
+ *	it is root's, or the caller's own		believed: who can write root's files
+ *							needs no trick
+ *	it is another user's				only after a proof (morph-verify): a
+ *							generation has all of its original in
+ *							it, so nothing is told that its owner
+ *							does not have
+ *
+ * What somebody edited, after the ledger knew it, needs --force.  What names nothing is left
+ * alone, whatever was there before.
+ *
+ * Tested by tests/e2e/undo.sh.
+ */
+#include "manager/ctl/undo_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/err.h"
+#include "manager/ctl/undo_known.h"
+#include "manager/ctl/undo_names.h"
+#include "manager/parent/install.h"
+#include "manager/parent/install_back.h"
+#include "manager/parent/install_file.h"
+#include "manager/parent/job.h"
+
+enum { PROOF_S = 600 };
+
+struct looked {
+	struct install_file f;
+	const char *path;		/* as it is opened */
+	const char *known_as;		/* as it was called where it was rewritten */
+	struct digest present, original;
+	bool known;			/* the ledger has this content at this path */
+	bool edited;			/* another one of the same original */
+	uint32_t owner;			/* as the ledger has it, if known */
+};
+
+static bool is_kept(const struct undo_store *s, const struct digest *d)
+{
+	char hex[65];
+
+	digest_hex(d, hex);
+	return faccessat(s->originals_fd, hex, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* --- no generation --- */
+
+/* A killed undo has left a file beside this one, which is an original.  Did somebody's newer
+ * file come out of its exchange?  Copies that were not finished have mode 0600, finished ones
+ * the same content. */
+static int is_newer(const struct looked *k, int left, bool *newer, struct err *err)
+{
+	struct digest names, content;
+	struct stat st;
+	int rc = undo_names(left, &names, err);
+
+	if (rc < 0 || fstat(left, &st) < 0 || digest_fd(left, &content, err) < 0)
+		return -1;
+	*newer = rc == 0 && (st.st_mode & 07777) != 0600 &&
+		 !digest_equal(&content, &k->present);
+	return 0;
+}
+
+static int finish_former(const struct undo_store *s, const struct looked *k, bool kept,
+			 struct err *err)
+{
+	int left = back_open_left(&k->f), rc = 0;
+	bool newer = false;
+
+	if (left >= 0) {
+		if (kept)
+			rc = is_newer(k, left, &newer, err);
+		close(left);
+		if (rc == 0)
+			rc = back_clear_left(&k->f, newer, err);
+	}
+	if (rc == 0 && kept)
+		rc = back_apart(&k->f, &k->present, s->originals_fd, err);
+	return rc < 0 ? -1 : 0;
+}
+
+static int no_generation(const struct undo_store *s, const struct looked *k,
+			 char said[UNDO_SAID], struct err *err)
+{
+	bool kept = is_kept(s, &k->present);
+
+	if (finish_former(s, k, kept, err) < 0)
+		return err_wrap(err, "'%s'", k->path);
+	const char *what = kept ? "is the original already"
+				: "no generation made by Morph; left as it is";
+	if (!kept && undo_known_path(s->ledger_fd, k->known_as))
+		what = "another file is there now, which is no generation; left as it is";
+	(void)snprintf(said, UNDO_SAID, "%s", what);
+	return 0;
+}
+
+/* --- a generation --- */
+
+static int prove(const struct undo_store *s, const struct looked *k, struct err *err)
+{
+	struct job_spec spec = {
+		.kind = JOB_VERIFY, .morph_verify = s->morph_verify, .user = { false, 0, 0 },
+		.memory_bytes = UINT64_MAX, .file_bytes = 1 << 20, .cpu_s = PROOF_S,
+		.wall_s = PROOF_S, .nin = 2, .prompt = true,
+	};
+	int out[JOB_MAX_OUT];
+
+	if (!s->morph_verify)
+		return err_set(err, ERR_REFUSED, "it names an original, and is not root's: "
+			       "without morph-verify that cannot be shown to be true");
+	spec.in[0] = install_open_original(s->originals_fd, &k->original, err);
+	if (spec.in[0] < 0)
+		return -1;
+	spec.in[1] = k->f.fd;
+	int rc = job_run(&spec, out, err);
+	close(spec.in[0]);
+	if (rc < 0)
+		return err_wrap(err, "not shown to be a generation of the original that it "
+				"names");
+	close(out[0]);
+	return 0;
+}
+
+/* May the original that the file names take its place? */
+static int may_restore(const struct undo_store *s, const struct looked *k, struct err *err)
+{
+	uid_t uid = k->f.st.st_uid;
+
+	if (k->known && k->owner != uid)
+		return err_set(err, ERR_REFUSED, "it belonged to user %u when it was "
+			       "rewritten, and belongs to user %u now", k->owner, uid);
+	if (k->edited && !s->force)
+		return err_set(err, ERR_REFUSED, "a generation, edited by somebody; --force "
+			       "puts its original back, without what they changed");
+	if (!is_kept(s, &k->original)) {
+		char hex[65];
+
+		digest_hex(&k->original, hex);
+		return err_set(err, ERR_REFUSED, "a generation of %s, which is not in "
+			       "'%s/originals' (--store names another folder)", hex, s->folder);
+	}
+	return k->known || uid == 0 || uid == geteuid() ? 0 : prove(s, k, err);
+}
+
+static int put_back(const struct undo_store *s, const struct looked *k, char said[UNDO_SAID],
+		    struct err *err)
+{
+	static const char *const became[] = {
+		[BACK_COPIED] = "restored",
+		[BACK_MOVED] = "restored; for want of room the kept original itself was put "
+			       "there, and is kept no longer",
+		[BACK_SHARED] = "restored; for want of room it shares its content with the "
+				"kept original: undo it again when there is room",
+	};
+	struct back_request r = {
+		.path = k->path, .known_as = k->known_as, .expected = k->present,
+		.original = k->original,
+		.originals_fd = s->originals_fd, .ledger_fd = s->ledger_fd,
+		.allow_hard_links = true,
+	};
+	enum back_how how;
+
+	if (install_back(&r, &how, err) < 0)
+		return -1;
+	int n = snprintf(said, UNDO_SAID, "%s", became[how]);
+	if (k->f.st.st_nlink > 1)
+		(void)snprintf(said + n, (size_t)(UNDO_SAID - n),
+			       "; under %lu other names the file stays a generation",
+			       (unsigned long)k->f.st.st_nlink - 1);
+	return 0;
+}
+
+/* Fills original, known, edited, owner: 1; 0 the file is no generation. */
+static int identify(const struct undo_store *s, struct looked *k, struct err *err)
+{
+	int rc = undo_known_find(s->ledger_fd, k->known_as, &k->present, &k->original,
+				 &k->owner, err);
+
+	if (rc < 0)
+		return -1;
+	k->known = rc > 0;
+	if (k->known)
+		return 1;
+	rc = undo_names(k->f.fd, &k->original, err);
+	if (rc > 0)
+		k->edited = undo_known_original(s->ledger_fd, k->known_as, &k->original);
+	return rc;
+}
+
+static int look_and_restore(const struct undo_store *s, struct looked *k,
+			    enum undo_result *result, char said[UNDO_SAID], struct err *err)
+{
+	if (!S_ISREG(k->f.st.st_mode)) {
+		(void)snprintf(said, UNDO_SAID, "not a regular file; left as it is");
+		return 0;
+	}
+	int rc = digest_fd(k->f.fd, &k->present, err);
+	if (rc == 0)
+		rc = identify(s, k, err);
+	if (rc < 0)
+		return err_wrap(err, "'%s'", k->path);
+	if (rc == 0)
+		return no_generation(s, k, said, err);
+	if (may_restore(s, k, err) < 0)
+		return err_wrap(err, "'%s'", k->path);
+	if (put_back(s, k, said, err) < 0)
+		return -1;
+	*result = UNDO_RESTORED;
+	return 0;
+}
+
+int undo_file(const struct undo_store *s, const char *path, enum undo_result *result,
+	      char said[UNDO_SAID], struct err *err)
+{
+	struct looked k = { .f = { .dir = -1, .fd = -1 }, .path = path,
+			    .known_as = path + strlen(s->root) };
+	struct err why;
+
+	*result = UNDO_NOTHING;
+	if (install_file_open(path, &k.f, &why) < 0 && why.kind != ERR_INPUT)
+		return err_set(err, why.kind, "%s", why.text);
+	int rc = 0;
+	if (k.f.fd < 0) {
+		*result = UNDO_GONE;
+		(void)snprintf(said, UNDO_SAID, "no such file");
+	} else {
+		rc = look_and_restore(s, &k, result, said, err);
+	}
+	install_file_close(&k.f);
+	return rc;
+}

@@ -1,0 +1,276 @@
+/* innerwords.c - words of data that hold the address of an instruction inside of a function
+ *
+ * Tables of instructions that may fault, of branches that are switched on and off while the
+ * program runs, and of places that a handler knows hold addresses without relocations: as
+ * distances from the words themselves (`.long label - .`), or, in programs linked to a fixed
+ * address, as they are.  Whoever reads them knows nothing of images.  So a function in whose
+ * middle an instruction begins where such a word leads stays where it is.
+ *
+ * A word is an aligned one of 32 or 64 bits in a section that is loaded and no code.  Those of
+ * unwind tables and of jump tables lead inside of functions as well, and are left out:
+ *
+ *   proven     all entries of a table that the analysis has proven
+ *   seeming    what stands where code forms an address, as long as it reads as distances from
+ *              there to instructions of the function with that code
+ *
+ * Numbers lead to instructions by chance.  In sections that hold data of all kinds a word
+ * counts only where it stands in something like a table (is_in_table()); a single one there,
+ * between numbers that are no addresses, is not seen (doc/limits.md).
+ *
+ * Tested by tests/unit/postmorph/test_analyze.c and tests/programs/knows_address.sh.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "postmorph/refs/innerwords.h"
+#include "postmorph/tables/tablescan.h"
+
+enum { WORD = 4, SMALL = 4096, NEAR = 16, CLOSE = 1 << 16 };
+
+struct extent {			/* of what are, or seem to be, entries of a jump table */
+	vaddr lo, hi;
+};
+
+struct words {
+	struct text *t;
+	VEC(struct extent) tables;	/* ascending by lo */
+};
+
+static void stay(const struct text *t, uint32_t fn, enum skip reason)
+{
+	if (t->prog->fn[fn].skip == SKIP_NONE)
+		t->prog->fn[fn].skip = reason;
+}
+
+/* The function in whose middle an instruction begins there; NO_FN if none does. */
+static uint32_t inside_of(const struct text *t, vaddr place)
+{
+	if (!text_holds(t, place) || !(*text_mark(t, place) & MARK_INSN))
+		return NO_FN;
+	uint32_t fn = prog_find_fn(t->prog, place);
+
+	return fn != NO_FN && t->prog->fn[fn].entry != place ? fn : NO_FN;
+}
+
+static int extent_cmp(const void *x, const void *y)
+{
+	const struct extent *a = x, *b = y;
+
+	if (a->lo != b->lo)
+		return a->lo < b->lo ? -1 : 1;
+	return (a->hi > b->hi) - (a->hi < b->hi);
+}
+
+/* A case of that function, or the start of what may be a part of it. */
+static bool may_be_case(const struct text *t, uint32_t fn, vaddr to)
+{
+	if (tablescan_is_filler(t, &t->prog->fn[fn], to))
+		return true;
+	if (!text_holds(t, to) || !(*text_mark(t, to) & MARK_INSN))
+		return false;
+	uint32_t f = prog_find_fn(t->prog, to);
+	return f == fn || (f != NO_FN && t->prog->fn[f].entry == to);
+}
+
+/* The end of what reads as a table of that function. */
+static vaddr end_of_seeming(const struct text *t, const struct table_start *s)
+{
+	struct rd rd = rd_of(image_rest(&t->prog->img, s->addr));
+	vaddr at = s->addr;
+
+	for (; rd_left(&rd) >= WORD; at += WORD)
+		if (!may_be_case(t, s->fn, s->addr + (vaddr)(int64_t)rd_s32(&rd)))
+			break;
+	return at;
+}
+
+static void collect_tables(struct words *w)
+{
+	struct text *t = w->t;
+
+	for (uint32_t i = 0; i < t->prog->nfn; i++)
+		for (uint32_t k = 0; k < t->prog->fn[i].ntable; k++) {
+			const struct jump_table *j = &t->prog->fn[i].table[k];
+			uint64_t size = (uint64_t)tablescan_entry_size(j->kind) * j->nentry;
+
+			vec_push(t->scratch, &w->tables,
+				 ((struct extent){ j->addr, j->addr + size }));
+		}
+	for (uint32_t i = 0; i < t->tables.n; i++) {
+		vaddr end = end_of_seeming(t, &t->tables.v[i]);
+
+		/* another begins before it ends: that one is read, too */
+		if (i + 1 < t->tables.n && t->tables.v[i + 1].addr < end)
+			end = t->tables.v[i + 1].addr;
+		vec_push(t->scratch, &w->tables, ((struct extent){ t->tables.v[i].addr, end }));
+	}
+	if (w->tables.n)
+		qsort(w->tables.v, w->tables.n, sizeof(*w->tables.v), extent_cmp);
+}
+
+static bool is_unwind(const char *name)
+{
+	return strcmp(name, ".eh_frame") == 0 || strcmp(name, ".eh_frame_hdr") == 0 ||
+	       strncmp(name, ".gcc_except_table", 17) == 0;
+}
+
+/* Data of all kinds stands in these; others hold what their makers have put there. */
+static bool is_mixed(const struct section *s)
+{
+	static const char *const mixed[] = { ".rodata", ".data", ".lrodata", ".ldata",
+					     ".tdata", ".interp" };
+
+	for (uint32_t i = 0; i < sizeof(mixed) / sizeof(mixed[0]); i++)
+		if (strncmp(s->name, mixed[i], strlen(mixed[i])) == 0)
+			return true;
+	return s->name[0] == '.' && (s->h.sh_flags & SHF_WRITE);
+}
+
+enum beside { NUMBER, DATA, CODE };
+
+/* What a word beside an address may be: code (an instruction, or where no FDE covers it), data,
+ * to which distances are even, or a small number; -1: something else. */
+static int classify(const struct text *t, uint64_t number, vaddr to, vaddr align)
+{
+	if (number < SMALL)
+		return NUMBER;
+	if (to < t->image_lo || to >= t->image_hi)
+		return -1;
+	if (!image_is_exec(&t->prog->img, to))
+		return to % align == 0 ? DATA : -1;
+	return text_piece(t, to) == UINT32_MAX || (*text_mark(t, to) & MARK_INSN) ? CODE : -1;
+}
+
+/* Two equal numbers of 16 bits, of which there are long tables. */
+static bool are_halves(vaddr distance)
+{
+	return (uint16_t)distance == (uint16_t)(distance >> 16) && distance != 0;
+}
+
+/* ... and *to where it leads. */
+static int classify_at(const struct text *t, vaddr at, uint32_t size, vaddr *to)
+{
+	struct rd rd = rd_of(image_at(&t->prog->img, at, size));
+	vaddr number = size == WORD ? (vaddr)(int64_t)rd_s32(&rd) : rd_u64(&rd);
+
+	if (rd.bad || (size == WORD && (number + NEAR < NEAR || are_halves(number))))
+		return -1;
+	*to = size == WORD ? at + number : number;
+	return classify(t, number, *to, size == WORD ? WORD : 1);
+}
+
+/* Of words in between numbers of any kind some lead to an instruction by chance.  In a table of
+ * them another one that leads close by stands beside it; or addresses and small numbers on both
+ * sides, and one of code among the next two of each side. */
+static bool is_in_table(const struct text *t, const struct section *s, vaddr at, uint32_t size,
+			vaddr place)
+{
+	const vaddr beside[] = { at - size, at + size, at - 2 * size, at + 2 * size };
+	bool code = false, plausible = true;
+
+	for (int i = 0; i < 4; i++) {
+		if (beside[i] < s->h.sh_addr || beside[i] + size > s->h.sh_addr + s->h.sh_size)
+			continue;
+		vaddr to = 0;
+		int kind = classify_at(t, beside[i], size, &to);
+
+		if (kind == CODE && i < 2 && to - place + CLOSE < 2 * CLOSE)
+			return true;
+		plausible &= kind >= 0 || i >= 2;
+		code |= kind == CODE;
+	}
+	return code && plausible;
+}
+
+/* The words beside a distance of 64 bits are such ones, or the halves are distances. */
+static bool distance_in_table(const struct text *t, const struct section *s, vaddr at)
+{
+	const vaddr beside[] = { at - 8, at + 8 };
+
+	for (int i = 0; i < 2; i++) {
+		struct rd rd = rd_of(image_at(&t->prog->img, beside[i], 8));
+		uint64_t v = rd_u64(&rd);
+		vaddr to;
+
+		if (beside[i] - s->h.sh_addr >= s->h.sh_size)
+			continue;
+		if (rd.bad || (classify(t, v, beside[i] + v, 1) < 0 &&
+			       classify_at(t, beside[i], WORD, &to) < 0))
+			return false;
+	}
+	return true;
+}
+
+/* Letters: a short string, or the end of one. */
+static bool is_text(uint64_t word)
+{
+	for (; word; word >>= 8)
+		if ((word & 0xff) < ' ' || (word & 0xff) > '~')
+			return false;
+	return true;
+}
+
+/* Something leads into the middle of fn. */
+static void stay_inside(const struct text *t, uint32_t fn)
+{
+	if (t->prog->fn[fn].kept)
+		stay(t, fn, SKIP_INNER_WORD);
+}
+
+static void look_at_distance(const struct text *t, const struct section *s, vaddr at,
+			     vaddr distance)
+{
+	uint32_t fn = inside_of(t, at + distance);
+
+	if (fn != NO_FN && (!is_mixed(s) || (!are_halves(distance) &&
+					     is_in_table(t, s, at, WORD, at + distance))))
+		stay_inside(t, fn);
+}
+
+static void look_at_wide(const struct text *t, const struct section *s, vaddr at, uint64_t word)
+{
+	uint32_t fn = inside_of(t, at + word);
+
+	if (fn != NO_FN && (!is_mixed(s) || distance_in_table(t, s, at)))
+		stay_inside(t, fn);
+	fn = t->prog->img.pie_or_dso ? NO_FN : inside_of(t, word);
+	if (fn != NO_FN && !fn_has_open_jump(&t->prog->fn[fn]) &&
+	    (!is_mixed(s) || (!is_text(word) && is_in_table(t, s, at, 8, word))))
+		stay_inside(t, fn);
+}
+
+static void look_at_section(const struct words *w, const struct section *s)
+{
+	const struct text *t = w->t;
+	vaddr at = (s->h.sh_addr + WORD - 1) & ~(vaddr)(WORD - 1), behind = 0;
+	struct rd rd = rd_of(bytes_at(t->prog->img.file, s->h.sh_offset, s->h.sh_size));
+	uint32_t next = 0;
+
+	for ((void)rd_skip(&rd, at - s->h.sh_addr); rd_left(&rd) >= WORD; at += WORD) {
+		struct rd wide = rd;
+		vaddr distance = (vaddr)(int64_t)rd_s32(&rd);
+
+		for (; next < w->tables.n && w->tables.v[next].lo <= at; next++)
+			if (behind < w->tables.v[next].hi)
+				behind = w->tables.v[next].hi;
+		if (at < behind)
+			continue;
+		look_at_distance(t, s, at, distance);
+		if (at % 8 == 0 && rd_left(&wide) >= 8)
+			look_at_wide(t, s, at, rd_u64(&wide));
+	}
+}
+
+void innerwords_judge(struct text *t)
+{
+	struct words w = { .t = t };
+
+	collect_tables(&w);
+	for (uint32_t i = 0; i < t->prog->img.nsh; i++) {
+		const struct section *s = &t->prog->img.sh[i];
+
+		if (s->h.sh_type == SHT_PROGBITS && (s->h.sh_flags & SHF_ALLOC) &&
+		    !(s->h.sh_flags & SHF_EXECINSTR) && !is_unwind(s->name))
+			look_at_section(&w, s);
+	}
+}

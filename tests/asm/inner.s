@@ -1,0 +1,115 @@
+# Functions of which data, a symbol or a constant knows an instruction in the middle.  NAME is the
+# function, L_NAME the instruction.  With FIXED=1 what only programs at a fixed address have.
+
+	.macro begin name
+	.globl	\name
+	.hidden	\name
+	.type	\name, @function
+	.p2align 4
+\name:
+	.cfi_startproc
+	mov	%esi, %eax
+	lea	0x1234(%rsi), %rdx
+L_\name:
+	mov	(%rdi), %eax
+2:	ret
+	.cfi_endproc
+	.size	\name, .-\name
+	.endm
+
+	.text
+	.globl	_start
+_start:
+begin unknown
+begin half			# distances in a section of their own
+	.section faults, "a"
+	.p2align 2
+	.long	L_half - .
+	.text
+begin half_of_two		# among constants, beside another one
+	.section .rodata
+	.p2align 3
+	.quad	0x1122334455667788
+	.long	L_half_of_two - ., 2b - .
+	.text
+begin half_alone		# by chance, for all that is known
+	.section .rodata
+	.p2align 3
+	.quad	0x1122334455667788
+	.long	L_half_alone - ., 0x11223344
+	.quad	0x1122334455667788
+	.text
+begin full
+	.section .rodata
+	.p2align 3
+	.quad	0, L_full - ., 2b - ., 0
+	.text
+	.globl	known_label
+begin symbol
+	.globl	by_symbol
+	.set	by_symbol, L_symbol
+begin listed			# by its entry
+	.section __patchable_function_entries, "aw"
+	.quad	listed
+	.text
+	.p2align 4
+	.nops	16
+begin listed_in_front		# by padding in front of it
+	.section __mcount_loc, "aw"
+	.quad	listed_in_front - 8
+	.text
+
+# A jump table is full of such distances.
+	.globl	switches
+	.hidden	switches
+	.type	switches, @function
+	.p2align 4
+switches:
+	.cfi_startproc
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	T_switch(%rip), %rdx
+	movslq	(%rdx,%rdi,4), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+10:	mov	$10, %eax
+	nop
+	nop
+	nop
+	ret
+11:	mov	$11, %eax
+	ret
+12:	mov	$12, %eax
+	ret
+13:	mov	$13, %eax
+	ret
+19:	xor	%eax, %eax
+	ret
+	.cfi_endproc
+	.size	switches, .-switches
+	.section .rodata
+	.p2align 2
+T_switch:
+	.long	10b-T_switch, 11b-T_switch, 12b-T_switch, 13b-T_switch
+	.text
+
+	.ifdef FIXED
+begin word			# a table of plain words
+	.section .data
+	.p2align 3
+	.quad	L_word, 2b
+	.text
+begin constant
+	.globl	use_constant
+	.type	use_constant, @function
+	.p2align 4
+use_constant:
+	.cfi_startproc
+	cmp	$L_constant, %rdi
+	sete	%al
+	ret
+	.cfi_endproc
+	.size	use_constant, .-use_constant
+	.endif
+	.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,239 @@
+#!/bin/bash
+# undo.sh - originals come back with nothing but the originals: no daemon, none that answers, no or a damaged
+# database, a wrong policy, a full disk, after `make uninstall`, in another system's files, for files that nobody
+# knows.  And nothing comes back where it does not belong.
+#
+# A daemon makes generations of sort (root's) and gzip (a user's) once; each test begins with a copy of that.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/e2e/private.bash
+. tests/newer.bash
+need_root
+make_root sort gzip
+not() { ! "$@"; }
+work() {		# PROGRAM
+	case $1 in
+	gzip) "$root/bin/gzip" -9 -n -c <"$root/data" >/dev/null ;;
+	sort) LC_ALL=C "$root/bin/sort" "$root/data" >/dev/null ;;
+	esac
+}
+seq 200000 | sort -R >"$root/data"
+chown nobody:nogroup "$root/bin/gzip"
+chmod 751 "$root/bin/sort"
+touch -d '2001-02-03 04:05:06.789' "$root/bin/sort"
+setfattr -n user.note -v kept "$root/bin/sort" 2>/dev/null && xattrs=1
+check_here "a daemon" start_daemon
+for p in sort gzip; do
+	check "$p has samples" sampled $p 100 work $p
+	check "$p is laid out anew" ctl reoptimize "$root/bin/$p"
+done
+work sort
+check_here "the daemon ends" stop_daemon
+is_generation() { "$B/morph-verify" "$root/orig/$1" "${2:-$root/bin/$1}"; }
+is_original() { cmp "$root/orig/$1" "${2:-$root/bin/$1}"; }
+check "sort is a generation" is_generation sort
+check "gzip is a generation" is_generation gzip
+mkdir "$root/saved" && cp -a "$root/bin" "$root/store" "$root/saved" || exit 1
+fresh() {		# as it was then
+	rm -rf "$root/bin" "$root/store"
+	cp -a "$root/saved/bin" "$root/saved/store" "$root"
+}
+alone() { timeout 120 "$B/morphctl" --socket "$root/none" "$@" >"$root/out" 2>&1; }	# no daemon
+undo() { alone "${how:-undo}" --store="$root/store" "$@"; }
+said() { grep -qE "$1" "$root/out" || { cat "$root/out"; return 1; }; }
+original_of() { sha "$root/orig/$1"; }
+
+# --- nothing but the originals ---
+
+check "undo without a daemon" undo "$root/bin/sort"
+check "the original is back" is_original sort
+check "with its owner, mode and times" test "$(stat -c '%U %a %y' "$root/bin/sort")" = \
+	"$(stat -c '%U %a %y' "$root/saved/bin/sort")"
+[ -n "${xattrs:-}" ] && check "and attributes" grep -q kept <<<"$(getfattr --only-values -n user.note "$root/bin/sort")"
+check "nothing is beside it" test "$(ls -A "$root/bin" | wc -l)" = 2
+check "the other one is as it was" is_generation gzip
+check "again: there is nothing to do" undo "$root/bin/sort"
+check "and that is said" said "sort: is the original already"
+check "a user's file too" undo "$root/bin/gzip"
+check "its original is back" is_original gzip
+check "it still is the user's" test "$(stat -c %U "$root/bin/gzip")" = nobody
+
+fresh
+how=restore
+check "restore is the same" undo --all
+check "both originals are back" eval "is_original sort && is_original gzip"
+how=
+fresh
+rm "$root"/store/morph.db*
+check "no database" undo --all
+check "both originals are back" eval "is_original sort && is_original gzip"
+fresh
+head -c 100000 /dev/urandom >"$root/store/morph.db"
+echo "nonsense: [" >"$root/wrong.yaml"
+check "a damaged database" undo --all
+check "both originals are back" eval "is_original sort && is_original gzip"
+fresh
+rm -rf "$root/store/ledger" "$root"/store/morph.db*
+check "no ledger, no database: the folder is searched" undo --all "$root/bin"
+check "both originals are back" eval "is_original sort && is_original gzip"
+fresh
+mkdir "$root/left" && cp "$B/morphctl" "$root/left"	# all that there is after make uninstall
+check "nothing else is installed" timeout 60 "$root/left/morphctl" --socket "$root/none" undo --store="$root/store" \
+	"$root/bin/sort" "$root/bin/gzip"
+check "both originals are back" eval "is_original sort && is_original gzip"
+
+# --- files that nobody knows ---
+
+fresh
+mv "$root/bin/sort" "$root/bin/moved"
+check "a generation that was moved" undo "$root/bin/moved"
+check "its original is back" is_original sort "$root/bin/moved"
+mv "$root/bin/gzip" "$root/bin/moved2"
+check "a user's too, with a proof" undo "$root/bin/moved2"
+check "its original is back" is_original gzip "$root/bin/moved2"
+
+# A user's file that names root's original.
+fresh
+head -c 5000 /dev/urandom >"$root/secret"
+secret=$(sha "$root/secret")
+install -m 600 "$root/secret" "$root/store/originals/$secret"
+mkdir "$root/user" && chown nobody "$root/user"
+claim() {		# FILE: names the secret
+	perl -0777 -pi -e 'BEGIN { $d = pack "H*", shift } s/(MORPHMAP.{8}).{32}/$1$d/s or die' "$secret" "$1"
+}
+cp "$root/bin/sort" "$root/user/claims"
+claim "$root/user/claims"
+chown nobody "$root/user/claims"
+sum=$(sha "$root/user/claims")
+undo "$root/user/claims"
+check "a user's claim is not believed ($?)" said "not shown to be a generation of the original that it names"
+check "and gives nothing away" test "$(sha "$root/user/claims")" = "$sum"
+check "it is refused" test "$(undo "$root/user/claims"; echo $?)" = 3
+# Nor at the path of another file that Morph knows.
+cp "$root/user/claims" "$root/new" && chown nobody "$root/new" && mv "$root/new" "$root/bin/gzip"
+check "nor in the place of a generation" test "$(undo "$root/bin/gzip"; echo $?)" = 3
+check "it stays what it is" test "$(sha "$root/bin/gzip")" = "$sum"
+
+# --- what must stay ---
+
+fresh
+newer "$root/orig/sort" "$root/newer" 7
+cp "$root/newer" "$root/bin/new" && mv "$root/bin/new" "$root/bin/sort"
+check "a newer package's file" undo "$root/bin/sort"
+check "is left alone" cmp "$root/newer" "$root/bin/sort"
+check "and that is said" said "sort: another file is there now, which is no generation; left as it is"
+check "also with --all" undo --all
+check "it is left alone" cmp "$root/newer" "$root/bin/sort"
+fresh
+rm "$root/store/originals/$(original_of sort)"
+undo "$root/bin/sort"
+check "without its original a generation stays ($?)" is_generation sort
+check "and is called one" said "a generation of $(original_of sort), which is not in"
+fresh
+chmod u+w "$root/store/originals/$(original_of sort)"
+printf x >>"$root/store/originals/$(original_of sort)"
+check "a damaged original is not put there" test "$(undo "$root/bin/sort"; echo $?)" != 0
+check "and that is said" said "its content is damaged"
+check "the generation stays" is_generation sort
+if command -v strip >/dev/null; then
+	fresh
+	strip "$root/bin/sort"
+	undo "$root/bin/sort"
+	check "what somebody edited stays ($?)" said "edited by somebody; --force"
+	check "by force its original comes back" undo --force "$root/bin/sort"
+	check "byte for byte" is_original sort
+fi
+fresh
+setpriv --reuid nobody --clear-groups "$B/morphctl" --socket "$root/none" undo --store="$root/store" "$root/bin/gzip" \
+	>"$root/out" 2>&1
+check "others cannot ($?)" said "only root may look there"
+check "nothing happens" is_generation gzip
+check "wrong usage" test "$(undo; echo $?)" = 2
+
+# --- another system's files ---
+
+fresh
+mkdir -p "$root/sys"/{usr/bin,var/lib,etc} && ln -s usr/bin "$root/sys/bin"
+mv "$root/bin/sort" "$root/bin/gzip" "$root/sys/usr/bin" && mv "$root/store" "$root/sys/var/lib/morph"
+check "--root: paths, store and originals are below it" alone undo --root="$root/sys" /bin/sort
+check "the original is back" is_original sort "$root/sys/usr/bin/sort"
+check "by the path that it has there" said "^/usr/bin/sort: restored"
+alone undo --root "$root/sys" --all
+check "a list of other paths does not know the other one ($?)" is_generation gzip "$root/sys/usr/bin/gzip"
+check "--search finds it" alone undo --root "$root/sys" --all --search
+check "its original is back" is_original gzip "$root/sys/usr/bin/gzip"
+ln -s /etc/passwd "$root/sys/usr/bin/outside" && ln -s ../../../../../../etc/passwd "$root/sys/usr/bin/out"
+alone undo --root "$root/sys" /usr/bin/outside /usr/bin/out
+check "links lead nowhere else ($?)" test "$(grep -c "No such file" "$root/out")" = 2
+
+# --- full disks ---
+
+full() { head -c 1G /dev/zero >"$1" 2>/dev/null; }	# FILE: takes all the room
+on_one_disk() {		# bin and store on a file system of their own
+	rm -rf "$root/bin" "$root/store" "$root/disk"
+	mkdir "$root/disk" && mount -t tmpfs -o size=16m,mode=755 tmpfs "$root/disk" || return 1
+	cp -a "$root/saved/bin" "$root/saved/store" "$root/disk"
+	mkdir "$root/bin" "$root/store"
+	mount --bind "$root/disk/bin" "$root/bin" && mount --bind "$root/disk/store" "$root/store"
+}
+off_disk() { umount "$root/bin" "$root/store" "$root/disk"; rmdir "$root/bin" "$root/store" "$root/disk"; }
+mkdir "$root/try"
+if mount -t tmpfs -o size=16m,mode=755 tmpfs "$root/try" 2>/dev/null; then
+	cp -a "$root/saved/bin" "$root/saved/store" "$root/try"
+	full "$root/try/ballast"
+	check "a full disk" alone undo --store="$root/try/store" "$root/try/bin/sort"
+	check "the original is back" is_original sort "$root/try/bin/sort"
+	check "nothing is beside it" test "$(ls -A "$root/try/bin" | wc -l)" = 2
+	umount "$root/try"
+	fresh
+	mount -t tmpfs -o size=4m,mode=755 tmpfs "$root/try"
+	cp -a "$root/bin/sort" "$root/try"
+	full "$root/try/ballast"
+	undo "$root/try/sort"
+	check "another file system without room: said which ($?)" \
+		said "'$root/try/sort': .*room for it: No space left on device; .*in another file system"
+	check "the generation runs on" is_generation sort "$root/try/sort"
+	check "nothing is beside it" test "$(ls -A "$root/try" | wc -l)" = 2
+	rm "$root/try/ballast"
+	check "with room it goes" undo "$root/try/sort"
+	check "the original is back" is_original sort "$root/try/sort"
+	umount "$root/try"
+else
+	skip "full disks" "nothing can be mounted here"
+fi
+
+# --- a daemon that is there, but of no help ---
+
+fresh
+check_here "a daemon starts" start_daemon
+rm -f "$root/store"/x
+mv "$root/bin/sort" "$root/bin/moved"
+by_both() { timeout 120 "$B/morphctl" --socket "$root/sock" undo --store="$root/store" "$@" >"$root/out" 2>&1; }
+check "a daemon that does not know the file" by_both "$root/bin/moved"
+check "the original is back" is_original sort "$root/bin/moved"
+check "what the daemon does not know is not told as a failure" not said "no samples"
+check "what it knows goes by it" by_both "$root/bin/gzip"
+check "the original is back" is_original gzip
+check "and is in its history" grep -q restored <<<"$(ctl history "$root/bin/gzip")"
+manager=$(role_pid manager)
+fresh_bin() { cp -a "$root/saved/bin/$1" "$root/bin/.new" && mv "$root/bin/.new" "$root/bin/$1"; }
+fresh_bin sort
+kill -STOP "$manager"
+check "a daemon that does not answer" by_both "$root/bin/sort"
+check "the original is back" is_original sort
+check "that is said" said "has not answered for 10 s; going on without it"
+kill -CONT "$manager"
+check_here "the daemon ends" stop_daemon
+
+# A daemon that has forgotten: it must not call a generation an original.
+fresh
+rm "$root"/store/morph.db*
+check_here "a daemon with a new database" start_daemon
+work sort && taken_in
+timeout 60 setpriv --reuid nobody --clear-groups "$B/morphctl" --socket "$root/sock" restore "$root/bin/gzip" >"$root/out" 2>&1
+check "is not told that a generation is an original ($?)" not said "is the original already"
+ctl restore "$root/bin/sort" >"$root/out" 2>&1
+check "nor is root ($?)" not said "is the original already"
+check "it is undone all the same" by_both "$root/bin/sort"
+check "the original is back" is_original sort
+check_here "the daemon ends" stop_daemon
+done_testing

@@ -1,0 +1,108 @@
+#!/bin/bash
+# knows_address.sh - programs that know where their code is: they do the same when all that can be
+# moved is moved, in three orders and as a profile of the program itself says, and each generation is
+# verified.  KNOWS=full: built in all ways; ADDRESS='label front' only these
+. tests/moving.sh
+from=$(realpath tests/programs/knows)
+all=${ADDRESS:-align label tables patched section range end order stubs front bytes argument}
+
+if [ "${KNOWS:-}" = full ]; then
+	ways=()
+	for cc in gcc clang; do
+		for kind in "-pie -fPIE" "-no-pie -fno-pie" "-static"; do
+			for o in -O0 -O1 -O2 -O3 -Os; do ways+=("$cc $kind $o"); done
+		done
+	done
+else
+	ways=("gcc -pie -fPIE -O2" "gcc -no-pie -fno-pie -O2" "clang -pie -fPIE -O2" "clang -no-pie -fno-pie -O0")
+fi
+static=("gcc -static -O2")		# of these few, since they are large
+static_of="label tables"
+
+flags_of() {		# NAME
+	case $1 in
+	patched) echo "-fpatchable-function-entry=5,2" ;;
+	esac
+}
+
+# A generation of $T/program, verified; it runs as the original does.
+same_as_moved() {	# NAME OPTIONS...
+	local name=$1 out
+	shift
+	rm -f "$T/generation"
+	if ! out=$("$edit" optimize "$T/program" "$@" -o "$T/generation" --stats "$T/stats" 2>&1); then
+		not_ok "$name: optimize"
+		note "$out"
+		return
+	fi
+	[ "$(stat_of functions_moved)" -gt 0 ] || { not_ok "$name: something moved"; return; }
+	if ! out=$("$verify" "$T/program" "$T/generation" 2>&1); then
+		not_ok "$name: verify"
+		note "$out"
+	fi
+	chmod +x "$T/generation"
+	mv "$T/generation" "$T/bin/program"
+	record_run "$T/after" "$T/bin/program"
+	same_run "$name" "$T/before" "$T/after"
+}
+
+# What the program itself ran: a training run that counts, if the counting one does the same.
+profile() {
+	"$edit" instrument "$T/program" -o "$T/bin/program" --counts "$T/counts" 2>"$T/e" &&
+	chmod +x "$T/bin/program" && record_run "$T/counted" "$T/bin/program" &&
+	"$edit" counts "$T/program" "$T/counts" -o "$T/profile" 2>>"$T/e" && [ -s "$T/profile" ]
+}
+
+check() {		# NAME WAY
+	local name="$1, $2" seed
+	record_run "$T/before" "$T/program"
+	[ "$(cat "$T/before.rc")" = 0 ] && [ -s "$T/before.out" ] || { not_ok "$name: runs"; return; }
+	for seed in $SEEDS; do
+		same_as_moved "$name, seed $seed" --all --shuffle="$seed"
+	done
+	if profile; then
+		same_as_moved "$name, profile" --all --profile "$T/profile"
+	else
+		not_ok "$name: profile"
+		note "$(cat "$T/e")"
+	fi
+}
+
+try() {			# NAME WAY
+	local cc=${2%% *}
+	command -v "$cc" >/dev/null || { skip "$1, $2" "this machine has no $cc"; return; }
+	# shellcheck disable=SC2046,SC2086	# words
+	if $2 -D_GNU_SOURCE $(flags_of "$1") -o "$T/program" "$from/address_$1.c" 2>"$T/e"; then
+		cp "$T/program" "$T/bin/program"
+		check "$1" "$2"
+	else
+		not_ok "$1, $2: build"
+		note "$(cat "$T/e")"
+	fi
+}
+
+for name in $all; do
+	for way in "${ways[@]}"; do try "$name" "$way"; done
+	[ "${KNOWS:-}" = full ] || [[ " $static_of " != *" $name "* ]] && continue
+	for way in "${static[@]}"; do try "$name" "$way"; done
+done
+
+# A library that knows a label of its own by its symbol.
+library() {		# COMPILER
+	local name="library, $1" seed
+	command -v "$1" >/dev/null || { skip "$name" "this machine has no $1"; return; }
+	"$1" -O2 -D_GNU_SOURCE -fPIC -shared -o "$T/lib/libknows.so" "$from/address_library.c" 2>"$T/e" &&
+	"$1" -O2 -D_GNU_SOURCE -DMAIN -o "$T/bin/program" "$from/address_library.c" -L"$T/lib" -lknows \
+		-Wl,-rpath,"$T/lib" 2>>"$T/e" || { not_ok "$name: build"; note "$(cat "$T/e")"; return; }
+	cp "$T/lib/libknows.so" "$T/program"
+	record_run "$T/before" "$T/bin/program"
+	for seed in $SEEDS; do
+		"$edit" optimize "$T/program" --all --shuffle="$seed" -o "$T/generation" 2>"$T/e" &&
+		"$verify" "$T/program" "$T/generation" >"$T/e" 2>&1 || { not_ok "$name, seed $seed: verify"; note "$(cat "$T/e")"; }
+		mv "$T/generation" "$T/lib/libknows.so"
+		record_run "$T/after" "$T/bin/program"
+		same_run "$name, seed $seed" "$T/before" "$T/after"
+	done
+}
+[ -n "${ADDRESS:-}" ] || { library gcc; library clang; }
+done_testing

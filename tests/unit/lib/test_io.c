@@ -1,0 +1,151 @@
+/* test_io.c - whole files and pipes are read and written, and no more than the caller allows */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "lib/arena.h"
+#include "lib/err.h"
+#include "lib/io.h"
+
+enum { LARGE = (1 << 20) + 12345 };	/* more than one piece, and not a multiple of it */
+
+static uint8_t *some_bytes(void)
+{
+	uint8_t *p = malloc(LARGE);
+
+	assert_non_null(p);
+	for (uint32_t i = 0; i < LARGE; i++)
+		p[i] = (uint8_t)(i * 2654435761u >> 24);
+	return p;
+}
+
+/* The end of a pipe to read from; a child writes `n` bytes into the other. */
+static int pipe_with(const uint8_t *p, size_t n)
+{
+	int end[2];
+
+	assert_int_equal(pipe(end), 0);
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		close(end[0]);
+		_exit(io_write_all(end[1], p, n, NULL) < 0);
+	}
+	close(end[1]);
+	return end[0];
+}
+
+static void what_was_written_is_read(void **state)
+{
+	uint8_t *p = some_bytes();
+	struct arena *a = arena_new();
+	struct bytes b;
+	struct err err;
+	int fd = memfd_create("test_io", MFD_CLOEXEC);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(io_write_all(fd, p, LARGE, &err), 0);
+	assert_int_equal(io_read_all(fd, LARGE, a, &b, &err), 0);
+	assert_int_equal(b.n, LARGE);
+	assert_memory_equal(b.p, p, LARGE);
+	close(fd);
+
+	fd = pipe_with(p, LARGE);
+	assert_int_equal(io_read_all(fd, LARGE, a, &b, &err), 0);
+	assert_int_equal(b.n, LARGE);
+	assert_memory_equal(b.p, p, LARGE);
+	close(fd);
+	int status;
+	assert_true(wait(&status) > 0 && status == 0);
+	arena_free(a);
+	free(p);
+}
+
+static void more_than_is_allowed_is_an_error(void **state)
+{
+	uint8_t *p = some_bytes();
+	static const size_t size[] = { 11, 70000 };
+	struct arena *a = arena_new();
+	struct bytes b;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct err err;
+		int fd = memfd_create("test_io", MFD_CLOEXEC), from = pipe_with(p, size[i]);
+
+		assert_int_equal(io_write_all(fd, p, size[i], &err), 0);
+		assert_int_equal(io_read_all(fd, size[i] - 1, a, &b, &err), -1);
+		assert_non_null(strstr(err.text, "larger than"));
+		assert_int_equal(io_read_all(from, size[i] - 1, a, &b, &err), -1);
+		assert_int_equal(err.kind, ERR_INPUT);
+		close(fd);
+		close(from);
+		wait(NULL);
+	}
+	arena_free(a);
+	free(p);
+}
+
+static void a_failed_write_says_why(void **state)
+{
+	struct err err;
+	int full = io_open_write("/dev/full", &err);
+
+	(void)state;
+	assert_true(full >= 0);
+	assert_int_equal(io_write_all(full, "x", 1, &err), -1);
+	assert_string_equal(err.text, "write: No space left on device");
+	close(full);
+}
+
+static void arguments_name_descriptors_or_paths(void **state)
+{
+	char path[] = "/tmp/morph-test-io.XXXXXX", arg[32];
+	struct err err;
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	snprintf(arg, sizeof(arg), "fd:%d", fd);
+	assert_int_equal(io_open_read(arg, &err), fd);
+	assert_int_equal(io_open_write(arg, &err), fd);
+	assert_int_equal(io_write_all(fd, "abc", 3, &err), 0);
+	int again = io_open_read(path, &err);
+	assert_true(again >= 0 && again != fd);
+	close(again);
+	close(fd);
+	static const char *const wrong[] = {
+		"fd:", "fd:x", "fd:-1", "fd:1x", "fd:99999999999"
+	};
+	for (int i = 0; i < 5; i++) {
+		assert_int_equal(io_open_read(wrong[i], &err), -1);
+		assert_int_equal(err.kind, ERR_USAGE);
+	}
+	assert_int_equal(io_open_read(arg, &err), -1);		/* closed */
+	unlink(path);
+	assert_int_equal(io_open_read(path, &err), -1);
+	assert_non_null(strstr(err.text, path));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_written_is_read),
+		cmocka_unit_test(more_than_is_allowed_is_an_error),
+		cmocka_unit_test(a_failed_write_says_why),
+		cmocka_unit_test(arguments_name_descriptors_or_paths),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

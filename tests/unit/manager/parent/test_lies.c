@@ -1,0 +1,491 @@
+/* test_lies.c - a manager that was taken over asks the parent for what it must not get
+ *
+ * In a private root: prog is root's, home/theirs a user's; the user's program was swapped by
+ * the rules, so its original is in originals.  The Verifier here says yes to everything (it is
+ * true(1)): what refuses the lies is the parent itself.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <malloc.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "manager/parent/install_journal.h"
+#include "manager/parent/requests.h"
+#include "tests/unit/place.h"
+
+enum { USER = 12345 };
+
+struct fixture {
+	struct place p;
+	struct role_options options;
+	struct requests requests;
+	int sock;		/* the manager's end */
+	char theirs[128], home[112];
+	struct digest their_original, their_generation;
+	char reason[MSG_MAX_TEXT + 1];
+	int fds;
+};
+
+enum { RELOCATABLE = 1, EXECUTABLE = 2, SHARED = 3, CORE = 4, ELF_BYTES = 64 };
+
+/* A program of a few bytes that nobody runs. */
+static void fill_elf(int fd, const char *what, unsigned type)
+{
+	char b[ELF_BYTES] = "\177ELF\2\1\1";
+
+	b[16] = (char)type;
+	b[17] = (char)(type >> 8);
+	(void)snprintf(b + 20, 40, "%s", what);
+	assert_int_equal(write(fd, b, sizeof(b)), sizeof(b));
+}
+
+static void write_elf(const char *path, const char *what, unsigned type, mode_t mode)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	assert_true(fd >= 0);
+	fill_elf(fd, what, type);
+	assert_int_equal(fchmod(fd, mode), 0);
+	close(fd);
+}
+
+static int sealed(const char *what, struct digest *d)
+{
+	int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	fill_elf(fd, what, SHARED);
+	assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE), 0);
+	assert_int_equal(digest_fd(fd, d, NULL), 0);
+	return fd;
+}
+
+/* Sends the request and waits: the status of the reply, its reason in f->reason, the number of
+ * its descriptors in *nfd (NULL: none). */
+static int ask(struct fixture *f, struct msg *m, int *nfd)
+{
+	struct msg r = { 0 };
+	struct pollfd p[2];
+	struct err err = { 0 };
+
+	m->serial = 9;
+	if (requests_take(&f->requests, m, &err) < 0)
+		fail_msg("%s", err.text);
+	while (f->requests.busy) {
+		int timeout = requests_poll(&f->requests, p);
+
+		(void)poll(p, 2, timeout);
+		assert_int_equal(requests_step(&f->requests, &err), 0);
+	}
+	assert_int_equal(msg_receive(f->sock, MSG_ROLE_PARENT, MSG_ROLE_MANAGER, &r, &err), 1);
+	if (nfd)
+		*nfd = r.nfd;
+	else
+		assert_int_equal(r.nfd, 0);
+	msg_close_fds(&r);
+	(void)snprintf(f->reason, sizeof(f->reason), "%s", r.text);
+	return (int)r.num[MSG_REPLY_status];
+}
+
+static int ask_path(struct fixture *f, enum msg_type type, const char *path, int *nfd)
+{
+	struct msg m = { .type = type };
+
+	(void)snprintf(m.text, sizeof(m.text), "%s", path);
+	return ask(f, &m, nfd);
+}
+
+static int install(struct fixture *f, const char *path, struct digest expected,
+		   struct digest original, const char *what, struct digest *generation)
+{
+	struct msg m = { .type = MSG_INSTALL, .digest = { expected, original }, .nfd = 1 };
+
+	m.num[MSG_INSTALL_hard_links] = 1;
+	m.num[MSG_INSTALL_memory_mib] = 4096;
+	m.num[MSG_INSTALL_cpu_s] = 10;
+	m.fd[0] = sealed(what, generation);
+	m.digest[2] = *generation;
+	(void)snprintf(m.text, sizeof(m.text), "%s", path);
+	return ask(f, &m, NULL);
+}
+
+static int restore(struct fixture *f, const char *path, struct digest expected,
+		   struct digest original)
+{
+	struct msg m = { .type = MSG_RESTORE, .digest = { expected, original, expected } };
+
+	m.num[MSG_RESTORE_hard_links] = 1;
+	m.num[MSG_RESTORE_memory_mib] = 4096;
+	m.num[MSG_RESTORE_cpu_s] = 10;
+	(void)snprintf(m.text, sizeof(m.text), "%s", path);
+	return ask(f, &m, NULL);
+}
+
+static int open_fds(void)
+{
+	return entries("/proc/self/fd");
+}
+
+static void give_user(struct fixture *f)
+{
+	(void)snprintf(f->home, sizeof(f->home), "%s/home", f->p.root);
+	(void)snprintf(f->theirs, sizeof(f->theirs), "%s/theirs", f->home);
+	assert_int_equal(mkdir(f->home, 0755), 0);
+	write_elf(f->theirs, "their original", SHARED, 0755);
+	if (geteuid() == 0) {
+		assert_int_equal(chown(f->home, USER, USER), 0);
+		assert_int_equal(chown(f->theirs, USER, USER), 0);
+	}
+	f->their_original = digest_path(f->theirs);
+	assert_int_equal(install(f, f->theirs, f->their_original, f->their_original,
+				 "their generation", &f->their_generation), ERR_NONE);
+	assert_true(holds(f->theirs, &f->their_generation));
+}
+
+static int make(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	int pair[2];
+
+	if (!f || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair))
+		return -1;
+	f->p = place_new();
+	write_elf(f->p.path, "root's original", SHARED, 0755);
+	f->p.original = digest_path(f->p.path);
+	f->options.morph_edit = "/bin/false";
+	f->options.morph_verify = "/bin/true";
+	f->options.policy = "/dev/null";
+	f->options.folders = f->p.root;
+	f->requests.options = &f->options;
+	f->requests.originals_fd = f->p.originals_fd;
+	f->requests.ledger_fd = f->p.ledger_fd;
+	f->requests.reply_sock = pair[0];
+	f->sock = pair[1];
+	give_user(f);
+	f->fds = open_fds();
+	*state = f;
+	return 0;
+}
+
+/* Whatever was asked, and refused: the parent has no descriptor more than before. */
+static int unmake(void **state)
+{
+	struct fixture *f = *state;
+
+	requests_abort(&f->requests);
+	if (open_fds() != f->fds) {
+		print_error("%d descriptors, not %d\n", open_fds(), f->fds);
+		return -1;
+	}
+	close(f->requests.reply_sock);
+	close(f->sock);
+	place_free(&f->p);
+	free(f);
+	return 0;
+}
+
+static void refused(struct fixture *f, int status, const char *reason)
+{
+	if (status != ERR_REFUSED)
+		fail_msg("status %d, '%s'", status, f->reason);
+	if (!strstr(f->reason, reason))
+		fail_msg("'%s' does not say '%s'", f->reason, reason);
+}
+
+static void another_files_original_is_not_restored(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_false(f->requests.swap_failed);
+	refused(f, restore(f, f->p.path, f->p.original, f->their_original), "morphctl undo");
+	assert_true(f->requests.swap_failed);	/* so traces are looked for */
+	assert_true(holds(f->p.path, &f->p.original));
+}
+
+static void another_files_original_is_not_installed_from(void **state)
+{
+	struct fixture *f = *state;
+	struct digest g;
+
+	refused(f, install(f, f->p.path, f->p.original, f->their_original, "evil", &g),
+		"the ledger knows no such generation");
+	assert_true(holds(f->p.path, &f->p.original));
+	/* nor over a generation that the ledger knows */
+	assert_int_equal(install(f, f->p.path, f->p.original, f->p.original, "good", &g), 0);
+	struct digest evil;
+	refused(f, install(f, f->p.path, g, f->their_original, "evil", &evil), "the ledger");
+	refused(f, restore(f, f->p.path, g, f->their_original), "the ledger");
+	assert_true(holds(f->p.path, &g));
+	assert_int_equal(restore(f, f->p.path, g, f->p.original), ERR_NONE);
+	assert_true(holds(f->p.path, &f->p.original));
+}
+
+static void a_generation_is_no_original(void **state)
+{
+	struct fixture *f = *state;
+	struct digest g;
+
+	refused(f, install(f, f->theirs, f->their_generation, f->their_generation, "2", &g),
+		"a generation, not an original");
+	/* but gives way to another one */
+	assert_int_equal(install(f, f->theirs, f->their_generation, f->their_original, "2", &g),
+			 ERR_NONE);
+	assert_int_equal(restore(f, f->theirs, g, f->their_original), ERR_NONE);
+	assert_true(holds(f->theirs, &f->their_original));
+}
+
+static void a_package_that_was_upgraded_stays(void **state)
+{
+	struct fixture *f = *state;
+	struct digest g;
+
+	assert_int_equal(install(f, f->p.path, f->p.original, f->p.original, "good", &g), 0);
+	write_elf(f->p.path, "upgraded", SHARED, 0755);
+	struct digest newer = digest_path(f->p.path);
+	refused(f, restore(f, f->p.path, newer, f->p.original), "the ledger");
+	refused(f, restore(f, f->p.path, g, f->p.original), "changed meanwhile");
+	assert_true(holds(f->p.path, &newer));
+
+	/* said to be that generation, edited: another job than the Verifier says no */
+	struct msg m = { .type = MSG_RESTORE, .digest = { newer, f->p.original, g } };
+	m.num[MSG_RESTORE_memory_mib] = 4096;
+	m.num[MSG_RESTORE_cpu_s] = 10;
+	(void)snprintf(m.text, sizeof(m.text), "%s", f->p.path);
+	m.nfd = 1;
+	m.fd[0] = memfd_create("map", MFD_CLOEXEC);
+	refused(f, ask(f, &m, NULL), "not shown to be an edited generation");
+	assert_true(holds(f->p.path, &newer));
+}
+
+/* In a folder of root's, so that it may belong to one or the other. */
+static void a_path_that_others_use_now_is_not_restored(void **state)
+{
+	struct fixture *f = *state;
+	char path[160];
+	struct digest g;
+
+	if (geteuid() != 0)
+		skip();
+	(void)snprintf(path, sizeof(path), "%s/theirs", f->p.dir);
+	write_elf(path, "their original", SHARED, 0755);
+	assert_int_equal(chown(path, USER, USER), 0);
+	assert_int_equal(install(f, path, f->their_original, f->their_original, "g", &g), 0);
+	/* the generation is there, in another inode: as a backup puts it back */
+	assert_int_equal(unlink(path), 0);
+	refused(f, restore(f, path, g, f->their_original), "no such file");
+	write_elf(path, "g", SHARED, 0755);
+	refused(f, restore(f, path, g, f->their_original), "belongs to user 0 now");
+	refused(f, install(f, path, g, f->their_original, "g2", &g), "belongs to user 0 now");
+	g = digest_path(path);
+	assert_int_equal(chown(path, USER, USER), 0);
+	assert_int_equal(restore(f, path, g, f->their_original), ERR_NONE);
+	assert_true(holds(path, &f->their_original));
+}
+
+/* The same file by other names: a hard link, a bind mount, ways around. */
+static void another_name_of_it_is_another_path(void **state)
+{
+	struct fixture *f = *state;
+	char name[160];
+
+	(void)snprintf(name, sizeof(name), "%s/hard", f->home);
+	assert_int_equal(link(f->theirs, name), 0);
+	refused(f, restore(f, name, f->their_generation, f->their_original), "the ledger");
+	assert_int_equal(unlink(name), 0);
+	(void)snprintf(name, sizeof(name), "%s/link", f->p.root);
+	assert_int_equal(symlink(f->home, name), 0);
+	(void)strcat(name, "/theirs");
+	refused(f, restore(f, name, f->their_generation, f->their_original), "symbolic link");
+	(void)snprintf(name, sizeof(name), "%s/../home/theirs", f->home);
+	refused(f, restore(f, name, f->their_generation, f->their_original), "not the path");
+	(void)snprintf(name, sizeof(name), "%s/./theirs", f->home);
+	refused(f, restore(f, name, f->their_generation, f->their_original), "not the path");
+	(void)snprintf(name, sizeof(name), "%s//theirs", f->home);
+	refused(f, restore(f, name, f->their_generation, f->their_original), "not the path");
+	assert_true(holds(f->theirs, &f->their_generation));
+}
+
+static void a_bind_mount_of_it_is_another_path(void **state)
+{
+	struct fixture *f = *state;
+	char name[160];
+	int status;
+
+	(void)snprintf(name, sizeof(name), "%s/mounted", f->p.root);
+	assert_int_equal(mkdir(name, 0755), 0);
+	pid_t pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		if (unshare(CLONE_NEWNS) < 0 ||
+		    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+		    mount(f->home, name, NULL, MS_BIND, NULL) < 0)
+			_exit(77);
+		(void)strcat(name, "/theirs");
+		int rc = restore(f, name, f->their_generation, f->their_original);
+		_exit(rc == ERR_REFUSED && strstr(f->reason, "the ledger") ? 0 : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		skip();
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void one_original_of_two_paths_comes_back_to_both(void **state)
+{
+	struct fixture *f = *state;
+	char path[2][160];
+	struct digest g[2];
+
+	for (int i = 0; i < 2; i++) {
+		(void)snprintf(path[i], sizeof(path[i]), "%s/copy%d", f->p.dir, i);
+		write_elf(path[i], "root's original", SHARED, 0755);
+		assert_int_equal(install(f, path[i], f->p.original, f->p.original,
+					 i ? "one" : "two", &g[i]), ERR_NONE);
+	}
+	/* not each other's generation */
+	refused(f, install(f, path[0], g[1], f->p.original, "three", &g[1]), "the ledger");
+	for (int i = 0; i < 2; i++) {
+		struct digest now = digest_path(path[i]);
+
+		assert_int_equal(restore(f, path[i], now, f->p.original), ERR_NONE);
+		assert_true(holds(path[i], &f->p.original));
+	}
+}
+
+static void what_was_installed_before_the_ledger_is_left_to_undo(void **state)
+{
+	struct fixture *f = *state;
+	char command[160];
+
+	(void)snprintf(command, sizeof(command), "rm '%s/ledger/'*", f->p.store);
+	assert_int_equal(system(command), 0);
+	refused(f, restore(f, f->theirs, f->their_generation, f->their_original),
+		"`morphctl undo` puts its original back");
+	/* which needs none */
+	struct restore_request r = {
+		.path = f->theirs, .expected = f->their_generation,
+		.original = f->their_original, .originals_fd = f->p.originals_fd,
+		.ledger_fd = -1,
+	};
+	assert_int_equal(install_restore(&r, NULL), 0);
+	assert_true(holds(f->theirs, &f->their_original));
+}
+
+static void a_damaged_entry_binds_nothing(void **state)
+{
+	struct fixture *f = *state;
+	char command[160];
+
+	(void)snprintf(command, sizeof(command), "sed -i 's/^owner .*/owner 0/' '%s/ledger/'*",
+		       f->p.store);
+	assert_int_equal(system(command), 0);
+	assert_int_not_equal(restore(f, f->theirs, f->their_generation, f->their_original),
+			     ERR_NONE);
+	assert_non_null(strstr(f->reason, "damaged"));
+	assert_true(holds(f->theirs, &f->their_generation));
+}
+
+static void elsewhere_nothing_is_opened_or_replaced(void **state)
+{
+	struct fixture *f = *state;
+	struct digest g;
+	char beside[160];
+	int nfd;
+
+	f->options.folders = "";
+	refused(f, ask_path(f, MSG_OPEN_FILE, f->p.path, NULL), "not in a folder for programs");
+	refused(f, ask_path(f, MSG_CHECK, f->p.path, NULL), "not in a folder for programs");
+	refused(f, install(f, f->p.path, f->p.original, f->p.original, "g", &g),
+		"not in a folder for programs");
+	refused(f, install(f, f->theirs, f->their_generation, f->their_original, "g", &g),
+		"not in a folder for programs");
+	assert_true(holds(f->p.path, &f->p.original));
+	/* a folder whose name begins alike is another one */
+	(void)snprintf(beside, sizeof(beside), "/elsewhere:%.*s", (int)strlen(f->p.root) - 1,
+		       f->p.root);
+	f->options.folders = beside;
+	refused(f, ask_path(f, MSG_OPEN_FILE, f->p.path, NULL), "not in a folder for programs");
+	/* what is there already can be looked at, and taken back */
+	assert_int_equal(ask_path(f, MSG_OPEN_FILE, f->theirs, &nfd), ERR_NONE);
+	assert_int_equal(nfd, 1);
+	refused(f, ask_path(f, MSG_CHECK, f->theirs, NULL), "not in a folder for programs");
+	assert_int_equal(restore(f, f->theirs, f->their_generation, f->their_original), 0);
+}
+
+static void core_files_are_not_opened(void **state)
+{
+	static const unsigned type[] = { 0, RELOCATABLE, CORE, 5, 0x102, 0xfe02 };
+	struct fixture *f = *state;
+	char path[160];
+	int nfd;
+
+	(void)snprintf(path, sizeof(path), "%s/core", f->p.dir);
+	for (size_t i = 0; i < sizeof(type) / sizeof(type[0]); i++) {
+		write_elf(path, "root's secrets", type[i], 0600);
+		refused(f, ask_path(f, MSG_OPEN_FILE, path, NULL),
+			"neither a program nor a shared library");
+	}
+	for (unsigned ok = EXECUTABLE; ok <= SHARED; ok++) {
+		write_elf(path, "a program", ok, 0600);
+		assert_int_equal(ask_path(f, MSG_OPEN_FILE, path, &nfd), ERR_NONE);
+		assert_int_equal(nfd, 1);
+	}
+	assert_int_equal(truncate(path, 17), 0);
+	refused(f, ask_path(f, MSG_OPEN_FILE, path, NULL), "not an ELF file");
+}
+
+/* Descriptors are counted after each test; memory after requests of every kind. */
+static void requests_leave_no_memory(void **state)
+{
+	struct fixture *f = *state;
+	const struct install_journal other = { .temporary = ".morph-000000", .path = "/gone" };
+	size_t before = 0;
+
+	assert_int_equal(install_journal_write(f->p.originals_fd, &other, NULL), 0);
+	for (int i = 0; i < 12; i++) {
+		struct digest g, now = i % 2 ? f->p.original : f->their_original;
+
+		refused(f, restore(f, f->p.path, f->p.original, f->their_original), "ledger");
+		refused(f, install(f, f->p.path, now, f->their_original, "x", &g), "");
+		assert_int_equal(install(f, f->p.path, f->p.original, f->p.original, "good",
+					 &g), ERR_NONE);
+		assert_int_equal(restore(f, f->p.path, g, f->p.original), ERR_NONE);
+		refused(f, ask_path(f, MSG_OPEN_FILE, "/etc/passwd", NULL), "");
+		refused(f, ask_path(f, MSG_CHECK, f->home, NULL), "not a regular file");
+		if (i == 3)		/* libraries keep something of their first uses */
+			before = mallinfo2().uordblks;
+	}
+	assert_in_range(mallinfo2().uordblks, 0, before);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make, unmake)
+	const struct CMUnitTest tests[] = {
+		TEST(another_files_original_is_not_restored),
+		TEST(another_files_original_is_not_installed_from),
+		TEST(a_generation_is_no_original),
+		TEST(a_package_that_was_upgraded_stays),
+		TEST(a_path_that_others_use_now_is_not_restored),
+		TEST(another_name_of_it_is_another_path),
+		TEST(a_bind_mount_of_it_is_another_path),
+		TEST(one_original_of_two_paths_comes_back_to_both),
+		TEST(what_was_installed_before_the_ledger_is_left_to_undo),
+		TEST(a_damaged_entry_binds_nothing),
+		TEST(elsewhere_nothing_is_opened_or_replaced),
+		TEST(core_files_are_not_opened),
+		TEST(requests_leave_no_memory),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

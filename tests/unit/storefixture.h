@@ -1,0 +1,93 @@
+/* storefixture.h - a store in a folder of its own for each test, and what is put into it
+ *
+ * For the tests of manager/store/, after cmocka.h.
+ */
+#ifndef TEST_STOREFIXTURE_H
+#define TEST_STOREFIXTURE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/err.h"
+#include "manager/samples/attribute.h"
+#include "manager/store/store.h"
+
+static char dir[64];
+
+static inline int setup(void **state)
+{
+	(void)state;
+	(void)snprintf(dir, sizeof(dir), "/var/tmp/morph-store-XXXXXX");
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static inline int teardown(void **state)
+{
+	char command[128];
+
+	(void)state;
+	(void)snprintf(command, sizeof(command), "rm -rf '%s'", dir);
+	return system(command);
+}
+
+static inline struct store *open_store(void)
+{
+	struct err err = { 0 };
+	struct store *s = store_open(dir, &err);
+
+	assert_string_equal(err.text, "");
+	assert_non_null(s);
+	return s;
+}
+
+static inline struct digest digest_number(uint8_t n)
+{
+	struct digest d;
+
+	memset(d.b, n, sizeof(d.b));
+	return d;
+}
+
+static inline struct store_module module_at(const char *path, uint8_t n)
+{
+	struct store_module m = {
+		.original = digest_number(n), .present = digest_number(n),
+		.seen = { 1, UINT64_MAX, 3, 4, 5 }, .owner = UINT32_MAX, .text_bytes = 100000,
+		.functions = 7, .movable = 6,
+	};
+
+	(void)snprintf(m.path, sizeof(m.path), "%s", path);
+	return m;
+}
+
+static inline bool same_counts(const struct store_profile *p, const struct store_count *c,
+			       uint32_t n)
+{
+	for (uint32_t i = 0; i < n && n == p->ncount; i++)
+		if (p->count[i].block != c[i].block || p->count[i].samples != c[i].samples)
+			return false;
+	return n == p->ncount;
+}
+
+static inline struct attribution two_blocks(int64_t module, struct blockcount count[2],
+				     struct attribute_module *m)
+{
+	count[0] = (struct blockcount){ 3, 10 };
+	count[1] = (struct blockcount){ 9, 4 };
+	static struct edgecounts_edge edge = { 3, 9, 7 };
+	static struct edgecounts_call call = { 9, 4, 3, 5 };
+
+	*m = (struct attribute_module){ .module = (uint64_t)module, .samples = 14, .outside = 6,
+					.ncount = 2, .count = count, .states = 12,
+					.edges = { 1, 1, &edge, &call } };
+	struct attribution a = { .nmodule = 1, .module = m };
+	a.counter[COUNTER_KNOWN] = 14;
+	a.counter[COUNTER_OUTSIDE] = 6;
+	return a;
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+#endif

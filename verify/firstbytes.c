@@ -1,0 +1,193 @@
+/* firstbytes.c - a function whose first bytes code looks at has no image
+ *
+ * An entry jump stands where the first instructions were, and an image is at another address
+ * than its function.  Code that forms the address of a function to read or write memory by it,
+ * to calculate another address, or to ask what lies above and below it, would see that.  So
+ * such a function must be where it was.
+ *
+ * FORMED    by a lea, or a mov of a constant in a program linked to a fixed address.  A
+ *           straight line of code is followed from there, past conditional branches and calls,
+ *           as long as some register holds the address.
+ * LOOKED AT An operand in memory that is addressed by such a register; arithmetic with it;
+ *           a comparison with it whose result is used for more than equal or not; an operand
+ *           in memory at the entry itself.
+ *
+ * What placement.c asks of the ends of the code is found in the same way.
+ *
+ * Code of the large model adds a distance to its own address to find the GOT: an instruction
+ * that forms its own address is left out.  What happens to the address once it is in memory or
+ * with a callee is assumption A5 in verify.c.
+ *
+ * Tested by tests/unit/verify/test_placement.c.
+ */
+#include "binary/decoder.h"
+#include "verify/lookup.h"
+
+enum { LINE = 32 };		/* instructions that are followed; chosen, not measured */
+enum { CALL_WRITES = 0x0fc7 };	/* rax rcx rdx rsi rdi r8..r11 */
+
+struct seen {
+	ZydisDecodedInstruction in;
+	ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
+};
+
+static bool decode(struct bytes code, struct seen *s)
+{
+	return ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder(), code.p, code.n, &s->in, s->o));
+}
+
+static uint16_t bit(ZydisRegister reg)
+{
+	ZydisRegister full = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
+
+	return full >= ZYDIS_REGISTER_RAX && full <= ZYDIS_REGISTER_R15 ?
+	       (uint16_t)(1 << (full - ZYDIS_REGISTER_RAX)) : 0;
+}
+
+/* Registers in operands of the instruction itself that are read (or, written). */
+static uint16_t operands(const struct seen *s, ZydisOperandActions action)
+{
+	uint16_t mask = 0;
+
+	for (int i = 0; i < s->in.operand_count; i++)
+		if (s->o[i].type == ZYDIS_OPERAND_TYPE_REGISTER && (s->o[i].actions & action))
+			mask |= bit(s->o[i].reg.value);
+	return mask;
+}
+
+static bool addresses_by(const struct seen *s, uint16_t held)
+{
+	for (int i = 0; i < s->in.operand_count; i++)
+		if (s->o[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+		    ((bit(s->o[i].mem.base) | bit(s->o[i].mem.index)) & held))
+			return s->in.mnemonic != ZYDIS_MNEMONIC_NOP;
+	return false;
+}
+
+static bool calculates(ZydisMnemonic m)
+{
+	return m == ZYDIS_MNEMONIC_ADD || m == ZYDIS_MNEMONIC_SUB || m == ZYDIS_MNEMONIC_INC ||
+	       m == ZYDIS_MNEMONIC_DEC || m == ZYDIS_MNEMONIC_NEG || m == ZYDIS_MNEMONIC_SHL ||
+	       m == ZYDIS_MNEMONIC_SHR || m == ZYDIS_MNEMONIC_SAR || m == ZYDIS_MNEMONIC_IMUL ||
+	       m == ZYDIS_MNEMONIC_AND;
+}
+
+/* ja, setb, cmovg ...: any condition of a comparison but equal and not equal. */
+static bool orders(const struct seen *s)
+{
+	bool conditional = s->in.meta.category == ZYDIS_CATEGORY_COND_BR ||
+			   s->in.meta.category == ZYDIS_CATEGORY_SETCC ||
+			   s->in.meta.category == ZYDIS_CATEGORY_CMOV;
+
+	return conditional && (s->in.opcode & 0x0e) != 0x04;
+}
+
+/* The code looks at what the address in register `reg` leads to, or where that is. */
+static bool looks(struct bytes code, uint16_t held)
+{
+	struct seen s;
+	bool compared = false;
+
+	for (int i = 0; i < LINE && (held || compared) && decode(code, &s); i++) {
+		uint16_t reads = operands(&s, ZYDIS_OPERAND_ACTION_MASK_READ) & held;
+		uint16_t writes = operands(&s, ZYDIS_OPERAND_ACTION_MASK_WRITE);
+
+		if (addresses_by(&s, held) || (reads && calculates(s.in.mnemonic)) ||
+		    (compared && orders(&s)))
+			return true;
+		if (s.in.mnemonic == ZYDIS_MNEMONIC_CMP)
+			compared = reads;
+		else if (s.in.cpu_flags && s.in.cpu_flags->modified)
+			compared = false;
+		switch (s.in.meta.category) {
+		case ZYDIS_CATEGORY_UNCOND_BR: case ZYDIS_CATEGORY_RET:
+		case ZYDIS_CATEGORY_INTERRUPT:
+			return false;
+		case ZYDIS_CATEGORY_CALL:
+			writes |= CALL_WRITES;
+			break;
+		default:
+			break;
+		}
+		held &= (uint16_t)~writes;
+		if (reads && s.in.mnemonic == ZYDIS_MNEMONIC_MOV)
+			held |= writes;
+		code = (struct bytes){ code.p + s.in.length, code.n - s.in.length };
+	}
+	return false;
+}
+
+/* The instruction at r->addr leaves r->to in a register: which; 0 if it does something else
+ * with it. */
+static uint16_t formed_in(const struct vref *r, const struct seen *s)
+{
+	if (s->in.mnemonic == ZYDIS_MNEMONIC_LEA)
+		return bit(s->o[0].reg.value);
+	if (s->in.mnemonic == ZYDIS_MNEMONIC_MOV && r->kind == REF_OPERAND &&
+	    s->o[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+	    s->o[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+		return bit(s->o[0].reg.value);
+	return 0;
+}
+
+static int check(struct verify *v, const struct vref *r)
+{
+	struct bytes code = verify_orig_code(v, r->addr);
+	struct seen s;
+
+	if (r->fde == NO_FDE || r->to == r->addr || !verify_is_function(v, r->to) ||
+	    !verify_has_entry(v, r->to) || !code.p || !decode(code, &s))
+		return 0;
+	uint16_t reg = formed_in(r, &s);
+	if (!reg || !looks((struct bytes){ code.p + s.in.length, code.n - s.in.length }, reg))
+		return 0;
+	return refuse(v,
+		      "the function at 0x%llx was moved, but the code at 0x%llx looks at it by "
+		      "its address",
+		      ULL(r->to), ULL(r->addr));
+}
+
+/* An operand in memory at an entry. */
+static int check_operand(struct verify *v, const struct vref *r)
+{
+	struct bytes code = verify_orig_code(v, r->addr);
+	struct seen s;
+
+	if (r->kind != REF_OPERAND || !verify_has_entry(v, r->to) || !code.p ||
+	    !decode(code, &s) || s.in.mnemonic == ZYDIS_MNEMONIC_LEA)
+		return 0;
+	for (int i = 0; i < s.in.operand_count; i++)
+		if (s.o[i].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+		    s.o[i].mem.base == ZYDIS_REGISTER_RIP)
+			return refuse(
+				v,
+				"the function at 0x%llx was moved, but the instruction at "
+				"0x%llx reads or writes its first bytes",
+				ULL(r->to), ULL(r->addr));
+	return 0;
+}
+
+/* The end of the code, or of everything, is more than handed on. */
+static bool asks_end(const struct verify *v, const struct vref *r)
+{
+	struct bytes code = verify_orig_code(v, r->addr);
+	struct seen s;
+
+	if (r->kind != REF_LEA || !code.p || !decode(code, &s))
+		return true;
+	return looks((struct bytes){ code.p + s.in.length, code.n - s.in.length },
+		     formed_in(r, &s));
+}
+
+int verify_firstbytes(struct verify *v)
+{
+	for (uint32_t i = 0; i < v->walk.ends.n; i++)
+		v->walk.asks_end |= asks_end(v, &v->walk.ends.v[i]);
+	for (uint32_t i = 0; i < v->refs.formed.n; i++)
+		if (check(v, &v->refs.formed.v[i]) < 0)
+			return -1;
+	for (uint32_t i = 0; i < v->refs.all.n; i++)
+		if (check_operand(v, &v->refs.all.v[i]) < 0)
+			return -1;
+	return 0;
+}

@@ -1,0 +1,246 @@
+/* innerwords.c - no word of data leads inside code that has an image
+ *
+ * Tables of instructions that may fault, of branches that are patched, and of places that
+ * handlers know hold addresses of instructions without relocations.  What such a word leads to,
+ * other than the start of a function, must have no image.
+ *
+ * WORDS     Aligned ones of 32 and 64 bits, read as a distance from where they stand, and in
+ *           programs linked to a fixed address words of 64 bits as they are; in sections that
+ *           are loaded and are neither code nor unwind tables.
+ * TABLES    What reads as a jump table for the code that forms its address (entries.c), or has
+ *           been copied (casetables.c), leads inside of functions as well, and is left out.
+ * CHANCE    Numbers lead to instructions by chance.  In sections of mixed data a word counts
+ *           only if one of its two neighbours leads to code close by; or if both could stand in
+ *           a table with it and one of the next two leads to code.  That a single word there
+ *           is none is assumption A6 in verify.c.
+ *
+ * Tested by tests/unit/verify/test_watchedcode.c.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "verify/lookup.h"
+
+enum { HALF = 4, FULL = 8 };		/* bytes of a word */
+
+struct scan {
+	struct verify *v;
+	const struct section *s;
+	bool mixed;			/* data of all kinds */
+	vaddr lo, hi;			/* of all segments */
+};
+
+static bool begins(const struct section *s, const char *name)
+{
+	return strncmp(s->name, name, strlen(name)) == 0;
+}
+
+static bool is_mixed(const struct section *s)
+{
+	return begins(s, ".rodata") || begins(s, ".data") || begins(s, ".lrodata") ||
+	       begins(s, ".ldata") || begins(s, ".tdata") || begins(s, ".interp") ||
+	       (s->name[0] == '.' && (s->h.sh_flags & SHF_WRITE));
+}
+
+static bool holds_tables(const struct section *s)
+{
+	return s->h.sh_type == SHT_PROGBITS && (s->h.sh_flags & SHF_ALLOC) &&
+	       !(s->h.sh_flags & SHF_EXECINSTR) && strcmp(s->name, ".eh_frame") != 0 &&
+	       strcmp(s->name, ".eh_frame_hdr") != 0 && !begins(s, ".gcc_except_table");
+}
+
+/* An instruction in the middle of a function, which has an image. */
+static bool is_moved(const struct verify *v, vaddr to)
+{
+	uint32_t fde = image_is_exec(&v->orig, to) ? vcfi_find(&v->ocfi, to) : NO_FDE;
+
+	return fde != NO_FDE && verify_is_start(v, to) && !verify_is_function(v, to) &&
+	       blockmap_find_orig(&v->map, to);
+}
+
+enum kind { NONE, OTHER, CODE };
+
+/* What could stand in a table beside an address: a small number, aligned data, code. */
+static enum kind kind_of(const struct scan *s, uint64_t number, vaddr to, vaddr align)
+{
+	enum { SMALL = 4096 };
+
+	if (number < SMALL)
+		return OTHER;
+	if (to < s->lo || to >= s->hi)
+		return NONE;
+	if (!image_is_exec(&s->v->orig, to))
+		return to % align ? NONE : OTHER;
+	return vcfi_find(&s->v->ocfi, to) == NO_FDE || verify_is_start(s->v, to) ? CODE : NONE;
+}
+
+static bool is_within(const struct scan *s, vaddr at, uint64_t n)
+{
+	return at >= s->s->h.sh_addr && at + n <= s->s->h.sh_addr + s->s->h.sh_size;
+}
+
+/* Two equal numbers of 16 bits. */
+static bool are_halves(uint64_t word)
+{
+	return (word & 0xffff) == (word >> 16 & 0xffff) && word;
+}
+
+static enum kind distance_at(const struct scan *s, vaddr at, vaddr *to)
+{
+	enum { NEAR = 16 };
+	struct rd r = rd_of(image_at(&s->v->orig, at, HALF));
+	int64_t distance = rd_s32(&r);
+
+	if (r.bad || (distance < 0 && distance >= -NEAR) || are_halves((uint64_t)distance))
+		return NONE;
+	*to = at + (vaddr)distance;
+	return kind_of(s, (uint64_t)distance, *to, HALF);
+}
+
+static enum kind word_at(const struct scan *s, vaddr at, vaddr *to)
+{
+	struct rd r = rd_of(image_at(&s->v->orig, at, FULL));
+	uint64_t word = rd_u64(&r);
+
+	*to = word;
+	return r.bad ? NONE : kind_of(s, word, word, 1);
+}
+
+/* As the comment at the top says. */
+static bool in_table(const struct scan *s, vaddr at, uint32_t size, vaddr place)
+{
+	enum { CLOSE = 1 << 16 };
+	enum kind (*what)(const struct scan *, vaddr, vaddr *) =
+		size == HALF ? distance_at : word_at;
+	bool code = false, plausible = true;
+
+	for (int i = -2; i <= 2; i++) {
+		vaddr beside = at + (vaddr)(i * (int)size);
+
+		if (i == 0 || !is_within(s, beside, size))
+			continue;
+		vaddr to = 0;
+		enum kind kind = what(s, beside, &to);
+		bool next = i == -1 || i == 1;
+		if (kind == CODE && next && to - place + CLOSE < 2 * CLOSE)
+			return true;
+		plausible &= kind != NONE || !next;
+		code |= kind == CODE;
+	}
+	return code && plausible;
+}
+
+/* A distance of 64 bits beside words that are such, or half ones. */
+static bool in_wide_table(const struct scan *s, vaddr at)
+{
+	for (int i = -1; i <= 1; i += 2) {
+		vaddr beside = at + (vaddr)(i * FULL);
+		struct rd r = rd_of(image_at(&s->v->orig, beside, FULL));
+		uint64_t distance = rd_u64(&r);
+		vaddr to;
+
+		if (is_within(s, beside, FULL) && distance_at(s, beside, &to) == NONE &&
+		    kind_of(s, distance, beside + distance, 1) == NONE)
+			return false;
+	}
+	return true;
+}
+
+static bool is_text(uint64_t word)
+{
+	while (word && (word & 0xff) >= 0x20 && (word & 0xff) < 0x7f)
+		word >>= 8;
+	return word == 0;
+}
+
+/* Its indirect jumps, which may go by such words. */
+static bool jumps(const struct verify *v, const bool *has_jump, vaddr to)
+{
+	return has_jump[verify_group(v, vcfi_find(&v->ocfi, to))];
+}
+
+static int refuse_word(const struct scan *s, vaddr at, vaddr to)
+{
+	return refuse(s->v,
+		      "the code at 0x%llx was moved, but the word at 0x%llx holds its address",
+		      ULL(to), ULL(at));
+}
+
+static int check_word(const struct scan *s, const bool *has_jump, vaddr at)
+{
+	struct verify *v = s->v;
+	struct rd r = rd_of(image_at(&v->orig, at, HALF)), wide;
+	vaddr distance = (vaddr)(int64_t)rd_s32(&r);
+
+	if (is_moved(v, at + distance) &&
+	    (!s->mixed || (!are_halves(distance) && in_table(s, at, HALF, at + distance))))
+		return refuse_word(s, at, at + distance);
+	if (at % FULL || !is_within(s, at, FULL))
+		return 0;
+	wide = rd_of(image_at(&v->orig, at, FULL));
+	uint64_t word = rd_u64(&wide);
+
+	if (is_moved(v, at + word) && (!s->mixed || in_wide_table(s, at)))
+		return refuse_word(s, at, at + word);
+	if (v->orig.eh.e_type == ET_EXEC && is_moved(v, word) && !jumps(v, has_jump, word) &&
+	    (!s->mixed || (!is_text(word) && in_table(s, at, FULL, word))))
+		return refuse_word(s, at, word);
+	return 0;
+}
+
+static int extent_cmp(const void *x, const void *y)
+{
+	const struct vextent *a = x, *b = y;
+
+	return (a->lo > b->lo) - (a->lo < b->lo);
+}
+
+/* The tables that were copied join those that code was seen to use. */
+static void collect_tables(struct verify *v)
+{
+	for (uint32_t i = 0; i < v->map.ntable; i++) {
+		const struct blockmap_table *t = &v->map.table[i];
+		uint64_t size = (uint64_t)blockmap_entry_size(t->kind) * t->nentry;
+
+		vec_push(v->a, &v->walk.extents,
+			 ((struct vextent){ t->orig_addr, t->orig_addr + size }));
+	}
+	if (v->walk.extents.n)
+		qsort(v->walk.extents.v, v->walk.extents.n, sizeof(struct vextent), extent_cmp);
+}
+
+static int check_section(const struct scan *s, const bool *has_jump)
+{
+	const struct verify *v = s->v;
+	vaddr end = s->s->h.sh_addr + s->s->h.sh_size, behind = 0;
+	uint32_t next = 0;
+
+	for (vaddr at = (s->s->h.sh_addr + 3) & ~(vaddr)3; at < end && end - at >= HALF;
+	     at += HALF) {
+		for (; next < v->walk.extents.n && v->walk.extents.v[next].lo <= at; next++)
+			if (v->walk.extents.v[next].hi > behind)
+				behind = v->walk.extents.v[next].hi;
+		if (at >= behind && check_word(s, has_jump, at) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int verify_innerwords(struct verify *v)
+{
+	bool *has_jump = arena_array(v->a, v->ocfi.nfde, sizeof(*has_jump));
+
+	collect_tables(v);
+	for (uint32_t i = 0; i < v->refs.all.n; i++)
+		if (v->refs.all.v[i].kind == REF_JUMP && v->refs.all.v[i].fde != NO_FDE)
+			has_jump[verify_group(v, v->refs.all.v[i].fde)] = true;
+	for (uint32_t i = 0; i < v->orig.nsh; i++) {
+		const struct section *section = &v->orig.sh[i];
+		struct scan s = { .v = v, .s = section, .mixed = is_mixed(section) };
+
+		image_span(&v->orig, &s.lo, &s.hi);
+		if (holds_tables(section) && check_section(&s, has_jump) < 0)
+			return -1;
+	}
+	return 0;
+}
