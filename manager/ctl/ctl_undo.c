@@ -100,7 +100,7 @@ static int take_arguments(struct undo *u, int argc, char **argv)
 	}
 	/* with --all, paths are folders that are searched */
 	if (root && !realpath(root, u->root)) {
-		(void)fprintf(stderr, "morphctl: '%s': %s\n", root, strerror(errno));
+		say_line(stderr, "morphctl: '%s': %s", root, strerror(errno));
 		return -1;
 	}
 	if (strcmp(u->root, "/") == 0)
@@ -269,7 +269,7 @@ static void undo_all(struct undo *u)
 		fail(u, &err);
 	}
 	if (!u->answered)
-		(void)fprintf(stderr, "%u restored\n", u->restored);
+		say_line(stderr, "%u restored", u->restored);
 }
 
 static void undo_ourselves(struct undo *u)

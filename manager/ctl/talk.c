@@ -168,8 +168,8 @@ bool ctl_answers(const struct ctl *ctl, int seconds)
 
 		answers = n > 0 && recv(fd, &first, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 		if (n == 0)
-			(void)fprintf(stderr, "morphctl: morphd has not answered for %d s; "
-				      "going on without it\n", seconds);
+			say_line(stderr, "morphctl: morphd has not answered for %d s; "
+				 "going on without it", seconds);
 	}
 	if (fd >= 0)
 		close(fd);

@@ -98,12 +98,12 @@ void attribute_free(struct attribute *a);	/* NULL is allowed */
  * at all), which stays the caller's. */
 struct statefeed;
 void attribute_states(struct attribute *a, struct statefeed *feed);
-/* Users, ascending, whose crashes are counted for each; those of all others are together.
- * Stays the caller's. */
-void attribute_users(struct attribute *a, const uint32_t *uid, uint32_t n);
 /* Samples read from now on are entered there (NULL: nowhere); stays the caller's. */
 struct userset;
 void attribute_whose(struct attribute *a, struct userset *users);
+/* Users, ascending, whose crashes are counted for each; those of all others are together.
+ * Stays the caller's. */
+void attribute_users(struct attribute *a, const uint32_t *uid, uint32_t n);
 /* Reads the spool file to its end.  May be called for several files before resolving. */
 void attribute_spool(struct attribute *a, struct spool_reader *r);
 /* Resolves what was gathered and empties the collector.  *out must be zeroed before the

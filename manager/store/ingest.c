@@ -30,9 +30,9 @@ struct ingest {
 	struct modules *modules;
 	struct spaces *spaces;
 	struct statefeed *feed;
+	struct userset *users;		/* NULL: whose samples they are is not asked */
 	const uint32_t *user;
 	uint32_t nuser;
-	struct userset *users;		/* NULL: whose samples they are is not asked */
 	double half_life_s, observe_s;
 	uint8_t boot[BOOT_SIZE];
 };
@@ -125,16 +125,16 @@ void ingest_states(struct ingest *g, struct statefeed *feed)
 	g->feed = feed;
 }
 
-void ingest_users(struct ingest *g, const uint32_t *uid, uint32_t n)
-{
-	g->user = uid;
-	g->nuser = n;
-}
-
 void ingest_whose(struct ingest *g, const struct userset_source *source)
 {
 	userset_free(g->users);
 	g->users = source ? userset_new(source) : NULL;
+}
+
+void ingest_users(struct ingest *g, const uint32_t *uid, uint32_t n)
+{
+	g->user = uid;
+	g->nuser = n;
 }
 
 static void begin_boot(struct ingest *g, const uint8_t *boot)
@@ -175,8 +175,8 @@ static int enter(struct ingest *g, struct spool_reader *r, const char *key,
 	spaces_counts(g->spaces, &before);
 	struct attribute *a = attribute_new(g->spaces);
 	attribute_states(a, g->feed);
-	attribute_users(a, g->user, g->nuser);
 	attribute_whose(a, g->users);
+	attribute_users(a, g->user, g->nuser);
 	attribute_spool(a, r);
 	int rc = attribute_resolve(a, &resolver, out, err);
 	attribute_free(a);

@@ -29,11 +29,11 @@ int ingest_spool_file(struct ingest *g, int fd, const char *name, struct attribu
 		      struct err *err);
 /* Files from now on have their states in this feed, which stays the caller's; NULL: in none. */
 void ingest_states(struct ingest *g, struct statefeed *feed);
-/* The users who have an account here, for attribute_users(); stays the caller's. */
-void ingest_users(struct ingest *g, const uint32_t *uid, uint32_t n);
 /* From now on it is kept how many samples of each module are of which user (NULL: not). */
 struct userset_source;
 void ingest_whose(struct ingest *g, const struct userset_source *source);
+/* The users who have an account here, for attribute_users(); stays the caller's. */
+void ingest_users(struct ingest *g, const uint32_t *uid, uint32_t n);
 void ingest_spaces_counts(const struct ingest *g, struct spaces_counts *out);
 
 #endif

@@ -40,16 +40,17 @@ struct work {
 	uint64_t started_ms;
 	uint64_t (*now_ms)(void);	/* CLOCK_MONOTONIC, or a test's */
 	struct lookwait *lookwait;	/* when files that changed are read */
-	bool asked_by_trusted;		/* what is done now: no budget, and it waits for nothing */
+	/* what is done now: it has no budget, and waits for nothing */
+	bool asked_by_trusted;
 	bool reads_at_once;		/* so does what we have done or undo ourselves */
 	bool gives_way;			/* a long read, to trusted requests that wait */
 	uint64_t read_bytes;		/* for digests of modules, so far */
 	/* what went wrong last in the background; "" if nothing */
 	char note[512];
+	bool asks_whose;		/* samples are: work_share.c */
 	/* why another policy than the one in the file is in force; "" if it is not */
 	char policy_trouble[1200];
 	char no_room[160];		/* on the store's disk, and what follows; "" there is */
-	bool asks_whose;		/* samples are: work_share.c */
 	bool registers;			/* asked of the monitor */
 	char registers_why[320];
 };

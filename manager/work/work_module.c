@@ -166,12 +166,6 @@ static int write_profile(struct making *k, struct err *err)
 	return k->profile_fd < 0 ? -1 : 0;
 }
 
-/* A generation, the map of it, and the original to be kept beside it. */
-static uint64_t disk_need(const struct store_module *m)
-{
-	return (m->generation ? 1 : 2) * m->seen.size;
-}
-
 /* A layout tells who reads the file how it is used. */
 static int check_share(const struct making *k, struct err *err)
 {
@@ -183,6 +177,12 @@ static int check_share(const struct making *k, struct err *err)
 				      "'%s': of the %u people whose use the policy wants in a "
 				      "layout (users.share_layouts) there are %u",
 				      k->m.path, k->policy.share_layouts, s.people);
+}
+
+/* A generation, the map of it, and the original to be kept beside it. */
+static uint64_t disk_need(const struct store_module *m)
+{
+	return (m->generation ? 1 : 2) * m->seen.size;
 }
 
 static int prepare(struct making *k, const char *path, struct err *err)
@@ -199,8 +199,8 @@ static int prepare(struct making *k, const char *path, struct err *err)
 		return -1;
 	if (!k->m.id)
 		return err_set(err, ERR_REFUSED, "'%s': no samples of it yet", path);
-	if (!w->asked_by_trusted && work_budget(w, k->m.owner, k->dry_run ? 0 : disk_need(&k->m),
-				       err) < 0)
+	uint64_t bytes = k->dry_run ? 0 : disk_need(&k->m);
+	if (!w->asked_by_trusted && work_budget(w, k->m.owner, bytes, err) < 0)
 		return err_wrap(err, "'%s'", path);
 	if (ask_check(w->ask, path, w->policy->hard_links, err) < 0)
 		return -1;

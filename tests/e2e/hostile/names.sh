@@ -56,7 +56,7 @@ check "all are sampled" all_sampled
 bad=
 for n in "${names[@]}"; do
 	p=$root/bin/$n
-	for c in "reoptimize --dry-run" reoptimize explain report history "policy show" verify restore "annotate" \
+	for c in "reoptimize --dry-run" reoptimize explain report history "policy show" verify restore undo annotate \
 		report-bug; do
 		args=("$p")
 		[ "$c" = annotate ] && args+=($'main\x9b\e')

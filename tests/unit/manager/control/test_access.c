@@ -81,7 +81,6 @@ static int64_t his;
 /* Somebody else's programs, busy and named wherever something can be named. */
 static void others_are_busy(struct daemon *d, uint32_t samples, const char *key)
 {
-	const struct store_cost cost = { .module = his, .cpu_s = samples / 10.0 };
 	struct store *s = d->m.work.store;
 	struct err err;
 
@@ -89,9 +88,12 @@ static void others_are_busy(struct daemon *d, uint32_t samples, const char *key)
 	assert_int_equal(store_use_begin(s, his, "worth it for " SECRET, &err), 0);
 	for (int i = 0; i < 1500; i++)		/* more than are shown */
 		assert_int_equal(store_history_add(s, HIS, "installed", "of " SECRET, &err), 0);
+	const struct store_cost cost = { his, BOB, samples / 10.0, samples };
 	assert_int_equal(store_spent_add(s, &cost, store_now_ns(), &err), 0);
 	(void)snprintf(d->m.work.registers_why, sizeof(d->m.work.registers_why),
 		       "on: " HIS " has %u samples", samples);
+	(void)snprintf(d->m.work.policy_trouble, sizeof(d->m.work.policy_trouble),
+		       "'" HIS "' is no setting");
 	(void)snprintf(d->m.work.note, sizeof(d->m.work.note), "'" HIS "': %u", samples);
 	d->m.ask.roles.num[MSG_ROLES_monitor_pid] = 1;
 	d->m.ask.roles.num[MSG_ROLES_job_pid] = samples > 1000 ? 1 : 0;

@@ -118,7 +118,8 @@ static void older_ones_are_forgotten(void **state)
 	store_close(s);
 	(void)snprintf(path, sizeof(path), "%s/morph.db", dir);
 	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(db, "DROP TABLE space; DROP INDEX spent_uid;"
+	assert_int_equal(sqlite3_exec(db, "DROP TABLE space; DROP TABLE contributor;"
+				      "DROP INDEX spent_uid;"
 				      "ALTER TABLE spent DROP COLUMN uid;"
 				      "ALTER TABLE spent DROP COLUMN bytes;"
 				      "ALTER TABLE crash DROP COLUMN uid;"
