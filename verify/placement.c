@@ -141,6 +141,11 @@ static int check_pointer(struct verify *v, const struct vredirect *r, const bool
 
 	if (!s)
 		return 0;
+	if (v->walk.asks_end)
+		return refuse(v,
+			      "pointers to 0x%llx lead to 0x%llx, but the program asks where its "
+			      "code ends",
+			      ULL(r->from), ULL(r->to));
 	if (r->to % alignment(r->from, s->h.sh_addralign))
 		return refuse(v,
 			      "pointers to 0x%llx lead to 0x%llx, which is aligned to less",
@@ -183,9 +188,6 @@ int verify_placement(struct verify *v)
 		return 0;
 	if (verify_each_holder(v, note_held, NULL) < 0)
 		return -1;
-	if (v->walk.asks_end)
-		return refuse(v, "pointers to functions were changed, but the program asks "
-			      "where its code ends");
 	bool *jumps = arena_array(v->a, v->ocfi.nfde, sizeof(*jumps));
 	for (uint32_t i = 0; i < v->refs.all.n; i++)
 		if (v->refs.all.v[i].kind == REF_JUMP && v->refs.all.v[i].fde != NO_FDE)
