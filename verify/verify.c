@@ -118,6 +118,8 @@ const struct verify_part verify_parts[] = {
 	{ "probenotes", verify_probenotes,
 	  "each static probe point of a moved function has a note for its image" },
 	{ "account", verify_account, "there is no byte in the file that no part answers for" },
+	{ "buildid", verify_buildid,
+	  "the build-id is that of this generation of this original" },
 	{ NULL, NULL, NULL },
 };
 

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "lib/io.h"
+#include "tests/unit/renewed.h"
 #include "tests/verify/harmless.h"
 #include "verify/verify.h"
 
@@ -551,7 +552,8 @@ static void judge(struct target *t, const char *name, struct tally *n)
 	const char *why = "";
 
 	n->tried++;
-	if (verify_generation(t->original, gen, a, &stats, &err) < 0)
+	if (verify_generation(t->original, renewed_copy(t->original, t->pristine, gen, a), a,
+			      &stats, &err) < 0)
 		n->refused++;
 	else if ((why = harmless(t, gen, a)))
 		n->unharmful++;
