@@ -289,6 +289,11 @@ static bool damage_redirected(struct target *t)
 
 static bool damage_relocation(struct target *t) { return damage_section(t, ".rela.dyn"); }
 static bool damage_symbol(struct target *t) { return damage_section(t, ".dynsym"); }
+static bool damage_hash(struct target *t) { return damage_section(t, ".gnu.hash"); }
+static bool damage_build_id(struct target *t)
+{
+	return damage_section(t, ".note.gnu.build-id");
+}
 
 static bool damage_probe(struct target *t) { return damage_section(t, ".note.stapsdt"); }
 
@@ -509,6 +514,8 @@ static const struct kind kinds[] = {
 	{ "relocated pointer", damage_pointer },
 	{ "redirected pointer", damage_redirected },
 	{ "dynamic symbol", damage_symbol },
+	{ "hash of dynamic symbols", damage_hash },
+	{ "build-id", damage_build_id },
 	{ "debugger's symbol", damage_symtab },
 	{ "debugger's name", damage_name },
 	{ "section header", damage_section_header },
