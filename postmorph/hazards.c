@@ -70,25 +70,33 @@ static bool is_loader(const struct image *img)
 	return found;
 }
 
+struct call_counts {		/* [defined]: symbols of what counts calls, of what begins it */
+	bool counts[2], begins[2];
+};
+
 static void see_call_counts(void *ctx, uint32_t index, const struct symbol *s)
 {
-	bool *found = ctx;		/* [defined] */
+	struct call_counts *c = ctx;
 
 	(void)index;
-	if (strcmp(s->name, "__monstartup") == 0 || strcmp(s->name, "monstartup") == 0)
-		found[s->defined] = true;
+	if (strcmp(s->name, "mcount") == 0 || strcmp(s->name, "_mcount") == 0 ||
+	    strcmp(s->name, "__fentry__") == 0)
+		c->counts[s->defined] = true;
+	if (strcmp(s->name, "__monstartup") == 0)
+		c->begins[s->defined] = true;
 }
 
 /* Compiled with -pg: calls are counted by where they come from and where they go, and what is
  * behind the original's text is not counted.  A library that is compiled so has no range of its
- * own. */
+ * own; a program that only begins counting, as gdb can, has no calls to count. */
 static bool is_counted_for_gprof(const struct image *img)
 {
-	bool dynamic[2] = { false }, all[2] = { false };
+	struct call_counts dynamic = { 0 }, all = { 0 };
 
-	symbols_each(img, SHT_DYNSYM, see_call_counts, dynamic);
-	symbols_each(img, SHT_SYMTAB, see_call_counts, all);
-	return dynamic[false] || (img->is_static && img->executable && all[true]);
+	symbols_each(img, SHT_DYNSYM, see_call_counts, &dynamic);
+	symbols_each(img, SHT_SYMTAB, see_call_counts, &all);
+	return (dynamic.counts[false] && dynamic.begins[false]) ||
+	       (img->is_static && img->executable && all.counts[true] && all.begins[true]);
 }
 
 int hazards_check_file(const struct image *img, struct err *err)

@@ -107,7 +107,8 @@ struct rd verify_new_bytes(const struct verify *v, vaddr addr, uint64_t n)
 }
 
 /* [addr, addr + n + more) of the generation are the file bytes at `off`, not writable, and the
- * first n of those are the original's at `from`, but for pointers that lead to images. */
+ * first n of those are the original's at `from`, but for pointers that lead to images and for
+ * the build-id (buildid.c). */
 static bool same_content(const struct verify *v, uint64_t from, vaddr addr, uint64_t off,
 			 uint64_t n, uint64_t more)
 {
@@ -124,6 +125,10 @@ static bool same_content(const struct verify *v, uint64_t from, vaddr addr, uint
 		if (at < n && v->pointers.changes.v[i].n <= n - at)
 			memcpy(want + at, g.p + at, v->pointers.changes.v[i].n);
 	}
+	const struct vbuildid *id = &v->buildid;
+	if (id->n && id->off >= from && id->off - from <= n && id->n <= n - (id->off - from) &&
+	    id->now - off == id->off - from)
+		memcpy(want + (id->off - from), v->gen.file.p + id->now, id->n);
 	return memcmp(want, g.p, n) == 0;
 }
 

@@ -203,5 +203,6 @@ int verify_headers(struct verify *v)
 {
 	if (check_header(v) < 0 || check_code_is_constant(v) < 0 || find_lift(v) < 0)
 		return -1;
+	verify_find_buildid(v);
 	return check_program_headers(v) < 0 ? -1 : check_table_place(v);
 }

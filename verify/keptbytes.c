@@ -2,7 +2,8 @@
  *
  * BYTES      The original's whole file is compared, whether loaded or not, but for the holes
  *            that other parts answer for: header fields, the program header table and what it
- *            has grown over, dynamic entries, entry jumps, and pointers that lead to images.
+ *            has grown over, dynamic entries, entry jumps, pointers that lead to images, and
+ *            the build-id.
  * ONCE       A hole is in one segment at most: nobody meets it at an address by which it was
  *            not looked at.
  * STALE      Where a section has moved, its old bytes may still be.  They are as they were, or
@@ -112,7 +113,7 @@ static int compare_stale(struct verify *v, const struct vchange *c)
 
 int verify_keptbytes(struct verify *v)
 {
-	enum { NHEADERS = 4 };
+	enum { NHEADERS = 4, NBUILDID = 1 };
 	uint64_t at = 0, end = v->orig.file.n;
 
 	if (!bytes_at(v->gen.file, v->file.lift, end).p)
@@ -122,11 +123,13 @@ int verify_keptbytes(struct verify *v)
 	const struct vchange *change = v->pointers.changes.v;
 	uint32_t nchange = v->pointers.changes.n;
 	struct hole *hole = arena_array(v->a, (size_t)v->map.nentry + nchange + NHEADERS +
-					      VERIFY_MAX_DYNAMIC, sizeof(*hole));
+					      NBUILDID + VERIFY_MAX_DYNAMIC, sizeof(*hole));
 	uint32_t n = add_header_holes(v, hole);
 
 	if (add_entry_holes(v, hole, &n) < 0)
 		return -1;
+	if (v->buildid.n && v->buildid.now == v->buildid.off + v->file.lift)
+		hole[n++] = (struct hole){ v->buildid.off, v->buildid.n };
 	for (uint32_t i = 0; i < nchange; i++) {
 		if (compare_stale(v, &change[i]) < 0)
 			return -1;

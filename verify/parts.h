@@ -19,6 +19,7 @@
 #include "lib/arena.h"
 #include "lib/blockmap.h"
 #include "lib/err.h"
+#include "verify/buildid.h"
 #include "verify/callsites.h"
 #include "verify/code.h"
 #include "verify/coderefs.h"
@@ -46,6 +47,7 @@ struct verify {
 
 	/* What the parts have found out, each in the header of the file that fills it. */
 	struct vfile file;		/* headers.h: new segments, growth of file offsets */
+	struct vbuildid buildid;	/* buildid.h: where it is in both files */
 	struct vfront front;		/* front.h: what gave way to program headers */
 	struct vcfi ocfi, gcfi;		/* frames.h: unwind tables of both files */
 	struct vstates *states;		/* frames.c: rule sets of both tables */
@@ -79,7 +81,7 @@ extern const struct verify_helper verify_helpers[];
 
 /* The parts, each in the file of its name, in running order (verify.c has the table).  Each
  * returns 0, or -1 with the refusal in v->err. */
-int verify_headers(struct verify *v);		/* fills file */
+int verify_headers(struct verify *v);		/* fills file, buildid */
 int verify_front(struct verify *v);		/* fills front */
 int verify_keptbytes(struct verify *v);		/* fills pointers.redirects and .changes */
 int verify_frames(struct verify *v);		/* fills ocfi, gcfi, states */
@@ -102,5 +104,6 @@ int verify_symbols(struct verify *v);
 int verify_dynsyms(struct verify *v);
 int verify_probenotes(struct verify *v);
 int verify_account(struct verify *v);
+int verify_buildid(struct verify *v);
 
 #endif

@@ -4,8 +4,9 @@
  *
  *   S1  A section of the original keeps index, name and header.  Exceptions: file offsets grow
  *       with the file (v->file.lift); what gave way to program headers has moved (front.c); the
- *       old unwind tables get other names; the string table of names is a new one; and .symtab
- *       with its strings (symbols.c) and the notes of probes (probenotes.c) may be new ones.
+ *       old unwind tables and the link to a debug file get other names; the string table of
+ *       names is a new one; and .symtab with its strings (symbols.c), the tables of dynamic
+ *       symbols (dynsyms.c) and the notes of probes (probenotes.c) may be new ones.
  *   S2  A new section has a name, kind and place of the list below, each at most once.
  *   S3  The string table of names holds the names one behind the other, and nothing else.
  */
@@ -55,6 +56,8 @@ static const char *new_name(const char *name)
 		return ".morph.old_eh_frame";
 	if (strcmp(name, ".eh_frame_hdr") == 0)
 		return ".morph.old_eh_frame_hdr";
+	if (strcmp(name, ".gnu_debuglink") == 0)
+		return ".morph.old_debuglink";
 	return name;
 }
 
@@ -118,7 +121,7 @@ static int check_old(struct verify *v)
 		const struct section *o = &v->orig.sh[i];
 		bool loaded = is_loaded(o);
 
-		if (strcmp(v->gen.sh[i].name, loaded ? new_name(o->name) : o->name) != 0 &&
+		if (strcmp(v->gen.sh[i].name, new_name(o->name)) != 0 &&
 		    (loaded || i != v->gen.eh.e_shstrndx))
 			return refuse(v, "section %u (%s) is called %s", i, o->name,
 				      v->gen.sh[i].name);

@@ -39,6 +39,8 @@
  *       each table.  Relocations and symbols the Verifier reads itself (holders.c).
  *   S5  lib/blockmap.c: the block map.  Reason: the map is only a claim.  A map that is misread
  *       is another claim, which code.c shows or refuses; the Manager reads it by the same code.
+ *   S6  binary/buildid.c: where a build-id is and what a generation's is.  Reason: nothing that
+ *       runs depends on it.  images.sh compares with what readelf finds.
  *
  * Assumptions about programs, which no part shows:
  *
@@ -137,6 +139,8 @@ const struct verify_part verify_parts[] = {
 	{ "probenotes", verify_probenotes,
 	  "each static probe point of a moved function has a note for its image" },
 	{ "account", verify_account, "there is no byte in the file that no part answers for" },
+	{ "buildid", verify_buildid,
+	  "the build-id is that of this generation of this original" },
 	{ NULL, NULL, NULL },
 };
 

@@ -21,6 +21,7 @@
  */
 #include "editor/emit/elfout.h"
 
+#include "binary/buildid.h"
 #include "binary/mapsection.h"
 #include "lib/err.h"
 
@@ -290,6 +291,8 @@ static const char *old_name(const char *name)
 		return ".morph.old_eh_frame";
 	if (strcmp(name, ".eh_frame_hdr") == 0)
 		return ".morph.old_eh_frame_hdr";
+	if (strcmp(name, ".gnu_debuglink") == 0)	/* that file is the original's */
+		return ".morph.old_debuglink";
 	return name;
 }
 
@@ -371,6 +374,19 @@ static void write_sections(struct write *w, Elf64_Ehdr *eh)
 	wr_free(&h.names);
 }
 
+/* In the note where program headers lead. */
+static void renew_build_id(struct write *w)
+{
+	const struct image *img = w->eo->img;
+	struct buildid b = buildid_find(img);
+
+	if (b.id.n == 0)
+		return;
+	file_off at = elfout_old_phdr(w->eo, *b.ph).p_offset +
+		      (uint64_t)(b.id.p - (img->file.p + b.ph->p_offset));
+	buildid_derive(b.id, w->parts->map, w->out->p + at);
+}
+
 int elfout_write(const struct elfout *eo, const struct elfout_parts *parts, struct wr *out,
 		 struct err *err)
 {
@@ -387,6 +403,7 @@ int elfout_write(const struct elfout *eo, const struct elfout_parts *parts, stru
 	elfout_add_dynsyms(eo, parts, &w.ro, out);
 	write_phdrs(&w);
 	write_sections(&w, &eh);
+	renew_build_id(&w);
 	eh.e_phoff = sizeof(eh);
 	if (parts->entry)
 		eh.e_entry = parts->entry;

@@ -16,6 +16,9 @@ f:	.cfi_startproc
 .ifdef GPROF
 	.text
 	call	__monstartup@plt
+.if GPROF > 1
+	call	mcount@plt
+.endif
 .endif
 .ifdef MAP
 	.section .morph.map, "a"

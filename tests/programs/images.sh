@@ -10,8 +10,19 @@ MIN_MOVED=70			# of few functions some are shorter than an entry jump
 tools=(strip 'strip --strip-debug' objcopy eu-strip
 	'patchelf --set-rpath /nowhere/that/is/long/enough/to/need/room' 'patchelf --add-needed libm.so.6')
 
-notes() {		# FILE: build-id, ABI, properties such as IBT; not where probes are
-	readelf -nW "$1" 2>/dev/null | awk '/notes found in/ { show = !/stapsdt/ } show'
+notes() {		# FILE: ABI, properties such as IBT, that there is a build-id; not where probes are
+	readelf -nW "$1" 2>/dev/null | awk '/notes found in/ { show = !/stapsdt/ } { sub(/Build ID: .*/, "Build ID") } show'
+}
+
+build_id() {		# FILE
+	readelf -nW "$1" 2>/dev/null | sed -n 's/.*Build ID: //p'
+}
+
+# A generation is not taken for its original: the build-id is as long, and another one.
+own_build_id() {	# FILE GENERATION
+	local was is
+	was=$(build_id "$1") is=$(build_id "$2")
+	[ ${#was} = ${#is} ] && { [ -z "$was" ] || [ "$was" != "$is" ]; }
 }
 
 # The build-id's bytes are in the first page of the file: kernels look no further.
@@ -32,6 +43,7 @@ stands_tools() {	# NAME FILE RUN
 	local name=$1 file=$2 run=$3 tool at=$T/tool/${2##*/}
 	mkdir -p "$T/tool"
 	check "$name: the notes are the original's" [ "$(notes "$file")" = "$(notes "$T/generation")" ]
+	check "$name: its build-id is its own" own_build_id "$file" "$T/generation"
 	check "$name: its build-id is in the first page" id_in_first_page "$T/generation"
 	cp "$file" "$at" && "$run" "$T/before" "$at"
 	for tool in true "${tools[@]}"; do

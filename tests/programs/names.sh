@@ -150,6 +150,40 @@ under_gprof() {
 	calls "$at.moved" | cmp - "$T/calls" && ok "gprof: beside a moved library" || not_ok "gprof: beside a moved library"
 }
 
+# What belongs to the original by its build-id or its debuglink is not taken for the generation's: gdb
+# has no lines of it, and perf, which keeps symbols by build-id, finds new text.
+not_the_original() {	# FOLDER
+	local at=$T/$1 id offset from size
+	build "$at" gcc -O2 -g || { skip "build-id" "gcc does not make it"; return; }
+	id=$(readelf -n "$at/names" | sed -n 's/.*Build ID: //p')
+	mkdir -p "$T/debug/.build-id/${id:0:2}"
+	objcopy --only-keep-debug "$at/names" "$T/debug/.build-id/${id:0:2}/${id:2}.debug"
+	cp "$T/debug/.build-id/${id:0:2}/${id:2}.debug" "$at/names.debug"
+	strip "$at/names"
+	move "$at" "$at.moved" 1 >/dev/null
+	cp "$at/names.debug" "$at.moved"
+	command -v gdb >/dev/null || skip "build-id: gdb" "no gdb"
+	for with in "build-id" "debuglink"; do
+		command -v gdb >/dev/null || break
+		if [ $with = debuglink ]; then
+			(cd "$at" && objcopy --add-gnu-debuglink=names.debug names && move_all names ../$1.moved/names 1 >/dev/null)
+			rm -r "$T/debug"
+		fi
+		gdb "${gdb_quiet[@]}" -iex "set debug-file-directory $T/debug" -ex 'info line inner' "$at/names" 2>&1 | grep -q 'Line [0-9]* of' &&
+			ok "$with: gdb finds the original's lines" || not_ok "$with: gdb does not find the original's lines"
+		gdb "${gdb_quiet[@]}" -iex "set debug-file-directory $T/debug" -ex 'info line inner' "$at.moved/names" 2>&1 | grep -q 'Line [0-9]* of' &&
+			not_ok "$with: gdb takes the original's lines for the generation's" || ok "$with: gdb does not take the original's lines"
+	done
+	command -v perf >/dev/null || { skip "build-id: perf" "no perf"; return; }
+	HOME=$T perf --buildid-dir "$T/perf" probe -q -x "$at/names" -D inner >"$T/was" 2>"$T/perf.err" ||
+		{ skip "build-id: perf" "$(head -n 1 "$T/perf.err")"; return; }
+	HOME=$T perf --buildid-dir "$T/perf" probe -q -x "$at.moved/names" -D inner >"$T/is" 2>"$T/perf.err"
+	offset=$(sed 's/.*:0x//' "$T/is")
+	read -r from size < <(readelf -SW "$at.moved/names" | sed 's/^ *\[ *[0-9]*\] //' | awk '$1 == ".morph.text" { print $4, $5 }')
+	[ "$offset" ] && [ $((16#$offset)) -ge $((16#$from)) ] && [ $((16#$offset)) -lt $((16#$from + 16#$size)) ] &&
+		ok "build-id: perf probe finds the function in new text" || not_ok "build-id: perf probe: $(cat "$T/was" "$T/is" "$T/perf.err")"
+}
+
 names_itself pie pie gcc -O2
 links pie "$T/pie"
 names_itself stripped stripped gcc -O2 -s
@@ -166,5 +200,7 @@ by_name symbols plain exact gcc -O2
 by_name "fixed, symbols" plain-fixed exact gcc -O2 -no-pie -fno-pie
 by_name "clang, symbols" plain-clang exact clang -O2
 under_valgrind symbols plain
+exports=-rdynamic
+not_the_original debugged
 under_gprof
 done_testing

@@ -11,6 +11,7 @@
 #include "lib/blockmap.h"
 #include "lib/digest.h"
 #include "tests/unit/asm.h"
+#include "tests/unit/renewed.h"
 #include "verify/verify.h"
 
 struct spoil {
@@ -127,7 +128,10 @@ static inline void spoil_expect(struct spoil *m, const char *why)
 	struct verify_stats stats;
 	struct err err;
 
+	bool fits = renewed_fits(m->orig.file, m->generation.p, m->generation.n);
 	memcpy(m->generation.p + map->h.sh_offset + DIGEST_OFF, d.b, sizeof(d.b));
+	if (fits)
+		renewed_set(wr_bytes(&m->original), m->generation.p, m->generation.n);
 	int rc = verify_generation(wr_bytes(&m->original), wr_bytes(&m->generation), m->a,
 				   &stats, &err);
 	if (!why && rc < 0)

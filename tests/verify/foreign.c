@@ -26,6 +26,7 @@
 
 #include "lib/arena.h"
 #include "lib/io.h"
+#include "tests/unit/renewed.h"
 #include "tests/verify/kinds.h"
 #include "verify/verify.h"
 
@@ -109,6 +110,7 @@ static void judge(struct foreign *t, const char *kind, const char *folder, struc
 	if (t->n == t->pristine.n && memcmp(t->gen, t->pristine.p, t->n) == 0)
 		return;
 	struct arena *a = arena_new();
+	gen = renewed_copy(t->original, t->pristine, gen, a);
 	int rc = verify_generation(t->original, gen, a, &stats, NULL);
 	arena_free(a);
 	all->tried++;

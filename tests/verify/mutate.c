@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "lib/io.h"
+#include "tests/unit/renewed.h"
 #include "tests/verify/mapdamage.h"
 #include "verify/verify.h"
 
@@ -280,6 +281,11 @@ static bool damage_redirected(struct target *t)
 
 static bool damage_relocation(struct target *t) { return damage_section(t, ".rela.dyn"); }
 static bool damage_symbol(struct target *t) { return damage_section(t, ".dynsym"); }
+static bool damage_hash(struct target *t) { return damage_section(t, ".gnu.hash"); }
+static bool damage_build_id(struct target *t)
+{
+	return damage_section(t, ".note.gnu.build-id");
+}
 
 static bool damage_probe(struct target *t) { return damage_section(t, ".note.stapsdt"); }
 
@@ -409,6 +415,8 @@ static const struct kind kinds[] = {
 	{ "relocated pointer", damage_pointer },
 	{ "redirected pointer", damage_redirected },
 	{ "dynamic symbol", damage_symbol },
+	{ "hash of dynamic symbols", damage_hash },
+	{ "build-id", damage_build_id },
 	{ "debugger's symbol", damage_symtab },
 	{ "debugger's name", damage_name },
 	{ "section header", damage_section_header },
@@ -452,7 +460,8 @@ static void judge(struct target *t, const char *name, struct tally *n)
 	const char *why = "";
 
 	n->tried++;
-	if (verify_generation(t->original, gen, a, &stats, &err) < 0)
+	if (verify_generation(t->original, renewed_copy(t->original, t->pristine, gen, a), a,
+			      &stats, &err) < 0)
 		n->refused++;
 	else if ((why = harmless(t, gen, a)))
 		n->unharmful++;

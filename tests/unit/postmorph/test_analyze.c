@@ -406,9 +406,10 @@ static void hazards_are_refused_with_a_reason(void **state)
 	(void)state;
 	asm_analyze("hazard", "-shared -s", a, &p);
 	asm_analyze("hazard", "-shared -s -Wa,--defsym,OCAML=900", a, &p);
+	asm_analyze("hazard", "-shared -s -Wa,--defsym,GPROF=1", a, &p);
 	arena_free(a);
 	refused("-shared -s -Wa,--defsym,GO=1", "Go");
-	refused("-shared -s -Wa,--defsym,GPROF=1", "gprof");
+	refused("-shared -s -Wa,--defsym,GPROF=2", "gprof");
 	refused("-shared -s -Wa,--defsym,MAP=1", "generation");
 	refused("-shared -s -Wa,--defsym,OCAML=1100", "OCaml");
 	refused("-shared -s -Wa,--defsym,TEXTREL=1 -Wl,-z,notext", "relocated");

@@ -155,10 +155,14 @@ static void a_section_that_was_overwritten_has_moved(void **state)
 	assert_true(n >= 5);
 }
 
-/* Where it is missed first: of a note, by its program header; of a symbol, by what its
- * address leads to; of a table that has grown, where it grew. */
+/* Where it is missed first: of a note, by its program header, or as the build-id; of a symbol,
+ * by what its address leads to; of a table that has grown, where it grew. */
 static const char *missed(const Elf64_Shdr *o, const Elf64_Shdr *h, uint64_t at)
 {
+	struct buildid id = buildid_find(&made.gen);
+
+	if (id.id.n && h->sh_offset + at - (uint64_t)(id.id.p - made.gen.file.p) < id.id.n)
+		return "build-id";
 	if (h->sh_type == SHT_NOTE)
 		return "program header";
 	if (h->sh_type == SHT_GNU_HASH || h->sh_type == SHT_HASH)

@@ -13,6 +13,7 @@
 #include "lib/digest.h"
 #include "binary/dwarf.h"
 #include "tests/unit/asm.h"
+#include "tests/unit/renewed.h"
 #include "verify/verify.h"
 
 enum { FREE = 0xf2 };
@@ -70,6 +71,7 @@ static int verify(struct made *m, struct err *err)
 	struct verify_stats proof;
 
 	assert_true(replace(m->g, g.n, &before, &after, sizeof(before)) > 0);
+	renewed_set(o, m->g, g.n);
 	int rc = verify_generation(o, g, m->a, &proof, err);
 	arena_free(m->a);
 	return rc;
