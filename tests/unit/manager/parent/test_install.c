@@ -462,14 +462,27 @@ static void a_swap_goes_on_beside_a_damaged_journal(void **state)
 
 /* --- refusals --- */
 
-static void refused(const char *path, const char *reason)
+static void says(const struct err *err, const char *what, const char *reason)
 {
+	if (!strstr(err->text, reason))
+		fail_msg("%s: '%s' does not say '%s'", what, err->text, reason);
+	assert_int_equal(err->kind, ERR_REFUSED);
+}
+
+/* Whoever asks, and for what: a question, a swap, a restore. */
+static void refused(const struct place *p, const char *path, const char *reason)
+{
+	struct install_request r = request_of(p);
+	struct restore_request back = restore_of(p);
 	struct err err = { 0 };
 
 	assert_int_equal(install_check(path, false, &err), -1);
-	if (!strstr(err.text, reason))
-		fail_msg("'%s' does not say '%s'", err.text, reason);
-	assert_int_equal(err.kind, ERR_REFUSED);
+	says(&err, "check", reason);
+	r.path = back.path = path;
+	assert_int_equal(install_generation(&r, &err), -1);
+	says(&err, "swap", reason);
+	assert_int_equal(install_restore(&back, &err), -1);
+	says(&err, "restore", reason);
 }
 
 static void what_must_not_be_touched_is_refused_with_its_reason(void **state)
@@ -482,36 +495,36 @@ static void what_must_not_be_touched_is_refused_with_its_reason(void **state)
 	assert_int_equal(install_check(p.path, false, &err), 0);
 
 	assert_int_equal(chmod(p.path, 04755), 0);
-	refused(p.path, "set-id");
+	refused(&p, p.path, "set-id");
 	assert_int_equal(chmod(p.path, 02755), 0);
-	refused(p.path, "set-id");
+	refused(&p, p.path, "set-id");
 	assert_int_equal(chmod(p.path, 0755), 0);
 
 	(void)snprintf(other, sizeof(other), "%s/second", p.root);
 	assert_int_equal(link(p.path, other), 0);
-	refused(p.path, "2 hard links");
+	refused(&p, p.path, "2 hard links");
 	assert_int_equal(install_check(p.path, true, &err), 0);
 	assert_int_equal(unlink(other), 0);
 
 	assert_int_equal(symlink(p.path, other), 0);
-	refused(other, "symbolic link");
+	refused(&p, other, "symbolic link");
 	assert_int_equal(unlink(other), 0);
 	assert_int_equal(symlink(p.dir, other), 0);
 	(void)strcat(other, "/prog");
-	refused(other, "symbolic link");
+	refused(&p, other, "symbolic link");
 
 	assert_int_equal(chmod(p.dir, 0757), 0);
-	refused(p.path, "others can write");
+	refused(&p, p.path, "others can write");
 	assert_int_equal(chmod(p.dir, 0755), 0);
 
-	refused(p.dir, "not a regular file");
+	refused(&p, p.dir, "not a regular file");
 	(void)snprintf(other, sizeof(other), "%s/fifo", p.root);
 	assert_int_equal(mkfifo(other, 0600), 0);
-	refused(other, "not a regular file");
+	refused(&p, other, "not a regular file");
 	(void)snprintf(other, sizeof(other), "%s/none", p.dir);
-	refused(other, "no such file");
-	refused("prog", "absolute");
-	refused("/", "not the path of a file");
+	refused(&p, other, "no such file");
+	refused(&p, "prog", "absolute");
+	refused(&p, "/", "not the path of a file");
 	place_free(&p);
 }
 
@@ -527,25 +540,25 @@ static void what_only_root_can_make_is_refused_too(void **state)
 		skip();
 	}
 	assert_int_equal(chown(p.dir, 12345, 0), 0);
-	refused(p.path, "another user");
+	refused(&p, p.path, "another user");
 	assert_int_equal(chown(p.dir, 0, 12345), 0);
 	assert_int_equal(chmod(p.dir, 0775), 0);
-	refused(p.path, "a group can write");
+	refused(&p, p.path, "a group can write");
 	assert_int_equal(chmod(p.dir, 0755), 0);
 
 	assert_int_equal(chown(p.dir, 0, 0), 0);
 	assert_int_equal(chmod(p.dir, 0775), 0);	/* root's group is root */
 	assert_int_equal(install_check(p.path, false, &err), 0);
 	assert_int_equal(chown(p.root, 12345, 0), 0);
-	refused(p.path, "a directory above it belongs to another user");
+	refused(&p, p.path, "a directory above it belongs to another user");
 	assert_int_equal(chown(p.path, 12345, 0), 0);	/* who is the file's owner */
 	assert_int_equal(install_check(p.path, false, &err), 0);
 	assert_int_equal(chown(p.path, 0, 0), 0);
 	assert_int_equal(chown(p.root, 0, 12345), 0);
 	assert_int_equal(chmod(p.root, 0775), 0);
-	refused(p.path, "a group can write a directory above it");
+	refused(&p, p.path, "a group can write a directory above it");
 	assert_int_equal(chmod(p.root, 0757), 0);
-	refused(p.path, "others can write a directory above it");
+	refused(&p, p.path, "others can write a directory above it");
 	assert_int_equal(chmod(p.root, 01777), 0);
 	assert_int_equal(install_check(p.path, false, &err), 0);
 	assert_int_equal(chmod(p.root, 0755), 0);
@@ -555,21 +568,21 @@ static void what_only_root_can_make_is_refused_too(void **state)
 		4, 0, 5, 0, 255, 255, 255, 255, 16, 0, 7, 0, 255, 255, 255, 255,
 		32, 0, 5, 0, 255, 255, 255, 255 };
 	if (setxattr(p.dir, "system.posix_acl_access", list, sizeof(list), 0) == 0) {
-		refused(p.path, "a group can write its directory");
+		refused(&p, p.path, "a group can write its directory");
 		assert_int_equal(removexattr(p.dir, "system.posix_acl_access"), 0);
 	}
 	assert_int_equal(chmod(p.dir, 0755), 0);
 
 	cap_t cap = cap_from_text("cap_net_raw+ep");
 	if (cap_set_file(p.path, cap) == 0) {
-		refused(p.path, "capabilities");
+		refused(&p, p.path, "capabilities");
 		assert_int_equal(removexattr(p.path, "security.capability"), 0);
 	}
 	cap_free(cap);
 
 	int fd = open(p.path, O_RDONLY);
 	if (ioctl(fd, FS_IOC_SETFLAGS, &flags) == 0) {
-		refused(p.path, "immutable");
+		refused(&p, p.path, "immutable");
 		assert_int_equal(ioctl(fd, FS_IOC_SETFLAGS, &none), 0);
 	}
 	close(fd);

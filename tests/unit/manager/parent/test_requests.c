@@ -105,6 +105,18 @@ static void nothing_but_programs_is_opened(void **state)
 	}
 }
 
+static void a_policy_that_is_missing_is_said(void **state)
+{
+	struct fixture *f = *state;
+	struct err err;
+	int nfd;
+
+	f->options.policy = "/nonexistent/morph.yaml";
+	assert_int_equal(request(f, MSG_OPEN_POLICY, "", &err), 0);
+	assert_int_equal(reply(f, &nfd), ERR_SYS);
+	assert_int_equal(nfd, 0);
+}
+
 static void install_wants_a_sealed_file(void **state)
 {
 	struct fixture *f = *state;
@@ -296,6 +308,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_program_is_opened, make, unmake),
 		cmocka_unit_test_setup_teardown(nothing_but_programs_is_opened, make, unmake),
+		cmocka_unit_test_setup_teardown(a_policy_that_is_missing_is_said, make, unmake),
 		cmocka_unit_test_setup_teardown(install_wants_a_sealed_file, make, unmake),
 		cmocka_unit_test_setup_teardown(the_proof_is_about_the_named_content, make,
 						unmake),
