@@ -231,15 +231,17 @@ static void add_ways(struct make *m, uint32_t id, uint32_t node, bool seen)
 	bool falls = b->fall != NO_BLOCK || b->fall_out;
 	bool branches = b->taken != NO_BLOCK || b->taken_out;
 	bool no_image = emit_is_empty(m->prog, m->fn, b);
+	bool ends = last->kind == INSN_TRAP;	/* unless a handler goes on behind it */
 
 	if (falls)
-		add_way(m, id, node, COUNTEDGE_FALL, b->fall, no_image || (!branches && seen));
+		add_way(m, id, node, COUNTEDGE_FALL, b->fall,
+			no_image || (!branches && seen && !ends));
 	if (b->taken != NO_BLOCK || (b->taken_out && falls))
 		add_way(m, id, node, COUNTEDGE_TAKEN, b->taken,
 			!falls || last->kind == INSN_XBEGIN);
 	if (b->table != NO_TABLE)
 		add_table(m, id, node);
-	else if (!falls && b->taken == NO_BLOCK)
+	else if ((!falls || ends) && b->taken == NO_BLOCK)
 		add_way(m, id, node, COUNTEDGE_OUT, NO_BLOCK, true);
 }
 
