@@ -20,7 +20,7 @@ static void shown_as(const char *text, const char *expected)
 static void what_everybody_writes_stays_as_it_is(void **state)
 {
 	static const char *const text[] = { "", "/usr/bin/perl", "größe", "日本語", "🙂",
-					    "a b\xc2\xa0" "c" };
+					    ("a b\xc2\xa0" "c") };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
