@@ -20,6 +20,26 @@ void verify_note_way(struct verify *v, uint32_t fde, vaddr addr, vaddr to)
 		vec_push(v->a, &v->refs.all, ((struct vref){ addr, to, fde, REF_BRANCH }));
 }
 
+/* A constant of 64 bits may be a distance from the GOT, which is what DT_PLTGOT, .got.plt or
+ * .got says; to code that assembler wrote, any of them. */
+static void note_distance(struct verify *v, struct vref ref, uint64_t distance)
+{
+	static const char *const name[] = { ".got.plt", ".got" };
+	uint64_t got;
+
+	if (image_dynamic(&v->orig, DT_PLTGOT, &got)) {
+		ref.to = got + distance;
+		vec_push(v->a, &v->refs.all, ref);
+	}
+	for (int i = 0; i < 2; i++) {
+		const struct section *s = image_section(&v->orig, name[i]);
+
+		ref.to = (s ? s->h.sh_addr : 0) + distance;
+		if (s)
+			vec_push(v->a, &v->refs.all, ref);
+	}
+}
+
 /* Notes what the walk over the original's code meets: v->refs.all. */
 void verify_note_reference(struct verify *v, uint32_t fde, const struct insn *insn,
 			   const uint8_t *code, vaddr addr, vaddr target)
@@ -46,11 +66,9 @@ void verify_note_reference(struct verify *v, uint32_t fde, const struct insn *in
 	} else if (insn->len == MOVABS && (code[0] & 0xf8) == 0x48 &&
 		   (code[1] & 0xf8) == 0xb8) {
 		struct rd r = rd_of((struct bytes){ code + 2, 8 });
-		uint64_t got;
 
-		if (!image_dynamic(&v->orig, DT_PLTGOT, &got))
-			return;
-		ref.to = got + rd_u64(&r);
+		note_distance(v, ref, rd_u64(&r));
+		return;
 	} else {
 		return;
 	}

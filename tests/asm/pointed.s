@@ -64,10 +64,16 @@ begin unmoved
 	mov	$2, %eax
 	ret
 end unmoved
-	.ifdef	PLT			# only then the file says where the GOT is (DT_PLTGOT)
+	.ifdef	PLT			# only then .dynamic says where the GOT is (DT_PLTGOT)
 begin calls
 	jmp	elsewhere@PLT
 end calls
+	.endif
+	.ifdef	GOT			# here a section does
+begin asks_for_it
+	lea	_GLOBAL_OFFSET_TABLE_(%rip), %rax
+	ret
+end asks_for_it
 	.endif
 leaf gotoff				# as a constant that is a distance from the GOT
 begin use_gotoff

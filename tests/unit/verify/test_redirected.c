@@ -276,6 +276,8 @@ static void other_ways_to_name_a_function_are_doubts(void **state)
 	expect(&m, "the instruction at");
 	m = all_of_as("-shared -Wa,--defsym,PLT=1", "gotoff", 0, false);
 	expect(&m, "the instruction at");
+	m = all_of_as("-shared -Wa,--defsym,GOT=1", "gotoff", 0, false);
+	expect(&m, "the instruction at");
 	m = all_of("distant", 0, false);
 	expect(&m, "the distance at");
 	m = all_of("listed", 0, false);
