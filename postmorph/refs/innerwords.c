@@ -231,6 +231,17 @@ static void look_at_distance(const struct text *t, const struct section *s, vadd
 		stay_inside(t, fn);
 }
 
+/* Jumps of fn may go by a word that leads there: it is in the part where fn begins, or in what
+ * is a fragment of it not only by its symbol. */
+static bool may_be_jumped_to(const struct text *t, uint32_t fn, vaddr place)
+{
+	const struct fn *f = &t->prog->fn[fn];
+	uint32_t piece = text_piece(t, place);
+
+	return fn_has_open_jump(f) && (place - f->range[0].addr < f->range[0].size ||
+				       !t->piece[piece].name);
+}
+
 static void look_at_wide(const struct text *t, const struct section *s, vaddr at, uint64_t word)
 {
 	uint32_t fn = inside_of(t, at + word);
@@ -238,7 +249,7 @@ static void look_at_wide(const struct text *t, const struct section *s, vaddr at
 	if (fn != NO_FN && (!is_mixed(s) || distance_in_table(t, s, at)))
 		stay_inside(t, fn);
 	fn = t->prog->img.pie_or_dso ? NO_FN : inside_of(t, word);
-	if (fn != NO_FN && !fn_has_open_jump(&t->prog->fn[fn]) &&
+	if (fn != NO_FN && !may_be_jumped_to(t, fn, word) &&
 	    (!is_mixed(s) || (!is_bytes(word) && is_in_table(t, s, at, 8, word))))
 		stay_inside(t, fn);
 }
