@@ -54,7 +54,7 @@ static uint64_t alignment(vaddr addr, uint64_t section)
 	uint64_t own = addr ? addr & -addr : PAGE;
 	uint64_t max = section > PAGE ? PAGE : section;
 
-	return own < max ? own : max;
+	return max == 0 ? 1 : own < max ? own : max;
 }
 
 /* No image is of code in such a section, or of such a function. */
@@ -130,7 +130,7 @@ static bool has_unmet_code(const struct verify *v, vaddr addr, const bool *jumps
 		live |= verify_is_met(v, fde->addr + off);
 		if (!live && insn.kind != INSN_NOP)
 			return rest.p[0] != 0xcc;
-		live = live && !insn_ends_flow(&insn);
+		live = live && (!insn_ends_flow(&insn) || insn.kind == INSN_TRAP);
 	}
 	return false;
 }
