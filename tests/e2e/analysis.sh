@@ -98,7 +98,7 @@ counted() {		# FIELD FILTER: of its line for the library is what jq says
 	check "the torture run's line has $1: $want" [ "$got" = "$want" ]
 }
 
-export B=${B:-build} EDIT=$edit VERIFY=${B:-build}/morph-verify RESULTS=$T TORTURE_TMP=$T ORDERS="7 p1"
+export B=${B:-build} EDIT=$edit VERIFY=${B:-build}/morph-verify RESULTS=$T TORTURE_TMP=$T ORDERS="7 p3"
 export LIMITED=$B/tests/torture/limited PROFILED=$B/tests/torture/profiled
 TORTURE_CPU=60 TORTURE_MEM=4096 tests/torture/file.sh 1234 "$(stat -c %s "$T/lib.so")" library - 0 1 "$T/lib.so"
 counted answer '"moved"'
