@@ -17,12 +17,14 @@ relocated() {		# FILE
 # Complaints of eu-elflint without the numbers and addresses that differ between two files.  It
 # takes a relocation to change as many bytes as its symbol is long, so a slot of a very large
 # function seems to reach into the text behind the data: that complaint does not count, since
-# all relocations are shown to change what the original's do.  Nor do two about the dynamic symbols
-# that were added: a hash that no name has and a hidden version keep every lookup from them.
+# all relocations are shown to change what the original's do.  Nor do three about the dynamic symbols
+# that were added: a hash that no name has, no place in .hash, and a hidden version keep every
+# lookup from them.
 complaints() {
 	eu-elflint --gnu-ld "$1" 2>&1 | grep -v -e '^No errors$' \
 		-e 'read-only section modified but text relocation flag not set$' \
 		-e "'.gnu.hash': hash value for symbol [0-9]* in chain for bucket [0-9]* wrong$" \
+		-e "symbol [0-9]* referenced in new hash table in .* but not in old hash table in .*'.hash'$" \
 		-e "'.gnu.version': symbol [0-9]*: invalid version index [0-9]*$" |
 		sed -E 's/0x[0-9a-f]+|[0-9]+/N/g' | sort -u
 }
