@@ -88,7 +88,8 @@ void elfout_find_dynsyms(const struct image *img, struct elfout_dynsyms *out)
 		return;
 	d.n = content(img, d.symbols).n / sizeof(Elf64_Sym);
 	uint32_t names = img->sh[d.symbols].h.sh_link;
-	if (d.n == 0 || names >= img->nsh || img->sh[names].h.sh_type != SHT_STRTAB || content(img, d.symbols).n % sizeof(Elf64_Sym) ||
+	if (d.n == 0 || names >= img->nsh || img->sh[names].h.sh_type != SHT_STRTAB ||
+	    content(img, d.symbols).n % sizeof(Elf64_Sym) ||
 	    (d.versions && content(img, d.versions).n != d.n * sizeof(uint16_t)) ||
 	    (d.gnu && !can_grow_gnu(img, &d)) || (d.sysv && !can_grow_sysv(img, &d)))
 		return;
