@@ -11,8 +11,8 @@
  *           been copied (casetables.c), leads inside of functions as well, and is left out.
  * CHANCE    Numbers lead to instructions by chance.  In sections of mixed data a word counts
  *           only if one of its two neighbours leads to code close by; or if both could stand in
- *           a table with it and one of the next two leads to code.  That a single word there
- *           is none is assumption A6 in verify.c.
+ *           a table with it and one of the next two leads there.  That a single word there is
+ *           none is assumption A6 in verify.c.
  *
  * Tested by tests/unit/verify/test_watchedcode.c.
  */
@@ -122,10 +122,11 @@ static bool in_table(const struct scan *s, vaddr at, uint32_t size, vaddr place)
 		vaddr to = 0;
 		enum kind kind = what(s, beside, &to);
 		bool next = i == -1 || i == 1;
-		if (kind == CODE && next && to - place + CLOSE < 2 * CLOSE)
+		bool close = kind == CODE && to - place + CLOSE < 2 * CLOSE;
+		if (next && close)
 			return true;
 		plausible &= kind != NONE || !next;
-		code |= kind == CODE;
+		code |= close;
 	}
 	return code && plausible;
 }

@@ -161,7 +161,7 @@ static int classify_at(const struct text *t, vaddr at, uint32_t size, vaddr *to)
 
 /* Of words in between numbers of any kind some lead to an instruction by chance.  In a table of
  * them another one that leads close by stands beside it; or addresses and small numbers on both
- * sides, and one of code among the next two of each side. */
+ * sides, and one that leads close by among the next two of each side. */
 static bool is_in_table(const struct text *t, const struct section *s, vaddr at, uint32_t size,
 			vaddr place)
 {
@@ -173,11 +173,12 @@ static bool is_in_table(const struct text *t, const struct section *s, vaddr at,
 			continue;
 		vaddr to = 0;
 		int kind = classify_at(t, beside[i], size, &to);
+		bool close = kind == CODE && to - place + CLOSE < 2 * CLOSE;
 
-		if (kind == CODE && i < 2 && to - place + CLOSE < 2 * CLOSE)
+		if (close && i < 2)
 			return true;
 		plausible &= kind >= 0 || i >= 2;
-		code |= kind == CODE;
+		code |= close;
 	}
 	return code && plausible;
 }
