@@ -106,7 +106,7 @@ by_name() {		# NAME FOLDER exact|more COMPILER FLAGS...
 	stops "$at/names" "${places[@]}" >"$T/want"
 	check "$name: gdb stops in the original" [ "$(grep -c -e ' 21 at inner$' -e '^lib_second$' -e 'exited normally' "$T/want")" = 3 ]
 	for seed in 1 2; do
-		move "$at" "$at.moved" "$seed" >/dev/null
+		move "$at" "$at.moved" "$seed"
 		stops "$at.moved/names" "${places[@]}" >"$T/have"
 		if [ $exact = more ]; then	# more stops count as as many
 			awk 'NR == FNR { if ($2 == "at") n[substr($0, index($0, "at"))] = $1; next }
@@ -127,7 +127,7 @@ under_valgrind() {	# NAME FOLDER
 	printf '{\n careless\n Memcheck:Cond\n fun:careless%s\n fun:main%s\n}\n' "$star" "$star" >"$T/suppressions"
 	for seed in original 1 2; do
 		file=$T/$2/names
-		[ "$seed" = original ] || { move "$T/$2" "$T/$2.moved" "$seed" >/dev/null; file=$T/$2.moved/names; }
+		[ "$seed" = original ] || { move "$T/$2" "$T/$2.moved" "$seed"; file=$T/$2.moved/names; }
 		valgrind "$file" leaks >"$T/valgrind" 2>&1
 		grep -A2 'Conditional jump' "$T/valgrind" | sed 's/.*: \([a-z]*\)\(\.cold\)* (.*/\1/' | grep -v Cond | tr '\n' ' ' | grep -qx 'careless main ' &&
 			ok "$1 $seed: valgrind's stack" || { not_ok "$1 $seed: valgrind's stack"; note "$(cat "$T/valgrind")"; }
@@ -160,7 +160,7 @@ not_the_original() {	# FOLDER
 	objcopy --only-keep-debug "$at/names" "$T/debug/.build-id/${id:0:2}/${id:2}.debug"
 	cp "$T/debug/.build-id/${id:0:2}/${id:2}.debug" "$at/names.debug"
 	strip "$at/names"
-	move "$at" "$at.moved" 1 >/dev/null
+	move "$at" "$at.moved" 1
 	cp "$at/names.debug" "$at.moved"
 	command -v gdb >/dev/null || skip "build-id: gdb" "no gdb"
 	for with in "build-id" "debuglink"; do
