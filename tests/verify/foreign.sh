@@ -28,7 +28,7 @@ generations() {		# NAME: files NAME.gen-*
 		"$edit" optimize "$at" --all --shuffle=$seed -o "$at.gen-shuffle$seed" || return 1
 	done
 	"$edit" instrument "$at" -o "$at.counting" --counts "$at.counts" && chmod +x "$at.counting" &&
-		"$at.counting" >/dev/null 2>&1 && "$edit" counts "$at" "$at.counts" -o "$at.profile" &&
+		{ "$at.counting" >/dev/null 2>&1; "$edit" counts "$at" "$at.counts" -o "$at.profile"; } &&
 		"$edit" optimize "$at" --profile "$at.profile" -o "$at.gen-profile"
 }
 
@@ -48,7 +48,7 @@ for name in "${programs[@]}"; do
 	list+=("$T/$name".gen-*)
 done
 [ ${#list[@]} -gt 0 ] || exit 1
-each=$((number / ${#list[@]} + 1))
+each=$((number * 6 / 5 / ${#list[@]} + 1))	# of some kinds there is nothing in some programs
 
 seed=0
 for gen in "${list[@]}"; do
