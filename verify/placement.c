@@ -143,8 +143,8 @@ static int check_pointer(struct verify *v, const struct vredirect *r, const bool
 		return 0;
 	if (v->walk.asks_end)
 		return refuse(v,
-			      "pointers to 0x%llx lead to 0x%llx, but the program asks where its "
-			      "code ends",
+			      "pointers to 0x%llx lead to 0x%llx, but the program asks where "
+			      "its code ends",
 			      ULL(r->from), ULL(r->to));
 	if (r->to % alignment(r->from, s->h.sh_addralign))
 		return refuse(v,
