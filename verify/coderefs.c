@@ -100,20 +100,13 @@ static bool is_round(uint64_t value)
 	       __builtin_popcountll(value) <= 3;
 }
 
-/* Of functions all uses are of interest (firstbytes.c). */
-static bool is_start(const struct verify *v, vaddr addr)
-{
-	uint32_t fde = vcfi_find(&v->ocfi, addr);
-
-	return fde != NO_FDE && v->ocfi.fde[fde].addr == addr;
-}
-
 void verify_note_constants(struct verify *v, uint32_t fde, const uint8_t *code, vaddr addr,
 			   const uint64_t *constant, uint32_t n)
 {
+	/* of functions all uses are of interest (firstbytes.c) */
 	for (uint32_t i = 0; i < n; i++)
 		if (image_is_exec(&v->orig, constant[i]) &&
-		    (is_start(v, constant[i]) ||
+		    (verify_is_function(v, constant[i]) ||
 		     (!is_round(constant[i]) && takes_address(code, constant[i]))))
 			vec_push(v->a, &v->refs.formed,
 				 ((struct vref){ addr, constant[i], fde, REF_OPERAND }));
