@@ -121,9 +121,11 @@ static bool is_round(uint64_t value)
 void verify_note_constants(struct verify *v, uint32_t fde, const uint8_t *code, vaddr addr,
 			   const uint64_t *constant, uint32_t n)
 {
+	/* of functions all uses are of interest (firstbytes.c) */
 	for (uint32_t i = 0; i < n; i++)
-		if (image_is_exec(&v->orig, constant[i]) && !is_round(constant[i]) &&
-		    takes_address(code, constant[i]))
+		if (image_is_exec(&v->orig, constant[i]) &&
+		    (verify_is_function(v, constant[i]) ||
+		     (!is_round(constant[i]) && takes_address(code, constant[i]))))
 			vec_push(v->a, &v->refs.formed,
 				 ((struct vref){ addr, constant[i], fde, REF_OPERAND }));
 }

@@ -130,6 +130,23 @@ static uint16_t formed_in(const struct vref *r, const struct seen *s)
 	return 0;
 }
 
+/* An operand in memory with the address as displacement, or a constant that is added. */
+static bool uses(const struct vref *r, const struct seen *s)
+{
+	bool sum = s->in.mnemonic == ZYDIS_MNEMONIC_ADD || s->in.mnemonic == ZYDIS_MNEMONIC_SUB;
+
+	for (int i = 0; i < s->in.operand_count; i++) {
+		const ZydisDecodedOperand *o = &s->o[i];
+
+		if (o->type == ZYDIS_OPERAND_TYPE_MEMORY &&
+		    (vaddr)o->mem.disp.value == r->to && s->in.mnemonic != ZYDIS_MNEMONIC_NOP)
+			return true;
+		if (sum && o->type == ZYDIS_OPERAND_TYPE_IMMEDIATE && o->imm.value.u == r->to)
+			return true;
+	}
+	return false;
+}
+
 static int check(struct verify *v, const struct vref *r)
 {
 	struct bytes code = verify_orig_code(v, r->addr);
@@ -139,6 +156,11 @@ static int check(struct verify *v, const struct vref *r)
 	    !verify_has_entry(v, r->to) || !code.p || !decode(code, &s))
 		return 0;
 	uint16_t reg = formed_in(r, &s);
+	if (r->kind == REF_OPERAND && uses(r, &s))
+		return refuse(v,
+			      "the function at 0x%llx was moved, but the code at 0x%llx "
+			      "calculates with its address",
+			      ULL(r->to), ULL(r->addr));
 	if (!reg || !looks((struct bytes){ code.p + s.in.length, code.n - s.in.length }, reg))
 		return 0;
 	return refuse(v,

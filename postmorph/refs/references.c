@@ -113,12 +113,21 @@ static enum address_use note_use(struct text *t, vaddr to, vaddr at, uint8_t reg
 	return use;
 }
 
-/* Of constants in these the entry is a value; in others it is where memory is accessed. */
-static bool takes_immediate(uint8_t opcode)
+/* A constant of these is a value that is handed on or compared, or a mask; in others it is
+ * added or subtracted, or memory is accessed by it. */
+static bool only_names(const uint8_t *code)
 {
-	return opcode == 0x68 || opcode == 0x81 || opcode == 0x3d || opcode == 0x05 ||
-	       opcode == 0x2d || opcode == 0xc7 || opcode == 0x69 || opcode == 0x25 ||
-	       opcode == 0x0d || opcode == 0x35 || opcode == 0xa9 || opcode == 0xf7;
+	uint8_t reg = code[1] >> 3 & 7;
+
+	switch (code[0]) {
+	case 0x68: case 0xc7: case 0x3d: case 0x69:		/* push, mov, cmp, imul */
+	case 0x25: case 0x0d: case 0x35: case 0xa9: case 0xf7:	/* and, or, xor, test */
+		return true;
+	case 0x81:						/* add and sub: no */
+		return reg != 0 && reg != 5;
+	default:
+		return false;
+	}
 }
 
 void references_note(struct text *t, const struct fn *user, const struct insn *lea)
@@ -162,7 +171,7 @@ void references_note_constant(struct text *t, const struct insn *insn, const uin
 		(void)note_use(t, value, at, (code[0] & 7) | high, at + insn->len);
 	else if (code[0] == MOV_WIDE && (code[1] & 0xf8) == 0xc0)
 		(void)note_use(t, value, at, (code[1] & 7) | high, at + insn->len);
-	else if (!takes_immediate(code[0]))
+	else if (!only_names(code))
 		watched_note_read(t, value);
 }
 

@@ -33,8 +33,16 @@ __attribute__((noinline, noclone)) unsigned checksum(void)
 {
 	unsigned sum = 0;
 
+#ifdef __OPTIMIZE__	/* some would form the address of the end only: doc/limits.md */
+	const unsigned char *p = (const unsigned char *)(uintptr_t)read_it;
+
+	__asm__ volatile("" : "+r"(p));
+	for (int i = 0; i < 8; i++)
+		sum = sum * 31 + p[i];
+#else			/* and here it would go through memory first */
 	for (int i = 0; i < 8; i++)
 		sum = sum * 31 + ((const unsigned char *)(uintptr_t)read_it)[i];
+#endif
 	return sum;
 }
 
