@@ -199,6 +199,25 @@ static struct value of_bits(uint32_t same, unsigned width)
 	return (struct value){ .kind = UPPER, .bits = same < 16 ? 8 : 16 };
 }
 
+static struct value copy(const struct vtables *vt, const struct effect *e, struct value x)
+{
+	if (is_entry(x))
+		x = lose(vt, x);
+	if (x.kind == BASE)
+		x.through = e->a == e->b ? 0 : e->b + 1;
+	return x;
+}
+
+/* Calculated bit by bit; a mask may leave only bits that are the same in both runs. */
+static struct value combine(struct vtables *vt, const struct effect *e, const struct value *r)
+{
+	struct value x = meet(vt, r[e->a], r[e->b]);
+
+	if (x.kind == UPPER && e->op == FX_LOW_BITS && e->value >> x.bits == 0)
+		x = (struct value){ .kind = SAME };
+	return x;
+}
+
 /* The value that the instruction's op puts into register a; -1 when it misuses one. */
 static int compute(struct vtables *vt, const struct effect *e, struct line line, vaddr addr,
 		   const struct regs *regs, struct value *out)
@@ -209,9 +228,7 @@ static int compute(struct vtables *vt, const struct effect *e, struct line line,
 	*out = (struct value){ .kind = SAME };
 	switch (e->op) {
 	case FX_COPY:
-		*out = is_entry(r[e->b]) ? lose(vt, r[e->b]) : r[e->b];
-		if (out->kind == BASE)
-			out->through = e->a == e->b ? 0 : e->b + 1;
+		*out = copy(vt, e, r[e->b]);
 		return 0;
 	case FX_COPY_LOW:
 		*out = r[e->b].kind == UPPER ? r[e->b] : lose(vt, r[e->b]);
@@ -231,13 +248,11 @@ static int compute(struct vtables *vt, const struct effect *e, struct line line,
 		out->kind = regs->pushed & 1 ? DIRTY : SAME;
 		return 0;
 	case FX_BITS: case FX_LOW_BITS:
-		*out = meet(vt, r[e->a], r[e->b]);
-		if (out->kind == UPPER && e->op == FX_LOW_BITS && e->value >> out->bits == 0)
-			*out = (struct value){ .kind = SAME };
-		return out->kind == DIRTY ? vtables_misuse(vt, addr) : 0;
+		*out = combine(vt, e, r);
+		break;
 	case FX_MIX:
 		*out = meet(vt, r[e->b], r[e->c]);
-		return out->kind == DIRTY ? vtables_misuse(vt, addr) : 0;
+		break;
 	case FX_BASE:
 		if (vtables_find(vt, e->value, BLOCKMAP_TABLE_REL32, &number))
 			*out = (struct value){ .kind = BASE, .table = number, .fresh = true,
