@@ -21,7 +21,7 @@
  *                loop L1;  jmp fall;  L1: jmp taken
  *            where fall may also be what stands behind the jump to taken.
  *
- * Tested by tests/unit/verify/test_verify.c, and by tests/verify/mutate.c with damaged opcodes,
+ * Tested by tests/unit/verify/test_code.c, and by tests/verify/mutate.c with damaged opcodes,
  * operands, targets, conditions and blocks.
  */
 #include <stdlib.h>

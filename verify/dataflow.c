@@ -33,7 +33,8 @@
  *           behind the new table's entries is none (tableentries.c).
  * PADS      Every instruction with a landing pad leads there, as a call leads to what follows.
  *
- * Tested by tests/unit/verify/test_casetables.c, test_accepted.c and test_shift.c.
+ * Tested by tests/unit/verify/test_dataflow.c, test_casetables.c, test_accepted.c and
+ * test_shift.c.
  */
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
  * registers and flags, and the few forms that compilers use on the way to a jump table become
  * an enum effect_op.  An instruction of any other form is FX_NONE and has its masks only.
  *
- * Tested by tests/unit/binary/test_decode.c (effects that are remembered).
+ * Tested by tests/unit/verify/test_effect.c.
  */
 #include "verify/effect.h"
 

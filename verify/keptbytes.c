@@ -9,7 +9,7 @@
  * STALE      Where a section has moved, its old bytes may still be.  They are as they were, or
  *            as they are now at the new place.
  *
- * Tested by tests/unit/verify/test_headers.c and test_front.c.
+ * Tested by tests/unit/verify/test_keptbytes.c, test_headers.c and test_front.c.
  */
 #include <stdlib.h>
 

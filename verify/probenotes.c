@@ -6,7 +6,7 @@
  * image is of the block that the probe's NOP begins, and it begins with that NOP.  No probe is
  * where an entry jump is: a tracer would write into that.
  *
- * Tested by tests/e2e/mutate.sh (damaged and missing notes).
+ * Tested by tests/unit/verify/test_probenotes.c.
  */
 #include "verify/lookup.h"
 

@@ -4,7 +4,7 @@
  * ("claimed").  It finds others when an instruction forms an address at which entries of the
  * function stand.
  *
- * Tested by tests/unit/verify/test_casetables.c and test_shift.c.
+ * Tested by tests/unit/verify/test_casetables.c and test_dataflow.c.
  */
 #include "verify/lookup.h"
 #include "verify/tableentries.h"
