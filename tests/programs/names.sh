@@ -150,6 +150,9 @@ under_gprof() {
 	calls "$at.moved" | cmp - "$T/calls" && ok "gprof: beside a moved library" || not_ok "gprof: beside a moved library"
 }
 
+# perf mounts tracefs where it is not, and leaves it there.
+alone() { if [ "$(id -u)" = 0 ]; then unshare --mount "$@"; else "$@"; fi; }
+
 # What belongs to the original by its build-id or its debuglink is not taken for the generation's: gdb
 # has no lines of it, and perf, which keeps symbols by build-id, finds new text.
 not_the_original() {	# FOLDER
@@ -175,9 +178,9 @@ not_the_original() {	# FOLDER
 			not_ok "$with: gdb takes the original's lines for the generation's" || ok "$with: gdb does not take the original's lines"
 	done
 	command -v perf >/dev/null || { skip "build-id: perf" "no perf"; return; }
-	HOME=$T perf --buildid-dir "$T/perf" probe -q -x "$at/names" -D inner >"$T/was" 2>"$T/perf.err" ||
+	HOME=$T alone perf --buildid-dir "$T/perf" probe -q -x "$at/names" -D inner >"$T/was" 2>"$T/perf.err" ||
 		{ skip "build-id: perf" "$(head -n 1 "$T/perf.err")"; return; }
-	HOME=$T perf --buildid-dir "$T/perf" probe -q -x "$at.moved/names" -D inner >"$T/is" 2>"$T/perf.err"
+	HOME=$T alone perf --buildid-dir "$T/perf" probe -q -x "$at.moved/names" -D inner >"$T/is" 2>"$T/perf.err"
 	offset=$(sed 's/.*:0x//' "$T/is")
 	read -r from size < <(readelf -SW "$at.moved/names" | sed 's/^ *\[ *[0-9]*\] //' | awk '$1 == ".morph.text" { print $4, $5 }')
 	[ "$offset" ] && [ $((16#$offset)) -ge $((16#$from)) ] && [ $((16#$offset)) -lt $((16#$from + 16#$size)) ] &&
