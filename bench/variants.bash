@@ -84,7 +84,7 @@ make_morph() {		# VARIANT PROFILE OUT
 	esac
 	timeout "$LIMIT" "$(variant_tool "$1")" optimize "$(variant_dir original)/$file" --profile "$2" -o "$3" \
 		--stats "${3%/*}.stats" "${only[@]}" &&
-		timeout "$LIMIT" "$B/morph-verify" "$(variant_dir original)/$file" "$3"
+		timeout "$LIMIT" "$(dirname "$(variant_tool "$1")")/morph-verify" "$(variant_dir original)/$file" "$3"
 }
 
 bolt() {		# ARGUMENT...
