@@ -307,12 +307,13 @@ bool tablescan(const struct text *t, struct arena *a, const struct fn *fn, vaddr
 	}
 	if (!own)
 		return false;
+	/* word is now what ended the run; an entry, if the section did */
 	vaddr end = addr + (vaddr)size * targets.n;
 	*out = (struct tablescan){
 		.target = targets.v, .nentry = targets.n,
 		.begins = is_inside(t, fn, targets.v[0]),
-		.closed = targets.n < MAX_RUN && (rd_left(&rd) < size || word == NO_CODE ||
-						  text_object_begins(t, end)),
+		.closed = targets.n < MAX_RUN &&
+			  (word != FOREIGN || text_object_begins(t, end)),
 		.preceded = is_preceded(t, fn, addr, kind),
 	};
 	return true;

@@ -62,6 +62,17 @@ T_doubt:
 	.text
 end in_doubt
 
+	# So is the last word of a section.
+begin in_doubt_at_the_end
+	jmp	*T_doubt_end(,%rdi,8)
+	cases
+	.section .words.absolute, "a"
+	.p2align 3
+T_doubt_end:
+	.quad	10b, 11b, 11b, L_foreign
+	.text
+end in_doubt_at_the_end
+
 	# The comparison tells that the word in doubt is an entry.
 begin compare_tells
 	cmp	$3, %rdi

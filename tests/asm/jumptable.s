@@ -1200,6 +1200,28 @@ begin in_doubt
 	open_table	T_doubt
 end in_doubt
 
+# The word in doubt is the last one of a section.
+begin in_doubt_at_the_end
+	dispatch T_doubt_end
+	cases
+	.section .words.relative, "a"
+	.p2align 2
+T_doubt_end:
+	.long	10b-T_doubt_end, 11b-T_doubt_end, L_foreign-T_doubt_end
+	.text
+end in_doubt_at_the_end
+
+# Nor is there any doubt where the section ends with an entry.
+begin ends_with_its_section
+	dispatch T_section
+	cases
+	.section .words.closed, "a"
+	.p2align 2
+T_section:
+	.long	10b-T_section, 11b-T_section, 12b-T_section, 13b-T_section
+	.text
+end ends_with_its_section
+
 begin signed_compare
 	cmp	$3, %edi
 	jg	19f
