@@ -197,8 +197,9 @@ fuzz:
 	@$(MAKE) --no-print-directory B=build-fuzz CC=clang OPT="-O1 -g" \
 		EXTRA_CFLAGS="-DMORPH_SANITIZED -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=pointer-overflow -fno-sanitize-recover=all" \
 		FUZZ_ENGINE=-fsanitize=fuzzer fuzz-run
-fuzz-run: $(FUZZ) $(MUTANTS)
+fuzz-run: $(FUZZ) $(MUTANTS) $(B)/tests/unit/binary/test_decode_maps
 	$(MUTANTS) -n $(FUZZ_MUTANTS) -j 2
+	DECODE_ROUNDS=$(FUZZ_SECONDS) $(B)/tests/unit/binary/test_decode_maps
 	@for f in $(notdir $(FUZZ)); do \
 		name=$${f#fuzz_}; echo "== $$f, $(FUZZ_SECONDS) s"; \
 		mkdir -p $(B)/corpus/$$name tests/fuzz/corpus/$$name; \

@@ -3,7 +3,9 @@
  * Instructions that cannot be moved without a closer look do not decode here:
  *   - operands relative to eip (prefix 67): their address wraps at 4 GiB;
  *   - branches with an operand size prefix that counts: 66 without REX.W truncates the target
- *     on one vendor's processors and not on the other's.
+ *     on one vendor's processors and not on the other's;
+ *   - addresses of 32 bits by SIB without a base, with REX.B set (or VEX and its like): Zydis 4
+ *     says that r13d is the base, the processor takes the displacement.
  *
  * Tested by tests/unit/binary/test_decode.c.
  */
@@ -52,6 +54,29 @@ static bool has_effective_operand_size_prefix(const ZydisDecodedInstruction *in)
 	return false;
 }
 
+/* The bit that extends the base register's number; VEX and its like have it inverted. */
+static bool extends_base(const ZydisDecodedInstruction *in)
+{
+	switch (in->encoding) {
+	case ZYDIS_INSTRUCTION_ENCODING_VEX:
+		return !in->raw.vex.B;
+	case ZYDIS_INSTRUCTION_ENCODING_EVEX:
+		return !in->raw.evex.B;
+	case ZYDIS_INSTRUCTION_ENCODING_XOP:
+		return !in->raw.xop.B;
+	default:
+		return in->raw.rex.B;
+	}
+}
+
+static bool has_doubtful_base(const ZydisDecodedInstruction *in)
+{
+	enum { SIB_NO_BASE = 5 };
+
+	return in->address_width != 64 && (in->attributes & ZYDIS_ATTRIB_HAS_SIB) &&
+	       in->raw.modrm.mod == 0 && in->raw.sib.base == SIB_NO_BASE && extends_base(in);
+}
+
 /* Finds the position-dependent field; false when it is one that cannot be moved. */
 static bool find_field(const ZydisDecodedInstruction *in, struct insn *out)
 {
@@ -76,10 +101,15 @@ static void add_constant(struct insn_form *out, uint8_t off, bool is_wide, bool 
 	out->constant[out->nconstant++] = (struct insn_constant){ off, is_wide, is_signed };
 }
 
+/* Displacements of 64 bits are whole addresses (movabs); addresses of 32 bits (prefix 67) have
+ * no sign. */
 static void find_constants(const ZydisDecodedInstruction *in, struct insn_form *out)
 {
-	if (in->raw.disp.size == 32 && !(in->raw.modrm.mod == 0 && in->raw.modrm.rm == 5))
-		add_constant(out, in->raw.disp.offset, false, true);
+	uint8_t disp = in->raw.disp.size;
+
+	if (disp == 64 ||
+	    (disp == 32 && !(in->raw.modrm.mod == 0 && in->raw.modrm.rm == 5)))
+		add_constant(out, in->raw.disp.offset, disp == 64, in->address_width == 64);
 	for (int i = 0; i < 2; i++)
 		if (in->raw.imm[i].size >= 32 && !in->raw.imm[i].is_relative)
 			add_constant(out, in->raw.imm[i].offset, in->raw.imm[i].size == 64,
@@ -186,7 +216,7 @@ bool insn_form_read(struct bytes code, struct insn_form *out)
 		return false;
 	struct insn_form form = { .insn = { .len = in.length, .kind = kind_of(&in) },
 				  .has_modrm = in.attributes & ZYDIS_ATTRIB_HAS_MODRM };
-	if (!find_field(&in, &form.insn))
+	if (has_doubtful_base(&in) || !find_field(&in, &form.insn))
 		return false;
 	find_constants(&in, &form);
 	form.insn.constants = form.nconstant > 0;

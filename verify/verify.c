@@ -24,12 +24,14 @@
  *       place, its constants.  Zydis answers, decode_memo.c remembers answers by its own tables
  *       of opcodes.  Reason: test_decode.c compares what is remembered with what Zydis says
  *       for every opcode and ModRM byte of the one-byte and 0F maps after the usual prefixes,
- *       and has a row written by hand for each kind.  What an instruction reads and writes
- *       the Verifier asks Zydis itself (effect.c).
+ *       and has a row written by hand for each kind.  test_decode_maps.c compares it with what
+ *       Zydis says of the operands, in every map and with all prefixes.  What an instruction
+ *       reads and writes the Verifier asks Zydis itself (effect.c).
  *   S2  insn_front_room(), in decode.c too: which instructions may get prefixes that mean
  *       nothing.  Reason: the processor's manuals give the prefix no meaning in 64-bit code
  *       but as a hint of branches, which are not on the list (test_decode.c has some of each
- *       kind).  That the instruction cannot fault, so that no handler knows its length,
+ *       kind; test_decode_maps.c shows for all that Zydis sees the same instruction behind the
+ *       prefixes).  That the instruction cannot fault, so that no handler knows its length,
  *       code.c asks Zydis as well (effect.c).
  *   S3  binary/image.c: headers, segments and sections of ELF files.  Reason: image_parse()
  *       refuses what readers could understand in two ways (its I1 to I5: of two dynamic

@@ -118,6 +118,8 @@ static const struct row {
 	  5,
 	  4,
 	  AT + 9 + 16 },
+	{ "mov 0x401000(,%ebp,1),%cl with REX.B",
+	  { 0x67, 0x41, 0x8a, 0x0c, 0x2d, 0x00, 0x10, 0x40, 0x00 }, 0, 0, 0, 0, 0 },
 	{ "lea 8(%eip),%rdi", { 0x67, 0x48, 0x8d, 0x3d, 8, 0, 0, 0 }, 0, 0, 0, 0, 0 },
 	{ "mov 8(%rbp),%eax: disp8, not rip", { 0x8b, 0x45, 0x08 }, 3, INSN_PLAIN, 0, 0, 0 },
 	{ "mov 0x401000,%eax: absolute",
@@ -171,6 +173,8 @@ static void finds_constants_that_may_be_addresses(void **state)
 	static const uint8_t store[] = { 0x48, 0xc7, 0x04, 0x25, 0x00, 0x20, 0x40, 0x00,
 					 0x00, 0x10, 0x40, 0x00 };
 	static const uint8_t rip[] = { 0x48, 0x8d, 0x3d, 8, 0, 0, 0 };
+	static const uint8_t movabs[] = { 0xa1, 0x00, 0x10, 0x40, 0, 1, 0, 0, 0 };
+	static const uint8_t narrow[] = { 0x67, 0x8b, 0x04, 0x25, 0x00, 0x10, 0x40, 0x80 };
 	uint64_t c[INSN_MAX_CONSTANTS];
 
 	(void)state;
@@ -180,6 +184,10 @@ static void finds_constants_that_may_be_addresses(void **state)
 	assert_int_equal(c[0], 0x402000);
 	assert_int_equal(c[1], 0x401000);
 	assert_int_equal(insn_constants((struct bytes){ rip, sizeof(rip) }, c), 0);
+	assert_int_equal(insn_constants((struct bytes){ movabs, sizeof(movabs) }, c), 1);
+	assert_int_equal(c[0], 0x100401000);
+	assert_int_equal(insn_constants((struct bytes){ narrow, sizeof(narrow) }, c), 1);
+	assert_int_equal(c[0], 0x80401000);
 }
 
 /* Bytes that differ from call to call. */
