@@ -112,7 +112,7 @@ HELPERS   = $(call programs,tests/e2e/*.c) $(call programs,tests/e2e/hostile/*.c
 	    $(call programs,tests/programs/*.c) $(call programs,tests/torture/*.c) $(call programs,tests/mutation/*.c) \
 	    $(call programs,bench/*.c) $(MUTANTS)
 FUZZ_ENGINE ?= tests/fuzz/replay.c
-link_test = $(CC) $(CFLAGS) $(LDFLAGS) -MMD -MP -MT $@ -MF $@.d $(filter %.c %.a,$^) $(1) \
+link_test = $(CC) $(CFLAGS) $(LDFLAGS) -MMD -MP -MT $@ -MF $@.d $< $(filter %.a,$^) $(1) \
 	    $(LIBS_EDIT) $(LIBS_DAEMON) -o $@
 
 $(B)/tests/unit/%: tests/unit/%.c $(ARCHIVES)

@@ -18,7 +18,8 @@
  *            the top verify.c, at the bottom lookup.c, frametable.c and effect.c.
  *
  * WHAT THE VERIFIER SHARES WITH THE EDITOR is code in binary/ and lib/, and assumptions.  An
- * error in one of these could mislead both.  Code:
+ * error in one of these could mislead both.  test_assumptions.c breaks S1 to S6, A2, A3, A7 and
+ * A8 in one of the two, and says what the other does then.  Code:
  *
  *   S1  binary/decode*.c: where an instruction ends, its kind, the field that depends on its
  *       place, its constants.  Zydis answers, decode_memo.c remembers answers by its own tables
