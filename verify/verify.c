@@ -18,8 +18,8 @@
  *            the top verify.c, at the bottom lookup.c, frametable.c and effect.c.
  *
  * WHAT THE VERIFIER SHARES WITH THE EDITOR is code in binary/ and lib/, and assumptions.  An
- * error in one of these could mislead both.  test_assumptions.c breaks S1 to S6, A2, A3, A7 and
- * A8 in one of the two, and says what the other does then.  Code:
+ * error in one of these could mislead both.  The tests named behind each break it in one of the
+ * two, or in a program, and say what becomes of that.  Code:
  *
  *   S1  binary/decode*.c: where an instruction ends, its kind, the field that depends on its
  *       place, its constants.  Zydis answers, decode_memo.c remembers answers by its own tables
@@ -27,54 +27,58 @@
  *       for every opcode and ModRM byte of the one-byte and 0F maps after the usual prefixes,
  *       and has a row written by hand for each kind.  test_decode_maps.c compares it with what
  *       Zydis says of the operands, in every map and with all prefixes.  What an instruction
- *       reads and writes the Verifier asks Zydis itself (effect.c).
+ *       reads and writes the Verifier asks Zydis itself (effect.c).  [test_assumptions.c]
  *   S2  insn_front_room(), in decode.c too: which instructions may get prefixes that mean
  *       nothing.  Reason: the processor's manuals give the prefix no meaning in 64-bit code
  *       but as a hint of branches, which are not on the list (test_decode.c has some of each
  *       kind; test_decode_maps.c shows for all that Zydis sees the same instruction behind the
  *       prefixes).  That the instruction cannot fault, so that no handler knows its length,
- *       code.c asks Zydis as well (effect.c).
+ *       code.c asks Zydis as well (effect.c).  [test_assumptions.c]
  *   S3  binary/image.c: headers, segments and sections of ELF files.  Reason: image_parse()
  *       refuses what readers could understand in two ways (its I1 to I5: of two dynamic
  *       entries with one tag the loader takes the last), and test_image.c damages files.
+ *       [test_assumptions.c]
  *   S4  binary/loadtables.c: sections hold all that the dynamic loader reads by dynamic
  *       entries.  Reason: it refuses a file in which they do not, and test_loadtables.c changes
  *       each table.  Relocations and symbols the Verifier reads itself (holders.c).
+ *       [test_assumptions.c]
  *   S5  lib/blockmap.c: the block map.  Reason: the map is only a claim.  A map that is misread
  *       is another claim, which code.c shows or refuses; the Manager reads it by the same code.
+ *       [test_assumptions.c]
  *   S6  binary/buildid.c: where a build-id is and what a generation's is.  Reason: nothing that
- *       runs depends on it.  images.sh compares with what readelf finds.
+ *       runs depends on it.  images.sh compares with what readelf finds.  [test_assumptions.c]
  *
  * Assumptions about programs, which no part shows:
  *
  *   A1  Unwind tables of the original are true: an FDE covers one function or a fragment of
  *       one, and a row "CFA is rsp + 8" means that the frame of the entry is there (frames.c,
  *       dataflow.c and stalepointers.c tell tail calls from dispatches by it).  Reason: the
- *       program's own unwinder relies on them.
+ *       program's own unwinder relies on them.  [test_unseen.c: right all the same]
  *   A2  Which functions never return: by names (returns.c has a list of its own, which is not
  *       the one of postmorph/ir/noreturn.def: it takes every std::__throw_*) and by the least
  *       fixed point over calls. Reason: the libraries that have these functions say so. code.c
  *       does not rely on it for what an image does: the way after such a call must be right as
  *       well. If a name were wrong, dataflow.c would miss uses of a new table's address behind
  *       the call, or a way past the comparison that bounds its index, and stalepointers.c a
- *       way to original code.
+ *       way to original code.  [test_assumptions.c, test_unseen.c]
  *   A3  What ends the flow: jumps and returns, and hlt and ud0 to ud2 where their FDE has no
  *       more code behind them; int3 and all else goes on, for a handler may
  *       (verify_goes_on()).  A call comes back to the instruction behind it, if at all, or
  *       behind a return of one byte there (code.c leaves such code alone).  Reason: compilers
- *       know no other way, but for -fsplit-stack.
+ *       know no other way, but for -fsplit-stack.  [test_assumptions.c, knows_flow.sh]
  *   A4  Addresses of code in code loaded at any address are formed by `lea ADDRESS(%rip)` of
  *       64 bits, or as a distance of 64 bits from the GOT.  Reason: the psABI's code models
  *       have no other forms.  Any other operand that yields a redirected pointer is refused
  *       (stalepointers.c).  Arithmetic with a pointer that leads to another one is seen where
  *       the pointer was formed (firstbytes.c), and where it leads to stubs to which nothing
  *       else leads (placement.c); once it is in memory or with a callee it is not.
+ *       [test_redirected.c, test_unseen.c]
  *   A5  Programs that ask for properties of pointers to functions do so where they form them
  *       (firstbytes.c: order, arithmetic, the code as data), or by what placement.c shows:
  *       sections with names in C, pages, alignment, what stands in front of the entry, the
  *       ends of the code.  Reason: C and C++ give no meaning to any of these.  Pointers that
  *       are fetched from memory and compared by order, and code that a callee reads, are not
- *       seen.
+ *       seen.  [test_placement.c, test_unseen.c]
  *   A6  Addresses inside functions are known to other code only by the ways that watchedcode.c
  *       and innerwords.c look for: operands of other functions, dynamic symbols, relocated
  *       words, words at a fixed address, distances of words from themselves, restartable
@@ -83,17 +87,21 @@
  *       bits, a distance from elsewhere, and a constant that looks like a mask, a round number
  *       or text are not seen.  Nor are words that lead into a function with indirect jumps,
  *       which may go there, unless they are distances from themselves.
+ *       [test_watchedcode.c, test_unseen.c]
  *   A7  Where the code shows no bound of the index (bounds.c), a jump table has no entry
  *       behind a word that leads to no instruction, nor where its section ends or something
  *       begins that an instruction refers to (tableentries.c).  Reason: compilers lay tables
  *       out without gaps; an index beyond would have had the original jump to what is no code.
+ *       [test_assumptions.c, test_unseen.c]
  *   A8  A jump table's address that a jump by a table has used, and that is left in a register
  *       behind that, is no argument of a callee (one that was not used yet must not differ:
  *       dataflow.c); what is pushed or spilled while it is known to differ is read by rsp only
  *       (dataflow.c, spill.c).  Callees keep the callee-saved registers.  Reason: compilers
  *       form the address for the dispatch alone, and the psABI demands the rest.
+ *       [test_assumptions.c, test_unseen.c]
  *   A9  Code is not written to while it runs.  headers.c refuses segments that are writable and
  *       executable; a program that calls mprotect() on its code is not seen.
+ *       [test_headers.c, test_unseen.c]
  */
 #include "verify/parts.h"
 #include "binary/loadtables.h"
