@@ -2,8 +2,9 @@
  *
  * Instructions that cannot be moved without a closer look do not decode here:
  *   - operands relative to eip (prefix 67): their address wraps at 4 GiB;
- *   - branches with an operand size prefix that counts: 66 without REX.W truncates the target
- *     on one vendor's processors and not on the other's;
+ *   - branches, calls and returns with an operand size prefix that counts: 66 without REX.W
+ *     truncates the target and the return address on one vendor's processors and not on the
+ *     other's;
  *   - addresses of 32 bits by SIB without a base, with REX.B set (or VEX and its like): Zydis 4
  *     says that r13d is the base, the processor takes the displacement.
  *
@@ -81,8 +82,7 @@ static bool has_doubtful_base(const ZydisDecodedInstruction *in)
 static bool find_field(const ZydisDecodedInstruction *in, struct insn *out)
 {
 	if (in->raw.imm[0].is_relative) {
-		if (has_effective_operand_size_prefix(in) ||
-		    (in->raw.imm[0].size != 8 && in->raw.imm[0].size != 32))
+		if (in->raw.imm[0].size != 8 && in->raw.imm[0].size != 32)
 			return false;
 		out->field = in->raw.imm[0].offset;
 		out->field_size = in->raw.imm[0].size / 8 & 0x7f;
@@ -216,7 +216,10 @@ bool insn_form_read(struct bytes code, struct insn_form *out)
 		return false;
 	struct insn_form form = { .insn = { .len = in.length, .kind = kind_of(&in) },
 				  .has_modrm = in.attributes & ZYDIS_ATTRIB_HAS_MODRM };
-	if (has_doubtful_base(&in) || !find_field(&in, &form.insn))
+	bool goes_elsewhere = form.insn.kind != INSN_PLAIN && form.insn.kind != INSN_NOP &&
+			      form.insn.kind != INSN_TRAP;
+	if ((goes_elsewhere && has_effective_operand_size_prefix(&in)) ||
+	    has_doubtful_base(&in) || !find_field(&in, &form.insn))
 		return false;
 	find_constants(&in, &form);
 	form.insn.constants = form.nconstant > 0;

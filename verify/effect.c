@@ -74,7 +74,15 @@ static void add_frame(struct effect *e, const ZydisDecodedOperand *op)
 	e->span = op->size >= 8 && op->size < 8 * 255 ? (uint8_t)(op->size / 8) : 255;
 }
 
-static void add_operand(struct effect *e, const ZydisDecodedOperand *op)
+/* These leave their first operand alone when the other is zero; Zydis says that they write
+ * it. */
+static bool keeps_for_zero(const struct full *f)
+{
+	return f->in.mnemonic == ZYDIS_MNEMONIC_BSF || f->in.mnemonic == ZYDIS_MNEMONIC_BSR;
+}
+
+/* With `stays` what is written may also be left as it is. */
+static void add_operand(struct effect *e, const ZydisDecodedOperand *op, bool stays)
 {
 	if (op->type == ZYDIS_OPERAND_TYPE_MEMORY) {
 		add_frame(e, op);
@@ -89,10 +97,10 @@ static void add_operand(struct effect *e, const ZydisDecodedOperand *op)
 	bool high = !low && ZydisRegisterGetClass(op->reg.value) == ZYDIS_REGCLASS_GPR8;
 	if (op->actions & ZYDIS_OPERAND_ACTION_MASK_READ)
 		*(low ? &e->low_reads : word || high ? &e->word_reads : &e->reads) |= mask;
-	if ((low || word) && (op->actions & ZYDIS_OPERAND_ACTION_WRITE))
+	bool certain = (op->actions & ZYDIS_OPERAND_ACTION_WRITE) && !stays;
+	if ((low || word) && certain)
 		*(low ? &e->low_kills : &e->word_kills) |= mask;
-	if ((op->actions & ZYDIS_OPERAND_ACTION_WRITE) &&
-	    ZydisRegisterGetWidth(ZYDIS_MACHINE_MODE_LONG_64, op->reg.value) >= 32)
+	if (certain && ZydisRegisterGetWidth(ZYDIS_MACHINE_MODE_LONG_64, op->reg.value) >= 32)
 		e->kills |= mask;
 	else if (op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
 		e->clobbers |= mask;
@@ -440,6 +448,23 @@ static bool may_fault(const struct full *f)
 	}
 }
 
+/* Registers of which ah, bh, ch or dh is written: more than their lowest bits, then. */
+static uint16_t high_writes(const struct full *f)
+{
+	uint16_t mask = 0;
+
+	for (int i = 0; i < f->in.operand_count; i++) {
+		const ZydisDecodedOperand *op = &f->op[i];
+
+		if (op->type == ZYDIS_OPERAND_TYPE_REGISTER &&
+		    (op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) &&
+		    ZydisRegisterGetClass(op->reg.value) == ZYDIS_REGCLASS_GPR8 &&
+		    !is_low_byte(op->reg.value))
+			mask |= bit(gpr(op->reg.value));
+	}
+	return mask;
+}
+
 /* Of the instruction that code begins with; false when Zydis does not know its operands. */
 static bool ask(struct bytes code, vaddr addr, const struct insn *insn, vaddr target,
 		struct effect *out)
@@ -456,12 +481,13 @@ static bool ask(struct bytes code, vaddr addr, const struct insn *insn, vaddr ta
 	if (insn->kind == INSN_NOP)
 		return true;
 	for (int i = 0; i < f.in.operand_count; i++) {
-		add_operand(&e, &f.op[i]);
+		add_operand(&e, &f.op[i], keeps_for_zero(&f));
 		/* Not every string instruction is said to move its address registers on. */
 		if (f.in.meta.category == ZYDIS_CATEGORY_STRINGOP &&
 		    f.op[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
 			e.clobbers |= bit(gpr(f.op[i].mem.base));
 	}
+	e.low_kills &= (uint16_t)~high_writes(&f);
 	if (f.in.cpu_flags) {
 		const ZydisAccessedFlags *af = f.in.cpu_flags;
 

@@ -217,7 +217,11 @@ static void add_operand(struct iop *o, const struct full *f, const ZydisDecodedO
 
 	if (op->type == ZYDIS_OPERAND_TYPE_REGISTER && writes) {
 		o->writes |= mask_of(op->reg.value);
-		if (op->size == 32 && (op->actions & ZYDIS_OPERAND_ACTION_WRITE) &&
+		/* bsf and bsr of zero leave it as it is, upper half and all */
+		bool certain = (op->actions & ZYDIS_OPERAND_ACTION_WRITE) &&
+			       f->in.mnemonic != ZYDIS_MNEMONIC_BSF &&
+			       f->in.mnemonic != ZYDIS_MNEMONIC_BSR;
+		if (op->size == 32 && certain &&
 		    low_part(op->reg.value) != PLACE_NONE)
 			o->clears |= mask_of(op->reg.value);
 	} else if (op->type == ZYDIS_OPERAND_TYPE_MEMORY &&

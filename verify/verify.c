@@ -26,8 +26,9 @@
  *       of opcodes.  Reason: test_decode.c compares what is remembered with what Zydis says
  *       for every opcode and ModRM byte of the one-byte and 0F maps after the usual prefixes,
  *       and has a row written by hand for each kind.  test_decode_maps.c compares it with what
- *       Zydis says of the operands, in every map and with all prefixes.  What an instruction
- *       reads and writes the Verifier asks Zydis itself (effect.c).  [test_assumptions.c]
+ *       Zydis says of the operands, in every map and with all prefixes; test_processor.c runs
+ *       what does no harm.  What an instruction reads and writes the Verifier asks Zydis itself
+ *       (effect.c).  [test_assumptions.c]
  *   S2  insn_front_room(), in decode.c too: which instructions may get prefixes that mean
  *       nothing.  Reason: the processor's manuals give the prefix no meaning in 64-bit code
  *       but as a hint of branches, which are not on the list (test_decode.c has some of each

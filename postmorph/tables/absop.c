@@ -27,7 +27,16 @@ static bool is_high_byte(ZydisRegister reg)
 	return reg >= ZYDIS_REGISTER_AH && reg <= ZYDIS_REGISTER_BH;
 }
 
-static void add_register(struct op *op, const ZydisDecodedOperand *o)
+/* bsf and bsr of zero leave their first operand alone, although the tables say that they write
+ * it. */
+static bool may_stay(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *o)
+{
+	return (o->actions & ZYDIS_OPERAND_ACTION_CONDWRITE) ||
+	       in->mnemonic == ZYDIS_MNEMONIC_BSF || in->mnemonic == ZYDIS_MNEMONIC_BSR;
+}
+
+static void add_register(struct op *op, const ZydisDecodedInstruction *in,
+			 const ZydisDecodedOperand *o)
 {
 	uint8_t n = number_of(o->reg.value);
 	uint16_t bit, width = ZydisRegisterGetWidth(ZYDIS_MACHINE_MODE_LONG_64, o->reg.value);
@@ -45,11 +54,12 @@ static void add_register(struct op *op, const ZydisDecodedOperand *o)
 	}
 	if (!(o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))
 		return;
-	if (width >= 32) {
+	if (may_stay(in, o)) {
 		op->writes |= bit;
-		if (o->actions & ZYDIS_OPERAND_ACTION_CONDWRITE)
-			op->reads |= bit;	/* it may keep its old value */
-		else if (width == 32)
+		op->reads |= bit;		/* it may keep its old value */
+	} else if (width >= 32) {
+		op->writes |= bit;
+		if (width == 32)
 			op->writes32 |= bit;
 	} else {
 		op->partial |= bit;
@@ -356,7 +366,7 @@ static bool ask(struct bytes code, vaddr addr, struct op *out)
 	}
 	for (int i = 0; i < in.operand_count; i++) {
 		if (o[i].type == ZYDIS_OPERAND_TYPE_REGISTER)
-			add_register(&op, &o[i]);
+			add_register(&op, &in, &o[i]);
 		else if (is_mem(&o[i]))
 			add_memory(&op, &in, &o[i], addr);
 	}

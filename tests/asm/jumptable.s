@@ -1200,6 +1200,37 @@ begin in_doubt
 	open_table	T_doubt
 end in_doubt
 
+# bsf of zero leaves the address where it is.
+begin address_kept_by_bsf
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	T_bsf(%rip), %rdx
+	movslq	(%rdx,%rdi,4), %rax
+	add	%rdx, %rax
+	bsf	%rsi, %rdx
+	mov	%rdx, (%rcx)
+	jmp	*%rax
+	cases
+	table	T_bsf
+end address_kept_by_bsf
+
+# And a conditional move of a word may.
+begin address_kept_by_cmov
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	T_cmovw(%rip), %rdx
+	movslq	(%rdx,%rdi,4), %rax
+	add	%rdx, %rax
+	test	%esi, %esi
+	cmovew	%si, %dx
+	mov	%dx, (%rcx)
+	jmp	*%rax
+	cases
+	table	T_cmovw
+end address_kept_by_cmov
+
 # The word in doubt is the last one of a section.
 begin in_doubt_at_the_end
 	dispatch T_doubt_end

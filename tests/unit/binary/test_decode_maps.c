@@ -128,8 +128,10 @@ static bool has_wrong_base(const struct full *f)
 /* decode.c refuses it: no field can be given another value without a closer look. */
 static bool is_refused(const struct full *f, uint8_t kind)
 {
-	if (relative_operand(f))
-		return (f->in.attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE) && !f->in.raw.rex.W;
+	bool sized = (f->in.attributes & ZYDIS_ATTRIB_HAS_OPERANDSIZE) && !f->in.raw.rex.W;
+
+	if (kind != INSN_PLAIN && kind != INSN_NOP && kind != INSN_TRAP && sized)
+		return true;
 	return has_wrong_base(f) || (kind != INSN_NOP && memory_at(f, ZYDIS_REGISTER_EIP));
 }
 

@@ -60,6 +60,9 @@ static void registers_are_read_and_overwritten(void **state)
 		  SP, AX, 0, 0, 0,
 		  0, 0 },
 		{ "bsf %rax,%rcx", CODE(0x48, 0x0f, 0xbc, 0xc8), AX, 0, CX, 0, 0, 0, 0 },
+		{ "bsr %ax,%cx", CODE(0x66, 0x0f, 0xbd, 0xc8), 0, 0, CX, 0, AX, 0, 0 },
+		{ "xchg %ah,%al", CODE(0x86, 0xe0), 0, 0, AX, AX, AX, 0, 0 },
+		{ "cmovew %ax,%cx", CODE(0x66, 0x0f, 0x44, 0xc8), 0, 0, CX, 0, AX, 0, 0 },
 		{ "cpuid", CODE(0x0f, 0xa2), AX | CX, AX | BX | CX | DX, 0, 0, 0, 0, 0 },
 		{ "repe cmpsb", CODE(0xf3, 0xa6), CX | SI | DI, 0, CX | SI | DI, 0, 0, 0, 0 },
 		{ "nop", CODE(0x90), 0, 0, 0, 0, 0, 0, 0 },
@@ -76,6 +79,8 @@ static void registers_are_read_and_overwritten(void **state)
 		/* What may be left as it was counts as both. */
 		expect(name, "writes", e.kills | e.clobbers, row[i].kills | row[i].clobbers);
 		expect(name, "more kills", e.kills & ~row[i].kills & ~row[i].clobbers, 0);
+		if (!row[i].kills)
+			expect(name, "kills", e.kills, 0);
 		expect(name, "missing kills", row[i].kills & ~e.kills & ~e.clobbers, 0);
 		expect(name, "low_kills", e.low_kills, row[i].low_kills);
 		expect(name, "word_kills", e.word_kills, row[i].word_kills);

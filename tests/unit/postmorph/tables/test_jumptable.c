@@ -116,6 +116,8 @@ static const struct expected {
 	{ .fn = "bound_beyond_the_table", .unproven = 1 },
 	{ .fn = "address_stored", .ntable = 1, .bound = 4, .nentry = 4, .jumps = 1 },
 	{ .fn = "address_stored_odd_base", .ntable = 1, .bound = 4, .nentry = 4, .jumps = 1 },
+	{ .fn = "address_kept_by_bsf", .ntable = 1, .bound = 4, .nentry = 4, .jumps = 1 },
+	{ .fn = "address_kept_by_cmov", .ntable = 1, .bound = 4, .nentry = 4, .jumps = 1 },
 	{ .fn = "address_left_over", .ntable = 1, .bound = 4, .nentry = 4, .jumps = 1 },
 	{ .fn = "address_stored_scaled", .ntable = 1, .bound = 4, .nentry = 4, .jumps = 1 },
 	{ .fn = "address_stored_two_loads", .ntable = 1, .bound = 4, .nentry = 4, .jumps = 2 },
@@ -179,6 +181,7 @@ static bool stays(const char *fn)
 		"address_stored_two_loads", "live_at_an_unknown_jump", "live_when_leaving",
 		"leaves_for_a_trap", "leaves_and_uses", "leaves_and_returns_it",
 		"address_used_beyond_the_bound", "passed_to_a_callee",
+		"address_kept_by_bsf", "address_kept_by_cmov",
 	};
 
 	for (uint32_t i = 0; i < sizeof(name) / sizeof(name[0]); i++)
