@@ -236,9 +236,9 @@ static bool stub_noreturn(struct search *c, vaddr target)
 	struct known_stub *k = &c->stub[target / 16 % KNOWN_STUBS];
 
 	if (k->target != target) {
-		const char *name = plt_stub_name(&c->text->plt, &c->text->prog->img, target);
+		vaddr slot = plt_stub_slot(&c->text->prog->img, target);
 
-		*k = (struct known_stub){ target, name && plt_noreturn(name) };
+		*k = (struct known_stub){ target, plt_noreturn(&c->text->plt, slot) };
 	}
 	return k->noreturn;
 }
@@ -259,12 +259,9 @@ static void queue_callers_of_libraries(struct search *c)
 				c->called[i]);
 	for (uint32_t i = 0; i < t->jumps.n; i++)
 		queue_caller_of(c, t->jumps.v[i].piece, t->jumps.v[i].target, c->jumped_to[i]);
-	for (uint32_t i = 0; i < t->slot_calls.n; i++) {
-		const char *name = plt_name(&t->plt, t->slot_calls.v[i].target);
-
-		if (name && plt_noreturn(name))
+	for (uint32_t i = 0; i < t->slot_calls.n; i++)
+		if (plt_noreturn(&t->plt, t->slot_calls.v[i].target))
 			queue(c, t->piece[t->slot_calls.v[i].piece].fn);
-	}
 }
 
 static void queue_without_way_out(struct search *c)

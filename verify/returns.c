@@ -18,6 +18,7 @@
  */
 #include <stdlib.h>
 
+#include "binary/needed.h"
 #include "verify/effect.h"
 #include "verify/lookup.h"
 
@@ -40,19 +41,25 @@ struct returns {
 	VEC(vaddr) todo;
 };
 
-static bool never_returns_by_name(const char *name)
+static bool never_returns_by_name(const struct image *img, const char *name,
+				  uint32_t symbol)
 {
 	static const char *const names[] = {
 		"exit", "_exit", "_Exit", "quick_exit", "abort", "__assert_fail", "__assert",
 		"__stack_chk_fail", "__fortify_fail", "__chk_fail", "longjmp", "_longjmp",
-		"siglongjmp", "__longjmp_chk", "err", "errx", "verr", "verrx", "pthread_exit",
+		"siglongjmp", "__longjmp_chk", "pthread_exit",
 		"__libc_fatal", "__libc_start_main", "thrd_exit", "__assert_perror_fail",
 		"_Unwind_Resume", "__cxa_throw", "__cxa_rethrow", "__cxa_bad_cast",
 		"__cxa_bad_typeid", "__cxa_throw_bad_array_new_length", "__cxa_call_unexpected",
 		"__cxa_pure_virtual", "__cxa_deleted_virtual", "__cxa_call_terminate",
 		"_ZSt9terminatev",
 		"g_assertion_message", "g_assertion_message_expr", "g_abort",
-		"log_assert_failed", "log_assert_failed_unreachable",
+	};
+	/* Others may have functions of these names that return. */
+	static const struct { const char *name, *version; } versioned[] = {
+		{ "err", "GLIBC_" }, { "errx", "GLIBC_" }, { "verr", "GLIBC_" },
+		{ "verrx", "GLIBC_" }, { "log_assert_failed", "SD_" },
+		{ "log_assert_failed_unreachable", "SD_" },
 	};
 
 	/* std::__throw_bad_cast() and its kin: _ZSt, length, name */
@@ -61,6 +68,10 @@ static bool never_returns_by_name(const char *name)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(names[i], name) == 0)
 			return true;
+	for (size_t i = 0; i < sizeof(versioned) / sizeof(versioned[0]); i++)
+		if (strcmp(versioned[i].name, name) == 0)
+			return strncmp(needed_version(img, symbol), versioned[i].version,
+				       strlen(versioned[i].version)) == 0;
 	return false;
 }
 
@@ -105,7 +116,8 @@ static void collect_slots(struct verify *v, int64_t table, int64_t table_size)
 		struct rd n = rd_of(image_rest(&v->orig, strtab + rd_u32(&s)));
 		const char *name = named && ELF64_R_SYM(info) && !s.bad ? rd_str(&n) : NULL;
 
-		slot.dead = name && never_returns_by_name(name);
+		slot.dead = name && never_returns_by_name(&v->orig, name,
+							  (uint32_t)ELF64_R_SYM(info));
 		vec_push(v->a, &v->calls.slots, slot);
 	}
 }

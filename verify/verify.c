@@ -41,7 +41,8 @@
  *       [test_assumptions.c]
  *   S4  binary/loadtables.c: sections hold all that the dynamic loader reads by dynamic
  *       entries.  Reason: it refuses a file in which they do not, and test_loadtables.c changes
- *       each table.  Relocations and symbols the Verifier reads itself (holders.c).
+ *       each table.  Relocations and symbols the Verifier reads itself (holders.c), but for
+ *       the version with which a symbol is looked for (needed.c; test_needed.c).
  *       [test_assumptions.c]
  *   S5  lib/blockmap.c: the block map.  Reason: the map is only a claim.  A map that is misread
  *       is another claim, which code.c shows or refuses; the Manager reads it by the same code.
@@ -57,11 +58,12 @@
  *       program's own unwinder relies on them.  [test_unseen.c: right all the same]
  *   A2  Which functions never return: by names (returns.c has a list of its own, which is not
  *       the one of postmorph/ir/noreturn.def: it takes every std::__throw_*) and by the least
- *       fixed point over calls. Reason: the libraries that have these functions say so. code.c
- *       does not rely on it for what an image does: the way after such a call must be right as
- *       well. If a name were wrong, dataflow.c would miss uses of a new table's address behind
- *       the call, or a way past the comparison that bounds its index, and stalepointers.c a
- *       way to original code.  [test_assumptions.c, test_unseen.c]
+ *       fixed point over calls.  Reason: the libraries that have these functions say so; names
+ *       that others might use count with the version of those libraries only (needed.c).
+ *       code.c does not rely on it for what an image does: the way after such a call must be
+ *       right as well.  If a name were wrong, dataflow.c would miss uses of a new table's
+ *       address behind the call, or a way past the comparison that bounds its index, and
+ *       stalepointers.c a way to original code.  [test_assumptions.c, test_unseen.c]
  *   A3  What ends the flow: jumps and returns, and hlt and ud0 to ud2 where their FDE has no
  *       more code behind them; int3 and all else goes on, for a handler may
  *       (verify_goes_on()).  A call comes back to the instruction behind it, if at all, or

@@ -14,22 +14,29 @@
 #include "lib/search.h"
 #include "binary/decode.h"
 #include "binary/dynamic.h"
+#include "binary/needed.h"
 
-static const char *const noreturn[] = {
-#define NORETURN(name) #name,
+static const struct {
+	const char *name, *version;
+} noreturn[] = {
+#define NORETURN(name) { #name, "" },
+#define NORETURN_OF(name, version) { #name, version },
 #include "postmorph/ir/noreturn.def"
 #undef NORETURN
+#undef NORETURN_OF
 };
 
-bool plt_noreturn(const char *name)
+static bool never_returns(const struct image *img, const char *name, uint32_t symbol)
 {
 	for (size_t i = 0; i < sizeof(noreturn) / sizeof(noreturn[0]); i++)
-		if (strcmp(name, noreturn[i]) == 0)
-			return true;
+		if (strcmp(name, noreturn[i].name) == 0)
+			return strncmp(needed_version(img, symbol), noreturn[i].version,
+				       strlen(noreturn[i].version)) == 0;
 	return false;
 }
 
 struct reading {
+	const struct image *img;
 	struct arena *arena;
 	const char **name;		/* [nname] of .dynsym */
 	uint32_t nname, cap;
@@ -55,7 +62,9 @@ static void take_slot(void *ctx, const struct reloc *rel)
 	if ((rel->type == R_X86_64_JUMP_SLOT || rel->type == R_X86_64_GLOB_DAT) &&
 	    rel->sym < r->nname)
 		vec_push(r->arena, &r->slots,
-			 ((struct plt_slot){ rel->place, r->name[rel->sym] }));
+			 ((struct plt_slot){ rel->place, r->name[rel->sym],
+					     never_returns(r->img, r->name[rel->sym],
+							   rel->sym) }));
 }
 
 static int by_slot(const void *x, const void *y)
@@ -67,7 +76,7 @@ static int by_slot(const void *x, const void *y)
 
 int plt_read(const struct image *img, struct arena *a, struct plt *out, struct err *err)
 {
-	struct reading r = { .arena = a };
+	struct reading r = { .img = img, .arena = a };
 
 	symbols_each(img, SHT_DYNSYM, take_name, &r);
 	if (relocs_each(img, take_slot, &r, err) < 0)
@@ -87,11 +96,25 @@ const struct plt *plt_copy(const struct plt *plt, struct arena *a)
 	return out;
 }
 
-const char *plt_name(const struct plt *plt, vaddr slot)
+static const struct plt_slot *find(const struct plt *plt, vaddr slot)
 {
 	uint32_t k = search_first(i, 0, plt->n, plt->v[i].slot < slot);
 
-	return k < plt->n && plt->v[k].slot == slot ? plt->v[k].name : NULL;
+	return k < plt->n && plt->v[k].slot == slot ? &plt->v[k] : NULL;
+}
+
+const char *plt_name(const struct plt *plt, vaddr slot)
+{
+	const struct plt_slot *s = find(plt, slot);
+
+	return s ? s->name : NULL;
+}
+
+bool plt_noreturn(const struct plt *plt, vaddr slot)
+{
+	const struct plt_slot *s = find(plt, slot);
+
+	return s && s->noreturn;
 }
 
 /* Behind the endbr64 at addr, if there is one. */

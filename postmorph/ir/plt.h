@@ -10,6 +10,7 @@ struct arena;
 struct plt_slot {
 	vaddr slot;		/* word that the loader fills */
 	const char *name;	/* of the symbol */
+	bool noreturn;		/* a library function that is known never to return */
 };
 
 struct plt {
@@ -31,7 +32,7 @@ const char *plt_stub_name(const struct plt *plt, const struct image *img, vaddr 
  * slot holds, whoever fills it and when.  Nothing but an endbr64 and a bnd prefix may be
  * there besides. */
 vaddr plt_plain_slot(const struct plt *plt, const struct image *img, vaddr addr);
-/* True when a C library function of that name never returns. */
-bool plt_noreturn(const char *name);
+/* What the loader puts into `slot` never returns (noreturn.def). */
+bool plt_noreturn(const struct plt *plt, vaddr slot);
 
 #endif

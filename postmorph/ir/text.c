@@ -97,8 +97,7 @@ bool text_target_noreturn(const struct text *t, vaddr target)
 
 	if (fn != NO_FN && prog->fn[fn].skip != SKIP_PLT)
 		return prog->fn[fn].entry == target && t->noreturn[fn];
-	const char *name = plt_stub_name(&t->plt, &prog->img, target);
-	return name && plt_noreturn(name);
+	return plt_noreturn(&t->plt, plt_stub_slot(&prog->img, target));
 }
 
 bool text_call_noreturn(const struct text *t, const struct insn *insn)
@@ -107,10 +106,6 @@ bool text_call_noreturn(const struct text *t, const struct insn *insn)
 
 	if (insn->kind == INSN_CALL)
 		return text_target_noreturn(t, target_of(prog, insn));
-	if (insn->kind == INSN_ICALL && insn->field) {
-		const char *name = plt_name(&t->plt, target_of(prog, insn));
-
-		return name && plt_noreturn(name);
-	}
-	return false;
+	return insn->kind == INSN_ICALL && insn->field &&
+	       plt_noreturn(&t->plt, target_of(prog, insn));
 }

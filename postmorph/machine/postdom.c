@@ -111,10 +111,8 @@ static bool moves_stack(const struct act *act, int64_t *by)
 /* It goes on behind the call. */
 static bool comes_back(const struct postdoms *p, const struct act *act)
 {
-	const char *name =
-		act->kind == ACT_CALL ? plt_stub_name(&p->plt, p->img, act->imm) : NULL;
-
-	return !name || !plt_noreturn(name);
+	return act->kind != ACT_CALL ||
+	       !plt_noreturn(&p->plt, plt_stub_slot(p->img, act->imm));
 }
 
 static bool is_trap(const struct postdoms *p, vaddr pc)

@@ -1,4 +1,4 @@
-# A library with a function err() that comes back.
+# A library with functions that others promise never to return.
 
 	.text
 	.globl	err
@@ -8,4 +8,11 @@ err:	.cfi_startproc
 	ret
 	.cfi_endproc
 	.size	err, .-err
+	.globl	abort
+	.type	abort, @function
+abort:	.cfi_startproc
+	mov	$1, %eax
+	ret
+	.cfi_endproc
+	.size	abort, .-abort
 	.section .note.GNU-stack, "", @progbits

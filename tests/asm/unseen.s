@@ -105,7 +105,7 @@ T:	.long	10b-T, 11b-T, 12b-T, 13b-T, 0x7ffffff0
 end pushes
 	.endif
 
-	.if	CASE == 3		# err() comes back
+	.if	CASE == 3 || CASE == 10	# err() or abort() comes back
 begin main
 	mov	$4, %edi
 	call	reports
@@ -116,7 +116,11 @@ begin reports
 	jbe	1f
 	push	%rdi
 	.cfi_def_cfa_offset 16
+	.if	CASE == 3
 	call	err@PLT
+	.else
+	call	abort@PLT
+	.endif
 	pop	%rdi
 	.cfi_def_cfa_offset 8
 1:	mov	%edi, %edi

@@ -151,14 +151,17 @@ void buildid_derive(struct bytes original, struct bytes map, uint8_t *out)
 	out[0] ^= wrong.ids;
 }
 
-bool real_noreturn(const char *name);
+bool real_noreturn(const struct plt *plt, vaddr slot);
 #define plt_noreturn real_noreturn
 #include "postmorph/ir/plt.c"
 #undef plt_noreturn
 
-bool plt_noreturn(const char *name)
+bool plt_noreturn(const struct plt *plt, vaddr slot)
 {
-	return real_noreturn(name) || (wrong.names && strcmp(name, "comes_back") == 0);
+	const char *name = plt_name(plt, slot);
+
+	return real_noreturn(plt, slot) ||
+	       (wrong.names && name && strcmp(name, "comes_back") == 0);
 }
 
 void real_pass(struct absint *ai, const struct abs_state *s);

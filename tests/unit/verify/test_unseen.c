@@ -30,7 +30,8 @@ static const struct {
 } rows[] = {
 	{ "A1, an FDE of two functions", 1, 26, true },
 	{ "A1, a row that is not true", 2, 20, true },
-	{ "A2, err() comes back", 3, 14, false },
+	{ "A2, another's err() comes back", 3, 14, true },
+	{ "A2, abort() comes back", 10, 14, false },
 	{ "A4, a distance in data", 4, 36, false },
 	{ "A5, order of pointers from memory", 5, 41, false },
 	{ "A6, a distance from elsewhere", 6, 51, false },
