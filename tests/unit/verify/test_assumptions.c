@@ -224,7 +224,7 @@ static void edit(struct bytes original, struct wrong w, uint64_t seed, struct sh
 	out->rc = edit_optimize(original, NULL, &options, a, &made, &map, &stats, &err);
 	(void)snprintf(out->text, sizeof(out->text), "%.200s", err.text);
 	out->n = made.n;
-	if (made.n < SPACE - sizeof(*out))
+	if (out->rc == 0 && made.n < SPACE - sizeof(*out))
 		memcpy(out->p, made.p, made.n);
 	_exit(0);
 }
@@ -244,7 +244,7 @@ static void verify(struct bytes original, struct wrong w, struct shared *out)
 
 static void wait_for(pid_t child)
 {
-	int status;
+	int status = -1;
 
 	assert_true(child > 0 && waitpid(child, &status, 0) == child);
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
