@@ -69,6 +69,7 @@ int cmd_instrument(int argc, char **argv)
 	static const struct option options[] = {
 		{ "counts", required_argument, NULL, 'C' },
 		{ "threads", no_argument, NULL, 't' },
+		{ "private", no_argument, NULL, 'p' },
 		CMD_OPTION_PROFILE,
 		{ "uncertain", required_argument, NULL, 'u' },
 		{ 0 }
@@ -86,6 +87,8 @@ int cmd_instrument(int argc, char **argv)
 			counts = optarg;
 		else if (c == 't')
 			o.threads = true;
+		else if (c == 'p')
+			o.is_private = true;
 		else if (c == 'u')
 			given = optarg;
 		else if (!cmd_take_profile(&job, c))

@@ -27,7 +27,7 @@ struct counterruntime {
 	new_vaddr counters;
 	/* the hash table: [nslot] of COUNTSFILE_SLOT bytes; nslot is a power of two */
 	new_vaddr slots;
-	uint64_t nslot;
+	uint64_t nslot;		/* 0: private counters, which have no runtime but their start */
 	uint64_t size;		/* bytes that are mapped, whole pages */
 	uint64_t offset;	/* of these in the file of counts */
 	vaddr base;		/* targets are stored as their distance from here ... */
@@ -41,6 +41,12 @@ struct counterruntime {
 	const struct counterruntime_move *move;	/* [nmove] ascending by block */
 	uint32_t nmove;
 };
+
+/* Counters in memory of the process alone (counterstart.h). */
+static inline bool counterruntime_is_private(const struct counterruntime *r)
+{
+	return r->nslot == 0;
+}
 
 /* An unwind row of the code: from byte `off` on, the stack is `depth` bytes lower than at an
  * entry. */

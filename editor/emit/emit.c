@@ -110,7 +110,7 @@ static int write_code(struct emitter *e)
 		frame.nspan += emit_runtime_unwind(plan, e->rows, &e->unwind);
 		frame.span = e->unwind.row_span;
 		frame.row = e->unwind.row;
-		text_size = emit_runtime_off(plan) + counterruntime_size(e->counters->runtime);
+		text_size = emit_runtime_off(plan) + emit_runtime_size(plan);
 	}
 	elfout_place(&e->eo, text_size, plan->tables_size + e->lsda.bytes.n,
 		     ehframe_hdr_size(&frame), &e->parts);

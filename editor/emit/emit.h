@@ -226,6 +226,8 @@ int emit_lsda_place(struct emit_lsda *lsda, new_vaddr addr, struct emit_unwind *
 /* emit_runtime.c: the counter runtime, which stands after all places of an instrumented
  * generation.  Its offset from the start of new text. */
 uint64_t emit_runtime_off(const struct emit_plan *plan);
+/* Its bytes. */
+uint64_t emit_runtime_size(const struct emit_plan *plan);
 /* First of all: lists the blocks that computed jumps may go to by addresses of the original.
  * Needs text_addr. */
 void emit_runtime_moves(const struct emit_plan *plan);

@@ -5,6 +5,9 @@
  *          A library's DT_INIT becomes the start entry, which goes on to what DT_INIT was.
  *          Where the library has no DT_INIT, an unused entry of .dynamic becomes one.
  *
+ * PRIVATE  counters need the start alone (counterstart.h), once: in a program at its entry
+ *          point, in a library at the DT_INIT that it has.
+ *
  * UNWIND   The counter runtime has one FDE, of a CIE whose initial rules are those of a
  *          function's entry.  instrument.c has appended the states that it needs to prog->cfi.
  *
@@ -19,6 +22,7 @@
 #include "editor/emit/elfout.h"
 #include "editor/emit/emit.h"
 #include "editor/emit/counterruntime.h"
+#include "editor/emit/counterstart.h"
 #include "lib/err.h"
 
 enum { RUNTIME_ALIGN = 16 };
@@ -26,6 +30,13 @@ enum { RUNTIME_ALIGN = 16 };
 uint64_t emit_runtime_off(const struct emit_plan *plan)
 {
 	return (plan->text_size + RUNTIME_ALIGN - 1) & ~(uint64_t)(RUNTIME_ALIGN - 1);
+}
+
+uint64_t emit_runtime_size(const struct emit_plan *plan)
+{
+	const struct counterruntime *r = plan->counters->runtime;
+
+	return counterruntime_is_private(r) ? COUNTERSTART_SIZE : counterruntime_size(r);
 }
 
 /* The state with only the return address saved and the CFA `cfa_off` bytes above %rsp;
@@ -64,7 +75,7 @@ uint32_t emit_runtime_unwind(const struct emit_plan *plan, struct arena *a,
 	uint32_t n, cie = find_cie(cfi, find_state(cfi, 8));
 	const struct counterruntime_row *row = counterruntime_rows(&n);
 
-	if (cie == UINT32_MAX)
+	if (cie == UINT32_MAX || counterruntime_is_private(plan->counters->runtime))
 		return 0;
 	unwind->row_span = arena_grow(a, unwind->row_span, unwind->nspan, unwind->nspan + 1,
 				       sizeof(*unwind->row_span));
@@ -145,17 +156,32 @@ void emit_runtime_write(const struct emit_plan *plan, struct wr *text)
 	r->counters = plan->counters->counter_addr;
 	r->slots += r->counters;
 	(void)wr_reserve(text, off - text->n);
-	counterruntime_write(r, plan->text_addr + off, text);
+	if (counterruntime_is_private(r))
+		counterstart_write(plan->text_addr + off, r->counters, (uint32_t)r->size,
+				   r->entry ? r->entry : r->init, text);
+	else
+		counterruntime_write(r, plan->text_addr + off, text);
+}
+
+/* What is started by its entry point; else by DT_INIT. */
+static bool is_program(const struct image *img)
+{
+	uint64_t soname;
+
+	return img->executable && !image_dynamic(img, DT_SONAME, &soname);
 }
 
 new_vaddr emit_runtime_entry(const struct emit_plan *plan, const struct elfout *eo)
 {
+	bool is_private = counterruntime_is_private(plan->counters->runtime);
 	vaddr entry = eo->img->eh.e_entry;
 
-	if (entry == 0 || !image_is_exec(eo->img, entry))
+	if (entry == 0 || !image_is_exec(eo->img, entry) ||
+	    (is_private && !is_program(eo->img)))
 		return 0;
 	plan->counters->runtime->entry = entry;
-	return plan->text_addr + emit_runtime_off(plan) + counterruntime_entry();
+	return plan->text_addr + emit_runtime_off(plan) +
+	       (is_private ? 0 : counterruntime_entry());
 }
 
 /* Finds the entry of .dynamic that is to be DT_INIT: the one there is, or the first of two
@@ -185,18 +211,19 @@ static bool find_init(const struct image *img, file_off *at, vaddr *was)
 int emit_runtime_init(const struct emit_plan *plan, const struct elfout *eo,
 		    struct elfout_patch *patch, uint32_t *npatch, struct err *err)
 {
-	const struct image *img = eo->img;
-	uint64_t soname;
+	bool is_private = counterruntime_is_private(plan->counters->runtime);
 	vaddr was;
 	file_off at;
 
-	if (img->executable && !image_dynamic(img, DT_SONAME, &soname))
+	if (is_program(eo->img))
 		return 0;
-	if (!find_init(img, &at, &was))
+	if (!find_init(eo->img, &at, &was))
 		return err_set(err, ERR_REFUSED, "a library without DT_INIT, nor room for one");
+	if (is_private && !was)
+		return err_set(err, ERR_REFUSED, "a library without DT_INIT");
 	plan->counters->runtime->init = was;
 	const uint64_t entry[] = { DT_INIT, plan->text_addr + emit_runtime_off(plan) +
-				   counterruntime_init() };
+				   (is_private ? 0 : counterruntime_init()) };
 
 	patch[*npatch] = (struct elfout_patch){ .off = at, .size = sizeof(entry) };
 	memcpy(patch[(*npatch)++].byte, entry, sizeof(entry));

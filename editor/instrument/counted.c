@@ -156,8 +156,7 @@ static void read_fn(struct reader *r, uint32_t f, struct arena *scratch)
 	const struct fn *fn = &r->in.prog->fn[f];
 	struct countgraph g;
 
-	countgraph_make(r->in.prog, fn, flaglive_before(r->in.flags, f),
-			instrument_heat(&r->in, f), scratch, &g);
+	instrument_graph(&r->in, f, scratch, &g);
 	for (uint32_t i = 0; i < g.flow.nedge; i++) {
 		if (!g.flow.edge[i].counted)
 			continue;
@@ -270,8 +269,10 @@ int edit_counts(struct bytes original, struct bytes counts, struct arena *a, str
 	struct reader r = { .a = a, .counter = COUNTSFILE_FIRST };
 
 	if (countsfile_read(counts, a, &r.file, err) < 0 || check(&r, original, err) < 0 ||
-	    instrument_prepare(original, &(struct instrument_choice){ .heat = r.file.heat }, a,
-			       &r.in, err) < 0)
+	    instrument_prepare(original,
+			       &(struct instrument_choice){ .heat = r.file.heat,
+							    .is_private = r.file.nslot == 0 },
+			       a, &r.in, err) < 0)
 		return -1;
 	if (r.in.ncounter != r.file.ncounter || r.in.nsite != r.file.nsite)
 		return err_set(err, ERR_INPUT,

@@ -12,6 +12,10 @@
  *          more where flags live, or where the edge needs a jump of its own.  Edges whose
  *          counts follow from the recorded targets of a jump cost nothing.
  *
+ * PRIVATE  counters record no targets.  A jump through a table that other jumps use, too, leads
+ *          outside, and its targets are entered from there: that their counts are known is
+ *          enough, since such a jump has no edge that a layout could make shorter.
+ *
  * BLIND    Edges that cannot have a counter: edges to and from outside, pieces without a place
  *          for a counter, and the only edge out of a block, whose count is that of the block's
  *          last piece.  Blind edges form no cycle except where a block of nothing but NOPs is
@@ -25,22 +29,26 @@
 #include <math.h>
 
 #include "editor/emit/emit.h"
+#include "editor/instrument/flagscan.h"
 #include "postmorph/machine/flags.h"
 
 /* Costs are about those of the instructions (edgecounter.c), in units of one inc; `cold` is a
  * frequency, way_share the guessed part of executions that takes one of several ways, MAX_DEPTH
  * the nesting of loops that the guess distinguishes.  Chosen, not measured. */
 enum { OUTSIDE = 0, MAX_DEPTH = 4 };
-static const double cost_count = 1, cost_saved = 6, cost_branch = 0.7, cold = 0.001,
-		    way_share = 0.6;
+static const double cost_count = 1, cost_usual = 6, cost_avoided = 1e6, cost_branch = 0.7,
+		    cold = 0.001, way_share = 0.6;
 
 struct make {
 	const struct prog *prog;
 	const struct fn *fn;
 	const uint16_t *flags;
 	const uint8_t *heat;
+	const struct flagscan *scan;	/* not NULL: for private counters */
+	double cost_saved;
 	struct arena *a;
 	uint32_t *in;			/* [nblock] node at the start of a block */
+	bool *open;			/* [nblock] entered by jumps that lead outside */
 	double *often;			/* [nblock] */
 	uint32_t nnode;
 	VEC(struct spanningtree_edge) flow;
@@ -48,6 +56,12 @@ struct make {
 	uint32_t *table_user;
 	uint8_t *seen;			/* [nblock] scratch, zero */
 };
+
+/* Several jumps use the table. */
+static bool is_shared(const struct make *m, uint32_t table)
+{
+	return m->table_user[table] == NO_BLOCK;
+}
 
 static void add(struct make *m, uint32_t from, uint32_t to, bool blind, double cost,
 			     struct countedge edge)
@@ -110,10 +124,21 @@ static void use_heat(struct make *m)
 		m->often[i] = heat_value(m->heat[COUNTGRAPH_HEAT * i]) + unseen * m->often[i];
 }
 
-/* The flags that inc changes are dead; it leaves CF as it is. */
-static bool is_dead(uint16_t flags)
+/* The flags that inc changes are dead before instruction `i`; it leaves CF as it is. */
+static bool is_dead(const struct make *m, uint32_t i)
 {
-	return (flags & (FLAGS_ALL & ~FLAGS_CF)) == 0;
+	if (m->scan)
+		return flagscan_is_dead(m->scan, prog_insn_addr(m->prog, &m->fn->insn[i]));
+	return !m->flags || (m->flags[i] & (FLAGS_ALL & ~FLAGS_CF)) == 0;
+}
+
+/* Likewise on the way out of the function from block `b`. */
+static bool is_dead_outside(const struct make *m, const struct block *b,
+			    enum countedge_kind kind)
+{
+	vaddr to = kind == COUNTEDGE_FALL ? b->fall_out : b->taken_out;
+
+	return m->scan ? to && flagscan_is_dead(m->scan, to) : !m->flags;
 }
 
 static bool is_call(const struct insn *insn)
@@ -139,7 +164,7 @@ static bool may_stand_before(const struct make *m, const struct block *b, uint32
 /* Finds the cheapest place for the counter of the piece that begins with instruction `i` and
  * ends with the next call; false when there is none. */
 static bool find_spot(const struct make *m, const struct block *b, uint32_t i, uint32_t *where,
-		      bool *saved)
+		      bool *is_saved)
 {
 	uint32_t end = emit_count_kept(m->prog, m->fn, b) + emit_ends_in_branch(m->fn, b);
 	bool found = false;
@@ -148,11 +173,11 @@ static bool find_spot(const struct make *m, const struct block *b, uint32_t i, u
 		return false;
 	for (; i < end; i++) {
 		if (may_stand_before(m, b, i)) {
-			bool dead = !m->flags || is_dead(m->flags[b->insn + i]);
+			bool dead = is_dead(m, b->insn + i);
 
 			if (!found || dead)
 				*where = i;
-			*saved = !dead;
+			*is_saved = !dead;
 			found = true;
 			if (dead)
 				return true;
@@ -169,7 +194,7 @@ static bool add_piece(struct make *m, uint32_t id, uint32_t i, uint32_t from, ui
 	struct countedge e = { .kind = COUNTEDGE_PIECE, .block = id, .first = i == 0 };
 	bool seen = find_spot(m, &m->fn->block[id], i, &e.where, &e.saved);
 
-	add(m, from, to, !seen, m->often[id] * (e.saved ? cost_saved : cost_count), e);
+	add(m, from, to, !seen, m->often[id] * (e.saved ? m->cost_saved : cost_count), e);
 	return seen;
 }
 
@@ -191,8 +216,8 @@ static void add_way(struct make *m, uint32_t id, uint32_t node, enum countedge_k
 	struct countedge e = { .kind = (uint8_t)kind, .block = id, .where = to };
 	const struct block *b = to == NO_BLOCK ? NULL : &m->fn->block[to];
 
-	e.saved = m->flags && (!b || !is_dead(m->flags[b->insn]));
-	double cost = (e.saved ? cost_saved : cost_count) +
+	e.saved = b ? !is_dead(m, b->insn) : !is_dead_outside(m, &m->fn->block[id], kind);
+	double cost = (e.saved ? m->cost_saved : cost_count) +
 		      (kind == COUNTEDGE_FALL ? 0 : cost_branch);
 	add(m, node, b ? m->in[to] : OUTSIDE, blind, cost * way_often(m, id, to, blind, kind),
 	    e);
@@ -239,7 +264,7 @@ static void add_ways(struct make *m, uint32_t id, uint32_t node, bool seen)
 	if (b->taken != NO_BLOCK || (b->taken_out && falls))
 		add_way(m, id, node, COUNTEDGE_TAKEN, b->taken,
 			!falls || last->kind == INSN_XBEGIN);
-	if (b->table != NO_TABLE)
+	if (b->table != NO_TABLE && !(m->scan && is_shared(m, b->table)))
 		add_table(m, id, node);
 	else if ((!falls || ends) && b->taken == NO_BLOCK)
 		add_way(m, id, node, COUNTEDGE_OUT, NO_BLOCK, true);
@@ -250,7 +275,7 @@ static void add_block(struct make *m, uint32_t id)
 	const struct block *b = &m->fn->block[id];
 	uint32_t from = m->in[id], start = 0;
 
-	if (id == 0 || b->landing || (b->pinned && m->fn->unproven))
+	if (id == 0 || b->landing || (b->pinned && m->fn->unproven) || m->open[id])
 		add(m, OUTSIDE, from, true, 0,
 			  (struct countedge){ .kind = COUNTEDGE_IN, .block = id });
 	for (uint32_t i = 0; i < b->ninsn; i++) {
@@ -288,22 +313,36 @@ static void find_users(struct make *m)
 	}
 }
 
-void countgraph_make(const struct prog *prog, const struct fn *fn, const uint16_t *flags,
-		     const uint8_t *heat, struct arena *a, struct countgraph *out)
+static void find_open(struct make *m)
+{
+	const struct fn *fn = m->fn;
+
+	for (uint32_t t = 0; t < fn->ntable && m->scan; t++)
+		for (uint32_t i = 0; i < fn->table[t].nentry && is_shared(m, t); i++)
+			if (fn->table[t].succ[i] != NO_BLOCK)
+				m->open[fn->table[t].succ[i]] = true;
+}
+
+void countgraph_make(const struct prog *prog, const struct fn *fn,
+		     const struct countgraph_by *by, struct arena *a, struct countgraph *out)
 {
 	struct make m = {
-		.prog = prog, .fn = fn, .flags = flags, .heat = heat, .a = a, .nnode = 1
+		.prog = prog, .fn = fn, .flags = by->flags, .heat = by->heat, .a = a,
+		.scan = by->scan, .cost_saved = by->scan ? cost_avoided : cost_usual,
+		.nnode = 1
 	};
 
 	m.in = arena_array(a, fn->nblock, sizeof(*m.in));
 	m.often = arena_array(a, fn->nblock, sizeof(*m.often));
 	m.table_user = arena_array(a, fn->ntable, sizeof(*m.table_user));
 	m.seen = arena_alloc(a, fn->nblock);
+	m.open = arena_array(a, fn->nblock, sizeof(*m.open));
 	for (uint32_t i = 0; i < fn->nblock; i++)
 		m.in[i] = m.nnode++;
 	guess_often(&m);
 	use_heat(&m);
 	find_users(&m);
+	find_open(&m);
 	for (uint32_t i = 0; i < fn->nblock; i++)
 		if (!fn->block[i].padding)
 			add_block(&m, i);

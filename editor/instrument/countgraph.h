@@ -11,6 +11,8 @@
 #include "editor/emit/edgecounter.h"
 #include "postmorph/ir/ir.h"
 
+struct flagscan;
+
 enum countedge_kind {
 	COUNTEDGE_IN,		/* from outside to a block */
 	COUNTEDGE_PIECE,	/* part of a block, up to a call or its end */
@@ -45,11 +47,20 @@ struct countgraph {
 enum { COUNTGRAPH_HEAT = 2 };
 uint8_t countgraph_heat(double count);
 
-/* Makes the graph of `fn` in arena `a`, and chooses the edges that get counters.  `flags` has
- * the flags live before each instruction (flaglive.h), or is NULL: then costs mean nothing.
- * `heat` has the function's frequencies, or is NULL: then a static guess takes their place.
- * The same arguments give the same graph. */
-void countgraph_make(const struct prog *prog, const struct fn *fn, const uint16_t *flags,
-		     const uint8_t *heat, struct arena *a, struct countgraph *out);
+struct countgraph_by {
+	/* [ninsn] the flags live before each instruction (flaglive.h); NULL: costs mean
+	 * nothing */
+	const uint16_t *flags;
+	/* instead of these, for private counters: targets of computed jumps are not recorded,
+	 * and counting where flags live is to be avoided at any cost */
+	const struct flagscan *scan;
+	/* the function's frequencies; NULL: a static guess takes their place */
+	const uint8_t *heat;
+};
+
+/* Makes the graph of `fn` in arena `a`, and chooses the edges that get counters.  The same
+ * arguments give the same graph. */
+void countgraph_make(const struct prog *prog, const struct fn *fn,
+		     const struct countgraph_by *by, struct arena *a, struct countgraph *out);
 
 #endif

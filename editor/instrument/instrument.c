@@ -19,7 +19,13 @@
  *            where nothing counts: they are redirected where all labels are known; elsewhere
  *            the counter runtime finds the image of the target.
  *
- * Tested by tests/programs/instrument.sh: what programs count is what callgrind counts.
+ * PRIVATE    Private counters have one form of edge counter, which the Verifier knows, at places
+ *            where flags are dead by flagscan.h.  A function in which an edge would have to be
+ *            counted where they live, or which computed jumps may leave for the original text,
+ *            is not instrumented.
+ *
+ * Tested by tests/programs/instrument.sh: what programs count is what callgrind counts; and by
+ * tests/programs/counting.sh: so is what they count privately.
  */
 #include "editor/instrument/instrument.h"
 
@@ -28,6 +34,7 @@
 
 #include "editor/instrument/countgraph.h"
 #include "editor/instrument/flaglive.h"
+#include "editor/instrument/flagscan.h"
 #include "editor/passes/redirect.h"
 #include "editor/emit/counterruntime.h"
 #include "editor/emit/generation.h"
@@ -78,17 +85,43 @@ struct sites {
 	VEC(struct instrument_site) v;
 };
 
+void instrument_graph(const struct instrument *in, uint32_t f, struct arena *a,
+		      struct countgraph *out)
+{
+	struct countgraph_by by = { .scan = in->scan, .heat = instrument_heat(in, f),
+				    .flags = in->flags ? flaglive_before(in->flags, f) : NULL };
+
+	countgraph_make(in->prog, &in->prog->fn[f], &by, a, out);
+}
+
+/* Private counters can count in the function. */
+static bool is_fit(const struct instrument *in, uint32_t f, const struct countgraph *g)
+{
+	const struct fn *fn = &in->prog->fn[f];
+
+	for (uint32_t i = 0; i < fn->njump; i++)
+		if (may_stay(fn, fn->jump[i].insn))
+			return false;
+	for (uint32_t i = 0; i < g->flow.nedge; i++)
+		if (instrument_has_counter(g, i) && g->edge[i].saved)
+			return false;
+	return true;
+}
+
 static void number_fn(struct instrument *in, const struct plt *plt, uint32_t f,
 		      struct arena *scratch, struct sites *sites)
 {
-	const struct fn *fn = &in->prog->fn[f];
+	struct fn *fn = &in->prog->fn[f];
 	struct countgraph g;
 
-	countgraph_make(in->prog, fn, flaglive_before(in->flags, f),
-			instrument_heat(in, f), scratch, &g);
+	instrument_graph(in, f, scratch, &g);
+	if (!in->flags && !is_fit(in, f, &g)) {
+		fn->moved = false;
+		return;
+	}
 	for (uint32_t i = 0; i < g.flow.nedge; i++)
 		in->ncounter += instrument_has_counter(&g, i);
-	for (uint32_t k = 0; k < fn->nblock; k++) {
+	for (uint32_t k = 0; k < fn->nblock && in->flags; k++) {
 		const struct block *b = &fn->block[k];
 
 		for (uint32_t i = 0; i < b->ninsn && !b->padding; i++)
@@ -156,6 +189,14 @@ const uint8_t *instrument_heat(const struct instrument *in, uint32_t f)
 	return in->heat.n ? in->heat.p + in->heat_at[f] : NULL;
 }
 
+static void list_moved(struct prog *prog)
+{
+	prog->norder = 0;
+	for (uint32_t i = 0; i < prog->nfn; i++)
+		if (prog->fn[i].moved)
+			prog->order[prog->norder++] = i;
+}
+
 int instrument_prepare(struct bytes original, const struct instrument_choice *by,
 		       struct arena *a, struct instrument *out, struct err *err)
 {
@@ -179,10 +220,7 @@ int instrument_prepare(struct bytes original, const struct instrument_choice *by
 	if (take_heat(out, heat, err) < 0)
 		return -1;
 	prog->order = arena_array(a, prog->nfn, sizeof(*prog->order));
-	prog->norder = 0;
-	for (uint32_t i = 0; i < prog->nfn; i++)
-		if (prog->fn[i].moved)
-			prog->order[prog->norder++] = i;
+	list_moved(prog);
 	if (prog->norder == 0)
 		return err_set(err, ERR_REFUSED,
 			       by->uncertain > 0 ? "no function of which the profile tells "
@@ -191,7 +229,10 @@ int instrument_prepare(struct bytes original, const struct instrument_choice *by
 	redirect_select(prog);
 	for (uint32_t i = 0; i < prog->nfn; i++)
 		prog->fn[i].redirected = false;
-	out->flags = flaglive_new(prog, a);
+	if (by->is_private)
+		out->scan = flagscan_new(prog, a);
+	else
+		out->flags = flaglive_new(prog, a);
 	out->ncounter = COUNTSFILE_FIRST;
 	struct arena *scratch = arena_new();
 	for (uint32_t i = 0; i < prog->norder; i++) {
@@ -199,6 +240,9 @@ int instrument_prepare(struct bytes original, const struct instrument_choice *by
 		arena_reset(scratch);
 	}
 	arena_free(scratch);
+	list_moved(prog);
+	if (prog->norder == 0)
+		return err_set(err, ERR_REFUSED, "no function of it can have private counters");
 	out->site = sites.v.v;
 	out->nsite = sites.v.n;
 	return 0;
@@ -242,8 +286,7 @@ static void add_counters(struct build *b, uint32_t f, struct arena *scratch)
 	struct countgraph g;
 
 	b->fn.n = 0;
-	countgraph_make(b->in.prog, fn, flaglive_before(b->in.flags, f),
-			instrument_heat(&b->in, f), scratch, &g);
+	instrument_graph(&b->in, f, scratch, &g);
 	for (uint32_t i = 0; i < g.flow.nedge; i++) {
 		if (!instrument_has_counter(&g, i))
 			continue;
@@ -321,7 +364,8 @@ int edit_instrument(struct bytes original, const struct instrument_options *o,
 	struct wr map = { 0 };
 	vaddr hi;
 
-	struct instrument_choice by = { .profile = o->profile, .uncertain = o->uncertain };
+	struct instrument_choice by = { .profile = o->profile, .uncertain = o->uncertain,
+					.is_private = o->is_private };
 
 	if (instrument_prepare(original, &by, a, &b.in, err) < 0)
 		return -1;
@@ -336,7 +380,8 @@ int edit_instrument(struct bytes original, const struct instrument_options *o,
 	assert(b.counter == b.in.ncounter && b.site == b.in.nsite);
 	add_states(&b);
 
-	struct counterruntime r = { .nslot = slots_for(b.in.nsite), .path = o->counts,
+	struct counterruntime r = { .nslot = o->is_private ? 0 : slots_for(b.in.nsite),
+		.path = o->is_private ? "" : o->counts,
 		.slots = countsfile_slots_at(b.in.ncounter), .locked = o->threads,
 		.offset = countsfile_offset(o->original) };
 	image_span(&prog->img, &r.base, &hi);

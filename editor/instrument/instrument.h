@@ -16,6 +16,9 @@ struct err;
 struct instrument_options {
 	const char *original;		/* absolute path of the original, for the profile */
 	const char *counts;		/* absolute path of the file of counts */
+	/* counters in memory of the process alone (editor/emit/counterstart.h): the generation
+	 * can be verified, and `counts` gets what reads them; the path means nothing */
+	bool is_private;
 	/* locked instructions: counts are exact also when several threads or processes count
 	 * at the same time */
 	bool threads;
@@ -43,10 +46,12 @@ int edit_counts(struct bytes original, struct bytes counts, struct arena *a, str
 
 struct countgraph;
 struct flaglive;
+struct flagscan;
 
 struct instrument {
 	struct prog *prog;
-	struct flaglive *flags;
+	struct flaglive *flags;		/* NULL: counters are private, and `scan` is there */
+	const struct flagscan *scan;
 	uint32_t ncounter;
 	struct instrument_site {
 		uint32_t fn, block, insn;	/* insn: of the block */
@@ -66,6 +71,7 @@ struct instrument_choice {		/* by what functions and edges are chosen */
 	double uncertain;
 	/* without a profile: the heat in a file of counts, unchecked; n == 0: none */
 	struct bytes heat;
+	bool is_private;
 };
 
 /* Analyses the original and numbers counters and sites: the same numbers for the same original
@@ -75,6 +81,9 @@ int instrument_prepare(struct bytes original, const struct instrument_choice *by
 /* The frequencies of function `f`'s blocks, COUNTGRAPH_HEAT bytes each; NULL: there are
  * none. */
 const uint8_t *instrument_heat(const struct instrument *in, uint32_t f);
+/* The graph of function `f`, in arena `a`. */
+void instrument_graph(const struct instrument *in, uint32_t f, struct arena *a,
+		      struct countgraph *out);
 /* The edge has a counter of its own.  Other counted edges get their counts from the recorded
  * targets of their jump. */
 bool instrument_has_counter(const struct countgraph *g, uint32_t edge);
