@@ -32,7 +32,8 @@ static const struct cmd {
 	  "FILE STATES -o EDGES [--original ORIGINAL] [--stats OUT] [--branches N]",
 	  "edges that samples with registers show", cmd_interpret },
 	{ "instrument",
-	  "FILE -o OUT [--counts COUNTS] [--threads] [--profile P [--uncertain PERCENT]]",
+	  "FILE -o OUT [--counts COUNTS] [--threads | --private] "
+	  "[--profile P [--uncertain PERCENT]]",
 	  "writes a generation that counts every block and edge in COUNTS (OUT.counts)",
 	  cmd_instrument },
 	{ "counts", "FILE COUNTS -o PROFILE", "the exact profile of FILE that COUNTS holds",

@@ -1,7 +1,8 @@
 /* casetables.c - a new jump table leads where the old one leads
  *
  * ENTRIES   Each entry of the new table leads to the image of what the original's entry leads
- *           to, or to that address itself.
+ *           to, or to that address itself; in a counting generation perhaps by a stub, which
+ *           counts.
  *           Entries behind the start of another table are not used, unless a comparison admits
  *           them, and may lead inside an entry jump.
  * PLACE     The original's entries are constant (not in a writable segment), and so are the new
@@ -11,8 +12,20 @@
  */
 #include <stdlib.h>
 
+#include "verify/flagsdead.h"
 #include "verify/lookup.h"
 #include "verify/tableentries.h"
+
+/* A way that is counted goes by a stub, which changes flags. */
+static bool leads_by_stub(struct verify *v, vaddr want, new_vaddr *have)
+{
+	const struct vstub *stub = verify_find_stub(v, *have);
+
+	if (!stub)
+		return true;
+	*have = stub->to;
+	return verify_flags_dead(v, want);
+}
 
 /* Where entry i of the new table leads. */
 static bool new_entry(const struct verify *v, const struct blockmap_table *t, uint64_t i,
@@ -44,6 +57,9 @@ static int check_entries(struct verify *v, const struct blockmap_table *t)
 				      ULL(t->new_addr));
 		if (!used && verify_is_cut(v, want))
 			continue;
+		if (!leads_by_stub(v, want, &have))
+			return refuse(v, "what counts entry %u of the jump table at 0x%llx "
+				      "changes flags that are read", i, ULL(t->orig_addr));
 		if (!(used ? verify_leads : verify_may_lead)(v, want, have))
 			return refuse(
 				v,

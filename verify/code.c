@@ -21,12 +21,20 @@
  *                loop L1;  jmp fall;  L1: jmp taken
  *            where fall may also be what stands behind the jump to taken.
  *
+ * COUNTERS   In a counting generation (counting.c) counters may stand where the flags that they
+ *            change are dead (flagsdead.c): in front of any instruction, on each way out, a
+ *            branch around the one on the taken way,
+ *                jncc L1;  incq COUNTER;  jmp taken;  L1:
+ *            and behind a computed jump, where a new jump table leads to:
+ *                incq COUNTER;  jmp entry
+ *
  * Tested by tests/unit/verify/test_code.c, and by tests/verify/mutate.c with damaged opcodes,
  * operands, targets, conditions and blocks.
  */
 #include <stdlib.h>
 
 #include "verify/effect.h"
+#include "verify/flagsdead.h"
 #include "verify/lookup.h"
 #include "verify/tableentries.h"
 
@@ -229,6 +237,12 @@ static uint32_t front_len(const struct match *m)
 	return n;
 }
 
+/* The map of a counting generation has a line for each block; offsets in it mean nothing. */
+static bool says_blocks_only(const struct match *m)
+{
+	return m->v->counting.segment != NULL;
+}
+
 /* An instruction that transfers control nowhere or keeps its bytes: everything but direct
  * jumps. */
 static int match_plain(struct match *m)
@@ -238,13 +252,13 @@ static int match_plain(struct match *m)
 
 	if (slot && !(m->b->called && m->o.addr == m->o_start))
 		return doubt(m, "its image is longer, and the map does not say so");
-	if (m->shifted)
+	if (m->shifted && !says_blocks_only(m))
 		return doubt(m, "what is in front of it has a longer image, and the map does "
 				"not say so");
 	if (slot)
 		return match_slot(m, slot);
 	uint32_t shifted = shifted_len(m), front = front_len(m);
-	if ((shifted || front) && m->o.addr != m->o_start)
+	if ((shifted || front) && m->o.addr != m->o_start && !says_blocks_only(m))
 		return doubt(m, "its image is longer, and the map does not say so");
 	m->shifted = shifted || front;
 	if (shifted)
@@ -311,13 +325,31 @@ static bool never_comes_back(struct verify *v, vaddr last)
 	       (e.kind == INSN_CALL || e.kind == INSN_ICALL) && !verify_call_returns(v, &e);
 }
 
+/* Counters on the way to `dest`, reached from the instruction at `last`: on the way to an
+ * instruction inside the block they are the same. */
+static int match_counters(struct match *m, vaddr dest, vaddr last, bool last_transfers)
+{
+	uint32_t len;
+
+	while ((len = verify_counter(m->v, m->g.code, m->g.addr)) != 0) {
+		if (!verify_flags_dead(m->v, dest))
+			return doubt(m, "what counts here changes flags that are read");
+		if (verify_row_counter(m->v, &m->rows, last, last_transfers, dest, m->g.addr,
+				       len) < 0)
+			return -1;
+		advance(&m->g, len);
+	}
+	return 0;
+}
+
 /* Everything left of the image is one way out, to `dest`: nothing, or NOPs, or one jump,
  * which may have the prefixes of the original's. */
 static int match_way(struct match *m, vaddr dest, vaddr last, bool last_transfers)
 {
 	uint32_t len = 0;
 
-	if (match_fill(m, dest, last, last_transfers) < 0)
+	if (match_counters(m, dest, last, last_transfers) < 0 ||
+	    match_fill(m, dest, last, last_transfers) < 0)
 		return -1;
 	new_vaddr to = m->g.addr;
 	if (m->g.code.n) {
@@ -355,6 +387,39 @@ static uint32_t read_jcc(const struct side *g, uint32_t skip, uint8_t *condition
 	return 0;
 }
 
+/* A branch around what counts the taken way was read: the counter and the jump. */
+static int match_counted_way(struct match *m, vaddr taken, vaddr last)
+{
+	new_vaddr to;
+
+	if (match_counters(m, taken, last, true) < 0)
+		return -1;
+	uint32_t len = read_jmp(&m->g, 0, &to);
+
+	if (len == 0 || !verify_leads(m->v, taken, to))
+		return doubt(m, "the branch leads somewhere else");
+	if (verify_row_jump(m->v, &m->rows, last, true, taken, m->g.addr, len) < 0)
+		return -1;
+	advance(&m->g, len);
+	return 0;
+}
+
+/* Behind the branch at the start of the image's rest stand a counter and a jump, around which
+ * it leads. */
+static bool leads_around_counter(const struct match *m, uint32_t len, new_vaddr to)
+{
+	struct side g = m->g;
+	new_vaddr unused;
+
+	advance(&g, len);
+	uint32_t counter = verify_counter(m->v, g.code, g.addr);
+
+	if (counter == 0)
+		return false;
+	uint32_t end = read_jmp(&g, counter, &unused);
+	return end != 0 && to == g.addr + end;
+}
+
 static int match_jcc(struct match *m)
 {
 	uint8_t want = m->bytes[m->insn.field - 1] & 0x0f, have = 0;
@@ -364,17 +429,22 @@ static int match_jcc(struct match *m)
 
 	if (len == 0 || (have != want && have != (want ^ 1)))
 		return doubt(m, "the condition of the branch is another one");
-	if (have != want) {
+	bool counted = leads_around_counter(m, len, to);
+	if (have != want && !counted) {
 		fall = taken;
 		taken = m->o.addr + m->insn.len;
 	}
-	if (!verify_leads(m->v, taken, to))
+	if (counted && have == want)
+		return doubt(m, "the branch leads around what counts when it is taken");
+	if (!counted && !verify_leads(m->v, taken, to))
 		return refuse(m->v,
 			      "branch at 0x%llx leads to 0x%llx, its image at 0x%llx to 0x%llx",
 			      ULL(m->o.addr), ULL(taken), ULL(m->g.addr), ULL(to));
 	if (verify_row(m->v, &m->rows, m->o.addr, m->insn.len, m->g.addr, len) < 0)
 		return -1;
 	advance(&m->g, len);
+	if (counted && match_counted_way(m, taken, last) < 0)
+		return -1;
 	return match_way(m, fall, last, true);
 }
 
@@ -382,7 +452,7 @@ static int match_jcc(struct match *m)
  * way.  The former may lead over the latter to what the rest of the image does. */
 static int match_stub(struct match *m, new_vaddr to, vaddr fall, vaddr last)
 {
-	new_vaddr fall_to, taken_to;
+	new_vaddr fall_to;
 	uint32_t first = read_jmp(&m->g, 0, &fall_to);
 
 	if (first == 0 || to != m->g.addr + first)
@@ -390,12 +460,8 @@ static int match_stub(struct match *m, new_vaddr to, vaddr fall, vaddr last)
 	if (verify_row_jump(m->v, &m->rows, last, true, fall, m->g.addr, first) < 0)
 		return -1;
 	advance(&m->g, first);
-	uint32_t second = read_jmp(&m->g, 0, &taken_to);
-	if (second == 0 || !verify_leads(m->v, m->target, taken_to))
-		return doubt(m, "the branch leads somewhere else");
-	if (verify_row_jump(m->v, &m->rows, last, true, m->target, m->g.addr, second) < 0)
+	if (match_counted_way(m, m->target, last) < 0)
 		return -1;
-	advance(&m->g, second);
 	if (fall_to == m->g.addr)
 		return match_way(m, fall, last, true);
 	if (m->g.code.n || !verify_leads(m->v, fall, fall_to))
@@ -444,6 +510,24 @@ static bool is_stepped_over(const struct match *m)
 	       verify_goes_on(m->v, m->fde, m->o.addr + 1);
 }
 
+/* Behind a computed jump: what counts the ways from its new table. */
+static int match_stubs(struct match *m, vaddr last)
+{
+	while (m->g.code.n) {
+		struct vstub stub = { .at = m->g.addr };
+		uint32_t counter = verify_counter(m->v, m->g.code, m->g.addr);
+		uint32_t len = counter ? read_jmp(&m->g, counter, &stub.to) : 0;
+
+		if (len == 0)
+			return doubt(m, "the image goes on where its original has ended");
+		if (verify_row_counter(m->v, &m->rows, last, true, last, m->g.addr, len) < 0)
+			return -1;
+		vec_push(m->v->a, &m->v->counting.stubs, stub);
+		advance(&m->g, len);
+	}
+	return 0;
+}
+
 /* The last transfer of a block.  Behind it the original may have NOPs that nothing reaches. */
 static int match_end(struct match *m)
 {
@@ -462,9 +546,7 @@ static int match_end(struct match *m)
 		return -1;
 	if (trap && verify_goes_on(m->v, m->fde, m->o.addr))
 		return match_way(m, m->o.addr, last, true);
-	if (m->g.code.n)
-		return doubt(m, "the image goes on where its original has ended");
-	return 0;
+	return match_stubs(m, last);
 }
 
 static bool is_last(const struct insn *insn)
@@ -511,7 +593,7 @@ static int match_block(struct match *m)
 			     !slot_len(m, CALL_SLOT)))
 		return doubt(m, "the map says that its image is longer");
 	while (m->o.code.n) {
-		if (decode_next(m) < 0)
+		if (decode_next(m) < 0 || match_counters(m, m->o.addr, m->o.addr, false) < 0)
 			return -1;
 		if (is_last(&m->insn)) {
 			uint32_t len = m->insn.len;
@@ -582,68 +664,6 @@ static int open_block(struct match *m, const struct blockmap_block *b)
 	return 0;
 }
 
-/* Bytes of new text that no image covers: nothing leads there, so they only must be dead. */
-static int check_padding(struct verify *v, new_vaddr from, new_vaddr to)
-{
-	struct bytes code = image_at(&v->gen, from, to - from);
-	struct insn insn;
-	vaddr target;
-
-	for (uint64_t off = 0; off < code.n; off += insn.len) {
-		if (code.p[off] == 0xcc)
-			insn.len = 1;
-		else if (!insn_decode(bytes_at(code, off, code.n - off), from + off, &insn,
-				      &target) || insn.kind != INSN_NOP)
-			return refuse(v, "new text at 0x%llx is neither an image nor padding",
-				      ULL(from + off));
-	}
-	return 0;
-}
-
-static int check_coverage(struct verify *v, const Elf64_Phdr *p)
-{
-	new_vaddr at = p->p_vaddr, end = p->p_vaddr + p->p_filesz;
-
-	if (!(p->p_flags & PF_X))
-		return 0;
-	for (uint32_t i = 0; i < v->map.nblock; i++) {
-		new_vaddr b = v->map.gen_base + v->map.block[i].gen;
-
-		if (b < p->p_vaddr || b >= end)
-			continue;
-		if (check_padding(v, at, b) < 0)
-			return -1;
-		at = b + v->map.block[i].gen_size;
-	}
-	return check_padding(v, at, end);
-}
-
-/* What the map says about where text is: samples are taken back to the original by it. */
-static int check_map_header(struct verify *v)
-{
-	uint32_t n = 0;
-	bool text = false;
-
-	for (const Elf64_Phdr *p = v->gen.ph; p < v->gen.ph + v->gen.nph; p++) {
-		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
-			continue;
-		if (n == v->map.nseg || v->map.seg[n].vaddr != p->p_vaddr ||
-		    v->map.seg[n].offset != p->p_offset || v->map.seg[n].size != p->p_filesz)
-			return refuse(v,
-				      "the map does not list the executable segment at 0x%llx",
-				      ULL(p->p_vaddr));
-		n++;
-		if (verify_is_fresh(v, p->p_vaddr) && v->map.gen_base >= p->p_vaddr &&
-		    v->map.gen_base - p->p_vaddr + v->map.hot_size + v->map.fluff_size <=
-			    p->p_filesz)
-			text = true;
-	}
-	if (n != v->map.nseg || !text)
-		return refuse(v,
-			      "the map's new text is not in an executable segment of its list");
-	return 0;
-}
-
 static int former_cmp(const void *x, const void *y)
 {
 	const struct vformer *a = x, *b = y;
@@ -661,13 +681,10 @@ int verify_code(struct verify *v)
 			  { .cfi = &v->gcfi, .fde = NO_FDE } },
 	};
 
-	if (check_map_header(v) < 0)
-		return -1;
+	if (v->counting.segment)
+		verify_look_at_returns(v);
 	for (uint32_t i = 0; i < v->map.nblock; i++)
 		if (open_block(&m, &v->map.block[i]) < 0 || match_block(&m) < 0)
-			return -1;
-	for (uint32_t i = 0; i < v->file.nfresh; i++)
-		if (check_coverage(v, v->file.fresh[i]) < 0)
 			return -1;
 	struct vformer *former = v->uses.formers.v;
 	if (former)

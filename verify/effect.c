@@ -121,10 +121,12 @@ static uint8_t flag_mask(ZydisAccessedFlagsMask flags)
 }
 
 /* Shifts by a count of zero, of which the lowest bits count only, and repeats of no round
- * leave the flags alone. */
+ * leave the flags alone; rotations through the carry of 8 and 16 bits count modulo 9 and 17. */
 static bool may_leave_flags(const struct full *f)
 {
-	uint64_t counts = f->in.operand_width == 64 ? 63 : f->in.operand_width == 32 ? 31 : 0;
+	bool narrow = f->in.operand_width < 32 &&
+		      f->in.meta.category == ZYDIS_CATEGORY_ROTATE;
+	uint64_t counts = narrow ? 0 : f->in.operand_width == 64 ? 63 : 31;
 
 	if (f->in.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
 				ZYDIS_ATTRIB_HAS_REPNE))

@@ -102,5 +102,8 @@ int verify_row(struct verify *v, struct vpair *c, vaddr o, uint32_t olen, new_va
  * from the instruction at `last`, which may be a transfer that leaves the frame alone. */
 int verify_row_jump(struct verify *v, struct vpair *c, vaddr last, bool last_transfers,
 		    vaddr dest, new_vaddr g, uint32_t glen);
+/* Likewise at a counter, where exceptions do not matter. */
+int verify_row_counter(struct verify *v, struct vpair *c, vaddr last, bool last_transfers,
+		       vaddr dest, new_vaddr g, uint32_t glen);
 
 #endif

@@ -365,6 +365,9 @@ static int check_dynamic(struct verify *v)
 			return refuse(v, "the dynamic section is cut off");
 		memcpy(&g, b.p, sizeof(g));
 		memcpy(&o, v->orig.file.p + off, sizeof(o));
+		if (v->counting.segment &&
+		    off + offsetof(Elf64_Dyn, d_un) == v->counting.leads_at)
+			g.d_un = o.d_un;		/* counting.c */
 		end |= o.d_tag == DT_NULL;
 		want = o.d_un.d_val;
 		if (!end && want_dynamic(v, &o, &want) < 0)

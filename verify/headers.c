@@ -30,6 +30,8 @@ static int check_header(struct verify *v)
 	Elf64_Ehdr o = v->orig.eh;
 	const Elf64_Ehdr *g = &v->gen.eh;
 
+	if (v->counting.wanted)		/* counting.c */
+		o.e_entry = g->e_entry;
 	o.e_phnum = g->e_phnum;
 	o.e_shoff = g->e_shoff;
 	o.e_shnum = g->e_shnum;
@@ -77,15 +79,28 @@ static bool is_near(const struct verify *v, const Elf64_Phdr *g)
 	image_span(&v->orig, &lo, &hi);
 	if (g->p_vaddr < lo)
 		return g->p_vaddr >= LOWEST && lo - g->p_vaddr <= v->file.lift;
-	return g->p_vaddr + g->p_memsz <= hi + v->gen.file.n + NEAR;
+	uint64_t counters = v->counting.segment ? v->counting.segment->p_memsz : 0;
+
+	return g->p_vaddr + g->p_memsz <= hi + v->gen.file.n + counters + NEAR;
+}
+
+/* The one segment that can be written to, and has nothing in the file: whole pages of
+ * counters. */
+static bool is_counters(const struct verify *v, const Elf64_Phdr *g)
+{
+	return v->counting.wanted && !v->counting.segment && g->p_flags == (PF_R | PF_W) &&
+	       g->p_filesz == 0 && g->p_memsz > 0 && g->p_memsz % PAGE == 0 &&
+	       g->p_paddr == g->p_vaddr && g->p_vaddr % PAGE == 0 && g->p_align == PAGE;
 }
 
 static int check_fresh(struct verify *v, const Elf64_Phdr *g)
 {
-	if (g->p_flags != PF_R && g->p_flags != (PF_R | PF_X))
+	if (is_counters(v, g))
+		v->counting.segment = g;
+	else if (g->p_flags != PF_R && g->p_flags != (PF_R | PF_X))
 		return refuse(v, "new segment at 0x%llx has flags %#x", ULL(g->p_vaddr),
 			      g->p_flags);
-	if (g->p_filesz == 0 || g->p_filesz != g->p_memsz || g->p_paddr != g->p_vaddr)
+	else if (g->p_filesz == 0 || g->p_filesz != g->p_memsz || g->p_paddr != g->p_vaddr)
 		return refuse(v, "new segment at 0x%llx is not all file bytes",
 			      ULL(g->p_vaddr));
 	if (g->p_align < PAGE || (g->p_align & (g->p_align - 1)) ||

@@ -43,6 +43,9 @@ static uint32_t add_header_holes(const struct verify *v, struct hole *hole)
 		hole[n++] =
 			(struct hole){ v->orig.eh.e_phoff, v->front.hi - v->orig.eh.e_phoff };
 	}
+	if (v->counting.segment &&
+	    (v->file.lift == 0 || v->counting.leads_at >= sizeof(Elf64_Ehdr)))
+		hole[n++] = (struct hole){ v->counting.leads_at, 8 };
 	for (uint32_t i = 0; i < v->front.ndynamic; i++)
 		hole[n++] = (struct hole){ v->front.dynamic[i], 8 };
 	return n;
@@ -113,7 +116,7 @@ static int compare_stale(struct verify *v, const struct vchange *c)
 
 int verify_keptbytes(struct verify *v)
 {
-	enum { NHEADERS = 4, NBUILDID = 1 };
+	enum { NHEADERS = 5, NBUILDID = 1 };
 	uint64_t at = 0, end = v->orig.file.n;
 
 	if (!bytes_at(v->gen.file, v->file.lift, end).p)

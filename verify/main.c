@@ -10,15 +10,17 @@
 #include "lib/err.h"
 #include "verify/verify.h"
 
-static const char usage[] = "usage: morph-verify ORIGINAL GENERATION\n";
+static const char usage[] = "usage: morph-verify [--counting] ORIGINAL GENERATION\n";
 
 static int work(struct confinedjob *job, void *ctx, struct err *err)
 {
 	struct verify_stats stats = { 0 };
 	char hex[65];
 
-	(void)ctx;
-	if (verify_generation(job->in[0].bytes, job->in[1].bytes, job->arena, &stats, err) < 0)
+	bool counting = *(const bool *)ctx;
+
+	if ((counting ? verify_counting_generation : verify_generation)(
+		    job->in[0].bytes, job->in[1].bytes, job->arena, &stats, err) < 0)
 		return confinedjob_wrap(job, 1, err);
 	digest_hex(&stats.original, hex);
 	printf("generation %u of %s: the same program (%u blocks, %u instructions, %u entries, "
@@ -30,7 +32,8 @@ static int work(struct confinedjob *job, void *ctx, struct err *err)
 static int help(void)
 {
 	printf("%s\nShows, block by block, that GENERATION is the program ORIGINAL in another "
-	       "order.\nFiles may be given as fd:N, an inherited descriptor.\n\n"
+	       "order.\nFiles may be given as fd:N, an inherited descriptor.\n"
+	       "  --counting   GENERATION counts besides, in memory of its own\n\n"
 	       "Exit codes: 0 shown, 1 failed, 2 wrong usage, 3 not shown (the first doubt is "
 	       "on standard error)\n", usage);
 	return 0;
@@ -40,6 +43,9 @@ int main(int argc, char **argv)
 {
 	if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
 		return help();
+	bool counting = argc > 1 && strcmp(argv[1], "--counting") == 0;
+	argv += counting;
+	argc -= counting;
 	if (argc == 4 && strcmp(argv[1], "--") == 0)
 		argv++, argc--;
 	if (argc != 3 || (argv[1][0] == '-' && argv[1][1]) || argv[2][0] == '-') {
@@ -48,6 +54,7 @@ int main(int argc, char **argv)
 	}
 	struct confinedjob job = {
 		.in = { { .arg = argv[1] }, { .arg = argv[2] } }, .nin = 2, .work = work,
+		.ctx = &counting,
 	};
 	return confinedjob_run(&job);
 }

@@ -23,6 +23,7 @@
 #include "verify/callsites.h"
 #include "verify/code.h"
 #include "verify/coderefs.h"
+#include "verify/counting.h"
 #include "verify/dataflow.h"
 #include "verify/entries.h"
 #include "verify/frames.h"
@@ -58,6 +59,7 @@ struct verify {
 	struct vpointers pointers;	/* redirected.h: pointers that lead to images */
 	struct vtableuses uses;		/* code.h: images that refer to new jump tables */
 	struct vflow flow;		/* dataflow.h: what the data flow has followed */
+	struct vcounting counting;	/* counting.h: what counts, where that was asked for */
 	struct vsections sections;	/* sections.h: sections that are new ones */
 };
 
@@ -82,6 +84,7 @@ extern const struct verify_helper verify_helpers[];
 /* The parts, each in the file of its name, in running order (verify.c has the table).  Each
  * returns 0, or -1 with the refusal in v->err. */
 int verify_headers(struct verify *v);		/* fills file, buildid */
+int verify_counting(struct verify *v);		/* fills counting.start */
 int verify_front(struct verify *v);		/* fills front */
 int verify_keptbytes(struct verify *v);		/* fills pointers.redirects and .changes */
 int verify_frames(struct verify *v);		/* fills ocfi, gcfi, states */
@@ -89,6 +92,7 @@ int verify_callsites(struct verify *v);		/* fills lsda, and lsda and site of bot
 int verify_entries(struct verify *v);		/* fills walk, refs, calls.slots */
 int verify_holders(struct verify *v);
 int verify_code(struct verify *v);		/* fills uses, pointers.leas */
+int verify_coverage(struct verify *v);
 int verify_casetables(struct verify *v);
 int verify_dataflow(struct verify *v);		/* fills flow */
 int verify_unwindrows(struct verify *v);

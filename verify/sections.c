@@ -146,12 +146,26 @@ static Elf64_Shdr wanted(const struct verify *v, const struct section *s)
 		want.sh_flags = want.sh_addr = 0;
 		return want;
 	}
+	if (strcmp(s->name, ".morph.counters") == 0) {
+		const Elf64_Phdr *p = v->counting.segment;
+
+		if (!p)
+			return none;
+		want.sh_type = SHT_NOBITS;
+		want.sh_flags |= SHF_WRITE;
+		want.sh_addr = p->p_vaddr;
+		want.sh_size = p->p_memsz;
+		want.sh_offset = p->p_offset;
+		return want;
+	}
 	if (strcmp(s->name, ".morph.text") == 0 || strcmp(s->name, ".morph.fluff") == 0) {
 		bool hot = s->name[sizeof(".morph.") - 1] == 't';
 
 		want.sh_flags |= SHF_EXECINSTR;
 		want.sh_addr = m->gen_base + (hot ? 0 : m->hot_size);
 		want.sh_size = hot ? m->hot_size : m->fluff_size;
+		if (!hot && v->counting.segment)	/* behind all images */
+			want.sh_size = v->counting.start_end - want.sh_addr;
 	} else if (strcmp(s->name, ".eh_frame_hdr") == 0) {
 		want.sh_addr = v->gcfi.hdr;
 		want.sh_size = image_phdr(&v->gen, PT_GNU_EH_FRAME)->p_filesz;

@@ -6,6 +6,7 @@
  *              The row of the instruction before is right as well if that one leaves the frame
  *              as it is (a branch, or a call that has come back).  Compilers end functions with
  *              calls that never come back, and what follows those is another function's.
+ *              So does what counts, which no exception comes from.
  * FDES         Each FDE of the original is there with the same rows, personality and LSDA.  The
  *              others describe new text only, and the FDE of an image has the personality of
  *              its original's.
@@ -56,8 +57,8 @@ int verify_row(struct verify *v, struct vpair *c, vaddr o, uint32_t olen, new_va
 	return verify_exceptions(v, c, o, olen, g, glen);
 }
 
-int verify_row_jump(struct verify *v, struct vpair *c, vaddr last, bool last_transfers,
-		    vaddr dest, new_vaddr g, uint32_t glen)
+int verify_row_counter(struct verify *v, struct vpair *c, vaddr last, bool last_transfers,
+		       vaddr dest, new_vaddr g, uint32_t glen)
 {
 	uint32_t ofde = c->orig.fde, gfde = c->gen.fde;
 	uint32_t want = vcfi_state(&c->orig, last), have = vcfi_state(&c->gen, g);
@@ -71,7 +72,13 @@ int verify_row_jump(struct verify *v, struct vpair *c, vaddr last, bool last_tra
 	if (have != there && !(have == want && (last_transfers || there == ROW_NONE)))
 		return differ(v, dest, there, g, have);
 	v->stats->unwind_rows++;
-	if ((c->gen.fde != gfde || c->orig.fde != ofde) && check_frame_kind(v, c) < 0)
+	return (c->gen.fde != gfde || c->orig.fde != ofde) ? check_frame_kind(v, c) : 0;
+}
+
+int verify_row_jump(struct verify *v, struct vpair *c, vaddr last, bool last_transfers,
+		    vaddr dest, new_vaddr g, uint32_t glen)
+{
+	if (verify_row_counter(v, c, last, last_transfers, dest, g, glen) < 0)
 		return -1;
 	return verify_exceptions_jump(v, c, last, dest, g, glen);
 }

@@ -105,6 +105,11 @@
  *   A9  Code is not written to while it runs.  headers.c refuses segments that are writable and
  *       executable; a program that calls mprotect() on its code is not seen.
  *       [test_headers.c, test_unseen.c]
+ *   A10 Code of another module, and code that is reached through a pointer, reads no flag
+ *       before it has written it, and what calls through a pointer from another module reads
+ *       none behind the call.  Who handles a signal does not look at the flags of its context.
+ *       Only what counts changes flags (flagsdead.c).  Reason: the psABI says so of calls.
+ *       [test_counting.c]
  */
 #include "verify/parts.h"
 #include "binary/loadtables.h"
@@ -112,6 +117,8 @@
 const struct verify_part verify_parts[] = {
 	{ "headers", verify_headers,
 	  "ELF and program headers are the original's, plus new read-only segments" },
+	{ "counting", verify_counting,
+	  "the start of a counting generation maps its counters and goes on as the original" },
 	{ "front", verify_front,
 	  "what gave way to the program headers is elsewhere, unchanged, and found" },
 	{ "keptbytes", verify_keptbytes,
@@ -125,6 +132,8 @@ const struct verify_part verify_parts[] = {
 	{ "holders", verify_holders, "nor does any address that the program keeps as data" },
 	{ "code", verify_code,
 	  "each image does what its original block does, and leads where that leads" },
+	{ "coverage", verify_coverage,
+	  "new text is images, padding that runs nothing, and what counts" },
 	{ "casetables", verify_casetables, "a new jump table leads where the old one leads" },
 	{ "dataflow", verify_dataflow,
 	  "nothing but the dispatch sees the address of a new jump table" },
@@ -173,6 +182,7 @@ const struct verify_helper verify_helpers[] = {
 	{ "usedtables", "the jump tables that one function uses, for dataflow.c" },
 	{ "values", "what registers hold that differs between the runs, for dataflow.c" },
 	{ "spill", "bytes of such registers that are kept in the frame, for dataflow.c" },
+	{ "flagsdead", "are flags overwritten before they are read, for what counts" },
 	{ "shift", "loads that read a new jump table by the address of the old one" },
 	{ NULL, NULL },
 };
@@ -186,7 +196,7 @@ static int open_files(struct verify *v, struct bytes original, struct bytes gene
 		v->err->kind = ERR_REFUSED;
 		return err_wrap(v->err, "generation");
 	}
-	if (image_section(&v->gen, ".morph.counters"))
+	if (!v->counting.wanted && image_section(&v->gen, ".morph.counters"))
 		return refuse(v, "an instrumented program: it counts what it does besides");
 	const struct section *map = image_section(&v->gen, ".morph.map");
 	if (!map || map->h.sh_type == SHT_NOBITS)
@@ -221,13 +231,13 @@ static int run(struct verify *v, struct bytes original, struct bytes generation)
 	return 0;
 }
 
-int verify_generation(struct bytes original, struct bytes generation, struct arena *a,
-		      struct verify_stats *stats, struct err *err)
+static int verify(struct bytes original, struct bytes generation, bool counting,
+		  struct arena *a, struct verify_stats *stats, struct err *err)
 {
 	struct err unwanted;
 	struct verify_stats filled = { 0 };
 	struct verify v = { .a = a, .run = arena_new(), .err = err ? err : &unwanted,
-		.stats = &filled };
+		.stats = &filled, .counting.wanted = counting };
 
 	int rc = run(&v, original, generation);
 	blockmap_free(&v.map);
@@ -237,3 +247,14 @@ int verify_generation(struct bytes original, struct bytes generation, struct are
 	return rc;
 }
 
+int verify_generation(struct bytes original, struct bytes generation, struct arena *a,
+		      struct verify_stats *stats, struct err *err)
+{
+	return verify(original, generation, false, a, stats, err);
+}
+
+int verify_counting_generation(struct bytes original, struct bytes generation, struct arena *a,
+			       struct verify_stats *stats, struct err *err)
+{
+	return verify(original, generation, true, a, stats, err);
+}

@@ -21,5 +21,10 @@ struct verify_stats {		/* of what was shown */
  * and `lib` with what produced the generation. */
 int verify_generation(struct bytes original, struct bytes generation, struct arena *a,
 		      struct verify_stats *stats, struct err *err);
+/* The same of a counting generation (morph-edit instrument --private): it is shown to do what
+ * the original does and to count besides, in a segment of its own.  A generation that does not
+ * count is refused here, one that does is refused there. */
+int verify_counting_generation(struct bytes original, struct bytes generation, struct arena *a,
+			       struct verify_stats *stats, struct err *err);
 
 #endif

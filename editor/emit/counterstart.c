@@ -8,8 +8,8 @@
  * No instruction of it changes a flag.  The Verifier has the same bytes from its own hand
  * (verify/counting.c).
  *
- * Tested by tests/unit/editor/emit/test_counterstart.c, which runs it, and by
- * tests/programs/counting.sh.
+ * Tested by tests/programs/counting.sh (programs and libraries run it, with and without memory)
+ * and, as the Verifier reads it, tests/unit/verify/test_counting.c.
  */
 #include "editor/emit/counterstart.h"
 

@@ -25,7 +25,7 @@
 #include "editor/emit/counterstart.h"
 #include "lib/err.h"
 
-enum { RUNTIME_ALIGN = 16 };
+enum { RUNTIME_ALIGN = 16, INT3 = 0xcc };
 
 uint64_t emit_runtime_off(const struct emit_plan *plan)
 {
@@ -155,7 +155,8 @@ void emit_runtime_write(const struct emit_plan *plan, struct wr *text)
 	make_head(plan, text, r->head);
 	r->counters = plan->counters->counter_addr;
 	r->slots += r->counters;
-	(void)wr_reserve(text, off - text->n);
+	uint64_t gap = off - text->n;
+	memset(wr_reserve(text, gap), INT3, gap);
 	if (counterruntime_is_private(r))
 		counterstart_write(plan->text_addr + off, r->counters, (uint32_t)r->size,
 				   r->entry ? r->entry : r->init, text);

@@ -3,10 +3,10 @@
  * WAYS      go on through direct jumps, both ways of a branch, and into the callee of a direct
  *           call.  By the ABI no flag is read by code that is reached through a pointer or in
  *           another module, before it has written it: a computed jump where the stack is as at
- *           the function's entry is a tail call.  A trap ends the way: what a handler finds
- *           in the flags of its context is not looked at.  Behind any other, and a system call, which
- *           hands the flags to the program in %r11, flags count as read.  So they do where the
- *           looking ahead ends.
+ *           the function's entry is a tail call.  A trap ends the way: what a handler finds in
+ *           the flags of its context is not looked at.  Behind any other computed jump, and a
+ *           system call, which hands the flags to the program in %r11, flags count as read.
+ *           So they do where the looking ahead ends.
  *
  * RETURNS   By the ABI nobody reads flags behind a call, either.  Assembly does not always keep
  *           to that: flags are live at the returns of a function if they are live behind a call
@@ -14,8 +14,8 @@
  *           through a pointer.  Calls that never come back are among these, followed by who
  *           knows what: that costs the callee, which does not return.
  *
- * Tested by tests/unit/editor/instrument/test_flagscan.c, and by tests/programs/counting.sh: the
- * Verifier agrees.
+ * Tested by tests/unit/editor/instrument/test_flagscan.c, and by tests/programs/counting.sh:
+ * the Verifier agrees.
  */
 #include "editor/instrument/flagscan.h"
 

@@ -19,10 +19,10 @@
  *            where nothing counts: they are redirected where all labels are known; elsewhere
  *            the counter runtime finds the image of the target.
  *
- * PRIVATE    Private counters have one form of edge counter, which the Verifier knows, at places
- *            where flags are dead by flagscan.h.  A function in which an edge would have to be
- *            counted where they live, or which computed jumps may leave for the original text,
- *            is not instrumented.
+ * PRIVATE    Private counters have one form of edge counter, which the Verifier knows, where
+ *            flags are dead by flagscan.h.  Not instrumented are functions in which an edge
+ *            would have to be counted where flags live, or which computed jumps may leave for
+ *            the original text.
  *
  * Tested by tests/programs/instrument.sh: what programs count is what callgrind counts; and by
  * tests/programs/counting.sh: so is what they count privately.
@@ -116,7 +116,7 @@ static void number_fn(struct instrument *in, const struct plt *plt, uint32_t f,
 
 	instrument_graph(in, f, scratch, &g);
 	if (!in->flags && !is_fit(in, f, &g)) {
-		fn->moved = false;
+		fn->moved = fn->threaded = false;	/* its labels stay, too */
 		return;
 	}
 	for (uint32_t i = 0; i < g.flow.nedge; i++)

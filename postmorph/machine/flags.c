@@ -21,13 +21,19 @@ static bool is_shift(ZydisMnemonic m)
 	}
 }
 
-/* D0 and D1 shift by one; an immediate counts modulo 32 or 64. */
+/* D0 and D1 shift by one; an immediate counts modulo 32 or 64, and in rotations through the
+ * carry of 8 and 16 bits modulo 9 and 17 besides. */
 static bool shifts_for_sure(const ZydisDecodedInstruction *in)
 {
 	uint64_t mask = in->raw.rex.W ? 63 : 31;
+	bool carried = in->mnemonic == ZYDIS_MNEMONIC_RCL || in->mnemonic == ZYDIS_MNEMONIC_RCR;
 
-	if (in->raw.imm[0].size)
-		return (in->raw.imm[0].value.u & mask) != 0;
+	if (in->raw.imm[0].size) {
+		uint64_t count = in->raw.imm[0].value.u & mask;
+
+		return count && (!carried || in->operand_width >= 32 ||
+				 count % (in->operand_width + 1u) != 0);
+	}
 	return in->opcode == 0xd0 || in->opcode == 0xd1;
 }
 

@@ -1,0 +1,215 @@
+# Places at which the flags that `inc` changes are live, or are not: at each stands a NOP of seven
+# bytes, as long as a counter.  live_N and dead_N are the functions.  In front of each place is one
+# where they are dead.
+	.text
+	.macro	fn name
+	.globl	\name
+	.type	\name, @function
+\name:
+	.cfi_startproc
+	.byte	0xf3, 0x0f, 0x1e, 0xfa		# endbr64
+	.endm
+	.macro	end name
+	.cfi_endproc
+	.size	\name, . - \name
+	.balign	16
+	.endm
+	.macro	place
+	test	%edi, %edi
+	.byte	0x0f, 0x1f, 0x80, 0, 0, 0, 0
+	.endm
+
+fn begin				# calls all, reads flags behind one call
+	call	dead_return
+	xor	%eax, %eax
+	call	live_return
+	je	1f
+	call	live_behind_tail
+	jne	1f
+	mov	dead_slot@GOTPCREL(%rip), %rax
+	call	*%rax
+	test	%eax, %eax
+	jne	begin
+1:	call	loops
+	mov	$60, %eax
+	xor	%edi, %edi
+	syscall
+	hlt
+end begin
+
+fn loops				# what the Editor counts in: ways of branches, a loop
+	mov	$10, %ecx
+	xor	%eax, %eax
+2:	add	%ecx, %eax
+	test	$3, %al
+	je	3f
+	add	$5, %eax
+3:	dec	%ecx
+	jne	2b
+	cmp	$7, %eax
+	jb	4f
+	ja	5f
+	add	$1, %eax
+4:	add	$2, %eax
+5:	add	$3, %eax
+	ret
+end loops
+
+fn live_branch
+	place
+	je	1f
+	nop
+1:	ret
+end live_branch
+
+fn live_set
+	place
+	mov	%rdi, %rax
+	sets	%al
+	ret
+end live_set
+
+fn live_jump
+	place
+	jmp	1f
+	int3
+1:	cmovo	%rdi, %rax
+	ret
+end live_jump
+
+fn live_taken				# one of two ways, behind a branch that reads CF alone
+	place
+	jb	1f
+	xor	%eax, %eax
+	ret
+1:	jp	2f
+	xor	%eax, %eax
+2:	ret
+end live_taken
+
+fn live_pushed
+	place
+	pushf
+	.cfi_adjust_cfa_offset 8
+	pop	%rax
+	.cfi_adjust_cfa_offset -8
+	ret
+end live_pushed
+
+fn live_shift				# which does nothing if the count is zero
+	place
+	shl	%cl, %eax
+	jne	1f
+	nop
+1:	ret
+end live_shift
+
+fn live_rotation			# by nine bits of nine, and of OF alone
+	place
+	rcl	$9, %al
+	jo	1f
+	nop
+1:	ret
+end live_rotation
+
+fn live_system				# it hands the flags out in r11
+	place
+	mov	$39, %eax
+	syscall
+	ret
+end live_system
+
+fn live_callee
+	place
+	call	reads_flags
+	ret
+end live_callee
+
+fn reads_flags
+	sete	%al
+	ret
+end reads_flags
+
+fn live_computed			# a jump inside the function
+	push	%rax
+	.cfi_adjust_cfa_offset 8
+	place
+	jmp	*%rdi
+	.cfi_adjust_cfa_offset -8
+end live_computed
+
+fn live_return
+	place
+	ret
+end live_return
+
+fn live_behind_tail			# returns where this one does
+	jmp	live_tail
+end live_behind_tail
+
+fn live_tail
+	place
+	ret
+end live_tail
+
+fn live_carry_only			# ZF lives on behind what writes CF
+	place
+	stc
+	je	1f
+	nop
+1:	ret
+end live_carry_only
+
+fn dead_write
+	place
+	add	%rdi, %rax
+	ret
+end dead_write
+
+fn dead_carry				# inc leaves CF alone
+	place
+	adc	%rdi, %rax
+	ret
+end dead_carry
+
+fn dead_ways
+	place
+	jb	1f
+	xor	%eax, %eax
+	ret
+1:	test	%edi, %edi
+	ret
+end dead_ways
+
+fn dead_return
+	place
+	ret
+end dead_return
+
+fn dead_narrow				# a count that is not zero
+	place
+	shr	$7, %al
+	je	1f
+	nop
+1:	ret
+end dead_narrow
+
+fn dead_slot
+	place
+	jmp	*slot(%rip)
+end dead_slot
+
+fn dead_tail				# with the frame of the entry
+	place
+	jmp	*%rax
+end dead_tail
+
+fn dead_trap
+	place
+	ud2
+end dead_trap
+
+	.data
+	.balign	8
+slot:	.quad	0
+	.section .note.GNU-stack, "", @progbits

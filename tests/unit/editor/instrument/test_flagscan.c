@@ -1,0 +1,67 @@
+/* test_flagscan.c - where the Editor puts a private counter, no flag that it changes is live */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "editor/instrument/flagscan.h"
+#include "lib/arena.h"
+#include "tests/unit/asm.h"
+
+/* Where the NOP of seven bytes is in the function. */
+static vaddr find_place(const struct prog *prog, const char *name)
+{
+	static const uint8_t nop[] = { 0x0f, 0x1f, 0x80, 0, 0, 0, 0 };
+	const struct fn *fn = asm_fn(prog, name);
+
+	for (uint32_t i = 0; i < fn->ninsn; i++)
+		if (fn->insn[i].len == sizeof(nop) &&
+		    memcmp(prog_insn_bytes(prog, &fn->insn[i]), nop, sizeof(nop)) == 0)
+			return prog_insn_addr(prog, &fn->insn[i]);
+	fail_msg("%s has no place", name);
+	return 0;
+}
+
+static void flags_are_live_where_the_name_says(void **state)
+{
+	static const struct {
+		const char *name;
+		bool dead;
+	} fn[] = {
+		{ "live_branch", false }, { "live_set", false }, { "live_jump", false },
+		{ "live_taken", false }, { "live_pushed", false }, { "live_shift", false },
+		{ "live_rotation", false }, { "live_system", false }, { "live_callee", false },
+		{ "live_return", false }, { "live_tail", false }, { "live_carry_only", false },
+		{ "dead_write", true }, { "dead_carry", true }, { "dead_ways", true },
+		{ "dead_return", true }, { "dead_narrow", true }, { "dead_slot", true },
+		{ "dead_tail", true }, { "dead_trap", true },
+	};
+	struct arena *a = arena_new();
+	struct prog prog;
+
+	(void)state;
+	asm_analyze("counting", "-static -no-pie -Wl,-e,begin", a, &prog);
+	const struct flagscan *s = flagscan_new(&prog, a);
+	for (size_t i = 0; i < sizeof(fn) / sizeof(fn[0]); i++) {
+		vaddr at = find_place(&prog, fn[i].name);
+		const unsigned test = 2;	/* bytes of what writes them in front */
+
+		if (flagscan_is_dead(s, at) != fn[i].dead)
+			fail_msg("%s is%s dead", fn[i].name, fn[i].dead ? " not" : "");
+		assert_true(flagscan_is_dead(s, at - test));
+	}
+	assert_false(flagscan_is_dead(s, find_place(&prog, "live_computed")));
+	/* where no code is */
+	assert_false(flagscan_is_dead(s, 0));
+	arena_free(a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(flags_are_live_where_the_name_says),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

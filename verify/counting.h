@@ -1,0 +1,40 @@
+/* counting.h - what a counting generation has besides images: counters, and what leads to them
+ *
+ * A generation has counters only where that was asked for (verify_counting() in verify.h).
+ */
+#ifndef VERIFY_COUNTING_H
+#define VERIFY_COUNTING_H
+
+#include <elf.h>
+#include <stdbool.h>
+
+#include "lib/addr.h"
+#include "lib/arena.h"
+#include "lib/rd.h"
+
+struct verify;
+
+struct vstub {			/* counts the way from a new jump table to an image */
+	new_vaddr at, to;
+};
+
+struct vcounting {
+	bool wanted;		/* the generation is to have counters */
+	const Elf64_Phdr *segment;	/* of the counters, by headers.c; NULL: none */
+	new_vaddr start, start_end;	/* the code that runs first, by counting.c */
+	/* file offset in the original of what leads there instead: eight bytes */
+	uint64_t leads_at;
+	VEC(struct vstub) stubs;	/* ascending by at, by code.c */
+	/* by flagsdead.c: [ocfi.nfde] flags are live at returns of that group */
+	bool *returns_live;
+	bool all_live, changed;
+};
+
+/* The length of the counter at `code`, which stands at address `at`; 0: there is none.  It adds
+ * one to a word of the counters' segment: it changes no register, no other memory and of the
+ * flags all but CF. */
+uint32_t verify_counter(const struct verify *v, struct bytes code, new_vaddr at);
+/* The stub at that address, NULL if none. */
+const struct vstub *verify_find_stub(const struct verify *v, new_vaddr at);
+
+#endif

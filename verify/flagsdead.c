@@ -1,0 +1,150 @@
+/* flagsdead.c - are all flags but CF overwritten, on every way from here, before one is read?
+ *
+ * WAYS      lead on over direct jumps, both ways of branches, and into what is called directly.
+ *           They end well where all flags have been overwritten, and, by assumption A10, where
+ *           code of another module begins or code that is reached through a pointer: indirect
+ *           calls, jumps through a slot, and computed jumps at which the frame is that of the
+ *           entry.  They end badly at any other computed jump, at a system call (it puts the
+ *           flags into %r11), and after so many instructions.
+ *
+ * RETURNS   A return ends well if no caller reads flags behind its call.  Each call of the
+ *           original is asked that; where one does, or may, the returns of what it calls end
+ *           badly, and those of functions that this one jumps to; all returns do if the call is
+ *           an indirect one.  Until one is found returns count as ending well, and what was
+ *           asked before that is asked again.
+ *
+ * Tested by tests/unit/verify/test_counting.c.
+ */
+#include "verify/flagsdead.h"
+
+#include "verify/effect.h"
+#include "verify/lookup.h"
+
+enum { MAX_STEPS = 1000, MAX_BRANCHES = 10 };		/* chosen, not measured */
+enum { ALL_BUT_CF = 0x3e };		/* PF AF ZF SF OF, as in struct effect */
+
+struct way {
+	const struct verify *v;
+	int steps;
+};
+
+static bool dead_from(struct way *w, vaddr addr, uint8_t flags, int branches);
+
+static bool dead_at_return(const struct verify *v, vaddr addr)
+{
+	uint32_t fde = vcfi_find(&v->ocfi, addr);
+
+	return !v->counting.all_live && fde != NO_FDE &&
+	       !v->counting.returns_live[verify_group(v, fde)];
+}
+
+static bool has_frame_of_entry(const struct verify *v, vaddr addr)
+{
+	struct vcursor c = { .cfi = &v->ocfi, .fde = NO_FDE };
+	uint32_t state = vcfi_state(&c, addr);
+
+	return state != ROW_NONE && vstates_is_entry(v->states, state);
+}
+
+static bool dead_behind(struct way *w, const struct effect *e, vaddr addr, uint8_t flags,
+			int branches)
+{
+	switch (e->kind) {
+	case INSN_JMP:
+	case INSN_CALL:
+		return dead_from(w, e->target, flags, branches);
+	case INSN_JCC:
+	case INSN_LOOP:
+		return branches < MAX_BRANCHES &&
+		       dead_from(w, e->target, flags, branches + 1) &&
+		       dead_from(w, addr + e->len, flags, branches + 1);
+	case INSN_ICALL:
+	case INSN_TRAP:
+		return true;
+	case INSN_IJMP:
+		return e->slot || has_frame_of_entry(w->v, addr);
+	case INSN_RET:
+		return dead_at_return(w->v, addr);
+	default:
+		return false;
+	}
+}
+
+/* syscall and sysenter. */
+static bool calls_system(struct bytes code)
+{
+	return code.n >= 2 && code.p[0] == 0x0f && (code.p[1] == 0x05 || code.p[1] == 0x34);
+}
+
+static bool dead_from(struct way *w, vaddr addr, uint8_t flags, int branches)
+{
+	struct effect e;
+
+	while (w->steps-- > 0) {
+		struct bytes code = verify_orig_code(w->v, addr);
+
+		if (!code.p || !effect_decode(code, addr, &e) || calls_system(code) ||
+		    (e.flags_read & flags))
+			return false;
+		flags &= (uint8_t)~e.flags_written;
+		if (flags == 0)
+			return true;
+		if (e.kind != INSN_PLAIN && e.kind != INSN_NOP)
+			return dead_behind(w, &e, addr, flags, branches);
+		addr += e.len;
+	}
+	return false;
+}
+
+bool verify_flags_dead(const struct verify *v, vaddr addr)
+{
+	struct way w = { .v = v, .steps = MAX_STEPS };
+
+	return dead_from(&w, addr, ALL_BUT_CF, 0);
+}
+
+static void set_live(struct verify *v, vaddr callee)
+{
+	uint32_t fde = vcfi_find(&v->ocfi, callee);
+
+	if (fde == NO_FDE)
+		return;
+	uint32_t group = verify_group(v, fde);
+
+	v->counting.changed |= !v->counting.returns_live[group];
+	v->counting.returns_live[group] = true;
+}
+
+static void look_at(struct verify *v, uint32_t fde)
+{
+	const struct vfde *f = &v->ocfi.fde[fde];
+	struct insn insn;
+	vaddr target;
+
+	for (vaddr addr = f->addr; addr - f->addr < f->len; addr += insn.len) {
+		bool leaves = v->counting.returns_live[verify_group(v, fde)];
+
+		if (!insn_decode(verify_orig_code(v, addr), addr, &insn, &target)) {
+			insn.len = 1;
+			continue;
+		}
+		if (leaves && insn_is_branch(&insn) && insn.kind != INSN_CALL)
+			set_live(v, target);
+		if (insn.kind == INSN_CALL && !verify_flags_dead(v, addr + insn.len))
+			set_live(v, target);
+		if (insn.kind == INSN_ICALL && !insn.field && !v->counting.all_live &&
+		    !verify_flags_dead(v, addr + insn.len))
+			v->counting.all_live = v->counting.changed = true;
+	}
+}
+
+void verify_look_at_returns(struct verify *v)
+{
+	v->counting.returns_live =
+		arena_array(v->a, v->ocfi.nfde, sizeof(*v->counting.returns_live));
+	do {
+		v->counting.changed = false;
+		for (uint32_t i = 0; i < v->ocfi.nfde; i++)
+			look_at(v, i);
+	} while (v->counting.changed);
+}
