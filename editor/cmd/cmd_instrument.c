@@ -69,7 +69,7 @@ int cmd_instrument(int argc, char **argv)
 	static const struct option options[] = {
 		{ "counts", required_argument, NULL, 'C' },
 		{ "threads", no_argument, NULL, 't' },
-		{ "private", no_argument, NULL, 'p' },
+		{ "private", no_argument, NULL, 'r' },
 		CMD_OPTION_PROFILE,
 		{ "uncertain", required_argument, NULL, 'u' },
 		{ 0 }
@@ -87,7 +87,7 @@ int cmd_instrument(int argc, char **argv)
 			counts = optarg;
 		else if (c == 't')
 			o.threads = true;
-		else if (c == 'p')
+		else if (c == 'r')
 			o.is_private = true;
 		else if (c == 'u')
 			given = optarg;
