@@ -174,4 +174,9 @@ end takes
 
 	.section .rodata
 shown:	.byte	1, 2
+	.ifdef	POINTER			# inside of what an entry jump would be written over
+	.data
+	.p2align 3
+	.quad	branches + 2
+	.endif
 	.section .note.GNU-stack, "", @progbits

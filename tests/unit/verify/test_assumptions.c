@@ -33,6 +33,7 @@ struct wrong {
 	bool rooms;		/* loads may get prefixes */
 	bool breaks;		/* int3 is a return */
 	bool writable;		/* .data is constant */
+	bool dynamic;		/* DT_RELASZ is 0 */
 	bool tables;		/* sections are what the loader reads */
 	bool maps;		/* the block map names other blocks */
 	bool ids;		/* what a generation's build-id is */
@@ -93,9 +94,21 @@ int loadtables_check(const struct image *img, struct err *err)
 }
 
 bool real_is_writable(const struct image *img, vaddr addr);
+bool real_dynamic(const struct image *img, int64_t tag, uint64_t *value);
 #define image_is_writable real_is_writable
+#define image_dynamic real_dynamic
 #include "binary/image.c"
 #undef image_is_writable
+#undef image_dynamic
+
+bool image_dynamic(const struct image *img, int64_t tag, uint64_t *value)
+{
+	bool is_there = real_dynamic(img, tag, value);
+
+	if (is_there && wrong.dynamic && tag == DT_RELASZ)
+		*value = 0;
+	return is_there;
+}
 
 bool image_is_writable(const struct image *img, vaddr addr)
 {
@@ -316,6 +329,8 @@ static const struct row {
 	{ "S1, memory", { .remembered = true }, "it does not decode", REFUSED, NULL, NULL },
 	{ "S2", { .rooms = true }, "the bytes differ", ACCEPTED, NULL, NULL },
 	{ "S3", { .writable = true }, "is not constant", ACCEPTED, NULL, NULL },
+	{ "S3, dynamic section", { .dynamic = true }, "inside an entry jump", ACCEPTED,
+	  "-shared -Wa,--defsym,POINTER=1", NULL },
 	{ "S4", { .tables = true }, "original: the section with the strings", LEFT_ALONE, NULL,
 	  shorten_strings },
 	{ "S5", { .maps = true }, "no image of", REFUSED, NULL, NULL },
