@@ -21,19 +21,17 @@ static bool is_shift(ZydisMnemonic m)
 	}
 }
 
-/* D0 and D1 shift by one; an immediate counts modulo 32 or 64, and in rotations through the
- * carry of 8 and 16 bits modulo 9 and 17 besides. */
+/* D0 and D1 shift by one; an immediate counts modulo 64, if the operand has 64 bits, or 32.  Of
+ * a byte or word that is rotated through the carry it counts modulo 9 or 17 after that. */
 static bool shifts_for_sure(const ZydisDecodedInstruction *in)
 {
-	uint64_t mask = in->raw.rex.W ? 63 : 31;
-	bool carried = in->mnemonic == ZYDIS_MNEMONIC_RCL || in->mnemonic == ZYDIS_MNEMONIC_RCR;
+	uint64_t count = in->raw.imm[0].value.u & (in->operand_width == 64 ? 63 : 31);
 
-	if (in->raw.imm[0].size) {
-		uint64_t count = in->raw.imm[0].value.u & mask;
-
-		return count && (!carried || in->operand_width >= 32 ||
-				 count % (in->operand_width + 1u) != 0);
-	}
+	if ((in->mnemonic == ZYDIS_MNEMONIC_RCL || in->mnemonic == ZYDIS_MNEMONIC_RCR) &&
+	    in->operand_width < 32)
+		count %= in->operand_width + 1u;
+	if (in->raw.imm[0].size)
+		return count != 0;
 	return in->opcode == 0xd0 || in->opcode == 0xd1;
 }
 

@@ -211,6 +211,13 @@ static uint16_t named(const struct effect *e)
 	}
 }
 
+static uint64_t flags_perhaps(const struct trial *t)
+{
+	const ZydisAccessedFlags *f = t->in.cpu_flags;
+
+	return f ? f->modified | f->set_0 | f->set_1 | f->undefined : 0;
+}
+
 static struct claim claim_of_verifier(const struct trial *t)
 {
 	const struct effect *e = &t->e;
@@ -220,18 +227,24 @@ static struct claim claim_of_verifier(const struct trial *t)
 			   .kills16 = e->word_kills, .kills8 = e->low_kills,
 			   .flags_read = rflags_of(e->flags_read),
 			   .flags_written = rflags_of(e->flags_written),
-			   .flags_perhaps = rflags_of(e->repeats) };
+			   .flags_perhaps = rflags_of(e->repeats) | flags_perhaps(t) };
 
-	if (t->in.cpu_flags)
-		c.flags_perhaps |= (t->in.cpu_flags->modified | t->in.cpu_flags->set_0 |
-				    t->in.cpu_flags->set_1 | t->in.cpu_flags->undefined);
 	return c;
+}
+
+/* Of flags alone (flags.c). */
+static struct claim claim_of_flags(const struct trial *t)
+{
+	struct flags f = flags_of((struct bytes){ t->code, t->insn.len });
+
+	return (struct claim){ .who = "Editor's flags", .reads = 0xffff, .written = 0xffff,
+			       .flags_read = f.reads, .flags_written = f.writes,
+			       .flags_perhaps = flags_perhaps(t) };
 }
 
 static struct claim claim_of_editor(const struct trial *t)
 {
 	struct bytes code = { t->code, t->insn.len };
-	struct flags f = flags_of(code);
 	struct op op;
 
 	op_decode(code, &t->insn, CODE, &op);
@@ -240,12 +253,10 @@ static struct claim claim_of_editor(const struct trial *t)
 			   .kills = op.writes & (uint16_t)~op.reads,
 			   .written = op.partial | op.writes,
 			   .kills16 = op.partial16,
-			   .flags_read = f.reads | rflags_of(op.flags_read),
-			   .flags_written = f.writes & rflags_of(op.flags_written),
-			   .flags_perhaps = rflags_of(op.flags_repeated) };
-	if (t->in.cpu_flags)
-		c.flags_perhaps |= (t->in.cpu_flags->modified | t->in.cpu_flags->set_0 |
-				    t->in.cpu_flags->set_1 | t->in.cpu_flags->undefined);
+			   .flags_read = rflags_of(op.flags_read),
+			   .flags_written = rflags_of(op.flags_written),
+			   .flags_perhaps = rflags_of(op.flags_repeated) |
+					    flags_perhaps(t) };
 	return c;
 }
 
@@ -473,6 +484,7 @@ static void check_room(const struct trial *t, const struct onestep *in,
 static void check(const struct trial *t)
 {
 	const struct claim verifier = claim_of_verifier(t), editor = claim_of_editor(t);
+	const struct claim flags = claim_of_flags(t);
 	struct onestep in, out;
 
 	begin(t, &in);
@@ -494,6 +506,7 @@ static void check(const struct trial *t)
 	if (t->insn.kind != INSN_NOP)
 		check_claim(t, &verifier, &in, &out, sum);
 	check_claim(t, &editor, &in, &out, sum);
+	check_claim(t, &flags, &in, &out, sum);
 }
 
 static void instructions_do_what_is_said_of_them(void **state)
