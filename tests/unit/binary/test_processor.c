@@ -7,6 +7,7 @@
  *   - what is said not to be written is as before;
  *   - what is said to be overwritten is the same both times: nothing else was read;
  *   - what is said not to fault does not, and the stack moves as is said;
+ *   - moves, sums and masks on the way to a jump table give what is said;
  *   - with the prefixes that it may get it does the same.
  *
  * Asked are the decoder, the Verifier (effect.c) and the Editor (absop.c, flags.c).  Flags that
@@ -481,6 +482,80 @@ static void check_room(const struct trial *t, const struct onestep *in,
 	padded++;
 }
 
+/* What the Verifier's operation makes of *in, where that is one number. */
+static bool result_of(const struct effect *e, const struct onestep *in, uint64_t *out)
+{
+	uint64_t a = in->reg[e->a], b = in->reg[e->b], c = in->reg[e->c];
+
+	switch ((enum effect_op)e->op) {
+	case FX_COPY: *out = b; return true;
+	case FX_COPY_LOW: *out = (uint32_t)b; return true;
+	case FX_EXTEND: *out = (uint64_t)(int64_t)(int32_t)b; return true;
+	case FX_BASE: *out = e->value; return true;
+	case FX_SCALE: *out = 4 * b; return true;
+	case FX_ADD: *out = a + b; return true;
+	case FX_SUM: *out = b + c; return true;
+	default: return false;
+	}
+}
+
+/* Of the others: the low bits of what they make depend on the low bits of their operands. */
+static bool is_by_low_bits(const struct effect *e)
+{
+	return e->op == FX_BITS || e->op == FX_CHOOSE || e->op == FX_LOW_BITS ||
+	       e->op == FX_MIX;
+}
+
+static void check_operation(const struct trial *t, const struct onestep *in,
+			    const struct onestep *out)
+{
+	enum { LOW = 0xff };
+	struct onestep other = *in, then;
+	uint64_t want;
+
+	if (result_of(&t->e, in, &want) && out->reg[t->e.a] != want)
+		fail_at(t, "Verifier", "the result", out->reg[t->e.a], want);
+	if (!is_by_low_bits(&t->e))
+		return;
+	for (unsigned r = 0; r < 16; r++)
+		if (r != RSP && (named(&t->e) >> r & 1))
+			other.reg[r] ^= any() & ~(uint64_t)LOW;
+	(void)run(t, &other, 0, &then);
+	if ((then.reg[t->e.a] ^ out->reg[t->e.a]) & LOW)
+		fail_at(t, "Verifier", "the lowest bits", then.reg[t->e.a] & LOW,
+			out->reg[t->e.a] & LOW);
+}
+
+/* The same of the Editor's. */
+static void check_kind(const struct trial *t, const struct onestep *in,
+		       const struct onestep *out)
+{
+	uint64_t a, b, want, all;
+	struct op op;
+
+	op_decode((struct bytes){ t->code, t->insn.len }, &t->insn, CODE, &op);
+	if (op.dst >= ABS_NREG)
+		return;
+	all = op.bits == 64 ? UINT64_MAX : ((uint64_t)1 << op.bits) - 1;
+	a = in->reg[op.dst];
+	b = op.src < ABS_NREG ? in->reg[op.src] : 0;
+	switch ((enum op_kind)op.kind) {
+	case OP_MOVE:
+		want = op.src_bits < 64 ? b & (((uint64_t)1 << op.src_bits) - 1) : b;
+		if (op.sx && op.src_bits < 64)
+			want = (uint64_t)((int64_t)(want << (64 - op.src_bits)) >>
+					  (64 - op.src_bits)) & all;
+		break;
+	case OP_CONST: want = (uint64_t)op.imm & all; break;
+	case OP_ADD: want = a + b; break;
+	case OP_AND: want = (a & (uint64_t)op.imm) & all; break;
+	case OP_SHR: want = (a & all) >> (op.imm & (op.bits == 64 ? 63 : 31)); break;
+	default: return;
+	}
+	if ((out->reg[op.dst] ^ want) & all)
+		fail_at(t, "Editor", "the result", out->reg[op.dst], want);
+}
+
 static void check(const struct trial *t)
 {
 	const struct claim verifier = claim_of_verifier(t), editor = claim_of_editor(t);
@@ -500,6 +575,8 @@ static void check(const struct trial *t)
 	} else {
 		check_place(t, &in, &out);
 		check_stack(t, &in, &out);
+		check_operation(t, &in, &out);
+		check_kind(t, &in, &out);
 		check_room(t, &in, &out, sum);
 		ran++;
 	}
