@@ -83,16 +83,17 @@ static bool is_outside(const struct image *img, vaddr table, vaddr addr)
 	return s && addr - s->h.sh_addr >= s->h.sh_size;
 }
 
-/* The words from `from` to `to` are all entries of a table that begins at `from`, each of
- * which leads to an instruction. */
-static bool is_filled(const struct verify *v, vaddr from, vaddr to, uint32_t kind)
+/* The words from `from` to `to` are all entries of a table that begins at `from`: each leads to
+ * an instruction, or stands for a case that cannot be. */
+static bool is_filled(const struct verify *v, vaddr from, vaddr to, uint32_t kind,
+		      uint32_t group)
 {
 	uint64_t size = blockmap_entry_size(kind);
 	vaddr target;
 
 	for (uint64_t i = 0; from + size * i < to; i++)
 		if (!verify_table_entry(&v->orig, from, kind, i, &target) ||
-		    !verify_is_start(v, target))
+		    (!verify_is_start(v, target) && !verify_is_case(v, group, target)))
 			return false;
 	return true;
 }
@@ -109,7 +110,8 @@ static bool is_preceded(const struct verify *v, const struct blockmap_table *t, 
 		return false;
 	return !other || !is_filled(v, other, t->orig_addr,
 				    t->kind == BLOCKMAP_TABLE_ABS64 ? BLOCKMAP_TABLE_ABS64 :
-								      BLOCKMAP_TABLE_REL32);
+								      BLOCKMAP_TABLE_REL32,
+				    group);
 }
 
 bool verify_table_ends(const struct verify *v, const struct blockmap_table *t, uint32_t group,

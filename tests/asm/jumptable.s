@@ -1200,6 +1200,28 @@ begin in_doubt
 	open_table	T_doubt
 end in_doubt
 
+# A table whose index may be negative, behind one with a case that cannot be.
+begin behind_one_with_a_filler
+	test	%esi, %esi
+	je	1f
+	cmp	$2, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_with_filler
+1:	and	$3, %edi
+	dec	%rdi
+	dispatch T_behind_it
+	cases
+	.section .rodata
+	.p2align 2
+T_with_filler:
+	.long	10b-T_with_filler, L_filler-T_with_filler, 11b-T_with_filler
+T_behind_it:
+	.long	12b-T_behind_it, 13b-T_behind_it, 10b-T_behind_it, 0x7ffffff0
+	.text
+end behind_one_with_a_filler
+L_filler:
+
 # bsf of zero leaves the address where it is.
 begin address_kept_by_bsf
 	cmp	$3, %edi

@@ -81,6 +81,7 @@ static const struct expected {
 	{ .fn = "compare_beyond_the_table", .unproven = 1 },
 	{ .fn = "something_else_behind", .ntable = 1, .bound = 4, .nentry = 4, .jumps = 1 },
 	{ .fn = "two_without_a_gap", .ntable = 2, .bound = 2, .nentry = 2, .jumps = 2 },
+	{ .fn = "behind_one_with_a_filler", .ntable = 2, .bound = 3, .nentry = 3, .jumps = 2 },
 	{ .fn = "mask_into_the_next", .ntable = 2, .bound = 7, .nentry = 7, .jumps = 2 },
 	{ .fn = "into_anothers", .ntable = 1, .bound = 12, .nentry = 12, .jumps = 1 },
 	{ .fn = "anothers", .ntable = 1, .bound = 2, .nentry = 2, .jumps = 1 },
