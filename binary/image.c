@@ -7,7 +7,7 @@
  * INVARIANTS after image_parse()
  *   I1  program header and section file ranges lie inside the file; address ranges do not wrap;
  *   I2  PT_LOADs ascend by address and are disjoint;
- *   I3  no loaded section is compressed or without a type;
+ *   I3  no loaded section is compressed, without a type, or aligned to no power of two;
  *   I4  there is at most one program header of each type that has one only (PT_DYNAMIC, PT_TLS
  *       and others): of several, some readers believe the first and others the last;
  *   I5  there is at most one dynamic entry of each tag, but for those of which all count: the
@@ -191,6 +191,9 @@ static int copy_sections(Elf *elf, struct arena *a, struct image *img, struct er
 		if ((h->sh_flags & SHF_ALLOC) && h->sh_type == SHT_NULL)
 			return err_set(err, ERR_INPUT, "section %zu is loaded and of no type",
 				       i);
+		if ((h->sh_flags & SHF_ALLOC) && (h->sh_addralign & (h->sh_addralign - 1)))
+			return err_set(err, ERR_INPUT, "section %zu is aligned to 0x%llx", i,
+				       (unsigned long long)h->sh_addralign);
 		if ((h->sh_flags & SHF_ALLOC) && (h->sh_flags & SHF_COMPRESSED))
 			return err_set(err, ERR_REFUSED, "section %zu is loaded compressed", i);
 	}

@@ -144,6 +144,24 @@ static void a_second_dynamic_entry_of_a_tag_is_refused(void **state)
 }
 
 /* Which of two is believed depends on who reads them. */
+static void sections_are_aligned_to_powers_of_two(void **state)
+{
+	const uint64_t odd = 9;
+	struct arena *a = arena_new();
+	uint8_t *file = arena_dup(a, library.p, library.n);
+	struct image img;
+	struct err err;
+
+	(void)state;
+	parse(library, &img);
+	uint64_t i = (uint64_t)(image_section(&img, ".text") - img.sh);
+	memcpy(file + img.eh.e_shoff + i * sizeof(Elf64_Shdr) +
+	       offsetof(Elf64_Shdr, sh_addralign), &odd, sizeof(odd));
+	assert_int_equal(image_parse((struct bytes){ file, library.n }, a, &img, &err), -1);
+	assert_non_null(strstr(err.text, "is aligned to 0x9"));
+	arena_free(a);
+}
+
 static void headers_that_say_where_something_is_are_single(void **state)
 {
 	static const uint32_t type[] = {
@@ -283,6 +301,7 @@ int main(void)
 		cmocka_unit_test(addresses_lead_to_file_bytes),
 		cmocka_unit_test(dynamic_entries_are_found),
 		cmocka_unit_test(a_second_dynamic_entry_of_a_tag_is_refused),
+		cmocka_unit_test(sections_are_aligned_to_powers_of_two),
 		cmocka_unit_test(headers_that_say_where_something_is_are_single),
 		cmocka_unit_test(other_files_are_refused_by_what_they_are),
 		cmocka_unit_test(files_cut_anywhere_get_a_verdict),
