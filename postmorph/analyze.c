@@ -60,6 +60,7 @@ static int find_text(struct text *t, struct err *err)
 	}
 	t->image_lo = first;
 	t->image_hi = last;
+	image_span(&t->prog->img, &t->loaded_lo, &t->loaded_hi);
 	t->object = arena_array(t->scratch, (last - first) / 256 + 1, sizeof(*t->object));
 	return 0;
 }

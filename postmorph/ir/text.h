@@ -85,7 +85,8 @@ struct text {
 	/* bit per byte: an instruction begins there that no decoded FDE has */
 	uint8_t *swept;
 	uint64_t *object;	/* bit per 4 bytes from image_lo: the code forms that address */
-	vaddr image_lo, image_hi;
+	vaddr image_lo, image_hi;	/* of what `object` is about */
+	vaddr loaded_lo, loaded_hi;	/* of all segments, in memory */
 	struct plt plt;
 	bool *called;		/* [nfn] a direct call leads to its entry */
 	bool *noreturn;		/* [nfn] calls of it do not come back */

@@ -134,7 +134,7 @@ static int classify(const struct text *t, uint64_t number, vaddr to, vaddr align
 {
 	if (number < SMALL)
 		return NUMBER;
-	if (to < t->image_lo || to >= t->image_hi)
+	if (to < t->loaded_lo || to >= t->loaded_hi)
 		return -1;
 	if (!image_is_exec(&t->prog->img, to))
 		return to % align == 0 ? DATA : -1;

@@ -348,8 +348,11 @@ static void mark_found(struct text *t, const struct insn *insn, const uint8_t *c
 {
 	if (insn->field)
 		(insn_is_branch(insn) ? mark : mark_stray)(t, target);
-	if (insn->field && !insn_is_branch(insn))
+	if (insn->field && !insn_is_branch(insn)) {
 		placed_note(t, target);
+		if (text_holds(t, target) && code[insn->field - 2] != LEA)
+			watched_note_read(t, target);
+	}
 	if (insn->field && insn_is_lea(insn, code))
 		watched_note_inside(t, target);
 	if (!insn->field && insn->len == MOVABS)

@@ -44,6 +44,16 @@ begin full
 	.p2align 3
 	.quad	0, L_full - ., 2b - ., 0
 	.text
+begin full_beside_memory		# among distances to memory that the file does not have
+	.section .rodata
+	.p2align 3
+	.quad	0
+	.quad	L_memory - ., L_full_beside_memory - ., L_memory - .
+	.bss
+	.zero	0x20000
+L_memory:
+	.zero	8
+	.text
 	.globl	known_label
 begin symbol
 	.globl	by_symbol

@@ -671,6 +671,28 @@ T_behind_entry:
 	.text
 end byte_behind_an_entry
 
+	# What stands before the second table looks like an entry of it, and ends the first, in which
+	# a case that cannot be leads behind the function.  The index may be negative.
+begin behind_a_filled_table
+	cmp	$3, %esi
+	ja	18f
+	mov	%esi, %esi
+	dispatch T_filled, %rsi
+17:	.fill	40, 1, 0x90
+18:	lea	-1(%rcx), %rdi
+	dispatch T_behind_filled
+	cases
+	.section .rodata
+	.p2align 2
+T_filled:
+	.long	10b-T_filled, L_behind_filled-T_filled, 11b-T_filled, 17b-T_filled
+T_behind_filled:
+	.long	10b-T_behind_filled, 11b-T_behind_filled, 12b-T_behind_filled, 13b-T_behind_filled
+	.long	0x7ffffff0
+	.text
+end behind_a_filled_table
+L_behind_filled:
+
 	# Somebody forms what is the address of an entry, by chance.
 begin address_of_an_entry
 	dispatch T_address

@@ -81,6 +81,11 @@ begin reads_at
 	ret
 end reads_at
 	.p2align 4
+	plain read_by_uncovered
+	.p2align 4
+	mov	read_by_uncovered(%rip), %r10	# as code does that is copied in front of its data
+	jmp	*%r10
+	.p2align 4
 	plain ordered
 begin orders
 	lea	ordered(%rip), %rax

@@ -25,6 +25,7 @@ static void what_is_looked_at_has_no_image(void **state)
 		{ FIXED, "read_from", "looks at it" },
 		{ FIXED, "read_by_constant", "looks at it" },
 		{ ANY, "read_at", "reads or writes its first bytes" },
+		{ ANY, "read_by_uncovered", "reads or writes its first bytes" },
 		{ ANY, "ordered", "looks at it" },
 		{ ANY, "entered", "looks at it" },
 	};

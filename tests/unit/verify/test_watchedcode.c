@@ -47,6 +47,7 @@ static void what_data_knows_inside_has_no_image(void **state)
 		{ fixed, "half", "holds its address" },
 		{ any, "half_of_two", "holds its address" },
 		{ any, "full", "holds its address" },
+		{ any, "full_beside_memory", "holds its address" },
 		{ any, "symbol", "is its address" },
 		{ any, "listed", "lists it" },
 		{ fixed, "listed", "lists it" },

@@ -35,6 +35,7 @@ static const struct expected {
 	  .jumps = 1 },
 	{ .fn = "longer_than_its_bound", .ntable = 1, .bound = 2, .nentry = 4, .jumps = 1 },
 	{ .fn = "entry_at_the_end", .ntable = 1, .bound = 4, .nentry = 4, .jumps = 1 },
+	{ .fn = "behind_a_filled_table", .ntable = 2, .bound = 4, .nentry = 4, .jumps = 2 },
 	{ .fn = "target_before_the_loop", .ntable = 1, .bound = 4, .nentry = 4, .jumps = 1 },
 	{ .fn = "base_is_copied", .ntable = 1, .bound = 4, .nentry = 4, .jumps = 1 },
 	{ .fn = "base_formed_again", .ntable = 1, .bound = 4, .nentry = 4, .jumps = 1 },
