@@ -12,11 +12,12 @@ result instrument "What counting exactly costs"
 
 echo "\`morph-edit instrument\` on programs of the system; for sqlite3 it is its library.  Ratios are counting / as it was, so 1.5"
 echo "means half as much again; \`threads\` is with \`--threads\`, \`placed\` the instructions with \`--profile\` of a test run,
-\`uncertain\` those when only the functions are counted that hold $UNCERTAIN % of what 20,000 samples leave uncertain.
-Output is compared with the original's."
+\`uncertain\` those when only the functions are counted that hold $UNCERTAIN % of what 20,000 samples leave uncertain,
+\`private\` those of private counters in all functions, \`private uncertain\` in these; \`verify ms\` is what the Verifier
+takes for the former.  Output is compared with the original's."
 echo
-echo "| program | file MB | counting MB | instrument ms | counts ms | instructions | placed | uncertain | CPU time | threads | same output |"
-echo "|---|---|---|---|---|---|---|---|---|---|---|"
+echo "| program | file MB | counting MB | instrument ms | counts ms | instructions | placed | uncertain | private | private uncertain | verify ms | CPU time | threads | same output |"
+echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"
 
 milliseconds() { "$B/bench/cost" "$@" | awk '{ print $4 }'; }	# COMMAND...
 
@@ -43,7 +44,7 @@ instructions() {	# VARIANT
 }
 
 measure() {		# NAME WORKLOAD FILE PROGRAM
-	local made pair lock told v
+	local made pair lock told proven v
 	program_load "$@"
 	prepare_program && prepare_profile 20000 || { echo "$NAME: not prepared" >&2; return; }
 	made=$(counting counting) && counting counting-threads --threads >/dev/null || return
@@ -52,15 +53,18 @@ measure() {		# NAME WORKLOAD FILE PROGRAM
 	told=$(milliseconds "$B/morph-edit" counts "$(variant_dir original)/$file" "$P/counting.counts" \
 		-o "$P/counting.profile")
 	counting counting-placed --profile "$P/counting.profile" >/dev/null &&
-		counting counting-uncertain --profile "$P/20000.profile" --uncertain "$UNCERTAIN" >/dev/null || return
-	echo "$(for v in original counting counting-placed counting-uncertain; do instructions $v; done | tr '\n' ' ')" \
-		"$pair $lock" | awk -v name="$NAME" -v from="$(stat -c %s "$(variant_dir original)/$file")" \
+		counting counting-uncertain --profile "$P/20000.profile" --uncertain "$UNCERTAIN" >/dev/null &&
+		counting counting-private --private >/dev/null &&
+		counting counting-privately --private --profile "$P/20000.profile" --uncertain "$UNCERTAIN" >/dev/null || return
+	proven=$(milliseconds "$B/morph-verify" --counting "$(variant_dir original)/$file" "$(variant_dir counting-private)/$file")
+	echo "$(for v in original counting counting-placed counting-uncertain counting-private counting-privately; do
+		instructions $v; done | tr '\n' ' ') $proven" "$pair $lock" | awk -v name="$NAME" -v from="$(stat -c %s "$(variant_dir original)/$file")" \
 		-v to="$(stat -c %s "$(variant_dir counting)/$file")" -v made="$made" -v told="$told" '
 		function times(k) { return $1 ? sprintf("%.2f", k / $1) : "-" }
 		{
-			printf "| %s | %.2f | %.2f | %d | %d | %s | %s | %s | %.2f | %.2f | %s |\n", name, from / 1e6,
-				to / 1e6, made, told, times($2), times($3), times($4), 1 / $5, 1 / $7,
-				$6 == "yes" && $8 == "yes" ? "yes" : "no"
+			printf "| %s | %.2f | %.2f | %d | %d | %s | %s | %s | %s | %s | %d | %.2f | %.2f | %s |\n",
+				name, from / 1e6, to / 1e6, made, told, times($2), times($3), times($4), times($5),
+				times($6), $7, 1 / $8, 1 / $10, $9 == "yes" && $11 == "yes" ? "yes" : "no"
 		}'
 	rm -rf "$P"/v/counting* "$P"/counting*
 }

@@ -32,7 +32,7 @@ clean() {		# one line of text as a value
 }
 
 fault() {		# KIND STEP
-	faults="$faults$1:$2:$(sed "s/^morph-[a-z]*: //; s|^'[^']*': ||" "$T/err" | head -n 1 | clean | tr ':' ' ');"
+	faults="$faults$1:$2:$(sed -E "s/^morph-[a-z]*(-[0-9a-f]+)?: //; s|^'[^']*': ||" "$T/err" | head -n 1 | clean | tr ':' ' ');"
 }
 
 # Runs the Editor or the Verifier; leaves its end in $end, its cost in $cpu and $kib.  What is neither
@@ -85,7 +85,7 @@ jump_kinds() {
 
 reason=
 refused() {
-	reason=$(sed -E "s/^morph-[a-z]*: //; s|^'[^']*': ||; s/(^| )(0x[0-9a-f]+|[0-9]+)( |:|\$)/\1N\3/g" "$T/err" |
+	reason=$(sed -E "s/^morph-[a-z]*(-[0-9a-f]+)?: //; s|^'[^']*': ||; s/(^| )(0x[0-9a-f]+|[0-9]+)( |:|\$)/\1N\3/g" "$T/err" |
 		head -n 1 | clean)
 }
 
