@@ -94,6 +94,14 @@ double decide_quality(const struct usage *made_from);
 bool decide_blames(unsigned deaths, double watched_s, unsigned deaths_before,
 		   double watched_before_s);
 
+enum { DECIDE_COUNT_RUNS = 8 };	/* so many are counted at most */
+
+/* Is it worth to count, before the module is laid out, what samples leave open?  Its runs take
+ * `run_s` seconds (not finite: not known).  A run must be short, because it cannot be taken
+ * back; what knowing would bring must be worth a layout, and all runs together may take no more
+ * longer than it brings back within a day. */
+bool decide_counts(const struct policy *p, const struct decide_module *m, double run_s);
+
 struct decision decide(const struct policy *p, const struct decide_module *m);
 
 #endif

@@ -19,7 +19,16 @@
 
 #include "verify/lookup.h"
 
-enum { MAX_COUNTERS = 256 << 20 };
+enum { MAX_COUNTERS = 256 << 20, PAGE = 4096 };
+
+/* Of what the loader maps: the start of a page. */
+static vaddr first_byte(const struct image *img)
+{
+	vaddr lo, hi;
+
+	image_span(img, &lo, &hi);
+	return lo & -(vaddr)PAGE;
+}
 
 static int find_init(struct verify *v, uint64_t *leads_at)
 {
@@ -108,6 +117,8 @@ int verify_counting(struct verify *v)
 	if (memcmp(want, have.p, sizeof(want)) != 0)
 		return refuse(v, "what runs first, at 0x%llx, does more than map the counters "
 				 "and go on at 0x%llx", ULL(at), ULL(next));
+	v->stats->counters = s->p_vaddr - first_byte(&v->gen);
+	v->stats->counters_size = s->p_memsz;
 	return 0;
 }
 

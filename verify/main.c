@@ -1,8 +1,10 @@
 /* main.c - morph-verify: is this file a generation of that original, and the same program?
  *
  * One confined job (lib/confinedjob.h): two files, or descriptors as "fd:N", go in, one line
- * comes out.  Nothing of what makes generations is linked in.
+ * comes out, and of a counting generation a second one, "counters OFFSET BYTES": where its
+ * counters are, from its first byte in memory.  Nothing of what makes generations is linked in.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,6 +28,9 @@ static int work(struct confinedjob *job, void *ctx, struct err *err)
 	printf("generation %u of %s: the same program (%u blocks, %u instructions, %u entries, "
 	       "%u tables, %u unwind rows)\n", stats.generation, hex, stats.blocks,
 	       stats.instructions, stats.entries, stats.tables, stats.unwind_rows);
+	if (counting)
+		printf("counters %" PRIu64 " %" PRIu64 "\n", stats.counters,
+		       stats.counters_size);
 	return 0;
 }
 

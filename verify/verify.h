@@ -14,6 +14,9 @@ struct verify_stats {		/* of what was shown */
 	uint32_t blocks, instructions, entries, tables, unwind_rows;
 	uint32_t generation;
 	struct digest original;
+	/* of a counting generation: where its counters are, from its first byte in memory, and
+	 * their size */
+	uint64_t counters, counters_size;
 };
 
 /* 0 only when `generation` is shown, block by block, to be `original` in another order; else -1

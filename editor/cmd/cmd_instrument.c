@@ -100,7 +100,8 @@ int cmd_instrument(int argc, char **argv)
 	if (given && take_share(given, job.nin > CMD_IN_PROFILE, &o.uncertain) < 0)
 		return CMD_USAGE;
 	char *original = realpath(argv[optind], NULL);
-	char *path = counts ? absolute(counts, "") :
+	char *path = counts && strncmp(counts, "fd:", 3) == 0 ? strdup(counts) :
+		     counts ? absolute(counts, "") :
 			      absolute(job.out[OUT_GENERATION].arg, ".counts");
 	o.original = original ? original : "/?";
 	o.counts = job.out[OUT_COUNTS].arg = path;

@@ -268,6 +268,8 @@ void manager_round(struct manager *m)
 		work_crashed(&m->work);
 		m->next_crash_ms = m->work.now_ms() + CRASH_EVERY_MS;
 	}
+	if (m->ask.ncounted)
+		work_counted(&m->work);
 	if (m->ask.reload)
 		reload(m);
 	if (m->watch && watch_due_ms(m->watch) <= now)

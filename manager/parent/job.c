@@ -43,7 +43,7 @@ struct shape {
 
 static const struct shape shape[NJOB] = {
 	[JOB_ANALYZE]	  = { "analyze",     1, 1, 1, false },
-	[JOB_OPTIMIZE]	  = { "optimize",    2, 2, 3, false },
+	[JOB_OPTIMIZE]	  = { "optimize",    2, 3, 3, false },
 	[JOB_VERIFY]	  = { NULL,	     2, 2, 1, true },
 	[JOB_SYMBOLS]	  = { "symbols",     1, 2, 1, true },
 	[JOB_DISASSEMBLE] = { "disassemble", 1, 1, 1, true },
@@ -52,6 +52,7 @@ static const struct shape shape[NJOB] = {
 	[JOB_DERIVED]	  = { "derived",     3, 3, 1, true },
 	[JOB_MAP]	  = { "extract-map", 1, 1, 1, false },
 	[JOB_COUNTS]	  = { "counts",      2, 2, 1, false },
+	[JOB_INSTRUMENT]  = { "instrument",  2, 2, 2, false },
 };
 
 struct job {
@@ -169,9 +170,14 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 	ADD("%s", program_name(spec->kind));
 	if (shape[spec->kind].name)
 		ADD("%s", shape[spec->kind].name);
+	if (spec->kind == JOB_VERIFY && spec->a)
+		ADD("--counting");
 	for (int i = 0; i < spec->nin; i++) {
-		if (i == 1 && (spec->kind == JOB_OPTIMIZE || spec->kind == JOB_EXPLAIN))
+		if (i == 1 && (spec->kind == JOB_OPTIMIZE || spec->kind == JOB_EXPLAIN ||
+			       spec->kind == JOB_INSTRUMENT))
 			ADD("--profile");
+		if (i == 2 && spec->kind == JOB_OPTIMIZE)
+			ADD("--counted");
 		if (i == 1 && spec->kind == JOB_SYMBOLS)
 			ADD("--debug");
 		if (i == 2 && spec->kind == JOB_INTERPRET)
@@ -184,6 +190,13 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 	} else if (spec->kind == JOB_INTERPRET || spec->kind == JOB_COUNTS) {
 		ADD("-o");
 		ADD("fd:%d", fd);
+	} else if (spec->kind == JOB_INSTRUMENT) {
+		ADD("--private");
+		ADD("--uncertain=%" PRIu64, spec->a);
+		ADD("-o");
+		ADD("fd:%d", fd);
+		ADD("--counts");
+		ADD("fd:%d", fd + 1);
 	} else if (spec->kind == JOB_MAP) {
 		ADD("fd:%d", fd);
 	} else if (spec->kind == JOB_OPTIMIZE) {

@@ -19,8 +19,12 @@ struct job;
 
 enum job_kind {
 	JOB_ANALYZE,	/* in: module.  out: block table */
-	JOB_OPTIMIZE,	/* in: original, profile.  out: generation, map, stats.  a: number */
-	JOB_VERIFY, /* morph-verify; in: original, generation.  out: what was proven, text */
+	/* in: original, profile, perhaps counts beside it (JOB_COUNTS).  out: generation, map,
+	 * stats.  a: number */
+	JOB_OPTIMIZE,
+	/* morph-verify; in: original, generation.  out: what was proven, text.  a: 1: it
+	 * counts */
+	JOB_VERIFY,
 	JOB_SYMBOLS,	/* in: module, perhaps its debug file.  out: text */
 	JOB_DISASSEMBLE,	/* in: module.  out: text.  a: address, b: bytes */
 	JOB_EXPLAIN,	/* in: module, perhaps its profile.  out: what analysis says, as text */
@@ -29,6 +33,9 @@ enum job_kind {
 	JOB_DERIVED,	/* in: original, file, block map.  out: what was shown, as text */
 	JOB_MAP,	/* in: generation.  out: block map */
 	JOB_COUNTS,	/* in: original, file of counts.  out: exact profile */
+	/* in: original, profile.  out: counting generation, file of counts.  a: per cent of
+	 * what the profile leaves uncertain */
+	JOB_INSTRUMENT,
 	NJOB
 };
 

@@ -21,12 +21,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "manager/parent/counting.h"
 #include "manager/parent/folders.h"
 #include "manager/parent/install.h"
 #include "manager/parent/ledger.h"
@@ -154,6 +157,8 @@ static struct job *start(const struct requests *p, enum job_kind kind, const int
 	spec.background = m->num[m->type == MSG_INSTALL	  ? MSG_INSTALL_background
 				 : m->type == MSG_RESTORE ? MSG_RESTORE_background
 							  : MSG_RUN_JOB_background] != 0;
+	if (m->type == MSG_INSTALL)
+		spec.a = m->num[MSG_INSTALL_counting];
 	if (m->type == MSG_RUN_JOB) {
 		spec.a = m->num[MSG_RUN_JOB_a];
 		spec.b = m->num[MSG_RUN_JOB_b];
@@ -234,6 +239,21 @@ static int prove_install(struct requests *p, struct err *err)
 	return p->job ? 0 : refuse(p, &why, err);
 }
 
+/* Where a counting generation counts is what its proof says: its last line. */
+static int watch_counters(struct requests *p, const struct job_result *proof, struct err *err)
+{
+	const struct msg *m = &p->request;
+	uint64_t at, size;
+	char text[512], *line;
+
+	ssize_t n = pread(proof->out[0], text, sizeof(text) - 1, 0);
+	text[n < 0 ? 0 : n] = '\0';
+	line = strstr(text, "\ncounters ");
+	if (!line || sscanf(line, "\ncounters %" SCNu64 " %" SCNu64, &at, &size) != 2)
+		return err_set(err, ERR_INPUT, "'%s': the proof names no counters", m->text);
+	return counting_watch(p->counting, m->text, &m->digest[2], at, size, err);
+}
+
 static int finish_install(struct requests *p, const struct job_result *proof, struct err *err)
 {
 	const struct msg *m = &p->request;
@@ -253,6 +273,10 @@ static int finish_install(struct requests *p, const struct job_result *proof, st
 	if (install_generation(&r, &why) < 0)
 		return refuse(p, &why, err);
 	log_done(p);
+	if (!m->num[MSG_INSTALL_counting])
+		counting_forget(p->counting, m->text);
+	else if (watch_counters(p, proof, &why) < 0)
+		role_log("it counts for nobody: %s", why.text);
 	return reply_ok(p, err);
 }
 
@@ -272,6 +296,7 @@ static int restore(struct requests *p, bool edited, struct err *err)
 	if (install_restore(&r, &why) < 0)
 		return refuse(p, &why, err);
 	log_done(p);
+	counting_forget(p->counting, m->text);
 	return reply_ok(p, err);
 }
 

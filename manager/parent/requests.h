@@ -16,6 +16,7 @@
 #include "manager/parent/patience.h"
 #include "manager/parent/role.h"
 
+struct counting;
 struct err;
 
 struct requests {
@@ -25,6 +26,7 @@ struct requests {
 	 * the manager either */
 	struct job_user job_user;
 	int originals_fd, ledger_fd;
+	struct counting *counting;	/* of generations that count; stays the caller's */
 	int reply_sock;		/* to the manager */
 
 	bool busy;		/* one request at a time; a second one is a lie */

@@ -39,6 +39,7 @@
 #include "lib/err.h"
 #include "lib/landlock.h"
 #include "lib/say.h"
+#include "manager/parent/counting.h"
 #include "manager/parent/install.h"
 #include "manager/parent/ledger.h"
 #include "manager/parent/requests.h"
@@ -269,6 +270,22 @@ static void tell_recovered(struct parent *p)
 	}
 	if (p->manager.child.pid)
 		u->nrecovered = 0;
+}
+
+static void tell_counted(struct parent *p)
+{
+	struct counting_taken t;
+	struct err err;
+
+	while (counting_step(p->requests.counting, &t)) {
+		struct msg m = { .type = MSG_COUNTED, .digest = { t.generation }, .nfd = 1,
+				 .fd = { t.fd } };
+
+		m.num[MSG_COUNTED_uid] = t.uid;
+		if (p->manager.child.pid && msg_send(p->manager.child.sock, &m, &err) < 0)
+			give_up(&p->manager, &err);
+		close(t.fd);
+	}
 }
 
 static void start_role(struct parent *p, struct role_state *r)
@@ -503,11 +520,14 @@ static int keep_running(struct parent *p)
 
 static void turn(struct parent *p)
 {
-	struct pollfd f[5];
+	struct pollfd f[5 + COUNTING_POLL];
 	struct err err = { 0 };
 	int timeout = keep_running(p), job_timeout = requests_poll(&p->requests, f + 3);
+	int counting_timeout = counting_poll(p->requests.counting, f + 5);
 
 	timeout = until(p->upkeep.next_ms, timeout);
+	if (counting_timeout >= 0 && (timeout < 0 || counting_timeout < timeout))
+		timeout = counting_timeout;
 	f[0] = (struct pollfd){ p->signal_fd, POLLIN, 0 };
 	f[1] = (struct pollfd){ p->manager.child.sock, POLLIN, 0 };
 	f[2] = (struct pollfd){ p->monitor.child.sock, POLLIN, 0 };
@@ -515,8 +535,9 @@ static void turn(struct parent *p)
 		timeout = job_timeout;
 	if (p->stopping)
 		timeout = until(p->stop_end_ms, timeout);
-	if (poll(f, 5, timeout) < 0 && errno != EINTR)
+	if (poll(f, 5 + COUNTING_POLL, timeout) < 0 && errno != EINTR)
 		role_log("poll: %s", strerror(errno));
+	tell_counted(p);	/* first: who began a moment ago may end soon */
 	on_signal(p);
 	if (f[2].revents)
 		on_role(p, &p->monitor);
@@ -584,6 +605,7 @@ int role_parent(const struct role_options *o)
 	struct err err = { 0 };
 
 	p.requests.options = &p.options;
+	p.requests.counting = counting_new();
 	if (parent_open(&p, &err) < 0) {
 		say_line(stderr, "morphd: %s", err.text);
 		return err_exit_code(&err);

@@ -214,6 +214,33 @@ int store_whose_get(struct store *s, int64_t module, struct share_use **out, uin
 /* Of all modules: what comes in is not told apart any more. */
 int store_whose_clear(struct store *s, struct err *err);
 
+/* --- exact counts (store_counted.c): a counting generation is at the path of a module, and
+ * what such a one has brought --- */
+
+struct store_counting {
+	int64_t module;
+	struct digest generation, original;
+	uint64_t begun_ns;
+	uint32_t runs;			/* whose counts have come */
+};
+
+int store_counting_put(struct store *s, const struct store_counting *c, struct err *err);
+int store_counting_get(struct store *s, int64_t module, struct store_counting *out,
+		       struct err *err);
+int store_counting_by_generation(struct store *s, const struct digest *generation,
+				 struct store_counting *out, struct err *err);
+/* All modules that have one, malloc'd; the one that began first is the first. */
+int store_counting_ids(struct store *s, int64_t **module, uint32_t *n, struct err *err);
+int store_counting_end(struct store *s, int64_t module, struct err *err);
+/* The counts of the original as a profile for the Editor (optimize --counted), until the module
+ * changes; empty: it was tried. */
+int store_counted_put(struct store *s, int64_t module, const struct digest *original,
+		      uint32_t runs, struct bytes profile, struct err *err);
+/* 1: *runs, and appended to *profile, the caller's; 0: nothing of that original. */
+int store_counted_get(struct store *s, int64_t module, const struct digest *original,
+		      uint32_t *runs, struct wr *profile, struct err *err);
+int store_counted_delete(struct store *s, int64_t module, struct err *err);
+
 /* --- generations --- */
 
 enum store_state {

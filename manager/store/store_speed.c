@@ -187,9 +187,13 @@ static int add_uses(struct store *s, const struct attribute_use *use, uint32_t n
 {
 	int64_t id = (int64_t)use->module;
 	struct store_module m;
+	struct store_counting counting;
 	struct speedtest p;
-	int rc = store_module_by_id(s, id, &m, err);
+	int rc = store_counting_get(s, id, &counting, err);
 
+	if (rc)		/* a few runs, which say nothing of what comes before and after */
+		return rc < 0 ? -1 : 0;
+	rc = store_module_by_id(s, id, &m, err);
 	if (rc <= 0)		/* forgotten while its samples were on the way */
 		return rc;
 	if (store_speed_get(s, id, &p, err) < 0)

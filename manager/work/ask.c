@@ -46,6 +46,11 @@ int ask_receive(struct ask *a, struct err *err)
 			if (a->nrecovered < ASK_MOST_RECOVERED)
 				a->recovered[a->nrecovered++] = m;
 			break;
+		case MSG_COUNTED:
+			if (m.nfd != 1 || a->ncounted == ASK_MOST_COUNTED)
+				break;
+			a->counted[a->ncounted++] = m;
+			continue;
 		case MSG_CRASHED_TOLD:
 			a->crashed = true;
 			break;
@@ -162,6 +167,7 @@ int ask_install(struct ask *a, const struct ask_install *i, const struct ask_lim
 			 .digest = { i->expected, i->original, i->generation } };
 
 	m.num[MSG_INSTALL_hard_links] = i->hard_links;
+	m.num[MSG_INSTALL_counting] = i->counting;
 	m.num[MSG_INSTALL_memory_mib] = limits->memory_mib;
 	m.num[MSG_INSTALL_cpu_s] = limits->cpu_s;
 	m.num[MSG_INSTALL_background] = a->yields != YIELD_NEVER;

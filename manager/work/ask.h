@@ -18,6 +18,7 @@
 struct err;
 
 enum { ASK_MOST_RECOVERED = 16 };	/* of more, the parent's log tells */
+enum { ASK_MOST_COUNTED = 16 };		/* of more, the counts are lost */
 
 struct ask {
 	int sock;
@@ -31,6 +32,8 @@ struct ask {
 	struct msg roles, counts, lacks;	/* type MSG_NONE: not told yet */
 	struct msg recovered[ASK_MOST_RECOVERED];
 	int nrecovered;
+	struct msg counted[ASK_MOST_COUNTED];	/* with a descriptor each */
+	int ncounted;
 
 	uint64_t job_cpu_ms;		/* CPU time of all jobs so far */
 	enum yield_kind yields;		/* of jobs that are asked for */
@@ -65,6 +68,7 @@ struct ask_install {
 	struct digest expected, original, generation;
 	int generation_fd;
 	bool hard_links;
+	bool counting;			/* it is a counting generation */
 };
 
 struct ask_restore {

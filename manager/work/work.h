@@ -37,6 +37,7 @@ struct work {
 	uint64_t charged_ms;		/* of ask->job_cpu_ms */
 	bool paused;
 	char again[PATH_MAX];		/* what was begun by itself and given up; "" nothing */
+	bool again_counts;		/* that was to count first */
 	uint64_t started_ms;
 	uint64_t (*now_ms)(void);	/* CLOCK_MONOTONIC, or a test's */
 	struct lookwait *lookwait;	/* when files that changed are read */
@@ -162,8 +163,11 @@ int work_find(struct work *w, const char *name,
 	      struct store_module *out, struct err *err);
 /* Is there a module that should get a (new) generation without anybody asking
  * (work_use.c)?  Judges those whose window of recent samples has ended, down to the first
- * one: 1 *path is it, 0 none. */
-int work_judge(struct work *w, char path[PATH_MAX], struct err *err);
+ * one: 1 *path is it, 0 none.  *counts: it is to be counted first. */
+int work_judge(struct work *w, char path[PATH_MAX], bool *counts, struct err *err);
+/* Tells what was made (work_figures.c). */
+void work_show_generation(struct answer *to, const char *path, const struct store_generation *g,
+			  bool dry_run);
 int work_reoptimize(struct work *w, const char *path, bool dry_run, struct answer *to,
 		    struct err *err);
 /* `force`: also over what was a generation and has been edited since; over nothing else that
@@ -177,6 +181,22 @@ int work_derived(struct work *w, const struct store_module *m, struct store_gene
 /* The block map of a generation in a memory file, the caller's; -1: it is not kept, or that
  * failed. */
 int work_map_file(struct work *w, const struct digest *generation, struct err *err);
+
+/* --- counting exactly (work_count.c) --- */
+
+/* Puts a generation in its place that counts, in a few runs, what samples leave open.  As
+ * work_reoptimize(); what is refused is not tried again with that original. */
+int work_count(struct work *w, const char *path, struct err *err);
+/* A counting generation is about to be at the path: its file of counts stays the caller's. */
+int work_counting_begins(struct work *w, const struct store_counting *c, int counts_fd,
+			 struct err *err);
+/* Another file is at the path of the module, or is about to be. */
+int work_counting_ends(struct work *w, int64_t module, struct err *err);
+/* Takes in what the parent has sent of processes that counted. */
+void work_counted(struct work *w);
+/* Is there a module that has been counted enough, or for long enough?  1: *path is it, and its
+ * counts are kept for laying it out; 0 none. */
+int work_count_ready(struct work *w, char path[PATH_MAX], struct err *err);
 
 struct work_proof {
 	uint32_t generation;

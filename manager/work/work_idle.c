@@ -33,6 +33,30 @@ void work_yield(struct work *w, bool urgent)
 		role_log("%s", err.text);
 }
 
+/* w->again, perhaps to be counted first. */
+static int lay_out(struct work *w, struct err *err)
+{
+	if (w->again_counts) {
+		if (work_count(w, w->again, err) == 0 || w->ask->yield.done || w->ask->stop)
+			return w->ask->yield.done ? -1 : 0;
+		role_log("%s", err->text);	/* samples alone will do */
+		w->again_counts = false;
+	}
+	return work_reoptimize(w, w->again, false, NULL, err);
+}
+
+static void stop_counting(struct work *w, const char *path)
+{
+	struct store_counting c;
+	struct store_module m;
+	struct err err;
+
+	if (store_module_by_path(w->store, path, &m, &err) == 1 &&
+	    store_counting_get(w->store, m.id, &c, &err) == 1 &&
+	    work_restore(w, path, false, NULL, &err) < 0)
+		role_log("%s", err.text);
+}
+
 static void automatic(struct work *w)
 {
 	struct policy policy;
@@ -41,13 +65,20 @@ static void automatic(struct work *w)
 	/* What was given up is done again if the policy still says so. */
 	if (w->again[0] && (work_rule(w, w->again, &policy), !policy.automatic))
 		w->again[0] = '\0';
-	int rc = w->again[0] ? 1 : work_judge(w, w->again, &err);
+	w->again_counts &= w->again[0] != '\0';
+	int rc = w->again[0] ? 1 : work_count_ready(w, w->again, &err);
+	bool counted = rc > 0 && !w->again_counts;
+	if (rc == 0)
+		rc = work_judge(w, w->again, &w->again_counts, &err);
 	w->ask->yields = YIELD_ENDS;
 	w->ask->yield = (struct yield){ 0 };	/* of a question before these */
 	if (rc > 0)
-		rc = work_reoptimize(w, w->again, false, NULL, &err);
+		rc = lay_out(w, &err);
 	if (rc < 0)
 		role_log("%s", err.text);
+	/* It counts no more than it must, laid out or not. */
+	if (rc < 0 && counted && !w->ask->yield.done && !w->ask->stop)
+		stop_counting(w, w->again);
 	/* What was given up is the one failure that another time can mend. */
 	if (rc >= 0 || !w->ask->yield.done)
 		w->again[0] = '\0';

@@ -18,64 +18,12 @@
 #include "lib/err.h"
 #include "lib/memory.h"
 #include "lib/profile.h"
-#include "lib/table.h"
 #include "manager/store/module.h"
 #include "manager/work/answer.h"
 #include "manager/work/lookwait.h"
 #include "manager/work/work.h"
 #include "policy/policy.h"
 #include "policy/share.h"
-
-struct find {
-	const char *name;
-	bool (*sees)(const void *ctx, const struct store_module *m);
-	const void *ctx;
-	int n;
-	struct store_module found;
-};
-
-static bool same_name(void *ctx, const struct store_module *m)
-{
-	struct find *f = ctx;
-	const char *slash = strrchr(m->path, '/');
-
-	if (slash && strcmp(slash + 1, f->name) == 0 && f->sees(f->ctx, m)) {
-		f->n++;
-		f->found = *m;
-	}
-	return true;
-}
-
-static int find_path(struct work *w, struct find *f, struct err *err)
-{
-	int rc = store_module_by_path(w->store, f->name, &f->found, err);
-
-	f->n = rc == 1 && f->sees(f->ctx, &f->found);
-	return rc;
-}
-
-int work_find(struct work *w, const char *name,
-	      bool (*sees)(const void *ctx, const struct store_module *m), const void *ctx,
-	      struct store_module *out, struct err *err)
-{
-	struct find *f = calloc(1, sizeof(*f));
-
-	if (!f)
-		return err_set(err, ERR_SYS, "out of memory");
-	f->name = name;
-	f->sees = sees;
-	f->ctx = ctx;
-	int rc = strchr(name, '/') ? find_path(w, f, err)
-				   : store_module_each(w->store, same_name, f, err);
-	if (rc >= 0 && f->n > 1)
-		rc = err_set(err, ERR_USAGE,
-			     "'%s': several modules have this name; give the path", name);
-	if (rc >= 0 && f->n)
-		*out = f->found;
-	rc = rc < 0 ? -1 : f->n;
-	free(f);
-	return rc;
-}
 
 /* Looks at what is at the path now. */
 static int look(struct work *w, const char *path, struct store_module *m, struct err *err)
@@ -130,6 +78,9 @@ uint64_t work_look(struct work *w, const char *path)
 
 /* --- a new generation --- */
 
+/* Of what samples leave uncertain: bench/results/instrument.md has what 75 % cost and bring. */
+enum { uncertain_pct = 75 };
+
 struct making {
 	struct work *w;
 	struct answer *to;
@@ -139,11 +90,14 @@ struct making {
 	int original_fd, profile_fd;
 	int out[3];			/* generation, map, stats */
 	struct wr map;
+	bool counts;			/* a counting generation */
+	int counts_fd;			/* its file of counts */
 	struct store_generation g;
 	struct store_profile profile;	/* that g is made from */
 	uint64_t cpu_begun_ms;
 	uint64_t written;		/* bytes, for good */
 	double samples;
+	char counted[64];		/* ", and counts of N runs", or "" */
 };
 
 static int write_profile(struct making *k, struct err *err)
@@ -219,29 +173,84 @@ static int prepare(struct making *k, const char *path, struct err *err)
 	return k->original_fd < 0 ? -1 : 0;
 }
 
+/* What the samples left open and was counted, as a file; -1 without an error: nothing. */
+static int counted_file(struct making *k, struct err *err)
+{
+	struct wr text = { 0 };
+	uint32_t runs;
+
+	int rc = store_counted_get(k->w->store, k->m.id, &k->m.original, &runs, &text, err);
+	if (rc > 0 && text.n)
+		(void)snprintf(k->counted, sizeof(k->counted),
+			       " and the counts of %" PRIu32 " runs", runs);	/* fits */
+	int fd = rc > 0 && text.n ? work_profile_file(wr_bytes(&text), err) : -1;
+	if (fd < 0 && rc >= 0)
+		err->kind = ERR_NONE;
+	wr_free(&text);
+	return fd;
+}
+
+/* out[] is filled. */
+static int run_editor(struct making *k, struct err *err)
+{
+	struct ask_limits limits = work_limits(&k->policy);
+	struct ask_job job = { .kind = JOB_OPTIMIZE, .nin = 2,
+			       .in = { k->original_fd, k->profile_fd }, .a = k->g.number,
+			       .passes = k->g.passes };
+	int out[3];
+
+	job.in[2] = counted_file(k, err);
+	if (job.in[2] < 0 && err->kind != ERR_NONE)
+		return -1;
+	job.nin += job.in[2] >= 0;
+	int rc = ask_run_job(k->w->ask, &job, &limits, out, 3, err);
+	if (job.in[2] >= 0)
+		close(job.in[2]);
+	if (rc == 0)
+		memcpy(k->out, out, sizeof(out));
+	return rc;
+}
+
+/* The same of a counting generation; it has no figures. */
+static int run_instrument(struct making *k, struct err *err)
+{
+	struct ask_limits limits = work_limits(&k->policy);
+	struct ask_job job = { .kind = JOB_INSTRUMENT, .nin = 2,
+			       .in = { k->original_fd, k->profile_fd }, .a = uncertain_pct };
+	int out[2];
+
+	if (ask_run_job(k->w->ask, &job, &limits, out, 2, err) < 0)
+		return -1;
+	k->out[0] = out[0];
+	k->counts_fd = out[1];
+	struct ask_job map = { .kind = JOB_MAP, .nin = 1, .in = { k->out[0] } };
+	return ask_run_job(k->w->ask, &map, &limits, &k->out[1], 1, err);
+}
+
+static void name_passes(struct making *k)
+{
+	const struct cpu cpu = cpu_here();
+
+	k->policy.passes.lines &= cpu_decodes_jumps_by_line(&cpu);
+	policy_pass_list(&k->policy, k->g.passes, sizeof(k->g.passes));
+	if (k->counts)
+		(void)snprintf(k->g.passes, sizeof(k->g.passes), "counting");
+}
+
 /* Runs the Editor; g, map and out[] are filled. */
 static int make(struct making *k, struct err *err)
 {
 	struct work *w = k->w;
-	struct ask_limits limits = work_limits(&k->policy);
 	struct store_generation *g = &k->g;
 	struct wr stats = { 0 };
 
-	const struct cpu cpu = cpu_here();
-
-	k->policy.passes.lines &= cpu_decodes_jumps_by_line(&cpu);
-	policy_pass_list(&k->policy, g->passes, sizeof(g->passes));
+	name_passes(k);
 	if (!g->passes[0])
 		return err_set(err, ERR_REFUSED, "the policy switches all passes off");
 	if (store_generation_next(w->store, k->m.id, &g->number, err) < 0)
 		return -1;
-	struct ask_job job = { .kind = JOB_OPTIMIZE, .nin = 2,
-			       .in = { k->original_fd, k->profile_fd }, .a = g->number,
-			       .passes = g->passes };
-	int out[3];
-	if (ask_run_job(w->ask, &job, &limits, out, 3, err) < 0)
+	if ((k->counts ? run_instrument : run_editor)(k, err) < 0)
 		return err_wrap(err, "'%s'", k->m.path);
-	memcpy(k->out, out, sizeof(out));
 	g->module = k->m.id;
 	g->original = k->m.original;
 	g->state = STATE_MADE;
@@ -252,12 +261,21 @@ static int make(struct making *k, struct err *err)
 	g->size_bytes = size > 0 ? (uint64_t)size : 0;
 	if (rc == 0)
 		rc = work_read(k->out[1], &k->map, err);
-	if (rc == 0)
+	if (rc == 0 && k->out[2] >= 0)
 		rc = work_read(k->out[2], &stats, err);
 	if (rc == 0 && stats.n < sizeof(g->stats))
 		memcpy(g->stats, stats.p, stats.n);	/* the rest is zeroed */
 	wr_free(&stats);
 	return rc;
+}
+
+/* Said before it is so: after a crash what is at the path tells. */
+static int note_counting(struct making *k, struct err *err)
+{
+	struct store_counting c = { .module = k->m.id, .generation = k->g.digest,
+				    .original = k->m.original, .begun_ns = store_now_ns() };
+
+	return k->counts ? work_counting_begins(k->w, &c, k->counts_fd, err) : 0;
 }
 
 static int put_in_place(struct making *k, struct err *err)
@@ -269,14 +287,15 @@ static int put_in_place(struct making *k, struct err *err)
 	struct ask_install i = { .path = k->m.path,
 				 .expected = k->m.present, .original = k->m.original,
 				 .generation = k->g.digest, .generation_fd = k->out[0],
-				 .hard_links = w->policy->hard_links };
+				 .hard_links = w->policy->hard_links,
+				 .counting = k->counts };
 	struct err why = { 0 };
 
 	(void)snprintf(intent.path, sizeof(intent.path), "%s", k->m.path);	/* fits */
 	k->written = k->map.n + strlen(k->g.stats) + k->g.size_bytes +
 		     (k->m.generation ? 0 : k->m.seen.size);
 	if (store_generation_add(w->store, &k->g, wr_bytes(&k->map), &k->profile, err) < 0 ||
-	    store_intent_begin(w->store, &intent, err) < 0)
+	    store_intent_begin(w->store, &intent, err) < 0 || note_counting(k, err) < 0)
 		return -1;
 	int rc = ask_install(w->ask, &i, &limits, err);
 	if (rc < 0 && w->ask->stop)
@@ -308,62 +327,6 @@ static int prove_only(struct making *k, struct err *err)
 	return 0;
 }
 
-/* Columns after path, generation and installed: the Editor's own figures, by name. */
-static const struct table_column stat_column[] = {
-	{ "samples", TABLE_REAL },
-	{ "functions", TABLE_UINT },
-	{ "functions_moved", TABLE_UINT },
-	{ "hot_bytes", TABLE_UINT },
-	{ "fluff_bytes", TABLE_UINT },
-	{ "original_bytes", TABLE_UINT },
-	{ "exttsp_before", TABLE_REAL },
-	{ "exttsp_after", TABLE_REAL },
-	{ "file_bytes_before", TABLE_UINT },
-	{ "file_bytes_after", TABLE_UINT },
-	{ "jump_tables", TABLE_UINT },
-	{ "jump_tables_new", TABLE_UINT },
-	{ "calls_left_out", TABLE_UINT },
-	{ "layout", TABLE_TEXT },
-};
-enum { NSTAT = sizeof(stat_column) / sizeof(stat_column[0]) };
-
-/* The value of line "name value", "" when there is none. */
-static void stat_value(const char *stats, const char *name, char *out, size_t size)
-{
-	size_t n = strlen(name);
-
-	out[0] = '\0';
-	for (const char *at = stats; *at; ) {
-		size_t line = strcspn(at, "\n");
-
-		if (line > n + 1 && strncmp(at, name, n) == 0 && at[n] == ' ') {
-			(void)snprintf(out, size, "%.*s", (int)(line - n - 1), at + n + 1);
-			return;
-		}
-		at += line + (at[line] == '\n');
-	}
-}
-
-static void show_generation(const struct making *k)
-{
-	struct table_column col[3 + NSTAT] = { { "path", TABLE_TEXT },
-					       { "generation", TABLE_UINT },
-					       { "installed", TABLE_BOOL } };
-	char value[NSTAT][64], number[16];
-	const char *cell[3 + NSTAT] = { k->m.path, number, k->dry_run ? "0" : "1" };
-
-	memcpy(col + 3, stat_column, sizeof(stat_column));
-	(void)snprintf(number, sizeof(number), "%" PRIu32, k->g.number);
-	for (int i = 0; i < NSTAT; i++) {
-		stat_value(k->g.stats, stat_column[i].name, value[i], sizeof(value[i]));
-		cell[3 + i] = value[i];
-	}
-	struct table *t = table_new("reoptimized", 3 + NSTAT, col);
-	table_row_text(t, cell);
-	answer_table(k->to, t);
-	table_free(t);
-}
-
 static bool replace_older(void *ctx, const struct store_generation *g)
 {
 	struct making *k = ctx;
@@ -388,41 +351,74 @@ static int reoptimize(struct making *k, const char *path, struct err *err)
 	answer_line(k->to, "%s: verifying%s", path, k->dry_run ? "" : " and installing");
 	if ((k->dry_run ? prove_only(k, err) : put_in_place(k, err)) < 0)
 		return -1;
-	show_generation(k);
+	if (!k->counts)
+		work_show_generation(k->to, k->m.path, &k->g, k->dry_run);
 	if (k->dry_run)
 		return 0;
-	if (store_generation_each(w->store, k->m.id, replace_older, k, err) < 0)
+	if (store_generation_each(w->store, k->m.id, replace_older, k, err) < 0 ||
+	    (!k->counts && work_counting_ends(w, k->m.id, err) < 0))
 		return -1;
-	work_history(w, path, "installed",
-		     "generation %" PRIu32 " from %.0f samples, passes %s", k->g.number,
-		     k->samples, k->g.passes);
+	if (k->counts)
+		work_history(w, path, "counting",
+			     "generation %" PRIu32 " counts what %.0f samples leave open",
+			     k->g.number, k->samples);
+	else
+		work_history(w, path, "installed",
+			     "generation %" PRIu32 " from %.0f samples%s, passes %s",
+			     k->g.number, k->samples, k->counted, k->g.passes);
 	return 0;
+}
+
+/* k says what is to be done; all that it holds is gone afterwards. */
+static int begin(struct making *k, const char *path, struct err *err)
+{
+	struct work *w = k->w;
+
+	k->cpu_begun_ms = w->ask->job_cpu_ms;
+	k->original_fd = k->profile_fd = k->counts_fd = -1;
+	k->out[0] = k->out[1] = k->out[2] = -1;
+	work_charge(w, 0, 0, 0);	/* what others have left */
+	int rc = reoptimize(k, path, err);
+	/* Whatever came of it: what fails again and again must not go on all day. */
+	work_charge(w, k->m.id, k->m.owner, k->written);
+	if (rc < 0 && err->kind == ERR_REFUSED && !k->dry_run)
+		work_history(w, path, "refused", "%s", err->text);
+	const int fd[] = { k->original_fd, k->profile_fd, k->counts_fd,
+			   k->out[0], k->out[1], k->out[2] };
+	for (int i = 0; i < 6; i++)
+		if (fd[i] >= 0)
+			close(fd[i]);
+	wr_free(&k->map);
+	store_profile_free(&k->profile);
+	return rc;
 }
 
 int work_reoptimize(struct work *w, const char *path, bool dry_run, struct answer *to,
 		    struct err *err)
 {
-	struct making *k = calloc(1, sizeof(*k));
+	struct making *k = memory_new(1, sizeof(*k));
 
-	if (!k)
-		return err_set(err, ERR_SYS, "out of memory");
 	k->w = w;
 	k->to = to;
 	k->dry_run = dry_run;
-	k->cpu_begun_ms = w->ask->job_cpu_ms;
-	k->original_fd = k->profile_fd = k->out[0] = k->out[1] = k->out[2] = -1;
-	work_charge(w, 0, 0, 0);	/* what others have left */
-	int rc = reoptimize(k, path, err);
-	/* Whatever came of it: what fails again and again must not go on all day. */
-	work_charge(w, k->m.id, k->m.owner, k->written);
-	if (rc < 0 && err->kind == ERR_REFUSED && !dry_run)
-		work_history(w, path, "refused", "%s", err->text);
-	const int fd[] = { k->original_fd, k->profile_fd, k->out[0], k->out[1], k->out[2] };
-	for (int i = 0; i < 5; i++)
-		if (fd[i] >= 0)
-			close(fd[i]);
-	wr_free(&k->map);
-	store_profile_free(&k->profile);
+	int rc = begin(k, path, err);
+	free(k);
+	return rc;
+}
+
+int work_count(struct work *w, const char *path, struct err *err)
+{
+	struct making *k = memory_new(1, sizeof(*k));
+	struct err why;
+
+	k->w = w;
+	k->counts = true;
+	int rc = begin(k, path, err);
+	if (rc < 0 && k->m.id && !w->ask->yield.done && !w->ask->stop &&
+	    (work_counting_ends(w, k->m.id, &why) < 0 ||
+	     store_counted_put(w->store, k->m.id, &k->m.original, 0, (struct bytes){ 0 },
+			       &why) < 0))
+		role_log("%s", why.text);
 	free(k);
 	return rc;
 }
@@ -527,6 +523,8 @@ static int note_restored(struct work *w, const char *path,
 							STATE_RESTORED, "", err) < 0) ||
 	    look_at_once(w, path, m, err) < 0)
 		return -1;
+	if (work_counting_ends(w, m->id, err) < 0)
+		return -1;
 	/* a window of use from here on, before it is laid out anew by itself */
 	return store_use_begin(w->store, m->id, "its original was put back", err);
 }
@@ -578,7 +576,10 @@ static int prove_installed(struct work *w, const struct store_module *m, struct 
 		err_set(err, ERR_INPUT, "'%s': changed just now", m->path);
 		goto out;
 	}
+	struct store_counting counting;
 	struct ask_job job = { .kind = JOB_VERIFY, .nin = 2, .in = { original, file } };
+	job.a = store_counting_get(w->store, m->id, &counting, err) == 1 &&
+		digest_equal(&counting.generation, &d);
 	if (ask_run_job(w->ask, &job, &limits, &proof, 1, err) < 0 ||
 	    work_read(proof, &text, err) < 0)
 		goto out;

@@ -6,6 +6,7 @@
  * Tested by tests/e2e/daemon.sh.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,8 @@ struct case_file {
 	struct store_profile use, made;
 	struct decide_module d;
 	struct policy policy;			/* as it is for the module */
+	double run_s;				/* what a run takes; NAN: not known */
+	bool counts;				/* it is to be counted first */
 };
 
 static int usage_make(const struct store_profile *p, struct usage *out, struct err *err)
@@ -126,15 +129,47 @@ static int fill_speed(struct work *w, struct case_file *c, uint64_t now_ns,
 	struct speedtest p;
 
 	*observations = 0;
+	c->run_s = NAN;
 	c->d.known_s = decide_since_s(c->window.known_ns, now_ns);
 	if (store_speed_get(w->store, c->m.id, &p, err) < 0)
 		return -1;
 	if (p.generation != c->m.generation)
 		return 0;
-	for (uint32_t i = 0; i < p.nkind; i++)
-		*observations += p.kind[i].now.n;
+	for (uint32_t i = 0; i < p.nkind; i++) {
+		const struct speedtest_side *now = &p.kind[i].now;
+
+		*observations += now->n;
+		/* the longest of the kinds: what is in all of them is in that */
+		if (now->n && !(exp(now->per_run[now->n - 1]) <= c->run_s))
+			c->run_s = exp(now->per_run[now->n - 1]);
+	}
 	c->d.observed = speedtest_known(&p);
 	return 0;
+}
+
+/* Not where the policy asks whose use it is: counts are everybody's. */
+static int wants_counts(struct work *w, struct case_file *c, struct err *err)
+{
+	struct wr profile = { 0 };
+	uint32_t runs;
+
+	if (c->policy.count == SWITCH_OFF || c->policy.share_layouts > 1)
+		return 0;
+	int rc = store_counted_get(w->store, c->m.id, &c->m.original, &runs, &profile, err);
+	wr_free(&profile);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	return c->policy.count == SWITCH_ON || decide_counts(&c->policy, &c->d, c->run_s);
+}
+
+/* The module is used otherwise than it was: what was counted before says too little. */
+static int plan_counting(struct work *w, struct case_file *c, bool drifted, struct err *err)
+{
+	if (drifted && store_counted_delete(w->store, c->m.id, err) < 0)
+		return -1;
+	int rc = wants_counts(w, c, err);
+	c->counts = rc > 0;
+	return rc;
 }
 
 static int judge(struct work *w, struct case_file *c, uint64_t now_ns, struct err *err)
@@ -161,17 +196,22 @@ static int judge(struct work *w, struct case_file *c, uint64_t now_ns, struct er
 		       observations);	/* fits: short texts */
 	if (store_use_begin(w->store, c->m.id, verdict, err) < 0)
 		return -1;
-	if (d.act)
-		role_log("%s: %s", c->m.path, verdict);
-	return d.act;
+	if (!d.act)
+		return 0;
+	role_log("%s: %s", c->m.path, verdict);
+	return plan_counting(w, c, d.reason == DECIDE_DRIFT, err) < 0 ? -1 : 1;
 }
 
 /* 1 it is time, 0 not, -1 failed. */
 static int consider(struct work *w, int64_t module, struct case_file *c, struct err *err)
 {
 	uint64_t now_ns = store_now_ns();
-	int rc = store_module_by_id(w->store, module, &c->m, err);
+	struct store_counting counting;
+	int rc = store_counting_get(w->store, module, &counting, err);
 
+	if (rc)				/* it is being counted: then it is laid out */
+		return rc < 0 ? -1 : 0;
+	rc = store_module_by_id(w->store, module, &c->m, err);
 	if (rc <= 0 || c->m.refusal[0] || !policy_allows(w->policy, c->m.path))
 		return rc < 0 ? -1 : 0;
 	const struct policy_rule *rule = work_rule(w, c->m.path, &c->policy);
@@ -187,7 +227,7 @@ static int consider(struct work *w, int64_t module, struct case_file *c, struct 
 	return judge(w, c, now_ns, err);
 }
 
-int work_judge(struct work *w, char path[PATH_MAX], struct err *err)
+int work_judge(struct work *w, char path[PATH_MAX], bool *counts, struct err *err)
 {
 	int64_t *module;
 	uint32_t n;
@@ -200,8 +240,10 @@ int work_judge(struct work *w, char path[PATH_MAX], struct err *err)
 
 		rc = c ? consider(w, module[i], c, err)
 		       : err_set(err, ERR_SYS, "out of memory");
-		if (rc > 0)
+		if (rc > 0) {
 			(void)snprintf(path, PATH_MAX, "%s", c->m.path);	/* fits */
+			*counts = c->counts;
+		}
 		if (!c)
 			break;
 		store_profile_free(&c->use);

@@ -39,6 +39,35 @@ static void uses_compare_by_shares(void **state)
 	assert_true(near(usage_spread(&ue), 4));
 }
 
+/* 100 samples of as many blocks: about 1 / 2.7 of what is to be had is known. */
+static void what_is_left_open_is_counted_if_it_is_worth_it(void **state)
+{
+	struct usage_count c[100];
+	struct policy p = { .min_gain_ppm = 50 };
+	struct decide_module m = { .use = USAGE(c), .time_share = 0.2, .full_gain = 0.05 };
+
+	(void)state;
+	for (uint32_t i = 0; i < 100; i++)
+		c[i] = (struct usage_count){ i, 1 };
+	double open = 1 - decide_quality(&m.use);
+	assert_true(near(open, 1.7 / 2.7));
+	assert_true(decide_counts(&p, &m, 1));
+	assert_true(decide_counts(&p, &m, 600));
+	assert_false(decide_counts(&p, &m, 601));	/* too long to be taken back */
+	assert_false(decide_counts(&p, &m, NAN));
+	m.time_share = 49e-6 / (0.05 * open);
+	assert_false(decide_counts(&p, &m, 1));		/* brings less than is wanted */
+	m.time_share = 51e-6 / (0.05 * open);
+	assert_true(decide_counts(&p, &m, 1));
+	/* 8 runs that take a tenth longer, against 51 ppm of 86,400 s */
+	assert_true(decide_counts(&p, &m, 51e-6 * 86400 / 0.8 - 0.01));
+	assert_false(decide_counts(&p, &m, 51e-6 * 86400 / 0.8 + 0.01));
+	for (uint32_t i = 0; i < 100; i++)
+		c[i].samples = 1e12;			/* all is known */
+	m.time_share = 1;
+	assert_false(decide_counts(&p, &m, 1));
+}
+
 /* Good and Turing: 2 of 10 samples are the only ones of their block; Esty's variance. */
 static void what_was_never_seen_is_bounded(void **state)
 {
@@ -314,6 +343,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(uses_compare_by_shares),
+		cmocka_unit_test(what_is_left_open_is_counted_if_it_is_worth_it),
 		cmocka_unit_test(what_was_never_seen_is_bounded),
 		cmocka_unit_test(chance_is_no_drift),
 		cmocka_unit_test(old_samples_lose_as_much_as_changed),

@@ -98,13 +98,15 @@ static struct job_result run(enum job_kind kind, const char *what, unsigned wall
 {
 	struct job_spec spec = { .kind = kind, .morph_edit = SELF, .morph_verify = SELF,
 				 .memory_bytes = (uint64_t)4096 << 20, .file_bytes = 1 << 20,
-				 .cpu_s = 20, .wall_s = wall_s, .nin = 1, .a = 4096, .b = 64 };
+				 .cpu_s = 20, .wall_s = wall_s, .nin = 1, .b = 64,
+				 .a = kind == JOB_VERIFY ? 0 : 4096 };
 	struct job_result result;
 	struct err err = { 0 };
 	struct pollfd p[2];
 
 	spec.in[0] = input(what);
-	if (kind == JOB_OPTIMIZE || kind == JOB_INTERPRET || kind == JOB_VERIFY)
+	if (kind == JOB_OPTIMIZE || kind == JOB_INTERPRET || kind == JOB_VERIFY ||
+	    kind == JOB_INSTRUMENT)
 		spec.in[spec.nin++] = input("second");
 	if (kind == JOB_INTERPRET)
 		spec.in[spec.nin++] = input("original");
@@ -147,6 +149,10 @@ static void a_job_gets_its_command_line(void **state)
 	assert_string_equal(text_of(&r),
 			    "optimize fd:3 --profile fd:4 -o fd:5 --map fd:6 --stats fd:7 "
 			    "--generation=4096 --passes= ");
+	r = run(JOB_INSTRUMENT, "args", 60);
+	assert_string_equal(text_of(&r),
+			    "instrument fd:3 --profile fd:4 --private --uncertain=4096 "
+			    "-o fd:5 --counts fd:6 ");
 	r = run(JOB_MAP, "args", 60);
 	assert_string_equal(text_of(&r), "extract-map fd:3 fd:4 ");
 	r = run(JOB_VERIFY, "args", 60);

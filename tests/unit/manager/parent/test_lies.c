@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 
 #include "manager/parent/install_journal.h"
+#include "manager/parent/counting.h"
 #include "manager/parent/requests.h"
 #include "tests/unit/place.h"
 
@@ -166,6 +167,7 @@ static int make(void **state)
 	f->options.policy = "/dev/null";
 	f->options.folders = f->p.root;
 	f->requests.options = &f->options;
+	f->requests.counting = counting_new();
 	f->requests.originals_fd = f->p.originals_fd;
 	f->requests.ledger_fd = f->p.ledger_fd;
 	f->requests.reply_sock = pair[0];

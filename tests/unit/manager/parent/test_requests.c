@@ -16,6 +16,7 @@
 
 #include "lib/digest.h"
 #include "lib/err.h"
+#include "manager/parent/counting.h"
 #include "manager/parent/requests.h"
 #include "manager/work/yield.h"
 
@@ -36,6 +37,7 @@ static int make(void **state)
 	f->options.policy = "/dev/null";
 	f->options.folders = "/";
 	f->requests.options = &f->options;
+	f->requests.counting = counting_new();
 	f->requests.originals_fd = f->requests.ledger_fd = -1;
 	f->requests.reply_sock = pair[0];
 	f->sock = pair[1];
@@ -48,6 +50,7 @@ static int unmake(void **state)
 	struct fixture *f = *state;
 
 	requests_abort(&f->requests);
+	counting_free(f->requests.counting);
 	close(f->requests.reply_sock);
 	close(f->sock);
 	free(f);

@@ -119,6 +119,7 @@ static void older_ones_are_forgotten(void **state)
 	(void)snprintf(path, sizeof(path), "%s/morph.db", dir);
 	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(db, "DROP TABLE space; DROP TABLE contributor;"
+			     "DROP TABLE counting; DROP TABLE counted;"
 				      "DROP INDEX spent_uid;"
 				      "ALTER TABLE spent DROP COLUMN uid;"
 				      "ALTER TABLE spent DROP COLUMN bytes;"

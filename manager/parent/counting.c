@@ -1,0 +1,396 @@
+/* counting.c - takes the counters of processes that run counting generations; see counting.h
+ *
+ * inotify tells when somebody opens the file, be it to run it or as a library.  Who that was
+ * it does not tell, so young processes are looked at, a few times within a tenth of a second:
+ * does one have the file mapped, and the counters where the file says?  They are there as soon
+ * as its first instructions have run.
+ *
+ * Tested by tests/unit/manager/parent/test_counting.c and tests/e2e/counted.sh.
+ */
+#include "manager/parent/counting.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/err.h"
+#include "lib/memory.h"
+#include "manager/parent/role.h"
+
+enum { WATCHED = 16, PAGE = 4096, YOUNG_S = 5 };
+enum { SEALS = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE };
+/* After a file was opened, in ms. */
+static const unsigned look_ms[] = { 0, 2, 6, 20, 60, 150 };
+enum { NLOOK = sizeof(look_ms) / sizeof(look_ms[0]) };
+
+struct watched {			/* wd < 0: none */
+	char path[PATH_MAX];
+	struct digest generation;
+	uint64_t dev, inode, at, size;
+	int wd;
+};
+
+struct held {				/* pid 0: none */
+	pid_t pid;
+	int pidfd, memory;
+	uint64_t inode;			/* of the memory: forks have the same */
+	uint64_t since_ms;
+	uint32_t uid;
+	struct watched *of;
+	bool taken;			/* it was read; held so that it is not found again */
+};
+
+struct counting {
+	int inotify;
+	struct watched watched[WATCHED];
+	struct held held[COUNTING_HELD];
+	uint64_t opened_ms;		/* when a file was opened last */
+	unsigned look;			/* the next one; NLOOK: none is due */
+};
+
+struct counting *counting_new(void)
+{
+	struct counting *c = memory_new(1, sizeof(*c));
+
+	c->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	c->look = NLOOK;
+	for (int i = 0; i < WATCHED; i++)
+		c->watched[i].wd = -1;
+	return c;
+}
+
+static void let_go(struct held *h)
+{
+	if (!h->pid)
+		return;
+	close(h->pidfd);
+	if (h->memory >= 0)
+		close(h->memory);
+	*h = (struct held){ 0 };
+}
+
+static void forget(struct counting *c, struct watched *w)
+{
+	for (int i = 0; i < COUNTING_HELD; i++)
+		if (c->held[i].of == w)
+			let_go(&c->held[i]);
+	if (w->wd >= 0)
+		(void)inotify_rm_watch(c->inotify, w->wd);	/* the file may be gone */
+	w->wd = -1;
+}
+
+void counting_free(struct counting *c)
+{
+	if (!c)
+		return;
+	for (int i = 0; i < WATCHED; i++)
+		forget(c, &c->watched[i]);
+	if (c->inotify >= 0)
+		close(c->inotify);
+	free(c);
+}
+
+void counting_forget(struct counting *c, const char *path)
+{
+	for (int i = 0; i < WATCHED; i++)
+		if (c->watched[i].wd >= 0 && strcmp(c->watched[i].path, path) == 0)
+			forget(c, &c->watched[i]);
+}
+
+int counting_watch(struct counting *c, const char *path, const struct digest *generation,
+		   uint64_t at, uint64_t size, struct err *err)
+{
+	struct watched *w = NULL;
+	struct stat st;
+
+	counting_forget(c, path);
+	for (int i = 0; i < WATCHED && !w; i++)
+		if (c->watched[i].wd < 0)
+			w = &c->watched[i];
+	if (!w)
+		return err_set(err, ERR_REFUSED, "'%s': %d programs are counted already", path,
+			       WATCHED);
+	if (at % PAGE || !size || at > INT64_MAX || size > INT32_MAX)
+		return err_set(err, ERR_INPUT, "'%s': counters that cannot be", path);
+	if (stat(path, &st) < 0)
+		return err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));
+	int wd = inotify_add_watch(c->inotify, path, IN_OPEN);
+	if (wd < 0)
+		return err_set(err, ERR_SYS, "'%s': inotify: %s", path, strerror(errno));
+	(void)snprintf(w->path, sizeof(w->path), "%s", path);	/* stat() took it: fits */
+	w->generation = *generation;
+	w->dev = st.st_dev;
+	w->inode = st.st_ino;
+	w->at = at;
+	w->size = size;
+	w->wd = wd;
+	return 0;
+}
+
+/* --- a process that began --- */
+
+static bool is_held(const struct counting *c, pid_t pid, const struct watched *w)
+{
+	for (int i = 0; i < COUNTING_HELD; i++)
+		if (c->held[i].pid == pid && c->held[i].of == w)
+			return true;
+	return false;
+}
+
+static struct held *free_place(struct counting *c)
+{
+	for (int i = 0; i < COUNTING_HELD; i++)
+		if (!c->held[i].pid)
+			return &c->held[i];
+	return NULL;
+}
+
+/* Field 22 of /proc/PID/stat, behind the name's last parenthesis: clock ticks since boot. */
+static bool is_young(const char *pid)
+{
+	char path[64], text[512], *at;
+	struct timespec now;
+
+	(void)snprintf(path, sizeof(path), "/proc/%.20s/stat", pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	at = strrchr(text, ')');
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	(void)clock_gettime(CLOCK_BOOTTIME, &now);	/* cannot fail for this clock */
+	long hz = sysconf(_SC_CLK_TCK);
+	return at && strtoull(at, NULL, 10) / (uint64_t)hz + YOUNG_S >= (uint64_t)now.tv_sec;
+}
+
+/* Who runs it; false of one that cannot be dumped: then its files are root's. */
+static bool may_take(const char *pid, uint32_t *uid)
+{
+	char path[64];
+	struct stat self, file;
+
+	(void)snprintf(path, sizeof(path), "/proc/%.20s", pid);
+	if (stat(path, &self) < 0)
+		return false;
+	(void)snprintf(path, sizeof(path), "/proc/%.20s/environ", pid);
+	*uid = self.st_uid;
+	return stat(path, &file) == 0 && file.st_uid == self.st_uid;
+}
+
+struct mapping {
+	uint64_t from, to, inode;
+	unsigned major, minor;
+	char perms[5], path[PATH_MAX];
+};
+
+static bool next_mapping(FILE *maps, char **line, size_t *size, struct mapping *m)
+{
+	uint64_t offset;
+	int path = 0;
+
+	if (getline(line, size, maps) < 0 ||
+	    sscanf(*line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n",
+		   &m->from, &m->to, m->perms, &offset, &m->major, &m->minor, &m->inode,
+		   &path) < 7)
+		return false;
+	(*line)[strcspn(*line, "\n")] = '\0';
+	(void)snprintf(m->path, sizeof(m->path), "%s", path ? *line + path : "");
+	return true;
+}
+
+/* On some file systems the device in maps is another one than stat() tells. */
+static bool is_of(const struct mapping *m, const struct watched *w)
+{
+	return m->inode == w->inode &&
+	       (makedev(m->major, m->minor) == w->dev || strcmp(m->path, w->path) == 0);
+}
+
+/* Finds the counters of a process that has the file mapped: their descriptor, or -1. */
+static int open_counters(const char *pid, const struct watched *w)
+{
+	char path[96], *line = NULL;
+	uint64_t base = 0, bytes = (w->size + PAGE - 1) & -(uint64_t)PAGE;
+	size_t size = 0;
+	struct mapping *m = memory_new(1, sizeof(*m));
+	int fd = -1;
+
+	(void)snprintf(path, sizeof(path), "/proc/%.20s/maps", pid);
+	FILE *maps = fopen(path, "re");
+	while (maps && fd < 0 && next_mapping(maps, &line, &size, m)) {
+		if (!base && is_of(m, w))
+			base = m->from;
+		if (!base || m->from != base + w->at || m->to - m->from != bytes ||
+		    strcmp(m->perms, "rw-s") != 0 ||
+		    strcmp(m->path, "/dev/zero (deleted)") != 0)
+			continue;
+		(void)snprintf(path, sizeof(path), "/proc/%.20s/map_files/%" PRIx64 "-%" PRIx64,
+			       pid, m->from, m->to);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+	}
+	if (maps)
+		(void)fclose(maps);
+	free(line);
+	free(m);
+	return fd;
+}
+
+static bool shares(const struct counting *c, uint64_t inode)
+{
+	for (int i = 0; i < COUNTING_HELD; i++)
+		if (c->held[i].pid && c->held[i].inode == inode)
+			return true;
+	return false;
+}
+
+static void hold(struct counting *c, struct watched *w, const char *name)
+{
+	struct held *h = free_place(c), new = { .pid = atoi(name), .memory = -1, .of = w };
+	struct stat st;
+
+	if (!h || !may_take(name, &new.uid))
+		return;
+	new.pidfd = (int)syscall(SYS_pidfd_open, new.pid, 0);
+	if (new.pidfd < 0)
+		return;
+	new.memory = open_counters(name, w);
+	if (new.memory < 0 || fstat(new.memory, &st) < 0 || shares(c, st.st_ino)) {
+		let_go(&new);
+		return;
+	}
+	new.inode = st.st_ino;
+	new.since_ms = role_now_ms();
+	*h = new;
+}
+
+static void look(struct counting *c)
+{
+	DIR *proc = opendir("/proc");
+
+	for (struct dirent *d; proc && (d = readdir(proc)) && free_place(c); ) {
+		if (!isdigit((unsigned char)d->d_name[0]) || !is_young(d->d_name))
+			continue;
+		for (int i = 0; i < WATCHED; i++)
+			if (c->watched[i].wd >= 0 &&
+			    !is_held(c, atoi(d->d_name), &c->watched[i]))
+				hold(c, &c->watched[i], d->d_name);
+	}
+	if (proc)
+		(void)closedir(proc);
+}
+
+/* --- a process that ended --- */
+
+/* Only what was touched takes room in the copy. */
+static int copy(int memory, uint64_t size)
+{
+	static uint8_t buffer[1 << 16];
+	int fd = memfd_create("morph-counters", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	bool ok = fd >= 0 && ftruncate(fd, (off_t)size) == 0;
+	off_t at = ok ? lseek(memory, 0, SEEK_DATA) : -1;
+
+	while (ok && at >= 0 && at < (off_t)size) {
+		size_t want = sizeof(buffer) < size - (uint64_t)at ? sizeof(buffer)
+								    : size - (uint64_t)at;
+		ssize_t n = pread(memory, buffer, want, at);
+
+		ok = n > 0 && pwrite(fd, buffer, (size_t)n, at) == n;
+		at = ok ? lseek(memory, at + n, SEEK_DATA) : -1;
+	}
+	if (ok && fcntl(fd, F_ADD_SEALS, SEALS) == 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static bool has_ended(const struct held *h)
+{
+	struct pollfd p = { h->pidfd, POLLIN, 0 };
+
+	return poll(&p, 1, 0) > 0;
+}
+
+static bool take(struct held *h, struct counting_taken *out)
+{
+	*out = (struct counting_taken){ .generation = h->of->generation, .uid = h->uid,
+					.fd = copy(h->memory, h->of->size) };
+	close(h->memory);
+	h->memory = -1;
+	h->taken = true;
+	return out->fd >= 0;
+}
+
+static bool is_long(const struct held *h, uint64_t now)
+{
+	return !h->taken && now >= h->since_ms + COUNTING_LONG_MS;
+}
+
+/* --- both --- */
+
+int counting_poll(const struct counting *c, struct pollfd p[COUNTING_POLL])
+{
+	uint64_t now = role_now_ms(), next = UINT64_MAX;
+
+	p[0] = (struct pollfd){ c->inotify, POLLIN, 0 };
+	if (c->look < NLOOK)
+		next = c->opened_ms + look_ms[c->look];
+	for (int i = 0; i < COUNTING_HELD; i++) {
+		const struct held *h = &c->held[i];
+
+		p[1 + i] = (struct pollfd){ h->pid ? h->pidfd : -1, POLLIN, 0 };
+		if (h->pid && !h->taken && h->since_ms + COUNTING_LONG_MS < next)
+			next = h->since_ms + COUNTING_LONG_MS;
+	}
+	return next == UINT64_MAX ? -1 : next > now ? (int)(next - now) : 0;
+}
+
+static void read_events(struct counting *c, uint64_t now)
+{
+	_Alignas(struct inotify_event) char buffer[4096];
+
+	while (read(c->inotify, buffer, sizeof(buffer)) > 0) {
+		c->opened_ms = now;	/* whichever it was: all are looked at */
+		c->look = 0;
+	}
+}
+
+bool counting_step(struct counting *c, struct counting_taken *out)
+{
+	uint64_t now = role_now_ms();
+
+	read_events(c, now);
+	while (c->look < NLOOK && now >= c->opened_ms + look_ms[c->look]) {
+		look(c);
+		c->look++;
+	}
+	for (int i = 0; i < COUNTING_HELD; i++) {
+		struct held *h = &c->held[i];
+
+		if (!h->pid)
+			continue;
+		bool ended = has_ended(h);
+		bool told = !h->taken && (ended || is_long(h, now)) && take(h, out);
+		if (ended)
+			let_go(h);
+		if (told)
+			return true;
+	}
+	return false;
+}

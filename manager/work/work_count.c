@@ -1,0 +1,243 @@
+/* work_count.c - exact counts of what samples leave open: a few runs of a counting generation
+ *
+ * A counting generation is at the path until so many runs have been counted, for a day, or
+ * until the daemon begins anew; then the module is laid out by samples and counts.  Until then
+ * the counts of all runs are added up in a file of the store, which says what the counters mean
+ * (lib/countsfile.h).
+ *
+ * Tested by tests/e2e/counted.sh.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+#include "lib/countsfile.h"
+#include "lib/err.h"
+#include "lib/io.h"
+#include "manager/samples/runcounts.h"
+#include "manager/work/work.h"
+#include "policy/decide.h"
+#include "policy/policy.h"
+
+enum { LONGEST_S = 86400 };
+static const size_t largest = (size_t)512 << 20;
+
+static void name_file(const struct work *w, const struct digest *generation, char out[PATH_MAX])
+{
+	char hex[65];
+
+	digest_hex(generation, hex);
+	(void)snprintf(out, PATH_MAX, "%s/counts-%s", w->options->store, hex);	/* fits */
+}
+
+static int copy_file(int from, const char *path, struct err *err)
+{
+	struct wr content = { 0 };
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return err_set(err, ERR_SYS, "'%s': open: %s", path, strerror(errno));
+	int rc = work_read(from, &content, err);
+	if (rc == 0)
+		rc = io_write_all(fd, content.p, content.n, err);
+	wr_free(&content);
+	close(fd);
+	if (rc < 0)
+		(void)unlink(path);	/* half of it is of no use */
+	return rc;
+}
+
+int work_counting_begins(struct work *w, const struct store_counting *c, int counts_fd,
+			 struct err *err)
+{
+	char path[PATH_MAX];
+
+	if (work_counting_ends(w, c->module, err) < 0)
+		return -1;
+	name_file(w, &c->generation, path);
+	(void)unlink(path);		/* of an attempt that a crash ended */
+	return copy_file(counts_fd, path, err) < 0 ? -1 : store_counting_put(w->store, c, err);
+}
+
+int work_counting_ends(struct work *w, int64_t module, struct err *err)
+{
+	struct store_counting c;
+	char path[PATH_MAX];
+	int rc = store_counting_get(w->store, module, &c, err);
+
+	if (rc <= 0)
+		return rc;
+	name_file(w, &c.generation, path);
+	if (unlink(path) < 0 && errno != ENOENT)
+		return err_set(err, ERR_SYS, "'%s': unlink: %s", path, strerror(errno));
+	return store_counting_end(w->store, module, err);
+}
+
+/* --- a run --- */
+
+static void *map_file(int fd, uint64_t size, int prot)
+{
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || (uint64_t)st.st_size != size || !size)
+		return MAP_FAILED;
+	return mmap(NULL, size, prot, prot & PROT_WRITE ? MAP_SHARED : MAP_PRIVATE, fd, 0);
+}
+
+/* `memory`: what a run counted; fd: the file of counts. */
+static int take_in(int memory, int fd, const char *path, struct err *err)
+{
+	struct arena *a = arena_new();
+	struct countsfile f;
+	struct stat st;
+	uint8_t *to = MAP_FAILED, *run = MAP_FAILED;
+	struct bytes file = { 0 };
+	int rc = -1;
+
+	if (fstat(fd, &st) == 0 && (to = map_file(fd, (uint64_t)st.st_size,
+						  PROT_READ | PROT_WRITE)) != MAP_FAILED)
+		file = (struct bytes){ to, (size_t)st.st_size };
+	if (!file.n || file.n > largest)
+		err_set(err, ERR_SYS, "'%s': cannot be mapped", path);
+	else if (countsfile_read(file, a, &f, err) < 0)
+		err_wrap(err, "'%s'", path);
+	else if ((run = map_file(memory, f.size, PROT_READ)) == MAP_FAILED)
+		err_set(err, ERR_INPUT, "'%s': counters of another size", path);
+	else
+		rc = 0;
+	if (rc == 0) {
+		runcounts_add((uint64_t *)(void *)(to + f.offset), (uint64_t *)(void *)run,
+			f.ncounter);
+		(void)munmap(run, f.size);
+	}
+	if (to != MAP_FAILED)
+		(void)munmap(to, (size_t)st.st_size);
+	arena_free(a);
+	return rc;
+}
+
+static int counted(struct work *w, const struct msg *m, struct err *err)
+{
+	struct store_counting c;
+	char path[PATH_MAX];
+	int rc = store_counting_by_generation(w->store, &m->digest[0], &c, err);
+
+	if (rc <= 0)			/* it was laid out meanwhile */
+		return rc;
+	if (c.runs >= DECIDE_COUNT_RUNS)
+		return 0;
+	name_file(w, &c.generation, path);
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return err_set(err, ERR_SYS, "'%s': open: %s", path, strerror(errno));
+	rc = take_in(m->fd[0], fd, path, err);
+	close(fd);
+	c.runs++;
+	return rc < 0 ? -1 : store_counting_put(w->store, &c, err);
+}
+
+void work_counted(struct work *w)
+{
+	struct err err = { 0 };
+
+	for (int i = 0; i < w->ask->ncounted; i++) {
+		if (counted(w, &w->ask->counted[i], &err) < 0)
+			role_log("%s", err.text);
+		msg_close_fds(&w->ask->counted[i]);
+	}
+	w->ask->ncounted = 0;
+}
+
+/* --- enough --- */
+
+/* The file of counts as a profile; without a run an empty one. */
+static int solve(struct work *w, const struct store_module *m, const struct store_counting *c,
+		 struct wr *profile, struct err *err)
+{
+	struct ask_limits limits = work_limits(w->policy);
+	char path[PATH_MAX];
+	int out = -1;
+
+	if (!c->runs)
+		return 0;
+	name_file(w, &c->generation, path);
+	int counts = open(path, O_RDONLY | O_CLOEXEC);
+	if (counts < 0)
+		return err_set(err, ERR_SYS, "'%s': open: %s", path, strerror(errno));
+	int original = work_open_pristine(w, m, err);
+	struct ask_job job = { .kind = JOB_COUNTS, .nin = 2, .in = { original, counts } };
+	int rc = original < 0 ? -1 : ask_run_job(w->ask, &job, &limits, &out, 1, err);
+	if (rc == 0)
+		rc = work_read(out, profile, err);
+	if (out >= 0)
+		close(out);
+	if (original >= 0)
+		close(original);
+	close(counts);
+	return rc;
+}
+
+static int keep(struct work *w, const struct store_module *m, const struct store_counting *c,
+		struct err *err)
+{
+	struct wr profile = { 0 };
+	struct err why = { 0 };
+
+	/* What cannot be read tells nothing; samples are there all the same. */
+	if (solve(w, m, c, &profile, &why) < 0) {
+		role_log("%s: what was counted is of no use: %s", m->path, why.text);
+		wr_free(&profile);
+	}
+	int rc = store_counted_put(w->store, m->id, &c->original, c->runs, wr_bytes(&profile),
+				   err);
+	wr_free(&profile);
+	if (rc == 0)
+		work_history(w, m->path, "counted", "%" PRIu32 " runs in %.0f minutes", c->runs,
+			     decide_since_s(c->begun_ns, store_now_ns()) / 60);
+	return rc;
+}
+
+/* 1: the module is to be laid out now. */
+static int is_ready(struct work *w, int64_t module, char path[PATH_MAX], struct err *err)
+{
+	struct store_counting c;
+	struct store_module m;
+
+	if (store_counting_get(w->store, module, &c, err) != 1)
+		return -1;
+	int rc = store_module_by_id(w->store, module, &m, err);
+	if (rc < 0)
+		return -1;
+	if (rc == 0 || !digest_equal(&m.present, &c.generation))	/* somebody's own */
+		return work_counting_ends(w, module, err);
+	/* The parent takes the counts of what it has put in place itself. */
+	double up_s = (double)(w->now_ms() - w->started_ms) / 1000;
+	double since_s = decide_since_s(c.begun_ns, store_now_ns());
+	if (c.runs < DECIDE_COUNT_RUNS && since_s < LONGEST_S && since_s <= up_s)
+		return 0;
+	if (keep(w, &m, &c, err) < 0)
+		return -1;
+	(void)snprintf(path, PATH_MAX, "%s", m.path);	/* fits */
+	return 1;
+}
+
+int work_count_ready(struct work *w, char path[PATH_MAX], struct err *err)
+{
+	int64_t *module = NULL;
+	uint32_t n;
+	int rc = 0;
+
+	if (store_counting_ids(w->store, &module, &n, err) < 0)
+		return -1;
+	for (uint32_t i = 0; i < n && rc == 0; i++)
+		rc = is_ready(w, module[i], path, err);
+	free(module);
+	return rc;
+}

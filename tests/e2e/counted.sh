@@ -1,0 +1,94 @@
+#!/bin/bash
+# counted.sh - the daemon counts exactly, in a few runs, what samples leave open, lays the program out by
+# it, and leaves nothing of that behind
+cd "$(dirname "$0")/../.." || exit 1
+. tests/e2e/private.bash
+not() { ! "$@"; }
+need_root
+make_root perl gzip
+policy() {		# AUTOMATIC COUNT
+	cat >"$root/morph.yaml" <<-END
+		modules:
+		  include: ["$root/bin/*"]
+		  hard_links: true
+		idle:
+		  check_s: 1
+		  load_max_pct: 10000
+		  busy_max_pct: 100
+		  psi_cpu_max_pct: 100
+		  psi_io_max_pct: 100
+		  psi_memory_max_pct: 100
+		  users_away: false
+		  on_battery: true
+		  heat_max_pct: 100
+		monitor:
+		  clock: cpu-clock
+		  rate_hz: 2003
+		  registers: off
+		optimize:
+		  automatic: $1
+		  count: $2
+		  min_samples: 100
+		  max_unseen_pct: 100
+		  min_gain_ppm: 0
+		  observe_first_h: 0
+	END
+}
+script='my %h; for my $i (1 .. 60000) { my $k = $i * 7919 % 10007; $h{$k} .= chr(65 + $i % 26); }
+	print join(",", map { "$_=" . length $h{$_} } sort { $a <=> $b } keys %h), "\n"'
+use_perl() { "$root/bin/perl" -e "$script"; }
+seq 60000 >"$root/numbers"
+use_gzip() { "$root/bin/gzip" -c "$root/numbers" "$root/numbers" "$root/numbers" | cksum; }
+history_has() { ctl history "$1" | grep -Eq "$2"; }
+# A job that nobody waits for makes room for us: so wait without doing anything.
+is_told() { hasten; sleep 0.2; history_has "$1" "$2"; }
+counts() { readelf -SW "$1" 2>/dev/null | grep -q " \.morph\.counters "; }
+
+truth=$(use_perl | cksum)
+policy false on
+check_here "a daemon" start_daemon
+check "perl is sampled" sampled perl 150 use_perl
+check "gzip is sampled" sampled gzip 150 use_gzip
+policy true on
+check "the policy allows counting" ctl policy reload
+in_root() { within 120 is_told "$root/bin/$1" "$2"; }
+check_here "perl is to be counted" in_root perl "counting .* generation 1 counts what [0-9]+ samples leave open"
+check "what is at its path counts" counts "$root/bin/perl"
+check "and is proven to be the same program" ctl verify "$root/bin/perl"
+for i in 1 2 3 4; do use_perl; done >"$root/out"
+check "it prints the same" test "$(head -n 1 "$root/out" | cksum)" = "$truth"
+run_as() { setpriv --reuid=65534 --regid=65534 --clear-groups "$root/bin/perl" -e "$script"; }
+check "for another user, too" test "$(run_as | cksum)" = "$truth"
+check "one that changes its mind about who it is runs as before" test "$(
+	"$root/bin/perl" -e '$) = 65534; $> = 65534; '"$script" | cksum)" = "$truth"
+# What has come so far, as a profile: the script alone is 60,000 turns of a loop, each some hundred blocks.
+executions() {
+	"$B/morph-edit" counts "$root/orig/perl" "$root/store/counts-$(sha256sum <"$root/bin/perl" | cut -c 1-64)" \
+		-o "$root/p" &&
+		awk '$1 == "block" { n += $3 } END { printf "%.0f\n", n }' "$root/p"
+}
+counted_much() { [ "$(executions)" -gt 10000000 ]; }
+check "whole runs were counted" within 20 counted_much
+note "$(executions) executions"
+for i in 1 2 3 4 5 6; do use_perl; done >/dev/null
+check_here "eight runs are enough" in_root perl "counted .*8 runs in"
+check_here "and perl is laid out by them" in_root perl "installed .*generation 2 from [0-9]+ samples and the counts of 8 runs"
+check "which counts no more" not counts "$root/bin/perl"
+check "and is proven" ctl verify "$root/bin/perl"
+check "it prints the same" test "$(use_perl | cksum)" = "$truth"
+no_counts_of() { not ls "$root/store"/counts-* 2>/dev/null; }
+
+check_here "gzip is to be counted, too" in_root gzip "counting .* generation 1"
+check "there is a file for its counts" ls "$root/store"/counts-*
+check_here "the daemon ends" stop_daemon
+check "what counts for nobody runs all the same" use_gzip
+check_here "it begins again" start_daemon
+check_here "what was not counted is laid out by samples" in_root gzip "installed .*generation 2 from [0-9]+ samples, passes"
+check "gzip does not count any more" not counts "$root/bin/gzip"
+check "no file of counts is left" no_counts_of
+check "it is not counted again" not history_has "$root/bin/gzip" "counting .* generation 3"
+check "the originals come back" ctl restore --all
+check "perl byte for byte" cmp "$root/bin/perl" "$root/orig/perl"
+check "gzip byte for byte" cmp "$root/bin/gzip" "$root/orig/gzip"
+check_here "the daemon ends again" stop_daemon
+done_testing

@@ -1,0 +1,253 @@
+/* test_counting.c - whose counters the parent takes, and what it lets alone
+ *
+ * Processes that only look as if they counted: they have a file mapped, and behind it memory
+ * as the start of a counting generation makes it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <grp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/err.h"
+#include "manager/parent/counting.h"
+#include "manager/parent/role.h"
+
+enum { PAGE = 4096, AT = 3 * PAGE, SIZE = 5 * PAGE, NOBODY = 65534 };
+
+static const struct digest generation = { { 42 } };
+static char path[] = "/tmp/morph-test-counting.XXXXXX";
+static struct counting *counting;
+static int go[2];			/* the child ends when it is closed */
+
+static int begin(void **state)
+{
+	(void)state;
+	strcpy(path + sizeof(path) - 7, "XXXXXX");
+	int fd = mkstemp(path);
+	if (fd < 0 || ftruncate(fd, 2 * PAGE) < 0 || fchmod(fd, 0755) < 0 || pipe(go) < 0)
+		return -1;
+	close(fd);
+	counting = counting_new();
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	counting_free(counting);
+	close(go[0]);
+	return unlink(path);
+}
+
+struct looks {				/* of a process, where not as they should be */
+	int64_t move, grow;		/* its counters */
+	int flags;			/* of mmap(), besides */
+	bool forks, secret;
+	uid_t uid;
+};
+
+static void child(const struct looks *l)
+{
+	char byte;
+	int fd = open(path, O_RDONLY);
+	uint8_t *room = mmap(NULL, 64 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *file = room + 8 * PAGE, *at = file + AT + l->move;
+	int flags = (l->flags ? l->flags : MAP_SHARED) | MAP_ANONYMOUS | MAP_FIXED;
+
+	(void)munmap(room, 64 * PAGE);
+	(void)mmap(file, 2 * PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0);
+	(void)mmap(at, (size_t)(SIZE + l->grow), PROT_READ | PROT_WRITE, flags, -1, 0);
+	at[8] = 17;
+	at[3 * PAGE] = 18;
+	if (l->uid && (setgroups(0, NULL) < 0 || setgid(l->uid) < 0 || setuid(l->uid) < 0))
+		_exit(1);
+	(void)prctl(PR_SET_DUMPABLE, !l->secret);
+	if (l->forks && fork() == 0)
+		at[9] = 19;
+	close(go[1]);
+	(void)!read(go[0], &byte, 1);
+	_exit(0);
+}
+
+static pid_t start(const struct looks *l)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		child(l);
+	return pid;
+}
+
+/* Turns for so many milliseconds, or until something was taken. */
+static bool turn_for(uint64_t ms, struct counting_taken *t)
+{
+	uint64_t until = role_now_ms() + ms;
+	struct pollfd p[COUNTING_POLL];
+
+	while (role_now_ms() < until) {
+		int wait = counting_poll(counting, p);
+
+		(void)poll(p, COUNTING_POLL, wait < 0 || wait > 20 ? 20 : wait);
+		if (counting_step(counting, t))
+			return true;
+	}
+	return false;
+}
+
+static void end_child(pid_t pid)
+{
+	close(go[1]);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void needs_root(void)
+{
+	if (geteuid() != 0)
+		skip();
+}
+
+/* Starts it, gives the parent time to find it, ends it. */
+static bool is_taken(const struct looks *l, struct counting_taken *t)
+{
+	struct err err;
+
+	assert_int_equal(counting_watch(counting, path, &generation, AT, SIZE, &err), 0);
+	pid_t pid = start(l);
+	assert_false(turn_for(300, t));		/* not before it has ended */
+	end_child(pid);
+	return turn_for(300, t);
+}
+
+static void counters_of_a_process_that_ended_are_taken(void **state)
+{
+	struct looks l = { .uid = NOBODY };
+	struct counting_taken t;
+	uint8_t got[SIZE];
+
+	(void)state;
+	needs_root();
+	assert_true(is_taken(&l, &t));
+	assert_int_equal(t.uid, NOBODY);
+	assert_true(digest_equal(&t.generation, &generation));
+	assert_int_equal(lseek(t.fd, 0, SEEK_END), SIZE);
+	assert_int_equal(pread(t.fd, got, SIZE, 0), SIZE);
+	assert_int_equal(got[8], 17);
+	assert_int_equal(got[3 * PAGE], 18);
+	assert_int_equal(got[2 * PAGE], 0);
+	assert_true(fcntl(t.fd, F_GET_SEALS) & F_SEAL_WRITE);
+	close(t.fd);
+	assert_false(turn_for(100, &t));	/* once */
+}
+
+static void other_memory_is_let_alone(void **state)
+{
+	const struct looks other[] = {
+		{ .move = PAGE }, { .move = -PAGE }, { .grow = PAGE }, { .grow = -PAGE },
+		{ .flags = MAP_PRIVATE }, { .secret = true, .uid = NOBODY },
+	};
+	struct counting_taken t;
+
+	(void)state;
+	needs_root();
+	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++) {
+		if (i && pipe(go) < 0)
+			fail();
+		if (is_taken(&other[i], &t))
+			fail_msg("of process %zu", i);
+	}
+}
+
+static void what_forks_share_is_taken_once(void **state)
+{
+	struct looks l = { .forks = true };
+	struct counting_taken t;
+	uint8_t got;
+
+	(void)state;
+	needs_root();
+	assert_true(is_taken(&l, &t));
+	assert_int_equal(pread(t.fd, &got, 1, 9), 1);
+	assert_int_equal(got, 19);
+	close(t.fd);
+	assert_false(turn_for(300, &t));
+}
+
+static void what_is_forgotten_is_not_taken(void **state)
+{
+	struct looks l = { 0 };
+	struct counting_taken t;
+	struct err err;
+
+	(void)state;
+	needs_root();
+	assert_int_equal(counting_watch(counting, path, &generation, AT, SIZE, &err), 0);
+	pid_t pid = start(&l);
+	assert_false(turn_for(300, &t));
+	counting_forget(counting, path);
+	end_child(pid);
+	assert_false(turn_for(300, &t));
+}
+
+static void counters_that_cannot_be_are_refused(void **state)
+{
+	struct err err;
+
+	(void)state;
+	close(go[1]);
+	assert_int_equal(counting_watch(counting, path, &generation, AT + 1, SIZE, &err), -1);
+	assert_int_equal(counting_watch(counting, path, &generation, AT, 0, &err), -1);
+	assert_int_equal(counting_watch(counting, "/nonexistent", &generation, AT, SIZE, &err),
+			 -1);
+	assert_non_null(strstr(err.text, "/nonexistent"));
+}
+
+static void no_more_than_so_many_are_watched(void **state)
+{
+	char name[64];
+	struct err err;
+	int n = 0;
+
+	(void)state;
+	close(go[1]);
+	for (; n < 100; n++) {
+		(void)snprintf(name, sizeof(name), "%s.%d", path, n);
+		assert_int_equal(link(path, name), 0);
+		int rc = counting_watch(counting, name, &generation, AT, SIZE, &err);
+		if (rc < 0)
+			break;
+	}
+	assert_int_equal(n, 16);
+	assert_non_null(strstr(err.text, "16 programs are counted already"));
+	for (; n >= 0; n--) {
+		(void)snprintf(name, sizeof(name), "%s.%d", path, n);
+		assert_int_equal(unlink(name), 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(counters_of_a_process_that_ended_are_taken,
+						begin, end),
+		cmocka_unit_test_setup_teardown(other_memory_is_let_alone, begin, end),
+		cmocka_unit_test_setup_teardown(what_forks_share_is_taken_once, begin, end),
+		cmocka_unit_test_setup_teardown(what_is_forgotten_is_not_taken, begin, end),
+		cmocka_unit_test_setup_teardown(counters_that_cannot_be_are_refused, begin,
+						end),
+		cmocka_unit_test_setup_teardown(no_more_than_so_many_are_watched, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
