@@ -249,5 +249,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(no_more_than_so_many_are_watched, begin, end),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

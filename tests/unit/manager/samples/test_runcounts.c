@@ -57,5 +57,6 @@ int main(void)
 		cmocka_unit_test(sums_do_not_wrap),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

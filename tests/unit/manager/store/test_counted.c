@@ -129,5 +129,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(both_go_with_the_profile, begin, end),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
