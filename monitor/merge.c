@@ -32,11 +32,15 @@ struct source {
 };
 
 struct waiting {			/* memory of the sample that follows */
-	struct spool_event of;		/* memory_bytes 0: it has been given */
+	uint32_t tid;			/* of that sample; no more of it is kept than: */
+	uint64_t pc, sp;
+	uint32_t nbyte;			/* of memory[]; 0: it has been given */
 	bool private;			/* the state of that sample is not to be told */
 	bool rested;			/* it was there when merge_rest() was called */
 	uint8_t memory[STATEMEMORY_MAX];
 };
+
+enum { GPR_SP = 4 };
 
 struct merge {
 	struct perf_format format;
@@ -98,7 +102,7 @@ void merge_rest(struct merge *m)
 		forget(&s->bounce);	/* the next round reads its record again */
 		if (!s->waiting)
 			continue;
-		if (s->waiting->of.sample.state.memory_bytes && !s->waiting->rested) {
+		if (s->waiting->nbyte && !s->waiting->rested) {
 			s->waiting->rested = true;
 			continue;
 		}
@@ -193,23 +197,23 @@ static void keep_memory(struct source *s, const struct spool_event *ev, bool pri
 {
 	if (!s->waiting)
 		s->waiting = secret_new(sizeof(*s->waiting));
-	s->waiting->of = *ev;
-	s->waiting->rested = false;
-	s->waiting->private = private;
-	memcpy(s->waiting->memory, ev->sample.state.memory, ev->sample.state.memory_bytes);
+	struct waiting *w = s->waiting;
+	w->tid = ev->tid;
+	w->pc = ev->sample.pc;
+	w->sp = ev->sample.state.gpr[GPR_SP];
+	w->nbyte = ev->sample.state.memory_bytes;
+	w->rested = false;
+	w->private = private;
+	memcpy(w->memory, ev->sample.state.memory, w->nbyte);
 }
 
 /* What came just before the sample, if it is of it. */
 static const struct waiting *waiting_for(const struct source *s, const struct spool_event *ev)
 {
-	const unsigned sp = 4;
+	const struct waiting *w = s->waiting;
 
-	if (!s->waiting)
-		return NULL;
-	const struct spool_event *of = &s->waiting->of;
-	return of->sample.state.memory_bytes && of->tid == ev->tid &&
-	       of->sample.pc == ev->sample.pc &&
-	       of->sample.state.gpr[sp] == ev->sample.state.gpr[sp] ? s->waiting : NULL;
+	return w && w->nbyte && w->tid == ev->tid && w->pc == ev->sample.pc &&
+	       w->sp == ev->sample.state.gpr[GPR_SP] ? w : NULL;
 }
 
 static void give_memory(struct merge *m, struct source *s, struct spool_event *ev)
@@ -222,11 +226,11 @@ static void give_memory(struct merge *m, struct source *s, struct spool_event *e
 			ev->sample.has_state = false;
 		} else if (w) {
 			ev->sample.state.memory = w->memory;
-			ev->sample.state.memory_bytes = w->of.sample.state.memory_bytes;
+			ev->sample.state.memory_bytes = w->nbyte;
 		}
 	}
 	if (s->waiting)
-		s->waiting->of.sample.state.memory_bytes = 0;
+		s->waiting->nbyte = 0;
 }
 
 static void put_out(struct merge *m, struct source *s,
