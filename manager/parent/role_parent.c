@@ -34,6 +34,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/err.h"
@@ -166,6 +167,24 @@ static int open_signals(struct err *err)
 	return fd;
 }
 
+/* One daemon for each store.  A parent that was killed while it started a job leaves its lock
+ * to that child until the child has closed what it inherited: we wait a moment for it. */
+static int lock_store(int originals_fd, const char *store, struct err *err)
+{
+	enum { TRIES = 60 };
+	const struct timespec pause = { .tv_nsec = 50 * 1000 * 1000 };
+
+	for (int i = 0; flock(originals_fd, LOCK_EX | LOCK_NB) < 0; i++) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return err_set(err, ERR_SYS, "'%s': lock: %s", store, strerror(errno));
+		if (i == TRIES)
+			return err_set(err, ERR_SYS, "'%s': another morphd uses this store",
+				       store);
+		(void)nanosleep(&pause, NULL);	/* cut short by a signal: one try more */
+	}
+	return 0;
+}
+
 static int parent_open(struct parent *p, struct err *err)
 {
 	if (role_user(p->options.user, &p->requests.user, err) < 0)
@@ -190,9 +209,8 @@ static int parent_open(struct parent *p, struct err *err)
 	p->requests.originals_fd = install_open_originals(p->options.store, err);
 	if (p->requests.originals_fd < 0)
 		return -1;
-	if (flock(p->requests.originals_fd, LOCK_EX | LOCK_NB) < 0)
-		return err_set(err, ERR_SYS, "'%s': another morphd uses this store",
-			       p->options.store);
+	if (lock_store(p->requests.originals_fd, p->options.store, err) < 0)
+		return -1;
 	p->requests.ledger_fd = ledger_open(p->options.store, err);
 	if (p->requests.ledger_fd < 0)
 		return -1;

@@ -154,5 +154,20 @@ check "the program ran at every moment" [ ! -s "$root/broken" ]
 [ -s "$root/broken" ] && note "$(head -n 5 "$root/broken")"
 check "no temporary file is left beside it" [ "$(ls "$root/bin")" = gzip ]
 check_here "the daemon ends with code 0" stop_daemon
+
+# A parent that was killed while it started a job leaves its lock to that child for a moment.
+hold_store() { flock "$root/store/originals" sleep "$1" & holder=$!; sleep 0.2; }
+hold_store 1.5
+check_here "one that has to wait for the lock of the last one starts" start_daemon
+check_here "and ends with code 0" stop_daemon
+wait "$holder"
+hold_store 30
+refused() {
+	! "$B/morphd" --policy "$root/morph.yaml" --store "$root/store" --socket "$root/sock" --folders "$root" \
+		--user nobody --job-user daemon --morph-edit "$B/morph-edit" --foreground 2>"$root/refused" &&
+		grep -q "another morphd uses this store" "$root/refused"
+}
+check "a second one on the same store is refused" refused
+kill "$holder"
 note "$(grep -cE 'finished|undone|overtaken' "$root/log") recoveries logged"
 done_testing
