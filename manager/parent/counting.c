@@ -5,6 +5,11 @@
  * does one have the file mapped, and the counters where the file says?  They are there as soon
  * as its first instructions have run.
  *
+ * Everybody who can read the file can open it, and have processes of all looks.  So looking
+ * takes a twentieth of the time at most, and ends early; nothing is looked at of a process with
+ * many mappings, and of a generation that enough runs have been taken of.  Processes that are
+ * missed by that lose their counts.
+ *
  * Tested by tests/unit/manager/parent/test_counting.c and tests/e2e/counted.sh.
  */
 #include "manager/parent/counting.h"
@@ -31,6 +36,10 @@
 #include "manager/parent/role.h"
 
 enum { WATCHED = 16, PAGE = 4096, YOUNG_S = 5 };
+enum { MOST_MAPPINGS = 4096, MOST_BYTES = 64 << 20 };
+/* CPU time for looking: one part of so many, the most that is saved up, the most and the least
+ * at once. */
+enum { SHARE = 20, SAVED_US = 250000, LOOK_US = 50000, LEAST_US = 200 };
 enum { SEALS = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE };
 /* After a file was opened, in ms. */
 static const unsigned look_ms[] = { 0, 2, 6, 20, 60, 150 };
@@ -40,6 +49,8 @@ struct watched {			/* wd < 0: none */
 	char path[PATH_MAX];
 	struct digest generation;
 	uint64_t dev, inode, at, size;
+	uint64_t opened_ms;		/* when somebody opened it last; 0: never */
+	unsigned runs;			/* that were taken */
 	int wd;
 };
 
@@ -59,7 +70,54 @@ struct counting {
 	struct held held[COUNTING_HELD];
 	uint64_t opened_ms;		/* when a file was opened last */
 	unsigned look;			/* the next one; NLOOK: none is due */
+	pid_t from;			/* where it begins: the last one ended early */
+	int64_t left_us;		/* that may be spent on looking; less than 0: spent */
+	uint64_t left_ms;		/* when left_us was so much */
+	uint64_t shared_dev;		/* the device of all shared memory without a name */
 };
+
+struct mapping {
+	uint64_t from, to, inode;
+	unsigned major, minor;
+	char perms[5], path[PATH_MAX];
+};
+
+static bool next_mapping(FILE *maps, char **line, size_t *size, struct mapping *m)
+{
+	uint64_t offset;
+	int path = 0;
+
+	if (getline(line, size, maps) < 0 ||
+	    sscanf(*line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n",
+		   &m->from, &m->to, m->perms, &offset, &m->major, &m->minor, &m->inode,
+		   &path) < 7)
+		return false;
+	(*line)[strcspn(*line, "\n")] = '\0';
+	(void)snprintf(m->path, sizeof(m->path), "%s", path ? *line + path : "");
+	return true;
+}
+
+/* 0, which is no device, if the kernel does not tell. */
+static uint64_t device_of_shared_memory(void)
+{
+	void *p = mmap(NULL, PAGE, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct mapping *m = memory_new(1, sizeof(*m));
+	FILE *maps = fopen("/proc/self/maps", "re");
+	char *line = NULL;
+	size_t size = 0;
+	uint64_t dev = 0;
+
+	while (p != MAP_FAILED && maps && !dev && next_mapping(maps, &line, &size, m))
+		if (m->from == (uintptr_t)p)
+			dev = makedev(m->major, m->minor);
+	if (maps)
+		(void)fclose(maps);
+	if (p != MAP_FAILED)
+		(void)munmap(p, PAGE);
+	free(line);
+	free(m);
+	return dev;
+}
 
 struct counting *counting_new(void)
 {
@@ -67,6 +125,9 @@ struct counting *counting_new(void)
 
 	c->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	c->look = NLOOK;
+	c->left_us = SAVED_US;
+	c->left_ms = role_now_ms();
+	c->shared_dev = device_of_shared_memory();
 	for (int i = 0; i < WATCHED; i++)
 		c->watched[i].wd = -1;
 	return c;
@@ -110,21 +171,45 @@ void counting_forget(struct counting *c, const char *path)
 			forget(c, &c->watched[i]);
 }
 
+/* Where the path's entry is, or a free one. */
+static struct watched *place_of(struct counting *c, const char *path)
+{
+	struct watched *free = NULL;
+
+	for (int i = 0; i < WATCHED; i++) {
+		struct watched *w = &c->watched[i];
+
+		if (w->wd < 0)
+			free = w;
+		else if (strcmp(w->path, path) == 0)
+			return w;
+	}
+	return free;
+}
+
+int counting_may_watch(struct counting *c, const char *path, uint64_t at, uint64_t size,
+		       struct err *err)
+{
+	if (at % PAGE || !size || at > INT64_MAX)
+		return err_set(err, ERR_INPUT, "'%s': counters that cannot be", path);
+	if (size > MOST_BYTES)
+		return err_set(err, ERR_REFUSED, "'%s': counters of %" PRIu64 " bytes, more "
+			       "than %d", path, size, MOST_BYTES);
+	if (!place_of(c, path))
+		return err_set(err, ERR_REFUSED, "'%s': %d programs are counted already", path,
+			       WATCHED);
+	return 0;
+}
+
 int counting_watch(struct counting *c, const char *path, const struct digest *generation,
 		   uint64_t at, uint64_t size, struct err *err)
 {
-	struct watched *w = NULL;
 	struct stat st;
 
 	counting_forget(c, path);
-	for (int i = 0; i < WATCHED && !w; i++)
-		if (c->watched[i].wd < 0)
-			w = &c->watched[i];
-	if (!w)
-		return err_set(err, ERR_REFUSED, "'%s': %d programs are counted already", path,
-			       WATCHED);
-	if (at % PAGE || !size || at > INT64_MAX || size > INT32_MAX)
-		return err_set(err, ERR_INPUT, "'%s': counters that cannot be", path);
+	if (counting_may_watch(c, path, at, size, err) < 0)
+		return -1;
+	struct watched *w = place_of(c, path);
 	if (stat(path, &st) < 0)
 		return err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));
 	int wd = inotify_add_watch(c->inotify, path, IN_OPEN);
@@ -136,6 +221,8 @@ int counting_watch(struct counting *c, const char *path, const struct digest *ge
 	w->inode = st.st_ino;
 	w->at = at;
 	w->size = size;
+	w->opened_ms = 0;
+	w->runs = 0;
 	w->wd = wd;
 	return 0;
 }
@@ -194,27 +281,6 @@ static bool may_take(const char *pid, uint32_t *uid)
 	return stat(path, &file) == 0 && file.st_uid == self.st_uid;
 }
 
-struct mapping {
-	uint64_t from, to, inode;
-	unsigned major, minor;
-	char perms[5], path[PATH_MAX];
-};
-
-static bool next_mapping(FILE *maps, char **line, size_t *size, struct mapping *m)
-{
-	uint64_t offset;
-	int path = 0;
-
-	if (getline(line, size, maps) < 0 ||
-	    sscanf(*line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n",
-		   &m->from, &m->to, m->perms, &offset, &m->major, &m->minor, &m->inode,
-		   &path) < 7)
-		return false;
-	(*line)[strcspn(*line, "\n")] = '\0';
-	(void)snprintf(m->path, sizeof(m->path), "%s", path ? *line + path : "");
-	return true;
-}
-
 /* On some file systems the device in maps is another one than stat() tells. */
 static bool is_of(const struct mapping *m, const struct watched *w)
 {
@@ -222,8 +288,29 @@ static bool is_of(const struct mapping *m, const struct watched *w)
 	       (makedev(m->major, m->minor) == w->dev || strcmp(m->path, w->path) == 0);
 }
 
+/* Opens what is mapped there, if it is shared memory without a name.  What that is cannot be
+ * told by the name in maps, which a mount namespace of the process's own can make up, and can
+ * change after it was read: so it is found without asking any file system, and opened after. */
+static int open_shared(const struct counting *c, const char *path, uint64_t bytes)
+{
+	struct statx st;
+	char again[64];
+	int place = open(path, O_PATH | O_CLOEXEC), fd = -1;
+
+	if (place < 0)
+		return -1;
+	(void)snprintf(again, sizeof(again), "/proc/self/fd/%d", place);
+	if (c->shared_dev &&
+	    statx(place, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &st) == 0 &&
+	    makedev(st.stx_dev_major, st.stx_dev_minor) == c->shared_dev &&
+	    S_ISREG(st.stx_mode) && !st.stx_nlink && st.stx_size == bytes)
+		fd = open(again, O_RDONLY | O_CLOEXEC);
+	close(place);
+	return fd;
+}
+
 /* Finds the counters of a process that has the file mapped: their descriptor, or -1. */
-static int open_counters(const char *pid, const struct watched *w)
+static int open_counters(const struct counting *c, const char *pid, const struct watched *w)
 {
 	char path[96], *line = NULL;
 	uint64_t base = 0, bytes = (w->size + PAGE - 1) & -(uint64_t)PAGE;
@@ -233,7 +320,7 @@ static int open_counters(const char *pid, const struct watched *w)
 
 	(void)snprintf(path, sizeof(path), "/proc/%.20s/maps", pid);
 	FILE *maps = fopen(path, "re");
-	while (maps && fd < 0 && next_mapping(maps, &line, &size, m)) {
+	for (int i = 0; maps && i < MOST_MAPPINGS && next_mapping(maps, &line, &size, m); i++) {
 		if (!base && is_of(m, w))
 			base = m->from;
 		if (!base || m->from != base + w->at || m->to - m->from != bytes ||
@@ -242,7 +329,8 @@ static int open_counters(const char *pid, const struct watched *w)
 			continue;
 		(void)snprintf(path, sizeof(path), "/proc/%.20s/map_files/%" PRIx64 "-%" PRIx64,
 			       pid, m->from, m->to);
-		fd = open(path, O_RDONLY | O_CLOEXEC);
+		fd = open_shared(c, path, bytes);
+		break;
 	}
 	if (maps)
 		(void)fclose(maps);
@@ -264,13 +352,16 @@ static void hold(struct counting *c, struct watched *w, const char *name)
 	struct held *h = free_place(c), new = { .pid = atoi(name), .memory = -1, .of = w };
 	struct stat st;
 
-	if (!h || !may_take(name, &new.uid))
+	if (!h)
 		return;
 	new.pidfd = (int)syscall(SYS_pidfd_open, new.pid, 0);
 	if (new.pidfd < 0)
 		return;
-	new.memory = open_counters(name, w);
-	if (new.memory < 0 || fstat(new.memory, &st) < 0 || shares(c, st.st_ino)) {
+	if (may_take(name, &new.uid))
+		new.memory = open_counters(c, name, w);
+	/* Asked again: meanwhile it can have executed a set-id program. */
+	if (new.memory < 0 || fstat(new.memory, &st) < 0 || shares(c, st.st_ino) ||
+	    !may_take(name, &new.uid)) {
 		let_go(&new);
 		return;
 	}
@@ -279,17 +370,38 @@ static void hold(struct counting *c, struct watched *w, const char *name)
 	*h = new;
 }
 
-static void look(struct counting *c)
+static uint64_t cpu_us(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);	/* cannot fail for this clock */
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+static bool is_due(const struct watched *w, uint64_t now)
+{
+	return w->wd >= 0 && w->opened_ms && now <= w->opened_ms + 2 * look_ms[NLOOK - 1];
+}
+
+static void look(struct counting *c, uint64_t now)
 {
 	DIR *proc = opendir("/proc");
+	uint64_t end_us = cpu_us() + LOOK_US;
+	pid_t from = c->from;
 
+	c->from = 0;
 	for (struct dirent *d; proc && (d = readdir(proc)) && free_place(c); ) {
-		if (!isdigit((unsigned char)d->d_name[0]) || !is_young(d->d_name))
+		if (!isdigit((unsigned char)d->d_name[0]) || atoi(d->d_name) < from ||
+		    !is_young(d->d_name))
 			continue;
 		for (int i = 0; i < WATCHED; i++)
-			if (c->watched[i].wd >= 0 &&
+			if (is_due(&c->watched[i], now) &&
 			    !is_held(c, atoi(d->d_name), &c->watched[i]))
 				hold(c, &c->watched[i], d->d_name);
+		if (cpu_us() > end_us) {
+			c->from = atoi(d->d_name) + 1;
+			break;
+		}
 	}
 	if (proc)
 		(void)closedir(proc);
@@ -348,8 +460,10 @@ int counting_poll(const struct counting *c, struct pollfd p[COUNTING_POLL])
 {
 	uint64_t now = role_now_ms(), next = UINT64_MAX;
 
-	p[0] = (struct pollfd){ c->inotify, POLLIN, 0 };
-	if (c->look < NLOOK)
+	p[0] = (struct pollfd){ c->left_us > 0 ? c->inotify : -1, POLLIN, 0 };
+	if (c->left_us <= 0)
+		next = c->left_ms + (uint64_t)(1 - c->left_us) * SHARE / 1000 + 1;
+	else if (c->look < NLOOK)
 		next = c->opened_ms + look_ms[c->look];
 	for (int i = 0; i < COUNTING_HELD; i++) {
 		const struct held *h = &c->held[i];
@@ -361,27 +475,63 @@ int counting_poll(const struct counting *c, struct pollfd p[COUNTING_POLL])
 	return next == UINT64_MAX ? -1 : next > now ? (int)(next - now) : 0;
 }
 
-static void read_events(struct counting *c, uint64_t now)
+static void earn(struct counting *c, uint64_t now)
+{
+	int64_t earned = (int64_t)(now - c->left_ms) * 1000 / SHARE;
+
+	c->left_us = c->left_us + earned < SAVED_US ? c->left_us + earned : SAVED_US;
+	c->left_ms = now;
+}
+
+static bool read_events(struct counting *c, uint64_t now)
 {
 	_Alignas(struct inotify_event) char buffer[4096];
+	bool any = false;
+	ssize_t n;
 
-	while (read(c->inotify, buffer, sizeof(buffer)) > 0) {
-		c->opened_ms = now;	/* whichever it was: all are looked at */
+	while ((n = read(c->inotify, buffer, sizeof(buffer))) > 0) {
+		/* Events of files have no name: all are of one size. */
+		for (char *at = buffer; at < buffer + n; at += sizeof(struct inotify_event)) {
+			const struct inotify_event *e = (const void *)at;
+
+			for (int i = 0; i < WATCHED; i++)
+				if (c->watched[i].wd == e->wd || e->mask & IN_Q_OVERFLOW)
+					c->watched[i].opened_ms = now;
+		}
+		c->opened_ms = now;
 		c->look = 0;
+		any = true;
 	}
+	return any;
+}
+
+/* Looks, if it is time to, for processes that began. */
+static void find(struct counting *c, uint64_t now)
+{
+	uint64_t begin_us = cpu_us();
+
+	earn(c, now);
+	if (c->left_us <= 0)
+		return;
+	bool any = read_events(c, now), late = false;
+	while (c->look < NLOOK && now >= c->opened_ms + look_ms[c->look]) {
+		c->look++;
+		late = true;
+	}
+	if (late)
+		look(c, now);
+	if (late || any)
+		c->left_us -= LEAST_US + (int64_t)(cpu_us() - begin_us);
 }
 
 bool counting_step(struct counting *c, struct counting_taken *out)
 {
 	uint64_t now = role_now_ms();
 
-	read_events(c, now);
-	while (c->look < NLOOK && now >= c->opened_ms + look_ms[c->look]) {
-		look(c);
-		c->look++;
-	}
+	find(c, now);
 	for (int i = 0; i < COUNTING_HELD; i++) {
 		struct held *h = &c->held[i];
+		struct watched *of = h->of;
 
 		if (!h->pid)
 			continue;
@@ -389,6 +539,8 @@ bool counting_step(struct counting *c, struct counting_taken *out)
 		bool told = !h->taken && (ended || is_long(h, now)) && take(h, out);
 		if (ended)
 			let_go(h);
+		if (told && ++of->runs == COUNTING_RUNS)
+			forget(c, of);
 		if (told)
 			return true;
 	}

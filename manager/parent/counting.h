@@ -8,7 +8,8 @@
  *
  * A process that ends before it was looked at loses its counts, and nothing else.  A process
  * that runs for long is read once, as it is then.  Set-id processes and others that cannot be
- * dumped, root's apart, are left alone.
+ * dumped, root's apart, are left alone.  Whoever runs the program can begin as many processes
+ * as he likes: what looking at them costs is bounded, and how many are taken.
  */
 #ifndef MANAGER_PARENT_COUNTING_H
 #define MANAGER_PARENT_COUNTING_H
@@ -24,11 +25,15 @@ struct counting;
 
 enum { COUNTING_HELD = 8 };		/* processes at a time; of more, some are left out */
 enum { COUNTING_POLL = 1 + COUNTING_HELD };
+enum { COUNTING_RUNS = 16 };		/* then the file is watched no more */
 enum { COUNTING_LONG_MS = 600000 };	/* then a process is read before its end */
 
 struct counting *counting_new(void);
 void counting_free(struct counting *c);		/* NULL is allowed */
 
+/* Would counting_watch() take it?  Else the reason. */
+int counting_may_watch(struct counting *c, const char *path, uint64_t at, uint64_t size,
+		       struct err *err);
 /* The file at the path is, from now on, the counting generation: its counters have so many
  * bytes, `at` bytes behind its first one in memory.  Replaces what was said of the path. */
 int counting_watch(struct counting *c, const char *path, const struct digest *generation,
@@ -45,7 +50,7 @@ struct counting_taken {
 /* Fills p[]; returns the milliseconds until counting_step() must be called anyway, or -1. */
 int counting_poll(const struct counting *c, struct pollfd p[COUNTING_POLL]);
 /* Looks for processes that began, and ends with those that ended: true and *out for one.  To be
- * called until it says false. */
+ * called COUNTING_HELD times, or until it says false. */
 bool counting_step(struct counting *c, struct counting_taken *out);
 
 #endif

@@ -240,30 +240,35 @@ static int prove_install(struct requests *p, struct err *err)
 }
 
 /* Where a counting generation counts is what its proof says: its last line. */
-static int watch_counters(struct requests *p, const struct job_result *proof, struct err *err)
+static int find_counters(const struct msg *m, const struct job_result *proof, uint64_t *at,
+			 uint64_t *size, struct err *err)
 {
-	const struct msg *m = &p->request;
-	uint64_t at, size;
 	char text[512], *line;
 
 	ssize_t n = pread(proof->out[0], text, sizeof(text) - 1, 0);
 	text[n < 0 ? 0 : n] = '\0';
 	line = strstr(text, "\ncounters ");
-	if (!line || sscanf(line, "\ncounters %" SCNu64 " %" SCNu64, &at, &size) != 2)
+	if (!line || sscanf(line, "\ncounters %" SCNu64 " %" SCNu64, at, size) != 2)
 		return err_set(err, ERR_INPUT, "'%s': the proof names no counters", m->text);
-	return counting_watch(p->counting, m->text, &m->digest[2], at, size, err);
+	return 0;
 }
 
 static int finish_install(struct requests *p, const struct job_result *proof, struct err *err)
 {
 	const struct msg *m = &p->request;
 	struct err why = { 0 };
+	uint64_t at = 0, size = 0;
+	bool counts = m->num[MSG_INSTALL_counting] != 0;
 
 	if (proof->exit_code) {
 		err_set(&why, ERR_REFUSED, "'%s': not proven to be the same program: %s",
 			m->text, proof->reason);
 		return refuse(p, &why, err);
 	}
+	/* What would count for nobody is not installed. */
+	if (counts && (find_counters(m, proof, &at, &size, &why) < 0 ||
+		       counting_may_watch(p->counting, m->text, at, size, &why) < 0))
+		return refuse(p, &why, err);
 	struct install_request r = {
 		.path = m->text, .expected = m->digest[0], .original = m->digest[1],
 		.generation = m->digest[2], .generation_fd = m->fd[0],
@@ -273,9 +278,9 @@ static int finish_install(struct requests *p, const struct job_result *proof, st
 	if (install_generation(&r, &why) < 0)
 		return refuse(p, &why, err);
 	log_done(p);
-	if (!m->num[MSG_INSTALL_counting])
+	if (!counts)
 		counting_forget(p->counting, m->text);
-	else if (watch_counters(p, proof, &why) < 0)
+	else if (counting_watch(p->counting, m->text, &m->digest[2], at, size, &why) < 0)
 		role_log("it counts for nobody: %s", why.text);
 	return reply_ok(p, err);
 }

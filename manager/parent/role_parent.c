@@ -295,7 +295,7 @@ static void tell_counted(struct parent *p)
 	struct counting_taken t;
 	struct err err;
 
-	while (counting_step(p->requests.counting, &t)) {
+	for (int i = 0; i < COUNTING_HELD && counting_step(p->requests.counting, &t); i++) {
 		struct msg m = { .type = MSG_COUNTED, .digest = { t.generation }, .nfd = 1,
 				 .fd = { t.fd } };
 

@@ -178,14 +178,19 @@ static int take_content(struct modules *ms, struct store_module *m, const struct
 	return *look == MODULE_CHANGED ? store_table_prune(ms->store, err) : 0;
 }
 
-/* A generation that the store has no record of, because it is older than its database. */
+/* A generation that the store has no record of, because it is older than its database.  One
+ * that counts has begun long ago: nobody takes its counts. */
 static int enter_adopted(struct modules *ms, const struct store_module *m,
-			 struct store_generation *g, struct bytes map, struct err *err)
+			 struct store_generation *g, bool counts, struct bytes map,
+			 struct err *err)
 {
 	static const struct store_profile none;
+	const struct store_counting c = { .module = m->id, .generation = g->digest,
+					  .original = g->original };
 
 	g->module = m->id;
-	if (store_generation_add(ms->store, g, map, &none, err) < 0)
+	if (store_generation_add(ms->store, g, map, &none, err) < 0 ||
+	    (counts && store_counting_put(ms->store, &c, err) < 0))
 		return -1;
 	return store_history_add(ms->store, m->path, "found",
 				 "a generation of which the store had no record", err);
@@ -247,7 +252,10 @@ static int look_at(struct modules *ms, const char *path, int fd, struct store_mo
 	if (modules_digest(ms, fd, &d, err) < 0)
 		return -1;
 	int made = find_made(ms, path, fd, &d, &g, &map, err);
-	if (made < 0 || store_begin(ms->store, err) < 0) {
+	bool counts = made > 1 && !g.number;
+	if (made < 0 ||
+	    (counts && store_generation_next(ms->store, m->id, &g.number, err) < 0) ||
+	    store_begin(ms->store, err) < 0) {
 		wr_free(&map);
 		return -1;
 	}
@@ -255,7 +263,7 @@ static int look_at(struct modules *ms, const char *path, int fd, struct store_mo
 	m->owner = st.st_uid;
 	int rc = take_content(ms, m, &d, made > 0, &g, look, err);
 	if (rc == 0 && made > 1)
-		rc = enter_adopted(ms, m, &g, wr_bytes(&map), err);
+		rc = enter_adopted(ms, m, &g, counts, wr_bytes(&map), err);
 	if (rc == 0)
 		rc = note_file(ms, path, fd, &st, &d, err);
 	wr_free(&map);

@@ -34,7 +34,8 @@ struct module_services {
 	int (*interpret)(void *ctx, int fd, int original, struct bytes states, struct wr *edges,
 			 struct err *err);
 	/* The file, of unknown content, may be a generation of which the store has no record:
-	 * 1 it is shown to be one; *original, *number and its block map, appended to *map.
+	 * 1 it is shown to be one; *original, *number (0: it counts, and has none) and its
+	 * block map, appended to *map.
 	 * 0 it is not.  NULL: nobody can tell. */
 	int (*adopt)(void *ctx, const char *path, int fd, struct digest *original,
 		     uint32_t *number, struct wr *map);

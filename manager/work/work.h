@@ -39,6 +39,7 @@ struct work {
 	char again[PATH_MAX];		/* what was begun by itself and given up; "" nothing */
 	bool again_counts;		/* that was to count first */
 	uint64_t started_ms;
+	uint64_t overdue_ms;		/* when one that counts too long is looked for next */
 	uint64_t (*now_ms)(void);	/* CLOCK_MONOTONIC, or a test's */
 	struct lookwait *lookwait;	/* when files that changed are read */
 	/* what is done now: it has no budget, and waits for nothing */
@@ -197,6 +198,11 @@ void work_counted(struct work *w);
 /* Is there a module that has been counted enough, or for long enough?  1: *path is it, and its
  * counts are kept for laying it out; 0 none. */
 int work_count_ready(struct work *w, char path[PATH_MAX], struct err *err);
+/* Is there a module that counts and is not going to be laid out, idle or not?  1: *path is it,
+ * and its original is to be put back; 0 none. */
+int work_count_overdue(struct work *w, char path[PATH_MAX], struct err *err);
+/* Removes files of counts of which the store has no record. */
+int work_count_sweep(struct work *w, struct err *err);
 
 struct work_proof {
 	uint32_t generation;

@@ -25,14 +25,16 @@ static int read_map(struct work *w, int fd, struct wr *map, struct err *err)
 	return rc;
 }
 
-static int prove(struct work *w, const struct digest *original, int fd, struct err *err)
+static int prove(struct work *w, const struct digest *original, int fd, bool counts,
+		 struct err *err)
 {
 	struct ask_limits limits = work_limits(w->policy);
 	int out, rc, in = ask_open_original(w->ask, original, err);
 
 	if (in < 0)
 		return -1;
-	struct ask_job job = { .kind = JOB_VERIFY, .nin = 2, .in = { in, fd } };
+	struct ask_job job = { .kind = JOB_VERIFY, .nin = 2, .in = { in, fd },
+			       .a = counts };
 	rc = ask_run_job(w->ask, &job, &limits, &out, 1, err);
 	close(in);
 	if (rc == 0)
@@ -54,7 +56,7 @@ int work_adopt(void *ctx, const char *path, int fd, struct digest *original, uin
 		*original = b.original;
 		*number = b.generation;
 		blockmap_free(&b);
-		rc = *number ? prove(w, original, fd, &err) : -1;
+		rc = prove(w, original, fd, !*number, &err);	/* 0: one that counts */
 	}
 	if (rc < 0)
 		role_log("%s: looks like a generation, and is not adopted: %s", path, err.text);

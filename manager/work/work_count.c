@@ -5,8 +5,13 @@
  * the counts of all runs are added up in a file of the store, which says what the counters mean
  * (lib/countsfile.h).
  *
+ * Counting costs time, and laying out waits for an idle machine, which may never come, and for
+ * a policy that still wants it.  So the original comes back without waiting for anything when
+ * neither has been so for a day.
+ *
  * Tested by tests/e2e/counted.sh.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -26,7 +31,7 @@
 #include "policy/decide.h"
 #include "policy/policy.h"
 
-enum { LONGEST_S = 86400 };
+enum { LONGEST_S = 86400, LATEST_S = LONGEST_S + 3600 };
 static const size_t largest = (size_t)512 << 20;
 
 static void name_file(const struct work *w, const struct digest *generation, char out[PATH_MAX])
@@ -240,4 +245,64 @@ int work_count_ready(struct work *w, char path[PATH_MAX], struct err *err)
 		rc = is_ready(w, module[i], path, err);
 	free(module);
 	return rc;
+}
+
+/* Is nobody going to lay it out, or not for much too long?  *path is it then.  1, 0, -1. */
+static int is_overdue(struct work *w, int64_t module, char path[PATH_MAX], struct err *err)
+{
+	struct store_counting c;
+	struct store_module m;
+	struct policy policy;
+
+	int rc = store_counting_get(w->store, module, &c, err);
+	if (rc > 0)
+		rc = store_module_by_id(w->store, module, &m, err);
+	if (rc < 0)
+		return -1;
+	if (rc == 0 || !digest_equal(&m.present, &c.generation))
+		return work_counting_ends(w, module, err);
+	const struct policy_rule *rule = work_rule(w, m.path, &policy);
+	if (policy_allows(w->policy, m.path) && !(rule && rule->refuse) && policy.automatic &&
+	    policy.count != SWITCH_OFF && policy.share_layouts <= 1 &&
+	    decide_since_s(c.begun_ns, store_now_ns()) < LATEST_S)
+		return 0;
+	(void)snprintf(path, PATH_MAX, "%s", m.path);	/* fits */
+	return 1;
+}
+
+int work_count_overdue(struct work *w, char path[PATH_MAX], struct err *err)
+{
+	int64_t *module = NULL;
+	uint32_t n;
+	int rc = 0;
+
+	if (store_counting_ids(w->store, &module, &n, err) < 0)
+		return -1;
+	for (uint32_t i = 0; i < n && rc == 0; i++)
+		rc = is_overdue(w, module[i], path, err);
+	free(module);
+	return rc;
+}
+
+int work_count_sweep(struct work *w, struct err *err)
+{
+	DIR *d = opendir(w->options->store);
+	static const char prefix[] = "counts-";
+	int rc = 0;
+
+	if (!d)
+		return err_set(err, ERR_SYS, "'%s': %s", w->options->store, strerror(errno));
+	for (struct dirent *e; rc >= 0 && (e = readdir(d)); ) {
+		struct digest generation;
+		struct store_counting c;
+
+		if (strncmp(e->d_name, prefix, sizeof(prefix) - 1) != 0 ||
+		    digest_from_hex(e->d_name + sizeof(prefix) - 1, &generation) < 0)
+			continue;
+		rc = store_counting_by_generation(w->store, &generation, &c, err);
+		if (rc == 0 && unlinkat(dirfd(d), e->d_name, 0) < 0)
+			role_log("'%s': %s", e->d_name, strerror(errno));
+	}
+	(void)closedir(d);
+	return rc < 0 ? -1 : 0;
 }

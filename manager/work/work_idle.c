@@ -57,6 +57,24 @@ static void stop_counting(struct work *w, const char *path)
 		role_log("%s", err.text);
 }
 
+/* What counts, and is not going to be laid out, gets its original back, idle or not. */
+static void end_overdue(struct work *w)
+{
+	enum { AGAIN_MS = 600000 };
+	char path[PATH_MAX];
+	struct err err = { 0 };
+
+	if (w->now_ms() < w->overdue_ms)
+		return;
+	int rc = work_count_overdue(w, path, &err);
+	if (rc < 0)
+		role_log("%s", err.text);
+	if (rc > 0)
+		stop_counting(w, path);
+	if (rc && work_count_overdue(w, path, &err) != 0)
+		w->overdue_ms = w->now_ms() + AGAIN_MS;
+}
+
 static void automatic(struct work *w)
 {
 	struct policy policy;
@@ -100,6 +118,7 @@ void work_idle(struct work *w)
 	struct err err = { 0 };
 
 	(void)work_has_room(w);
+	end_overdue(w);
 	if (!work_is_idle(w, condition))
 		return;
 	w->note[0] = '\0';

@@ -184,7 +184,7 @@ int work_open(struct work *w, struct err *err)
 	if (work_policy_first(w, err) < 0)
 		return -1;
 	w->ingest = ingest_new(w->store, w->modules, err);
-	if (!w->ingest)
+	if (!w->ingest || work_count_sweep(w, err) < 0)
 		return -1;
 	/* Of a job that the parent ended because its manager, the one before, had ended. */
 	const struct store_cost lost = { .cpu_s = (double)w->ask->job_cpu_ms / 1000 };

@@ -11,13 +11,17 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/err.h"
@@ -54,13 +58,38 @@ static int end(void **state)
 struct looks {				/* of a process, where not as they should be */
 	int64_t move, grow;		/* its counters */
 	int flags;			/* of mmap(), besides */
-	bool forks, secret;
+	bool forks, secret, named;
+	int many;			/* other mappings, in front of the file */
 	uid_t uid;
 };
+
+/* A file of one's own, with the name that shared memory has in /proc/PID/maps. */
+static void map_named(uint8_t *at)
+{
+	if (unshare(CLONE_NEWNS) < 0 ||
+	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("none", "/dev", "tmpfs", 0, NULL) < 0)
+		_exit(1);
+	int fd = open("/dev/zero", O_RDWR | O_CREAT, 0600);
+	if (fd < 0 || ftruncate(fd, SIZE) < 0 || unlink("/dev/zero") < 0)
+		_exit(1);
+	(void)mmap(at, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+	close(fd);
+}
+
+static void map_many(int n)
+{
+	uint8_t *low = (uint8_t *)((uintptr_t)1 << 28);		/* nothing is mapped there */
+
+	for (int i = 0; i < n; i++, low += 2 * PAGE)
+		(void)mmap(low, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+			   0);
+}
 
 static void child(const struct looks *l)
 {
 	char byte;
+	map_many(l->many);
 	int fd = open(path, O_RDONLY);
 	uint8_t *room = mmap(NULL, 64 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint8_t *file = room + 8 * PAGE, *at = file + AT + l->move;
@@ -69,6 +98,8 @@ static void child(const struct looks *l)
 	(void)munmap(room, 64 * PAGE);
 	(void)mmap(file, 2 * PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0);
 	(void)mmap(at, (size_t)(SIZE + l->grow), PROT_READ | PROT_WRITE, flags, -1, 0);
+	if (l->named)
+		map_named(at);
 	at[8] = 17;
 	at[3 * PAGE] = 18;
 	if (l->uid && (setgroups(0, NULL) < 0 || setgid(l->uid) < 0 || setuid(l->uid) < 0))
@@ -156,6 +187,7 @@ static void other_memory_is_let_alone(void **state)
 	const struct looks other[] = {
 		{ .move = PAGE }, { .move = -PAGE }, { .grow = PAGE }, { .grow = -PAGE },
 		{ .flags = MAP_PRIVATE }, { .secret = true, .uid = NOBODY },
+		{ .named = true }, { .many = 5000 },
 	};
 	struct counting_taken t;
 
@@ -184,6 +216,64 @@ static void what_forks_share_is_taken_once(void **state)
 	assert_false(turn_for(300, &t));
 }
 
+static void of_runs_without_end_a_few_are_taken(void **state)
+{
+	struct looks l = { 0 };
+	struct counting_taken t;
+	struct err err;
+	int taken = 0;
+
+	(void)state;
+	needs_root();
+	close(go[1]);			/* each ends when it has read that */
+	assert_int_equal(counting_watch(counting, path, &generation, AT, SIZE, &err), 0);
+	for (int i = 0; i < 4 * COUNTING_RUNS; i++) {
+		if (pipe(go) < 0)
+			fail();
+		pid_t pid = start(&l);
+		bool told = turn_for(60, &t);
+		end_child(pid);
+		if (told || turn_for(60, &t)) {
+			taken++;
+			close(t.fd);
+		}
+		close(go[0]);
+	}
+	if (pipe(go) < 0)
+		fail();
+	close(go[1]);
+	assert_in_range(taken, 1, COUNTING_RUNS);
+}
+
+static double cpu_s(void)
+{
+	struct timespec t;
+
+	assert_int_equal(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t), 0);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void who_opens_the_file_without_end_does_not_keep_us_busy(void **state)
+{
+	enum { FOR_MS = 4000 };
+	struct counting_taken t;
+	struct err err;
+
+	(void)state;
+	close(go[1]);
+	assert_int_equal(counting_watch(counting, path, &generation, AT, SIZE, &err), 0);
+	pid_t pid = fork();
+	for (; pid == 0; )
+		close(open(path, O_RDONLY));
+	double before = cpu_s();
+	assert_false(turn_for(FOR_MS, &t));
+	double used = cpu_s() - before;
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	print_message("%.2f s of CPU time in %d\n", used, FOR_MS / 1000);
+	assert_true(used < 0.8);	/* a quarter of a second, and a twentieth */
+}
+
 static void what_is_forgotten_is_not_taken(void **state)
 {
 	struct looks l = { 0 };
@@ -208,6 +298,10 @@ static void counters_that_cannot_be_are_refused(void **state)
 	close(go[1]);
 	assert_int_equal(counting_watch(counting, path, &generation, AT + 1, SIZE, &err), -1);
 	assert_int_equal(counting_watch(counting, path, &generation, AT, 0, &err), -1);
+	assert_int_equal(counting_watch(counting, path, &generation, AT, 65 << 20, &err), -1);
+	assert_int_equal(counting_may_watch(counting, path, AT, 65 << 20, &err), -1);
+	assert_non_null(strstr(err.text, "more than"));
+	assert_int_equal(counting_may_watch(counting, path, AT, 64 << 20, &err), 0);
 	assert_int_equal(counting_watch(counting, "/nonexistent", &generation, AT, SIZE, &err),
 			 -1);
 	assert_non_null(strstr(err.text, "/nonexistent"));
@@ -230,6 +324,9 @@ static void no_more_than_so_many_are_watched(void **state)
 	}
 	assert_int_equal(n, 16);
 	assert_non_null(strstr(err.text, "16 programs are counted already"));
+	assert_int_equal(counting_may_watch(counting, name, AT, SIZE, &err), -1);
+	(void)snprintf(name, sizeof(name), "%s.%d", path, 3);
+	assert_int_equal(counting_may_watch(counting, name, AT, SIZE, &err), 0);
 	for (; n >= 0; n--) {
 		(void)snprintf(name, sizeof(name), "%s.%d", path, n);
 		assert_int_equal(unlink(name), 0);
@@ -243,6 +340,10 @@ int main(void)
 						begin, end),
 		cmocka_unit_test_setup_teardown(other_memory_is_let_alone, begin, end),
 		cmocka_unit_test_setup_teardown(what_forks_share_is_taken_once, begin, end),
+		cmocka_unit_test_setup_teardown(of_runs_without_end_a_few_are_taken, begin,
+						end),
+		cmocka_unit_test_setup_teardown(
+			who_opens_the_file_without_end_does_not_keep_us_busy, begin, end),
 		cmocka_unit_test_setup_teardown(what_is_forgotten_is_not_taken, begin, end),
 		cmocka_unit_test_setup_teardown(counters_that_cannot_be_are_refused, begin,
 						end),
