@@ -12,6 +12,11 @@
  *           a comparison with it whose result is used for more than equal or not; an operand
  *           in memory at the entry itself.
  *
+ * BOUNDED   Compilers move a bound: `pc >= f && pc < f + 30` forms f + 30 alone.  So a lea of
+ *           the address of any byte in another function, or of the padding behind it, counts as
+ *           looking at it, and so does a comparison with such a constant, or with an entry as
+ *           a constant, whose result is used for more than equal or not.
+ *
  * What placement.c asks of the ends of the code is found in the same way.
  *
  * Code of the large model adds a distance to its own address to find the GOT: an instruction
@@ -67,7 +72,8 @@ static bool addresses_by(const struct seen *s, uint16_t held)
 static bool calculates(ZydisMnemonic m)
 {
 	return m == ZYDIS_MNEMONIC_ADD || m == ZYDIS_MNEMONIC_SUB || m == ZYDIS_MNEMONIC_INC ||
-	       m == ZYDIS_MNEMONIC_DEC || m == ZYDIS_MNEMONIC_NEG || m == ZYDIS_MNEMONIC_SHL ||
+	       m == ZYDIS_MNEMONIC_DEC || m == ZYDIS_MNEMONIC_NEG || m == ZYDIS_MNEMONIC_NOT ||
+	       m == ZYDIS_MNEMONIC_SHL ||
 	       m == ZYDIS_MNEMONIC_SHR || m == ZYDIS_MNEMONIC_SAR || m == ZYDIS_MNEMONIC_IMUL ||
 	       m == ZYDIS_MNEMONIC_AND;
 }
@@ -82,11 +88,11 @@ static bool orders(const struct seen *s)
 	return conditional && (s->in.opcode & 0x0e) != 0x04;
 }
 
-/* The code looks at what the address in register `reg` leads to, or where that is. */
-static bool looks(struct bytes code, uint16_t held)
+/* The code looks at what the address in registers `held` leads to, or where that is; the flags
+ * are those of a comparison with it if `compared`. */
+static bool looks(struct bytes code, uint16_t held, bool compared)
 {
 	struct seen s;
-	bool compared = false;
 
 	for (int i = 0; i < LINE && (held || compared) && decode(code, &s); i++) {
 		uint16_t reads = operands(&s, ZYDIS_OPERAND_ACTION_MASK_READ) & held;
@@ -147,6 +153,55 @@ static bool uses(const struct vref *r, const struct seen *s)
 	return false;
 }
 
+static bool asks_order(const struct vref *r, struct bytes code, const struct seen *s)
+{
+	return r->kind == REF_OPERAND && s->in.mnemonic == ZYDIS_MNEMONIC_CMP &&
+	       s->o[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && s->o[1].imm.value.u == r->to &&
+	       looks((struct bytes){ code.p + s->in.length, code.n - s->in.length }, 0, true);
+}
+
+/* The FDE of a byte that is no entry, or of what ends just in front of it, where the next one
+ * begins just behind: nothing but padding is between. */
+static uint32_t find_bounded(const struct verify *v, vaddr addr)
+{
+	enum { NEAR = 16 };
+	uint32_t fde = vcfi_find(&v->ocfi, addr), before = NO_FDE, behind = NO_FDE;
+
+	if (fde != NO_FDE)
+		return addr != v->ocfi.fde[fde].addr || v->ocfi.fragment[fde] ? fde : NO_FDE;
+	for (vaddr k = 1; k < NEAR && behind == NO_FDE; k++)
+		behind = vcfi_find(&v->ocfi, addr + k);
+	for (vaddr k = 1; k <= NEAR && before == NO_FDE; k++)
+		before = vcfi_find(&v->ocfi, addr - k);
+	return behind == NO_FDE ? NO_FDE : before;
+}
+
+static bool has_image(const struct verify *v, vaddr addr)
+{
+	return blockmap_find_orig(&v->map, addr) != NULL;
+}
+
+static int check_bound(struct verify *v, const struct vref *r)
+{
+	uint32_t fde = r->fde == NO_FDE ? NO_FDE : find_bounded(v, r->to);
+	struct bytes code;
+	struct seen s;
+
+	if (fde == NO_FDE || verify_group(v, r->fde) == verify_group(v, fde))
+		return 0;
+	const struct vfde *f = &v->ocfi.fde[fde];
+	if (!has_image(v, r->to) && !has_image(v, f->addr) &&
+	    !has_image(v, f->addr + f->len - 1))
+		return 0;
+	code = verify_orig_code(v, r->addr);
+	if (r->kind != REF_LEA && (!code.p || !decode(code, &s) || !asks_order(r, code, &s)))
+		return 0;
+	return refuse(v,
+		      "the function at 0x%llx was moved, but the code at 0x%llx asks what lies "
+		      "above or below 0x%llx",
+		      ULL(f->addr), ULL(r->addr), ULL(r->to));
+}
+
 static int check(struct verify *v, const struct vref *r)
 {
 	struct bytes code = verify_orig_code(v, r->addr);
@@ -156,12 +211,13 @@ static int check(struct verify *v, const struct vref *r)
 	    !verify_has_entry(v, r->to) || !code.p || !decode(code, &s))
 		return 0;
 	uint16_t reg = formed_in(r, &s);
-	if (r->kind == REF_OPERAND && uses(r, &s))
+	if (r->kind == REF_OPERAND && (uses(r, &s) || asks_order(r, code, &s)))
 		return refuse(v,
 			      "the function at 0x%llx was moved, but the code at 0x%llx "
 			      "calculates with its address",
 			      ULL(r->to), ULL(r->addr));
-	if (!reg || !looks((struct bytes){ code.p + s.in.length, code.n - s.in.length }, reg))
+	if (!reg ||
+	    !looks((struct bytes){ code.p + s.in.length, code.n - s.in.length }, reg, false))
 		return 0;
 	return refuse(v,
 		      "the function at 0x%llx was moved, but the code at 0x%llx looks at it by "
@@ -198,7 +254,7 @@ static bool asks_end(const struct verify *v, const struct vref *r)
 	if (r->kind != REF_LEA || !code.p || !decode(code, &s))
 		return true;
 	return looks((struct bytes){ code.p + s.in.length, code.n - s.in.length },
-		     formed_in(r, &s));
+		     formed_in(r, &s), false);
 }
 
 int verify_firstbytes(struct verify *v)
@@ -206,7 +262,8 @@ int verify_firstbytes(struct verify *v)
 	for (uint32_t i = 0; i < v->walk.ends.n; i++)
 		v->walk.asks_end |= asks_end(v, &v->walk.ends.v[i]);
 	for (uint32_t i = 0; i < v->refs.formed.n; i++)
-		if (check(v, &v->refs.formed.v[i]) < 0)
+		if (check(v, &v->refs.formed.v[i]) < 0 ||
+		    check_bound(v, &v->refs.formed.v[i]) < 0)
 			return -1;
 	for (uint32_t i = 0; i < v->refs.all.n; i++)
 		if (check_operand(v, &v->refs.all.v[i]) < 0)

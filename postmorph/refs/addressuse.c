@@ -40,6 +40,7 @@ static bool is_arithmetic(ZydisMnemonic m)
 	switch (m) {
 	case ZYDIS_MNEMONIC_ADD: case ZYDIS_MNEMONIC_ADC: case ZYDIS_MNEMONIC_XADD:
 	case ZYDIS_MNEMONIC_SUB: case ZYDIS_MNEMONIC_SBB: case ZYDIS_MNEMONIC_NEG:
+	case ZYDIS_MNEMONIC_NOT:
 	case ZYDIS_MNEMONIC_INC: case ZYDIS_MNEMONIC_DEC: case ZYDIS_MNEMONIC_MUL:
 	case ZYDIS_MNEMONIC_IMUL: case ZYDIS_MNEMONIC_DIV: case ZYDIS_MNEMONIC_IDIV:
 	case ZYDIS_MNEMONIC_SHL: case ZYDIS_MNEMONIC_SHR: case ZYDIS_MNEMONIC_SAR:
@@ -125,10 +126,8 @@ static bool ends_line(ZydisInstructionCategory category)
 	       category == ZYDIS_CATEGORY_INTERRUPT;
 }
 
-enum address_use address_use(struct bytes code, uint8_t reg)
+static enum address_use follow_use(struct bytes code, struct follow f)
 {
-	struct follow f = { .held = (uint16_t)(1u << reg) };
-
 	for (int i = 0; i < MAX_STEPS && (f.held || f.compared); i++) {
 		ZydisDecodedInstruction in;
 		ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
@@ -141,6 +140,16 @@ enum address_use address_use(struct bytes code, uint8_t reg)
 		code = (struct bytes){ code.p + in.length, code.n - in.length };
 	}
 	return USE_NAME;
+}
+
+enum address_use address_use(struct bytes code, uint8_t reg)
+{
+	return follow_use(code, (struct follow){ .held = (uint16_t)(1u << reg) });
+}
+
+bool address_is_ordered(struct bytes code)
+{
+	return follow_use(code, (struct follow){ .compared = true }) == USE_ORDERED;
 }
 
 /* Its result does not depend on what it reads: xor of a register with itself. */

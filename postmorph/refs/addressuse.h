@@ -22,6 +22,10 @@ enum address_use address_use(struct bytes code, uint8_t reg);
  * is done with it until the line ends. */
 bool address_is_only_kept(struct bytes code, uint8_t reg);
 
+/* `code` begins behind a comparison with an address: does it ask for more than whether that is
+ * equal? */
+bool address_is_ordered(struct bytes code);
+
 enum jump_way {
 	WAY_CALCULATED,	/* perhaps: to what no line below describes */
 	WAY_BROUGHT,	/* to what a register held when the block began */

@@ -307,7 +307,7 @@ static void mark_operands(struct text *t, const struct fn *fn, const struct insn
 		if (insn_is_lea(insn, code)) {
 			mark(t, target);
 			if (!fn_holds(fn, target))
-				watched_note_inside(t, target);
+				watched_note_formed(t, target);
 			references_note(t, fn, insn);
 			text_note_object(t, target);
 			tablescan_note(t, fn, target);

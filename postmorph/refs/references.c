@@ -161,16 +161,26 @@ bool references_asks(const struct text *t, const struct insn *lea)
 	       USE_NAME;
 }
 
+/* A comparison with a constant that asks for order. */
+static bool is_bound(const struct text *t, const struct insn *insn, const uint8_t *code,
+		     vaddr at)
+{
+	return (code[0] == 0x3d || (code[0] == 0x81 && (code[1] >> 3 & 7) == 7)) &&
+	       address_is_ordered(image_rest(&t->prog->img, at + insn->len));
+}
+
 void references_note_constant(struct text *t, const struct insn *insn, const uint8_t *code,
 			      vaddr at, uint64_t value)
 {
-	enum { REX = 0x40, REX_B = 1, MOV = 0xb8, MOV_WIDE = 0xc7 };
+	enum { REX = 0x40, REX_W = 8, REX_B = 1, MOV = 0xb8, MOV_WIDE = 0xc7 };
 	uint8_t rex = (code[0] & 0xf0) == REX ? *code++ : 0, high = rex & REX_B ? 8 : 0;
 
 	if ((code[0] & 0xf8) == MOV)
 		(void)note_use(t, value, at, (code[0] & 7) | high, at + insn->len);
 	else if (code[0] == MOV_WIDE && (code[1] & 0xf8) == 0xc0)
 		(void)note_use(t, value, at, (code[1] & 7) | high, at + insn->len);
+	else if (is_bound(t, insn, code, at))
+		watched_note_bound(t, prog_find_fn(t->prog, at), value, rex & REX_W);
 	else if (!only_names(code))
 		watched_note_read(t, value);
 }

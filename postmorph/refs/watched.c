@@ -6,9 +6,12 @@
  * has other addresses, of which such a handler knows nothing.  So the function stays where it
  * is.  One of these shows that a function is watched:
  *
- *   inside   code of another function, or that no FDE covers, forms the address of an
- *            instruction in its middle, by a lea;
- *   order    code asks whether something is above or below its entry, or how far above;
+ *   inside   code of another function forms the address of a byte in its middle, or of the
+ *            padding behind it, by a lea: of an instruction, or of a bound that compilers have
+ *            moved (`pc >= f && pc < f + 30` forms f + 30 alone); code that no FDE covers, that
+ *            of an instruction;
+ *   order    code asks whether something is above or below its entry, or how far above; by
+ *            register, or by a constant, which can be a bound of any byte as well;
  *   held     a relocation puts the address of an instruction in its middle into data, and it
  *            has no jump that could go there;
  *   symbol   a dynamic symbol has the address of an instruction in its middle: code of any
@@ -45,6 +48,28 @@ void watched_note_inside(struct text *t, vaddr place)
 	stay(t, inside_of(t, place));
 }
 
+void watched_note_formed(struct text *t, vaddr place)
+{
+	enum { PADDING = 16 };
+	uint32_t fn = NO_FN;
+	vaddr behind = place;
+
+	if (!text_holds(t, place))
+		return;
+	fn = prog_find_fn(t->prog, place);
+	if (fn != NO_FN) {
+		if (t->prog->fn[fn].entry != place)
+			stay(t, fn);
+		return;
+	}
+	/* what follows is a function soon: so there are no data */
+	while (behind < place + PADDING && prog_find_fn(t->prog, behind) == NO_FN)
+		behind++;
+	for (vaddr at = place; behind < place + PADDING && fn == NO_FN && at > place - PADDING;)
+		fn = prog_find_fn(t->prog, --at);
+	stay(t, fn);
+}
+
 /* Letters: a short string that is copied by a register. */
 static bool is_text(uint64_t value)
 {
@@ -78,15 +103,29 @@ static bool is_number(const uint8_t *code, uint8_t len, uint64_t value)
 	}
 }
 
-void watched_note_constant(struct text *t, const struct insn *insn, const uint8_t *code,
-			   uint64_t value)
+static bool is_round(uint64_t value)
 {
 	enum { LOW = 0xffff, ROUND = 16, FLAGS = 3 };
 
-	if ((value & LOW) >= ROUND && (value & (value + 1)) != 0 &&
-	    __builtin_popcountll(value) > FLAGS &&
-	    !is_number(code, insn->len, value))
+	return (value & LOW) < ROUND || (value & (value + 1)) == 0 ||
+	       __builtin_popcountll(value) <= FLAGS;
+}
+
+void watched_note_constant(struct text *t, const struct insn *insn, const uint8_t *code,
+			   uint64_t value)
+{
+	if (!is_round(value) && !is_number(code, insn->len, value))
 		watched_note_inside(t, value);
+}
+
+void watched_note_bound(struct text *t, uint32_t by, vaddr value, bool wide)
+{
+	uint32_t fn = prog_find_fn(t->prog, value);
+
+	if (fn != NO_FN && t->prog->fn[fn].entry == value)
+		watched_note_order(t, value);
+	else if (fn != by && wide && !is_round(value))
+		watched_note_formed(t, value);
 }
 
 void watched_note_order(struct text *t, vaddr entry)

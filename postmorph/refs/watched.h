@@ -7,10 +7,15 @@
 
 /* Code outside of the function, if it is one, has the address of an instruction in its
  * middle. */
+/* A lea of another function forms that address. */
+void watched_note_formed(struct text *t, vaddr place);
 void watched_note_inside(struct text *t, vaddr place);
 /* Code linked to a fixed address has the constant; if that is no number, it is the address. */
 void watched_note_constant(struct text *t, const struct insn *insn, const uint8_t *code,
 			   uint64_t value);
+/* Code of function `by`, linked to a fixed address, asks what lies before and after that
+ * address, of 64 bits if `wide`. */
+void watched_note_bound(struct text *t, uint32_t by, vaddr value, bool wide);
 /* Code asks what lies before and after this entry. */
 void watched_note_order(struct text *t, vaddr entry);
 /* Code reads or writes memory by that address, or calculates with it: if it is that of the

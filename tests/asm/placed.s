@@ -101,6 +101,38 @@ begin enters
 	jmp	*%rax
 end enters
 	.p2align 4
+	plain negated
+begin negates				# rdi - negated - 1
+	lea	negated(%rip), %rax
+	not	%rax
+	add	%rdi, %rax
+	cmp	$30, %rax
+	setb	%al
+	ret
+end negates
+	.p2align 4
+begin bounded
+	lea	1(%rdi), %rax
+	nop
+	lea	2(%rax), %rax
+	ret
+end bounded
+begin bounds				# a byte that begins no instruction
+	lea	bounded+6(%rip), %rax
+	cmp	%rax, %rdi
+	setb	%al
+	ret
+end bounds
+	.p2align 4
+	plain bounded_behind
+	.p2align 4
+begin bounds_behind			# what follows is padding
+	lea	bounded_behind+8(%rip), %rax
+	cmp	%rax, %rdi
+	setb	%al
+	ret
+end bounds_behind
+	.p2align 4
 	plain named			# called, stored and compared
 begin names
 	push	%rbx
@@ -130,6 +162,34 @@ begin reads_by_constant
 	movzbl	1(%rax), %eax
 	ret
 end reads_by_constant
+	.p2align 4
+	plain ordered_by_constant
+begin orders_by_constant
+	cmp	$ordered_by_constant, %rdi
+	setae	%al
+	ret
+end orders_by_constant
+	.p2align 4
+begin bounded_by_constant
+	lea	1(%rdi), %rax
+	nop
+	lea	2(%rax), %rax
+	ret
+end bounded_by_constant
+begin bounds_by_constant
+	cmp	$bounded_by_constant+6, %rdi
+	ja	1f
+	ret
+1:	xor	%eax, %eax
+	ret
+end bounds_by_constant
+	.p2align 4
+	plain only_named
+begin names_by_constant			# nobody asks where it is
+	cmp	$only_named, %rdi
+	sete	%al
+	ret
+end names_by_constant
 	.endif
 	.ifdef ASKS
 	.p2align 4

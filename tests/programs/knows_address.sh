@@ -4,7 +4,7 @@
 # verified.  KNOWS=full: built in all ways; ADDRESS='label front' only these
 . tests/moving.sh
 from=$(realpath tests/programs/knows)
-all=${ADDRESS:-align label tables patched section range end order stubs front bytes argument}
+all=${ADDRESS:-align label tables patched section range end order stubs front bytes argument caller}
 
 if [ "${KNOWS:-}" = full ]; then
 	ways=()
@@ -17,7 +17,7 @@ else
 	ways=("gcc -pie -fPIE -O2" "gcc -no-pie -fno-pie -O2" "clang -pie -fPIE -O2" "clang -no-pie -fno-pie -O0")
 fi
 static=("gcc -static -O2")		# of these few, since they are large
-static_of="label tables"
+static_of="label tables caller"
 
 flags_of() {		# NAME
 	case $1 in

@@ -138,11 +138,15 @@ static void a_function_whose_place_is_asked_for_stays(void **state)
 		{ "paged", SKIP_PAGE }, { "read_from", SKIP_CODE_READ },
 		{ "read_at", SKIP_CODE_READ }, { "ordered", SKIP_WATCHED },
 		{ "entered", SKIP_CODE_READ }, { "named", SKIP_NONE },
+		{ "negated", SKIP_CODE_READ }, { "bounded", SKIP_WATCHED },
+		{ "bounded_behind", SKIP_WATCHED }, { "bounds_behind", SKIP_NONE },
 		{ "finds_got", SKIP_NONE }, { "reads", SKIP_NONE },
 	};
 	static const struct skipped fixed[] = {
 		{ "read_by_constant", SKIP_CODE_READ }, { "read_from", SKIP_CODE_READ },
 		{ "named", SKIP_NONE }, { "in_section", SKIP_SECTION },
+		{ "ordered_by_constant", SKIP_WATCHED }, { "only_named", SKIP_NONE },
+		{ "bounded_by_constant", SKIP_WATCHED },
 	};
 
 	(void)state;

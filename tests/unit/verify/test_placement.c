@@ -28,6 +28,11 @@ static void what_is_looked_at_has_no_image(void **state)
 		{ ANY, "read_by_uncovered", "reads or writes its first bytes" },
 		{ ANY, "ordered", "looks at it" },
 		{ ANY, "entered", "looks at it" },
+		{ ANY, "negated", "looks at it" },
+		{ ANY, "bounded", "asks what lies above or below" },
+		{ ANY, "bounded_behind", "asks what lies above or below" },
+		{ FIXED, "ordered_by_constant", "calculates with its address" },
+		{ FIXED, "bounded_by_constant", "asks what lies above or below" },
 	};
 
 	(void)state;
