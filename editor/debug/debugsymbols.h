@@ -1,0 +1,16 @@
+/* debugsymbols.h - the symbol table of a debug file, where the generation has none */
+#ifndef EDITOR_DEBUG_DEBUGSYMBOLS_H
+#define EDITOR_DEBUG_DEBUGSYMBOLS_H
+
+#include "editor/debug/addresses.h"
+#include "editor/debug/debugsource.h"
+#include "lib/wr.h"
+
+/* Appends symbols and strings that name images as editor/emit/elfout_symbols.c does: those of
+ * `s` are of the original.  *nlocal is the number of local symbols.  Returns 1; 0 if there are
+ * no symbols in `s`; -1 with the reason. */
+int debugsymbols_write(const struct debugsource *s, struct addresses *addresses,
+		       struct wr *symbols, struct wr *strings, uint32_t *nlocal,
+		       struct err *err);
+
+#endif
