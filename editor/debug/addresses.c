@@ -232,3 +232,41 @@ void addresses_merge(addresses_ranges *ranges, new_vaddr keep)
 	ranges->n = n;
 	move_first(ranges, first);
 }
+
+/* The first range that ends behind `at`. */
+static uint32_t first_behind(const addresses_ranges *ranges, uint64_t at)
+{
+	return search_first(i, 0, ranges->n, ranges->v[i].to <= at);
+}
+
+bool addresses_has(const addresses_ranges *ranges, uint64_t at)
+{
+	uint32_t i = first_behind(ranges, at);
+
+	return i < ranges->n && ranges->v[i].from <= at;
+}
+
+void addresses_outside(struct arena *a, struct addresses_range r, const addresses_ranges *of,
+		       addresses_ranges *out)
+{
+	for (uint32_t i = first_behind(of, r.from); i < of->n && of->v[i].from < r.to; i++) {
+		if (of->v[i].from > r.from)
+			vec_push(a, out, ((struct addresses_range){ r.from, of->v[i].from }));
+		r.from = of->v[i].to;
+	}
+	if (r.from < r.to)
+		vec_push(a, out, r);
+}
+
+void addresses_inside(struct arena *a, struct addresses_range r, const addresses_ranges *of,
+		      addresses_ranges *out)
+{
+	for (uint32_t i = first_behind(of, r.from); i < of->n && of->v[i].from < r.to; i++) {
+		struct addresses_range part = of->v[i];
+
+		part.from = part.from > r.from ? part.from : r.from;
+		part.to = part.to < r.to ? part.to : r.to;
+		if (part.from < part.to)
+			vec_push(a, out, part);
+	}
+}

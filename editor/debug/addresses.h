@@ -55,4 +55,11 @@ int addresses_images(struct addresses *ad, vaddr from, vaddr to, addresses_range
  * is the first. */
 void addresses_merge(addresses_ranges *ranges, new_vaddr keep);
 
+/* Appends what of `r` is outside of, or in, ranges that ascend without overlaps. */
+void addresses_outside(struct arena *a, struct addresses_range r, const addresses_ranges *of,
+		       addresses_ranges *out);
+void addresses_inside(struct arena *a, struct addresses_range r, const addresses_ranges *of,
+		      addresses_ranges *out);
+bool addresses_has(const addresses_ranges *ranges, uint64_t at);	/* ascending ones */
+
 #endif

@@ -43,6 +43,11 @@ struct debug_abbrevs {			/* one table */
 	uint32_t n;
 };
 
+struct debug_string {
+	uint32_t form;			/* 0: none; never an index */
+	struct bytes value;		/* as in the section */
+};
+
 struct debug_unit {
 	enum debug_section_id section;	/* DEBUG_INFO or DEBUG_TYPES */
 	uint64_t off, first, end;	/* of its header, its first entry, its end */
@@ -53,6 +58,9 @@ struct debug_unit {
 	vaddr base;			/* of its lists */
 	uint64_t addr_base, rnglists_base, loclists_base;	/* 0: not given */
 	uint64_t lines;			/* offset of its line program; NO_LINES: none */
+	struct debug_string name, dir;	/* of its source file */
+	uint64_t originals;		/* its unit for originals; 0: it has none (originals.c) */
+	addresses_ranges code, moved;	/* its code; that of functions with images, ascending */
 };
 
 #define NO_LINES UINT64_MAX
@@ -68,6 +76,12 @@ struct debug_scope {
 struct debug_fix {			/* a 4-byte offset to be written when it is known */
 	enum debug_section_id section;
 	uint64_t at, was;
+	bool originals;			/* of a line program: that for originals */
+};
+
+struct debug_moved {			/* a function with images */
+	uint32_t unit;
+	addresses_ranges was;
 };
 
 /* The place of a list of an old one, by its offset and the base of its unit. */
@@ -105,6 +119,10 @@ struct debug {
 	VEC(struct debug_scope) scope;
 	uint32_t nscope;		/* numbers given so far */
 	VEC(struct debug_fix) line_fix;
+	VEC(struct debug_moved) function;	/* in the order of units */
+	addresses_ranges moved;		/* their code, ascending */
+	addresses_ranges jumps;		/* what entry jumps take the place of, ascending */
+	struct bytes str_offsets;	/* .debug_str_offsets */
 	uint64_t nread;			/* entries of lists and tables read, so far */
 	struct err *err;
 };
@@ -138,23 +156,31 @@ int debug_translate_units(struct debug *d);
 void debug_lists_init(struct debug *d);
 /* An address of .debug_addr. */
 int debug_address(struct debug *d, const struct debug_unit *u, uint64_t index, vaddr *out);
-/* Offset of the new list that an old one at `off` becomes. */
-int debug_translate_list(struct debug *d, struct debug_lists *l, const struct debug_unit *u,
-			 uint64_t off, uint64_t *now);
+/* Offset of the new list of places that an old one at `off` becomes. */
+int debug_translate_list(struct debug *d, const struct debug_unit *u, uint64_t off,
+			 uint64_t *now);
 /* The same for number `index` of the unit's table, which keeps its number. */
-int debug_translate_indexed(struct debug *d, struct debug_lists *l, const struct debug_unit *u,
-			    uint64_t index);
+int debug_translate_indexed(struct debug *d, const struct debug_unit *u, uint64_t index);
 /* The unit's table of lists at `base` is named at offset `at` of its section. */
 int debug_use_table(struct debug *d, struct debug_lists *l, const struct debug_unit *u,
 		    uint64_t base, uint64_t at);
-/* Writes a list of ranges for [from, to) of the original. */
-int debug_write_range(struct debug *d, const struct debug_unit *u, struct addresses_range r,
-		      uint64_t *now);
+/* Writes the list of these ranges, in their order; number `index` of the unit's table. */
+int debug_write_ranges(struct debug *d, const struct debug_unit *u,
+		       const addresses_ranges *ranges, uint64_t *now);
+int debug_write_indexed(struct debug *d, const struct debug_unit *u,
+			const addresses_ranges *ranges, uint64_t index);
 /* The ranges of a list of the original. */
 int debug_read_ranges(struct debug *d, const struct debug_unit *u, uint32_t form,
 		      uint64_t value, addresses_ranges *out);
 /* After all lists: puts the tables into the sections and fixes what names them. */
 int debug_finish_lists(struct debug *d, struct debug_lists *l);
+
+/* originals.c.  Fills d->jumps; after all entries, d->moved. */
+int debug_find_jumps(struct debug *d);
+void debug_collect_moved(struct debug *d);
+/* Adds a unit for the originals of moved functions to each unit that has some; `name` gives
+ * the name of the function at an address, or NULL. */
+int debug_add_originals(struct debug *d, const char *(*name)(void *ctx, vaddr at), void *ctx);
 
 /* lines.c.  Writes .debug_line and what refers to it. */
 int debug_translate_lines(struct debug *d);

@@ -55,6 +55,7 @@ struct making {
 	struct blockmap map;
 	struct bytes file;		/* with the debug information */
 	struct debugsource source;
+	struct debugsymbols_names names;
 	struct debug debug;
 	VEC(struct debugelf_section) section;
 	struct wr symbols, strings;
@@ -78,6 +79,7 @@ static int read_files(struct making *m, struct bytes original, struct bytes gene
 			       "are not those of the original");
 	if (debugsource_read(m->file, m->a, &m->source, m->err) < 0)
 		return -1;
+	debugsymbols_names(&m->source, m->a, &m->names);
 	return debugsource_check(&m->source, &m->orig, m->err);
 }
 
@@ -98,6 +100,13 @@ static int read_section(struct making *m, enum debug_section_id id)
 	return 0;
 }
 
+static const char *function_name(void *ctx, vaddr at)
+{
+	const struct making *m = ctx;
+
+	return debugsymbols_name(&m->names, at);
+}
+
 static int translate(struct making *m)
 {
 	struct debug *d = &m->debug;
@@ -108,11 +117,17 @@ static int translate(struct making *m)
 	for (int i = 0; i < DEBUG_NSECTION; i++)
 		if (read_section(m, (enum debug_section_id)i) < 0)
 			return -1;
+	if (debugsource_content(m->file, ".debug_str_offsets", m->a, &d->str_offsets,
+				m->err) < 0)
+		return -1;
 	if (d->section[DEBUG_INFO].was.n == 0)
 		return err_set(m->err, ERR_REFUSED, "no debug information (.debug_info) in it; "
 			       "where it is in a separate file, that is given by --debug");
-	if (debug_read_units(d) < 0 || debug_translate_abbrevs(d) < 0 ||
-	    debug_translate_units(d) < 0 || debug_translate_lines(d) < 0)
+	if (debug_find_jumps(d) < 0 || debug_read_units(d) < 0 ||
+	    debug_translate_abbrevs(d) < 0 || debug_translate_units(d) < 0 ||
+	    debug_add_originals(d, function_name, m) < 0 ||
+	    debug_finish_lists(d, &d->ranges) < 0 || debug_finish_lists(d, &d->locations) < 0 ||
+	    debug_translate_lines(d) < 0)
 		return -1;
 	return debug_translate_aranges(d);
 }

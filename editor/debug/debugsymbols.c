@@ -10,9 +10,11 @@
  */
 #include "editor/debug/debugsymbols.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/err.h"
+#include "lib/search.h"
 
 struct symbols {
 	struct addresses *ad;
@@ -159,4 +161,47 @@ int debugsymbols_write(const struct debugsource *s, struct addresses *addresses,
 		return -1;
 	*nlocal = (uint32_t)(symbols->n / sizeof(Elf64_Sym));
 	return copy_symbols(&y, first, n) < 0 ? -1 : 1;
+}
+
+static int name_cmp(const void *x, const void *y)
+{
+	const struct debugsymbols_name *a = x, *b = y;
+
+	if (a->at != b->at)
+		return a->at < b->at ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+void debugsymbols_names(const struct debugsource *s, struct arena *a,
+			struct debugsymbols_names *out)
+{
+	const struct debugsource_section *table = debugsource_find(s, ".symtab");
+	VEC(struct debugsymbols_name) names = { 0 };
+	Elf64_Sym sym;
+
+	if (!table || table->raw.n == 0)
+		table = debugsource_find(s, ".dynsym");
+	*out = (struct debugsymbols_names){ 0 };
+	if (!table || table->h.sh_link >= s->n)
+		return;
+	for (uint64_t off = 0; bytes_at(table->raw, off, sizeof(sym)).p; off += sizeof(sym)) {
+		struct rd r = rd_of(s->section[table->h.sh_link].raw);
+
+		memcpy(&sym, table->raw.p + off, sizeof(sym));
+		(void)rd_skip(&r, sym.st_name);
+		const char *name = rd_str(&r);
+		if (ELF64_ST_TYPE(sym.st_info) == STT_FUNC && sym.st_shndx != SHN_UNDEF &&
+		    name && *name)
+			vec_push(a, &names, ((struct debugsymbols_name){ sym.st_value, name }));
+	}
+	if (names.n > 1)
+		qsort(names.v, names.n, sizeof(*names.v), name_cmp);
+	*out = (struct debugsymbols_names){ names.v, names.n };
+}
+
+const char *debugsymbols_name(const struct debugsymbols_names *names, vaddr at)
+{
+	uint32_t i = search_first(k, 0, names->n, names->v[k].at < at);
+
+	return i < names->n && names->v[i].at == at ? names->v[i].name : NULL;
 }

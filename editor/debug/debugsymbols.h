@@ -13,4 +13,18 @@ int debugsymbols_write(const struct debugsource *s, struct addresses *addresses,
 		       struct wr *symbols, struct wr *strings, uint32_t *nlocal,
 		       struct err *err);
 
+struct debugsymbols_names {		/* of functions, ascending by address */
+	const struct debugsymbols_name {
+		vaddr at;
+		const char *name;
+	} *v;
+	uint32_t n;
+};
+
+/* From .symtab, else .dynsym of `s`; n == 0 if it has neither. */
+void debugsymbols_names(const struct debugsource *s, struct arena *a,
+			struct debugsymbols_names *out);
+/* The name of the function that begins at `at`, or NULL. */
+const char *debugsymbols_name(const struct debugsymbols_names *names, vaddr at);
+
 #endif

@@ -23,10 +23,12 @@ enum {				/* kinds of units */
 
 enum {				/* attributes */
 	DW_AT_location = 0x02,
+	DW_AT_name = 0x03,
 	DW_AT_stmt_list = 0x10,
 	DW_AT_low_pc = 0x11,
 	DW_AT_high_pc = 0x12,
 	DW_AT_string_length = 0x19,
+	DW_AT_comp_dir = 0x1b,
 	DW_AT_return_addr = 0x2a,
 	DW_AT_start_scope = 0x2c,
 	DW_AT_frame_base = 0x40,
@@ -37,6 +39,7 @@ enum {				/* attributes */
 	DW_AT_vtable_elem_location = 0x4d,
 	DW_AT_entry_pc = 0x52,
 	DW_AT_ranges = 0x55,
+	DW_AT_str_offsets_base = 0x72,
 	DW_AT_addr_base = 0x73,
 	DW_AT_rnglists_base = 0x74,
 	DW_AT_dwo_name = 0x76,
@@ -100,6 +103,8 @@ enum {				/* forms of values */
 	DW_FORM_GNU_ref_alt = 0x1f20,
 	DW_FORM_GNU_strp_alt = 0x1f21,
 };
+
+enum { DW_OP_call_frame_cfa = 0x9c };	/* operation: the frame's canonical address */
 
 enum {				/* entries of .debug_rnglists */
 	DW_RLE_end_of_list = 0x00,

@@ -8,8 +8,9 @@
  *               block, the one with the lowest address; as compilers lay code out, that is
  *               where the line begins.  Images have another order, so:
  *
- *     B1  a row of the original whose instruction has an image, or was left out of one, is no
- *         place for breakpoints (is_stmt) any more: it hardly runs;
+ *     B1  rows of the originals are in a program of their own, for functions of their own
+ *         (originals.c); those that an entry jump took the place of are no places for
+ *         breakpoints (is_stmt) any more, as control goes on in the image;
  *     B2  what was left out of an image is done when the image ends: where nothing stands there
  *         in its place, the line begins at the instruction in front, which has a row of its own
  *         line behind that;
@@ -26,6 +27,7 @@
 
 #include <stdlib.h>
 
+#include "binary/decode.h"
 #include "editor/debug/dwarfinfo.h"
 #include "editor/debug/lineprogram.h"
 #include "lib/err.h"
@@ -46,6 +48,7 @@ struct stmt {				/* a place where a line can begin */
 	vaddr was;
 	new_vaddr now;
 	bool outside;			/* now in another scope (B2) */
+	vaddr begin;			/* where the line begins in the original */
 };
 
 struct lines {
@@ -56,6 +59,7 @@ struct lines {
 	VEC(struct part) part;
 	lineprogram_rows out;
 	uint32_t *scope;		/* [p.row.n], of the original's rows */
+	vaddr *begin;			/* [p.row.n]: where their lines begin */
 	VEC(struct stmt) stmt;
 	new_vaddr end;			/* where the image in front ends; 0: there is none */
 };
@@ -164,11 +168,17 @@ static int find_scopes(struct lines *l)
 	return 0;
 }
 
+static bool same_begin(const struct stmt *a, const struct stmt *b)
+{
+	return a->scope == b->scope && a->file == b->file && a->line == b->line;
+}
+
 /* Row `row` of the original has become out[out]. */
 static void note_stmt(struct lines *l, uint32_t row, uint32_t out, new_vaddr now)
 {
 	const struct lineprogram_row *was = &l->p.row.v[row];
-	struct stmt s = { l->scope[row], was->file, was->line, out, was->addr, now, false };
+	struct stmt s = { l->scope[row], was->file, was->line, out, was->addr, now, false,
+			  l->begin[row] };
 
 	if (was->is_stmt && was->line)
 		vec_push(l->d->a, &l->stmt, s);
@@ -189,42 +199,102 @@ static int stmt_cmp(const void *x, const void *y)
 	return (a->row > b->row) - (a->row < b->row);
 }
 
-/* B3: the first of its line and scope is where the line begins.  If that is in another scope
- * now, a debugger would take the next one as well. */
+/* The row stands at nothing but a jump to code with an image: where a layout makes such a jump
+ * superfluous, nothing takes its place. */
+static bool is_lone_jump(const struct lines *l, vaddr at)
+{
+	const struct addresses *ad = &l->d->addresses;
+	struct bytes code = image_rest(ad->orig, at);
+	struct insn insn;
+	vaddr target;
+
+	while (insn_decode(code, at, &insn, &target) && insn.kind == INSN_NOP) {
+		code = bytes_at(code, insn.len, code.n - insn.len);
+		at += insn.len;
+	}
+	return insn_decode(code, at, &insn, &target) && insn.kind == INSN_JMP &&
+	       blockmap_find_orig(ad->map, target) && !blockmap_find_orig(ad->map, at);
+}
+
+/* Where the line of each row begins: at the first of its line and scope. */
+static void find_begins(struct lines *l)
+{
+	uint32_t n = l->p.row.n;
+	struct stmt *stmt = arena_array(l->d->a, n, sizeof(*stmt)), *first = stmt;
+	uint32_t nstmt = 0;
+
+	l->begin = arena_array(l->d->a, n, sizeof(*l->begin));
+	for (uint32_t i = 0; i < n; i++) {
+		const struct lineprogram_row *row = &l->p.row.v[i];
+
+		if (row->is_stmt && row->line && !row->end)
+			stmt[nstmt++] = (struct stmt){ l->scope[i], row->file, row->line, i,
+						       row->addr, 0, false, 0 };
+	}
+	if (nstmt > 1)
+		qsort(stmt, nstmt, sizeof(*stmt), stmt_cmp);
+	for (struct stmt *s = stmt; s < stmt + nstmt; s++) {
+		if (!same_begin(s, first) || is_lone_jump(l, first->was))
+			first = s;
+		l->begin[s->row] = first->was;
+	}
+}
+
+/* B3.  If the begin is in another scope now, a debugger would take the next place as well; if
+ * it has no image, all images. */
 static void choose_first(struct lines *l)
 {
-	const struct stmt *first = l->stmt.v;
+	struct stmt *end = l->stmt.v + l->stmt.n, *next;
 
 	if (l->stmt.n > 1)
 		qsort(l->stmt.v, l->stmt.n, sizeof(*l->stmt.v), stmt_cmp);
-	for (const struct stmt *s = first; s < l->stmt.v + l->stmt.n; s++) {
-		if (s->scope != first->scope || s->file != first->file ||
-		    s->line != first->line)
-			first = s;
-		if (s->now < first->now || (first->outside && s->now > first->now))
-			l->out.v[s->row].is_stmt = false;
+	for (struct stmt *from = l->stmt.v; from < end; from = next) {
+		const struct stmt *begin = NULL;
+
+		for (next = from; next < end && same_begin(next, from); next++)
+			if (!begin && next->was == next->begin)
+				begin = next;
+		for (struct stmt *s = from; s < next; s++)
+			if (!begin || s->now < begin->now ||
+			    (begin->outside && s->now > begin->now))
+				l->out.v[s->row].is_stmt = false;
 	}
 }
 
 /* --- rows --- */
 
-/* The rows of the original (B1). */
-static int copy_rows(struct lines *l)
+/* The rows of the original: those of functions with images, or all others.  Of what entry jumps
+ * took the place of, and of code outside of functions that has an image, none is a place for
+ * breakpoints (B1). */
+static int copy_rows(struct lines *l, bool of_moved)
 {
+	const struct debug *d = l->d;
+	bool begun = false;
 	new_vaddr image;
 
 	for (uint32_t i = 0; i < l->p.row.n; i++) {
 		struct lineprogram_row row = l->p.row.v[i];
-		int moved = row.end ? 0 : addresses_start(&l->d->addresses, row.addr, &image,
-							  NULL, l->d->err);
+		int moved = 0;
 
+		if (row.end || addresses_has(&d->moved, row.addr) != of_moved) {
+			if (begun)
+				vec_push(d->a, &l->out, ((struct lineprogram_row){
+							.addr = row.addr, .end = true }));
+			begun = false;
+			continue;
+		}
+		if (!of_moved)
+			moved = addresses_start(&l->d->addresses, row.addr, &image, NULL,
+						d->err);
 		if (moved < 0)
 			return -1;
-		if (moved)
+		if (moved || addresses_has(&d->jumps, row.addr) ||
+		    (of_moved && l->begin[i] != row.addr))
 			row.is_stmt = false;
-		else
+		else if (!of_moved)
 			note_stmt(l, i, l->out.n, row.addr);
-		vec_push(l->d->a, &l->out, row);
+		vec_push(d->a, &l->out, row);
+		begun = true;
 	}
 	return 0;
 }
@@ -350,14 +420,22 @@ static int write_part(struct lines *l, const struct part *part)
 	return 0;
 }
 
-static int translate_program(struct lines *l)
+static int read_program(struct lines *l)
 {
 	enum { MAX_ROWS = 1 << 26 };	/* of one unit; 40 times the largest known */
 
 	if (lineprogram_run(&l->p, l->d->a, MAX_ROWS) < 0)
 		return bad_lines(l, "a bad line program");
-	if (collect_sequences(l) < 0 || collect_parts(l) < 0 || find_scopes(l) < 0 ||
-	    copy_rows(l) < 0)
+	if (collect_sequences(l) < 0 || collect_parts(l) < 0 || find_scopes(l) < 0)
+		return -1;
+	find_begins(l);
+	return 0;
+}
+
+/* The program of the unit with the images. */
+static int write_images(struct lines *l)
+{
+	if (copy_rows(l, false) < 0)
 		return -1;
 	for (uint32_t i = 0; i < l->part.n; i++)
 		if (write_part(l, &l->part.v[i]) < 0)
@@ -368,29 +446,50 @@ static int translate_program(struct lines *l)
 	return 0;
 }
 
-/* The unit at `off`; *end is where the next one begins. */
-static int translate_unit(struct debug *d, uint64_t off, uint64_t *end)
+/* The program of the unit with their originals, if it has rows. */
+static int write_originals(struct lines *l)
 {
-	struct bytes all = d->section[DEBUG_LINE].was;
-	struct lines l = { .d = d, .off = off };
-	struct rd r = rd_of(bytes_at(all, off, all.n - off));
-	struct bytes unit = bytes_at(all, off, 4 + (uint64_t)rd_u32(&r));
-
-	if (!unit.p)
-		return bad_lines(&l, "a line program without an end, or of the 64-bit form");
-	*end = off + unit.n;
-	int known = lineprogram_read_header(unit, &l.p);
-	if (known < 0)
-		return bad_lines(&l, "a bad header of a line program");
-	if (known)
-		return translate_program(&l);
-	wr_raw(&d->section[DEBUG_LINE].now, unit.p, unit.n);
+	l->out.n = 0;
+	if (copy_rows(l, true) < 0)
+		return -1;
+	if (l->out.n > 0)
+		lineprogram_write(&l->p, &l->out, &l->d->section[DEBUG_LINE].now);
 	return 0;
 }
 
+/* The unit at `off`; *end is where the next one begins. */
 struct moved_unit {
-	uint64_t was, now;
+	uint64_t was, now, originals;
 };
+
+static int translate_unit(struct debug *d, struct moved_unit *m, uint64_t *end)
+{
+	struct bytes all = d->section[DEBUG_LINE].was;
+	struct lines l = { .d = d, .off = m->was };
+	struct rd r = rd_of(bytes_at(all, l.off, all.n - l.off));
+	struct bytes unit = bytes_at(all, l.off, 4 + (uint64_t)rd_u32(&r));
+	struct wr *out = &d->section[DEBUG_LINE].now;
+
+	if (!unit.p)
+		return bad_lines(&l, "a line program without an end, or of the 64-bit form");
+	*end = m->was + unit.n;
+	m->now = m->originals = out->n;
+	int known = lineprogram_read_header(unit, &l.p);
+	if (known < 0)
+		return bad_lines(&l, "a bad header of a line program");
+	if (!known) {
+		wr_raw(out, unit.p, unit.n);
+		return 0;
+	}
+	if (read_program(&l) < 0 || write_images(&l) < 0)
+		return -1;
+	uint64_t at = out->n;
+	if (write_originals(&l) < 0)
+		return -1;
+	if (out->n > at)
+		m->originals = at;
+	return 0;
+}
 
 static int scope_cmp(const void *x, const void *y)
 {
@@ -417,9 +516,11 @@ int debug_translate_lines(struct debug *d)
 
 	sort_scopes(d);
 	for (uint64_t off = 0; off < s->was.n; off = end) {
-		vec_push(d->a, &units, ((struct moved_unit){ off, s->now.n }));
-		if (translate_unit(d, off, &end) < 0)
+		struct moved_unit m = { .was = off };
+
+		if (translate_unit(d, &m, &end) < 0)
 			return -1;
+		vec_push(d->a, &units, m);
 		if (s->now.n > UINT32_MAX / 2)
 			return debug_malformed(d, DEBUG_LINE, off, "too many lines");
 	}
@@ -430,7 +531,9 @@ int debug_translate_lines(struct debug *d)
 		if (k == units.n || units.v[k].was != fix->was)
 			return debug_malformed(d, fix->section, fix->at,
 					       "a line program that is not there");
-		wr_put_u32(&d->section[fix->section].now, fix->at, (uint32_t)units.v[k].now);
+		wr_put_u32(&d->section[fix->section].now, fix->at,
+			   (uint32_t)(fix->originals ? units.v[k].originals :
+						       units.v[k].now));
 	}
 	return 0;
 }

@@ -1,10 +1,10 @@
 /* lists.c - lists of address ranges, and of the places of variables in them
  *
  * A list is read in the terms of its unit (base address, addresses by number) and written in
- * absolute addresses, images first: debuggers take the start of a function's first range for
- * its entry.  Lists that units name by offset stand one behind the other; a table of lists that
- * are named by number (DWARF 5) is written anew with the same numbers, and filled as its
- * numbers are used.
+ * absolute addresses.  Places of variables get entries for images beside those of originals.
+ * Lists that units name by offset stand one behind the other; a table of lists that are named
+ * by number (DWARF 5) is written anew with the same numbers, and filled as its numbers are
+ * used.
  *
  *   DWARF 2 to 4   .debug_ranges, .debug_loc: pairs of addresses, behind an entry that makes 0
  *                  the base
@@ -230,43 +230,6 @@ static void end_list(const struct debug_lists *l, const struct debug_unit *u, st
 	wr_u64(out, 0);
 }
 
-static void write_all(const struct debug *d, const struct debug_unit *u,
-		      const addresses_ranges *from, struct wr *out)
-{
-	for (uint32_t i = 0; i < from->n; i++)
-		if (from->v[i].from < from->v[i].to)
-			write_entry(&d->ranges, u, &(struct entry){ .r = from->v[i] }, out);
-}
-
-/* The ranges and their images, the image of the start first; what begins with a block that has
- * none begins with its original. */
-static int write_ranges(struct debug *d, const struct debug_unit *u,
-			const addresses_ranges *was, struct wr *out)
-{
-	addresses_ranges images = { 0 };
-	new_vaddr entry = 0;
-	int begins_in_image = 0;
-
-	for (uint32_t i = 0; i < was->n; i++)
-		if (addresses_images(&d->addresses, was->v[i].from, was->v[i].to, &images,
-				     d->err) < 0)
-			return -1;
-	if (was->n > 0)
-		begins_in_image = addresses_start(&d->addresses, was->v[0].from, &entry, NULL,
-						  d->err);
-	if (begins_in_image < 0)
-		return -1;
-	addresses_merge(&images, entry);
-	begin_list(u, out);
-	if (begins_in_image)
-		write_all(d, u, &images, out);
-	write_all(d, u, was, out);
-	if (!begins_in_image)
-		write_all(d, u, &images, out);
-	end_list(&d->ranges, u, out);
-	return 0;
-}
-
 static int write_location(struct debug *d, const struct debug_unit *u, const struct entry *e,
 			  struct wr *out)
 {
@@ -295,21 +258,27 @@ static int collect_ranges(struct reader *rd, addresses_ranges *out)
 	return rc;
 }
 
-static int copy_list(struct reader *rd, struct wr *out)
+static int copy_places(struct reader *rd, struct wr *out)
 {
-	addresses_ranges ranges = { 0 };
 	struct entry e;
 	int rc;
 
-	if (!rd->l->locations)
-		return collect_ranges(rd, &ranges) < 0 ? -1 :
-			       write_ranges(rd->d, rd->u, &ranges, out);
 	begin_list(rd->u, out);
 	while ((rc = read_entry(rd, &e)) > 0)
 		if (write_location(rd->d, rd->u, &e, out) < 0)
 			return -1;
 	end_list(rd->l, rd->u, out);
 	return rc;
+}
+
+static void write_ranges(const struct debug *d, const struct debug_unit *u,
+			 const addresses_ranges *from, struct wr *out)
+{
+	begin_list(u, out);
+	for (uint32_t i = 0; i < from->n; i++)
+		if (from->v[i].from < from->v[i].to)
+			write_entry(&d->ranges, u, &(struct entry){ .r = from->v[i] }, out);
+	end_list(&d->ranges, u, out);
 }
 
 /* The section that lists named by offset go to; one of DWARF 5 begins with a header. */
@@ -358,9 +327,10 @@ static struct debug_list *find_list(struct debug *d, struct debug_lists *l, bool
 	return &l->known[new][at];
 }
 
-int debug_translate_list(struct debug *d, struct debug_lists *l, const struct debug_unit *u,
-			 uint64_t off, uint64_t *now)
+int debug_translate_list(struct debug *d, const struct debug_unit *u, uint64_t off,
+			 uint64_t *now)
 {
+	struct debug_lists *l = &d->locations;
 	bool new = u->version >= 5;
 	struct debug_list key = { .was = off, .base = u->base, .addr_base = u->addr_base,
 				  .taken = true };
@@ -371,7 +341,7 @@ int debug_translate_list(struct debug *d, struct debug_lists *l, const struct de
 		struct reader rd = reader_of(d, l, u, off);
 
 		key.now = out->n;
-		if (copy_list(&rd, out) < 0 || check_size(d, u, out) < 0)
+		if (copy_places(&rd, out) < 0 || check_size(d, u, out) < 0)
 			return -1;
 		*known = key;
 		l->nknown[new]++;
@@ -380,14 +350,14 @@ int debug_translate_list(struct debug *d, struct debug_lists *l, const struct de
 	return 0;
 }
 
-int debug_write_range(struct debug *d, const struct debug_unit *u, struct addresses_range r,
-		      uint64_t *now)
+int debug_write_ranges(struct debug *d, const struct debug_unit *u,
+		       const addresses_ranges *ranges, uint64_t *now)
 {
-	addresses_ranges was = { .v = &r, .n = 1, .cap = 1 };
 	struct wr *out = offset_section(d, &d->ranges, u);
 
 	*now = out->n;
-	return write_ranges(d, u, &was, out) < 0 ? -1 : check_size(d, u, out);
+	write_ranges(d, u, ranges, out);
+	return check_size(d, u, out);
 }
 
 /* --- tables of DWARF 5 --- */
@@ -405,7 +375,7 @@ int debug_use_table(struct debug *d, struct debug_lists *l, const struct debug_u
 {
 	struct debug_listtable *t = find_table(l, base);
 	struct bytes was = d->section[l->new].was;
-	struct debug_fix fix = { u->section, at, base };
+	struct debug_fix fix = { u->section, at, base, false };
 
 	if (!t) {
 		struct bytes n = base >= HEADER_SIZE ? bytes_at(was, base - OFFSET_SIZE, 4) :
@@ -439,26 +409,52 @@ static int indexed_offset(struct debug *d, const struct debug_lists *l,
 	return 0;
 }
 
-int debug_translate_indexed(struct debug *d, struct debug_lists *l, const struct debug_unit *u,
-			    uint64_t index)
+/* Number `index` of the unit's table is to be the next list of that: 1; 0: it is there. */
+static int begin_indexed(struct debug *d, const struct debug_lists *l,
+			 const struct debug_unit *u, uint64_t index,
+			 struct debug_listtable **table)
 {
-	uint64_t off;
-
-	if (indexed_offset(d, l, u, index, &off) < 0)
-		return -1;
-	struct debug_listtable *t =
-		find_table(l, l->locations ? u->loclists_base : u->rnglists_base);
+	uint64_t base = l->locations ? u->loclists_base : u->rnglists_base;
+	struct debug_listtable *t = *table = find_table(l, base);
 	const struct debug_unit *user = t->user[index];
 
 	if (user && (user->base != u->base || user->addr_base != u->addr_base))
 		return debug_malformed(d, u->section, u->off, "a list that others use, too");
 	if (user)
 		return 0;
-	struct reader rd = reader_of(d, l, u, off);
-
 	t->user[index] = u;
 	t->offset[index] = (uint32_t)(t->n * OFFSET_SIZE + t->lists.n);
-	return copy_list(&rd, &t->lists) < 0 ? -1 : check_size(d, u, &t->lists);
+	return 1;
+}
+
+int debug_translate_indexed(struct debug *d, const struct debug_unit *u, uint64_t index)
+{
+	struct debug_listtable *t;
+	uint64_t off;
+
+	if (indexed_offset(d, &d->locations, u, index, &off) < 0)
+		return -1;
+	int begun = begin_indexed(d, &d->locations, u, index, &t);
+	if (begun <= 0)
+		return begun;
+	struct reader rd = reader_of(d, &d->locations, u, off);
+
+	return copy_places(&rd, &t->lists) < 0 ? -1 : check_size(d, u, &t->lists);
+}
+
+int debug_write_indexed(struct debug *d, const struct debug_unit *u,
+			const addresses_ranges *ranges, uint64_t index)
+{
+	struct debug_listtable *t;
+	uint64_t off;
+
+	if (indexed_offset(d, &d->ranges, u, index, &off) < 0)
+		return -1;
+	int begun = begin_indexed(d, &d->ranges, u, index, &t);
+	if (begun <= 0)
+		return begun;
+	write_ranges(d, u, ranges, &t->lists);
+	return check_size(d, u, &t->lists);
 }
 
 int debug_read_ranges(struct debug *d, const struct debug_unit *u, uint32_t form,

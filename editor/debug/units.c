@@ -82,6 +82,11 @@ struct open_entry {			/* one whose children are walked */
 	uint32_t around;		/* that it is in */
 	uint32_t first;			/* of d->scope[] of its own */
 	bool block, variables;		/* a block; it has variables */
+	bool moved;			/* in a function with images */
+};
+
+struct ranges_of {			/* values of an entry that say where its code is */
+	struct value low, high, ranges;
 };
 
 struct walk {
@@ -90,6 +95,8 @@ struct walk {
 	struct rd r;
 	const uint8_t *start;		/* of the section */
 	VEC(struct open_entry) open;
+	const struct debug_decl *unit_decl;	/* of the unit's entry, if it has ranges */
+	struct ranges_of unit_ranges;
 };
 
 static int bad_entry(const struct walk *w, const char *why)
@@ -108,10 +115,37 @@ static int read_value(struct walk *w, const struct debug_attr *attr, struct valu
 	return 0;
 }
 
+/* A string for the entry of another unit: one by number becomes an offset. */
+static struct debug_string string_of(const struct walk *w, const struct value *v,
+				     uint64_t base)
+{
+	struct bytes all = w->d->section[w->u->section].was;
+	bool numbered = v->form == DW_FORM_strx ||
+			(v->form >= DW_FORM_strx1 && v->form <= DW_FORM_strx4);
+	struct debug_string s = { .form = v->form };
+
+	if (numbered) {
+		s.form = DW_FORM_strp;
+		s.value = v->v < UINT32_MAX ? bytes_at(w->d->str_offsets, base + 4 * v->v, 4) :
+					      (struct bytes){ 0 };
+	} else if (v->form == DW_FORM_string) {
+		struct rd r = rd_of(bytes_at(all, v->at, w->u->end - v->at));
+		const char *text = rd_str(&r);
+
+		s.value = bytes_at(all, v->at, text ? strlen(text) + 1 : 0);
+	} else {
+		s.value = bytes_at(all, v->at, 4);
+	}
+	if (!s.value.p || !v->form)
+		s.form = 0;
+	return s;
+}
+
 /* What must be known of a unit before its lists are read. */
 static int read_bases(struct walk *w, const struct debug_decl *decl)
 {
-	struct value v, low = { 0 };
+	struct value v, low = { 0 }, name = { 0 }, dir = { 0 };
+	uint64_t str_base = 0;
 
 	for (uint32_t i = 0; i < decl->n; i++) {
 		if (read_value(w, &decl->attr[i], &v) < 0)
@@ -122,12 +156,17 @@ static int read_bases(struct walk *w, const struct debug_decl *decl)
 		case DW_AT_rnglists_base: w->u->rnglists_base = v.v; break;
 		case DW_AT_loclists_base: w->u->loclists_base = v.v; break;
 		case DW_AT_stmt_list: w->u->lines = v.v; break;
+		case DW_AT_str_offsets_base: str_base = v.v; break;
+		case DW_AT_name: name = v; break;
+		case DW_AT_comp_dir: dir = v; break;
 		case DW_AT_dwo_name: case DW_AT_GNU_dwo_name:
 			return err_set(w->d->err, ERR_REFUSED, "its debug information is in "
 				       "files of its own (-gsplit-dwarf)");
 		default: break;
 		}
 	}
+	w->u->name = string_of(w, &name, str_base);
+	w->u->dir = string_of(w, &dir, str_base);
 	if (low.form == DW_FORM_addr)
 		w->u->base = low.v;
 	else if (low.form && debug_address(w->d, w->u, low.v, &w->u->base) < 0)
@@ -173,15 +212,15 @@ static int translate_address(struct walk *w, const struct value *v, bool is_end)
 	return 0;
 }
 
-static int translate_list(struct walk *w, struct debug_lists *l, const struct value *v)
+static int translate_places(struct walk *w, const struct value *v)
 {
 	uint64_t now;
 
-	if (v->form == DW_FORM_rnglistx || v->form == DW_FORM_loclistx)
-		return debug_translate_indexed(w->d, l, w->u, v->v);
+	if (v->form == DW_FORM_loclistx)
+		return debug_translate_indexed(w->d, w->u, v->v);
 	if (!debug_is_offset(v->form, w->u->version))
 		return 0;
-	if (debug_translate_list(w->d, l, w->u, v->v, &now) < 0)
+	if (debug_translate_list(w->d, w->u, v->v, &now) < 0)
 		return -1;
 	wr_put_u32(section_of(w), v->at, (uint32_t)now);
 	return 0;
@@ -197,7 +236,7 @@ static int use_table(struct walk *w, struct debug_lists *l, const struct value *
 static void note_macros(struct walk *w, const struct value *v)
 {
 	struct bytes b = bytes_at(w->d->section[DEBUG_MACRO].was, v->v, MACRO_LINES + 4);
-	struct debug_fix fix = { DEBUG_MACRO, v->v + MACRO_LINES, 0 };
+	struct debug_fix fix = { DEBUG_MACRO, v->v + MACRO_LINES, 0, false };
 
 	if (!b.p || (b.p[MACRO_FLAGS] & 3) != 2)	/* not of 64 bits, names it */
 		return;
@@ -205,17 +244,13 @@ static void note_macros(struct walk *w, const struct value *v)
 	vec_push(w->d->a, &w->d->line_fix, fix);
 }
 
-struct ranges_of {			/* values of an entry that say where its code is */
-	struct value low, high, ranges;
-};
-
 static int translate_attr(struct walk *w, uint32_t name,
 			  const struct value *v, struct ranges_of *o)
 {
-	struct debug_fix fix = { w->u->section, v->at, v->v };
+	struct debug_fix fix = { w->u->section, v->at, v->v, false };
 
 	if (debug_takes_location(name))
-		return translate_list(w, &w->d->locations, v);
+		return translate_places(w, v);
 	switch (name) {
 	case DW_AT_low_pc: o->low = *v; return 0;
 	case DW_AT_high_pc: o->high = *v; return 0;
@@ -245,41 +280,110 @@ static int one_range(struct walk *w, const struct ranges_of *o, struct addresses
 	return 0;
 }
 
-static int translate_range(struct walk *w, const struct debug_decl *decl,
-			   const struct ranges_of *o, addresses_ranges *was)
+/* All code of the entry, of the original. */
+static int read_ranges(struct walk *w, const struct debug_decl *decl,
+		       const struct ranges_of *o, addresses_ranges *was)
 {
-	enum debug_range_form form = debug_range_form(decl);
 	struct addresses_range r;
-	uint64_t now;
 
-	if (form == DEBUG_RANGE_UNKNOWN)
+	if (o->ranges.form)
+		return debug_read_ranges(w->d, w->u, o->ranges.form, o->ranges.v, was);
+	if (debug_range_form(decl) == DEBUG_RANGE_UNKNOWN)
 		return err_set(w->d->err, ERR_REFUSED, "its debug information has ranges of "
 			       "addresses in a form that Morph does not know");
-	if (one_range(w, o, &r) < 0 || debug_write_range(w->d, w->u, r, &now) < 0)
+	if (one_range(w, o, &r) < 0)
 		return -1;
-	vec_push(w->d->a, was, r);
-	wr_put_u32(section_of(w), form == DEBUG_AT_LOW ? o->low.at : o->high.at, (uint32_t)now);
+	if (r.from < r.to)
+		vec_push(w->d->a, was, r);
 	return 0;
 }
 
-/* All that the entry says about where its code is. */
-static int translate_ranges(struct walk *w, const struct debug_decl *decl,
-			    const struct ranges_of *o, addresses_ranges *was)
+/* The images of ranges; that of their start is the first, if it has one: debuggers take it for
+ * the entry. */
+static int images_of(struct walk *w, const addresses_ranges *was, addresses_ranges *out)
 {
-	bool is_unit = decl->tag == DW_TAG_compile_unit || decl->tag == DW_TAG_partial_unit;
+	struct addresses *ad = &w->d->addresses;
+	new_vaddr entry = 0;
 
-	if (o->ranges.form) {
-		if (!is_unit && debug_read_ranges(w->d, w->u, o->ranges.form, o->ranges.v,
-						  was) < 0)
+	for (uint32_t i = 0; i < was->n; i++)
+		if (addresses_images(ad, was->v[i].from, was->v[i].to, out, w->d->err) < 0)
 			return -1;
-		if (translate_list(w, &w->d->ranges, &o->ranges) < 0)
-			return -1;
-	}
-	if (o->low.form && o->high.form)
-		return translate_range(w, decl, o, was);
-	if (o->low.form && !is_unit)	/* a label, or where a call returns to */
-		return translate_address(w, &o->low, decl->tag == DW_TAG_GNU_call_site);
+	if (was->n > 0 && addresses_start(ad, was->v[0].from, &entry, NULL, w->d->err) < 0)
+		return -1;
+	addresses_merge(out, entry);
 	return 0;
+}
+
+static int write_ranges(struct walk *w, const struct debug_decl *decl,
+			const struct ranges_of *o, const addresses_ranges *ranges)
+{
+	const struct value *at = &o->ranges;
+	uint64_t now;
+
+	if (at->form == DW_FORM_rnglistx)
+		return debug_write_indexed(w->d, w->u, ranges, at->v);
+	if (!at->form)
+		at = debug_range_form(decl) == DEBUG_AT_LOW ? &o->low : &o->high;
+	else if (!debug_is_offset(at->form, w->u->version))
+		return bad_entry(w, "ranges in a form that is not known");
+	if (debug_write_ranges(w->d, w->u, ranges, &now) < 0)
+		return -1;
+	wr_put_u32(section_of(w), at->at, (uint32_t)now);
+	return 0;
+}
+
+static bool is_unit(const struct debug_decl *decl)
+{
+	return decl->tag == DW_TAG_compile_unit || decl->tag == DW_TAG_partial_unit;
+}
+
+/* The entry of a function with images, and what is in it, is where these are: the originals are
+ * those of an entry of their own (originals.c). */
+static int translate_ranges(struct walk *w, const struct debug_decl *decl,
+			    const struct ranges_of *o, addresses_ranges *was, bool *moved)
+{
+	struct debug_moved function = { .unit = (uint32_t)(w->u - w->d->unit.v) };
+	addresses_ranges images = { 0 };
+
+	if (!o->ranges.form && !(o->low.form && o->high.form))
+		return o->low.form && !is_unit(decl) ?	/* a label, or behind a call */
+			       translate_address(w, &o->low,
+						 decl->tag == DW_TAG_GNU_call_site) : 0;
+	if (read_ranges(w, decl, o, was) < 0)
+		return -1;
+	if (is_unit(decl)) {			/* close_unit() writes them */
+		w->u->code = *was;
+		w->unit_ranges = *o;
+		w->unit_decl = decl;
+		return 0;
+	}
+	if (images_of(w, was, &images) < 0)
+		return -1;
+	if (decl->tag == DW_TAG_subprogram)
+		*moved = images.n > 0;
+	if (decl->tag == DW_TAG_subprogram && *moved) {
+		function.was = *was;
+		vec_push(w->d->a, &w->d->function, function);
+		for (uint32_t i = 0; i < was->n; i++)
+			vec_push(w->d->a, &w->u->moved, was->v[i]);
+	}
+	return write_ranges(w, decl, o, *moved ? &images : was);
+}
+
+/* The code of a unit: images, and what is not an original of them. */
+static int close_unit(struct walk *w)
+{
+	const addresses_ranges *code = &w->u->code;
+	addresses_ranges now = { 0 };
+
+	addresses_merge(&w->u->moved, 0);
+	if (!w->unit_decl)
+		return 0;
+	if (images_of(w, code, &now) < 0)
+		return -1;
+	for (uint32_t i = 0; i < code->n; i++)
+		addresses_outside(w->d->a, code->v[i], &w->u->moved, &now);
+	return write_ranges(w, w->unit_decl, &w->unit_ranges, &now);
 }
 
 static bool is_scope(uint32_t tag)
@@ -297,10 +401,10 @@ static void note_variables(struct walk *w, uint32_t tag)
 }
 
 static void open_entry(struct walk *w, const struct debug_decl *decl,
-		       const addresses_ranges *was)
+		       const addresses_ranges *was, bool moved)
 {
 	struct debug *d = w->d;
-	struct open_entry e = { .first = d->scope.n,
+	struct open_entry e = { .first = d->scope.n, .moved = moved,
 				.block = decl->tag == DW_TAG_lexical_block };
 
 	note_variables(w, decl->tag);
@@ -331,15 +435,16 @@ static int translate_entry(struct walk *w, const struct debug_decl *decl)
 {
 	struct ranges_of o = { 0 };
 	addresses_ranges was = { 0 };
+	bool moved = w->open.n > 0 && w->open.v[w->open.n - 1].moved;
 	struct value v;
 
 	for (uint32_t i = 0; i < decl->n; i++)
 		if (read_value(w, &decl->attr[i], &v) < 0 ||
 		    translate_attr(w, decl->attr[i].name, &v, &o) < 0)
 			return -1;
-	if (translate_ranges(w, decl, &o, &was) < 0)
+	if (translate_ranges(w, decl, &o, &was, &moved) < 0)
 		return -1;
-	open_entry(w, decl, &was);
+	open_entry(w, decl, &was, moved);
 	return 0;
 }
 
@@ -368,7 +473,7 @@ static int translate_unit(struct debug *d, struct debug_unit *u)
 		if (translate_entry(&w, decl) < 0)
 			return -1;
 	}
-	return 0;
+	return close_unit(&w);
 }
 
 int debug_translate_units(struct debug *d)
@@ -376,7 +481,6 @@ int debug_translate_units(struct debug *d)
 	for (uint32_t i = 0; i < d->unit.n; i++)
 		if (translate_unit(d, &d->unit.v[i]) < 0)
 			return -1;
-	if (debug_finish_lists(d, &d->ranges) < 0)
-		return -1;
-	return debug_finish_lists(d, &d->locations);
+	debug_collect_moved(d);
+	return 0;
 }
