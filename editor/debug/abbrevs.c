@@ -8,6 +8,10 @@
  *   low_pc addr, high_pc F           ranges sec_offset, was data4, was F
  *   low_pc addrx, high_pc data4/8    was as long, ranges sec_offset (, was data4)
  *
+ * Entries of calls no longer name the function that is called: gdb 13 writes behind its memory
+ * when that has more than two ranges.  (It knows the callee from the call; what is lost are
+ * frames of tail calls, which it makes up.)
+ *
  * Entries of the same abbreviation that have not moved get a list of one range.  Numbers of
  * views and their lists, which count lines that are now others, become DW_AT_MORPH_was as well.
  *
@@ -58,7 +62,9 @@ static void write_attr(struct writer *w, uint32_t name, uint32_t form)
 
 static void write_was(struct writer *w, const struct debug_attr *attr, uint32_t form)
 {
-	if (form == DW_FORM_sec_offset)
+	/* a reader may follow a reference whatever it is for */
+	if (form == DW_FORM_sec_offset || form == DW_FORM_ref4 || form == DW_FORM_GNU_ref_alt ||
+	    (form == DW_FORM_ref_addr && w->version > 2))
 		form = DW_FORM_data4;
 	if (form == DW_FORM_addrx)
 		form = DW_FORM_udata;
@@ -78,6 +84,24 @@ static void write_ranges(struct writer *w)
 	write_attr(w, DW_AT_ranges, w->version < 4 ? DW_FORM_data4 : DW_FORM_sec_offset);
 }
 
+static bool gives_way(const struct debug_decl *decl, const struct debug_attr *attr)
+{
+	switch (attr->name) {
+	case DW_AT_low_pc: case DW_AT_high_pc:
+		return debug_range_form(decl) != DEBUG_NO_RANGE;
+	case DW_AT_entry_pc:
+		return !debug_is_address(attr->form);	/* a distance from low_pc */
+	case DW_AT_start_scope: case DW_AT_GNU_locviews: case DW_AT_GNU_entry_view:
+		return true;
+	case DW_AT_call_origin:
+		return decl->tag == DW_TAG_call_site;
+	case DW_AT_abstract_origin:
+		return decl->tag == DW_TAG_GNU_call_site;
+	default:
+		return false;
+	}
+}
+
 static void write_attrs(struct writer *w, const struct debug_decl *decl)
 {
 	enum debug_range_form range = debug_range_form(decl);
@@ -93,11 +117,7 @@ static void write_attrs(struct writer *w, const struct debug_decl *decl)
 			write_ranges(w);
 			if (form == DW_FORM_data8)
 				write_was(w, attr, DW_FORM_data4);
-		} else if ((range != DEBUG_NO_RANGE && (name == DW_AT_low_pc ||
-							name == DW_AT_high_pc)) ||
-			   (name == DW_AT_entry_pc && !debug_is_address(form)) ||
-			   name == DW_AT_start_scope ||
-			   name == DW_AT_GNU_locviews || name == DW_AT_GNU_entry_view) {
+		} else if (gives_way(decl, attr)) {
 			write_was(w, attr, form == DW_FORM_addr ? DW_FORM_data8 : form);
 		} else {
 			write_attr(w, name, form);

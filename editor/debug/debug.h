@@ -60,7 +60,8 @@ struct debug_unit {
 	uint64_t lines;			/* offset of its line program; NO_LINES: none */
 	struct debug_string name, dir;	/* of its source file */
 	uint64_t originals;		/* its unit for originals; 0: it has none (originals.c) */
-	addresses_ranges code, moved;	/* its code; that of functions with images, ascending */
+	addresses_ranges code;		/* of it; and of its functions with images, ascending */
+	addresses_ranges moved;
 };
 
 #define NO_LINES UINT64_MAX

@@ -189,6 +189,7 @@ static void put_address(struct assembler *as, uint64_t addr)
 	put_extended(as, DW_LNE_set_address, &operand);
 	wr_free(&operand);
 	as->now.addr = addr;
+	as->now.file = UINT32_MAX;	/* to be said: some readers begin with another than 1 */
 	as->begun = true;
 }
 
