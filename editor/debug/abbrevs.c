@@ -5,8 +5,10 @@
  * attributes; what is left of them becomes DW_AT_MORPH_was, so that no entry changes its length
  * and all references to entries stay right:
  *
- *   low_pc addr, high_pc F           ranges sec_offset, was data4, was F
- *   low_pc addrx, high_pc data4/8    was as long, ranges sec_offset (, was data4)
+ *   low_pc addr/addrx, high_pc of 4 or 8 bytes   entry_pc, ranges sec_offset (, was data4)
+ *   low_pc addr, high_pc of another form F       ranges sec_offset, was data4, was F
+ *
+ * The entry's address is for readers that do not take the first range for it.
  *
  * Entries of calls no longer name the function that is called: gdb 13 writes behind its memory
  * when that has more than two ranges.  (It knows the callee from the call; what is lost are
@@ -42,10 +44,16 @@ enum debug_range_form debug_range_form(const struct debug_decl *decl)
 		return DEBUG_NO_RANGE;
 	if (find_attr(decl, DW_AT_ranges) || !debug_is_address(low->form))
 		return DEBUG_RANGE_UNKNOWN;
-	if (low->form == DW_FORM_addr)
-		return DEBUG_AT_LOW;
-	return high->form == DW_FORM_data4 || high->form == DW_FORM_data8 ?
-		       DEBUG_AT_HIGH : DEBUG_RANGE_UNKNOWN;
+	if (high->form == DW_FORM_data4 || high->form == DW_FORM_data8 ||
+	    high->form == DW_FORM_addr)
+		return DEBUG_AT_HIGH;
+	return low->form == DW_FORM_addr ? DEBUG_AT_LOW : DEBUG_RANGE_UNKNOWN;
+}
+
+bool debug_has_entry(const struct debug_decl *decl)
+{
+	return debug_range_form(decl) == DEBUG_AT_HIGH && !find_attr(decl, DW_AT_entry_pc) &&
+	       decl->tag != DW_TAG_compile_unit && decl->tag != DW_TAG_partial_unit;
 }
 
 struct writer {
@@ -113,9 +121,11 @@ static void write_attrs(struct writer *w, const struct debug_decl *decl)
 		if (name == DW_AT_low_pc && range == DEBUG_AT_LOW) {
 			write_ranges(w);
 			write_was(w, attr, DW_FORM_data4);
+		} else if (name == DW_AT_low_pc && debug_has_entry(decl)) {
+			write_attr(w, DW_AT_entry_pc, form);
 		} else if (name == DW_AT_high_pc && range == DEBUG_AT_HIGH) {
 			write_ranges(w);
-			if (form == DW_FORM_data8)
+			if (form != DW_FORM_data4)
 				write_was(w, attr, DW_FORM_data4);
 		} else if (gives_way(decl, attr)) {
 			write_was(w, attr, form == DW_FORM_addr ? DW_FORM_data8 : form);

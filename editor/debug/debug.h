@@ -148,6 +148,7 @@ const struct debug_decl *debug_find_decl(const struct debug_abbrevs *t, uint64_t
 /* What became of the range of an entry: where the offset of its list goes. */
 enum debug_range_form { DEBUG_NO_RANGE, DEBUG_AT_LOW, DEBUG_AT_HIGH, DEBUG_RANGE_UNKNOWN };
 enum debug_range_form debug_range_form(const struct debug_decl *decl);
+bool debug_has_entry(const struct debug_decl *decl);	/* low_pc became entry_pc */
 
 /* units.c.  Fills d->unit by the headers; walks all entries. */
 int debug_read_units(struct debug *d);

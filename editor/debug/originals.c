@@ -101,6 +101,7 @@ static uint64_t write_abbrevs(const struct writer *w)
 	wr_u16(out, 0);
 	put_decl(out, CODE_FUNCTION, DW_TAG_subprogram, false);
 	put_attr(out, DW_AT_name, DW_FORM_string);
+	put_attr(out, DW_AT_entry_pc, DW_FORM_addr);
 	put_attr(out, DW_AT_ranges, offset);
 	put_attr(out, DW_AT_frame_base,
 		 w->u->version < 4 ? DW_FORM_block1 : DW_FORM_exprloc);
@@ -132,6 +133,7 @@ static int write_function(const struct writer *w, const struct debug_moved *f)
 	wr_str(w->out, name ? arena_printf(w->d->a, "%s.cold", name) :
 			      arena_printf(w->d->a, "0x%llx.cold",
 					   (unsigned long long)f->was.v[0].from));
+	wr_u64(w->out, now.v[0].from);
 	if (put_ranges(w, &now) < 0)
 		return -1;
 	wr_u8(w->out, 1);		/* length of the expression */

@@ -357,7 +357,8 @@ static int translate_ranges(struct walk *w, const struct debug_decl *decl,
 		w->unit_decl = decl;
 		return 0;
 	}
-	if (images_of(w, was, &images) < 0)
+	if (images_of(w, was, &images) < 0 ||
+	    (debug_has_entry(decl) && translate_address(w, &o->low, false) < 0))
 		return -1;
 	if (decl->tag == DW_TAG_subprogram)
 		*moved = images.n > 0;
