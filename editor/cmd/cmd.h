@@ -26,6 +26,7 @@ int cmd_interpret(int argc, char **argv);
 int cmd_instrument(int argc, char **argv);
 int cmd_counts(int argc, char **argv);
 int cmd_derived(int argc, char **argv);
+int cmd_debugfile(int argc, char **argv);
 int cmd_map(int argc, char **argv);
 int cmd_extract_map(int argc, char **argv);
 int cmd_symbols(int argc, char **argv);
