@@ -1,6 +1,6 @@
 /* role.c - a role: started, confined, ended, and the log; see role.h
  *
- * Tested by tests/e2e/trust.sh.
+ * Tested by tests/unit/manager/parent/test_role_parent.c and tests/e2e/trust.sh.
  */
 #include "manager/parent/role.h"
 

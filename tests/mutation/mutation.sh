@@ -17,7 +17,8 @@
 #
 #	MUTATION_WORK	where the workers' trees lie, default /var/tmp/morph-mutation, 1 GB each
 #	MUTATION_SHELL	0: without the shell tests
-#	KEEP=1		goes on where a run with the same SEED was stopped
+#	KEEP=1		goes on where a run with the same SEED and FOLDERs was stopped; of another run only what
+#			was built is used, and what the tests take, unless the sources have changed
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 die() { echo "mutation: $*" >&2; exit 1; }
@@ -37,31 +38,54 @@ run_test() {		# PROGRAM SECONDS: in a process namespace, where a wild kill() end
 
 make_quietly() { make -s CC="$cc" "$@" >/tmp/make.log 2>&1; }
 
-# Lines "PROGRAM MILLISECONDS SOURCE...": what each unit test takes, and what it is linked from.
-survey() {
-	local t start
-	make_quietly -j"$(nproc)" programs-for-check || { tail -n 20 /tmp/make.log; return 1; }
+# Lines "PROGRAM SOURCE...": what each unit test is linked from.
+links() {
+	local t
 	for t in build/tests/unit/*/test_* build/tests/unit/*/*/test_*; do
 		[ -f "$t" ] && [ -x "$t" ] || continue
-		start=$(date +%s%3N)
-		run_test "$t" 600 || { echo "$t fails without a change" >&2; continue; }
-		echo "$t $(($(date +%s%3N) - start)) $(readelf -sW "$t" | awk '$4 == "FILE" { printf "%s ", $8 }')"
+		echo "$t $(readelf -sW "$t" | awk '$4 == "FILE" { printf "%s ", $8 }')"
 	done
+}
+
+# The unit tests that are linked from a file, its own first, without those that fail without a change.
+unit_tests_of() {	# FILE
+	local name
+	name=$(basename "$1" .c)
+	awk -v file="$name.c" -v own="/test_$name" -v took="$trees/took" '
+		BEGIN {
+			while ((getline line < took) > 0)
+				if (split(line, w, " ") == 2)
+					ms[w[1]] = w[2]
+		}
+		{
+			linked = 0
+			for (i = 2; i <= NF; i++)
+				linked = linked || $i == file
+			first = substr($1, length($1) - length(own) + 1) == own
+			if ((linked || first) && ms[$1] != "fails")
+				print (first ? -1 : ms[$1] + 0), $1, ms[$1]
+		}' "$trees/links" | sort -n | cut -d ' ' -f 2-
+}
+
+# Runs each test of a file that has not been run yet without a change: "PROGRAM MILLISECONDS" in took.
+survey() {		# FILE
+	local t took start
+	while read -r t took; do
+		[ -z "$took" ] || continue
+		make_quietly "$t" || die "$t cannot be built"
+		start=$(date +%s%3N)
+		if run_test "$t" 600; then
+			echo "$t $(($(date +%s%3N) - start))"
+		else
+			echo "$t fails without a change" >&2
+			echo "$t fails"
+		fi >>"$trees/took"
+	done < <(unit_tests_of "$1")
 }
 
 # Which tests are to be run for a file, in order, with the seconds that each may take.
 tests_of() {		# FILE
-	local name
-	name=$(basename "$1" .c)
-	awk -v file="$name.c" -v own="/test_$name" '
-		{
-			links = 0
-			for (i = 3; i <= NF; i++)
-				links = links || $i == file
-			first = substr($1, length($1) - length(own) + 1) == own
-			if (links || first)
-				print (first ? 0 : $2 + 1), $1, int($2 / 100) + 60
-		}' "$trees/survey" | sort -n | cut -d ' ' -f 2-
+	unit_tests_of "$1" | awk '{ print $1, int($2 / 100) + 60 }'
 	[ "${MUTATION_SHELL:-1}" = 0 ] || awk -v file="$1" '
 		!/^#/ && index(file, $1) == 1 { for (i = 2; i <= NF; i++) print $i, 600 }' tests/mutation/shell
 }
@@ -82,36 +106,46 @@ who_notices() {		# FILE
 # The object of a changed file: 0 it is another one, 1 not compiled, 2 the same code.
 compile_changed() {	# FILE
 	local object=build/${1%.c}.o
-	cp "$object" /tmp/before.o && make_quietly "$object" || return 1
-	objcopy -g /tmp/before.o /tmp/a.o && objcopy -g "$object" /tmp/b.o && ! cmp -s /tmp/a.o /tmp/b.o || return 2
+	make_quietly "$object" || return 1
+	objcopy -g /tmp/pristine.o /tmp/a.o && objcopy -g "$object" /tmp/b.o && ! cmp -s /tmp/a.o /tmp/b.o || return 2
 }
 
 # One line of results for a draw: number, file, line, kind, before, after, whole line, noticed by.
 try_draw() {		# NUMBER FILE PLACE
-	local by
-	cp -p "$2" /tmp/pristine.c
+	local by object=build/${2%.c}.o
+	cp "$2" /tmp/pristine.c
+	make_quietly "$object" || die "$2 does not compile any more"
+	cp "$object" /tmp/pristine.o
 	build/tests/mutation/mutant apply /tmp/pristine.c "$3" >"$2"
 	compile_changed "$2"
 	case $? in
-	0) by=$(who_notices "$2") ;;
 	1) by="(does not compile)" ;;
-	*) by="(the same code)" ;;
+	2) by="(the same code)" ;;
+	*)
+		restore "$2" && survey "$2" # only what has not been run yet
+		build/tests/mutation/mutant apply /tmp/pristine.c "$3" >"$2"
+		by=$(who_notices "$2")
+		;;
 	esac
-	cp /tmp/pristine.c "$2"
-	make_quietly "build/${2%.c}.o" || die "$2 does not compile any more"
+	restore "$2"
 	printf '%s\t%s\t%s\t%s\n' "$1" "$2" "$(build/tests/mutation/mutant show /tmp/pristine.c "$3")" "$by"
+}
+
+# The object comes after its source, so that it is not compiled, and before whatever it is linked to.
+restore() {		# FILE
+	cp /tmp/pristine.c "$1" && cp /tmp/pristine.o "build/${1%.c}.o"
 }
 
 worker() {		# takes draws of the list until there are enough
 	local number file place
 	enclose "$trees" && cd "$trees/tree$1" || die "no namespace for a worker"
 	export TMPDIR=/tmp
-	while [ "$(grep -cv '	([^	]*)$' "$trees/results")" -lt "$wanted" ]; do
-		number=$(flock "$trees/next" sh -c 'n=$(cat "$0"); echo $((n + 1)) >"$0"; echo $n' "$trees/next")
-		read -r file place < <(sed -n "$((number + 1))p" "$trees/draws")
+	while [ "$(grep -cv '	([^	]*)$' "$run/results")" -lt "$wanted" ]; do
+		number=$(flock "$run/next" sh -c 'n=$(cat "$0"); echo $((n + 1)) >"$0"; echo $n' "$run/next")
+		read -r file place < <(sed -n "$((number + 1))p" "$run/draws")
 		[ -n "$file" ] || break
-		try_draw "$number" "$file" "$place" >>"$trees/results"
-		tail -n 1 "$trees/results" >&2
+		try_draw "$number" "$file" "$place" >>"$run/results"
+		tail -n 1 "$run/results" >&2
 	done
 }
 
@@ -136,14 +170,28 @@ draw() {		# FILE...
 		}'
 }
 
+# Brings the workers' trees to the sources as they are; a worker that was stopped leaves a change behind.
 make_trees() {
-	local j
+	local j f now
+	now="$cc $(git ls-files -z | xargs -0 sha256sum | sha256sum)"
+	if [ "$now" != "$(cat "$trees/sources" 2>/dev/null)" ]; then
+		rm -rf "$trees"/{took,links,run-*}
+		for f in "$trees"/tree*; do # what is no more
+			(cd "$f" && find . -path ./build -prune -o -type f -printf '%P\n') |
+				grep -vxFf <(git ls-files) | (cd "$f" && xargs -r -d '\n' rm -f)
+		done
+	fi
 	for j in $(seq "$jobs"); do
 		mkdir -p "$trees/tree$j" || return 1
-		git ls-files -z | xargs -0 cp --parents -t "$trees/tree$j"
+		while read -r f; do
+			cmp -s "$f" "$trees/tree$j/$f" || cp --parents "$f" "$trees/tree$j" || return 1
+		done < <(git ls-files)
 		(cd "$trees/tree$j" && make -s CC="$cc" -j"$(nproc)" programs-for-check >"$trees/make.log" 2>&1) ||
 			{ tail -n 20 "$trees/make.log"; return 1; }
 	done
+	[ -s "$trees/links" ] || (cd "$trees/tree1" && links) >"$trees/links"
+	touch "$trees/took"
+	echo "$now" >"$trees/sources"
 }
 
 report() {
@@ -185,14 +233,14 @@ report() {
 		printf "%s", survivors
 		print "\n## Equivalent\n\n| place | goes | comes | why nobody can see it |\n|---|---|---|---|"
 		printf "%s", reasons
-	}' "$trees/results"
+	}' "$run/results"
 }
 
 main() {
 	local j
 	if [ "${1:-}" = worker ]; then
-		trees=$2 wanted=$3 cc=$4
-		worker "$5"
+		trees=$2 run=$3 wanted=$4 cc=$5
+		worker "$6"
 		exit
 	fi
 	seed=1 wanted=200 jobs=2
@@ -211,27 +259,24 @@ main() {
 	mapfile -t files < <(git ls-files -- "$@" | grep '\.c$')
 	[ ${#files[@]} -gt 0 ] || die "no sources in: $*"
 	[ "${KEEP:-}" = 1 ] || rm -rf "$trees"
-	mkdir -p "$trees" && touch "$trees/results"
-	if [ ! -s "$trees/survey" ]; then
-		make_trees || die "the sources do not build"
-		export -f survey run_test make_quietly
-		export cc
-		(cd "$trees/tree1" && survey) >"$trees/survey.new" && mv "$trees/survey.new" "$trees/survey" ||
-			die "no survey of the tests"
-		draw "${files[@]}" >"$trees/draws"
-		echo 0 >"$trees/next"
+	run=$trees/run-$seed-$(echo "$@" | tr -c 'a-z0-9\n' _)
+	mkdir -p "$trees" && make_trees || die "the sources do not build"
+	mkdir -p "$run" && touch "$run/results"
+	if [ ! -s "$run/draws" ]; then
+		draw "${files[@]}" >"$run/draws"
+		echo 0 >"$run/next"
 	fi
 	for j in $(seq "$jobs"); do
 		unshare --mount --pid --fork --kill-child --mount-proc \
-			"$0" worker "$trees" "$wanted" "$cc" "$j" &
+			"$0" worker "$trees" "$run" "$wanted" "$cc" "$j" &
 	done
 	wait
 
 	. bench/common.bash
 	result mutation "Changes of the source that tests notice"
-	echo "$(grep -cv '	([^	]*)$' "$trees/results") mutants by chance (seed $seed) in: $*"
+	echo "$(grep -cv '	([^	]*)$' "$run/results") mutants by chance (seed $seed) in: $*"
 	echo
 	report
 	result_end
 }
-main "$@"
+main "$@"; exit
