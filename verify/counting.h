@@ -26,7 +26,7 @@ struct vcounting {
 	uint64_t leads_at;
 	VEC(struct vstub) stubs;	/* ascending by at, by code.c */
 	/* by flagsdead.c: [ocfi.nfde] flags are live at returns of that group */
-	bool *returns_live;
+	bool *returns_live, *returns_read;
 	bool all_live, changed;
 };
 

@@ -10,8 +10,11 @@
  * RETURNS   A return ends well if no caller reads flags behind its call.  Each call of the
  *           original is asked that; where one does, or may, the returns of what it calls end
  *           badly, and those of functions that this one jumps to; all returns do if the call is
- *           an indirect one.  Until one is found returns count as ending well, and what was
- *           asked before that is asked again.
+ *           an indirect one.  Where it is one through memory, or the function jumps through a
+ *           pointer, a read must have been found for that, not only no end of the looking: so
+ *           far behind a call nobody reads flags.  Where the loader alone says what is in that
+ *           memory, it is that function.  Until a read is found returns count as ending well,
+ *           and what was asked before that is asked again.
  *
  * Tested by tests/unit/verify/test_counting.c.
  */
@@ -26,14 +29,18 @@ enum { ALL_BUT_CF = 0x3e };		/* PF AF ZF SF OF, as in struct effect */
 struct way {
 	const struct verify *v;
 	int steps;
+	bool read;			/* it ended badly by a read, or may have */
 };
 
 static bool dead_from(struct way *w, vaddr addr, uint8_t flags, int branches);
 
-static bool dead_at_return(const struct verify *v, vaddr addr)
+static bool dead_at_return(struct way *w, vaddr addr)
 {
+	const struct verify *v = w->v;
 	uint32_t fde = vcfi_find(&v->ocfi, addr);
 
+	w->read |= v->counting.all_live || fde == NO_FDE ||
+		   v->counting.returns_read[verify_group(v, fde)];
 	return !v->counting.all_live && fde != NO_FDE &&
 	       !v->counting.returns_live[verify_group(v, fde)];
 }
@@ -62,12 +69,16 @@ static bool dead_behind(struct way *w, const struct effect *e, vaddr addr, uint8
 	case INSN_TRAP:
 		return true;
 	case INSN_IJMP:
-		return e->slot || has_frame_of_entry(w->v, addr);
+		if (e->slot || has_frame_of_entry(w->v, addr))
+			return true;
+		break;
 	case INSN_RET:
-		return dead_at_return(w->v, addr);
+		return dead_at_return(w, addr);
 	default:
-		return false;
+		break;
 	}
+	w->read = true;
+	return false;
 }
 
 /* syscall and sysenter. */
@@ -84,8 +95,10 @@ static bool dead_from(struct way *w, vaddr addr, uint8_t flags, int branches)
 		struct bytes code = verify_orig_code(w->v, addr);
 
 		if (!code.p || !effect_decode(code, addr, &e) || calls_system(code) ||
-		    (e.flags_read & flags))
+		    (e.flags_read & flags)) {
+			w->read = true;
 			return false;
+		}
 		flags &= (uint8_t)~e.flags_written;
 		if (flags == 0)
 			return true;
@@ -103,7 +116,7 @@ bool verify_flags_dead(const struct verify *v, vaddr addr)
 	return dead_from(&w, addr, ALL_BUT_CF, 0);
 }
 
-static void set_live(struct verify *v, vaddr callee)
+static void set_live(struct verify *v, vaddr callee, bool read)
 {
 	uint32_t fde = vcfi_find(&v->ocfi, callee);
 
@@ -111,8 +124,34 @@ static void set_live(struct verify *v, vaddr callee)
 		return;
 	uint32_t group = verify_group(v, fde);
 
-	v->counting.changed |= !v->counting.returns_live[group];
+	v->counting.changed |= !v->counting.returns_live[group] ||
+			       (read && !v->counting.returns_read[group]);
 	v->counting.returns_live[group] = true;
+	v->counting.returns_read[group] |= read;
+}
+
+/* Of what a call or jump through the slot reaches; 0: through a register, or other memory. */
+static void set_pointed_live(struct verify *v, vaddr slot, bool read, bool sure)
+{
+	vaddr function;
+
+	if (slot && verify_slot_function(v, slot, &function)) {
+		if (function)
+			set_live(v, function, read);
+	} else if (read || sure) {
+		v->counting.changed |= !v->counting.all_live;
+		v->counting.all_live = true;
+	}
+}
+
+static void set_reached_live(struct verify *v, vaddr target, bool read)
+{
+	vaddr slot = verify_stub_slot(v, target);
+
+	if (slot)
+		set_pointed_live(v, slot, read, false);
+	else
+		set_live(v, target, read);
 }
 
 static void look_at(struct verify *v, uint32_t fde)
@@ -123,18 +162,24 @@ static void look_at(struct verify *v, uint32_t fde)
 
 	for (vaddr addr = f->addr; addr - f->addr < f->len; addr += insn.len) {
 		bool leaves = v->counting.returns_live[verify_group(v, fde)];
+		struct way w = { .v = v, .steps = MAX_STEPS,
+				 .read = v->counting.returns_read[verify_group(v, fde)] };
 
 		if (!insn_decode(verify_orig_code(v, addr), addr, &insn, &target)) {
 			insn.len = 1;
 			continue;
 		}
-		if (leaves && insn_is_branch(&insn) && insn.kind != INSN_CALL)
-			set_live(v, target);
-		if (insn.kind == INSN_CALL && !verify_flags_dead(v, addr + insn.len))
-			set_live(v, target);
-		if (insn.kind == INSN_ICALL && !insn.field && !v->counting.all_live &&
-		    !verify_flags_dead(v, addr + insn.len))
-			v->counting.all_live = v->counting.changed = true;
+		bool call = insn.kind == INSN_CALL || insn.kind == INSN_ICALL;
+		if (call)
+			w.read = false;
+		if (v->counting.all_live ||
+		    !(call ? !dead_from(&w, addr + insn.len, ALL_BUT_CF, 0) : leaves))
+			continue;
+		if (insn.kind == INSN_ICALL || insn.kind == INSN_IJMP)
+			set_pointed_live(v, insn.field ? target : 0, w.read,
+					 call && !insn.field);
+		else if (insn_is_branch(&insn))
+			set_reached_live(v, target, w.read);
 	}
 }
 
@@ -142,6 +187,8 @@ void verify_look_at_returns(struct verify *v)
 {
 	v->counting.returns_live =
 		arena_array(v->a, v->ocfi.nfde, sizeof(*v->counting.returns_live));
+	v->counting.returns_read =
+		arena_array(v->a, v->ocfi.nfde, sizeof(*v->counting.returns_read));
 	do {
 		v->counting.changed = false;
 		for (uint32_t i = 0; i < v->ocfi.nfde; i++)

@@ -207,6 +207,16 @@ bool verify_is_slot(const struct vcalls *calls, vaddr addr)
 	return find_slot(&calls->slots, addr) != NULL;
 }
 
+bool verify_slot_function(const struct verify *v, vaddr addr, vaddr *function)
+{
+	const struct vslot *s = find_slot(&v->calls.slots, addr);
+
+	if (!s)
+		s = find_slot(&v->calls.locals, addr);
+	*function = s ? s->local : 0;
+	return s != NULL;
+}
+
 static bool is_dead_slot(const struct verify *v, vaddr addr)
 {
 	const struct vslot *s = find_slot(&v->calls.slots, addr);

@@ -36,6 +36,9 @@ static const uint16_t VERIFY_CALLER_SAVED = 0x0fc7;
 /* Fills slots and locals; the others need that. */
 void verify_collect_slots(struct verify *v);
 bool verify_is_slot(const struct vcalls *calls, vaddr addr);
+/* Is it known what the loader puts into the slot?  *function: one of the module's, 0: another
+ * module's. */
+bool verify_slot_function(const struct verify *v, vaddr addr, vaddr *function);
 /* At addr stands a stub of the procedure linkage table: going there leaves the module. */
 bool verify_is_stub(const struct verify *v, vaddr addr);
 /* There stands exactly `jmp *slot(%rip)`, perhaps behind endbr64 or with a bnd prefix, and

@@ -107,7 +107,9 @@
  *       [test_headers.c, test_unseen.c]
  *   A10 Code of another module, and code that is reached through a pointer, reads no flag
  *       before it has written it, and what calls through a pointer from another module reads
- *       none behind the call.  Who handles a signal does not look at the flags of its context.
+ *       none behind the call, nor does code without an FDE.  Where flags come back through a
+ *       pointer in memory, they are read soon.  Who handles a signal does not look at the
+ *       flags of its context.
  *       Only what counts changes flags (flagsdead.c).  Reason: the psABI says so of calls.
  *       [test_counting.c]
  */

@@ -11,8 +11,11 @@
  * RETURNS   By the ABI nobody reads flags behind a call, either.  Assembly does not always keep
  *           to that: flags are live at the returns of a function if they are live behind a call
  *           of it, or of one that jumps to it, and at all returns if they are behind a call
- *           through a pointer.  Calls that never come back are among these, followed by who
- *           knows what: that costs the callee, which does not return.
+ *           through a pointer.  A read must have been found for that where the pointer is in
+ *           memory or is jumped through, not only no end of the looking ahead; where the loader
+ *           alone says what it is, flags are live at the returns of that function.  Calls that
+ *           never come back are among these, followed by who knows what: that costs the callee,
+ *           which does not return.
  *
  * Tested by tests/unit/editor/instrument/test_flagscan.c, and by tests/programs/counting.sh:
  * the Verifier agrees.
@@ -20,7 +23,11 @@
 #include "editor/instrument/flagscan.h"
 
 #include "binary/decode.h"
+#include "lib/err.h"
+#include "lib/search.h"
+#include "postmorph/ir/plt.h"
 #include "postmorph/machine/flags.h"
+#include "postmorph/machine/memview.h"
 
 /* Instructions that are looked at, branches that are; chosen, not measured.  The Verifier looks
  * farther. */
@@ -29,21 +36,25 @@ enum { COUNTED = FLAGS_ALL & ~FLAGS_CF };	/* what `inc` changes */
 
 struct flagscan {
 	const struct prog *prog;
-	bool *returns_live;		/* [nfn] */
+	struct memview_file words;	/* that the loader fills */
+	bool *returns_live, *returns_read;	/* [nfn] */
 	bool all_live, changed;
 };
 
 struct look {
 	const struct flagscan *s;
 	int steps;
+	bool read;			/* it ended by a read, or may have */
 };
 
 static bool is_dead(struct look *l, vaddr addr, uint16_t flags, int branches);
 
-static bool is_dead_at_return(const struct flagscan *s, vaddr addr)
+static bool is_dead_at_return(struct look *l, vaddr addr)
 {
+	const struct flagscan *s = l->s;
 	uint32_t f = prog_find_fn(s->prog, addr);
 
+	l->read |= s->all_live || f == NO_FN || s->returns_read[f];
 	return !s->all_live && f != NO_FN && !s->returns_live[f];
 }
 
@@ -82,12 +93,16 @@ static bool is_dead_behind(struct look *l, const struct insn *insn, vaddr addr, 
 	case INSN_TRAP:
 		return true;
 	case INSN_IJMP:
-		return insn->field != 0 || has_frame_of_entry(&l->s->prog->cfi, addr);
+		if (insn->field != 0 || has_frame_of_entry(&l->s->prog->cfi, addr))
+			return true;
+		break;
 	case INSN_RET:
-		return is_dead_at_return(l->s, addr);
+		return is_dead_at_return(l, addr);
 	default:
-		return false;
+		break;
 	}
+	l->read = true;
+	return false;
 }
 
 static bool is_syscall(const uint8_t *code)
@@ -106,13 +121,17 @@ static bool is_dead(struct look *l, vaddr addr, uint16_t flags, int branches)
 							       (struct bytes){ 0 };
 
 		if (!code.p || !insn_decode(code, addr, &insn, &target) ||
-		    is_syscall(code.p))
+		    is_syscall(code.p)) {
+			l->read = true;
 			return false;
+		}
 		if (insn.kind != INSN_NOP) {
 			struct flags f = flags_of((struct bytes){ code.p, insn.len });
 
-			if (f.reads & flags)
+			if (f.reads & flags) {
+				l->read = true;
 				return false;
+			}
 			flags &= (uint16_t)~f.writes;
 		}
 		if (flags == 0)
@@ -131,18 +150,51 @@ bool flagscan_is_dead(const struct flagscan *s, vaddr addr)
 	return is_dead(&l, addr, COUNTED, 0);
 }
 
-static void set_live(struct flagscan *s, vaddr callee)
+static void set_live(struct flagscan *s, vaddr callee, bool read)
 {
 	uint32_t f = prog_find_fn(s->prog, callee);
 
-	if (f == NO_FN || s->returns_live[f])
+	if (f == NO_FN || (s->returns_live[f] && s->returns_read[f] >= read))
 		return;
 	s->returns_live[f] = s->changed = true;
+	s->returns_read[f] |= read;
 }
 
-/* Of the code [addr, addr + len): what its calls say of returns; `leaves`: returns of what it
- * jumps to are returns of its own, at which flags are live. */
-static void look_at_calls(struct flagscan *s, vaddr addr, uint64_t len, bool leaves)
+/* The function of the program that the loader puts there for good; 0: none, or not known. */
+static vaddr constant_function(const struct flagscan *s, vaddr slot, bool named)
+{
+	const struct memview_file *f = &s->words;
+	uint32_t k = search_first(i, 0, f->nword, f->word[i].place >= slot);
+	bool constant = named || (slot >= f->relro && slot < f->relro_end);
+
+	return constant && k < f->nword && f->word[k].place == slot ? f->word[k].value : 0;
+}
+
+/* Of what a call or jump through the slot reaches; 0: through a register, or other memory. */
+static void set_pointed_live(struct flagscan *s, vaddr slot, bool read, bool sure)
+{
+	bool named = slot && s->prog->plt && plt_name(s->prog->plt, slot);
+	vaddr function = slot ? constant_function(s, slot, named) : 0;
+
+	if (function)
+		set_live(s, function, read);
+	else if (!named && (read || sure))
+		s->all_live = s->changed = true;
+}
+
+static void set_reached_live(struct flagscan *s, vaddr target, bool read)
+{
+	vaddr slot = prog_stub_slot(s->prog, target);
+
+	if (slot)
+		set_pointed_live(s, slot, read, false);
+	else
+		set_live(s, target, read);
+}
+
+/* Of the code [addr, addr + len) of function f: what its calls say of returns.  Returns of what
+ * it jumps to are its own. */
+static void look_at_calls(struct flagscan *s, vaddr addr, uint64_t len, uint32_t f)
 {
 	const struct image *img = &s->prog->img;
 	struct insn insn;
@@ -153,30 +205,39 @@ static void look_at_calls(struct flagscan *s, vaddr addr, uint64_t len, bool lea
 			insn.len = 1;
 			continue;
 		}
-		if (leaves && insn_is_branch(&insn) && insn.kind != INSN_CALL)
-			set_live(s, target);
-		if (insn.kind == INSN_CALL && !flagscan_is_dead(s, addr + insn.len))
-			set_live(s, target);
-		if (insn.kind == INSN_ICALL && !insn.field && !s->all_live &&
-		    !flagscan_is_dead(s, addr + insn.len))
-			s->all_live = s->changed = true;
+		bool call = insn.kind == INSN_CALL || insn.kind == INSN_ICALL;
+		bool leaves = f != NO_FN && s->returns_live[f];
+		struct look l = { .s = s, .steps = MAX_STEPS,
+				  .read = !call && leaves && s->returns_read[f] };
+		if (s->all_live ||
+		    !(call ? !is_dead(&l, addr + insn.len, COUNTED, 0) : leaves))
+			continue;
+		if (insn.kind == INSN_ICALL || insn.kind == INSN_IJMP)
+			set_pointed_live(s, insn.field ? target : 0, l.read,
+					 call && !insn.field);
+		else if (insn_is_branch(&insn))
+			set_reached_live(s, target, l.read);
 	}
 }
 
 const struct flagscan *flagscan_new(const struct prog *prog, struct arena *a)
 {
 	struct flagscan *s = arena_alloc(a, sizeof(*s));
+	struct err ignored;
 
 	*s = (struct flagscan){ .prog = prog, .changed = true };
+	/* without words all that is called through a pointer may be anything */
+	if (memview_open(&prog->img, a, &s->words, &ignored) < 0)
+		s->words.nword = 0;
 	s->returns_live = arena_array(a, prog->nfn, sizeof(*s->returns_live));
+	s->returns_read = arena_array(a, prog->nfn, sizeof(*s->returns_read));
 	while (s->changed) {
 		s->changed = false;
 		for (uint32_t i = 0; i < prog->cfi.nfde; i++) {
 			const struct fde *fde = &prog->cfi.fde[i];
 			uint32_t f = prog_find_fn(prog, fde->addr);
 
-			look_at_calls(s, fde->addr, fde->len,
-				      f != NO_FN && s->returns_live[f]);
+			look_at_calls(s, fde->addr, fde->len, f);
 		}
 	}
 	return s;

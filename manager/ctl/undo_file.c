@@ -235,7 +235,8 @@ int undo_file(const struct undo_store *s, const char *path, enum undo_result *re
 	int rc = 0;
 	if (k.f.fd < 0) {
 		*result = UNDO_GONE;
-		(void)snprintf(said, UNDO_SAID, "no such file");
+		(void)snprintf(said, UNDO_SAID, "%s", k.f.st.st_mode ? "not a regular file"
+								     : "no such file");
 	} else {
 		rc = look_and_restore(s, &k, result, said, err);
 	}

@@ -210,9 +210,9 @@ int counting_watch(struct counting *c, const char *path, const struct digest *ge
 	if (counting_may_watch(c, path, at, size, err) < 0)
 		return -1;
 	struct watched *w = place_of(c, path);
-	if (stat(path, &st) < 0)
+	if (lstat(path, &st) < 0)
 		return err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));
-	int wd = inotify_add_watch(c->inotify, path, IN_OPEN);
+	int wd = inotify_add_watch(c->inotify, path, IN_OPEN | IN_DONT_FOLLOW);
 	if (wd < 0)
 		return err_set(err, ERR_SYS, "'%s': inotify: %s", path, strerror(errno));
 	(void)snprintf(w->path, sizeof(w->path), "%s", path);	/* stat() took it: fits */

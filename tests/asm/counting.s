@@ -1,6 +1,7 @@
 # Places at which the flags that `inc` changes are live, or are not: at each stands a NOP of seven
 # bytes, as long as a counter.  live_N and dead_N are the functions.  In front of each place is one
-# where they are dead.
+# where they are dead.  CALLED=1: flags are read behind a call through a pointer in memory, JUMPED=1:
+# behind a call of what jumps through it.
 	.text
 	.macro	fn name
 	.globl	\name
@@ -21,6 +22,14 @@
 
 fn begin				# calls all, reads flags behind one call
 	call	dead_return
+	.ifdef CALLED
+	call	*pointer(%rip)
+	je	1f
+	.endif
+	.ifdef JUMPED
+	call	by_pointer
+	je	1f
+	.endif
 	xor	%eax, %eax
 	call	live_return
 	je	1f
@@ -138,6 +147,12 @@ fn live_computed			# a jump inside the function
 	.cfi_adjust_cfa_offset -8
 end live_computed
 
+	.ifdef JUMPED
+fn by_pointer
+	jmp	*pointer(%rip)
+end by_pointer
+	.endif
+
 fn live_return
 	place
 	ret
@@ -213,3 +228,8 @@ end dead_trap
 	.balign	8
 slot:	.quad	0
 	.section .note.GNU-stack, "", @progbits
+
+	.data
+	.balign	8
+pointer:
+	.quad	dead_return

@@ -68,7 +68,7 @@ cp -a "$root/store/originals" "$root/originals"
 # --- nobody lays it out ---
 check "the policy wants no more of it" policy false on 10000
 check_here "its original comes back" within 30 is_back
-check "and its counts are gone" no_counts
+check_here "and its counts are gone" within 30 no_counts
 
 check_here "everything anew" anew
 check_here "perl counts" is_counted
@@ -100,7 +100,8 @@ check_here "it begins with a new database" start_daemon
 check "counts that nobody knows are gone" no_counts
 finds() { use_perl >/dev/null; taken_in >/dev/null; is_back; }
 check_here "the original of what counts comes back" within 60 finds
-check "that is in the history" eval 'ctl history "$root/bin/perl" | grep -q "restored *original in the place of generation 1"'
+is_told() { ctl history "$root/bin/perl" | grep -q "restored *original in the place of generation 1"; }
+check_here "that is in the history" within 30 is_told
 check_here "the daemon ends" stop_daemon
 
 mkdir -p "$root/lost" "$root/$user"

@@ -246,6 +246,46 @@ static uint8_t *find_place(struct made *m, vaddr fn, new_vaddr *addr)
 }
 
 /* A counter instead of the NOP: where flags are dead, that the NOP is missing is the doubt. */
+static void check_place(struct made *m, const struct prog *prog, const char *name, bool live)
+{
+	uint8_t was[COUNTER_SIZE];
+	new_vaddr addr;
+	uint8_t *p = find_place(m, address_of(prog, name), &addr);
+
+	if (!p)
+		fail_msg("%s has no image", name);
+	int32_t d = (int32_t)(m->counters->p_vaddr - (addr + COUNTER_SIZE));
+	memcpy(was, p, sizeof(was));
+	memcpy(p, "\x48\xff\x05", 3);
+	memcpy(p + 3, &d, sizeof(d));
+	const char *why = refusal(m);
+	if (!why || (strstr(why, "changes flags that are read") != NULL) != live)
+		fail_msg("%s: %s", name, why ? why : "accepted");
+	memcpy(p, was, sizeof(was));
+}
+
+static void counters_leave_flags_alone_that_come_back(void **state)
+{
+	static const char *const flags[] = {
+		"-static -no-pie -Wl,-e,begin -Wa,--defsym,CALLED=1",
+		"-static -no-pie -Wl,-e,begin -Wa,--defsym,JUMPED=1",
+	};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct made m = make(flags[i]);
+		struct prog prog;
+		struct err err;
+
+		if (prog_analyze(m.original, m.a, &prog, &err) < 0)
+			fail_msg("%s", err.text);
+		check_place(&m, &prog, "dead_return", true);
+		check_place(&m, &prog, "dead_write", false);
+		expect(&m, NULL);
+		done(&m);
+	}
+}
+
 static void counters_leave_flags_alone_that_are_read(void **state)
 {
 	static const char *const live[] = {
@@ -263,23 +303,8 @@ static void counters_leave_flags_alone_that_are_read(void **state)
 	(void)state;
 	if (prog_analyze(m.original, m.a, &prog, &err) < 0)
 		fail_msg("%s", err.text);
-	for (int i = 0; i < NLIVE + NDEAD; i++) {
-		const char *name = i < NLIVE ? live[i] : dead[i - NLIVE];
-		uint8_t was[COUNTER_SIZE];
-		new_vaddr addr;
-		uint8_t *p = find_place(&m, address_of(&prog, name), &addr);
-
-		if (!p)
-			fail_msg("%s has no image", name);
-		int32_t d = (int32_t)(m.counters->p_vaddr - (addr + COUNTER_SIZE));
-		memcpy(was, p, sizeof(was));
-		memcpy(p, "\x48\xff\x05", 3);
-		memcpy(p + 3, &d, sizeof(d));
-		const char *why = refusal(&m);
-		if (!why || (strstr(why, "changes flags that are read") != NULL) != (i < NLIVE))
-			fail_msg("%s: %s", name, why ? why : "accepted");
-		memcpy(p, was, sizeof(was));
-	}
+	for (int i = 0; i < NLIVE + NDEAD; i++)
+		check_place(&m, &prog, i < NLIVE ? live[i] : dead[i - NLIVE], i < NLIVE);
 	expect(&m, NULL);
 	done(&m);
 }
@@ -293,6 +318,7 @@ int main(void)
 		cmocka_unit_test(counters_have_a_segment_of_their_own),
 		cmocka_unit_test(counters_change_counters_only),
 		cmocka_unit_test(counters_leave_flags_alone_that_are_read),
+		cmocka_unit_test(counters_leave_flags_alone_that_come_back),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

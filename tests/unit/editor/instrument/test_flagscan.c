@@ -56,10 +56,31 @@ static void flags_are_live_where_the_name_says(void **state)
 	arena_free(a);
 }
 
+static void flags_that_come_back_through_a_pointer_are_live(void **state)
+{
+	static const char *const flags[] = {
+		"-static -no-pie -Wl,-e,begin -Wa,--defsym,CALLED=1",
+		"-static -no-pie -Wl,-e,begin -Wa,--defsym,JUMPED=1",
+	};
+	struct arena *a = arena_new();
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct prog prog;
+
+		asm_analyze("counting", flags[i], a, &prog);
+		const struct flagscan *s = flagscan_new(&prog, a);
+		assert_false(flagscan_is_dead(s, find_place(&prog, "dead_return")));
+		assert_true(flagscan_is_dead(s, find_place(&prog, "dead_write")));
+	}
+	arena_free(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(flags_are_live_where_the_name_says),
+		cmocka_unit_test(flags_that_come_back_through_a_pointer_are_live),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -333,6 +333,11 @@ static void what_is_no_generation_is_left_alone(void **state)
 	assert_true(holds(p.path, &newer));
 	assert_int_equal(unlink(p.path), 0);
 	assert_int_equal(undo(&s, p.path, said), UNDO_GONE);
+	assert_string_equal(said, "no such file");
+	assert_int_equal(mkfifo(p.path, 0600), 0);
+	(void)undo(&s, p.path, said);
+	assert_non_null(strstr(said, "not a regular file"));
+	assert_int_equal(unlink(p.path), 0);
 	assert_int_equal(symlink("/etc/passwd", p.path), 0);
 	assert_refused(&s, p.path, "symbolic link");
 	place_free(&p);
