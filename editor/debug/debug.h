@@ -59,7 +59,7 @@ struct debug_unit {
 	uint64_t addr_base, rnglists_base, loclists_base;	/* 0: not given */
 	uint64_t lines;			/* offset of its line program; NO_LINES: none */
 	struct debug_string name, dir;	/* of its source file */
-	uint64_t originals;		/* its unit for originals; 0: it has none (originals.c) */
+	uint64_t originals;		/* its unit for originals; 0: none (originals.c) */
 	addresses_ranges code;		/* of it; and of its functions with images, ascending */
 	addresses_ranges moved;
 };

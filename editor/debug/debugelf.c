@@ -2,6 +2,7 @@
  *
  * FILE     ELF header | program headers | notes | new sections | names | section headers
  *
+ * Unwind data is there as well: gdb, told to take symbols from this file, takes it from here.
  * Program headers say where segments are in memory, and that the file has nothing of them but
  * notes.
  *
@@ -98,7 +99,8 @@ static Elf64_Shdr old_header(struct writer *w, uint32_t i)
 
 	if (!(h.sh_flags & SHF_ALLOC))
 		return (Elf64_Shdr){ 0 };	/* only its number is left */
-	if (h.sh_type == SHT_NOTE) {
+	if (h.sh_type == SHT_NOTE ||
+	    (h.sh_type != SHT_NOBITS && strcmp(w->gen->sh[i].name, ".eh_frame") == 0)) {
 		h.sh_offset = copy(w, h.sh_offset, h.sh_size, h.sh_addralign);
 		return h;
 	}

@@ -2,8 +2,8 @@
  * information
  *
  * Nothing of the file is loaded.  Sections of the generation keep their numbers and addresses
- * and have no content, except for notes, by whose build-id debuggers find the file, and its
- * symbols.
+ * and have no content, except for notes, by whose build-id debuggers find the file, unwind data
+ * and symbols.
  */
 #ifndef EDITOR_DEBUG_DEBUGELF_H
 #define EDITOR_DEBUG_DEBUGELF_H

@@ -215,6 +215,9 @@ int debugfile_make(struct bytes original, struct bytes generation, struct bytes 
 	struct making m = { .a = a, .file = debug.n ? debug : original, .err = err };
 	int rc = -1;
 
+	/* libelf changes headers of sections that it decompresses */
+	m.file.p = arena_dup(a, m.file.p, m.file.n);
+
 	if (read_files(&m, original, generation) < 0 || translate(&m) < 0)
 		goto out;
 	add_translated(&m);

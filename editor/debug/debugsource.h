@@ -32,7 +32,8 @@ int debugsource_read(struct bytes file, struct arena *a, struct debugsource *out
 const struct debugsource_section *debugsource_find(const struct debugsource *s,
 						   const char *name);	/* or NULL */
 /* Content of the section with that name, decompressed; n == 0 if there is none.  -1 with
- * ERR_REFUSED if it is compressed in a way that libelf does not know. */
+ * ERR_REFUSED if it is compressed in a way that libelf does not know.  `file` is the caller's
+ * own: libelf may change the header of the section, which cannot be read again then. */
 int debugsource_content(struct bytes file, const char *name, struct arena *a,
 			struct bytes *out, struct err *err);
 /* -1 with ERR_REFUSED if it is of another program than the original. */
