@@ -129,7 +129,8 @@ $(HELPERS): $(B)/%: %.c $(ARCHIVES)
 # Unwinding runs its cleanup handlers by the unwind tables only in code compiled for exceptions.
 $(B)/tests/programs/unwind: private CFLAGS += -fexceptions
 
-programs-for-check: all $(UNIT) $(FUZZ) $(HELPERS)
+programs-for-check: programs-for-shell $(UNIT) $(FUZZ)
+programs-for-shell: all $(HELPERS)
 
 # `make packages` works offline when nothing is missing; without root it only says what is.
 packages: want = $(PACKAGES_BUILD) $(PACKAGES_DEMO) $(PACKAGES_CHECK)
@@ -268,7 +269,7 @@ uninstall:
 clean:
 	rm -rf $(B)
 
-.PHONY: all help programs-for-check packages packages-demo check lint demo torture soak bench bench-speed \
+.PHONY: all help programs-for-check programs-for-shell packages packages-demo check lint demo torture soak bench bench-speed \
 	bench-ablation bench-accuracy bench-overhead asan asan-run fuzz fuzz-run install uninstall clean
 # Not what the torture run keeps there.
 -include $(shell find $(B) -path $(B)/torture -prune -o -name '*.d' -print 2>/dev/null)

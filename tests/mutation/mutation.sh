@@ -13,7 +13,7 @@
 # tests/mutation/equivalent, and is then counted apart.
 #
 # Changed code runs as the caller, who may be root: each worker has its own mount and process
-# namespaces, in which nothing can be written but its folder and a /tmp of its own.  Hours.
+# namespaces, in which it can write the workers' folder and a /tmp and /var/tmp of its own.  Hours.
 #
 #	MUTATION_WORK	where the workers' trees lie, default /var/tmp/morph-mutation, 1 GB each
 #	MUTATION_SHELL	0: without the shell tests
@@ -25,10 +25,13 @@ die() { echo "mutation: $*" >&2; exit 1; }
 
 # --- inside: one worker, in namespaces of its own ---
 
-# Everything but the worker's folder is read-only, /tmp is new.
+# Everything but the workers' folder is read-only; /tmp, /var/tmp and /dev/shm are new.
 enclose() {
 	mount --make-rprivate / && mount --bind "$1" "$1" && mount -o remount,ro,bind / &&
-		mount -t tmpfs -o size=2g,mode=1777 tmpfs /tmp && mount -t tmpfs -o size=256m tmpfs /dev/shm
+		mount -t tmpfs -o size=2g,mode=1777 tmpfs /tmp && mkdir /tmp/trees &&
+		mount -n --move "$1" /tmp/trees && mount -t tmpfs -o size=2g,mode=1777 tmpfs /var/tmp &&
+		mkdir -p "$1" && mount -n --move /tmp/trees "$1" && rmdir /tmp/trees &&
+		mount -t tmpfs -o size=256m tmpfs /dev/shm
 }
 
 run_test() {		# PROGRAM SECONDS: in a process namespace, where a wild kill() ends with it
@@ -96,7 +99,7 @@ who_notices() {		# FILE
 	while read -r t seconds; do
 		case $t in
 		build/*) make_quietly "$t" || { echo "$t (cannot be built)"; return; } ;;
-		*) make_quietly -j2 programs-for-check || { echo "$t (cannot be built)"; return; } ;;
+		*) make_quietly -j2 programs-for-shell || { echo "$t (cannot be built)"; return; } ;;
 		esac
 		run_test "$t" "$seconds" || { echo "$t"; return; }
 	done < <(tests_of "$1")
@@ -275,6 +278,9 @@ main() {
 	. bench/common.bash
 	result mutation "Changes of the source that tests notice"
 	echo "$(grep -cv '	([^	]*)$' "$run/results") mutants by chance (seed $seed) in: $*"
+	echo
+	awk '$2 == "fails" { print "* " $1 " fails without a change where workers run, and was left out." }' \
+		"$trees/took"
 	echo
 	report
 	result_end

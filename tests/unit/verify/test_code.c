@@ -194,6 +194,18 @@ static void what_is_between_images_does_nothing(void **state)
 	fail_msg("no space between images");
 }
 
+/* The prefixes that the original has stay: short and near, branches and jumps. */
+static void prefixes_of_branches_are_no_other_branch(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 8; seed++) {
+		struct spoil m = spoil_make("hinted", seed);
+
+		assert_true(m.map.nblock > 0);
+		spoil_expect(&m, NULL);
+	}
+}
+
 /* Writes the map as it has become. */
 static void write_map(struct spoil *m)
 {
@@ -246,6 +258,7 @@ int main(void)
 		cmocka_unit_test(a_branch_leads_where_the_original_does),
 		cmocka_unit_test(control_goes_on_where_the_original_does),
 		cmocka_unit_test(what_is_between_images_does_nothing),
+		cmocka_unit_test(prefixes_of_branches_are_no_other_branch),
 		cmocka_unit_test(an_image_is_listed_whole),
 		cmocka_unit_test(the_map_lists_what_can_run),
 	};

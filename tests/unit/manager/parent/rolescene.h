@@ -98,7 +98,7 @@ static inline void scene_start(struct scene *s)
 
 static inline void scene_open(struct scene *s)
 {
-	*s = (struct scene){ .dir = "/var/tmp/morph-scene-XXXXXX" };
+	*s = (struct scene){ .dir = "/tmp/morph-scene-XXXXXX" };
 	assert_non_null(mkdtemp(s->dir));
 	(void)snprintf(s->store, sizeof(s->store), "%s/store", s->dir);
 	(void)snprintf(s->socket, sizeof(s->socket), "%s/run/socket", s->dir);

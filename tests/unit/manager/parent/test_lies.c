@@ -445,6 +445,22 @@ static void core_files_are_not_opened(void **state)
 	refused(f, ask_path(f, MSG_OPEN_FILE, path, NULL), "not an ELF file");
 }
 
+/* Neither opened nor proven, and the reason is the file's. */
+static void what_is_gone_is_said_to_be_gone(void **state)
+{
+	struct fixture *f = *state;
+	struct digest g;
+
+	assert_int_equal(unlink(f->p.path), 0);
+	assert_int_not_equal(install(f, f->p.path, f->p.original, f->p.original, "good", &g),
+			     ERR_NONE);
+	if (!strstr(f->reason, "No such file or directory"))
+		fail_msg("'%s'", f->reason);
+	assert_int_not_equal(ask_path(f, MSG_OPEN_FILE, f->p.path, NULL), ERR_NONE);
+	if (!strstr(f->reason, "No such file or directory"))
+		fail_msg("'%s'", f->reason);
+}
+
 /* Descriptors are counted after each test; memory after requests of every kind. */
 static void requests_leave_no_memory(void **state)
 {
@@ -485,6 +501,7 @@ int main(void)
 		TEST(a_damaged_entry_binds_nothing),
 		TEST(elsewhere_nothing_is_opened_or_replaced),
 		TEST(core_files_are_not_opened),
+		TEST(what_is_gone_is_said_to_be_gone),
 		TEST(requests_leave_no_memory),
 	};
 
