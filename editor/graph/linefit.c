@@ -1,11 +1,11 @@
 /* linefit.c - chooses paddings by dynamic programming over the offset in a line
  *
- * All that the rest of the row needs to know of the items before it is at which offset of a line
- * they end, and there are LINEFIT_LINE of these.  So for each item and each offset that it may
- * end at the least cost is remembered, with the start, the bytes added in front and the end of
- * the item before that lead to it.  Padding of a line's size or more never pays, since each byte
- * costs something: two rounds over the offsets, which go on from one to the next, give the
- * cheapest padding for every start.
+ * All that the rest of the row needs to know of the items before it is at which offset of a
+ * line they end, and there are LINEFIT_LINE of these.  So for each item and each offset that
+ * it may end at the least cost is remembered, with the start, the bytes added in front and the
+ * end of the item before that lead to it.  Padding of a line's size or more never pays, since
+ * each byte costs something: two rounds over the offsets, which go on from one to the next,
+ * give the cheapest padding for every start.
  *
  * Of equal costs the choice is what comes first: no padding, then the lowest start, then the
  * fewest bytes in front.  The same row always gives the same paddings.

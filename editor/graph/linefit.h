@@ -1,5 +1,5 @@
-/* linefit.h - chooses the padding of a row of code blocks so that the ends of lines cut it where
- * that costs least; knows sizes and numbers only */
+/* linefit.h - chooses the padding of a row of code blocks so that the ends of lines cut it
+ * where that costs least; knows sizes and numbers only */
 #ifndef EDITOR_GRAPH_LINEFIT_H
 #define EDITOR_GRAPH_LINEFIT_H
 
@@ -16,7 +16,8 @@ enum linefit_cut { LINEFIT_AT_LINE, LINEFIT_AT_HALF, LINEFIT_CUTS };
 struct linefit_item {
 	uint32_t size;
 	uint32_t align;			/* of the start; a power of two, at least 1 */
-	uint32_t tail;			/* at most `size`: bytes at its end that belong together */
+	/* at most `size`: bytes at its end that belong together */
+	uint32_t tail;
 	/* of an end of a line in it: anywhere behind its first byte; and on top of that in its
 	 * tail; and in front of it: at its start, or in the padding there */
 	double inside[LINEFIT_CUTS], in_tail[LINEFIT_CUTS], before[LINEFIT_CUTS];

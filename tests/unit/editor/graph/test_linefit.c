@@ -113,8 +113,8 @@ static void no_other_paddings_cost_less(void **state)
 	(void)state;
 	for (uint32_t row = 0; row < ROWS; row++) {
 		struct linefit_item item[MAX_ITEMS];
-		uint32_t n = 1 + row % MAX_ITEMS, from = (uint32_t)draw(&seed, 64), pad[MAX_ITEMS],
-			 front[MAX_ITEMS];
+		uint32_t n = 1 + row % MAX_ITEMS, from = (uint32_t)draw(&seed, 64);
+		uint32_t pad[MAX_ITEMS], front[MAX_ITEMS];
 
 		make_row(&seed, item, n);
 		double best = least(item, n, from, 0, pad, front);
