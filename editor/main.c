@@ -22,7 +22,7 @@ static const struct cmd {
 	  "FILE -o OUT [--profile P [--counted C]] [--all] [--passes=LIST]\n"
 	  "                    [--shuffle=SEED] [--keep-pointers] [--generation=N] "
 	  "[--map OUT] [--stats OUT]\n"
-	  "                    [--print-after=PASS] [--report[=OUT]]",
+	  "                    [--print-after=PASS] [--processor=NAME] [--report[=OUT]]",
 	  "writes a generation of FILE", cmd_optimize },
 	{ "infer", "FILE --profile P [--counted C] -o COUNTS [--stats OUT]",
 	  "writes what is made of a profile: executions of blocks and edges", cmd_infer },

@@ -3,6 +3,7 @@
 
 #include <cpuid.h>
 #include <stddef.h>
+#include <string.h>
 
 struct cpu cpu_here(void)
 {
@@ -13,6 +14,7 @@ struct cpu cpu_here(void)
 		return cpu;
 	cpu.intel = b == signature_INTEL_ebx && c == signature_INTEL_ecx &&
 		    d == signature_INTEL_edx;
+	cpu.amd = b == signature_AMD_ebx && c == signature_AMD_ecx && d == signature_AMD_edx;
 	if (!__get_cpuid(1, &a, &b, &c, &d))
 		return cpu;
 	cpu.stepping = a & 0xf;
@@ -42,4 +44,74 @@ bool cpu_decodes_jumps_by_line(const struct cpu *cpu)
 			return cpu->stepping >= of_family_6[i].first &&
 			       cpu->stepping <= of_family_6[i].last;
 	return false;
+}
+
+static const struct cpu_costs costs[] = {
+#define CPU(...) { __VA_ARGS__ },
+#include "lib/cpucosts.def"
+#undef CPU
+};
+
+enum { NCOSTS = sizeof(costs) / sizeof(costs[0]) };
+
+const struct cpu_costs *cpu_costs_named(const char *name)
+{
+	for (size_t i = 0; i < NCOSTS; i++)
+		if (strcmp(costs[i].name, name) == 0)
+			return &costs[i];
+	return NULL;
+}
+
+/* The models of a vendor's family from first to last. */
+struct models {
+	unsigned family, first, last;
+	const char *name;
+};
+
+static const struct models amd[] = {
+	{ 0x17, 0x30, 0xff, "zen2" },
+	{ 0x19, 0x00, 0x0f, "zen3" },	{ 0x19, 0x10, 0x1f, "zen4" },
+	{ 0x19, 0x20, 0x5f, "zen3" },	{ 0x19, 0x60, 0xaf, "zen4" },
+	{ 0x1a, 0x00, 0xff, "zen5" },
+};
+
+static const struct models intel[] = {
+	{ 6, 0x55, 0x55, "cooper-lake" },
+	{ 6, 0x6a, 0x6a, "sunny-cove" },	/* Ice Lake, for servers */
+	{ 6, 0x6c, 0x6c, "sunny-cove" },
+	{ 6, 0x7d, 0x7e, "sunny-cove" },	/* Ice Lake */
+	{ 6, 0x8c, 0x8d, "sunny-cove" },	/* Tiger Lake */
+	{ 6, 0x8f, 0x8f, "golden-cove" },	/* Sapphire Rapids */
+	{ 6, 0x97, 0x97, "golden-cove" },	/* Alder Lake */
+	{ 6, 0x9a, 0x9a, "golden-cove" },
+	{ 6, 0xa7, 0xa7, "sunny-cove" },	/* Rocket Lake */
+	{ 6, 0xaa, 0xaa, "golden-cove" },	/* Meteor Lake */
+	{ 6, 0xac, 0xae, "golden-cove" },	/* Granite Rapids */
+	{ 6, 0xb5, 0xb5, "lion-cove" },		/* Arrow Lake */
+	{ 6, 0xb7, 0xb7, "golden-cove" },	/* Raptor Lake */
+	{ 6, 0xba, 0xba, "golden-cove" },
+	{ 6, 0xbd, 0xbd, "lion-cove" },		/* Lunar Lake */
+	{ 6, 0xbf, 0xbf, "golden-cove" },
+	{ 6, 0xc5, 0xc6, "lion-cove" },		/* Arrow Lake */
+	{ 6, 0xcf, 0xcf, "golden-cove" },	/* Emerald Rapids */
+};
+
+static const char *name_of(const struct cpu *cpu, const struct models *row, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (row[i].family == cpu->family && cpu->model >= row[i].first &&
+		    cpu->model <= row[i].last)
+			return row[i].name;
+	return costs[0].name;
+}
+
+const struct cpu_costs *cpu_costs(const struct cpu *cpu)
+{
+	if (cpu_decodes_jumps_by_line(cpu))
+		return cpu_costs_named("skylake");
+	if (cpu->amd)
+		return cpu_costs_named(name_of(cpu, amd, sizeof(amd) / sizeof(amd[0])));
+	if (cpu->intel)
+		return cpu_costs_named(name_of(cpu, intel, sizeof(intel) / sizeof(intel[0])));
+	return &costs[0];
 }

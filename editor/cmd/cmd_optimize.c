@@ -86,6 +86,7 @@ static const struct option options[] = {
 	{ "keep-pointers", no_argument, NULL, 'k' },
 	{ "all", no_argument, NULL, 'a' },
 	{ "shuffle", required_argument, NULL, 'S' },
+	{ "processor", required_argument, NULL, 'C' },
 	{ "report", optional_argument, NULL, 'r' },
 	{ 0 }
 };
@@ -127,6 +128,9 @@ static int parse_options(int argc, char **argv, struct ctx *ctx, struct confined
 			if (cmd_number("--shuffle", optarg, UINT64_MAX, &ctx->options.seed) < 0)
 				return -1;
 			ctx->options.shuffle = true;
+			break;
+		case 'C':
+			ctx->options.processor = optarg;
 			break;
 		case 'r':
 			ctx->report = true;

@@ -5,6 +5,7 @@
  *   edgecounter.c     instructions of one edge counter   (edgecounter.h)
  *   emit_counters.c   edge counters in a block's image: size and place
  *   emit_longer.c     instructions whose images are longer
+ *   emit_lines.c      where the ends of lines lie in the images of what runs most
  *   emit_plan.c       the plan: what is placed where, how each block ends
  *   emit_redirect.c   pointers and symbols that lead to images
  *   emit_code.c       bytes of new text and of new jump tables
@@ -49,13 +50,14 @@ struct emit_place {
 	uint32_t nkept;			/* leading instructions that are copied */
 	/* the last `nentry` items are edge counters of the edges from its jump table */
 	uint32_t nentry;
-	/* meaningless prefixes in front of the first of nkept */
+	/* meaningless prefixes in front of instructions of nkept, in all */
 	uint8_t front;
 	bool branched, inverted, jumps;
 	/* control runs on, over NOPs if there are any, into the next place */
 	bool fills;
 	bool starts_part;		/* first block of a function's hot or fluff part */
 	bool hot;			/* in the hot text */
+	bool fitted;			/* there may be padding in front (emit_lines.c) */
 	struct emit_dest branch, jump;
 	vaddr slot;			/* the branch is a jump through this; 0: it is direct */
 };
@@ -90,6 +92,11 @@ struct emit_plan {
 int emit_plan_fill(struct emit_plan *plan, const struct prog *prog,
 		   const struct edgecounters *counters, struct err *err);
 void emit_plan_free(struct emit_plan *plan);	/* twice is allowed */
+/* emit_lines.c: notes which places are fitted; then, when all items are there, places these.
+ * back[nplace]: how often each place is reached by a branch from itself or a later one.  The
+ * size of the text. */
+void emit_lines_mark(struct emit_plan *plan);
+uint64_t emit_lines_relax(struct emit_plan *plan, const double *back);
 /* Leading instructions of a block that its image keeps, the branch at its end not counted. */
 uint32_t emit_count_kept(const struct prog *prog, const struct fn *fn, const struct block *b);
 bool emit_ends_in_branch(const struct fn *fn, const struct block *b);
@@ -157,6 +164,11 @@ vaddr emit_slot_of(const struct prog *prog, const struct block *b, const struct 
 /* The new table whose entry instruction number `insn` of a function reads by the old one's
  * address, with a displacement; NULL if it is no such load. */
 const struct emit_table *emit_load_of(const struct emit_plan *plan, uint32_t fn, uint32_t insn);
+/* How many meaningless prefixes the place's instructions may get, up to `most`; how many of
+ * those that it has instruction `k` gets. */
+uint32_t emit_front_room(const struct emit_plan *plan, const struct emit_place *p,
+			 uint32_t most);
+uint32_t emit_front_size(const struct emit_plan *plan, const struct emit_place *p, uint32_t k);
 /* Bytes of the image of instruction `k` of the place's block, which is not the branch at its
  * end. */
 uint32_t emit_insn_size(const struct emit_plan *plan, const struct emit_place *p, uint32_t k);

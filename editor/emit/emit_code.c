@@ -345,10 +345,10 @@ static int encode_place(const struct emit_plan *plan, uint32_t index, uint8_t *t
 	e.block = &e.fn->block[p->block];
 	const struct edgecounter *taken = find_counter(&e, EDGECOUNTER_TAKEN, 0);
 
-	for (uint32_t i = 0; i < p->front; i++)
-		put(&e, (uint8_t[]){ INSN_FRONT }, 1);
 	for (uint32_t i = 0; i < p->nkept; i++) {
 		put_before(&e, i);
+		for (uint32_t k = emit_front_size(plan, p, i); k > 0; k--)
+			put(&e, (uint8_t[]){ INSN_FRONT }, 1);
 		if (copy_insn(&e, e.block->insn + i) < 0)
 			return -1;
 	}

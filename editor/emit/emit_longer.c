@@ -6,8 +6,9 @@
  *         skip the procedure linkage table.  Both have six bytes.
  * LOADS   A load from a jump table that uses the address of the original's table in a register
  *         gets a displacement to the new table.
- * FRONTS  A block's first instruction may get meaningless prefixes, as many as the jump at the
- *         block's end must move by to lie in one line.
+ * FRONTS  A block's instructions but the last may get meaningless prefixes, as many together as
+ *         what is behind them must move by (emit_lines.c): the first that can gets the first
+ *         ones.
  *
  * Tested by tests/unit/editor/emit/test_emit_plan.c (fronts),
  * tests/unit/editor/emit/test_emit.c (loads) and, for calls, tests/programs/unwinding.sh
@@ -18,7 +19,8 @@
 #include "lib/blockmap.h"
 #include "postmorph/tables/tableload.h"
 
-enum { SLOT_LEN = 6 };
+/* At most so many prefixes each: more may take some decoders longer. */
+enum { SLOT_LEN = 6, FRONT_EACH = 3 };
 
 vaddr emit_slot_of(const struct prog *prog, const struct block *b, const struct insn *insn)
 {
@@ -53,7 +55,46 @@ static uint32_t bare_size(const struct emit_plan *plan, const struct emit_place 
 	return insn->len;
 }
 
+/* How many prefixes instruction `k` may get.  The last one gets none: it may be fused with the
+ * branch, and the block map would not tell where that is. */
+static uint32_t front_room(const struct emit_plan *plan, const struct emit_place *p, uint32_t k)
+{
+	const struct fn *fn = &plan->prog->fn[p->fn];
+	uint32_t index = fn->block[p->block].insn + k;
+
+	if (k + 1 >= p->nkept || emit_load_of(plan, p->fn, index))
+		return 0;
+	uint32_t room = insn_front_room(&fn->insn[index],
+					prog_insn_bytes(plan->prog, &fn->insn[index]));
+
+	return room < FRONT_EACH ? room : FRONT_EACH;
+}
+
+uint32_t emit_front_room(const struct emit_plan *plan, const struct emit_place *p,
+			 uint32_t most)
+{
+	uint32_t room = 0;
+
+	for (uint32_t k = 0; k < p->nkept && room < most && !plan->counters; k++)
+		room += front_room(plan, p, k);
+	return room < most ? room : most;
+}
+
+uint32_t emit_front_size(const struct emit_plan *plan, const struct emit_place *p, uint32_t k)
+{
+	uint32_t left = p->front;
+
+	for (uint32_t i = 0; left > 0 && i <= k; i++) {
+		uint32_t room = front_room(plan, p, i), n = room < left ? room : left;
+
+		if (i == k)
+			return n;
+		left -= n;
+	}
+	return 0;
+}
+
 uint32_t emit_insn_size(const struct emit_plan *plan, const struct emit_place *p, uint32_t k)
 {
-	return (k == 0 ? p->front : 0) + bare_size(plan, p, k);
+	return emit_front_size(plan, p, k) + bare_size(plan, p, k);
 }

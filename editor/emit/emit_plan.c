@@ -16,10 +16,9 @@
  *              loop +2; jmp +5; jmp rel32 TARGET
  *          which is one branch of 9 bytes to relaxation: displacement at the end, as in all.
  *
- * LINES    In blocks that a pass has marked (block->in_line) the jump at the end, with the
- *          instruction that the processor fuses with it, must lie within one line of 32 bytes.
- *          The block's first instruction gets prefixes for that, where they mean nothing;
- *          elsewhere NOPs stand in front of the block, which run when control falls into it.
+ * LINES    Where the ends of lines shall lie is emit_lines.c's matter.  NOPs in front of a
+ * place
+ *          run when control falls into it.
  *
  * INVARIANTS
  *   I1  every block of a moved function but padding and what stays has a place, its own or its
@@ -359,44 +358,6 @@ static void add_entries(struct emit_plan *plan, struct emit_place *p)
 	}
 }
 
-static bool fuses(const struct prog *prog, const struct insn *insn, const struct insn *branch)
-{
-	const struct bytes code = { prog_insn_bytes(prog, insn), insn->len };
-
-	return branch->kind == INSN_JCC && insn_fuses(code);
-}
-
-/* How many prefixes the first instruction may get.  None where it is fused with the branch, or
- * is the only instruction in front of the branch: the block map would not tell where the branch
- * is. */
-static uint8_t front_room(const struct emit_plan *plan, const struct emit_place *p)
-{
-	const struct fn *fn = &plan->prog->fn[p->fn];
-	uint32_t first = fn->block[p->block].insn;
-	const uint8_t *code = prog_insn_bytes(plan->prog, &fn->insn[first]);
-
-	if (p->nkept < 2 || plan->counters || emit_load_of(plan, p->fn, first))
-		return 0;
-	return (uint8_t)insn_front_room(&fn->insn[first], code);
-}
-
-static void keep_in_line(const struct emit_plan *plan, const struct emit_place *p,
-			 struct relax_item *item)
-{
-	const struct fn *fn = &plan->prog->fn[p->fn];
-	const struct block *b = &fn->block[p->block];
-	const struct insn *kept = p->nkept ? &fn->insn[b->insn + p->nkept - 1] : NULL;
-	bool branch = p->branched || p->jumps;
-
-	if (!b->in_line)
-		return;
-	item->in_line = branch || (kept && insn_ends_flow(kept));
-	if (kept &&
-	    (branch ? p->branched && fuses(plan->prog, kept, last_insn(fn, b)) : item->in_line))
-		item->tail = (uint8_t)emit_insn_size(plan, p, p->nkept - 1);
-	item->max_front = front_room(plan, p);
-}
-
 static void add_items(struct emit_plan *plan, uint32_t i, double back)
 {
 	struct emit_place *p = &plan->place[i];
@@ -406,9 +367,8 @@ static void add_items(struct emit_plan *plan, uint32_t i, double back)
 	uint32_t fall = emit_counters_fall(plan, p);
 
 	align_place(plan, i, back, &item);
-	keep_in_line(plan, p, &item);
 	if (i > 0)
-		plan->place[i - 1].fills &= item.align > 1 || item.in_line;
+		plan->place[i - 1].fills &= item.align > 1 || p->fitted;
 	for (uint32_t k = 0; k < p->nkept; k++)
 		item.size += emit_counters_before(plan, p, k) +
 			     emit_insn_size(plan, p, k);
@@ -434,10 +394,9 @@ static void add_items(struct emit_plan *plan, uint32_t i, double back)
 	p->nitem = plan->nitem - p->item;
 }
 
-static int decide_all(struct emit_plan *plan, struct err *err)
+static int decide_all(struct emit_plan *plan, const double *back, struct err *err)
 {
-	double *back = count_loops(plan);
-
+	emit_lines_mark(plan);
 	plan->item = arena_array(plan->arena,
 				 2 * (size_t)plan->nplace +
 					 (plan->counters ? plan->counters->nentry : 0),
@@ -530,9 +489,11 @@ int emit_plan_fill(struct emit_plan *plan, const struct prog *prog,
 		if (resolve_empty(plan, prog->order[i], err) < 0 ||
 		    add_tables(plan, prog->order[i], err) < 0)
 			return -1;
-	if (decide_all(plan, err) < 0)
+	const double *back = count_loops(plan);
+
+	if (decide_all(plan, back, err) < 0)
 		return -1;
-	plan->text_size = relax_run(plan->item, plan->nitem);
+	plan->text_size = emit_lines_relax(plan, back);
 	for (uint32_t i = 0; i < plan->nplace; i++)
 		plan->place[i].front = plan->item[plan->place[i].item].front;
 	plan->hot_size = plan->nhot < plan->nplace ?

@@ -6,36 +6,38 @@
  * branch stays long.)  Real programs need under ten rounds.  A sequence made on purpose, in
  * which one branch grows a round, would cost the square of its length: after MAX_ROUNDS every
  * branch that is left is made long, which is always valid.
+ *
+ * Rows of items for which the ends of lines matter get their paddings in each round by
+ * linefit.h, from the sizes of that round.
  */
 #include "editor/emit/relax.h"
 
 enum { MAX_ROUNDS = 64 };
 
-/* By how many bytes an item that begins at `at` must move for its end to lie in one line. */
-static uint64_t short_of_line(const struct relax_item *item, uint64_t at)
-{
-	uint64_t end = at + relax_size(item), from = at + item->front + item->size - item->tail;
-
-	return item->in_line && from / RELAX_LINE != end / RELAX_LINE ? -from & (RELAX_LINE - 1)
-								      : 0;
-}
-
-/* Bytes in front of an item.  An end in one line has priority over an alignment that may be
- * left out (max_skip).  An item that must be aligned moves by one alignment more if that brings
- * its end into one line.  An item that can grow in front does not move for its end. */
+/* Bytes in front of an item that would begin at `at`. */
 static uint64_t gap_before(const struct relax_item *item, uint64_t at)
 {
-	uint64_t pad = item->align > 1 ? -at & (item->align - 1u) : 0;
+	uint64_t gap = item->fit ? (item->fit->start - at) % LINEFIT_LINE : 0;
+	uint64_t pad = item->align > 1 ? -(at + gap) & (item->align - 1u) : 0;
 
-	if (item->max_skip && (pad > item->max_skip || short_of_line(item, at + pad)))
-		pad = 0;
-	uint64_t more = short_of_line(item, at + pad);
+	return gap + (item->max_skip && pad > item->max_skip ? 0 : pad);
+}
 
-	if (more <= item->max_front)
-		return pad;
-	if (item->align <= 1 || item->max_skip)
-		return pad + more;
-	return more && !short_of_line(item, at + pad + item->align) ? pad + item->align : pad;
+/* Chooses the starts of the row that begins with item[0], behind what ends at `at`. */
+static void fit_row(struct relax_item *item, uint32_t nitem, uint64_t at)
+{
+	uint32_t n = 0;
+
+	do {
+		struct linefit_item *fit = item[n].fit;
+
+		fit->size = (uint32_t)(item[n].size + relax_branch_size(&item[n]));
+		fit->tail = (uint32_t)(item[n].tail + relax_branch_size(&item[n]));
+		fit->align = item[n].align < LINEFIT_LINE ? item[n].align : LINEFIT_LINE;
+		fit->align = fit->align ? fit->align : 1;
+		n++;
+	} while (n < nitem && item[n].fit && !item[n].begins_row);
+	linefit_run(item[0].fit, n, at % LINEFIT_LINE);
 }
 
 static uint64_t place(struct relax_item *item, uint32_t nitem)
@@ -43,12 +45,11 @@ static uint64_t place(struct relax_item *item, uint32_t nitem)
 	uint64_t at = 0;
 
 	for (uint32_t i = 0; i < nitem; i++) {
-		item[i].front = 0;
+		if (item[i].fit && item[i].begins_row)
+			fit_row(item + i, nitem - i, at);
+		item[i].front = item[i].fit ? item[i].fit->front : 0;
 		at += gap_before(&item[i], at);
 		item[i].addr = at;
-		uint64_t more = short_of_line(&item[i], at);
-
-		item[i].front = more <= item[i].max_front ? (uint8_t)more : 0;
 		at += relax_size(&item[i]);
 	}
 	return at;
@@ -76,15 +77,20 @@ static bool grow(struct relax_item *item, uint32_t nitem, bool all)
 	return grew;
 }
 
-uint64_t relax_run(struct relax_item *item, uint32_t nitem)
+uint64_t relax_again(struct relax_item *item, uint32_t nitem)
 {
 	uint64_t size;
 
-	for (uint32_t i = 0; i < nitem; i++)
-		item[i].is_long = item[i].target == RELAX_FAR;
 	for (unsigned round = 0; ; round++) {
 		size = place(item, nitem);
 		if (!grow(item, nitem, round >= MAX_ROUNDS))
 			return size;
 	}
+}
+
+uint64_t relax_run(struct relax_item *item, uint32_t nitem)
+{
+	for (uint32_t i = 0; i < nitem; i++)
+		item[i].is_long = item[i].target == RELAX_FAR;
+	return relax_again(item, nitem);
 }

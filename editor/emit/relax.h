@@ -6,9 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "editor/graph/linefit.h"
+
 #define RELAX_NONE UINT32_MAX		/* no branch */
 #define RELAX_FAR (UINT32_MAX - 1)	/* a branch out of the sequence: always long */
-#define RELAX_LINE 32u			/* bytes */
 
 struct relax_item {			/* `size` bytes, then at most one branch */
 	uint32_t size;
@@ -18,12 +19,13 @@ struct relax_item {			/* `size` bytes, then at most one branch */
 	uint8_t max_skip;
 	/* bytes of the branch; the short form reaches -128..127 from its end */
 	uint8_t short_size, long_size;
-	/* the branch must not cross a multiple of RELAX_LINE nor end at one, together with the
-	 * last `tail` bytes of `size` */
-	bool in_line;
+	/* how the ends of lines are weighed; NULL: they are not.  Those of adjacent items are
+	 * adjacent, and belong to one row up to the next that begins one.  Their size, tail and
+	 * alignment are filled in here. */
+	struct linefit_item *fit;
+	bool begins_row;
+	/* with fit: so many of the last bytes of `size` belong to the branch */
 	uint8_t tail;
-	/* with in_line: by so many bytes the item may grow in front instead of moving */
-	uint8_t max_front;
 	uint8_t front;			/* out: by how many it has grown, on top of `size` */
 	bool is_long;			/* out */
 	uint64_t addr;			/* out: offset from the start of the sequence */
@@ -31,8 +33,11 @@ struct relax_item {			/* `size` bytes, then at most one branch */
 
 /* Fills addr, front and is_long; returns the size of the sequence in bytes.  It ends, because
  * every branch starts short and none gets shorter again.  The sequence must be placed at a
- * multiple of the largest align, and of RELAX_LINE. */
+ * multiple of the largest align, and of a line's size. */
 uint64_t relax_run(struct relax_item *item, uint32_t nitem);
+/* As it, for items that were placed before and are to be placed otherwise; what is long stays
+ * long. */
+uint64_t relax_again(struct relax_item *item, uint32_t nitem);
 
 /* Bytes of an item's branch, and of the whole item without the gap in front of it. */
 static inline uint64_t relax_branch_size(const struct relax_item *item)

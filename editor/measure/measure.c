@@ -11,7 +11,7 @@
  *
  * Tested by tests/unit/editor/measure/test_measure.c.
  */
-#include "editor/measure/measure.h"
+#include "editor/measure/linefigures.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -19,10 +19,9 @@
 #include <string.h>
 
 #include "editor/graph/exttsp.h"
-#include "editor/emit/relax.h"
 #include "lib/table.h"
 
-enum { LINE = 64, PAGE = 4096 };
+enum { HALF = 32, LINE = 64, PAGE = 4096 };
 
 static const uint64_t reach_bytes[NREACH] = { 4 << 10, 64 << 10, 1 << 20, UINT64_MAX };
 
@@ -134,7 +133,7 @@ static bool is_across(const struct work *w, vaddr before, vaddr at, const struct
 	bool fused = insn->kind == INSN_JCC && at > before &&
 		     insn_fuses(bytes_at(image_rest(&w->pl->img, before), 0, at - before));
 
-	return (fused ? before : at) / RELAX_LINE != (at + insn->len) / RELAX_LINE;
+	return (fused ? before : at) / HALF != (at + insn->len) / HALF;
 }
 
 static struct image_end read_image(struct work *w, const struct placed *p, double count)
@@ -308,14 +307,6 @@ static uint64_t count_units(const struct work *w, uint64_t unit)
 	return n;
 }
 
-static bool known_by_all(const struct placement *pl, uint32_t n, uint32_t f, uint32_t id)
-{
-	for (uint32_t i = 0; i < n; i++)
-		if (!pl[i].block[f] || !pl[i].block[f][id].known)
-			return false;
-	return true;
-}
-
 void measure_run(const struct prog *prog, const struct placement *placement, uint32_t n,
 		 struct measure *out, double *left_out)
 {
@@ -338,11 +329,12 @@ void measure_run(const struct prog *prog, const struct placement *placement, uin
 				double count = prog->fn[f].block[id].count;
 
 				all += count;
-				if (count > 0 && known_by_all(placement, n, f, id))
+				if (count > 0 && placement_all_know(placement, n, f, id))
 					count_block(&w, f, id, runs);
 			}
 		}
 		count_pointers(&w);
+		linefigures_count(prog, placement, n, i, &out[i].lines);
 		out[i].instructions += out[i].entry_jumps;
 		known = out[i].executions;
 		out[i].exttsp = w.weight > 0 ? out[i].exttsp / w.weight : 0;
@@ -376,6 +368,11 @@ static const struct figure {
 	{ "taken branches", offsetof(struct measure, taken), false },
 	{ "to a jmp alone", offsetof(struct measure, to_jumps), false },
 	{ "jumps across 32-byte lines", offsetof(struct measure, across), false },
+	{ "blocks across 64-byte lines", offsetof(struct measure, lines.blocks), false },
+	{ "indirect jumps among them", offsetof(struct measure, lines.dispatches), false },
+	{ "fused pairs across 64-byte lines", offsetof(struct measure, lines.pairs), false },
+	{ "lines that short loops need", offsetof(struct measure, lines.loops_need), false },
+	{ "lines that short loops use", offsetof(struct measure, lines.loops_use), false },
 	{ "jmps among them", offsetof(struct measure, jumps), false },
 	{ "jumps to other functions", offsetof(struct measure, tail_jumps), false },
 	{ "entry jumps", offsetof(struct measure, entry_jumps), false },

@@ -19,6 +19,15 @@ enum measure_reach {		/* of direct calls: distance from the call to its target *
 	NREACH
 };
 
+/* Executions, where 64-byte lines end (linefigures.c says more). */
+struct measure_lines {
+	double blocks;		/* of blocks across the end of a line that would fit into one */
+	double dispatches;	/* of these, that end in an indirect jump */
+	double pairs;		/* of comparisons with their branch, across the end of a line */
+	/* of lines in all rounds of short loops: as few as their bytes need, and as it is */
+	double loops_need, loops_use;
+};
+
 struct measure {
 	double executions;	/* of blocks */
 	/* of these, by the confidence in what was inferred of the block */
@@ -31,6 +40,7 @@ struct measure {
 	double to_jumps;	/* of these, to a block that is nothing but a jmp */
 	/* jumps, calls and returns that cross or end at a multiple of 32 bytes */
 	double across;
+	struct measure_lines lines;
 	double jumps;		/* unconditional direct jumps among `taken` */
 	double tail_jumps;	/* direct jumps out of the function */
 	double entry_jumps;	/* from original entries to images */

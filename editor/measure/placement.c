@@ -167,3 +167,11 @@ int placement_of_map(const struct prog *prog, struct bytes file, const struct bl
 	measure_hot_text(prog, map, out);
 	return 0;
 }
+
+bool placement_all_know(const struct placement *pl, uint32_t n, uint32_t f, uint32_t id)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (!pl[i].block[f] || !pl[i].block[f][id].known)
+			return false;
+	return true;
+}

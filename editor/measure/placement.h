@@ -46,4 +46,7 @@ int placement_of_map(const struct prog *prog, struct bytes file, const struct bl
 int placement_walk(const struct prog *prog, struct bytes file, struct placement *out,
 		   struct err *err);
 
+/* True when all `n` placements know where the block is. */
+bool placement_all_know(const struct placement *pl, uint32_t n, uint32_t f, uint32_t id);
+
 #endif

@@ -130,13 +130,14 @@ static void print_block(const struct prog *prog, uint32_t fn_id, uint32_t id, FI
 	if (b->count > 0)
 		(void)fprintf(f, " count %.3f confidence %s", b->count,
 			      confidence_name[b->confidence]);
-	(void)fprintf(f, "%s%s%s%s%s%s%s%s", b->guessed ? " guessed" : "",
+	(void)fprintf(f, "%s%s%s%s%s%s%s%s%s", b->guessed ? " guessed" : "",
 		      b->pinned ? " pinned" : "", b->landing ? " landing" : "",
 		      b->padding ? " padding" : "", b->noreturn ? " noreturn" : "",
 		      b->cold	? " cold"
 		      : b->warm ? " warm"
 				: "",
-		      b->stays ? " stays" : "", b->in_line ? " in-line" : "");
+		      b->stays ? " stays" : "", b->in_line ? " in-line" : "",
+		      b->jump_in_line ? " jump-in-line" : "");
 	if (has_icall(fn, b))
 		(void)fprintf(f, " icall");
 	print_call(prog, fn_id, id, f);

@@ -21,27 +21,20 @@
 #include <string.h>
 
 #include "editor/passes/ir_print.h"
-#include "lib/cpu.h"
 #include "lib/err.h"
 
 const struct pass passes[] = {	/* in running order */
-			       { "fluff", "move blocks that do not run to the fluff text", true,
-				 NULL, pass_fluff, false },
-			       { "leave", "copy no block that can as well run where it was",
-				 true, NULL, pass_leave, false },
-			       { "layout", NULL, true, NULL, pass_layout_choose, true },
-			       { "align", "lay the likely successor of a block behind it", true,
-				 NULL, pass_align, false },
-			       { "layout", "lay functions that call each other close together",
-				 true, NULL, pass_layout, true },
-			       { "calls", "libraries call others without the linkage table",
-				 true, NULL, pass_calls, true },
-			       { "lines",
-				 "no jump that often runs lies across lines of 32 bytes", true,
-				 cpu_decodes_jumps_by_line, pass_lines, true },
-			       { "shuffle", "any valid layout, by chance (for tests)", false,
-				 NULL, pass_shuffle, false },
-			       { NULL, NULL, false, NULL, NULL, false }
+	{ "fluff", "move blocks that do not run to the fluff text", true, pass_fluff, false },
+	{ "leave", "copy no block that can as well run where it was", true, pass_leave, false },
+	{ "layout", NULL, true, pass_layout_choose, true },
+	{ "align", "lay the likely successor of a block behind it", true, pass_align, false },
+	{ "layout", "lay functions that call each other close together", true, pass_layout,
+	  true },
+	{ "calls", "libraries call others without the linkage table", true, pass_calls, true },
+	{ "lines", "code that often runs lies across few lines of the processor's", true,
+	  pass_lines, true },
+	{ "shuffle", "any valid layout, by chance (for tests)", false, pass_shuffle, false },
+	{ NULL, NULL, false, NULL, false }
 };
 
 static const struct pass *find_pass(const char *name, size_t n)
@@ -71,12 +64,10 @@ static int unknown_pass(const char *name, size_t n, struct err *err)
 /* Sets selected[i]: is passes[i] to run?  A list of names with a minus says which are not. */
 static int select_passes(const struct edit_options *options, bool *selected, struct err *err)
 {
-	const struct cpu cpu = cpu_here();
 	bool without = options->passes && *options->passes == '-';
 
 	for (const struct pass *p = passes; p->name; p++) {
-		bool by_default = p->by_default && (!p->is_wanted_by || p->is_wanted_by(&cpu));
-		bool wanted = (!options->passes || without) && by_default;
+		bool wanted = (!options->passes || without) && p->by_default;
 
 		selected[p - passes] = options->shuffle ? p->run == pass_shuffle : wanted;
 	}

@@ -11,8 +11,6 @@
 
 #include "postmorph/ir/ir.h"
 
-struct cpu;
-
 struct edit_options {
 	/* comma-separated names from the pass table; NULL = the default list; with a minus in
 	 * front of each name = the default list without these */
@@ -24,6 +22,9 @@ struct edit_options {
 	/* run the test-only pass shuffle with `seed` instead of the passes */
 	bool shuffle;
 	uint64_t seed;
+	/* family of processors (lib/cpucosts.def) for which code is laid out; NULL = that which
+	 * this runs on */
+	const char *processor;
 	uint32_t generation;	/* number recorded in the block map */
 };
 
@@ -31,16 +32,14 @@ struct pass {
 	const char *name;	/* for --passes= and --print-after= */
 	const char *help;	/* NULL: an earlier step of the pass of that name */
 	bool by_default;
-	/* by default the pass runs for these processors only; NULL: for all */
-	bool (*is_wanted_by)(const struct cpu *cpu);
 	int (*run)(struct prog *prog, const struct edit_options *options, struct err *err);
 	bool keeps_blocks;	/* leaves their order, and cold, warm and stays, as they are */
 };
 
 extern const struct pass passes[];	/* in running order, ends with name == NULL */
 
-/* Runs the passes that options name (always in table order), or by default those that suit
- * the processor that this runs on.  Unknown names are ERR_USAGE and list the known ones. */
+/* Runs the passes that options name (always in table order), or the default ones.  Unknown
+ * names are ERR_USAGE and list the known ones. */
 int passes_run(struct prog *prog, const struct edit_options *options, struct err *err);
 
 /* needs: counts.  Changes: block->cold, block->warm.  Keeps: order. */
@@ -57,7 +56,8 @@ int pass_layout(struct prog *prog, const struct edit_options *options, struct er
 int pass_calls(struct prog *prog, const struct edit_options *options, struct err *err);
 /* True when calls of the block may be made direct at all. */
 bool pass_calls_may(const struct fn *fn, const struct block *b);
-/* needs: counts, cold, warm.  Changes: block->in_line.  Keeps the rest. */
+/* needs: counts, cold, warm.  Changes: block->in_line, block->jump_in_line, prog->line_costs.
+ * Keeps the rest.  An unknown processor is ERR_USAGE and lists the known ones. */
 int pass_lines(struct prog *prog, const struct edit_options *options, struct err *err);
 /* test only; needs nothing.  Changes fn->order, cold, warm, stays, direct, in_line, counts
  * and prog->order to any valid ones. */

@@ -10,6 +10,10 @@
  * in their old order, padding last of all.  A function of which nothing is known keeps its
  * order.
  *
+ * A loop that did not run in training may run later, and shall then run as well as in the
+ * original: its warm blocks stand together in their old order, where the first of them would
+ * stand.
+ *
  * Most edges of a function that was hardly sampled have guessed weights of next to nothing.
  * The rarest edges, rare_share of all weight together, are left out: the score cannot lose more
  * than that, and these edges are two fifths of the work.  Where all weights are guessed the
@@ -92,6 +96,52 @@ static void make_part(struct arena *a, const struct fn *fn, const struct exttsp_
 	p->g = (struct exttsp_graph){ n, nedge, size, count, edge };
 }
 
+/* Of each block the first one of the loop that it is in, or itself: a loop is what is between
+ * the target and the source of a branch back, if none of that is hot; loops that overlap are
+ * one. */
+static uint32_t *find_loops(struct arena *a, const struct fn *fn)
+{
+	uint32_t *first = arena_array(a, fn->nblock, sizeof(*first));
+
+	for (uint32_t i = 0; i < fn->nblock; i++) {
+		uint32_t from = fn->block[i].taken;
+
+		first[i] = i;
+		if (from > i)		/* NO_BLOCK, too */
+			continue;
+		for (uint32_t k = from; k <= i && from != NONE; k++)
+			if (is_in(&fn->block[k], false))
+				from = NONE;
+		if (from == NONE)
+			continue;
+		uint32_t of = first[from];
+
+		for (uint32_t k = of; k <= i; k++)
+			first[k] = of;
+	}
+	return first;
+}
+
+/* Appends the warm blocks in the order of block[0..n), those of a loop together. */
+static uint32_t put_warm(struct arena *a, struct fn *fn, const uint32_t *block, uint32_t n,
+			 uint32_t at)
+{
+	const uint32_t *first = find_loops(a, fn);
+	bool *done = arena_array(a, fn->nblock, sizeof(*done));
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t of = first[block[i]];
+
+		for (uint32_t k = of; k < fn->nblock && !done[block[i]]; k++) {
+			if (first[k] != of || !is_in(&fn->block[k], true))
+				continue;
+			fn->order[at++] = k;
+			done[k] = true;
+		}
+	}
+	return at;
+}
+
 static void align_fn(struct arena *scratch, struct fn *fn)
 {
 	uint32_t *order = arena_array(scratch, (size_t)fn->nblock + 1, sizeof(*order)), n = 0;
@@ -106,7 +156,11 @@ static void align_fn(struct arena *scratch, struct fn *fn)
 		make_part(scratch, fn, &all, warm, rare, &p);
 		exttsp_order(&p.g, order);
 		for (uint32_t i = warm; i < p.g.nnode; i++)
-			fn->order[n++] = p.block[order[i]];
+			order[i] = p.block[order[i]];
+		if (warm)
+			n = put_warm(scratch, fn, order + 1, p.g.nnode - 1, n);
+		for (uint32_t i = 0; i < p.g.nnode && !warm; i++)
+			fn->order[n++] = order[i];
 	}
 	for (int padding = 0; padding < 2; padding++)
 		for (uint32_t i = 0; i < fn->nblock; i++)

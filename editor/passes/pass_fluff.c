@@ -16,6 +16,9 @@
  * program), each of which would be a jump to another page.  Blocks that the compiler itself put
  * into a .cold fragment are cold unless they are known to run.  The entry is always hot.
  *
+ * Where the start of a loop is warm, the loop's cold blocks are warm as well, unless they can
+ * only end in an abort: a loop that runs after all shall not run across the fluff text.
+ *
  * RARE and UNLIKELY were measured with cc1 and clang.  Blocks after RARE ones whose guess is
  * less than 3 % run in 5 to 35 % of the cases; with these limits cc1 has 4.7 % fewer misses in
  * a cache of 64 KiB than when no block after a RARE one was warm.  min_samples and LIKELY are
@@ -57,6 +60,25 @@ static void mark_fn(struct arena *scratch, struct fn *fn, double all)
 	}
 }
 
+/* A loop is what is between the target and the source of a branch back. */
+static void keep_loops(struct fn *fn)
+{
+	for (uint32_t i = 0; i < fn->nblock; i++) {
+		uint32_t from = fn->block[i].taken;
+
+		if (from > i || !fn->block[from].warm)
+			continue;
+		for (uint32_t k = from; k <= i; k++) {
+			struct block *b = &fn->block[k];
+
+			if (!b->cold || b->padding || b->leads_to_noreturn || b->range > 0)
+				continue;
+			b->cold = false;
+			b->warm = true;
+		}
+	}
+}
+
 int pass_fluff(struct prog *prog, const struct edit_options *options, struct err *err)
 {
 	struct arena *scratch = arena_new();
@@ -71,8 +93,10 @@ int pass_fluff(struct prog *prog, const struct edit_options *options, struct err
 	for (uint32_t i = 0; i < prog->norder; i++) {
 		struct fn *fn = &prog->fn[prog->order[i]];
 
-		if (samples >= min_samples)
+		if (samples >= min_samples) {
 			mark_fn(scratch, fn, all);
+			keep_loops(fn);
+		}
 		arena_reset(scratch);
 		for (uint32_t k = 0; k < fn->nblock; k++) {
 			struct block *b = &fn->block[k];

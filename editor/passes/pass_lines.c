@@ -1,24 +1,36 @@
-/* pass_lines.c - marks the most frequent jumps, which shall not cross the end of a 32-byte line
+/* pass_lines.c - marks the code that runs so often that it shall lie across few lines
  *
- * needs: counts, cold, warm.  Changes: block->in_line.  Keeps: orders, cold, warm.
+ * needs: counts, cold, warm.  Changes: block->in_line, block->jump_in_line, prog->line_costs.
+ * Keeps: orders, cold, warm.
  *
- * Intel's processors from Skylake to Comet Lake do not keep a line of 32 bytes decoded in which
- * a jump crosses the line's end or ends there ("Mitigations for Jump Conditional Code Erratum",
- * 2019): they decode it again each time.  About one jump of six lies so, and a loop in which
- * one does is up to twice as slow.  Emit moves such a jump by prefixes in its block or NOPs in
- * front of it (emit_plan.c).
+ * Processors fetch code by lines of 64 bytes, and keep what they decoded by lines of 64 or 32.
+ * A block across the end of a line takes an entry more of what is kept, a comparison is not
+ * fused with a branch behind that end, and a dispatch (an indirect jump) across it made an
+ * interpreter slower by a tenth.  What that costs which processors is a table
+ * (lib/cpucosts.def); emit weighs it against padding (emit_lines.c).  Here are chosen the
+ * costs, and the blocks for which it is done: those that run most often, all but RARE of all
+ * executions.
  *
- * It is only worth it in code that would otherwise stay decoded, of which there is little: the
- * blocks that run most often, up to DECODED bytes of all functions together.  Elsewhere every
- * line is decoded anyway, and NOPs take as long as they save.
+ * Intel's processors from Skylake to Comet Lake do not keep a line of 32 bytes decoded in
+ * which a jump crosses the line's end or ends there ("Mitigations for Jump Conditional Code
+ * Erratum", 2019): they decode it again each time.  About one jump of six lies so, and a loop
+ * in which one does is up to twice as slow.  That only matters in code that would otherwise
+ * stay decoded, of which there is little: the blocks that run most often, up to DECODED bytes
+ * of all functions together.
  *
  * Tested by tests/unit/editor/passes/test_passes.c (tests/ir/lines_*.txt).
  */
 #include "editor/passes/pass.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "lib/cpu.h"
+#include "lib/err.h"
 
 enum { DECODED = 6144 };	/* 1,536 micro-operations of about 4 bytes */
+static const double rare = 0.005;
 
 static bool is_hot(const struct block *b)
 {
@@ -35,16 +47,46 @@ static int hotter(const void *x, const void *y)
 	return a->addr < b->addr ? -1 : a->addr > b->addr;
 }
 
+static int choose_costs(struct prog *prog, const char *processor, struct err *err)
+{
+	const struct cpu here = cpu_here();
+	char known[256] = "";
+
+	prog->line_costs = processor ? cpu_costs_named(processor) : cpu_costs(&here);
+	if (prog->line_costs)
+		return 0;
+#define CPU(name, ...) strcat(known, *known ? ", " name : name);
+#include "lib/cpucosts.def"
+#undef CPU
+	return err_set(err, ERR_USAGE, "no processor is called '%.40s'; there are %s",
+		       processor, known);
+}
+
+static void mark(struct block **hot, size_t n, const struct cpu_costs *costs)
+{
+	double all = 0, sum = 0;
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < n; i++)
+		all += hot[i]->count;
+	for (size_t i = 0; i < n && sum < (1 - rare) * all; i++) {
+		hot[i]->in_line = true;
+		bytes += hot[i]->size;
+		hot[i]->jump_in_line = costs->jump > 0 && bytes <= DECODED;
+		sum += hot[i]->count;
+	}
+}
+
 int pass_lines(struct prog *prog, const struct edit_options *options, struct err *err)
 {
-	struct arena *scratch = arena_new();
-	uint64_t bytes = 0;
 	size_t n = 0;
 
-	(void)options;
-	(void)err;
+	if (choose_costs(prog, options->processor, err) < 0)
+		return -1;
 	for (uint32_t i = 0; i < prog->norder; i++)
 		n += prog->fn[prog->order[i]].nblock;
+
+	struct arena *scratch = arena_new();
 	struct block **hot = arena_array(scratch, n + 1, sizeof(struct block *));
 
 	n = 0;
@@ -56,8 +98,7 @@ int pass_lines(struct prog *prog, const struct edit_options *options, struct err
 				hot[n++] = &fn->block[b];
 	}
 	qsort(hot, n, sizeof(struct block *), hotter);
-	for (size_t i = 0; i < n && (bytes += hot[i]->size) <= DECODED; i++)
-		hot[i]->in_line = true;
+	mark(hot, n, prog->line_costs);
 	arena_free(scratch);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* pass_shuffle.c - draws a valid layout by chance, for tests of everything after the passes
  *
- * needs: nothing.  Changes: fn->order, fn->leaves, cold, warm, stays, direct, in_line, counts,
- * prog->order.
+ * needs: nothing.  Changes: fn->order, fn->leaves, cold, warm, stays, direct, in_line,
+ * jump_in_line, counts, prog->order.
  *
  * The entry block stays first and is hot; all else is drawn from options->seed.  Emit aligns
  * blocks by their counts, so those are drawn as well.
@@ -9,6 +9,8 @@
  * Tested by tests/unit/editor/passes/test_passes.c.
  */
 #include "editor/passes/pass.h"
+
+#include "lib/cpu.h"
 
 /* Vigna's splitmix64. */
 static uint64_t draw(uint64_t *state)
@@ -50,6 +52,7 @@ int pass_shuffle(struct prog *prog, const struct edit_options *options, struct e
 		 of_lines = options->seed ^ 0x3333333333333333;
 
 	(void)err;
+	prog->line_costs = cpu_costs_named("skylake");	/* it minds most */
 	for (uint32_t i = 0; i < prog->norder; i++) {
 		struct fn *fn = &prog->fn[prog->order[i]];
 		uint64_t cold_of_8 = draw(&state) % 8;	/* all hot to mostly cold */
@@ -59,8 +62,10 @@ int pass_shuffle(struct prog *prog, const struct edit_options *options, struct e
 		for (uint32_t b = 0; b < fn->nblock; b++)
 			fn->block[b].direct =
 				draw(&of_calls) % 2 && pass_calls_may(fn, &fn->block[b]);
-		for (uint32_t b = 0; b < fn->nblock; b++)
+		for (uint32_t b = 0; b < fn->nblock; b++) {
 			fn->block[b].in_line = draw(&of_lines) % 2;
+			fn->block[b].jump_in_line = draw(&of_lines) % 2;
+		}
 		for (uint32_t b = 1; b < fn->nblock; b++) {
 			fn->block[b].cold = draw(&state) % 8 < cold_of_8;
 			fn->block[b].warm = !fn->block[b].cold && draw(&state) % 4 == 0;

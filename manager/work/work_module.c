@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "lib/arena.h"
-#include "lib/cpu.h"
 #include "lib/err.h"
 #include "lib/memory.h"
 #include "lib/profile.h"
@@ -229,9 +228,6 @@ static int run_instrument(struct making *k, struct err *err)
 
 static void name_passes(struct making *k)
 {
-	const struct cpu cpu = cpu_here();
-
-	k->policy.passes.lines &= cpu_decodes_jumps_by_line(&cpu);
 	policy_pass_list(&k->policy, k->g.passes, sizeof(k->g.passes));
 	if (k->counts)
 		(void)snprintf(k->g.passes, sizeof(k->g.passes), "counting");

@@ -28,6 +28,7 @@
 #include "binary/decode.h"
 #include "binary/image.h"
 
+struct cpu_costs;
 struct err;
 struct plt;
 
@@ -108,8 +109,10 @@ struct block {
 	bool warm : 1;
 	/* cold, and has no image: what leads to it leads to the original */
 	bool stays : 1;
-	/* runs often: the jump at its end lies in a line (emit_plan.c) */
+	/* runs often: lies where the ends of lines cost little (emit_lines.c) */
 	bool in_line : 1;
+	/* runs most often: the jump at its end lies in a half line, where that matters */
+	bool jump_in_line : 1;
 	/* its calls through the linkage table go through the slot itself, without the stub */
 	bool direct : 1;
 
@@ -278,6 +281,8 @@ struct prog {
 	/* layout, filled by passes */
 	uint32_t *order;	/* [norder] fn indices in hot-text order */
 	uint32_t norder;
+	/* what the ends of lines cost; NULL: no block is in_line */
+	const struct cpu_costs *line_costs;
 };
 
 /* Checks all invariants; a violation is our bug, told as an error that names function and

@@ -119,6 +119,8 @@ static int parse_block(struct parser *ps, struct text_fn *t, char **word, uint32
 			b.stays = true;
 		else if (strcmp(word[i], "in-line") == 0)
 			b.in_line = true;
+		else if (strcmp(word[i], "jump-in-line") == 0)
+			b.jump_in_line = true;
 		else if (strcmp(word[i], "size") == 0)
 			b.size = (uint32_t)strtoul(value, NULL, 10), i++;
 		else if (strcmp(word[i], "insns") == 0)

@@ -83,80 +83,68 @@ static void no_more_is_skipped_than_allowed(void **state)
 	assert_int_equal(item[2].addr, 16);
 }
 
-/* What at address 0 ends `end` bytes from its start has its last `tail` bytes kept in a
- * line. */
-static uint64_t moved(uint32_t end, uint8_t tail, uint8_t align, uint8_t max_skip)
+/* Three items in a row, of 40, 30 and 20 bytes: the last two would each lie across a line. */
+static void rows_get_the_paddings_that_cost_least(void **state)
 {
-	struct relax_item item[] = { CODE(16), CODE(end - 16) };
-
-	item[1].in_line = true;
-	item[1].tail = tail;
-	item[1].align = align;
-	item[1].max_skip = max_skip;
-	relax_run(item, 2);
-	return item[1].addr - 16;
-}
-
-static void ends_are_kept_in_a_line(void **state)
-{
-	(void)state;
-	assert_int_equal(moved(31, 2, 0, 0), 0);
-	assert_int_equal(moved(32, 2, 0, 0), 2);	/* would end at the line's end */
-	assert_int_equal(moved(33, 2, 0, 0), 1);	/* would cross it */
-	assert_int_equal(moved(34, 2, 0, 0), 0);	/* begins there */
-	assert_int_equal(moved(33, 1, 0, 0), 0);
-	assert_int_equal(moved(33, 7, 0, 0), 6);
-	assert_int_equal(moved(97, 2, 0, 0), 1);
-}
-
-static void a_branch_is_kept_in_a_line_with_its_tail(void **state)
-{
-	struct relax_item item[] = { JMP(29, 0), CODE(200), JMP(20, 0) };
+	struct relax_item item[] = { CODE(8), CODE(40), CODE(30), JMP(18, 0) };
+	struct linefit_item fit[3] = {
+		{ .inside = { 9, 0 }, .pad_byte = 0.2 },
+		{ .inside = { 9, 0 }, .pad_byte = 0.1 },
+		{ .inside = { 9, 0 }, .pad_byte = 0.1 },
+	};
 
 	(void)state;
-	item[0].in_line = item[2].in_line = true;
-	item[0].tail = 3;				/* 26 .. 31 */
-	item[2].tail = 4;				/* 247 .. 256 */
-	relax_run(item, 3);
-	assert_int_equal(item[0].addr, 0);
-	assert_int_equal(item[2].addr, 231 + 9);
-	assert_true(item[2].is_long);
+	for (int i = 0; i < 3; i++)
+		item[i + 1].fit = &fit[i];
+	item[1].begins_row = true;
+	relax_run(item, 4);
+	assert_int_equal(item[1].addr, 8);		/* up to 48 */
+	assert_int_equal(item[2].addr, 64);		/* up to 94 */
+	assert_int_equal(item[3].addr, 94);		/* up to 114 */
+	assert_true(fit[2].size == 20 && fit[2].tail == 2);
+	fit[0].inside[0] = fit[1].inside[0] = fit[2].inside[0] = 0;
+	relax_again(item, 4);
+	assert_int_equal(item[3].addr, 78);
 }
 
-static void what_can_grow_in_front_need_not_move(void **state)
+/* Padding pushes a target out of reach; the branch to it is long, and then the row is placed
+ * anew with its new size. */
+static void paddings_and_branches_agree(void **state)
 {
-	(void)state;
-	for (uint32_t room = 0; room < 8; room++) {
-		struct relax_item item[] = { CODE(20), CODE(17), JMP(4, 1) };
+	struct relax_item item[] = { JMP(2, 2), CODE(118), CODE(62) };
+	struct linefit_item fit[3] = {
+		{ .pad_byte = 50 },
+		{ .pad_byte = 50 },
+		{ .inside = { 99, 0 }, .pad_byte = 0.1 },
+	};
 
-		item[1].in_line = true;
-		item[1].tail = 8;			/* 29 .. 36: 3 bytes too early */
-		item[1].max_front = (uint8_t)room;
-		assert_int_equal(relax_run(item, 3), 20 + 3 + 17 + 6);
-		assert_int_equal(item[1].front, room >= 3 ? 3 : 0);
-		assert_int_equal(item[1].addr, room >= 3 ? 20 : 23);
-		assert_int_equal(item[2].addr, 40);
-	}
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		item[i].fit = &fit[i];
+	item[0].begins_row = true;
+	assert_int_equal(relax_run(item, 3), 128 + 62);
+	assert_int_equal(item[2].addr, 128);
+	assert_false(item[0].is_long);
+	item[1].size = 127;
+	assert_int_equal(relax_run(item, 3), 192 + 62);
+	assert_true(item[0].is_long);
+	assert_int_equal(item[2].addr, 192);
 }
 
-static void an_end_in_a_line_comes_before_a_start_that_may_be_aligned(void **state)
+static void prefixes_are_part_of_an_item(void **state)
 {
-	(void)state;
-	for (uint32_t end = 17; end < 80; end++) {
-		struct relax_item item[] = { CODE(9), CODE(end - 16) };
+	struct relax_item item[] = { CODE(20), CODE(17), CODE(40) };
+	struct linefit_item fit = { .tail_end = 9, .pad_byte = 1, .pad = 3, .max_front = 4,
+				    .front_byte = 0.5 };
 
-		item[1].in_line = true;
-		item[1].tail = 1;
-		item[1].align = 16;
-		item[1].max_skip = 10;
-		relax_run(item, 2);
-		assert_int_not_equal((item[1].addr + item[1].size) % RELAX_LINE, 0);
-		assert_int_equal(item[1].addr, end % RELAX_LINE ? 16 : 9);
-	}
-	assert_int_equal(moved(32, 2, 16, 0), 16);	/* one that must be stays aligned */
-	assert_int_equal(moved(32, 15, 16, 0), 16);
-	assert_int_equal(moved(31, 15, 16, 0), 0);
-	assert_int_equal(moved(49, 20, 16, 0), 0);	/* it would cross there, too */
+	(void)state;
+	item[1].fit = &fit;
+	item[1].begins_row = true;
+	item[1].tail = 6;			/* 31 .. 36 */
+	assert_int_equal(relax_run(item, 3), 20 + 1 + 17 + 40);
+	assert_int_equal(item[1].front, 1);
+	assert_int_equal(item[1].addr, 20);
+	assert_int_equal(item[2].addr, 38);
 }
 
 /* Every item's branch goes 25 items on, so one that grows pushes those before it: more
@@ -191,10 +179,9 @@ int main(void)
 		cmocka_unit_test(far_branches_are_long_at_once),
 		cmocka_unit_test(starts_are_aligned),
 		cmocka_unit_test(no_more_is_skipped_than_allowed),
-		cmocka_unit_test(ends_are_kept_in_a_line),
-		cmocka_unit_test(a_branch_is_kept_in_a_line_with_its_tail),
-		cmocka_unit_test(what_can_grow_in_front_need_not_move),
-		cmocka_unit_test(an_end_in_a_line_comes_before_a_start_that_may_be_aligned),
+		cmocka_unit_test(rows_get_the_paddings_that_cost_least),
+		cmocka_unit_test(paddings_and_branches_agree),
+		cmocka_unit_test(prefixes_are_part_of_an_item),
 		cmocka_unit_test(a_row_of_dominoes_ends_valid),
 	};
 

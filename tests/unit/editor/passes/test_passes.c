@@ -123,7 +123,8 @@ static void want_order(struct run *r, const char *line, char **word, uint32_t n)
 static bool has_property(const struct block *b, const char *name)
 {
 	return name[0] == 'c' ? b->cold : name[0] == 'w' ? b->warm :
-	       name[0] == 's' ? b->stays : name[0] == 'i' ? b->in_line : b->guessed;
+	       name[0] == 's' ? b->stays : name[0] == 'i' ? b->in_line :
+	       name[0] == 'j' ? b->jump_in_line : b->guessed;
 }
 
 static void want_property(struct run *r, const char *line, char **word, uint32_t n)
@@ -183,7 +184,8 @@ static void want(struct run *r, const char *line, char **word, uint32_t n)
 		want_order(r, line, word + 1, n - 1);
 	else if (n >= 1 && (strcmp(word[0], "cold") == 0 || strcmp(word[0], "warm") == 0 ||
 			     strcmp(word[0], "guessed") == 0 || strcmp(word[0], "stays") == 0 ||
-			     strcmp(word[0], "in-line") == 0))
+			     strcmp(word[0], "in-line") == 0 ||
+			     strcmp(word[0], "jump-in-line") == 0))
 		want_property(r, line, word, n);
 	else if (n == 4 && strcmp(word[0], "count") == 0)
 		want_number(r, line, fn->block[block_id(r, word[1])].count, word + 2);
@@ -209,10 +211,15 @@ static void want(struct run *r, const char *line, char **word, uint32_t n)
 
 static void run_passes(struct run *r, char *list)
 {
-	struct edit_options options = { .passes = list, .seed = 1 };
+	struct edit_options options = { .passes = list, .seed = 1, .processor = "unknown" };
+	char *at = strchr(list, '@');	/* for the family of processors behind it */
 	struct err err;
 
 	assert_int_equal(ir_check(&r->t.prog, &err), 0);
+	if (at) {
+		options.processor = at + 1;
+		*at = '\0';
+	}
 	if (strncmp(list, "infer", 5) == 0) {
 		assert_int_equal(infer_counts(&r->t.prog, &err), 0);
 		options.passes = list[5] == ',' ? list + 6 : "";

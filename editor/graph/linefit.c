@@ -1,0 +1,136 @@
+/* linefit.c - chooses paddings by dynamic programming over the offset in a line
+ *
+ * All that the rest of the row needs to know of the items before it is at which offset of a
+ * line they end, and there are LINEFIT_LINE of these.  So for each item and each offset that
+ * it may end at the least cost is remembered, with the start, the bytes added in front and the
+ * end of the item before that lead to it.  Padding of a line's size or more never pays, since
+ * each byte costs something: two rounds over the offsets, which go on from one to the next,
+ * give the cheapest padding for every start.
+ *
+ * Of equal costs the choice is what comes first: no padding, then the lowest start, then the
+ * fewest bytes in front.  The same row always gives the same paddings.
+ *
+ * Tested by tests/unit/editor/graph/test_linefit.c, against all paddings of short rows.
+ */
+#include "editor/graph/linefit.h"
+
+#include <math.h>
+
+#include "editor/graph/memory.h"
+
+enum { LINE = LINEFIT_LINE, HALF = LINEFIT_HALF, ALIGN = 16 };
+
+struct step {			/* how an item comes to end at an offset */
+	uint8_t start, front;
+};
+
+/* Of one item: the way to each start, and to each end. */
+struct steps {
+	uint8_t from[LINE];	/* end of the item before, by start */
+	struct step to[LINE];	/* by end */
+};
+
+/* Costs of the ends of lines and of halves behind offset `from` and in front of `to`. */
+static double cuts(const double *cost, uint32_t from, uint32_t to)
+{
+	if (to <= from)
+		return 0;
+	uint32_t lines = (to - 1) / LINE - from / LINE, all = (to - 1) / HALF - from / HALF;
+
+	return lines * cost[LINEFIT_AT_LINE] + (all - lines) * cost[LINEFIT_AT_HALF];
+}
+
+/* Costs of an item from `start`, which is in its first line, to `end`. */
+static double body(const struct linefit_item *item, uint32_t start, uint32_t end)
+{
+	uint32_t tail = end - item->tail;
+	double cost = cuts(item->inside, start, end) + cuts(item->in_tail, tail, end);
+
+	if (end / HALF != tail / HALF)
+		cost += item->tail_end;
+	return cost;
+}
+
+static double before(const struct linefit_item *item, uint32_t at)
+{
+	return at == 0	    ? item->before[LINEFIT_AT_LINE]
+	       : at == HALF ? item->before[LINEFIT_AT_HALF]
+			    : 0;
+}
+
+/* The least cost of starting at each offset, when the item before ends at one at cost end[]. */
+static void find_starts(const struct linefit_item *item, const double *end, double *start,
+			uint8_t *from)
+{
+	double padded[LINE];
+	uint8_t origin[LINE] = { 0 };
+
+	for (uint32_t i = 0; i < LINE; i++)
+		padded[i] = INFINITY;
+	for (uint32_t k = 0; k < 2 * LINE && !item->joined; k++) {
+		uint32_t at = k % LINE, last = (at + LINE - 1) % LINE;
+		double fresh = end[last] + before(item, last) + item->pad;
+		double cost = fmin(fresh, padded[last]) + item->pad_byte + before(item, at);
+
+		if (cost < padded[at]) {
+			padded[at] = cost;
+			origin[at] = fresh <= padded[last] ? (uint8_t)last : origin[last];
+		}
+	}
+	for (uint32_t i = 0; i < LINE; i++) {
+		double plain = end[i] + before(item, i);
+
+		start[i] = fmin(plain, padded[i]) + (i % ALIGN ? item->unaligned : 0);
+		from[i] = plain <= padded[i] ? (uint8_t)i : origin[i];
+		if (i & (item->align - 1))
+			start[i] = INFINITY;
+	}
+}
+
+static void find_ends(const struct linefit_item *item, const double *start, double *end,
+		      struct step *to)
+{
+	for (uint32_t i = 0; i < LINE; i++)
+		end[i] = INFINITY;
+	for (uint32_t s = 0; s < LINE; s++) {
+		if (start[s] == INFINITY)
+			continue;
+		for (uint32_t f = 0; f <= item->max_front; f++) {
+			uint32_t at = s + f + item->size;
+			double cost = start[s] + f * item->front_byte + body(item, s, at);
+
+			if (cost < end[at % LINE]) {
+				end[at % LINE] = cost;
+				to[at % LINE] = (struct step){ (uint8_t)s, (uint8_t)f };
+			}
+		}
+	}
+}
+
+double linefit_run(struct linefit_item *item, uint32_t n, uint32_t from)
+{
+	struct steps *steps = memory_new(n, sizeof(*steps));
+	double start[LINE], end[LINE];
+	uint32_t best = 0;
+
+	for (uint32_t i = 0; i < LINE; i++)
+		end[i] = i == from % LINE ? 0 : INFINITY;
+	for (uint32_t i = 0; i < n; i++) {
+		find_starts(&item[i], end, start, steps[i].from);
+		find_ends(&item[i], start, end, steps[i].to);
+	}
+	for (uint32_t i = 1; i < LINE; i++)
+		if (end[i] < end[best])
+			best = i;
+	double cost = end[best];
+
+	for (uint32_t i = n; i-- > 0; ) {
+		const struct step *s = &steps[i].to[best];
+
+		item[i].start = s->start;
+		item[i].front = s->front;
+		best = steps[i].from[s->start];
+	}
+	free(steps);
+	return cost;
+}

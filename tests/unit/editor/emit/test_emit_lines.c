@@ -1,0 +1,242 @@
+/* test_emit_lines.c - which blocks are moved off the ends of lines, and by what */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "editor/emit/emit.h"
+#include "lib/cpu.h"
+#include "lib/err.h"
+#include "tests/unit/irtext.h"
+
+static void parse(const char *ir, struct arena *a, struct irtext *t)
+{
+	struct err err;
+
+	if (irtext_parse((struct bytes){ (const uint8_t *)ir, strlen(ir) }, a, t, &err) < 0)
+		fail_msg("%s", err.text);
+	t->prog.line_costs = cpu_costs_named("zen4");
+}
+
+/* Gives an instruction other bytes. */
+static void put_code(struct irtext *t, struct arena *a, const struct insn *insn,
+		     const uint8_t *bytes)
+{
+	uint8_t *code = arena_array(a, t->prog.img.file.n, 1);
+
+	memcpy(code, t->prog.img.file.p, t->prog.img.file.n);
+	memcpy(code + insn->off, bytes, insn->len);
+	t->prog.img.file.p = code;
+}
+
+struct where {			/* the image of a block */
+	uint64_t addr, size;
+	uint8_t front;
+	bool fallen_into;
+};
+
+static struct where where_is(const struct prog *prog, uint32_t block)
+{
+	struct emit_plan plan;
+	struct err err;
+
+	if (emit_plan_fill(&plan, prog, NULL, &err) < 0)
+		fail_msg("%s", err.text);
+	uint32_t i = plan.place_of[0][block];
+	struct where w = { plan.item[plan.place[i].item].addr, emit_place_code(&plan, i),
+			   plan.place[i].front, i > 0 && plan.place[i - 1].fills };
+
+	emit_plan_free(&plan);
+	return w;
+}
+
+static bool is_across(struct where w)
+{
+	return w.addr / 64 != (w.addr + w.size - 1) / 64;
+}
+
+/* An interpreter: b1 dispatches to b2 and b3, which go back to it. */
+static const char interpreter[] =
+	"fn f\n"
+	"  b0 size %u insns 9 count 10 -> b1:10\n"
+	"  b1 size 29 insns 6 count 10000 -> table b2:5000 b3:4990 b4:10\n"
+	"  b2 size 40 insns 8 count 5000 -> b1:5000\n"
+	"  b3 size 40 insns 8 count 4990 -> b1:4990\n"
+	"  b4 size 10 insns 2 count 10 -> ret\n"
+	"run none\n";
+
+static void a_dispatch_is_in_one_line(void **state)
+{
+	uint32_t across = 0;
+
+	(void)state;
+	for (unsigned size = 20; size < 100; size++) {
+		struct arena *a = arena_new();
+		struct irtext t;
+		char text[512];
+
+		(void)snprintf(text, sizeof(text), interpreter, size);
+		parse(text, a, &t);
+		across += is_across(where_is(&t.prog, 1));
+		t.prog.fn[0].block[1].in_line = true;
+		if (is_across(where_is(&t.prog, 1)))
+			fail_msg("behind %u bytes it is across a line", size);
+		t.prog.line_costs = NULL;
+		t.prog.fn[0].block[1].in_line = false;
+		arena_free(a);
+	}
+	assert_true(across > 20);	/* unless it is marked */
+}
+
+/* b1 runs no more often than what falls into it, and hardly; b2 runs often, behind a ret. */
+static void padding_that_runs_must_pay(void **state)
+{
+	static const char text[] =
+		"fn f\n"
+		"  b0 size 50 insns 9 count 1000 -> b1:1000\n"
+		"  b1 size 20 insns 4 count 1000 -> ret\n"
+		"  b2 size 44 insns 9 count 9 pinned -> ret\n"
+		"  b3 size 20 insns 9 count 90000 pinned -> ret\n"
+		"run none\n";
+	struct arena *a = arena_new();
+	struct cpu_costs costs = { .name = "made", .line = 1, .nop = 2 };
+	struct irtext t;
+
+	(void)state;
+	parse(text, a, &t);
+	t.prog.line_costs = &costs;
+	for (uint32_t b = 0; b < 4; b++)
+		t.prog.fn[0].block[b].in_line = true;
+	assert_int_equal(where_is(&t.prog, 1).addr, where_is(&t.prog, 0).addr + 50);
+	assert_true(where_is(&t.prog, 1).fallen_into);
+	assert_false(is_across(where_is(&t.prog, 3)));
+	costs.nop = 0.01;
+	assert_false(is_across(where_is(&t.prog, 1)));
+	arena_free(a);
+}
+
+/* Behind 52 bytes: 4, a comparison of 4 at 56, and a branch of 2 or 6 up to 66.  The row begins
+ * anywhere in a line if that costs least, so the first block takes two lines. */
+static void a_comparison_is_in_a_line_with_its_branch(void **state)
+{
+	static const char text[] =
+		"fn f\n"
+		"  b0 size 116 insns 20 count 1000 -> b1:1000\n"
+		"  b1 size 80 insns 18 count 1000 -> b2:10 b3:990\n"
+		"  b2 size 90 insns 15 count 10 -> ret\n"
+		"  b3 size 200 insns 30 count 990 -> ret\n"
+		"run none\n";
+	static const uint8_t cmp[] = { 0x48, 0x83, 0xf8, 0x00 };
+	struct cpu_costs costs = { .name = "made", .pair = 5, .nop = 0.1, .prefix = 1 };
+
+	(void)state;
+	for (int fused = 0; fused < 2; fused++) {
+		struct arena *a = arena_new();
+		struct irtext t;
+
+		parse(text, a, &t);
+		struct fn *fn = &t.prog.fn[0];
+		const struct insn *last = &fn->insn[fn->block[1].insn + 16];
+		uint8_t code[16] = { 0 };
+
+		assert_true(last->len >= sizeof(cmp));
+		for (unsigned i = 0; i < last->len; i++)	/* prefixes fill it */
+			code[i] = 0x66;
+		memcpy(code + last->len - sizeof(cmp), cmp, sizeof(cmp));
+		if (fused)
+			put_code(&t, a, last, code);
+		t.prog.line_costs = &costs;
+		fn->block[0].in_line = fn->block[1].in_line = true;
+		struct where w = where_is(&t.prog, 1);
+		uint64_t end = w.addr + w.size, start = end - 6 - last->len;
+
+		if (fused)
+			assert_int_equal(start / 64, (end - 1) / 64);
+		else
+			assert_int_equal(w.addr, 116);
+		arena_free(a);
+	}
+}
+
+/* b1 would lie across a line; b0's instructions can move it, where they can get prefixes. */
+static void prefixes_are_put_where_they_mean_nothing(void **state)
+{
+	static const char text[] =
+		"fn f\n"
+		"  b0 size 62 insns 15 count 1000 -> b1:1000\n"
+		"  b1 size 20 insns 4 count 1000 -> ret\n"
+		"run none\n";
+	static const struct {
+		uint8_t code[4];
+		bool grows;
+	} row[] = {
+		{ { 0x48, 0x8d, 0x40, 0x01 }, true },	/* lea 1(%rax), %rax */
+		{ { 0x64, 0x48, 0x8b, 0x00 }, false },	/* mov %fs:(%rax), %rax: may fault */
+		{ { 0xf3, 0x48, 0xab, 0x90 }, false },	/* rep stos */
+	};
+	struct cpu_costs costs = { .name = "made", .line = 1, .nop = 0.5, .prefix = 0.01 };
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(row) / sizeof(*row); i++) {
+		struct arena *a = arena_new();
+		struct irtext t;
+
+		parse(text, a, &t);
+		struct fn *fn = &t.prog.fn[0];
+
+		for (uint32_t k = 0; k < fn->block[0].ninsn; k++)
+			if (fn->insn[k].len == 4)
+				put_code(&t, a, &fn->insn[k], row[i].code);
+		t.prog.line_costs = &costs;
+		fn->redirected = true;		/* it begins at a multiple of 16 */
+		fn->align = 16;
+		fn->block[0].in_line = fn->block[1].in_line = true;
+		struct where first = where_is(&t.prog, 0), second = where_is(&t.prog, 1);
+
+		assert_false(is_across(second));
+		assert_int_equal(first.front, row[i].grows ? 64 - 62 : 0);
+		arena_free(a);
+	}
+}
+
+/* Most blocks of a long row lie across lines; there is no room for all. */
+static void the_text_hardly_grows(void **state)
+{
+	enum { BLOCKS = 400, SIZE = 40 };
+	struct arena *a = arena_new();
+	char *text = arena_printf(a, "fn f\n");
+	struct irtext t;
+	struct emit_plan plan;
+	struct err err;
+
+	(void)state;
+	for (int i = 0; i < BLOCKS; i++)
+		text = arena_printf(a, "%s  b%d size %d insns 9 count 1000 pinned -> ret\n",
+				    text, i, SIZE);
+	parse(arena_printf(a, "%srun none\n", text), a, &t);
+	for (uint32_t b = 0; b < BLOCKS; b++)
+		t.prog.fn[0].block[b].in_line = true;
+	assert_int_equal(emit_plan_fill(&plan, &t.prog, NULL, &err), 0);
+	assert_true(plan.hot_size > BLOCKS * SIZE);
+	assert_true(plan.hot_size <= BLOCKS * SIZE * 1.015);
+	emit_plan_free(&plan);
+	arena_free(a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_dispatch_is_in_one_line),
+		cmocka_unit_test(padding_that_runs_must_pay),
+		cmocka_unit_test(a_comparison_is_in_a_line_with_its_branch),
+		cmocka_unit_test(prefixes_are_put_where_they_mean_nothing),
+		cmocka_unit_test(the_text_hardly_grows),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
