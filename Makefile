@@ -33,11 +33,12 @@ endif
 
 LIBS_VERIFY = -lZydis -lelf -lseccomp -lnettle
 LIBS_EDIT   = $(LIBS_VERIFY) -lbfd -lopcodes -lm
+LIBS_CTL    = -lzstd
 LIBS_DAEMON = -lsqlite3 -lyaml -lseccomp -lcap -lnettle -lm
 
 # Debian packages: what building needs, what the demonstration runs, what the tests use besides.
 PACKAGES_BUILD = gcc libc6-dev libzydis-dev libelf-dev binutils-dev libseccomp-dev libcap-dev \
-		 nettle-dev libsqlite3-dev libyaml-dev
+		 nettle-dev libsqlite3-dev libyaml-dev libzstd-dev
 PACKAGES_DEMO  = perl sqlite3 bash gzip coreutils libsqlite3-0
 PACKAGES_CHECK = g++ clang lld llvm libcmocka-dev libunwind-dev elfutils binutils gdb valgrind dwz ltrace mandoc \
 		 procps systemd git jq nasm fp-compiler python3 lua5.4 ruby unison restic shellcheck
@@ -97,7 +98,7 @@ $(B)/morph-edit: $(B)/editor/main.o $(call archives,editor postmorph binary lib)
 $(B)/morphd: $(B)/manager/main.o $(call archives,manager monitor policy lib)
 	$(call link_program,$(LIBS_DAEMON))
 $(B)/morphctl: $(B)/manager/ctl/main.o $(call archives,manager/ctl manager monitor policy lib)
-	$(call link_program,$(LIBS_DAEMON))
+	$(call link_program,$(LIBS_DAEMON) $(LIBS_CTL))
 
 # Test programs: one C file, all archives and what tests share (tests/unit/*.c).  Unit tests (cmocka) print TAP themselves;
 # fuzz targets get a main() that replays a corpus, or libFuzzer's with FUZZ_ENGINE.
@@ -114,7 +115,7 @@ HELPERS   = $(call programs,tests/e2e/*.c) $(call programs,tests/e2e/hostile/*.c
 	    $(call programs,bench/*.c) $(MUTANTS)
 FUZZ_ENGINE ?= tests/fuzz/replay.c
 link_test = $(CC) $(CFLAGS) $(LDFLAGS) -MMD -MP -MT $@ -MF $@.d $< $(filter %.a,$^) $(1) \
-	    $(LIBS_EDIT) $(LIBS_DAEMON) -o $@
+	    $(LIBS_EDIT) $(LIBS_DAEMON) $(LIBS_CTL) -o $@
 
 $(B)/tests/unit/%: tests/unit/%.c $(ARCHIVES)
 	@mkdir -p $(@D)
@@ -122,7 +123,7 @@ $(B)/tests/unit/%: tests/unit/%.c $(ARCHIVES)
 $(B)/tests/fuzz/%: tests/fuzz/%.c $(filter %.c,$(FUZZ_ENGINE)) $(ARCHIVES)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) $(filter -%,$(FUZZ_ENGINE)) $(filter %.c %.a,$^) $(LIBS_EDIT) \
-		$(LIBS_DAEMON) -o $@
+		$(LIBS_DAEMON) $(LIBS_CTL) -o $@
 $(HELPERS): $(B)/%: %.c $(ARCHIVES)
 	@mkdir -p $(@D)
 	$(call link_test)

@@ -29,8 +29,9 @@ static const struct cmd {
 	{ "report", "FILE --profile P [--compare OTHER] [--json]",
 	  "figures of the layout of FILE, and of another layout of it", cmd_report },
 	{ "interpret",
-	  "FILE STATES -o EDGES [--original ORIGINAL] [--stats OUT] [--branches N]",
-	  "edges that samples with registers show", cmd_interpret },
+	  "FILE STATES -o EDGES [--original ORIGINAL] [--stats OUT] [--branches N]\n"
+	  "                    [--executions]",
+	  "edges that samples with registers, or branch stacks, show", cmd_interpret },
 	{ "instrument",
 	  "FILE -o OUT [--counts COUNTS] [--threads | --private] "
 	  "[--profile P [--uncertain PERCENT]]",
@@ -48,6 +49,7 @@ static const struct cmd {
 	  "generation address -> original address, or back", cmd_map },
 	{ "extract-map", "GENERATION OUT", "writes the block map of a generation to a file",
 	  cmd_extract_map },
+	{ "build-id", "FILE", "prints the build-id of a file", cmd_build_id },
 	{ "symbols", "FILE [--debug FILE]", "addresses, sizes and names of functions",
 	  cmd_symbols },
 	{ "disassemble", "FILE --start=ADDRESS --size=N", "prints instructions",

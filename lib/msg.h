@@ -41,7 +41,7 @@ enum msg_num {			/* indices into num[] */
 #undef NUM
 };
 
-enum { MSG_MAX_NUM = 16, MSG_MAX_DIGEST = 3, MSG_MAX_FD = 4, MSG_MAX_TEXT = 4095 };
+enum { MSG_MAX_NUM = 18, MSG_MAX_DIGEST = 3, MSG_MAX_FD = 4, MSG_MAX_TEXT = 4095 };
 enum { MSG_MAX_BYTES = 8 + 8 * MSG_MAX_NUM + 32 * MSG_MAX_DIGEST + MSG_MAX_TEXT };
 
 struct msg {

@@ -273,6 +273,11 @@ bool profile_is_exact(const struct profile *p)
 	return strcmp(p->clock, "exact") == 0;
 }
 
+bool profile_has_executions(const struct profile *p)
+{
+	return profile_is_exact(p) || strcmp(p->clock, "branches") == 0;
+}
+
 int profile_read(struct bytes text, struct arena *a, struct profile *out, struct err *err)
 {
 	struct parser ps = { text.p, text.p ? text.p + text.n : NULL, NULL, 0, 0 };

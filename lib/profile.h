@@ -14,7 +14,9 @@
  * A block's count is in samples, not divided by the block's length, which the reader knows.
  * Edges and calls of such a profile are sparse observations: their ratios tell something, their
  * sums nothing.  When the clock is `exact`, blocks, edges and calls are executions, and
- * complete.  Lines of unknown kind are an error: a newer profile must not be half understood.
+ * complete; when it is `branches` they are executions that branch stacks show, a part of all
+ * but a fair one.  Lines of unknown kind are an error: a newer profile must not be half
+ * understood.
  */
 #ifndef LIB_PROFILE_H
 #define LIB_PROFILE_H
@@ -47,7 +49,7 @@ struct profile_call {
 struct profile {
 	const char *module;
 	struct digest original;
-	const char *clock;		/* tick, cpu-clock, cycles, exact */
+	const char *clock;		/* tick, cpu-clock, cycles, branches, exact */
 	double outside;
 	double samples;			/* sum over block[]; derived on reading */
 	struct profile_block *block;
@@ -60,6 +62,8 @@ struct profile {
 
 /* Counts are executions and nothing is missing. */
 bool profile_is_exact(const struct profile *p);
+/* Its blocks have executions, and not samples. */
+bool profile_has_executions(const struct profile *p);
 int profile_read(struct bytes text, struct arena *a, struct profile *out, struct err *err);
 void profile_write(const struct profile *p, struct wr *out);
 

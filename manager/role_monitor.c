@@ -57,6 +57,7 @@ int role_monitor(const struct role_options *o)
 				       .stack_bytes = o->stack_bytes / 8 * 8,
 				       .crashes = true,
 				       .memory = o->switched && o->memory,
+				       .branches_hz = o->branches_hz,
 				       .guard = true };
 	uint32_t own = (uint32_t)getppid();	/* and with it all roles and jobs */
 	struct role_options copy = *o;

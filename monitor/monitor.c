@@ -45,6 +45,7 @@ struct monitor {
 	struct spool_writer *writer;
 	struct statespool *states;
 	struct private *private;	/* NULL: the kernel tells */
+	struct private *private_stack;	/* whose branch stacks are not kept; NULL: none come */
 	bool registers;			/* wanted */
 	bool full;			/* `states` had no room for the last one */
 	struct pollfd *fd;		/* [0] the parent, then the rings */
@@ -79,6 +80,9 @@ static void on_event(void *ctx, const struct spool_event *ev)
 		m->counts.own += ev->kind == SPOOL_SAMPLE;
 		return;
 	}
+	/* which way a program that holds keys went is as secret as they are */
+	if (ev->kind == SPOOL_BRANCHES && private_is(m->private_stack, ev->pid))
+		return;
 	if (ev->kind == SPOOL_SAMPLE)
 		m->counts.kernel += ev->sample.kernel;
 	else if (ev->kind == SPOOL_LOST)
@@ -136,6 +140,7 @@ static void drain(struct monitor *m, bool all)
 	}
 	merge_rest(m->merge);
 	private_forget(m->private);
+	private_forget(m->private_stack);
 	secret_wipe_stack();
 	m->drain_ns = now_ns();
 }
@@ -184,6 +189,8 @@ static int send_counts(struct monitor *m, struct err *err)
 	msg.num[MSG_MONITOR_COUNTS_states_dropped] = c->states_dropped;
 	msg.num[MSG_MONITOR_COUNTS_registers] = c->registers;
 	msg.num[MSG_MONITOR_COUNTS_states_private] = c->states_private;
+	msg.num[MSG_MONITOR_COUNTS_branches_hz] = perf_branches_hz(m->set);
+	msg.num[MSG_MONITOR_COUNTS_stacks] = c->spool.stacks;
 	strcpy(msg.text, monitor_clock_name(perf_clock(m->set)));
 	return msg_send(m->options->command_fd, &msg, err);
 }
@@ -355,6 +362,7 @@ static int start_spool(struct monitor *m, struct procmaps *maps, struct err *err
 	m->merge = merge_new(n, perf_format(m->set));
 	m->own = proctree_new();
 	m->private = o->switched && !perf_guards(m->set) ? private_new() : NULL;
+	m->private_stack = perf_branches_hz(m->set) ? private_new() : NULL;
 	m->states = statespool_new(monitor_clock_name(perf_clock(m->set)),
 				   perf_period_ns(m->set), o->states_max_bytes);
 	m->fd = calloc(n + 1, sizeof(*m->fd));
@@ -405,6 +413,7 @@ int monitor_run(struct perf_set *set, const struct monitor_options *options,
 	spool_writer_free(m.writer);
 	statespool_free(m.states);
 	private_free(m.private);
+	private_free(m.private_stack);
 	merge_free(m.merge);
 	proctree_free(m.own);
 	free(m.fd);

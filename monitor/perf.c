@@ -1,6 +1,6 @@
-/* perf.c - opens the kernel's sampling events and maps their rings: all system calls of perf
+/* perf.c - opens the kernel's sampling events: with perf_run.c, all system calls of perf
  *
- * Per CPU there are one to five events.  The first samples; its ring of 64 data pages holds 21
+ * Per CPU there are one to six events.  The first samples; its ring of 64 data pages holds 21
  * s of samples at 250 Hz.  The second, a dummy, never samples: it is there for the exec, mmap,
  * fork and exit records, also in a pause, which it writes into the first one's ring, so that
  * one CPU's records keep their order.  (Output can be led neither to another CPU's ring nor
@@ -9,8 +9,9 @@
  * all events, and the fewer there are the less that costs.  The third is the first once more,
  * but takes all registers with each sample; one of the two is enabled at a time, the other
  * costs nothing.  It writes into the same ring: 6 s of samples, and no more memory.  Another,
- * if asked for, is what perf_crash.h writes through: its first record wakes the reader.  A last
- * one is what perf_memory.h writes through, in front of the samples of the third.
+ * if asked for, is what perf_crash.h writes through: its first record wakes the reader.  The
+ * fifth is what perf_memory.h writes through, in front of the samples of the third.  The last
+ * takes branch stacks (perf_branches.h), whatever the clock is.
  *
  * CLOCKS
  *   tick       tracepoint irq_vectors:local_timer_entry, every hit: no interrupt is added.  The
@@ -22,57 +23,25 @@
  * comes back, and needs privileges to be opened anew: perf_cpu_came() tells when that would be
  * worth while.
  */
-#include "monitor/perf.h"
+#include "monitor/perf_impl.h"
 
 #include <asm/perf_regs.h>
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "monitor/perf_branches.h"
 #include "monitor/perf_crash.h"
 #include "monitor/perf_memory.h"
 #include "monitor/perf_sysfs.h"
-
-enum { PAGE_BYTES = 4096 };
-
-struct perf_cpu {
-	unsigned number;
-	int sample_fd;
-	int dummy_fd;		/* PERF_PID_ALL, else -1 */
-	int state_fd;		/* PERF_STATE_SWITCHED, else -1 */
-	int crash_fd;		/* -1: not to be had */
-	int memory_fd;		/* likewise */
-	uint64_t enabled_ns;	/* of the dummy event, when last looked at */
-	/* followed by the data pages; NULL: not mapped */
-	struct perf_event_mmap_page *page;
-};
-
-struct perf_set {
-	enum monitor_clock clock;
-	uint64_t period_ns;
-	struct perf_format format;
-	struct perf_cpu *cpu;
-	unsigned ncpu;
-	size_t data_pages;
-	bool paused, state_on;
-	struct perf_crash *crash;	/* NULL: not to be had, or not wanted */
-	int signal_fd;			/* that it hangs on, or -1 */
-	int online_fd;		/* the list of CPUs that are online, -1: cannot be read */
-	struct perf_memory *memory;	/* NULL: not to be had, or not wanted */
-	bool reads_memory;		/* or only tells whose samples are */
-	struct lacks lacks;
-};
 
 static const char *const clock_names[] = { "auto", "tick", "cpu-clock", "cycles" };
 
@@ -209,12 +178,14 @@ static int refused(unsigned cpu, const char *what, struct err *err)
 
 static void close_cpu(struct perf_cpu *c)
 {
-	int fd[] = { c->sample_fd, c->state_fd, c->dummy_fd, c->crash_fd, c->memory_fd };
+	int fd[] = { c->sample_fd, c->state_fd, c->dummy_fd, c->crash_fd, c->memory_fd,
+		     c->branch_fd };
 
-	for (unsigned i = 0; i < 5; i++)
+	for (unsigned i = 0; i < 6; i++)
 		if (fd[i] >= 0)
 			close(fd[i]);
 	c->sample_fd = c->state_fd = c->dummy_fd = c->crash_fd = c->memory_fd = -1;
+	c->branch_fd = -1;
 }
 
 /* One kind of event of all CPUs. */
@@ -299,7 +270,7 @@ static int open_cpu(struct perf_cpu *c, unsigned cpu, struct perf_event_attr *at
 
 	*c = (struct perf_cpu){ .number = cpu,
 				.sample_fd = -1, .state_fd = -1, .dummy_fd = -1, .crash_fd = -1,
-				.memory_fd = -1 };
+				.memory_fd = -1, .branch_fd = -1 };
 	int got = open_sampler(&c->sample_fd, always ? &state : attr, cpu, options, err);
 	if (got > 0 && options->state == PERF_STATE_SWITCHED)
 		got = open_sampler(&c->state_fd, &state, cpu, options, err);
@@ -430,6 +401,36 @@ static void open_crashes(struct perf_set *set, const struct perf_options *option
 	close_crashes(set);
 }
 
+/* On all CPUs or on none, by the first kind of event that the processor has.  The reason is
+ * that of the first kind, which most have. */
+static void open_branches(struct perf_set *set, const struct perf_options *options)
+{
+	struct err why = { 0 }, last;
+
+	for (unsigned kind = 0; kind < PERF_BRANCHES_KINDS && !set->branches_hz; kind++) {
+		struct perf_event_attr attr = common_attr(options);
+		unsigned i = 0;
+
+		perf_branches_attr(kind, options->branches_hz, set->format.ip, &attr);
+		for (; i < set->ncpu; i++) {
+			struct perf_cpu *c = &set->cpu[i];
+
+			c->branch_fd = event_open(&attr, options->pid, c->number);
+			if (c->branch_fd >= 0)
+				continue;
+			refused(c->number, "branch stacks", kind ? &last : &why);
+			break;
+		}
+		if (i == set->ncpu)
+			set->branches_hz = options->branches_hz;
+		else
+			close_all(set, offsetof(struct perf_cpu, branch_fd));
+	}
+	set->format.branches = set->branches_hz > 0;
+	if (!set->branches_hz)
+		lack_add(&set->lacks, LACK_BRANCHES, why.text);
+}
+
 struct perf_set *perf_open(const struct perf_options *options, struct err *err)
 {
 	static const enum monitor_clock best[] = {
@@ -469,6 +470,8 @@ struct perf_set *perf_open(const struct perf_options *options, struct err *err)
 			if ((options->memory || options->guard) &&
 			    options->state != PERF_STATE_NEVER)
 				open_memories(set, options);
+			if (options->branches_hz)
+				open_branches(set, options);
 			return set;
 		}
 		if (set->clock == MONITOR_CLOCK_CPU_CLOCK)
@@ -483,20 +486,11 @@ struct perf_set *perf_open(const struct perf_options *options, struct err *err)
 	return NULL;
 }
 
-static void unmap_rings(struct perf_set *set)
-{
-	for (unsigned i = 0; i < set->ncpu; i++) {
-		if (set->cpu[i].page)
-			munmap(set->cpu[i].page, (set->data_pages + 1) * PAGE_BYTES);
-		set->cpu[i].page = NULL;
-	}
-}
-
 void perf_close(struct perf_set *set)
 {
 	if (!set)
 		return;
-	unmap_rings(set);
+	perf_unmap(set);
 	for (unsigned i = 0; i < set->ncpu; i++)
 		close_cpu(&set->cpu[i]);
 	perf_memory_free(set->memory);
@@ -507,185 +501,3 @@ void perf_close(struct perf_set *set)
 	free(set);
 }
 
-/* An event that is always on, but is not on any longer: its CPU went offline.  poll(2) does
- * not tell, and nobody sees it happen when the machine was suspended. */
-static bool is_dead(struct perf_cpu *c)
-{
-	uint64_t got[2];		/* count, time enabled */
-
-	if (read(c->dummy_fd, got, sizeof(got)) != (ssize_t)sizeof(got) ||
-	    got[1] == c->enabled_ns)
-		return true;
-	c->enabled_ns = got[1];
-	return false;
-}
-
-bool perf_cpu_came(struct perf_set *set)
-{
-	static unsigned online[SYSFS_MAX_CPU];
-	char text[4096];
-	bool came = false;
-	ssize_t k = set->online_fd < 0 ? -1 : pread(set->online_fd, text, sizeof(text) - 1, 0);
-
-	if (k <= 0)
-		return false;
-	text[k] = '\0';
-	text[strcspn(text, "\n")] = '\0';
-	int n = sysfs_cpus(text, online, SYSFS_MAX_CPU);
-	for (int i = 0; i < n; i++) {
-		unsigned c = 0;
-
-		while (c < set->ncpu && set->cpu[c].number != online[i])
-			c++;
-		came |= c == set->ncpu || is_dead(&set->cpu[c]);
-	}
-	return came;
-}
-
-/* All rings of that size; what was mapped stays when one fails. */
-static int map_rings(struct perf_set *set, struct err *err)
-{
-	size_t bytes = (set->data_pages + 1) * PAGE_BYTES;
-
-	for (unsigned i = 0; i < set->ncpu; i++) {
-		void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-			       set->cpu[i].sample_fd, 0);
-
-		if (p == MAP_FAILED)
-			return err_set(err, ERR_SYS, "ring %u of %u, %zu KiB: mmap: %s%s",
-				       i + 1, set->ncpu, bytes / 1024, strerror(errno),
-				       errno == EPERM ? " (kernel.perf_event_mlock_kb)" : "");
-		set->cpu[i].page = p;
-	}
-	return 0;
-}
-
-int perf_map(struct perf_set *set, struct err *err)
-{
-	while (map_rings(set, err) < 0) {
-		unmap_rings(set);
-		if (set->data_pages <= PERF_DATA_PAGES)
-			return -1;
-		set->data_pages /= 2;
-	}
-	for (unsigned i = 0; i < set->ncpu; i++) {
-		struct perf_cpu *c = &set->cpu[i];
-		const int other[] = { c->dummy_fd, c->state_fd, c->crash_fd, c->memory_fd };
-
-		for (unsigned k = 0; k < 4; k++)
-			if (other[k] >= 0 &&
-			    ioctl(other[k], PERF_EVENT_IOC_SET_OUTPUT, c->sample_fd) < 0)
-				return err_set(err, ERR_SYS, "ring %u: leading other events' "
-					       "records into it: %s", i + 1, strerror(errno));
-	}
-	return 0;
-}
-
-/* Enables the one of the two sampling events that is wanted, if any, before it disables the
- * other. */
-static int switch_samplers(struct perf_set *set, struct err *err)
-{
-	for (unsigned i = 0; i < set->ncpu; i++) {
-		const struct perf_cpu *c = &set->cpu[i];
-		int wanted = set->state_on ? c->state_fd : c->sample_fd;
-		int other = set->state_on ? c->sample_fd : c->state_fd;
-
-		if (ioctl(wanted, set->paused ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE,
-			  0) < 0 ||
-		    (other >= 0 && ioctl(other, PERF_EVENT_IOC_DISABLE, 0) < 0))
-			return err_set(err, ERR_SYS, "switching sampling %s: %s",
-				       set->paused ? "off" : "on", strerror(errno));
-	}
-	return 0;
-}
-
-int perf_pause(struct perf_set *set, bool pause, struct err *err)
-{
-	set->paused = pause;
-	return switch_samplers(set, err);
-}
-
-int perf_set_state(struct perf_set *set, bool on, struct err *err)
-{
-	assert(set->ncpu && set->cpu->state_fd >= 0);
-	set->state_on = on;
-	if (set->memory)
-		perf_memory_switch(set->memory, on);
-	return switch_samplers(set, err);
-}
-
-int perf_enable(struct perf_set *set, struct err *err)
-{
-	for (unsigned i = 0; i < set->ncpu; i++) {
-		const struct perf_cpu *c = &set->cpu[i];
-
-		if (ioctl(c->dummy_fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
-			return err_set(err, ERR_SYS, "switching exec and mmap records on: %s",
-				       strerror(errno));
-	}
-	return perf_pause(set, false, err);
-}
-
-unsigned perf_nring(const struct perf_set *set)
-{
-	return set->ncpu;
-}
-
-int perf_ring_fd(const struct perf_set *set, unsigned i)
-{
-	return set->cpu[i].sample_fd;
-}
-
-struct perf_ring perf_ring(const struct perf_set *set, unsigned i)
-{
-	struct perf_event_mmap_page *page = set->cpu[i].page;
-
-	return (struct perf_ring){
-		.data = (const uint8_t *)page + PAGE_BYTES,
-		.size = set->data_pages * PAGE_BYTES,
-		.tail = page->data_tail,
-		/* pairs with the kernel's release of data_head behind the records */
-		.head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE),
-	};
-}
-
-void perf_ring_consumed(struct perf_set *set, unsigned i, uint64_t tail)
-{
-	/* pairs with the kernel's look at data_tail before it writes over what we have read */
-	__atomic_store_n(&set->cpu[i].page->data_tail, tail, __ATOMIC_RELEASE);
-}
-
-const struct perf_format *perf_format(const struct perf_set *set)
-{
-	return &set->format;
-}
-
-enum monitor_clock perf_clock(const struct perf_set *set)
-{
-	return set->clock;
-}
-
-uint64_t perf_period_ns(const struct perf_set *set)
-{
-	return set->period_ns;
-}
-
-bool perf_tells_crashes(const struct perf_set *set)
-{
-	return set->format.crashes;
-}
-
-bool perf_tells_memory(const struct perf_set *set)
-{
-	return set->memory != NULL && set->reads_memory;
-}
-
-bool perf_guards(const struct perf_set *set)
-{
-	return set->format.guarded;
-}
-
-const struct lacks *perf_lacks(const struct perf_set *set)
-{
-	return &set->lacks;
-}

@@ -56,6 +56,9 @@ struct perf_options {
 	/* no state of tasks that cannot be dumped.  Where the kernel does not tell of them
 	 * (perf_guards()), the caller has to find out */
 	bool guard;
+	/* branch stacks besides, so often a second on each CPU, where they can be had; 0: none.
+	 * At most PERF_BRANCHES_RATE_MAX (perf_branches.h) */
+	unsigned branches_hz;
 	/* a ring's, a power of two; 0: as many as above.  Where the kernel does not let us
 	 * have so many, perf_map() takes fewer */
 	unsigned data_pages;
@@ -92,7 +95,8 @@ uint64_t perf_period_ns(const struct perf_set *set);		/* nominal */
 bool perf_tells_crashes(const struct perf_set *set);
 bool perf_tells_memory(const struct perf_set *set);
 bool perf_guards(const struct perf_set *set);
-/* Why no better clock was taken, or why crashes or memory are not reported. */
+unsigned perf_branches_hz(const struct perf_set *set);	/* 0: no branch stacks */
+/* Why no better clock was taken, or why crashes, memory or branch stacks are not reported. */
 const struct lacks *perf_lacks(const struct perf_set *set);
 
 #endif

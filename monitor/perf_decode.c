@@ -12,6 +12,8 @@
  *           piece of the stack. Only one taken in user mode, of a 64-bit task, is told with its
  *           state: otherwise the registers are not those at the PC.
  * CRASHES   and memory are told by the magics that their data begin with.
+ * BRANCHES  have raw data in front of their branch stack that says that it is none
+ *           (perf_branches.h): no ABI of registers is the same number.
  * OTHERS    end with the sample id that sample_id_all asks for: pid, tid, time.
  */
 #include "monitor/perf_decode.h"
@@ -20,6 +22,7 @@
 #include <string.h>
 
 #include "lib/statememory.h"
+#include "monitor/perf_branches.h"
 #include "monitor/perf_crash.h"
 #include "monitor/perf_memory.h"
 
@@ -168,6 +171,27 @@ static enum perf_outcome decode_memory(struct rd *r, struct bytes record,
 	return magic == PERF_PRIVATE_MAGIC ? PERF_PRIVATE : PERF_MEMORY;
 }
 
+/* A stack that is empty says nothing. */
+static enum perf_outcome decode_branches(struct rd *r, struct bytes record,
+					 struct spool_event *out)
+{
+	(void)rd_u64(r);			/* the mark */
+	uint64_t n = rd_u64(r);
+	if (n > rd_left(r) / SPOOL_BRANCH_BYTES)
+		return PERF_MALFORMED;
+	out->kind = SPOOL_BRANCHES;
+	out->branches.entry = rd_skip(r, n * SPOOL_BRANCH_BYTES);
+	out->branches.n = n < SPOOL_BRANCHES_MAX ? (uint32_t)n : SPOOL_BRANCHES_MAX;
+	if (r->bad || r->p != record.p + record.n)
+		return PERF_MALFORMED;
+	return n ? PERF_EVENT : PERF_IGNORED;
+}
+
+static bool is_branches(const struct perf_format *format, struct rd r)
+{
+	return format->branches && rd_u64(&r) == PERF_BRANCHES_MARK;
+}
+
 static enum perf_outcome decode_sample(const struct perf_format *format, struct bytes record,
 				       uint16_t misc, struct rd *r, struct spool_event *out)
 {
@@ -183,6 +207,8 @@ static enum perf_outcome decode_sample(const struct perf_format *format, struct 
 		return decode_memory(r, record, out);
 	if (format->crashes && magic_of(*r) == PERF_CRASH_MAGIC)
 		return decode_crash(r, record, out);
+	if (is_branches(format, *r))
+		return decode_branches(r, record, out);
 	uint64_t abi = rd_u64(r);
 	if (abi != PERF_SAMPLE_REGS_ABI_NONE)
 		all = decode_registers(format, r, &cx, &user_ip, &out->sample.state);

@@ -20,6 +20,7 @@ struct perf_format {
 	bool stack;	/* those have PERF_SAMPLE_STACK_USER behind them */
 	bool crashes;	/* there may be samples of perf_crash.h */
 	bool memory;	/* there may be samples of perf_memory.h in front of those with state */
+	bool branches;	/* there may be samples of perf_branches.h */
 	/* and a state is only given to whom these say that it may be told */
 	bool guarded;
 };

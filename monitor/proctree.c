@@ -193,6 +193,7 @@ bool proctree_event(struct proctree *t, const struct spool_event *ev)
 	case SPOOL_MMAP:
 	case SPOOL_KILLED:
 	case SPOOL_CRASH:
+	case SPOOL_BRANCHES:
 		break;
 	}
 	return find(t, ev->pid, ev->time_ns) != NULL;

@@ -39,6 +39,7 @@
 /* Times are chosen; bytes are those of the records, rounded up. */
 enum { DRAIN_MS = 1000, SETTLE_MS = 20, PAGE_BYTES = 4096,
        RING_S = 2, SAMPLE_BYTES = 64, STATE_BYTES = 192, MEMORY_BYTES = 2400,
+       BRANCHES_BYTES = 832,
        PROCESS_BYTES_S = 256 * 1024 };	/* on one CPU: 250 processes with 8 mappings each */
 
 struct command {
@@ -106,7 +107,8 @@ static unsigned ring_pages(const struct record_options *o)
 {
 	uint64_t sample = o->registers ? STATE_BYTES + o->stack_bytes +
 					(o->memory ? MEMORY_BYTES : 0) : SAMPLE_BYTES;
-	uint64_t bytes = RING_S * (sample * o->rate_hz + PROCESS_BYTES_S);
+	uint64_t bytes = RING_S * (sample * o->rate_hz +
+				   (uint64_t)BRANCHES_BYTES * o->branches_hz + PROCESS_BYTES_S);
 	unsigned pages = PERF_DATA_PAGES;
 
 	while (pages < PERF_DATA_PAGES_MAX && (uint64_t)pages * PAGE_BYTES < bytes)
@@ -143,11 +145,13 @@ static struct perf_set *open_events(pid_t pid, const struct record_options *opti
 		.clock = options->clock, .rate_hz = options->rate_hz, .pid = PERF_PID_ALL,
 		.state = options->registers ? PERF_STATE_ALWAYS : PERF_STATE_NEVER,
 		.stack_bytes = options->stack_bytes, .memory = options->memory,
+		.branches_hz = options->branches_hz,
 		.data_pages = ring_pages(options),
 	};
 	struct perf_set *set = open_permitted(&o, pid, all, err);
 
-	if (set && options->memory && !perf_tells_memory(set)) {
+	if (set && ((options->memory && !perf_tells_memory(set)) ||
+		    (options->branches_hz && !perf_branches_hz(set)))) {
 		err_set(err, ERR_SYS, "%s", perf_lacks(set)->note);
 		perf_close(set);
 		return NULL;
@@ -248,6 +252,7 @@ static int record(struct recording *r, struct command *c, struct err *err)
 	spool_writer_counts(r->writer, &counts);
 	r->result->samples = counts.samples;
 	r->result->states = counts.states;
+	r->result->stacks = counts.stacks;
 	r->result->exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) :
 						       WEXITSTATUS(status);
 	return 0;

@@ -16,6 +16,7 @@ struct record_options {
 	bool registers;		/* with the state of the task, where it ran in user mode */
 	unsigned stack_bytes;	/* and so much of its stack: a multiple of 8 */
 	bool memory;		/* and the memory that registers point to, or fail */
+	unsigned branches_hz;	/* branch stacks so often, or fail; 0: none */
 };
 
 struct record_result {
@@ -23,6 +24,7 @@ struct record_result {
 	int exit_status;
 	uint64_t samples;
 	uint64_t states;	/* of them, those with state */
+	uint64_t stacks;	/* besides: branch stacks */
 	/* records that a ring had no room for; of all processes, where CPUs are sampled */
 	uint64_t lost;
 	uint64_t throttled;	/* times that the kernel held sampling down */

@@ -22,6 +22,21 @@ enum {
 	SPOOL_COMM_MAX = 15,
 	SPOOL_NGPR = 16,
 	SPOOL_STACK_MAX = 4096,
+	SPOOL_BRANCHES_MAX = 64,	/* of one branch stack; processors have 16 or 32 */
+	SPOOL_BRANCH_BYTES = 24,
+};
+
+/* A taken branch, as a branch stack has it. */
+struct spool_branch {
+	uint64_t from, to;
+	unsigned flags;
+};
+
+enum {				/* its flags */
+	SPOOL_BRANCH_MISPREDICTED = 1,
+	SPOOL_BRANCH_IN_TX = 2,		/* in a transaction, which may have been given up */
+	SPOOL_BRANCH_ABORTED = 4,	/* no branch: a transaction was given up here */
+	SPOOL_BRANCH_WRONG_PATH = 8,	/* only speculated: it did not happen */
 };
 
 /* What a task in user mode held when it was sampled: its own data, so never kept for long. */
@@ -46,6 +61,7 @@ enum spool_kind {
 	SPOOL_GAP,	/* a file was dropped for space: lost = samples in it */
 	SPOOL_KILLED,	/* written no more: a signal, whoever sent it, kills pid */
 	SPOOL_CRASH,	/* a fault kills pid; its mappings are still there */
+	SPOOL_BRANCHES,	/* the last branches that a task took in user mode */
 };
 
 struct spool_event {
@@ -80,12 +96,25 @@ struct spool_event {
 			uint64_t pc;		/* of the instruction with the fault */
 			uint32_t signal, uid;	/* who ran it, his real one */
 		} crash;
+		struct {
+			uint32_t n;		/* at most SPOOL_BRANCHES_MAX */
+			/* newest first, as the kernel has them (struct perf_branch_entry); the
+			 * reader's, valid until the next spool_read() */
+			const uint8_t *entry;
+		} branches;
 	};
 };
+
+/* Branch i of the event's branch stack, 0 the newest. */
+struct spool_branch spool_branch_at(const struct spool_event *ev, uint32_t i);
+/* Appends one in the kernel's form. */
+struct wr;
+void spool_branch_put(struct wr *out, const struct spool_branch *b);
 
 struct spool_counts {		/* since the writer was created */
 	uint64_t samples, events, bytes;
 	uint64_t states;		/* of the samples, those with their task's state */
+	uint64_t stacks;		/* branch stacks; they are no samples */
 	uint64_t files_dropped, samples_dropped;	/* for space */
 };
 

@@ -12,7 +12,8 @@
 #include "monitor/spool.h"
 
 enum {
-	SPOOL_VERSION = 4,
+	SPOOL_VERSION = 5,
+	SPOOL_VERSION_OLDEST = 4,	/* that is read: without branch stacks */
 	SPOOL_GRID = 256,	/* file header and blocks begin at multiples of it */
 	SPOOL_HEADER_BYTES = 76, /* with its CRC; stands at 0 and again at SPOOL_HEADER_COPY */
 	SPOOL_HEADER_COPY = 128,

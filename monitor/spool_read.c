@@ -16,6 +16,7 @@
 #include "lib/err.h"
 #include "lib/secret.h"
 #include "lib/statememory.h"
+#include "lib/wr.h"
 #include "monitor/spool_format.h"
 
 enum { SEARCH_MAX = 4 << 20 };		/* chosen: four times the largest file we write */
@@ -48,6 +49,7 @@ struct spool_reader {
 	struct file file[SPOOL_NFILE];
 	unsigned nfile;
 	char path[SPOOL_PATH_MAX + 1];
+	struct wr branches;
 	uint8_t block[SPOOL_BLOCK_HEADER + SPOOL_PAYLOAD_MAX];
 };
 
@@ -76,7 +78,8 @@ static int read_header(struct spool_reader *r, struct bytes b, struct err *err)
 	if (!magic || memcmp(magic, SPOOL_MAGIC, 8) != 0)
 		return err_set(err, ERR_INPUT, "not a spool file");
 	uint32_t version = rd_u32(&h), grid = rd_u32(&h);
-	if (h.bad || version != SPOOL_VERSION || grid != SPOOL_GRID)
+	if (h.bad || version < SPOOL_VERSION_OLDEST || version > SPOOL_VERSION ||
+	    grid != SPOOL_GRID)
 		return err_set(err, ERR_INPUT, "spool file of version %u, expected %d", version,
 			       SPOOL_VERSION);
 	r->period_ns = rd_u64(&h);
@@ -125,6 +128,8 @@ fail:
 
 void spool_reader_free(struct spool_reader *r)
 {
+	if (r)
+		wr_free(&r->branches);
 	secret_free(r, sizeof(*r));
 }
 
@@ -330,6 +335,26 @@ static void get_comm(struct rd *p, char comm[16])
 		memcpy(comm, text, n);
 }
 
+static void get_branches(struct spool_reader *r, struct spool_event *ev)
+{
+	struct rd *p = &r->payload;
+	uint64_t n = rd_uleb(p), near = 0;
+
+	if (n > SPOOL_BRANCHES_MAX)
+		p->bad = true;
+	r->branches.n = 0;
+	for (uint64_t i = 0; i < n && !p->bad; i++) {
+		struct spool_branch b = { .to = near + (uint64_t)rd_sleb(p) };
+
+		b.from = b.to + (uint64_t)rd_sleb(p);
+		b.flags = rd_u8(p);
+		spool_branch_put(&r->branches, &b);
+		near = b.from;
+	}
+	ev->branches.n = (uint32_t)n;
+	ev->branches.entry = r->branches.p;
+}
+
 static void get_event(struct spool_reader *r, uint8_t tag, struct spool_event *ev)
 {
 	struct rd *p = &r->payload;
@@ -337,7 +362,7 @@ static void get_event(struct spool_reader *r, uint8_t tag, struct spool_event *e
 
 	get_time(r, ev);
 	get_task(p, &ev->pid, &ev->tid);
-	if (p->bad || kind <= SPOOL_SAMPLE || kind > SPOOL_CRASH) {
+	if (p->bad || kind <= SPOOL_SAMPLE || kind > SPOOL_BRANCHES) {
 		p->bad = true;
 		return;
 	}
@@ -364,6 +389,9 @@ static void get_event(struct spool_reader *r, uint8_t tag, struct spool_event *e
 		ev->crash.signal = get_u32(p);
 		ev->crash.uid = get_u32(p);
 		ev->crash.pc = rd_uleb(p);
+		break;
+	case SPOOL_BRANCHES:
+		get_branches(r, ev);
 		break;
 	case SPOOL_EXIT:
 	case SPOOL_SAMPLE:

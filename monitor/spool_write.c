@@ -486,6 +486,25 @@ static void put_file(struct spool_writer *w, const struct spool_event *ev)
 		w->file[w->nfile++] = f;
 }
 
+/* Each as distances: a branch comes from a little behind where the one before it led to. */
+static void put_branches(struct spool_writer *w, const struct spool_event *ev)
+{
+	uint32_t n = ev->branches.n < SPOOL_BRANCHES_MAX ? ev->branches.n : SPOOL_BRANCHES_MAX;
+	struct wr *p = &w->payload;
+	uint64_t near = 0;
+
+	wr_uleb(p, n);
+	for (uint32_t i = 0; i < n; i++) {
+		struct spool_branch b = spool_branch_at(ev, i);
+
+		wr_sleb(p, (int64_t)(b.to - near));
+		wr_sleb(p, (int64_t)(b.from - b.to));
+		wr_u8(p, (uint8_t)b.flags);
+		near = b.from;
+	}
+	w->counts.stacks++;
+}
+
 static void put_event(struct spool_writer *w, const struct spool_event *ev)
 {
 	struct wr *p = &w->payload;
@@ -523,6 +542,9 @@ static void put_event(struct spool_writer *w, const struct spool_event *ev)
 		wr_uleb(p, ev->crash.uid);
 		wr_uleb(p, ev->crash.pc);
 		break;
+	case SPOOL_BRANCHES:
+		put_branches(w, ev);
+		break;
 	case SPOOL_EXIT:
 	case SPOOL_SAMPLE:
 		break;
@@ -540,7 +562,7 @@ static void put(struct spool_writer *w, const struct spool_event *ev)
 
 int spool_write(struct spool_writer *w, const struct spool_event *ev, struct err *err)
 {
-	assert(ev->kind >= SPOOL_SAMPLE && ev->kind <= SPOOL_CRASH);
+	assert(ev->kind >= SPOOL_SAMPLE && ev->kind <= SPOOL_BRANCHES);
 	if (ev->time_ns > w->last_ns)
 		w->last_ns = ev->time_ns;
 	if (!w->events) {

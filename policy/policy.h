@@ -49,7 +49,7 @@ struct policy_rule {		/* of some modules; see policy/rule.h */
 };
 
 struct policy {
-	unsigned clock, rate_hz, drain_s, registers, stack_bytes, memory;
+	unsigned clock, rate_hz, drain_s, registers, stack_bytes, memory, branches_hz;
 	unsigned spool_max_mib;
 	unsigned idle_load_max_pct, idle_busy_max_pct, idle_psi_cpu_max_pct;
 	unsigned idle_psi_io_max_pct, idle_psi_memory_max_pct;

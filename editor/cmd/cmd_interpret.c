@@ -1,11 +1,13 @@
 /* cmd_interpret.c - the edges and calls that follow from samples with registers and a piece of
- * the stack (editor/interpret/), written as a profile of the original with clock `state` */
+ * the stack, or from branch stacks (editor/interpret/), written as a profile of the original
+ * with clock `state` or `branches` */
 #include <stdio.h>
 
 #include "binary/mapsection.h"
 #include "editor/cmd/cmd.h"
-#include "editor/interpret/sightings.h"
+#include "editor/interpret/branchstacks.h"
 #include "editor/interpret/interpret.h"
+#include "lib/branchcounts.h"
 #include "lib/confinedjob.h"
 #include "lib/err.h"
 #include "lib/profile.h"
@@ -17,6 +19,7 @@ enum { OUT_EDGES, OUT_STATS };
 struct ctx {
 	struct interpret_options options;
 	bool has_original;
+	bool executions;
 };
 
 static const char *const stop_name[NSTOP] = {
@@ -52,6 +55,13 @@ static void write_stats(const struct interpret_stats *s, const struct sightings_
 	put(a, out, "to_other_functions", e->others);
 	put(a, out, "no_edge", e->no_edge);
 	put(a, out, "ambiguous", e->ambiguous);
+	put(a, out, "runs", e->runs);
+	put(a, out, "taken", e->taken);
+	put(a, out, "returns", e->returns);
+	put(a, out, "jumps_of_the_generation", e->own);
+	put(a, out, "no_branch_there", e->no_branch);
+	put(a, out, "not_its_target", e->no_target);
+	put(a, out, "no_run", e->no_run);
 	for (int i = 0; i < NSTOP; i++)
 		put(a, out, arena_printf(a, "stopped_%s", stop_name[i]), s->stop[i]);
 	for (int i = 0; i < NSTOP; i++)
@@ -94,22 +104,47 @@ static int follow_all(struct confinedjob *job, struct interpreter *in, struct er
 	return rc < 0 ? confinedjob_wrap(job, IN_STATES, err) : 0;
 }
 
+/* Branch stacks are sightings already. */
+static int read_branches(struct confinedjob *job, struct sightings_source *source,
+			 struct err *err)
+{
+	VEC(struct sighting) seen = { 0 };
+	struct branchcounts_reader r;
+	struct branchcount b;
+	int rc;
+
+	if (branchcounts_open(job->in[IN_STATES].bytes, &r, err) < 0)
+		return confinedjob_wrap(job, IN_STATES, err);
+	while ((rc = branchcounts_read(&r, &b, err)) > 0) {
+		struct sighting s = { b.from, b.to, b.run ? SIGHTING_RUN : SIGHTING_TAKEN,
+				      b.count < UINT32_MAX ? (uint32_t)b.count : UINT32_MAX };
+
+		vec_push(job->arena, &seen, s);
+	}
+	source->sighting = seen.v;
+	source->nsighting = seen.n;
+	return rc < 0 ? confinedjob_wrap(job, IN_STATES, err) : 0;
+}
+
 static int place_all(struct confinedjob *job, const struct sightings_source *source,
 		     const struct interpret_stats *stats, struct err *err)
 {
 	int original = job->nin > IN_ORIGINAL ? IN_ORIGINAL : IN_MAPPED;
 	struct prog *prog = arena_alloc(job->arena, sizeof(*prog));
-	struct profile p = { .module = job->in[original].arg, .clock = "state" };
+	struct profile p = { .module = job->in[original].arg,
+			     .clock = stats ? "state" : "branches" };
 	struct sightings_stats placed;
 	uint32_t n;
 	vaddr *wanted = sightings_wanted(source, job->arena, &n);
 
 	if (prog_analyze_at(job->in[original].bytes, wanted, n, job->arena, prog, err) < 0)
 		return confinedjob_wrap(job, original, err);
-	sightings_place(source, prog, &p, &placed);
+	(stats ? sightings_place : branchstacks_place)(source, prog, &p, &placed);
 	p.original = prog->digest;
+	p.outside = (double)(placed.no_branch + placed.no_target + placed.no_run);
 	profile_write(&p, &job->out[OUT_EDGES].bytes);
-	write_stats(stats, &placed, job->arena, &job->out[OUT_STATS].bytes);
+	write_stats(stats ? stats : &(struct interpret_stats){ 0 }, &placed, job->arena,
+		    &job->out[OUT_STATS].bytes);
 	return 0;
 }
 
@@ -127,11 +162,17 @@ static int work(struct confinedjob *job, void *arg, struct err *err)
 		return confinedjob_wrap(job, IN_MAPPED, err);
 	if (ctx->has_original && read_map(job, &mapped, &map, err) < 0)
 		return -1;
-	struct interpreter *in = interpreter_new(&mapped, job->arena, &ctx->options, err);
+	source.mapped = &mapped;
+	source.map = ctx->has_original ? &map : NULL;
+	source.executions = ctx->executions;
+	struct interpreter *in = NULL;
 	int rc = -1;
-	if (in && follow_all(job, in, err) == 0) {
-		source.mapped = &mapped;
-		source.map = ctx->has_original ? &map : NULL;
+	if (branchcounts_is(job->in[IN_STATES].bytes)) {
+		rc = read_branches(job, &source, err);
+		if (rc == 0)
+			rc = place_all(job, &source, NULL, err);
+	} else if ((in = interpreter_new(&mapped, job->arena, &ctx->options, err)) &&
+		   follow_all(job, in, err) == 0) {
 		source.sighting = interpreter_sightings(in, &source.nsighting);
 		rc = place_all(job, &source, interpreter_stats(in), err);
 	}
@@ -145,6 +186,7 @@ int cmd_interpret(int argc, char **argv)
 		{ "original", required_argument, NULL, 'O' },
 		{ "stats", required_argument, NULL, 's' },
 		{ "branches", required_argument, NULL, 'b' },
+		{ "executions", no_argument, NULL, 'x' },
 		{ 0 }
 	};
 	struct ctx ctx = { .options = INTERPRET_DEFAULTS };
@@ -165,6 +207,9 @@ int cmd_interpret(int argc, char **argv)
 			break;
 		case 's':
 			job.out[OUT_STATS].arg = optarg;
+			break;
+		case 'x':
+			ctx.executions = true;
 			break;
 		case 'b':
 			if (cmd_number("--branches", optarg, INTERPRET_MAX_BRANCHES, &n) < 0)

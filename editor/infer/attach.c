@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 
+#include "editor/infer/expectation.h"
 #include "editor/infer/relativeprofile.h"
 #include "lib/err.h"
 
@@ -30,6 +31,18 @@ static int no_block(vaddr addr, struct err *err)
 		       (unsigned long long)addr);
 }
 
+/* A complete profile is divided by the same length again (exact.c); from executions that are
+ * not complete the fit expects by this what samples it should find. */
+static double samples_of_execution(const struct prog *prog, const struct fn *fn,
+				   const struct block *b)
+{
+	uint32_t length = block_length(fn, b);
+
+	if (!prog->exact)
+		return expectation_samples(prog, fn, b);
+	return length ? length : 1;
+}
+
 static int attach_blocks(struct prog *prog, const struct profile *profile, struct err *err)
 {
 	for (uint32_t i = 0; i < profile->nblock; i++) {
@@ -45,11 +58,8 @@ static int attach_blocks(struct prog *prog, const struct profile *profile, struc
 		uint32_t b = block_at(fn, profile->block[i].addr);
 		double samples = profile->block[i].samples;
 
-		if (prog->exact && b != NO_BLOCK) {
-			uint32_t length = block_length(fn, &fn->block[b]);
-
-			samples *= length ? length : 1;
-		}
+		if (b != NO_BLOCK && profile_has_executions(profile))
+			samples *= samples_of_execution(prog, fn, &fn->block[b]);
 		fn->samples += samples;
 		if (b != NO_BLOCK)
 			fn->block[b].samples += samples;

@@ -9,7 +9,8 @@
  * with *err filled when it is of another file (by its digest), or when one of its blocks is no
  * block here: then another version of the analysis made it.  A call at no instruction is left
  * out and counted in prog->calls_left_out.  Blocks of an exact profile get executions times
- * length as samples. */
+ * length as samples, those of one of branch stacks the samples that inference expects of so
+ * many executions. */
 int profile_attach(struct prog *prog, const struct profile *profile, struct err *err);
 
 #endif

@@ -119,6 +119,7 @@ static void note(struct interpreter *in, enum sighting_kind kind, vaddr insn, va
 	case SIGHTING_BRANCH: in->stats.branches++; break;
 	case SIGHTING_CALL: in->stats.calls++; break;
 	case SIGHTING_CALLER: in->stats.callers++; break;
+	case SIGHTING_TAKEN: case SIGHTING_RUN: break;
 	}
 }
 

@@ -28,11 +28,14 @@ enum sighting_kind {
 	SIGHTING_BRANCH,
 	SIGHTING_CALL,			/* indirect */
 	SIGHTING_CALLER,		/* direct call, and the code that ran because of it */
+	/* of branch stacks (lib/branchcounts.h): */
+	SIGHTING_TAKEN,			/* a taken branch, call or return */
+	SIGHTING_RUN,			/* what ran from an instruction straight to a branch */
 };
 
 struct sighting {
-	new_vaddr insn;			/* branch or call */
-	/* target; CALLER: start of the FDE of the code that ran */
+	new_vaddr insn;			/* branch or call; RUN: the first instruction */
+	/* target; CALLER: start of the FDE of the code that ran; RUN: the last instruction */
 	new_vaddr to;
 	uint32_t kind;			/* enum sighting_kind */
 	uint32_t count;

@@ -8,32 +8,12 @@
  *
  * Tested by tests/unit/editor/interpret/test_interpret.c, on originals and generations.
  */
-#include "editor/interpret/sightings.h"
+#include "editor/interpret/placing.h"
 
 #include <stdlib.h>
 
 /* Jumps, or empty blocks, that are followed in a row; chosen, not measured. */
 enum { HOPS = 8 };
-
-struct place {				/* of an instruction in the original */
-	const struct fn *fn;
-	uint32_t block;
-	const struct insn *insn;
-	bool moved;			/* seen in the block's image */
-};
-
-struct placing {
-	const struct sightings_source *source;
-	const struct prog *prog;
-	struct sightings_stats *stats;
-	VEC(struct profile_edge) edges;
-	VEC(struct profile_call) calls;
-};
-
-static const struct blockmap_block *image_of(const struct sightings_source *s, new_vaddr addr)
-{
-	return s->map ? blockmap_find_gen(s->map, addr) : NULL;
-}
 
 /* How many instructions other than NOPs are in [from, to) of new text. */
 static uint32_t instructions_between(const struct image *img, new_vaddr from, new_vaddr to)
@@ -52,16 +32,23 @@ static uint32_t instructions_between(const struct image *img, new_vaddr from, ne
 	return from == to ? n : UINT32_MAX;
 }
 
+static vaddr original_of(const struct sightings_source *s, new_vaddr addr)
+{
+	const struct blockmap_block *b = placing_image(s, addr);
+
+	return b ? s->map->orig_base + b->orig : addr;
+}
+
 vaddr *sightings_wanted(const struct sightings_source *s, struct arena *a, uint32_t *n)
 {
-	vaddr *v = arena_array(a, s->nsighting, sizeof(*v));
+	vaddr *v = arena_array(a, 2 * (size_t)s->nsighting, sizeof(*v));
 
+	*n = 0;
 	for (uint32_t i = 0; i < s->nsighting; i++) {
-		const struct blockmap_block *b = image_of(s, s->sighting[i].insn);
-
-		v[i] = b ? s->map->orig_base + b->orig : s->sighting[i].insn;
+		v[(*n)++] = original_of(s, s->sighting[i].insn);
+		if (s->sighting[i].kind == SIGHTING_RUN)
+			v[(*n)++] = original_of(s, s->sighting[i].to);
 	}
-	*n = s->nsighting;
 	return v;
 }
 
@@ -89,31 +76,40 @@ static const struct insn *insn_behind(const struct prog *prog, const struct fn *
 	return NULL;
 }
 
-/* False when it is in no block. */
-static bool find_place(const struct placing *p, new_vaddr addr, struct place *out)
+bool placing_block(const struct placing *p, new_vaddr addr, struct place *out)
 {
-	const struct blockmap_block *image = image_of(p->source, addr);
+	const struct blockmap_block *image = placing_image(p->source, addr);
 	vaddr in_original = image ? p->source->map->orig_base + image->orig : addr;
-	uint32_t f = prog_find_fn(p->prog, in_original), count = 0;
+	uint32_t f = prog_find_fn(p->prog, in_original);
 	const struct fn *fn = f == NO_FN ? NULL : &p->prog->fn[f];
 
 	if (!fn || !fn->kept || fn->nblock == 0)
 		return false;
 	uint32_t b = fn_find_block(fn, in_original);
-	if (b == NO_BLOCK)
+	if (b == NO_BLOCK || fn->block[b].ninsn == 0)
 		return false;
-	if (image)
-		count = instructions_between(p->source->mapped,
-					     p->source->map->gen_base + image->gen, addr);
-	*out = (struct place){ fn, b,
-			       image ? insn_behind(p->prog, fn, &fn->block[b], in_original,
-						   count)
-				     : insn_at(p->prog, fn, &fn->block[b], in_original),
+	*out = (struct place){ fn, b, &fn->insn[fn->block[b].insn + fn->block[b].ninsn - 1],
 			       image != NULL };
+	return true;
+}
+
+bool placing_find(const struct placing *p, new_vaddr addr, struct place *out)
+{
+	const struct sightings_source *s = p->source;
+	const struct blockmap_block *image = placing_image(s, addr);
+
+	if (!placing_block(p, addr, out))
+		return false;
+	const struct block *b = &out->fn->block[out->block];
+	out->insn = image ? insn_behind(p->prog, out->fn, b, s->map->orig_base + image->orig,
+					instructions_between(s->mapped,
+							     s->map->gen_base + image->gen,
+							     addr))
+			  : insn_at(p->prog, out->fn, b, addr);
 	return out->insn != NULL;
 }
 
-static bool is_last(const struct place *at)
+bool placing_is_last(const struct place *at)
 {
 	const struct block *b = &at->fn->block[at->block];
 
@@ -122,10 +118,10 @@ static bool is_last(const struct place *at)
 
 /* Where control arrives in the original when it gets to `addr`; false when it cannot be
  * told. */
-static bool arrival(const struct sightings_source *s, new_vaddr addr, vaddr *out)
+bool placing_arrival(const struct sightings_source *s, new_vaddr addr, vaddr *out)
 {
 	for (int hop = 0; hop < HOPS; hop++) {
-		const struct blockmap_block *b = image_of(s, addr);
+		const struct blockmap_block *b = placing_image(s, addr);
 		struct insn insn;
 		vaddr target;
 
@@ -201,14 +197,15 @@ static uint32_t successor(const struct placing *p, const struct place *at, uint3
 	return found;
 }
 
-static void place_call(struct placing *p, const struct place *at, vaddr to, uint32_t count)
+void placing_call(struct placing *p, const struct place *at, vaddr to, uint64_t count)
 {
 	uint32_t f = prog_find_fn(p->prog, to);
 
 	if (f == NO_FN || p->prog->fn[f].entry != to) {
 		p->stats->outside += count;
 	} else {
-		struct profile_call call = { prog_insn_addr(p->prog, at->insn), to, count };
+		struct profile_call call = { prog_insn_addr(p->prog, at->insn), to,
+					     (double)count };
 
 		vec_push(p->prog->arena, &p->calls, call);
 		p->stats->calls += count;
@@ -220,19 +217,32 @@ static void place_call(struct placing *p, const struct place *at, vaddr to, uint
 static void place_caller(struct placing *p, const struct place *at, new_vaddr piece,
 			 uint32_t count)
 {
-	const struct blockmap_block *image = image_of(p->source, piece);
+	const struct blockmap_block *image = placing_image(p->source, piece);
 	vaddr ran = image ? p->source->map->orig_base + image->orig : piece;
 	vaddr to = insn_target(at->insn, prog_insn_bytes(p->prog, at->insn),
 			       prog_insn_addr(p->prog, at->insn));
 	uint32_t f = prog_find_fn(p->prog, ran);
 
 	if (f != NO_FN && p->prog->fn[f].entry == to)
-		place_call(p, at, to, count);
+		placing_call(p, at, to, count);
 	else
 		p->stats->others += count;
 }
 
-static void place_branch(struct placing *p, const struct place *at, vaddr to, uint32_t count)
+bool placing_edge(struct placing *p, const struct place *at, uint32_t to, uint64_t count)
+{
+	uint32_t succ = successor(p, at, to);
+
+	if (succ == NO_BLOCK || succ == AMBIGUOUS)
+		return false;
+	struct profile_edge edge = { at->fn->block[at->block].addr, at->fn->block[succ].addr,
+				     (double)count };
+	vec_push(p->prog->arena, &p->edges, edge);
+	p->stats->edges += count;
+	return true;
+}
+
+void placing_branch(struct placing *p, const struct place *at, vaddr to, uint64_t count)
 {
 	uint32_t b = fn_find_block(at->fn, to), succ = NO_BLOCK;
 
@@ -241,13 +251,9 @@ static void place_branch(struct placing *p, const struct place *at, vaddr to, ui
 	if (succ == AMBIGUOUS) {
 		p->stats->ambiguous += count;
 	} else if (succ != NO_BLOCK) {
-		struct profile_edge edge = { at->fn->block[at->block].addr,
-					     at->fn->block[succ].addr, count };
-
-		vec_push(p->prog->arena, &p->edges, edge);
-		p->stats->edges += count;
+		(void)placing_edge(p, at, b, count);	/* there is one */
 	} else if (at->insn->kind == INSN_IJMP || at->fn->block[at->block].taken_out == to) {
-		place_call(p, at, to, count);
+		placing_call(p, at, to, count);
 	} else {
 		p->stats->no_edge += count;
 	}
@@ -258,7 +264,7 @@ static void place_sighting(struct placing *p, const struct sighting *s)
 	struct place at;
 	vaddr to;
 
-	if (!find_place(p, s->insn, &at)) {
+	if (!placing_find(p, s->insn, &at)) {
 		p->stats->uncut += s->count;
 		return;
 	}
@@ -270,14 +276,15 @@ static void place_sighting(struct placing *p, const struct sighting *s)
 		return;
 	}
 	bool fits = s->kind == SIGHTING_CALL ? at.insn->kind == INSN_ICALL :
-		    is_last(&at) && (at.insn->kind == INSN_JCC || at.insn->kind == INSN_LOOP ||
-				     at.insn->kind == INSN_IJMP);
-	if (!fits || !arrival(p->source, s->to, &to))
+		    placing_is_last(&at) &&
+			    (at.insn->kind == INSN_JCC || at.insn->kind == INSN_LOOP ||
+			     at.insn->kind == INSN_IJMP);
+	if (!fits || !placing_arrival(p->source, s->to, &to))
 		p->stats->no_edge += s->count;
 	else if (s->kind == SIGHTING_CALL)
-		place_call(p, &at, to, s->count);
+		placing_call(p, &at, to, s->count);
 	else
-		place_branch(p, &at, to, s->count);
+		placing_branch(p, &at, to, s->count);
 }
 
 static int by_edge(const void *a, const void *b)
@@ -298,10 +305,17 @@ static int by_call(const void *a, const void *b)
 	return (x->target > y->target) - (x->target < y->target);
 }
 
-/* Several sightings may be of one edge: through an entry jump or straight, say. */
-static void finish(struct placing *p, struct profile *out)
+static int by_block(const void *a, const void *b)
 {
-	uint32_t nedge = 0, ncall = 0;
+	const struct profile_block *x = a, *y = b;
+
+	return (x->addr > y->addr) - (x->addr < y->addr);
+}
+
+/* Several sightings may be of one edge: through an entry jump or straight, say. */
+void placing_finish(struct placing *p, struct profile *out)
+{
+	uint32_t nedge = 0, ncall = 0, nblock;
 
 	if (p->edges.n)
 		qsort(p->edges.v, p->edges.n, sizeof(*p->edges.v), by_edge);
@@ -319,6 +333,17 @@ static void finish(struct placing *p, struct profile *out)
 		else
 			p->calls.v[ncall++] = p->calls.v[i];
 	}
+	nblock = 0;
+	if (p->blocks.n)
+		qsort(p->blocks.v, p->blocks.n, sizeof(*p->blocks.v), by_block);
+	for (uint32_t i = 0; i < p->blocks.n; i++) {
+		if (nblock && p->blocks.v[nblock - 1].addr == p->blocks.v[i].addr)
+			p->blocks.v[nblock - 1].samples += p->blocks.v[i].samples;
+		else
+			p->blocks.v[nblock++] = p->blocks.v[i];
+	}
+	out->block = p->blocks.v;
+	out->nblock = nblock;
 	out->edge = p->edges.v;
 	out->nedge = nedge;
 	out->call = p->calls.v;
@@ -333,5 +358,5 @@ void sightings_place(const struct sightings_source *source, struct prog *prog,
 	*stats = (struct sightings_stats){ 0 };
 	for (uint32_t i = 0; i < source->nsighting; i++)
 		place_sighting(&p, &source->sighting[i]);
-	finish(&p, out);
+	placing_finish(&p, out);
 }

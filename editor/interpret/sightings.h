@@ -20,6 +20,13 @@ struct sightings_stats {		/* how many sightings ... */
 	uint64_t no_edge;		/* are not in the flow graph */
 	/* could be one of several edges, to blocks whose images are empty */
 	uint64_t ambiguous;
+	/* of branch stacks: */
+	uint64_t runs, taken;		/* that the code has; the others: */
+	uint64_t no_branch;		/* branches from instructions that are none, ... */
+	uint64_t no_target;		/* ... to where they do not lead */
+	uint64_t no_run;		/* runs over what always branches, or no code */
+	uint64_t returns;		/* of the taken ones: no edges, no calls */
+	uint64_t own;			/* likewise: entry jumps of a generation */
 };
 
 /* The input: sightings in the file that was mapped, which is the original itself (map NULL) or
@@ -29,6 +36,7 @@ struct sightings_source {
 	const struct blockmap *map;
 	const struct sighting *sighting;
 	uint32_t nsighting;
+	bool executions;		/* tell how often runs came through blocks */
 };
 
 /* [*n] in arena `a`: the addresses in the original of all sightings, for prog_analyze_at(). */

@@ -45,12 +45,16 @@ const struct ctl_command ctl_commands[] = {
 	  ctl_policy },
 	{ "record",
 	  "-o LOG [--clock=NAME] [--rate=HZ] [--registers[=STACKBYTES] [--memory]]\n"
-	  "        -- COMMAND...",
+	  "        [--branches[=HZ]] -- COMMAND...",
 	  "samples one command into a log (no daemon needed); --registers: with what its "
 	  "registers\n"
-	  "        hold, --memory: and point to, for edges",
+	  "        hold, --memory: and point to, for edges; --branches: with branch stacks",
 	  ctl_record },
 	{ "profile", "LOG -o DIR [--store=DIR]",
 	  "makes block profiles of a log, or of counts (no daemon needed)", ctl_profile },
+	{ "import", "FILE... -o DIR [--binary=FILE]... [--store=DIR]",
+	  "the same of recordings of perf: perf.data, or text of perf script (no daemon "
+	  "needed)",
+	  ctl_import },
 	{ NULL, NULL, NULL, NULL }
 };

@@ -14,10 +14,11 @@
 #include "manager/ctl/ctl.h"
 #include "manager/ctl/profile_log.h"
 #include "manager/parent/program.h"
+#include "monitor/perf_branches.h"
 #include "monitor/record.h"
 #include "policy/policy.h"
 
-enum { DEFAULT_RATE_HZ = 251 };
+enum { DEFAULT_RATE_HZ = 251, DEFAULT_BRANCHES_HZ = 251 };
 
 static int clock_of(const char *name)
 {
@@ -62,10 +63,11 @@ int ctl_record(const struct ctl *ctl, int argc, char **argv)
 		{ "rate", required_argument, NULL, 'r' },
 		{ "registers", optional_argument, NULL, 's' },
 		{ "memory", no_argument, NULL, 'm' },
+		{ "branches", optional_argument, NULL, 'b' },
 		{ 0 }
 	};
 	struct record_options o = { .clock = MONITOR_CLOCK_AUTO };
-	long rate = DEFAULT_RATE_HZ, stack = 0;
+	long rate = DEFAULT_RATE_HZ, stack = 0, branches = 0;
 	struct record_result result;
 	struct err err = { 0 };
 	int c, clock = MONITOR_CLOCK_AUTO;
@@ -83,16 +85,20 @@ int ctl_record(const struct ctl *ctl, int argc, char **argv)
 			stack = optarg ? number(optarg, SPOOL_STACK_MAX) : 0;
 		} else if (c == 'm') {
 			o.memory = true;
+		} else if (c == 'b') {
+			branches = optarg ? number(optarg, PERF_BRANCHES_RATE_MAX)
+					  : DEFAULT_BRANCHES_HZ;
 		} else {
 			return ctl_usage(ctl);
 		}
 	}
 	if (!o.log_path || optind >= argc || clock < 0 || rate < 0 || stack < 0 || stack % 8 ||
-	    (o.memory && !o.registers))
+	    (o.memory && !o.registers) || branches < 0)
 		return ctl_usage(ctl);
 	o.clock = (enum monitor_clock)clock;
 	o.rate_hz = (unsigned)rate;
 	o.stack_bytes = (unsigned)stack;
+	o.branches_hz = (unsigned)branches;
 	o.argv = argv + optind;
 	if (record_command(&o, &result, &err) < 0)
 		return fail(&err);

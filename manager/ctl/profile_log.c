@@ -7,6 +7,9 @@
  *
  * A generation has its block map with it; its original is looked for in the daemon's store.
  *
+ * A recording of others becomes a log first.  Its files are known by their build-ids, as far as
+ * it has these; a confined job says which one a file of this machine has.
+ *
  * Tested by tests/e2e/registers.sh.
  */
 #include "manager/ctl/profile_log.h"
@@ -22,6 +25,7 @@
 #include <unistd.h>
 
 #include "lib/arena.h"
+#include "lib/branchcounts.h"
 #include "lib/countsfile.h"
 #include "lib/err.h"
 #include "lib/io.h"
@@ -29,6 +33,7 @@
 #include "lib/profile.h"
 #include "lib/say.h"
 #include "manager/samples/attribute.h"
+#include "manager/import/importjob.h"
 #include "manager/parent/job.h"
 #include "monitor/spool.h"
 
@@ -37,6 +42,7 @@ enum { OUTPUT_MAX = 1 << 30, JOB_S = 3600 };
 struct known {			/* one original module of the log */
 	char *path;
 	struct blocktable table;
+	double *executions;	/* [nblock] by branch stacks; NULL: there were none */
 };
 
 struct log {
@@ -47,6 +53,8 @@ struct log {
 	int fd;			/* the file that is being resolved, -1: none */
 	int original;		/* of it, if it is a generation, else -1 */
 	struct blockmap map;
+	const struct imported *imported;	/* the log was one of others; else NULL */
+	const struct profile_log_import *import;
 };
 
 static void say(const struct log *l, const char *path, const char *text)
@@ -138,10 +146,100 @@ static int find_table(struct log *l, struct blocktable *out, struct err *err)
 		       "a generation; its original in the store is another file");
 }
 
+/* The build-id of a file of this machine, "" if it has none. */
+static int find_build_id(const struct log *l, int fd, char hex[2 * 20 + 1], struct err *err)
+{
+	struct arena *a = arena_new();
+	struct bytes b = { 0 };
+	int out = -1, rc = -1;
+
+	if (run(l, JOB_BUILD_ID, &fd, 1, &out, err) == 0 &&
+	    io_read_all(out, 4096, a, &b, err) == 0)
+		rc = 0;
+	if (out >= 0)
+		close(out);
+	if (rc == 0) {
+		size_t n = b.n ? b.n - 1 : 0;	/* a line */
+
+		if (n > 2 * 20)
+			n = 0;
+		memcpy(hex, b.p, n);
+		hex[n] = '\0';
+	}
+	arena_free(a);
+	return rc;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Recordings of old have shorter ones with zeros up to 20 bytes. */
+static bool same_id(const char *file, const char *recorded)
+{
+	size_t n = strlen(file);
+
+	return n && strncmp(file, recorded, n) == 0 &&
+	       strspn(recorded + n, "0") == strlen(recorded + n);
+}
+
+/* Opens a file if it is the one with that build-id (NULL: not known). */
+static int open_with_id(const struct log *l, const char *path, const char *id, struct err *err)
+{
+	char hex[2 * 20 + 1];
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	if (fd < 0)
+		return err_set(err, ERR_SYS, "%s", strerror(errno));
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		err_set(err, ERR_REFUSED, "not a regular file");
+	else if (!id)
+		return fd;
+	else if (find_build_id(l, fd, hex, err) < 0)
+		;
+	else if (same_id(hex, id))
+		return fd;
+	else
+		err_set(err, ERR_REFUSED,
+			"another file is there by now: its build-id is %s, that of the "
+			"recording %s", *hex ? hex : "none", id);
+	close(fd);
+	return -1;
+}
+
+/* The file that was recorded: by its build-id, else by its name. */
+static int open_recorded(const struct log *l, const struct space_file *file, struct err *err)
+{
+	const char *id = imported_id(l->imported, file->path);
+	const struct profile_log_import *o = l->import;
+	struct stat st;
+	int fd = -1;
+
+	if (file->path[0] != '/')
+		return err_set(err, ERR_REFUSED, "not a file with a path");
+	for (uint32_t i = 0; i < o->nbinary && fd < 0; i++)
+		if (id || strcmp(base_name(o->binary[i]), base_name(file->path)) == 0)
+			fd = open_with_id(l, o->binary[i], id, err);
+	if (fd < 0)
+		fd = open_with_id(l, file->path, id, err);
+	if (fd >= 0 && !id && (fstat(fd, &st) < 0 || file->dev_major == IMPORT_NO_DEVICE ||
+			       st.st_ino != file->inode))
+		say(l, file->path,
+		    "warning: the recording has no build-id of it; taken by its name");
+	return fd;
+}
+
 /* A descriptor for the file that ran, if it is still at its path. */
-static int open_ran(const struct space_file *file, struct err *err)
+static int open_ran(const struct log *l, const struct space_file *file, struct err *err)
 {
 	struct stat st;
+
+	if (l->imported)
+		return open_recorded(l, file, err);
 
 	if (file->path[0] != '/')
 		return err_set(err, ERR_REFUSED, "not a file with a path");
@@ -179,7 +277,7 @@ static int resolve(void *ctx, const struct space_file *file, struct attribute_ta
 	uint32_t i;
 
 	(void)err;		/* one module's failure is no reason to give up the others */
-	l->fd = open_ran(file, &why);
+	l->fd = open_ran(l, file, &why);
 	if (l->fd < 0 || find_table(l, &t, &why) < 0) {
 		say(l, file->path, why.text);
 		release(l, NULL);
@@ -190,7 +288,8 @@ static int resolve(void *ctx, const struct space_file *file, struct attribute_ta
 			break;
 	if (i == l->nknown) {
 		l->known = memory_grow(l->known, l->nknown + 1, sizeof(*l->known));
-		l->known[l->nknown++] = (struct known){ memory_need(strdup(file->path)), t };
+		l->known[l->nknown++] =
+			(struct known){ memory_need(strdup(file->path)), t, NULL };
 	} else {
 		blocktable_free(&t);
 	}
@@ -200,10 +299,34 @@ static int resolve(void *ctx, const struct space_file *file, struct attribute_ta
 	return 1;
 }
 
+/* What a job says of branch stacks: edges, and how often blocks ran. */
+static int take_executions(struct known *k, struct bytes text, struct edgecounts *out_edges,
+			   struct err *err)
+{
+	struct arena *a = arena_new();
+	struct profile p;
+	int rc = profile_read(text, a, &p, err);
+
+	if (rc == 0)
+		rc = edgecounts_of(&p, &k->table, out_edges, err);
+	if (rc == 0 && !k->executions)
+		k->executions = memory_new((size_t)k->table.nblock + 1, sizeof(double));
+	for (uint32_t i = 0; rc == 0 && i < p.nblock; i++) {
+		uint32_t b = blocktable_find(&k->table, p.block[i].addr);
+
+		if (b != UINT32_MAX)
+			k->executions[b] += p.block[i].samples;
+	}
+	arena_free(a);
+	return rc;
+}
+
 static int interpret(void *ctx, const struct attribute_target *target, struct bytes states,
 		     struct edgecounts *out_edges, struct err *err)
 {
 	const struct log *l = ctx;
+	struct known *k = &l->known[target->module];
+	const bool executions = l->imported && branchcounts_is(states);
 	struct arena *a = arena_new();
 	int in[3] = { l->fd, memfd_create("states", MFD_CLOEXEC), l->original };
 	int out = -1, rc = -1;
@@ -213,13 +336,15 @@ static int interpret(void *ctx, const struct attribute_target *target, struct by
 	if (in[1] < 0)
 		err_set(&why, ERR_SYS, "memfd_create: %s", strerror(errno));
 	else if (io_write_all(in[1], states.p, states.n, &why) == 0 &&
-		 run(l, JOB_INTERPRET, in, l->original < 0 ? 2 : 3, &out, &why) == 0 &&
+		 run(l, executions ? JOB_EXECUTIONS : JOB_INTERPRET, in,
+		     l->original < 0 ? 2 : 3, &out, &why) == 0 &&
 		 io_read_all(out, OUTPUT_MAX, a, &b, &why) == 0)
 		rc = 0;
 	if (rc == 0)
-		rc = edgecounts_read(b, &l->known[target->module].table, out_edges, &why);
+		rc = executions ? take_executions(k, b, out_edges, &why)
+				: edgecounts_read(b, &k->table, out_edges, &why);
 	if (rc < 0)
-		say(l, l->known[target->module].path, why.text);
+		say(l, k->path, why.text);
 	if (in[1] >= 0)
 		close(in[1]);
 	if (out >= 0)
@@ -233,12 +358,11 @@ static int interpret(void *ctx, const struct attribute_target *target, struct by
 static int write_file(const char *out_dir, const char *module, const struct digest *original,
 		      struct bytes b, const struct log *l, struct err *err)
 {
-	const char *slash = strrchr(module, '/');
 	char path[PATH_MAX], hex[65], text[128];
 
 	digest_hex(original, hex);
 	if (snprintf(path, sizeof(path), "%s/%s.%.12s.profile", out_dir,
-		     slash ? slash + 1 : module, hex) >= (int)sizeof(path))
+		     base_name(module), hex) >= (int)sizeof(path))
 		return err_set(err, ERR_USAGE, "'%s': path too long", out_dir);
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0)
@@ -254,6 +378,26 @@ static int write_file(const char *out_dir, const char *module, const struct dige
 	return 0;
 }
 
+/* Samples of blocks, or executions where branch stacks have told of these: they are not added
+ * up, since one is time and the other is not. */
+static uint32_t fill_blocks(const struct known *k, const struct attribute_module *m,
+			    struct profile_block *out)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; !k->executions && i < m->ncount; i++)
+		out[n++] = (struct profile_block){
+			k->table.base + k->table.block[m->count[i].block].off,
+			m->count[i].samples,
+		};
+	for (uint32_t i = 0; k->executions && i < k->table.nblock; i++)
+		if (k->executions[i] > 0)
+			out[n++] = (struct profile_block){
+				k->table.base + k->table.block[i].off, k->executions[i],
+			};
+	return n;
+}
+
 static int write_profile(const char *out_dir, const char *clock, const struct log *l,
 			 const struct attribute_module *m, struct err *err)
 {
@@ -261,20 +405,15 @@ static int write_profile(const char *out_dir, const char *clock, const struct lo
 	struct profile p = {
 		.module = k->path,
 		.original = k->table.original,
-		.clock = clock,
-		.outside = (double)m->outside,
-		.samples = (double)m->samples,
-		.block = memory_new(m->ncount + 1, sizeof(*p.block)),
-		.nblock = m->ncount,
+		.clock = k->executions ? "branches" : clock,
+		.outside = k->executions ? 0 : (double)m->outside,
+		.block = memory_new((size_t)(k->executions ? k->table.nblock : m->ncount) + 1,
+				    sizeof(*p.block)),
 	};
 	struct arena *a = arena_new();
 	struct wr w = { 0 };
 
-	for (uint32_t i = 0; i < m->ncount; i++)
-		p.block[i] = (struct profile_block){
-			k->table.base + k->table.block[m->count[i].block].off,
-			m->count[i].samples,
-		};
+	p.nblock = fill_blocks(k, m, p.block);
 	edgecounts_to_profile(&m->edges, 1, &k->table, a, &p);
 	profile_write(&p, &w);
 	int rc = write_file(out_dir, k->path, &k->table.original, wr_bytes(&w), l, err);
@@ -284,29 +423,50 @@ static int write_profile(const char *out_dir, const char *clock, const struct lo
 	return rc;
 }
 
-static int gather(int fd, struct log *l, const char *out_dir, struct err *err)
+/* Adds what one log says to *sum; *clock (room for a profile's word) is its clock. */
+static int gather(int fd, struct log *l, char clock[33], struct attribution *sum,
+		  struct err *err)
 {
 	struct attribute_resolver resolver = { .resolve = resolve, .release = release,
 					       .interpret = interpret, .ctx = l };
 	struct spool_reader *r = spool_reader_open(fd, err);
-	struct attribution sum = { 0 };
 
 	if (!r)
 		return -1;
 	struct spaces *spaces = spaces_new(NULL);
 	struct attribute *a = attribute_new(spaces);
 	attribute_spool(a, r);
-	int rc = attribute_resolve(a, &resolver, &sum, err);
-	for (uint32_t i = 0; i < sum.nmodule && rc == 0; i++)
-		rc = write_profile(out_dir, spool_reader_clock(r), l, &sum.module[i], err);
-	for (int i = 0; i < NCOUNTER && l->say && rc == 0; i++)
-		if (sum.counter[i])
-			say_line(l->say, "%10" PRIu64 " %s", sum.counter[i],
-				 counter_help[i]);	/* only news for a person */
-	attribution_free(&sum);
+	int rc = attribute_resolve(a, &resolver, sum, err);
+	(void)snprintf(clock, 33, "%.32s", spool_reader_clock(r));	/* fits */
 	attribute_free(a);
 	spaces_free(spaces);
 	spool_reader_free(r);
+	return rc;
+}
+
+static int write_profiles(const char *out_dir, const char *clock, const struct log *l,
+			  const struct attribution *sum, struct err *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < sum->nmodule && rc == 0; i++)
+		rc = write_profile(out_dir, clock, l, &sum->module[i], err);
+	for (int i = 0; i < NCOUNTER && l->say && rc == 0; i++)
+		if (sum->counter[i])
+			say_line(l->say, "%10" PRIu64 " %s", sum->counter[i],
+				 counter_help[i]);	/* only news for a person */
+	return rc;
+}
+
+static int write_log(int fd, struct log *l, const char *out_dir, struct err *err)
+{
+	struct attribution sum = { 0 };
+	char clock[33];
+	int rc = gather(fd, l, clock, &sum, err);
+
+	if (rc == 0)
+		rc = write_profiles(out_dir, clock, l, &sum, err);
+	attribution_free(&sum);
 	return rc;
 }
 
@@ -346,6 +506,23 @@ static bool holds_counts(int fd)
 	       countsfile_is((struct bytes){ start, sizeof(start) });
 }
 
+static void log_free(struct log *l)
+{
+	for (uint32_t i = 0; i < l->nknown; i++) {
+		blocktable_free(&l->known[i].table);
+		free(l->known[i].executions);
+		free(l->known[i].path);
+	}
+	free(l->known);
+}
+
+static int make_folder(const char *path, struct err *err)
+{
+	if (mkdir(path, 0777) == 0 || errno == EEXIST)
+		return 0;
+	return err_set(err, ERR_SYS, "'%s': mkdir: %s", path, strerror(errno));
+}
+
 int profile_log_write(const char *log_path, const char *out_dir,
 		      const struct profile_log_places *places, FILE *say_to, struct err *err)
 {
@@ -356,17 +533,67 @@ int profile_log_write(const char *log_path, const char *out_dir,
 
 	if (fd < 0)
 		return err_set(err, ERR_SYS, "'%s': open: %s", log_path, strerror(errno));
-	if (mkdir(out_dir, 0777) < 0 && errno != EEXIST) {
+	if (make_folder(out_dir, err) < 0) {
 		close(fd);
-		return err_set(err, ERR_SYS, "'%s': mkdir: %s", out_dir, strerror(errno));
+		return -1;
 	}
 	int rc = holds_counts(fd) ? write_counts(fd, &l, out_dir, err)
-				  : gather(fd, &l, out_dir, err);
+				  : write_log(fd, &l, out_dir, err);
 	close(fd);
-	for (uint32_t i = 0; i < l.nknown; i++) {
-		blocktable_free(&l.known[i].table);
-		free(l.known[i].path);
-	}
-	free(l.known);
+	log_free(&l);
 	return rc < 0 ? err_wrap(err, "'%s'", log_path) : 0;
+}
+
+/* --- recordings of others --- */
+
+static void say_counts(const struct log *l, const char *path, const struct import_counts *n)
+{
+	char text[256];
+
+	(void)snprintf(text, sizeof(text),
+		       "%" PRIu64 " samples, %" PRIu64 " branch stacks; left out: %" PRIu64
+		       " samples of other events, %" PRIu64 " records of other kinds",
+		       n->samples, n->stacks, n->others, n->unknown);	/* fits */
+	say(l, path, text);
+}
+
+static int import_one(const char *path, struct log *l, char clock[33], struct attribution *sum,
+		      struct err *err)
+{
+	struct arena *a = arena_new();
+	struct imported im = { .log_fd = -1 };
+	char unused[33];
+	int rc = importjob_run(path, a, &im, err);
+
+	if (rc == 0) {
+		say_counts(l, path, &im.counts);
+		(void)snprintf(clock, 33, "%.32s", im.counts.clock);	/* fits */
+		l->imported = &im;
+		rc = gather(im.log_fd, l, unused, sum, err);
+		l->imported = NULL;
+	}
+	if (im.log_fd >= 0)
+		close(im.log_fd);
+	arena_free(a);
+	return rc < 0 ? err_wrap(err, "'%s'", path) : 0;
+}
+
+int profile_log_import(const struct profile_log_import *import, const char *out_dir,
+		       const struct profile_log_places *places, FILE *say_to, struct err *err)
+{
+	struct log l = { .morph_edit = places->morph_edit, .store = places->store,
+			 .say = say_to, .fd = -1, .original = -1, .import = import };
+	struct attribution sum = { 0 };
+	char clock[33] = "other";
+	int rc = 0;
+
+	for (uint32_t i = 0; i < import->nrecording && rc == 0; i++)
+		rc = import_one(import->recording[i], &l, clock, &sum, err);
+	if (rc == 0)
+		rc = make_folder(out_dir, err);
+	if (rc == 0)
+		rc = write_profiles(out_dir, clock, &l, &sum, err);
+	attribution_free(&sum);
+	log_free(&l);
+	return rc;
 }

@@ -3,6 +3,7 @@
 #ifndef MANAGER_CTL_PROFILE_LOG_H
 #define MANAGER_CTL_PROFILE_LOG_H
 
+#include <stdint.h>
 #include <stdio.h>
 
 struct err;
@@ -18,5 +19,17 @@ struct profile_log_places {
  * that are refused or gone are skipped and said. */
 int profile_log_write(const char *log_path, const char *out_dir,
 		      const struct profile_log_places *places, FILE *say, struct err *err);
+
+/* The same of recordings of others (manager/import/), all together.  A file that was mapped is
+ * one of `binary` that has the same build-id or, where the recording has no build-ids, the same
+ * name; else the one at its path.  With branch stacks a profile has executions. */
+struct profile_log_import {
+	const char *const *recording;
+	uint32_t nrecording;
+	const char *const *binary;
+	uint32_t nbinary;
+};
+int profile_log_import(const struct profile_log_import *import, const char *out_dir,
+		       const struct profile_log_places *places, FILE *say, struct err *err);
 
 #endif

@@ -53,6 +53,8 @@ static const struct shape shape[NJOB] = {
 	[JOB_MAP]	  = { "extract-map", 1, 1, 1, false },
 	[JOB_COUNTS]	  = { "counts",      2, 2, 1, false },
 	[JOB_INSTRUMENT]  = { "instrument",  2, 2, 2, false },
+	[JOB_EXECUTIONS]  = { "interpret",   2, 3, 1, false },
+	[JOB_BUILD_ID]	  = { "build-id",    1, 1, 1, true },
 };
 
 struct job {
@@ -160,6 +162,7 @@ static const char *program_path(const struct job_spec *spec)
 static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYTES], char **arg)
 {
 	static const char *const option[] = { "-o", "--map", "--stats" };
+	const bool interprets = spec->kind == JOB_INTERPRET || spec->kind == JOB_EXECUTIONS;
 	int n = 0, fd = FIRST_FD;
 
 #define ADD(...) do {								\
@@ -180,14 +183,16 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 			ADD("--counted");
 		if (i == 1 && spec->kind == JOB_SYMBOLS)
 			ADD("--debug");
-		if (i == 2 && spec->kind == JOB_INTERPRET)
+		if (i == 2 && interprets)
 			ADD("--original");
 		ADD("fd:%d", fd++);
 	}
 	if (spec->kind == JOB_ANALYZE) {
 		ADD("--table");
 		ADD("fd:%d", fd);
-	} else if (spec->kind == JOB_INTERPRET || spec->kind == JOB_COUNTS) {
+	} else if (interprets || spec->kind == JOB_COUNTS) {
+		if (spec->kind == JOB_EXECUTIONS)
+			ADD("--executions");
 		ADD("-o");
 		ADD("fd:%d", fd);
 	} else if (spec->kind == JOB_INSTRUMENT) {

@@ -28,7 +28,8 @@ enum job_kind {
 	JOB_SYMBOLS,	/* in: module, perhaps its debug file.  out: text */
 	JOB_DISASSEMBLE,	/* in: module.  out: text.  a: address, b: bytes */
 	JOB_EXPLAIN,	/* in: module, perhaps its profile.  out: what analysis says, as text */
-	/* in: mapped file, states; if it is a generation, its original.  out: edges */
+	/* in: mapped file, states or branch counts; if it is a generation, its original.  out:
+	 * edges */
 	JOB_INTERPRET,
 	JOB_DERIVED,	/* in: original, file, block map.  out: what was shown, as text */
 	JOB_MAP,	/* in: generation.  out: block map */
@@ -36,6 +37,10 @@ enum job_kind {
 	/* in: original, profile.  out: counting generation, file of counts.  a: per cent of
 	 * what the profile leaves uncertain */
 	JOB_INSTRUMENT,
+	/* in: mapped file, branch counts; if it is a generation, its original.  out: edges, and
+	 * executions of blocks */
+	JOB_EXECUTIONS,
+	JOB_BUILD_ID,	/* in: file.  out: its build-id, as text */
 	NJOB
 };
 

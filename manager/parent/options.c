@@ -48,6 +48,7 @@ static const struct spec {
 	OPTION("spool-max", NUMBER, spool_max_mib, NULL, NULL),
 	OPTION("stack", NUMBER, stack_bytes, NULL, NULL),
 	OPTION("memory", FLAG, memory, NULL, NULL),
+	OPTION("branches", NUMBER, branches_hz, NULL, NULL),
 	OPTION("paused", FLAG, paused, NULL, NULL),
 	OPTION("switched", FLAG, switched, NULL, NULL),
 	OPTION("registers", FLAG, registers, NULL, NULL),

@@ -8,7 +8,7 @@
 
 struct role_options;
 
-enum { OPTIONS_MAX_ARG = 44, OPTIONS_MAX = 21 };
+enum { OPTIONS_MAX_ARG = 46, OPTIONS_MAX = 22 };
 
 /* A command line; arg[] points into it and to the texts of the options that it was made of. */
 struct options_line {

@@ -29,7 +29,7 @@ struct role_options {
 	const char *host;
 	bool foreground, no_monitor;
 	/* To the monitor, from the manager's policy through the parent. */
-	unsigned clock, rate_hz, drain_s, spool_max_mib, stack_bytes;
+	unsigned clock, rate_hz, drain_s, spool_max_mib, stack_bytes, branches_hz;
 	bool paused, switched, registers, memory;	/* see monitor/monitor.h */
 };
 

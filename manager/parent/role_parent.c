@@ -408,9 +408,11 @@ static void configure(struct parent *p, const struct msg *m)
 	bool switched = m->num[MSG_CONFIG_switched] != 0;
 	unsigned stack = (unsigned)m->num[MSG_CONFIG_stack_bytes];
 	bool memory = m->num[MSG_CONFIG_memory] != 0;
+	unsigned branches = (unsigned)m->num[MSG_CONFIG_branches_hz];
 	bool same = o->clock == clock && o->rate_hz == rate && o->drain_s == drain &&
 		    o->spool_max_mib == spool && o->switched == switched &&
-		    o->stack_bytes == stack && o->memory == memory;
+		    o->stack_bytes == stack && o->memory == memory &&
+		    o->branches_hz == branches;
 
 	o->clock = clock;
 	o->rate_hz = rate;
@@ -419,6 +421,7 @@ static void configure(struct parent *p, const struct msg *m)
 	o->switched = switched;
 	o->stack_bytes = stack;
 	o->memory = memory;
+	o->branches_hz = branches;
 	if (!p->configured && p->ready_fd >= 0) {
 		(void)write(p->ready_fd, "", 1);	/* who waited may have gone */
 		close(p->ready_fd);

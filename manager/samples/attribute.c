@@ -9,6 +9,8 @@
  *   sample --runs--> CPU time of processes by kind, inside and outside of each mapped file
  *
  *   state --spaces--> state set of one file --stream--> confined interpreter --text--> edges
+ *
+ *   branch stack --spaces--> branch set of one file --stream--> the same --text--> edges
  */
 #include "manager/samples/attribute.h"
 
@@ -16,10 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/branchcounts.h"
 #include "lib/err.h"
 #include "lib/memory.h"
 #include "lib/search.h"
 #include "lib/statesample.h"
+#include "manager/samples/branchstack.h"
 #include "manager/samples/runs.h"
 #include "manager/samples/sampleset.h"
 #include "manager/samples/statefeed.h"
@@ -38,6 +42,7 @@ struct attribute {
 	struct spaces *spaces;
 	struct sampleset set;
 	struct stateset states;
+	struct branchset branches;
 	struct runs *runs;
 	bool incomplete;			/* records were lost */
 	struct statefeed *feed;
@@ -76,6 +81,7 @@ static void collector_clear(struct attribute *a)
 {
 	sampleset_clear(&a->set);
 	stateset_clear(&a->states);
+	branchset_clear(&a->branches);
 	runs_clear(a->runs);
 	a->incomplete = false;
 	if (a->users)
@@ -216,6 +222,9 @@ void attribute_spool(struct attribute *a, struct spool_reader *r)
 		case SPOOL_CRASH:
 			take_crash(a, &ev);
 			break;
+		case SPOOL_BRANCHES:
+			branchstack_take(&a->branches, a->spaces, &ev, a->counter);
+			break;
 		case SPOOL_GAP:
 			a->counter[COUNTER_DROPPED] += ev.lost;
 			break;
@@ -339,6 +348,51 @@ static void add_states(struct attribution *r, const struct attribute *a, uint32_
 	wr_free(&stream);
 }
 
+/* --- branch stacks to edges --- */
+
+static uint32_t write_branches(const struct blockindex *index,
+			       const struct branchset_item *item, uint32_t n,
+			       struct wr *out)
+{
+	uint32_t written = 0;
+
+	branchcounts_write_header(out);
+	for (uint32_t i = 0; i < n; i++) {
+		struct branchcount b = { .count = item[i].count, .run = item[i].run };
+
+		if (blockindex_addr(index, item[i].from, &b.from) < 0 ||
+		    blockindex_addr(index, item[i].to, &b.to) < 0)
+			continue;
+		branchcounts_write(&b, out);
+		written++;
+	}
+	return written;
+}
+
+/* The branch stacks of one file of a known module. */
+static void add_branches(struct attribution *r, const struct attribute *a, uint32_t file,
+			 const struct attribute_resolver *resolver,
+			 const struct attribute_target *target)
+{
+	struct edgecounts edges = { 0 };
+	struct wr stream = { 0 };
+	struct err err;
+	uint32_t n;
+
+	const struct branchset_item *item = branchset_of(&a->branches, file, &n);
+	if (!n || !target->index || !resolver->interpret)
+		return;
+	struct attribute_module *m = module_enter(r, target->module);
+	if (write_branches(target->index, item, n, &stream) &&
+	    resolver->interpret(resolver->ctx, target, wr_bytes(&stream), &edges, &err) == 0) {
+		r->counter[COUNTER_BRANCHES_IMPOSSIBLE] += edges.left_out;
+		r->counter[COUNTER_BRANCH_EDGES] += edgecounts_sum(&edges);
+		edgecounts_add(&m->edges, &edges, 1);
+		edgecounts_free(&edges);
+	}
+	wr_free(&stream);
+}
+
 /* --- time of processes --- */
 
 static uint32_t hash_text(uint32_t h, const char *text)
@@ -454,47 +508,71 @@ void attribution_add(struct attribution *to, const struct attribution *from)
 		add_whose(to, &from->whose[i]);
 }
 
+/* What was gathered of one file: item[0 .. n) of the sample set, perhaps none. */
+static int resolve_file(const struct attribute *a, uint32_t f, uint32_t first, uint32_t n,
+			const struct attribute_resolver *resolver, struct attribution *r,
+			struct err *err)
+{
+	const struct space_file *file = spaces_file(a->spaces, f);
+	const struct sampleset_item *item = a->set.item + first;
+	struct attribute_target target = { 0 };
+	int known = resolver->resolve(resolver->ctx, file, &target, err);
+	uint32_t nstate;
+
+	if (known < 0)
+		return err_wrap(err, "'%s'", file->path);
+	if (known) {
+		if (n)
+			add_file(r, &target, item, n);
+		add_uses(r, a, f, &target);
+		add_users(r, a, f, &target);
+		add_states(r, a, f, resolver, &target);
+		add_branches(r, a, f, resolver, &target);
+		if (resolver->release)
+			resolver->release(resolver->ctx, &target);
+	} else {
+		for (uint32_t k = 0; k < n; k++)
+			r->counter[COUNTER_UNKNOWN] += item[k].samples;
+		(void)stateset_of(&a->states, f, &nstate);
+		r->counter[COUNTER_NOSTATES] += nstate;
+	}
+	return 0;
+}
+
+/* Files with samples or branches, in ascending order. */
+static int resolve_files(const struct attribute *a, const struct attribute_resolver *resolver,
+			 struct attribution *r, struct err *err)
+{
+	const struct sampleset *set = &a->set;
+	const struct branchset *branches = &a->branches;
+
+	for (uint32_t i = 0, b = 0, end; i < set->n || b < branches->n; i = end) {
+		uint32_t f = i < set->n ? set->item[i].file : UINT32_MAX;
+
+		if (b < branches->n && branches->item[b].file < f)
+			f = branches->item[b].file;
+		end = search_first(k, i, set->n, set->item[k].file <= f);
+		b = search_first(k, b, branches->n, branches->item[k].file <= f);
+		if (resolve_file(a, f, i, end - i, resolver, r, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int attribute_resolve(struct attribute *a, const struct attribute_resolver *resolver,
 		      struct attribution *out, struct err *err)
 {
 	struct attribution r = { .bad_blocks = a->bad_blocks, .newest_ns = a->newest_ns };
-	struct sampleset *set = &a->set;
 
 	memcpy(r.counter, a->counter, sizeof(r.counter));
 	topnames_add_all(&r.made, &a->made);
-	sampleset_sort(set);
+	sampleset_sort(&a->set);
 	stateset_sort(&a->states);
+	branchset_sort(&a->branches);
 	runs_sort(a->runs);
-	for (uint32_t i = 0, end; i < set->n; i = end) {
-		const struct space_file *file = spaces_file(a->spaces, set->item[i].file);
-		struct attribute_target target = { 0 };
-		uint32_t nstate;
-
-		for (end = i + 1; end < set->n; end++)
-			if (set->item[end].file != set->item[i].file)
-				break;
-		int known = resolver->resolve(resolver->ctx, file, &target, err);
-		if (known < 0) {
-			err_wrap(err, "'%s'", file->path);
-			attribution_free(&r);
-			collector_clear(a);
-			return -1;
-		}
-		if (known) {
-			add_file(&r, &target, set->item + i, end - i);
-			add_uses(&r, a, set->item[i].file, &target);
-			add_users(&r, a, set->item[i].file, &target);
-			add_states(&r, a, set->item[i].file, resolver, &target);
-			if (resolver->release)
-				resolver->release(resolver->ctx, &target);
-		} else {
-			for (uint32_t k = i; k < end; k++)
-				r.counter[COUNTER_UNKNOWN] += set->item[k].samples;
-			(void)stateset_of(&a->states, set->item[i].file, &nstate);
-			r.counter[COUNTER_NOSTATES] += nstate;
-		}
-	}
-	int rc = resolve_crashes(a, resolver, &r, err);
+	int rc = resolve_files(a, resolver, &r, err);
+	if (rc == 0)
+		rc = resolve_crashes(a, resolver, &r, err);
 	if (rc == 0)
 		attribution_add(out, &r);
 	attribution_free(&r);

@@ -134,43 +134,50 @@ static uint32_t block_at(const struct blocktable *t, vaddr addr)
 	return b != UINT32_MAX && t->base + t->block[b].off == addr ? b : UINT32_MAX;
 }
 
-int edgecounts_read(struct bytes text, const struct blocktable *t, struct edgecounts *out,
-	       struct err *err)
+int edgecounts_of(const struct profile *p, const struct blocktable *t, struct edgecounts *out,
+		  struct err *err)
 {
-	struct arena *a = arena_new();
-	struct edgecounts e = { 0 };
-	struct profile p;
+	struct edgecounts e = { .left_out = (uint64_t)llround(p->outside) };
 
-	int rc = profile_read(text, a, &p, err);
-	if (rc == 0 && (!digest_equal(&p.original, &t->original) || p.nblock))
-		rc = err_set(err, ERR_INPUT, "edges of another file");
-	if (rc < 0) {
-		arena_free(a);
-		return -1;
-	}
-	e.edge = memory_new((size_t)p.nedge + 1, sizeof(*e.edge));
-	for (uint32_t i = 0; i < p.nedge; i++) {
-		uint32_t from = block_at(t, p.edge[i].from), to = block_at(t, p.edge[i].to);
-		uint64_t n = (uint64_t)llround(p.edge[i].count);
+	if (!digest_equal(&p->original, &t->original))
+		return err_set(err, ERR_INPUT, "edges of another file");
+	e.edge = memory_new((size_t)p->nedge + 1, sizeof(*e.edge));
+	for (uint32_t i = 0; i < p->nedge; i++) {
+		uint32_t from = block_at(t, p->edge[i].from), to = block_at(t, p->edge[i].to);
+		uint64_t n = (uint64_t)llround(p->edge[i].count);
 
 		if (from != UINT32_MAX && to != UINT32_MAX && n)
 			e.edge[e.nedge++] = (struct edgecounts_edge){ from, to, n };
 	}
-	e.call = memory_new((size_t)p.ncall + 1, sizeof(*e.call));
-	for (uint32_t i = 0; i < p.ncall; i++) {
-		uint32_t b = blocktable_find(t, p.call[i].insn);
-		uint32_t target = block_at(t, p.call[i].target);
-		uint64_t n = (uint64_t)llround(p.call[i].count);
+	e.call = memory_new((size_t)p->ncall + 1, sizeof(*e.call));
+	for (uint32_t i = 0; i < p->ncall; i++) {
+		uint32_t b = blocktable_find(t, p->call[i].insn);
+		uint32_t target = block_at(t, p->call[i].target);
+		uint64_t n = (uint64_t)llround(p->call[i].count);
 
 		if (b != UINT32_MAX && target != UINT32_MAX && n)
 			e.call[e.ncall++] = (struct edgecounts_call){
-				b, (uint32_t)(p.call[i].insn - t->base - t->block[b].off),
+				b, (uint32_t)(p->call[i].insn - t->base - t->block[b].off),
 				target, n };
 	}
-	arena_free(a);
 	normalize(&e);
 	*out = e;
 	return 0;
+}
+
+int edgecounts_read(struct bytes text, const struct blocktable *t, struct edgecounts *out,
+		    struct err *err)
+{
+	struct arena *a = arena_new();
+	struct profile p;
+
+	int rc = profile_read(text, a, &p, err);
+	if (rc == 0 && p.nblock)
+		rc = err_set(err, ERR_INPUT, "edges with blocks beside them");
+	if (rc == 0)
+		rc = edgecounts_of(&p, t, out, err);
+	arena_free(a);
+	return rc;
 }
 
 void edgecounts_to_profile(const struct edgecounts *e, uint64_t unit,

@@ -32,11 +32,16 @@ struct edgecounts {			/* zeroed: empty; malloc-backed */
 	uint32_t nedge, ncall;
 	struct edgecounts_edge *edge;	/* ascending by from, to, each once */
 	struct edgecounts_call *call;	/* ascending by block, at, target, each once */
+	uint64_t left_out;	/* by the job: what the code does not have; not added up */
 };
 
-/* Reads the job's text, a profile.  Lines with places that the table does not have, or with
+/* Reads the job's text, a profile; edgecounts_of() takes one that was read already, which may
+ * have blocks.  Lines with places that the table does not have, or with
  * counts that round to 0, are left out; a malformed text, or one of another original, is an
  * error. */
+struct profile;
+int edgecounts_of(const struct profile *p, const struct blocktable *t, struct edgecounts *out,
+		  struct err *err);
 int edgecounts_read(struct bytes text, const struct blocktable *t, struct edgecounts *out,
 	       struct err *err);
 /* Adds each count of `from` times `unit`; counts that would be too large stay at the

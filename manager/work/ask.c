@@ -208,6 +208,7 @@ int ask_config(struct ask *a, const struct ask_config *c, struct err *err)
 	m.num[MSG_CONFIG_switched] = c->switched;
 	m.num[MSG_CONFIG_stack_bytes] = c->stack_bytes;
 	m.num[MSG_CONFIG_memory] = c->memory;
+	m.num[MSG_CONFIG_branches_hz] = c->branches_hz;
 	return msg_send(a->sock, &m, err);
 }
 

@@ -61,6 +61,7 @@ struct ask_config {
 	bool switched;			/* samples may be asked for with registers */
 	unsigned stack_bytes;		/* and so much of the stack */
 	bool memory;			/* and what the registers point to */
+	unsigned branches_hz;		/* branch stacks; 0: none */
 };
 
 struct ask_install {

@@ -30,6 +30,13 @@ check "nobody sees a mount" unseen parent
 check "the monitor's mounts are the same" unseen monitor
 check "nor has the monitor kept it" holds_none monitor
 check "tick and crashes are not among what it does without" not says '^tick  \|no crash watch:'
+if "$B/morphctl" record -o "$root/try" --branches -- true 2>"$root/why"; then
+	check "branch stacks come" within 10 says '^branch stacks *up to 10 a second'
+	check "and are not among it either" not says '^branches '
+else
+	check "no branch stacks come" within 10 says '^branch stacks *none'
+	check "what is lost by it is said, and why" says '^branches  *branches are inferred.*branch stacks'
+fi
 check "nor in JSON" not says_json '"what": "\(tick\|crashes\)"'
 check_here "ends" stop_daemon
 

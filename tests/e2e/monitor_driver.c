@@ -231,6 +231,9 @@ static void print_event(const struct spool_event *ev)
 		printf(" %" PRIu32 " %" PRIu32 " %" PRIx64, ev->crash.signal, ev->crash.uid,
 		       ev->crash.pc);
 		break;
+	case SPOOL_BRANCHES:
+		printf(" %" PRIu32, ev->branches.n);
+		break;
 	case SPOOL_EXIT:
 		break;
 	}
@@ -239,8 +242,8 @@ static void print_event(const struct spool_event *ev)
 
 static int read_files(char **path, int n, bool dump)
 {
-	uint64_t count[SPOOL_CRASH + 1] = { 0 }, states = 0, bytes = 0, bad = 0, backwards = 0;
-	uint64_t span_ns = 0;
+	uint64_t count[SPOOL_BRANCHES + 1] = { 0 }, states = 0, bytes = 0, bad = 0;
+	uint64_t backwards = 0, span_ns = 0;
 
 	for (int i = 0; i < n; i++) {
 		struct spool_event ev;
@@ -270,7 +273,7 @@ static int read_files(char **path, int n, bool dump)
 		spool_reader_free(r);
 		close(fd);
 	}
-	for (int k = SPOOL_SAMPLE; !dump && k <= SPOOL_CRASH; k++)
+	for (int k = SPOOL_SAMPLE; !dump && k <= SPOOL_BRANCHES; k++)
 		printf("%s %" PRIu64 "\n", kinds[k], count[k]);
 	if (!dump)
 		printf("state %" PRIu64 "\nbytes %" PRIu64 "\nbad_blocks %" PRIu64

@@ -19,7 +19,7 @@ static void emit(void *ctx, const struct spool_event *ev)
 {
 	uint64_t *events = ctx;
 
-	if (ev->time_ns < last_ns || ev->kind < SPOOL_SAMPLE || ev->kind > SPOOL_CRASH)
+	if (ev->time_ns < last_ns || ev->kind < SPOOL_SAMPLE || ev->kind > SPOOL_BRANCHES)
 		abort();
 	if (ev->kind == SPOOL_MMAP && strlen(ev->mmap.path) > SPOOL_PATH_MAX)
 		abort();

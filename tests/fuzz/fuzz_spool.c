@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	struct spool_reader *r = spool_reader_open(fd, NULL);
 	while (r && spool_read(r, &ev)) {
-		if (ev.kind < SPOOL_SAMPLE || ev.kind > SPOOL_CRASH)
+		if (ev.kind < SPOOL_SAMPLE || ev.kind > SPOOL_BRANCHES)
 			abort();
 		if (ev.kind == SPOOL_MMAP && strlen(ev.mmap.path) > SPOOL_PATH_MAX)
 			abort();

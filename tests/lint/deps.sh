@@ -33,10 +33,11 @@ editor: editor/cmd editor/graph editor/infer editor/passes editor/emit editor/me
 editor/cmd: editor editor/debug editor/infer editor/instrument editor/interpret editor/measure editor/emit postmorph binary lib
 manager/parent: lib
 manager/samples: monitor policy lib
+manager/import: monitor lib
 manager/store: manager/samples monitor policy lib
 manager/work: manager/store manager/samples manager/parent monitor policy lib
 manager/control: manager/work manager/store manager/samples manager/parent monitor policy lib
-manager/ctl: manager/work manager/samples manager/parent monitor policy lib
+manager/ctl: manager/work manager/import manager/samples manager/parent monitor policy lib
 manager: manager/parent manager/control monitor policy lib
 "
 

@@ -121,6 +121,75 @@ static void a_timer_sample_has_the_interrupted_pc_in_user_mode_only(void **state
 	wr_free(&w);
 }
 
+/* As the kernel lays it out: raw data of 4 zeros, and n branches. */
+static void branch_sample(struct wr *w, const struct perf_format *f, uint64_t n)
+{
+	head(w, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+	if (f->ip)
+		wr_u64(w, 0x1111);
+	wr_u32(w, 5);
+	wr_u32(w, 6);
+	wr_u64(w, 777);
+	wr_u32(w, 4);
+	wr_u32(w, 0);
+	wr_u64(w, n);
+	for (uint64_t i = 0; i < n; i++) {
+		wr_u64(w, 0x1000 + i);
+		wr_u64(w, i ? 0x2000 : UINT64_MAX);
+		/* predicted, 9 cycles, conditional; of each kind that does not count one */
+		wr_u64(w, 2 | 9 << 4 | 1 << 20 | (i == 1) << 0 | (i == 2) << 2 | (i == 3) << 3 |
+				  (uint64_t)(i == 4 ? 1 : 3) << 24);
+	}
+}
+
+static void branch_stacks_are_told_apart_from_registers(void **state)
+{
+	static const unsigned flags[] = { 0, SPOOL_BRANCH_MISPREDICTED, SPOOL_BRANCH_IN_TX,
+					  SPOOL_BRANCH_ABORTED, SPOOL_BRANCH_WRONG_PATH, 0 };
+	struct wr w = { 0 };
+	struct spool_event ev;
+
+	(void)state;
+	for (unsigned kind = 0; kind < 4; kind++) {
+		struct perf_format f = kind & 1 ? timer : tick;
+
+		f.state = f.stack = kind & 2;
+		f.crashes = f.memory = f.branches = true;
+		branch_sample(&w, &f, 6);
+		assert_int_equal(perf_decode(&f, ended(&w), &ev), PERF_EVENT);
+		assert_int_equal(ev.kind, SPOOL_BRANCHES);
+		assert_true(ev.pid == 5 && ev.tid == 6 && ev.time_ns == 777);
+		assert_int_equal(perf_record_time(&f, wr_bytes(&w)), 777);
+		assert_int_equal(ev.branches.n, 6);
+		for (uint32_t i = 0; i < 6; i++) {
+			struct spool_branch b = spool_branch_at(&ev, i);
+
+			assert_int_equal(b.from, 0x1000 + i);
+			assert_int_equal(b.to, i ? 0x2000 : UINT64_MAX);
+			assert_int_equal(b.flags, flags[i]);
+		}
+		branch_sample(&w, &f, 0);
+		assert_int_equal(perf_decode(&f, ended(&w), &ev), PERF_IGNORED);
+		branch_sample(&w, &f, SPOOL_BRANCHES_MAX + 5);
+		assert_int_equal(perf_decode(&f, ended(&w), &ev), PERF_EVENT);
+		assert_int_equal(ev.branches.n, SPOOL_BRANCHES_MAX);
+		branch_sample(&w, &f, 2);
+		memset(w.p + w.n - 2 * SPOOL_BRANCH_BYTES - 8, 0xff, 8);	/* so many */
+		assert_int_equal(perf_decode(&f, ended(&w), &ev), PERF_MALFORMED);
+		branch_sample(&w, &f, 2);
+		wr_u64(&w, 0);			/* more than it says */
+		assert_int_equal(perf_decode(&f, ended(&w), &ev), PERF_MALFORMED);
+	}
+	/* samples of the clock stay what they are */
+	struct perf_format f = tick;
+	f.branches = true;
+	assert_int_equal(decode(&f, tick_user, sizeof(tick_user), &ev), PERF_EVENT);
+	assert_int_equal(ev.kind, SPOOL_SAMPLE);
+	assert_int_equal(decode(&f, tick_kthread, sizeof(tick_kthread), &ev), PERF_EVENT);
+	assert_true(ev.sample.kernel);
+	wr_free(&w);
+}
+
 /* A sample with all registers, each 0x100 + its number in the kernel; IP and CX as given. */
 static void state_sample(struct wr *w, const struct perf_format *f, uint16_t misc, uint64_t abi,
 			 uint64_t ip, uint64_t cx)
@@ -543,6 +612,7 @@ static void a_crash_is_told_with_its_signal_place_and_user(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(branch_stacks_are_told_apart_from_registers),
 		cmocka_unit_test(a_tick_tells_user_system_call_and_kernel_thread_apart),
 		cmocka_unit_test(a_timer_sample_has_the_interrupted_pc_in_user_mode_only),
 		cmocka_unit_test(registers_come_in_the_order_of_machine_code),
