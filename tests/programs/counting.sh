@@ -53,6 +53,21 @@ known "C, static" gcc -O2 -static
 known "C, static PIE" gcc -O2 -static-pie
 known "C, by clang" clang -O1 -fpie -pie
 
+flags_back() {		# NAME FLAG...
+	local name=$1 out
+	shift
+	gcc "$@" -o "$T/original" tests/programs/flagsback.s 2>"$T/e" || { not_ok "$name: build"; note "$(cat "$T/e")"; return; }
+	cp "$T/original" "$T/work/known"
+	record_run "$T/before" "$T/work/known"
+	instrument "$T/original" "$T/work/known.new" || return
+	out=$("$verify" --counting "$T/original" "$T/work/known.new" 2>&1) && ok "$name: verified" || not_ok "$name: $out"
+	mv "$T/work/known.new" "$T/work/known"
+	record_run "$T/after" "$T/work/known"
+	same_run "$name" "$T/before" "$T/after"
+}
+flags_back "flags from a call through memory"
+flags_back "flags from what jumps through memory" -Wa,--defsym,JUMPED=1
+
 # --- what the Verifier says ---
 
 refused() {		# NAME WANTED ARGUMENT...

@@ -1,0 +1,75 @@
+# flagsback.s - a program whose assembly hands flags back through a pointer in memory, or through
+# what jumps by one (JUMPED=1); it prints what it found
+
+	.macro	fn name
+	.globl	\name
+	.type	\name, @function
+\name:
+	.cfi_startproc
+	.endm
+	.macro	end name
+	.cfi_endproc
+	.size	\name, . - \name
+	.balign	16
+	.endm
+	.text
+fn compares				# ways that differ: they are counted
+	nopl	0(%rax)
+	cmp	$5, %edi
+	jg	1f
+	mov	$1, %eax
+	ret
+1:	mov	$2, %eax
+	ret
+end compares
+
+fn passes_on
+	jmp	*pointer(%rip)
+end passes_on
+
+fn main
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	.cfi_offset %rbx, -16
+	push	%rbp
+	.cfi_adjust_cfa_offset 8
+	.cfi_offset %rbp, -24
+	sub	$8, %rsp
+	.cfi_adjust_cfa_offset 8
+	xor	%ebx, %ebx
+	xor	%ebp, %ebp
+1:	mov	%ebx, %edi
+	.ifdef JUMPED
+	call	passes_on
+	.else
+	call	*pointer(%rip)
+	.endif
+	jne	2f
+	add	$100, %ebp
+2:	jl	3f
+	add	$1000, %ebp
+3:	inc	%ebx
+	cmp	$10, %ebx
+	jb	1b
+	lea	format(%rip), %rdi
+	mov	%ebp, %esi
+	xor	%eax, %eax
+	call	printf@PLT
+	xor	%eax, %eax
+	add	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	pop	%rbp
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore %rbp
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore %rbx
+	ret
+end main
+	.section .rodata
+format:	.string	"%d\n"
+	.data
+	.balign	8
+pointer:
+	.quad	compares
+	.section .note.GNU-stack, "", @progbits
