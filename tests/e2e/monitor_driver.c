@@ -34,7 +34,7 @@
 #include "monitor/record.h"
 
 static const char *const kinds[] = { "", "sample", "exec", "mmap", "fork", "exit", "lost",
-				     "throttle", "gap", "killed", "crash" };
+				     "throttle", "gap", "killed", "crash", "branches" };
 
 static int fail(const struct err *err)
 {
