@@ -278,6 +278,7 @@ main() {
 	. bench/common.bash
 	result mutation "Changes of the source that tests notice"
 	echo "$(grep -cv '	([^	]*)$' "$run/results") mutants by chance (seed $seed) in: $*"
+	[ "${MUTATION_SHELL:-1}" = 1 ] || echo "By unit tests alone, without shell tests (MUTATION_SHELL=0)."
 	echo
 	awk '$2 == "fails" { print "* " $1 " fails without a change where workers run, and was left out." }' \
 		"$trees/took"

@@ -24,7 +24,7 @@
 #include "monitor/perf.h"
 #include "monitor/perf_sysfs.h"
 
-/* Where others sample, too, the tick's tracepoint is passed more often: no upper bound of use. */
+/* Where others sample, too, the tick's tracepoint is passed more often: no upper bound. */
 enum { SPIN_MS = 60, SOME = 3, MANY = 1 << 20, PAGE = 4096 };
 
 static uint64_t now_ns(clockid_t clock)
@@ -378,8 +378,8 @@ static void one_process_is_sampled_from_its_exec_on(void **state)
 	assert_true(pid >= 0);
 	if (pid == 0) {
 		(void)read(go[0], &byte, 1);
-		execl("/bin/sh", "sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done",
-		      (char *)NULL);
+		execl("/bin/sh", "sh", "-c",
+		      "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done", (char *)NULL);
 		_exit(127);
 	}
 	o.pid = pid;
