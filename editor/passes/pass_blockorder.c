@@ -132,7 +132,9 @@ static uint32_t put_warm(struct arena *a, struct fn *fn, const uint32_t *block, 
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t of = first[block[i]];
 
-		for (uint32_t k = of; k < fn->nblock && !done[block[i]]; k++) {
+		if (done[block[i]])
+			continue;
+		for (uint32_t k = of; k < fn->nblock; k++) {
 			if (first[k] != of || !is_in(&fn->block[k], true))
 				continue;
 			fn->order[at++] = k;
