@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -92,6 +93,7 @@ static inline void scene_start(struct scene *s)
 		(void)dup2(log, 2);
 		close(log);
 		close(s->meet);
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);	/* a test that fails leaves none */
 		_exit(role_parent(&s->options));
 	}
 }

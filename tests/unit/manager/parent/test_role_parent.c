@@ -366,6 +366,26 @@ static void a_sync_goes_to_the_monitor_and_back(void **state)
 	finish(&s, &manager, NULL);
 }
 
+/* Half a minute: the parent's own patience. */
+static void a_monitor_that_does_not_answer_is_killed(void **state)
+{
+	struct scene s;
+	struct played manager, monitor;
+	struct msg sync = { .type = MSG_SYNC, .serial = 7 };
+
+	needs_root(state);
+	scene_open(&s);
+	begin_both(&s, &manager, &monitor);
+	played_says(&manager, &sync);
+	(void)played_hears(&monitor, MSG_FLUSH);
+	assert_true(scene_readable(manager.sock, 90000));
+	(void)synced(&manager, ERR_SYS, "the monitor does not answer");
+	assert_true(scene_readable(monitor.told, SCENE_WAIT_MS));	/* it is gone */
+	played_end(&monitor, 0);
+	hears_roles(&s, &manager, 0, 1, 1, false);
+	finish(&s, &manager, NULL);
+}
+
 static void descriptors_are_not_kept(void **state)
 {
 	struct scene s;
@@ -588,6 +608,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(settings_reach_the_monitor),
 		cmocka_unit_test(what_the_monitor_says_reaches_the_manager),
 		cmocka_unit_test(a_sync_goes_to_the_monitor_and_back),
+		cmocka_unit_test(a_monitor_that_does_not_answer_is_killed),
 		cmocka_unit_test(descriptors_are_not_kept),
 		cmocka_unit_test(a_role_that_dies_comes_back_later_and_later),
 		cmocka_unit_test(a_liar_is_killed),
