@@ -8,7 +8,7 @@ B=$(cd "${B:-build}" && pwd) || exit 1
 root=$(mktemp -d "${TMPDIR:-/tmp}/morph-branches.XXXXXX") || exit 1
 trap 'rm -rf "$root"' EXIT
 ${CC:-cc} -O1 -ffreestanding -fno-stack-protector -nostdlib -static -no-pie -fno-pie -fasynchronous-unwind-tables \
-	-Wl,--build-id -o "$root/p" tests/e2e/branches.c 2>"$root/why" || skip_all "$(cat "$root/why")"
+	-Wl,--build-id -o "$root/p" tests/e2e/branches/branches.c 2>"$root/why" || skip_all "$(cat "$root/why")"
 tracer=$B/tests/e2e/branch_tracer
 timeout 100 "$tracer" "$root/p.txt" "$root/p" || skip_all "cannot run a program one instruction at a time"
 mkdir "$root/store" "$root/store/originals"

@@ -90,7 +90,7 @@ static void edges_give_way_before_samples_do(void **state)
 	for (uint32_t i = 0; i < N; i++)
 		edge[i] = (struct edgecounts_edge){ i, i + 1,
 						    (1 + next_random(&x) % 4096) << 8 };
-	p.edges = (struct edgecounts){ N, 0, edge, NULL };
+	p.edges = (struct edgecounts){ .nedge = N, .edge = edge };
 	profile_encode(&p, 20000, &w);
 	assert_true(w.n <= 20000);
 	assert_int_equal(profile_decode(wr_bytes(&w), &got), 0);
