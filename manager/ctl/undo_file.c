@@ -222,24 +222,49 @@ static int look_and_restore(const struct undo_store *s, struct looked *k,
 	return 0;
 }
 
-int undo_file(const struct undo_store *s, const char *path, enum undo_result *result,
-	      char said[UNDO_SAID], struct err *err)
+/* Not the file that was looked at, or not as it was then. */
+static bool is_another_now(const struct install_file *f)
 {
-	struct looked k = { .f = { .dir = -1, .fd = -1 }, .path = path,
-			    .known_as = path + strlen(s->root) };
+	struct stat st;
+
+	return f->dir >= 0 && fstatat(f->dir, f->name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       (st.st_dev != f->st.st_dev || st.st_ino != f->st.st_ino ||
+		st.st_ctim.tv_sec != f->st.st_ctim.tv_sec ||
+		st.st_ctim.tv_nsec != f->st.st_ctim.tv_nsec);
+}
+
+static int undo_once(const struct undo_store *s, struct looked *k, enum undo_result *result,
+		     char said[UNDO_SAID], struct err *err)
+{
 	struct err why;
 
 	*result = UNDO_NOTHING;
-	if (install_file_open(path, &k.f, &why) < 0 && why.kind != ERR_INPUT)
+	if (install_file_open(k->path, &k->f, &why) < 0 && why.kind != ERR_INPUT)
 		return err_set(err, why.kind, "%s", why.text);
-	int rc = 0;
-	if (k.f.fd < 0) {
-		*result = UNDO_GONE;
-		(void)snprintf(said, UNDO_SAID, "%s", k.f.st.st_mode ? "not a regular file"
-								     : "no such file");
-	} else {
-		rc = look_and_restore(s, &k, result, said, err);
+	if (k->f.fd >= 0)
+		return look_and_restore(s, k, result, said, err);
+	*result = UNDO_GONE;
+	(void)snprintf(said, UNDO_SAID, "%s", k->f.st.st_mode ? "not a regular file"
+							      : "no such file");
+	return 0;
+}
+
+int undo_file(const struct undo_store *s, const char *path, enum undo_result *result,
+	      char said[UNDO_SAID], struct err *err)
+{
+	enum { TRIES = 3 };
+	struct err why = { 0 };
+	int rc = -1;
+
+	/* Another undo, or a package, may have been there meanwhile: then that file counts. */
+	for (int i = 0; i < TRIES && rc < 0; i++) {
+		struct looked k = { .f = { .dir = -1, .fd = -1 }, .path = path,
+				    .known_as = path + strlen(s->root) };
+
+		rc = undo_once(s, &k, result, said, &why);
+		if (rc < 0 && (why.kind != ERR_REFUSED || !is_another_now(&k.f)))
+			i = TRIES;
+		install_file_close(&k.f);
 	}
-	install_file_close(&k.f);
-	return rc;
+	return rc < 0 ? err_set(err, why.kind, "%s", why.text) : rc;
 }

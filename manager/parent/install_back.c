@@ -313,6 +313,7 @@ int install_back(const struct back_request *r, enum back_how *how, struct err *e
 	if (open_expected(r, &f, err) < 0)
 		goto out;
 	original = install_open_original(r->originals_fd, &r->original, err);
+	install_step("not yet locked");
 	if (original >= 0 && lock(original, err) == 0)
 		rc = put_back(r, &f, original, &linked, err);
 	if (rc < 0)

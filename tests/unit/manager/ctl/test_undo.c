@@ -296,6 +296,35 @@ static void the_original_comes_back_with_its_attributes(void **state)
 	place_free(&p);
 }
 
+static const struct place *undone_by_another;
+
+static void another_undo_comes(const char *step)
+{
+	struct undo_store s = store_of(undone_by_another);
+	char said[UNDO_SAID];
+
+	if (strcmp(step, "not yet locked") != 0)
+		return;
+	install_step_hook = NULL;
+	assert_int_equal(undo(&s, undone_by_another->path, said), UNDO_RESTORED);
+}
+
+static void what_another_undo_has_put_back_is_the_original(void **state)
+{
+	struct place p = rewritten();
+	struct undo_store s = store_of(&p);
+	char said[UNDO_SAID];
+
+	(void)state;
+	undone_by_another = &p;
+	install_step_hook = another_undo_comes;
+	assert_int_equal(undo(&s, p.path, said), UNDO_NOTHING);
+	assert_null(install_step_hook);
+	assert_string_equal(said, "is the original already");
+	assert_as_before(&p);
+	place_free(&p);
+}
+
 static void a_generation_never_is_called_an_original(void **state)
 {
 	struct place p = rewritten();
@@ -655,6 +684,7 @@ int main(void)
 		cmocka_unit_test(a_damaged_header_is_no_generation),
 		cmocka_unit_test(the_file_is_looked_at_by_who_can_only_answer),
 		cmocka_unit_test(the_original_comes_back_with_its_attributes),
+		cmocka_unit_test(what_another_undo_has_put_back_is_the_original),
 		cmocka_unit_test(a_generation_never_is_called_an_original),
 		cmocka_unit_test(what_is_no_generation_is_left_alone),
 		cmocka_unit_test(the_ledger_is_asked_first),

@@ -112,9 +112,9 @@ static void package_comes(const char *step)
 
 static void a_package_that_comes_in_between_stays(void **state)
 {
-	static const char *const step[] = { "begin", "temporary made", "temporary written",
-					    "attributes copied", "temporary synced",
-					    "looked again" };
+	static const char *const step[] = { "not yet locked", "begin", "temporary made",
+					    "temporary written", "attributes copied",
+					    "temporary synced", "looked again" };
 	struct digest newer = digest_of((struct bytes){ (const uint8_t *)"newer", 5 });
 
 	(void)state;
