@@ -58,6 +58,7 @@ struct match {
 	const uint8_t *bytes;
 	vaddr target;
 	bool shifted;		/* the block is a load whose image is longer */
+	bool falls;		/* as in struct vtableuses */
 };
 
 static int doubt(struct match *m, const char *why)
@@ -618,6 +619,7 @@ static int match_block(struct match *m)
 		if (last_is_call && is_stepped_over(m))
 			return doubt(m, "the call in front may come back behind this return");
 	}
+	m->falls = m->g.code.n == 0;
 	/* What is added stands for being in front of the original's padding, or behind it. */
 	struct match front = *m;
 	if (rest_is_padding(m) < 0)
@@ -635,7 +637,7 @@ static int open_block(struct match *m, const struct blockmap_block *b)
 	new_vaddr g = v->map.gen_base + b->gen;
 
 	m->b = b;
-	m->shifted = false;
+	m->shifted = m->falls = false;
 	m->o_start = o;
 	m->fde = m->rows.orig.fde != NO_FDE && o - v->ocfi.fde[m->rows.orig.fde].addr <
 		 v->ocfi.fde[m->rows.orig.fde].len ? m->rows.orig.fde : vcfi_find(&v->ocfi, o);
@@ -683,9 +685,12 @@ int verify_code(struct verify *v)
 
 	if (v->counting.segment)
 		verify_look_at_returns(v);
-	for (uint32_t i = 0; i < v->map.nblock; i++)
+	v->uses.falls = arena_array(v->a, v->map.nblock, sizeof(*v->uses.falls));
+	for (uint32_t i = 0; i < v->map.nblock; i++) {
 		if (open_block(&m, &v->map.block[i]) < 0 || match_block(&m) < 0)
 			return -1;
+		v->uses.falls[i] = m.falls;
+	}
 	struct vformer *former = v->uses.formers.v;
 	if (former)
 		qsort(former, v->uses.formers.n, sizeof(*former), former_cmp);

@@ -28,6 +28,9 @@ struct vtableuses {		/* ascending after verify_code() */
 	struct vbases beside;	/* addresses of tables whose new ones are read like that */
 	/* redirected pointers into the middle of functions */
 	struct vbases inner;
+	/* [map.nblock] of a block: its image ends with its last instruction, and control goes
+	 * on behind that */
+	bool *falls;
 };
 
 /* shift.c: the original's instruction `o` loads 32 bits without a displacement, and

@@ -378,7 +378,8 @@ static void set_former(const struct flow *f, struct node *n, const struct vforme
 	const struct blockmap_block *b = blockmap_find_orig(map, former->addr);
 
 	n->former = true;
-	n->line = (struct line){ b ? (uint32_t)(b - map->block) + 1 : 0, former->table };
+	n->line.table = former->table;
+	n->line.image = b ? f->v->flow.stretch[b - map->block] + 1 : 0;
 }
 
 /* What leads into the images of an FDE's code but branches, tables and exceptions. */
@@ -600,6 +601,26 @@ static struct by_group *sort_users(struct verify *v, uint32_t *n)
 	return order;
 }
 
+/* Who is in the image of block i - 1 gets to that of block i; who is in its original, to the
+ * original of that. */
+static bool runs_on(const struct verify *v, uint32_t i)
+{
+	const struct blockmap_block *b = &v->map.block[i], *before = b - 1;
+
+	return v->uses.falls[i - 1] && before->orig + before->orig_size == b->orig &&
+	       before->gen + before->gen_size == b->gen &&
+	       !verify_has_entry(v, v->map.orig_base + b->orig);
+}
+
+static void find_stretches(struct verify *v)
+{
+	uint32_t *first = arena_array(v->a, v->map.nblock, sizeof(*first));
+
+	for (uint32_t i = 0; i < v->map.nblock; i++)
+		first[i] = i && runs_on(v, i) ? first[i - 1] : i;
+	v->flow.stretch = first;
+}
+
 /* One run of the data flow per function that refers to new tables. */
 int verify_dataflow(struct verify *v)
 {
@@ -608,6 +629,7 @@ int verify_dataflow(struct verify *v)
 	uint32_t *former = arena_array(v->a, v->uses.formers.n, sizeof(*former));
 	uint32_t *member = arena_array(v->a, v->ocfi.nfde, sizeof(*member));
 
+	find_stretches(v);
 	v->flow.followed = arena_array(v->a, v->ocfi.nfde, sizeof(*v->flow.followed));
 	v->flow.range_of = arena_array(v->a, v->ocfi.nfde, sizeof(*v->flow.range_of));
 	for (uint32_t i = 0, k; i < n; i = k) {

@@ -13,6 +13,8 @@ struct vflow {
 	bool *followed;		/* [ocfi.nfde] of a group: a run has followed it */
 	/* one FDE of each group in which images may jump to original code by a table */
 	VEC(uint32_t) stays;
+	/* [map.nblock] of a block: the first from which both texts run straight on to it */
+	uint32_t *stretch;
 };
 
 #endif

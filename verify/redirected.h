@@ -9,6 +9,7 @@
 #include "lib/addr.h"
 
 struct verify;
+struct vled;
 
 struct vredirect {		/* pointers to `from` are pointers to `to` in the generation */
 	vaddr from;
@@ -34,6 +35,7 @@ struct vpointers {
 	/* [ocfi.nfde] something leads inside: original code may run.  Whoever meets such a way
 	 * notes it (verify_note_inner()); stalepointers.c follows it. */
 	bool *open;
+	struct vled *led;	/* ways.c's */
 };
 
 /* Fills redirects and changes.  0, or -1 after a refusal of holders.c. */

@@ -30,12 +30,14 @@
 enum value_kind { SAME, SCALED, BASE, LOADED, WORD, TARGET, UPPER, DIRTY };
 enum { NGPR = 16 };
 
-/* Two instructions of one image that form the address of one new table form the same one, as
- * long as control runs straight on: of both, the images are run, or of both the originals.
- * Two that form the original's, in their images as well, do so anyway. */
+/* Two instructions of one image, or of images that run straight on from one to the next as
+ * their originals do, that form the address of one new table form the same one, as long as
+ * control runs straight on: of both, the images are run, or of both the originals.  Two that
+ * form the original's, in their images as well, do so anyway. */
 enum { LINE_ORIGINAL = UINT32_MAX };
 struct line {
-	/* index in map.block[] + 1, 0: not known, or control has branched */
+	/* index in map.block[] of the first such image + 1, 0: not known, or control has
+	 * branched */
 	uint32_t image;
 	uint32_t table;		/* index in map.table[] */
 };

@@ -69,35 +69,90 @@ static void follow(struct origin *o, const struct effect *e, const uint8_t *code
 		set(&o->loaded, (code[2] >> 3 & 7) | (code[0] & REX_R ? 8 : 0), true);
 }
 
-static int is_value(struct verify *v, const struct vholder *h, void *ctx)
-{
-	const vaddr *addr = ctx;
+/* What leads to places in functions with redirected labels, ascending. */
+struct vled {
+	/* pointers, operands, landing pads, tables, starts of functions */
+	struct vbases held;
+	struct vbases branched;	/* branches, also of other functions */
+	bool whole;		/* all of the functions' code decodes */
+};
 
-	(void)v;
-	return h->value == *addr ? -1 : 0;
+static int note_held(struct verify *v, const struct vholder *h, void *ctx)
+{
+	vec_push(v->a, (struct vbases *)ctx, h->value);
+	return 0;
 }
 
-/* Something else than a branch may lead there. */
-static bool is_held(struct verify *v, uint32_t fde, vaddr addr)
+static void note_branches(struct verify *v, uint32_t fde, struct vled *led)
 {
-	const struct vlsda *l = vlsda_of(&v->ocfi, fde);
+	vaddr at = v->ocfi.fde[fde].addr, end = at + v->ocfi.fde[fde].len;
+	struct effect e;
+
+	for (; at < end && led->whole; at += e.len) {
+		led->whole = effect_decode(verify_orig_code(v, at), at, &e);
+		if (led->whole && e.target)
+			vec_push(v->a, &led->branched, e.target);
+	}
+}
+
+static void note_tables(struct verify *v, struct vbases *held)
+{
 	vaddr to;
 
-	if (addr == v->ocfi.fde[fde].addr || verify_each_holder(v, is_value, &addr) < 0)
-		return true;
-	for (uint32_t i = 0; i < v->refs.all.n; i++)
-		if (v->refs.all.v[i].to == addr && (v->refs.all.v[i].kind == REF_LEA ||
-						    v->refs.all.v[i].kind == REF_OPERAND))
-			return true;
-	for (uint32_t i = 0; l && i < l->nsite; i++)
-		if (v->ocfi.site[l->site + i].pad == addr)
-			return true;
 	for (uint32_t i = 0; i < v->map.ntable; i++)
 		for (uint32_t k = 0; k < v->map.table[i].nentry; k++)
 			if (verify_table_entry(&v->orig, v->map.table[i].orig_addr,
-					       v->map.table[i].kind, k, &to) && to == addr)
-				return true;
-	return false;
+					       v->map.table[i].kind, k, &to))
+				vec_push(v->a, held, to);
+}
+
+static const struct vled *led_of(struct verify *v)
+{
+	struct vled *led = v->pointers.led;
+
+	if (led)
+		return led;
+	led = v->pointers.led = arena_array(v->a, 1, sizeof(*led));
+	led->whole = true;
+	(void)verify_each_holder(v, note_held, &led->held);
+	for (uint32_t i = 0; i < v->refs.all.n; i++) {
+		const struct vref *r = &v->refs.all.v[i];
+
+		if (r->kind == REF_LEA || r->kind == REF_OPERAND)
+			vec_push(v->a, &led->held, r->to);
+		else if (r->kind == REF_BRANCH)
+			vec_push(v->a, &led->branched, r->to);
+	}
+	for (uint32_t i = 0; i < v->ocfi.nfde; i++) {
+		const struct vlsda *l = vlsda_of(&v->ocfi, i);
+
+		vec_push(v->a, &led->held, v->ocfi.fde[i].addr);
+		for (uint32_t k = 0; l && k < l->nsite; k++)
+			vec_push(v->a, &led->held, v->ocfi.site[l->site + k].pad);
+		if (v->pointers.labelled[verify_group(v, i)])
+			note_branches(v, i, led);
+	}
+	note_tables(v, &led->held);
+	verify_sort_addrs(led->held.v, led->held.n);
+	verify_sort_addrs(led->branched.v, led->branched.n);
+	return led;
+}
+
+/* Something else than a branch may lead there. */
+static bool is_held(struct verify *v, vaddr addr)
+{
+	const struct vled *led = led_of(v);
+
+	return verify_has_addr(led->held.v, led->held.n, addr);
+}
+
+/* Nothing but the instruction in front of it leads there. */
+static bool is_run_into(struct verify *v, vaddr addr)
+{
+	const struct vled *led = led_of(v);
+
+	return led->whole && !is_held(v, addr) &&
+	       !verify_has_addr(led->branched.v, led->branched.n, addr);
 }
 
 static bool goes_on(const struct effect *e)
@@ -105,38 +160,19 @@ static bool goes_on(const struct effect *e)
 	return e->kind != INSN_JMP && e->kind != INSN_IJMP && e->kind != INSN_RET;
 }
 
-/* Nothing but the instruction in front of it leads there. */
-static bool is_run_into(const struct verify *v, uint32_t fde, vaddr addr)
-{
-	struct effect e;
-
-	for (uint32_t i = 0; i < v->ocfi.nfde; i++) {
-		const struct vfde *f = &v->ocfi.fde[i];
-
-		if (verify_group(v, i) != verify_group(v, fde))
-			continue;
-		for (vaddr at = f->addr; at < f->addr + f->len; at += e.len)
-			if (!effect_decode(verify_orig_code(v, at), at, &e) || e.target == addr)
-				return false;
-	}
-	return true;
-}
-
-/* Where the block of the instruction at `last` begins.  Behind a load whose image is longer
- * a new line of the map begins, but maybe no block. */
+/* Where the block of the instruction at `last` begins.  Behind an instruction whose image is
+ * longer a new line of the map begins, but maybe no block. */
 static vaddr block_start(struct verify *v, vaddr last)
 {
-	const struct blockmap_block *b = blockmap_find_orig(&v->map, last);
+	const struct blockmap_block *b = blockmap_find_orig(&v->map, last), *before;
 
 	if (!b)
 		return last;
-	vaddr start = v->map.orig_base + b->orig;
-	const struct blockmap_block *load = blockmap_find_orig(&v->map, start - 1);
-	uint32_t fde = vcfi_find(&v->ocfi, start);
-	if (!load || !vshift_at(&v->uses, v->map.orig_base + load->orig) || fde == NO_FDE ||
-	    is_held(v, fde, start) || !is_run_into(v, fde, start))
-		return start;
-	return v->map.orig_base + load->orig;
+	while ((before = blockmap_find_orig(&v->map, v->map.orig_base + b->orig - 1)) &&
+	       v->uses.falls[before - v->map.block] &&
+	       is_run_into(v, v->map.orig_base + b->orig))
+		b = before;
+	return v->map.orig_base + b->orig;
 }
 
 /* What the block of the instruction at `last` has made of the registers before or, with
@@ -201,7 +237,7 @@ static bool all_bring(struct dispatch *d, vaddr start, int depth)
 {
 	uint32_t fde = vcfi_find(&d->v->ocfi, start), before = d->ways;
 
-	if (depth == 0 || fde == NO_FDE || is_held(d->v, fde, start))
+	if (depth == 0 || fde == NO_FDE || is_held(d->v, start))
 		return false;
 	for (uint32_t i = 0; i < d->v->ocfi.nfde; i++)
 		if (verify_group(d->v, i) == verify_group(d->v, fde) &&
