@@ -52,6 +52,8 @@ int pass_shuffle(struct prog *prog, const struct edit_options *options, struct e
 		 of_lines = options->seed ^ 0x3333333333333333;
 
 	(void)err;
+	bool lines = draw(&of_lines) % 4 != 0;	/* else they are minded nowhere */
+
 	prog->line_costs = cpu_costs_named("skylake");	/* it minds most */
 	for (uint32_t i = 0; i < prog->norder; i++) {
 		struct fn *fn = &prog->fn[prog->order[i]];
@@ -63,8 +65,8 @@ int pass_shuffle(struct prog *prog, const struct edit_options *options, struct e
 			fn->block[b].direct =
 				draw(&of_calls) % 2 && pass_calls_may(fn, &fn->block[b]);
 		for (uint32_t b = 0; b < fn->nblock; b++) {
-			fn->block[b].in_line = draw(&of_lines) % 2;
-			fn->block[b].jump_in_line = draw(&of_lines) % 2;
+			fn->block[b].in_line = draw(&of_lines) % 2 && lines;
+			fn->block[b].jump_in_line = draw(&of_lines) % 2 && lines;
 		}
 		for (uint32_t b = 1; b < fn->nblock; b++) {
 			fn->block[b].cold = draw(&state) % 8 < cold_of_8;

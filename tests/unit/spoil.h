@@ -104,12 +104,17 @@ static inline uint8_t *spoil_generation(struct spoil *m, vaddr addr)
 	return m->generation.p + (image_rest(&m->gen, addr).p - m->gen.file.p);
 }
 
-/* A byte of the instruction at `addr` in the original, in its copy and in its image. */
+/* A byte of the instruction at `addr`, which begins with no prefix of that kind, in the
+ * original, in its copy and, behind the prefixes that it has in front, in its image. */
 static inline void spoil_change(struct spoil *m, vaddr addr, unsigned at, uint8_t from,
 				uint8_t to)
 {
+	uint8_t *image = spoil_generation(m, spoil_image(m, addr));
+
+	while (*image == INSN_FRONT)
+		image++;
 	uint8_t *p[] = { spoil_original(m, addr) + at, spoil_generation(m, addr) + at,
-			 spoil_generation(m, spoil_image(m, addr)) + at };
+			 image + at };
 
 	for (int i = 0; i < 3; i++) {
 		if (*p[i] != from && !(i == 2 && *p[i] == (from | 0x80)))

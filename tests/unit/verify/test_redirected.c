@@ -26,7 +26,7 @@ struct made {
 /* With this seed all that is asked for is copied. */
 static struct made make_of(const char *name, const char *flags)
 {
-	const struct edit_options options = { .all = true, .shuffle = true, .seed = 2,
+	const struct edit_options options = { .all = true, .shuffle = true, .seed = 4,
 					      .generation = 1, .keep_pointers = true };
 	struct made m = { .a = arena_new() };
 	struct edit_stats stats = { 0 };
