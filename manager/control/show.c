@@ -204,16 +204,20 @@ static void say_samples(struct work *w, struct table *t)
 	table_row(t, "spool", text);
 }
 
-/* Exact edges, or why there are none: that is among what the machine lacks. */
-static void say_branches(const struct ask *a, bool runs, struct table *t)
+/* Exact edges, or why there are none: that is among what the machine lacks.  How many came in
+ * is, with `all`, for who may see what others run. */
+static void say_branches(const struct ask *a, bool runs, bool all, struct table *t)
 {
 	uint64_t hz = runs ? a->counts.num[MSG_MONITOR_COUNTS_branches_hz] : 0;
 	char text[96] = "none";
 
-	if (hz)
+	if (hz && all)
 		(void)snprintf(text, sizeof(text),
 			       "up to %" PRIu64 " a second on each CPU; %" PRIu64 " so far", hz,
 			       a->counts.num[MSG_MONITOR_COUNTS_stacks]);	/* fits */
+	else if (hz)
+		(void)snprintf(text, sizeof(text), "up to %" PRIu64 " a second on each CPU",
+			       hz);	/* fits */
 	table_row(t, "branch stacks", text);
 }
 
@@ -248,7 +252,7 @@ int show_status(struct work *w, struct client *cl, struct err *err)
 	table_row(t, "sampling", w->options->no_monitor ? "off (--no-monitor)" : !runs ?
 		  "the monitor is not running" : w->paused ? "paused" : "on");
 	table_row(t, "clock", runs && w->ask->counts.text[0] ? w->ask->counts.text : "-");
-	say_branches(w->ask, runs, t);
+	say_branches(w->ask, runs, all, t);
 	if (all)
 		say_samples(w, t);
 	(void)snprintf(text, sizeof(text), "%" PRIu64 " s", up_s);

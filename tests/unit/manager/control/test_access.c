@@ -100,6 +100,7 @@ static void others_are_busy(struct daemon *d, uint32_t samples, const char *key)
 	d->m.ask.counts.type = MSG_COUNTS;
 	for (int i = 0; i < MSG_MAX_NUM; i++)
 		d->m.ask.counts.num[i] = samples;
+	d->m.ask.counts.num[MSG_MONITOR_COUNTS_branches_hz] = 10;	/* the machine's */
 }
 
 static void begin(struct daemon *d)
