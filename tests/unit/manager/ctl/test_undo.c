@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-/* In memory: thousands of operations that each wait for a disk would take minutes. */
+/* In memory: thousands of operations on a disk would take minutes. */
 #define PLACE_ROOT "/dev/shm"
 
 #include <elf.h>
@@ -22,35 +22,13 @@
 #include "manager/parent/install_back.h"
 #include "manager/parent/install_file.h"
 #include "manager/parent/ledger.h"
+#include "tests/unit/elfnaming.h"
 #include "tests/unit/inject.h"
 #include "tests/unit/place.h"
 
 enum { MANY = 5000, ORIGINAL_BYTES = 40000 };
 
 /* --- generations --- */
-
-static const char names[] = "\0.shstrtab\0.morph.map";
-
-static struct wr elf_naming(const struct digest *original, unsigned version)
-{
-	Elf64_Ehdr eh = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1 },
-			  .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 3, .e_shstrndx = 1 };
-	Elf64_Shdr sh[3] = { { 0 } };
-	struct wr w = { 0 };
-
-	wr_raw(&w, &eh, sizeof(eh));
-	sh[1] = (Elf64_Shdr){ .sh_name = 1, .sh_offset = w.n, .sh_size = sizeof(names) };
-	wr_raw(&w, names, sizeof(names));
-	sh[2] = (Elf64_Shdr){ .sh_name = 11, .sh_offset = w.n, .sh_size = 48 };
-	wr_raw(&w, "MORPHMAP", 8);
-	wr_u32(&w, version);
-	wr_u32(&w, 1);
-	wr_raw(&w, original->b, sizeof(original->b));
-	eh.e_shoff = w.n;
-	wr_raw(&w, sh, sizeof(sh));
-	memcpy(w.p, &eh, sizeof(eh));
-	return w;
-}
 
 static void write_bytes(const char *path, struct bytes b, mode_t mode)
 {
@@ -95,9 +73,9 @@ static void a_damaged_header_is_no_generation(void **state)
 		(void)undo_find_original(wr_bytes(&w), &got);	/* no crash, whatever it is */
 		w.p[at / 8] ^= (uint8_t)(1 << at % 8);
 	}
-	memcpy(w.p + 64 + sizeof(names), "MORPHMAQ", 8);
+	memcpy(w.p + 64 + sizeof(elf_names), "MORPHMAQ", 8);
 	assert_false(undo_find_original(wr_bytes(&w), &got));
-	memcpy(w.p + 64 + sizeof(names), "MORPHMAP", 8);
+	memcpy(w.p + 64 + sizeof(elf_names), "MORPHMAP", 8);
 	assert_true(undo_find_original(wr_bytes(&w), &got));
 	memset(w.p + offsetof(Elf64_Ehdr, e_shoff), 0xff, 8);
 	assert_false(undo_find_original(wr_bytes(&w), &got));
@@ -296,30 +274,29 @@ static void the_original_comes_back_with_its_attributes(void **state)
 	place_free(&p);
 }
 
-static const struct place *undone_by_another;
+static struct undo_store another;	/* of who undoes the file at its path as well */
+static const char *its_path;
 
 static void another_undo_comes(const char *step)
 {
-	struct undo_store s = store_of(undone_by_another);
 	char said[UNDO_SAID];
 
 	if (strcmp(step, "not yet locked") != 0)
 		return;
 	install_step_hook = NULL;
-	assert_int_equal(undo(&s, undone_by_another->path, said), UNDO_RESTORED);
+	assert_int_equal(undo(&another, its_path, said), UNDO_RESTORED);
 }
 
 static void what_another_undo_has_put_back_is_the_original(void **state)
 {
 	struct place p = rewritten();
-	struct undo_store s = store_of(&p);
 	char said[UNDO_SAID];
 
 	(void)state;
-	undone_by_another = &p;
+	another = store_of(&p);
+	its_path = p.path;
 	install_step_hook = another_undo_comes;
-	assert_int_equal(undo(&s, p.path, said), UNDO_NOTHING);
-	assert_null(install_step_hook);
+	assert_int_equal(undo(&another, p.path, said), UNDO_NOTHING);
 	assert_string_equal(said, "is the original already");
 	assert_as_before(&p);
 	place_free(&p);
