@@ -6,6 +6,8 @@
  * Prints one number for each HEX (bytes in the order in which they stand in memory).  Left out
  * are the kernel's own pages, which nobody can read, and its rings of samples, which nobody but
  * the kernel can write or wipe.
+ * It is not to be dumped itself: a daemon that takes registers and memory of what runs would have the
+ * bytes from here.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 enum { PIECE = 1 << 20, NEEDLE_MAX = 64, NEEDLES_MAX = 16 };
@@ -99,6 +102,10 @@ int main(int argc, char **argv)
 
 	if (n < 1 || n > NEEDLES_MAX) {
 		fprintf(stderr, "usage: memgrep PID|PATH HEX...\n");
+		return 2;
+	}
+	if (prctl(PR_SET_DUMPABLE, 0) < 0) {
+		perror("memgrep: prctl");
 		return 2;
 	}
 	for (int i = 0; i < n; i++)

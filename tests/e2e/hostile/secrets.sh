@@ -75,7 +75,7 @@ taken_in
 "$root/bin/open" &
 looper=$!
 check "the key of another one is found where it is" within 30 eval '[ "$(found "$looper")" -ge 3 ]'
-check "and in what the monitor has written down" within 30 eval 'sleep 0.5; [ "$(written)" -ge 10 ]'
+check "and in what the monitor has written down" within 90 eval 'sleep 0.5; [ "$(written)" -ge 10 ]'
 kill "$looper"
 wait "$looper" 2>/dev/null
 looper=
@@ -85,8 +85,8 @@ for i in 1 2 3; do
 done
 # What other processes hold goes on coming; a second time, and all that the key was in has gone by.
 taken_in
-states=$(count states)
-check "registers of it were taken and interpreted ($states)" [ "${states:-0}" -ge 100 ]
+interpreted() { taken_in && states=$(count states) && [ "${states:-0}" -ge 100 ]; }
+check "registers of it were taken and interpreted" within 60 interpreted
 check "the monitor does not hold it" nowhere "$monitor"
 check "nor does the manager" nowhere "$manager"
 check "nor a file of the store, nor the log" nowhere $(files_of)
