@@ -6,11 +6,14 @@
  *
  *	PIECE SIZE OFFSET CYCLES
  *
- * with the median of the time-stamp counter's cycles for one execution.  The pieces:
+ * with the lower quartile of the cycles for one execution: other work on the machine only adds
+ * to them.  They are the processor's own: the time-stamp counter's, by what a chain of
+ * additions takes just before and behind, one a cycle.  The pieces:
  *
  *	block	a loop of one block: eight NOPs of four bytes and its branch, so that it is as
  *		fast as it is fetched
  *	pair	a loop of a comparison and its branch, and what counts down
+ *	loop	as block, with four NOPs, which a wide processor decodes in one cycle
  *	chain	blocks of four NOPs, each of which jumps to the next: too many to be kept as a
  *		loop
  *	dispatch that of an interpreter: bound, table, indirect jump; sixteen of them go round
@@ -39,7 +42,8 @@ struct piece {
 };
 
 #define FOUR 0x0f, 0x1f, 0x40, 0x00	/* a NOP of 4 bytes: a slot, and no more */
-#define EIGHT FOUR, FOUR, FOUR, FOUR, FOUR, FOUR, FOUR, FOUR
+#define FOURS FOUR, FOUR, FOUR, FOUR
+#define EIGHT FOURS, FOURS
 /* sub $1, %rdi; jnz: its displacement follows */
 #define AGAIN 0x48, 0x83, 0xef, 0x01, 0x75
 
@@ -49,7 +53,7 @@ static struct piece pieces[] = {
 	  .code = { 0x48, 0x8d, 0x7f, 0xff, 0x48, 0x85, 0xff, 0x75, 0xf7 },
 	  .size = 9, .executions = 1 },
 	/* a jmp to the next one follows, and counts */
-	{ .name = "chain", .code = { FOUR, FOUR, FOUR, FOUR }, .size = 21,
+	{ .name = "chain", .code = { FOURS }, .size = 21,
 	  .executions = CHAIN },
 	/* movzbl (%rcx), %eax; lea 1(%rcx), %rcx; cmp $3, %eax; ja +0 (not taken);
 	 * mov (%rsi,%rax,8), %rax; jmp *%rax */
@@ -62,6 +66,7 @@ static struct piece pieces[] = {
 	  .size = 46, .executions = 1 },
 	{ .name = "prefix", .code = { 0x2e, 0x2e, 0x2e, EIGHT, AGAIN, 0xd7 }, .size = 41,
 	  .executions = 1 },
+	{ .name = "loop", .code = { FOURS, AGAIN, 0xea }, .size = 22, .executions = 1 },
 };
 
 enum { NPIECE = sizeof(pieces) / sizeof(pieces[0]), CHAINED = 2, DISPATCH = 3 };
@@ -130,16 +135,34 @@ static code_fn *write_piece(uint8_t *room, const struct piece *p, unsigned offse
 	return (code_fn *)(uintptr_t)start;
 }
 
+/* Cycles of the time-stamp counter for one of the processor's. */
+static double of_cycle(void)
+{
+	enum { TIMES = 200, ADDS = 16 };
+	uint64_t x = 0, start;
+	unsigned aux;
+
+	_mm_lfence();
+	start = __rdtsc();
+	for (unsigned i = 0; i < TIMES; i++)
+		__asm__ volatile(".rept 16\n\tadd %1, %0\n\t.endr" : "+r"(x) : "r"(start));
+	return (double)(__rdtscp(&aux) - start) / (TIMES * ADDS);
+}
+
 static double run(code_fn *f, const struct piece *p, const void *table, const uint8_t *program)
 {
 	uint64_t rounds = REPEAT / p->executions, start;
 	unsigned aux;
 
 	f(rounds / 8 + 1, table, program);	/* decoded, predicted */
+	double cycle = of_cycle();
 	_mm_lfence();
 	start = __rdtsc();
 	f(rounds, table, program);
-	return (double)(__rdtscp(&aux) - start) / (double)(rounds * p->executions);
+	uint64_t all = __rdtscp(&aux) - start;
+
+	cycle = (cycle + of_cycle()) / 2;
+	return (double)all / cycle / (double)(rounds * p->executions);
 }
 
 static int by_value(const void *x, const void *y)
@@ -180,7 +203,7 @@ int main(int argc, char **argv)
 
 			qsort(p->cycles[k], rounds, sizeof(double), by_value);
 			printf("%s %u %u %.3f\n", p->name, p->size, k,
-			       p->cycles[k][rounds / 2]);
+			       p->cycles[k][rounds / 4]);
 		}
 	return 0;
 }
