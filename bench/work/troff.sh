@@ -13,6 +13,6 @@ prepare)
 		{ gsub(/\\/, ""); sub(/^[.'\'']/, ""); if (NR % 5 == 0) sub(/[a-z]+/, "\\fB&\\fR"); print }' |
 		preconv -e utf-8 >page.1 ;;
 run)
-	"$2" -mandoc -Tutf8 -rLL=78n page.1 2>&1 | sha256sum
-	"$2" -mandoc -Tascii -rLL=130n -rHY=0 page.1 2>&1 | sha256sum ;;
+	"$2" -mandoc -Tutf8 -rLL=78n page.1 2>/dev/null | sha256sum
+	"$2" -mandoc -Tascii -rLL=130n -rHY=0 page.1 2>/dev/null | sha256sum ;;
 esac
