@@ -95,11 +95,14 @@ variant_profile() {	# VARIANT; prints the profile's file, or on the last line wh
 	of=${which#*@} which=${which%@*}
 	(
 		P=$P/of/$of TRAIN=
-		mkdir -p "$P" && ln -sfn ../../v "$P/v" && ln -sfn ../../ms "$P/ms"
+		mkdir -p "$P" && ln -sfn ../../v "$P/v"
 		for u in ${of//+/ }; do
 			ln -sfn "../../train-$u" "$P/train-$u"
 			TRAIN="$TRAIN train-$u"
 		done
+		# record_pool() expects that a round of training takes twice as long as a test.
+		set -- $TRAIN
+		awk -v n=$# '{ printf "%d\n", $1 * n / 2 }' "$P/../../ms" >"$P/ms"
 		prepare_profile "$which" && echo "$P/$which.profile"
 	)
 }
