@@ -65,6 +65,7 @@ help:
 	@echo "make soak            mixed real use while programs are swapped (root; SOAK_S=3600 seconds)"
 	@echo "make bench           every figure in bench/results (root)"
 	@echo "make bench-speed     how much faster programs become, llvm-bolt beside it (root; an hour)"
+	@echo "make bench-cross     layouts made for one use, measured on another (root; an hour)"
 	@echo "make bench-ablation  what each pass contributes to it (root; hours)"
 	@echo "make bench-overhead  what programs lose to the Monitor, perf and sysprof beside it (root; an hour)"
 	@echo "make bench-lines     what the ends of 64-byte lines cost, and pass lines of real programs (root)"
@@ -181,7 +182,7 @@ bench: packages
 	@for s in $(filter-out bench/build.sh,$(wildcard bench/*.sh)); do echo "== $$s"; B=$(B) $$s || exit 1; done
 
 # What can be chosen is said in the scripts.
-bench-speed bench-ablation bench-accuracy bench-overhead bench-lines: packages
+bench-speed bench-cross bench-ablation bench-accuracy bench-overhead bench-lines: packages
 	@$(MAKE) --no-print-directory programs-for-check
 	@B=$(B) bench/$(@:bench-%=%).sh
 
@@ -272,6 +273,6 @@ clean:
 	rm -rf $(B)
 
 .PHONY: all help programs-for-check programs-for-shell packages packages-demo check lint demo torture soak bench bench-speed \
-	bench-ablation bench-accuracy bench-overhead bench-lines asan asan-run fuzz fuzz-run install uninstall clean
+	bench-cross bench-ablation bench-accuracy bench-overhead bench-lines asan asan-run fuzz fuzz-run install uninstall clean
 # Not what the torture run keeps there.
 -include $(shell find $(B) -path $(B)/torture -prune -o -name '*.d' -print 2>/dev/null)

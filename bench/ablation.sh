@@ -20,7 +20,7 @@ report() {
 	\`+keep-pointers\`: what pointers enter comes over entry jumps.  \`morph-N\` has N samples;
 	\`morph-exact@N\` the complete counts, but of the functions only of which N samples or their edges tell;
 	\`morph-N+shapes\` these counts as to where functions go, while how often they run is estimated from the samples.
-	Columns as in speed.md.
+	Columns as in speed-intel.md.
 
 	END
 	facts | awk -v what=ablation -v sizes="$SIZES" -f bench/speed.awk

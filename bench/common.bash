@@ -4,12 +4,22 @@ work=$(realpath tests/programs/work)
 T=$(mktemp -d "${TMPDIR:-/var/tmp}/morph-bench.XXXXXX") || exit 1
 trap 'rm -rf "$T"' EXIT
 
+# What results that depend on the processor are kept by.
+processor_vendor() {
+	case $(sed -n 's/^vendor_id[ \t]*: //p' /proc/cpuinfo | head -n 1) in
+	GenuineIntel) echo intel ;;
+	AuthenticAMD) echo amd ;;
+	*) uname -m ;;
+	esac
+}
+
 # result_head TITLE: how every result begins
 result_head() {
 	echo "# $1"
 	echo
 	echo "* date: $(date -u +%Y-%m-%d)"
-	echo "* machine: $(sed -n 's/^model name[ \t]*: //p' /proc/cpuinfo | head -n 1)," \
+	echo "* machine: $(sed -n 's/^model name[ \t]*: //p' /proc/cpuinfo | head -n 1)" \
+		"($(awk -F '\t*: ' '/^(cpu family|model)\t/ { printf "%s%s %s", sep, $1, $2; sep = ", " } /^$/ { exit }' /proc/cpuinfo))," \
 		"$(nproc) CPUs$(grep -q '^flags.* hypervisor' /proc/cpuinfo && echo ', virtual machine')," \
 		"Linux $(uname -r), $(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release)"
 	echo "* load average before: $(cut -d ' ' -f 1-3 /proc/loadavg)"

@@ -16,7 +16,7 @@ report() {
 	result older "Two Editors beside each other"
 	cat <<-END
 	From the same samples: \`+older\` by ${OLDER_NAME:-another build}, the others by the version of the head.  Columns as in
-	speed.md.
+	speed-intel.md.
 
 	END
 	facts | awk -v what=older -f bench/speed.awk

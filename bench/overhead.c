@@ -9,11 +9,9 @@
  *
  *	off_ms MEDIAN added_pct ESTIMATE low LOW high HIGH own_pct SHARE pairs N same yes|no
  *
- * where ESTIMATE is Hodges and Lehmann's for the logarithms of on / off, LOW .. HIGH the
- * interval of 95 % that goes with Wilcoxon's signed ranks (Hollander, Wolfe, Chicken,
- * Nonparametric Statistical Methods, 3.2 and 3.3), and SHARE the CPU time of the processes in
- * PID-FILE, per time that COMMAND took after ON. Exit code 0 when all runs printed the same,
- * else 1.
+ * where ESTIMATE is Hodges and Lehmann's for the logarithms of on / off, LOW .. HIGH its
+ * interval of 95 % (bench/shift.h), and SHARE the CPU time of the processes in PID-FILE, per
+ * time that COMMAND took after ON. Exit code 0 when all runs printed the same, else 1.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,6 +29,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "bench/shift.h"
 
 enum { PAIRS_MAX = 1000 };
 
@@ -172,40 +172,17 @@ static double half(const struct options *o, bool on, struct sums *t)
 	return s;
 }
 
-static int by_value(const void *x, const void *y)
-{
-	const double *a = x, *b = y;
-
-	return (*a > *b) - (*a < *b);
-}
-
-static double median_of_sorted(const double *v, unsigned n)
-{
-	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-}
-
 static double percent(double logarithm)
 {
 	return 100 * expm1(logarithm);
 }
 
-/* Of the means of all pairs of values, each with itself as well. */
 static void print_shift(const double *v, unsigned n)
 {
-	unsigned total = n * (n + 1) / 2, k = 0;
-	double *mean = malloc(total * sizeof(*mean));
+	struct shift s = shift_of(v, n);
 
-	if (!mean)
-		die("malloc");
-	for (unsigned i = 0; i < n; i++)
-		for (unsigned j = i; j < n; j++)
-			mean[k++] = (v[i] + v[j]) / 2;
-	qsort(mean, total, sizeof(*mean), by_value);
-	double c = total / 2.0 - 1.96 * sqrt(n * (n + 1.0) * (2 * n + 1.0) / 24);
-	unsigned cut = c < 1 ? 0 : (unsigned)c - 1;
-	printf("added_pct %.4f low %.4f high %.4f", percent(median_of_sorted(mean, total)),
-	       percent(mean[cut]), percent(mean[total - 1 - cut]));
-	free(mean);
+	printf("added_pct %.4f low %.4f high %.4f", percent(s.estimate), percent(s.low),
+	       percent(s.high));
 }
 
 static int parse(struct options *o, int argc, char **argv)
@@ -254,8 +231,8 @@ int main(int argc, char **argv)
 		off_ms[i] = 1e3 * s[0];
 	}
 	(void)run(o.off, 1);
-	qsort(off_ms, o.pairs, sizeof(*off_ms), by_value);
-	printf("off_ms %.1f ", median_of_sorted(off_ms, o.pairs));
+	qsort(off_ms, o.pairs, sizeof(*off_ms), shift_by_value);
+	printf("off_ms %.1f ", shift_median_of_sorted(off_ms, o.pairs));
 	print_shift(ratio, o.pairs);
 	printf(" own_pct %.4f pairs %u same %s\n", 100 * t.own_s / t.on_wall_s, o.pairs,
 	       t.same ? "yes" : "no");

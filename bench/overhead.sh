@@ -3,17 +3,19 @@
 #
 #   B=build bench/overhead.sh
 #
-# Nine kinds of programs and three strawmen, each in pairs of runs: with morphd sampling, by the default
-# policy, and with morphd paused; with perf record -F 1024 -a and without; with sysprof and without.  Then
-# what the store keeps of each module.  On a quiet machine; about 50 minutes.
+# With morphd sampling, by the default policy, and with morphd paused; with perf record -F 1024 -a and
+# without; with sysprof and without, each in pairs in turns: first what interrupts take, in short slices
+# (bench/gaps.c), which is narrow enough to tell 0.01 %; then nine kinds of programs and three strawmen,
+# many short runs of each.  Then what the store keeps of each module.  On a quiet machine; about 50 minutes.
 #
-#   PAIRS=60        pairs with Morph
-#   OTHERS=15       pairs with the other samplers; 0: without them
-#   SCALE=1         how long the programs run; 1 is about a second each
+#   GAPS=300        pairs of slices of 200 ms
+#   PAIRS=300       pairs of runs with Morph
+#   OTHERS=60       pairs with the other samplers, of slices as well; 0: without them
+#   SCALE=1         how long the programs run; 1 is about a tenth of a second each
 #   PROGRAMS='...'  only these
 set -eu
 cd "$(dirname "$0")/.."
-PAIRS=${PAIRS:-60} OTHERS=${OTHERS:-15} SCALE=${SCALE:-1}
+GAPS=${GAPS:-300} PAIRS=${PAIRS:-300} OTHERS=${OTHERS:-60} SCALE=${SCALE:-1}
 [ "$(id -u)" = 0 ] || { echo "overhead.sh: needs root: it samples all processes"; exit 0; }
 . bench/common.bash
 top=$PWD
@@ -137,13 +139,30 @@ run_script() {		# NAME PROGRAM KIB: $T/work/NAME/run
 	local dir=$T/work/$1 program size
 	mkdir -p "$dir"
 	if [ "$2" = - ]; then
-		echo "exec $B/bench/strawman $3 $(at_scale 150)" >"$dir/run"
+		echo "exec $B/bench/strawman $3 $(at_scale 15)" >"$dir/run"
 		return
 	fi
 	program=$(PATH=$PATH:/usr/games command -v "$2") || return 1
-	size=$(awk -v name="$1" '$1 == name { print $2 }' bench/work/sizes)
+	size=$(awk -v name="$1" '$1 == name { print $4 }' bench/work/sizes)
 	(cd "$dir" && "$top/bench/work/$1.sh" prepare "$(at_scale "$size")" 77 </dev/null)
 	echo "cd $dir && exec $top/bench/work/$1.sh run $program 2>/dev/null" >"$dir/run"
+}
+
+# What code of so many KiB loses: a line in $T/SAMPLER.gaps.
+gaps() {		# SAMPLER PAIRS KIB
+	local line
+	line=$("$B/bench/gaps" -n "$2" -k "$3" "sh $T/$1.on" "sh $T/$1.off") || true
+	echo "$3 $line" >>"$T/$1.gaps"
+}
+
+gaps_rows() {		# SAMPLER LABEL: rows
+	[ -e "$T/$1.gaps" ] || return 0
+	awk -v label="$2" 'NF > 2 {
+		for (i = 2; i < NF; i += 2) v[$i] = $(i + 1)
+		printf "| %s | %s | %.3f | %.4f (%.4f .. %.4f) | %.2f | %.2f | **%.4f** (%.4f .. %.4f) | %d, %d | %.1f |\n", label,
+			$1 ? $1 " KiB" : "nothing", v["lost_off_pct"], v["added_pct"], v["low"], v["high"], v["tick_off_us"],
+			v["tick_on_us"], v["tick_pct"], v["tick_low"], v["tick_high"], v["interrupts_off_s"],
+			v["interrupts_on_s"], v["away_pct"] }' "$T/$1.gaps"
 }
 
 measure() {		# SAMPLER PAIRS NAME: a line in $T/SAMPLER
@@ -174,6 +193,15 @@ while read -r name paper program kib; do
 done < <(workloads)
 
 begun=$SECONDS
+for kib in $([ "$GAPS" -gt 0 ] && echo 0 $((l2_kib / 2)) "$l2_kib"); do
+	echo "gaps, $kib KiB, after $((SECONDS - begun)) s" >&2
+	ctl resume
+	gaps morph "$GAPS" "$kib"
+	ctl pause
+	for o in $others; do
+		gaps "$o" "$OTHERS" "$kib"
+	done
+done
 for n in $names; do
 	name=${n%%:*}
 	echo "$name, after $((SECONDS - begun)) s" >&2
@@ -194,11 +222,25 @@ ctl status --sync >/dev/null 2>&1
 
 result overhead "What programs lose to Morph, and what Morph keeps of them"
 cat <<-END
-Tables 4 and 5 of Zhang et al. (SOSP 1997): $PAIRS pairs of runs with morphd sampling, clock $clock, and with it paused,
-in turns. The program is pinned to one CPU; its CPU time, in which time taken by interrupts ends up, is compared.
-Added: Hodges and Lehmann's estimate and the interval of 95 % of Wilcoxon's signed ranks. Own: CPU time of
-the sampler's own processes, of one CPU, while the program runs. The paper's overheads: 0.07 to 0.24 %, strawmen 0.07, 0.50 and
-0.17 %. Size of the second-level cache: $l2_kib KiB.
+Tables 4 and 5 of Zhang et al. (SOSP 1997), whose overheads are 0.07 to 0.24 %, strawmen 0.07, 0.50 and 0.17 %. morphd samples, clock $clock, or
+is paused, in turns.
+
+## What interrupts take
+
+Slices of 200 ms on one CPU, $GAPS pairs ($OTHERS for the others), in which code of so many KiB runs again and again and the time-stamp
+counter is read each time: what took longer than the median by less than 50 us was interrupted. Lost: without the sampler. Added: by all
+interrupts. A tick: what the clock's interrupts take, with what they displace from the caches, and how much longer they take by the
+sampler, 250 times a second: nothing else comes at their time, so this is what is narrow. Estimates are Hodges and Lehmann's, intervals 95 % of
+Wilcoxon's signed ranks. Left out: time of other programs and of the hypervisor. The second-level cache has $l2_kib KiB.
+
+| sampler | code | lost, % | added, % | a tick, us | with it, us | added by ticks, % | interrupts a second, and with it | left out, % |
+|---|---|---:|---:|---:|---:|---:|---:|---:|
+$(gaps_rows morph Morph; for o in $others; do gaps_rows "$o" "$o"; done)
+
+## What programs take longer
+
+$PAIRS pairs of short runs. The program is pinned to one CPU; its CPU time, in which time taken by interrupts ends up, is compared.
+Own: CPU time of the sampler's own processes, of one CPU, while the program runs.
 
 | program | in the paper | paused, ms | Morph: added, % | Morph: own, % |
 |---|---|---:|---:|---:|

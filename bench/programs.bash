@@ -20,6 +20,9 @@ loads=$PWD/bench/work
 POOL=${POOL:-100000} RATE=${RATE:-10000}
 LIMIT=${LIMIT:-600}		# seconds that any step may take
 UNCERTAIN=${UNCERTAIN:-75}	# percent
+STATE=$CACHE/state
+. tests/torture/fetch.bash
+TRAIN="train/1 train/2 train/3" TESTS="small test"	# inputs to learn from, and those whose output is compared
 BOLT=${BOLT:-$(ls -d /usr/lib/llvm-*/bin 2>/dev/null | sort -V | tail -n 1)}
 
 # NAME WORKLOAD FILE PROGRAM, one a line; names with -q are bench/build.sh's.
@@ -38,6 +41,98 @@ programs_all() {
 	echo "clang clang $lib/libLLVM-14.so.1 /usr/bin/clang-14"
 	echo "ruby ruby $lib/libruby-3.1.so.3.1 /usr/bin/ruby3.1"
 	echo "gs gs $lib/libgs.so.10 /usr/bin/gs"
+	programs_second
+}
+
+# The second set, Debian 12's alone: chosen by what people run, and frozen (this list, bench/work and its sizes)
+# before any of them was measured, so nothing is left out for what it gained.
+programs_second() {
+	local lib=/usr/lib/x86_64-linux-gnu cc1plus
+	# interpreters and shells
+	for p in lua5.4 dash bc; do echo "$p $p /usr/bin/$p /usr/bin/$p"; done
+	echo "mawk awk_uses /usr/bin/mawk /usr/bin/mawk"
+	echo "tclsh tclsh $lib/libtcl8.6.so /usr/bin/tclsh8.6"
+	echo "guile guile $lib/libguile-3.0.so.1 /usr/bin/guile"
+	echo "vim vim /usr/bin/vim.basic /usr/bin/vim.basic"
+	# compressors
+	echo "xz xz $lib/liblzma.so.5 /usr/bin/xz"
+	echo "zstd zstd /usr/bin/zstd /usr/bin/zstd"
+	echo "bzip2 bzip2 $lib/libbz2.so.1.0 /usr/bin/bzip2"
+	# compilers, assembler, linkers, what builds with them
+	cc1plus=$(gcc-12 -print-prog-name=cc1plus 2>/dev/null) && echo "cc1plus cc1plus $cc1plus $cc1plus"
+	echo "clang++ clang++ $lib/libclang-cpp.so.14 /usr/bin/clang-14"
+	echo "as as /usr/bin/x86_64-linux-gnu-as /usr/bin/x86_64-linux-gnu-as"
+	echo "ld ld $lib/libbfd-2.40-system.so /usr/bin/x86_64-linux-gnu-ld.bfd"
+	echo "lld lld /usr/lib/llvm-14/bin/lld /usr/lib/llvm-14/bin/lld"
+	for p in make cmake; do echo "$p $p /usr/bin/$p /usr/bin/$p"; done
+	# databases and servers
+	echo "mariadb mariadb /usr/sbin/mariadbd /usr/sbin/mariadbd"
+	echo "redis-server redis-server /usr/bin/redis-server /usr/bin/redis-server"
+	echo "nginx nginx /usr/sbin/nginx /usr/sbin/nginx"
+	# documents, pictures, films
+	echo "libxml2 libxml2 $lib/libxml2.so.2 /usr/bin/xmllint"
+	echo "troff troff /usr/bin/troff /usr/bin/troff"
+	echo "poppler poppler $lib/libpoppler.so.126 /usr/bin/pdftotext"
+	echo "convert convert $lib/libMagickCore-6.Q16.so.6 /usr/bin/convert-im6.q16"
+	echo "cjpeg cjpeg $lib/libjpeg.so.62 /usr/bin/cjpeg"
+	echo "cwebp cwebp $lib/libwebp.so.7 /usr/bin/cwebp"
+	echo "rsvg rsvg /usr/bin/rsvg-convert /usr/bin/rsvg-convert"
+	echo "ffmpeg ffmpeg $lib/libavcodec.so.59 /usr/bin/ffmpeg"
+	# small tools
+	for p in grep sed sort rg; do echo "$p $p /usr/bin/$p /usr/bin/$p"; done
+	echo "jq jq $lib/libjq.so.1 /usr/bin/jq"
+	# libraries under several programs
+	echo "libc libc $lib/libc.so.6 /usr/bin/dash"
+	echo "zlib zlib $lib/libz.so.1 /usr/bin/python3.11"
+	echo "openssl openssl $lib/libcrypto.so.3 /usr/bin/openssl"
+	# puzzles and games
+	echo "minisat minisat /usr/lib/libminisat.so.2 /usr/bin/minisat"
+	echo "gnugo gnugo /usr/games/gnugo /usr/games/gnugo"
+}
+
+# Debian's packages for them, besides those that every machine has.
+program_packages() {	# NAME
+	case $1 in
+	gawk | git | bc | vim | make | cmake | jq | zstd | mawk | ruby | minisat | gnugo) echo "$1" ;;
+	perl | bash | dash | grep | sed | sort | libc | gzip | xz | openssl | *-q) ;;
+	python3.11 | lua5.4) echo "$1" ;;
+	php) echo php8.2-cli ;;
+	postgres) echo postgresql-15 ;;
+	cc1) echo gcc-12 ;;
+	cc1plus) echo g++-12 ;;
+	clang) echo clang-14 ;;
+	clang++) echo clang-14 g++-12 ;;
+	sqlite3) echo sqlite3 ;;
+	gs) echo ghostscript ;;
+	tclsh) echo tcl8.6 ;;
+	guile) echo guile-3.0 ;;
+	bzip2) echo bzip2 ;;
+	as | ld) echo binutils gcc-12 ;;
+	lld) echo lld-14 gcc-12 ;;
+	mariadb) echo mariadb-server-core ;;
+	redis-server) echo redis-server ;;
+	nginx) echo nginx-light ;;
+	libxml2) echo libxml2-utils xsltproc ;;
+	troff) echo groff-base ;;
+	poppler) echo poppler-utils ghostscript ;;
+	convert) echo imagemagick-6.q16 ;;
+	cjpeg) echo libjpeg-turbo-progs ;;
+	cwebp) echo webp libjpeg-turbo-progs ;;
+	rsvg) echo librsvg2-bin ;;
+	ffmpeg) echo ffmpeg ;;
+	rg) echo ripgrep ;;
+	zlib) echo python3.11 git ;;
+	esac
+}
+
+# What the chosen programs need of the machine.
+prepare_machine() {
+	local name rest
+	case " ${PROGRAMS:--q} " in *"-q "*) bench/build.sh ;; esac
+	mkdir -p "$STATE"
+	missing_packages $(programs_all | while read -r name rest; do
+		case " ${PROGRAMS:-$name} " in *" $name "*) program_packages "$name" ;; esac
+	done | tr ' ' '\n' | sort -u) >&2
 }
 
 # Those of PROGRAMS (all) that this machine has.
@@ -97,7 +192,7 @@ measure_ms() {
 prepare_program() {
 	local size train small i id
 	size=$(awk -v n="$load" '$1 == n { print $2, $3, $4 }' "$loads/sizes")
-	id="$size $(digest "$source" "$loads/${load%%[.0-9]*}"* "$loads/weblog.awk" "$loads/sources.bash")"
+	id="$size $(digest "$source" "$loads/${load%%[.0-9]*}"* "$loads"/{weblog,prose,cxx_source}.awk "$loads"/{sources,mixture}.bash)"
 	if [ "$(cat "$P/id" 2>/dev/null)" != "$id" ]; then
 		rm -rf "$P"
 		mkdir -p "$(variant_dir original)" && cp -L "$source" "$(variant_dir original)/$file" || return
@@ -120,7 +215,7 @@ train_script() {	# VARIANT TIMES [WRAPPED-COMMAND...]
 	local i v=$1 times=$2
 	shift 2
 	echo "for t in \$(seq $times); do"
-	for i in train/1 train/2 train/3; do
+	for i in $TRAIN; do
 		if [ $# -gt 0 ]; then echo "($(variant_run_under "$v" $i "$@"))"; else echo "($(variant_run "$v" $i))"; fi
 	done
 	echo "done >/dev/null 2>&1 </dev/null"
@@ -202,11 +297,11 @@ count_exact() {		# NAME PROFILE INPUT...; PROFILE "": all functions are counted
 	echo "$stamp" >"$P/$name.made"
 }
 
-profile_exact() { count_exact exact "" train/1 train/2 train/3; }
+profile_exact() { count_exact exact "" $TRAIN; }
 
 counted_name() { echo "$1+$UNCERTAIN"; }	# N
 prepare_counted() {	# N
-	prepare_profile "$1" && count_exact "$(counted_name "$1")" "$P/$1.profile" train/1 train/2 train/3
+	prepare_profile "$1" && count_exact "$(counted_name "$1")" "$P/$1.profile" $TRAIN
 }
 
 # What N samples leave out of account, but nothing estimated.
@@ -219,7 +314,7 @@ profile_seen() {	# N
 # The workload's small and test output must be the original's.
 same_output() {		# VARIANT
 	local i rc
-	for i in small test; do
+	for i in $TESTS; do
 		timeout "$LIMIT" sh -c "$(variant_run "$1" $i)" 2>/dev/null </dev/null | cmp -s - "$P/$i.expected"
 		rc=("${PIPESTATUS[@]}")
 		[ "${rc[1]}" = 0 ] && continue

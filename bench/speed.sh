@@ -4,13 +4,15 @@
 #
 #	bench/speed.sh [prepare|measure|count|layouts|report]...	bench/stages.bash says more
 #
+# Results are kept by the processor's vendor: bench/results/speed-amd.md, speed-intel.md.
+#
 #	PROGRAMS='perl-q gs' VARIANTS='morph-exact bolt-exact' bench/speed.sh prepare measure
 cd "$(dirname "$0")/.." || exit 1
 VARIANTS=${VARIANTS:-copy morph-exact morph-100000 morph-100000-pc morph-20000 morph-20000+counted morph-5000 bolt-exact bolt-exact-lines bolt-100000 bolt-100000-nosplit bolt-100000-nosplit-lines}
 . bench/stages.bash
 
 report() {
-	result speed "How much faster programs become"
+	result "speed-$(processor_vendor)" "How much faster programs become"
 	cat <<-END
 	CPU time of the original divided by that of the variant, which run side by side in slices of 5 ms of one CPU; medians of the ratios of the rounds
 	with the 95 % interval of the median (sign test), the least and the greatest, on an input that was not
@@ -21,7 +23,8 @@ report() {
 	options that suit it best.  Names with -q are built for bolt from Debian's sources
 	(\`$(sed -n 's/^compile="\(.*\)"/\1/p' bench/build.sh) -Wl,-q\`); the others are Debian's own, stripped.  Instructions and I1 misses are cachegrind's
 	(32 KiB, 8 ways) on a smaller input; taken branches, Ext-TSP and hot bytes those of the layout
-	(\`morph-edit report\`) under the most complete profile.
+	(\`morph-edit report\`) under the most complete profile.  The second set of programs ($(programs_second | wc -l), of which this
+	has $(programs | grep -cxFf <(programs_second))) was frozen before the first measurement of any of them.
 
 	END
 	facts | awk -v what=speed -f bench/speed.awk

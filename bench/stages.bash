@@ -130,7 +130,7 @@ stages() {		# BENCH [STAGE...]
 	for stage in ${*:-prepare measure count report}; do
 		case $stage in
 		prepare)
-			case " ${PROGRAMS:--q} " in *"-q "*) bench/build.sh ;; esac
+			prepare_machine
 			in_parallel prepare_one ;;
 		measure)
 			estimate
