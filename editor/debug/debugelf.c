@@ -64,8 +64,8 @@ static void write_phdrs(struct writer *w)
 static void extend_segment(struct writer *w, const Elf64_Shdr *h)
 {
 	for (uint32_t i = 0; i < w->gen->nph; i++) {
-		uint8_t *at = w->out->p + w->start + sizeof(Elf64_Ehdr) + i * sizeof(Elf64_Phdr);
 		Elf64_Phdr ph;
+		uint8_t *at = w->out->p + w->start + sizeof(Elf64_Ehdr) + i * sizeof(ph);
 
 		memcpy(&ph, at, sizeof(ph));
 		if (ph.p_type != PT_LOAD || h->sh_addr < ph.p_vaddr ||
