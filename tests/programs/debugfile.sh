@@ -89,14 +89,14 @@ same_hits() {		# NAME SOURCE MORE FILE...: original's file; then gdb's options f
 		{ not_ok "$name: gdb stops otherwise"; note "$(head -n 10 "$T/hits.differ")"; }
 }
 
-# By function and by condition on an argument, the stack with its lines, variables.  Values at the entry
-# of functions gdb does not know in generations; a breakpoint has a place in the original as well.
+# By function and by condition on an argument, the stack with its lines, variables, in callers too, by
+# what these left for arguments.  A breakpoint has a place in the original as well.
 session() {		# FILE [gdb options]
 	gdb "${gdb_quiet[@]}" -ex 'tbreak work if n == 27' -ex run -ex bt -ex 'p *p' -ex 'p n' -ex 'info locals' -ex 'info args' \
-		-ex "tbreak lines.c:$bottom" -ex c -ex bt -ex 'up' -ex 'p depth' -ex 'tbreak lines.c:'"$cold" -ex 'run again' \
+		-ex "tbreak lines.c:$bottom" -ex c -ex 'bt full' -ex 'up' -ex 'p depth' -ex 'tbreak lines.c:'"$cold" -ex 'run again' \
 		-ex bt -ex 'p sum' -ex 'p total' -ex 'info line deep' -ex c "$@" 2>&1 |
 		sed -z 's/warning: (Internal error: pc [^\n]*\n//g' |	# of originals, of DWARF 2
-		sed -e 's/0x[0-9a-f]*/ADDRESS/g; s/ <[a-z.+0-9]*>//g; s/process [0-9]*//; s/[a-z]*@entry=//g; s/deep (depth=[^)]*)/deep (...)/; s/^\$4 = .*//; s/breakpoint \([0-9]*\)\.[0-9]*/breakpoint \1/' |
+		sed -e 's/0x[0-9a-f]*/ADDRESS/g; s/ <[a-z.+0-9]*>//g; s/process [0-9]*//; s/ [a-z0-9A-Z]*@entry=[^,)]*,*//g; s/, *)/)/g; s/breakpoint \([0-9]*\)\.[0-9]*/breakpoint \1/' |
 		grep -v -e '^\[Thread\|^Using host\|No such file' -e '^$' -e '^Line .* ends at' -e '^Temporary breakpoint [0-9]* at'
 }
 bottom=$(sed -n '/line: bottom/=' $code/lines.c)
