@@ -149,9 +149,9 @@ int addresses_end(struct addresses *ad, vaddr at, new_vaddr *out, struct err *er
 	return 1;
 }
 
-/* The bound of a range in a block: at an instruction, or in one.  GCC ends what holds no longer
- * when a call has returned one byte in front of where it returns to, as debuggers look a caller's
- * frame up by that byte: inside of an instruction the distance from its end counts. */
+/* The bound of a range in a block: at an instruction, or in one.  GCC ends what no longer holds
+ * when a call has returned one byte in front of where it returns to, as debuggers look up a
+ * caller's frame by that byte: inside of an instruction the distance from its end counts. */
 static int find_bound(struct addresses *ad, const struct blockmap_block *b, uint32_t off,
 		      uint32_t *out, struct err *err)
 {
@@ -165,9 +165,9 @@ static int find_bound(struct addresses *ad, const struct blockmap_block *b, uint
 
 	*out = i < block.n ? block.insn[i].gen : b->gen_size;
 	if (end != off && in_front) {
-		uint32_t len = in_front->gen_end - in_front->gen;
+		uint32_t len = in_front->gen_end - in_front->gen, back = end - off;
 
-		*out = in_front->gen_end - (end - off < len ? end - off : len);
+		*out = in_front->gen_end - (back < len ? back : len);
 	}
 	return 0;
 }
