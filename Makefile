@@ -40,7 +40,7 @@ LIBS_DAEMON = -lsqlite3 -lyaml -lseccomp -lcap -lnettle -lm
 PACKAGES_BUILD = gcc libc6-dev libzydis-dev libelf-dev binutils-dev libseccomp-dev libcap-dev \
 		 nettle-dev libsqlite3-dev libyaml-dev libzstd-dev
 PACKAGES_DEMO  = perl sqlite3 bash gzip coreutils libsqlite3-0
-PACKAGES_CHECK = g++ clang lld llvm libcmocka-dev libunwind-dev elfutils binutils gdb valgrind dwz ltrace mandoc \
+PACKAGES_CHECK = g++ clang lld llvm libcmocka-dev libunwind-dev elfutils binutils gdb valgrind dwz ltrace linux-perf mandoc \
 		 procps systemd git jq nasm fp-compiler python3 lua5.4 ruby unison restic shellcheck
 # Packages of their own in newer releases only, part of others before.
 PACKAGES_NEWER = binutils-gold

@@ -10,9 +10,8 @@
  *
  * The entry's address is for readers that do not take the first range for it.
  *
- * Entries of calls no longer name the function that is called: gdb 13 writes behind its memory
- * when that has more than two ranges.  (It knows the callee from the call; what is lost are
- * frames of tail calls, which it makes up.)
+ * References of calls to the functions that are called become those to the whole section
+ * (callees.c), if they have 4 bytes, or give way.
  *
  * Entries of the same abbreviation that have not moved get a list of one range.  Numbers of
  * views and their lists, which count lines that are now others, become DW_AT_MORPH_was as well.
@@ -92,7 +91,8 @@ static void write_ranges(struct writer *w)
 	write_attr(w, DW_AT_ranges, w->version < 4 ? DW_FORM_data4 : DW_FORM_sec_offset);
 }
 
-static bool gives_way(const struct debug_decl *decl, const struct debug_attr *attr)
+static bool gives_way(const struct debug_decl *decl, const struct debug_attr *attr,
+		      uint16_t version)
 {
 	switch (attr->name) {
 	case DW_AT_low_pc: case DW_AT_high_pc:
@@ -102,9 +102,11 @@ static bool gives_way(const struct debug_decl *decl, const struct debug_attr *at
 	case DW_AT_start_scope: case DW_AT_GNU_locviews: case DW_AT_GNU_entry_view:
 		return true;
 	case DW_AT_call_origin:
-		return decl->tag == DW_TAG_call_site;
+		return decl->tag == DW_TAG_call_site &&
+		       !debug_names_callee(decl, attr, version);
 	case DW_AT_abstract_origin:
-		return decl->tag == DW_TAG_GNU_call_site;
+		return decl->tag == DW_TAG_GNU_call_site &&
+		       !debug_names_callee(decl, attr, version);
 	default:
 		return false;
 	}
@@ -127,7 +129,9 @@ static void write_attrs(struct writer *w, const struct debug_decl *decl)
 			write_ranges(w);
 			if (form != DW_FORM_data4)
 				write_was(w, attr, DW_FORM_data4);
-		} else if (gives_way(decl, attr)) {
+		} else if (debug_names_callee(decl, attr, w->version)) {
+			write_attr(w, name, DW_FORM_ref_addr);
+		} else if (gives_way(decl, attr, w->version)) {
 			write_was(w, attr, form == DW_FORM_addr ? DW_FORM_data8 : form);
 		} else {
 			write_attr(w, name, form);

@@ -149,6 +149,29 @@ int addresses_end(struct addresses *ad, vaddr at, new_vaddr *out, struct err *er
 	return 1;
 }
 
+/* The bound of a range in a block: at an instruction, or in one.  GCC ends what no longer holds
+ * when a call has returned one byte in front of where it returns to, as debuggers look up a
+ * caller's frame by that byte: inside of an instruction the distance from its end counts. */
+static int find_bound(struct addresses *ad, const struct blockmap_block *b, uint32_t off,
+		      uint32_t *out, struct err *err)
+{
+	struct addresses_block block;
+
+	if (addresses_walk(ad, b, &block, err) < 0)
+		return -1;
+	uint32_t i = search_first(k, 0, block.n, block.insn[k].orig < off);
+	uint32_t end = i < block.n ? block.insn[i].orig : b->orig_size;
+	const struct addresses_insn *in_front = i > 0 ? &block.insn[i - 1] : NULL;
+
+	*out = i < block.n ? block.insn[i].gen : b->gen_size;
+	if (end != off && in_front) {
+		uint32_t len = in_front->gen_end - in_front->gen, back = end - off;
+
+		*out = in_front->gen_end - (back < len ? back : len);
+	}
+	return 0;
+}
+
 /* The image of what [from, to) has of a block, from its first instruction to where the image of
  * what follows begins; jumps and NOPs at the end of an image belong to its last instruction. */
 static int add_image(struct addresses *ad, const struct blockmap_block *b, vaddr from, vaddr to,
@@ -157,12 +180,14 @@ static int add_image(struct addresses *ad, const struct blockmap_block *b, vaddr
 	const struct blockmap *map = ad->map;
 	vaddr o = map->orig_base + b->orig;
 	new_vaddr g = map->gen_base + b->gen;
-	struct addresses_range r = { g, g + b->gen_size };
+	uint32_t first = 0, end = b->gen_size;
+	struct addresses_range r;
 
-	if (from > o && addresses_start(ad, from, &r.from, NULL, err) < 0)
+	if (from > o && find_bound(ad, b, (uint32_t)(from - o), &first, err) < 0)
 		return -1;
-	if (to < o + b->orig_size && addresses_start(ad, to, &r.to, NULL, err) < 0)
+	if (to < o + b->orig_size && find_bound(ad, b, (uint32_t)(to - o), &end, err) < 0)
 		return -1;
+	r = (struct addresses_range){ g + first, g + end };
 	if (r.from < r.to)
 		vec_push(ad->a, out, r);
 	return 0;

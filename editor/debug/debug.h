@@ -82,6 +82,7 @@ struct debug_fix {			/* a 4-byte offset to be written when it is known */
 
 struct debug_moved {			/* a function with images */
 	uint32_t unit;
+	uint64_t off;			/* of its entry, in the unit's section */
 	addresses_ranges was;
 };
 
@@ -120,6 +121,7 @@ struct debug {
 	VEC(struct debug_scope) scope;
 	uint32_t nscope;		/* numbers given so far */
 	VEC(struct debug_fix) line_fix;
+	VEC(struct debug_fix) call;	/* where calls name entries of .debug_info */
 	VEC(struct debug_moved) function;	/* in the order of units */
 	addresses_ranges moved;		/* their code, ascending */
 	addresses_ranges jumps;		/* what entry jumps take the place of, ascending */
@@ -183,6 +185,13 @@ void debug_collect_moved(struct debug *d);
 /* Adds a unit for the originals of moved functions to each unit that has some; `name` gives
  * the name of the function at an address, or NULL. */
 int debug_add_originals(struct debug *d, const char *(*name)(void *ctx, vaddr at), void *ctx);
+
+/* callees.c.  The attribute names the function that is called, by an offset in .debug_info. */
+bool debug_names_callee(const struct debug_decl *decl, const struct debug_attr *attr,
+			uint16_t version);
+/* After the originals: makes calls of functions with images name their symbols; `name` gives
+ * one that only the function at an address has, or NULL. */
+int debug_name_callees(struct debug *d, const char *(*name)(void *ctx, vaddr at), void *ctx);
 
 /* lines.c.  Writes .debug_line and what refers to it. */
 int debug_translate_lines(struct debug *d);

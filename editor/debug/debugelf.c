@@ -4,7 +4,8 @@
  *
  * Unwind data is there as well: gdb, told to take symbols from this file, takes it from here.
  * Program headers say where segments are in memory, and that the file has nothing of them but
- * notes.
+ * notes and unwind data.  gdb moves a section that has content with a segment of which it is a
+ * part in the file, too, and leaves others at the address in the file: then it unwinds nothing.
  *
  * Tested by tests/unit/editor/debug/test_debugfile.c.
  */
@@ -59,6 +60,24 @@ static void write_phdrs(struct writer *w)
 	}
 }
 
+/* The segment in memory that a copied section is in has it in the file, too. */
+static void extend_segment(struct writer *w, const Elf64_Shdr *h)
+{
+	for (uint32_t i = 0; i < w->gen->nph; i++) {
+		Elf64_Phdr ph;
+		uint8_t *at = w->out->p + w->start + sizeof(Elf64_Ehdr) + i * sizeof(ph);
+
+		memcpy(&ph, at, sizeof(ph));
+		if (ph.p_type != PT_LOAD || h->sh_addr < ph.p_vaddr ||
+		    h->sh_addr - ph.p_vaddr >= ph.p_memsz)
+			continue;
+		if (ph.p_filesz == 0)
+			ph.p_offset = h->sh_offset;
+		ph.p_filesz = h->sh_offset + h->sh_size - ph.p_offset;
+		memcpy(at, &ph, sizeof(ph));
+	}
+}
+
 static void add_header(struct writer *w, const char *name, Elf64_Shdr h)
 {
 	h.sh_name = (uint32_t)w->names.n;
@@ -102,6 +121,7 @@ static Elf64_Shdr old_header(struct writer *w, uint32_t i)
 	if (h.sh_type == SHT_NOTE ||
 	    (h.sh_type != SHT_NOBITS && strcmp(w->gen->sh[i].name, ".eh_frame") == 0)) {
 		h.sh_offset = copy(w, h.sh_offset, h.sh_size, h.sh_addralign);
+		extend_segment(w, &h);
 		return h;
 	}
 	h.sh_type = SHT_NOBITS;

@@ -107,6 +107,13 @@ static const char *function_name(void *ctx, vaddr at)
 	return debugsymbols_name(&m->names, at);
 }
 
+static const char *unique_name(void *ctx, vaddr at)
+{
+	const struct making *m = ctx;
+
+	return debugsymbols_unique(&m->names, at);
+}
+
 static int translate(struct making *m)
 {
 	struct debug *d = &m->debug;
@@ -126,6 +133,7 @@ static int translate(struct making *m)
 	if (debug_find_jumps(d) < 0 || debug_read_units(d) < 0 ||
 	    debug_translate_abbrevs(d) < 0 || debug_translate_units(d) < 0 ||
 	    debug_add_originals(d, function_name, m) < 0 ||
+	    debug_name_callees(d, unique_name, m) < 0 ||
 	    debug_finish_lists(d, &d->ranges) < 0 || debug_finish_lists(d, &d->locations) < 0 ||
 	    debug_translate_lines(d) < 0)
 		return -1;

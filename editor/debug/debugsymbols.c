@@ -172,6 +172,14 @@ static int name_cmp(const void *x, const void *y)
 	return strcmp(a->name, b->name);
 }
 
+static int by_name_cmp(const void *x, const void *y)
+{
+	const struct debugsymbols_name *const *a = x, *const *b = y;
+	int cmp = strcmp((*a)->name, (*b)->name);
+
+	return cmp ? cmp : name_cmp(*a, *b);
+}
+
 void debugsymbols_names(const struct debugsource *s, struct arena *a,
 			struct debugsymbols_names *out)
 {
@@ -196,7 +204,12 @@ void debugsymbols_names(const struct debugsource *s, struct arena *a,
 	}
 	if (names.n > 1)
 		qsort(names.v, names.n, sizeof(*names.v), name_cmp);
-	*out = (struct debugsymbols_names){ names.v, names.n };
+	*out = (struct debugsymbols_names){ names.v, names.n,
+					    arena_array(a, names.n, sizeof(*out->by_name)) };
+	for (uint32_t i = 0; i < names.n; i++)
+		out->by_name[i] = &names.v[i];
+	if (names.n > 1)
+		qsort(out->by_name, names.n, sizeof(*out->by_name), by_name_cmp);
 }
 
 const char *debugsymbols_name(const struct debugsymbols_names *names, vaddr at)
@@ -204,4 +217,25 @@ const char *debugsymbols_name(const struct debugsymbols_names *names, vaddr at)
 	uint32_t i = search_first(k, 0, names->n, names->v[k].at < at);
 
 	return i < names->n && names->v[i].at == at ? names->v[i].name : NULL;
+}
+
+const char *debugsymbols_unique(const struct debugsymbols_names *names, vaddr at)
+{
+	enum { ALIASES = 16 };		/* looked at; more than functions have */
+	uint32_t first = search_first(k, 0, names->n, names->v[k].at < at);
+
+	for (uint32_t i = first; i < names->n && i < first + ALIASES; i++) {
+		const struct debugsymbols_name *name = &names->v[i];
+		uint32_t from = search_first(k, 0, names->n,
+					     strcmp(names->by_name[k]->name, name->name) < 0);
+		uint32_t to = search_first(k, from, names->n,
+					   strcmp(names->by_name[k]->name, name->name) <= 0);
+
+		if (name->at != at)
+			return NULL;
+		/* those of one name ascend by address */
+		if (names->by_name[from]->at == at && names->by_name[to - 1]->at == at)
+			return name->name;
+	}
+	return NULL;
 }

@@ -19,6 +19,7 @@ struct debugsymbols_names {		/* of functions, ascending by address */
 		const char *name;
 	} *v;
 	uint32_t n;
+	const struct debugsymbols_name **by_name;	/* [n], ascending */
 };
 
 /* From .symtab, else .dynsym of `s`; n == 0 if it has neither. */
@@ -26,5 +27,7 @@ void debugsymbols_names(const struct debugsource *s, struct arena *a,
 			struct debugsymbols_names *out);
 /* The name of the function that begins at `at`, or NULL. */
 const char *debugsymbols_name(const struct debugsymbols_names *names, vaddr at);
+/* The first such name that no function elsewhere has, or NULL. */
+const char *debugsymbols_unique(const struct debugsymbols_names *names, vaddr at);
 
 #endif

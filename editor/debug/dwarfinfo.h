@@ -21,17 +21,21 @@ enum {				/* kinds of units */
 	DW_UT_partial = 3,
 };
 
+enum { DW_LANG_C99 = 0x0c };
+
 enum {				/* attributes */
 	DW_AT_location = 0x02,
 	DW_AT_name = 0x03,
 	DW_AT_stmt_list = 0x10,
 	DW_AT_low_pc = 0x11,
 	DW_AT_high_pc = 0x12,
+	DW_AT_language = 0x13,
 	DW_AT_string_length = 0x19,
 	DW_AT_comp_dir = 0x1b,
 	DW_AT_return_addr = 0x2a,
 	DW_AT_start_scope = 0x2c,
 	DW_AT_abstract_origin = 0x31,
+	DW_AT_declaration = 0x3c,
 	DW_AT_frame_base = 0x40,
 	DW_AT_macro_info = 0x43,
 	DW_AT_segment = 0x46,
@@ -40,6 +44,7 @@ enum {				/* attributes */
 	DW_AT_vtable_elem_location = 0x4d,
 	DW_AT_entry_pc = 0x52,
 	DW_AT_ranges = 0x55,
+	DW_AT_linkage_name = 0x6e,
 	DW_AT_str_offsets_base = 0x72,
 	DW_AT_addr_base = 0x73,
 	DW_AT_rnglists_base = 0x74,

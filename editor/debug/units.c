@@ -269,6 +269,15 @@ static int translate_attr(struct walk *w, uint32_t name,
 	}
 }
 
+/* The entry of a call names a function; abbrevs.c made its offset one in the section. */
+static void note_call(struct walk *w, const struct value *v)
+{
+	uint64_t unit = v->form == DW_FORM_ref4 ? w->u->off : 0;
+
+	vec_push(w->d->a, &w->d->call,
+		 ((struct debug_fix){ w->u->section, v->at, unit + v->v, false }));
+}
+
 /* The ranges of an entry that has one, before abbrevs.c made a list of it. */
 static int one_range(struct walk *w, const struct ranges_of *o, struct addresses_range *out)
 {
@@ -339,10 +348,10 @@ static bool is_unit(const struct debug_decl *decl)
 
 /* The entry of a function with images, and what is in it, is where these are: the originals are
  * those of an entry of their own (originals.c). */
-static int translate_ranges(struct walk *w, const struct debug_decl *decl,
+static int translate_ranges(struct walk *w, const struct debug_decl *decl, uint64_t off,
 			    const struct ranges_of *o, addresses_ranges *was, bool *moved)
 {
-	struct debug_moved function = { .unit = (uint32_t)(w->u - w->d->unit.v) };
+	struct debug_moved function = { .unit = (uint32_t)(w->u - w->d->unit.v), .off = off };
 	addresses_ranges images = { 0 };
 
 	if (!o->ranges.form && !(o->low.form && o->high.form))
@@ -432,18 +441,22 @@ static void close_entry(struct walk *w)
 			w->d->scope.v[i].id = e->around;
 }
 
-static int translate_entry(struct walk *w, const struct debug_decl *decl)
+static int translate_entry(struct walk *w, const struct debug_decl *decl, uint64_t off)
 {
 	struct ranges_of o = { 0 };
 	addresses_ranges was = { 0 };
 	bool moved = w->open.n > 0 && w->open.v[w->open.n - 1].moved;
 	struct value v;
 
-	for (uint32_t i = 0; i < decl->n; i++)
-		if (read_value(w, &decl->attr[i], &v) < 0 ||
-		    translate_attr(w, decl->attr[i].name, &v, &o) < 0)
+	for (uint32_t i = 0; i < decl->n; i++) {
+		const struct debug_attr *attr = &decl->attr[i];
+
+		if (read_value(w, attr, &v) < 0 || translate_attr(w, attr->name, &v, &o) < 0)
 			return -1;
-	if (translate_ranges(w, decl, &o, &was, &moved) < 0)
+		if (debug_names_callee(decl, attr, w->u->version))
+			note_call(w, &v);
+	}
+	if (translate_ranges(w, decl, off, &o, &was, &moved) < 0)
 		return -1;
 	open_entry(w, decl, &was, moved);
 	return 0;
@@ -457,7 +470,7 @@ static int translate_unit(struct debug *d, struct debug_unit *u)
 	bool first = true;
 
 	while (rd_left(&w.r) > 0) {
-		uint64_t code = rd_uleb(&w.r);
+		uint64_t off = (uint64_t)(w.r.p - w.start), code = rd_uleb(&w.r);
 		const struct debug_decl *decl = debug_find_decl(u->abbrevs, code);
 		struct rd entry = w.r;
 
@@ -471,7 +484,7 @@ static int translate_unit(struct debug *d, struct debug_unit *u)
 			return -1;
 		first = false;
 		w.r = entry;
-		if (translate_entry(&w, decl) < 0)
+		if (translate_entry(&w, decl, off) < 0)
 			return -1;
 	}
 	return close_unit(&w);

@@ -136,6 +136,25 @@ under_valgrind() {	# NAME FOLDER
 	done
 }
 
+# Calls of functions by their symbols that ltrace counts.  (Of calls over the procedure linkage table it
+# misses some in generations: doc/limits.md.)
+under_ltrace() {	# NAME FOLDER
+	local at=$T/$2 seed
+	command -v ltrace >/dev/null || { skip "$1: ltrace" "no ltrace"; return; }
+	calls_traced() {
+		ltrace -c -x inner -x outer -x hidden "$1" 2>&1 >/dev/null |
+			awk 'NF == 5 && $5 ~ /^(inner|outer|hidden)$/ { print $5, $4 }' | sort
+	}
+	calls_traced "$at/names" >"$T/traced"
+	check "$1: ltrace counts the original's calls" grep -qx 'inner 21' "$T/traced"
+	for seed in 1 2; do
+		move "$at" "$at.moved" "$seed"
+		calls_traced "$at.moved/names" >"$T/traced.moved"
+		diff "$T/traced" "$T/traced.moved" >"$T/diff" && ok "$1 seed $seed: ltrace counts as many calls" ||
+			{ not_ok "$1 seed $seed: ltrace counts other calls"; note "$(cat "$T/diff")"; }
+	done
+}
+
 # Calls that gprof counts; a program that counts them is left alone, whatever it is linked to.
 under_gprof() {
 	local at=$T/gprof out
@@ -203,6 +222,7 @@ by_name symbols plain exact gcc -O2
 by_name "fixed, symbols" plain-fixed exact gcc -O2 -no-pie -fno-pie
 by_name "clang, symbols" plain-clang exact clang -O2
 under_valgrind symbols plain
+under_ltrace symbols plain
 exports=-rdynamic
 not_the_original debugged
 under_gprof

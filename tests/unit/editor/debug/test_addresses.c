@@ -168,6 +168,44 @@ static void images_of_everything_are_new_text(void **state)
 	drop(&m);
 }
 
+/* Where GCC says that a register's value ends with a call: one byte in front of its end. */
+static void a_bound_in_an_instruction_keeps_its_distance_from_the_end(void **state)
+{
+	struct moved m;
+	uint32_t ncut = 0;
+
+	(void)state;
+	make(&m, "dwarf5", 3);
+	for (uint32_t i = 0; i < m.map.nblock; i++) {
+		const struct blockmap_block *b = &m.map.block[i];
+		vaddr at = m.map.orig_base + b->orig;
+		new_vaddr gen = m.map.gen_base + b->gen;
+		struct addresses_block block;
+
+		assert_int_equal(addresses_walk(&m.ad, b, &block, &m.err), 0);
+		for (uint32_t j = 0; j < block.n; j++) {
+			const struct addresses_insn *insn = &block.insn[j];
+			uint32_t end = j + 1 < block.n ? insn[1].orig : b->orig_size;
+			addresses_ranges cut = { 0 };
+
+			if (end - insn->orig < 2 || insn->gen_end - insn->gen < 2)
+				continue;
+			assert_int_equal(addresses_images(&m.ad, at, at + end - 1, &cut,
+							  &m.err), 0);
+			assert_int_equal(cut.n, 1);
+			assert_int_equal(cut.v[0].from, gen);
+			assert_int_equal(cut.v[0].to, gen + insn->gen_end - 1);
+			cut.n = 0;
+			assert_int_equal(addresses_images(&m.ad, at + end - 1, at + end, &cut,
+							  &m.err), 0);
+			assert_int_equal(cut.v[0].from, gen + insn->gen_end - 1);
+			ncut++;
+		}
+	}
+	assert_true(ncut > 50);
+	drop(&m);
+}
+
 static void ranges_are_joined_but_for_the_entry(void **state)
 {
 	struct addresses_range v[] = { { 30, 40 }, { 10, 20 }, { 20, 25 }, { 40, 44 } };
@@ -211,6 +249,7 @@ int main(void)
 		cmocka_unit_test(an_image_that_is_none_is_refused),
 		cmocka_unit_test(starts_and_ends_are_those_of_instructions),
 		cmocka_unit_test(images_of_everything_are_new_text),
+		cmocka_unit_test(a_bound_in_an_instruction_keeps_its_distance_from_the_end),
 		cmocka_unit_test(ranges_are_joined_but_for_the_entry),
 		cmocka_unit_test(ranges_are_cut_by_others),
 	};
