@@ -20,7 +20,8 @@
 # namespaces, in which it can write the workers' folder and a /tmp and /var/tmp of its own.  Hours.
 #
 #	MUTATION_WORK	where the workers' trees lie, default /var/tmp/morph-mutation, 1 GB each
-#	MUTATION_SHELL	0: without the shell tests
+#	MUTATION_LONGEST	leaves out tests that take more SECONDS without a change; AGAIN=1 without it
+#			runs them on what is left
 #	KEEP=1		goes on where a run with the same SEED and FOLDERs was stopped; of another run only what
 #			was built is used, and what the tests take, unless the sources have changed
 #	AGAIN=1		tries only what the same SEED and FOLDERs left unnoticed, after tests were written for
@@ -104,15 +105,16 @@ linked_from() {		# FILE
 tests_of() {		# FILE
 	{
 		linked_from "$1" | grep '/test_[^/]*$'
-		[ "${MUTATION_SHELL:-1}" = 0 ] || awk -v file="$1" '
+		awk -v file="$1" '
 			!/^#/ && index(file, $1) == 1 { for (i = 2; i <= NF; i++) print $i }' tests/mutation/shell
-	} | awk -v dir="build/tests/unit/$(dirname "$1")/" -v own="test_$(basename "$1" .c)" -v took="$trees/took" '
+	} | awk -v dir="build/tests/unit/$(dirname "$1")/" -v own="test_$(basename "$1" .c)" -v took="$trees/took" \
+		-v longest="$((${MUTATION_LONGEST:-36000} * 1000))" '
 		BEGIN {
 			while ((getline line < took) > 0)
 				if (split(line, w, " ") == 2)
 					ms[w[1]] = w[2]
 		}
-		ms[$1] != "fails" {
+		ms[$1] != "fails" && ms[$1] + 0 <= longest {
 			near = index($1, dir) == 1
 			known = $1 in ms ? ms[$1] : $1 ~ /^build/ ? 1000 : 60000
 			print ($1 == dir own ? -1 : near ? known / 10 : known), $1, ms[$1]
@@ -373,7 +375,7 @@ section() {		# FOLDER...
 	result_facts "KEEP=${KEEP:-} tests/mutation/mutation.sh $command"
 	echo "$(grep -cv '	([^	]*)$' "$run/results") mutants by chance, seed $seed, of $wanted asked for."
 	[ ! -e "$run/again" ] || echo "What was unnoticed was tried again after tests were written for it (AGAIN=1)."
-	[ "${MUTATION_SHELL:-1}" = 1 ] || echo "By unit tests alone, without shell tests (MUTATION_SHELL=0)."
+	[ ! -e "$run/longest" ] || echo "The first time without tests that take more than $(cat "$run/longest") seconds."
 	echo
 	awk '$2 == "fails" { print "* " $1 " fails without a change where workers run, and was left out." }' \
 		"$trees/took"
@@ -451,6 +453,7 @@ prepare_run() {
 	fi
 	[ "$now" = "$(cat "$run/sources" 2>/dev/null)" ] || rm -rf "$run"
 	mkdir -p "$run" && touch "$run/results"
+	[ -z "${MUTATION_LONGEST:-}" ] || echo "$MUTATION_LONGEST" >"$run/longest"
 	if [ ! -s "$run/draws" ]; then
 		draw "${files[@]}" >"$run/draws"
 		echo 0 >"$run/next"
