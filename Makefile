@@ -101,7 +101,8 @@ $(B)/morphd: $(B)/manager/main.o $(call archives,manager monitor policy lib)
 $(B)/morphctl: $(B)/manager/ctl/main.o $(call archives,manager/ctl manager monitor policy lib)
 	$(call link_program,$(LIBS_DAEMON) $(LIBS_CTL))
 
-# Test programs: one C file, all archives and what tests share (tests/unit/*.c).  Unit tests (cmocka) print TAP themselves;
+# Test programs: one object, all archives and what tests share (tests/unit/*.c); it stays, so that a change of ours
+# costs a link each and not a compilation.  Unit tests (cmocka) print TAP themselves;
 # fuzz targets get a main() that replays a corpus, or libFuzzer's with FUZZ_ENGINE.
 ARCHIVES  = $(call archives,tests/unit manager/ctl manager monitor verify editor postmorph binary policy lib)
 programs  = $(patsubst %.c,$(B)/%,$(wildcard $(1)))
@@ -115,22 +116,19 @@ HELPERS   = $(call programs,tests/e2e/*.c) $(call programs,tests/e2e/hostile/*.c
 	    $(call programs,tests/programs/*.c) $(call programs,tests/torture/*.c) $(call programs,tests/mutation/*.c) \
 	    $(call programs,bench/*.c) $(MUTANTS)
 FUZZ_ENGINE ?= tests/fuzz/replay.c
-link_test = $(CC) $(CFLAGS) $(LDFLAGS) -MMD -MP -MT $@ -MF $@.d $< $(filter %.a,$^) $(1) \
-	    $(LIBS_EDIT) $(LIBS_DAEMON) $(LIBS_CTL) -o $@
+link_test = $(CC) $(CFLAGS) $(LDFLAGS) $< $(filter %.a,$^) $(1) $(LIBS_EDIT) $(LIBS_DAEMON) $(LIBS_CTL) -o $@
 
-$(B)/tests/unit/%: tests/unit/%.c $(ARCHIVES)
-	@mkdir -p $(@D)
+$(UNIT): %: %.o $(ARCHIVES)
 	$(call link_test,-lcmocka)
 $(B)/tests/fuzz/%: tests/fuzz/%.c $(filter %.c,$(FUZZ_ENGINE)) $(ARCHIVES)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) $(filter -%,$(FUZZ_ENGINE)) $(filter %.c %.a,$^) $(LIBS_EDIT) \
 		$(LIBS_DAEMON) $(LIBS_CTL) -o $@
-$(HELPERS): $(B)/%: %.c $(ARCHIVES)
-	@mkdir -p $(@D)
+$(HELPERS): %: %.o $(ARCHIVES)
 	$(call link_test)
 
 # Unwinding runs its cleanup handlers by the unwind tables only in code compiled for exceptions.
-$(B)/tests/programs/unwind: private CFLAGS += -fexceptions
+$(B)/tests/programs/unwind.o: private CFLAGS += -fexceptions
 
 programs-for-check: programs-for-shell $(UNIT) $(FUZZ)
 programs-for-shell: all $(HELPERS)

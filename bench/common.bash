@@ -17,13 +17,17 @@ processor_vendor() {
 result_head() {
 	echo "# $1"
 	echo
+	result_facts "${0#./}"
+}
+
+result_facts() {	# COMMAND: when, where and by what
 	echo "* date: $(date -u +%Y-%m-%d)"
 	echo "* machine: $(sed -n 's/^model name[ \t]*: //p' /proc/cpuinfo | head -n 1)" \
 		"($(awk -F '\t*: ' '/^(cpu family|model)\t/ { printf "%s%s %s", sep, $1, $2; sep = ", " } /^$/ { exit }' /proc/cpuinfo))," \
 		"$(nproc) CPUs$(grep -q '^flags.* hypervisor' /proc/cpuinfo && echo ', virtual machine')," \
 		"Linux $(uname -r), $(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release)"
 	echo "* load average before: $(cut -d ' ' -f 1-3 /proc/loadavg)"
-	echo "* command: \`${0#./}\`, version $(git describe --always 2>/dev/null)"
+	echo "* command: \`$1\`, version $(git describe --always 2>/dev/null)"
 	echo
 }
 

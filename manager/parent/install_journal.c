@@ -3,7 +3,7 @@
  * What is done with a journal (when it is written, and how a swap that was interrupted is
  * finished or undone) is in install.c and install_recover.c.
  *
- * Tested by tests/unit/manager/parent/test_install.c and test_faults.c.
+ * Tested by tests/unit/manager/parent/test_install_journal.c and test_faults.c.
  */
 #include "manager/parent/install_journal.h"
 

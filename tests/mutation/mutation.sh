@@ -3,22 +3,29 @@
 #
 # Changes the sources below FOLDERs (all of the product by default) at NUMBER (200) places that SEED
 # chooses, one at a time, each as tests/mutation/mutant.c can, and runs the tests on each: first the
-# unit test of the same name, then every other unit test that links the object, then the shell tests
-# that tests/mutation/shell names for the folder.  The first that fails has noticed; so has one that
-# takes ten times as long as without a change.  What does not compile, and what the compiler makes the
-# same code of, is drawn again.
+# unit test of the same name, then every other unit test that links the object and the shell tests that
+# tests/mutation/shell names for the folder, those of the same folder and the quick ones first.  The first
+# that fails has noticed; so has one that needs four times as long as without a change.  It must pass
+# without the change right afterwards, under the load that there is then, or it has noticed nothing.
+# What does not compile, and what the compiler makes the same code of, is drawn again.
 #
-# The report, mutation.md in bench/results, has all that was noticed by nothing.  A survivor that cannot
-# be noticed, because it changes nothing that anybody could see, is listed with the reason in
-# tests/mutation/equivalent, and is then counted apart.
+# A mutant costs one compilation, and a link for each test: what `make` has built is never changed, the
+# commands are those of `make -n` with the changed object in front of the archives.
+#
+# The report, mutation.md in bench/results, has a section for each choice of FOLDERs, the last run's.  In
+# it is all that was noticed by nothing.  A survivor that cannot be noticed, because it changes nothing
+# that anybody could see, is listed with the reason in tests/mutation/equivalent, and is counted apart.
 #
 # Changed code runs as the caller, who may be root: each worker has its own mount and process
 # namespaces, in which it can write the workers' folder and a /tmp and /var/tmp of its own.  Hours.
 #
 #	MUTATION_WORK	where the workers' trees lie, default /var/tmp/morph-mutation, 1 GB each
-#	MUTATION_SHELL	0: without the shell tests
+#	MUTATION_LONGEST	leaves out tests that take more SECONDS without a change; AGAIN=1 without it
+#			runs them on what is left
 #	KEEP=1		goes on where a run with the same SEED and FOLDERs was stopped; of another run only what
 #			was built is used, and what the tests take, unless the sources have changed
+#	AGAIN=1		tries only what the same SEED and FOLDERs left unnoticed, after tests were written for
+#			it; the report has both figures.  Sources of the product may not have changed since
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 die() { echo "mutation: $*" >&2; exit 1; }
@@ -34,120 +41,194 @@ enclose() {
 		mount -t tmpfs -o size=256m tmpfs /dev/shm
 }
 
-run_test() {		# PROGRAM SECONDS: in a process namespace, where a wild kill() ends with it
-	B=build CC="$cc" unshare --pid --fork --kill-child --mount-proc \
-		timeout --kill-after=5 "$2" "$1" >/tmp/out 2>&1 </dev/null && ! grep -q '^not ok' /tmp/out
+# In a process namespace, where a wild kill() ends with it; at most SECONDS of processor time for each
+# process, and of time where nothing else runs.  A test of which parts fail without a change does as it
+# did then: none else fails.
+run_test() {		# PROGRAM SECONDS
+	local known=$trees/failing/${1//\//_} rc
+	(ulimit -S -t "$2" && B=build CC="$cc" exec unshare --pid --fork --kill-child --mount-proc \
+		timeout --kill-after=5 $(($2 * $(crowd))) "$1") >/tmp/out 2>&1 </dev/null
+	rc=$?
+	if [ -e "${known%.mutant}" ]; then
+		[ $rc -lt 124 ] && [ "$(outcomes | grep -vxFf "${known%.mutant}")" = "" ]
+	else
+		[ $rc = 0 ] && ! grep -q '^not ok' /tmp/out
+	fi
 }
 
-make_quietly() { make -s CC="$cc" "$@" >/tmp/make.log 2>&1; }
+crowd() {		# how many want to run on each processor, and one more
+	awk -v cpus="$(nproc)" '{ print int($1 / cpus) + 2 }' /proc/loadavg
+}
 
-# Lines "PROGRAM SOURCE...": what each unit test is linked from.
+# Which tests passed is without interest where those that failed before are left out; how many there are is not.
+outcomes() {
+	grep '^not ok' /tmp/out
+	grep -Ec '^(not )?ok' /tmp/out
+}
+
+# The command with which make builds a file.
+command_of() {		# FILE
+	awk -v end=" -o $1" 'substr($0, length($0) - length(end) + 1) == end' "$trees/commands"
+}
+
+# A program with the changed object, as FILE.mutant; 1: it cannot be linked.
+link_changed() {	# FILE OBJECT
+	local link
+	link=$(command_of "$1")
+	case " $link " in
+	*" $2 "*) link=${link/ "$2" / /tmp/mutant.o } ;;
+	*) link=${link/ build\// /tmp/mutant.o build/} ;;
+	esac
+	sh -c "${link% -o *} -o $1.mutant" >/tmp/link.log 2>&1
+}
+
+# Lines "PROGRAM SOURCE...": what each program is linked from.
 links() {
 	local t
-	for t in build/tests/unit/*/test_* build/tests/unit/*/*/test_*; do
-		[ -f "$t" ] && [ -x "$t" ] || continue
-		echo "$t $(readelf -sW "$t" | awk '$4 == "FILE" { printf "%s ", $8 }')"
+	sed -n '/ -c /!s/.* -o \(build[^ ]*\)$/\1/p' "$trees/commands" | while read -r t; do
+		[ -x "$t" ] && echo "$t $(readelf -sW "$t" | awk '$4 == "FILE" { printf "%s ", $8 }')"
 	done
 }
 
-# The unit tests that are linked from a file, its own first, without those that fail without a change.
-unit_tests_of() {	# FILE
-	local name
-	name=$(basename "$1" .c)
-	awk -v file="$name.c" -v own="/test_$name" -v took="$trees/took" '
+# Programs that are linked from a file; of the files that are called main.c each program has its own.
+linked_from() {		# FILE
+	case $1 in
+	*/main.c) sed -n "s|.* build/${1%.c}\\.o .* -o ||p" "$trees/commands" ;;
+	*)
+		awk -v file="$(basename "$1")" '
+			{ for (i = 2; i <= NF; i++) if ($i == file) { print $1; next } }' "$trees/links" ;;
+	esac
+}
+
+# Lines "TEST MILLISECONDS" of the tests that run a file's code, its own first, then the quick ones and
+# those of its folder; without those that fail without a change.  No time: not run yet; shell tests then last.
+tests_of() {		# FILE
+	{
+		linked_from "$1" | grep '/test_[^/]*$'
+		awk -v file="$1" '
+			!/^#/ && index(file, $1) == 1 { for (i = 2; i <= NF; i++) print $i }' tests/mutation/shell
+	} | awk -v dir="build/tests/unit/$(dirname "$1")/" -v own="test_$(basename "$1" .c)" -v took="$trees/took" \
+		-v longest="$((${MUTATION_LONGEST:-36000} * 1000))" '
 		BEGIN {
 			while ((getline line < took) > 0)
 				if (split(line, w, " ") == 2)
 					ms[w[1]] = w[2]
 		}
-		{
-			linked = 0
-			for (i = 2; i <= NF; i++)
-				linked = linked || $i == file
-			first = substr($1, length($1) - length(own) + 1) == own
-			if ((linked || first) && ms[$1] != "fails")
-				print (first ? -1 : ms[$1] + 0), $1, ms[$1]
-		}' "$trees/links" | sort -n | cut -d ' ' -f 2-
+		ms[$1] != "fails" && ms[$1] + 0 <= longest {
+			near = index($1, dir) == 1
+			known = $1 in ms ? ms[$1] : $1 ~ /^build/ ? 1000 : 60000
+			print ($1 == dir own ? -1 : near ? known / 10 : known), $1, ms[$1]
+		}' | sort -n | cut -d ' ' -f 2-
 }
 
-# Runs each test of a file that has not been run yet without a change: "PROGRAM MILLISECONDS" in took.
-survey() {		# FILE
-	local t took start
-	while read -r t took; do
-		[ -z "$took" ] || continue
-		make_quietly "$t" || die "$t cannot be built"
+# Runs a test without a change, unless it has been or the other worker does so: "TEST MILLISECONDS" in took.
+survey() {		# TEST
+	flock "$trees/lock-$(basename "$1")" "$0" survey "$trees" "$cc" "$1" "$PWD"
+}
+
+survey_one() {		# TEST
+	local start known=$trees/failing/${1//\//_}
+	grep -q "^$1 " "$trees/took" && return
+	rm -f "$known"
+	start=$(date +%s%3N)
+	if ! run_test "$1" 900; then
+		outcomes >"$known.new"
+		mv "$known.new" "$known"
+		echo "without a change: $1: $(head -n 1 "$known")" >&2
 		start=$(date +%s%3N)
-		if run_test "$t" 600; then
-			echo "$t $(($(date +%s%3N) - start))"
-		else
-			echo "$t fails without a change" >&2
-			echo "$t fails"
-		fi >>"$trees/took"
-	done < <(unit_tests_of "$1")
+		run_test "$1" 900 || start=
+	fi
+	if [ -n "$start" ]; then
+		echo "$1 $(($(date +%s%3N) - start))"
+	else
+		echo "$1 fails without a change, each time otherwise" >&2
+		echo "$1 fails"
+	fi >>"$trees/took"
 }
 
-# Which tests are to be run for a file, in order, with the seconds that each may take.
-tests_of() {		# FILE
-	unit_tests_of "$1" | awk '{ print $1, int($2 / 100) + 60 }'
-	[ "${MUTATION_SHELL:-1}" = 0 ] || awk -v file="$1" '
-		!/^#/ && index(file, $1) == 1 { for (i = 2; i <= NF; i++) print $i, 600 }' tests/mutation/shell
+# Does a unit test, or shell test, fail with the change and pass without?
+notices() {		# TEST SECONDS OBJECT PROGRAM...
+	local t=$1 seconds=$2 object=$3 p rc
+	shift 3
+	case $t in
+	build/*)
+		link_changed "$t" "$object" || return 0
+		run_test "$t.mutant" "$seconds" ;;
+	*)
+		for p in "$@"; do # with the same time: make sees no change
+			[ -e "$p.mutant" ] || link_changed "$p" "$object" || return 0
+			mv "$p" "$p.pristine" && cp "$p.mutant" "$p"
+		done
+		run_test "$t" "$seconds" ;;
+	esac
+	rc=$?
+	put_back
+	[ $rc != 0 ] || return 1
+	run_test "$t" "$seconds" && return 0
+	echo "$t fails without a change, too" >&2
+	sed -i "\\|^$t |d" "$trees/took"
+	survey "$t"
+	return 1
+}
+
+# The programs as make has built them.
+put_back() {
+	local p
+	find build -name '*.pristine' | while read -r p; do mv "$p" "${p%.pristine}"; done
 }
 
 # Prints the test that notices, or `nothing`.
 who_notices() {		# FILE
-	local t seconds
-	while read -r t seconds; do
-		case $t in
-		build/*) make_quietly "$t" || { echo "$t (cannot be built)"; return; } ;;
-		*) make_quietly -j2 programs-for-shell || { echo "$t (cannot be built)"; return; } ;;
-		esac
-		run_test "$t" "$seconds" || { echo "$t"; return; }
+	local t took programs
+	mapfile -t programs < <(linked_from "$1" | grep -Ev '/test_[^/]*$|^build/(bench|tests/(fuzz|torture))/')
+	while read -r t took; do
+		if [ -z "$took" ]; then
+			survey "$t"
+			took=$(sed -n "s|^$t ||p" "$trees/took")
+			[ "$took" != fails ] || continue
+		fi
+		notices "$t" $((took / 250 + 20)) "build/${1%.c}.o" "${programs[@]}" || continue
+		echo "$t"
+		return
 	done < <(tests_of "$1")
 	echo nothing
 }
 
-# The object of a changed file: 0 it is another one, 1 not compiled, 2 the same code.
-compile_changed() {	# FILE
-	local object=build/${1%.c}.o
-	make_quietly "$object" || return 1
-	objcopy -g /tmp/pristine.o /tmp/a.o && objcopy -g "$object" /tmp/b.o && ! cmp -s /tmp/a.o /tmp/b.o || return 2
+# Compiles the changed file, which lies in its place only meanwhile: 1 not compiled, 2 the same code.
+compile_changed() {	# FILE PLACE
+	local object=build/${1%.c}.o compile
+	compile=$(command_of "$object")
+	cp -p "$1" /tmp/pristine.c
+	build/tests/mutation/mutant apply /tmp/pristine.c "$2" >"$1"
+	sh -c "${compile/ -MMD -MP/ } -o /tmp/mutant.o" >/tmp/compile.log 2>&1
+	local rc=$?
+	cp -p /tmp/pristine.c "$1"
+	[ $rc = 0 ] || return 1
+	objcopy -g "$object" /tmp/a.o && objcopy -g /tmp/mutant.o /tmp/b.o && ! cmp -s /tmp/a.o /tmp/b.o || return 2
 }
 
 # One line of results for a draw: number, file, line, kind, before, after, whole line, noticed by.
 try_draw() {		# NUMBER FILE PLACE
-	local by object=build/${2%.c}.o
-	cp "$2" /tmp/pristine.c
-	make_quietly "$object" || die "$2 does not compile any more"
-	cp "$object" /tmp/pristine.o
-	build/tests/mutation/mutant apply /tmp/pristine.c "$3" >"$2"
-	compile_changed "$2"
+	local by
+	find build -name '*.mutant' -delete
+	compile_changed "$2" "$3"
 	case $? in
 	1) by="(does not compile)" ;;
 	2) by="(the same code)" ;;
-	*)
-		restore "$2" && survey "$2" # only what has not been run yet
-		build/tests/mutation/mutant apply /tmp/pristine.c "$3" >"$2"
-		by=$(who_notices "$2")
-		;;
+	*) by=$(who_notices "$2") ;;
 	esac
-	restore "$2"
-	printf '%s\t%s\t%s\t%s\n' "$1" "$2" "$(build/tests/mutation/mutant show /tmp/pristine.c "$3")" "$by"
-}
-
-# The object comes after its source, so that it is not compiled, and before whatever it is linked to.
-restore() {		# FILE
-	cp /tmp/pristine.c "$1" && cp /tmp/pristine.o "build/${1%.c}.o"
+	printf '%s\t%s\t%s\t%s\n' "$1" "$2" "$(build/tests/mutation/mutant show "$2" "$3")" "$by"
 }
 
 worker() {		# takes draws of the list until there are enough
-	local number file place
+	local number file place first
 	enclose "$trees" && cd "$trees/tree$1" || die "no namespace for a worker"
 	export TMPDIR=/tmp
 	while [ "$(grep -cv '	([^	]*)$' "$run/results")" -lt "$wanted" ]; do
 		number=$(flock "$run/next" sh -c 'n=$(cat "$0"); echo $((n + 1)) >"$0"; echo $n' "$run/next")
-		read -r file place < <(sed -n "$((number + 1))p" "$run/draws")
+		read -r file place first < <(sed -n "$((number + 1))p" "$run/draws")
 		[ -n "$file" ] || break
-		try_draw "$number" "$file" "$place" >>"$run/results"
+		try_draw "${first:-$number}" "$file" "$place" >>"$run/results"
 		tail -n 1 "$run/results" >&2
 	done
 }
@@ -173,18 +254,18 @@ draw() {		# FILE...
 		}'
 }
 
-# Brings the workers' trees to the sources as they are; a worker that was stopped leaves a change behind.
+# Brings the workers' trees to the sources as they are; a worker that was stopped may leave a change behind.
 make_trees() {
 	local j f now
 	now="$cc $(git ls-files -z | xargs -0 sha256sum | sha256sum)"
-	if [ "$now" != "$(cat "$trees/sources" 2>/dev/null)" ]; then
-		rm -rf "$trees"/{took,links,run-*}
-		for f in "$trees"/tree*; do # what is no more
-			(cd "$f" && find . -path ./build -prune -o -type f -printf '%P\n') |
-				grep -vxFf <(git ls-files) | (cd "$f" && xargs -r -d '\n' rm -f)
-		done
-	fi
+	for f in "$trees"/tree*; do
+		[ -d "$f/build" ] && (cd "$f" && put_back)
+		[ "$now" != "$(cat "$trees/sources" 2>/dev/null)" ] || continue
+		(cd "$f" && find . -path ./build -prune -o -type f -printf '%P\n') | # what is no more
+			grep -vxFf <(git ls-files) | (cd "$f" && xargs -r -d '\n' rm -f)
+	done
 	for j in $(seq "$jobs"); do
+		[ "$j" = 1 ] || [ -d "$trees/tree$j" ] || cp -a "$trees/tree1" "$trees/tree$j" || return 1
 		mkdir -p "$trees/tree$j" || return 1
 		while read -r f; do
 			cmp -s "$f" "$trees/tree$j/$f" || cp --parents "$f" "$trees/tree$j" || return 1
@@ -192,17 +273,52 @@ make_trees() {
 		(cd "$trees/tree$j" && make -s CC="$cc" -j"$(nproc)" programs-for-check >"$trees/make.log" 2>&1) ||
 			{ tail -n 20 "$trees/make.log"; return 1; }
 	done
-	[ -s "$trees/links" ] || (cd "$trees/tree1" && links) >"$trees/links"
 	touch "$trees/took"
+	mkdir -p "$trees/failing"
+	[ "$now" != "$(cat "$trees/sources" 2>/dev/null)" ] || return 0
+	(cd "$trees/tree1" && make -nB CC="$cc" programs-for-check) | grep -- ' -o build/' >"$trees/commands"
+	(cd "$trees/tree1" && links) >"$trees/links"
+	while read -r f j; do # a changed test is timed again, and one that failed
+		[ "$j" = fails ] || [ -e "$trees/failing/${f//\//_}" ] ||
+			[ "$trees/tree1/$(source_of "$f")" -nt "$trees/sources" ] || echo "$f $j"
+	done <"$trees/took" >"$trees/took.new"
+	mv "$trees/took.new" "$trees/took"
 	echo "$now" >"$trees/sources"
 }
 
+source_of() {		# TEST
+	case $1 in
+	build/*) echo "${1#build/}.c" ;;
+	*) echo "$1" ;;
+	esac
+}
+
+# Lines "FILE PLACE NUMBER": draws that nothing noticed and that could be, if their places are what they were.
+draws_again() {
+	local number file place kind goes comes whole
+	while IFS='	' read -r number file _ kind goes comes whole _; do
+		grep -qF "$file	$whole	$goes -> $comes	" tests/mutation/equivalent && continue
+		read -r _ place < <(sed -n "$((number + 1))p" "$run/draws")
+		[ "$("$trees/tree1/build/tests/mutation/mutant" show "$file" "$place" | cut -f 2-)" = \
+			"$kind	$goes	$comes	$whole" ] ||
+			die "$file: place $place is not what it was"
+		echo "$file $place $number"
+	done < <(grep '	nothing$' "$run/results")
+}
+
+# The results of a run, and of what was tried again.
 report() {
-	awk -F '\t' -v judged=tests/mutation/equivalent '
+	awk -F '\t' -v judged=tests/mutation/equivalent -v again="$run/again/results" '
 	BEGIN {
 		while ((getline line < judged) > 0)
 			if (line !~ /^#/ && split(line, w, "\t") == 4)
 				why[w[1] "\t" w[2] "\t" w[3]] = w[4]
+		while ((getline line < again) > 0)
+			if (split(line, w, "\t") == 8)
+				now[w[1]] = w[8]
+	}
+	function place() {
+		return "| " $2 ":" $3 " | " $4 " | `" $5 "` | `" $6 "` | `" $7 "` |"
 	}
 	$8 ~ /^\(/ { drawn_again++; next }
 	{
@@ -217,35 +333,84 @@ report() {
 		} else if (key in why) {
 			same[folder]++
 			equal++
-			reasons = reasons "| " $2 ":" $3 " | `" $5 "` | `" $6 "` | " why[key] " |\n"
+			reasons = reasons place() " " why[key] " |\n"
+		} else if ($1 in now && now[$1] != "nothing") {
+			later[folder]++
+			mended++
+			mends = mends place() " " now[$1] " |\n"
 		} else
-			survivors = survivors "| " $2 ":" $3 " | " $4 " | `" $5 "` | `" $6 "` | `" $7 "` |\n"
+			survivors = survivors place() "\n"
 	}
-	function row(name, n, k, e) {
-		return sprintf("| %s | %d | %d | %d | %.0f %% |", name, n, k, e, n > e ? 100 * k / (n - e) : 100)
+	function part(k, n) {
+		return n ? sprintf("%.0f %%", 100 * k / n) : "-"
+	}
+	function row(name, n, k, e, l) {
+		return sprintf("| %s | %d | %d | %d | %s | %s |", name, n, e, k, part(k, n - e), part(k + l, n - e))
 	}
 	END {
-		print "| folder | mutants | noticed | equivalent | noticed of the others |"
-		print "|---|---|---|---|---|"
+		print "| folder | mutants | equivalent | noticed | of the others | with the tests written since |"
+		print "|---|---|---|---|---|---|"
 		for (f in tried)
-			print row(f, tried[f], noticed[f], same[f]) | "sort"
+			print row(f, tried[f], noticed[f], same[f], later[f]) | "sort"
 		close("sort")
-		print row("all", all, total, equal)
+		print row("all", all, total, equal, mended)
 		printf "\n%d draws more did not compile or were the same code.\n", drawn_again
-		print "\n## Noticed by nothing\n\n| place | kind | goes | comes | line |\n|---|---|---|---|---|"
+		columns = "| place | kind | goes | comes | line |"
+		print "\n### Noticed by nothing\n\n" columns "\n|---|---|---|---|---|"
 		printf "%s", survivors
-		print "\n## Equivalent\n\n| place | goes | comes | why nobody can see it |\n|---|---|---|---|"
-		printf "%s", reasons
+		if (mended) {
+			print "\n### Noticed by the tests written since\n\n" columns " by |\n|---|---|---|---|---|---|"
+			printf "%s", mends
+		}
+		if (equal) {
+			print "\n### Equivalent\n\n" columns " why nobody can see it |\n|---|---|---|---|---|---|"
+			printf "%s", reasons
+		}
 	}' "$run/results"
+}
+
+section() {		# FOLDER...
+	echo "## $(echo "$*" | sed 's/ /, /g')"
+	echo
+	result_facts "KEEP=${KEEP:-} tests/mutation/mutation.sh $command"
+	echo "$(grep -cv '	([^	]*)$' "$run/results") mutants by chance, seed $seed, of $wanted asked for."
+	[ ! -e "$run/again" ] || echo "What was unnoticed was tried again after tests were written for it (AGAIN=1)."
+	[ ! -e "$run/longest" ] || echo "The first time without tests that take more than $(cat "$run/longest") seconds."
+	echo
+	awk '$2 == "fails" { print "* " $1 " fails without a change where workers run, and was left out." }' \
+		"$trees/took"
+	for t in "$trees"/failing/*; do
+		[ ! -e "$t" ] || echo "* $(basename "$t"): fails without a change, and counts for no mutant:" \
+			"$(sed -n 's/^not ok [0-9 -]*//p' "$t" | grep -v '^tests$' | paste -sd ',' | sed 's/,/, /g')"
+	done
+	echo
+	report
+}
+
+# The report with this section in place of an older one of the same folders.
+write_report() {	# FOLDER...
+	local out=bench/results/mutation.md
+	section "$@" >"$run/section"
+	{
+		echo "# Changes of the source that tests notice"
+		echo
+		echo "Made by \`tests/mutation/mutation.sh\`, which says how."
+		echo
+		cat "$run/section"
+		[ ! -e "$out" ] || awk -v head="$(head -n 1 "$run/section")" '
+			/^## / { other = $0 != head; if (other) print "" }
+			other' "$out" | cat -s | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}'
+	} >"$out.new" && mv "$out.new" "$out"
+	cat "$out"
 }
 
 main() {
 	local j
-	if [ "${1:-}" = worker ]; then
-		trees=$2 run=$3 wanted=$4 cc=$5
-		worker "$6"
-		exit
-	fi
+	case ${1:-} in
+	worker) trees=$2 run=$3 wanted=$4 cc=$5 && worker "$6"; exit ;;
+	survey) trees=$2 cc=$3 && cd "$5" && survey_one "$4"; exit ;;
+	esac
+	command=$*
 	seed=1 wanted=200 jobs=2
 	while getopts s:n:j: option; do
 		case $option in
@@ -264,26 +429,36 @@ main() {
 	[ "${KEEP:-}" = 1 ] || rm -rf "$trees"
 	run=$trees/run-$seed-$(echo "$@" | tr -c 'a-z0-9\n' _)
 	mkdir -p "$trees" && make_trees || die "the sources do not build"
+	prepare_run
+	todo=${AGAIN:+9999}
+	trap 'kill -KILL $(jobs -p)' INT TERM # unshare ignores the others
+	for j in $(seq "$jobs"); do
+		unshare --mount --pid --fork --kill-child --mount-proc \
+			"$0" worker "$trees" "$run${AGAIN:+/again}" "${todo:-$wanted}" "$cc" "$j" &
+	done
+	wait
+	. bench/common.bash
+	write_report "$@"
+}
+
+# The draws, and how far they are; those of other sources are no longer the same places.
+prepare_run() {
+	local now
+	now=$(cat "${files[@]}" | sha256sum)
+	if [ "${AGAIN:-}" = 1 ]; then
+		[ -s "$run/results" ] || die "no run of seed $seed to try again"
+		rm -rf "$run/again"
+		mkdir "$run/again" && draws_again >"$run/again/draws" && echo 0 >"$run/again/next" && : >"$run/again/results"
+		return
+	fi
+	[ "$now" = "$(cat "$run/sources" 2>/dev/null)" ] || rm -rf "$run"
 	mkdir -p "$run" && touch "$run/results"
+	[ -z "${MUTATION_LONGEST:-}" ] || echo "$MUTATION_LONGEST" >"$run/longest"
 	if [ ! -s "$run/draws" ]; then
 		draw "${files[@]}" >"$run/draws"
 		echo 0 >"$run/next"
+		echo "$now" >"$run/sources"
 	fi
-	for j in $(seq "$jobs"); do
-		unshare --mount --pid --fork --kill-child --mount-proc \
-			"$0" worker "$trees" "$run" "$wanted" "$cc" "$j" &
-	done
-	wait
-
-	. bench/common.bash
-	result mutation "Changes of the source that tests notice"
-	echo "$(grep -cv '	([^	]*)$' "$run/results") mutants by chance (seed $seed) in: $*"
-	[ "${MUTATION_SHELL:-1}" = 1 ] || echo "By unit tests alone, without shell tests (MUTATION_SHELL=0)."
-	echo
-	awk '$2 == "fails" { print "* " $1 " fails without a change where workers run, and was left out." }' \
-		"$trees/took"
-	echo
-	report
-	result_end
 }
+
 main "$@"; exit

@@ -13,26 +13,55 @@
 #include "postmorph/analyze.h"
 #include "postmorph/ir/ir.h"
 
-/* The linked file as bytes.  `flags` go to gcc, -nostdlib is given. */
-static inline struct bytes asm_build(const char *name, const char *flags, struct arena *a)
+/* What was built stays for who asks again: tests ask for each seed. */
+struct asm_built {
+	struct asm_built *next;
+	char *command;
+	struct bytes file;
+};
+
+static inline struct bytes asm_link(const char *command, const char *out, struct arena *a)
 {
-	char out[] = "/tmp/morph-asm.XXXXXX";
-	int fd = mkstemp(out);
-	char *command =
-		arena_printf(a, "gcc -nostdlib %s -o %s tests/asm/%s.s", flags, out, name);
 	struct bytes file = { 0 };
 	struct err err;
 
-	assert_true(fd >= 0);
 	if (system(command) != 0)
 		fail_msg("%s failed", command);
-	(void)close(fd);
-	fd = open(out, O_RDONLY);
+	int fd = open(out, O_RDONLY);
 	if (fd < 0 || io_read_all(fd, 1 << 24, a, &file, &err) < 0)
 		fail_msg("%s: cannot be read back", out);
 	(void)close(fd);
-	(void)unlink(out);
 	return file;
+}
+
+/* The linked file as bytes, the caller's to change.  `flags` go to gcc, -nostdlib is given. */
+static inline struct bytes asm_build(const char *name, const char *flags, struct arena *a)
+{
+	static struct asm_built *all;
+	char out[] = "/tmp/morph-asm.XXXXXX";
+	const char *what = arena_printf(a, "gcc -nostdlib %s tests/asm/%s.s -o", flags, name);
+	struct asm_built *b = all;
+
+	while (b && strcmp(b->command, what) != 0)
+		b = b->next;
+	if (!b) {
+		struct arena *for_ever = arena_new();
+		int fd = mkstemp(out);
+
+		assert_true(fd >= 0);
+		(void)close(fd);
+		b = arena_array(for_ever, 1, sizeof(*b));
+		b->command = arena_printf(for_ever, "%s", what);
+		b->file = asm_link(arena_printf(a, "%s %s", what, out), out, for_ever);
+		(void)unlink(out);
+		b->next = all;
+		all = b;
+	}
+
+	uint8_t *copy = arena_array(a, b->file.n, 1);
+
+	memcpy(copy, b->file.p, b->file.n);
+	return (struct bytes){ copy, b->file.n };
 }
 
 static inline void asm_analyze(const char *name, const char *flags, struct arena *a,

@@ -23,7 +23,7 @@ struct made {
 	struct blockmap map;
 };
 
-/* With this seed all that is asked for is copied. */
+/* With this seed all that is asked for is copied, and aligned as its original. */
 static struct made make_of(const char *name, const char *flags)
 {
 	const struct edit_options options = { .all = true, .shuffle = true, .seed = 4,
