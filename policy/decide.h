@@ -149,5 +149,7 @@ bool decide_counts_hold(const struct policy *p, double weight, const struct usag
 			const struct usage *use);
 
 struct decision decide(const struct policy *p, const struct decide_module *m);
+/* The same of a module that is counted first, which tells of the blocks not seen yet. */
+struct decision decide_but_unseen(const struct policy *p, const struct decide_module *m);
 
 #endif

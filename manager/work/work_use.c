@@ -190,10 +190,14 @@ static int judge(struct work *w, struct case_file *c, uint64_t now_ns, struct er
 		       observations);	/* fits: short texts */
 	if (store_use_begin(w->store, c->m.id, verdict, err) < 0)
 		return -1;
-	if (!d.act)
+	bool before_counting = d.reason == DECIDE_UNSEEN && share.enough &&
+			       decide_but_unseen(&c->policy, &c->d).act;
+	if (!d.act && !before_counting)
 		return 0;
 	role_log("%s: %s", c->m.path, verdict);
-	return plan_counting(w, c, err) < 0 ? -1 : 1;
+	if (plan_counting(w, c, err) < 0)
+		return -1;
+	return d.act || c->counts;
 }
 
 /* 1 it is time, 0 not, -1 failed. */

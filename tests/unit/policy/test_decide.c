@@ -302,6 +302,9 @@ static void the_first_one_needs_evidence_and_gain(void **state)
 	assert_int_equal(reason(f), DECIDE_FIRST);
 	f->m.use = draw(f->room[0], 200, 100, 0);
 	assert_int_equal(reason(f), DECIDE_UNSEEN);
+	assert_int_equal(decide_but_unseen(f->policy, &f->m).reason, DECIDE_FIRST);
+	f->policy->min_samples = 101;		/* all else holds */
+	assert_int_equal(decide_but_unseen(f->policy, &f->m).reason, DECIDE_FEW_SAMPLES);
 }
 
 /* What a first generation is to be compared with has to be known, but nothing waits for
