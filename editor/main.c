@@ -33,8 +33,8 @@ static const struct cmd {
 	  "                    [--executions]",
 	  "edges that samples with registers, or branch stacks, show", cmd_interpret },
 	{ "instrument",
-	  "FILE -o OUT [--counts COUNTS] [--threads | --private] "
-	  "[--profile P [--uncertain PERCENT]]",
+	  "FILE -o OUT [--counts COUNTS] [--threads | --private] [--stats OUT]\n"
+	  "                    [--profile P [--uncertain PERCENT]]",
 	  "writes a generation that counts every block and edge in COUNTS (OUT.counts)",
 	  cmd_instrument },
 	{ "counts", "FILE COUNTS -o PROFILE", "the exact profile of FILE that COUNTS holds",

@@ -96,19 +96,97 @@ bool decide_blames(unsigned deaths, double watched_s, unsigned deaths_before,
 	return 1 - fewer < 0.05;
 }
 
+const char *const decide_count_text[] = {
+	[DECIDE_COUNT] = "counted first",
+	[DECIDE_COUNT_NOT] = "the policy does not want it counted",
+	[DECIDE_COUNT_CRASHED] = "not counted: a generation of it crashed",
+	[DECIDE_COUNT_NO_RUNS] = "not counted: how long its runs take is not known",
+	[DECIDE_COUNT_LONG_RUNS] = "not counted: its runs are long",
+	[DECIDE_COUNT_LITTLE] = "not counted: samples leave too little open",
+	[DECIDE_COUNT_COST] = "not counted: it would cost too much",
+};
+
 /* Counting what samples leave open takes 1 to 3 % more instructions, by
  * bench/results/instrument.md; a tenth of the time is on the safe side. */
 static const double slow_down = 0.1;
 static const double longest_run_s = 600, day_s = 86400;
+/* The runs that count may fill so much of the time until the next decision; chosen. */
+static const double most_of_next = 0.1;
+/* Half as slow again is far outside of what counting costs, and of what few runs vary; chosen.
+ * As in speedtest.h, the other number must agree by half. */
+static const double too_slow = 1.5;
 
-bool decide_counts(const struct policy *p, const struct decide_module *m, double run_s)
+double decide_open_gain(const struct decide_module *m, double open)
 {
-	double gain = m->time_share * m->full_gain * (1 - decide_quality(&m->use));
+	return m->time_share * m->full_gain * open;
+}
 
-	if (!(run_s >= 0 && run_s <= longest_run_s))	/* nor if that is not known */
-		return false;
-	return 1e6 * gain >= p->min_gain_ppm &&
-	       DECIDE_COUNT_RUNS * run_s * slow_down <= day_s * gain;
+double decide_count_cost_s(const struct decide_runs *r)
+{
+	return DECIDE_COUNT_RUNS * r->run_s * slow_down;
+}
+
+static bool costs_too_much(const struct policy *p, const struct decide_runs *r, double gain)
+{
+	double cost_s = decide_count_cost_s(r), own = p->module_count_cpu_per_day_s;
+
+	return r->own_spent_s + cost_s > (own > 0 ? own : day_s * gain) ||
+	       (p->count_cpu_per_day_s && r->spent_s + cost_s > p->count_cpu_per_day_s);
+}
+
+enum decide_count decide_counts(const struct policy *p, const struct decide_module *m,
+				double open)
+{
+	const struct decide_runs *r = &m->runs;
+	double gain = decide_open_gain(m, open);
+
+	if (p->count == SWITCH_OFF)
+		return DECIDE_COUNT_NOT;
+	if (r->crashed)
+		return DECIDE_COUNT_CRASHED;
+	if (p->count == SWITCH_ON)
+		return DECIDE_COUNT;
+	if (isnan(r->run_s))
+		return DECIDE_COUNT_NO_RUNS;
+	if (r->run_s > longest_run_s || DECIDE_COUNT_RUNS * r->run_s > most_of_next * r->next_s)
+		return DECIDE_COUNT_LONG_RUNS;
+	if (1e6 * gain < p->min_gain_ppm)
+		return DECIDE_COUNT_LITTLE;
+	return costs_too_much(p, r, gain) ? DECIDE_COUNT_COST : DECIDE_COUNT;
+}
+
+bool decide_count_is_slow(double slower, double more)
+{
+	double least = log(too_slow) / 2;
+
+	if (isnan(slower) || isnan(more))
+		return slower > 2 * least || more > 2 * least;
+	return fmax(slower, more) > 2 * least && fmin(slower, more) > least;
+}
+
+/* Fewer tell nothing; as for an observation of speedtest.c. */
+static const double few_samples = 200;
+/* Two half-lives: most of the samples that are known are of after the counts. */
+static const double least_weight = 0.25;
+
+double decide_count_slower(double s, double usual_s, double samples)
+{
+	return samples >= few_samples && s > 0 && usual_s > 0 ? log(s / usual_s) : NAN;
+}
+
+double decide_count_spent_s(double module_s, double slower, double more)
+{
+	double longer = isnan(more) ? slower : more;	/* the one that varies less */
+
+	if (isnan(longer))
+		longer = log(1 + slow_down);
+	return longer > 0 ? module_s * -expm1(-longer) : 0;
+}
+
+bool decide_counts_hold(const struct policy *p, double weight, const struct usage *counted,
+			const struct usage *use)
+{
+	return weight >= least_weight && 100 * usage_drift(counted, use) < p->min_drift_pct;
 }
 
 struct decision decide(const struct policy *p, const struct decide_module *m)
@@ -141,4 +219,12 @@ struct decision decide(const struct policy *p, const struct decide_module *m)
 		d.reason = DECIDE_DISK_BUDGET;
 	d.act = d.reason <= DECIDE_DRIFT;
 	return d;
+}
+
+struct decision decide_but_unseen(const struct policy *p, const struct decide_module *m)
+{
+	struct policy any = *p;
+
+	any.max_unseen_pct = 100;
+	return decide(&any, m);
 }

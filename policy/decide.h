@@ -29,6 +29,16 @@
 
 struct policy;
 
+/* How a module runs, as far as it matters for counting. */
+struct decide_runs {
+	/* CPU time of the longest; INFINITY: it goes on; NAN: not known */
+	double run_s;
+	double next_s;		/* until it is decided on the module again */
+	bool crashed;		/* a generation of it, be it of another original */
+	/* CPU time that counting has taken from programs in the last 24 hours: all, this one */
+	double spent_s, own_spent_s;
+};
+
 struct decide_module {
 	struct usage use, made, recent;
 	double time_share;	/* of all sampled time lately, 0..1 */
@@ -42,6 +52,7 @@ struct decide_module {
 	double spent_disk_mib;	/* written by installs in the last 24 hours */
 	double own_cpu_s, own_disk_mib;	/* of both, what was for this module */
 	double disk_mib;	/* of one more generation */
+	struct decide_runs runs;	/* for decide_counts() alone */
 };
 
 enum decide_reason {
@@ -96,12 +107,49 @@ bool decide_blames(unsigned deaths, double watched_s, unsigned deaths_before,
 
 enum { DECIDE_COUNT_RUNS = 8 };	/* so many are counted at most */
 
-/* Is it worth to count, before the module is laid out, what samples leave open?  Its runs take
- * `run_s` seconds (not finite: not known).  A run must be short, because it cannot be taken
- * back; what knowing would bring must be worth a layout, and all runs together may take no more
- * longer than it brings back within a day. */
-bool decide_counts(const struct policy *p, const struct decide_module *m, double run_s);
+/* Counting a module exactly, before it is laid out, or why not. */
+enum decide_count {
+	DECIDE_COUNT,		/* act */
+	DECIDE_COUNT_NOT,	/* the policy does not want it */
+	DECIDE_COUNT_CRASHED,
+	DECIDE_COUNT_NO_RUNS,	/* how long one takes is not known */
+	DECIDE_COUNT_LONG_RUNS,	/* or not short against the time until the next decision */
+	DECIDE_COUNT_LITTLE,	/* what samples leave open is worth no layout */
+	DECIDE_COUNT_COST,	/* it would take more than it brings back, or than is allowed */
+};
+extern const char *const decide_count_text[];	/* a few words each */
+
+/* What knowing all would bring, of the machine's time, where the samples leave `open`, 0..1, of
+ * the full gain to be had. */
+double decide_open_gain(const struct decide_module *m, double open);
+/* CPU time that counting is expected to take from those who run the module, all in all. */
+double decide_count_cost_s(const struct decide_runs *r);
+/* Is it worth to count, where the samples leave `open` to be had?  A counting process keeps its
+ * generation until it ends: so long-lived ones get none, and all runs together are short
+ * against the time until the module is decided on again.  Knowing must bring as much as a
+ * layout must, and what it costs within a day is bounded. */
+enum decide_count decide_counts(const struct policy *p, const struct decide_module *m,
+				double open);
+
+/* Is a generation that counts too slow?  `slower`: by how much its processes take longer than
+ * the original's did, as a logarithm, and `more` the same of the module's share of their time;
+ * NAN: not known. */
+bool decide_count_is_slow(double slower, double more);
+
+/* By how much what counts is slower, as a logarithm, where processes took so long that usually
+ * take usual_s; NAN: not known, or by too few samples. */
+double decide_count_slower(double s, double usual_s, double samples);
+/* CPU time that it has taken more than usual, of module_s in the module: by what is known of
+ * `slower` and `more`, as of decide_count_is_slow(), else what is on the safe side. */
+double decide_count_spent_s(double module_s, double slower, double more);
+
+/* Do exact counts still tell how the module is used?  They are of so much weight, 1 at first,
+ * which fades as samples do, and were made when it was used as in `counted`; now `use`. */
+bool decide_counts_hold(const struct policy *p, double weight, const struct usage *counted,
+			const struct usage *use);
 
 struct decision decide(const struct policy *p, const struct decide_module *m);
+/* The same of a module that is counted first, which tells of the blocks not seen yet. */
+struct decision decide_but_unseen(const struct policy *p, const struct decide_module *m);
 
 #endif

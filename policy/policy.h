@@ -60,14 +60,14 @@ struct policy {
 	unsigned owner_cpu_per_day_s, owner_disk_per_day_mib;
 	unsigned min_samples, max_unseen_pct, min_gain_ppm, min_drift_pct;
 	unsigned cool_down_h, cpu_per_day_s, disk_per_day_mib, half_life_d, observe_s;
-	unsigned observe_first_h, count;
+	unsigned observe_first_h, count, count_cpu_per_day_s;
 	struct policy_passes passes;
 	unsigned job_memory_mib, job_cpu_s;
 	uint32_t nrule;
 	struct policy_rule *rule;	/* the first that fits decides */
 	char *note;		/* of policy_parse(): what is out of date; NULL: nothing */
 	/* of each module; see rule_apply() */
-	unsigned module_cpu_per_day_s, module_disk_per_day_mib;
+	unsigned module_cpu_per_day_s, module_disk_per_day_mib, module_count_cpu_per_day_s;
 };
 
 /* Defaults: every setting's default; include is /usr/bin, /usr/sbin and the library folders,

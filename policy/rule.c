@@ -144,7 +144,9 @@ struct policy rule_apply(const struct policy *p, const struct policy_rule *r)
 	/* A rule's budgets are of each of its modules, and the general ones hold besides. */
 	out.module_cpu_per_day_s = out.cpu_per_day_s;
 	out.module_disk_per_day_mib = out.disk_per_day_mib;
+	out.module_count_cpu_per_day_s = out.count_cpu_per_day_s;
 	out.cpu_per_day_s = p->cpu_per_day_s;
 	out.disk_per_day_mib = p->disk_per_day_mib;
+	out.count_cpu_per_day_s = p->count_cpu_per_day_s;
 	return out;
 }

@@ -265,6 +265,38 @@ bool speedtest_known(const struct speedtest *p)
 	return known_by(p, false) || known_by(p, true);
 }
 
+/* --- what runs now --- */
+
+double speedtest_usual(const struct speedtest *p, uint32_t key, bool per_rest)
+{
+	double value[SPEEDTEST_MAX], sum = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->nkind; i++) {
+		const struct speedtest_side *now = &p->kind[i].now;
+
+		if (p->kind[i].key == key)
+			n = fill_side(per_rest ? now->per_rest : now->per_run, now->n, value);
+	}
+	for (uint32_t i = 0; i < n; i++)
+		sum += value[i];
+	return n ? exp(sum / n) : NAN;
+}
+
+double speedtest_run_s(const struct speedtest *p)
+{
+	double longest = NAN;
+
+	for (uint32_t i = 0; i < p->nkind; i++) {
+		const struct speedtest_side *now = &p->kind[i].now;
+		float newest = now->n ? now->per_run[now->n - 1] : 0;
+
+		if (now->n)
+			longest = isnan(newest) ? INFINITY : fmax(longest, exp(newest));
+	}
+	return longest;
+}
+
 /* --- words --- */
 
 static double percent(double shift)

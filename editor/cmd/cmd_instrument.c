@@ -15,18 +15,22 @@
 #include "lib/err.h"
 #include "lib/say.h"
 
-enum { OUT_GENERATION, OUT_COUNTS };	/* of instrument */
+enum { OUT_GENERATION, OUT_COUNTS, OUT_STATS };	/* of instrument */
 enum { IN_ORIGINAL, IN_COUNTS };	/* of counts */
 
 static int work_instrument(struct confinedjob *job, void *arg, struct err *err)
 {
 	struct instrument_options *o = arg;
+	struct instrument_stats s;
 
 	if (cmd_refuse_setid(job, 0, err) < 0 || cmd_read_profile(job, &o->profile, err) < 0)
 		return -1;
 	if (edit_instrument(job->in[0].bytes, o, job->arena, &job->out[OUT_GENERATION].bytes,
-			    &job->out[OUT_COUNTS].bytes, err) < 0)
+			    &job->out[OUT_COUNTS].bytes, &s, err) < 0)
 		return confinedjob_wrap(job, 0, err);
+	const char *text = arena_printf(job->arena, "functions %u\ncounters %u\nopen %.6f\n",
+					s.functions, s.counters, s.open);
+	wr_raw(&job->out[OUT_STATS].bytes, text, strlen(text));
 	return 0;
 }
 
@@ -72,14 +76,15 @@ int cmd_instrument(int argc, char **argv)
 		{ "private", no_argument, NULL, 'r' },
 		CMD_OPTION_PROFILE,
 		{ "uncertain", required_argument, NULL, 'u' },
+		{ "stats", required_argument, NULL, 's' },
 		{ 0 }
 	};
 	struct instrument_options o = { 0 };
-	struct confinedjob job = { .nout = 2, .work = work_instrument, .ctx = &o };
+	struct confinedjob job = { .nout = 3, .work = work_instrument, .ctx = &o };
 	const char *counts = NULL, *given = NULL;
 	int c, code = 1;
 
-	job.out[OUT_COUNTS].mode_from = -1;
+	job.out[OUT_COUNTS].mode_from = job.out[OUT_STATS].mode_from = -1;
 	while ((c = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
 		if (c == 'o')
 			job.out[OUT_GENERATION].arg = optarg;
@@ -89,6 +94,8 @@ int cmd_instrument(int argc, char **argv)
 			o.threads = true;
 		else if (c == 'r')
 			o.is_private = true;
+		else if (c == 's')
+			job.out[OUT_STATS].arg = optarg;
 		else if (c == 'u')
 			given = optarg;
 		else if (!cmd_take_profile(&job, c))

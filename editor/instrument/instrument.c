@@ -135,7 +135,7 @@ static void number_fn(struct instrument *in, const struct plt *plt, uint32_t f,
 /* Appends the heat: the frequencies that are inferred from the profile, for functions that are
  * chosen. */
 static int make_heat(struct prog *prog, const struct instrument_choice *by, struct wr *heat,
-		     struct err *err)
+		     double *open, struct err *err)
 {
 	for (uint32_t i = 0; i < prog->nfn; i++)
 		prog->fn[i].moved = prog->fn[i].skip == SKIP_NONE;
@@ -145,6 +145,7 @@ static int make_heat(struct prog *prog, const struct instrument_choice *by, stru
 		return err_set(err, ERR_INPUT, "nothing is uncertain: the profile is complete");
 	if (infer_counts(prog, err) < 0)
 		return -1;
+	*open = prog->exact ? 0 : uncertain_open(prog);
 	const bool *chosen = by->uncertain > 0 ?
 		uncertain_select(prog, by->uncertain, prog->arena) : NULL;
 	for (uint32_t i = 0; i < prog->nfn; i++) {
@@ -207,10 +208,10 @@ int instrument_prepare(struct bytes original, const struct instrument_choice *by
 
 	if (prog_analyze(original, a, prog, err) < 0 || plt_read(&prog->img, a, &plt, err) < 0)
 		return -1;
-	*out = (struct instrument){ .prog = prog };
+	*out = (struct instrument){ .prog = prog, .open = 1 };
 	if (by->profile) {
 		struct wr made = { 0 };
-		int rc = make_heat(prog, by, &made, err);
+		int rc = make_heat(prog, by, &made, &out->open, err);
 
 		heat = (struct bytes){ arena_dup(a, made.p, made.n), made.n };
 		wr_free(&made);
@@ -357,7 +358,8 @@ static void write_counts(const struct build *b, const struct instrument_options 
 }
 
 int edit_instrument(struct bytes original, const struct instrument_options *o,
-		    struct arena *a, struct wr *generation, struct wr *counts, struct err *err)
+		    struct arena *a, struct wr *generation, struct wr *counts,
+		    struct instrument_stats *out, struct err *err)
 {
 	struct build b = { .counter = COUNTSFILE_FIRST };
 	struct edit_stats stats = { 0 };
@@ -394,5 +396,7 @@ int edit_instrument(struct bytes original, const struct instrument_options *o,
 		return -1;
 	write_counts(&b, o, &r, wr_bytes(&map), counts);
 	wr_free(&map);
+	*out = (struct instrument_stats){ .functions = prog->norder, .open = b.in.open,
+					  .counters = b.in.ncounter - COUNTSFILE_FIRST };
 	return 0;
 }

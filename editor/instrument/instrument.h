@@ -29,13 +29,19 @@ struct instrument_options {
 	double uncertain;
 };
 
+struct instrument_stats {
+	uint32_t functions, counters;	/* that count */
+	double open;			/* without a profile 1; else uncertain_open() */
+};
+
 /* Appends to `generation` the instrumented generation, in which the functions that can be moved
  * have edge counters (or those of them that `uncertain` chooses), and to `counts` its file of
  * counts (lib/countsfile.h) with all counters 0.  Both must be empty and are the caller's.  The
  * same input gives the same bytes.  -1 with ERR_REFUSED when nothing can be moved, ERR_INPUT
  * when file or profile is malformed. */
 int edit_instrument(struct bytes original, const struct instrument_options *options,
-		    struct arena *a, struct wr *generation, struct wr *counts, struct err *err);
+		    struct arena *a, struct wr *generation, struct wr *counts,
+		    struct instrument_stats *stats, struct err *err);
 
 /* Appends the exact profile of a file of counts, as text.  `original` must be the file that was
  * instrumented.  -1 with ERR_INPUT when it is another one, or when the program has not run. */
@@ -63,6 +69,7 @@ struct instrument {
 	/* frequencies (countgraph.h) of all functions that can be moved: for each a byte that
 	 * says whether it is instrumented, then its blocks' if it is; n == 0: none */
 	struct bytes heat;
+	double open;			/* what the profile leaves open; 1 without one */
 	uint32_t *heat_at;		/* [nfn] offset in heat of a function's blocks */
 };
 

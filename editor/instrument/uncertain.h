@@ -10,4 +10,10 @@
  * observed. */
 bool *uncertain_select(const struct prog *prog, double share, struct arena *a);
 
+/* What is left open by what `prog`, whose counts are estimates, tells of the branches and
+ * computed jumps of all moved functions: the part of their executions whose likelier successor
+ * is expected to be another than the one taken for it, of what that part is where nothing is
+ * known.  0 to 1; 1 if nothing runs. */
+double uncertain_open(const struct prog *prog);
+
 #endif

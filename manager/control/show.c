@@ -299,12 +299,48 @@ struct listing {
 	bool failed;
 };
 
+/* What is being counted of the module, or was; empty if nothing is. */
+struct counts_text {
+	char state[64], cost_s[24], gain_ppm[24];
+};
+
+static void say_counts(const char *state, uint32_t runs, double cost_s, double gain,
+		       struct counts_text *out)
+{
+	(void)snprintf(out->state, sizeof(out->state), "%s%" PRIu32 " runs", state,
+		       runs);	/* all fit */
+	(void)snprintf(out->cost_s, sizeof(out->cost_s), "%.1f", cost_s);
+	(void)snprintf(out->gain_ppm, sizeof(out->gain_ppm), "%.0f", 1e6 * gain);
+}
+
+static int list_counts(struct work *w, const struct store_module *m, struct counts_text *out,
+		       struct err *err)
+{
+	struct store_counting c;
+	struct store_counted d;
+	int rc = store_counting_get(w->store, m->id, &c, err);
+
+	*out = (struct counts_text){ "", "", "" };
+	if (rc < 0)
+		return -1;
+	if (rc) {
+		say_counts("counting, so far ", c.runs, work_counting_cost_s(&c), c.gain, out);
+		return 0;
+	}
+	rc = store_counted_get(w->store, m->id, &m->original, &d, err);
+	if (rc > 0 && (d.runs || d.cost_s > 0))
+		say_counts("", d.runs, d.cost_s, d.gain, out);
+	store_counted_free(&d);
+	return rc < 0 ? -1 : 0;
+}
+
 static bool list_module(void *ctx, const struct store_module *m)
 {
 	struct listing *l = ctx;
 	char speed[SPEEDTEST_TEXT_MAX] = "";
 	struct store_use h;
 	struct speedtest p;
+	struct counts_text counts;
 	char state[STORE_REFUSAL_MAX + 16] = "original";
 
 	if (!access_sees(l->w, l->client, m))
@@ -313,7 +349,8 @@ static bool list_module(void *ctx, const struct store_module *m)
 		(void)snprintf(state, sizeof(state), "refused: %s", m->refusal);
 	else if (m->generation)
 		(void)snprintf(state, sizeof(state), "optimized");
-	if (store_speed_get(l->w->store, m->id, &p, l->err) < 0 ||
+	if (list_counts(l->w, m, &counts, l->err) < 0 ||
+	    store_speed_get(l->w->store, m->id, &p, l->err) < 0 ||
 	    store_use_get(l->w->store, m->id, &h, l->err) < 0) {
 		l->failed = true;
 		return false;
@@ -324,7 +361,7 @@ static bool list_module(void *ctx, const struct store_module *m)
 		speedtest_text(&p, speed);
 	table_row(l->t, m->path, m->samples, m->outside, (uint64_t)m->generation,
 		  (uint64_t)m->functions, (uint64_t)m->movable, m->text_bytes, m->updated_ns,
-		  state, speed, h.verdict);
+		  state, speed, h.verdict, counts.state, counts.cost_s, counts.gain_ppm);
 	store_profile_free(&h.recent);
 	return true;
 }
@@ -336,7 +373,8 @@ int show_list(struct work *w, struct client *cl, struct err *err)
 		{ "generation", TABLE_UINT }, { "functions", TABLE_UINT },
 		{ "movable", TABLE_UINT }, { "text_bytes", TABLE_BYTES },
 		{ "last_sample", TABLE_TIME }, { "state", TABLE_TEXT }, { "speed", TABLE_TEXT },
-		{ "decided", TABLE_TEXT },
+		{ "decided", TABLE_TEXT }, { "counts", TABLE_TEXT },
+		{ "counts_cost_s", TABLE_TEXT }, { "counts_gain_ppm", TABLE_TEXT },
 	};
 	struct table *t = NEW_TABLE("modules", col);
 	struct listing l = { .w = w, .client = cl, .t = t, .err = err };

@@ -52,7 +52,7 @@ static const struct shape shape[NJOB] = {
 	[JOB_DERIVED]	  = { "derived",     3, 3, 1, true },
 	[JOB_MAP]	  = { "extract-map", 1, 1, 1, false },
 	[JOB_COUNTS]	  = { "counts",      2, 2, 1, false },
-	[JOB_INSTRUMENT]  = { "instrument",  2, 2, 2, false },
+	[JOB_INSTRUMENT]  = { "instrument",  2, 2, 3, false },
 	[JOB_EXECUTIONS]  = { "interpret",   2, 3, 1, false },
 	[JOB_BUILD_ID]	  = { "build-id",    1, 1, 1, true },
 };
@@ -202,6 +202,8 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 		ADD("fd:%d", fd);
 		ADD("--counts");
 		ADD("fd:%d", fd + 1);
+		ADD("--stats");
+		ADD("fd:%d", fd + 2);
 	} else if (spec->kind == JOB_MAP) {
 		ADD("fd:%d", fd);
 	} else if (spec->kind == JOB_OPTIMIZE) {

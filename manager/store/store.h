@@ -217,11 +217,23 @@ int store_whose_clear(struct store *s, struct err *err);
 /* --- exact counts (store_counted.c): a counting generation is at the path of a module, and
  * what such a one has brought --- */
 
+/* How long its processes took, and would have taken by what was observed of the original; of
+ * kinds (policy/speedtest.h) of which that is known. */
+struct store_counting_speed {
+	double all_s;			/* time of all in the module */
+	uint64_t samples;		/* of the same */
+	double run_s, usual_run_s;	/* of those that ended */
+	double module_s, usual_module_s;
+};
+
 struct store_counting {
 	int64_t module;
 	struct digest generation, original;
 	uint64_t begun_ns;
 	uint32_t runs;			/* whose counts have come */
+	double expected_s;		/* CPU time that it should cost in all */
+	double gain;			/* of the machine's time, that it should bring */
+	struct store_counting_speed speed;
 };
 
 int store_counting_put(struct store *s, const struct store_counting *c, struct err *err);
@@ -232,13 +244,30 @@ int store_counting_by_generation(struct store *s, const struct digest *generatio
 /* All modules that have one, malloc'd; the one that began first is the first. */
 int store_counting_ids(struct store *s, int64_t **module, uint32_t *n, struct err *err);
 int store_counting_end(struct store *s, int64_t module, struct err *err);
-/* The counts of the original as a profile for the Editor (optimize --counted), until the module
- * changes; empty: it was tried. */
-int store_counted_put(struct store *s, int64_t module, const struct digest *original,
-		      uint32_t runs, struct bytes profile, struct err *err);
-/* 1: *runs, and appended to *profile, the caller's; 0: nothing of that original. */
+
+/* What counting a module (0: all) has cost in the 24 hours before now_ns, and should yet. */
+int store_counting_spent(struct store *s, int64_t module, uint64_t now_ns, double *cpu_s,
+			 struct err *err);
+int store_counting_spend(struct store *s, int64_t module, uint64_t now_ns, double cpu_s,
+			 struct err *err);
+
+/* Counts of an original, until the module changes.  They fade with its samples. */
+struct store_counted {
+	struct digest original;
+	uint32_t runs;
+	double weight;			/* 1 when they were made, 1/2 a half-life later */
+	double cost_s;			/* CPU time that it took from programs */
+	double gain;			/* as of struct store_counting */
+	struct wr profile;		/* for optimize --counted; empty: it was tried */
+	struct store_profile use;	/* the samples at that time, roughly */
+};
+
+int store_counted_put(struct store *s, int64_t module, const struct store_counted *c,
+		      struct err *err);
+/* 1: *out, the caller's to free; 0: there are none of that original, and *out is zeroed. */
 int store_counted_get(struct store *s, int64_t module, const struct digest *original,
-		      uint32_t *runs, struct wr *profile, struct err *err);
+		      struct store_counted *out, struct err *err);
+void store_counted_free(struct store_counted *c);
 int store_counted_delete(struct store *s, int64_t module, struct err *err);
 
 /* --- generations --- */
@@ -285,6 +314,8 @@ int store_generation_by_number(struct store *s, int64_t module, uint32_t number,
 /* The generation of that original that was made last, whatever became of it. */
 int store_generation_newest(struct store *s, int64_t module, const struct digest *original,
 			    struct store_generation *out, struct err *err);
+/* Has a generation of the module crashed, of whichever original? */
+int store_generation_crashed(struct store *s, int64_t module, bool *out, struct err *err);
 /* Number for the next generation of the module. */
 int store_generation_next(struct store *s, int64_t module, uint32_t *out, struct err *err);
 int store_generation_map(struct store *s, const struct digest *d, struct wr *out,

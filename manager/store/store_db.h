@@ -72,7 +72,8 @@ int store_value_put(struct store *s, const char *name, struct bytes value, struc
 
 /* --- store_module.c --- */
 
-/* What a module's profiles may take: 5 % of its text in all, once that is known; 0: no limit.
+/* What a module's profiles may take: 5 % of its text in all, and 1 % more
+ * with exact counts, once that is known; 0: no limit.
  * Returns 1; 0: no such module. */
 enum store_budget { PROFILE_ALL, PROFILE_RECENT, PROFILE_MADE_FROM };
 int store_module_budget(struct store *s, int64_t module, enum store_budget what, uint64_t *out,
@@ -94,6 +95,8 @@ int store_use_add(struct store *s, const struct attribute_module *m,
 /* Adds whose samples all modules had. */
 int store_whose_add(struct store *s, const struct attribution *a, struct err *err);
 int store_whose_fade(struct store *s, int64_t module, double factor, struct err *err);
+/* Exact counts fade as samples do. */
+int store_counted_fade(struct store *s, int64_t module, double factor, struct err *err);
 /* Adds the observations of how fast the modules' processes run. */
 int store_speed_add(struct store *s, const struct attribution *a,
 		    const struct store_fading *fading, struct err *err);

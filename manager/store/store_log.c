@@ -2,6 +2,7 @@
  *
  * Tested by tests/unit/manager/store/test_store.c.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,6 +98,21 @@ int store_generation_add(struct store *s, struct store_generation *g, struct byt
 	(void)sqlite3_bind_int64(q, 1, g->module);
 	(void)sqlite3_bind_int64(q, 2, g->number);
 	return store_run(s, q, err);
+}
+
+int store_generation_crashed(struct store *s, int64_t module, bool *out, struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_GENERATION_CRASHED, err);
+
+	static_assert(STATE_CRASHED == 6, "the statement says so");
+	if (!q)
+		return -1;
+	(void)sqlite3_bind_int64(q, 1, module);
+	if (store_step(s, q, err) != 1)
+		return -1;
+	*out = sqlite3_column_int64(q, 0) > 0;
+	store_done(q);
+	return 0;
 }
 
 int store_generation_made_from(struct store *s, int64_t id, struct store_profile *out,

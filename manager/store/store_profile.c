@@ -105,6 +105,8 @@ int store_profile_fade(struct store *s, int64_t module, double factor,
 	if (rc >= 0)
 		rc = store_whose_fade(s, module, factor, err);
 	if (rc >= 0)
+		rc = store_counted_fade(s, module, factor, err);
+	if (rc >= 0)
 		rc = store_profile_put(s, module, &p, budget, err);
 	store_profile_free(&p);
 	return rc;

@@ -181,6 +181,30 @@ int store_speed_put(struct store *s, int64_t module, const struct speedtest *p, 
 	return rc;
 }
 
+/* What processes of the counting generation took, beside what is usual for their kinds. */
+static void add_counting(struct store_counting_speed *out, const struct speedtest *before,
+			 uint32_t generation, const struct attribute_use *use, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct speedtest_sums *o = &use[i].sums;
+		double per_run = speedtest_usual(before, use[i].kind, false);
+		double per_rest = speedtest_usual(before, use[i].kind, true);
+
+		if (use[i].generation != generation)
+			continue;
+		out->all_s += o->module_s;
+		out->samples += o->samples;
+		if (o->runs && !isnan(per_run)) {
+			out->run_s += o->run_s;
+			out->usual_run_s += o->runs * per_run;
+		}
+		if (o->rest_s > 0 && !isnan(per_rest)) {
+			out->module_s += o->module_s;
+			out->usual_module_s += o->rest_s * per_rest;
+		}
+	}
+}
+
 /* Uses of one module, use[0 .. n). */
 static int add_uses(struct store *s, const struct attribute_use *use, uint32_t n,
 		    const struct store_fading *fading, struct err *err)
@@ -189,15 +213,17 @@ static int add_uses(struct store *s, const struct attribute_use *use, uint32_t n
 	struct store_module m;
 	struct store_counting counting;
 	struct speedtest p;
-	int rc = store_counting_get(s, id, &counting, err);
+	int rc = store_module_by_id(s, id, &m, err);
 
-	if (rc)		/* a few runs, which say nothing of what comes before and after */
-		return rc < 0 ? -1 : 0;
-	rc = store_module_by_id(s, id, &m, err);
 	if (rc <= 0)		/* forgotten while its samples were on the way */
 		return rc;
-	if (store_speed_get(s, id, &p, err) < 0)
+	rc = store_counting_get(s, id, &counting, err);
+	if (rc < 0 || store_speed_get(s, id, &p, err) < 0)
 		return -1;
+	if (rc) {	/* a few runs, which say nothing of what comes before and after */
+		add_counting(&counting.speed, &p, m.generation, use, n);
+		return store_counting_put(s, &counting, err);
+	}
 	if (p.generation != m.generation)
 		speedtest_swap(&p, m.generation);
 	for (uint32_t i = 0; i < n; i++) {

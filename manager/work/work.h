@@ -15,6 +15,7 @@
 #include "manager/work/ask.h"
 #include "manager/parent/role.h"
 #include "manager/store/store.h"
+#include "policy/decide.h"
 
 struct answer;
 struct err;
@@ -38,6 +39,8 @@ struct work {
 	bool paused;
 	char again[PATH_MAX];		/* what was begun by itself and given up; "" nothing */
 	bool again_counts;		/* that was to count first */
+	struct decide_module again_facts;	/* for that, without its uses */
+	uint64_t counting_ms;		/* when samples of what counts are looked at next */
 	uint64_t started_ms;
 	uint64_t overdue_ms;		/* when one that counts too long is looked for next */
 	uint64_t (*now_ms)(void);	/* CLOCK_MONOTONIC, or a test's */
@@ -164,8 +167,10 @@ int work_find(struct work *w, const char *name,
 	      struct store_module *out, struct err *err);
 /* Is there a module that should get a (new) generation without anybody asking
  * (work_use.c)?  Judges those whose window of recent samples has ended, down to the first
- * one: 1 *path is it, 0 none.  *counts: it is to be counted first. */
-int work_judge(struct work *w, char path[PATH_MAX], bool *counts, struct err *err);
+ * one: 1 w->again is it, and w->again_counts says whether it is to be counted first; 0 none. */
+int work_judge(struct work *w, struct err *err);
+/* Of the line "NAME value" of a generation's figures; -1 without it. */
+double work_figure(const char *stats, const char *name);
 /* Tells what was made (work_figures.c). */
 void work_show_generation(struct answer *to, const char *path, const struct store_generation *g,
 			  bool dry_run);
@@ -195,6 +200,8 @@ int work_counting_begins(struct work *w, const struct store_counting *c, int cou
 int work_counting_ends(struct work *w, int64_t module, struct err *err);
 /* Takes in what the parent has sent of processes that counted. */
 void work_counted(struct work *w);
+/* Samples came in: what counts and is slower than it should be gets its original back. */
+void work_counting_speeds(struct work *w, const struct attribution *a);
 /* Is there a module that has been counted enough, or for long enough?  1: *path is it, and its
  * counts are kept for laying it out; 0 none. */
 int work_count_ready(struct work *w, char path[PATH_MAX], struct err *err);
@@ -203,6 +210,24 @@ int work_count_ready(struct work *w, char path[PATH_MAX], struct err *err);
 int work_count_overdue(struct work *w, char path[PATH_MAX], struct err *err);
 /* Removes files of counts of which the store has no record. */
 int work_count_sweep(struct work *w, struct err *err);
+
+/* --- exact counts as evidence beside samples (work_evidence.c) --- */
+
+/* Of a profile's samples; out->count is the caller's to free. */
+int work_usage(const struct store_profile *p, struct usage *out, struct err *err);
+/* Are there counts of the module, and is it still used as it was then?  1; 0; -1. */
+int work_evidence_holds(struct work *w, const struct store_module *m, const struct policy *p,
+			const struct usage *use, struct err *err);
+/* Counts that hold for the use `now`, as a file for the Editor, and of how many runs; -1: there
+ * are none, err->kind being ERR_NONE, or that failed. */
+int work_evidence_file(struct work *w, const struct store_module *m, const struct policy *p,
+		       const struct store_profile *now, uint32_t *runs, struct err *err);
+/* Counting is over: keeps the counts, empty for none, and what they cost. */
+int work_evidence_keep(struct work *w, const struct store_module *m,
+		       const struct store_counting *c, struct wr *profile, struct err *err);
+/* CPU time that it has taken from programs so far; and is it slower than counting may be? */
+double work_counting_cost_s(const struct store_counting *c);
+bool work_counting_is_slow(const struct store_counting *c);
 
 struct work_proof {
 	uint32_t generation;

@@ -5,6 +5,8 @@
  * the counts of all runs are added up in a file of the store, which says what the counters mean
  * (lib/countsfile.h).
  *
+ * What is slower than it should be, or costs more, ends early.
+ *
  * Counting costs time, and laying out waits for an idle machine, which may never come, and for
  * a policy that still wants it.  So the original comes back without waiting for anything when
  * neither has been so for a day.
@@ -26,6 +28,7 @@
 #include "lib/countsfile.h"
 #include "lib/err.h"
 #include "lib/io.h"
+#include "manager/samples/attribute.h"
 #include "manager/samples/runcounts.h"
 #include "manager/work/work.h"
 #include "policy/decide.h"
@@ -200,13 +203,15 @@ static int keep(struct work *w, const struct store_module *m, const struct store
 		role_log("%s: what was counted is of no use: %s", m->path, why.text);
 		wr_free(&profile);
 	}
-	int rc = store_counted_put(w->store, m->id, &c->original, c->runs, wr_bytes(&profile),
-				   err);
+	int rc = work_evidence_keep(w, m, c, &profile, err);
 	wr_free(&profile);
-	if (rc == 0)
-		work_history(w, m->path, "counted", "%" PRIu32 " runs in %.0f minutes", c->runs,
-			     decide_since_s(c->begun_ns, store_now_ns()) / 60);
 	return rc;
+}
+
+/* Has counting cost so many times what was expected, which is on the safe side already? */
+static bool has_cost(const struct store_counting *c, double times)
+{
+	return c->expected_s > 0 && work_counting_cost_s(c) > times * c->expected_s;
 }
 
 /* 1: the module is to be laid out now. */
@@ -225,7 +230,8 @@ static int is_ready(struct work *w, int64_t module, char path[PATH_MAX], struct 
 	/* The parent takes the counts of what it has put in place itself. */
 	double up_s = (double)(w->now_ms() - w->started_ms) / 1000;
 	double since_s = decide_since_s(c.begun_ns, store_now_ns());
-	if (c.runs < DECIDE_COUNT_RUNS && since_s < LONGEST_S && since_s <= up_s)
+	if (c.runs < DECIDE_COUNT_RUNS && since_s < LONGEST_S && since_s <= up_s &&
+	    !has_cost(&c, 2))
 		return 0;
 	if (keep(w, &m, &c, err) < 0)
 		return -1;
@@ -282,6 +288,40 @@ int work_count_overdue(struct work *w, char path[PATH_MAX], struct err *err)
 		rc = is_overdue(w, module[i], path, err);
 	free(module);
 	return rc;
+}
+
+/* The counts so far are kept: what is known is known. */
+static int end_slow(struct work *w, int64_t module, struct err *err)
+{
+	struct store_counting c;
+	struct store_module m;
+	int rc = store_counting_get(w->store, module, &c, err);
+
+	bool slow = rc > 0 && work_counting_is_slow(&c);
+
+	if (rc <= 0 || !(slow || has_cost(&c, 4)))
+		return rc;
+	rc = store_module_by_id(w->store, module, &m, err);
+	if (rc <= 0 || !digest_equal(&m.present, &c.generation))
+		return rc;
+	if (keep(w, &m, &c, err) < 0)
+		return -1;
+	work_history(w, m.path, "slower", slow ?
+		     "the generation that counts took %.1f s for what takes %.1f s" :
+		     "the generation that counts has cost %.1f s; %.1f s were expected",
+		     slow ? c.speed.module_s : work_counting_cost_s(&c),
+		     slow ? c.speed.usual_module_s : c.expected_s);
+	return work_restore(w, m.path, false, NULL, err);
+}
+
+void work_counting_speeds(struct work *w, const struct attribution *a)
+{
+	struct err err = { 0 };
+
+	for (uint32_t i = 0; i < a->nuse && !w->ask->stop; i++)
+		if ((!i || a->use[i].module != a->use[i - 1].module) &&
+		    end_slow(w, (int64_t)a->use[i].module, &err) < 0)
+			role_log("%s", err.text);
 }
 
 int work_count_sweep(struct work *w, struct err *err)

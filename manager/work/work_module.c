@@ -8,6 +8,7 @@
  * Tested by tests/e2e/daemon.sh and upgrade.sh.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,7 @@
 #include "manager/work/answer.h"
 #include "manager/work/lookwait.h"
 #include "manager/work/work.h"
+#include "policy/decide.h"
 #include "policy/policy.h"
 #include "policy/share.h"
 
@@ -91,6 +93,7 @@ struct making {
 	struct wr map;
 	bool counts;			/* a counting generation */
 	int counts_fd;			/* its file of counts */
+	double count_gain, count_cost_s;	/* that are expected of it */
 	struct store_generation g;
 	struct store_profile profile;	/* that g is made from */
 	uint64_t cpu_begun_ms;
@@ -172,23 +175,6 @@ static int prepare(struct making *k, const char *path, struct err *err)
 	return k->original_fd < 0 ? -1 : 0;
 }
 
-/* What the samples left open and was counted, as a file; -1 without an error: nothing. */
-static int counted_file(struct making *k, struct err *err)
-{
-	struct wr text = { 0 };
-	uint32_t runs;
-
-	int rc = store_counted_get(k->w->store, k->m.id, &k->m.original, &runs, &text, err);
-	if (rc > 0 && text.n)
-		(void)snprintf(k->counted, sizeof(k->counted),
-			       " and the counts of %" PRIu32 " runs", runs);	/* fits */
-	int fd = rc > 0 && text.n ? work_profile_file(wr_bytes(&text), err) : -1;
-	if (fd < 0 && rc >= 0)
-		err->kind = ERR_NONE;
-	wr_free(&text);
-	return fd;
-}
-
 /* out[] is filled. */
 static int run_editor(struct making *k, struct err *err)
 {
@@ -196,11 +182,15 @@ static int run_editor(struct making *k, struct err *err)
 	struct ask_job job = { .kind = JOB_OPTIMIZE, .nin = 2,
 			       .in = { k->original_fd, k->profile_fd }, .a = k->g.number,
 			       .passes = k->g.passes };
+	uint32_t runs;
 	int out[3];
 
-	job.in[2] = counted_file(k, err);
+	job.in[2] = work_evidence_file(k->w, &k->m, &k->policy, &k->profile, &runs, err);
 	if (job.in[2] < 0 && err->kind != ERR_NONE)
 		return -1;
+	if (runs)
+		(void)snprintf(k->counted, sizeof(k->counted),
+			       " and the counts of %" PRIu32 " runs", runs);	/* fits */
 	job.nin += job.in[2] >= 0;
 	int rc = ask_run_job(k->w->ask, &job, &limits, out, 3, err);
 	if (job.in[2] >= 0)
@@ -210,18 +200,19 @@ static int run_editor(struct making *k, struct err *err)
 	return rc;
 }
 
-/* The same of a counting generation; it has no figures. */
+/* The same of a counting generation; its figures are others. */
 static int run_instrument(struct making *k, struct err *err)
 {
 	struct ask_limits limits = work_limits(&k->policy);
 	struct ask_job job = { .kind = JOB_INSTRUMENT, .nin = 2,
 			       .in = { k->original_fd, k->profile_fd }, .a = uncertain_pct };
-	int out[2];
+	int out[3];
 
-	if (ask_run_job(k->w->ask, &job, &limits, out, 2, err) < 0)
+	if (ask_run_job(k->w->ask, &job, &limits, out, 3, err) < 0)
 		return -1;
 	k->out[0] = out[0];
 	k->counts_fd = out[1];
+	k->out[2] = out[2];
 	struct ask_job map = { .kind = JOB_MAP, .nin = 1, .in = { k->out[0] } };
 	return ask_run_job(k->w->ask, &map, &limits, &k->out[1], 1, err);
 }
@@ -265,11 +256,27 @@ static int make(struct making *k, struct err *err)
 	return rc;
 }
 
+/* By what the inference leaves open, which is known only now. */
+static int check_counting(struct making *k, struct err *err)
+{
+	const struct decide_module *facts = &k->w->again_facts;
+	double open = work_figure(k->g.stats, "open");
+	double cost_s = decide_count_cost_s(&facts->runs);
+	enum decide_count why = decide_counts(&k->policy, facts, open);
+
+	k->count_cost_s = isfinite(cost_s) ? cost_s : 0;
+	k->count_gain = decide_open_gain(facts, open);
+	return why == DECIDE_COUNT ? 0 : err_set(err, ERR_REFUSED, "'%s': %s (%.0f %% open)",
+						 k->m.path, decide_count_text[why],
+						 100 * open);
+}
+
 /* Said before it is so: after a crash what is at the path tells. */
 static int note_counting(struct making *k, struct err *err)
 {
 	struct store_counting c = { .module = k->m.id, .generation = k->g.digest,
-				    .original = k->m.original, .begun_ns = store_now_ns() };
+				    .original = k->m.original, .begun_ns = store_now_ns(),
+				    .expected_s = k->count_cost_s, .gain = k->count_gain };
 
 	return k->counts ? work_counting_begins(k->w, &c, k->counts_fd, err) : 0;
 }
@@ -342,7 +349,7 @@ static int reoptimize(struct making *k, const char *path, struct err *err)
 	if (prepare(k, path, err) < 0)
 		return -1;
 	answer_line(k->to, "%s: optimizing", path);
-	if (make(k, err) < 0)
+	if (make(k, err) < 0 || (k->counts && check_counting(k, err) < 0))
 		return -1;
 	answer_line(k->to, "%s: verifying%s", path, k->dry_run ? "" : " and installing");
 	if ((k->dry_run ? prove_only(k, err) : put_in_place(k, err)) < 0)
@@ -356,8 +363,9 @@ static int reoptimize(struct making *k, const char *path, struct err *err)
 		return -1;
 	if (k->counts)
 		work_history(w, path, "counting",
-			     "generation %" PRIu32 " counts what %.0f samples leave open",
-			     k->g.number, k->samples);
+			     "generation %" PRIu32 " counts what %.0f samples leave open, "
+			     "%.0f %%, for %.0f ppm", k->g.number, k->samples,
+			     100 * work_figure(k->g.stats, "open"), 1e6 * k->count_gain);
 	else
 		work_history(w, path, "installed",
 			     "generation %" PRIu32 " from %.0f samples%s, passes %s",
@@ -410,11 +418,13 @@ int work_count(struct work *w, const char *path, struct err *err)
 	k->w = w;
 	k->counts = true;
 	int rc = begin(k, path, err);
+	struct store_counted none = { .original = k->m.original, .weight = 1 };
 	if (rc < 0 && k->m.id && !w->ask->yield.done && !w->ask->stop &&
 	    (work_counting_ends(w, k->m.id, &why) < 0 ||
-	     store_counted_put(w->store, k->m.id, &k->m.original, 0, (struct bytes){ 0 },
-			       &why) < 0))
+	     store_profile_get(w->store, k->m.id, &none.use, &why) < 0 ||
+	     store_counted_put(w->store, k->m.id, &none, &why) < 0))
 		role_log("%s", why.text);
+	store_counted_free(&none);
 	free(k);
 	return rc;
 }

@@ -94,7 +94,7 @@ static bool find_lacking(void *ctx, const struct store_module *m)
 	return false;
 }
 
-static int decide(struct work *w, bool *on, struct err *err)
+static int want_registers(struct work *w, bool *on, struct err *err)
 {
 	struct lookout l = { .w = w };
 
@@ -117,7 +117,7 @@ int work_registers(struct work *w, struct err *err)
 {
 	bool on = false;
 
-	if (decide(w, &on, err) < 0)
+	if (want_registers(w, &on, err) < 0)
 		return -1;
 	if (on == w->registers)
 		return 0;

@@ -120,6 +120,7 @@ int work_sync(struct work *w, struct work_spool *out, struct err *err)
 		out->samples += sum.module[i].samples;
 	work_crashes(w, &sum);
 	work_speedtests(w, &sum);
+	work_counting_speeds(w, &sum);
 	attribution_free(&sum);
 	free_list(list, n);
 	struct err why;

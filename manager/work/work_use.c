@@ -31,28 +31,11 @@ struct case_file {
 	struct store_profile use, made;
 	struct decide_module d;
 	struct policy policy;			/* as it is for the module */
-	double run_s;				/* what a run takes; NAN: not known */
 	bool counts;				/* it is to be counted first */
 };
 
-static int usage_make(const struct store_profile *p, struct usage *out, struct err *err)
-{
-	out->n = 0;
-	out->count = calloc((size_t)p->ncount + 1, sizeof(*out->count));
-	if (!out->count)
-		return err_set(err, ERR_SYS, "out of memory");
-	for (uint32_t i = 0; i < p->ncount; i++) {
-		const struct store_count *c = &p->count[i];
-
-		if (c->samples)
-			out->count[out->n++] = (struct usage_count){
-				c->block, (double)c->samples / STORE_UNIT };
-	}
-	return 0;
-}
-
 /* Of the line "NAME value" of a generation's figures; -1 without it. */
-static double figure(const char *stats, const char *name)
+double work_figure(const char *stats, const char *name)
 {
 	size_t n = strlen(name);
 
@@ -66,8 +49,8 @@ static double figure(const char *stats, const char *name)
 
 static double full_gain(const struct case_file *c)
 {
-	double before = figure(c->newest.stats, "exttsp_before");
-	double after = figure(c->newest.stats, "exttsp_after");
+	double before = work_figure(c->newest.stats, "exttsp_before");
+	double after = work_figure(c->newest.stats, "exttsp_after");
 
 	if (before < 0 || after < before)
 		return DECIDE_FULL_GAIN;
@@ -80,10 +63,10 @@ static int load_uses(struct work *w, struct case_file *c, struct err *err)
 	    (c->newest.id && c->m.generation &&		/* it is at the path */
 	     store_generation_made_from(w->store, c->newest.id, &c->made, err) < 0))
 		return -1;
-	if (usage_make(&c->use, &c->d.use, err) < 0 ||
-	    usage_make(&c->made, &c->d.made, err) < 0)
+	if (work_usage(&c->use, &c->d.use, err) < 0 ||
+	    work_usage(&c->made, &c->d.made, err) < 0)
 		return -1;
-	return usage_make(&c->window.recent, &c->d.recent, err);
+	return work_usage(&c->window.recent, &c->d.recent, err);
 }
 
 /* What is older than the window loses weight as far as the use has changed. */
@@ -100,7 +83,7 @@ static int forget_old(struct work *w, struct case_file *c, struct err *err)
 	c->d.use.count = NULL;
 	if (store_profile_get(w->store, c->m.id, &c->use, err) < 0)
 		return -1;
-	return usage_make(&c->use, &c->d.use, err);
+	return work_usage(&c->use, &c->d.use, err);
 }
 
 static int fill_costs(struct work *w, struct case_file *c, uint64_t now_ns, struct err *err)
@@ -122,6 +105,28 @@ static int fill_costs(struct work *w, struct case_file *c, uint64_t now_ns, stru
 	return 0;
 }
 
+/* The time until the module is decided on again: its next window of samples. */
+static double next_s(const struct case_file *c, uint64_t now_ns)
+{
+	double samples = store_profile_samples(&c->window.recent);
+	double since_s = decide_since_s(c->window.begun_ns, now_ns);
+	double least_s = 3600.0 * c->policy.cool_down_h;
+
+	return samples > 0 ? fmax(least_s, c->policy.min_samples * since_s / samples) : least_s;
+}
+
+/* What is asked for counting alone; its runs: fill_speed(). */
+static int fill_runs(struct work *w, struct case_file *c, uint64_t now_ns, struct err *err)
+{
+	struct decide_runs *r = &c->d.runs;
+
+	r->next_s = next_s(c, now_ns);
+	if (store_counting_spent(w->store, 0, now_ns, &r->spent_s, err) < 0 ||
+	    store_counting_spent(w->store, c->m.id, now_ns, &r->own_spent_s, err) < 0)
+		return -1;
+	return store_generation_crashed(w->store, c->m.id, &r->crashed, err);
+}
+
 /* Is it known how fast what is at the path runs?  *observations: how often it was observed. */
 static int fill_speed(struct work *w, struct case_file *c, uint64_t now_ns,
 		     uint32_t *observations, struct err *err)
@@ -129,47 +134,35 @@ static int fill_speed(struct work *w, struct case_file *c, uint64_t now_ns,
 	struct speedtest p;
 
 	*observations = 0;
-	c->run_s = NAN;
+	c->d.runs.run_s = NAN;
 	c->d.known_s = decide_since_s(c->window.known_ns, now_ns);
 	if (store_speed_get(w->store, c->m.id, &p, err) < 0)
 		return -1;
 	if (p.generation != c->m.generation)
 		return 0;
-	for (uint32_t i = 0; i < p.nkind; i++) {
-		const struct speedtest_side *now = &p.kind[i].now;
-
-		*observations += now->n;
-		/* the longest of the kinds: what is in all of them is in that */
-		if (now->n && !(exp(now->per_run[now->n - 1]) <= c->run_s))
-			c->run_s = exp(now->per_run[now->n - 1]);
-	}
+	for (uint32_t i = 0; i < p.nkind; i++)
+		*observations += p.kind[i].now.n;
+	c->d.runs.run_s = speedtest_run_s(&p);
 	c->d.observed = speedtest_known(&p);
 	return 0;
 }
 
-/* Not where the policy asks whose use it is: counts are everybody's. */
-static int wants_counts(struct work *w, struct case_file *c, struct err *err)
+/* Not where the policy asks whose use it is: counts are everybody's.  Counts that do not hold
+ * any more say too little. */
+static int plan_counting(struct work *w, struct case_file *c, struct err *err)
 {
-	struct wr profile = { 0 };
-	uint32_t runs;
+	const struct usage *use = c->d.recent.n ? &c->d.recent : &c->d.use;
 
-	if (c->policy.count == SWITCH_OFF || c->policy.share_layouts > 1)
-		return 0;
-	int rc = store_counted_get(w->store, c->m.id, &c->m.original, &runs, &profile, err);
-	wr_free(&profile);
+	if (c->policy.share_layouts > 1)
+		return store_counted_delete(w->store, c->m.id, err);
+	int rc = work_evidence_holds(w, &c->m, &c->policy, use, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	return c->policy.count == SWITCH_ON || decide_counts(&c->policy, &c->d, c->run_s);
-}
-
-/* The module is used otherwise than it was: what was counted before says too little. */
-static int plan_counting(struct work *w, struct case_file *c, bool drifted, struct err *err)
-{
-	if (drifted && store_counted_delete(w->store, c->m.id, err) < 0)
-		return -1;
-	int rc = wants_counts(w, c, err);
-	c->counts = rc > 0;
-	return rc;
+	enum decide_count why = decide_counts(&c->policy, &c->d,
+					      1 - decide_quality(&c->d.use));
+	c->counts = why == DECIDE_COUNT;
+	role_log("%s: %s", c->m.path, decide_count_text[why]);
+	return store_counted_delete(w->store, c->m.id, err);
 }
 
 static int judge(struct work *w, struct case_file *c, uint64_t now_ns, struct err *err)
@@ -179,7 +172,8 @@ static int judge(struct work *w, struct case_file *c, uint64_t now_ns, struct er
 
 	if (load_uses(w, c, err) < 0 || forget_old(w, c, err) < 0 ||
 	    fill_costs(w, c, now_ns, err) < 0 ||
-	    fill_speed(w, c, now_ns, &observations, err) < 0)
+	    fill_speed(w, c, now_ns, &observations, err) < 0 ||
+	    fill_runs(w, c, now_ns, err) < 0)
 		return -1;
 	struct decision d = decide(&c->policy, &c->d);
 	struct share share;
@@ -196,10 +190,14 @@ static int judge(struct work *w, struct case_file *c, uint64_t now_ns, struct er
 		       observations);	/* fits: short texts */
 	if (store_use_begin(w->store, c->m.id, verdict, err) < 0)
 		return -1;
-	if (!d.act)
+	bool before_counting = d.reason == DECIDE_UNSEEN && share.enough &&
+			       decide_but_unseen(&c->policy, &c->d).act;
+	if (!d.act && !before_counting)
 		return 0;
 	role_log("%s: %s", c->m.path, verdict);
-	return plan_counting(w, c, d.reason == DECIDE_DRIFT, err) < 0 ? -1 : 1;
+	if (plan_counting(w, c, err) < 0)
+		return -1;
+	return d.act || c->counts;
 }
 
 /* 1 it is time, 0 not, -1 failed. */
@@ -227,7 +225,7 @@ static int consider(struct work *w, int64_t module, struct case_file *c, struct 
 	return judge(w, c, now_ns, err);
 }
 
-int work_judge(struct work *w, char path[PATH_MAX], bool *counts, struct err *err)
+int work_judge(struct work *w, struct err *err)
 {
 	int64_t *module;
 	uint32_t n;
@@ -241,8 +239,12 @@ int work_judge(struct work *w, char path[PATH_MAX], bool *counts, struct err *er
 		rc = c ? consider(w, module[i], c, err)
 		       : err_set(err, ERR_SYS, "out of memory");
 		if (rc > 0) {
-			(void)snprintf(path, PATH_MAX, "%s", c->m.path);	/* fits */
-			*counts = c->counts;
+			(void)snprintf(w->again, sizeof(w->again), "%s",
+				       c->m.path);	/* fits */
+			w->again_counts = c->counts;
+			w->again_facts = c->d;
+			w->again_facts.use = w->again_facts.made = w->again_facts.recent =
+				(struct usage){ 0 };
 		}
 		if (!c)
 			break;

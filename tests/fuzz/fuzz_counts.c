@@ -30,6 +30,7 @@ static void prepare(void)
 	static struct instrument_options options = { .original = "/p", .counts = "/p.counts" };
 	static struct wr generation, counts, other, more;
 	static struct profile none = { .clock = "tick" };
+	struct instrument_stats stats;
 	struct arena *a = arena_new();		/* for good */
 	struct err err = { 0 };
 	int fd = open("tests/fuzz/corpus/generation/c_relr", O_RDONLY | O_CLOEXEC);
@@ -37,11 +38,11 @@ static void prepare(void)
 	assert(fd >= 0);
 	assert(io_read_all(fd, ORIGINAL_MAX, a, &original, &err) == 0);
 	close(fd);
-	assert(edit_instrument(original, &options, a, &generation, &counts, &err) == 0);
+	assert(edit_instrument(original, &options, a, &generation, &counts, &stats, &err) == 0);
 	empty = wr_bytes(&counts);
 	none.original = digest_of(original);
 	options.profile = &none;
-	assert(edit_instrument(original, &options, a, &other, &more, &err) == 0);
+	assert(edit_instrument(original, &options, a, &other, &more, &stats, &err) == 0);
 	heated = wr_bytes(&more);
 	assert(heated.n > empty.n);
 }

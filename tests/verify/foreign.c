@@ -99,11 +99,18 @@ static bool runs_the_same(const struct foreign *t, const char *path)
 	       memcmp(seen.output, expected.output, seen.n) == 0;
 }
 
+static int verify(const struct foreign *t, struct bytes gen, struct arena *a, struct err *err)
+{
+	struct verify_stats stats;
+
+	return (is_counting(t) ? verify_counting_generation : verify_generation)(
+		t->original, gen, a, &stats, err);
+}
+
 /* Asks the Verifier, and the processor where that accepts. */
 static void judge(struct foreign *t, const char *kind, const char *folder, struct tally *all)
 {
 	struct bytes gen = { t->gen, t->n };
-	struct verify_stats stats;
 	char path[4096];
 	static unsigned number;
 
@@ -111,7 +118,7 @@ static void judge(struct foreign *t, const char *kind, const char *folder, struc
 		return;
 	struct arena *a = arena_new();
 	gen = renewed_copy(t->original, t->pristine, gen, a);
-	int rc = verify_generation(t->original, gen, a, &stats, NULL);
+	int rc = verify(t, gen, a, NULL);
 	arena_free(a);
 	all->tried++;
 	if (rc < 0) {
@@ -192,7 +199,6 @@ static struct bytes read_file(const char *path, struct arena *a)
 int main(int argc, char **argv)
 {
 	struct foreign t = { 0 };
-	struct verify_stats stats;
 	struct err err = { 0 };
 	char path[4096];
 
@@ -204,7 +210,7 @@ int main(int argc, char **argv)
 	t.original = read_file(argv[1], a);
 	t.pristine = read_file(argv[2], a);
 	t.seed = 0x9e3779b97f4a7c15ull * (strtoull(argv[4], NULL, 10) + 1);
-	if (verify_generation(t.original, t.pristine, a, &stats, &err) < 0 ||
+	if (verify(&t, t.pristine, a, &err) < 0 ||
 	    !foreign_open(&t, &err)) {
 		fprintf(stderr, "foreign: %s: %s\n", argv[2], err.text);
 		return 2;

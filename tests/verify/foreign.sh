@@ -2,7 +2,7 @@
 # foreign.sh [NUMBER] - damages generations by kind of claim; what the Verifier accepts must run the same
 #
 # Programs of tests/programs, in C and C++, by gcc and clang, at any and at a fixed address, are laid out
-# by two shuffles and by exact counts of a run; tests/verify/foreign.c damages each generation.  NUMBER
+# by two shuffles and by exact counts of a run, and made to count; tests/verify/foreign.c damages each generation.  NUMBER
 # (100,000) is that of all damaged ones together.  The report is bench/results/mutants.md; the damaged
 # generations that ran differently, if any, are left in FOREIGN_WORK, default /var/tmp/morph-foreign.
 set -u
@@ -29,7 +29,8 @@ generations() {		# NAME: files NAME.gen-*
 	done
 	"$edit" instrument "$at" -o "$at.counting" --counts "$at.counts" && chmod +x "$at.counting" &&
 		{ "$at.counting" >/dev/null 2>&1; "$edit" counts "$at" "$at.counts" -o "$at.profile"; } &&
-		"$edit" optimize "$at" --profile "$at.profile" -o "$at.gen-profile"
+		"$edit" optimize "$at" --profile "$at.profile" -o "$at.gen-profile" &&
+		"$edit" instrument "$at" --private -o "$at.gen-counting" --counts "$at.counts"
 }
 
 programs=()
@@ -64,7 +65,7 @@ done
 wait
 
 result mutants "Damaged generations, and what the Verifier says to them"
-echo "${#list[@]} generations of ${#programs[@]} programs, two shuffles and one by exact counts of each."
+echo "${#list[@]} generations of ${#programs[@]} programs, two shuffles, one by exact counts and one that counts of each."
 echo "What is accepted has been run: it must print what its original prints, and end so."
 echo
 cat "$T"/*.out | awk -F '\t' '

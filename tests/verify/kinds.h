@@ -6,6 +6,7 @@
 #define TESTS_VERIFY_KINDS_H
 
 #include "tests/verify/kinds_tables.h"
+#include "tests/verify/kinds_counting.h"
 
 /* --- instructions of images --- */
 
@@ -560,6 +561,13 @@ static const struct other_kind {
 	{ "map: blocks", damage_map_blocks },
 	{ "map: head", damage_map_head },
 	{ ".dynamic: a tag more", damage_added_tag },
+	{ "counting: start", damage_start },
+	{ "counting: two bytes of the start change places", damage_start_order },
+	{ "counting: a counter's word", damage_counter_word },
+	{ "counting: another operation", damage_counter_code },
+	{ "counting: a counter gone", damage_counter_gone },
+	{ "counting: a counter's place", damage_counter_place },
+	{ "counting: a counter more", damage_counter_added },
 	{ "file: shorter", damage_shorter_file },
 	{ "file: longer", damage_longer_file },
 	{ "file: moved by some bytes", damage_shifted },

@@ -39,33 +39,139 @@ static void uses_compare_by_shares(void **state)
 	assert_true(near(usage_spread(&ue), 4));
 }
 
-/* 100 samples of as many blocks: about 1 / 2.7 of what is to be had is known. */
+/* 60 % of a full gain of 5 % is not known, of a module that has a fifth of the machine's time:
+ * 0.6 % of the machine's time. */
+static struct decide_module open_module(void)
+{
+	return (struct decide_module){ .time_share = 0.2, .full_gain = 0.05,
+				       .runs = { .run_s = 1, .next_s = 86400 } };
+}
+
 static void what_is_left_open_is_counted_if_it_is_worth_it(void **state)
 {
-	struct usage_count c[100];
 	struct policy p = { .min_gain_ppm = 50 };
-	struct decide_module m = { .use = USAGE(c), .time_share = 0.2, .full_gain = 0.05 };
+	struct decide_module m = open_module();
 
 	(void)state;
-	for (uint32_t i = 0; i < 100; i++)
-		c[i] = (struct usage_count){ i, 1 };
-	double open = 1 - decide_quality(&m.use);
-	assert_true(near(open, 1.7 / 2.7));
-	assert_true(decide_counts(&p, &m, 1));
-	assert_true(decide_counts(&p, &m, 600));
-	assert_false(decide_counts(&p, &m, 601));	/* too long to be taken back */
-	assert_false(decide_counts(&p, &m, NAN));
-	m.time_share = 49e-6 / (0.05 * open);
-	assert_false(decide_counts(&p, &m, 1));		/* brings less than is wanted */
-	m.time_share = 51e-6 / (0.05 * open);
-	assert_true(decide_counts(&p, &m, 1));
-	/* 8 runs that take a tenth longer, against 51 ppm of 86,400 s */
-	assert_true(decide_counts(&p, &m, 51e-6 * 86400 / 0.8 - 0.01));
-	assert_false(decide_counts(&p, &m, 51e-6 * 86400 / 0.8 + 0.01));
-	for (uint32_t i = 0; i < 100; i++)
-		c[i].samples = 1e12;			/* all is known */
-	m.time_share = 1;
-	assert_false(decide_counts(&p, &m, 1));
+	assert_true(near(decide_open_gain(&m, 0.6), 0.006));
+	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT);
+	m.time_share = 49e-6 / (0.05 * 0.6);		/* brings less than is wanted */
+	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT_LITTLE);
+	m.time_share = 51e-6 / (0.05 * 0.6);
+	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT);
+	assert_int_equal(decide_counts(&p, &m, 0.5), DECIDE_COUNT_LITTLE);
+	assert_int_equal(decide_counts(&p, &m, 0), DECIDE_COUNT_LITTLE);
+}
+
+static void only_short_runs_are_counted(void **state)
+{
+	struct policy p = { .min_gain_ppm = 50 };
+	struct decide_module m = open_module();
+
+	(void)state;
+	m.runs.run_s = 600;
+	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT);
+	m.runs.run_s = 601;			/* too long to be taken back */
+	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT_LONG_RUNS);
+	m.runs.run_s = INFINITY;		/* of a process that goes on */
+	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT_LONG_RUNS);
+	m.runs.run_s = NAN;
+	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT_NO_RUNS);
+	m.runs = (struct decide_runs){ .run_s = 1, .next_s = 81 };
+	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT);
+	m.runs.next_s = 79;		/* 8 of them are more than a tenth of it */
+	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT_LONG_RUNS);
+}
+
+/* Each run takes a tenth longer at most, and 0.6 % of a day are 518.4 s. */
+static void counting_has_a_budget(void **state)
+{
+	struct policy p = { .min_gain_ppm = 50 };
+	struct decide_module m = open_module();
+
+	(void)state;
+	assert_true(near(decide_count_cost_s(&m.runs), 0.8));
+	m.runs.own_spent_s = 517;
+	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT);
+	m.runs.own_spent_s = 518;
+	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT_COST);
+	p.module_count_cpu_per_day_s = 519;	/* the policy grants more, to it */
+	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT);
+	p.module_count_cpu_per_day_s = 518;
+	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT_COST);
+	m.runs.own_spent_s = 0;
+	p.count_cpu_per_day_s = 600;		/* to all */
+	m.runs.spent_s = 599;
+	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT);
+	m.runs.spent_s = 599.5;
+	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT_COST);
+}
+
+static void the_policy_decides_and_a_crash_before_it(void **state)
+{
+	struct policy p = { .min_gain_ppm = 50, .count = SWITCH_ON };
+	struct decide_module m = open_module();
+
+	(void)state;
+	m.runs.run_s = NAN;
+	m.time_share = 0;
+	assert_int_equal(decide_counts(&p, &m, 0), DECIDE_COUNT);
+	m.runs.crashed = true;
+	assert_int_equal(decide_counts(&p, &m, 0), DECIDE_COUNT_CRASHED);
+	p.count = SWITCH_OFF;
+	assert_int_equal(decide_counts(&p, &m, 0), DECIDE_COUNT_NOT);
+	m = open_module();
+	m.runs.crashed = true;
+	p.count = SWITCH_AUTO;
+	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT_CRASHED);
+}
+
+static void what_counts_may_be_slow_but_not_that_slow(void **state)
+{
+	(void)state;
+	assert_false(decide_count_is_slow(log(1.1), log(1.1)));
+	assert_true(decide_count_is_slow(log(1.6), log(1.6)));
+	/* jobs that became larger are so in all of their parts */
+	assert_false(decide_count_is_slow(log(4), log(1.1)));
+	assert_false(decide_count_is_slow(log(1.1), log(4)));
+	assert_true(decide_count_is_slow(log(1.3), log(1.6)));
+	assert_true(decide_count_is_slow(log(1.6), log(1.3)));
+	assert_false(decide_count_is_slow(log(1.4), log(1.4)));
+	assert_true(decide_count_is_slow(NAN, log(1.6)));	/* where one is all there is */
+	assert_true(decide_count_is_slow(log(1.6), NAN));
+	assert_false(decide_count_is_slow(NAN, log(1.4)));
+	assert_false(decide_count_is_slow(NAN, NAN));
+}
+
+static void what_counting_took_is_told(void **state)
+{
+	(void)state;
+	assert_true(isnan(decide_count_slower(11, 10, 199)));
+	assert_true(isnan(decide_count_slower(11, 0, 200)));
+	assert_true(near(decide_count_slower(11, 10, 200), log(1.1)));
+	/* 11 s of what took 10 s */
+	assert_true(near(decide_count_spent_s(11, NAN, log(1.1)), 1));
+	assert_true(near(decide_count_spent_s(11, log(1.1), NAN), 1));
+	assert_true(near(decide_count_spent_s(11, log(4), log(1.1)), 1));
+	assert_true(near(decide_count_spent_s(11, NAN, NAN), 1));	/* at most, usually */
+	assert_true(decide_count_spent_s(11, NAN, log(0.9)) == 0);
+}
+
+static void counts_hold_as_long_as_the_use_is_the_same(void **state)
+{
+	struct policy p = { .min_drift_pct = 20 };
+	struct usage_count a[] = { { 1, 5000 }, { 2, 5000 } };
+	struct usage_count b[] = { { 1, 5300 }, { 2, 4700 } };
+	struct usage_count c[] = { { 1, 2000 }, { 2, 8000 } };
+	struct usage then = USAGE(a), same = USAGE(b), other = USAGE(c), none = { 0 };
+
+	(void)state;
+	assert_true(decide_counts_hold(&p, 1, &then, &then));
+	assert_true(decide_counts_hold(&p, 1, &then, &same));
+	assert_false(decide_counts_hold(&p, 1, &then, &other));
+	assert_true(decide_counts_hold(&p, 0.25, &then, &same));
+	assert_false(decide_counts_hold(&p, 0.24, &then, &same));	/* too long ago */
+	assert_true(decide_counts_hold(&p, 1, &none, &same));	/* nothing says otherwise */
 }
 
 /* Good and Turing: 2 of 10 samples are the only ones of their block; Esty's variance. */
@@ -196,6 +302,9 @@ static void the_first_one_needs_evidence_and_gain(void **state)
 	assert_int_equal(reason(f), DECIDE_FIRST);
 	f->m.use = draw(f->room[0], 200, 100, 0);
 	assert_int_equal(reason(f), DECIDE_UNSEEN);
+	assert_int_equal(decide_but_unseen(f->policy, &f->m).reason, DECIDE_FIRST);
+	f->policy->min_samples = 101;		/* all else holds */
+	assert_int_equal(decide_but_unseen(f->policy, &f->m).reason, DECIDE_FEW_SAMPLES);
 }
 
 /* What a first generation is to be compared with has to be known, but nothing waits for
@@ -344,6 +453,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(uses_compare_by_shares),
 		cmocka_unit_test(what_is_left_open_is_counted_if_it_is_worth_it),
+		cmocka_unit_test(only_short_runs_are_counted),
+		cmocka_unit_test(counting_has_a_budget),
+		cmocka_unit_test(the_policy_decides_and_a_crash_before_it),
+		cmocka_unit_test(what_counts_may_be_slow_but_not_that_slow),
+		cmocka_unit_test(what_counting_took_is_told),
+		cmocka_unit_test(counts_hold_as_long_as_the_use_is_the_same),
 		cmocka_unit_test(what_was_never_seen_is_bounded),
 		cmocka_unit_test(chance_is_no_drift),
 		cmocka_unit_test(old_samples_lose_as_much_as_changed),

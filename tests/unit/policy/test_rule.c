@@ -107,6 +107,34 @@ static void a_rule_changes_what_it_says_and_nothing_else(void **state)
 	policy_free(p);
 }
 
+/* Whether a module is counted is a rule's matter as well, and what that may cost; what it may
+ * cost in all is not. */
+static void a_rule_says_what_is_counted(void **state)
+{
+	struct policy *p = good("optimize: {count: off, count_cpu_per_day_s: 60}\n"
+				"rules:\n- {name: some, paths: [/a], count: on, "
+				"count_cpu_per_day_s: 5}\n"
+				"- {name: others, paths: [/b], count: auto}\n");
+	struct policy some = rule_apply(p, &p->rule[0]), others = rule_apply(p, &p->rule[1]);
+	struct policy rest = rule_apply(p, NULL);
+
+	(void)state;
+	assert_int_equal(some.count, SWITCH_ON);
+	assert_int_equal(some.count_cpu_per_day_s, 60);
+	assert_int_equal(some.module_count_cpu_per_day_s, 5);
+	assert_int_equal(others.count, SWITCH_AUTO);
+	assert_int_equal(others.module_count_cpu_per_day_s, 60);
+	assert_int_equal(rest.count, SWITCH_OFF);
+	policy_free(p);
+	refused("rules: [{name: r, paths: [/a], count: sometimes}]",
+		"t:1:39: rules.count: 'sometimes' is not one of auto, on, off");
+	p = good("{}");
+	others = rule_apply(p, NULL);
+	assert_int_equal(others.count, SWITCH_AUTO);
+	assert_int_equal(others.module_count_cpu_per_day_s, 0);
+	policy_free(p);
+}
+
 static void owners_have_names_or_numbers(void **state)
 {
 	struct policy *p =
@@ -265,6 +293,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_rule_that_fits_decides),
 		cmocka_unit_test(a_rule_changes_what_it_says_and_nothing_else),
+		cmocka_unit_test(a_rule_says_what_is_counted),
 		cmocka_unit_test(owners_have_names_or_numbers),
 		cmocka_unit_test(packages_are_those_that_dpkg_unpacked),
 		cmocka_unit_test(what_is_no_rule_is_told_with_its_place),

@@ -293,6 +293,36 @@ static void the_verdict_is_told(void **state)
 	assert_string_equal(text, "faster, time -10.0 % (-15.0 .. -5.0), 1 observations to 20");
 }
 
+static void observe_runs(struct speedtest *p, uint32_t key, unsigned runs, double run_s)
+{
+	struct speedtest_sums s = { .module_s = 30, .rest_s = 10, .run_s = run_s * runs,
+				    .runs = runs, .covered_s = 1, .samples = 1000,
+				    .rest_samples = 250 };
+
+	speedtest_add(p, key, &s, 1);
+}
+
+static void the_longest_run_is_told_and_what_is_usual(void **state)
+{
+	struct speedtest p = { 0 };
+
+	(void)state;
+	assert_true(isnan(speedtest_run_s(&p)) && isnan(speedtest_usual(&p, 1, false)));
+	observe_runs(&p, 1, 10, 4);
+	observe_runs(&p, 2, 10, 0.5);
+	assert_true(fabs(speedtest_run_s(&p) - 4) < 1e-5);
+	observe_runs(&p, 1, 10, 1);		/* the newest tells */
+	assert_true(fabs(speedtest_run_s(&p) - 1) < 1e-5);
+	assert_true(fabs(speedtest_usual(&p, 1, false) - 2) < 1e-5);	/* of 4 and 1 */
+	assert_true(fabs(speedtest_usual(&p, 1, true) - 3) < 1e-5);
+	assert_true(isnan(speedtest_usual(&p, 3, true)));
+	observe_runs(&p, 3, 0, 0);		/* none of these has ended */
+	assert_true(isinf(speedtest_run_s(&p)));
+	assert_true(isnan(speedtest_usual(&p, 3, false)));
+	observe_runs(&p, 4, 10, 7);
+	assert_true(isinf(speedtest_run_s(&p)));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -309,6 +339,7 @@ int main(void)
 		cmocka_unit_test(
 			a_busier_kind_takes_the_place_of_one_of_which_nothing_is_known),
 		cmocka_unit_test(the_verdict_is_told),
+		cmocka_unit_test(the_longest_run_is_told_and_what_is_usual),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -30,10 +30,11 @@ static struct made make(const char *flags)
 {
 	struct instrument_options o = { .original = "/o", .counts = "", .is_private = true };
 	struct made m = { .a = arena_new() };
+	struct instrument_stats stats;
 	struct err err;
 
 	m.original = asm_build("counting", flags, m.a);
-	if (edit_instrument(m.original, &o, m.a, &m.generation, &m.counts, &err) < 0 ||
+	if (edit_instrument(m.original, &o, m.a, &m.generation, &m.counts, &stats, &err) < 0 ||
 	    image_parse(wr_bytes(&m.generation), m.a, &m.img, &err) < 0)
 		fail_msg("%s", err.text);
 	const struct section *s = image_section(&m.img, ".morph.map");

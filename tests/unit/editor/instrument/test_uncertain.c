@@ -1,4 +1,5 @@
 /* test_uncertain.c - which functions are chosen to be counted */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -99,9 +100,32 @@ static void functions_that_stay_or_do_not_run_are_left_out(void **state)
 	assert_int_equal(select(m, 0.5), 1u << 3);
 }
 
+/* .28 of the executions of a branch go another way than it is taken for if nothing is known. */
+static void what_is_left_open_follows_from_confidence(void **state)
+{
+	struct made *m = *state;
+	double low = 0.13 / 0.28, high = 0.01 / 0.28;
+
+	assert_true(fabs(uncertain_open(&m->prog) - low) < 1e-9);
+	for (uint32_t i = 0; i < NFN; i++)
+		m->block[i].confidence = CONFIDENCE_HIGH;
+	assert_true(fabs(uncertain_open(&m->prog) - high) < 1e-9);
+	m->block[4].confidence = CONFIDENCE_LOW;	/* 256 of 341 executions */
+	assert_true(fabs(uncertain_open(&m->prog) - (256 * low + 85 * high) / 341) < 1e-9);
+	m->block[4].fall = NO_BLOCK;			/* always taken */
+	assert_true(fabs(uncertain_open(&m->prog) - high) < 1e-9);
+	m->fn[3].samples = 0;				/* nothing was seen of it: 64 of 85 */
+	assert_true(fabs(uncertain_open(&m->prog) - (64 + 21 * high) / 85) < 1e-9);
+	for (uint32_t i = 0; i < NFN; i++)
+		m->fn[i].moved = false;
+	assert_true(uncertain_open(&m->prog) == 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_is_left_open_follows_from_confidence,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(the_fewest_that_have_the_share_are_chosen,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(what_was_seen_makes_a_branch_less_uncertain,

@@ -80,45 +80,136 @@ static void what_is_counted_is_found_again(void **state)
 	assert_int_equal(store_counting_get(store, 7, &got, &err), 0);
 }
 
+static struct store_counted counted(char original, uint32_t runs, const char *profile)
+{
+	struct store_counted c = { .original = all_bytes((uint8_t)original), .runs = runs,
+				   .weight = 1, .cost_s = 2.5, .gain = 0.01 };
+
+	wr_raw(&c.profile, profile, strlen(profile));
+	return c;
+}
+
 static void counts_are_of_one_original(void **state)
 {
 	const struct digest o = all_bytes('o'), other = all_bytes('p');
-	struct bytes text = { (const uint8_t *)"profile", 7 };
-	struct wr got = { 0 };
+	struct store_counted c = counted('o', 5, "profile"), got;
+	struct store_count use = { 3, 7 * STORE_UNIT };
 	struct err err;
-	uint32_t runs;
 
 	(void)state;
-	assert_int_equal(store_counted_get(store, 7, &o, &runs, &got, &err), 0);
-	assert_int_equal(store_counted_put(store, 7, &o, 5, text, &err), 0);
-	assert_int_equal(store_counted_get(store, 7, &other, &runs, &got, &err), 0);
-	assert_int_equal(got.n, 0);
-	assert_int_equal(store_counted_get(store, 7, &o, &runs, &got, &err), 1);
-	assert_int_equal(runs, 5);
-	assert_int_equal(got.n, 7);
-	assert_memory_equal(got.p, "profile", 7);
-	wr_free(&got);
-	assert_int_equal(store_counted_put(store, 7, &o, 0, (struct bytes){ 0 }, &err), 0);
-	assert_int_equal(store_counted_get(store, 7, &o, &runs, &got, &err), 1);
-	assert_int_equal(got.n, 0);		/* tried in vain */
+	c.use = (struct store_profile){ .ncount = 1, .count = &use };
+	assert_int_equal(store_counted_get(store, 7, &o, &got, &err), 0);
+	assert_int_equal(store_counted_put(store, 7, &c, &err), 0);
+	assert_int_equal(store_counted_get(store, 7, &other, &got, &err), 0);
+	assert_int_equal(got.profile.n, 0);
+	assert_int_equal(store_counted_get(store, 7, &o, &got, &err), 1);
+	assert_int_equal(got.runs, 5);
+	assert_true(got.cost_s == 2.5 && got.gain == 0.01 && got.weight == 1);
+	assert_int_equal(got.profile.n, 7);
+	assert_memory_equal(got.profile.p, "profile", 7);
+	assert_int_equal(got.use.ncount, 1);
+	assert_int_equal(got.use.count[0].block, 3);
+	assert_int_equal(got.use.count[0].samples, 7 * STORE_UNIT);
+	store_counted_free(&got);
+	wr_free(&c.profile);
+	c = counted('o', 0, "");
+	assert_int_equal(store_counted_put(store, 7, &c, &err), 0);
+	assert_int_equal(store_counted_get(store, 7, &o, &got, &err), 1);
+	assert_int_equal(got.profile.n, 0);		/* tried in vain */
+	store_counted_free(&got);
 	assert_int_equal(store_counted_delete(store, 7, &err), 0);
-	assert_int_equal(store_counted_get(store, 7, &o, &runs, &got, &err), 0);
+	assert_int_equal(store_counted_get(store, 7, &o, &got, &err), 0);
 }
 
 static void both_go_with_the_profile(void **state)
 {
 	const struct digest o = all_bytes('o');
 	struct store_counting c = counting(7, 20);
-	struct wr got = { 0 };
+	struct store_counted d = counted('o', 5, ""), got;
 	struct err err;
-	uint32_t runs;
 
 	(void)state;
 	assert_int_equal(store_counting_put(store, &c, &err), 0);
-	assert_int_equal(store_counted_put(store, 7, &o, 5, (struct bytes){ 0 }, &err), 0);
+	assert_int_equal(store_counted_put(store, 7, &d, &err), 0);
 	assert_int_equal(store_module_discard(store, 7, &err), 0);
 	assert_int_equal(store_counting_get(store, 7, &c, &err), 0);
-	assert_int_equal(store_counted_get(store, 7, &o, &runs, &got, &err), 0);
+	assert_int_equal(store_counted_get(store, 7, &o, &got, &err), 0);
+}
+
+static void counts_fade_as_samples_do(void **state)
+{
+	const struct digest o = all_bytes('o');
+	struct store_counted c = counted('o', 5, "p"), got;
+	struct store_count one = { 1, 8 * STORE_UNIT };
+	struct store_profile samples = { .ncount = 1, .count = &one };
+	struct err err;
+
+	(void)state;
+	assert_int_equal(store_counted_put(store, 7, &c, &err), 0);
+	assert_int_equal(store_profile_put(store, 7, &samples, 0, &err), 0);
+	assert_int_equal(store_profile_fade(store, 7, 0.5, NULL, &err), 0);
+	assert_int_equal(store_profile_fade(store, 7, 0.25, NULL, &err), 0);
+	assert_int_equal(store_profile_fade(store, 8, 0.25, NULL, &err), 0);
+	assert_int_equal(store_counted_get(store, 7, &o, &got, &err), 1);
+	assert_true(got.weight == 0.125);
+	store_counted_free(&got);
+	wr_free(&c.profile);
+}
+
+static double spent(int64_t module, uint64_t now_ns)
+{
+	struct err err;
+	double s;
+
+	assert_int_equal(store_counting_spent(store, module, now_ns, &s, &err), 0);
+	return s;
+}
+
+static void what_was_spent_today_is_known(void **state)
+{
+	const uint64_t day = UINT64_C(86400) * 1000000000, now = 10 * day;
+	struct store_counting c = counting(7, 20), got;
+	struct err err;
+
+	(void)state;
+	assert_true(spent(0, now) == 0);
+	assert_int_equal(store_counting_spend(store, 7, now - day - 1, 100, &err), 0);
+	assert_int_equal(store_counting_spend(store, 7, now - day + 1, 2, &err), 0);
+	assert_int_equal(store_counting_spend(store, 8, now, 0.5, &err), 0);
+	assert_true(spent(0, now) == 2.5);
+	assert_true(spent(7, now) == 2);
+	assert_true(spent(9, now) == 0);
+	c.expected_s = 4;		/* it is on the way */
+	c.gain = 0.25;
+	c.speed = (struct store_counting_speed){ 1, 2, 3, 4, 5, 6 };
+	assert_int_equal(store_counting_put(store, &c, &err), 0);
+	assert_true(spent(0, now) == 6.5);
+	assert_true(spent(7, now) == 6 && spent(8, now) == 0.5);
+	assert_int_equal(store_counting_get(store, 7, &got, &err), 1);
+	assert_true(got.expected_s == 4 && got.gain == 0.25);
+	assert_memory_equal(&got.speed, &c.speed, sizeof(c.speed));
+}
+
+static void a_crash_is_remembered_beyond_its_original(void **state)
+{
+	struct store_generation *g = calloc(1, sizeof(*g));
+	const struct store_profile none = { 0 };
+	bool crashed = true;
+	struct err err;
+
+	(void)state;
+	*g = (struct store_generation){ .module = 7, .number = 1, .original = all_bytes('a'),
+					.digest = all_bytes('b'), .state = STATE_INSTALLED };
+	assert_int_equal(store_generation_add(store, g, (struct bytes){ 0 }, &none, &err), 0);
+	assert_int_equal(store_generation_crashed(store, 7, &crashed, &err), 0);
+	assert_false(crashed);
+	assert_int_equal(store_generation_state(store, g->id, STATE_CRASHED, "", &err), 0);
+	assert_int_equal(store_module_discard(store, 7, &err), 0);	/* another original */
+	assert_int_equal(store_generation_crashed(store, 7, &crashed, &err), 0);
+	assert_true(crashed);
+	assert_int_equal(store_generation_crashed(store, 8, &crashed, &err), 0);
+	assert_false(crashed);
+	free(g);
 }
 
 int main(void)
@@ -127,6 +218,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_counted_is_found_again, begin, end),
 		cmocka_unit_test_setup_teardown(counts_are_of_one_original, begin, end),
 		cmocka_unit_test_setup_teardown(both_go_with_the_profile, begin, end),
+		cmocka_unit_test_setup_teardown(counts_fade_as_samples_do, begin, end),
+		cmocka_unit_test_setup_teardown(what_was_spent_today_is_known, begin, end),
+		cmocka_unit_test_setup_teardown(a_crash_is_remembered_beyond_its_original,
+						begin, end),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -174,8 +174,6 @@ static void a_rule_may_ask_for_more(void **state)
 /* Nor without being asked. */
 static void the_daemon_does_not_either(void **state)
 {
-	bool counts = false;
-	char path[PATH_MAX];
 	struct daemon d;
 	struct err err;
 	struct store_use h;
@@ -188,13 +186,13 @@ static void the_daemon_does_not_either(void **state)
 	p->observe_first_h = p->min_gain_ppm = p->cool_down_h = 0;
 	p->max_unseen_pct = 100;
 	ran(&d, &m, ANNA, 1000000, true);
-	assert_int_equal(work_judge(&d.m.work, path, &counts, &err), 0);
+	assert_int_equal(work_judge(&d.m.work, &err), 0);
 	assert_int_equal(store_use_get(d.m.work.store, m.id, &h, NULL), 0);
 	assert_non_null(strstr(h.verdict, "too few people"));
 	store_profile_free(&h.recent);
 	p->share_layouts = 1;
 	ran(&d, &m, ANNA, 1000000, true);
-	assert_int_equal(work_judge(&d.m.work, path, &counts, &err), 1);
+	assert_int_equal(work_judge(&d.m.work, &err), 1);
 	daemon_close(&d);
 }
 

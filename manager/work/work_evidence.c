@@ -1,0 +1,147 @@
+/* work_evidence.c - exact counts as evidence beside samples: what they are worth, and what they
+ * cost
+ *
+ * Counts fade as samples do, and are used only as long as the samples agree that the module is
+ * still used as it was when they were made.
+ *
+ * Tested by tests/unit/manager/work/test_work_evidence.c and tests/e2e/counted.sh.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+#include "lib/err.h"
+#include "lib/profile.h"
+#include "manager/work/work.h"
+#include "policy/decide.h"
+#include "policy/policy.h"
+
+int work_usage(const struct store_profile *p, struct usage *out, struct err *err)
+{
+	out->n = 0;
+	out->count = calloc((size_t)p->ncount + 1, sizeof(*out->count));
+	if (!out->count)
+		return err_set(err, ERR_SYS, "out of memory");
+	for (uint32_t i = 0; i < p->ncount; i++) {
+		const struct store_count *c = &p->count[i];
+
+		if (c->samples)
+			out->count[out->n++] = (struct usage_count){
+				c->block, (double)c->samples / STORE_UNIT };
+	}
+	return 0;
+}
+
+/* 1: they hold; 0; -1 */
+static int hold(const struct policy *p, const struct store_counted *c, const struct usage *use,
+		struct err *err)
+{
+	struct usage then;
+
+	if (work_usage(&c->use, &then, err) < 0)
+		return -1;
+	bool yes = decide_counts_hold(p, c->weight, &then, use);
+	free(then.count);
+	return yes;
+}
+
+int work_evidence_holds(struct work *w, const struct store_module *m, const struct policy *p,
+			const struct usage *use, struct err *err)
+{
+	struct store_counted c;
+	int rc = store_counted_get(w->store, m->id, &m->original, &c, err);
+
+	if (rc <= 0)
+		return rc;
+	rc = hold(p, &c, use, err);
+	store_counted_free(&c);
+	return rc;
+}
+
+int work_evidence_file(struct work *w, const struct store_module *m, const struct policy *p,
+		       const struct store_profile *now, uint32_t *runs, struct err *err)
+{
+	struct store_counted c;
+	struct usage use = { 0 };
+	int fd = -1, rc;
+
+	*runs = 0;
+	err->kind = ERR_NONE;
+	/* Counts are everybody's: not told apart by users. */
+	if (p->share_layouts > 1)
+		return -1;
+	rc = store_counted_get(w->store, m->id, &m->original, &c, err);
+	if (rc > 0 && c.profile.n)
+		rc = work_usage(now, &use, err) < 0 ? -1 : hold(p, &c, &use, err);
+	if (rc > 0 && c.profile.n) {
+		fd = work_profile_file(wr_bytes(&c.profile), err);
+		*runs = c.runs;
+	}
+	free(use.count);
+	store_counted_free(&c);
+	return fd;
+}
+
+/* --- what counting costs --- */
+
+static void by_how_much(const struct store_counting_speed *s, double *slower, double *more)
+{
+	*slower = decide_count_slower(s->run_s, s->usual_run_s, (double)s->samples);
+	*more = decide_count_slower(s->module_s, s->usual_module_s, (double)s->samples);
+}
+
+double work_counting_cost_s(const struct store_counting *c)
+{
+	double slower, more;
+
+	by_how_much(&c->speed, &slower, &more);
+	return decide_count_spent_s(c->speed.all_s, slower, more);
+}
+
+bool work_counting_is_slow(const struct store_counting *c)
+{
+	double slower, more;
+
+	by_how_much(&c->speed, &slower, &more);
+	return decide_count_is_slow(slower, more);
+}
+
+/* Blocks that ran, by a profile. */
+static uint32_t count_blocks(struct bytes text)
+{
+	struct arena *a = arena_new();
+	struct profile p;
+	struct err err;
+	uint32_t n = 0;
+
+	if (text.n && profile_read(text, a, &p, &err) == 0)
+		for (uint32_t i = 0; i < p.nblock; i++)
+			n += p.block[i].samples > 0;
+	arena_free(a);
+	return n;
+}
+
+int work_evidence_keep(struct work *w, const struct store_module *m,
+		       const struct store_counting *c, struct wr *profile, struct err *err)
+{
+	uint64_t now_ns = store_now_ns();
+	struct store_counted out = { .original = c->original, .runs = c->runs, .weight = 1,
+				     .cost_s = work_counting_cost_s(c), .gain = c->gain,
+				     .profile = *profile };
+	uint32_t blocks = count_blocks(wr_bytes(profile));
+	int rc = store_profile_get(w->store, m->id, &out.use, err) < 0 ||
+		 store_counted_put(w->store, m->id, &out, err) < 0 ||
+		 store_counting_spend(w->store, m->id, now_ns, out.cost_s, err) < 0 ? -1 : 0;
+
+	if (rc == 0)
+		work_history(w, m->path, "counted",
+			     "%" PRIu32 " runs in %.0f minutes, of %.1f s in it, about %.1f s "
+			     "more than usual; %" PRIu32 " blocks ran, of %" PRIu32
+			     " there were samples", c->runs,
+			     decide_since_s(c->begun_ns, now_ns) / 60, c->speed.all_s,
+			     out.cost_s, blocks, out.use.ncount);
+	store_profile_free(&out.use);
+	return rc;
+}

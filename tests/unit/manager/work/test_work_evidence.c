@@ -1,0 +1,238 @@
+/* test_work_evidence.c - exact counts beside samples: used as long as both agree; what counts
+ * and is too slow goes
+ */
+#include <math.h>
+
+#include "policy/decide.h"
+#include "tests/unit/manager/work/workscene.h"
+
+/* Samples of blocks 1 and 2, in all 10,000. */
+static struct store_profile *samples(unsigned of_one)
+{
+	static struct store_count count[2];
+	static struct store_profile p;
+
+	count[0] = (struct store_count){ 1, of_one * (uint64_t)STORE_UNIT };
+	count[1] = (struct store_count){ 2, (10000 - of_one) * (uint64_t)STORE_UNIT };
+	p = (struct store_profile){ .ncount = 2, .count = count };
+	return &p;
+}
+
+static struct store_counting begin_counting(void)
+{
+	struct store_counting c = { .module = m.id, .generation = m.present,
+				    .original = m.original, .begun_ns = store_now_ns(),
+				    .runs = 8, .expected_s = 1 };
+	struct err err;
+
+	assert_int_equal(store_counting_put(w.store, &c, &err), 0);
+	return c;
+}
+
+static void keep(const char *text)
+{
+	const struct store_counting c = begin_counting();
+	struct wr profile = { 0 };
+	struct err err;
+
+	assert_int_equal(store_profile_put(w.store, m.id, samples(5000), 0, &err), 0);
+	wr_raw(&profile, text, strlen(text));
+	assert_int_equal(work_evidence_keep(&w, &m, &c, &profile, &err), 0);
+	wr_free(&profile);
+}
+
+/* Is there a file of them for this use? */
+static bool given(const struct store_profile *now)
+{
+	uint32_t runs;
+	struct err err = { 0 };
+	int fd = work_evidence_file(&w, &m, w.policy, now, &runs, &err);
+
+	assert_int_equal(err.kind, ERR_NONE);
+	assert_int_equal(runs, fd >= 0 ? 8 : 0);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static int holds(const struct store_profile *now)
+{
+	struct usage use;
+	struct err err;
+
+	assert_int_equal(work_usage(now, &use, &err), 0);
+	int rc = work_evidence_holds(&w, &m, w.policy, &use, &err);
+	free(use.count);
+	return rc;
+}
+
+static void counts_are_used_while_samples_agree(void **state)
+{
+	(void)state;
+	assert_false(given(samples(5000)));
+	assert_int_equal(holds(samples(5000)), 0);
+	keep("morph-profile 2");
+	assert_true(given(samples(5000)));
+	assert_true(given(samples(5300)));
+	assert_int_equal(holds(samples(5300)), 1);
+	assert_false(given(samples(9000)));
+	assert_int_equal(holds(samples(9000)), 0);	/* and so it is counted again */
+	w.policy->share_layouts = 2;
+	assert_false(given(samples(5000)));
+}
+
+static void counts_that_are_old_are_not(void **state)
+{
+	struct err err;
+
+	(void)state;
+	keep("morph-profile 2");
+	assert_int_equal(store_profile_fade(w.store, m.id, 0.5, NULL, &err), 0);
+	assert_true(given(samples(5000)));
+	assert_int_equal(store_profile_fade(w.store, m.id, 0.49, NULL, &err), 0);
+	assert_false(given(samples(5000)));
+	assert_int_equal(holds(samples(5000)), 0);
+}
+
+static void what_brought_nothing_is_not_tried_at_once(void **state)
+{
+	(void)state;
+	keep("");
+	assert_false(given(samples(5000)));
+	assert_int_equal(holds(samples(5000)), 1);
+	assert_int_equal(holds(samples(9000)), 0);
+}
+
+static void what_it_cost_is_told_and_remembered(void **state)
+{
+	struct store_counting c = begin_counting();
+	char profile[256], hex[65];
+	struct store_counted got;
+	struct wr text = { 0 };
+	struct err err;
+	double spent;
+
+	(void)state;
+	digest_hex(&m.original, hex);
+	(void)snprintf(profile, sizeof(profile),
+		       "morph-profile 2\nmodule /p\nsha256 %s\nclock exact\noutside 0\n"
+		       "block 0x1000 7\nblock 0x1010 9\nblock 0x1020 0\n", hex);
+	wr_raw(&text, profile, strlen(profile));
+	/* 22 s that usually take 20 s in the module */
+	c.speed = (struct store_counting_speed){ .all_s = 33, .samples = 4000, .module_s = 22,
+						 .usual_module_s = 20 };
+	c.gain = 0.002;
+	assert_int_equal(store_profile_put(w.store, m.id, samples(5000), 0, &err), 0);
+	assert_int_equal(store_counting_end(w.store, m.id, &err), 0);
+	assert_int_equal(work_evidence_keep(&w, &m, &c, &text, &err), 0);
+	wr_free(&text);
+	assert_string_equal(last_event(), "counted: 8 runs in 0 minutes, of 33.0 s in it, "
+			    "about 3.0 s more than usual; 2 blocks ran, of 2 there were "
+			    "samples");
+	assert_int_equal(store_counting_spent(w.store, m.id, store_now_ns(), &spent, &err), 0);
+	assert_true(fabs(spent - 3) < 1e-9);
+	assert_int_equal(store_counted_get(w.store, m.id, &m.original, &got, &err), 1);
+	assert_true(fabs(got.cost_s - 3) < 1e-9 && got.gain == 0.002);
+	store_counted_free(&got);
+}
+
+struct wanted {
+	const char *text;
+	bool found;
+};
+
+static bool is_wanted(void *ctx, const struct store_event *e)
+{
+	struct wanted *want = ctx;
+	char text[256];
+
+	(void)snprintf(text, sizeof(text), "%s: %.200s", e->event, e->detail);
+	want->found |= strcmp(text, want->text) == 0;
+	return true;
+}
+
+static bool has_event(const char *text)
+{
+	struct wanted want = { text, false };
+	struct err err;
+
+	assert_int_equal(store_history_each(w.store, path, 10, is_wanted, &want, &err), 0);
+	return want.found;
+}
+
+static void speeds_come_in(void)
+{
+	struct attribute_use use = { .module = (uint64_t)m.id, .generation = 1, .kind = 1 };
+
+	work_counting_speeds(&w, &(struct attribution){ .nuse = 1, .use = &use });
+}
+
+/* `s` seconds in the module for what usually takes 10. */
+static void take(double s)
+{
+	struct store_counting c = begin_counting();
+	struct err err;
+
+	c.runs = 0;
+	c.speed = (struct store_counting_speed){ .all_s = s, .samples = 1000, .module_s = s,
+						 .usual_module_s = 10 };
+	assert_int_equal(store_counting_put(w.store, &c, &err), 0);
+	speeds_come_in();
+}
+
+static void what_counts_and_is_too_slow_goes(void **state)
+{
+	struct store_counting c;
+	struct store_counted got;
+	struct err err;
+
+	(void)state;
+	speeds_come_in();		/* it is no counting generation */
+	take(11);
+	assert_int_equal(restores, 0);
+	take(16);
+	assert_int_equal(restores, 1);
+	assert_true(has_event("slower: the generation that counts took 16.0 s for what takes "
+			      "10.0 s"));
+	assert_int_equal(now().generation, 0);
+	assert_false(now().refusal[0]);		/* laid out it may well be */
+	assert_int_equal(store_counting_get(w.store, m.id, &c, &err), 0);
+	assert_int_equal(store_counted_get(w.store, m.id, &m.original, &got, &err), 1);
+	assert_int_equal(got.runs, 0);
+	store_counted_free(&got);
+}
+
+/* Four times what was expected: 1 s. */
+static void what_counts_and_costs_too_much_goes(void **state)
+{
+	struct store_counting c = begin_counting();
+	struct err err;
+
+	(void)state;
+	c.runs = 0;
+	c.speed = (struct store_counting_speed){ .all_s = 43, .samples = 1000 };
+	assert_int_equal(store_counting_put(w.store, &c, &err), 0);
+	speeds_come_in();
+	assert_int_equal(restores, 0);
+	c.speed.all_s = 45;			/* an 11th of it */
+	assert_int_equal(store_counting_put(w.store, &c, &err), 0);
+	speeds_come_in();
+	assert_int_equal(restores, 1);
+	assert_true(has_event("slower: the generation that counts has cost 4.1 s; 1.0 s were "
+			      "expected"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(counts_are_used_while_samples_agree),
+		TEST(counts_that_are_old_are_not),
+		TEST(what_brought_nothing_is_not_tried_at_once),
+		TEST(what_it_cost_is_told_and_remembered),
+		TEST(what_counts_and_is_too_slow_goes),
+		TEST(what_counts_and_costs_too_much_goes),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
