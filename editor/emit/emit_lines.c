@@ -27,7 +27,7 @@
 
 /* Hot text that is twice as large costs so many cycles each time that a block runs; chosen. */
 static const double room = 0.05;
-static const double max_growth = 0.013;
+static const double max_growth = 0.0145;
 /* Bytes of a loop that counts as short: what is fetched in a few cycles. */
 enum { MAX_LOOP = 256, TRIES = 8, MAX_FRONT = 12, ROOM = 64 };
 /* Places that are fitted together, unless one function has more; linefit.c's memory. */
