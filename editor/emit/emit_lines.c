@@ -1,8 +1,9 @@
 /* emit_lines.c - weighs where the ends of lines lie in the images of the blocks that run most
  *
  * A pass has marked the blocks (block->in_line) and chosen what the ends of lines cost the
- * processor (prog->line_costs).  The hot part of a function that has such a block is a row for
- * linefit.h.  Everything is in cycles by the counts of the profile:
+ * processor (prog->line_costs).  The hot parts of functions, where any has such a block, are
+ * rows for linefit.h: many together, since what one is padded with is often nothing but what
+ * aligns the next.  Everything is in cycles by the counts of the profile:
  *
  *   in a block        what the end of a line costs, times its executions; more in a block that
  *                     ends in an indirect jump, and in a comparison with its branch
@@ -26,9 +27,11 @@
 
 /* Hot text that is twice as large costs so many cycles each time that a block runs; chosen. */
 static const double room = 0.05;
-static const double max_growth = 0.013;
+static const double max_growth = 0.0145;
 /* Bytes of a loop that counts as short: what is fetched in a few cycles. */
 enum { MAX_LOOP = 256, TRIES = 8, MAX_FRONT = 12, ROOM = 64 };
+/* Places that are fitted together, unless one function has more; linefit.c's memory. */
+enum { MAX_ROW = 4096 };
 /* See LOOP_SHARE of emit_plan.c. */
 static const double loop_share = 0.875;
 
@@ -64,15 +67,12 @@ static uint32_t row_end(const struct emit_plan *plan, uint32_t first)
 
 void emit_lines_mark(struct emit_plan *plan)
 {
-	for (uint32_t i = 0, end; plan->prog->line_costs && i < plan->nhot; i = end) {
-		bool any = false;
+	bool any = false;
 
-		end = row_end(plan, i);
-		for (uint32_t k = i; k < end; k++)
-			any |= block_of(plan, k)->in_line;
-		for (uint32_t k = i; k < end; k++)
-			plan->place[k].fitted = any;
-	}
+	for (uint32_t i = 0; plan->prog->line_costs && i < plan->nhot; i++)
+		any |= block_of(plan, i)->in_line;
+	for (uint32_t i = 0; i < plan->nhot; i++)
+		plan->place[i].fitted = any;
 }
 
 /* How often control falls into a place. */
@@ -201,18 +201,20 @@ static bool must_be_aligned(const struct emit_plan *plan, uint32_t i)
 static void weigh_rows(struct emit_plan *plan, const double *back, struct linefit_item *fit,
 		       double byte)
 {
+	uint32_t joined = 0;
+
 	for (uint32_t i = 0, end; i < plan->nhot; i = end) {
 		struct row row = { plan, plan->prog->line_costs, i, 0, byte };
 
 		end = row.end = row_end(plan, i);
-		if (!plan->place[i].fitted)
-			continue;
+		if (joined + end - i > MAX_ROW)
+			joined = 0;
 		for (uint32_t k = i; k < end; k++) {
 			const struct emit_place *p = &plan->place[k];
 
 			for (uint32_t n = p->item; n < p->item + p->nitem; n++)
 				plan->item[n].fit = &fit[n];
-			plan->item[p->item].begins_row = k == i;
+			plan->item[p->item].begins_row = joined++ == 0;
 			if (!must_be_aligned(plan, k))
 				plan->item[p->item].align = 1;
 			weigh_place(&row, k, back[k]);
@@ -236,12 +238,10 @@ uint64_t emit_lines_relax(struct emit_plan *plan, const double *back)
 {
 	uint64_t size = relax_run(plan->item, plan->nitem), hot = hot_size(plan, size);
 	double executions = 0;
-	bool any = false;
-	for (uint32_t i = 0; i < plan->nhot; i++) {
-		any |= plan->place[i].fitted;
+
+	for (uint32_t i = 0; i < plan->nhot; i++)
 		executions += block_of(plan, i)->count;
-	}
-	if (!any || hot == 0)
+	if (hot == 0 || plan->nhot == 0 || !plan->place[0].fitted)
 		return size;
 	struct linefit_item *fit = arena_array(plan->arena, plan->nitem, sizeof(*fit));
 	uint64_t more = (uint64_t)(max_growth * (double)hot);

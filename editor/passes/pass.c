@@ -26,6 +26,7 @@
 const struct pass passes[] = {	/* in running order */
 	{ "fluff", "move blocks that do not run to the fluff text", true, pass_fluff, false },
 	{ "leave", "copy no block that can as well run where it was", true, pass_leave, false },
+	{ "lines", NULL, true, pass_lines_choose, true },
 	{ "layout", NULL, true, pass_layout_choose, true },
 	{ "align", "lay the likely successor of a block behind it", true, pass_align, false },
 	{ "layout", "lay functions that call each other close together", true, pass_layout,

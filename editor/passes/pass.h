@@ -58,6 +58,7 @@ int pass_calls(struct prog *prog, const struct edit_options *options, struct err
 bool pass_calls_may(const struct fn *fn, const struct block *b);
 /* needs: counts, cold, warm.  Changes: block->in_line, block->jump_in_line, prog->line_costs.
  * Keeps the rest.  An unknown processor is ERR_USAGE and lists the known ones. */
+int pass_lines_choose(struct prog *prog, const struct edit_options *options, struct err *err);
 int pass_lines(struct prog *prog, const struct edit_options *options, struct err *err);
 /* test only; needs nothing.  Changes fn->order, cold, warm, stays, direct, in_line, counts
  * and prog->order to any valid ones. */

@@ -8,8 +8,8 @@
  * fused with a branch behind that end, and a dispatch (an indirect jump) across it made an
  * interpreter slower by a tenth.  What that costs which processors is a table
  * (lib/cpucosts.def); emit weighs it against padding (emit_lines.c).  Here are chosen the
- * costs, and the blocks for which it is done: those that run most often, all but RARE of all
- * executions.
+ * costs, in a step of its own before worth.c weighs them, and the blocks for which it is done:
+ * those that run most often, all but RARE of all executions.
  *
  * Intel's processors from Skylake to Comet Lake do not keep a line of 32 bytes decoded in
  * which a jump crosses the line's end or ends there ("Mitigations for Jump Conditional Code
@@ -47,9 +47,10 @@ static int hotter(const void *x, const void *y)
 	return a->addr < b->addr ? -1 : a->addr > b->addr;
 }
 
-static int choose_costs(struct prog *prog, const char *processor, struct err *err)
+int pass_lines_choose(struct prog *prog, const struct edit_options *options, struct err *err)
 {
 	const struct cpu here = cpu_here();
+	const char *processor = options->processor;
 	char known[256] = "";
 
 	prog->line_costs = processor ? cpu_costs_named(processor) : cpu_costs(&here);
@@ -81,8 +82,8 @@ int pass_lines(struct prog *prog, const struct edit_options *options, struct err
 {
 	size_t n = 0;
 
-	if (choose_costs(prog, options->processor, err) < 0)
-		return -1;
+	(void)options;
+	(void)err;
 	for (uint32_t i = 0; i < prog->norder; i++)
 		n += prog->fn[prog->order[i]].nblock;
 

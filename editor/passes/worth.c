@@ -10,11 +10,17 @@
  *
  *	gain = score of the new order - score of the original order
  *	       + near * (entries - entries over the entry jump)
+ *	       + line_share * what ends of lines in its blocks cost
  *	cost = entry_cost * entries over the entry jump
  *
  * The last part of the gain is for standing beside its callers, as much as the Ext-TSP score
  * gives a near jump.  It is not much, but functions of one block gain nothing else; without it
  * a rounding error would decide about many.
+ *
+ * Where pass lines runs, blocks that fit into a line and lie across one where they are can be
+ * moved off its end.  What that saves is in cycles (prog->line_costs), and a taken branch costs
+ * about one (bench/lines.c, `chain`); but some stay across one, and they count like the entry
+ * jump for half of that.
  *
  * A function with gain < cost stays where it is; then its own direct calls no longer count for
  * its callees, so the rest is looked at again until nothing changes.  The set only shrinks.
@@ -45,8 +51,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "editor/graph/linefit.h"
 #include "editor/passes/layoutscore.h"
 #include "editor/passes/redirect.h"
+#include "lib/cpu.h"
 
 static const double near = 0.1;		/* of a fall-through */
 static const double tail_share = 0.0001;
@@ -59,7 +67,7 @@ static const double moved_bytes = 16384;
 
 enum { SEARCH_ENTRY = 8 };	/* bytes of .eh_frame_hdr for each FDE */
 
-static const double entry_cost = 0.5;
+static const double entry_cost = 0.5, line_share = 0.5;
 
 struct arrivals {		/* direct calls of one function, executions */
 	double moved, stayed;	/* from moved and from other functions */
@@ -178,6 +186,21 @@ void worth_drop(struct prog *prog)
 	arena_free(scratch);
 }
 
+/* What the ends of lines cost in a function's blocks where they are. */
+static double lines_gain(const struct prog *prog, const struct fn *fn)
+{
+	double executions = 0;
+
+	for (uint32_t i = 0; prog->line_costs && i < fn->nblock; i++) {
+		const struct block *b = &fn->block[i];
+
+		if (b->count > 0 && b->size <= LINEFIT_LINE && !b->cold && !b->warm &&
+		    b->addr / LINEFIT_LINE != (b->addr + b->size - 1) / LINEFIT_LINE)
+			executions += b->count;
+	}
+	return executions > 0 ? executions * prog->line_costs->line : 0;
+}
+
 void worth_select(struct prog *prog, bool redirect)
 {
 	struct arena *scratch = arena_new();
@@ -185,8 +208,12 @@ void worth_select(struct prog *prog, bool redirect)
 	double *gain = arena_array(scratch, prog->nfn, sizeof(*gain));
 	uint32_t before;
 
-	for (uint32_t i = 0; i < prog->norder; i++)
-		gain[prog->order[i]] = layoutscore_gain(&prog->fn[prog->order[i]]);
+	for (uint32_t i = 0; i < prog->norder; i++) {
+		const struct fn *fn = &prog->fn[prog->order[i]];
+
+		gain[prog->order[i]] = layoutscore_gain(fn) +
+				       line_share * lines_gain(prog, fn);
+	}
 	do {
 		before = prog->norder;
 		prog->norder = 0;

@@ -203,6 +203,34 @@ static void prefixes_are_put_where_they_mean_nothing(void **state)
 	}
 }
 
+/* f's b1 hardly runs, so padding that takes room is not worth it; but the next function begins
+ * at the same place with it and without, unless f is longer. */
+static void what_aligns_the_next_function_is_free(void **state)
+{
+	(void)state;
+	for (unsigned size = 16; size <= 17; size++) {
+		struct arena *a = arena_new();
+		struct cpu_costs costs = { .name = "made", .line = 1 };
+		struct irtext t;
+		char text[256];
+
+		(void)snprintf(text, sizeof(text),
+			       "fn f\n"
+			       "  b0 size 50 insns 9 count 1000 -> ret\n"
+			       "  b1 size %u insns 4 count 3 pinned -> ret\n"
+			       "fn g\n"
+			       "  b0 size 20 insns 4 count 1000 -> ret\n"
+			       "run none\n", size);
+		parse(text, a, &t);
+		t.prog.line_costs = &costs;
+		t.prog.fn[0].redirected = t.prog.fn[1].redirected = true;
+		t.prog.fn[0].align = t.prog.fn[1].align = 16;
+		t.prog.fn[0].block[0].in_line = true;
+		assert_int_equal(is_across(where_is(&t.prog, 1)), size > 16);
+		arena_free(a);
+	}
+}
+
 /* Most blocks of a long row lie across lines; there is no room for all. */
 static void the_text_hardly_grows(void **state)
 {
@@ -234,6 +262,7 @@ int main(void)
 		cmocka_unit_test(padding_that_runs_must_pay),
 		cmocka_unit_test(a_comparison_is_in_a_line_with_its_branch),
 		cmocka_unit_test(prefixes_are_put_where_they_mean_nothing),
+		cmocka_unit_test(what_aligns_the_next_function_is_free),
 		cmocka_unit_test(the_text_hardly_grows),
 	};
 
