@@ -3,18 +3,19 @@
 #
 #	bench/cross.sh [prepare|measure|report]...	stages as bench/stages.bash says
 #
-# Each program has three uses that differ in kind (bench/work/NAME says which).  A layout is made from what is seen of
-# one use, or of two, by samples (20000) and by complete counts (exact); on each use C run, side by side: the original,
-# a copy of it, the layouts from C itself (another input), from each of the others and from both.
+# Each program has three uses that differ in kind (bench/work/NAME says which).  A layout is made from
+# what is seen of one use, or of two, by samples (5000: what the daemon has after a while) and by complete
+# counts (exact); on each use run, side by side: the original, a copy of it, the layouts from the use itself
+# (another input), from each of the others and from both.
 #
-#	PROGRAMS='perl xz' WHICH=20000 bench/cross.sh prepare measure
+#	PROGRAMS='perl xz' WHICH=5000 bench/cross.sh prepare measure
 cd "$(dirname "$0")/.." || exit 1
-POOL=${POOL:-20000} PAIRS=${PAIRS:-9}
+POOL=${POOL:-5000} PAIRS=${PAIRS:-9}
 WORK=${BENCH_WORK:-${BENCH_CACHE:-/var/tmp/morph-bench-cache}/cross}
 BENCH_WORK=$WORK
 VARIANTS=copy
 . bench/stages.bash
-WHICH=${WHICH:-20000 exact}
+WHICH=${WHICH:-5000 exact}
 
 # NAME WORKLOAD FILE PROGRAM USE=SIZE..., one a line; each size takes 0.3 to 0.5 s.
 programs_all() {
@@ -174,7 +175,7 @@ report() {
 	run side by side in slices of 5 ms of one CPU, each round from fresh copies; the least and the greatest of the rounds in parentheses.
 	The uses differ in kind (\`bench/work\`); trained and tested inputs differ in their seeds. \`own\`: from the same use; \`first\` and
 	\`second\`: from one other use, in the order in which the program's other rows stand; \`both\`: from both others together.
-	\`20000\`: by as many samples in the module; \`exact\`: complete counts. \`copy\` has the original's bytes.
+	\`5000\`: by as many samples in the module; \`exact\`: complete counts. \`copy\` has the original's bytes.
 
 	END
 	cross_facts | awk -v which="$WHICH" -f bench/cross.awk
