@@ -56,6 +56,7 @@ bool debug_has_entry(const struct debug_decl *decl)
 }
 
 struct writer {
+	const struct debug *d;
 	struct wr *out;
 	uint16_t version;
 	uint32_t nwas;			/* attributes of this entry that gave way */
@@ -91,8 +92,8 @@ static void write_ranges(struct writer *w)
 	write_attr(w, DW_AT_ranges, w->version < 4 ? DW_FORM_data4 : DW_FORM_sec_offset);
 }
 
-static bool gives_way(const struct debug_decl *decl, const struct debug_attr *attr,
-		      uint16_t version)
+static bool gives_way(const struct writer *w, const struct debug_decl *decl,
+		      const struct debug_attr *attr)
 {
 	switch (attr->name) {
 	case DW_AT_low_pc: case DW_AT_high_pc:
@@ -103,10 +104,10 @@ static bool gives_way(const struct debug_decl *decl, const struct debug_attr *at
 		return true;
 	case DW_AT_call_origin:
 		return decl->tag == DW_TAG_call_site &&
-		       !debug_names_callee(decl, attr, version);
+		       !debug_names_callee(w->d, decl, attr, w->version);
 	case DW_AT_abstract_origin:
 		return decl->tag == DW_TAG_GNU_call_site &&
-		       !debug_names_callee(decl, attr, version);
+		       !debug_names_callee(w->d, decl, attr, w->version);
 	default:
 		return false;
 	}
@@ -129,9 +130,9 @@ static void write_attrs(struct writer *w, const struct debug_decl *decl)
 			write_ranges(w);
 			if (form != DW_FORM_data4)
 				write_was(w, attr, DW_FORM_data4);
-		} else if (debug_names_callee(decl, attr, w->version)) {
+		} else if (debug_names_callee(w->d, decl, attr, w->version)) {
 			write_attr(w, name, DW_FORM_ref_addr);
-		} else if (gives_way(decl, attr, w->version)) {
+		} else if (gives_way(w, decl, attr)) {
 			write_was(w, attr, form == DW_FORM_addr ? DW_FORM_data8 : form);
 		} else {
 			write_attr(w, name, form);
@@ -143,7 +144,7 @@ static void write_attrs(struct writer *w, const struct debug_decl *decl)
 
 static void write_table(struct debug *d, struct debug_abbrevs *t)
 {
-	struct writer w = { &d->section[DEBUG_ABBREV].now, t->version, 0 };
+	struct writer w = { d, &d->section[DEBUG_ABBREV].now, t->version, 0 };
 
 	t->now = w.out->n;
 	for (uint32_t i = 0; i < t->n; i++) {

@@ -10,7 +10,8 @@
  *     DW_TAG_subprogram   linkage_name, declaration
  *
  * A name that several functions have says nothing: their calls lead to a name that none has.
- * References of 4 bytes within a unit become those of 4 bytes to the section (abbrevs.c).
+ * References of 4 bytes within a unit become those of 4 bytes to the section (abbrevs.c); not
+ * beside .debug_types, whose units gdb 13 mistakes for those of .debug_info at such an offset.
  *
  * Tested by tests/programs/debugfile.sh.
  */
@@ -30,14 +31,14 @@ struct callee {				/* a function with images */
 	uint64_t now;			/* of its declaration; 0: none yet */
 };
 
-bool debug_names_callee(const struct debug_decl *decl, const struct debug_attr *attr,
-			uint16_t version)
+bool debug_names_callee(const struct debug *d, const struct debug_decl *decl,
+			const struct debug_attr *attr, uint16_t version)
 {
 	bool callee = (decl->tag == DW_TAG_call_site && attr->name == DW_AT_call_origin) ||
 		      (decl->tag == DW_TAG_GNU_call_site &&
 		       attr->name == DW_AT_abstract_origin);
 
-	return callee && version > 2 &&
+	return callee && version > 2 && d->section[DEBUG_TYPES].was.n == 0 &&
 	       (attr->form == DW_FORM_ref4 || attr->form == DW_FORM_ref_addr);
 }
 

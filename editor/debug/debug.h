@@ -187,8 +187,8 @@ void debug_collect_moved(struct debug *d);
 int debug_add_originals(struct debug *d, const char *(*name)(void *ctx, vaddr at), void *ctx);
 
 /* callees.c.  The attribute names the function that is called, by an offset in .debug_info. */
-bool debug_names_callee(const struct debug_decl *decl, const struct debug_attr *attr,
-			uint16_t version);
+bool debug_names_callee(const struct debug *d, const struct debug_decl *decl,
+			const struct debug_attr *attr, uint16_t version);
 /* After the originals: makes calls of functions with images name their symbols; `name` gives
  * one that only the function at an address has, or NULL. */
 int debug_name_callees(struct debug *d, const char *(*name)(void *ctx, vaddr at), void *ctx);

@@ -453,7 +453,7 @@ static int translate_entry(struct walk *w, const struct debug_decl *decl, uint64
 
 		if (read_value(w, attr, &v) < 0 || translate_attr(w, attr->name, &v, &o) < 0)
 			return -1;
-		if (debug_names_callee(decl, attr, w->u->version))
+		if (debug_names_callee(w->d, decl, attr, w->u->version))
 			note_call(w, &v);
 	}
 	if (translate_ranges(w, decl, off, &o, &was, &moved) < 0)
