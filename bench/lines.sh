@@ -2,13 +2,16 @@
 # lines.sh - where code lies in 64-byte lines: what that costs this processor, and what pass lines makes of
 # real programs
 #
-#	bench/lines.sh [costs|prepare|layouts|count|report]...	by default all of them, in this order
+#	[OLDER=FILE] bench/lines.sh [costs|prepare|layouts|count|report]...	by default all of them, in this order
 #
 # costs runs bench/lines.c on CPU (the last one), RUNS (9) times ROUNDS (41) rounds; report then writes a
-# section for this processor and keeps those of others.  The other stages are those of bench/stages.bash, for PROGRAMS.
+# section for this processor and keeps those of others.  The other stages are those of bench/stages.bash, for PROGRAMS:
+# without pass lines beside with it, or OLDER, another build's morph-edit, beside this one.
 cd "$(dirname "$0")/.." || exit 1
 PROGRAMS=${PROGRAMS:-perl gawk bash git gzip sqlite3 ruby python3.11 php cc1}
-VARIANTS='morph-exact+no.lines morph-exact'
+base=morph-exact+${OLDER:+older}
+[ "${OLDER:-}" ] || base=${base}no.lines
+VARIANTS="$base morph-exact"
 . bench/stages.bash
 out=bench/results/lines.md
 processor="$(awk -F '\t*: ' '/^(vendor_id|cpu family|model)\t/ { printf "%s ", $2 } /^$/ { exit }' /proc/cpuinfo)"
@@ -58,7 +61,7 @@ costs_table() {
 
 # One row for a program: without pass lines, and with it.
 layouts_table() {
-	facts | awk '
+	facts 2>/dev/null | awk -v b="$base" '
 	$1 == "variant" { bytes[$2, $3] = $4 }
 	$1 == "counts" { misses[$2, $3] = $5 }
 	$1 == "figure" {
@@ -70,17 +73,19 @@ layouts_table() {
 	function grows(x, y) { return x > 0 ? sprintf("%+.2f %%", 100 * (y / x - 1)) : "-" }
 	function spare(p, v) { return f[p, v, "lines that short loops use"] - f[p, v, "lines that short loops need"] }
 	END {
-		b = "morph-exact+no.lines"; m = "morph-exact"
-		print "| program | blocks across | indirect jumps across | pairs across | loops: lines too many | NOPs of instructions | hot text | file | Ext-TSP | taken | I1 misses |"
-		print "|---|---|---|---|---|---|---|---|---|---|---|"
+		m = "morph-exact"
+		print "| program | blocks across | indirect jumps across | pairs across | loops: lines too many | NOPs of instructions | hot text | run bytes | run lines | file | Ext-TSP | taken | I1 misses |"
+		print "|---|---|---|---|---|---|---|---|---|---|---|---|---|"
 		for (i = 1; i <= n; i++) {
 			p = name[i]
-			printf "| %s | %s | %s | %s | %s | %.2f %% | %s | %s | %+.4f | %s | %s |\n", p,
+			printf "| %s | %s | %s | %s | %s | %.2f %% | %s | %s | %s | %s | %+.4f | %s | %s |\n", p,
 				pct(p, "blocks across 64-byte lines"), pct(p, "indirect jumps among them"),
 				pct(p, "fused pairs across 64-byte lines"),
 				(spare(p, b) > 0 ? sprintf("%.1f %%", 100 * spare(p, m) / spare(p, b)) : "-"),
 				100 * f[p, m, "NOPs among them"] / f[p, m, "instructions executed"],
 				grows(f[p, b, "hot text bytes"], f[p, m, "hot text bytes"]),
+				grows(f[p, b, "hot bytes"], f[p, m, "hot bytes"]),
+				grows(f[p, b, "hot 64-byte lines"], f[p, m, "hot 64-byte lines"]),
 				grows(bytes[p, b], bytes[p, m]),
 				f[p, m, "Ext-TSP score of an edge"] - f[p, b, "Ext-TSP score of an edge"],
 				grows(f[p, b, "taken branches"], f[p, m, "taken branches"]),
@@ -90,16 +95,19 @@ layouts_table() {
 }
 
 layouts() {
-	local rows
+	local rows of='without pass `lines`'
+	[ -z "${OLDER:-}" ] || of="by ${OLDER_NAME:-another build}"
 	rows=$(layouts_table)
 	[ "$(wc -l <<<"$rows")" -gt 2 ] || return 0
 	cat <<-END
 
 		## Layouts
 
-		By \`morph-edit report\` under exact counts: with pass \`lines\`, for $(cut -c 4- <<<"$processor"), as a part of
-		what it is in the layout without that pass.  Growth of hot text and file, the change of the
-		Ext-TSP score of an edge, of taken branches, and of I1 misses (cachegrind, 32 KiB, 8 ways, a smaller input).
+		By \`morph-edit report\` under exact counts, for $(cut -c 4- <<<"$processor"): executions as a part of what
+		they are in the layout $of.  Growth of hot text (more functions may be
+		in it), of the bytes and lines of all code that runs, wherever it is, and of the file; the change of
+		the Ext-TSP score of an edge, of taken branches, and of I1 misses (cachegrind, 32 KiB, 8 ways, a
+		smaller input).
 
 		$rows
 	END

@@ -288,7 +288,11 @@ static void symbols_say_where_the_image_is(void **state)
 	assert_string_equal(text->name, ".morph.text");
 	assert_true(s.value >= text->h.sh_addr && s.size > 0 &&
 		    s.value + s.size <= text->h.sh_addr + text->h.sh_size);
-	assert_memory_equal(image_at(&img, s.value, 6).p, "\xb8\x04\0\0\0\xc3", 6);
+	vaddr code = s.value;
+
+	while (*image_at(&img, code, 1).p == 0x2e)	/* off the end of a line (emit_lines.c) */
+		code++;
+	assert_memory_equal(image_at(&img, code, 6).p, "\xb8\x04\0\0\0\xc3", 6);
 	struct symbol alias = dynamic_symbol(&img, "known_alias");
 
 	assert_true(alias.value == s.value && alias.size == s.size);
