@@ -225,9 +225,9 @@ worker() {		# takes draws of the list until there are enough
 	enclose "$trees" && cd "$trees/tree$1" || die "no namespace for a worker"
 	export TMPDIR=/tmp
 	while [ "$(grep -cv '	([^	]*)$' "$run/results")" -lt "$wanted" ]; do
-		number=$(flock "$run/next" sh -c 'n=$(cat "$0"); echo $((n + 1)) >"$0"; echo $n' "$run/next")
+		number=$(flock "$run/lock" sh -c 'head -n 1 "$0"; sed -i 1d "$0"' "$run/left")
+		[ -n "$number" ] || break
 		read -r file place first < <(sed -n "$((number + 1))p" "$run/draws")
-		[ -n "$file" ] || break
 		try_draw "${first:-$number}" "$file" "$place" >>"$run/results"
 		tail -n 1 "$run/results" >&2
 	done
@@ -448,7 +448,8 @@ prepare_run() {
 	if [ "${AGAIN:-}" = 1 ]; then
 		[ -s "$run/results" ] || die "no run of seed $seed to try again"
 		rm -rf "$run/again"
-		mkdir "$run/again" && draws_again >"$run/again/draws" && echo 0 >"$run/again/next" && : >"$run/again/results"
+		mkdir "$run/again" && draws_again >"$run/again/draws" && : >"$run/again/results"
+		all_left "$run/again"
 		return
 	fi
 	[ "$now" = "$(cat "$run/sources" 2>/dev/null)" ] || rm -rf "$run"
@@ -456,9 +457,15 @@ prepare_run() {
 	[ -z "${MUTATION_LONGEST:-}" ] || echo "$MUTATION_LONGEST" >"$run/longest"
 	if [ ! -s "$run/draws" ]; then
 		draw "${files[@]}" >"$run/draws"
-		echo 0 >"$run/next"
 		echo "$now" >"$run/sources"
 	fi
+	all_left "$run"
+}
+
+# The numbers of the draws that have no result; those under way when a run was stopped are not lost:
+# they are the ones that take long, because nothing notices.
+all_left() {		# RUN
+	seq 0 $(($(wc -l <"$1/draws") - 1)) | grep -vxFf <(cut -f 1 "$1/results") >"$1/left"
 }
 
 main "$@"; exit
