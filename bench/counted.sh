@@ -128,6 +128,7 @@ measure() {		# NAME WORKLOAD FILE PROGRAM
 	counted=$(told 's/.* \([0-9]*\) runs in .* minutes.*/\1/p')
 	cost=$(spent)
 	ctl history >&2
+	grep -h ": not counted" "$T/log" >&2
 	stop
 	[ "$samples" ] && prepare_profile "$samples" >&2 && lay_out samples "$P/$samples.profile" >&2 &&
 		s=$(figures samples)

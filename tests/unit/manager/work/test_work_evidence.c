@@ -218,8 +218,8 @@ static void what_counts_and_costs_too_much_goes(void **state)
 	assert_int_equal(store_counting_put(w.store, &c, &err), 0);
 	speeds_come_in();
 	assert_int_equal(restores, 1);
-	assert_true(has_event("slower: the generation that counts has cost 4.1 s, of 4.0 s that it "
-			      "may"));
+	assert_true(has_event("slower: the generation that counts has cost 4.1 s, of 4.0 s "
+			      "that it may"));
 }
 
 int main(void)
