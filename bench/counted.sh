@@ -25,12 +25,11 @@ role_pid() { ctl --json status 2>/dev/null | sed -n "s/.*\"role\": \"$1\", \"pid
 # Everything counts as idle; observations are short, so that nobody waits ten minutes for them.
 policy() {		# FOLDER
 	cat <<-END
-		modules:
-		  include: ["$1/*"]
+		modules: {include: ["$1/*"], hard_links: true}
 		idle: {check_s: 1, load_max_pct: 10000, busy_max_pct: 100, psi_cpu_max_pct: 100, psi_io_max_pct: 100,
 		  psi_memory_max_pct: 100, users_away: false, on_battery: true, heat_max_pct: 100}
 		monitor: {clock: cpu-clock, rate_hz: 2003, drain_s: 1}
-		optimize: {automatic: true, observe_s: 5, observe_first_h: 0, job_cpu_s: 600, cpu_per_day_s: 3600}
+		optimize: {automatic: true, observe_s: 2, observe_first_h: 1, job_cpu_s: 600, cpu_per_day_s: 3600}
 	END
 }
 
@@ -129,6 +128,7 @@ measure() {		# NAME WORKLOAD FILE PROGRAM
 	counted=$(told 's/.* \([0-9]*\) runs in .* minutes.*/\1/p')
 	cost=$(spent)
 	ctl history >&2
+	grep -h ": not counted" "$T/log" >&2
 	stop
 	[ "$samples" ] && prepare_profile "$samples" >&2 && lay_out samples "$P/$samples.profile" >&2 &&
 		s=$(figures samples)
@@ -144,7 +144,7 @@ row() {
 		"${o[2]}, ${s[2]}, ${d[2]}, ${c[2]} | $(beside daemon) | $(beside complete) |"
 }
 
-echo "The daemon alone, \`automatic: true\` and \`count: auto\`, samples of the CPU clock at 2003 Hz, observations of 5 s;"
+echo "The daemon alone, \`automatic: true\` and \`count: auto\`, samples of the CPU clock at 2003 Hz, observations of 2 s;"
 echo "all else by default. Runs are those of the workload: before counting, while a generation counted, after it until the"
 echo "module was laid out; each may be several processes, of which \`counted\` were. CPU ms are of one run in the first two"
 echo "phases, jobs s the CPU time of all of Morph's jobs. Taken branches, entry jumps and hot pages are by the complete"

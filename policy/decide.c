@@ -126,11 +126,16 @@ double decide_count_cost_s(const struct decide_runs *r)
 	return DECIDE_COUNT_RUNS * r->run_s * slow_down;
 }
 
+double decide_count_most_s(const struct policy *p, double gain)
+{
+	return p->module_count_cpu_per_day_s ? p->module_count_cpu_per_day_s : day_s * gain;
+}
+
 static bool costs_too_much(const struct policy *p, const struct decide_runs *r, double gain)
 {
-	double cost_s = decide_count_cost_s(r), own = p->module_count_cpu_per_day_s;
+	double cost_s = decide_count_cost_s(r);
 
-	return r->own_spent_s + cost_s > (own > 0 ? own : day_s * gain) ||
+	return r->own_spent_s + cost_s > decide_count_most_s(p, gain) ||
 	       (p->count_cpu_per_day_s && r->spent_s + cost_s > p->count_cpu_per_day_s);
 }
 

@@ -124,6 +124,9 @@ extern const char *const decide_count_text[];	/* a few words each */
 double decide_open_gain(const struct decide_module *m, double open);
 /* CPU time that counting is expected to take from those who run the module, all in all. */
 double decide_count_cost_s(const struct decide_runs *r);
+/* CPU time that counting may take within a day: what the policy grants the module, or else what
+ * it should bring back. */
+double decide_count_most_s(const struct policy *p, double gain);
 /* Is it worth to count, where the samples leave `open` to be had?  A counting process keeps its
  * generation until it ends: so long-lived ones get none, and all runs together are short
  * against the time until the module is decided on again.  Knowing must bring as much as a

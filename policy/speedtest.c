@@ -285,14 +285,14 @@ double speedtest_usual(const struct speedtest *p, uint32_t key, bool per_rest)
 
 double speedtest_run_s(const struct speedtest *p)
 {
-	double longest = NAN;
+	double value[SPEEDTEST_MAX], longest = NAN;
 
 	for (uint32_t i = 0; i < p->nkind; i++) {
 		const struct speedtest_side *now = &p->kind[i].now;
-		float newest = now->n ? now->per_run[now->n - 1] : 0;
+		uint32_t n = fill_side(now->per_run, now->n, value);
 
 		if (now->n)
-			longest = isnan(newest) ? INFINITY : fmax(longest, exp(newest));
+			longest = n ? fmax(longest, exp(value[n - 1])) : INFINITY;
 	}
 	return longest;
 }

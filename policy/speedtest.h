@@ -94,8 +94,8 @@ uint32_t speedtest_observed(const struct speedtest *p, uint32_t *before);
 /* What a run of the kind with the key usually takes, or, `per_rest`, its time in the module for
  * each second in the rest of it, by what is at the path now; NAN: not known. */
 double speedtest_usual(const struct speedtest *p, uint32_t key, bool per_rest);
-/* CPU time of a run by the newest observations: the longest of the kinds.  INFINITY: there is a
- * kind whose processes do not end; NAN: nothing has been observed. */
+/* CPU time of a run by the newest observations in which any ended: the longest of the kinds.
+ * INFINITY: there is a kind whose processes do not end; NAN: nothing has been observed. */
 double speedtest_run_s(const struct speedtest *p);
 /* For people: "faster, time -3.1 % (-5.0 .. -1.2), 12 observations to 20"; at least
  * SPEEDTEST_TEXT_MAX bytes. */

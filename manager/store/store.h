@@ -232,6 +232,7 @@ struct store_counting {
 	uint64_t begun_ns;
 	uint32_t runs;			/* whose counts have come */
 	double expected_s;		/* CPU time that it should cost in all */
+	double most_s;			/* that it may cost; 0: not known */
 	double gain;			/* of the machine's time, that it should bring */
 	struct store_counting_speed speed;
 };

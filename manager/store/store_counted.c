@@ -73,6 +73,7 @@ int store_counting_put(struct store *s, const struct store_counting *c, struct e
 	(void)sqlite3_bind_double(q, 6, c->expected_s);
 	(void)sqlite3_bind_double(q, 7, c->gain);
 	store_bind_blob(q, 8, wr_bytes(&speed));
+	(void)sqlite3_bind_double(q, 9, c->most_s);
 	int rc = store_run(s, q, err);
 	wr_free(&speed);
 	return rc;
@@ -90,7 +91,8 @@ static int get(struct store *s, sqlite3_stmt *q, struct store_counting *out, str
 	bool ok = store_get_digest(q, 1, &out->generation) &&
 		  store_get_digest(q, 2, &out->original) && store_get_u32(q, 4, &out->runs) &&
 		  store_get_real(q, 5, &out->expected_s) && store_get_real(q, 6, &out->gain) &&
-		  read_speed(store_get_blob(q, 7), &out->speed);
+		  read_speed(store_get_blob(q, 7), &out->speed) &&
+		  store_get_real(q, 8, &out->most_s);
 	store_done(q);
 	return ok ? 1 : store_damaged(s, "counting", err);
 }

@@ -41,6 +41,7 @@ struct work {
 	bool again_counts;		/* that was to count first */
 	struct decide_module again_facts;	/* for that, without its uses */
 	uint64_t counting_ms;		/* when samples of what counts are looked at next */
+	uint64_t counting_again_ms;	/* when it is tried again to end what would not end */
 	uint64_t started_ms;
 	uint64_t overdue_ms;		/* when one that counts too long is looked for next */
 	uint64_t (*now_ms)(void);	/* CLOCK_MONOTONIC, or a test's */

@@ -34,7 +34,7 @@
 #include "policy/decide.h"
 #include "policy/policy.h"
 
-enum { LONGEST_S = 86400, LATEST_S = LONGEST_S + 3600 };
+enum { LONGEST_S = 86400, LATEST_S = LONGEST_S + 3600, AGAIN_MS = 600000 };
 static const size_t largest = (size_t)512 << 20;
 
 static void name_file(const struct work *w, const struct digest *generation, char out[PATH_MAX])
@@ -208,10 +208,10 @@ static int keep(struct work *w, const struct store_module *m, const struct store
 	return rc;
 }
 
-/* Has counting cost so many times what was expected, which is on the safe side already? */
-static bool has_cost(const struct store_counting *c, double times)
+/* Has counting cost what it may? */
+static bool has_spent(const struct store_counting *c)
 {
-	return c->expected_s > 0 && work_counting_cost_s(c) > times * c->expected_s;
+	return c->most_s > 0 && work_counting_cost_s(c) > c->most_s;
 }
 
 /* 1: the module is to be laid out now. */
@@ -231,7 +231,7 @@ static int is_ready(struct work *w, int64_t module, char path[PATH_MAX], struct 
 	double up_s = (double)(w->now_ms() - w->started_ms) / 1000;
 	double since_s = decide_since_s(c.begun_ns, store_now_ns());
 	if (c.runs < DECIDE_COUNT_RUNS && since_s < LONGEST_S && since_s <= up_s &&
-	    !has_cost(&c, 2))
+	    !has_spent(&c))
 		return 0;
 	if (keep(w, &m, &c, err) < 0)
 		return -1;
@@ -245,6 +245,8 @@ int work_count_ready(struct work *w, char path[PATH_MAX], struct err *err)
 	uint32_t n;
 	int rc = 0;
 
+	if (w->now_ms() < w->counting_again_ms)
+		return 0;
 	if (store_counting_ids(w->store, &module, &n, err) < 0)
 		return -1;
 	for (uint32_t i = 0; i < n && rc == 0; i++)
@@ -299,18 +301,19 @@ static int end_slow(struct work *w, int64_t module, struct err *err)
 
 	bool slow = rc > 0 && work_counting_is_slow(&c);
 
-	if (rc <= 0 || !(slow || has_cost(&c, 4)))
+	if (rc <= 0 || !(slow || has_spent(&c)))
 		return rc;
 	rc = store_module_by_id(w->store, module, &m, err);
 	if (rc <= 0 || !digest_equal(&m.present, &c.generation))
 		return rc;
+	w->counting_again_ms = w->now_ms() + AGAIN_MS;
 	if (keep(w, &m, &c, err) < 0)
 		return -1;
 	work_history(w, m.path, "slower", slow ?
 		     "the generation that counts took %.1f s for what takes %.1f s" :
-		     "the generation that counts has cost %.1f s; %.1f s were expected",
+		     "the generation that counts has cost %.1f s, of %.1f s that it may",
 		     slow ? c.speed.module_s : work_counting_cost_s(&c),
-		     slow ? c.speed.usual_module_s : c.expected_s);
+		     slow ? c.speed.usual_module_s : c.most_s);
 	return work_restore(w, m.path, false, NULL, err);
 }
 
@@ -318,6 +321,8 @@ void work_counting_speeds(struct work *w, const struct attribution *a)
 {
 	struct err err = { 0 };
 
+	if (w->now_ms() < w->counting_again_ms)
+		return;
 	for (uint32_t i = 0; i < a->nuse && !w->ask->stop; i++)
 		if ((!i || a->use[i].module != a->use[i - 1].module) &&
 		    end_slow(w, (int64_t)a->use[i].module, &err) < 0)

@@ -12,6 +12,8 @@
 #include "policy/policy.h"
 #include "policy/sense.h"
 
+enum { AGAIN_MS = 600000 };
+
 bool work_is_idle(struct work *w, struct idle_condition *out)
 {
 	pid_t job = (pid_t)w->ask->roles.num[MSG_ROLES_job_pid];
@@ -54,14 +56,15 @@ static void stop_counting(struct work *w, const char *path)
 
 	if (store_module_by_path(w->store, path, &m, &err) == 1 &&
 	    store_counting_get(w->store, m.id, &c, &err) == 1 &&
-	    work_restore(w, path, false, NULL, &err) < 0)
+	    work_restore(w, path, false, NULL, &err) < 0) {
 		role_log("%s", err.text);
+		w->counting_again_ms = w->now_ms() + AGAIN_MS;
+	}
 }
 
 /* What counts, and is not going to be laid out, gets its original back, idle or not. */
 static void end_overdue(struct work *w)
 {
-	enum { AGAIN_MS = 600000 };
 	char path[PATH_MAX];
 	struct err err = { 0 };
 
@@ -80,7 +83,6 @@ static void end_overdue(struct work *w)
  * too. */
 static void watch_counting(struct work *w)
 {
-	enum { EVERY_MS = 600000 };
 	struct work_spool spool;
 	int64_t *module = NULL;
 	struct err err = { 0 };
@@ -88,7 +90,7 @@ static void watch_counting(struct work *w)
 
 	if (w->now_ms() < w->counting_ms)
 		return;
-	w->counting_ms = w->now_ms() + EVERY_MS;
+	w->counting_ms = w->now_ms() + AGAIN_MS;
 	if (store_counting_ids(w->store, &module, &n, &err) < 0 ||
 	    (n && work_sync(w, &spool, &err) < 0))
 		role_log("%s", err.text);

@@ -276,7 +276,8 @@ static int note_counting(struct making *k, struct err *err)
 {
 	struct store_counting c = { .module = k->m.id, .generation = k->g.digest,
 				    .original = k->m.original, .begun_ns = store_now_ns(),
-				    .expected_s = k->count_cost_s, .gain = k->count_gain };
+				    .expected_s = k->count_cost_s, .gain = k->count_gain,
+				    .most_s = decide_count_most_s(&k->policy, k->count_gain) };
 
 	return k->counts ? work_counting_begins(k->w, &c, k->counts_fd, err) : 0;
 }

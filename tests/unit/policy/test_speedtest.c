@@ -316,6 +316,8 @@ static void the_longest_run_is_told_and_what_is_usual(void **state)
 	assert_true(fabs(speedtest_usual(&p, 1, false) - 2) < 1e-5);	/* of 4 and 1 */
 	assert_true(fabs(speedtest_usual(&p, 1, true) - 3) < 1e-5);
 	assert_true(isnan(speedtest_usual(&p, 3, true)));
+	observe_runs(&p, 1, 0, 0);	/* none ended in that while */
+	assert_true(fabs(speedtest_run_s(&p) - 1) < 1e-5);
 	observe_runs(&p, 3, 0, 0);		/* none of these has ended */
 	assert_true(isinf(speedtest_run_s(&p)));
 	assert_true(isnan(speedtest_usual(&p, 3, false)));

@@ -129,6 +129,7 @@ static int setup(void **state)
 	ask = (struct ask){ .sock = pair[1], .turn = turn };
 	options = (struct role_options){ .store = dir, .foreground = true, .host = dir };
 	w = (struct work){ .options = &options, .ask = &ask, .policy = policy_default(),
+			   .now_ms = role_now_ms,
 			   .store = store_open(dir, &err) };
 	w.modules = modules_new(w.store, &by);
 	if (!w.store || store_born(w.store, &born, &err) < 0)
