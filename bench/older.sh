@@ -3,9 +3,9 @@
 #
 #	OLDER=FILE [RESULT=older] [SIZES='100000 20000 5000'] bench/older.sh [prepare|measure|count|layouts|report]...
 #
-# Writes bench/results/RESULT.md.  FILE is the other build's morph-edit, which reads the same profiles; what it makes is proven by the
-# morph-verify beside it.  SIZES are numbers of samples, or `exact`.  The stages are those of
-# bench/stages.bash.
+# Writes bench/results/RESULT.md.  FILE is the other build's morph-edit, which reads the same profiles; what
+# it makes is proven by the morph-verify beside it.  SIZES are numbers of samples, or `exact`.  The stages are
+# those of bench/stages.bash.
 cd "$(dirname "$0")/.." || exit 1
 [ -n "${OLDER:-}" ] || { echo "skipped: OLDER names no other morph-edit"; exit 0; }
 OLDER=$(realpath -e "$OLDER") || exit 1
