@@ -29,7 +29,7 @@ policy() {		# FOLDER
 		idle: {check_s: 1, load_max_pct: 10000, busy_max_pct: 100, psi_cpu_max_pct: 100, psi_io_max_pct: 100,
 		  psi_memory_max_pct: 100, users_away: false, on_battery: true, heat_max_pct: 100}
 		monitor: {clock: cpu-clock, rate_hz: 2003, drain_s: 1}
-		optimize: {automatic: true, observe_s: 2, observe_first_h: 1, job_cpu_s: 600, cpu_per_day_s: 3600}
+		optimize: {automatic: true, observe_s: 1, observe_first_h: 0, job_cpu_s: 600, cpu_per_day_s: 3600}
 	END
 }
 
@@ -144,7 +144,7 @@ row() {
 		"${o[2]}, ${s[2]}, ${d[2]}, ${c[2]} | $(beside daemon) | $(beside complete) |"
 }
 
-echo "The daemon alone, \`automatic: true\` and \`count: auto\`, samples of the CPU clock at 2003 Hz, observations of 2 s;"
+echo "The daemon alone, \`automatic: true\` and \`count: auto\`, samples of the CPU clock at 2003 Hz, observations of 1 s;"
 echo "all else by default. Runs are those of the workload: before counting, while a generation counted, after it until the"
 echo "module was laid out; each may be several processes, of which \`counted\` were. CPU ms are of one run in the first two"
 echo "phases, jobs s the CPU time of all of Morph's jobs. Taken branches, entry jumps and hot pages are by the complete"
