@@ -13,6 +13,10 @@ processor_vendor() {
 	esac
 }
 
+# Those of the environment when this was sourced, as one types them.
+given=$(env | sed -nE "s/^(VARIANTS|WHICH|PAIRS|GAPS|OTHERS|POOL|SIZES)=(.*)/\1='\2' /p" | sort | tr -d '\n')
+given_settings() { printf '%s' "$given"; }
+
 # result_head TITLE: how every result begins
 result_head() {
 	echo "# $1"
@@ -23,7 +27,7 @@ result_head() {
 		"$(nproc) CPUs$(grep -q '^flags.* hypervisor' /proc/cpuinfo && echo ', virtual machine')," \
 		"Linux $(uname -r), $(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' /etc/os-release)"
 	echo "* load average before: $(cut -d ' ' -f 1-3 /proc/loadavg)"
-	echo "* command: \`${0#./}\`, version $(git describe --always 2>/dev/null)"
+	echo "* command: \`$(given_settings)${0#./}\`, version $(git describe --always 2>/dev/null)"
 	echo
 }
 
