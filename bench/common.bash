@@ -13,11 +13,15 @@ processor_vendor() {
 	esac
 }
 
+# Those of the environment when this was sourced, as one types them.
+given=$(env | sed -nE "s/^(VARIANTS|WHICH|PAIRS|GAPS|OTHERS|POOL|SIZES)=(.*)/\1='\2' /p" | sort | tr -d '\n')
+given_settings() { printf '%s' "$given"; }
+
 # result_head TITLE: how every result begins
 result_head() {
 	echo "# $1"
 	echo
-	result_facts "${0#./}"
+	result_facts "$(given_settings)${0#./}"
 }
 
 result_facts() {	# COMMAND: when, where and by what

@@ -23,8 +23,8 @@ report() {
 	options that suit it best.  Names with -q are built for bolt from Debian's sources
 	(\`$(sed -n 's/^compile="\(.*\)"/\1/p' bench/build.sh) -Wl,-q\`); the others are Debian's own, stripped.  Instructions and I1 misses are cachegrind's
 	(32 KiB, 8 ways) on a smaller input; taken branches, Ext-TSP and hot bytes those of the layout
-	(\`morph-edit report\`) under the most complete profile.  The second set of programs ($(programs_second | wc -l), of which this
-	has $(programs | grep -cxFf <(programs_second))) was frozen before the first measurement of any of them.
+	(\`morph-edit report\`) under the most complete profile.  The second set of programs, $(programs_second | wc -l) from \`lua5.4\` on,
+	was frozen before the first measurement of any of them (ea6c2e7).
 
 	END
 	facts | awk -v what=speed -f bench/speed.awk

@@ -5,9 +5,8 @@
  *
  * Prints one number for each HEX (bytes in the order in which they stand in memory).  Left out
  * are the kernel's own pages, which nobody can read, and its rings of samples, which nobody but
- * the kernel can write or wipe.
- * It is not to be dumped itself: a daemon that takes registers and memory of what runs would have the
- * bytes from here.
+ * the kernel can write or wipe.  It is not to be dumped itself: a daemon that takes registers
+ * and memory of what runs would have the bytes from here.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -290,7 +290,7 @@ static void symbols_say_where_the_image_is(void **state)
 		    s.value + s.size <= text->h.sh_addr + text->h.sh_size);
 	vaddr code = s.value;
 
-	while (*image_at(&img, code, 1).p == 0x2e)	/* off the end of a line (emit_lines.c) */
+	while (*image_at(&img, code, 1).p == 0x2e)	/* off the end of a line */
 		code++;
 	assert_memory_equal(image_at(&img, code, 6).p, "\xb8\x04\0\0\0\xc3", 6);
 	struct symbol alias = dynamic_symbol(&img, "known_alias");
