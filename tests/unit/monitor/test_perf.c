@@ -330,8 +330,8 @@ static void states_come_when_they_are_switched_on(void **state)
 	perf_close(set);
 }
 
-/* Samples as precise as the processor can; states never, else the registers are those behind the
- * instruction that the PC names. */
+/* Samples as precise as the processor can; states never, else the registers are those behind
+ * the instruction that the PC names. */
 static void cycles_are_as_precise_as_can_be(void **state)
 {
 	struct perf_options o = plain;
@@ -358,7 +358,8 @@ static void cycles_are_as_precise_as_can_be(void **state)
 			assert_int_equal(attr->precise_ip, states ? 0 : precise);
 			assert_int_equal(attr->sample_regs_user == PERF_STATE_REGS, states);
 			assert_int_equal(!!(attr->sample_type & PERF_SAMPLE_IP), 1);
-			assert_int_equal(!!(attr->sample_type & PERF_SAMPLE_STACK_USER), states);
+			assert_int_equal(!!(attr->sample_type & PERF_SAMPLE_STACK_USER),
+					 states);
 			assert_int_equal(attr->sample_stack_user, states ? 256 : 0);
 			assert_int_equal(attr->exclude_idle, 1);
 		}

@@ -23,7 +23,7 @@ struct made {
 	struct blockmap map;
 };
 
-/* With this seed all that is asked for is copied, and the images are aligned as their originals. */
+/* With this seed all that is asked for is copied, and images are aligned as their originals. */
 static struct made make_of(const char *name, const char *flags)
 {
 	const struct edit_options options = { .all = true, .shuffle = true, .seed = 3,

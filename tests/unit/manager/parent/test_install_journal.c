@@ -195,8 +195,8 @@ static void each_has_its_own_name(void **state)
 static void all_are_listed_in_order(void **state)
 {
 	static const char *const is[] = { "journal", "journal-000000", "journal-zzzzzz" };
-	static const char *const is_not[] = { "journal-00000", "journal-0000000", "Journal-000000",
-					      "journal.new", "0" };
+	static const char *const is_not[] = { "journal-00000", "journal-0000000",
+					      "Journal-000000", "journal.new", "0" };
 	char **name;
 
 	(void)state;
@@ -232,7 +232,8 @@ static void nine_are_kept_aside(void **state)
 
 		(void)snprintf(text, sizeof(text), "%d\n", i);
 		put("journal", text);
-		assert_int_equal(install_journal_set_aside(originals, "journal", kept, &err), 0);
+		assert_int_equal(install_journal_set_aside(originals, "journal", kept, &err),
+				 0);
 		name[16] = (char)('0' + (i < 9 ? i : 9));
 		assert_string_equal(kept, name);
 		assert_int_equal(sumtext_read(originals, kept, &s, &err), 1);
