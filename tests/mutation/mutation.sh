@@ -372,7 +372,7 @@ report() {
 section() {		# FOLDER...
 	echo "## $(echo "$*" | sed 's/ /, /g')"
 	echo
-	result_facts "KEEP=${KEEP:-} tests/mutation/mutation.sh $command"
+	result_facts "$(env | grep -E '^(KEEP|AGAIN|MUTATION_LONGEST)=' | sort | tr '\n' ' ')tests/mutation/mutation.sh $command"
 	echo "$(grep -cv '	([^	]*)$' "$run/results") mutants by chance, seed $seed, of $wanted asked for."
 	[ ! -e "$run/again" ] || echo "What was unnoticed was tried again after tests were written for it (AGAIN=1)."
 	[ ! -e "$run/longest" ] || echo "The first time without tests that take more than $(cat "$run/longest") seconds."

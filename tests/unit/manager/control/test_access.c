@@ -3,6 +3,7 @@
  * Every command of the table is asked, through the Manager's own loop.  In the store, the
  * policy and the notes are programs of somebody else whose paths all hold SECRET.
  */
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -279,6 +280,40 @@ static void who_may_see_others_is_told(void **state)
 	daemon_close(&d);
 }
 
+/* As somebody who owns nothing and as one who may see all: the same question
+ * does not need more each time; what grows now and then is a cache of the database. */
+static void answers_leave_no_memory_behind(void **state)
+{
+	struct daemon d;
+	int code;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	begin(&d);
+	for (int i = 0; i < NASKED; i++) {
+		size_t used[6];
+
+		for (int round = 0; round < 6; round++) {
+			const char *argv[MOST_ARGS];
+			char *text = ask(&d, i, HIS, &code);
+			int argc = 0;
+
+			free(text);
+			for (; argc < MOST_ARGS && asked[i][argc]; argc++)
+				argv[argc] = strcmp(asked[i][argc], "@") == 0 ? HIS
+									     : asked[i][argc];
+			text = daemon_ask(&d, 0, argc, argv, &code);
+			free(text);
+			used[round] = mallinfo2().uordblks;
+		}
+		if (used[5] > used[4] && used[4] > used[3] && used[3] > used[2])
+			fail_msg("%s: %zu bytes more each time", asked[i][0],
+				 used[5] - used[4]);
+	}
+	daemon_close(&d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -288,6 +323,7 @@ int main(void)
 		cmocka_unit_test(what_is_known_is_answered_as_what_is_not),
 		cmocka_unit_test(his_own_is_told_as_if_he_were_alone),
 		cmocka_unit_test(who_may_see_others_is_told),
+		cmocka_unit_test(answers_leave_no_memory_behind),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
