@@ -111,7 +111,7 @@ beside() {		# VARIANT: CPU time of the original divided by the variant's
 per_run() { [ "${runs[$1]:-0}" -gt 0 ] && echo $((ms[$1] / runs[$1])) || echo -; }	# PHASE
 
 # The share of the complete profile's gain in taken branches.
-share() { awk -v o="$1" -v x="$2" -v c="$3" 'BEGIN { if (o > c) printf "%.3f", (o - x) / (o - c); else printf "-" }'; }
+share() { awk -v o="$1" -v x="$2" -v c="$3" 'BEGIN { if (o > c && x != "-") printf "%.3f", (o - x) / (o - c); else printf "-" }'; }
 
 measure() {		# NAME WORKLOAD FILE PROGRAM
 	local samples counted cost o s d c
@@ -133,7 +133,7 @@ measure() {		# NAME WORKLOAD FILE PROGRAM
 	[ "$samples" ] && prepare_profile "$samples" >&2 && lay_out samples "$P/$samples.profile" >&2 &&
 		s=$(figures samples)
 	o=$(figures original) d=$(figures daemon) c=$(figures complete) || return
-	row "${s:--1 -1 -1}" "$o" "$d" "$c"
+	row "${s:-- - -}" "$o" "$d" "$c"
 }
 
 row() {
