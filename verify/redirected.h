@@ -7,9 +7,9 @@
 
 #include "lib/arena.h"
 #include "lib/addr.h"
+#include "verify/entries.h"
 
 struct verify;
-struct vled;
 
 struct vredirect {		/* pointers to `from` are pointers to `to` in the generation */
 	vaddr from;
@@ -35,7 +35,7 @@ struct vpointers {
 	/* [ocfi.nfde] something leads inside: original code may run.  Whoever meets such a way
 	 * notes it (verify_note_inner()); stalepointers.c follows it. */
 	bool *open;
-	struct vled *led;	/* ways.c's */
+	struct vbases held;	/* ways.c: where something else than branches leads */
 };
 
 /* Fills redirects and changes.  0, or -1 after a refusal of holders.c. */

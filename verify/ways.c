@@ -6,7 +6,7 @@
  * Both are looked for in the block that the jump ends.  If the block does not write the
  * register, every branch and fall to the block, and there must be some, has to bring something
  * fetched; nothing else may lead to it: no pointer, no operand, no landing pad, no replaced
- * table.  (By a table that stays a jump would find its own target in the register.)
+ * table, nor one that stays.
  *
  * Tested by tests/unit/verify/test_redirected.c.
  */
@@ -69,90 +69,68 @@ static void follow(struct origin *o, const struct effect *e, const uint8_t *code
 		set(&o->loaded, (code[2] >> 3 & 7) | (code[0] & REX_R ? 8 : 0), true);
 }
 
-/* What leads to places in functions with redirected labels, ascending. */
-struct vled {
-	/* pointers, operands, landing pads, tables, starts of functions */
-	struct vbases held;
-	struct vbases branched;	/* branches, also of other functions */
-	bool whole;		/* all of the functions' code decodes */
-};
-
 static int note_held(struct verify *v, const struct vholder *h, void *ctx)
 {
 	vec_push(v->a, (struct vbases *)ctx, h->value);
 	return 0;
 }
 
-static void note_branches(struct verify *v, uint32_t fde, struct vled *led)
-{
-	vaddr at = v->ocfi.fde[fde].addr, end = at + v->ocfi.fde[fde].len;
-	struct effect e;
-
-	for (; at < end && led->whole; at += e.len) {
-		led->whole = effect_decode(verify_orig_code(v, at), at, &e);
-		if (led->whole && e.target)
-			vec_push(v->a, &led->branched, e.target);
-	}
-}
-
-static void note_tables(struct verify *v, struct vbases *held)
+static void note_entries(struct verify *v, struct vbases *held, vaddr table, uint32_t kind,
+			 uint64_t n)
 {
 	vaddr to;
 
-	for (uint32_t i = 0; i < v->map.ntable; i++)
-		for (uint32_t k = 0; k < v->map.table[i].nentry; k++)
-			if (verify_table_entry(&v->orig, v->map.table[i].orig_addr,
-					       v->map.table[i].kind, k, &to))
-				vec_push(v->a, held, to);
+	for (uint32_t k = 0; k < n; k++)
+		if (verify_table_entry(&v->orig, table, kind, k, &to))
+			vec_push(v->a, held, to);
 }
 
-static const struct vled *led_of(struct verify *v)
+/* Pointers, operands, landing pads, entries of tables, those that stay as well, and starts of
+ * functions: what leads to code without branching there, ascending. */
+static const struct vbases *held_of(struct verify *v)
 {
-	struct vled *led = v->pointers.led;
+	struct vbases *held = &v->pointers.held;
 
-	if (led)
-		return led;
-	led = v->pointers.led = arena_array(v->a, 1, sizeof(*led));
-	led->whole = true;
-	(void)verify_each_holder(v, note_held, &led->held);
+	if (held->n)
+		return held;
+	(void)verify_each_holder(v, note_held, held);
 	for (uint32_t i = 0; i < v->refs.all.n; i++) {
 		const struct vref *r = &v->refs.all.v[i];
 
 		if (r->kind == REF_LEA || r->kind == REF_OPERAND)
-			vec_push(v->a, &led->held, r->to);
-		else if (r->kind == REF_BRANCH)
-			vec_push(v->a, &led->branched, r->to);
+			vec_push(v->a, held, r->to);
 	}
 	for (uint32_t i = 0; i < v->ocfi.nfde; i++) {
 		const struct vlsda *l = vlsda_of(&v->ocfi, i);
 
-		vec_push(v->a, &led->held, v->ocfi.fde[i].addr);
+		vec_push(v->a, held, v->ocfi.fde[i].addr);
 		for (uint32_t k = 0; l && k < l->nsite; k++)
-			vec_push(v->a, &led->held, v->ocfi.site[l->site + k].pad);
-		if (v->pointers.labelled[verify_group(v, i)])
-			note_branches(v, i, led);
+			vec_push(v->a, held, v->ocfi.site[l->site + k].pad);
 	}
-	note_tables(v, &led->held);
-	verify_sort_addrs(led->held.v, led->held.n);
-	verify_sort_addrs(led->branched.v, led->branched.n);
-	return led;
+	for (uint32_t i = 0; i < v->map.ntable; i++)
+		note_entries(v, held, v->map.table[i].orig_addr, v->map.table[i].kind,
+			     v->map.table[i].nentry);
+	for (uint32_t i = 0; i < v->walk.extents.n; i++) {
+		const struct vextent *x = &v->walk.extents.v[i];
+
+		note_entries(v, held, x->lo, BLOCKMAP_TABLE_REL32, (x->hi - x->lo) / 4);
+	}
+	verify_sort_addrs(held->v, held->n);
+	return held;
 }
 
 /* Something else than a branch may lead there. */
 static bool is_held(struct verify *v, vaddr addr)
 {
-	const struct vled *led = led_of(v);
+	const struct vbases *held = held_of(v);
 
-	return verify_has_addr(led->held.v, led->held.n, addr);
+	return verify_has_addr(held->v, held->n, addr);
 }
 
 /* Nothing but the instruction in front of it leads there. */
 static bool is_run_into(struct verify *v, vaddr addr)
 {
-	const struct vled *led = led_of(v);
-
-	return led->whole && !is_held(v, addr) &&
-	       !verify_has_addr(led->branched.v, led->branched.n, addr);
+	return !verify_is_met(v, addr) && !is_held(v, addr);
 }
 
 static bool goes_on(const struct effect *e)
@@ -186,6 +164,10 @@ static bool follow_to(struct verify *v, vaddr last, bool behind, vaddr *start, s
 	for (vaddr at = *start; at <= last; at += e->len) {
 		struct bytes code = verify_orig_code(v, at);
 
+		if (at > *start && !is_run_into(v, at)) {	/* a block within the line */
+			*out = (struct origin){ 0 };
+			*start = at;
+		}
 		if (!effect_decode(code, at, e))
 			return false;
 		if (at < last || behind)

@@ -403,7 +403,7 @@ static void only_pointers_follow_the_symbol(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(what) / sizeof(what[0]); i++) {
-		struct spoil m = spoil_make("pointed", 2);
+		struct spoil m = spoil_make("pointed", 4);
 		vaddr held = spoil_address(&m, "held");
 
 		change_sum(&m, what[i].type, what[i].symbol_type, held);
