@@ -15,6 +15,7 @@ function ratio(row, v,  i, r, n) {
 	return middle
 }
 function cell(row, v, kind,  r) {
+	if (!((row, v) in column)) return "-"
 	if (wrong[row, column[row, v]]) return "**other output**"
 	if (!(r = ratio(row, v))) return "-"
 	count[kind]++; sum[kind] += log(r)

@@ -144,7 +144,7 @@ measure_use_of() {	# CPU USE
 	END
 	"$B/bench/pairs" -s -n "$PAIRS" -c "$cpu" -t "$times.new" -b "sh $run.fresh" "${commands[@]}" >"$P/pairs.$use" ||
 		echo "$NAME: outputs differ" >&2
-	{ echo "$there"; echo "$key"; cat "$times.new"; } >"$times"
+	[ -s "$times.new" ] && { echo "$there"; echo "$key"; cat "$times.new"; } >"$times"
 	rm -rf "$times.new" "$run" "$run.fresh"
 	echo "$NAME $use: $(awk '{ printf "%s ", $6 }' "$P/pairs.$use")" >&2
 }

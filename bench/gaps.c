@@ -285,9 +285,11 @@ int main(int argc, char **argv)
 	}
 	struct shift d = shift_of(added, o.pairs), t = shift_of(tick, o.pairs);
 	double n = o.pairs;
-	printf("lost_off_pct %.4f lost_on_pct %.4f added_pct %.4f low %.4f high %.4f ",
+	printf("lost_off_pct %.4f lost_on_pct %.4f added_pct %.4f low %.4f "
+	       "high %.4f ",
 	       sum[0].lost_pct / n, sum[1].lost_pct / n, d.estimate, d.low, d.high);
-	printf("tick_off_us %.3f tick_on_us %.3f tick_pct %.4f tick_low %.4f tick_high %.4f ",
+	printf("tick_off_us %.3f tick_on_us %.3f tick_pct %.4f tick_low %.4f "
+	       "tick_high %.4f ",
 	       sum[0].tick_us / n, sum[1].tick_us / n, t.estimate, t.low, t.high);
 	printf("interrupts_off_s %.0f interrupts_on_s %.0f ticks_off_s %.0f "
 	       "ticks_on_s %.0f away_pct %.3f pairs %u\n", sum[0].interrupts_s / n,

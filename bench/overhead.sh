@@ -220,7 +220,7 @@ ctl status --sync >/dev/null 2>&1
 
 # --- report ---
 
-result overhead "What programs lose to Morph, and what Morph keeps of them"
+result "overhead-$(processor_vendor)" "What programs lose to Morph, and what Morph keeps of them"
 cat <<-END
 Tables 4 and 5 of Zhang et al. (SOSP 1997), whose overheads are 0.07 to 0.24 %, strawmen 0.07, 0.50 and 0.17 %. morphd samples, clock $clock, or
 is paused, in turns.

@@ -89,7 +89,7 @@ measure_one() {		# CPU NAME ...
 	"$B/bench/pairs" -s -n "$PAIRS" -c "$cpu" -t "$times.new" -b "sh $run.fresh" -e "$FRESH" \
 		"${commands[@]}" >"$P/pairs.$BENCH" ||
 		echo "$NAME: outputs differ" >&2
-	{ echo "$there"; echo "$key"; cat "$times.new"; } >"$times"
+	[ -s "$times.new" ] && { echo "$there"; echo "$key"; cat "$times.new"; } >"$times"
 	rm -rf "$times.new" "$run" "$run.fresh"
 	echo "$NAME: $(awk '{ printf "%s ", $6 }' "$P/pairs.$BENCH")" >&2
 }
