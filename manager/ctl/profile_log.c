@@ -555,6 +555,12 @@ static void say_counts(const struct log *l, const char *path, const struct impor
 		       " samples of other events, %" PRIu64 " records of other kinds",
 		       n->samples, n->stacks, n->others, n->unknown);	/* fits */
 	say(l, path, text);
+	if (!n->chosen)
+		return;
+	(void)snprintf(text, sizeof(text),
+		       "%" PRIu64 " branch stacks of chosen branches only: not used",
+		       n->chosen);				/* fits */
+	say(l, path, text);
 }
 
 static int import_one(const char *path, struct log *l, char clock[33], struct attribution *sum,

@@ -7,7 +7,7 @@
  * the facts line by line:
  *
  *   clock WORD
- *   count N N N N N		as struct import_counts has them
+ *   count N N N N N N	as struct import_counts has them
  *   id HEX PATH		control bytes in the path: the line is left out
  *
  * Tested by tests/e2e/import.sh.
@@ -94,8 +94,8 @@ static int work(struct confinedjob *job, void *ctx, struct err *err)
 	put(&job->out[0].bytes,
 	    arena_printf(job->arena,
 			 "clock %s\ncount %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-			 " %" PRIu64 "\n",
-			 n.clock, n.samples, n.stacks, n.others, n.unknown, n.lost));
+			 " %" PRIu64 " %" PRIu64 "\n",
+			 n.clock, n.samples, n.stacks, n.chosen, n.others, n.unknown, n.lost));
 	return 0;
 }
 
@@ -172,8 +172,8 @@ static void read_facts(char *text, struct arena *a, struct imported *im)
 			n->clock = arena_printf(a, "%s", clock);
 		else if (strncmp(line, "count ", 6) == 0)
 			(void)sscanf(line + 6, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
-				     " %" SCNu64, &n->samples, &n->stacks, &n->others,
-				     &n->unknown, &n->lost);	/* else they stay 0 */
+				     " %" SCNu64 " %" SCNu64, &n->samples, &n->stacks,
+				     &n->chosen, &n->others, &n->unknown, &n->lost);	/* else they stay 0 */
 		else if (strncmp(line, "id ", 3) == 0 && read_id(line + 3, &id))
 			vec_push(a, &ids, id);
 	}

@@ -21,6 +21,9 @@ enum { FLAG_SAMPLE_ID_ALL = 18 };
 /* newer than some kernels' headers */
 #define BRANCH_HW_INDEX (UINT64_C(1) << 17)
 #define BRANCH_COUNTERS (UINT64_C(1) << 19)
+/* Stacks with any of these leave out some of the branches. */
+#define BRANCH_CHOSEN (PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_ABORT_TX | \
+		       PERF_SAMPLE_BRANCH_IN_TX | PERF_SAMPLE_BRANCH_NO_TX)
 #define FORMAT_LOST (UINT64_C(1) << 4)
 
 int perflayout_read(struct bytes attr, struct perflayout *out, struct err *err)
@@ -43,6 +46,7 @@ int perflayout_read(struct bytes attr, struct perflayout *out, struct err *err)
 	uint64_t branches = size >= ATTR_LEAST + 16 ? rd_u64(&r) : 0;
 	l.branch_index = branches & BRANCH_HW_INDEX;
 	l.branch_counters = branches & BRANCH_COUNTERS;
+	l.all_branches = (branches & PERF_SAMPLE_BRANCH_ANY) && !(branches & BRANCH_CHOSEN);
 	if (r.bad)
 		return err_set(err, ERR_INPUT, "attributes cut short");
 	*out = l;

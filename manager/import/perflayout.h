@@ -15,6 +15,7 @@ struct perflayout {
 	uint32_t type;
 	uint64_t config, sample_type, read_format;
 	bool sample_id_all, branch_index, branch_counters;
+	bool all_branches;		/* else stacks have chosen ones only */
 	struct bytes ids;		/* u64 each: the events' in the records */
 };
 
