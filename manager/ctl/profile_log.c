@@ -35,6 +35,7 @@
 #include "manager/samples/attribute.h"
 #include "manager/import/importjob.h"
 #include "manager/parent/job.h"
+#include "manager/parent/regular.h"
 #include "monitor/spool.h"
 
 enum { OUTPUT_MAX = 1 << 30, JOB_S = 3600 };
@@ -170,6 +171,19 @@ static int find_build_id(const struct log *l, int fd, char hex[2 * 20 + 1], stru
 	return rc;
 }
 
+/* The path was chosen by whoever made the log or the recording: what is no regular file is not
+ * opened at all. */
+static int open_regular(const char *path, struct stat *st, struct err *err)
+{
+	char real[PATH_MAX];
+	int fd = realpath(path, real) ? regular_open(AT_FDCWD, real, 0, st) : -1;
+
+	if (fd >= 0)
+		return fd;
+	return fd == REGULAR_NOT ? err_set(err, ERR_REFUSED, "not a regular file")
+				 : err_set(err, ERR_SYS, "%s", strerror(errno));
+}
+
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -191,15 +205,13 @@ static int open_with_id(const struct log *l, const char *path, const char *id, s
 {
 	char hex[2 * 20 + 1];
 	struct stat st;
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int fd = open_regular(path, &st, err);
 
 	if (fd < 0)
-		return err_set(err, ERR_SYS, "%s", strerror(errno));
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		err_set(err, ERR_REFUSED, "not a regular file");
-	else if (!id)
+		return -1;
+	if (!id)
 		return fd;
-	else if (find_build_id(l, fd, hex, err) < 0)
+	if (find_build_id(l, fd, hex, err) < 0)
 		;
 	else if (same_id(hex, id))
 		return fd;
@@ -243,10 +255,10 @@ static int open_ran(const struct log *l, const struct space_file *file, struct e
 
 	if (file->path[0] != '/')
 		return err_set(err, ERR_REFUSED, "not a file with a path");
-	int fd = open(file->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int fd = open_regular(file->path, &st, err);
 	if (fd < 0)
-		return err_set(err, ERR_SYS, "%s", strerror(errno));
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_ino == file->inode)
+		return -1;
+	if (st.st_ino == file->inode)
 		return fd;
 	close(fd);
 	return err_set(err, ERR_REFUSED, "another file is there by now");
@@ -477,13 +489,14 @@ static int write_counts(int fd, struct log *l, const char *out_dir, struct err *
 	int in[2] = { -1, fd }, out = -1, rc = -1;
 	struct arena *a = arena_new();
 	struct countsfile f;
+	struct stat st;
 	struct bytes b;
 
 	if (io_read_all(fd, OUTPUT_MAX, a, &b, err) < 0 || countsfile_read(b, a, &f, err) < 0)
 		goto out;
-	in[0] = open(f.path, O_RDONLY | O_CLOEXEC);
+	in[0] = open_regular(f.path, &st, err);
 	if (in[0] < 0) {
-		err_set(err, ERR_SYS, "'%s': open: %s", f.path, strerror(errno));
+		err_wrap(err, "'%s'", f.path);
 		goto out;
 	}
 	if (run(l, JOB_COUNTS, in, 2, &out, err) == 0 &&
