@@ -40,6 +40,7 @@ struct reader {
 	const struct import_sink *sink;
 	struct import_counts *counts;
 	struct unzstd *unzstd;
+	uint64_t ids;			/* bytes of them, of all events */
 };
 
 static bool begins(struct bytes file, const char *text)
@@ -60,6 +61,10 @@ static int add_attr(struct reader *rd, struct bytes attr, struct bytes ids, stru
 
 	if (perflayout_read(attr, &l, err) < 0)
 		return -1;
+	/* several may name the same bytes of the file */
+	rd->ids += ids.n;
+	if (rd->ids > rd->records.file.n + rd->records.unpacked.n)
+		return err_set(err, ERR_INPUT, "its events have more ids than it has room for");
 	/* what is unpacked moves when more comes */
 	uint8_t *copy = arena_alloc(rd->records.arena, ids.n + 1);
 	if (ids.n)

@@ -387,6 +387,31 @@ static void other_machines_are_refused_by_name(void **state)
 	wr_free(&room);
 }
 
+static void ids_are_no_more_than_the_file(void **state)
+{
+	struct recording_attr a[2] = { cycles, cycles };
+	struct wr data = { 0 }, file = { 0 };
+	const uint64_t at = 104 + 2 * 8, all = 400;
+
+	(void)state;
+	a[0].id = a[1].id = 5;
+	for (unsigned i = 0; i < 2; i++)
+		a[i].sample_type |= PERF_SAMPLE_IDENTIFIER;
+	for (unsigned i = 0; i < 4; i++)
+		any_sample(&data, &a[0]);
+	recording_file(a, 2, wr_bytes(&data), NULL, 0, &file);
+	assert_int_equal(read_recording(wr_bytes(&file)), 0);
+	assert_true(file.n > all && file.n < 2 * all);
+	for (unsigned i = 0; i < 2; i++)	/* both name nearly all of it */
+		memcpy(file.p + at + i * (128 + 16ull) + 128 + 8, &all, 8);
+	memset(file.p + at + 128, 0, 8);
+	memset(file.p + at + 128 + 16 + 128, 0, 8);
+	assert_int_equal(read_recording(wr_bytes(&file)), -1);
+	assert_non_null(strstr(err.text, "more ids than it has room for"));
+	wr_free(&data);
+	wr_free(&file);
+}
+
 static void a_file_that_is_cut_short_is_an_error(void **state)
 {
 	struct wr data = { 0 }, packed = { 0 }, file = { 0 }, room = { 0 };
@@ -444,6 +469,7 @@ int main(void)
 		cmocka_unit_test(compressed_records_are_one_stream),
 		cmocka_unit_test(build_ids_come_with_mappings_and_as_a_feature),
 		cmocka_unit_test(other_machines_are_refused_by_name),
+		cmocka_unit_test(ids_are_no_more_than_the_file),
 		cmocka_unit_test(a_file_that_is_cut_short_is_an_error),
 		cmocka_unit_test(damage_never_tells_more_than_there_is),
 	};
