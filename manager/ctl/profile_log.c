@@ -321,7 +321,8 @@ static int take_executions(struct known *k, struct bytes text, struct edgecounts
 
 	if (rc == 0)
 		rc = edgecounts_of(&p, &k->table, out_edges, err);
-	if (rc == 0 && !k->executions)
+	/* where the code has none of the branches, nothing ran */
+	if (rc == 0 && p.nblock && !k->executions)
 		k->executions = memory_new((size_t)k->table.nblock + 1, sizeof(double));
 	for (uint32_t i = 0; rc == 0 && i < p.nblock; i++) {
 		uint32_t b = blocktable_find(&k->table, p.block[i].addr);
@@ -390,22 +391,44 @@ static int write_file(const char *out_dir, const char *module, const struct dige
 	return 0;
 }
 
-/* Samples of blocks, or executions where branch stacks have told of these: they are not added
- * up, since one is time and the other is not. */
-static uint32_t fill_blocks(const struct known *k, const struct attribute_module *m,
-			    struct profile_block *out)
+/* Executions of blocks, or their samples, whichever says more: they are not added up, since one
+ * is time and the other is not.  NULL: the samples. */
+static const double *choose_executions(const struct log *l, const struct known *k,
+				       const struct attribute_module *m)
+{
+	double ran = 0, sampled = 0;
+	char text[160];
+
+	for (uint32_t i = 0; k->executions && i < k->table.nblock; i++)
+		ran += k->executions[i];
+	for (uint32_t i = 0; i < m->ncount; i++)
+		sampled += m->count[i].samples;
+	bool use = ran > 0 && ran >= sampled;
+	if (ran <= 0 || sampled <= 0)
+		return use ? k->executions : NULL;
+	(void)snprintf(text, sizeof(text),
+		       use ? "%.0f executions of blocks by branch stacks; its %.0f samples are "
+			     "not used"
+			   : "only %.0f executions of blocks by branch stacks: not used, but its "
+			     "%.0f samples", ran, sampled);	/* fits */
+	say(l, k->path, text);
+	return use ? k->executions : NULL;
+}
+
+static uint32_t fill_blocks(const struct known *k, const double *executions,
+			    const struct attribute_module *m, struct profile_block *out)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; !k->executions && i < m->ncount; i++)
+	for (uint32_t i = 0; !executions && i < m->ncount; i++)
 		out[n++] = (struct profile_block){
 			k->table.base + k->table.block[m->count[i].block].off,
 			m->count[i].samples,
 		};
-	for (uint32_t i = 0; k->executions && i < k->table.nblock; i++)
-		if (k->executions[i] > 0)
+	for (uint32_t i = 0; executions && i < k->table.nblock; i++)
+		if (executions[i] > 0)
 			out[n++] = (struct profile_block){
-				k->table.base + k->table.block[i].off, k->executions[i],
+				k->table.base + k->table.block[i].off, executions[i],
 			};
 	return n;
 }
@@ -414,18 +437,19 @@ static int write_profile(const char *out_dir, const char *clock, const struct lo
 			 const struct attribute_module *m, struct err *err)
 {
 	const struct known *k = &l->known[m->module];
+	const double *executions = choose_executions(l, k, m);
 	struct profile p = {
 		.module = k->path,
 		.original = k->table.original,
-		.clock = k->executions ? "branches" : clock,
-		.outside = k->executions ? 0 : (double)m->outside,
-		.block = memory_new((size_t)(k->executions ? k->table.nblock : m->ncount) + 1,
+		.clock = executions ? "branches" : clock,
+		.outside = executions ? 0 : (double)m->outside,
+		.block = memory_new((size_t)(executions ? k->table.nblock : m->ncount) + 1,
 				    sizeof(*p.block)),
 	};
 	struct arena *a = arena_new();
 	struct wr w = { 0 };
 
-	p.nblock = fill_blocks(k, m, p.block);
+	p.nblock = fill_blocks(k, executions, m, p.block);
 	edgecounts_to_profile(&m->edges, 1, &k->table, a, &p);
 	profile_write(&p, &w);
 	int rc = write_file(out_dir, k->path, &k->table.original, wr_bytes(&w), l, err);
