@@ -226,13 +226,17 @@ static int open_with_id(const struct log *l, const char *path, const char *id, s
 /* The file that was recorded: by its build-id, else by its name. */
 static int open_recorded(const struct log *l, const struct space_file *file, struct err *err)
 {
-	const char *id = imported_id(l->imported, file->path);
+	const struct import_id *recorded = imported_id(l->imported, file->path);
+	const char *id = recorded ? recorded->hex : NULL;
 	const struct profile_log_import *o = l->import;
 	struct stat st;
 	int fd = -1;
 
 	if (file->path[0] != '/')
 		return err_set(err, ERR_REFUSED, "not a file with a path");
+	if (recorded && recorded->several)
+		return err_set(err, ERR_REFUSED, "two files were at that path, with different "
+			       "build-ids");
 	for (uint32_t i = 0; i < o->nbinary && fd < 0; i++)
 		if (id || strcmp(base_name(o->binary[i]), base_name(file->path)) == 0)
 			fd = open_with_id(l, o->binary[i], id, err);

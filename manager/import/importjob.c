@@ -193,6 +193,15 @@ static int by_path(const void *a, const void *b)
 	return c ? c : strcmp(x->hex, y->hex);
 }
 
+/* Recordings of old fill them up with zeros. */
+static bool same_id(const char *shorter, const char *longer)
+{
+	size_t n = strlen(shorter);
+
+	return strncmp(shorter, longer, n) == 0 &&
+	       strspn(longer + n, "0") == strlen(longer + n);
+}
+
 static bool read_id(char *line, struct import_id *out)
 {
 	char *blank = strchr(line, ' ');
@@ -231,13 +240,15 @@ static void read_facts(char *text, struct arena *a, struct imported *im)
 	for (uint32_t i = 0; i < ids.n; i++)
 		if (!im->nid || strcmp(im->id[im->nid - 1].path, ids.v[i].path) != 0)
 			im->id[im->nid++] = ids.v[i];
+		else if (!same_id(im->id[im->nid - 1].hex, ids.v[i].hex))
+			im->id[im->nid - 1].several = true;
 }
 
-const char *imported_id(const struct imported *im, const char *path)
+const struct import_id *imported_id(const struct imported *im, const char *path)
 {
 	uint32_t i = search_first(k, 0, im->nid, strcmp(im->id[k].path, path) < 0);
 
-	return i < im->nid && strcmp(im->id[i].path, path) == 0 ? im->id[i].hex : NULL;
+	return i < im->nid && strcmp(im->id[i].path, path) == 0 ? &im->id[i] : NULL;
 }
 
 static int memory_file(const char *name, struct err *err)

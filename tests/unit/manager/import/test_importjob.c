@@ -24,23 +24,31 @@ static const struct recording_attr cycles = {
 
 static struct err err;
 
-static int import(struct bytes file, struct import_counts *counts)
+/* What is told lives in `a`. */
+static int import_in(struct arena *a, struct bytes file, struct imported *im)
 {
-	struct arena *a = arena_new();
 	int fd = memfd_create("recording", MFD_CLOEXEC);
 	char path[32];
-	struct imported im;
 
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, file.p, file.n), file.n);
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	err = (struct err){ 0 };
-	int rc = importjob_run(path, a, &im, &err);
+	int rc = importjob_run(path, a, im, &err);
 	close(fd);
-	if (rc == 0) {
+	if (rc == 0)
+		close(im->log_fd);
+	return rc;
+}
+
+static int import(struct bytes file, struct import_counts *counts)
+{
+	struct arena *a = arena_new();
+	struct imported im;
+	int rc = import_in(a, file, &im);
+
+	if (rc == 0)
 		*counts = im.counts;
-		close(im.log_fd);
-	}
 	arena_free(a);
 	return rc;
 }
@@ -120,10 +128,50 @@ static void time_is_limited(void **state)
 	wr_free(&file);
 }
 
+static void add_id(struct wr *ids, uint8_t byte, uint8_t size, const char *path)
+{
+	size_t at = recording_begin(ids, 67, 1 << 15);
+
+	wr_u32(ids, UINT32_MAX);
+	uint8_t *id = wr_reserve(ids, 24);
+	memset(id, byte, size < 16 ? size : 16);
+	id[20] = size;
+	recording_string(ids, path);
+	recording_end(ids, at);
+}
+
+static void two_files_of_one_path_are_told_apart(void **state)
+{
+	struct wr data = { 0 }, file = { 0 }, ids = { 0 };
+	struct arena *a = arena_new();
+	struct imported im;
+
+	(void)state;
+	sample(&data, 0);
+	add_id(&ids, 0xcd, 16, "/bin/two");
+	add_id(&ids, 0xab, 16, "/bin/two");
+	add_id(&ids, 0xcd, 16, "/bin/one");
+	add_id(&ids, 0xcd, 20, "/bin/one");	/* the same, with zeros */
+	struct recording_feature f = { 2, wr_bytes(&ids) };
+	recording_file(&cycles, 1, wr_bytes(&data), &f, 1, &file);
+	assert_int_equal(import_in(a, wr_bytes(&file), &im), 0);
+	assert_int_equal(im.nid, 2);
+	assert_true(imported_id(&im, "/bin/two")->several);
+	assert_false(imported_id(&im, "/bin/one")->several);
+	assert_string_equal(imported_id(&im, "/bin/one")->hex,
+			    "cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd");
+	assert_null(imported_id(&im, "/bin/none"));
+	arena_free(a);
+	wr_free(&data);
+	wr_free(&file);
+	wr_free(&ids);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(time_is_limited),
+		cmocka_unit_test(two_files_of_one_path_are_told_apart),
 		cmocka_unit_test(memory_is_limited_by_the_size),
 	};
 
