@@ -284,6 +284,11 @@ int importjob_run(const char *path, struct arena *a, struct imported *out, struc
 		goto out;
 	}
 	limits = limits_of(in);
+	/* else the child, too, writes what stdio still has */
+	if (fflush(NULL) != 0) {
+		err_set(err, ERR_SYS, "standard output: %s", strerror(errno));
+		goto out;
+	}
 	pid_t pid = fork();
 	if (pid == 0)
 		run_child(in, im.log_fd, facts, reason, limits);

@@ -92,6 +92,7 @@ else
 fi
 check "two are added up" import "$root/plain.data" "$root/plain.data" -o "$root/twice"
 check "sample by sample" [ "$(samples twice)" = $(($(samples plain) * 2)) ]
+check "each is told of once" [ "$(import "$root/plain.data" "$root/plain.data" -o "$root/twice" | grep -c ' samples, ')" = 2 ]
 size=$(stat -c %s "$root/plain.data")
 for n in 10 100 1000 $((size / 2)) $((size - 1)); do
 	head -c "$n" "$root/plain.data" >"$root/cut.data"
