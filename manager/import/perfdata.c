@@ -128,10 +128,10 @@ static int take_user(struct reader *rd, uint32_t type, uint16_t misc, struct byt
 	switch (type) {
 	case USER_ATTR:
 		(void)rd_u32(&r);
-		size = rd_u32(&r);
+		size = perflayout_size(rd_u32(&r));
 		if (r.bad || size > body.n)
 			return err_set(err, ERR_INPUT, "attributes cut short");
-		return add_attr(rd, bytes_at(body, 0, size ? size : 64),
+		return add_attr(rd, bytes_at(body, 0, size),
 				bytes_at(body, size, body.n - size), err);
 	case USER_TRACING_DATA:
 		*more = rd_u32(&r);

@@ -387,6 +387,41 @@ static void other_machines_are_refused_by_name(void **state)
 	wr_free(&room);
 }
 
+static void attributes_of_old_are_shorter(void **state)
+{
+	static const int bytes[] = { -1, 64, 72, 80, 128 };
+
+	(void)state;
+	for (unsigned i = 0; i < 2 * sizeof(bytes) / sizeof(bytes[0]); i++) {
+		__typeof__(&recording_file) make = i % 2 ? recording_pipe : recording_file;
+		struct recording_attr a[2] = { cycles, cycles };
+		struct wr data = { 0 }, file = { 0 };
+
+		for (unsigned k = 0; k < 2; k++) {
+			a[k].bytes = bytes[i / 2];
+			a[k].sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
+					   PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+			a[k].id = 70 + k;
+		}
+		a[1].config = PERF_COUNT_HW_CACHE_MISSES;
+		for (unsigned k = 0; k < 2; k++) {
+			size_t at = recording_begin(&data, PERF_RECORD_SAMPLE,
+						    PERF_RECORD_MISC_USER);
+
+			wr_u64(&data, a[k].id);
+			wr_u64(&data, 0x401000);
+			sample_id(&data, 7, 30);
+			recording_end(&data, at);
+		}
+		make(a, 2, wr_bytes(&data), NULL, 0, &file);
+		assert_int_equal(read_recording(wr_bytes(&file)), 0);
+		assert_string_equal(told, "30 7/8 sample 401000\n");
+		assert_int_equal(counts.others, 1);
+		wr_free(&data);
+		wr_free(&file);
+	}
+}
+
 static void ids_are_no_more_than_the_file(void **state)
 {
 	struct recording_attr a[2] = { cycles, cycles };
@@ -469,6 +504,7 @@ int main(void)
 		cmocka_unit_test(compressed_records_are_one_stream),
 		cmocka_unit_test(build_ids_come_with_mappings_and_as_a_feature),
 		cmocka_unit_test(other_machines_are_refused_by_name),
+		cmocka_unit_test(attributes_of_old_are_shorter),
 		cmocka_unit_test(ids_are_no_more_than_the_file),
 		cmocka_unit_test(a_file_that_is_cut_short_is_an_error),
 		cmocka_unit_test(damage_never_tells_more_than_there_is),
