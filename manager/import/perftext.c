@@ -12,8 +12,8 @@
  *
  * A branch is FROM/TO/FLAGS..., the addresses as 0x..., each perhaps with its (DSO) behind it.
  * With `brstackoff` they are offsets in the DSOs that stand behind them: then each file
- * has a mapping made up for it, from offset 0 on, and no mapping lines are needed.  Addresses so
- * low are those of a program that has a mapping line there.
+ * has a mapping made up for it, from offset 0 on, and no mapping lines are needed.  So
+ * low an address is that of a program that has a mapping line there.
  *
  * Tested by tests/unit/manager/import/test_perftext.c and tests/fuzz/fuzz_perfdata.c.
  */
@@ -340,8 +340,8 @@ static bool is_mapped(const struct text *t, struct bytes path, uint64_t addr)
 	return false;
 }
 
-/* With both addresses below a made-up mapping's size and files behind them, which are not mapped
- * there: `brstackoff`. */
+/* With both addresses below a made-up mapping's size and files behind them, which are not
+ * mapped there: `brstackoff`. */
 static bool has_offsets(const struct text *t, struct bytes w)
 {
 	uint64_t from;

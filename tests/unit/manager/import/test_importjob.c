@@ -1,4 +1,4 @@
-/* test_importjob.c - what the reader of a recording may use, and what is said when it is more */
+/* test_importjob.c - what the reader of a recording may use, and what it says of more */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
