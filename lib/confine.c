@@ -34,6 +34,21 @@ static int limit(int resource, uint64_t value, const char *name, struct err *err
 	return 0;
 }
 
+/* The signal that says so comes a second before the one that kills. */
+static int limit_cpu(unsigned cpu_s, struct err *err)
+{
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_CPU, &r) == 0) {
+		r.rlim_cur = cpu_s;
+		if (r.rlim_max > cpu_s)
+			r.rlim_max = cpu_s + 1ull;
+		if (setrlimit(RLIMIT_CPU, &r) == 0)
+			return 0;
+	}
+	return err_set(err, ERR_SYS, "setrlimit CPU time: %s", strerror(errno));
+}
+
 /* --- filters of system calls --- */
 
 enum { MAX_TESTS = 3, MAX_CALLS = 64 };	/* room for the lists below */
@@ -100,9 +115,12 @@ int confine_job(uint64_t memory_bytes, unsigned cpu_s, struct err *err)
 		{ SCMP_SYS(mmap), 2, { HAS_NOT(2, PROT_EXEC), HAS_NOT(3, MAP_SHARED) } },
 	};
 
+#ifdef MORPH_SANITIZED
+	memory_bytes = 0;
+#endif
 	if (limit(RLIMIT_CORE, 0, "core", err) < 0 ||
 	    (memory_bytes && limit(RLIMIT_AS, memory_bytes, "address space", err) < 0) ||
-	    (cpu_s && limit(RLIMIT_CPU, cpu_s, "CPU time", err) < 0))
+	    (cpu_s && limit_cpu(cpu_s, err) < 0))
 		return -1;
 	/* a core file that a program takes, core_pattern "|...", has no limit of size */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0)

@@ -1,7 +1,7 @@
 /* confine.h - a process gives up every right that its part of the work does not need
  *
- * What is given up cannot be had back.  In a sanitizer build the filters of system calls are
- * left out, because the sanitizers need more.
+ * What is given up cannot be had back.  In a sanitizer build the filters of system calls and
+ * the limit of memory are left out, because the sanitizers need more.
  */
 #ifndef LIB_CONFINE_H
 #define LIB_CONFINE_H

@@ -1,6 +1,7 @@
-/* confinedjob.c - one run of morph-edit or morph-verify, in a child that gives up all rights
+/* confinedjob.c - files are opened, all rights given up, and only then the work is done
  *
- * Tested by tests/e2e/refusals.sh (paths) and tests/e2e/daemon.sh (descriptors).
+ * Tested by tests/e2e/refusals.sh (paths), tests/e2e/daemon.sh (descriptors) and
+ * tests/unit/manager/import/test_importjob.c (limits).
  */
 #include "lib/confinedjob.h"
 
@@ -104,7 +105,8 @@ static int work_confined(struct confinedjob *job, const int *in_fd, const struct
 			goto fail;
 		}
 	}
-	if (confine_job(0, 0, &err) < 0 || job->work(job, job->ctx, &err) < 0)
+	if (confine_job(job->memory_bytes, job->cpu_s, &err) < 0 ||
+	    job->work(job, job->ctx, &err) < 0)
 		goto fail;
 	for (int i = 0; i < job->nout; i++)
 		if (out[i].fd >= 0 && io_write_all(out[i].fd, wr_bytes(&job->out[i].bytes).p,

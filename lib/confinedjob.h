@@ -1,5 +1,5 @@
-/* confinedjob.h - one run of morph-edit or morph-verify: open files, give up all rights, work,
- * write
+/* confinedjob.h - one run of morph-edit or morph-verify, or of what reads a recording: open
+ * files, give up all rights, work, write
  *
  * The program being worked on is hostile, so nothing is parsed by a process that could do
  * harm.  confinedjob_run() opens the files and forks.  The child reads the inputs as bytes,
@@ -42,6 +42,9 @@ struct confinedjob {
 	struct confinedjob_in in[CONFINEDJOB_FILES];
 	struct confinedjob_out out[CONFINEDJOB_FILES];
 	int nin, nout;
+	/* of the work, as confine_job() has them; 0: as inherited */
+	uint64_t memory_bytes;
+	unsigned cpu_s;
 	int (*work)(struct confinedjob *job, void *ctx, struct err *err);
 	void *ctx;
 };

@@ -165,6 +165,7 @@ static void fill_counts(struct monitor *m)
 	m->counts.late = merged->late;
 	m->counts.states = statespool_states(m->states);
 	m->counts.states_private = merged->private + private_found(m->private);
+	m->counts.stacks_private = private_found(m->private_stack);
 	m->counts.states_dropped = statespool_dropped(m->states);
 }
 
@@ -191,6 +192,7 @@ static int send_counts(struct monitor *m, struct err *err)
 	msg.num[MSG_MONITOR_COUNTS_states_private] = c->states_private;
 	msg.num[MSG_MONITOR_COUNTS_branches_hz] = perf_branches_hz(m->set);
 	msg.num[MSG_MONITOR_COUNTS_stacks] = c->spool.stacks;
+	msg.num[MSG_MONITOR_COUNTS_stacks_private] = c->stacks_private;
 	strcpy(msg.text, monitor_clock_name(perf_clock(m->set)));
 	return msg_send(m->options->command_fd, &msg, err);
 }

@@ -49,6 +49,9 @@ struct monitor_counts {
 	uint64_t states;	/* of the samples, those held with their task's state */
 	uint64_t states_dropped;	/* no room for the state; the sample is in the spool */
 	uint64_t states_private;	/* likewise: of tasks that cannot be dumped */
+	/* branch stacks not kept: of such tasks, of root's, and of those that had ended before
+	 * they could be asked about */
+	uint64_t stacks_private;
 	struct spool_counts spool;
 	bool paused, registers;
 	/* ended because a CPU came online, which needs a new perf_open() */

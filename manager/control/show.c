@@ -208,13 +208,15 @@ static void say_samples(struct work *w, struct table *t)
  * is, with `all`, for who may see what others run. */
 static void say_branches(const struct ask *a, bool runs, bool all, struct table *t)
 {
-	uint64_t hz = runs ? a->counts.num[MSG_MONITOR_COUNTS_branches_hz] : 0;
-	char text[96] = "none";
+	uint64_t hz = runs ? a->counts.num[MSG_COUNTS_branches_hz] : 0;
+	char text[128] = "none";
 
 	if (hz && all)
 		(void)snprintf(text, sizeof(text),
-			       "up to %" PRIu64 " a second on each CPU; %" PRIu64 " so far", hz,
-			       a->counts.num[MSG_MONITOR_COUNTS_stacks]);	/* fits */
+			       "up to %" PRIu64 " a second on each CPU; %" PRIu64
+			       " so far, %" PRIu64 " private", hz,
+			       a->counts.num[MSG_COUNTS_stacks],
+			       a->counts.num[MSG_COUNTS_stacks_private]);	/* fits */
 	else if (hz)
 		(void)snprintf(text, sizeof(text), "up to %" PRIu64 " a second on each CPU",
 			       hz);	/* fits */

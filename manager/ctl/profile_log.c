@@ -35,6 +35,7 @@
 #include "manager/samples/attribute.h"
 #include "manager/import/importjob.h"
 #include "manager/parent/job.h"
+#include "manager/parent/regular.h"
 #include "monitor/spool.h"
 
 enum { OUTPUT_MAX = 1 << 30, JOB_S = 3600 };
@@ -170,6 +171,19 @@ static int find_build_id(const struct log *l, int fd, char hex[2 * 20 + 1], stru
 	return rc;
 }
 
+/* The path was chosen by whoever made the log or the recording: what is no regular file is not
+ * opened at all. */
+static int open_regular(const char *path, struct stat *st, struct err *err)
+{
+	char real[PATH_MAX];
+	int fd = realpath(path, real) ? regular_open(AT_FDCWD, real, 0, st) : -1;
+
+	if (fd >= 0)
+		return fd;
+	return fd == REGULAR_NOT ? err_set(err, ERR_REFUSED, "not a regular file")
+				 : err_set(err, ERR_SYS, "%s", strerror(errno));
+}
+
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -191,15 +205,13 @@ static int open_with_id(const struct log *l, const char *path, const char *id, s
 {
 	char hex[2 * 20 + 1];
 	struct stat st;
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int fd = open_regular(path, &st, err);
 
 	if (fd < 0)
-		return err_set(err, ERR_SYS, "%s", strerror(errno));
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		err_set(err, ERR_REFUSED, "not a regular file");
-	else if (!id)
+		return -1;
+	if (!id)
 		return fd;
-	else if (find_build_id(l, fd, hex, err) < 0)
+	if (find_build_id(l, fd, hex, err) < 0)
 		;
 	else if (same_id(hex, id))
 		return fd;
@@ -214,13 +226,17 @@ static int open_with_id(const struct log *l, const char *path, const char *id, s
 /* The file that was recorded: by its build-id, else by its name. */
 static int open_recorded(const struct log *l, const struct space_file *file, struct err *err)
 {
-	const char *id = imported_id(l->imported, file->path);
+	const struct import_id *recorded = imported_id(l->imported, file->path);
+	const char *id = recorded ? recorded->hex : NULL;
 	const struct profile_log_import *o = l->import;
 	struct stat st;
 	int fd = -1;
 
 	if (file->path[0] != '/')
 		return err_set(err, ERR_REFUSED, "not a file with a path");
+	if (recorded && recorded->several)
+		return err_set(err, ERR_REFUSED, "two files were at that path, with different "
+			       "build-ids");
 	for (uint32_t i = 0; i < o->nbinary && fd < 0; i++)
 		if (id || strcmp(base_name(o->binary[i]), base_name(file->path)) == 0)
 			fd = open_with_id(l, o->binary[i], id, err);
@@ -243,10 +259,10 @@ static int open_ran(const struct log *l, const struct space_file *file, struct e
 
 	if (file->path[0] != '/')
 		return err_set(err, ERR_REFUSED, "not a file with a path");
-	int fd = open(file->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int fd = open_regular(file->path, &st, err);
 	if (fd < 0)
-		return err_set(err, ERR_SYS, "%s", strerror(errno));
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_ino == file->inode)
+		return -1;
+	if (st.st_ino == file->inode)
 		return fd;
 	close(fd);
 	return err_set(err, ERR_REFUSED, "another file is there by now");
@@ -309,7 +325,8 @@ static int take_executions(struct known *k, struct bytes text, struct edgecounts
 
 	if (rc == 0)
 		rc = edgecounts_of(&p, &k->table, out_edges, err);
-	if (rc == 0 && !k->executions)
+	/* where the code has none of the branches, nothing ran */
+	if (rc == 0 && p.nblock && !k->executions)
 		k->executions = memory_new((size_t)k->table.nblock + 1, sizeof(double));
 	for (uint32_t i = 0; rc == 0 && i < p.nblock; i++) {
 		uint32_t b = blocktable_find(&k->table, p.block[i].addr);
@@ -378,22 +395,44 @@ static int write_file(const char *out_dir, const char *module, const struct dige
 	return 0;
 }
 
-/* Samples of blocks, or executions where branch stacks have told of these: they are not added
- * up, since one is time and the other is not. */
-static uint32_t fill_blocks(const struct known *k, const struct attribute_module *m,
-			    struct profile_block *out)
+/* Executions of blocks, or their samples, whichever says more: they are not added up, since one
+ * is time and the other is not.  NULL: the samples. */
+static const double *choose_executions(const struct log *l, const struct known *k,
+				       const struct attribute_module *m)
+{
+	double ran = 0, sampled = 0;
+	char text[160];
+
+	for (uint32_t i = 0; k->executions && i < k->table.nblock; i++)
+		ran += k->executions[i];
+	for (uint32_t i = 0; i < m->ncount; i++)
+		sampled += m->count[i].samples;
+	bool use = ran > 0 && ran >= sampled;
+	if (ran <= 0 || sampled <= 0)
+		return use ? k->executions : NULL;
+	(void)snprintf(text, sizeof(text),
+		       use ? "%.0f executions of blocks by branch stacks; its %.0f samples are "
+			     "not used"
+			   : "only %.0f executions of blocks by branch stacks: not used, but its "
+			     "%.0f samples", ran, sampled);	/* fits */
+	say(l, k->path, text);
+	return use ? k->executions : NULL;
+}
+
+static uint32_t fill_blocks(const struct known *k, const double *executions,
+			    const struct attribute_module *m, struct profile_block *out)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; !k->executions && i < m->ncount; i++)
+	for (uint32_t i = 0; !executions && i < m->ncount; i++)
 		out[n++] = (struct profile_block){
 			k->table.base + k->table.block[m->count[i].block].off,
 			m->count[i].samples,
 		};
-	for (uint32_t i = 0; k->executions && i < k->table.nblock; i++)
-		if (k->executions[i] > 0)
+	for (uint32_t i = 0; executions && i < k->table.nblock; i++)
+		if (executions[i] > 0)
 			out[n++] = (struct profile_block){
-				k->table.base + k->table.block[i].off, k->executions[i],
+				k->table.base + k->table.block[i].off, executions[i],
 			};
 	return n;
 }
@@ -402,18 +441,19 @@ static int write_profile(const char *out_dir, const char *clock, const struct lo
 			 const struct attribute_module *m, struct err *err)
 {
 	const struct known *k = &l->known[m->module];
+	const double *executions = choose_executions(l, k, m);
 	struct profile p = {
 		.module = k->path,
 		.original = k->table.original,
-		.clock = k->executions ? "branches" : clock,
-		.outside = k->executions ? 0 : (double)m->outside,
-		.block = memory_new((size_t)(k->executions ? k->table.nblock : m->ncount) + 1,
+		.clock = executions ? "branches" : clock,
+		.outside = executions ? 0 : (double)m->outside,
+		.block = memory_new((size_t)(executions ? k->table.nblock : m->ncount) + 1,
 				    sizeof(*p.block)),
 	};
 	struct arena *a = arena_new();
 	struct wr w = { 0 };
 
-	p.nblock = fill_blocks(k, m, p.block);
+	p.nblock = fill_blocks(k, executions, m, p.block);
 	edgecounts_to_profile(&m->edges, 1, &k->table, a, &p);
 	profile_write(&p, &w);
 	int rc = write_file(out_dir, k->path, &k->table.original, wr_bytes(&w), l, err);
@@ -477,13 +517,14 @@ static int write_counts(int fd, struct log *l, const char *out_dir, struct err *
 	int in[2] = { -1, fd }, out = -1, rc = -1;
 	struct arena *a = arena_new();
 	struct countsfile f;
+	struct stat st;
 	struct bytes b;
 
 	if (io_read_all(fd, OUTPUT_MAX, a, &b, err) < 0 || countsfile_read(b, a, &f, err) < 0)
 		goto out;
-	in[0] = open(f.path, O_RDONLY | O_CLOEXEC);
+	in[0] = open_regular(f.path, &st, err);
 	if (in[0] < 0) {
-		err_set(err, ERR_SYS, "'%s': open: %s", f.path, strerror(errno));
+		err_wrap(err, "'%s'", f.path);
 		goto out;
 	}
 	if (run(l, JOB_COUNTS, in, 2, &out, err) == 0 &&
@@ -554,6 +595,12 @@ static void say_counts(const struct log *l, const char *path, const struct impor
 		       "%" PRIu64 " samples, %" PRIu64 " branch stacks; left out: %" PRIu64
 		       " samples of other events, %" PRIu64 " records of other kinds",
 		       n->samples, n->stacks, n->others, n->unknown);	/* fits */
+	say(l, path, text);
+	if (!n->chosen)
+		return;
+	(void)snprintf(text, sizeof(text),
+		       "%" PRIu64 " branch stacks of chosen branches only: not used",
+		       n->chosen);				/* fits */
 	say(l, path, text);
 }
 

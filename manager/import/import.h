@@ -25,6 +25,7 @@ struct import_sink {
 
 struct import_counts {
 	uint64_t samples, stacks;	/* told of */
+	uint64_t chosen;		/* stacks of chosen branches only: not told of */
 	uint64_t others;		/* samples of other events than the first */
 	uint64_t unknown;		/* records or lines of a kind that is not read */
 	uint64_t lost;

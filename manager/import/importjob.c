@@ -7,20 +7,23 @@
  * the facts line by line:
  *
  *   clock WORD
- *   count N N N N N		as struct import_counts has them
+ *   count N N N N N N	as struct import_counts has them
  *   id HEX PATH		control bytes in the path: the line is left out
  *
- * Tested by tests/e2e/import.sh.
+ * Tested by tests/unit/manager/import/test_importjob.c and tests/e2e/import.sh.
  */
 #include "manager/import/importjob.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,6 +35,42 @@
 
 /* Bytes of facts; chosen: 65,536 paths of 250 bytes. */
 enum { FACTS_MAX = 16 << 20, ID_MAX = 20, REASON_MAX = 1000 };
+
+/* What the reader may use.  Memory: the recording, it unpacked, and 32 bytes for each record,
+ * in arrays that double.  The figures are chosen. */
+#define RECORDING_MAX (UINT64_C(1) << 30)
+#define MEMORY_BASE (UINT64_C(256) << 20)
+#define MEMORY_MAX (UINT64_C(12) << 30)
+enum { MEMORY_EACH = 64, CPU_BASE_S = 30 };
+
+struct limits {
+	uint64_t memory_bytes;
+	unsigned cpu_s;
+};
+
+/* --- limits --- */
+
+static uint64_t at_most(int resource, uint64_t want)
+{
+	struct rlimit r;
+
+	return getrlimit(resource, &r) == 0 && r.rlim_cur < want ? r.rlim_cur : want;
+}
+
+static struct limits limits_of(int in)
+{
+	struct stat st;
+	uint64_t n = fstat(in, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size
+								 : RECORDING_MAX;
+	if (n > RECORDING_MAX)
+		n = RECORDING_MAX;
+	uint64_t memory = MEMORY_BASE + MEMORY_EACH * n;
+
+	return (struct limits){
+		at_most(RLIMIT_AS, memory < MEMORY_MAX ? memory : MEMORY_MAX),
+		(unsigned)at_most(RLIMIT_CPU, CPU_BASE_S + (n >> 20)),
+	};
+}
 
 /* --- in the child --- */
 
@@ -94,17 +133,19 @@ static int work(struct confinedjob *job, void *ctx, struct err *err)
 	put(&job->out[0].bytes,
 	    arena_printf(job->arena,
 			 "clock %s\ncount %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-			 " %" PRIu64 "\n",
-			 n.clock, n.samples, n.stacks, n.others, n.unknown, n.lost));
+			 " %" PRIu64 " %" PRIu64 "\n",
+			 n.clock, n.samples, n.stacks, n.chosen, n.others, n.unknown, n.lost));
 	return 0;
 }
 
 /* Never returns. */
-static void run_child(int in, int log, int facts, int reason)
+static void run_child(int in, int log, int facts, int reason, struct limits limits)
 {
 	char in_arg[16], out_arg[16];
 	struct child c = { 0 };
 	struct confinedjob job = { .nin = 1, .nout = 1, .work = work, .ctx = &c,
+				   .memory_bytes = limits.memory_bytes,
+				   .cpu_s = limits.cpu_s,
 				   .in = { { .arg = in_arg } },
 				   .out = { { .arg = out_arg, .mode_from = -1 } } };
 	struct err err;
@@ -122,7 +163,7 @@ static void run_child(int in, int log, int facts, int reason)
 /* --- in the parent --- */
 
 /* What the child said why it failed, without its name in front. */
-static int say_why(int reason, int status, struct err *err)
+static int say_why(int reason, int status, struct limits limits, struct err *err)
 {
 	char text[REASON_MAX + 1];
 	ssize_t n = pread(reason, text, REASON_MAX, 0);
@@ -132,6 +173,12 @@ static int say_why(int reason, int status, struct err *err)
 	text[n > 0 ? n : 0] = '\0';
 	text[strcspn(text, "\n")] = '\0';
 	const char *colon = strstr(text, ": ");
+	if (strcmp(text, "out of memory") == 0)
+		return err_set(err, ERR_REFUSED, "its reader needs more than %" PRIu64 " MiB, "
+			       "the limit for its size", limits.memory_bytes >> 20);
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
+		return err_set(err, ERR_REFUSED, "its reader needs more than %u s of CPU time, "
+			       "the limit for its size", limits.cpu_s);
 	if (WIFSIGNALED(status))
 		return err_set(err, ERR_INPUT, "its reader died of signal %d",
 			       WTERMSIG(status));
@@ -144,6 +191,15 @@ static int by_path(const void *a, const void *b)
 	int c = strcmp(x->path, y->path);
 
 	return c ? c : strcmp(x->hex, y->hex);
+}
+
+/* Recordings of old fill them up with zeros. */
+static bool same_id(const char *shorter, const char *longer)
+{
+	size_t n = strlen(shorter);
+
+	return strncmp(shorter, longer, n) == 0 &&
+	       strspn(longer + n, "0") == strlen(longer + n);
 }
 
 static bool read_id(char *line, struct import_id *out)
@@ -172,8 +228,9 @@ static void read_facts(char *text, struct arena *a, struct imported *im)
 			n->clock = arena_printf(a, "%s", clock);
 		else if (strncmp(line, "count ", 6) == 0)
 			(void)sscanf(line + 6, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
-				     " %" SCNu64, &n->samples, &n->stacks, &n->others,
-				     &n->unknown, &n->lost);	/* else they stay 0 */
+				     " %" SCNu64 " %" SCNu64, &n->samples, &n->stacks,
+				     &n->chosen, &n->others, &n->unknown,
+				     &n->lost);		/* else they stay 0 */
 		else if (strncmp(line, "id ", 3) == 0 && read_id(line + 3, &id))
 			vec_push(a, &ids, id);
 	}
@@ -183,13 +240,15 @@ static void read_facts(char *text, struct arena *a, struct imported *im)
 	for (uint32_t i = 0; i < ids.n; i++)
 		if (!im->nid || strcmp(im->id[im->nid - 1].path, ids.v[i].path) != 0)
 			im->id[im->nid++] = ids.v[i];
+		else if (!same_id(im->id[im->nid - 1].hex, ids.v[i].hex))
+			im->id[im->nid - 1].several = true;
 }
 
-const char *imported_id(const struct imported *im, const char *path)
+const struct import_id *imported_id(const struct imported *im, const char *path)
 {
 	uint32_t i = search_first(k, 0, im->nid, strcmp(im->id[k].path, path) < 0);
 
-	return i < im->nid && strcmp(im->id[i].path, path) == 0 ? im->id[i].hex : NULL;
+	return i < im->nid && strcmp(im->id[i].path, path) == 0 ? &im->id[i] : NULL;
 }
 
 static int memory_file(const char *name, struct err *err)
@@ -216,6 +275,7 @@ int importjob_run(const char *path, struct arena *a, struct imported *out, struc
 	struct imported im = { .log_fd = memory_file("log", err) };
 	int facts = memory_file("facts", err), reason = memory_file("reason", err);
 	int in = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC), status = 0, rc = -1;
+	struct limits limits;
 
 	if (im.log_fd < 0 || facts < 0 || reason < 0)
 		goto out;
@@ -223,16 +283,22 @@ int importjob_run(const char *path, struct arena *a, struct imported *out, struc
 		err_set(err, ERR_SYS, "open: %s", strerror(errno));
 		goto out;
 	}
+	limits = limits_of(in);
+	/* else the child, too, writes what stdio still has */
+	if (fflush(NULL) != 0) {
+		err_set(err, ERR_SYS, "standard output: %s", strerror(errno));
+		goto out;
+	}
 	pid_t pid = fork();
 	if (pid == 0)
-		run_child(in, im.log_fd, facts, reason);
+		run_child(in, im.log_fd, facts, reason, limits);
 	if (pid < 0) {
 		err_set(err, ERR_SYS, "fork: %s", strerror(errno));
 		goto out;
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	rc = status ? say_why(reason, status, err) : take_facts(facts, a, &im, err);
+	rc = status ? say_why(reason, status, limits, err) : take_facts(facts, a, &im, err);
 out:
 	if (in >= 0)
 		close(in);

@@ -40,6 +40,7 @@ struct reader {
 	const struct import_sink *sink;
 	struct import_counts *counts;
 	struct unzstd *unzstd;
+	uint64_t ids;			/* bytes of them, of all events */
 };
 
 static bool begins(struct bytes file, const char *text)
@@ -60,6 +61,10 @@ static int add_attr(struct reader *rd, struct bytes attr, struct bytes ids, stru
 
 	if (perflayout_read(attr, &l, err) < 0)
 		return -1;
+	/* several may name the same bytes of the file */
+	rd->ids += ids.n;
+	if (rd->ids > rd->records.file.n + rd->records.unpacked.n)
+		return err_set(err, ERR_INPUT, "its events have more ids than it has room for");
 	/* what is unpacked moves when more comes */
 	uint8_t *copy = arena_alloc(rd->records.arena, ids.n + 1);
 	if (ids.n)
@@ -123,10 +128,10 @@ static int take_user(struct reader *rd, uint32_t type, uint16_t misc, struct byt
 	switch (type) {
 	case USER_ATTR:
 		(void)rd_u32(&r);
-		size = rd_u32(&r);
+		size = perflayout_size(rd_u32(&r));
 		if (r.bad || size > body.n)
 			return err_set(err, ERR_INPUT, "attributes cut short");
-		return add_attr(rd, bytes_at(body, 0, size ? size : 64),
+		return add_attr(rd, bytes_at(body, 0, size),
 				bytes_at(body, size, body.n - size), err);
 	case USER_TRACING_DATA:
 		*more = rd_u32(&r);

@@ -16,12 +16,20 @@
 #include "lib/err.h"
 #include "monitor/spool.h"
 
-enum { HEADER = 8, ATTR_LEAST = 64, CONFIG_BITS = 32 };
+enum { HEADER = 8, ATTR_LEAST = 64, ATTR_BRANCHES = 72, CONFIG_BITS = 32 };
 enum { FLAG_SAMPLE_ID_ALL = 18 };
 /* newer than some kernels' headers */
 #define BRANCH_HW_INDEX (UINT64_C(1) << 17)
 #define BRANCH_COUNTERS (UINT64_C(1) << 19)
+/* Stacks with any of these leave out some of the branches. */
+#define BRANCH_CHOSEN (PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_ABORT_TX | \
+		       PERF_SAMPLE_BRANCH_IN_TX | PERF_SAMPLE_BRANCH_NO_TX)
 #define FORMAT_LOST (UINT64_C(1) << 4)
+
+uint32_t perflayout_size(uint32_t said)
+{
+	return said ? said : ATTR_LEAST;
+}
 
 int perflayout_read(struct bytes attr, struct perflayout *out, struct err *err)
 {
@@ -29,20 +37,23 @@ int perflayout_read(struct bytes attr, struct perflayout *out, struct err *err)
 	struct rd r = rd_of(attr);
 
 	l.type = rd_u32(&r);
-	uint32_t size = rd_u32(&r);
+	uint32_t size = perflayout_size(rd_u32(&r));
 	l.config = rd_u64(&r);
 	(void)rd_u64(&r);			/* period or frequency */
 	l.sample_type = rd_u64(&r);
 	l.read_format = rd_u64(&r);
 	l.sample_id_all = rd_u64(&r) >> FLAG_SAMPLE_ID_ALL & 1;
-	/* until the first version of the interface it has no size; that is its least one */
-	if (r.bad || (size && size < ATTR_LEAST) || size > attr.n)
+	if (r.bad || size < ATTR_LEAST || size > attr.n)
 		return err_set(err, ERR_INPUT, "attributes of %u bytes, where %llu are", size,
 			       (unsigned long long)attr.n);
-	(void)rd_skip(&r, 24);			/* wakeup, breakpoint or config1, config2 */
-	uint64_t branches = size >= ATTR_LEAST + 16 ? rd_u64(&r) : 0;
+	uint64_t branches = 0;
+	if (size >= ATTR_BRANCHES + 8) {
+		(void)rd_skip(&r, 24);		/* wakeup, breakpoint or config1, config2 */
+		branches = rd_u64(&r);
+	}
 	l.branch_index = branches & BRANCH_HW_INDEX;
 	l.branch_counters = branches & BRANCH_COUNTERS;
+	l.all_branches = (branches & PERF_SAMPLE_BRANCH_ANY) && !(branches & BRANCH_CHOSEN);
 	if (r.bad)
 		return err_set(err, ERR_INPUT, "attributes cut short");
 	*out = l;

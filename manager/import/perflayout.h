@@ -15,6 +15,7 @@ struct perflayout {
 	uint32_t type;
 	uint64_t config, sample_type, read_format;
 	bool sample_id_all, branch_index, branch_counters;
+	bool all_branches;		/* else stacks have chosen ones only */
 	struct bytes ids;		/* u64 each: the events' in the records */
 };
 
@@ -26,6 +27,8 @@ struct perfsample {
 	const uint8_t *branch;
 };
 
+/* The bytes of attributes that say they have so many: the first version says 0. */
+uint32_t perflayout_size(uint32_t said);
 /* One struct perf_event_attr; its ids are the caller's to add. */
 int perflayout_read(struct bytes attr, struct perflayout *out, struct err *err);
 /* No sampling event, but one that only brings the records of processes. */

@@ -92,7 +92,10 @@ static void tell_sample(const struct teller *t, struct bytes b, uint16_t misc, u
 		t->counts->samples++;
 		tell(t, &ev);
 	}
-	if (s.nbranch) {
+	/* between two entries the code must have run straight on */
+	if (s.nbranch && !l->all_branches) {
+		t->counts->chosen++;
+	} else if (s.nbranch) {
 		ev.kind = SPOOL_BRANCHES;
 		ev.branches.n = s.nbranch;
 		ev.branches.entry = s.branch;

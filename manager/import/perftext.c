@@ -6,12 +6,14 @@
  *
  *   [PERIOD EVENT:] ADDRESS [SYMBOL (DSO)] BRANCHES...
  *   PERF_RECORD_MMAP2 PID/TID: [0xADDR(0xLEN) @ OFFSET MAJ:MIN INO GEN]: PROT PATH
+ *   PERF_RECORD_MMAP PID/TID: [0xADDR(0xLEN) @ OFFSET]: x PATH
  *   PERF_RECORD_COMM exec: NAME:PID/TID
  *   PERF_RECORD_FORK(PID:TID):(PPID:PTID), PERF_RECORD_EXIT(...)
  *
  * A branch is FROM/TO/FLAGS..., the addresses as 0x..., each perhaps with its (DSO) behind it.
  * With `brstackoff` they are offsets in the DSOs that stand behind them: then each file
- * has a mapping made up for it, from offset 0 on, and no mapping lines are needed.
+ * has a mapping made up for it, from offset 0 on, and no mapping lines are needed.  So
+ * low an address is that of a program that has a mapping line there.
  *
  * Tested by tests/unit/manager/import/test_perftext.c and tests/fuzz/fuzz_perfdata.c.
  */
@@ -33,11 +35,18 @@ struct made_up {
 	uint64_t addr;
 };
 
+/* A mapping below MADE_UP_ROOM, where an address might be an offset. */
+struct low {
+	const char *path;
+	uint64_t addr, len;
+};
+
 struct text {
 	struct arena *arena;
 	const struct import_sink *sink;
 	struct import_counts *counts;
 	VEC(struct made_up) file;
+	VEC(struct low) low;		/* each once */
 	struct wr branches;
 	const char *p, *end;		/* what is left of the line */
 	struct spool_event head;	/* whose line it is, and when */
@@ -155,6 +164,18 @@ static void tell(struct text *t, enum spool_kind kind, struct spool_event *ev)
 
 /* --- lines of processes --- */
 
+static void note_low(struct text *t, const struct spool_event *ev)
+{
+	struct low l = { ev->mmap.path, ev->mmap.addr, ev->mmap.len };
+
+	for (uint32_t i = t->low.n; i-- > 0; )
+		if (t->low.v[i].addr == l.addr && t->low.v[i].len == l.len &&
+		    strcmp(t->low.v[i].path, l.path) == 0)
+			return;
+	if (l.addr < MADE_UP_ROOM && t->low.n < MADE_UP_MAX)
+		vec_push(t->arena, &t->low, l);
+}
+
 /* PID/TID: [0xADDR(0xLEN) @ OFFSET MAJ:MIN INO GEN]: PROT PATH, or <BUILD-ID> for the inode. */
 static bool read_mmap(struct text *t)
 {
@@ -181,13 +202,17 @@ static bool read_mmap(struct text *t)
 	t->p = (const char *)line.p;
 	prot = word(t);
 	skip_blanks(t);
-	if (prot.n < 3 || prot.p[2] != 'x' || t->p == t->end || t->end - t->p > SPOOL_PATH_MAX)
-		return prot.n >= 3;
+	if (prot.n != 1 && prot.n < 3)
+		return false;
+	if (prot.p[prot.n == 1 ? 0 : 2] != 'x' || t->p == t->end ||
+	    t->end - t->p > SPOOL_PATH_MAX)
+		return true;
 	ev.mmap.path = arena_printf(t->arena, "%.*s", (int)(t->end - t->p), t->p);
 	if (!ev.mmap.inode && ev.mmap.path[0] == '/' && ev.mmap.path[1] != '/') {
 		ev.mmap.dev_major = IMPORT_NO_DEVICE;
 		ev.mmap.inode = 1;
 	}
+	note_low(t, &ev);
 	tell(t, SPOOL_MMAP, &ev);
 	return true;
 }
@@ -303,13 +328,34 @@ static bool read_branch(struct text *t, struct bytes w, bool offsets)
 	return true;
 }
 
-/* With both addresses below a made-up mapping's size and files behind them: `brstackoff`. */
-static bool has_offsets(struct bytes w)
+static bool is_mapped(const struct text *t, struct bytes path, uint64_t addr)
+{
+	for (uint32_t i = 0; i < t->low.n; i++) {
+		const struct low *l = &t->low.v[i];
+
+		if (addr >= l->addr && addr - l->addr < l->len && strlen(l->path) == path.n &&
+		    memcmp(l->path, path.p, path.n) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* With both addresses below a made-up mapping's size and files behind them, which are not
+ * mapped there: `brstackoff`. */
+static bool has_offsets(const struct text *t, struct bytes w)
 {
 	uint64_t from;
 
-	return take_number(&w, "0x", 16, &from) && w.n && w.p[0] == '(' &&
-	       from < MADE_UP_ROOM && memchr(w.p, '(', w.n - 1);
+	if (!take_number(&w, "0x", 16, &from) || from >= MADE_UP_ROOM || !take(&w, "("))
+		return false;
+	const uint8_t *end = memchr(w.p, ')', w.n);
+	return end && memchr(end, '(', (size_t)(w.p + w.n - end)) &&
+	       !is_mapped(t, (struct bytes){ w.p, (uint64_t)(end - w.p) }, from);
+}
+
+static bool is_branch(struct bytes w)
+{
+	return take(&w, "0x") && memchr(w.p, '/', w.n);
 }
 
 static bool is_address(struct bytes w, uint64_t *out)
@@ -332,24 +378,25 @@ static bool read_address(struct text *t, struct bytes first, uint64_t *out)
 	return is_address(first, out);
 }
 
-static bool read_sample(struct text *t, struct bytes first, bool mapped)
+static bool read_sample(struct text *t, struct bytes first)
 {
 	struct spool_event ev = t->head;
 	bool ip = false, offsets = false;
 	uint32_t n = 0;
 
 	t->branches.n = 0;
-	if (!memchr(first.p, '/', first.n)) {
+	const char *behind = t->p;
+	if (!is_branch(first)) {
 		ip = read_address(t, first, &ev.sample.pc);
 		if (!ip)
-			return false;
+			t->p = behind;		/* perhaps there are branches */
 		first = word(t);
 	}
 	for (struct bytes w = first; w.n; w = word(t)) {
 		if (w.n < 2 || memcmp(w.p, "0x", 2) != 0)
 			continue;	/* a symbol or a file */
 		if (!n)
-			offsets = !mapped && has_offsets(w);
+			offsets = has_offsets(t, w);
 		if (n < SPOOL_BRANCHES_MAX && read_branch(t, w, offsets))
 			n++;
 	}
@@ -375,7 +422,7 @@ int perftext_read(struct bytes file, struct arena *a, const struct import_sink *
 {
 	struct text t = { .arena = a, .sink = sink, .counts = counts };
 	const char *at = (const char *)file.p, *end = at + file.n;
-	bool mapped = false, known;
+	bool known;
 	struct bytes w;
 
 	*counts = (struct import_counts){ .clock = "other" };
@@ -387,12 +434,10 @@ int perftext_read(struct bytes file, struct arena *a, const struct import_sink *
 		if (t.p == t.end || *t.p == '#')
 			continue;
 		known = read_head(&t) && (w = word(&t)).n;
-		if (known && take(&w, "PERF_RECORD_")) {
+		if (known && take(&w, "PERF_RECORD_"))
 			known = read_record(&t, w);
-			mapped |= known;
-		} else if (known) {
-			known = read_sample(&t, w, mapped);
-		}
+		else if (known)
+			known = read_sample(&t, w);
 		counts->unknown += !known;
 	}
 	wr_free(&t.branches);

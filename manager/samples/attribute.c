@@ -369,6 +369,12 @@ static uint32_t write_branches(const struct blockindex *index,
 	return written;
 }
 
+static void leave_out(struct attribution *r, const struct branchset_item *item, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		r->counter[COUNTER_BRANCHES_UNKNOWN] += item[i].run ? 0 : item[i].count;
+}
+
 /* The branch stacks of one file of a known module. */
 static void add_branches(struct attribution *r, const struct attribute *a, uint32_t file,
 			 const struct attribute_resolver *resolver,
@@ -380,8 +386,10 @@ static void add_branches(struct attribution *r, const struct attribute *a, uint3
 	uint32_t n;
 
 	const struct branchset_item *item = branchset_of(&a->branches, file, &n);
-	if (!n || !target->index || !resolver->interpret)
+	if (!n || !target->index || !resolver->interpret) {
+		leave_out(r, item, n);
 		return;
+	}
 	struct attribute_module *m = module_enter(r, target->module);
 	if (write_branches(target->index, item, n, &stream) &&
 	    resolver->interpret(resolver->ctx, target, wr_bytes(&stream), &edges, &err) == 0) {
@@ -517,7 +525,7 @@ static int resolve_file(const struct attribute *a, uint32_t f, uint32_t first, u
 	const struct sampleset_item *item = a->set.item + first;
 	struct attribute_target target = { 0 };
 	int known = resolver->resolve(resolver->ctx, file, &target, err);
-	uint32_t nstate;
+	uint32_t nstate, nbranch;
 
 	if (known < 0)
 		return err_wrap(err, "'%s'", file->path);
@@ -533,6 +541,8 @@ static int resolve_file(const struct attribute *a, uint32_t f, uint32_t first, u
 	} else {
 		for (uint32_t k = 0; k < n; k++)
 			r->counter[COUNTER_UNKNOWN] += item[k].samples;
+		const struct branchset_item *branch = branchset_of(&a->branches, f, &nbranch);
+		leave_out(r, branch, nbranch);
 		(void)stateset_of(&a->states, f, &nstate);
 		r->counter[COUNTER_NOSTATES] += nstate;
 	}

@@ -42,7 +42,7 @@ static void take_run(struct branchset *set, struct spaces *spaces, uint32_t pid,
 		return;
 	if (find(spaces, pid, from, &a) && find(spaces, pid, to, &b) && a.file == b.file &&
 	    b.off - a.off == to - from)
-		/* when the set is full it is left out */
+		/* when the set is full it is left out; only branches are counted */
 		(void)branchset_add(set, a.file, a.off, b.off, true);
 }
 
@@ -54,9 +54,10 @@ static enum counter take_branch(struct branchset *set, struct spaces *spaces, ui
 	if (is_kernel(b->from) || is_kernel(b->to))
 		return COUNTER_BRANCHES_KERNEL;
 	if (!find(spaces, pid, b->from, &from) || !find(spaces, pid, b->to, &to) ||
-	    from.file != to.file ||
-	    branchset_add(set, from.file, from.off, to.off, false) < 0)
+	    from.file != to.file)
 		return COUNTER_BRANCHES_BETWEEN;
+	if (branchset_add(set, from.file, from.off, to.off, false) < 0)
+		return COUNTER_BRANCHES_UNKNOWN;
 	return NCOUNTER;
 }
 

@@ -61,7 +61,22 @@ for seed in 1 2 3 by-profile; do
 	check "and calls ($seed)" diff <(calls "$root/traced.profile") <(calls "$root/of$seed.profile")
 done
 
-# A recording is of one file: a build-id that is another one is told, and nothing is made of it.
+# Many samples count more than few branches, and more than those that the code does not have.
+in_run=$((0x$(nm "$root/p" | awk '$3 == "run" { print $1 }')))
+mapped() { printf '7 1.0: PERF_RECORD_MMAP2 7/7: [0x400000(0x2000) @ 0 08:01 1 0]: r-xp %s/p\n' "$root"; }
+sampled() { for ((i = 0; i < 500; i++)); do printf '7 2.%d: %x\n' "$i" "$in_run"; done; }
+impossible=$(printf '0x%x/0x%x/P/-/-/0' $((in_run + 1)) "$in_run")
+{ mapped; sampled; echo "7 3.0: $impossible $impossible"; } >"$root/impossible.txt"
+check "branches that the code does not have are imported with samples" import "$root/impossible.txt" "$root/impossible"
+check "of which all count" [ "$(lines block "$root/impossible.profile" | awk '{ n += $3 } END { print n }')" = 500 ]
+possible=$(awk '{ for (i = NF; i > 0; i--) if ($i ~ "^0x.*/0x.*/") { n++; s = $i " " s } } n > 3 { print s; exit }' "$root/p.txt")
+{ mapped; sampled; echo "7 3.0: $possible"; } >"$root/few.txt"
+check "so are few branches" import "$root/few.txt" "$root/few"
+check "which is said" grep -q 'executions of blocks by branch stacks: not used, but its 500 samples' "$root/few.said"
+check "the samples count" [ "$(lines block "$root/few.profile" | awk '{ n += $3 } END { print n }')" = 500 ]
+check "and have their clock" grep -q '^clock other$' "$root/few.profile"
+
+# A file without a build-id in the recording is taken by its name, and that is told.
 printf '7 1.0: PERF_RECORD_MMAP2 7/7: [0x400000(0x2000) @ 0 08:01 1 0]: r-xp %s/p\n7 2.0: 400010\n' "$root" >"$root/named.txt"
 "$B/morphctl" import "$root/named.txt" -o "$root/named" >"$root/said"
 check "a file taken by its name alone is told" grep -q 'warning: the recording has no build-id' "$root/said"

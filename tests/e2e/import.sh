@@ -31,6 +31,20 @@ check "so is a folder" fails 1 "'$root': " import "$root" -o "$root/none"
 check "nothing is written then" not [ -e "$root/none" ]
 check "without a file it is wrong usage" fails 2 usage import -o "$root/none"
 
+# --- files that a recording names ---
+
+# Opening a FIFO for reading, even without waiting, lets its writer go on.
+mkfifo "$root/fifo"
+touch "$root/not-opened"
+{ : >"$root/fifo"; rm "$root/not-opened"; } 2>/dev/null &
+writer=$!
+printf '7 1.0: PERF_RECORD_MMAP2 7/7: [0x400000(0x2000) @ 0 08:01 1 0]: r-xp %s\n7 2.0: 400010\n' "$root/fifo" >"$root/fifo.txt"
+check "a recording may name a pipe" import "$root/fifo.txt" -o "$root/of-fifo"
+check "which is said" grep -q "$root/fifo: not a regular file" <(import "$root/fifo.txt" -o "$root/of-fifo")
+sleep 0.2
+check "and not opened" [ -e "$root/not-opened" ]
+kill "$writer"
+
 # --- recordings of this machine ---
 
 command -v perf >/dev/null || skip_all "no perf"
@@ -78,6 +92,7 @@ else
 fi
 check "two are added up" import "$root/plain.data" "$root/plain.data" -o "$root/twice"
 check "sample by sample" [ "$(samples twice)" = $(($(samples plain) * 2)) ]
+check "each is told of once" [ "$(import "$root/plain.data" "$root/plain.data" -o "$root/twice" | grep -c ' samples, ')" = 2 ]
 size=$(stat -c %s "$root/plain.data")
 for n in 10 100 1000 $((size / 2)) $((size - 1)); do
 	head -c "$n" "$root/plain.data" >"$root/cut.data"

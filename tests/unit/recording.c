@@ -34,35 +34,45 @@ void recording_string(struct wr *out, const char *text)
 		wr_u8(out, 0);
 }
 
+static uint32_t bytes_of(const struct recording_attr *a)
+{
+	return a->bytes > 0 ? (uint32_t)a->bytes : a->bytes < 0 ? 64 : ATTR_BYTES;
+}
+
 static void write_attr(const struct recording_attr *a, struct wr *out)
 {
 	size_t at = out->n;
+	uint32_t bytes = bytes_of(a);
 
 	wr_u32(out, a->type);
-	wr_u32(out, ATTR_BYTES);
+	wr_u32(out, a->bytes < 0 ? 0 : bytes);
 	wr_u64(out, a->config);
 	wr_u64(out, 4000);
 	wr_u64(out, a->sample_type);
 	wr_u64(out, a->read_format);
 	wr_u64(out, (uint64_t)a->sample_id_all << 18);
-	(void)wr_reserve(out, 24);
-	wr_u64(out, a->branch_sample_type);
-	(void)wr_reserve(out, ATTR_BYTES - (out->n - at));
+	(void)wr_reserve(out, bytes < 72 ? 16 : 24);
+	if (bytes >= 80)
+		wr_u64(out, a->branch_sample_type);
+	if (bytes > out->n - at)
+		(void)wr_reserve(out, bytes - (out->n - at));
 }
 
 void recording_file(const struct recording_attr *attr, unsigned nattr, struct bytes data,
 		    const struct recording_feature *feature, unsigned nfeature, struct wr *out)
 {
+	/* all are as long as the first */
+	uint64_t each = bytes_of(attr);
 	uint64_t ids = HEADER_FILE, attrs = ids + 8 * (uint64_t)nattr;
-	uint64_t at = attrs + nattr * (ATTR_BYTES + 16ull);
+	uint64_t at = attrs + nattr * (each + 16ull);
 	uint64_t end = at + data.n + 16ull * nfeature;
 	uint8_t bits[FEATURE_BYTES] = { 0 };
 
 	wr_raw(out, "PERFILE2", 8);
 	wr_u64(out, HEADER_FILE);
-	wr_u64(out, ATTR_BYTES + 16);
+	wr_u64(out, each + 16ull);
 	wr_u64(out, attrs);
-	wr_u64(out, nattr * (ATTR_BYTES + 16ull));
+	wr_u64(out, nattr * (each + 16ull));
 	wr_u64(out, at);
 	wr_u64(out, data.n);
 	wr_u64(out, 0);

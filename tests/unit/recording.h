@@ -10,6 +10,7 @@ struct recording_attr {
 	uint32_t type;
 	uint64_t config, sample_type, read_format, branch_sample_type;
 	bool sample_id_all;
+	int bytes;		/* of it; 0: 128; -1: 64, and it says 0 */
 	uint64_t id;		/* 0: none */
 };
 

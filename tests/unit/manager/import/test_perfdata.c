@@ -21,6 +21,7 @@ static const struct recording_attr cycles = {
 	.type = PERF_TYPE_HARDWARE, .config = PERF_COUNT_HW_CPU_CYCLES, .sample_id_all = true,
 	.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 		       PERF_SAMPLE_BRANCH_STACK,
+	.branch_sample_type = PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_USER,
 };
 
 static struct told told_of;
@@ -206,7 +207,8 @@ static void any_fields_may_stand_in_front_of_the_branches(void **state)
 					       PERF_FORMAT_TOTAL_TIME_ENABLED |
 					       PERF_FORMAT_TOTAL_TIME_RUNNING
 					     : PERF_FORMAT_ID;
-		a.branch_sample_type = (set >> 10 & 1 ? HW_INDEX : 0) |
+		a.branch_sample_type = PERF_SAMPLE_BRANCH_ANY |
+				       (set >> 10 & 1 ? HW_INDEX : 0) |
 				       (set >> 11 & 1 ? COUNTERS : 0);
 		any_sample(&data, &a);
 		recording_file(&a, 1, wr_bytes(&data), NULL, 0, &file);
@@ -277,6 +279,32 @@ static void samples_of_the_first_event_count(void **state)
 	assert_int_equal(counts.others, 2);
 	wr_free(&data);
 	wr_free(&file);
+}
+
+static void stacks_of_chosen_branches_are_not_told(void **state)
+{
+	static const uint64_t chosen[] = {
+		0, PERF_SAMPLE_BRANCH_ANY_CALL, PERF_SAMPLE_BRANCH_IND_CALL,
+		PERF_SAMPLE_BRANCH_COND, PERF_SAMPLE_BRANCH_CALL_STACK,
+		PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_CALL_STACK,
+		PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_NO_TX,
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(chosen) / sizeof(chosen[0]); i++) {
+		struct recording_attr a = cycles;
+		struct wr data = { 0 }, file = { 0 };
+
+		a.branch_sample_type = PERF_SAMPLE_BRANCH_USER | chosen[i];
+		sample(&data, 30);
+		recording_file(&a, 1, wr_bytes(&data), NULL, 0, &file);
+		assert_int_equal(read_recording(wr_bytes(&file)), 0);
+		assert_string_equal(told, "30 7/8 sample 401000\n");
+		assert_int_equal(counts.stacks, 0);
+		assert_int_equal(counts.chosen, 1);
+		wr_free(&data);
+		wr_free(&file);
+	}
 }
 
 static void compressed_records_are_one_stream(void **state)
@@ -359,6 +387,66 @@ static void other_machines_are_refused_by_name(void **state)
 	wr_free(&room);
 }
 
+static void attributes_of_old_are_shorter(void **state)
+{
+	static const int bytes[] = { -1, 64, 72, 80, 128 };
+
+	(void)state;
+	for (unsigned i = 0; i < 2 * sizeof(bytes) / sizeof(bytes[0]); i++) {
+		__typeof__(&recording_file) make = i % 2 ? recording_pipe : recording_file;
+		struct recording_attr a[2] = { cycles, cycles };
+		struct wr data = { 0 }, file = { 0 };
+
+		for (unsigned k = 0; k < 2; k++) {
+			a[k].bytes = bytes[i / 2];
+			a[k].sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP |
+					   PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+			a[k].id = 70 + k;
+		}
+		a[1].config = PERF_COUNT_HW_CACHE_MISSES;
+		for (unsigned k = 0; k < 2; k++) {
+			size_t at = recording_begin(&data, PERF_RECORD_SAMPLE,
+						    PERF_RECORD_MISC_USER);
+
+			wr_u64(&data, a[k].id);
+			wr_u64(&data, 0x401000);
+			sample_id(&data, 7, 30);
+			recording_end(&data, at);
+		}
+		make(a, 2, wr_bytes(&data), NULL, 0, &file);
+		assert_int_equal(read_recording(wr_bytes(&file)), 0);
+		assert_string_equal(told, "30 7/8 sample 401000\n");
+		assert_int_equal(counts.others, 1);
+		wr_free(&data);
+		wr_free(&file);
+	}
+}
+
+static void ids_are_no_more_than_the_file(void **state)
+{
+	struct recording_attr a[2] = { cycles, cycles };
+	struct wr data = { 0 }, file = { 0 };
+	const uint64_t at = 104 + 2 * 8, all = 400;
+
+	(void)state;
+	a[0].id = a[1].id = 5;
+	for (unsigned i = 0; i < 2; i++)
+		a[i].sample_type |= PERF_SAMPLE_IDENTIFIER;
+	for (unsigned i = 0; i < 4; i++)
+		any_sample(&data, &a[0]);
+	recording_file(a, 2, wr_bytes(&data), NULL, 0, &file);
+	assert_int_equal(read_recording(wr_bytes(&file)), 0);
+	assert_true(file.n > all && file.n < 2 * all);
+	for (unsigned i = 0; i < 2; i++)	/* both name nearly all of it */
+		memcpy(file.p + at + i * (128 + 16ull) + 128 + 8, &all, 8);
+	memset(file.p + at + 128, 0, 8);
+	memset(file.p + at + 128 + 16 + 128, 0, 8);
+	assert_int_equal(read_recording(wr_bytes(&file)), -1);
+	assert_non_null(strstr(err.text, "more ids than it has room for"));
+	wr_free(&data);
+	wr_free(&file);
+}
+
 static void a_file_that_is_cut_short_is_an_error(void **state)
 {
 	struct wr data = { 0 }, packed = { 0 }, file = { 0 }, room = { 0 };
@@ -412,9 +500,12 @@ int main(void)
 		cmocka_unit_test(any_fields_may_stand_in_front_of_the_branches),
 		cmocka_unit_test(the_time_of_other_records_is_found_whatever_stands_behind_it),
 		cmocka_unit_test(samples_of_the_first_event_count),
+		cmocka_unit_test(stacks_of_chosen_branches_are_not_told),
 		cmocka_unit_test(compressed_records_are_one_stream),
 		cmocka_unit_test(build_ids_come_with_mappings_and_as_a_feature),
 		cmocka_unit_test(other_machines_are_refused_by_name),
+		cmocka_unit_test(attributes_of_old_are_shorter),
+		cmocka_unit_test(ids_are_no_more_than_the_file),
 		cmocka_unit_test(a_file_that_is_cut_short_is_an_error),
 		cmocka_unit_test(damage_never_tells_more_than_there_is),
 	};

@@ -101,6 +101,41 @@ static void offsets_need_no_mappings(void **state)
 	     "2000000000 2147483647/2147483647 stack 1000000000050-1000000000060\n");
 }
 
+static void offsets_stay_offsets_beside_mappings(void **state)
+{
+	(void)state;
+	/* the first file is mapped elsewhere, the second where the addresses are */
+	says("7 1.0: PERF_RECORD_MMAP 7/7: [0x5629ec742000(0x2000) @ 0]: x /bin/p\n"
+	     "7 1.0: PERF_RECORD_MMAP2 7/7: [0x5629ec742000(0x2000) @ 0 08:01 9 0]: r-xp /bin/p\n"
+	     "7 1.0: PERF_RECORD_MMAP2 7/7: [0x400000(0x2000) @ 0 08:01 8 0]: r-xp /bin/q\n"
+	     "7 2.0: 0x10(/bin/p)/0x20(/bin/p)/P/-/-/0\n"
+	     "7 3.0: 0x401010(/bin/q)/0x401020(/bin/q)/P/-/-/0\n"
+	     "7 4.0: 0x402010(/bin/q)/0x401020(/bin/q)/P/-/-/0\n",
+	     "1000000000 7/7 mmap 5629ec742000+2000@0 4294967295:0 1 /bin/p\n"
+	     "1000000000 7/7 mmap 5629ec742000+2000@0 8:1 9 /bin/p\n"
+	     "1000000000 7/7 mmap 400000+2000@0 8:1 8 /bin/q\n"
+	     "2000000000 2147483647/2147483647 mmap 1000000000000+100000000@0 4294967295:0 1 "
+	     "/bin/p\n"
+	     "2000000000 2147483647/2147483647 stack 1000000000010-1000000000020\n"
+	     "3000000000 7/7 stack 401010-401020\n"
+	     "4000000000 2147483647/2147483647 mmap 1000100000000+100000000@0 4294967295:0 1 "
+	     "/bin/q\n"
+	     "4000000000 2147483647/2147483647 stack 1000100402010-1000100401020\n");
+}
+
+static void events_may_have_slashes(void **state)
+{
+	(void)state;
+	says("p 41 12.0: cpu/cycles/u:  401000 main (/bin/p)\n"
+	     "p 41 12.0:   251003 cpu/cycles/u:  401000 0x10/0x20/P/-/-/0\n"
+	     "p 41 12.0: cpu/cycles/u: 0x10/0x20/P/-/-/0\n",
+	     "12000000000 41/41 sample 401000\n"
+	     "12000000000 41/41 sample 401000\n"
+	     "12000000000 41/41 stack 10-20\n"
+	     "12000000000 41/41 stack 10-20\n");
+	assert_int_equal(counts.unknown, 0);
+}
+
 static void what_is_no_such_text_is_an_error(void **state)
 {
 	static const char *const text[] = {
@@ -129,6 +164,8 @@ int main(void)
 		cmocka_unit_test(names_processors_events_symbols_and_files_are_passed_over),
 		cmocka_unit_test(mappings_and_processes),
 		cmocka_unit_test(offsets_need_no_mappings),
+		cmocka_unit_test(offsets_stay_offsets_beside_mappings),
+		cmocka_unit_test(events_may_have_slashes),
 		cmocka_unit_test(what_is_no_such_text_is_an_error),
 	};
 

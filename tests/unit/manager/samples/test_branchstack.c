@@ -116,6 +116,11 @@ static void branch_stacks_become_branches_and_runs_of_a_file(void **state)
 		{ 0x55001104, 0x55001200, SPOOL_BRANCH_WRONG_PATH },
 		{ 0x55001300, 0x55001400, 0 },
 	};
+	static const struct spool_branch strange[] = {	/* in a file that is no module */
+		{ 0x71000010, 0x71000020, 0 },
+		{ 0x71000030, 0x71000000, 0 },
+		{ 0x71000010, 0x71000020, 0 },
+	};
 	struct spaces *spaces = spaces_new(NULL);
 	struct attribute *a = attribute_new(spaces);
 	struct attribution out = { 0 };
@@ -130,6 +135,7 @@ static void branch_stacks_become_branches_and_runs_of_a_file(void **state)
 		put_stack(w, 10, good, 4);
 	put_stack(w, 10, bad, 7);
 	put_stack(w, 10, good, 1);
+	put_stack(w, 10, strange, 3);
 	put_stack(w, 99, good, 4);			/* nobody knows where that is */
 	assert_int_equal(spool_flush(w, true, NULL), 0);
 	spool_writer_free(w);
@@ -143,11 +149,12 @@ static void branch_stacks_become_branches_and_runs_of_a_file(void **state)
 	check_branch(2, 0x40100c, 0x401010, 4, false);
 	check_branch(3, 0x401010, 0x40101e, 2, true);
 	check_branch(4, 0x40101e, 0x401000, 2, false);
-	assert_int_equal(out.counter[COUNTER_BRANCHES], 2 * 3 + 6 + 3);
+	assert_int_equal(out.counter[COUNTER_BRANCHES], 2 * 3 + 6 + 2 + 3);
 	assert_int_equal(out.counter[COUNTER_BRANCHES_MISPREDICTED], 3);
 	assert_int_equal(out.counter[COUNTER_BRANCHES_ABORTED], 3);
 	assert_int_equal(out.counter[COUNTER_BRANCHES_KERNEL], 1);
 	assert_int_equal(out.counter[COUNTER_BRANCHES_BETWEEN], 2 + 3);
+	assert_int_equal(out.counter[COUNTER_BRANCHES_UNKNOWN], 2);
 	assert_int_equal(out.counter[COUNTER_BRANCHES_IMPOSSIBLE], 5);
 	assert_int_equal(out.counter[COUNTER_BRANCH_EDGES], 9);
 	assert_int_equal(out.nmodule, 1);
