@@ -10,7 +10,7 @@
  * A recording of others becomes a log first.  Its files are known by their build-ids, as far as
  * it has these; a confined job says which one a file of this machine has.
  *
- * Tested by tests/e2e/registers.sh.
+ * Tested by tests/e2e/registers.sh, tests/e2e/import.sh and tests/e2e/branches.sh.
  */
 #include "manager/ctl/profile_log.h"
 

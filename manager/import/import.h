@@ -16,7 +16,7 @@ struct err;
 #define IMPORT_NO_DEVICE UINT32_MAX
 
 struct import_sink {
-	/* in the order of time; the event is the reader's */
+	/* in the order of time, of text in that of its lines; the event is the reader's */
 	void (*event)(void *ctx, const struct spool_event *ev);
 	/* the build-id of the file that was mapped from that path */
 	void (*build_id)(void *ctx, struct bytes id, const char *path);

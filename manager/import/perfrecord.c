@@ -175,11 +175,10 @@ static bool tell_task(const struct teller *t, enum spool_kind kind, struct rd *r
 	ev.pid = rd_u32(r);
 	uint32_t parent = rd_u32(r);
 	ev.tid = rd_u32(r);
-	uint32_t parent_tid = rd_u32(r);
+	(void)rd_u32(r);			/* the parent's thread */
 	/* of a process the last thread's end is its own */
 	if (kind == SPOOL_FORK)
 		ev.fork.parent_pid = parent;
-	(void)parent_tid;
 	if (!r->bad)
 		tell(t, &ev);
 	return !r->bad;
