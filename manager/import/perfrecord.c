@@ -104,17 +104,13 @@ static void tell_sample(const struct teller *t, struct bytes b, uint16_t misc, u
 	}
 }
 
-/* A file without an inode, in a recording that does not have them, is known by its path. */
 static void tell_mapping(const struct teller *t, struct spool_event *ev, bool executable)
 {
 	const char *path = ev->mmap.path;
 
 	if (!executable || ev->pid == UINT32_MAX || !path || strlen(path) > SPOOL_PATH_MAX)
 		return;
-	if (!ev->mmap.inode && path[0] == '/' && path[1] != '/') {
-		ev->mmap.dev_major = IMPORT_NO_DEVICE;
-		ev->mmap.inode = 1;
-	}
+	import_need_inode(ev);
 	tell(t, ev);
 }
 
