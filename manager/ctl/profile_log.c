@@ -411,10 +411,10 @@ static const double *choose_executions(const struct log *l, const struct known *
 	if (ran <= 0 || sampled <= 0)
 		return use ? k->executions : NULL;
 	(void)snprintf(text, sizeof(text),
-		       use ? "%.0f executions of blocks by branch stacks; its %.0f samples are "
-			     "not used"
-			   : "only %.0f executions of blocks by branch stacks: not used, but its "
-			     "%.0f samples", ran, sampled);	/* fits */
+		       use ? "%.0f executions of blocks by branch stacks; its %.0f samples "
+			     "are not used"
+			   : "only %.0f executions of blocks by branch stacks: not used, but "
+			     "its %.0f samples", ran, sampled);	/* fits */
 	say(l, k->path, text);
 	return use ? k->executions : NULL;
 }

@@ -106,7 +106,8 @@ static void offsets_stay_offsets_beside_mappings(void **state)
 	(void)state;
 	/* the first file is mapped elsewhere, the second where the addresses are */
 	says("7 1.0: PERF_RECORD_MMAP 7/7: [0x5629ec742000(0x2000) @ 0]: x /bin/p\n"
-	     "7 1.0: PERF_RECORD_MMAP2 7/7: [0x5629ec742000(0x2000) @ 0 08:01 9 0]: r-xp /bin/p\n"
+	     "7 1.0: PERF_RECORD_MMAP2 7/7: [0x5629ec742000(0x2000) @ 0 08:01 9 0]: "
+	     "r-xp /bin/p\n"
 	     "7 1.0: PERF_RECORD_MMAP2 7/7: [0x400000(0x2000) @ 0 08:01 8 0]: r-xp /bin/q\n"
 	     "7 2.0: 0x10(/bin/p)/0x20(/bin/p)/P/-/-/0\n"
 	     "7 3.0: 0x401010(/bin/q)/0x401020(/bin/q)/P/-/-/0\n"

@@ -98,6 +98,12 @@ static void check_branch(unsigned i, uint64_t from, uint64_t to, uint64_t count,
 	assert_int_equal(branch_seen[i].run, run);
 }
 
+static const struct spool_branch strange[] = {	/* in a file that is no module */
+	{ 0x71000010, 0x71000020, 0 },
+	{ 0x71000030, 0x71000000, 0 },
+	{ 0x71000010, 0x71000020, 0 },
+};
+
 /* Process 10 runs the original; all addresses are its: what counts, and what does not. */
 static void branch_stacks_become_branches_and_runs_of_a_file(void **state)
 {
@@ -115,11 +121,6 @@ static void branch_stacks_become_branches_and_runs_of_a_file(void **state)
 		{ 0x55001104, 0x55001200, SPOOL_BRANCH_IN_TX },
 		{ 0x55001104, 0x55001200, SPOOL_BRANCH_WRONG_PATH },
 		{ 0x55001300, 0x55001400, 0 },
-	};
-	static const struct spool_branch strange[] = {	/* in a file that is no module */
-		{ 0x71000010, 0x71000020, 0 },
-		{ 0x71000030, 0x71000000, 0 },
-		{ 0x71000010, 0x71000020, 0 },
 	};
 	struct spaces *spaces = spaces_new(NULL);
 	struct attribute *a = attribute_new(spaces);
