@@ -49,7 +49,8 @@ struct profile_call {
 struct profile {
 	const char *module;
 	struct digest original;
-	const char *clock;		/* tick, cpu-clock, cycles, branches, exact */
+	const char *clock;		/* tick, cpu-clock, cycles, branches, exact, state,
+					 * other */
 	double outside;
 	double samples;			/* sum over block[]; derived on reading */
 	struct profile_block *block;

@@ -10,7 +10,7 @@
  * A recording of others becomes a log first.  Its files are known by their build-ids, as far as
  * it has these; a confined job says which one a file of this machine has.
  *
- * Tested by tests/e2e/registers.sh.
+ * Tested by tests/e2e/registers.sh, tests/e2e/import.sh and tests/e2e/branches.sh.
  */
 #include "manager/ctl/profile_log.h"
 
@@ -411,8 +411,8 @@ static const double *choose_executions(const struct log *l, const struct known *
 	if (ran <= 0 || sampled <= 0)
 		return use ? k->executions : NULL;
 	(void)snprintf(text, sizeof(text),
-		       use ? "%.0f executions of blocks by branch stacks; its %.0f samples are "
-			     "not used"
+		       use ? "%.0f executions of blocks by branch stacks; its %.0f samples "
+			     "are not used"
 			   : "only %.0f executions of blocks by branch stacks: not used, but "
 			     "its %.0f samples", ran, sampled);	/* fits */
 	say(l, k->path, text);

@@ -15,8 +15,19 @@ struct err;
 /* The device of a mapped file whose inode the recording does not have. */
 #define IMPORT_NO_DEVICE UINT32_MAX
 
+/* Of a mapping that has none: the file is known by its path, if it has one. */
+static inline void import_need_inode(struct spool_event *mapping)
+{
+	const char *path = mapping->mmap.path;
+
+	if (!mapping->mmap.inode && path[0] == '/' && path[1] != '/') {
+		mapping->mmap.dev_major = IMPORT_NO_DEVICE;
+		mapping->mmap.inode = 1;
+	}
+}
+
 struct import_sink {
-	/* in the order of time; the event is the reader's */
+	/* in the order of time, of text in that of its lines; the event is the reader's */
 	void (*event)(void *ctx, const struct spool_event *ev);
 	/* the build-id of the file that was mapped from that path */
 	void (*build_id)(void *ctx, struct bytes id, const char *path);

@@ -1,4 +1,4 @@
-/* importjob.c - a forked child becomes a confined job, in which nothing but the recording is
+/* importjob.c - a forked child gives up all rights, and only then looks into the recording
  *
  *   recording --bytes--> child: lib/confinedjob.h, perfdata.c or perftext.c
  *             --memory files--> a log of spool events, and facts as text

@@ -104,17 +104,13 @@ static void tell_sample(const struct teller *t, struct bytes b, uint16_t misc, u
 	}
 }
 
-/* A file without an inode, in a recording that does not have them, is known by its path. */
 static void tell_mapping(const struct teller *t, struct spool_event *ev, bool executable)
 {
 	const char *path = ev->mmap.path;
 
 	if (!executable || ev->pid == UINT32_MAX || !path || strlen(path) > SPOOL_PATH_MAX)
 		return;
-	if (!ev->mmap.inode && path[0] == '/' && path[1] != '/') {
-		ev->mmap.dev_major = IMPORT_NO_DEVICE;
-		ev->mmap.inode = 1;
-	}
+	import_need_inode(ev);
 	tell(t, ev);
 }
 
@@ -175,11 +171,10 @@ static bool tell_task(const struct teller *t, enum spool_kind kind, struct rd *r
 	ev.pid = rd_u32(r);
 	uint32_t parent = rd_u32(r);
 	ev.tid = rd_u32(r);
-	uint32_t parent_tid = rd_u32(r);
+	(void)rd_u32(r);			/* the parent's thread */
 	/* of a process the last thread's end is its own */
 	if (kind == SPOOL_FORK)
 		ev.fork.parent_pid = parent;
-	(void)parent_tid;
 	if (!r->bad)
 		tell(t, &ev);
 	return !r->bad;

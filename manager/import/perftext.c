@@ -208,10 +208,7 @@ static bool read_mmap(struct text *t)
 	    t->end - t->p > SPOOL_PATH_MAX)
 		return true;
 	ev.mmap.path = arena_printf(t->arena, "%.*s", (int)(t->end - t->p), t->p);
-	if (!ev.mmap.inode && ev.mmap.path[0] == '/' && ev.mmap.path[1] != '/') {
-		ev.mmap.dev_major = IMPORT_NO_DEVICE;
-		ev.mmap.inode = 1;
-	}
+	import_need_inode(&ev);
 	note_low(t, &ev);
 	tell(t, SPOOL_MMAP, &ev);
 	return true;
@@ -280,9 +277,8 @@ static uint64_t made_up(struct text *t, struct bytes path)
 	vec_push(t->arena, &t->file, m);
 	ev.mmap.addr = m.addr;
 	ev.mmap.len = MADE_UP_ROOM;
-	ev.mmap.dev_major = IMPORT_NO_DEVICE;
-	ev.mmap.inode = 1;
 	ev.mmap.path = m.path;
+	import_need_inode(&ev);
 	tell(t, SPOOL_MMAP, &ev);
 	return m.addr;
 }

@@ -17,7 +17,7 @@ import() { "$B/morphctl" import "$@"; }
 # --- what is no recording ---
 
 printf 'neither\n' >"$root/text"
-head -c 100000 /dev/urandom >"$root/random"
+LC_ALL=C awk 'BEGIN { srand(24); for (i = 0; i < 100000; i++) printf "%c", int(rand() * 255) + 1 }' >"$root/random"
 : >"$root/empty"
 printf '2ELIFREP\0\0\0\0\0\0\0\150' >"$root/big-endian"
 for f in text random empty; do

@@ -98,31 +98,30 @@ static void check_branch(unsigned i, uint64_t from, uint64_t to, uint64_t count,
 	assert_int_equal(branch_seen[i].run, run);
 }
 
-/* All addresses are those of process 10, which runs the original. */
-static const struct spool_branch good[] = {	/* newest first */
-	{ 0x5500100c, 0x55001010, SPOOL_BRANCH_MISPREDICTED },
-	{ 0x5500101e, 0x55001000, 0 },
-	{ 0x5500100c, 0x55001010, 0 },
-	{ 0x55001050, 0x55001000, 0 },		/* the oldest: only where it led to */
-};
-static const struct spool_branch bad[] = {
-	{ 0x55001100, 0x71000005, 0 },		/* to another file */
-	{ 0x55001100, 0x10, 0 },		/* to none */
-	{ 0xffffffff81000000, 0x55001000, 0 },
-	{ 0x55001104, 0x55001200, SPOOL_BRANCH_ABORTED },
-	{ 0x55001104, 0x55001200, SPOOL_BRANCH_IN_TX },
-	{ 0x55001104, 0x55001200, SPOOL_BRANCH_WRONG_PATH },
-	{ 0x55001300, 0x55001400, 0 },
-};
 static const struct spool_branch strange[] = {	/* in a file that is no module */
 	{ 0x71000010, 0x71000020, 0 },
 	{ 0x71000030, 0x71000000, 0 },
 	{ 0x71000010, 0x71000020, 0 },
 };
 
-/* What counts, and what does not. */
+/* Process 10 runs the original; all addresses are its: what counts, and what does not. */
 static void branch_stacks_become_branches_and_runs_of_a_file(void **state)
 {
+	static const struct spool_branch good[] = {	/* newest first */
+		{ 0x5500100c, 0x55001010, SPOOL_BRANCH_MISPREDICTED },
+		{ 0x5500101e, 0x55001000, 0 },
+		{ 0x5500100c, 0x55001010, 0 },
+		{ 0x55001050, 0x55001000, 0 },		/* the oldest: only where it led to */
+	};
+	static const struct spool_branch bad[] = {
+		{ 0x55001100, 0x71000005, 0 },		/* to another file */
+		{ 0x55001100, 0x10, 0 },		/* to none */
+		{ 0xffffffff81000000, 0x55001000, 0 },
+		{ 0x55001104, 0x55001200, SPOOL_BRANCH_ABORTED },
+		{ 0x55001104, 0x55001200, SPOOL_BRANCH_IN_TX },
+		{ 0x55001104, 0x55001200, SPOOL_BRANCH_WRONG_PATH },
+		{ 0x55001300, 0x55001400, 0 },
+	};
 	struct spaces *spaces = spaces_new(NULL);
 	struct attribute *a = attribute_new(spaces);
 	struct attribution out = { 0 };
