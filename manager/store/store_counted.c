@@ -244,17 +244,6 @@ int store_counted_get(struct store *s, int64_t module, const struct digest *orig
 	return ok ? same : store_damaged(s, "counted", err);
 }
 
-int store_counted_fade(struct store *s, int64_t module, double factor, struct err *err)
-{
-	sqlite3_stmt *q = store_sql(s, SQL_COUNTED_FADE, err);
-
-	if (!q)
-		return -1;
-	(void)sqlite3_bind_int64(q, 1, module);
-	(void)sqlite3_bind_double(q, 2, factor);
-	return store_run(s, q, err);
-}
-
 int store_counted_delete(struct store *s, int64_t module, struct err *err)
 {
 	return delete(s, SQL_COUNTED_DELETE, module, err);

@@ -95,8 +95,6 @@ int store_use_add(struct store *s, const struct attribute_module *m,
 /* Adds whose samples all modules had. */
 int store_whose_add(struct store *s, const struct attribution *a, struct err *err);
 int store_whose_fade(struct store *s, int64_t module, double factor, struct err *err);
-/* Exact counts fade as samples do. */
-int store_counted_fade(struct store *s, int64_t module, double factor, struct err *err);
 /* Adds the observations of how fast the modules' processes run. */
 int store_speed_add(struct store *s, const struct attribution *a,
 		    const struct store_fading *fading, struct err *err);

@@ -71,6 +71,18 @@ static uint64_t faded(uint64_t samples, double factor)
 	return (uint64_t)llround((double)samples * factor);
 }
 
+/* Exact counts fade with the samples beside them. */
+static int fade_counted(struct store *s, int64_t module, double factor, struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_COUNTED_FADE, err);
+
+	if (!q)
+		return -1;
+	(void)sqlite3_bind_int64(q, 1, module);
+	(void)sqlite3_bind_double(q, 2, factor);
+	return store_run(s, q, err);
+}
+
 int store_profile_fade(struct store *s, int64_t module, double factor,
 		       const struct store_profile *keep, struct err *err)
 {
@@ -105,7 +117,7 @@ int store_profile_fade(struct store *s, int64_t module, double factor,
 	if (rc >= 0)
 		rc = store_whose_fade(s, module, factor, err);
 	if (rc >= 0)
-		rc = store_counted_fade(s, module, factor, err);
+		rc = fade_counted(s, module, factor, err);
 	if (rc >= 0)
 		rc = store_profile_put(s, module, &p, budget, err);
 	store_profile_free(&p);

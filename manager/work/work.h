@@ -201,7 +201,11 @@ int work_counting_begins(struct work *w, const struct store_counting *c, int cou
 int work_counting_ends(struct work *w, int64_t module, struct err *err);
 /* Takes in what the parent has sent of processes that counted. */
 void work_counted(struct work *w);
-/* Samples came in: what counts and is slower than it should be gets its original back. */
+/* What has been counted of the module so far is evidence from now on. */
+int work_counting_keep(struct work *w, const struct store_module *m,
+		       const struct store_counting *c, struct err *err);
+/* work_speed.c: samples came in, and what counts and is slower than it should be, or has cost
+ * what it may, gets its original back. */
 void work_counting_speeds(struct work *w, const struct attribution *a);
 /* Is there a module that has been counted enough, or for long enough?  1: *path is it, and its
  * counts are kept for laying it out; 0 none. */
@@ -229,6 +233,8 @@ int work_evidence_keep(struct work *w, const struct store_module *m,
 /* CPU time that it has taken from programs so far; and is it slower than counting may be? */
 double work_counting_cost_s(const struct store_counting *c);
 bool work_counting_is_slow(const struct store_counting *c);
+/* Has counting cost what it may? */
+bool work_counting_has_spent(const struct store_counting *c);
 
 struct work_proof {
 	uint32_t generation;

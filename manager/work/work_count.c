@@ -5,8 +5,6 @@
  * the counts of all runs are added up in a file of the store, which says what the counters mean
  * (lib/countsfile.h).
  *
- * What is slower than it should be, or costs more, ends early.
- *
  * Counting costs time, and laying out waits for an idle machine, which may never come, and for
  * a policy that still wants it.  So the original comes back without waiting for anything when
  * neither has been so for a day.
@@ -34,7 +32,7 @@
 #include "policy/decide.h"
 #include "policy/policy.h"
 
-enum { LONGEST_S = 86400, LATEST_S = LONGEST_S + 3600, AGAIN_MS = 600000 };
+enum { LONGEST_S = 86400, LATEST_S = LONGEST_S + 3600 };
 static const size_t largest = (size_t)512 << 20;
 
 static void name_file(const struct work *w, const struct digest *generation, char out[PATH_MAX])
@@ -192,8 +190,8 @@ static int solve(struct work *w, const struct store_module *m, const struct stor
 	return rc;
 }
 
-static int keep(struct work *w, const struct store_module *m, const struct store_counting *c,
-		struct err *err)
+int work_counting_keep(struct work *w, const struct store_module *m,
+		       const struct store_counting *c, struct err *err)
 {
 	struct wr profile = { 0 };
 	struct err why = { 0 };
@@ -206,12 +204,6 @@ static int keep(struct work *w, const struct store_module *m, const struct store
 	int rc = work_evidence_keep(w, m, c, &profile, err);
 	wr_free(&profile);
 	return rc;
-}
-
-/* Has counting cost what it may? */
-static bool has_spent(const struct store_counting *c)
-{
-	return c->most_s > 0 && work_counting_cost_s(c) > c->most_s;
 }
 
 /* 1: the module is to be laid out now. */
@@ -231,9 +223,9 @@ static int is_ready(struct work *w, int64_t module, char path[PATH_MAX], struct 
 	double up_s = (double)(w->now_ms() - w->started_ms) / 1000;
 	double since_s = decide_since_s(c.begun_ns, store_now_ns());
 	if (c.runs < DECIDE_COUNT_RUNS && since_s < LONGEST_S && since_s <= up_s &&
-	    !has_spent(&c))
+	    !work_counting_has_spent(&c))
 		return 0;
-	if (keep(w, &m, &c, err) < 0)
+	if (work_counting_keep(w, &m, &c, err) < 0)
 		return -1;
 	(void)snprintf(path, PATH_MAX, "%s", m.path);	/* fits */
 	return 1;
@@ -290,43 +282,6 @@ int work_count_overdue(struct work *w, char path[PATH_MAX], struct err *err)
 		rc = is_overdue(w, module[i], path, err);
 	free(module);
 	return rc;
-}
-
-/* The counts so far are kept: what is known is known. */
-static int end_slow(struct work *w, int64_t module, struct err *err)
-{
-	struct store_counting c;
-	struct store_module m;
-	int rc = store_counting_get(w->store, module, &c, err);
-
-	bool slow = rc > 0 && work_counting_is_slow(&c);
-
-	if (rc <= 0 || !(slow || has_spent(&c)))
-		return rc;
-	rc = store_module_by_id(w->store, module, &m, err);
-	if (rc <= 0 || !digest_equal(&m.present, &c.generation))
-		return rc;
-	w->counting_again_ms = w->now_ms() + AGAIN_MS;
-	if (keep(w, &m, &c, err) < 0)
-		return -1;
-	work_history(w, m.path, "slower", slow ?
-		     "the generation that counts took %.1f s for what takes %.1f s" :
-		     "the generation that counts has cost %.1f s, of %.1f s that it may",
-		     slow ? c.speed.module_s : work_counting_cost_s(&c),
-		     slow ? c.speed.usual_module_s : c.most_s);
-	return work_restore(w, m.path, false, NULL, err);
-}
-
-void work_counting_speeds(struct work *w, const struct attribution *a)
-{
-	struct err err = { 0 };
-
-	if (w->now_ms() < w->counting_again_ms)
-		return;
-	for (uint32_t i = 0; i < a->nuse && !w->ask->stop; i++)
-		if ((!i || a->use[i].module != a->use[i - 1].module) &&
-		    end_slow(w, (int64_t)a->use[i].module, &err) < 0)
-			role_log("%s", err.text);
 }
 
 int work_count_sweep(struct work *w, struct err *err)

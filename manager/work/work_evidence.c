@@ -100,6 +100,11 @@ double work_counting_cost_s(const struct store_counting *c)
 	return decide_count_spent_s(c->speed.all_s, slower, more);
 }
 
+bool work_counting_has_spent(const struct store_counting *c)
+{
+	return c->most_s > 0 && work_counting_cost_s(c) > c->most_s;
+}
+
 bool work_counting_is_slow(const struct store_counting *c)
 {
 	double slower, more;

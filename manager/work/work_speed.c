@@ -1,9 +1,10 @@
 /* work_speed.c - did the last swap of a module make it slower?  The test is policy/speedtest.h
  *
  * The test is applied whenever samples have been taken in.  Its verdict goes into the history;
- * a generation that is slower is taken back as one that crashed is.
+ * a generation that is slower is taken back as one that crashed is.  One that counts goes, too,
+ * if it is slower than expected or has cost what it may; what it has counted stays.
  *
- * Tested by tests/e2e/slower.sh.
+ * Tested by tests/e2e/slower.sh and tests/e2e/counted.sh.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,6 +13,8 @@
 #include "manager/samples/attribute.h"
 #include "manager/work/work.h"
 #include "policy/speedtest.h"
+
+enum { AGAIN_MS = 600000 };
 
 static void name_content(uint32_t generation, char out[32])
 {
@@ -62,5 +65,42 @@ void work_speedtests(struct work *w, const struct attribution *a)
 	for (uint32_t i = 0; i < a->nuse && !w->ask->stop; i++)
 		if ((!i || a->use[i].module != a->use[i - 1].module) &&
 		    look(w, (int64_t)a->use[i].module, &err) < 0)
+			role_log("%s", err.text);
+}
+
+/* The counts so far are kept: what is known is known. */
+static int end_slow(struct work *w, int64_t module, struct err *err)
+{
+	struct store_counting c;
+	struct store_module m;
+	int rc = store_counting_get(w->store, module, &c, err);
+
+	bool slow = rc > 0 && work_counting_is_slow(&c);
+
+	if (rc <= 0 || !(slow || work_counting_has_spent(&c)))
+		return rc;
+	rc = store_module_by_id(w->store, module, &m, err);
+	if (rc <= 0 || !digest_equal(&m.present, &c.generation))
+		return rc;
+	w->counting_again_ms = w->now_ms() + AGAIN_MS;
+	if (work_counting_keep(w, &m, &c, err) < 0)
+		return -1;
+	work_history(w, m.path, "slower", slow ?
+		     "the generation that counts took %.1f s for what takes %.1f s" :
+		     "the generation that counts has cost %.1f s, of %.1f s that it may",
+		     slow ? c.speed.module_s : work_counting_cost_s(&c),
+		     slow ? c.speed.usual_module_s : c.most_s);
+	return work_restore(w, m.path, false, NULL, err);
+}
+
+void work_counting_speeds(struct work *w, const struct attribution *a)
+{
+	struct err err = { 0 };
+
+	if (w->now_ms() < w->counting_again_ms)
+		return;
+	for (uint32_t i = 0; i < a->nuse && !w->ask->stop; i++)
+		if ((!i || a->use[i].module != a->use[i - 1].module) &&
+		    end_slow(w, (int64_t)a->use[i].module, &err) < 0)
 			role_log("%s", err.text);
 }
