@@ -70,7 +70,8 @@ static void find_starts(const struct linefit_item *item, const double *end, doub
 	for (uint32_t k = 0; k < 2 * LINE && !item->joined; k++) {
 		uint32_t at = k % LINE, last = (at + LINE - 1) % LINE;
 		double fresh = end[last] + before(item, last) + item->pad;
-		double cost = fmin(fresh, padded[last]) + item->pad_byte + before(item, at);
+		double cost = (fresh < padded[last] ? fresh : padded[last]) + item->pad_byte +
+			      before(item, at);
 
 		if (cost < padded[at]) {
 			padded[at] = cost;
@@ -80,28 +81,45 @@ static void find_starts(const struct linefit_item *item, const double *end, doub
 	for (uint32_t i = 0; i < LINE; i++) {
 		double plain = end[i] + before(item, i);
 
-		start[i] = fmin(plain, padded[i]) + (i % ALIGN ? item->unaligned : 0);
+		start[i] = (plain < padded[i] ? plain : padded[i]) +
+			   (i % ALIGN ? item->unaligned : 0);
 		from[i] = plain <= padded[i] ? (uint8_t)i : origin[i];
 		if (i & (item->align - 1))
 			start[i] = INFINITY;
 	}
 }
 
+/* body() of all starts in one half of the first line: it depends on the end alone then.  [k]: the
+ * item ends `k` bytes behind where it would if it began with its half. */
+static void find_bodies(const struct linefit_item *item, uint32_t half, double *cost)
+{
+	uint32_t n = HALF + item->max_front;
+
+	for (uint32_t k = 0; k < n; k++)
+		cost[k] = body(item, half, half + item->size + k);
+}
+
 static void find_ends(const struct linefit_item *item, const double *start, double *end,
 		      struct step *to)
 {
+	double bodies[LINE / HALF][HALF + UINT8_MAX];
+
+	find_bodies(item, 0, bodies[0]);
+	find_bodies(item, HALF, bodies[1]);
 	for (uint32_t i = 0; i < LINE; i++)
 		end[i] = INFINITY;
 	for (uint32_t s = 0; s < LINE; s++) {
+		const double *of_end = &bodies[s / HALF][s % HALF];
+
 		if (start[s] == INFINITY)
 			continue;
 		for (uint32_t f = 0; f <= item->max_front; f++) {
-			uint32_t at = s + f + item->size;
-			double cost = start[s] + f * item->front_byte + body(item, s, at);
+			uint32_t at = (s + f + item->size) % LINE;
+			double cost = start[s] + f * item->front_byte + of_end[f];
 
-			if (cost < end[at % LINE]) {
-				end[at % LINE] = cost;
-				to[at % LINE] = (struct step){ (uint8_t)s, (uint8_t)f };
+			if (cost < end[at]) {
+				end[at] = cost;
+				to[at] = (struct step){ (uint8_t)s, (uint8_t)f };
 			}
 		}
 	}
