@@ -20,7 +20,7 @@ build() {		# NAME COMPILER FLAGS... SOURCE
 }
 make_debug() {		# NAME SEED [DEBUG-OPTIONS...]
 	local at=$T/$1 out
-	move_all "$at/prog" "$at/gen" "$2" >"$T/moved" || { cat "$T/moved"; return 1; }
+	move_all "$at/prog" "$at/gen" "$2" || return 1
 	shift 2
 	out=$("$edit" debugfile "$at/prog" "$at/gen" -o "$at/gen.debug" "$@" 2>&1) || { not_ok "debugfile: $out"; return 1; }
 }
