@@ -89,8 +89,8 @@ static void find_starts(const struct linefit_item *item, const double *end, doub
 	}
 }
 
-/* body() of all starts in one half of the first line: it depends on the end alone then.  [k]: the
- * item ends `k` bytes behind where it would if it began with its half. */
+/* body() of all starts in one half of the first line, since it depends on the end alone then.
+ * [k]: the item ends `k` bytes behind where it would if it began with its half. */
 static void find_bodies(const struct linefit_item *item, uint32_t half, double *cost)
 {
 	uint32_t n = HALF + item->max_front;
