@@ -354,7 +354,7 @@ static int scan_base(struct walk *w, const struct base *b, uint64_t *budget)
 	}
 	if (i)
 		vec_push(v->a, &v->walk.extents,
-			 ((struct vextent){ b->addr, b->addr + size * i }));
+			 ((struct vextent){ b->addr, b->addr + size * i, b->kind }));
 	return 0;
 }
 

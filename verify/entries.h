@@ -16,6 +16,7 @@ struct vbases {			/* VEC: ascending */
 
 struct vextent {		/* from lo up to hi */
 	vaddr lo, hi;
+	uint32_t kind;		/* of its entries, enum blockmap_table_kind */
 };
 
 struct vwalk {			/* filled by entries.c; `start` and `cut` by one bit a byte */

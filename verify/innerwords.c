@@ -209,7 +209,7 @@ static void collect_tables(struct verify *v)
 		uint64_t size = (uint64_t)blockmap_entry_size(t->kind) * t->nentry;
 
 		vec_push(v->a, &v->walk.extents,
-			 ((struct vextent){ t->orig_addr, t->orig_addr + size }));
+			 ((struct vextent){ t->orig_addr, t->orig_addr + size, t->kind }));
 	}
 	if (v->walk.extents.n)
 		qsort(v->walk.extents.v, v->walk.extents.n, sizeof(struct vextent), extent_cmp);

@@ -113,7 +113,8 @@ static const struct vbases *held_of(struct verify *v)
 	for (uint32_t i = 0; i < v->walk.extents.n; i++) {
 		const struct vextent *x = &v->walk.extents.v[i];
 
-		note_entries(v, held, x->lo, BLOCKMAP_TABLE_REL32, (x->hi - x->lo) / 4);
+		note_entries(v, held, x->lo, x->kind,
+			     (x->hi - x->lo) / blockmap_entry_size(x->kind));
 	}
 	verify_sort_addrs(held->v, held->n);
 	return held;
