@@ -8,9 +8,10 @@
  *
  * Side by side, every instruction must have the same bytes but for the field that depends on
  * its place.  That field must mean the same absolute address, or the base of a claimed table
- * (which is noted for dataflow.c).  Three differences are allowed: NOPs at the end of the
+ * (which is noted for dataflow.c).  Four differences are allowed: NOPs at the end of the
  * original may be missing; a call of a stub of the linkage table, or a jump to it, may go
- * through the stub's slot; and a load without a displacement may have one (shift.c).
+ * through the stub's slot; a load without a displacement may have one (shift.c); and prefixes
+ * that mean nothing may stand in front of what cannot fault.
  *
  * WAYS OUT   Each way of the original (taken, fall-through) has exactly one way in the image,
  *            and verify_leads() says whether it arrives at the same place.  A way that runs off
@@ -57,7 +58,7 @@ struct match {
 	struct insn insn;
 	const uint8_t *bytes;
 	vaddr target;
-	bool shifted;		/* the block is a load whose image is longer */
+	bool shifted;		/* the block is an instruction whose image is longer */
 	bool falls;		/* as in struct vtableuses */
 };
 

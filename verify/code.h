@@ -29,7 +29,7 @@ struct vtableuses {		/* ascending after verify_code() */
 	/* redirected pointers into the middle of functions */
 	struct vbases inner;
 	/* [map.nblock] of a block: its image ends with its last instruction, and control goes
-	 * on behind that */
+	 * on behind that, unless it is a call that never returns */
 	bool *falls;
 };
 

@@ -1,7 +1,7 @@
 /* coverage.c - new text is images, padding that runs nothing, and what counts
  *
  * The map says where it is.  Nothing leads to padding, so it only must be dead: NOPs and int3.
- * Images may overlap: each is shown by itself (code.c).
+ * Images do not overlap (lib/blockmap.c); each is shown by itself (code.c).
  *
  * Tested by tests/unit/verify/test_code.c, test_counting.c and tests/verify/mutate.c.
  */

@@ -17,8 +17,7 @@
  *          which is one branch of 9 bytes to relaxation: displacement at the end, as in all.
  *
  * LINES    Where the ends of lines shall lie is emit_lines.c's matter.  NOPs in front of a
- * place
- *          run when control falls into it.
+ *          place run when control falls into it.
  *
  * INVARIANTS
  *   I1  every block of a moved function but padding and what stays has a place, its own or its

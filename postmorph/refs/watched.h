@@ -5,10 +5,10 @@
 
 #include "postmorph/ir/text.h"
 
-/* Code outside of the function, if it is one, has the address of an instruction in its
- * middle. */
 /* A lea of another function forms that address. */
 void watched_note_formed(struct text *t, vaddr place);
+/* Code outside of the function, if it is one, has the address of an instruction in its
+ * middle. */
 void watched_note_inside(struct text *t, vaddr place);
 /* Code linked to a fixed address has the constant; if that is no number, it is the address. */
 void watched_note_constant(struct text *t, const struct insn *insn, const uint8_t *code,
