@@ -26,11 +26,13 @@
 
 #include "lib/cpu.h"
 
+/* A price is good enough at which so much of what the text may grow by is used. */
+static const double enough = 0.95;
 /* Hot text that is twice as large costs so many cycles each time that a block runs; chosen. */
 static const double room = 0.05;
-static const double max_growth = 0.0145;
+static const double max_growth = 0.026;
 /* A sample may grow by this part of it, since padding also makes branches long: in the sample
- * they are as they were.  As measured in cc1; where it is not enough, it costs time. */
+ * they are as they were.  As measured in cc1. */
 static const double of_sample = 0.87;
 /* Bytes of a loop that counts as short: what is fetched in a few cycles. */
 enum { MAX_LOOP = 256, TRIES = 8, MAX_FRONT = 12, ROOM = 64 };
@@ -309,6 +311,52 @@ static uint64_t hot_size(const struct emit_plan *plan, uint64_t all)
 	return plan->nhot < plan->nplace ? plan->item[plan->place[plan->nhot].item].addr : all;
 }
 
+/* Places all with a byte at this price, from as if nothing had been fitted; by how much the hot
+ * text has grown over `hot` bytes. */
+static double place_all(const struct rows *rows, struct linefit_item *fit, double byte,
+			uint64_t hot, uint64_t *size)
+{
+	struct emit_plan *plan = rows->plan;
+
+	set_fit(rows, NULL);
+	(void)relax_run(plan->item, plan->nitem);
+	set_fit(rows, fit);
+	for (uint32_t r = 0; r < rows->n; r++)
+		weigh_row(rows, r, byte);
+	*size = relax_again(plan->item, plan->nitem);
+	return (double)hot_size(plan, *size) - (double)hot;
+}
+
+/* Places all at the least price at which the hot text grows by `more` bytes at most, or by hardly
+ * less; the size of the text. */
+static uint64_t place_within(const struct rows *rows, struct linefit_item *fit, double least,
+			     uint64_t hot, double more)
+{
+	double byte = find_price(rows, least, more / (double)hot), low = 0, high = 0;
+	uint64_t size;
+
+	for (unsigned k = 0; k < TRIES; k++) {
+		double grown = place_all(rows, fit, byte, hot, &size);
+		bool fits = grown <= more;
+
+		if (fits && (grown >= enough * more || byte <= least))
+			return size;
+		*(fits ? &high : &low) = byte;
+		if (low > 0 && high > 0)
+			byte = sqrt(low * high);
+		else if (fits)
+			byte = fmax(least, byte / 2);
+		else		/* by padding that makes branches long, which no sample shows */
+			byte *= 1.05 * (1u << k) * grown / more;
+	}
+	if (high > 0) {
+		(void)place_all(rows, fit, high, hot, &size);
+		return size;
+	}
+	set_fit(rows, NULL);
+	return relax_run(rows->plan->item, rows->plan->nitem);
+}
+
 uint64_t emit_lines_relax(struct emit_plan *plan, const double *back)
 {
 	uint64_t size = relax_run(plan->item, plan->nitem), hot = hot_size(plan, size);
@@ -320,26 +368,9 @@ uint64_t emit_lines_relax(struct emit_plan *plan, const double *back)
 		return size;
 	struct linefit_item *fit = arena_array(plan->arena, plan->nitem, sizeof(*fit));
 	struct rows rows = find_rows(plan, back);
-	double byte = room * (executions > 0 ? executions : 1) / (double)hot;
-	double more = max_growth * (double)hot;
+	double least = room * (executions > 0 ? executions : 1) / (double)hot;
+	double more = fmax(max_growth * (double)hot, ROOM);
 
-	more = more > ROOM ? more : ROOM;
 	set_fit(&rows, fit);
-	byte = find_price(&rows, byte, more / (double)hot);
-	for (unsigned k = 0; k < TRIES; k++) {
-		for (uint32_t r = 0; r < rows.n; r++)
-			weigh_row(&rows, r, byte);
-		size = relax_again(plan->item, plan->nitem);
-		double grown = (double)hot_size(plan, size) - (double)hot;
-
-		if (grown <= more)
-			return size;
-		/* Padding has made branches long: a bit more, and each time twice that. */
-		byte *= 1.05 * (1u << k) * grown / more;
-		set_fit(&rows, NULL);
-		size = relax_run(plan->item, plan->nitem);
-		set_fit(&rows, fit);
-	}
-	set_fit(&rows, NULL);
-	return size;
+	return place_within(&rows, fit, least, hot, more);
 }
