@@ -327,8 +327,8 @@ static double place_all(const struct rows *rows, struct linefit_item *fit, doubl
 	return (double)hot_size(plan, *size) - (double)hot;
 }
 
-/* Places all at the least price at which the hot text grows by `more` bytes at most, or by hardly
- * less; the size of the text. */
+/* Places all at the least price at which the hot text grows by `more` bytes at most, or by
+ * hardly less; the size of the text. */
 static uint64_t place_within(const struct rows *rows, struct linefit_item *fit, double least,
 			     uint64_t hot, double more)
 {
