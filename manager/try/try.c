@@ -1,0 +1,147 @@
+/* try.c - one command, from its first run to the verdict
+ *
+ *	look      the command as it is, sampled: what it does, and which files matter
+ *	lay out   copies that count, a run with them, new layouts, their proof (layouts.c)
+ *	measure   pairs of runs with the originals and with the generations (measure.c)
+ *	verdict   a table and a sentence (verdict.c)
+ *
+ * Every run is in a world of its own (world.h), from which nothing comes back but what it
+ * printed and the digests of files.  All files of the trial are in one folder, which goes with
+ * it; a trial that is killed leaves that folder, /tmp/morph-try.*, and nothing else.
+ */
+#include "manager/try/try.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/memory.h"
+#include "lib/say.h"
+#include "manager/try/folder.h"
+#include "manager/try/input.h"
+#include "manager/try/interrupt.h"
+#include "manager/try/trial.h"
+
+/* Modules with less of the time are left as they are; chosen. */
+static const double least_share = 0.02;
+enum { LOOK_LIMIT_S = 3600 };
+
+/* Can that kind of world be entered here? */
+static bool can_have(const struct trial *t, enum world_kind kind, bool user)
+{
+	struct world w = { .kind = kind, .user = user, .folder = t->folder };
+	struct keeper_spec s = { .world = &w, .in = -1, .cpu = -1 };
+	struct keeper k;
+	struct err err;
+
+	if (keeper_start(&s, t->folder, &k, &err) < 0)
+		return false;
+	bool can = keeper_wait(&k, 0, &err) == 0;
+	keeper_free(&k);
+	return can;
+}
+
+static int choose_world(struct trial *t, struct err *err)
+{
+	t->kind = t->o->repeatable ? WORLD_PLACES : WORLD_WHOLE;
+	for (int user = 0; user < 2; user++)
+		if (can_have(t, t->kind, user)) {
+			t->user = user;
+			return 0;
+		}
+	return err_set(err, ERR_REFUSED, "the kernel gives this user no private files");
+}
+
+static void take_modules(struct trial *t)
+{
+	for (size_t i = 0; i < t->look.nfile && t->nmodule < TRIAL_MODULES; i++) {
+		const struct look_file *f = &t->look.file[i];
+		double share = (double)f->samples / (double)t->look.samples;
+
+		if (share >= least_share)
+			t->module[t->nmodule++] = (struct trial_module){
+				.path = memory_need(strdup(f->path)), .share = share,
+			};
+	}
+}
+
+static int look(struct trial *t, struct err *err)
+{
+	trial_say(t, "running the command as it is, sampled");
+	if (trial_run(t, NULL, 0, t->log, LOOK_LIMIT_S, &t->reference, err) < 0)
+		return -1;
+	const struct keeper_result *r = t->reference.result;
+	trial_say(t, "it took %.2f s of CPU time in %.2f s, exit code %d", r->cpu_s, r->wall_s,
+		  r->status);
+	if (look_read(t->log, &t->look, err) < 0)
+		return -1;
+	take_modules(t);
+	if (t->nmodule)
+		return 0;
+	return err_set(err, ERR_REFUSED, "it runs too shortly: %.0f ms of CPU time",
+		       1e3 * r->cpu_s);
+}
+
+static int begin(struct trial *t, struct err *err)
+{
+	t->folder = folder_make(err);
+	if (!t->folder)
+		return -1;
+	t->log = folder_path(t->folder, "log");
+	char *world = folder_path(t->folder, "world");
+	int rc = mkdir(world, 0755);
+	free(world);
+	if (rc < 0)
+		return err_set(err, ERR_SYS, "'%s': %s", t->folder, strerror(errno));
+	return input_take(t->folder, &t->in, &t->in_at, err);
+}
+
+static void end(struct trial *t)
+{
+	struct err err;
+
+	keeper_free(&t->reference);
+	if (t->folder && folder_remove(t->folder, &err) < 0)
+		say_line(stderr, "morphctl: %s", err.text);
+	for (unsigned i = 0; i < t->nmodule; i++) {
+		struct trial_module *m = &t->module[i];
+
+		free(m->path);
+		free(m->copy);
+		free(m->counts);
+		free(m->profile);
+		free(m->generation);
+		free(m->stats);
+		free(m->report);
+	}
+	look_free(&t->look);
+	if (t->in >= 0)
+		close(t->in);
+	free(t->folder);
+	free(t->log);
+}
+
+int try_run(const struct try_options *options)
+{
+	struct trial t = { .o = options, .in = -1, .begun_s = trial_now_s(),
+			   .reference = { .pidfd = -1, .go = -1, .ready = -1, .out = -1,
+					  .error = -1 } };
+	struct err err = { 0 };
+	int code;
+
+	interrupt_begin();
+	if (begin(&t, &err) < 0 || choose_world(&t, &err) < 0 || look(&t, &err) < 0 ||
+	    trial_lay_out(&t, &err) < 0 || trial_measure(&t, &err) < 0) {
+		code = interrupt_signal() ? TRY_INTERRUPTED : err_exit_code(&err);
+		say_line(stderr, "morphctl: try: %s", err.text);
+	} else {
+		code = trial_verdict(&t);
+	}
+	end(&t);
+	interrupt_end();
+	return code;
+}
