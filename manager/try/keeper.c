@@ -18,12 +18,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "manager/try/commandline.h"
+#include "manager/try/folder.h"
 #include "manager/try/input.h"
 #include "manager/try/interrupt.h"
+#include "manager/try/loaderpath.h"
+#include "manager/try/procwatch.h"
 #include "monitor/record.h"
 
-/* 5 ms is what bench/pairs.c uses, which says why; LOOK_HZ is chosen. */
-enum { SLICE_MS = 5, LOOK_HZ = 1009, GRACE_MS = 5000 };
+/* 5 ms is what bench/pairs.c uses, which says why; the others are chosen. */
+enum { SLICE_MS = 5, LOOK_HZ = 1009, WATCH_MS = 10, GRACE_MS = 5000 };
 
 static double seconds(clockid_t clock)
 {
@@ -105,15 +109,22 @@ static int code_of(int status)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Waits for that child, and takes those that end meanwhile. */
-static int wait_for(pid_t pid)
+/* Waits for that child, and takes those that end meanwhile; looks at them, if they are to be
+ * watched. */
+static int wait_for(pid_t pid, struct procwatch *watch)
 {
+	static const struct timespec between = { 0, WATCH_MS * 1000000 };
 	int status = 0;
 	pid_t got;
 
-	while ((got = waitpid(-1, &status, 0)) != pid)
+	while ((got = waitpid(-1, &status, watch ? WNOHANG : 0)) != pid) {
 		if (got < 0 && errno != EINTR)
 			return 127;
+		if (got == 0) {
+			procwatch_look(watch, getpid());
+			(void)nanosleep(&between, NULL);	/* or less */
+		}
+	}
 	return code_of(status);
 }
 
@@ -130,7 +141,7 @@ static int run_prepare(const struct keeper_spec *s, struct err *err)
 			execl("/bin/sh", "sh", "-c", s->prepare, (char *)NULL);
 		_exit(127);
 	}
-	int code = wait_for(pid);
+	int code = wait_for(pid, NULL);
 	return code ? err_set(err, ERR_INPUT, "--prepare '%s' ended with code %d", s->prepare,
 			      code)
 		    : 0;
@@ -157,6 +168,7 @@ static void share_cpu(int cpu)
 	(void)syscall(SYS_sched_setattr, 0, &attr, 0);
 }
 
+/* For all that this process starts from now on. */
 static void set_libraries(const char *more)
 {
 	const char *old = getenv("LD_LIBRARY_PATH");
@@ -166,15 +178,13 @@ static void set_libraries(const char *more)
 		(void)setenv("LD_LIBRARY_PATH", both, 1);	/* out of memory: not found */
 }
 
-static void execute(const struct keeper_spec *s, int failed)
+static void execute(const struct keeper_spec *s, const struct loaderpath *path, int failed)
 {
 	struct sigaction usual = { .sa_handler = SIG_DFL };
 
 	(void)sigaction(SIGTERM, &usual, NULL);
-	if (s->libraries)
-		set_libraries(s->libraries);
-	if (s->program)
-		execv(s->program, s->argv);
+	if (path && path->program)
+		execv(path->program, s->command->argv);
 	else
 		execvp(s->argv[0], s->argv);
 	int e = errno;
@@ -182,7 +192,8 @@ static void execute(const struct keeper_spec *s, int failed)
 	_exit(127);
 }
 
-static int run_command(const struct keeper_spec *s, struct keeper_result *r)
+static int run_command(const struct keeper_spec *s, const struct loaderpath *path,
+		       struct procwatch *watch, struct keeper_result *r)
 {
 	int failed[2], e = 0;
 
@@ -190,13 +201,13 @@ static int run_command(const struct keeper_spec *s, struct keeper_result *r)
 		return fail("pipe", &r->err);
 	pid_t pid = fork();
 	if (pid == 0)
-		execute(s, failed[1]);
+		execute(s, path, failed[1]);
 	close(failed[1]);
 	bool bad = pid > 0 && read(failed[0], &e, sizeof(e)) == sizeof(e);
 	close(failed[0]);
 	if (pid < 0)
 		return fail("fork", &r->err);
-	r->status = wait_for(pid);
+	r->status = wait_for(pid, watch);
 	return bad ? err_set(&r->err, ERR_USAGE, "'%s': %s", s->argv[0], strerror(e)) : 0;
 }
 
@@ -207,12 +218,22 @@ static int run_sampled(const struct keeper_spec *s, struct keeper_result *r)
 	struct record_result got;
 	struct err err;
 
-	if (record_command(&o, &got, &err) < 0) {
+	if (record_command(&o, &got, &err) == 0) {
+		r->status = got.exit_status;
+		return 0;
+	}
+	if (err.kind == ERR_USAGE) {	/* it is the command that cannot be started */
 		r->err = err;
 		return -1;
 	}
-	r->status = got.exit_status;
-	return 0;
+	(void)snprintf(r->unsampled, sizeof(r->unsampled), "%.255s", err.text);
+	r->watched = true;
+	struct procwatch *watch = procwatch_new();
+	int rc = run_command(s, NULL, watch, r);
+	if (rc == 0)
+		rc = procwatch_write(watch, s->log, &r->err);
+	procwatch_free(watch);
+	return rc;
 }
 
 static void take_outputs(const struct keeper_spec *s, struct keeper_result *r)
@@ -241,16 +262,35 @@ static void take_place(const struct keeper_spec *s, const struct keeper *k)
 		_exit(1);
 }
 
-static int prepare(const struct keeper_spec *s, struct keeper_result *r, pid_t parent)
+/* Without namespaces: a folder of this run's own, whose name is as long as any other's. */
+static int prepare_paths(const struct keeper_spec *s, struct loaderpath *path, char **dir,
+			 struct err *err)
+{
+	char name[32];
+
+	(void)snprintf(name, sizeof(name), "run.%010d", (int)getpid());	/* fits */
+	*dir = folder_path(s->world->folder, name);
+	if (loaderpath_make(*dir, s->command->program, s->world->image, s->world->nimage, path,
+			    err) < 0 ||
+	    (s->confined && loaderpath_confine(s->world->folder, err) < 0))
+		return -1;
+	if (s->confined)
+		(void)setenv("TMPDIR", path->temporary, 1);	/* else it can write nowhere */
+	if (path->libraries)
+		set_libraries(path->libraries);
+	return 0;
+}
+
+static int prepare(const struct keeper_spec *s, struct keeper_result *r, pid_t parent,
+		   struct loaderpath *path, char **dir)
 {
 	struct sigaction term = { .sa_handler = on_term };
 
 	(void)sigaction(SIGTERM, &term, NULL);
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
-	if (world_enter(s->world, r->lacks, sizeof(r->lacks), &r->err) < 0) {
-		r->refused = true;
+	if (world_enter(s->world, r->lacks, sizeof(r->lacks), &r->err) < 0 ||
+	    (s->world->kind == WORLD_NONE && prepare_paths(s, path, dir, &r->err) < 0))
 		return -1;
-	}
 	/* a new user namespace made us one that cannot be sampled */
 	(void)prctl(PR_SET_DUMPABLE, 1);
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -263,21 +303,25 @@ static void keep(const struct keeper_spec *s, const struct keeper *k, int go, in
 		 pid_t parent)
 {
 	struct keeper_result *r = k->result;
-	char byte;
+	struct loaderpath path = { 0 };
+	struct err ignored;
+	char byte, *dir = NULL;
 
-	if (prepare(s, r, parent) < 0)
+	if (prepare(s, r, parent, &path, &dir) < 0)
 		_exit(0);
 	if (!s->argv || write(ready, "", 1) != 1 || read(go, &byte, 1) != 1)
 		_exit(0);
 	if (s->cpu >= 0)
 		share_cpu(s->cpu);
 	double cpu = cpu_of_children(), begun = seconds(CLOCK_MONOTONIC);
-	int rc = s->log ? run_sampled(s, r) : run_command(s, r);
+	int rc = s->log ? run_sampled(s, r) : run_command(s, &path, NULL, r);
 	r->wall_s = seconds(CLOCK_MONOTONIC) - begun;
 	r->cpu_s = cpu_of_children() - cpu;
 	if (rc == 0)
 		take_outputs(s, r);
 	r->left = end_tree();
+	if (dir)
+		(void)folder_remove(dir, &ignored);	/* or with the trial's */
 	_exit(0);
 }
 

@@ -18,24 +18,27 @@
 
 enum { KEEPER_OUTPUTS = 16 };
 
+struct commandline;
+
 struct keeper_spec {
 	const struct world *world;
 	char *const *argv;	/* NULL: the world is entered, and left again */
-	const char *program;	/* started in the place of argv[0]; NULL: that, by PATH */
-	const char *libraries;	/* put in front of LD_LIBRARY_PATH; NULL: nothing */
+	const struct commandline *command;	/* the same, resolved: for WORLD_NONE */
+	bool confined;		/* in WORLD_NONE: it can write to no files of others */
 	const char *prepare;	/* run by a shell before it; NULL: nothing */
 	int in;			/* standard input, a regular file; -1: /dev/null */
 	off_t in_at;		/* where in it the command begins */
 	const char *const *output;	/* files to compare, [noutput <= KEEPER_OUTPUTS] */
 	unsigned noutput;
 	int cpu;		/* the one it runs on, in slices; -1: any */
-	const char *log;	/* it is sampled into this file; NULL: it is not */
+	const char *log;	/* gets its samples, or what was watched; NULL: neither */
 };
 
 struct keeper_result {		/* what a run was */
 	struct err err;		/* kind is not ERR_NONE: it could not run, and why */
-	bool refused;		/* the kernel refused what a world needs */
 	char lacks[512];	/* folders that cannot be written to, with blanks between */
+	bool watched;		/* it could not be sampled, so the log is that of procwatch.h */
+	char unsampled[256];	/* and why */
 	int status;		/* exit code, or 128 + the signal */
 	double cpu_s, wall_s;	/* of all its processes that have ended */
 	unsigned left;		/* processes that it left running */

@@ -23,6 +23,7 @@
 
 /* A counting run takes up to 1.65 times the time (bench/results/instrument.md). */
 enum { COUNTING_TIMES = 6, COUNTING_MORE_S = 10 };
+static const double least_share = 0.01;	/* chosen */
 
 static char *file_of(const struct trial *t, const struct trial_module *m, const char *kind)
 {
@@ -65,6 +66,8 @@ static int make_counting(struct trial *t, struct err *err)
 	if (run_for_all(t, tool, err) < 0)
 		return -1;
 	for (unsigned i = 0; i < t->nmodule; i++) {
+		if (t->module[i].why.kind != ERR_NONE)
+			continue;
 		t->module[i].counting = tool[i].err.kind == ERR_NONE;
 		/* what cannot be moved to count cannot be moved otherwise */
 		if (tool[i].err.kind == ERR_REFUSED)
@@ -82,7 +85,7 @@ static int count(struct trial *t, struct err *err)
 	size_t n = 0;
 
 	for (unsigned i = 0; i < t->nmodule; i++)
-		if (t->module[i].counting)
+		if (t->module[i].counting && t->module[i].why.kind == ERR_NONE)
 			image[n++] = (struct world_image){ t->module[i].path,
 							   t->module[i].copy };
 	if (!n)
@@ -115,8 +118,15 @@ static int take_counts(struct trial *t, struct err *err)
 	}
 	if (run_for_all(t, tool, err) < 0)
 		return -1;
-	for (unsigned i = 0; i < t->nmodule; i++)
-		t->module[i].counted = t->module[i].counting && tool[i].err.kind == ERR_NONE;
+	for (unsigned i = 0; i < t->nmodule; i++) {
+		struct trial_module *m = &t->module[i];
+
+		m->counted = m->counting && tool[i].err.kind == ERR_NONE;
+		if (!m->counted && m->counting && t->kind == WORLD_NONE &&
+		    m->why.kind == ERR_NONE)
+			err_set(&m->why, ERR_REFUSED, "it cannot be replaced here: the loader "
+				"does not find it by path");
+	}
 	return 0;
 }
 
@@ -220,11 +230,29 @@ static void read_figures(struct trial_module *m)
 	if (f)
 		(void)fclose(f);
 	f = fopen(m->report, "re");
-	while (f && fgets(line, sizeof(line), f))
+	while (f && fgets(line, sizeof(line), f)) {
+		(void)sscanf(line, "instructions executed %lf", &m->instructions);
 		(void)sscanf(line, "taken branches %lf %lf", &m->taken_before,
 			     &m->taken_after);
+	}
 	if (f)
 		(void)fclose(f);
+}
+
+/* Without samples, shares are of the instructions that were counted. */
+static void find_shares(struct trial *t)
+{
+	double all = 0;
+
+	for (unsigned i = 0; i < t->nmodule; i++)
+		all += t->module[i].instructions;
+	for (unsigned i = 0; i < t->nmodule; i++) {
+		struct trial_module *m = &t->module[i];
+
+		m->share = all > 0 ? m->instructions / all : 0;
+		if (m->why.kind == ERR_NONE && m->share < least_share)
+			err_set(&m->why, ERR_REFUSED, "next to nothing runs in it");
+	}
 }
 
 int trial_lay_out(struct trial *t, struct err *err)
@@ -245,10 +273,13 @@ int trial_lay_out(struct trial *t, struct err *err)
 			read_figures(m);
 		if (m->why.kind == ERR_NONE && !m->moved)
 			err_set(&m->why, ERR_REFUSED, "no function is worth moving");
-		left += m->why.kind == ERR_NONE;
 	}
+	if (t->reference.result->watched)
+		find_shares(t);
+	for (unsigned i = 0; i < t->nmodule; i++)
+		left += t->module[i].why.kind == ERR_NONE;
 	if (left)
 		return 0;
-	return err_set(err, ERR_REFUSED, "nothing that it runs can be laid out anew: %s: %s",
+	return err_set(err, ERR_REFUSED, "nothing that it runs can be laid out anew; %s: %s",
 		       t->module[0].path, t->module[0].why.text);
 }

@@ -3,6 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -93,6 +97,33 @@ int look_read(const char *log, struct look *out, struct err *err)
 	spool_reader_free(r);
 	close(fd);
 	return r ? 0 : -1;
+}
+
+int look_read_watched(const char *path, struct look *out, struct err *err)
+{
+	FILE *f = fopen(path, "re");
+	char line[PATH_MAX + 64];
+	uint64_t ns;
+	int at;
+
+	*out = (struct look){ 0 };
+	if (!f)
+		return err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));
+	while (fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = '\0';
+		at = 0;
+		if (sscanf(line, "%" SCNu64 " %n", &ns, &at) != 1 || !at)
+			continue;
+		out->file = memory_grow(out->file, out->nfile + 1, sizeof(*out->file));
+		out->file[out->nfile++] = (struct look_file){
+			.path = memory_need(strdup(line + at)), .samples = ns / 1000000,
+		};
+		out->samples += ns / 1000000;
+	}
+	(void)fclose(f);
+	if (out->nfile)
+		qsort(out->file, out->nfile, sizeof(*out->file), most_first);
+	return 0;
 }
 
 void look_free(struct look *l)

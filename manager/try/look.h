@@ -9,7 +9,7 @@ struct err;
 
 struct look_file {
 	char *path;
-	uint64_t samples;
+	uint64_t samples;	/* 0: a library of which that is not known */
 };
 
 struct look {
@@ -19,6 +19,9 @@ struct look {
 	uint64_t kernel;		/* of them, in the kernel */
 };
 
+/* What was watched (procwatch.h): samples are milliseconds, programs come first, then all that
+ * they had mapped. */
+int look_read_watched(const char *path, struct look *out, struct err *err);
 /* Of a log of `morphctl record`.  Files that are not at their path any more are left out. */
 int look_read(const char *log, struct look *out, struct err *err);
 void look_free(struct look *l);

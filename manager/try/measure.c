@@ -146,7 +146,6 @@ int trial_measure(struct trial *t, struct err *err)
 {
 	const struct keeper_result *r = t->reference.result;
 	struct sides s;
-	double pair_s;
 	int rc;
 
 	t->side_by_side = r->cpu_s <= parallel * r->wall_s;
@@ -156,8 +155,8 @@ int trial_measure(struct trial *t, struct err *err)
 		  2 * r->wall_s);
 	double begun = trial_elapsed_s(t);
 	rc = one_pair(t, &s, false, err);
-	pair_s = trial_elapsed_s(t) - begun;
-	while (rc == 1 && trial_elapsed_s(t) + pair_s <= t->o->time_s) {
+	t->pair_s = trial_elapsed_s(t) - begun;
+	while (rc == 1 && trial_elapsed_s(t) + t->pair_s <= t->o->time_s) {
 		rc = one_pair(t, &s, true, err);
 		if (rc == 1 && ratio_due(&t->ratio)) {
 			trial_say(t, "%u pairs: %.3f (%.3f to %.3f) times as fast", t->ratio.n,

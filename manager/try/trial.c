@@ -54,7 +54,8 @@ int trial_start(struct trial *t, const struct world_image *image, size_t nimage,
 	struct keeper_spec s = {
 		.world = &w, .argv = t->o->argv, .prepare = t->o->prepare, .in = t->in,
 		.in_at = t->in_at, .output = t->o->output, .noutput = t->o->noutput,
-		.cpu = cpu, .log = log,
+		.cpu = cpu, .log = log, .command = &t->command,
+		.confined = !t->o->repeatable,
 	};
 
 	if (keeper_start(&s, t->folder, k, err) < 0)

@@ -3,23 +3,25 @@
 #define MANAGER_TRY_TRIAL_H
 
 #include "lib/err.h"
+#include "manager/try/commandline.h"
 #include "manager/try/keeper.h"
 #include "manager/try/look.h"
 #include "manager/try/ratio.h"
 #include "manager/try/try.h"
 #include "manager/try/world.h"
 
-enum { TRIAL_MODULES = 8 };
+enum { TRIAL_MODULES = 16 };
 
 struct trial_module {
 	char *path;		/* of the original */
-	double share;		/* of all samples */
+	double share;		/* of all samples, or of all instructions counted */
 	struct err why;		/* it stays as it is, because; kind ERR_NONE: it does not */
 	bool counting;		/* there is a program that counts */
 	bool counted;		/* and its counts are the profile; else it is of samples */
 	char *copy;		/* files of the trial's folder: the one that counts, */
 	char *counts, *profile, *generation, *stats, *report;
 	uint64_t functions, moved;
+	double instructions;	/* that it executed, by its profile */
 	double taken_before, taken_after;	/* branches by the profile */
 };
 
@@ -31,6 +33,7 @@ struct trial {
 	char *folder;
 	enum world_kind kind;
 	bool user;		/* worlds need a user namespace */
+	struct commandline command;
 	int in;			/* as keeper_spec has it */
 	off_t in_at;
 	struct keeper reference;	/* the first run, as it is; ended */
@@ -39,6 +42,7 @@ struct trial {
 	struct trial_module module[TRIAL_MODULES];
 	unsigned nmodule;
 	bool side_by_side;	/* pairs run in slices of one CPU */
+	double pair_s;		/* that the first pair took */
 	struct ratio ratio;
 	enum trial_same same;
 	char differs[128];	/* how, if not SAME_YES */

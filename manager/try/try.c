@@ -24,6 +24,7 @@
 #include "manager/try/folder.h"
 #include "manager/try/input.h"
 #include "manager/try/interrupt.h"
+#include "manager/try/loaderpath.h"
 #include "manager/try/trial.h"
 
 /* Modules with less of the time are left as they are; chosen. */
@@ -31,16 +32,17 @@ static const double least_share = 0.02;
 enum { LOOK_LIMIT_S = 3600 };
 
 /* Can that kind of world be entered here? */
-static bool can_have(const struct trial *t, enum world_kind kind, bool user)
+static bool can_have(const struct trial *t, enum world_kind kind, bool user,
+		     struct err *err)
 {
 	struct world w = { .kind = kind, .user = user, .folder = t->folder };
-	struct keeper_spec s = { .world = &w, .in = -1, .cpu = -1 };
+	struct keeper_spec s = { .world = &w, .in = -1, .cpu = -1, .command = &t->command,
+				 .confined = !t->o->repeatable };
 	struct keeper k;
-	struct err err;
 
-	if (keeper_start(&s, t->folder, &k, &err) < 0)
+	if (keeper_start(&s, t->folder, &k, err) < 0)
 		return false;
-	bool can = keeper_wait(&k, 0, &err) == 0;
+	bool can = keeper_wait(&k, 0, err) == 0;
 	keeper_free(&k);
 	return can;
 }
@@ -49,22 +51,58 @@ static int choose_world(struct trial *t, struct err *err)
 {
 	t->kind = t->o->repeatable ? WORLD_PLACES : WORLD_WHOLE;
 	for (int user = 0; user < 2; user++)
-		if (can_have(t, t->kind, user)) {
+		if (can_have(t, t->kind, user, err)) {
 			t->user = user;
 			return 0;
 		}
-	return err_set(err, ERR_REFUSED, "the kernel gives this user no private files");
+	trial_say(t, "only the program itself and libraries that its loader finds by path can "
+		  "be replaced: %s", err->text);
+	t->kind = WORLD_NONE;
+	if (can_have(t, WORLD_NONE, false, err))
+		return 0;
+	err->kind = ERR_REFUSED;
+	return err_wrap(err, "what it writes cannot be kept apart here, so only with "
+			"--repeatable");
+}
+
+/* Without namespaces only the program that the command line starts is one's own to choose. */
+static void leave_other_programs(struct trial *t)
+{
+	for (unsigned i = 0; i < t->nmodule; i++) {
+		struct trial_module *m = &t->module[i];
+
+		if (strcmp(m->path, t->command.program) != 0 && !loaderpath_is_library(m->path))
+			err_set(&m->why, ERR_REFUSED,
+				"it cannot be replaced here: other programs start it");
+	}
+}
+
+/* Who cannot write does something else, perhaps. */
+static int check_confined(const struct trial *t, struct err *err)
+{
+	if (t->kind != WORLD_NONE || t->o->repeatable || !t->reference.result->status)
+		return 0;
+	return err_set(err, ERR_REFUSED, "it ended with code %d where it can write to no file "
+		       "but those in $TMPDIR; --repeatable lets it write",
+		       t->reference.result->status);
+}
+
+static bool matters(const struct trial *t, const struct look_file *f)
+{
+	if (!f->samples)	/* a library that was seen mapped: its counts will tell */
+		return t->reference.result->watched;
+	return (double)f->samples >= least_share * (double)t->look.samples;
 }
 
 static void take_modules(struct trial *t)
 {
 	for (size_t i = 0; i < t->look.nfile && t->nmodule < TRIAL_MODULES; i++) {
 		const struct look_file *f = &t->look.file[i];
-		double share = (double)f->samples / (double)t->look.samples;
 
-		if (share >= least_share)
+		if (matters(t, f))
 			t->module[t->nmodule++] = (struct trial_module){
-				.path = memory_need(strdup(f->path)), .share = share,
+				.path = memory_need(strdup(f->path)),
+				.share = (double)f->samples / (double)t->look.samples,
 			};
 	}
 }
@@ -77,9 +115,16 @@ static int look(struct trial *t, struct err *err)
 	const struct keeper_result *r = t->reference.result;
 	trial_say(t, "it took %.2f s of CPU time in %.2f s, exit code %d", r->cpu_s, r->wall_s,
 		  r->status);
-	if (look_read(t->log, &t->look, err) < 0)
+	if (r->watched)
+		trial_say(t, "it could not be sampled, so its counts tell what matters: %s",
+			  r->unsampled);
+	if ((r->watched ? look_read_watched : look_read)(t->log, &t->look, err) < 0)
 		return -1;
 	take_modules(t);
+	if (check_confined(t, err) < 0)
+		return -1;
+	if (t->kind == WORLD_NONE)
+		leave_other_programs(t);
 	if (t->nmodule)
 		return 0;
 	return err_set(err, ERR_REFUSED, "it runs too shortly: %.0f ms of CPU time",
@@ -97,6 +142,8 @@ static int begin(struct trial *t, struct err *err)
 	free(world);
 	if (rc < 0)
 		return err_set(err, ERR_SYS, "'%s': %s", t->folder, strerror(errno));
+	if (commandline_resolve(t->o->argv, &t->command, err) < 0)
+		return -1;
 	return input_take(t->folder, &t->in, &t->in_at, err);
 }
 
@@ -121,6 +168,7 @@ static void end(struct trial *t)
 	look_free(&t->look);
 	if (t->in >= 0)
 		close(t->in);
+	commandline_free(&t->command);
 	free(t->folder);
 	free(t->log);
 }

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -17,6 +16,7 @@
 #include "lib/arena.h"
 #include "lib/err.h"
 #include "lib/io.h"
+#include "manager/try/copyfile.h"
 #include "manager/try/mounts.h"
 #include "manager/try/worldtree.h"
 
@@ -80,32 +80,6 @@ static int make_memory(const char *at, struct err *err)
 	return mount("morph-try", at, "tmpfs", 0, "mode=0755") < 0 ? fail(at, err) : 0;
 }
 
-static int copy(const char *from, const char *to, struct err *err)
-{
-	int in = open(from, O_RDONLY | O_CLOEXEC), out = -1, rc = -1;
-	struct stat st;
-	ssize_t n;
-
-	if (in < 0 || fstat(in, &st) < 0) {
-		fail(from, err);
-		goto out;
-	}
-	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (out < 0) {
-		fail(to, err);
-		goto out;
-	}
-	while ((n = sendfile(out, in, NULL, 1 << 30)) > 0)
-		;
-	rc = n < 0 || fchmod(out, st.st_mode & 0777) < 0 ? fail(to, err) : 0;
-out:
-	if (in >= 0)
-		close(in);
-	if (out >= 0)
-		close(out);
-	return rc;
-}
-
 /* Each its copy, which is new in memory and nobody else's. */
 static int put_images(const struct world *w, const char *copies, const char *root,
 		      struct err *err)
@@ -117,7 +91,7 @@ static int put_images(const struct world *w, const char *copies, const char *roo
 		if (snprintf(at, sizeof(at), "%s%s", root, w->image[i].path) >=
 		    (int)sizeof(at))
 			return err_set(err, ERR_SYS, "'%s': path too long", w->image[i].path);
-		if (copy(w->image[i].file, file, err) < 0)
+		if (copyfile(w->image[i].file, file, err) < 0)
 			return -1;
 		if (mount(file, at, NULL, MS_BIND, NULL) < 0)
 			return fail(w->image[i].path, err);

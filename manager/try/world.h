@@ -5,8 +5,8 @@
  *          lets him.  Its root is put together anew (worldtree.h) so that what is written goes
  *          to memory and is gone with the last process.
  * PLACES   The same namespace with the true files: what is written stays.
- * NONE     No namespace.  Nothing can be replaced but the program that is started itself, by
- *          starting the other file, and the libraries that the loader's path leads to.
+ * NONE     No namespace.  Nothing can be replaced but the program that is started itself, and
+ *          the libraries that the loader's path leads to (loaderpath.h).
  */
 #ifndef MANAGER_TRY_WORLD_H
 #define MANAGER_TRY_WORLD_H
