@@ -1,4 +1,4 @@
-/* commandline.h - which program a command line starts: by PATH, and for a script its interpreter
+/* commandline.h - which program a command line starts: by PATH, of a script its interpreter
  *
  * As execvp(3) and the kernel do it.  Needed where files cannot be replaced at their path, so
  * that another one is started instead.

@@ -27,6 +27,8 @@ void interrupt_begin(void)
 	for (int i = 0; i < NWATCHED; i++) {
 		(void)sigaddset(&block, watched[i]);
 		(void)sigaction(watched[i], &a, &before[i]);
+		if (before[i].sa_handler == SIG_IGN)	/* nohup(1), for one */
+			(void)sigaction(watched[i], &before[i], NULL);
 	}
 	(void)sigprocmask(SIG_BLOCK, &block, &mask_before);
 }

@@ -83,8 +83,13 @@ static int run_pair(struct trial *t, const struct sides *s, struct keeper k[SIDE
 static bool compare(struct trial *t, const struct keeper k[SIDES])
 {
 	char how[128], other[128];
+	bool did = trial_did_same(t, &k[ORIGINAL], how);
 
-	if (!trial_did_same(t, &k[ORIGINAL], how)) {
+	if (!did && strcmp(how, trial_standard_error) == 0) {
+		trial_say(t, "its standard error differs from run to run: not compared");
+		did = t->errors_differ = true;
+	}
+	if (!did) {
 		t->same = SAME_UNKNOWN;
 		memcpy(t->differs, how, sizeof(how));
 		return false;

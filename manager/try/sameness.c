@@ -6,6 +6,8 @@
 
 #include "manager/try/trial.h"
 
+const char trial_standard_error[] = "standard error";
+
 static bool same_bytes(int a, int b)
 {
 	char x[65536], y[65536];
@@ -34,12 +36,12 @@ bool trial_did_same(const struct trial *t, const struct keeper *k, char how[128]
 			       a->status);	/* fits */
 	else if (!same_bytes(t->reference.out, k->out))
 		(void)snprintf(text, sizeof(text), "standard output");
-	else if (!same_bytes(t->reference.error, k->error))
-		(void)snprintf(text, sizeof(text), "standard error");
 	for (unsigned i = 0; !*text && i < t->o->noutput; i++)
 		if (a->there[i] != b->there[i] ||
 		    (a->there[i] && !digest_equal(&a->digest[i], &b->digest[i])))
 			(void)snprintf(text, sizeof(text), "file '%.100s'", t->o->output[i]);
+	if (!*text && !t->errors_differ && !same_bytes(t->reference.error, k->error))
+		(void)snprintf(text, sizeof(text), "%s", trial_standard_error);
 	if (how && *text)
 		memcpy(how, text, sizeof(text));
 	return !*text;

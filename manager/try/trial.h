@@ -44,6 +44,7 @@ struct trial {
 	bool side_by_side;	/* pairs run in slices of one CPU */
 	double pair_s;		/* that the first pair took */
 	struct ratio ratio;
+	bool errors_differ;	/* its standard error differs from run to run: not compared */
 	enum trial_same same;
 	char differs[128];	/* how, if not SAME_YES */
 };
@@ -69,6 +70,7 @@ int trial_lay_out(struct trial *t, struct err *err);
 
 /* sameness.c: did the run what the reference did?  If not, *how (may be NULL) says what is
  * different. */
+extern const char trial_standard_error[];	/* the last thing that is compared */
 bool trial_did_same(const struct trial *t, const struct keeper *k, char how[128]);
 
 /* pairs of runs, until the ratio is known or the time is over (measure.c) */

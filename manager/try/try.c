@@ -115,6 +115,10 @@ static int look(struct trial *t, struct err *err)
 	const struct keeper_result *r = t->reference.result;
 	trial_say(t, "it took %.2f s of CPU time in %.2f s, exit code %d", r->cpu_s, r->wall_s,
 		  r->status);
+	if (*r->lacks)
+		trial_say(t, "what it writes there fails: %s", r->lacks);
+	if (r->left)
+		trial_say(t, "processes that it left running, which were ended: %u", r->left);
 	if (r->watched)
 		trial_say(t, "it could not be sampled, so its counts tell what matters: %s",
 			  r->unsampled);

@@ -112,14 +112,23 @@ static int change_root(const char *root, const char *cwd, struct err *err)
 	return chdir(cwd) < 0 ? fail(cwd, err) : 0;
 }
 
-/* `base` is an empty file system in memory. */
+/* A folder of others in which this user may write.  To be asked before he is alone: then its
+ * owner may be shown as himself. */
+static bool is_shared(const char *path)
+{
+	struct stat st;
+
+	return strcmp(path, "/") != 0 && stat(path, &st) == 0 && st.st_uid != geteuid() &&
+	       access(path, W_OK) == 0;
+}
+
+/* `base` is an empty file system in memory; `shared`: the working folder is. */
 static int enter_whole(const struct world *w, const struct mounts *m, const char *base,
-		       const char *cwd, char *lacks, size_t size, struct err *err)
+		       const char *cwd, bool shared, char *lacks, size_t size, struct err *err)
 {
 	char root[PATH_MAX + 16], layers[PATH_MAX + 16], folder[2 * PATH_MAX + 16];
 	struct worldtree t = { .mounts = m, .root = root, .layers = layers, .user = w->user,
 			       .lacks = lacks, .size = size };
-	struct stat st;
 
 	(void)snprintf(root, sizeof(root), "%s/root", base);		/* short */
 	(void)snprintf(layers, sizeof(layers), "%s/layers", base);
@@ -130,9 +139,7 @@ static int enter_whole(const struct world *w, const struct mounts *m, const char
 		return -1;
 	if (w->user && worldtree_cover(&t, "/var/tmp", err) < 0)
 		return -1;
-	if (w->user && strcmp(cwd, "/") != 0 && stat(cwd, &st) == 0 &&
-	    st.st_uid != geteuid() && access(cwd, W_OK) == 0 &&
-	    worldtree_cover(&t, cwd, err) < 0)
+	if (shared && worldtree_cover(&t, cwd, err) < 0)
 		return -1;
 	if (mount(w->folder, folder, NULL, MS_BIND, NULL) < 0)
 		return fail(w->folder, err);
@@ -155,6 +162,7 @@ int world_enter(const struct world *w, char *lacks, size_t size, struct err *err
 		return 0;
 	}
 	(void)snprintf(base, sizeof(base), "%s/world", w->folder);	/* short */
+	bool shared = cwd && w->user && is_shared(cwd);
 	if (!cwd || *cwd != '/') {
 		fail("the working folder", err);
 	} else if ((w->user ? become_alone(uid, gid, err) :
@@ -164,7 +172,7 @@ int world_enter(const struct world *w, char *lacks, size_t size, struct err *err
 		fail("/", err);
 	} else if (read_mounts(&m, err) == 0 && make_memory(base, err) == 0) {
 		rc = w->kind == WORLD_WHOLE
-			     ? enter_whole(w, &m, base, cwd, lacks, size, err)
+			     ? enter_whole(w, &m, base, cwd, shared, lacks, size, err)
 			     : put_images(w, base, "", err);
 		/* its working folder may lie in what was covered */
 		if (rc == 0 && chdir(cwd) < 0)
