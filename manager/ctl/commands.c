@@ -58,5 +58,12 @@ const struct ctl_command ctl_commands[] = {
 	  "the same of recordings of perf: perf.data, or text of perf script (no daemon "
 	  "needed)",
 	  ctl_import },
+	{ "try",
+	  "[--time=S] [--prepare=COMMAND] [--output=FILE]... [--repeatable]\n"
+	  "        -- COMMAND...",
+	  "runs a command as it is and with new layouts, and tells how much faster it is (no "
+	  "daemon\n"
+	  "        and no privileges needed, nothing is kept)",
+	  ctl_try },
 	{ NULL, NULL, NULL, NULL }
 };
