@@ -1,4 +1,4 @@
-/* test_memview.c - memory as interpretation knows it: why a stored value is unknown stays known */
+/* test_memview.c - memory as interpretation knows it: why a value stored is unknown stays known */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
