@@ -1,15 +1,15 @@
 /* loopspans.c - loops as runs of blocks
  *
- * The blocks up to any one are runs, one behind the other; a loop that ends at a block makes one
- * of all runs from that which its first block is in.  The runs' first blocks are a stack, and each
- * is taken off once.
+ * The blocks up to any one are runs, one behind the other; a loop that ends at a block makes
+ * one of all runs from that which its first block is in.  The runs' first blocks are a stack,
+ * and each is taken off once.
  *
  * Tested by tests/unit/editor/graph/test_loopspans.c.
  */
 #include "editor/graph/loopspans.h"
 
-/* The stack is in first[], whose entry n is not above that of the n-th run's first block: runs are
- * written from the last one on. */
+/* The stack is in first[], in which its entry n is not behind the n-th run: runs are written from
+ * the last one on. */
 void loopspans_find(uint32_t n, const uint32_t *back, uint32_t *first)
 {
 	uint32_t top = 0, end = n;
