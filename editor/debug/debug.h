@@ -128,7 +128,7 @@ struct debug {
 	addresses_ranges moved;		/* their code, ascending */
 	addresses_ranges jumps;		/* what entry jumps take the place of, ascending */
 	struct bytes str_offsets;	/* .debug_str_offsets */
-	bool *starts;			/* [.debug_addr] an instruction's start was put */
+	bool *starts;			/* [.debug_addr] a slot that has a start now */
 	uint64_t nread;			/* entries of lists and tables read, so far */
 	uint64_t most_bytes;		/* of a new section of lists */
 	struct err *err;

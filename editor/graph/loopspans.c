@@ -8,8 +8,8 @@
  */
 #include "editor/graph/loopspans.h"
 
-/* The stack is in first[], in which its entry n is not behind the n-th run: runs are written from
- * the last one on. */
+/* The stack is in first[], in which its entry n is not behind the n-th run: runs are written
+ * from the last one on. */
 void loopspans_find(uint32_t n, const uint32_t *back, uint32_t *first)
 {
 	uint32_t top = 0, end = n;
