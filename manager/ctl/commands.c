@@ -19,6 +19,8 @@ const struct ctl_command ctl_commands[] = {
 	  "lays modules out anew and swaps them in; --dry-run stops before that,\n"
 	  "        --wait begins once the machine is idle",
 	  ctl_ask_paths },
+	{ "keep", "PATH PROFILE",
+	  "lays a module out by a profile that try has saved, and swaps it in", ctl_keep },
 	{ "undo",
 	  "PATH... [--force] | --all [--search | FOLDER...]\n"
 	  "        [--store=DIR] [--root=DIR]",
@@ -57,7 +59,7 @@ const struct ctl_command ctl_commands[] = {
 	  "needed)",
 	  ctl_import },
 	{ "try",
-	  "[--time=S] [--prepare=COMMAND] [--output=FILE]... [--repeatable]\n"
+	  "[--time=S] [--prepare=COMMAND] [--output=FILE]... [--repeatable] [--save=DIR]\n"
 	  "        -- COMMAND...",
 	  "runs a command as it is and with new layouts, and tells how much faster it is (no "
 	  "daemon\n"
