@@ -23,6 +23,8 @@ const struct ctl_command ctl_commands[] = {
 	  "lays modules out anew and swaps them in; --dry-run stops before that,\n"
 	  "        --wait begins once the machine is idle",
 	  ctl_ask_paths },
+	{ "keep", "PATH PROFILE",
+	  "lays a module out by a profile that try has saved, and swaps it in", ctl_keep },
 	{ "undo", UNDO_ARGS,
 	  "puts originals back, with the daemon or without it; --force: also where somebody\n"
 	  "        edited the generation; --root: in another system's files",
@@ -59,7 +61,7 @@ const struct ctl_command ctl_commands[] = {
 	  "needed)",
 	  ctl_import },
 	{ "try",
-	  "[--time=S] [--prepare=COMMAND] [--output=FILE]... [--repeatable]\n"
+	  "[--time=S] [--prepare=COMMAND] [--output=FILE]... [--repeatable] [--save=DIR]\n"
 	  "        -- COMMAND...",
 	  "runs a command as it is and with new layouts, and tells how much faster it is (no "
 	  "daemon\n"

@@ -30,6 +30,7 @@ int ctl_ask(const struct ctl *ctl, int argc, char **argv);	/* request as it is g
 int ctl_ask_paths(const struct ctl *ctl, int argc, char **argv);
 int ctl_ask_module(const struct ctl *ctl, int argc, char **argv);	/* the first one, if it
 									 * is a path */
+int ctl_keep(const struct ctl *ctl, int argc, char **argv);
 int ctl_undo(const struct ctl *ctl, int argc, char **argv);
 int ctl_status(const struct ctl *ctl, int argc, char **argv);
 int ctl_policy(const struct ctl *ctl, int argc, char **argv);

@@ -35,6 +35,7 @@ int ctl_try(const struct ctl *ctl, int argc, char **argv)
 		{ "prepare", required_argument, NULL, 'p' },
 		{ "output", required_argument, NULL, 'o' },
 		{ "repeatable", no_argument, NULL, 'r' },
+		{ "save", required_argument, NULL, 's' },
 		{ 0 }
 	};
 	const char *output[KEEPER_OUTPUTS];
@@ -54,6 +55,8 @@ int ctl_try(const struct ctl *ctl, int argc, char **argv)
 			output[o.noutput++] = optarg;
 		} else if (c == 'r') {
 			o.repeatable = true;
+		} else if (c == 's') {
+			o.save = optarg;
 		} else {
 			return ctl_usage(ctl);
 		}

@@ -17,6 +17,7 @@
 #include "lib/digest.h"
 #include "lib/memory.h"
 #include "manager/try/folder.h"
+#include "manager/try/layouts.h"
 #include "manager/try/tools.h"
 #include "manager/try/interrupt.h"
 #include "manager/try/trial.h"
@@ -130,24 +131,36 @@ static int take_counts(struct trial *t, struct err *err)
 	return 0;
 }
 
+char *layouts_profile_name(const char *module, struct err *err)
+{
+	const char *slash = strrchr(module, '/');
+	char hex[65], *name = NULL;
+	struct digest digest;
+	int fd = open(module, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0) {
+		err_set(err, ERR_SYS, "'%s': %s", module, strerror(errno));
+		return NULL;
+	}
+	if (digest_fd(fd, &digest, err) == 0) {
+		digest_hex(&digest, hex);
+		if (asprintf(&name, "%s.%.12s.profile", slash ? slash + 1 : module, hex) < 0)
+			memory_exhausted();
+	}
+	close(fd);
+	return name;
+}
+
 /* The profile that `morphctl profile` made of the samples, if it did. */
 static void find_sampled(struct trial_module *m, const char *dir)
 {
-	char hex[65], name[512];
-	struct digest digest;
-	struct err ignored;
-	int fd = open(m->path, O_RDONLY | O_CLOEXEC);
-	bool known = fd >= 0 && digest_fd(fd, &digest, &ignored) == 0;
+	char *name = layouts_profile_name(m->path, &m->why);
 
-	if (fd >= 0)
-		close(fd);
-	if (!known)
+	if (!name)
 		return;
-	digest_hex(&digest, hex);
-	(void)snprintf(name, sizeof(name), "%s.%.12s.profile", strrchr(m->path, '/') + 1,
-		       hex);	/* a file's name fits */
 	free(m->profile);
 	m->profile = folder_path(dir, name);
+	free(name);
 	if (access(m->profile, R_OK) < 0)
 		err_set(&m->why, ERR_SYS, "neither counts nor samples of it could be used");
 }

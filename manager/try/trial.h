@@ -47,6 +47,7 @@ struct trial {
 	bool errors_differ;	/* its standard error differs from run to run: not compared */
 	enum trial_same same;
 	char differs[128];	/* how, if not SAME_YES */
+	char *saved[TRIAL_MODULES];	/* its profile outside of the folder; NULL: not saved */
 };
 
 double trial_now_s(void);
@@ -76,7 +77,11 @@ bool trial_did_same(const struct trial *t, const struct keeper *k, char how[128]
 /* pairs of runs, until the ratio is known or the time is over (measure.c) */
 int trial_measure(struct trial *t, struct err *err);
 
-/* verdict.c: prints it; the exit code */
-int trial_verdict(const struct trial *t);
+/* save.c: the profiles of what was laid out, into o->save */
+int trial_save(struct trial *t, struct err *err);
+
+/* verdict.c: TRY_FASTER or TRY_NOT_FASTER; prints what came out */
+int trial_code(const struct trial *t);
+void trial_verdict(const struct trial *t);
 
 #endif

@@ -168,6 +168,7 @@ static void end(struct trial *t)
 		free(m->generation);
 		free(m->stats);
 		free(m->report);
+		free(t->saved[i]);
 	}
 	look_free(&t->look);
 	if (t->in >= 0)
@@ -191,7 +192,12 @@ int try_run(const struct try_options *options)
 		code = interrupt_signal() ? TRY_INTERRUPTED : err_exit_code(&err);
 		say_line(stderr, "morphctl: try: %s", err.text);
 	} else {
-		code = trial_verdict(&t);
+		code = trial_code(&t);
+		if (code == TRY_FASTER && options->save && trial_save(&t, &err) < 0) {
+			say_line(stderr, "morphctl: try: --save: %s", err.text);
+			code = err_exit_code(&err);
+		}
+		trial_verdict(&t);
 	}
 	end(&t);
 	interrupt_end();

@@ -15,6 +15,8 @@ struct try_options {
 	bool repeatable;		/* it may be run many times where it writes */
 	double time_s;			/* that all may take */
 	const char *morph_edit, *morph_verify;	/* the programs */
+	/* folder that gets the profiles, if it was faster; NULL: they go */
+	const char *save;
 	bool json;
 };
 

@@ -16,8 +16,7 @@ static bool has_interval(const struct ratio *r)
 	return r->n && isfinite(r->high) && r->low > 0;
 }
 
-/* The exit code. */
-static int exit_code(const struct trial *t)
+int trial_code(const struct trial *t)
 {
 	return t->same == SAME_YES && has_interval(&t->ratio) && t->ratio.low > 1
 		       ? TRY_FASTER
@@ -134,19 +133,24 @@ static struct table *verdict_table(const struct trial *t, const char *sentence)
 
 	table_row(table, known ? r->estimate : 0.0, known ? r->low : 0.0,
 		  known ? r->high : 0.0, (uint64_t)r->n, same[t->same],
-		  (int)(exit_code(t) == TRY_FASTER), sentence);
+		  (int)(trial_code(t) == TRY_FASTER), sentence);
 	return table;
 }
 
 static void print_keep(const struct trial *t)
 {
-	for (unsigned i = 0; i < t->nmodule; i++)
-		if (t->module[i].why.kind == ERR_NONE)
-			say_line(stdout, "to have it always, with morphd running: "
-				 "sudo morphctl reoptimize %s", t->module[i].path);
+	bool saved = t->o->save != NULL;
+
+	if (!saved)
+		say_line(stdout, "nothing of it was kept; with --save=DIR in front of the "
+			 "command it says how to keep it");
+	for (unsigned i = 0; i < t->nmodule && saved; i++)
+		if (t->saved[i])
+			say_line(stdout, "to keep it, with morphd running: sudo morphctl keep "
+				 "%s %s", t->module[i].path, t->saved[i]);
 }
 
-int trial_verdict(const struct trial *t)
+void trial_verdict(const struct trial *t)
 {
 	struct table *table[2] = { module_table(t) };
 	char text[256];
@@ -159,10 +163,9 @@ int trial_verdict(const struct trial *t)
 		table_print(table[0], stdout, false);
 		print_left(t);
 		say_line(stdout, "%s: %s", trial_names(t), text);
-		if (exit_code(t) == TRY_FASTER)
+		if (trial_code(t) == TRY_FASTER)
 			print_keep(t);
 	}
 	table_free(table[0]);
 	table_free(table[1]);
-	return exit_code(t);
 }

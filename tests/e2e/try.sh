@@ -44,6 +44,16 @@ for user in $users; do
 	if said "only the program itself"; then skip "$user" "no namespaces here"; continue; fi
 	is "a program is laid out, proven and the same" "0 1" "tried.*\($same\)"
 	grep -q "^$T/tried .*counted" "$T/out" && ok "$user: by what it counted" || not_ok "$user: by what it counted"
+	# how much time that takes is chance; what it saves if it was faster is not
+	time=20 try --save="$T/tmp/saved" -- "$T/tried"
+	if [ "$code" = 0 ]; then
+		said "sudo morphctl keep $T/tried $T/tmp/saved/tried.*profile$" &&
+			grep -q "^module $T/tried$" "$T"/tmp/saved/tried.*.profile && ok "$user: the profile is saved" ||
+			not_ok "$user: the profile is saved"
+	else
+		check "$user: nothing is saved" test ! -e "$T/tmp/saved"
+	fi
+	rm -rf "$T/tmp/saved"
 	try -- sh -c "$T/tried; $T/tried"
 	is "so is one that others start" "0 1" "tried.*\($same\)"
 	try -- sh -c "echo new >>$T/here/file; cat file; $T/tried"
