@@ -20,8 +20,8 @@ static const struct cmd {
 	  "functions, blocks, coverage, reasons; writes the block table", cmd_analyze },
 	{ "optimize",
 	  "FILE -o OUT [--profile P [--counted C]] [--all] [--passes=LIST]\n"
-	  "                    [--shuffle=SEED] [--keep-pointers] [--generation=N] "
-	  "[--map OUT] [--stats OUT]\n"
+	  "                    [--shuffle=SEED] [--keep-pointers] [--text-at=ADDRESS]\n"
+	  "                    [--generation=N] [--map OUT] [--stats OUT]\n"
 	  "                    [--print-after=PASS] [--processor=NAME] [--report[=OUT]]",
 	  "writes a generation of FILE", cmd_optimize },
 	{ "infer", "FILE --profile P [--counted C] -o COUNTS [--stats OUT]",
