@@ -254,9 +254,6 @@ static int match_plain(struct match *m)
 
 	if (slot && !(m->b->called && m->o.addr == m->o_start))
 		return doubt(m, "its image is longer, and the map does not say so");
-	if (m->shifted && !says_blocks_only(m))
-		return doubt(m, "what is in front of it has a longer image, and the map does "
-				"not say so");
 	if (slot)
 		return match_slot(m, slot);
 	uint32_t shifted = shifted_len(m), front = front_len(m);
@@ -597,6 +594,14 @@ static int match_block(struct match *m)
 	while (m->o.code.n) {
 		if (decode_next(m) < 0 || match_counters(m, m->o.addr, m->o.addr, false) < 0)
 			return -1;
+		if (m->insn.kind == INSN_NOP && !is_copied_nop(m)) {
+			if (last_is_int3)	/* handlers of traps read it */
+				return doubt(m, "the NOP behind an int3 is missing");
+			break;
+		}
+		if (m->shifted && !says_blocks_only(m))
+			return doubt(m, "what is in front of it has a longer image, and the "
+					"map does not say so");
 		if (is_last(&m->insn)) {
 			uint32_t len = m->insn.len;
 			struct side behind = m->o;
@@ -606,11 +611,6 @@ static int match_block(struct match *m)
 			advance(&behind, len);
 			m->o = behind;
 			return rest_is_padding(m);
-		}
-		if (m->insn.kind == INSN_NOP && !is_copied_nop(m)) {
-			if (last_is_int3)	/* handlers of traps read it */
-				return doubt(m, "the NOP behind an int3 is missing");
-			break;
 		}
 		last_is_int3 = *m->bytes == 0xcc;
 		last = m->o.addr;

@@ -120,7 +120,7 @@ struct debug {
 	uint32_t nabbrevs;
 	struct debug_lists ranges, locations;
 	VEC(struct debug_scope) scope;
-	/* of the scope of each number: itself, or, of a block without variables, that around it */
+	/* of each scope: itself, or, of a block without variables, the one around it */
 	VEC(uint32_t) belongs;
 	VEC(struct debug_fix) line_fix;
 	VEC(struct debug_fix) call;	/* where calls name entries of .debug_info */

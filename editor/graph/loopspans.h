@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* first[i]: the first block of the loop that block i is in, or i itself.  Loops that overlap are
- * one, in the order in which they end. */
+/* first[i]: the first block of the loop that block i is in, or i itself.  Loops that overlap
+ * are one, in the order in which they end. */
 void loopspans_find(uint32_t n, const uint32_t *back, uint32_t *first);
 
 /* Of each loop whose first block is in, all blocks join it that may; loops count in the order

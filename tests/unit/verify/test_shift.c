@@ -269,6 +269,60 @@ static void what_has_prefixes_is_a_line_by_itself(void **state)
 	}
 }
 
+/* The last instruction in front of the branch at the end of a line; false: it has none, or it
+ * may have no prefixes. */
+static bool find_fused(const struct spoil *m, const struct blockmap_block *b, uint32_t *off)
+{
+	vaddr start = m->map.orig_base + b->orig, at = start, target;
+	struct insn insn, last = { 0 };
+
+	for (; at < start + b->orig_size; at += insn.len) {
+		if (!insn_decode(image_rest(&m->orig, at), at, &insn, &target))
+			return false;
+		if (insn.kind == INSN_JCC)
+			break;
+		last = insn;
+		*off = (uint32_t)(at - start);
+	}
+	return insn.kind == INSN_JCC && last.kind == INSN_PLAIN &&
+	       insn_front_room(&last, image_rest(&m->orig, start + *off).p) > 0;
+}
+
+/* A prefix is moved to the instruction that the branch at the end of the next line is behind,
+ * and the line begins there: the map leads from the branch's image into its middle. */
+static void what_has_prefixes_has_no_branch_behind_it_in_its_line(void **state)
+{
+	bool written = false;
+
+	(void)state;
+	for (uint64_t seed = 1; !written && seed < 200; seed++) {
+		struct spoil m = spoil_make("fused", seed);
+
+		for (uint32_t i = 0; i + 1 < m.map.nblock && !written; i++) {
+			struct blockmap_block *b = &m.map.block[i], was[2] = { b[0], b[1] };
+			uint32_t off = 0, n = b->gen_size - b->orig_size;
+			uint8_t *p = spoil_generation(&m, m.map.gen_base + b->gen);
+
+			if (*p != INSN_FRONT || b->gen_size <= b->orig_size || n > 3 ||
+			    !leads_on(b) || !find_fused(&m, b + 1, &off))
+				continue;
+			take(b, off, off);
+			b->gen_size -= n;
+			b[1].gen -= n;
+			b[1].gen_size += n;
+			written = write_map(&m);
+			if (!written) {
+				memcpy(b, was, sizeof(was));
+				continue;
+			}
+			memmove(p, p + n, b->gen_size);
+			memset(p + b->gen_size, INSN_FRONT, n);
+		}
+		spoil_expect(&m, written ? "what is in front of it has a longer image" : NULL);
+	}
+	assert_true(written);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -281,6 +335,7 @@ int main(void)
 		cmocka_unit_test(only_prefixes_without_a_meaning_are_accepted),
 		cmocka_unit_test(only_what_is_known_may_have_prefixes),
 		cmocka_unit_test(what_has_prefixes_is_a_line_by_itself),
+		cmocka_unit_test(what_has_prefixes_has_no_branch_behind_it_in_its_line),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,8 +1,9 @@
 /* test_hostile.c - debug information that nobody's compiler writes: it costs no more than its
  * size, and gets no wrong meaning
  *
- * The sections are made here, for a generation of a program of tests/fuzz/corpus/debugfile.  What
- * is counted in hundreds of thousands would be hours, were it looked at once for each other.
+ * The sections are made here, for a generation of a program of tests/fuzz/corpus/debugfile.
+ * What is counted in hundreds of thousands would take minutes, were it looked at once for each
+ * other.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -118,7 +119,9 @@ static void put_decl(struct made *m, unsigned code, unsigned tag, bool children,
 static void begin_lines(struct wr *w)
 {
 	static const uint8_t operands[OPCODE_BASE - 1] = { 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1 };
-	static const uint8_t numbers[] = { 1, 1, 1, (uint8_t)LINE_BASE, LINE_RANGE, OPCODE_BASE };
+	static const uint8_t numbers[] = {
+		1, 1, 1, (uint8_t)LINE_BASE, LINE_RANGE, OPCODE_BASE,
+	};
 
 	wr_u32(w, 0);			/* its length: end_lines() */
 	wr_u16(w, 4);

@@ -235,7 +235,9 @@ static void opcodes_end_at_255(void **state)
 {
 	static const struct {
 		uint8_t range, base;
-	} odd[] = { { 14, 250 }, { 255, 10 }, { 255, 255 }, { 1, 255 }, { 14, 244 }, { 14, 242 } };
+	} odd[] = {
+		{ 14, 250 }, { 255, 10 }, { 255, 255 }, { 1, 255 }, { 14, 244 }, { 14, 242 },
+	};
 
 	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
 		check_steps(*state, odd[i].range, odd[i].base);

@@ -1,4 +1,4 @@
-/* test_loopspans.c - loops as runs of blocks, against their definition, and of very many blocks */
+/* test_loopspans.c - loops as runs of blocks, against their definition, and very many */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
