@@ -1,15 +1,15 @@
-/* interrupt.c - SIGINT, SIGTERM and SIGHUP come where a trial waits, and nowhere else */
+/* interrupt.c - SIGINT and its like come where a trial waits, and nowhere else */
 #include "manager/try/interrupt.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <time.h>
 
-static const int watched[] = { SIGINT, SIGTERM, SIGHUP };
+static const int watched[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 enum { NWATCHED = sizeof(watched) / sizeof(watched[0]) };
 
 static volatile sig_atomic_t came;
-static struct sigaction before[NWATCHED];
+static struct sigaction before[NWATCHED], pipe_before;
 static sigset_t mask_before;
 
 static void note(int sig)
@@ -19,7 +19,7 @@ static void note(int sig)
 
 void interrupt_begin(void)
 {
-	struct sigaction a = { .sa_handler = note };
+	struct sigaction a = { .sa_handler = note }, ignore = { .sa_handler = SIG_IGN };
 	sigset_t block;
 
 	came = 0;
@@ -31,12 +31,14 @@ void interrupt_begin(void)
 			(void)sigaction(watched[i], &before[i], NULL);
 	}
 	(void)sigprocmask(SIG_BLOCK, &block, &mask_before);
+	(void)sigaction(SIGPIPE, &ignore, &pipe_before);
 }
 
 void interrupt_child(void)
 {
 	for (int i = 0; i < NWATCHED; i++)
 		(void)sigaction(watched[i], &before[i], NULL);
+	(void)sigaction(SIGPIPE, &pipe_before, NULL);
 	(void)sigprocmask(SIG_SETMASK, &mask_before, NULL);
 }
 

@@ -14,6 +14,8 @@
 #include "manager/try/trial.h"
 
 enum { ORIGINAL, GENERATION, SIDES };
+/* What takes longer than this does not end; chosen. */
+enum { LIMIT_TIMES = 20, LIMIT_MORE_S = 30 };
 
 /* CPU time a second from which on several CPUs were in use. */
 static const double parallel = 1.15;
@@ -58,13 +60,14 @@ static int start_both(struct trial *t, const struct sides *s, struct keeper k[SI
 static int run_pair(struct trial *t, const struct sides *s, struct keeper k[SIDES],
 		    struct err *err)
 {
+	double limit = LIMIT_TIMES * t->reference.result->wall_s + LIMIT_MORE_S;
 	int first = chance() ? GENERATION : ORIGINAL;
 
 	if (!t->side_by_side) {
 		for (int i = 0; i < SIDES; i++) {
 			int w = i ? !first : first;
 
-			if (trial_run(t, s->image[w], s->nimage, NULL, 0, &k[w], err) < 0)
+			if (trial_run(t, s->image[w], s->nimage, NULL, limit, &k[w], err) < 0)
 				return -1;
 		}
 		return 0;
@@ -74,7 +77,7 @@ static int run_pair(struct trial *t, const struct sides *s, struct keeper k[SIDE
 	keeper_go(&k[first]);
 	keeper_go(&k[!first]);
 	for (int i = 0; i < SIDES; i++)
-		if (keeper_wait(&k[i], 0, err) < 0)
+		if (keeper_wait(&k[i], limit, err) < 0)
 			return -1;
 	return 0;
 }

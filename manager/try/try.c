@@ -109,7 +109,8 @@ static void take_modules(struct trial *t)
 
 static int look(struct trial *t, struct err *err)
 {
-	trial_say(t, "running the command as it is, sampled");
+	trial_say(t, "running the command as it is, sampled; all should take up to %.0f s",
+		  t->o->time_s);
 	if (trial_run(t, NULL, 0, t->log, LOOK_LIMIT_S, &t->reference, err) < 0)
 		return -1;
 	const struct keeper_result *r = t->reference.result;

@@ -33,8 +33,7 @@ static void ratio_text(const struct ratio *r, char out[64])
 }
 
 /* The cells of a module's row, or with NULL of the command's. */
-static void print_row(struct table *table, const struct trial *t, const struct trial_module *m,
-		      const char *speed)
+static void print_row(struct table *table, const struct trial_module *m, const char *speed)
 {
 	char share[32], moved[32] = "", functions[32] = "", taken[32] = "", after[32] = "";
 	const char *profile = "";
@@ -47,9 +46,10 @@ static void print_row(struct table *table, const struct trial *t, const struct t
 		(void)snprintf(taken, sizeof(taken), "%.0f", m->taken_before);
 		(void)snprintf(after, sizeof(after), "%.0f", m->taken_after);
 	}
-	table_row_text(table, (const char *const[]){ m ? m->path : t->o->argv[0], share, moved,
-						     functions, taken, after, profile,
-						     speed });
+	const char *const cell[] = { m ? m->path : "the whole command", share, moved, functions,
+				     taken, after, profile, speed };
+
+	table_row_text(table, cell);
 }
 
 static struct table *module_table(const struct trial *t)
@@ -66,8 +66,8 @@ static struct table *module_table(const struct trial *t)
 	ratio_text(&t->ratio, speed);
 	for (unsigned i = 0; i < t->nmodule; i++)
 		if (t->module[i].why.kind == ERR_NONE || t->module[i].share >= shown_share)
-			print_row(table, t, &t->module[i], "");
-	print_row(table, t, NULL, speed);
+			print_row(table, &t->module[i], "");
+	print_row(table, NULL, speed);
 	return table;
 }
 

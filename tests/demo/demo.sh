@@ -5,7 +5,7 @@
 # Makes a private root with copies of the programs, a store, a socket and a policy of their own,
 # and starts morphd there; nothing of the system is changed.  Training runs and the runs that are
 # timed use different inputs.  It waits for samples, however long a busy machine takes to give them:
-# SAMPLES (2000) of each module.  PAIRS (9) may be set as well.
+# SAMPLES (2000) of each module.  PAIRS (9) may be set as well.  Before that, `morphctl try` of one command.
 set -u
 B=$(realpath "${B:-build}")
 work=$(realpath tests/programs/work)
@@ -161,6 +161,15 @@ modules:
 optimize: {automatic: false, min_samples: 100}
 END
 "$B/morphctl" policy check "$root/morph.yaml" || die "the policy is wrong"
+
+step "first without a daemon, as anybody may: how much faster would one command be? (half a minute)"
+echo "morphctl try --time=30 -- perl.sh run perl"
+# Whether it is faster is for the reader; that the output is another is a failure.
+(cd "$root/work/perl/train1" && "$B/morphctl" try --time=30 -- "$work/perl.sh" run /usr/bin/perl </dev/null) 2>&1 |
+	tee "$root/result/try"
+grep -q ': not the same: ' "$root/result/try" && die "the output of try differs"
+
+step "a daemon"
 "$B/morphd" --foreground --policy "$root/morph.yaml" --store "$root/store" \
 	--socket "$root/control.sock" --folders "$root" --user nobody --morph-edit "$B/morph-edit" --morph-verify "$B/morph-verify" 2>"$root/morphd.log" &
 morphd_pid=$!

@@ -126,6 +126,15 @@ for user in $users; do
 			is "SIG$signal while '$wait_for'" 130 "interrupted"
 		done
 	done
+	wait_for="pairs of runs"
+	begin sh -c "for i in 1 2 3 4 5 6 7 8; do $T/tried; done"
+	kill -QUIT "$pid"
+	wait "$pid"
+	code=$?
+	is "SIGQUIT" 130 "interrupted"
+	as_user "$user" env TMPDIR="$T/tmp" "$B/morphctl" try --time=1 -- "$T/tried" 2>&1 </dev/null | head -n 1 >"$T/out"
+	code=0
+	is "nobody reads on" 0 "as it is, sampled"
 	wait_for="as it is, sampled"
 	begin sh -c "sleep 1234567 & sleep 1234567; $T/tried"
 	[ -n "$(sleepers)" ] && ok "$user: processes wait" || not_ok "$user: processes wait"
