@@ -35,6 +35,7 @@ int ctl_status(const struct ctl *ctl, int argc, char **argv);
 int ctl_policy(const struct ctl *ctl, int argc, char **argv);
 int ctl_record(const struct ctl *ctl, int argc, char **argv);
 int ctl_profile(const struct ctl *ctl, int argc, char **argv);
+int ctl_live(const struct ctl *ctl, int argc, char **argv);
 int ctl_import(const struct ctl *ctl, int argc, char **argv);
 int ctl_verify(const struct ctl *ctl, int argc, char **argv);
 
