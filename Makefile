@@ -12,7 +12,8 @@ OPT      ?= -O2 -g
 FORTIFY   = $(if $(filter -O0,$(OPT))$(findstring -fsanitize,$(EXTRA_CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 HARDEN    = -fstack-protector-strong $(FORTIFY) -fcf-protection -fPIE
 HARDEN_LD = -pie -Wl,-z,relro,-z,now
-CFLAGS   += $(CSTD) $(WARN) $(OPT) $(HARDEN) -ffile-prefix-map=$(CURDIR)=. -I. $(EXTRA_CFLAGS)
+CFLAGS   += $(CSTD) $(WARN) $(OPT) $(HARDEN) -ffile-prefix-map=$(CURDIR)=. -I. \
+	     -DMORPH_VERSION='"$(VERSION)"' $(EXTRA_CFLAGS)
 LDFLAGS  += $(HARDEN_LD)
 # To GCC `(void)` is no answer, so results that are not used are looked for with clang.
 WARN     += $(if $(findstring clang,$(CC)),,-Wno-unused-result)

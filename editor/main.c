@@ -86,12 +86,19 @@ int main(int argc, char **argv)
 		help(stdout);
 		return 0;
 	}
+	if (argc >= 2 && strcmp(argv[1], "--version") == 0) {
+		(void)puts("morph-edit " MORPH_VERSION);
+		return 0;
+	}
 	if (argc >= 2)
 		for (const struct cmd *c = commands; c->name; c++)
 			if (strcmp(c->name, argv[1]) == 0)
 				return run(c, argc - 1, argv + 1);
 	if (argc >= 2)
-		say_line(stderr, "morph-edit: unknown command '%s'", argv[1]);
-	help(stderr);
+		say_line(stderr,
+			 "morph-edit: unknown command '%s'; 'morph-edit --help' lists all",
+			 argv[1]);
+	else
+		help(stderr);
 	return 2;
 }

@@ -64,6 +64,10 @@ int main(int argc, char **argv)
 {
 	if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
 		return help();
+	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+		(void)puts("morph-verify " MORPH_VERSION);
+		return 0;
+	}
 	bool counting = argc > 1 && strcmp(argv[1], "--counting") == 0;
 	bool live = argc > 1 && strcmp(argv[1], "--live") == 0;
 	verify_fn *verify = counting ? verify_counting_generation :

@@ -107,7 +107,8 @@ struct debug_lists {			/* of ranges, or of places of variables */
 	bool locations;
 	struct debug_list *known[2];	/* hash tables of lists in `old` and `new` */
 	uint32_t nknown[2], room[2];
-	VEC(struct debug_listtable *) table;
+	VEC(struct debug_listtable *) table;	/* as units name them first */
+	VEC(struct debug_listtable *) by_base;
 };
 
 struct debug {
@@ -119,14 +120,17 @@ struct debug {
 	uint32_t nabbrevs;
 	struct debug_lists ranges, locations;
 	VEC(struct debug_scope) scope;
-	uint32_t nscope;		/* numbers given so far */
+	/* of the scope of each number: itself, or, of a block without variables, that around it */
+	VEC(uint32_t) belongs;
 	VEC(struct debug_fix) line_fix;
 	VEC(struct debug_fix) call;	/* where calls name entries of .debug_info */
 	VEC(struct debug_moved) function;	/* in the order of units */
 	addresses_ranges moved;		/* their code, ascending */
 	addresses_ranges jumps;		/* what entry jumps take the place of, ascending */
 	struct bytes str_offsets;	/* .debug_str_offsets */
+	bool *starts;			/* [.debug_addr] a slot that has a start now */
 	uint64_t nread;			/* entries of lists and tables read, so far */
+	uint64_t most_bytes;		/* of a new section of lists */
 	struct err *err;
 };
 

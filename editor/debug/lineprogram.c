@@ -212,6 +212,13 @@ static void put_state(struct assembler *as, const struct lineprogram_row *row)
 	}
 }
 
+/* There is a special opcode for so many lines, with no step of the address. */
+static bool is_special(const struct lineprogram *p, int64_t lines)
+{
+	return lines >= p->line_base && lines < p->line_base + p->line_range &&
+	       p->opcode_base + (lines - p->line_base) <= 255;
+}
+
 /* A special opcode does both steps and adds the row, if they are short. */
 static void put_row(struct assembler *as, const struct lineprogram_row *row)
 {
@@ -219,12 +226,12 @@ static void put_row(struct assembler *as, const struct lineprogram_row *row)
 	uint64_t step = row->addr - as->now.addr;
 	int64_t lines = (int64_t)row->line - as->now.line;
 
-	if (lines < p->line_base || lines >= p->line_base + p->line_range) {
+	if (!is_special(p, lines)) {
 		wr_u8(as->out, DW_LNS_advance_line);
 		wr_sleb(as->out, lines);
 		lines = 0;
 	}
-	bool fits = lines >= p->line_base && lines < p->line_base + p->line_range;
+	bool fits = is_special(p, lines);
 	uint64_t opcode = p->opcode_base + (uint64_t)(lines - p->line_base);
 
 	if (step > 255 || opcode + step * p->line_range > 255) {

@@ -200,15 +200,18 @@ static int stmt_cmp(const void *x, const void *y)
 }
 
 /* The row stands at nothing but a jump to code with an image: where a layout makes such a jump
- * superfluous, nothing takes its place. */
+ * superfluous, nothing takes its place.  In front of it there may be NOPs, of which compilers
+ * put no more than a few. */
 static bool is_lone_jump(const struct lines *l, vaddr at)
 {
+	enum { MOST_NOPS = 64 };
 	const struct addresses *ad = &l->d->addresses;
 	struct bytes code = image_rest(ad->orig, at);
 	struct insn insn;
 	vaddr target;
 
-	while (insn_decode(code, at, &insn, &target) && insn.kind == INSN_NOP) {
+	for (int n = 0; n < MOST_NOPS && insn_decode(code, at, &insn, &target) &&
+			insn.kind == INSN_NOP; n++) {
 		code = bytes_at(code, insn.len, code.n - insn.len);
 		at += insn.len;
 	}
@@ -342,19 +345,48 @@ static bool find_last(struct lines *l, const struct blockmap_block *b, vaddr *wa
 	return false;
 }
 
-/* B2: row `was` of the original, at the end of the image that was begun with out[first]. */
-static void begin_line_before(struct lines *l, const struct part *part, uint32_t first,
-			      uint32_t was)
+static bool begins_line(const struct lineprogram_row *row)
 {
-	struct lineprogram_row row = l->p.row.v[was], on;
+	return row->is_stmt && row->line;
+}
+
+/* The scope that an instruction of the sequence is in, in front of row `behind`. */
+static uint32_t scope_in_front(const struct lines *l, uint32_t sequence, uint32_t behind,
+			       vaddr at)
+{
+	uint32_t first = l->sequence.v[sequence].first;
+	uint32_t k = search_first(i, first, behind + 1, l->p.row.v[i].addr <= at);
+
+	return l->scope[k > first ? k - 1 : first];
+}
+
+/* Room for n rows in front of out[at]. */
+static void insert_rows(struct lines *l, uint32_t at, uint32_t n)
+{
+	uint32_t behind = l->out.n - at;
+
+	for (uint32_t i = 0; i < n; i++)
+		vec_push(l->d->a, &l->out, (struct lineprogram_row){ 0 });
+	memmove(&l->out.v[at + n], &l->out.v[at], behind * sizeof(*l->out.v));
+	for (uint32_t i = l->stmt.n; i > 0 && l->stmt.v[i - 1].row >= at; i--)
+		l->stmt.v[i - 1].row += n;
+}
+
+/* B2: rows [was, behind) of the original, at the end of the image that was begun with
+ * out[first].  The last of them is the first there. */
+static void begin_lines_before(struct lines *l, const struct part *part, uint32_t first,
+			       uint32_t was, uint32_t behind)
+{
+	struct lineprogram_row on;
 	new_vaddr at;
 	vaddr in_front;
-	uint32_t i = l->out.n, k = was;
+	uint32_t n = 0;
 
-	if (!row.is_stmt || !row.line || !find_last(l, part->block, &in_front, &at))
+	for (uint32_t k = was; k < behind; k++)
+		n += begins_line(&l->p.row.v[k]);
+	if (n == 0 || !find_last(l, part->block, &in_front, &at))
 		return;
-	while (i > first && l->out.v[i - 1].addr >= at)
-		i--;
+	uint32_t i = search_first(k, first, l->out.n, l->out.v[k].addr < at);
 	if (i == l->out.n) {		/* the line that the instruction is in */
 		if (i == 0 || l->out.v[i - 1].end)
 			return;
@@ -363,16 +395,18 @@ static void begin_line_before(struct lines *l, const struct part *part, uint32_t
 		on.is_stmt = on.basic_block = on.prologue_end = on.epilogue_begin = false;
 		vec_push(l->d->a, &l->out, on);
 	}
-	row.addr = at;
-	vec_push(l->d->a, &l->out, row);
-	memmove(&l->out.v[i + 1], &l->out.v[i], (l->out.n - 1 - i) * sizeof(row));
-	l->out.v[i] = row;
-	for (uint32_t j = l->stmt.n; j > 0 && l->stmt.v[j - 1].row >= i; j--)
-		l->stmt.v[j - 1].row++;
-	note_stmt(l, was, i, at);
-	while (k > l->sequence.v[part->sequence].first && l->p.row.v[k].addr > in_front)
-		k--;
-	l->stmt.v[l->stmt.n - 1].outside = l->scope[k] != l->scope[was];
+	insert_rows(l, i, n);
+	for (; was < behind; was++) {
+		struct lineprogram_row row = l->p.row.v[was];
+
+		if (!begins_line(&row))
+			continue;
+		row.addr = at;
+		l->out.v[i + --n] = row;
+		note_stmt(l, was, i + n, at);
+		l->stmt.v[l->stmt.n - 1].outside =
+			scope_in_front(l, part->sequence, was, in_front) != l->scope[was];
+	}
 }
 
 static int write_part(struct lines *l, const struct part *part)
@@ -409,13 +443,13 @@ static int write_part(struct lines *l, const struct part *part)
 		if (addresses_start(&l->d->addresses, row.addr, &row.addr, &left_out,
 				    l->d->err) < 0)
 			return -1;
-		if (left_out && row.addr >= end) {
-			begin_line_before(l, part, first, i);
-			continue;
-		}
+		if (left_out && row.addr >= end)
+			break;			/* and so is all behind it */
 		note_stmt(l, i, l->out.n, row.addr);
 		vec_push(l->d->a, &l->out, row);
 	}
+	uint32_t behind = search_first(k, i, s->end, l->p.row.v[k].addr < to);
+	begin_lines_before(l, part, first, i, behind);
 	l->end = end;
 	return 0;
 }
@@ -502,10 +536,19 @@ static int scope_cmp(const void *x, const void *y)
 
 static void sort_scopes(struct debug *d)
 {
-	for (uint32_t i = 0; i < d->scope.n; i++)
+	for (uint32_t i = 0; i < d->scope.n; i++) {
 		d->scope.v[i].order = i;
+		d->scope.v[i].id = d->belongs.v[d->scope.v[i].id];
+	}
 	if (d->scope.n > 1)
 		qsort(d->scope.v, d->scope.n, sizeof(*d->scope.v), scope_cmp);
+}
+
+/* Blocks in blocks: outer ones have smaller numbers. */
+static void settle_scopes(struct debug *d)
+{
+	for (uint32_t i = 0; i < d->belongs.n; i++)
+		d->belongs.v[i] = d->belongs.v[d->belongs.v[i]];
 }
 
 int debug_translate_lines(struct debug *d)
@@ -514,6 +557,7 @@ int debug_translate_lines(struct debug *d)
 	VEC(struct moved_unit) units = { 0 };
 	uint64_t end = 0;
 
+	settle_scopes(d);
 	sort_scopes(d);
 	for (uint64_t off = 0; off < s->was.n; off = end) {
 		struct moved_unit m = { .was = off };

@@ -18,6 +18,7 @@
 
 #include "editor/debug/dwarfinfo.h"
 #include "lib/err.h"
+#include "lib/search.h"
 
 enum { HEADER_SIZE = 12, OFFSET_SIZE = 4 };
 #define OLD_BASE UINT64_MAX	/* begins an entry of DWARF 4 that sets the base */
@@ -25,6 +26,7 @@ enum { HEADER_SIZE = 12, OFFSET_SIZE = 4 };
 void debug_lists_init(struct debug *d)
 {
 	d->ranges = (struct debug_lists){ .old = DEBUG_RANGES, .new = DEBUG_RNGLISTS };
+	d->most_bytes = UINT32_MAX / 2;
 	d->locations = (struct debug_lists){ .old = DEBUG_LOC, .new = DEBUG_LOCLISTS,
 					     .locations = true };
 }
@@ -230,6 +232,12 @@ static void end_list(const struct debug_lists *l, const struct debug_unit *u, st
 	wr_u64(out, 0);
 }
 
+static int check_size(struct debug *d, const struct debug_unit *u, const struct wr *out)
+{
+	return out->n > d->most_bytes ?
+		       debug_malformed(d, u->section, u->off, "too many lists") : 0;
+}
+
 static int write_location(struct debug *d, const struct debug_unit *u, const struct entry *e,
 			  struct wr *out)
 {
@@ -239,12 +247,15 @@ static int write_location(struct debug *d, const struct debug_unit *u, const str
 	    addresses_images(&d->addresses, e->r.from, e->r.to, &images, d->err) < 0)
 		return -1;
 	addresses_merge(&images, 0);
-	for (uint32_t i = 0; i < images.n; i++)
+	for (uint32_t i = 0; i < images.n; i++) {
 		write_entry(&d->locations, u,
 			    &(struct entry){ .r = images.v[i], .location = e->location }, out);
+		if (check_size(d, u, out) < 0)
+			return -1;
+	}
 	if (e->anywhere || e->r.from < e->r.to)
 		write_entry(&d->locations, u, e, out);
-	return 0;
+	return check_size(d, u, out);
 }
 
 static int collect_ranges(struct reader *rd, addresses_ranges *out)
@@ -292,12 +303,6 @@ static struct wr *offset_section(struct debug *d, const struct debug_lists *l,
 	return out;
 }
 
-static int check_size(struct debug *d, const struct debug_unit *u, const struct wr *out)
-{
-	return out->n > UINT32_MAX / 2 ?
-		       debug_malformed(d, u->section, u->off, "too many lists") : 0;
-}
-
 /* The place of the list in the hash table; known already if `taken`. */
 static struct debug_list *find_list(struct debug *d, struct debug_lists *l, bool new,
 				    const struct debug_list *key)
@@ -341,7 +346,7 @@ int debug_translate_list(struct debug *d, const struct debug_unit *u, uint64_t o
 		struct reader rd = reader_of(d, l, u, off);
 
 		key.now = out->n;
-		if (copy_places(&rd, out) < 0 || check_size(d, u, out) < 0)
+		if (copy_places(&rd, out) < 0)
 			return -1;
 		*known = key;
 		l->nknown[new]++;
@@ -362,12 +367,27 @@ int debug_write_ranges(struct debug *d, const struct debug_unit *u,
 
 /* --- tables of DWARF 5 --- */
 
+static uint32_t first_table(const struct debug_lists *l, uint64_t base)
+{
+	return search_first(i, 0, l->by_base.n, l->by_base.v[i]->was < base);
+}
+
 static struct debug_listtable *find_table(const struct debug_lists *l, uint64_t base)
 {
-	for (uint32_t i = l->table.n; i > 0; i--)	/* as a rule the last one */
-		if (l->table.v[i - 1]->was == base)
-			return l->table.v[i - 1];
-	return NULL;
+	uint32_t i = first_table(l, base);
+
+	return i < l->by_base.n && l->by_base.v[i]->was == base ? l->by_base.v[i] : NULL;
+}
+
+/* As a rule it is the last one. */
+static void add_table(struct debug *d, struct debug_lists *l, struct debug_listtable *t)
+{
+	uint32_t at = first_table(l, t->was), behind = l->by_base.n - at;
+
+	vec_push(d->a, &l->table, t);
+	vec_push(d->a, &l->by_base, t);
+	memmove(&l->by_base.v[at + 1], &l->by_base.v[at], behind * sizeof(t));
+	l->by_base.v[at] = t;
 }
 
 int debug_use_table(struct debug *d, struct debug_lists *l, const struct debug_unit *u,
@@ -389,7 +409,7 @@ int debug_use_table(struct debug *d, struct debug_lists *l, const struct debug_u
 			return -1;
 		t->offset = arena_array(d->a, t->n, sizeof(*t->offset));
 		t->user = arena_array(d->a, t->n, sizeof(*t->user));
-		vec_push(d->a, &l->table, t);
+		add_table(d, l, t);
 	}
 	vec_push(d->a, &t->fixes, fix);
 	return 0;
@@ -439,7 +459,7 @@ int debug_translate_indexed(struct debug *d, const struct debug_unit *u, uint64_
 		return begun;
 	struct reader rd = reader_of(d, &d->locations, u, off);
 
-	return copy_places(&rd, &t->lists) < 0 ? -1 : check_size(d, u, &t->lists);
+	return copy_places(&rd, &t->lists);
 }
 
 int debug_write_indexed(struct debug *d, const struct debug_unit *u,
@@ -491,7 +511,7 @@ int debug_finish_lists(struct debug *d, struct debug_lists *l)
 			wr_u32(out, t->offset[k]);
 		wr_raw(out, t->lists.p, t->lists.n);
 		wr_free(&t->lists);
-		if (out->n > UINT32_MAX / 2)
+		if (out->n > d->most_bytes)
 			return err_set(d->err, ERR_REFUSED, "too many lists of ranges");
 		put_header(out, at, out->n, t->n);
 		for (uint32_t k = 0; k < t->fixes.n; k++)

@@ -80,7 +80,6 @@ struct value {
 struct open_entry {			/* one whose children are walked */
 	uint32_t scope;			/* that its code belongs to */
 	uint32_t around;		/* that it is in */
-	uint32_t first;			/* of d->scope[] of its own */
 	bool block, variables;		/* a block; it has variables */
 	bool moved;			/* in a function with images */
 };
@@ -115,30 +114,37 @@ static int read_value(struct walk *w, const struct debug_attr *attr, struct valu
 	return 0;
 }
 
-/* A string for the entry of another unit: one by number becomes an offset. */
+static bool is_string_offset(uint32_t form)
+{
+	return form == DW_FORM_strp || form == DW_FORM_line_strp || form == DW_FORM_strp_sup ||
+	       form == DW_FORM_GNU_strp_alt;
+}
+
+static bool is_string_number(uint32_t form)
+{
+	return form == DW_FORM_strx || (form >= DW_FORM_strx1 && form <= DW_FORM_strx4);
+}
+
+/* A string for the entry of another unit: one by number becomes an offset.  None where it
+ * cannot be told which it is. */
 static struct debug_string string_of(const struct walk *w, const struct value *v,
 				     uint64_t base)
 {
 	struct bytes all = w->d->section[w->u->section].was;
-	bool numbered = v->form == DW_FORM_strx ||
-			(v->form >= DW_FORM_strx1 && v->form <= DW_FORM_strx4);
 	struct debug_string s = { .form = v->form };
 
-	if (numbered) {
+	if (is_string_number(v->form) && base && v->v < UINT32_MAX) {
 		s.form = DW_FORM_strp;
-		s.value = v->v < UINT32_MAX ? bytes_at(w->d->str_offsets, base + 4 * v->v, 4) :
-					      (struct bytes){ 0 };
+		s.value = bytes_at(w->d->str_offsets, base + 4 * v->v, 4);
 	} else if (v->form == DW_FORM_string) {
 		struct rd r = rd_of(bytes_at(all, v->at, w->u->end - v->at));
 		const char *text = rd_str(&r);
 
 		s.value = bytes_at(all, v->at, text ? strlen(text) + 1 : 0);
-	} else {
+	} else if (is_string_offset(v->form)) {
 		s.value = bytes_at(all, v->at, 4);
 	}
-	if (!s.value.p || !v->form)
-		s.form = 0;
-	return s;
+	return s.value.p ? s : (struct debug_string){ 0 };
 }
 
 /* What must be known of a unit before its lists are read. */
@@ -191,6 +197,23 @@ static int address_of(struct walk *w, const struct value *v, vaddr *out)
 	return v->form == DW_FORM_addr ? 0 : debug_address(w->d, w->u, v->v, out);
 }
 
+/* Slot `index` of .debug_addr gets the address.  Where one stands for the end of an instruction
+ * and for the start of the next one, and these have come apart, it is the start: who looks up a
+ * caller by the address that it returns to, and finds nothing there, says less; who stops at an
+ * end in place of a start says something wrong. */
+static void put_slot(struct walk *w, uint64_t index, new_vaddr now, bool is_end)
+{
+	struct debug *d = w->d;
+	uint64_t at = w->u->addr_base + 8 * index, size = d->section[DEBUG_ADDR].was.n;
+
+	if (!d->starts)
+		d->starts = arena_array(d->a, size, sizeof(*d->starts));
+	if (is_end && d->starts[at])
+		return;
+	d->starts[at] = !is_end;
+	put_u64(&d->section[DEBUG_ADDR].now, at, now);
+}
+
 /* The address of an instruction, or of the end of one. */
 static int translate_address(struct walk *w, const struct value *v, bool is_end)
 {
@@ -208,7 +231,7 @@ static int translate_address(struct walk *w, const struct value *v, bool is_end)
 	if (v->form == DW_FORM_addr)
 		put_u64(section_of(w), v->at, now);
 	else
-		put_u64(&w->d->section[DEBUG_ADDR].now, w->u->addr_base + 8 * v->v, now);
+		put_slot(w, v->v, now, is_end);
 	return 0;
 }
 
@@ -414,13 +437,14 @@ static void open_entry(struct walk *w, const struct debug_decl *decl,
 		       const addresses_ranges *was, bool moved)
 {
 	struct debug *d = w->d;
-	struct open_entry e = { .first = d->scope.n, .moved = moved,
-				.block = decl->tag == DW_TAG_lexical_block };
+	struct open_entry e = { .moved = moved, .block = decl->tag == DW_TAG_lexical_block };
 
 	note_variables(w, decl->tag);
 	e.around = e.scope = w->open.n > 0 ? w->open.v[w->open.n - 1].scope : 0;
-	if (is_scope(decl->tag) && was->n > 0)
-		e.scope = ++d->nscope;
+	if (is_scope(decl->tag) && was->n > 0) {
+		e.scope = d->belongs.n;
+		vec_push(d->a, &d->belongs, e.scope);
+	}
 	for (uint32_t i = 0; e.scope != e.around && i < was->n; i++)
 		vec_push(d->a, &d->scope,
 			 ((struct debug_scope){ w->u->lines, was->v[i], e.scope, 0 }));
@@ -434,11 +458,8 @@ static void close_entry(struct walk *w)
 		return;			/* zeros that fill the unit up */
 	const struct open_entry *e = &w->open.v[--w->open.n];
 
-	if (!e->block || e->variables)
-		return;
-	for (uint32_t i = e->first; i < w->d->scope.n; i++)
-		if (w->d->scope.v[i].id == e->scope)
-			w->d->scope.v[i].id = e->around;
+	if (e->block && !e->variables && e->scope != e->around)
+		w->d->belongs.v[e->scope] = e->around;
 }
 
 static int translate_entry(struct walk *w, const struct debug_decl *decl, uint64_t off)
@@ -492,6 +513,7 @@ static int translate_unit(struct debug *d, struct debug_unit *u)
 
 int debug_translate_units(struct debug *d)
 {
+	vec_push(d->a, &d->belongs, 0);	/* what is in none */
 	for (uint32_t i = 0; i < d->unit.n; i++)
 		if (translate_unit(d, &d->unit.v[i]) < 0)
 			return -1;

@@ -27,6 +27,7 @@
 #include <stdlib.h>
 
 #include "editor/graph/exttsp.h"
+#include "editor/graph/loopspans.h"
 #include "editor/passes/blockgraph.h"
 
 #define NONE UINT32_MAX
@@ -96,29 +97,21 @@ static void make_part(struct arena *a, const struct fn *fn, const struct exttsp_
 	p->g = (struct exttsp_graph){ n, nedge, size, count, edge };
 }
 
-/* Of each block the first one of the loop that it is in, or itself: a loop is what is between
- * the target and the source of a branch back, if none of that is hot; loops that overlap are
- * one. */
+/* Of each block the first one of the loop that it is in, or itself, if none of that is hot. */
 static uint32_t *find_loops(struct arena *a, const struct fn *fn)
 {
 	uint32_t *first = arena_array(a, fn->nblock, sizeof(*first));
+	uint32_t *back = arena_array(a, fn->nblock, sizeof(*back));
+	uint32_t hot = 0;		/* behind the last hot block so far */
 
 	for (uint32_t i = 0; i < fn->nblock; i++) {
 		uint32_t from = fn->block[i].taken;
 
-		first[i] = i;
-		if (from > i)		/* NO_BLOCK, too */
-			continue;
-		for (uint32_t k = from; k <= i && from != NONE; k++)
-			if (is_in(&fn->block[k], false))
-				from = NONE;
-		if (from == NONE)
-			continue;
-		uint32_t of = first[from];
-
-		for (uint32_t k = of; k <= i; k++)
-			first[k] = of;
+		if (is_in(&fn->block[i], false))
+			hot = i + 1;
+		back[i] = from < hot ? NONE : from;
 	}
+	loopspans_find(fn->nblock, back, first);
 	return first;
 }
 
@@ -134,8 +127,8 @@ static uint32_t put_warm(struct arena *a, struct fn *fn, const uint32_t *block, 
 
 		if (done[block[i]])
 			continue;
-		for (uint32_t k = of; k < fn->nblock; k++) {
-			if (first[k] != of || !is_in(&fn->block[k], true))
+		for (uint32_t k = of; k < fn->nblock && first[k] == of; k++) {
+			if (!is_in(&fn->block[k], true))
 				continue;
 			fn->order[at++] = k;
 			done[k] = true;

@@ -28,6 +28,7 @@
  */
 #include "editor/passes/pass.h"
 
+#include "editor/graph/loopspans.h"
 #include "editor/infer/unsampled.h"
 
 /* Under this many samples of the whole program nothing is known well enough. */
@@ -60,19 +61,26 @@ static void mark_fn(struct arena *scratch, struct fn *fn, double all)
 	}
 }
 
-/* A loop is what is between the target and the source of a branch back. */
-static void keep_loops(struct fn *fn)
+/* What is in a warm loop is warm: in one whose first block is. */
+static void keep_loops(struct arena *scratch, struct fn *fn)
 {
+	uint32_t *back = arena_array(scratch, fn->nblock, sizeof(*back));
+	uint32_t *next = arena_array(scratch, (size_t)fn->nblock + 1, sizeof(*next));
+	bool *may = arena_array(scratch, fn->nblock, sizeof(*may));
+	bool *in = arena_array(scratch, fn->nblock, sizeof(*in));
+
 	for (uint32_t i = 0; i < fn->nblock; i++) {
-		uint32_t from = fn->block[i].taken;
+		const struct block *b = &fn->block[i];
 
-		if (from > i || !fn->block[from].warm)
-			continue;
-		for (uint32_t k = from; k <= i; k++) {
-			struct block *b = &fn->block[k];
+		back[i] = b->taken;
+		in[i] = b->warm;
+		may[i] = b->cold && !b->padding && !b->leads_to_noreturn && b->range == 0;
+	}
+	loopspans_spread(fn->nblock, back, may, next, in);
+	for (uint32_t i = 0; i < fn->nblock; i++) {
+		struct block *b = &fn->block[i];
 
-			if (!b->cold || b->padding || b->leads_to_noreturn || b->range > 0)
-				continue;
+		if (may[i] && in[i]) {
 			b->cold = false;
 			b->warm = true;
 		}
@@ -95,7 +103,7 @@ int pass_fluff(struct prog *prog, const struct edit_options *options, struct err
 
 		if (samples >= min_samples) {
 			mark_fn(scratch, fn, all);
-			keep_loops(fn);
+			keep_loops(scratch, fn);
 		}
 		arena_reset(scratch);
 		for (uint32_t k = 0; k < fn->nblock; k++) {

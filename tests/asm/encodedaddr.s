@@ -1,6 +1,6 @@
 # An unwind rule with an expression of six bytes, the first of which is an undefined operation (0xf2);
 # tests put other operations there.  And functions too small to be moved: one with a CIE of its own,
-# one with a rule that tests change, one with an unknown operation.
+# two with rules that tests change, one with an unknown operation.
 
 	.text
 	.globl	place
@@ -38,6 +38,16 @@ stays:
 	ret
 	.cfi_endproc
 	.size	stays, .-stays
+
+	.globl	stays_too
+	.type	stays_too, @function
+stays_too:
+	.cfi_startproc
+	nop
+	.cfi_escape 0x0c, 7, 0x60
+	ret
+	.cfi_endproc
+	.size	stays_too, .-stays_too
 
 	.globl	odd
 	.type	odd, @function

@@ -110,6 +110,19 @@ begin word			# a table of plain words
 	.p2align 3
 	.quad	L_word, 2b
 	.text
+	.p2align 8			# a table of small numbers, but for one byte
+begin word_of_small_bytes
+	.section .data
+	.p2align 3
+	.quad	L_word_of_small_bytes, 2b
+	.text
+begin word_across		# in two words, neither of which is an address
+	.section .data
+	.p2align 3
+	.long	0x12345678
+	.quad	L_word_across, 2b, L_word_across
+	.long	0x12345678
+	.text
 begin constant
 	.globl	use_constant
 	.type	use_constant, @function

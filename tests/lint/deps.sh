@@ -38,7 +38,8 @@ manager/import: monitor lib
 manager/store: manager/samples monitor policy lib
 manager/work: manager/store manager/samples manager/parent monitor policy lib
 manager/control: manager/work manager/store manager/samples manager/parent monitor policy lib
-manager/ctl: manager/work manager/import manager/samples manager/parent monitor policy lib
+manager/try: manager/samples monitor policy lib
+manager/ctl: manager/try manager/work manager/import manager/samples manager/parent monitor policy lib
 manager: manager/parent manager/control monitor policy lib
 "
 
@@ -144,7 +145,7 @@ none "symbols go as the table says" "$(judge_symbols <"$T/symbols")"
 for folder in lib binary verify live policy monitor postmorph postmorph/ir postmorph/unwind postmorph/machine \
 	postmorph/refs editor editor/graph editor/infer editor/passes editor/emit editor/instrument \
 	editor/interpret editor/measure editor/cmd manager manager/parent manager/samples manager/store \
-	manager/work manager/control manager/ctl; do
+	manager/work manager/control manager/try manager/ctl; do
 	none "files of $folder/ are in no circle" "$(judge_cycles $folder <"$T/symbols")"
 done
 
@@ -175,6 +176,7 @@ try_include manager/samples/x.c manager/store/store.h
 try_include manager/store/x.c manager/work/work.h
 try_include manager/work/x.c manager/control/control.h
 try_include manager/control/x.c postmorph/ir/ir.h
+try_include manager/try/x.c manager/work/work.h
 try_symbol() {		# OBJECT SYMBOL
 	noticed "$1 that refers to $2" "$( (cat "$T/symbols"; echo "$1 $2 U") | judge_symbols)"
 }

@@ -149,11 +149,56 @@ static void what_bounds_the_index_counts(void **state)
 	}
 }
 
+/* Of tests/asm/morebounds.s: with the next seed that copies the table. */
+static struct spoil make_more(const char *function, uint64_t *seed)
+{
+	for (uint64_t last = *seed + 32; *seed < last; ++*seed) {
+		struct spoil m = spoil_make("morebounds", *seed);
+
+		if (is_whole(&m, function))
+			return m;
+		spoil_expect(&m, NULL);
+	}
+	fail_msg("%s has no whole image", function);
+	return (struct spoil){ 0 };
+}
+
+static void a_byte_leads_to_256_entries(void **state)
+{
+	uint64_t seed = 1;
+	struct spoil m = make_more("bytes", &seed);
+
+	(void)state;
+	assert_int_equal(table_of(&m, "bytes")->nentry, 256);
+	spoil_expect(&m, NULL);
+	m = make_more("bytes", &seed);
+	cut(&m, "bytes", 255);
+	spoil_expect(&m, "255 entries");
+}
+
+static void ways_through_other_pieces_count(void **state)
+{
+	uint64_t seed = 1;
+	struct spoil m = make_more("parted", &seed);
+
+	(void)state;
+	assert_int_equal(table_of(&m, "parted")->nentry, 3);
+	spoil_expect(&m, NULL);
+	m = make_more("parted", &seed);
+	cut(&m, "parted", 2);
+	spoil_expect(&m, "entries");
+	m = make_more("parted", &seed);
+	spoil_change(&m, spoil_insn(&m, "parted", 3), 2, 2, 5);
+	spoil_expect(&m, MORE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_are_proven),
 		cmocka_unit_test(a_shorter_table_is_refused),
+		cmocka_unit_test(a_byte_leads_to_256_entries),
+		cmocka_unit_test(ways_through_other_pieces_count),
 		cmocka_unit_test(what_bounds_the_index_counts),
 	};
 

@@ -359,6 +359,52 @@ static void what_has_another_form_is_refused(void **state)
 	assert_int_equal(compare(&o, &g), -1);
 }
 
+/* One behind the other in one site: its actions are read once. */
+static void sites_that_were_the_same_are_not_compared_again(void **state)
+{
+	struct table o = { .type_enc = PCREL4, SITE_O(PAD_O, 1), .actions = CHAIN,
+			   .type = { TYPE, TYPE2 }, .ntype = 2 };
+	struct table g = { .type_enc = PCREL4, SITE_G(PAD_G, 1), .actions = CHAIN,
+			   .type = { TYPE, TYPE2 }, .ntype = 2 };
+	struct world *w = world_new();
+
+	(void)state;
+	put(w, OLSDA, &o);
+	put(w, GLSDA, &g);
+	assert_int_equal(compare_at(w, O, G), 0);
+	struct vpair c = { { .cfi = &w->v.ocfi, .fde = 0 }, { .cfi = &w->v.gcfi, .fde = 0 } };
+	uint64_t left = w->v.lsda.budget;
+	assert_int_equal(verify_exceptions(&w->v, &c, O + LEN, 1, G + LEN, 1), 0);
+	assert_int_equal(w->v.lsda.budget, left);
+	w->v.lsda.last_site[0] = NULL;
+	assert_int_equal(verify_exceptions(&w->v, &c, O + LEN, 1, G + LEN, 1), 0);
+	assert_in_range(left - w->v.lsda.budget, 3, 100);
+}
+
+static void the_same_frame_has_the_same_row_and_is_one(void **state)
+{
+	struct table none = { .type_enc = OMIT, .site_enc = ULEB };
+	struct world *w = world_new();
+	struct vrow row[] = { { .addr = OTEXT, .state = 5 }, { .addr = O, .state = 6 } };
+	struct vrow image[] = { { .addr = GTEXT, .state = 6 } };
+	struct vpair c = { { .cfi = &w->v.ocfi, .fde = 0 }, { .cfi = &w->v.gcfi, .fde = 0 } };
+
+	(void)state;
+	put(w, OLSDA, &none);
+	put(w, GLSDA, &none);
+	assert_int_equal(compare_at(w, O, G), 0);
+	w->v.ocfi.row = row;
+	w->v.gcfi.row = image;
+	w->ofde.nrow = 2;
+	w->gfde.nrow = 1;
+	w->ofde.understood = w->gfde.understood = true;
+	assert_true(verify_same_frame(&w->v, c, O, G));
+	assert_false(verify_same_frame(&w->v, c, O - 1, G));
+	/* neither has any row */
+	c.orig.fde = c.gen.fde = NO_FDE;
+	assert_false(verify_same_frame(&w->v, c, OEND + 1, GEND + 1));
+}
+
 static void chains_that_never_end_are_refused(void **state)
 {
 	struct table o = { .type_enc = OMIT, SITE_O(PAD_O, 1), .actions = RAW(0, 0x7f) };
@@ -402,6 +448,8 @@ int main(void)
 		cmocka_unit_test(absolute_types_need_a_fixed_address),
 		cmocka_unit_test(exception_specifications_are_lists_of_types),
 		cmocka_unit_test(what_has_another_form_is_refused),
+		cmocka_unit_test(sites_that_were_the_same_are_not_compared_again),
+		cmocka_unit_test(the_same_frame_has_the_same_row_and_is_one),
 		cmocka_unit_test(chains_that_never_end_are_refused),
 		cmocka_unit_test(tables_must_be_constant_and_inside_the_file),
 	};

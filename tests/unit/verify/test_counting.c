@@ -11,7 +11,7 @@
 #include "lib/arena.h"
 #include "lib/blockmap.h"
 #include "tests/unit/asm.h"
-#include "verify/verify.h"
+#include "verify/parts.h"
 
 static const char program[] = "-static -no-pie -Wl,-e,begin";
 static const char library[] = "-shared -Wl,-init,begin";
@@ -310,12 +310,39 @@ static void counters_leave_flags_alone_that_are_read(void **state)
 	done(&m);
 }
 
+static void counters_are_asked_for_only_where_something_counts(void **state)
+{
+	struct err err = { 0 };
+	struct verify v = { .err = &err };
+
+	(void)state;
+	assert_int_equal(verify_counting(&v), 0);
+	v.counting.wanted = true;
+	assert_int_equal(verify_counting(&v), -1);
+	assert_non_null(strstr(err.text, "no segment of counters"));
+}
+
+static void there_are_not_counters_without_end(void **state)
+{
+	enum { MOST = 1 << 30 };
+	Elf64_Phdr segment = { .p_type = PT_LOAD, .p_memsz = MOST + 1ull };
+	struct err err = { 0 };
+	struct verify v = { .err = &err,
+			    .counting = { .wanted = true, .segment = &segment } };
+
+	(void)state;
+	assert_int_equal(verify_counting(&v), -1);
+	assert_non_null(strstr(err.text, "counters of 0x40000001 bytes"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(right_ones_are_accepted),
 		cmocka_unit_test(the_start_does_nothing_else),
 		cmocka_unit_test(it_is_where_the_program_begins),
+		cmocka_unit_test(counters_are_asked_for_only_where_something_counts),
+		cmocka_unit_test(there_are_not_counters_without_end),
 		cmocka_unit_test(counters_have_a_segment_of_their_own),
 		cmocka_unit_test(counters_change_counters_only),
 		cmocka_unit_test(counters_leave_flags_alone_that_are_read),

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/spoil.h"
+#include "verify/parts.h"
 
 static struct spoil made;
 static uint64_t table, new_table;	/* where they end */
@@ -365,6 +366,30 @@ static void dynamic_entries_are_as_they_were(void **state)
 	assert_true(n > 2);
 }
 
+/* A number may be the address of a section that moved, or of anything in a note of others. */
+static void numbers_may_be_addresses_of_what_moved(void **state)
+{
+	struct verify v = { .orig = made.orig };
+	unsigned begin = 0, inside = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < made.orig.nsh; i++) {
+		const Elf64_Shdr *h = &made.orig.sh[i].h;
+
+		if (!has_moved(i))
+			continue;
+		v.front = (struct vfront){ .off = h->sh_addr, .hi = h->sh_size };
+		assert_true(verify_may_be_in_front(&v, h->sh_addr));
+		assert_false(verify_may_be_in_front(&v, h->sh_addr + h->sh_size));
+		begin++;
+		if (h->sh_type != SHT_NOTE) {
+			assert_false(verify_may_be_in_front(&v, h->sh_addr + 1));
+			inside++;
+		}
+	}
+	assert_true(begin > inside && inside > 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -378,6 +403,7 @@ int main(void)
 		cmocka_unit_test(what_can_be_written_to_stays),
 		cmocka_unit_test(what_is_behind_the_front_is_as_it_was),
 		cmocka_unit_test(the_rest_of_a_pointer_is_as_it_was),
+		cmocka_unit_test(numbers_may_be_addresses_of_what_moved),
 		cmocka_unit_test(a_section_header_is_as_it_was),
 		cmocka_unit_test(dynamic_entries_are_as_they_were),
 	};

@@ -91,6 +91,42 @@ static void no_pointer_leads_to_what_gave_way(void **state)
 	assert_non_null(strstr(err.text, "gave way to program headers"));
 }
 
+struct words {
+	vaddr at[64];
+	uint32_t n;
+};
+
+static int take_word(struct verify *of, const struct vholder *h, void *ctx)
+{
+	struct words *w = ctx;
+
+	(void)of;
+	if (h->kind == HOLDS_RELR || h->kind == HOLDS_RELATIVE) {
+		assert_in_range(w->n, 0, 63);
+		w->at[w->n++] = h->place;
+	}
+	return 0;
+}
+
+/* The words of tests/asm/pointed.s stand one behind the other. */
+static void a_bitmap_names_each_word(void **state)
+{
+	struct words each = { .n = 0 }, packed = { .n = 0 };
+
+	(void)state;
+	assert_int_equal(verify_each_holder(&v, take_word, &each), 0);
+	struct bytes file = asm_build("pointed", "-shared -Wl,-z,pack-relative-relocs", arena);
+	assert_int_equal(image_parse(file, arena, &v.orig, &err), 0);
+	vaddr unused;
+	assert_true(image_dynamic(&v.orig, DT_RELR, &unused));
+	assert_int_equal(verify_each_holder(&v, take_word, &packed), 0);
+	assert_int_equal(packed.n, each.n);
+	assert_in_range(packed.n, 10, 63);
+	vaddr data = image_section(&v.orig, ".data")->h.sh_addr;
+	for (uint32_t i = 0; i < packed.n; i++)
+		assert_int_equal(packed.at[i] - data, each.at[i] - each.at[0]);
+}
+
 static int stop(struct verify *of, const struct vholder *h, void *ctx)
 {
 	uint32_t *n = ctx;
@@ -116,6 +152,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(no_pointer_leads_to_what_gave_way, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(a_bitmap_names_each_word, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_walk_stops_when_asked, setup, teardown),
 	};
 

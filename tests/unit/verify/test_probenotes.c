@@ -81,6 +81,21 @@ static void a_note_says_nothing_else_than_the_original_one(void **state)
 	}
 }
 
+/* It is in a function that moved, but the map has no block that begins there. */
+static void a_probe_without_an_image_has_no_note(void **state)
+{
+	struct notes n;
+	struct spoil m = make(&n);
+	uint64_t old = image_section(&m.orig, ".note.stapsdt")->h.sh_offset + PC;
+
+	(void)state;
+	m.original.p[old]++;
+	m.generation.p[old]++;
+	n.p[PC]++;
+	memset(n.p + n.old + PC, 0, 8);
+	spoil_expect(&m, "has no image of its own");
+}
+
 static void a_missing_note_is_noticed(void **state)
 {
 	struct notes n;
@@ -109,6 +124,7 @@ int main(void)
 		cmocka_unit_test(the_original_notes_are_kept),
 		cmocka_unit_test(a_note_has_the_address_of_the_image),
 		cmocka_unit_test(a_note_says_nothing_else_than_the_original_one),
+		cmocka_unit_test(a_probe_without_an_image_has_no_note),
 		cmocka_unit_test(a_missing_note_is_noticed),
 		cmocka_unit_test(a_note_too_many_is_noticed),
 	};

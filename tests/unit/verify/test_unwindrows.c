@@ -170,6 +170,39 @@ static void tables_that_can_be_written_to_are_not_copied(void **state)
 		fail_msg("%s", err.text);
 }
 
+/* The address of the address of the code; unwinders take it as it is. */
+static void an_address_is_not_behind_a_pointer(void **state)
+{
+	static const uint8_t direct[] = { 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b };
+	uint8_t behind[sizeof(direct)];
+	struct made m = make();
+	struct err err;
+
+	(void)state;
+	memcpy(behind, direct, sizeof(behind));
+	behind[sizeof(behind) - 1] |= 0x80;
+	assert_int_equal(replace(m.o, m.original.n, direct, behind, sizeof(direct)), 1);
+	assert_true(replace(m.g, m.generation.n, direct, behind, sizeof(direct)) >= 2);
+	assert_int_equal(verify(&m, &err), -1);
+	if (!strstr(err.text, "has an unknown form"))
+		fail_msg("%s", err.text);
+}
+
+/* In the copy alone; the offset stays. */
+static void what_is_not_moved_keeps_the_register_of_its_frame(void **state)
+{
+	static const uint8_t rsp[] = { 0x0c, 7, 0x60 }, rbp[] = { 0x0c, 6, 0x60 };
+	struct made m = make();
+	struct err err;
+
+	(void)state;
+	assert_int_equal(replace(m.g + m.original.n, m.generation.n - m.original.n, rsp, rbp,
+				 sizeof(rsp)), 1);
+	assert_int_equal(verify(&m, &err), -1);
+	if (!strstr(err.text, "says something else in the new .eh_frame"))
+		fail_msg("%s", err.text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -177,6 +210,8 @@ int main(void)
 		cmocka_unit_test(an_address_relative_to_the_rule_is_not),
 		cmocka_unit_test(letters_that_nobody_knows_may_mean_anything),
 		cmocka_unit_test(what_is_not_moved_keeps_its_rows),
+		cmocka_unit_test(what_is_not_moved_keeps_the_register_of_its_frame),
+		cmocka_unit_test(an_address_is_not_behind_a_pointer),
 		cmocka_unit_test(tables_that_can_be_written_to_are_not_copied),
 	};
 

@@ -41,9 +41,9 @@ static int teardown(void **state)
 }
 
 /* The header of DWARF `version`, with tables of files that nobody looks at. */
-static void begin(struct made *m, uint16_t version)
+static void begin_as(struct made *m, uint16_t version, uint8_t range, uint8_t base)
 {
-	static const uint8_t operands[OPCODE_BASE - 1] = { 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1 };
+	static const uint8_t operands[UINT8_MAX] = { 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1 };
 	struct wr *w = &m->unit;
 
 	wr_u32(w, 0);
@@ -57,11 +57,16 @@ static void begin(struct made *m, uint16_t version)
 		wr_u8(w, 1);
 	wr_u8(w, 1);			/* default_is_stmt */
 	wr_u8(w, (uint8_t)LINE_BASE);
-	wr_u8(w, LINE_RANGE);
-	wr_u8(w, OPCODE_BASE);
-	wr_raw(w, operands, sizeof(operands));
+	wr_u8(w, range);
+	wr_u8(w, base);
+	wr_raw(w, operands, base - 1u);
 	wr_str(w, "tables of files");
 	wr_put_u32(w, length, (uint32_t)(w->n - length - 4));
+}
+
+static void begin(struct made *m, uint16_t version)
+{
+	begin_as(m, version, LINE_RANGE, OPCODE_BASE);
 }
 
 static void put_address(struct made *m, uint64_t addr)
@@ -190,14 +195,16 @@ static void what_is_written_is_read_the_same(void **state)
 	}
 }
 
-static void steps_of_any_size_are_written(void **state)
+/* Steps of all kinds are written so that they are read the same. */
+static void check_steps(struct made *m, uint8_t range, uint8_t base)
 {
-	struct made *m = *state;
 	lineprogram_rows rows = { 0 };
 	uint64_t addr = 0x4000;
 	uint32_t line = 5000;
 
-	begin(m, 5);
+	wr_free(&m->unit);
+	wr_free(&m->again);
+	begin_as(m, 5, range, base);
 	assert_int_equal(lineprogram_read_header(wr_bytes(&m->unit), &m->p), 1);
 	for (int i = 0; i < 60; i++) {
 		struct lineprogram_row r = { .addr = addr, .line = line, .file = 1,
@@ -216,6 +223,22 @@ static void steps_of_any_size_are_written(void **state)
 		assert_int_equal(m->p.row.v[i].line, rows.v[i].line);
 		assert_int_equal(m->p.row.v[i].is_stmt, rows.v[i].is_stmt);
 	}
+}
+
+static void steps_of_any_size_are_written(void **state)
+{
+	check_steps(*state, LINE_RANGE, OPCODE_BASE);
+}
+
+/* Not each number of lines of the range has a special opcode then. */
+static void opcodes_end_at_255(void **state)
+{
+	static const struct {
+		uint8_t range, base;
+	} odd[] = { { 14, 250 }, { 255, 10 }, { 255, 255 }, { 1, 255 }, { 14, 244 }, { 14, 242 } };
+
+	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
+		check_steps(*state, odd[i].range, odd[i].base);
 }
 
 static void a_program_cut_anywhere_is_malformed(void **state)
@@ -271,6 +294,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_written_is_read_the_same, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(steps_of_any_size_are_written, setup, teardown),
+		cmocka_unit_test_setup_teardown(opcodes_end_at_255, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_program_cut_anywhere_is_malformed, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(too_many_rows_are_refused, setup, teardown),

@@ -121,7 +121,8 @@ static const char *const asked[][MOST_ARGS] = {
 	{ "report", "@" }, { "report", "tool" }, { "report", "@", "--limit=9" },
 	{ "annotate", "@", "main" }, { "annotate", "tool", "main" }, { "explain", "@" },
 	{ "explain", "tool" }, { "reoptimize", "@" }, { "reoptimize", "@", "--dry-run" },
-	{ "reoptimize", "@", "--wait" }, { "restore", "@" }, { "restore", "@", "--force" },
+	{ "reoptimize", "@", "--wait" }, { "keep", "@", "morph-profile 2" },
+	{ "restore", "@" }, { "restore", "@", "--force" },
 	{ "restore", "--all" }, { "verify", "@" }, { "verify", "--all" }, { "verify", "tool" },
 	{ "checksums" }, { "look" }, { "report-bug", "@" }, { "report-bug", "tool" },
 };
@@ -282,6 +283,58 @@ static void who_may_see_others_is_told(void **state)
 
 /* As somebody who owns nothing and as one who may see all: the same question
  * does not need more each time; what grows now and then is a cache of the database. */
+static bool is_allowed(struct daemon *d, const char *path)
+{
+	const char *argv[] = { "rule", path, NULL };
+	int code;
+	char *text = daemon_ask(d, geteuid(), 2, argv, &code);
+	const char *cell = strstr(text, path);
+
+	if (!cell)
+		fail_msg("%s", text);
+	bool yes = cell[strlen(path) + 1] == '1';
+	free(text);
+	return yes;
+}
+
+static void a_rule_allows_what_is_a_module_and_not_refused(void **state)
+{
+	struct daemon d;
+	char path[96];
+
+	(void)state;
+	if (geteuid())
+		skip();
+	begin(&d);
+	(void)snprintf(path, sizeof(path), "%s/program", d.dir);
+	assert_true(is_allowed(&d, path));
+	assert_false(is_allowed(&d, HIS));		/* by its rule */
+	assert_false(is_allowed(&d, NONE));		/* no module */
+	daemon_close(&d);
+}
+
+static void status_says_when_there_is_no_room(void **state)
+{
+	const char *argv[] = { "status" };
+	struct daemon d;
+	int code;
+
+	(void)state;
+	begin(&d);
+	char *text = daemon_ask(&d, geteuid(), 1, argv, &code);
+	assert_null(strstr(text, "NO ROOM"));
+	free(text);
+	int spool = d.m.work.spool_dir;
+	d.m.work.spool_dir = -1;		/* so it is as it was */
+	(void)snprintf(d.m.work.no_room, sizeof(d.m.work.no_room), "3 MiB left");
+	text = daemon_ask(&d, geteuid(), 1, argv, &code);
+	assert_non_null(strstr(text, "NO ROOM"));
+	assert_non_null(strstr(text, "3 MiB left"));
+	free(text);
+	d.m.work.spool_dir = spool;
+	daemon_close(&d);
+}
+
 static void answers_leave_no_memory_behind(void **state)
 {
 	enum { ROUNDS = 16 };	/* a cache of eight is full by then */
@@ -325,6 +378,8 @@ int main(void)
 		cmocka_unit_test(what_is_known_is_answered_as_what_is_not),
 		cmocka_unit_test(his_own_is_told_as_if_he_were_alone),
 		cmocka_unit_test(who_may_see_others_is_told),
+		cmocka_unit_test(a_rule_allows_what_is_a_module_and_not_refused),
+		cmocka_unit_test(status_says_when_there_is_no_room),
 		cmocka_unit_test(answers_leave_no_memory_behind),
 	};
 

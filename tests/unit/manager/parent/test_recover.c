@@ -226,6 +226,31 @@ static void a_stuck_one_holds_up_its_own_path_only(void **state)
 	place_free(&p);
 }
 
+/* Whether it is the old one or the new one nobody knows: nothing is removed. */
+static void a_path_that_cannot_be_looked_at_is_not_settled(void **state)
+{
+	enum { TOO_LONG = 300 };		/* for a name */
+	struct place p = place_new();
+	struct install_recovered done;
+	char name[JOURNAL_LEN + 1], last[TOO_LONG + 1];
+	struct err err = { 0 };
+
+	(void)state;
+	struct install_journal j = killed_at(&p, "temporary synced");
+	install_journal_name(&j, name);
+	assert_int_equal(install_journal_remove(p.originals_fd, name, &err), 0);
+	memset(last, 'x', TOO_LONG);
+	last[TOO_LONG] = '\0';
+	(void)snprintf(j.path, sizeof(j.path), "%s/%s", p.dir, last);
+	assert_int_equal(install_journal_write(p.originals_fd, &j, &err), 0);
+	assert_int_equal(place_recover(&p, &done, &err), 1);
+	assert_int_equal(done.outcome, INSTALL_STUCK);
+	assert_non_null(strstr(done.reason, "too long"));
+	assert_int_equal(journals(&p), 1);
+	assert_int_equal(entries(p.dir), 2);
+	place_free(&p);
+}
+
 /* --- many --- */
 
 struct told {
@@ -385,6 +410,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_ours_is_left_and_holds_nobody_up),
 		cmocka_unit_test(a_link_that_came_out_of_the_exchange_goes_back),
 		cmocka_unit_test(a_stuck_one_holds_up_its_own_path_only),
+		cmocka_unit_test(a_path_that_cannot_be_looked_at_is_not_settled),
 		cmocka_unit_test(all_are_settled_and_all_are_told),
 		cmocka_unit_test(a_journal_of_version_1_is_settled),
 		cmocka_unit_test(malformed_ones_with_a_right_sum_do_nothing),

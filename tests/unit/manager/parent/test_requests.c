@@ -252,6 +252,22 @@ static void a_job_that_is_given_up_has_cost_something(void **state)
 	assert_int_equal(cpu_ms_told(f), 0);
 }
 
+/* It may have ended by the time that the word about it comes. */
+static void word_about_another_job_changes_nothing(void **state)
+{
+	struct msg end = { .type = MSG_YIELD, .serial = 9, .num = { YIELD_GIVE_UP } };
+	struct fixture *f = *state;
+	struct err err = { 0 };
+
+	assert_int_equal(requests_yield(&f->requests, &end, &err), 0);
+#ifndef MORPH_SANITIZED			/* as above */
+	start_spinning(f, 10);
+	end.serial = 8;
+	assert_int_equal(requests_yield(&f->requests, &end, &err), 0);
+	assert_int_not_equal(requests_job_pid(&f->requests), 0);
+#endif
+}
+
 static void a_second_request_at_a_time_is_a_lie(void **state)
 {
 	struct fixture *f = *state;
@@ -318,7 +334,10 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(install_wants_a_proof, make, unmake),
 		cmocka_unit_test_setup_teardown(a_job_that_is_given_up_has_cost_something, make,
 						unmake),
-		cmocka_unit_test_setup_teardown(a_second_request_at_a_time_is_a_lie, make,
+		cmocka_unit_test_setup_teardown(word_about_another_job_changes_nothing, make,
+					unmake),
+	cmocka_unit_test_setup_teardown(word_about_another_job_changes_nothing, make, unmake),
+	cmocka_unit_test_setup_teardown(a_second_request_at_a_time_is_a_lie, make,
 						unmake),
 		cmocka_unit_test_setup_teardown(a_monitor_is_not_silent_while_nobody_listens,
 						make, unmake),

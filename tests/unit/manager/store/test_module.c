@@ -1,4 +1,5 @@
 /* test_module.c - what is at a path, what runs, and spool files that count exactly once */
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -488,6 +489,21 @@ static int swap_in_generation(void)
 	return run_it();
 }
 
+static void an_intake_leaves_no_memory_behind(void **state)
+{
+	size_t used[4];
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct ingest *g = ingest_new(store, modules, NULL);
+
+		assert_non_null(g);
+		ingest_free(g);
+		used[i] = mallinfo2().uordblks;
+	}
+	assert_false(used[3] > used[2] && used[2] > used[1]);
+}
+
 static void a_spool_file_given_again_is_not_counted_again(void **state)
 {
 	struct ingest *g = ingest_new(store, modules, NULL);
@@ -615,6 +631,7 @@ int main(void)
 		TEST(a_foreign_change_discards_profile_and_refusal),
 		TEST(only_regular_files_are_opened),
 		TEST(a_table_is_made_once_and_a_refusal_is_kept),
+		TEST(an_intake_leaves_no_memory_behind),
 		TEST(a_spool_file_given_again_is_not_counted_again),
 		TEST(samples_of_all_generations_arrive_in_one_profile),
 		TEST(another_device_is_the_same_file_only_where_devices_differ),
