@@ -3,6 +3,7 @@
  *	morph-live on PID PLAN GENERATION	maps it
  *	morph-live off PID FOLDER		maps originals back where files of FOLDER are
  *	morph-live look PID FOLDER		where they are: "ADDRESS GENERATION", one a line
+ *	morph-live list FOLDER			the same of all processes, with their numbers
  *	morph-live room PID PLAN GENERATION	"fits", or the address at which new text of the
  *						file would fit in the process, for --text-at
  *
@@ -10,6 +11,8 @@
  * --live printed, GENERATION the file that it was about, PID one of any user's processes.
  * Files may be given as fd:N.
  */
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -31,6 +34,7 @@ static const char usage[] =
 	"usage: morph-live on PID PLAN GENERATION [--pause=MS] [--patience=MS]\n"
 	"       morph-live off PID FOLDER [--pause=MS] [--patience=MS]\n"
 	"       morph-live look PID FOLDER\n"
+	"       morph-live list FOLDER\n"
 	"       morph-live room PID PLAN GENERATION";
 
 struct args {
@@ -99,6 +103,29 @@ static int do_look(struct args *a, struct err *err)
 	return 0;
 }
 
+static int do_list(struct args *a, struct err *err)
+{
+	DIR *d = opendir("/proc");
+	struct err gone;
+
+	if (!d)
+		return err_set(err, ERR_SYS, "'/proc': %s", strerror(errno));
+	for (struct dirent *e; (e = readdir(d));) {
+		pid_t pid = (pid_t)atol(e->d_name);
+		struct live_maps maps = { 0 };
+
+		if (pid <= 0 || live_maps_read(pid, &maps, &gone) < 0)
+			continue;
+		for (uint32_t i = 0; i < maps.n; i++)
+			if (live_is_spliced(&maps, &maps.map[i], a->folder))
+				say_line(stdout, "%d %" PRIx64 " %s", (int)pid,
+					 maps.map[i].start, maps.map[i].name);
+		live_maps_free(&maps);
+	}
+	closedir(d);
+	return 0;
+}
+
 /* The mappings of the module: those of the text's file around it. */
 static void span_of(const struct live_maps *maps, const struct live_map *text, uint64_t *lo,
 		    uint64_t *hi)
@@ -150,12 +177,13 @@ static int do_room(struct args *a, struct err *err)
 static const struct {
 	const char *name;
 	int (*run)(struct args *a, struct err *err);
-	bool plan;
+	bool process, plan;		/* what it is given; else a folder */
 } commands[] = {
-	{ "on", do_on, true },
-	{ "off", do_off, false },
-	{ "look", do_look, false },
-	{ "room", do_room, true },
+	{ "on", do_on, true, true },
+	{ "off", do_off, true, false },
+	{ "look", do_look, true, false },
+	{ "list", do_list, false, false },
+	{ "room", do_room, true, true },
 };
 
 static int parse(int argc, char **argv, struct args *a)
@@ -184,20 +212,26 @@ int main(int argc, char **argv)
 	struct err err = { 0 };
 	int n, k = -1;
 
-	if (parse(argc, argv, &a) < 0 || (n = argc - optind) < 3)
+	if (parse(argc, argv, &a) < 0 || (n = argc - optind) < 2)
 		goto wrong;
+	argv += optind;
 	for (int i = 0; i < (int)(sizeof(commands) / sizeof(commands[0])); i++)
-		if (strcmp(argv[optind], commands[i].name) == 0 && n == 3 + commands[i].plan)
+		if (strcmp(argv[0], commands[i].name) == 0 &&
+		    n == 2 + commands[i].process + commands[i].plan)
 			k = i;
-	a.pid = (pid_t)atol(argv[optind + 1]);
-	if (k < 0 || a.pid <= 0)
+	if (k < 0)
 		goto wrong;
-	a.folder = argv[optind + 2];
-	a.generation = commands[k].plan ? io_open_read(argv[optind + 3], &err) : -1;
-	if ((commands[k].plan && (a.generation < 0 ||
-				  read_plan(argv[optind + 2], &a.plan, &err) < 0)) ||
+	a.pid = commands[k].process ? (pid_t)atol(argv[1]) : 1;
+	if (a.pid <= 0)
+		goto wrong;
+	a.folder = argv[1 + commands[k].process];
+	a.generation = commands[k].plan ? io_open_read(argv[3], &err) : -1;
+	if ((commands[k].plan &&
+	     (a.generation < 0 || read_plan(argv[2], &a.plan, &err) < 0)) ||
 	    commands[k].run(&a, &err) < 0) {
-		say_line(stderr, "morph-live: process %d: %s", (int)a.pid, err.text);
+		if (commands[k].process)
+			err_wrap(&err, "process %d", (int)a.pid);
+		say_line(stderr, "morph-live: %s", err.text);
 		return err_exit_code(&err);
 	}
 	return 0;

@@ -24,6 +24,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -31,15 +32,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/arena.h"
 #include "lib/err.h"
+#include "lib/io.h"
 #include "monitor/merge.h"
 #include "monitor/mono.h"
+#include "monitor/procmaps.h"
 #include "monitor/proctree.h"
 
 /* Times are chosen; bytes are those of the records, rounded up. */
 enum { DRAIN_MS = 1000, SETTLE_MS = 20, PAGE_BYTES = 4096,
        RING_S = 2, SAMPLE_BYTES = 64, STATE_BYTES = 192, MEMORY_BYTES = 2400,
-       BRANCHES_BYTES = 832,
+       BRANCHES_BYTES = 832, MAPS_BYTES = 64 << 20,
        PROCESS_BYTES_S = 256 * 1024 };	/* on one CPU: 250 processes with 8 mappings each */
 
 struct command {
@@ -258,8 +262,40 @@ static int record(struct recording *r, struct command *c, struct err *err)
 	return 0;
 }
 
-static int make_recording(struct recording *r, bool all, pid_t command, int log_fd,
-			  struct err *err)
+/* What a process that runs already has mapped. */
+static int add_running(struct recording *r, pid_t pid, struct err *err)
+{
+	struct arena *a = arena_new();
+	char path[64], comm[16] = "";
+	struct bytes text;
+	int rc = -1;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		(void)!read(fd, comm, sizeof(comm) - 1);	/* or it has no name */
+		comm[strcspn(comm, "\n")] = '\0';
+		close(fd);
+	}
+	(void)snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));
+	else
+		rc = io_read_all(fd, MAPS_BYTES, a, &text, err);
+	if (rc == 0) {
+		proctree_add(r->own, (uint32_t)pid);
+		(void)procmaps_parse(text, (uint32_t)pid, comm,
+				     mono_now_ns(mono_shift_ns()), on_event, r);
+	}
+	if (fd >= 0)
+		close(fd);
+	arena_free(a);
+	return rc;
+}
+
+static int make_recording(struct recording *r, bool all, const struct record_options *options,
+			  pid_t command, int log_fd, struct err *err)
 {
 	unsigned n = perf_nring(r->set);
 
@@ -272,7 +308,11 @@ static int make_recording(struct recording *r, bool all, pid_t command, int log_
 		proctree_add_at_exec(r->own, (uint32_t)command);
 	r->writer = spool_writer_new_file(log_fd, monitor_clock_name(perf_clock(r->set)),
 					  perf_period_ns(r->set), err);
-	return r->writer ? 0 : -1;
+	if (!r->writer)
+		return -1;
+	if (options->pid && !all)
+		return err_set(err, ERR_REFUSED, "only root may sample other processes");
+	return options->pid ? add_running(r, options->pid, err) : 0;
 }
 
 static void end_command(struct command *c)
@@ -324,7 +364,7 @@ int record_command(const struct record_options *options, struct record_result *o
 		bool all = false;
 
 		r.set = open_events(c.pid, options, &all, err);
-		if (r.set && make_recording(&r, all, c.pid, log_fd, err) == 0)
+		if (r.set && make_recording(&r, all, options, c.pid, log_fd, err) == 0)
 			rc = record(&r, &c, err);
 	}
 	end_command(&c);

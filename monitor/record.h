@@ -4,6 +4,8 @@
 #ifndef MONITOR_RECORD_H
 #define MONITOR_RECORD_H
 
+#include <sys/types.h>
+
 #include "monitor/perf.h"
 
 struct err;
@@ -17,6 +19,8 @@ struct record_options {
 	unsigned stack_bytes;	/* and so much of its stack: a multiple of 8 */
 	bool memory;		/* and the memory that registers point to, or fail */
 	unsigned branches_hz;	/* branch stacks so often, or fail; 0: none */
+	pid_t pid;		/* this process and those that it starts as well, as long as
+				 * the command runs; for root; 0: none */
 };
 
 struct record_result {

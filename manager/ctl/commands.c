@@ -49,13 +49,20 @@ const struct ctl_command ctl_commands[] = {
 	  ctl_policy },
 	{ "record",
 	  "-o LOG [--clock=NAME] [--rate=HZ] [--registers[=STACKBYTES] [--memory]]\n"
-	  "        [--branches[=HZ]] -- COMMAND...",
+	  "        [--branches[=HZ]] [--pid=PID] -- COMMAND...",
 	  "samples one command into a log (no daemon needed); --registers: with what its "
 	  "registers\n"
-	  "        hold, --memory: and point to, for edges; --branches: with branch stacks",
+	  "        hold, --memory: and point to, for edges; --branches: with branch stacks;\n"
+	  "        --pid: a process that runs already as well",
 	  ctl_record },
 	{ "profile", "LOG -o DIR [--store=DIR]",
 	  "makes block profiles of a log, or of counts (no daemon needed)", ctl_profile },
+	{ "live",
+	  "[PID... [--off] [--time=S] [--profiles=DIR] [--module=PATH]] [--store=DIR]",
+	  "gives processes that run generations of their programs and libraries, by what\n"
+	  "        --time seconds of samples show, or takes them back; alone: lists them "
+	  "(root, no\n        daemon)",
+	  ctl_live },
 	{ "import", "FILE... -o DIR [--binary=FILE]... [--store=DIR]",
 	  "the same of recordings of perf: perf.data, or text of perf script (no daemon "
 	  "needed)",

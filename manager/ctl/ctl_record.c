@@ -64,10 +64,11 @@ int ctl_record(const struct ctl *ctl, int argc, char **argv)
 		{ "registers", optional_argument, NULL, 's' },
 		{ "memory", no_argument, NULL, 'm' },
 		{ "branches", optional_argument, NULL, 'b' },
+		{ "pid", required_argument, NULL, 'p' },
 		{ 0 }
 	};
 	struct record_options o = { .clock = MONITOR_CLOCK_AUTO };
-	long rate = DEFAULT_RATE_HZ, stack = 0, branches = 0;
+	long rate = DEFAULT_RATE_HZ, stack = 0, branches = 0, pid = 0;
 	struct record_result result;
 	struct err err = { 0 };
 	int c, clock = MONITOR_CLOCK_AUTO;
@@ -88,17 +89,20 @@ int ctl_record(const struct ctl *ctl, int argc, char **argv)
 		} else if (c == 'b') {
 			branches = optarg ? number(optarg, PERF_BRANCHES_RATE_MAX)
 					  : DEFAULT_BRANCHES_HZ;
+		} else if (c == 'p') {
+			pid = number(optarg, INT_MAX);
 		} else {
 			return ctl_usage(ctl);
 		}
 	}
 	if (!o.log_path || optind >= argc || clock < 0 || rate < 0 || stack < 0 || stack % 8 ||
-	    (o.memory && !o.registers) || branches < 0)
+	    (o.memory && !o.registers) || branches < 0 || pid < 0)
 		return ctl_usage(ctl);
 	o.clock = (enum monitor_clock)clock;
 	o.rate_hz = (unsigned)rate;
 	o.stack_bytes = (unsigned)stack;
 	o.branches_hz = (unsigned)branches;
+	o.pid = (pid_t)pid;
 	o.argv = argv + optind;
 	if (record_command(&o, &result, &err) < 0)
 		return fail(&err);

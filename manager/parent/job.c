@@ -146,7 +146,7 @@ static void arrange(int *fd, int n, int program)
 		child_fail("close_range");
 }
 
-enum { MAX_ARG = 16, ARG_BYTES = 96 };
+enum { MAX_ARG = 20, ARG_BYTES = 96 };
 
 static const char *program_name(enum job_kind kind)
 {
@@ -174,7 +174,7 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 	if (shape[spec->kind].name)
 		ADD("%s", shape[spec->kind].name);
 	if (spec->kind == JOB_VERIFY && spec->a)
-		ADD("--counting");
+		ADD("%s", spec->a == 1 ? "--counting" : "--live");
 	for (int i = 0; i < spec->nin; i++) {
 		if (i == 1 && (spec->kind == JOB_OPTIMIZE || spec->kind == JOB_EXPLAIN ||
 			       spec->kind == JOB_INSTRUMENT))
@@ -213,6 +213,10 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 		}
 		ADD("--generation=%" PRIu64, spec->a);
 		ADD("--passes=%s", spec->passes ? spec->passes : "");
+		if (spec->b)
+			ADD("--keep-pointers");
+		if (spec->b > 1)
+			ADD("--text-at=0x%" PRIx64, spec->b);
 	} else if (spec->kind == JOB_DISASSEMBLE) {
 		ADD("--start=0x%" PRIx64, spec->a);
 		ADD("--size=%" PRIu64, spec->b);

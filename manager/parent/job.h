@@ -20,10 +20,11 @@ struct job;
 enum job_kind {
 	JOB_ANALYZE,	/* in: module.  out: block table */
 	/* in: original, profile, perhaps counts beside it (JOB_COUNTS).  out: generation, map,
-	 * stats.  a: number */
+	 * stats.  a: number; b: 0, or 1: one for running processes, or where its new text is
+	 * to be in these */
 	JOB_OPTIMIZE,
 	/* morph-verify; in: original, generation.  out: what was proven, text.  a: 1: it
-	 * counts */
+	 * counts, 2: it is for running processes */
 	JOB_VERIFY,
 	JOB_SYMBOLS,	/* in: module, perhaps its debug file.  out: text */
 	JOB_DISASSEMBLE,	/* in: module.  out: text.  a: address, b: bytes */
