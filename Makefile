@@ -12,7 +12,8 @@ OPT      ?= -O2 -g
 FORTIFY   = $(if $(filter -O0,$(OPT))$(findstring -fsanitize,$(EXTRA_CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 HARDEN    = -fstack-protector-strong $(FORTIFY) -fcf-protection -fPIE
 HARDEN_LD = -pie -Wl,-z,relro,-z,now
-CFLAGS   += $(CSTD) $(WARN) $(OPT) $(HARDEN) -ffile-prefix-map=$(CURDIR)=. -I. $(EXTRA_CFLAGS)
+CFLAGS   += $(CSTD) $(WARN) $(OPT) $(HARDEN) -ffile-prefix-map=$(CURDIR)=. -I. \
+	     -DMORPH_VERSION='"$(VERSION)"' $(EXTRA_CFLAGS)
 LDFLAGS  += $(HARDEN_LD)
 # To GCC `(void)` is no answer, so results that are not used are looked for with clang.
 WARN     += $(if $(findstring clang,$(CC)),,-Wno-unused-result)
@@ -31,6 +32,7 @@ ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
 
+LIBS_LIVE   = -lseccomp -lnettle
 LIBS_VERIFY = -lZydis -lelf -lseccomp -lnettle
 LIBS_EDIT   = $(LIBS_VERIFY) -lbfd -lopcodes -lm
 LIBS_CTL    = -lzstd
@@ -47,13 +49,13 @@ PACKAGES_NEWER = binutils-gold
 
 # Every room is one archive, with what is in its inner folders (manager/ctl is a room of its own);
 # main.c is a program's and stays out of it.
-ROOMS     = lib binary verify postmorph editor monitor policy manager manager/ctl
+ROOMS     = lib binary verify live postmorph editor monitor policy manager manager/ctl
 sources   = $(filter-out %/main.c $(if $(filter manager,$(1)),manager/ctl/%),$(wildcard $(1)/*.c $(1)/*/*.c))
 objs      = $(patsubst %.c,$(B)/%.o,$(call sources,$(1)))
 archive   = $(B)/$(subst /,-,$(1)).a
 archives  = $(foreach r,$(1),$(call archive,$(r)))
 
-PROGRAMS  = $(B)/morphd $(B)/morphctl $(B)/morph-edit $(B)/morph-verify
+PROGRAMS  = $(B)/morphd $(B)/morphctl $(B)/morph-edit $(B)/morph-verify $(B)/morph-live
 
 all: $(PROGRAMS)
 
@@ -95,6 +97,8 @@ link_program = $(CC) $(CFLAGS) $(LDFLAGS) $^ $(1) -o $@
 
 $(B)/morph-verify: $(B)/verify/main.o $(call archives,verify binary lib)
 	$(call link_program,$(LIBS_VERIFY))
+$(B)/morph-live: $(B)/live/main.o $(call archives,live lib)
+	$(call link_program,$(LIBS_LIVE))
 $(B)/morph-edit: $(B)/editor/main.o $(call archives,editor postmorph binary lib)
 	$(call link_program,$(LIBS_EDIT))
 $(B)/morphd: $(B)/manager/main.o $(call archives,manager monitor policy lib)
@@ -105,7 +109,7 @@ $(B)/morphctl: $(B)/manager/ctl/main.o $(call archives,manager/ctl manager monit
 # Test programs: one object, all archives and what tests share (tests/unit/*.c); it stays, so that a change of ours
 # costs a link each and not a compilation.  Unit tests (cmocka) print TAP themselves;
 # fuzz targets get a main() that replays a corpus, or libFuzzer's with FUZZ_ENGINE.
-ARCHIVES  = $(call archives,tests/unit manager/ctl manager monitor verify editor postmorph binary policy lib)
+ARCHIVES  = $(call archives,tests/unit manager/ctl manager live monitor verify editor postmorph binary policy lib)
 programs  = $(patsubst %.c,$(B)/%,$(wildcard $(1)))
 UNIT      = $(call programs,$(foreach d,* */*,tests/unit/$(d)/test_*.c))
 $(call archive,tests/unit): $(patsubst %.c,$(B)/%.o,$(wildcard tests/unit/*.c))
@@ -219,6 +223,7 @@ COMPLETION = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 LIBDIR    = $(DESTDIR)$(PREFIX)/lib
 INSTALLED = $(SBINDIR)/morphd $(BINDIR)/morphctl $(LIBEXEC)/morph-edit $(BINDIR)/morph-edit \
 	    $(LIBEXEC)/morph-verify $(BINDIR)/morph-verify $(MANDIR)/man1/morph-verify.1 \
+	    $(LIBEXEC)/morph-live $(MANDIR)/man8/morph-live.8 \
 	    $(MANDIR)/man8/morphd.8 $(MANDIR)/man1/morphctl.1 $(MANDIR)/man1/morph-edit.1 \
 	    $(MANDIR)/man5/morph.yaml.5 $(COMPLETION)/morphctl $(COMPLETION)/morph-edit \
 	    $(LIBDIR)/systemd/system/morphd.service $(LIBDIR)/sysusers.d/morph.conf \
@@ -229,10 +234,12 @@ install: all
 	install -D -m 755 $(B)/morphctl $(BINDIR)/morphctl
 	install -D -m 755 $(B)/morph-edit $(LIBEXEC)/morph-edit
 	install -D -m 755 $(B)/morph-verify $(LIBEXEC)/morph-verify
+	install -D -m 755 $(B)/morph-live $(LIBEXEC)/morph-live
 	install -d $(BINDIR)
 	ln -sf ../libexec/morph/morph-edit $(BINDIR)/morph-edit
 	ln -sf ../libexec/morph/morph-verify $(BINDIR)/morph-verify
 	install -D -m 644 doc/morphd.8 $(MANDIR)/man8/morphd.8
+	install -D -m 644 doc/morph-live.8 $(MANDIR)/man8/morph-live.8
 	install -D -m 644 doc/morphctl.1 $(MANDIR)/man1/morphctl.1
 	install -D -m 644 doc/morph-edit.1 $(MANDIR)/man1/morph-edit.1
 	install -D -m 644 doc/morph-verify.1 $(MANDIR)/man1/morph-verify.1

@@ -20,8 +20,8 @@ static const struct cmd {
 	  "functions, blocks, coverage, reasons; writes the block table", cmd_analyze },
 	{ "optimize",
 	  "FILE -o OUT [--profile P [--counted C]] [--all] [--passes=LIST]\n"
-	  "                    [--shuffle=SEED] [--keep-pointers] [--generation=N] "
-	  "[--map OUT] [--stats OUT]\n"
+	  "                    [--shuffle=SEED] [--keep-pointers] [--text-at=ADDRESS]\n"
+	  "                    [--generation=N] [--map OUT] [--stats OUT]\n"
 	  "                    [--print-after=PASS] [--processor=NAME] [--report[=OUT]]",
 	  "writes a generation of FILE", cmd_optimize },
 	{ "infer", "FILE --profile P [--counted C] -o COUNTS [--stats OUT]",
@@ -86,12 +86,19 @@ int main(int argc, char **argv)
 		help(stdout);
 		return 0;
 	}
+	if (argc >= 2 && strcmp(argv[1], "--version") == 0) {
+		(void)puts("morph-edit " MORPH_VERSION);
+		return 0;
+	}
 	if (argc >= 2)
 		for (const struct cmd *c = commands; c->name; c++)
 			if (strcmp(c->name, argv[1]) == 0)
 				return run(c, argc - 1, argv + 1);
 	if (argc >= 2)
-		say_line(stderr, "morph-edit: unknown command '%s'", argv[1]);
-	help(stderr);
+		say_line(stderr,
+			 "morph-edit: unknown command '%s'; 'morph-edit --help' lists all",
+			 argv[1]);
+	else
+		help(stderr);
 	return 2;
 }

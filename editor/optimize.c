@@ -115,6 +115,7 @@ int edit_optimize(struct bytes original, const struct profile *profile,
 		return err_set(err, ERR_REFUSED, "no function with samples is worth moving");
 	if (!options->keep_pointers)
 		redirect_select(prog);
+	prog->text_at = options->text_at;
 	s.exttsp_before = normalised_score(prog, true);
 	s.exttsp_after = normalised_score(prog, false);
 	if (emit_generation(prog, options->generation, generation, map, &s, err) < 0)

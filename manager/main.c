@@ -39,6 +39,10 @@ int main(int argc, char **argv)
 		.folders = "",
 	};
 
+	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+		(void)puts("morphd " MORPH_VERSION);
+		return 0;
+	}
 	int rc = options_parse(argc, argv, &o);
 	if (rc) {
 		options_help(rc > 0 ? stdout : stderr);

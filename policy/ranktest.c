@@ -16,8 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAIRS_MAX = RANKTEST_SIDE_MAX * RANKTEST_SIDE_MAX,
-       ALL_PAIRS_MAX = RANKTEST_STRATA_MAX * PAIRS_MAX };
+enum { PAIRS_MAX = RANKTEST_SIDE_MAX * RANKTEST_SIDE_MAX, ALL_PAIRS_MAX = RANKTEST_PAIRS_MAX };
 
 /* p[u], u = 0..m * n: probability of the statistic u. */
 static void one_distribution(uint32_t m, uint32_t n, double *p)
@@ -54,6 +53,7 @@ static void distribution(const struct ranktest_stratum *s, uint32_t n, double *p
 
 		if (!pairs)
 			continue;
+		assert(*top + pairs <= ALL_PAIRS_MAX);
 		one_distribution(s[k].nbefore, s[k].nnow, one);
 		memset(sum, 0, (*top + pairs + 1) * sizeof(*sum));
 		for (uint32_t i = 0; i <= *top; i++)
@@ -94,6 +94,7 @@ bool ranktest_shift(const struct ranktest_stratum *s, uint32_t n, double alpha,
 	assert(n <= RANKTEST_STRATA_MAX);
 	for (uint32_t k = 0; k < n; k++) {
 		assert(s[k].nbefore <= RANKTEST_SIDE_MAX && s[k].nnow <= RANKTEST_SIDE_MAX);
+		assert(npair + s[k].nbefore * s[k].nnow <= ALL_PAIRS_MAX);
 		for (uint32_t i = 0; i < s[k].nbefore; i++)
 			for (uint32_t j = 0; j < s[k].nnow; j++)
 				d[npair++] = s[k].now[j] - s[k].before[i];

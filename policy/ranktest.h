@@ -8,7 +8,7 @@
  *
  * Numbers come in strata; only numbers of one stratum are compared with each other.  The
  * statistic is the sum of the strata's statistics.  Its distribution is exact, so the test is
- * valid for few numbers as well.
+ * valid for few numbers as well.  When each stratum is one pair, it is the sign test.
  */
 #ifndef POLICY_RANKTEST_H
 #define POLICY_RANKTEST_H
@@ -16,7 +16,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { RANKTEST_SIDE_MAX = 32, RANKTEST_STRATA_MAX = 8 };
+enum { RANKTEST_SIDE_MAX = 32, RANKTEST_STRATA_MAX = 64,
+       /* nbefore * nnow, of all strata together */
+       RANKTEST_PAIRS_MAX = 8 * RANKTEST_SIDE_MAX * RANKTEST_SIDE_MAX };
 
 struct ranktest_stratum {
 	uint32_t nbefore, nnow;		/* at most RANKTEST_SIDE_MAX each */

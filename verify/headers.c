@@ -71,7 +71,8 @@ static Elf64_Phdr wanted_phdr(const struct verify *v, const Elf64_Phdr *o, const
 	return verify_moved_phdr(v, want, g);
 }
 
-/* There is room for it where the original has it: in front of its segments or behind them. */
+/* There is room for it where the original has it: in front of its segments or behind them.  (In
+ * a process that runs, room is looked for when that is known.) */
 static bool is_near(const struct verify *v, const Elf64_Phdr *g)
 {
 	vaddr lo, hi;
@@ -108,7 +109,8 @@ static int check_fresh(struct verify *v, const Elf64_Phdr *g)
 		return refuse(v, "new segment at 0x%llx cannot be mapped: offset 0x%llx, "
 			      "alignment 0x%llx", ULL(g->p_vaddr), ULL(g->p_offset),
 			      ULL(g->p_align));
-	if ((g->p_align > PAGE && g->p_align > v->file.lift) || !is_near(v, g))
+	if ((g->p_align > PAGE && g->p_align > v->file.lift) ||
+	    !(v->living || is_near(v, g)))
 		return refuse(
 			v,
 			"new segment at 0x%llx with an alignment of 0x%llx may find no room in "

@@ -1,8 +1,9 @@
 /* main.c - morph-verify: is this file a generation of that original, and the same program?
  *
  * One confined job (lib/confinedjob.h): two files, or descriptors as "fd:N", go in, one line
- * comes out, and of a counting generation a second one, "counters OFFSET BYTES": where its
- * counters are, from its first byte in memory.  Nothing of what makes generations is linked in.
+ * comes out.  Of a counting generation there is a second one, "counters OFFSET BYTES": where
+ * its counters are, from its first byte in memory.  Of one for running processes there are
+ * more (live/plan.h).  Nothing of what makes generations is linked in.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,23 +13,36 @@
 #include "lib/err.h"
 #include "verify/verify.h"
 
-static const char usage[] = "usage: morph-verify [--counting] ORIGINAL GENERATION\n";
+static const char usage[] = "usage: morph-verify [--counting | --live] ORIGINAL GENERATION\n";
+
+typedef int verify_fn(struct bytes original, struct bytes generation, struct arena *a,
+		      struct verify_stats *stats, struct err *err);
+
+static void print_places(const struct verify_stats *s)
+{
+	printf("text %" PRIx64 " %" PRIx64 " %" PRIx64 " %" PRIx64 "\n", s->text.addr,
+	       s->text.size, s->text.offset, s->text_offset);
+	for (uint32_t i = 0; i < s->nfresh; i++)
+		printf("new %" PRIx64 " %" PRIx64 " %" PRIx64 " %s\n", s->fresh[i].addr,
+		       s->fresh[i].size, s->fresh[i].offset, s->fresh[i].exec ? "rx" : "r");
+}
 
 static int work(struct confinedjob *job, void *ctx, struct err *err)
 {
 	struct verify_stats stats = { 0 };
 	char hex[65];
 
-	bool counting = *(const bool *)ctx;
+	verify_fn *verify = *(verify_fn *const *)ctx;
 
-	if ((counting ? verify_counting_generation : verify_generation)(
-		    job->in[0].bytes, job->in[1].bytes, job->arena, &stats, err) < 0)
+	if (verify(job->in[0].bytes, job->in[1].bytes, job->arena, &stats, err) < 0)
 		return confinedjob_wrap(job, 1, err);
 	digest_hex(&stats.original, hex);
 	printf("generation %u of %s: the same program (%u blocks, %u instructions, %u entries, "
 	       "%u tables, %u unwind rows)\n", stats.generation, hex, stats.blocks,
 	       stats.instructions, stats.entries, stats.tables, stats.unwind_rows);
-	if (counting)
+	if (verify == verify_live_generation)
+		print_places(&stats);
+	if (verify == verify_counting_generation)
 		printf("counters %" PRIu64 " %" PRIu64 "\n", stats.counters,
 		       stats.counters_size);
 	return 0;
@@ -38,7 +52,9 @@ static int help(void)
 {
 	printf("%s\nShows, block by block, that GENERATION is the program ORIGINAL in another "
 	       "order.\nFiles may be given as fd:N, an inherited descriptor.\n"
-	       "  --counting   GENERATION counts besides, in memory of its own\n\n"
+	       "  --counting   GENERATION counts besides, in memory of its own\n"
+	       "  --live       it may take ORIGINAL's place in a process that runs; says "
+	       "where\n\n"
 	       "Exit codes: 0 shown, 1 failed, 2 wrong usage, 3 not shown (the first doubt is "
 	       "on standard error)\n", usage);
 	return 0;
@@ -48,9 +64,17 @@ int main(int argc, char **argv)
 {
 	if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
 		return help();
+	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+		(void)puts("morph-verify " MORPH_VERSION);
+		return 0;
+	}
 	bool counting = argc > 1 && strcmp(argv[1], "--counting") == 0;
-	argv += counting;
-	argc -= counting;
+	bool live = argc > 1 && strcmp(argv[1], "--live") == 0;
+	verify_fn *verify = counting ? verify_counting_generation :
+			    live ? verify_live_generation : verify_generation;
+
+	argv += counting || live;
+	argc -= counting || live;
 	if (argc == 4 && strcmp(argv[1], "--") == 0)
 		argv++, argc--;
 	if (argc != 3 || (argv[1][0] == '-' && argv[1][1]) || argv[2][0] == '-') {
@@ -59,7 +83,7 @@ int main(int argc, char **argv)
 	}
 	struct confinedjob job = {
 		.in = { { .arg = argv[1] }, { .arg = argv[2] } }, .nin = 2, .work = work,
-		.ctx = &counting,
+		.ctx = &verify,
 	};
 	return confinedjob_run(&job);
 }

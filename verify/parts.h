@@ -61,6 +61,7 @@ struct verify {
 	struct vflow flow;		/* dataflow.h: what the data flow has followed */
 	struct vcounting counting;	/* counting.h: what counts, where that was asked for */
 	struct vsections sections;	/* sections.h: sections that are new ones */
+	bool living;			/* it is to be fit for running processes (living.c) */
 };
 
 #define refuse(v, ...) err_set((v)->err, ERR_REFUSED, __VA_ARGS__)
@@ -109,5 +110,6 @@ int verify_dynsyms(struct verify *v);
 int verify_probenotes(struct verify *v);
 int verify_account(struct verify *v);
 int verify_buildid(struct verify *v);
+int verify_living(struct verify *v);
 
 #endif

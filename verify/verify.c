@@ -166,6 +166,8 @@ const struct verify_part verify_parts[] = {
 	{ "account", verify_account, "there is no byte in the file that no part answers for" },
 	{ "buildid", verify_buildid,
 	  "the build-id is that of this generation of this original" },
+	{ "living", verify_living,
+	  "a process that runs the original may go on in the generation (where asked for)" },
 	{ NULL, NULL, NULL },
 };
 
@@ -233,13 +235,16 @@ static int run(struct verify *v, struct bytes original, struct bytes generation)
 	return 0;
 }
 
-static int verify(struct bytes original, struct bytes generation, bool counting,
+enum wanted { PLAIN, COUNTING, LIVING };
+
+static int verify(struct bytes original, struct bytes generation, enum wanted wanted,
 		  struct arena *a, struct verify_stats *stats, struct err *err)
 {
 	struct err unwanted;
 	struct verify_stats filled = { 0 };
 	struct verify v = { .a = a, .run = arena_new(), .err = err ? err : &unwanted,
-		.stats = &filled, .counting.wanted = counting };
+		.stats = &filled, .counting.wanted = wanted == COUNTING,
+		.living = wanted == LIVING };
 
 	int rc = run(&v, original, generation);
 	blockmap_free(&v.map);
@@ -252,11 +257,17 @@ static int verify(struct bytes original, struct bytes generation, bool counting,
 int verify_generation(struct bytes original, struct bytes generation, struct arena *a,
 		      struct verify_stats *stats, struct err *err)
 {
-	return verify(original, generation, false, a, stats, err);
+	return verify(original, generation, PLAIN, a, stats, err);
 }
 
 int verify_counting_generation(struct bytes original, struct bytes generation, struct arena *a,
 			       struct verify_stats *stats, struct err *err)
 {
-	return verify(original, generation, true, a, stats, err);
+	return verify(original, generation, COUNTING, a, stats, err);
+}
+
+int verify_live_generation(struct bytes original, struct bytes generation, struct arena *a,
+			   struct verify_stats *stats, struct err *err)
+{
+	return verify(original, generation, LIVING, a, stats, err);
 }

@@ -87,6 +87,7 @@ static const struct option options[] = {
 	{ "all", no_argument, NULL, 'a' },
 	{ "shuffle", required_argument, NULL, 'S' },
 	{ "processor", required_argument, NULL, 'C' },
+	{ "text-at", required_argument, NULL, 't' },
 	{ "report", optional_argument, NULL, 'r' },
 	{ 0 }
 };
@@ -131,6 +132,11 @@ static int parse_options(int argc, char **argv, struct ctx *ctx, struct confined
 			break;
 		case 'C':
 			ctx->options.processor = optarg;
+			break;
+		case 't':
+			if (cmd_number("--text-at", optarg, UINT64_MAX,
+				       &ctx->options.text_at) < 0)
+				return -1;
 			break;
 		case 'r':
 			ctx->report = true;

@@ -77,7 +77,11 @@ int elfout_plan_counters(const struct prog *prog, uint64_t size, struct elfout *
 	eo->nph = img->nph + 2 + eo->add_eh_frame + (size > 0);
 	if (elfout_room(eo, prog->seen_in_front, err) < 0)
 		return -1;
-	eo->counters_addr = page_up(hi) + GAP;
+	eo->counters_addr = prog->text_at ? prog->text_at : page_up(hi) + GAP;
+	if (eo->counters_addr % PAGE || eo->counters_addr < page_up(hi) ||
+	    eo->counters_addr > (uint64_t)1 << 46)
+		return err_set(err, ERR_REFUSED, "new text cannot be at 0x%llx",
+			       (unsigned long long)eo->counters_addr);
 	eo->text_addr = eo->counters_addr + eo->counters_size;
 	eo->text_off = page_up(img->file.n + eo->lift);
 	return 0;

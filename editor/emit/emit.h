@@ -57,7 +57,6 @@ struct emit_place {
 	bool fills;
 	bool starts_part;		/* first block of a function's hot or fluff part */
 	bool hot;			/* in the hot text */
-	bool fitted;			/* there may be padding in front (emit_lines.c) */
 	struct emit_dest branch, jump;
 	vaddr slot;			/* the branch is a jump through this; 0: it is direct */
 };
@@ -83,6 +82,7 @@ struct emit_plan {
 	 * else NO_TABLE; NULL if the function has no tables */
 	uint32_t **table_of;
 	uint32_t nplace, nhot, nitem, ntable;
+	bool fitted;	/* there may be padding in front of hot places (emit_lines.c) */
 	uint64_t text_size, hot_size, tables_size;
 	new_vaddr text_addr, tables_addr;
 };
@@ -92,7 +92,7 @@ struct emit_plan {
 int emit_plan_fill(struct emit_plan *plan, const struct prog *prog,
 		   const struct edgecounters *counters, struct err *err);
 void emit_plan_free(struct emit_plan *plan);	/* twice is allowed */
-/* emit_lines.c: notes which places are fitted; then, when all items are there, places these.
+/* emit_lines.c: notes whether places are fitted; then, when all items are there, places these.
  * back[nplace]: how often each place is reached by a branch from itself or a later one.  The
  * size of the text. */
 void emit_lines_mark(struct emit_plan *plan);

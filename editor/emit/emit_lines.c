@@ -15,7 +15,8 @@
  *                     time the block runs
  *
  * So a block is moved only if that costs less than it saves.  What a byte costs is raised until
- * the hot text grows by no more than MAX_GROWTH (or ROOM bytes).
+ * the hot text grows by no more than max_growth (or ROOM bytes): in large programs that price
+ * is found on SAMPLE rows evenly spread, since to fit a row takes time.
  *
  * Tested by tests/unit/editor/emit/test_emit_lines.c, and tests/programs/dispatch.sh.
  */
@@ -25,17 +26,22 @@
 
 #include "lib/cpu.h"
 
+/* A price is good enough at which so much of what the text may grow by is used. */
+static const double enough = 0.95;
 /* Hot text that is twice as large costs so many cycles each time that a block runs; chosen. */
 static const double room = 0.05;
-static const double max_growth = 0.0145;
+static const double max_growth = 0.026;
+/* A sample may grow by this part of it, since padding also makes branches long: in the sample
+ * they are as they were.  As measured in cc1. */
+static const double of_sample = 0.87;
 /* Bytes of a loop that counts as short: what is fetched in a few cycles. */
 enum { MAX_LOOP = 256, TRIES = 8, MAX_FRONT = 12, ROOM = 64 };
-/* Places that are fitted together, unless one function has more; linefit.c's memory. */
-enum { MAX_ROW = 4096 };
+/* Places that are fitted together, unless one function has more. */
+enum { MAX_ROW = 1024, SAMPLE = 16 };
 /* See LOOP_SHARE of emit_plan.c. */
 static const double loop_share = 0.875;
 
-struct row {			/* hot places [first, end) of one function */
+struct part {			/* hot places [first, end) of one function */
 	struct emit_plan *plan;
 	const struct cpu_costs *costs;
 	uint32_t first, end;
@@ -56,7 +62,7 @@ static const struct insn *last_of(const struct emit_plan *plan, uint32_t place)
 	return &plan->prog->fn[plan->place[place].fn].insn[b->insn + b->ninsn - 1];
 }
 
-static uint32_t row_end(const struct emit_plan *plan, uint32_t first)
+static uint32_t part_end(const struct emit_plan *plan, uint32_t first)
 {
 	uint32_t end = first + 1;
 
@@ -71,20 +77,19 @@ void emit_lines_mark(struct emit_plan *plan)
 
 	for (uint32_t i = 0; plan->prog->line_costs && i < plan->nhot; i++)
 		any |= block_of(plan, i)->in_line;
-	for (uint32_t i = 0; i < plan->nhot; i++)
-		plan->place[i].fitted = any;
+	plan->fitted = any;
 }
 
 /* How often control falls into a place. */
-static double falls_into(const struct row *row, uint32_t i)
+static double falls_into(const struct part *part, uint32_t i)
 {
-	const struct emit_place *before = &row->plan->place[i - 1];
+	const struct emit_place *before = &part->plan->place[i - 1];
 
-	if (i == row->first || !before->fills)
+	if (i == part->first || !before->fills)
 		return 0;
-	const struct block *b = block_of(row->plan, i - 1);
+	const struct block *b = block_of(part->plan, i - 1);
 
-	return before->inverted || last_of(row->plan, i - 1)->kind == INSN_JMP ?
+	return before->inverted || last_of(part->plan, i - 1)->kind == INSN_JMP ?
 		       b->taken_count : b->fall_count;
 }
 
@@ -110,84 +115,6 @@ static uint8_t tail_of(const struct emit_plan *plan, const struct emit_place *p,
 	return 0;
 }
 
-/* The jmp behind a place's branch: what it costs is that it is fetched. */
-static void weigh_jmp(const struct row *row, uint32_t i, struct linefit_item *fit)
-{
-	const struct block *b = block_of(row->plan, i);
-	double count = row->plan->place[i].inverted ? b->taken_count : b->fall_count;
-
-	*fit = (struct linefit_item){ .joined = true, .pad_byte = row->byte };
-	fit->inside[LINEFIT_AT_LINE] = fit->before[LINEFIT_AT_LINE] = count * row->costs->line;
-	fit->inside[LINEFIT_AT_HALF] = fit->before[LINEFIT_AT_HALF] = count * row->costs->half;
-	fit->tail_end = b->jump_in_line ? count * row->costs->jump : 0;
-}
-
-static void weigh_place(const struct row *row, uint32_t i, double back)
-{
-	const struct cpu_costs *c = row->costs;
-	const struct emit_place *p = &row->plan->place[i];
-	const struct block *b = block_of(row->plan, i);
-	struct relax_item *item = &row->plan->item[p->item];
-	struct linefit_item *fit = item->fit;
-	double falls = falls_into(row, i);
-	bool fused, dispatches = last_of(row->plan, i)->kind == INSN_IJMP;
-
-	item->tail = tail_of(row->plan, p, &fused);
-	*fit = (struct linefit_item){
-		.inside = { b->count * (c->line + (dispatches ? c->dispatch : 0)),
-			    b->count * c->half },
-		.in_tail = { fused ? b->count * c->pair : 0, 0 },
-		.before = { falls * c->fall, 0 },
-		.pad = falls * c->nop, .pad_byte = row->byte + falls * c->nop / 8,
-		.max_front = (uint8_t)emit_front_room(row->plan, p, b->in_line ? MAX_FRONT : 0),
-		.front_byte = row->byte + b->count * c->prefix,
-	};
-	if (b->jump_in_line && (item->tail || item->target != RELAX_NONE))
-		fit->tail_end = b->count * c->jump;
-	if (b->confidence != CONFIDENCE_LOW && b->count > 0 && back >= loop_share * b->count)
-		fit->unaligned = b->count * c->head;
-	for (uint32_t k = 1; k < p->nitem; k++)
-		weigh_jmp(row, i, &fit[k]);
-}
-
-/* `rounds` times control goes from place `to` back to the start of place `from`. */
-static void weigh_loop(const struct row *row, uint32_t from, uint32_t to, double rounds)
-{
-	const struct relax_item *item = row->plan->item;
-	const struct emit_place *p = row->plan->place;
-	uint32_t first = p[from].item, end = p[to].item + p[to].nitem;
-	uint64_t size = 0;
-
-	for (uint32_t k = first; k < end && size <= MAX_LOOP; k++)
-		size += relax_size(&item[k]);
-	if (size > MAX_LOOP)
-		return;
-	for (uint32_t k = first; k < end; k++) {
-		item[k].fit->inside[LINEFIT_AT_LINE] += rounds * row->costs->loop;
-		if (k > first)
-			item[k].fit->before[LINEFIT_AT_LINE] += rounds * row->costs->loop;
-	}
-}
-
-static void weigh_loops(const struct row *row)
-{
-	const struct emit_plan *plan = row->plan;
-
-	for (uint32_t i = row->first; i < row->end; i++) {
-		const struct block *b = block_of(plan, i);
-		const uint32_t to[2] = { b->fall, b->taken };
-		const double count[2] = { b->fall_count, b->taken_count };
-
-		for (int k = 0; k < 2; k++) {
-			uint32_t place = to[k] == NO_BLOCK
-				? NO_PLACE : plan->place_of[plan->place[i].fn][to[k]];
-
-			if (place >= row->first && place <= i && count[k] > 0)
-				weigh_loop(row, place, i, count[k]);
-		}
-	}
-}
-
 /* Pointers lead to entries, and programs use their low bits.  The others are aligned for speed
  * only, and for that there are better reasons here. */
 static bool must_be_aligned(const struct emit_plan *plan, uint32_t i)
@@ -197,30 +124,186 @@ static bool must_be_aligned(const struct emit_plan *plan, uint32_t i)
 	return plan->place_of[p->fn][0] == i && plan->prog->fn[p->fn].redirected;
 }
 
-/* Gives the items of all rows what they weigh; `back` as count_loops() of emit_plan.c. */
-static void weigh_rows(struct emit_plan *plan, const double *back, struct linefit_item *fit,
-		       double byte)
+/* The jmp behind a place's branch: what it costs is that it is fetched. */
+static void weigh_jmp(const struct part *part, uint32_t i, struct linefit_item *fit)
 {
-	uint32_t joined = 0;
+	const struct block *b = block_of(part->plan, i);
+	double count = part->plan->place[i].inverted ? b->taken_count : b->fall_count;
 
-	for (uint32_t i = 0, end; i < plan->nhot; i = end) {
-		struct row row = { plan, plan->prog->line_costs, i, 0, byte };
+	*fit = (struct linefit_item){ .align = 1, .joined = true, .pad_byte = part->byte };
+	fit->inside[LINEFIT_AT_LINE] = fit->before[LINEFIT_AT_LINE] = count * part->costs->line;
+	fit->inside[LINEFIT_AT_HALF] = fit->before[LINEFIT_AT_HALF] = count * part->costs->half;
+	fit->tail_end = b->jump_in_line ? count * part->costs->jump : 0;
+}
 
-		end = row.end = row_end(plan, i);
-		if (joined + end - i > MAX_ROW)
-			joined = 0;
-		for (uint32_t k = i; k < end; k++) {
-			const struct emit_place *p = &plan->place[k];
+static void weigh_place(const struct part *part, uint32_t i, double back)
+{
+	const struct cpu_costs *c = part->costs;
+	const struct emit_place *p = &part->plan->place[i];
+	const struct block *b = block_of(part->plan, i);
+	struct relax_item *item = &part->plan->item[p->item];
+	struct linefit_item *fit = item->fit;
+	double falls = falls_into(part, i);
+	bool fused, dispatches = last_of(part->plan, i)->kind == INSN_IJMP;
 
-			for (uint32_t n = p->item; n < p->item + p->nitem; n++)
-				plan->item[n].fit = &fit[n];
-			plan->item[p->item].begins_row = joined++ == 0;
-			if (!must_be_aligned(plan, k))
-				plan->item[p->item].align = 1;
-			weigh_place(&row, k, back[k]);
-		}
-		weigh_loops(&row);
+	item->tail = tail_of(part->plan, p, &fused);
+	*fit = (struct linefit_item){
+		.inside = { b->count * (c->line + (dispatches ? c->dispatch : 0)),
+			    b->count * c->half },
+		.in_tail = { fused ? b->count * c->pair : 0, 0 },
+		.before = { falls * c->fall, 0 },
+		.pad = falls * c->nop, .pad_byte = part->byte + falls * c->nop / 8,
+		.align = must_be_aligned(part->plan, i) && item->align ? item->align : 1,
+		.max_front = (uint8_t)emit_front_room(part->plan, p,
+						      b->in_line ? MAX_FRONT : 0),
+		.front_byte = part->byte + b->count * c->prefix,
+	};
+	if (b->jump_in_line && (item->tail || item->target != RELAX_NONE))
+		fit->tail_end = b->count * c->jump;
+	if (b->confidence != CONFIDENCE_LOW && b->count > 0 && back >= loop_share * b->count)
+		fit->unaligned = b->count * c->head;
+	for (uint32_t k = 1; k < p->nitem; k++)
+		weigh_jmp(part, i, &fit[k]);
+}
+
+/* `rounds` times control goes from place `to` back to the start of place `from`. */
+static void weigh_loop(const struct part *part, uint32_t from, uint32_t to, double rounds)
+{
+	const struct relax_item *item = part->plan->item;
+	const struct emit_place *p = part->plan->place;
+	uint32_t first = p[from].item, end = p[to].item + p[to].nitem;
+	uint64_t size = 0;
+
+	for (uint32_t k = first; k < end && size <= MAX_LOOP; k++)
+		size += relax_size(&item[k]);
+	if (size > MAX_LOOP)
+		return;
+	for (uint32_t k = first; k < end; k++) {
+		item[k].fit->inside[LINEFIT_AT_LINE] += rounds * part->costs->loop;
+		if (k > first)
+			item[k].fit->before[LINEFIT_AT_LINE] += rounds * part->costs->loop;
 	}
+}
+
+static void weigh_loops(const struct part *part)
+{
+	const struct emit_plan *plan = part->plan;
+
+	for (uint32_t i = part->first; i < part->end; i++) {
+		const struct block *b = block_of(plan, i);
+		const uint32_t to[2] = { b->fall, b->taken };
+		const double count[2] = { b->fall_count, b->taken_count };
+
+		for (int k = 0; k < 2; k++) {
+			uint32_t place = to[k] == NO_BLOCK
+				? NO_PLACE : plan->place_of[plan->place[i].fn][to[k]];
+
+			if (place >= part->first && place <= i && count[k] > 0)
+				weigh_loop(part, place, i, count[k]);
+		}
+	}
+}
+
+/* All that is fitted: parts of functions, as many together as there is room for in a row. */
+struct rows {
+	struct emit_plan *plan;
+	const double *back;		/* see count_loops() of emit_plan.c */
+	uint32_t *first;		/* [n + 1] places; a row ends where the next begins */
+	uint32_t n, every;		/* each so many-th is a sample */
+};
+
+static struct rows find_rows(struct emit_plan *plan, const double *back)
+{
+	struct rows rows = { .plan = plan, .back = back };
+	uint32_t first = 0;
+
+	rows.first = arena_array(plan->arena, plan->nhot + 1, sizeof(*rows.first));
+	for (uint32_t i = 0, end; i < plan->nhot; i = end) {
+		end = part_end(plan, i);
+		if (i == 0 || end - first > MAX_ROW)
+			rows.first[rows.n++] = first = i;
+	}
+	rows.first[rows.n] = plan->nhot;
+	rows.every = 1 + rows.n / SAMPLE;
+	return rows;
+}
+
+/* Gives the items of a row what they weigh. */
+static void weigh_row(const struct rows *rows, uint32_t row, double byte)
+{
+	struct emit_plan *plan = rows->plan;
+	uint32_t end = rows->first[row + 1];
+
+	for (uint32_t i = rows->first[row]; i < end; ) {
+		struct part part = { plan, plan->prog->line_costs, i, part_end(plan, i), byte };
+
+		for (; i < part.end; i++)
+			weigh_place(&part, i, rows->back[i]);
+		weigh_loops(&part);
+	}
+}
+
+static uint32_t first_item(const struct rows *rows, uint32_t row)
+{
+	return rows->plan->place[rows->first[row]].item;
+}
+
+static uint32_t end_item(const struct rows *rows, uint32_t row)
+{
+	const struct emit_place *last = &rows->plan->place[rows->first[row + 1] - 1];
+
+	return last->item + last->nitem;
+}
+
+/* Has all rows fitted, or none (NULL). */
+static void set_fit(const struct rows *rows, struct linefit_item *fit)
+{
+	struct relax_item *item = rows->plan->item;
+
+	for (uint32_t r = 0; r < rows->n; r++)
+		for (uint32_t i = first_item(rows, r); i < end_item(rows, r); i++) {
+			item[i].fit = fit ? &fit[i] : NULL;
+			item[i].begins_row = fit && i == first_item(rows, r);
+		}
+}
+
+/* Bytes from the end of what is in front of a row to its own. */
+static uint64_t row_size(const struct rows *rows, uint32_t row, uint64_t *at)
+{
+	const struct relax_item *item = rows->plan->item;
+	uint32_t first = first_item(rows, row), end = end_item(rows, row);
+
+	*at = first ? item[first - 1].addr + relax_size(&item[first - 1]) : 0;
+	return item[end - 1].addr + relax_size(&item[end - 1]) - *at;
+}
+
+/* The share by which the sample grows at a price of a byte. */
+static double try_price(const struct rows *rows, double byte)
+{
+	uint64_t was = 0, is = 0, at;
+
+	for (uint32_t r = 0; r < rows->n; r += rows->every) {
+		uint32_t first = first_item(rows, r);
+
+		weigh_row(rows, r, byte);
+		was += row_size(rows, r, &at);
+		is += relax_try_row(&rows->plan->item[first], end_item(rows, r) - first, at);
+	}
+	return (double)is / (double)was - 1;
+}
+
+/* The least price of a byte at which the sample grows by no more than `share`, by trying. */
+static double find_price(const struct rows *rows, double byte, double share)
+{
+	double low = 0, high = 0;
+
+	if (rows->every > 1)
+		share *= of_sample;
+	for (unsigned k = 0; k < TRIES && (high == 0 || low > 0); k++) {
+		*(try_price(rows, byte) <= share ? &high : &low) = byte;
+		byte = high == 0 ? 4 * low : sqrt(low * high);
+	}
+	return high == 0 ? byte : high;
 }
 
 static uint64_t hot_size(const struct emit_plan *plan, uint64_t all)
@@ -228,10 +311,50 @@ static uint64_t hot_size(const struct emit_plan *plan, uint64_t all)
 	return plan->nhot < plan->nplace ? plan->item[plan->place[plan->nhot].item].addr : all;
 }
 
-static void weigh_nothing(struct emit_plan *plan)
+/* Places all with a byte at this price, from as if nothing had been fitted; by how much the hot
+ * text has grown over `hot` bytes. */
+static double place_all(const struct rows *rows, struct linefit_item *fit, double byte,
+			uint64_t hot, uint64_t *size)
 {
-	for (uint32_t i = 0; i < plan->nitem; i++)
-		plan->item[i].fit = NULL;
+	struct emit_plan *plan = rows->plan;
+
+	set_fit(rows, NULL);
+	(void)relax_run(plan->item, plan->nitem);
+	set_fit(rows, fit);
+	for (uint32_t r = 0; r < rows->n; r++)
+		weigh_row(rows, r, byte);
+	*size = relax_again(plan->item, plan->nitem);
+	return (double)hot_size(plan, *size) - (double)hot;
+}
+
+/* Places all at the least price at which the hot text grows by `more` bytes at most, or by
+ * hardly less; the size of the text. */
+static uint64_t place_within(const struct rows *rows, struct linefit_item *fit, double least,
+			     uint64_t hot, double more)
+{
+	double byte = find_price(rows, least, more / (double)hot), low = 0, high = 0;
+	uint64_t size;
+
+	for (unsigned k = 0; k < TRIES; k++) {
+		double grown = place_all(rows, fit, byte, hot, &size);
+		bool fits = grown <= more;
+
+		if (fits && (grown >= enough * more || byte <= least))
+			return size;
+		*(fits ? &high : &low) = byte;
+		if (low > 0 && high > 0)
+			byte = sqrt(low * high);
+		else if (fits)
+			byte = fmax(least, byte / 2);
+		else		/* by padding that makes branches long, which no sample shows */
+			byte *= 1.05 * (1u << k) * grown / more;
+	}
+	if (high > 0) {
+		(void)place_all(rows, fit, high, hot, &size);
+		return size;
+	}
+	set_fit(rows, NULL);
+	return relax_run(rows->plan->item, rows->plan->nitem);
 }
 
 uint64_t emit_lines_relax(struct emit_plan *plan, const double *back)
@@ -241,23 +364,13 @@ uint64_t emit_lines_relax(struct emit_plan *plan, const double *back)
 
 	for (uint32_t i = 0; i < plan->nhot; i++)
 		executions += block_of(plan, i)->count;
-	if (hot == 0 || plan->nhot == 0 || !plan->place[0].fitted)
+	if (hot == 0 || !plan->fitted)
 		return size;
 	struct linefit_item *fit = arena_array(plan->arena, plan->nitem, sizeof(*fit));
-	uint64_t more = (uint64_t)(max_growth * (double)hot);
-	double low = 0, byte = room * (executions > 0 ? executions : 1) / (double)hot, high = 0;
+	struct rows rows = find_rows(plan, back);
+	double least = room * (executions > 0 ? executions : 1) / (double)hot;
+	double more = fmax(max_growth * (double)hot, ROOM);
 
-	for (unsigned k = 0; k < TRIES && (high == 0 || low > 0); k++) {
-		weigh_rows(plan, back, fit, byte);
-		size = relax_again(plan->item, plan->nitem);
-		bool fits = hot_size(plan, size) <= hot + (more > ROOM ? more : ROOM);
-
-		*(fits ? &high : &low) = byte;
-		byte = high == 0 ? 4 * low : sqrt(low * high);
-	}
-	if (high == 0)
-		weigh_nothing(plan);
-	else
-		weigh_rows(plan, back, fit, high);
-	return relax_again(plan->item, plan->nitem);
+	set_fit(&rows, fit);
+	return place_within(&rows, fit, least, hot, more);
 }

@@ -367,7 +367,7 @@ static void add_items(struct emit_plan *plan, uint32_t i, double back)
 
 	align_place(plan, i, back, &item);
 	if (i > 0)
-		plan->place[i - 1].fills &= item.align > 1 || p->fitted;
+		plan->place[i - 1].fills &= item.align > 1 || (plan->fitted && i < plan->nhot);
 	for (uint32_t k = 0; k < p->nkept; k++)
 		item.size += emit_counters_before(plan, p, k) +
 			     emit_insn_size(plan, p, k);

@@ -18,13 +18,15 @@ enum { MAX_ROUNDS = 64 };
 static uint64_t gap_before(const struct relax_item *item, uint64_t at)
 {
 	uint64_t gap = item->fit ? (item->fit->start - at) % LINEFIT_LINE : 0;
-	uint64_t pad = item->align > 1 ? -(at + gap) & (item->align - 1u) : 0;
+	uint64_t align = item->fit ? item->fit->align : item->align;
+	uint64_t pad = align > 1 ? -(at + gap) & (align - 1) : 0;
 
-	return gap + (item->max_skip && pad > item->max_skip ? 0 : pad);
+	return gap + (!item->fit && item->max_skip && pad > item->max_skip ? 0 : pad);
 }
 
-/* Chooses the starts of the row that begins with item[0], behind what ends at `at`. */
-static void fit_row(struct relax_item *item, uint32_t nitem, uint64_t at)
+/* Chooses the starts of the row that begins with item[0], behind what ends at `at`; how many
+ * items it has. */
+static uint32_t fit_row(struct relax_item *item, uint32_t nitem, uint64_t at)
 {
 	uint32_t n = 0;
 
@@ -33,11 +35,10 @@ static void fit_row(struct relax_item *item, uint32_t nitem, uint64_t at)
 
 		fit->size = (uint32_t)(item[n].size + relax_branch_size(&item[n]));
 		fit->tail = (uint32_t)(item[n].tail + relax_branch_size(&item[n]));
-		fit->align = item[n].align < LINEFIT_LINE ? item[n].align : LINEFIT_LINE;
-		fit->align = fit->align ? fit->align : 1;
 		n++;
 	} while (n < nitem && item[n].fit && !item[n].begins_row);
 	linefit_run(item[0].fit, n, at % LINEFIT_LINE);
+	return n;
 }
 
 static uint64_t place(struct relax_item *item, uint32_t nitem)
@@ -53,6 +54,17 @@ static uint64_t place(struct relax_item *item, uint32_t nitem)
 		at += relax_size(&item[i]);
 	}
 	return at;
+}
+
+uint64_t relax_try_row(struct relax_item *item, uint32_t nitem, uint64_t at)
+{
+	uint32_t n = fit_row(item, nitem, at);
+	uint64_t end = at;
+
+	for (uint32_t i = 0; i < n; i++)
+		end += gap_before(&item[i], end) + item[i].fit->front + item[i].size +
+		       relax_branch_size(&item[i]);
+	return end - at;
 }
 
 static bool reaches(const struct relax_item *item, uint32_t i)

@@ -20,8 +20,8 @@ struct relax_item {			/* `size` bytes, then at most one branch */
 	/* bytes of the branch; the short form reaches -128..127 from its end */
 	uint8_t short_size, long_size;
 	/* how the ends of lines are weighed; NULL: they are not.  Those of adjacent items are
-	 * adjacent, and belong to one row up to the next that begins one.  Their size, tail and
-	 * alignment are filled in here. */
+	 * adjacent, and belong to one row up to the next that begins one.  Their size and tail
+	 * are filled in here; their alignment is what counts, not `align`. */
 	struct linefit_item *fit;
 	bool begins_row;
 	/* with fit: so many of the last bytes of `size` belong to the branch */
@@ -38,6 +38,9 @@ uint64_t relax_run(struct relax_item *item, uint32_t nitem);
 /* As it, for items that were placed before and are to be placed otherwise; what is long stays
  * long. */
 uint64_t relax_again(struct relax_item *item, uint32_t nitem);
+/* Bytes that the row which begins with item[0] would take from `at` on, padding in front of it
+ * included, with branches as they are.  Changes nothing but what `fit` points to. */
+uint64_t relax_try_row(struct relax_item *item, uint32_t nitem, uint64_t at);
 
 /* Bytes of an item's branch, and of the whole item without the gap in front of it. */
 static inline uint64_t relax_branch_size(const struct relax_item *item)

@@ -58,32 +58,48 @@ static double before(const struct linefit_item *item, uint32_t at)
 			    : 0;
 }
 
+/* The least cost of being at each offset behind one byte of padding or more; origin: where it
+ * began.  cost[]: of being there without. */
+static void find_padded(const struct linefit_item *item, const double *cost, double *padded,
+			uint8_t *origin)
+{
+	double way = INFINITY;
+	uint8_t began = 0;
+
+	for (uint32_t k = 0; k < 2 * LINE; k++) {
+		uint32_t at = k % LINE;
+		double fresh = cost[at] + item->pad;
+
+		began = fresh <= way ? (uint8_t)at : began;
+		way = (fresh < way ? fresh : way) + item->pad_byte;
+		at = (at + 1) % LINE;
+		way += before(item, at);
+		if (k >= LINE && way >= padded[at])
+			break;		/* nor do those behind change any more */
+		padded[at] = way;
+		origin[at] = began;
+	}
+}
+
 /* The least cost of starting at each offset, when the item before ends at one at cost end[]. */
 static void find_starts(const struct linefit_item *item, const double *end, double *start,
 			uint8_t *from)
 {
-	double padded[LINE];
-	uint8_t origin[LINE] = { 0 };
+	double cost[LINE], padded[LINE];
+	uint8_t origin[LINE];
 
-	for (uint32_t i = 0; i < LINE; i++)
-		padded[i] = INFINITY;
-	for (uint32_t k = 0; k < 2 * LINE && !item->joined; k++) {
-		uint32_t at = k % LINE, last = (at + LINE - 1) % LINE;
-		double fresh = end[last] + before(item, last) + item->pad;
-		double cost = (fresh < padded[last] ? fresh : padded[last]) + item->pad_byte +
-			      before(item, at);
-
-		if (cost < padded[at]) {
-			padded[at] = cost;
-			origin[at] = fresh <= padded[last] ? (uint8_t)last : origin[last];
-		}
-	}
 	for (uint32_t i = 0; i < LINE; i++) {
-		double plain = end[i] + before(item, i);
-
-		start[i] = (plain < padded[i] ? plain : padded[i]) +
-			   (i % ALIGN ? item->unaligned : 0);
-		from[i] = plain <= padded[i] ? (uint8_t)i : origin[i];
+		cost[i] = end[i];
+		padded[i] = INFINITY;
+	}
+	cost[0] += item->before[LINEFIT_AT_LINE];
+	cost[HALF] += item->before[LINEFIT_AT_HALF];
+	if (!item->joined)
+		find_padded(item, cost, padded, origin);
+	for (uint32_t i = 0; i < LINE; i++) {
+		start[i] = cost[i] <= padded[i] ? cost[i] : padded[i];
+		from[i] = cost[i] <= padded[i] ? (uint8_t)i : origin[i];
+		start[i] += i % ALIGN ? item->unaligned : 0;
 		if (i & (item->align - 1))
 			start[i] = INFINITY;
 	}
@@ -99,30 +115,50 @@ static void find_bodies(const struct linefit_item *item, uint32_t half, double *
 		cost[k] = body(item, half, half + item->size + k);
 }
 
+/* The start in [first, last] from which bytes in front lead to `last` at the least cost. */
+static uint32_t cheapest_start(const struct linefit_item *item, const double *start,
+			       uint32_t first, uint32_t last, uint32_t end)
+{
+	uint32_t best = first;
+
+	for (uint32_t s = first + 1; s <= last && s < end; s++)
+		if (start[s] < start[best] + (s - best) * item->front_byte)
+			best = s;
+	return best;
+}
+
+/* Ends of what starts in one half of the first line. */
+static void find_ends_of(const struct linefit_item *item, uint32_t half, const double *start,
+			 double *end, struct step *to)
+{
+	double bodies[HALF + UINT8_MAX];
+	uint32_t n = HALF + item->max_front, s = half;
+
+	find_bodies(item, half, bodies);
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t last = half + k, at = (last + item->size) % LINE;
+
+		if (last - s > item->max_front)
+			s = cheapest_start(item, start, last - item->max_front, last,
+					   half + HALF);
+		else if (k < HALF && start[last] < start[s] + (last - s) * item->front_byte)
+			s = last;
+		double cost = start[s] + (last - s) * item->front_byte + bodies[k];
+
+		if (cost < end[at]) {
+			end[at] = cost;
+			to[at] = (struct step){ (uint8_t)s, (uint8_t)(last - s) };
+		}
+	}
+}
+
 static void find_ends(const struct linefit_item *item, const double *start, double *end,
 		      struct step *to)
 {
-	double bodies[LINE / HALF][HALF + UINT8_MAX];
-
-	find_bodies(item, 0, bodies[0]);
-	find_bodies(item, HALF, bodies[1]);
 	for (uint32_t i = 0; i < LINE; i++)
 		end[i] = INFINITY;
-	for (uint32_t s = 0; s < LINE; s++) {
-		const double *of_end = &bodies[s / HALF][s % HALF];
-
-		if (start[s] == INFINITY)
-			continue;
-		for (uint32_t f = 0; f <= item->max_front; f++) {
-			uint32_t at = (s + f + item->size) % LINE;
-			double cost = start[s] + f * item->front_byte + of_end[f];
-
-			if (cost < end[at]) {
-				end[at] = cost;
-				to[at] = (struct step){ (uint8_t)s, (uint8_t)f };
-			}
-		}
-	}
+	find_ends_of(item, 0, start, end, to);
+	find_ends_of(item, HALF, start, end, to);
 }
 
 double linefit_run(struct linefit_item *item, uint32_t n, uint32_t from)

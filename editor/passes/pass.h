@@ -25,6 +25,8 @@ struct edit_options {
 	/* family of processors (lib/cpucosts.def) for which code is laid out; NULL = that which
 	 * this runs on */
 	const char *processor;
+	/* where new text goes, for a process in which its usual place is taken; 0: there */
+	uint64_t text_at;
 	uint32_t generation;	/* number recorded in the block map */
 };
 

@@ -267,6 +267,20 @@ static int run_reoptimize(struct work *w, struct client *cl, int argc, const cha
 	return code;
 }
 
+/* PATH and the text of a profile, which only a confined job looks into. */
+static int run_keep(struct work *w, struct client *cl, int argc, const char *const *argv)
+{
+	struct err err = { 0 };
+
+	(void)argc;
+	if (argv[1][0] != '/')
+		return reject(cl, argv[1]);
+	if (access_change(w, cl, argv[1], &err) < 0)
+		return fail(cl, &err);
+	const struct bytes profile = { (const uint8_t *)argv[2], strlen(argv[2]) };
+	return done(cl, work_keep(w, argv[1], profile, control_answer(cl), &err), &err);
+}
+
 struct paths {			/* of the client's modules that are not their originals */
 	const struct client *client;
 	uint32_t n, cap;
@@ -458,6 +472,7 @@ static const struct command command[] = {
 	{ "annotate",   2,  2, FOR_ALL,     true,  true,  run_annotate },
 	{ "explain",    1,  1, FOR_ALL,     true,  true,  run_explain },
 	{ "reoptimize", 1, -1, FOR_OWNERS,  true,  true,  run_reoptimize },
+	{ "keep",       2,  2, FOR_TRUSTED, true,  true,  run_keep },
 	{ "restore",    1, -1, FOR_OWNERS,  true,  false, run_restore },
 	{ "verify",     1, -1, FOR_ALL,     true,  true,  run_verify },
 	{ "checksums",  0,  0, FOR_TRUSTED, true,  false, run_checksums },

@@ -224,6 +224,7 @@ static void receive(struct control *c, struct client *cl)
 	struct err err = { 0 };
 	uint64_t used;
 	uint8_t buf[4096];
+	size_t max = cl->trusted ? ANSWER_MAX_PROFILE : ANSWER_MAX_REQUEST;
 	int argc;
 
 	ssize_t k = recv(cl->fd, buf, sizeof(buf), 0);
@@ -234,7 +235,7 @@ static void receive(struct control *c, struct client *cl)
 	if (k < 0)
 		return;
 	wr_raw(&cl->in, buf, (size_t)k);
-	int rc = request_read(wr_bytes(&cl->in), &argc, argv, &used, &err);
+	int rc = request_read(wr_bytes(&cl->in), max, &argc, argv, &used, &err);
 	if (rc == 0)
 		return;
 	cl->state = BUSY;

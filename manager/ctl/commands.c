@@ -3,6 +3,10 @@
 
 #include "manager/ctl/ctl.h"
 
+#define UNDO_ARGS \
+	"PATH... [--force] | --all [--search | FOLDER...]\n" \
+	"        [--store=DIR] [--root=DIR]"
+
 const struct ctl_command ctl_commands[] = {
 	{ "status", "[--sync]",
 	  "sampling, samples by kind, idle conditions, processes; --sync takes "
@@ -19,13 +23,13 @@ const struct ctl_command ctl_commands[] = {
 	  "lays modules out anew and swaps them in; --dry-run stops before that,\n"
 	  "        --wait begins once the machine is idle",
 	  ctl_ask_paths },
-	{ "undo",
-	  "PATH... [--force] | --all [--search | FOLDER...]\n"
-	  "        [--store=DIR] [--root=DIR]",
+	{ "keep", "PATH PROFILE",
+	  "lays a module out by a profile that try has saved, and swaps it in", ctl_keep },
+	{ "undo", UNDO_ARGS,
 	  "puts originals back, with the daemon or without it; --force: also where somebody\n"
 	  "        edited the generation; --root: in another system's files",
 	  ctl_undo },
-	{ "restore", "...", "the same as undo", ctl_undo },
+	{ "restore", UNDO_ARGS, "the same as undo", ctl_undo },
 	{ "verify", "PATH... | --all | --packages[=ROOT]",
 	  "proves anew that generations are their originals; --packages: that the originals "
 	  "of\n"
@@ -56,5 +60,12 @@ const struct ctl_command ctl_commands[] = {
 	  "the same of recordings of perf: perf.data, or text of perf script (no daemon "
 	  "needed)",
 	  ctl_import },
+	{ "try",
+	  "[--time=S] [--prepare=COMMAND] [--output=FILE]... [--repeatable] [--save=DIR]\n"
+	  "        -- COMMAND...",
+	  "runs a command as it is and with new layouts, and tells how much faster it is (no "
+	  "daemon\n"
+	  "        and no privileges needed, nothing is kept)",
+	  ctl_try },
 	{ NULL, NULL, NULL, NULL }
 };

@@ -25,24 +25,24 @@ int request_write(struct wr *out, int argc, const char *const *argv, struct err 
 	for (int i = 0; i < argc; i++)
 		wr_str(out, argv[i]);
 	size_t n = out->n - start - 4;
-	if (n > ANSWER_MAX_REQUEST) {
+	if (n > ANSWER_MAX_PROFILE) {
 		out->n = start;
 		return err_set(err, ERR_USAGE, "arguments of more than %d bytes",
-			       ANSWER_MAX_REQUEST);
+			       ANSWER_MAX_PROFILE);
 	}
 	wr_put_u32(out, start, (uint32_t)n);
 	return 0;
 }
 
-int request_read(struct bytes b, int *argc, const char *argv[ANSWER_MAX_ARGS], uint64_t *used,
-		 struct err *err)
+int request_read(struct bytes b, size_t max, int *argc, const char *argv[ANSWER_MAX_ARGS],
+		 uint64_t *used, struct err *err)
 {
 	struct rd r = rd_of(b);
 
 	if (b.n < 4)
 		return 0;
 	uint32_t length = rd_u32(&r);
-	if (length < 2 || length > ANSWER_MAX_REQUEST)
+	if (length < 2 || length > max)
 		return err_set(err, ERR_INPUT, "a request of %u bytes", length);
 	if (rd_left(&r) < length)
 		return 0;

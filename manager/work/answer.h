@@ -27,16 +27,18 @@ struct err;
 struct table;
 
 enum { ANSWER_VERSION = 1, ANSWER_MAX_ARGS = 64, ANSWER_MAX_REQUEST = 64 * 1024,
+       /* with a profile in it, of those who are trusted; chosen */
+       ANSWER_MAX_PROFILE = 64 << 20,
        ANSWER_MAX_FRAME = 1 << 20, ANSWER_MAX_COLUMNS = 64, ANSWER_MAX_PENDING = 4 << 20 };
 
 enum answer_kind { ANSWER_TABLE = 1, ANSWER_ROW, ANSWER_LINE, ANSWER_ERROR, ANSWER_END };
 
-/* -1: too many or too long arguments. */
+/* -1: too many or too long arguments, for more than ANSWER_MAX_PROFILE bytes. */
 int request_write(struct wr *out, int argc, const char *const *argv, struct err *err);
 /* 1: a whole request at the start of `b`, argv[] points into b, *used bytes of it;
- * 0: more bytes are needed; -1: no request. */
-int request_read(struct bytes b, int *argc, const char *argv[ANSWER_MAX_ARGS], uint64_t *used,
-		 struct err *err);
+ * 0: more bytes are needed; -1: no request, or one of more than `max` bytes. */
+int request_read(struct bytes b, size_t max, int *argc, const char *argv[ANSWER_MAX_ARGS],
+		 uint64_t *used, struct err *err);
 
 struct answer {			/* zeroed: nothing said yet */
 	struct wr out;		/* out.p[sent ...] waits to be sent */

@@ -177,6 +177,9 @@ void work_show_generation(struct answer *to, const char *path, const struct stor
 			  bool dry_run);
 int work_reoptimize(struct work *w, const char *path, bool dry_run, struct answer *to,
 		    struct err *err);
+/* The same by this profile alone, of whoever has made it; samples need not be there. */
+int work_keep(struct work *w, const char *path, struct bytes profile, struct answer *to,
+	      struct err *err);
 /* `force`: also over what was a generation and has been edited since; over nothing else that
  * is not ours. */
 int work_restore(struct work *w, const char *path, bool force, struct answer *to,

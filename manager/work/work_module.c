@@ -86,6 +86,7 @@ struct making {
 	struct work *w;
 	struct answer *to;
 	bool dry_run;
+	struct bytes given;		/* a profile to use alone; p == NULL: the store's */
 	struct store_module m;
 	struct policy policy;		/* as it is for the module */
 	int original_fd, profile_fd;
@@ -102,10 +103,23 @@ struct making {
 	char counted[64];		/* ", and counts of N runs", or "" */
 };
 
+/* Its samples are still what later ones are compared with. */
+static int take_given(struct making *k, struct err *err)
+{
+	if (store_profile_get(k->w->store, k->m.id, &k->profile, err) < 0)
+		return -1;
+	k->samples = store_profile_samples(&k->profile);
+	k->profile_fd = work_profile_file(k->given, err);
+	(void)snprintf(k->counted, sizeof(k->counted), ", by a profile that was given");
+	return k->profile_fd < 0 ? -1 : 0;
+}
+
 static int write_profile(struct making *k, struct err *err)
 {
 	struct wr text = { 0 };
 
+	if (k->given.p)
+		return take_given(k, err);
 	if (work_profile(k->w, &k->m, &k->profile, &text, err) < 0)
 		return -1;
 	k->samples = store_profile_samples(&k->profile);
@@ -167,7 +181,7 @@ static int prepare(struct making *k, const char *path, struct err *err)
 		return err_set(err, ERR_REFUSED, "'%s': %s", path, k->m.refusal);
 	if (check_share(k, err) < 0 || write_profile(k, err) < 0)
 		return -1;
-	if (k->samples < k->policy.min_samples)
+	if (k->samples < k->policy.min_samples && !k->given.p)
 		answer_line(k->to, "%s: only %.0f samples, the policy wants %u; more of them "
 			     "would give a better layout", path, k->samples,
 			     k->policy.min_samples);
@@ -182,10 +196,12 @@ static int run_editor(struct making *k, struct err *err)
 	struct ask_job job = { .kind = JOB_OPTIMIZE, .nin = 2,
 			       .in = { k->original_fd, k->profile_fd }, .a = k->g.number,
 			       .passes = k->g.passes };
-	uint32_t runs;
+	uint32_t runs = 0;
 	int out[3];
 
-	job.in[2] = work_evidence_file(k->w, &k->m, &k->policy, &k->profile, &runs, err);
+	err->kind = ERR_NONE;
+	job.in[2] = k->given.p ? -1 : work_evidence_file(k->w, &k->m, &k->policy, &k->profile,
+							 &runs, err);
 	if (job.in[2] < 0 && err->kind != ERR_NONE)
 		return -1;
 	if (runs)
@@ -406,6 +422,19 @@ int work_reoptimize(struct work *w, const char *path, bool dry_run, struct answe
 	k->w = w;
 	k->to = to;
 	k->dry_run = dry_run;
+	int rc = begin(k, path, err);
+	free(k);
+	return rc;
+}
+
+int work_keep(struct work *w, const char *path, struct bytes profile, struct answer *to,
+	      struct err *err)
+{
+	struct making *k = memory_new(1, sizeof(*k));
+
+	k->w = w;
+	k->to = to;
+	k->given = profile;
 	int rc = begin(k, path, err);
 	free(k);
 	return rc;

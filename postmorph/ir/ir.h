@@ -281,6 +281,7 @@ struct prog {
 	/* layout, filled by passes */
 	uint32_t *order;	/* [norder] fn indices in hot-text order */
 	uint32_t norder;
+	new_vaddr text_at;	/* where new text goes; 0: behind everything */
 	/* what the ends of lines cost; NULL: no block is in_line */
 	const struct cpu_costs *line_costs;
 };

@@ -36,7 +36,7 @@ static void request(struct bytes b)
 	uint64_t used;
 	int argc;
 
-	if (request_read(b, &argc, argv, &used, &err) <= 0)
+	if (request_read(b, ANSWER_MAX_REQUEST, &argc, argv, &used, &err) <= 0)
 		return;
 	for (int i = 0; i < argc; i++)
 		sum += strlen(argv[i]) + 1;

@@ -13,6 +13,7 @@ export DEPS="
 lib:
 binary: lib
 verify: binary lib
+live: lib
 policy: lib
 monitor: lib
 postmorph/unwind: binary lib
@@ -37,7 +38,8 @@ manager/import: monitor lib
 manager/store: manager/samples monitor policy lib
 manager/work: manager/store manager/samples manager/parent monitor policy lib
 manager/control: manager/work manager/store manager/samples manager/parent monitor policy lib
-manager/ctl: manager/work manager/import manager/samples manager/parent monitor policy lib
+manager/try: manager/samples monitor policy lib
+manager/ctl: manager/try manager/work manager/import manager/samples manager/parent monitor policy lib
 manager: manager/parent manager/control monitor policy lib
 "
 
@@ -75,7 +77,7 @@ function judge(user, used, how, from, to) {
 '
 includes() {		# TREE: FILE INCLUDED
 	(cd "$1" && grep -rn '#include "' --include='*.[ch]' \
-		lib binary verify policy monitor postmorph editor manager) |
+		lib binary verify live policy monitor postmorph editor manager) |
 		sed -nE 's/^([^:]*):[0-9]*:#include "([^"]*)".*/\1 \2/p'
 }
 
@@ -133,17 +135,17 @@ none() {		# NAME TEXT: ok if there is no text
 
 none "includes go as the table says" "$(judge_includes .)"
 rooms=()
-for room in lib binary verify policy monitor postmorph editor manager; do rooms+=("$B/$room"); done
+for room in lib binary verify live policy monitor postmorph editor manager; do rooms+=("$B/$room"); done
 symbols "${rooms[@]}" >"$T/symbols"
 none "symbols go as the table says" "$(judge_symbols <"$T/symbols")"
 [ "$(wc -l <"$T/symbols")" -gt 2000 ] && ok "objects were looked at" || not_ok "objects were looked at"
 
 # Folders whose files call each other in one direction only: all but postmorph/tables, where the walk over a
 # function (tablewalk.c) and the walk of a table's address away from it (tableaway.c) need each other.
-for folder in lib binary verify policy monitor postmorph postmorph/ir postmorph/unwind postmorph/machine \
+for folder in lib binary verify live policy monitor postmorph postmorph/ir postmorph/unwind postmorph/machine \
 	postmorph/refs editor editor/graph editor/infer editor/passes editor/emit editor/instrument \
 	editor/interpret editor/measure editor/cmd manager manager/parent manager/samples manager/store \
-	manager/work manager/control manager/ctl; do
+	manager/work manager/control manager/try manager/ctl; do
 	none "files of $folder/ are in no circle" "$(judge_cycles $folder <"$T/symbols")"
 done
 
@@ -152,7 +154,7 @@ noticed() {		# NAME TEXT
 	[ -n "$2" ] && ok "$1 is noticed" || not_ok "$1 is noticed"
 }
 try_include() {		# FILE INCLUDED
-	mkdir -p "$T/tree"/{lib,binary,verify,policy,monitor,postmorph,editor,manager} "$T/tree/${1%/*}"
+	mkdir -p "$T/tree"/{lib,binary,verify,live,policy,monitor,postmorph,editor,manager} "$T/tree/${1%/*}"
 	echo "#include \"$2\"" >"$T/tree/$1"
 	noticed "$1 that includes $2" "$(judge_includes "$T/tree")"
 	rm "$T/tree/$1"
@@ -166,12 +168,15 @@ try_include editor/infer/x.c editor/passes/pass.h
 try_include postmorph/ir/x.c postmorph/pieces.h
 try_include postmorph/tables/x.c postmorph/refs/references.h
 try_include postmorph/refs/x.c postmorph/blocks.h
+try_include live/x.c binary/image.h
+try_include live/x.c manager/parent/job.h
 try_include manager/parent/x.c manager/store/store.h
 try_include manager/parent/x.c monitor/spool.h
 try_include manager/samples/x.c manager/store/store.h
 try_include manager/store/x.c manager/work/work.h
 try_include manager/work/x.c manager/control/control.h
 try_include manager/control/x.c postmorph/ir/ir.h
+try_include manager/try/x.c manager/work/work.h
 try_symbol() {		# OBJECT SYMBOL
 	noticed "$1 that refers to $2" "$( (cat "$T/symbols"; echo "$1 $2 U") | judge_symbols)"
 }

@@ -3,7 +3,7 @@
 # documents name only files that exist, and wrap at 100 columns; the table of parts is that of deps.sh
 . tests/tap.sh
 
-for page in morphd.8 morphctl.1 morph-edit.1 morph-verify.1 morph.yaml.5; do
+for page in morphd.8 morphctl.1 morph-edit.1 morph-verify.1 morph-live.8 morph.yaml.5; do
 	if command -v mandoc >/dev/null; then
 		check "$page is well formed" mandoc -Tlint -Wwarning "doc/$page"
 	else
@@ -48,14 +48,14 @@ prose() {		# FILE: without code blocks; one blank line for each of theirs
 named() {		# FILE
 	prose "$1" | awk 'BEGIN { RS = "" } { gsub(/\n/, " "); print }' | grep -o '`[^`]*`' |
 		tr -s '` ' '\n' | sed -E 's/[,.;:)]+$//; s/^\(//' |
-		grep -E '^(lib|binary|verify|policy|postmorph|editor|monitor|manager|etc|doc|bench|tests|\.ci)/|^[^/]*\.(c|h|sh|def|md)$' |
+		grep -E '^(lib|binary|verify|live|policy|postmorph|editor|monitor|manager|etc|doc|bench|tests|\.ci)/|^[^/]*\.(c|h|sh|def|md)$' |
 		grep -vE '\*|NAME|FOLDER|\$|(^|[/_])[XY]([/.]|$)' | sort -u
 }
 missing=$(for f in $texts; do
 	named "$f" | while read -r path; do
 		case $path in
 		*/*) [ -e "$path" ] ;;
-		*) [ -e "$path" ] || [ -n "$(find lib binary verify policy postmorph editor monitor manager tests bench \
+		*) [ -e "$path" ] || [ -n "$(find lib binary verify live policy postmorph editor monitor manager tests bench \
 			-name "$path" -print -quit)" ] ;;
 		esac || echo "$f: $path"
 	done

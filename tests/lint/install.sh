@@ -17,6 +17,7 @@ usr/lib/systemd/system/morphd.service
 usr/lib/sysusers.d/morph.conf
 usr/lib/tmpfiles.d/morph.conf
 usr/libexec/morph/morph-edit
+usr/libexec/morph/morph-live
 usr/libexec/morph/morph-verify
 usr/sbin/morphd
 usr/share/bash-completion/completions/morph-edit
@@ -25,6 +26,7 @@ usr/share/man/man1/morph-edit.1
 usr/share/man/man1/morph-verify.1
 usr/share/man/man1/morphctl.1
 usr/share/man/man5/morph.yaml.5
+usr/share/man/man8/morph-live.8
 usr/share/man/man8/morphd.8"
 have=$(cd "$T" && find . ! -type d | sed 's|^\./||' | LC_ALL=C sort)
 [ "$have" = "$want" ] && ok "every file is in its place" || {

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/spoil.h"
+#include "verify/parts.h"
 
 enum { SEEDS = 16, FIRST_TABLE = 1, FIRST_JUMP = 7, SECOND_TABLE = 10, SECOND_JUMP = 14 };
 
@@ -74,12 +75,61 @@ static void a_new_table_has_all_entries(void **state)
 	spoil_expect(&m, "of which 3 have new ones");
 }
 
+/* Lines of the map, each of 8 bytes in both texts.  Control runs on from one to the next in
+ * both, but where the case says otherwise. */
+static const struct stretch_case {
+	const char *what;
+	bool falls;
+	uint32_t orig_gap, gen_gap, entry;
+	bool same;
+} stretch_cases[] = {
+	{ "run on", true, 0, 0, 100, true },
+	{ "the first has a branch", false, 0, 0, 100, false },
+	{ "apart in the original", true, 1, 0, 100, false },
+	{ "apart in the generation", true, 0, 1, 100, false },
+	{ "an entry at the second", true, 0, 0, 8, false },
+	{ "an entry behind its endbr64", true, 0, 0, 12, false },
+	{ "an entry in the first", true, 0, 0, 0, true },
+};
+
+/* Only between these, both form a table's new address, or both the original's: elsewhere one
+ * may be left for the other text. */
+static void images_are_of_one_stretch_where_both_texts_run_on(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(stretch_cases) / sizeof(stretch_cases[0]); i++) {
+		const struct stretch_case *c = &stretch_cases[i];
+		struct blockmap_block b[2] = {
+			{ .orig = 0, .orig_size = 8, .gen = 64, .gen_size = 8 },
+			{ .orig = 8 + c->orig_gap, .orig_size = 8, .gen = 72 + c->gen_gap,
+			  .gen_size = 8 },
+		};
+		uint32_t entry = c->entry;
+		bool falls[2] = { c->falls, true };
+		struct verify v = { .a = arena_new() };
+
+		v.map.orig_base = 0x1000;
+		v.map.block = b;
+		v.map.nblock = 2;
+		v.map.entry = &entry;
+		v.map.nentry = 1;
+		v.uses.falls = falls;
+		assert_int_equal(verify_dataflow(&v), 0);
+		assert_int_equal(v.flow.stretch[0], 0);
+		if ((v.flow.stretch[1] == 0) != c->same)
+			fail_msg("%s: the second begins with %u", c->what,
+				 v.flow.stretch[1]);
+		arena_free(v.a);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_jump_that_may_go_anywhere_takes_no_address_along),
 		cmocka_unit_test(only_the_sum_is_jumped_to),
 		cmocka_unit_test(a_new_table_has_all_entries),
+		cmocka_unit_test(images_are_of_one_stretch_where_both_texts_run_on),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

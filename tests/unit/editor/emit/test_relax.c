@@ -88,9 +88,9 @@ static void rows_get_the_paddings_that_cost_least(void **state)
 {
 	struct relax_item item[] = { CODE(8), CODE(40), CODE(30), JMP(18, 0) };
 	struct linefit_item fit[3] = {
-		{ .inside = { 9, 0 }, .pad_byte = 0.2 },
-		{ .inside = { 9, 0 }, .pad_byte = 0.1 },
-		{ .inside = { 9, 0 }, .pad_byte = 0.1 },
+		{ .align = 1, .inside = { 9, 0 }, .pad_byte = 0.2 },
+		{ .align = 1, .inside = { 9, 0 }, .pad_byte = 0.1 },
+		{ .align = 1, .inside = { 9, 0 }, .pad_byte = 0.1 },
 	};
 
 	(void)state;
@@ -107,15 +107,39 @@ static void rows_get_the_paddings_that_cost_least(void **state)
 	assert_int_equal(item[3].addr, 78);
 }
 
+/* Two rows of one item, each tried where it is: each would begin at a line. */
+static void a_row_that_is_tried_stays_where_it_is(void **state)
+{
+	struct relax_item item[] = { CODE(8), CODE(60), CODE(62), CODE(1) };
+	struct linefit_item fit[2] = {
+		{ .align = 1, .inside = { 9, 0 }, .pad_byte = 0.1 },
+		{ .align = 1, .inside = { 9, 0 }, .pad_byte = 0.1 },
+	};
+
+	(void)state;
+	relax_run(item, 4);
+	for (int i = 0; i < 2; i++) {
+		item[i + 1].fit = &fit[i];
+		item[i + 1].begins_row = true;
+	}
+	assert_int_equal(relax_try_row(&item[1], 3, 8), 56 + 60);
+	assert_int_equal(relax_try_row(&item[2], 2, 68), 60 + 62);
+	assert_int_equal(item[1].addr, 8);
+	assert_int_equal(item[2].addr, 68);
+	assert_int_equal(relax_again(item, 4), 191);
+	item[1].fit = item[2].fit = NULL;
+	assert_int_equal(relax_run(item, 4), 131);
+}
+
 /* Padding pushes a target out of reach; the branch to it is long, and then the row is placed
  * anew with its new size. */
 static void paddings_and_branches_agree(void **state)
 {
 	struct relax_item item[] = { JMP(2, 2), CODE(118), CODE(62) };
 	struct linefit_item fit[3] = {
-		{ .pad_byte = 50 },
-		{ .pad_byte = 50 },
-		{ .inside = { 99, 0 }, .pad_byte = 0.1 },
+		{ .align = 1, .pad_byte = 50 },
+		{ .align = 1, .pad_byte = 50 },
+		{ .align = 1, .inside = { 99, 0 }, .pad_byte = 0.1 },
 	};
 
 	(void)state;
@@ -134,8 +158,8 @@ static void paddings_and_branches_agree(void **state)
 static void prefixes_are_part_of_an_item(void **state)
 {
 	struct relax_item item[] = { CODE(20), CODE(17), CODE(40) };
-	struct linefit_item fit = { .tail_end = 9, .pad_byte = 1, .pad = 3, .max_front = 4,
-				    .front_byte = 0.5 };
+	struct linefit_item fit = { .align = 1, .tail_end = 9, .pad_byte = 1, .pad = 3,
+				    .max_front = 4, .front_byte = 0.5 };
 
 	(void)state;
 	item[1].fit = &fit;
@@ -180,6 +204,7 @@ int main(void)
 		cmocka_unit_test(starts_are_aligned),
 		cmocka_unit_test(no_more_is_skipped_than_allowed),
 		cmocka_unit_test(rows_get_the_paddings_that_cost_least),
+		cmocka_unit_test(a_row_that_is_tried_stays_where_it_is),
 		cmocka_unit_test(paddings_and_branches_agree),
 		cmocka_unit_test(prefixes_are_part_of_an_item),
 		cmocka_unit_test(a_row_of_dominoes_ends_valid),

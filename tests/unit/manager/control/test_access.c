@@ -121,7 +121,8 @@ static const char *const asked[][MOST_ARGS] = {
 	{ "report", "@" }, { "report", "tool" }, { "report", "@", "--limit=9" },
 	{ "annotate", "@", "main" }, { "annotate", "tool", "main" }, { "explain", "@" },
 	{ "explain", "tool" }, { "reoptimize", "@" }, { "reoptimize", "@", "--dry-run" },
-	{ "reoptimize", "@", "--wait" }, { "restore", "@" }, { "restore", "@", "--force" },
+	{ "reoptimize", "@", "--wait" }, { "keep", "@", "morph-profile 2" },
+	{ "restore", "@" }, { "restore", "@", "--force" },
 	{ "restore", "--all" }, { "verify", "@" }, { "verify", "--all" }, { "verify", "tool" },
 	{ "checksums" }, { "look" }, { "report-bug", "@" }, { "report-bug", "tool" },
 };

@@ -20,14 +20,36 @@ static void a_request_is_read_only_when_whole(void **state)
 	(void)state;
 	assert_int_equal(request_write(&w, 3, arg, &err), 0);
 	for (size_t k = 0; k < w.n; k++)
-		assert_int_equal(request_read((struct bytes){ w.p, k }, &n, got, &used, &err),
-				 0);
+		assert_int_equal(request_read((struct bytes){ w.p, k }, ANSWER_MAX_REQUEST, &n,
+					      got, &used, &err), 0);
 	wr_u8(&w, 'x');			/* of something behind it */
-	assert_int_equal(request_read(wr_bytes(&w), &n, got, &used, &err), 1);
+	assert_int_equal(request_read(wr_bytes(&w), ANSWER_MAX_REQUEST, &n, got, &used, &err),
+			 1);
 	assert_int_equal(used, w.n - 1);
 	assert_int_equal(n, 3);
 	for (int i = 0; i < 3; i++)
 		assert_string_equal(got[i], arg[i]);
+	wr_free(&w);
+}
+
+static void a_request_with_a_profile_is_for_some(void **state)
+{
+	enum { LONG = 2 * ANSWER_MAX_REQUEST };
+	static char text[LONG + 1];
+	const char *arg[] = { "keep", "/bin/a", text }, *got[ANSWER_MAX_ARGS];
+	struct wr w = { 0 };
+	struct err err;
+	uint64_t used;
+	int n;
+
+	(void)state;
+	memset(text, 'x', LONG);
+	assert_int_equal(request_write(&w, 3, arg, &err), 0);
+	assert_int_equal(request_read(wr_bytes(&w), ANSWER_MAX_REQUEST, &n, got, &used, &err),
+			 -1);
+	assert_int_equal(request_read(wr_bytes(&w), ANSWER_MAX_PROFILE, &n, got, &used, &err),
+			 1);
+	assert_string_equal(got[2], text);
 	wr_free(&w);
 }
 
@@ -52,7 +74,8 @@ static void a_lying_request_is_refused(void **state)
 		uint8_t old = w.p[lie[i].at];
 
 		w.p[lie[i].at] = lie[i].value;
-		assert_int_equal(request_read(wr_bytes(&w), &n, got, &used, &err), -1);
+		assert_int_equal(request_read(wr_bytes(&w), ANSWER_MAX_REQUEST, &n, got, &used,
+					      &err), -1);
 		w.p[lie[i].at] = old;
 	}
 	wr_free(&w);
@@ -126,6 +149,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_request_is_read_only_when_whole),
+		cmocka_unit_test(a_request_with_a_profile_is_for_some),
 		cmocka_unit_test(a_lying_request_is_refused),
 		cmocka_unit_test(a_table_travels_with_its_types),
 		cmocka_unit_test(what_nobody_takes_closes_the_answer),

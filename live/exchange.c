@@ -1,0 +1,281 @@
+/* exchange.c - one mapping of text for another, in a process that is stopped for it
+ *
+ * ORDER     socketpair, recvmsg: the descriptor is in the process.  mmap of what is new, where
+ *           nothing may be; mmap over the text, which is the change.  close.  What fails in
+ *           front of the change is taken back.  A tracer that dies leaves at worst mappings
+ *           that nothing leads to, and up to three descriptors that close on exec.
+ *
+ * Tested by tests/e2e/live.sh.
+ */
+#include "live/exchange.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/err.h"
+#include "live/maps.h"
+#include "live/moment.h"
+#include "live/process.h"
+#include "live/remote.h"
+#include "live/splice.h"
+#include "live/threads.h"
+
+enum { LOOK_NS = 1000000, LATER_NS = 20000000 };
+
+struct work {
+	const struct live_exchange *x;
+	struct live_threads threads;
+	struct live_maps maps;		/* as they are while it is stopped */
+	struct live_places places;
+	struct live_remote remote;
+	int mem;
+	int pair[2], copy;		/* descriptors in the process */
+	uint32_t nadded;
+	bool changed;
+	struct err *err;
+};
+
+static int call(struct work *w, long nr, const uint64_t arg[6], const char *name,
+		int64_t *result)
+{
+	if (live_remote_call(&w->remote, nr, arg, result, w->err) < 0)
+		return LIVE_FAILED;
+	if (*result < 0 && *result >= -4095)
+		return err_set(w->err, *result == -EACCES || *result == -EPERM ? ERR_REFUSED :
+			       ERR_SYS, "the process cannot %s: %s", name,
+			       strerror((int)-*result));
+	return LIVE_DONE;
+}
+
+static int fetch(struct work *w, uint64_t addr, void *to, size_t n)
+{
+	if (pread(w->mem, to, n, (off_t)addr) != (ssize_t)n)
+		return err_set(w->err, ERR_SYS, "its memory: %s", strerror(errno));
+	return 0;
+}
+
+static int store(struct work *w, uint64_t addr, const void *from, size_t n)
+{
+	if (pwrite(w->mem, from, n, (off_t)addr) != (ssize_t)n)
+		return err_set(w->err, ERR_SYS, "its memory: %s", strerror(errno));
+	return 0;
+}
+
+/* Sends the descriptor to the other end of the process's pair. */
+static int send_descriptor(struct work *w)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = { .head = { .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET,
+				.cmsg_type = SCM_RIGHTS } };
+	char byte = 0;
+	struct iovec iov = { &byte, 1 };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
+			      .msg_controllen = sizeof(control) };
+
+	memcpy(CMSG_DATA(&control.head), &w->x->to, sizeof(int));
+	int end = (int)syscall(SYS_pidfd_getfd, w->threads.pidfd, w->pair[1], 0);
+	ssize_t n = end < 0 ? -1 : sendmsg(end, &msg, MSG_NOSIGNAL);
+	if (n != 1)
+		err_set(w->err, ERR_SYS, "a descriptor for the process: %s", strerror(errno));
+	if (end >= 0)
+		close(end);
+	return n == 1 ? 0 : -1;
+}
+
+/* Has the process receive it: in w->copy. */
+static int receive(struct work *w)
+{
+	enum { PAIR = 0, MSG = 64, IOV = 128, BYTE = 144, CONTROL = 192 };
+	uint64_t data = w->remote.data;
+	struct iovec iov = { (void *)(uintptr_t)(data + BYTE), 1 };
+	struct msghdr msg = { .msg_iov = (void *)(uintptr_t)(data + IOV), .msg_iovlen = 1,
+			      .msg_control = (void *)(uintptr_t)(data + CONTROL),
+			      .msg_controllen = CMSG_SPACE(sizeof(int)) };
+	int64_t result;
+
+	if (call(w, SYS_socketpair,
+		 (uint64_t[6]){ AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, data + PAIR },
+		 "make sockets", &result) < 0 ||
+	    fetch(w, data + PAIR, w->pair, sizeof(w->pair)) < 0 || send_descriptor(w) < 0 ||
+	    store(w, data + MSG, &msg, sizeof(msg)) < 0 ||
+	    store(w, data + IOV, &iov, sizeof(iov)) < 0 ||
+	    call(w, SYS_recvmsg, (uint64_t[6]){ (uint64_t)w->pair[0], data + MSG,
+						MSG_CMSG_CLOEXEC | MSG_DONTWAIT },
+		 "receive a descriptor", &result) < 0 ||
+	    fetch(w, data + MSG, &msg, sizeof(msg)) < 0)
+		return LIVE_FAILED;
+	if (msg.msg_controllen < CMSG_LEN(sizeof(int)))
+		return err_set(w->err, ERR_SYS, "the process has no room for a descriptor");
+	return fetch(w, data + CONTROL + CMSG_LEN(0), &w->copy, sizeof(w->copy));
+}
+
+static int map(struct work *w, uint64_t addr, uint64_t size, int flags, bool exec,
+	       uint64_t offset)
+{
+	int64_t result;
+
+	return call(w, SYS_mmap, (uint64_t[6]){ addr, size,
+		    (uint64_t)(PROT_READ | (exec ? PROT_EXEC : 0)),
+		    (uint64_t)(MAP_PRIVATE | flags), (uint64_t)w->copy, offset },
+		    "map the file", &result);
+}
+
+/* Closes what was opened there, and unless the text was changed unmaps what was new. */
+static void tidy(struct work *w)
+{
+	const int fds[] = { w->copy, w->pair[0], w->pair[1] };
+	struct err ignored, *err = w->err;
+	int64_t result;
+
+	w->err = &ignored;	/* the process goes on either way */
+	for (uint32_t i = 0; i < w->nadded && !w->changed; i++)
+		(void)call(w, SYS_munmap, (uint64_t[6]){ w->x->add[i].addr,
+			   w->x->add[i].size }, "unmap", &result);
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
+		if (fds[i] >= 0)
+			(void)call(w, SYS_close, (uint64_t[6]){ (uint64_t)fds[i] }, "close",
+				   &result);
+	w->err = err;
+}
+
+static int change(struct work *w)
+{
+	const struct live_exchange *x = w->x;
+	int rc = receive(w);
+
+	for (uint32_t i = 0; i < x->nadd && rc == LIVE_DONE; i++) {
+		rc = map(w, x->add[i].addr, x->add[i].size, MAP_FIXED_NOREPLACE,
+			 x->add[i].exec, x->add[i].offset);
+		w->nadded += rc == LIVE_DONE;
+	}
+	if (rc == LIVE_DONE)
+		rc = map(w, x->text, x->size, MAP_FIXED, true, x->to_offset);
+	w->changed = rc == LIVE_DONE;
+	tidy(w);
+	return rc;
+}
+
+/* What was found out while it ran is so still. */
+static int check_maps(struct work *w)
+{
+	const struct live_exchange *x = w->x;
+	const struct live_map *m;
+
+	live_maps_free(&w->maps);
+	if (live_maps_read(x->pid, &w->maps, w->err) < 0)
+		return LIVE_FAILED;
+	m = live_maps_at(&w->maps, x->text);
+	bool same = m && m->start == x->text && m->end == x->text + x->size &&
+		    m->offset == x->from_offset && m->exec && !m->write && !m->shared;
+	for (uint32_t i = 0; i < x->nadd; i++)
+		same &= live_maps_free_at(&w->maps, x->add[i].addr,
+					  x->add[i].addr + x->add[i].size);
+	return same ? LIVE_DONE : err_set(w->err, ERR_REFUSED, "its mappings have changed");
+}
+
+static int while_stopped(struct work *w)
+{
+	int rc = check_maps(w);
+
+	if (rc == LIVE_DONE)
+		rc = live_moment_check(w->x, &w->threads, &w->maps, w->mem, w->places.restore,
+				       w->err);
+	if (rc != LIVE_DONE)
+		return rc;
+	for (uint32_t i = 0; i < w->threads.n; i++)
+		if (w->threads.thread[i].tid == w->x->pid) {
+			rc = live_remote_begin(&w->remote, &w->threads.thread[i], w->mem,
+					       &w->places, &w->maps, w->err);
+			if (rc == LIVE_DONE)
+				rc = change(w);
+			live_remote_end(&w->remote);
+			return rc;
+		}
+	return err_set(w->err, ERR_REFUSED, "its main thread has ended");
+}
+
+static int try_once(struct work *w, const struct live_limits *limits, struct live_outcome *out)
+{
+	if (live_process_check(w->x->pid, w->err) < 0 ||
+	    live_process_alone(w->x->pid, w->err) < 0)
+		return LIVE_FAILED;
+	w->nadded = 0;
+	w->pair[0] = w->pair[1] = w->copy = -1;
+	int rc = live_threads_stop(&w->threads, limits->pause_ns, w->err);
+	if (rc == LIVE_DONE)
+		rc = while_stopped(w);
+	live_threads_let_go(&w->threads);
+	if (w->threads.asked_ns) {
+		out->pause_ns = live_clock_ns() - w->threads.asked_ns;
+		out->tries++;
+	}
+	return rc;
+}
+
+/* After a try that has stopped it it is left alone for longer. */
+static int try_until(struct work *w, const struct live_limits *limits, struct live_outcome *out)
+{
+	uint64_t until = live_clock_ns() + limits->patience_ns;
+	int rc = LIVE_NOT_NOW;
+
+	while (rc == LIVE_NOT_NOW && live_clock_ns() < until) {
+		struct timespec wait = { 0, w->threads.asked_ns ? LATER_NS : LOOK_NS };
+
+		(void)nanosleep(&wait, NULL);	/* or less */
+		w->threads.asked_ns = 0;
+		rc = live_threads_look(&w->threads, w->err);
+		if (rc == LIVE_DONE)
+			rc = try_once(w, limits, out);
+	}
+	if (rc == LIVE_NOT_NOW)
+		return err_wrap(w->err, "no moment for it came");
+	return rc;
+}
+
+/* Elsewhere if possible; what is replaced may be the C library itself. */
+static int find_places(struct work *w)
+{
+	const struct live_exchange *x = w->x;
+
+	if (live_places_find(w->mem, &w->maps, x->text, x->text + x->size, &w->places,
+			     w->err) == 0)
+		return 0;
+	if (live_places_find(w->mem, &w->maps, 0, 0, &w->places, w->err) < 0)
+		return -1;
+	if (live_moment_same(x, w->places.call) && live_moment_same(x, w->places.restore))
+		return 0;
+	return err_set(w->err, ERR_REFUSED, "what could make a system call for us changes");
+}
+
+int live_exchange(const struct live_exchange *x, const struct live_limits *limits,
+		  struct live_outcome *out, struct err *err)
+{
+	struct work w = { .x = x, .mem = -1, .err = err };
+	char path[64];
+	int rc = -1;
+
+	*out = (struct live_outcome){ 0 };
+	(void)snprintf(path, sizeof(path), "/proc/%d/mem", (int)x->pid);
+	if (live_threads_init(&w.threads, x->pid, err) < 0)
+		return -1;
+	w.mem = open(path, O_RDWR | O_CLOEXEC);
+	if (w.mem < 0)
+		err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));
+	else if (live_maps_read(x->pid, &w.maps, err) == 0 &&
+		 find_places(&w) == 0)
+		rc = try_until(&w, limits, out);
+	if (w.mem >= 0)
+		close(w.mem);
+	live_maps_free(&w.maps);
+	live_threads_free(&w.threads);
+	return rc;
+}

@@ -1,0 +1,207 @@
+/* main.c - morph-live: a proven generation into a running process, and out again
+ *
+ *	morph-live on PID PLAN GENERATION	maps it
+ *	morph-live off PID FOLDER		maps originals back where files of FOLDER are
+ *	morph-live look PID FOLDER		where they are: "ADDRESS GENERATION", one a line
+ *	morph-live room PID PLAN GENERATION	"fits", or the address at which new text of the
+ *						file would fit in the process, for --text-at
+ *
+ * It runs as root and parses nothing that others could have written: PLAN is what morph-verify
+ * --live printed, GENERATION the file that it was about, PID one of any user's processes.
+ * Files may be given as fd:N.
+ */
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/err.h"
+#include "lib/io.h"
+#include "lib/say.h"
+#include "live/maps.h"
+#include "live/plan.h"
+#include "live/process.h"
+#include "live/splice.h"
+
+static const char usage[] =
+	"usage: morph-live on PID PLAN GENERATION [--pause=MS] [--patience=MS]\n"
+	"       morph-live off PID FOLDER [--pause=MS] [--patience=MS]\n"
+	"       morph-live look PID FOLDER\n"
+	"       morph-live room PID PLAN GENERATION";
+
+struct args {
+	pid_t pid;
+	struct live_plan plan;
+	int generation;
+	const char *folder;
+	struct live_limits limits;
+};
+
+static int read_plan(const char *arg, struct live_plan *out, struct err *err)
+{
+	char text[4096];
+	int fd = io_open_read(arg, err);
+
+	if (fd < 0)
+		return -1;
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+	close(fd);
+	text[n < 0 ? 0 : n] = '\0';
+	if (live_plan_parse(text, out, err) < 0)
+		return err_wrap(err, "'%s'", arg);
+	return 0;
+}
+
+static void tell(const struct live_outcome *out)
+{
+	if (out->was_so)
+		(void)puts("nothing to do");
+	else
+		(void)printf("done, pause %" PRIu64 " us, tries %u\n", out->pause_ns / 1000,
+			     out->tries);
+}
+
+static int do_on(struct args *a, struct err *err)
+{
+	struct live_outcome out;
+
+	if (live_on(a->pid, &a->plan, a->generation, &a->limits, &out, err) < 0)
+		return -1;
+	tell(&out);
+	return 0;
+}
+
+static int do_off(struct args *a, struct err *err)
+{
+	struct live_outcome out;
+
+	if (live_off(a->pid, a->folder, &a->limits, &out, err) < 0)
+		return -1;
+	tell(&out);
+	return 0;
+}
+
+static int do_look(struct args *a, struct err *err)
+{
+	struct live_maps maps = { 0 };
+
+	if (live_maps_read(a->pid, &maps, err) < 0)
+		return -1;
+	for (uint32_t i = 0; i < maps.n; i++)
+		if (live_is_spliced(&maps, &maps.map[i], a->folder))
+			say_line(stdout, "%" PRIx64 " %s", maps.map[i].start,
+				 maps.map[i].name);
+	live_maps_free(&maps);
+	return 0;
+}
+
+/* The mappings of the module: those of the text's file around it. */
+static void span_of(const struct live_maps *maps, const struct live_map *text, uint64_t *lo,
+		    uint64_t *hi)
+{
+	const struct live_map *first = text, *last = text;
+
+	while (first > maps->map && first[-1].inode && first[-1].end == first->start)
+		first--;
+	/* and what has no file: zeroed data */
+	while (last + 1 < maps->map + maps->n && last[1].start == last->end)
+		last++;
+	*lo = first->start;
+	*hi = last->end;
+}
+
+static int do_room(struct args *a, struct err *err)
+{
+	const struct live_plan *p = &a->plan;
+	struct live_maps maps = { 0 };
+	uint64_t lo, hi, at = 0;
+	int original = -1;
+
+	if (live_process_check(a->pid, err) < 0 || live_maps_read(a->pid, &maps, err) < 0)
+		return -1;
+	const struct live_map *text = live_find_text(a->pid, &maps, p, a->generation, &original,
+						     err);
+	if (text && original >= 0) {
+		uint64_t bias = text->start - p->text, natural = p->fresh[0].addr + bias;
+
+		span_of(&maps, text, &lo, &hi);
+		at = live_maps_room(&maps, lo, hi, natural, live_plan_fresh_size(p),
+				    live_process_stack(a->pid));
+		if (at == 0)
+			err_set(err, ERR_REFUSED, "there is no room for new text near it");
+		else if (at == natural)
+			(void)puts("fits");
+		else
+			(void)printf("%" PRIx64 "\n", at - bias);
+	} else if (text) {
+		at = 1;
+		(void)puts("fits");
+	}
+	if (original >= 0)
+		close(original);
+	live_maps_free(&maps);
+	return at ? 0 : -1;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(struct args *a, struct err *err);
+	bool plan;
+} commands[] = {
+	{ "on", do_on, true },
+	{ "off", do_off, false },
+	{ "look", do_look, false },
+	{ "room", do_room, true },
+};
+
+static int parse(int argc, char **argv, struct args *a)
+{
+	static const struct option options[] = {
+		{ "pause", required_argument, NULL, 'p' },
+		{ "patience", required_argument, NULL, 't' },
+		{ 0 }
+	};
+	int c;
+
+	a->limits = (struct live_limits){ 5000000, 10000000000 };
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		uint64_t ms = optarg ? strtoul(optarg, NULL, 10) : 0;
+
+		if (c == '?' || ms == 0 || ms > 3600000)
+			return -1;
+		*(c == 'p' ? &a->limits.pause_ns : &a->limits.patience_ns) = ms * 1000000;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct args a = { 0 };
+	struct err err = { 0 };
+	int n, k = -1;
+
+	if (parse(argc, argv, &a) < 0 || (n = argc - optind) < 3)
+		goto wrong;
+	for (int i = 0; i < (int)(sizeof(commands) / sizeof(commands[0])); i++)
+		if (strcmp(argv[optind], commands[i].name) == 0 && n == 3 + commands[i].plan)
+			k = i;
+	a.pid = (pid_t)atol(argv[optind + 1]);
+	if (k < 0 || a.pid <= 0)
+		goto wrong;
+	a.folder = argv[optind + 2];
+	a.generation = commands[k].plan ? io_open_read(argv[optind + 3], &err) : -1;
+	if ((commands[k].plan && (a.generation < 0 ||
+				  read_plan(argv[optind + 2], &a.plan, &err) < 0)) ||
+	    commands[k].run(&a, &err) < 0) {
+		say_line(stderr, "morph-live: process %d: %s", (int)a.pid, err.text);
+		return err_exit_code(&err);
+	}
+	return 0;
+wrong:
+	say_line(stderr, "%s", usage);
+	return 2;
+}

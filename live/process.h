@@ -1,0 +1,22 @@
+/* process.h - may a process be touched at all? */
+#ifndef LIVE_PROCESS_H
+#define LIVE_PROCESS_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct err;
+
+/* What /proc/PID/status says, decoded: -1 with ERR_REFUSED and the reason. */
+int live_status_check(const char *status, struct err *err);
+/* All that can be known before it is stopped. */
+int live_process_check(pid_t pid, struct err *err);
+/* Another process runs in the same memory, as between vfork() and exec(): ERR_REFUSED. */
+int live_process_alone(pid_t pid, struct err *err);
+/* The pages at `start` are as they are in the file, and not locked: else ERR_REFUSED.  A
+ * breakpoint or a probe makes a page the process's own. */
+int live_process_clean(pid_t pid, uint64_t start, struct err *err);
+/* Bytes that the main thread's stack may still grow by, and some. */
+uint64_t live_process_stack(pid_t pid);
+
+#endif

@@ -1,0 +1,36 @@
+/* restart.h - what stopping a thread does to the system call that it waits in
+ *
+ * WHY      A thread that is stopped leaves its system call.  Most calls the kernel makes again
+ *          by itself.  Some of them, listed in signal(7), fail with EINTR instead, although no
+ *          handler ran, and programs need not expect that.
+ *
+ * HOW      At the stop the result is in a register still, and the number of the call.  It is
+ *          replaced by the kernel's own -ERESTARTNOHAND: the call fails with EINTR if a
+ *          handler runs, as it would have, and else is made again.  With a time limit it would
+ *          then wait for all of it again, so a thread is not stopped in such a call unless it
+ *          has just begun (live/threads.c).
+ */
+#ifndef LIVE_RESTART_H
+#define LIVE_RESTART_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct user_regs_struct;
+
+enum restart {
+	RESTART_KERNEL,		/* the kernel makes it again, with the time that is left */
+	RESTART_EXACT,		/* we have it made again; it has no time limit */
+	RESTART_LIMITED,	/* it has one, which would begin anew */
+	RESTART_RECEIVE,	/* a time limit is the socket's, SO_RCVTIMEO, if it is one */
+	RESTART_CONNECT,	/* likewise, SO_SNDTIMEO */
+	RESTART_PARTIAL,	/* what it has transferred so far would be all */
+	RESTART_UNKNOWN,	/* nobody knows; vfork() does not stop at all */
+};
+
+/* Of a thread that waits in call `nr`. */
+enum restart restart_kind(long nr, const uint64_t arg[6]);
+/* Of a stopped thread's registers: true if they were changed so that the call is made again. */
+bool restart_fix(struct user_regs_struct *regs);
+
+#endif

@@ -1,0 +1,359 @@
+/* threads.c - the threads of a process: what they wait in, stopping them all, letting them go
+ *
+ * STOP      PTRACE_SEIZE and PTRACE_INTERRUPT change nothing in a thread: no signal is sent.
+ *           New threads may appear until all are stopped, so the list is read until it has no
+ *           new one.  Registers are read at once, and a call that fails with EINTR by the stop
+ *           is mended at once (restart.h), so that it does not matter when we come to an end.
+ *
+ *           A signal that is ignored is not ignored where a thread is traced: it would wake
+ *           another thread, in whatever that waits.  So none is stopped before all were seen to
+ *           be in no call that matters.
+ *
+ * DEATH     PTRACE_O_EXITKILL is not set.  When the tracer dies the kernel lets all threads go
+ *           on with the registers that they have: these are their own.
+ *
+ * Tested by tests/e2e/live.sh.
+ */
+#include "live/threads.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/err.h"
+#include "live/restart.h"
+
+/* STRAGGLERS_NS: threads that cannot stop (they wait for a disk) are waited for so long.
+ * YOUNG_NS: so much later than it should a call with a time limit may end. */
+enum { STRAGGLERS_NS = 1000000000, YOUNG_NS = 2000000 };
+
+uint64_t live_clock_ns(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);	/* cannot fail */
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* --- the list --- */
+
+static struct live_thread *find(struct live_threads *t, pid_t tid)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->thread[i].tid == tid)
+			return &t->thread[i];
+	return NULL;
+}
+
+static void add(struct live_threads *t, pid_t tid)
+{
+	if (t->n == t->room) {
+		t->room = t->room * 2 + 16;
+		t->thread = realloc(t->thread, t->room * sizeof(*t->thread));
+		if (!t->thread)
+			abort();
+	}
+	t->thread[t->n++] = (struct live_thread){ .tid = tid };
+}
+
+/* Adds those that are not known yet; how many. */
+static int update(struct live_threads *t, struct err *err)
+{
+	char path[64];
+	int found = 0;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/task", (int)t->pid);
+	DIR *d = opendir(path);
+	if (!d)
+		return err_set(err, ERR_SYS, "process %d: %s", (int)t->pid, strerror(errno));
+	for (struct dirent *e; (e = readdir(d));) {
+		pid_t tid = (pid_t)atol(e->d_name);
+
+		if (tid > 0 && !find(t, tid)) {
+			add(t, tid);
+			found++;
+		}
+	}
+	closedir(d);
+	return found;
+}
+
+static void forget(struct live_threads *t, pid_t tid)
+{
+	struct live_thread *x = find(t, tid);
+
+	if (x)
+		*x = t->thread[--t->n];
+	t->ended |= tid == t->pid;
+}
+
+int live_threads_init(struct live_threads *t, pid_t pid, struct err *err)
+{
+	*t = (struct live_threads){ .pid = pid,
+				    .pidfd = (int)syscall(SYS_pidfd_open, pid, 0) };
+	if (t->pidfd < 0)
+		return err_set(err, ERR_SYS, "process %d: %s", (int)pid, strerror(errno));
+	return 0;
+}
+
+void live_threads_free(struct live_threads *t)
+{
+	if (t->pidfd >= 0)
+		close(t->pidfd);
+	free(t->thread);
+	*t = (struct live_threads){ .pidfd = -1 };
+}
+
+/* --- what they wait in --- */
+
+static int read_file(const struct live_threads *t, pid_t tid, const char *name, char *to,
+		     size_t size)
+{
+	char path[96];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)t->pid, (int)tid, name);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, to, size - 1);
+	if (fd >= 0)
+		close(fd);
+	to[n < 0 ? 0 : n] = '\0';
+	return n < 0 ? -1 : 0;
+}
+
+/* How long the thread ran, and how often it was put on a CPU. */
+static void read_runs(const struct live_threads *t, struct live_thread *x)
+{
+	char text[128];
+
+	if (read_file(t, x->tid, "schedstat", text, sizeof(text)) < 0 ||
+	    sscanf(text, "%" SCNu64 " %*u %" SCNu64, &x->time_ns, &x->runs) != 2)
+		x->time_ns = x->runs = 0;
+}
+
+static bool socket_has_limit(const struct live_threads *t, uint64_t fd, int option)
+{
+	struct timeval limit = { 0 };
+	socklen_t n = sizeof(limit);
+	int copy = (int)syscall(SYS_pidfd_getfd, t->pidfd, (int)fd, 0);
+	bool has = copy >= 0 && getsockopt(copy, SOL_SOCKET, option, &limit, &n) == 0 &&
+		   (limit.tv_sec || limit.tv_usec);
+
+	if (copy >= 0)
+		close(copy);
+	return has;
+}
+
+/* *runs: it is on a CPU, or waits for one. */
+static enum restart kind_of(const struct live_threads *t, pid_t tid, long *nr, bool *runs)
+{
+	uint64_t arg[6];
+	char text[256];
+
+	if (read_file(t, tid, "syscall", text, sizeof(text)) < 0)
+		return RESTART_KERNEL;		/* it has ended */
+	*runs = strncmp(text, "running", 7) == 0;
+	/* or -1 for a thread that waits in no call */
+	if (sscanf(text, "%ld %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64
+		   " %" SCNx64, nr, &arg[0], &arg[1], &arg[2], &arg[3], &arg[4], &arg[5]) != 7)
+		return RESTART_KERNEL;
+	enum restart kind = restart_kind(*nr, arg);
+	if (kind == RESTART_RECEIVE || kind == RESTART_CONNECT)
+		kind = socket_has_limit(t, arg[0], kind == RESTART_RECEIVE ? SO_RCVTIMEO :
+					SO_SNDTIMEO) ? RESTART_LIMITED : RESTART_EXACT;
+	return kind;
+}
+
+/* A call with a limit may be as old as any unless the thread has run since it was seen last; a
+ * thread that has just been woken in one is in it still. */
+static bool is_old(struct live_thread *x, const struct live_thread *before, enum restart kind,
+		   bool runs)
+{
+	uint64_t now = live_clock_ns();
+
+	if (kind == RESTART_LIMITED && before->seen && before->runs != x->runs)
+		x->young_ns = now;
+	if (kind == RESTART_LIMITED)
+		return now - x->young_ns > YOUNG_NS;
+	return runs && (!before->seen || (before->limited && before->time_ns == x->time_ns));
+}
+
+/* Looks at one of them: may it be stopped? */
+static int look(const struct live_threads *t, struct live_thread *x, struct err *err)
+{
+	struct live_thread before = *x;
+	bool runs = false;
+	long nr = -1;
+
+	enum restart kind = kind_of(t, x->tid, &nr, &runs);
+	read_runs(t, x);
+	bool old = is_old(x, &before, kind, runs);
+	x->limited = kind == RESTART_LIMITED || (runs && old);
+	x->seen = true;
+	if (kind != RESTART_UNKNOWN && kind != RESTART_PARTIAL && !old)
+		return LIVE_DONE;
+	err_set(err, ERR_REFUSED, "thread %d waits in system call %ld, which %s", (int)x->tid,
+		nr, kind == RESTART_PARTIAL ? "may have done a part of its work" :
+		old ? "has a time limit" : "may not be made again");
+	return LIVE_NOT_NOW;
+}
+
+int live_threads_look(struct live_threads *t, struct err *err)
+{
+	struct err ignored;
+
+	int rc = LIVE_DONE;
+
+	if (update(t, err) < 0)
+		return LIVE_FAILED;
+	for (uint32_t i = 0; i < t->n; i++)
+		if (look(t, &t->thread[i], rc == LIVE_DONE ? err : &ignored) != LIVE_DONE)
+			rc = LIVE_NOT_NOW;
+	return rc;
+}
+
+/* --- stopping --- */
+
+/* Looks once more, and stops it at once.  One that has ended is not asked. */
+static int ask(struct live_threads *t, struct live_thread *x, struct err *err)
+{
+	int rc = look(t, x, err);
+
+	if (rc != LIVE_DONE)
+		return rc;
+	if (t->asked_ns == 0)
+		t->asked_ns = live_clock_ns();
+	if (ptrace(PTRACE_SEIZE, x->tid, 0, PTRACE_O_TRACESYSGOOD) < 0) {
+		if (errno == ESRCH)
+			return LIVE_DONE;
+		return err_set(err, errno == EPERM ? ERR_REFUSED : ERR_SYS,
+			       "thread %d: %s", (int)x->tid,
+			       errno == EPERM ? "another tracer is there" : strerror(errno));
+	}
+	x->asked = true;
+	/* ESRCH: it has ended since */
+	(void)ptrace(PTRACE_INTERRUPT, x->tid, 0, 0);
+	return LIVE_DONE;
+}
+
+static void take_regs(struct live_thread *x)
+{
+	x->stopped = ptrace(PTRACE_GETREGS, x->tid, 0, &x->regs) == 0;
+	if (x->stopped && restart_fix(&x->regs))
+		(void)ptrace(PTRACE_SETREGS, x->tid, 0, &x->regs);
+}
+
+/* What one of them told.  A signal on its way is delivered; the thread stops before it runs the
+ * handler. */
+static void take_report(struct live_threads *t, pid_t tid, int status)
+{
+	struct live_thread *x = find(t, tid);
+
+	if (!WIFSTOPPED(status))
+		forget(t, tid);
+	else if (status >> 16 == PTRACE_EVENT_STOP && x)
+		take_regs(x);
+	else
+		(void)ptrace(PTRACE_CONT, tid, 0, WSTOPSIG(status));
+}
+
+/* Takes reports until nothing is left to do or the time is over; true: nothing is. */
+static bool collect(struct live_threads *t, uint64_t until_ns)
+{
+	sigset_t child;
+
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	for (;;) {
+		bool waiting = false;
+		int status;
+		pid_t tid;
+
+		while ((tid = waitpid(-1, &status, __WALL | WNOHANG)) > 0)
+			take_report(t, tid, status);
+		for (uint32_t i = 0; i < t->n; i++)
+			waiting |= t->thread[i].asked && !t->thread[i].stopped;
+		if (!waiting)
+			return true;
+		uint64_t now = live_clock_ns();
+		if (now >= until_ns)
+			return false;
+		struct timespec left = { (time_t)((until_ns - now) / 1000000000),
+					 (long)((until_ns - now) % 1000000000) };
+		(void)sigtimedwait(&child, NULL, &left);	/* or the time is over */
+	}
+}
+
+/* Asks those that were not asked yet. */
+static int ask_new(struct live_threads *t, bool *new_ones, struct err *err)
+{
+	*new_ones = false;
+	if (update(t, err) < 0)
+		return LIVE_FAILED;
+	for (uint32_t i = 0; i < t->n; i++) {
+		if (t->thread[i].asked)
+			continue;
+		*new_ones = true;
+		int rc = ask(t, &t->thread[i], err);
+		if (rc != LIVE_DONE)
+			return rc;
+		if (!t->thread[i].asked)
+			forget(t, t->thread[i--].tid);
+	}
+	return LIVE_DONE;
+}
+
+int live_threads_stop(struct live_threads *t, uint64_t deadline_ns, struct err *err)
+{
+	sigset_t child;
+	bool new_ones;
+	int rc;
+
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	(void)sigprocmask(SIG_BLOCK, &child, NULL);	/* collect() takes them */
+	t->asked_ns = 0;
+	while ((rc = ask_new(t, &new_ones, err)) == LIVE_DONE && new_ones)
+		if (!collect(t, t->asked_ns + deadline_ns)) {
+			err_set(err, ERR_REFUSED, "its threads do not stop in time");
+			return LIVE_NOT_NOW;
+		}
+	if (rc == LIVE_DONE && (t->ended || t->n == 0))
+		return err_set(err, ERR_SYS, "process %d has ended", (int)t->pid);
+	return rc;
+}
+
+/* Only a thread that is stopped can be let go of. */
+static void release(struct live_threads *t)
+{
+	for (uint32_t i = 0; i < t->n; i++) {
+		struct live_thread *x = &t->thread[i];
+
+		if (!x->stopped)
+			continue;
+		(void)ptrace(PTRACE_DETACH, x->tid, 0, 0);	/* or it has ended */
+		x->stopped = x->asked = false;
+	}
+}
+
+void live_threads_let_go(struct live_threads *t)
+{
+	uint64_t until = live_clock_ns() + STRAGGLERS_NS;
+
+	release(t);
+	for (bool all = false; !all && live_clock_ns() < until;) {
+		all = collect(t, live_clock_ns() + 1000000);
+		release(t);
+	}
+}

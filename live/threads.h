@@ -1,0 +1,58 @@
+/* threads.h - the threads of a process: what they wait in, stopping them all, letting them go
+ *
+ * One process at a time: whoever waits for a thread here waits for any child.
+ */
+#ifndef LIVE_THREADS_H
+#define LIVE_THREADS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/user.h>
+
+struct err;
+
+/* Functions that may find the process in a state that will pass say so: NOT_NOW, with the
+ * reason in *err. */
+enum { LIVE_DONE = 0, LIVE_FAILED = -1, LIVE_NOT_NOW = 1 };
+
+struct live_thread {
+	pid_t tid;
+	bool asked;		/* to stop: it is traced by us */
+	bool stopped;
+	struct user_regs_struct regs;	/* once it is stopped */
+	/* at the last look: how long and how often it ran, and whether it was in a call with a
+	 * time limit, or may have been */
+	uint64_t time_ns, runs;
+	bool seen, limited;
+	uint64_t young_ns;	/* when a call with a time limit was seen to have begun */
+};
+
+struct live_threads {
+	pid_t pid;
+	int pidfd;
+	struct live_thread *thread;	/* [n] the first is the main thread */
+	uint32_t n, room;
+	uint64_t asked_ns;		/* when the first one was asked to stop; 0: none was */
+	bool ended;			/* the process has */
+};
+
+uint64_t live_clock_ns(void);
+
+/* -1: there is no such process. */
+int live_threads_init(struct live_threads *t, pid_t pid, struct err *err);
+void live_threads_free(struct live_threads *t);
+
+/* Looks where they are, while they run.  NOT_NOW when one of them waits in a call that being
+ * stopped would change: to be asked again after a millisecond.  One with a time limit has
+ * changed by no more than that when it began since the last look. */
+int live_threads_look(struct live_threads *t, struct err *err);
+
+/* Stops all of them, in `deadline_ns`; else NOT_NOW.  Looks at each once more just before, and
+ * must come right behind live_threads_look().  Refused when another traces one. */
+int live_threads_stop(struct live_threads *t, uint64_t deadline_ns, struct err *err);
+/* All go on.  Those that have not stopped yet do so as soon as they can, and go on: that is
+ * waited for, but not for ever. */
+void live_threads_let_go(struct live_threads *t);
+
+#endif

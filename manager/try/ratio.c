@@ -1,0 +1,64 @@
+/* ratio.c - estimates the ratio of two CPU times from pairs of runs */
+#include "manager/try/ratio.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "policy/ranktest.h"
+
+/* With a hundredth and a half on either side nobody decides otherwise; chosen. */
+static const double narrow = 0.03;
+static const double alpha = 0.05 / 2;	/* on one side */
+
+/* Eight pairs are the least that the level of one look can say anything of. */
+static const uint32_t look_at[RATIO_LOOKS] = { 8, 12, 20, 32, RATIO_PAIRS_MAX };
+
+void ratio_add(struct ratio *r, double original_s, double generation_s)
+{
+	assert(r->n < RATIO_PAIRS_MAX);
+	r->original[r->n] = original_s;
+	r->generation[r->n++] = generation_s;
+}
+
+static void look(struct ratio *r, double level)
+{
+	static struct ranktest_stratum s[RATIO_PAIRS_MAX];	/* large */
+	struct ranktest_shift shift = { 0, -INFINITY, INFINITY };
+
+	for (uint32_t i = 0; i < r->n; i++) {
+		s[i].nbefore = s[i].nnow = 1;
+		s[i].before[0] = log(r->generation[i]);
+		s[i].now[0] = log(r->original[i]);
+	}
+	(void)ranktest_shift(s, r->n, level, &shift);	/* no pair: nothing is known */
+	r->estimate = exp(shift.estimate);
+	r->low = exp(shift.low);
+	r->high = exp(shift.high);
+	r->looked_at = r->n;
+}
+
+bool ratio_due(struct ratio *r)
+{
+	if (r->looks == RATIO_LOOKS || r->n < look_at[r->looks])
+		return false;
+	r->looks++;
+	look(r, alpha / RATIO_LOOKS);
+	return true;
+}
+
+void ratio_end(struct ratio *r)
+{
+	/* the only look has all of the level */
+	if (r->looked_at != r->n || !r->n)
+		look(r, r->looks ? alpha / RATIO_LOOKS : alpha);
+}
+
+bool ratio_known(const struct ratio *r)
+{
+	return r->n == RATIO_PAIRS_MAX || r->high - r->low <= narrow;
+}
+
+uint32_t ratio_least(void)
+{
+	return 6;	/* 0.5^6 < alpha < 0.5^5 */
+}

@@ -1,0 +1,34 @@
+/* ratio.h - how many times as fast, by pairs of runs, with an interval that stays true although
+ * it is looked at more than once
+ *
+ * The ratios of the pairs are taken as they are, whatever their distribution: the estimate is
+ * their median, the interval that of the sign test, which policy/ranktest.h gives when every
+ * pair is a stratum of its own.  It is looked at after fixed numbers of pairs (ratio.c), each
+ * time at a level that leaves all looks together 95 %.
+ */
+#ifndef MANAGER_TRY_RATIO_H
+#define MANAGER_TRY_RATIO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { RATIO_PAIRS_MAX = 64, RATIO_LOOKS = 5 };
+
+struct ratio {
+	double original[RATIO_PAIRS_MAX], generation[RATIO_PAIRS_MAX];	/* seconds */
+	uint32_t n, looks, looked_at;
+	double estimate, low, high;	/* of the last look; infinite where not known */
+};
+
+/* One more pair.  Neither time is 0. */
+void ratio_add(struct ratio *r, double original_s, double generation_s);
+/* Is it time to look?  Then it looks. */
+bool ratio_due(struct ratio *r);
+/* The last look, if pairs have come since the one before; then no pair is added any more. */
+void ratio_end(struct ratio *r);
+/* Is the interval of the last look as narrow as anybody needs, or are there pairs enough? */
+bool ratio_known(const struct ratio *r);
+/* Pairs without which there is no interval at all. */
+uint32_t ratio_least(void);
+
+#endif

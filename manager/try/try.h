@@ -1,0 +1,29 @@
+/* try.h - is a command faster with new layouts of what it runs, and does it do the same?
+ *
+ * No daemon, no privileges, nothing kept: see try.c.
+ */
+#ifndef MANAGER_TRY_TRY_H
+#define MANAGER_TRY_TRY_H
+
+#include <stdbool.h>
+
+struct try_options {
+	char *const *argv;		/* the command, looked up in PATH */
+	const char *prepare;		/* run before each run; NULL: nothing */
+	const char *const *output;	/* files to compare, [noutput] */
+	unsigned noutput;
+	bool repeatable;		/* it may be run many times where it writes */
+	double time_s;			/* that all may take */
+	const char *morph_edit, *morph_verify;	/* the programs */
+	/* folder that gets the profiles, if it was faster; NULL: they go */
+	const char *save;
+	bool json;
+};
+
+enum { TRY_FASTER = 0, TRY_NOT_FASTER = 1, TRY_REFUSED = 3, TRY_INTERRUPTED = 130 };
+
+/* Tells how it goes on standard error, and what came out on standard output.  TRY_FASTER only
+ * if it was faster and did the same. */
+int try_run(const struct try_options *options);
+
+#endif

@@ -1,0 +1,263 @@
+#!/bin/bash
+# live.sh - generations go into running processes and out again, and nothing else of these changes
+#
+# LIVE_ROUNDS (default 12): swaps in and out of each program.  Every answer of a program is compared with the
+# first one; tests/e2e/waits.c tells of system calls that ended otherwise than they should; the tool is killed
+# at each of its system calls.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/e2e/private.bash
+[ "$(id -u)" = 0 ] || skip_all "needs root to change other processes"
+live=$B/morph-live
+rounds=${LIVE_ROUNDS:-12}
+root=$(mktemp -d "${TMPDIR:-/tmp}/morph-live.XXXXXX") || exit 1
+pids=()
+trap 'kill -9 "${pids[@]}" 2>/dev/null; rm -rf "$root"' EXIT
+mkdir "$root/gen"
+
+prepare() {		# NAME FILE [OPTION...]: original, generation and plan of that name
+	local name=$1 file=$2
+	shift 2
+	[ -e "$root/$name" ] || cp "$(readlink -f "$file")" "$root/$name" || return 1
+	rm -f "$root/gen/$name"
+	"$B/morph-edit" optimize --all --keep-pointers "$@" "$root/$name" -o "$root/gen/$name" &&
+		"$B/morph-verify" --live "$root/$name" "$root/gen/$name" >"$root/$name.plan"
+}
+# OUTPUT COMMAND...: in the background, its process is $pid
+start() {
+	local out=$1
+	shift
+	"$@" >"$out" 2>"$out.err" </dev/null 9>&- &
+	pid=$!
+	pids+=("$pid")
+}
+on() { "$live" on "$1" "$root/$2.plan" "$root/gen/$2" "${@:3}"; }
+off() { "$live" off "$1" "$root/gen" "${@:2}"; }
+is_on() { [ -n "$("$live" look "$1" "$root/gen")" ]; }
+
+# NAME: where its usual place is taken in process $pid, the generation is made for another one
+fit() {
+	local at
+	at=$("$live" room "$pid" "$root/$1.plan" "$root/gen/$1") || return 1
+	[ "$at" = fits ] || prepare "$1" "$root/$1" --text-at=0x"$at"
+}
+
+swap() {		# NAME: in and out of process $pid, $rounds times
+	local i
+	for ((i = 0; i < rounds; i++)); do
+		on "$pid" "$1" >"$root/said" 2>&1 || { cat "$root/said"; return 1; }
+		is_on "$pid" || { echo "not there"; return 1; }
+		sleep 0.02
+		off "$pid" >"$root/said" 2>&1 || { cat "$root/said"; return 1; }
+		is_on "$pid" && { echo "still there"; return 1; }
+		sleep 0.02
+	done
+	on "$pid" "$1"
+}
+# OUTPUT: it grows, and all its lines are the same
+goes_on() {
+	local before
+	before=$(wc -l <"$1")
+	for _ in $(seq 100); do
+		sleep 0.05
+		[ "$(wc -l <"$1")" -gt "$((before + 2))" ] && break
+	done
+	[ "$(wc -l <"$1")" -gt "$((before + 2))" ] || { echo "no more lines"; cat "$1.err"; return 1; }
+	[ "$(sed '$d' "$1" | sort -u | wc -l)" = 1 ] || { echo "lines differ"; sort "$1" | uniq -c | head -5; return 1; }
+	[ ! -s "$1.err" ] || { cat "$1.err"; return 1; }
+}
+
+# --- programs at work ---
+
+cat >"$root/loop.pl" <<'END'
+$| = 1;
+while (1) {
+	my %h; $h{"k$_"} = $_ * 3 for 1 .. 500;
+	my $s = 0; $s += $h{$_} for sort keys %h;
+	my $t = join ",", map { sprintf "%x", $_ * 7 } 1 .. 300; $t =~ s/(\w+),/<$1>/g;
+	print "$s ", length $t, " ", unpack("%32C*", $t), "\n";
+}
+END
+cat >"$root/loop.py" <<'END'
+import json, threading, sys
+def work(n, out):
+    d = {str(i): [i * n, "x" * (i % 5)] for i in range(200)}
+    out.append(sum(len(k) + v[0] for k, v in sorted(json.loads(json.dumps(d)).items())))
+while True:
+    out = []
+    t = [threading.Thread(target=work, args=(n, out)) for n in range(4)]
+    [x.start() for x in t]; [x.join() for x in t]
+    print(sum(out), flush=True)
+END
+cat >"$root/loop.sql" <<'END'
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+SELECT count(*), sum(i * 7 % 1000), max(printf('%08x', i * 31)) FROM n WHERE i % 3 <> 1;
+END
+swaps() {		# NAME COMMAND...: program NAME is mapped by the command
+	local name=$1
+	shift
+	start "$root/$name.out" "$@"
+	sleep 0.3
+	check "$name finds a place" fit "$name"
+	check "$name is swapped $rounds times in and out, and in" swap "$name"
+	check "every answer of $name is the same" goes_on "$root/$name.out"
+	off "$pid" >/dev/null
+	check "and so when it is out again" goes_on "$root/$name.out"
+	kill -9 "$pid"
+	wait "$pid" 2>/dev/null
+}
+prepare perl perl 2>/dev/null || prepare perl /usr/bin/perl || not_ok "perl has a generation"
+swaps perl "$root/perl" "$root/loop.pl"
+if [ -x /usr/bin/python3.11 ] && prepare python /usr/bin/python3.11; then
+	swaps python "$root/python" "$root/loop.py"
+else
+	skip "python with threads" "there is no python3.11, or it has no generation"
+fi
+lib=$(ldconfig -p | awk '/libsqlite3.so.0.*x86-64/ { print $NF; exit }')
+if [ -x /usr/bin/sqlite3 ] && [ -n "$lib" ] && prepare libsqlite3.so.0 "$lib"; then
+	mkfifo "$root/sql"
+	(while cat "$root/loop.sql"; do :; done) >"$root/sql" 2>/dev/null &
+	pids+=($!)
+	swaps libsqlite3.so.0 env LD_LIBRARY_PATH="$root" sqlite3 -init /dev/null :memory: ".read $root/sql"
+	kill "${pids[-2]}" 2>/dev/null
+else
+	skip "the library of sqlite3" "it is not there, or it has no generation"
+fi
+
+# A shell that waits for what is typed.
+prepare bash /usr/bin/bash
+mkfifo "$root/typed"
+"$root/bash" <"$root/typed" >"$root/answers" 2>&1 9>&- &
+pid=$!
+pids+=("$pid")
+exec 8>"$root/typed"
+answers() {		# how many it has to give
+	local i
+	for i in $(seq 5); do
+		on "$pid" bash >/dev/null || return 1
+		echo "f() { local x=\$1; echo \"answer \$((x * 7))\"; }; f $i" >&8
+		off "$pid" >/dev/null || return 1
+	done
+	sleep 0.3
+	diff "$root/answers" <(for i in $(seq 5); do echo "answer $((i * 7))"; done)
+}
+check "bash, swapped while it waits for input, answers all" answers
+exec 8>&-
+
+# --- system calls ---
+
+prepare waits "$B/tests/e2e/waits"
+wait_in() {		# CALL KIND [thread]: swapped without an end; what it says in $root/wait.CALL.KIND
+	local n=0 p
+	"$root/waits" "$1" ${2#main} >"$root/wait.$1.$2" 9>&- &
+	p=$!
+	sleep 0.15
+	while kill -0 "$p" 2>/dev/null; do
+		on "$p" waits --patience=100 >/dev/null 2>&1 && is_on "$p" 2>/dev/null && n=$((n + 1))
+		off "$p" --patience=100 >/dev/null 2>&1
+		sleep 0.02
+	done
+	echo "$n" >"$root/swaps.$1.$2"
+}
+for how in main thread; do
+	while read -r call _; do
+		wait_in "$call" $how &
+		[ "$(jobs -rp | wc -l)" -lt 9 ] || sleep 0.4
+	done < <("$root/waits")
+done
+sleep 2.5
+# Up to 800 ms more are for a machine with much to do; limits of select() and its kind grow by the pauses.  What a stop would change is not swapped, all else is.
+while read -r call later; do
+	for how in main thread; do
+		said=$(cat "$root/wait.$call.$how") n=$(cat "$root/swaps.$call.$how")
+		want=ok
+		case $call in sig*-limit|sem*-limit|recv-limit|read-limit|accept-limit) want=EAGAIN ;; futex-limit) want=ETIMEDOUT ;; esac
+		[ "${said% *}" = $want ] && [ "${said#* }" -ge 850 ] && [ "${said#* }" -le 1800 ] &&
+			{ [ -n "$later" ] || [ "${n:-0}" -gt 2 ]; } &&
+			ok "$call in a $how thread, swapped $n times: $said" ||
+			not_ok "$call in a $how thread, swapped $n times: $said"
+	done
+done < <("$root/waits")
+
+# --- killed ---
+
+killed() {		# NAME STEP COMMAND...: a process of it, while the tool is killed at each STEPth system call
+	local name=$1 step=$2 n=0 rc=0 way
+	shift 2
+	start "$root/$name.out" "$@"
+	sleep 0.2
+	for way in on off; do
+		n=0
+		rc=0
+		[ $way = on ] || on "$pid" "$name" >"$root/said" 2>&1 || { cat "$root/said"; return 1; }
+		while [ $rc = 0 ] && [ $n -lt 400 ]; do
+			n=$((n + step))
+			"$B/tests/e2e/killat" $n "$live" $way "$pid" $([ $way = on ] && echo "$root/$name.plan" "$root/gen/$name" ||
+				echo "$root/gen") >/dev/null 2>&1
+			rc=$?
+			sleep 0.01	# the last call of the process comes to its end
+			kill -0 "$pid" 2>/dev/null || { echo "$way: it ended at $n"; return 1; }
+			if [ $way = on ]; then
+				off "$pid" >"$root/said" 2>&1
+			else
+				on "$pid" "$name" >"$root/said" 2>&1
+			fi || { cat "$root/said"; return 1; }
+		done
+		[ $rc = 1 ] && [ $n -gt 40 ] || { echo "$way: it was killed $n times, then $rc"; return 1; }
+	done
+	kill "$pid"
+	wait "$pid"
+	rc=$?
+	[ $rc = 0 ] || { echo "it ended with $rc"; return 1; }
+}
+prepare steady "$B/tests/e2e/steady"
+check "registers, masks and stacks survive a tool killed anywhere" killed steady 1 "$root/steady" registers
+check "and so does one at work, with system calls" killed steady 3 "$root/steady" count
+
+# --- refusals ---
+
+echo 'int main(int argc, char **argv) { return argc > 3 ? argv[1][0] : 0; }' >"$root/static.c"
+if ${CC:-cc} -static -o "$root/static" "$root/static.c" 2>/dev/null; then
+	prepare static "$root/static" 2>"$root/said"
+	check "a static program is refused" grep -q "a static program\|exceptions may pass" "$root/said"
+else
+	skip "a static program" "none can be linked here"
+fi
+if ${CC:-cc} -O2 -pie -Wl,-z,noseparate-code -o "$root/joined" "$root/static.c" 2>/dev/null; then
+	prepare joined "$root/joined" 2>"$root/said"
+	check "a program with headers in its code is refused" grep -q "headers are in the segment" "$root/said"
+fi
+
+refused() {		# REASON NAME: on $pid
+	local said
+	sleep 0.2
+	said=$(on "$pid" "$2" --patience=200 2>&1)
+	[ $? = 3 ] && grep -q "$1" <<<"$said" || { echo "$said"; return 1; }
+}
+refuses() {		# NAME REASON COMMAND...
+	local name=$1 reason=$2
+	shift 2
+	start "$root/refused.out" "$@"
+	check "$name is refused" refused "$reason" steady
+	pkill -9 -P "$pid" 2>/dev/null
+	kill -9 "$pid" 2>/dev/null
+	wait "$pid" 2>/dev/null
+}
+refuses "a process with a filter of system calls" seccomp "$root/steady" seccomp
+refuses "one that is not dumpable" "not dumpable\|changed its user" setpriv --reuid=65534 --clear-groups "$root/steady" private
+refuses "one with locked memory" "locks memory" "$root/steady" locked
+refuses "one that wrote to its text" "its own or locked" "$root/steady" own-text
+refuses "one that waits for a vfork child" "same memory" "$root/steady" vfork
+refuses "one whose main thread has ended" "has ended" "$root/steady" ended
+refuses "one that is stopped" "is stopped" "$root/steady" stopped
+refuses "one with an unwinder" "may unwind" env LD_PRELOAD=libgcc_s.so.1 "$root/steady" count
+refuses "one that runs another program" "is not mapped" sleep 9
+chmod u+s "$root/steady"
+refuses "a set-id program" "set-id\|not dumpable" setpriv --reuid=65534 --clear-groups "$root/steady" count
+chmod u-s "$root/steady"
+"$B/tests/e2e/killat" 1000000 "$root/steady" count & tracer=$!
+sleep 0.3
+pid=$(pgrep -P $tracer)
+check "one that is traced is refused" refused "another tracer" steady
+disown $tracer
+kill -9 $tracer "$pid"
+done_testing

@@ -1,0 +1,169 @@
+/* steady HOW - a process that notices changes, or one that must be left alone
+ *
+ *	registers   looks without end whether its vector registers, signal mask, alternate
+ *	            signal stack and a signal that is pending are what they were; ends with
+ *	            1 when they are not, and with 0 on SIGTERM
+ *	count       adds up without end, with system calls in between; ends as `registers`
+ *	seccomp | private | locked | own-text | vfork | ended | stopped
+ *	            filters its system calls; is not dumpable; has locked memory; wrote to its
+ *	            text; waits for a vfork child; only its second thread still runs; is stopped
+ */
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t ends;
+
+static void end(int sig)
+{
+	(void)sig;
+	ends = 1;
+}
+
+/* Fills some registers of each kind, spins, and compares; 0 if they are the same. */
+__attribute__((noinline)) static uint64_t spin(uint64_t seed)
+{
+	uint64_t bad = 0, mix = seed;
+
+	__asm__ volatile("movq %[s], %%xmm0; movq %[s], %%xmm7; movq %[s], %%xmm15\n\t"
+			 "mov %[s], %%r12; mov %[s], %%r13; mov %[s], %%r9\n\t"
+			 "mov $20000, %%ecx\n"
+			 "1: dec %%ecx; jnz 1b\n\t"
+			 "movq %%xmm0, %%rax; xor %[s], %%rax; or %%rax, %[bad]\n\t"
+			 "movq %%xmm7, %%rax; xor %[s], %%rax; or %%rax, %[bad]\n\t"
+			 "movq %%xmm15, %%rax; xor %[s], %%rax; or %%rax, %[bad]\n\t"
+			 "xor %[s], %%r12; or %%r12, %[bad]\n\t"
+			 "xor %[s], %%r13; or %%r13, %[bad]\n\t"
+			 "xor %[s], %%r9; or %%r9, %[bad]"
+			 : [bad] "+r"(bad), [s] "+r"(mix)
+			 :
+			 : "rax", "rcx", "r9", "r12", "r13", "xmm0", "xmm7", "xmm15", "cc");
+	return bad | (mix ^ seed);
+}
+
+static int registers(void)
+{
+	static char stack[1 << 16];
+	stack_t mine = { .ss_sp = stack, .ss_size = sizeof(stack) }, now;
+	sigset_t mask, seen, pending;
+	uint64_t seed = 0x9e3779b97f4a7c15;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGUSR2);
+	sigaddset(&mask, SIGRTMIN + 3);
+	(void)sigprocmask(SIG_SETMASK, &mask, NULL);
+	(void)raise(SIGUSR2);
+	(void)sigaltstack(&mine, NULL);
+	for (; !ends; seed = seed * 6364136223846793005u + 1)
+		if (spin(seed) || sigprocmask(SIG_SETMASK, NULL, &seen) < 0 ||
+		    memcmp(&seen, &mask, 8) != 0 || sigaltstack(NULL, &now) < 0 ||
+		    now.ss_sp != stack || now.ss_size != sizeof(stack) ||
+		    now.ss_flags != 0 || sigpending(&pending) < 0 ||
+		    !sigismember(&pending, SIGUSR2))
+			return 1;
+	return 0;
+}
+
+__attribute__((noinline)) static uint64_t fold(uint64_t h, const char *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ (uint8_t)p[i]) * 1099511628211u;
+	return h;
+}
+
+__attribute__((noinline)) static int count_digits(uint64_t v)
+{
+	char text[32];
+
+	return snprintf(text, sizeof(text), "%llu", (unsigned long long)v);
+}
+
+static int count(void)
+{
+	char text[256];
+
+	for (uint64_t i = 0; !ends; i++) {
+		int n = snprintf(text, sizeof(text), "%d-%llu", (int)(i % 7),
+				 (unsigned long long)i);
+		uint64_t want = 14695981039346656037u;
+
+		for (int k = 0; k < n; k++)
+			want = (want ^ (uint8_t)text[k]) * 1099511628211u;
+		if (fold(14695981039346656037u, text, (size_t)n) != want ||
+		    count_digits(i) != n - 2 || syscall(SYS_getppid) < 0)
+			return 1;
+	}
+	return 0;
+}
+
+static void filter(void)
+{
+	struct sock_filter all[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };
+	struct sock_fprog prog = { 1, all };
+
+	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	(void)prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog);
+}
+
+static void write_text(void)
+{
+	uint8_t *page = (uint8_t *)((uintptr_t)fold & ~(uintptr_t)4095);
+
+	(void)mprotect(page, 4096, PROT_READ | PROT_WRITE | PROT_EXEC);
+	*(volatile uint8_t *)page = *page;
+	(void)mprotect(page, 4096, PROT_READ | PROT_EXEC);
+}
+
+static void *second(void *unused)
+{
+	while (pause() < 0)
+		;
+	return unused;
+}
+
+static void be(const char *how)
+{
+	pthread_t t;
+
+	if (strcmp(how, "seccomp") == 0)
+		filter();
+	else if (strcmp(how, "private") == 0)
+		(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	else if (strcmp(how, "locked") == 0)
+		(void)mlock((void *)((uintptr_t)fold & ~(uintptr_t)4095), 4096);
+	else if (strcmp(how, "own-text") == 0)
+		write_text();
+	else if (strcmp(how, "vfork") == 0 && vfork() == 0)
+		for (;;)
+			(void)pause();
+	else if (strcmp(how, "stopped") == 0)
+		(void)raise(SIGSTOP);
+	if (strcmp(how, "ended") == 0) {
+		(void)pthread_create(&t, NULL, second, NULL);
+		(void)syscall(SYS_exit, 0);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct sigaction a = { .sa_handler = end };
+
+	if (argc < 2)
+		return 2;
+	(void)sigaction(SIGTERM, &a, NULL);
+	if (strcmp(argv[1], "registers") == 0)
+		return registers();
+	be(argv[1]);
+	return count();
+}

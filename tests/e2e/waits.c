@@ -1,0 +1,331 @@
+/* waits CALL [thread] - waits in a system call for a second, while it is being stopped
+ *
+ * CALL is one of waits[] below: those that signal(7) lists, with and without time limits.  What
+ * is waited for comes from a child after a second, or is the end of the limit.  Prints the
+ * name of the error, "ok" for none, and how long it took in ms.  With `thread` another thread
+ * than the main one waits.  Without CALL: lists the names, one a line; those that a stop would
+ * change, because they have a limit or do half of their work, are marked by "later".
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/aio_abi.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/ipc.h>
+#include <sys/msg.h>
+#include <sys/select.h>
+#include <sys/sem.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SECOND_MS = 1000 };
+static const struct timespec second = { SECOND_MS / 1000, 0 };
+
+static int pair[2], epoll, sem, queue, notify, lock, listener;
+static char folder[] = "/tmp/morph-waits.XXXXXX", fifo[64], file[64];
+static struct sockaddr_un name = { .sun_family = AF_UNIX };
+static aio_context_t aio;
+static sigset_t usr1;
+static uint32_t word;
+
+static void limit(int fd, int option)
+{
+	struct timeval t = { SECOND_MS / 1000, 0 };
+
+	(void)setsockopt(fd, SOL_SOCKET, option, &t, sizeof(t));
+}
+
+static long do_epoll(void) { struct epoll_event e; return epoll_wait(epoll, &e, 1, -1); }
+static long do_epoll_limit(void)
+{
+	struct epoll_event e;
+
+	return epoll_wait(epoll, &e, 1, SECOND_MS);
+}
+static long do_epoll_pwait(void)
+{
+	struct epoll_event e;
+
+	return epoll_pwait(epoll, &e, 1, -1, &usr1);
+}
+static long do_sigwait(void) { return sigwaitinfo(&usr1, NULL); }
+static long do_sigwait_limit(void) { return sigtimedwait(&usr1, NULL, &second); }
+static long do_semop(void)
+{
+	struct sembuf op = { 0, -1, 0 };
+
+	return semop(sem, &op, 1);
+}
+static long do_semop_limit(void)
+{
+	struct sembuf op = { 0, -1, 0 };
+
+	return semtimedop(sem, &op, 1, &second);
+}
+static long do_recv(void) { char c; return recv(pair[0], &c, 1, 0); }
+static long do_recv_limit(void)
+{
+	limit(pair[0], SO_RCVTIMEO);
+	return do_recv();
+}
+static long do_read_limit(void)
+{
+	char c;
+
+	limit(pair[0], SO_RCVTIMEO);
+	return read(pair[0], &c, 1);
+}
+static long do_send(void)
+{
+	static char many[1 << 20];
+
+	return send(pair[0], many, sizeof(many), 0);
+}
+static long do_accept(void) { return accept(listener, NULL, NULL); }
+static long do_accept_limit(void)
+{
+	limit(listener, SO_RCVTIMEO);
+	return do_accept();
+}
+static long do_inotify(void) { char b[512]; return read(notify, b, sizeof(b)); }
+static long do_poll(void)
+{
+	struct pollfd p = { pair[0], POLLIN, 0 };
+
+	return poll(&p, 1, -1);
+}
+static long do_poll_limit(void)
+{
+	struct pollfd p = { pair[0], POLLIN, 0 };
+
+	return poll(&p, 1, SECOND_MS);
+}
+static long do_ppoll_limit(void)
+{
+	struct pollfd p = { pair[0], POLLIN, 0 };
+
+	return ppoll(&p, 1, &second, NULL);
+}
+static long do_select_limit(void)
+{
+	struct timeval t = { SECOND_MS / 1000, 0 };
+
+	return select(0, NULL, NULL, NULL, &t);
+}
+static long do_nanosleep(void) { return nanosleep(&second, NULL); }
+static long do_futex_limit(void)
+{
+	return syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &second, NULL, 0);
+}
+static long do_msgrcv(void)
+{
+	struct { long type; char c; } m;
+
+	return msgrcv(queue, &m, 1, 0, 0);
+}
+static long do_aio(void)
+{
+	struct io_event e;
+
+	return syscall(SYS_io_getevents, aio, 1, 1, &e, NULL);
+}
+static long do_aio_limit(void)
+{
+	struct io_event e;
+
+	return syscall(SYS_io_getevents, aio, 1, 1, &e, &second);
+}
+static long do_wait(void) { return wait(NULL); }
+static long do_fifo(void) { return open(fifo, O_RDONLY); }
+static long do_flock(void) { return flock(lock, LOCK_EX); }
+static long do_setlkw(void)
+{
+	struct flock l = { .l_type = F_WRLCK };
+
+	return fcntl(lock, F_SETLKW, &l);
+}
+
+/* END: the limit does, with or without an error; else the child, by what it does. */
+enum event { END, SEND, SIGNAL, SEM, MESSAGE, CREATE, CONNECT, DRAIN, EXIT, OPEN };
+
+static const struct {
+	const char *name;
+	long (*run)(void);
+	enum event event;
+	bool later;		/* a stop would change it */
+} waits[] = {
+	{ "epoll_wait", do_epoll, SEND, false },
+	{ "epoll_wait-limit", do_epoll_limit, END, true },
+	{ "epoll_pwait", do_epoll_pwait, SEND, false },
+	{ "sigwaitinfo", do_sigwait, SIGNAL, false },
+	{ "sigtimedwait-limit", do_sigwait_limit, END, true },
+	{ "semop", do_semop, SEM, false },
+	{ "semtimedop-limit", do_semop_limit, END, true },
+	{ "recv", do_recv, SEND, false },
+	{ "recv-limit", do_recv_limit, END, true },
+	{ "read-limit", do_read_limit, END, true },
+	{ "send", do_send, DRAIN, true },
+	{ "accept", do_accept, CONNECT, false },
+	{ "accept-limit", do_accept_limit, END, true },
+	{ "inotify", do_inotify, CREATE, false },
+	{ "poll", do_poll, SEND, false },
+	{ "poll-limit", do_poll_limit, END, false },
+	{ "ppoll-limit", do_ppoll_limit, END, false },
+	{ "select-limit", do_select_limit, END, false },
+	{ "nanosleep", do_nanosleep, END, false },
+	{ "futex-limit", do_futex_limit, END, false },
+	{ "msgrcv", do_msgrcv, MESSAGE, false },
+	{ "io_getevents-limit", do_aio_limit, END, true },
+	{ "io_getevents", do_aio, SEND, false },
+	{ "wait", do_wait, EXIT, false },
+	{ "open-fifo", do_fifo, OPEN, false },
+	{ "flock", do_flock, EXIT, false },
+	{ "setlkw", do_setlkw, EXIT, false },
+};
+enum { NWAIT = sizeof(waits) / sizeof(waits[0]) };
+
+static void make_all(void)
+{
+	struct epoll_event e = { .events = EPOLLIN };
+	static struct iocb cb, *cbs[] = { &cb };
+
+	if (!mkdtemp(folder))
+		exit(2);
+	(void)snprintf(fifo, sizeof(fifo), "%s/fifo", folder);
+	(void)snprintf(file, sizeof(file), "%s/file", folder);
+	(void)snprintf(name.sun_path, sizeof(name.sun_path), "%s/socket", folder);
+	(void)socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
+	epoll = epoll_create1(0);
+	(void)epoll_ctl(epoll, EPOLL_CTL_ADD, pair[0], &e);
+	sem = semget(IPC_PRIVATE, 1, 0600);
+	queue = msgget(IPC_PRIVATE, 0600);
+	(void)mkfifo(fifo, 0600);
+	lock = open(file, O_RDWR | O_CREAT, 0600);
+	listener = socket(AF_UNIX, SOCK_STREAM, 0);
+	(void)bind(listener, (struct sockaddr *)&name, sizeof(name));
+	(void)listen(listener, 1);
+	notify = inotify_init();
+	(void)inotify_add_watch(notify, folder, IN_CREATE);
+	(void)syscall(SYS_io_setup, 1, &aio);
+	cb = (struct iocb){ .aio_lio_opcode = IOCB_CMD_POLL, .aio_fildes = (uint32_t)pair[0],
+			    .aio_buf = POLLIN };
+	(void)syscall(SYS_io_submit, aio, 1, cbs);
+	sigemptyset(&usr1);
+	sigaddset(&usr1, SIGUSR1);
+	(void)sigprocmask(SIG_BLOCK, &usr1, NULL);
+}
+
+static void bring_about(enum event event, pid_t parent)
+{
+	struct sembuf up = { 0, 1, 0 };
+	struct { long type; char c; } m = { 1, 0 };
+	static char many[1 << 16];
+
+	switch (event) {
+	case SEND: (void)send(pair[1], "x", 1, 0); break;
+	case SIGNAL: (void)kill(parent, SIGUSR1); break;
+	case SEM: (void)semop(sem, &up, 1); break;
+	case MESSAGE: (void)msgsnd(queue, &m, 1, 0); break;
+	case CREATE: (void)close(open(strcat(file, "2"), O_CREAT | O_RDWR, 0600)); break;
+	case CONNECT:
+		(void)connect(socket(AF_UNIX, SOCK_STREAM, 0), (struct sockaddr *)&name,
+			      sizeof(name));
+		break;
+	case DRAIN:
+		for (long n = 0; n < 1 << 20;)
+			n += read(pair[1], many, sizeof(many));
+		break;
+	case OPEN: (void)open(fifo, O_WRONLY); break;
+	case END: case EXIT: break;
+	}
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static void *run(void *which)
+{
+	long (*call)(void) = *(long (*const *)(void))which;
+	uint64_t began = now_ms();
+
+	errno = 0;
+	long rc = call();
+	(void)printf("%s %llu\n", rc < 0 ? strerrorname_np(errno) : "ok",
+		     (unsigned long long)(now_ms() - began));
+	(void)fflush(stdout);
+	return NULL;
+}
+
+/* The child holds the locks that EXIT frees. */
+static pid_t start_child(enum event event)
+{
+	struct flock l = { .l_type = F_WRLCK };
+	pid_t parent = getpid(), pid = fork();
+
+	if (pid != 0)
+		return pid;
+	if (event == EXIT) {
+		int other = open(file, O_RDWR);
+
+		(void)flock(other, LOCK_EX);
+		(void)fcntl(lock, F_SETLK, &l);
+	}
+	(void)close(pair[0]);
+	(void)nanosleep(&second, NULL);
+	bring_about(event, parent);
+	_exit(0);
+}
+
+int main(int argc, char **argv)
+{
+	int k = 0;
+
+	for (; argc < 2 && k < NWAIT; k++)
+		(void)printf("%s%s\n", waits[k].name, waits[k].later ? " later" : "");
+	while (argc > 1 && k < NWAIT && strcmp(waits[k].name, argv[1]) != 0)
+		k++;
+	if (k == NWAIT)
+		return argc < 2 ? 0 : 2;
+	make_all();
+	pid_t child = start_child(waits[k].event);
+	(void)usleep(50000);		/* it has its locks */
+	if (argc > 2) {
+		pthread_t t;
+
+		(void)pthread_create(&t, NULL, run, (void *)(uintptr_t)&waits[k].run);
+		(void)pthread_join(t, NULL);
+	} else {
+		(void)run((void *)(uintptr_t)&waits[k].run);
+	}
+	(void)kill(child, SIGKILL);
+	(void)unlink(fifo);
+	(void)unlink(name.sun_path);
+	file[strlen(folder) + 5] = '\0';
+	(void)unlink(file);
+	(void)unlink(strcat(file, "2"));
+	(void)rmdir(folder);
+	(void)semctl(sem, 0, IPC_RMID);
+	(void)msgctl(queue, IPC_RMID, NULL);
+	return 0;
+}

@@ -1,0 +1,84 @@
+/* test_process.c - of which processes the state alone says that they are left alone */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/err.h"
+#include "live/process.h"
+
+#define BEGIN "Name:\tState: Z\nUmask:\t0022\n"
+#define IDS "Uid:\t5\t5\t5\t5\nGid:\t6\t6\t6\t6\n"
+
+static const char *refusal(const char *status)
+{
+	static struct err err;
+
+	return live_status_check(status, &err) < 0 ? err.text : NULL;
+}
+
+static void an_ordinary_one_is_not_refused(void **state)
+{
+	(void)state;
+	assert_null(refusal(BEGIN "State:\tS (sleeping)\nTracerPid:\t0\n" IDS
+			    "VmLck:\t       0 kB\nSeccomp:\t0\nx86_Thread_features:\t\n"));
+	assert_null(refusal(BEGIN "State:\tR (running)\nTracerPid:\t0\n" IDS
+			    "Seccomp_filters:\t3\nx86_Thread_features:\t\n"
+			    "x86_Thread_features_locked:\tshstk\n"));
+}
+
+static void others_are_with_the_reason(void **state)
+{
+	static const struct {
+		const char *status, *reason;
+	} all[] = {
+		{ "State:\tZ (zombie)\n" IDS, "has ended" },
+		{ "State:\tT (stopped)\n" IDS, "is stopped" },
+		{ "State:\tt (tracing stop)\n" IDS, "tracer" },
+		{ "State:\tS (sleeping)\nTracerPid:\t12\n" IDS, "tracer" },
+		{ "State:\tS (sleeping)\n" IDS "Seccomp:\t2\n", "seccomp" },
+		{ "State:\tS (sleeping)\n" IDS "VmLck:\t  4 kB\n", "locks memory" },
+		{ "State:\tS (sleeping)\n" IDS "x86_Thread_features:\tshstk wrss\n",
+		  "shadow stacks" },
+		{ "State:\tS (sleeping)\nUid:\t5\t0\t5\t5\nGid:\t6\t6\t6\t6\n", "set-id" },
+		{ "State:\tS (sleeping)\nUid:\t5\t5\t5\t5\nGid:\t6\t6\t7\t6\n", "set-id" },
+		{ "State:\tS (sleeping)\nUid:\t5\n", "cannot be read" },
+		{ "", "cannot be read" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		const char *said = refusal(all[i].status);
+
+		if (!said || !strstr(said, all[i].reason))
+			fail_msg("%s: %s", all[i].status, said ? said : "not refused");
+	}
+}
+
+static void one_does_not_touch_oneself(void **state)
+{
+	struct err err;
+
+	(void)state;
+	assert_int_equal(live_process_check(getpid(), &err), -1);
+	assert_int_equal(err.kind, ERR_REFUSED);
+	assert_int_equal(live_process_check(1 << 30, &err), -1);
+	assert_int_equal(err.kind, ERR_SYS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_ordinary_one_is_not_refused),
+		cmocka_unit_test(others_are_with_the_reason),
+		cmocka_unit_test(one_does_not_touch_oneself),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

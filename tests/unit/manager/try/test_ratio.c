@@ -1,0 +1,126 @@
+/* test_ratio.c - how many times as fast, by pairs, and how sure that is */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "manager/try/ratio.h"
+
+/* The same numbers in every run (Park and Miller). */
+static uint32_t seed = 1;
+
+static double chance(void)
+{
+	seed = (uint32_t)((uint64_t)seed * 48271 % 2147483647);
+	return (double)seed / 2147483647;
+}
+
+static void nothing_is_known_without_pairs(void **state)
+{
+	struct ratio r = { 0 };
+
+	(void)state;
+	ratio_end(&r);
+	assert_true(isinf(r.high));
+	assert_true(r.low == 0);
+	assert_false(ratio_known(&r));
+}
+
+static void as_many_are_needed_as_it_says(void **state)
+{
+	struct ratio few = { 0 }, enough = { 0 };
+
+	(void)state;
+	for (uint32_t i = 0; i < ratio_least(); i++) {
+		if (i + 1 < ratio_least())
+			ratio_add(&few, 2 + 0.01 * i, 1);
+		ratio_add(&enough, 2 + 0.01 * i, 1);
+	}
+	ratio_end(&few);
+	ratio_end(&enough);
+	assert_true(isinf(few.high));
+	assert_true(enough.low > 1.99 && enough.high < 2.06);
+}
+
+static void the_estimate_is_the_median(void **state)
+{
+	struct ratio r = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 8; i++)
+		ratio_add(&r, i == 7 ? 100 : 1.2, 1);	/* one that somebody disturbed */
+	assert_true(ratio_due(&r));
+	assert_true(fabs(r.estimate - 1.2) < 1e-9);
+	assert_true(fabs(r.low - 1.2) < 1e-9);
+	assert_true(fabs(r.high - 100) < 1e-6);
+	assert_false(ratio_known(&r));
+}
+
+static void it_is_looked_at_after_certain_pairs_only(void **state)
+{
+	static const uint32_t at[] = { 8, 12, 20, 32, 64 };
+	struct ratio r = { 0 };
+	uint32_t looks = 0;
+
+	(void)state;
+	for (uint32_t n = 1; n <= RATIO_PAIRS_MAX; n++) {
+		ratio_add(&r, 1 + 0.2 * (n % 2), 1);
+		if (ratio_due(&r))
+			assert_int_equal(n, at[looks++]);
+		assert_false(ratio_due(&r));
+	}
+	assert_int_equal(looks, RATIO_LOOKS);
+	assert_true(ratio_known(&r));
+}
+
+static void a_narrow_interval_is_known(void **state)
+{
+	struct ratio r = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 8; i++)
+		ratio_add(&r, 1.1 + 0.001 * i, 1);
+	assert_true(ratio_due(&r));
+	assert_true(ratio_known(&r));
+}
+
+/* Stopped as measure.c does, the true ratio is outside of not more than 5 in 100 intervals. */
+static void intervals_hold_what_they_say(void **state)
+{
+	enum { TRIALS = 2000 };
+	unsigned outside = 0;
+
+	(void)state;
+	for (int t = 0; t < TRIALS; t++) {
+		struct ratio r = { 0 };
+
+		for (int n = 0; n < RATIO_PAIRS_MAX; n++) {
+			double a = 1 + 0.06 * (chance() + chance() + chance() - 1.5);
+			double b = 1 + 0.06 * (chance() + chance() + chance() - 1.5);
+
+			ratio_add(&r, 1.05 * a, b);
+			if (ratio_due(&r) && (ratio_known(&r) || r.low > 1))
+				break;
+		}
+		outside += r.low > 1.05 || r.high < 1.05;
+	}
+	assert_in_range(outside, 0, TRIALS * 5 / 100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_is_known_without_pairs),
+		cmocka_unit_test(as_many_are_needed_as_it_says),
+		cmocka_unit_test(the_estimate_is_the_median),
+		cmocka_unit_test(it_is_looked_at_after_certain_pairs_only),
+		cmocka_unit_test(a_narrow_interval_is_known),
+		cmocka_unit_test(intervals_hold_what_they_say),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
