@@ -1,4 +1,4 @@
-/* test_memview.c - memory as interpretation knows it: why a value stored is unknown stays known */
+/* test_memview.c - why a stored value is not known stays known, and there is an end of room */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
