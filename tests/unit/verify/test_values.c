@@ -76,6 +76,32 @@ static void an_entry_and_another_base_are_refused(void **state)
 	assert_non_null(strstr(err.text, "replaced jump table"));
 }
 
+/* The load has overwritten the base; another instruction forms it anew. */
+static int add_anew(struct line formed, struct line anew)
+{
+	const struct effect load = { .op = FX_LOAD, .a = RAX, .b = RAX, .kills = bit(RAX) };
+	const struct effect add = { .op = FX_ADD, .a = RAX, .b = RDX, .clobbers = bit(RAX) };
+
+	regs = (struct regs){ .seen = true };
+	set(RAX, (struct value){ .kind = BASE, .line = formed });
+	assert_int_equal(apply(load), 0);
+	assert_int_equal(regs.r[RAX].kind, LOADED);
+	set(RDX, (struct value){ .kind = BASE, .line = anew });
+	return apply(add);
+}
+
+static void a_base_formed_anew_is_the_same_in_one_line_only(void **state)
+{
+	const struct line here = { .image = 3, .table = 1 };
+
+	(void)state;
+	assert_int_equal(add_anew(here, here), 0);
+	assert_int_equal(regs.r[RAX].kind, TARGET);
+	assert_int_equal(add_anew(here, (struct line){ .image = 4, .table = 1 }), -1);
+	assert_int_equal(add_anew(here, (struct line){ .image = 3, .table = 2 }), -1);
+	assert_int_equal(add_anew(here, (struct line){ .image = 0 }), -1);
+}
+
 static void a_base_is_not_read_by_anything_else(void **state)
 {
 	(void)state;
@@ -177,6 +203,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		EACH(an_entry_and_its_own_base_are_a_target),
 		EACH(an_entry_and_another_base_are_refused),
+		EACH(a_base_formed_anew_is_the_same_in_one_line_only),
 		EACH(a_base_is_not_read_by_anything_else),
 		EACH(only_the_bits_that_are_the_same_are_read),
 		EACH(a_pushed_base_is_popped_dirty),
