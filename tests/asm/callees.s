@@ -81,6 +81,11 @@ begin calls_puts
 	ret
 end calls_puts
 
+begin calls_err				# of no version: not known to be glibc's
+	call	err@PLT
+	ret
+end calls_err
+
 begin ends_in_abort
 	jmp	abort@PLT
 end ends_in_abort
