@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -215,10 +216,21 @@ static int try_once(struct work *w, const struct live_limits *limits, struct liv
 		rc = while_stopped(w);
 	live_threads_let_go(&w->threads);
 	if (w->threads.asked_ns) {
-		out->pause_ns = live_clock_ns() - w->threads.asked_ns;
+		uint64_t pause_ns = w->threads.released_ns - w->threads.asked_ns;
+
+		out->pause_ns = pause_ns > out->pause_ns ? pause_ns : out->pause_ns;
 		out->tries++;
 	}
 	return rc;
+}
+
+/* While threads stand still everybody waits for us: we come first.  Without it the pause is
+ * longer. */
+static void hurry(void)
+{
+	struct sched_param first = { .sched_priority = 1 };
+
+	(void)sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first);
 }
 
 /* After a try that has stopped it it is left alone for longer. */
@@ -271,8 +283,10 @@ int live_exchange(const struct live_exchange *x, const struct live_limits *limit
 	if (w.mem < 0)
 		err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));
 	else if (live_maps_read(x->pid, &w.maps, err) == 0 &&
-		 find_places(&w) == 0)
+		 find_places(&w) == 0) {
+		hurry();
 		rc = try_until(&w, limits, out);
+	}
 	if (w.mem >= 0)
 		close(w.mem);
 	live_maps_free(&w.maps);

@@ -32,7 +32,9 @@ struct live_limits {
 };
 
 struct live_outcome {
-	uint64_t pause_ns;	/* from the first thread asked to stop to the last let go */
+	/* the longest one: from the first thread asked to stop to the last that
+	 * had stopped let go */
+	uint64_t pause_ns;
 	unsigned tries;
 	bool was_so;		/* nothing was to be done */
 };

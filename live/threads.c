@@ -101,9 +101,13 @@ static void forget(struct live_threads *t, pid_t tid)
 
 int live_threads_init(struct live_threads *t, pid_t pid, struct err *err)
 {
+	char path[64];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	*t = (struct live_threads){ .pid = pid,
-				    .pidfd = (int)syscall(SYS_pidfd_open, pid, 0) };
-	if (t->pidfd < 0)
+				    .pidfd = (int)syscall(SYS_pidfd_open, pid, 0),
+				    .task_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) };
+	if (t->pidfd < 0 || t->task_fd < 0)
 		return err_set(err, ERR_SYS, "process %d: %s", (int)pid, strerror(errno));
 	return 0;
 }
@@ -112,8 +116,10 @@ void live_threads_free(struct live_threads *t)
 {
 	if (t->pidfd >= 0)
 		close(t->pidfd);
+	if (t->task_fd >= 0)
+		close(t->task_fd);
 	free(t->thread);
-	*t = (struct live_threads){ .pidfd = -1 };
+	*t = (struct live_threads){ .pidfd = -1, .task_fd = -1 };
 }
 
 /* --- what they wait in --- */
@@ -121,10 +127,10 @@ void live_threads_free(struct live_threads *t)
 static int read_file(const struct live_threads *t, pid_t tid, const char *name, char *to,
 		     size_t size)
 {
-	char path[96];
+	char path[64];
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", (int)t->pid, (int)tid, name);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	(void)snprintf(path, sizeof(path), "%d/%s", (int)tid, name);
+	int fd = openat(t->task_fd, path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, to, size - 1);
 	if (fd >= 0)
 		close(fd);
@@ -189,15 +195,17 @@ static bool is_old(struct live_thread *x, const struct live_thread *before, enum
 	return runs && (!before->seen || (before->limited && before->time_ns == x->time_ns));
 }
 
-/* Looks at one of them: may it be stopped? */
-static int look(const struct live_threads *t, struct live_thread *x, struct err *err)
+/* Looks at one of them: may it be stopped?  `again`: only what that depends on. */
+static int look(const struct live_threads *t, struct live_thread *x, bool again,
+		struct err *err)
 {
 	struct live_thread before = *x;
 	bool runs = false;
 	long nr = -1;
 
 	enum restart kind = kind_of(t, x->tid, &nr, &runs);
-	read_runs(t, x);
+	if (!again || runs || kind == RESTART_LIMITED)
+		read_runs(t, x);
 	bool old = is_old(x, &before, kind, runs);
 	x->limited = kind == RESTART_LIMITED || (runs && old);
 	x->seen = true;
@@ -218,7 +226,7 @@ int live_threads_look(struct live_threads *t, struct err *err)
 	if (update(t, err) < 0)
 		return LIVE_FAILED;
 	for (uint32_t i = 0; i < t->n; i++)
-		if (look(t, &t->thread[i], rc == LIVE_DONE ? err : &ignored) != LIVE_DONE)
+		if (look(t, &t->thread[i], false, rc == LIVE_DONE ? err : &ignored) != LIVE_DONE)
 			rc = LIVE_NOT_NOW;
 	return rc;
 }
@@ -228,7 +236,7 @@ int live_threads_look(struct live_threads *t, struct err *err)
 /* Looks once more, and stops it at once.  One that has ended is not asked. */
 static int ask(struct live_threads *t, struct live_thread *x, struct err *err)
 {
-	int rc = look(t, x, err);
+	int rc = look(t, x, true, err);
 
 	if (rc != LIVE_DONE)
 		return rc;
@@ -295,8 +303,15 @@ static bool collect(struct live_threads *t, uint64_t until_ns)
 	}
 }
 
+static int too_late(struct err *err)
+{
+	err_set(err, ERR_REFUSED, "its threads do not stop in time");
+	return LIVE_NOT_NOW;
+}
+
 /* Asks those that were not asked yet. */
-static int ask_new(struct live_threads *t, bool *new_ones, struct err *err)
+static int ask_new(struct live_threads *t, uint64_t deadline_ns, bool *new_ones,
+		   struct err *err)
 {
 	*new_ones = false;
 	if (update(t, err) < 0)
@@ -305,7 +320,8 @@ static int ask_new(struct live_threads *t, bool *new_ones, struct err *err)
 		if (t->thread[i].asked)
 			continue;
 		*new_ones = true;
-		int rc = ask(t, &t->thread[i], err);
+		int rc = t->asked_ns && live_clock_ns() > t->asked_ns + deadline_ns ?
+			 too_late(err) : ask(t, &t->thread[i], err);
 		if (rc != LIVE_DONE)
 			return rc;
 		if (!t->thread[i].asked)
@@ -324,11 +340,9 @@ int live_threads_stop(struct live_threads *t, uint64_t deadline_ns, struct err *
 	sigaddset(&child, SIGCHLD);
 	(void)sigprocmask(SIG_BLOCK, &child, NULL);	/* collect() takes them */
 	t->asked_ns = 0;
-	while ((rc = ask_new(t, &new_ones, err)) == LIVE_DONE && new_ones)
-		if (!collect(t, t->asked_ns + deadline_ns)) {
-			err_set(err, ERR_REFUSED, "its threads do not stop in time");
-			return LIVE_NOT_NOW;
-		}
+	while ((rc = ask_new(t, deadline_ns, &new_ones, err)) == LIVE_DONE && new_ones)
+		if (!collect(t, t->asked_ns + deadline_ns))
+			return too_late(err);
 	if (rc == LIVE_DONE && (t->ended || t->n == 0))
 		return err_set(err, ERR_SYS, "process %d has ended", (int)t->pid);
 	return rc;
@@ -352,6 +366,7 @@ void live_threads_let_go(struct live_threads *t)
 	uint64_t until = live_clock_ns() + STRAGGLERS_NS;
 
 	release(t);
+	t->released_ns = live_clock_ns();
 	for (bool all = false; !all && live_clock_ns() < until;) {
 		all = collect(t, live_clock_ns() + 1000000);
 		release(t);

@@ -30,10 +30,11 @@ struct live_thread {
 
 struct live_threads {
 	pid_t pid;
-	int pidfd;
+	int pidfd, task_fd;		/* the second: its folder in /proc */
 	struct live_thread *thread;	/* [n] the first is the main thread */
 	uint32_t n, room;
 	uint64_t asked_ns;		/* when the first one was asked to stop; 0: none was */
+	uint64_t released_ns;		/* when those that had stopped went on */
 	bool ended;			/* the process has */
 };
 
