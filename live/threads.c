@@ -225,9 +225,12 @@ int live_threads_look(struct live_threads *t, struct err *err)
 
 	if (update(t, err) < 0)
 		return LIVE_FAILED;
-	for (uint32_t i = 0; i < t->n; i++)
-		if (look(t, &t->thread[i], false, rc == LIVE_DONE ? err : &ignored) != LIVE_DONE)
+	for (uint32_t i = 0; i < t->n; i++) {
+		struct err *first = rc == LIVE_DONE ? err : &ignored;
+
+		if (look(t, &t->thread[i], false, first) != LIVE_DONE)
 			rc = LIVE_NOT_NOW;
+	}
 	return rc;
 }
 
