@@ -136,5 +136,6 @@ int main(void)
 		cmocka_unit_test(what_only_looks_like_one_is_a_program),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, begin, end);
 }

@@ -87,5 +87,6 @@ int main(void)
 		cmocka_unit_test(file_systems_of_users_are_ordinary),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

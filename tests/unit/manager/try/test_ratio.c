@@ -122,5 +122,6 @@ int main(void)
 		cmocka_unit_test(intervals_hold_what_they_say),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
