@@ -23,7 +23,7 @@ report() {
 	Columns as in speed-intel.md.
 
 	END
-	facts | awk -v what=ablation -v sizes="$SIZES" -f bench/speed.awk
+	facts | awk -v what=ablation -v sizes="$SIZES" -f bench/median.awk -f bench/speed.awk
 	result_end
 }
 

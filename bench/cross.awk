@@ -1,12 +1,4 @@
 # cross.awk - tables of bench/cross.sh from its facts: awk -v which='20000 exact' -f cross.awk
-function median(v, n,  i, j, t) {
-	for (i = 2; i <= n; i++) {
-		t = v[i]
-		for (j = i - 1; j >= 1 && v[j] > t; j--) v[j + 1] = v[j]
-		v[j + 1] = t
-	}
-	return n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
-}
 function ratio(row, v,  i, r, n) {
 	n = rounds[row]
 	if (!n || !((row, v) in column) || wrong[row, column[row, v]]) return 0

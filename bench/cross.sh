@@ -178,7 +178,7 @@ report() {
 	\`5000\`: by as many samples in the module; \`exact\`: complete counts. \`copy\` has the original's bytes.
 
 	END
-	cross_facts | awk -v which="$WHICH" -f bench/cross.awk
+	cross_facts | awk -v which="$WHICH" -f bench/median.awk -f bench/cross.awk
 	result_end
 }
 

@@ -23,7 +23,6 @@
  * 95 % (bench/shift.h): added in all, and what a tick takes longer, times HZ; _s are numbers in
  * a second, and away is what was left out.
  */
-#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -34,6 +33,7 @@
 #include <unistd.h>
 #include <x86intrin.h>
 
+#include "bench/pin.h"
 #include "bench/shift.h"
 
 enum { PAIRS_MAX = 2000, SOME = 1 << 14, LONGER_MAX = 1 << 18, SHORT_CYCLES = 300, LONG_US = 50,
@@ -65,20 +65,6 @@ static void die(const char *what)
 {
 	perror(what);
 	exit(2);
-}
-
-static void pin(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	if (cpu >= 0)
-		CPU_SET((unsigned)cpu, &set);
-	else
-		for (int i = 0; i < CPU_SETSIZE; i++)
-			CPU_SET((unsigned)i, &set);
-	if (sched_setaffinity(0, sizeof(set), &set) < 0)
-		die("sched_setaffinity");
 }
 
 static uint64_t now_ns(void)

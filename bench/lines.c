@@ -20,13 +20,14 @@
  *	nop	as block, with a long NOP more: what padding costs that runs
  *	prefix	as block, with three prefixes more
  */
-#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <x86intrin.h>
+
+#include "bench/pin.h"
 
 enum { LINE = 64, REPEAT = 20000, MAX_ROUNDS = 99, HANDLERS = 4, PROGRAM = 16,
        CHAIN = 24, ROOM = 128 * LINE };
@@ -178,17 +179,14 @@ int main(int argc, char **argv)
 						  2, 0, 1, 2, 2, 1, 0, 3 };
 	const void *table[HANDLERS];
 	unsigned rounds = argc > 2 ? (unsigned)atoi(argv[2]) : 41;
-	cpu_set_t set;
 	uint8_t *room = mmap(NULL, ROOM, PROT_READ | PROT_WRITE | PROT_EXEC,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	CPU_ZERO(&set);
-	CPU_SET(argc > 1 ? (unsigned)atoi(argv[1]) : 0, &set);
-	if (room == MAP_FAILED || rounds < 1 || rounds > MAX_ROUNDS ||
-	    sched_setaffinity(0, sizeof(set), &set) < 0) {
+	if (room == MAP_FAILED || rounds < 1 || rounds > MAX_ROUNDS) {
 		(void)fprintf(stderr, "usage: lines CPU [ROUNDS]\n");
 		return 1;
 	}
+	pin(argc > 1 ? atoi(argv[1]) : 0);
 	for (unsigned r = 0; r < rounds; r++)
 		for (unsigned k = 0; k < NPIECE * LINE; k++) {
 			struct piece *p = &pieces[k % NPIECE];

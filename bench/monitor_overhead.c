@@ -7,13 +7,14 @@
  * Longer gaps are other programs' turns (or the hypervisor's); they count neither as lost nor
  * as ours.  Prints the lost share in percent, the number of gaps, and the share of longer gaps.
  */
-#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <x86intrin.h>
+
+#include "bench/pin.h"
 
 enum { SHORT_CYCLES = 300, LONG_US = 20 };
 
@@ -37,18 +38,11 @@ static double cycles_per_us(void)
 
 int main(int argc, char **argv)
 {
-	cpu_set_t set;
-
 	if (argc != 3) {
 		(void)fprintf(stderr, "usage: monitor_overhead CPU MS\n");
 		return 2;
 	}
-	CPU_ZERO(&set);
-	CPU_SET((unsigned)atoi(argv[1]), &set);
-	if (sched_setaffinity(0, sizeof(set), &set) < 0) {
-		perror("sched_setaffinity");
-		return 1;
-	}
+	pin(atoi(argv[1]));
 	/* fewer long gaps; without it more rounds */
 	(void)setpriority(PRIO_PROCESS, 0, -20);
 	double per_us = cycles_per_us();

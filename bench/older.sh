@@ -56,7 +56,7 @@ report() {
 	speed-intel.md.
 
 	END
-	facts | awk -v what=older -f bench/speed.awk
+	facts | awk -v what=older -f bench/median.awk -f bench/speed.awk
 	printf '\n## This one beside the other, round by round\n\n'
 	beside
 	result_end

@@ -16,7 +16,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <sched.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,6 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench/pin.h"
 #include "bench/shift.h"
 
 enum { PAIRS_MAX = 1000 };
@@ -53,20 +53,6 @@ static double now_s(void)
 
 	(void)clock_gettime(CLOCK_MONOTONIC, &t);	/* cannot fail for this clock */
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void pin(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	if (cpu >= 0)
-		CPU_SET((unsigned)cpu, &set);
-	else
-		for (int i = 0; i < CPU_SETSIZE; i++)
-			CPU_SET((unsigned)i, &set);
-	if (sched_setaffinity(0, sizeof(set), &set) < 0)
-		die("sched_setaffinity");
 }
 
 /* CPU seconds; what it printed goes to `out`. */

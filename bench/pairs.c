@@ -31,7 +31,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,6 +43,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "bench/pin.h"
 
 enum { ROUNDS_MAX = 1000, COMMANDS_MAX = 32, SLICE_MS = 5 };
 
@@ -140,16 +141,6 @@ static double median(double *v, unsigned n)
 {
 	qsort(v, n, sizeof(*v), by_value);
 	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-}
-
-static void pin(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET((unsigned)cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set) < 0)
-		die("sched_setaffinity");
 }
 
 static bool same(const struct run *x, const struct run *y)

@@ -1,13 +1,5 @@
 # speed.awk - tables of bench/speed.sh, of bench/ablation.sh (what=ablation, sizes="N...") and of bench/older.sh
 # (what=older) from their facts
-function median(v, n,  i, j, t) {
-	for (i = 2; i <= n; i++) {
-		t = v[i]
-		for (j = i - 1; j >= 1 && v[j] > t; j--) v[j + 1] = v[j]
-		v[j + 1] = t
-	}
-	return n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
-}
 # The rank, from below, at which the 95 % confidence interval of a median of n begins (sign test); 0: none.
 function interval_rank(n,  k, p, sum) {
 	p = 0.5 ^ n

@@ -27,7 +27,7 @@ report() {
 	was frozen before the first measurement of any of them (ea6c2e7).
 
 	END
-	facts | awk -v what=speed -f bench/speed.awk
+	facts | awk -v what=speed -f bench/median.awk -f bench/speed.awk
 	result_end
 }
 
