@@ -255,6 +255,46 @@ static void the_text_hardly_grows(void **state)
 	arena_free(a);
 }
 
+/* Of a plan: branches that are long though the short form would reach from where they are. */
+static unsigned needlessly_long(const struct emit_plan *plan)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < plan->nitem; i++) {
+		const struct relax_item *from = &plan->item[i];
+
+		if (from->target >= plan->nitem || !from->is_long)
+			continue;
+		int64_t far = (int64_t)plan->item[from->target].addr -
+			      (int64_t)(from->addr + relax_size(from));
+		n += far >= -120 && far <= 120;
+	}
+	return n;
+}
+
+/* At the first prices tried there is so much padding that b3's branch does not reach b1. */
+static void prices_that_are_given_up_leave_no_branch_long(void **state)
+{
+	(void)state;
+	for (unsigned size = 20; size < 100; size++) {
+		struct arena *a = arena_new();
+		struct irtext t;
+		struct emit_plan plan;
+		struct err err;
+		char text[512];
+
+		(void)snprintf(text, sizeof(text), interpreter, size);
+		parse(text, a, &t);
+		for (uint32_t b = 0; b < t.prog.fn[0].nblock; b++)
+			t.prog.fn[0].block[b].in_line = true;
+		assert_int_equal(emit_plan_fill(&plan, &t.prog, NULL, &err), 0);
+		if (needlessly_long(&plan))
+			fail_msg("behind %u bytes a branch is long", size);
+		emit_plan_free(&plan);
+		arena_free(a);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -264,6 +304,7 @@ int main(void)
 		cmocka_unit_test(prefixes_are_put_where_they_mean_nothing),
 		cmocka_unit_test(what_aligns_the_next_function_is_free),
 		cmocka_unit_test(the_text_hardly_grows),
+		cmocka_unit_test(prices_that_are_given_up_leave_no_branch_long),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
