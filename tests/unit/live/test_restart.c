@@ -21,7 +21,7 @@ static void each_call_is_of_its_kind(void **state)
 		enum restart kind;
 	} calls[] = {
 		{ SYS_epoll_wait, 3, UINT32_MAX, 100, RESTART_EXACT },
-		{ SYS_epoll_pwait, 3, UINT64_MAX, 1, RESTART_EXACT },
+		{ SYS_epoll_pwait, 3, UINT64_MAX, 0, RESTART_EXACT },
 		{ SYS_epoll_pwait2, 3, 0, 0x7fff0000, RESTART_EXACT },
 		{ SYS_semtimedop, 3, 0, 0x7fff0000, RESTART_EXACT },
 		{ SYS_rt_sigtimedwait, 2, 0, 0x7fff0000, RESTART_EXACT },
