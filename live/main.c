@@ -24,6 +24,7 @@
 
 #include "lib/err.h"
 #include "lib/io.h"
+#include "lib/pid.h"
 #include "lib/say.h"
 #include "live/maps.h"
 #include "live/plan.h"
@@ -35,7 +36,7 @@ static const char usage[] =
 	"       morph-live off PID FOLDER [--pause=MS] [--patience=MS]\n"
 	"       morph-live look PID FOLDER\n"
 	"       morph-live list FOLDER\n"
-	"       morph-live room PID PLAN GENERATION";
+	"       morph-live room PID PLAN GENERATION\n";
 
 struct args {
 	pid_t pid;
@@ -221,7 +222,7 @@ int main(int argc, char **argv)
 			k = i;
 	if (k < 0)
 		goto wrong;
-	a.pid = commands[k].process ? (pid_t)atol(argv[1]) : 1;
+	a.pid = commands[k].process ? pid_read(argv[1]) : 1;
 	if (a.pid <= 0)
 		goto wrong;
 	a.folder = argv[1 + commands[k].process];
@@ -236,6 +237,6 @@ int main(int argc, char **argv)
 	}
 	return 0;
 wrong:
-	say_line(stderr, "%s", usage);
+	(void)fputs(usage, stderr);
 	return 2;
 }

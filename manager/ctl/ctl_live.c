@@ -20,6 +20,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,7 @@
 #include "lib/digest.h"
 #include "lib/err.h"
 #include "lib/io.h"
+#include "lib/pid.h"
 #include "lib/say.h"
 #include "manager/ctl/ctl.h"
 #include "manager/ctl/profile_log.h"
@@ -338,6 +340,10 @@ static int live_on_process(struct live *l, pid_t pid)
 	struct err err = { 0 };
 	int mapped = 0, failed = 0;
 
+	if (kill(pid, 0) < 0) {
+		say_line(stderr, "morphctl: process %d: %s", (int)pid, strerror(errno));
+		return 1;
+	}
 	if ((!l->profiles && sample(l, pid, &err) < 0) || list_files(pid, &all, &err) < 0) {
 		remove_scratch(l);
 		say_line(stderr, "morphctl: %s", err.text);
@@ -409,8 +415,11 @@ static int parse(struct live *l, int argc, char **argv)
 			*(c == 'p' ? &l->profiles : c == 'm' ? &l->module : &l->store) = optarg;
 	}
 	for (int i = optind; i < argc; i++)
-		if (strspn(argv[i], "0123456789") != strlen(argv[i]) || atol(argv[i]) <= 0)
+		if (!pid_read(argv[i])) {
+			say_line(stderr, "morphctl: '%s' is not the number of a process",
+				 argv[i]);
 			return -1;
+		}
 	return l->off && optind == argc ? -1 : 0;
 }
 
@@ -448,7 +457,7 @@ static int run_all(struct live *l, int argc, char **argv)
 	if (argc == 0)
 		return list(l);
 	for (int i = 0; i < argc; i++) {
-		pid_t pid = (pid_t)atol(argv[i]);
+		pid_t pid = pid_read(argv[i]);
 		int rc = l->off ? live_off_process(l, pid) : live_on_process(l, pid);
 
 		code = rc > code ? rc : code;

@@ -63,11 +63,14 @@ code() {		# WANTED ARGUMENT...
 	shift
 	said=$(live "$@" 2>&1)
 	rc=$?
-	[ $rc = "$want" ] && [ -n "$said" ] || { echo "$rc: $said"; return 1; }
+	[ $rc = "$want" ] && grep -q -e "${why:-.}" <<<"$said" || { echo "$rc: $said"; return 1; }
 }
 check "a file without samples is said, and refused" code 3 $pid --profiles="$root/store"
-check "no process is a failure" code 1 4194303 --profiles="$root/profiles"
-check "what is no number is wrong usage" code 2 perl
+why="process 4194303: No such process" check "no process is a failure" code 1 4194303 --profiles="$root/profiles"
+why="process 4194303: No such process" check "and is not sampled first" code 1 4194303
+for what in perl 0 4294967297 99999999999999999999; do
+	why="'$what' is not the number" check "$what is wrong usage" code 2 $what
+done
 check "so is --off of nothing" code 2 --off
 chmod 777 "$root/store/live"
 check "a folder that others can write is refused" code 3 $pid --profiles="$root/profiles"
