@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +88,16 @@ static int check_confined(const struct trial *t, struct err *err)
 		       t->reference.result->status);
 }
 
+/* A name that was mistyped would be the same always: not there. */
+static int check_outputs(const struct trial *t, struct err *err)
+{
+	for (unsigned i = 0; i < t->o->noutput; i++)
+		if (!t->reference.result->there[i])
+			return err_set(err, ERR_USAGE, "--output: the command leaves no file "
+				       "'%s'", t->o->output[i]);
+	return 0;
+}
+
 static bool matters(const struct trial *t, const struct look_file *f)
 {
 	if (!f->samples)	/* a library that was seen mapped: its counts will tell */
@@ -126,7 +137,7 @@ static int look(struct trial *t, struct err *err)
 	if ((r->watched ? look_read_watched : look_read)(t->log, &t->look, err) < 0)
 		return -1;
 	take_modules(t);
-	if (check_confined(t, err) < 0)
+	if (check_confined(t, err) < 0 || check_outputs(t, err) < 0)
 		return -1;
 	if (t->kind == WORLD_NONE)
 		leave_other_programs(t);
@@ -136,8 +147,22 @@ static int look(struct trial *t, struct err *err)
 		       1e3 * r->cpu_s);
 }
 
+/* Before a minute has gone into what is to be saved there. */
+static int check_save(const char *dir, struct err *err)
+{
+	char *copy = memory_need(strdup(dir));
+	const char *at = access(dir, F_OK) == 0 ? dir : dirname(copy);
+	int rc = access(at, W_OK | X_OK) == 0
+			 ? 0 : err_set(err, ERR_SYS, "--save: '%s': %s", at, strerror(errno));
+
+	free(copy);
+	return rc;
+}
+
 static int begin(struct trial *t, struct err *err)
 {
+	if (t->o->save && check_save(t->o->save, err) < 0)
+		return -1;
 	t->folder = folder_make(err);
 	if (!t->folder)
 		return -1;

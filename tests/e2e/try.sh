@@ -81,6 +81,10 @@ for user in $users; do
 	is "standard input is given to each run" "0 1" "$same"
 	try -- sh -c "sleep 1000 & $T/tried"
 	is "what it leaves running is ended" "0 1" "left running, which were ended: 1"
+	try --output=fiel -- "$T/tried" file
+	is "a file to compare is not written" 2 "leaves no file 'fiel'"
+	try --save="$T/tmp/no/such" -- "$T/tried"
+	is "nothing can be saved there" 1 "--save: '$T/tmp/no': No such file"
 	try -- no-such-program
 	is "there is no such program" 2 "'no-such-program': No such file"
 	try -- true
