@@ -110,7 +110,7 @@ $(B)/morphctl: $(B)/manager/ctl/main.o $(call archives,manager/ctl manager monit
 # Test programs: one object, all archives and what tests share (tests/unit/*.c); it stays, so that a change of ours
 # costs a link each and not a compilation.  Unit tests (cmocka) print TAP themselves;
 # fuzz targets get a main() that replays a corpus, or libFuzzer's with FUZZ_ENGINE.
-ARCHIVES  = $(call archives,tests/unit manager/ctl manager live monitor verify editor postmorph binary policy lib)
+ARCHIVES  = $(call archives,manager/ctl manager live monitor verify editor postmorph binary policy lib)
 programs  = $(patsubst %.c,$(B)/%,$(wildcard $(1)))
 UNIT      = $(call programs,$(foreach d,* */*,tests/unit/$(d)/test_*.c))
 $(call archive,tests/unit): $(patsubst %.c,$(B)/%.o,$(wildcard tests/unit/*.c))
@@ -124,7 +124,7 @@ HELPERS   = $(call programs,tests/e2e/*.c) $(call programs,tests/e2e/hostile/*.c
 FUZZ_ENGINE ?= tests/fuzz/replay.c
 link_test = $(CC) $(CFLAGS) $(LDFLAGS) $< $(filter %.a,$^) $(1) $(LIBS_EDIT) $(LIBS_DAEMON) $(LIBS_CTL) -o $@
 
-$(UNIT): %: %.o $(ARCHIVES)
+$(UNIT): %: %.o $(call archive,tests/unit) $(ARCHIVES)
 	$(call link_test,-lcmocka)
 $(B)/tests/fuzz/%: tests/fuzz/%.c $(filter %.c,$(FUZZ_ENGINE)) $(ARCHIVES)
 	@mkdir -p $(@D)

@@ -52,4 +52,8 @@ case " $completion " in
 *" reoptimize "*) ok "completion knows the commands" ;;
 *) not_ok "completion knows the commands"; note "$completion" ;;
 esac
+# cmocka is a package for make check only
+built=$(make -n B="$T/none" all "$T/none/bench/pairs")
+[ -n "$built" ] && ! grep -q 'tests/unit\|cmocka' <<<"$built" && ok "the demonstration builds nothing of the unit tests" ||
+	{ not_ok "the demonstration builds nothing of the unit tests"; note "$(grep 'tests/unit\|cmocka' <<<"$built" | head -n 3)"; }
 done_testing
