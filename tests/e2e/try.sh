@@ -11,8 +11,11 @@ chmod 755 "$T"
 mkdir -m 1777 "$T/tmp" "$T/here"
 cd "$T/here" || exit 1
 if [ "$(id -u)" = 0 ]; then users="root nobody"; else users=$(id -un); fi
-without=$B/tests/e2e/without
+without=$T/bin/without
 
+# others may not look into the folder in which root built
+mkdir "$T/bin"
+cp "$B"/{morphctl,morph-edit,morph-verify,tests/e2e/without} "$T/bin"
 cp "$B/tests/e2e/tried" "$T/tried"
 printf '#!%s/tried size\n' "$T" >"$T/script"
 chmod 755 "$T/script"
@@ -23,7 +26,7 @@ as_user() {		# USER COMMAND...
 	if [ "$user" = "$(id -un)" ]; then "$@"; else setpriv --reuid "$user" --regid "$(id -g "$user")" --clear-groups "$@"; fi
 }
 try() {			# OPTION... -- COMMAND: out, err, code; as $user, and $under that
-	as_user "$user" env TMPDIR="$T/tmp" timeout 300 $under "$B/morphctl" try --time=${time:-1} "$@" \
+	as_user "$user" env TMPDIR="$T/tmp" timeout 300 $under "$T/bin/morphctl" try --time=${time:-1} "$@" \
 		>"$T/out" 2>"$T/err" <"${input:-/dev/null}"
 	code=$?
 }
@@ -112,7 +115,7 @@ done
 # --- ends before its end ---
 
 begin() {		# COMMAND...: in the background, until it says $wait_for
-	set -- env --default-signal TMPDIR="$T/tmp" "$B/morphctl" try --time=60 -- "$@"
+	set -- env --default-signal TMPDIR="$T/tmp" "$T/bin/morphctl" try --time=60 -- "$@"
 	[ "$user" = "$(id -un)" ] || set -- setpriv --reuid "$user" --regid "$(id -g "$user")" --clear-groups "$@"
 	(exec "$@" >"$T/out" 2>"$T/err" </dev/null) &
 	pid=$!
@@ -142,7 +145,7 @@ for user in $users; do
 	wait "$pid"
 	code=$?
 	is "SIGQUIT" 130 "interrupted"
-	as_user "$user" env TMPDIR="$T/tmp" "$B/morphctl" try --time=1 -- "$T/tried" 2>&1 </dev/null | head -n 1 >"$T/out"
+	as_user "$user" env TMPDIR="$T/tmp" "$T/bin/morphctl" try --time=1 -- "$T/tried" 2>&1 </dev/null | head -n 1 >"$T/out"
 	code=0
 	is "nobody reads on" 0 "as it is, sampled"
 	wait_for="as it is, sampled"
@@ -158,7 +161,7 @@ done
 
 for options in "--time=0" "--time=x" "--nonsense" ""; do
 	[ -z "$options" ] && set -- || set -- $options -- true
-	"$B/morphctl" try "$@" >"$T/out" 2>&1
+	"$T/bin/morphctl" try "$@" >"$T/out" 2>&1
 	[ $? = 2 ] && grep -q "^usage: morphctl try" "$T/out" && ok "wrong usage: '$options'" || not_ok "wrong usage: '$options'"
 done
 done_testing

@@ -83,7 +83,7 @@ for c in status list report history "policy show" "restore --all" "verify --all"
 done
 ctl --json list >"$root/list"
 check "JSON has the bytes of what is no UTF-8" [ "$(jq -r '.modules[].path_hex | select(.)' "$root/list" |
-	xxd -r -p | tr -cd '\233' | wc -c)" = 1 ]
+	sed 's/../&\n/g' | grep -c '^9b$')" = 1 ]
 check "and all names, by which they can be told apart" [ "$(jq -c '.modules[] | [.path, .path_hex]' "$root/list" |
 	grep -F "$root/bin/" | sort -u | wc -l)" = ${#names[@]} ]
 check_here "the daemon ends with code 0" stop_daemon
