@@ -188,8 +188,7 @@ static int while_stopped(struct work *w)
 	int rc = check_maps(w);
 
 	if (rc == LIVE_DONE)
-		rc = live_moment_check(w->x, &w->threads, &w->maps, w->mem, w->places.restore,
-				       w->err);
+		rc = live_moment_check(w->x, &w->threads, &w->maps, w->mem, w->err);
 	if (rc != LIVE_DONE)
 		return rc;
 	for (uint32_t i = 0; i < w->threads.n; i++)

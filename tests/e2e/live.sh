@@ -213,6 +213,25 @@ prepare steady "$B/tests/e2e/steady"
 check "registers, masks and stacks survive a tool killed anywhere" killed steady 1 "$root/steady" registers
 check "and so does one at work, with system calls" killed steady 3 "$root/steady" count
 
+# --- where a thread stands ---
+
+# WHERE: nothing is swapped while the process stands there, and with SIGUSR1 it goes on to its end.
+stands() {
+	local said rc
+	start "$root/stands.out" "$root/steady" "$1"
+	sleep 0.2
+	said=$(on "$pid" steady --patience=200 2>&1)
+	[ $? = 3 ] && grep -q "stands where the text changes" <<<"$said" || { echo "$said"; return 1; }
+	[ "$1" = call ] || { kill -USR1 "$pid" && sleep 0.1 && on "$pid" steady; } || return 1
+	sleep 0.1
+	kill "$pid"
+	wait "$pid"
+	rc=$?
+	[ $rc = 0 ] || { echo "it ended with $rc"; return 1; }
+}
+check "nothing is swapped below a handler that returns into an entry" stands handler
+check "nor where a call would be made again there" stands call
+
 # --- refusals ---
 
 echo 'int main(int argc, char **argv) { return argc > 3 ? argv[1][0] : 0; }' >"$root/static.c"
