@@ -176,7 +176,8 @@ static int check_maps(struct work *w)
 		return LIVE_FAILED;
 	m = live_maps_at(&w->maps, x->text);
 	bool same = m && m->start == x->text && m->end == x->text + x->size &&
-		    m->offset == x->from_offset && m->exec && !m->write && !m->shared;
+		    m->offset == x->from_offset && m->exec && !m->write && !m->shared &&
+		    live_map_is_file(x->pid, m, x->from);
 	for (uint32_t i = 0; i < x->nadd; i++)
 		same &= live_maps_free_at(&w->maps, x->add[i].addr,
 					  x->add[i].addr + x->add[i].size);

@@ -8,9 +8,10 @@
  *	            instruction of a function raised, has waited for SIGUSR1 far down the stack
  *	call        waits in a system call that is the third instruction of a function; ends
  *	            as `registers`
- *	seccomp | private | locked | own-text | vfork | ended | stopped
- *	            filters its system calls; is not dumpable; has locked memory; wrote to its
- *	            text; waits for a vfork child; only its second thread still runs; is stopped
+ *	seccomp | dispatch | private | locked | own-text | vfork | ended | stopped
+ *	            filters its system calls; handles those of some places itself; is not
+ *	            dumpable; has locked memory; wrote to its text; waits for a vfork child; only
+ *	            its second thread still runs; is stopped
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -121,6 +122,15 @@ static void filter(void)
 	(void)prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog);
 }
 
+/* Which places those are does not matter: nothing is in them yet. */
+static void dispatch(void)
+{
+	static char selector;		/* SYSCALL_DISPATCH_FILTER_ALLOW */
+
+	if (prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0, 0, &selector) < 0)
+		_exit(1);
+}
+
 static void write_text(void)
 {
 	uint8_t *page = (uint8_t *)((uintptr_t)fold & ~(uintptr_t)4095);
@@ -202,6 +212,8 @@ static void be(const char *how)
 
 	if (strcmp(how, "seccomp") == 0)
 		filter();
+	else if (strcmp(how, "dispatch") == 0)
+		dispatch();
 	else if (strcmp(how, "private") == 0)
 		(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	else if (strcmp(how, "locked") == 0)
