@@ -31,7 +31,7 @@ void live_maps_free(struct live_maps *m);	/* twice is allowed */
 
 /* A descriptor of the file that is mapped there; -1 with *err. */
 int live_map_open(pid_t pid, const struct live_map *m, struct err *err);
-/* Is it that file?  (Numbers of devices differ between stat(2) and maps on some file systems.) */
+/* Is it that file?  (On some file systems stat(2) and maps have other numbers of devices.) */
 bool live_map_is_file(pid_t pid, const struct live_map *m, int fd);
 
 /* The mapping that holds `addr`; NULL. */

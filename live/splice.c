@@ -31,7 +31,8 @@ const struct live_map *live_find_text(pid_t pid, const struct live_maps *maps,
 
 		if (!is_text(m) || m->end - m->start != plan->text_size)
 			continue;
-		if (m->offset == plan->generation_offset && live_map_is_file(pid, m, generation)) {
+		if (m->offset == plan->generation_offset &&
+		    live_map_is_file(pid, m, generation)) {
 			*original = -1;
 			return m;
 		}

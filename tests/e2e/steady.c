@@ -10,8 +10,8 @@
  *	            as `registers`
  *	seccomp | dispatch | private | locked | own-text | vfork | ended | stopped
  *	            filters its system calls; handles those of some places itself; is not
- *	            dumpable; has locked memory; wrote to its text; waits for a vfork child; only
- *	            its second thread still runs; is stopped
+ *	            dumpable; has locked memory; wrote to its text; waits for a vfork child;
+ *	            only its second thread still runs; is stopped
  */
 #include <errno.h>
 #include <linux/filter.h>
