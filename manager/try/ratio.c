@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "policy/ranktest.h"
 
@@ -61,4 +62,18 @@ bool ratio_known(const struct ratio *r)
 uint32_t ratio_least(void)
 {
 	return 6;	/* 0.5^6 < alpha < 0.5^5 */
+}
+
+bool ratio_has_interval(const struct ratio *r)
+{
+	return r->n && isfinite(r->high) && r->low > 0;
+}
+
+void ratio_text(const struct ratio *r, char out[64])
+{
+	if (ratio_has_interval(r))
+		(void)snprintf(out, 64, "%.3f (%.3f to %.3f)", r->estimate, r->low,
+			       r->high);	/* fits */
+	else
+		(void)snprintf(out, 64, "not known");
 }

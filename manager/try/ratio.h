@@ -30,5 +30,9 @@ void ratio_end(struct ratio *r);
 bool ratio_known(const struct ratio *r);
 /* Pairs without which there is no interval at all. */
 uint32_t ratio_least(void);
+/* The last look gave one. */
+bool ratio_has_interval(const struct ratio *r);
+/* "1.080 (1.050 to 1.110)", or "not known" */
+void ratio_text(const struct ratio *r, char out[64]);
 
 #endif

@@ -249,21 +249,23 @@ static int open_profile(const struct splicing *s, const struct splicing_file *f,
 	return fd;
 }
 
-/* 0 when it cannot be read: then the job will say so. */
-static double samples_of(int profile)
+double splicing_samples(const struct splicing *s, const struct splicing_file *f)
 {
+	int original = open(f->link, O_RDONLY | O_CLOEXEC), profile = -1;
 	struct arena *a = arena_new();
 	struct profile p = { 0 };
 	struct bytes text;
 	struct err err;
-	double samples = 0;
 
-	if (io_read_all(profile, most_bytes, a, &text, &err) == 0 &&
-	    profile_read(text, a, &p, &err) == 0)
-		samples = p.samples;
-	(void)lseek(profile, 0, SEEK_SET);	/* a file */
+	if (original >= 0)
+		profile = open_profile(s, f, original, &err);
+	if (profile < 0 || io_read_all(profile, most_bytes, a, &text, &err) < 0 ||
+	    profile_read(text, a, &p, &err) < 0)
+		p.samples = 0;
+	close_fd(&profile);
+	close_fd(&original);
 	arena_free(a);
-	return samples;
+	return p.samples;
 }
 
 int splicing_make(const struct splicing *s, pid_t pid, const struct splicing_file *f,
@@ -277,7 +279,6 @@ int splicing_make(const struct splicing *s, pid_t pid, const struct splicing_fil
 		return 0;
 	m.profile = open_profile(s, f, m.original, err);
 	if (m.profile >= 0) {
-		out->samples = samples_of(m.profile);
 		rc = -1;
 		if (make_fitting(s, &m, pid, out, err) == 0 &&
 		    (out->file = keep(s, m.generation, err)) >= 0) {

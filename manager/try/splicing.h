@@ -46,7 +46,6 @@ struct splicing_files {
 struct spliced {			/* a generation that fits in a process */
 	int plan, file;
 	uint64_t functions, moved;
-	double samples;			/* of its profile */
 };
 
 struct splicing_said {			/* by morph-live */
@@ -62,6 +61,8 @@ void splicing_close(struct splicing *s);
 int splicing_sample(struct splicing *s, pid_t pid, unsigned seconds, struct err *err);
 /* -1: there is no such process. */
 int splicing_files(pid_t pid, struct splicing_files *all, struct err *err);
+/* Samples of its profile; 0: there is none. */
+double splicing_samples(const struct splicing *s, const struct splicing_file *f);
 /* 1: *out is the caller's, spliced_close(); 0: there is no profile of it; -1. */
 int splicing_make(const struct splicing *s, pid_t pid, const struct splicing_file *f,
 		  struct spliced *out, struct err *err);
