@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "policy/ranktest.h"
+#include "policy/signedrank.h"
 
 /* With a hundredth and a half on either side nobody decides otherwise; chosen. */
 static const double narrow = 0.03;
@@ -21,17 +22,32 @@ void ratio_add(struct ratio *r, double original_s, double generation_s)
 	r->generation[r->n++] = generation_s;
 }
 
-static void look(struct ratio *r, double level)
+static void by_signs(const struct ratio *r, double level, struct ranktest_shift *out)
 {
 	static struct ranktest_stratum s[RATIO_PAIRS_MAX];	/* large */
-	struct ranktest_shift shift = { 0, -INFINITY, INFINITY };
 
 	for (uint32_t i = 0; i < r->n; i++) {
 		s[i].nbefore = s[i].nnow = 1;
 		s[i].before[0] = log(r->generation[i]);
 		s[i].now[0] = log(r->original[i]);
 	}
-	(void)ranktest_shift(s, r->n, level, &shift);	/* no pair: nothing is known */
+	(void)ranktest_shift(s, r->n, level, out);	/* no pair: nothing is known */
+}
+
+static void by_ranks(const struct ratio *r, double level, struct ranktest_shift *out)
+{
+	double d[RATIO_PAIRS_MAX];
+
+	for (uint32_t i = 0; i < r->n; i++)
+		d[i] = log(r->original[i]) - log(r->generation[i]);
+	(void)signedrank_shift(d, r->n, level, out);
+}
+
+static void look(struct ratio *r, double level)
+{
+	struct ranktest_shift shift = { 0, -INFINITY, INFINITY };
+
+	(r->by_chance ? by_ranks : by_signs)(r, level, &shift);
 	r->estimate = exp(shift.estimate);
 	r->low = exp(shift.low);
 	r->high = exp(shift.high);

@@ -17,6 +17,9 @@ enum { RATIO_PAIRS_MAX = 64, RATIO_LOOKS = 5 };
 struct ratio {
 	double original[RATIO_PAIRS_MAX], generation[RATIO_PAIRS_MAX];	/* seconds */
 	uint32_t n, looks, looked_at;
+	/* chance has said which side of a pair was measured first, one after the other: then
+	 * the interval is that of policy/signedrank.h, which is narrower */
+	bool by_chance;
 	double estimate, low, high;	/* of the last look; infinite where not known */
 };
 

@@ -14,7 +14,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,30 +27,6 @@
 static const double sample_part = 1.0 / 6, sample_most_s = 10;
 static const double least_share = 0.02;
 enum { PATIENCE_MS = 3000, LAST_PATIENCE_MS = 20000 };
-
-static double now_s(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);	/* cannot fail */
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-double running_elapsed_s(const struct running *t)
-{
-	return now_s() - t->begun_s;
-}
-
-void running_say(const struct running *t, const char *fmt, ...)
-{
-	char text[1024];
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(text, sizeof(text), fmt, ap);	/* cut, if it is so long */
-	va_end(ap);
-	say_line(stderr, "%5.1f s  %s", running_elapsed_s(t), text);
-}
 
 /* Taking out what is not there changes nothing, and says whether the process may be touched. */
 static int check_process(struct running *t, struct err *err)
@@ -202,7 +177,8 @@ static int conclude(struct running *t)
 int try_process(const struct try_process_options *options)
 {
 	struct running t = {
-		.o = options, .begun_s = now_s(), .kind = -1, .meter = { .pidfd = -1 },
+		.o = options, .begun_s = running_now_s(), .kind = -1, .meter = { .pidfd = -1 },
+		.ratio = { .by_chance = true },
 		.splicing = { .morph_edit = options->morph_edit,
 			      .morph_verify = options->morph_verify,
 			      .morph_live = options->morph_live, .store = options->store,

@@ -34,6 +34,8 @@ struct running {
 	unsigned nswap;
 };
 
+/* runningclock.c */
+double running_now_s(void);
 double running_elapsed_s(const struct running *t);
 /* A line of what is done now. */
 void running_say(const struct running *t, const char *fmt, ...)

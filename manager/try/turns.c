@@ -15,8 +15,8 @@
 #include "manager/try/running.h"
 
 /* Chosen.  There should be time for so many pairs. */
-enum { PAIRS = 14, SLICES = 6, IDLE_MOST = 8, TRIES = 3 };
-static const double settle_s = 0.1, slice_s = 0.5, shortest_s = 0.5, longest_s = 3;
+enum { PAIRS = 36, SLICES = 6, IDLE_MOST = 8, TRIES = 3 };
+static const double settle_s = 0.1, slice_s = 0.5, shortest_s = 0.3, longest_s = 3;
 static const double shortest_counted_s = 1;
 
 static bool chance(void)
@@ -121,7 +121,7 @@ static void choose_turn(struct running *t)
 {
 	double left = t->o->time_s - running_elapsed_s(t);
 	double shortest = t->o->count ? shortest_counted_s : shortest_s;
-	double s = left / (2 * PAIRS) - 2 * settle_s;
+	double s = left / (2 * PAIRS) - settle_s;
 
 	t->turn_s = t->o->turn_s > 0 ? t->o->turn_s :
 		    s < shortest ? shortest : s > longest_s ? longest_s : s;
