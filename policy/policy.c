@@ -30,7 +30,8 @@ struct policy *policy_default(void)
 		const struct setting *s = &policy_setting[i];
 
 		if (s->kind == SETTING_UINT || s->kind == SETTING_BOOL ||
-		    s->kind == SETTING_CLOCK || s->kind == SETTING_SWITCH)
+		    s->kind == SETTING_CLOCK || s->kind == SETTING_SWITCH ||
+		    s->kind == SETTING_ONOFF)
 			*(unsigned *)((char *)p + s->off) = s->def;
 		if (s->kind == SETTING_PASSES)
 			pass_set_all(&p->passes);

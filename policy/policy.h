@@ -19,6 +19,7 @@ extern const char *const policy_clock_name[];		/* "auto", ... , NULL */
 
 enum policy_switch { SWITCH_AUTO, SWITCH_ON, SWITCH_OFF };
 extern const char *const policy_switch_name[];		/* "auto", ... , NULL */
+extern const char *const policy_onoff_name[];		/* "off", "on", NULL */
 
 struct policy_globs {		/* fnmatch(3) patterns, malloc'd, owned by the policy */
 	char **glob;
@@ -60,7 +61,7 @@ struct policy {
 	unsigned owner_cpu_per_day_s, owner_disk_per_day_mib;
 	unsigned min_samples, max_unseen_pct, min_gain_ppm, min_drift_pct;
 	unsigned cool_down_h, cpu_per_day_s, disk_per_day_mib, half_life_d, observe_s;
-	unsigned observe_first_h, count, count_cpu_per_day_s;
+	unsigned observe_first_h, count, count_cpu_per_day_s, live, live_cpu_s;
 	struct policy_passes passes;
 	unsigned job_memory_mib, job_cpu_s;
 	uint32_t nrule;
