@@ -115,6 +115,18 @@ bool policy_asks_whose(const struct policy *p)
 	return any;
 }
 
+bool policy_live(const struct policy *p)
+{
+	bool any = p->live;
+
+	for (uint32_t i = 0; i < p->nrule; i++) {
+		const struct policy *own = setter(&p->rule[i], "live");
+
+		any = any || (own && own->live);
+	}
+	return any;
+}
+
 bool policy_automatic(const struct policy *p)
 {
 	bool any = p->automatic;

@@ -90,6 +90,8 @@ bool policy_allows(const struct policy *p, const char *path);
 void policy_pass_list(const struct policy *p, char *out, size_t n);
 /* May anything be done without being asked, by the general setting or by a rule's? */
 bool policy_automatic(const struct policy *p);
+/* May any process get a generation while it runs? */
+bool policy_live(const struct policy *p);
 /* Is there a module of which it matters whose samples it has? */
 bool policy_asks_whose(const struct policy *p);
 /* The least number of samples that makes any module worth a look. */
