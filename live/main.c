@@ -2,6 +2,7 @@
  *
  *	morph-live on PID PLAN GENERATION	maps it
  *	morph-live off PID FOLDER		maps originals back where files of FOLDER are
+ *						(or the one that is named so)
  *	morph-live look PID FOLDER		where they are: "ADDRESS GENERATION", one a line
  *	morph-live list FOLDER			the same of all processes, with their numbers
  *	morph-live room PID PLAN GENERATION	"fits", or the address at which new text of the

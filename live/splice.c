@@ -144,7 +144,9 @@ bool live_is_spliced(const struct live_maps *maps, const struct live_map *map,
 {
 	size_t n = strlen(folder);
 
-	return is_text(map) && strncmp(map->name, folder, n) == 0 && map->name[n] == '/' &&
+	return is_text(map) && strncmp(map->name, folder, n) == 0 &&
+	       (map->name[n] == '/' || map->name[n] == '\0' ||
+		strcmp(map->name + n, " (deleted)") == 0) &&
 	       before(maps, map);
 }
 

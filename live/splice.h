@@ -48,10 +48,11 @@ const struct live_map *live_find_text(pid_t pid, const struct live_maps *maps,
 /* Maps the generation in the process.  -1 with the reason. */
 int live_on(pid_t pid, const struct live_plan *plan, int generation,
 	    const struct live_limits *limits, struct live_outcome *out, struct err *err);
-/* Is `map` the text of an original that a file below `folder` took the place of? */
+/* Is `map` the text of an original that a file below `folder`, or the file of that name, took
+ * the place of? */
 bool live_is_spliced(const struct live_maps *maps, const struct live_map *map,
 		     const char *folder);
-/* Maps all originals back where files below the folder are in their place. */
+/* Maps all originals back where such files are in their place. */
 int live_off(pid_t pid, const char *folder, const struct live_limits *limits,
 	     struct live_outcome *out, struct err *err);
 

@@ -55,6 +55,7 @@ int main(int argc, char **argv)
 	o.host = *o.host ? absolute(o.host) : "";
 	o.morph_edit = absolute_program(o.morph_edit, "morph-edit");
 	o.morph_verify = absolute_program(o.morph_verify, "morph-verify");
+	o.morph_live = absolute_program(o.morph_live, "morph-live");
 	if (!o.job_user)
 		o.job_user = o.user ? o.user : "morph-edit";
 	if (!o.user)

@@ -30,7 +30,8 @@ struct policy *policy_default(void)
 		const struct setting *s = &policy_setting[i];
 
 		if (s->kind == SETTING_UINT || s->kind == SETTING_BOOL ||
-		    s->kind == SETTING_CLOCK || s->kind == SETTING_SWITCH)
+		    s->kind == SETTING_CLOCK || s->kind == SETTING_SWITCH ||
+		    s->kind == SETTING_ONOFF)
 			*(unsigned *)((char *)p + s->off) = s->def;
 		if (s->kind == SETTING_PASSES)
 			pass_set_all(&p->passes);
@@ -110,6 +111,18 @@ bool policy_asks_whose(const struct policy *p)
 		const struct policy *own = setter(&p->rule[i], "share_layouts");
 
 		any = any || (own && own->share_layouts > 1);
+	}
+	return any;
+}
+
+bool policy_live(const struct policy *p)
+{
+	bool any = p->live;
+
+	for (uint32_t i = 0; i < p->nrule; i++) {
+		const struct policy *own = setter(&p->rule[i], "live");
+
+		any = any || (own && own->live);
 	}
 	return any;
 }

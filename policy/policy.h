@@ -19,6 +19,7 @@ extern const char *const policy_clock_name[];		/* "auto", ... , NULL */
 
 enum policy_switch { SWITCH_AUTO, SWITCH_ON, SWITCH_OFF };
 extern const char *const policy_switch_name[];		/* "auto", ... , NULL */
+extern const char *const policy_onoff_name[];		/* "off", "on", NULL */
 
 struct policy_globs {		/* fnmatch(3) patterns, malloc'd, owned by the policy */
 	char **glob;
@@ -60,7 +61,7 @@ struct policy {
 	unsigned owner_cpu_per_day_s, owner_disk_per_day_mib;
 	unsigned min_samples, max_unseen_pct, min_gain_ppm, min_drift_pct;
 	unsigned cool_down_h, cpu_per_day_s, disk_per_day_mib, half_life_d, observe_s;
-	unsigned observe_first_h, count, count_cpu_per_day_s;
+	unsigned observe_first_h, count, count_cpu_per_day_s, live, live_cpu_s;
 	struct policy_passes passes;
 	unsigned job_memory_mib, job_cpu_s;
 	uint32_t nrule;
@@ -89,6 +90,8 @@ bool policy_allows(const struct policy *p, const char *path);
 void policy_pass_list(const struct policy *p, char *out, size_t n);
 /* May anything be done without being asked, by the general setting or by a rule's? */
 bool policy_automatic(const struct policy *p);
+/* May any process get a generation while it runs? */
+bool policy_live(const struct policy *p);
 /* Is there a module of which it matters whose samples it has? */
 bool policy_asks_whose(const struct policy *p);
 /* The least number of samples that makes any module worth a look. */

@@ -17,6 +17,7 @@
 
 const char *const policy_clock_name[] = { "auto", "tick", "cpu-clock", "cycles", NULL };
 const char *const policy_switch_name[] = { "auto", "on", "off", NULL };
+const char *const policy_onoff_name[] = { "off", "on", NULL };
 
 const struct setting policy_setting[] = {
 #define SETTING(section, key, kind, field, def, min, max, unit, help)                    \
@@ -195,6 +196,8 @@ int setting_set(const struct setting *s, void *in, const char *text, bool quoted
 		return set_name(field, text, policy_clock_name, err);
 	case SETTING_SWITCH:
 		return set_name(field, text, policy_switch_name, err);
+	case SETTING_ONOFF:
+		return set_name(field, text, policy_onoff_name, err);
 	case SETTING_WINDOW:
 		return set_window(field, text, err);
 	case SETTING_GLOBS:
@@ -331,6 +334,9 @@ void setting_show(const struct setting *s, const void *in, struct wr *out)
 		break;
 	case SETTING_SWITCH:
 		put(out, policy_switch_name[*(const unsigned *)field]);
+		break;
+	case SETTING_ONOFF:
+		put(out, policy_onoff_name[*(const unsigned *)field]);
 		break;
 	case SETTING_WINDOW:
 		if (w->from == w->to)

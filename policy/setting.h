@@ -19,6 +19,7 @@ enum setting_kind {
 	SETTING_BOOL,
 	SETTING_CLOCK,
 	SETTING_SWITCH,
+	SETTING_ONOFF,		/* off or on, without auto */
 	SETTING_WINDOW,
 	SETTING_GLOBS,		/* patterns of absolute paths */
 	SETTING_NAMES,		/* patterns of other names */

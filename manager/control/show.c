@@ -129,6 +129,15 @@ static void show_monitor(struct work *w, struct client *cl)
 	show_give(cl, t);
 }
 
+/* No table when there is nothing. */
+static void show_some(struct table *t, struct client *cl)
+{
+	if (table_nrow(t))
+		show_give(cl, t);
+	else
+		table_free(t);
+}
+
 /* What the monitor could not have, and what is lost by it: no table when there is nothing. */
 static void show_lacks(struct work *w, struct client *cl)
 {
@@ -149,10 +158,7 @@ static void show_lacks(struct work *w, struct client *cl)
 				  lack_loss((enum lack)i), why);
 		line += n + (line[n] == '\n');
 	}
-	if (table_nrow(t))
-		show_give(cl, t);
-	else
-		table_free(t);
+	show_some(t, cl);
 }
 
 static void spool_size(struct work *w, uint64_t *files, uint64_t *bytes)
@@ -286,6 +292,7 @@ int show_status(struct work *w, struct client *cl, struct err *err)
 		show_monitor(w, cl);
 	if (all && show_samples(w, cl, err) < 0)
 		return -1;
+	show_some(show_running(w, cl), cl);
 	show_idle(w, cl);
 	show_roles(w, cl, all);
 	return 0;
@@ -363,7 +370,8 @@ static bool list_module(void *ctx, const struct store_module *m)
 		speedtest_text(&p, speed);
 	table_row(l->t, m->path, m->samples, m->outside, (uint64_t)m->generation,
 		  (uint64_t)m->functions, (uint64_t)m->movable, m->text_bytes, m->updated_ns,
-		  state, speed, h.verdict, counts.state, counts.cost_s, counts.gain_ppm);
+		  state, speed, h.verdict, counts.state, counts.cost_s, counts.gain_ppm,
+		  show_processes(l->w, m->path));
 	store_profile_free(&h.recent);
 	return true;
 }
@@ -377,6 +385,7 @@ int show_list(struct work *w, struct client *cl, struct err *err)
 		{ "last_sample", TABLE_TIME }, { "state", TABLE_TEXT }, { "speed", TABLE_TEXT },
 		{ "decided", TABLE_TEXT }, { "counts", TABLE_TEXT },
 		{ "counts_cost_s", TABLE_TEXT }, { "counts_gain_ppm", TABLE_TEXT },
+		{ "processes", TABLE_UINT },
 	};
 	struct table *t = NEW_TABLE("modules", col);
 	struct listing l = { .w = w, .client = cl, .t = t, .err = err };

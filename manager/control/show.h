@@ -34,4 +34,10 @@ int show_annotate(struct work *w, const char *module, const char *function, stru
 		  struct err *err);
 int show_explain(struct work *w, const char *module, struct client *cl, struct err *err);
 
+/* show_live.c: which running processes have which generation, of what the client may see; the
+ * caller's. */
+struct table *show_running(struct work *w, const struct client *cl);
+/* How many have one of the module. */
+uint64_t show_processes(const struct work *w, const char *path);
+
 #endif

@@ -34,6 +34,8 @@ static const struct spec {
 	       "the Editor [libexec/morph/morph-edit, or beside morphd]"),
 	OPTION("morph-verify", TEXT, morph_verify, "PATH",
 	       "the Verifier [libexec/morph/morph-verify, or beside morphd]"),
+	OPTION("morph-live", TEXT, morph_live, "PATH",
+	       "maps generations in processes [libexec/morph/morph-live, or beside morphd]"),
 	OPTION("folders", TEXT, folders, "DIR:...",
 	       "more folders in which programs may be opened and replaced"),
 	OPTION("host", TEXT, host, "DIR",

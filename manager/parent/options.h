@@ -8,7 +8,7 @@
 
 struct role_options;
 
-enum { OPTIONS_MAX_ARG = 46, OPTIONS_MAX = 22 };
+enum { OPTIONS_MAX_ARG = 48, OPTIONS_MAX = 23 };
 
 /* A command line; arg[] points into it and to the texts of the options that it was made of. */
 struct options_line {

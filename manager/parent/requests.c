@@ -11,6 +11,9 @@
  *			starts, before finish_install(); install.c takes all digests anew
  *	the path	install_file.c, install.c: what may be replaced, and by what
  *	what comes back	install.c: only what root's own ledger binds to the path (ledger.h)
+ *	processes	prove_live(): a sealed file, proven for them by such a verifier, of an
+ *			original that the ledger knows; livework.c maps it, and takes it out
+ *			before its program's file is replaced (take_out_first())
  *	order		requests_take(): one request at a time; a second one is a lie
  *
  * Whatever is swapped, restored or refused is logged here, by root.
@@ -33,6 +36,7 @@
 #include "manager/parent/folders.h"
 #include "manager/parent/install.h"
 #include "manager/parent/ledger.h"
+#include "manager/parent/livework.h"
 #include "manager/parent/printable.h"
 #include "manager/parent/program.h"
 
@@ -52,6 +56,7 @@ static void end_job(struct requests *p)
 static void forget(struct requests *p)
 {
 	end_job(p);
+	livework_leave(p->live);
 	msg_close_fds(&p->request);
 	p->busy = p->syncing = false;
 }
@@ -99,8 +104,8 @@ static void log_refused(const struct requests *p, const struct err *why)
 	char text[PRINTABLE_MAX];
 
 	printable(why->text, text);
-	role_log("%s refused: %s",
-		 p->request.type == MSG_RESTORE ? "restore" : "swap", text);
+	role_log("%s refused: %s", p->request.type == MSG_RESTORE ? "restore" :
+		 p->request.type == MSG_INSTALL ? "swap" : "running process", text);
 }
 
 static void log_done(const struct requests *p)
@@ -156,9 +161,12 @@ static struct job *start(const struct requests *p, enum job_kind kind, const int
 		spec.in[i] = in[i];
 	spec.background = m->num[m->type == MSG_INSTALL	  ? MSG_INSTALL_background
 				 : m->type == MSG_RESTORE ? MSG_RESTORE_background
+				 : m->type == MSG_LIVE_ON ? MSG_LIVE_ON_background
 							  : MSG_RUN_JOB_background] != 0;
 	if (m->type == MSG_INSTALL)
 		spec.a = m->num[MSG_INSTALL_counting];
+	if (m->type == MSG_LIVE_ON)
+		spec.a = 2;
 	if (m->type == MSG_RUN_JOB) {
 		spec.a = m->num[MSG_RUN_JOB_a];
 		spec.b = m->num[MSG_RUN_JOB_b];
@@ -215,6 +223,20 @@ static int refuse(struct requests *p, const struct err *why, struct err *err)
 	return reply_err(p, why, err);
 }
 
+/* The same, of a running process. */
+static int refuse_live(struct requests *p, const struct err *why, struct err *err)
+{
+	log_refused(p, why);
+	return reply_err(p, why, err);
+}
+
+static bool is_sealed(int fd)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	return seals >= 0 && (seals & MUST_SEALS) == MUST_SEALS;
+}
+
 /* digest[]: expected at the path, original, generation.  First the proof, see
  * finish_install(). */
 static int prove_install(struct requests *p, struct err *err)
@@ -225,8 +247,7 @@ static int prove_install(struct requests *p, struct err *err)
 
 	if (m->nfd != 1)
 		return err_set(err, ERR_INPUT, "INSTALL without a generation");
-	int seals = fcntl(m->fd[0], F_GET_SEALS);
-	if (seals < 0 || (seals & MUST_SEALS) != MUST_SEALS)
+	if (!is_sealed(m->fd[0]))
 		return err_set(err, ERR_INPUT, "INSTALL of a file that could still change");
 	original = open_proof_original(p, m, &why);
 	if (original < 0)
@@ -343,6 +364,118 @@ static int finish_restore(struct requests *p, const struct job_result *proof, st
 	return refuse(p, &why, err);
 }
 
+/* --- running processes --- */
+
+/* digest[]: the generation at the path, its original, the one to be mapped. */
+static int map_live(struct requests *p, struct err *err)
+{
+	const struct msg *m = &p->request;
+	struct livebook_entry e = { .pid = (pid_t)m->num[MSG_LIVE_ON_pid],
+				    .start = m->num[MSG_LIVE_ON_start],
+				    .original = m->digest[1], .generation = m->digest[2] };
+	struct err why = { 0 };
+
+	memcpy(e.path, m->text, sizeof(m->text));
+	return livework_on(p->live, &e, m->fd[0], &why) == 0 ? 0 : refuse_live(p, &why, err);
+}
+
+/* Of a user's file, only into his own processes. */
+static int check_live_owner(const struct requests *p, const struct msg *m, struct err *err)
+{
+	struct ledger_entry e;
+	uint64_t start;
+	uint32_t owner;
+
+	if (install_bound(p->ledger_fd, m->text, &m->digest[0], &m->digest[1], err) < 0 ||
+	    ledger_find(p->ledger_fd, m->text, &m->digest[0], &e, err) != 1)
+		return -1;
+	if (!livebook_process((pid_t)m->num[MSG_LIVE_ON_pid], &start, &owner))
+		return err_set(err, ERR_REFUSED, "process %d is not there any more",
+			       (int)m->num[MSG_LIVE_ON_pid]);
+	return e.owner == 0 || e.owner == owner ? 0 :
+	       err_set(err, ERR_REFUSED, "'%s': user %u's, and no process of his", m->text,
+		       (unsigned)e.owner);
+}
+
+static int prove_live(struct requests *p, struct err *err)
+{
+	const struct msg *m = &p->request;
+	struct err why = { 0 };
+	struct digest d;
+	int in[2];
+
+	if (m->nfd != 1 || !is_sealed(m->fd[0]))
+		return err_set(err, ERR_INPUT, "LIVE_ON of a file that could still change");
+	if (folders_check(p->options->folders, m->text, &why) < 0 ||
+	    check_live_owner(p, m, &why) < 0 || digest_fd(m->fd[0], &d, &why) < 0)
+		return refuse_live(p, &why, err);
+	if (!digest_equal(&d, &m->digest[2]))
+		return err_set(err, ERR_INPUT, "LIVE_ON of another file than it says");
+	if (livework_is_proven(p->live, &m->digest[1], &d))
+		return map_live(p, err);
+	in[0] = install_open_original(p->originals_fd, &m->digest[1], &why);
+	in[1] = m->fd[0];
+	if (in[0] >= 0)
+		p->job = start(p, JOB_VERIFY, in, 2, (unsigned)m->num[MSG_LIVE_ON_memory_mib],
+			       (unsigned)m->num[MSG_LIVE_ON_cpu_s], m, &why);
+	if (in[0] >= 0)
+		close(in[0]);
+	return p->job ? 0 : refuse_live(p, &why, err);
+}
+
+static int finish_live(struct requests *p, const struct job_result *proof, struct err *err)
+{
+	const struct msg *m = &p->request;
+	struct err why = { 0 };
+
+	if (proof->exit_code) {
+		err_set(&why, ERR_REFUSED, "'%s': not proven to be fit for running processes: "
+			"%s", m->text, proof->reason);
+		return refuse_live(p, &why, err);
+	}
+	end_job(p);
+	livework_proven(p->live, &m->digest[1], &m->digest[2], proof->out[0]);
+	return map_live(p, err);
+}
+
+/* A program that processes have a generation of is replaced only after they have given it back.
+ * One that cannot just now keeps it, and is asked again by whoever looks at the list. */
+static int take_out_first(struct requests *p, struct err *err)
+{
+	struct err why = { 0 };
+
+	if (livework_knows(p->live, p->request.text) &&
+	    livework_off_path(p->live, p->request.text, &why) == 0)
+		return 0;
+	if (why.kind)
+		log_refused(p, &why);
+	return p->request.type == MSG_INSTALL ? prove_install(p, err) : prove_restore(p, err);
+}
+
+static int after_live(struct requests *p, struct livework_result *r, struct err *err)
+{
+	if (p->request.type == MSG_INSTALL)
+		return prove_install(p, err);
+	if (p->request.type == MSG_RESTORE)
+		return prove_restore(p, err);
+	if (r->err.kind)
+		return reply_err(p, &r->err, err);
+	if (r->list_fd >= 0)
+		return reply_fd(p, r->list_fd, &r->err, err);
+	return reply(p, ERR_NONE, 0, r->said, 0, NULL, err);
+}
+
+/* Those that need no proof. */
+static int begin_live(struct requests *p, struct err *err)
+{
+	const struct msg *m = &p->request;
+	struct err why = { 0 };
+	int rc = m->type == MSG_LIVE_LIST ? livework_list(p->live, &why) :
+		 livework_off(p->live, (pid_t)m->num[MSG_LIVE_OFF_pid], &m->digest[0], &why);
+
+	return rc == 0 ? 0 : refuse_live(p, &why, err);
+}
+
 static int check(struct requests *p, struct err *err)
 {
 	struct err why = { 0 };
@@ -380,9 +513,16 @@ int requests_take(struct requests *p, struct msg *m, struct err *err)
 	case MSG_RUN_JOB:
 		return run_job(p, err);
 	case MSG_INSTALL:
-		return prove_install(p, err);
 	case MSG_RESTORE:
-		return prove_restore(p, err);
+		return take_out_first(p, err);
+	case MSG_LIVE_ON:
+		return prove_live(p, err);
+	case MSG_LIVE_OFF:
+	case MSG_LIVE_LIST:
+		return begin_live(p, err);
+	case MSG_LIVE_OPEN:
+		fd = livework_open_file(p->live, &m->digest[0], &why);
+		return reply_fd(p, fd, &why, err);
 	case MSG_SYNC:
 		p->syncing = true;
 		p->sync = patience_begin(role_now_ms(), SYNC_MS);
@@ -395,9 +535,12 @@ int requests_take(struct requests *p, struct msg *m, struct err *err)
 
 int requests_step(struct requests *p, struct err *err)
 {
+	struct livework_result live;
 	struct job_result result;
 	int rc;
 
+	if (livework_step(p->live, &live))
+		return after_live(p, &live, err);
 	if (p->syncing && patience_over(&p->sync, role_now_ms())) {
 		p->monitor_silent = true;
 		return requests_synced(p, false, "the monitor does not answer", -1, err);
@@ -409,6 +552,8 @@ int requests_step(struct requests *p, struct err *err)
 		rc = finish_install(p, &result, err);
 	else if (p->request.type == MSG_RESTORE)
 		rc = finish_restore(p, &result, err);
+	else if (p->request.type == MSG_LIVE_ON)
+		rc = finish_live(p, &result, err);
 	else
 		rc = reply(p, result.exit_code == 0 ? ERR_NONE : result.exit_code == 3 ?
 			   ERR_REFUSED : ERR_INPUT, result.exit_code, result.reason,
@@ -461,6 +606,10 @@ void requests_abort(struct requests *p)
 int requests_poll(const struct requests *p, struct pollfd f[2])
 {
 	f[0] = f[1] = (struct pollfd){ -1, 0, 0 };
+	if (livework_busy(p->live)) {
+		livework_poll(p->live, f);
+		return -1;
+	}
 	if (p->job)
 		return job_poll(p->job, f);
 	return p->syncing ? patience_poll(&p->sync) : -1;

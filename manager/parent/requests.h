@@ -18,6 +18,7 @@
 
 struct counting;
 struct err;
+struct livework;
 
 struct requests {
 	const struct role_options *options;
@@ -27,11 +28,12 @@ struct requests {
 	struct job_user job_user;
 	int originals_fd, ledger_fd;
 	struct counting *counting;	/* of generations that count; stays the caller's */
+	struct livework *live;		/* of running processes; so does this.  NULL: none */
 	int reply_sock;		/* to the manager */
 
 	bool busy;		/* one request at a time; a second one is a lie */
 	struct msg request;	/* owns its descriptors */
-	struct job *job;	/* of RUN_JOB, or the proof of INSTALL */
+	struct job *job;	/* of RUN_JOB, or the proof of INSTALL, RESTORE, LIVE_ON */
 	/* of jobs that have ended, not told yet: it is told even if nobody waits for the job
 	 * any more, with the next answer */
 	uint64_t job_cpu_ms;

@@ -23,7 +23,8 @@ enum { ROLE_FD_PARENT = 3, ROLE_FD_LISTEN = 4 };
 
 struct role_options {
 	enum msg_role role;
-	const char *policy, *store, *socket, *user, *job_user, *morph_edit, *morph_verify;
+	const char *policy, *store, *socket, *user, *job_user, *morph_edit, *morph_verify,
+		   *morph_live;
 	const char *folders;		/* see folders.h; "" for none */
 	/* before the proc, sys and run that tell whether the machine is idle */
 	const char *host;

@@ -43,6 +43,7 @@
 #include "manager/parent/counting.h"
 #include "manager/parent/install.h"
 #include "manager/parent/ledger.h"
+#include "manager/parent/livework.h"
 #include "manager/parent/requests.h"
 #include "manager/parent/rights.h"
 #include "manager/parent/role.h"
@@ -185,6 +186,20 @@ static int lock_store(int originals_fd, const char *store, struct err *err)
 	return 0;
 }
 
+/* Nothing else depends on it. */
+static void open_live(struct parent *p)
+{
+	const char *program = p->options.morph_live;
+	struct err err = { 0 };
+
+	if (access(program, X_OK) == 0)
+		p->requests.live = livework_new(p->options.store, program, &err);
+	else
+		err_set(&err, ERR_SYS, "'%s': %s", program, strerror(errno));
+	if (!p->requests.live)
+		role_log("running processes are left alone: %s", err.text);
+}
+
 static int parent_open(struct parent *p, struct err *err)
 {
 	if (role_user(p->options.user, &p->requests.user, err) < 0)
@@ -214,6 +229,7 @@ static int parent_open(struct parent *p, struct err *err)
 	p->requests.ledger_fd = ledger_open(p->options.store, err);
 	if (p->requests.ledger_fd < 0)
 		return -1;
+	open_live(p);
 	/* Every program is whole, so sampling goes on whatever comes of it. */
 	upkeep_begin(&p->upkeep, p->requests.originals_fd, p->requests.ledger_fd);
 	p->listen_fd = make_socket(p->options.socket, err);

@@ -517,6 +517,32 @@ static void list_file(void *ctx, const struct mapping *m)
 	l->file[l->n++] = m->file - FILE_FIRST;
 }
 
+struct search {
+	uint32_t file;
+	bool found;
+};
+
+static void search_file(void *ctx, const struct mapping *m)
+{
+	struct search *x = ctx;
+
+	x->found |= m->file >= FILE_FIRST && m->file - FILE_FIRST == x->file;
+}
+
+void spaces_each_of(const struct spaces *s, uint32_t file, void (*f)(void *ctx, uint32_t pid),
+		    void *ctx)
+{
+	for (uint32_t i = 0; i < s->process_cap; i++) {
+		struct search x = { file, false };
+
+		if (!s->process[i].used)
+			continue;
+		mappings_each(s->process[i].map, search_file, &x);
+		if (x.found)
+			f(ctx, s->process[i].pid);
+	}
+}
+
 struct space_run *spaces_run(struct spaces *s, uint32_t pid)
 {
 	struct process *p = space_slot(s, pid);

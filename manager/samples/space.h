@@ -67,6 +67,9 @@ enum space_hit spaces_find(struct spaces *s, uint32_t pid, uint64_t pc, uint32_t
 			   file_off *off);
 /* The files that the process has mapped, each once, at most `max` of them; returns how many. */
 uint32_t spaces_files_of(struct spaces *s, uint32_t pid, uint32_t *file, uint32_t max);
+/* Calls f for each process that has the file mapped. */
+void spaces_each_of(const struct spaces *s, uint32_t file, void (*f)(void *ctx, uint32_t pid),
+		    void *ctx);
 /* What is known of the process as a run; valid until the next event.  NULL: nothing. */
 struct space_run *spaces_run(struct spaces *s, uint32_t pid);
 uint32_t spaces_nfile(const struct spaces *s);

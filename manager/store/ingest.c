@@ -120,6 +120,42 @@ void ingest_spaces_counts(const struct ingest *g, struct spaces_counts *out)
 	spaces_counts(g->spaces, out);
 }
 
+struct processes {
+	uint32_t *pid, n, max;
+};
+
+/* The smallest ones, each once. */
+static void add_process(void *ctx, uint32_t pid)
+{
+	struct processes *p = ctx;
+	uint32_t i = 0;
+
+	while (i < p->n && p->pid[i] < pid)
+		i++;
+	if (i == p->max || (i < p->n && p->pid[i] == pid))
+		return;
+	p->n += p->n < p->max;
+	memmove(p->pid + i + 1, p->pid + i, sizeof(*p->pid) * (p->n - i - 1));
+	p->pid[i] = pid;
+}
+
+uint32_t ingest_processes(struct ingest *g, const char *path, const struct digest *d,
+			  uint32_t *pid, uint32_t max)
+{
+	struct processes p = { pid, 0, max };
+	size_t n = strlen(path);
+	struct digest have;
+
+	for (uint32_t i = 0; i < spaces_nfile(g->spaces); i++) {
+		const struct space_file *f = spaces_file(g->spaces, i);
+
+		if (strncmp(f->path, path, n) == 0 &&
+		    modules_content(g->modules, f, &have, NULL) == 1 && digest_equal(&have, d))
+			spaces_each_of(g->spaces, i, add_process, &p);
+	}
+	return p.n;
+}
+
 void ingest_states(struct ingest *g, struct statefeed *feed)
 {
 	g->feed = feed;

@@ -34,6 +34,10 @@ struct userset_source;
 void ingest_whose(struct ingest *g, const struct userset_source *source);
 /* The users who have an account here, for attribute_users(); stays the caller's. */
 void ingest_users(struct ingest *g, const uint32_t *uid, uint32_t n);
+/* Processes that have the content `d` of the file at that path mapped, by what is known of them
+ * and of the path's files: at most `max`, ascending, in pid[]; returns how many. */
+uint32_t ingest_processes(struct ingest *g, const char *path, const struct digest *d,
+			  uint32_t *pid, uint32_t max);
 void ingest_spaces_counts(const struct ingest *g, struct spaces_counts *out);
 
 #endif

@@ -439,6 +439,15 @@ static bool other_device(struct modules *ms, const char *path)
 	return other;
 }
 
+/* /proc/PID/maps says of a file that is gone from its path that it is "PATH (deleted)". */
+static bool is_path(const char *path, const char *mapped)
+{
+	size_t n = strlen(path);
+
+	return strncmp(mapped, path, n) == 0 &&
+	       (!mapped[n] || strcmp(mapped + n, " (deleted)") == 0);
+}
+
 /* Which content the mapped inode had: 1 and the record, 0 never seen. */
 static int find_content(struct modules *ms, const struct space_file *file,
 			struct store_file *out, struct err *err)
@@ -453,7 +462,7 @@ static int find_content(struct modules *ms, const struct space_file *file,
 			return -1;
 		if (rc == 0)
 			continue;
-		bool same_path = strcmp(out->path, file->path) == 0;
+		bool same_path = is_path(out->path, file->path);
 		bool told = out->has_generation && file->inode_generation;
 		if (!(told ? (uint32_t)out->inode_generation == (uint32_t)file->inode_generation
 			   : same_path))
@@ -464,12 +473,25 @@ static int find_content(struct modules *ms, const struct space_file *file,
 	return 0;
 }
 
+int modules_content(struct modules *ms, const struct space_file *file, struct digest *out,
+		    struct err *err)
+{
+	struct store_file f;
+	int rc = find_content(ms, file, &f, err);
+
+	if (rc == 1)
+		*out = f.digest;
+	return rc;
+}
+
 static int load_map(struct modules *ms, const struct digest *generation, struct blockmap *out,
 		    struct err *err)
 {
 	struct wr w = { 0 };
 	int rc = store_generation_map(ms->store, generation, &w, err);
 
+	if (rc == 0)
+		rc = store_live_map(ms->store, generation, &w, err);
 	if (rc == 1 && blockmap_read_images(wr_bytes(&w), out, err) < 0)
 		rc = -1;
 	wr_free(&w);
@@ -524,6 +546,35 @@ static int load_target(struct modules *ms, const struct store_module *m, const s
 	return 1;
 }
 
+/* Is it a file of STORE/live, a form of a generation for running processes?  Its name is its
+ * digest.  Who gives such a name to a file of his own counts for it what his processes do: he
+ * could as well have these run the generation. */
+static bool is_live(struct modules *ms, const char *path, struct digest *out)
+{
+	const char *dir = store_dir(ms->store);
+	size_t n = strlen(dir);
+	char hex[65];
+
+	if (strncmp(path, dir, n) != 0 || strncmp(path + n, "/live/", 6) != 0)
+		return false;
+	(void)snprintf(hex, sizeof(hex), "%s", path + n + 6);	/* cut: "(deleted)" */
+	return digest_from_hex(hex, out) == 0;
+}
+
+static int resolve_live(struct modules *ms, const struct digest *d,
+			struct attribute_target *out, struct err *err)
+{
+	struct store_generation g;
+	struct store_module m;
+	int rc = store_live_generation(ms->store, d, &g, err);
+
+	if (rc == 1)
+		rc = store_module_by_id(ms->store, g.module, &m, err);
+	if (rc != 1 || !digest_equal(&g.original, &m.original))
+		return rc < 0 ? -1 : 0;
+	return load_target(ms, &m, d, g.number, out, err);
+}
+
 static int resolve(void *ctx, const struct space_file *file, struct attribute_target *out,
 		   struct err *err)
 {
@@ -532,8 +583,11 @@ static int resolve(void *ctx, const struct space_file *file, struct attribute_ta
 	struct store_module m;
 	struct store_file f;
 	enum module_look look;
+	struct digest live;
 	uint32_t number = 0;
 
+	if (is_live(ms, file->path, &live))
+		return resolve_live(ms, &live, out, err);
 	/* What is at the path now; a file that cannot be opened may still be known by its
 	 * inode.  One that changed and was not read since is not known by it. */
 	if (file->path[0] == '/' && ms->by.allows(ms->by.ctx, file->path) &&
@@ -592,6 +646,8 @@ static int open_content(struct modules *ms, const struct store_module *m,
 		close(fd);
 	} else if (digest_equal(&m->original, content) && by->open_original) {
 		return by->open_original(by->ctx, &m->original, err);
+	} else if (by->open_live) {
+		return by->open_live(by->ctx, content, err);
 	}
 	return err_set(err, ERR_SYS, "'%s': what ran is not there any more", m->path);
 }

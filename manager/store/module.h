@@ -22,6 +22,8 @@ struct module_services {
 	int (*open)(void *ctx, const char *path, struct err *err);
 	/* The pristine original that is not at its path any more; NULL: there is none. */
 	int (*open_original)(void *ctx, const struct digest *original, struct err *err);
+	/* A form of a generation for running processes; NULL: there is none. */
+	int (*open_live)(void *ctx, const struct digest *generation, struct err *err);
 	/* May mappings of files like this one name another device than fstat() does?  NULL:
 	 * on those file systems that are known for it. */
 	bool (*other_device)(int fd);
@@ -77,6 +79,9 @@ int modules_look_all(struct modules *ms,
 		     void *ctx, struct err *err);
 /* Makes sure that a block table is in the store: 1 it is, 0 refused (m->refusal), -1 failed. */
 int modules_analyze(struct modules *ms, struct store_module *m, struct err *err);
+/* Which content a mapped file has, or had: 1; 0: it was never seen. */
+int modules_content(struct modules *ms, const struct space_file *file, struct digest *out,
+		    struct err *err);
 /* The resolver for attribute_resolve(): it finds a mapped file's module, has new modules
  * analysed, and makes the address-to-block index unless an earlier file's is still kept. */
 struct attribute_resolver modules_resolver(struct modules *ms);

@@ -326,6 +326,17 @@ int store_generation_each(struct store *s, int64_t module,
 			  bool (*f)(void *ctx, const struct store_generation *g), void *ctx,
 			  struct err *err);
 
+/* --- forms of generations for running processes (store_live.c) --- */
+
+/* Over a former one of that digest; `generation` is the id of the one that it is a form of. */
+int store_live_put(struct store *s, const struct digest *digest, int64_t generation,
+		   struct bytes map, struct err *err);
+/* The generation, which has another digest; its map is appended to *out. */
+int store_live_generation(struct store *s, const struct digest *digest,
+			  struct store_generation *out, struct err *err);
+int store_live_map(struct store *s, const struct digest *digest, struct wr *out,
+		   struct err *err);
+
 /* --- what generations cost (store_spent.c) --- */
 
 struct store_cost {

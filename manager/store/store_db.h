@@ -6,7 +6,7 @@
  *	store_counter	counters, and values by name
  *	store_module	modules, the inodes they were seen in, block tables
  *	store_profile	block profiles, coded by profile_code
- *	store_use, store_speed, store_log, store_crash, store_spent
+ *	store_use, store_speed, store_log, store_crash, store_spent, store_live
  *	store_spool	what one spool file brought, all of it in one transaction
  *
  * store.c, which opens and migrates the database, needs the first of them only.
@@ -78,6 +78,12 @@ int store_value_put(struct store *s, const char *name, struct bytes value, struc
 enum store_budget { PROFILE_ALL, PROFILE_RECENT, PROFILE_MADE_FROM };
 int store_module_budget(struct store *s, int64_t module, enum store_budget what, uint64_t *out,
 			struct err *err);
+
+/* --- store_log.c --- */
+
+/* A row of GENERATION_COLUMNS; ends the statement.  1, -1. */
+int store_read_generation(struct store *s, sqlite3_stmt *q, struct store_generation *out,
+			  struct err *err);
 
 /* --- what a spool file brought; store_spool.c puts it together --- */
 

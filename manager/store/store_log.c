@@ -24,8 +24,8 @@ const char *const store_state_name[] = {
 
 /* --- generations --- */
 
-static int read_generation(struct store *s, sqlite3_stmt *q, struct store_generation *out,
-			   struct err *err)
+int store_read_generation(struct store *s, sqlite3_stmt *q, struct store_generation *out,
+			  struct err *err)
 {
 	uint32_t state = 0;
 
@@ -156,7 +156,7 @@ int store_generation_by_digest(struct store *s, const struct digest *d,
 		return -1;
 	store_bind_digest(q, 1, d);
 	int rc = store_step(s, q, err);
-	return rc == 1 ? read_generation(s, q, out, err) : rc;
+	return rc == 1 ? store_read_generation(s, q, out, err) : rc;
 }
 
 int store_generation_by_number(struct store *s, int64_t module, uint32_t number,
@@ -169,7 +169,7 @@ int store_generation_by_number(struct store *s, int64_t module, uint32_t number,
 	(void)sqlite3_bind_int64(q, 1, module);
 	(void)sqlite3_bind_int64(q, 2, number);
 	int rc = store_step(s, q, err);
-	return rc == 1 ? read_generation(s, q, out, err) : rc;
+	return rc == 1 ? store_read_generation(s, q, out, err) : rc;
 }
 
 int store_generation_newest(struct store *s, int64_t module, const struct digest *original,
@@ -182,7 +182,7 @@ int store_generation_newest(struct store *s, int64_t module, const struct digest
 	(void)sqlite3_bind_int64(q, 1, module);
 	store_bind_digest(q, 2, original);
 	int rc = store_step(s, q, err);
-	return rc == 1 ? read_generation(s, q, out, err) : rc;
+	return rc == 1 ? store_read_generation(s, q, out, err) : rc;
 }
 
 int store_generation_next(struct store *s, int64_t module, uint32_t *out, struct err *err)
@@ -227,7 +227,7 @@ int store_generation_each(struct store *s, int64_t module,
 		(void)sqlite3_bind_int64(q, 1, id[i]);
 		rc = store_step(s, q, err);
 		if (rc == 1)
-			rc = read_generation(s, q, &g, err);
+			rc = store_read_generation(s, q, &g, err);
 		if (rc == 1 && !f(ctx, &g))
 			break;
 	}

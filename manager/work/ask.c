@@ -187,6 +187,45 @@ int ask_restore(struct ask *a, const struct ask_restore *r, const struct ask_lim
 	return set_path(&m, r->path, err) < 0 ? -1 : ask(a, &m, 0, err);
 }
 
+int ask_live_on(struct ask *a, const struct ask_live *l, const struct ask_limits *limits,
+		char said[256], struct err *err)
+{
+	struct msg m = { .type = MSG_LIVE_ON, .nfd = 1, .fd = { l->generation_fd },
+			 .digest = { l->installed, l->original, l->generation } };
+
+	m.num[MSG_LIVE_ON_pid] = (uint64_t)l->pid;
+	m.num[MSG_LIVE_ON_start] = l->start;
+	m.num[MSG_LIVE_ON_memory_mib] = limits->memory_mib;
+	m.num[MSG_LIVE_ON_cpu_s] = limits->cpu_s;
+	m.num[MSG_LIVE_ON_background] = a->yields != YIELD_NEVER;
+	if (set_path(&m, l->path, err) < 0 || ask(a, &m, 0, err) < 0)
+		return -1;
+	(void)snprintf(said, 256, "%.255s", a->reply.text);
+	return 0;
+}
+
+int ask_live_off(struct ask *a, pid_t pid, const struct digest *generation, struct err *err)
+{
+	struct msg m = { .type = MSG_LIVE_OFF, .digest = { *generation } };
+
+	m.num[MSG_LIVE_OFF_pid] = (uint64_t)pid;
+	return ask(a, &m, 0, err);
+}
+
+int ask_live_list(struct ask *a, struct err *err)
+{
+	struct msg m = { .type = MSG_LIVE_LIST };
+
+	return ask_fd(a, &m, err);
+}
+
+int ask_live_open(struct ask *a, const struct digest *generation, struct err *err)
+{
+	struct msg m = { .type = MSG_LIVE_OPEN, .digest = { *generation } };
+
+	return ask_fd(a, &m, err);
+}
+
 int ask_sync(struct ask *a, int *states_fd, struct err *err)
 {
 	struct msg m = { .type = MSG_SYNC };

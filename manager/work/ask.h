@@ -84,6 +84,14 @@ struct ask_restore {
 /* When the socket has something: takes in all of it.  -1: the parent has ended. */
 int ask_receive(struct ask *a, struct err *err);
 
+struct ask_live {
+	const char *path;
+	struct digest installed, original, generation;
+	pid_t pid;
+	uint64_t start;			/* as /proc/PID/stat has it */
+	int generation_fd;		/* a sealed memory file */
+};
+
 /* All fail when the parent stops; the error is the parent's own otherwise. */
 int ask_open_file(struct ask *a, const char *path, struct err *err);
 int ask_open_policy(struct ask *a, struct err *err);
@@ -96,6 +104,13 @@ int ask_install(struct ask *a, const struct ask_install *i, const struct ask_lim
 		struct err *err);
 int ask_restore(struct ask *a, const struct ask_restore *r, const struct ask_limits *limits,
 		struct err *err);
+/* Generations of running processes.  _on: *said is morph-live's word, or "at HEX", where it
+ * would fit; _list and _open: a descriptor. */
+int ask_live_on(struct ask *a, const struct ask_live *l, const struct ask_limits *limits,
+		char said[256], struct err *err);
+int ask_live_off(struct ask *a, pid_t pid, const struct digest *generation, struct err *err);
+int ask_live_list(struct ask *a, struct err *err);
+int ask_live_open(struct ask *a, const struct digest *generation, struct err *err);
 /* The monitor has written out all samples and begun a new spool file.  *states_fd: those of
  * them that came with the state of their task, as a spool file in memory, the caller's; -1:
  * none. */

@@ -6,7 +6,7 @@
  *	work_policy			the policy, and the last good one
  *	work_spool			the spool taken in, and what follows from it at once
  *	work_crash, work_speed		a generation is taken back
- *	work_use, work_packages, procedure
+ *	work_use, work_packages, procedure, work_live
  *	work_module			a new generation, the original back, the proof anew
  *	work_adopt, work_budget, work_derived, work_profile, work_registers, work_room,
  *	work_rule, work_share

@@ -20,6 +20,7 @@
 struct answer;
 struct err;
 struct ingest;
+struct live;
 struct lookwait;
 struct sense;
 struct modules;
@@ -46,6 +47,7 @@ struct work {
 	uint64_t overdue_ms;		/* when one that counts too long is looked for next */
 	uint64_t (*now_ms)(void);	/* CLOCK_MONOTONIC, or a test's */
 	struct lookwait *lookwait;	/* when files that changed are read */
+	struct live *live;		/* running processes: work_live.c */
 	/* what is done now: it has no budget, and waits for nothing */
 	bool asked_by_trusted;
 	bool reads_at_once;		/* so does what we have done or undo ourselves */
@@ -218,6 +220,25 @@ int work_count_ready(struct work *w, char path[PATH_MAX], struct err *err);
 int work_count_overdue(struct work *w, char path[PATH_MAX], struct err *err);
 /* Removes files of counts of which the store has no record. */
 int work_count_sweep(struct work *w, struct err *err);
+
+/* --- generations in running processes (work_live.c) --- */
+
+struct live_row {		/* a process has one mapped */
+	pid_t pid;
+	uint64_t start;			/* as /proc/PID/stat has it */
+	uint32_t uid;
+	struct digest generation;	/* its form, of which the store knows what it is of */
+	struct digest original;
+	char *path;			/* of the module; NULL: somebody else has mapped it */
+};
+
+/* Takes out what is not wanted any more; if the machine is idle, more processes get one. */
+void work_live(struct work *w, bool idle);
+/* Has the parent look what processes have; -1: it cannot, which is logged. */
+int work_live_look(struct work *w);
+/* As it was then. */
+const struct live_row *work_live_rows(const struct work *w, uint32_t *n);
+void work_live_free(struct work *w);
 
 /* --- exact counts as evidence beside samples (work_evidence.c) --- */
 

@@ -142,8 +142,10 @@ void work_idle(struct work *w)
 	(void)work_has_room(w);
 	end_overdue(w);
 	watch_counting(w);
-	if (!work_is_idle(w, condition))
+	if (!work_is_idle(w, condition)) {
+		work_live(w, false);
 		return;
+	}
 	w->note[0] = '\0';
 	w->ask->yields = YIELD_STOPS;
 	if (work_sync(w, &spool, &err) < 0) {
@@ -153,4 +155,6 @@ void work_idle(struct work *w)
 		automatic(w);
 	}
 	w->ask->yields = YIELD_NEVER;
+	if (!w->ask->stop)
+		work_live(w, true);
 }

@@ -571,6 +571,7 @@ int work_restore(struct work *w, const char *path, bool force, struct answer *to
 	struct store_generation g = { 0 };
 	struct store_module m = { 0 };
 	struct err why;
+	uint32_t running;
 
 	if (find_known(w, path, &m, err) < 0 || look_at_once(w, path, &m, err) < 0)
 		return -1;
@@ -591,6 +592,9 @@ int work_restore(struct work *w, const char *path, bool force, struct answer *to
 	work_history(w, path, "restored", "original in the place of generation %" PRIu32 "%s",
 		     number, edited ? ", which somebody had edited" : "");
 	answer_line(to, "%s: restored", path);
+	(void)work_live_rows(w, &running);
+	if (running)
+		(void)work_live_look(w);	/* it says what fails */
 	return 0;
 }
 

@@ -35,6 +35,13 @@ static int open_original(void *ctx, const struct digest *original, struct err *e
 	return ask_open_original(w->ask, original, err);
 }
 
+static int open_live(void *ctx, const struct digest *generation, struct err *err)
+{
+	struct work *w = ctx;
+
+	return ask_live_open(w->ask, generation, err);
+}
+
 static int analyze_module(void *ctx, const char *path, int fd, struct wr *table,
 			  struct err *err)
 {
@@ -165,7 +172,8 @@ void work_forget(struct work *w)
 int work_open(struct work *w, struct err *err)
 {
 	const struct module_services services = {
-		.open = open_module, .open_original = open_original, .analyze = analyze_module,
+		.open = open_module, .open_original = open_original,
+		.open_live = open_live, .analyze = analyze_module,
 		.interpret = work_interpret, .adopt = work_adopt, .wait_ms = wait_ms,
 		.go_on = go_on, .allows = module_allowed, .ctx = w,
 	};
@@ -201,6 +209,7 @@ void work_close(struct work *w)
 	store_close(w->store);
 	sense_free(w->sense);
 	free(w->lookwait);
+	work_live_free(w);
 	policy_free(w->policy);
 	accounts_free(&w->accounts);
 	if (w->spool_dir >= 0)

@@ -93,6 +93,7 @@ static void defaults_are_the_tables(void **state)
 	assert_non_null(p);
 #define IS_CLOCK(field, def) assert_int_equal(p->field, def);
 #define IS_SWITCH(field, def) assert_int_equal(p->field, def);
+#define IS_ONOFF(field, def) assert_int_equal(p->field, def);
 #define IS_UINT(field, def) assert_int_equal(p->field, def);
 #define IS_BOOL(field, def) assert_int_equal(p->field, def);
 #define IS_WINDOW(field, def) assert_int_equal(p->field.from, p->field.to);
@@ -133,6 +134,7 @@ static void numbers_are_taken_within_their_bounds(void **state)
 	(void)state;
 #define TRY_CLOCK(section, key, field, min, max)
 #define TRY_SWITCH(section, key, field, min, max)
+#define TRY_ONOFF(section, key, field, min, max)
 #define TRY_BOOL(section, key, field, min, max)
 #define TRY_WINDOW(section, key, field, min, max)
 #define TRY_GLOBS(section, key, field, min, max)

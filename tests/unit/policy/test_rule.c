@@ -135,6 +135,27 @@ static void a_rule_says_what_is_counted(void **state)
 	policy_free(p);
 }
 
+/* Processes that run are left alone unless somebody says otherwise. */
+static void a_rule_says_which_processes_get_generations(void **state)
+{
+	struct policy *p = good("rules:\n- {name: some, paths: [/a], live: on, live_cpu_s: 5}\n"
+				"- {name: others, paths: [/b], live: off}\n");
+	struct policy some = rule_apply(p, &p->rule[0]), others = rule_apply(p, &p->rule[1]);
+	struct policy rest = rule_apply(p, NULL);
+
+	(void)state;
+	assert_int_equal(some.live, 1);
+	assert_int_equal(some.live_cpu_s, 5);
+	assert_int_equal(others.live, 0);
+	assert_int_equal(rest.live, 0);
+	assert_int_equal(rest.live_cpu_s, 60);
+	policy_free(p);
+	refused("rules: [{name: r, paths: [/a], live: auto}]",
+		"t:1:38: rules.live: 'auto' is not one of off, on");
+	refused("optimize: {live_cpu_s: 0}",
+		"t:1:24: optimize.live_cpu_s: 0 is outside 1..1000000 s");
+}
+
 static void owners_have_names_or_numbers(void **state)
 {
 	struct policy *p =
@@ -294,6 +315,7 @@ int main(void)
 		cmocka_unit_test(the_first_rule_that_fits_decides),
 		cmocka_unit_test(a_rule_changes_what_it_says_and_nothing_else),
 		cmocka_unit_test(a_rule_says_what_is_counted),
+		cmocka_unit_test(a_rule_says_which_processes_get_generations),
 		cmocka_unit_test(owners_have_names_or_numbers),
 		cmocka_unit_test(packages_are_those_that_dpkg_unpacked),
 		cmocka_unit_test(what_is_no_rule_is_told_with_its_place),

@@ -109,6 +109,7 @@ static inline void scene_open(struct scene *s)
 	s->options = (struct role_options){
 		.policy = s->policy, .store = s->store, .socket = s->socket, .user = SCENE_USER,
 		.job_user = SCENE_USER, .morph_edit = "/bin/true", .morph_verify = "/bin/true",
+		.morph_live = "/bin/true",
 		.folders = "/usr", .host = "", .foreground = true,
 	};
 	struct sockaddr_un a = scene_address(s->store);

@@ -21,6 +21,7 @@
 
 #include "manager/parent/install_journal.h"
 #include "manager/parent/counting.h"
+#include "manager/parent/livework.h"
 #include "manager/parent/requests.h"
 #include "tests/unit/place.h"
 
@@ -168,6 +169,7 @@ static int make(void **state)
 	f->options.folders = f->p.root;
 	f->requests.options = &f->options;
 	f->requests.counting = counting_new();
+	f->requests.live = livework_new(f->p.store, "/bin/false", NULL);
 	f->requests.originals_fd = f->p.originals_fd;
 	f->requests.ledger_fd = f->p.ledger_fd;
 	f->requests.reply_sock = pair[0];
@@ -188,6 +190,7 @@ static int unmake(void **state)
 		print_error("%d descriptors, not %d\n", open_fds(), f->fds);
 		return -1;
 	}
+	livework_free(f->requests.live);
 	close(f->requests.reply_sock);
 	close(f->sock);
 	place_free(&f->p);
@@ -461,6 +464,83 @@ static void what_is_gone_is_said_to_be_gone(void **state)
 		fail_msg("'%s'", f->reason);
 }
 
+/* A generation for a process, ourselves, by what the manager says of path and digests. */
+static struct msg live_on(const char *path, struct digest installed, struct digest original,
+			  pid_t pid)
+{
+	struct msg m = { .type = MSG_LIVE_ON, .digest = { installed, original }, .nfd = 1 };
+
+	m.num[MSG_LIVE_ON_pid] = (uint64_t)pid;
+	m.num[MSG_LIVE_ON_memory_mib] = 4096;
+	m.num[MSG_LIVE_ON_cpu_s] = 10;
+	m.fd[0] = sealed("for a process", &m.digest[2]);
+	(void)snprintf(m.text, sizeof(m.text), "%s", path);
+	return m;
+}
+
+static void a_process_gets_only_what_the_ledger_binds_to_the_original(void **state)
+{
+	struct fixture *f = *state;
+	struct digest g;
+
+	struct msg m = live_on(f->p.path, f->p.original, f->p.original, 1);
+	refused(f, ask(f, &m, NULL), "the ledger knows no such generation");
+	m = live_on(f->p.path, f->their_generation, f->their_original, 1);
+	refused(f, ask(f, &m, NULL), "the ledger knows no such generation");
+	assert_int_equal(install(f, f->p.path, f->p.original, f->p.original, "good", &g), 0);
+	m = live_on(f->p.path, g, f->their_original, 1);
+	refused(f, ask(f, &m, NULL), "the ledger knows no such generation");
+	m = live_on("/nowhere/prog", g, f->p.original, 1);
+	refused(f, ask(f, &m, NULL), "not in a folder for programs");
+	m = live_on(f->p.path, g, f->p.original, INT32_MAX);
+	refused(f, ask(f, &m, NULL), "is not there any more");
+	f->options.morph_verify = "/bin/false";
+	m = live_on(f->p.path, g, f->p.original, 1);
+	refused(f, ask(f, &m, NULL), "not proven to be fit for running processes");
+}
+
+/* What another user runs is not his, whoever's file that is. */
+static void a_users_program_is_mapped_only_for_him(void **state)
+{
+	struct fixture *f = *state;
+
+	if (geteuid() != 0)
+		skip();
+	struct msg m = live_on(f->theirs, f->their_generation, f->their_original, 1);
+	refused(f, ask(f, &m, NULL), "no process of his");
+}
+
+static void a_process_gets_no_file_that_can_still_change(void **state)
+{
+	struct fixture *f = *state;
+	struct msg m = live_on(f->theirs, f->their_generation, f->their_original, getpid());
+	struct err err = { 0 };
+
+	close(m.fd[0]);
+	m.fd[0] = memfd_create("open", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	assert_int_equal(requests_take(&f->requests, &m, &err), -1);
+	assert_non_null(strstr(err.text, "could still change"));
+	requests_abort(&f->requests);
+	/* another one than it says; root's file, so that it is looked at */
+	struct digest g;
+	assert_int_equal(install(f, f->p.path, f->p.original, f->p.original, "good", &g), 0);
+	m = live_on(f->p.path, g, f->p.original, 1);
+	m.digest[2].b[0]++;
+	assert_int_equal(requests_take(&f->requests, &m, &err), -1);
+	assert_non_null(strstr(err.text, "another file than it says"));
+	requests_abort(&f->requests);
+}
+
+/* Only generations that are there for processes, by their digests. */
+static void nothing_else_of_the_store_is_opened(void **state)
+{
+	struct fixture *f = *state;
+	struct msg m = { .type = MSG_LIVE_OPEN, .digest = { f->their_original } };
+
+	assert_int_not_equal(ask(f, &m, NULL), ERR_NONE);
+	assert_int_equal(f->fds, open_fds());
+}
+
 /* Descriptors are counted after each test; memory after requests of every kind. */
 static void requests_leave_no_memory(void **state)
 {
@@ -502,6 +582,10 @@ int main(void)
 		TEST(elsewhere_nothing_is_opened_or_replaced),
 		TEST(core_files_are_not_opened),
 		TEST(what_is_gone_is_said_to_be_gone),
+		TEST(a_process_gets_only_what_the_ledger_binds_to_the_original),
+		TEST(a_users_program_is_mapped_only_for_him),
+		TEST(a_process_gets_no_file_that_can_still_change),
+		TEST(nothing_else_of_the_store_is_opened),
 		TEST(requests_leave_no_memory),
 	};
 

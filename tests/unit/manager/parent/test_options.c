@@ -33,6 +33,7 @@ static void same(const struct role_options *a, const struct role_options *b)
 	assert_string_equal(a->job_user, b->job_user);
 	assert_string_equal(a->morph_edit, b->morph_edit);
 	assert_string_equal(a->morph_verify, b->morph_verify);
+	assert_string_equal(a->morph_live, b->morph_live);
 	assert_string_equal(a->host, b->host);
 	assert_string_equal(a->folders, b->folders);
 	assert_int_equal(a->foreground, b->foreground);
@@ -65,7 +66,8 @@ static void what_a_role_is_told_arrives(void **state)
 		.role = MSG_ROLE_MONITOR,
 		.policy = "/a",
 		.store = "--store", .socket = "c d", .user = "e", .job_user = "f",
-		.morph_edit = "g", .morph_verify = "h", .host = "", .folders = "/i:/j",
+		.morph_edit = "g", .morph_verify = "h", .morph_live = "k",
+		.host = "", .folders = "/i:/j",
 		.foreground = true,
 		.no_monitor = true,
 		.clock = 1, .rate_hz = UINT32_MAX, .drain_s = 3, .spool_max_mib = 4,

@@ -121,6 +121,50 @@ static void generations_are_found_by_digest_and_number(void **state)
 	store_close(s);
 }
 
+/* Another file, and the same generation; the last few are kept, and none of what is gone. */
+static void forms_of_generations_are_found(void **state)
+{
+	struct store *s = open_store();
+	struct store_generation *g = calloc(2, sizeof(*g));
+	struct store_profile none = { 0 };
+	struct digest d = digest_number(9);
+	struct wr map = { 0 };
+	struct err err;
+	uint8_t byte = 7;
+
+	(void)state;
+	*g = (struct store_generation){ .module = 5, .number = 3, .digest = digest_number(1),
+					.state = STATE_INSTALLED };
+	assert_int_equal(store_generation_add(s, g, (struct bytes){ NULL, 0 }, &none, &err), 0);
+	assert_int_equal(store_live_generation(s, &d, &g[1], &err), 0);
+	assert_int_equal(store_live_map(s, &d, &map, &err), 0);
+	for (uint8_t i = 9; i < 9 + 64; i++) {
+		const struct digest form = digest_number(i);
+
+		assert_int_equal(store_live_put(s, &form, g->id, (struct bytes){ &byte, 1 },
+						&err), 0);
+	}
+	assert_int_equal(store_live_generation(s, &d, &g[1], &err), 1);
+	assert_int_equal(g[1].number, 3);
+	assert_int_equal(g[1].module, 5);
+	assert_int_equal(store_live_map(s, &d, &map, &err), 1);
+	assert_int_equal(map.n, 1);
+	assert_int_equal(map.p[0], 7);
+	/* put again it is the newest; the one after it goes first */
+	assert_int_equal(store_live_put(s, &d, g->id, (struct bytes){ &byte, 1 }, &err), 0);
+	struct digest other = digest_number(200), second = digest_number(10);
+	assert_int_equal(store_live_put(s, &other, g->id, (struct bytes){ &byte, 1 }, &err), 0);
+	assert_int_equal(store_live_generation(s, &d, &g[1], &err), 1);
+	assert_int_equal(store_live_generation(s, &second, &g[1], &err), 0);
+	/* of no generation that there is */
+	assert_int_equal(store_live_put(s, &other, g->id + 1, (struct bytes){ &byte, 1 }, &err),
+			 0);
+	assert_int_equal(store_live_generation(s, &other, &g[1], &err), 0);
+	wr_free(&map);
+	free(g);
+	store_close(s);
+}
+
 static bool first_intent(void *ctx, const struct store_intent *i)
 {
 	*(struct store_intent *)ctx = *i;
@@ -245,7 +289,7 @@ static void a_database_before_edges_is_brought_up_to_date(void **state)
 	store_close(s);
 	sql("ALTER TABLE module DROP COLUMN owner; ALTER TABLE habit DROP COLUMN known_ns;"
 	    "DROP TABLE spent; DROP TABLE contributor; DROP TABLE space;"
-	    "DROP TABLE counting; DROP TABLE counted; DROP TABLE count_spent;"
+	    "DROP TABLE counting; DROP TABLE counted; DROP TABLE count_spent; DROP TABLE live;"
 	    "DROP TABLE pace; DROP TABLE crash; ALTER TABLE profile DROP COLUMN states;"
 	    "PRAGMA user_version = 11;"
 	    "INSERT INTO profile(module, samples, outside, updated_ns, data)"
@@ -347,6 +391,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(modules_survive_closing),
 		TEST(generations_are_found_by_digest_and_number),
+		TEST(forms_of_generations_are_found),
 		TEST(intents_and_history_are_kept),
 		TEST(a_new_block_table_discards_the_profiles_of_the_old),
 		TEST(a_rollback_inside_takes_the_whole_back),

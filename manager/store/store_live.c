@@ -1,0 +1,58 @@
+/* store_live.c - forms of generations for running processes, by digest
+ *
+ * A process gets a form of its module's generation whose new text is where that process has
+ * room: another file with a block map of its own, and the same generation.  Of those that were
+ * made last enough are kept for the processes that can have one.
+ *
+ * Tested by tests/unit/manager/store/test_store.c.
+ */
+#include "lib/err.h"
+#include "manager/store/store_db.h"
+
+int store_live_put(struct store *s, const struct digest *digest, int64_t generation,
+		   struct bytes map, struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_LIVE_DELETE, err);
+
+	if (!q)
+		return -1;
+	store_bind_digest(q, 1, digest);
+	if (store_run(s, q, err) < 0 || !(q = store_sql(s, SQL_LIVE_INSERT, err)))
+		return -1;
+	store_bind_digest(q, 1, digest);
+	(void)sqlite3_bind_int64(q, 2, generation);
+	store_bind_blob(q, 3, map);
+	if (store_run(s, q, err) < 0 || !(q = store_sql(s, SQL_LIVE_PRUNE, err)))
+		return -1;
+	return store_run(s, q, err);
+}
+
+int store_live_generation(struct store *s, const struct digest *digest,
+			  struct store_generation *out, struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_LIVE_GENERATION, err);
+
+	if (!q)
+		return -1;
+	store_bind_digest(q, 1, digest);
+	int rc = store_step(s, q, err);
+	return rc == 1 ? store_read_generation(s, q, out, err) : rc;
+}
+
+int store_live_map(struct store *s, const struct digest *digest, struct wr *out,
+		   struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_LIVE_MAP, err);
+
+	if (!q)
+		return -1;
+	store_bind_digest(q, 1, digest);
+	int rc = store_step(s, q, err);
+	if (rc == 1) {
+		struct bytes b = store_get_blob(q, 0);
+
+		wr_raw(out, b.p, b.n);
+		store_done(q);
+	}
+	return rc;
+}

@@ -1,0 +1,489 @@
+/* work_live.c - generations in running processes: who has one, who gets one, who gives it back
+ *
+ * Processes that began before their program was laid out anew run its original.  Where the
+ * policy says so (optimize.live), those that have taken enough CPU time get the generation all
+ * the same: a form of it whose new text is where that process has room, made by the Editor from
+ * what is known now, proven and mapped by the parent (manager/parent/livework.h).  One form
+ * often fits many processes, so it is tried before another one is made.
+ *
+ * What processes have mapped, the parent tells (work_live_look()); nothing of it is remembered
+ * here over an end of the Manager.  What is not wanted any more goes, idle or not: the policy
+ * says off, the module has another generation, or its original again.
+ *
+ * Tested by tests/e2e/livedaemon.sh.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/err.h"
+#include "lib/memory.h"
+#include "manager/store/ingest.h"
+#include "manager/store/module.h"
+#include "manager/work/work.h"
+#include "policy/policy.h"
+
+enum {
+	PROCESSES = 512,		/* of a module, looked at */
+	AT_ONCE = 8,			/* in one idle time, of a module */
+	FORMS = 3,			/* made for one process, at most */
+	TRIED = 1024,
+	AGAIN_MS = 600000, REFUSED_AGAIN_MS = 3600000,
+};
+
+struct tried {			/* of a process that did not get one */
+	pid_t pid;
+	uint64_t start, again_ms;
+	int64_t generation;
+};
+
+struct live {
+	struct live_row *row;
+	uint32_t n;
+	bool looked;
+	char trouble[256];		/* said last; "" none */
+	uint64_t look_ms;		/* after trouble: when to look again */
+	struct tried tried[TRIED];
+	uint32_t next_tried;
+};
+
+static struct live *state(struct work *w)
+{
+	if (!w->live)
+		w->live = memory_new(1, sizeof(*w->live));
+	return w->live;
+}
+
+static void free_rows(struct live_row *row, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		free(row[i].path);
+	free(row);
+}
+
+void work_live_free(struct work *w)
+{
+	if (w->live)
+		free_rows(w->live->row, w->live->n);
+	free(w->live);
+	w->live = NULL;
+}
+
+const struct live_row *work_live_rows(const struct work *w, uint32_t *n)
+{
+	*n = w->live ? w->live->n : 0;
+	return w->live ? w->live->row : NULL;
+}
+
+/* --- who has one --- */
+
+/* PID START OWNER GENERATION [ORIGINAL PATH] */
+static bool read_row(char *line, struct live_row *out)
+{
+	char generation[65], original[65];
+	int pid, end = 0, more = 0;
+
+	*out = (struct live_row){ 0 };
+	if (sscanf(line, "%d %" SCNu64 " %" SCNu32 " %64[0-9a-f]%n", &pid, &out->start,
+		   &out->uid, generation, &end) != 4 || pid <= 0 ||
+	    digest_from_hex(generation, &out->generation) < 0)
+		return false;
+	out->pid = pid;
+	if (!line[end])
+		return true;
+	if (sscanf(line + end, " %64[0-9a-f]%n", original, &more) != 1 ||
+	    digest_from_hex(original, &out->original) < 0 || line[end + more] != ' ')
+		return false;
+	out->path = memory_need(strdup(line + end + more + 1));
+	return true;
+}
+
+static void read_rows(char *text, struct live_row **row, uint32_t *n)
+{
+	char *rest = NULL;
+
+	*row = NULL;
+	*n = 0;
+	for (char *line = strtok_r(text, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest)) {
+		*row = memory_grow(*row, *n + (size_t)1, sizeof(**row));
+		*n += read_row(line, &(*row)[*n]);
+	}
+}
+
+static bool has(const struct live_row *row, uint32_t n, const struct live_row *r)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (row[i].pid == r->pid && row[i].start == r->start &&
+		    digest_equal(&row[i].generation, &r->generation))
+			return true;
+	return false;
+}
+
+/* When it began, and its CPU time: fields 14, 15 and 22; false: it is not there. */
+static bool find_process(pid_t pid, uint64_t *start, double *cpu_s)
+{
+	char path[64], text[1024], *at;
+	unsigned long long user, system, begun;
+	const double hz = (double)sysconf(_SC_CLK_TCK);
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n < 0 ? 0 : n] = '\0';
+	at = strrchr(text, ')');
+	if (!at || sscanf(at, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d "
+			  "%*d %*d %*d %*d %llu", &user, &system, &begun) != 3)
+		return false;
+	*start = begun;
+	*cpu_s = (double)(user + system) / hz;
+	return true;
+}
+
+/* What went out while its process runs on. */
+static void tell_gone(struct work *w, const struct live_row *old, uint32_t nold)
+{
+	const struct live *l = w->live;
+	uint64_t start;
+	double cpu_s;
+
+	for (uint32_t i = 0; i < nold; i++)
+		if (old[i].path && !has(l->row, l->n, &old[i]) &&
+		    find_process(old[i].pid, &start, &cpu_s) && start == old[i].start)
+			work_history(w, old[i].path, "live out", "process %d of user %" PRIu32
+				     " runs the original", (int)old[i].pid, old[i].uid);
+}
+
+static int take_rows(struct work *w, struct err *err)
+{
+	struct live *l = w->live;
+	struct live_row *old = l->row;
+	uint32_t nold = l->n;
+	struct wr text = { 0 };
+	int fd = ask_live_list(w->ask, err);
+
+	if (fd < 0)
+		return -1;
+	int rc = work_read(fd, &text, err);
+	close(fd);
+	if (rc == 0) {
+		wr_u8(&text, 0);
+		read_rows((char *)text.p, &l->row, &l->n);
+		tell_gone(w, old, nold);
+		free_rows(old, nold);
+		l->looked = true;
+	}
+	wr_free(&text);
+	return rc;
+}
+
+int work_live_look(struct work *w)
+{
+	struct live *l = state(w);
+	struct err err = { 0 };
+
+	if (w->now_ms() < l->look_ms)
+		return -1;
+	if (take_rows(w, &err) == 0) {
+		l->trouble[0] = '\0';
+		return 0;
+	}
+	l->look_ms = w->now_ms() + AGAIN_MS;
+	if (!w->ask->stop && strcmp(l->trouble, err.text) != 0)
+		role_log("which processes have generations: %.200s", err.text);
+	(void)snprintf(l->trouble, sizeof(l->trouble), "%.250s", err.text);
+	return -1;
+}
+
+/* --- who gives it back --- */
+
+/* May processes of the module have its generation?  *policy is the one for it. */
+static bool is_wanted(struct work *w, const struct store_module *m, struct policy *policy)
+{
+	if (!m->generation || m->refusal[0] || !policy_allows(w->policy, m->path))
+		return false;
+	const struct policy_rule *rule = work_rule(w, m->path, policy);
+	return policy->live && !(rule && rule->refuse);
+}
+
+/* Not what others than we have mapped. */
+static bool stays(struct work *w, const struct live_row *r)
+{
+	struct store_generation g;
+	struct store_module m;
+	struct policy policy;
+
+	return !r->path ||
+	       (store_module_by_path(w->store, r->path, &m, NULL) == 1 &&
+		digest_equal(&m.original, &r->original) && is_wanted(w, &m, &policy) &&
+		store_live_generation(w->store, &r->generation, &g, NULL) == 1 &&
+		g.module == m.id && g.number == m.generation);
+}
+
+/* True: something was. */
+static bool take_out(struct work *w)
+{
+	const struct live *l = w->live;
+	bool any = false;
+	struct err err;
+
+	for (uint32_t i = 0; i < l->n && !w->ask->stop; i++) {
+		const struct live_row *r = &l->row[i];
+
+		if (stays(w, r))
+			continue;
+		any = true;
+		if (ask_live_off(w->ask, r->pid, &r->generation, &err) < 0 && !w->ask->stop)
+			role_log("%s: process %d keeps its generation for now: %s", r->path,
+				 (int)r->pid, err.text);
+	}
+	return any;
+}
+
+/* --- who gets one --- */
+
+struct form {
+	struct work *w;
+	struct store_module m;
+	struct store_generation g;	/* that it is a form of */
+	struct policy policy;
+	struct ask_job job;		/* but for where the text is */
+	int original_fd, profile_fd, counts_fd;
+	int fd;				/* -1: none is made yet */
+	struct digest digest;
+	uint64_t bytes;			/* written for good */
+};
+
+static int open_form(struct form *f, struct err *err)
+{
+	struct store_profile stored = { 0 };
+	struct work *w = f->w;
+	struct wr text = { 0 };
+	uint32_t runs = 0;
+
+	if (work_profile(w, &f->m, &stored, &text, err) == 0)
+		f->profile_fd = work_profile_file(wr_bytes(&text), err);
+	wr_free(&text);
+	if (f->profile_fd >= 0)
+		f->original_fd = work_open_pristine(w, &f->m, err);
+	struct err none = { 0 };
+	if (f->original_fd >= 0)
+		f->counts_fd = work_evidence_file(w, &f->m, &f->policy, &stored, &runs, &none);
+	store_profile_free(&stored);
+	f->job = (struct ask_job){ .kind = JOB_OPTIMIZE, .nin = 2 + (f->counts_fd >= 0),
+				   .in = { f->original_fd, f->profile_fd, f->counts_fd },
+				   .a = f->g.number, .passes = f->g.passes };
+	return f->original_fd < 0 ? -1 : 0;
+}
+
+static void drop(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static void close_form(struct form *f)
+{
+	drop(&f->original_fd);
+	drop(&f->profile_fd);
+	drop(&f->counts_fd);
+	drop(&f->fd);
+}
+
+/* With its new text at that address, or where it comes to be (1).  The store knows it before
+ * anybody has it. */
+static int make_form(struct form *f, uint64_t at, struct err *err)
+{
+	struct ask_limits limits = work_limits(&f->policy);
+	struct wr map = { 0 };
+	int out[3];
+
+	drop(&f->fd);
+	f->job.b = at;
+	if (ask_run_job(f->w->ask, &f->job, &limits, out, 3, err) < 0)
+		return -1;
+	f->fd = out[0];
+	int rc = digest_fd(f->fd, &f->digest, err);
+	if (rc == 0)
+		rc = work_read(out[1], &map, err);
+	if (rc == 0)
+		rc = store_live_put(f->w->store, &f->digest, f->g.id, wr_bytes(&map), err);
+	off_t size = lseek(f->fd, 0, SEEK_END);
+	f->bytes += map.n + (size > 0 ? (uint64_t)size : 0);
+	wr_free(&map);
+	close(out[1]);
+	close(out[2]);
+	return rc;
+}
+
+/* The form that there is, then those that are made for where there is room. */
+static int map_form(struct form *f, pid_t pid, uint64_t start, char said[256], struct err *err)
+{
+	struct ask_limits limits = work_limits(&f->policy);
+	uint64_t at = 1;
+
+	for (int i = 0; i <= FORMS; i++) {
+		if ((i || f->fd < 0) && make_form(f, at, err) < 0)
+			return -1;
+		struct ask_live l = { .path = f->m.path, .installed = f->m.present,
+				      .original = f->m.original, .generation = f->digest,
+				      .pid = pid, .start = start, .generation_fd = f->fd };
+		if (ask_live_on(f->w->ask, &l, &limits, said, err) < 0)
+			return -1;
+		if (strncmp(said, "at ", 3) != 0)
+			return 0;
+		at = strtoull(said + 3, NULL, 16);
+		if (at <= 1)
+			break;
+	}
+	return err_set(err, ERR_REFUSED, "there is no room that lasts for new text");
+}
+
+static struct tried *find_tried(struct live *l, pid_t pid, uint64_t start, int64_t generation)
+{
+	for (uint32_t i = 0; i < TRIED; i++) {
+		struct tried *t = &l->tried[i];
+
+		if (t->pid == pid && t->start == start && t->generation == generation)
+			return t;
+	}
+	return NULL;
+}
+
+/* Told when it is new; tried again later. */
+static void note_refused(struct form *f, pid_t pid, uint64_t start, const struct err *why)
+{
+	struct live *l = f->w->live;
+	struct tried *t = find_tried(l, pid, start, f->g.id);
+	bool refused = why->kind == ERR_REFUSED;
+
+	if (!t) {
+		t = &l->tried[l->next_tried++ % TRIED];
+		*t = (struct tried){ .pid = pid, .start = start, .generation = f->g.id };
+		work_history(f->w, f->m.path, "live refused", "process %d: %s", (int)pid,
+			     why->text);
+	}
+	t->again_ms = f->w->now_ms() + (refused ? REFUSED_AGAIN_MS : AGAIN_MS);
+}
+
+static bool has_path(const struct live *l, pid_t pid, const char *path)
+{
+	for (uint32_t i = 0; i < l->n; i++)
+		if (l->row[i].pid == pid && l->row[i].path &&
+		    strcmp(l->row[i].path, path) == 0)
+			return true;
+	return false;
+}
+
+/* Has it taken enough, and not refused a while ago? */
+static bool is_due(struct form *f, pid_t pid, uint64_t *start)
+{
+	struct live *l = f->w->live;
+	double cpu_s;
+
+	if (has_path(l, pid, f->m.path) || !find_process(pid, start, &cpu_s) ||
+	    cpu_s < f->policy.live_cpu_s)
+		return false;
+	const struct tried *t = find_tried(l, pid, *start, f->g.id);
+	return !t || f->w->now_ms() >= t->again_ms;
+}
+
+/* True: at least one has got one. */
+static bool put_in_all(struct form *f, const uint32_t *pid, uint32_t n)
+{
+	struct work *w = f->w;
+	bool opened = false, any = false;
+	struct err err = { 0 };
+	char said[256];
+	uint64_t start;
+	int tries = 0;
+
+	for (uint32_t i = 0; i < n && tries < AT_ONCE && !w->ask->stop; i++) {
+		if (!is_due(f, (pid_t)pid[i], &start))
+			continue;
+		if (!opened && open_form(f, &err) < 0) {
+			role_log("%s: %s", f->m.path, err.text);
+			break;
+		}
+		opened = true;
+		tries++;
+		if (map_form(f, (pid_t)pid[i], start, said, &err) == 0) {
+			any = true;
+			work_history(w, f->m.path, "live", "process %u runs generation %"
+				     PRIu32 ": %s", (unsigned)pid[i], f->g.number, said);
+		} else if (w->ask->yield.done || w->ask->stop) {
+			break;			/* others need the machine: the next time */
+		} else {
+			note_refused(f, (pid_t)pid[i], start, &err);
+		}
+	}
+	return any;
+}
+
+static bool has_budget(struct work *w, const struct store_module *m, const struct policy *p)
+{
+	uint64_t now_ns = store_now_ns(), day_ns = UINT64_C(86400) * 1000000000;
+	double cpu_s, bytes;
+
+	if (m->owner)
+		return work_budget(w, m->owner, m->seen.size, NULL) == 0;
+	return store_spent(w->store, 0, now_ns > day_ns ? now_ns - day_ns : 0, &cpu_s, &bytes,
+			   NULL) == 0 && cpu_s < p->cpu_per_day_s;
+}
+
+struct round {
+	struct work *w;
+	bool any;
+};
+
+static bool put_in(void *ctx, const struct store_module *m)
+{
+	struct round *r = ctx;
+	struct work *w = r->w;
+	static uint32_t pid[PROCESSES];
+	struct form f = { .w = w, .original_fd = -1, .profile_fd = -1, .counts_fd = -1,
+			  .fd = -1 };
+	struct store_counting c;
+
+	if (!is_wanted(w, m, &f.policy) ||
+	    store_counting_get(w->store, m->id, &c, NULL) != 0 ||
+	    store_generation_by_digest(w->store, &m->present, &f.g, NULL) != 1)
+		return true;
+	uint32_t n = ingest_processes(w->ingest, m->path, &m->original, pid, PROCESSES);
+	if (!n || !has_budget(w, m, &f.policy))
+		return true;
+	f.m = *m;
+	work_charge(w, 0, 0, 0);		/* what others have left */
+	r->any |= put_in_all(&f, pid, n);
+	work_charge(w, m->id, m->owner, f.bytes);
+	close_form(&f);
+	return !w->ask->yield.done && !w->ask->stop;
+}
+
+void work_live(struct work *w, bool idle)
+{
+	struct live *l = state(w);
+	struct round r = { w, false };
+	struct err err = { 0 };
+
+	if ((!policy_live(w->policy) && l->looked && !l->n) || work_live_look(w) < 0)
+		return;
+	bool any = take_out(w);
+	if (idle && policy_live(w->policy) && !w->ask->stop) {
+		w->ask->yields = YIELD_ENDS;
+		w->ask->yield = (struct yield){ 0 };	/* of a question before these */
+		if (store_module_each(w->store, put_in, &r, &err) < 0)
+			role_log("%s", err.text);
+		w->ask->yields = YIELD_NEVER;
+	}
+	if ((any || r.any) && !w->ask->stop)
+		(void)work_live_look(w);		/* says what fails */
+}

@@ -1,0 +1,94 @@
+#!/bin/bash
+# livedaemon.sh - the daemon puts a generation into a process that runs its original, and takes it out again
+#
+# A perl that answers without end, and whose answers never differ.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/e2e/private.bash
+not() { ! "$@"; }
+need_root
+make_root perl
+policy() {		# LIVE
+	cat >"$root/morph.yaml" <<-END
+		modules:
+		  include: ["$root/bin/*"]
+		  hard_links: true
+		idle:
+		  check_s: 1
+		  load_max_pct: 10000
+		  busy_max_pct: 100
+		  psi_cpu_max_pct: 100
+		  psi_io_max_pct: 100
+		  psi_memory_max_pct: 100
+		  users_away: false
+		  on_battery: true
+		  heat_max_pct: 100
+		monitor:
+		  clock: cpu-clock
+		  rate_hz: 2003
+		  registers: off
+		optimize:
+		  min_samples: 20
+		rules:
+		  - {name: servers, paths: ["$root/bin/*"], live: $1, live_cpu_s: 1}
+	END
+}
+cat >"$root/loop.pl" <<'END'
+$| = 1;
+while (1) {
+	my %h; $h{"k$_"} = $_ * 3 for 1 .. 500;
+	my $s = 0; $s += $h{$_} for sort keys %h;
+	my $t = join ",", map { sprintf "%x", $_ * 7 } 1 .. 300; $t =~ s/(\w+),/<$1>/g;
+	print "$s ", length $t, " ", unpack("%32C*", $t), "\n";
+}
+END
+servers=()
+serve() {		# OUTPUT [COMMAND...]: its process is $pid
+	"${@:2}" "$root/bin/perl" "$root/loop.pl" >"$root/$1" 2>"$root/$1.err" </dev/null 9>&- &
+	pid=$!
+	servers+=("$pid")
+}
+cleanup_all() { kill -9 "${servers[@]}" 2>/dev/null; cleanup; }
+trap cleanup_all EXIT
+goes_on() {		# OUTPUT: it grows, and all its lines are the same
+	local before
+	before=$(wc -l <"$root/$1")
+	within 10 eval "[ \$(wc -l <'$root/$1') -gt $((before + 3)) ]" || { echo "no more lines"; return 1; }
+	[ "$(sed '$d' "$root/$1" | sort -u | wc -l)" = 1 ] || { echo "lines differ"; sort "$root/$1" | uniq -c | head -5; return 1; }
+	[ ! -s "$root/$1.err" ] || { cat "$root/$1.err"; return 1; }
+}
+has_new() { "$B/morph-live" look "$1" "$root/store/live" | grep -q .; }
+has_old() { ! has_new "$1"; }
+faster() { hasten; sleep 0.1; "$@"; }
+gets() { within 30 faster has_new "$1" || { ctl history; tail -n 15 "$root/log"; return 1; }; }
+gives_back() { within 15 has_old "$1" || { ctl history; tail -n 15 "$root/log"; return 1; }; }
+history_has() { ctl history "$root/bin/perl" | grep -Eq "$1"; }
+shows() { ctl --json status | grep -Eq "\"pid\": $1, \"user\": $2, \"path\": \"$root/bin/perl\", \"generation\": $3,"; }
+
+policy off
+check_here "a daemon" start_daemon
+serve a
+a=$pid
+check "a process runs perl, which is sampled" sampled perl 300 sleep 0.3
+check "perl is laid out anew" ctl reoptimize "$root/bin/perl"
+sleep 2
+check "the process runs the original all the same" has_old "$a"
+sed -i 's/live: off/live: sometimes/' "$root/morph.yaml"
+check "what neither off nor on is is no policy" not ctl policy check "$root/morph.yaml"
+policy on
+check "the policy says that processes get generations" ctl policy reload
+ctl policy show "$root/bin/perl" >"$root/shown"
+check "which it shows of the file" grep -Eq "optimize.live +on" "$root/shown"
+check "the process gets it, by the daemon alone" gets "$a"
+check "and answers as before" goes_on a
+check "status shows which process has what" within 10 shows "$a" 0 1
+check "list has how many processes" test "$(listed perl processes)" = 1
+check "and it is in the history" history_has "live +.*process $a runs generation 1: done"
+check "the parent has said so itself" grep -q "of '$root/bin/perl' into process $a of user 0: done" "$root/log"
+before=$(listed perl samples)
+sleep 1
+taken_in
+after=$(listed perl samples)
+check "its samples are perl's, before $before and now $after" test "${after%.*}" -gt "$((${before%.*} + 200))"
+outside() { ctl --json list | grep -F "\"$root/bin/perl\"" | sed -n 's/.*"outside": \([0-9.]*\).*/\1/p'; }
+check "few of them are outside of its blocks" test "$(($(outside | cut -d. -f1) * 10))" -lt "${after%.*}"
+done_testing

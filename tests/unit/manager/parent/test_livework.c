@@ -1,0 +1,390 @@
+/* Generations of running processes as the parent keeps them, with a morph-live that is a
+ * script. */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "lib/err.h"
+#include "manager/parent/livework.h"
+
+struct fixture {
+	char dir[64], program[80];
+	struct livework *l;
+	pid_t pid;			/* a process that sleeps */
+	int generation;			/* a memory file */
+	struct livebook_entry e;
+};
+
+/* morph-live says what the file COMMAND in the folder has, and ends with what COMMAND.code has;
+ * its arguments are added to the file `calls`. */
+static void write_program(struct fixture *f)
+{
+	FILE *p = fopen(f->program, "w");
+
+	assert_non_null(p);
+	(void)fprintf(p, "#!/bin/sh\ncd %s || exit 1\necho \"$@\" >>calls\ncat \"$1\" 2>&1\n"
+			 "[ -e \"$1.code\" ] && exit \"$(cat \"$1.code\")\"\nexit 0\n", f->dir);
+	assert_int_equal(fclose(p), 0);
+	assert_int_equal(chmod(f->program, 0755), 0);
+}
+
+static void says(const struct fixture *f, const char *command, const char *text, int code)
+{
+	char path[128];
+
+	(void)snprintf(path, sizeof(path), "%s/%s", f->dir, command);
+	FILE *p = fopen(path, "w");
+	assert_non_null(p);
+	(void)fputs(text, p);
+	assert_int_equal(fclose(p), 0);
+	(void)snprintf(path, sizeof(path), "%s/%s.code", f->dir, command);
+	p = fopen(path, "w");
+	assert_non_null(p);
+	(void)fprintf(p, "%d\n", code);
+	assert_int_equal(fclose(p), 0);
+}
+
+static bool called(const struct fixture *f, const char *what)
+{
+	char path[128], text[4096] = "";
+
+	(void)snprintf(path, sizeof(path), "%s/calls", f->dir);
+	FILE *p = fopen(path, "r");
+	size_t n = p ? fread(text, 1, sizeof(text) - 1, p) : 0;
+	if (p)
+		(void)fclose(p);
+	text[n] = '\0';
+	return strstr(text, what) != NULL;
+}
+
+static int make(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct err err;
+
+	(void)snprintf(f->dir, sizeof(f->dir), "/tmp/morph-livework.XXXXXX");
+	if (!mkdtemp(f->dir))
+		return -1;
+	(void)snprintf(f->program, sizeof(f->program), "%s/morph-live", f->dir);
+	write_program(f);
+	f->l = livework_new(f->dir, f->program, &err);
+	f->pid = fork();
+	if (f->pid == 0) {
+		(void)pause();
+		_exit(0);
+	}
+	f->generation = memfd_create("g", MFD_CLOEXEC);
+	if (write(f->generation, "generation", 10) != 10)
+		return -1;
+	f->e.pid = f->pid;
+	strcpy(f->e.path, "/usr/bin/perl");
+	assert_true(livebook_process(f->pid, &f->e.start, &f->e.owner));
+	assert_int_equal(digest_fd(f->generation, &f->e.generation, &err), 0);
+	f->e.original.b[0] = 7;
+	livework_proven(f->l, &f->e.original, &f->e.generation, f->generation);
+	says(f, "room", "fits\n", 0);
+	says(f, "on", "done, pause 9 us, tries 1\n", 0);
+	says(f, "off", "done, pause 9 us, tries 1\n", 0);
+	says(f, "list", "", 0);
+	*state = f;
+	return f->l ? 0 : -1;
+}
+
+static int unmake(void **state)
+{
+	struct fixture *f = *state;
+	char command[96];
+
+	livework_free(f->l);
+	close(f->generation);
+	(void)kill(f->pid, SIGKILL);
+	(void)waitpid(f->pid, NULL, 0);
+	(void)snprintf(command, sizeof(command), "rm -rf %s", f->dir);
+	int rc = system(command);
+	free(f);
+	return rc;
+}
+
+static struct livework_result end(struct fixture *f)
+{
+	struct livework_result r;
+	struct pollfd p[2];
+
+	while (!livework_step(f->l, &r)) {
+		assert_true(livework_busy(f->l));
+		livework_poll(f->l, p);
+		(void)poll(p, 2, 1000);
+	}
+	assert_false(livework_busy(f->l));
+	return r;
+}
+
+static uint32_t entries(const struct fixture *f, struct livebook_entry **out)
+{
+	struct livebook b;
+	struct err err;
+	uint32_t n;
+
+	assert_int_equal(livebook_open(&b, f->dir, &err), 0);
+	assert_int_equal(livebook_all(&b, out, &n, &err), 0);
+	livebook_close(&b);
+	return n;
+}
+
+static uint32_t count(const struct fixture *f)
+{
+	struct livebook_entry *e;
+	uint32_t n = entries(f, &e);
+
+	free(e);
+	return n;
+}
+
+static struct livework_result map(struct fixture *f)
+{
+	struct err err = { 0 };
+
+	if (livework_on(f->l, &f->e, f->generation, &err) < 0)
+		fail_msg("%s", err.text);
+	return end(f);
+}
+
+/* What morph-live list says of the fixture's generation in process `pid`. */
+static void lists(struct fixture *f, pid_t pid)
+{
+	char line[256], hex[65];
+
+	digest_hex(&f->e.generation, hex);
+	(void)snprintf(line, sizeof(line), "%d 55aa %s/live/%s\n", (int)pid, f->dir, hex);
+	says(f, "list", line, 0);
+}
+
+static void a_proven_generation_is_mapped_and_entered(void **state)
+{
+	struct fixture *f = *state;
+	struct livebook_entry *e;
+	struct err err;
+	char path[160], hex[65];
+	struct stat st;
+
+	struct livework_result r = map(f);
+	assert_int_equal(r.err.kind, ERR_NONE);
+	assert_string_equal(r.said, "done, pause 9 us, tries 1");
+	(void)snprintf(path, sizeof(path), "on %d fd:3 fd:4 --pause=5", (int)f->pid);
+	assert_true(called(f, path));
+	assert_int_equal(entries(f, &e), 1);
+	assert_int_equal(e->pid, f->pid);
+	assert_true(e->start == f->e.start);
+	assert_int_equal(e->owner, getuid());
+	assert_true(digest_equal(&e->original, &f->e.original));
+	assert_true(digest_equal(&e->generation, &f->e.generation));
+	assert_string_equal(e->path, "/usr/bin/perl");
+	free(e);
+	digest_hex(&f->e.generation, hex);
+	(void)snprintf(path, sizeof(path), "%s/live/%s", f->dir, hex);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	int fd = livework_open_file(f->l, &f->e.generation, &err);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_true(livework_knows(f->l, "/usr/bin/perl"));
+	assert_false(livework_knows(f->l, "/usr/bin/python3"));
+}
+
+static void what_is_not_proven_is_not(void **state)
+{
+	struct fixture *f = *state;
+	struct livebook_entry other = f->e;
+	struct err err;
+
+	other.original.b[0]++;
+	assert_int_equal(livework_on(f->l, &other, f->generation, &err), -1);
+	assert_int_equal(err.kind, ERR_REFUSED);
+	other = f->e;
+	other.generation.b[5]++;
+	assert_int_equal(livework_on(f->l, &other, f->generation, &err), -1);
+	assert_int_equal(err.kind, ERR_REFUSED);
+	assert_false(called(f, "room"));
+	assert_int_equal(count(f), 0);
+}
+
+static void a_number_that_is_another_process_now_is_refused(void **state)
+{
+	struct fixture *f = *state;
+	struct livebook_entry other = f->e;
+	struct err err;
+
+	other.start--;
+	assert_int_equal(livework_on(f->l, &other, f->generation, &err), -1);
+	assert_int_equal(err.kind, ERR_REFUSED);
+	other = f->e;
+	other.pid = getpid();		/* ourselves */
+	assert_int_equal(livework_on(f->l, &other, f->generation, &err), -1);
+	assert_false(called(f, "room"));
+}
+
+static void where_there_is_room_is_said(void **state)
+{
+	struct fixture *f = *state;
+
+	says(f, "room", "1f000\n", 0);
+	struct livework_result r = map(f);
+	assert_int_equal(r.err.kind, ERR_NONE);
+	assert_string_equal(r.said, "at 1f000");
+	assert_false(called(f, "on "));
+	assert_int_equal(count(f), 0);
+}
+
+static void what_is_refused_leaves_no_entry(void **state)
+{
+	struct fixture *f = *state;
+
+	says(f, "on", "morph-live: process 5: another tracer is there\n", 3);
+	struct livework_result r = map(f);
+	assert_int_equal(r.err.kind, ERR_REFUSED);
+	assert_string_equal(r.err.text, "process 5: another tracer is there");
+	assert_int_equal(count(f), 0);
+	says(f, "room", "morph-live: process 5: it is stopped\n", 3);
+	r = map(f);
+	assert_int_equal(r.err.kind, ERR_REFUSED);
+}
+
+static void stopping_others_is_bounded(void **state)
+{
+	struct fixture *f = *state;
+	struct err err;
+	int i = 0;
+
+	says(f, "room", "1f000\n", 0);
+	while (i <= LIVEWORK_BURST + 5 &&
+	       livework_on(f->l, &f->e, f->generation, &err) == 0) {
+		(void)end(f);
+		i++;
+	}
+	/* so many, and what came back meanwhile */
+	assert_in_range(i, LIVEWORK_BURST, LIVEWORK_BURST + 5);
+	assert_int_equal(err.kind, ERR_REFUSED);
+	assert_int_equal(livework_off(f->l, f->pid, &f->e.generation, &err), 0);
+	assert_int_equal(end(f).err.kind, ERR_NONE);
+}
+
+static void all_of_a_program_is_taken_out(void **state)
+{
+	struct fixture *f = *state;
+	char off[160], hex[65];
+	struct err err;
+
+	(void)map(f);
+	lists(f, f->pid);
+	assert_int_equal(livework_off_path(f->l, "/usr/bin/other", &err), 0);
+	assert_int_equal(end(f).err.kind, ERR_NONE);
+	assert_false(called(f, "off"));
+	assert_int_equal(count(f), 1);
+	says(f, "off", "morph-live: the right moment did not come\n", 3);
+	assert_int_equal(livework_off_path(f->l, "/usr/bin/perl", &err), 0);
+	assert_int_equal(end(f).err.kind, ERR_REFUSED);
+	assert_int_equal(count(f), 1);			/* it has it still */
+	says(f, "off", "done\n", 0);
+	assert_int_equal(livework_off_path(f->l, "/usr/bin/perl", &err), 0);
+	assert_int_equal(end(f).err.kind, ERR_NONE);
+	digest_hex(&f->e.generation, hex);
+	(void)snprintf(off, sizeof(off), "off %d %s/live/%s", (int)f->pid, f->dir, hex);
+	assert_true(called(f, off));
+	assert_int_equal(count(f), 0);
+}
+
+static void entries_follow_what_is_mapped(void **state)
+{
+	struct fixture *f = *state;
+	struct livebook_entry *e;
+	char text[512], want[512], hex[65], original[65];
+	struct err err;
+
+	(void)map(f);
+	/* our own process has the same: as a fork would */
+	lists(f, getpid());
+	assert_int_equal(livework_list(f->l, &err), 0);
+	struct livework_result r = end(f);
+	assert_int_equal(r.err.kind, ERR_NONE);
+	ssize_t n = read(r.list_fd, text, sizeof(text) - 1);
+	close(r.list_fd);
+	assert_true(n > 0);
+	text[n] = '\0';
+	assert_int_equal(entries(f, &e), 1);
+	assert_int_equal(e->pid, getpid());
+	digest_hex(&f->e.generation, hex);
+	digest_hex(&f->e.original, original);
+	(void)snprintf(want, sizeof(want), "%d %" PRIu64 " %u %s %s /usr/bin/perl\n",
+		       (int)getpid(), e->start, (unsigned)getuid(), hex, original);
+	assert_string_equal(text, want);
+	free(e);
+	/* of what is not known, the file alone; what is no line is left out */
+	says(f, "list", "", 0);
+	assert_int_equal(livework_list(f->l, &err), 0);
+	close(end(f).list_fd);
+	assert_int_equal(count(f), 0);
+	lists(f, f->pid);
+	assert_int_equal(livework_list(f->l, &err), 0);
+	r = end(f);
+	n = read(r.list_fd, text, sizeof(text) - 1);
+	close(r.list_fd);
+	text[n < 0 ? 0 : n] = '\0';
+	(void)snprintf(want, sizeof(want), "%d %" PRIu64 " %u %s\n", (int)f->pid, f->e.start,
+		       (unsigned)f->e.owner, hex);
+	assert_string_equal(text, want);
+	says(f, "list", "5 6\nx\n99999999 1 /etc/passwd\n1 2 /tmp/live/abc\n", 0);
+	assert_int_equal(livework_list(f->l, &err), 0);
+	r = end(f);
+	assert_int_equal(read(r.list_fd, text, sizeof(text)), 0);
+	close(r.list_fd);
+}
+
+static void damaged_entries_are_none(void **state)
+{
+	struct fixture *f = *state;
+	struct livebook_entry *e;
+	char path[300], hex[65];
+
+	(void)map(f);
+	digest_hex(&f->e.generation, hex);
+	(void)snprintf(path, sizeof(path), "%s/livebook/%d-%" PRIu64 "-%s", f->dir,
+		       (int)f->pid, f->e.start, hex);
+	int fd = open(path, O_WRONLY);
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, "x", 1, 40), 1);
+	close(fd);
+	assert_int_equal(entries(f, &e), 0);
+	free(e);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define T(name) cmocka_unit_test_setup_teardown(name, make, unmake)
+		T(a_proven_generation_is_mapped_and_entered),
+		T(what_is_not_proven_is_not),
+		T(a_number_that_is_another_process_now_is_refused),
+		T(where_there_is_room_is_said),
+		T(what_is_refused_leaves_no_entry),
+		T(stopping_others_is_bounded),
+		T(all_of_a_program_is_taken_out),
+		T(entries_follow_what_is_mapped),
+		T(damaged_entries_are_none),
+#undef T
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
