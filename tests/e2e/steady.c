@@ -114,7 +114,8 @@ static int count(void)
 		for (int k = 0; k < n; k++)
 			want = (want ^ (uint8_t)text[k]) * 1099511628211u;
 		if (fold(14695981039346656037u, text, (size_t)n) != want ||
-		    count_digits(i) != n - 2 || is_odd(i) != (i & 1) || syscall(SYS_getppid) < 0)
+		    count_digits(i) != n - 2 || is_odd(i) != (i & 1) ||
+		    syscall(SYS_getppid) < 0)
 			return 1;
 	}
 	return 0;
