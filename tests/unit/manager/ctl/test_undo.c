@@ -574,6 +574,13 @@ static void what_is_not_ours_is_not_touched(void **state)
 	assert_int_equal(symlink("/etc/passwd", left), 0);
 	assert_refused(&s, p.path, "is not ours");
 	assert_int_equal(unlink(left), 0);
+	if (geteuid() == 0) {
+		write_file(left, "", 0600);
+		assert_int_equal(chown(left, 65534, 65534), 0);
+		assert_refused(&s, p.path, "is not ours");
+		assert_true(holds(p.path, &p.generation));
+		assert_int_equal(unlink(left), 0);
+	}
 	place_free(&p);
 }
 

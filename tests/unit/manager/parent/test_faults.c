@@ -162,6 +162,33 @@ static unsigned the_exchange(void)
 	return n;
 }
 
+/* 0: the new file could not be made, and that is what is said. */
+static int has_no_temporary(void *ctx)
+{
+	struct install_request r = request_of(ctx);
+	struct err err = { 0 };
+
+	return install_generation(&r, &err) < 0 &&
+	       strstr(err.text, "temporary file: No space left on device") ? 0 : -1;
+}
+
+static void a_file_that_cannot_be_made_is_told(void **state)
+{
+	struct injected i = { 0 };
+	unsigned told = 0;
+
+	(void)state;
+	do {
+		struct place p = place_new();
+
+		i = inject(FAULT_ENOSPC, i.n + 1, has_no_temporary, &p);
+		told += i.reached && i.exit_code == 0 && i.call == SYS_openat;
+		assert_true(holds(p.path, &p.original) || holds(p.path, &p.generation));
+		place_free(&p);
+	} while (i.reached && i.n < MANY);
+	assert_int_equal(told, 1);
+}
+
 /* A swap killed right before or right behind its renaming, and then the recovery meets the
  * fault. */
 static struct injected recover_with(enum fault fault, unsigned n, bool behind,
@@ -447,6 +474,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_swap_survives_every_fault),
 		cmocka_unit_test(a_restore_survives_every_fault),
+		cmocka_unit_test(a_file_that_cannot_be_made_is_told),
 		cmocka_unit_test(a_recovery_survives_every_fault),
 		cmocka_unit_test(a_sweep_survives_every_fault),
 		cmocka_unit_test(the_spool_survives_every_fault),
