@@ -121,8 +121,8 @@ static int run_job(const struct splicing *s, enum job_kind kind, const int in[2]
 	struct job_spec spec = {
 		.kind = kind, .morph_edit = s->morph_edit, .morph_verify = s->morph_verify,
 		.memory_bytes = UINT64_MAX, .file_bytes = most_bytes, .cpu_s = JOB_S,
-		.wall_s = JOB_S, .nin = in[1] < 0 ? 1 : 2, .in = { in[0], in[1] }, .a = a, .b = b,
-		.prompt = true,
+		.wall_s = JOB_S, .nin = in[1] < 0 ? 1 : 2, .in = { in[0], in[1] },
+		.a = a, .b = b, .prompt = true,
 	};
 	struct job *job = job_start(&spec, err);
 	int rc = job ? wait_for_job(job, r, err) : -1;
