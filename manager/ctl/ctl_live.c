@@ -68,7 +68,8 @@ static int live_on_process(struct live *l, pid_t pid)
 		say_line(stderr, "morphctl: process %d: %s", (int)pid, strerror(errno));
 		return 1;
 	}
-	if (sample(l, pid, &err) < 0 || splicing_files(pid, &all, &err) < 0) {
+	if (sample(l, pid, &err) < 0 || splicing_files(pid, &all, &err) < 0 ||
+	    splicing_catches(&l->splicing, &all, &err) < 0) {
 		splicing_close(&l->splicing);
 		say_line(stderr, "morphctl: %s", err.text);
 		return err_exit_code(&err);

@@ -55,6 +55,7 @@ static const struct shape shape[NJOB] = {
 	[JOB_INSTRUMENT]  = { "instrument",  2, 2, 3, false },
 	[JOB_EXECUTIONS]  = { "interpret",   2, 3, 1, false },
 	[JOB_BUILD_ID]	  = { "build-id",    1, 1, 1, true },
+	[JOB_CATCHES]	  = { "catches",     1, 1, 1, true },
 };
 
 struct job {

@@ -42,6 +42,8 @@ enum job_kind {
 	 * executions of blocks */
 	JOB_EXECUTIONS,
 	JOB_BUILD_ID,	/* in: file.  out: its build-id, as text */
+	/* in: file.  out: that it catches no exception of others; else it is refused */
+	JOB_CATCHES,
 	NJOB
 };
 

@@ -104,7 +104,8 @@ static int lay_out(struct running *t, struct err *err)
 	double samples[SPLICING_FILES], sum = 0;
 	unsigned left = 0;
 
-	if (splicing_files(t->o->pid, &all, err) < 0)
+	if (splicing_files(t->o->pid, &all, err) < 0 ||
+	    splicing_catches(&t->splicing, &all, err) < 0)
 		return -1;
 	for (uint32_t i = 0; i < all.n; i++)
 		sum += samples[i] = splicing_samples(&t->splicing, &all.file[i]);

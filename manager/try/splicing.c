@@ -84,8 +84,14 @@ static int ask_live(const struct splicing *s, const char *command, pid_t pid, in
 		    int file, struct splicing_said *said, struct err *err)
 {
 	char name[] = "morph-live", what[8], number[16], fd1[24], fd2[24], patience[40];
-	char *argv[] = { name, what, number, fd1, fd2, s->patience_ms ? patience : NULL, NULL };
+	char catches[] = "--nobody-catches";
+	char *argv[8] = { name, what, number, fd1, fd2 };
+	int n = 5;
 
+	if (s->patience_ms)
+		argv[n++] = patience;
+	if (s->nobody_catches)
+		argv[n++] = catches;
 	(void)snprintf(what, sizeof(what), "%s", command);
 	(void)snprintf(number, sizeof(number), "%d", (int)pid);
 	(void)snprintf(fd1, sizeof(fd1), "fd:%d", plan);
@@ -108,14 +114,15 @@ static int wait_for_job(struct job *job, struct job_result *r, struct err *err)
 	       err_set(err, r->exit_code == 3 ? ERR_REFUSED : ERR_SYS, "%s", r->reason);
 }
 
+/* in[1] may be -1: only one. */
 static int run_job(const struct splicing *s, enum job_kind kind, const int in[2], uint64_t a,
 		   uint64_t b, struct job_result *r, struct err *err)
 {
 	struct job_spec spec = {
 		.kind = kind, .morph_edit = s->morph_edit, .morph_verify = s->morph_verify,
 		.memory_bytes = UINT64_MAX, .file_bytes = most_bytes, .cpu_s = JOB_S,
-		.wall_s = JOB_S, .nin = 2, .in = { in[0], in[1] }, .a = a, .b = b,
-		.prompt = true,
+		.wall_s = JOB_S, .nin = in[1] < 0 ? 1 : 2, .in = { in[0], in[1] },
+		.a = a, .b = b, .prompt = true,
 	};
 	struct job *job = job_start(&spec, err);
 	int rc = job ? wait_for_job(job, r, err) : -1;
@@ -127,6 +134,52 @@ static int run_job(const struct splicing *s, enum job_kind kind, const int in[2]
 		rc = err_set(err, ERR_SYS, "fcntl: %s", strerror(errno));
 	}
 	return rc;
+}
+
+/* --- exceptions --- */
+
+static bool is_unwinder(const char *path)
+{
+	static const char *const name[] = { "libgcc_s", "libstdc++", "libunwind", "libc++" };
+	const char *slash = strrchr(path, '/');
+
+	for (size_t i = 0; slash && i < sizeof(name) / sizeof(name[0]); i++)
+		if (strncmp(slash + 1, name[i], strlen(name[i])) == 0)
+			return true;
+	return false;
+}
+
+static int file_catches(const struct splicing *s, const struct splicing_file *f,
+			struct err *err)
+{
+	int fd = open(f->link, O_RDONLY | O_CLOEXEC);
+	struct job_result r;
+
+	if (fd < 0)
+		return err_set(err, ERR_SYS, "'%s': %s", f->path, strerror(errno));
+	int rc = run_job(s, JOB_CATCHES, (int[2]){ fd, -1 }, 0, 0, &r, err);
+	close(fd);
+	if (rc == 0)
+		job_result_close(&r);
+	return rc < 0 ? err_wrap(err, "it may unwind its stack: '%s'", f->path) : 0;
+}
+
+int splicing_catches(struct splicing *s, const struct splicing_files *all, struct err *err)
+{
+	bool unwinder = false;
+
+	s->nobody_catches = false;
+	if (all->n == SPLICING_FILES)	/* there may be more, so morph-live decides */
+		return 0;
+	for (uint32_t i = 0; i < all->n; i++)
+		unwinder |= is_unwinder(all->file[i].path);
+	if (!unwinder)
+		return 0;
+	for (uint32_t i = 0; i < all->n; i++)
+		if (file_catches(s, &all->file[i], err) < 0)
+			return -1;
+	s->nobody_catches = true;
+	return 0;
 }
 
 /* --- one file of a process --- */

@@ -16,6 +16,7 @@
 #define MANAGER_TRY_SPLICING_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -30,6 +31,7 @@ struct splicing {
 	unsigned patience_ms;		/* for a moment to map something; 0: morph-live's */
 	char folder[PATH_MAX];		/* STORE/live */
 	char *scratch;			/* of the samples; NULL: none */
+	bool nobody_catches;		/* splicing_catches() has found so */
 };
 
 struct splicing_file {			/* that the process has code of */
@@ -61,6 +63,9 @@ void splicing_close(struct splicing *s);
 int splicing_sample(struct splicing *s, pid_t pid, unsigned seconds, struct err *err);
 /* -1: there is no such process. */
 int splicing_files(pid_t pid, struct splicing_files *all, struct err *err);
+/* Where an unwinder is among the files: does none of them catch exceptions?  -1 with the reason
+ * if one may. */
+int splicing_catches(struct splicing *s, const struct splicing_files *all, struct err *err);
 /* Samples of its profile; 0: there is none. */
 double splicing_samples(const struct splicing *s, const struct splicing_file *f);
 /* 1: *out is the caller's, spliced_close(); 0: there is no profile of it; -1. */

@@ -8,7 +8,8 @@ ctl=$B/morphctl
 root=$(mktemp -d "${TMPDIR:-/tmp}/morph-live.XXXXXX") || exit 1
 pid=
 other=
-trap 'kill -9 $pid $other 2>/dev/null; rm -rf "$root"' EXIT
+thrower=
+trap 'kill -9 $pid $other $thrower 2>/dev/null; rm -rf "$root"' EXIT
 cp "$(readlink -f /usr/bin/perl)" "$root/perl" || skip_all "there is no perl"
 mkdir "$root/store"
 cat >"$root/loop.pl" <<'END'
@@ -54,6 +55,35 @@ check "taking back twice is nothing" live --off $pid
 check "with profiles nothing is sampled" live $pid $other --profiles="$root/profiles"
 [ "$(listed $pid)$(listed $other)" = 11 ] && ok "and several processes get it" || not_ok "and several processes get it"
 
+code() {		# WANTED ARGUMENT...
+	local want=$1 said rc
+	shift
+	said=$(live "$@" 2>&1)
+	rc=$?
+	[ $rc = "$want" ] && grep -q -e "${why:-.}" <<<"$said" || { echo "$rc: $said"; return 1; }
+}
+# An unwinder is loaded: that matters only where somebody catches what it throws.
+lib=$root/catches.so
+echo 'void __cxa_begin_catch(void *); void never(void); void never(void) { __cxa_begin_catch(0); }' >"$root/catches.c"
+thrower() {		# LIBRARIES: a process that has them, in $thrower
+	LD_PRELOAD=$1 "$root/perl" "$root/loop.pl" >"$root/out3" 2>&1 </dev/null 9>&- &
+	thrower=$!
+	disown
+	sleep 0.3
+}
+thrower libgcc_s.so.1
+check "an unwinder for which nobody catches does not matter" live $thrower --profiles="$root/profiles" --module="$root/perl"
+[ "$(listed $thrower)" = 1 ] && ok "and it is mapped" || not_ok "and it is mapped"
+kill -9 $thrower
+if ${CC:-cc} -shared -fPIC -o "$lib" "$root/catches.c" 2>/dev/null; then
+	thrower "libgcc_s.so.1 $lib"
+	why="may unwind its stack: '$lib': it may catch exceptions (__cxa_begin_catch)" \
+		check "one for which somebody does is refused" code 3 $thrower --profiles="$root/profiles"
+	kill -9 $thrower
+else
+	skip "one for which somebody does is refused" "no library can be made here"
+fi
+
 # The original is gone from its path: it comes back all the same.
 rm "$root/perl"
 check "the original comes back from the process itself" live --off $pid $other
@@ -62,13 +92,6 @@ sleep 0.5
 [ "$(sed '$d' "$root/out" "$root/out2" | sort -u | wc -l)" = 1 ] && [ "$(wc -l <"$root/out")" -gt 50 ] &&
 	ok "every answer of both was the same" || not_ok "every answer of both was the same"
 
-code() {		# WANTED ARGUMENT...
-	local want=$1 said rc
-	shift
-	said=$(live "$@" 2>&1)
-	rc=$?
-	[ $rc = "$want" ] && grep -q -e "${why:-.}" <<<"$said" || { echo "$rc: $said"; return 1; }
-}
 check "a file without samples is said, and refused" code 3 $pid --profiles="$root/store"
 why="process 4194303: No such process" check "no process is a failure" code 1 4194303 --profiles="$root/profiles"
 why="process 4194303: No such process" check "and is not sampled first" code 1 4194303
