@@ -176,7 +176,8 @@ static int check_maps(struct work *w)
 		return LIVE_FAILED;
 	m = live_maps_at(&w->maps, x->text);
 	bool same = m && m->start == x->text && m->end == x->text + x->size &&
-		    m->offset == x->from_offset && m->exec && !m->write && !m->shared;
+		    m->offset == x->from_offset && m->exec && !m->write && !m->shared &&
+		    live_map_is_file(x->pid, m, x->from);
 	for (uint32_t i = 0; i < x->nadd; i++)
 		same &= live_maps_free_at(&w->maps, x->add[i].addr,
 					  x->add[i].addr + x->add[i].size);
@@ -188,8 +189,7 @@ static int while_stopped(struct work *w)
 	int rc = check_maps(w);
 
 	if (rc == LIVE_DONE)
-		rc = live_moment_check(w->x, &w->threads, &w->maps, w->mem, w->places.restore,
-				       w->err);
+		rc = live_moment_check(w->x, &w->threads, &w->maps, w->mem, w->err);
 	if (rc != LIVE_DONE)
 		return rc;
 	for (uint32_t i = 0; i < w->threads.n; i++)

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -109,6 +110,31 @@ void live_maps_free(struct live_maps *m)
 {
 	free(m->map);
 	*m = (struct live_maps){ 0 };
+}
+
+int live_map_open(pid_t pid, const struct live_map *m, struct err *err)
+{
+	char path[96];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid,
+		       m->start, m->end);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));
+	return fd;
+}
+
+bool live_map_is_file(pid_t pid, const struct live_map *m, int fd)
+{
+	struct stat a, b;
+	struct err ignored;
+	int mapped = m->inode ? live_map_open(pid, m, &ignored) : -1;
+	bool is = mapped >= 0 && fstat(mapped, &a) == 0 && fstat(fd, &b) == 0 &&
+		  a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+
+	if (mapped >= 0)
+		close(mapped);
+	return is;
 }
 
 const struct live_map *live_maps_at(const struct live_maps *m, uint64_t addr)

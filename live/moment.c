@@ -4,14 +4,14 @@
  * inside of one at bytes that are the same, runs on as in the original.
  *
  * SIGNALS   A handler returns to where its thread was interrupted, which may be anywhere.  Its
- *           frame begins with the address of the code that ends handlers; wherever that address
- *           is found on a stack the place to return to is looked at.
+ *           frame is known by what the kernel writes into every one behind that address: flags
+ *           and the segment of 64-bit code.  (Not by the code that ends handlers: the loader,
+ *           the C library and the program may each have their own.)
  *
  * Tested by tests/e2e/live.sh.
  */
 #include "live/moment.h"
 
-#include <stddef.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <ucontext.h>
@@ -23,7 +23,7 @@
 #include "live/threads.h"
 
 /* AHEAD: the longest instruction, and some.  STACK: as much as is looked at of each. */
-enum { AHEAD = 24, STACK = 1 << 16, CODE_64 = 0x33 };
+enum { AHEAD = 24, STACK = 1 << 18, CODE_64 = 0x33 };
 
 bool live_moment_same(const struct live_exchange *x, uint64_t pc)
 {
@@ -38,14 +38,22 @@ bool live_moment_same(const struct live_exchange *x, uint64_t pc)
 	       memcmp(from, to, n) == 0;
 }
 
-/* The frames of handlers in the bytes from a thread's stack pointer on. */
-static bool handlers_are_same(const struct live_exchange *x, const uint64_t *word, size_t n,
-			      uint64_t restore)
+/* Does what the kernel puts behind the place to return to stand there: the flags, of which bit
+ * 1 is always set and those above ID never, and the segments? */
+static bool is_behind_return(const uint64_t *word)
 {
-	enum { RIP = 1 + offsetof(ucontext_t, uc_mcontext.gregs[REG_RIP]) / 8 };
+	enum { FLAGS_END = 1 << 22, ALWAYS = 2 };
 
-	for (size_t i = 0; i + RIP < n; i++)
-		if (word[i] == restore && !live_moment_same(x, word[i + RIP]))
+	return word[0] < FLAGS_END && (word[0] & ALWAYS) && (word[1] & 0xffff) == CODE_64;
+}
+
+/* The frames of handlers in the bytes from a thread's stack pointer on. */
+static bool handlers_are_same(const struct live_exchange *x, const uint64_t *word, size_t n)
+{
+	_Static_assert(REG_EFL == REG_RIP + 1 && REG_CSGSFS == REG_RIP + 2, "sigcontext");
+	for (size_t i = 0; i + 2 < n; i++)
+		if (word[i] - x->text < x->size && is_behind_return(&word[i + 1]) &&
+		    !live_moment_same(x, word[i]))
 			return false;
 	return true;
 }
@@ -65,8 +73,17 @@ static bool is_in_sequence(const struct live_thread *t, int mem)
 	       sizeof(section) || section != 0;
 }
 
+/* A system call that the stop has interrupted may be made again. */
+static bool thread_is_same(const struct live_exchange *x, const struct user_regs_struct *regs)
+{
+	enum { CALL = 2 };
+
+	return live_moment_same(x, regs->rip) &&
+	       ((long)regs->orig_rax < 0 || live_moment_same(x, regs->rip - CALL));
+}
+
 int live_moment_check(const struct live_exchange *x, const struct live_threads *t,
-		      const struct live_maps *maps, int mem, uint64_t restore, struct err *err)
+		      const struct live_maps *maps, int mem, struct err *err)
 {
 	static uint64_t word[STACK / 8];
 
@@ -79,8 +96,8 @@ int live_moment_check(const struct live_exchange *x, const struct live_threads *
 
 		if (th->regs.cs != CODE_64)
 			return err_set(err, ERR_REFUSED, "it runs 32-bit code");
-		if (!live_moment_same(x, th->regs.rip) ||
-		    !handlers_are_same(x, word, n < 0 ? 0 : (size_t)n / 8, restore)) {
+		if (!thread_is_same(x, &th->regs) ||
+		    !handlers_are_same(x, word, n < 0 ? 0 : (size_t)n / 8)) {
 			err_set(err, ERR_REFUSED, "thread %d stands where the text changes",
 				(int)th->tid);
 			return LIVE_NOT_NOW;

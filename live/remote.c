@@ -167,6 +167,17 @@ static int write_frame(struct live_remote *r, struct err *err)
 	return 0;
 }
 
+/* Its system calls may become signals for itself (prctl(2), PR_SET_SYSCALL_USER_DISPATCH).
+ * Kernels before 6.4 do not tell. */
+static bool is_dispatching(pid_t tid)
+{
+	enum { GET_CONFIG = 0x4211 };	/* PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG */
+	uint64_t config[4] = { 0 };	/* struct ptrace_sud_config: the mode comes first */
+
+	return ptrace((enum __ptrace_request)GET_CONFIG, tid, sizeof(config), config) == 0 &&
+	       config[0] != 0;
+}
+
 int live_remote_begin(struct live_remote *r, const struct live_thread *thread, int mem,
 		      const struct live_places *places, const struct live_maps *maps,
 		      struct err *err)
@@ -182,6 +193,9 @@ int live_remote_begin(struct live_remote *r, const struct live_thread *thread, i
 			"there");
 		return LIVE_NOT_NOW;
 	}
+	if (is_dispatching(thread->tid))
+		return err_set(err, ERR_REFUSED, "it handles system calls itself "
+			       "(syscall user dispatch)");
 	return write_frame(r, err);
 }
 
@@ -197,12 +211,15 @@ static void regs_for(const struct live_remote *r, long nr, const uint64_t a[6],
 	regs->r10 = a[3], regs->r8 = a[4], regs->r9 = a[5];
 }
 
-/* To the beginning of the call, or to its end. */
-static int go_to_stop(pid_t tid, struct err *err)
+/* To the beginning of the call, or to its end.  SIGSTOP, which no mask holds off, comes
+ * afterwards. */
+static int go_to_stop(struct live_remote *r, struct err *err)
 {
-	int status;
+	pid_t tid = r->thread->tid;
+	int status = 0;
 
 	do {
+		r->stop_came |= status >> 8 == SIGSTOP;
 		if (ptrace(PTRACE_SYSCALL, tid, 0, 0) < 0 ||
 		    waitpid(tid, &status, __WALL) != tid || !WIFSTOPPED(status))
 			return err_set(err, ERR_SYS, "thread %d has ended", (int)tid);
@@ -223,7 +240,7 @@ int live_remote_call(struct live_remote *r, long nr, const uint64_t arg[6], int6
 	if (!r->begun && ptrace(PTRACE_SETSIGMASK, tid, sizeof(all), &all) < 0)
 		return err_set(err, ERR_SYS, "thread %d: %s", (int)tid, strerror(errno));
 	r->begun = true;
-	if (go_to_stop(tid, err) < 0 || go_to_stop(tid, err) < 0)
+	if (go_to_stop(r, err) < 0 || go_to_stop(r, err) < 0)
 		return -1;
 	if (ptrace(PTRACE_GETREGS, tid, 0, &regs) < 0)
 		return err_set(err, ERR_SYS, "thread %d: %s", (int)tid, strerror(errno));
@@ -239,5 +256,7 @@ void live_remote_end(struct live_remote *r)
 	if (r->begun)
 		(void)ptrace(PTRACE_SETSIGMASK, r->thread->tid, sizeof(r->mask), &r->mask);
 	(void)ptrace(PTRACE_SETREGS, r->thread->tid, 0, &r->thread->regs);
+	if (r->stop_came)
+		(void)kill(r->thread->tid, SIGSTOP);
 	r->thread = NULL;
 }

@@ -4,13 +4,8 @@
  */
 #include "live/splice.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/err.h"
@@ -18,25 +13,6 @@
 #include "live/maps.h"
 #include "live/plan.h"
 #include "live/process.h"
-
-static int open_mapped(pid_t pid, const struct live_map *m, struct err *err)
-{
-	char path[96];
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid,
-		       m->start, m->end);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));
-	return fd;
-}
-
-static bool is_file(const struct live_map *m, int fd)
-{
-	struct stat st;
-
-	return fstat(fd, &st) == 0 && m->inode == st.st_ino && m->dev == st.st_dev;
-}
 
 /* Code as files have it. */
 static bool is_text(const struct live_map *m)
@@ -55,13 +31,14 @@ const struct live_map *live_find_text(pid_t pid, const struct live_maps *maps,
 
 		if (!is_text(m) || m->end - m->start != plan->text_size)
 			continue;
-		if (m->offset == plan->generation_offset && is_file(m, generation)) {
+		if (m->offset == plan->generation_offset &&
+		    live_map_is_file(pid, m, generation)) {
 			*original = -1;
 			return m;
 		}
 		if (m->offset != plan->original_offset)
 			continue;
-		int fd = open_mapped(pid, m, err);
+		int fd = live_map_open(pid, m, err);
 		if (fd < 0)
 			return NULL;
 		if (digest_fd(fd, &digest, err) == 0 &&
@@ -76,8 +53,8 @@ const struct live_map *live_find_text(pid_t pid, const struct live_maps *maps,
 }
 
 /* What of the generation is not there yet.  -1: something else is there. */
-static int plan_new(const struct live_maps *maps, const struct live_plan *plan, uint64_t bias,
-		    int generation, struct live_exchange *x, struct err *err)
+static int plan_new(pid_t pid, const struct live_maps *maps, const struct live_plan *plan,
+		    uint64_t bias, int generation, struct live_exchange *x, struct err *err)
 {
 	for (uint32_t i = 0; i < plan->nfresh; i++) {
 		struct live_new s = plan->fresh[i];
@@ -85,7 +62,7 @@ static int plan_new(const struct live_maps *maps, const struct live_plan *plan, 
 
 		if (m && m->start == s.addr && m->end == s.addr + s.size &&
 		    m->offset == s.offset && m->exec == s.exec && !m->write &&
-		    is_file(m, generation))
+		    live_map_is_file(pid, m, generation))
 			continue;
 		if (!live_maps_free_at(maps, s.addr, s.addr + s.size))
 			return err_set(err, ERR_REFUSED, "the place of new text, 0x%" PRIx64
@@ -129,7 +106,7 @@ static int prepare_on(pid_t pid, const struct live_maps *maps, const struct live
 		return 0;
 	if (check_unwinder(maps, err) < 0 || live_process_clean(pid, text->start, err) < 0)
 		return -1;
-	return plan_new(maps, plan, text->start - plan->text, generation, x, err);
+	return plan_new(pid, maps, plan, text->start - plan->text, generation, x, err);
 }
 
 int live_on(pid_t pid, const struct live_plan *plan, int generation,
@@ -208,8 +185,8 @@ static int off_one(pid_t pid, const struct live_maps *maps, const struct live_ma
 				   .from_offset = map->offset, .to_offset = map->offset };
 	int rc = -1;
 
-	x.from = open_mapped(pid, map, err);
-	x.to = x.from < 0 ? -1 : open_mapped(pid, before(maps, map), err);
+	x.from = live_map_open(pid, map, err);
+	x.to = x.from < 0 ? -1 : live_map_open(pid, before(maps, map), err);
 	if (x.to >= 0 && check_alike(&x, err) == 0)
 		rc = live_exchange(&x, limits, out, err);
 	if (x.to >= 0)

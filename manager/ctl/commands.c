@@ -69,10 +69,12 @@ const struct ctl_command ctl_commands[] = {
 	  ctl_import },
 	{ "try",
 	  "[--time=S] [--prepare=COMMAND] [--output=FILE]... [--repeatable] [--save=DIR]\n"
-	  "        -- COMMAND...",
+	  "        -- COMMAND... | --pid=PID [--time=S] [--count=COMMAND] [--turn=S] [--keep]\n"
+	  "        [--store=DIR]",
 	  "runs a command as it is and with new layouts, and tells how much faster it is (no "
 	  "daemon\n"
-	  "        and no privileges needed, nothing is kept)",
+	  "        and no privileges needed, nothing is kept); --pid: the same of a process "
+	  "that runs,\n        in turns with and without them (root)",
 	  ctl_try },
 	{ NULL, NULL, NULL, NULL }
 };

@@ -1,31 +1,109 @@
-/* ctl_try.c - morphctl try: is a command faster with new layouts? */
+/* ctl_try.c - morphctl try: is a command, or a process, faster with new layouts? */
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "lib/pid.h"
 #include "lib/say.h"
 #include "manager/ctl/ctl.h"
 #include "manager/parent/program.h"
 #include "manager/try/keeper.h"
 #include "manager/try/try.h"
 
-enum { DEFAULT_TIME_S = 60 };
+enum { DEFAULT_TIME_S = 60, MOST_S = 86400 };
 
-static int run(struct try_options *o)
+/* What is said of a command, and what of a process. */
+struct wanted {
+	struct try_options command;
+	struct try_process_options process;
+	bool of_command, of_process;	/* options that are for one of them alone */
+};
+
+static int run(struct wanted *w)
 {
-	char *edit = program_of_ours("morph-edit"), *verify = program_of_ours("morph-verify");
+	char *edit = program_of_ours("morph-edit"), *verify = program_of_ours("morph-verify"),
+	     *live = program_of_ours("morph-live");
 	int code = 1;
 
-	o->morph_edit = edit;
-	o->morph_verify = verify;
-	if (edit && verify)
-		code = try_run(o);
+	w->command.morph_edit = w->process.morph_edit = edit;
+	w->command.morph_verify = w->process.morph_verify = verify;
+	w->process.morph_live = live;
+	if (!edit || !verify || (w->process.pid && !live))
+		say_line(stderr, "morphctl: morph-edit, morph-verify and morph-live are not "
+			 "beside morphctl");
+	else if (w->process.pid && geteuid() != 0)
+		say_line(stderr, "morphctl: only root may change running processes");
 	else
-		say_line(stderr, "morphctl: morph-edit and morph-verify are not beside "
-			 "morphctl");
+		code = w->process.pid ? try_process(&w->process) : try_run(&w->command);
 	free(edit);
 	free(verify);
+	free(live);
 	return code;
+}
+
+static bool take_seconds(const char *text, double *out)
+{
+	char *end;
+
+	*out = strtod(text, &end);
+	return end != text && !*end && *out > 0 && *out <= MOST_S;
+}
+
+static bool take_option(struct wanted *w, int c, const char *output[KEEPER_OUTPUTS])
+{
+	struct try_options *o = &w->command;
+
+	switch (c) {
+	case 't':
+		return take_seconds(optarg, &o->time_s);
+	case 'p':
+		o->prepare = optarg;
+		break;
+	case 'o':
+		if (o->noutput == KEEPER_OUTPUTS)
+			return false;
+		output[o->noutput++] = optarg;
+		break;
+	case 'r':
+		o->repeatable = true;
+		break;
+	case 's':
+		o->save = optarg;
+		break;
+	default:
+		return false;
+	}
+	w->of_command |= c != 't';
+	return true;
+}
+
+static bool take_process_option(struct wanted *w, int c)
+{
+	struct try_process_options *o = &w->process;
+
+	w->of_process = true;
+	switch (c) {
+	case 'P':
+		o->pid = pid_read(optarg);
+		if (!o->pid)
+			say_line(stderr, "morphctl: '%s' is not the number of a process",
+				 optarg);
+		return o->pid != 0;
+	case 'c':
+		o->count = optarg;
+		break;
+	case 'T':
+		return take_seconds(optarg, &o->turn_s);
+	case 'k':
+		o->keep = true;
+		break;
+	default:
+		o->store = optarg;
+		break;
+	}
+	return true;
 }
 
 int ctl_try(const struct ctl *ctl, int argc, char **argv)
@@ -36,33 +114,30 @@ int ctl_try(const struct ctl *ctl, int argc, char **argv)
 		{ "output", required_argument, NULL, 'o' },
 		{ "repeatable", no_argument, NULL, 'r' },
 		{ "save", required_argument, NULL, 's' },
+		{ "pid", required_argument, NULL, 'P' },
+		{ "count", required_argument, NULL, 'c' },
+		{ "turn", required_argument, NULL, 'T' },
+		{ "keep", no_argument, NULL, 'k' },
+		{ "store", required_argument, NULL, 'S' },
 		{ 0 }
 	};
 	const char *output[KEEPER_OUTPUTS];
-	struct try_options o = { .time_s = DEFAULT_TIME_S, .output = output,
-				 .json = ctl->json };
-	char *end;
+	struct wanted w = {
+		.command = { .time_s = DEFAULT_TIME_S, .output = output, .json = ctl->json },
+		.process = { .store = "/var/lib/morph", .json = ctl->json },
+	};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "+", options, NULL)) != -1) {
-		if (c == 't') {
-			o.time_s = strtod(optarg, &end);
-			if (end == optarg || *end || !(o.time_s > 0 && o.time_s <= 86400))
-				return ctl_usage(ctl);
-		} else if (c == 'p') {
-			o.prepare = optarg;
-		} else if (c == 'o' && o.noutput < KEEPER_OUTPUTS) {
-			output[o.noutput++] = optarg;
-		} else if (c == 'r') {
-			o.repeatable = true;
-		} else if (c == 's') {
-			o.save = optarg;
-		} else {
+		bool process = c == 'P' || c == 'c' || c == 'T' || c == 'k' || c == 'S';
+
+		if (!(process ? take_process_option(&w, c) : take_option(&w, c, output)))
 			return ctl_usage(ctl);
-		}
 	}
-	if (optind >= argc)
+	/* a command, or a process, and what is for that one */
+	if (w.process.pid ? optind < argc || w.of_command : optind >= argc || w.of_process)
 		return ctl_usage(ctl);
-	o.argv = argv + optind;
-	return run(&o);
+	w.process.time_s = w.command.time_s;
+	w.command.argv = argv + optind;
+	return run(&w);
 }

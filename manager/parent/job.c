@@ -212,7 +212,8 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 			ADD("fd:%d", fd++);
 		}
 		ADD("--generation=%" PRIu64, spec->a);
-		ADD("--passes=%s", spec->passes ? spec->passes : "");
+		if (spec->passes)
+			ADD("--passes=%s", spec->passes);
 		if (spec->b)
 			ADD("--keep-pointers");
 		if (spec->b > 1)

@@ -64,7 +64,7 @@ struct job_spec {
 	unsigned cpu_s, wall_s;
 	int nin, in[JOB_MAX_IN];	/* readable; stay the caller's */
 	uint64_t a, b;
-	const char *passes;		/* JOB_OPTIMIZE */
+	const char *passes;		/* JOB_OPTIMIZE: only these; NULL: all, as it does */
 	bool prompt;			/* somebody waits: at the usual priority */
 	bool background;		/* nobody waits: only with CPU time that is left over */
 };

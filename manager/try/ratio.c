@@ -3,8 +3,10 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "policy/ranktest.h"
+#include "policy/signedrank.h"
 
 /* With a hundredth and a half on either side nobody decides otherwise; chosen. */
 static const double narrow = 0.03;
@@ -20,17 +22,32 @@ void ratio_add(struct ratio *r, double original_s, double generation_s)
 	r->generation[r->n++] = generation_s;
 }
 
-static void look(struct ratio *r, double level)
+static void by_signs(const struct ratio *r, double level, struct ranktest_shift *out)
 {
 	static struct ranktest_stratum s[RATIO_PAIRS_MAX];	/* large */
-	struct ranktest_shift shift = { 0, -INFINITY, INFINITY };
 
 	for (uint32_t i = 0; i < r->n; i++) {
 		s[i].nbefore = s[i].nnow = 1;
 		s[i].before[0] = log(r->generation[i]);
 		s[i].now[0] = log(r->original[i]);
 	}
-	(void)ranktest_shift(s, r->n, level, &shift);	/* no pair: nothing is known */
+	(void)ranktest_shift(s, r->n, level, out);	/* no pair: nothing is known */
+}
+
+static void by_ranks(const struct ratio *r, double level, struct ranktest_shift *out)
+{
+	double d[RATIO_PAIRS_MAX];
+
+	for (uint32_t i = 0; i < r->n; i++)
+		d[i] = log(r->original[i]) - log(r->generation[i]);
+	(void)signedrank_shift(d, r->n, level, out);
+}
+
+static void look(struct ratio *r, double level)
+{
+	struct ranktest_shift shift = { 0, -INFINITY, INFINITY };
+
+	(r->by_chance ? by_ranks : by_signs)(r, level, &shift);
 	r->estimate = exp(shift.estimate);
 	r->low = exp(shift.low);
 	r->high = exp(shift.high);
@@ -61,4 +78,18 @@ bool ratio_known(const struct ratio *r)
 uint32_t ratio_least(void)
 {
 	return 6;	/* 0.5^6 < alpha < 0.5^5 */
+}
+
+bool ratio_has_interval(const struct ratio *r)
+{
+	return r->n && isfinite(r->high) && r->low > 0;
+}
+
+void ratio_text(const struct ratio *r, char out[64])
+{
+	if (ratio_has_interval(r))
+		(void)snprintf(out, 64, "%.3f (%.3f to %.3f)", r->estimate, r->low,
+			       r->high);	/* fits */
+	else
+		(void)snprintf(out, 64, "not known");
 }

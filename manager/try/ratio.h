@@ -17,6 +17,9 @@ enum { RATIO_PAIRS_MAX = 64, RATIO_LOOKS = 5 };
 struct ratio {
 	double original[RATIO_PAIRS_MAX], generation[RATIO_PAIRS_MAX];	/* seconds */
 	uint32_t n, looks, looked_at;
+	/* chance has said which side of a pair was measured first, one after the other: then
+	 * the interval is that of policy/signedrank.h, which is narrower */
+	bool by_chance;
 	double estimate, low, high;	/* of the last look; infinite where not known */
 };
 
@@ -30,5 +33,9 @@ void ratio_end(struct ratio *r);
 bool ratio_known(const struct ratio *r);
 /* Pairs without which there is no interval at all. */
 uint32_t ratio_least(void);
+/* The last look gave one. */
+bool ratio_has_interval(const struct ratio *r);
+/* "1.080 (1.050 to 1.110)", or "not known" */
+void ratio_text(const struct ratio *r, char out[64]);
 
 #endif

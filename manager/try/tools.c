@@ -134,7 +134,9 @@ int tools_run(struct tool *tool, size_t n, struct err *err)
 		return 0;
 	for (size_t i = 0; i < n; i++)
 		if (tool[i].pid > 0) {
+			/* and what it runs, once it has its session */
 			(void)kill(tool[i].pid, SIGKILL);
+			(void)kill(-tool[i].pid, SIGKILL);
 			finish(&tool[i]);
 		}
 	return err_set(err, ERR_SYS, "interrupted");

@@ -6,6 +6,7 @@
 #define MANAGER_TRY_TRY_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct try_options {
 	char *const *argv;		/* the command, looked up in PATH */
@@ -20,10 +21,22 @@ struct try_options {
 	bool json;
 };
 
+struct try_process_options {
+	pid_t pid;
+	const char *count;	/* command that prints how much it has done; NULL: none */
+	double time_s;		/* that all may take */
+	double turn_s;		/* with or without; 0: chosen by the time that there is */
+	bool keep;		/* if it is faster, it stays in */
+	const char *morph_edit, *morph_verify, *morph_live, *store;
+	bool json;
+};
+
 enum { TRY_FASTER = 0, TRY_NOT_FASTER = 1, TRY_REFUSED = 3, TRY_INTERRUPTED = 130 };
 
 /* Tells how it goes on standard error, and what came out on standard output.  TRY_FASTER only
  * if it was faster and did the same. */
 int try_run(const struct try_options *options);
+/* The same of a process that runs, for root (running.c).  TRY_FASTER only if it was faster. */
+int try_process(const struct try_process_options *options);
 
 #endif

@@ -11,25 +11,11 @@
 /* Of what is left as it is. */
 static const double shown_share = 0.01;
 
-static bool has_interval(const struct ratio *r)
-{
-	return r->n && isfinite(r->high) && r->low > 0;
-}
-
 int trial_code(const struct trial *t)
 {
-	return t->same == SAME_YES && has_interval(&t->ratio) && t->ratio.low > 1
+	return t->same == SAME_YES && ratio_has_interval(&t->ratio) && t->ratio.low > 1
 		       ? TRY_FASTER
 		       : TRY_NOT_FASTER;
-}
-
-static void ratio_text(const struct ratio *r, char out[64])
-{
-	if (has_interval(r))
-		(void)snprintf(out, 64, "%.3f (%.3f to %.3f)", r->estimate, r->low,
-			       r->high);	/* fits */
-	else
-		(void)snprintf(out, 64, "not known");
 }
 
 /* The cells of a module's row, or with NULL of the command's. */
@@ -108,7 +94,7 @@ static void say_verdict(const struct trial *t, char *out, size_t size)
 	else if (t->same == SAME_UNKNOWN)
 		(void)snprintf(out, size, "the original itself differs from run to run (%s), "
 			       "so nothing can be said", t->differs);
-	else if (!has_interval(r))
+	else if (!ratio_has_interval(r))
 		(void)snprintf(out, size, "pairs of runs: %u, which are too few: --time=%.0f",
 			       r->n, time_needed(t));
 	else
@@ -129,7 +115,7 @@ static struct table *verdict_table(const struct trial *t, const char *sentence)
 	};
 	struct table *table = table_new("verdict", sizeof(col) / sizeof(col[0]), col);
 	const struct ratio *r = &t->ratio;
-	bool known = has_interval(r);
+	bool known = ratio_has_interval(r);
 
 	table_row(table, known ? r->estimate : 0.0, known ? r->low : 0.0,
 		  known ? r->high : 0.0, (uint64_t)r->n, same[t->same],

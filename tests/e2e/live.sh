@@ -213,6 +213,50 @@ prepare steady "$B/tests/e2e/steady"
 check "registers, masks and stacks survive a tool killed anywhere" killed steady 1 "$root/steady" registers
 check "and so does one at work, with system calls" killed steady 3 "$root/steady" count
 
+# --- where a thread stands ---
+
+# WHERE: nothing is swapped while the process stands there, and with SIGUSR1 it goes on to its end.
+stands() {
+	local said rc
+	start "$root/stands.out" "$root/steady" "$1"
+	sleep 0.2
+	said=$(on "$pid" steady --patience=200 2>&1)
+	[ $? = 3 ] && grep -q "stands where the text changes" <<<"$said" || { echo "$said"; return 1; }
+	[ "$1" = call ] || { kill -USR1 "$pid" && sleep 0.1 && on "$pid" steady; } || return 1
+	sleep 0.1
+	kill "$pid"
+	wait "$pid"
+	rc=$?
+	[ $rc = 0 ] || { echo "it ended with $rc"; return 1; }
+}
+# Stops that others ask for are not lost while calls are made in the process.
+stops() {
+	local end=$((SECONDS + 4)) n=0 i
+	start "$root/stops.out" "$root/steady" count
+	(while :; do on "$pid" steady --patience=50; off "$pid" --patience=50; done) >/dev/null 2>&1 &
+	pids+=($!)
+	while [ $SECONDS -lt $end ]; do
+		kill -STOP "$pid"
+		for ((i = 0; i < 200; i++)); do
+			[[ $(<"/proc/$pid/stat") == *") T "* ]] && break
+			sleep 0.01
+		done
+		[ $i -lt 200 ] || { echo "stop $n was lost"; return 1; }
+		kill -CONT "$pid"
+		n=$((n + 1))
+		sleep 0.00$((RANDOM % 9))
+	done
+	kill "${pids[-1]}"
+	wait "${pids[-1]}" 2>/dev/null
+	kill "$pid"
+	wait "$pid"
+	i=$?
+	[ $i = 0 ] && [ $n -gt 20 ] || { echo "it ended with $i after $n stops"; return 1; }
+}
+check "no stop is lost" stops
+check "nothing is swapped below a handler that returns into an entry" stands handler
+check "nor where a call would be made again there" stands call
+
 # --- refusals ---
 
 echo 'int main(int argc, char **argv) { return argc > 3 ? argv[1][0] : 0; }' >"$root/static.c"
@@ -233,6 +277,7 @@ refused() {		# REASON NAME: on $pid
 	said=$(on "$pid" "$2" --patience=200 2>&1)
 	[ $? = 3 ] && grep -q "$1" <<<"$said" || { echo "$said"; return 1; }
 }
+kernel_is() { uname -r | awk -F. -v a="$1" -v b="$2" '{ exit !($1 > a || ($1 == a && $2 + 0 >= b)) }'; }
 refuses() {		# NAME REASON COMMAND...
 	local name=$1 reason=$2
 	shift 2
@@ -243,6 +288,15 @@ refuses() {		# NAME REASON COMMAND...
 	wait "$pid" 2>/dev/null
 }
 refuses "a process with a filter of system calls" seccomp "$root/steady" seccomp
+start "$root/refused.out" "$root/steady" dispatch
+sleep 0.1
+if ! kill -0 "$pid" 2>/dev/null || ! kernel_is 6 4; then
+	skip "one that handles system calls itself" "the kernel cannot do so, or does not tell"
+else
+	check "one that handles system calls itself is refused" refused "user dispatch" steady
+fi
+kill -9 "$pid" 2>/dev/null
+wait "$pid" 2>/dev/null
 refuses "one that is not dumpable" "not dumpable\|changed its user" setpriv --reuid=65534 --clear-groups "$root/steady" private
 refuses "one with locked memory" "locks memory" "$root/steady" locked
 refuses "one that wrote to its text" "its own or locked" "$root/steady" own-text

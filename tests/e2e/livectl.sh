@@ -35,15 +35,19 @@ sleep 0.3
 check "record --pid samples a process that runs" "$ctl" record -o "$root/log" --rate=997 --pid=$pid -- sleep 2
 check "and what it has mapped is known" "$ctl" profile "$root/log" -o "$root/profiles"
 set -- "$root/profiles"/perl.*.profile
+profile=$1
 [ -s "$1" ] && ok "so there is a profile of its program" || not_ok "so there is a profile of its program"
 check "record --pid of a process that is not there fails" eval '! "$ctl" record -o "$root/log2" --pid=4194303 -- true 2>/dev/null'
 
 check "a process gets a generation by samples of its own" live $pid --time=2 --module="$root/perl"
 [ "$(listed $pid)" = 1 ] && [ "$(listed $other)" = 0 ] && ok "it is listed, and no other" || not_ok "it is listed, and no other"
+f=$(live | awk -v p=$pid '$1 == p { print $3 }')
 check "the file that is mapped is proven, and root's alone" eval '
-	f=$(live | awk -v p=$pid "\$1 == p { print \$3 }")
 	[ "$(stat -c %U%a "$f")" = root600 ] && [ "$(basename "$f")" = "$(sha256sum <"$f" | cut -c1-64)" ] &&
 	"$B/morph-verify" --live "$root/perl" "$f"'
+check "it is laid out: fewer branches are taken, by the samples of before" eval '
+	"$B/morph-edit" report "$root/perl" --profile "$profile" --compare "$f" >"$root/report" &&
+	awk "/^taken branches/ { exit !(\$4 < 0.9 * \$3) }" "$root/report"'
 check "it is taken back" live --off $pid
 [ "$(listed $pid)" = 0 ] && ok "and is listed no more" || not_ok "and is listed no more"
 check "taking back twice is nothing" live --off $pid

@@ -4,9 +4,14 @@
  *	            signal stack and a signal that is pending are what they were; ends with
  *	            1 when they are not, and with 0 on SIGTERM
  *	count       adds up without end, with system calls in between; ends as `registers`
- *	seccomp | private | locked | own-text | vfork | ended | stopped
- *	            filters its system calls; is not dumpable; has locked memory; wrote to its
- *	            text; waits for a vfork child; only its second thread still runs; is stopped
+ *	handler     as `count`, after the handler of a signal, which the second
+ *	            instruction of a function raised, has waited for SIGUSR1 far down the stack
+ *	call        waits in a system call that is the third instruction of a function; ends
+ *	            as `registers`
+ *	seccomp | dispatch | private | locked | own-text | vfork | ended | stopped
+ *	            filters its system calls; handles those of some places itself; is not
+ *	            dumpable; has locked memory; wrote to its text; waits for a vfork child;
+ *	            only its second thread still runs; is stopped
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -21,9 +26,10 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t ends;
+static volatile sig_atomic_t ends, goes_on;
 
 static void end(int sig)
 {
@@ -116,6 +122,15 @@ static void filter(void)
 	(void)prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog);
 }
 
+/* Which places those are does not matter: nothing is in them yet. */
+static void dispatch(void)
+{
+	static char selector;		/* SYSCALL_DISPATCH_FILTER_ALLOW */
+
+	if (prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, 0, 0, &selector) < 0)
+		_exit(1);
+}
+
 static void write_text(void)
 {
 	uint8_t *page = (uint8_t *)((uintptr_t)fold & ~(uintptr_t)4095);
@@ -132,12 +147,73 @@ static void *second(void *unused)
 	return unused;
 }
 
+/* Both stand within the first 5 bytes, or will call again what is there. */
+uint64_t load(const uint64_t *from);
+long wait_in(long number);
+__asm__(".text\n"
+	".type load, @function\n"
+	"load: .cfi_startproc\n\t"
+	"push %rbx; .cfi_adjust_cfa_offset 8\n\t"
+	"mov (%rdi), %rbx; lea 1(%rbx), %rax\n\t"
+	"pop %rbx; .cfi_adjust_cfa_offset -8\n\t"
+	"ret; .cfi_endproc; .size load, . - load\n"
+	".type wait_in, @function\n"
+	"wait_in: .cfi_startproc\n\t"
+	"push %rbx; .cfi_adjust_cfa_offset 8\n\t"
+	"mov %edi, %eax; syscall\n\t"
+	"pop %rbx; .cfi_adjust_cfa_offset -8\n\t"
+	"ret; .cfi_endproc; .size wait_in, . - wait_in\n"
+	".skip 64, 0xcc");
+
+static void go_on(int sig)
+{
+	(void)sig;
+	goes_on = 1;
+}
+
+static uint64_t there = 41;
+
+/* Below it calls are made for us. */
+__attribute__((noinline)) static void make_room(void)
+{
+	volatile char below[100000];
+
+	below[0] = below[sizeof(below) - 1] = 1;
+}
+
+static void mend(int sig, siginfo_t *info, void *context)
+{
+	ucontext_t *uc = context;
+	volatile char deep[150000];
+
+	(void)sig;
+	(void)info;
+	deep[0] = deep[sizeof(deep) - 1] = 1;
+	make_room();
+	while (!goes_on)
+		(void)pause();
+	uc->uc_mcontext.gregs[REG_RDI] = (greg_t)(uintptr_t)&there;
+}
+
+/* 0: it was mended. */
+static int fault(void)
+{
+	struct sigaction a = { .sa_sigaction = mend, .sa_flags = SA_SIGINFO };
+	struct sigaction b = { .sa_handler = go_on };
+
+	(void)sigaction(SIGSEGV, &a, NULL);
+	(void)sigaction(SIGUSR1, &b, NULL);
+	return load(NULL) != there + 1;
+}
+
 static void be(const char *how)
 {
 	pthread_t t;
 
 	if (strcmp(how, "seccomp") == 0)
 		filter();
+	else if (strcmp(how, "dispatch") == 0)
+		dispatch();
 	else if (strcmp(how, "private") == 0)
 		(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	else if (strcmp(how, "locked") == 0)
@@ -164,6 +240,10 @@ int main(int argc, char **argv)
 	(void)sigaction(SIGTERM, &a, NULL);
 	if (strcmp(argv[1], "registers") == 0)
 		return registers();
+	if (strcmp(argv[1], "call") == 0)
+		return !(wait_in(SYS_pause) == -EINTR && ends);
+	if (strcmp(argv[1], "handler") == 0 && fault())
+		return 1;
 	be(argv[1]);
 	return count();
 }

@@ -38,7 +38,7 @@ manager/import: monitor lib
 manager/store: manager/samples monitor policy lib
 manager/work: manager/store manager/samples manager/parent monitor policy lib
 manager/control: manager/work manager/store manager/samples manager/parent monitor policy lib
-manager/try: manager/samples monitor policy lib
+manager/try: manager/samples manager/parent monitor policy lib
 manager/ctl: manager/try manager/work manager/import manager/samples manager/parent monitor policy lib
 manager: manager/parent manager/control monitor policy lib
 "

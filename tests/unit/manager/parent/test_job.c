@@ -148,7 +148,7 @@ static void a_job_gets_its_command_line(void **state)
 	r = run(JOB_OPTIMIZE, "args", 60);
 	assert_string_equal(text_of(&r),
 			    "optimize fd:3 --profile fd:4 -o fd:5 --map fd:6 --stats fd:7 "
-			    "--generation=4096 --passes= --keep-pointers --text-at=0x40 ");
+			    "--generation=4096 --keep-pointers --text-at=0x40 ");
 	r = run(JOB_INSTRUMENT, "args", 60);
 	assert_string_equal(text_of(&r),
 			    "instrument fd:3 --profile fd:4 --private --uncertain=4096 "

@@ -111,6 +111,40 @@ static void intervals_hold_what_they_say(void **state)
 	assert_in_range(outside, 0, TRIALS * 5 / 100);
 }
 
+/* Under the same noise, turns in an order by chance tell more. */
+static void ranks_say_more_than_signs(void **state)
+{
+	struct ratio signs = { 0 }, ranks = { .by_chance = true };
+
+	(void)state;
+	for (int i = 0; i < 32; i++) {
+		double a = 1.2 * (1 + 0.1 * chance()), b = 1 + 0.1 * chance();
+
+		ratio_add(&signs, a, b);
+		ratio_add(&ranks, a, b);
+	}
+	ratio_end(&signs);
+	ratio_end(&ranks);
+	assert_true(ranks.low > signs.low && ranks.high < signs.high);
+	assert_true(ranks.low < 1.2 && ranks.high > 1.2 && ranks.low > 1.15);
+}
+
+static void a_ratio_is_told_with_its_interval(void **state)
+{
+	struct ratio r = { 0 };
+	char text[64];
+
+	(void)state;
+	ratio_text(&r, text);
+	assert_string_equal(text, "not known");
+	for (int i = 0; i < 8; i++)
+		ratio_add(&r, 1.5, 1);
+	ratio_end(&r);
+	ratio_text(&r, text);
+	assert_true(ratio_has_interval(&r));
+	assert_string_equal(text, "1.500 (1.500 to 1.500)");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -120,6 +154,8 @@ int main(void)
 		cmocka_unit_test(it_is_looked_at_after_certain_pairs_only),
 		cmocka_unit_test(a_narrow_interval_is_known),
 		cmocka_unit_test(intervals_hold_what_they_say),
+		cmocka_unit_test(ranks_say_more_than_signs),
+		cmocka_unit_test(a_ratio_is_told_with_its_interval),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,0 +1,57 @@
+/* running.h - the state of one trial of a process that runs, and its steps */
+#ifndef MANAGER_TRY_RUNNING_H
+#define MANAGER_TRY_RUNNING_H
+
+#include "lib/err.h"
+#include "manager/try/meter.h"
+#include "manager/try/ratio.h"
+#include "manager/try/splicing.h"
+#include "manager/try/try.h"
+
+enum { RUNNING_MODULES = 16, RUNNING_SWAPS = 512 };
+
+struct running_module {
+	char *path;
+	double share;		/* of all samples in files of the process */
+	struct err why;		/* it stays as it is, because; kind ERR_NONE: it does not */
+	struct spliced made;
+};
+
+struct running {
+	const struct try_process_options *o;
+	double begun_s;
+	char name[256];		/* of its program */
+	struct splicing splicing;
+	struct meter meter;
+	struct running_module module[RUNNING_MODULES];
+	unsigned nmodule;
+	int kind;		/* of work; -1: there is none that can be counted */
+	bool in;		/* they are mapped, or some of them */
+	double turn_s, pair_s;
+	unsigned idle;		/* pairs in which nothing was done */
+	struct ratio ratio;
+	uint64_t pause_us[RUNNING_SWAPS];	/* of the last ones, in a ring */
+	unsigned nswap;
+};
+
+/* runningclock.c */
+double running_now_s(void);
+double running_elapsed_s(const struct running *t);
+/* A line of what is done now. */
+void running_say(const struct running *t, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* turns.c */
+
+/* What it does without a generation for a while, and with what its work is counted. */
+int running_choose_work(struct running *t, struct err *err);
+/* With generations or without; tried for a while.  -1 with the reason. */
+int running_swap(struct running *t, bool in, struct err *err);
+/* Pairs of turns until the ratio is known or the time is over. */
+int running_measure(struct running *t, struct err *err);
+
+/* runningverdict.c: TRY_FASTER or TRY_NOT_FASTER; prints what came out */
+int running_code(const struct running *t);
+void running_verdict(const struct running *t);
+
+#endif

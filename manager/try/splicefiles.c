@@ -1,0 +1,114 @@
+/* splicefiles.c - the files of a process, samples of it, and where generations for it are kept
+ *
+ * Tested by tests/e2e/livectl.sh.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+#include "lib/err.h"
+#include "lib/io.h"
+#include "manager/try/folder.h"
+#include "manager/try/splicing.h"
+#include "manager/try/tools.h"
+#include "monitor/procmaps.h"
+
+/* Chosen: the rate of sampling. */
+enum { RATE_HZ = 997, MAPS_BYTES = 64 << 20 };
+
+/* Only root's, and not to be written by others. */
+int splicing_open(struct splicing *s, struct err *err)
+{
+	struct stat st;
+
+	if (snprintf(s->folder, sizeof(s->folder), "%s/live", s->store) >=
+	    (int)sizeof(s->folder))
+		return err_set(err, ERR_USAGE, "'%s': path too long", s->store);
+	(void)mkdir(s->folder, 0700);		/* or it is there */
+	if (lstat(s->folder, &st) < 0)
+		return err_set(err, ERR_SYS, "'%s': %s", s->folder, strerror(errno));
+	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022))
+		return err_set(err, ERR_REFUSED, "'%s' is not a folder of root's alone",
+			       s->folder);
+	return 0;
+}
+
+void splicing_close(struct splicing *s)
+{
+	struct err ignored;
+
+	if (s->scratch)
+		(void)folder_remove(s->scratch, &ignored);	/* it is in /tmp */
+	free(s->scratch);
+	s->scratch = NULL;
+}
+
+int splicing_sample(struct splicing *s, pid_t pid, unsigned seconds, struct err *err)
+{
+	char which[32], rate[32], number[16], store[PATH_MAX + 16];
+	int rc = -1;
+
+	splicing_close(s);
+	s->scratch = folder_make(err);
+	if (!s->scratch)
+		return -1;
+	char *log = folder_path(s->scratch, "log");
+	(void)snprintf(which, sizeof(which), "--pid=%d", (int)pid);
+	(void)snprintf(rate, sizeof(rate), "--rate=%d", RATE_HZ);
+	(void)snprintf(number, sizeof(number), "%u", seconds);
+	(void)snprintf(store, sizeof(store), "--store=%s", s->store);
+	struct tool record = { .argv = { "/proc/self/exe", "record", "-o", log, rate, which,
+					 "--", "sleep", number } };
+	struct tool profile = { .argv = { "/proc/self/exe", "profile", log, "-o", s->scratch,
+					  store } };
+	if (tools_run(&record, 1, err) == 0) {
+		*err = record.err;
+		if (err->kind == ERR_NONE && tools_run(&profile, 1, err) == 0) {
+			*err = profile.err;
+			rc = err->kind == ERR_NONE ? 0 : -1;
+		}
+	}
+	free(log);
+	return rc;
+}
+
+static void add_file(void *ctx, const struct spool_event *ev)
+{
+	struct splicing_files *all = ctx;
+	struct splicing_file *f = &all->file[all->n];
+
+	if (ev->kind != SPOOL_MMAP || ev->mmap.path[0] != '/' || all->n == SPLICING_FILES)
+		return;
+	(void)snprintf(f->path, sizeof(f->path), "%s", ev->mmap.path);
+	(void)snprintf(f->link, sizeof(f->link),
+		       "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)all->pid,
+		       ev->mmap.addr, ev->mmap.addr + ev->mmap.len);
+	all->n++;
+}
+
+int splicing_files(pid_t pid, struct splicing_files *all, struct err *err)
+{
+	struct arena *a = arena_new();
+	char path[64];
+	struct bytes text;
+	int rc = -1;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	all->n = 0;
+	all->pid = pid;
+	if (fd < 0)
+		err_set(err, ERR_SYS, "there is no process %d", (int)pid);
+	else if ((rc = io_read_all(fd, MAPS_BYTES, a, &text, err)) == 0)
+		(void)procmaps_parse(text, (uint32_t)pid, "", 0, add_file, all);
+	if (fd >= 0)
+		close(fd);
+	arena_free(a);
+	return rc;
+}

@@ -1,0 +1,334 @@
+/* splicing.c - makes, proves and keeps generations for a process, and has morph-live map them
+ *
+ * Tested by tests/e2e/livectl.sh and tests/e2e/trypid.sh.
+ */
+#include "manager/try/splicing.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/arena.h"
+#include "lib/digest.h"
+#include "lib/err.h"
+#include "lib/io.h"
+#include "lib/profile.h"
+#include "manager/parent/job.h"
+#include "manager/try/interrupt.h"
+
+/* Chosen: what a job may take. */
+enum { JOB_S = 600 };
+static const size_t most_bytes = (size_t)1 << 30;
+
+/* --- programs --- */
+
+/* Runs morph-live; what it says is in said->text.  Its exit code, -1 with *err. */
+static int run_live(const struct splicing *s, char *const argv[], struct splicing_said *said,
+		    struct err *err)
+{
+	int out[2], status = 0;
+	size_t n = 0;
+	ssize_t got;
+
+	if (pipe(out) < 0)
+		return err_set(err, ERR_SYS, "pipe: %s", strerror(errno));
+	pid_t pid = fork();
+	if (pid == 0) {
+		if (dup2(out[1], 1) < 0 || dup2(out[1], 2) < 0)
+			_exit(1);
+		close(out[0]);
+		close(out[1]);
+		execv(s->morph_live, argv);
+		_exit(1);
+	}
+	close(out[1]);
+	while ((got = read(out[0], said->text + n, sizeof(said->text) - 1 - n)) > 0)
+		n += (size_t)got;
+	close(out[0]);
+	said->text[n] = '\0';
+	said->text[strcspn(said->text, "\n")] = '\0';
+	if (sscanf(said->text, "done, pause %" SCNu64 " us", &said->pause_us) != 1)
+		said->pause_us = 0;
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return err_set(err, ERR_SYS, "morph-live cannot be run");
+	return WEXITSTATUS(status);
+}
+
+/* The sentence that it ends with becomes the error, without its name in front. */
+static int need_live(const struct splicing *s, char *const argv[], struct splicing_said *said,
+		     struct err *err)
+{
+	int rc = run_live(s, argv, said, err);
+	const char *colon = strstr(said->text, ": ");
+
+	if (rc > 0)
+		err_set(err, rc == 3 ? ERR_REFUSED : ERR_SYS, "%s",
+			colon ? colon + 2 : "morph-live failed and did not say why");
+	return rc == 0 ? 0 : -1;
+}
+
+static void say_patience(const struct splicing *s, char out[40])
+{
+	(void)snprintf(out, 40, "--patience=%u", s->patience_ms);	/* fits */
+}
+
+/* morph-live COMMAND PID PLAN FILE */
+static int ask_live(const struct splicing *s, const char *command, pid_t pid, int plan,
+		    int file, struct splicing_said *said, struct err *err)
+{
+	char name[] = "morph-live", what[8], number[16], fd1[24], fd2[24], patience[40];
+	char *argv[] = { name, what, number, fd1, fd2, s->patience_ms ? patience : NULL, NULL };
+
+	(void)snprintf(what, sizeof(what), "%s", command);
+	(void)snprintf(number, sizeof(number), "%d", (int)pid);
+	(void)snprintf(fd1, sizeof(fd1), "fd:%d", plan);
+	(void)snprintf(fd2, sizeof(fd2), "fd:%d", file);
+	say_patience(s, patience);
+	return need_live(s, argv, said, err);
+}
+
+static int wait_for_job(struct job *job, struct job_result *r, struct err *err)
+{
+	struct pollfd f[2];
+
+	while (!job_step(job, r)) {
+		int timeout = job_poll(job, f);
+
+		if (interrupt_poll(f, 2, timeout) < 0)
+			return err_set(err, ERR_SYS, "interrupted");
+	}
+	return r->exit_code == 0 ? 0 :
+	       err_set(err, r->exit_code == 3 ? ERR_REFUSED : ERR_SYS, "%s", r->reason);
+}
+
+static int run_job(const struct splicing *s, enum job_kind kind, const int in[2], uint64_t a,
+		   uint64_t b, struct job_result *r, struct err *err)
+{
+	struct job_spec spec = {
+		.kind = kind, .morph_edit = s->morph_edit, .morph_verify = s->morph_verify,
+		.memory_bytes = UINT64_MAX, .file_bytes = most_bytes, .cpu_s = JOB_S,
+		.wall_s = JOB_S, .nin = 2, .in = { in[0], in[1] }, .a = a, .b = b,
+		.prompt = true,
+	};
+	struct job *job = job_start(&spec, err);
+	int rc = job ? wait_for_job(job, r, err) : -1;
+
+	job_free(job);
+	/* morph-live inherits the first one */
+	if (rc == 0 && fcntl(r->out[0], F_SETFD, 0) < 0) {
+		job_result_close(r);
+		rc = err_set(err, ERR_SYS, "fcntl: %s", strerror(errno));
+	}
+	return rc;
+}
+
+/* --- one file of a process --- */
+
+struct made {
+	int original, profile, generation, plan;
+};
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static void take_stats(int fd, struct spliced *out)
+{
+	char text[4096];
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+	char *rest = NULL;
+
+	text[n < 0 ? 0 : n] = '\0';
+	for (char *line = strtok_r(text, "\n", &rest); line;
+	     line = strtok_r(NULL, "\n", &rest)) {	/* other lines change nothing */
+		(void)sscanf(line, "functions %" SCNu64, &out->functions);
+		(void)sscanf(line, "functions_moved %" SCNu64, &out->moved);
+	}
+}
+
+/* A generation whose new text is at that address, or anywhere (1), and its proof. */
+static int make_one(const struct splicing *s, struct made *m, uint64_t at, struct spliced *out,
+		    struct err *err)
+{
+	enum { GENERATION, MAP, STATS };
+	struct job_result r;
+
+	close_fd(&m->generation);
+	close_fd(&m->plan);
+	if (run_job(s, JOB_OPTIMIZE, (int[2]){ m->original, m->profile }, 1, at, &r, err) < 0)
+		return -1;
+	take_stats(r.out[STATS], out);
+	m->generation = r.out[GENERATION];
+	close(r.out[MAP]);
+	close(r.out[STATS]);
+	if (run_job(s, JOB_VERIFY, (int[2]){ m->original, m->generation }, 2, 0, &r, err) < 0)
+		return interrupt_signal() ? -1 : err_wrap(err, "not shown to be fit for it");
+	m->plan = r.out[0];
+	return 0;
+}
+
+static int make_fitting(const struct splicing *s, struct made *m, pid_t pid,
+			struct spliced *out, struct err *err)
+{
+	struct splicing_said said;
+	uint64_t at = 1;
+	char *end;
+
+	for (int tries = 0; tries < 3; tries++) {
+		if (make_one(s, m, at, out, err) < 0 ||
+		    ask_live(s, "room", pid, m->plan, m->generation, &said, err) < 0)
+			return -1;
+		if (strcmp(said.text, "fits") == 0)
+			return 0;
+		at = strtoull(said.text, &end, 16);
+		if (*end || at <= 1)
+			break;
+	}
+	return err_set(err, ERR_REFUSED, "there is no room that lasts for new text");
+}
+
+/* A descriptor of the generation as a file in the folder, by its digest. */
+static int keep(const struct splicing *s, int generation, struct err *err)
+{
+	struct arena *a = arena_new();
+	char hex[65], path[PATH_MAX + 70];
+	struct digest digest, kept;
+	struct bytes b;
+	int fd = -1;
+
+	if (digest_fd(generation, &digest, err) < 0 || lseek(generation, 0, SEEK_SET) < 0 ||
+	    io_read_all(generation, most_bytes, a, &b, err) < 0)
+		goto out;
+	digest_hex(&digest, hex);
+	(void)snprintf(path, sizeof(path), "%s/%s", s->folder, hex);	/* fits */
+	fd = open(path, O_RDONLY | O_NOFOLLOW);
+	if (fd >= 0 && digest_fd(fd, &kept, err) == 0 && digest_equal(&kept, &digest))
+		goto out;
+	if (fd >= 0)
+		close(fd);
+	fd = -1;
+	(void)unlink(path);		/* a process that has it keeps it */
+	int w = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (w < 0 || io_write_all(w, b.p, b.n, err) < 0 || fsync(w) < 0)
+		err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));
+	else if ((fd = open(path, O_RDONLY)) < 0)
+		err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));
+	if (w >= 0)
+		close(w);
+out:
+	arena_free(a);
+	return fd;
+}
+
+static int open_profile(const struct splicing *s, const struct splicing_file *f, int original,
+			struct err *err)
+{
+	const char *folder = s->profiles ? s->profiles : s->scratch;
+	const char *base = strrchr(f->path, '/');
+	char path[2 * PATH_MAX + 96], hex[65];
+	struct digest digest;
+
+	if (digest_fd(original, &digest, err) < 0)
+		return -1;
+	digest_hex(&digest, hex);
+	(void)snprintf(path, sizeof(path), "%s/%s.%.12s.profile", folder,
+		       base ? base + 1 : f->path, hex);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		err_set(err, ERR_REFUSED, "no samples of it");
+	return fd;
+}
+
+double splicing_samples(const struct splicing *s, const struct splicing_file *f)
+{
+	int original = open(f->link, O_RDONLY | O_CLOEXEC), profile = -1;
+	struct arena *a = arena_new();
+	struct profile p = { 0 };
+	struct bytes text;
+	struct err err;
+
+	if (original >= 0)
+		profile = open_profile(s, f, original, &err);
+	if (profile < 0 || io_read_all(profile, most_bytes, a, &text, &err) < 0 ||
+	    profile_read(text, a, &p, &err) < 0)
+		p.samples = 0;
+	close_fd(&profile);
+	close_fd(&original);
+	arena_free(a);
+	return p.samples;
+}
+
+int splicing_make(const struct splicing *s, pid_t pid, const struct splicing_file *f,
+		  struct spliced *out, struct err *err)
+{
+	struct made m = { open(f->link, O_RDONLY | O_CLOEXEC), -1, -1, -1 };
+	int rc = 0;
+
+	*out = (struct spliced){ .plan = -1, .file = -1 };
+	if (m.original < 0)
+		return 0;
+	m.profile = open_profile(s, f, m.original, err);
+	if (m.profile >= 0) {
+		rc = -1;
+		if (make_fitting(s, &m, pid, out, err) == 0 &&
+		    (out->file = keep(s, m.generation, err)) >= 0) {
+			out->plan = m.plan;
+			m.plan = -1;
+			rc = 1;
+		}
+	}
+	close_fd(&m.profile);
+	close_fd(&m.original);
+	close_fd(&m.generation);
+	close_fd(&m.plan);
+	return rc;
+}
+
+void spliced_close(struct spliced *s)
+{
+	close_fd(&s->plan);
+	close_fd(&s->file);
+}
+
+/* --- in and out --- */
+
+int splicing_on(const struct splicing *s, pid_t pid, const struct spliced *what,
+		struct splicing_said *said, struct err *err)
+{
+	return ask_live(s, "on", pid, what->plan, what->file, said, err);
+}
+
+int splicing_off(const struct splicing *s, pid_t pid, struct splicing_said *said,
+		 struct err *err)
+{
+	char name[] = "morph-live", what[] = "off", number[16], folder[PATH_MAX], patience[40];
+	char *argv[] = { name, what, number, folder, s->patience_ms ? patience : NULL, NULL };
+
+	(void)snprintf(number, sizeof(number), "%d", (int)pid);
+	(void)snprintf(folder, sizeof(folder), "%s", s->folder);
+	say_patience(s, patience);
+	return need_live(s, argv, said, err);
+}
+
+int splicing_has(const struct splicing *s, pid_t pid, struct err *err)
+{
+	char name[] = "morph-live", what[] = "look", number[16], folder[PATH_MAX];
+	char *argv[] = { name, what, number, folder, NULL };
+	struct splicing_said said;
+
+	(void)snprintf(number, sizeof(number), "%d", (int)pid);
+	(void)snprintf(folder, sizeof(folder), "%s", s->folder);
+	if (need_live(s, argv, &said, err) < 0)
+		return -1;
+	return said.text[0] != '\0';
+}

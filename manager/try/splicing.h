@@ -1,0 +1,80 @@
+/* splicing.h - a process that runs gets generations of its files, and gives them back
+ *
+ * For root, without a daemon.  Of each file of the process that there is a profile of:
+ *
+ *	make	a generation that keeps pointers, in a caged job
+ *	prove	it, in another one (morph-verify --live)
+ *	room	morph-live says where new text fits; if not where it is, made and proven anew
+ *	keep	it as a file of STORE/live, which is root's
+ *	on	morph-live maps it
+ *	off	and takes all out that is of that folder
+ *
+ * Nothing here looks into the files of the process, but for their digests; those are opened by
+ * its mappings, so they are the very ones.  Who waits here is interrupted as interrupt.h says.
+ */
+#ifndef MANAGER_TRY_SPLICING_H
+#define MANAGER_TRY_SPLICING_H
+
+#include <limits.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct err;
+
+enum { SPLICING_FILES = 64, SPLICING_SAID = 1024 };
+
+struct splicing {
+	const char *morph_edit, *morph_verify, *morph_live;	/* the programs */
+	const char *store;
+	const char *profiles;		/* folder; NULL: of samples, splicing_sample() */
+	unsigned patience_ms;		/* for a moment to map something; 0: morph-live's */
+	char folder[PATH_MAX];		/* STORE/live */
+	char *scratch;			/* of the samples; NULL: none */
+};
+
+struct splicing_file {			/* that the process has code of */
+	char path[PATH_MAX];
+	char link[96];			/* below /proc, which opens it */
+};
+
+struct splicing_files {
+	struct splicing_file file[SPLICING_FILES];
+	uint32_t n;
+	pid_t pid;
+};
+
+struct spliced {			/* a generation that fits in a process */
+	int plan, file;
+	uint64_t functions, moved;
+};
+
+struct splicing_said {			/* by morph-live */
+	char text[SPLICING_SAID];
+	uint64_t pause_us;		/* how long the process stood still */
+};
+
+/* Makes the folder, or refuses one that is not root's alone. */
+int splicing_open(struct splicing *s, struct err *err);
+/* Removes the samples. */
+void splicing_close(struct splicing *s);
+/* Samples the process for some seconds; the profiles of its files are in s->scratch. */
+int splicing_sample(struct splicing *s, pid_t pid, unsigned seconds, struct err *err);
+/* -1: there is no such process. */
+int splicing_files(pid_t pid, struct splicing_files *all, struct err *err);
+/* Samples of its profile; 0: there is none. */
+double splicing_samples(const struct splicing *s, const struct splicing_file *f);
+/* 1: *out is the caller's, spliced_close(); 0: there is no profile of it; -1. */
+int splicing_make(const struct splicing *s, pid_t pid, const struct splicing_file *f,
+		  struct spliced *out, struct err *err);
+void spliced_close(struct spliced *s);
+
+/* Both change nothing where it is so already.  -1, and ERR_REFUSED with morph-live's reason
+ * where it refused, or no moment for it came. */
+int splicing_on(const struct splicing *s, pid_t pid, const struct spliced *what,
+		struct splicing_said *said, struct err *err);
+int splicing_off(const struct splicing *s, pid_t pid, struct splicing_said *said,
+		 struct err *err);
+/* Does it have one, or more?  -1: that cannot be found out. */
+int splicing_has(const struct splicing *s, pid_t pid, struct err *err);
+
+#endif
