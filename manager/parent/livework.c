@@ -47,7 +47,8 @@ struct livework {
 	struct livebook book;
 	struct liverun run;
 	enum stage stage;
-	bool of_path;			/* what follows the list */
+	bool of_path, of_all;		/* what follows the list */
+	void (*tell)(const char *text);
 	struct livebook_entry now;	/* what is done, or of which path */
 	int file_fd;			/* of the generation under way, -1 */
 	int plan_fd;			/* -1: nothing is proven */
@@ -61,6 +62,16 @@ struct livework {
 	uint64_t tokens_ms;
 	pid_t left[LEFT];		/* nobody waits for these */
 };
+
+static void log_line(const char *text)
+{
+	role_log("%s", text);
+}
+
+void livework_tell(struct livework *l, void (*tell)(const char *text))
+{
+	l->tell = tell;
+}
 
 struct livework *livework_new(const char *store_dir, const char *morph_live, struct err *err)
 {
@@ -77,6 +88,7 @@ struct livework *livework_new(const char *store_dir, const char *morph_live, str
 	l->morph_live = morph_live;
 	l->row = row;
 	l->plan_fd = l->file_fd = -1;
+	l->tell = log_line;
 	l->tokens = LIVEWORK_BURST;
 	l->tokens_ms = role_now_ms();
 	return l;
@@ -225,7 +237,7 @@ int livework_list(struct livework *l, struct err *err)
 {
 	if (check_here(l, err) < 0)
 		return -1;
-	l->of_path = false;
+	l->of_path = l->of_all = false;
 	return run_list(l, err);
 }
 
@@ -234,8 +246,9 @@ int livework_off_path(struct livework *l, const char *path, struct err *err)
 	if (check_here(l, err) < 0)
 		return -1;
 	l->of_path = true;
+	l->of_all = !path;
 	l->trouble = (struct err){ 0 };
-	(void)snprintf(l->now.path, sizeof(l->now.path), "%s", path);	/* cut: is no path */
+	(void)snprintf(l->now.path, sizeof(l->now.path), "%s", path ? path : "");
 	return run_list(l, err);
 }
 
@@ -313,7 +326,7 @@ static void find_entry(struct livework *l, struct row *r)
 	e.start = r->start;
 	e.owner = r->owner;
 	if (livebook_put(&l->book, &e, &err) < 0)
-		role_log("%s", err.text);
+		l->tell(err.text);
 }
 
 static bool has(void *ctx, const struct digest *generation)
@@ -397,22 +410,26 @@ static int write_list(const struct livework *l, struct err *err)
 static void log_off(const struct livework *l, pid_t pid, const struct digest *generation,
 		    const struct err *why)
 {
-	char hex[65], text[PRINTABLE_MAX];
+	char hex[65], text[PRINTABLE_MAX], line[1024];
 
 	digest_hex(generation, hex);
 	printable(why->kind ? why->text : l->run.said, text);
-	role_log("generation %.16s out of process %d: %s", hex, (int)pid, text);
+	(void)snprintf(line, sizeof(line), "generation %.16s out of process %d: %.800s", hex,
+		       (int)pid, text);		/* cut: tells enough */
+	l->tell(line);
 }
 
 static void log_on(const struct livework *l, const struct err *why)
 {
-	char hex[65], path[PRINTABLE_MAX], text[PRINTABLE_MAX];
+	char hex[65], path[PRINTABLE_MAX], text[PRINTABLE_MAX], line[1024];
 
 	digest_hex(&l->now.generation, hex);
 	printable(l->now.path, path);
 	printable(why->kind ? why->text : l->run.said, text);
-	role_log("generation %.16s of '%s' into process %d of user %u: %s", hex, path,
-		 (int)l->now.pid, (unsigned)l->now.owner, text);
+	(void)snprintf(line, sizeof(line), "generation %.16s of '%.400s' into process %d of "
+		       "user %u: %.400s", hex, path, (int)l->now.pid, (unsigned)l->now.owner,
+		       text);			/* cut: tells enough */
+	l->tell(line);
 }
 
 static int check_entries(const struct livework *l, struct err *err)
@@ -454,7 +471,7 @@ static bool off_next(struct livework *l, struct livework_result *out)
 	for (; l->at < l->nrow; l->at++) {
 		const struct row *r = &l->row[l->at];
 
-		if (!r->entry || strcmp(r->entry->path, l->now.path) != 0)
+		if (!l->of_all && (!r->entry || strcmp(r->entry->path, l->now.path) != 0))
 			continue;
 		if (run_off(l, OFF_EACH, r->pid, &r->generation, &l->trouble) == 0)
 			return false;
