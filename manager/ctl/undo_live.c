@@ -27,8 +27,6 @@ static int take_out(struct livework *l, const char *path, struct err *err)
 	struct livework_result r;
 	struct pollfd p[2];
 
-	if (path && !livework_knows(l, path))
-		return 0;
 	if (livework_off_path(l, path, err) < 0)
 		return -1;
 	while (!livework_step(l, &r)) {
@@ -51,12 +49,15 @@ int undo_live(const char *store, const char *path, struct err *err)
 	    lstat(folder, &st) < 0)
 		return 0;
 	char *program = program_of_ours("morph-live");
-	struct livework *l = program ? livework_new(store, program, err) : NULL;
-	if (!program)
-		err_set(err, ERR_SYS, "morph-live is not beside morphctl");
+	struct livework *l = livework_new(store, program, err);
 	if (l) {
 		livework_tell(l, tell);
-		rc = take_out(l, path, err);
+		/* without the program, processes that nobody knows of cannot be known */
+		if (livework_knows(l, path) || (!path && program))
+			rc = program ? take_out(l, path, err) :
+			     err_set(err, ERR_SYS, "morph-live is not beside morphctl");
+		else
+			rc = 0;
 	}
 	livework_free(l);
 	free(program);

@@ -261,7 +261,7 @@ static int count_entries(const struct livework *l, const char *path, uint32_t *o
 	if (livebook_all(&l->book, &e, &n, NULL) < 0)
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
-		*of_path += path && strcmp(e[i].path, path) == 0;
+		*of_path += !path || strcmp(e[i].path, path) == 0;
 	free(e);
 	return (int)n;
 }

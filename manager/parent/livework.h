@@ -56,7 +56,7 @@ int livework_off(struct livework *l, pid_t pid, const struct digest *generation,
 		 struct err *err);
 int livework_list(struct livework *l, struct err *err);
 int livework_off_path(struct livework *l, const char *path, struct err *err);
-/* Is there an entry of that path? */
+/* Is there an entry of that path; path == NULL: any? */
 bool livework_knows(const struct livework *l, const char *path);
 int livework_open_file(const struct livework *l, const struct digest *generation,
 		       struct err *err);

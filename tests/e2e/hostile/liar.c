@@ -1,10 +1,10 @@
-/* liar MANAGER PID PATH INSTALLED ORIGINAL FILE [open] - a manager that was taken over asks for a
- * generation in a running process
+/* liar MANAGER PID PATH INSTALLED ORIGINAL FILE [open] - a manager that was taken over asks for
+ * a generation in a running process
  *
- * It speaks by the socket of the stopped manager: that FILE, a copy that nobody can change any more
- * (`open`: that can be changed), be mapped in PID, as a form of the generation INSTALLED at PATH,
- * whose original is ORIGINAL, both as digests in hex.  Prints the answer and ends with 0 when it
- * was done, 3 when it was refused, 4 when there was no answer.
+ * It speaks by the socket of the stopped manager: that FILE, a copy that nobody can change any
+ * more (`open`: that can be changed), be mapped in PID, as a form of the generation INSTALLED
+ * at PATH, whose original is ORIGINAL, both as digests in hex.  Prints the answer and ends with
+ * 0 when it was done, 3 when it was refused, 4 when there was no answer.
  */
 #include <fcntl.h>
 #include <inttypes.h>
