@@ -27,7 +27,7 @@
 #include "manager/parent/printable.h"
 #include "manager/parent/role.h"
 
-enum { ROWS = 4096, LEFT = 8 };
+enum { ROWS = 4096, LEFT = 8, OFF_ALL_MS = 20000 };
 enum { SEALS = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE };
 static const char pause_ms[] = "--pause=5", patience_on[] = "--patience=5000",
 		  patience_off[] = "--patience=3000";
@@ -40,6 +40,7 @@ struct row {				/* what a process has mapped */
 	uint32_t owner;
 	struct digest generation;
 	const struct livebook_entry *entry;	/* of livework.entry; NULL: none */
+	bool own;			/* that is of this process; else it is a fork, or says so */
 };
 
 struct livework {
@@ -57,6 +58,8 @@ struct livework {
 	uint32_t nentry;
 	struct row *row;		/* [ROWS] */
 	uint32_t nrow, at;
+	bool forks;			/* off each: those come last */
+	uint64_t end_ms;		/* then the rest keeps what it has */
 	struct err trouble;		/* of the last that could not be taken out */
 	unsigned tokens;
 	uint64_t tokens_ms;
@@ -319,7 +322,8 @@ static void find_entry(struct livework *l, struct row *r)
 	struct err err;
 
 	r->entry = entry_of(l, r, true);
-	if (r->entry || !(r->entry = entry_of(l, r, false)))
+	r->own = r->entry != NULL;
+	if (r->own || !(r->entry = entry_of(l, r, false)) || l->nentry == LIVEBOOK_ENTRIES)
 		return;
 	struct livebook_entry e = *r->entry;
 	e.pid = r->pid;
@@ -465,14 +469,29 @@ static bool after_room(struct livework *l, struct livework_result *out)
 	return true;
 }
 
-/* The next one that the path is of. */
+static bool is_next(const struct livework *l, const struct row *r)
+{
+	return r->own != l->forks &&
+	       (l->of_all || (r->entry && strcmp(r->entry->path, l->now.path) == 0));
+}
+
+/* Those that we have mapped it in, then forks: of these anybody can have many, so there is an
+ * end. */
 static bool off_next(struct livework *l, struct livework_result *out)
 {
-	for (; l->at < l->nrow; l->at++) {
+	for (; l->at < l->nrow || !l->forks; l->at++) {
+		if (l->at == l->nrow) {
+			l->forks = true;
+			l->at = 0;
+		}
 		const struct row *r = &l->row[l->at];
-
-		if (!l->of_all && (!r->entry || strcmp(r->entry->path, l->now.path) != 0))
+		if (l->at == l->nrow || !is_next(l, r))
 			continue;
+		if (role_now_ms() >= l->end_ms) {
+			err_set(&l->trouble, ERR_REFUSED, "others keep it for now: it took too "
+				"long to ask all");
+			break;
+		}
 		if (run_off(l, OFF_EACH, r->pid, &r->generation, &l->trouble) == 0)
 			return false;
 	}
@@ -489,6 +508,8 @@ static bool after_list(struct livework *l, struct livework_result *out)
 		return true;
 	}
 	l->at = 0;
+	l->forks = false;
+	l->end_ms = role_now_ms() + OFF_ALL_MS;
 	return off_next(l, out);
 }
 
@@ -519,7 +540,8 @@ static bool after(struct livework *l, enum stage stage, const struct err *why,
 		log_off(l, l->now.pid, &l->now.generation, why);
 	out->err = *why;
 	if (why->kind) {
-		if (stage == MAP)
+		/* one that was ended half way may have mapped it: the next list tells */
+		if (stage == MAP && why->kind == ERR_REFUSED)
 			(void)livebook_remove(&l->book, &l->now, NULL);
 		return true;
 	}
