@@ -40,7 +40,7 @@ struct row {				/* what a process has mapped */
 	uint32_t owner;
 	struct digest generation;
 	const struct livebook_entry *entry;	/* of livework.entry; NULL: none */
-	bool own;			/* that is of this process; else it is a fork, or says so */
+	bool own;	/* that is of this process; else it is a fork, or says so */
 };
 
 struct livework {
