@@ -119,14 +119,18 @@ static int receive(struct work *w)
 	return fetch(w, data + CONTROL + CMSG_LEN(0), &w->copy, sizeof(w->copy));
 }
 
-static int map(struct work *w, uint64_t addr, uint64_t size, int flags, bool exec,
-	       uint64_t offset)
+static int map(struct work *w, const struct live_new *s, int flags)
 {
 	int64_t result;
 
-	return call(w, SYS_mmap, (uint64_t[6]){ addr, size,
-		    (uint64_t)(PROT_READ | (exec ? PROT_EXEC : 0)),
-		    (uint64_t)(MAP_PRIVATE | flags), (uint64_t)w->copy, offset },
+	if (s->counters)
+		return call(w, SYS_mmap, (uint64_t[6]){ s->addr, s->size,
+			    PROT_READ | PROT_WRITE,
+			    (uint64_t)(MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | flags),
+			    (uint64_t)-1 }, "map memory", &result);
+	return call(w, SYS_mmap, (uint64_t[6]){ s->addr, s->size,
+		    (uint64_t)(PROT_READ | (s->exec ? PROT_EXEC : 0)),
+		    (uint64_t)(MAP_PRIVATE | flags), (uint64_t)w->copy, s->offset },
 		    "map the file", &result);
 }
 
@@ -154,12 +158,13 @@ static int change(struct work *w)
 	int rc = receive(w);
 
 	for (uint32_t i = 0; i < x->nadd && rc == LIVE_DONE; i++) {
-		rc = map(w, x->add[i].addr, x->add[i].size, MAP_FIXED_NOREPLACE,
-			 x->add[i].exec, x->add[i].offset);
+		rc = map(w, &x->add[i], MAP_FIXED_NOREPLACE);
 		w->nadded += rc == LIVE_DONE;
 	}
 	if (rc == LIVE_DONE)
-		rc = map(w, x->text, x->size, MAP_FIXED, true, x->to_offset);
+		rc = map(w, &(struct live_new){ .addr = x->text, .size = x->size,
+						.offset = x->to_offset, .exec = true },
+			 MAP_FIXED);
 	w->changed = rc == LIVE_DONE;
 	tidy(w);
 	return rc;

@@ -3,6 +3,7 @@
  *	morph-live on PID PLAN GENERATION	maps it
  *	morph-live off PID FOLDER		maps originals back where files of FOLDER are
  *						(or the one that is named so)
+ *	morph-live counters PID PLAN GENERATION	writes what a counting one has counted
  *	morph-live look PID FOLDER		where they are: "ADDRESS GENERATION", one a line
  *	morph-live list FOLDER			the same of all processes, with their numbers
  *	morph-live room PID PLAN GENERATION	"fits", or the address at which new text of the
@@ -35,6 +36,7 @@
 static const char usage[] =
 	"usage: morph-live on PID PLAN GENERATION [--pause=MS] [--patience=MS]\n"
 	"       morph-live off PID FOLDER [--pause=MS] [--patience=MS]\n"
+	"       morph-live counters PID PLAN GENERATION >FILE\n"
 	"       morph-live look PID FOLDER\n"
 	"       morph-live list FOLDER\n"
 	"       morph-live room PID PLAN GENERATION\n";
@@ -89,6 +91,11 @@ static int do_off(struct args *a, struct err *err)
 		return -1;
 	tell(&out);
 	return 0;
+}
+
+static int do_counters(struct args *a, struct err *err)
+{
+	return live_read_counters(a->pid, &a->plan, a->generation, STDOUT_FILENO, err);
 }
 
 static int do_look(struct args *a, struct err *err)
@@ -183,6 +190,7 @@ static const struct {
 } commands[] = {
 	{ "on", do_on, true, true },
 	{ "off", do_off, true, false },
+	{ "counters", do_counters, true, true },
 	{ "look", do_look, true, false },
 	{ "list", do_list, false, false },
 	{ "room", do_room, true, true },

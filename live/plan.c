@@ -36,14 +36,16 @@ static bool take_new(const char *line, struct live_plan *p)
 	int end = 0;
 
 	if (p->nfresh == LIVE_MAX_NEW ||
-	    sscanf(line, "new %" SCNx64 " %" SCNx64 " %" SCNx64 " %2[rx]%n", &s.addr, &s.size,
+	    sscanf(line, "new %" SCNx64 " %" SCNx64 " %" SCNx64 " %2[rwx]%n", &s.addr, &s.size,
 		   &s.offset, how, &end) != 4 || line[end] != '\0' ||
 	    !is_range(s.addr, s.size, s.offset))
 		return false;
 	s.exec = strcmp(how, "rx") == 0;
+	s.counters = strcmp(how, "rw") == 0;
 	const struct live_new *last = p->nfresh ? &p->fresh[p->nfresh - 1] : NULL;
 	uint64_t from = last ? last->addr + last->size : p->text + p->text_size;
-	if (s.addr < from || (!s.exec && strcmp(how, "r") != 0))
+	if (s.addr < from || (s.counters && (last || s.offset)) ||
+	    (!s.exec && !s.counters && strcmp(how, "r") != 0))
 		return false;
 	p->fresh[p->nfresh++] = s;
 	return true;

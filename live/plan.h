@@ -7,8 +7,9 @@
  *	text ADDRESS SIZE OFFSET OFFSET		in the original, in the generation
  *	new ADDRESS SIZE OFFSET rx|r		once or more
  *
- * in hexadecimal digits.  Addresses are those of the files; in memory all are as far from
- * theirs as the text is.
+ * in hexadecimal digits.  Where it counts besides (--counting), the first of what is new is
+ * "new ADDRESS SIZE 0 rw": memory of zeros, which the process shares with its forks alone.
+ * Addresses are those of the files; in memory all are as far from theirs as the text is.
  */
 #ifndef LIVE_PLAN_H
 #define LIVE_PLAN_H
@@ -25,6 +26,7 @@ enum { LIVE_PAGE = 4096, LIVE_MAX_NEW = 4 };
 struct live_new {
 	uint64_t addr, size, offset;
 	bool exec;
+	bool counters;		/* memory of no file */
 };
 
 struct live_plan {

@@ -4,11 +4,15 @@
  */
 #include "live/splice.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/io.h"
 #include "live/exchange.h"
 #include "live/maps.h"
 #include "live/plan.h"
@@ -52,6 +56,15 @@ const struct live_map *live_find_text(pid_t pid, const struct live_maps *maps,
 	return NULL;
 }
 
+static bool is_new(pid_t pid, const struct live_map *m, const struct live_new *s,
+		   int generation)
+{
+	if (m->offset != s->offset || m->exec != s->exec)
+		return false;
+	return s->counters ? m->shared && m->write :
+			     !m->write && live_map_is_file(pid, m, generation);
+}
+
 /* What of the generation is not there yet.  -1: something else is there. */
 static int plan_new(pid_t pid, const struct live_maps *maps, const struct live_plan *plan,
 		    uint64_t bias, int generation, struct live_exchange *x, struct err *err)
@@ -61,8 +74,7 @@ static int plan_new(pid_t pid, const struct live_maps *maps, const struct live_p
 		const struct live_map *m = live_maps_at(maps, s.addr += bias);
 
 		if (m && m->start == s.addr && m->end == s.addr + s.size &&
-		    m->offset == s.offset && m->exec == s.exec && !m->write &&
-		    live_map_is_file(pid, m, generation))
+		    is_new(pid, m, &s, generation))
 			continue;
 		if (!live_maps_free_at(maps, s.addr, s.addr + s.size))
 			return err_set(err, ERR_REFUSED, "the place of new text, 0x%" PRIx64
@@ -130,12 +142,59 @@ out:
 	return rc;
 }
 
+/* -1: `out` is at fault, or the memory. */
+static int copy_memory(pid_t pid, uint64_t addr, uint64_t size, int out, struct err *err)
+{
+	static uint8_t part[1 << 16];
+	char path[64];
+	int rc = 0;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	int mem = open(path, O_RDONLY | O_CLOEXEC);
+	if (mem < 0)
+		return err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));
+	for (uint64_t at = 0; at < size && rc == 0; at += sizeof(part)) {
+		uint64_t left = size - at;
+		size_t n = left < sizeof(part) ? left : sizeof(part);
+
+		rc = pread(mem, part, n, (off_t)(addr + at)) != (ssize_t)n ?
+		     err_set(err, ERR_SYS, "its counters cannot be read") :
+		     io_write_all(out, part, n, err);
+	}
+	close(mem);
+	return rc;
+}
+
+int live_read_counters(pid_t pid, const struct live_plan *plan, int generation, int out,
+		       struct err *err)
+{
+	struct live_exchange x = { .nadd = 0 };
+	struct live_maps maps = { 0 };
+	int rc = -1, original = -1;
+
+	if (!plan->fresh[0].counters)
+		return err_set(err, ERR_REFUSED, "it does not count");
+	if (live_process_check(pid, err) < 0 || live_maps_read(pid, &maps, err) < 0)
+		return -1;
+	const struct live_map *text = live_find_text(pid, &maps, plan, generation, &original,
+						     err);
+	uint64_t bias = text ? text->start - plan->text : 0;
+	if (text && plan_new(pid, &maps, plan, bias, generation, &x, err) == 0)
+		rc = x.nadd ? err_set(err, ERR_REFUSED, "it has never counted") :
+			      copy_memory(pid, plan->fresh[0].addr + bias,
+					  plan->fresh[0].size, out, err);
+	if (original >= 0)
+		close(original);
+	live_maps_free(&maps);
+	return rc;
+}
+
 /* The mapping in front of it, of the file that the module was loaded from; NULL. */
 static const struct live_map *before(const struct live_maps *maps, const struct live_map *map)
 {
 	const struct live_map *m = map > maps->map ? map - 1 : NULL;
 
-	return m && m->end == map->start && m->inode &&
+	return m && m->end == map->start && m->inode && !m->shared &&
 	       (m->inode != map->inode || m->dev != map->dev) ? m : NULL;
 }
 

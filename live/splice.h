@@ -48,6 +48,10 @@ const struct live_map *live_find_text(pid_t pid, const struct live_maps *maps,
 /* Maps the generation in the process.  -1 with the reason. */
 int live_on(pid_t pid, const struct live_plan *plan, int generation,
 	    const struct live_limits *limits, struct live_outcome *out, struct err *err);
+/* Writes the counters of a generation that counts, as they are now: the process has it, or had
+ * it.  -1 with ERR_REFUSED where it is not so. */
+int live_read_counters(pid_t pid, const struct live_plan *plan, int generation, int out,
+		       struct err *err);
 /* Is `map` the text of an original that a file below `folder`, or the file of that name, took
  * the place of? */
 bool live_is_spliced(const struct live_maps *maps, const struct live_map *map,

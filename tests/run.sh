@@ -1,13 +1,15 @@
 #!/bin/bash
 # run.sh TEST... - run test programs, sum up their TAP
 #
-# Runs JOBS (2) at a time, each with at most TIMEOUT seconds: 600 where nothing else runs, and as many
-# times more as there are others for each CPU when it begins.  Every test prints a plan 1..N
+# Runs JOBS at a time (CPUs + 1, as many tests wait for something), each with at most TIMEOUT seconds:
+# 600 where nothing else runs, and as many times more as there are others for each CPU when it begins.
+# A test with a line `# run.sh: 2 jobs` takes the place of two: one that measures what share of the
+# CPUs it gets, or how long it takes, so that no more tests run beside it than there are CPUs.  Every test prints a plan 1..N
 # and N lines `ok` or `not ok`; `# SKIP reason` marks a skip.  A crash, a time-out, a missing plan
 # and a plan that does not fit the lines are failures of their own.  Ends with the skips and their
 # reasons, the failures and their output, and the line `N passed, N failed, N skipped`.
 set -u
-jobs=${JOBS:-2}
+jobs=${JOBS:-$(($(nproc) + 1))}
 export B=${B:-build}
 out=$(mktemp -d "${TMPDIR:-/tmp}/morph-check.XXXXXX") || exit 1
 trap 'rm -rf "$out"' EXIT
@@ -61,13 +63,22 @@ run_one() {		# NUMBER PROGRAM
 	echo ", $((SECONDS - start)) s)"
 }
 
-n=0
+n=0 used=0
+declare -A places		# by process
 for t in "$@"; do
 	n=$((n + 1))
-	while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do
-		wait -n
+	case $t in
+	*.sh) need=$(sed -n 's/^# run\.sh: \([0-9]\) jobs$/\1/p' "$t" | head -n 1) ;;
+	*) need= ;;
+	esac
+	need=${need:-1}
+	while [ "$used" -gt 0 ] && [ $((used + need)) -gt "$jobs" ]; do
+		wait -n -p ended
+		used=$((used - places[$ended]))
 	done
 	run_one "$n" "$t" &
+	places[$!]=$need
+	used=$((used + need))
 done
 wait
 

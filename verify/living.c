@@ -13,6 +13,10 @@
  * UNWINDING  No code of the original has an exception table.  New text is in no object that the
  *            loader knows, so that exceptions cannot pass through it.
  *
+ * COUNTERS   What counts besides (counting.c) is not begun by its start, which the process is
+ *            past: its counters are memory that who maps it gives it, of zeros, as the start
+ *            would.
+ *
  * Where threads stand at that moment is looked at when it has come (live/moment.c).
  *
  * Tested by tests/unit/verify/test_living.c and tests/e2e/live.sh.
@@ -31,7 +35,7 @@ static struct verify_segment pages_of(const Elf64_Phdr *p)
 	uint64_t lo = page_down(p->p_vaddr);
 
 	return (struct verify_segment){
-		.addr = lo, .size = page_down(p->p_vaddr + p->p_filesz + PAGE - 1) - lo,
+		.addr = lo, .size = page_down(p->p_vaddr + p->p_memsz + PAGE - 1) - lo,
 		.offset = page_down(p->p_offset), .exec = p->p_flags & PF_X,
 	};
 }
@@ -72,7 +76,8 @@ static int list_new(struct verify *v)
 		if (p->p_vaddr < s->text.addr || s->nfresh == VERIFY_MAX_FRESH)
 			return refuse(v, "new segment at 0x%llx, below the code",
 				      ULL(p->p_vaddr));
-		s->fresh[s->nfresh++] = pages_of(p);
+		s->fresh[s->nfresh] = pages_of(p);
+		s->fresh[s->nfresh++].counters = p == v->counting.segment;
 	}
 	return 0;
 }

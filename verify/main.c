@@ -3,7 +3,8 @@
  * One confined job (lib/confinedjob.h): two files, or descriptors as "fd:N", go in, one line
  * comes out.  Of a counting generation there is a second one, "counters OFFSET BYTES": where
  * its counters are, from its first byte in memory.  Of one for running processes there are
- * more (live/plan.h).  Nothing of what makes generations is linked in.
+ * more (live/plan.h); of one that counts in them, these alone.  Nothing of what makes
+ * generations is linked in.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 #include "lib/err.h"
 #include "verify/verify.h"
 
-static const char usage[] = "usage: morph-verify [--counting | --live] ORIGINAL GENERATION\n";
+static const char usage[] = "usage: morph-verify [--counting] [--live] ORIGINAL GENERATION\n";
 
 typedef int verify_fn(struct bytes original, struct bytes generation, struct arena *a,
 		      struct verify_stats *stats, struct err *err);
@@ -24,15 +25,22 @@ static void print_places(const struct verify_stats *s)
 	       s->text.size, s->text.offset, s->text_offset);
 	for (uint32_t i = 0; i < s->nfresh; i++)
 		printf("new %" PRIx64 " %" PRIx64 " %" PRIx64 " %s\n", s->fresh[i].addr,
-		       s->fresh[i].size, s->fresh[i].offset, s->fresh[i].exec ? "rx" : "r");
+		       s->fresh[i].size, s->fresh[i].counters ? 0 : s->fresh[i].offset,
+		       s->fresh[i].counters ? "rw" : s->fresh[i].exec ? "rx" : "r");
 }
+
+struct wanted {
+	bool counting, live;
+};
 
 static int work(struct confinedjob *job, void *ctx, struct err *err)
 {
+	const struct wanted *wanted = ctx;
 	struct verify_stats stats = { 0 };
 	char hex[65];
-
-	verify_fn *verify = *(verify_fn *const *)ctx;
+	verify_fn *verify = wanted->live ? wanted->counting ? verify_live_counting_generation :
+							      verify_live_generation :
+			    wanted->counting ? verify_counting_generation : verify_generation;
 
 	if (verify(job->in[0].bytes, job->in[1].bytes, job->arena, &stats, err) < 0)
 		return confinedjob_wrap(job, 1, err);
@@ -40,9 +48,9 @@ static int work(struct confinedjob *job, void *ctx, struct err *err)
 	printf("generation %u of %s: the same program (%u blocks, %u instructions, %u entries, "
 	       "%u tables, %u unwind rows)\n", stats.generation, hex, stats.blocks,
 	       stats.instructions, stats.entries, stats.tables, stats.unwind_rows);
-	if (verify == verify_live_generation)
+	if (wanted->live)
 		print_places(&stats);
-	if (verify == verify_counting_generation)
+	else if (wanted->counting)
 		printf("counters %" PRIu64 " %" PRIu64 "\n", stats.counters,
 		       stats.counters_size);
 	return 0;
@@ -54,7 +62,7 @@ static int help(void)
 	       "order.\nFiles may be given as fd:N, an inherited descriptor.\n"
 	       "  --counting   GENERATION counts besides, in memory of its own\n"
 	       "  --live       it may take ORIGINAL's place in a process that runs; says "
-	       "where\n\n"
+	       "where;\n               with --counting, one that counts in it\n\n"
 	       "Exit codes: 0 shown, 1 failed, 2 wrong usage, 3 not shown (the first doubt is "
 	       "on standard error)\n", usage);
 	return 0;
@@ -68,13 +76,15 @@ int main(int argc, char **argv)
 		(void)puts("morph-verify " MORPH_VERSION);
 		return 0;
 	}
-	bool counting = argc > 1 && strcmp(argv[1], "--counting") == 0;
-	bool live = argc > 1 && strcmp(argv[1], "--live") == 0;
-	verify_fn *verify = counting ? verify_counting_generation :
-			    live ? verify_live_generation : verify_generation;
+	struct wanted wanted = { 0 };
 
-	argv += counting || live;
-	argc -= counting || live;
+	for (; argc > 1; argv++, argc--) {
+		bool counting = strcmp(argv[1], "--counting") == 0;
+
+		if (!counting && strcmp(argv[1], "--live") != 0)
+			break;
+		*(counting ? &wanted.counting : &wanted.live) = true;
+	}
 	if (argc == 4 && strcmp(argv[1], "--") == 0)
 		argv++, argc--;
 	if (argc != 3 || (argv[1][0] == '-' && argv[1][1]) || argv[2][0] == '-') {
@@ -83,7 +93,7 @@ int main(int argc, char **argv)
 	}
 	struct confinedjob job = {
 		.in = { { .arg = argv[1] }, { .arg = argv[2] } }, .nin = 2, .work = work,
-		.ctx = &verify,
+		.ctx = &wanted,
 	};
 	return confinedjob_run(&job);
 }

@@ -15,6 +15,7 @@ struct err;
 struct verify_segment {
 	uint64_t addr, size, offset;
 	bool exec;
+	bool counters;		/* memory of the process alone, of no file */
 };
 enum { VERIFY_MAX_FRESH = 4 };
 
@@ -46,5 +47,10 @@ int verify_counting_generation(struct bytes original, struct bytes generation, s
  * that runs, and the original its place again; fills text, fresh and nfresh. */
 int verify_live_generation(struct bytes original, struct bytes generation, struct arena *a,
 			   struct verify_stats *stats, struct err *err);
+/* The same of one that counts besides, as verify_counting_generation() says, in memory that
+ * whoever maps it gives the process. */
+int verify_live_counting_generation(struct bytes original, struct bytes generation,
+				    struct arena *a, struct verify_stats *stats,
+				    struct err *err);
 
 #endif

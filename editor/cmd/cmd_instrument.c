@@ -74,6 +74,7 @@ int cmd_instrument(int argc, char **argv)
 		{ "counts", required_argument, NULL, 'C' },
 		{ "threads", no_argument, NULL, 't' },
 		{ "private", no_argument, NULL, 'r' },
+		{ "text-at", required_argument, NULL, 'a' },
 		CMD_OPTION_PROFILE,
 		{ "uncertain", required_argument, NULL, 'u' },
 		{ "stats", required_argument, NULL, 's' },
@@ -81,7 +82,7 @@ int cmd_instrument(int argc, char **argv)
 	};
 	struct instrument_options o = { 0 };
 	struct confinedjob job = { .nout = 3, .work = work_instrument, .ctx = &o };
-	const char *counts = NULL, *given = NULL;
+	const char *counts = NULL, *given = NULL, *at = NULL;
 	int c, code = 1;
 
 	job.out[OUT_COUNTS].mode_from = job.out[OUT_STATS].mode_from = -1;
@@ -94,6 +95,8 @@ int cmd_instrument(int argc, char **argv)
 			o.threads = true;
 		else if (c == 'r')
 			o.is_private = true;
+		else if (c == 'a')
+			at = optarg;
 		else if (c == 's')
 			job.out[OUT_STATS].arg = optarg;
 		else if (c == 'u')
@@ -103,6 +106,8 @@ int cmd_instrument(int argc, char **argv)
 	}
 	if (argc - optind != 1 || !job.out[OUT_GENERATION].arg ||
 	    cmd_set_inputs(&job, argv[optind]) < 0)
+		return CMD_USAGE;
+	if (at && cmd_number("--text-at", at, UINT64_MAX, &o.text_at) < 0)
 		return CMD_USAGE;
 	if (given && take_share(given, job.nin > CMD_IN_PROFILE, &o.uncertain) < 0)
 		return CMD_USAGE;

@@ -372,6 +372,7 @@ int edit_instrument(struct bytes original, const struct instrument_options *o,
 	if (instrument_prepare(original, &by, a, &b.in, err) < 0)
 		return -1;
 	struct prog *prog = b.in.prog;
+	prog->text_at = o->text_at;
 	struct arena *scratch = arena_new();
 	b.counters.fn = arena_array(a, prog->nfn, sizeof(*b.counters.fn));
 	for (uint32_t i = 0; i < prog->norder; i++) {

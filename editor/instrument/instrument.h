@@ -19,6 +19,8 @@ struct instrument_options {
 	/* counters in memory of the process alone (editor/emit/counterstart.h): the generation
 	 * can be verified, and `counts` gets what reads them; the path means nothing */
 	bool is_private;
+	/* where the new segments are to be, as for edit_optimize(); 0: behind the original's */
+	uint64_t text_at;
 	/* locked instructions: counts are exact also when several threads or processes count
 	 * at the same time */
 	bool threads;

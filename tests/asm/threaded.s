@@ -204,6 +204,23 @@ op_other_sum:
 	ud2
 end interpret_sum
 
+begin interpret_index			# one of its labels is formed, as a part of an address
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	lea	op_index_end(%rip), %rax
+	lea	steps(%rip), %rbx
+	mov	%rdi, (%rbx,%rax)
+	xor	%eax, %eax
+	mov	held_index(%rip), %rdx
+	jmp	*%rdx
+op_index:
+	inc	%eax
+op_index_end:
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+end interpret_index
+
 begin dispatch_nothing
 	test	%edi, %edi
 	jz	1f
@@ -295,5 +312,7 @@ held_landed:
 	.quad	op_landed, op_gone
 held_sum:
 	.quad	op_other_sum
+held_index:
+	.quad	op_index
 	.quad	dispatch_nothing + 4
 	.section .note.GNU-stack, "", @progbits

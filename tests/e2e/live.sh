@@ -213,6 +213,43 @@ prepare steady "$B/tests/e2e/steady"
 check "registers, masks and stacks survive a tool killed anywhere" killed steady 1 "$root/steady" registers
 check "and so does one at work, with system calls" killed steady 3 "$root/steady" count
 
+# --- counting ---
+
+# A process that is at work counts for a while.  Two functions that it calls in turn were called as often.
+counts() {
+	local at
+	start "$root/counts.out" "$root/steady" count
+	sleep 0.2
+	"$B/morph-edit" instrument --private "$root/steady" -o "$root/gen/counting" --counts "$root/counts" &&
+		"$B/morph-verify" --live --counting "$root/steady" "$root/gen/counting" >"$root/counting.plan" || return 1
+	on "$pid" counting && sleep 0.3 && off "$pid" || return 1
+	"$live" counters "$pid" "$root/counting.plan" "$root/gen/counting" >"$root/counters" || return 1
+	on "$pid" counting && off "$pid" || return 1	# what it has of it is not in the way
+	at=$(od -An -t u8 -j 88 -N 8 "$root/counts") || return 1
+	dd if="$root/counters" of="$root/counts" bs=4096 seek=$((at / 4096)) conv=notrunc 2>/dev/null
+	printf '\1' | dd of="$root/counts" bs=1 seek="$((at))" conv=notrunc 2>/dev/null
+	"$B/morph-edit" counts "$root/steady" "$root/counts" -o "$root/counted.profile" || return 1
+	kill "$pid"
+	wait "$pid" || { echo "it ended with $?"; return 1; }
+	nm "$root/steady" | awk -v blocks="$root/counted.profile" '
+		$3 == "is_odd" || $3 == "count_digits" { sub(/^0*/, "0x", $1); name[$1] = $3 }
+		END {
+			while ((getline line < blocks) > 0)
+				if (split(line, f, " ") > 2 && f[1] == "block" && f[2] in name) n[name[f[2]]] = f[3]
+			print n["is_odd"], n["count_digits"]
+			d = n["is_odd"] - n["count_digits"]
+			exit !(n["is_odd"] > 1000 && d >= -1 && d <= 1)
+		}'
+}
+counters() { "$live" counters "$pid" "$root/$1.plan" "$root/gen/$1" 2>&1; }
+check "a process that runs counts exactly, and stops" counts
+start "$root/counts.out" "$root/steady" count
+sleep 0.1
+check "one that never counted has no counters" grep -q "never counted" <(counters counting)
+check "nor has a generation that does not count" grep -q "does not count" <(counters steady)
+kill "$pid"
+wait "$pid"
+
 # --- where a thread stands ---
 
 # WHERE: nothing is swapped while the process stands there, and with SIGUSR1 it goes on to its end.

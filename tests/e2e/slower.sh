@@ -4,6 +4,8 @@
 #
 # The program slows itself down when its file is not the one that was built, which is what the daemon
 # has to find out from samples, while the jobs are of all sizes.
+#
+# run.sh: 2 jobs
 . tests/e2e/private.bash
 not() { ! "$@"; }
 need_root

@@ -18,6 +18,7 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,6 +96,12 @@ __attribute__((noinline)) static int count_digits(uint64_t v)
 	return snprintf(text, sizeof(text), "%llu", (unsigned long long)v);
 }
 
+__attribute__((noinline)) static bool is_odd(uint64_t v)
+{
+	__asm__ volatile("" : "+r"(v));
+	return v % 2;
+}
+
 static int count(void)
 {
 	char text[256];
@@ -107,7 +114,8 @@ static int count(void)
 		for (int k = 0; k < n; k++)
 			want = (want ^ (uint8_t)text[k]) * 1099511628211u;
 		if (fold(14695981039346656037u, text, (size_t)n) != want ||
-		    count_digits(i) != n - 2 || syscall(SYS_getppid) < 0)
+		    count_digits(i) != n - 2 || is_odd(i) != (i & 1) ||
+		    syscall(SYS_getppid) < 0)
 			return 1;
 	}
 	return 0;

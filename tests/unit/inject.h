@@ -4,6 +4,9 @@
  * System calls that only manage memory, signals and identity are let through and do not count:
  * no disk or other process makes them fail.  Descriptors are counted as well: what it opens and
  * does not close, however it ends, is a leak of the process that does it all day.
+ *
+ * Child and tracer take turns at each call, so both run on one CPU: to wake the other one on
+ * another takes much longer.
  */
 #ifndef TESTS_UNIT_INJECT_H
 #define TESTS_UNIT_INJECT_H
@@ -11,6 +14,7 @@
 #include <assert.h>
 #include <dirent.h>
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,8 +30,8 @@ enum fault { FAULT_ENOSPC, FAULT_EIO, FAULT_EINTR, FAULT_SHORT, FAULT_KILL_BEFOR
 enum { NFAULT = FAULT_KILL_AFTER + 1 };
 
 struct injected {
-	bool reached;		/* there was such a call, and the fault applies to it */
-	bool more;		/* there was such a call */
+	bool reached;		/* the fault applied to a call */
+	unsigned n;		/* to this one; else so many calls there are */
 	int exit_code;		/* -1: killed */
 	long call;
 	int leaked;		/* descriptors more at its end than before; 0: killed */
@@ -76,7 +80,7 @@ static inline bool inject_step(pid_t pid, struct user_regs_struct *regs, int *st
 	return true;
 }
 
-/* At the entry of the call: applies the fault.  False: it does not apply to this call. */
+/* To the call that begins.  False: it does not apply to this one. */
 static inline bool inject_apply(pid_t pid, enum fault fault, struct user_regs_struct *regs,
 				int *status)
 {
@@ -88,7 +92,7 @@ static inline bool inject_apply(pid_t pid, enum fault fault, struct user_regs_st
 		if (!writes || regs->rdx < 2)
 			return false;
 		regs->rdx /= 2;
-		return ptrace(PTRACE_SETREGS, pid, 0, regs) == 0;
+		break;
 	case FAULT_KILL_AFTER:
 		if (!inject_step(pid, regs, status))
 			return true;
@@ -104,16 +108,39 @@ static inline bool inject_apply(pid_t pid, enum fault fault, struct user_regs_st
 		}
 		assert(inject_step(pid, regs, status));
 		regs->rax = (unsigned long)-error[fault];
-		return ptrace(PTRACE_SETREGS, pid, 0, regs) == 0;
 	}
+	assert(ptrace(PTRACE_SETREGS, pid, 0, regs) == 0);
+	return true;
 }
 
-static inline struct injected inject(enum fault fault, unsigned n, int (*f)(void *ctx),
-				     void *ctx)
+/* Lets it go on to its end; how many descriptors it has there, or 0 when it was killed. */
+static inline int inject_end(pid_t pid, int *status)
 {
-	struct injected out = { .exit_code = -1, .call = -1 };
-	struct user_regs_struct regs;
-	int status;
+	int fds = 0;
+
+	while (!WIFEXITED(*status) && !WIFSIGNALED(*status)) {
+		/* fails when it was killed */
+		(void)ptrace(PTRACE_CONT, pid, 0, 0);
+		assert(waitpid(pid, status, 0) == pid);
+		if (WIFSTOPPED(*status) && *status >> 16 == PTRACE_EVENT_EXIT)
+			fds = inject_fds(pid);
+	}
+	return WIFEXITED(*status) ? fds : 0;
+}
+
+/* Stays on the CPU that it is on; *before says how to undo that. */
+static inline void inject_stay(cpu_set_t *before)
+{
+	cpu_set_t here;
+
+	assert(sched_getaffinity(0, sizeof(*before), before) == 0);
+	CPU_ZERO(&here);
+	CPU_SET((unsigned)sched_getcpu(), &here);
+	(void)sched_setaffinity(0, sizeof(here), &here);	/* only slower without */
+}
+
+static inline pid_t inject_start(int (*f)(void *ctx), void *ctx, int *status)
+{
 	pid_t pid = fork();
 
 	assert(pid >= 0);
@@ -122,36 +149,42 @@ static inline struct injected inject(enum fault fault, unsigned n, int (*f)(void
 		(void)raise(SIGSTOP);
 		_exit(f(ctx) == 0 ? 0 : 1);
 	}
-	assert(waitpid(pid, &status, 0) == pid && WIFSTOPPED(status));
+	assert(waitpid(pid, status, 0) == pid && WIFSTOPPED(*status));
 	assert(ptrace(PTRACE_SETOPTIONS, pid, 0,
-		      PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD) == 0);
+		      PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXIT) == 0);
+	return pid;
+}
+
+/* The fault happens to the n-th call, or to the next one to which it applies. */
+static inline struct injected inject(enum fault fault, unsigned n, int (*f)(void *ctx),
+				     void *ctx)
+{
+	struct injected out = { .exit_code = -1, .call = -1 };
+	struct user_regs_struct regs;
+	cpu_set_t cpus;
+	int status;
+
+	inject_stay(&cpus);
+	pid_t pid = inject_start(f, ctx, &status);
 	int fds = inject_fds(pid);
+
 	/* It has stopped on its way out of raise(3): what comes next is the entry of a call. */
-	bool alive = true;
-	for (unsigned seen = 0; alive; ) {
+	while (!out.reached && inject_step(pid, &regs, &status)) {
 		struct __ptrace_syscall_info info;
 
-		alive = inject_step(pid, &regs, &status);		/* entry */
-		if (!alive)
-			break;
 		assert(ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof(info), &info) > 0);
 		assert(info.op == PTRACE_SYSCALL_INFO_ENTRY);
-		if (regs.orig_rax == SYS_exit_group)
-			out.leaked = inject_fds(pid) - fds;
-		if (!out.more && inject_counts((long)regs.orig_rax) && ++seen == n) {
-			out.more = true;
+		if (inject_counts((long)regs.orig_rax) && ++out.n >= n) {
 			out.call = (long)regs.orig_rax;
 			out.reached = inject_apply(pid, fault, &regs, &status);
-			if (fault < FAULT_SHORT)
-				continue;		/* its return has been seen */
-			if (fault > FAULT_SHORT) {
-				alive = false;
-				assert(waitpid(pid, &status, 0) == pid || errno == ECHILD);
-				break;
-			}
 		}
-		alive = inject_step(pid, &regs, &status);		/* return */
+		if (!out.reached && !inject_step(pid, &regs, &status))	/* its return */
+			break;
 	}
+	int left = inject_end(pid, &status);
+	(void)sched_setaffinity(0, sizeof(cpus), &cpus);
+	if (left > 0)
+		out.leaked = left - fds;
 	if (WIFEXITED(status))
 		out.exit_code = WEXITSTATUS(status);
 	return out;

@@ -65,7 +65,7 @@ int main(int argc, char **argv)
 	int sum = 0;
 
 	(void)argv;
-	for (int i = 0; i < 10; i++)
+	for (int i = 0; i < 10; i += 3)	/* a debugger stops at each turn */
 		sum += work(&p, i * 3);
 	if (argc > 1) {
 		printf("%d\n", careless(argc));

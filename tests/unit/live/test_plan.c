@@ -43,6 +43,22 @@ static void a_plan_is_read(void **state)
 	assert_true(live_plan_fresh_size(&p) == 0x665000 + 0xa0000 - 0x4a7000);
 }
 
+static void counters_come_first(void **state)
+{
+	struct live_plan p;
+
+	(void)state;
+	assert_int_equal(parse(FIRST "text 49000 195000 49000 49000\nnew 4a7000 8c000 0 rw\n"
+			       "new 533000 201000 3a1000 rx\n", &p), 0);
+	assert_int_equal(p.nfresh, 2);
+	assert_true(p.fresh[0].counters && !p.fresh[0].exec && p.fresh[0].size == 0x8c000);
+	assert_true(p.fresh[1].exec && !p.fresh[1].counters);
+	assert_int_equal(parse(FIRST "text 49000 195000 49000 49000\nnew 4a7000 8c000 1000 rw\n"
+			       "new 533000 201000 3a1000 rx\n", &p), -1);
+	assert_int_equal(parse(FIRST "text 49000 195000 49000 49000\n"
+			       "new 4a7000 1000 3a1000 rx\nnew 533000 1000 0 rw\n", &p), -1);
+}
+
 static void anything_else_is_refused(void **state)
 {
 	static const char *const bad[] = {
@@ -76,6 +92,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_plan_is_read),
+		cmocka_unit_test(counters_come_first),
 		cmocka_unit_test(anything_else_is_refused),
 	};
 

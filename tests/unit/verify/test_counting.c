@@ -13,7 +13,8 @@
 #include "tests/unit/asm.h"
 #include "verify/parts.h"
 
-static const char program[] = "-static -no-pie -Wl,-e,begin";
+#define PROGRAM "-static -no-pie -Wl,-e,begin"
+static const char program[] = PROGRAM;
 static const char library[] = "-shared -Wl,-init,begin";
 enum { START_SIZE = 85, COUNTER_SIZE = 7 };
 
@@ -26,9 +27,10 @@ struct made {
 	const Elf64_Phdr *counters;
 };
 
-static struct made make(const char *flags)
+static struct made make_at(const char *flags, uint64_t text_at)
 {
-	struct instrument_options o = { .original = "/o", .counts = "", .is_private = true };
+	struct instrument_options o = { .original = "/o", .counts = "", .is_private = true,
+					.text_at = text_at };
 	struct made m = { .a = arena_new() };
 	struct instrument_stats stats;
 	struct err err;
@@ -46,6 +48,11 @@ static struct made make(const char *flags)
 			m.counters = &m.img.ph[i];
 	assert_non_null(m.counters);
 	return m;
+}
+
+static struct made make(const char *flags)
+{
+	return make_at(flags, 0);
 }
 
 static void done(struct made *m)
@@ -103,6 +110,29 @@ static void right_ones_are_accepted(void **state)
 		assert_non_null(strstr(err.text, "it counts what it does besides"));
 		done(&m);
 	}
+}
+
+/* Its counters come first of what is new. */
+static void one_for_running_processes_is_asked_for(void **state)
+{
+	enum { AT = 0x4000000 };
+	struct made m = make_at(PROGRAM " -Wl,-z,separate-code", AT);
+	struct bytes g = wr_bytes(&m.generation);
+	struct verify_stats s = { 0 };
+	struct err err;
+
+	(void)state;
+	assert_int_equal(verify_live_generation(m.original, g, m.a, &s, &err), -1);
+	assert_non_null(strstr(err.text, "it counts what it does besides"));
+	assert_int_equal(verify_counting_generation(m.original, g, m.a, &s, &err), -1);
+	assert_non_null(strstr(err.text, "may find no room"));
+	if (verify_live_counting_generation(m.original, g, m.a, &s, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(s.nfresh, 3);
+	assert_true(s.fresh[0].counters && !s.fresh[0].exec && s.fresh[0].addr == AT);
+	assert_int_equal(s.fresh[0].size, m.counters->p_memsz);
+	assert_true(s.fresh[1].exec && !s.fresh[1].counters && !s.fresh[2].counters);
+	done(&m);
 }
 
 static new_vaddr start_of(struct made *m, bool is_library)
@@ -339,6 +369,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(right_ones_are_accepted),
+		cmocka_unit_test(one_for_running_processes_is_asked_for),
 		cmocka_unit_test(the_start_does_nothing_else),
 		cmocka_unit_test(it_is_where_the_program_begins),
 		cmocka_unit_test(counters_are_asked_for_only_where_something_counts),

@@ -98,8 +98,9 @@ static void check_place(struct place *p, bool to_generation, bool done)
 	assert_int_equal(entries(p->dir), 1);
 }
 
-/* One fault at the n-th call of a fresh run; false when it has fewer calls. */
-static bool swap_with(enum fault fault, unsigned n, bool to_generation, struct outcomes *o)
+/* One fault at the n-th call of a fresh run, or at the next to which it applies. */
+static struct injected swap_with(enum fault fault, unsigned n, bool to_generation,
+				 struct outcomes *o)
 {
 	struct place p = place_new();
 
@@ -111,20 +112,22 @@ static bool swap_with(enum fault fault, unsigned n, bool to_generation, struct o
 		check_place(&p, to_generation, i.exit_code == 0);
 	}
 	place_free(&p);
-	return i.more;
+	return i;
 }
 
-static void every_fault(const char *what, bool (*with)(enum fault, unsigned, bool,
-							struct outcomes *), bool which)
+static void every_fault(const char *what,
+			struct injected (*with)(enum fault, unsigned, bool, struct outcomes *),
+			bool which)
 {
 	struct outcomes o = { 0 };
 
 	for (int fault = 0; fault < NFAULT; fault++) {
-		unsigned n = 1;
+		struct injected i = { 0 };
 
-		while (n < MANY && with((enum fault)fault, n, which, &o))
-			n++;
-		assert_in_range(n, 10, MANY - 1);
+		do
+			i = with((enum fault)fault, i.n + 1, which, &o);
+		while (i.reached && i.n < MANY);
+		assert_in_range(i.n, 10, MANY - 1);
 	}
 	tell(what, &o);
 }
@@ -141,34 +144,68 @@ static void a_restore_survives_every_fault(void **state)
 	every_fault("restore", swap_with, false);
 }
 
+/* Which of the calls of a swap exchanges the two files. */
+static unsigned the_exchange(void)
+{
+	static unsigned n;
+
+	while (!n) {
+		static unsigned at;
+		struct place p = place_new();
+		struct injected i = inject(FAULT_KILL_BEFORE, ++at, do_install, &p);
+
+		assert_true(i.reached && at < MANY);
+		if (i.call == SYS_renameat2)
+			n = at;
+		place_free(&p);
+	}
+	return n;
+}
+
+/* 0: the new file could not be made, and that is what is said. */
+static int has_no_temporary(void *ctx)
+{
+	struct install_request r = request_of(ctx);
+	struct err err = { 0 };
+
+	return install_generation(&r, &err) < 0 &&
+	       strstr(err.text, "temporary file: No space left on device") ? 0 : -1;
+}
+
+static void a_file_that_cannot_be_made_is_told(void **state)
+{
+	struct injected i = { 0 };
+	unsigned told = 0;
+
+	(void)state;
+	do {
+		struct place p = place_new();
+
+		i = inject(FAULT_ENOSPC, i.n + 1, has_no_temporary, &p);
+		told += i.reached && i.exit_code == 0 && i.call == SYS_openat;
+		assert_true(holds(p.path, &p.original) || holds(p.path, &p.generation));
+		place_free(&p);
+	} while (i.reached && i.n < MANY);
+	assert_int_equal(told, 1);
+}
+
 /* A swap killed right before or right behind its renaming, and then the recovery meets the
  * fault. */
-static bool recover_with(enum fault fault, unsigned n, bool behind, struct outcomes *o)
+static struct injected recover_with(enum fault fault, unsigned n, bool behind,
+				    struct outcomes *o)
 {
 	struct place p = place_new();
-	unsigned calls = 0;
+	unsigned at = the_exchange();
 
-	while (calls < MANY) {
-		struct injected i = inject(behind ? FAULT_KILL_AFTER : FAULT_KILL_BEFORE,
-					   ++calls, do_install, &p);
-		bool swapped = holds(p.path, &p.generation);
-
-		assert_true(i.more);
-		if (i.call == SYS_renameat2) {
-			assert_int_equal(swapped, behind);
-			break;
-		}
-		assert_int_equal(do_recover(&p), 0);
-		if (swapped)
-			assert_int_equal(do_restore(&p), 0);
-	}
+	(void)inject(behind ? FAULT_KILL_AFTER : FAULT_KILL_BEFORE, at, do_install, &p);
+	assert_int_equal(holds(p.path, &p.generation), behind);
 	struct injected i = inject(fault, n, do_recover, &p);
 	if (i.reached) {
 		count(o, &i);
 		check_place(&p, true, false);
 	}
 	place_free(&p);
-	return i.more;
+	return i;
 }
 
 static void a_recovery_survives_every_fault(void **state)
@@ -202,7 +239,8 @@ static int is_named(void *ctx, const char *name, time_t seen, const struct ledge
 }
 
 /* Three programs that were restored, and one that is installed. */
-static bool sweep_with(enum fault fault, unsigned n, bool which, struct outcomes *o)
+static struct injected sweep_with(enum fault fault, unsigned n, bool which,
+				  struct outcomes *o)
 {
 	struct place p = place_new(), more = p;
 
@@ -227,7 +265,7 @@ static bool sweep_with(enum fault fault, unsigned n, bool which, struct outcomes
 		assert_int_equal(do_restore(&more), 0);
 	}
 	place_free(&p);
-	return i.more;
+	return i;
 }
 
 static void a_sweep_survives_every_fault(void **state)
@@ -296,10 +334,10 @@ static unsigned read_spool(const struct spooling *s)
 	return samples;
 }
 
-static bool spool_with(enum fault fault, unsigned n, bool which, struct outcomes *o)
+static struct injected spool_with(enum fault fault, unsigned n, bool which,
+				  struct outcomes *o)
 {
 	struct spooling s = { .dir = PLACE_ROOT "/morph-faults-XXXXXX" };
-	char command[96];
 
 	(void)which;
 	assert_non_null(mkdtemp(s.dir));
@@ -315,9 +353,8 @@ static bool spool_with(enum fault fault, unsigned n, bool which, struct outcomes
 		assert_int_equal(do_spool(&s), 0);
 	}
 	close(s.fd);
-	(void)snprintf(command, sizeof(command), "rm -rf '%s'", s.dir);
-	assert_int_equal(system(command), 0);
-	return i.more;
+	remove_all(s.dir);
+	return i;
 }
 
 static void the_spool_survives_every_fault(void **state)
@@ -351,16 +388,36 @@ static int do_store(void *ctx)
 	return rc;
 }
 
-static void store_new(struct storing *st)
+/* With a module.  It is made once, and then lies in memory. */
+static struct storing store_new(void)
 {
+	static char content[1 << 20];
+	static size_t size;
+	static int64_t module;
+	struct storing st = { .dir = PLACE_ROOT "/morph-faults-XXXXXX" };
 	struct store_module m = { .path = "/usr/bin/perl" };
+	char file[128];
 
-	assert_non_null(mkdtemp(st->dir));
-	struct store *s = store_open(st->dir, NULL);
-	assert_non_null(s);
-	assert_int_equal(store_module_put(s, &m, NULL), 0);
-	st->module = m.id;
-	store_close(s);
+	assert_non_null(mkdtemp(st.dir));
+	(void)snprintf(file, sizeof(file), "%s/morph.db", st.dir);
+	if (!size) {
+		struct store *s = store_open(st.dir, NULL);
+
+		assert_non_null(s);
+		assert_int_equal(store_module_put(s, &m, NULL), 0);
+		store_close(s);
+		module = m.id;
+	}
+	FILE *f = fopen(file, size ? "wx" : "r");
+	assert_non_null(f);
+	if (size)
+		assert_int_equal(fwrite(content, 1, size, f), size);
+	else
+		size = fread(content, 1, sizeof(content), f);
+	assert_in_range(size, 1, sizeof(content) - 1);
+	assert_int_equal(fclose(f), 0);
+	st.module = module;
+	return st;
 }
 
 /* All of the spool file is there, or nothing of it. */
@@ -385,13 +442,12 @@ static bool check_store(const struct storing *st)
 	return there;
 }
 
-static bool store_with(enum fault fault, unsigned n, bool which, struct outcomes *o)
+static struct injected store_with(enum fault fault, unsigned n, bool which,
+				  struct outcomes *o)
 {
-	struct storing st = { .dir = PLACE_ROOT "/morph-faults-XXXXXX" };
-	char command[96];
+	struct storing st = store_new();
 
 	(void)which;
-	store_new(&st);
 	struct injected i = inject(fault, n, do_store, &st);
 	if (i.reached) {
 		bool there = check_store(&st);
@@ -403,9 +459,8 @@ static bool store_with(enum fault fault, unsigned n, bool which, struct outcomes
 		assert_int_equal(do_store(&st), there ? -1 : 0);
 		assert_true(check_store(&st));
 	}
-	(void)snprintf(command, sizeof(command), "rm -rf '%s'", st.dir);
-	assert_int_equal(system(command), 0);
-	return i.more;
+	remove_all(st.dir);
+	return i;
 }
 
 static void the_store_survives_every_fault(void **state)
@@ -419,6 +474,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_swap_survives_every_fault),
 		cmocka_unit_test(a_restore_survives_every_fault),
+		cmocka_unit_test(a_file_that_cannot_be_made_is_told),
 		cmocka_unit_test(a_recovery_survives_every_fault),
 		cmocka_unit_test(a_sweep_survives_every_fault),
 		cmocka_unit_test(the_spool_survives_every_fault),

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include <pwd.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 
 #include "manager/parent/install.h"
@@ -140,6 +141,33 @@ static void the_store_is_roots(void **state)
 	assert_int_equal(scene_exit_code(&second), 1);
 	assert_true(scene_logs(&s, "another morphd uses this store"));
 	assert_int_equal(access(s.socket, F_OK), 0);
+	finish(&s, &manager, NULL);
+}
+
+/* What a parent that was killed had started holds its lock for a moment. */
+static void a_lock_is_waited_for(void **state)
+{
+	struct scene s;
+	struct played manager;
+	char path[128];
+
+	needs_root(state);
+	scene_open(&s);
+	begin(&s, &manager);
+	assert_int_equal(kill(s.parent, SIGKILL), 0);
+	(void)scene_exit_code(&s);
+	played_end(&manager, 0);
+	(void)snprintf(path, sizeof(path), "%s/originals", s.store);
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	scene_start(&s);
+	assert_false(scene_readable(s.meet, 500));
+	assert_int_equal(kill(s.parent, 0), 0);
+	assert_int_equal(flock(fd, LOCK_UN), 0);
+	close(fd);
+	scene_meet(&s, MSG_ROLE_MANAGER, &manager);
+	hears_roles(&s, &manager, 0, 1, 0, false);
 	finish(&s, &manager, NULL);
 }
 
@@ -604,6 +632,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_manager_comes_first),
 		cmocka_unit_test(the_store_is_roots),
+		cmocka_unit_test(a_lock_is_waited_for),
 		cmocka_unit_test(a_wrong_start_says_why),
 		cmocka_unit_test(settings_reach_the_monitor),
 		cmocka_unit_test(what_the_monitor_says_reaches_the_manager),

@@ -1,0 +1,61 @@
+/* test_indexop.c - which registers an instruction writes, and of which it clears the upper half
+ *
+ * A bound that is shown of 32 bits holds for the register where the rest of it is known to be 0.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "verify/indexop.h"
+
+enum { RAX = 1 << 0, RCX = 1 << 1, RBX = 1 << 3 };
+
+static const struct written {
+	const char *what;
+	uint8_t code[8], size;
+	uint16_t writes, clears;
+} cases[] = {
+	{ "mov %ecx, %eax", { 0x89, 0xc8 }, 2, RAX, RAX },
+	{ "mov %rcx, %rax", { 0x48, 0x89, 0xc8 }, 3, RAX, 0 },
+	{ "mov %cx, %ax", { 0x66, 0x89, 0xc8 }, 3, RAX, 0 },
+	{ "mov %cl, %al", { 0x88, 0xc8 }, 2, RAX, 0 },
+	{ "mov $5, %eax", { 0xb8, 5 }, 5, RAX, RAX },
+	{ "add %rcx, %rbx", { 0x48, 0x01, 0xcb }, 3, RBX, 0 },
+	{ "add %ecx, %ebx", { 0x01, 0xcb }, 2, RBX, RBX },
+	/* of zero these leave all of it */
+	{ "bsf %ecx, %eax", { 0x0f, 0xbc, 0xc1 }, 3, RAX, 0 },
+	{ "bsr %ecx, %eax", { 0x0f, 0xbd, 0xc1 }, 3, RAX, 0 },
+	{ "tzcnt %ecx, %eax", { 0xf3, 0x0f, 0xbc, 0xc1 }, 4, RAX, RAX },
+	{ "bsf %rcx, %rax", { 0x48, 0x0f, 0xbc, 0xc1 }, 4, RAX, 0 },
+	{ "xchg %ecx, %ebx", { 0x87, 0xcb }, 2, RBX | RCX, RBX | RCX },
+	{ "xchg %rcx, %rbx", { 0x48, 0x87, 0xcb }, 3, RBX | RCX, 0 },
+	{ "vmovd %xmm0, %eax", { 0xc5, 0xf9, 0x7e, 0xc0 }, 4, RAX, RAX },
+	{ "vmovq %xmm0, %rax", { 0xc4, 0xe1, 0xf9, 0x7e, 0xc0 }, 5, RAX, 0 },
+};
+
+static void a_write_of_32_bits_clears_the_others(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct written *c = &cases[i];
+		struct iop o;
+
+		if (!iop_decode((struct bytes){ c->code, c->size }, 0x1000, &o))
+			fail_msg("%s is not known", c->what);
+		if (o.writes != c->writes || o.clears != c->clears)
+			fail_msg("%s writes %x and clears the rest of %x", c->what, o.writes,
+				 o.clears);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_write_of_32_bits_clears_the_others),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
