@@ -24,6 +24,7 @@
 #include "manager/ctl/ctl.h"
 #include "manager/ctl/undo_file.h"
 #include "manager/ctl/undo_known.h"
+#include "manager/ctl/undo_live.h"
 #include "manager/ctl/undo_search.h"
 #include "manager/parent/folders.h"
 #include "manager/parent/install.h"
@@ -178,12 +179,26 @@ static char *resolve(const struct undo *u, const char *given)
 	return n < 0 ? NULL : strdup(path);
 }
 
+/* Before the file: of the path, or all (NULL).  Another system's processes are not here. */
+static void undo_processes(struct undo *u, const char *path)
+{
+	struct err err = { 0 };
+
+	if (u->other || undo_live(u->folder, path, &err) == 0)
+		return;
+	err_wrap(&err, "a process keeps what it has");
+	fail(u, &err);
+}
+
 static void undo_one(void *ctx, const char *path)
 {
 	struct undo *u = ctx;
 	enum undo_result result;
 	struct err err = { 0 };
 	char said[UNDO_SAID];
+
+	if (!u->all && !u->answered)
+		undo_processes(u, path);
 
 	if (undo_file(&u->store, path, &result, said, &err) < 0) {
 		fail(u, &err);
@@ -257,6 +272,7 @@ static void undo_all(struct undo *u)
 	unsigned unread = 0;
 	struct err err;
 
+	undo_processes(u, NULL);
 	/* with a list, one that is not on it may be there as well: --search */
 	if (undo_known_each(u->store.ledger_fd, known_one, u, &err) < 0)
 		fail(u, &err);

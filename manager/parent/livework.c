@@ -27,7 +27,7 @@
 #include "manager/parent/printable.h"
 #include "manager/parent/role.h"
 
-enum { ROWS = 4096, LEFT = 8 };
+enum { ROWS = 4096, LEFT = 8, OFF_ALL_MS = 20000 };
 enum { SEALS = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE };
 static const char pause_ms[] = "--pause=5", patience_on[] = "--patience=5000",
 		  patience_off[] = "--patience=3000";
@@ -40,6 +40,7 @@ struct row {				/* what a process has mapped */
 	uint32_t owner;
 	struct digest generation;
 	const struct livebook_entry *entry;	/* of livework.entry; NULL: none */
+	bool own;	/* that is of this process; else it is a fork, or says so */
 };
 
 struct livework {
@@ -47,7 +48,8 @@ struct livework {
 	struct livebook book;
 	struct liverun run;
 	enum stage stage;
-	bool of_path;			/* what follows the list */
+	bool of_path, of_all;		/* what follows the list */
+	void (*tell)(const char *text);
 	struct livebook_entry now;	/* what is done, or of which path */
 	int file_fd;			/* of the generation under way, -1 */
 	int plan_fd;			/* -1: nothing is proven */
@@ -56,11 +58,23 @@ struct livework {
 	uint32_t nentry;
 	struct row *row;		/* [ROWS] */
 	uint32_t nrow, at;
+	bool forks;			/* off each: those come last */
+	uint64_t end_ms;		/* then the rest keeps what it has */
 	struct err trouble;		/* of the last that could not be taken out */
 	unsigned tokens;
 	uint64_t tokens_ms;
 	pid_t left[LEFT];		/* nobody waits for these */
 };
+
+static void log_line(const char *text)
+{
+	role_log("%s", text);
+}
+
+void livework_tell(struct livework *l, void (*tell)(const char *text))
+{
+	l->tell = tell;
+}
 
 struct livework *livework_new(const char *store_dir, const char *morph_live, struct err *err)
 {
@@ -77,6 +91,7 @@ struct livework *livework_new(const char *store_dir, const char *morph_live, str
 	l->morph_live = morph_live;
 	l->row = row;
 	l->plan_fd = l->file_fd = -1;
+	l->tell = log_line;
 	l->tokens = LIVEWORK_BURST;
 	l->tokens_ms = role_now_ms();
 	return l;
@@ -225,7 +240,7 @@ int livework_list(struct livework *l, struct err *err)
 {
 	if (check_here(l, err) < 0)
 		return -1;
-	l->of_path = false;
+	l->of_path = l->of_all = false;
 	return run_list(l, err);
 }
 
@@ -234,8 +249,9 @@ int livework_off_path(struct livework *l, const char *path, struct err *err)
 	if (check_here(l, err) < 0)
 		return -1;
 	l->of_path = true;
+	l->of_all = !path;
 	l->trouble = (struct err){ 0 };
-	(void)snprintf(l->now.path, sizeof(l->now.path), "%s", path);	/* cut: is no path */
+	(void)snprintf(l->now.path, sizeof(l->now.path), "%s", path ? path : "");
 	return run_list(l, err);
 }
 
@@ -248,7 +264,7 @@ static int count_entries(const struct livework *l, const char *path, uint32_t *o
 	if (livebook_all(&l->book, &e, &n, NULL) < 0)
 		return -1;
 	for (uint32_t i = 0; i < n; i++)
-		*of_path += path && strcmp(e[i].path, path) == 0;
+		*of_path += !path || strcmp(e[i].path, path) == 0;
 	free(e);
 	return (int)n;
 }
@@ -306,14 +322,15 @@ static void find_entry(struct livework *l, struct row *r)
 	struct err err;
 
 	r->entry = entry_of(l, r, true);
-	if (r->entry || !(r->entry = entry_of(l, r, false)))
+	r->own = r->entry != NULL;
+	if (r->own || !(r->entry = entry_of(l, r, false)) || l->nentry == LIVEBOOK_ENTRIES)
 		return;
 	struct livebook_entry e = *r->entry;
 	e.pid = r->pid;
 	e.start = r->start;
 	e.owner = r->owner;
 	if (livebook_put(&l->book, &e, &err) < 0)
-		role_log("%s", err.text);
+		l->tell(err.text);
 }
 
 static bool has(void *ctx, const struct digest *generation)
@@ -397,22 +414,26 @@ static int write_list(const struct livework *l, struct err *err)
 static void log_off(const struct livework *l, pid_t pid, const struct digest *generation,
 		    const struct err *why)
 {
-	char hex[65], text[PRINTABLE_MAX];
+	char hex[65], text[PRINTABLE_MAX], line[1024];
 
 	digest_hex(generation, hex);
 	printable(why->kind ? why->text : l->run.said, text);
-	role_log("generation %.16s out of process %d: %s", hex, (int)pid, text);
+	(void)snprintf(line, sizeof(line), "generation %.16s out of process %d: %.800s", hex,
+		       (int)pid, text);		/* cut: tells enough */
+	l->tell(line);
 }
 
 static void log_on(const struct livework *l, const struct err *why)
 {
-	char hex[65], path[PRINTABLE_MAX], text[PRINTABLE_MAX];
+	char hex[65], path[PRINTABLE_MAX], text[PRINTABLE_MAX], line[1024];
 
 	digest_hex(&l->now.generation, hex);
 	printable(l->now.path, path);
 	printable(why->kind ? why->text : l->run.said, text);
-	role_log("generation %.16s of '%s' into process %d of user %u: %s", hex, path,
-		 (int)l->now.pid, (unsigned)l->now.owner, text);
+	(void)snprintf(line, sizeof(line), "generation %.16s of '%.400s' into process %d of "
+		       "user %u: %.400s", hex, path, (int)l->now.pid, (unsigned)l->now.owner,
+		       text);			/* cut: tells enough */
+	l->tell(line);
 }
 
 static int check_entries(const struct livework *l, struct err *err)
@@ -448,14 +469,29 @@ static bool after_room(struct livework *l, struct livework_result *out)
 	return true;
 }
 
-/* The next one that the path is of. */
+static bool is_next(const struct livework *l, const struct row *r)
+{
+	return r->own != l->forks &&
+	       (l->of_all || (r->entry && strcmp(r->entry->path, l->now.path) == 0));
+}
+
+/* Those that we have mapped it in, then forks: of these anybody can have many, so there is an
+ * end. */
 static bool off_next(struct livework *l, struct livework_result *out)
 {
-	for (; l->at < l->nrow; l->at++) {
+	for (; l->at < l->nrow || !l->forks; l->at++) {
+		if (l->at == l->nrow) {
+			l->forks = true;
+			l->at = 0;
+		}
 		const struct row *r = &l->row[l->at];
-
-		if (!r->entry || strcmp(r->entry->path, l->now.path) != 0)
+		if (l->at == l->nrow || !is_next(l, r))
 			continue;
+		if (role_now_ms() >= l->end_ms) {
+			err_set(&l->trouble, ERR_REFUSED, "others keep it for now: it took too "
+				"long to ask all");
+			break;
+		}
 		if (run_off(l, OFF_EACH, r->pid, &r->generation, &l->trouble) == 0)
 			return false;
 	}
@@ -472,6 +508,8 @@ static bool after_list(struct livework *l, struct livework_result *out)
 		return true;
 	}
 	l->at = 0;
+	l->forks = false;
+	l->end_ms = role_now_ms() + OFF_ALL_MS;
 	return off_next(l, out);
 }
 
@@ -502,7 +540,8 @@ static bool after(struct livework *l, enum stage stage, const struct err *why,
 		log_off(l, l->now.pid, &l->now.generation, why);
 	out->err = *why;
 	if (why->kind) {
-		if (stage == MAP)
+		/* one that was ended half way may have mapped it: the next list tells */
+		if (stage == MAP && why->kind == ERR_REFUSED)
 			(void)livebook_remove(&l->book, &l->now, NULL);
 		return true;
 	}

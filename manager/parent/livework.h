@@ -33,6 +33,9 @@ struct livework *livework_new(const char *store_dir, const char *morph_live, str
 /* NULL is allowed, of this and all that follow. */
 void livework_free(struct livework *l);
 
+/* What is done is told there, a line at a time, instead of the daemon's log. */
+void livework_tell(struct livework *l, void (*tell)(const char *text));
+
 /* Is it known to be proven?  Else prove it, and say what was printed: a descriptor that stays
  * the caller's. */
 bool livework_is_proven(const struct livework *l, const struct digest *original,
@@ -46,14 +49,14 @@ void livework_proven(struct livework *l, const struct digest *original,
  * original and generation of the entry are filled.  Done, too, when there is no room for its
  * new text: then said[] is "at HEX", where it would fit.
  * _off: the generation of that process.  _list: what all processes have.  _off_path: of all
- * processes that the entries say it of. */
+ * processes that the entries say it of; path == NULL: all that any process has. */
 int livework_on(struct livework *l, const struct livebook_entry *e, int generation_fd,
 		struct err *err);
 int livework_off(struct livework *l, pid_t pid, const struct digest *generation,
 		 struct err *err);
 int livework_list(struct livework *l, struct err *err);
 int livework_off_path(struct livework *l, const char *path, struct err *err);
-/* Is there an entry of that path? */
+/* Is there an entry of that path; path == NULL: any? */
 bool livework_knows(const struct livework *l, const char *path);
 int livework_open_file(const struct livework *l, const struct digest *generation,
 		       struct err *err);

@@ -34,8 +34,13 @@
 /* Of one user in one spool file; chosen, further crashes are only counted. */
 enum { CRASHES_MAX = 16 };
 
+enum { CRASHED_LIVE = 4, CRASHED_FILES = 256 };
+
 struct crashed_file {
 	uint32_t pid, signal, uid, file;
+	bool program;			/* not where the fault was */
+	/* then: forms of generations for running processes (STORE/live) that it had mapped */
+	uint32_t nlive, live[CRASHED_LIVE];
 };
 
 struct attribute {
@@ -153,11 +158,35 @@ static uint32_t *crashes_of(struct attribute *a, uint32_t uid)
 	return &a->ncrash[at < a->nuser && a->user[at] == uid ? at : a->nuser];
 }
 
-static void add_crashed(struct attribute *a, const struct spool_event *ev, uint32_t file)
+static struct crashed_file *add_crashed(struct attribute *a, const struct spool_event *ev,
+					uint32_t file)
 {
 	a->crashed = memory_grow(a->crashed, a->ncrashed + (size_t)1, sizeof(*a->crashed));
-	a->crashed[a->ncrashed++] = (struct crashed_file){ ev->pid, ev->crash.signal,
-							   ev->crash.uid, file };
+	struct crashed_file *c = &a->crashed[a->ncrashed++];
+	*c = (struct crashed_file){ .pid = ev->pid, .signal = ev->crash.signal,
+				    .uid = ev->crash.uid, .file = file };
+	return c;
+}
+
+/* A form is named by its digest. */
+static bool is_live(const char *path)
+{
+	const char *at = strstr(path, "/live/");
+
+	return at && strspn(at + 6, "0123456789abcdef") == 64;
+}
+
+/* The program of the process; one of the forms may be in the place of its text. */
+static void add_program(struct attribute *a, const struct spool_event *ev, uint32_t exe)
+{
+	struct crashed_file *c = add_crashed(a, ev, exe);
+	uint32_t file[CRASHED_FILES];
+	uint32_t n = spaces_files_of(a->spaces, ev->pid, file, CRASHED_FILES);
+
+	c->program = true;
+	for (uint32_t i = 0; i < n && c->nlive < CRASHED_LIVE; i++)
+		if (is_live(spaces_file(a->spaces, file[i])->path))
+			c->live[c->nlive++] = file[i];
 }
 
 /* Where the fault was, and the program, which may have passed on what came to grief elsewhere;
@@ -176,9 +205,9 @@ static void take_crash(struct attribute *a, const struct spool_event *ev)
 	}
 	++*n;
 	if (spaces_find(a->spaces, ev->pid, ev->crash.pc, &file, &off) == SPACE_FILE)
-		add_crashed(a, ev, file);
+		(void)add_crashed(a, ev, file);
 	if (run && run->exe && run->exe - 1 != file)
-		add_crashed(a, ev, run->exe - 1);
+		add_program(a, ev, run->exe - 1);
 }
 
 void attribute_states(struct attribute *a, struct statefeed *feed)
@@ -469,23 +498,61 @@ static void add_crash(struct attribution *r, const struct attribute_crash *c)
 	r->crash[r->ncrash++] = *c;
 }
 
+/* Module and generation of the file: 1, 0, -1. */
+static int resolve_crashed(const struct attribute *a, uint32_t f,
+			   const struct attribute_resolver *resolver,
+			   struct attribute_crash *out, struct err *err)
+{
+	const struct space_file *file = spaces_file(a->spaces, f);
+	struct attribute_target target = { 0 };
+	int known = resolver->resolve(resolver->ctx, file, &target, err);
+
+	if (known < 0)
+		return err_wrap(err, "'%s'", file->path);
+	out->module = target.module;
+	out->generation = target.generation;
+	if (known && resolver->release)
+		resolver->release(resolver->ctx, &target);
+	return known;
+}
+
+/* What ran of the program is the form that was in its place. */
+static int find_live(const struct attribute *a, const struct crashed_file *c,
+		     const struct attribute_resolver *resolver, struct attribute_crash *out,
+		     struct err *err)
+{
+	for (uint32_t i = 0; i < c->nlive; i++) {
+		struct attribute_crash form = { 0 };
+		int known = resolve_crashed(a, c->live[i], resolver, &form, err);
+
+		if (known < 0)
+			return -1;
+		if (known && form.module == out->module)
+			out->generation = form.generation;
+	}
+	return 0;
+}
+
 static int resolve_crashes(const struct attribute *a, const struct attribute_resolver *resolver,
 			   struct attribution *r, struct err *err)
 {
+	struct attribute_crash last = { 0 };
+
 	for (uint32_t i = 0; i < a->ncrashed; i++) {
 		const struct crashed_file *c = &a->crashed[i];
-		const struct space_file *file = spaces_file(a->spaces, c->file);
-		struct attribute_target target = { 0 };
-		int known = resolver->resolve(resolver->ctx, file, &target, err);
+		struct attribute_crash crash = { 0, 0, c->pid, c->signal, c->uid };
+		int known = resolve_crashed(a, c->file, resolver, &crash, err);
 
-		if (known < 0)
-			return err_wrap(err, "'%s'", file->path);
-		if (!known)
-			continue;
-		add_crash(r, &(struct attribute_crash){ target.module, target.generation,
-							c->pid, c->signal, c->uid });
-		if (resolver->release)
-			resolver->release(resolver->ctx, &target);
+		if (known < 0 || (known && c->program &&
+				  find_live(a, c, resolver, &crash, err) < 0))
+			return -1;
+		/* the fault was in the program's own form */
+		bool again = c->program && i && !a->crashed[i - 1].program &&
+			     last.pid == c->pid && last.module == crash.module &&
+			     last.generation == crash.generation;
+		if (known && !again)
+			add_crash(r, &crash);
+		last = known ? crash : (struct attribute_crash){ 0 };
 	}
 	return 0;
 }

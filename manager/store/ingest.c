@@ -143,13 +143,12 @@ uint32_t ingest_processes(struct ingest *g, const char *path, const struct diges
 			  uint32_t *pid, uint32_t max)
 {
 	struct processes p = { pid, 0, max };
-	size_t n = strlen(path);
 	struct digest have;
 
 	for (uint32_t i = 0; i < spaces_nfile(g->spaces); i++) {
 		const struct space_file *f = spaces_file(g->spaces, i);
 
-		if (strncmp(f->path, path, n) == 0 &&
+		if (modules_is_path(path, f->path) &&
 		    modules_content(g->modules, f, &have, NULL) == 1 && digest_equal(&have, d))
 			spaces_each_of(g->spaces, i, add_process, &p);
 	}

@@ -439,15 +439,6 @@ static bool other_device(struct modules *ms, const char *path)
 	return other;
 }
 
-/* /proc/PID/maps says of a file that is gone from its path that it is "PATH (deleted)". */
-static bool is_path(const char *path, const char *mapped)
-{
-	size_t n = strlen(path);
-
-	return strncmp(mapped, path, n) == 0 &&
-	       (!mapped[n] || strcmp(mapped + n, " (deleted)") == 0);
-}
-
 /* Which content the mapped inode had: 1 and the record, 0 never seen. */
 static int find_content(struct modules *ms, const struct space_file *file,
 			struct store_file *out, struct err *err)
@@ -462,7 +453,7 @@ static int find_content(struct modules *ms, const struct space_file *file,
 			return -1;
 		if (rc == 0)
 			continue;
-		bool same_path = is_path(out->path, file->path);
+		bool same_path = modules_is_path(out->path, file->path);
 		bool told = out->has_generation && file->inode_generation;
 		if (!(told ? (uint32_t)out->inode_generation == (uint32_t)file->inode_generation
 			   : same_path))

@@ -79,6 +79,10 @@ int modules_look_all(struct modules *ms,
 		     void *ctx, struct err *err);
 /* Makes sure that a block table is in the store: 1 it is, 0 refused (m->refusal), -1 failed. */
 int modules_analyze(struct modules *ms, struct store_module *m, struct err *err);
+/* May a mapped file of that name be, or have been, what is at the path?  The kernel says of one
+ * that is gone that it is "PATH (deleted)", and of one that a swap has taken away the name that
+ * it had last, ".morph-" and more in that folder (manager/parent/install.c). */
+bool modules_is_path(const char *path, const char *mapped);
 /* Which content a mapped file has, or had: 1; 0: it was never seen. */
 int modules_content(struct modules *ms, const struct space_file *file, struct digest *out,
 		    struct err *err);

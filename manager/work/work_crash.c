@@ -121,6 +121,27 @@ static int put_history(struct archive *a)
 	return put_wr(a, "history", &a->text, rc);
 }
 
+/* What running processes have of it. */
+static int put_forms(struct archive *a)
+{
+	uint32_t n;
+	const struct live_row *row = work_live_rows(a->w, &n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		char hex[65], name[80];
+		bool again = !row[i].path || strcmp(row[i].path, a->m->path) != 0;
+
+		for (uint32_t k = 0; k < i; k++)
+			again |= digest_equal(&row[k].generation, &row[i].generation);
+		digest_hex(&row[i].generation, hex);
+		(void)snprintf(name, sizeof(name), "live-%.16s", hex);
+		if (!again && put_fd(a, name, ask_live_open(a->w->ask, &row[i].generation,
+							    a->err), &row[i].generation) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int put_all(struct archive *a, const struct store_generation *g)
 {
 	struct bytes stats = { (const uint8_t *)g->stats, strlen(g->stats) };
@@ -137,6 +158,8 @@ static int put_all(struct archive *a, const struct store_generation *g)
 		    0 ||
 	    put_fd(a, "original", ask_open_original(w->ask, &a->m->original, a->err),
 		   &a->m->original) < 0)
+		return -1;
+	if (put_forms(a) < 0)
 		return -1;
 	int rc = store_generation_map(w->store, &g->digest, &map, a->err);
 	if (put_wr(a, "map", &map, rc < 0 ? -1 : 0) < 0 || put_profile(a) < 0)

@@ -147,6 +147,54 @@ static bool find_process(pid_t pid, uint64_t *start, double *cpu_s)
 	return true;
 }
 
+/* --- who gives it back --- */
+
+/* May processes of the module have its generation?  *policy is the one for it. */
+static bool is_wanted(struct work *w, const struct store_module *m, struct policy *policy)
+{
+	if (!m->generation || m->refusal[0] || !policy_allows(w->policy, m->path))
+		return false;
+	const struct policy_rule *rule = work_rule(w, m->path, policy);
+	return policy->live && !(rule && rule->refuse);
+}
+
+/* Not what others than we have mapped. */
+static bool stays(struct work *w, const struct live_row *r)
+{
+	struct store_generation g;
+	struct store_module m;
+	struct policy policy;
+
+	return !r->path ||
+	       (store_module_by_path(w->store, r->path, &m, NULL) == 1 &&
+		digest_equal(&m.original, &r->original) && is_wanted(w, &m, &policy) &&
+		store_live_generation(w->store, &r->generation, &g, NULL) == 1 &&
+		g.module == m.id && g.number == m.generation);
+}
+
+static struct tried *find_tried(struct live *l, pid_t pid, uint64_t start, int64_t generation)
+{
+	for (uint32_t i = 0; i < TRIED; i++) {
+		struct tried *t = &l->tried[i];
+
+		if (t->pid == pid && t->start == start && t->generation == generation)
+			return t;
+	}
+	return NULL;
+}
+
+/* Somebody has taken out what we would leave: he does not want it. */
+static void leave_alone(struct work *w, const struct live_row *r)
+{
+	struct store_generation g;
+	struct live *l = w->live;
+
+	if (!stays(w, r) || store_live_generation(w->store, &r->generation, &g, NULL) != 1)
+		return;
+	l->tried[l->next_tried++ % TRIED] =
+		(struct tried){ r->pid, r->start, UINT64_MAX, g.id };
+}
+
 /* What went out while its process runs on. */
 static void tell_gone(struct work *w, const struct live_row *old, uint32_t nold)
 {
@@ -154,11 +202,16 @@ static void tell_gone(struct work *w, const struct live_row *old, uint32_t nold)
 	uint64_t start;
 	double cpu_s;
 
-	for (uint32_t i = 0; i < nold; i++)
-		if (old[i].path && !has(l->row, l->n, &old[i]) &&
-		    find_process(old[i].pid, &start, &cpu_s) && start == old[i].start)
-			work_history(w, old[i].path, "live out", "process %d of user %" PRIu32
-				     " runs the original", (int)old[i].pid, old[i].uid);
+	for (uint32_t i = 0; i < nold; i++) {
+		const struct live_row *r = &old[i];
+
+		if (!r->path || has(l->row, l->n, r) ||
+		    !find_process(r->pid, &start, &cpu_s) || start != r->start)
+			continue;
+		leave_alone(w, r);
+		work_history(w, r->path, "live out", "process %d of user %" PRIu32
+			     " runs the original", (int)r->pid, r->uid);
+	}
 }
 
 static int take_rows(struct work *w, struct err *err)
@@ -200,31 +253,6 @@ int work_live_look(struct work *w)
 		role_log("which processes have generations: %.200s", err.text);
 	(void)snprintf(l->trouble, sizeof(l->trouble), "%.250s", err.text);
 	return -1;
-}
-
-/* --- who gives it back --- */
-
-/* May processes of the module have its generation?  *policy is the one for it. */
-static bool is_wanted(struct work *w, const struct store_module *m, struct policy *policy)
-{
-	if (!m->generation || m->refusal[0] || !policy_allows(w->policy, m->path))
-		return false;
-	const struct policy_rule *rule = work_rule(w, m->path, policy);
-	return policy->live && !(rule && rule->refuse);
-}
-
-/* Not what others than we have mapped. */
-static bool stays(struct work *w, const struct live_row *r)
-{
-	struct store_generation g;
-	struct store_module m;
-	struct policy policy;
-
-	return !r->path ||
-	       (store_module_by_path(w->store, r->path, &m, NULL) == 1 &&
-		digest_equal(&m.original, &r->original) && is_wanted(w, &m, &policy) &&
-		store_live_generation(w->store, &r->generation, &g, NULL) == 1 &&
-		g.module == m.id && g.number == m.generation);
 }
 
 /* True: something was. */
@@ -345,17 +373,6 @@ static int map_form(struct form *f, pid_t pid, uint64_t start, char said[256], s
 			break;
 	}
 	return err_set(err, ERR_REFUSED, "there is no room that lasts for new text");
-}
-
-static struct tried *find_tried(struct live *l, pid_t pid, uint64_t start, int64_t generation)
-{
-	for (uint32_t i = 0; i < TRIED; i++) {
-		struct tried *t = &l->tried[i];
-
-		if (t->pid == pid && t->start == start && t->generation == generation)
-			return t;
-	}
-	return NULL;
 }
 
 /* Told when it is new; tried again later. */

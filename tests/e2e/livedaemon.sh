@@ -70,7 +70,7 @@ serve a
 a=$pid
 check "a process runs perl, which is sampled" sampled perl 300 sleep 0.3
 check "perl is laid out anew" ctl reoptimize "$root/bin/perl"
-sleep 2
+sleep 1.2
 check "the process runs the original all the same" has_old "$a"
 sed -i 's/live: off/live: sometimes/' "$root/morph.yaml"
 check "what neither off nor on is is no policy" not ctl policy check "$root/morph.yaml"
@@ -91,4 +91,67 @@ after=$(listed perl samples)
 check "its samples are perl's, before $before and now $after" test "${after%.*}" -gt "$((${before%.*} + 200))"
 outside() { ctl --json list | grep -F "\"$root/bin/perl\"" | sed -n 's/.*"outside": \([0-9.]*\).*/\1/p'; }
 check "few of them are outside of its blocks" test "$(($(outside | cut -d. -f1) * 10))" -lt "${after%.*}"
+
+# --- taken out ---
+
+user=64032
+as_user=(setpriv --reuid=$user --regid=$user --clear-groups)
+chmod 711 "$root"
+sees() { "${as_user[@]}" "$B/morphctl" --socket "$root/sock" --json status; }
+if "${as_user[@]}" "$B/morphctl" --socket "$root/sock" status >/dev/null 2>&1; then
+	check "who owns neither program nor process is not told of them" not grep -q "\"running\"\|$root/bin" <<<"$(sees)"
+else
+	skip "who owns neither program nor process is not told of them" "others cannot reach the socket here"
+fi
+check "the original comes back to the file" ctl restore "$root/bin/perl"
+check "and to the process, at once" has_old "$a"
+check "by the parent" grep -q "out of process $a: done" "$root/log"
+check "which the history says" history_has "live out +.*process $a of user 0 runs the original"
+check "the file is the original" cmp "$root/bin/perl" "$root/orig/perl"
+serve c "${as_user[@]}"
+c=$pid
+check "it answers as before" goes_on a
+check "the user's process is sampled" sampled perl 300 sleep 0.3
+check "laid out anew" ctl reoptimize "$root/bin/perl"
+check "the process that is there longest gets it" gets "$a"
+check "the user's gets it, too" gets "$c"
+check "status has both" within 10 shows "$c" $user 2
+check "both answer as before" goes_on c
+
+# --- killed ---
+
+kill -9 "$daemon"
+wait "$daemon" 2>/dev/null
+check "the daemon is killed: the process runs on" goes_on a
+check "and has what it has" has_new "$a"
+check_here "a new daemon" start_daemon
+check "finds out who has what" within 20 shows "$a" 0 2
+check "somebody takes it out of the other one" "$B/morph-live" off "$c" "$root/store/live"
+sleep 2.5
+check "which then does not get it again" has_old "$c"
+policy off
+ctl policy reload
+check "off by the policy takes it out" gives_back "$a"
+policy on
+ctl policy reload
+for i in 1 2; do	# while it is at it
+	within 10 faster has_new "$a"
+	sleep "0.$((RANDOM % 10))"
+	kill -9 "$daemon"
+	wait "$daemon" 2>/dev/null
+	[ $i = 2 ] || start_daemon
+done
+check "killed twice in the middle, all answer as before" goes_on a
+check "and the other one" goes_on c
+
+# --- without a daemon ---
+
+"$B/morphctl" --socket "$root/sock" undo --store "$root/store" "$root/bin/perl" >"$root/said" 2>&1
+check "undo without a daemon" same_file "$root/bin/perl" "$root/orig/perl"
+check "takes it out of processes, too" has_old "$a"
+check "of all of them" has_old "$c"
+check "it says so" grep -q "out of process $a: done" "$root/said"
+check "all answer as before" goes_on a
+check "and the other one" goes_on c
+check "nothing is left in the book" test -z "$(ls -A "$root/store/livebook")"
 done_testing

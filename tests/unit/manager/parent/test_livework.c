@@ -260,6 +260,11 @@ static void what_is_refused_leaves_no_entry(void **state)
 	says(f, "room", "morph-live: process 5: it is stopped\n", 3);
 	r = map(f);
 	assert_int_equal(r.err.kind, ERR_REFUSED);
+	/* but one that ended otherwise may have mapped it */
+	says(f, "room", "fits\n", 0);
+	says(f, "on", "", 1);
+	assert_int_equal(map(f).err.kind, ERR_SYS);
+	assert_int_equal(count(f), 1);
 }
 
 static void stopping_others_is_bounded(void **state)
@@ -304,6 +309,48 @@ static void all_of_a_program_is_taken_out(void **state)
 	(void)snprintf(off, sizeof(off), "off %d %s/live/%s", (int)f->pid, f->dir, hex);
 	assert_true(called(f, off));
 	assert_int_equal(count(f), 0);
+}
+
+/* Where in `calls` that is; -1: nowhere. */
+static long place_of(const struct fixture *f, const char *what)
+{
+	char path[128], text[8192] = "", *at;
+
+	(void)snprintf(path, sizeof(path), "%s/calls", f->dir);
+	FILE *p = fopen(path, "r");
+	size_t n = p ? fread(text, 1, sizeof(text) - 1, p) : 0;
+	if (p)
+		(void)fclose(p);
+	text[n] = '\0';
+	at = strstr(text, what);
+	return at ? at - text : -1;
+}
+
+static void forks_come_last(void **state)
+{
+	struct fixture *f = *state;
+	char line[400], hex[65], first[64], second[64];
+	struct err err;
+
+	(void)map(f);
+	digest_hex(&f->e.generation, hex);
+	(void)snprintf(line, sizeof(line), "%d 55aa %s/live/%s\n%d 55aa %s/live/%s\n",
+		       (int)getpid(), f->dir, hex, (int)f->pid, f->dir, hex);
+	says(f, "list", line, 0);
+	assert_int_equal(livework_off_path(f->l, "/usr/bin/perl", &err), 0);
+	assert_int_equal(end(f).err.kind, ERR_NONE);
+	(void)snprintf(first, sizeof(first), "off %d ", (int)f->pid);
+	(void)snprintf(second, sizeof(second), "off %d ", (int)getpid());
+	assert_true(place_of(f, first) > 0);
+	assert_true(place_of(f, second) > place_of(f, first));
+	/* all: also what nobody has entered */
+	digest_hex(&f->e.original, hex);
+	(void)snprintf(line, sizeof(line), "%d 55aa %s/live/%s\n", (int)f->pid, f->dir, hex);
+	says(f, "list", line, 0);
+	assert_int_equal(livework_off_path(f->l, NULL, &err), 0);
+	assert_int_equal(end(f).err.kind, ERR_NONE);
+	(void)snprintf(line, sizeof(line), "off %d %s/live/%s", (int)f->pid, f->dir, hex);
+	assert_true(place_of(f, line) > 0);
 }
 
 static void entries_follow_what_is_mapped(void **state)
@@ -381,6 +428,7 @@ int main(void)
 		T(what_is_refused_leaves_no_entry),
 		T(stopping_others_is_bounded),
 		T(all_of_a_program_is_taken_out),
+		T(forks_come_last),
 		T(entries_follow_what_is_mapped),
 		T(damaged_entries_are_none),
 #undef T

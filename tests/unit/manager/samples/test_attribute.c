@@ -609,6 +609,45 @@ static void what_is_only_mapped_is_not_blamed(void **state)
 	spaces_free(s);
 }
 
+/* A form of generation 3 is in the place of the text of the process's program: what dies is the
+ * generation, not the original that the program's file is, wherever the fault was.  A form that
+ * is in the place of a library's text is only mapped. */
+static void a_generation_in_a_running_process_is_blamed_as_the_program(void **state)
+{
+	static const char form[] = "/var/lib/morph/live/0123456789abcdef0123456789abcdef"
+				   "0123456789abcdef0123456789abcdef";
+	struct spaces *s = spaces_new(NULL);
+	struct attribute *a = attribute_new(s);
+	struct attribution out = { 0 };
+	struct err err;
+	int fd;
+
+	(void)state;
+	struct spool_writer *w = log_begin(&fd);
+	put_map(w, 10, 0x55001000, 0x1000, 0x1000, 1, "/orig");
+	put_map(w, 10, 0x71000000, 0x1000, 0, 4, "/stranger");
+	put_map(w, 10, 0x55001000, 0x1000, 0x1000, 2, form);
+	put_map(w, 10, 0x55800000, 0x1000, 0x3000, 2, form);
+	put_crashes(w, 10, 0x55800005, 5, 0, 1);
+	put_crashes(w, 10, 0x71000005, 6, 0, 1);
+	put_map(w, 20, 0x70000000, 0x1000, 0, 3, "/refused");	/* another module */
+	put_map(w, 20, 0x55800000, 0x1000, 0x3000, 2, form);
+	put_crashes(w, 20, 0x10, 7, 0, 1);
+	gather(a, w, fd);
+	assert_int_equal(attribute_resolve(a, &resolver, &out, &err), 0);
+	assert_int_equal(out.ncrash, 3);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(out.crash[i].module, 5);
+		assert_int_equal(out.crash[i].generation, 3);
+		assert_int_equal(out.crash[i].uid, 5 + i);
+	}
+	assert_int_equal(out.crash[2].module, 4);
+	assert_int_equal(out.crash[2].generation, 0);
+	attribution_free(&out);
+	attribute_free(a);
+	spaces_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -620,6 +659,7 @@ int main(void)
 		cmocka_unit_test(time_of_processes_goes_to_generations),
 		cmocka_unit_test(a_failed_resolve_leaves_the_result_alone),
 		cmocka_unit_test(many_places_fold_into_few_blocks),
+		cmocka_unit_test(a_generation_in_a_running_process_is_blamed_as_the_program),
 		cmocka_unit_test(nobody_hides_the_crashes_of_others),
 		cmocka_unit_test(what_is_only_mapped_is_not_blamed),
 	};

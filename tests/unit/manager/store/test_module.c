@@ -620,9 +620,27 @@ static void an_analysis_that_fails_does_not_hold_up_the_spool(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+/* What /proc says of files that are not at their paths any more. */
+static void names_of_files_that_are_gone(void **state)
+{
+	const char *p = "/usr/bin/perl";
+
+	(void)state;
+	assert_true(modules_is_path(p, p));
+	assert_true(modules_is_path(p, "/usr/bin/perl (deleted)"));
+	assert_true(modules_is_path(p, "/usr/bin/.morph-0abc12"));
+	assert_true(modules_is_path(p, "/usr/bin/.morph-0abc12 (deleted)"));
+	assert_false(modules_is_path(p, "/usr/bin/perl5"));
+	assert_false(modules_is_path(p, "/usr/bin/pe"));
+	assert_false(modules_is_path(p, "/usr/.morph-0abc12"));
+	assert_false(modules_is_path(p, "/usr/bin/.morph-0abc12/perl"));
+	assert_false(modules_is_path(p, "/usr/bin/other (deleted)"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(names_of_files_that_are_gone),
 		TEST(a_path_is_new_then_the_same_then_swapped_and_back),
 		TEST(an_original_that_comes_back_by_itself_is_an_event),
 		TEST(a_generation_without_a_record_is_adopted),
