@@ -7,9 +7,9 @@
  *	text ADDRESS SIZE OFFSET OFFSET		in the original, in the generation
  *	new ADDRESS SIZE OFFSET rx|r		once or more
  *
- * in hexadecimal digits.  Where it counts besides (--counting), the first of what is new is "new
- * ADDRESS SIZE 0 rw": memory of zeros, which the process shares with its forks alone.  Addresses are those of the files; in memory all are as far from
- * theirs as the text is.
+ * in hexadecimal digits.  Where it counts besides (--counting), the first of what is new is
+ * "new ADDRESS SIZE 0 rw": memory of zeros, which the process shares with its forks alone.
+ * Addresses are those of the files; in memory all are as far from theirs as the text is.
  */
 #ifndef LIVE_PLAN_H
 #define LIVE_PLAN_H

@@ -13,9 +13,9 @@
  * UNWINDING  No code of the original has an exception table.  New text is in no object that the
  *            loader knows, so that exceptions cannot pass through it.
  *
- * COUNTERS   What counts besides (counting.c) is not begun by its start in such a process, which
- *            its program's start is behind: its counters are memory that who maps it gives it,
- *            of zeros, as the start would.
+ * COUNTERS   What counts besides (counting.c) is not begun by its start, which the process is
+ *            past: its counters are memory that who maps it gives it, of zeros, as the start
+ *            would.
  *
  * Where threads stand at that moment is looked at when it has come (live/moment.c).
  *

@@ -3,7 +3,8 @@
  * One confined job (lib/confinedjob.h): two files, or descriptors as "fd:N", go in, one line
  * comes out.  Of a counting generation there is a second one, "counters OFFSET BYTES": where
  * its counters are, from its first byte in memory.  Of one for running processes there are
- * more (live/plan.h); of one that counts in them, too, these alone.  Nothing of what makes generations is linked in.
+ * more (live/plan.h); of one that counts in them, these alone.  Nothing of what makes
+ * generations is linked in.
  */
 #include <inttypes.h>
 #include <stdio.h>
