@@ -17,7 +17,8 @@ struct err;
 enum { DROPINS_MAX = 64, DROPINS_NAME_MAX = 4096 };
 
 /* A descriptor at the beginning of the text, the caller's: FILE itself, or a memory file.  -1
- * with *err where a file cannot be read, is no regular one, or all have more than `max` bytes. */
+ * with *err where a file cannot be read, or is no regular one, or all have more than `max`
+ * bytes. */
 int dropins_open(const char *path, size_t max, struct err *err);
 /* Cuts the first part off *rest: its text, and its path, if the text tells, in name[].  Without
  * such lines the whole text is one part. */

@@ -13,8 +13,8 @@
  * is refused too: repeated sections and settings, aliases, anchors, tags, a second document.
  * Every message begins with NAME:LINE:COLUMN.
  *
- * Files that add to a policy (lib/dropins.h) are read onto it, one after the other: what is read
- * later holds, and its rules come first.
+ * Files that add to a policy (lib/dropins.h) are read onto it, one after the other: what is
+ * read later holds, and its rules come first.
  *
  * Tested by tests/unit/policy/test_policy.c and tests/fuzz/fuzz_yaml.c.
  */
@@ -236,9 +236,10 @@ static void note_again(struct walk *w, unsigned *by, unsigned part, const struct
 		if (!w->line[i])
 			continue;
 		if (by[i] && !w->policy->note &&
-		    asprintf(&w->policy->note, "%s:%zu: %s.%s is set in %s, too; this one holds",
-			     w->name, w->line[i], policy_setting[i].section,
-			     policy_setting[i].key, parts[by[i]].name) < 0)
+		    asprintf(&w->policy->note,
+			     "%s:%zu: %s.%s is set in %s, too; this one holds", w->name,
+			     w->line[i], policy_setting[i].section, policy_setting[i].key,
+			     parts[by[i]].name) < 0)
 			w->policy->note = NULL;		/* it is only a hint */
 		by[i] = part;
 	}

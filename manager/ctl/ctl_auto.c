@@ -94,8 +94,8 @@ static int set(const struct ctl *ctl, const char *policy, const char *folder, co
 	/* another file may have the last word */
 	if (rc == 0 && (p = read_policy(policy, &err)) != NULL) {
 		if (p->automatic != (unsigned)on)
-			rc = err_set(&err, ERR_REFUSED, "'%s' is written, but a file behind it in "
-				     "that folder says otherwise", by);
+			rc = err_set(&err, ERR_REFUSED, "'%s' is written, but a file "
+				     "behind it in that folder says otherwise", by);
 		policy_free(p);
 	}
 	if (rc < 0 || err.kind != ERR_NONE) {
