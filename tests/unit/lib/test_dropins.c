@@ -1,4 +1,4 @@
-/* test_dropins.c - a file and what is in the folder beside it become one text, and parts again */
+/* test_dropins.c - a file and what is in the folder beside it become one text, and parts */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -549,7 +549,8 @@ static void a_setting_of_two_that_add_is_noted(void **state)
 static void what_is_wrong_in_a_part_is_named_by_it(void **state)
 {
 	(void)state;
-	refused_like(PART("/m") "optimize: {automatic: true}\n" PART("/d/1") "\noptimize: {x: 1}\n",
+	refused_like(PART("/m") "optimize: {automatic: true}\n"
+		     PART("/d/1") "\noptimize: {x: 1}\n",
 		     "/d/1:2:");
 	refused_like(PART("/m") "optimise: {x: 1}\n" PART("/d/1") "", "/m:1:");
 	refused_like(PART("/m") "rules: [{name: r, paths: [/a]}]\n"
