@@ -227,12 +227,15 @@ SBINDIR   = $(DESTDIR)$(PREFIX)/sbin
 LIBEXEC   = $(DESTDIR)$(PREFIX)/libexec/morph
 MANDIR    = $(DESTDIR)$(PREFIX)/share/man
 COMPLETION = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+ZSH       = $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions
+FISH      = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 LIBDIR    = $(DESTDIR)$(PREFIX)/lib
 INSTALLED = $(SBINDIR)/morphd $(BINDIR)/morphctl $(LIBEXEC)/morph-edit $(BINDIR)/morph-edit \
 	    $(LIBEXEC)/morph-verify $(BINDIR)/morph-verify $(MANDIR)/man1/morph-verify.1 \
 	    $(LIBEXEC)/morph-live $(MANDIR)/man8/morph-live.8 \
 	    $(MANDIR)/man8/morphd.8 $(MANDIR)/man1/morphctl.1 $(MANDIR)/man1/morph-edit.1 \
 	    $(MANDIR)/man5/morph.yaml.5 $(COMPLETION)/morphctl $(COMPLETION)/morph-edit \
+	    $(ZSH)/_morphctl $(FISH)/morphctl.fish \
 	    $(LIBDIR)/systemd/system/morphd.service $(LIBDIR)/sysusers.d/morph.conf \
 	    $(LIBDIR)/tmpfiles.d/morph.conf $(DESTDIR)$(SYSCONFDIR)/dpkg/dpkg.cfg.d/morph
 
@@ -253,6 +256,8 @@ install: all
 	install -D -m 644 doc/morph.yaml.5 $(MANDIR)/man5/morph.yaml.5
 	install -D -m 644 etc/morph.bash-completion $(COMPLETION)/morphctl
 	ln -sf morphctl $(COMPLETION)/morph-edit
+	install -D -m 644 etc/morph.zsh-completion $(ZSH)/_morphctl
+	install -D -m 644 etc/morph.fish-completion $(FISH)/morphctl.fish
 	install -d $(LIBDIR)/systemd/system
 	sed 's|@PREFIX@|$(PREFIX)|g; s|@SYSCONFDIR@|$(SYSCONFDIR)|g' etc/morphd.service \
 		> $(LIBDIR)/systemd/system/morphd.service

@@ -47,6 +47,9 @@ const struct ctl_command ctl_commands[] = {
 	  "checks a policy (no daemon needed), shows the one in use, reads it anew;\n"
 	  "        with PATH: which rule is about it",
 	  ctl_policy },
+	{ "auto", "[on | off] [--policy=FILE]",
+	  "says whether programs are laid out anew without being asked, or changes it",
+	  ctl_auto },
 	{ "record",
 	  "-o LOG [--clock=NAME] [--rate=HZ] [--registers[=STACKBYTES] [--memory]]\n"
 	  "        [--branches[=HZ]] [--pid=PID] -- COMMAND...",
