@@ -40,7 +40,7 @@ profile=$1
 [ -s "$1" ] && ok "so there is a profile of its program" || not_ok "so there is a profile of its program"
 check "record --pid of a process that is not there fails" eval '! "$ctl" record -o "$root/log2" --pid=4194303 -- true 2>/dev/null'
 
-check "a process gets a generation by samples of its own" live $pid --time=2 --module="$root/perl"
+check "a process gets a generation by samples of its own" live $pid --time=2 --burst=0 --module="$root/perl"
 [ "$(listed $pid)" = 1 ] && [ "$(listed $other)" = 0 ] && ok "it is listed, and no other" || not_ok "it is listed, and no other"
 f=$(live | awk -v p=$pid '$1 == p { print $3 }')
 check "the file that is mapped is proven, and root's alone" eval '
@@ -52,6 +52,23 @@ check "it is laid out: fewer branches are taken, by the samples of before" eval 
 check "it is taken back" live --off $pid
 [ "$(listed $pid)" = 0 ] && ok "and is listed no more" || not_ok "and is listed no more"
 check "taking back twice is nothing" live --off $pid
+check "it counts for a while, and is laid out by that" eval '
+	live $pid --time=1 --burst=0.5 --module="$root/perl" >"$root/said" 2>&1 && grep -q "counted for 500 ms" "$root/said" &&
+	[ "$(listed $pid)" = 1 ]'
+# by all that the program does, counted from its start to its end
+sampled=$root/sampled
+"$B/morph-edit" optimize --keep-pointers --profile "$profile" "$root/perl" -o "$sampled" &&
+	"$B/morph-edit" instrument "$root/perl" -o "$root/counting" 2>/dev/null || not_ok "what is compared can be made"
+timeout 2 "$root/counting" "$root/loop.pl" >/dev/null
+f=$(live | awk -v p=$pid '$1 == p { print $3 }')
+taken() {		# GENERATION: branches
+	"$B/morph-edit" report "$root/perl" --profile "$root/exact.profile" --compare "$1" | awk '/^taken branches/ { print $NF }'
+}
+check "which tells more than samples do" eval '
+	"$B/morph-edit" counts "$root/perl" "$root/counting.counts" -o "$root/exact.profile" &&
+	awk -v a="$(taken "$f")" -v b="$(taken "$sampled")" "BEGIN { print a, b; exit !(a > 0 && a < b) }"'
+check "that is taken back, too" live --off $pid
+check "a burst that is no number" eval '! live $pid --burst=long 2>/dev/null'
 check "with profiles nothing is sampled" live $pid $other --profiles="$root/profiles"
 [ "$(listed $pid)$(listed $other)" = 11 ] && ok "and several processes get it" || not_ok "and several processes get it"
 

@@ -37,7 +37,7 @@ is() {
 	note "code $code: $(tail -n 12 "$root/$1.said" "$root/$1.told")"
 }
 run() {			# NAME ARGUMENT...: in the background
-	{ try "${@:2}" >"$root/$1.said" 2>"$root/$1.told" </dev/null; echo $? >"$root/$1.code"; } 9>&- &
+	{ try --burst=0 "${@:2}" >"$root/$1.said" 2>"$root/$1.told" </dev/null; echo $? >"$root/$1.code"; } 9>&- &
 }
 begun() {		# NAME WORDS: waits until it says them
 	local i
@@ -88,7 +88,7 @@ run killed --pid=$pid --time=20
 start "$root/stopped.out" "$root/perl" "$root/loop.pl"
 stopped=$pid
 interruptible() {	# NAME: in the background; a job of a shell has SIGINT ignored
-	TMPDIR=$root/tmp env --default-signal=INT "$B/morphctl" try --store="$root/store" --pid="$stopped" --time=20 \
+	TMPDIR=$root/tmp env --default-signal=INT "$B/morphctl" try --store="$root/store" --burst=0 --pid="$stopped" --time=20 \
 		>"$root/$1.said" 2>"$root/$1.told" </dev/null 9>&- &
 	trial=$!
 }
@@ -119,7 +119,7 @@ grep -q "taken out again\|live --off" "$root/killed.told" && not_ok "what has en
 # NAME ARGUMENT...: where the machine is too busy for the time, as much of it as it asks for
 whole() {
 	local time=14
-	while try --pid="$pid" --time=$time "${@:2}" >"$root/$1.said" 2>"$root/$1.told" </dev/null 9>&-
+	while try --burst=0.5 --pid="$pid" --time=$time "${@:2}" >"$root/$1.said" 2>"$root/$1.told" </dev/null 9>&-
 		echo $? >"$root/$1.code"
 		grep -q "too few" "$root/$1.said" && [ "$time" -lt 200 ]; do
 		time=$((time * 3))
