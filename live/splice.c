@@ -17,6 +17,7 @@
 #include "live/maps.h"
 #include "live/plan.h"
 #include "live/process.h"
+#include "live/unwinder.h"
 
 /* Code as files have it. */
 static bool is_text(const struct live_map *m)
@@ -84,24 +85,6 @@ static int plan_new(pid_t pid, const struct live_maps *maps, const struct live_p
 	return 0;
 }
 
-/* The unwinder finds no rows for new text, in no loaded object: an exception would end the
- * process, although somebody may have caught it.  Cancelling threads loads it. */
-static int check_unwinder(const struct live_maps *maps, struct err *err)
-{
-	static const char *const unwinders[] = { "libgcc_s", "libstdc++", "libunwind",
-						 "libc++" };
-
-	for (uint32_t i = 0; i < maps->n; i++) {
-		const char *name = strrchr(maps->map[i].name, '/');
-
-		for (size_t k = 0; name && k < sizeof(unwinders) / sizeof(unwinders[0]); k++)
-			if (strncmp(name + 1, unwinders[k], strlen(unwinders[k])) == 0)
-				return err_set(err, ERR_REFUSED, "it may unwind its stack (%s)",
-					       unwinders[k]);
-	}
-	return 0;
-}
-
 static int prepare_on(pid_t pid, const struct live_maps *maps, const struct live_plan *plan,
 		      int generation, bool nobody_catches, struct live_exchange *x,
 		      struct err *err)
@@ -117,7 +100,7 @@ static int prepare_on(pid_t pid, const struct live_maps *maps, const struct live
 				     .to_offset = plan->generation_offset };
 	if (x->from < 0)
 		return 0;
-	if ((!nobody_catches && check_unwinder(maps, err) < 0) ||
+	if ((!nobody_catches && live_unwinder_check(pid, maps, err) < 0) ||
 	    live_process_clean(pid, text->start, err) < 0)
 		return -1;
 	return plan_new(pid, maps, plan, text->start - plan->text, generation, x, err);

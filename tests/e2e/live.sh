@@ -291,6 +291,9 @@ refuses "one that waits for a vfork child" "same memory" "$root/steady" vfork
 refuses "one whose main thread has ended" "has ended" "$root/steady" ended
 refuses "one that is stopped" "is stopped" "$root/steady" stopped
 refuses "one with an unwinder" "may unwind" env LD_PRELOAD=libgcc_s.so.1 "$root/steady" count
+echo 'int dl_iterate_phdr(void *, void *); int look(void *f) { return dl_iterate_phdr(f, f); }' >"$root/own.c"
+${CC:-cc} -shared -fPIC -o "$root/own.so" "$root/own.c"
+refuses "one with an unwinder that is linked in" "may unwind its stack (by code in" env LD_PRELOAD="$root/own.so" "$root/steady" count
 refuses "one that runs another program" "is not mapped" sleep 9
 chmod u+s "$root/steady"
 refuses "a set-id program" "set-id\|not dumpable" setpriv --reuid=65534 --clear-groups "$root/steady" count
