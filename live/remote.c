@@ -211,16 +211,18 @@ static void regs_for(const struct live_remote *r, long nr, const uint64_t a[6],
 	regs->r10 = a[3], regs->r8 = a[4], regs->r9 = a[5];
 }
 
-/* To the beginning of the call, or to its end.  SIGSTOP, which no mask holds off, comes
- * afterwards. */
+/* To the beginning of the call, or to its end.  SIGSTOP, which no mask holds off, is delivered:
+ * so the kernel knows that all are to be stopped, also when we have let go, and that a SIGCONT
+ * ends that.  The thread itself goes on at our word until then. */
 static int go_to_stop(struct live_remote *r, struct err *err)
 {
 	pid_t tid = r->thread->tid;
 	int status = 0;
 
 	do {
-		r->stop_came |= status >> 8 == SIGSTOP;
-		if (ptrace(PTRACE_SYSCALL, tid, 0, 0) < 0 ||
+		long stop = status >> 8 == SIGSTOP ? SIGSTOP : 0;
+
+		if (ptrace(PTRACE_SYSCALL, tid, 0, stop) < 0 ||
 		    waitpid(tid, &status, __WALL) != tid || !WIFSTOPPED(status))
 			return err_set(err, ERR_SYS, "thread %d has ended", (int)tid);
 	} while (status >> 8 != ENTRY_OR_EXIT);
@@ -256,7 +258,5 @@ void live_remote_end(struct live_remote *r)
 	if (r->begun)
 		(void)ptrace(PTRACE_SETSIGMASK, r->thread->tid, sizeof(r->mask), &r->mask);
 	(void)ptrace(PTRACE_SETREGS, r->thread->tid, 0, &r->thread->regs);
-	if (r->stop_came)
-		(void)kill(r->thread->tid, SIGSTOP);
 	r->thread = NULL;
 }

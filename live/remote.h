@@ -50,7 +50,7 @@ struct live_remote {
 	uint64_t mask;		/* of signals, the thread's own */
 	uint64_t frame;		/* address */
 	uint64_t data;		/* REMOTE_DATA bytes for arguments, below the frame */
-	bool begun, stop_came;
+	bool begun;
 };
 
 /* The bytes of the frame, to be written at `frame`: n, at most REMOTE_FRAME; or 0 when the

@@ -240,7 +240,31 @@ stops() {
 	i=$?
 	[ $i = 0 ] && [ $n -gt 20 ] || { echo "it ended with $i after $n stops"; return 1; }
 }
+# Nor is what ends a stop, when it comes while the stop has not been told yet.
+continues() {
+	local end=$((SECONDS + 4)) n=0 i
+	start "$root/stops.out" "$root/steady" count
+	(while :; do on "$pid" steady --patience=50; off "$pid" --patience=50; done) >/dev/null 2>&1 &
+	pids+=($!)
+	while [ $SECONDS -lt $end ]; do
+		kill -STOP "$pid"
+		kill -CONT "$pid"
+		n=$((n + 1))
+		for ((i = 0; i < 200; i++)); do
+			[[ $(<"/proc/$pid/stat") == *") T "* ]] || break
+			sleep 0.01
+		done
+		[ $i -lt 200 ] || { echo "it is still stopped after $n"; return 1; }
+	done
+	kill "${pids[-1]}"
+	wait "${pids[-1]}" 2>/dev/null
+	kill "$pid"
+	wait "$pid"
+	i=$?
+	[ $i = 0 ] && [ $n -gt 20 ] || { echo "it ended with $i after $n stops"; return 1; }
+}
 check "no stop is lost" stops
+check "nor that it was ended" continues
 check "nothing is swapped below a handler that returns into an entry" stands handler
 check "nor where a call would be made again there" stands call
 
