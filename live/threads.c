@@ -217,23 +217,6 @@ static int look(const struct live_threads *t, struct live_thread *x, bool again,
 	return LIVE_NOT_NOW;
 }
 
-int live_threads_look(struct live_threads *t, struct err *err)
-{
-	struct err ignored;
-
-	int rc = LIVE_DONE;
-
-	if (update(t, err) < 0)
-		return LIVE_FAILED;
-	for (uint32_t i = 0; i < t->n; i++) {
-		struct err *first = rc == LIVE_DONE ? err : &ignored;
-
-		if (look(t, &t->thread[i], false, first) != LIVE_DONE)
-			rc = LIVE_NOT_NOW;
-	}
-	return rc;
-}
-
 /* --- stopping --- */
 
 /* Looks once more, and stops it at once.  One that has ended is not asked. */
@@ -362,6 +345,38 @@ static void release(struct live_threads *t)
 		(void)ptrace(PTRACE_DETACH, x->tid, 0, 0);	/* or it has ended */
 		x->stopped = x->asked = false;
 	}
+}
+
+/* Those that have not stopped in time have perhaps done so since, and go on; LIVE_DONE: all. */
+static int release_late(struct live_threads *t, struct err *err)
+{
+	bool all = collect(t, 0);
+
+	release(t);
+	for (uint32_t i = 0; i < t->n && !all; i++)
+		if (t->thread[i].asked) {
+			err_set(err, ERR_REFUSED, "thread %d does not stop",
+				(int)t->thread[i].tid);
+			return LIVE_NOT_NOW;
+		}
+	return LIVE_DONE;
+}
+
+int live_threads_look(struct live_threads *t, struct err *err)
+{
+	struct err ignored;
+
+	int rc = release_late(t, err);
+
+	if (update(t, err) < 0)
+		return LIVE_FAILED;
+	for (uint32_t i = 0; i < t->n; i++) {
+		struct err *first = rc == LIVE_DONE ? err : &ignored;
+
+		if (look(t, &t->thread[i], false, first) != LIVE_DONE)
+			rc = LIVE_NOT_NOW;
+	}
+	return rc;
 }
 
 void live_threads_let_go(struct live_threads *t)

@@ -265,6 +265,30 @@ continues() {
 }
 check "no stop is lost" stops
 check "nor that it was ended" continues
+# A process that cannot be stopped is waited for; what stops late is not held for longer.
+slow() {
+	start "$root/slow.out" "$root/steady" slow
+	sleep 0.3
+	on "$pid" steady --patience=20000 && is_on "$pid" || return 1
+	kill "$pid"
+	wait "$pid"
+}
+held() {
+	local rc
+	start "$root/held.out" "$root/steady" held
+	sleep 0.3
+	on "$pid" steady --patience=20000 >"$root/said" 2>&1
+	wait "$pid"
+	rc=$?
+	[ $rc = 0 ] || { echo "it ended with $rc: $(cat "$root/said")"; return 1; }
+}
+"$root/steady" held
+if [ $? = 77 ]; then
+	skip "a process that cannot be stopped" "the kernel has no userfaultfd"
+else
+	check "what cannot be stopped just now is swapped later" slow
+	check "a thread that stops late is not held" held
+fi
 check "nothing is swapped below a handler that returns into an entry" stands handler
 check "nor where a call would be made again there" stands call
 

@@ -8,14 +8,21 @@
  *	            instruction of a function raised, has waited for SIGUSR1 far down the stack
  *	call        waits in a system call that is the third instruction of a function; ends
  *	            as `registers`
+ *	slow | held
+ *	            is for 3 seconds in a system call in which it cannot be stopped, and goes
+ *	            on as `count`; so is a thread, while the main one waits in an unusual call:
+ *	            ends with 1 when the thread came out of it much later; with 77 when the
+ *	            kernel has no userfaultfd for it
  *	seccomp | dispatch | private | locked | own-text | vfork | ended | stopped
  *	            filters its system calls; handles those of some places itself; is not
  *	            dumpable; has locked memory; wrote to its text; waits for a vfork child;
  *	            only its second thread still runs; is stopped
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <linux/userfaultfd.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -23,10 +30,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -214,6 +223,57 @@ static int fault(void)
 	return load(NULL) != there + 1;
 }
 
+/* --- a call in which it cannot be stopped: it writes where there is no memory yet --- */
+
+enum { SLOW_S = 3, LATER_S = 2, PAGE = 4096 };
+static int slow_pipe[2], done_pipe[2], copy_pipe[2];
+static char *slow_page;
+
+/* A child gives the memory after a while. */
+static void begin_slow(void)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	slow_page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct uffdio_register r = { .range = { (uintptr_t)slow_page, PAGE },
+				     .mode = UFFDIO_REGISTER_MODE_MISSING };
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) < 0 || ioctl(fd, UFFDIO_REGISTER, &r) < 0)
+		_exit(77);
+	if (pipe(slow_pipe) < 0 || pipe(done_pipe) < 0 || pipe(copy_pipe) < 0 ||
+	    write(slow_pipe[1], "x", 1) != 1)
+		_exit(1);
+	if (fork() != 0)
+		return;
+	static char zeros[PAGE];
+	struct uffdio_copy copy = { (uintptr_t)slow_page, (uintptr_t)zeros, PAGE, 0, 0 };
+	(void)sleep(SLOW_S);
+	_exit(ioctl(fd, UFFDIO_COPY, &copy) < 0);
+}
+
+static void *read_slowly(void *unused)
+{
+	if (read(slow_pipe[0], slow_page, 1) != 1 || write(done_pipe[1], "x", 1) != 1)
+		_exit(1);
+	return unused;
+}
+
+/* Is the thread held up? */
+static int held(void)
+{
+	struct timespec begin, end;
+	pthread_t t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &begin);
+	begin_slow();
+	(void)pthread_create(&t, NULL, read_slowly, NULL);
+	(void)sleep(1);
+	if (tee(done_pipe[0], copy_pipe[1], 1, 0) != 1)
+		return 1;
+	(void)clock_gettime(CLOCK_MONOTONIC, &end);
+	return end.tv_sec - begin.tv_sec > SLOW_S + LATER_S;
+}
+
 static void be(const char *how)
 {
 	pthread_t t;
@@ -252,6 +312,12 @@ int main(int argc, char **argv)
 		return !(wait_in(SYS_pause) == -EINTR && ends);
 	if (strcmp(argv[1], "handler") == 0 && fault())
 		return 1;
+	if (strcmp(argv[1], "held") == 0)
+		return held();
+	if (strcmp(argv[1], "slow") == 0) {
+		begin_slow();
+		(void)read_slowly(NULL);
+	}
 	be(argv[1]);
 	return count();
 }
