@@ -2,8 +2,9 @@
  *
  *	on         room: does its new text fit there?  keep: its file and its entry, then map
  *	off        the generation's file is the one that goes
- *	list       who has what; entries follow: of forks they are made, of those that have
- *	           nothing mapped any more they go, and so do files that nobody has
+ *	list       who has what; entries follow: one is made of forks where no other is left, of
+ *	           those that have nothing mapped any more they go, and so do files that nobody
+ *	           has
  *	off path   list, then off of each
  *
  * A kill at any point leaves at most an entry of which nothing is mapped, and a file.
@@ -56,8 +57,9 @@ struct livework {
 	struct digest proven_original, proven_generation;
 	struct livebook_entry *entry;	/* of the last list */
 	uint32_t nentry;
-	struct row *row;		/* [ROWS] */
+	struct row *row;		/* [ROWS + LIVEBOOK_ENTRIES] */
 	uint32_t nrow, at;
+	bool more;			/* than these there may be */
 	bool forks;			/* off each: those come last */
 	uint64_t end_ms;		/* then the rest keeps what it has */
 	struct err trouble;		/* of the last that could not be taken out */
@@ -79,7 +81,7 @@ void livework_tell(struct livework *l, void (*tell)(const char *text))
 struct livework *livework_new(const char *store_dir, const char *morph_live, struct err *err)
 {
 	struct livework *l = calloc(1, sizeof(*l));
-	struct row *row = calloc(ROWS, sizeof(*row));
+	struct row *row = calloc(ROWS + LIVEBOOK_ENTRIES, sizeof(*row));
 
 	if (!l || !row || livebook_open(&l->book, store_dir, err) < 0) {
 		if (!l || !row)
@@ -316,14 +318,31 @@ static const struct livebook_entry *entry_of(const struct livework *l, const str
 	return NULL;
 }
 
-/* A fork of one that has an entry gets its own. */
-static void find_entry(struct livework *l, struct row *r)
+static void find_entry(const struct livework *l, struct row *r)
+{
+	r->entry = entry_of(l, r, true);
+	r->own = r->entry != NULL;
+	if (!r->own)
+		r->entry = entry_of(l, r, false);
+}
+
+/* Another one that has the generation, and an entry; NULL. */
+static const struct row *own_like(const struct livework *l, const struct row *of)
+{
+	for (uint32_t i = 0; i < l->nrow; i++)
+		if (l->row[i].own && &l->row[i] != of &&
+		    digest_equal(&l->row[i].generation, &of->generation))
+			return &l->row[i];
+	return NULL;
+}
+
+/* Forks of which none has an entry: one gets it, so that it stays known what they have.  Not all,
+ * for anybody can have many. */
+static void enter_fork(struct livework *l, struct row *r)
 {
 	struct err err;
 
-	r->entry = entry_of(l, r, true);
-	r->own = r->entry != NULL;
-	if (r->own || !(r->entry = entry_of(l, r, false)) || l->nentry == LIVEBOOK_ENTRIES)
+	if (!r->entry || r->own || own_like(l, r))
 		return;
 	struct livebook_entry e = *r->entry;
 	e.pid = r->pid;
@@ -331,6 +350,8 @@ static void find_entry(struct livework *l, struct row *r)
 	e.owner = r->owner;
 	if (livebook_put(&l->book, &e, &err) < 0)
 		l->tell(err.text);
+	else
+		r->own = true;
 }
 
 static bool has(void *ctx, const struct digest *generation)
@@ -340,7 +361,7 @@ static bool has(void *ctx, const struct digest *generation)
 	for (uint32_t i = 0; i < l->nrow; i++)
 		if (digest_equal(&l->row[i].generation, generation))
 			return true;
-	return l->nrow == ROWS;			/* there may be more */
+	return l->more;
 }
 
 static bool has_row(const struct livework *l, const struct livebook_entry *e)
@@ -349,18 +370,37 @@ static bool has_row(const struct livework *l, const struct livebook_entry *e)
 		if (l->row[i].pid == e->pid && l->row[i].start == e->start &&
 		    digest_equal(&l->row[i].generation, &e->generation))
 			return true;
-	return l->nrow == ROWS;
+	return false;
+}
+
+/* Which the list has not: where it has no end, because somebody sees to that, a process of an
+ * entry has its generation still. */
+static bool is_gone(struct livework *l, const struct livebook_entry *e)
+{
+	struct row r = { .pid = e->pid, .generation = e->generation, .entry = e, .own = true };
+
+	if (!l->more || !livebook_process(r.pid, &r.start, &r.owner) || r.start != e->start)
+		return true;
+	l->row[l->nrow++] = r;
+	return false;
+}
+
+static void read_rows(struct livework *l)
+{
+	char *rest = NULL;
+
+	l->nrow = 0;
+	l->more = l->run.nsaid == LIVERUN_SAID - 1;
+	for (char *line = strtok_r(l->run.said, "\n", &rest); line && l->nrow < ROWS;
+	     line = strtok_r(NULL, "\n", &rest))
+		l->nrow += read_row(l, line, &l->row[l->nrow]);
+	l->more |= l->nrow == ROWS;
 }
 
 /* What is mapped decides. */
 static int reconcile(struct livework *l, struct err *err)
 {
-	char *rest = NULL;
-
-	l->nrow = 0;
-	for (char *line = strtok_r(l->run.said, "\n", &rest); line && l->nrow < ROWS;
-	     line = strtok_r(NULL, "\n", &rest))
-		l->nrow += read_row(l, line, &l->row[l->nrow]);
+	read_rows(l);
 	free(l->entry);
 	l->entry = NULL;
 	l->nentry = 0;
@@ -368,9 +408,12 @@ static int reconcile(struct livework *l, struct err *err)
 		return -1;
 	for (uint32_t i = 0; i < l->nrow; i++)
 		find_entry(l, &l->row[i]);
+	uint32_t listed = l->nrow;
 	for (uint32_t i = 0; i < l->nentry; i++)
-		if (!has_row(l, &l->entry[i]))
+		if (!has_row(l, &l->entry[i]) && is_gone(l, &l->entry[i]))
 			(void)livebook_remove(&l->book, &l->entry[i], NULL);	/* the next */
+	for (uint32_t i = 0; i < listed; i++)
+		enter_fork(l, &l->row[i]);
 	livebook_sweep(&l->book, has, l);
 	return 0;
 }
@@ -513,6 +556,15 @@ static bool after_list(struct livework *l, struct livework_result *out)
 	return off_next(l, out);
 }
 
+/* Others may have it by this entry alone. */
+static bool is_only(const struct livework *l, const struct row *of)
+{
+	for (uint32_t i = 0; i < l->nrow; i++)
+		if (&l->row[i] != of && digest_equal(&l->row[i].generation, &of->generation))
+			return false;
+	return !l->more;
+}
+
 static bool after_off_each(struct livework *l, const struct err *why,
 			   struct livework_result *out)
 {
@@ -523,7 +575,7 @@ static bool after_off_each(struct livework *l, const struct err *why,
 	log_off(l, r->pid, &r->generation, why);
 	if (why->kind)
 		l->trouble = *why;
-	else
+	else if (is_only(l, r))
 		(void)livebook_remove(&l->book, &e, NULL);	/* the next list does it */
 	return off_next(l, out);
 }

@@ -235,7 +235,8 @@ static void begin_slow(void)
 	struct uffdio_api api = { .api = UFFD_API };
 	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
 
-	slow_page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	slow_page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			 0);
 	struct uffdio_register r = { .range = { (uintptr_t)slow_page, PAGE },
 				     .mode = UFFDIO_REGISTER_MODE_MISSING };
 	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) < 0 || ioctl(fd, UFFDIO_REGISTER, &r) < 0)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -399,6 +400,101 @@ static void entries_follow_what_is_mapped(void **state)
 	close(r.list_fd);
 }
 
+/* Others can make the list as long as they like, by forks and by files that are called so: what
+ * was entered is known all the same, and is taken out.  `line` comes `n` times, then the
+ * fixture's. */
+static void check_known(struct fixture *f, const char *line, uint32_t n)
+{
+	char off[64], *all = malloc((strlen(line) + 1) * n + 1), *at = all;
+	struct err err;
+
+	for (uint32_t i = 0; i < n; i++)
+		at += sprintf(at, "%s", line);
+	says(f, "list", all, 0);
+	free(all);
+	assert_int_equal(livework_list(f->l, &err), 0);
+	close(end(f).list_fd);
+	assert_in_range(count(f), 1, 2);
+	assert_true(livework_knows(f->l, "/usr/bin/perl"));
+	assert_int_equal(livework_off_path(f->l, "/usr/bin/perl", &err), 0);
+	(void)end(f);
+	(void)snprintf(off, sizeof(off), "off %d ", (int)f->pid);
+	assert_true(called(f, off));
+}
+
+static void a_long_list_hides_nothing(void **state)
+{
+	char line[700], hex[65];
+	struct fixture *f = *state;
+
+	/* many mappings of the same, in a process of others; calls of `off` fail */
+	says(f, "off", "morph-live: the right moment did not come\n", 3);
+	(void)map(f);
+	digest_hex(&f->e.original, hex);
+	(void)snprintf(line, sizeof(line), "%d 55aa %s/live/%s\n", (int)getpid(), f->dir, hex);
+	check_known(f, line, 5000);
+	/* and so many bytes of what is no generation */
+	(void)snprintf(line, sizeof(line), "%d 55aa %s/live/%0600d\n", (int)getpid(), f->dir,
+		       0);
+	check_known(f, line, 2000);
+}
+
+/* A child that waits. */
+static pid_t waits(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		(void)pause();
+		_exit(0);
+	}
+	return pid;
+}
+
+static void forks_do_not_fill_the_book(void **state)
+{
+	enum { FORKS = 20 };
+	struct fixture *f = *state;
+	char text[8192] = "", hex[65];
+	pid_t pid[FORKS];
+	struct err err;
+	size_t n = 0;
+
+	(void)map(f);
+	digest_hex(&f->e.generation, hex);
+	for (int i = 0; i < FORKS; i++) {
+		pid[i] = waits();
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%d 55aa %s/live/%s\n",
+				      (int)pid[i], f->dir, hex);
+	}
+	(void)snprintf(text + n, sizeof(text) - n, "%d 55aa %s/live/%s\n", (int)f->pid, f->dir,
+		       hex);
+	says(f, "list", text, 0);
+	assert_int_equal(livework_list(f->l, &err), 0);
+	close(end(f).list_fd);
+	assert_int_equal(count(f), 1);
+	/* theirs is known when the first one has given it back, or is gone */
+	says(f, "off", "morph-live: the right moment did not come\n", 3);
+	text[n] = '\0';
+	says(f, "list", text, 0);
+	for (int round = 0; round < 2; round++) {
+		assert_int_equal(livework_list(f->l, &err), 0);
+		close(end(f).list_fd);
+		assert_int_equal(count(f), 1);
+		assert_true(livework_knows(f->l, "/usr/bin/perl"));
+	}
+	says(f, "off", "done\n", 0);
+	assert_int_equal(livework_off_path(f->l, "/usr/bin/perl", &err), 0);
+	assert_int_equal(end(f).err.kind, ERR_NONE);
+	for (int i = 0; i < FORKS; i++) {
+		(void)snprintf(text, sizeof(text), "off %d ", (int)pid[i]);
+		assert_true(place_of(f, text) > 0);
+		(void)kill(pid[i], SIGKILL);
+		(void)waitpid(pid[i], NULL, 0);
+	}
+}
+
 static void damaged_entries_are_none(void **state)
 {
 	struct fixture *f = *state;
@@ -430,6 +526,8 @@ int main(void)
 		T(all_of_a_program_is_taken_out),
 		T(forks_come_last),
 		T(entries_follow_what_is_mapped),
+		T(a_long_list_hides_nothing),
+		T(forks_do_not_fill_the_book),
 		T(damaged_entries_are_none),
 #undef T
 	};
