@@ -336,8 +336,8 @@ static const struct row *own_like(const struct livework *l, const struct row *of
 	return NULL;
 }
 
-/* Forks of which none has an entry: one gets it, so that it stays known what they have.  Not all,
- * for anybody can have many. */
+/* Forks of which none has an entry: one gets it, so that it stays known what they have.  Not
+ * all, for anybody can have many. */
 static void enter_fork(struct livework *l, struct row *r)
 {
 	struct err err;
