@@ -75,8 +75,8 @@ static void a_new_table_has_all_entries(void **state)
 	spoil_expect(&m, "of which 3 have new ones");
 }
 
-/* The entry for a case that cannot occur leads into the instruction of another function, in both
- * tables. */
+/* The entry for a case that cannot occur leads into the instruction of another function, in
+ * both tables. */
 static void an_entry_may_lead_to_no_instruction(void **state)
 {
 	enum { ENTRY = 1, SIZE = sizeof(int32_t) };
