@@ -192,7 +192,15 @@ refuses() {		# NAME REASON COMMAND...
 	kill -9 "$pid" 2>/dev/null
 	wait "$pid" 2>/dev/null
 }
-refuses "a process with a filter of system calls" seccomp "$root/steady" seccomp
+start "$root/filtered.out" "$root/steady" service
+sleep 0.2
+check "a process whose filters of system calls allow it is swapped" swap steady
+kill -9 "$pid"
+refuses "one whose filters do not" "seccomp.*cannot map the file" "$root/steady" seccomp
+start "$root/filtered.out" "$root/steady" seccomp
+sleep 0.2
+check "and it is not ended for it" eval '! on $pid steady 2>/dev/null && sleep 0.1 && kill -0 $pid && ! is_on $pid'
+kill -9 "$pid"
 refuses "one that is not dumpable" "not dumpable\|changed its user" setpriv --reuid=65534 --clear-groups "$root/steady" private
 refuses "one with locked memory" "locks memory" "$root/steady" locked
 refuses "one that wrote to its text" "its own or locked" "$root/steady" own-text
