@@ -25,7 +25,8 @@
 enum { ODD_CALL = 0x5555 };	/* which no kernel has */
 
 static const struct seccomp_data data = {
-	.nr = ODD_CALL, .arch = AUDIT_ARCH_X86_64, .args = { 0x1122334455667788, 7, 0, 0, 0, 9 },
+	.nr = ODD_CALL, .arch = AUDIT_ARCH_X86_64,
+	.args = { 0x1122334455667788, 7, 0, 0, 0, 9 },
 };
 
 static uint32_t chance(uint32_t *seed)
