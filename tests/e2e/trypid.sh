@@ -121,7 +121,7 @@ whole() {
 	local time=14
 	while try --pid="$pid" --time=$time "${@:2}" >"$root/$1.said" 2>"$root/$1.told" </dev/null 9>&-
 		echo $? >"$root/$1.code"
-		grep -q "too few" "$root/$1.said" && [ "$time" -lt 200 ]; do
+		grep -q "too few\|no moment for it" "$root/$1.said" "$root/$1.told" && [ "$time" -lt 200 ]; do
 		time=$((time * 3))
 	done
 }
