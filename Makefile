@@ -65,6 +65,7 @@ help:
 	@echo "make demo            the whole loop on private copies of real programs (root)"
 	@echo "make torture         every ELF file of the machine, and test suites of others (root; hours)"
 	@echo "make soak            mixed real use while programs are swapped (root; SOAK_S=3600 seconds)"
+	@echo "make soak-live       generations in and out of servers under load (root; SOAK_S=3600 seconds)"
 	@echo "make bench           every figure in bench/results (root)"
 	@echo "make bench-speed     how much faster programs become, llvm-bolt beside it (root; an hour)"
 	@echo "make bench-cross     layouts made for one use, measured on another (root; an hour)"
@@ -181,6 +182,11 @@ soak: packages
 	@$(MAKE) --no-print-directory all
 	@B=$(B) tests/soak/soak.sh
 
+# Of generations in running processes; which servers are there is the machine's affair.
+soak-live:
+	@$(MAKE) --no-print-directory all
+	@B=$(B) REPORT=$${REPORT:-bench/results/soak_live.md} tests/soak/live.sh
+
 bench: packages
 	@$(MAKE) --no-print-directory programs-for-check
 	@for s in $(filter-out bench/build.sh,$(wildcard bench/*.sh)); do echo "== $$s"; B=$(B) $$s || exit 1; done
@@ -221,12 +227,15 @@ SBINDIR   = $(DESTDIR)$(PREFIX)/sbin
 LIBEXEC   = $(DESTDIR)$(PREFIX)/libexec/morph
 MANDIR    = $(DESTDIR)$(PREFIX)/share/man
 COMPLETION = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+ZSH       = $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions
+FISH      = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 LIBDIR    = $(DESTDIR)$(PREFIX)/lib
 INSTALLED = $(SBINDIR)/morphd $(BINDIR)/morphctl $(LIBEXEC)/morph-edit $(BINDIR)/morph-edit \
 	    $(LIBEXEC)/morph-verify $(BINDIR)/morph-verify $(MANDIR)/man1/morph-verify.1 \
 	    $(LIBEXEC)/morph-live $(MANDIR)/man8/morph-live.8 \
 	    $(MANDIR)/man8/morphd.8 $(MANDIR)/man1/morphctl.1 $(MANDIR)/man1/morph-edit.1 \
 	    $(MANDIR)/man5/morph.yaml.5 $(COMPLETION)/morphctl $(COMPLETION)/morph-edit \
+	    $(ZSH)/_morphctl $(FISH)/morphctl.fish \
 	    $(LIBDIR)/systemd/system/morphd.service $(LIBDIR)/sysusers.d/morph.conf \
 	    $(LIBDIR)/tmpfiles.d/morph.conf $(DESTDIR)$(SYSCONFDIR)/dpkg/dpkg.cfg.d/morph
 
@@ -247,6 +256,8 @@ install: all
 	install -D -m 644 doc/morph.yaml.5 $(MANDIR)/man5/morph.yaml.5
 	install -D -m 644 etc/morph.bash-completion $(COMPLETION)/morphctl
 	ln -sf morphctl $(COMPLETION)/morph-edit
+	install -D -m 644 etc/morph.zsh-completion $(ZSH)/_morphctl
+	install -D -m 644 etc/morph.fish-completion $(FISH)/morphctl.fish
 	install -d $(LIBDIR)/systemd/system
 	sed 's|@PREFIX@|$(PREFIX)|g; s|@SYSCONFDIR@|$(SYSCONFDIR)|g' etc/morphd.service \
 		> $(LIBDIR)/systemd/system/morphd.service
@@ -279,7 +290,7 @@ uninstall:
 clean:
 	rm -rf $(B)
 
-.PHONY: all help programs-for-check programs-for-shell packages packages-demo check lint demo torture soak bench bench-speed \
+.PHONY: all help programs-for-check programs-for-shell packages packages-demo check lint demo torture soak soak-live bench bench-speed \
 	bench-cross bench-ablation bench-accuracy bench-overhead bench-lines bench-counted bench-live \
 	asan asan-run fuzz fuzz-run install uninstall clean
 # Not what the torture run keeps there.

@@ -35,6 +35,7 @@
 
 static const char usage[] =
 	"usage: morph-live on PID PLAN GENERATION [--pause=MS] [--patience=MS]\n"
+	"                      [--nobody-catches]\n"
 	"       morph-live off PID FOLDER [--pause=MS] [--patience=MS]\n"
 	"       morph-live counters PID PLAN GENERATION >FILE\n"
 	"       morph-live look PID FOLDER\n"
@@ -201,14 +202,19 @@ static int parse(int argc, char **argv, struct args *a)
 	static const struct option options[] = {
 		{ "pause", required_argument, NULL, 'p' },
 		{ "patience", required_argument, NULL, 't' },
+		{ "nobody-catches", no_argument, NULL, 'n' },
 		{ 0 }
 	};
 	int c;
 
-	a->limits = (struct live_limits){ 5000000, 10000000000 };
+	a->limits = (struct live_limits){ 5000000, 10000000000, false };
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		uint64_t ms = optarg ? strtoul(optarg, NULL, 10) : 0;
 
+		if (c == 'n') {
+			a->limits.nobody_catches = true;
+			continue;
+		}
 		if (c == '?' || ms == 0 || ms > 3600000)
 			return -1;
 		*(c == 'p' ? &a->limits.pause_ns : &a->limits.patience_ns) = ms * 1000000;

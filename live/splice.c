@@ -85,7 +85,7 @@ static int plan_new(pid_t pid, const struct live_maps *maps, const struct live_p
 }
 
 /* The unwinder finds no rows for new text, in no loaded object: an exception would end the
- * process.  Cancelling threads loads it. */
+ * process, although somebody may have caught it.  Cancelling threads loads it. */
 static int check_unwinder(const struct live_maps *maps, struct err *err)
 {
 	static const char *const unwinders[] = { "libgcc_s", "libstdc++", "libunwind",
@@ -103,7 +103,8 @@ static int check_unwinder(const struct live_maps *maps, struct err *err)
 }
 
 static int prepare_on(pid_t pid, const struct live_maps *maps, const struct live_plan *plan,
-		      int generation, struct live_exchange *x, struct err *err)
+		      int generation, bool nobody_catches, struct live_exchange *x,
+		      struct err *err)
 {
 	const struct live_map *text = live_find_text(pid, maps, plan, generation, &x->from,
 						     err);
@@ -116,7 +117,8 @@ static int prepare_on(pid_t pid, const struct live_maps *maps, const struct live
 				     .to_offset = plan->generation_offset };
 	if (x->from < 0)
 		return 0;
-	if (check_unwinder(maps, err) < 0 || live_process_clean(pid, text->start, err) < 0)
+	if ((!nobody_catches && check_unwinder(maps, err) < 0) ||
+	    live_process_clean(pid, text->start, err) < 0)
 		return -1;
 	return plan_new(pid, maps, plan, text->start - plan->text, generation, x, err);
 }
@@ -131,7 +133,7 @@ int live_on(pid_t pid, const struct live_plan *plan, int generation,
 	*out = (struct live_outcome){ 0 };
 	if (live_process_check(pid, err) < 0 || live_process_alone(pid, err) < 0 ||
 	    live_maps_read(pid, &maps, err) < 0 ||
-	    prepare_on(pid, &maps, plan, generation, &x, err) < 0)
+	    prepare_on(pid, &maps, plan, generation, limits->nobody_catches, &x, err) < 0)
 		goto out;
 	out->was_so = x.from < 0;
 	rc = out->was_so ? 0 : live_exchange(&x, limits, out, err);

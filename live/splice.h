@@ -29,6 +29,9 @@ struct live_plan;
 struct live_limits {
 	uint64_t pause_ns;	/* for stopping all threads */
 	uint64_t patience_ns;	/* for a moment in which that can be done */
+	/* who asks knows that exceptions find no handler in the process: an unwinder in it
+	 * does not matter */
+	bool nobody_catches;
 };
 
 struct live_outcome {

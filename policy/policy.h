@@ -71,13 +71,17 @@ struct policy {
 	unsigned module_cpu_per_day_s, module_disk_per_day_mib, module_count_cpu_per_day_s;
 };
 
+/* Bytes of a policy; chosen. */
+enum { POLICY_TEXT_MAX = 1 << 20 };
+
 /* Defaults: every setting's default; include is /usr/bin, /usr/sbin and the library folders,
  * exclude empty, all passes. */
 struct policy *policy_default(void);
 /* Parses YAML text; `name` stands in messages: "NAME:LINE:COLUMN: idle.check_s: 0 is outside
  * 1..3600 s".  Unknown and repeated keys, wrong types and values out of range are ERR_USAGE.
  * A setting of an older version that is gone does nothing; the first has a sentence in `note`,
- * which whoever reads a policy shows. */
+ * which whoever reads a policy shows.  The text may be of several files (lib/dropins.h): what
+ * is read later holds, and its rules come first; one setting in two that add is noted. */
 struct policy *policy_parse(struct bytes text, const char *name, struct err *err);
 /* The same for what the descriptor holds, which stays the caller's. */
 struct policy *policy_read(int fd, const char *name, struct err *err);

@@ -13,23 +13,25 @@
  * is refused too: repeated sections and settings, aliases, anchors, tags, a second document.
  * Every message begins with NAME:LINE:COLUMN.
  *
+ * Files that add to a policy (lib/dropins.h) are read onto it, one after the other: what is
+ * read later holds, and its rules come first.
+ *
  * Tested by tests/unit/policy/test_policy.c and tests/fuzz/fuzz_yaml.c.
  */
 #include "policy/policy.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/arena.h"
+#include "lib/dropins.h"
 #include "lib/err.h"
 #include "lib/io.h"
 #include "policy/setting.h"
 #include "policy/yamlwalk.h"
 
-enum {
-	TEXT_MAX = 1 << 20,	/* bytes of a policy file; chosen */
-	SHOWN_MAX = 80,		/* bytes of a name from the file in a message */
-};
+enum { SHOWN_MAX = 80 };		/* bytes of a name from the file in a message */
 
 /* "a, b, c" of the sections (section == NULL) or of a section's settings. */
 static const char *known_names(const char *section, struct wr *out)
@@ -185,27 +187,101 @@ static int read_stream(struct walk *w, struct err *err)
 	return walk_fail(w, err);
 }
 
+/* The rules from `n` on come first. */
+static int put_first(struct policy *p, uint32_t n)
+{
+	uint32_t added = p->nrule - n;
+	struct policy_rule *was = calloc(n ? n : 1, sizeof(*was));
+
+	if (!was)
+		return -1;
+	if (n)
+		memcpy(was, p->rule, n * sizeof(*was));
+	if (added)
+		memmove(p->rule, p->rule + n, added * sizeof(*was));
+	if (n)
+		memcpy(p->rule + added, was, n * sizeof(*was));
+	free(was);
+	return 0;
+}
+
+/* Onto the policy.  w->line tells afterwards which settings it has. */
+static int parse_part(struct walk *w, struct err *err)
+{
+	uint32_t nrule = w->policy->nrule;
+
+	memset(w->line, 0, policy_nsetting * sizeof(*w->line));
+	memset(&w->ev, 0, sizeof(w->ev));
+	if (!yaml_parser_initialize(&w->parser))
+		return err_set(err, ERR_SYS, "%s: out of memory", w->name);
+	yaml_parser_set_encoding(&w->parser, YAML_UTF8_ENCODING);
+	yaml_parser_set_input_string(&w->parser, w->text.n ? w->text.p : (const uint8_t *)"",
+				     (size_t)w->text.n);
+	int rc = read_stream(w, err);
+	yaml_event_delete(&w->ev);
+	yaml_parser_delete(&w->parser);
+	if (rc == 0 && put_first(w->policy, nrule) < 0)
+		rc = err_set(err, ERR_SYS, "%s: out of memory", w->name);
+	return rc;
+}
+
+struct part {
+	char name[DROPINS_NAME_MAX];
+};
+
+/* Two files that add to the policy have the same setting: the first of these is noted. */
+static void note_again(struct walk *w, unsigned *by, unsigned part, const struct part *parts)
+{
+	for (unsigned i = 0; i < policy_nsetting; i++) {
+		if (!w->line[i])
+			continue;
+		if (by[i] && !w->policy->note &&
+		    asprintf(&w->policy->note,
+			     "%s:%zu: %s.%s is set in %s, too; this one holds", w->name,
+			     w->line[i], policy_setting[i].section, policy_setting[i].key,
+			     parts[by[i]].name) < 0)
+			w->policy->note = NULL;		/* it is only a hint */
+		by[i] = part;
+	}
+}
+
+static int parse_parts(struct walk *w, struct bytes text, struct err *err)
+{
+	struct part *parts = calloc(DROPINS_MAX + 2, sizeof(*parts));
+	unsigned *by = calloc(policy_nsetting, sizeof(*by)), n = 0;
+	int rc = parts && by ? 0 : err_set(err, ERR_SYS, "%s: out of memory", w->name);
+
+	if (rc == 0)
+		(void)snprintf(parts[0].name, sizeof(parts[0].name), "%s", w->name);
+	do {
+		if (rc < 0)
+			break;
+		w->text = dropins_part(&text, parts[n].name);
+		w->name = parts[n].name;
+		rc = parse_part(w, err);
+		if (rc == 0)
+			note_again(w, by, n, parts);
+		if (++n > DROPINS_MAX + 1 && text.n)
+			rc = err_set(err, ERR_USAGE, "%s: too many parts", w->name);
+	} while (text.n);
+	free(parts);
+	free(by);
+	return rc;
+}
+
 struct policy *policy_parse(struct bytes text, const char *name, struct err *err)
 {
-	struct walk w = { .name = name, .text = text, .policy = policy_default() };
-	int rc = -1;
+	struct walk w = { .name = name, .policy = policy_default() };
+	int rc;
 
 	w.line = calloc(policy_nsetting, sizeof(*w.line));
-	if (!w.policy || !w.line || !yaml_parser_initialize(&w.parser)) {
-		err_set(err, ERR_SYS, "%s: out of memory", name);
-		goto out_memory;
-	}
-	if (!text.p || text.n > TEXT_MAX) {
-		err_set(err, ERR_USAGE, "%s: a policy has at most %d bytes", name, TEXT_MAX);
-		goto out;
-	}
-	yaml_parser_set_encoding(&w.parser, YAML_UTF8_ENCODING);
-	yaml_parser_set_input_string(&w.parser, text.p, (size_t)text.n);
-	rc = read_stream(&w, err);
-out:
-	yaml_event_delete(&w.ev);
-	yaml_parser_delete(&w.parser);
-out_memory:
+	if (!w.policy || !w.line)
+		rc = err_set(err, ERR_SYS, "%s: out of memory", name);
+	else if (!text.p || text.n > POLICY_TEXT_MAX)
+		rc = err_set(err, ERR_USAGE, "%s: a policy has at most %d bytes", name,
+			     POLICY_TEXT_MAX);
+	else
+		rc = parse_parts(&w, text, err);
 	free(w.line);
 	if (rc < 0) {
 		policy_free(w.policy);
@@ -220,7 +296,7 @@ struct policy *policy_read(int fd, const char *name, struct err *err)
 	struct policy *p = NULL;
 	struct bytes text;
 
-	if (io_read_all(fd, TEXT_MAX, a, &text, err) < 0)
+	if (io_read_all(fd, POLICY_TEXT_MAX, a, &text, err) < 0)
 		err_wrap(err, "'%s'", name);
 	else
 		p = policy_parse(text, name, err);

@@ -47,6 +47,9 @@ const struct ctl_command ctl_commands[] = {
 	  "checks a policy (no daemon needed), shows the one in use, reads it anew;\n"
 	  "        with PATH: which rule is about it",
 	  ctl_policy },
+	{ "auto", "[on | off] [--policy=FILE]",
+	  "says whether programs are laid out anew without being asked, or changes it",
+	  ctl_auto },
 	{ "record",
 	  "-o LOG [--clock=NAME] [--rate=HZ] [--registers[=STACKBYTES] [--memory]]\n"
 	  "        [--branches[=HZ]] [--pid=PID] -- COMMAND...",
@@ -58,10 +61,11 @@ const struct ctl_command ctl_commands[] = {
 	{ "profile", "LOG -o DIR [--store=DIR]",
 	  "makes block profiles of a log, or of counts (no daemon needed)", ctl_profile },
 	{ "live",
-	  "[PID... [--off] [--time=S] [--profiles=DIR] [--module=PATH]] [--store=DIR]",
+	  "[PID... [--off] [--time=S] [--burst=S] [--profiles=DIR] [--module=PATH]]\n"
+	  "        [--store=DIR]",
 	  "gives processes that run generations of their programs and libraries, by what\n"
-	  "        --time seconds of samples show, or takes them back; alone: lists them "
-	  "(root, no\n        daemon)",
+	  "        --time seconds of samples show and --burst seconds of counting, or takes\n"
+	  "        them back; alone: lists them (root, no daemon)",
 	  ctl_live },
 	{ "import", "FILE... -o DIR [--binary=FILE]... [--store=DIR]",
 	  "the same of recordings of perf: perf.data, or text of perf script (no daemon "
@@ -69,8 +73,8 @@ const struct ctl_command ctl_commands[] = {
 	  ctl_import },
 	{ "try",
 	  "[--time=S] [--prepare=COMMAND] [--output=FILE]... [--repeatable] [--save=DIR]\n"
-	  "        -- COMMAND... | --pid=PID [--time=S] [--count=COMMAND] [--turn=S] [--keep]\n"
-	  "        [--store=DIR]",
+	  "        -- COMMAND... | --pid=PID [--time=S] [--count=COMMAND] [--turn=S]\n"
+	  "        [--burst=S] [--keep] [--store=DIR]",
 	  "runs a command as it is and with new layouts, and tells how much faster it is (no "
 	  "daemon\n"
 	  "        and no privileges needed, nothing is kept); --pid: the same of a process "

@@ -34,6 +34,7 @@ int ctl_keep(const struct ctl *ctl, int argc, char **argv);
 int ctl_undo(const struct ctl *ctl, int argc, char **argv);
 int ctl_status(const struct ctl *ctl, int argc, char **argv);
 int ctl_policy(const struct ctl *ctl, int argc, char **argv);
+int ctl_auto(const struct ctl *ctl, int argc, char **argv);
 int ctl_record(const struct ctl *ctl, int argc, char **argv);
 int ctl_profile(const struct ctl *ctl, int argc, char **argv);
 int ctl_live(const struct ctl *ctl, int argc, char **argv);

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,13 +25,29 @@
 
 /* Chosen: for how long a process is sampled. */
 enum { SAMPLE_S = 10, SAMPLE_MAX_S = 86400, INTERRUPTED = 130 };
+/* Chosen: for how long it counts. */
+enum { BURST_MS = 2000, BURST_MAX_MS = 600000 };
 
 struct live {
 	struct splicing splicing;
 	const char *module;		/* only this file; NULL: all */
-	unsigned sample_s;
+	unsigned sample_s, burst_ms;
 	bool off;
 };
+
+/* What cannot count is laid out by samples alone. */
+static void count(struct live *l, pid_t pid, const struct splicing_file *f)
+{
+	uint64_t pause_us = 0;
+	struct err err;
+	int rc = splicing_count(&l->splicing, pid, f, l->burst_ms, &pause_us, &err);
+
+	if (rc < 0)
+		say_line(stderr, "morphctl: '%s': not counted: %s", f->path, err.text);
+	else if (rc > 0)
+		say_line(stderr, "morphctl: '%s': counted for %u ms, pauses up to %" PRIu64
+			 " us", f->path, l->burst_ms, pause_us);
+}
 
 /* 1: mapped; 0: there is no profile of it; -1: the reason is said. */
 static int do_file(const struct live *l, pid_t pid, const struct splicing_file *f)
@@ -58,6 +75,11 @@ static int sample(struct live *l, pid_t pid, struct err *err)
 	return splicing_sample(&l->splicing, pid, l->sample_s, err);
 }
 
+static bool is_wanted(const struct live *l, const struct splicing_file *f)
+{
+	return !l->module || strcmp(l->module, f->path) == 0;
+}
+
 static int live_on_process(struct live *l, pid_t pid)
 {
 	static struct splicing_files all;
@@ -68,13 +90,17 @@ static int live_on_process(struct live *l, pid_t pid)
 		say_line(stderr, "morphctl: process %d: %s", (int)pid, strerror(errno));
 		return 1;
 	}
-	if (sample(l, pid, &err) < 0 || splicing_files(pid, &all, &err) < 0) {
+	if (sample(l, pid, &err) < 0 || splicing_files(pid, &all, &err) < 0 ||
+	    splicing_catches(&l->splicing, &all, &err) < 0) {
 		splicing_close(&l->splicing);
 		say_line(stderr, "morphctl: %s", err.text);
 		return err_exit_code(&err);
 	}
+	for (uint32_t i = 0; i < all.n && l->burst_ms && interrupt_signal() == 0; i++)
+		if (is_wanted(l, &all.file[i]))
+			count(l, pid, &all.file[i]);
 	for (uint32_t i = 0; i < all.n && interrupt_signal() == 0; i++) {
-		if (l->module && strcmp(l->module, all.file[i].path) != 0)
+		if (!is_wanted(l, &all.file[i]))
 			continue;
 		int rc = do_file(l, pid, &all.file[i]);
 		mapped += rc > 0;
@@ -112,6 +138,22 @@ static int list(const struct live *l)
 	return 1;
 }
 
+static bool take_number(struct live *l, int c, const char *text)
+{
+	char *end;
+	double s = strtod(text, &end);
+
+	if (end == text || *end)
+		return false;
+	if (c == 'b' && s >= 0 && 1000 * s <= BURST_MAX_MS)
+		l->burst_ms = (unsigned)(1000 * s);
+	else if (c == 't' && s >= 1 && s <= SAMPLE_MAX_S)
+		l->sample_s = (unsigned)s;
+	else
+		return false;
+	return true;
+}
+
 static int parse(struct live *l, int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -120,20 +162,19 @@ static int parse(struct live *l, int argc, char **argv)
 		{ "module", required_argument, NULL, 'm' },
 		{ "store", required_argument, NULL, 's' },
 		{ "time", required_argument, NULL, 't' },
+		{ "burst", required_argument, NULL, 'b' },
 		{ 0 }
 	};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		long s = c == 't' ? strtol(optarg, NULL, 10) : SAMPLE_S;
+		bool number = c == 't' || c == 'b';
 
-		if (c == '?' || s < 1 || s > SAMPLE_MAX_S)
+		if (c == '?' || (number && !take_number(l, c, optarg)))
 			return -1;
 		if (c == 'o')
 			l->off = true;
-		else if (c == 't')
-			l->sample_s = (unsigned)s;
-		else
+		else if (!number)
 			*(c == 'p' ? &l->splicing.profiles : c == 'm' ? &l->module :
 			  &l->splicing.store) = optarg;
 	}
@@ -184,7 +225,7 @@ int ctl_live(const struct ctl *ctl, int argc, char **argv)
 	struct live l = {
 		.splicing = { .store = "/var/lib/morph", .morph_edit = edit,
 			      .morph_verify = verify, .morph_live = live },
-		.sample_s = SAMPLE_S,
+		.sample_s = SAMPLE_S, .burst_ms = BURST_MS,
 	};
 	int code = parse(&l, argc, argv) < 0 ? ctl_usage(ctl) :
 					       run_all(&l, argc - optind, argv + optind);

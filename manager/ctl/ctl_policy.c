@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/dropins.h"
 #include "lib/err.h"
 #include "lib/io.h"
 #include "lib/say.h"
@@ -14,7 +15,8 @@
 
 static struct policy *read_policy(const char *path, struct err *err)
 {
-	int fd = io_open_read(path, err);
+	int fd = strncmp(path, "fd:", 3) == 0 ? io_open_read(path, err) :
+						dropins_open(path, POLICY_TEXT_MAX, err);
 
 	if (fd < 0)
 		return NULL;

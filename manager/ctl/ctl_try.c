@@ -3,6 +3,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "lib/pid.h"
@@ -12,7 +13,7 @@
 #include "manager/try/keeper.h"
 #include "manager/try/try.h"
 
-enum { DEFAULT_TIME_S = 60, MOST_S = 86400 };
+enum { BURST_S = 2, DEFAULT_TIME_S = 60, MOST_S = 86400 };
 
 /* What is said of a command, and what of a process. */
 struct wanted {
@@ -96,6 +97,9 @@ static bool take_process_option(struct wanted *w, int c)
 		break;
 	case 'T':
 		return take_seconds(optarg, &o->turn_s);
+	case 'b':
+		return strcmp(optarg, "0") == 0 ? (o->burst_s = 0, true) :
+						  take_seconds(optarg, &o->burst_s);
 	case 'k':
 		o->keep = true;
 		break;
@@ -117,6 +121,7 @@ int ctl_try(const struct ctl *ctl, int argc, char **argv)
 		{ "pid", required_argument, NULL, 'P' },
 		{ "count", required_argument, NULL, 'c' },
 		{ "turn", required_argument, NULL, 'T' },
+		{ "burst", required_argument, NULL, 'b' },
 		{ "keep", no_argument, NULL, 'k' },
 		{ "store", required_argument, NULL, 'S' },
 		{ 0 }
@@ -124,12 +129,12 @@ int ctl_try(const struct ctl *ctl, int argc, char **argv)
 	const char *output[KEEPER_OUTPUTS];
 	struct wanted w = {
 		.command = { .time_s = DEFAULT_TIME_S, .output = output, .json = ctl->json },
-		.process = { .store = "/var/lib/morph", .json = ctl->json },
+		.process = { .store = "/var/lib/morph", .json = ctl->json, .burst_s = BURST_S },
 	};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "+", options, NULL)) != -1) {
-		bool process = c == 'P' || c == 'c' || c == 'T' || c == 'k' || c == 'S';
+		bool process = c && strchr("PcTbkS", c);
 
 		if (!(process ? take_process_option(&w, c) : take_option(&w, c, output)))
 			return ctl_usage(ctl);

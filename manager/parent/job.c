@@ -55,6 +55,7 @@ static const struct shape shape[NJOB] = {
 	[JOB_INSTRUMENT]  = { "instrument",  2, 2, 3, false },
 	[JOB_EXECUTIONS]  = { "interpret",   2, 3, 1, false },
 	[JOB_BUILD_ID]	  = { "build-id",    1, 1, 1, true },
+	[JOB_CATCHES]	  = { "catches",     1, 1, 1, true },
 };
 
 struct job {
@@ -173,8 +174,10 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 	ADD("%s", program_name(spec->kind));
 	if (shape[spec->kind].name)
 		ADD("%s", shape[spec->kind].name);
-	if (spec->kind == JOB_VERIFY && spec->a)
-		ADD("%s", spec->a == 1 ? "--counting" : "--live");
+	if (spec->kind == JOB_VERIFY && (spec->a & 1))
+		ADD("--counting");
+	if (spec->kind == JOB_VERIFY && (spec->a & 2))
+		ADD("--live");
 	for (int i = 0; i < spec->nin; i++) {
 		if (i == 1 && (spec->kind == JOB_OPTIMIZE || spec->kind == JOB_EXPLAIN ||
 			       spec->kind == JOB_INSTRUMENT))
@@ -197,6 +200,8 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 		ADD("fd:%d", fd);
 	} else if (spec->kind == JOB_INSTRUMENT) {
 		ADD("--private");
+		if (spec->b)
+			ADD("--text-at=0x%" PRIx64, spec->b);
 		ADD("--uncertain=%" PRIu64, spec->a);
 		ADD("-o");
 		ADD("fd:%d", fd);

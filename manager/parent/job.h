@@ -23,8 +23,8 @@ enum job_kind {
 	 * stats.  a: number; b: 0, or 1: one for running processes, or where its new text is
 	 * to be in these */
 	JOB_OPTIMIZE,
-	/* morph-verify; in: original, generation.  out: what was proven, text.  a: 1: it
-	 * counts, 2: it is for running processes */
+	/* morph-verify; in: original, generation.  out: what was proven, text.  a: bits: 1:
+	 * it counts, 2: it is for running processes */
 	JOB_VERIFY,
 	JOB_SYMBOLS,	/* in: module, perhaps its debug file.  out: text */
 	JOB_DISASSEMBLE,	/* in: module.  out: text.  a: address, b: bytes */
@@ -36,12 +36,14 @@ enum job_kind {
 	JOB_MAP,	/* in: generation.  out: block map */
 	JOB_COUNTS,	/* in: original, file of counts.  out: exact profile */
 	/* in: original, profile.  out: counting generation, file of counts.  a: per cent of
-	 * what the profile leaves uncertain */
+	 * what the profile leaves uncertain; b: 0, or where it is to be in running processes */
 	JOB_INSTRUMENT,
 	/* in: mapped file, branch counts; if it is a generation, its original.  out: edges, and
 	 * executions of blocks */
 	JOB_EXECUTIONS,
 	JOB_BUILD_ID,	/* in: file.  out: its build-id, as text */
+	/* in: file.  out: that it catches no exception of others; else it is refused */
+	JOB_CATCHES,
 	NJOB
 };
 

@@ -31,6 +31,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/dropins.h"
 #include "lib/err.h"
 #include "manager/parent/counting.h"
 #include "manager/parent/folders.h"
@@ -40,6 +41,8 @@
 #include "manager/parent/printable.h"
 #include "manager/parent/program.h"
 
+/* MAX_POLICY: bytes; the reader of policies has the same bound */
+enum { MAX_POLICY = 1 << 20 };
 enum { SYNC_MS = 30000, WALL_FACTOR = 4, WALL_EXTRA_S = 60 };
 enum { MUST_SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE };
 static const uint64_t max_file_bytes = (uint64_t)1 << 30;
@@ -135,15 +138,6 @@ static bool may_open(const struct requests *p, const char *path, struct err *err
 static int open_elf(const struct requests *p, const char *path, struct err *err)
 {
 	return may_open(p, path, err) ? program_open_elf(path, err) : -1;
-}
-
-static int open_policy(const char *path, struct err *err)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-
-	if (fd < 0)
-		return err_set(err, ERR_SYS, "'%s': open: %s", path, strerror(errno));
-	return fd;
 }
 
 static struct job *start(const struct requests *p, enum job_kind kind, const int *in, int nin,
@@ -503,7 +497,7 @@ int requests_take(struct requests *p, struct msg *m, struct err *err)
 		fd = open_elf(p, m->text, &why);
 		return reply_fd(p, fd, &why, err);
 	case MSG_OPEN_POLICY:
-		fd = open_policy(p->options->policy, &why);
+		fd = dropins_open(p->options->policy, MAX_POLICY, &why);
 		return reply_fd(p, fd, &why, err);
 	case MSG_OPEN_ORIGINAL:
 		fd = install_open_original(p->originals_fd, &m->digest[0], &why);

@@ -98,16 +98,36 @@ static void lay_out_one(struct running *t, struct running_module *m,
 	}
 }
 
+/* Of each file that matters, before anything is mapped. */
+static void count(struct running *t, const struct splicing_files *all, const double *samples,
+		  double sum)
+{
+	uint64_t pause_us;
+	struct err err;
+
+	for (uint32_t i = 0; i < all->n && t->o->burst_s > 0 && !interrupt_signal(); i++) {
+		if (samples[i] <= 0 || samples[i] < least_share * sum)
+			continue;
+		running_say(t, "counting what %s executes, for %.1f s", all->file[i].path,
+			    t->o->burst_s);
+		if (splicing_count(&t->splicing, t->o->pid, &all->file[i],
+				   (unsigned)(1000 * t->o->burst_s), &pause_us, &err) < 0)
+			running_say(t, "not counted: %s", err.text);
+	}
+}
+
 static int lay_out(struct running *t, struct err *err)
 {
 	static struct splicing_files all;
 	double samples[SPLICING_FILES], sum = 0;
 	unsigned left = 0;
 
-	if (splicing_files(t->o->pid, &all, err) < 0)
+	if (splicing_files(t->o->pid, &all, err) < 0 ||
+	    splicing_catches(&t->splicing, &all, err) < 0)
 		return -1;
 	for (uint32_t i = 0; i < all.n; i++)
 		sum += samples[i] = splicing_samples(&t->splicing, &all.file[i]);
+	count(t, &all, samples, sum);
 	for (uint32_t i = 0; i < all.n && t->nmodule < RUNNING_MODULES; i++) {
 		struct running_module *m = &t->module[t->nmodule];
 

@@ -11,16 +11,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/arena.h"
+#include "lib/countsfile.h"
 #include "lib/digest.h"
 #include "lib/err.h"
 #include "lib/io.h"
 #include "lib/profile.h"
 #include "manager/parent/job.h"
+#include "manager/try/folder.h"
 #include "manager/try/interrupt.h"
 
 /* Chosen: what a job may take. */
@@ -84,8 +87,14 @@ static int ask_live(const struct splicing *s, const char *command, pid_t pid, in
 		    int file, struct splicing_said *said, struct err *err)
 {
 	char name[] = "morph-live", what[8], number[16], fd1[24], fd2[24], patience[40];
-	char *argv[] = { name, what, number, fd1, fd2, s->patience_ms ? patience : NULL, NULL };
+	char catches[] = "--nobody-catches";
+	char *argv[8] = { name, what, number, fd1, fd2 };
+	int n = 5;
 
+	if (s->patience_ms)
+		argv[n++] = patience;
+	if (s->nobody_catches)
+		argv[n++] = catches;
 	(void)snprintf(what, sizeof(what), "%s", command);
 	(void)snprintf(number, sizeof(number), "%d", (int)pid);
 	(void)snprintf(fd1, sizeof(fd1), "fd:%d", plan);
@@ -108,15 +117,21 @@ static int wait_for_job(struct job *job, struct job_result *r, struct err *err)
 	       err_set(err, r->exit_code == 3 ? ERR_REFUSED : ERR_SYS, "%s", r->reason);
 }
 
-static int run_job(const struct splicing *s, enum job_kind kind, const int in[2], uint64_t a,
-		   uint64_t b, struct job_result *r, struct err *err)
+/* in[1] may be -1: only one. */
+/* Inputs that are -1 come last, and are none. */
+static int run_job(const struct splicing *s, enum job_kind kind, const int in[JOB_MAX_IN],
+		   uint64_t a, uint64_t b, struct job_result *r, struct err *err)
 {
 	struct job_spec spec = {
 		.kind = kind, .morph_edit = s->morph_edit, .morph_verify = s->morph_verify,
 		.memory_bytes = UINT64_MAX, .file_bytes = most_bytes, .cpu_s = JOB_S,
-		.wall_s = JOB_S, .nin = 2, .in = { in[0], in[1] }, .a = a, .b = b,
-		.prompt = true,
+		.wall_s = JOB_S, .a = a, .b = b, .prompt = true,
 	};
+
+	while (spec.nin < JOB_MAX_IN && in[spec.nin] >= 0) {
+		spec.in[spec.nin] = in[spec.nin];
+		spec.nin++;
+	}
 	struct job *job = job_start(&spec, err);
 	int rc = job ? wait_for_job(job, r, err) : -1;
 
@@ -129,11 +144,64 @@ static int run_job(const struct splicing *s, enum job_kind kind, const int in[2]
 	return rc;
 }
 
+/* --- exceptions --- */
+
+static bool is_unwinder(const char *path)
+{
+	static const char *const name[] = { "libgcc_s", "libstdc++", "libunwind", "libc++" };
+	const char *slash = strrchr(path, '/');
+
+	for (size_t i = 0; slash && i < sizeof(name) / sizeof(name[0]); i++)
+		if (strncmp(slash + 1, name[i], strlen(name[i])) == 0)
+			return true;
+	return false;
+}
+
+static int file_catches(const struct splicing *s, const struct splicing_file *f,
+			struct err *err)
+{
+	int fd = open(f->link, O_RDONLY | O_CLOEXEC);
+	struct job_result r;
+
+	if (fd < 0)
+		return err_set(err, ERR_SYS, "'%s': %s", f->path, strerror(errno));
+	int rc = run_job(s, JOB_CATCHES, (int[3]){ fd, -1, -1 }, 0, 0, &r, err);
+	close(fd);
+	if (rc == 0)
+		job_result_close(&r);
+	return rc < 0 ? err_wrap(err, "it may unwind its stack: '%s'", f->path) : 0;
+}
+
+int splicing_catches(struct splicing *s, const struct splicing_files *all, struct err *err)
+{
+	bool unwinder = false;
+
+	s->nobody_catches = false;
+	if (all->n == SPLICING_FILES)	/* there may be more, so morph-live decides */
+		return 0;
+	for (uint32_t i = 0; i < all->n; i++)
+		unwinder |= is_unwinder(all->file[i].path);
+	if (!unwinder)
+		return 0;
+	for (uint32_t i = 0; i < all->n; i++)
+		if (file_catches(s, &all->file[i], err) < 0)
+			return -1;
+	s->nobody_catches = true;
+	return 0;
+}
+
 /* --- one file of a process --- */
 
 struct made {
-	int original, profile, generation, plan;
+	int original, profile, counted;	/* counted: an exact profile beside it */
+	int generation, plan;
+	bool counting;			/* the generation counts */
+	int counts;			/* the file of counts of that one */
 };
+
+enum { COUNTING = 1, LIVE = 2 };	/* of JOB_VERIFY */
+/* Of what the samples leave uncertain, as the daemon counts. */
+enum { UNCERTAIN_PCT = 75 };
 
 static void close_fd(int *fd)
 {
@@ -156,22 +224,55 @@ static void take_stats(int fd, struct spliced *out)
 	}
 }
 
-/* A generation whose new text is at that address, or anywhere (1), and its proof. */
-static int make_one(const struct splicing *s, struct made *m, uint64_t at, struct spliced *out,
-		    struct err *err)
+/* All of it but the inputs. */
+static void close_made(struct made *m)
+{
+	close_fd(&m->generation);
+	close_fd(&m->plan);
+	close_fd(&m->counts);
+}
+
+static int lay_out(const struct splicing *s, struct made *m, uint64_t at, struct spliced *out,
+		   struct err *err)
 {
 	enum { GENERATION, MAP, STATS };
 	struct job_result r;
 
-	close_fd(&m->generation);
-	close_fd(&m->plan);
-	if (run_job(s, JOB_OPTIMIZE, (int[2]){ m->original, m->profile }, 1, at, &r, err) < 0)
+	if (run_job(s, JOB_OPTIMIZE, (int[3]){ m->original, m->profile, m->counted }, 1, at, &r,
+		    err) < 0)
 		return -1;
 	take_stats(r.out[STATS], out);
 	m->generation = r.out[GENERATION];
 	close(r.out[MAP]);
 	close(r.out[STATS]);
-	if (run_job(s, JOB_VERIFY, (int[2]){ m->original, m->generation }, 2, 0, &r, err) < 0)
+	return 0;
+}
+
+static int instrument(const struct splicing *s, struct made *m, uint64_t at, struct err *err)
+{
+	enum { GENERATION, COUNTS, STATS };
+	struct job_result r;
+
+	if (run_job(s, JOB_INSTRUMENT, (int[3]){ m->original, m->profile, -1 }, UNCERTAIN_PCT,
+		    at > 1 ? at : 0, &r, err) < 0)
+		return -1;
+	m->generation = r.out[GENERATION];
+	m->counts = r.out[COUNTS];
+	close(r.out[STATS]);
+	return 0;
+}
+
+/* A generation whose new text is at that address, or anywhere (1), and its proof. */
+static int make_one(const struct splicing *s, struct made *m, uint64_t at, struct spliced *out,
+		    struct err *err)
+{
+	struct job_result r;
+
+	close_made(m);
+	if ((m->counting ? instrument(s, m, at, err) : lay_out(s, m, at, out, err)) < 0)
+		return -1;
+	if (run_job(s, JOB_VERIFY, (int[3]){ m->original, m->generation, -1 },
+		    m->counting ? LIVE | COUNTING : LIVE, 0, &r, err) < 0)
 		return interrupt_signal() ? -1 : err_wrap(err, "not shown to be fit for it");
 	m->plan = r.out[0];
 	return 0;
@@ -230,23 +331,46 @@ out:
 	return fd;
 }
 
-static int open_profile(const struct splicing *s, const struct splicing_file *f, int original,
-			struct err *err)
+/* What is known of the file, original, by such a name in the folder. */
+static int name_profile(const char *folder, const struct splicing_file *f, int original,
+			const char *suffix, char path[SPLICING_PATH], struct err *err)
 {
-	const char *folder = s->profiles ? s->profiles : s->scratch;
 	const char *base = strrchr(f->path, '/');
-	char path[2 * PATH_MAX + 96], hex[65];
 	struct digest digest;
+	char hex[65];
 
 	if (digest_fd(original, &digest, err) < 0)
 		return -1;
 	digest_hex(&digest, hex);
-	(void)snprintf(path, sizeof(path), "%s/%s.%.12s.profile", folder,
-		       base ? base + 1 : f->path, hex);
+	(void)snprintf(path, SPLICING_PATH, "%s/%s.%.12s.%s", folder, base ? base + 1 : f->path,
+		       hex, suffix);		/* fits */
+	return 0;
+}
+
+static int open_profile(const struct splicing *s, const struct splicing_file *f, int original,
+			struct err *err)
+{
+	char path[SPLICING_PATH];
+
+	if (name_profile(s->profiles ? s->profiles : s->scratch, f, original, "profile", path,
+			 err) < 0)
+		return -1;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		err_set(err, ERR_REFUSED, "no samples of it");
 	return fd;
+}
+
+/* -1: nothing was counted. */
+static int open_counted(const struct splicing *s, const struct splicing_file *f, int original)
+{
+	char path[SPLICING_PATH];
+	struct err ignored;
+
+	if (!s->scratch ||
+	    name_profile(s->scratch, f, original, "counted", path, &ignored) < 0)
+		return -1;
+	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
 double splicing_samples(const struct splicing *s, const struct splicing_file *f)
@@ -268,17 +392,33 @@ double splicing_samples(const struct splicing *s, const struct splicing_file *f)
 	return p.samples;
 }
 
+static int open_made(const struct splicing *s, const struct splicing_file *f, struct made *m,
+		     struct err *err)
+{
+	*m = (struct made){ open(f->link, O_RDONLY | O_CLOEXEC), -1, -1, -1, -1, false, -1 };
+	if (m->original < 0)
+		return err_set(err, ERR_SYS, "'%s': %s", f->link, strerror(errno));
+	m->profile = open_profile(s, f, m->original, err);
+	return m->profile < 0 ? -1 : 0;
+}
+
+static void end_made(struct made *m)
+{
+	close_made(m);
+	close_fd(&m->counted);
+	close_fd(&m->profile);
+	close_fd(&m->original);
+}
+
 int splicing_make(const struct splicing *s, pid_t pid, const struct splicing_file *f,
 		  struct spliced *out, struct err *err)
 {
-	struct made m = { open(f->link, O_RDONLY | O_CLOEXEC), -1, -1, -1 };
+	struct made m;
 	int rc = 0;
 
 	*out = (struct spliced){ .plan = -1, .file = -1 };
-	if (m.original < 0)
-		return 0;
-	m.profile = open_profile(s, f, m.original, err);
-	if (m.profile >= 0) {
+	if (open_made(s, f, &m, err) == 0) {
+		m.counted = open_counted(s, f, m.original);
 		rc = -1;
 		if (make_fitting(s, &m, pid, out, err) == 0 &&
 		    (out->file = keep(s, m.generation, err)) >= 0) {
@@ -287,10 +427,7 @@ int splicing_make(const struct splicing *s, pid_t pid, const struct splicing_fil
 			rc = 1;
 		}
 	}
-	close_fd(&m.profile);
-	close_fd(&m.original);
-	close_fd(&m.generation);
-	close_fd(&m.plan);
+	end_made(&m);
 	return rc;
 }
 
@@ -331,4 +468,131 @@ int splicing_has(const struct splicing *s, pid_t pid, struct err *err)
 	if (need_live(s, argv, &said, err) < 0)
 		return -1;
 	return said.text[0] != '\0';
+}
+
+/* --- counting for a while --- */
+
+/* What morph-live writes of the counters, as a memory file. */
+static int read_counters(const struct splicing *s, pid_t pid, int plan, int file,
+			 struct err *err)
+{
+	char name[] = "morph-live", what[] = "counters", number[16], fd1[24], fd2[24];
+	char *argv[] = { name, what, number, fd1, fd2, NULL };
+	int out = memfd_create("counters", MFD_CLOEXEC), status = 0;
+
+	(void)snprintf(number, sizeof(number), "%d", (int)pid);
+	(void)snprintf(fd1, sizeof(fd1), "fd:%d", plan);
+	(void)snprintf(fd2, sizeof(fd2), "fd:%d", file);
+	if (out < 0)
+		return err_set(err, ERR_SYS, "memfd_create: %s", strerror(errno));
+	pid_t child = fork();
+	if (child == 0) {
+		interrupt_child();
+		if (dup2(out, 1) < 0)
+			_exit(1);
+		execv(s->morph_live, argv);
+		_exit(1);
+	}
+	if (child < 0 || waitpid(child, &status, 0) != child || status != 0 ||
+	    lseek(out, 0, SEEK_SET) < 0) {
+		close(out);
+		return err_set(err, ERR_SYS, "its counters cannot be read");
+	}
+	return out;
+}
+
+/* The file of counts with what was counted, as a memory file. */
+static int fill_counts(int counts, int counters, struct err *err)
+{
+	struct arena *a = arena_new();
+	struct bytes text, read;
+	struct countsfile f;
+	int out = -1;
+
+	if (lseek(counts, 0, SEEK_SET) < 0 ||
+	    io_read_all(counts, most_bytes, a, &text, err) < 0 ||
+	    countsfile_read(text, a, &f, err) < 0 ||
+	    io_read_all(counters, most_bytes, a, &read, err) < 0)
+		goto out;
+	if (read.n != f.size || f.offset + f.size > text.n) {
+		err_set(err, ERR_SYS, "its counters are not as the file says");
+		goto out;
+	}
+	uint8_t *whole = arena_dup(a, text.p, text.n);
+	memcpy(whole + f.offset, read.p, read.n);
+	whole[f.offset] |= 1;		/* how often it was begun: it was at work */
+	out = memfd_create("counts", MFD_CLOEXEC);
+	if (out < 0)
+		err_set(err, ERR_SYS, "memfd_create: %s", strerror(errno));
+	else if (io_write_all(out, whole, text.n, err) < 0 || lseek(out, 0, SEEK_SET) < 0)
+		close_fd(&out);
+out:
+	arena_free(a);
+	return out;
+}
+
+static int keep_counted(const struct splicing *s, const struct splicing_file *f,
+			const struct made *m, int counts, struct err *err)
+{
+	struct arena *a = arena_new();
+	char path[SPLICING_PATH];
+	struct job_result r;
+	struct bytes text;
+	int rc = run_job(s, JOB_COUNTS, (int[3]){ m->original, counts, -1 }, 0, 0, &r, err);
+
+	if (rc == 0) {
+		rc = name_profile(s->scratch, f, m->original, "counted", path, err) < 0 ||
+		     io_read_all(r.out[0], most_bytes, a, &text, err) < 0 ? -1 : 0;
+		int to = rc < 0 ? -1 :
+			 open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+		if (rc == 0 && (to < 0 || io_write_all(to, text.p, text.n, err) < 0))
+			rc = err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));
+		close_fd(&to);
+		job_result_close(&r);
+	}
+	arena_free(a);
+	return rc;
+}
+
+/* In for so long, and out again whatever happened. */
+static int count_for(const struct splicing *s, pid_t pid, struct made *m, int file, unsigned ms,
+		     uint64_t *pause_us, struct err *err)
+{
+	struct spliced what = { .plan = m->plan, .file = file };
+	struct splicing_said in, out;
+
+	if (splicing_on(s, pid, &what, &in, err) < 0)
+		return -1;
+	int rc = interrupt_poll(NULL, 0, (int)ms);
+	if (splicing_off(s, pid, &out, err) < 0)
+		return -1;
+	*pause_us = in.pause_us > out.pause_us ? in.pause_us : out.pause_us;
+	return rc < 0 ? err_set(err, ERR_SYS, "interrupted") : 0;
+}
+
+int splicing_count(struct splicing *s, pid_t pid, const struct splicing_file *f, unsigned ms,
+		   uint64_t *pause_us, struct err *err)
+{
+	struct made m = { .original = -1 };
+	int rc = -1, file = -1, counters = -1, counts = -1;
+
+	if (!s->scratch && !(s->scratch = folder_make(err)))
+		return -1;
+	if (open_made(s, f, &m, err) < 0) {
+		end_made(&m);
+		return 0;
+	}
+	m.counting = true;
+	if (make_fitting(s, &m, pid, NULL, err) == 0 &&
+	    (file = keep(s, m.generation, err)) >= 0 &&
+	    count_for(s, pid, &m, file, ms, pause_us, err) == 0 &&
+	    (counters = read_counters(s, pid, m.plan, file, err)) >= 0 &&
+	    (counts = fill_counts(m.counts, counters, err)) >= 0 &&
+	    keep_counted(s, f, &m, counts, err) == 0)
+		rc = 1;
+	close_fd(&counts);
+	close_fd(&counters);
+	close_fd(&file);
+	end_made(&m);
+	return rc;
 }

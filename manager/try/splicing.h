@@ -2,6 +2,7 @@
  *
  * For root, without a daemon.  Of each file of the process that there is a profile of:
  *
+ *	count	for a while, what samples leave uncertain, by a generation that counts
  *	make	a generation that keeps pointers, in a caged job
  *	prove	it, in another one (morph-verify --live)
  *	room	morph-live says where new text fits; if not where it is, made and proven anew
@@ -16,11 +17,13 @@
 #define MANAGER_TRY_SPLICING_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 struct err;
 
+enum { SPLICING_PATH = 2 * PATH_MAX + 96 };
 enum { SPLICING_FILES = 64, SPLICING_SAID = 1024 };
 
 struct splicing {
@@ -30,6 +33,7 @@ struct splicing {
 	unsigned patience_ms;		/* for a moment to map something; 0: morph-live's */
 	char folder[PATH_MAX];		/* STORE/live */
 	char *scratch;			/* of the samples; NULL: none */
+	bool nobody_catches;		/* splicing_catches() has found so */
 };
 
 struct splicing_file {			/* that the process has code of */
@@ -61,8 +65,16 @@ void splicing_close(struct splicing *s);
 int splicing_sample(struct splicing *s, pid_t pid, unsigned seconds, struct err *err);
 /* -1: there is no such process. */
 int splicing_files(pid_t pid, struct splicing_files *all, struct err *err);
+/* Where an unwinder is among the files: does none of them catch exceptions?  -1 with the reason
+ * if one may. */
+int splicing_catches(struct splicing *s, const struct splicing_files *all, struct err *err);
 /* Samples of its profile; 0: there is none. */
 double splicing_samples(const struct splicing *s, const struct splicing_file *f);
+/* The process counts for so long, and runs its original again; splicing_make() goes by that.
+ * To be called before anything of the folder is mapped there, which would be taken out, too.
+ * *pause_us: the longer time for which it stood still.  1; 0: there is no profile of it; -1. */
+int splicing_count(struct splicing *s, pid_t pid, const struct splicing_file *f, unsigned ms,
+		   uint64_t *pause_us, struct err *err);
 /* 1: *out is the caller's, spliced_close(); 0: there is no profile of it; -1. */
 int splicing_make(const struct splicing *s, pid_t pid, const struct splicing_file *f,
 		  struct spliced *out, struct err *err);

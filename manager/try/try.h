@@ -25,6 +25,7 @@ struct try_process_options {
 	pid_t pid;
 	const char *count;	/* command that prints how much it has done; NULL: none */
 	double time_s;		/* that all may take */
+	double burst_s;		/* of counting; 0: none */
 	double turn_s;		/* with or without; 0: chosen by the time that there is */
 	bool keep;		/* if it is faster, it stays in */
 	const char *morph_edit, *morph_verify, *morph_live, *store;

@@ -21,8 +21,6 @@
 #include "manager/work/work.h"
 #include "policy/policy.h"
 
-enum { POLICY_MAX = 1 << 20 };
-
 static int good_path(const struct work *w, const char *suffix, char out[PATH_MAX],
 		     struct err *err)
 {
@@ -58,7 +56,8 @@ static void keep_good(struct work *w, int fd)
 	struct bytes text;
 	struct err err;
 
-	if (io_read_all(fd, POLICY_MAX, a, &text, &err) < 0 || write_good(w, text, &err) < 0)
+	if (io_read_all(fd, POLICY_TEXT_MAX, a, &text, &err) < 0 ||
+	    write_good(w, text, &err) < 0)
 		role_log("the policy in force could not be kept: %s", err.text);
 	arena_free(a);
 }

@@ -5,7 +5,8 @@
 # Makes a private root with copies of the programs, a store, a socket and a policy of their own,
 # and starts morphd there; nothing of the system is changed.  Training runs and the runs that are
 # timed use different inputs.  It waits for samples, however long a busy machine takes to give them:
-# SAMPLES (2000) of each module.  PAIRS (9) may be set as well.  Before that, `morphctl try` of one command.
+# SAMPLES (2000) of each module.  PAIRS (9) may be set as well.  Before that, `morphctl try` of one command,
+# and of a process that runs.
 set -u
 B=$(realpath "${B:-build}")
 work=$(realpath tests/programs/work)
@@ -168,6 +169,22 @@ echo "morphctl try --time=30 -- perl.sh run perl"
 (cd "$root/work/perl/train1" && "$B/morphctl" try --time=30 -- "$work/perl.sh" run /usr/bin/perl </dev/null) 2>&1 |
 	tee "$root/result/try"
 grep -q ': not the same: ' "$root/result/try" && die "the output of try differs"
+
+step "and a process that runs: sqlite3 gets a generation of its library by samples of itself, in turns (22 s)"
+mkdir "$root/live" && mkfifo "$root/live/queries"
+(while echo "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+	SELECT count(*), sum(i * 7 % 1000), max(printf('%08x', i * 31)) FROM n WHERE i % 3 <> 1;"; do :; done) >"$root/live/queries" 2>/dev/null &
+asks=$!
+LD_LIBRARY_PATH=$root/lib "$root/bin/sqlite3" -init /dev/null :memory: ".read $root/live/queries" >"$root/live/answers" &
+answers=$!
+sleep 0.2
+echo "morphctl try --pid=$answers --time=22"
+"$B/morphctl" try --pid=$answers --time=22 --store="$root" 2>&1 | tee "$root/result/trypid"
+grep -q "(process $answers): .*pairs\|proven" "$root/result/trypid" || die "nothing was said of the process"
+disown -a
+kill $answers $asks
+[ "$(sed '$d' "$root/live/answers" | sort -u | wc -l)" = 1 ] || die "its answers differ"
+echo "its $(wc -l <"$root/live/answers") answers meanwhile are the same"
 
 step "a daemon"
 "$B/morphd" --foreground --policy "$root/morph.yaml" --store "$root/store" \

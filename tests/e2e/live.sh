@@ -13,33 +13,7 @@ root=$(mktemp -d "${TMPDIR:-/tmp}/morph-live.XXXXXX") || exit 1
 pids=()
 trap 'kill -9 "${pids[@]}" 2>/dev/null; rm -rf "$root"' EXIT
 mkdir "$root/gen"
-
-prepare() {		# NAME FILE [OPTION...]: original, generation and plan of that name
-	local name=$1 file=$2
-	shift 2
-	[ -e "$root/$name" ] || cp "$(readlink -f "$file")" "$root/$name" || return 1
-	rm -f "$root/gen/$name"
-	"$B/morph-edit" optimize --all --keep-pointers "$@" "$root/$name" -o "$root/gen/$name" &&
-		"$B/morph-verify" --live "$root/$name" "$root/gen/$name" >"$root/$name.plan"
-}
-# OUTPUT COMMAND...: in the background, its process is $pid
-start() {
-	local out=$1
-	shift
-	"$@" >"$out" 2>"$out.err" </dev/null 9>&- &
-	pid=$!
-	pids+=("$pid")
-}
-on() { "$live" on "$1" "$root/$2.plan" "$root/gen/$2" "${@:3}"; }
-off() { "$live" off "$1" "$root/gen" "${@:2}"; }
-is_on() { [ -n "$("$live" look "$1" "$root/gen")" ]; }
-
-# NAME: where its usual place is taken in process $pid, the generation is made for another one
-fit() {
-	local at
-	at=$("$live" room "$pid" "$root/$1.plan" "$root/gen/$1") || return 1
-	[ "$at" = fits ] || prepare "$1" "$root/$1" --text-at=0x"$at"
-}
+. tests/e2e/live.bash
 
 swap() {		# NAME: in and out of process $pid, $rounds times
 	local i
@@ -68,30 +42,6 @@ goes_on() {
 
 # --- programs at work ---
 
-cat >"$root/loop.pl" <<'END'
-$| = 1;
-while (1) {
-	my %h; $h{"k$_"} = $_ * 3 for 1 .. 500;
-	my $s = 0; $s += $h{$_} for sort keys %h;
-	my $t = join ",", map { sprintf "%x", $_ * 7 } 1 .. 300; $t =~ s/(\w+),/<$1>/g;
-	print "$s ", length $t, " ", unpack("%32C*", $t), "\n";
-}
-END
-cat >"$root/loop.py" <<'END'
-import json, threading, sys
-def work(n, out):
-    d = {str(i): [i * n, "x" * (i % 5)] for i in range(200)}
-    out.append(sum(len(k) + v[0] for k, v in sorted(json.loads(json.dumps(d)).items())))
-while True:
-    out = []
-    t = [threading.Thread(target=work, args=(n, out)) for n in range(4)]
-    [x.start() for x in t]; [x.join() for x in t]
-    print(sum(out), flush=True)
-END
-cat >"$root/loop.sql" <<'END'
-WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
-SELECT count(*), sum(i * 7 % 1000), max(printf('%08x', i * 31)) FROM n WHERE i % 3 <> 1;
-END
 swaps() {		# NAME COMMAND...: program NAME is mapped by the command
 	local name=$1
 	shift

@@ -8,7 +8,8 @@ ctl=$B/morphctl
 root=$(mktemp -d "${TMPDIR:-/tmp}/morph-live.XXXXXX") || exit 1
 pid=
 other=
-trap 'kill -9 $pid $other 2>/dev/null; rm -rf "$root"' EXIT
+thrower=
+trap 'kill -9 $pid $other $thrower 2>/dev/null; rm -rf "$root"' EXIT
 cp "$(readlink -f /usr/bin/perl)" "$root/perl" || skip_all "there is no perl"
 mkdir "$root/store"
 cat >"$root/loop.pl" <<'END'
@@ -39,7 +40,7 @@ profile=$1
 [ -s "$1" ] && ok "so there is a profile of its program" || not_ok "so there is a profile of its program"
 check "record --pid of a process that is not there fails" eval '! "$ctl" record -o "$root/log2" --pid=4194303 -- true 2>/dev/null'
 
-check "a process gets a generation by samples of its own" live $pid --time=2 --module="$root/perl"
+check "a process gets a generation by samples of its own" live $pid --time=2 --burst=0 --module="$root/perl"
 [ "$(listed $pid)" = 1 ] && [ "$(listed $other)" = 0 ] && ok "it is listed, and no other" || not_ok "it is listed, and no other"
 f=$(live | awk -v p=$pid '$1 == p { print $3 }')
 check "the file that is mapped is proven, and root's alone" eval '
@@ -51,8 +52,54 @@ check "it is laid out: fewer branches are taken, by the samples of before" eval 
 check "it is taken back" live --off $pid
 [ "$(listed $pid)" = 0 ] && ok "and is listed no more" || not_ok "and is listed no more"
 check "taking back twice is nothing" live --off $pid
+check "it counts for a while, and is laid out by that" eval '
+	live $pid --time=1 --burst=0.5 --module="$root/perl" >"$root/said" 2>&1 && grep -q "counted for 500 ms" "$root/said" &&
+	[ "$(listed $pid)" = 1 ]'
+# by all that the program does, counted from its start to its end
+sampled=$root/sampled
+"$B/morph-edit" optimize --keep-pointers --profile "$profile" "$root/perl" -o "$sampled" &&
+	"$B/morph-edit" instrument "$root/perl" -o "$root/counting" 2>/dev/null || not_ok "what is compared can be made"
+timeout 2 "$root/counting" "$root/loop.pl" >/dev/null
+f=$(live | awk -v p=$pid '$1 == p { print $3 }')
+taken() {		# GENERATION: branches
+	"$B/morph-edit" report "$root/perl" --profile "$root/exact.profile" --compare "$1" | awk '/^taken branches/ { print $NF }'
+}
+check "which tells more than samples do" eval '
+	"$B/morph-edit" counts "$root/perl" "$root/counting.counts" -o "$root/exact.profile" &&
+	awk -v a="$(taken "$f")" -v b="$(taken "$sampled")" "BEGIN { print a, b; exit !(a > 0 && a < b) }"'
+check "that is taken back, too" live --off $pid
+check "a burst that is no number" eval '! live $pid --burst=long 2>/dev/null'
 check "with profiles nothing is sampled" live $pid $other --profiles="$root/profiles"
 [ "$(listed $pid)$(listed $other)" = 11 ] && ok "and several processes get it" || not_ok "and several processes get it"
+
+code() {		# WANTED ARGUMENT...
+	local want=$1 said rc
+	shift
+	said=$(live "$@" 2>&1)
+	rc=$?
+	[ $rc = "$want" ] && grep -q -e "${why:-.}" <<<"$said" || { echo "$rc: $said"; return 1; }
+}
+# An unwinder is loaded: that matters only where somebody catches what it throws.
+lib=$root/catches.so
+echo 'void __cxa_begin_catch(void *); void never(void); void never(void) { __cxa_begin_catch(0); }' >"$root/catches.c"
+thrower() {		# LIBRARIES: a process that has them, in $thrower
+	LD_PRELOAD=$1 "$root/perl" "$root/loop.pl" >"$root/out3" 2>&1 </dev/null 9>&- &
+	thrower=$!
+	disown
+	sleep 0.3
+}
+thrower libgcc_s.so.1
+check "an unwinder for which nobody catches does not matter" live $thrower --profiles="$root/profiles" --module="$root/perl"
+[ "$(listed $thrower)" = 1 ] && ok "and it is mapped" || not_ok "and it is mapped"
+kill -9 $thrower
+if ${CC:-cc} -shared -fPIC -o "$lib" "$root/catches.c" 2>/dev/null; then
+	thrower "libgcc_s.so.1 $lib"
+	why="may unwind its stack: '$lib': it may catch exceptions (__cxa_begin_catch)" \
+		check "one for which somebody does is refused" code 3 $thrower --profiles="$root/profiles"
+	kill -9 $thrower
+else
+	skip "one for which somebody does is refused" "no library can be made here"
+fi
 
 # The original is gone from its path: it comes back all the same.
 rm "$root/perl"
@@ -62,13 +109,6 @@ sleep 0.5
 [ "$(sed '$d' "$root/out" "$root/out2" | sort -u | wc -l)" = 1 ] && [ "$(wc -l <"$root/out")" -gt 50 ] &&
 	ok "every answer of both was the same" || not_ok "every answer of both was the same"
 
-code() {		# WANTED ARGUMENT...
-	local want=$1 said rc
-	shift
-	said=$(live "$@" 2>&1)
-	rc=$?
-	[ $rc = "$want" ] && grep -q -e "${why:-.}" <<<"$said" || { echo "$rc: $said"; return 1; }
-}
 check "a file without samples is said, and refused" code 3 $pid --profiles="$root/store"
 why="process 4194303: No such process" check "no process is a failure" code 1 4194303 --profiles="$root/profiles"
 why="process 4194303: No such process" check "and is not sampled first" code 1 4194303

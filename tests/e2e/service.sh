@@ -111,7 +111,7 @@ inside cp "$root/original" /usr/local/bin/sort
 seq 200000 | sort -R >"$root/data"
 sum=$(LC_ALL=C "$root/original" "$root/data" | sha256sum)
 work() { [ "$(inside env LC_ALL=C /usr/local/bin/sort "$root/data" | sha256sum)" = "$sum" ]; }
-sed -i 's/^  automatic: false.*/  automatic: false/; s/^  min_samples: .*/  min_samples: 20/
+sed -i 's/^  automatic: .*/  automatic: false/; s/^  min_samples: .*/  min_samples: 20/
 	s|^    - /usr/bin/\*|    - /usr/local/bin/*|' "$root/etc/morph.yaml"
 ctl() { inside timeout 300 /usr/local/bin/morphctl "$@"; }
 

@@ -3,7 +3,8 @@
 #
 # A system is bookworm or trixie: minbase and `make`, in which root, without sudo, runs `make demo` and
 # `make check` in a clone of what is committed here.  bookworm+foreign or trixie+foreign: the same with
-# the packages of tests/fresh/foreign, and `make check` alone.  Each is entered with its own mount, pid,
+# the packages of tests/fresh/foreign, and `make check` alone.  bookworm+package or trixie+package: a
+# package of Morph is built, installed, used and removed there (tests/fresh/package.sh).  Each is entered with its own mount, pid,
 # ipc and uts namespace, its own /proc and its own /sys; tracefs is not mounted there.
 #
 # The report, bench/results/fresh.md, has the last run of each system.  Needs root and debootstrap;
@@ -40,7 +41,7 @@ FRESH_CACHE=${FRESH_CACHE:-${BENCH_CACHE:-/var/tmp/morph-bench-cache}}
 mkdir -p "$FRESH_WORK" "$FRESH_CACHE" || exit 1
 MIRROR=${MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 2>/dev/null | grep -m 1 '/debian/*$')}
 MIRROR=${MIRROR:-http://deb.debian.org/debian}
-order="bookworm trixie bookworm+foreign trixie+foreign"
+order="bookworm trixie bookworm+foreign trixie+foreign bookworm+package trixie+package"
 [ $# -gt 0 ] || set -- bookworm trixie
 for s in "$@"; do
 	[[ " $order " == *" $s "* ]] || die "no system '$s': $order"
@@ -83,6 +84,12 @@ make_target() {		# TARGET
 		tee -a "$at/lines"
 }
 
+try_package() {
+	echo "== $system: the package"
+	inside "cd && cd morph && tests/fresh/package.sh" >"$at/package.log" 2>&1 </dev/null
+	printf 'package\t%s\t-\t%s\n' $? "$(grep -c '^ok' "$at/package.log") steps" | tee -a "$at/lines"
+}
+
 install_foreign() {
 	# Their services are not to be started.
 	printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d" && chmod +x "$root/usr/sbin/policy-rc.d"
@@ -108,6 +115,13 @@ section() {
 	[ -e "$at/foreign" ] && echo "* foreign packages asked for, which brought others with them" \
 		"($(wc -l <"$at/foreign")): $(tr '\n' ' ' <"$at/foreign")"
 	echo
+	if [ -e "$at/package.log" ]; then
+		echo "| step | seconds | |"
+		echo "|---|---|---|"
+		sed -nE 's/^(ok|not ok) ([0-9]+) (.*)/| \3 | \2 | \1 |/p' "$at/package.log"
+		echo
+		return
+	fi
 	echo "| command | seconds | exit code | last line |"
 	echo "|---|---|---|---|"
 	while IFS=$'\t' read -r target rc s last; do
@@ -134,8 +148,11 @@ main() {		# SYSTEM...: read whole before it runs
 		make_system "${system%+*}" >"$at/make.log" 2>&1 || { tail -n 20 "$at/make.log"; die "$system could not be made"; }
 		case $system in *+foreign) install_foreign || die "the foreign packages could not be installed" ;; esac
 		packages_of >"$at/before"
-		case $system in *+foreign) ;; *) make_target demo ;; esac
-		make_target check
+		case $system in
+		*+package) try_package ;;
+		*+foreign) make_target check ;;
+		*) make_target demo; make_target check ;;
+		esac
 		packages_of >"$at/after"
 		section >"$at/section"
 		[ "${KEEP:-}" = 1 ] || rm -rf --one-file-system "$root"

@@ -22,12 +22,14 @@ usr/libexec/morph/morph-verify
 usr/sbin/morphd
 usr/share/bash-completion/completions/morph-edit
 usr/share/bash-completion/completions/morphctl
+usr/share/fish/vendor_completions.d/morphctl.fish
 usr/share/man/man1/morph-edit.1
 usr/share/man/man1/morph-verify.1
 usr/share/man/man1/morphctl.1
 usr/share/man/man5/morph.yaml.5
 usr/share/man/man8/morph-live.8
-usr/share/man/man8/morphd.8"
+usr/share/man/man8/morphd.8
+usr/share/zsh/vendor-completions/_morphctl"
 have=$(cd "$T" && find . ! -type d | sed 's|^\./||' | LC_ALL=C sort)
 [ "$have" = "$want" ] && ok "every file is in its place" || {
 	not_ok "every file is in its place"; note "$(diff <(echo "$want") <(echo "$have"))"; }
@@ -46,12 +48,25 @@ check "make uninstall" quiet_make uninstall
 have=$(cd "$T" && find . ! -type d)
 [ "$have" = ./etc/morph.yaml ] && ok "only the policy stays" || { not_ok "only the policy stays"; note "$have"; }
 
-completion=$(bash -c 'PATH='"$(realpath "$B")"':$PATH; . etc/morph.bash-completion
-	COMP_WORDS=(morphctl re) COMP_CWORD=1; _morph; echo "${COMPREPLY[@]}"')
-case " $completion " in
-*" reoptimize "*) ok "completion knows the commands" ;;
-*) not_ok "completion knows the commands"; note "$completion" ;;
-esac
+completes() {		# EXPECTED WORD...: the last one is completed to it, among others
+	local expected=$1
+	shift
+	completion=$(PATH=$(realpath "$B"):$PATH bash -c '. etc/morph.bash-completion
+		compopt() { :; }
+		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _morph; echo "${COMPREPLY[@]}"' bash "$@")
+	case " $completion " in
+	*" $expected "*) ok "completion knows $expected" ;;
+	*) not_ok "completion knows $expected"; note "$completion" ;;
+	esac
+}
+completes reoptimize morphctl re
+completes --dry-run morphctl reoptimize --d
+completes reload morphctl policy re
+completes --shuffle= morph-edit optimize --sh
+for shell in zsh fish; do
+	command -v $shell >/dev/null && { $shell -n etc/morph.$shell-completion && ok "completion for $shell" ||
+		not_ok "completion for $shell"; }
+done
 # cmocka is a package for make check only
 built=$(make -n B="$T/none" all "$T/none/bench/pairs")
 [ -n "$built" ] && ! grep -q 'tests/unit\|cmocka' <<<"$built" && ok "the demonstration builds nothing of the unit tests" ||

@@ -479,6 +479,7 @@ static void shown_values_are_yaml(void **state)
 	policy_free(q);
 }
 
+/* But for what a policy must say before anything is done without being asked. */
 static void shipped_policy_is_the_default(void **state)
 {
 	static char text[65536];
@@ -490,6 +491,8 @@ static void shipped_policy_is_the_default(void **state)
 	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
 	(void)fclose(f);	/* only read */
 	struct policy *p = parse(text), *q = policy_default();
+	assert_true(p->automatic && !q->automatic);
+	q->automatic = 1;
 	policy_each(p, list_one, &a);
 	policy_each(q, list_one, &b);
 	assert_string_equal(a.text, b.text);
@@ -497,9 +500,69 @@ static void shipped_policy_is_the_default(void **state)
 	policy_free(q);
 }
 
+#define PART(name) "--- # file: " name "\n"
+
+static void files_add_to_a_policy(void **state)
+{
+	struct policy *p = parse(PART("/m.yaml")
+				 "optimize: {automatic: true, min_samples: 5000}\n"
+				 "rules:\n- {name: main, paths: [/a], refuse: true}\n"
+				 PART("/m.yaml.d/1.yaml")
+				 "optimize: {automatic: false}\n"
+				 "rules: [{name: one, paths: [/a]}, {name: two, paths: [/b]}]\n"
+				 PART("/m.yaml.d/2.yaml")
+				 PART("/m.yaml.d/3.yaml")
+				 "rules: [{name: three, paths: [/c]}]\n");
+
+	(void)state;
+	assert_int_equal(p->automatic, 0);
+	assert_int_equal(p->min_samples, 5000);
+	assert_null(p->note);		/* adding is what such files are for */
+	assert_int_equal(p->nrule, 4);
+	assert_string_equal(p->rule[0].name, "three");
+	assert_string_equal(p->rule[1].name, "one");
+	assert_string_equal(p->rule[2].name, "two");
+	assert_string_equal(p->rule[3].name, "main");
+	policy_free(p);
+	/* a list replaces the one before, as it replaces the default */
+	p = parse(PART("/m") "modules: {exclude: [/a, /b]}\n"
+		  PART("/n") "modules: {exclude: [/c]}\n");
+	assert_int_equal(p->exclude.n, 1);
+	assert_string_equal(p->exclude.glob[0], "/c");
+	policy_free(p);
+}
+
+static void a_setting_of_two_that_add_is_noted(void **state)
+{
+	struct policy *p = parse(PART("/m") "optimize: {automatic: true}\n"
+				 PART("/d/1") "optimize: {automatic: false}\n"
+				 PART("/d/2") "\noptimize:\n  automatic: true\n");
+
+	(void)state;
+	assert_int_equal(p->automatic, 1);
+	assert_non_null(p->note);
+	assert_string_equal(p->note,
+			    "/d/2:3: optimize.automatic is set in /d/1, too; this one holds");
+	policy_free(p);
+}
+
+static void what_is_wrong_in_a_part_is_named_by_it(void **state)
+{
+	(void)state;
+	refused_like(PART("/m") "optimize: {automatic: true}\n"
+		     PART("/d/1") "\noptimize: {x: 1}\n",
+		     "/d/1:2:");
+	refused_like(PART("/m") "optimise: {x: 1}\n" PART("/d/1") "", "/m:1:");
+	refused_like(PART("/m") "rules: [{name: r, paths: [/a]}]\n"
+		     PART("/d/1") "rules: [{name: r, paths: [/b]}]\n", "/d/1:1:");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(files_add_to_a_policy),
+		cmocka_unit_test(a_setting_of_two_that_add_is_noted),
+		cmocka_unit_test(what_is_wrong_in_a_part_is_named_by_it),
 		cmocka_unit_test(defaults_are_the_tables),
 		cmocka_unit_test(nothing_asked_is_all_defaults),
 		cmocka_unit_test(numbers_are_taken_within_their_bounds),

@@ -1,0 +1,137 @@
+/* ctl_auto.c - morphctl auto: may modules be laid out without being asked?
+ *
+ * The answer is a file of its own that adds to the policy (lib/dropins.h), so nobody's text is
+ * edited; who wants the policy's own answer back removes that file.
+ *
+ * Tested by tests/e2e/auto.sh.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/dropins.h"
+#include "lib/err.h"
+#include "lib/io.h"
+#include "lib/say.h"
+#include "manager/ctl/ctl.h"
+#include "policy/policy.h"
+
+enum { ANSWERS_S = 2 };
+
+static int write_file(const char *path, const char *text, struct err *err)
+{
+	char new[PATH_MAX + 64];
+
+	(void)snprintf(new, sizeof(new), "%s.new", path);
+	int fd = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));
+	/* whoever may read the policy may read this, whatever the umask */
+	int rc = fchmod(fd, 0644) < 0 ? err_set(err, ERR_SYS, "fchmod: %s", strerror(errno)) :
+					io_write_all(fd, text, strlen(text), err);
+	if (rc == 0 && fsync(fd) < 0)
+		rc = err_set(err, ERR_SYS, "fsync: %s", strerror(errno));
+	close(fd);
+	if (rc == 0 && rename(new, path) < 0)
+		rc = err_set(err, ERR_SYS, "rename: %s", strerror(errno));
+	if (rc < 0)
+		(void)unlink(new);
+	return rc < 0 ? err_wrap(err, "'%s'", path) : 0;
+}
+
+static struct policy *read_policy(const char *path, struct err *err)
+{
+	int fd = dropins_open(path, POLICY_TEXT_MAX, err);
+	struct policy *p = fd < 0 ? NULL : policy_read(fd, path, err);
+
+	if (fd >= 0)
+		close(fd);
+	return p;
+}
+
+static int say_which(const char *policy, const char *by)
+{
+	struct err err = { 0 };
+	struct policy *p = read_policy(policy, &err);
+
+	if (!p) {
+		say_line(stderr, "morphctl: %s", err.text);
+		return err_exit_code(&err);
+	}
+	say_line(stdout, "automatic is %s by '%s'%s%s%s", p->automatic ? "on" : "off", policy,
+		 access(by, F_OK) == 0 ? " and '" : "", access(by, F_OK) == 0 ? by : "",
+		 access(by, F_OK) == 0 ? "'" : "");
+	policy_free(p);
+	return 0;
+}
+
+/* What is there already must be right, or the daemon would not read what is added. */
+static int set(const struct ctl *ctl, const char *policy, const char *folder, const char *by,
+	       bool on)
+{
+	struct policy *p;
+	struct err err = { 0 };
+	const char *reload[] = { "reload" };
+	const char *text = on ? "# Written by `morphctl auto on`.\n"
+				"optimize: {automatic: true}\n" :
+				"# Written by `morphctl auto off`.\n"
+				"optimize: {automatic: false}\n";
+	int rc = -1;
+
+	if ((p = read_policy(policy, &err)) != NULL) {
+		policy_free(p);
+		if (mkdir(folder, 0755) < 0 && errno != EEXIST)
+			err_set(&err, ERR_SYS, "'%s': %s", folder, strerror(errno));
+		else
+			rc = write_file(by, text, &err);
+	}
+	/* another file may have the last word */
+	if (rc == 0 && (p = read_policy(policy, &err)) != NULL) {
+		if (p->automatic != (unsigned)on)
+			rc = err_set(&err, ERR_REFUSED, "'%s' is written, but a file "
+				     "behind it in that folder says otherwise", by);
+		policy_free(p);
+	}
+	if (rc < 0 || err.kind != ERR_NONE) {
+		say_line(stderr, "morphctl: %s", err.text);
+		return err_exit_code(&err);
+	}
+	say_line(stdout, "automatic is %s by '%s'", on ? "on" : "off", by);
+	if (ctl_answers(ctl, ANSWERS_S))
+		return ctl_talk(ctl, 1, reload);
+	say_line(stdout, "morphd does not run; it reads this when it begins");
+	return 0;
+}
+
+int ctl_auto(const struct ctl *ctl, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "policy", required_argument, NULL, 'p' },
+		{ 0 }
+	};
+	const char *policy = "/etc/morph.yaml";
+	char folder[PATH_MAX], by[PATH_MAX + 32];
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (c != 'p')
+			return ctl_usage(ctl);
+		policy = optarg;
+	}
+	argc -= optind;
+	argv += optind;
+	if (snprintf(folder, sizeof(folder), "%s.d", policy) >= (int)sizeof(folder) || argc > 1)
+		return ctl_usage(ctl);
+	(void)snprintf(by, sizeof(by), "%s/50-auto.yaml", folder);	/* fits */
+	if (argc == 0)
+		return say_which(policy, by);
+	if (strcmp(argv[0], "on") != 0 && strcmp(argv[0], "off") != 0)
+		return ctl_usage(ctl);
+	return set(ctl, policy, folder, by, strcmp(argv[0], "on") == 0);
+}

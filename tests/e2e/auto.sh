@@ -1,0 +1,47 @@
+#!/bin/bash
+# auto.sh - files add to the policy; morphctl auto writes one of them, and the daemon reads it
+cd "$(dirname "$0")/../.." || exit 1
+. tests/e2e/private.bash
+need_root
+make_root sort
+auto() { ctl auto "$@" --policy="$root/morph.yaml"; }
+says() { local want=$1 out; shift; out=$("$@" 2>&1); grep -q -- "$want" <<<"$out" || { echo "$out"; return 1; }; }
+fails() { local code=$1; shift; "$@" >"$root/out" 2>&1; [ $? = "$code" ] || { cat "$root/out"; return 1; }; }
+in_force() { says "automatic  *$1" ctl policy show; }
+dropins=$root/morph.yaml.d
+
+check "without a daemon it is off" says "automatic is off by '$root/morph.yaml'\$" auto
+check "and can be on" says "morphd does not run; it reads this" auto on
+check_here "a daemon begins" start_daemon
+check "and goes by it" in_force true
+check "off again" says "automatic is off by '$dropins/50-auto.yaml'" auto off
+check "the daemon has read it" in_force false
+check "which is told" says "off by '$root/morph.yaml' and '$dropins/50-auto.yaml'" auto
+check "the policy itself is as it was" grep -q "min_samples: 20" "$root/morph.yaml"
+check "and in force" says "min_samples  *20" ctl policy show
+
+echo "optimize: {min_samples: 30, automatic: false}" >"$dropins/90-mine.yaml"
+check "what comes later holds" fails 3 auto on
+check "which is said" grep -q "a file behind it in that folder says otherwise" "$root/out"
+check "policy check reads them, too, and notes what stands twice" \
+	says "90-mine.yaml:1: optimize.automatic is set in $dropins/50-auto.yaml, too" ctl policy check "$root/morph.yaml"
+check "the daemon reads them when asked" ctl policy reload
+check "all of it" says "min_samples  *30" ctl policy show
+echo "optimize: {min_samples: lots}" >"$dropins/90-mine.yaml"
+check "a wrong one is refused by its name" fails 2 ctl policy reload
+check "and its line" grep -q "$dropins/90-mine.yaml:1:" "$root/out"
+check "what was in force is so still" says "min_samples  *30" ctl policy show
+check "and told as a trouble" says "90-mine.yaml:1:.*the one read before is in force" ctl status
+before=$(cat "$dropins/50-auto.yaml")
+check "nothing is added to what is wrong" fails 2 auto off
+check "nothing was written" [ "$before" = "$(cat "$dropins/50-auto.yaml")" ]
+rm "$dropins/90-mine.yaml"
+chmod 755 "$root"
+check "who may not is told so" fails 1 setpriv --reuid=65534 --clear-groups "$B/morphctl" auto on --policy="$root/morph.yaml"
+check "with the file's name" grep -q "50-auto.yaml': Permission denied" "$root/out"
+check "anything else is usage" fails 2 auto perhaps
+rm -r "$dropins"
+check "without the folder it is the policy's again" ctl policy reload
+check "as it was" in_force false
+check_here "the daemon ends" stop_daemon
+done_testing

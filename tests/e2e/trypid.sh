@@ -1,0 +1,161 @@
+#!/bin/bash
+# trypid.sh - `morphctl try --pid`: a process with generations and without them in turns, its gain, and nothing left
+cd "$(dirname "$0")/../.." || exit 1
+. tests/e2e/private.bash
+[ "$(id -u)" = 0 ] || skip_all "needs root to change other processes"
+root=$(mktemp -d "${TMPDIR:-/tmp}/morph-trypid.XXXXXX") || exit 1
+pids=()
+trap 'kill -9 "${pids[@]}" 2>/dev/null; rm -rf "$root"' EXIT
+cp "$(readlink -f /usr/bin/perl)" "$root/perl" || skip_all "there is no perl"
+mkdir "$root/store" "$root/tmp"
+cat >"$root/loop.pl" <<'END'
+$| = 1;
+while (1) {
+	my %h; $h{"k$_"} = $_ * 3 for 1 .. 500;
+	my $s = 0; $s += $h{$_} for sort keys %h;
+	my $t = join ",", map { sprintf "%x", $_ * 7 } 1 .. 100; $t =~ s/(\w+),/<$1>/g;
+	print "$s ", length $t, "\n";
+}
+END
+start() {		# OUTPUT COMMAND...: in the background, its process is $pid
+	"${@:2}" >"$1" 2>"$1.err" </dev/null 9>&- &
+	pid=$!
+	pids+=("$pid")
+	disown
+}
+json=			# --json
+try() { TMPDIR=$root/tmp "$B/morphctl" $json try --store="$root/store" "$@"; }
+live() { "$B/morphctl" live --store="$root/store" "$@"; }
+listed() { live | awk -v p="$1" '$1 == p { n++ } END { print n + 0 }'; }
+
+# NAME CODES WORDS: what `try` of that name ended with (any of the codes), and said last on standard error or output
+is() {
+	local code
+	code=$(cat "$root/$1.code")
+	[[ " $2 " = *" $code "* ]] && grep -q -e "$3" "$root/$1.said" "$root/$1.told" && { ok "$1: $3"; return; }
+	not_ok "$1: $3"
+	note "code $code: $(tail -n 12 "$root/$1.said" "$root/$1.told")"
+}
+run() {			# NAME ARGUMENT...: in the background
+	{ try --burst=0 "${@:2}" >"$root/$1.said" 2>"$root/$1.told" </dev/null; echo $? >"$root/$1.code"; } 9>&- &
+}
+begun() {		# NAME WORDS: waits until it says them
+	local i
+	for i in $(seq 200); do grep -q "$2" "$root/$1.told" && return; sleep 0.1; done
+	note "$1 does not come to '$2': $(cat "$root/$1.told")"
+}
+same_answers() {	# OUTPUT
+	[ "$(sed '$d' "$1" | sort -u | wc -l)" = 1 ] && [ ! -s "$1.err" ] || { sort "$1" | uniq -c | head -4; cat "$1.err"; return 1; }
+}
+
+# --- what cannot be begun ---
+
+start "$root/none.out" sleep 1000
+asleep=$pid
+run nobody --pid=4194303
+run no-number --pid=$pid --count="echo many"
+run count-fails --pid=$pid --count="echo 1; exit 4"
+run idle --pid=$pid --time=6
+start "$root/empty.out" "$root/perl" -e '1 while 1'
+run busy --pid=$pid --time=6
+start "$root/filtered.out" "$B/tests/e2e/steady" seccomp
+sleep 0.2
+run filtered --pid=$pid
+for arguments in "--pid=x" "--pid=0" "--pid=$asleep -- true" "--pid=$asleep --repeatable" "--count=id -- true" \
+	"--keep -- true" "--pid=$asleep --turn=0" "--pid=$asleep --time=x"; do
+	try $arguments >"$root/usage" 2>&1
+	[ $? = 2 ] && grep -q "^usage: morphctl try" "$root/usage" && ok "wrong usage: $arguments" || not_ok "wrong usage: $arguments"
+done
+if command -v setpriv >/dev/null; then
+	check "others than root may not" eval '
+		said=$(setpriv --reuid=65534 --clear-groups "$B/morphctl" try --pid=$asleep 2>&1); [ $? = 1 ] && grep -q "only root" <<<"$said"'
+fi
+
+wait
+is nobody 1 "process 4194303: No such process"
+is no-number 2 "'echo many': prints no number"
+is count-fails 2 "ended with code 4"
+is idle 3 "it does nothing"
+is busy 3 "no work that can be counted; name a counter"
+is filtered 3 "seccomp"
+kill -9 "${pids[@]}"
+
+# --- trials that end before their end ---
+
+start "$root/killed.out" "$root/perl" "$root/loop.pl"
+killed=$pid
+run killed --pid=$pid --time=20
+start "$root/stopped.out" "$root/perl" "$root/loop.pl"
+stopped=$pid
+interruptible() {	# NAME: in the background; a job of a shell has SIGINT ignored
+	TMPDIR=$root/tmp env --default-signal=INT "$B/morphctl" try --store="$root/store" --burst=0 --pid="$stopped" --time=20 \
+		>"$root/$1.said" 2>"$root/$1.told" </dev/null 9>&- &
+	trial=$!
+}
+interrupted() {		# NAME WORDS: when it says them
+	begun "$1" "$2"
+	sleep 0.5
+	kill -INT "$trial"
+	wait "$trial"
+	echo $? >"$root/$1.code"
+}
+interruptible early
+interrupted early sampling
+is early 130 "interrupted"
+interruptible stopped
+interrupted stopped "in turns"
+is stopped 130 "interrupted; taken out again"
+[ "$(listed $stopped)" = 0 ] && ok "and it is" || not_ok "and it is"
+kill -0 "$stopped" && ok "who was tried runs on" || not_ok "who was tried runs on"
+begun killed "in turns"
+sleep 0.5
+kill -9 $killed $stopped
+wait
+is killed 1 "process $killed has ended"
+grep -q "taken out again\|live --off" "$root/killed.told" && not_ok "what has ended needs no undoing" || ok "what has ended needs no undoing"
+
+# --- whole trials ---
+
+# NAME ARGUMENT...: where the machine is too busy for the time, as much of it as it asks for
+whole() {
+	local time=14
+	while try --burst=0.5 --pid="$pid" --time=$time "${@:2}" >"$root/$1.said" 2>"$root/$1.told" </dev/null 9>&-
+		echo $? >"$root/$1.code"
+		grep -q "too few" "$root/$1.said" && [ "$time" -lt 200 ]; do
+		time=$((time * 3))
+	done
+}
+start "$root/keep.out" "$root/perl" "$root/loop.pl"
+kept=$pid
+whole keep --keep &
+start "$root/count.out" "$root/perl" "$root/loop.pl"
+counted=$pid
+json=--json whole count --count="wc -l <$root/count.out" --turn=0.4
+wait
+is keep "0 1" "^perl (process $kept): [0-9.]* ([0-9.]* to [0-9.]*), proven"
+is keep "0 1" "^CPU time for each .*, in [0-9]* pairs of turns of [0-9.]* s; [0-9]* swaps"
+is keep "0 1" "^$root/perl  *[0-9.]*  *[1-9]"
+if [ "$(cat "$root/keep.code")" = 0 ]; then
+	is keep 0 "left in"
+	[ "$(listed $kept)" = 1 ] && ok "it was faster, and stays" || not_ok "it was faster, and stays"
+	run again --pid=$kept
+	wait
+	is again 3 "has generations already; .*live --off $kept"
+	live --off "$kept" >/dev/null
+else
+	is keep 1 "taken out again"
+	[ "$(listed $kept)" = 0 ] && ok "it was not faster, and does not stay" || not_ok "it was not faster, and does not stay"
+	skip "it has one already" "it was not kept"
+fi
+is count "0 1" '"work": "unit of --count"'
+check "its verdict is JSON" perl -MJSON::PP -0777 -e '
+	my $v = decode_json(<STDIN>)->{verdict}[0];
+	die "pairs" unless $v->{pairs} >= 6 && $v->{swaps} >= $v->{pairs} && $v->{low} > 0 && $v->{low} <= $v->{ratio};
+	die "faster" unless !!$v->{faster} == ($v->{low} > 1) && $ARGV[0] == ($v->{faster} ? 0 : 1) && !$v->{kept};
+	die "pause" unless $v->{pause_ms} > 0 && $v->{pause_max_ms} >= $v->{pause_ms}' "$(cat "$root/count.code")" <"$root/count.said"
+[ "$(listed $counted)" = 0 ] && ok "and it is taken out" || not_ok "and it is taken out"
+for name in keep count stopped killed; do
+	check "every answer of $name was the same" same_answers "$root/$name.out"
+done
+[ -z "$(ls "$root/tmp")" ] && ok "no samples are left" || not_ok "no samples are left: $(ls "$root/tmp")"
+done_testing

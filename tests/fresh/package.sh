@@ -1,0 +1,109 @@
+#!/bin/bash
+# package.sh - a Debian package of Morph is built, installed, used, upgraded and removed; in a system of its own
+#
+# For fresh.sh, which runs it as root in a bare Debian without systemd, in a clone.  A line for each step,
+# "ok SECONDS STEP" or "not ok SECONDS STEP"; what the steps print goes to package.out.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+export DEBIAN_FRONTEND=noninteractive
+apt="apt-get -y -qq -o Dpkg::Use-Pty=0"
+bad=0
+step() {		# NAME COMMAND...
+	local name=$1 start=$SECONDS
+	shift
+	echo "== $name" >>package.out
+	if "$@" >>package.out 2>&1; then
+		echo "ok $((SECONDS - start)) $name"
+	else
+		echo "not ok $((SECONDS - start)) $name"
+		tail -n 20 package.out | sed 's/^/# /'
+		bad=1
+	fi
+}
+version() { dpkg-parsechangelog -S Version; }
+deb() { echo "../morph_$(version)_amd64.deb"; }
+tools() { $apt install --no-install-recommends build-essential lintian && $apt build-dep --no-install-recommends ./; }
+build() { dpkg-buildpackage -us -uc -b; }
+quiet_lintian() { local out; out=$(lintian --allow-root --fail-on error,warning "$(deb)" 2>&1) || { echo "$out"; return 1; }; echo "$out"; }
+put_in() { $apt install "$(deb)"; }
+there() {
+	morphctl --version | grep -qF "$(version)" && id morph && id morph-edit && [ -d /var/lib/morph ] &&
+		grep -q "automatic: true" /etc/morph.yaml && [ -n "$(find / -xdev -name morphd.service -path '*system/*')" ] &&
+		dpkg --verify morph
+}
+begin() {
+	install -d /run/morph
+	(setsid morphd --foreground >>package.out 2>&1 &)
+	local i
+	for i in $(seq 100); do morphctl status >/dev/null 2>&1 && return; sleep 0.1; done
+	return 1
+}
+end() {
+	pkill -TERM -x morphd
+	local i
+	for i in $(seq 100); do pgrep -x morphd >/dev/null || return 0; sleep 0.1; done
+	return 1
+}
+use() {
+	seq 300000 | sort -R >/tmp/data
+	local i
+	for i in $(seq 30); do
+		LC_ALL=C sort /tmp/data >/dev/null
+		morphctl status --sync >/dev/null
+		[ "$(morphctl list | awk '$1 ~ /\/sort$/ { print $2 + 0 }')" -gt 200 ] && return
+	done
+	morphctl list
+	return 1
+}
+rewrite() { morphctl reoptimize /usr/bin/sort && is_rewritten; }
+is_rewritten() { dpkg --verify coreutils | grep -q /usr/bin/sort; }
+is_pristine() { ! dpkg --verify coreutils | grep /usr/bin/sort; }
+shown() { morphctl verify --packages && morphctl verify --all; }
+works() { [ "$(LC_ALL=C sort /tmp/data | sha256sum)" = "$(sort -s -S 1M --parallel=1 /tmp/data | LC_ALL=C sort | sha256sum)" ]; }
+reinstall() { $apt install --reinstall coreutils && morphctl look && is_pristine && morphctl history | grep -q /usr/bin/sort; }
+newer() {		# the same as another version
+	local now
+	now=$(version)
+	sed "1s/($now)/($now.1)/" debian/changelog >debian/changelog.new && cp debian/changelog debian/changelog.old &&
+		mv debian/changelog.new debian/changelog && build
+}
+upgrade() { put_in && is_rewritten && works && morphctl --version | grep -qF "$(version)"; }
+older_is_refused() {
+	cp debian/changelog.old debian/changelog
+	! $apt install --allow-downgrades "$(deb)" && dpkg-query -W -f '${Status} ${Version}\n' morph | grep -q "^install ok installed .*\.1$"
+}
+runs_still() { ! $apt remove morph && dpkg-query -W -f '${Status}\n' morph | grep -q "^install ok" && is_rewritten; }
+stays() {		# an original that is gone cannot be put back
+	mkdir /root/aside && mv /var/lib/morph/originals/* /root/aside/ || return 1
+	! $apt remove morph && dpkg-query -W -f '${Status}\n' morph | grep -q "^install ok" && is_rewritten
+	local rc=$?
+	mv /root/aside/* /var/lib/morph/originals/
+	return $rc
+}
+goes() { $apt remove morph && is_pristine && works && [ -d /var/lib/morph ] && [ -e /etc/morph.yaml ] && ! command -v morphctl; }
+purge() { $apt purge morph && [ ! -e /var/lib/morph ] && [ ! -e /etc/morph.yaml ] && [ ! -e /etc/morph.yaml.d ]; }
+
+rm -f package.out
+step "tools and what it is built from" tools
+step "dpkg-buildpackage" build
+step "lintian: no error, no warning" quiet_lintian
+step "apt-get install" put_in
+step "program, users, store, policy and unit are there" there
+step "the daemon begins" begin
+step "sort is used" use
+step "sort is laid out anew" rewrite
+step "it sorts" works
+step "it is shown to be the package's program" shown
+step "coreutils is installed again: its own sort, and the history tells" reinstall
+step "sort is used again" use
+step "and laid out anew" rewrite
+step "morphctl auto off" morphctl auto off
+step "a newer package is built" newer
+step "while the daemon runs the package stays" runs_still
+step "the daemon ends" end
+step "upgrade: what was laid out stays" upgrade
+step "an older version is refused" older_is_refused
+step "where an original cannot be put back the package stays" stays
+step "apt-get remove: every original is back" goes
+step "apt-get purge: nothing is left" purge
+exit $bad
