@@ -27,6 +27,7 @@ policy() {		# LIVE
 		  rate_hz: 2003
 		  registers: off
 		optimize:
+		  automatic: false
 		  min_samples: 20
 		rules:
 		  - {name: servers, paths: ["$root/bin/*"], live: $1, live_cpu_s: 1}
