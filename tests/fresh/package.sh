@@ -7,7 +7,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 export DEBIAN_FRONTEND=noninteractive
 apt="apt-get -y -qq -o Dpkg::Use-Pty=0"
-bad=0
+bad=0 daemon=
 step() {		# NAME COMMAND...
 	local name=$1 start=$SECONDS
 	shift
@@ -33,16 +33,15 @@ there() {
 }
 begin() {
 	install -d /run/morph
-	(setsid morphd --foreground >>package.out 2>&1 &)
+	morphd --foreground >>package.out 2>&1 &
+	daemon=$!
 	local i
 	for i in $(seq 100); do morphctl status >/dev/null 2>&1 && return; sleep 0.1; done
 	return 1
 }
 end() {
-	local i
-	kill "$(pgrep -o -f '^morphd')" || return 1
-	for i in $(seq 100); do pgrep -f '^morphd' >/dev/null || return 0; sleep 0.1; done
-	return 1
+	kill "$daemon" && wait "$daemon"
+	! morphctl status
 }
 use() {
 	seq 300000 | sort -R >/tmp/data
