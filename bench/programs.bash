@@ -322,3 +322,20 @@ same_output() {		# VARIANT
 		return 1
 	done
 }
+
+# Executions on the test's input, by the complete profile of it: taken branches, entry jumps, hot pages.
+figures() {		# VARIANT
+	"$B/morph-edit" report "$(variant_dir original)/$file" --profile "$P/exact-test.profile" \
+		--compare "$(variant_dir "$1")/$file" 2>>"$T/log" | awk -v original="$([ "$1" = original ] && echo 1)" '
+		{ v = original ? $(NF - 1) : $NF }
+		/^taken branches/ { t = v } /^entry jumps/ { e = v } /^hot 4-KiB pages/ { p = v }
+		END { if (t == "") exit 1; printf "%.0f %.0f %d\n", t, e, p }'
+}
+
+lay_out() {		# VARIANT PROFILE
+	local d
+	d=$(variant_dir "$1")
+	rm -rf "$d" && mkdir -p "$d" &&
+		"$B/morph-edit" optimize "$(variant_dir original)/$file" --profile "$2" -o "$d/$file" &&
+		chmod 755 "$d/$file"
+}

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "live/filter.h"
 #include "live/maps.h"
 #include "live/moment.h"
 #include "live/process.h"
@@ -36,6 +37,7 @@ struct work {
 	struct live_maps maps;		/* as they are while it is stopped */
 	struct live_places places;
 	struct live_remote remote;
+	struct live_filters filters;
 	int mem;
 	int pair[2], copy;		/* descriptors in the process */
 	uint32_t nadded;
@@ -43,10 +45,22 @@ struct work {
 	struct err *err;
 };
 
+/* A filter may end the process for a call, so it is not made. */
+static int check_filters(struct work *w, long nr, const uint64_t arg[6], const char *name)
+{
+	enum { SYSCALL_BYTES = 2 };
+
+	if (live_filters_allow(&w->filters, nr, arg, w->places.call + SYSCALL_BYTES))
+		return LIVE_DONE;
+	return err_set(w->err, ERR_REFUSED, "it filters its system calls (seccomp) and cannot "
+		       "%s", name);
+}
+
 static int call(struct work *w, long nr, const uint64_t arg[6], const char *name,
 		int64_t *result)
 {
-	if (live_remote_call(&w->remote, nr, arg, result, w->err) < 0)
+	if (check_filters(w, nr, arg, name) < 0 ||
+	    live_remote_call(&w->remote, nr, arg, result, w->err) < 0)
 		return LIVE_FAILED;
 	if (*result < 0 && *result >= -4095)
 		return err_set(w->err, *result == -EACCES || *result == -EPERM ? ERR_REFUSED :
@@ -189,10 +203,30 @@ static int check_maps(struct work *w)
 	return same ? LIVE_DONE : err_set(w->err, ERR_REFUSED, "its mappings have changed");
 }
 
+/* Its filters, and whether they allow at least what takes it back to what it was doing, and
+ * undoes what comes before the change. */
+static int take_filters(struct work *w)
+{
+	static const uint64_t any[6];
+
+	live_filters_free(&w->filters);
+	if (!live_process_filters(w->x->pid))
+		return LIVE_DONE;
+	if (live_filters_read(w->x->pid, &w->filters, w->err) < 0 ||
+	    check_filters(w, SYS_rt_sigreturn, any, "return from a signal") < 0 ||
+	    check_filters(w, SYS_restart_syscall, any, "go on with a call") < 0 ||
+	    check_filters(w, SYS_munmap, any, "unmap") < 0 ||
+	    check_filters(w, SYS_close, any, "close") < 0)
+		return LIVE_FAILED;
+	return LIVE_DONE;
+}
+
 static int while_stopped(struct work *w)
 {
 	int rc = check_maps(w);
 
+	if (rc == LIVE_DONE)
+		rc = take_filters(w);
 	if (rc == LIVE_DONE)
 		rc = live_moment_check(w->x, &w->threads, &w->maps, w->mem, w->err);
 	if (rc != LIVE_DONE)
@@ -294,6 +328,7 @@ int live_exchange(const struct live_exchange *x, const struct live_limits *limit
 	}
 	if (w.mem >= 0)
 		close(w.mem);
+	live_filters_free(&w.filters);
 	live_maps_free(&w.maps);
 	live_threads_free(&w.threads);
 	return rc;

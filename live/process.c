@@ -1,9 +1,9 @@
 /* process.c - may a process be touched at all?
  *
- * Refused is what is traced already, what has a filter of system calls (it might kill the
- * process for the calls that we have it make), what must not be looked into (set-id programs
- * and what says so of itself; of root's that cannot be seen), locked memory, shadow stacks, and
- * memory that several processes share.
+ * Refused is what is traced already, what must not be looked into (set-id programs and what
+ * says so of itself; of root's that cannot be seen), locked memory, shadow stacks, and memory
+ * that several processes share.  What filters its system calls is asked when it is stopped
+ * (filter.h).
  *
  * Tested by tests/unit/live/test_process.c and tests/e2e/live.sh.
  */
@@ -25,6 +25,7 @@
 #include "lib/err.h"
 
 enum { KCMP_SAME_MEMORY = 1 };		/* KCMP_VM */
+enum { SECCOMP_STRICT = 1, SECCOMP_FILTERS = 2 };	/* modes in its state */
 
 /* What stands behind the name at the beginning of a line. */
 static const char *field(const char *status, const char *name)
@@ -65,8 +66,8 @@ int live_status_check(const char *status, struct err *err)
 		return refuse(err, "it is stopped");
 	if (number(status, "TracerPid:") || *state == 't')
 		return refuse(err, "another tracer is there");
-	if (number(status, "Seccomp:"))
-		return refuse(err, "it filters its system calls (seccomp)");
+	if (number(status, "Seccomp:") == SECCOMP_STRICT)
+		return refuse(err, "it may read and write only (seccomp)");
 	if (number(status, "VmLck:"))
 		return refuse(err, "it locks memory");
 	if (shadow && (!line || shadow < line))
@@ -130,6 +131,14 @@ int live_process_check(pid_t pid, struct err *err)
 	if (is_secure(pid))
 		return refuse(err, "it runs a set-id program");
 	return 0;
+}
+
+bool live_process_filters(pid_t pid)
+{
+	char status[8192];
+
+	return read_proc(pid, "status", status, sizeof(status)) < 0 ||
+	       number(status, "Seccomp:") == SECCOMP_FILTERS;
 }
 
 int live_process_alone(pid_t pid, struct err *err)

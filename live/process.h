@@ -2,6 +2,7 @@
 #ifndef LIVE_PROCESS_H
 #define LIVE_PROCESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -11,6 +12,8 @@ struct err;
 int live_status_check(const char *status, struct err *err);
 /* All that can be known before it is stopped. */
 int live_process_check(pid_t pid, struct err *err);
+/* Its main thread filters its system calls, or may. */
+bool live_process_filters(pid_t pid);
 /* Another process runs in the same memory, as between vfork() and exec(): ERR_REFUSED. */
 int live_process_alone(pid_t pid, struct err *err);
 /* The pages at `start` are as they are in the file, and not locked: else ERR_REFUSED.  A

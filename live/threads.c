@@ -219,6 +219,17 @@ static int look(const struct live_threads *t, struct live_thread *x, bool again,
 
 /* --- stopping --- */
 
+/* One that is ending cannot be traced, which is told in the same way as that another does. */
+static bool is_ending(const struct live_threads *t, pid_t tid)
+{
+	char text[512];
+
+	if (read_file(t, tid, "stat", text, sizeof(text)) < 0)
+		return true;
+	const char *name_end = strrchr(text, ')');
+	return !name_end || strchr("ZX", name_end[1] == ' ' ? name_end[2] : 'X') != NULL;
+}
+
 /* Looks once more, and stops it at once.  One that has ended is not asked. */
 static int ask(struct live_threads *t, struct live_thread *x, struct err *err)
 {
@@ -229,11 +240,13 @@ static int ask(struct live_threads *t, struct live_thread *x, struct err *err)
 	if (t->asked_ns == 0)
 		t->asked_ns = live_clock_ns();
 	if (ptrace(PTRACE_SEIZE, x->tid, 0, PTRACE_O_TRACESYSGOOD) < 0) {
-		if (errno == ESRCH)
+		int e = errno;
+
+		if (e == ESRCH || (e == EPERM && is_ending(t, x->tid)))
 			return LIVE_DONE;
-		return err_set(err, errno == EPERM ? ERR_REFUSED : ERR_SYS,
-			       "thread %d: %s", (int)x->tid,
-			       errno == EPERM ? "another tracer is there" : strerror(errno));
+		return err_set(err, e == EPERM ? ERR_REFUSED : ERR_SYS, "thread %d: %s",
+			       (int)x->tid,
+			       e == EPERM ? "another tracer is there" : strerror(e));
 	}
 	x->asked = true;
 	/* ESRCH: it has ended since */

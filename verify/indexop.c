@@ -4,7 +4,7 @@
  * before the instruction, and what does the instruction say about it?  Zydis lists the
  * operands; a few forms are told apart, and all others make unknown what they write.
  *
- * Tested by tests/unit/verify/test_bounds.c.
+ * Tested by tests/unit/verify/test_indexop.c and test_bounds.c.
  */
 #include "verify/indexop.h"
 

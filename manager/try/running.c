@@ -26,7 +26,8 @@
 /* Chosen: samples are taken for a sixth of the time, but not for longer than this. */
 static const double sample_part = 1.0 / 6, sample_most_s = 10;
 static const double least_share = 0.02;
-enum { PATIENCE_MS = 3000, LAST_PATIENCE_MS = 20000 };
+/* For the first time, in turns, and to take them out. */
+enum { FIRST_PATIENCE_MS = 10000, PATIENCE_MS = 3000, LAST_PATIENCE_MS = 20000 };
 
 /* Taking out what is not there changes nothing, and says whether the process may be touched. */
 static int check_process(struct running *t, struct err *err)
@@ -142,6 +143,7 @@ static int lay_out(struct running *t, struct err *err)
 		if (interrupt_signal())
 			return err_set(err, ERR_SYS, "interrupted");
 	}
+	t->splicing.patience_ms = PATIENCE_MS;
 	if (left)
 		return 0;
 	if (meter_ended(&t->meter))
@@ -202,7 +204,7 @@ int try_process(const struct try_process_options *options)
 		.splicing = { .morph_edit = options->morph_edit,
 			      .morph_verify = options->morph_verify,
 			      .morph_live = options->morph_live, .store = options->store,
-			      .patience_ms = PATIENCE_MS },
+			      .patience_ms = FIRST_PATIENCE_MS },
 	};
 	struct err err = { 0 };
 	int code;

@@ -509,7 +509,8 @@ static int fill_counts(int counts, int counters, struct err *err)
 	struct countsfile f;
 	int out = -1;
 
-	if (lseek(counts, 0, SEEK_SET) < 0 || io_read_all(counts, most_bytes, a, &text, err) < 0 ||
+	if (lseek(counts, 0, SEEK_SET) < 0 ||
+	    io_read_all(counts, most_bytes, a, &text, err) < 0 ||
 	    countsfile_read(text, a, &f, err) < 0 ||
 	    io_read_all(counters, most_bytes, a, &read, err) < 0)
 		goto out;
@@ -535,14 +536,20 @@ static int keep_counted(const struct splicing *s, const struct splicing_file *f,
 {
 	struct arena *a = arena_new();
 	char path[SPLICING_PATH];
+	struct profile p = { 0 };
 	struct job_result r;
 	struct bytes text;
 	int rc = run_job(s, JOB_COUNTS, (int[3]){ m->original, counts, -1 }, 0, 0, &r, err);
 
 	if (rc == 0) {
 		rc = name_profile(s->scratch, f, m->original, "counted", path, err) < 0 ||
-		     io_read_all(r.out[0], most_bytes, a, &text, err) < 0 ? -1 : 0;
-		int to = rc < 0 ? -1 : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+		     io_read_all(r.out[0], most_bytes, a, &text, err) < 0 ||
+		     profile_read(text, a, &p, err) < 0 ? -1 : 0;
+		if (rc == 0 && p.nedge == 0)
+			rc = err_set(err, ERR_REFUSED, "nothing of what is uncertain ran "
+				     "meanwhile");
+		int to = rc < 0 ? -1 :
+			 open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 		if (rc == 0 && (to < 0 || io_write_all(to, text.p, text.n, err) < 0))
 			rc = err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));
 		close_fd(&to);

@@ -27,6 +27,7 @@
 #include "manager/store/module.h"
 #include "manager/work/work.h"
 #include "policy/policy.h"
+#include "policy/share.h"
 
 enum {
 	PROCESSES = 512,		/* of a module, looked at */
@@ -456,6 +457,15 @@ static bool has_budget(struct work *w, const struct store_module *m, const struc
 			   NULL) == 0 && cpu_s < p->cpu_per_day_s;
 }
 
+/* A form tells who has it mapped how its module is used, as the file does who reads that; and
+ * may what it costs be spent? */
+static bool may_make(struct work *w, const struct store_module *m, const struct policy *p)
+{
+	struct share s;
+
+	return work_share(w, m, p, &s, NULL) == 0 && s.enough && has_budget(w, m, p);
+}
+
 struct round {
 	struct work *w;
 	bool any;
@@ -475,7 +485,7 @@ static bool put_in(void *ctx, const struct store_module *m)
 	    store_generation_by_digest(w->store, &m->present, &f.g, NULL) != 1)
 		return true;
 	uint32_t n = ingest_processes(w->ingest, m->path, &m->original, pid, PROCESSES);
-	if (!n || !has_budget(w, m, &f.policy))
+	if (!n || !may_make(w, m, &f.policy))
 		return true;
 	f.m = *m;
 	work_charge(w, 0, 0, 0);		/* what others have left */

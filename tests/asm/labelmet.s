@@ -16,7 +16,7 @@ interpret_met:				# edi what to do, esi which entry
 	movslq	(%rdx,%rcx,4), %rcx
 	add	%rdx, %rcx
 	jmp	*%rcx
-.Linto:	mov	%esi, %ecx
+op_into:	mov	%esi, %ecx
 	lea	second(%rip), %r8
 	movslq	(%r8,%rcx,4), %rax
 .Lsum:	add	%r8, %rax
@@ -32,7 +32,7 @@ op_end:	pop	%rbx
 
 	.section .rodata, "a"
 	.p2align 2
-first:	.long	.Linto - first, .Lsum - first, op_met - first, op_end - first
+first:	.long	op_into - first, .Lsum - first, op_met - first, op_end - first
 	.long	0x7ffffff0		# no entry: here the table ends
 second:	.long	op_met - second, op_end - second
 	.long	0x7ffffff0

@@ -64,4 +64,8 @@ no_code:
 	.cfi_endproc
 	.size	no_code, .-no_code
 
+	# Not loaded, so at address 0: by its size alone it has all addresses of the code.
+	.section .wide, "", @progbits
+	.zero	0x8000
+
 	.section .note.GNU-stack, "", @progbits

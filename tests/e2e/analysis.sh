@@ -112,4 +112,9 @@ counted unproven '.module[0].unproven_jumps'
 counted pointers_known '.pointers[] | select(.to == "entry") | .known'
 counted pointers_unknown '.pointers[] | select(.to == "entry") | .unknown'
 counted jumps '[.jump_kinds[] | "\(.kind):\(.jumps);"] | add'
+
+# --- whose edges they are ---
+
+"$edit" interpret "$T/threaded" tests/fuzz/corpus/statesample/two -o "$T/edges"
+check "interpreted states say of which program" grep -qx "sha256 $(sha256sum <"$T/threaded" | cut -d' ' -f1)" "$T/edges"
 done_testing

@@ -27,6 +27,7 @@ cat >"$root/morph.yaml" <<-END
 	  rate_hz: 2003
 	  registers: off
 	optimize:
+	  automatic: false
 	  live: on
 	  live_cpu_s: 1
 END

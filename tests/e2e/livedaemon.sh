@@ -1,12 +1,12 @@
 #!/bin/bash
 # livedaemon.sh - the daemon puts a generation into a process that runs its original, and takes it out again
 #
-# A perl that answers without end, and whose answers never differ.
+# A shell that answers without end, and whose answers never differ.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/private.bash
 not() { ! "$@"; }
 need_root
-make_root perl
+make_root dash
 policy() {		# LIVE
 	cat >"$root/morph.yaml" <<-END
 		modules:
@@ -27,23 +27,25 @@ policy() {		# LIVE
 		  rate_hz: 2003
 		  registers: off
 		optimize:
+		  automatic: false
 		  min_samples: 20
 		rules:
 		  - {name: servers, paths: ["$root/bin/*"], live: $1, live_cpu_s: 1}
 	END
 }
-cat >"$root/loop.pl" <<'END'
-$| = 1;
-while (1) {
-	my %h; $h{"k$_"} = $_ * 3 for 1 .. 500;
-	my $s = 0; $s += $h{$_} for sort keys %h;
-	my $t = join ",", map { sprintf "%x", $_ * 7 } 1 .. 300; $t =~ s/(\w+),/<$1>/g;
-	print "$s ", length $t, " ", unpack("%32C*", $t), "\n";
-}
+cat >"$root/loop" <<'END'
+while :; do
+	i=0 s=0 t=
+	while [ $i -lt 200 ]; do
+		case $((i % 7)) in [0-3]) s=$((s + i * 7919 % 1009)) ;; *) t=${t%x}y ;; esac
+		i=$((i + 1))
+	done
+	echo "$s ${#t}"
+done
 END
 servers=()
 serve() {		# OUTPUT [COMMAND...]: its process is $pid
-	"${@:2}" "$root/bin/perl" "$root/loop.pl" >"$root/$1" 2>"$root/$1.err" </dev/null 9>&- &
+	"${@:2}" "$root/bin/dash" "$root/loop" >"$root/$1" 2>"$root/$1.err" </dev/null 9>&- &
 	pid=$!
 	servers+=("$pid")
 }
@@ -61,35 +63,35 @@ has_old() { ! has_new "$1"; }
 faster() { hasten; sleep 0.1; "$@"; }
 gets() { within 30 faster has_new "$1" || { ctl history; tail -n 15 "$root/log"; return 1; }; }
 gives_back() { within 15 has_old "$1" || { ctl history; tail -n 15 "$root/log"; return 1; }; }
-history_has() { ctl history "$root/bin/perl" | grep -Eq "$1"; }
-shows() { ctl --json status | grep -Eq "\"pid\": $1, \"user\": $2, \"path\": \"$root/bin/perl\", \"generation\": $3,"; }
+history_has() { ctl history "$root/bin/dash" | grep -Eq "$1"; }
+shows() { ctl --json status | grep -Eq "\"pid\": $1, \"user\": $2, \"path\": \"$root/bin/dash\", \"generation\": $3,"; }
 
 policy off
 check_here "a daemon" start_daemon
 serve a
 a=$pid
-check "a process runs perl, which is sampled" sampled perl 300 sleep 0.3
-check "perl is laid out anew" ctl reoptimize "$root/bin/perl"
+check "a process runs it, which is sampled" sampled dash 300 sleep 0.3
+check "dash is laid out anew" ctl reoptimize "$root/bin/dash"
 sleep 1.2
 check "the process runs the original all the same" has_old "$a"
 sed -i 's/live: off/live: sometimes/' "$root/morph.yaml"
 check "what neither off nor on is is no policy" not ctl policy check "$root/morph.yaml"
 policy on
 check "the policy says that processes get generations" ctl policy reload
-ctl policy show "$root/bin/perl" >"$root/shown"
+ctl policy show "$root/bin/dash" >"$root/shown"
 check "which it shows of the file" grep -Eq "optimize.live +on" "$root/shown"
 check "the process gets it, by the daemon alone" gets "$a"
 check "and answers as before" goes_on a
 check "status shows which process has what" within 10 shows "$a" 0 1
-check "list has how many processes" test "$(listed perl processes)" = 1
+check "list has how many processes" test "$(listed dash processes)" = 1
 check "and it is in the history" history_has "live +.*process $a runs generation 1: done"
-check "the parent has said so itself" grep -q "of '$root/bin/perl' into process $a of user 0: done" "$root/log"
-before=$(listed perl samples)
+check "the parent has said so itself" grep -q "of '$root/bin/dash' into process $a of user 0: done" "$root/log"
+before=$(listed dash samples)
 sleep 1
 taken_in
-after=$(listed perl samples)
-check "its samples are perl's, before $before and now $after" test "${after%.*}" -gt "$((${before%.*} + 200))"
-outside() { ctl --json list | grep -F "\"$root/bin/perl\"" | sed -n 's/.*"outside": \([0-9.]*\).*/\1/p'; }
+after=$(listed dash samples)
+check "its samples are dash's, before $before and now $after" test "${after%.*}" -gt "$((${before%.*} + 200))"
+outside() { ctl --json list | grep -F "\"$root/bin/dash\"" | sed -n 's/.*"outside": \([0-9.]*\).*/\1/p'; }
 check "few of them are outside of its blocks" test "$(($(outside | cut -d. -f1) * 10))" -lt "${after%.*}"
 
 # --- taken out ---
@@ -103,20 +105,29 @@ if "${as_user[@]}" "$B/morphctl" --socket "$root/sock" status >/dev/null 2>&1; t
 else
 	skip "who owns neither program nor process is not told of them" "others cannot reach the socket here"
 fi
-check "the original comes back to the file" ctl restore "$root/bin/perl"
+check "the original comes back to the file" ctl restore "$root/bin/dash"
 check "and to the process, at once" has_old "$a"
 check "by the parent" grep -q "out of process $a: done" "$root/log"
 check "which the history says" history_has "live out +.*process $a of user 0 runs the original"
-check "the file is the original" cmp "$root/bin/perl" "$root/orig/perl"
+check "the file is the original" cmp "$root/bin/dash" "$root/orig/dash"
 serve c "${as_user[@]}"
 c=$pid
+serve d env LD_PRELOAD=libgcc_s.so.1
+d=$pid
 check "it answers as before" goes_on a
-check "the user's process is sampled" sampled perl 300 sleep 0.3
-check "laid out anew" ctl reoptimize "$root/bin/perl"
+check "the user's process is sampled" sampled dash 300 sleep 0.3
+check "laid out anew" ctl reoptimize "$root/bin/dash"
 check "the process that is there longest gets it" gets "$a"
 check "the user's gets it, too" gets "$c"
 check "status has both" within 10 shows "$c" $user 2
 check "both answer as before" goes_on c
+check "one that may unwind its stack is refused, with the reason" within 20 \
+	faster history_has "live refused +.*process $d: .*may unwind its stack"
+before=$(grep -c "out of process $a: done" "$root/log")
+check "it is laid out once more" ctl reoptimize "$root/bin/dash"
+check "before that the processes gave back what they had" test "$(grep -c "out of process $a: done" "$root/log")" -gt "$before"
+check "and get the new one" gets "$a"
+check "both of them" gets "$c"
 
 # --- killed ---
 
@@ -125,7 +136,7 @@ wait "$daemon" 2>/dev/null
 check "the daemon is killed: the process runs on" goes_on a
 check "and has what it has" has_new "$a"
 check_here "a new daemon" start_daemon
-check "finds out who has what" within 20 shows "$a" 0 2
+check "finds out who has what" within 20 shows "$a" 0 3
 check "somebody takes it out of the other one" "$B/morph-live" off "$c" "$root/store/live"
 sleep 2.5
 check "which then does not get it again" has_old "$c"
@@ -146,8 +157,8 @@ check "and the other one" goes_on c
 
 # --- without a daemon ---
 
-"$B/morphctl" --socket "$root/sock" undo --store "$root/store" "$root/bin/perl" >"$root/said" 2>&1
-check "undo without a daemon" same_file "$root/bin/perl" "$root/orig/perl"
+"$B/morphctl" --socket "$root/sock" undo --store "$root/store" "$root/bin/dash" >"$root/said" 2>&1
+check "undo without a daemon" same_file "$root/bin/dash" "$root/orig/dash"
 check "takes it out of processes, too" has_old "$a"
 check "of all of them" has_old "$c"
 check "it says so" grep -q "out of process $a: done" "$root/said"

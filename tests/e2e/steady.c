@@ -13,10 +13,11 @@
  *	            on as `count`; so is a thread, while the main one waits in an unusual call:
  *	            ends with 1 when the thread came out of it much later; with 77 when the
  *	            kernel has no userfaultfd for it
- *	seccomp | dispatch | private | locked | own-text | vfork | ended | stopped
- *	            filters its system calls; handles those of some places itself; is not
- *	            dumpable; has locked memory; wrote to its text; waits for a vfork child;
- *	            only its second thread still runs; is stopped
+ *	service | seccomp | dispatch | private | locked | own-text | vfork | ended | stopped
+ *	            filters its system calls, as services do, or so that no code can be
+ *	            mapped any more; handles those of some places itself; is not dumpable; has
+ *	            locked memory; wrote to its text; waits for a vfork child; only its second
+ *	            thread still runs; is stopped
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +27,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,10 +132,20 @@ static int count(void)
 	return 0;
 }
 
-static void filter(void)
+/* Ends the process for mappings of code, if those are forbidden, else for code that can be
+ * written, as services have it. */
+static void filter(int forbidden)
 {
-	struct sock_filter all[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };
-	struct sock_fprog prog = { 1, all };
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 4),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+		BPF_STMT(BPF_ALU | BPF_AND | BPF_K, (unsigned)forbidden),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)forbidden, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { sizeof(code) / sizeof(code[0]), code };
 
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	(void)prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog);
@@ -280,7 +292,9 @@ static void be(const char *how)
 	pthread_t t;
 
 	if (strcmp(how, "seccomp") == 0)
-		filter();
+		filter(PROT_EXEC);
+	else if (strcmp(how, "service") == 0)
+		filter(PROT_EXEC | PROT_WRITE);
 	else if (strcmp(how, "dispatch") == 0)
 		dispatch();
 	else if (strcmp(how, "private") == 0)

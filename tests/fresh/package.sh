@@ -7,7 +7,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 export DEBIAN_FRONTEND=noninteractive
 apt="apt-get -y -qq -o Dpkg::Use-Pty=0"
-bad=0
+bad=0 daemon=
 step() {		# NAME COMMAND...
 	local name=$1 start=$SECONDS
 	shift
@@ -33,16 +33,15 @@ there() {
 }
 begin() {
 	install -d /run/morph
-	(setsid morphd --foreground >>package.out 2>&1 &)
+	morphd --foreground >>package.out 2>&1 &
+	daemon=$!
 	local i
 	for i in $(seq 100); do morphctl status >/dev/null 2>&1 && return; sleep 0.1; done
 	return 1
 }
 end() {
-	pkill -TERM -x morphd
-	local i
-	for i in $(seq 100); do pgrep -x morphd >/dev/null || return 0; sleep 0.1; done
-	return 1
+	kill "$daemon" && wait "$daemon"
+	! morphctl status
 }
 use() {
 	seq 300000 | sort -R >/tmp/data
@@ -72,10 +71,16 @@ older_is_refused() {
 	cp debian/changelog.old debian/changelog
 	! $apt install --allow-downgrades "$(deb)" && dpkg-query -W -f '${Status} ${Version}\n' morph | grep -q "^install ok installed .*\.1$"
 }
-runs_still() { ! $apt remove morph && dpkg-query -W -f '${Status}\n' morph | grep -q "^install ok" && is_rewritten; }
+stays_for() {		# REASON
+	local out
+	out=$($apt remove morph 2>&1) && { echo "it went"; return 1; }
+	grep -q -- "$1" <<<"$out" && dpkg-query -W -f '${Status}\n' morph | grep -q "^install ok" && is_rewritten ||
+		{ echo "$out"; return 1; }
+}
+runs_still() { stays_for "morphd still runs"; }
 stays() {		# an original that is gone cannot be put back
 	mkdir /root/aside && mv /var/lib/morph/originals/* /root/aside/ || return 1
-	! $apt remove morph && dpkg-query -W -f '${Status}\n' morph | grep -q "^install ok" && is_rewritten
+	stays_for "not all originals could be put back"
 	local rc=$?
 	mv /root/aside/* /var/lib/morph/originals/
 	return $rc

@@ -86,9 +86,8 @@ judge_includes() {	# TREE
 }
 
 symbols() {		# FOLDER...: OBJECT SYMBOL TYPE
-	find "$@" -name '*.o' ! -path '*/tests/*' ! -path '*/bench/*' | LC_ALL=C sort | while read -r o; do
-		nm -P "$o" | awk -v o="${o#"$B"/}" '{ print o, $1, $2 }'
-	done
+	find "$@" -name '*.o' ! -path '*/tests/*' ! -path '*/bench/*' | LC_ALL=C sort | xargs nm -P -A |
+		awk -v folder="$B/" '{ sub(/:$/, "", $1); print substr($1, length(folder) + 1), $2, $3 }'
 }
 
 judge_symbols() {	# reads OBJECT SYMBOL TYPE

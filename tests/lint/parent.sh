@@ -7,12 +7,10 @@
 B=${B:-build}
 lib="lib/arena lib/confine lib/digest lib/dropins lib/err lib/io lib/landlock lib/memory lib/msg lib/say lib/secret lib/utf8 lib/wr"
 
+symbols=$(find "$B/lib" "$B/policy" "$B/monitor" "$B/manager" -name '*.o' ! -name main.o -exec nm -P -A {} + |
+	awk -v folder="$B/" '{ sub(/\.o:$/, "", $1); print substr($1, length(folder) + 1), $2, $3 }')
 reached() {		# OBJECT: its closure, by name
-	find "$B/lib" "$B/policy" "$B/monitor" "$B/manager" -name '*.o' ! -name main.o |
-	while read -r o; do
-		nm -P "$o" | awk -v o="${o#"$B"/}" '{ print o, $1, $2 }'
-	done | awk -v start="$1" '
-	{ sub(/\.o$/, "", $1) }
+	awk -v start="$1" '
 	$3 ~ /[TDBRC]/ { where[$2] = $1 }
 	$3 == "U" { uses[$1] = uses[$1] " " $2 }
 	END {
@@ -27,7 +25,7 @@ reached() {		# OBJECT: its closure, by name
 					todo[++n] = where[name[k]]
 				}
 		}
-	}' | LC_ALL=C sort | tr '\n' ' '
+	}' <<<"$symbols" | LC_ALL=C sort | tr '\n' ' '
 }
 
 parent=$(reached manager/parent/role_parent)

@@ -52,7 +52,8 @@ swap_one() {		# NAME PID on|off
 	0,nothing*) ;;
 	*,*"no moment"*) echo later ;;
 	*,*"has ended"* | *,*"there is no process"* | *,*"No such process"*) echo gone ;;
-	*) [ -d "/proc/$at" ] && echo "failed $way $at $said" || echo gone ;;
+	# one that is ending has no program any more
+	*) readlink -e "/proc/$at/exe" >/dev/null && echo "failed $way $at $said" || echo gone ;;
 	esac >>"$root/$name.swaps"
 }
 swap_all() {		# NAME PID: that process and its children
@@ -67,7 +68,12 @@ swap_all() {		# NAME PID: that process and its children
 # NAME PID [OPTION]: from now on; generations are made for the room that the process has
 begin_swaps() {
 	pid=$2
-	fit "$1" || { echo "failed fit" >>"$root/$1.swaps"; return; }
+	local i
+	for i in $(seq 50); do		# it may not have begun yet
+		fit "$1" && break
+		[ "$i" -lt 50 ] || { echo "failed fit" >>"$root/$1.swaps"; return; }
+		sleep 0.1
+	done
 	[ -z "${3:-}" ] || echo "$3" >"$root/$1.options"
 	swap_all "$1" "$2" &
 	swappers+=($!)
@@ -236,7 +242,7 @@ for p in $PROGRAMS; do
 done
 sleep "$SOAK_S"
 touch "$root/stop"
-wait "${swappers[@]}" "${clients[@]}" 2>/dev/null
+[ -z "${swappers[*]}${clients[*]}" ] || wait "${swappers[@]}" "${clients[@]}" 2>/dev/null
 
 numbers() {		# NAME: of its swaps
 	awk '$1 == "on" || $1 == "off" { print $2 }' "$root/$1.swaps" 2>/dev/null | sort -n >"$root/$1.pauses"

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -53,6 +54,15 @@ static void reply(struct daemon *d, const struct msg *to, int fd, const char *er
 		close(fd);
 }
 
+static int text_file(const char *text)
+{
+	int fd = memfd_create("test", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	return fd;
+}
+
 static void answer_one(struct daemon *d, const struct msg *q)
 {
 	int fd;
@@ -63,6 +73,9 @@ static void answer_one(struct daemon *d, const struct msg *q)
 		fd = open(q->type == MSG_OPEN_FILE ? q->text : d->policy, O_RDONLY | O_CLOEXEC);
 		d->opened += q->type == MSG_OPEN_FILE && fd >= 0;
 		reply(d, q, fd, fd < 0 ? strerror(errno) : NULL);
+		break;
+	case MSG_LIVE_LIST:
+		reply(d, q, text_file(d->live_list ? d->live_list : ""), NULL);
 		break;
 	case MSG_SYNC:
 		reply(d, q, -1, d->sync_error);

@@ -21,6 +21,7 @@ struct daemon {
 	int parent, listener;		/* the parent's end; where clients come in */
 	char name[32];			/* of the socket, in the abstract space */
 	const char *sync_error;		/* what the monitor's failure is told as; NULL: none */
+	const char *live_list;		/* what processes have; NULL: nothing */
 	unsigned opened;		/* files, so far */
 };
 

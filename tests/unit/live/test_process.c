@@ -28,7 +28,7 @@ static void an_ordinary_one_is_not_refused(void **state)
 	assert_null(refusal(BEGIN "State:\tS (sleeping)\nTracerPid:\t0\n" IDS
 			    "VmLck:\t       0 kB\nSeccomp:\t0\nx86_Thread_features:\t\n"));
 	assert_null(refusal(BEGIN "State:\tR (running)\nTracerPid:\t0\n" IDS
-			    "Seccomp_filters:\t3\nx86_Thread_features:\t\n"
+			    "Seccomp:\t2\nSeccomp_filters:\t3\nx86_Thread_features:\t\n"
 			    "x86_Thread_features_locked:\tshstk\n"));
 }
 
@@ -41,7 +41,7 @@ static void others_are_with_the_reason(void **state)
 		{ "State:\tT (stopped)\n" IDS, "is stopped" },
 		{ "State:\tt (tracing stop)\n" IDS, "tracer" },
 		{ "State:\tS (sleeping)\nTracerPid:\t12\n" IDS, "tracer" },
-		{ "State:\tS (sleeping)\n" IDS "Seccomp:\t2\n", "seccomp" },
+		{ "State:\tS (sleeping)\n" IDS "Seccomp:\t1\n", "seccomp" },
 		{ "State:\tS (sleeping)\n" IDS "VmLck:\t  4 kB\n", "locks memory" },
 		{ "State:\tS (sleeping)\n" IDS "x86_Thread_features:\tshstk wrss\n",
 		  "shadow stacks" },

@@ -75,6 +75,33 @@ static void a_new_table_has_all_entries(void **state)
 	spoil_expect(&m, "of which 3 have new ones");
 }
 
+/* The entry for a case that cannot occur leads into the instruction of another function, in
+ * both tables. */
+static void an_entry_may_lead_to_no_instruction(void **state)
+{
+	enum { ENTRY = 1, SIZE = sizeof(int32_t) };
+	struct spoil m = make();
+	vaddr table = spoil_address(&m, "T2_stores_behind") + ENTRY * SIZE, old = 0;
+	new_vaddr now = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < m.map.ntable; i++)
+		if (m.map.table[i].orig_addr == table - ENTRY * SIZE) {
+			old = m.map.table[i].orig_addr;
+			now = m.map.table[i].new_addr;
+		}
+	assert_true(now > 0);
+	int32_t cold;
+	vaddr like = spoil_address(&m, "T2_stores_behind_cold");
+	memcpy(&cold, spoil_original(&m, like + ENTRY * SIZE), SIZE);
+	vaddr inside = like + (vaddr)(int64_t)cold + 1;
+	int32_t from_old = (int32_t)(inside - old), from_now = (int32_t)(inside - now);
+	memcpy(spoil_original(&m, table), &from_old, SIZE);
+	memcpy(spoil_generation(&m, table), &from_old, SIZE);
+	memcpy(spoil_generation(&m, now + ENTRY * SIZE), &from_now, SIZE);
+	spoil_expect(&m, NULL);
+}
+
 /* Lines of the map, each of 8 bytes in both texts.  Control runs on from one to the next in
  * both, but where the case says otherwise. */
 static const struct stretch_case {
@@ -129,6 +156,7 @@ int main(void)
 		cmocka_unit_test(a_jump_that_may_go_anywhere_takes_no_address_along),
 		cmocka_unit_test(only_the_sum_is_jumped_to),
 		cmocka_unit_test(a_new_table_has_all_entries),
+		cmocka_unit_test(an_entry_may_lead_to_no_instruction),
 		cmocka_unit_test(images_are_of_one_stretch_where_both_texts_run_on),
 	};
 

@@ -1,6 +1,6 @@
 /* test_indexop.c - which registers an instruction writes, and of which it clears the upper half
  *
- * A bound that is shown of 32 bits holds for the register where the rest of it is known to be 0.
+ * A bound that is shown of 32 bits holds for the register where the rest of it is 0.
  */
 #include <stdarg.h>
 #include <stddef.h>

@@ -185,6 +185,26 @@ static void added_symbols_name_parts_of_functions(void **state)
 		 "is not a part of the function");
 }
 
+/* Those of original code are in its section, and not in one that is no code. */
+static void added_symbols_of_originals_are_in_code(void **state)
+{
+	uint16_t wide = (uint16_t)index_of(".wide"), text = (uint16_t)index_of(".text");
+	unsigned n = 0;
+
+	(void)state;
+	for (uint64_t i = first_added(); i < gen.sh[index_of(".symtab")].h.sh_info; i++) {
+		uint8_t *p = copy(0);
+
+		if (symbol(i).st_shndx != text)
+			continue;
+		assert_true(symbol(i).st_value < gen.sh[wide].h.sh_size);
+		memcpy(p + field(i, offsetof(Elf64_Sym, st_shndx)), &wide, sizeof(wide));
+		refused(p, generation.n, "is not a part of the function");
+		n++;
+	}
+	assert_true(n > 0);
+}
+
 static void the_number_of_symbols_is_right(void **state)
 {
 	(void)state;
@@ -213,6 +233,7 @@ int main(void)
 		cmocka_unit_test(names_stand_one_behind_the_other),
 		cmocka_unit_test(symbols_of_the_original_stay),
 		cmocka_unit_test(added_symbols_name_parts_of_functions),
+		cmocka_unit_test(added_symbols_of_originals_are_in_code),
 		cmocka_unit_test(the_number_of_symbols_is_right),
 		cmocka_unit_test(every_byte_belongs_to_something),
 	};

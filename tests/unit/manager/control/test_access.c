@@ -79,6 +79,11 @@ static void add_samples(struct daemon *d, int64_t module, uint32_t samples, cons
 
 static int64_t his;
 
+#define DIGEST "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+/* A process of his program, one of theirs, and what somebody has mapped by hand. */
+static const char processes[] = "7000001 5 64055 " DIGEST " " DIGEST " " HIS "\n"
+				"7000002 6 64055 " DIGEST "\n";
+
 /* Somebody else's programs, busy and named wherever something can be named. */
 static void others_are_busy(struct daemon *d, uint32_t samples, const char *key)
 {
@@ -102,6 +107,9 @@ static void others_are_busy(struct daemon *d, uint32_t samples, const char *key)
 	for (int i = 0; i < MSG_MAX_NUM; i++)
 		d->m.ask.counts.num[i] = samples;
 	d->m.ask.counts.num[MSG_MONITOR_COUNTS_branches_hz] = 10;	/* the machine's */
+	/* none at first: a table that is there tells that there is something */
+	d->live_list = samples > 1000 ? processes : NULL;
+	assert_int_equal(work_live_look(&d->m.work), 0);
 }
 
 static void begin(struct daemon *d)
@@ -261,6 +269,34 @@ static void his_own_is_told_as_if_he_were_alone(void **state)
 	daemon_close(&d);
 }
 
+static void running_processes_are_told_to_whose_the_program_is(void **state)
+{
+	static const char *const status[] = { "status" };
+	static const char own[] = "/home/asker/tool";
+	char list[512];
+	struct daemon d;
+	int code;
+
+	(void)state;
+	begin(&d);
+	add_module(&d, own, asker());
+	(void)snprintf(list, sizeof(list), "%s7000003 7 64055 " DIGEST " " DIGEST " %s\n",
+		       processes, own);
+	d.live_list = list;
+	assert_int_equal(work_live_look(&d.m.work), 0);
+	char *text = daemon_ask(&d, asker(), 1, status, &code);
+	assert_non_null(strstr(text, own));
+	assert_null(strstr(text, SECRET));
+	assert_null(strstr(text, "7000002"));
+	free(text);
+	d.m.work.policy->see_others = 1;
+	daemon_now_ms += 60000;
+	text = daemon_ask(&d, asker(), 1, status, &code);
+	assert_non_null(strstr(text, HIS));
+	free(text);
+	daemon_close(&d);
+}
+
 static void who_may_see_others_is_told(void **state)
 {
 	static const char *const words[][1] = { { "status" }, { "list" }, { "history" },
@@ -375,6 +411,7 @@ int main(void)
 		cmocka_unit_test(every_command_has_been_decided_about),
 		cmocka_unit_test(no_path_of_others_is_told),
 		cmocka_unit_test(nothing_changes_when_others_are_busy),
+		cmocka_unit_test(running_processes_are_told_to_whose_the_program_is),
 		cmocka_unit_test(what_is_known_is_answered_as_what_is_not),
 		cmocka_unit_test(his_own_is_told_as_if_he_were_alone),
 		cmocka_unit_test(who_may_see_others_is_told),

@@ -151,8 +151,8 @@ static void a_job_gets_its_command_line(void **state)
 			    "--generation=4096 --keep-pointers --text-at=0x40 ");
 	r = run(JOB_INSTRUMENT, "args", 60);
 	assert_string_equal(text_of(&r),
-			    "instrument fd:3 --profile fd:4 --private --uncertain=4096 "
-			    "-o fd:5 --counts fd:6 --stats fd:7 ");
+			    "instrument fd:3 --profile fd:4 --private --text-at=0x40 "
+			    "--uncertain=4096 -o fd:5 --counts fd:6 --stats fd:7 ");
 	r = run(JOB_MAP, "args", 60);
 	assert_string_equal(text_of(&r), "extract-map fd:3 fd:4 ");
 	r = run(JOB_VERIFY, "args", 60);

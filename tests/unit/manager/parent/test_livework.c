@@ -532,5 +532,6 @@ int main(void)
 #undef T
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,7 +34,7 @@ static int make(void **state)
 	if (!f || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair) < 0)
 		return -1;
 	f->options.morph_edit = f->options.morph_verify = "/bin/false";
-	f->options.policy = "/dev/null";
+	f->options.policy = "/etc/passwd";	/* a regular file */
 	f->options.folders = "/";
 	f->requests.options = &f->options;
 	f->requests.counting = counting_new();
