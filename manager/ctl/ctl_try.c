@@ -31,11 +31,11 @@ static int run(struct wanted *w)
 	w->command.morph_edit = w->process.morph_edit = edit;
 	w->command.morph_verify = w->process.morph_verify = verify;
 	w->process.morph_live = live;
-	if (!edit || !verify || (w->process.pid && !live))
+	if (w->process.pid && geteuid() != 0)
+		say_line(stderr, "morphctl: only root may change running processes");
+	else if (!edit || !verify || (w->process.pid && !live))
 		say_line(stderr, "morphctl: morph-edit, morph-verify and morph-live are not "
 			 "beside morphctl");
-	else if (w->process.pid && geteuid() != 0)
-		say_line(stderr, "morphctl: only root may change running processes");
 	else
 		code = w->process.pid ? try_process(&w->process) : try_run(&w->command);
 	free(edit);

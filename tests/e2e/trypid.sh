@@ -68,7 +68,8 @@ for arguments in "--pid=x" "--pid=0" "--pid=$asleep -- true" "--pid=$asleep --re
 done
 if command -v setpriv >/dev/null; then
 	check "others than root may not" eval '
-		said=$(setpriv --reuid=65534 --clear-groups "$B/morphctl" try --pid=$asleep 2>&1); [ $? = 1 ] && grep -q "only root" <<<"$said"'
+		cp "$B/morphctl" "$root/morphctl" && chmod 755 "$root"	# the build may be where nobody else may look
+		said=$(setpriv --reuid=65534 --clear-groups "$root/morphctl" try --pid=$asleep 2>&1); [ $? = 1 ] && grep -q "only root" <<<"$said"'
 fi
 
 wait

@@ -37,7 +37,7 @@ trap 'exit 1' INT TERM
 chmod 755 "$root"
 mkdir "$root/gen"
 . tests/e2e/live.bash
-out_of() { echo "$1 left out: $2" | tee -a "$root/left" >&2; }
+out_of() { echo "$1 left out: $2" >>"$root/left"; }
 begun=$SECONDS
 over() { [ -e "$root/stop" ]; }
 
@@ -237,7 +237,7 @@ clients=()
 running=
 for p in $PROGRAMS; do
 	start_$p >"$root/$p.start" 2>&1 && running="$running $p" || {
-		grep -q "^$p left out" "$root/left" 2>/dev/null || { echo "soak-live: $p does not start: $(tail -n 2 "$root/$p.start")" >&2; failed=1; }
+		grep -s "^$p left out" "$root/left" >&2 || { echo "soak-live: $p does not start: $(tail -n 2 "$root/$p.start")" >&2; failed=1; }
 	}
 done
 sleep "$SOAK_S"
