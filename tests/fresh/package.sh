@@ -85,7 +85,7 @@ stays() {		# an original that is gone cannot be put back
 	mv /root/aside/* /var/lib/morph/originals/
 	return $rc
 }
-goes() { $apt remove morph && is_pristine && works && [ -d /var/lib/morph ] && [ -e /etc/morph.yaml ] && ! command -v morphctl; }
+goes() { $apt remove morph && is_pristine && works && [ -d /var/lib/morph ] && [ -e /etc/morph.yaml ] && [ ! -e /usr/bin/morphctl ]; }
 purge() { $apt purge morph && [ ! -e /var/lib/morph ] && [ ! -e /etc/morph.yaml ] && [ ! -e /etc/morph.yaml.d ]; }
 
 rm -f package.out
