@@ -33,6 +33,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/procstat.h"
 #include "live/restart.h"
 
 /* STRAGGLERS_NS: threads that cannot stop (they wait for a disk) are waited for so long.
@@ -222,12 +223,12 @@ static int look(const struct live_threads *t, struct live_thread *x, bool again,
 /* One that is ending cannot be traced, which is told in the same way as that another does. */
 static bool is_ending(const struct live_threads *t, pid_t tid)
 {
+	struct procstat s;
 	char text[512];
 
 	if (read_file(t, tid, "stat", text, sizeof(text)) < 0)
 		return true;
-	const char *name_end = strrchr(text, ')');
-	return !name_end || strchr("ZX", name_end[1] == ' ' ? name_end[2] : 'X') != NULL;
+	return !procstat_parse(text, &s) || s.state == 'Z' || s.state == 'X';
 }
 
 /* Looks once more, and stops it at once.  One that has ended is not asked. */

@@ -33,6 +33,7 @@
 
 #include "lib/err.h"
 #include "lib/memory.h"
+#include "lib/procstat.h"
 #include "manager/parent/role.h"
 
 enum { WATCHED = 16, PAGE = 4096, YOUNG_S = 5 };
@@ -245,26 +246,16 @@ static struct held *free_place(struct counting *c)
 	return NULL;
 }
 
-/* Field 22 of /proc/PID/stat, behind the name's last parenthesis: clock ticks since boot. */
 static bool is_young(const char *pid)
 {
-	char path[64], text[512], *at;
+	struct procstat process;
 	struct timespec now;
 
-	(void)snprintf(path, sizeof(path), "/proc/%.20s/stat", pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
-	if (n <= 0)
+	if (!procstat_read((pid_t)atol(pid), &process))
 		return false;
-	text[n] = '\0';
-	at = strrchr(text, ')');
-	for (int field = 2; at && field < 22; field++)
-		at = strchr(at + 1, ' ');
 	(void)clock_gettime(CLOCK_BOOTTIME, &now);	/* cannot fail for this clock */
-	long hz = sysconf(_SC_CLK_TCK);
-	return at && strtoull(at, NULL, 10) / (uint64_t)hz + YOUNG_S >= (uint64_t)now.tv_sec;
+	return process.start / (uint64_t)sysconf(_SC_CLK_TCK) + YOUNG_S >=
+	       (uint64_t)now.tv_sec;
 }
 
 /* Who runs it; false of one that cannot be dumped: then its files are root's. */

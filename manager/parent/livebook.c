@@ -48,29 +48,6 @@ void livebook_close(struct livebook *b)
 	b->book_fd = b->files_fd = -1;
 }
 
-/* Field 22 stands 20 behind the name's last parenthesis. */
-bool livebook_process(pid_t pid, uint64_t *start, uint32_t *owner)
-{
-	char path[64], text[1024], *at;
-	struct stat st;
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	int fd = pid > 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	bool ok = n > 0 && fstat(fd, &st) == 0;
-	if (fd >= 0)
-		close(fd);
-	text[n < 0 ? 0 : n] = '\0';
-	at = ok ? strrchr(text, ')') : NULL;
-	for (int i = 0; at && i < 20; i++)
-		at = strchr(at + 1, ' ');
-	if (!at)
-		return false;
-	*start = strtoull(at + 1, NULL, 10);
-	*owner = st.st_uid;
-	return true;
-}
-
 /* --- entries --- */
 
 static void name_of(const struct livebook_entry *e, char out[NAME_MAX_LEN])

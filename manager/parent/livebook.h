@@ -53,9 +53,6 @@ struct livebook_entry {
 int livebook_open(struct livebook *b, const char *store_dir, struct err *err);
 void livebook_close(struct livebook *b);
 
-/* When it began, and who runs it; false: there is no such process. */
-bool livebook_process(pid_t pid, uint64_t *start, uint32_t *owner);
-
 /* Durable when it returns; over a former one of that process and generation. */
 int livebook_put(const struct livebook *b, const struct livebook_entry *e, struct err *err);
 int livebook_remove(const struct livebook *b, const struct livebook_entry *e, struct err *err);

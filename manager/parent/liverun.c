@@ -35,7 +35,8 @@ static int arrange(const int *fd, int nfd, int out)
 	return (int)syscall(SYS_close_range, FIRST_FD + nfd, ~0U, 0);
 }
 
-static void child(const char *program, const char *const *arg, const int *fd, int nfd, int out)
+static void child(const char *program, const char *const *arg, const int *fd, int nfd,
+		  bool stops, int out)
 {
 	char name[] = "morph-live", locale[] = "LC_ALL=C", *env[] = { locale, NULL };
 	char *argv[LIVERUN_ARGS + 2] = { name };
@@ -46,7 +47,8 @@ static void child(const char *program, const char *const *arg, const int *fd, in
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);	/* neither can fail on valid pointers */
 	(void)signal(SIGPIPE, SIG_DFL);
-	(void)setpriority(PRIO_PROCESS, 0, NICE);	/* without the right it is slower */
+	if (stops)			/* without the right it is slower */
+		(void)setpriority(PRIO_PROCESS, 0, NICE);
 	(void)setsid();			/* what ends the daemon does not end it half way */
 	if (arrange(fd, nfd, out) == 0)
 		(void)execve(program, argv, env);
@@ -55,7 +57,7 @@ static void child(const char *program, const char *const *arg, const int *fd, in
 }
 
 int liverun_start(struct liverun *r, const char *program, const char *const *arg,
-		  const int *fd, int nfd, struct err *err)
+		  const int *fd, int nfd, bool stops, struct err *err)
 {
 	int out[2];
 
@@ -67,7 +69,7 @@ int liverun_start(struct liverun *r, const char *program, const char *const *arg
 	r->said[0] = '\0';
 	r->pid = fork();
 	if (r->pid == 0)
-		child(program, arg, fd, nfd, out[1]);
+		child(program, arg, fd, nfd, stops, out[1]);
 	close(out[1]);
 	r->pipe = out[0];
 	r->pidfd = r->pid > 0 ? (int)syscall(SYS_pidfd_open, r->pid, 0) : -1;

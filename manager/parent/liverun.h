@@ -7,6 +7,7 @@
 #define MANAGER_PARENT_LIVERUN_H
 
 #include <poll.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct err;
@@ -21,9 +22,9 @@ struct liverun {
 };
 
 /* Starts PROGRAM with arguments, at most LIVERUN_ARGS; it inherits fd[0 .. nfd), which stay the
- * caller's, as descriptors 3, 4, ... */
+ * caller's, as descriptors 3, 4, ...  `stops`: threads of others stand still for it. */
 int liverun_start(struct liverun *r, const char *program, const char *const *arg,
-		  const int *fd, int nfd, struct err *err);
+		  const int *fd, int nfd, bool stops, struct err *err);
 /* Fills p[0..1]. */
 void liverun_poll(const struct liverun *r, struct pollfd p[2]);
 /* -1: it runs.  Else its exit code, 1 for a signal; r->said is complete, till the next

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "lib/io.h"
+#include "lib/procstat.h"
 #include "manager/parent/liverun.h"
 #include "manager/parent/printable.h"
 #include "manager/parent/role.h"
@@ -34,6 +35,20 @@ static const char pause_ms[] = "--pause=5", patience_on[] = "--patience=5000",
 		  patience_off[] = "--patience=3000";
 
 enum stage { IDLE, ROOM, MAP, OFF, LIST, OFF_EACH };
+
+/* How often one thing may be done: so many times at once, then one in `refill_ms`. */
+struct allowance {
+	unsigned left;
+	uint64_t since_ms;
+};
+enum allowed { ALLOWED_ON, ALLOWED_OFF, ALLOWED_LIST, NALLOWED };
+static const struct {
+	unsigned burst, refill_ms;
+} bound[NALLOWED] = {
+	[ALLOWED_ON] = { LIVEWORK_BURST, LIVEWORK_REFILL_MS },
+	[ALLOWED_OFF] = { LIVEWORK_OFF_BURST, LIVEWORK_OFF_REFILL_MS },
+	[ALLOWED_LIST] = { LIVEWORK_BURST, LIVEWORK_OFF_REFILL_MS },
+};
 
 struct row {				/* what a process has mapped */
 	pid_t pid;
@@ -63,8 +78,7 @@ struct livework {
 	bool forks;			/* off each: those come last */
 	uint64_t end_ms;		/* then the rest keeps what it has */
 	struct err trouble;		/* of the last that could not be taken out */
-	unsigned tokens;
-	uint64_t tokens_ms;
+	struct allowance allowance[NALLOWED];
 	pid_t left[LEFT];		/* nobody waits for these */
 };
 
@@ -94,8 +108,8 @@ struct livework *livework_new(const char *store_dir, const char *morph_live, str
 	l->row = row;
 	l->plan_fd = l->file_fd = -1;
 	l->tell = log_line;
-	l->tokens = LIVEWORK_BURST;
-	l->tokens_ms = role_now_ms();
+	for (int i = 0; i < NALLOWED; i++)
+		l->allowance[i] = (struct allowance){ bound[i].burst, role_now_ms() };
 	return l;
 }
 
@@ -142,7 +156,9 @@ void livework_proven(struct livework *l, const struct digest *original,
 static int run(struct livework *l, enum stage stage, const char *const *arg, const int *fd,
 	       int nfd, struct err *err)
 {
-	if (liverun_start(&l->run, l->morph_live, arg, fd, nfd, err) < 0)
+	bool stops = stage == MAP || stage == OFF || stage == OFF_EACH;
+
+	if (liverun_start(&l->run, l->morph_live, arg, fd, nfd, stops, err) < 0)
 		return -1;
 	l->stage = stage;
 	return 0;
@@ -192,33 +208,35 @@ static int check_here(const struct livework *l, struct err *err)
 	return 0;
 }
 
-static int take_token(struct livework *l, struct err *err)
+static int take_one(struct livework *l, enum allowed what, struct err *err)
 {
-	uint64_t now = role_now_ms(), n = (now - l->tokens_ms) / LIVEWORK_REFILL_MS;
+	struct allowance *a = &l->allowance[what];
+	uint64_t n = (role_now_ms() - a->since_ms) / bound[what].refill_ms;
 
-	l->tokens_ms += n * LIVEWORK_REFILL_MS;
-	l->tokens = l->tokens + n < LIVEWORK_BURST ? l->tokens + (unsigned)n : LIVEWORK_BURST;
-	if (!l->tokens)
+	a->since_ms += n * bound[what].refill_ms;
+	a->left = n < bound[what].burst - a->left ? a->left + (unsigned)n : bound[what].burst;
+	if (!a->left)
 		return err_set(err, ERR_REFUSED, "too many processes in so short a time");
-	l->tokens--;
+	a->left--;
 	return 0;
 }
 
 int livework_on(struct livework *l, const struct livebook_entry *e, int generation_fd,
 		struct err *err)
 {
-	uint64_t start;
+	struct procstat process;
 
 	if (check_here(l, err) < 0)
 		return -1;
 	if (!livework_is_proven(l, &e->original, &e->generation))
 		return err_set(err, ERR_REFUSED, "'%s': not proven to be fit for it", e->path);
 	l->now = *e;
-	if (e->pid == getpid() || !livebook_process(e->pid, &start, &l->now.owner) ||
-	    start != e->start)
+	if (e->pid == getpid() || !procstat_read(e->pid, &process) ||
+	    process.start != e->start)
 		return err_set(err, ERR_REFUSED, "process %d is not there any more",
 			       (int)e->pid);
-	if (take_token(l, err) < 0)
+	l->now.owner = process.owner;
+	if (take_one(l, ALLOWED_ON, err) < 0)
 		return -1;
 	l->file_fd = fcntl(generation_fd, F_DUPFD_CLOEXEC, 0);
 	if (l->file_fd < 0)
@@ -232,7 +250,7 @@ int livework_on(struct livework *l, const struct livebook_entry *e, int generati
 int livework_off(struct livework *l, pid_t pid, const struct digest *generation,
 		 struct err *err)
 {
-	if (check_here(l, err) < 0)
+	if (check_here(l, err) < 0 || take_one(l, ALLOWED_OFF, err) < 0)
 		return -1;
 	l->now = (struct livebook_entry){ .pid = pid, .generation = *generation };
 	return run_off(l, OFF, pid, generation, err);
@@ -240,7 +258,7 @@ int livework_off(struct livework *l, pid_t pid, const struct digest *generation,
 
 int livework_list(struct livework *l, struct err *err)
 {
-	if (check_here(l, err) < 0)
+	if (check_here(l, err) < 0 || take_one(l, ALLOWED_LIST, err) < 0)
 		return -1;
 	l->of_path = l->of_all = false;
 	return run_list(l, err);
@@ -293,6 +311,7 @@ int livework_open_file(const struct livework *l, const struct digest *generation
 static bool read_row(const struct livework *l, const char *line, struct row *out)
 {
 	size_t n = strlen(l->book.folder);
+	struct procstat process;
 	char hex[65], *end;
 	long pid = strtol(line, &end, 10);
 
@@ -300,9 +319,12 @@ static bool read_row(const struct livework *l, const char *line, struct row *out
 	    strncmp(end + 1, l->book.folder, n) != 0 || end[1 + n] != '/')
 		return false;
 	(void)snprintf(hex, sizeof(hex), "%s", end + 2 + n);
-	*out = (struct row){ .pid = (pid_t)pid };
-	return digest_from_hex(hex, &out->generation) == 0 &&
-	       livebook_process(out->pid, &out->start, &out->owner);
+	struct digest generation;
+	if (digest_from_hex(hex, &generation) < 0 || !procstat_read((pid_t)pid, &process))
+		return false;
+	*out = (struct row){ .pid = (pid_t)pid, .start = process.start, .owner = process.owner,
+			     .generation = generation };
+	return true;
 }
 
 static const struct livebook_entry *entry_of(const struct livework *l, const struct row *r,
@@ -377,11 +399,14 @@ static bool has_row(const struct livework *l, const struct livebook_entry *e)
  * entry has its generation still. */
 static bool is_gone(struct livework *l, const struct livebook_entry *e)
 {
-	struct row r = { .pid = e->pid, .generation = e->generation, .entry = e, .own = true };
+	struct procstat process;
 
-	if (!l->more || !livebook_process(r.pid, &r.start, &r.owner) || r.start != e->start)
+	if (!l->more || !procstat_read(e->pid, &process) || process.start != e->start)
 		return true;
-	l->row[l->nrow++] = r;
+	l->row[l->nrow++] = (struct row){
+		.pid = e->pid, .start = e->start, .owner = process.owner,
+		.generation = e->generation, .entry = e, .own = true,
+	};
 	return false;
 }
 

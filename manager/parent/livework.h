@@ -8,9 +8,10 @@
  * out.
  *
  * BOUNDS    Processes, generations and bytes: livebook.h.  Mapping begins LIVEWORK_BURST times
- * at
- *           once, and then once in LIVEWORK_REFILL_MS, because each stops a process.  Taking
- *           out is not counted: there is no more of it than of mapping.
+ *           at once, and then once in LIVEWORK_REFILL_MS, because each stops a process; taking
+ *           out, which may be tried again and again, LIVEWORK_OFF_BURST times, more than there
+ *           can be to take out, and then once in LIVEWORK_OFF_REFILL_MS, and so are lists.
+ *           What goes with a swap of files is bounded as these are.
  *
  * Run by morph-live, with its patience: what is under way when nobody waits for it any more
  * comes to its end by itself.
@@ -27,6 +28,7 @@
 struct livework;
 
 enum { LIVEWORK_BURST = 64, LIVEWORK_REFILL_MS = 5000 };
+enum { LIVEWORK_OFF_BURST = LIVEBOOK_ENTRIES + 64, LIVEWORK_OFF_REFILL_MS = 1000 };
 
 /* NULL with the reason where the folders cannot be opened. */
 struct livework *livework_new(const char *store_dir, const char *morph_live, struct err *err);

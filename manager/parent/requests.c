@@ -33,6 +33,7 @@
 
 #include "lib/dropins.h"
 #include "lib/err.h"
+#include "lib/procstat.h"
 #include "manager/parent/counting.h"
 #include "manager/parent/folders.h"
 #include "manager/parent/install.h"
@@ -377,16 +378,15 @@ static int map_live(struct requests *p, struct err *err)
 static int check_live_owner(const struct requests *p, const struct msg *m, struct err *err)
 {
 	struct ledger_entry e;
-	uint64_t start;
-	uint32_t owner;
+	struct procstat process;
 
 	if (install_bound(p->ledger_fd, m->text, &m->digest[0], &m->digest[1], err) < 0 ||
 	    ledger_find(p->ledger_fd, m->text, &m->digest[0], &e, err) != 1)
 		return -1;
-	if (!livebook_process((pid_t)m->num[MSG_LIVE_ON_pid], &start, &owner))
+	if (!procstat_read((pid_t)m->num[MSG_LIVE_ON_pid], &process))
 		return err_set(err, ERR_REFUSED, "process %d is not there any more",
 			       (int)m->num[MSG_LIVE_ON_pid]);
-	return e.owner == 0 || e.owner == owner ? 0 :
+	return e.owner == 0 || e.owner == process.owner ? 0 :
 	       err_set(err, ERR_REFUSED, "'%s': user %u's, and no process of his", m->text,
 		       (unsigned)e.owner);
 }

@@ -14,6 +14,7 @@
 #include "lib/err.h"
 #include "lib/io.h"
 #include "lib/memory.h"
+#include "lib/procstat.h"
 #include "lib/wr.h"
 
 /* A library may be mapped late; chosen. */
@@ -92,23 +93,19 @@ static FILE *open_of(pid_t pid, const char *name)
 	return fopen(path, "re");
 }
 
-/* User and system time of all its threads: the words 14 and 15, where the second, in
- * parentheses, may be anything. */
 static uint64_t cpu_ns(pid_t pid)
 {
 	FILE *f = open_of(pid, "stat");
-	uint64_t user = 0, system = 0;
+	struct procstat process;
 	char line[1024];
 
 	if (!f)
 		return 0;
 	line[fread(line, 1, sizeof(line) - 1, f)] = '\0';
 	(void)fclose(f);
-	const char *p = strrchr(line, ')');
-	if (!p || sscanf(p + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64
-			 " %" SCNu64, &user, &system) != 2)
+	if (!procstat_parse(line, &process))
 		return 0;
-	return (user + system) * (UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK));
+	return process.cpu_ticks * (UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
 /* The files that it executes of. */

@@ -23,6 +23,7 @@
 
 #include "lib/err.h"
 #include "lib/memory.h"
+#include "lib/procstat.h"
 #include "manager/store/ingest.h"
 #include "manager/store/module.h"
 #include "manager/work/work.h"
@@ -126,28 +127,6 @@ static bool has(const struct live_row *row, uint32_t n, const struct live_row *r
 	return false;
 }
 
-/* When it began, and its CPU time: fields 14, 15 and 22; false: it is not there. */
-static bool find_process(pid_t pid, uint64_t *start, double *cpu_s)
-{
-	char path[64], text[1024], *at;
-	unsigned long long user, system, begun;
-	const double hz = (double)sysconf(_SC_CLK_TCK);
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
-	text[n < 0 ? 0 : n] = '\0';
-	at = strrchr(text, ')');
-	if (!at || sscanf(at, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d "
-			  "%*d %*d %*d %*d %llu", &user, &system, &begun) != 3)
-		return false;
-	*start = begun;
-	*cpu_s = (double)(user + system) / hz;
-	return true;
-}
-
 /* --- who gives it back --- */
 
 /* May processes of the module have its generation?  *policy is the one for it. */
@@ -200,14 +179,13 @@ static void leave_alone(struct work *w, const struct live_row *r)
 static void tell_gone(struct work *w, const struct live_row *old, uint32_t nold)
 {
 	const struct live *l = w->live;
-	uint64_t start;
-	double cpu_s;
+	struct procstat process;
 
 	for (uint32_t i = 0; i < nold; i++) {
 		const struct live_row *r = &old[i];
 
 		if (!r->path || has(l->row, l->n, r) ||
-		    !find_process(r->pid, &start, &cpu_s) || start != r->start)
+		    !procstat_read(r->pid, &process) || process.start != r->start)
 			continue;
 		leave_alone(w, r);
 		work_history(w, r->path, "live out", "process %d of user %" PRIu32
@@ -405,11 +383,12 @@ static bool has_path(const struct live *l, pid_t pid, const char *path)
 static bool is_due(struct form *f, pid_t pid, uint64_t *start)
 {
 	struct live *l = f->w->live;
-	double cpu_s;
+	struct procstat process;
 
-	if (has_path(l, pid, f->m.path) || !find_process(pid, start, &cpu_s) ||
-	    cpu_s < f->policy.live_cpu_s)
+	if (has_path(l, pid, f->m.path) || !procstat_read(pid, &process) ||
+	    process.cpu_ticks < f->policy.live_cpu_s * (uint64_t)sysconf(_SC_CLK_TCK))
 		return false;
+	*start = process.start;
 	const struct tried *t = find_tried(l, pid, *start, f->g.id);
 	return !t || f->w->now_ms() >= t->again_ms;
 }

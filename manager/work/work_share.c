@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/procstat.h"
 #include "manager/samples/userset.h"
 #include "manager/store/ingest.h"
 #include "manager/work/work.h"
@@ -61,16 +62,13 @@ static uint64_t ns_of(clockid_t clock)
 /* By CLOCK_MONOTONIC, as in the spool; false: it does not stand there. */
 static bool began_ns(const char *stat, uint64_t *out)
 {
-	const char *at = strrchr(stat, ')');	/* the name before it may hold anything */
-	unsigned long long ticks;
+	struct procstat process;
 	long hz = sysconf(_SC_CLK_TCK);
 	uint64_t boot = ns_of(CLOCK_BOOTTIME), mono = ns_of(CLOCK_MONOTONIC);
 
-	if (!at || hz <= 0 ||
-	    sscanf(at + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-			   "%*s %*s %*s %llu", &ticks) != 1)
+	if (hz <= 0 || !procstat_parse(stat, &process))
 		return false;
-	uint64_t ns = ticks * (UINT64_C(1000000000) / (uint64_t)hz);
+	uint64_t ns = process.start * (UINT64_C(1000000000) / (uint64_t)hz);
 	uint64_t slept = boot > mono ? boot - mono : 0;
 	*out = ns > slept ? ns - slept : 0;
 	return true;

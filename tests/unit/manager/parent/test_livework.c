@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "lib/err.h"
+#include "lib/procstat.h"
 #include "manager/parent/livework.h"
 
 struct fixture {
@@ -92,7 +93,10 @@ static int make(void **state)
 		return -1;
 	f->e.pid = f->pid;
 	strcpy(f->e.path, "/usr/bin/perl");
-	assert_true(livebook_process(f->pid, &f->e.start, &f->e.owner));
+	struct procstat process;
+	assert_true(procstat_read(f->pid, &process));
+	f->e.start = process.start;
+	f->e.owner = process.owner;
 	assert_int_equal(digest_fd(f->generation, &f->e.generation, &err), 0);
 	f->e.original.b[0] = 7;
 	livework_proven(f->l, &f->e.original, &f->e.generation, f->generation);
@@ -285,6 +289,32 @@ static void stopping_others_is_bounded(void **state)
 	assert_int_equal(err.kind, ERR_REFUSED);
 	assert_int_equal(livework_off(f->l, f->pid, &f->e.generation, &err), 0);
 	assert_int_equal(end(f).err.kind, ERR_NONE);
+}
+
+/* How long that takes is the machine's affair: meanwhile a second brings one more back. */
+static void asking_again_and_again_is_bounded(void **state)
+{
+	struct fixture *f = *state;
+	struct err err = { 0 };
+	int i = 0, n = 0;
+
+	says(f, "off", "morph-live: the right moment did not come\n", 3);
+	while (i < 2 * LIVEWORK_OFF_BURST &&
+	       livework_off(f->l, f->pid, &f->e.generation, &err) == 0) {
+		(void)end(f);
+		i++;
+	}
+	assert_in_range(i, LIVEWORK_OFF_BURST, 2 * LIVEWORK_OFF_BURST - 1);
+	assert_int_equal(err.kind, ERR_REFUSED);
+	lists(f, f->pid);
+	while (n < 3 * LIVEWORK_BURST && livework_list(f->l, &err) == 0) {
+		close(end(f).list_fd);
+		n++;
+	}
+	assert_in_range(n, LIVEWORK_BURST, 3 * LIVEWORK_BURST - 1);
+	/* what goes with a file that is replaced is not held up by that */
+	assert_int_equal(livework_off_path(f->l, f->e.path, &err), 0);
+	(void)end(f);
 }
 
 static void all_of_a_program_is_taken_out(void **state)
@@ -523,6 +553,7 @@ int main(void)
 		T(where_there_is_room_is_said),
 		T(what_is_refused_leaves_no_entry),
 		T(stopping_others_is_bounded),
+		T(asking_again_and_again_is_bounded),
 		T(all_of_a_program_is_taken_out),
 		T(forks_come_last),
 		T(entries_follow_what_is_mapped),
