@@ -61,14 +61,7 @@ int store_value_get(struct store *s, const char *name, struct wr *out, struct er
 	if (!q)
 		return -1;
 	store_bind_text(q, 1, name);
-	int rc = store_step(s, q, err);
-	if (rc == 1) {
-		struct bytes b = store_get_blob(q, 0);
-
-		wr_raw(out, b.p, b.n);
-		store_done(q);
-	}
-	return rc;
+	return store_take_blob(s, q, out, err);
 }
 
 int store_born(struct store *s, uint64_t *out_ns, struct err *err)

@@ -165,6 +165,30 @@ struct bytes store_get_blob(sqlite3_stmt *q, int col)
 			       (uint64_t)sqlite3_column_bytes(q, col) };
 }
 
+int store_take_blob(struct store *s, sqlite3_stmt *q, struct wr *out, struct err *err)
+{
+	int rc = store_step(s, q, err);
+
+	if (rc == 1) {
+		struct bytes b = store_get_blob(q, 0);
+
+		wr_raw(out, b.p, b.n);
+		store_done(q);
+	}
+	return rc;
+}
+
+int store_blob_of(struct store *s, enum store_sql id, const struct digest *key, struct wr *out,
+		  struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, id, err);
+
+	if (!q)
+		return -1;
+	store_bind_digest(q, 1, key);
+	return store_take_blob(s, q, out, err);
+}
+
 /* --- transactions --- */
 
 int store_begin(struct store *s, struct err *err)

@@ -63,6 +63,12 @@ bool store_get_text(sqlite3_stmt *q, int col, char *out, size_t n);
 bool store_get_u32(sqlite3_stmt *q, int col, uint32_t *out);
 bool store_get_real(sqlite3_stmt *q, int col, double *out);	/* finite, not negative */
 struct bytes store_get_blob(sqlite3_stmt *q, int col);		/* until the next step */
+/* Steps a statement that is bound, appends the blob that its row has first, and ends it.  1; 0:
+ * there is no row; -1. */
+int store_take_blob(struct store *s, sqlite3_stmt *q, struct wr *out, struct err *err);
+/* The same of the statement `id`, which asks by a digest alone. */
+int store_blob_of(struct store *s, enum store_sql id, const struct digest *key, struct wr *out,
+		  struct err *err);
 
 /* --- store_counter.c --- */
 

@@ -42,17 +42,5 @@ int store_live_generation(struct store *s, const struct digest *digest,
 int store_live_map(struct store *s, const struct digest *digest, struct wr *out,
 		   struct err *err)
 {
-	sqlite3_stmt *q = store_sql(s, SQL_LIVE_MAP, err);
-
-	if (!q)
-		return -1;
-	store_bind_digest(q, 1, digest);
-	int rc = store_step(s, q, err);
-	if (rc == 1) {
-		struct bytes b = store_get_blob(q, 0);
-
-		wr_raw(out, b.p, b.n);
-		store_done(q);
-	}
-	return rc;
+	return store_blob_of(s, SQL_LIVE_MAP, digest, out, err);
 }

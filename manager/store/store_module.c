@@ -213,24 +213,6 @@ int store_file_find(struct store *s, uint64_t dev, bool dev_any, uint64_t inode,
 
 /* --- block tables --- */
 
-static int get_blob(struct store *s, enum store_sql id, const struct digest *key,
-		    struct wr *out, struct err *err)
-{
-	sqlite3_stmt *q = store_sql(s, id, err);
-
-	if (!q)
-		return -1;
-	store_bind_digest(q, 1, key);
-	int rc = store_step(s, q, err);
-	if (rc == 1) {
-		struct bytes b = store_get_blob(q, 0);
-
-		wr_raw(out, b.p, b.n);
-		store_done(q);
-	}
-	return rc;
-}
-
 int store_table_prune(struct store *s, struct err *err)
 {
 	sqlite3_stmt *q = store_sql(s, SQL_TABLE_PRUNE, err);
@@ -254,13 +236,13 @@ int store_table_has(struct store *s, const struct digest *original, struct err *
 int store_table_get(struct store *s, const struct digest *original, struct wr *out,
 		    struct err *err)
 {
-	return get_blob(s, SQL_TABLE_GET, original, out, err);
+	return store_blob_of(s, SQL_TABLE_GET, original, out, err);
 }
 
 int store_generation_map(struct store *s, const struct digest *d, struct wr *out,
 			 struct err *err)
 {
-	return get_blob(s, SQL_GENERATION_MAP, d, out, err);
+	return store_blob_of(s, SQL_GENERATION_MAP, d, out, err);
 }
 
 /* Block indices of the old table mean nothing in the new one. */
