@@ -64,18 +64,24 @@ static void distribution(const struct ranktest_stratum *s, uint32_t n, double *p
 	}
 }
 
+int32_t ranktest_tail(const double *p, uint32_t top, double alpha)
+{
+	double sum = 0;
+	int32_t c = -1;
+
+	while ((uint32_t)(c + 1) <= top && sum + p[c + 1] <= alpha)
+		sum += p[++c];
+	return c;
+}
+
 int32_t ranktest_critical(const struct ranktest_stratum *s, uint32_t n, double alpha)
 {
 	double p[ALL_PAIRS_MAX + 1];
 	uint32_t top;
-	double sum = 0;
-	int32_t c = -1;
 
 	assert(n <= RANKTEST_STRATA_MAX && alpha < 0.5);
 	distribution(s, n, p, &top);
-	while ((uint32_t)(c + 1) <= top && sum + p[c + 1] <= alpha)
-		sum += p[++c];
-	return c;
+	return ranktest_tail(p, top, alpha);
 }
 
 static int by_value(const void *a, const void *b)
@@ -83,6 +89,14 @@ static int by_value(const void *a, const void *b)
 	double x = *(const double *)a, y = *(const double *)b;
 
 	return (x > y) - (x < y);
+}
+
+void ranktest_interval(double *d, uint32_t n, int32_t c, struct ranktest_shift *out)
+{
+	qsort(d, n, sizeof(*d), by_value);
+	out->estimate = (d[(n - 1) / 2] + d[n / 2]) / 2;
+	out->low = c < 0 ? -INFINITY : d[c];
+	out->high = c < 0 ? INFINITY : d[n - 1 - (uint32_t)c];
 }
 
 bool ranktest_shift(const struct ranktest_stratum *s, uint32_t n, double alpha,
@@ -101,10 +115,6 @@ bool ranktest_shift(const struct ranktest_stratum *s, uint32_t n, double alpha,
 	}
 	if (!npair)
 		return false;
-	qsort(d, npair, sizeof(*d), by_value);
-	int32_t c = ranktest_critical(s, n, alpha);
-	out->estimate = (d[(npair - 1) / 2] + d[npair / 2]) / 2;
-	out->low = c < 0 ? -INFINITY : d[c];
-	out->high = c < 0 ? INFINITY : d[npair - 1 - (uint32_t)c];
+	ranktest_interval(d, npair, ranktest_critical(s, n, alpha), out);
 	return true;
 }

@@ -34,6 +34,11 @@ struct ranktest_shift {			/* of `now` against `before` */
  * there is no shift; -1: none. */
 int32_t ranktest_critical(const struct ranktest_stratum *s, uint32_t n, double alpha);
 
+/* The same of any statistic, by its distribution p[0..top]. */
+int32_t ranktest_tail(const double *p, uint32_t top, double alpha);
+/* The estimate and the interval by the shifts d[0..n), n > 0, which are sorted, and that c. */
+void ranktest_interval(double *d, uint32_t n, int32_t c, struct ranktest_shift *out);
+
 /* `alpha`: probability with which a true shift lies below low; and the same above high.
  * False when there is nothing to compare. */
 bool ranktest_shift(const struct ranktest_stratum *s, uint32_t n, double alpha,

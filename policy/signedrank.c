@@ -8,16 +8,13 @@
 #include "policy/signedrank.h"
 
 #include <assert.h>
-#include <math.h>
-#include <stdlib.h>
 
 enum { MEANS_MAX = SIGNEDRANK_MAX * (SIGNEDRANK_MAX + 1) / 2 };
 
 int32_t signedrank_critical(uint32_t n, double alpha)
 {
-	double p[MEANS_MAX + 1] = { 1 }, sum = 0;
+	double p[MEANS_MAX + 1] = { 1 };
 	uint32_t top = 0;
-	int32_t c = -1;
 
 	assert(n <= SIGNEDRANK_MAX && alpha < 0.5);
 	for (uint32_t i = 1; i <= n; i++) {
@@ -25,16 +22,7 @@ int32_t signedrank_critical(uint32_t n, double alpha)
 		for (uint32_t u = top + 1; u-- > 0;)
 			p[u] = (p[u] + (u >= i ? p[u - i] : 0)) / 2;
 	}
-	while ((uint32_t)(c + 1) <= top && sum + p[c + 1] <= alpha)
-		sum += p[++c];
-	return c;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
+	return ranktest_tail(p, top, alpha);
 }
 
 bool signedrank_shift(const double *d, uint32_t n, double alpha, struct ranktest_shift *out)
@@ -46,12 +34,7 @@ bool signedrank_shift(const double *d, uint32_t n, double alpha, struct ranktest
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t j = i; j < n; j++)
 			mean[m++] = (d[i] + d[j]) / 2;
-	if (!m)
-		return false;
-	qsort(mean, m, sizeof(*mean), by_value);
-	int32_t c = signedrank_critical(n, alpha);
-	out->estimate = (mean[(m - 1) / 2] + mean[m / 2]) / 2;
-	out->low = c < 0 ? -INFINITY : mean[c];
-	out->high = c < 0 ? INFINITY : mean[m - 1 - (uint32_t)c];
-	return true;
+	if (m)
+		ranktest_interval(mean, m, signedrank_critical(n, alpha), out);
+	return m > 0;
 }
