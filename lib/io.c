@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -66,6 +67,27 @@ int io_read_all(int fd, size_t max, struct arena *a, struct bytes *out, struct e
 	}
 	*out = (struct bytes){ p, n };
 	return 0;
+}
+
+int io_replace(const char *path, mode_t mode, struct bytes text, struct err *err)
+{
+	char new[PATH_MAX];
+
+	if (snprintf(new, sizeof(new), "%s.new", path) >= (int)sizeof(new))
+		return err_set(err, ERR_USAGE, "'%s': too long", path);
+	int fd = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
+	if (fd < 0)
+		return err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));
+	int rc = fchmod(fd, mode) < 0 ? err_set(err, ERR_SYS, "fchmod: %s", strerror(errno)) :
+					io_write_all(fd, text.p, (size_t)text.n, err);
+	if (rc == 0 && fsync(fd) < 0)
+		rc = err_set(err, ERR_SYS, "fsync: %s", strerror(errno));
+	close(fd);
+	if (rc == 0 && rename(new, path) < 0)
+		rc = err_set(err, ERR_SYS, "rename: %s", strerror(errno));
+	if (rc < 0)
+		(void)unlink(new);		/* half of it is nothing */
+	return rc < 0 ? err_wrap(err, "'%s'", path) : 0;
 }
 
 /* The N of "fd:N"; -1 if arg is not of that form; -2 if it is, but N is no open descriptor. */

@@ -3,6 +3,7 @@
 #define LIB_IO_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "lib/rd.h"
 
@@ -14,6 +15,11 @@ int io_write_all(int fd, const void *p, size_t n, struct err *err);
 /* The whole content of a regular file or pipe as a private copy in the arena: a file truncated
  * under us cannot hurt.  More than `max` bytes is an error. */
 int io_read_all(int fd, size_t max, struct arena *a, struct bytes *out, struct err *err);
+
+/* The file of that path gets the text and the mode, whatever the umask, for good when it
+ * returns; whole or not at all: a full disk leaves the former one.  Of a folder that nobody
+ * else writes in. */
+int io_replace(const char *path, mode_t mode, struct bytes text, struct err *err);
 
 /* Opens a file named on the command line.  "fd:N" is the inherited descriptor N: that is how
  * the Manager hands files to morph-edit.  Anything else is a path, "-" too. */

@@ -24,27 +24,6 @@
 
 enum { ANSWERS_S = 2 };
 
-static int write_file(const char *path, const char *text, struct err *err)
-{
-	char new[PATH_MAX + 64];
-
-	(void)snprintf(new, sizeof(new), "%s.new", path);
-	int fd = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
-	if (fd < 0)
-		return err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));
-	/* whoever may read the policy may read this, whatever the umask */
-	int rc = fchmod(fd, 0644) < 0 ? err_set(err, ERR_SYS, "fchmod: %s", strerror(errno)) :
-					io_write_all(fd, text, strlen(text), err);
-	if (rc == 0 && fsync(fd) < 0)
-		rc = err_set(err, ERR_SYS, "fsync: %s", strerror(errno));
-	close(fd);
-	if (rc == 0 && rename(new, path) < 0)
-		rc = err_set(err, ERR_SYS, "rename: %s", strerror(errno));
-	if (rc < 0)
-		(void)unlink(new);
-	return rc < 0 ? err_wrap(err, "'%s'", path) : 0;
-}
-
 static struct policy *read_policy(const char *path, struct err *err)
 {
 	int fd = dropins_open(path, POLICY_TEXT_MAX, err);
@@ -89,7 +68,8 @@ static int set(const struct ctl *ctl, const char *policy, const char *folder, co
 		if (mkdir(folder, 0755) < 0 && errno != EEXIST)
 			err_set(&err, ERR_SYS, "'%s': %s", folder, strerror(errno));
 		else
-			rc = write_file(by, text, &err);
+			rc = io_replace(by, 0644, (struct bytes){
+						(const uint8_t *)text, strlen(text) }, &err);
 	}
 	/* another file may have the last word */
 	if (rc == 0 && (p = read_policy(policy, &err)) != NULL) {

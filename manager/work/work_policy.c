@@ -21,43 +21,23 @@
 #include "manager/work/work.h"
 #include "policy/policy.h"
 
-static int good_path(const struct work *w, const char *suffix, char out[PATH_MAX],
-		     struct err *err)
+static int good_path(const struct work *w, char out[PATH_MAX], struct err *err)
 {
-	int n = snprintf(out, PATH_MAX, "%s/policy.good%s", w->options->store, suffix);
+	int n = snprintf(out, PATH_MAX, "%s/policy.good", w->options->store);
 
 	return n < PATH_MAX ? 0 : err_set(err, ERR_USAGE, "'%s': too long", w->options->store);
-}
-
-/* Whole or not at all: a full disk leaves the former copy. */
-static int write_good(const struct work *w, struct bytes text, struct err *err)
-{
-	char path[PATH_MAX], new[PATH_MAX];
-
-	if (good_path(w, "", path, err) < 0 || good_path(w, ".new", new, err) < 0)
-		return -1;
-	int fd = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return err_set(err, ERR_SYS, "'%s': open: %s", new, strerror(errno));
-	int rc = io_write_all(fd, text.p, text.n, err);
-	if (rc == 0 && fsync(fd) < 0)
-		rc = err_set(err, ERR_SYS, "fsync: %s", strerror(errno));
-	close(fd);
-	if (rc == 0 && rename(new, path) < 0)
-		rc = err_set(err, ERR_SYS, "rename: %s", strerror(errno));
-	if (rc < 0)
-		(void)unlink(new);		/* half a copy is none */
-	return rc < 0 ? err_wrap(err, "'%s'", path) : 0;
 }
 
 static void keep_good(struct work *w, int fd)
 {
 	struct arena *a = arena_new();
+	char path[PATH_MAX];
 	struct bytes text;
 	struct err err;
 
-	if (io_read_all(fd, POLICY_TEXT_MAX, a, &text, &err) < 0 ||
-	    write_good(w, text, &err) < 0)
+	if (good_path(w, path, &err) < 0 ||
+	    io_read_all(fd, POLICY_TEXT_MAX, a, &text, &err) < 0 ||
+	    io_replace(path, 0600, text, &err) < 0)
 		role_log("the policy in force could not be kept: %s", err.text);
 	arena_free(a);
 }
@@ -82,7 +62,7 @@ static struct policy *read_good(const struct work *w, struct err *err)
 {
 	char path[PATH_MAX];
 
-	if (good_path(w, "", path, err) < 0)
+	if (good_path(w, path, err) < 0)
 		return NULL;
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0) {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -137,9 +138,50 @@ static void arguments_name_descriptors_or_paths(void **state)
 	assert_non_null(strstr(err.text, path));
 }
 
+static struct bytes text_of(const char *s)
+{
+	return (struct bytes){ (const uint8_t *)s, strlen(s) };
+}
+
+static void a_file_is_replaced_whole_or_not_at_all(void **state)
+{
+	char dir[] = "/tmp/morph-io.XXXXXX", path[64], new[80], got[16] = "";
+	struct err err;
+	struct stat st;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	(void)snprintf(path, sizeof(path), "%s/f", dir);
+	(void)snprintf(new, sizeof(new), "%s.new", path);
+	mode_t mask = umask(077);
+	assert_int_equal(io_replace(path, 0644, text_of("first"), &err), 0);
+	assert_int_equal(io_replace(path, 0644, text_of("second"), &err), 0);
+	(void)umask(mask);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0644);
+	/* where it cannot be written the former one stays */
+	assert_int_equal(mkdir(new, 0700), 0);
+	assert_int_equal(io_replace(path, 0644, text_of("third"), &err), -1);
+	assert_non_null(strstr(err.text, path));
+	assert_int_equal(rmdir(new), 0);
+	/* nor does half of it stay: what is there cannot be replaced by a file */
+	assert_int_equal(io_replace(dir, 0600, text_of("x"), &err), -1);
+	char half[64];
+	(void)snprintf(half, sizeof(half), "%s.new", dir);
+	assert_int_equal(stat(half, &st), -1);
+	FILE *f = fopen(path, "r");
+	assert_non_null(f);
+	assert_int_equal(fread(got, 1, sizeof(got) - 1, f), 6);
+	assert_int_equal(fclose(f), 0);
+	assert_string_equal(got, "second");
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(dir), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_file_is_replaced_whole_or_not_at_all),
 		cmocka_unit_test(what_was_written_is_read),
 		cmocka_unit_test(more_than_is_allowed_is_an_error),
 		cmocka_unit_test(a_failed_write_says_why),
