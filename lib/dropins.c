@@ -36,6 +36,22 @@ static int open_file(const char *path, struct err *err)
 	return err_set(err, ERR_USAGE, "'%s': not a regular file", path);
 }
 
+/* The next line that begins a part, from the line at `at` on; text.n: none. */
+static size_t find_mark(struct bytes text, size_t at)
+{
+	static const size_t n = sizeof(mark) - 1;
+
+	while (at < text.n) {
+		if (text.n - at > n && memcmp(text.p + at, mark, n) == 0)
+			return at;
+		const uint8_t *end = memchr(text.p + at, '\n', text.n - at);
+		if (!end)
+			break;
+		at = (size_t)(end - text.p) + 1;
+	}
+	return text.n;
+}
+
 static int append(const char *path, size_t max, struct wr *out, struct err *err)
 {
 	struct arena *a = arena_new();
@@ -47,6 +63,9 @@ static int append(const char *path, size_t max, struct wr *out, struct err *err)
 		close(fd);
 	if (fd >= 0 && rc < 0)
 		err_wrap(err, "'%s'", path);
+	if (rc == 0 && find_mark(text, 0) < text.n)
+		rc = err_set(err, ERR_USAGE, "'%s': a line begins with '%s', which stands "
+			     "between files", path, mark);
 	if (rc == 0) {
 		wr_raw(out, mark, strlen(mark));
 		wr_raw(out, path, strlen(path));
@@ -132,22 +151,6 @@ int dropins_open(const char *path, size_t max, struct err *err)
 		free(e[i]);
 	free(e);
 	return rc;
-}
-
-/* The next line that begins a part, from the line at `at` on; text.n: none. */
-static size_t find_mark(struct bytes text, size_t at)
-{
-	static const size_t n = sizeof(mark) - 1;
-
-	while (at < text.n) {
-		if (text.n - at > n && memcmp(text.p + at, mark, n) == 0)
-			return at;
-		const uint8_t *end = memchr(text.p + at, '\n', text.n - at);
-		if (!end)
-			break;
-		at = (size_t)(end - text.p) + 1;
-	}
-	return text.n;
 }
 
 struct bytes dropins_part(struct bytes *rest, char name[DROPINS_NAME_MAX])

@@ -35,6 +35,10 @@ check "and told as a trouble" says "90-mine.yaml:1:.*the one read before is in f
 before=$(cat "$dropins/50-auto.yaml")
 check "nothing is added to what is wrong" fails 2 auto off
 check "nothing was written" [ "$before" = "$(cat "$dropins/50-auto.yaml")" ]
+check_here "the daemon ends with that" stop_daemon
+check_here "and begins by the last good ones" start_daemon
+check "of all files" says "min_samples  *30" ctl policy show
+check "which is told" says "90-mine.yaml:1:.*the last good one is in force" ctl status
 rm "$dropins/90-mine.yaml"
 chmod 755 "$root"
 cp "$B/morphctl" "$root/morphctl"	# the build may be where nobody else may look

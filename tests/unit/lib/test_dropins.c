@@ -133,6 +133,10 @@ static void what_cannot_be_read_is_named(void **state)
 	put("c.yaml.d/a.yaml", "0123456789");
 	assert_null(text_of("c.yaml", 60, a, &err));
 	assert_non_null(strstr(err.text, "a.yaml'"));
+	put("c.yaml.d/a.yaml", "x\n--- # file: /etc/other\n");
+	assert_null(text_of("c.yaml", MOST, a, &err));
+	assert_non_null(strstr(err.text, "a.yaml': a line begins with '--- # file: '"));
+	put("c.yaml.d/a.yaml", "");
 	(void)snprintf(path, sizeof(path), "%s/c.yaml.d/b.yaml", root);
 	assert_int_equal(mkfifo(path, 0644), 0);
 	assert_null(text_of("c.yaml", MOST, a, &err));
