@@ -91,13 +91,13 @@ static int count(struct trial *t, struct err *err)
 							   t->module[i].copy };
 	if (!n)
 		return 0;
-	trial_say(t, "counting what it executes: about %.1f s",
+	progress_say(t->begun_s, "counting what it executes: about %.1f s",
 		  1.5 * t->reference.result->wall_s);
 	int rc = trial_run(t, image, n, NULL, limit, &k, err);
 	if (rc == 0 && !trial_did_same(t, &k, how))
-		trial_say(t, "the run that counted was different: %s", how);
+		progress_say(t->begun_s, "the run that counted was different: %s", how);
 	if (rc < 0 && interrupt_signal() == 0) {
-		trial_say(t, "not counted: %s", err->text);
+		progress_say(t->begun_s, "not counted: %s", err->text);
 		for (unsigned i = 0; i < t->nmodule; i++)
 			t->module[i].counting = false;
 		rc = 0;
@@ -272,11 +272,11 @@ int trial_lay_out(struct trial *t, struct err *err)
 {
 	unsigned left = 0;
 
-	trial_say(t, "preparing copies that count");
+	progress_say(t->begun_s, "preparing copies that count");
 	if (make_counting(t, err) < 0 || count(t, err) < 0 || take_counts(t, err) < 0 ||
 	    use_samples(t, err) < 0)
 		return -1;
-	trial_say(t, "laying out and proving %s", trial_names(t));
+	progress_say(t->begun_s, "laying out and proving %s", trial_names(t));
 	if (optimize(t, err) < 0 || prove(t, err) < 0)
 		return -1;
 	for (unsigned i = 0; i < t->nmodule; i++) {

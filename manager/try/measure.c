@@ -89,7 +89,8 @@ static bool compare(struct trial *t, const struct keeper k[SIDES])
 	bool did = trial_did_same(t, &k[ORIGINAL], how);
 
 	if (!did && strcmp(how, trial_standard_error) == 0) {
-		trial_say(t, "its standard error differs from run to run: not compared");
+		progress_say(t->begun_s,
+			     "its standard error differs from run to run: not compared");
 		did = t->errors_differ = true;
 	}
 	if (!did) {
@@ -158,17 +159,18 @@ int trial_measure(struct trial *t, struct err *err)
 
 	t->side_by_side = r->cpu_s <= parallel * r->wall_s;
 	fill_sides(t, &s);
-	trial_say(t, "pairs of runs, %s: about %.1f s each",
+	progress_say(t->begun_s, "pairs of runs, %s: about %.1f s each",
 		  t->side_by_side ? "side by side on one CPU" : "one after the other",
 		  2 * r->wall_s);
-	double begun = trial_elapsed_s(t);
+	double begun = progress_elapsed_s(t->begun_s);
 	rc = one_pair(t, &s, false, err);
-	t->pair_s = trial_elapsed_s(t) - begun;
-	while (rc == 1 && trial_elapsed_s(t) + t->pair_s <= t->o->time_s) {
+	t->pair_s = progress_elapsed_s(t->begun_s) - begun;
+	while (rc == 1 && progress_elapsed_s(t->begun_s) + t->pair_s <= t->o->time_s) {
 		rc = one_pair(t, &s, true, err);
 		if (rc == 1 && ratio_due(&t->ratio)) {
-			trial_say(t, "%u pairs: %.3f (%.3f to %.3f) times as fast", t->ratio.n,
-				  t->ratio.estimate, t->ratio.low, t->ratio.high);
+			progress_say(t->begun_s,
+				     "%u pairs: %.3f (%.3f to %.3f) times as fast", t->ratio.n,
+				     t->ratio.estimate, t->ratio.low, t->ratio.high);
 			if (ratio_known(&t->ratio))
 				break;
 		}

@@ -75,9 +75,16 @@ bool ratio_known(const struct ratio *r)
 	return r->n == RATIO_PAIRS_MAX || r->high - r->low <= narrow;
 }
 
-uint32_t ratio_least(void)
+double ratio_time_needed(const struct ratio *r, double elapsed_s, double pair_s)
 {
-	return 6;	/* 0.5^6 < alpha < 0.5^5 */
+	double missing = r->n < RATIO_LEAST ? RATIO_LEAST - r->n : 0;
+
+	return ceil(elapsed_s + 1.2 * pair_s * missing);
+}
+
+const char *ratio_judgement(const struct ratio *r)
+{
+	return r->low > 1 ? "" : r->high < 1 ? ": slower" : ": cannot be told apart from 1";
 }
 
 bool ratio_has_interval(const struct ratio *r)

@@ -13,6 +13,8 @@
 #include <stdint.h>
 
 enum { RATIO_PAIRS_MAX = 64, RATIO_LOOKS = 5 };
+/* Pairs without which there is no interval at all: 0.5^6 < alpha < 0.5^5. */
+enum { RATIO_LEAST = 6 };
 
 struct ratio {
 	double original[RATIO_PAIRS_MAX], generation[RATIO_PAIRS_MAX];	/* seconds */
@@ -31,10 +33,13 @@ bool ratio_due(struct ratio *r);
 void ratio_end(struct ratio *r);
 /* Is the interval of the last look as narrow as anybody needs, or are there pairs enough? */
 bool ratio_known(const struct ratio *r);
-/* Pairs without which there is no interval at all. */
-uint32_t ratio_least(void);
+/* Seconds in all until there are pairs enough for an interval, with a fifth more time than they
+ * should take: pair_s each, and elapsed_s are over. */
+double ratio_time_needed(const struct ratio *r, double elapsed_s, double pair_s);
 /* The last look gave one. */
 bool ratio_has_interval(const struct ratio *r);
+/* What a sentence says of its interval: "" when it is faster, else ": ..." */
+const char *ratio_judgement(const struct ratio *r);
 /* "1.080 (1.050 to 1.110)", or "not known" */
 void ratio_text(const struct ratio *r, char out[64]);
 

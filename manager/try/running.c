@@ -75,8 +75,9 @@ static int look(struct running *t, struct err *err)
 	double s = sample_part * t->o->time_s;
 
 	s = s > sample_most_s ? sample_most_s : s < 1 ? 1 : s;
-	running_say(t, "sampling %s (process %d) for %.0f s; all should take up to %.0f s",
-		    t->name, (int)t->o->pid, s, t->o->time_s);
+	progress_say(t->begun_s,
+		     "sampling %s (process %d) for %.0f s; all should take up to %.0f s",
+		     t->name, (int)t->o->pid, s, t->o->time_s);
 	if (splicing_sample(&t->splicing, t->o->pid, (unsigned)(s + 0.5), err) < 0)
 		return -1;
 	return running_choose_work(t, err);
@@ -88,7 +89,7 @@ static void lay_out_one(struct running *t, struct running_module *m,
 {
 	struct splicing_said said;
 
-	running_say(t, "laying out and proving %s", f->path);
+	progress_say(t->begun_s, "laying out and proving %s", f->path);
 	int rc = splicing_make(&t->splicing, t->o->pid, f, &m->made, &m->why);
 	if (rc > 0 && m->made.moved == 0)
 		err_set(&m->why, ERR_REFUSED, "no function is worth moving");
@@ -109,11 +110,13 @@ static void count(struct running *t, const struct splicing_files *all, const dou
 	for (uint32_t i = 0; i < all->n && t->o->burst_s > 0 && !interrupt_signal(); i++) {
 		if (samples[i] <= 0 || samples[i] < least_share * sum)
 			continue;
-		running_say(t, "counting what %s executes, for %.1f s", all->file[i].path,
-			    t->o->burst_s);
+		progress_say(t->begun_s,
+			     "counting what %s executes, for %.1f s", all->file[i].path,
+			     t->o->burst_s);
+		t->in = true;		/* until it has been taken out for certain */
 		if (splicing_count(&t->splicing, t->o->pid, &all->file[i],
 				   (unsigned)(1000 * t->o->burst_s), &pause_us, &err) < 0)
-			running_say(t, "not counted: %s", err.text);
+			progress_say(t->begun_s, "not counted: %s", err.text);
 	}
 }
 
@@ -199,7 +202,7 @@ static int conclude(struct running *t)
 int try_process(const struct try_process_options *options)
 {
 	struct running t = {
-		.o = options, .begun_s = running_now_s(), .kind = -1, .meter = { .pidfd = -1 },
+		.o = options, .begun_s = progress_now_s(), .kind = -1, .meter = { .pidfd = -1 },
 		.ratio = { .by_chance = true },
 		.splicing = { .morph_edit = options->morph_edit,
 			      .morph_verify = options->morph_verify,

@@ -4,6 +4,7 @@
 
 #include "lib/err.h"
 #include "manager/try/meter.h"
+#include "manager/try/progress.h"
 #include "manager/try/ratio.h"
 #include "manager/try/splicing.h"
 #include "manager/try/try.h"
@@ -33,13 +34,6 @@ struct running {
 	uint64_t pause_us[RUNNING_SWAPS];	/* of the last ones, in a ring */
 	unsigned nswap;
 };
-
-/* runningclock.c */
-double running_now_s(void);
-double running_elapsed_s(const struct running *t);
-/* A line of what is done now. */
-void running_say(const struct running *t, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
 
 /* turns.c */
 

@@ -3,7 +3,6 @@
  * Tested by tests/e2e/trypid.sh.
  */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,12 +68,6 @@ static void pauses(const struct running *t, double *median, double *most)
 	*most = n ? (double)us[n - 1] / 1000 : 0;
 }
 
-/* Pairs without which there is no interval, with a fifth more time than they should take. */
-static double time_needed(const struct running *t)
-{
-	return ceil(running_elapsed_s(t) + 1.2 * t->pair_s * (ratio_least() - t->ratio.n));
-}
-
 static void say_verdict(const struct running *t, char *out, size_t size)
 {
 	const struct ratio *r = &t->ratio;
@@ -83,11 +76,11 @@ static void say_verdict(const struct running *t, char *out, size_t size)
 	ratio_text(r, speed);
 	if (!ratio_has_interval(r))
 		(void)snprintf(out, size, "pairs of turns: %u, which are too few: --time=%.0f",
-			       r->n, time_needed(t));
+			       r->n, ratio_time_needed(r, progress_elapsed_s(t->begun_s),
+						    t->pair_s));
 	else
 		(void)snprintf(out, size, "%s, proven%s; %s", speed,
-			       r->low > 1 ? "" :
-			       r->high < 1 ? ": slower" : ": cannot be told apart from 1",
+			       ratio_judgement(r),
 			       t->in ? "left in" : "taken out again");
 }
 

@@ -472,6 +472,19 @@ int splicing_has(const struct splicing *s, pid_t pid, struct err *err)
 
 /* --- counting for a while --- */
 
+/* Nobody gets it again; a process that has it keeps it. */
+static void forget(const struct splicing *s, int file)
+{
+	char hex[65], path[PATH_MAX + 70];
+	struct digest digest;
+
+	if (digest_fd(file, &digest, NULL) < 0)
+		return;
+	digest_hex(&digest, hex);
+	(void)snprintf(path, sizeof(path), "%s/%s", s->folder, hex);	/* fits */
+	(void)unlink(path);		/* else it takes room */
+}
+
 /* What morph-live writes of the counters, as a memory file. */
 static int read_counters(const struct splicing *s, pid_t pid, int plan, int file,
 			 struct err *err)
@@ -570,7 +583,8 @@ static int count_for(const struct splicing *s, pid_t pid, struct made *m, int fi
 		return -1;
 	int rc = interrupt_poll(NULL, 0, (int)ms);
 	if (splicing_off(s, pid, &out, err) < 0)
-		return -1;
+		return err_wrap(err, "process %d goes on counting until `morphctl live --off "
+				"%d`", (int)pid, (int)pid);
 	*pause_us = in.pause_us > out.pause_us ? in.pause_us : out.pause_us;
 	return rc < 0 ? err_set(err, ERR_SYS, "interrupted") : 0;
 }
@@ -590,11 +604,13 @@ int splicing_count(struct splicing *s, pid_t pid, const struct splicing_file *f,
 	m.counting = true;
 	if (make_fitting(s, &m, pid, NULL, err) == 0 &&
 	    (file = keep(s, m.generation, err)) >= 0 &&
-	    count_for(s, pid, &m, file, ms, pause_us, err) == 0 &&
-	    (counters = read_counters(s, pid, m.plan, file, err)) >= 0 &&
-	    (counts = fill_counts(m.counts, counters, err)) >= 0 &&
-	    keep_counted(s, f, &m, counts, err) == 0)
-		rc = 1;
+	    count_for(s, pid, &m, file, ms, pause_us, err) == 0) {
+		if ((counters = read_counters(s, pid, m.plan, file, err)) >= 0 &&
+		    (counts = fill_counts(m.counts, counters, err)) >= 0 &&
+		    keep_counted(s, f, &m, counts, err) == 0)
+			rc = 1;
+		forget(s, file);
+	}
 	close_fd(&counts);
 	close_fd(&counters);
 	close_fd(&file);

@@ -1,36 +1,10 @@
-/* trial.c - what all steps of a trial use: its runs, its clock, its lines */
+/* trial.c - what all steps of a trial use: its runs */
 #include "manager/try/trial.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "lib/say.h"
-
-double trial_now_s(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);	/* cannot fail */
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-double trial_elapsed_s(const struct trial *t)
-{
-	return trial_now_s() - t->begun_s;
-}
-
-void trial_say(const struct trial *t, const char *fmt, ...)
-{
-	char text[1024];
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(text, sizeof(text), fmt, ap);	/* cut, if it is so long */
-	va_end(ap);
-	say_line(stderr, "%5.1f s  %s", trial_elapsed_s(t), text);
-}
 
 const char *trial_names(const struct trial *t)
 {

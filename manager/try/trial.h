@@ -6,6 +6,7 @@
 #include "manager/try/commandline.h"
 #include "manager/try/keeper.h"
 #include "manager/try/look.h"
+#include "manager/try/progress.h"
 #include "manager/try/ratio.h"
 #include "manager/try/try.h"
 #include "manager/try/world.h"
@@ -50,11 +51,6 @@ struct trial {
 	char *saved[TRIAL_MODULES];	/* its profile outside of the folder; NULL: not saved */
 };
 
-double trial_now_s(void);
-double trial_elapsed_s(const struct trial *t);
-/* A line of what is done now. */
-void trial_say(const struct trial *t, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
 /* One run with these images, from its start to its end; *k is the caller's to free, also
  * after a failure. */
 int trial_run(struct trial *t, const struct world_image *image, size_t nimage,

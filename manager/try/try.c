@@ -56,8 +56,9 @@ static int choose_world(struct trial *t, struct err *err)
 			t->user = user;
 			return 0;
 		}
-	trial_say(t, "only the program itself and libraries that its loader finds by path can "
-		  "be replaced: %s", err->text);
+	progress_say(t->begun_s,
+		     "only the program itself and libraries that its loader finds by path can "
+		     "be replaced: %s", err->text);
 	t->kind = WORLD_NONE;
 	if (can_have(t, WORLD_NONE, false, err))
 		return 0;
@@ -120,20 +121,24 @@ static void take_modules(struct trial *t)
 
 static int look(struct trial *t, struct err *err)
 {
-	trial_say(t, "running the command as it is, sampled; all should take up to %.0f s",
-		  t->o->time_s);
+	progress_say(t->begun_s,
+		     "running the command as it is, sampled; all should take up to %.0f s",
+		     t->o->time_s);
 	if (trial_run(t, NULL, 0, t->log, LOOK_LIMIT_S, &t->reference, err) < 0)
 		return -1;
 	const struct keeper_result *r = t->reference.result;
-	trial_say(t, "it took %.2f s of CPU time in %.2f s, exit code %d", r->cpu_s, r->wall_s,
-		  r->status);
+	progress_say(t->begun_s,
+		     "it took %.2f s of CPU time in %.2f s, exit code %d", r->cpu_s, r->wall_s,
+		     r->status);
 	if (*r->lacks)
-		trial_say(t, "what it writes there fails: %s", r->lacks);
+		progress_say(t->begun_s, "what it writes there fails: %s", r->lacks);
 	if (r->left)
-		trial_say(t, "processes that it left running, which were ended: %u", r->left);
+		progress_say(t->begun_s,
+			     "processes that it left running, which were ended: %u", r->left);
 	if (r->watched)
-		trial_say(t, "it could not be sampled, so its counts tell what matters: %s",
-			  r->unsampled);
+		progress_say(t->begun_s,
+			     "it could not be sampled, so its counts tell what matters: %s",
+			     r->unsampled);
 	if ((r->watched ? look_read_watched : look_read)(t->log, &t->look, err) < 0)
 		return -1;
 	take_modules(t);
@@ -206,7 +211,7 @@ static void end(struct trial *t)
 
 int try_run(const struct try_options *options)
 {
-	struct trial t = { .o = options, .in = -1, .begun_s = trial_now_s(),
+	struct trial t = { .o = options, .in = -1, .begun_s = progress_now_s(),
 			   .reference = { .pidfd = -1, .go = -1, .ready = -1, .out = -1,
 					  .error = -1 } };
 	struct err err = { 0 };

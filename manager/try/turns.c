@@ -33,7 +33,7 @@ int running_choose_work(struct running *t, struct err *err)
 	double s = t->o->time_s / 20 / SLICES;
 	uint32_t n = 0;
 
-	running_say(t, "counting what it does");
+	progress_say(t->begun_s, "counting what it does");
 	if (s > slice_s)
 		s = slice_s;
 	for (; n <= SLICES; n++)
@@ -99,7 +99,7 @@ static int take_turn(struct running *t, bool in, double *cost, struct err *err)
 
 static int take_pair(struct running *t, struct err *err)
 {
-	double cost[2], begun = running_elapsed_s(t);
+	double cost[2], begun = progress_elapsed_s(t->begun_s);
 	bool first = chance();
 
 	for (int i = 0; i < 2; i++) {
@@ -108,7 +108,7 @@ static int take_pair(struct running *t, struct err *err)
 		if (take_turn(t, in, &cost[in], err) < 0)
 			return -1;
 	}
-	t->pair_s = running_elapsed_s(t) - begun;
+	t->pair_s = progress_elapsed_s(t->begun_s) - begun;
 	if (cost[0] > 0 && cost[1] > 0)
 		ratio_add(&t->ratio, cost[0], cost[1]);
 	else if (++t->idle == IDLE_MOST && !t->ratio.n)
@@ -119,7 +119,7 @@ static int take_pair(struct running *t, struct err *err)
 
 static void choose_turn(struct running *t)
 {
-	double left = t->o->time_s - running_elapsed_s(t);
+	double left = t->o->time_s - progress_elapsed_s(t->begun_s);
 	double shortest = t->o->count ? shortest_counted_s : shortest_s;
 	double s = left / (2 * PAIRS) - settle_s;
 
@@ -131,16 +131,17 @@ static void choose_turn(struct running *t)
 int running_measure(struct running *t, struct err *err)
 {
 	choose_turn(t);
-	running_say(t, "in turns of %.1f s with and without it: CPU time for each %s",
+	progress_say(t->begun_s, "in turns of %.1f s with and without it: CPU time for each %s",
 		    t->turn_s, meter_unit[t->kind]);
 	while (t->ratio.n < RATIO_PAIRS_MAX &&
-	       running_elapsed_s(t) + t->pair_s <= t->o->time_s) {
+	       progress_elapsed_s(t->begun_s) + t->pair_s <= t->o->time_s) {
 		if (take_pair(t, err) < 0)
 			return -1;
 		if (!t->ratio.n || !ratio_due(&t->ratio))
 			continue;
-		running_say(t, "%u pairs: %.3f (%.3f to %.3f) times as fast", t->ratio.n,
-			    t->ratio.estimate, t->ratio.low, t->ratio.high);
+		progress_say(t->begun_s,
+			     "%u pairs: %.3f (%.3f to %.3f) times as fast", t->ratio.n,
+			     t->ratio.estimate, t->ratio.low, t->ratio.high);
 		if (ratio_known(&t->ratio))
 			break;
 	}

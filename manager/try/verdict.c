@@ -1,6 +1,5 @@
 /* verdict.c - what came out of a trial: a table, one sentence, what to type */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -77,12 +76,6 @@ static void print_left(const struct trial *t)
 	}
 }
 
-/* Pairs without which there is no interval, with a fifth more time than they should take. */
-static double time_needed(const struct trial *t)
-{
-	return ceil(trial_elapsed_s(t) + 1.2 * t->pair_s * (ratio_least() - t->ratio.n));
-}
-
 static void say_verdict(const struct trial *t, char *out, size_t size)
 {
 	const struct ratio *r = &t->ratio;
@@ -96,11 +89,11 @@ static void say_verdict(const struct trial *t, char *out, size_t size)
 			       "so nothing can be said", t->differs);
 	else if (!ratio_has_interval(r))
 		(void)snprintf(out, size, "pairs of runs: %u, which are too few: --time=%.0f",
-			       r->n, time_needed(t));
+			       r->n, ratio_time_needed(r, progress_elapsed_s(t->begun_s),
+						    t->pair_s));
 	else
 		(void)snprintf(out, size, "%s%s, same output, proven", speed,
-			       r->low > 1 ? "" :
-			       r->high < 1 ? ": slower" : ": cannot be told apart from 1");
+			       ratio_judgement(r));
 }
 
 /* As a table of one row, for programs. */

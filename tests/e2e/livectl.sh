@@ -68,6 +68,8 @@ check "which tells more than samples do" eval '
 	"$B/morph-edit" counts "$root/perl" "$root/counting.counts" -o "$root/exact.profile" &&
 	awk -v a="$(taken "$f")" -v b="$(taken "$sampled")" "BEGIN { print a, b; exit !(a > 0 && a < b) }"'
 check "that is taken back, too" live --off $pid
+check "what counted is no file any more, and mapped still" eval '
+	grep -q " rw-s .*zero" /proc/$pid/maps && grep -q "$root/store/live/.* (deleted)" /proc/$pid/maps'
 cp "$B/tests/e2e/steady" "$root/steady" && { "$root/steady" count >/dev/null 2>&1 </dev/null 9>&- & thrower=$!; }
 sleep 0.2
 # what is uncertain need not run within a fifth of a second, nor need a second have samples of the program itself

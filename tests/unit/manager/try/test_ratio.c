@@ -35,8 +35,8 @@ static void as_many_are_needed_as_it_says(void **state)
 	struct ratio few = { 0 }, enough = { 0 };
 
 	(void)state;
-	for (uint32_t i = 0; i < ratio_least(); i++) {
-		if (i + 1 < ratio_least())
+	for (uint32_t i = 0; i < RATIO_LEAST; i++) {
+		if (i + 1 < RATIO_LEAST)
 			ratio_add(&few, 2 + 0.01 * i, 1);
 		ratio_add(&enough, 2 + 0.01 * i, 1);
 	}
@@ -145,9 +145,21 @@ static void a_ratio_is_told_with_its_interval(void **state)
 	assert_string_equal(text, "1.500 (1.500 to 1.500)");
 }
 
+static void what_is_missing_takes_so_long(void **state)
+{
+	struct ratio r = { .n = 2 };
+
+	(void)state;
+	/* four pairs of 2 s and a fifth more, after 10.1 s: 19.7 s */
+	assert_true(ratio_time_needed(&r, 10.1, 2) == 20);
+	r.n = RATIO_LEAST;
+	assert_true(ratio_time_needed(&r, 10.1, 2) == 11);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_missing_takes_so_long),
 		cmocka_unit_test(nothing_is_known_without_pairs),
 		cmocka_unit_test(as_many_are_needed_as_it_says),
 		cmocka_unit_test(the_estimate_is_the_median),

@@ -1,12 +1,13 @@
-/* runningclock.c - what all steps of a trial of a process use: its clock, its lines */
+/* progress.c - the clock of a trial, and lines of what it does */
+#include "manager/try/progress.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
 
 #include "lib/say.h"
-#include "manager/try/running.h"
 
-double running_now_s(void)
+double progress_now_s(void)
 {
 	struct timespec t;
 
@@ -14,12 +15,12 @@ double running_now_s(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-double running_elapsed_s(const struct running *t)
+double progress_elapsed_s(double begun_s)
 {
-	return running_now_s() - t->begun_s;
+	return progress_now_s() - begun_s;
 }
 
-void running_say(const struct running *t, const char *fmt, ...)
+void progress_say(double begun_s, const char *fmt, ...)
 {
 	char text[1024];
 	va_list ap;
@@ -27,5 +28,5 @@ void running_say(const struct running *t, const char *fmt, ...)
 	va_start(ap, fmt);
 	(void)vsnprintf(text, sizeof(text), fmt, ap);	/* cut, if it is so long */
 	va_end(ap);
-	say_line(stderr, "%5.1f s  %s", running_elapsed_s(t), text);
+	say_line(stderr, "%5.1f s  %s", progress_elapsed_s(begun_s), text);
 }
