@@ -193,20 +193,8 @@ check_here "and ends again" stop_daemon
 # new, so that what its history tells happened here.
 rm -rf "$root/store"
 mkdir "$root/store"
-cat >"$root/morph.yaml" <<-END
-	modules:
-	  include: ["$root/bin/*"]
-	  hard_links: true
-	idle:
-	  check_s: 1
-	  load_max_pct: 10000
-	  busy_max_pct: 100
-	  psi_cpu_max_pct: 100
-	  psi_io_max_pct: 100
-	  psi_memory_max_pct: 100
-	  users_away: false
-	  on_battery: true
-	  heat_max_pct: 100
+always_idle >"$root/morph.yaml"
+cat >>"$root/morph.yaml" <<-END
 	optimize:
 	  automatic: true
 	  min_samples: 20

@@ -15,20 +15,8 @@ work() {		# PROGRAM
 }
 seq 200000 | sort -R >"$root/data"
 policy() {		# LINE-OF-optimize...: idle whatever the machine does
-	cat >"$root/morph.yaml" <<-END
-		modules:
-		  include: ["$root/bin/*"]
-		  hard_links: true
-		idle:
-		  check_s: ${check_s:-3600}
-		  load_max_pct: 10000
-		  busy_max_pct: 100
-		  psi_cpu_max_pct: 100
-		  psi_io_max_pct: 100
-		  psi_memory_max_pct: 100
-		  users_away: false
-		  on_battery: true
-		  heat_max_pct: 100
+	always_idle "${check_s:-3600}" >"$root/morph.yaml"
+	cat >>"$root/morph.yaml" <<-END
 		optimize:
 		  min_samples: 20
 		  max_unseen_pct: 100

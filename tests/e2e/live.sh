@@ -216,55 +216,40 @@ stands() {
 	rc=$?
 	[ $rc = 0 ] || { echo "it ended with $rc"; return 1; }
 }
+is_stopped() { [[ $(<"/proc/$pid/stat") == *") T "* ]]; }
+not_stopped() { ! is_stopped; }
+within_2s() { local i; for ((i = 0; i < 200; i++)); do "$@" && return; sleep 0.01; done; return 1; }
 # Stops that others ask for are not lost while calls are made in the process.
-stops() {
-	local end=$((SECONDS + 4)) n=0 i
-	start "$root/stops.out" "$root/steady" count
-	(while :; do on "$pid" steady --patience=50; off "$pid" --patience=50; done) >/dev/null 2>&1 &
-	pids+=($!)
-	while [ $SECONDS -lt $end ]; do
-		kill -STOP "$pid"
-		for ((i = 0; i < 200; i++)); do
-			[[ $(<"/proc/$pid/stat") == *") T "* ]] && break
-			sleep 0.01
-		done
-		[ $i -lt 200 ] || { echo "stop $n was lost"; return 1; }
-		kill -CONT "$pid"
-		n=$((n + 1))
-		sleep 0.00$((RANDOM % 9))
-	done
-	kill "${pids[-1]}"
-	wait "${pids[-1]}" 2>/dev/null
-	kill "$pid"
-	wait "$pid"
-	i=$?
-	[ $i = 0 ] && [ $n -gt 20 ] || { echo "it ended with $i after $n stops"; return 1; }
+stop_once() {
+	kill -STOP "$pid"
+	within_2s is_stopped || { echo "a stop was lost"; return 1; }
+	kill -CONT "$pid"
+	sleep 0.00$((RANDOM % 9))
 }
 # Nor is what ends a stop, when it comes while the stop has not been told yet.
-continues() {
-	local end=$((SECONDS + 4)) n=0 i
+stop_for_nothing() {
+	kill -STOP "$pid"
+	kill -CONT "$pid"
+	within_2s not_stopped || { echo "it is still stopped"; return 1; }
+}
+while_swapped() {	# COMMAND: again and again, while the process is swapped as often as can be
+	local end=$((SECONDS + 4)) n=0 rc
 	start "$root/stops.out" "$root/steady" count
 	(while :; do on "$pid" steady --patience=50; off "$pid" --patience=50; done) >/dev/null 2>&1 &
 	pids+=($!)
 	while [ $SECONDS -lt $end ]; do
-		kill -STOP "$pid"
-		kill -CONT "$pid"
+		"$1" || { echo "after $n"; return 1; }
 		n=$((n + 1))
-		for ((i = 0; i < 200; i++)); do
-			[[ $(<"/proc/$pid/stat") == *") T "* ]] || break
-			sleep 0.01
-		done
-		[ $i -lt 200 ] || { echo "it is still stopped after $n"; return 1; }
 	done
 	kill "${pids[-1]}"
 	wait "${pids[-1]}" 2>/dev/null
 	kill "$pid"
 	wait "$pid"
-	i=$?
-	[ $i = 0 ] && [ $n -gt 20 ] || { echo "it ended with $i after $n stops"; return 1; }
+	rc=$?
+	[ $rc = 0 ] && [ $n -gt 20 ] || { echo "it ended with $rc after $n stops"; return 1; }
 }
-check "no stop is lost" stops
-check "nor that it was ended" continues
+check "no stop is lost" while_swapped stop_once
+check "nor that it was ended" while_swapped stop_for_nothing
 # A process that cannot be stopped is waited for; what stops late is not held for longer.
 slow() {
 	start "$root/slow.out" "$root/steady" slow

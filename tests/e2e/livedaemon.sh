@@ -8,20 +8,8 @@ not() { ! "$@"; }
 need_root
 make_root dash
 policy() {		# LIVE
-	cat >"$root/morph.yaml" <<-END
-		modules:
-		  include: ["$root/bin/*"]
-		  hard_links: true
-		idle:
-		  check_s: 1
-		  load_max_pct: 10000
-		  busy_max_pct: 100
-		  psi_cpu_max_pct: 100
-		  psi_io_max_pct: 100
-		  psi_memory_max_pct: 100
-		  users_away: false
-		  on_battery: true
-		  heat_max_pct: 100
+	always_idle >"$root/morph.yaml"
+	cat >>"$root/morph.yaml" <<-END
 		monitor:
 		  clock: cpu-clock
 		  rate_hz: 2003

@@ -28,6 +28,25 @@ need_root() {
 	done
 }
 
+# The beginning of a policy: copies in $root/bin may be rewritten, and the machine is idle whatever it does.
+always_idle() {		# [CHECK_S [LOAD_MAX_PCT]]
+	cat <<-END
+		modules:
+		  include: ["$root/bin/*"]
+		  hard_links: true
+		idle:
+		  check_s: ${1:-1}
+		  load_max_pct: ${2:-10000}
+		  busy_max_pct: 100
+		  psi_cpu_max_pct: 100
+		  psi_io_max_pct: 100
+		  psi_memory_max_pct: 100
+		  users_away: false
+		  on_battery: true
+		  heat_max_pct: 100
+	END
+}
+
 make_root() {		# PROGRAM...: $root with copies of them
 	root=$(mktemp -d "${TMPDIR:-/tmp}/morph-e2e.XXXXXX") || exit 1
 	trap cleanup EXIT

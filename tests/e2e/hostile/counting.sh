@@ -10,20 +10,8 @@ need_root
 make_root perl
 user=64031
 policy() {		# AUTOMATIC COUNT MOST-LOAD
-	cat >"$root/morph.yaml" <<-END
-		modules:
-		  include: ["$root/bin/*"]
-		  hard_links: true
-		idle:
-		  check_s: 1
-		  load_max_pct: $3
-		  busy_max_pct: 100
-		  psi_cpu_max_pct: 100
-		  psi_io_max_pct: 100
-		  psi_memory_max_pct: 100
-		  users_away: false
-		  on_battery: true
-		  heat_max_pct: 100
+	always_idle 1 "$3" >"$root/morph.yaml"
+	cat >>"$root/morph.yaml" <<-END
 		monitor:
 		  clock: cpu-clock
 		  rate_hz: 2003
