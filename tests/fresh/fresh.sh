@@ -68,7 +68,7 @@ make_system() {		# RELEASE
 	cp -L /etc/resolv.conf "$root/etc/resolv.conf"
 	echo fresh >"$root/etc/hostname"
 	echo "127.0.0.1 localhost fresh" >"$root/etc/hosts"
-	git clone --quiet --no-hardlinks . "$root$home/morph" || return 1
+	git clone --quiet --no-hardlinks . "$root$home/morph" && git describe --always >"$at/version" || return 1
 	inside "apt-get update -qq && apt-get install -y -qq --no-install-recommends make"
 }
 
@@ -110,7 +110,7 @@ section() {
 	local target rc s last word
 	echo "## $(sed -n 's/^PRETTY_NAME="\(.*\)"/\1/p' "$root/etc/os-release"), $system"
 	echo
-	echo "* date: $(date -u +%Y-%m-%d), version $(git describe --always)"
+	echo "* date: $(date -u +%Y-%m-%d), version $(cat "$at/version")"
 	echo "* packages: $(wc -l <"$at/before") in the beginning, $(wc -l <"$at/after") in the end"
 	[ -e "$at/foreign" ] && echo "* foreign packages asked for, which brought others with them" \
 		"($(wc -l <"$at/foreign")): $(tr '\n' ' ' <"$at/foreign")"
