@@ -224,6 +224,15 @@ static void what_is_not_proven_is_not(void **state)
 	assert_int_equal(err.kind, ERR_REFUSED);
 	assert_false(called(f, "room"));
 	assert_int_equal(count(f), 0);
+	/* what is handed over is another file than the one that was proven */
+	livework_proven(f->l, &f->e.original, &other.generation, f->generation);
+	says(f, "room", "fits\n", 0);
+	assert_int_equal(livework_on(f->l, &other, f->generation, &err), 0);
+	struct livework_result r = end(f);
+	assert_int_equal(r.err.kind, ERR_REFUSED);
+	assert_non_null(strstr(r.err.text, "not what was proven"));
+	assert_false(called(f, "on "));
+	assert_int_equal(count(f), 0);
 }
 
 static void a_number_that_is_another_process_now_is_refused(void **state)
@@ -456,6 +465,7 @@ static void a_long_list_hides_nothing(void **state)
 {
 	char line[700], hex[65];
 	struct fixture *f = *state;
+	struct err err;
 
 	/* many mappings of the same, in a process of others; calls of `off` fail */
 	says(f, "off", "morph-live: the right moment did not come\n", 3);
@@ -467,6 +477,11 @@ static void a_long_list_hides_nothing(void **state)
 	(void)snprintf(line, sizeof(line), "%d 55aa %s/live/%0600d\n", (int)getpid(), f->dir,
 		       0);
 	check_known(f, line, 2000);
+	/* out of the one that is known: of others behind the end it may be the only word */
+	says(f, "off", "done\n", 0);
+	assert_int_equal(livework_off_path(f->l, "/usr/bin/perl", &err), 0);
+	assert_int_equal(end(f).err.kind, ERR_NONE);
+	assert_int_equal(count(f), 1);
 }
 
 /* A child that waits. */
@@ -535,6 +550,16 @@ static void damaged_entries_are_none(void **state)
 	digest_hex(&f->e.generation, hex);
 	(void)snprintf(path, sizeof(path), "%s/livebook/%d-%" PRIu64 "-%s", f->dir,
 		       (int)f->pid, f->e.start, hex);
+	/* whole, but called as if it were of another process */
+	char other[320];
+	(void)snprintf(other, sizeof(other), "%s/livebook/1-%" PRIu64 "-%s", f->dir,
+		       f->e.start, hex);
+	assert_int_equal(rename(path, other), 0);
+	assert_int_equal(entries(f, &e), 0);
+	free(e);
+	assert_int_equal(rename(other, path), 0);
+	assert_int_equal(entries(f, &e), 1);
+	free(e);
 	int fd = open(path, O_WRONLY);
 	assert_true(fd >= 0);
 	assert_int_equal(pwrite(fd, "x", 1, 40), 1);
