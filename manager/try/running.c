@@ -149,8 +149,6 @@ static int lay_out(struct running *t, struct err *err)
 	t->splicing.patience_ms = PATIENCE_MS;
 	if (left)
 		return 0;
-	if (meter_ended(&t->meter))
-		return err_set(err, ERR_SYS, "process %d has ended", (int)t->o->pid);
 	if (!t->nmodule)
 		return err_set(err, ERR_REFUSED, "there are no samples of its files");
 	return err_set(err, ERR_REFUSED, "nothing that it runs can be laid out anew; %s: %s",
@@ -217,6 +215,9 @@ int try_process(const struct try_process_options *options)
 	    running_measure(&t, &err) < 0) {
 		bool out = take_out(&t);
 
+		/* whatever noticed it first */
+		if (meter_ended(&t.meter))
+			err_set(&err, ERR_SYS, "process %d has ended", (int)options->pid);
 		code = !out ? 1 : interrupt_signal() ? TRY_INTERRUPTED : err_exit_code(&err);
 		say_line(stderr, "morphctl: try: %s%s", err.text,
 			 t.nswap && out && !meter_ended(&t.meter) ? "; taken out again" : "");

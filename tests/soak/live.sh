@@ -264,8 +264,8 @@ if [ -n "${REPORT:-}" ]; then
 	{
 		echo "# Generations in and out of processes under load"
 		echo
-		echo "\`SOAK_S=$SOAK_S PAUSE_S=$PAUSE_S make soak-live\`, $(date -u +%Y-%m-%d), $((SECONDS - begun)) s, load average $(cut -d' ' -f1-3 /proc/loadavg) at the end."
-		echo "$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -n 1), $(nproc) CPUs, Linux $(uname -r), $(. /etc/os-release; echo "$PRETTY_NAME")."
+		(. bench/common.bash && result_facts "SOAK_S=$SOAK_S PAUSE_S=$PAUSE_S make soak-live")
+		echo "$((SECONDS - begun)) s in all, load average $(cut -d' ' -f1-3 /proc/loadavg) at the end."
 		echo
 		echo "Every function is moved (\`--all\`). \`later\`: no moment came within a second. \`gone\`: the process had ended. Pauses in ms."
 		echo
