@@ -272,7 +272,7 @@ prepare_profile() {	# WHICH
 		prepare_profile "${1%-pc}" &&
 			awk '$1 != "edge" && $1 != "call"' "$P/${1%-pc}.profile" >"$P/$1.profile" ;;
 	*) prepare_pool && { [ "$P/$1.profile" -nt "$P/pool.profile" ] ||
-		"$B/bench/thin" "$P/pool.profile" "$1" 1 >"$P/$1.profile"; } ;;
+		"$B/bench/thin" "$P/pool.profile" "$1" 1 >"$P/$1.profile" || { rm -f "$P/$1.profile"; false; }; } ;;
 	esac
 }
 

@@ -16,8 +16,9 @@ static const struct cmd {
 	const char *help;		/* one line */
 	int (*run)(int argc, char **argv);
 } commands[] = {
-	{ "analyze", "FILE [--json] [--jumps] [--table OUT] [--profile P]",
-	  "functions, blocks, coverage, reasons; writes the block table", cmd_analyze },
+	{ "analyze", "FILE [--json] [--jumps] [--table OUT] [--signature OUT] [--profile P]",
+	  "functions, blocks, coverage, reasons; writes block table and signature",
+	  cmd_analyze },
 	{ "optimize",
 	  "FILE -o OUT [--profile P [--counted C]] [--all] [--passes=LIST]\n"
 	  "                    [--shuffle=SEED] [--keep-pointers] [--text-at=ADDRESS]\n"
@@ -32,6 +33,9 @@ static const struct cmd {
 	  "FILE STATES -o EDGES [--original ORIGINAL] [--stats OUT] [--branches N]\n"
 	  "                    [--executions]",
 	  "edges that samples with registers, or branch stacks, show", cmd_interpret },
+	{ "inherit", "FILE --signature S --profile P -o OUT [--json]",
+	  "the profile of another version of FILE, whose signature S is, for FILE",
+	  cmd_inherit },
 	{ "instrument",
 	  "FILE -o OUT [--counts COUNTS] [--threads | --private] [--stats OUT]\n"
 	  "                    [--profile P [--uncertain PERCENT]]",

@@ -23,6 +23,7 @@ int cmd_analyze(int argc, char **argv);
 int cmd_optimize(int argc, char **argv);
 int cmd_infer(int argc, char **argv);
 int cmd_interpret(int argc, char **argv);
+int cmd_inherit(int argc, char **argv);
 int cmd_instrument(int argc, char **argv);
 int cmd_counts(int argc, char **argv);
 int cmd_derived(int argc, char **argv);

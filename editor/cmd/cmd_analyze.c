@@ -2,7 +2,7 @@
  * stay, kinds of jumps and pointers; with a profile, the confidence in what is inferred from it
  *
  * With --table also the block table (lib/blocktable.h), by which the Manager turns sampled
- * addresses into blocks.
+ * addresses into blocks; with --signature also what another version can be recognised by.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 #include "editor/infer/infer.h"
 #include "editor/emit/elfout.h"
 #include "editor/infer/confidence.h"
+#include "editor/inherit/signature.h"
 #include "lib/confinedjob.h"
 #include "lib/blocktable.h"
 #include "lib/err.h"
@@ -20,8 +21,10 @@
 #include "postmorph/analyze.h"
 #include "postmorph/ir/ir.h"
 
+enum { OUT_TABLE, OUT_SIGNATURE };
+
 struct ctx {
-	bool json, table, jumps;
+	bool json, table, signature, jumps;
 };
 
 static int by_offset(const void *a, const void *b)
@@ -242,7 +245,13 @@ static int work(struct confinedjob *job, void *arg, struct err *err)
 	    elfout_plan(&prog, &eo, err) < 0)
 		return confinedjob_wrap(job, 0, err);
 	if (ctx->table)
-		write_block_table(&prog, &job->out[0].bytes);
+		write_block_table(&prog, &job->out[OUT_TABLE].bytes);
+	if (ctx->signature) {
+		struct signature s;
+
+		signature_of(&prog, &s);
+		signature_write(&s, &job->out[OUT_SIGNATURE].bytes);
+	}
 	if (cmd_read_profile(job, &profile, err) < 0)
 		return -1;
 	if (profile && !(told = confidence(job, &prog, profile, err)))
@@ -265,12 +274,14 @@ int cmd_analyze(int argc, char **argv)
 	static const struct option options[] = {
 		{ "json", no_argument, NULL, 'j' },
 		{ "jumps", no_argument, NULL, 'J' },
+		{ "signature", required_argument, NULL, 's' },
 		{ "table", required_argument, NULL, 't' },
 		CMD_OPTION_PROFILE,
 		{ 0 }
 	};
 	struct ctx ctx = { 0 };
-	struct confinedjob job = { .nout = 1, .out = { { .mode_from = -1 } },
+	struct confinedjob job = { .nout = 2,
+			   .out = { { .mode_from = -1 }, { .mode_from = -1 } },
 			   .work = work, .ctx = &ctx };
 	int c;
 
@@ -280,8 +291,11 @@ int cmd_analyze(int argc, char **argv)
 		} else if (c == 'J') {
 			ctx.jumps = true;
 		} else if (c == 't') {
-			job.out[0].arg = optarg;
+			job.out[OUT_TABLE].arg = optarg;
 			ctx.table = true;
+		} else if (c == 's') {
+			job.out[OUT_SIGNATURE].arg = optarg;
+			ctx.signature = true;
 		} else if (!cmd_take_profile(&job, c)) {
 			return CMD_USAGE;
 		}

@@ -28,10 +28,11 @@ editor/passes: editor/graph editor/infer postmorph binary lib
 editor/emit: editor/graph postmorph binary lib
 editor/instrument: editor/graph editor/infer editor/passes editor/emit postmorph binary lib
 editor/interpret: postmorph binary lib
+editor/inherit: postmorph binary lib
 editor/debug: binary lib
 editor/measure: editor/graph editor/infer editor/emit postmorph binary lib
 editor: editor/cmd editor/graph editor/infer editor/passes editor/emit editor/measure postmorph binary lib
-editor/cmd: editor editor/debug editor/infer editor/instrument editor/interpret editor/measure editor/emit postmorph binary lib
+editor/cmd: editor editor/debug editor/infer editor/inherit editor/instrument editor/interpret editor/measure editor/emit postmorph binary lib
 manager/parent: lib
 manager/samples: monitor policy lib
 manager/import: monitor lib

@@ -1,0 +1,164 @@
+/* test_signature.c - what is signed of a program, and what is read back of it */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tests/unit/editor/inherit/twoversions.h"
+
+static void it_is_read_back(void **state)
+{
+	struct arena *a = arena_new();
+	struct twoversions t;
+	struct wr w = { 0 };
+	struct signature s;
+	struct err err;
+
+	(void)state;
+	twoversions_make(a, &t);
+	signature_write(&t.now, &w);
+	assert_int_equal(signature_read(wr_bytes(&w), a, &s, &err), 0);
+	assert_true(digest_equal(&s.original, &t.now_prog.digest));
+	assert_int_equal(s.base, t.now.base);
+	assert_int_equal(s.nfn, t.now.nfn);
+	assert_int_equal(s.nblock, t.now.nblock);
+	assert_int_equal(s.ncall, t.now.ncall);
+	assert_int_equal(s.nfn, 7);
+	assert_int_equal(s.ncall, 2);
+	assert_memory_equal(s.fn, t.now.fn, s.nfn * sizeof(*s.fn));
+	assert_memory_equal(s.block, t.now.block, s.nblock * sizeof(*s.block));
+	assert_memory_equal(s.call, t.now.call, s.ncall * sizeof(*s.call));
+	assert_int_equal(s.nword, 2);
+	assert_memory_equal(s.word, t.now.word, s.nword * sizeof(*s.word));
+	wr_free(&w);
+	arena_free(a);
+}
+
+/* Cut off anywhere it is refused, and so is each record that says what cannot be. */
+static void damage_is_refused(void **state)
+{
+	enum { HEAD = 8 + 4 + 32 + 8 + 16, FN = 28, BLOCK = 28, CALL = 16 };
+	struct arena *a = arena_new();
+	struct twoversions t;
+	struct wr w = { 0 };
+	struct signature s;
+	struct err err;
+
+	(void)state;
+	twoversions_make(a, &t);
+	signature_write(&t.old, &w);
+	size_t blocks = HEAD + FN * (size_t)t.old.nfn;
+	size_t calls = blocks + BLOCK * (size_t)t.old.nblock;
+	size_t words = calls + CALL * (size_t)t.old.ncall;
+	const struct {
+		size_t at;
+		uint32_t value;
+		const char *says;
+	} bad[] = {
+		{ 0, 1, "not a signature" },
+		{ 8, 2, "version 2" },
+		{ 44 + 4, UINT32_MAX, "wraps" },
+		{ 52, t.old.nfn + 1, "counts" },
+		{ HEAD + FN, 0, "function 1 is out of order" },
+		{ HEAD + 16, t.old.nblock + 1, "more blocks" },
+		{ HEAD + 20, t.old.ncall + 1, "more blocks, calls" },
+		{ HEAD + 24, t.old.nword + 1, "more blocks, calls or words" },
+		{ HEAD + 16, 0, "of no function" },
+		{ blocks + 4, 0, "block 0 is empty" },
+		{ blocks + 8, 1000, "block 0 is empty or leads out" },
+		{ blocks + 12, 1000, "block 0 is empty or leads out" },
+		{ calls + 4, 1000, "call 0" },
+		{ calls + 8, t.old.nfn, "call 0" },
+		{ calls + 4, 2, "call 1 is out of order" },
+		{ words + 4, 0, "word 1 is out of order" },
+	};
+	for (size_t n = 0; n < w.n; n++)
+		assert_int_equal(signature_read((struct bytes){ w.p, n }, a, &s, &err), -1);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		uint8_t *copy = arena_dup(a, w.p, w.n);
+
+		memcpy(copy + bad[i].at, &bad[i].value, sizeof(bad[i].value));
+		if (signature_read((struct bytes){ copy, w.n }, a, &s, &err) == 0)
+			fail_msg("number %zu was accepted", i);
+		if (!strstr(err.text, bad[i].says))
+			fail_msg("number %zu: %s", i, err.text);
+	}
+	wr_free(&w);
+	arena_free(a);
+}
+
+/* Places, forms of branches and padding are not in it; constants are in the exact hash, and not
+ * in the loose one. */
+static void hashes_tell_what_they_should(void **state)
+{
+	struct arena *a = arena_new();
+	struct twoversions t;
+
+	(void)state;
+	twoversions_make(a, &t);
+	const struct signature_fn *far = &t.old.fn[twoversions_fn(&t.old_prog, "far")];
+	const struct signature_fn *now = &t.now.fn[twoversions_fn(&t.now_prog, "far")];
+
+	assert_true(t.old_prog.fn[far - t.old.fn].range[0].size + 100 <
+		    t.now_prog.fn[now - t.now.fn].range[0].size);
+	assert_int_equal(far->nblock, now->nblock);
+	for (uint32_t i = 0; i < far->nblock; i++) {
+		const struct signature_block *x = &t.old.block[far->block + i];
+		const struct signature_block *y = &t.now.block[now->block + i];
+
+		assert_int_equal(x->exact, y->exact);
+		assert_int_equal(x->loose, y->loose);
+		assert_int_equal(x->ninsn, y->ninsn);
+		assert_int_equal(x->fall, y->fall);
+		assert_int_equal(x->taken, y->taken);
+	}
+	/* add (%rdi), %eax; cmp $100 or $128, %eax; jg */
+	uint32_t o = twoversions_block(&t.old_prog, "steps", "\x03\x07");
+	uint32_t n = twoversions_block(&t.now_prog, "steps", "\x03\x07");
+	const struct signature_block *x =
+		&t.old.block[t.old.fn[twoversions_fn(&t.old_prog, "steps")].block + o];
+	const struct signature_block *y =
+		&t.now.block[t.now.fn[twoversions_fn(&t.now_prog, "steps")].block + n];
+	assert_int_not_equal(x->exact, y->exact);
+	assert_int_equal(x->loose, y->loose);
+	arena_free(a);
+}
+
+static void calls_are_found_by_block(void **state)
+{
+	struct arena *a = arena_new();
+	struct twoversions t;
+	uint32_t first, all = 0;
+
+	(void)state;
+	twoversions_make(a, &t);
+	uint32_t f = twoversions_fn(&t.now_prog, "_start");
+	const struct signature_fn *fn = &t.now.fn[f];
+
+	for (uint32_t b = 0; b < fn->nblock; b++) {
+		uint32_t n = signature_calls(&t.now, fn, b, &first);
+
+		for (uint32_t i = 0; i < n; i++)
+			assert_int_equal(t.now.call[first + i].block, b);
+		all += n;
+	}
+	assert_int_equal(all, 2);
+	assert_int_equal(t.now.call[fn->call].callee, twoversions_fn(&t.now_prog, "steps"));
+	assert_int_equal(t.now.call[fn->call + 1].callee,
+			 twoversions_fn(&t.now_prog, "other"));
+	arena_free(a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_is_read_back),
+		cmocka_unit_test(damage_is_refused),
+		cmocka_unit_test(hashes_tell_what_they_should),
+		cmocka_unit_test(calls_are_found_by_block),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("signature", tests, NULL, NULL);
+}
