@@ -37,6 +37,7 @@ trap 'exit 1' INT TERM
 chmod 755 "$root"
 mkdir "$root/gen"
 . tests/e2e/live.bash
+. tests/e2e/servers.bash
 out_of() { echo "$1 left out: $2" >>"$root/left"; }
 begun=$SECONDS
 over() { [ -e "$root/stop" ]; }
@@ -106,22 +107,14 @@ check_bash() {
 	echo "$n $(seq "$n" | awk '{ print $1 * 7, length($1) }' | diff - "$root/bash.out" | grep -c '^[<>]') $(eintr "$root/bash.out.err") 0"
 }
 
-as_postgres() { runuser -u "$pguser" -- env LC_ALL=C "$@"; }
 start_postgres() {
-	local bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tail -n 1)
-	[ -x "$bin/postgres" ] && [ -x "$bin/initdb" ] && command -v pgbench >/dev/null || { out_of postgres "it, or pgbench, is not installed"; return 1; }
-	pguser=postgres
-	id "$pguser" >/dev/null 2>&1 || pguser=nobody
-	mkdir "$root/pg" && chown "$pguser" "$root/pg" || return 1
-	as_postgres "$bin/initdb" -N -A trust -U bench "$root/pg/data" >"$root/initdb.log" 2>&1 &&
-		prepare postgres "$bin/postgres" || { out_of postgres "$(tail -n 1 "$root/initdb.log")"; return 1; }
+	local why
+	why=$(postgres_there) && postgres_there && why=$(postgres_make) || { out_of postgres "$why"; return 1; }
+	prepare postgres "$server" || return 1
 	chmod 755 "$root/postgres"
-	start "$root/postgres.out" runuser -u "$pguser" -- env LC_ALL=C "$root/postgres" -D "$root/pg/data" -k "$root/pg" -h '' -c fsync=off -c jit=off
-	for _ in $(seq 100); do
-		[ -S "$root/pg/.s.PGSQL.5432" ] && pgbench -h "$root/pg" -U bench -i -q -s 2 postgres >"$root/pgbench.init" 2>&1 && break
-		sleep 0.1
-	done
-	head -n 1 "$root/pg/data/postmaster.pid" >"$root/postgres.pid" || return 1
+	postgres_command "$root/postgres"
+	start "$root/postgres.out" "${command[@]}"
+	postgres_ready || return 1
 	(n=0
 	while ! over; do
 		pgbench -h "$root/pg" -U bench -c 4 -j 1 -T $((SOAK_S < 15 ? 2 : 5)) -n postgres 2>&1
@@ -144,12 +137,13 @@ check_postgres() {
 }
 
 start_redis() {
-	local server=$(readlink -f "$(command -v redis-server)")
-	[ -x "$server" ] && command -v redis-benchmark >/dev/null || { out_of redis "it, or its benchmark, is not installed"; return 1; }
-	mkdir "$root/redis" && cp "$server" "$root/redis-server" && prepare redis-server "$server" || return 1
-	start "$root/redis.out" "$root/redis-server" --port 0 --unixsocket "$root/redis/sock" --save '' --appendonly no --dir "$root/redis" --protected-mode no
-	local server_pid=$pid
-	for _ in $(seq 100); do [ -S "$root/redis/sock" ] && break; sleep 0.1; done
+	local why server_pid
+	why=$(redis_there) && redis_there || { out_of redis "$why"; return 1; }
+	redis_make && cp "$server" "$root/redis-server" && prepare redis-server "$server" || return 1
+	redis_command "$root/redis-server"
+	start "$root/redis.out" "${command[@]}"
+	server_pid=$pid
+	redis_ready || return 1
 	(while ! over; do
 		redis-benchmark -s "$root/redis/sock" -q -n 20000 -c 10 -t set,get,incr,lpush,lpop,zadd,hset 2>&1
 		echo "code $?"
@@ -171,18 +165,13 @@ check_redis() {
 }
 
 start_nginx() {
-	command -v nginx >/dev/null || { out_of nginx "it is not installed"; return 1; }
-	prepare nginx "$(command -v nginx)" && mkdir "$root/www" || return 1
-	perl -e 'print join("\n", map { $_ * $_ } 1 .. 3000), "\n"' >"$root/www/page"
-	cat >"$root/nginx.conf" <<-END
-		daemon off; pid $root/nginx.pid; error_log $root/nginx.log info; worker_processes 2; user root;
-		events { worker_connections 64; }
-		http { access_log off; keepalive_requests 100000000; gzip on; gzip_types *; gzip_min_length 1;
-			server { listen unix:$root/www.sock; root $root/www; } }
-	END
-	start "$root/nginx.out" "$root/nginx" -c "$root/nginx.conf" -e "$root/nginx.log"
-	local server_pid=$pid
-	for _ in $(seq 100); do [ -S "$root/www.sock" ] && break; sleep 0.1; done
+	local why server_pid
+	why=$(nginx_there) && nginx_there || { out_of nginx "$why"; return 1; }
+	prepare nginx "$server" && nginx_make || return 1
+	nginx_command "$root/nginx"
+	start "$root/nginx.out" "${command[@]}"
+	server_pid=$pid
+	nginx_ready || return 1
 	for i in 1 2 3; do
 		perl -MIO::Socket::UNIX -e '
 			use strict; my ($sock, $stop, $page) = @ARGV;
