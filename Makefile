@@ -122,7 +122,7 @@ $(call archive,tests/unit): $(patsubst %.c,$(B)/%.o,$(wildcard tests/unit/*.c))
 FUZZ      = $(call programs,tests/fuzz/fuzz_*.c)
 MUTANTS   = $(B)/tests/fuzz/mutants
 HELPERS   = $(call programs,tests/e2e/*.c) $(call programs,tests/e2e/hostile/*.c) $(call programs,tests/verify/*.c) \
-	    $(call programs,tests/programs/*.c) $(call programs,tests/torture/*.c) $(call programs,tests/mutation/*.c) \
+	    $(call programs,tests/programs/*.c) $(call programs,tests/torture/*.c) $(call programs,tests/mutation/*.c) $(call programs,tests/soak/*.c) \
 	    $(call programs,bench/*.c) $(MUTANTS)
 FUZZ_ENGINE ?= tests/fuzz/replay.c
 link_test = $(CC) $(CFLAGS) $(LDFLAGS) $< $(filter %.a,$^) $(1) $(LIBS_EDIT) $(LIBS_DAEMON) $(LIBS_CTL) -o $@
@@ -184,10 +184,11 @@ soak: packages
 	@$(MAKE) --no-print-directory all
 	@B=$(B) tests/soak/soak.sh
 
-# Of generations in running processes; which servers are there is the machine's affair.
+# Of generations in running processes; which servers are there is the machine's affair.  10,000 swaps an hour of each.
 soak-live:
-	@$(MAKE) --no-print-directory all
-	@B=$(B) REPORT=$${REPORT:-bench/results/soak_live.md} tests/soak/live.sh
+	@$(MAKE) --no-print-directory all $(B)/tests/soak/swaps
+	@s=$${SOAK_S:-3600}; B=$(B) SOAK_S=$$s SWAPS_LEAST=$${SWAPS_LEAST:-$$((s * 10000 / 3600))} \
+		REPORT=$${REPORT:-bench/results/soak_live.md} tests/soak/live.sh
 
 bench: packages
 	@$(MAKE) --no-print-directory programs-for-check

@@ -5,6 +5,10 @@
  *           front of the change is taken back.  A tracer that dies leaves at worst mappings
  *           that nothing leads to, and up to three descriptors that close on exec.
  *
+ * TIME      Each call waits for the thread to get a CPU, twice.  So there are few of them; and
+ *           where the pause is over before the first mapping, it is left for another time.
+ *           From there on there is less to do forward than back.
+ *
  * Tested by tests/e2e/live.sh.
  */
 #include "live/exchange.h"
@@ -40,6 +44,7 @@ struct work {
 	struct live_filters filters;
 	int mem;
 	int pair[2], copy;		/* descriptors in the process */
+	uint64_t late_ns;		/* when the pause should be over */
 	uint32_t nadded;
 	bool changed;
 	struct err *err;
@@ -148,6 +153,16 @@ static int map(struct work *w, const struct live_new *s, int flags)
 		    "map the file", &result);
 }
 
+/* Where their numbers follow each other, as they mostly do, one call closes all three. */
+static bool close_at_once(struct work *w)
+{
+	int64_t result;
+
+	return w->pair[0] >= 0 && w->pair[1] == w->pair[0] + 1 && w->copy == w->pair[1] + 1 &&
+	       call(w, SYS_close_range, (uint64_t[6]){ (uint64_t)w->pair[0],
+		    (uint64_t)w->copy, 0 }, "close", &result) == LIVE_DONE;
+}
+
 /* Closes what was opened there, and unless the text was changed unmaps what was new. */
 static void tidy(struct work *w)
 {
@@ -159,11 +174,20 @@ static void tidy(struct work *w)
 	for (uint32_t i = 0; i < w->nadded && !w->changed; i++)
 		(void)call(w, SYS_munmap, (uint64_t[6]){ w->x->add[i].addr,
 			   w->x->add[i].size }, "unmap", &result);
+	bool closed = close_at_once(w);
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)
-		if (fds[i] >= 0)
+		if (fds[i] >= 0 && !closed)
 			(void)call(w, SYS_close, (uint64_t[6]){ (uint64_t)fds[i] }, "close",
 				   &result);
 	w->err = err;
+}
+
+static int in_time(struct work *w)
+{
+	if (live_clock_ns() < w->late_ns)
+		return LIVE_DONE;
+	err_set(w->err, ERR_REFUSED, "its main thread does not come to a CPU in time");
+	return LIVE_NOT_NOW;
 }
 
 static int change(struct work *w)
@@ -171,6 +195,8 @@ static int change(struct work *w)
 	const struct live_exchange *x = w->x;
 	int rc = receive(w);
 
+	if (rc == LIVE_DONE)
+		rc = in_time(w);
 	for (uint32_t i = 0; i < x->nadd && rc == LIVE_DONE; i++) {
 		rc = map(w, &x->add[i], MAP_FIXED_NOREPLACE);
 		w->nadded += rc == LIVE_DONE;
@@ -229,6 +255,8 @@ static int while_stopped(struct work *w)
 		rc = take_filters(w);
 	if (rc == LIVE_DONE)
 		rc = live_moment_check(w->x, &w->threads, &w->maps, w->mem, w->err);
+	if (rc == LIVE_DONE)
+		rc = in_time(w);
 	if (rc != LIVE_DONE)
 		return rc;
 	for (uint32_t i = 0; i < w->threads.n; i++)
@@ -251,6 +279,7 @@ static int try_once(struct work *w, const struct live_limits *limits, struct liv
 	w->nadded = 0;
 	w->pair[0] = w->pair[1] = w->copy = -1;
 	int rc = live_threads_stop(&w->threads, limits->pause_ns, w->err);
+	w->late_ns = w->threads.asked_ns + limits->pause_ns;
 	if (rc == LIVE_DONE)
 		rc = while_stopped(w);
 	live_threads_let_go(&w->threads);

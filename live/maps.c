@@ -12,6 +12,7 @@
  */
 #include "live/maps.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -29,23 +30,44 @@ enum { PAGE = 4096, MAX_BYTES = 64 << 20 };
  * module's own end is not told by its mappings. */
 static const uint64_t HEAP = (uint64_t)1 << 30, REACH = ((uint64_t)1 << 31) - (1 << 24);
 
-static int parse_line(char *line, struct live_map *m)
+/* A number in base `base` with one of the characters of `end` behind it, which is passed. */
+static bool take(const char **p, int base, const char *end, uint64_t *out)
 {
-	unsigned major_no, minor_no;
-	char r, w, x, p;
-	int name = 0;
+	char *after;
 
-	*m = (struct live_map){ 0 };
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %c%c%c%c %" SCNx64 " %x:%x %" SCNu64 " %n",
-		   &m->start, &m->end, &r, &w, &x, &p, &m->offset, &major_no, &minor_no,
-		   &m->inode, &name) != 10 || m->start >= m->end)
+	if (!isxdigit((unsigned char)**p))
+		return false;
+	*out = strtoull(*p, &after, base);
+	if (*after == '\0' || !strchr(end, *after))
+		return false;
+	*p = after + 1;
+	return true;
+}
+
+/* By hand: the process may stand still for it, and have thousands of lines. */
+static int parse_line(const char *p, struct live_map *m)
+{
+	uint64_t major_no, minor_no;
+
+	m->name[0] = '\0';
+	if (!take(&p, 16, "-", &m->start) || !take(&p, 16, " ", &m->end) ||
+	    m->start >= m->end || strnlen(p, 5) < 5 || p[4] != ' ')
 		return -1;
-	m->dev = makedev(major_no, minor_no);
-	m->read = r == 'r';
-	m->write = w == 'w';
-	m->exec = x == 'x';
-	m->shared = p == 's';
-	(void)snprintf(m->name, sizeof(m->name), "%s", line + name);
+	m->read = p[0] == 'r';
+	m->write = p[1] == 'w';
+	m->exec = p[2] == 'x';
+	m->shared = p[3] == 's';
+	p += 5;
+	if (!take(&p, 16, " ", &m->offset) || !take(&p, 16, ":", &major_no) ||
+	    !take(&p, 16, " ", &minor_no) || !isdigit((unsigned char)*p))
+		return -1;
+	char *name;
+	m->inode = strtoull(p, &name, 10);
+	m->dev = makedev((unsigned)major_no, (unsigned)minor_no);
+	name += strspn(name, " ");
+	size_t n = strnlen(name, sizeof(m->name) - 1);
+	memcpy(m->name, name, n);
+	m->name[n] = '\0';
 	return 0;
 }
 
@@ -139,10 +161,17 @@ bool live_map_is_file(pid_t pid, const struct live_map *m, int fd)
 
 const struct live_map *live_maps_at(const struct live_maps *m, uint64_t addr)
 {
-	for (uint32_t i = 0; i < m->n; i++)
-		if (addr >= m->map[i].start && addr < m->map[i].end)
-			return &m->map[i];
-	return NULL;
+	uint32_t lo = 0, hi = m->n;		/* which of them end behind `addr` */
+
+	while (lo < hi) {
+		uint32_t mid = (lo + hi) / 2;
+
+		if (m->map[mid].end > addr)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo < m->n && m->map[lo].start <= addr ? &m->map[lo] : NULL;
 }
 
 bool live_maps_free_at(const struct live_maps *m, uint64_t start, uint64_t end)

@@ -20,6 +20,7 @@ struct live_thread {
 	pid_t tid;
 	bool asked;		/* to stop: it is traced by us */
 	bool stopped;
+	int call_fd;		/* what it waits in: /proc/PID/task/TID/syscall; -1: none */
 	struct user_regs_struct regs;	/* once it is stopped */
 	/* at the last look: how long and how often it ran, and whether it was in a call with a
 	 * time limit, or may have been */
@@ -49,9 +50,10 @@ void live_threads_free(struct live_threads *t);
  * changed by no more than that when it began since the last look. */
 int live_threads_look(struct live_threads *t, struct err *err);
 
-/* Stops all of them, in `deadline_ns`; else NOT_NOW.  Looks at each once more just before, and
- * must come right behind live_threads_look().  Refused when another traces one. */
-int live_threads_stop(struct live_threads *t, uint64_t deadline_ns, struct err *err);
+/* Stops all of them while enough is left of a pause of `pause_ns`; else NOT_NOW.  Looks at each
+ * once more just before, and must come right behind live_threads_look().  Refused when another
+ * traces one. */
+int live_threads_stop(struct live_threads *t, uint64_t pause_ns, struct err *err);
 /* All go on.  Those that have not stopped yet do so as soon as they can, and go on: that is
  * waited for, but not for ever. */
 void live_threads_let_go(struct live_threads *t);

@@ -5,18 +5,18 @@
 #   redis      its benchmark, and a counter by one client    libsqlite3         answers to one query
 #   nginx      clients on connections that stay open         bash               answers to what is typed
 #
-# Every answer is checked.  SOAK_S (3600) is how long, PAUSE_S (0.1) what is between a swap and the next one,
-# PROGRAMS which of them.  Prints a line for each:
+# Every answer is checked.  SOAK_S (3600) is how long, PAUSE_S (0.1) what is between swaps and the next ones,
+# PROGRAMS which of them, SWAPS_LEAST (1) how many swaps in and out each must have had.  Prints a line for each:
 #
 #	NAME in out later gone failed ANSWERS ERRORS EINTR DROPPED median p99 max
 #
-# `later`: no moment for it came in a second; `gone`: the process had ended; pauses are in microseconds.  With
+# `later`: no moment for it came in 250 ms; `gone`: the process had ended; pauses are in microseconds.  With
 # REPORT, a report goes there.  Ends with 1 when anything went wrong; what is not installed is left out, and said.
 cd "$(dirname "$0")/../.." || exit 1
 B=$(cd "${B:-build}" && pwd) || exit 1
 [ "$(id -u)" = 0 ] || { echo "soak-live: needs root to change other processes" >&2; exit 1; }
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
-SOAK_S=${SOAK_S:-3600} PAUSE_S=${PAUSE_S:-0.1}
+SOAK_S=${SOAK_S:-3600} PAUSE_S=${PAUSE_S:-0.1} SWAPS_LEAST=${SWAPS_LEAST:-1}
 PROGRAMS=${PROGRAMS:-postgres redis nginx sqlite perl python bash}
 live=$B/morph-live
 pids=()
@@ -37,34 +37,13 @@ trap 'exit 1' INT TERM
 chmod 755 "$root"
 mkdir "$root/gen"
 . tests/e2e/live.bash
+. tests/e2e/servers.bash
 out_of() { echo "$1 left out: $2" >>"$root/left"; }
 begun=$SECONDS
 over() { [ -e "$root/stop" ]; }
 
 # --- swaps ---
 
-family() { echo "$1"; pgrep -P "$1"; }
-swap_one() {		# NAME PID on|off
-	local name=$1 at=$2 way=$3 said
-	said=$($way "$at" $([ "$way" = off ] || echo "$name") --patience=1000 $(cat "$root/$name.options" 2>/dev/null) 2>&1)
-	case $?,$said in
-	0,done*) said=${said#done, pause } && echo "$way ${said%% *}" ;;
-	0,nothing*) ;;
-	*,*"no moment"*) echo later ;;
-	*,*"has ended"* | *,*"there is no process"* | *,*"No such process"*) echo gone ;;
-	# one that is ending has no program any more
-	*) readlink -e "/proc/$at/exe" >/dev/null && echo "failed $way $at $said" || echo gone ;;
-	esac >>"$root/$name.swaps"
-}
-swap_all() {		# NAME PID: that process and its children
-	local at
-	while ! over; do
-		for way in on off; do
-			for at in $(family "$2"); do swap_one "$1" "$at" $way; done
-			sleep "$PAUSE_S"
-		done
-	done
-}
 # NAME PID [OPTION]: from now on; generations are made for the room that the process has
 begin_swaps() {
 	pid=$2
@@ -74,8 +53,9 @@ begin_swaps() {
 		[ "$i" -lt 50 ] || { echo "failed fit" >>"$root/$1.swaps"; return; }
 		sleep 0.1
 	done
-	[ -z "${3:-}" ] || echo "$3" >"$root/$1.options"
-	swap_all "$1" "$2" &
+	# in front of all that the machine is busy with, as far as that is possible
+	nice -n -15 "$B/tests/soak/swaps" "$root/stop" "$(awk -v s="$PAUSE_S" 'BEGIN { printf "%d", s * 1000 }')" "$live" "$2" \
+		"$root/$1.plan" "$root/gen/$1" "$root/gen" ${3:+"$3"} >"$root/$1.swaps" 2>&1 &
 	swappers+=($!)
 }
 
@@ -127,22 +107,14 @@ check_bash() {
 	echo "$n $(seq "$n" | awk '{ print $1 * 7, length($1) }' | diff - "$root/bash.out" | grep -c '^[<>]') $(eintr "$root/bash.out.err") 0"
 }
 
-as_postgres() { runuser -u "$pguser" -- env LC_ALL=C "$@"; }
 start_postgres() {
-	local bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | tail -n 1)
-	[ -x "$bin/postgres" ] && [ -x "$bin/initdb" ] && command -v pgbench >/dev/null || { out_of postgres "it, or pgbench, is not installed"; return 1; }
-	pguser=postgres
-	id "$pguser" >/dev/null 2>&1 || pguser=nobody
-	mkdir "$root/pg" && chown "$pguser" "$root/pg" || return 1
-	as_postgres "$bin/initdb" -N -A trust -U bench "$root/pg/data" >"$root/initdb.log" 2>&1 &&
-		prepare postgres "$bin/postgres" || { out_of postgres "$(tail -n 1 "$root/initdb.log")"; return 1; }
+	local why
+	why=$(postgres_there) && postgres_there && why=$(postgres_make) || { out_of postgres "$why"; return 1; }
+	prepare postgres "$server" || return 1
 	chmod 755 "$root/postgres"
-	start "$root/postgres.out" runuser -u "$pguser" -- env LC_ALL=C "$root/postgres" -D "$root/pg/data" -k "$root/pg" -h '' -c fsync=off -c jit=off
-	for _ in $(seq 100); do
-		[ -S "$root/pg/.s.PGSQL.5432" ] && pgbench -h "$root/pg" -U bench -i -q -s 2 postgres >"$root/pgbench.init" 2>&1 && break
-		sleep 0.1
-	done
-	head -n 1 "$root/pg/data/postmaster.pid" >"$root/postgres.pid" || return 1
+	postgres_command "$root/postgres"
+	start "$root/postgres.out" "${command[@]}"
+	postgres_ready || return 1
 	(n=0
 	while ! over; do
 		pgbench -h "$root/pg" -U bench -c 4 -j 1 -T $((SOAK_S < 15 ? 2 : 5)) -n postgres 2>&1
@@ -165,12 +137,13 @@ check_postgres() {
 }
 
 start_redis() {
-	local server=$(readlink -f "$(command -v redis-server)")
-	[ -x "$server" ] && command -v redis-benchmark >/dev/null || { out_of redis "it, or its benchmark, is not installed"; return 1; }
-	mkdir "$root/redis" && cp "$server" "$root/redis-server" && prepare redis-server "$server" || return 1
-	start "$root/redis.out" "$root/redis-server" --port 0 --unixsocket "$root/redis/sock" --save '' --appendonly no --dir "$root/redis" --protected-mode no
-	local server_pid=$pid
-	for _ in $(seq 100); do [ -S "$root/redis/sock" ] && break; sleep 0.1; done
+	local why server_pid
+	why=$(redis_there) && redis_there || { out_of redis "$why"; return 1; }
+	redis_make && cp "$server" "$root/redis-server" && prepare redis-server "$server" || return 1
+	redis_command "$root/redis-server"
+	start "$root/redis.out" "${command[@]}"
+	server_pid=$pid
+	redis_ready || return 1
 	(while ! over; do
 		redis-benchmark -s "$root/redis/sock" -q -n 20000 -c 10 -t set,get,incr,lpush,lpop,zadd,hset 2>&1
 		echo "code $?"
@@ -192,18 +165,13 @@ check_redis() {
 }
 
 start_nginx() {
-	command -v nginx >/dev/null || { out_of nginx "it is not installed"; return 1; }
-	prepare nginx "$(command -v nginx)" && mkdir "$root/www" || return 1
-	perl -e 'print join("\n", map { $_ * $_ } 1 .. 3000), "\n"' >"$root/www/page"
-	cat >"$root/nginx.conf" <<-END
-		daemon off; pid $root/nginx.pid; error_log $root/nginx.log info; worker_processes 2; user root;
-		events { worker_connections 64; }
-		http { access_log off; keepalive_requests 100000000; gzip on; gzip_types *; gzip_min_length 1;
-			server { listen unix:$root/www.sock; root $root/www; } }
-	END
-	start "$root/nginx.out" "$root/nginx" -c "$root/nginx.conf" -e "$root/nginx.log"
-	local server_pid=$pid
-	for _ in $(seq 100); do [ -S "$root/www.sock" ] && break; sleep 0.1; done
+	local why server_pid
+	why=$(nginx_there) && nginx_there || { out_of nginx "$why"; return 1; }
+	prepare nginx "$server" && nginx_make || return 1
+	nginx_command "$root/nginx"
+	start "$root/nginx.out" "${command[@]}"
+	server_pid=$pid
+	nginx_ready || return 1
 	for i in 1 2 3; do
 		perl -MIO::Socket::UNIX -e '
 			use strict; my ($sock, $stop, $page) = @ARGV;
@@ -235,6 +203,7 @@ check_nginx() {
 swappers=()
 clients=()
 running=
+few=
 for p in $PROGRAMS; do
 	start_$p >"$root/$p.start" 2>&1 && running="$running $p" || {
 		grep -s "^$p left out" "$root/left" >&2 || { echo "soak-live: $p does not start: $(tail -n 2 "$root/$p.start")" >&2; failed=1; }
@@ -257,17 +226,21 @@ for p in $running; do
 	line=$(numbers "$p" "$(check_$p)")
 	echo "$p $line"
 	set -- $line
+	[ $(($1 + $2)) -ge "$SWAPS_LEAST" ] || few+="$p "
 	[ "$5$7$8$9" = 0000 ] && [ "$6" -gt 0 ] || { failed=1; grep -h '^failed' "$root/$p.swaps" | sort | uniq -c | head -n 4 >&2; }
 done >"$root/summary"
 cat "$root/summary"
+[ -z "$few" ] || { failed=1; echo "soak-live: fewer than $SWAPS_LEAST swaps: $few" >&2; }
 if [ -n "${REPORT:-}" ]; then
 	{
 		echo "# Generations in and out of processes under load"
 		echo
-		(. bench/common.bash && result_facts "SOAK_S=$SOAK_S PAUSE_S=$PAUSE_S make soak-live")
+		(. bench/common.bash && result_facts "SOAK_S=$SOAK_S PAUSE_S=$PAUSE_S SWAPS_LEAST=$SWAPS_LEAST make soak-live")
 		echo "$((SECONDS - begun)) s in all, load average $(cut -d' ' -f1-3 /proc/loadavg) at the end."
 		echo
-		echo "Every function is moved (\`--all\`). \`later\`: no moment came within a second. \`gone\`: the process had ended. Pauses in ms."
+		echo "$SWAPS_LEAST swaps in and out of each were asked for: $([ -z "$few" ] && echo made || echo "not made of $few")."
+		echo
+		echo "Every function is moved (\`--all\`). \`later\`: no moment came within 250 ms. \`gone\`: the process had ended. Pauses in ms."
 		echo
 		echo "| program | in | out | later | gone | failed | answers checked | errors | EINTR | connections dropped | pause: median | 99th | greatest |"
 		echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|"
